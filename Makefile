@@ -1,0 +1,132 @@
+# btgen: one Makefile, not recursive. `make demo` and `make check` do their own set-up.
+#
+#   make              build/btgen and the programs in tests/targets
+#   make demo         builds, starts a program with probes and traces it
+#   make check        the test suite; T='tests/cli/*.t' runs a part of it
+#   make lint asan bench gen-enums install uninstall clean
+#
+# V=1 shows the commands, WERROR=1 makes warnings errors, BUILD=dir builds elsewhere.
+
+VERSION := 0.1.0
+BUILD ?= build
+DESTDIR ?=
+T ?=
+
+# These goals install missing packages before anything else, configure included.
+SETUP_GOALS := demo check asan lint bench $(filter check-%,$(MAKECMDGOALS))
+ifneq ($(filter $(SETUP_GOALS),$(MAKECMDGOALS)),)
+SETUP := $(shell scripts/pkgdep.sh $(if $(filter demo,$(MAKECMDGOALS)),,--test) \
+	$(if $(filter lint,$(MAKECMDGOALS)),--lint) $(if $(filter bench,$(MAKECMDGOALS)),--bench) >&2 || echo failed)
+ifneq ($(strip $(SETUP)),)
+$(error the packages above could not be installed)
+endif
+endif
+
+ifeq ($(filter clean,$(MAKECMDGOALS)),)
+-include config.mak
+endif
+
+bindir = $(PREFIX)/bin
+datadir = $(PREFIX)/share/btgen
+includedir = $(PREFIX)/include
+mandir = $(PREFIX)/share/man
+
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wwrite-strings \
+	-Wpointer-arith -Wformat=2
+ifeq ($(WERROR),1)
+WARNINGS += -Werror
+endif
+GEN_CFLAGS = -std=gnu11 $(WARNINGS) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DBTGEN_VERSION='"$(VERSION)"' -Igen $(CFLAGS)
+GEN_LIBS := -lbpf -ldw -lelf -lpthread
+
+ifeq ($(V),1)
+Q :=
+say = @:
+else
+Q := @
+say = @printf '  %-7s %s\n'
+endif
+
+LAYERS := base target image types text bind out run
+LIB_SRC := $(wildcard $(patsubst %,gen/%/*.c,$(LAYERS)))
+CMD_SRC := $(wildcard gen/*.c)
+LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
+CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
+UNIT_SRC := $(wildcard tests/unit/*.c)
+UNIT_T := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%.t)
+
+.PHONY: all demo check asan lint bench install uninstall gen-enums clean targets
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(BUILD)/btgen targets
+
+config.mak: configure
+	@eval "./configure $(CONFIGURE_ARGS)"
+
+$(BUILD)/%.o: %.c config.mak
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(GEN_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/libbtgen.a: $(LIB_OBJ)
+	$(say) AR $@
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
+$(BUILD)/btgen: $(CMD_OBJ) $(BUILD)/libbtgen.a
+	$(say) LINK $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(GEN_LIBS)
+
+-include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d)
+
+# Programs under test: rules of their own, built with the compiler's plain flags (no sanitizers: they are traced).
+-include tests/targets/targets.mk
+
+# Unit tests: one program a file, each prints TAP.
+$(BUILD)/tests/unit/%.t: tests/unit/%.c tests/unit/tap.h $(BUILD)/libbtgen.a
+	$(say) TEST $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(GEN_CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/libbtgen.a $(GEN_LIBS)
+
+TESTS = $(if $(T),$(wildcard $(T)),$(UNIT_T) $(wildcard $(patsubst %,tests/%/*.t,pp obj cli live)))
+
+check: all $(UNIT_T)
+	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) prove -e '' $(PROVE_FLAGS) $(TESTS)
+
+# The same tests with every program of ours under AddressSanitizer and UndefinedBehaviorSanitizer.
+asan:
+	$(Q)$(MAKE) --no-print-directory BUILD=build-asan \
+		CFLAGS='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -DARENA_MALLOC' \
+		LDFLAGS='-fsanitize=address,undefined' check
+
+demo: all
+	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) tests/demo.sh
+
+lint:
+	$(Q)tests/lint.sh
+
+bench: all
+	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) tests/bench/run.sh
+
+# make gen-enums EXE=program [OUT=file]: the tables of bpf/enums.conf out of a program's debug information
+gen-enums: $(BUILD)/btgen
+	@test -n '$(EXE)' || { echo "make gen-enums: say which program: EXE=path [OUT=file]" >&2; exit 2; }
+	$(Q)$(BUILD)/btgen enums -x '$(EXE)' --conf bpf/enums.conf $(if $(OUT),-o '$(OUT)')
+
+install: $(BUILD)/btgen
+	$(say) INSTALL $(DESTDIR)$(PREFIX)
+	$(Q)install -d $(DESTDIR)$(bindir) $(DESTDIR)$(datadir)/bpf $(DESTDIR)$(includedir)/btgen
+	$(Q)install -m 755 $(BUILD)/btgen $(DESTDIR)$(bindir)/btgen
+	$(Q)install -m 755 scripts/bpftrace.sh $(DESTDIR)$(bindir)/bpftrace.sh
+	$(Q)install -m 644 $(wildcard bpf/*) $(DESTDIR)$(datadir)/bpf
+	$(Q)cd include/btgen && find . -name '*.h' -exec install -D -m 644 {} $(abspath $(DESTDIR)$(includedir))/btgen/{} \;
+
+uninstall:
+	$(say) REMOVE $(DESTDIR)$(PREFIX)
+	$(Q)rm -f $(DESTDIR)$(bindir)/btgen $(DESTDIR)$(bindir)/bpftrace.sh
+	$(Q)rm -rf $(DESTDIR)$(datadir) $(DESTDIR)$(includedir)/btgen
+
+clean:
+	$(Q)rm -rf build build-asan $(BUILD) config.mak config.log
+	$(Q)rm -f $(TARGET_FILES)

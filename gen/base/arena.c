@@ -1,0 +1,122 @@
+#include "base/arena.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct arena_chunk {
+	struct arena_chunk *next;
+	_Alignas(16) char bytes[];
+};
+
+#define CHUNK_SIZE (64 * 1024)
+
+void base_oom(void)
+{
+	fputs("btgen: error: out of memory\n", stderr);
+	exit(1);
+}
+
+void arena_init(struct arena *a)
+{
+	*a = (struct arena){0};
+}
+
+void arena_fini(struct arena *a)
+{
+	while (a->chunks) {
+		struct arena_chunk *next = a->chunks->next;
+		free(a->chunks);
+		a->chunks = next;
+	}
+	*a = (struct arena){0};
+}
+
+static struct arena_chunk *chunk_add(struct arena *a, size_t size)
+{
+	struct arena_chunk *c;
+	if (size > SIZE_MAX / 2 || !(c = malloc(sizeof(*c) + size)))
+		base_oom();
+	c->next = a->chunks;
+	a->chunks = c;
+	return c;
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+#ifdef ARENA_MALLOC
+	return chunk_add(a, size)->bytes;
+#else
+	if (size > SIZE_MAX / 2)
+		base_oom();
+	size_t need = (size + 15) & ~(size_t)15;
+
+	if (need > (size_t)(a->end - a->pos)) {
+		if (need > CHUNK_SIZE / 4) {
+			// A large object gets a chunk of its own behind the newest one, which stays in use.
+			struct arena_chunk *newest = a->chunks;
+			struct arena_chunk *c = chunk_add(a, need);
+			if (newest) {
+				a->chunks = newest;
+				c->next = newest->next;
+				newest->next = c;
+			}
+			return c->bytes;
+		}
+		a->pos = chunk_add(a, CHUNK_SIZE)->bytes;
+		a->end = a->pos + CHUNK_SIZE;
+	}
+	void *p = a->pos;
+	a->pos += need;
+	return p;
+#endif
+}
+
+void *arena_zalloc(struct arena *a, size_t size)
+{
+	return memset(arena_alloc(a, size), 0, size);
+}
+
+void *arena_calloc(struct arena *a, size_t n, size_t size)
+{
+	size_t total;
+	if (__builtin_mul_overflow(n, size, &total))
+		base_oom();
+	return arena_zalloc(a, total);
+}
+
+char *arena_strndup(struct arena *a, const char *p, size_t n)
+{
+	char *s = arena_alloc(a, n + 1);
+	if (n)
+		memcpy(s, p, n);
+	s[n] = '\0';
+	return s;
+}
+
+char *arena_strdup(struct arena *a, const char *z)
+{
+	return arena_strndup(a, z, strlen(z));
+}
+
+char *arena_vprintf(struct arena *a, const char *fmt, va_list ap)
+{
+	va_list again;
+	va_copy(again, ap);
+	int n = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
+	if (n < 0)
+		base_oom();
+	char *s = arena_alloc(a, (size_t)n + 1);
+	vsnprintf(s, (size_t)n + 1, fmt, ap);
+	return s;
+}
+
+char *arena_printf(struct arena *a, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	char *s = arena_vprintf(a, fmt, ap);
+	va_end(ap);
+	return s;
+}

@@ -1,0 +1,44 @@
+/**
+ * map - a hash table from text to pointers, in an arena.
+ *
+ * Keys are views: their bytes must outlive the table. Entries keep the order in which they were put, so that
+ * output made from a table is the same in every run.
+ *
+ *	struct map m = {0};
+ *	map_put(&arena, &m, STR("a"), ptr);
+ *	void *p = map_get(&m, STR("a"));	// NULL when absent
+ */
+#ifndef BASE_MAP_H
+#define BASE_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+struct map_entry {
+	struct str key;
+	void *value; /**< NULL for a removed entry */
+};
+
+struct map {
+	struct map_entry *entries; /**< in order of insertion */
+	size_t n;		   /**< entries used, removed ones included */
+	size_t cap;
+	uint32_t *slots; /**< 1 + index into entries, 0 for none */
+	size_t n_slots;	 /**< a power of two, or 0 */
+};
+
+/** The value under @key, or NULL. */
+void *map_get(const struct map *m, struct str key);
+/** Puts @value (not NULL) under @key, replacing what was there. */
+void map_put(struct arena *a, struct map *m, struct str key, void *value);
+void map_remove(struct map *m, struct str key);
+/** For sets: adds @key; true when it was not there before. */
+bool map_add(struct arena *a, struct map *m, struct str key);
+
+/** Walks the entries in order of insertion: for (struct map_entry *e = NULL; (e = map_next(m, e));) */
+struct map_entry *map_next(const struct map *m, struct map_entry *e);
+
+#endif

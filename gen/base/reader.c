@@ -1,0 +1,124 @@
+#include "base/reader.h"
+
+#include <string.h>
+
+void reader_init(struct reader *r, const void *p, size_t n, bool big)
+{
+	*r = (struct reader){p, p, (const uint8_t *)p + n, big, false};
+}
+
+static const uint8_t *take(struct reader *r, uint64_t n)
+{
+	if (r->err || n > (uint64_t)(r->end - r->p)) {
+		r->err = true;
+		return NULL;
+	}
+	const uint8_t *p = r->p;
+	r->p += n;
+	return p;
+}
+
+uint64_t reader_uint(struct reader *r, unsigned size)
+{
+	const uint8_t *p = size <= 8 ? take(r, size) : NULL;
+	if (!p) {
+		r->err = true;
+		return 0;
+	}
+	uint64_t v = 0;
+	for (unsigned i = 0; i < size; i++)
+		v = v << 8 | p[r->big ? i : size - 1 - i];
+	return v;
+}
+
+uint8_t reader_u8(struct reader *r)
+{
+	return (uint8_t)reader_uint(r, 1);
+}
+
+uint16_t reader_u16(struct reader *r)
+{
+	return (uint16_t)reader_uint(r, 2);
+}
+
+uint32_t reader_u32(struct reader *r)
+{
+	return (uint32_t)reader_uint(r, 4);
+}
+
+uint64_t reader_u64(struct reader *r)
+{
+	return reader_uint(r, 8);
+}
+
+uint64_t reader_uleb(struct reader *r)
+{
+	uint64_t v = 0;
+	for (unsigned shift = 0;; shift += 7) {
+		uint8_t b = reader_u8(r);
+		if (r->err)
+			return 0;
+		if (shift < 64)
+			v |= (uint64_t)(b & 0x7f) << shift;
+		if (!(b & 0x80))
+			return v;
+	}
+}
+
+int64_t reader_sleb(struct reader *r)
+{
+	uint64_t v = 0;
+	for (unsigned shift = 0;; shift += 7) {
+		uint8_t b = reader_u8(r);
+		if (r->err)
+			return 0;
+		if (shift < 64)
+			v |= (uint64_t)(b & 0x7f) << shift;
+		if (!(b & 0x80)) {
+			if (shift + 7 < 64 && (b & 0x40))
+				v |= ~(uint64_t)0 << (shift + 7);
+			return (int64_t)v;
+		}
+	}
+}
+
+struct str reader_cstr(struct reader *r)
+{
+	const uint8_t *nul = r->err ? NULL : memchr(r->p, 0, (size_t)(r->end - r->p));
+	if (!nul) {
+		r->err = true;
+		return (struct str){"", 0};
+	}
+	struct str s = {(const char *)r->p, (size_t)(nul - r->p)};
+	r->p = nul + 1;
+	return s;
+}
+
+struct str reader_bytes(struct reader *r, uint64_t n)
+{
+	const uint8_t *p = take(r, n);
+	return p ? (struct str){(const char *)p, (size_t)n} : (struct str){"", 0};
+}
+
+void reader_skip(struct reader *r, uint64_t n)
+{
+	take(r, n);
+}
+
+void reader_align(struct reader *r, size_t to)
+{
+	size_t over = (size_t)(r->p - r->start) & (to - 1);
+	size_t left = (size_t)(r->end - r->p);
+	if (!r->err && over)
+		r->p += to - over < left ? to - over : left;
+}
+
+size_t reader_offset(const struct reader *r)
+{
+	return (size_t)(r->p - r->start);
+}
+
+bool reader_at_end(const struct reader *r)
+{
+	return r->err || r->p == r->end;
+}

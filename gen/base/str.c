@@ -1,0 +1,363 @@
+#include "base/str.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+struct str str_from(const char *z)
+{
+	return (struct str){z ? z : "", z ? strlen(z) : 0};
+}
+
+struct str str_from_offset(struct str s, size_t off)
+{
+	if (off > s.n)
+		off = s.n;
+	return (struct str){s.p + off, s.n - off};
+}
+
+struct str str_slice(struct str s, size_t off, size_t n)
+{
+	s = str_from_offset(s, off);
+	if (n < s.n)
+		s.n = n;
+	return s;
+}
+
+bool str_eq(struct str a, struct str b)
+{
+	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+bool str_eqz(struct str a, const char *z)
+{
+	return str_eq(a, str_from(z));
+}
+
+int str_cmp(struct str a, struct str b)
+{
+	size_t n = a.n < b.n ? a.n : b.n;
+	int c = n ? memcmp(a.p, b.p, n) : 0;
+	if (c)
+		return c;
+	return a.n < b.n ? -1 : a.n > b.n;
+}
+
+bool str_has_prefix(struct str s, struct str prefix)
+{
+	return s.n >= prefix.n && str_eq(str_slice(s, 0, prefix.n), prefix);
+}
+
+bool str_has_suffix(struct str s, struct str suffix)
+{
+	return s.n >= suffix.n && str_eq(str_from_offset(s, s.n - suffix.n), suffix);
+}
+
+size_t str_find(struct str s, char c)
+{
+	const char *hit = s.n ? memchr(s.p, c, s.n) : NULL;
+	return hit ? (size_t)(hit - s.p) : s.n;
+}
+
+bool str_contains(struct str s, struct str part)
+{
+	return part.n == 0 || (s.n && memmem(s.p, s.n, part.p, part.n));
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f' || c == '\v';
+}
+
+struct str str_trim(struct str s)
+{
+	while (s.n && is_blank(s.p[0]))
+		s = str_from_offset(s, 1);
+	while (s.n && is_blank(s.p[s.n - 1]))
+		s.n--;
+	return s;
+}
+
+char *str_dup(struct arena *a, struct str s)
+{
+	return arena_strndup(a, s.p, s.n);
+}
+
+struct str str_copy(struct arena *a, struct str s)
+{
+	return (struct str){str_dup(a, s), s.n};
+}
+
+bool str_to_u64(struct str s, uint64_t *ret)
+{
+	unsigned base = 10;
+	if (s.n > 2 && s.p[0] == '0' && (s.p[1] | 32) == 'x') {
+		base = 16;
+		s = str_from_offset(s, 2);
+	} else if (s.n > 1 && s.p[0] == '0') {
+		base = 8;
+		s = str_from_offset(s, 1);
+	}
+	if (s.n == 0)
+		return false;
+	uint64_t v = 0;
+	for (size_t i = 0; i < s.n; i++) {
+		char c = s.p[i];
+		unsigned d = c >= '0' && c <= '9' ? (unsigned)(c - '0') : 99;
+		if ((c | 32) >= 'a' && (c | 32) <= 'f')
+			d = (unsigned)((c | 32) - 'a') + 10;
+		if (d >= base || __builtin_mul_overflow(v, base, &v) ||
+		    __builtin_add_overflow(v, d, &v))
+			return false;
+	}
+	*ret = v;
+	return true;
+}
+
+bool str_glob(struct str pattern, struct str s)
+{
+	// The usual two-pointer match: remember the last *, and on a mismatch let it take one byte more.
+	size_t p = 0, i = 0, star = SIZE_MAX, mark = 0;
+	while (i < s.n) {
+		if (p < pattern.n && pattern.p[p] == '*') {
+			star = p++;
+			mark = i;
+		} else if (p < pattern.n && (pattern.p[p] == '?' || pattern.p[p] == s.p[i])) {
+			p++;
+			i++;
+		} else if (star != SIZE_MAX) {
+			p = star + 1;
+			i = ++mark;
+		} else {
+			return false;
+		}
+	}
+	while (p < pattern.n && pattern.p[p] == '*')
+		p++;
+	return p == pattern.n;
+}
+
+#define DISTANCE_MAX 128 // longer names are not compared: no one mistypes those by hand
+
+unsigned str_distance(struct str a, struct str b, unsigned limit)
+{
+	size_t gap = a.n > b.n ? a.n - b.n : b.n - a.n;
+	if (a.n > DISTANCE_MAX || b.n > DISTANCE_MAX || gap > limit)
+		return limit + 1;
+
+	unsigned rows[3][DISTANCE_MAX + 1];
+	unsigned *before = rows[0], *prev = rows[1], *cur = rows[2];
+	for (size_t j = 0; j <= b.n; j++)
+		before[j] = prev[j] = (unsigned)j;
+	for (size_t i = 1; i <= a.n; i++) {
+		cur[0] = (unsigned)i;
+		for (size_t j = 1; j <= b.n; j++) {
+			unsigned d = prev[j - 1] + (a.p[i - 1] != b.p[j - 1]);
+			if (prev[j] + 1 < d)
+				d = prev[j] + 1;
+			if (cur[j - 1] + 1 < d)
+				d = cur[j - 1] + 1;
+			if (i > 1 && j > 1 && a.p[i - 1] == b.p[j - 2] &&
+			    a.p[i - 2] == b.p[j - 1] && before[j - 2] + 1 < d)
+				d = before[j - 2] + 1;
+			cur[j] = d;
+		}
+		unsigned *t = before;
+		before = prev;
+		prev = cur;
+		cur = t;
+	}
+	return prev[b.n] > limit ? limit + 1 : prev[b.n];
+}
+
+bool str_is_nearer(struct str wanted, struct str guess, unsigned *best)
+{
+	unsigned allowed = (unsigned)(wanted.n / 4) + 1;
+	if (allowed > 6)
+		allowed = 6;
+	if (*best < allowed + 1)
+		allowed = *best ? *best - 1 : 0;
+	unsigned d = str_distance(wanted, guess, allowed);
+	if (d > allowed)
+		return false;
+	*best = d;
+	return true;
+}
+
+bool str_is_ident(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		char c = s.p[i];
+		bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+		if (!letter && !(i > 0 && c >= '0' && c <= '9'))
+			return false;
+	}
+	return s.n > 0;
+}
+
+void strbuf_init(struct strbuf *b)
+{
+	*b = (struct strbuf){0};
+}
+
+void strbuf_fini(struct strbuf *b)
+{
+	free(b->p);
+	*b = (struct strbuf){0};
+}
+
+void strbuf_clear(struct strbuf *b)
+{
+	b->n = 0;
+	if (b->p)
+		b->p[0] = '\0';
+}
+
+static void strbuf_reserve(struct strbuf *b, size_t more)
+{
+	if (more > SIZE_MAX / 4 || b->n > SIZE_MAX / 4)
+		base_oom();
+	if (b->n + more + 1 <= b->cap)
+		return;
+	size_t cap = b->cap ? b->cap : 256;
+	while (cap < b->n + more + 1)
+		cap *= 2;
+	char *p = realloc(b->p, cap);
+	if (!p)
+		base_oom();
+	b->p = p;
+	b->cap = cap;
+}
+
+void strbuf_add(struct strbuf *b, const void *p, size_t n)
+{
+	strbuf_reserve(b, n);
+	if (n)
+		memcpy(b->p + b->n, p, n);
+	b->n += n;
+	b->p[b->n] = '\0';
+}
+
+void strbuf_adds(struct strbuf *b, struct str s)
+{
+	strbuf_add(b, s.p, s.n);
+}
+
+void strbuf_addz(struct strbuf *b, const char *z)
+{
+	strbuf_add(b, z, strlen(z));
+}
+
+void strbuf_addc(struct strbuf *b, char c)
+{
+	strbuf_add(b, &c, 1);
+}
+
+void strbuf_vaddf(struct strbuf *b, const char *fmt, va_list ap)
+{
+	va_list again;
+	va_copy(again, ap);
+	int n = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
+	if (n < 0)
+		base_oom();
+	strbuf_reserve(b, (size_t)n);
+	vsnprintf(b->p + b->n, (size_t)n + 1, fmt, ap);
+	b->n += (size_t)n;
+}
+
+void strbuf_addf(struct strbuf *b, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	strbuf_vaddf(b, fmt, ap);
+	va_end(ap);
+}
+
+struct str strbuf_str(const struct strbuf *b)
+{
+	return (struct str){b->p ? b->p : "", b->n};
+}
+
+/** Length of the UTF-8 sequence at @p (Unicode 15 table 3-7: no overlong forms, no surrogates), 0 when there is none. */
+static size_t utf8_len(const unsigned char *p, size_t n)
+{
+	static const struct {
+		unsigned char lead_lo, lead_hi, second_lo, second_hi, len;
+	} forms[] = {
+	    {0x00, 0x7f, 0, 0, 1},	 {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+	    {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+	    {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
+	};
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		if (p[0] < forms[i].lead_lo || p[0] > forms[i].lead_hi)
+			continue;
+		if (n < forms[i].len)
+			return 0;
+		if (forms[i].len > 1 && (p[1] < forms[i].second_lo || p[1] > forms[i].second_hi))
+			return 0;
+		for (size_t k = 2; k < forms[i].len; k++)
+			if (p[k] < 0x80 || p[k] > 0xbf)
+				return 0;
+		return forms[i].len;
+	}
+	return 0;
+}
+
+/** C1 controls (U+0080..U+009F) can drive a terminal just as C0 ones do. */
+static bool is_control(const unsigned char *p, size_t len)
+{
+	return (len == 1 && (p[0] < 0x20 || p[0] == 0x7f)) ||
+	       (len == 2 && p[0] == 0xc2 && p[1] < 0xa0);
+}
+
+void strbuf_add_printable(struct strbuf *b, struct str s)
+{
+	const unsigned char *p = (const unsigned char *)s.p;
+	for (size_t i = 0; i < s.n;) {
+		size_t len = utf8_len(p + i, s.n - i);
+		if (len && !is_control(p + i, len)) {
+			strbuf_add(b, p + i, len);
+			i += len;
+			continue;
+		}
+		for (size_t k = 0; k < (len ? len : 1); k++)
+			strbuf_addf(b, "\\x%02x", p[i + k]);
+		i += len ? len : 1;
+	}
+}
+
+void strbuf_add_json(struct strbuf *b, struct str s)
+{
+	const unsigned char *p = (const unsigned char *)s.p;
+	strbuf_addc(b, '"');
+	for (size_t i = 0; i < s.n;) {
+		size_t len = utf8_len(p + i, s.n - i);
+		if (!len) {
+			strbuf_addz(b, "\xef\xbf\xbd");
+			i++;
+			continue;
+		}
+		if (p[i] == '"' || p[i] == '\\')
+			strbuf_addf(b, "\\%c", p[i]);
+		else if (len == 1 && (p[i] < 0x20 || p[i] == 0x7f))
+			strbuf_addf(b, "\\u%04x", p[i]);
+		else
+			strbuf_add(b, p + i, len);
+		i += len;
+	}
+	strbuf_addc(b, '"');
+}
+
+struct str str_printable(struct arena *a, struct str s)
+{
+	struct strbuf b;
+	strbuf_init(&b);
+	strbuf_add_printable(&b, s);
+	struct str r = str_copy(a, strbuf_str(&b));
+	strbuf_fini(&b);
+	return r;
+}

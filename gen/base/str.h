@@ -1,0 +1,91 @@
+/**
+ * str - views of text, and a growable buffer to write text into.
+ *
+ * A `struct str` does not own its bytes and need not end in NUL: it points into a source file, a mapped ELF
+ * section or the arena, and lives as long as they do. `struct strbuf` owns heap memory until strbuf_fini().
+ *
+ *	struct str s = STR("usdt:a:b");
+ *	if (str_has_prefix(s, STR("usdt:")))
+ *		printf(STR_FMT "\n", STR_ARG(str_from_offset(s, 5)));
+ */
+#ifndef BASE_STR_H
+#define BASE_STR_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+
+struct str {
+	const char *p;
+	size_t n; /**< bytes */
+};
+
+#define STR(literal) ((struct str){(literal), sizeof(literal) - 1})
+/** For printf: STR_FMT with STR_ARG(s). */
+#define STR_FMT "%.*s"
+#define STR_ARG(s) (int)(s).n, (s).p
+
+/** A view of the NUL-terminated @z; NULL gives the empty view. */
+struct str str_from(const char *z);
+/** The rest of @s from byte @off on; empty when @off is past the end. */
+struct str str_from_offset(struct str s, size_t off);
+/** @n bytes of @s from @off on, cut at the end of @s. */
+struct str str_slice(struct str s, size_t off, size_t n);
+bool str_eq(struct str a, struct str b);
+bool str_eqz(struct str a, const char *z);
+/** As strcmp(): bytes as unsigned, a prefix before the longer one. */
+int str_cmp(struct str a, struct str b);
+bool str_has_prefix(struct str s, struct str prefix);
+bool str_has_suffix(struct str s, struct str suffix);
+/** Offset of the first @c in @s, or s.n when there is none. */
+size_t str_find(struct str s, char c);
+bool str_contains(struct str s, struct str part);
+/** @s without blanks, tabs, carriage returns and newlines at both ends. */
+struct str str_trim(struct str s);
+/** A NUL-terminated copy in @a. */
+char *str_dup(struct arena *a, struct str s);
+/** A copy in @a as a view. */
+struct str str_copy(struct arena *a, struct str s);
+/** Decimal, 0x or 0 (octal) number that fills all of @s; false when it does not or overflows. */
+bool str_to_u64(struct str s, uint64_t *ret);
+/** A shell-like pattern with * and ? and nothing else, against all of @s. */
+bool str_glob(struct str pattern, struct str s);
+/**
+ * How many single-byte edits (insert, delete, replace, swap of neighbours) lead from @a to @b, for "did you
+ * mean"; @limit + 1 when there are more than @limit.
+ */
+unsigned str_distance(struct str a, struct str b, unsigned limit);
+/** True when @guess is near enough to @wanted to be offered instead of it; *best is the distance to beat. */
+bool str_is_nearer(struct str wanted, struct str guess, unsigned *best);
+/** Identifier characters, as C and bpftrace have them: letters, digits and _. */
+bool str_is_ident(struct str s);
+
+struct strbuf {
+	char *p; /**< NUL-terminated when not NULL; owned */
+	size_t n, cap;
+};
+
+void strbuf_init(struct strbuf *b);
+void strbuf_fini(struct strbuf *b);
+void strbuf_clear(struct strbuf *b);
+void strbuf_add(struct strbuf *b, const void *p, size_t n);
+void strbuf_adds(struct strbuf *b, struct str s);
+void strbuf_addz(struct strbuf *b, const char *z);
+void strbuf_addc(struct strbuf *b, char c);
+void strbuf_addf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void strbuf_vaddf(struct strbuf *b, const char *fmt, va_list ap)
+    __attribute__((format(printf, 2, 0)));
+/** The contents; valid until the next change of @b. */
+struct str strbuf_str(const struct strbuf *b);
+
+/** Adds @s with control bytes, and bytes that are not valid UTF-8, as \xNN: for text from strangers on a terminal. */
+void strbuf_add_printable(struct strbuf *b, struct str s);
+/** Adds @s as a JSON string, quotes included; bytes that are not UTF-8 become U+FFFD. */
+void strbuf_add_json(struct strbuf *b, struct str s);
+/** The printable form of @s, in @a. */
+struct str str_printable(struct arena *a, struct str s);
+
+#endif

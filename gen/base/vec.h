@@ -1,0 +1,43 @@
+/**
+ * vec - a growable array in an arena.
+ *
+ * The elements move when the array grows, so keep indices, not pointers, while pushing.
+ *
+ *	VEC(struct probe) probes = {0};
+ *	vec_push(&arena, &probes, p);
+ *	for (size_t i = 0; i < probes.n; i++) use(&probes.v[i]);
+ */
+#ifndef BASE_VEC_H
+#define BASE_VEC_H
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+#define VEC(T)                                                                                     \
+	struct {                                                                                   \
+		T *v;                                                                              \
+		size_t n, cap;                                                                     \
+	}
+
+/** Makes room for one more element; the old copy stays in the arena. */
+#define vec_grow(a, vec)                                                                           \
+	do {                                                                                       \
+		if ((vec)->n == (vec)->cap) {                                                      \
+			size_t cap_ = (vec)->cap ? (vec)->cap * 2 : 8;                             \
+			void *new_ = arena_calloc((a), cap_, sizeof(*(vec)->v));                   \
+			if ((vec)->n)                                                              \
+				memcpy(new_, (vec)->v, (vec)->n * sizeof(*(vec)->v));              \
+			(vec)->v = new_;                                                           \
+			(vec)->cap = cap_;                                                         \
+		}                                                                                  \
+	} while (0)
+
+#define vec_push(a, vec, ...)                                                                      \
+	do {                                                                                       \
+		vec_grow((a), (vec));                                                              \
+		(vec)->v[(vec)->n++] = (__VA_ARGS__);                                              \
+	} while (0)
+
+#endif

@@ -1,0 +1,34 @@
+/**
+ * cmd - what the subcommands of btgen share: the table of commands and the options that most of them take.
+ *
+ * Exit status of every command: 0 done, 1 the input is wrong (said on stderr), 2 the command line is wrong.
+ */
+#ifndef CMD_H
+#define CMD_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+
+enum { CMD_OK = 0, CMD_INPUT = 1, CMD_USAGE = 2 };
+
+struct cmd {
+	const char *name;
+	const char *summary;		   /**< one line for `btgen --help` */
+	int (*run)(int argc, char **argv); /**< argv[0] is the command's name */
+};
+
+int cmd_enums(int argc, char **argv);
+int cmd_expand(int argc, char **argv);
+int cmd_probes(int argc, char **argv);
+int cmd_run(int argc, char **argv);
+
+/** "btgen NAME: MESSAGE" and "Try 'btgen NAME --help'." on stderr; returns CMD_USAGE. */
+int cmd_usage_error(const char *name, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/** For getopt's '?' and ':' (with opterr = 0 and a leading ':' in the option string). */
+int cmd_bad_option(const char *name, char **argv, int opt);
+/** Decimal PID, or false. */
+bool cmd_parse_pid(const char *text, int *ret);
+
+#endif

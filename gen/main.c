@@ -1,0 +1,90 @@
+/** btgen - the command table. */
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+
+static const struct cmd commands[] = {
+    {"expand", "print the bpftrace program that a template stands for", cmd_expand},
+    {"run", "expand a template and run it under bpftrace", cmd_run},
+    {"probes", "list the USDT probes of a file or a process", cmd_probes},
+    {"enums", "print tables of enumerator names", cmd_enums},
+};
+static const size_t n_commands = sizeof(commands) / sizeof(commands[0]);
+
+static void usage(FILE *out)
+{
+	fputs("Usage: btgen COMMAND [OPTION]...\n\n", out);
+	for (size_t i = 0; i < n_commands; i++)
+		fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
+	fputs("\n'btgen COMMAND --help' tells more. To trace a program, use bpftrace.sh.\n", out);
+}
+
+int cmd_usage_error(const char *name, const char *fmt, ...)
+{
+	struct strbuf msg, shown;
+	strbuf_init(&msg);
+	strbuf_init(&shown);
+	va_list ap;
+	va_start(ap, fmt);
+	strbuf_vaddf(&msg, fmt, ap);
+	va_end(ap);
+	strbuf_add_printable(&shown, strbuf_str(&msg));
+	fprintf(stderr, "btgen %s: %s\nTry 'btgen %s --help'.\n", name, shown.p ? shown.p : "",
+		name);
+	strbuf_fini(&shown);
+	strbuf_fini(&msg);
+	return CMD_USAGE;
+}
+
+int cmd_bad_option(const char *name, char **argv, int opt)
+{
+	const char *word = argv[optind - 1];
+	if (opt == ':')
+		return cmd_usage_error(name, "option '%s' needs a value", word);
+	if (optopt && strncmp(word, "--", 2) != 0)
+		return cmd_usage_error(name, "unknown option '-%c'", optopt);
+	return cmd_usage_error(name, "unknown option '%s'", word);
+}
+
+bool cmd_parse_pid(const char *text, int *ret)
+{
+	uint64_t v;
+	struct str s = str_from(text);
+	if (!s.n || s.p[0] == '0' || !str_to_u64(s, &v) ||
+	    v > 4194304) // PID_MAX_LIMIT of 64-bit Linux
+		return false;
+	*ret = (int)v;
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		usage(stderr);
+		return CMD_USAGE;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+		usage(stdout);
+		return CMD_OK;
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		puts("btgen " BTGEN_VERSION);
+		return CMD_OK;
+	}
+	for (size_t i = 0; i < n_commands; i++)
+		if (strcmp(argv[1], commands[i].name) == 0)
+			return commands[i].run(argc - 1, argv + 1);
+
+	struct str wanted = str_from(argv[1]);
+	const char *near = NULL;
+	unsigned best = 3;
+	for (size_t i = 0; i < n_commands; i++)
+		if (str_is_nearer(wanted, str_from(commands[i].name), &best))
+			near = commands[i].name;
+	fprintf(stderr, "btgen: unknown command '%s'%s%s%s\nTry 'btgen --help'.\n", argv[1],
+		near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+	return CMD_USAGE;
+}

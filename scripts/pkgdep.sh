@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# Installs the packages that btgen needs and this machine does not have. Asks nothing.
+#
+#   scripts/pkgdep.sh            to build and run: compiler, elfutils, libbpf, bpftrace
+#   scripts/pkgdep.sh --test     and what `make check` needs
+#   scripts/pkgdep.sh --lint     and what `make lint` needs
+#   scripts/pkgdep.sh --bench    and what `make bench` compares with
+#   scripts/pkgdep.sh --list     prints the names of what is missing and stops
+#
+# Works as root, or through sudo. Knows apt (Debian, Ubuntu) and dnf (Fedora, RHEL).
+set -euo pipefail
+
+# One line for each package: the sets that need it, Debian's name, Fedora's name (- for none).
+packages() {
+	cat <<'EOF'
+build gcc gcc
+build make make
+build libc6-dev glibc-devel
+build libelf-dev elfutils-libelf-devel
+build libdw-dev elfutils-devel
+build libbpf-dev libbpf-devel
+build bpftrace bpftrace
+build procps procps-ng
+test binutils binutils
+test g++ gcc-c++
+test clang clang
+test perl perl-Test-Harness
+test python3 python3
+test gdb gdb
+test systemtap-sdt-dev systemtap-sdt-devel
+test postgresql postgresql-server
+test postgresql-contrib postgresql-contrib
+test util-linux util-linux
+lint clang-format clang-tools-extra
+lint cppcheck cppcheck
+lint shellcheck ShellCheck
+bench gdb gdb
+bench dwarves dwarves
+bench time time
+EOF
+}
+
+die() {
+	printf 'pkgdep.sh: error: %s\n' "$1" >&2
+	exit 1
+}
+
+is_installed_apt() {
+	[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+is_installed_dnf() {
+	rpm -q --whatprovides "$1" >/dev/null 2>&1
+}
+
+as_root() {
+	if [ "$(id -u)" = 0 ]; then
+		"$@"
+	elif command -v sudo >/dev/null; then
+		sudo -n "$@"
+	else
+		die "not root and no sudo; as root, run: $*"
+	fi
+}
+
+install_apt() {
+	# Debian's lists may be absent or old on a new machine; a stale list fails in confusing ways.
+	as_root apt-get -q update
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install "$@"
+}
+
+install_dnf() {
+	as_root dnf -q -y install "$@"
+}
+
+main() {
+	local sets=" build " list=no arg
+	for arg; do
+		case $arg in
+		--test | --lint | --bench) sets+="${arg#--} " ;;
+		--list) list=yes ;;
+		-h | --help)
+			sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"
+			exit 0
+			;;
+		*)
+			printf "pkgdep.sh: error: unknown option '%s'\nTry 'pkgdep.sh --help'.\n" "$arg" >&2
+			exit 2
+			;;
+		esac
+	done
+
+	local manager
+	if command -v apt-get >/dev/null; then
+		manager=apt
+	elif command -v dnf >/dev/null; then
+		manager=dnf
+	else
+		die "neither apt-get nor dnf here; install by hand: gcc make elfutils (libelf, libdw) libbpf bpftrace, with headers"
+	fi
+
+	local -a missing=()
+	local set deb rpm name
+	while read -r set deb rpm; do
+		[[ $sets == *" $set "* ]] || continue
+		name=$deb
+		[ $manager = apt ] || name=$rpm
+		[ "$name" != - ] || continue
+		[[ " ${missing[*]-} " != *" $name "* ]] || continue
+		"is_installed_$manager" "$name" || missing+=("$name")
+	done < <(packages)
+
+	if [ $list = yes ]; then
+		[ ${#missing[@]} = 0 ] || printf '%s\n' "${missing[@]}"
+		return
+	fi
+	[ ${#missing[@]} -gt 0 ] || return 0
+	printf 'pkgdep.sh: installing %s\n' "${missing[*]}" >&2
+	"install_$manager" "${missing[@]}"
+}
+
+main "$@"

@@ -1,0 +1,124 @@
+# Sourced by the shell tests: TAP, a private folder, processes that are gone at the end.
+#
+#   . "$(dirname "$0")/../lib.sh"
+#   ok "the list is not empty" test -s "$tmp/list"
+#   is "$got" "$want" "the count is right"
+#   done_testing
+#
+# Variables: $top (the checkout), $build, $btgen, $tmp (private, removed), $targets.
+# shellcheck shell=bash disable=SC2034
+set -u
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=${BTGEN_BUILD:-$top/build}
+btgen=$build/btgen
+targets=$top/tests/targets
+export BTGEN=$btgen
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/btgen-test.XXXXXX")
+tap_n=0 tap_failed=0
+declare -a tap_pids=()
+
+tap_cleanup() {
+	local pid
+	for pid in ${tap_pids[@]+"${tap_pids[@]}"}; do
+		kill "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
+	done
+	rm -rf "$tmp"
+}
+trap tap_cleanup EXIT
+trap 'exit 1' INT TERM HUP
+
+# own PID: end this process of ours when the test ends
+own() { tap_pids+=("$1"); }
+
+tap_result() {
+	tap_n=$((tap_n + 1))
+	if [ "$1" = 0 ]; then
+		printf 'ok %d - %s\n' "$tap_n" "$2"
+	else
+		printf 'not ok %d - %s\n' "$tap_n" "$2"
+		tap_failed=$((tap_failed + 1))
+		return 1
+	fi
+}
+
+# ok CLAIM COMMAND...: the command succeeds
+ok() {
+	local claim=$1
+	shift
+	"$@"
+	tap_result $? "$claim"
+}
+
+not_ok() {
+	local claim=$1
+	shift
+	if "$@"; then tap_result 1 "$claim"; else tap_result 0 "$claim"; fi
+}
+
+# is GOT WANT CLAIM: equal texts; a difference is shown
+is() {
+	if [ "$1" = "$2" ]; then
+		tap_result 0 "$3"
+	else
+		tap_result 1 "$3"
+		diff <(printf '%s\n' "$2") <(printf '%s\n' "$1") | sed 's/^/#   /' | head -n 40
+		return 1
+	fi
+}
+
+# like TEXT REGEX CLAIM: an extended regular expression matches somewhere in the text
+like() {
+	if printf '%s\n' "$1" | grep -qE -- "$2"; then
+		tap_result 0 "$3"
+	else
+		tap_result 1 "$3"
+		printf '#   no match for %s in:\n' "$2"
+		printf '%s\n' "$1" | head -n 20 | sed 's/^/#     /'
+		return 1
+	fi
+}
+
+unlike() {
+	if printf '%s\n' "$1" | grep -qE -- "$2"; then
+		tap_result 1 "$3"
+		printf '#   matches %s:\n' "$2"
+		printf '%s\n' "$1" | grep -E -- "$2" | head -n 10 | sed 's/^/#     /'
+		return 1
+	else
+		tap_result 0 "$3"
+	fi
+}
+
+# skip CLAIM REASON: counted, with its reason
+skip() {
+	tap_n=$((tap_n + 1))
+	printf 'ok %d - %s # SKIP %s\n' "$tap_n" "$1" "$2"
+}
+
+# skip_all REASON: the whole file
+skip_all() {
+	printf '1..0 # SKIP %s\n' "$1"
+	exit 0
+}
+
+done_testing() {
+	printf '1..%d\n' "$tap_n"
+	[ "$tap_failed" = 0 ] || exit 1
+	exit 0
+}
+
+# wait_for SECONDS COMMAND...: polls until the command succeeds; false when time is up
+wait_for() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.05
+	done
+}
+
+# can_trace: bpftrace is here and this user may load programs
+can_trace() {
+	command -v bpftrace >/dev/null && [ "$(id -u)" = 0 ]
+}
