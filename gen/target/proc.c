@@ -1,0 +1,299 @@
+#include "target/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PF_KTHREAD 0x00200000 // include/linux/sched.h; part of /proc/PID/stat field 9
+
+/** What /proc/PID/stat says (proc_pid_stat(5)). */
+struct stat_line {
+	char state;
+	uint64_t flags;
+	uint64_t start_time;
+};
+
+static char *proc_path(const struct proc *p, const char *rest)
+{
+	return arena_printf(p->arena, STR_FMT "/%d/%s", STR_ARG(p->procfs), p->pid, rest);
+}
+
+/** Reads a whole file of /proc (its size is not known beforehand); false with errno set. */
+static bool read_file(struct arena *a, const char *path, struct str *ret)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	struct strbuf b;
+	strbuf_init(&b);
+	char chunk[65536];
+	ssize_t n;
+	while ((n = read(fd, chunk, sizeof(chunk))) > 0 || (n < 0 && errno == EINTR))
+		if (n > 0)
+			strbuf_add(&b, chunk, (size_t)n);
+	int err = errno;
+	close(fd);
+	if (n == 0)
+		*ret = str_copy(a, strbuf_str(&b));
+	strbuf_fini(&b);
+	errno = err;
+	return n == 0;
+}
+
+/** The link's text, not resolved; false with errno set. */
+static bool read_link(struct arena *a, const char *path, struct str *ret)
+{
+	char text[16384];
+	ssize_t n = readlink(path, text, sizeof(text));
+	if (n < 0)
+		return false;
+	*ret = str_copy(a, (struct str){text, (size_t)n});
+	return true;
+}
+
+/** Fields are counted from behind the last ')': the name before it may hold anything. */
+static bool parse_stat(struct str text, struct stat_line *ret)
+{
+	size_t end = text.n;
+	while (end && text.p[end - 1] != ')')
+		end--;
+	if (!end)
+		return false;
+	struct str rest = str_from_offset(text, end + 1);
+	for (unsigned field = 3; rest.n; field++) {
+		size_t blank = str_find(rest, ' ');
+		struct str word = str_trim(str_slice(rest, 0, blank));
+		if (field == 3 && word.n == 1)
+			ret->state = word.p[0];
+		if (field == 9 && !str_to_u64(word, &ret->flags))
+			return false;
+		if (field == 22)
+			return str_to_u64(word, &ret->start_time);
+		rest = str_from_offset(rest, blank + 1);
+	}
+	return false;
+}
+
+static bool read_stat(const struct proc *p, struct stat_line *ret)
+{
+	struct str text;
+	*ret = (struct stat_line){0};
+	return read_file(p->arena, proc_path(p, "stat"), &text) && parse_stat(text, ret);
+}
+
+/** The value of "Key:\tvalue" in /proc/PID/status; empty when absent. */
+static struct str status_value(struct str status, struct str key)
+{
+	while (status.n) {
+		size_t nl = str_find(status, '\n');
+		struct str line = str_slice(status, 0, nl);
+		if (str_has_prefix(line, key))
+			return str_trim(str_from_offset(line, key.n));
+		status = str_from_offset(status, nl + 1);
+	}
+	return STR("");
+}
+
+static bool is_same_file(const char *path, const struct proc_file *f)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_dev == f->dev &&
+	       st.st_ino == f->ino;
+}
+
+/**
+ * The ways to reach file @f. @handle is a link of /proc that leads to the mapped file itself (exe or
+ * map_files/A-B). Only root may follow map_files; for others the inode number of the map must do.
+ */
+static void find_paths(const struct proc *p, struct proc_file *f, const char *handle, ino_t map_ino)
+{
+	struct stat st;
+	struct str plain = f->path;
+	if (str_has_suffix(plain, STR(" (deleted)")))
+		plain.n -= strlen(" (deleted)");
+	const char *host = str_dup(p->arena, plain);
+	const char *rooted = arena_printf(p->arena, "%s%s", proc_path(p, "root"), host);
+
+	bool have_handle = stat(handle, &st) == 0 && S_ISREG(st.st_mode);
+	if (!have_handle) {
+		if (stat(rooted, &st) != 0 && stat(host, &st) != 0)
+			return;
+		if (!map_ino || st.st_ino != map_ino)
+			return;
+	}
+	f->dev = st.st_dev;
+	f->ino = st.st_ino;
+	f->have_id = true;
+	if (is_same_file(host, f))
+		f->host_path = str_from(host);
+	if (is_same_file(rooted, f))
+		f->root_path = str_from(rooted);
+	f->is_deleted = !f->host_path.n && !f->root_path.n;
+	if (!f->is_deleted)
+		f->path = plain;
+	if (have_handle)
+		f->open_path = str_from(arena_strdup(p->arena, handle));
+	else
+		f->open_path = f->root_path.n ? f->root_path : f->host_path;
+}
+
+/** A line of /proc/PID/maps (proc_pid_maps(5)): "start-end perms offset dev inode   path". */
+static bool parse_map(struct arena *a, struct str line, struct proc_file *ret, ino_t *ino)
+{
+	uint64_t inode;
+	char perms[5];
+	int path_at = 0;
+	char *z = str_dup(a, line);
+	*ret = (struct proc_file){0};
+	if (sscanf(z, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 " %n", &ret->start,
+		   &ret->end, perms, &ret->offset, &inode, &path_at) < 5)
+		return false;
+	if (!path_at || z[path_at] != '/' || perms[2] != 'x')
+		return false;
+	*ino = (ino_t)inode;
+	ret->path = str_from(z + path_at);
+	return true;
+}
+
+static bool is_listed_as(const struct proc_file *a, const struct proc_file *b)
+{
+	if (a->have_id && b->have_id)
+		return a->dev == b->dev && a->ino == b->ino;
+	return str_eq(a->path, b->path);
+}
+
+static void add_mapping(struct proc *p, struct proc_file f)
+{
+	for (size_t i = 0; i < p->files.n; i++) {
+		struct proc_file *known = &p->files.v[i];
+		if (!is_listed_as(known, &f))
+			continue;
+		if (!known->start) { // the executable, which was listed by its link
+			known->start = f.start;
+			known->end = f.end;
+			known->offset = f.offset;
+		}
+		return;
+	}
+	vec_push(p->arena, &p->files, f);
+}
+
+static bool read_maps(struct proc *p)
+{
+	struct str maps;
+	if (!read_file(p->arena, proc_path(p, "maps"), &maps))
+		return diag_error(p->diag, NULL, "cannot read the memory map of process %d: %s",
+				  p->pid, strerror(errno));
+	while (maps.n) {
+		size_t nl = str_find(maps, '\n');
+		struct str line = str_slice(maps, 0, nl);
+		maps = str_from_offset(maps, nl + 1);
+
+		struct proc_file f;
+		ino_t ino;
+		if (!parse_map(p->arena, line, &f, &ino))
+			continue;
+		const char *handle = proc_path(
+		    p, arena_printf(p->arena, "map_files/%" PRIx64 "-%" PRIx64, f.start, f.end));
+		// The kernel writes a newline in a path as \012, and escapes nothing else: ask the link.
+		struct str target;
+		if (str_contains(f.path, STR("\\012")) && read_link(p->arena, handle, &target))
+			f.path = target;
+		find_paths(p, &f, handle, ino);
+		add_mapping(p, f);
+	}
+	return true;
+}
+
+static bool read_exe(struct proc *p, const struct stat_line *st)
+{
+	struct proc_file exe = {0};
+	const char *handle = proc_path(p, "exe");
+	if (!read_link(p->arena, handle, &exe.path)) {
+		if (errno == EACCES || errno == EPERM)
+			return diag_error(p->diag, NULL,
+					  "no permission to look into process %d (" STR_FMT
+					  "): run as root",
+					  p->pid, STR_ARG(p->comm));
+		if (st->flags & PF_KTHREAD)
+			return diag_error(p->diag, NULL,
+					  "process %d (" STR_FMT ") is a kernel thread: it has no "
+					  "executable to probe",
+					  p->pid, STR_ARG(p->comm));
+		return diag_error(p->diag, NULL, "process %d has ended", p->pid);
+	}
+	find_paths(p, &exe, handle, 0);
+	vec_push(p->arena, &p->files, exe);
+	return true;
+}
+
+/** A process that waits to be reaped, or is already gone. */
+static bool has_ended(char state)
+{
+	return state == 'Z' || state == 'X' || state == 'x';
+}
+
+static bool look_up(struct proc *p)
+{
+	struct stat_line st;
+	struct str status;
+	if (!read_stat(p, &st) || !read_file(p->arena, proc_path(p, "status"), &status))
+		return diag_error(p->diag, NULL, "no process has PID %d", p->pid);
+	p->start_time = st.start_time;
+	if (read_file(p->arena, proc_path(p, "comm"), &p->comm) &&
+	    str_has_suffix(p->comm, STR("\n")))
+		p->comm.n--;
+
+	uint64_t tgid;
+	if (str_to_u64(status_value(status, STR("Tgid:")), &tgid) && tgid != (uint64_t)p->pid)
+		return diag_error(p->diag, NULL, "%d is a thread of process %d: give the process",
+				  p->pid, (int)tgid);
+	if (has_ended(st.state))
+		return diag_error(p->diag, NULL,
+				  "process %d (" STR_FMT
+				  ") has ended and waits for its parent (zombie)",
+				  p->pid, STR_ARG(p->comm));
+	if (str_eqz(p->procfs, "/proc"))
+		p->pidfd = (int)syscall(SYS_pidfd_open, p->pid, 0);
+	if (!read_exe(p, &st) || !read_maps(p))
+		return false;
+	return proc_is_same(p) ||
+	       diag_error(p->diag, NULL, "process %d ended while it was looked at", p->pid);
+}
+
+bool proc_open(struct arena *a, struct diag *d, const char *procfs, int pid, struct proc **ret)
+{
+	struct proc *p = arena_new(a, struct proc);
+	*p = (struct proc){
+	    .arena = a, .diag = d, .procfs = str_from(procfs), .pid = pid, .pidfd = -1};
+	*ret = p;
+	if (look_up(p))
+		return true;
+	proc_close(p);
+	return false;
+}
+
+void proc_close(struct proc *p)
+{
+	if (p->pidfd >= 0)
+		close(p->pidfd);
+	p->pidfd = -1;
+}
+
+bool proc_is_same(const struct proc *p)
+{
+	struct stat_line st;
+	if (p->pidfd >= 0) {
+		struct pollfd fd = {.fd = p->pidfd, .events = POLLIN};
+		if (poll(&fd, 1, 0) > 0)
+			return false;
+	}
+	return read_stat(p, &st) && st.start_time == p->start_time && !has_ended(st.state);
+}

@@ -1,0 +1,64 @@
+/**
+ * proc - the process to be traced: its executable, the ELF files it has mapped, and its identity.
+ *
+ * A PID is only a number: it can be given to another process while we work. proc_open() pins the
+ * process with a pidfd and its start time, and proc_is_same() says later whether it is still the one
+ * that was looked at.
+ *
+ * Everything is read below a `/proc` that the caller names, so that tests can bring their own. Paths
+ * in it are bytes from a stranger. Files are compared by device and inode with what is really mapped:
+ * a name that now leads to another file (an upgrade, another mount namespace) is never opened in its
+ * place.
+ *
+ *	struct proc *p;
+ *	if (proc_open(&arena, &diag, "/proc", pid, &p))
+ *		for (size_t i = 0; i < p->files.n; i++) use(p->files.v[i].open_path);
+ *	proc_close(p);
+ */
+#ifndef TARGET_PROC_H
+#define TARGET_PROC_H
+
+#include <sys/types.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+struct proc_file {
+	struct str path;      /**< as the kernel names it, for messages; raw bytes */
+	struct str open_path; /**< a path by which we reach this very file; empty: not reachable */
+	struct str
+	    host_path; /**< its path in our own namespace; empty when that is another file or none */
+	struct str
+	    root_path; /**< its path below /proc/PID/root; empty when that is another file or none */
+	uint64_t start, end; /**< its first executable mapping */
+	uint64_t offset;     /**< file offset of that mapping */
+	dev_t dev;	     /**< of the mapped file, when known (have_id) */
+	ino_t ino;
+	bool have_id;
+	bool is_deleted; /**< removed or replaced on disk: no name leads to it */
+};
+
+struct proc {
+	struct arena *arena;
+	struct diag *diag;
+	struct str procfs; /**< "/proc" */
+	int pid;
+	int pidfd;	     /**< -1 where the kernel has none, or under a test's /proc */
+	uint64_t start_time; /**< clock ticks after boot, /proc/PID/stat field 22 */
+	struct str comm;
+	VEC(struct proc_file)
+	files; /**< the executable first, then libraries in order of address */
+};
+
+/**
+ * Looks @pid up below @procfs. Refused with an error: no such process, a thread's id, a kernel
+ * thread, a zombie, no permission.
+ */
+bool proc_open(struct arena *a, struct diag *d, const char *procfs, int pid, struct proc **ret);
+void proc_close(struct proc *p);
+/** False when the process has ended (a zombie has) or its PID belongs to another one. No message. */
+bool proc_is_same(const struct proc *p);
+
+#endif
