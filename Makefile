@@ -3,6 +3,7 @@
 #   make              build/btgen and the programs in tests/targets
 #   make demo         builds, starts a program with probes and traces it
 #   make check        the test suite; T='tests/cli/*.t' runs a part of it
+#   make check-matrix the live tests once per bpftrace version, installing the others
 #   make lint asan bench gen-enums install uninstall clean
 #
 # V=1 shows the commands, WERROR=1 makes warnings errors, BUILD=dir builds elsewhere.
@@ -16,7 +17,7 @@ T ?=
 SETUP_GOALS := demo check asan lint bench $(filter check-%,$(MAKECMDGOALS))
 ifneq ($(filter $(SETUP_GOALS),$(MAKECMDGOALS)),)
 SETUP := $(shell scripts/pkgdep.sh $(if $(filter demo,$(MAKECMDGOALS)),,--test) \
-	$(if $(filter lint,$(MAKECMDGOALS)),--lint) $(if $(filter bench,$(MAKECMDGOALS)),--bench) >&2 || echo failed)
+	$(if $(filter lint,$(MAKECMDGOALS)),--lint) $(if $(filter check-matrix,$(MAKECMDGOALS)),--matrix) $(if $(filter bench,$(MAKECMDGOALS)),--bench) >&2 || echo failed)
 ifneq ($(strip $(SETUP)),)
 $(error the packages above could not be installed)
 endif
@@ -55,7 +56,7 @@ CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_T := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%.t)
 
-.PHONY: all demo check asan lint bench install uninstall gen-enums clean targets
+.PHONY: all demo check check-matrix asan lint bench install uninstall gen-enums clean targets
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -92,7 +93,12 @@ $(BUILD)/tests/unit/%.t: tests/unit/%.c tests/unit/tap.h $(BUILD)/libbtgen.a
 TESTS = $(if $(T),$(wildcard $(T)),$(UNIT_T) $(wildcard $(patsubst %,tests/%/*.t,pp obj cli live)))
 
 check: all $(UNIT_T)
-	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) prove -e '' $(PROVE_FLAGS) $(TESTS)
+	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) tests/matrix/tracefs.sh prove -e '' $(PROVE_FLAGS) $(TESTS)
+
+# The live tests with each bpftrace that we support: the system's and those of other Debian suites.
+check-matrix: all
+	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) tests/matrix/tracefs.sh tests/matrix/run.sh \
+		prove -e '' $(PROVE_FLAGS) $(or $(T),$(wildcard tests/live/*.t))
 
 # The same tests with every program of ours under AddressSanitizer and UndefinedBehaviorSanitizer.
 asan:

@@ -5,6 +5,7 @@
 #   scripts/pkgdep.sh --test     and what `make check` needs
 #   scripts/pkgdep.sh --lint     and what `make lint` needs
 #   scripts/pkgdep.sh --bench    and what `make bench` compares with
+#   scripts/pkgdep.sh --matrix   and what `make check-matrix` installs other versions with
 #   scripts/pkgdep.sh --list     prints the names of what is missing and stops
 #
 # Works as root, or through sudo. Knows apt (Debian, Ubuntu) and dnf (Fedora, RHEL).
@@ -34,6 +35,8 @@ test util-linux util-linux
 lint clang-format clang-tools-extra
 lint cppcheck cppcheck
 lint shellcheck ShellCheck
+matrix patchelf patchelf
+matrix debian-archive-keyring -
 bench gdb gdb
 bench dwarves dwarves
 bench time time
@@ -77,7 +80,7 @@ main() {
 	local sets=" build " list=no arg
 	for arg; do
 		case $arg in
-		--test | --lint | --bench) sets+="${arg#--} " ;;
+		--test | --lint | --bench | --matrix) sets+="${arg#--} " ;;
 		--list) list=yes ;;
 		-h | --help)
 			sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"

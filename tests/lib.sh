@@ -5,7 +5,8 @@
 #   is "$got" "$want" "the count is right"
 #   done_testing
 #
-# Variables: $top (the checkout), $build, $btgen, $tmp (private, removed), $targets.
+# Variables: $top (the checkout), $build, $btgen, $tmp (private, removed), $targets,
+# $bpftrace (the one under test: BTGEN_BPFTRACE, which `make check-matrix` sets, else the system's).
 # shellcheck shell=bash disable=SC2034
 set -u
 
@@ -14,6 +15,7 @@ build=${BTGEN_BUILD:-$top/build}
 btgen=$build/btgen
 targets=$top/tests/targets
 export BTGEN=$btgen
+bpftrace=${BTGEN_BPFTRACE:-bpftrace}
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/btgen-test.XXXXXX")
 tap_n=0 tap_failed=0
 declare -a tap_pids=()
@@ -120,5 +122,5 @@ wait_for() {
 
 # can_trace: bpftrace is here and this user may load programs
 can_trace() {
-	command -v bpftrace >/dev/null && [ "$(id -u)" = 0 ]
+	command -v "$bpftrace" >/dev/null && [ "$(id -u)" = 0 ]
 }

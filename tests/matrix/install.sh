@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# Installs the bpftrace of other Debian suites beside the system's own, to test against several versions.
+#
+#   tests/matrix/install.sh                  trixie's (0.23) and sid's (0.27 or newer)
+#   tests/matrix/install.sh sid              only sid's
+#   tests/matrix/install.sh --update SUITE   looks for a newer one even if one is there
+#
+# Prints the path of each binary, one a line, in the order of the suites. What is there already is not
+# fetched again. They go to $BTGEN_CACHE (default: btgen in $XDG_CACHE_HOME or ~/.cache), in folders
+# bpftrace-VERSION, each with the shared libraries of its own suite; nothing of the system is touched, no
+# root is needed. The packages come from the mirror that this machine's apt uses and are checked as apt
+# checks all packages, against Debian's archive keys.
+set -euo pipefail
+
+readonly keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+cache=${BTGEN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/btgen}
+work=
+
+die() {
+	printf 'install.sh: error: %s\n' "$1" >&2
+	exit 1
+}
+
+# The mirror that serves this machine's own suite.
+mirror() {
+	local codename uri
+	codename=$(. /etc/os-release && printf '%s' "${VERSION_CODENAME-}")
+	# shellcheck disable=SC2016 # apt expands it
+	uri=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Component: main' \
+		"Release: $codename" | head -n 1)
+	[ -n "$uri" ] || die "no apt source for '$codename' main on this machine, so no mirror to ask"
+	printf '%s' "$uri"
+}
+
+# apt with lists, state and cache of its own. An empty list of installed packages makes it fetch every
+# dependency, the C library included.
+private_apt() {
+	apt-get -q -o Dir::Etc::sourcelist="$work/debian.sources" -o Dir::Etc::sourceparts=- \
+		-o Dir::Etc::preferencesparts=- -o Dir::State="$work/state" -o Dir::State::status="$work/status" \
+		-o Dir::Cache="$work/cache" -o APT::Update::Error-Mode=any -o APT::Keep-Downloaded-Packages=true \
+		-o Debug::NoLocking=1 -o DPkg::Post-Invoke= -o APT::Update::Post-Invoke= "$@" >"$work/apt.log" 2>&1
+}
+
+# fetch SUITE: bpftrace and all it depends on, unpacked in $work/root
+fetch() {
+	local suite=$1 deb
+	mkdir -p "$work/state/lists/partial" "$work/cache/archives/partial" "$work/root"
+	: >"$work/status"
+	printf 'Types: deb\nURIs: %s\nSuites: %s\nComponents: main\nSigned-By: %s\n' \
+		"$(mirror)" "$suite" "$keyring" >"$work/debian.sources"
+	if ! private_apt update; then
+		cat "$work/apt.log" >&2
+		die "the package list of Debian $suite cannot be had (a missing key means: this machine's debian-archive-keyring is older than $suite)"
+	fi
+	# docker images delete every .deb after an install; --download-only installs nothing
+	if ! private_apt install -y --download-only --no-install-recommends bpftrace; then
+		cat "$work/apt.log" >&2
+		die "bpftrace of Debian $suite cannot be had"
+	fi
+	for deb in "$work"/cache/archives/*.deb; do
+		[ -e "$deb" ] || die "apt fetched nothing for bpftrace of Debian $suite"
+		dpkg-deb -x "$deb" "$work/root"
+	done
+}
+
+# settle DIR: the binary and the libraries it loads, from $work/root to DIR, tied to each other.
+settle() {
+	local dir=$1 bin=$work/root/usr/bin/bpftrace loader libs soname path
+	local -a needed=()
+	mkdir -p "$dir/lib"
+	loader=$(patchelf --print-interpreter "$bin")
+	# /lib64 is a link that only an installed base-files makes
+	loader=$(find "$work/root" -name "${loader##*/}" -print -quit)
+	libs=$(find "$work/root" -name '*.so*' -printf '%h\n' | sort -u | paste -sd:)
+	while read -r soname path; do
+		cp -L "$path" "$dir/lib/$soname"
+		needed+=(--add-needed "$soname")
+	done < <("$loader" --library-path "$libs" --list "$bin" |
+		awk '$1 !~ /\// && $2 == "=>" && $3 ~ /^\// { print $1, $3 }')
+	[ ${#needed[@]} -gt 0 ] || die "cannot list the libraries of $bin"
+	cp -L "$loader" "$dir/lib/"
+	# A library's RUNPATH would hide ours from what it loads itself: so the program names them all.
+	# (Two runs: patchelf 0.14 mixes up the strings when one run does both.)
+	cp "$bin" "$dir/bpftrace"
+	patchelf "${needed[@]}" "$dir/bpftrace"
+	patchelf --set-interpreter "$dir/lib/${loader##*/}" --force-rpath --set-rpath "$dir/lib" "$dir/bpftrace"
+}
+
+# install_suite SUITE: afterwards $cache/suite-SUITE leads to it
+install_suite() {
+	local suite=$1 version dir
+	work=$(mktemp -d "${TMPDIR:-/tmp}/btgen-matrix.XXXXXX")
+	chmod 755 "$work" # apt fetches as a user of its own
+	printf 'install.sh: fetching bpftrace of Debian %s\n' "$suite" >&2
+	fetch "$suite"
+	version=$(dpkg-deb -f "$work"/cache/archives/bpftrace_*.deb Version)
+	version=${version#*:}
+	version=${version%%[-+~]*}
+	dir=$cache/bpftrace-$version
+	if ! "$dir/bpftrace" --version >/dev/null 2>&1; then
+		rm -rf "$dir"
+		settle "$dir"
+		"$dir/bpftrace" --version | grep -qF "v$version" || die "$dir/bpftrace does not run"
+	fi
+	ln -sfn "bpftrace-$version" "$cache/suite-$suite"
+	rm -rf "$work"
+}
+
+main() {
+	local update=no suite
+	local -a suites=()
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--update) update=yes ;;
+		-h | --help)
+			sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"
+			exit 0
+			;;
+		[a-z]*) suites+=("$1") ;;
+		*)
+			printf "install.sh: error: unknown option '%s'\nTry 'install.sh --help'.\n" "$1" >&2
+			exit 2
+			;;
+		esac
+		shift
+	done
+	[ ${#suites[@]} -gt 0 ] || suites=(trixie sid)
+
+	mkdir -p "$cache"
+	exec 9>"$cache/lock"
+	flock 9
+	trap 'rm -rf "$work"' EXIT
+	for suite in "${suites[@]}"; do
+		if [ $update = yes ] || ! "$cache/suite-$suite/bpftrace" --version >/dev/null 2>&1; then
+			for tool in apt-get dpkg-deb patchelf; do
+				command -v "$tool" >/dev/null || die "$tool is not here (scripts/pkgdep.sh --matrix; Debian and Ubuntu only)"
+			done
+			[ -r "$keyring" ] || die "$keyring is not here (package debian-archive-keyring)"
+			install_suite "$suite"
+		fi
+		printf '%s/bpftrace\n' "$(cd "$cache/suite-$suite" && pwd -P)"
+	done
+}
+
+main "$@"

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Runs a command once for each bpftrace version: the system's, and those that install.sh installs.
+#
+#   tests/matrix/run.sh COMMAND...      with BTGEN_BPFTRACE=path in its environment
+#
+# All versions get their turn; fails if the command failed with any, and says with which.
+set -euo pipefail
+
+main() {
+	local here bpftrace version installed
+	local -a failed=() all=()
+	here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+	installed=$("$here/install.sh")
+	if command -v bpftrace >/dev/null; then all+=("$(command -v bpftrace)"); fi
+	mapfile -t -O ${#all[@]} all <<<"$installed"
+	for bpftrace in "${all[@]}"; do
+		version=$("$bpftrace" --version)
+		printf '=== %s (%s)\n' "$version" "$bpftrace"
+		BTGEN_BPFTRACE=$bpftrace "$@" || failed+=("$version")
+	done
+	if [ ${#failed[@]} -gt 0 ]; then
+		printf 'run.sh: failed with: %s\n' "${failed[*]}" >&2
+		exit 1
+	fi
+}
+
+main "$@"

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Runs a command where tracefs is mounted, as it is on any machine that systemd has booted.
+#
+#   tests/matrix/tracefs.sh COMMAND...
+#
+# In a container or a bare VM it may not be: then bpftrace 0.17 finds no tracepoint and 0.24 and newer start
+# no script at all. The mount is made in a mount namespace of the command's own: nothing is left behind.
+# When it cannot be made (not root), the command runs as it is, and its tests say what they miss.
+set -euo pipefail
+
+tracefs=/sys/kernel/tracing
+debugfs=/sys/kernel/debug
+
+if [ -e $tracefs/available_events ] && [ -e $debugfs/tracing ]; then
+	exec "$@"
+elif [ "${BTGEN_IN_TRACEFS-}" = "" ] && unshare -m true 2>/dev/null; then
+	export BTGEN_IN_TRACEFS=1
+	exec unshare -m -- "${BASH_SOURCE[0]}" "$@"
+fi
+if [ "${BTGEN_IN_TRACEFS-}" = 1 ]; then
+	# debugfs, where bpftrace up to 0.23 looks, mounts tracefs below itself on first use
+	[ -e $tracefs/available_events ] || mount -t tracefs tracefs $tracefs 2>/dev/null || :
+	[ -e $debugfs/tracing ] || mount -t debugfs debugfs $debugfs 2>/dev/null || :
+fi
+exec "$@"
