@@ -1,0 +1,69 @@
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int open_path(const char *root, const char *path, uint64_t flags)
+{
+	if (!root)
+		return open(path, (int)flags);
+	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return -1;
+	struct open_how how = {.flags = flags, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+	int fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	int err = errno;
+	close(dir);
+	errno = err;
+	return fd;
+}
+
+int file_open(const char *root, const char *path, uint64_t *size, const char **why)
+{
+	// O_NONBLOCK: a FIFO without a writer would wait for ever; it has no effect on regular files.
+	int fd = open_path(root, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0) {
+		*why = errno == ENOENT ? "no such file"
+		       : errno == ENXIO
+			   ? "is not a regular file" // a socket, or a device without driver
+			   : strerror(errno);
+		return -1;
+	}
+	struct stat st;
+	if (fstat(fd, &st) != 0) {
+		*why = strerror(errno);
+	} else if (S_ISREG(st.st_mode)) {
+		*size = (uint64_t)st.st_size;
+		return fd;
+	} else {
+		*why = S_ISDIR(st.st_mode) ? "is a directory" : "is not a regular file";
+		errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+	}
+	int err = errno;
+	close(fd);
+	errno = err;
+	return -1;
+}
+
+bool file_read_at(int fd, void *buf, size_t n, uint64_t off)
+{
+	char *p = buf;
+	while (n) {
+		// One pread moves at most 0x7ffff000 bytes.
+		size_t step = n < 1u << 30 ? n : 1u << 30;
+		ssize_t got = off <= INT64_MAX ? pread(fd, p, step, (off_t)off) : 0;
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		p += got;
+		off += (uint64_t)got;
+		n -= (size_t)got;
+	}
+	return true;
+}

@@ -1,0 +1,27 @@
+/**
+ * file - opening files that a stranger may have prepared.
+ *
+ * A path that comes from another process can name a FIFO, a device, a folder or a link that leads out of that
+ * process's file system. Only regular files are opened, no open ever waits, and below a root no link leads out.
+ *
+ *	const char *why;
+ *	int fd = file_open("/proc/42/root", "/usr/lib/x.so", &size, &why);
+ *	if (fd < 0) diag_error(d, NULL, "%s: %s", path, why);
+ */
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
+
+#include <stdint.h>
+
+#include "base/str.h"
+
+/**
+ * A descriptor (close-on-exec, read-only) of the regular file @path, and its size in bytes. With @root (may be
+ * NULL) the path is resolved as if @root were "/": openat2(2), RESOLVE_IN_ROOT. On failure -1, errno is set and
+ * *@why is a text such as "is a directory" that needs no freeing.
+ */
+int file_open(const char *root, const char *path, uint64_t *size, const char **why);
+/** Reads exactly @n bytes from offset @off; false when the file ends before that or cannot be read. */
+bool file_read_at(int fd, void *buf, size_t n, uint64_t off);
+
+#endif
