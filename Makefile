@@ -90,7 +90,7 @@ $(BUILD)/tests/unit/%.t: tests/unit/%.c tests/unit/tap.h $(BUILD)/libbtgen.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(GEN_CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/libbtgen.a $(GEN_LIBS)
 
-TESTS = $(if $(T),$(wildcard $(T)),$(UNIT_T) $(wildcard $(patsubst %,tests/%/*.t,pp obj cli live)))
+TESTS = $(if $(T),$(wildcard $(T)),$(UNIT_T) $(wildcard $(patsubst %,tests/%/*.t,pp obj cli live header)))
 
 check: all $(UNIT_T)
 	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) tests/matrix/tracefs.sh prove -e '' $(PROVE_FLAGS) $(TESTS)

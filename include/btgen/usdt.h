@@ -1,0 +1,434 @@
+/**
+ * usdt.h - static probes (USDT) for C11 and C++11: one header, nothing to link, a nop where nobody looks.
+ *
+ *	USDT_PROBE(provider, name, args...)		a probe with 0..12 arguments: integers, enums, pointers
+ *	USDT_PROBE_LAZY(provider, name, args...)	evaluates its arguments only while a tracer is attached
+ *	USDT_ENABLED(provider, name)			is a tracer attached to it? (an expression)
+ *
+ *	USDT_SEMA_DEFINE(sema); USDT_SEMA_DECLARE(sema);   a semaphore of your own, at file scope: one file
+ *	USDT_SEMA_ENABLED(sema)				defines it, others declare it, any probe of the
+ *	USDT_PROBE_SEMA(sema, provider, name, args...)	executable or library may share it
+ *
+ *	USDT_ARG(expr, "name"[, "doc"[, "unit"]])	an argument that is not called after its expression
+ *	USDT_BITS(x)					a float or double, as an integer of its size
+ *	USDT_DOC(provider, name, "when it fires");	at file scope: a sentence for listings
+ *
+ *	-DUSDT_DISABLE		no probes: arguments are type-checked, never evaluated; no code, no data
+ *
+ * Example:
+ *
+ *	USDT_PROBE(app, change_state, s->nqn, s->state, USDT_ARG(-rc, "error", "0 when it went well"));
+ *
+ * A probe is a nop, and a note (.note.stapsdt) which is not loaded and says where the nop is and in which registers
+ * the arguments are: the format that bpftrace, perf, gdb, bcc and SystemTap read. `btgen probes` reads more: each
+ * argument's C type is in the debug information beside the site, and its name or expression in a second note, which
+ * stays after strip. Neither adds a byte to what is loaded. docs/usdt-notes.md has the format.
+ *
+ * Costs: the nop, and what it takes to have each argument in a register (a constant takes nothing). An expression is
+ * evaluated whether or not anybody traces, unless the probe is lazy: then it costs a load, a compare and a branch
+ * that is not taken. While traced: a trap into the kernel, 1-2 us.
+ *
+ * Races: a semaphore is raised before the site is armed and lowered after it; the test reads it without ordering, so
+ * a probe fires or does not fire around the moment when a tracer comes or goes.
+ *
+ * Licence: this header may be copied into any program.
+ */
+#ifndef BTGEN_USDT_H
+#define BTGEN_USDT_H
+
+
+#ifndef USDT_DISABLE
+#if !defined(__ELF__) || !defined(__LP64__)
+#error "btgen/usdt.h: 64-bit ELF targets only; -DUSDT_DISABLE compiles the probes out"
+#endif
+#endif
+
+/* ---- arguments: what may be one, its type, size and sign ------------------------------------------------------ */
+
+/*
+ * Every argument becomes two local variables: __usdt_ID_K, a pointer that is never set and is there for its type in
+ * the debug information, and __usdt_vK with the value. ID is unique in the file and is in the btgen note too.
+ */
+#ifdef __cplusplus
+#define USDT__STATIC_ASSERT(test, says) static_assert(test, says)
+#define USDT__VALUE(id, k, x)									   \
+	auto __usdt_v##k = (x);									   \
+	USDT__STATIC_ASSERT(::usdt_detail::arg<__typeof__(__usdt_v##k)>::fits,			   \
+		      "USDT argument " #k " is no integer, enum or pointer of at most 8 bytes: pass " \
+		      "a float or double as USDT_BITS(x), an object by its address");
+#define USDT__TYPE(id, k, x)									   \
+	__extension__ __typeof__((x)) *__usdt_##id##_##k __attribute__((__unused__));
+#define USDT__SIZE(v) (::usdt_detail::arg<__typeof__(v)>::size)
+
+extern "C++" {
+namespace usdt_detail
+{
+/* size is negative for a signed type, as in the note. */
+template <class T> struct int_arg {
+	static constexpr bool fits = true;
+	static constexpr int size = T(-1) < T(1) ? -int(sizeof(T)) : int(sizeof(T));
+};
+template <class T, bool Enum> struct enum_arg {
+	static constexpr bool fits = false;
+	static constexpr int size = 0;
+};
+template <class T> struct arg : enum_arg<T, __is_enum(T)> {};
+template <class T> struct arg<T *> {
+	static constexpr bool fits = true;
+	static constexpr int size = sizeof(T *);
+};
+template <> struct arg<decltype(nullptr)> : arg<void *> {};
+template <> struct arg<bool> {
+	static constexpr bool fits = true;
+	static constexpr int size = sizeof(bool);
+};
+template <> struct arg<char> : int_arg<char> {};
+template <> struct arg<signed char> : int_arg<signed char> {};
+template <> struct arg<unsigned char> : int_arg<unsigned char> {};
+#ifdef __cpp_char8_t
+template <> struct arg<char8_t> : int_arg<char8_t> {};
+#endif
+template <> struct arg<char16_t> : int_arg<char16_t> {};
+template <> struct arg<char32_t> : int_arg<char32_t> {};
+template <> struct arg<wchar_t> : int_arg<wchar_t> {};
+template <> struct arg<short> : int_arg<short> {};
+template <> struct arg<unsigned short> : int_arg<unsigned short> {};
+template <> struct arg<int> : int_arg<int> {};
+template <> struct arg<unsigned> : int_arg<unsigned> {};
+template <> struct arg<long> : int_arg<long> {};
+template <> struct arg<unsigned long> : int_arg<unsigned long> {};
+__extension__ template <> struct arg<long long> : int_arg<long long> {};
+__extension__ template <> struct arg<unsigned long long> : int_arg<unsigned long long> {};
+template <class T> struct enum_arg<T, true> : arg<__underlying_type(T)> {};
+} /* namespace usdt_detail */
+} /* extern "C++" */
+
+#else /* C */
+#define USDT__STATIC_ASSERT(test, says) __extension__ _Static_assert(test, says)
+#define USDT__VALUE(id, k, x)									   \
+	__extension__ __typeof__(*__usdt_##id##_##k) __usdt_v##k = (x);				   \
+	USDT__STATIC_ASSERT(									   \
+	    (USDT__IS_INT(__usdt_v##k) || USDT__CLASS(__usdt_v##k) == 5) &&			   \
+		sizeof(__usdt_v##k) <= 8,							   \
+	    "USDT argument " #k " is no integer, enum or pointer of at most 8 bytes: pass a float or " \
+	    "double as USDT_BITS(x), a struct by its address");
+/* 1 integer, 2 char, 3 enum, 4 bool, 5 pointer: GCC's typeclass.h */
+#define USDT__CLASS(x) __builtin_classify_type(x)
+#define USDT__IS_INT(x) (USDT__CLASS(x) >= 1 && USDT__CLASS(x) <= 4)
+#define USDT__INT(x) __builtin_choose_expr(USDT__IS_INT(x), (x), 0u)
+#define USDT__SIZE(v)										   \
+	((__typeof__(USDT__INT(v)))-1 < (__typeof__(USDT__INT(v)))1 ? -(int)sizeof(v) :		   \
+								      (int)sizeof(v))
+/* After a comma an array is a pointer, a constant is a plain value, and a char stays a char. */
+#ifdef __clang__
+#define USDT__TYPE(id, k, x)									   \
+	__extension__ __typeof__(((void)0, (x))) *__usdt_##id##_##k __attribute__((__unused__));
+#else
+/*
+ * GCC gives a bit-field a type of its own, which has no name in the debug information. Such a type does not hold
+ * the largest number of its size; the argument is then an int, or a long long when the field is wider than that.
+ */
+#define USDT__TYPE(id, k, x)									   \
+	__extension__ __typeof__(((void)0, (x))) *__usdt_t##k __attribute__((__unused__));	   \
+	__extension__ __typeof__(__builtin_choose_expr(						   \
+	    USDT__IS_BITS(__typeof__(USDT__INT(*__usdt_t##k))),					   \
+	    __builtin_choose_expr(sizeof(*__usdt_t##k) <= 4, USDT__INT(*__usdt_t##k) + 0,	   \
+				  USDT__INT(*__usdt_t##k) + 0LL),				   \
+	    *__usdt_t##k)) *__usdt_##id##_##k __attribute__((__unused__));
+#define USDT__IS_BITS(type)									   \
+	(!__builtin_types_compatible_p(type, _Bool) &&						   \
+	 (unsigned long long)(type)(~0ULL >> (65 - 8 * sizeof(type))) !=			   \
+	     ~0ULL >> (65 - 8 * sizeof(type)))
+#endif
+#endif
+
+#define USDT__DECL(id, k, x)									   \
+	USDT__TYPE(id, k, x)									   \
+	USDT__VALUE(id, k, x)
+
+#define USDT__ARGS0(id)
+#define USDT__ARGS1(id, a1) USDT__ARGS0(id) USDT__DECL(id, 1, a1)
+#define USDT__ARGS2(id, a1, a2) USDT__ARGS1(id, a1) USDT__DECL(id, 2, a2)
+#define USDT__ARGS3(id, a1, a2, a3) USDT__ARGS2(id, a1, a2) USDT__DECL(id, 3, a3)
+#define USDT__ARGS4(id, a1, a2, a3, a4) USDT__ARGS3(id, a1, a2, a3) USDT__DECL(id, 4, a4)
+#define USDT__ARGS5(id, a1, a2, a3, a4, a5) USDT__ARGS4(id, a1, a2, a3, a4) USDT__DECL(id, 5, a5)
+#define USDT__ARGS6(id, a1, a2, a3, a4, a5, a6) USDT__ARGS5(id, a1, a2, a3, a4, a5) USDT__DECL(id, 6, a6)
+#define USDT__ARGS7(id, a1, a2, a3, a4, a5, a6, a7) USDT__ARGS6(id, a1, a2, a3, a4, a5, a6) USDT__DECL(id, 7, a7)
+#define USDT__ARGS8(id, a1, a2, a3, a4, a5, a6, a7, a8) USDT__ARGS7(id, a1, a2, a3, a4, a5, a6, a7) USDT__DECL(id, 8, a8)
+#define USDT__ARGS9(id, a1, a2, a3, a4, a5, a6, a7, a8, a9) USDT__ARGS8(id, a1, a2, a3, a4, a5, a6, a7, a8) USDT__DECL(id, 9, a9)
+#define USDT__ARGS10(id, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10) USDT__ARGS9(id, a1, a2, a3, a4, a5, a6, a7, a8, a9) USDT__DECL(id, 10, a10)
+#define USDT__ARGS11(id, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11) USDT__ARGS10(id, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10) USDT__DECL(id, 11, a11)
+#define USDT__ARGS12(id, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12) USDT__ARGS11(id, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11) USDT__DECL(id, 12, a12)
+
+/* Their places for the note: "-4@%eax 8@$0", and the operands that the compiler puts there. */
+#define USDT__PLACES0 ""
+#define USDT__PLACES1 "%c[s1]@%[v1]"
+#define USDT__PLACES2 USDT__PLACES1 " %c[s2]@%[v2]"
+#define USDT__PLACES3 USDT__PLACES2 " %c[s3]@%[v3]"
+#define USDT__PLACES4 USDT__PLACES3 " %c[s4]@%[v4]"
+#define USDT__PLACES5 USDT__PLACES4 " %c[s5]@%[v5]"
+#define USDT__PLACES6 USDT__PLACES5 " %c[s6]@%[v6]"
+#define USDT__PLACES7 USDT__PLACES6 " %c[s7]@%[v7]"
+#define USDT__PLACES8 USDT__PLACES7 " %c[s8]@%[v8]"
+#define USDT__PLACES9 USDT__PLACES8 " %c[s9]@%[v9]"
+#define USDT__PLACES10 USDT__PLACES9 " %c[s10]@%[v10]"
+#define USDT__PLACES11 USDT__PLACES10 " %c[s11]@%[v11]"
+#define USDT__PLACES12 USDT__PLACES11 " %c[s12]@%[v12]"
+
+#ifndef USDT_CONSTRAINT
+/* Registers and constants only. With memory allowed, compilers also pick places that no tracer can read (a symbol). */
+#define USDT_CONSTRAINT "nr"
+#endif
+#define USDT__OPERAND(k)									   \
+	[s##k] "n"(USDT__SIZE(__usdt_v##k)), [v##k] USDT_CONSTRAINT(__usdt_v##k)
+#define USDT__OPERANDS0
+#define USDT__OPERANDS1 USDT__OPERAND(1)
+#define USDT__OPERANDS2 USDT__OPERANDS1, USDT__OPERAND(2)
+#define USDT__OPERANDS3 USDT__OPERANDS2, USDT__OPERAND(3)
+#define USDT__OPERANDS4 USDT__OPERANDS3, USDT__OPERAND(4)
+#define USDT__OPERANDS5 USDT__OPERANDS4, USDT__OPERAND(5)
+#define USDT__OPERANDS6 USDT__OPERANDS5, USDT__OPERAND(6)
+#define USDT__OPERANDS7 USDT__OPERANDS6, USDT__OPERAND(7)
+#define USDT__OPERANDS8 USDT__OPERANDS7, USDT__OPERAND(8)
+#define USDT__OPERANDS9 USDT__OPERANDS8, USDT__OPERAND(9)
+#define USDT__OPERANDS10 USDT__OPERANDS9, USDT__OPERAND(10)
+#define USDT__OPERANDS11 USDT__OPERANDS10, USDT__OPERAND(11)
+#define USDT__OPERANDS12 USDT__OPERANDS11, USDT__OPERAND(12)
+
+/* With the probes compiled out. */
+#define USDT__USE0
+#define USDT__USE1 USDT__USE0 (void)__usdt_v1;
+#define USDT__USE2 USDT__USE1 (void)__usdt_v2;
+#define USDT__USE3 USDT__USE2 (void)__usdt_v3;
+#define USDT__USE4 USDT__USE3 (void)__usdt_v4;
+#define USDT__USE5 USDT__USE4 (void)__usdt_v5;
+#define USDT__USE6 USDT__USE5 (void)__usdt_v6;
+#define USDT__USE7 USDT__USE6 (void)__usdt_v7;
+#define USDT__USE8 USDT__USE7 (void)__usdt_v8;
+#define USDT__USE9 USDT__USE8 (void)__usdt_v9;
+#define USDT__USE10 USDT__USE9 (void)__usdt_v10;
+#define USDT__USE11 USDT__USE10 (void)__usdt_v11;
+#define USDT__USE12 USDT__USE11 (void)__usdt_v12;
+
+/* ---- the site ------------------------------------------------------------------------------------------------- */
+
+#define USDT__STR(x) #x
+#define USDT__XSTR(x) USDT__STR(x)
+
+#ifndef USDT_SITE
+#define USDT_SITE "nop"
+#endif
+
+/* The base section must stay although nothing refers to it; linkers drop it otherwise, and addresses go wrong. */
+#if defined(__has_attribute)
+#if __has_attribute(retain)
+#define USDT__RETAIN "R"
+#endif
+#endif
+#ifndef USDT__RETAIN
+#define USDT__RETAIN ""
+#endif
+
+/* Seen as one instruction when the compiler decides on inlining. */
+#if defined(__clang__) || __GNUC__ >= 9
+#define USDT__ASM __asm__ __inline__ __volatile__
+#else
+#define USDT__ASM __asm__ __volatile__
+#endif
+
+/* Notes go into the section group of their function (?), so that they go away with it. */
+#define USDT__NOTE(sema, provider, name, places)						   \
+	"990:\t" USDT_SITE "\n"									   \
+	"\t.pushsection .note.stapsdt,\"?\",\"note\"\n"						   \
+	"\t.balign 4\n"										   \
+	"\t.4byte 992f-991f, 994f-993f, 3\n"							   \
+	"991:\t.asciz \"stapsdt\"\n"								   \
+	"992:\t.balign 4\n"									   \
+	"993:\t.8byte 990b\n"									   \
+	"\t.8byte _.stapsdt.base\n"								   \
+	"\t" sema "\n"										   \
+	"\t.asciz " USDT__XSTR(USDT__STR(provider)) "\n"					   \
+	"\t.asciz " USDT__XSTR(USDT__STR(name)) "\n"						   \
+	"\t.asciz \"" places "\"\n"								   \
+	"994:\t.balign 4\n"									   \
+	"\t.popsection\n"									   \
+	"\t.ifndef _.stapsdt.base\n"								   \
+	"\t.pushsection .stapsdt.base,\"aG" USDT__RETAIN "\",\"progbits\",.stapsdt.base,comdat\n"  \
+	"\t.weak _.stapsdt.base\n"								   \
+	"\t.hidden _.stapsdt.base\n"								   \
+	"_.stapsdt.base: .space 1\n"								   \
+	"\t.size _.stapsdt.base, 1\n"								   \
+	"\t.popsection\n"									   \
+	"\t.endif\n"
+
+/*
+ * Which semaphore a site has. An implicit one is defined where the program asks for it (USDT_ENABLED, USDT_PROBE_LAZY);
+ * every other site of that probe refers to it weakly, so that all of them share it, and have none when nobody asks.
+ */
+#define USDT__SEMA_NAME(provider, name) "__usdt_sema." USDT__STR(provider) "." USDT__STR(name)
+#define USDT__SEMA_QUOTED(provider, name)							   \
+	"\"__usdt_sema." USDT__STR(provider) "." USDT__STR(name) "\""
+#define USDT__SEMA_IMPLICIT(sema, provider, name)						   \
+	".weak " USDT__SEMA_QUOTED(provider, name) "\n"						   \
+	"\t.hidden " USDT__SEMA_QUOTED(provider, name) "\n"					   \
+	"\t.8byte " USDT__SEMA_QUOTED(provider, name)
+#define USDT__SEMA_EXPLICIT(sema, provider, name) ".8byte __usdt_sema_" USDT__STR(sema)
+
+/* How many arguments follow the name; M for more than twelve (up to twenty). */
+#define USDT__COUNT(...)									   \
+	USDT__COUNT_(__VA_ARGS__, M, M, M, M, M, M, M, M, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, )
+#define USDT__COUNT_(name, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16,  \
+		     a17, a18, a19, a20, n, ...)						   \
+	n
+#define USDT__CAT(a, b) USDT__CAT_(a, b)
+#define USDT__CAT_(a, b) a##b
+
+#define USDT__SITE(text, kind, sema, provider, ...)						   \
+	USDT__SITE_(__COUNTER__, USDT__COUNT(__VA_ARGS__), text, kind, sema, provider, __VA_ARGS__)
+#define USDT__SITE_(id, n, text, kind, sema, provider, ...)					   \
+	USDT__CAT(USDT__SITE, n)(id, text, kind, sema, provider, __VA_ARGS__)
+
+#define USDT__SITE0(id, text, kind, sema, provider, name)					   \
+	USDT__EMIT(id, 0, USDT__ARGS0(id), text, kind(sema, provider, name), provider, name)
+#define USDT__SITE1(id, text, kind, sema, provider, name, a1)					   \
+	USDT__EMIT(id, 1, USDT__ARGS1(id, a1), text, kind(sema, provider, name), provider, name)
+#define USDT__SITE2(id, text, kind, sema, provider, name, a1, a2)				   \
+	USDT__EMIT(id, 2, USDT__ARGS2(id, a1, a2), text, kind(sema, provider, name), provider, name)
+#define USDT__SITE3(id, text, kind, sema, provider, name, a1, a2, a3)				   \
+	USDT__EMIT(id, 3, USDT__ARGS3(id, a1, a2, a3), text, kind(sema, provider, name), provider, name)
+#define USDT__SITE4(id, text, kind, sema, provider, name, a1, a2, a3, a4)			   \
+	USDT__EMIT(id, 4, USDT__ARGS4(id, a1, a2, a3, a4), text, kind(sema, provider, name), provider, name)
+#define USDT__SITE5(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5)			   \
+	USDT__EMIT(id, 5, USDT__ARGS5(id, a1, a2, a3, a4, a5), text, kind(sema, provider, name), provider, name)
+#define USDT__SITE6(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6)		   \
+	USDT__EMIT(id, 6, USDT__ARGS6(id, a1, a2, a3, a4, a5, a6), text, kind(sema, provider, name), provider, name)
+#define USDT__SITE7(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6, a7)		   \
+	USDT__EMIT(id, 7, USDT__ARGS7(id, a1, a2, a3, a4, a5, a6, a7), text, kind(sema, provider, name), provider, name)
+#define USDT__SITE8(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6, a7, a8)	   \
+	USDT__EMIT(id, 8, USDT__ARGS8(id, a1, a2, a3, a4, a5, a6, a7, a8), text, kind(sema, provider, name), provider, name)
+#define USDT__SITE9(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6, a7, a8, a9)	   \
+	USDT__EMIT(id, 9, USDT__ARGS9(id, a1, a2, a3, a4, a5, a6, a7, a8, a9), text, kind(sema, provider, name), provider, name)
+#define USDT__SITE10(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10) \
+	USDT__EMIT(id, 10, USDT__ARGS10(id, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10), text, kind(sema, provider, name), provider, name)
+#define USDT__SITE11(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11) \
+	USDT__EMIT(id, 11, USDT__ARGS11(id, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11), text, kind(sema, provider, name), provider, name)
+#define USDT__SITE12(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12) \
+	USDT__EMIT(id, 12, USDT__ARGS12(id, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12), text, kind(sema, provider, name), provider, name)
+#ifdef USDT_DISABLE
+#define USDT__SITEM(...) USDT__STATIC_ASSERT(0, "a USDT probe has at most 12 arguments")
+#define USDT__EMIT(id, n, decls, text, sema, provider, name)					   \
+	do {											   \
+		if (0) {									   \
+			decls USDT__USE##n							   \
+		}										   \
+	} while (0)
+#else
+#define USDT__SITEM(...) USDT__STATIC_ASSERT(0, "a USDT probe has at most 12 arguments")
+#define USDT__EMIT(id, n, decls, text, sema, provider, name)					   \
+	do {											   \
+		decls USDT__ASM(USDT__NOTE(sema, provider, name, USDT__PLACES##n)		   \
+				:								   \
+				: USDT__OPERANDS##n);						   \
+	} while (0)
+#endif
+
+/* ---- the macros of the first page ----------------------------------------------------------------------------- */
+
+/* The text of the arguments is taken here, before they are expanded, twice quoted: once for C, once for the assembler. */
+#define USDT_PROBE(provider, ...)								   \
+	USDT__SITE(USDT__STR(#__VA_ARGS__), USDT__SEMA_IMPLICIT, , provider, __VA_ARGS__)
+
+/* What an argument is called, for listings: the strings stay in the text that the note keeps, no code sees them. */
+#define USDT_ARG(expr, ...) USDT__CAT(USDT__ARG, USDT__COUNT(__VA_ARGS__))(expr, __VA_ARGS__)
+#define USDT__ARG0(expr, name) ((void)sizeof("USDT_ARG"), (void)sizeof(name), (expr))
+#define USDT__ARG1(expr, name, doc)								   \
+	((void)sizeof("USDT_ARG"), (void)sizeof(name), (void)sizeof(doc), (expr))
+#define USDT__ARG2(expr, name, doc, unit)							   \
+	((void)sizeof("USDT_ARG"), (void)sizeof(name), (void)sizeof(doc), (void)sizeof(unit), (expr))
+
+/* The types tell a tracer what the bits are. */
+typedef __UINT32_TYPE__ usdt_float_bits;
+typedef __UINT64_TYPE__ usdt_double_bits;
+#define USDT__INLINE static __inline__ __attribute__((__always_inline__, __unused__))
+USDT__INLINE usdt_float_bits usdt_bits_of_float(float x)
+{
+	usdt_float_bits bits;
+	__builtin_memcpy(&bits, &x, sizeof(bits));
+	return bits;
+}
+USDT__INLINE usdt_double_bits usdt_bits_of_double(double x)
+{
+	usdt_double_bits bits;
+	__builtin_memcpy(&bits, &x, sizeof(bits));
+	return bits;
+}
+#ifdef __cplusplus
+extern "C++" {
+USDT__INLINE usdt_float_bits usdt_bits(float x)
+{
+	return usdt_bits_of_float(x);
+}
+USDT__INLINE usdt_double_bits usdt_bits(double x)
+{
+	return usdt_bits_of_double(x);
+}
+}
+#define USDT_BITS(x) (::usdt_bits(x))
+#else
+#define USDT_BITS(x) (_Generic((x), float: usdt_bits_of_float, double: usdt_bits_of_double)(x))
+#endif
+
+/* An argument is evaluated only behind the test. */
+#define USDT_PROBE_LAZY(provider, ...)								   \
+	do {											   \
+		if (USDT__LAZY_ENABLED(provider, __VA_ARGS__, ))				   \
+			USDT__SITE(USDT__STR(#__VA_ARGS__), USDT__SEMA_IMPLICIT, , provider,	   \
+				   __VA_ARGS__);						   \
+	} while (0)
+#define USDT__LAZY_ENABLED(provider, name, ...) USDT_ENABLED(provider, name)
+
+#ifdef USDT_DISABLE
+#define USDT_ENABLED(provider, name) 0
+#define USDT_SEMA_DECLARE(sema) extern unsigned short __usdt_sema_##sema
+#define USDT_SEMA_DEFINE(sema) USDT_SEMA_DECLARE(sema)
+#define USDT_SEMA_ENABLED(sema) (0 && __usdt_sema_##sema)
+#else
+/* The counter: 2 bytes in .probes, one a probe and executable or library. The asm is there to define it, it does nothing. */
+#define USDT_ENABLED(provider, name) USDT__ENABLED(provider, name)
+#define USDT__ENABLED(provider, name)								   \
+	(__extension__({									   \
+		extern unsigned short __usdt_##provider##__sema_##name __asm__(USDT__SEMA_NAME(provider, name)) \
+		    __attribute__((__visibility__("hidden")));					   \
+		USDT__ASM("\t.ifndef " USDT__SEMA_QUOTED(provider, name) "\n"			   \
+			  "\t.pushsection .probes,\"awG\",\"progbits\"," USDT__SEMA_QUOTED(	   \
+			      provider, name) ",comdat\n"					   \
+			  "\t.balign 2\n"							   \
+			  "\t.weak " USDT__SEMA_QUOTED(provider, name) "\n"			   \
+			  "\t.hidden " USDT__SEMA_QUOTED(provider, name) "\n"			   \
+			  "\t.type " USDT__SEMA_QUOTED(provider, name) ", \"object\"\n"		   \
+			  USDT__SEMA_QUOTED(provider, name) ": .2byte 0\n"			   \
+			  "\t.size " USDT__SEMA_QUOTED(provider, name) ", 2\n"			   \
+			  "\t.popsection\n"							   \
+			  "\t.endif\n");							   \
+		USDT__RAISED(__usdt_##provider##__sema_##name);					   \
+	}))
+#define USDT__RAISED(sema) __builtin_expect(*(const volatile unsigned short *)&(sema) != 0, 0)
+
+#ifdef __cplusplus
+#define USDT__EXTERN extern "C"
+#else
+#define USDT__EXTERN extern
+#endif
+#define USDT_SEMA_DECLARE(sema)									   \
+	USDT__EXTERN unsigned short __usdt_sema_##sema __asm__("__usdt_sema_" #sema)		   \
+	    __attribute__((__visibility__("hidden")))
+#define USDT_SEMA_DEFINE(sema)									   \
+	USDT_SEMA_DECLARE(sema);								   \
+	unsigned short __usdt_sema_##sema __attribute__((__used__, __section__(".probes"))) = 0
+#define USDT_SEMA_ENABLED(sema) USDT__RAISED(__usdt_sema_##sema)
+#endif
+
+#define USDT_PROBE_SEMA(sema, provider, ...)							   \
+	USDT__SITE(USDT__STR(#__VA_ARGS__), USDT__SEMA_EXPLICIT, sema, provider, __VA_ARGS__)
+
+#endif /* BTGEN_USDT_H */

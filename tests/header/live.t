@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# A traced program prints what it passes to its probes; bpftrace must print the same.
+. "$(dirname "$0")/../lib.sh"
+# shellcheck disable=SC2154 # set by lib.sh
+
+cat >"$tmp/p.c" <<'EOF'
+#include <btgen/usdt.h>
+#include <stdio.h>
+enum state { IDLE, BUSY = 5 };
+struct item { char name[16]; enum state state; unsigned small : 3; short neg; };
+static int evaluated;
+static int costly(int x) { evaluated++; return x + 1; }
+int main(void)
+{
+	static struct item it = { "first", BUSY, 6, -2 };
+	for (int i = 0; i < 3; i++) {
+		USDT_PROBE(app, item, it.name, it.state, it.small, it.neg, i, (unsigned char)(250 + i));
+		USDT_PROBE_LAZY(app, lazy, costly(i));
+		printf("item %s %d %d %d %d %d\n", it.name, it.state, it.small, it.neg, i, 250 + i);
+	}
+	fprintf(stderr, "%d\n", evaluated);
+	return 0;
+}
+EOF
+
+can_trace || skip_all "tracing needs root and bpftrace"
+# shellcheck disable=SC2016 # $ belongs to the script
+prog='
+	usdt:'$tmp'/p:app:item { printf("item %s %d %d %d %d %d\n", str(arg0), (int32)arg1, arg2, (int16)arg3, (int32)arg4, (uint8)arg5); }
+	usdt:'$tmp'/p:app:lazy { printf("lazy %d\n", (int32)arg0); }'
+for cc in gcc clang; do
+	command -v $cc >/dev/null || { skip "$cc" "no $cc"; continue; }
+	$cc -std=c11 -O2 -g -I"$top/include" -o "$tmp/p" "$tmp/p.c"
+	"$tmp/p" >"$tmp/want" 2>"$tmp/evaluated"
+	is "$(cat "$tmp/evaluated")" 0 "$cc: a lazy argument is not evaluated while nobody traces"
+	bpftrace -o "$tmp/got" -e "$prog" -c "$tmp/p" >/dev/null 2>"$tmp/err"
+	is "$(grep '^item' "$tmp/got")" "$(cat "$tmp/want")" "$cc: bpftrace prints what the program passed"
+	is "$(grep -c '^lazy [123]' "$tmp/got")" 3 "$cc: a lazy probe fires while it is traced"
+done
+done_testing
