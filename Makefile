@@ -115,10 +115,10 @@ lint:
 bench: all
 	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) tests/bench/run.sh
 
-# make gen-enums EXE=program [OUT=file]: the tables of bpf/enums.conf out of a program's debug information
+# make gen-enums EXE=program [OUT=file] [CONF=list]: the tables of bpf/enums.conf out of a program's debug information
 gen-enums: $(BUILD)/btgen
 	@test -n '$(EXE)' || { echo "make gen-enums: say which program: EXE=path [OUT=file]" >&2; exit 2; }
-	$(Q)$(BUILD)/btgen enums -x '$(EXE)' --conf bpf/enums.conf $(if $(OUT),-o '$(OUT)')
+	$(Q)$(BUILD)/btgen enums -x '$(EXE)' --conf $(if $(CONF),'$(CONF)',bpf/enums.conf) $(if $(OUT),-o '$(OUT)')
 
 install: $(BUILD)/btgen
 	$(say) INSTALL $(DESTDIR)$(PREFIX)

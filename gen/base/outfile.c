@@ -1,0 +1,80 @@
+#include "base/outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+
+static bool write_all(int fd, struct str text)
+{
+	while (text.n) {
+		ssize_t n = write(fd, text.p, text.n);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		text = str_from_offset(text, (size_t)n);
+	}
+	return true;
+}
+
+static bool say(struct diag *d, const char *path)
+{
+	int err = errno;
+	struct diag_place at = {.file = str_from(path)};
+	return diag_error(d, &at, "cannot be written: %s", strerror(err));
+}
+
+/** The file that links from @path lead to, so that the link stays and the file is replaced. */
+static const char *follow(struct arena *a, const char *path)
+{
+	char *real = realpath(path, NULL);
+	if (!real)
+		return path;
+	const char *copy = arena_strdup(a, real);
+	free(real);
+	return copy;
+}
+
+static bool replace(struct arena *a, struct diag *d, const char *path, struct str text, mode_t mode)
+{
+	path = follow(a, path);
+	char *temp = arena_printf(a, "%s.XXXXXX", path);
+	int fd = mkostemp(temp, O_CLOEXEC);
+	if (fd < 0)
+		return say(d, path);
+	bool good = write_all(fd, text) && fchmod(fd, mode) == 0;
+	good = close(fd) == 0 && good;
+	good = good && rename(temp, path) == 0;
+	if (good)
+		return true;
+	say(d, path);
+	unlink(temp);
+	return false;
+}
+
+bool outfile_write(struct arena *a, struct diag *d, const char *path, struct str text)
+{
+	if (!path || strcmp(path, "-") == 0)
+		return write_all(STDOUT_FILENO, text) || say(d, "standard output");
+
+	struct stat st;
+	if (stat(path, &st) == 0) {
+		if (S_ISREG(st.st_mode))
+			return replace(a, d, path, text, st.st_mode & 0777);
+		int fd = open(path, O_WRONLY | O_CLOEXEC);
+		if (fd < 0)
+			return say(d, path);
+		bool good = write_all(fd, text);
+		return (close(fd) == 0 && good) || say(d, path);
+	}
+	if (errno != ENOENT)
+		return say(d, path);
+	mode_t mask = umask(0);
+	umask(mask);
+	return replace(a, d, path, text, 0666 & ~mask);
+}

@@ -1,0 +1,16 @@
+/**
+ * outfile - a result written to a file all at once, or not at all.
+ *
+ * The text goes into a private file beside @path, which is renamed when everything is on disk: a reader never
+ * sees half of it, and an error leaves what was there before. What is no regular file (a pipe, /dev/stdout) is
+ * written to directly.
+ */
+#ifndef BASE_OUTFILE_H
+#define BASE_OUTFILE_H
+
+#include "base/diag.h"
+
+/** Writes @text to @path, or to standard output when @path is NULL or "-"; an error is said. */
+bool outfile_write(struct arena *a, struct diag *d, const char *path, struct str text);
+
+#endif

@@ -1,0 +1,122 @@
+#include "types/dwsrc.h"
+
+#include <dwarf.h>
+
+#include "image/debuginfo.h"
+
+static void add_file(struct dwsrc *src, Dwarf *dbg)
+{
+	for (size_t i = 0; i < src->files.n; i++)
+		if (src->files.v[i] == dbg)
+			return;
+	vec_push(src->arena, &src->files, dbg);
+}
+
+bool dwsrc_open(struct img *img, const char *wanted_for, struct dwsrc **ret)
+{
+	if (img->types) {
+		*ret = img->types;
+		return true;
+	}
+	struct debuginfo *di;
+	if (!img_debuginfo(img, &di))
+		return wanted_for ? debugfile_say_missing(img, wanted_for) : false;
+
+	struct dwsrc *src = arena_new(img->arena, struct dwsrc);
+	src->img = img;
+	src->arena = img->arena;
+	src->diag = img->diag;
+	src->dbg = di->dwarf;
+	add_file(src, di->dwarf);
+	Dwarf *alt = dwarf_getalt(di->dwarf);
+	if (alt)
+		add_file(src, alt);
+	img->types = src;
+	*ret = src;
+	return true;
+}
+
+static void note_missing(struct dwsrc *src, Dwarf_Die *skeleton)
+{
+	Dwarf_Attribute at;
+	const char *name = NULL;
+	if (dwarf_attr(skeleton, DW_AT_dwo_name, &at) ||
+	    dwarf_attr(skeleton, DW_AT_GNU_dwo_name, &at))
+		name = dwarf_formstring(&at);
+	if (map_add(src->arena, &src->missing, str_from(name ? name : "?")))
+		src->n_missing++;
+}
+
+bool dwsrc_next_unit(struct dwsrc *src, struct dwunit *u)
+{
+	for (; u->file < src->files.n; u->file++, u->cursor = NULL) {
+		Dwarf_CU *next;
+		Dwarf_Die split;
+		uint8_t kind;
+		int rc = 0;
+		while (rc == 0) {
+			rc = dwarf_get_units(src->files.v[u->file], u->cursor, &next, NULL, &kind,
+					     &u->die, &split);
+			if (rc != 0)
+				break;
+			u->cursor = next;
+			if (kind != DW_UT_skeleton)
+				return true;
+			// The unit is in a .dwo file; all units of that file are read in their turn.
+			if (split.cu)
+				add_file(src, dwarf_cu_getdwarf(split.cu));
+			else
+				note_missing(src, &u->die);
+		}
+		if (rc < 0 && !src->damaged) {
+			src->damaged = true;
+			struct diag_place at = {.file = src->img->shown};
+			diag_error(src->diag, &at, "debug information is damaged: %s",
+				   dwarf_errmsg(-1));
+		}
+	}
+	return false;
+}
+
+static bool go_to(struct dwsrc *src, struct dwwalk *w, int rc, Dwarf_Die *from, Dwarf_Die *to)
+{
+	if (rc > 0)
+		return false;
+	if (rc == 0 && (uintptr_t)to->addr > (uintptr_t)w->last) {
+		w->last = to->addr;
+		return true;
+	}
+	if (!src->damaged) {
+		src->damaged = true;
+		struct diag_place at = dwsrc_place(src, from);
+		diag_error(src->diag, &at, "debug information is damaged: %s",
+			   rc < 0 ? dwarf_errmsg(-1) : "a sibling lies before its predecessor");
+	}
+	return false;
+}
+
+bool dwsrc_child(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *die, Dwarf_Die *ret)
+{
+	return go_to(src, w, dwarf_child(die, ret), die, ret);
+}
+
+bool dwsrc_sibling(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *die, Dwarf_Die *ret)
+{
+	Dwarf_Die from = *die;
+	return go_to(src, w, dwarf_siblingof(&from, ret), &from, ret);
+}
+
+struct str dwsrc_unit_name(Dwarf_Die *die)
+{
+	Dwarf_Die unit;
+	const char *name = dwarf_diecu(die, &unit, NULL, NULL) ? dwarf_diename(&unit) : NULL;
+	return str_from(name ? name : "?");
+}
+
+struct diag_place dwsrc_place(struct dwsrc *src, Dwarf_Die *die)
+{
+	const char *text =
+	    arena_printf(src->arena, STR_FMT ":.debug_info+0x%llx", STR_ARG(src->img->shown),
+			 (unsigned long long)dwarf_dieoffset(die));
+	return (struct diag_place){.file = str_from(text)};
+}

@@ -1,0 +1,75 @@
+/**
+ * dwsrc - the debug information of one image: every unit it has, wherever it is stored.
+ *
+ * DWARF is spread over more places than one section: partial units, type units (.debug_types or in
+ * .debug_info), split units in .dwo files, and a file shared by several programs (dwz). This module hides
+ * that: dwsrc_next_unit() gives the top DIE of each unit once, file after file. libdw decodes; names are
+ * looked up by dwfind and turned into types by dwload.
+ *
+ *	struct dwsrc *src;
+ *	if (!dwsrc_open(img, "enum color", &src))
+ *		return false;		// said: no debug information, what to install
+ *	struct dwunit u = {0};
+ *	while (dwsrc_next_unit(src, &u))
+ *		use(&u.die);
+ *
+ * libdw trusts DW_AT_sibling, so a damaged file could send a walk in circles. Walk with dwsrc_child() and
+ * dwsrc_sibling(): in a sound file each DIE lies behind all those visited before it, and they insist on that.
+ */
+#ifndef TYPES_DWSRC_H
+#define TYPES_DWSRC_H
+
+#include <elfutils/libdw.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "image/img.h"
+
+/** How deep scopes and types may nest; deeper is damage, not a program. */
+#define DWSRC_MAX_DEPTH 64
+
+struct dwunit {
+	Dwarf_Die
+	    die; /**< the top DIE: compile, partial or type unit; that of the .dwo for a skeleton */
+	size_t file;	  /**< which of src->files is being read */
+	Dwarf_CU *cursor; /**< where libdw stands in that file */
+};
+
+/** A walk's memory: the place of the last DIE seen. Zero it before each unit or list of children. */
+struct dwwalk {
+	const void *last;
+};
+
+struct dwsrc {
+	struct img *img;
+	struct arena *arena;
+	struct diag *diag;
+	Dwarf *dbg;	    /**< the main handle; owned by the image */
+	VEC(Dwarf *) files; /**< main, alternate (dwz), then split units as they are met */
+	bool damaged;	    /**< damage was found (and said) */
+	struct map
+	    missing; /**< names of .dwo files that are not there, in the order they were missed */
+	unsigned n_missing;
+	void *loader;	/**< dwload's memory; NULL until used */
+	unsigned depth; /**< nesting of dwload at this moment */
+};
+
+/**
+ * Debug information of @img, its own or that of a separate file; opened once for each image, closed with it.
+ * False when there is none: the error says where it was looked for and how to get it, and that it was wanted
+ * for @wanted_for ("enum color"); with NULL nothing is said.
+ */
+bool dwsrc_open(struct img *img, const char *wanted_for, struct dwsrc **ret);
+
+/** The next unit's top DIE into *@u (zeroed before the first call); false at the end. */
+bool dwsrc_next_unit(struct dwsrc *src, struct dwunit *u);
+/** First child, next sibling; false at the end, or, with an error said, when the tree is damaged. */
+bool dwsrc_child(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *die, Dwarf_Die *ret);
+bool dwsrc_sibling(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *die, Dwarf_Die *ret);
+
+/** DW_AT_name of the unit that holds @die, or "?". */
+struct str dwsrc_unit_name(Dwarf_Die *die);
+/** Where a DIE is, for messages: "path:.debug_info+0x1c4". */
+struct diag_place dwsrc_place(struct dwsrc *src, Dwarf_Die *die);
+
+#endif

@@ -1,0 +1,180 @@
+#include "types/enumconf.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+enum { MAX_FILE = 1 << 20 };
+
+static bool read_file(struct arena *a, struct diag *d, const char *path, struct str *ret)
+{
+	struct diag_place at = {.file = str_from(path)};
+	const char *why;
+	uint64_t size;
+	int fd = file_open(NULL, path, &size, &why);
+	if (fd < 0)
+		return diag_error(d, &at, "%s", why);
+	bool good = true;
+	char *p = arena_alloc(a, size > MAX_FILE ? 1 : size + 1);
+	if (size > MAX_FILE)
+		good = diag_error(d, &at, "larger than 1 MiB: not a list of enums");
+	else if (!file_read_at(fd, p, size, 0))
+		good = diag_error(d, &at, "cannot be read");
+	close(fd);
+	*ret = (struct str){p, size};
+	return good;
+}
+
+bool enumconf_load(struct arena *a, struct diag *d, const char *path, struct enumconf *ret)
+{
+	struct str text;
+	return read_file(a, d, path, &text) &&
+	       enumconf_parse(a, d, str_copy(a, str_from(path)), text, ret);
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+}
+
+/** The next word of @line from *@pos on; empty at the end or at a comment. */
+static struct str next_word(struct str line, size_t *pos)
+{
+	size_t i = *pos;
+	while (i < line.n && is_blank(line.p[i]))
+		i++;
+	size_t start = i;
+	if (i < line.n && line.p[i] == '#')
+		i = start = line.n;
+	// Blanks inside template arguments belong to the name.
+	unsigned nest = 0;
+	for (; i < line.n && (nest || !is_blank(line.p[i])); i++) {
+		if (line.p[i] == '<')
+			nest++;
+		else if (line.p[i] == '>' && nest)
+			nest--;
+	}
+	*pos = i;
+	return str_slice(line, start, i - start);
+}
+
+static bool parse_line(struct arena *a, struct diag *d, struct diag_place at, struct enumconf *ret)
+{
+	struct str line = at.source, words[4];
+	size_t pos = 0, cols[4];
+	unsigned n = 0;
+	while (n < 4) {
+		words[n] = next_word(line, &pos);
+		cols[n] = (size_t)(words[n].p - line.p) + 1;
+		if (!words[n].n)
+			break;
+		// `enum x` is one name; the keyword says nothing that the table does not.
+		if (n != 1 || !str_eq(words[n], STR("enum")))
+			n++;
+	}
+	if (n == 0)
+		return true;
+	at.col = (unsigned)cols[n - 1];
+	at.len = (unsigned)words[n - 1].n;
+	if (n == 1)
+		return diag_error(d, &at, "a table is MAP TYPE [PREFIX]; the type is missing");
+	if (n == 4)
+		return diag_error(d, &at, "a table is MAP TYPE [PREFIX]; this word is too many");
+	struct str map = words[0];
+	at.col = (unsigned)cols[0];
+	at.len = (unsigned)words[0].n;
+	if (map.p[0] == '@')
+		map = str_from_offset(map, 1);
+	if (!str_is_ident(map))
+		return diag_error(d, &at, "\"" STR_FMT "\" is not the name of a map",
+				  STR_ARG(words[0]));
+	const struct enumconf_entry *before = enumconf_find(ret, map);
+	if (before && before->is_named)
+		return true; // the command line goes before the list
+	if (before)
+		return diag_error(d, &at, "map \"" STR_FMT "\" is listed twice", STR_ARG(map));
+	at.col = (unsigned)cols[1];
+	at.len = (unsigned)words[1].n;
+	struct enumconf_entry e = {map, words[1], {0}, at, false};
+	if (n == 3)
+		e.prefix = words[2];
+	vec_push(a, &ret->entries, e);
+	return true;
+}
+
+bool enumconf_parse(struct arena *a, struct diag *d, struct str name, struct str text,
+		    struct enumconf *ret)
+{
+	bool good = true;
+	unsigned number = 0;
+	while (text.n) {
+		size_t end = str_find(text, '\n');
+		struct diag_place at = {
+		    .file = name, .line = ++number, .source = str_slice(text, 0, end)};
+		text = str_from_offset(text, end + 1);
+		if (memchr(at.source.p, '\0', at.source.n))
+			good = diag_error(d, &at, "a NUL byte: this is not a list of enums");
+		else
+			good &= parse_line(a, d, at, ret);
+	}
+	return good;
+}
+
+const struct enumconf_entry *enumconf_find(const struct enumconf *c, struct str map)
+{
+	for (size_t i = 0; i < c->entries.n; i++)
+		if (str_eq(c->entries.v[i].map, map))
+			return &c->entries.v[i];
+	return NULL;
+}
+
+/** Offset of the first : that is no part of ::, or the length. */
+static size_t find_colon(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.p[i] != ':')
+			continue;
+		if (i + 1 == s.n || s.p[i + 1] != ':')
+			return i;
+		i++;
+	}
+	return s.n;
+}
+
+/** A name for the map of an enum: its last part, with what cannot be in a map's name replaced. */
+static struct str map_of_type(struct arena *a, struct str type)
+{
+	char *p = str_dup(a, type);
+	for (size_t i = 0; i < type.n; i++)
+		if (!str_is_ident((struct str){p + i, 1}) && !(i && p[i] >= '0' && p[i] <= '9'))
+			p[i] = '_';
+	return (struct str){p, type.n};
+}
+
+bool enumconf_add_option(struct arena *a, struct diag *d, struct str option, struct enumconf *ret)
+{
+	size_t colon = find_colon(option);
+	struct enumconf_entry e = {.type = str_trim(str_slice(option, 0, colon)), .is_named = true};
+	struct str rest = str_from_offset(option, colon + 1);
+	colon = str_find(rest, ':');
+	e.map = str_slice(rest, 0, colon);
+	e.prefix = str_from_offset(rest, colon + 1);
+	if (str_has_prefix(e.type, STR("enum ")))
+		e.type = str_trim(str_from_offset(e.type, 5));
+	if (str_has_prefix(e.map, STR("@")))
+		e.map = str_from_offset(e.map, 1);
+	if (!e.type.n)
+		return diag_error(d, NULL, "\"" STR_FMT "\": a table is NAME[:MAP[:PREFIX]]",
+				  STR_ARG(option));
+	if (!e.map.n)
+		e.map = map_of_type(a, e.type);
+	if (!str_is_ident(e.map))
+		return diag_error(d, NULL, "\"" STR_FMT "\" is not the name of a map",
+				  STR_ARG(e.map));
+	if (enumconf_find(ret, e.map))
+		return diag_error(d, NULL, "map \"" STR_FMT "\" is asked for twice",
+				  STR_ARG(e.map));
+	vec_push(a, &ret->entries, e);
+	return true;
+}

@@ -1,0 +1,116 @@
+#include "types/enumtab.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/** bpftrace 0.17 takes string literals of up to 63 bytes. */
+enum { MAX_TEXT = 63 };
+
+bool enumtab_from_type(struct arena *a, struct ctype *t, struct enumtab *ret)
+{
+	t = ctype_strip(t);
+	if (!t || t->kind != CTYPE_ENUM || !ctype_complete(t))
+		return false;
+	*ret =
+	    (struct enumtab){.name = t->name, .size = (unsigned)t->size, .is_signed = t->is_signed};
+	ret->items = arena_array(a, struct enumtab_item, t->n_values);
+	struct map seen = {0};
+	for (size_t i = 0; i < t->n_values; i++) {
+		const struct ctype_value *v = &t->values[i];
+		struct str key = {(const char *)&v->value, sizeof(v->value)};
+		struct enumtab_item *first = map_get(&seen, key);
+		if (first) {
+			first->aliases =
+			    str_from(arena_printf(a, STR_FMT "%s" STR_FMT, STR_ARG(first->aliases),
+						  first->aliases.n ? ", " : "", STR_ARG(v->name)));
+			continue;
+		}
+		struct enumtab_item *item = &ret->items[ret->n_items++];
+		*item = (struct enumtab_item){v->name, v->name, v->value, {0}};
+		map_put(a, &seen, key, item);
+	}
+	return true;
+}
+
+bool enumtab_lookup(struct lookup *lk, struct str name, struct enumtab *ret)
+{
+	struct ctype *t;
+	if (!lookup_type(lk, name, DWFIND_ENUM | DWFIND_TYPEDEF, &t) ||
+	    !enumtab_from_type(lk->arena, t, ret))
+		return false;
+	if (!ret->name.n)
+		ret->name = name;
+	return true;
+}
+
+bool enumtab_find(struct img *img, struct str name, struct enumtab *ret)
+{
+	struct lookup lk;
+	lookup_init(&lk, img->arena, img->diag);
+	lookup_add_image(&lk, img);
+	return enumtab_lookup(&lk, name, ret) ||
+	       lookup_say_unknown(&lk, NULL, "enum", name, DWFIND_ENUM | DWFIND_TYPEDEF);
+}
+
+void enumtab_strip(struct enumtab *t, struct str prefix)
+{
+	for (size_t i = 0; i < t->n_items; i++) {
+		struct enumtab_item *item = &t->items[i];
+		item->text = item->name;
+		if (prefix.n && str_has_prefix(item->name, prefix) && item->name.n > prefix.n)
+			item->text = str_from_offset(item->name, prefix.n);
+	}
+}
+
+const struct enumtab_item *enumtab_get(const struct enumtab *t, int64_t value)
+{
+	for (size_t i = 0; i < t->n_items; i++)
+		if (t->items[i].value == value)
+			return &t->items[i];
+	return NULL;
+}
+
+void enumtab_print_value(struct strbuf *b, const struct enumtab *t, int64_t value)
+{
+	if (t->is_signed)
+		strbuf_addf(b, "%" PRId64, value);
+	else
+		strbuf_addf(b, "%" PRIu64, (uint64_t)value);
+}
+
+/** The text between quotes. Names come from a stranger's file: what is not plain ASCII becomes ?. */
+static void add_text(struct strbuf *b, struct str text)
+{
+	strbuf_addc(b, '"');
+	bool cut = text.n > MAX_TEXT;
+	if (cut)
+		text.n = MAX_TEXT - 2;
+	for (size_t i = 0; i < text.n; i++) {
+		char c = text.p[i];
+		bool plain = c >= ' ' && c <= '~' && c != '"' && c != '\\' && c != '%';
+		strbuf_addc(b, plain ? c : '?');
+	}
+	if (cut)
+		strbuf_addz(b, "..");
+	strbuf_addc(b, '"');
+}
+
+void enumtab_print(struct strbuf *b, struct str map, const struct enumtab *t, const char *indent)
+{
+	for (size_t i = 0; i < t->n_items; i++) {
+		const struct enumtab_item *item = &t->items[i];
+		strbuf_addf(b, "%s@" STR_FMT "[", indent, STR_ARG(map));
+		enumtab_print_value(b, t, item->value);
+		strbuf_addz(b, "] = ");
+		add_text(b, item->text);
+		strbuf_addz(b, ";\n");
+		if (!t->is_signed || item->value >= 0 || t->size == 0 || t->size >= 8)
+			continue;
+		uint64_t narrow = (uint64_t)item->value & ((UINT64_C(1) << t->size * 8) - 1);
+		if (enumtab_get(t, (int64_t)narrow))
+			continue;
+		strbuf_addf(b, "%s@" STR_FMT "[%" PRIu64 "] = ", indent, STR_ARG(map), narrow);
+		add_text(b, item->text);
+		strbuf_addz(b, ";\n");
+	}
+}

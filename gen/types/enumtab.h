@@ -1,0 +1,52 @@
+/**
+ * enumtab - the table that turns an enum's numbers into names.
+ *
+ * One entry for each value; the first name of a value is its name, later ones are aliases. With a prefix stripped
+ * the names are what a reader wants to see: NVMF_TGT_RUNNING is RUNNING.
+ *
+ *	struct enumtab t;
+ *	if (enumtab_find(img, STR("nvmf_tgt_state"), &t)) {
+ *		enumtab_strip(&t, STR("NVMF_TGT_"));
+ *		enumtab_print(&b, STR("target"), &t);
+ *	}
+ *
+ * A table is printed as assignments to a map. The key of a negative value of an enum narrower than 64 bits is printed
+ * twice, sign-extended and zero-extended: bpftrace reads arguments the one way and members the other.
+ */
+#ifndef TYPES_ENUMTAB_H
+#define TYPES_ENUMTAB_H
+
+#include "types/lookup.h"
+
+struct enumtab_item {
+	struct str name;    /**< as in the program, prefix included */
+	struct str text;    /**< what is shown: the name without the prefix */
+	int64_t value;	    /**< of an unsigned 64-bit enum: its bits */
+	struct str aliases; /**< other names of the same value, ", " between; may be empty */
+};
+
+struct enumtab {
+	struct str name; /**< the type, with its scopes; as asked for an enum without a tag */
+	unsigned size;	 /**< bytes */
+	bool is_signed;
+	struct enumtab_item *items; /**< in the order of the program */
+	size_t n_items;
+};
+
+/** Looks an enum up in one image; says why when there is none. Warns when units differ. */
+bool enumtab_find(struct img *img, struct str name, struct enumtab *ret);
+/** The same over everything that @lk knows; silent when the enum is not there: lookup_say_unknown() says it. */
+bool enumtab_lookup(struct lookup *lk, struct str name, struct enumtab *ret);
+/** From an enum type, or a typedef of one; false when it is none, or only declared. */
+bool enumtab_from_type(struct arena *a, struct ctype *t, struct enumtab *ret);
+/** Takes @prefix from the shown names; a name that is nothing else keeps it. */
+void enumtab_strip(struct enumtab *t, struct str prefix);
+/** The item of @value, or NULL. */
+const struct enumtab_item *enumtab_get(const struct enumtab *t, int64_t value);
+
+/** Writes `@MAP[KEY] = "TEXT";` lines, each after @indent. */
+void enumtab_print(struct strbuf *b, struct str map, const struct enumtab *t, const char *indent);
+/** A number as bpftrace and C read it, in decimal. */
+void enumtab_print_value(struct strbuf *b, const struct enumtab *t, int64_t value);
+
+#endif

@@ -1,0 +1,229 @@
+#include "types/lookup.h"
+
+#include "image/debugfile.h"
+#include "types/dwload.h"
+#include "types/kbtf.h"
+
+/** Definitions of one name that are compared; a common header's struct is in every unit. */
+enum { MAX_COMPARED = 200 };
+
+void lookup_init(struct lookup *lk, struct arena *a, struct diag *d)
+{
+	*lk = (struct lookup){.arena = a, .diag = d};
+}
+
+static bool find_elsewhere(void *ctx, struct ctype *decl, struct ctype **ret)
+{
+	unsigned kind = decl->kind == CTYPE_STRUCT  ? DWFIND_STRUCT
+			: decl->kind == CTYPE_UNION ? DWFIND_UNION
+						    : DWFIND_ENUM;
+	return lookup_type(ctx, decl->name, kind, ret);
+}
+
+void lookup_add_image(struct lookup *lk, struct img *img)
+{
+	vec_push(lk->arena, &lk->images, img);
+}
+
+/** Debug information of image @i, opened when it is first needed. */
+static bool open_image(struct lookup *lk, size_t i, struct dwsrc **ret)
+{
+	if (!dwsrc_open(lk->images.v[i], NULL, ret))
+		return false;
+	dwload_set_elsewhere(*ret, find_elsewhere, lk);
+	return true;
+}
+
+void lookup_add_btf(struct lookup *lk, struct kbtf *btf)
+{
+	lk->btf = btf;
+}
+
+struct definitions {
+	struct lookup *lk;
+	struct dwsrc *src;
+	struct ctype *first;
+	unsigned n;
+};
+
+static bool add_definition(void *ctx, const struct dwhit *hit)
+{
+	struct definitions *d = ctx;
+	if (hit->is_decl)
+		return true;
+	Dwarf_Die die = hit->die;
+	struct ctype *t = dwload_type(d->src, &die);
+	if (!d->first) {
+		d->first = t;
+		return true;
+	}
+	if (!ctype_is_same(d->first, t) && map_add(d->lk->arena, &d->lk->warned, d->first->name)) {
+		struct diag_place at = {.file = d->src->img->shown};
+		diag_warning(d->lk->diag, &at,
+			     "\"" STR_FMT "\" is defined differently in " STR_FMT " and " STR_FMT
+			     "; the first is used",
+			     STR_ARG(d->first->name), STR_ARG(d->first->unit), STR_ARG(t->unit));
+		return false;
+	}
+	return ++d->n < MAX_COMPARED;
+}
+
+static bool is_tag_kind(unsigned kinds)
+{
+	return !(kinds & (DWFIND_TYPEDEF | DWFIND_BASE));
+}
+
+bool lookup_type(struct lookup *lk, struct str name, unsigned kinds, struct ctype **ret)
+{
+	struct dwquery q;
+	if (!dwquery_parse(name, kinds, &q))
+		return false;
+	struct str key = str_from(arena_printf(lk->arena, "%u " STR_FMT, q.kinds, STR_ARG(q.text)));
+	*ret = map_get(&lk->known, key);
+	if (*ret)
+		return true;
+
+	// A tag and a typedef of one name are usually the same type; the tag is tried first.
+	unsigned tags = q.kinds & ~(unsigned)(DWFIND_TYPEDEF | DWFIND_BASE);
+	unsigned rounds[2] = {tags, q.kinds & ~tags};
+	for (size_t i = 0; i < lk->images.n && !*ret; i++) {
+		struct definitions d = {.lk = lk};
+		if (!open_image(lk, i, &d.src))
+			continue;
+		for (unsigned k = 0; k < 2 && !d.first; k++) {
+			q.kinds = rounds[k];
+			if (q.kinds)
+				dwfind(d.src, &q, add_definition, &d);
+		}
+		*ret = d.first;
+	}
+	q.kinds = rounds[0] | rounds[1];
+	if (!*ret && lk->btf)
+		*ret = kbtf_find(lk->btf, &q);
+	if (*ret)
+		map_put(lk->arena, &lk->known, key, *ret);
+	return *ret;
+}
+
+struct enumerator {
+	struct dwsrc *src;
+	struct ctype *of;
+	int64_t value;
+};
+
+static bool take_enumerator(void *ctx, const struct dwhit *hit)
+{
+	struct enumerator *e = ctx;
+	Dwarf_Die die = hit->die, owner = hit->owner;
+	struct ctype *of = dwload_type(e->src, &owner);
+	if (!dwload_enumerator_value(&die, of, &e->value))
+		return true;
+	e->of = of;
+	return false;
+}
+
+bool lookup_enumerator(struct lookup *lk, struct str name, int64_t *value, struct ctype **of)
+{
+	struct dwquery q;
+	if (!dwquery_parse(name, DWFIND_ENUMERATOR, &q))
+		return false;
+	for (size_t i = 0; i < lk->images.n; i++) {
+		struct enumerator e = {0};
+		if (!open_image(lk, i, &e.src))
+			continue;
+		dwfind(e.src, &q, take_enumerator, &e);
+		if (!e.of)
+			continue;
+		*value = e.value;
+		*of = e.of;
+		return true;
+	}
+	return lk->btf && kbtf_find_enumerator(lk->btf, name, value, of);
+}
+
+static bool is_decl_hit(void *ctx, const struct dwhit *hit)
+{
+	*(bool *)ctx |= hit->is_decl;
+	return !hit->is_decl;
+}
+
+bool lookup_is_declared(struct lookup *lk, struct str name)
+{
+	struct dwquery q;
+	bool found = false;
+	if (!dwquery_parse(name, DWFIND_STRUCT | DWFIND_UNION | DWFIND_ENUM, &q))
+		return false;
+	for (size_t i = 0; i < lk->images.n && !found; i++) {
+		struct dwsrc *src;
+		if (open_image(lk, i, &src))
+			dwfind(src, &q, is_decl_hit, &found);
+	}
+	return found;
+}
+
+struct str lookup_nearest(struct lookup *lk, struct str name, unsigned kinds)
+{
+	struct dwquery q;
+	struct str near = {0};
+	if (!dwquery_parse(name, kinds, &q))
+		return near;
+	for (size_t i = 0; i < lk->images.n && !near.n; i++) {
+		struct dwsrc *src;
+		if (open_image(lk, i, &src))
+			near = dwfind_nearest(src, &q);
+	}
+	if (!near.n && lk->btf)
+		near = kbtf_nearest(lk->btf, &q);
+	return near;
+}
+
+bool lookup_say_unknown(struct lookup *lk, const struct diag_place *at, const char *what,
+			struct str name, unsigned kinds)
+{
+	struct dwquery q;
+	if (!dwquery_parse(name, kinds, &q))
+		return diag_error(lk->diag, at, "\"" STR_FMT "\" is not the name of a type",
+				  STR_ARG(name));
+	// Without any debug information that is the whole story; the first image is what the user named.
+	bool any = lk->btf != NULL;
+	unsigned missing = 0;
+	struct str dwo = {0};
+	for (size_t i = 0; i < lk->images.n; i++) {
+		struct dwsrc *src;
+		if (!open_image(lk, i, &src))
+			continue;
+		any = true;
+		if (src->n_missing && !missing)
+			dwo = src->missing.entries[0].key;
+		missing += src->n_missing;
+	}
+	if (!any && lk->images.n) {
+		const char *full = arena_printf(lk->arena, STR_FMT, STR_ARG(q.text));
+		return debugfile_say_missing(lk->images.v[0], full);
+	}
+	struct diag_place here = {0};
+	if (lk->images.n == 1)
+		here.file = lk->images.v[0]->shown;
+	else if (!lk->images.n && lk->btf)
+		here.file = kbtf_path(lk->btf);
+	if (!at && here.file.n)
+		at = &here;
+	if (is_tag_kind(q.kinds & ~(unsigned)DWFIND_TYPEDEF) && lookup_is_declared(lk, name))
+		diag_error(lk->diag, at,
+			   "%s \"" STR_FMT
+			   "\" is declared in the debug information but nowhere defined",
+			   what, STR_ARG(q.text));
+	else
+		diag_error(lk->diag, at, "no %s \"" STR_FMT "\" in the debug information", what,
+			   STR_ARG(q.text));
+	struct str near = lookup_nearest(lk, name, kinds);
+	if (near.n)
+		diag_note(lk->diag, NULL, "did you mean \"" STR_FMT "\"?", STR_ARG(near));
+	if (missing)
+		diag_note(
+		    lk->diag, NULL,
+		    "%u units keep their types in split files that are not there, e.g. \"" STR_FMT
+		    "\"",
+		    missing, STR_ARG(dwo));
+	return false;
+}
