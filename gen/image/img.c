@@ -286,6 +286,19 @@ bool img_open(struct arena *a, struct diag *d, const char *path, struct str show
 	return img_open_fd(a, d, fd, str_from(path), shown, ret);
 }
 
+bool img_is_elf(const char *path)
+{
+	const char *why;
+	uint64_t size;
+	char magic[SELFMAG];
+	int fd = file_open(NULL, path, &size, &why);
+	if (fd < 0)
+		return false;
+	bool is_elf = file_read_at(fd, magic, SELFMAG, 0) && memcmp(magic, ELFMAG, SELFMAG) == 0;
+	close(fd);
+	return is_elf;
+}
+
 void img_close(struct img *img)
 {
 	if (!img)

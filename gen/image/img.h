@@ -74,6 +74,8 @@ bool img_open(struct arena *a, struct diag *d, const char *path, struct str show
 /** The same for an open file, which the image then owns (also after a failure); @path for the record. */
 bool img_open_fd(struct arena *a, struct diag *d, int fd, struct str path, struct str shown,
 		 struct img **ret);
+/** True when @path is a regular file that starts as ELF files do; says nothing, never waits. */
+bool img_is_elf(const char *path);
 /** Gives back the descriptor and the handles of libdw; NULL is fine. */
 void img_close(struct img *img);
 /**

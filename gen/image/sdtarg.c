@@ -1,0 +1,513 @@
+#include "image/sdtarg.h"
+
+#include <elf.h>
+#include <inttypes.h>
+#include <string.h>
+
+/** What is left of an operand. */
+struct cursor {
+	const char *p, *end;
+};
+
+static bool at_end(const struct cursor *c)
+{
+	return c->p == c->end;
+}
+
+static bool accept(struct cursor *c, char ch)
+{
+	if (at_end(c) || *c->p != ch)
+		return false;
+	c->p++;
+	return true;
+}
+
+static bool accept_text(struct cursor *c, const char *text)
+{
+	size_t n = strlen(text);
+	if ((size_t)(c->end - c->p) < n || memcmp(c->p, text, n) != 0)
+		return false;
+	c->p += n;
+	return true;
+}
+
+static void skip_blanks(struct cursor *c)
+{
+	while (accept(c, ' ') || accept(c, '\t'))
+		;
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/** What assemblers take in a symbol's name; a digit not at its start. */
+static bool is_symbol_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' ||
+	       c == '.' || c == '$' || c == '@' || (unsigned char)c >= 0x80;
+}
+
+static struct str read_word(struct cursor *c)
+{
+	const char *start = c->p;
+	while (!at_end(c) && is_symbol_char(*c->p))
+		c->p++;
+	return (struct str){start, (size_t)(c->p - start)};
+}
+
+/**
+ * A sum of numbers and at most one symbol, which must not be subtracted. False when there is none, or when a number
+ * does not fit; an unsigned 64-bit number is its bits, but only when it stands alone.
+ */
+static bool read_sum(struct cursor *c, int64_t *value, struct str *symbol)
+{
+	bool large = false;
+	int64_t sum = 0;
+	struct str sym = STR("");
+	for (unsigned terms = 0;; terms++) {
+		bool minus = accept(c, '-');
+		if (!minus && !accept(c, '+') && terms)
+			break;
+		struct str word = read_word(c);
+		uint64_t n;
+		if (!word.n || word.p[0] == '@' || large)
+			return false;
+		if (!is_digit(word.p[0])) {
+			if (sym.n || minus)
+				return false;
+			sym = word;
+			continue;
+		}
+		if (!str_to_u64(word, &n))
+			return false;
+		if (n > INT64_MAX && !(minus && n == (uint64_t)1 << 63)) {
+			if (minus || terms)
+				return false;
+			large = true;
+			sum = (int64_t)n;
+		} else if (__builtin_add_overflow(sum, (int64_t)(minus ? -n : n), &sum)) {
+			return false;
+		}
+	}
+	if (sym.n && large)
+		return false;
+	*value = sum;
+	*symbol = sym;
+	return true;
+}
+
+/** True when @s is one of the blank-separated @words. */
+static bool is_one_of(struct str s, const char *words)
+{
+	while (*words) {
+		size_t n = strcspn(words, " ");
+		if (str_eq(s, (struct str){words, n}))
+			return true;
+		words += n + (words[n] == ' ');
+	}
+	return false;
+}
+
+/** @s is @prefix and a decimal number below @limit. */
+static bool is_numbered(struct str s, const char *prefix, unsigned limit)
+{
+	size_t n = strlen(prefix);
+	if (!str_has_prefix(s, (struct str){prefix, n}) || s.n == n || s.n > n + 2)
+		return false;
+	unsigned v = 0;
+	for (size_t i = n; i < s.n; i++) {
+		if (!is_digit(s.p[i]) || (s.p[i] == '0' && s.n - n > 1 && i == n))
+			return false;
+		v = v * 10 + (unsigned)(s.p[i] - '0');
+	}
+	return v < limit;
+}
+
+static bool x86_is_general(struct str s, bool is64)
+{
+	if (is_one_of(s, "eax ebx ecx edx esi edi ebp esp ax bx cx dx si di bp sp "
+			 "al bl cl dl ah bh ch dh"))
+		return true;
+	if (!is64)
+		return false;
+	if (is_one_of(s, "rax rbx rcx rdx rsi rdi rbp rsp sil dil bpl spl"))
+		return true;
+	// r8 to r15 (to r31 with APX), whole or with a suffix for their low bytes
+	if (s.n > 2 && memchr("dwbl", s.p[s.n - 1], 4))
+		s.n--;
+	return is_numbered(s, "r", 32) && !is_numbered(s, "r", 8);
+}
+
+static bool x86_is_float(struct str s)
+{
+	return is_numbered(s, "xmm", 32) || is_numbered(s, "ymm", 32) ||
+	       is_numbered(s, "zmm", 32) ||
+	       is_one_of(s, "st st(0) st(1) st(2) st(3) st(4) st(5) st(6) st(7)");
+}
+
+/** %NAME; parentheses belong to %st(1). */
+static struct str x86_read_register(struct cursor *c)
+{
+	if (!accept(c, '%'))
+		return STR("");
+	struct str s = read_word(c);
+	if (str_eqz(s, "st") && c->end - c->p >= 3 && c->p[0] == '(' && c->p[2] == ')') {
+		s.n += 3;
+		c->p += 3;
+	}
+	return s;
+}
+
+/** (BASE,INDEX,SCALE), each of which can be absent, but not all. */
+static bool x86_read_parentheses(struct cursor *c, bool is64, struct sdtarg *arg)
+{
+	arg->base = x86_read_register(c);
+	if (arg->base.n && !x86_is_general(arg->base, is64) && !str_eqz(arg->base, "rip") &&
+	    !str_eqz(arg->base, "eip"))
+		return false;
+	if (accept(c, ',')) {
+		arg->index = x86_read_register(c);
+		if (!x86_is_general(arg->index, is64))
+			return false;
+		arg->scale = 1;
+		if (accept(c, ',')) {
+			if (at_end(c) || !memchr("1248", *c->p, 4))
+				return false;
+			arg->scale = (unsigned)(*c->p++ - '0');
+		}
+	} else if (!arg->base.n) {
+		return false;
+	}
+	return accept(c, ')');
+}
+
+static bool x86_read_memory(struct cursor *c, bool is64, struct sdtarg *arg)
+{
+	bool has_sum = !at_end(c) && *c->p != '(';
+	if (has_sum && !read_sum(c, &arg->disp, &arg->symbol))
+		return false;
+	if (accept(c, '(')) {
+		if (!x86_read_parentheses(c, is64, arg))
+			return false;
+		// An assembler takes sym(%rip) as the symbol itself, not as a distance from the instruction.
+		if (arg->symbol.n && (str_eqz(arg->base, "rip") || str_eqz(arg->base, "eip")))
+			arg->base = STR("");
+	} else if (!has_sum || (!arg->symbol.n && !arg->segment.n) ||
+		   x86_is_general(arg->symbol, is64)) {
+		// A number alone is an address in AT&T syntax and a constant in Intel's, "rax" a symbol and a
+		// register: we cannot tell.
+		return false;
+	}
+	arg->kind = arg->segment.n ? SDTARG_SEGMENT : SDTARG_MEM;
+	return true;
+}
+
+static bool x86_read(struct cursor *c, bool is64, struct sdtarg *arg)
+{
+	if (accept(c, '$')) {
+		if (!read_sum(c, &arg->disp, &arg->symbol))
+			return false;
+		arg->kind = arg->symbol.n ? SDTARG_ADDR : SDTARG_CONST;
+		return true;
+	}
+	if (at_end(c) || *c->p != '%')
+		return x86_read_memory(c, is64, arg);
+
+	struct str reg = x86_read_register(c);
+	if (accept(c, ':')) {
+		if (!is_one_of(reg, "fs gs"))
+			return false;
+		arg->segment = reg;
+		return x86_read_memory(c, is64, arg);
+	}
+	if (x86_is_float(reg))
+		arg->is_float = true;
+	else if (!x86_is_general(reg, is64))
+		return false;
+	arg->kind = SDTARG_REG;
+	arg->base = reg;
+	return true;
+}
+
+/** x0 to x30 and sp: what an address can start from. */
+static bool arm64_is_address(struct str s)
+{
+	return is_numbered(s, "x", 31) || str_eqz(s, "sp");
+}
+
+/** , lsl 3   , sxtw   , uxtw #2: how an index register is extended and shifted. */
+static bool arm64_read_shift(struct cursor *c, struct sdtarg *arg)
+{
+	bool narrow = arg->index.p[0] == 'w';
+	skip_blanks(c);
+	if (!accept(c, ','))
+		return !narrow;
+	skip_blanks(c);
+	struct str how = read_word(c);
+	if (!is_one_of(how, narrow ? "uxtw sxtw" : "lsl sxtx uxtx"))
+		return false;
+	arg->index_signed = str_eqz(how, "sxtw");
+	skip_blanks(c);
+	accept(c, '#');
+	if (at_end(c) || *c->p == ']')
+		return how.p[0] != 'l';
+	if (*c->p < '0' || *c->p > '4')
+		return false;
+	arg->scale = 1u << (*c->p++ - '0');
+	return true;
+}
+
+/** [BASE], [BASE, NUMBER], [BASE, INDEX, lsl 2], [BASE, #:lo12:SYMBOL]; the [ has been read. */
+static bool arm64_read_memory(struct cursor *c, struct sdtarg *arg)
+{
+	skip_blanks(c);
+	arg->base = read_word(c);
+	if (!arm64_is_address(arg->base))
+		return false;
+	skip_blanks(c);
+	if (accept(c, ',')) {
+		skip_blanks(c);
+		bool hash = accept(c, '#');
+		if (accept_text(c, ":lo12:")) {
+			if (!read_sum(c, &arg->disp, &arg->symbol) || !arg->symbol.n)
+				return false;
+			arg->base = STR("");
+		} else if (hash || (!at_end(c) && (is_digit(*c->p) || *c->p == '-'))) {
+			if (!read_sum(c, &arg->disp, &arg->symbol) || arg->symbol.n)
+				return false;
+		} else {
+			arg->index = read_word(c);
+			arg->scale = 1;
+			if (!is_numbered(arg->index, "x", 31) && !is_numbered(arg->index, "w", 31))
+				return false;
+			if (!arm64_read_shift(c, arg))
+				return false;
+		}
+		skip_blanks(c);
+	}
+	arg->kind = SDTARG_MEM;
+	// What follows the bracket in [x0]! and [x0], 8 changes the register: the caller refuses a rest.
+	return accept(c, ']');
+}
+
+static bool arm64_read(struct cursor *c, struct sdtarg *arg)
+{
+	if (accept(c, '['))
+		return arm64_read_memory(c, arg);
+
+	struct cursor start = *c;
+	struct str word = read_word(c);
+	if (at_end(c) && is_one_of(word, "xzr wzr")) {
+		arg->kind = SDTARG_CONST;
+		return true;
+	}
+	if (at_end(c) &&
+	    (arm64_is_address(word) || is_numbered(word, "w", 31) || str_eqz(word, "wsp"))) {
+		arg->kind = SDTARG_REG;
+		arg->base = word;
+		return true;
+	}
+	static const char *const vectors[] = {"b", "h", "s", "d", "q", "v"};
+	for (size_t i = 0; at_end(c) && i < sizeof(vectors) / sizeof(vectors[0]); i++) {
+		if (!is_numbered(word, vectors[i], 32))
+			continue;
+		arg->kind = SDTARG_REG;
+		arg->base = word;
+		arg->is_float = true;
+		return true;
+	}
+
+	*c = start;
+	bool hash = accept(c, '#');
+	if (!read_sum(c, &arg->disp, &arg->symbol) || (hash && arg->symbol.n))
+		return false;
+	arg->kind = arg->symbol.n ? SDTARG_ADDR : SDTARG_CONST;
+	return true;
+}
+
+/** What the program passed, when a compiler wrote @v for it. */
+static int64_t extend(int64_t v, unsigned size, bool is_signed)
+{
+	if (!size || size >= 8)
+		return v;
+	unsigned shift = 64 - size * 8;
+	uint64_t bits = (uint64_t)v << shift;
+	return is_signed ? (int64_t)bits >> shift : (int64_t)(bits >> shift);
+}
+
+/** Skips [-]SIZE[f]@ and fills in what it says; false when @c does not start so. */
+static bool read_size(struct cursor *c, struct sdtarg *arg)
+{
+	struct cursor s = *c;
+	unsigned size = 0, digits = 0;
+	bool is_signed = accept(&s, '-');
+	for (; !at_end(&s) && is_digit(*s.p) && digits < 6; digits++)
+		size = size * 10 + (unsigned)(*s.p++ - '0');
+	bool is_float = accept(&s, 'f');
+	if (!digits || !accept(&s, '@'))
+		return false;
+	*c = s;
+	arg->size = size;
+	arg->is_signed = is_signed;
+	arg->is_float = is_float;
+	return true;
+}
+
+static struct sdtarg parse_one(unsigned machine, struct str text)
+{
+	struct cursor c = {text.p, text.p + text.n};
+	struct sdtarg arg = {
+	    .base = STR(""), .index = STR(""), .symbol = STR(""), .segment = STR("")};
+	arg.text = arg.place = text;
+	bool has_size = read_size(&c, &arg);
+	arg.place = (struct str){c.p, (size_t)(c.end - c.p)};
+
+	struct sdtarg full = arg;
+	bool good = !(has_size && !arg.size) && !at_end(&c);
+	if (machine == EM_X86_64 || machine == EM_386)
+		good = good && x86_read(&c, machine == EM_X86_64, &full);
+	else if (machine == EM_AARCH64)
+		good = good && arm64_read(&c, &full);
+	else
+		good = false;
+	if (!good || !at_end(&c))
+		return arg;
+	if (full.kind == SDTARG_CONST) {
+		full.value = extend(full.disp, full.size, full.is_signed);
+		full.disp = 0;
+	}
+	return full;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/** Takes the first operand off @rest; empty when there is none. A blank inside brackets does not end it. */
+static struct str next_word(struct str *rest)
+{
+	*rest = str_trim(*rest);
+	unsigned depth = 0;
+	size_t i = 0;
+	for (; i < rest->n && (depth || !is_blank(rest->p[i])); i++) {
+		if (rest->p[i] == '(' || rest->p[i] == '[')
+			depth++;
+		else if ((rest->p[i] == ')' || rest->p[i] == ']') && depth)
+			depth--;
+	}
+	struct str word = str_slice(*rest, 0, i);
+	*rest = str_from_offset(*rest, i);
+	return word;
+}
+
+static bool has_size(struct str s)
+{
+	struct sdtarg ignored;
+	return read_size(&(struct cursor){s.p, s.p + s.n}, &ignored);
+}
+
+/**
+ * The next operand. One that has a size goes on until the next that has one: "8@QWORD PTR [rbp-8]" (from -masm=intel)
+ * is one operand, although one that we do not read.
+ */
+static struct str next_operand(struct str *rest)
+{
+	struct str first = next_word(rest);
+	if (!has_size(first))
+		return first;
+	for (;;) {
+		struct str ahead = *rest;
+		struct str word = next_word(&ahead);
+		if (!word.n || has_size(word))
+			return first;
+		first.n = (size_t)(word.p + word.n - first.p);
+		*rest = ahead;
+	}
+}
+
+void sdtarg_parse(struct arena *a, unsigned machine, struct str args, struct sdtarg **ret,
+		  size_t *ret_n)
+{
+	size_t n = sdtarg_count(args);
+	*ret = arena_array(a, struct sdtarg, n ? n : 1);
+	*ret_n = n;
+	for (size_t i = 0; i < n; i++) {
+		if (i == SDTARG_MAX)
+			(*ret)[i] =
+			    (struct sdtarg){.text = str_trim(args), .place = str_trim(args)};
+		else
+			(*ret)[i] = parse_one(machine, next_operand(&args));
+	}
+}
+
+size_t sdtarg_count(struct str args)
+{
+	size_t n = 0;
+	while (n < SDTARG_MAX && next_operand(&args).n)
+		n++;
+	return n + (n == SDTARG_MAX && str_trim(args).n);
+}
+
+/** "sym + x21 + x1 * 8 - 16" */
+static void describe_address(struct strbuf *b, const struct sdtarg *arg)
+{
+	bool first = true;
+	const struct str terms[] = {arg->symbol, arg->base, arg->index};
+	for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++) {
+		if (!terms[i].n)
+			continue;
+		strbuf_addz(b, first ? "" : " + ");
+		strbuf_add_printable(b, terms[i]);
+		first = false;
+	}
+	if (arg->index.n && arg->scale != 1)
+		strbuf_addf(b, " * %u", arg->scale);
+	uint64_t disp = (uint64_t)arg->disp;
+	if (first)
+		strbuf_addf(b, "%" PRId64, arg->disp);
+	else if (arg->disp)
+		strbuf_addf(b, " %c %" PRIu64, arg->disp < 0 ? '-' : '+',
+			    arg->disp < 0 ? -disp : disp);
+}
+
+void sdtarg_describe(struct strbuf *b, const struct sdtarg *arg)
+{
+	if (arg->is_float)
+		strbuf_addz(b, "float, ");
+	else if (arg->size)
+		strbuf_addz(b, arg->is_signed ? "signed, " : "unsigned, ");
+	if (arg->size)
+		strbuf_addf(b, "%u byte%s, ", arg->size, arg->size == 1 ? "" : "s");
+	switch (arg->kind) {
+	case SDTARG_CONST:
+		if (arg->is_signed || arg->value >= 0)
+			strbuf_addf(b, "constant %" PRId64, arg->value);
+		else
+			strbuf_addf(b, "constant %" PRIu64, (uint64_t)arg->value);
+		break;
+	case SDTARG_REG:
+		strbuf_addz(b, "in ");
+		strbuf_add_printable(b, arg->base);
+		break;
+	case SDTARG_MEM:
+		strbuf_addz(b, "at ");
+		describe_address(b, arg);
+		break;
+	case SDTARG_SEGMENT:
+		strbuf_addz(b, "in thread-local memory (");
+		strbuf_adds(b, arg->segment);
+		strbuf_addz(b, ") at ");
+		describe_address(b, arg);
+		break;
+	case SDTARG_ADDR:
+		strbuf_addz(b, "the address ");
+		describe_address(b, arg);
+		break;
+	case SDTARG_UNKNOWN:
+		strbuf_addz(b, "in a form that is not understood");
+		break;
+	}
+}
