@@ -1,0 +1,180 @@
+// A subsystem: its life, and the changes of its state, which every poll group takes part in.
+#include "nvmf.h"
+#include "probes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct spdk_nvmf_subsystem *nvmf_subsystem_find(const char *subnqn)
+{
+	struct spdk_nvmf_subsystem *s = nvmf_tgt_get()->subsystems;
+	while (s && strcmp(s->subnqn, subnqn))
+		s = s->next;
+	return s;
+}
+
+struct spdk_nvmf_subsystem *nvmf_subsystem_create(struct spdk_nvmf_tgt *tgt, const char *subnqn,
+						  enum spdk_nvmf_subtype subtype)
+{
+	struct spdk_nvmf_subsystem **at = &tgt->subsystems;
+	for (; *at; at = &(*at)->next)
+		if (!strcmp((*at)->subnqn, subnqn))
+			return NULL;
+	struct spdk_nvmf_subsystem *subsystem = calloc(1, sizeof(*subsystem));
+	if (!subsystem)
+		abort();
+	snprintf(subsystem->subnqn, sizeof(subsystem->subnqn), "%s", subnqn);
+	subsystem->tgt = tgt;
+	subsystem->subtype = subtype;
+	subsystem->max_nsid = NVMF_NS_MAX;
+	*at = subsystem;
+	PROBE(nvmf_subsystem_create, subsystem->subnqn);
+	return subsystem;
+}
+
+static void free_hosts(struct nvmf_host **hosts)
+{
+	while (*hosts) {
+		struct nvmf_host *h = *hosts;
+		*hosts = h->next;
+		free(h);
+	}
+}
+
+void nvmf_subsystem_remove_listeners(struct spdk_nvmf_subsystem *subsystem)
+{
+	while (subsystem->listeners) {
+		struct nvmf_listener *l = subsystem->listeners;
+		struct spdk_nvme_transport_id *trid = &l->trid;
+		PROBE(nvmf_subsystem_remove_listener, subsystem->subnqn, trid->trtype, trid->traddr,
+		      trid->trsvcid);
+		subsystem->listeners = l->next;
+		free(l);
+	}
+}
+
+void nvmf_subsystem_destroy(struct spdk_nvmf_subsystem *subsystem)
+{
+	PROBE(nvmf_subsystem_destroy, subsystem->subnqn);
+	struct spdk_nvmf_subsystem **at = &subsystem->tgt->subsystems;
+	while (*at != subsystem)
+		at = &(*at)->next;
+	*at = subsystem->next;
+
+	nvmf_subsystem_remove_listeners(subsystem);
+	free_hosts(&subsystem->hosts);
+	for (int i = 1; i <= NVMF_NS_MAX; i++) {
+		struct spdk_nvmf_ns *ns = subsystem->ns[i];
+		if (!ns)
+			continue;
+		ns->bdev->uses--;
+		free_hosts(&ns->hosts);
+		free(ns);
+	}
+	free(subsystem);
+}
+
+/* changes of state */
+
+struct subsystem_state_change_ctx {
+	struct spdk_nvmf_subsystem *subsystem;
+	enum spdk_nvmf_subsystem_state requested_state, original_state;
+	op_done done;
+	void *ctx;
+};
+
+static void subsystem_state_change_done(struct spdk_io_channel_iter *i, int status)
+{
+	struct subsystem_state_change_ctx *ctx = spdk_io_channel_iter_get_ctx(i);
+	struct spdk_nvmf_subsystem *subsystem = ctx->subsystem;
+
+	nvmf_delay();
+	subsystem->state = status ? ctx->original_state : ctx->requested_state;
+	PROBE(nvmf_subsystem_change_state_done, subsystem->subnqn, ctx->requested_state,
+	      ctx->original_state, status);
+	ctx->done(ctx->ctx, status ? "a poll group refused the change of state" : NULL);
+	free(ctx);
+}
+
+static void subsystem_state_change_continue(struct spdk_io_channel_iter *i, int status)
+{
+	struct subsystem_state_change_ctx *ctx = spdk_io_channel_iter_get_ctx(i);
+	uint64_t thread_id = spdk_thread_get_id(spdk_get_thread());
+
+	PROBE(nvmf_pg_change_state_done, ctx->subsystem->subnqn, ctx->requested_state, thread_id);
+	spdk_for_each_channel_continue(i, status);
+}
+
+static void subsystem_state_change_on_pg(struct spdk_io_channel_iter *i)
+{
+	struct subsystem_state_change_ctx *ctx = spdk_io_channel_iter_get_ctx(i);
+	struct spdk_nvmf_poll_group *group =
+	    spdk_io_channel_get_ctx(spdk_io_channel_iter_get_channel(i));
+	uint64_t thread_id = spdk_thread_get_id(spdk_get_thread());
+
+	PROBE(nvmf_pg_change_state, ctx->subsystem->subnqn, ctx->requested_state, thread_id);
+	nvmf_delay();
+	bool good = nvmf_poll_group_set_state(group, ctx->subsystem, ctx->requested_state);
+	subsystem_state_change_continue(i, good ? 0 : -22);
+}
+
+// The state on the way from @from to @to.
+static enum spdk_nvmf_subsystem_state transition(enum spdk_nvmf_subsystem_state from,
+						 enum spdk_nvmf_subsystem_state to)
+{
+	switch (to) {
+	case SPDK_NVMF_SUBSYSTEM_INACTIVE:
+		return SPDK_NVMF_SUBSYSTEM_DEACTIVATING;
+	case SPDK_NVMF_SUBSYSTEM_ACTIVE:
+		return from == SPDK_NVMF_SUBSYSTEM_PAUSED ? SPDK_NVMF_SUBSYSTEM_RESUMING
+							  : SPDK_NVMF_SUBSYSTEM_ACTIVATING;
+	case SPDK_NVMF_SUBSYSTEM_PAUSED:
+		return SPDK_NVMF_SUBSYSTEM_PAUSING;
+	default:
+		return SPDK_NVMF_SUBSYSTEM_NUM_STATES;
+	}
+}
+
+void nvmf_subsystem_set_state(struct spdk_nvmf_subsystem *subsystem,
+			      enum spdk_nvmf_subsystem_state requested_state, op_done done,
+			      void *arg)
+{
+	if (subsystem->state == requested_state) {
+		done(arg, NULL);
+		return;
+	}
+	struct subsystem_state_change_ctx *ctx = malloc(sizeof(*ctx));
+	if (!ctx)
+		abort();
+	*ctx = (struct subsystem_state_change_ctx){subsystem, requested_state, subsystem->state,
+						   done, arg};
+	PROBE(nvmf_subsystem_change_state, subsystem->subnqn, requested_state, subsystem->state);
+	subsystem->state = transition(subsystem->state, requested_state);
+	nvmf_delay();
+	spdk_for_each_channel(subsystem->tgt, subsystem_state_change_on_pg, ctx,
+			      subsystem_state_change_done);
+}
+
+struct stop_op {
+	struct spdk_nvmf_subsystem *subsystem;
+	op_done done;
+	void *ctx;
+};
+
+static void hosts_gone(void *ctx, const char *error)
+{
+	struct stop_op op = *(struct stop_op *)ctx;
+	(void)error;
+	free(ctx);
+	nvmf_subsystem_set_state(op.subsystem, SPDK_NVMF_SUBSYSTEM_INACTIVE, op.done, op.ctx);
+}
+
+void nvmf_subsystem_stop(struct spdk_nvmf_subsystem *subsystem, op_done done, void *ctx)
+{
+	struct stop_op *op = malloc(sizeof(*op));
+	if (!op)
+		abort();
+	*op = (struct stop_op){subsystem, done, ctx};
+	nvmf_disconnect(NULL, subsystem, false, hosts_gone, op);
+}
