@@ -90,9 +90,16 @@ $(BUILD)/tests/unit/%.t: tests/unit/%.c tests/unit/tap.h $(BUILD)/libbtgen.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(GEN_CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/libbtgen.a $(GEN_LIBS)
 
+# Preprocesses a file and prints it, for the tests in tests/pp.
+PPCAT := $(BUILD)/tests/ppcat
+$(PPCAT): tests/pp/ppcat.c $(BUILD)/libbtgen.a
+	$(say) TEST $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(GEN_CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/libbtgen.a
+
 TESTS = $(if $(T),$(wildcard $(T)),$(UNIT_T) $(wildcard $(patsubst %,tests/%/*.t,pp obj cli live header)))
 
-check: all $(UNIT_T)
+check: all $(UNIT_T) $(PPCAT)
 	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) tests/matrix/tracefs.sh prove -e '' $(PROVE_FLAGS) $(TESTS)
 
 # The live tests with each bpftrace that we support: the system's and those of other Debian suites.

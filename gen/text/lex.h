@@ -3,10 +3,14 @@
  *
  * The cut is the preprocessor's (C11 6.4): identifiers (with $, as GNU C), pp-numbers, strings, punctuators;
  * any other byte is a token by itself. Two things are bpftrace's own:
- *  - outside of braces, text that follows a colon without a blank is part of an attach point: slashes in
- *    it start no comment (usdt:/usr/lib/x:a, uprobe:/opt/*:f), as in bpftrace's own lexer;
+ *  - outside of braces, a word and a colon with no blank around it begin an attach point: until the next blank,
+ *    comma or brace, slashes start no comment (usdt:/usr//lib/x:a, uprobe:/opt/ *:f without the blank), as in
+ *    bpftrace's own lexer. Its tokens are marked `attach`;
  *  - @name and $name are cut as `@` `name` and `$name`.
  * A token knows the blanks and comments before it, so that a program can be written out as it was read.
+ *
+ * A struct lexer cuts one token at a time, because what braces mean depends on conditionals and macros, which
+ * only the preprocessor knows: it corrects `braces` as it goes. lex_file() is for text without directives.
  */
 #ifndef TEXT_LEX_H
 #define TEXT_LEX_H
@@ -19,34 +23,71 @@ enum tok_kind {
 	TOK_NUMBER, /**< pp-number: 1, 0x1f, 1e6, 10ms */
 	TOK_STRING, /**< with its quotes */
 	TOK_CHAR,   /**< 'x' with its quotes */
-	TOK_PUNCT,
-	TOK_OTHER, /**< a byte that starts nothing, or a quote that is not closed on its line */
+	TOK_PUNCT,  /**< C's, and @ */
+	TOK_OTHER, /**< a byte that starts nothing, a run of non-ASCII bytes, or a quote not closed on its line */
+	/** A whole line for bpftrace, as text: `#pragma pack(1)`. Must stand on a line of its own. */
+	TOK_DIRECTIVE,
 };
-
-struct hideset; /**< names that may not be expanded again in this token; pp's own */
 
 struct token {
 	enum tok_kind kind;
-	bool bol;	    /**< the first token on its line */
-	bool space;	    /**< blanks or a comment before it (or bol) */
-	bool from_macro;    /**< came out of a macro's replacement list or was made by # or ## */
+	bool bol;    /**< the first token on its line */
+	bool space;  /**< blanks or a comment before it (or bol) */
+	bool attach; /**< part of an attach point's text: nothing may be inserted before it */
+	bool
+	    no_expand; /**< names a macro that was being expanded here: never expanded again (C11 6.10.3.4) */
+	/**
+	 * Came out of a macro's replacement list or was made by # or ##. False for the text of a macro argument
+	 * that stands in the program itself.
+	 */
+	bool from_macro;
 	struct str text;    /**< spelling, with line splices removed */
 	struct str before;  /**< blanks and comments before it, verbatim, newlines included */
 	struct src_loc loc; /**< where it is spelled; in a macro's definition when from_macro */
 	struct src_loc
-	    use; /**< where it stands in the program: the outermost macro call, else = loc */
-	struct hideset *hide;
+	    use; /**< where it stands in the program: the outermost macro call when from_macro, else = loc */
 	struct token *next; /**< the list ends in a TOK_EOF */
 };
 
 /** True for identifier @t spelled @z, or punctuator @z. */
 bool tok_is(const struct token *t, const char *z);
 struct diag_place tok_place(const struct token *t);
+/**
+ * Must a blank stand between @prev and @next, two tokens that did not touch in the source, so that they are
+ * read as two again? Never inside an attach point.
+ */
+bool tok_needs_space(const struct token *prev, const struct token *next);
+
+struct lexer {
+	struct arena *arena;
+	struct diag *diag;
+	const struct src_file *file;
+	uint32_t pos;	   /**< next byte */
+	int braces;	   /**< depth of { }: attach points are looked for at 0 only */
+	bool quiet;	   /**< skipped text: say nothing */
+	bool in_directive; /**< a newline ends the line with TOK_EOF and is not taken */
+	bool failed;	   /**< an error was said */
+	bool bol;	   /**< no token on this line yet */
+	/** How far the word before `pos` is on its way to an attach point. */
+	enum { LEX_WORD_NONE, LEX_WORD_NAME, LEX_WORD_ATTACH } word;
+	bool word_may_start; /**< the token before is one that a probe's name can follow directly */
+};
+
+void lexer_init(struct lexer *lx, struct arena *a, struct diag *d, const struct src_file *f);
+/** Cuts the next token into @ret (TOK_EOF at the end). Errors set lx->failed; the token is there all the same. */
+void lexer_next(struct lexer *lx, struct token *ret);
+/** The rest of the line as it stands, without taking it. */
+struct str lexer_rest_of_line(const struct lexer *lx);
 
 /** Cuts all of @f; unterminated comments and strings are errors. CR LF counts as a newline. */
 bool lex_file(struct arena *a, struct diag *d, const struct src_file *f, struct token **ret);
+/** Cuts @text, made by ##; false when it is not exactly one token. */
+bool lex_one(struct arena *a, struct str text, struct token *ret);
 
-/** The value of a string token with its escapes resolved (C's and bpftrace's: \n \t \" \\ \r \NNN \xNN). */
+/**
+ * The value of a string token with its escapes resolved (C's and bpftrace's: \n \t \" \\ \r \NNN \xNN; a
+ * backslash before anything else stays).
+ */
 struct str lex_string_value(struct arena *a, const struct token *t);
 
 #endif

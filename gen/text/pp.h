@@ -10,6 +10,12 @@
  *	pp_define(&pp, "DEBUG=1");
  *	pp_predefine(&pp, "__BPFTRACE__", "17");
  *	if (pp_file(&pp, file)) use(pp.out);
+ *
+ * What bpftrace itself must read stays: `#pragma pack(...)` is one TOK_DIRECTIVE token at its place in pp->out
+ * (its arguments macro-expanded); #include of a C header (a name that ends in .h) is collected in pp->c_includes,
+ * with the absolute path when our search finds it, and not expanded. #if arithmetic also takes bpftrace's 1e6 and
+ * 1_000_000. Everything is bounded: files, nesting, tokens made (PP_MAX_*), so that a hostile template ends in an
+ * error and not in a full machine.
  */
 #ifndef TEXT_PP_H
 #define TEXT_PP_H
@@ -18,11 +24,21 @@
 #include "base/vec.h"
 #include "text/lex.h"
 
+#define PP_MAX_TOKENS 2000000u	 /**< tokens read and made by macros, in a whole run */
+#define PP_MAX_BYTES (64u << 20) /**< text read, and text made by # and ## */
+#define PP_MAX_INCLUDES 2000u	 /**< files entered */
+#define PP_MAX_DEPTH 64u	 /**< nesting of #include */
+#define PP_MAX_NESTING 200u	 /**< macro calls in arguments of macro calls */
+#define PP_MAX_CONDS 1000u	 /**< nesting of #if in one file */
+
 /** A #pragma that the preprocessor does not know itself, for the later layers. */
 struct pp_pragma {
 	struct token *tokens; /**< what follows `pragma`, macros not expanded, ends in TOK_EOF */
 	struct src_loc loc;
 };
+
+struct pp_level;   /**< a file being read; pp's own */
+struct pp_context; /**< a list of tokens being read again; pp's own */
 
 struct pp {
 	struct arena *arena;
@@ -30,14 +46,28 @@ struct pp {
 	VEC(const char *) dirs;	       /**< folders for <...>, and for "..." after the file's own */
 	struct map macros;	       /**< name -> struct macro */
 	VEC(struct pp_pragma) pragmas; /**< in order of appearance */
-	/** #include of C headers (*.h), for bpftrace to read: the whole directive as text. */
+	/** #include of C headers (*.h), for bpftrace to read: the whole directive, as TOK_DIRECTIVE. */
 	VEC(struct token *) c_includes;
-	VEC(struct src_file *) files; /**< every file read, for dependency lists */
+	VEC(struct src_file *) files; /**< every file read, for dependency lists, each once */
 	struct token *out;   /**< the tokens of everything processed so far, ends in TOK_EOF */
 	struct token **tail; /**< where the next token goes */
 	unsigned depth;	     /**< nesting of #include */
 	unsigned counter;    /**< __COUNTER__ */
 	struct map once;     /**< files under #pragma once */
+
+	// The rest is the preprocessor's own state.
+	struct pp_level *level;	    /**< innermost file */
+	struct pp_context *context; /**< innermost list being read instead of the file */
+	struct map loaded;	    /**< path -> struct src_file */
+	struct strbuf *lost;	    /**< blanks and comments that stood before directives */
+	bool pad;	  /**< a blank before a macro that expanded to nothing is still owed */
+	bool in_args;	  /**< reading the arguments of a macro call */
+	bool fatal;	  /**< a limit was passed: everything ends */
+	bool failed;	  /**< an error was said */
+	int braces;	  /**< depth of { } in what was put out */
+	unsigned nesting; /**< of macro calls in arguments */
+	unsigned n_includes;
+	size_t n_tokens, n_bytes; /**< spent of PP_MAX_TOKENS and PP_MAX_BYTES */
 };
 
 void pp_init(struct pp *pp, struct arena *a, struct diag *d);
@@ -48,5 +78,10 @@ bool pp_define(struct pp *pp, const char *def);
 void pp_predefine(struct pp *pp, const char *name, const char *text);
 /** Processes @f and adds its tokens to pp->out; false when there was an error. */
 bool pp_file(struct pp *pp, const struct src_file *f);
+/**
+ * Writes a list of tokens as text. A token of a template keeps its line (and, where no macro stands before it on
+ * the line, its column) and its comments; tokens of macros never run together.
+ */
+void pp_print(const struct token *list, struct strbuf *ret);
 
 #endif

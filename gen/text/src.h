@@ -3,6 +3,11 @@
  *
  * A src_file is one file (or -e text) as it was read. A place in it is (file, byte offset); lines and columns
  * are worked out only when somebody wants to print them. Files live as long as the arena.
+ *
+ *	struct src_file *f;
+ *	if (!src_load(arena, diag, "bpf/nvmf.bt", STR("bpf/nvmf.bt"), NULL, &f))
+ *		return false;
+ *	diag_error(diag, &(struct diag_place){...} or src_place() of a place in f, ...);
  */
 #ifndef TEXT_SRC_H
 #define TEXT_SRC_H
@@ -15,12 +20,15 @@
 #include "base/diag.h"
 #include "base/str.h"
 
+#define SRC_MAX_SIZE (16u << 20) /**< bytes in one file; larger ones are refused */
+
 struct src_file {
-	struct str name; /**< as the user wrote it, for messages and __FILE__ */
-	struct str dir;	 /**< folder that #include "..." starts from */
-	struct str text; /**< its bytes; NUL-terminated */
-	uint32_t *lines; /**< offset of the start of each line */
-	uint32_t n_lines;
+	struct str name;  /**< as the user wrote it, for messages and __FILE__ */
+	struct str dir;	  /**< folder that #include "..." starts from; "." when the name has none */
+	struct str text;  /**< its bytes; NUL-terminated */
+	uint32_t *lines;  /**< offset of the start of each line */
+	uint32_t n_lines; /**< at least 1 */
+	uint64_t dev, ino; /**< which file on disk; both 0 for text that is none */
 };
 
 struct src_loc {
@@ -34,11 +42,13 @@ struct src_loc {
  */
 bool src_load(struct arena *a, struct diag *d, const char *path, struct str name,
 	      const struct diag_place *at, struct src_file **ret);
-/** A file made of @text, e.g. of -e. */
+/** A file made of @text (copied), e.g. of -e. */
 struct src_file *src_from_text(struct arena *a, struct str name, struct str text);
 
-/** Line and column, both from 1; the column in bytes. */
+/** Line and column, both from 1; the column in bytes. Both 0 for a place in no file. */
 void src_position(struct src_loc loc, unsigned *line, unsigned *col);
+/** The line alone, 0 for a place in no file. */
+unsigned src_line(struct src_loc loc);
 /** For diag: the place, underlining @len bytes. */
 struct diag_place src_place(struct src_loc loc, size_t len);
 

@@ -1,0 +1,217 @@
+#include "text/pp_priv.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+// Notes about macro calls and #includes after one message; the rest of a longer chain is counted.
+#define MAX_NOTES 8
+
+void list_init(struct toklist *l)
+{
+	*l = (struct toklist){.tail = &l->head};
+}
+
+void list_add(struct toklist *l, struct token *t)
+{
+	if (l->pad && !t->space) {
+		t->space = true;
+		t->before = STR(" ");
+	}
+	l->pad = false;
+	t->next = NULL;
+	*l->tail = t;
+	l->tail = &t->next;
+	l->last = t;
+}
+
+void list_join(struct toklist *l, struct toklist *more)
+{
+	for (struct token *t = more->head, *next; t; t = next) {
+		next = t->next;
+		list_add(l, t);
+	}
+	l->pad |= more->pad;
+}
+
+struct token *pp_copy(struct pp *pp, const struct token *t)
+{
+	pp_spend(pp, 1);
+	struct token *c = arena_alloc(pp->arena, sizeof(*c));
+	*c = *t;
+	c->next = NULL;
+	return c;
+}
+
+static bool over_limit(struct pp *pp, const char *what)
+{
+	if (pp->fatal)
+		return false;
+	pp->fatal = pp->failed = true;
+	struct diag_place at = {0};
+	if (pp->level)
+		at = src_place((struct src_loc){pp->level->file, pp->level->lex.pos}, 1);
+	diag_error(pp->diag, pp->level ? &at : NULL, "%s", what);
+	pp_notes(pp);
+	return false;
+}
+
+bool pp_spend(struct pp *pp, size_t n)
+{
+	pp->n_tokens += n;
+	if (pp->n_tokens <= PP_MAX_TOKENS)
+		return true;
+	return over_limit(
+	    pp, "the program grows past 2 million tokens here: is a macro multiplying itself?");
+}
+
+bool pp_spend_bytes(struct pp *pp, size_t n)
+{
+	pp->n_bytes += n;
+	if (pp->n_bytes <= PP_MAX_BYTES)
+		return true;
+	return over_limit(pp, "more than 64 MiB of text are read or made by # and ## here");
+}
+
+static void note_macros(struct pp *pp)
+{
+	unsigned n = 0;
+	for (struct pp_context *c = pp->context; c; c = c->outer) {
+		if (!c->call || n++ >= MAX_NOTES)
+			continue;
+		struct diag_place at = tok_place(c->call);
+		diag_note(pp->diag, &at, "in the expansion of macro \"" STR_FMT "\"",
+			  STR_ARG(c->call->text));
+	}
+	if (n > MAX_NOTES)
+		diag_note(pp->diag, NULL, "(%u more macro expansions around it)", n - MAX_NOTES);
+}
+
+void pp_notes(struct pp *pp)
+{
+	note_macros(pp);
+	unsigned n = 0;
+	for (struct pp_level *l = pp->level; l && l->included.file; l = l->outer) {
+		if (n++ >= MAX_NOTES)
+			continue;
+		struct diag_place at = src_place(l->included, 1);
+		at.source = STR("");
+		diag_note(pp->diag, &at, "\"" STR_FMT "\" is included from here",
+			  STR_ARG(l->file->name));
+	}
+	if (n > MAX_NOTES)
+		diag_note(pp->diag, NULL, "(%u more files around it)", n - MAX_NOTES);
+}
+
+bool pp_error(struct pp *pp, const struct token *t, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	struct diag_place at = tok_place(t);
+	diag_error(pp->diag, &at, "%s", arena_vprintf(pp->arena, fmt, ap));
+	va_end(ap);
+	pp_notes(pp);
+	pp->failed = true;
+	// More would not be shown.
+	pp->fatal |= pp->diag->n_errors > DIAG_MAX_ERRORS;
+	return false;
+}
+
+bool pp_warning(struct pp *pp, const struct token *t, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	struct diag_place at = tok_place(t);
+	diag_warning(pp->diag, &at, "%s", arena_vprintf(pp->arena, fmt, ap));
+	va_end(ap);
+	pp_notes(pp);
+	return false;
+}
+
+static struct token *new_eof(struct pp *pp, struct src_loc loc)
+{
+	struct token *t = arena_new(pp->arena, struct token);
+	t->loc = t->use = loc;
+	t->bol = t->space = true;
+	return t;
+}
+
+void pp_init(struct pp *pp, struct arena *a, struct diag *d)
+{
+	*pp = (struct pp){.arena = a, .diag = d};
+	pp->out = new_eof(pp, (struct src_loc){0});
+	pp->tail = &pp->out;
+	pp_add_builtins(pp);
+}
+
+void pp_add_dir(struct pp *pp, const char *dir)
+{
+	vec_push(pp->arena, &pp->dirs, dir);
+}
+
+void pp_emit(struct pp *pp, struct token *t)
+{
+	if (pp->lost->n) {
+		strbuf_adds(pp->lost, t->before);
+		t->before = str_copy(pp->arena, strbuf_str(pp->lost));
+		strbuf_clear(pp->lost);
+	}
+	if (tok_is(t, "{"))
+		pp->braces++;
+	else if (tok_is(t, "}") && pp->braces > 0)
+		pp->braces--;
+	*pp->tail = t;
+	pp->tail = &t->next;
+}
+
+/** Says which conditionals of the innermost file were not closed. */
+static void check_conds(struct pp *pp)
+{
+	for (struct pp_cond *c = pp->level->conds; c; c = c->outer) {
+		struct token at = {.text = STR("#"), .loc = c->loc};
+		pp_error(pp, &at, "this conditional has no #endif");
+	}
+}
+
+void pp_enter_file(struct pp *pp, const struct src_file *f, struct src_loc at)
+{
+	if (!pp_spend_bytes(pp, f->text.n))
+		return;
+	struct pp_level level = {
+	    .outer = pp->level, .file = f, .included = at, .shown_name = f->name};
+	lexer_init(&level.lex, pp->arena, pp->diag, f);
+	size_t lost = pp->lost->n;
+	struct token **tail = pp->tail;
+	pp->level = &level;
+
+	struct token *t;
+	while ((t = pp_next(pp))->kind != TOK_EOF)
+		pp_emit(pp, t);
+	check_conds(pp);
+	if (at.file && tail == pp->tail) {
+		// Nothing came of this file: its blank lines are of no use to the one that included it.
+		pp->lost->n = lost;
+	} else {
+		strbuf_adds(pp->lost, t->before);
+	}
+	pp->failed |= level.lex.failed;
+	pp->level = level.outer;
+}
+
+bool pp_file(struct pp *pp, const struct src_file *f)
+{
+	struct strbuf lost;
+	strbuf_init(&lost);
+	pp->lost = &lost;
+	pp->failed = false;
+	pp->pad = false;
+	vec_push(pp->arena, &pp->files, (struct src_file *)f);
+	if (!pp->fatal)
+		pp_enter_file(pp, f, (struct src_loc){0});
+
+	struct token *eof = new_eof(pp, (struct src_loc){f, (uint32_t)f->text.n});
+	eof->before = str_copy(pp->arena, strbuf_str(&lost));
+	*pp->tail = eof;
+	strbuf_fini(&lost);
+	pp->lost = NULL;
+	return !pp->failed && !pp->fatal;
+}

@@ -1,0 +1,161 @@
+// Directives: which one it is, and those that are no more than a line.
+#include "text/pp_priv.h"
+
+#include <string.h>
+
+struct token *pp_line(struct pp *pp)
+{
+	struct token *list, *t, **tail = &list;
+	do {
+		t = arena_new(pp->arena, struct token);
+		lexer_next(&pp->level->lex, t);
+		*tail = t;
+		tail = &t->next;
+	} while (t->kind != TOK_EOF && pp_spend(pp, 1));
+	if (t->kind != TOK_EOF)
+		*tail = arena_new(pp->arena, struct token);
+	return list;
+}
+
+void pp_no_more(struct pp *pp, const struct token *t, const char *directive)
+{
+	if (t->kind != TOK_EOF)
+		pp_warning(pp, t, "extra text after #%s", directive);
+}
+
+/** The message of #error and #warning: the rest of the line as it stands. */
+static void say_line(struct pp *pp, const struct token *name)
+{
+	struct str text = str_trim(lexer_rest_of_line(&pp->level->lex));
+	pp->level->lex.quiet = true; // an apostrophe in a sentence is no mistake
+	if (tok_is(name, "error"))
+		pp_error(pp, name, "#error " STR_FMT, STR_ARG(text));
+	else
+		pp_warning(pp, name, "#warning " STR_FMT, STR_ARG(text));
+}
+
+/** #line N ["name"], and cpp's own `# N "name" flags`. */
+static void line_number(struct pp *pp, const struct token *number)
+{
+	uint64_t n;
+	struct str digits = number->text;
+	while (digits.n > 1 && digits.p[0] == '0')
+		digits = str_from_offset(digits, 1); // decimal even with a 0 in front
+	if (number->kind != TOK_NUMBER || !str_to_u64(digits, &n) || n > INT32_MAX ||
+	    str_find(digits, 'x') < digits.n || str_find(digits, 'X') < digits.n) {
+		pp_error(pp, number, "#line needs a line number");
+		return;
+	}
+	struct token *name = number->next;
+	if (name->kind == TOK_STRING)
+		pp->level->shown_name = lex_string_value(pp->arena, name);
+	else if (name->kind != TOK_EOF)
+		pp_error(pp, name, "#line takes a file name in quotes after the number");
+	struct src_loc here = {pp->level->file, pp->level->lex.pos};
+	pp->level->line_shift = (long)n - (long)src_line(here) - 1;
+}
+
+static void line_directive(struct pp *pp)
+{
+	pp_begin_list(pp, pp_line(pp));
+	struct toklist l;
+	list_init(&l);
+	struct token *t;
+	do {
+		t = pp_next(pp);
+		list_add(&l, t);
+	} while (t->kind != TOK_EOF);
+	pp_end_list(pp);
+	line_number(pp, l.head);
+}
+
+static void unknown(struct pp *pp, const struct token *name)
+{
+	static const char *const known[] = {
+	    "if",    "ifdef", "ifndef",	 "elif",  "elifdef", "elifndef", "else",
+	    "endif", "error", "warning", "undef", "define",  "include",	 "pragma",
+	};
+	unsigned best = 3;
+	const char *guess = NULL;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (str_is_nearer(name->text, str_from(known[i]), &best))
+			guess = known[i];
+	if (tok_is(name, "include_next") || tok_is(name, "import"))
+		pp_error(pp, name, "#" STR_FMT " is not supported; #pragma once and #include are",
+			 STR_ARG(name->text));
+	else if (guess)
+		pp_error(pp, name, "unknown directive #" STR_FMT "; did you mean #%s?",
+			 STR_ARG(name->text), guess);
+	else
+		pp_error(pp, name, "unknown directive #" STR_FMT, STR_ARG(name->text));
+}
+
+static void dispatch(struct pp *pp, const struct token *hash, const struct token *name)
+{
+	if (name->kind == TOK_EOF)
+		return;
+	if (name->kind == TOK_NUMBER) {
+		struct token *first = pp_copy(pp, name);
+		first->next = pp_line(pp);
+		if (first->next->kind == TOK_STRING) // flags follow, which mean nothing here
+			first->next->next = arena_new(pp->arena, struct token);
+		line_number(pp, first);
+		return;
+	}
+	if (name->kind != TOK_IDENT || pp_conditional(pp, name)) {
+		if (name->kind != TOK_IDENT)
+			unknown(pp, name);
+		return;
+	}
+	if (tok_is(name, "define")) {
+		pp->level->lex.braces = 0; // it may hold attach points
+		pp_define_line(pp, pp_line(pp), false);
+	} else if (tok_is(name, "undef")) {
+		pp_undef_line(pp, pp_line(pp));
+	} else if (tok_is(name, "include")) {
+		if (pp->in_args)
+			pp_error(pp, name, "#include inside the arguments of a macro");
+		else
+			pp_include(pp, name);
+	} else if (tok_is(name, "pragma")) {
+		pp_pragma(pp, hash, name);
+	} else if (tok_is(name, "error") || tok_is(name, "warning")) {
+		say_line(pp, name);
+	} else if (tok_is(name, "line")) {
+		line_directive(pp);
+	} else {
+		unknown(pp, name);
+	}
+}
+
+void pp_directive(struct pp *pp, const struct token *hash)
+{
+	struct lexer *lex = &pp->level->lex;
+	bool pad = pp->pad, in_args = pp->in_args;
+	int braces = lex->braces;
+	size_t start = hash->loc.off;
+	if (!in_args)
+		strbuf_adds(pp->lost, hash->before);
+
+	lex->in_directive = true;
+	lex->braces = 1;
+	lex->word = LEX_WORD_NONE;
+	struct token name, rest;
+	lexer_next(lex, &name);
+	dispatch(pp, hash, &name);
+	lex->in_directive = true;
+	lex->quiet = true;
+	do
+		lexer_next(lex, &rest);
+	while (rest.kind != TOK_EOF);
+	lex->in_directive = lex->quiet = false;
+	lex->word = LEX_WORD_NONE;
+	lex->word_may_start = true;
+	lex->braces = braces;
+	pp->pad = pad;
+
+	struct str seen = str_slice(pp->level->file->text, start, lex->pos - start);
+	for (size_t i = 0; !in_args && i < seen.n; i++)
+		if (seen.p[i] == '\n')
+			strbuf_addc(pp->lost, '\n');
+}

@@ -1,0 +1,249 @@
+// #include: which file is meant, who reads it, and how deep.
+#include "text/pp_priv.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+struct header {
+	struct str name;
+	bool angled;
+	struct token at; /**< for messages */
+};
+
+/** Tokens from `<` on up to `>`, spelled out; false when there is no `>`. */
+static bool angled_name(struct pp *pp, struct token *(*next)(struct pp *), struct header *h)
+{
+	struct toklist l;
+	list_init(&l);
+	struct token *t;
+	while (!tok_is(t = next(pp), ">")) {
+		if (t->kind == TOK_EOF)
+			return false;
+		list_add(&l, t);
+	}
+	h->name = pp_spell(pp, l.head);
+	h->angled = true;
+	return true;
+}
+
+/** A name made by macros: `#include NAME`. */
+static bool computed_name(struct pp *pp, const struct token *include, struct header *h)
+{
+	pp_begin_list(pp, pp_line(pp));
+	struct token *t = pp_next(pp);
+	h->at = *t;
+	bool good = true;
+	if (t->kind == TOK_STRING)
+		h->name = str_slice(t->text, 1, t->text.n - 2);
+	else
+		good = tok_is(t, "<") && angled_name(pp, pp_next, h);
+	if (good)
+		pp_no_more(pp, pp_next(pp), "include");
+	pp_end_list(pp);
+	if (!good)
+		pp_error(pp, include, "#include needs \"name\" or <name>");
+	return good;
+}
+
+static bool header_name(struct pp *pp, const struct token *include, struct header *h)
+{
+	struct lexer *lex = &pp->level->lex;
+	struct lexer before = *lex;
+	struct token t;
+	lexer_next(lex, &t);
+	h->at = t;
+	h->angled = t.kind == TOK_PUNCT && t.text.p[0] == '<';
+	if (t.kind == TOK_STRING) {
+		h->name = str_slice(t.text, 1, t.text.n - 2);
+	} else if (h->angled) {
+		lex->pos = t.loc.off + 1;
+		struct str line = lexer_rest_of_line(lex);
+		h->name = str_slice(line, 0, str_find(line, '>'));
+		if (h->name.n == line.n)
+			return pp_error(pp, &t, "this < has no >");
+		lex->pos += (uint32_t)h->name.n + 1;
+	} else if (t.kind == TOK_OTHER && t.text.p[0] == '"') {
+		return false; // said by the lexer
+	} else {
+		*lex = before;
+		return computed_name(pp, include, h);
+	}
+	pp_no_more(pp, pp_line(pp), "include");
+	return true;
+}
+
+static bool is_file(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
+}
+
+/** @name in the folder of the file that includes it: spelled as that file's name is. */
+static char *beside(struct pp *pp, struct str name)
+{
+	struct str file = pp->level->file->name;
+	size_t n = file.n;
+	while (n && file.p[n - 1] != '/')
+		n--;
+	if (!n && !str_eqz(pp->level->file->dir, "."))
+		return arena_printf(pp->arena, STR_FMT "/" STR_FMT, STR_ARG(pp->level->file->dir),
+				    STR_ARG(name));
+	return arena_printf(pp->arena, STR_FMT STR_FMT, STR_ARG(str_slice(file, 0, n)),
+			    STR_ARG(name));
+}
+
+/** The path of the file meant, or NULL. */
+static const char *find_header(struct pp *pp, const struct header *h)
+{
+	if (!h->name.n || str_find(h->name, '\0') < h->name.n)
+		return NULL;
+	if (h->name.p[0] == '/') {
+		char *path = str_dup(pp->arena, h->name);
+		return is_file(path) ? path : NULL;
+	}
+	if (!h->angled) {
+		char *path = beside(pp, h->name);
+		if (is_file(path))
+			return path;
+	}
+	for (size_t i = 0; i < pp->dirs.n; i++) {
+		char *path =
+		    arena_printf(pp->arena, "%s/" STR_FMT, pp->dirs.v[i], STR_ARG(h->name));
+		if (is_file(path))
+			return path;
+	}
+	return NULL;
+}
+
+static void not_found(struct pp *pp, const struct header *h)
+{
+	struct diag_place at = tok_place(&h->at);
+	diag_error(pp->diag, &at, "cannot find \"" STR_FMT "\"", STR_ARG(h->name));
+	if (h->name.n && h->name.p[0] != '/') {
+		if (!h->angled)
+			diag_note(pp->diag, NULL,
+				  "looked in " STR_FMT " (of the file that includes it)",
+				  STR_ARG(pp->level->file->dir));
+		for (size_t i = 0; i < pp->dirs.n; i++)
+			diag_note(pp->diag, NULL, "looked in %s", pp->dirs.v[i]);
+		if (h->angled && !pp->dirs.n)
+			diag_note(pp->diag, NULL,
+				  "there is no folder to look in: give one with -I");
+	}
+	pp_notes(pp);
+	pp->failed = true;
+}
+
+/** A C header is for bpftrace: the directive is kept, with the absolute path where we know it. */
+static void keep_c_header(struct pp *pp, const struct token *include, const struct header *h,
+			  const char *path)
+{
+	char real[PATH_MAX];
+	struct token *t = arena_new(pp->arena, struct token);
+	t->kind = TOK_DIRECTIVE;
+	t->bol = t->space = true;
+	t->loc = t->use = include->loc;
+	if (path && realpath(path, real))
+		t->text = str_from(arena_printf(pp->arena, "#include \"%s\"", real));
+	else if (h->angled)
+		t->text =
+		    str_from(arena_printf(pp->arena, "#include <" STR_FMT ">", STR_ARG(h->name)));
+	else
+		t->text =
+		    str_from(arena_printf(pp->arena, "#include \"" STR_FMT "\"", STR_ARG(h->name)));
+	for (size_t i = 0; i < t->text.n; i++) {
+		bool quote = t->text.p[i] == '"' && i != 9 && i + 1 != t->text.n;
+		if ((unsigned char)t->text.p[i] < 0x20 || quote) {
+			pp_error(pp, &h->at, "this path cannot be written into a program: " STR_FMT,
+				 STR_ARG(t->text));
+			return;
+		}
+	}
+	vec_push(pp->arena, &pp->c_includes, t);
+}
+
+static char *file_id(struct pp *pp, const struct src_file *f)
+{
+	return arena_printf(pp->arena, "%llu:%llu", (unsigned long long)f->dev,
+			    (unsigned long long)f->ino);
+}
+
+static bool may_enter(struct pp *pp, const struct token *include, const struct src_file *f)
+{
+	if (map_get(&pp->once, str_from(file_id(pp, f))))
+		return false;
+	bool again = false;
+	for (struct pp_level *l = pp->level; l; l = l->outer)
+		again |= l->file->dev == f->dev && l->file->ino == f->ino;
+	if (pp->depth >= PP_MAX_DEPTH) {
+		pp->fatal = true;
+		pp_error(pp, include,
+			 again ? "\"" STR_FMT "\" includes itself without end"
+			       : "#include of \"" STR_FMT "\" is nested too deeply",
+			 STR_ARG(f->name));
+		return false;
+	}
+	if (++pp->n_includes > PP_MAX_INCLUDES) {
+		pp->fatal = true;
+		pp_error(pp, include, "more than %u files are included", PP_MAX_INCLUDES);
+		return false;
+	}
+	return true;
+}
+
+void pp_include(struct pp *pp, const struct token *name)
+{
+	struct header h = {0};
+	if (!header_name(pp, name, &h)) {
+		pp->failed = true;
+		return;
+	}
+	const char *path = find_header(pp, &h);
+	if (str_has_suffix(h.name, STR(".h"))) {
+		keep_c_header(pp, name, &h, path);
+		return;
+	}
+	if (!path) {
+		not_found(pp, &h);
+		return;
+	}
+	struct str key = str_from(path);
+	struct src_file *f = map_get(&pp->loaded, key);
+	if (!f) {
+		struct diag_place at = tok_place(&h.at);
+		if (!src_load(pp->arena, pp->diag, path, key, &at, &f)) {
+			pp_notes(pp);
+			pp->failed = true;
+			return;
+		}
+		map_put(pp->arena, &pp->loaded, key, f);
+		vec_push(pp->arena, &pp->files, f);
+	}
+	if (!may_enter(pp, name, f))
+		return;
+	pp->depth++;
+	pp_enter_file(pp, f, name->loc);
+	pp->depth--;
+}
+
+struct token *pp_has_include(struct pp *pp, const struct token *name)
+{
+	struct header h = {0};
+	bool good = tok_is(pp_next_raw(pp), "(");
+	if (good) {
+		struct token *t = pp_next(pp);
+		if (t->kind == TOK_STRING)
+			h.name = str_slice(t->text, 1, t->text.n - 2);
+		else
+			good = tok_is(t, "<") && angled_name(pp, pp_next_raw, &h);
+	}
+	if (!good || !tok_is(pp_next_raw(pp), ")")) {
+		pp_error(pp, name, "__has_include needs (\"name\") or (<name>)");
+		return NULL;
+	}
+	struct token *t = pp_copy(pp, name);
+	t->kind = TOK_NUMBER;
+	t->text = find_header(pp, &h) ? STR("1") : STR("0");
+	return t;
+}

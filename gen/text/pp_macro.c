@@ -1,0 +1,339 @@
+// Definitions of macros: #define, #undef, -D, and the macros that are always there.
+#include "text/pp_priv.h"
+
+#include <string.h>
+
+#define MAX_PARAMS 1024
+
+struct str pp_quote(struct pp *pp, struct str s)
+{
+	struct strbuf b;
+	strbuf_init(&b);
+	strbuf_addc(&b, '"');
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.p[i] == '"' || s.p[i] == '\\')
+			strbuf_addc(&b, '\\');
+		if (s.p[i] == '\n')
+			strbuf_addz(&b, "\\n");
+		else
+			strbuf_addc(&b, s.p[i]);
+	}
+	strbuf_addc(&b, '"');
+	struct str r = str_copy(pp->arena, strbuf_str(&b));
+	strbuf_fini(&b);
+	return r;
+}
+
+struct str pp_spell(struct pp *pp, const struct token *list)
+{
+	struct strbuf b;
+	strbuf_init(&b);
+	for (const struct token *t = list; t && t->kind != TOK_EOF; t = t->next) {
+		if (t != list && t->space)
+			strbuf_addc(&b, ' ');
+		strbuf_adds(&b, t->text);
+	}
+	struct str r = str_copy(pp->arena, strbuf_str(&b));
+	strbuf_fini(&b);
+	return r;
+}
+
+struct token *pp_builtin(struct pp *pp, const struct macro *m, const struct token *call)
+{
+	struct token *t = pp_copy(pp, call);
+	struct pp_level *outermost = pp->level;
+	while (outermost && outermost->outer)
+		outermost = outermost->outer;
+	t->from_macro = true;
+	t->kind = TOK_NUMBER;
+	switch (m->kind) {
+	case MACRO_FILE:
+		t->kind = TOK_STRING;
+		t->text = pp_quote(pp, pp->level->shown_name);
+		break;
+	case MACRO_BASE_FILE:
+		t->kind = TOK_STRING;
+		t->text = pp_quote(pp, outermost->file->name);
+		break;
+	case MACRO_LINE: {
+		long line = (long)src_line(call->use);
+		if (call->use.file == pp->level->file)
+			line += pp->level->line_shift;
+		t->text = str_from(arena_printf(pp->arena, "%ld", line));
+		break;
+	}
+	case MACRO_COUNTER:
+		t->text = str_from(arena_printf(pp->arena, "%u", pp->counter++));
+		break;
+	default:
+		t->text = str_from(arena_printf(pp->arena, "%u", pp->depth));
+		break;
+	}
+	return t;
+}
+
+void pp_add_builtins(struct pp *pp)
+{
+	static const struct {
+		const char *name;
+		enum macro_kind kind;
+	} table[] = {
+	    {"__FILE__", MACRO_FILE},		{"__LINE__", MACRO_LINE},
+	    {"__COUNTER__", MACRO_COUNTER},	{"__INCLUDE_LEVEL__", MACRO_LEVEL},
+	    {"__BASE_FILE__", MACRO_BASE_FILE},
+	};
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct macro *m = arena_new(pp->arena, struct macro);
+		m->name = str_from(table[i].name);
+		m->kind = table[i].kind;
+		m->predefined = true;
+		map_put(pp->arena, &pp->macros, m->name, m);
+	}
+}
+
+/** Names that are no macros but mean something to the preprocessor. */
+static bool is_reserved(struct str name)
+{
+	return str_eqz(name, "defined") || str_eqz(name, "__has_include") ||
+	       str_eqz(name, "__VA_ARGS__") || str_eqz(name, "__VA_OPT__");
+}
+
+/** The name that #define or #undef is about; NULL after an error. */
+static struct token *macro_name(struct pp *pp, struct token *t, const char *directive)
+{
+	if (t->kind == TOK_EOF)
+		pp_error(pp, t, "#%s needs a macro's name", directive);
+	else if (t->kind != TOK_IDENT)
+		pp_error(pp, t, "a macro's name is an identifier");
+	else if (is_reserved(t->text))
+		pp_error(pp, t, "\"" STR_FMT "\" cannot be a macro's name", STR_ARG(t->text));
+	else
+		return t;
+	return NULL;
+}
+
+static int find_param(const struct macro *m, struct str name)
+{
+	for (unsigned i = 0; i < m->n_params; i++)
+		if (str_eq(m->params[i], name))
+			return (int)i;
+	return -1;
+}
+
+/** From after the parenthesis of `#define f(`; returns the token after its end, NULL after an error. */
+static struct token *parse_params(struct pp *pp, struct macro *m, struct token *t)
+{
+	VEC(struct str) params = {0};
+	if (tok_is(t, ")"))
+		return t->next;
+	for (;;) {
+		struct str name = t->text;
+		if (tok_is(t, "...")) {
+			m->variadic = true;
+			name = STR("__VA_ARGS__");
+		} else if (t->kind != TOK_IDENT || is_reserved(name)) {
+			pp_error(pp, t, "a name of a parameter is expected here");
+			return NULL;
+		} else if (tok_is(t->next, "...")) {
+			m->variadic = m->named_rest = true;
+			t = t->next;
+		}
+		if (find_param(m, name) >= 0) {
+			pp_error(pp, t, "macro parameter \"" STR_FMT "\" is there twice",
+				 STR_ARG(name));
+			return NULL;
+		}
+		vec_push(pp->arena, &params, name);
+		m->params = params.v;
+		m->n_params = (unsigned)params.n;
+		t = t->next;
+		if (tok_is(t, ")"))
+			return t->next;
+		if (m->variadic || !tok_is(t, ",") || params.n >= MAX_PARAMS) {
+			pp_error(pp, t, "%s",
+				 m->variadic		  ? "only ) may follow ..."
+				 : params.n >= MAX_PARAMS ? "more than 1024 parameters"
+							  : "the parameters have no closing )");
+			return NULL;
+		}
+		t = t->next;
+	}
+}
+
+/** Checks one `__VA_OPT__ ( ... )`. */
+static bool check_va_opt(struct pp *pp, const struct macro *m, size_t i)
+{
+	if (i + 1 >= m->n_body || !tok_is(&m->body[i + 1], "("))
+		return pp_error(pp, &m->body[i], "__VA_OPT__ needs (tokens)");
+	unsigned depth = 1;
+	for (size_t k = i + 2; k < m->n_body; k++) {
+		const struct token *t = &m->body[k];
+		if (tok_is(t, "__VA_OPT__"))
+			return pp_error(pp, t, "__VA_OPT__ may not stand in another one");
+		if (tok_is(t, "("))
+			depth++;
+		if (!tok_is(t, ")") || --depth)
+			continue;
+		if (k > i + 2 && (tok_is(&m->body[i + 2], "##") || tok_is(&m->body[k - 1], "##")))
+			return pp_error(pp, &m->body[i],
+					"## cannot stand at an end of __VA_OPT__'s tokens");
+		return true;
+	}
+	return pp_error(pp, &m->body[i], "__VA_OPT__ has no closing )");
+}
+
+static bool check_body(struct pp *pp, const struct macro *m)
+{
+	bool function = m->kind == MACRO_FUNCTION;
+	for (size_t i = 0; i < m->n_body; i++) {
+		const struct token *t = &m->body[i];
+		bool last = i + 1 == m->n_body;
+		if (tok_is(t, "##") && (i == 0 || last))
+			return pp_error(pp, t, "## cannot stand at an end of a macro");
+		if (function && tok_is(t, "#") &&
+		    (last || (m->param[i + 1] < 0 &&
+			      !(m->variadic && tok_is(&m->body[i + 1], "__VA_OPT__")))))
+			return pp_error(pp, t, "# is not followed by a parameter of the macro");
+		if (tok_is(t, "__VA_ARGS__") && (!m->variadic || m->named_rest))
+			return pp_error(
+			    pp, t, "__VA_ARGS__ means something only in a macro that ends in ...");
+		if (tok_is(t, "__VA_OPT__")) {
+			if (!m->variadic)
+				return pp_error(pp, t,
+						"__VA_OPT__ means something only in a macro that "
+						"takes variable arguments");
+			if (!check_va_opt(pp, m, i))
+				return false;
+		}
+	}
+	return true;
+}
+
+static void take_body(struct pp *pp, struct macro *m, struct token *list)
+{
+	VEC(struct token) body = {0};
+	for (struct token *t = list; t->kind != TOK_EOF; t = t->next) {
+		struct token c = *t;
+		c.bol = false;
+		c.space = t != list && t->space;
+		c.before = c.space ? STR(" ") : STR("");
+		vec_push(pp->arena, &body, c);
+	}
+	m->body = body.v;
+	m->n_body = body.n;
+	m->param = arena_array(pp->arena, int, body.n);
+	for (size_t i = 0; i < body.n; i++)
+		m->param[i] = body.v[i].kind == TOK_IDENT ? find_param(m, body.v[i].text) : -1;
+}
+
+/** C11 6.10.3 paragraph 2: the same definition may be repeated. */
+static bool same_macro(const struct macro *a, const struct macro *b)
+{
+	if (a->kind != b->kind || a->variadic != b->variadic || a->named_rest != b->named_rest ||
+	    a->n_params != b->n_params || a->n_body != b->n_body)
+		return false;
+	for (unsigned i = 0; i < a->n_params; i++)
+		if (!str_eq(a->params[i], b->params[i]))
+			return false;
+	for (size_t i = 0; i < a->n_body; i++)
+		if (a->body[i].space != b->body[i].space ||
+		    !str_eq(a->body[i].text, b->body[i].text))
+			return false;
+	return true;
+}
+
+/** False, with an error, when @m may not replace what has its name. */
+static bool may_define(struct pp *pp, const struct macro *m, const struct token *name)
+{
+	struct macro *old = map_get(&pp->macros, m->name);
+	if (!old)
+		return true;
+	if (old->predefined)
+		return pp_error(pp, name,
+				"\"" STR_FMT "\" is predefined and cannot be defined again",
+				STR_ARG(m->name));
+	if (same_macro(old, m))
+		return false;
+	pp_error(pp, name, "macro \"" STR_FMT "\" is defined again, differently", STR_ARG(m->name));
+	struct diag_place at = src_place(old->loc, old->name.n);
+	return diag_note(pp->diag, &at, "it was defined here");
+}
+
+void pp_define_line(struct pp *pp, struct token *line, bool predefined)
+{
+	struct token *name = macro_name(pp, line, "define");
+	if (!name)
+		return;
+	struct macro *m = arena_new(pp->arena, struct macro);
+	m->name = name->text;
+	m->loc = name->loc;
+	m->predefined = predefined;
+	struct token *t = name->next;
+	if (tok_is(t, "(") && !t->space) {
+		m->kind = MACRO_FUNCTION;
+		t = parse_params(pp, m, t->next);
+		if (!t)
+			return;
+	} else if (t->kind != TOK_EOF && !t->space) {
+		pp_warning(pp, t, "no blank between the macro's name and its text");
+	}
+	take_body(pp, m, t);
+	if (check_body(pp, m) && may_define(pp, m, name))
+		map_put(pp->arena, &pp->macros, m->name, m);
+}
+
+void pp_undef_line(struct pp *pp, struct token *line)
+{
+	struct token *name = macro_name(pp, line, "undef");
+	if (!name)
+		return;
+	struct macro *m = map_get(&pp->macros, name->text);
+	if (m && m->predefined)
+		pp_error(pp, name, "\"" STR_FMT "\" is predefined and cannot be undefined",
+			 STR_ARG(name->text));
+	else
+		map_remove(&pp->macros, name->text);
+	pp_no_more(pp, name->next, "undef");
+}
+
+/** Defines a macro from the line `NAME text` of a file that is none. */
+static bool define_text(struct pp *pp, const char *file, struct str text, bool predefined)
+{
+	struct src_file *f = src_from_text(pp->arena, str_from(file), text);
+	struct lexer lex;
+	lexer_init(&lex, pp->arena, pp->diag, f);
+	lex.in_directive = true;
+	struct token *list, *t, **tail = &list;
+	do {
+		t = arena_new(pp->arena, struct token);
+		lexer_next(&lex, t);
+		*tail = t;
+		tail = &t->next;
+	} while (t->kind != TOK_EOF);
+	pp->failed = lex.failed;
+	if (!lex.failed)
+		pp_define_line(pp, list, predefined);
+	return !pp->failed;
+}
+
+bool pp_define(struct pp *pp, const char *def)
+{
+	struct str s = str_from(def);
+	size_t eq = str_find(s, '=');
+	if (str_find(s, '\n') < s.n)
+		return diag_error(pp->diag, NULL, "-D: a macro is one line");
+	struct str name = str_slice(s, 0, eq);
+	if (!str_is_ident(str_slice(name, 0, str_find(name, '('))))
+		return diag_error(pp->diag, NULL,
+				  "-D " STR_FMT ": not NAME, NAME=TEXT or NAME(ARGS)=TEXT",
+				  STR_ARG(s));
+	struct str value = eq < s.n ? str_from_offset(s, eq + 1) : STR("1");
+	char *text = arena_printf(pp->arena, STR_FMT " " STR_FMT, STR_ARG(name), STR_ARG(value));
+	return define_text(pp, "<command line>", str_from(text), false);
+}
+
+void pp_predefine(struct pp *pp, const char *name, const char *text)
+{
+	map_remove(&pp->macros, str_from(name));
+	define_text(pp, "<built-in>", str_from(arena_printf(pp->arena, "%s %s", name, text)), true);
+}

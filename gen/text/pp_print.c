@@ -1,0 +1,126 @@
+// Tokens as text again, each on its own line where that can be.
+#include "text/pp.h"
+
+#include <string.h>
+
+struct printer {
+	struct strbuf *b;
+	const struct token *prev;
+	const struct src_file *file; /**< whose lines are being followed */
+	long line;		     /**< of the output, from 1 */
+	long shift;		     /**< output line - source line */
+	int braces;
+};
+
+static void newline(struct printer *p)
+{
+	strbuf_addc(p->b, '\n');
+	p->line++;
+}
+
+static size_t count_newlines(struct str s)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < s.n; i++)
+		n += s.p[i] == '\n';
+	return n;
+}
+
+/** Writes blanks and comments without carriage returns, and without @excess of the blank lines. */
+static void add_gap(struct printer *p, struct str gap, long excess)
+{
+	// A comment that follows a macro must stay one: not the end of a path, nor `/` and `/ *`.
+	if (gap.n && gap.p[0] == '/' && p->prev && (p->prev->attach || p->prev->from_macro))
+		strbuf_addc(p->b, ' ');
+	bool blank = p->b->n == 0 || p->b->p[p->b->n - 1] == '\n';
+	size_t line =
+	    p->b->n; // where the line being written starts, to take it back when it is empty
+	for (size_t i = 0; i < gap.n; i++) {
+		char c = gap.p[i];
+		if (c == '\r')
+			continue;
+		if (c == '\n') {
+			if (blank && excess > 0) {
+				excess--;
+				p->b->n = line;
+				continue;
+			}
+			newline(p);
+			blank = true;
+			line = p->b->n;
+			continue;
+		}
+		blank = blank && (c == ' ' || c == '\t');
+		strbuf_addc(p->b, c);
+	}
+}
+
+/** Starts following the lines of another file; back in an earlier one its own lines are caught up with. */
+static void change_file(struct printer *p, const struct token *t, long at)
+{
+	if (p->prev && p->b->n && p->b->p[p->b->n - 1] != '\n')
+		newline(p);
+	p->file = t->use.file;
+	p->shift = p->line <= at ? 0 : p->line - at;
+}
+
+static void print_token(struct printer *p, const struct token *t)
+{
+	const struct src_loc *where = t->from_macro ? &t->use : &t->loc;
+	long at = (long)src_line(*where);
+	struct str gap = t->before;
+
+	if (where->file && where->file != p->file) {
+		size_t n = count_newlines(gap);
+		change_file(p, t, at - (at > (long)n ? (long)n : 0));
+	}
+	if (t->kind == TOK_DIRECTIVE && p->b->n && p->b->p[p->b->n - 1] != '\n' &&
+	    !count_newlines(gap))
+		newline(p);
+	if (where->file && (!t->attach || t->space)) {
+		long want = at + p->shift - p->line; // newlines that would be right
+		long have = (long)count_newlines(gap);
+		if (want <= 0 && have > 0 && p->prev && p->prev->kind != TOK_DIRECTIVE &&
+		    t->kind != TOK_DIRECTIVE) {
+			gap = STR(" "); // a macro's argument once more: its lines are behind us
+			have = 0;
+		}
+		for (long i = have; i < want; i++)
+			newline(p);
+		add_gap(p, gap, have > want ? have - want : 0);
+	} else {
+		add_gap(p, gap, 0);
+	}
+
+	bool touching = p->prev && p->b->n && !strchr(" \t\n", p->b->p[p->b->n - 1]) && !gap.n;
+	bool adjacent = p->prev && !p->prev->from_macro && !t->from_macro &&
+			p->prev->loc.file == t->loc.file &&
+			p->prev->loc.off + p->prev->text.n == t->loc.off;
+	// A colon and a word touch in bodies only until bpftrace 0.22 has seen them: it takes them for a path.
+	bool colon = p->braces > 0 && p->prev && tok_is(p->prev, ":");
+	if (touching && (!adjacent || colon) && tok_needs_space(p->prev, t))
+		strbuf_addc(p->b, ' ');
+	strbuf_adds(p->b, t->text);
+
+	if (tok_is(t, "{"))
+		p->braces++;
+	else if (tok_is(t, "}") && p->braces > 0)
+		p->braces--;
+	p->prev = t;
+}
+
+void pp_print(const struct token *list, struct strbuf *ret)
+{
+	struct printer p = {.b = ret, .line = 1};
+	const struct token *t = list;
+	for (; t && t->kind != TOK_EOF; t = t->next) {
+		if (p.prev && p.prev->kind == TOK_DIRECTIVE && !count_newlines(t->before) &&
+		    ret->n && ret->p[ret->n - 1] != '\n')
+			newline(&p);
+		print_token(&p, t);
+	}
+	if (t) // comments at the end
+		add_gap(&p, t->before, 0);
+	if (ret->n && ret->p[ret->n - 1] != '\n')
+		newline(&p);
+}

@@ -1,0 +1,152 @@
+/**
+ * pp_priv - what the files of the preprocessor share.
+ *
+ * Tokens flow like this: a struct lexer cuts the innermost file (pp->level); pp_directive() swallows directives;
+ * contexts, a stack of lists (replacement lists, arguments, tokens put back), come before the file;
+ * pp_next_raw() reads from the top of all that, pp_next() also expands macros. As in gcc a macro is off while its
+ * replacement list is on the stack, and a name that meets its own macro switched off is marked for good.
+ *
+ * A list is linked by `next` and ends in NULL; every token in it belongs to that list alone.
+ */
+#ifndef TEXT_PP_PRIV_H
+#define TEXT_PP_PRIV_H
+
+#include "text/pp.h"
+
+enum macro_kind {
+	MACRO_OBJECT,
+	MACRO_FUNCTION,
+	// Those whose text depends on where they stand:
+	MACRO_FILE,
+	MACRO_BASE_FILE,
+	MACRO_LINE,
+	MACRO_COUNTER,
+	MACRO_LEVEL,
+};
+
+struct macro {
+	struct str name;
+	enum macro_kind kind;
+	struct src_loc loc; /**< of its name; in no file when btgen made it */
+	bool predefined;    /**< ours: may not be defined again */
+	bool off;	    /**< its replacement list is being read */
+	bool variadic;	    /**< the last parameter takes the rest */
+	bool named_rest;    /**< `args...` */
+	unsigned n_params;
+	struct str *params;
+	size_t n_body;
+	struct token *body; /**< replacement list, an array */
+	int *param;	    /**< for each of its tokens the parameter's index, or -1 */
+};
+
+struct pp_cond {
+	struct pp_cond *outer;
+	struct src_loc loc;	/**< of the #if */
+	struct src_loc else_at; /**< of its #else */
+	bool taken;		/**< a group of it has been processed */
+	bool seen_else;
+};
+
+struct pp_level {
+	struct pp_level *outer;
+	const struct src_file *file;
+	struct src_loc included; /**< the #include; in no file for the outermost */
+	struct lexer lex;
+	struct pp_cond *conds;
+	unsigned n_conds;
+	struct str shown_name; /**< __FILE__: the file's name or what #line said */
+	long line_shift;       /**< what #line adds to line numbers */
+	bool at_end;
+};
+
+struct pp_context {
+	struct pp_context *outer;
+	struct token *next; /**< NULL: read to its end */
+	struct macro *
+	    macro; /**< on again when this list has been read; NULL for arguments and tokens put back */
+	struct token *call; /**< the macro's name where it was called */
+	bool pad;	    /**< what is read after it gets a blank */
+	bool barrier;	    /**< reading ends here: an argument or a directive's line by itself */
+};
+
+struct toklist {
+	struct token *head, **tail;
+	struct token *last;
+	bool pad; /**< the next token added gets a blank */
+};
+
+// pp.c
+/** Adds a token to the program; what stood before directives since the last one comes before it. */
+void pp_emit(struct pp *pp, struct token *t);
+void list_init(struct toklist *l);
+void list_add(struct toklist *l, struct token *t);
+void list_join(struct toklist *l, struct toklist *more);
+struct token *pp_copy(struct pp *pp, const struct token *t);
+/** Counts @n tokens made; false, once with an error, when there were too many. */
+bool pp_spend(struct pp *pp, size_t n);
+bool pp_spend_bytes(struct pp *pp, size_t n);
+/** Errors and warnings at @t, with the macro calls and #includes that led there as notes. Return false. */
+bool pp_error(struct pp *pp, const struct token *t, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+bool pp_warning(struct pp *pp, const struct token *t, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+void pp_notes(struct pp *pp);
+/** Reads @f as if it stood at the current place; @at is the #include. */
+void pp_enter_file(struct pp *pp, const struct src_file *f, struct src_loc at);
+
+// pp_expand.c
+struct token *pp_next_raw(struct pp *pp);
+struct token *pp_next(struct pp *pp);
+void pp_push(struct pp *pp, struct token *list, struct macro *m, struct token *call);
+/** Reads only @list until pp_end_list(): for arguments and directives. */
+void pp_begin_list(struct pp *pp, struct token *list);
+void pp_end_list(struct pp *pp);
+
+// pp_subst.c
+struct arg {
+	struct token *raw;	 /**< as it stands in the call */
+	struct toklist expanded; /**< after macro expansion, made when first asked for */
+	bool is_expanded;
+	bool
+	    omitted; /**< a variable argument that is not there, not even empty: `, ##` takes the comma away */
+};
+/** The replacement list of @m for @args, to be read again. */
+void pp_substitute(struct pp *pp, struct macro *m, struct arg *args, const struct token *call,
+		   struct toklist *ret);
+
+// pp_macro.c
+void pp_define_line(struct pp *pp, struct token *line, bool predefined);
+void pp_undef_line(struct pp *pp, struct token *line);
+void pp_add_builtins(struct pp *pp);
+/** The token that a macro like __LINE__ stands for at @call. */
+struct token *pp_builtin(struct pp *pp, const struct macro *m, const struct token *call);
+/** A string token's spelling for @s. */
+struct str pp_quote(struct pp *pp, struct str s);
+
+/** Text of a list, blanks where tokens had any before them. */
+struct str pp_spell(struct pp *pp, const struct token *list);
+
+// pp_dir.c
+/** Handles the directive that @hash opens in the innermost file, with what it includes or skips. */
+void pp_directive(struct pp *pp, const struct token *hash);
+/** The rest of the directive's line as a list. */
+struct token *pp_line(struct pp *pp);
+/** Warns about what is left on a directive's line. */
+void pp_no_more(struct pp *pp, const struct token *t, const char *directive);
+
+// pp_cond.c
+/** True when @name is a conditional, which is then handled. */
+bool pp_conditional(struct pp *pp, const struct token *name);
+
+// pp_include.c
+void pp_include(struct pp *pp, const struct token *name);
+/** The number 0 or 1 for __has_include, whose name is @name; its operand is taken from the list being read. */
+struct token *pp_has_include(struct pp *pp, const struct token *name);
+
+// pp_pragma.c
+void pp_pragma(struct pp *pp, const struct token *hash, const struct token *name);
+
+// expr.c
+#include "text/expr.h"
+
+#endif

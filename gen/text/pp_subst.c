@@ -1,0 +1,254 @@
+// Replacement lists with arguments put in: # ## __VA_OPT__ and GNU's comma (C11 6.10.3.1 to 6.10.3.3).
+#include "text/pp_priv.h"
+
+#include <string.h>
+
+struct subst {
+	struct pp *pp;
+	const struct macro *m;
+	struct arg *args;
+	const struct token *call;
+};
+
+static bool is_paste(const struct macro *m, size_t i)
+{
+	return tok_is(&m->body[i], "##");
+}
+
+static bool is_va_opt(const struct macro *m, size_t i)
+{
+	return m->variadic && tok_is(&m->body[i], "__VA_OPT__");
+}
+
+static bool is_rest(const struct macro *m, size_t i)
+{
+	return m->variadic && m->param[i] == (int)m->n_params - 1;
+}
+
+/** A token made here: spelled in the macro's definition, standing where the macro is called. */
+static struct token *made(const struct subst *s, const struct token *body)
+{
+	struct token *t = pp_copy(s->pp, body);
+	t->from_macro = true;
+	t->use = s->call->use;
+	t->no_expand = false;
+	return t;
+}
+
+/** The argument after macro expansion, which happens as if it were the rest of the file. */
+static struct toklist *expanded(const struct subst *s, struct arg *arg)
+{
+	if (arg->is_expanded)
+		return &arg->expanded;
+	arg->is_expanded = true;
+	list_init(&arg->expanded);
+	struct pp *pp = s->pp;
+	if (pp->nesting >= PP_MAX_NESTING) {
+		pp_error(pp, s->call, "macro calls are nested more than %u deep", PP_MAX_NESTING);
+		pp->fatal = true;
+		return &arg->expanded;
+	}
+	pp->nesting++;
+	bool pad = pp->pad;
+	pp->pad = false;
+	struct toklist copy;
+	list_init(&copy);
+	for (const struct token *t = arg->raw; t; t = t->next)
+		list_add(&copy, pp_copy(pp, t));
+	pp_begin_list(pp, copy.head);
+	struct token *t;
+	while ((t = pp_next(pp))->kind != TOK_EOF)
+		list_add(&arg->expanded, t);
+	pp_end_list(pp);
+	arg->expanded.pad = pp->pad;
+	pp->pad = pad;
+	pp->nesting--;
+	return &arg->expanded;
+}
+
+/** Copies the tokens of an argument; the first one stands where the parameter @p stood. */
+static void add_arg(const struct subst *s, const struct token *p, struct arg *arg, bool raw,
+		    struct toklist *l)
+{
+	const struct toklist *e = raw ? NULL : expanded(s, arg);
+	bool attach = p->attach;
+	for (const struct token *t = raw ? arg->raw : e->head; t; t = t->next) {
+		struct token *c = pp_copy(s->pp, t);
+		if (!l->head) {
+			c->space = p->space;
+			// Keeps the line and the comment of a body given as an argument.
+			if (!p->space)
+				c->before = STR("");
+			else if (c->from_macro || str_find(c->before, '\n') == c->before.n)
+				c->before = STR(" ");
+		}
+		// What fills a hole in an attach point is part of it, up to a blank.
+		attach = attach && (!l->head || !c->space);
+		c->attach |= attach;
+		list_add(l, c);
+	}
+	l->pad |= e && e->pad;
+}
+
+static struct token *stringize(const struct subst *s, const struct token *hash,
+			       const struct token *list)
+{
+	struct strbuf b;
+	strbuf_init(&b);
+	strbuf_addc(&b, '"');
+	size_t backslashes = 0; // at the end, outside of strings
+	for (const struct token *t = list; t; t = t->next) {
+		if (t != list && t->space)
+			strbuf_addc(&b, ' ');
+		bool quoted = t->kind == TOK_STRING || t->kind == TOK_CHAR;
+		for (size_t i = 0; i < t->text.n; i++) {
+			if (quoted && (t->text.p[i] == '"' || t->text.p[i] == '\\'))
+				strbuf_addc(&b, '\\');
+			strbuf_addc(&b, t->text.p[i]);
+		}
+		backslashes = str_eqz(t->text, "\\") ? (t->space ? 1 : backslashes + 1) : 0;
+		if (!pp_spend_bytes(s->pp, t->text.n))
+			break;
+	}
+	if (backslashes % 2) {
+		pp_warning(s->pp, hash, "the string made by # ends in a \\, which is dropped");
+		b.n--;
+	}
+	strbuf_addc(&b, '"');
+	struct token *t = made(s, hash);
+	t->kind = TOK_STRING;
+	t->text = str_copy(s->pp->arena, strbuf_str(&b));
+	strbuf_fini(&b);
+	return t;
+}
+
+/** One past the last token of the operand that starts at @i: a token, `# x` or `__VA_OPT__ ( ... )`. */
+static size_t operand_end(const struct macro *m, size_t i)
+{
+	if (m->kind == MACRO_FUNCTION && tok_is(&m->body[i], "#"))
+		i++;
+	if (!is_va_opt(m, i))
+		return i + 1;
+	unsigned depth = 0;
+	for (i++; i < m->n_body; i++) {
+		if (tok_is(&m->body[i], "("))
+			depth++;
+		else if (tok_is(&m->body[i], ")") && --depth == 0)
+			return i + 1;
+	}
+	return m->n_body;
+}
+
+static void substitute_range(const struct subst *s, size_t i, size_t end, struct toklist *out);
+
+/** The tokens of the operand at @i; with @raw (next to ##) arguments are not expanded. */
+static void add_operand(const struct subst *s, size_t i, bool raw, struct toklist *l)
+{
+	const struct macro *m = s->m;
+	const struct token *t = &m->body[i];
+	list_init(l);
+	bool hash = m->kind == MACRO_FUNCTION && tok_is(t, "#");
+	if (hash)
+		i++;
+	if (is_va_opt(m, i)) {
+		struct toklist inner;
+		list_init(&inner);
+		if (expanded(s, &s->args[m->n_params - 1])->head)
+			substitute_range(s, i + 2, operand_end(m, i) - 1, &inner);
+		if (hash) {
+			list_add(l, stringize(s, t, inner.head));
+			return;
+		}
+		if (inner.head) {
+			inner.head->space = t->space;
+			inner.head->before = t->space ? STR(" ") : STR("");
+		}
+		list_join(l, &inner);
+	} else if (hash) {
+		list_add(l, stringize(s, t, s->args[m->param[i]].raw));
+	} else if (m->param[i] >= 0) {
+		add_arg(s, t, &s->args[m->param[i]], raw, l);
+	} else {
+		list_add(l, made(s, t));
+	}
+}
+
+/** Joins the last token of @l and the first of @rhs into one, and adds the rest of @rhs. */
+static void paste(const struct subst *s, const struct token *op, struct toklist *l,
+		  struct toklist *rhs)
+{
+	if (!l->head || !rhs->head) {
+		list_join(l, rhs);
+		return;
+	}
+	struct pp *pp = s->pp;
+	struct token *a = l->last, *b = rhs->head, joined;
+	if (!pp_spend_bytes(pp, a->text.n + b->text.n))
+		return;
+	char *p = arena_alloc(pp->arena, a->text.n + b->text.n + 1);
+	memcpy(p, a->text.p, a->text.n);
+	memcpy(p + a->text.n, b->text.p, b->text.n);
+	p[a->text.n + b->text.n] = '\0';
+	struct str text = {p, a->text.n + b->text.n};
+	if (!lex_one(pp->arena, text, &joined)) {
+		pp_error(pp, op, "## makes \"" STR_FMT "\", which is not one token", STR_ARG(text));
+		list_join(l, rhs);
+		return;
+	}
+	a->kind = joined.kind;
+	a->text = joined.text;
+	a->no_expand = false;
+	a->from_macro = true;
+	a->loc = op->loc;
+	a->use = s->call->use;
+	rhs->head = b->next;
+	list_join(l, rhs);
+}
+
+static void substitute_range(const struct subst *s, size_t i, size_t end, struct toklist *out)
+{
+	const struct macro *m = s->m;
+	while (i < end && !s->pp->fatal) {
+		const struct token *first = &m->body[i];
+		size_t e = operand_end(m, i);
+		bool pasted = e < end && is_paste(m, e);
+		bool comma = pasted && tok_is(first, ",");
+		struct toklist l, rhs;
+		add_operand(s, i, pasted, &l);
+		while (e < end && is_paste(m, e)) {
+			size_t op = e, r = e + 1;
+			e = operand_end(m, r);
+			add_operand(s, r, true, &rhs);
+			if (comma && is_rest(m, r)) {
+				// GNU's `, ## args`: nothing is pasted, the comma goes when there are none.
+				if (s->args[m->param[r]].omitted)
+					list_init(&l);
+				list_join(&l, &rhs);
+			} else {
+				bool empty = !l.head;
+				paste(s, &m->body[op], &l, &rhs);
+				if (empty && l.head) {
+					l.head->space = first->space;
+					l.head->before = first->space ? STR(" ") : STR("");
+				}
+			}
+			comma = false;
+		}
+		if (!l.head)
+			out->pad |= first->space;
+		list_join(out, &l);
+		i = e;
+	}
+}
+
+void pp_substitute(struct pp *pp, struct macro *m, struct arg *args, const struct token *call,
+		   struct toklist *ret)
+{
+	struct subst s = {.pp = pp, .m = m, .args = args, .call = call};
+	list_init(ret);
+	// An empty list, only so that messages know about this call.
+	struct pp_context here = {.outer = pp->context, .call = (struct token *)call};
+	pp->context = &here;
+	substitute_range(&s, 0, m->n_body, ret);
+	pp->context = here.outer;
+}

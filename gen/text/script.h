@@ -1,0 +1,75 @@
+/**
+ * script - the structure of a preprocessed template: definitions and clauses.
+ *
+ * A bpftrace program is a list of C definitions, then clauses: attach points, an optional /predicate/ and a
+ * { body }. This finds their token ranges and what the later layers ask about them; it does not parse
+ * expressions. What it does not understand is left alone as an opaque range; only unbalanced brackets
+ * are errors. Ranges are first..last, both included, of the list in pp->out.
+ *
+ *	struct script s;
+ *	if (script_parse(&arena, &diag, pp.out, &s))
+ *		for (size_t i = 0; i < s.clauses.n; i++) use(s.clauses.v[i]);
+ */
+#ifndef TEXT_SCRIPT_H
+#define TEXT_SCRIPT_H
+
+#include "base/vec.h"
+#include "text/lex.h"
+
+struct script_range {
+	struct token *first, *last; /**< both NULL for none */
+};
+
+/** One attach point, e.g. usdt:__EXE__:spdk:nvmf_tgt_state, or BEGIN. */
+struct script_attach {
+	struct script_range range;
+	struct str kind; /**< "usdt", "uprobe", "BEGIN" ... as written */
+	/** What stands between the colons after the kind, blanks trimmed, quotes of a quoted field removed. */
+	VEC(struct str) fields;
+};
+
+/** argN */
+struct script_arg {
+	struct token *token;
+	unsigned n;
+};
+
+/** args.NAME or args->NAME */
+struct script_named_arg {
+	struct token *args, *name;
+};
+
+/** @name, with or without [key]. */
+struct script_map_use {
+	struct str name;  /**< without @ */
+	struct token *at; /**< the @ */
+	bool has_key;	  /**< [ follows */
+	bool is_written;  /**< assigned, ++, --, op=, or the argument of clear/delete/zero */
+	struct token *open, *close; /**< the [ and its ], NULL without a key */
+};
+
+struct script_clause {
+	VEC(struct script_attach) attach;
+	struct script_range predicate;			/**< without its slashes */
+	struct token *predicate_open, *predicate_close; /**< the slashes, or NULL */
+	struct script_range body;			/**< with its braces */
+	VEC(struct script_arg) args;			/**< in predicate and body */
+	VEC(struct script_named_arg) named_args;
+	VEC(struct script_map_use) maps;
+};
+
+/** struct, union or enum at the top level. */
+struct script_definition {
+	struct script_range range;
+	struct str kind, tag;
+};
+
+struct script {
+	VEC(struct script_definition) definitions;
+	VEC(struct script_range) opaque; /**< config, macro, fn, import: left as they are */
+	VEC(struct script_clause) clauses;
+};
+
+bool script_parse(struct arena *a, struct diag *d, struct token *tokens, struct script *ret);
+
+#endif

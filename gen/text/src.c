@@ -1,0 +1,142 @@
+#include "text/src.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/** Folder part of @name: "." for a plain name, "/" for a name in the root. */
+static struct str dir_of(struct str name)
+{
+	size_t n = name.n;
+	while (n && name.p[n - 1] != '/')
+		n--;
+	if (!n)
+		return STR(".");
+	while (n > 1 && name.p[n - 1] == '/')
+		n--;
+	return (struct str){name.p, n};
+}
+
+static void index_lines(struct arena *a, struct src_file *f)
+{
+	uint32_t n = 1;
+	for (size_t i = 0; i < f->text.n; i++)
+		n += f->text.p[i] == '\n';
+	f->lines = arena_array(a, uint32_t, n);
+	f->n_lines = n;
+	n = 1;
+	for (uint32_t i = 0; i < f->text.n; i++)
+		if (f->text.p[i] == '\n')
+			f->lines[n++] = i + 1;
+}
+
+struct src_file *src_from_text(struct arena *a, struct str name, struct str text)
+{
+	struct src_file *f = arena_new(a, struct src_file);
+	f->name = str_copy(a, name);
+	f->dir = dir_of(f->name);
+	f->text = str_copy(a, str_slice(text, 0, SRC_MAX_SIZE));
+	index_lines(a, f);
+	return f;
+}
+
+/** Reads up to SRC_MAX_SIZE + 1 bytes, so that a file that is too large shows; false with errno. */
+static bool read_all(int fd, struct strbuf *b)
+{
+	char chunk[32768];
+	while (b->n <= SRC_MAX_SIZE) {
+		ssize_t n = read(fd, chunk, sizeof(chunk));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return false;
+		if (n == 0)
+			break;
+		strbuf_add(b, chunk, (size_t)n);
+	}
+	return true;
+}
+
+static bool refuse(struct diag *d, const struct diag_place *at, struct str name, const char *why)
+{
+	return diag_error(d, at, "cannot read \"" STR_FMT "\": %s", STR_ARG(name), why);
+}
+
+bool src_load(struct arena *a, struct diag *d, const char *path, struct str name,
+	      const struct diag_place *at, struct src_file **ret)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return refuse(d, at, name, strerror(errno));
+
+	struct strbuf b;
+	strbuf_init(&b);
+	struct stat st = {0};
+	bool good = fstat(fd, &st) == 0;
+	if (good && S_ISDIR(st.st_mode)) {
+		errno = EISDIR;
+		good = false;
+	}
+	good = good && read_all(fd, &b);
+	int err = errno;
+	close(fd);
+
+	size_t nul = str_find(strbuf_str(&b), '\0');
+	if (!good) {
+		refuse(d, at, name, strerror(err));
+	} else if (b.n > SRC_MAX_SIZE) {
+		good = refuse(d, at, name, "it is larger than 16 MiB");
+	} else if (nul < b.n) {
+		good = diag_error(d, at, "cannot read \"" STR_FMT "\": a NUL byte at offset %zu",
+				  STR_ARG(name), nul);
+	} else {
+		*ret = src_from_text(a, name, strbuf_str(&b));
+		(*ret)->dev = st.st_dev;
+		(*ret)->ino = st.st_ino;
+	}
+	strbuf_fini(&b);
+	return good;
+}
+
+/** Index of the line that holds @off. */
+static uint32_t line_index(const struct src_file *f, uint32_t off)
+{
+	uint32_t lo = 0, hi = f->n_lines;
+	while (hi - lo > 1) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (f->lines[mid] <= off)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+void src_position(struct src_loc loc, unsigned *line, unsigned *col)
+{
+	*line = *col = 0;
+	if (!loc.file)
+		return;
+	uint32_t i = line_index(loc.file, loc.off);
+	*line = i + 1;
+	*col = loc.off - loc.file->lines[i] + 1;
+}
+
+unsigned src_line(struct src_loc loc)
+{
+	return loc.file ? line_index(loc.file, loc.off) + 1 : 0;
+}
+
+struct diag_place src_place(struct src_loc loc, size_t len)
+{
+	struct diag_place at = {.file = STR("btgen"), .len = len ? (unsigned)len : 1};
+	if (!loc.file)
+		return at;
+	at.file = loc.file->name;
+	src_position(loc, &at.line, &at.col);
+	struct str rest = str_from_offset(loc.file->text, loc.file->lines[at.line - 1]);
+	at.source = str_slice(rest, 0, str_find(rest, '\n'));
+	return at;
+}

@@ -1,0 +1,124 @@
+// What can be asked of a single token, or of two neighbours.
+#include "text/lex.h"
+
+#include <string.h>
+
+bool tok_is(const struct token *t, const char *z)
+{
+	return (t->kind == TOK_IDENT || t->kind == TOK_PUNCT) && str_eqz(t->text, z);
+}
+
+struct diag_place tok_place(const struct token *t)
+{
+	return src_place(t->loc, t->text.n);
+}
+
+bool tok_needs_space(const struct token *prev, const struct token *next)
+{
+	if (!prev->text.n || !next->text.n || prev->kind == TOK_DIRECTIVE ||
+	    next->kind == TOK_DIRECTIVE || (prev->attach && next->attach))
+		return false;
+	char c = next->text.p[0];
+	bool word = next->kind == TOK_IDENT || next->kind == TOK_NUMBER;
+
+	switch (prev->kind) {
+	case TOK_IDENT:
+		return word || next->kind == TOK_CHAR || next->kind == TOK_STRING;
+	case TOK_NUMBER:
+		return word || c == '.' || c == '+' || c == '-' || next->kind == TOK_CHAR;
+	case TOK_PUNCT:
+		break;
+	case TOK_OTHER:
+		return prev->text.p[0] == '\\' && c == '\n';
+	default:
+		return false;
+	}
+
+	char p = prev->text.p[prev->text.n - 1];
+	switch (p) {
+	case '>':
+	case '<':
+	case '&':
+	case '|':
+	case '+':
+	case '-':
+		return c == p || c == '=' || (p == '-' && c == '>');
+	case '=':
+	case '!':
+	case '*':
+	case '%':
+	case '^':
+		return c == '=';
+	case '/':
+		return c == '/' || c == '*' || c == '=';
+	case '.':
+		return c == '.' || next->kind == TOK_NUMBER;
+	case '#':
+		return c == '#';
+	case ':':
+		// bpftrace up to 0.22 reads a colon and a word as part of a path, in bodies too.
+		return word || c == '-' || c == '.' || c == '/' || c == '*' || c == '+' || c == '$';
+	default:
+		return false;
+	}
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if ((c | 32) >= 'a' && (c | 32) <= 'f')
+		return (c | 32) - 'a' + 10;
+	return -1;
+}
+
+/** The pair of an escape's letter and its value. */
+static const char *simple_escape(char c)
+{
+	static const char pairs[] = "n\nt\tr\ra\ab\bf\fv\v\\\\\"\"''";
+	for (const char *p = pairs; *p; p += 2)
+		if (*p == c)
+			return p;
+	return NULL;
+}
+
+struct str lex_string_value(struct arena *a, const struct token *t)
+{
+	struct str s = t->text;
+	if (s.n < 2 || s.p[0] != '"')
+		return s;
+	s = str_slice(s, 1, s.n - 2);
+	if (str_find(s, '\\') == s.n)
+		return s;
+
+	char *out = arena_alloc(a, s.n + 1);
+	size_t n = 0;
+	for (size_t i = 0; i < s.n; i++) {
+		char c = s.p[i];
+		if (c != '\\' || i + 1 == s.n) {
+			out[n++] = c;
+			continue;
+		}
+		c = s.p[++i];
+		const char *simple = simple_escape(c);
+		if (c == 'x' && i + 1 < s.n && hex_digit(s.p[i + 1]) >= 0) {
+			int v = hex_digit(s.p[++i]);
+			if (i + 1 < s.n && hex_digit(s.p[i + 1]) >= 0)
+				v = v * 16 + hex_digit(s.p[++i]);
+			out[n++] = (char)v;
+		} else if (c >= '0' && c <= '7') {
+			int v = c - '0';
+			for (int k = 0;
+			     k < 2 && i + 1 < s.n && s.p[i + 1] >= '0' && s.p[i + 1] <= '7'; k++)
+				v = v * 8 + (s.p[++i] - '0');
+			out[n++] = (char)v;
+		} else if (simple) {
+			out[n++] = simple[1];
+		} else {
+			out[n++] = '\\';
+			out[n++] = c;
+		}
+	}
+	out[n] = '\0';
+	return (struct str){out, n};
+}
