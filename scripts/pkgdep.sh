@@ -27,6 +27,7 @@ test g++ gcc-c++
 test clang clang
 test perl perl-Test-Harness
 test python3 python3
+test python3-pyelftools python3-pyelftools
 test gdb gdb
 test systemtap-sdt-dev systemtap-sdt-devel
 test postgresql postgresql-server

@@ -49,15 +49,22 @@
  * Every argument becomes two local variables: __usdt_ID_K, a pointer that is never set and is there for its type in
  * the debug information, and __usdt_vK with the value. ID is unique in the file and is in the btgen note too.
  */
+#if defined(__clang__) && !defined(__OPTIMIZE__)
+/* clang -O0 forgets a variable that is never set, when it inlines (always_inline). */
+#define USDT__UNSET __attribute__((__unused__)) = 0
+#else
+#define USDT__UNSET __attribute__((__unused__))
+#endif
+
 #ifdef __cplusplus
 #define USDT__STATIC_ASSERT(test, says) static_assert(test, says)
-#define USDT__VALUE(id, k, x)									   \
-	auto __usdt_v##k = (x);									   \
-	USDT__STATIC_ASSERT(::usdt_detail::arg<__typeof__(__usdt_v##k)>::fits,			   \
+#define USDT__VALUE(id, k, x)                                                                      \
+	auto __usdt_v##k = (x);                                                                    \
+	USDT__STATIC_ASSERT(::usdt_detail::arg<__typeof__(__usdt_v##k)>::fits,                     \
 		      "USDT argument " #k " is no integer, enum or pointer of at most 8 bytes: pass " \
 		      "a float or double as USDT_BITS(x), an object by its address");
-#define USDT__TYPE(id, k, x)									   \
-	__extension__ __typeof__((x)) *__usdt_##id##_##k __attribute__((__unused__));
+#define USDT__TYPE(id, k, x)                                                                       \
+	__extension__ __typeof__((x)) *__usdt_##id##_##k USDT__UNSET;
 #define USDT__SIZE(v) (::usdt_detail::arg<__typeof__(v)>::size)
 
 extern "C++" {
@@ -105,45 +112,45 @@ template <class T> struct enum_arg<T, true> : arg<__underlying_type(T)> {};
 
 #else /* C */
 #define USDT__STATIC_ASSERT(test, says) __extension__ _Static_assert(test, says)
-#define USDT__VALUE(id, k, x)									   \
-	__extension__ __typeof__(*__usdt_##id##_##k) __usdt_v##k = (x);				   \
-	USDT__STATIC_ASSERT(									   \
-	    (USDT__IS_INT(__usdt_v##k) || USDT__CLASS(__usdt_v##k) == 5) &&			   \
-		sizeof(__usdt_v##k) <= 8,							   \
+#define USDT__VALUE(id, k, x)                                                                      \
+	__extension__ __typeof__(*__usdt_##id##_##k) __usdt_v##k = (x);                            \
+	USDT__STATIC_ASSERT(                                                                       \
+	    (USDT__IS_INT(__usdt_v##k) || USDT__CLASS(__usdt_v##k) == 5) &&                        \
+		sizeof(__usdt_v##k) <= 8,                                                          \
 	    "USDT argument " #k " is no integer, enum or pointer of at most 8 bytes: pass a float or " \
 	    "double as USDT_BITS(x), a struct by its address");
 /* 1 integer, 2 char, 3 enum, 4 bool, 5 pointer: GCC's typeclass.h */
 #define USDT__CLASS(x) __builtin_classify_type(x)
 #define USDT__IS_INT(x) (USDT__CLASS(x) >= 1 && USDT__CLASS(x) <= 4)
 #define USDT__INT(x) __builtin_choose_expr(USDT__IS_INT(x), (x), 0u)
-#define USDT__SIZE(v)										   \
-	((__typeof__(USDT__INT(v)))-1 < (__typeof__(USDT__INT(v)))1 ? -(int)sizeof(v) :		   \
+#define USDT__SIZE(v)                                                                              \
+	((__typeof__(USDT__INT(v)))-1 < (__typeof__(USDT__INT(v)))1 ? -(int)sizeof(v) :            \
 								      (int)sizeof(v))
 /* After a comma an array is a pointer, a constant is a plain value, and a char stays a char. */
 #ifdef __clang__
-#define USDT__TYPE(id, k, x)									   \
-	__extension__ __typeof__(((void)0, (x))) *__usdt_##id##_##k __attribute__((__unused__));
+#define USDT__TYPE(id, k, x)                                                                       \
+	__extension__ __typeof__(((void)0, (x))) *__usdt_##id##_##k USDT__UNSET;
 #else
 /*
  * GCC gives a bit-field a type of its own, which has no name in the debug information. Such a type does not hold
  * the largest number of its size; the argument is then an int, or a long long when the field is wider than that.
  */
-#define USDT__TYPE(id, k, x)									   \
-	__extension__ __typeof__(((void)0, (x))) *__usdt_t##k __attribute__((__unused__));	   \
-	__extension__ __typeof__(__builtin_choose_expr(						   \
-	    USDT__IS_BITS(__typeof__(USDT__INT(*__usdt_t##k))),					   \
-	    __builtin_choose_expr(sizeof(*__usdt_t##k) <= 4, USDT__INT(*__usdt_t##k) + 0,	   \
-				  USDT__INT(*__usdt_t##k) + 0LL),				   \
-	    *__usdt_t##k)) *__usdt_##id##_##k __attribute__((__unused__));
-#define USDT__IS_BITS(type)									   \
-	(!__builtin_types_compatible_p(type, _Bool) &&						   \
-	 (unsigned long long)(type)(~0ULL >> (65 - 8 * sizeof(type))) !=			   \
+#define USDT__TYPE(id, k, x)                                                                       \
+	__extension__ __typeof__(((void)0, (x))) *__usdt_t##k __attribute__((__unused__));         \
+	__extension__ __typeof__(__builtin_choose_expr(                                            \
+	    USDT__IS_BITS(__typeof__(USDT__INT(*__usdt_t##k))),                                    \
+	    __builtin_choose_expr(sizeof(*__usdt_t##k) <= 4, USDT__INT(*__usdt_t##k) + 0,          \
+				  USDT__INT(*__usdt_t##k) + 0LL),                                  \
+	    *__usdt_t##k)) *__usdt_##id##_##k USDT__UNSET;
+#define USDT__IS_BITS(type)                                                                        \
+	(!__builtin_types_compatible_p(type, _Bool) &&                                             \
+	 (unsigned long long)(type)(~0ULL >> (65 - 8 * sizeof(type))) !=                           \
 	     ~0ULL >> (65 - 8 * sizeof(type)))
 #endif
 #endif
 
-#define USDT__DECL(id, k, x)									   \
-	USDT__TYPE(id, k, x)									   \
+#define USDT__DECL(id, k, x)                                                                       \
+	USDT__TYPE(id, k, x)                                                                       \
 	USDT__VALUE(id, k, x)
 
 #define USDT__ARGS0(id)
@@ -179,7 +186,7 @@ template <class T> struct enum_arg<T, true> : arg<__underlying_type(T)> {};
 /* Registers and constants only. With memory allowed, compilers also pick places that no tracer can read (a symbol). */
 #define USDT_CONSTRAINT "nr"
 #endif
-#define USDT__OPERAND(k)									   \
+#define USDT__OPERAND(k)                                                                           \
 	[s##k] "n"(USDT__SIZE(__usdt_v##k)), [v##k] USDT_CONSTRAINT(__usdt_v##k)
 #define USDT__OPERANDS0
 #define USDT__OPERANDS1 USDT__OPERAND(1)
@@ -237,76 +244,116 @@ template <class T> struct enum_arg<T, true> : arg<__underlying_type(T)> {};
 #endif
 
 /* Notes go into the section group of their function (?), so that they go away with it. */
-#define USDT__NOTE(sema, provider, name, places)						   \
-	"990:\t" USDT_SITE "\n"									   \
-	"\t.pushsection .note.stapsdt,\"?\",\"note\"\n"						   \
-	"\t.balign 4\n"										   \
-	"\t.4byte 992f-991f, 994f-993f, 3\n"							   \
-	"991:\t.asciz \"stapsdt\"\n"								   \
-	"992:\t.balign 4\n"									   \
-	"993:\t.8byte 990b\n"									   \
-	"\t.8byte _.stapsdt.base\n"								   \
-	"\t" sema "\n"										   \
-	"\t.asciz " USDT__XSTR(USDT__STR(provider)) "\n"					   \
-	"\t.asciz " USDT__XSTR(USDT__STR(name)) "\n"						   \
-	"\t.asciz \"" places "\"\n"								   \
-	"994:\t.balign 4\n"									   \
-	"\t.popsection\n"									   \
-	"\t.ifndef _.stapsdt.base\n"								   \
+#define USDT__NOTE(sema, provider, name, places)                                                   \
+	"990:\t" USDT_SITE "\n"                                                                    \
+	"\t.pushsection .note.stapsdt,\"?\",\"note\"\n"                                            \
+	"\t.balign 4\n"                                                                            \
+	"\t.4byte 992f-991f, 994f-993f, 3\n"                                                       \
+	"991:\t.asciz \"stapsdt\"\n"                                                               \
+	"992:\t.balign 4\n"                                                                        \
+	"993:\t.8byte 990b\n"                                                                      \
+	"\t.8byte _.stapsdt.base\n"                                                                \
+	"\t" sema "\n"                                                                             \
+	"\t.asciz " USDT__XSTR(USDT__STR(provider)) "\n"                                           \
+	"\t.asciz " USDT__XSTR(USDT__STR(name)) "\n"                                               \
+	"\t.asciz \"" places "\"\n"                                                                \
+	"994:\t.balign 4\n"                                                                        \
+	"\t.popsection\n"                                                                          \
+	"\t.ifndef _.stapsdt.base\n"                                                               \
 	"\t.pushsection .stapsdt.base,\"aG" USDT__RETAIN "\",\"progbits\",.stapsdt.base,comdat\n"  \
-	"\t.weak _.stapsdt.base\n"								   \
-	"\t.hidden _.stapsdt.base\n"								   \
-	"_.stapsdt.base: .space 1\n"								   \
-	"\t.size _.stapsdt.base, 1\n"								   \
-	"\t.popsection\n"									   \
+	"\t.weak _.stapsdt.base\n"                                                                 \
+	"\t.hidden _.stapsdt.base\n"                                                               \
+	"_.stapsdt.base: .space 1\n"                                                               \
+	"\t.size _.stapsdt.base, 1\n"                                                              \
+	"\t.popsection\n"                                                                          \
 	"\t.endif\n"
+
+/*
+ * The arguments as the program spells them: notes of our own, beside the first one. The text comes first, in an asm
+ * statement of its own, because % and { mean something where an asm has operands. The compiler keeps the two in order
+ * and has evaluated the arguments, so 989b is this text; both have the id, for readers that do not trust that.
+ *
+ * An asm without operands takes any text, but GCC believes that it changes memory, and would reload after the probe
+ * what it had in registers. So GCC gets that form only when it must. (Not accepted by GCC: %[ or %x[ in an argument.)
+ */
+#define USDT__TEXT(id, text, provider, name)                                                       \
+	"\t.pushsection .note.btgen,\"?\",\"note\"\n"                                              \
+	"\t.balign 4\n"                                                                            \
+	"\t.4byte 6, 988f-989f, 2\n"                                                               \
+	"\t.asciz \"btgen\"\n"                                                                     \
+	"\t.balign 4\n"                                                                            \
+	"989:\t.4byte " #id ", " USDT__XSTR(__LINE__) "\n"                                         \
+	"\t.asciz " USDT__XSTR(USDT__STR(provider)) "\n"                                           \
+	"\t.asciz " USDT__XSTR(USDT__STR(name)) "\n"                                               \
+	"\t.asciz " USDT__XSTR(__FILE__) "\n"                                                      \
+	"\t.asciz " text "\n"                                                                      \
+	"988:\t.balign 4\n"                                                                        \
+	"\t.popsection\n"
+#define USDT__SITE_NOTE(id)                                                                        \
+	"\t.pushsection .note.btgen,\"?\",\"note\"\n"                                              \
+	"\t.balign 4\n"                                                                            \
+	"\t.4byte 6, 16, 1\n"                                                                      \
+	"\t.asciz \"btgen\"\n"                                                                     \
+	"\t.balign 4\n"                                                                            \
+	"987:\t.8byte 990b\n"                                                                      \
+	"\t.4byte 989b-987b, " #id "\n"                                                            \
+	"\t.popsection\n"
+#ifdef __clang__
+#define USDT__PUT_TEXT(text, note) USDT__ASM(note)
+#else
+#define USDT__PUT_TEXT(text, note)                                                                 \
+	if (!__builtin_strchr(text __FILE__, '%') && !__builtin_strchr(text __FILE__, '{'))        \
+		USDT__ASM(note :);                                                                 \
+	else                                                                                       \
+		USDT__ASM(note)
+#endif
 
 /*
  * Which semaphore a site has. An implicit one is defined where the program asks for it (USDT_ENABLED, USDT_PROBE_LAZY);
  * every other site of that probe refers to it weakly, so that all of them share it, and have none when nobody asks.
  */
 #define USDT__SEMA_NAME(provider, name) "__usdt_sema." USDT__STR(provider) "." USDT__STR(name)
-#define USDT__SEMA_QUOTED(provider, name)							   \
+#define USDT__SEMA_QUOTED(provider, name)                                                          \
 	"\"__usdt_sema." USDT__STR(provider) "." USDT__STR(name) "\""
-#define USDT__SEMA_IMPLICIT(sema, provider, name)						   \
-	".weak " USDT__SEMA_QUOTED(provider, name) "\n"						   \
-	"\t.hidden " USDT__SEMA_QUOTED(provider, name) "\n"					   \
+#define USDT__SEMA_IMPLICIT(sema, provider, name)                                                  \
+	".weak " USDT__SEMA_QUOTED(provider, name) "\n"                                            \
+	"\t.hidden " USDT__SEMA_QUOTED(provider, name) "\n"                                        \
 	"\t.8byte " USDT__SEMA_QUOTED(provider, name)
 #define USDT__SEMA_EXPLICIT(sema, provider, name) ".8byte __usdt_sema_" USDT__STR(sema)
 
 /* How many arguments follow the name; M for more than twelve (up to twenty). */
-#define USDT__COUNT(...)									   \
+#define USDT__COUNT(...)                                                                           \
 	USDT__COUNT_(__VA_ARGS__, M, M, M, M, M, M, M, M, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, )
 #define USDT__COUNT_(name, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16,  \
-		     a17, a18, a19, a20, n, ...)						   \
+		     a17, a18, a19, a20, n, ...)                                                   \
 	n
 #define USDT__CAT(a, b) USDT__CAT_(a, b)
 #define USDT__CAT_(a, b) a##b
 
-#define USDT__SITE(text, kind, sema, provider, ...)						   \
+#define USDT__SITE(text, kind, sema, provider, ...)                                                \
 	USDT__SITE_(__COUNTER__, USDT__COUNT(__VA_ARGS__), text, kind, sema, provider, __VA_ARGS__)
-#define USDT__SITE_(id, n, text, kind, sema, provider, ...)					   \
+#define USDT__SITE_(id, n, text, kind, sema, provider, ...)                                        \
 	USDT__CAT(USDT__SITE, n)(id, text, kind, sema, provider, __VA_ARGS__)
 
-#define USDT__SITE0(id, text, kind, sema, provider, name)					   \
+#define USDT__SITE0(id, text, kind, sema, provider, name)                                          \
 	USDT__EMIT(id, 0, USDT__ARGS0(id), text, kind(sema, provider, name), provider, name)
-#define USDT__SITE1(id, text, kind, sema, provider, name, a1)					   \
+#define USDT__SITE1(id, text, kind, sema, provider, name, a1)                                      \
 	USDT__EMIT(id, 1, USDT__ARGS1(id, a1), text, kind(sema, provider, name), provider, name)
-#define USDT__SITE2(id, text, kind, sema, provider, name, a1, a2)				   \
+#define USDT__SITE2(id, text, kind, sema, provider, name, a1, a2)                                  \
 	USDT__EMIT(id, 2, USDT__ARGS2(id, a1, a2), text, kind(sema, provider, name), provider, name)
-#define USDT__SITE3(id, text, kind, sema, provider, name, a1, a2, a3)				   \
+#define USDT__SITE3(id, text, kind, sema, provider, name, a1, a2, a3)                              \
 	USDT__EMIT(id, 3, USDT__ARGS3(id, a1, a2, a3), text, kind(sema, provider, name), provider, name)
-#define USDT__SITE4(id, text, kind, sema, provider, name, a1, a2, a3, a4)			   \
+#define USDT__SITE4(id, text, kind, sema, provider, name, a1, a2, a3, a4)                          \
 	USDT__EMIT(id, 4, USDT__ARGS4(id, a1, a2, a3, a4), text, kind(sema, provider, name), provider, name)
-#define USDT__SITE5(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5)			   \
+#define USDT__SITE5(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5)                      \
 	USDT__EMIT(id, 5, USDT__ARGS5(id, a1, a2, a3, a4, a5), text, kind(sema, provider, name), provider, name)
-#define USDT__SITE6(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6)		   \
+#define USDT__SITE6(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6)                  \
 	USDT__EMIT(id, 6, USDT__ARGS6(id, a1, a2, a3, a4, a5, a6), text, kind(sema, provider, name), provider, name)
-#define USDT__SITE7(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6, a7)		   \
+#define USDT__SITE7(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6, a7)              \
 	USDT__EMIT(id, 7, USDT__ARGS7(id, a1, a2, a3, a4, a5, a6, a7), text, kind(sema, provider, name), provider, name)
-#define USDT__SITE8(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6, a7, a8)	   \
+#define USDT__SITE8(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6, a7, a8)          \
 	USDT__EMIT(id, 8, USDT__ARGS8(id, a1, a2, a3, a4, a5, a6, a7, a8), text, kind(sema, provider, name), provider, name)
-#define USDT__SITE9(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6, a7, a8, a9)	   \
+#define USDT__SITE9(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6, a7, a8, a9)      \
 	USDT__EMIT(id, 9, USDT__ARGS9(id, a1, a2, a3, a4, a5, a6, a7, a8, a9), text, kind(sema, provider, name), provider, name)
 #define USDT__SITE10(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10) \
 	USDT__EMIT(id, 10, USDT__ARGS10(id, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10), text, kind(sema, provider, name), provider, name)
@@ -314,36 +361,36 @@ template <class T> struct enum_arg<T, true> : arg<__underlying_type(T)> {};
 	USDT__EMIT(id, 11, USDT__ARGS11(id, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11), text, kind(sema, provider, name), provider, name)
 #define USDT__SITE12(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12) \
 	USDT__EMIT(id, 12, USDT__ARGS12(id, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12), text, kind(sema, provider, name), provider, name)
-#ifdef USDT_DISABLE
 #define USDT__SITEM(...) USDT__STATIC_ASSERT(0, "a USDT probe has at most 12 arguments")
-#define USDT__EMIT(id, n, decls, text, sema, provider, name)					   \
-	do {											   \
-		if (0) {									   \
-			decls USDT__USE##n							   \
-		}										   \
+#ifdef USDT_DISABLE
+#define USDT__EMIT(id, n, decls, text, sema, provider, name)                                       \
+	do {                                                                                       \
+		if (0) {                                                                           \
+			decls USDT__USE##n                                                         \
+		}                                                                                  \
 	} while (0)
 #else
-#define USDT__SITEM(...) USDT__STATIC_ASSERT(0, "a USDT probe has at most 12 arguments")
-#define USDT__EMIT(id, n, decls, text, sema, provider, name)					   \
-	do {											   \
-		decls USDT__ASM(USDT__NOTE(sema, provider, name, USDT__PLACES##n)		   \
-				:								   \
-				: USDT__OPERANDS##n);						   \
+#define USDT__EMIT(id, n, decls, text, sema, provider, name)                                       \
+	do {                                                                                       \
+		decls USDT__PUT_TEXT(text, USDT__TEXT(id, text, provider, name));                  \
+		USDT__ASM(USDT__NOTE(sema, provider, name, USDT__PLACES##n) USDT__SITE_NOTE(id)    \
+			  :                                                                        \
+			  : USDT__OPERANDS##n);                                                    \
 	} while (0)
 #endif
 
 /* ---- the macros of the first page ----------------------------------------------------------------------------- */
 
 /* The text of the arguments is taken here, before they are expanded, twice quoted: once for C, once for the assembler. */
-#define USDT_PROBE(provider, ...)								   \
+#define USDT_PROBE(provider, ...)                                                                  \
 	USDT__SITE(USDT__STR(#__VA_ARGS__), USDT__SEMA_IMPLICIT, , provider, __VA_ARGS__)
 
 /* What an argument is called, for listings: the strings stay in the text that the note keeps, no code sees them. */
 #define USDT_ARG(expr, ...) USDT__CAT(USDT__ARG, USDT__COUNT(__VA_ARGS__))(expr, __VA_ARGS__)
 #define USDT__ARG0(expr, name) ((void)sizeof("USDT_ARG"), (void)sizeof(name), (expr))
-#define USDT__ARG1(expr, name, doc)								   \
+#define USDT__ARG1(expr, name, doc)                                                                \
 	((void)sizeof("USDT_ARG"), (void)sizeof(name), (void)sizeof(doc), (expr))
-#define USDT__ARG2(expr, name, doc, unit)							   \
+#define USDT__ARG2(expr, name, doc, unit)                                                          \
 	((void)sizeof("USDT_ARG"), (void)sizeof(name), (void)sizeof(doc), (void)sizeof(unit), (expr))
 
 /* The types tell a tracer what the bits are. */
@@ -379,38 +426,53 @@ USDT__INLINE usdt_double_bits usdt_bits(double x)
 #endif
 
 /* An argument is evaluated only behind the test. */
-#define USDT_PROBE_LAZY(provider, ...)								   \
-	do {											   \
-		if (USDT__LAZY_ENABLED(provider, __VA_ARGS__, ))				   \
-			USDT__SITE(USDT__STR(#__VA_ARGS__), USDT__SEMA_IMPLICIT, , provider,	   \
-				   __VA_ARGS__);						   \
+#define USDT_PROBE_LAZY(provider, ...)                                                             \
+	do {                                                                                       \
+		if (USDT__LAZY_ENABLED(provider, __VA_ARGS__, ))                                   \
+			USDT__SITE(USDT__STR(#__VA_ARGS__), USDT__SEMA_IMPLICIT, , provider,       \
+				   __VA_ARGS__);                                                   \
 	} while (0)
 #define USDT__LAZY_ENABLED(provider, name, ...) USDT_ENABLED(provider, name)
 
 #ifdef USDT_DISABLE
+#define USDT_DOC(provider, name, sentence) struct usdt_doc
 #define USDT_ENABLED(provider, name) 0
 #define USDT_SEMA_DECLARE(sema) extern unsigned short __usdt_sema_##sema
 #define USDT_SEMA_DEFINE(sema) USDT_SEMA_DECLARE(sema)
 #define USDT_SEMA_ENABLED(sema) (0 && __usdt_sema_##sema)
 #else
+#define USDT_DOC(provider, name, sentence) USDT__DOC(provider, name, sentence)
+#define USDT__DOC(provider, name, sentence)                                                        \
+	__asm__("\t.pushsection .note.btgen,\"\",\"note\"\n"                                       \
+		"\t.balign 4\n"                                                                    \
+		"\t.4byte 6, 994f-993f, 3\n"                                                       \
+		"\t.asciz \"btgen\"\n"                                                             \
+		"\t.balign 4\n"                                                                    \
+		"993:\t.asciz " USDT__XSTR(USDT__STR(provider)) "\n"                               \
+		"\t.asciz " USDT__XSTR(USDT__STR(name)) "\n"                                       \
+		"\t.asciz " USDT__XSTR(USDT__STR(sentence)) "\n"                                   \
+		"994:\t.balign 4\n"                                                                \
+		"\t.popsection\n")
+
 /* The counter: 2 bytes in .probes, one a probe and executable or library. The asm is there to define it, it does nothing. */
 #define USDT_ENABLED(provider, name) USDT__ENABLED(provider, name)
-#define USDT__ENABLED(provider, name)								   \
-	(__extension__({									   \
+#define USDT__ENABLED(provider, name)                                                              \
+	(__extension__({                                                                           \
 		extern unsigned short __usdt_##provider##__sema_##name __asm__(USDT__SEMA_NAME(provider, name)) \
-		    __attribute__((__visibility__("hidden")));					   \
-		USDT__ASM("\t.ifndef " USDT__SEMA_QUOTED(provider, name) "\n"			   \
-			  "\t.pushsection .probes,\"awG\",\"progbits\"," USDT__SEMA_QUOTED(	   \
-			      provider, name) ",comdat\n"					   \
-			  "\t.balign 2\n"							   \
-			  "\t.weak " USDT__SEMA_QUOTED(provider, name) "\n"			   \
-			  "\t.hidden " USDT__SEMA_QUOTED(provider, name) "\n"			   \
-			  "\t.type " USDT__SEMA_QUOTED(provider, name) ", \"object\"\n"		   \
-			  USDT__SEMA_QUOTED(provider, name) ": .2byte 0\n"			   \
-			  "\t.size " USDT__SEMA_QUOTED(provider, name) ", 2\n"			   \
-			  "\t.popsection\n"							   \
-			  "\t.endif\n");							   \
-		USDT__RAISED(__usdt_##provider##__sema_##name);					   \
+		    __attribute__((__visibility__("hidden")));                                     \
+		USDT__ASM("\t.ifndef " USDT__SEMA_QUOTED(provider, name) "\n"                      \
+			  "\t.pushsection .probes,\"awG\",\"progbits\"," USDT__SEMA_QUOTED(        \
+			      provider, name) ",comdat\n"                                          \
+			  "\t.balign 2\n"                                                          \
+			  "\t.weak " USDT__SEMA_QUOTED(provider, name) "\n"                        \
+			  "\t.hidden " USDT__SEMA_QUOTED(provider, name) "\n"                      \
+			  "\t.type " USDT__SEMA_QUOTED(provider, name) ", \"object\"\n"            \
+			  USDT__SEMA_QUOTED(provider, name) ": .2byte 0\n"                         \
+			  "\t.size " USDT__SEMA_QUOTED(provider, name) ", 2\n"                     \
+			  "\t.popsection\n"                                                        \
+			  "\t.endif\n"                                                             \
+			  :);                                                                      \
+		USDT__RAISED(__usdt_##provider##__sema_##name);                                    \
 	}))
 #define USDT__RAISED(sema) __builtin_expect(*(const volatile unsigned short *)&(sema) != 0, 0)
 
@@ -419,16 +481,16 @@ USDT__INLINE usdt_double_bits usdt_bits(double x)
 #else
 #define USDT__EXTERN extern
 #endif
-#define USDT_SEMA_DECLARE(sema)									   \
-	USDT__EXTERN unsigned short __usdt_sema_##sema __asm__("__usdt_sema_" #sema)		   \
+#define USDT_SEMA_DECLARE(sema)                                                                    \
+	USDT__EXTERN unsigned short __usdt_sema_##sema __asm__("__usdt_sema_" #sema)               \
 	    __attribute__((__visibility__("hidden")))
-#define USDT_SEMA_DEFINE(sema)									   \
-	USDT_SEMA_DECLARE(sema);								   \
+#define USDT_SEMA_DEFINE(sema)                                                                     \
+	USDT_SEMA_DECLARE(sema);                                                                   \
 	unsigned short __usdt_sema_##sema __attribute__((__used__, __section__(".probes"))) = 0
 #define USDT_SEMA_ENABLED(sema) USDT__RAISED(__usdt_sema_##sema)
 #endif
 
-#define USDT_PROBE_SEMA(sema, provider, ...)							   \
+#define USDT_PROBE_SEMA(sema, provider, ...)                                                       \
 	USDT__SITE(USDT__STR(#__VA_ARGS__), USDT__SEMA_EXPLICIT, sema, provider, __VA_ARGS__)
 
 #endif /* BTGEN_USDT_H */
