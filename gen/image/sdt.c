@@ -185,7 +185,7 @@ static void warn(struct notes *n, enum sdt_doubt doubt, const char *what)
 	if (d->n == 1)
 		diag_warning(n->img->diag, &d->at, "the site at 0x%" PRIx64 " %s", d->pc, what);
 	else
-		diag_warning(n->img->diag, &d->at, "the site at 0x%" PRIx64 ", and %zu more, %s",
+		diag_warning(n->img->diag, &d->at, "the site at 0x%" PRIx64 " (and %zu more) %s",
 			     d->pc, d->n - 1, what);
 }
 
