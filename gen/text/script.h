@@ -34,7 +34,7 @@ struct script_arg {
 	unsigned n;
 };
 
-/** args.NAME or args->NAME */
+/** args.NAME or args->NAME; in args.3 the name is the number `.3`, which C cuts as one token. */
 struct script_named_arg {
 	struct token *args, *name;
 };
@@ -49,6 +49,7 @@ struct script_map_use {
 };
 
 struct script_clause {
+	/** At least one, except in a clause that starts with its predicate or body, which is for bpftrace to refuse. */
 	VEC(struct script_attach) attach;
 	struct script_range predicate;			/**< without its slashes */
 	struct token *predicate_open, *predicate_close; /**< the slashes, or NULL */
@@ -66,10 +67,15 @@ struct script_definition {
 
 struct script {
 	VEC(struct script_definition) definitions;
-	VEC(struct script_range) opaque; /**< config, macro, fn, import: left as they are */
+	/** config, import, let, macro, fn, typedef, forward declarations, what looks like nothing: left as they are */
+	VEC(struct script_range) opaque;
 	VEC(struct script_clause) clauses;
 };
 
+/**
+ * Finds the parts of @tokens (pp->out). False, with an error, for brackets that do not match and a predicate
+ * without end. Directives (#pragma pack) stay where they are in the list and belong to no range of their own.
+ */
 bool script_parse(struct arena *a, struct diag *d, struct token *tokens, struct script *ret);
 
 #endif

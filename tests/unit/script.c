@@ -1,0 +1,199 @@
+// The parts of a program: definitions, clauses, and what the clauses use.
+#include "text/script.h"
+
+#include "tap.h"
+#include "text/pp.h"
+
+static struct arena arena;
+static struct diag diag;
+static char *said;
+static size_t said_n;
+static struct script s;
+
+static bool parse(const char *text)
+{
+	struct pp pp;
+	pp_init(&pp, &arena, &diag);
+	fflush(diag.out);
+	rewind(diag.out);
+	bool good = pp_file(&pp, src_from_text(&arena, STR("t.bt"), str_from(text)));
+	return good && script_parse(&arena, &diag, pp.out, &s);
+}
+
+static bool complains(const char *text, const char *message)
+{
+	bool good = parse(text);
+	fflush(diag.out);
+	return !good && strstr(said, message);
+}
+
+static struct str spelled(struct script_range r)
+{
+	struct strbuf b;
+	strbuf_init(&b);
+	for (struct token *t = r.first; t; t = t == r.last ? NULL : t->next) {
+		if (t != r.first && t->space)
+			strbuf_addc(&b, ' ');
+		strbuf_adds(&b, t->text);
+	}
+	struct str text = str_copy(&arena, strbuf_str(&b));
+	strbuf_fini(&b);
+	return text;
+}
+
+/** The attach points of clause @i as kind(field|field), blank between them. */
+static struct str attached(size_t i)
+{
+	struct strbuf b;
+	strbuf_init(&b);
+	for (size_t k = 0; i < s.clauses.n && k < s.clauses.v[i].attach.n; k++) {
+		struct script_attach *a = &s.clauses.v[i].attach.v[k];
+		strbuf_addf(&b, "%s" STR_FMT "(", k ? " " : "", STR_ARG(a->kind));
+		for (size_t j = 0; j < a->fields.n; j++)
+			strbuf_addf(&b, "%s" STR_FMT, j ? "|" : "", STR_ARG(a->fields.v[j]));
+		strbuf_addc(&b, ')');
+	}
+	struct str r = str_copy(&arena, strbuf_str(&b));
+	strbuf_fini(&b);
+	return r;
+}
+
+/** Map uses of the first clause: name, then [] with a key, then = when written. */
+static struct str map_uses(const char *body)
+{
+	struct strbuf b;
+	strbuf_init(&b);
+	parse(body);
+	for (size_t i = 0; s.clauses.n && i < s.clauses.v[0].maps.n; i++) {
+		struct script_map_use *u = &s.clauses.v[0].maps.v[i];
+		strbuf_addf(&b, "%s" STR_FMT "%s%s", i ? " " : "", STR_ARG(u->name),
+			    u->has_key ? u->close ? "[]" : "[" : "", u->is_written ? "=" : "");
+	}
+	struct str r = str_copy(&arena, strbuf_str(&b));
+	strbuf_fini(&b);
+	return r;
+}
+
+static void attach_points(void)
+{
+	parse("usdt:__EXE__:spdk:nvmf_tgt_state, uprobe:/a/*:f*+3,BEGIN{ } END { 1 }");
+	ok(s.clauses.n == 2, "clauses follow one another");
+	is_str(attached(0), STR("usdt(__EXE__|spdk|nvmf_tgt_state) uprobe(/a/*|f*+3) BEGIN()"),
+	       "several attach points of one clause");
+	is_str(attached(1), STR("END()"), "and of the next");
+	is_str(spelled(s.clauses.v[0].attach.v[1].range), STR("uprobe:/a/*:f*+3"),
+	       "the tokens of one");
+	parse("usdt:\"/a b,c/{x}\":p:n,\nuprobe:/l:cpp:\"f(int, char)\" { }");
+	is_str(attached(0), STR("usdt(/a b,c/{x}|p|n) uprobe(/l|cpp|f(int, char))"),
+	       "quoted fields lose their quotes");
+	parse("usdt:/bin/x::n { } interval:s:1 { }");
+	is_str(attached(0), STR("usdt(/bin/x||n)"), "a field may be empty");
+	parse("#define EXE /opt/x-1.2\n#define P(n) usdt:EXE:spdk:n\nP(a),\n#pragma pack(1)\nP(b) "
+	      "{ }");
+	is_str(attached(0), STR("usdt(/opt/x-1.2|spdk|a) usdt(/opt/x-1.2|spdk|b)"),
+	       "attach points made by macros");
+}
+
+static void predicates(void)
+{
+	parse("k:f\n  /pid == 1/\n{ 1 } k:g /(arg0 / 2) / 3 == 4/ { } k:h { 6 / 3 }");
+	is_str(spelled(s.clauses.v[0].predicate), STR("pid == 1"),
+	       "a predicate without its slashes");
+	is_str(spelled(s.clauses.v[1].predicate), STR("(arg0 / 2) / 3 == 4"),
+	       "divisions do not end it");
+	ok(!s.clauses.v[2].predicate_open && !s.clauses.v[2].predicate.first,
+	   "a division in a body begins none");
+	is_str(spelled(s.clauses.v[2].body), STR("{ 6 / 3 }"), "a body with its braces");
+	ok(parse("BEGIN/pid/{ }") && s.clauses.v[0].predicate_open,
+	   "no blanks are needed after BEGIN");
+	ok(parse("k:f // { \n { }") && s.clauses.n == 1, "a comment is none");
+	ok(complains("k:f /pid == 1 { }",
+		     "t.bt:1:5: error: this \"/\" begins a predicate that has no"),
+	   "a predicate that does not end");
+}
+
+static void arguments(void)
+{
+	parse("k:f /arg1/ { @a[arg0] = args.name + args->other + args.3 + arg11; $arg2 = x.arg3 + "
+	      "@arg4 + y->args.z + argx + arg + arg007 + \"arg5\" + sarg0; }");
+	struct script_clause *c = &s.clauses.v[0];
+	ok(c->args.n == 3 && c->args.v[0].n == 1 && c->args.v[1].n == 0 && c->args.v[2].n == 11,
+	   "argN in predicate and body; not in members, maps, variables and strings");
+	ok(c->named_args.n == 3 && tok_is(c->named_args.v[0].name, "name") &&
+	       tok_is(c->named_args.v[1].name, "other") &&
+	       str_eqz(c->named_args.v[2].name->text, ".3"),
+	   "args.NAME, args->NAME and args.N");
+}
+
+static void maps(void)
+{
+	is_str(map_uses("BEGIN { @a = 1; @b[1] += 2; @c++; --@d; @e[@f[1], 2]++; @ = 3; }"),
+	       STR("a= b[]= c= d= e[]= f[] ="), "maps that are written");
+	is_str(map_uses("BEGIN { print(@a); $x = @b[1] == 2; if (@c <= 1) { @d[@e]; } (@f) }"),
+	       STR("a b[] c d[] e f"), "maps that are only read");
+	is_str(map_uses("BEGIN { clear(@a); delete(@b[1]); zero(@c); delete(@d, @e[1]); "
+			"printf(\"%d\", @f); }"),
+	       STR("a= b[]= c= d= e[]= f"), "clear, delete and zero write");
+	is_str(map_uses("BEGIN { for ($kv : @m) { print($kv.0); } @x[(@y)] = @y }"),
+	       STR("m x[]= y y"), "a map that is walked is read");
+}
+
+static void definitions(void)
+{
+	parse("#pragma pack(push, 1)\nstruct a { int x[3]; struct { int y; } z; };\n#pragma "
+	      "pack(pop)\n"
+	      "union b { int x; }\nenum c : int { X, Y };\nenum { Z } k:f { struct d { } }");
+	ok(s.definitions.n == 4 && s.clauses.n == 1, "structs, unions and enums at the top level");
+	is_str(spelled(s.definitions.v[0].range),
+	       STR("struct a { int x[3]; struct { int y; } z; };"), "with the semicolon");
+	is_str(s.definitions.v[1].kind, STR("union"), "or without");
+	is_str(s.definitions.v[2].tag, STR("c"), "their tags");
+	is_str(s.definitions.v[3].tag, STR(""), "or none");
+	parse(
+	    "struct __attribute__((packed)) x { int a; } __attribute__((aligned(4)));\nBEGIN { }");
+	is_str(s.definitions.v[0].tag, STR("x"), "attributes belong to it");
+	ok(s.clauses.n == 1 && s.definitions.n == 1, "on both sides");
+}
+
+static void others(void)
+{
+	ok(parse("config = { a = b; c = 1 }\nimport \"x\";\nmacro m($x, @y) { $x + @y }\n"
+		 "fn f($a : int64) : void { return; }\nlet @m = lruhash(10);\nstruct s;\nBEGIN { "
+		 "}") &&
+	       s.opaque.n == 6 && s.clauses.n == 1,
+	   "what newer versions have is left alone");
+	is_str(spelled(s.opaque.v[0]), STR("config = { a = b; c = 1 }"), "a block with its braces");
+	is_str(spelled(s.opaque.v[4]), STR("let @m = lruhash(10);"),
+	       "a statement with its semicolon");
+	ok(parse("") && parse("k:f") && s.opaque.n == 1,
+	   "a probe without body is for bpftrace to refuse");
+}
+
+static void brackets(void)
+{
+	ok(complains("BEGIN { (1 }", "t.bt:1:12: error: this \"}\" does not fit"),
+	   "a bracket of the wrong kind");
+	ok(strstr(said, "t.bt:1:9: note: the innermost"), "and what is open");
+	ok(complains("BEGIN {\n if (1) {\n }", "t.bt:1:7: error: this \"{\" is not closed"),
+	   "a brace without end is shown at its start");
+	ok(complains("BEGIN { } }", "t.bt:1:11: error: this \"}\" closes nothing"), "one too many");
+	ok(complains("struct a { int x; BEGIN { }", "t.bt:1:10: error: this \"{\" is not closed"),
+	   "in a definition");
+}
+
+int main(void)
+{
+	arena_init(&arena);
+	diag_init(&diag, open_memstream(&said, &said_n));
+	attach_points();
+	predicates();
+	arguments();
+	maps();
+	definitions();
+	others();
+	brackets();
+	fclose(diag.out);
+	free(said);
+	arena_fini(&arena);
+	return done();
+}
