@@ -37,7 +37,8 @@ WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvl
 ifeq ($(WERROR),1)
 WARNINGS += -Werror
 endif
-GEN_CFLAGS = -std=gnu11 $(WARNINGS) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DBTGEN_VERSION='"$(VERSION)"' -Igen $(CFLAGS)
+GEN_CFLAGS = -std=gnu11 $(WARNINGS) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DBTGEN_VERSION='"$(VERSION)"' \
+	-DBTGEN_BPFTRACE='"$(BPFTRACE)"' -Igen $(CFLAGS)
 GEN_LIBS := -lbpf -ldw -lelf -lpthread
 
 ifeq ($(V),1)

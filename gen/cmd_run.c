@@ -1,7 +1,224 @@
+/** btgen run - expand a template and run it under bpftrace; what bpftrace.sh calls. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/outfile.h"
 #include "cmd.h"
+#include "expand.h"
+#include "out/dialect.h"
+#include "run/bpftrace.h"
+#include "run/run.h"
+
+static const char help[] =
+    "Usage: btgen run [OPTION]... SCRIPT... [-- ARG...]\n"
+    "Expands the templates and runs the program under bpftrace. bpftrace.sh is the short way to "
+    "it.\n"
+    "\n"
+    "  -p, --pid PID          trace this process\n"
+    "  -x, --exe FILE         look names up in this file (host-wide scripts)\n"
+    "  -c, --command COMMAND  start COMMAND and trace it from its first instruction\n"
+    "  -e, --text TEXT        template text instead of a file\n"
+    "  -D NAME[=VALUE]        define a macro\n"
+    "  -I DIR                 search DIR for #include\n"
+    "  -o, --output FILE      data to FILE; left alone when nothing could be attached\n"
+    "  -n, --no-run           print the program and stop\n"
+    "      --echo             print the program and go on\n"
+    "      --raw              SCRIPT is the text of a finished program\n"
+    "      --bpftrace PATH    the bpftrace to run\n"
+    "      --conf FILE        list of enum tables [bpf/enums.conf]\n"
+    "      --ready-file FILE  write a line there once all probes are attached\n"
+    "      --ready-fd N       the same to an open descriptor\n"
+    "  -q, --quiet            no messages but errors\n"
+    "  -v, --verbose          say which files were chosen and what is run\n"
+    "  -h, --help             this text\n";
+
+static const struct option long_options[] = {
+    {"pid", required_argument, NULL, 'p'},
+    {"exe", required_argument, NULL, 'x'},
+    {"command", required_argument, NULL, 'c'},
+    {"text", required_argument, NULL, 'e'},
+    {"output", required_argument, NULL, 'o'},
+    {"no-run", no_argument, NULL, 'n'},
+    {"echo", no_argument, NULL, 'E'},
+    {"raw", no_argument, NULL, 'R'},
+    {"bpftrace", required_argument, NULL, 'B'},
+    {"conf", required_argument, NULL, 'C'},
+    {"ready-file", required_argument, NULL, 'r'},
+    {"ready-fd", required_argument, NULL, 'f'},
+    {"quiet", no_argument, NULL, 'q'},
+    {"verbose", no_argument, NULL, 'v'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+struct options {
+	struct expand_request req;
+	const char *command, *bpftrace, *out, *ready_file;
+	int ready_fd;
+	bool no_run, echo, quiet;
+	char **args; /**< positional parameters of the script */
+	int status;  /**< of a bad command line, or -1 */
+};
+
+static void take_option(struct options *o, char **argv, int letter)
+{
+	uint64_t n;
+	switch (letter) {
+	case 'c':
+		o->command = optarg;
+		break;
+	case 'o':
+		o->out = optarg;
+		break;
+	case 'n':
+		o->no_run = true;
+		break;
+	case 'E':
+		o->echo = true;
+		break;
+	case 'R':
+		o->req.raw = true;
+		break;
+	case 'B':
+		o->bpftrace = optarg;
+		break;
+	case 'C':
+		o->req.conf = optarg;
+		break;
+	case 'r':
+		o->ready_file = optarg;
+		break;
+	case 'f':
+		if (str_to_u64(str_from(optarg), &n) && n < 65536)
+			o->ready_fd = (int)n;
+		else
+			o->status =
+			    cmd_usage_error(argv[0], "--ready-fd: '%s' is no descriptor", optarg);
+		break;
+	case 'q':
+		o->quiet = true;
+		break;
+	case 'h':
+		fputs(help, stdout);
+		o->status = CMD_OK;
+		break;
+	default:
+		o->status = cmd_bad_option(argv[0], argv, letter);
+	}
+}
+
+static bool parse(struct arena *a, int argc, char **argv, struct options *o)
+{
+	int letter;
+	opterr = 0;
+	while (o->status < 0 && (letter = getopt_long(argc, argv, ":" EXPAND_OPTIONS "c:o:nqh",
+						      long_options, NULL)) != -1)
+		if (!expand_option(a, &o->req, argv[0], letter, optarg, &o->status))
+			take_option(o, argv, letter);
+	if (o->status >= 0)
+		return false;
+
+	// getopt has moved the scripts behind the options; a second -- starts the script's own arguments.
+	for (; optind < argc && strcmp(argv[optind], "--") != 0; optind++)
+		vec_push(a, &o->req.sources, (struct expand_source){argv[optind], o->req.raw});
+	o->args = optind < argc ? argv + optind + 1 : argv + argc;
+	if (!o->req.sources.n)
+		o->status = cmd_usage_error(argv[0], "say which script to run");
+	else if (o->command && (o->req.pids.n || o->req.exe))
+		o->status =
+		    cmd_usage_error(argv[0], "-c starts a process: give no -p or -x with it");
+	else if (o->req.exe && o->req.pids.n)
+		o->status = cmd_usage_error(argv[0], "give -p or -x, not both");
+	return o->status < 0;
+}
+
+/** Tracing needs root; bpftrace would say so late and in other words. */
+static bool check_root(struct diag *d)
+{
+	return geteuid() == 0 ||
+	       diag_error(d, NULL,
+			  "tracing needs root: run this with sudo (-n shows the program without)");
+}
+
+static int trace(struct arena *a, struct diag *d, const struct options *o,
+		 const struct bpftrace *bt, struct expansion *x, struct spawned *child)
+{
+	struct run_config cfg = {
+	    .bpftrace = bt,
+	    .program = strbuf_str(&x->program.text),
+	    .map = o->req.raw ? NULL : &x->program.map,
+	    .proc = x->bind.host_scope ? NULL : x->proc,
+	    .pass_pid = !x->bind.host_scope && !x->bind.no_pid,
+	    .child = child->pid ? child : NULL,
+	    .out_path = o->out,
+	    .ready_file = o->ready_file,
+	    .ready_fd = o->ready_fd,
+	    .quiet = o->quiet,
+	    .max_strlen = dialect_max_strlen(bt->version),
+	    .args = o->args,
+	};
+	return run_program(a, d, &cfg);
+}
+
+static int expand_and_trace(struct arena *a, struct diag *d, struct options *o,
+			    const struct bpftrace *bt)
+{
+	struct spawned child = {0};
+	struct expansion x = {0};
+	int status = CMD_INPUT;
+	bool good = true;
+	if (o->command) {
+		good = spawn_held(a, d, o->command, &child);
+		if (good)
+			vec_push(a, &o->req.pids, child.pid);
+	}
+	good = good && expand_run(a, d, &o->req, &x);
+	if (good && o->no_run)
+		status =
+		    outfile_write(a, d, NULL, strbuf_str(&x.program.text)) ? CMD_OK : CMD_INPUT;
+	else if (good) {
+		if (o->echo)
+			fputs(x.program.text.p, stdout), fflush(stdout);
+		status = trace(a, d, o, bt, &x, &child);
+	}
+	spawn_end(&child);
+	expand_close(&x);
+	return status;
+}
 
 int cmd_run(int argc, char **argv)
 {
-	(void)argc;
-	return cmd_usage_error(argv[0], "not built yet");
+	struct arena a;
+	arena_init(&a);
+	struct diag d;
+	diag_init(&d, stderr);
+	struct options o = {.status = -1, .ready_fd = -1};
+	int status;
+	if (!parse(&a, argc, argv, &o)) {
+		status = o.status;
+	} else {
+		struct bpftrace bt;
+		d.quiet = o.quiet;
+		status = bpftrace_find(&a, &d, o.bpftrace, o.no_run, &bt);
+		if (status && o.no_run) { // printing a program needs no bpftrace
+			bt.version = DIALECT_DEFAULT;
+			status = 0;
+		}
+		o.req.version = bt.version;
+		if (!status && bt.version < DIALECT_OLDEST) {
+			diag_error(&d, NULL, "%s is version 0.%u: 0.%u or newer is needed", bt.path,
+				   bt.version, DIALECT_OLDEST);
+			status = CMD_INPUT;
+		}
+		if (!status && !o.no_run && !check_root(&d))
+			status = CMD_INPUT;
+		if (!status)
+			status = expand_and_trace(&a, &d, &o, &bt);
+	}
+	arena_fini(&a);
+	return status;
 }

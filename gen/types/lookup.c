@@ -197,7 +197,9 @@ bool lookup_say_unknown(struct lookup *lk, const struct diag_place *at, const ch
 			dwo = src->missing.entries[0].key;
 		missing += src->n_missing;
 	}
-	if (!any && lk->images.n) {
+	// So it is when the first image, whose types are meant, has none, whatever its libraries have.
+	struct dwsrc *first;
+	if (lk->images.n && !lk->btf && (!any || !open_image(lk, 0, &first))) {
 		const char *full = arena_printf(lk->arena, STR_FMT, STR_ARG(q.text));
 		return debugfile_say_missing(lk->images.v[0], full);
 	}

@@ -1,0 +1,374 @@
+#include "bind/attach.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "bind/edit.h"
+#include "out/dialect.h"
+
+/** Bytes that every supported bpftrace takes in an attach point without quotes. */
+static bool is_plain(struct str s, const char *extra)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (!isalnum((unsigned char)s.p[i]) && !strchr(extra, s.p[i]))
+			return false;
+	return s.n > 0;
+}
+
+static bool is_wildcard(struct str s)
+{
+	return str_find(s, '*') < s.n;
+}
+
+/**
+ * How the program names file @im, so that this bpftrace attaches to it exactly once. Measured: with -p
+ * only /proc/PID/root/... attaches once in every version and from every mount namespace, and only while that
+ * name leads to the mapped file; without -p the links of /proc do, whatever happened to the file.
+ */
+static const char *attach_path(struct bind *b, const struct image *im, const struct token *at)
+{
+	const struct proc_file *f = im->mapped;
+	struct arena *a = b->arena;
+	struct str path = f && f->host_path.n ? f->host_path : im->path;
+	bool follow = b->proc && f && !b->host_scope;
+
+	if (follow && f->root_path.n && is_plain(f->root_path, "_./+-"))
+		return str_dup(a, f->root_path);
+	if (!follow && (!f || f->host_path.n)) {
+		if (is_plain(path, "_./+-"))
+			return str_dup(a, path);
+		if (str_find(path, ':') == path.n && str_find(path, '\\') == path.n &&
+		    str_find(path, '\n') == path.n)
+			return str_dup(a, edit_quote(a, path));
+	}
+	if (!f) {
+		struct diag_place place = tok_place(at);
+		diag_error(
+		    b->diag, &place,
+		    STR_FMT
+		    ": bpftrace cannot be given a path with a colon, a backslash or a newline: "
+		    "use a symbolic link",
+		    STR_ARG(path));
+		return NULL;
+	}
+	b->no_pid = true;
+	if (!f->start)
+		return arena_printf(a, "/proc/%d/exe", b->proc->pid);
+	return arena_printf(a, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, b->proc->pid, f->start,
+			    f->end);
+}
+
+/** "nvmf_tgt (PID 42)" or the file. */
+static const char *target_name(struct bind *b)
+{
+	if (b->proc)
+		return arena_printf(b->arena, STR_FMT " (PID %d)", STR_ARG(b->proc->comm),
+				    b->proc->pid);
+	return str_dup(b->arena, b->images->files.v[0].path);
+}
+
+/** The images that @path (a field of an attach point) means: all for __EXE__, else the mapped file of that name. */
+static bool is_meant(const struct image *im, struct str path)
+{
+	if (str_eqz(path, "__EXE__"))
+		return true;
+	const struct proc_file *f = im->mapped;
+	if (!f || !f->have_id)
+		return str_eq(path, im->path);
+	char z[4096];
+	struct stat st;
+	if (path.n >= sizeof(z))
+		return false;
+	memcpy(z, path.p, path.n);
+	z[path.n] = '\0';
+	return stat(z, &st) == 0 && st.st_dev == f->dev && st.st_ino == f->ino;
+}
+
+static bool say_no_target(struct bind *b, const struct token *at)
+{
+	struct diag_place place = tok_place(at);
+	return diag_error(b->diag, &place, "__EXE__ needs a target: give a PID, or a file with -x");
+}
+
+static bool say_no_probe(struct bind *b, const struct token *at, struct str path,
+			 struct str provider, struct str name)
+{
+	struct diag_place place = tok_place(at);
+	const struct sdt_probe *near = NULL;
+	unsigned best = UINT_MAX;
+	size_t known = 0;
+	for (size_t i = 0; i < b->images->files.n; i++) {
+		struct image *im = &b->images->files.v[i];
+		if (!is_meant(im, path))
+			continue;
+		const struct sdt_list *list = image_probes(b->images, im);
+		if (i == 0 || !str_eqz(path, "__EXE__"))
+			known += list->n_probes;
+		sdt_find_nearest(list, provider, name, &best, &near);
+	}
+	diag_error(b->diag, &place, "%s has no probe " STR_FMT "%s" STR_FMT, target_name(b),
+		   STR_ARG(provider), provider.n ? ":" : "", STR_ARG(name));
+	if (near)
+		diag_note(b->diag, NULL, "did you mean " STR_FMT ":" STR_FMT "?",
+			  STR_ARG(near->provider), STR_ARG(near->name));
+	else if (!known)
+		diag_note(b->diag, NULL,
+			  "its executable has no USDT probes at all: was it built with them "
+			  "(--with-usdt)?");
+	return false;
+}
+
+/** The same name under several providers are different probes: which one is meant must be said. */
+static bool check_one_provider(struct bind *b, const struct token *at, struct str name,
+			       const struct attach_clause *c, size_t from)
+{
+	if (is_wildcard(name))
+		return true;
+	const struct sdt_probe *first = c->probes.v[from].probe;
+	for (size_t i = from + 1; i < c->probes.n; i++) {
+		const struct sdt_probe *other = c->probes.v[i].probe;
+		if (str_eq(first->provider, other->provider))
+			continue;
+		struct diag_place place = tok_place(at);
+		return diag_error(b->diag, &place,
+				  "probe " STR_FMT " is ambiguous: " STR_FMT ":" STR_FMT
+				  " or " STR_FMT ":" STR_FMT "? name the provider",
+				  STR_ARG(name), STR_ARG(first->provider), STR_ARG(first->name),
+				  STR_ARG(other->provider), STR_ARG(other->name));
+	}
+	return true;
+}
+
+/** Adds all probes that match; false when one cannot be written into a program. */
+static bool find_probes(struct bind *b, const struct token *at, struct str path,
+			struct str provider, struct str name, struct attach_clause *ret)
+{
+	for (size_t i = 0; i < b->images->files.n; i++) {
+		struct image *im = &b->images->files.v[i];
+		if (!is_meant(im, path))
+			continue;
+		const struct sdt_list *list = image_probes(b->images, im);
+		const struct sdt_probe *p = NULL;
+		while ((p = sdt_find(list, provider, name, p))) {
+			if (!is_plain(p->provider, "_") || !is_plain(p->name, "_")) {
+				struct diag_place place = tok_place(at);
+				diag_warning(b->diag, &place,
+					     "probe " STR_FMT ":" STR_FMT
+					     " left out: bpftrace cannot spell its name",
+					     STR_ARG(p->provider), STR_ARG(p->name));
+				continue;
+			}
+			vec_push(b->arena, &ret->probes, (struct attach_match){im, p});
+		}
+	}
+	return true;
+}
+
+/** usdt:PATH:NAME or usdt:PATH:PROVIDER:NAME */
+static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_clause *ret)
+{
+	struct str path = at->fields.v[0], provider = STR(""),
+		   name = at->fields.v[at->fields.n - 1];
+	if (at->fields.n == 3)
+		provider = at->fields.v[1];
+	size_t from = ret->probes.n;
+	if (!find_probes(b, at->range.first, path, provider, name, ret))
+		return false;
+	if (ret->probes.n == from)
+		return say_no_probe(b, at->range.first, path, provider, name);
+	if (!provider.n && !check_one_provider(b, at->range.first, name, ret, from))
+		return false;
+
+	struct strbuf text;
+	strbuf_init(&text);
+	bool good = true;
+	for (size_t i = from; i < ret->probes.n && good; i++) {
+		const struct attach_match *m = &ret->probes.v[i];
+		const char *file = attach_path(b, m->image, at->range.first);
+		good = file != NULL;
+		if (good)
+			strbuf_addf(&text, "%s" STR_FMT ":%s:" STR_FMT ":" STR_FMT,
+				    i > from ? ", " : "", STR_ARG(at->kind), file,
+				    STR_ARG(m->probe->provider), STR_ARG(m->probe->name));
+		if (good && b->verbose)
+			diag_note(b->diag, NULL, STR_FMT ":" STR_FMT " is in " STR_FMT,
+				  STR_ARG(m->probe->provider), STR_ARG(m->probe->name),
+				  STR_ARG(m->image->path));
+		b->n_attach++;
+	}
+	edit_replace(&at->range, str_copy(b->arena, strbuf_str(&text)));
+	strbuf_fini(&text);
+	return good;
+}
+
+/** Can the symbol table answer? Not for wildcards, addresses and C++ signatures. */
+static bool is_symbol(struct str name)
+{
+	return is_plain(name, "_.$@") && !isdigit((unsigned char)name.p[0]);
+}
+
+/** The file that defines the function; the executable before its libraries, as the linker would have it. */
+static struct image *find_function(struct bind *b, struct str path, struct str name)
+{
+	struct image *first = NULL;
+	for (size_t i = 0; i < b->images->files.n; i++) {
+		struct image *im = &b->images->files.v[i];
+		uint64_t addr;
+		if (!is_meant(im, path))
+			continue;
+		if (!first)
+			first = im;
+		if (!is_symbol(name))
+			break;
+		struct img *img = image_open(b->images, im);
+		if (img && img_find_function(img, name, &addr))
+			return im;
+	}
+	return is_symbol(name) ? NULL : first;
+}
+
+struct nearest {
+	struct str wanted, name;
+	unsigned best;
+};
+
+static bool try_symbol(void *ctx, const struct img_symbol *sym)
+{
+	struct nearest *n = ctx;
+	if (str_is_nearer(n->wanted, sym->name, &n->best))
+		n->name = sym->name;
+	return n->best > 0;
+}
+
+static bool say_no_function(struct bind *b, const struct token *at, struct str path,
+			    struct str name)
+{
+	struct nearest near = {.wanted = name, .best = UINT_MAX};
+	for (size_t i = 0; i < b->images->files.n; i++) {
+		struct image *im = &b->images->files.v[i];
+		struct img *img = is_meant(im, path) ? image_open(b->images, im) : NULL;
+		if (img)
+			img_walk_functions(img, try_symbol, &near);
+	}
+	struct diag_place place = tok_place(at);
+	diag_error(b->diag, &place, "no function " STR_FMT " in %s or its libraries", STR_ARG(name),
+		   target_name(b));
+	if (near.name.n)
+		diag_note(b->diag, NULL, "did you mean " STR_FMT "?", STR_ARG(near.name));
+	return false;
+}
+
+/** uprobe:PATH:FUNCTION[+OFFSET] or uprobe:PATH:LANGUAGE:FUNCTION; the file is chosen, the rest stays as written. */
+static bool bind_uprobe(struct bind *b, struct script_attach *at)
+{
+	struct str path = at->fields.v[0], rest = at->fields.v[at->fields.n - 1];
+	struct str name = str_slice(rest, 0, str_find(rest, '+'));
+	struct image *im = find_function(b, path, at->fields.n == 2 ? name : STR("*"));
+	if (!im)
+		return say_no_function(b, at->range.first, path, name);
+	const char *file = attach_path(b, im, at->range.first);
+	if (!file)
+		return false;
+	if (b->verbose)
+		diag_note(b->diag, NULL, STR_FMT " is in " STR_FMT, STR_ARG(rest),
+			  STR_ARG(im->path));
+	struct strbuf text;
+	strbuf_init(&text);
+	strbuf_addf(&text, STR_FMT ":%s", STR_ARG(at->kind), file);
+	for (size_t i = 1; i < at->fields.n; i++) {
+		struct str f = at->fields.v[i];
+		strbuf_addc(&text, ':');
+		strbuf_adds(&text, is_plain(f, "_.*+?[]") ? f : edit_quote(b->arena, f));
+	}
+	edit_replace(&at->range, str_copy(b->arena, strbuf_str(&text)));
+	strbuf_fini(&text);
+	b->n_attach++;
+	return true;
+}
+
+static bool is_user_kind(struct str kind)
+{
+	static const char *const kinds[] = {"usdt", "U", "uprobe", "u", "uretprobe", "ur"};
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (str_eqz(kind, kinds[i]))
+			return true;
+	return false;
+}
+
+static bool is_mapped(const struct bind *b, struct str path)
+{
+	for (size_t i = 0; b->images && i < b->images->files.n; i++)
+		if (is_meant(&b->images->files.v[i], path))
+			return true;
+	return false;
+}
+
+static bool bind_attach(struct bind *b, struct script_attach *at, struct attach_clause *ret)
+{
+	if (!is_user_kind(at->kind) || at->fields.n < 2) {
+		ret->has_other = true;
+		b->n_attach++;
+		return true;
+	}
+	struct str path = at->fields.v[0];
+	bool is_usdt = str_eqz(at->kind, "usdt") || str_eqz(at->kind, "U");
+	ret->has_user = true;
+	ret->has_uprobe |= !is_usdt;
+	if (str_eqz(path, "__EXE__") && !b->images)
+		return say_no_target(b, at->range.first);
+	if (!str_eqz(path, "__EXE__") && !is_mapped(b, path)) {
+		b->n_attach++; // some other file: the template knows what it wants
+		return true;
+	}
+	if (is_usdt)
+		return at->fields.n <= 3 ? bind_usdt(b, at, ret) : true;
+	return bind_uprobe(b, at);
+}
+
+bool attach_bind_clause(struct bind *b, struct script_clause *c, struct attach_clause *ret)
+{
+	*ret = (struct attach_clause){.clause = c};
+	bool good = true;
+	for (size_t i = 0; i < c->attach.n; i++)
+		good &= bind_attach(b, &c->attach.v[i], ret);
+	return good;
+}
+
+static void add_filter(struct bind *b, struct script_clause *c)
+{
+	struct arena *a = b->arena;
+	int pid = b->proc->pid;
+	if (!c->predicate.first) {
+		struct token *before = c->attach.v[c->attach.n - 1].range.last;
+		edit_insert_after(a, before, str_from(arena_printf(a, "/pid == %d/", pid)));
+		return;
+	}
+	edit_insert_after(a, c->predicate_open, str_from(arena_printf(a, "pid == %d && (", pid)));
+	edit_insert_after(a, c->predicate.last, STR(")"));
+}
+
+bool attach_add_filters(struct bind *b, struct attach_clause *clauses, size_t n)
+{
+	bool good = true;
+	if (!b->proc || b->host_scope)
+		return true;
+	for (size_t i = 0; i < n; i++) {
+		struct attach_clause *c = &clauses[i];
+		bool needed = b->no_pid ? c->has_user : c->has_uprobe && b->version < 23;
+		if (!needed)
+			continue;
+		if (c->has_other) {
+			struct diag_place place = tok_place(c->clause->attach.v[0].range.first);
+			good = diag_error(b->diag, &place,
+					  "this clause mixes probes of the process with others, "
+					  "and its probes must be "
+					  "filtered by process here: write two clauses");
+			continue;
+		}
+		add_filter(b, c->clause);
+	}
+	return good;
+}

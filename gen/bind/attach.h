@@ -1,0 +1,42 @@
+/**
+ * attach - attach points of a template bound to files of the target.
+ *
+ * `usdt:__EXE__:provider:name` (the provider may be left out, both may have wildcards) becomes one attach
+ * point for each file and probe that match, fully spelled; `uprobe:__EXE__:function` gets the file that
+ * defines the function. An absolute path that the target has mapped is treated the same, because a
+ * bpftrace that follows a process must be given every path in one particular form.
+ */
+#ifndef BIND_ATTACH_H
+#define BIND_ATTACH_H
+
+#include "bind/bind.h"
+
+/** A probe that a clause fires on. */
+struct attach_match {
+	struct image *image;
+	const struct sdt_probe *probe;
+};
+
+/** What the attach points of one clause are bound to. */
+struct attach_clause {
+	struct script_clause *clause;
+	VEC(struct attach_match) probes; /**< USDT probes, each once */
+	bool has_user; /**< a usdt or uprobe attach point of the target: fires in user code */
+	bool has_uprobe;
+	bool has_other; /**< any other kind */
+};
+
+/**
+ * Binds each attach point of @c, rewriting its tokens. Errors: nothing of that name in the target (with the
+ * nearest name), no target given, a name that bpftrace cannot spell. Sets b->no_pid when a file can only
+ * be named in a way that does not work together with bpftrace's -p.
+ */
+bool attach_bind_clause(struct bind *b, struct script_clause *c, struct attach_clause *ret);
+
+/**
+ * Adds `pid == N` to the predicates of user-space clauses where bpftrace itself does not filter: without -p,
+ * and for uprobes before 0.23, whose -p lets every process through. To be called when all are bound.
+ */
+bool attach_add_filters(struct bind *b, struct attach_clause *clauses, size_t n);
+
+#endif

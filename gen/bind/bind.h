@@ -1,0 +1,39 @@
+/**
+ * bind - names in a template meet names in the images.
+ *
+ * Takes the tokens of a preprocessed template and replaces what stands for something of the target: __EXE__ in
+ * an attach point becomes the path of the file that has that probe or function, a map of enum names gets
+ * its table, __PID__ and __COMM__ their values. Works on the tokens in place, so that every one of them
+ * keeps its place in the template.
+ *
+ *	struct bind b = {.arena = &arena, .diag = &diag, .images = &images, .version = 17};
+ *	if (bind_tokens(&b, &pp))
+ *		emit_tokens(&arena, pp.out, file, &program);
+ */
+#ifndef BIND_BIND_H
+#define BIND_BIND_H
+
+#include "bind/images.h"
+#include "text/pp.h"
+#include "text/script.h"
+
+struct bind {
+	struct arena *arena;
+	struct diag *diag;
+	struct images *images; /**< files that names can refer to; NULL when no target was given */
+	struct proc *proc;     /**< the target process, or NULL */
+	unsigned version;      /**< of bpftrace, see out/dialect.h */
+	const char *conf;      /**< the list of enum tables, or NULL for none */
+	bool verbose;	       /**< say which files were chosen */
+
+	// Results.
+	bool host_scope;   /**< #pragma scope host: bpftrace is run without -p */
+	bool no_pid;	   /**< an attach point that works only without -p (a deleted file) */
+	unsigned n_attach; /**< attach points in the program */
+	struct script script;
+};
+
+/** False after errors; then the tokens are in no useful state. */
+bool bind_tokens(struct bind *b, struct pp *pp);
+
+#endif

@@ -1,0 +1,70 @@
+#include "bind/check.h"
+
+#include "image/sdtarg.h"
+#include "out/dialect.h"
+
+/** An operand that libbpf's parser refuses, with all of its probe. */
+static bool is_beyond_libbpf(const struct sdtarg *arg)
+{
+	return arg->kind == SDTARG_UNKNOWN || arg->is_float || arg->symbol.n;
+}
+
+static bool say_unattachable(struct bind *b, const struct script_attach *at,
+			     const struct attach_match *m, const struct sdtarg *arg)
+{
+	struct diag_place place = tok_place(at->range.first);
+	return diag_error(
+	    b->diag, &place,
+	    "bpftrace 0.%u cannot attach to " STR_FMT ":" STR_FMT ": it cannot read the place of "
+	    "one argument, " STR_FMT " (0.23 and older can)",
+	    b->version, STR_ARG(m->probe->provider), STR_ARG(m->probe->name), STR_ARG(arg->text));
+}
+
+static bool check_site(struct bind *b, const struct attach_clause *c, const struct attach_match *m,
+		       const struct sdt_site *site)
+{
+	struct sdtarg *args;
+	size_t n;
+	bool good = true;
+	sdtarg_parse(b->arena, m->image->img->machine, site->args, &args, &n);
+	if (dialect_has_libbpf_usdt(b->version))
+		for (size_t i = 0; i < n; i++)
+			if (is_beyond_libbpf(&args[i]))
+				return say_unattachable(b, &c->clause->attach.v[0], m, &args[i]);
+
+	for (size_t i = 0; i < c->clause->args.n; i++) {
+		const struct script_arg *use = &c->clause->args.v[i];
+		struct diag_place place = tok_place(use->token);
+		if (use->n >= n) {
+			good = diag_error(
+			    b->diag, &place,
+			    "there is no arg%u: probe " STR_FMT ":" STR_FMT " has %zu argument%s%s",
+			    use->n, STR_ARG(m->probe->provider), STR_ARG(m->probe->name), n,
+			    n == 1 ? "" : "s", n ? ", counted from arg0" : "");
+		} else if (use->n > dialect_max_arg(b->version)) {
+			good = diag_error(
+			    b->diag, &place,
+			    "bpftrace 0.%u reads arg0 to arg%u only (0.24 reads up to arg11)",
+			    b->version, dialect_max_arg(b->version));
+		} else if (args[use->n].is_float) {
+			good = diag_error(b->diag, &place,
+					  "arg%u of " STR_FMT ":" STR_FMT
+					  " is a floating-point number, which bpftrace cannot read",
+					  use->n, STR_ARG(m->probe->provider),
+					  STR_ARG(m->probe->name));
+		}
+	}
+	return good;
+}
+
+bool check_arguments(struct bind *b, const struct attach_clause *c)
+{
+	for (size_t i = 0; i < c->probes.n; i++) {
+		const struct attach_match *m = &c->probes.v[i];
+		// One complaint for each probe is enough: sites mostly fail alike.
+		for (size_t k = 0; k < m->probe->n_sites; k++)
+			if (!check_site(b, c, m, &m->probe->sites[k]))
+				return false;
+	}
+	return true;
+}

@@ -1,0 +1,16 @@
+/**
+ * check - complaints about a template that can be made before anything is attached.
+ */
+#ifndef BIND_CHECK_H
+#define BIND_CHECK_H
+
+#include "bind/attach.h"
+
+/**
+ * Every argN that clause @c reads exists at every site of its probes and can be read by this bpftrace; every
+ * operand is one that this bpftrace can attach to. Otherwise an error at the argument: newer versions
+ * would read 0 in silence.
+ */
+bool check_arguments(struct bind *b, const struct attach_clause *c);
+
+#endif

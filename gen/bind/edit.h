@@ -1,0 +1,25 @@
+/**
+ * edit - changes to the token list of a program.
+ *
+ * Text that btgen puts in becomes one TOK_OTHER token; its `use` is the place of the template token that it
+ * stands for or beside, so that an error in it is told there. Everything is in the arena.
+ */
+#ifndef BIND_EDIT_H
+#define BIND_EDIT_H
+
+#include "text/script.h"
+
+/** Replaces the range by @text; @r->first stays and holds it. */
+void edit_replace(struct script_range *r, struct str text);
+/** Puts @text behind @t, on the same line; returns the new token. */
+struct token *edit_insert_after(struct arena *a, struct token *t, struct str text);
+/** Adds @text at the end of the list @list (of pp->out), on a line of its own. */
+void edit_append(struct arena *a, struct token **list, struct str text);
+/** Takes the range out of @list. */
+void edit_remove(struct token **list, struct script_range r);
+/** Takes the range out of @list and puts it behind @after. */
+void edit_move_after(struct token **list, struct script_range r, struct token *after);
+/** The text as a bpftrace string literal, quotes included; bytes that are not printable ASCII as \xNN. */
+struct str edit_quote(struct arena *a, struct str text);
+
+#endif

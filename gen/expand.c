@@ -1,0 +1,218 @@
+#include "expand.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd.h"
+
+bool expand_option(struct arena *a, struct expand_request *req, const char *command, int letter,
+		   const char *value, int *bad)
+{
+	int pid;
+	switch (letter) {
+	case 'p':
+		if (cmd_parse_pid(value, &pid))
+			vec_push(a, &req->pids, pid);
+		else
+			*bad = cmd_usage_error(command, "-p: '%s' is not a PID", value);
+		return true;
+	case 'x':
+		req->exe = value;
+		return true;
+	case 'e':
+		vec_push(a, &req->sources, (struct expand_source){value, true});
+		return true;
+	case 'D':
+		vec_push(a, &req->defines, value);
+		return true;
+	case 'I':
+		vec_push(a, &req->dirs, value);
+		return true;
+	case 'v':
+		req->verbose = true;
+		return true;
+	default:
+		return false;
+	}
+}
+
+const char *expand_script_dir(struct arena *a)
+{
+	static const char *const below[] = {"../bpf", "../share/btgen/bpf"};
+	char exe[4096];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	if (n <= 0)
+		return NULL;
+	exe[n] = '\0';
+	char *slash = strrchr(exe, '/');
+	if (!slash)
+		return NULL;
+	for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
+		char *path = arena_printf(a, "%.*s/%s", (int)(slash - exe), exe, below[i]);
+		char *real = access(path, R_OK | X_OK) == 0 ? realpath(path, NULL) : NULL;
+		if (real) {
+			path = arena_strdup(a, real);
+			free(real);
+			return path;
+		}
+	}
+	return NULL;
+}
+
+/** As given, then among our own scripts; each with and without ".bt". NULL when there is none. */
+static const char *find_script(struct arena *a, const char *name, const char *dir)
+{
+	const char *tries[] = {
+	    name,
+	    arena_printf(a, "%s.bt", name),
+	    dir ? arena_printf(a, "%s/%s", dir, name) : NULL,
+	    dir ? arena_printf(a, "%s/%s.bt", dir, name) : NULL,
+	};
+	size_t n = *name == '/' ? 2 : 4;
+	for (size_t i = 0; i < n; i++)
+		if (tries[i] && access(tries[i], F_OK) == 0)
+			return tries[i];
+	return NULL;
+}
+
+static bool load_source(struct arena *a, struct diag *d, const struct expand_source *s,
+			struct src_file **ret)
+{
+	if (s->is_text) {
+		*ret = src_from_text(a, STR("<command line>"), str_from(s->text));
+		return true;
+	}
+	const char *dir = expand_script_dir(a);
+	const char *path = find_script(a, s->text, dir);
+	if (!path)
+		return diag_error(d, NULL, "no script '%s' here%s%s", s->text,
+				  dir ? ", nor in " : "", dir ? dir : "");
+	return src_load(a, d, path, str_from(path), NULL, ret);
+}
+
+/** A script without a single token would attach nothing and wait for ever. */
+static bool check_not_empty(struct diag *d, const struct pp *pp, const struct src_file *f)
+{
+	if (pp->out && pp->out->kind != TOK_EOF)
+		return true;
+	struct diag_place at = {.file = f->name};
+	return diag_error(d, &at, "there is nothing in this script");
+}
+
+static bool preprocess(struct arena *a, struct diag *d, const struct expand_request *req,
+		       const struct proc *proc, struct pp *pp, struct src_file **main)
+{
+	pp_init(pp, a, d);
+	for (size_t i = 0; i < req->dirs.n; i++)
+		pp_add_dir(pp, req->dirs.v[i]);
+	const char *own = expand_script_dir(a);
+	if (own)
+		pp_add_dir(pp, own);
+	pp_predefine(pp, "__BPFTRACE__", arena_printf(a, "%u", req->version));
+#if defined(__x86_64__)
+	pp_predefine(pp, "__ARCH_X86_64__", "1");
+#elif defined(__aarch64__)
+	pp_predefine(pp, "__ARCH_AARCH64__", "1");
+#endif
+	if (proc)
+		pp_predefine(pp, "__PID__", arena_printf(a, "%d", proc->pid));
+
+	bool good = true;
+	for (size_t i = 0; i < req->defines.n; i++)
+		good &= pp_define(pp, req->defines.v[i]);
+	*main = NULL;
+	for (size_t i = 0; good && i < req->sources.n; i++) {
+		struct src_file *f;
+		good = load_source(a, d, &req->sources.v[i], &f) && pp_file(pp, f);
+		if (good && !*main)
+			*main = f;
+	}
+	return good && check_not_empty(d, pp, *main);
+}
+
+/** The process or file that names are looked up in. */
+static bool open_target(struct arena *a, struct diag *d, const struct expand_request *req,
+			struct expansion *x)
+{
+	if (req->exe)
+		return images_of_file(a, d, req->exe, &x->images);
+	if (!req->pids.n)
+		return true;
+	if (!proc_open(a, d, "/proc", req->pids.v[0], &x->proc)) {
+		x->proc = NULL;
+		return false;
+	}
+	images_of_proc(a, d, x->proc, &x->images);
+	return true;
+}
+
+/** One bpftrace follows one process; for a script of the whole host the first PID only names the files. */
+static bool check_one_pid(struct diag *d, const struct expand_request *req, const struct bind *b)
+{
+	if (req->pids.n < 2 || b->host_scope)
+		return true;
+	struct strbuf all;
+	strbuf_init(&all);
+	for (size_t i = 0; i < req->pids.n; i++)
+		strbuf_addf(&all, "%s%d", i ? " " : "", req->pids.v[i]);
+	diag_error(d, NULL, "%zu processes were given (%s): name the one to trace", req->pids.n,
+		   all.p);
+	strbuf_fini(&all);
+	return false;
+}
+
+/** A finished program: passed on as it is. */
+static bool take_raw(struct arena *a, struct diag *d, const struct expand_request *req,
+		     struct expansion *x)
+{
+	for (size_t i = 0; i < req->sources.n; i++)
+		strbuf_addf(&x->program.text, "%s\n", req->sources.v[i].text);
+	(void)a;
+	return check_one_pid(d, req, &x->bind);
+}
+
+bool expand_run(struct arena *a, struct diag *d, const struct expand_request *req,
+		struct expansion *x)
+{
+	*x = (struct expansion){0};
+	program_init(&x->program);
+	if (!open_target(a, d, req, x))
+		return false;
+	if (req->raw)
+		return take_raw(a, d, req, x);
+
+	struct pp pp;
+	struct src_file *main;
+	if (!preprocess(a, d, req, x->proc, &pp, &main))
+		return false;
+
+	const char *conf = req->conf;
+	const char *own = expand_script_dir(a);
+	if (!conf && own) {
+		conf = arena_printf(a, "%s/enums.conf", own);
+		conf = access(conf, F_OK) == 0 ? conf : NULL;
+	}
+	x->bind = (struct bind){
+	    .arena = a,
+	    .diag = d,
+	    .images = x->images.files.n ? &x->images : NULL,
+	    .proc = x->proc,
+	    .version = req->version,
+	    .conf = conf,
+	    .verbose = req->verbose,
+	};
+	if (!bind_tokens(&x->bind, &pp) || !check_one_pid(d, req, &x->bind) || d->n_errors)
+		return false;
+	emit_tokens(a, pp.out, main, &x->program);
+	return true;
+}
+
+void expand_close(struct expansion *x)
+{
+	program_fini(&x->program);
+	images_close(&x->images);
+	if (x->proc)
+		proc_close(x->proc);
+	x->proc = NULL;
+}

@@ -1,0 +1,56 @@
+/**
+ * expand - from a command line to the program that bpftrace is given; what `expand` and `run` share.
+ *
+ * Reads the templates, looks the target up, preprocesses, binds names to the target's files and writes
+ * the program. Errors are said; a program after an error is never returned.
+ */
+#ifndef EXPAND_H
+#define EXPAND_H
+
+#include "bind/bind.h"
+#include "out/emit.h"
+#include "target/proc.h"
+#include "base/vec.h"
+
+/** A template as the command line named it. */
+struct expand_source {
+	const char *text; /**< file name, or the text of -e */
+	bool is_text;
+};
+
+struct expand_request {
+	VEC(int) pids;
+	const char *exe; /**< -x FILE, or NULL */
+	VEC(struct expand_source) sources;
+	VEC(const char *) defines; /**< as -D had them */
+	VEC(const char *) dirs;	   /**< as -I had them */
+	const char *conf;	   /**< enum table list, or NULL for the installed one */
+	unsigned version;	   /**< of bpftrace, see out/dialect.h */
+	bool raw; /**< the source is a finished program (USE_CMDLINE_BPF_PROGRAM) */
+	bool verbose;
+};
+
+struct expansion {
+	struct program program;
+	struct proc *proc; /**< the target, or NULL; owned */
+	struct images images;
+	struct bind bind; /**< what was found out about the program */
+};
+
+/**
+ * Parses the options that `expand` and `run` share: one getopt letter with its value. False for a
+ * letter that is not one of EXPAND_OPTIONS; *@bad is set to the status for a bad value.
+ */
+#define EXPAND_OPTIONS "p:x:e:D:I:v"
+bool expand_option(struct arena *a, struct expand_request *req, const char *command, int letter,
+		   const char *value, int *bad);
+
+/** Makes the program; @ret must be closed also after a failure. */
+bool expand_run(struct arena *a, struct diag *d, const struct expand_request *req,
+		struct expansion *ret);
+void expand_close(struct expansion *x);
+
+/** Folder of btgen's own scripts (bpf/ of the checkout, or share/btgen/bpf of the installation), or NULL. */
+const char *expand_script_dir(struct arena *a);
+
+#endif

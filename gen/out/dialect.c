@@ -1,0 +1,56 @@
+#include "out/dialect.h"
+
+bool dialect_parse(struct str text, unsigned *ret)
+{
+	text = str_trim(text);
+	if (str_has_prefix(text, STR("bpftrace ")))
+		text = str_trim(str_from_offset(text, 9));
+	if (str_has_prefix(text, STR("v")))
+		text = str_from_offset(text, 1);
+	unsigned part[2] = {0, 0};
+	for (int i = 0; i < 2; i++) {
+		size_t n = 0;
+		while (n < text.n && n < 4 && text.p[n] >= '0' && text.p[n] <= '9')
+			part[i] = part[i] * 10 + (unsigned)(text.p[n++] - '0');
+		if (n == 0)
+			return false;
+		text = str_from_offset(text, n);
+		if (i == 0) {
+			if (!str_has_prefix(text, STR(".")))
+				return false;
+			text = str_from_offset(text, 1);
+		}
+	}
+	*ret = part[0] * 1000 + part[1];
+	return true;
+}
+
+bool dialect_has_many_begins(unsigned v)
+{
+	return v >= 25;
+}
+
+bool dialect_has_libbpf_usdt(unsigned v)
+{
+	return v >= 24;
+}
+
+unsigned dialect_max_arg(unsigned v)
+{
+	return dialect_has_libbpf_usdt(v) ? 11 : 5;
+}
+
+unsigned dialect_max_strlen(unsigned v)
+{
+	return v >= 23 ? 1024 : 200;
+}
+
+const char *dialect_strlen_variable(unsigned v)
+{
+	return v >= 22 ? "BPFTRACE_MAX_STRLEN" : "BPFTRACE_STRLEN";
+}
+
+unsigned dialect_max_table(unsigned v)
+{
+	return v >= 23 ? 1000 : 300;
+}

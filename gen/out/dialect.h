@@ -1,0 +1,35 @@
+/**
+ * dialect - what each bpftrace version accepts, in one place.
+ *
+ * A version is one number: 17 for 0.17.x, 23 for 0.23.x, 1000 for 1.0. Templates see it as __BPFTRACE__.
+ * Every difference between versions that btgen knows is a question here, answered from measurements.
+ */
+#ifndef OUT_DIALECT_H
+#define OUT_DIALECT_H
+
+#include <stdbool.h>
+
+#include "base/str.h"
+
+#define DIALECT_OLDEST 17 /**< what we support at least */
+#define DIALECT_DEFAULT 17
+
+/** Reads "bpftrace v0.17.0", "v0.23.2", "0.27"; false when it is no version. */
+bool dialect_parse(struct str text, unsigned *ret);
+
+/** Several BEGIN (or END) clauses in one program: from 0.25. */
+bool dialect_has_many_begins(unsigned v);
+/**
+ * USDT by libbpf (from 0.24): arguments up to arg11; an argument that does not exist reads as 0 in
+ * silence; an operand that libbpf cannot parse makes the whole probe unattachable.
+ */
+bool dialect_has_libbpf_usdt(unsigned v);
+/** Highest N of argN that this version can read. */
+unsigned dialect_max_arg(unsigned v);
+/** Characters that str() and string maps can hold at most, and the variable that sets it. */
+unsigned dialect_max_strlen(unsigned v);
+const char *dialect_strlen_variable(unsigned v);
+/** Entries of one generated table beyond which the start takes longer than a user would wait. */
+unsigned dialect_max_table(unsigned v);
+
+#endif

@@ -1,0 +1,45 @@
+/**
+ * emit - tokens written out as a bpftrace program, and where each piece of it came from.
+ *
+ * A token of the first template keeps its line and, unless something before it on the line changed its
+ * length, its column: an error that bpftrace reports then points at the same place in both. What comes
+ * from other files, macros and btgen itself is put where it fits; the line map knows the origin of
+ * every token. Comments stay, except inside definitions, where bpftrace before 0.24 counts the
+ * braces in them.
+ */
+#ifndef OUT_EMIT_H
+#define OUT_EMIT_H
+
+#include "text/lex.h"
+#include "base/vec.h"
+
+/** One token of the program. */
+struct linemap_entry {
+	uint32_t line, col; /**< in the program, from 1 */
+	uint32_t len;	    /**< bytes */
+	const struct token *token;
+};
+
+struct linemap {
+	VEC(struct linemap_entry) entries; /**< in program order */
+};
+
+struct program {
+	struct strbuf text; /**< owned: program_fini() */
+	struct linemap map;
+};
+
+void program_init(struct program *p);
+void program_fini(struct program *p);
+
+/** Writes the token list @tokens; lines of @main keep their number where possible. */
+void emit_tokens(struct arena *a, const struct token *tokens, const struct src_file *main,
+		 struct program *p);
+
+/**
+ * The token that stands at program position @line:@col, or the last one before it; NULL when there is
+ * none. Its `use` is the place in a template, unless use.file is NULL.
+ */
+const struct token *linemap_find(const struct linemap *m, unsigned line, unsigned col);
+
+#endif

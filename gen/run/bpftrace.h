@@ -1,0 +1,25 @@
+/**
+ * bpftrace - which bpftrace to run, and what version it is.
+ */
+#ifndef RUN_BPFTRACE_H
+#define RUN_BPFTRACE_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+
+/** Exit statuses of the shell for a program that cannot be run, or is not there. */
+enum { RUN_NOT_RUNNABLE = 126, RUN_NOT_FOUND = 127 };
+
+struct bpftrace {
+	const char *path; /**< absolute, or as given */
+	unsigned version; /**< see out/dialect.h; 0 when it does not say */
+};
+
+/**
+ * Finds bpftrace: @wanted if not NULL, else $BTGEN_BPFTRACE, else the one that configure was given, else
+ * $PATH. Returns 0, or RUN_NOT_FOUND / RUN_NOT_RUNNABLE after saying why (nothing is said when @quiet).
+ */
+int bpftrace_find(struct arena *a, struct diag *d, const char *wanted, bool quiet,
+		  struct bpftrace *ret);
+
+#endif

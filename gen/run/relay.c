@@ -1,0 +1,236 @@
+#include "run/relay.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <unistd.h>
+
+void relay_init(struct relay *r, struct diag *d, const struct linemap *map,
+		const char *program_name)
+{
+	*r = (struct relay){.diag = d, .map = map, .program_name = program_name};
+}
+
+void relay_fini(struct relay *r)
+{
+	strbuf_fini(&r->out);
+	strbuf_fini(&r->out_line);
+	strbuf_fini(&r->err_line);
+}
+
+/** Takes a decimal number off the front of *s. */
+static bool take_number(struct str *s, unsigned long long *ret)
+{
+	size_t n = 0;
+	*ret = 0;
+	while (n < s->n && n < 18 && isdigit((unsigned char)s->p[n]))
+		*ret = *ret * 10 + (unsigned long long)(s->p[n++] - '0');
+	*s = str_from_offset(*s, n);
+	return n > 0;
+}
+
+static bool take_text(struct str *s, struct str text)
+{
+	if (!str_has_prefix(*s, text))
+		return false;
+	*s = str_from_offset(*s, text.n);
+	return true;
+}
+
+/** VERB, a number, and " probe" or " probes..." and the like: ours is said when it is true. */
+static bool is_attach_line(struct str line, struct str verb)
+{
+	unsigned long long n;
+	return take_text(&line, verb) && take_number(&line, &n) && take_text(&line, STR(" probe"));
+}
+
+static bool is_lost_line(struct str line, unsigned long long *n)
+{
+	return take_text(&line, STR("Lost ")) && take_number(&line, n) && str_eqz(line, " events");
+}
+
+static bool may_be_message(const struct relay *r, struct str part)
+{
+	struct str attaching = STR("Attaching "), lost = STR("Lost ");
+	if (!r->stdout_has_messages)
+		return false;
+	return (!r->seen_attaching &&
+		(str_has_prefix(attaching, part) || str_has_prefix(part, attaching))) ||
+	       str_has_prefix(lost, part) || str_has_prefix(part, lost);
+}
+
+/** A whole line of stdout, newline included unless the stream ended without one. */
+static void take_out_line(struct relay *r, struct str line)
+{
+	struct str bare = line;
+	if (str_has_suffix(bare, STR("\n")))
+		bare.n--;
+	unsigned long long n;
+	if (r->stdout_has_messages && !r->seen_attaching &&
+	    is_attach_line(bare, STR("Attaching "))) {
+		r->seen_attaching = true;
+		return;
+	}
+	if (r->stdout_has_messages && is_lost_line(bare, &n)) {
+		r->lost += n;
+		return;
+	}
+	strbuf_adds(&r->out, line);
+}
+
+void relay_stdout(struct relay *r, struct str bytes)
+{
+	while (bytes.n) {
+		size_t nl = str_find(bytes, '\n');
+		bool whole = nl < bytes.n;
+		struct str part = str_slice(bytes, 0, nl + whole);
+		bytes = str_from_offset(bytes, part.n);
+		if (r->out_mid_line) {
+			strbuf_adds(&r->out, part);
+			r->out_mid_line = !whole;
+			continue;
+		}
+		strbuf_adds(&r->out_line, part);
+		if (!whole)
+			break;
+		take_out_line(r, strbuf_str(&r->out_line));
+		strbuf_clear(&r->out_line);
+	}
+}
+
+void relay_stdout_idle(struct relay *r)
+{
+	if (!r->out_line.n || may_be_message(r, strbuf_str(&r->out_line)))
+		return;
+	strbuf_adds(&r->out, strbuf_str(&r->out_line));
+	strbuf_clear(&r->out_line);
+	r->out_mid_line = true;
+}
+
+/** The place in a template that program position @line:@col came from. */
+static bool find_place(struct relay *r, unsigned line, unsigned col, unsigned len,
+		       struct diag_place *ret)
+{
+	const struct token *t = r->map ? linemap_find(r->map, line, col) : NULL;
+	if (!t || !t->use.file)
+		return false;
+	bool exact = t->use.file == t->loc.file && t->use.off == t->loc.off;
+	*ret = src_place(t->use, exact && len ? len : t->text.n);
+	if (ret->source.n && ret->col - 1 + ret->len > ret->source.n)
+		ret->len = ret->col <= ret->source.n ? (unsigned)ret->source.n - ret->col + 1 : 1;
+	return true;
+}
+
+/**
+ * "NAME:2:17-20: ERROR: text" or "NAME:2-4: ERROR: text": bpftrace's Location, from 1, columns count bytes,
+ * the second one stands behind the last. False when the line is none of these.
+ */
+static bool take_placed_message(struct relay *r, struct str line)
+{
+	unsigned long long l1, c1 = 1, c2 = 0;
+	if (!take_text(&line, str_from(r->program_name)) || !take_text(&line, STR(":")) ||
+	    !take_number(&line, &l1))
+		return false;
+	if (take_text(&line, STR(":"))) {
+		if (!take_number(&line, &c1) || !take_text(&line, STR("-")) ||
+		    !take_number(&line, &c2))
+			return false;
+	} else if (!take_text(&line, STR("-")) || !take_number(&line, &c2)) {
+		return false;
+	} else {
+		c2 = 0;
+	}
+	if (!take_text(&line, STR(": ")))
+		return false;
+
+	bool is_error = take_text(&line, STR("ERROR: "));
+	bool is_warning = !is_error && take_text(&line, STR("WARNING: "));
+	if (!is_error && !is_warning)
+		return false;
+	struct diag_place at;
+	if (!find_place(r, (unsigned)l1, (unsigned)c1, c2 > c1 ? (unsigned)(c2 - c1) : 0, &at))
+		return false;
+	if (is_error)
+		diag_error(r->diag, &at, "bpftrace: " STR_FMT, STR_ARG(line));
+	else
+		diag_warning(r->diag, &at, "bpftrace: " STR_FMT, STR_ARG(line));
+	r->n_errors += is_error;
+	r->skip_excerpt = 2;
+	return true;
+}
+
+/** bpftrace shows the line and a row of ~ below it; we have shown the template's. */
+static bool is_own_excerpt(struct relay *r, struct str line)
+{
+	if (!r->skip_excerpt)
+		return false;
+	r->skip_excerpt--;
+	for (size_t i = 0; i < line.n; i++)
+		if (!strchr(" \t~^\n", line.p[i]))
+			return true; // the source line
+	r->skip_excerpt = 0;
+	return true;
+}
+
+/**
+ * Messages that tell of nothing wrong. Kernels from 5.11 on account BPF memory by cgroup, so the limit that
+ * bpftrace may not raise is not used. And without tracefs no probe was made through uprobe_events, so
+ * there is none to take out of it: bpftrace 0.17 tries all the same.
+ */
+static bool is_noise(struct str line)
+{
+	if (str_contains(line, STR("couldn't set RLIMIT_MEMLOCK for bpftrace")))
+		return true;
+	bool detach = str_has_prefix(line, STR("ERROR: failed to detach probe: u")) ||
+		      (str_has_prefix(line, STR("open(")) &&
+		       str_contains(line, STR("/uprobe_events): No such file or directory")));
+	return detach && access("/sys/kernel/tracing/uprobe_events", F_OK) != 0 &&
+	       access("/sys/kernel/debug/tracing/uprobe_events", F_OK) != 0;
+}
+
+static void take_err_line(struct relay *r, struct str line)
+{
+	unsigned long long n;
+	if (is_attach_line(line, STR("Attached "))) {
+		r->attached = true;
+		return;
+	}
+	if (is_lost_line(line, &n)) {
+		r->lost += n;
+		return;
+	}
+	if (is_noise(line) || take_placed_message(r, line) || is_own_excerpt(r, line))
+		return;
+	if (str_has_prefix(line, STR("ERROR: ")))
+		r->n_errors++;
+	r->skip_excerpt = 0;
+	struct strbuf b;
+	strbuf_init(&b);
+	strbuf_add_printable(&b, line);
+	strbuf_addc(&b, '\n');
+	fwrite(b.p, 1, b.n, r->diag->out);
+	fflush(r->diag->out);
+	strbuf_fini(&b);
+}
+
+void relay_stderr(struct relay *r, struct str bytes)
+{
+	while (bytes.n) {
+		size_t nl = str_find(bytes, '\n');
+		strbuf_adds(&r->err_line, str_slice(bytes, 0, nl));
+		if (nl == bytes.n)
+			break;
+		bytes = str_from_offset(bytes, nl + 1);
+		take_err_line(r, strbuf_str(&r->err_line));
+		strbuf_clear(&r->err_line);
+	}
+}
+
+void relay_end(struct relay *r)
+{
+	if (r->out_line.n)
+		take_out_line(r, strbuf_str(&r->out_line));
+	strbuf_clear(&r->out_line);
+	if (r->err_line.n)
+		take_err_line(r, strbuf_str(&r->err_line));
+	strbuf_clear(&r->err_line);
+}

@@ -1,0 +1,42 @@
+/**
+ * relay - what bpftrace prints, sorted into data and messages, with places in templates.
+ *
+ * bpftrace mixes both: before 0.24 "Attaching..." and lost-event lines stand between the data. The data go
+ * through as they are; messages go to stderr; an error that names a line of the generated program is
+ * told as an error of the template's line.
+ */
+#ifndef RUN_RELAY_H
+#define RUN_RELAY_H
+
+#include "base/diag.h"
+#include "out/emit.h"
+
+struct relay {
+	struct diag *diag;	   /**< for errors with a place */
+	const struct linemap *map; /**< may be NULL: places stay bpftrace's */
+	const char *program_name;  /**< what bpftrace calls the program in messages */
+	bool stdout_has_messages;  /**< bpftrace before 0.24 */
+	bool seen_attaching;	   /**< it says so once, before any data */
+	struct strbuf out;	   /**< data ready to be written by the owner, who clears it */
+	struct strbuf out_line;	   /**< start of a line that may yet turn out to be a message */
+	struct strbuf err_line;
+	bool out_mid_line;     /**< the start of the current data line has already gone */
+	bool attached;	       /**< bpftrace said "Attached" (0.24 and newer) */
+	unsigned skip_excerpt; /**< lines of bpftrace's own excerpt that are still to be dropped */
+	unsigned long long lost; /**< events that bpftrace said were lost */
+	unsigned n_errors;	 /**< error lines seen */
+};
+
+void relay_init(struct relay *r, struct diag *d, const struct linemap *map,
+		const char *program_name);
+void relay_fini(struct relay *r);
+/** Takes bytes of bpftrace's stdout. */
+void relay_stdout(struct relay *r, struct str bytes);
+/** Nothing more comes for now: a line without an end is data if it cannot become a message. */
+void relay_stdout_idle(struct relay *r);
+/** Takes bytes of bpftrace's stderr. */
+void relay_stderr(struct relay *r, struct str bytes);
+/** Both streams have ended. */
+void relay_end(struct relay *r);
+
+#endif

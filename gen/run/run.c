@@ -1,0 +1,416 @@
+#include "run/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "out/dialect.h"
+#include "run/relay.h"
+
+#define READY_POLL_MS 5		  // how often bpftrace is looked at until it is attached
+#define HELD_OUTPUT_MAX (1 << 20) // output from before that is kept in memory up to this many bytes
+#define NUMBER_LENGTH 24
+
+/** One run. */
+struct runner {
+	struct arena *arena;
+	struct diag *diag;
+	const struct run_config *cfg;
+	struct relay relay;
+	pid_t pid;		// bpftrace; 0 once it is reaped
+	int out_pipe, err_pipe; // -1 once they have ended
+	int signals;
+	int target_end;	 // becomes readable when the target ends; -1: bpftrace itself watches it
+	int out_fd;	 // where data go; -1: the file is not made yet
+	bool out_is_new; // the file did not exist before
+	bool ready;	 // the probes are attached
+	bool out_failed; // the reader of our output has gone, or the disk is full
+	unsigned interrupts;
+	int status;
+};
+
+/**
+ * Opens the output file without changing it, so that a run that fails leaves it as it was. A file
+ * that does not exist yet is only tried for: it is made when the probes are attached.
+ */
+static bool open_output(struct runner *r)
+{
+	const char *path = r->cfg->out_path;
+	r->out_fd = STDOUT_FILENO;
+	if (!path)
+		return true;
+	r->out_fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (r->out_fd >= 0)
+		return true;
+	if (errno == ENOENT) {
+		const char *slash = strrchr(path, '/');
+		const char *dir = slash == path ? "/"
+				  : slash ? arena_strndup(r->arena, path, (size_t)(slash - path))
+					  : ".";
+		r->out_is_new = true;
+		if (access(dir, F_OK) != 0)
+			return diag_error(r->diag, NULL, "-o: there is no folder %s", dir);
+		if (access(dir, W_OK | X_OK) == 0)
+			return true;
+	}
+	return diag_error(r->diag, NULL, "-o: cannot write %s: %s", path, strerror(errno));
+}
+
+/** The file is wanted now: empties or makes it. */
+static bool begin_output(struct runner *r)
+{
+	struct stat st;
+	if (!r->cfg->out_path)
+		return true;
+	if (r->out_is_new && r->out_fd < 0)
+		r->out_fd = open(r->cfg->out_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	else if (fstat(r->out_fd, &st) == 0 && S_ISREG(st.st_mode) && ftruncate(r->out_fd, 0) != 0)
+		return diag_error(r->diag, NULL, "-o: cannot empty %s: %s", r->cfg->out_path,
+				  strerror(errno));
+	return r->out_fd >= 0 || diag_error(r->diag, NULL, "-o: cannot make %s: %s",
+					    r->cfg->out_path, strerror(errno));
+}
+
+static bool write_all(int fd, struct str s)
+{
+	while (s.n) {
+		ssize_t n = write(fd, s.p, s.n);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN) { // somebody made our stdout non-blocking
+			struct pollfd p = {.fd = fd, .events = POLLOUT};
+			poll(&p, 1, -1);
+			continue;
+		}
+		if (n < 0)
+			return false;
+		s = str_from_offset(s, (size_t)n);
+	}
+	return true;
+}
+
+static void stop_bpftrace(struct runner *r, int sig)
+{
+	if (r->pid > 0)
+		kill(r->pid, sig);
+}
+
+static void flush_output(struct runner *r)
+{
+	struct str data = strbuf_str(&r->relay.out);
+	if (!data.n || (r->cfg->out_path && !r->ready))
+		return;
+	if (!r->out_failed && !write_all(r->out_fd, data)) {
+		r->out_failed = true;
+		if (errno != EPIPE)
+			diag_error(r->diag, NULL, "cannot write %s: %s",
+				   r->cfg->out_path ? r->cfg->out_path : "the output",
+				   strerror(errno));
+		stop_bpftrace(r, SIGINT);
+	}
+	strbuf_clear(&r->relay.out);
+}
+
+/** A private, sealed-off copy of the program that bpftrace reads as /proc/self/fd/N. */
+static int make_program_fd(struct runner *r)
+{
+	int fd = memfd_create("btgen-program", 0); // inherited on purpose
+	if (fd < 0 || !write_all(fd, r->cfg->program) || lseek(fd, 0, SEEK_SET) != 0) {
+		diag_error(r->diag, NULL, "cannot hand the program over: %s", strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static char **make_argv(struct runner *r, const char *program)
+{
+	const struct run_config *cfg = r->cfg;
+	VEC(char *) argv = {0};
+	vec_push(r->arena, &argv, (char *)cfg->bpftrace->path);
+	if (cfg->pass_pid && cfg->proc) {
+		vec_push(r->arena, &argv, (char *)"-p");
+		vec_push(r->arena, &argv, arena_printf(r->arena, "%d", cfg->proc->pid));
+	}
+	vec_push(r->arena, &argv, (char *)program);
+	bool dashed = false;
+	for (char **arg = cfg->args; arg && *arg; arg++)
+		dashed |= **arg == '-';
+	if (dashed)
+		vec_push(r->arena, &argv, (char *)"--");
+	for (char **arg = cfg->args; arg && *arg; arg++)
+		vec_push(r->arena, &argv, *arg);
+	vec_push(r->arena, &argv, NULL);
+	return argv.v;
+}
+
+/** The limits of strings; what the user has set is left alone. */
+static void set_environment(const struct run_config *cfg)
+{
+	unsigned version = cfg->bpftrace->version;
+	char number[NUMBER_LENGTH];
+	if (cfg->max_strlen) {
+		snprintf(number, sizeof(number), "%u", cfg->max_strlen);
+		setenv(dialect_strlen_variable(version), number, 0);
+	}
+	setenv("BPFTRACE_STR_TRUNC_TRAILER", "", 0);
+}
+
+/** In the child: becomes bpftrace. */
+static void become_bpftrace(struct runner *r, char **argv, int out, int err, pid_t parent)
+{
+	// A process group of its own: ^C reaches bpftrace once, through us, and not twice.
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGINT);
+	if (getppid() != parent)
+		_exit(RUN_NOT_RUNNABLE);
+	sigset_t none;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	int null = open("/dev/null", O_RDONLY);
+	dup2(null, STDIN_FILENO);
+	dup2(out, STDOUT_FILENO);
+	dup2(err, STDERR_FILENO);
+	set_environment(r->cfg);
+	execv(argv[0], argv);
+	dprintf(STDERR_FILENO, "btgen: error: cannot run %s: %s\n", argv[0], strerror(errno));
+	_exit(errno == ENOENT ? RUN_NOT_FOUND : RUN_NOT_RUNNABLE);
+}
+
+static bool start_bpftrace(struct runner *r)
+{
+	int program = make_program_fd(r);
+	if (program < 0)
+		return false;
+	const char *name = arena_printf(r->arena, "/proc/self/fd/%d", program);
+	relay_init(&r->relay, r->diag, r->cfg->map, name);
+	r->relay.stdout_has_messages = r->cfg->bpftrace->version < 24;
+
+	int out[2], err[2];
+	char **argv = make_argv(r, name);
+	if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0)
+		return diag_error(r->diag, NULL, "cannot make a pipe: %s", strerror(errno));
+	pid_t parent = getpid();
+	r->pid = fork();
+	if (r->pid == 0)
+		become_bpftrace(r, argv, out[1], err[1], parent);
+	close(program);
+	close(out[1]);
+	close(err[1]);
+	r->out_pipe = out[0];
+	r->err_pipe = err[0];
+	if (r->pid < 0) {
+		r->pid = 0;
+		return diag_error(r->diag, NULL, "cannot start bpftrace: %s", strerror(errno));
+	}
+	return true;
+}
+
+/**
+ * bpftrace sets up, runs BEGIN, attaches, and only then waits for events with epoll_wait: that
+ * system call of its main thread, and nothing it prints before 0.24, tells that the probes are in place.
+ */
+static bool is_waiting_for_events(pid_t pid)
+{
+	char path[NUMBER_LENGTH + 16], text[32];
+	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	long nr = strtol(text, NULL, 10);
+#ifdef SYS_epoll_wait
+	if (nr == SYS_epoll_wait)
+		return true;
+#endif
+	return nr == SYS_epoll_pwait;
+}
+
+static void tell_ready(struct runner *r)
+{
+	const struct run_config *cfg = r->cfg;
+	if (!cfg->quiet && cfg->proc)
+		fprintf(stderr, "btgen: attached to " STR_FMT " (PID %d)\n",
+			STR_ARG(str_printable(r->arena, cfg->proc->comm)), cfg->proc->pid);
+	else if (!cfg->quiet)
+		fprintf(stderr, "btgen: attached\n");
+	if (cfg->ready_file) {
+		int fd = open(cfg->ready_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		if (fd < 0 || !write_all(fd, STR("ready\n")))
+			diag_warning(r->diag, NULL, "--ready-file: cannot write %s: %s",
+				     cfg->ready_file, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+	}
+	if (cfg->ready_fd >= 0) {
+		if (!write_all(cfg->ready_fd, STR("ready\n")))
+			diag_warning(r->diag, NULL, "--ready-fd: %s", strerror(errno));
+		close(cfg->ready_fd);
+	}
+	if (cfg->child)
+		spawn_release(cfg->child);
+}
+
+static void become_ready(struct runner *r)
+{
+	r->ready = true;
+	if (!begin_output(r)) {
+		r->out_failed = true;
+		stop_bpftrace(r, SIGINT);
+		return;
+	}
+	if (r->cfg->proc && !proc_is_same(r->cfg->proc))
+		return; // it ended meanwhile; said at the end
+	tell_ready(r);
+}
+
+static void take_signal(struct runner *r)
+{
+	struct signalfd_siginfo info;
+	if (read(r->signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
+		return;
+	if (info.ssi_signo ==
+	    SIGCHLD) // reaping is done when the pipes end; a held child may end, too
+		return;
+	// SIGINT makes bpftrace run END and print its maps; a second wish means it hangs.
+	static const int wishes[] = {SIGINT, SIGTERM, SIGKILL};
+	stop_bpftrace(r, wishes[r->interrupts < 2 ? r->interrupts : 2]);
+	r->interrupts++;
+}
+
+/** Reads what has come through @fd; -1 in *fd at its end. Returns whether there was anything. */
+static bool take_bytes(int *fd, struct relay *relay, void (*take)(struct relay *, struct str))
+{
+	char bytes[65536];
+	ssize_t n = read(*fd, bytes, sizeof(bytes));
+	if (n > 0) {
+		take(relay, (struct str){bytes, (size_t)n});
+		return true;
+	}
+	if (n == 0 || errno != EINTR) {
+		close(*fd);
+		*fd = -1;
+	}
+	return false;
+}
+
+/** Until bpftrace has closed both of its streams. */
+static void relay_until_end(struct runner *r)
+{
+	while (r->out_pipe >= 0 || r->err_pipe >= 0) {
+		struct pollfd fds[] = {
+		    {.fd = r->out_pipe, .events = POLLIN},
+		    {.fd = r->err_pipe, .events = POLLIN},
+		    {.fd = r->signals, .events = POLLIN},
+		    {.fd = r->target_end, .events = POLLIN},
+		};
+		int n = poll(fds, 4, r->ready && !r->relay.out_line.n ? -1 : READY_POLL_MS);
+		if (n < 0 && errno != EINTR)
+			break;
+		if (n <= 0) {
+			relay_stdout_idle(&r->relay);
+		} else {
+			if (fds[1].revents)
+				take_bytes(&r->err_pipe, &r->relay, relay_stderr);
+			if (fds[0].revents)
+				take_bytes(&r->out_pipe, &r->relay, relay_stdout);
+			if (fds[2].revents)
+				take_signal(r);
+			if (fds[3].revents) {
+				r->target_end = -1;
+				stop_bpftrace(r, SIGINT);
+			}
+		}
+		// So much output before we saw it wait: it is attached and never idle.
+		bool busy = r->relay.out.n >= HELD_OUTPUT_MAX;
+		if (!r->ready && (r->relay.attached || busy || is_waiting_for_events(r->pid)))
+			become_ready(r);
+		flush_output(r);
+	}
+	relay_end(&r->relay);
+}
+
+static void reap(struct runner *r)
+{
+	int status = 0;
+	while (waitpid(r->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	r->pid = 0;
+	r->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	if (WIFSIGNALED(status) && r->interrupts < 3)
+		diag_error(r->diag, NULL, "bpftrace was ended by signal %d (%s)", WTERMSIG(status),
+			   strsignal(WTERMSIG(status)));
+}
+
+/** What remains to be said and done once bpftrace is gone. */
+static void finish(struct runner *r)
+{
+	const struct run_config *cfg = r->cfg;
+	if (!r->ready && r->status == 0) { // it was over before we saw it wait: a BEGIN that exits
+		r->ready = true;
+		if (!begin_output(r))
+			r->out_failed = true;
+	}
+	if (r->ready)
+		flush_output(r);
+	if (r->relay.lost)
+		diag_warning(r->diag, NULL, "%llu events were lost: bpftrace could not keep up",
+			     r->relay.lost);
+	if (cfg->proc && !proc_is_same(cfg->proc) && r->status == 0 && !cfg->quiet)
+		fprintf(stderr, "btgen: process %d (" STR_FMT ") has exited\n", cfg->proc->pid,
+			STR_ARG(str_printable(r->arena, cfg->proc->comm)));
+	if (r->out_failed && r->status == 0)
+		r->status = r->diag->n_errors ? 1 : 0;
+}
+
+int run_program(struct arena *a, struct diag *d, const struct run_config *cfg)
+{
+	struct runner r = {.arena = a, .diag = d, .cfg = cfg, .out_pipe = -1, .err_pipe = -1};
+	r.out_fd = -1;
+	r.target_end = cfg->proc && !cfg->pass_pid ? cfg->proc->pidfd : -1;
+	if (!open_output(&r))
+		return 1;
+	if (cfg->proc && !proc_is_same(cfg->proc)) {
+		diag_error(d, NULL, "process %d has ended", cfg->proc->pid);
+		return 1;
+	}
+
+	sigset_t set, old;
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGQUIT);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, &old);
+	signal(SIGPIPE, SIG_IGN);
+	r.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+
+	r.status = 1;
+	if (start_bpftrace(&r)) {
+		relay_until_end(&r);
+		reap(&r);
+		finish(&r);
+		relay_fini(&r.relay);
+	}
+	close(r.signals);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	if (r.out_fd > STDERR_FILENO)
+		close(r.out_fd);
+	return r.status;
+}

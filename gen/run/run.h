@@ -1,0 +1,34 @@
+/**
+ * run - one bpftrace, from start to exit status.
+ *
+ * The program goes to bpftrace through a descriptor, so no file is left anywhere. Nothing of the output
+ * file is touched before the probes are attached. bpftrace ends with us: it is told to when we are
+ * interrupted, and the kernel tells it when we are killed.
+ */
+#ifndef RUN_RUN_H
+#define RUN_RUN_H
+
+#include "out/emit.h"
+#include "run/bpftrace.h"
+#include "run/spawn.h"
+#include "target/proc.h"
+
+struct run_config {
+	const struct bpftrace *bpftrace;
+	struct str program;
+	const struct linemap *map; /**< NULL: the program is no template's */
+	struct proc *proc;	   /**< the target, or NULL */
+	bool pass_pid;		   /**< give -p to bpftrace */
+	struct spawned *child;	   /**< program to release once attached, or NULL */
+	const char *out_path;	   /**< file for the data, or NULL for stdout */
+	const char *ready_file;	   /**< file to write once attached, or NULL */
+	int ready_fd;		   /**< descriptor to write a line to once attached, or -1 */
+	bool quiet;		   /**< no messages but errors and lost events */
+	unsigned max_strlen;	   /**< longest string to be shown; 0: bpftrace's default */
+	char **args;		   /**< positional parameters of the script, ends in NULL */
+};
+
+/** Runs it to its end; returns the exit status for the shell. Errors are said through @d. */
+int run_program(struct arena *a, struct diag *d, const struct run_config *cfg);
+
+#endif

@@ -1,0 +1,164 @@
+#!/usr/bin/env bash
+# Traces a running program with a bpftrace template: finds btgen, reads the command line, hands over.
+set -euo pipefail
+
+usage() {
+	cat <<'EOF'
+Usage: bpftrace.sh [OPTION]... PID SCRIPT.bt... [-- ARG...]
+       bpftrace.sh [OPTION]... -c COMMAND SCRIPT.bt...
+       bpftrace.sh [OPTION]... SCRIPT.bt...         scripts for the whole host
+       bpftrace.sh -l PID|FILE [PATTERN]...         what can be traced
+
+EXAMPLES
+  bpftrace.sh `pidof nvmf_tgt` nvmf.bt              states and events by name
+  bpftrace.sh -o trace.txt `pidof app` app.bt       data to a file, messages stay here
+  bpftrace.sh -n `pidof app` app.bt                 print the program and stop
+  bpftrace.sh -e 'usdt:__EXE__:query__start { printf("%s\n", str(arg0)); }' PID
+  bpftrace.sh -c './app --fast' app.bt              trace from the first instruction
+  bpftrace.sh -l `pidof app` 'nvmf_*'               its probes and their arguments
+
+OPTIONS
+  -o FILE           write the data to FILE (as does BPF_OUTFILE); untouched if nothing is attached
+  -n                print the program and stop
+  -e TEXT           template text instead of a file
+  -D NAME[=VALUE]   define a macro; -I DIR: search DIR for #include
+  -c COMMAND        start COMMAND and trace it
+  -q                no messages but errors
+  -v                say which files were chosen and what is run
+  --bpftrace PATH   the bpftrace to use
+  --ready-file FILE, --ready-fd N
+                    write a line there once all probes are attached
+  -h, --help        this text; --version
+
+A script is looked for as given, then in the current folder, then among btgen's own scripts, with or
+without .bt. ^C ends the trace and prints its maps.
+ENVIRONMENT: BPF_OUTFILE as -o, ECHO_PROGRAM=1 prints the program and goes on,
+USE_CMDLINE_BPF_PROGRAM=1 takes SCRIPT as the text of a finished program.
+EXIT STATUS: bpftrace's own; 1 wrong input, 2 wrong usage, 126/127 bpftrace cannot be run / is missing.
+EOF
+}
+
+usage_error() {
+	printf "bpftrace.sh: %s\nTry 'bpftrace.sh --help'.\n" "$1" >&2
+	exit 2
+}
+
+# find_btgen: the one that belongs to this script (checkout or installation), or $BTGEN
+find_btgen() {
+	local here
+	here=$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")
+	if [ -n "${BTGEN-}" ]; then
+		printf '%s' "$BTGEN"
+	elif [ -x "$here/btgen" ]; then
+		printf '%s' "$here/btgen"
+	elif [ -x "$here/../build/btgen" ]; then
+		printf '%s' "$here/../build/btgen"
+	elif [ -f "$here/../Makefile" ]; then
+		printf 'bpftrace.sh: btgen is not built: run make in %s\n' "$(dirname -- "$here")" >&2
+		return 1
+	elif ! command -v btgen; then
+		printf 'bpftrace.sh: btgen not found beside %s\n' "${BASH_SOURCE[0]}" >&2
+		return 1
+	fi
+}
+
+main() {
+	local -a run=() pids=() scripts=() script_args=() words=()
+	local list=no texts=0 command=no word opt value
+	local out=${BPF_OUTFILE-}
+
+	while [ $# -gt 0 ]; do
+		word=$1
+		shift
+		value=
+		case $word in
+		--)
+			script_args=("$@")
+			break
+			;;
+		--*=*)
+			opt=${word%%=*}
+			value=${word#*=}
+			set -- "$value" "$@"
+			;;
+		-[oeDIc]?*)
+			opt=${word:0:2}
+			set -- "${word:2}" "$@"
+			;;
+		-[nqvhl]?*)
+			opt=${word:0:2}
+			set -- "-${word:2}" "$@"
+			;;
+		*) opt=$word ;;
+		esac
+		case $opt in
+		-o | -e | -D | -I | -c | --bpftrace | --ready-file | --ready-fd)
+			[ $# -gt 0 ] || usage_error "option '$opt' needs a value"
+			case $opt in
+			-o) out=$1 ;;
+			-c) command=yes run+=(-c "$1") ;;
+			-e) texts=1 run+=(-e "$1") ;;
+			*) run+=("$opt" "$1") ;;
+			esac
+			shift
+			;;
+		-n | -q | -v) run+=("$opt") ;;
+		-l) list=yes ;;
+		-h | --help)
+			usage
+			return
+			;;
+		--version) run=(--version) && break ;;
+		-*) usage_error "unknown option '$word'" ;;
+		*)
+			# `pidof` gives several words; a number after the first script is a script's name.
+			if [[ ${#scripts[@]} = 0 && $word =~ ^[0-9]+(,[0-9]+)*$ ]]; then
+				IFS=, read -ra words <<<"$word"
+				pids+=("${words[@]}")
+			else
+				scripts+=("$word")
+			fi
+			;;
+		esac
+	done
+
+	local btgen
+	btgen=$(find_btgen) || exit 127
+	if [ "${run[*]-}" = --version ]; then
+		exec "$btgen" --version
+	fi
+	if [ $list = yes ]; then
+		list_probes
+	fi
+	if [ ${#scripts[@]} = 0 ] && [ $texts = 0 ]; then
+		[ ${#pids[@]} -gt 0 ] || usage_error "say which process and which script"
+		usage_error "say which script to run on process ${pids[*]}"
+	fi
+	for word in ${pids[@]+"${pids[@]}"}; do
+		run+=(-p "$word")
+	done
+	[ -z "$out" ] || run+=(-o "$out")
+	[ -z "${ECHO_PROGRAM-}" ] || run+=(--echo)
+	[ -z "${USE_CMDLINE_BPF_PROGRAM-}" ] || run+=(--raw)
+	[ $command = no ] || [ ${#pids[@]} = 0 ] || usage_error "-c starts a process: give no PID with it"
+	exec "$btgen" run ${run[@]+"${run[@]}"} -- ${scripts[@]+"${scripts[@]}"} \
+		${script_args[@]+-- "${script_args[@]}"}
+}
+
+# list_probes: -l PID|FILE [PATTERN]...; uses main's variables
+list_probes() {
+	local -a args=()
+	if [ ${#pids[@]} -gt 0 ]; then
+		for word in "${pids[@]}"; do
+			args+=(-p "$word")
+		done
+	elif [ ${#scripts[@]} -gt 0 ]; then
+		args=(-x "${scripts[0]}")
+		scripts=("${scripts[@]:1}")
+	else
+		usage_error "-l: say which process or file"
+	fi
+	exec "$btgen" probes "${args[@]}" -- ${scripts[@]+"${scripts[@]}"}
+}
+
+main "$@"

@@ -1,0 +1,146 @@
+#!/usr/bin/env bash
+# Everything that can be wrong before anything is attached: one clear message, status 1 or 2, the output
+# file untouched, no bpftrace started.
+. "$(dirname "$0")/../lib.sh"
+
+sh=$top/scripts/bpftrace.sh
+tgt=$targets/nvmf_tgt
+
+# A bpftrace that must not be run for anything but its version.
+cat >"$tmp/bpftrace" <<'E2'
+#!/bin/sh
+[ "$1" = --version ] && { echo "bpftrace v${FAKE_VERSION:-0.17.0}"; exit 0; }
+touch "$FAKE_RAN"
+echo "$@" >"$FAKE_RAN"
+E2
+chmod +x "$tmp/bpftrace"
+export BTGEN_BPFTRACE=$tmp/bpftrace FAKE_RAN=$tmp/ran
+echo precious >"$tmp/old"
+
+mkfifo "$tmp/in"
+"$tgt" --wait <"$tmp/in" >/dev/null 2>&1 &
+pid=$!
+own $pid
+exec 8>"$tmp/in"
+
+printf 'usdt:__EXE__:nvmf_tgt_state { printf("%%d\\n", arg1); }\n' >"$tmp/good.bt"
+
+# bad STATUS REGEX CLAIM ARGS...: the command fails with that status and message, and does nothing else
+bad() {
+	local status=$1 regex=$2 claim=$3 out rc
+	shift 3
+	rm -f "$tmp/ran"
+	out=$("$sh" "$@" 2>&1 </dev/null)
+	rc=$?
+	is "$rc" "$status" "$claim: exit status $status"
+	like "$out" "$regex" "$claim: the message says so"
+	is "$(printf '%s\n' "$out" | grep -c 'error:\|bpftrace.sh:\|btgen run:')" 1 "$claim: one error, not several"
+	not_ok "$claim: bpftrace was not started" test -e "$tmp/ran"
+}
+
+free_pid=4194303
+while [ -d /proc/$free_pid ]; do free_pid=$((free_pid - 1)); done
+
+bad 1 "no process has PID $free_pid" "a PID that nobody has" $free_pid "$tmp/good.bt"
+if [ "$(id -u)" = 0 ] && [ -r /proc/2/stat ] && [ ! -e /proc/2/exe ]; then
+	bad 1 "kernel thread" "a kernel thread" 2 "$tmp/good.bt"
+fi
+sh -c 'exec sleep 60' &
+z=$!
+own $z
+# A zombie: a child whose parent (perl) does not wait for it.
+perl -e '$| = 1; my $p = fork // die; exit 0 if !$p; print "$p\n"; sleep 60' >"$tmp/zombie" &
+own $!
+wait_for 10 test -s "$tmp/zombie"
+zombie=$(cat "$tmp/zombie")
+wait_for 10 grep -q 'State:.*Z' "/proc/$zombie/status"
+bad 1 "zombie" "a zombie" "$zombie" "$tmp/good.bt"
+tid=$(ls /proc/$pid/task | grep -v "^$pid$" | head -n 1)
+if [ -n "$tid" ]; then
+	bad 1 "thread of process $pid" "a thread's id" "$tid" "$tmp/good.bt"
+fi
+bad 1 "2 processes were given" "two PIDs" $pid $z "$tmp/good.bt"
+
+bad 1 "no script 'nosuch'" "a script that is not there" $pid nosuch
+bad 1 "Is a directory" "a folder as a script" $pid "$tmp"
+: >"$tmp/empty.bt"
+bad 1 "nothing in this script" "an empty script" $pid "$tmp/empty.bt"
+printf '// only a comment' >"$tmp/comment.bt"
+bad 1 "nothing in this script" "a script that is a comment without end of line" $pid "$tmp/comment.bt"
+printf 'struct x { int a; };\n' >"$tmp/noprobe.bt"
+bad 1 "no probe in this script" "a script without a probe" $pid "$tmp/noprobe.bt"
+printf 'BEGIN { /* no end' >"$tmp/open.bt"
+bad 1 "open.bt:1:9: error: .*comment" "a comment without end" $pid "$tmp/open.bt"
+printf 'BEGIN { printf("x) }\n' >"$tmp/open.bt"
+bad 1 "open.bt:1:16: error:" "a string without end" $pid "$tmp/open.bt"
+printf 'a\0b' >"$tmp/nul.bt"
+bad 1 "NUL" "a script with a NUL byte" $pid "$tmp/nul.bt"
+
+printf 'BEGIN { }\n\nusdt:__EXE__:nvmf_tgt_stat { }\n' >"$tmp/unknown.bt"
+bad 1 "unknown.bt:3:1: error: .*no probe nvmf_tgt_stat" "an unknown probe" $pid "$tmp/unknown.bt"
+like "$("$sh" $pid "$tmp/unknown.bt" 2>&1)" "did you mean spdk:nvmf_tgt_state\?" "and the nearest name is offered"
+printf 'usdt:__EXE__:spdk:nvmf_tgt_state { printf("%%d", arg7); }\n' >"$tmp/arg.bt"
+bad 1 "arg.bt:1:49: error: there is no arg7: .*has 2 arguments" "an argument that is not there" $pid "$tmp/arg.bt"
+printf 'uprobe:__EXE__:spdk_thread_send_msgs { }\n' >"$tmp/fn.bt"
+bad 1 "no function spdk_thread_send_msgs" "an unknown function" $pid "$tmp/fn.bt"
+like "$("$sh" $pid "$tmp/fn.bt" 2>&1)" "did you mean spdk_thread_send_msg\?" "and the nearest function is offered"
+printf '#pragma enum t nvmf_tgt_stat\nusdt:__EXE__:nvmf_tgt_state { printf("%%s", @t[arg1]); }\n' >"$tmp/enum.bt"
+bad 1 "enum.bt:1:16: error: .*nvmf_tgt_stat" "an enum that is not in the debug information" $pid "$tmp/enum.bt"
+
+strip -o "$tmp/stripped" "$tgt"
+"$tmp/stripped" --wait <"$tmp/in" >/dev/null 2>&1 &
+stripped=$!
+own $stripped
+wait_for 10 test -e /proc/$stripped/exe
+bad 1 "no debug information" "no DWARF at all" $stripped -e 'usdt:__EXE__:nvmf_tgt_state { printf("%s", @target[arg1]); }'
+
+bad 1 "no folder $tmp/nowhere" "-o into a folder that is not there" -o "$tmp/nowhere/out" $pid "$tmp/good.bt"
+bad 1 "cannot write $tmp" "-o onto a folder" -o "$tmp" $pid "$tmp/good.bt"
+bad 1 "no process has PID" "-o with a wrong PID" -o "$tmp/old" $free_pid "$tmp/good.bt"
+is "$(cat "$tmp/old")" precious "and the old output file is as it was"
+bad 1 "no process has PID" "a new output file with a wrong PID" -o "$tmp/new" $free_pid "$tmp/good.bt"
+not_ok "and no new output file is made" test -e "$tmp/new"
+
+bad 2 "unknown option '--nosuch'" "an unknown option" --nosuch $pid "$tmp/good.bt"
+bad 2 "needs a value" "an option without its value" -o
+bad 2 "which script" "no script" $pid
+bad 2 "which process" "nothing at all"
+bad 127 "bpftrace not found" "a bpftrace that is not there" --bpftrace "$tmp/nosuch" $pid "$tmp/good.bt"
+bad 126 "not a program" "a bpftrace that is no program" --bpftrace "$tmp/good.bt" $pid "$tmp/good.bt"
+export FAKE_VERSION=0.11.3
+bad 1 "0.11: 0.17 or newer is needed" "a bpftrace that is too old" $pid "$tmp/good.bt"
+unset FAKE_VERSION
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	chmod 755 "$tmp"
+	out=$(setpriv --reuid 65534 --regid 65534 --clear-groups "$sh" $pid "$tmp/good.bt" 2>&1)
+	is $? 1 "without root: exit status 1"
+	like "$out" "needs root" "without root: the message says so"
+	out=$(setpriv --reuid 65534 --regid 65534 --clear-groups "$btgen" expand -p $pid "$tmp/good.bt" 2>&1)
+	is $? 1 "another user's process: exit status 1"
+	like "$out" "no permission to look into process $pid" "another user's process: the message says so"
+	chmod 000 "$tmp/good.bt"
+	out=$(setpriv --reuid 65534 --regid 65534 --clear-groups "$btgen" expand -x "$tgt" "$tmp/good.bt" 2>&1)
+	is $? 1 "an unreadable script: exit status 1"
+	like "$out" "good.bt.*Permission denied" "an unreadable script: the message says so"
+	chmod 644 "$tmp/good.bt"
+fi
+
+# A file that is no ELF file, and one that is cut off.
+bad_exe() {
+	local out rc
+	out=$("$btgen" expand -x "$1" "$tmp/good.bt" 2>&1)
+	rc=$?
+	is "$rc" 1 "$3: exit status 1"
+	like "$out" "$2" "$3: the message says so"
+}
+head -c 100 "$tgt" >"$tmp/cut"
+bad_exe "$tmp/cut" "cut: error|cut.*error" "an ELF file of 100 bytes"
+bad_exe "$tmp/good.bt" "good.bt.*not an ELF file" "a text file as the target"
+bad_exe "$tmp/nosuch" "nosuch.*no such file" "a target that is not there"
+
+# What is not wrong.
+printf 'usdt:__EXE__:nvmf_tgt_state { printf("%%d\\n", arg1); }\r\n// end' >"$tmp/crlf.bt"
+out=$("$btgen" expand -x "$tgt" "$tmp/crlf.bt" 2>&1)
+is $? 0 "CR LF line ends, and a comment at the end without one, are fine"
+like "$out" "^usdt:$tgt:spdk:nvmf_tgt_state \{ printf" "and the probe is bound"
+done_testing
