@@ -11,6 +11,7 @@ static const struct cmd commands[] = {
     {"run", "expand a template and run it under bpftrace", cmd_run},
     {"probes", "list the USDT probes of a file or a process", cmd_probes},
     {"enums", "print tables of enumerator names", cmd_enums},
+    {"types", "print C definitions of types", cmd_types},
 };
 static const size_t n_commands = sizeof(commands) / sizeof(commands[0]);
 

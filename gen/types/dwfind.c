@@ -116,23 +116,17 @@ static bool has_flag(Dwarf_Die *die, unsigned name)
 	return dwarf_attr(die, name, &at) && dwarf_formflag(&at, &set) == 0 && set;
 }
 
-/** The DIE's own name; one that completes a declaration elsewhere has it there. */
-static const char *name_of(Dwarf_Die *die)
-{
-	const char *name = dwarf_diename(die);
-	return name;
-}
-
 static void visit(struct walk *w, Dwarf_Die *die, Dwarf_Die *owner, unsigned kind, unsigned depth)
 {
-	const char *name = name_of(die);
+	const char *name = dwsrc_name(die); // one that completes a declaration has it there;
 	if (!name || !*name)
 		return;
+	Dwarf_Die type;
 	struct dwhit hit = {
 	    .die = *die,
 	    .owner = *owner,
 	    .kind = kind,
-	    .is_decl = has_flag(die, DW_AT_declaration),
+	    .is_decl = has_flag(die, DW_AT_declaration) || dwsrc_signature(die, &type),
 	    .scopes = w->scopes,
 	    .n_scopes = depth,
 	    .name = str_from(name),
@@ -147,7 +141,7 @@ static void visit(struct walk *w, Dwarf_Die *die, Dwarf_Die *owner, unsigned kin
 		hit.n_scopes = 0;
 		for (int i = n - 1; i > 0 && hit.n_scopes < DWSRC_MAX_DEPTH; i--)
 			if (is_scope(dwarf_tag(&scopes[i]))) {
-				const char *z = dwarf_diename(&scopes[i]);
+				const char *z = dwsrc_name(&scopes[i]);
 				outer[hit.n_scopes++] = str_from(z);
 			}
 		hit.scopes = outer;
@@ -179,7 +173,7 @@ static void walk_children(struct walk *w, Dwarf_Die *parent, unsigned depth)
 		}
 		if (!inside || depth + 1 >= DWSRC_MAX_DEPTH)
 			continue;
-		const char *name = dwarf_diename(&die);
+		const char *name = dwsrc_name(&die);
 		w->scopes[depth] = str_from(name);
 		walk_children(w, &die, depth + 1);
 	}
@@ -225,10 +219,86 @@ static bool filter_hit(void *ctx, const struct dwhit *hit)
 	return !is_wanted(f->q, hit) || f->fn(f->ctx, hit);
 }
 
+// --- many questions: an index of names, made by one walk
+
+enum { WALKS_BEFORE_INDEX = 3 };
+
+struct entry {
+	struct dwhit hit;
+	struct entry *next; /**< the next one of the same name, in the order of the file */
+};
+
+struct chain {
+	struct entry *first, **tail;
+};
+
+struct index {
+	struct dwsrc *src;
+	struct map names;	  /**< last part of the name, cut at < -> struct chain */
+	unsigned kinds;		  /**< what is in it */
+	const struct str *scopes; /**< copy of the scopes of the last entry */
+	unsigned n_scopes;
+};
+
+/** Template arguments may be spaced differently, so that the index is by what stands before them. */
+static struct str index_key(struct str name)
+{
+	return str_slice(name, 0, str_find(name, '<'));
+}
+
+static bool add_entry(void *ctx, const struct dwhit *hit)
+{
+	struct index *ix = ctx;
+	struct arena *a = ix->src->arena;
+	struct entry *e = arena_new(a, struct entry);
+	e->hit = *hit;
+	// Neighbours share their scopes, and so the copy.
+	bool same = ix->n_scopes == hit->n_scopes;
+	for (unsigned i = 0; i < hit->n_scopes && same; i++)
+		same = ix->scopes[i].p == hit->scopes[i].p;
+	if (!same) {
+		struct str *copy = arena_array(a, struct str, hit->n_scopes);
+		memcpy(copy, hit->scopes, hit->n_scopes * sizeof(*copy));
+		ix->scopes = copy;
+		ix->n_scopes = hit->n_scopes;
+	}
+	e->hit.scopes = ix->scopes;
+	struct chain *c = map_get(&ix->names, index_key(hit->name));
+	if (!c) {
+		c = arena_new(a, struct chain);
+		c->tail = &c->first;
+		map_put(a, &ix->names, index_key(hit->name), c);
+	}
+	*c->tail = e;
+	c->tail = &e->next;
+	return true;
+}
+
+static void find_in_index(const struct index *ix, const struct dwquery *q, dwfind_fn *fn, void *ctx)
+{
+	const struct chain *c = map_get(&ix->names, index_key(q->parts[q->n_parts - 1]));
+	for (const struct entry *e = c ? c->first : NULL; e; e = e->next)
+		if (e->hit.kind & q->kinds && is_wanted(q, &e->hit) && !fn(ctx, &e->hit))
+			return;
+}
+
 void dwfind(struct dwsrc *src, const struct dwquery *q, dwfind_fn *fn, void *ctx)
 {
 	struct filter f = {q, fn, ctx};
-	dwfind_walk(src, q->kinds, filter_hit, &f);
+	struct index *ix = src->index;
+	if (!ix && ++src->n_walks <= WALKS_BEFORE_INDEX) {
+		dwfind_walk(src, q->kinds, filter_hit, &f);
+		return;
+	}
+	// Enumerators are most of the names and seldom asked for: they join when they are.
+	unsigned kinds = DWFIND_TYPES | (q->kinds & DWFIND_ENUMERATOR);
+	if (!ix || kinds & ~ix->kinds) {
+		src->index = ix = arena_new(src->arena, struct index);
+		ix->src = src;
+		ix->kinds = kinds;
+		dwfind_walk(src, kinds, add_entry, ix);
+	}
+	find_in_index(ix, q, fn, ctx);
 }
 
 struct str dwhit_name(struct arena *a, const struct dwhit *hit)
@@ -270,7 +340,7 @@ struct str dwfind_nearest(struct dwsrc *src, const struct dwquery *q)
 
 struct str dwfind_qualified_name(struct arena *a, Dwarf_Die *die)
 {
-	const char *name = dwarf_diename(die);
+	const char *name = dwsrc_name(die);
 	if (!name)
 		return (struct str){0};
 	Dwarf_Attribute at;
@@ -281,7 +351,7 @@ struct str dwfind_qualified_name(struct arena *a, Dwarf_Die *die)
 	strbuf_init(&b);
 	int n = dwarf_getscopes_die(&spec, &scopes);
 	for (int i = n - 1; i > 0; i--) {
-		const char *z = is_scope(dwarf_tag(&scopes[i])) ? dwarf_diename(&scopes[i]) : NULL;
+		const char *z = is_scope(dwarf_tag(&scopes[i])) ? dwsrc_name(&scopes[i]) : NULL;
 		if (z)
 			strbuf_addf(&b, "%s::", z);
 	}

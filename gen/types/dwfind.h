@@ -48,7 +48,10 @@ typedef bool dwfind_fn(void *ctx, const struct dwhit *hit);
 
 /** Cuts @text (a keyword and scopes are optional) for a search among @kinds; false when it is no name at all. */
 bool dwquery_parse(struct str text, unsigned kinds, struct dwquery *ret);
-/** Calls @fn for each DIE that fits, declarations included. */
+/**
+ * Calls @fn for each DIE that fits, declarations included, in the order of the file. The first questions are
+ * answered by a walk; when more come, an index of all names is made.
+ */
 void dwfind(struct dwsrc *src, const struct dwquery *q, dwfind_fn *fn, void *ctx);
 /** Calls @fn for each named type, and enumerator when @kinds has it, of the image. */
 void dwfind_walk(struct dwsrc *src, unsigned kinds, dwfind_fn *fn, void *ctx);

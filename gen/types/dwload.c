@@ -112,7 +112,7 @@ static void add_scopes(struct dwloader *l, struct unit_scopes *us, struct dwwalk
 		if (!is_scope_tag(dwarf_tag(&die)) || !dwarf_haschildren(&die) ||
 		    depth + 1 >= DWSRC_MAX_DEPTH)
 			continue;
-		const char *z = dwarf_diename(&die);
+		const char *z = dwsrc_name(&die);
 		struct str name = outer;
 		Dwarf_Attribute at;
 		if (dwarf_attr(&die, DW_AT_specification, &at))
@@ -161,7 +161,7 @@ static struct str scope_of(struct dwloader *l, Dwarf_Die *die)
 
 static struct str name_with_scopes(struct dwloader *l, Dwarf_Die *die)
 {
-	const char *z = dwarf_diename(die);
+	const char *z = dwsrc_name(die);
 	if (!z || !*z)
 		return (struct str){0};
 	Dwarf_Attribute at;
@@ -346,7 +346,7 @@ static void load_kind(struct dwloader *l, Dwarf_Die *die, struct ctype *t)
 		return; // opaque, with whatever size it has
 	}
 	// enums, structs, unions: their inside waits for ctype_complete()
-	t->is_decl = has_flag(die, DW_AT_declaration);
+	t->is_decl = has_flag(die, DW_AT_declaration) || dwsrc_signature(die, &under);
 	t->source = &l->source;
 	t->is_complete = false;
 }
@@ -354,6 +354,9 @@ static void load_kind(struct dwloader *l, Dwarf_Die *die, struct ctype *t)
 struct ctype *dwload_type(struct dwsrc *src, Dwarf_Die *die)
 {
 	struct dwloader *l = loader_of(src);
+	Dwarf_Die type;
+	if (dwsrc_signature(die, &type) && type.addr)
+		die = &type;
 	struct str key = {(const char *)&die->addr, sizeof(die->addr)};
 	struct ctype *t = map_get(&l->types, key);
 	if (t)
@@ -403,12 +406,8 @@ static bool is_definition(void *ctx, const struct dwhit *hit)
 	return false;
 }
 
-static struct ctype *find_definition(struct dwloader *l, struct ctype *t, Dwarf_Die *die)
+static struct ctype *find_definition(struct dwloader *l, struct ctype *t)
 {
-	Dwarf_Attribute at;
-	Dwarf_Die unit_type;
-	if (dwarf_attr(die, DW_AT_signature, &at) && dwarf_formref_die(&at, &unit_type))
-		return dwload_type(l->src, &unit_type);
 	struct definition d = {l->src, t, NULL};
 	struct dwquery q;
 	unsigned kind = t->kind == CTYPE_STRUCT	 ? DWFIND_STRUCT
@@ -428,7 +427,7 @@ static bool complete(struct ctype_source *source, struct ctype *t)
 	if (!t->is_decl)
 		return dwmember_read(l->src, &die, t);
 
-	struct ctype *def = find_definition(l, t, &die);
+	struct ctype *def = find_definition(l, t);
 	if (!def || def == t || def->kind != t->kind || def->is_decl || !ctype_complete(def))
 		return false;
 	t->is_decl = false;

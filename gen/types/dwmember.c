@@ -77,7 +77,7 @@ static bool read_bitfield(struct dwsrc *src, Dwarf_Die *die, struct ctype_member
 
 static bool read_member(struct dwsrc *src, Dwarf_Die *die, struct ctype_member *m)
 {
-	const char *name = dwarf_diename(die);
+	const char *name = dwsrc_name(die);
 	m->name = str_from(name);
 	m->type = dwload_type_of(src, die);
 	return m->type && read_location(die, &m->off) && read_bitfield(src, die, m);
@@ -184,7 +184,7 @@ static bool read_values(struct dwsrc *src, Dwarf_Die *die, struct ctype *t)
 	     more = dwsrc_sibling(src, &w, &child, &child)) {
 		if (dwarf_tag(&child) != DW_TAG_enumerator)
 			continue;
-		const char *name = dwarf_diename(&child);
+		const char *name = dwsrc_name(&child);
 		struct ctype_value v = {.name = str_from(name)};
 		if (!name || !dwload_enumerator_value(&child, t, &v.value)) {
 			struct diag_place at = dwsrc_place(src, &child);

@@ -106,11 +106,40 @@ bool dwsrc_sibling(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *die, Dwarf_Di
 	return go_to(src, w, dwarf_siblingof(&from, ret), &from, ret);
 }
 
+bool dwsrc_signature(Dwarf_Die *die, Dwarf_Die *ret)
+{
+	Dwarf_Attribute at;
+	int tag = dwarf_tag(die);
+	*ret = (Dwarf_Die){0};
+	// A type unit's top DIE could have one, too; only types have stand-ins.
+	if (tag != DW_TAG_structure_type && tag != DW_TAG_class_type && tag != DW_TAG_union_type &&
+	    tag != DW_TAG_enumeration_type)
+		return false;
+	if (!dwarf_attr(die, DW_AT_signature, &at))
+		return false;
+	if (!dwarf_formref_die(&at, ret))
+		*ret = (Dwarf_Die){0};
+	return true;
+}
+
+const char *dwsrc_name(Dwarf_Die *die)
+{
+	const char *name = dwarf_diename(die);
+	Dwarf_Die type;
+	if (name || !dwsrc_signature(die, &type) || !type.addr)
+		return name;
+	return dwarf_diename(&type);
+}
+
 struct str dwsrc_unit_name(Dwarf_Die *die)
 {
 	Dwarf_Die unit;
-	const char *name = dwarf_diecu(die, &unit, NULL, NULL) ? dwarf_diename(&unit) : NULL;
-	return str_from(name ? name : "?");
+	if (!dwarf_diecu(die, &unit, NULL, NULL))
+		return STR("?");
+	const char *name = dwarf_diename(&unit);
+	return name				      ? str_from(name)
+	       : dwarf_tag(&unit) == DW_TAG_type_unit ? STR("a type unit")
+						      : STR("?");
 }
 
 struct diag_place dwsrc_place(struct dwsrc *src, Dwarf_Die *die)

@@ -50,8 +50,10 @@ struct dwsrc {
 	struct map
 	    missing; /**< names of .dwo files that are not there, in the order they were missed */
 	unsigned n_missing;
-	void *loader;	/**< dwload's memory; NULL until used */
-	unsigned depth; /**< nesting of dwload at this moment */
+	void *loader;	  /**< dwload's memory; NULL until used */
+	void *index;	  /**< dwfind's, of all names; NULL until it is worth its cost */
+	unsigned n_walks; /**< questions that dwfind has answered without it */
+	unsigned depth;	  /**< nesting of dwload at this moment */
 };
 
 /**
@@ -67,6 +69,16 @@ bool dwsrc_next_unit(struct dwsrc *src, struct dwunit *u);
 bool dwsrc_child(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *die, Dwarf_Die *ret);
 bool dwsrc_sibling(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *die, Dwarf_Die *ret);
 
+/**
+ * The DIE's name, NULL when it has none: its own, that of the declaration it completes, or, for the stand-in
+ * of a type that lives in a type unit, that of the type.
+ */
+const char *dwsrc_name(Dwarf_Die *die);
+/**
+ * True when @die is a stand-in for a type in a type unit (DW_AT_signature); *@ret is that type, or all zero when
+ * its unit is not there.
+ */
+bool dwsrc_signature(Dwarf_Die *die, Dwarf_Die *ret);
 /** DW_AT_name of the unit that holds @die, or "?". */
 struct str dwsrc_unit_name(Dwarf_Die *die);
 /** Where a DIE is, for messages: "path:.debug_info+0x1c4". */

@@ -68,11 +68,6 @@ static bool add_definition(void *ctx, const struct dwhit *hit)
 	return ++d->n < MAX_COMPARED;
 }
 
-static bool is_tag_kind(unsigned kinds)
-{
-	return !(kinds & (DWFIND_TYPEDEF | DWFIND_BASE));
-}
-
 bool lookup_type(struct lookup *lk, struct str name, unsigned kinds, struct ctype **ret)
 {
 	struct dwquery q;
@@ -210,7 +205,7 @@ bool lookup_say_unknown(struct lookup *lk, const struct diag_place *at, const ch
 		here.file = kbtf_path(lk->btf);
 	if (!at && here.file.n)
 		at = &here;
-	if (is_tag_kind(q.kinds & ~(unsigned)DWFIND_TYPEDEF) && lookup_is_declared(lk, name))
+	if (lookup_is_declared(lk, name))
 		diag_error(lk->diag, at,
 			   "%s \"" STR_FMT
 			   "\" is declared in the debug information but nowhere defined",

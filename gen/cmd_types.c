@@ -1,0 +1,313 @@
+/** btgen types - definitions of named types and of all they embed, as C. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/outfile.h"
+#include "cmd.h"
+#include "cmd_source.h"
+#include "types/closure.h"
+#include "types/cprint.h"
+
+static const char usage[] =
+    "Usage: btgen types -x FILE NAME...\n"
+    "       btgen types -p PID --bpftrace 'struct spdk_nvmf_subsystem'\n"
+    "       btgen types --btf vmlinux --assert task_struct | gcc -xc -fsyntax-only -\n"
+    "\n"
+    "Prints C definitions of the named structs, unions and enums and of everything that they embed "
+    "by\n"
+    "value, with the layout that the program's debug information records. Names may be typedefs "
+    "and\n"
+    "C++ names (ns::Outer::Inner, vec<int>).\n"
+    "\n"
+    "  -p PID        types of a process: its executable, then its libraries\n"
+    "  -x FILE       types of an executable or library (more than one may be given)\n"
+    "  --btf FILE    types of BTF: a file, or vmlinux, or a kernel module's name\n"
+    "  --follow N    also define what pointers lead to, N steps far (default 0: void *)\n"
+    "  --assert      add _Static_assert for every size and offset\n"
+    "  --bpftrace    write what every bpftrace accepts: no enums, no typedefs, names respelled\n"
+    "  --keep-going  leave out what cannot be written, with a message, and exit 0 if anything is "
+    "left\n"
+    "  -o FILE       write to FILE, which is replaced only when all went well\n"
+    "  -l, --list    only the names of the types that fit the patterns (* and ?)\n"
+    "  --json        a JSON array of the types themselves instead of C\n"
+    "  -h, --help    this text\n";
+
+struct types_cmd {
+	struct cmd_source source;
+	unsigned follow;
+	bool asserts, bpftrace, json, keep_going, list;
+	const char *out;
+	struct map
+	    steps; /**< address of a ctype -> how many pointers away from what was asked for */
+};
+
+/** Pointers are followed a number of steps: the distance of a type is kept when it is first met. */
+static bool follow(void *ctx, struct ctype *owner, const struct ctype_member *m)
+{
+	struct types_cmd *cmd = ctx;
+	struct arena *a = &cmd->source.arena;
+	struct str key = {(const char *)&owner, sizeof(owner)};
+	uintptr_t steps =
+	    (uintptr_t)map_get(&cmd->steps, key); // 1 + distance; unknown: embedded in the last
+	if (!steps)
+		steps = 1;
+	if (steps > cmd->follow)
+		return false;
+	struct ctype *t = m->type;
+	while (t &&
+	       (t->kind == CTYPE_POINTER || t->kind == CTYPE_REFERENCE || t->kind == CTYPE_ARRAY ||
+		t->kind == CTYPE_TYPEDEF || t->kind == CTYPE_CONST || t->kind == CTYPE_VOLATILE))
+		t = t->of;
+	struct ctype **copy = arena_new(a, struct ctype *);
+	*copy = t;
+	key = (struct str){(const char *)copy, sizeof(*copy)};
+	if (t && !map_get(&cmd->steps, key))
+		map_put(a, &cmd->steps, key, (void *)(steps + 1));
+	return true;
+}
+
+static void json_place(struct strbuf *b, const struct ctype_member *m)
+{
+	strbuf_addf(b, ", \"offset\": %" PRIu64, m->off);
+	if (m->bit_size)
+		strbuf_addf(b, ", \"bit_offset\": %" PRIu64 ", \"bit_size\": %u", m->bit_off,
+			    m->bit_size);
+	uint64_t size;
+	if (ctype_size(m->type, &size))
+		strbuf_addf(b, ", \"size\": %" PRIu64, size);
+}
+
+static void json_type(struct types_cmd *cmd, struct strbuf *b, struct str name, struct ctype *t)
+{
+	uint64_t size;
+	struct ctype *s = ctype_strip(t);
+	strbuf_addz(b, "{\"name\": ");
+	strbuf_add_json(b, s && s->name.n ? s->name : name);
+	strbuf_addz(b, ", \"type\": ");
+	strbuf_add_json(b, s ? ctype_spell(&cmd->source.arena, s) : STR("void"));
+	if (s && ctype_size(s, &size))
+		strbuf_addf(b, ", \"size\": %" PRIu64, size);
+	if (s && s->unit.n) {
+		strbuf_addz(b, ", \"unit\": ");
+		strbuf_add_json(b, s->unit);
+	}
+	if (s && ctype_is_aggregate(s) && ctype_complete(s)) {
+		strbuf_addz(b, ", \"members\": [");
+		for (size_t i = 0; i < s->n_members; i++) {
+			const struct ctype_member *m = &s->members[i];
+			strbuf_addz(b, i ? ",\n  {\"name\": " : "\n  {\"name\": ");
+			strbuf_add_json(b, m->name);
+			strbuf_addz(b, ", \"type\": ");
+			strbuf_add_json(b, ctype_spell(&cmd->source.arena, m->type));
+			json_place(b, m);
+			strbuf_addz(b, m->is_base ? ", \"base\": true}" : "}");
+		}
+		strbuf_addc(b, ']');
+	}
+	if (s && s->kind == CTYPE_ENUM && ctype_complete(s)) {
+		strbuf_addz(b, ", \"values\": [");
+		for (size_t i = 0; i < s->n_values; i++) {
+			strbuf_addz(b, i ? ", {\"name\": " : "{\"name\": ");
+			strbuf_add_json(b, s->values[i].name);
+			strbuf_addf(b,
+				    s->is_signed ? ", \"value\": %" PRId64 "}"
+						 : ", \"value\": %" PRIu64 "}",
+				    s->values[i].value);
+		}
+		strbuf_addc(b, ']');
+	}
+	strbuf_addc(b, '}');
+}
+
+/** A typedef that was asked for by name is there under that name in plain C. */
+static void print_typedef(struct strbuf *b, struct closure *c, struct ctype *t)
+{
+	struct str type = cprint_type_name(c, t->of);
+	if (type.n && !str_eq(type, t->name) && str_is_ident(t->name))
+		strbuf_addf(b, "typedef " STR_FMT " " STR_FMT ";\n", STR_ARG(type),
+			    STR_ARG(t->name));
+}
+
+struct list {
+	struct types_cmd *cmd;
+	char **patterns;
+	int n;
+	struct map names; /**< "struct foo", in the order of the file */
+};
+
+static bool add_name(void *ctx, const struct dwhit *hit)
+{
+	static const char *const words[] = {"struct ", "union ", "enum ", "", ""};
+	struct list *l = ctx;
+	struct arena *a = &l->cmd->source.arena;
+	if (hit->is_decl)
+		return true;
+	struct str name = dwhit_name(a, hit);
+	bool fits = l->n == 0;
+	for (int i = 0; i < l->n && !fits; i++)
+		fits = str_glob(str_from(l->patterns[i]), name);
+	if (!fits)
+		return true;
+	const char *word = words[__builtin_ctz(hit->kind)];
+	map_add(a, &l->names, str_from(arena_printf(a, "%s" STR_FMT, word, STR_ARG(name))));
+	return true;
+}
+
+static int list_names(struct types_cmd *cmd, char **patterns, int n)
+{
+	struct cmd_source *s = &cmd->source;
+	struct list l = {.cmd = cmd, .patterns = patterns, .n = n};
+	bool any = false;
+	for (size_t i = 0; i < s->lookup.images.n; i++) {
+		struct dwsrc *src;
+		if (!dwsrc_open(s->lookup.images.v[i],
+				any || i + 1 < s->lookup.images.n ? NULL : "types", &src))
+			continue;
+		any = true;
+		dwfind_walk(src, DWFIND_TYPES, add_name, &l);
+	}
+	struct strbuf b;
+	strbuf_init(&b);
+	for (struct map_entry *e = NULL; (e = map_next(&l.names, e));) {
+		strbuf_add_printable(&b, e->key);
+		strbuf_addc(&b, '\n');
+	}
+	any = any && outfile_write(&s->arena, &s->diag, cmd->out, strbuf_str(&b));
+	strbuf_fini(&b);
+	return any ? CMD_OK : CMD_INPUT;
+}
+
+static int run(struct types_cmd *cmd, char **names, int n)
+{
+	struct cmd_source *s = &cmd->source;
+	if (!cmd_source_open(s))
+		return CMD_INPUT;
+	if (cmd->list)
+		return list_names(cmd, names, n);
+	struct closure_options opt = {
+	    .follow = cmd->follow ? follow : NULL, .ctx = cmd, .for_bpftrace = cmd->bpftrace};
+	struct closure c;
+	closure_init(&c, &s->arena, &s->diag, &opt);
+	struct strbuf b, typedefs;
+	strbuf_init(&b);
+	strbuf_init(&typedefs);
+	int n_good = 0;
+	bool good = true;
+	if (cmd->json)
+		strbuf_addc(&b, '[');
+	for (int i = 0; i < n; i++) {
+		struct str name = str_from(names[i]), tag;
+		struct ctype *t;
+		if (!lookup_type(&s->lookup, name, DWFIND_TYPES, &t)) {
+			good = lookup_say_unknown(&s->lookup, NULL, "type", name, DWFIND_TYPES);
+			continue;
+		}
+		struct ctype *target = ctype_strip(t);
+		if (cmd->json) {
+			strbuf_addz(&b, n_good ? ",\n " : "\n ");
+			json_type(cmd, &b, name, t);
+		} else if (target && (ctype_is_aggregate(target) || target->kind == CTYPE_ENUM)) {
+			if (!closure_add(&c, t, t->name, &tag)) {
+				good = false;
+				continue;
+			}
+		}
+		if (t->kind == CTYPE_TYPEDEF && !cmd->bpftrace && !cmd->json)
+			print_typedef(&typedefs, &c, t);
+		n_good++;
+	}
+	if (cmd->json)
+		strbuf_addz(&b, n_good ? "\n]\n" : "]\n");
+	else
+		good &=
+		    cprint_definitions(&b, &c, &(struct cprint_options){.asserts = cmd->asserts});
+	strbuf_adds(&b, strbuf_str(&typedefs));
+	strbuf_fini(&typedefs);
+	if (good || (cmd->keep_going && n_good))
+		good = outfile_write(&s->arena, &s->diag, cmd->out, strbuf_str(&b));
+	strbuf_fini(&b);
+	return good ? CMD_OK : CMD_INPUT;
+}
+
+static int parse_and_run(struct types_cmd *cmd, int argc, char **argv)
+{
+	enum { OPT_BTF = 256, OPT_FOLLOW, OPT_ASSERT, OPT_BPFTRACE, OPT_JSON, OPT_KEEP };
+	static const struct option longs[] = {
+	    {"btf", required_argument, NULL, OPT_BTF},
+	    {"follow", required_argument, NULL, OPT_FOLLOW},
+	    {"assert", no_argument, NULL, OPT_ASSERT},
+	    {"bpftrace", no_argument, NULL, OPT_BPFTRACE},
+	    {"keep-going", no_argument, NULL, OPT_KEEP},
+	    {"json", no_argument, NULL, OPT_JSON},
+	    {"list", no_argument, NULL, 'l'},
+	    {"help", no_argument, NULL, 'h'},
+	    {0},
+	};
+	struct cmd_source *s = &cmd->source;
+	int opt, pid;
+	uint64_t number;
+	opterr = 0;
+	while ((opt = getopt_long(argc, argv, ":p:x:o:lh", longs, NULL)) != -1) {
+		switch (opt) {
+		case 'p':
+			if (!cmd_parse_pid(optarg, &pid))
+				return cmd_usage_error(argv[0], "-p: '%s' is not a process id",
+						       optarg);
+			vec_push(&s->arena, &s->pids, pid);
+			break;
+		case 'x':
+			vec_push(&s->arena, &s->files, optarg);
+			break;
+		case OPT_BTF:
+			s->btf = optarg;
+			break;
+		case OPT_FOLLOW:
+			if (!str_to_u64(str_from(optarg), &number) || number > 100)
+				return cmd_usage_error(
+				    argv[0], "--follow: '%s' is not a number up to 100", optarg);
+			cmd->follow = (unsigned)number;
+			break;
+		case OPT_ASSERT:
+			cmd->asserts = true;
+			break;
+		case OPT_BPFTRACE:
+			cmd->bpftrace = true;
+			break;
+		case OPT_KEEP:
+			cmd->keep_going = true;
+			break;
+		case OPT_JSON:
+			cmd->json = true;
+			break;
+		case 'l':
+			cmd->list = true;
+			break;
+		case 'o':
+			cmd->out = optarg;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return CMD_OK;
+		default:
+			return cmd_bad_option(argv[0], argv, opt);
+		}
+	}
+	if (cmd_source_is_empty(s))
+		return cmd_usage_error(argv[0],
+				       "say where the types are: -p PID, -x FILE or --btf FILE");
+	if (s->pids.n > 1)
+		return cmd_usage_error(argv[0], "-p: one process at a time");
+	if (optind == argc && !cmd->list)
+		return cmd_usage_error(argv[0], "say which types");
+	return run(cmd, argv + optind, argc - optind);
+}
+
+int cmd_types(int argc, char **argv)
+{
+	struct types_cmd cmd = {0};
+	cmd_source_init(&cmd.source);
+	int status = parse_and_run(&cmd, argc, argv);
+	cmd_source_fini(&cmd.source);
+	return status;
+}
