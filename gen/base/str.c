@@ -318,6 +318,14 @@ void strbuf_add_printable(struct strbuf *b, struct str s)
 {
 	const unsigned char *p = (const unsigned char *)s.p;
 	for (size_t i = 0; i < s.n;) {
+		size_t plain = i; // runs of ordinary characters are most of all text
+		while (plain < s.n && p[plain] >= 0x20 && p[plain] < 0x7f)
+			plain++;
+		if (plain > i) {
+			strbuf_add(b, p + i, plain - i);
+			i = plain;
+			continue;
+		}
 		size_t len = utf8_len(p + i, s.n - i);
 		if (len && !is_control(p + i, len)) {
 			strbuf_add(b, p + i, len);

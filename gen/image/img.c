@@ -21,6 +21,7 @@
 // Deflate cannot shrink by more than this, so a header that claims more lies.
 #define MAX_RATIO 1032
 #define MAX_BUILD_ID 64
+#define BLOCK ((size_t)16384)
 
 /** The fields of an ELF header that matter here. */
 struct ehdr {
@@ -463,6 +464,26 @@ bool img_addr_to_offset(struct img *img, uint64_t addr, uint64_t *ret)
 	return false;
 }
 
+/** Sites of probes lie close together: hundreds of them are read with a few system calls. */
+static bool read_near(struct img *img, void *buf, size_t n, uint64_t off)
+{
+	if (off < img->block_off || off + n > img->block_off + img->block_n) {
+		uint64_t start = off & ~(uint64_t)4095, left = img->size - start;
+		if (n > BLOCK / 2)
+			return file_read_at(img->fd, buf, n, off);
+		if (!img->block)
+			img->block = arena_alloc(img->arena, BLOCK);
+		img->block_off = start;
+		img->block_n = left < BLOCK ? (size_t)left : BLOCK;
+		if (!file_read_at(img->fd, img->block, img->block_n, start)) {
+			img->block_n = 0;
+			return false;
+		}
+	}
+	memcpy(buf, img->block + (off - img->block_off), n);
+	return true;
+}
+
 size_t img_read_code(struct img *img, uint64_t addr, void *buf, size_t n)
 {
 	for (unsigned i = 0; i < img->n_phdrs; i++) {
@@ -475,7 +496,7 @@ size_t img_read_code(struct img *img, uint64_t addr, void *buf, size_t n)
 			n = (size_t)(p.filesz - in);
 		if (!fits(img, p.off, in) || !fits(img, p.off + in, n))
 			return 0;
-		return file_read_at(img->fd, buf, n, p.off + in) ? n : 0;
+		return read_near(img, buf, n, p.off + in) ? n : 0;
 	}
 	return 0;
 }

@@ -6,7 +6,6 @@
 
 #include "base/map.h"
 #include "base/reader.h"
-#include "base/vec.h"
 
 #define NT_STAPSDT 3
 // The largest programs have some thousand sites and strings of some hundred bytes; beyond these a file lies.
@@ -14,10 +13,15 @@
 #define MAX_BROKEN 1000
 #define MAX_STRING (1u << 16)
 
-/** A probe while its sites are collected. */
+struct site_node {
+	struct sdt_site site;
+	struct site_node *next;
+};
+
+/** A probe while its sites are collected. Most have one site, so an array that grows would be mostly empty. */
 struct growing {
 	struct sdt_probe probe;
-	VEC(struct sdt_site) sites;
+	struct site_node *first, **last;
 };
 
 /** The first site of each doubt, and how many there are. */
@@ -96,9 +100,14 @@ static void add_site(struct notes *n, struct str provider, struct str name, stru
 		g = arena_new(a, struct growing);
 		g->probe.provider = provider;
 		g->probe.name = name;
+		g->last = &g->first;
 		map_put(a, &n->by_name, key, g);
 	}
-	vec_push(a, &g->sites, site);
+	struct site_node *node = arena_new(a, struct site_node);
+	node->site = site;
+	*g->last = node;
+	g->last = &node->next;
+	g->probe.n_sites++;
 	n->list->n_sites++;
 
 	struct doubtful *d = &n->doubtful[site.doubt];
@@ -240,10 +249,12 @@ bool sdt_read(struct img *img, struct sdt_list *ret)
 		return false;
 
 	ret->probes = arena_array(img->arena, struct sdt_probe, n.by_name.n + 1);
+	struct sdt_site *site = arena_array(img->arena, struct sdt_site, ret->n_sites + 1);
 	for (struct map_entry *e = NULL; (e = map_next(&n.by_name, e));) {
 		struct growing *g = e->value;
-		g->probe.sites = g->sites.v;
-		g->probe.n_sites = g->sites.n;
+		g->probe.sites = site;
+		for (const struct site_node *node = g->first; node; node = node->next)
+			*site++ = node->site;
 		ret->probes[ret->n_probes++] = g->probe;
 	}
 	warn_about_doubts(&n);

@@ -101,11 +101,15 @@ static bool read_sum(struct cursor *c, int64_t *value, struct str *symbol)
 /** True when @s is one of the blank-separated @words. */
 static bool is_one_of(struct str s, const char *words)
 {
-	while (*words) {
-		size_t n = strcspn(words, " ");
-		if (str_eq(s, (struct str){words, n}))
+	for (const char *w = words; *w;) {
+		size_t i = 0;
+		while (i < s.n && w[i] == s.p[i])
+			i++;
+		if (i == s.n && (w[i] == ' ' || !w[i]))
 			return true;
-		words += n + (words[n] == ' ');
+		while (*w && *w != ' ')
+			w++;
+		w += *w == ' ';
 	}
 	return false;
 }
@@ -127,12 +131,13 @@ static bool is_numbered(struct str s, const char *prefix, unsigned limit)
 
 static bool x86_is_general(struct str s, bool is64)
 {
-	if (is_one_of(s, "eax ebx ecx edx esi edi ebp esp ax bx cx dx si di bp sp "
-			 "al bl cl dl ah bh ch dh"))
-		return true;
+	if (!s.n || s.p[0] != 'r')
+		return is_one_of(s, "eax ebx ecx edx esi edi ebp esp ax bx cx dx si di bp sp "
+				    "al bl cl dl ah bh ch dh") ||
+		       (is64 && is_one_of(s, "sil dil bpl spl"));
 	if (!is64)
 		return false;
-	if (is_one_of(s, "rax rbx rcx rdx rsi rdi rbp rsp sil dil bpl spl"))
+	if (is_one_of(s, "rax rbx rcx rdx rsi rdi rbp rsp"))
 		return true;
 	// r8 to r15 (to r31 with APX), whole or with a suffix for their low bytes
 	if (s.n > 2 && memchr("dwbl", s.p[s.n - 1], 4))
