@@ -1,22 +1,12 @@
 /** btgen probes - lists the USDT probes of files and processes. */
 #include <getopt.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 
 #include "base/vec.h"
 #include "cmd.h"
-#include "image/sdt.h"
-#include "image/sdtarg.h"
+#include "probes_print.h"
 #include "target/proc.h"
-
-/** A file that was looked at. */
-struct listed {
-	struct str path; /**< for people */
-	unsigned machine;
-	bool is_deleted;
-	struct sdt_list probes;
-};
 
 struct pattern {
 	struct str text;
@@ -29,7 +19,7 @@ struct listing {
 	bool verbose, json;
 	size_t n_processes;
 	VEC(struct pattern) patterns;
-	VEC(struct listed) files;
+	VEC(struct probes_file) files;
 	struct strbuf out;
 };
 
@@ -57,7 +47,7 @@ static void add_file(struct listing *l, const char *path, struct str shown,
 		     const struct proc_file *mapped)
 {
 	struct img *img;
-	struct listed f = {.path = shown, .is_deleted = mapped && mapped->is_deleted};
+	struct probes_file f = {.path = shown, .is_deleted = mapped && mapped->is_deleted};
 	if (!img_open(&l->arena, &l->diag, path, shown, &img))
 		return;
 	f.machine = img->machine;
@@ -146,235 +136,6 @@ static void complain(struct listing *l, const struct sdt_list *all)
 	}
 }
 
-/** Two spaces or more after a text of @n columns, so that the next one starts at column @width + 2. */
-static void pad(struct strbuf *b, size_t n, size_t width)
-{
-	for (strbuf_addz(b, "  "); n < width; n++)
-		strbuf_addc(b, ' ');
-}
-
-static size_t hex_width(uint64_t v)
-{
-	size_t n = 3;
-	while (v >>= 4)
-		n++;
-	return n;
-}
-
-/** The operands of all sites of a probe, printable, for columns. */
-struct columns {
-	struct str cell[SDTARG_MAX + 1];
-	struct sdtarg *args;
-	size_t n;
-};
-
-static struct columns site_columns(struct arena *a, unsigned machine, const struct sdt_site *s)
-{
-	struct columns c;
-	sdtarg_parse(a, machine, s->args, &c.args, &c.n);
-	for (size_t i = 0; i < c.n; i++)
-		c.cell[i] = str_printable(a, c.args[i].text);
-	return c;
-}
-
-#define MAX_PAD 24 // a longer operand moves what follows it
-
-static void print_site(struct strbuf *b, const struct sdt_site *s, const struct columns *c,
-		       const size_t *widths, size_t addr_width, bool verbose)
-{
-	strbuf_addf(b, "    0x%" PRIx64, s->pc);
-	size_t end = hex_width(s->pc), column = addr_width; // where the text ends, and should end
-	if (verbose && s->off)
-		strbuf_addf(b, "  file offset 0x%" PRIx64, s->off);
-	for (size_t i = 0; i < c->n && !verbose; i++) {
-		pad(b, end, column);
-		strbuf_adds(b, c->cell[i]);
-		end = c->cell[i].n;
-		column = widths[i];
-	}
-	if (s->semaphore) {
-		pad(b, end, verbose ? end : column);
-		strbuf_addf(b, "semaphore 0x%" PRIx64, s->semaphore);
-	}
-	const char *doubt = sdt_doubt_text(s->doubt);
-	if (doubt)
-		strbuf_addf(b, "  (%s)", doubt);
-	strbuf_addc(b, '\n');
-	for (size_t i = 0; i < c->n && verbose; i++) {
-		strbuf_addf(b, "        arg%-2zu  ", i);
-		strbuf_adds(b, c->cell[i]);
-		pad(b, c->cell[i].n, MAX_PAD);
-		sdtarg_describe(b, &c->args[i]);
-		strbuf_addc(b, '\n');
-	}
-}
-
-static void print_count(struct strbuf *b, size_t n, const char *what)
-{
-	if (n)
-		strbuf_addf(b, "%zu %s%s", n, what, n == 1 ? "" : "s");
-	else
-		strbuf_addf(b, "no %ss", what);
-}
-
-#define MAX_NAME 48
-
-/** Columns that "provider:name" takes. */
-static size_t name_width(struct arena *a, const struct sdt_probe *p)
-{
-	return str_printable(a, p->provider).n + 1 + str_printable(a, p->name).n;
-}
-
-static void print_probe(struct strbuf *b, const struct listed *f, const struct sdt_probe *p,
-			size_t width, bool verbose)
-{
-	struct arena scratch;
-	arena_init(&scratch);
-	size_t widths[SDTARG_MAX + 1] = {0}, addr_width = 0, most = 0, fewest = SIZE_MAX;
-	struct columns *rows = arena_array(&scratch, struct columns, p->n_sites);
-	for (size_t i = 0; i < p->n_sites; i++) {
-		rows[i] = site_columns(&scratch, f->machine, &p->sites[i]);
-		size_t n = hex_width(p->sites[i].pc);
-		addr_width = n > addr_width ? n : addr_width;
-		most = rows[i].n > most ? rows[i].n : most;
-		fewest = rows[i].n < fewest ? rows[i].n : fewest;
-		for (size_t k = 0; k < rows[i].n; k++) {
-			n = rows[i].cell[k].n < MAX_PAD ? rows[i].cell[k].n : MAX_PAD;
-			widths[k] = n > widths[k] ? n : widths[k];
-		}
-	}
-	strbuf_add_printable(b, p->provider);
-	strbuf_addc(b, ':');
-	strbuf_add_printable(b, p->name);
-	pad(b, name_width(&scratch, p), width);
-	print_count(b, p->n_sites, "site");
-	strbuf_addz(b, ", ");
-	if (fewest < most)
-		strbuf_addf(b, "%zu to ", fewest);
-	print_count(b, most, "argument");
-	strbuf_addc(b, '\n');
-	for (size_t i = 0; i < p->n_sites; i++)
-		print_site(b, &p->sites[i], &rows[i], widths, addr_width, verbose);
-	arena_fini(&scratch);
-}
-
-static void flush(struct strbuf *b)
-{
-	if (b->n)
-		fwrite(b->p, 1, b->n, stdout);
-	strbuf_clear(b);
-}
-
-static void print_text(struct listing *l)
-{
-	struct strbuf *b = &l->out;
-	bool headers = l->verbose || l->n_processes || l->files.n > 1, first = true;
-	for (size_t i = 0; i < l->files.n; i++) {
-		const struct listed *f = &l->files.v[i];
-		if (!f->probes.n_probes)
-			continue;
-		if (headers) {
-			strbuf_addz(b, first ? "" : "\n");
-			strbuf_add_printable(b, f->path);
-			strbuf_addz(b, f->is_deleted ? " (deleted): " : ": ");
-			print_count(b, f->probes.n_probes, "probe");
-			strbuf_addc(b, '\n');
-		}
-		first = false;
-		size_t width = 0;
-		for (size_t k = 0; k < f->probes.n_probes; k++) {
-			size_t n = name_width(&l->arena, &f->probes.probes[k]);
-			width = n > width && n <= MAX_NAME ? n : width;
-		}
-		for (size_t k = 0; k < f->probes.n_probes; k++) {
-			print_probe(b, f, &f->probes.probes[k], width, l->verbose);
-			flush(b);
-		}
-	}
-}
-
-static void json_address(struct strbuf *b, const char *key, uint64_t v, bool known)
-{
-	if (known)
-		strbuf_addf(b, "\"%s\": \"0x%" PRIx64 "\"", key, v);
-	else
-		strbuf_addf(b, "\"%s\": null", key);
-}
-
-static void json_site(struct strbuf *b, unsigned machine, const struct sdt_site *s)
-{
-	struct arena scratch;
-	struct sdtarg *args;
-	size_t n;
-	arena_init(&scratch);
-	sdtarg_parse(&scratch, machine, s->args, &args, &n);
-	strbuf_addc(b, '{');
-	json_address(b, "address", s->pc, true);
-	strbuf_addz(b, ", ");
-	json_address(b, "offset", s->off, s->off != 0);
-	strbuf_addz(b, ", ");
-	json_address(b, "semaphore", s->semaphore, s->semaphore != 0);
-	strbuf_addz(b, ", \"doubt\": ");
-	const char *doubt = sdt_doubt_text(s->doubt);
-	if (doubt)
-		strbuf_add_json(b, str_from(doubt));
-	else
-		strbuf_addz(b, "null");
-	strbuf_addz(b, ", \"args\": [");
-	for (size_t i = 0; i < n; i++) {
-		strbuf_addz(b, i ? ", {\"size\": " : "{\"size\": ");
-		if (args[i].size)
-			strbuf_addf(b, "%u", args[i].size);
-		else
-			strbuf_addz(b, "null");
-		strbuf_addf(b, ", \"signed\": %s, \"float\": %s, \"place\": ",
-			    args[i].is_signed ? "true" : "false",
-			    args[i].is_float ? "true" : "false");
-		strbuf_add_json(b, args[i].place);
-		strbuf_addc(b, '}');
-	}
-	strbuf_addz(b, "]}");
-	arena_fini(&scratch);
-}
-
-/** The probe's own semaphore is that of its first site that has one; sites can differ. */
-static uint64_t probe_semaphore(const struct sdt_probe *p)
-{
-	for (size_t i = 0; i < p->n_sites; i++)
-		if (p->sites[i].semaphore)
-			return p->sites[i].semaphore;
-	return 0;
-}
-
-static void print_json(struct listing *l)
-{
-	struct strbuf *b = &l->out;
-	const char *between = "[\n";
-	for (size_t i = 0; i < l->files.n; i++) {
-		const struct listed *f = &l->files.v[i];
-		for (size_t k = 0; k < f->probes.n_probes; k++) {
-			const struct sdt_probe *p = &f->probes.probes[k];
-			strbuf_addf(b, "%s{\"file\": ", between);
-			between = ",\n";
-			strbuf_add_json(b, f->path);
-			strbuf_addz(b, ", \"provider\": ");
-			strbuf_add_json(b, p->provider);
-			strbuf_addz(b, ", \"name\": ");
-			strbuf_add_json(b, p->name);
-			strbuf_addz(b, ", ");
-			json_address(b, "semaphore", probe_semaphore(p), probe_semaphore(p) != 0);
-			strbuf_addz(b, ", \"sites\": [");
-			for (size_t s = 0; s < p->n_sites; s++) {
-				strbuf_addz(b, s ? ", " : "");
-				json_site(b, f->machine, &p->sites[s]);
-			}
-			strbuf_addz(b, "]}");
-			flush(b);
-		}
-	}
-	fputs(between[0] == '[' ? "[]\n" : "\n]\n", stdout);
-}
-
 static void list(struct listing *l)
 {
 	struct sdt_list *all = arena_array(&l->arena, struct sdt_list, l->files.n + 1);
@@ -389,9 +150,10 @@ static void list(struct listing *l)
 	size_t n = filter(l);
 	complain(l, all);
 	if (l->json)
-		print_json(l);
+		probes_print_json(stdout, l->files.v, l->files.n);
 	else
-		print_text(l);
+		probes_print_text(stdout, l->files.v, l->files.n,
+				  l->verbose || l->n_processes || l->files.n > 1, l->verbose);
 	if (!n && !l->patterns.n && !l->diag.n_errors)
 		fputs(l->n_processes ? "btgen: no file of the process has USDT probes\n"
 				     : "btgen: no USDT probes in there\n",

@@ -1,37 +1,24 @@
 #include "image/img.h"
 
 #include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <libelf.h>
-#include <gelf.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/reader.h"
 #include "image/debugfile.h"
 #include "image/debuginfo.h"
+#include "image/imgpriv.h"
 
 // Large programs built with -ffunction-sections have some 100,000 sections before they are linked.
 #define MAX_SECTIONS (1u << 20)
-#define MAX_SECTION_SIZE ((uint64_t)1 << 30)
-// Deflate cannot shrink by more than this, so a header that claims more lies.
-#define MAX_RATIO 1032
 #define MAX_BUILD_ID 64
-#define BLOCK ((size_t)16384)
 
 /** The fields of an ELF header that matter here. */
 struct ehdr {
 	uint64_t phoff, shoff;
 	unsigned phentsize, phnum, shentsize, shnum, shstrndx;
-};
-
-struct phdr {
-	unsigned type, flags;
-	uint64_t off, vaddr, filesz;
 };
 
 struct diag_place img_place(struct img *img, struct str section, uint64_t off)
@@ -42,69 +29,14 @@ struct diag_place img_place(struct img *img, struct str section, uint64_t off)
 	return (struct diag_place){.file = str_from(file)};
 }
 
-/** Says what is wrong with the file as a whole. */
-static bool bad_file(struct img *img, const char *what)
-{
-	return diag_error(img->diag, &(struct diag_place){.file = img->shown}, "%s", what);
-}
-
-static bool fits(const struct img *img, uint64_t off, uint64_t size)
-{
-	return off <= img->size && size <= img->size - off;
-}
-
-/** The fields follow each other in the same order in both classes; only addresses and offsets differ in size. */
-static uint64_t reader_word(struct reader *r, const struct img *img)
+// The fields of all headers follow each other in the same order in both classes, but for p_flags.
+uint64_t img_read_word(struct reader *r, const struct img *img)
 {
 	return reader_uint(r, img->is64 ? 8 : 4);
 }
 
-static bool read_ehdr(struct img *img, struct ehdr *h)
-{
-	uint8_t bytes[sizeof(Elf64_Ehdr)];
-	size_t n = img->size < sizeof(bytes) ? (size_t)img->size : sizeof(bytes);
-	if (!n)
-		return bad_file(img, "the file is empty");
-	if (!file_read_at(img->fd, bytes, n, 0))
-		return bad_file(img, "the file cannot be read");
-	if (n >= 2 && memcmp(bytes, "#!", 2) == 0)
-		return bad_file(img, "not an ELF file but a script; give the program that runs it");
-	if (n < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0)
-		return bad_file(img, "not an ELF file");
-	if (n < EI_NIDENT)
-		return bad_file(img, "the file is truncated: it ends inside its ELF header");
-
-	unsigned class = bytes[EI_CLASS], order = bytes[EI_DATA];
-	if (class != ELFCLASS32 && class != ELFCLASS64)
-		return bad_file(img, "the ELF header is broken: neither 32 nor 64 bit");
-	if (order != ELFDATA2LSB && order != ELFDATA2MSB)
-		return bad_file(img, "the ELF header is broken: unknown byte order");
-	img->is64 = class == ELFCLASS64;
-	img->big = order == ELFDATA2MSB;
-
-	struct reader r;
-	reader_init(&r, bytes, n, img->big);
-	reader_skip(&r, EI_NIDENT);
-	img->type = reader_u16(&r);
-	img->machine = reader_u16(&r);
-	reader_u32(&r);	      // version
-	reader_word(&r, img); // entry
-	h->phoff = reader_word(&r, img);
-	h->shoff = reader_word(&r, img);
-	reader_u32(&r); // flags
-	reader_u16(&r); // size of this header
-	h->phentsize = reader_u16(&r);
-	h->phnum = reader_u16(&r);
-	h->shentsize = reader_u16(&r);
-	h->shnum = reader_u16(&r);
-	h->shstrndx = reader_u16(&r);
-	if (r.err)
-		return bad_file(img, "the file is truncated: it ends inside its ELF header");
-	return true;
-}
-
-static bool decode_section(const struct img *img, unsigned index, struct img_section *ret,
-			   uint32_t *name)
+bool img_decode_section(const struct img *img, unsigned index, struct img_section *ret,
+			uint32_t *name)
 {
 	size_t entry = img->is64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
 	struct str bytes = str_slice(img->shdrs, index * entry, entry);
@@ -113,15 +45,15 @@ static bool decode_section(const struct img *img, unsigned index, struct img_sec
 	*name = reader_u32(&r);
 	*ret = (struct img_section){.index = index, .name = STR(""), .data = STR("")};
 	ret->type = reader_u32(&r);
-	ret->flags = reader_word(&r, img);
-	ret->addr = reader_word(&r, img);
-	ret->off = reader_word(&r, img);
-	ret->size = reader_word(&r, img);
+	ret->flags = img_read_word(&r, img);
+	ret->addr = img_read_word(&r, img);
+	ret->off = img_read_word(&r, img);
+	ret->size = img_read_word(&r, img);
 	ret->link = reader_u32(&r);
 	return !r.err;
 }
 
-static struct phdr decode_phdr(const struct img *img, unsigned index)
+struct phdr img_decode_phdr(const struct img *img, unsigned index)
 {
 	size_t entry = img->is64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
 	struct str bytes = str_slice(img->phdrs, index * entry, entry);
@@ -131,14 +63,69 @@ static struct phdr decode_phdr(const struct img *img, unsigned index)
 	p.type = reader_u32(&r);
 	if (img->is64)
 		p.flags = reader_u32(&r);
-	p.off = reader_word(&r, img);
-	p.vaddr = reader_word(&r, img);
-	reader_word(&r, img); // physical address
-	p.filesz = reader_word(&r, img);
-	reader_word(&r, img); // size in memory
+	p.off = img_read_word(&r, img);
+	p.vaddr = img_read_word(&r, img);
+	img_read_word(&r, img); // physical address
+	p.filesz = img_read_word(&r, img);
+	img_read_word(&r, img); // size in memory
 	if (!img->is64)
 		p.flags = reader_u32(&r);
 	return r.err ? (struct phdr){0} : p;
+}
+
+bool img_bad_file(struct img *img, const char *what)
+{
+	return diag_error(img->diag, &(struct diag_place){.file = img->shown}, "%s", what);
+}
+
+bool img_has_bytes(const struct img *img, uint64_t off, uint64_t size)
+{
+	return off <= img->size && size <= img->size - off;
+}
+
+static bool read_ehdr(struct img *img, struct ehdr *h)
+{
+	uint8_t bytes[sizeof(Elf64_Ehdr)];
+	size_t n = img->size < sizeof(bytes) ? (size_t)img->size : sizeof(bytes);
+	if (!n)
+		return img_bad_file(img, "the file is empty");
+	if (!file_read_at(img->fd, bytes, n, 0))
+		return img_bad_file(img, "the file cannot be read");
+	if (n >= 2 && memcmp(bytes, "#!", 2) == 0)
+		return img_bad_file(img,
+				    "not an ELF file but a script; give the program that runs it");
+	if (n < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0)
+		return img_bad_file(img, "not an ELF file");
+	if (n < EI_NIDENT)
+		return img_bad_file(img, "the file is truncated: it ends inside its ELF header");
+
+	unsigned class = bytes[EI_CLASS], order = bytes[EI_DATA];
+	if (class != ELFCLASS32 && class != ELFCLASS64)
+		return img_bad_file(img, "the ELF header is broken: neither 32 nor 64 bit");
+	if (order != ELFDATA2LSB && order != ELFDATA2MSB)
+		return img_bad_file(img, "the ELF header is broken: unknown byte order");
+	img->is64 = class == ELFCLASS64;
+	img->big = order == ELFDATA2MSB;
+
+	struct reader r;
+	reader_init(&r, bytes, n, img->big);
+	reader_skip(&r, EI_NIDENT);
+	img->type = reader_u16(&r);
+	img->machine = reader_u16(&r);
+	reader_u32(&r);		// version
+	img_read_word(&r, img); // entry
+	h->phoff = img_read_word(&r, img);
+	h->shoff = img_read_word(&r, img);
+	reader_u32(&r); // flags
+	reader_u16(&r); // size of this header
+	h->phentsize = reader_u16(&r);
+	h->phnum = reader_u16(&r);
+	h->shentsize = reader_u16(&r);
+	h->shnum = reader_u16(&r);
+	h->shstrndx = reader_u16(&r);
+	if (r.err)
+		return img_bad_file(img, "the file is truncated: it ends inside its ELF header");
+	return true;
 }
 
 /** Reads a table of @n entries; @what names it in messages. */
@@ -153,14 +140,14 @@ static bool read_table(struct img *img, const char *what, uint64_t off, uint64_t
 		return diag_error(img->diag, &(struct diag_place){.file = img->shown},
 				  "the ELF header is broken: %" PRIu64 " %s", n, what);
 	uint64_t size = n * entry;
-	if (!fits(img, off, size))
+	if (!img_has_bytes(img, off, size))
 		return diag_error(img->diag, &(struct diag_place){.file = img->shown},
 				  "the file is truncated: its %s are at 0x%" PRIx64
 				  ", it has 0x%" PRIx64 " bytes",
 				  what, off, img->size);
 	char *bytes = arena_alloc(img->arena, size + 1);
 	if (!file_read_at(img->fd, bytes, size, off))
-		return bad_file(img, "the file cannot be read");
+		return img_bad_file(img, "the file cannot be read");
 	*ret = (struct str){bytes, size};
 	return true;
 }
@@ -178,7 +165,7 @@ static bool read_tables(struct img *img, const struct ehdr *h)
 		if (!read_table(img, "section headers", h->shoff, 1, shdr_size, h->shentsize,
 				&img->shdrs))
 			return false;
-		decode_section(img, 0, &first, &name);
+		img_decode_section(img, 0, &first, &name);
 		struct reader r;
 		reader_init(&r, img->shdrs.p, img->shdrs.n, img->big);
 		reader_skip(&r, img->is64 ? 44 : 28); // sh_info
@@ -232,19 +219,19 @@ static void find_build_id(struct img *img)
 		if (i < img->n_sections) {
 			struct img_section s;
 			uint32_t name;
-			if (!decode_section(img, i, &s, &name) || s.type != SHT_NOTE ||
+			if (!img_decode_section(img, i, &s, &name) || s.type != SHT_NOTE ||
 			    !(s.flags & SHF_ALLOC))
 				continue;
 			off = s.off;
 			size = s.size;
 		} else {
-			struct phdr p = decode_phdr(img, i - img->n_sections);
+			struct phdr p = img_decode_phdr(img, i - img->n_sections);
 			if (p.type != PT_NOTE)
 				continue;
 			off = p.off;
 			size = p.filesz;
 		}
-		if (!size || size > 1 << 16 || !fits(img, off, size))
+		if (!size || size > 1 << 16 || !img_has_bytes(img, off, size))
 			continue;
 		char *bytes = arena_alloc(img->arena, size);
 		if (file_read_at(img->fd, bytes, size, off) &&
@@ -263,7 +250,7 @@ bool img_open_fd(struct arena *a, struct diag *d, int fd, struct str path, struc
 	struct stat st;
 	struct ehdr h = {0};
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-		bad_file(img, "not a regular file");
+		img_bad_file(img, "not a regular file");
 	} else {
 		img->size = (uint64_t)st.st_size;
 		if (read_ehdr(img, &h) && read_tables(img, &h)) {
@@ -315,188 +302,4 @@ void img_set_root(struct img *img, struct str root, struct str path)
 {
 	img->root = str_copy(img->arena, root);
 	img->root_path = str_copy(img->arena, path);
-}
-
-/** The table of section names; said once when it is broken. */
-static bool read_names(struct img *img)
-{
-	if (img->names_read)
-		return img->names.n > 0;
-	img->names_read = true;
-	img->names = STR("");
-	if (img->names_index == SHN_UNDEF || !img->n_sections)
-		return false;
-	struct img_section s;
-	uint32_t name;
-	if (img->names_index >= img->n_sections ||
-	    !decode_section(img, img->names_index, &s, &name))
-		return bad_file(img,
-				"the ELF header is broken: no section holds the section names");
-	s.name = STR(".shstrtab");
-	if (!img_read_section(img, &s))
-		return false;
-	img->names = s.data;
-	return img->names.n > 0;
-}
-
-bool img_header_at(struct img *img, unsigned index, struct img_section *ret)
-{
-	uint32_t off;
-	if (!index || index >= img->n_sections || !decode_section(img, index, ret, &off))
-		return false;
-	if (read_names(img) && off < img->names.n) {
-		const char *p = img->names.p + off;
-		ret->name = (struct str){p, strnlen(p, img->names.n - off)};
-	}
-	return true;
-}
-
-bool img_next_header(struct img *img, unsigned *i, struct img_section *ret)
-{
-	if (!read_names(img))
-		return false;
-	return img_header_at(img, (*i)++, ret);
-}
-
-bool img_find_header(struct img *img, const char *name, struct img_section *ret)
-{
-	for (unsigned i = 1; img_next_header(img, &i, ret);)
-		if (str_eqz(ret->name, name))
-			return true;
-	return false;
-}
-
-bool img_find_section(struct img *img, const char *name, struct img_section *ret)
-{
-	return img_find_header(img, name, ret) && img_read_section(img, ret);
-}
-
-/** Claimed size after decompression, checked, from the section's own header. */
-static bool check_compressed(struct img *img, const struct img_section *s, const uint8_t *head,
-			     size_t n)
-{
-	struct diag_place at = img_place(img, s->name, 0);
-	struct reader r;
-	reader_init(&r, head, n, img->big);
-	uint64_t size;
-	if (s->flags & SHF_COMPRESSED) {
-		uint32_t type = reader_u32(&r);
-		if (img->is64)
-			reader_u32(&r); // reserved
-		size = reader_word(&r, img);
-		if (!r.err && type != ELFCOMPRESS_ZLIB && type != 2)
-			return diag_error(img->diag, &at,
-					  "the section is compressed in an unknown way (%u)", type);
-	} else {
-		r.big = true; // .zdebug: "ZLIB" and eight bytes, big-endian in every file
-		reader_skip(&r, 4);
-		size = reader_u64(&r);
-	}
-	if (r.err)
-		return diag_error(img->diag, &at, "the compressed section is truncated");
-	if (size > MAX_SECTION_SIZE || size / MAX_RATIO > s->size)
-		return diag_error(img->diag, &at,
-				  "the compressed section claims %" PRIu64
-				  " bytes, too many for its %" PRIu64,
-				  size, s->size);
-	return true;
-}
-
-static bool decompress(struct img *img, struct img_section *s, bool gnu)
-{
-	if (elf_version(EV_CURRENT) == EV_NONE)
-		return bad_file(img, "libelf does not know this ELF version");
-	Elf *elf = elf_begin(img->fd, ELF_C_READ, NULL);
-	Elf_Scn *scn = elf ? elf_getscn(elf, s->index) : NULL;
-	Elf_Data *data = NULL;
-	bool good = scn && (gnu ? elf_compress_gnu(scn, 0, 0) : elf_compress(scn, 0, 0)) >= 0 &&
-		    (data = elf_rawdata(scn, NULL)) && data->d_size <= MAX_SECTION_SIZE;
-	if (good)
-		s->data = str_copy(img->arena,
-				   (struct str){data->d_buf ? data->d_buf : "", data->d_size});
-	else
-		diag_error(img->diag, &(struct diag_place){.file = img_place(img, s->name, 0).file},
-			   "the section cannot be decompressed: %s", elf_errmsg(-1));
-	elf_end(elf);
-	return good;
-}
-
-bool img_read_section(struct img *img, struct img_section *s)
-{
-	if (s->type == SHT_NOBITS || !s->size)
-		return true;
-	struct diag_place at = img_place(img, s->name, 0);
-	if (!fits(img, s->off, s->size))
-		return diag_error(img->diag, &at,
-				  "the section (0x%" PRIx64 " bytes at 0x%" PRIx64
-				  ") runs past the end of the file",
-				  s->size, s->off);
-	if (s->size > MAX_SECTION_SIZE)
-		return diag_error(img->diag, &at, "the section is too large (0x%" PRIx64 " bytes)",
-				  s->size);
-	uint8_t head[24];
-	size_t n = s->size < sizeof(head) ? (size_t)s->size : sizeof(head);
-	bool gnu = str_has_prefix(s->name, STR(".zdebug"));
-	if (gnu || s->flags & SHF_COMPRESSED) {
-		if (!file_read_at(img->fd, head, n, s->off))
-			return diag_error(img->diag, &at, "the section cannot be read");
-		if (s->flags & SHF_COMPRESSED || (n >= 4 && memcmp(head, "ZLIB", 4) == 0))
-			return check_compressed(img, s, head, n) && decompress(img, s, gnu);
-	}
-	char *bytes = arena_alloc(img->arena, s->size);
-	if (!file_read_at(img->fd, bytes, s->size, s->off))
-		return diag_error(img->diag, &at, "the section cannot be read");
-	s->data = (struct str){bytes, s->size};
-	return true;
-}
-
-bool img_addr_to_offset(struct img *img, uint64_t addr, uint64_t *ret)
-{
-	for (unsigned i = 0; i < img->n_phdrs; i++) {
-		struct phdr p = decode_phdr(img, i);
-		if (p.type != PT_LOAD || addr < p.vaddr || addr - p.vaddr >= p.filesz)
-			continue;
-		if (!fits(img, p.off, addr - p.vaddr))
-			return false;
-		*ret = p.off + (addr - p.vaddr);
-		return true;
-	}
-	return false;
-}
-
-/** Sites of probes lie close together: hundreds of them are read with a few system calls. */
-static bool read_near(struct img *img, void *buf, size_t n, uint64_t off)
-{
-	if (off < img->block_off || off + n > img->block_off + img->block_n) {
-		uint64_t start = off & ~(uint64_t)4095, left = img->size - start;
-		if (n > BLOCK / 2)
-			return file_read_at(img->fd, buf, n, off);
-		if (!img->block)
-			img->block = arena_alloc(img->arena, BLOCK);
-		img->block_off = start;
-		img->block_n = left < BLOCK ? (size_t)left : BLOCK;
-		if (!file_read_at(img->fd, img->block, img->block_n, start)) {
-			img->block_n = 0;
-			return false;
-		}
-	}
-	memcpy(buf, img->block + (off - img->block_off), n);
-	return true;
-}
-
-size_t img_read_code(struct img *img, uint64_t addr, void *buf, size_t n)
-{
-	for (unsigned i = 0; i < img->n_phdrs; i++) {
-		struct phdr p = decode_phdr(img, i);
-		if (p.type != PT_LOAD || !(p.flags & PF_X) || addr < p.vaddr ||
-		    addr - p.vaddr >= p.filesz)
-			continue;
-		uint64_t in = addr - p.vaddr;
-		if (n > p.filesz - in)
-			n = (size_t)(p.filesz - in);
-		if (!fits(img, p.off, in) || !fits(img, p.off + in, n))
-			return 0;
-		return read_near(img, buf, n, p.off + in) ? n : 0;
-	}
-	return 0;
 }

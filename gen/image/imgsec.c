@@ -1,0 +1,197 @@
+/** imgsec - the sections of an image, and what is at an address. */
+#include <elf.h>
+#include <inttypes.h>
+#include <libelf.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "image/imgpriv.h"
+
+#define MAX_SECTION_SIZE ((uint64_t)1 << 30)
+// Deflate cannot shrink by more than this, so a header that claims more lies.
+#define MAX_RATIO 1032
+#define BLOCK ((size_t)16384)
+
+/** The table of section names; said once when it is broken. */
+static bool read_names(struct img *img)
+{
+	if (img->names_read)
+		return img->names.n > 0;
+	img->names_read = true;
+	img->names = STR("");
+	if (img->names_index == SHN_UNDEF || !img->n_sections)
+		return false;
+	struct img_section s;
+	uint32_t name;
+	if (img->names_index >= img->n_sections ||
+	    !img_decode_section(img, img->names_index, &s, &name))
+		return img_bad_file(img,
+				    "the ELF header is broken: no section holds the section names");
+	s.name = STR(".shstrtab");
+	if (!img_read_section(img, &s))
+		return false;
+	img->names = s.data;
+	return img->names.n > 0;
+}
+
+bool img_header_at(struct img *img, unsigned index, struct img_section *ret)
+{
+	uint32_t off;
+	if (!index || index >= img->n_sections || !img_decode_section(img, index, ret, &off))
+		return false;
+	if (read_names(img) && off < img->names.n) {
+		const char *p = img->names.p + off;
+		ret->name = (struct str){p, strnlen(p, img->names.n - off)};
+	}
+	return true;
+}
+
+bool img_next_header(struct img *img, unsigned *i, struct img_section *ret)
+{
+	if (!read_names(img))
+		return false;
+	return img_header_at(img, (*i)++, ret);
+}
+
+bool img_find_header(struct img *img, const char *name, struct img_section *ret)
+{
+	for (unsigned i = 1; img_next_header(img, &i, ret);)
+		if (str_eqz(ret->name, name))
+			return true;
+	return false;
+}
+
+bool img_find_section(struct img *img, const char *name, struct img_section *ret)
+{
+	return img_find_header(img, name, ret) && img_read_section(img, ret);
+}
+
+/** Claimed size after decompression, checked, from the section's own header. */
+static bool check_compressed(struct img *img, const struct img_section *s, const uint8_t *head,
+			     size_t n)
+{
+	struct diag_place at = img_place(img, s->name, 0);
+	struct reader r;
+	reader_init(&r, head, n, img->big);
+	uint64_t size;
+	if (s->flags & SHF_COMPRESSED) {
+		uint32_t type = reader_u32(&r);
+		if (img->is64)
+			reader_u32(&r); // reserved
+		size = img_read_word(&r, img);
+		if (!r.err && type != ELFCOMPRESS_ZLIB && type != 2)
+			return diag_error(img->diag, &at,
+					  "the section is compressed in an unknown way (%u)", type);
+	} else {
+		r.big = true; // .zdebug: "ZLIB" and eight bytes, big-endian in every file
+		reader_skip(&r, 4);
+		size = reader_u64(&r);
+	}
+	if (r.err)
+		return diag_error(img->diag, &at, "the compressed section is truncated");
+	if (size > MAX_SECTION_SIZE || size / MAX_RATIO > s->size)
+		return diag_error(img->diag, &at,
+				  "the compressed section claims %" PRIu64
+				  " bytes, too many for its %" PRIu64,
+				  size, s->size);
+	return true;
+}
+
+static bool decompress(struct img *img, struct img_section *s, bool gnu)
+{
+	if (elf_version(EV_CURRENT) == EV_NONE)
+		return img_bad_file(img, "libelf does not know this ELF version");
+	Elf *elf = elf_begin(img->fd, ELF_C_READ, NULL);
+	Elf_Scn *scn = elf ? elf_getscn(elf, s->index) : NULL;
+	Elf_Data *data = NULL;
+	bool good = scn && (gnu ? elf_compress_gnu(scn, 0, 0) : elf_compress(scn, 0, 0)) >= 0 &&
+		    (data = elf_rawdata(scn, NULL)) && data->d_size <= MAX_SECTION_SIZE;
+	if (good)
+		s->data = str_copy(img->arena,
+				   (struct str){data->d_buf ? data->d_buf : "", data->d_size});
+	else
+		diag_error(img->diag, &(struct diag_place){.file = img_place(img, s->name, 0).file},
+			   "the section cannot be decompressed: %s", elf_errmsg(-1));
+	elf_end(elf);
+	return good;
+}
+
+bool img_read_section(struct img *img, struct img_section *s)
+{
+	if (s->type == SHT_NOBITS || !s->size)
+		return true;
+	struct diag_place at = img_place(img, s->name, 0);
+	if (!img_has_bytes(img, s->off, s->size))
+		return diag_error(img->diag, &at,
+				  "the section (0x%" PRIx64 " bytes at 0x%" PRIx64
+				  ") runs past the end of the file",
+				  s->size, s->off);
+	if (s->size > MAX_SECTION_SIZE)
+		return diag_error(img->diag, &at, "the section is too large (0x%" PRIx64 " bytes)",
+				  s->size);
+	uint8_t head[24];
+	size_t n = s->size < sizeof(head) ? (size_t)s->size : sizeof(head);
+	bool gnu = str_has_prefix(s->name, STR(".zdebug"));
+	if (gnu || s->flags & SHF_COMPRESSED) {
+		if (!file_read_at(img->fd, head, n, s->off))
+			return diag_error(img->diag, &at, "the section cannot be read");
+		if (s->flags & SHF_COMPRESSED || (n >= 4 && memcmp(head, "ZLIB", 4) == 0))
+			return check_compressed(img, s, head, n) && decompress(img, s, gnu);
+	}
+	char *bytes = arena_alloc(img->arena, s->size);
+	if (!file_read_at(img->fd, bytes, s->size, s->off))
+		return diag_error(img->diag, &at, "the section cannot be read");
+	s->data = (struct str){bytes, s->size};
+	return true;
+}
+
+bool img_addr_to_offset(struct img *img, uint64_t addr, uint64_t *ret)
+{
+	for (unsigned i = 0; i < img->n_phdrs; i++) {
+		struct phdr p = img_decode_phdr(img, i);
+		if (p.type != PT_LOAD || addr < p.vaddr || addr - p.vaddr >= p.filesz)
+			continue;
+		if (!img_has_bytes(img, p.off, addr - p.vaddr))
+			return false;
+		*ret = p.off + (addr - p.vaddr);
+		return true;
+	}
+	return false;
+}
+
+/** Sites of probes lie close together: hundreds of them are read with a few system calls. */
+static bool read_near(struct img *img, void *buf, size_t n, uint64_t off)
+{
+	if (off < img->block_off || off + n > img->block_off + img->block_n) {
+		uint64_t start = off & ~(uint64_t)4095, left = img->size - start;
+		if (n > BLOCK / 2)
+			return file_read_at(img->fd, buf, n, off);
+		if (!img->block)
+			img->block = arena_alloc(img->arena, BLOCK);
+		img->block_off = start;
+		img->block_n = left < BLOCK ? (size_t)left : BLOCK;
+		if (!file_read_at(img->fd, img->block, img->block_n, start)) {
+			img->block_n = 0;
+			return false;
+		}
+	}
+	memcpy(buf, img->block + (off - img->block_off), n);
+	return true;
+}
+
+size_t img_read_code(struct img *img, uint64_t addr, void *buf, size_t n)
+{
+	for (unsigned i = 0; i < img->n_phdrs; i++) {
+		struct phdr p = img_decode_phdr(img, i);
+		if (p.type != PT_LOAD || !(p.flags & PF_X) || addr < p.vaddr ||
+		    addr - p.vaddr >= p.filesz)
+			continue;
+		uint64_t in = addr - p.vaddr;
+		if (n > p.filesz - in)
+			n = (size_t)(p.filesz - in);
+		if (!img_has_bytes(img, p.off, in) || !img_has_bytes(img, p.off + in, n))
+			return 0;
+		return read_near(img, buf, n, p.off + in) ? n : 0;
+	}
+	return 0;
+}

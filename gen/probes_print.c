@@ -1,0 +1,248 @@
+#include "probes_print.h"
+
+#include <inttypes.h>
+
+#include "image/sdtarg.h"
+
+/** Two spaces or more after a text of @n columns, so that the next one starts at column @width + 2. */
+static void pad(struct strbuf *b, size_t n, size_t width)
+{
+	for (strbuf_addz(b, "  "); n < width; n++)
+		strbuf_addc(b, ' ');
+}
+
+static size_t hex_width(uint64_t v)
+{
+	size_t n = 3;
+	while (v >>= 4)
+		n++;
+	return n;
+}
+
+/** The operands of all sites of a probe, printable, for columns. */
+struct columns {
+	struct str cell[SDTARG_MAX + 1];
+	struct sdtarg *args;
+	size_t n;
+};
+
+static struct columns site_columns(struct arena *a, unsigned machine, const struct sdt_site *s)
+{
+	struct columns c;
+	sdtarg_parse(a, machine, s->args, &c.args, &c.n);
+	for (size_t i = 0; i < c.n; i++)
+		c.cell[i] = str_printable(a, c.args[i].text);
+	return c;
+}
+
+#define MAX_PAD 24 // a longer operand moves what follows it
+
+static void print_site(struct strbuf *b, const struct sdt_site *s, const struct columns *c,
+		       const size_t *widths, size_t addr_width, bool verbose)
+{
+	strbuf_addf(b, "    0x%" PRIx64, s->pc);
+	size_t end = hex_width(s->pc), column = addr_width; // where the text ends, and should end
+	if (verbose && s->off)
+		strbuf_addf(b, "  file offset 0x%" PRIx64, s->off);
+	for (size_t i = 0; i < c->n && !verbose; i++) {
+		pad(b, end, column);
+		strbuf_adds(b, c->cell[i]);
+		end = c->cell[i].n;
+		column = widths[i];
+	}
+	if (s->semaphore) {
+		pad(b, end, verbose ? end : column);
+		strbuf_addf(b, "semaphore 0x%" PRIx64, s->semaphore);
+	}
+	const char *doubt = sdt_doubt_text(s->doubt);
+	if (doubt)
+		strbuf_addf(b, "  (%s)", doubt);
+	strbuf_addc(b, '\n');
+	for (size_t i = 0; i < c->n && verbose; i++) {
+		strbuf_addf(b, "        arg%-2zu  ", i);
+		strbuf_adds(b, c->cell[i]);
+		pad(b, c->cell[i].n, MAX_PAD);
+		sdtarg_describe(b, &c->args[i]);
+		strbuf_addc(b, '\n');
+	}
+}
+
+static void print_count(struct strbuf *b, size_t n, const char *what)
+{
+	if (n)
+		strbuf_addf(b, "%zu %s%s", n, what, n == 1 ? "" : "s");
+	else
+		strbuf_addf(b, "no %ss", what);
+}
+
+#define MAX_NAME 48
+
+/** "provider:name", escaped; one column a byte, good enough for names that people write. */
+static struct str shown_name(struct arena *a, const struct sdt_probe *p)
+{
+	struct strbuf b;
+	strbuf_init(&b);
+	strbuf_add_printable(&b, p->provider);
+	strbuf_addc(&b, ':');
+	strbuf_add_printable(&b, p->name);
+	struct str s = str_copy(a, strbuf_str(&b));
+	strbuf_fini(&b);
+	return s;
+}
+
+/** What follows the name, and a line for each site. */
+static void print_probe(struct strbuf *b, unsigned machine, const struct sdt_probe *p, bool verbose)
+{
+	struct arena scratch;
+	arena_init(&scratch);
+	size_t widths[SDTARG_MAX + 1] = {0}, addr_width = 0, most = 0, fewest = SIZE_MAX;
+	struct columns *rows = arena_array(&scratch, struct columns, p->n_sites);
+	for (size_t i = 0; i < p->n_sites; i++) {
+		rows[i] = site_columns(&scratch, machine, &p->sites[i]);
+		size_t n = hex_width(p->sites[i].pc);
+		addr_width = n > addr_width ? n : addr_width;
+		most = rows[i].n > most ? rows[i].n : most;
+		fewest = rows[i].n < fewest ? rows[i].n : fewest;
+		for (size_t k = 0; k < rows[i].n; k++) {
+			n = rows[i].cell[k].n < MAX_PAD ? rows[i].cell[k].n : MAX_PAD;
+			widths[k] = n > widths[k] ? n : widths[k];
+		}
+	}
+	print_count(b, p->n_sites, "site");
+	strbuf_addz(b, ", ");
+	if (fewest < most)
+		strbuf_addf(b, "%zu to ", fewest);
+	print_count(b, most, "argument");
+	strbuf_addc(b, '\n');
+	for (size_t i = 0; i < p->n_sites; i++)
+		print_site(b, &p->sites[i], &rows[i], widths, addr_width, verbose);
+	arena_fini(&scratch);
+}
+
+static void flush(struct strbuf *b, FILE *out)
+{
+	if (b->n)
+		fwrite(b->p, 1, b->n, out);
+	strbuf_clear(b);
+}
+
+void probes_print_text(FILE *out, const struct probes_file *files, size_t n_files, bool headers,
+		       bool verbose)
+{
+	struct strbuf b;
+	struct arena names;
+	bool first = true;
+	strbuf_init(&b);
+	arena_init(&names);
+	for (size_t i = 0; i < n_files; i++) {
+		const struct sdt_list *list = &files[i].probes;
+		if (!list->n_probes)
+			continue;
+		if (headers) {
+			strbuf_addz(&b, first ? "" : "\n");
+			strbuf_add_printable(&b, files[i].path);
+			strbuf_addz(&b, files[i].is_deleted ? " (deleted): " : ": ");
+			print_count(&b, list->n_probes, "probe");
+			strbuf_addc(&b, '\n');
+		}
+		first = false;
+		struct str *shown = arena_array(&names, struct str, list->n_probes);
+		size_t width = 0;
+		for (size_t k = 0; k < list->n_probes; k++) {
+			shown[k] = shown_name(&names, &list->probes[k]);
+			if (shown[k].n > width && shown[k].n <= MAX_NAME)
+				width = shown[k].n;
+		}
+		for (size_t k = 0; k < list->n_probes; k++) {
+			strbuf_adds(&b, shown[k]);
+			pad(&b, shown[k].n, width);
+			print_probe(&b, files[i].machine, &list->probes[k], verbose);
+			flush(&b, out);
+		}
+	}
+	arena_fini(&names);
+	strbuf_fini(&b);
+}
+
+static void json_address(struct strbuf *b, const char *key, uint64_t v, bool known)
+{
+	if (known)
+		strbuf_addf(b, "\"%s\": \"0x%" PRIx64 "\"", key, v);
+	else
+		strbuf_addf(b, "\"%s\": null", key);
+}
+
+static void json_site(struct strbuf *b, unsigned machine, const struct sdt_site *s)
+{
+	struct arena scratch;
+	struct sdtarg *args;
+	size_t n;
+	arena_init(&scratch);
+	sdtarg_parse(&scratch, machine, s->args, &args, &n);
+	strbuf_addc(b, '{');
+	json_address(b, "address", s->pc, true);
+	strbuf_addz(b, ", ");
+	json_address(b, "offset", s->off, s->off != 0);
+	strbuf_addz(b, ", ");
+	json_address(b, "semaphore", s->semaphore, s->semaphore != 0);
+	strbuf_addz(b, ", \"doubt\": ");
+	const char *doubt = sdt_doubt_text(s->doubt);
+	if (doubt)
+		strbuf_add_json(b, str_from(doubt));
+	else
+		strbuf_addz(b, "null");
+	strbuf_addz(b, ", \"args\": [");
+	for (size_t i = 0; i < n; i++) {
+		strbuf_addz(b, i ? ", {\"size\": " : "{\"size\": ");
+		if (args[i].size)
+			strbuf_addf(b, "%u", args[i].size);
+		else
+			strbuf_addz(b, "null");
+		strbuf_addf(b, ", \"signed\": %s, \"float\": %s, \"place\": ",
+			    args[i].is_signed ? "true" : "false",
+			    args[i].is_float ? "true" : "false");
+		strbuf_add_json(b, args[i].place);
+		strbuf_addc(b, '}');
+	}
+	strbuf_addz(b, "]}");
+	arena_fini(&scratch);
+}
+
+/** The probe's own semaphore is that of its first site that has one; sites can differ. */
+static uint64_t probe_semaphore(const struct sdt_probe *p)
+{
+	for (size_t i = 0; i < p->n_sites; i++)
+		if (p->sites[i].semaphore)
+			return p->sites[i].semaphore;
+	return 0;
+}
+
+void probes_print_json(FILE *out, const struct probes_file *files, size_t n_files)
+{
+	const char *between = "[\n";
+	struct strbuf b;
+	strbuf_init(&b);
+	for (size_t i = 0; i < n_files; i++) {
+		for (size_t k = 0; k < files[i].probes.n_probes; k++) {
+			const struct sdt_probe *p = &files[i].probes.probes[k];
+			strbuf_addf(&b, "%s{\"file\": ", between);
+			between = ",\n";
+			strbuf_add_json(&b, files[i].path);
+			strbuf_addz(&b, ", \"provider\": ");
+			strbuf_add_json(&b, p->provider);
+			strbuf_addz(&b, ", \"name\": ");
+			strbuf_add_json(&b, p->name);
+			strbuf_addz(&b, ", ");
+			json_address(&b, "semaphore", probe_semaphore(p), probe_semaphore(p) != 0);
+			strbuf_addz(&b, ", \"sites\": [");
+			for (size_t s = 0; s < p->n_sites; s++) {
+				strbuf_addz(&b, s ? ", " : "");
+				json_site(&b, files[i].machine, &p->sites[s]);
+			}
+			strbuf_addz(&b, "]}");
+			flush(&b, out);
+		}
+	}
+	fputs(between[0] == '[' ? "[]\n" : "\n]\n", out);
+	strbuf_fini(&b);
+}
