@@ -4,6 +4,15 @@
 
 #include "image/sdtarg.h"
 
+/** How wide a printable text is: its characters, all taken to be one column wide. */
+static size_t columns(struct str s)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < s.n; i++)
+		n += ((unsigned char)s.p[i] & 0xc0) != 0x80;
+	return n;
+}
+
 /** Two spaces or more after a text of @n columns, so that the next one starts at column @width + 2. */
 static void pad(struct strbuf *b, size_t n, size_t width)
 {
@@ -19,17 +28,18 @@ static size_t hex_width(uint64_t v)
 	return n;
 }
 
-/** The operands of all sites of a probe, printable, for columns. */
-struct columns {
-	struct str cell[SDTARG_MAX + 1];
+/** The operands of a site, printable. */
+struct row {
+	struct str *cell;
 	struct sdtarg *args;
 	size_t n;
 };
 
-static struct columns site_columns(struct arena *a, unsigned machine, const struct sdt_site *s)
+static struct row site_row(struct arena *a, unsigned machine, const struct sdt_site *s)
 {
-	struct columns c;
+	struct row c;
 	sdtarg_parse(a, machine, s->args, &c.args, &c.n);
+	c.cell = arena_array(a, struct str, c.n + 1);
 	for (size_t i = 0; i < c.n; i++)
 		c.cell[i] = str_printable(a, c.args[i].text);
 	return c;
@@ -37,7 +47,7 @@ static struct columns site_columns(struct arena *a, unsigned machine, const stru
 
 #define MAX_PAD 24 // a longer operand moves what follows it
 
-static void print_site(struct strbuf *b, const struct sdt_site *s, const struct columns *c,
+static void print_site(struct strbuf *b, const struct sdt_site *s, const struct row *c,
 		       const size_t *widths, size_t addr_width, bool verbose)
 {
 	strbuf_addf(b, "    0x%" PRIx64, s->pc);
@@ -47,7 +57,7 @@ static void print_site(struct strbuf *b, const struct sdt_site *s, const struct 
 	for (size_t i = 0; i < c->n && !verbose; i++) {
 		pad(b, end, column);
 		strbuf_adds(b, c->cell[i]);
-		end = c->cell[i].n;
+		end = columns(c->cell[i]);
 		column = widths[i];
 	}
 	if (s->semaphore) {
@@ -61,7 +71,7 @@ static void print_site(struct strbuf *b, const struct sdt_site *s, const struct 
 	for (size_t i = 0; i < c->n && verbose; i++) {
 		strbuf_addf(b, "        arg%-2zu  ", i);
 		strbuf_adds(b, c->cell[i]);
-		pad(b, c->cell[i].n, MAX_PAD);
+		pad(b, columns(c->cell[i]), MAX_PAD);
 		sdtarg_describe(b, &c->args[i]);
 		strbuf_addc(b, '\n');
 	}
@@ -77,7 +87,7 @@ static void print_count(struct strbuf *b, size_t n, const char *what)
 
 #define MAX_NAME 48
 
-/** "provider:name", escaped; one column a byte, good enough for names that people write. */
+/** "provider:name", escaped. */
 static struct str shown_name(struct arena *a, const struct sdt_probe *p)
 {
 	struct strbuf b;
@@ -96,15 +106,16 @@ static void print_probe(struct strbuf *b, unsigned machine, const struct sdt_pro
 	struct arena scratch;
 	arena_init(&scratch);
 	size_t widths[SDTARG_MAX + 1] = {0}, addr_width = 0, most = 0, fewest = SIZE_MAX;
-	struct columns *rows = arena_array(&scratch, struct columns, p->n_sites);
+	struct row *rows = arena_array(&scratch, struct row, p->n_sites);
 	for (size_t i = 0; i < p->n_sites; i++) {
-		rows[i] = site_columns(&scratch, machine, &p->sites[i]);
+		rows[i] = site_row(&scratch, machine, &p->sites[i]);
 		size_t n = hex_width(p->sites[i].pc);
 		addr_width = n > addr_width ? n : addr_width;
 		most = rows[i].n > most ? rows[i].n : most;
 		fewest = rows[i].n < fewest ? rows[i].n : fewest;
 		for (size_t k = 0; k < rows[i].n; k++) {
-			n = rows[i].cell[k].n < MAX_PAD ? rows[i].cell[k].n : MAX_PAD;
+			n = columns(rows[i].cell[k]);
+			n = n < MAX_PAD ? n : MAX_PAD;
 			widths[k] = n > widths[k] ? n : widths[k];
 		}
 	}
@@ -150,12 +161,13 @@ void probes_print_text(FILE *out, const struct probes_file *files, size_t n_file
 		size_t width = 0;
 		for (size_t k = 0; k < list->n_probes; k++) {
 			shown[k] = shown_name(&names, &list->probes[k]);
-			if (shown[k].n > width && shown[k].n <= MAX_NAME)
-				width = shown[k].n;
+			size_t n = columns(shown[k]);
+			if (n > width && n <= MAX_NAME)
+				width = n;
 		}
 		for (size_t k = 0; k < list->n_probes; k++) {
 			strbuf_adds(&b, shown[k]);
-			pad(&b, shown[k].n, width);
+			pad(&b, columns(shown[k]), width);
 			print_probe(&b, files[i].machine, &list->probes[k], verbose);
 			flush(&b, out);
 		}
