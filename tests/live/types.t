@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# Members of every kind, read by bpftrace through the definitions that btgen types writes, are what the program set.
+. "$(dirname "$0")/../lib.sh"
+bpftrace=${BTGEN_BPFTRACE:-bpftrace}
+# bpftrace 0.24 and newer need tracefs: run.sh starts tests by way of tracefs.sh where it is not mounted.
+can_trace || skip_all "needs root and bpftrace"
+
+# The program prints what bpftrace must print, member by member.
+cat >"$tmp/t.c" <<'END'
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+enum st { ST_NEG = -3, ST_B = 7 };
+enum __attribute__((packed)) tiny { TINY = 200 };
+struct in { char a; int b; };
+typedef struct { short q; long r; } anon_t;
+struct item {
+	signed char sc; unsigned char uc; short sh; unsigned short us; int i; unsigned u; long l; unsigned long ul; bool ok;
+	enum st st; enum tiny tiny; struct in in; struct in ins[3];
+	struct { int x; union { int y; float z; } u; } named;
+	struct { int y2; struct { char deep; } d; } other[2];
+	union { int l1; char l2[8]; };
+	unsigned b1 : 3, b2 : 6; unsigned long b3 : 40; unsigned b4 : 1; unsigned short b5 : 11;
+	anon_t an; anon_t *anp; struct item *next; struct in *arr[4]; char name[224]; int nums[5]; void (*fn)(int);
+	const char *text; int unroll, int32, linux_word; long after;
+} __attribute__((aligned(32)));
+struct __attribute__((packed)) pk { char a; long b; unsigned short c : 9; int d; };
+static void fn(int x) { (void)x; }
+__attribute__((noinline)) void here(struct item *it, struct pk *pk) { __asm__ volatile("" ::"r"(it), "r"(pk) : "memory"); }
+int main(void)
+{
+	static struct in in = {'q', 4242};
+	static anon_t an = {-5, 1L << 40};
+	static struct item next = {.i = 99, .l = -1, .ins = {{0}, {0}, {'z', -77}}};
+	static struct item it = {.sc = -100, .uc = 200, .sh = -30000, .us = 60000, .i = -2000000000, .u = 4000000000u, .l = -4611686018427387904L, .ul = 18446744073709551615ul,
+		.ok = true, .st = ST_NEG, .tiny = TINY, .in = {'a', -8}, .ins = {{'b', 1}, {'c', 2}, {'d', 3}}, .named = {11, {.y = 12}}, .other = {{1, {'x'}}, {2, {'y'}}}, .l1 = 0x41424344,
+		.b1 = 5, .b2 = 33, .b3 = 0x8000000001ul, .b4 = 1, .b5 = 2047, .an = {-7, 70}, .anp = &an, .next = &next, .arr = {0, &in}, .nums = {1, 2, 3, 4, 55}, .fn = fn,
+		.text = "some text", .unroll = 21, .int32 = 22, .linux_word = 23, .after = 24};
+	static struct pk pk = {'p', -9000000000L, 511, -6};
+	memset(it.name, 'n', 63);
+	setvbuf(stdout, NULL, _IONBF, 0);
+	printf("%d %d %d %d %d %u %ld %lu %d|", it.sc, it.uc, it.sh, it.us, it.i, it.u, it.l, it.ul, it.ok);
+	printf("%d %d %d %d %d %d|", it.st, it.tiny, it.in.a, it.in.b, it.ins[2].a, it.ins[1].b);
+	printf("%d %d %d %d %d|", it.named.x, it.named.u.y, it.other[1].y2, it.other[1].d.deep, it.l1);
+	printf("%d %d %ld %d %d|", it.b1, it.b2, (long)it.b3, it.b4, it.b5);
+	printf("%d %ld %d %ld %d %ld %d %d|", it.an.q, it.an.r, it.anp->q, it.anp->r, it.next->i, it.next->l, it.next->ins[2].b, it.arr[1]->b);
+	printf("%s %d %d %s %d %d %d %ld|", it.name, it.nums[4], it.fn == fn, it.text, it.unroll, it.int32, it.linux_word, it.after);
+	printf("%d %ld %d %d\n", pk.a, pk.b, pk.c, pk.d);
+	here(&it, &pk);
+	return 0;
+}
+END
+gcc -g -O1 -o "$tmp/t" "$tmp/t.c" || exit 1
+# bpftrace 0.17 reads the DWARF of a uprobe's binary itself, and aborts on anonymous members: it gets one without.
+strip --strip-debug -o "$tmp/run" "$tmp/t"
+"$btgen" types -x "$tmp/t" --bpftrace --follow 1 item pk >"$tmp/t.bt" || exit 1
+cat >>"$tmp/t.bt" <<END
+uprobe:$tmp/run:here
+{
+	\$p = (struct item *)arg0; \$k = (struct pk *)arg1;
+	printf("%d %d %d %d %d %u %ld %lu %d|", \$p->sc, \$p->uc, \$p->sh, \$p->us, \$p->i, \$p->u, \$p->l, \$p->ul, \$p->ok);
+	printf("%d %d %d %d %d %d|", \$p->st, \$p->tiny, \$p->in.a, \$p->in.b, \$p->ins[2].a, \$p->ins[1].b);
+	printf("%d %d %d %d %d|", \$p->named.x, \$p->named.u.y, \$p->other[1].y2, \$p->other[1].d.deep, \$p->l1);
+	printf("%d %d %ld %d %d|", \$p->b1, \$p->b2, \$p->b3, \$p->b4, \$p->b5);
+	printf("%d %ld %d %ld %d %ld %d %d|", \$p->an.q, \$p->an.r, \$p->anp->q, \$p->anp->r, \$p->next->i, \$p->next->l, \$p->next->ins[2].b, \$p->arr[1]->b);
+	printf("%s %d %d ", \$p->name, \$p->nums[4], \$p->fn != 0);
+	printf("%s %d %d %d %ld|", str(\$p->text), \$p->unroll_, \$p->int32_, \$p->linux_word, \$p->after);
+	printf("%d %ld %d %d\n", \$k->a, \$k->b, \$k->c, \$k->d);
+	exit();
+}
+END
+got=$(timeout 60 "$bpftrace" -c "$tmp/run" "$tmp/t.bt" 2>"$tmp/err" | grep -a '|')
+want=$("$tmp/t")
+split() { printf '%s\n' "$1" | tail -n 1 | tr '|' '\n'; }
+# The program's own line comes first, bpftrace's last.
+is "$(split "$got")" "$(split "$want")" "every kind of member has the program's value"
+[ -n "$got" ] || sed 's/^/#   /' "$tmp/err"
+done_testing
