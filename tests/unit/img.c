@@ -187,12 +187,77 @@ static void broken_headers(void)
 		      "a number of sections that no file can hold");
 }
 
+static bool sh(const char *dir, const char *command)
+{
+	char line[1000];
+	snprintf(line, sizeof(line), "cd %s && { %s; } >/dev/null 2>&1", dir, command);
+	return system(line) == 0;
+}
+
+/** @file has the static function of the program below at the address that the unstripped one gives. */
+static void has_function(const char *dir, const char *file, const char *claim)
+{
+	struct img *full, *img;
+	uint64_t want = 0, got = 1;
+	char path[100];
+	listen();
+	snprintf(path, sizeof(path), "%s/full", dir);
+	if (img_open(&arena, &diag, path, STR("full"), &full)) {
+		img_find_function(full, STR("hidden"), &want);
+		img_close(full);
+	}
+	snprintf(path, sizeof(path), "%s/%s", dir, file);
+	if (img_open(&arena, &diag, path, STR("x"), &img)) {
+		ok(want && img_find_function(img, STR("hidden"), &got) && got == want, "%s", claim);
+		img_close(img);
+	}
+	is_num(diag.n_errors, 0, claim);
+}
+
+/** Functions that only a separate symbol table knows. */
+static void stripped_symbols(void)
+{
+	char dir[] = "/tmp/btgen-img-sym.XXXXXX";
+	if (!mkdtemp(dir))
+		return;
+	bool built =
+	    sh(dir, "echo 'static __attribute__((noinline)) int hidden(int x) { return x + 1; }"
+		    "int main(int c, char **v) { (void)v; return hidden(c); }' >a.c && "
+		    "${CC:-gcc} -O1 -g -o full a.c && objcopy --only-keep-debug full full.debug && "
+		    "objcopy --strip-all --add-gnu-debuglink=full.debug full linked && "
+		    "objcopy --strip-all full bare");
+	if (!built) {
+		printf("ok %d - stripped programs # SKIP no compiler or objcopy here\n", ++tap_n);
+	} else {
+		has_function(dir, "full", "a static function in .symtab");
+		has_function(dir, "linked", "a static function that only the debug file knows");
+		struct img *img;
+		uint64_t addr;
+		char path[100];
+		listen();
+		snprintf(path, sizeof(path), "%s/bare", dir);
+		if (img_open(&arena, &diag, path, STR("bare"), &img)) {
+			ok(!img_find_function(img, STR("hidden"), &addr),
+			   "a static function that nothing knows is not found");
+			img_close(img);
+		}
+		if (sh(dir, "objcopy --strip-debug full mini && xz -k mini && "
+			    "objcopy --add-section .gnu_debugdata=mini.xz bare fedora"))
+			has_function(dir, "fedora", "a static function in .gnu_debugdata");
+		else
+			printf("ok %d - .gnu_debugdata # SKIP no xz here\n", ++tap_n);
+	}
+	sh(dir, "rm -f a.c full full.debug linked bare mini mini.xz fedora");
+	rmdir(dir);
+}
+
 int main(void)
 {
 	arena_init(&arena);
 	own_program();
 	not_elf();
 	broken_headers();
+	stripped_symbols();
 	listen();
 	fclose(diag.out);
 	free(said);
