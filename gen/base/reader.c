@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+static const bool host_is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+
 void reader_init(struct reader *r, const void *p, size_t n, bool big)
 {
 	*r = (struct reader){p, p, (const uint8_t *)p + n, big, false};
@@ -26,8 +28,12 @@ uint64_t reader_uint(struct reader *r, unsigned size)
 		return 0;
 	}
 	uint64_t v = 0;
-	for (unsigned i = 0; i < size; i++)
-		v = v << 8 | p[r->big ? i : size - 1 - i];
+	if (r->big)
+		for (unsigned i = 0; i < size; i++)
+			v = v << 8 | p[i];
+	else
+		for (unsigned i = size; i-- > 0;)
+			v = v << 8 | p[i];
 	return v;
 }
 
@@ -43,12 +49,22 @@ uint16_t reader_u16(struct reader *r)
 
 uint32_t reader_u32(struct reader *r)
 {
-	return (uint32_t)reader_uint(r, 4);
+	const uint8_t *p = take(r, 4);
+	uint32_t v;
+	if (!p)
+		return 0;
+	memcpy(&v, p, 4);
+	return r->big == host_is_big ? v : __builtin_bswap32(v);
 }
 
 uint64_t reader_u64(struct reader *r)
 {
-	return reader_uint(r, 8);
+	const uint8_t *p = take(r, 8);
+	uint64_t v;
+	if (!p)
+		return 0;
+	memcpy(&v, p, 8);
+	return r->big == host_is_big ? v : __builtin_bswap64(v);
 }
 
 uint64_t reader_uleb(struct reader *r)

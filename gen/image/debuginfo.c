@@ -56,7 +56,8 @@ static int find_debuginfo(Dwfl_Module *module, void **userdata, const char *name
 }
 
 // libdw's own search is kept away from the disk: ours checks what it finds and does not leave the root.
-static char no_folder[] = "/proc/none"; // ENOENT: any other error ends libdwfl's search, debuginfod included
+static char no_folder[] =
+    "/proc/none"; // ENOENT: any other error ends libdwfl's search, debuginfod included
 static char *no_folders = no_folder;
 static const Dwfl_Callbacks callbacks = {
     .find_elf = no_elf,

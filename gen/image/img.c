@@ -32,7 +32,7 @@ struct diag_place img_place(struct img *img, struct str section, uint64_t off)
 // The fields of all headers follow each other in the same order in both classes, but for p_flags.
 uint64_t img_read_word(struct reader *r, const struct img *img)
 {
-	return reader_uint(r, img->is64 ? 8 : 4);
+	return img->is64 ? reader_u64(r) : reader_u32(r);
 }
 
 bool img_decode_section(const struct img *img, unsigned index, struct img_section *ret,

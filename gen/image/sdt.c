@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "base/reader.h"
+#include "image/imgpriv.h"
 
 #define NT_STAPSDT 3
 // The largest programs have some thousand sites and strings of some hundred bytes; beyond these a file lies.
@@ -121,11 +121,10 @@ static void add_site(struct notes *n, struct str provider, struct str name, stru
 static bool read_site(struct notes *n, uint64_t off, struct str desc)
 {
 	struct img *img = n->img;
-	unsigned word = img->is64 ? 8 : 4;
 	struct reader r;
 	reader_init(&r, desc.p, desc.n, img->big);
-	uint64_t pc = reader_uint(&r, word), base = reader_uint(&r, word);
-	uint64_t semaphore = reader_uint(&r, word);
+	uint64_t pc = img_read_word(&r, img), base = img_read_word(&r, img);
+	uint64_t semaphore = img_read_word(&r, img);
 	if (r.err)
 		return bad_note(n, off, "the note is too short for its three addresses");
 	struct str provider = reader_cstr(&r), name = reader_cstr(&r), args = reader_cstr(&r);
