@@ -12,6 +12,7 @@
 #include "out/dialect.h"
 #include "run/bpftrace.h"
 #include "run/run.h"
+#include "text/strings.h"
 
 static const char help[] =
     "Usage: btgen run [OPTION]... SCRIPT... [-- ARG...]\n"
@@ -158,7 +159,7 @@ static int trace(struct arena *a, struct diag *d, const struct options *o,
 	    .ready_file = o->ready_file,
 	    .ready_fd = o->ready_fd,
 	    .quiet = o->quiet,
-	    .max_strlen = dialect_max_strlen(bt->version),
+	    .max_strlen = dialect_max_strlen(bt->version, strings_most_in_call(a, &x->bind.script)),
 	    .args = o->args,
 	};
 	return run_program(a, d, &cfg);

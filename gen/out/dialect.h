@@ -26,8 +26,11 @@ bool dialect_has_many_begins(unsigned v);
 bool dialect_has_libbpf_usdt(unsigned v);
 /** Highest N of argN that this version can read. */
 unsigned dialect_max_arg(unsigned v);
-/** Characters that str() and string maps can hold at most, and the variable that sets it. */
-unsigned dialect_max_strlen(unsigned v);
+/**
+ * Characters that str() and string maps can hold at most in a program that prints up to @strings of them at
+ * once (text/strings.h), and the variable that sets it.
+ */
+unsigned dialect_max_strlen(unsigned v, unsigned strings);
 const char *dialect_strlen_variable(unsigned v);
 /** Entries of one generated table beyond which the start takes longer than a user would wait. */
 unsigned dialect_max_table(unsigned v);

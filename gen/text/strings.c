@@ -1,0 +1,66 @@
+#include "text/strings.h"
+
+#include "base/map.h"
+
+#define MAP_WEIGHT 3
+
+/** The token after the bracket that closes the one at @t, or the end. */
+static struct token *skip_brackets(struct token *t)
+{
+	int depth = 0;
+	for (; t->kind != TOK_EOF; t = t->next) {
+		if (tok_is(t, "(") || tok_is(t, "[") || tok_is(t, "{"))
+			depth++;
+		else if ((tok_is(t, ")") || tok_is(t, "]") || tok_is(t, "}")) && --depth == 0)
+			return t->next;
+	}
+	return t;
+}
+
+static bool is_str_call(const struct token *t)
+{
+	return tok_is(t, "str") && tok_is(t->next, "(");
+}
+
+/** Is this use of a map `@x[...] = str(`? */
+static bool takes_string(const struct script_map_use *m)
+{
+	struct token *t = m->close ? m->close->next : m->at->next->next;
+	return m->is_written && t->kind != TOK_EOF && tok_is(t, "=") && is_str_call(t->next);
+}
+
+static unsigned in_call(struct token *open, const struct script_clause *c, struct map *holders)
+{
+	struct token *end = skip_brackets(open);
+	unsigned n = 0;
+	for (struct token *t = open; t != end && t->kind != TOK_EOF; t = t->next) {
+		n += is_str_call(t);
+		if (!tok_is(t, "@"))
+			continue;
+		for (size_t i = 0; i < c->maps.n; i++)
+			if (c->maps.v[i].at == t && map_get(holders, c->maps.v[i].name))
+				n += MAP_WEIGHT;
+	}
+	return n;
+}
+
+unsigned strings_most_in_call(struct arena *a, const struct script *s)
+{
+	struct map holders = {0};
+	for (size_t i = 0; i < s->clauses.n; i++)
+		for (size_t k = 0; k < s->clauses.v[i].maps.n; k++)
+			if (takes_string(&s->clauses.v[i].maps.v[k]))
+				map_put(a, &holders, s->clauses.v[i].maps.v[k].name, &holders);
+
+	unsigned most = 0;
+	for (size_t i = 0; i < s->clauses.n; i++) {
+		const struct script_clause *c = &s->clauses.v[i];
+		for (struct token *t = c->body.first; t && t != c->body.last; t = t->next) {
+			if (!tok_is(t, "printf") || !tok_is(t->next, "("))
+				continue;
+			unsigned n = in_call(t->next, c, &holders);
+			most = n > most ? n : most;
+		}
+	}
+	return most;
+}

@@ -1,0 +1,18 @@
+/**
+ * strings - how many strings a program prints at once.
+ *
+ * Old versions of bpftrace keep every string of a printf() on the 512 bytes of stack that a BPF program has;
+ * how long a string may be depends on how many there are (out/dialect.h).
+ */
+#ifndef TEXT_STRINGS_H
+#define TEXT_STRINGS_H
+
+#include "text/script.h"
+
+/**
+ * The most strings that one call of a function prints, in the whole program: each str() counts once, each use
+ * of a map that str() was assigned to three times, which is what it takes on the stack.
+ */
+unsigned strings_most_in_call(struct arena *a, const struct script *s);
+
+#endif

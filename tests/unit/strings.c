@@ -1,0 +1,53 @@
+// How many strings a program prints at once, and how long each may then be.
+#include "text/strings.h"
+
+#include "tap.h"
+#include "out/dialect.h"
+#include "text/pp.h"
+
+static struct arena arena;
+static struct diag diag;
+
+static unsigned most(const char *text)
+{
+	struct pp pp;
+	struct script s;
+	pp_init(&pp, &arena, &diag);
+	if (!pp_file(&pp, src_from_text(&arena, STR("t.bt"), str_from(text))) ||
+	    !script_parse(&arena, &diag, pp.out, &s))
+		return 9999;
+	return strings_most_in_call(&arena, &s);
+}
+
+int main(void)
+{
+	arena_init(&arena);
+	diag_init(&diag, stderr);
+
+	is_num(most("BEGIN { printf(\"x\"); }"), 0, "a program without strings");
+	is_num(most("BEGIN { printf(\"%s %d\", str(arg0), 1); printf(\"%s\", str(arg1)); }"), 1,
+	       "two strings in two calls do not meet on the stack");
+	is_num(most("BEGIN { printf(\"%s\", str(arg0)); } END { printf(\"%s%s\", str(arg0), "
+		    "str(arg1, (4 + 3))); }"),
+	       2, "the call with the most of them counts");
+	is_num(most("BEGIN { if (1) { printf(\"%s%s%s\", str(arg0), str(arg1), str(arg2)); } $x = "
+		    "str(arg4); }"),
+	       3, "calls inside of blocks count, str() outside of a call does not");
+	is_num(most("#define S str(arg0)\nBEGIN { printf(\"%s%s\", S, S); }"), 2,
+	       "macros are looked into");
+	is_num(most("BEGIN { @a[pid] = str(arg0); } END { printf(\"%s\", @a[pid]); }"), 3,
+	       "a map that holds a string counts as three");
+	is_num(most("BEGIN { @a = str(arg0); } END { printf(\"%s\", @a); }"), 3,
+	       "so does one without a key");
+	is_num(most("BEGIN { @a[1] = \"X\"; } END { printf(\"%s%s\", @a[1], @a[2]); }"), 0,
+	       "a table of literals takes little");
+
+	is_num(dialect_max_strlen(23, 9), 1024, "from 0.23 on strings are not on the stack");
+	is_num(dialect_max_strlen(17, 0), 200, "200 characters is the most before");
+	is_num(dialect_max_strlen(17, 2), 150, "two share the stack");
+	is_num(dialect_max_strlen(17, 3), 100, "so do three");
+	is_num(dialect_max_strlen(17, 8), 64, "never less than bpftrace's default");
+
+	arena_fini(&arena);
+	return done();
+}
