@@ -169,25 +169,25 @@ template <class T> struct enum_arg<T, true> : arg<__underlying_type(T)> {};
 
 /* Their places for the note: "-4@%eax 8@$0", and the operands that the compiler puts there. */
 #define USDT__PLACES0 ""
-#define USDT__PLACES1 "%c[s1]@%[v1]"
-#define USDT__PLACES2 USDT__PLACES1 " %c[s2]@%[v2]"
-#define USDT__PLACES3 USDT__PLACES2 " %c[s3]@%[v3]"
-#define USDT__PLACES4 USDT__PLACES3 " %c[s4]@%[v4]"
-#define USDT__PLACES5 USDT__PLACES4 " %c[s5]@%[v5]"
-#define USDT__PLACES6 USDT__PLACES5 " %c[s6]@%[v6]"
-#define USDT__PLACES7 USDT__PLACES6 " %c[s7]@%[v7]"
-#define USDT__PLACES8 USDT__PLACES7 " %c[s8]@%[v8]"
-#define USDT__PLACES9 USDT__PLACES8 " %c[s9]@%[v9]"
-#define USDT__PLACES10 USDT__PLACES9 " %c[s10]@%[v10]"
-#define USDT__PLACES11 USDT__PLACES10 " %c[s11]@%[v11]"
-#define USDT__PLACES12 USDT__PLACES11 " %c[s12]@%[v12]"
+#define USDT__PLACES1 "%c[usdt_s1]@%[usdt_v1]"
+#define USDT__PLACES2 USDT__PLACES1 " %c[usdt_s2]@%[usdt_v2]"
+#define USDT__PLACES3 USDT__PLACES2 " %c[usdt_s3]@%[usdt_v3]"
+#define USDT__PLACES4 USDT__PLACES3 " %c[usdt_s4]@%[usdt_v4]"
+#define USDT__PLACES5 USDT__PLACES4 " %c[usdt_s5]@%[usdt_v5]"
+#define USDT__PLACES6 USDT__PLACES5 " %c[usdt_s6]@%[usdt_v6]"
+#define USDT__PLACES7 USDT__PLACES6 " %c[usdt_s7]@%[usdt_v7]"
+#define USDT__PLACES8 USDT__PLACES7 " %c[usdt_s8]@%[usdt_v8]"
+#define USDT__PLACES9 USDT__PLACES8 " %c[usdt_s9]@%[usdt_v9]"
+#define USDT__PLACES10 USDT__PLACES9 " %c[usdt_s10]@%[usdt_v10]"
+#define USDT__PLACES11 USDT__PLACES10 " %c[usdt_s11]@%[usdt_v11]"
+#define USDT__PLACES12 USDT__PLACES11 " %c[usdt_s12]@%[usdt_v12]"
 
 #ifndef USDT_CONSTRAINT
 /* Registers and constants only. With memory allowed, compilers also pick places that no tracer can read (a symbol). */
 #define USDT_CONSTRAINT "nr"
 #endif
 #define USDT__OPERAND(k)                                                                           \
-	[s##k] "n"(USDT__SIZE(__usdt_v##k)), [v##k] USDT_CONSTRAINT(__usdt_v##k)
+	[usdt_s##k] "n"(USDT__SIZE(__usdt_v##k)), [usdt_v##k] USDT_CONSTRAINT(__usdt_v##k)
 #define USDT__OPERANDS0
 #define USDT__OPERANDS1 USDT__OPERAND(1)
 #define USDT__OPERANDS2 USDT__OPERANDS1, USDT__OPERAND(2)
@@ -321,9 +321,9 @@ template <class T> struct enum_arg<T, true> : arg<__underlying_type(T)> {};
 	"\t.8byte " USDT__SEMA_QUOTED(provider, name)
 #define USDT__SEMA_EXPLICIT(sema, provider, name) ".8byte __usdt_sema_" USDT__STR(sema)
 
-/* How many arguments follow the name; M for more than twelve (up to twenty). */
+/* How many arguments follow the name; 13 for more than twelve (up to twenty). */
 #define USDT__COUNT(...)                                                                           \
-	USDT__COUNT_(__VA_ARGS__, M, M, M, M, M, M, M, M, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, )
+	USDT__COUNT_(__VA_ARGS__, 13, 13, 13, 13, 13, 13, 13, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, )
 #define USDT__COUNT_(name, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16,  \
 		     a17, a18, a19, a20, n, ...)                                                   \
 	n
@@ -361,7 +361,7 @@ template <class T> struct enum_arg<T, true> : arg<__underlying_type(T)> {};
 	USDT__EMIT(id, 11, USDT__ARGS11(id, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11), text, kind(sema, provider, name), provider, name)
 #define USDT__SITE12(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12) \
 	USDT__EMIT(id, 12, USDT__ARGS12(id, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12), text, kind(sema, provider, name), provider, name)
-#define USDT__SITEM(...) USDT__STATIC_ASSERT(0, "a USDT probe has at most 12 arguments")
+#define USDT__SITE13(...) USDT__STATIC_ASSERT(0, "a USDT probe has at most 12 arguments")
 #ifdef USDT_DISABLE
 #define USDT__EMIT(id, n, decls, text, sema, provider, name)                                       \
 	do {                                                                                       \

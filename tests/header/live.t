@@ -33,7 +33,7 @@ for cc in gcc clang; do
 	$cc -std=c11 -O2 -g -I"$top/include" -o "$tmp/p" "$tmp/p.c"
 	"$tmp/p" >"$tmp/want" 2>"$tmp/evaluated"
 	is "$(cat "$tmp/evaluated")" 0 "$cc: a lazy argument is not evaluated while nobody traces"
-	bpftrace -o "$tmp/got" -e "$prog" -c "$tmp/p" >/dev/null 2>"$tmp/err"
+	timeout 60 bpftrace -o "$tmp/got" -e "$prog" -c "$tmp/p" >/dev/null 2>"$tmp/err"
 	is "$(grep '^item' "$tmp/got")" "$(cat "$tmp/want")" "$cc: bpftrace prints what the program passed"
 	is "$(grep -c '^lazy [123]' "$tmp/got")" 3 "$cc: a lazy probe fires while it is traced"
 done
