@@ -70,7 +70,9 @@ struct phdr img_decode_phdr(const struct img *img, unsigned index)
 	img_read_word(&r, img); // size in memory
 	if (!img->is64)
 		p.flags = reader_u32(&r);
-	return r.err ? (struct phdr){0} : p;
+	if (r.err)
+		memset(&p, 0, sizeof(p));
+	return p;
 }
 
 bool img_bad_file(struct img *img, const char *what)
@@ -99,12 +101,12 @@ static bool read_ehdr(struct img *img, struct ehdr *h)
 	if (n < EI_NIDENT)
 		return img_bad_file(img, "the file is truncated: it ends inside its ELF header");
 
-	unsigned class = bytes[EI_CLASS], order = bytes[EI_DATA];
-	if (class != ELFCLASS32 && class != ELFCLASS64)
+	unsigned file_class = bytes[EI_CLASS], order = bytes[EI_DATA];
+	if (file_class != ELFCLASS32 && file_class != ELFCLASS64)
 		return img_bad_file(img, "the ELF header is broken: neither 32 nor 64 bit");
 	if (order != ELFDATA2LSB && order != ELFDATA2MSB)
 		return img_bad_file(img, "the ELF header is broken: unknown byte order");
-	img->is64 = class == ELFCLASS64;
+	img->is64 = file_class == ELFCLASS64;
 	img->big = order == ELFDATA2MSB;
 
 	struct reader r;

@@ -95,7 +95,7 @@ else
 	done
 	(cd "$tmp/dwz" && dwz -m common.debug -M common.debug 1.debug 2.debug 2>/dev/null &&
 		mv 1.debug prog.debug && link .)
-	if readelf -S "$tmp/dwz/prog.debug" | grep -q gnu_debugaltlink; then
+	if readelf -S "$tmp/dwz/prog.debug" 2>/dev/null | grep -q gnu_debugaltlink; then
 		is "$(table "$tmp/dwz/prog")" "$right" "the alternate file that dwz makes"
 	else
 		skip "the alternate file that dwz makes" "dwz found nothing to share"
@@ -117,7 +117,7 @@ END
 own $!
 wait_for 10 test -s "$tmp/port"
 export DEBUGINFOD_CACHE_PATH=$tmp/cache DEBUGINFOD_TIMEOUT=5
-DEBUGINFOD_URLS= table "$tmp/d/prog" >"$tmp/out"
+DEBUGINFOD_URLS="" table "$tmp/d/prog" >"$tmp/out"
 like "$(cat "$tmp/out")" 'or set DEBUGINFOD_URLS$' "no server is asked unless it was named"
 not_ok "... and nothing is put into its cache" test -e "$tmp/cache"
 if ! ldconfig -p | grep -q libdebuginfod; then
