@@ -309,6 +309,47 @@ static void follow_word(struct lexer *lx, struct token *t)
 		lx->braces--;
 }
 
+/** Blanks and comments from @start to @end without line splices, with as many newlines. */
+static struct str gap(const struct lexer *lx, uint32_t start, uint32_t end)
+{
+	struct str raw = str_slice(lx->file->text, start, end - start);
+	if (str_find(raw, '\\') == raw.n)
+		return raw;
+	struct strbuf b;
+	strbuf_init(&b);
+	char comment = '\0', last = '\0'; // '/' or '*' inside one; the byte before
+	unsigned newlines = 0;		  // of splices, to be written where they part nothing
+	for (uint32_t pos = start; pos < end;) {
+		uint32_t at = pos;
+		char c = look(lx, &pos);
+		for (; at < pos && at < end; at++)
+			newlines += lx->file->text.p[at] == '\n';
+		if (pos >= end)
+			break;
+		pos++;
+		if (last == '/' && !comment && (c == '/' || c == '*')) {
+			comment = c;
+			strbuf_addc(&b, c);
+			last = '\0';
+			continue;
+		}
+		bool parted = (last == '/' && !comment) || (last == '*' && comment == '*');
+		for (; newlines && !parted; newlines--)
+			strbuf_addz(&b, comment == '/' ? "\n//" : "\n");
+		strbuf_addc(&b, c);
+		if ((comment == '/' && c == '\n') || (comment == '*' && last == '*' && c == '/')) {
+			comment = '\0';
+			c = '\0';
+		}
+		last = c;
+	}
+	for (; newlines; newlines--)
+		strbuf_addc(&b, '\n');
+	struct str r = str_copy(lx->arena, strbuf_str(&b));
+	strbuf_fini(&b);
+	return r;
+}
+
 void lexer_next(struct lexer *lx, struct token *ret)
 {
 	uint32_t start = lx->pos;
@@ -318,7 +359,7 @@ void lexer_next(struct lexer *lx, struct token *ret)
 	look(lx, &pos);
 
 	*ret = (struct token){.bol = lx->bol, .space = space || lx->bol};
-	ret->before = str_slice(lx->file->text, start, pos - start);
+	ret->before = gap(lx, start, pos);
 	ret->loc = ret->use = (struct src_loc){lx->file, pos};
 	if (!more || at_end(lx, pos)) {
 		ret->text = str_slice(lx->file->text, pos, 0);

@@ -41,8 +41,12 @@ struct token {
 	 * that stands in the program itself.
 	 */
 	bool from_macro;
-	struct str text;    /**< spelling, with line splices removed */
-	struct str before;  /**< blanks and comments before it, verbatim, newlines included */
+	struct str text; /**< spelling, with line splices removed */
+	/**
+	 * Blanks and comments before it, verbatim, newlines included; only line splices are gone (a comment
+	 * that one continued is two), for bpftrace knows none.
+	 */
+	struct str before;
 	struct src_loc loc; /**< where it is spelled; in a macro's definition when from_macro */
 	struct src_loc
 	    use; /**< where it stands in the program: the outermost macro call when from_macro, else = loc */

@@ -61,6 +61,7 @@ struct pp {
 	struct map loaded;	    /**< path -> struct src_file */
 	struct strbuf *lost;	    /**< blanks and comments that stood before directives */
 	bool pad;	  /**< a blank before a macro that expanded to nothing is still owed */
+	bool vanished;	  /**< a macro expanded to nothing since this was last cleared */
 	bool in_args;	  /**< reading the arguments of a macro call */
 	bool fatal;	  /**< a limit was passed: everything ends */
 	bool failed;	  /**< an error was said */

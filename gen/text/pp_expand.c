@@ -93,6 +93,15 @@ static void put_back(struct pp *pp, struct token *t)
 		pp_push(pp, t, NULL, NULL);
 }
 
+/** A token read without expanding it; a macro's name that stands inside the macro is marked all the same. */
+static struct token *next_argument_token(struct pp *pp)
+{
+	struct token *t = pp_next_raw(pp);
+	const struct macro *m = t->kind == TOK_IDENT ? map_get(&pp->macros, t->text) : NULL;
+	t->no_expand |= m && m->off;
+	return t;
+}
+
 /** Arguments of one call, as they are collected. */
 struct call_args {
 	VEC(struct arg) v;
@@ -112,7 +121,7 @@ static bool split_args(struct pp *pp, const struct macro *m, struct call_args *a
 	unsigned depth = 0;
 	list_init(&a->cur);
 	for (;;) {
-		struct token *t = pp_next_raw(pp);
+		struct token *t = next_argument_token(pp);
 		if (t->kind == TOK_EOF)
 			return false;
 		if (depth == 0 && tok_is(t, ")"))
@@ -161,14 +170,16 @@ static bool count_args(struct pp *pp, const struct macro *m, const struct token 
 static void take_place(struct pp *pp, struct toklist *l, const struct token *name)
 {
 	if (!l->head) {
+		pp->vanished = true;
 		pp->pad |= name->space;
 		if (pp->lost && !name->from_macro && !pp->context && !pp->in_args)
 			strbuf_adds(pp->lost, name->before);
 		return;
 	}
 	l->head->bol = name->bol;
-	l->head->space = name->space;
-	l->head->before = name->before;
+	l->head->space = name->space || (l->lead && l->head->space);
+	if (name->space || !l->head->space)
+		l->head->before = name->before;
 	// Inside an attach point nothing may be put between its parts, wherever they come from.
 	for (struct token *t = l->head; name->attach && t; t = t->next) {
 		if ((t != l->head && t->space) || tok_is(t, "{") || tok_is(t, ","))
@@ -203,7 +214,7 @@ static bool expand_function(struct pp *pp, struct macro *m, struct token *name)
 	bool outer = pp->in_args;
 	struct pp_context *chain = pp->context; // for messages: reading the arguments leaves it
 	pp->in_args = true;
-	struct token *paren = pp_next_raw(pp);
+	struct token *paren = next_argument_token(pp);
 	if (!tok_is(paren, "(")) {
 		pp->in_args = outer;
 		pay_pad(pp, paren);

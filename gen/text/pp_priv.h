@@ -72,7 +72,8 @@ struct pp_context {
 struct toklist {
 	struct token *head, **tail;
 	struct token *last;
-	bool pad; /**< the next token added gets a blank */
+	bool pad;  /**< the next token added gets a blank */
+	bool lead; /**< something empty stood before the first token */
 };
 
 // pp.c

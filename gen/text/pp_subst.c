@@ -49,19 +49,22 @@ static struct toklist *expanded(const struct subst *s, struct arg *arg)
 		return &arg->expanded;
 	}
 	pp->nesting++;
-	bool pad = pp->pad;
-	pp->pad = false;
+	bool pad = pp->pad, vanished = pp->vanished;
+	pp->pad = pp->vanished = false;
 	struct toklist copy;
 	list_init(&copy);
 	for (const struct token *t = arg->raw; t; t = t->next)
 		list_add(&copy, pp_copy(pp, t));
 	pp_begin_list(pp, copy.head);
 	struct token *t;
-	while ((t = pp_next(pp))->kind != TOK_EOF)
+	while ((t = pp_next(pp))->kind != TOK_EOF) {
+		arg->expanded.lead |= !arg->expanded.head && pp->vanished;
 		list_add(&arg->expanded, t);
+	}
 	pp_end_list(pp);
 	arg->expanded.pad = pp->pad;
 	pp->pad = pad;
+	pp->vanished = vanished;
 	pp->nesting--;
 	return &arg->expanded;
 }
@@ -72,12 +75,13 @@ static void add_arg(const struct subst *s, const struct token *p, struct arg *ar
 {
 	const struct toklist *e = raw ? NULL : expanded(s, arg);
 	bool attach = p->attach;
+	l->lead = e && e->lead;
 	for (const struct token *t = raw ? arg->raw : e->head; t; t = t->next) {
 		struct token *c = pp_copy(s->pp, t);
 		if (!l->head) {
-			c->space = p->space;
+			c->space = p->space || (e && e->lead && c->space);
 			// Keeps the line and the comment of a body given as an argument.
-			if (!p->space)
+			if (!c->space)
 				c->before = STR("");
 			else if (c->from_macro || str_find(c->before, '\n') == c->before.n)
 				c->before = STR(" ");
@@ -217,6 +221,8 @@ static void substitute_range(const struct subst *s, size_t i, size_t end, struct
 		add_operand(s, i, pasted, &l);
 		while (e < end && is_paste(m, e)) {
 			size_t op = e, r = e + 1;
+			while (is_paste(m, r)) // gcc takes several for one
+				r++;
 			e = operand_end(m, r);
 			add_operand(s, r, true, &rhs);
 			if (comma && is_rest(m, r)) {
@@ -236,6 +242,7 @@ static void substitute_range(const struct subst *s, size_t i, size_t end, struct
 		}
 		if (!l.head)
 			out->pad |= first->space;
+		out->lead |= !out->head && (!l.head || l.lead);
 		list_join(out, &l);
 		i = e;
 	}

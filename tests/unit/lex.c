@@ -112,6 +112,8 @@ static void places(void)
 	src_position(t->loc, &line, &col);
 	ok(line == 4 && col == 4 && !t->bol && t->space, "a comment is a blank, also over lines");
 	is_str(t->before, STR(" /*\n*/ "), "a comment is kept before the next token");
+	is_str(lex("a\\\n /\\\n/ b \\\nc\n/\\\r\n* d *\\\n/e")->next->before,
+	       STR("\n //\n// b \n//c\n/*\n d */\n"), "line splices are gone from comments");
 	t = lex("a // end");
 	is_str(t->next->before, STR(" // end"), "a comment without newline ends the file");
 	ok(lex("")->kind == TOK_EOF && lex("\xef\xbb\xbf")->kind == TOK_EOF,
