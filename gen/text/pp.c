@@ -90,16 +90,29 @@ void pp_notes(struct pp *pp)
 {
 	note_macros(pp);
 	unsigned n = 0;
+	bool again = false; // once round a circle is enough
 	for (struct pp_level *l = pp->level; l && l->included.file; l = l->outer) {
-		if (n++ >= MAX_NOTES)
+		again |= l != pp->level && l->file == pp->level->file;
+		if (n++ >= MAX_NOTES || again)
 			continue;
 		struct diag_place at = src_place(l->included, 1);
 		at.source = STR("");
 		diag_note(pp->diag, &at, "\"" STR_FMT "\" is included from here",
 			  STR_ARG(l->file->name));
 	}
-	if (n > MAX_NOTES)
+	if (n > MAX_NOTES && !again)
 		diag_note(pp->diag, NULL, "(%u more files around it)", n - MAX_NOTES);
+}
+
+void pp_lex(struct pp *pp, struct token *ret)
+{
+	struct lexer *lex = &pp->level->lex;
+	lexer_next(lex, ret);
+	if (lex->failed) {
+		lex->failed = false;
+		pp->failed = true;
+		pp_notes(pp);
+	}
 }
 
 bool pp_error(struct pp *pp, const struct token *t, const char *fmt, ...)
@@ -193,7 +206,6 @@ void pp_enter_file(struct pp *pp, const struct src_file *f, struct src_loc at)
 	} else {
 		strbuf_adds(pp->lost, t->before);
 	}
-	pp->failed |= level.lex.failed;
 	pp->level = level.outer;
 }
 

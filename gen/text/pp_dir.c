@@ -8,7 +8,7 @@ struct token *pp_line(struct pp *pp)
 	struct token *list, *t, **tail = &list;
 	do {
 		t = arena_new(pp->arena, struct token);
-		lexer_next(&pp->level->lex, t);
+		pp_lex(pp, t);
 		*tail = t;
 		tail = &t->next;
 	} while (t->kind != TOK_EOF && pp_spend(pp, 1));
@@ -28,10 +28,11 @@ static void say_line(struct pp *pp, const struct token *name)
 {
 	struct str text = str_trim(lexer_rest_of_line(&pp->level->lex));
 	pp->level->lex.quiet = true; // an apostrophe in a sentence is no mistake
+	const char *blank = text.n ? " " : "";
 	if (tok_is(name, "error"))
-		pp_error(pp, name, "#error " STR_FMT, STR_ARG(text));
+		pp_error(pp, name, "#error%s" STR_FMT, blank, STR_ARG(text));
 	else
-		pp_warning(pp, name, "#warning " STR_FMT, STR_ARG(text));
+		pp_warning(pp, name, "#warning%s" STR_FMT, blank, STR_ARG(text));
 }
 
 /** #line N ["name"], and cpp's own `# N "name" flags`. */
@@ -141,7 +142,7 @@ void pp_directive(struct pp *pp, const struct token *hash)
 	lex->braces = 1;
 	lex->word = LEX_WORD_NONE;
 	struct token name, rest;
-	lexer_next(lex, &name);
+	pp_lex(pp, &name);
 	dispatch(pp, hash, &name);
 	lex->in_directive = true;
 	lex->quiet = true;

@@ -49,7 +49,7 @@ static struct token *next_of_file(struct pp *pp)
 		if (!pp->in_args)
 			level->lex.braces = pp->braces;
 		struct token *t = arena_alloc(pp->arena, sizeof(*t));
-		lexer_next(&level->lex, t);
+		pp_lex(pp, t);
 		level->at_end = t->kind == TOK_EOF;
 		if (!t->bol || !tok_is(t, "#"))
 			return t;

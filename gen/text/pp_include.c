@@ -51,7 +51,7 @@ static bool header_name(struct pp *pp, const struct token *include, struct heade
 	struct lexer *lex = &pp->level->lex;
 	struct lexer before = *lex;
 	struct token t;
-	lexer_next(lex, &t);
+	pp_lex(pp, &t);
 	h->at = t;
 	h->angled = t.kind == TOK_PUNCT && t.text.p[0] == '<';
 	if (t.kind == TOK_STRING) {
@@ -123,7 +123,7 @@ static void not_found(struct pp *pp, const struct header *h)
 	if (h->name.n && h->name.p[0] != '/') {
 		if (!h->angled)
 			diag_note(pp->diag, NULL,
-				  "looked in " STR_FMT " (of the file that includes it)",
+				  "looked in " STR_FMT " (the folder of the file that includes it)",
 				  STR_ARG(pp->level->file->dir));
 		for (size_t i = 0; i < pp->dirs.n; i++)
 			diag_note(pp->diag, NULL, "looked in %s", pp->dirs.v[i]);

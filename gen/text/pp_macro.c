@@ -212,12 +212,19 @@ static bool check_body(struct pp *pp, const struct macro *m)
 static void take_body(struct pp *pp, struct macro *m, struct token *list)
 {
 	VEC(struct token) body = {0};
-	for (struct token *t = list; t->kind != TOK_EOF; t = t->next) {
+	struct token *t = list;
+	for (; t->kind != TOK_EOF; t = t->next) {
 		struct token c = *t;
 		c.bol = false;
 		c.space = t != list && t->space;
 		c.before = c.space ? STR(" ") : STR("");
 		vec_push(pp->arena, &body, c);
+	}
+	if (tok_is(list, "/") && str_has_prefix(t->before, STR("//"))) {
+		struct token at = *t;
+		at.text = STR("//");
+		at.loc.off -= (uint32_t)t->before.n;
+		pp_warning(pp, &at, "this starts a comment, also in a path");
 	}
 	m->body = body.v;
 	m->n_body = body.n;

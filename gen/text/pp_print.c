@@ -10,6 +10,7 @@ struct printer {
 	long line;		     /**< of the output, from 1 */
 	long shift;		     /**< output line - source line */
 	int braces;
+	struct strbuf scratch;
 };
 
 static void newline(struct printer *p)
@@ -26,11 +27,33 @@ static size_t count_newlines(struct str s)
 	return n;
 }
 
+/** The blanks and newlines of @gap, a blank for each comment. */
+static struct str without_comments(struct str gap, struct strbuf *ret)
+{
+	char comment = '\0';
+	strbuf_clear(ret);
+	for (size_t i = 0; i < gap.n; i++) {
+		char c = gap.p[i], next = i + 1 < gap.n ? gap.p[i + 1] : '\0';
+		if (!comment && c == '/') {
+			comment = next;
+			i++;
+			strbuf_addc(ret, ' ');
+		} else if (comment == '*' && c == '*' && next == '/') {
+			comment = '\0';
+			i++;
+		} else if (!comment || c == '\n') {
+			strbuf_addc(ret, c);
+			comment = comment == '/' ? '\0' : comment;
+		}
+	}
+	return strbuf_str(ret);
+}
+
 /** Writes blanks and comments without carriage returns, and without @excess of the blank lines. */
 static void add_gap(struct printer *p, struct str gap, long excess)
 {
-	// A comment that follows a macro must stay one: not the end of a path, nor `/` and `/ *`.
-	if (gap.n && gap.p[0] == '/' && p->prev && (p->prev->attach || p->prev->from_macro))
+	// A comment that follows a macro in an attach point must not become part of its path.
+	if (gap.n && gap.p[0] == '/' && p->prev && p->prev->attach)
 		strbuf_addc(p->b, ' ');
 	bool blank = p->b->n == 0 || p->b->p[p->b->n - 1] == '\n';
 	size_t line =
@@ -69,6 +92,9 @@ static void print_token(struct printer *p, const struct token *t)
 	const struct src_loc *where = t->from_macro ? &t->use : &t->loc;
 	long at = (long)src_line(*where);
 	struct str gap = t->before;
+	// For bpftrace a slash before a slash ends a predicate, even when the second one opens a comment.
+	if (p->prev && tok_is(p->prev, "/"))
+		gap = without_comments(gap, &p->scratch);
 
 	if (where->file && where->file != p->file) {
 		size_t n = count_newlines(gap);
@@ -123,4 +149,5 @@ void pp_print(const struct token *list, struct strbuf *ret)
 		add_gap(&p, t->before, 0);
 	if (ret->n && ret->p[ret->n - 1] != '\n')
 		newline(&p);
+	strbuf_fini(&p.scratch);
 }

@@ -92,6 +92,8 @@ bool pp_error(struct pp *pp, const struct token *t, const char *fmt, ...)
 bool pp_warning(struct pp *pp, const struct token *t, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void pp_notes(struct pp *pp);
+/** The next token of the innermost file, as it is. */
+void pp_lex(struct pp *pp, struct token *ret);
 /** Reads @f as if it stood at the current place; @at is the #include. */
 void pp_enter_file(struct pp *pp, const struct src_file *f, struct src_loc at);
 

@@ -53,7 +53,7 @@ static struct toklist *expanded(const struct subst *s, struct arg *arg)
 	pp->pad = pp->vanished = false;
 	struct toklist copy;
 	list_init(&copy);
-	for (const struct token *t = arg->raw; t; t = t->next)
+	for (const struct token *t = arg->raw; t && !pp->fatal; t = t->next)
 		list_add(&copy, pp_copy(pp, t));
 	pp_begin_list(pp, copy.head);
 	struct token *t;
@@ -76,7 +76,7 @@ static void add_arg(const struct subst *s, const struct token *p, struct arg *ar
 	const struct toklist *e = raw ? NULL : expanded(s, arg);
 	bool attach = p->attach;
 	l->lead = e && e->lead;
-	for (const struct token *t = raw ? arg->raw : e->head; t; t = t->next) {
+	for (const struct token *t = raw ? arg->raw : e->head; t && !s->pp->fatal; t = t->next) {
 		struct token *c = pp_copy(s->pp, t);
 		if (!l->head) {
 			c->space = p->space || (e && e->lead && c->space);

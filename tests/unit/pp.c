@@ -137,7 +137,7 @@ static void layout(void)
 	is_str(
 	    printed(
 		"#define D /opt/app\n#define P(n) usdt:D/*:spdk:n\nP(x),uprobe:D//l.so:P { D//\n}"),
-	    STR("\n\nusdt:/opt/app/*:spdk:x,uprobe:/opt/app//l.so:P { /opt/app //\n}\n"),
+	    STR("\n\nusdt:/opt/app/*:spdk:x,uprobe:/opt/app//l.so:P { /opt/app//\n}\n"),
 	    "nothing is put into an attach point");
 }
 
