@@ -78,26 +78,6 @@ static bool type_die_of(Dwarf_Die *die, Dwarf_Die *ret)
 
 // --- names with their scopes
 
-static bool is_c(Dwarf_Die *unit)
-{
-	switch (dwarf_srclang(unit)) {
-	case DW_LANG_C:
-	case DW_LANG_C89:
-	case DW_LANG_C99:
-	case DW_LANG_C11:
-	case DW_LANG_Mips_Assembler:
-		return true;
-	default:
-		return false;
-	}
-}
-
-static bool is_scope_tag(int tag)
-{
-	return tag == DW_TAG_namespace || tag == DW_TAG_structure_type ||
-	       tag == DW_TAG_class_type || tag == DW_TAG_union_type || tag == DW_TAG_module;
-}
-
 static void add_scopes(struct dwloader *l, struct unit_scopes *us, struct dwwalk *w,
 		       Dwarf_Die *parent, struct str outer, unsigned depth)
 {
@@ -109,14 +89,14 @@ static void add_scopes(struct dwloader *l, struct unit_scopes *us, struct dwwalk
 		if (open != SIZE_MAX)
 			us->list.v[open].end = die.addr;
 		open = SIZE_MAX;
-		if (!is_scope_tag(dwarf_tag(&die)) || !dwarf_haschildren(&die) ||
+		if (!dwquery_is_scope(dwarf_tag(&die)) || !dwarf_haschildren(&die) ||
 		    depth + 1 >= DWSRC_MAX_DEPTH)
 			continue;
 		const char *z = dwsrc_name(&die);
 		struct str name = outer;
 		Dwarf_Attribute at;
 		if (dwarf_attr(&die, DW_AT_specification, &at))
-			name = dwfind_qualified_name(src->arena, &die);
+			name = dwquery_qualified_name(src->arena, &die);
 		else if (z && outer.n)
 			name =
 			    str_from(arena_printf(src->arena, STR_FMT "::%s", STR_ARG(outer), z));
@@ -135,7 +115,7 @@ static void add_scopes(struct dwloader *l, struct unit_scopes *us, struct dwwalk
 static struct str scope_of(struct dwloader *l, Dwarf_Die *die)
 {
 	Dwarf_Die unit;
-	if (!dwarf_diecu(die, &unit, NULL, NULL) || is_c(&unit))
+	if (!dwarf_diecu(die, &unit, NULL, NULL) || dwsrc_is_c(&unit))
 		return (struct str){0};
 	struct str key = {(const char *)&unit.addr, sizeof(unit.addr)};
 	struct unit_scopes *us = map_get(&l->scopes, key);

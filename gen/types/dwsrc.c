@@ -131,6 +131,20 @@ const char *dwsrc_name(Dwarf_Die *die)
 	return dwarf_diename(&type);
 }
 
+bool dwsrc_is_c(Dwarf_Die *unit)
+{
+	switch (dwarf_srclang(unit)) {
+	case DW_LANG_C:
+	case DW_LANG_C89:
+	case DW_LANG_C99:
+	case DW_LANG_C11:
+	case DW_LANG_Mips_Assembler:
+		return true;
+	default:
+		return false;
+	}
+}
+
 struct str dwsrc_unit_name(Dwarf_Die *die)
 {
 	Dwarf_Die unit;

@@ -52,7 +52,10 @@ struct dwsrc {
 	unsigned n_missing;
 	void *loader;	  /**< dwload's memory; NULL until used */
 	void *index;	  /**< dwfind's, of all names; NULL until it is worth its cost */
-	unsigned n_walks; /**< questions that dwfind has answered without it */
+	unsigned n_walks; /**< questions that dwfind has answered by a walk */
+	unsigned n_scans; /**< ... or by dwscan */
+	void *scan;	  /**< dwscan's; NULL until used, or when it cannot */
+	bool no_scan;	  /**< it cannot */
 	unsigned depth;	  /**< nesting of dwload at this moment */
 };
 
@@ -79,6 +82,8 @@ const char *dwsrc_name(Dwarf_Die *die);
  * its unit is not there.
  */
 bool dwsrc_signature(Dwarf_Die *die, Dwarf_Die *ret);
+/** The unit with top DIE @unit is C (or assembler): it has no scopes, and no types inside of types. */
+bool dwsrc_is_c(Dwarf_Die *unit);
 /** DW_AT_name of the unit that holds @die, or "?". */
 struct str dwsrc_unit_name(Dwarf_Die *die);
 /** Where a DIE is, for messages: "path:.debug_info+0x1c4". */

@@ -1,0 +1,29 @@
+/**
+ * dwscan - finds DIEs by name without decoding what it does not need.
+ *
+ * Three observations make it fast. A name is stored once, in .debug_str: when it is not there, no type has it. DIEs
+ * refer to it by its offset, four bytes that seldom occur by chance: units in which they do not occur need not be
+ * looked at. And in a unit only the top and the inside of namespaces and classes matter; everything else is stepped
+ * over by compiled abbreviations (dwabbrev.h) and DW_AT_sibling.
+ *
+ * What it says is exact for what it handles: one plain .debug_info of DWARF 2 to 5, 32 or 64 bit, either byte order,
+ * with strp, strx and inline names. For anything else (type units, split units, dwz, relocatable files, forms
+ * that it does not know) it refuses, and the caller walks with libdw, which is also its oracle in the tests.
+ */
+#ifndef TYPES_DWSCAN_H
+#define TYPES_DWSCAN_H
+
+#include "types/dwfind.h"
+
+struct dwscan;
+
+/** NULL when the image's debug information is not of the kind that it handles. Kept in @src. */
+struct dwscan *dwscan_open(struct dwsrc *src);
+
+/**
+ * Finds what @q asks for and calls @fn, as dwfind() does, which is the one to call. False when a walk with libdw is
+ * needed instead; @fn was not called then.
+ */
+bool dwscan_find(struct dwscan *s, const struct dwquery *q, dwfind_fn *fn, void *ctx);
+
+#endif

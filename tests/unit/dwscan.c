@@ -1,0 +1,155 @@
+// dwscan against a walk of everything with libdw: the same DIEs, scopes and order for every name.
+//
+//	dwscan.t [FILE...]	all names of these; default: some of this program, libc and python3.11
+#include <unistd.h>
+
+#include "tap.h"
+#include "types/dwscan.h"
+#include "types/dwfind.h"
+
+struct hit {
+	uint64_t off, owner;
+	unsigned kind;
+	bool is_decl;
+	struct str name; // with scopes
+	struct hit *next;
+};
+
+struct name {
+	struct hit *first, **tail;
+	unsigned kinds;
+};
+
+struct answers {
+	struct arena *arena;
+	struct map names; // last part -> struct name
+	struct hit *got;  // the next expected hit of the name that is asked for
+	struct name *asked;
+	bool good;
+};
+
+static uint64_t place(const Dwarf_Die *die)
+{
+	Dwarf_Die copy = *die;
+	return copy.addr ? dwarf_dieoffset(&copy) : 0;
+}
+
+static bool record(void *ctx, const struct dwhit *h)
+{
+	struct answers *a = ctx;
+	struct hit *hit = arena_new(a->arena, struct hit);
+	uint64_t owner = h->kind == DWFIND_ENUMERATOR ? place(&h->owner) : 0;
+	*hit =
+	    (struct hit){place(&h->die), owner, h->kind, h->is_decl, dwhit_name(a->arena, h), NULL};
+	struct name *n = map_get(&a->names, h->name);
+	if (!n) {
+		n = arena_new(a->arena, struct name);
+		n->tail = &n->first;
+		map_put(a->arena, &a->names, h->name, n);
+	}
+	*n->tail = hit;
+	n->tail = &hit->next;
+	return true;
+}
+
+static bool compare(void *ctx, const struct dwhit *h)
+{
+	struct answers *a = ctx;
+	struct hit *want = a->got;
+	uint64_t owner = h->kind == DWFIND_ENUMERATOR ? place(&h->owner) : 0;
+	struct str name = dwhit_name(a->arena, h);
+	// Scopes must be asked for: of a name without any, only those hits are expected that have none.
+	while (want && str_find(want->name, ':') != want->name.n && !str_eq(want->name, name))
+		want = want->next;
+	if (!want || want->off != place(&h->die) || want->owner != owner || want->kind != h->kind ||
+	    want->is_decl != h->is_decl || !str_eq(want->name, name)) {
+		printf("#   got %s at 0x%llx\n", str_dup(a->arena, name),
+		       (unsigned long long)place(&h->die));
+		if (want)
+			printf("#   want %s at 0x%llx\n", str_dup(a->arena, want->name),
+			       (unsigned long long)want->off);
+		return a->good = false;
+	}
+	a->got = want->next;
+	return true;
+}
+
+/** Every hit of the name with these very scopes must come, in order. */
+static bool ask(struct dwscan *scan, struct answers *a, struct name *n, struct str full)
+{
+	struct dwquery q;
+	if (!dwquery_parse(full, DWFIND_TYPES | DWFIND_ENUMERATOR, &q))
+		return true; // names that cannot be asked for, such as operators
+	struct name same = {.tail = &same.first};
+	for (struct hit *h = n->first; h; h = h->next) {
+		if (!str_eq(h->name, full))
+			continue;
+		struct hit *copy = arena_new(a->arena, struct hit);
+		*copy = *h;
+		copy->next = NULL;
+		*same.tail = copy;
+		same.tail = &copy->next;
+	}
+	a->got = same.first;
+	a->good = true;
+	if (!dwscan_find(scan, &q, compare, a))
+		return false;
+	if (a->good && a->got)
+		printf("#   missed %s at 0x%llx\n", str_dup(a->arena, a->got->name),
+		       (unsigned long long)a->got->off);
+	return a->good && !a->got;
+}
+
+static void test_file(const char *path, size_t most)
+{
+	struct arena arena;
+	arena_init(&arena);
+	struct diag diag;
+	diag_init(&diag, stdout);
+	struct img *img;
+	struct dwsrc *src;
+	if (access(path, R_OK) != 0 || !img_open(&arena, &diag, path, str_from(path), &img)) {
+		ok(true, "%s # SKIP not there", path);
+		arena_fini(&arena);
+		return;
+	}
+	struct dwscan *scan = dwsrc_open(img, NULL, &src) ? dwscan_open(src) : NULL;
+	if (!scan) {
+		ok(true, "%s # SKIP %s", path,
+		   img->types ? "not for dwscan" : "no debug information");
+		goto out;
+	}
+	struct answers a = {.arena = &arena};
+	dwfind_walk(src, DWFIND_TYPES | DWFIND_ENUMERATOR, record, &a);
+	size_t step = a.names.n / most + 1, n = 0, bad = 0, i = 0;
+	for (struct map_entry *e = NULL; (e = map_next(&a.names, e)); i++) {
+		struct name *name = e->value;
+		if (i % step)
+			continue;
+		n++;
+		if (!ask(scan, &a, name, name->first->name) && bad++ < 5)
+			printf("#   wrong: %s\n", str_dup(&arena, name->first->name));
+	}
+	ok(n > 0 && bad == 0, "%s: %zu names are where libdw finds them", path, n);
+	struct dwquery q;
+	dwquery_parse(STR("no_such_name_anywhere"), DWFIND_TYPES, &q);
+	a.got = NULL;
+	a.good = true;
+	ok(dwscan_find(scan, &q, compare, &a) && a.good,
+	   "%s: a name that is not there is not found", path);
+out:
+	img_close(img);
+	arena_fini(&arena);
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const usual[] = {"/proc/self/exe", "/lib/x86_64-linux-gnu/libc.so.6",
+					    "/lib/aarch64-linux-gnu/libc.so.6",
+					    "/usr/bin/python3.11"};
+	for (int i = 1; i < argc; i++)
+		test_file(argv[i], SIZE_MAX);
+	for (size_t i = 0; argc == 1 && i < sizeof(usual) / sizeof(usual[0]); i++)
+		test_file(usual[i], 400);
+	return done();
+}
