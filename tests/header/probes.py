@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """What a program's probes are, read without any code of ours: the notes from the ELF bytes, the types through pyelftools.
 
-    probes.py [--no-types] FILE        one line a site, sorted:  provider:name(TYPE [EXPRESSION], ...) ARGUMENTS SEMA FILE:LINE
+    probes.py [--no-types] FILE        one line a site, sorted:  provider:name(TYPE [EXPRESSION], ...) SEMA FILE:LINE
+    probes.py [--no-types] FILE...     the same, into FILE.probes
 
 SEMA is `sema` when the note has a semaphore, else `-`. Notes: docs/usdt-notes.md and systemtap's <sys/sdt.h>.
 """
@@ -94,7 +95,8 @@ class Types:
         name = die.attributes['DW_AT_name'].value.decode()
         return prefix + {'unsigned int': 'unsigned', 'long int': 'long', 'long unsigned int': 'unsigned long',
                          'short int': 'short', 'short unsigned int': 'unsigned short', 'bool': '_Bool',
-                         'long long int': 'long long'}.get(name, name)
+                         'long long int': 'long long',
+                         'long long unsigned int': 'unsigned long long'}.get(name, name)
 
     def of(self, pc, ident, n):
         for cu in self.dwarf.iter_CUs() if self.dwarf else []:
@@ -214,7 +216,13 @@ def show(s):
                                   'sema' if s['sema'] else '-', s.get('file', '?'), s.get('line', 0))
 
 
-if __name__ == '__main__':
-    types_too = '--no-types' not in sys.argv
-    for line in sorted(map(show, read(sys.argv[-1], types_too))):
-        print(line)
+def main(args):
+    types_too = '--no-types' not in args
+    files = [a for a in args if a != '--no-types']
+    for path in files:
+        out = open(path + '.probes', 'w') if len(files) > 1 else sys.stdout
+        for line in sorted(map(show, read(path, types_too))):
+            print(line, file=out)
+
+
+main(sys.argv[1:])
