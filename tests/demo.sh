@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# make demo: a program with probes, traced by bpf/nvmf.bt. The three terminals of SPDK's usdt guide in one.
+#
+#   SHARED=yes tests/demo.sh      the program that has its probes in shared libraries
+set -euo pipefail
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+nqn=nqn.2016-06.io.spdk:cnode1
+target=0 tracer=0 tmp=
+
+die() {
+	printf 'demo: %s\n' "$1" >&2
+	shift
+	[ $# = 0 ] || sed 's/^/  /' "$@" >&2
+	exit 1
+}
+
+say() {
+	printf '\n== %s\n' "$*"
+}
+
+cleanup() {
+	[ $tracer = 0 ] || kill "$tracer" 2>/dev/null || :
+	[ $target = 0 ] || kill "$target" 2>/dev/null || :
+	wait
+	[ -z "$tmp" ] || rm -rf "$tmp"
+}
+
+# wait_for SECONDS WHAT COMMAND...: false when the time is up or a process of ours has ended
+wait_for() {
+	local end=$((SECONDS + $1)) what=$2
+	shift 2
+	until "$@"; do
+		if [ $tracer != 0 ] && ! kill -0 $tracer 2>/dev/null; then
+			die "the tracer ended before $what" "$tmp/messages"
+		fi
+		kill -0 $target 2>/dev/null || die "the target ended before $what" "$tmp/answers"
+		[ $SECONDS -lt $end ] || die "gave up waiting until $what" "$tmp/messages" "$tmp/answers"
+		sleep 0.05
+	done
+}
+
+answered() {
+	[ "$(grep -cE '^(ok|error)' "$tmp/answers")" -ge "$1" ]
+}
+
+# Has the last command's last event come?
+complete() {
+	sed '1,/add namespace/d' "$tmp/trace" | grep -q 'change state from PAUSED to ACTIVE done'
+}
+
+main() {
+	local exe=nvmf_tgt line
+	[ "${SHARED-}" != yes ] || exe=nvmf_tgt_shared
+	if [ "$(id -u)" != 0 ]; then
+		# bpftrace needs root, and so do the packages that `make demo` has just looked for
+		sudo -n true 2>/dev/null || die 'tracing needs root: sudo make demo'
+		exec sudo -n BTGEN_BUILD="${BTGEN_BUILD-}" SHARED="${SHARED-}" "${BASH_SOURCE[0]}" "$@"
+	fi
+	if [ -n "${BTGEN_BUILD-}" ]; then
+		export BTGEN=$BTGEN_BUILD/btgen
+	fi
+
+	tmp=$(mktemp -d "${TMPDIR:-/tmp}/btgen-demo.XXXXXX")
+	trap cleanup EXIT
+	trap 'exit 1' INT TERM HUP
+	mkfifo "$tmp/commands"
+	touch "$tmp/answers" "$tmp/trace" "$tmp/messages"
+
+	say "first terminal: a target with two poll groups, on its threads 2 and 3"
+	echo "tests/targets/$exe -m 0xC --wait"
+	"$top/tests/targets/$exe" -m 0xC --wait <"$tmp/commands" >"$tmp/answers" 2>&1 &
+	target=$!
+	exec 3>"$tmp/commands"
+	wait_for 10 'the target was there' grep -q waiting "$tmp/answers"
+
+	say "second terminal: trace it"
+	echo "scripts/bpftrace.sh $target nvmf.bt"
+	# A process that bash starts in the background ignores SIGINT, unless it has a group of its own.
+	set -m
+	"$top/scripts/bpftrace.sh" --ready-file "$tmp/ready" $target nvmf.bt \
+		>"$tmp/trace" 2>"$tmp/messages" 3>&- </dev/null &
+	tracer=$!
+	set +m
+	wait_for 60 'it was attached' test -s "$tmp/ready"
+	cat "$tmp/messages"
+
+	say "third terminal: commands"
+	cat "$top/tests/targets/cnode1.txt"
+	echo start >&3
+	cat "$top/tests/targets/cnode1.txt" >&3
+	wait_for 20 'the commands were done' answered 6
+	! grep '^error' "$tmp/answers" >&2 || die 'a command failed'
+	wait_for 10 'the trace was complete' complete
+
+	kill -INT $tracer
+	wait $tracer || die "bpftrace.sh ended with status $?" "$tmp/messages"
+	tracer=0
+	echo quit >&3
+	wait $target || die "the target ended with status $?" "$tmp/answers"
+	target=0
+
+	say "what the second terminal shows"
+	grep -v '^$' "$tmp/trace" | sort -s -n -k 1,1
+
+	for line in 'nvmf_tgt reached state RUNNING' "$nqn on thread 2 state to ACTIVE done" \
+		"$nqn on thread 3 state to ACTIVE done" "$nqn change state from ACTIVE to PAUSED done" \
+		"$nqn add namespace 1" "$nqn change state from PAUSED to ACTIVE done"; do
+		grep -qE "^[0-9]+\.[0-9]{6}: $line\$" "$tmp/trace" || die "the trace lacks: $line" "$tmp/messages"
+	done
+	say "the demo went well: $(grep -c . "$tmp/trace") events, states of two threads by name"
+}
+
+main "$@"
