@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The program under test does what the tests of tracing take for granted: probes, states, values, answers.
+# shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
 # probes FILE...: the names of provider spdk, sorted
