@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# PostgreSQL traced by postgresql.bt: every statement that was sent, once, with its duration.
+# The server is the system's, the cluster a private one: its own folder, an unprivileged user, a UNIX socket only.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+can_trace || skip_all "needs root and bpftrace"
+
+for bin in $(pg_config --bindir 2>/dev/null) /usr/lib/postgresql/*/bin /usr/bin; do
+	[ ! -x "$bin/initdb" ] || break
+done
+[ -x "$bin/initdb" ] || skip_all "needs a PostgreSQL server"
+readelf -n "$bin/postgres" 2>/dev/null | grep -q 'Name: query__start' ||
+	skip_all "$bin/postgres was built without --enable-dtrace"
+user=postgres
+id -u $user >/dev/null 2>&1 || user=nobody
+as_user() {
+	setpriv --reuid="$user" --regid="$(id -g $user)" --clear-groups env -i PATH="$bin:$PATH" LC_ALL=C "$@"
+}
+
+db=$tmp/db
+chmod 711 "$tmp"
+mkdir "$db"
+chown $user "$db"
+(cd "$db" && as_user initdb -D "$db/data" -U tester -A trust -N --no-locale >"$tmp/initdb" 2>&1) ||
+	skip_all "initdb failed: $(tail -n 1 "$tmp/initdb")"
+(cd "$db" && exec setpriv --reuid="$user" --regid="$(id -g $user)" --clear-groups "$bin/postgres" -D "$db/data" \
+	-c listen_addresses= -c unix_socket_directories="$db" -c fsync=off -c autovacuum=off) >"$tmp/server" 2>&1 &
+postmaster=$!
+own $postmaster
+sql() {
+	psql -X -q -h "$db" -U tester -d postgres "$@"
+}
+wait_for 20 sql -c 'SELECT 1' >/dev/null 2>&1 || skip_all "the server does not start: $(tail -n 1 "$tmp/server")"
+sql -c 'CREATE TABLE t AS SELECT generate_series(1, 1000) AS n'
+
+ready() {
+	[ -s "$tmp/ready" ] || ! kill -0 $tracer 2>/dev/null
+}
+
+# attach OPTION... PID: postgresql.bt on it, until it is ready
+attach() {
+	rm -f "$tmp/ready"
+	set -m # else it would be started with SIGINT ignored
+	"$top/scripts/bpftrace.sh" --ready-file "$tmp/ready" "$@" postgresql.bt >"$tmp/trace" 2>"$tmp/err" </dev/null &
+	tracer=$!
+	set +m
+	own $tracer
+	wait_for 60 ready && [ -s "$tmp/ready" ] && return
+	sed 's/^/#   /' "$tmp/err" | head -n 20
+	return 1
+}
+
+# detach LAST: ends the trace when the line of the statement LAST has come
+detach() {
+	wait_for 10 grep -qF " ms $1" "$tmp/trace"
+	kill -INT $tracer
+	wait $tracer
+}
+
+# sent [REGEX]: the texts of the trace in the order in which they ended, of lines that match
+sent() {
+	grep -E "${1-}" "$tmp/trace" | sed -nE 's/^[0-9]+\.[0-9]{6}: backend [0-9]+ [0-9]+\.[0-9]{3} ms //p'
+}
+
+# total MAP: the sum of its values over all backends
+total() {
+	sed -n "s/^@$1\[[0-9]*\]: //p" "$tmp/trace" | awk '{ n += $1 } END { print n + 0 }'
+}
+
+# A cluster, by its postmaster: psql, pgbench with both protocols, errors.
+cat >"$tmp/statements.sql" <<'END'
+SELECT 1;
+SELECT count(*) FROM t WHERE n % 2 = 0;
+INSERT INTO t SELECT generate_series(1001, 1100);
+SELECT pg_sleep(0.1);
+BEGIN;
+UPDATE t SET n = n + 1 WHERE n < 10;
+COMMIT;
+SELECT 'a % sign, "quotes" and a \ backslash';
+END
+printf '%s\n' 'SELECT count(*) FROM t;' 'BEGIN;' 'SELECT 41 + 1;' 'END;' >"$tmp/bench.sql"
+bench() {
+	pgbench -n -h "$db" -U tester -f "$tmp/bench.sql" "$@" postgres >/dev/null 2>&1
+}
+
+attach $postmaster
+sql -f "$tmp/statements.sql" >/dev/null
+bench -M simple -c 2 -j 2 -t 50
+bench -M prepared -t 25
+bench -M extended -t 25
+sql -c 'SELECT 1/0' -c 'SELEC 2' >/dev/null 2>&1
+printf '%s\n' 'BEGIN;' 'SELECT nothing;' 'SELECT 3;' 'ROLLBACK;' | sql >/dev/null 2>&1
+sql -c "SELECT 'the last'" >/dev/null
+detach "SELECT 'the last'"
+is $? 0 "^C is status 0"
+
+first=$(sed -n 's/.*: backend \([0-9]*\) .*/\1/p;T;q' "$tmp/trace")
+is "$(sent "backend $first ")" "$(cat "$tmp/statements.sql")" "psql: each statement that was sent, in order, as it was sent"
+sleep_us=$(sed -nE 's/.* ([0-9]+)\.([0-9]{3}) ms SELECT pg_sleep.*/\1\2/p' "$tmp/trace")
+ok "pg_sleep(0.1) took 100 ms and not a second (${sleep_us:-no} us)" \
+	test "${sleep_us:-0}" -ge 100000 -a "${sleep_us:-0}" -lt 1000000
+is "$(sent | grep -cxF 'SELECT 41 + 1;')" 150 "pgbench: 100 with the simple, 25 prepared and 25 extended executions"
+is "$(sent | grep -cxF 'SELECT count(*) FROM t;')" 150 "pgbench: the same for the statement outside of a transaction"
+is "$(sent | grep '^failed: ')" "failed: SELECT 1/0
+failed: SELEC 2
+failed: SELECT nothing;
+failed: SELECT 3;" "statements that failed say so, those of an aborted transaction too"
+is "$(sent | wc -l)" $((8 + 4 * 150 + 2 + 4 + 1)) "as many lines as statements were sent"
+is "$(total statements) $(total failed)" "$((8 + 4 * 150 + 2 + 4 + 1)) 4" "the maps have the same sums"
+is "$(grep -cE 'backend [0-9]+ ' "$tmp/trace")" "$(sent | wc -l)" "every line has a stamp, a backend and a duration"
+is "$(total rollbacks)" 3 "three transactions were rolled back"
+
+# One backend, while another one works.
+coproc PSQL { sql -At -f - 2>&1; }
+exec 4>&"${PSQL[1]}"
+echo 'SELECT pg_backend_pid();' >&4
+read -r backend <&"${PSQL[0]}"
+attach -D SLOW_MS=50 "$backend"
+sql -c 'SELECT pg_sleep(0.06), 1' >/dev/null
+printf '%s\n' 'SELECT 1;' 'SELECT pg_sleep(0.06), 2;' >&4
+detach 'SELECT pg_sleep(0.06), 2'
+is "$(sent)" 'SELECT pg_sleep(0.06), 2;' "a backend's PID: that backend alone, and with SLOW_MS what took longer"
+is "$(total statements)" 2 "what is not printed is counted"
+exec 4>&-
+
+kill -INT $postmaster # ends it at once, whoever is connected
+wait $postmaster
+done_testing
