@@ -1,6 +1,7 @@
 #include "bind/table.h"
 
 #include "bind/once.h"
+#include "bind/unknown.h"
 #include "out/dialect.h"
 #include "types/enumconf.h"
 #include "types/enumtab.h"
@@ -113,6 +114,9 @@ static bool add_table(struct bind *b, struct lookup *lk, const struct wanted *w,
 	     i++) // one line: the template's lines keep their numbers
 		if (begin->p[i] == '\n')
 			begin->p[i] = ' ';
+	// An unknown 0 would print as nothing: see unknown.h.
+	if (!enumtab_get(&tab, 0))
+		strbuf_addf(begin, " @" STR_FMT "[0] = \"0\";", STR_ARG(w->map));
 	strbuf_addf(end, " clear(@" STR_FMT ");", STR_ARG(w->map));
 	return true;
 }
@@ -181,6 +185,7 @@ bool table_add_all(struct bind *b, struct pp *pp, const struct attach_clause *cl
 	for (size_t i = 0; i < wanted.n; i++)
 		good &= add_table(b, &lk, &wanted.v[i], &begin, &end);
 	if (good) {
+		unknown_rewrite(b, &named);
 		once_add_begin(b, &pp->out, str_copy(b->arena, strbuf_str(&begin)));
 		once_add_end(b, &pp->out, str_copy(b->arena, strbuf_str(&end)));
 	}

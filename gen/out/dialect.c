@@ -30,6 +30,11 @@ bool dialect_has_many_begins(unsigned v)
 	return v >= 25;
 }
 
+bool dialect_has_own_printf(unsigned v)
+{
+	return v >= 24;
+}
+
 bool dialect_has_libbpf_usdt(unsigned v)
 {
 	return v >= 24;

@@ -19,6 +19,8 @@ bool dialect_parse(struct str text, unsigned *ret);
 
 /** Several BEGIN (or END) clauses in one program: from 0.25. */
 bool dialect_has_many_begins(unsigned v);
+/** printf() formats are bpftrace's own from 0.24; before, they are C's, where "%.0ld" of 0 is "". */
+bool dialect_has_own_printf(unsigned v);
 /**
  * USDT by libbpf (from 0.24): arguments up to arg11; an argument that does not exist reads as 0 in
  * silence; an operand that libbpf cannot parse makes the whole probe unattachable.

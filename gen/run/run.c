@@ -17,8 +17,7 @@
 #include "out/dialect.h"
 #include "run/relay.h"
 
-#define READY_POLL_MS 5		  // how often bpftrace is looked at until it is attached
-#define HELD_OUTPUT_MAX (1 << 20) // output from before that is kept in memory up to this many bytes
+#define READY_POLL_MS 5 // how often bpftrace is looked at until it is attached
 #define NUMBER_LENGTH 24
 
 /** One run. */
@@ -287,8 +286,12 @@ static void take_signal(struct runner *r)
 	if (info.ssi_signo ==
 	    SIGCHLD) // reaping is done when the pipes end; a held child may end, too
 		return;
-	// SIGINT makes bpftrace run END and print its maps; a second wish means it hangs.
+	// SIGINT makes bpftrace detach (a tenth of a second for each probe), run END and print its maps.
 	static const int wishes[] = {SIGINT, SIGTERM, SIGKILL};
+	if (r->interrupts == 1)
+		fprintf(
+		    stderr,
+		    "btgen: bpftrace is detaching its probes; once more ends it, maps unprinted\n");
 	stop_bpftrace(r, wishes[r->interrupts < 2 ? r->interrupts : 2]);
 	r->interrupts++;
 }
@@ -336,8 +339,8 @@ static void relay_until_end(struct runner *r)
 				stop_bpftrace(r, SIGINT);
 			}
 		}
-		// So much output before we saw it wait: it is attached and never idle.
-		bool busy = r->relay.out.n >= HELD_OUTPUT_MAX;
+		// Data come through only once all is attached, BEGIN's too: bpftrace is just too busy to be seen.
+		bool busy = r->relay.out.n > 0;
 		if (!r->ready && (r->relay.attached || busy || is_waiting_for_events(r->pid)))
 			become_ready(r);
 		flush_output(r);
