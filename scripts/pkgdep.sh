@@ -28,6 +28,11 @@ test clang clang
 test perl perl-Test-Harness
 test python3 python3
 test python3-pyelftools python3-pyelftools
+test lld lld
+test mold mold
+test elfutils elfutils
+test bpfcc-tools bcc-tools
+test linux-perf perf
 test gdb gdb
 test systemtap-sdt-dev systemtap-sdt-devel
 test postgresql postgresql-server
