@@ -59,7 +59,9 @@ for build in nvmf_tgt nvmf_tgt_shared; do
 
 	"$targets/$build" -m 0xC --interrupt-mode --log "$tmp/log" < <(cat "$targets/tour.txt") >"$tmp/out"
 	is "$(grep -v '^ok$' "$tmp/out")" "nvmf_tgt: running, 2 poll groups" "$build takes the whole tour without an error"
-	is "$(cut -f 3 "$tmp/log" | grep -v '()$' | sort -u)" "$(sort -u <<<"${exe-}")" "$build fires every probe on it"
+	fired=$(cut -f 3 "$tmp/log" | grep -v '()$' | sort -u)
+	is "$(wc -l <<<"$fired")" 50 "$build fires 50 probes on it"
+	[ -z "${exe-}" ] || is "$fired" "$(sort -u <<<"$exe")" "$build: they are those of the file"
 done
 
 # The gate, a socket, and errors that are answers.

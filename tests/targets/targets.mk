@@ -11,7 +11,7 @@ NVMF_TGT_BDEV := bdev.c bdev_nvme.c
 NVMF_TGT_NVMF := target.c poll_group.c subsystem.c subsystem_ops.c ctrlr.c
 nvmf_tgt_src = $(addprefix tests/targets/,$(1))
 NVMF_TGT_HDR := $(addprefix tests/targets/,probes.h thread.h thread_internal.h bdev.h nvmf.h rpc.h commands.h) \
-	$(wildcard include/btgen/*.h)
+	$(wildcard include/btgen/*.h) config.mak
 
 TARGET_FILES += tests/targets/nvmf_tgt tests/targets/nvmf_tgt_shared \
 	tests/targets/libnvmf.so tests/targets/libbdev_nvme.so tests/targets/libthread.so
