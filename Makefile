@@ -4,7 +4,7 @@
 #   make demo         builds, starts a program with probes and traces it
 #   make check        the test suite; T='tests/cli/*.t' runs a part of it
 #   make check-matrix the live tests once per bpftrace version, installing the others
-#   make lint asan bench gen-enums install uninstall clean
+#   make lint asan fuzz bench gen-enums install uninstall clean
 #
 # V=1 shows the commands, WERROR=1 makes warnings errors, BUILD=dir builds elsewhere.
 
@@ -57,7 +57,7 @@ CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_T := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%.t)
 
-.PHONY: all demo check check-matrix asan lint bench install uninstall gen-enums clean targets
+.PHONY: all demo check check-matrix asan fuzz lint bench install uninstall gen-enums clean targets
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -98,9 +98,29 @@ $(PPCAT): tests/pp/ppcat.c $(BUILD)/libbtgen.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(GEN_CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/libbtgen.a
 
+# Fuzz targets as programs that damage a file themselves, for the test suite; make fuzz builds them for libFuzzer.
+FUZZ_SRC := $(wildcard tests/fuzz/*.c)
+FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/tests/fuzz/%)
+FUZZ_SECONDS ?= 60
+
+$(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(BUILD)/libbtgen.a
+	$(say) FUZZ $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(GEN_CFLAGS) -DFUZZ_MUTATE $(LDFLAGS) -o $@ $< $(BUILD)/libbtgen.a $(GEN_LIBS)
+
+$(BUILD)-fuzz/%: tests/fuzz/%.c $(LIB_SRC)
+	$(say) FUZZ $@
+	@mkdir -p $(@D)
+	$(Q)clang -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DBTGEN_VERSION='"$(VERSION)"' -DARENA_MALLOC -Igen \
+		-O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -o $@ $^ $(GEN_LIBS)
+
+# Bounded: FUZZ_SECONDS for each target, from seeds that the compiler makes
+fuzz: $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)-fuzz/%)
+	$(Q)tests/fuzz/run.sh '$(BUILD)-fuzz' $(FUZZ_SECONDS)
+
 TESTS = $(if $(T),$(wildcard $(T)),$(UNIT_T) $(wildcard $(patsubst %,tests/%/*.t,pp obj cli live header)))
 
-check: all $(UNIT_T) $(PPCAT)
+check: all $(UNIT_T) $(FUZZ_BIN) $(PPCAT)
 	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) tests/matrix/tracefs.sh prove -e '' $(PROVE_FLAGS) $(TESTS)
 
 # The live tests with each bpftrace that we support: the system's and those of other Debian suites.
@@ -142,5 +162,5 @@ uninstall:
 	$(Q)rm -rf $(DESTDIR)$(datadir) $(DESTDIR)$(includedir)/btgen
 
 clean:
-	$(Q)rm -rf build build-asan $(BUILD) config.mak config.log
+	$(Q)rm -rf build build-asan build-fuzz $(BUILD) config.mak config.log
 	$(Q)rm -f $(TARGET_FILES)

@@ -67,6 +67,8 @@ static void walk_children(struct walk *w, Dwarf_Die *parent, unsigned depth)
 	     more = dwsrc_sibling(w->src, &w->at, &die, &die)) {
 		int tag = dwarf_tag(&die);
 		unsigned kind = dwquery_kind_of_tag(tag);
+		if (kind == DWFIND_ENUMERATOR && dwarf_tag(parent) != DW_TAG_enumeration_type)
+			continue; // damage
 		if (kind & w->kinds)
 			visit(w, &die, parent, kind, depth);
 		if (w->stopped)

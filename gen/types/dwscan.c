@@ -231,7 +231,7 @@ static void mark_candidates(struct dwscan *s, struct str name)
 	struct str z = {arena_strndup(s->src->arena, name.p, name.n), name.n + 1};
 	uint32_t needles[MAX_NEEDLES];
 	unsigned n = 0;
-	const char *sections[2] = {s->str.p, s->line_str.p};
+	const char *sections[2] = {s->str.n ? s->str.p : "", s->line_str.n ? s->line_str.p : ""};
 	size_t sizes[2] = {s->str.n, s->line_str.n};
 	for (unsigned k = 0; k < 2; k++) {
 		const char *p = sections[k], *end = p + sizes[k];
@@ -571,6 +571,8 @@ static void scan_children(struct scan_walk *w, uint64_t owner, unsigned depth)
 	while (next_die(w, &d)) {
 		unsigned kind = dwquery_kind_of_tag(d.ab->tag);
 		bool elsewhere = !d.name_form && (d.ab->has_spec || d.ab->has_signature);
+		if (kind == DWFIND_ENUMERATOR && !owner)
+			continue; // damage: outside of any enum
 		if (kind & w->q->kinds && (elsewhere || has_name(w, &d)))
 			keep(w, &d, owner, kind, depth);
 		if (d.ab->has_children)

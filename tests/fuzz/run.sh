@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Runs each libFuzzer target in a folder for some seconds, from seeds made here.
+#
+#   tests/fuzz/run.sh FOLDER SECONDS
+set -euo pipefail
+
+# Small ELF files with debug information of many kinds: what a linker leaves of a program without libraries.
+make_seeds() {
+	local dir=$1 here flags i=0
+	here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+	mkdir -p "$dir"
+	for flags in -g -gdwarf-2 -gdwarf-4 '-g -gdwarf64' '-g -gz' '-g -fdebug-types-section' '-gdwarf-4 -fdebug-types-section' '-g -O2 -flto'; do
+		i=$((i + 1))
+		# shellcheck disable=SC2086
+		g++ $flags -w -nostdlib -static -Wl,-emain -o "$dir/gcc$i" "$here/seed.cc" || :
+	done
+	if command -v clang++ >/dev/null; then
+		clang++ -g -w -nostdlib -static -Wl,-emain -o "$dir/clang" "$here/seed.cc" || :
+	fi
+}
+
+main() {
+	local folder=$1 seconds=$2 target corpus
+	for target in "$folder"/*; do
+		if [ ! -x "$target" ] || [ -d "$target" ]; then continue; fi
+		corpus=$folder/corpus-${target##*/}
+		make_seeds "$corpus"
+		printf '=== %s, %s s\n' "${target##*/}" "$seconds"
+		"$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -max_len=65536 -print_final_stats=1 \
+			-artifact_prefix="$folder/" "$corpus" 2>&1 | grep -vE '^(#|INFO)' || {
+			printf 'run.sh: %s failed; the input is in %s\n' "$target" "$folder" >&2
+			exit 1
+		}
+	done
+}
+
+main "$@"

@@ -1,0 +1,179 @@
+// Feeds one file to everything that reads types: the ELF reader, libdw, the scanner, the model, the printer.
+//
+// Built with clang -fsanitize=fuzzer it is a libFuzzer target; with -DFUZZ_MUTATE it is a program that makes its own damage:
+//
+//	types FILE ROUNDS SEED	changes bytes in FILE's .debug_* sections ROUNDS times and reads each result
+//
+// Nothing is expected but that it comes back, soon, with an error or without.
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "types/closure.h"
+#include "types/cprint.h"
+#include "types/dwscan.h"
+#include "types/enumtab.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { MAX_NAMES = 24 };
+
+struct names {
+	struct arena *arena;
+	struct str v[MAX_NAMES];
+	size_t n, seen;
+};
+
+/** The first names, and then some of the others. */
+static bool add_name(void *ctx, const struct dwhit *hit)
+{
+	struct names *names = ctx;
+	size_t i = names->n < MAX_NAMES ? names->n++ : names->seen % 61 % MAX_NAMES;
+	if (names->seen++ % 3 == 0 || i + 1 == names->n)
+		names->v[i] = dwhit_name(names->arena, hit);
+	return names->seen < 2000;
+}
+
+static void use_type(struct lookup *lk, struct closure *c, struct str name)
+{
+	struct ctype *t, *in;
+	struct str tag, bad;
+	struct ctype_place place;
+	int64_t v;
+	if (lookup_type(lk, name, DWFIND_TYPES, &t)) {
+		closure_add(c, t, name, &tag);
+		ctype_resolve(t, STR("a.b[2].c"), &place, &bad, &in);
+		ctype_spell(lk->arena, t);
+	} else {
+		lookup_say_unknown(lk, NULL, "type", name, DWFIND_TYPES);
+	}
+	struct enumtab tab;
+	if (enumtab_lookup(lk, name, &tab))
+		enumtab_strip(&tab, STR("A"));
+	lookup_enumerator(lk, name, &v, &t);
+}
+
+static bool follow_all(void *ctx, struct ctype *owner, const struct ctype_member *m)
+{
+	(void)ctx, (void)owner, (void)m;
+	return true;
+}
+
+static void read_all(const char *path, FILE *out)
+{
+	struct arena arena;
+	struct diag diag;
+	struct lookup lk;
+	struct img *img;
+	struct dwsrc *src;
+	arena_init(&arena);
+	diag_init(&diag, out);
+	lookup_init(&lk, &arena, &diag);
+	if (img_open(&arena, &diag, path, STR("input"), &img)) {
+		lookup_add_image(&lk, img);
+		struct names names = {.arena = &arena};
+		if (dwsrc_open(img, "types", &src))
+			dwfind_walk(src, DWFIND_TYPES | DWFIND_ENUMERATOR, add_name, &names);
+		struct closure_options opt = {.follow = follow_all, .for_bpftrace = names.n % 2};
+		struct closure c;
+		closure_init(&c, &arena, &diag, &opt);
+		for (size_t i = 0; i < names.n; i++)
+			use_type(&lk, &c, names.v[i]);
+		use_type(&lk, &c, STR("no_such_name"));
+		struct strbuf b;
+		strbuf_init(&b);
+		cprint_definitions(&b, &c, &(struct cprint_options){.asserts = true});
+		strbuf_fini(&b);
+		img_close(img);
+	}
+	arena_fini(&arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static FILE *null;
+	static int fd = -1;
+	if (fd < 0) {
+		fd = memfd_create("fuzz", MFD_CLOEXEC);
+		null = fopen("/dev/null", "w");
+	}
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (ftruncate(fd, 0) != 0 || pwrite(fd, data, size, 0) != (ssize_t)size)
+		return 0;
+	read_all(path, null);
+	return 0;
+}
+
+#ifdef FUZZ_MUTATE
+static uint64_t state;
+
+/** xorshift64* (Vigna 2016): the same damage for the same seed, everywhere. */
+static uint64_t next_random(void)
+{
+	state ^= state >> 12;
+	state ^= state << 25;
+	state ^= state >> 27;
+	return state * 0x2545f4914f6cdd1du;
+}
+
+struct span {
+	size_t off, n;
+};
+
+static size_t find_spans(const uint8_t *p, size_t n, struct span *ret, size_t max)
+{
+	const Elf64_Ehdr *eh = (const void *)p;
+	const Elf64_Shdr *sh = (const void *)(p + eh->e_shoff);
+	const char *names = (const char *)p + sh[eh->e_shstrndx].sh_offset;
+	size_t count = 0;
+	for (unsigned i = 1; i < eh->e_shnum && count < max; i++)
+		if (strncmp(names + sh[i].sh_name, ".debug_", 7) == 0 && sh[i].sh_size &&
+		    sh[i].sh_offset + sh[i].sh_size <= n &&
+		    strcmp(names + sh[i].sh_name, ".debug_line") != 0)
+			ret[count++] = (struct span){sh[i].sh_offset, sh[i].sh_size};
+	return count;
+}
+
+int main(int argc, char **argv)
+{
+	FILE *f = argc == 4 ? fopen(argv[1], "rb") : NULL;
+	if (!f)
+		return 2;
+	static uint8_t original[1 << 22], copy[1 << 22];
+	size_t n = fread(original, 1, sizeof(original), f);
+	fclose(f);
+	struct span spans[16];
+	size_t n_spans = find_spans(original, n, spans, 16);
+	long rounds = atol(argv[2]);
+	uint64_t seed = strtoull(argv[3], NULL, 0);
+	for (long i = 0; i < rounds && n_spans; i++) {
+		state = (seed + (uint64_t)i) * 0x9e3779b97f4a7c15u + 1;
+		memcpy(copy, original, n);
+		unsigned changes = 1 + (unsigned)(next_random() % 12);
+		for (unsigned k = 0; k < changes; k++) {
+			// Half of the changes go to the first span, .debug_info or what the linker put first.
+			struct span s = spans[next_random() % n_spans];
+			uint8_t *at = copy + s.off + next_random() % s.n;
+			static const uint8_t nasty[] = {0, 1, 0x7f, 0x80, 0xff, 0xfe, 0x10, 0x16};
+			*at = next_random() % 2 ? nasty[next_random() % sizeof(nasty)]
+						: (uint8_t)next_random();
+		}
+		if (getenv("FUZZ_SHOW"))
+			fprintf(stderr, "round %ld\n", i);
+		if (getenv("FUZZ_SAVE")) {
+			FILE *out = fopen(getenv("FUZZ_SAVE"), "wb");
+			if (!out || fwrite(copy, 1, n, out) != n || fclose(out) != 0)
+				return 2;
+		}
+		alarm(10); // one input may not take longer
+		LLVMFuzzerTestOneInput(copy, n);
+	}
+	printf("%ld inputs read\n", rounds);
+	return 0;
+}
+#endif

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Damaged debug information ends in an error or in types, never in a crash or a hang.
+. "$(dirname "$0")/../lib.sh"
+fuzz=$build/tests/fuzz/types
+[ -x "$fuzz" ] || skip_all "$fuzz is not built (make check builds it)"
+rounds=${FUZZ_ROUNDS:-400}
+n=0
+try() { # COMPILER FLAGS
+	# shellcheck disable=SC2086
+	$1 $2 -w -nostdlib -static -Wl,-emain -o "$tmp/seed" "$top/tests/fuzz/seed.cc" 2>/dev/null || { skip "$1 $2" "does not build"; return; }
+	n=$((n + 1000))
+	is "$("$fuzz" "$tmp/seed" "$rounds" $n 2>&1 | tail -n 20)" "$rounds inputs read" "$1 $2: $rounds damaged files (FUZZ_SHOW=1 names the round, FUZZ_SAVE=file keeps it)"
+}
+for flags in -gdwarf-2 -gdwarf-4 -gdwarf-5 "-g -gdwarf64" "-g -fdebug-types-section" "-gdwarf-4 -fdebug-types-section"; do
+	try g++ "$flags"
+done
+command -v clang++ >/dev/null && try clang++ -g
+
+# Damage of the file's own structure
+gcc -g -o "$tmp/p" -xc - <<<'enum e { A } x; int main(void) { return 0; }'
+size=$(stat -c %s "$tmp/p")
+bad=0
+for cut in 1 10 63 64 100 1000 $((size / 2)) $((size - 2000)) $((size - 64)) $((size - 1)); do
+	head -c "$cut" "$tmp/p" >"$tmp/cut"
+	"$btgen" enums -x "$tmp/cut" e >"$tmp/out" 2>"$tmp/err"
+	rc=$?
+	[ $rc = 1 ] && [ ! -s "$tmp/out" ] && [ -s "$tmp/err" ] || { [ $rc = 0 ] && grep -q '"A"' "$tmp/out"; } || { bad=$((bad + 1)) && printf '#   %s bytes: status %s\n' "$cut" $rc; }
+done
+is $bad 0 "a file that was cut short gives an error"
+done_testing
