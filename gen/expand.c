@@ -92,11 +92,11 @@ static bool load_source(struct arena *a, struct diag *d, const struct expand_sou
 }
 
 /** A script without a single token would attach nothing and wait for ever. */
-static bool check_not_empty(struct diag *d, const struct pp *pp, const struct src_file *f)
+static bool check_not_empty(struct diag *d, const struct pp *pp, const struct src_file *first)
 {
 	if (pp->out && pp->out->kind != TOK_EOF)
 		return true;
-	struct diag_place at = {.file = f->name};
+	struct diag_place at = {.file = first ? first->name : STR("<command line>")};
 	return diag_error(d, &at, "there is nothing in this script");
 }
 

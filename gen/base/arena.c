@@ -32,20 +32,21 @@ void arena_fini(struct arena *a)
 	*a = (struct arena){0};
 }
 
-static struct arena_chunk *chunk_add(struct arena *a, size_t size)
+/** A new chunk in front of @list. */
+static struct arena_chunk *chunk_add(struct arena_chunk **list, size_t size)
 {
 	struct arena_chunk *c;
 	if (size > SIZE_MAX / 2 || !(c = malloc(sizeof(*c) + size)))
 		base_oom();
-	c->next = a->chunks;
-	a->chunks = c;
+	c->next = *list;
+	*list = c;
 	return c;
 }
 
 void *arena_alloc(struct arena *a, size_t size)
 {
 #ifdef ARENA_MALLOC
-	return chunk_add(a, size)->bytes;
+	return chunk_add(&a->chunks, size)->bytes;
 #else
 	if (size > SIZE_MAX / 2)
 		base_oom();
@@ -54,16 +55,9 @@ void *arena_alloc(struct arena *a, size_t size)
 	if (need > (size_t)(a->end - a->pos)) {
 		if (need > CHUNK_SIZE / 4) {
 			// A large object gets a chunk of its own behind the newest one, which stays in use.
-			struct arena_chunk *newest = a->chunks;
-			struct arena_chunk *c = chunk_add(a, need);
-			if (newest) {
-				a->chunks = newest;
-				c->next = newest->next;
-				newest->next = c;
-			}
-			return c->bytes;
+			return chunk_add(a->chunks ? &a->chunks->next : &a->chunks, need)->bytes;
 		}
-		a->pos = chunk_add(a, CHUNK_SIZE)->bytes;
+		a->pos = chunk_add(&a->chunks, CHUNK_SIZE)->bytes;
 		a->end = a->pos + CHUNK_SIZE;
 	}
 	void *p = a->pos;

@@ -220,7 +220,7 @@ static void strbuf_reserve(struct strbuf *b, size_t more)
 {
 	if (more > SIZE_MAX / 4 || b->n > SIZE_MAX / 4)
 		base_oom();
-	if (b->n + more + 1 <= b->cap)
+	if (b->p && b->n + more + 1 <= b->cap)
 		return;
 	size_t cap = b->cap ? b->cap : 256;
 	while (cap < b->n + more + 1)

@@ -27,9 +27,9 @@ struct bind {
 	bool verbose;	       /**< say which files were chosen */
 
 	// Results.
-	bool host_scope;    /**< #pragma scope host: bpftrace is run without -p */
-	bool no_pid;	    /**< an attach point that works only without -p (a deleted file) */
-	unsigned n_attach;  /**< attach points in the program */
+	bool host_scope;   /**< #pragma scope host: bpftrace is run without -p */
+	bool no_pid;	   /**< an attach point that works only without -p (a deleted file) */
+	unsigned n_attach; /**< attach points in the program */
 	struct script script;
 };
 

@@ -55,7 +55,7 @@ wait_for 10 test -s "$tmp/zombie"
 zombie=$(cat "$tmp/zombie")
 wait_for 10 grep -q 'State:.*Z' "/proc/$zombie/status"
 bad 1 "zombie" "a zombie" "$zombie" "$tmp/good.bt"
-tid=$(ls /proc/$pid/task | grep -v "^$pid$" | head -n 1)
+tid=$(find /proc/$pid/task -mindepth 1 -maxdepth 1 ! -name "$pid" -printf '%f\n' | head -n 1)
 if [ -n "$tid" ]; then
 	bad 1 "thread of process $pid" "a thread's id" "$tid" "$tmp/good.bt"
 fi

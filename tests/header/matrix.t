@@ -8,7 +8,7 @@ here=$top/tests/header
 /usr/bin/python3 -c 'import elftools' 2>/dev/null || skip_all "no pyelftools for the oracle (python3-pyelftools)"
 
 ones() { # COUNT: that many equal arguments
-	local out= i
+	local out='' i
 	for ((i = 0; i < $1; i++)); do out+="${out:+, }int [a]"; done
 	printf 'm:n%d(%s) -\n' "$1" "$out"
 }

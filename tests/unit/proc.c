@@ -88,7 +88,8 @@ static void test_children(void)
 		ok(!try("/proc", 2), "a kernel thread is refused");
 		ok(said_has("kernel thread"), "and the message says what it is");
 	} else {
-		ok(true, "a kernel thread is refused # SKIP not root, or no kernel threads to be seen");
+		ok(true,
+		   "a kernel thread is refused # SKIP not root, or no kernel threads to be seen");
 	}
 }
 
