@@ -161,7 +161,7 @@
 #define USDT__XSTRV(...) USDT__STRV(__VA_ARGS__)
 #define USDT__STRV(...) #__VA_ARGS__
 #define USDT__STAP_ASM(provider, name, args)                                                       \
-	USDT__NOTE(USDT__SEMA_STAP(, provider, name), provider, name, args)
+	"990:\tnop\n" USDT__NOTE(USDT__SEMA_STAP(, provider, name), provider, name, args)
 #define STAP_PROBE_ASM_OPERANDS(n, ...) USDT__ASM_OPERANDS##n(__VA_ARGS__)
 #endif
 #define STAP_PROBE_ASM_TEMPLATE(n) USDT__TEMPLATE##n
