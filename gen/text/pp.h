@@ -13,7 +13,8 @@
  *
  * What bpftrace itself must read stays: `#pragma pack(...)` is one TOK_DIRECTIVE token at its place in pp->out
  * (its arguments macro-expanded); #include of a C header (a name that ends in .h) is collected in pp->c_includes,
- * with the absolute path when our search finds it, and not expanded. #if arithmetic also takes bpftrace's 1e6 and
+ * with the absolute path when our search finds it, and not expanded. `#pragma option NAME DEFAULT "help"` defines
+ * NAME unless pp_define() did, and is listed in pp->options. #if arithmetic also takes bpftrace's 1e6 and
  * 1_000_000. Everything is bounded: files, nesting, tokens made (PP_MAX_*), so that a hostile template ends in an
  * error and not in a full machine.
  */
@@ -37,6 +38,14 @@ struct pp_pragma {
 	struct src_loc loc;
 };
 
+/** `#pragma option NAME DEFAULT "help"`: a macro that -D may set. */
+struct pp_option {
+	struct str name;
+	struct str value;   /**< the default, as it is spelled */
+	struct str help;    /**< without its quotes */
+	struct src_loc loc; /**< of the name */
+};
+
 struct pp_level;   /**< a file being read; pp's own */
 struct pp_context; /**< a list of tokens being read again; pp's own */
 
@@ -46,6 +55,7 @@ struct pp {
 	VEC(const char *) dirs;	       /**< folders for <...>, and for "..." after the file's own */
 	struct map macros;	       /**< name -> struct macro */
 	VEC(struct pp_pragma) pragmas; /**< in order of appearance */
+	VEC(struct pp_option) options; /**< those declared, each once, in order of appearance */
 	/** #include of C headers (*.h), for bpftrace to read: the whole directive, as TOK_DIRECTIVE. */
 	VEC(struct token *) c_includes;
 	VEC(struct src_file *) files; /**< every file read, for dependency lists, each once */

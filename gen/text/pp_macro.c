@@ -289,6 +289,19 @@ void pp_define_line(struct pp *pp, struct token *line, bool predefined)
 		map_put(pp->arena, &pp->macros, m->name, m);
 }
 
+void pp_define_option(struct pp *pp, const struct token *name, struct token *value)
+{
+	struct macro *old = map_get(&pp->macros, name->text);
+	if (old && old->given)
+		return;
+	struct macro *m = arena_new(pp->arena, struct macro);
+	m->name = name->text;
+	m->loc = name->loc;
+	take_body(pp, m, value);
+	if (may_define(pp, m, name))
+		map_put(pp->arena, &pp->macros, m->name, m);
+}
+
 void pp_undef_line(struct pp *pp, struct token *line)
 {
 	struct token *name = macro_name(pp, line, "undef");
@@ -336,7 +349,11 @@ bool pp_define(struct pp *pp, const char *def)
 				  STR_ARG(s));
 	struct str value = eq < s.n ? str_from_offset(s, eq + 1) : STR("1");
 	char *text = arena_printf(pp->arena, STR_FMT " " STR_FMT, STR_ARG(name), STR_ARG(value));
-	return define_text(pp, "<command line>", str_from(text), false);
+	if (!define_text(pp, "<command line>", str_from(text), false))
+		return false;
+	struct macro *m = map_get(&pp->macros, str_slice(name, 0, str_find(name, '(')));
+	m->given = true;
+	return true;
 }
 
 void pp_predefine(struct pp *pp, const char *name, const char *text)

@@ -1,4 +1,4 @@
-// #pragma: once is ours to obey, pack is bpftrace's, the rest is kept for the layers that know it.
+// #pragma: once and option are ours to obey, pack is bpftrace's, the rest is kept for the layers that know it.
 #include "text/pp_priv.h"
 
 /** The line with its macros expanded: bpftrace will not know them. */
@@ -34,6 +34,49 @@ static void once(struct pp *pp)
 					      (unsigned long long)f->ino)));
 }
 
+/** `option NAME DEFAULT "help"`, from NAME on. */
+static void option(struct pp *pp, struct token *name)
+{
+	struct token *help = NULL, *value = name->kind == TOK_EOF ? name : name->next;
+	for (struct token *t = value; t->kind != TOK_EOF; t = t->next)
+		help = t;
+	if (name->kind != TOK_IDENT) {
+		pp_error(pp, name, "#pragma option needs NAME DEFAULT \"help\"");
+		return;
+	}
+	if (!help || help == value) {
+		// A default that is a text, without help, is as wrong: which of the two was forgotten?
+		pp_error(pp, value, "option " STR_FMT " has no %s: write NAME DEFAULT \"help\"",
+			 STR_ARG(name->text),
+			 help && help->kind != TOK_STRING ? "help" : "default");
+		return;
+	}
+	if (help->kind != TOK_STRING) {
+		pp_error(pp, help,
+			 "option " STR_FMT ": its help is a text in quotes, and comes last",
+			 STR_ARG(name->text));
+		return;
+	}
+	struct pp_option o = {.name = name->text, .loc = name->loc};
+	o.help = lex_string_value(pp->arena, help);
+	help->kind = TOK_EOF; // the default ends here
+	o.value = pp_spell(pp, value);
+	for (size_t i = 0; i < pp->options.n; i++) {
+		const struct pp_option *old = &pp->options.v[i];
+		if (!str_eq(old->name, o.name))
+			continue;
+		if (str_eq(old->value, o.value) && str_eq(old->help, o.help))
+			return; // the file was included twice
+		pp_error(pp, name, "option " STR_FMT " is declared again, differently",
+			 STR_ARG(o.name));
+		struct diag_place at = src_place(old->loc, old->name.n);
+		diag_note(pp->diag, &at, "it was declared here");
+		return;
+	}
+	pp_define_option(pp, name, value);
+	vec_push(pp->arena, &pp->options, o);
+}
+
 void pp_pragma(struct pp *pp, const struct token *hash, const struct token *name)
 {
 	static const char *const ours[] = {"enum", "scope", "require", "option", "optional"};
@@ -45,6 +88,10 @@ void pp_pragma(struct pp *pp, const struct token *hash, const struct token *name
 	}
 	if (tok_is(line, "pack")) {
 		pack(pp, hash, line, line->next);
+		return;
+	}
+	if (tok_is(line, "option")) {
+		option(pp, line->next);
 		return;
 	}
 	bool known = false;

@@ -29,6 +29,7 @@ struct macro {
 	enum macro_kind kind;
 	struct src_loc loc; /**< of its name; in no file when btgen made it */
 	bool predefined;    /**< ours: may not be defined again */
+	bool given;	    /**< on the command line: stronger than an option's default */
 	bool off;	    /**< its replacement list is being read */
 	bool variadic;	    /**< the last parameter takes the rest */
 	bool named_rest;    /**< `args...` */
@@ -119,6 +120,8 @@ void pp_substitute(struct pp *pp, struct macro *m, struct arg *args, const struc
 
 // pp_macro.c
 void pp_define_line(struct pp *pp, struct token *line, bool predefined);
+/** Defines the macro of an option, unless the command line did; @value ends in TOK_EOF. */
+void pp_define_option(struct pp *pp, const struct token *name, struct token *value);
 void pp_undef_line(struct pp *pp, struct token *line);
 void pp_add_builtins(struct pp *pp);
 /** The token that a macro like __LINE__ stands for at @call. */

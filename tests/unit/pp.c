@@ -115,6 +115,34 @@ static void definitions(void)
 	ok(!run("#undef __LINE__\n"), "nor undefined");
 }
 
+static void options(void)
+{
+	run("#pragma option N -1 \"a number\"\n#pragma option S \"x y\" \"a text\"\n#if N < 0\nN "
+	    "S\n#endif");
+	ok(nth(0)->from_macro && str_eqz(nth(0)->text, "-") && str_eqz(nth(1)->text, "1") &&
+	       str_eqz(nth(2)->text, "\"x y\""),
+	   "an option is a macro with its default");
+	ok(pp.options.n == 2 && pp.pragmas.n == 0, "options are listed");
+	is_str(pp.options.v[0].name, STR("N"), "by name");
+	is_str(pp.options.v[0].value, STR("-1"), "with the default");
+	is_str(pp.options.v[1].help, STR("a text"), "and the help");
+
+	pp_init(&pp, &arena, &diag);
+	pp_define(&pp, "N=7");
+	pp_define(&pp, "G(x)=x");
+	ok(pp_file(&pp,
+		   src_from_text(&arena, STR("t"), STR("#pragma option N -1 \"a number\"\nN"))) &&
+	       str_eqz(nth(0)->text, "7") && nth(1)->kind == TOK_EOF,
+	   "-D is stronger than the default");
+	is_str(pp.options.v[0].value, STR("-1"), "which is still what is listed");
+	run("#if 0\n#pragma option N 1 \"x\"\n#endif\nN");
+	ok(pp.options.n == 0 && str_eqz(nth(0)->text, "N"), "one in a skipped group is none");
+	ok(run("#ifndef N\n#define N 3\n#endif\n#pragma option N 3 \"x\"\n#pragma option N 3 "
+	       "\"x\"\nN") &&
+	       pp.options.n == 1 && str_eqz(nth(0)->text, "3"),
+	   "the same said twice is said once");
+}
+
 static void layout(void)
 {
 	is_str(printed("// one\nBEGIN\n{\n\t/* two */ exit(); // three\n}\n// four\n"),
@@ -160,6 +188,7 @@ int main(void)
 	kept();
 	several_files();
 	definitions();
+	options();
 	layout();
 	attach_points_follow_the_braces_read();
 	fclose(diag.out);
