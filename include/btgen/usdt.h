@@ -65,6 +65,8 @@
 	USDT__STATIC_ASSERT(::usdt_detail::arg<__typeof__(__usdt_v##k)>::fits,                     \
 		      "USDT argument " #k " is no integer, enum or pointer of at most 8 bytes: pass " \
 		      "a float or double as USDT_BITS(x), an object by its address");
+#define USDT__IS_POINTER(v) (::usdt_detail::arg<__typeof__(v)>::pointer)
+#define USDT__ADDRESS(v) (::usdt_detail::address(v))
 #define USDT__TYPE(id, k, x)                                                                       \
 	__extension__ __typeof__((x)) *__usdt_##id##_##k USDT__UNSET;
 #define USDT__SIZE(v) (::usdt_detail::arg<__typeof__(v)>::size)
@@ -74,21 +76,21 @@ namespace usdt_detail
 {
 /* size is negative for a signed type, as in the note. */
 template <class T> struct int_arg {
-	static constexpr bool fits = true;
+	static constexpr bool fits = true, pointer = false;
 	static constexpr int size = T(-1) < T(1) ? -int(sizeof(T)) : int(sizeof(T));
 };
 template <class T, bool Enum> struct enum_arg {
-	static constexpr bool fits = false;
+	static constexpr bool fits = false, pointer = false;
 	static constexpr int size = 0;
 };
 template <class T> struct arg : enum_arg<T, __is_enum(T)> {};
 template <class T> struct arg<T *> {
-	static constexpr bool fits = true;
+	static constexpr bool fits = true, pointer = true;
 	static constexpr int size = sizeof(T *);
 };
 template <> struct arg<decltype(nullptr)> : arg<void *> {};
 template <> struct arg<bool> {
-	static constexpr bool fits = true;
+	static constexpr bool fits = true, pointer = false;
 	static constexpr int size = sizeof(bool);
 };
 template <> struct arg<char> : int_arg<char> {};
@@ -109,6 +111,14 @@ template <> struct arg<unsigned long> : int_arg<unsigned long> {};
 __extension__ template <> struct arg<long long> : int_arg<long long> {};
 __extension__ template <> struct arg<unsigned long long> : int_arg<unsigned long long> {};
 template <class T> struct enum_arg<T, true> : arg<__underlying_type(T)> {};
+template <class T> inline __attribute__((__always_inline__)) const void *address(T *p)
+{
+	return (const void *)p;
+}
+template <class T> inline __attribute__((__always_inline__)) const void *address(const T &)
+{
+	return 0;
+}
 } /* namespace usdt_detail */
 } /* extern "C++" */
 
@@ -125,6 +135,8 @@ template <class T> struct enum_arg<T, true> : arg<__underlying_type(T)> {};
 #define USDT__CLASS(x) __builtin_classify_type(x)
 #define USDT__IS_INT(x) (USDT__CLASS(x) >= 1 && USDT__CLASS(x) <= 4)
 #define USDT__INT(x) __builtin_choose_expr(USDT__IS_INT(x), (x), 0u)
+#define USDT__IS_POINTER(v) (USDT__CLASS(v) == 5)
+#define USDT__ADDRESS(v) __builtin_choose_expr(USDT__IS_POINTER(v), (v), (const void *)0)
 #define USDT__SIZE(v)                                                                              \
 	((__typeof__(USDT__INT(v)))-1 < (__typeof__(USDT__INT(v)))1 ? -(int)sizeof(v) :            \
 								      (int)sizeof(v))
@@ -169,20 +181,56 @@ template <class T> struct enum_arg<T, true> : arg<__underlying_type(T)> {};
 #define USDT__ARGS11(id, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11) USDT__ARGS10(id, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10) USDT__DECL(id, 11, a11)
 #define USDT__ARGS12(id, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12) USDT__ARGS11(id, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11) USDT__DECL(id, 12, a12)
 
-/* Their places for the note: "-4@%eax 8@$0", and the operands that the compiler puts there. */
+/*
+ * What a pointer argument points to is read by the tracer: the compiler must have stored it by then. Without this GCC
+ * does not store what the program itself will not read (a local buffer), or stores it after the site. An input in memory
+ * says so: it forces nothing into memory that has no address and, unlike a clobber, nothing out of registers. To clang
+ * any volatile asm reads memory.
+ */
+#ifdef __clang__
+#define USDT__READ(k)
+#else
+#define USDT__READ(k)                                                                              \
+	if (USDT__IS_POINTER(__usdt_v##k))                                                         \
+		__asm__ __volatile__(                                                              \
+		    "" : : "m"(*__extension__(const char(*)[])USDT__ADDRESS(__usdt_v##k)));
+#endif
+#define USDT__READS0
+#define USDT__READS1 USDT__READS0 USDT__READ(1)
+#define USDT__READS2 USDT__READS1 USDT__READ(2)
+#define USDT__READS3 USDT__READS2 USDT__READ(3)
+#define USDT__READS4 USDT__READS3 USDT__READ(4)
+#define USDT__READS5 USDT__READS4 USDT__READ(5)
+#define USDT__READS6 USDT__READS5 USDT__READ(6)
+#define USDT__READS7 USDT__READS6 USDT__READ(7)
+#define USDT__READS8 USDT__READS7 USDT__READ(8)
+#define USDT__READS9 USDT__READS8 USDT__READ(9)
+#define USDT__READS10 USDT__READS9 USDT__READ(10)
+#define USDT__READS11 USDT__READS10 USDT__READ(11)
+#define USDT__READS12 USDT__READS11 USDT__READ(12)
+
+/*
+ * Their places for the note: "-4@%rax 8@$0", and the operands that the compiler puts there. A register always has its
+ * 64-bit name (q): the size in front says how much of it counts, and gdb does not know the 8-bit name of %r8 to %r15.
+ */
+#ifdef __x86_64__
+#define USDT__PLACE(k) "%c[usdt_s" #k "]@%q[usdt_v" #k "]"
+#else
+#define USDT__PLACE(k) "%c[usdt_s" #k "]@%[usdt_v" #k "]"
+#endif
 #define USDT__PLACES0 ""
-#define USDT__PLACES1 "%c[usdt_s1]@%[usdt_v1]"
-#define USDT__PLACES2 USDT__PLACES1 " %c[usdt_s2]@%[usdt_v2]"
-#define USDT__PLACES3 USDT__PLACES2 " %c[usdt_s3]@%[usdt_v3]"
-#define USDT__PLACES4 USDT__PLACES3 " %c[usdt_s4]@%[usdt_v4]"
-#define USDT__PLACES5 USDT__PLACES4 " %c[usdt_s5]@%[usdt_v5]"
-#define USDT__PLACES6 USDT__PLACES5 " %c[usdt_s6]@%[usdt_v6]"
-#define USDT__PLACES7 USDT__PLACES6 " %c[usdt_s7]@%[usdt_v7]"
-#define USDT__PLACES8 USDT__PLACES7 " %c[usdt_s8]@%[usdt_v8]"
-#define USDT__PLACES9 USDT__PLACES8 " %c[usdt_s9]@%[usdt_v9]"
-#define USDT__PLACES10 USDT__PLACES9 " %c[usdt_s10]@%[usdt_v10]"
-#define USDT__PLACES11 USDT__PLACES10 " %c[usdt_s11]@%[usdt_v11]"
-#define USDT__PLACES12 USDT__PLACES11 " %c[usdt_s12]@%[usdt_v12]"
+#define USDT__PLACES1 USDT__PLACE(1)
+#define USDT__PLACES2 USDT__PLACES1 " " USDT__PLACE(2)
+#define USDT__PLACES3 USDT__PLACES2 " " USDT__PLACE(3)
+#define USDT__PLACES4 USDT__PLACES3 " " USDT__PLACE(4)
+#define USDT__PLACES5 USDT__PLACES4 " " USDT__PLACE(5)
+#define USDT__PLACES6 USDT__PLACES5 " " USDT__PLACE(6)
+#define USDT__PLACES7 USDT__PLACES6 " " USDT__PLACE(7)
+#define USDT__PLACES8 USDT__PLACES7 " " USDT__PLACE(8)
+#define USDT__PLACES9 USDT__PLACES8 " " USDT__PLACE(9)
+#define USDT__PLACES10 USDT__PLACES9 " " USDT__PLACE(10)
+#define USDT__PLACES11 USDT__PLACES10 " " USDT__PLACE(11)
+#define USDT__PLACES12 USDT__PLACES11 " " USDT__PLACE(12)
 
 #ifdef USDT_CONSTRAINT
 #define USDT__OTHER_CONSTRAINT
@@ -402,7 +450,7 @@ template <class T> struct enum_arg<T, true> : arg<__underlying_type(T)> {};
 #else
 #define USDT__EMIT(id, n, decls, text, sema, provider, name)                                       \
 	do {                                                                                       \
-		decls USDT__PUT_TEXT(text, USDT__TEXT(id, text, provider, name));                  \
+		decls USDT__READS##n USDT__PUT_TEXT(text, USDT__TEXT(id, text, provider, name));   \
 		USDT__ASM(USDT__BEFORE "990:\t" USDT_SITE "\n" USDT__AFTER                         \
 				  USDT__NOTE(sema, provider, name, USDT__PLACES##n) USDT__SITE_NOTE(id) \
 			  :                                                                        \

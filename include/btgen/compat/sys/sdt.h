@@ -204,18 +204,23 @@ template <class T> T value(T);
 #define USDT__ASM_OPERANDS12(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12)                    \
 	USDT__ASM_OPERANDS11(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11), USDT__ASM_OPERAND(12, a12)
 #define USDT__TEMPLATE0
-#define USDT__TEMPLATE1 %c[usdt_s1]@%[usdt_v1]
-#define USDT__TEMPLATE2 USDT__TEMPLATE1 %c[usdt_s2]@%[usdt_v2]
-#define USDT__TEMPLATE3 USDT__TEMPLATE2 %c[usdt_s3]@%[usdt_v3]
-#define USDT__TEMPLATE4 USDT__TEMPLATE3 %c[usdt_s4]@%[usdt_v4]
-#define USDT__TEMPLATE5 USDT__TEMPLATE4 %c[usdt_s5]@%[usdt_v5]
-#define USDT__TEMPLATE6 USDT__TEMPLATE5 %c[usdt_s6]@%[usdt_v6]
-#define USDT__TEMPLATE7 USDT__TEMPLATE6 %c[usdt_s7]@%[usdt_v7]
-#define USDT__TEMPLATE8 USDT__TEMPLATE7 %c[usdt_s8]@%[usdt_v8]
-#define USDT__TEMPLATE9 USDT__TEMPLATE8 %c[usdt_s9]@%[usdt_v9]
-#define USDT__TEMPLATE10 USDT__TEMPLATE9 %c[usdt_s10]@%[usdt_v10]
-#define USDT__TEMPLATE11 USDT__TEMPLATE10 %c[usdt_s11]@%[usdt_v11]
-#define USDT__TEMPLATE12 USDT__TEMPLATE11 %c[usdt_s12]@%[usdt_v12]
+#ifdef __x86_64__
+#define USDT__TEMPLATE_(k) %c[usdt_s##k]@%q[usdt_v##k]
+#else
+#define USDT__TEMPLATE_(k) %c[usdt_s##k]@%[usdt_v##k]
+#endif
+#define USDT__TEMPLATE1 USDT__TEMPLATE_(1)
+#define USDT__TEMPLATE2 USDT__TEMPLATE1 USDT__TEMPLATE_(2)
+#define USDT__TEMPLATE3 USDT__TEMPLATE2 USDT__TEMPLATE_(3)
+#define USDT__TEMPLATE4 USDT__TEMPLATE3 USDT__TEMPLATE_(4)
+#define USDT__TEMPLATE5 USDT__TEMPLATE4 USDT__TEMPLATE_(5)
+#define USDT__TEMPLATE6 USDT__TEMPLATE5 USDT__TEMPLATE_(6)
+#define USDT__TEMPLATE7 USDT__TEMPLATE6 USDT__TEMPLATE_(7)
+#define USDT__TEMPLATE8 USDT__TEMPLATE7 USDT__TEMPLATE_(8)
+#define USDT__TEMPLATE9 USDT__TEMPLATE8 USDT__TEMPLATE_(9)
+#define USDT__TEMPLATE10 USDT__TEMPLATE9 USDT__TEMPLATE_(10)
+#define USDT__TEMPLATE11 USDT__TEMPLATE10 USDT__TEMPLATE_(11)
+#define USDT__TEMPLATE12 USDT__TEMPLATE11 USDT__TEMPLATE_(12)
 
 #endif /* C, C++ */
 
