@@ -359,7 +359,8 @@ void lexer_next(struct lexer *lx, struct token *ret)
 	look(lx, &pos);
 
 	*ret = (struct token){.bol = lx->bol, .space = space || lx->bol};
-	ret->before = gap(lx, start, pos);
+	// Without a blank there can be only a line splice, which may stand inside an attach point.
+	ret->before = ret->space ? gap(lx, start, pos) : str_slice(lx->file->text, pos, 0);
 	ret->loc = ret->use = (struct src_loc){lx->file, pos};
 	if (!more || at_end(lx, pos)) {
 		ret->text = str_slice(lx->file->text, pos, 0);

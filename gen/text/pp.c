@@ -168,6 +168,9 @@ void pp_emit(struct pp *pp, struct token *t)
 		t->before = str_copy(pp->arena, strbuf_str(pp->lost));
 		strbuf_clear(pp->lost);
 	}
+	// A macro can bring the text of an attach point anywhere; in a body it is none.
+	if (pp->braces > 0)
+		t->attach = false;
 	if (tok_is(t, "{"))
 		pp->braces++;
 	else if (tok_is(t, "}") && pp->braces > 0)

@@ -52,8 +52,9 @@ static struct str without_comments(struct str gap, struct strbuf *ret)
 /** Writes blanks and comments without carriage returns, and without @excess of the blank lines. */
 static void add_gap(struct printer *p, struct str gap, long excess)
 {
-	// A comment that follows a macro in an attach point must not become part of its path.
-	if (gap.n && gap.p[0] == '/' && p->prev && p->prev->attach)
+	// With macros around it, a comment that touches a word could become part of an attach point's path.
+	if (gap.n && gap.p[0] == '/' && p->prev && p->braces == 0 &&
+	    !(p->prev->text.n == 1 && strchr(";{},", p->prev->text.p[0])))
 		strbuf_addc(p->b, ' ');
 	bool blank = p->b->n == 0 || p->b->p[p->b->n - 1] == '\n';
 	size_t line =
@@ -124,7 +125,9 @@ static void print_token(struct printer *p, const struct token *t)
 			p->prev->loc.off + p->prev->text.n == t->loc.off;
 	// A colon and a word touch in bodies only until bpftrace 0.22 has seen them: it takes them for a path.
 	bool colon = p->braces > 0 && p->prev && tok_is(p->prev, ":");
-	if (touching && (!adjacent || colon) && tok_needs_space(p->prev, t))
+	// Slashes cut from a path can have ended up in a body.
+	bool slash = p->prev && tok_is(p->prev, "/");
+	if (touching && (!adjacent || colon || slash) && tok_needs_space(p->prev, t))
 		strbuf_addc(p->b, ' ');
 	strbuf_adds(p->b, t->text);
 

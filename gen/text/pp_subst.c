@@ -123,6 +123,11 @@ static struct token *stringize(const struct subst *s, const struct token *hash,
 	t->kind = TOK_STRING;
 	t->text = str_copy(s->pp->arena, strbuf_str(&b));
 	strbuf_fini(&b);
+	struct token check;
+	// A backslash by itself before a quote undoes the quote's own.
+	if (!s->pp->fatal && !lex_one(s->pp->arena, t->text, &check))
+		pp_error(s->pp, hash, "# makes " STR_FMT ", which is not one string",
+			 STR_ARG(str_slice(t->text, 0, 200)));
 	return t;
 }
 

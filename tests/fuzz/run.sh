@@ -20,14 +20,28 @@ make_seeds() {
 }
 
 main() {
-	local folder=$1 seconds=$2 target corpus
+	local folder=$1 seconds=$2 target corpus here f n
+	local -a options
+	here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 	for target in "$folder"/*; do
 		if [ ! -x "$target" ] || [ -d "$target" ]; then continue; fi
 		corpus=$folder/corpus-${target##*/}
-		make_seeds "$corpus"
+		options=()
+		if [ "${target##*/}" = pp ]; then
+			# The templates of the tests, and the words they are made of.
+			n=0
+			mkdir -p "$corpus"
+			for f in "$here"/../pp/*/*.in; do
+				n=$((n + 1))
+				cp "$f" "$corpus/$n"
+			done
+			options=("-dict=$here/pp.dict")
+		else
+			make_seeds "$corpus"
+		fi
 		printf '=== %s, %s s\n' "${target##*/}" "$seconds"
 		"$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -max_len=65536 -print_final_stats=1 \
-			-artifact_prefix="$folder/" "$corpus" 2>&1 | grep -vE '^(#|INFO)' || {
+			-artifact_prefix="$folder/" ${options[@]+"${options[@]}"} "$corpus" 2>&1 | grep -vE '^(#|INFO)' || {
 			printf 'run.sh: %s failed; the input is in %s\n' "$target" "$folder" >&2
 			exit 1
 		}

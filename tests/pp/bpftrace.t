@@ -36,7 +36,7 @@ if [ "$has_tree" ]; then
 	tree verbatim.in >"$tmp/a"
 	tree verbatim.out >"$tmp/b"
 	is "$(cat "$tmp/b")" "$(cat "$tmp/a")" "and means the same to bpftrace"
-	printf 'BEGIN { $a = 6 / /* c */ 2; $b = pid ? 1 :2; }\n' >"$tmp/slash"
+	echo 'BEGIN { @a = 6 / /* c */ 2; @b = pid ? 1 :2; }' >"$tmp/slash"
 	"$build/tests/ppcat" "$tmp/slash" >"$tmp/slash.out"
 	is "$(tree "$tmp/slash.out" | grep -c 'int: [62]')" 3 "a comment after a slash and a colon before a word, which bpftrace 0.17 trips over, are parsed"
 fi

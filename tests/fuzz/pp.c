@@ -1,0 +1,99 @@
+// libFuzzer entry: any text through the preprocessor, the script parser and the printer. Nothing may crash, and
+// what was printed must be cut into the same tokens again: nothing runs together, nothing is lost.
+//
+// Built with -DFUZZ_MUTATE it is a program that runs on each FILE given, whole and cut off at 16 places.
+#include <stdlib.h>
+#include <string.h>
+
+#include "text/pp.h"
+#include "text/script.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/** A slash in an attach point is cut by itself, elsewhere it may be part of an operator: compare the bytes. */
+static void add_bytes(struct strbuf *b, const struct token *list)
+{
+	for (const struct token *t = list; t->kind != TOK_EOF; t = t->next)
+		strbuf_adds(b, t->text);
+}
+
+static void must_read_again(struct arena *a, const struct token *out)
+{
+	struct diag d;
+	struct strbuf text, before, after;
+	struct token *again;
+	diag_init(&d, fopen("/dev/null", "w"));
+	strbuf_init(&text);
+	strbuf_init(&before);
+	strbuf_init(&after);
+	for (const struct token *t = out; t->kind != TOK_EOF; t = t->next)
+		if (t->kind == TOK_DIRECTIVE || t->kind == TOK_OTHER ||
+		    (t->attach && t->from_macro))
+			goto out; // cut otherwise on purpose, an error for bpftrace, only known by its macro
+	pp_print(out, &text);
+	lex_file(a, &d, src_from_text(a, STR("again"), strbuf_str(&text)), &again);
+	add_bytes(&before, out);
+	add_bytes(&after, again);
+	if (!str_eq(strbuf_str(&before), strbuf_str(&after))) {
+		fprintf(stderr, "printed:\n%s\nbefore: %s\nafter:  %s\n", text.p ? text.p : "",
+			before.p ? before.p : "", after.p ? after.p : "");
+		abort();
+	}
+out:
+	strbuf_fini(&text);
+	strbuf_fini(&before);
+	strbuf_fini(&after);
+	fclose(d.out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static FILE *null;
+	if (!null)
+		null = fopen("/dev/null", "w");
+	struct arena a;
+	struct diag d;
+	struct pp pp;
+	struct script s;
+	arena_init(&a);
+	diag_init(&d, null);
+	pp_init(&pp, &a, &d);
+	pp_predefine(&pp, "__BPFTRACE__", "17");
+	struct str text = {(const char *)data, size};
+	if (pp_file(&pp, src_from_text(&a, STR("fuzz.bt"), text))) {
+		script_parse(&a, &d, pp.out, &s);
+		if (str_find(text, '\0') == text.n && !str_contains(text, STR("#!")))
+			must_read_again(&a, pp.out);
+	}
+	arena_fini(&a);
+	return 0;
+}
+
+#ifdef FUZZ_MUTATE
+int main(int argc, char **argv)
+{
+	static uint8_t buf[1 << 20];
+	int runs = 0;
+	for (int i = 1; i < argc; i++) {
+		FILE *f = fopen(argv[i], "rb");
+		if (!f) {
+			perror(argv[i]);
+			return 1;
+		}
+		size_t n = fread(buf, 1, sizeof(buf), f);
+		fclose(f);
+		for (size_t cut = 0; cut <= 16; cut++, runs++) {
+			size_t size = n - n * cut / 17;
+			uint8_t *copy =
+			    malloc(size ? size : 1); // its own, so that a read past it shows
+			if (!copy)
+				return 1;
+			memcpy(copy, buf, size);
+			LLVMFuzzerTestOneInput(copy, size);
+			free(copy);
+		}
+	}
+	printf("%d runs\n", runs);
+	return 0;
+}
+#endif
