@@ -31,6 +31,7 @@ bindir = $(PREFIX)/bin
 datadir = $(PREFIX)/share/btgen
 includedir = $(PREFIX)/include
 mandir = $(PREFIX)/share/man
+docdir = $(PREFIX)/share/doc/btgen
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wwrite-strings \
 	-Wpointer-arith -Wformat=2
@@ -153,18 +154,30 @@ gen-enums: $(BUILD)/btgen
 	@test -n '$(EXE)' || { echo "make gen-enums: say which program: EXE=path [OUT=file]" >&2; exit 2; }
 	$(Q)$(BUILD)/btgen enums -x '$(EXE)' --conf $(if $(CONF),'$(CONF)',bpf/enums.conf) $(if $(OUT),-o '$(OUT)')
 
+# What is installed. DESTDIR may contain blanks and quotes; PREFIX may not (configure sees to that).
+INSTALL_BIN := scripts/bpftrace.sh
+INSTALL_MAN := $(wildcard docs/man/*.[1-9])
+man_section = $(mandir)/man$(subst .,,$(suffix $(1)))
+put = install -m $(1) $(2) $(call dest,$(3))/
+quote = '$(subst ','\'',$(1))'
+dest = $(call quote,$(DESTDIR)$(1))
+
 install: $(BUILD)/btgen
-	$(say) INSTALL $(DESTDIR)$(PREFIX)
-	$(Q)install -d $(DESTDIR)$(bindir) $(DESTDIR)$(datadir)/bpf $(DESTDIR)$(includedir)/btgen
-	$(Q)install -m 755 $(BUILD)/btgen $(DESTDIR)$(bindir)/btgen
-	$(Q)install -m 755 scripts/bpftrace.sh $(DESTDIR)$(bindir)/bpftrace.sh
-	$(Q)install -m 644 $(wildcard bpf/*) $(DESTDIR)$(datadir)/bpf
-	$(Q)cd include/btgen && find . -name '*.h' -exec install -D -m 644 {} $(abspath $(DESTDIR)$(includedir))/btgen/{} \;
+	$(say) INSTALL $(call quote,$(DESTDIR)$(PREFIX))
+	$(Q)install -d $(foreach dir,$(bindir) $(datadir)/bpf $(docdir) $(includedir)/btgen/compat/sys \
+		$(sort $(foreach page,$(INSTALL_MAN),$(call man_section,$(page)))),$(call dest,$(dir)))
+	$(Q)$(call put,755,$(BUILD)/btgen $(INSTALL_BIN),$(bindir))
+	$(Q)$(call put,644,$(wildcard bpf/*),$(datadir)/bpf)
+	$(Q)$(call put,644,$(wildcard include/btgen/*.h),$(includedir)/btgen)
+	$(Q)$(call put,644,$(wildcard include/btgen/compat/sys/*.h),$(includedir)/btgen/compat/sys)
+	$(Q)$(call put,644,$(wildcard README.md LICENSE docs/*.md),$(docdir))
+	$(Q)$(foreach page,$(INSTALL_MAN),$(call put,644,$(page),$(call man_section,$(page))) &&) :
 
 uninstall:
-	$(say) REMOVE $(DESTDIR)$(PREFIX)
-	$(Q)rm -f $(DESTDIR)$(bindir)/btgen $(DESTDIR)$(bindir)/bpftrace.sh
-	$(Q)rm -rf $(DESTDIR)$(datadir) $(DESTDIR)$(includedir)/btgen
+	$(say) REMOVE $(call quote,$(DESTDIR)$(PREFIX))
+	$(Q)rm -f $(foreach file,btgen $(notdir $(INSTALL_BIN)),$(call dest,$(bindir)/$(file)))
+	$(Q)rm -f $(foreach page,$(INSTALL_MAN),$(call dest,$(call man_section,$(page))/$(notdir $(page))))
+	$(Q)rm -rf $(foreach dir,$(datadir) $(docdir) $(includedir)/btgen,$(call dest,$(dir)))
 
 clean:
 	$(Q)rm -rf build build-asan build-fuzz $(BUILD) config.mak config.log

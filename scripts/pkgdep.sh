@@ -41,6 +41,7 @@ test util-linux util-linux
 lint clang-format clang-tools-extra
 lint cppcheck cppcheck
 lint shellcheck ShellCheck
+lint mandoc mandoc
 matrix patchelf patchelf
 matrix debian-archive-keyring -
 bench gdb gdb

@@ -2,6 +2,7 @@
 # make demo: a program with probes, traced by bpf/nvmf.bt. The three terminals of SPDK's usdt guide in one.
 #
 #   SHARED=yes tests/demo.sh      the program that has its probes in shared libraries
+#   WRAPPER=/usr/local/bin/bpftrace.sh tests/demo.sh      the installed bpftrace.sh
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -50,14 +51,14 @@ complete() {
 }
 
 main() {
-	local exe=nvmf_tgt line
+	local exe=nvmf_tgt wrapper=${WRAPPER:-$top/scripts/bpftrace.sh} line
 	[ "${SHARED-}" != yes ] || exe=nvmf_tgt_shared
 	if [ "$(id -u)" != 0 ]; then
 		# bpftrace needs root, and so do the packages that `make demo` has just looked for
 		sudo -n true 2>/dev/null || die 'tracing needs root: sudo make demo'
-		exec sudo -n BTGEN_BUILD="${BTGEN_BUILD-}" SHARED="${SHARED-}" "${BASH_SOURCE[0]}" "$@"
+		exec sudo -n BTGEN_BUILD="${BTGEN_BUILD-}" SHARED="${SHARED-}" WRAPPER="${WRAPPER-}" "${BASH_SOURCE[0]}" "$@"
 	fi
-	if [ -n "${BTGEN_BUILD-}" ]; then
+	if [ -n "${BTGEN_BUILD-}" ] && [ -z "${WRAPPER-}" ]; then
 		export BTGEN=$BTGEN_BUILD/btgen
 	fi
 
@@ -75,10 +76,10 @@ main() {
 	wait_for 10 'the target was there' grep -q waiting "$tmp/answers"
 
 	say "second terminal: trace it"
-	echo "scripts/bpftrace.sh $target nvmf.bt"
+	echo "${wrapper#"$top"/} $target nvmf.bt"
 	# A process that bash starts in the background ignores SIGINT, unless it has a group of its own.
 	set -m
-	"$top/scripts/bpftrace.sh" --ready-file "$tmp/ready" $target nvmf.bt \
+	"$wrapper" --ready-file "$tmp/ready" $target nvmf.bt \
 		>"$tmp/trace" 2>"$tmp/messages" 3>&- </dev/null &
 	tracer=$!
 	set +m

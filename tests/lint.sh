@@ -41,6 +41,9 @@ shellcheck "${shells[@]}" || found=1
 mapfile -t shells < <(git ls-files -z tests | xargs -0 grep -lE '^#!.*\b(ba)?sh\b' --)
 shellcheck -S warning -e SC1091,SC2154 "${shells[@]}" || found=1
 
+echo '== manual pages'
+mandoc -T lint -W warning docs/man/* || found=1
+
 echo '== cppcheck'
 cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,portability --inline-suppr \
 	--suppress=unknownMacro -j2 -Igen gen || found=1

@@ -112,14 +112,15 @@ bad 1 "0.11: 0.17 or newer is needed" "a bpftrace that is too old" $pid "$tmp/go
 unset FAKE_VERSION
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	chmod 755 "$tmp"
-	out=$(setpriv --reuid 65534 --regid 65534 --clear-groups "$sh" $pid "$tmp/good.bt" 2>&1)
+	cp "$sh" "$btgen" "$tgt" "$tmp" # the checkout may be in a folder that is closed to others
+	out=$(BTGEN=$tmp/btgen setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/bpftrace.sh" $pid "$tmp/good.bt" 2>&1)
 	is $? 1 "without root: exit status 1"
 	like "$out" "needs root" "without root: the message says so"
-	out=$(setpriv --reuid 65534 --regid 65534 --clear-groups "$btgen" expand -p $pid "$tmp/good.bt" 2>&1)
+	out=$(setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/btgen" expand -p $pid "$tmp/good.bt" 2>&1)
 	is $? 1 "another user's process: exit status 1"
 	like "$out" "no permission to look into process $pid" "another user's process: the message says so"
 	chmod 000 "$tmp/good.bt"
-	out=$(setpriv --reuid 65534 --regid 65534 --clear-groups "$btgen" expand -x "$tgt" "$tmp/good.bt" 2>&1)
+	out=$(setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/btgen" expand -x "$tmp/nvmf_tgt" "$tmp/good.bt" 2>&1)
 	is $? 1 "an unreadable script: exit status 1"
 	like "$out" "good.bt.*Permission denied" "an unreadable script: the message says so"
 	chmod 644 "$tmp/good.bt"

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# make install and uninstall: what is installed works by itself, and goes again.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+unset BTGEN # the installed wrapper must find the installed btgen
+
+dest="$tmp/a folder/it's"
+prefix=$dest/opt/btgen
+mkdir -p "$tmp/elsewhere"
+cd "$tmp/elsewhere" || exit
+
+# The checkout's config.mak says /usr/local or something else; the prefix is ours here.
+run_make() {
+	make -s -C "$top" BUILD="$build" PREFIX=/opt/btgen DESTDIR="$dest" "$@" >"$tmp/make.log" 2>&1
+}
+
+ok "make install into a DESTDIR with a blank and a quote" run_make install
+is "$(cd "$dest" && find . -type f ! -path './opt/btgen/*')" "" "nothing is put beside the prefix"
+is "$(find "$prefix/bin" -type f -perm 755 -printf '%f\n' | sort)" "bpftrace.sh
+btgen" "two commands"
+is "$(cd "$prefix/share/btgen" && find bpf -type f | sort)" "$(cd "$top" && find bpf -type f | sort)" "all scripts and tables"
+is "$(cd "$prefix/include" && find . -type f | sort)" "$(cd "$top/include" && find . -type f | sort)" "all headers"
+is "$(cd "$prefix/share/man" && find . -type f | sort)" "./man1/btgen.1
+./man3/btgen-usdt.3
+./man5/btgen-template.5
+./man8/bpftrace.sh.8" "a manual page in each section"
+is "$(find "$dest" -type f ! -perm 644 ! -path '*/bin/*')" "" "everyone may read them"
+
+is "$("$prefix/bin/bpftrace.sh" --version)" "$("$btgen" --version)" "the installed bpftrace.sh finds the installed btgen"
+ok "and through a symbolic link" ln -s "$prefix/bin/bpftrace.sh" "$tmp/link"
+is "$("$tmp/link" --version)" "$("$btgen" --version)" "... which may be anywhere"
+"$prefix/bin/btgen" expand -x "$targets/nvmf_tgt" nvmf >"$tmp/installed" 2>&1
+is $? 0 "the installed btgen finds its scripts and its list of enum tables"
+ok "and makes the same program as the checkout's" \
+	cmp "$tmp/installed" <("$btgen" expand -x "$targets/nvmf_tgt" nvmf)
+
+cat >"$tmp/app.c" <<'END'
+#include <btgen/usdt.h>
+#include <sys/sdt.h>
+int main(int argc, char **argv) { USDT_PROBE(app, begin, argc, argv); DTRACE_PROBE1(app, end, argc); return 0; }
+END
+ok "a program is compiled with the installed headers" \
+	gcc -g -I"$prefix/include" -I"$prefix/include/btgen/compat" -o "$tmp/app" "$tmp/app.c"
+is "$("$prefix/bin/btgen" probes -x "$tmp/app" | grep -c '^app:')" 2 "and its probes are listed"
+
+if can_trace; then
+	WRAPPER=$prefix/bin/bpftrace.sh "$top/tests/demo.sh" >"$tmp/demo" 2>&1
+	is $? 0 "the demo, run by the installed bpftrace.sh, prints the states of two threads" || sed 's/^/#   /' "$tmp/demo"
+	like "$(cat "$tmp/demo")" "a folder/it's/opt/btgen/bin/bpftrace.sh [0-9]+ nvmf.bt" "... it was the installed one"
+else
+	skip "the demo, run by the installed bpftrace.sh" "needs root and bpftrace"
+fi
+
+mkdir -p "$prefix/share/other" && echo mine >"$prefix/share/other/file" && echo mine >"$prefix/bin/mine"
+ok "make uninstall" run_make uninstall
+is "$(cd "$prefix" && find . -type f | sort)" "./bin/mine
+./share/other/file" "leaves the files of others, and none of ours"
+is "$(find "$prefix" -name '*btgen*')" "$prefix" "nor a folder"
+ok "make uninstall again has nothing to do" run_make uninstall
+done_testing

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# The manual pages: every option that a command's --help names is there, and no other.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+# The words with which the lines of an option table begin: `  -o, --output FILE   write there` is -o and --output
+help_options() {
+	sed -nE 's/^ +(-.*)/\1/p' | sed -E 's/ {2,}.*//' | grep -oE -- '(^|[ ,])--?[a-zA-Z][a-z-]*' | tr -d ' ,' | sort -u
+}
+
+man_options() {
+	grep -oE 'Fl -?[a-zA-Z][a-z-]*' "$1" | sed 's/^Fl /-/' | sort -u
+}
+
+for cmd in $("$btgen" --help | sed -nE 's/^  ([a-z]+) .*/\1/p'); do
+	"$btgen" "$cmd" --help | help_options
+	ok "btgen(1) has a section about $cmd" grep -q "^\.Ss btgen $cmd\$" "$top/docs/man/btgen.1"
+done >"$tmp/out"
+grep -E '^(not )?ok ' "$tmp/out"
+{
+	grep '^-' "$tmp/out"
+	echo --version
+} | sort -u >"$tmp/btgen"
+is "$(man_options "$top/docs/man/btgen.1" | comm -13 - "$tmp/btgen")" "" "btgen(1) describes every option of --help"
+is "$(man_options "$top/docs/man/btgen.1" | comm -23 - "$tmp/btgen")" "" "... and no other"
+
+"$top/scripts/bpftrace.sh" --help >"$tmp/help"
+{
+	help_options <"$tmp/help"
+	# these have no line of their own
+	grep -oE -- '-I DIR|--version|-l PID|--ready-fd' "$tmp/help" | sed 's/ .*//'
+} | sort -u >"$tmp/wrapper"
+is "$(man_options "$top/docs/man/bpftrace.sh.8" | grep -vx -- -- | comm -13 - "$tmp/wrapper")" "" \
+	"bpftrace.sh(8) describes every option of --help"
+is "$(man_options "$top/docs/man/bpftrace.sh.8" | grep -vx -- -- | comm -23 - "$tmp/wrapper")" "" "... and no other"
+is "$(grep -ohE '\.Xr (btgen[a-z-]*|bpftrace\.sh) [1-8]' "$top"/docs/man/* | sort -u | while read -r _ name section; do
+	[ -e "$top/docs/man/$name.$section" ] || echo "$name($section)"
+done)" "" "pages refer to pages that are there"
+
+# Each macro of the header that a program may use is explained.
+is "$(sed '/^#ifndef BTGEN_USDT_H/,$d' "$top/include/btgen/usdt.h" | grep -oE '\bUSDT_[A-Z_]+' | sort -u |
+	while read -r name; do grep -q "\\b$name\\b" "$top/docs/man/btgen-usdt.3" || echo "$name"; done)" "" \
+	"btgen-usdt(3) names every macro that the header offers"
+done_testing
