@@ -39,8 +39,8 @@ ifeq ($(WERROR),1)
 WARNINGS += -Werror
 endif
 GEN_CFLAGS = -std=gnu11 $(WARNINGS) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DBTGEN_VERSION='"$(VERSION)"' \
-	-DBTGEN_BPFTRACE='"$(BPFTRACE)"' -Igen $(CFLAGS)
-GEN_LIBS := -lbpf -ldw -lelf -lpthread
+	-DBTGEN_BPFTRACE='"$(BPFTRACE)"' -Igen $(if $(LIBDEFLATE),-DHAVE_LIBDEFLATE) $(CFLAGS)
+GEN_LIBS := -lbpf -ldw -lelf $(if $(LIBDEFLATE),-ldeflate,-lz) -lpthread
 
 ifeq ($(V),1)
 Q :=
@@ -112,7 +112,7 @@ $(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(BUILD)/libbtgen.a
 $(BUILD)-fuzz/%: tests/fuzz/%.c $(LIB_SRC)
 	$(say) FUZZ $@
 	@mkdir -p $(@D)
-	$(Q)clang -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DBTGEN_VERSION='"$(VERSION)"' -DARENA_MALLOC -Igen \
+	$(Q)clang -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DBTGEN_VERSION='"$(VERSION)"' -DARENA_MALLOC -Igen $(if $(LIBDEFLATE),-DHAVE_LIBDEFLATE) \
 		-O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -o $@ $^ $(GEN_LIBS)
 
 # Bounded: FUZZ_SECONDS for each target, from seeds that the compiler makes

@@ -165,7 +165,7 @@ static int list_names(struct types_cmd *cmd, char **patterns, int n)
 				any || i + 1 < s->lookup.images.n ? NULL : "types", &src))
 			continue;
 		any = true;
-		dwfind_walk(src, DWFIND_TYPES, add_name, &l);
+		dwfind_names(src, DWFIND_TYPES, add_name, &l);
 	}
 	struct strbuf b;
 	strbuf_init(&b);

@@ -293,6 +293,8 @@ void img_close(struct img *img)
 {
 	if (!img)
 		return;
+	if (img->types_fini)
+		img->types_fini(img->types);
 	debuginfo_close(img);
 	debugfile_close(img);
 	if (img->fd >= 0)

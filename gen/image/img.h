@@ -58,6 +58,7 @@ struct img {
 	struct debuginfo *debuginfo;  /**< of debuginfo.c; NULL until asked for */
 	struct debug_search *search;  /**< of debugfile.c; NULL until asked for */
 	void *types;		      /**< struct dwsrc, of types/; NULL until asked for */
+	void (*types_fini)(void *);   /**< how to close it; NULL: nothing to do */
 	struct str shdrs, phdrs;      /**< the tables as in the file, whole entries */
 	unsigned n_sections, n_phdrs; /**< section 0 is counted */
 	struct str names;	      /**< section names (.shstrtab), read when first asked for */

@@ -203,7 +203,20 @@ void dwfind(struct dwsrc *src, const struct dwquery *q, dwfind_fn *fn, void *ctx
 	find_in_index(ix, q, fn, ctx);
 }
 
+void dwfind_names(struct dwsrc *src, unsigned kinds, dwfind_fn *fn, void *ctx)
+{
+	struct dwscan *scan = dwscan_open(src);
+	if (scan)
+		dwscan_names(scan, kinds, fn, ctx);
+	else
+		dwfind_walk(src, kinds, fn, ctx);
+}
+
+/** A common name comes once for each unit, at one place in .debug_str: those seen last are not compared again. */
+enum { N_SEEN = 4096 };
+
 struct near {
+	const char *seen[N_SEEN];
 	struct dwsrc *src;
 	struct str wanted;
 	struct str best;
@@ -213,6 +226,10 @@ struct near {
 static bool near_hit(void *ctx, const struct dwhit *hit)
 {
 	struct near *n = ctx;
+	const char **seen = &n->seen[((uintptr_t)hit->name.p * 0x9e3779b1u >> 8) % N_SEEN];
+	if (*seen == hit->name.p)
+		return true;
+	*seen = hit->is_decl ? NULL : hit->name.p;
 	if (!hit->is_decl && str_is_nearer(n->wanted, hit->name, &n->distance))
 		n->best = dwhit_name(n->src->arena, hit);
 	return n->distance > 0;
@@ -220,7 +237,7 @@ static bool near_hit(void *ctx, const struct dwhit *hit)
 
 struct str dwfind_nearest(struct dwsrc *src, const struct dwquery *q)
 {
-	struct near n = {src, q->parts[q->n_parts - 1], {0}, UINT32_MAX};
-	dwfind_walk(src, q->kinds, near_hit, &n);
+	struct near n = {.src = src, .wanted = q->parts[q->n_parts - 1], .distance = UINT32_MAX};
+	dwfind_names(src, q->kinds, near_hit, &n);
 	return n.best;
 }

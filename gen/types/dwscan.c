@@ -1,273 +1,41 @@
 #include "types/dwscan.h"
 
 #include <dwarf.h>
-#include <gelf.h>
 #include <string.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
-#include "base/reader.h"
 #include "types/dwabbrev.h"
-
-/** More places in .debug_str than this, and every unit is looked at. */
-enum { MAX_NEEDLES = 8, MAX_HITS = 1 << 16 };
-
-struct unit {
-	uint64_t off, end; /**< in .debug_info, header included */
-	bool is_candidate;
-};
+#include "types/dwneedle.h"
 
 struct dwscan {
-	struct dwsrc *src;
-	struct str info, abbrev, str, line_str, str_offsets;
-	bool big;
-	VEC(struct unit) units;
+	struct dwunits u;
 	struct dwabbrevs abbrevs;
 };
-
-// --- opening: the sections, as libdw left them (decompressed), and the list of units
-
-static bool take_section(struct dwscan *s, Elf_Scn *scn, const char *name)
-{
-	static const struct {
-		const char *name;
-		size_t at;
-	} wanted[] = {
-	    {"debug_info", offsetof(struct dwscan, info)},
-	    {"debug_abbrev", offsetof(struct dwscan, abbrev)},
-	    {"debug_str", offsetof(struct dwscan, str)},
-	    {"debug_line_str", offsetof(struct dwscan, line_str)},
-	    {"debug_str_offsets", offsetof(struct dwscan, str_offsets)},
-	};
-	name += name[0] == '.';
-	name += name[0] == 'z';
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		if (strcmp(name, wanted[i].name) != 0)
-			continue;
-		struct str *to = (struct str *)((char *)s + wanted[i].at);
-		Elf_Data *data = elf_rawdata(scn, NULL);
-		GElf_Shdr shdr;
-		if (!data || to->n || !gelf_getshdr(scn, &shdr) || shdr.sh_flags & SHF_COMPRESSED)
-			return false; // twice: an object file with groups
-		*to = (struct str){data->d_buf, data->d_buf ? data->d_size : 0};
-	}
-	return strcmp(name, "debug_types") != 0 && strcmp(name, "gnu_debugaltlink") != 0;
-}
-
-static bool take_sections(struct dwscan *s)
-{
-	Elf *elf = dwarf_getelf(s->src->dbg);
-	GElf_Ehdr ehdr;
-	size_t names;
-	if (!elf || !gelf_getehdr(elf, &ehdr) || ehdr.e_type == ET_REL ||
-	    elf_getshdrstrndx(elf, &names) != 0)
-		return false;
-	s->big = ehdr.e_ident[EI_DATA] == ELFDATA2MSB;
-	bool has_addr = false;
-	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
-		GElf_Shdr shdr;
-		const char *name =
-		    gelf_getshdr(scn, &shdr) ? elf_strptr(elf, names, shdr.sh_name) : NULL;
-		if (!name || shdr.sh_type == SHT_NOBITS)
-			continue;
-		has_addr |= strcmp(name, ".debug_addr") == 0;
-		if (!take_section(s, scn, name))
-			return false;
-	}
-	// GNU's split units of DWARF 4 have .debug_addr and look like plain ones otherwise; clang 14 writes it for
-	// plain units of DWARF 5, too: there the header tells.
-	struct reader r;
-	reader_init(&r, s->info.p, s->info.n, s->big);
-	reader_skip(&r, reader_u32(&r) == UINT32_MAX ? 8 : 0);
-	return s->info.n && (!has_addr || reader_u16(&r) >= 5);
-}
-
-struct header {
-	unsigned version, off_size, addr_size, type;
-	uint64_t abbrev_off;
-	uint64_t length_end; /**< one past the unit */
-};
-
-/** DWARF 5 section 7.5.1; the reader ends at the unit's first DIE. */
-static bool read_header(struct reader *r, struct header *h)
-{
-	uint64_t length = reader_u32(r);
-	h->off_size = 4;
-	if (length == UINT32_MAX) {
-		h->off_size = 8;
-		length = reader_u64(r);
-	}
-	uint64_t start = reader_offset(r);
-	h->version = reader_u16(r);
-	h->type = DW_UT_compile;
-	// Type units are left to libdw: stand-ins in other units have no name to look for.
-	if (h->version >= 5) {
-		h->type = reader_u8(r);
-		h->addr_size = reader_u8(r);
-		h->abbrev_off = reader_uint(r, h->off_size);
-		if (h->type != DW_UT_compile && h->type != DW_UT_partial)
-			return false;
-	} else {
-		h->abbrev_off = reader_uint(r, h->off_size);
-		h->addr_size = reader_u8(r);
-	}
-	h->length_end = start + length;
-	return !r->err && h->version >= 2 && h->version <= 5 && h->addr_size <= 8 &&
-	       length <= (uint64_t)(r->end - r->start) - start;
-}
-
-static bool list_units(struct dwscan *s)
-{
-	struct reader r;
-	reader_init(&r, s->info.p, s->info.n, s->big);
-	while (!reader_at_end(&r)) {
-		struct header h;
-		uint64_t off = reader_offset(&r);
-		if (!read_header(&r, &h) || h.length_end <= off || h.length_end < reader_offset(&r))
-			return false;
-		vec_push(s->src->arena, &s->units, (struct unit){off, h.length_end, false});
-		reader_skip(&r, h.length_end - reader_offset(&r));
-	}
-	return s->units.n > 0;
-}
 
 struct dwscan *dwscan_open(struct dwsrc *src)
 {
 	if (src->scan || src->no_scan)
 		return src->scan;
 	struct dwscan *s = arena_new(src->arena, struct dwscan);
-	s->src = src;
 	s->abbrevs.arena = src->arena;
-	if (src->files.n == 1 && take_sections(s) && list_units(s))
+	src->no_scan = !dwunits_open(src, &s->u);
+	if (!src->no_scan)
 		src->scan = s;
-	else
-		src->no_scan = true;
 	return src->scan;
 }
 
-// --- the needle: which units can have the name
-
-/** The next place of the 4 bytes @needle in @hay from @from on, or hay.n. */
-static size_t find_word(struct str hay, size_t from, const char needle[4])
-{
-#ifdef __SSE2__
-	__m128i first = _mm_set1_epi8(needle[0]), last = _mm_set1_epi8(needle[3]);
-	__m128i second = _mm_set1_epi8(needle[1]);
-	for (; from + 32 <= hay.n; from += 16) {
-		const char *p = hay.p + from;
-		__m128i a = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)p), first);
-		__m128i b = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(p + 1)), second);
-		__m128i c = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(p + 3)), last);
-		unsigned mask = (unsigned)_mm_movemask_epi8(_mm_and_si128(_mm_and_si128(a, b), c));
-		for (; mask; mask &= mask - 1) {
-			unsigned i = (unsigned)__builtin_ctz(mask);
-			if (memcmp(p + i, needle, 4) == 0)
-				return from + i;
-		}
-	}
-#endif
-	const char *hit = from < hay.n ? memmem(hay.p + from, hay.n - from, needle, 4) : NULL;
-	return hit ? (size_t)(hit - hay.p) : hay.n;
-}
-
-static struct unit *unit_at(struct dwscan *s, uint64_t off)
-{
-	size_t lo = 0, hi = s->units.n;
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-		if (s->units.v[mid].end <= off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < s->units.n ? &s->units.v[lo] : NULL;
-}
-
-static void put_word(struct dwscan *s, uint32_t v, char ret[4])
-{
-	for (unsigned i = 0; i < 4; i++)
-		ret[i] = (char)(v >> (s->big ? 24 - 8 * i : 8 * i));
-}
-
-/** Marks the units with @needle in them; a unit that has it once is not searched further. */
-static void mark_word(struct dwscan *s, const char needle[4])
-{
-	for (size_t at = 0; (at = find_word(s->info, at, needle)) < s->info.n;) {
-		struct unit *u = unit_at(s, at);
-		if (!u)
-			return;
-		u->is_candidate = true;
-		at = u->end;
-	}
-}
-
-static void mark_inline(struct dwscan *s, struct str name_with_nul)
-{
-	for (size_t at = 0; at < s->info.n;) {
-		const char *hit =
-		    memmem(s->info.p + at, s->info.n - at, name_with_nul.p, name_with_nul.n);
-		struct unit *u = hit ? unit_at(s, (uint64_t)(hit - s->info.p)) : NULL;
-		if (!u)
-			return;
-		u->is_candidate = true;
-		at = u->end;
-	}
-}
-
-static void mark_all(struct dwscan *s, bool candidate)
-{
-	for (size_t i = 0; i < s->units.n; i++)
-		s->units.v[i].is_candidate = candidate;
-}
-
-/**
- * Linkers merge a string into the tail of another, so every place where the name ends a string counts. With
- * .debug_str_offsets (strx forms) the offset may be in that section instead, and the DIE has only an index.
- */
-static void mark_candidates(struct dwscan *s, struct str name)
-{
-	mark_all(s, false);
-	struct str z = {arena_strndup(s->src->arena, name.p, name.n), name.n + 1};
-	uint32_t needles[MAX_NEEDLES];
-	unsigned n = 0;
-	const char *sections[2] = {s->str.n ? s->str.p : "", s->line_str.n ? s->line_str.p : ""};
-	size_t sizes[2] = {s->str.n, s->line_str.n};
-	for (unsigned k = 0; k < 2; k++) {
-		const char *p = sections[k], *end = p + sizes[k];
-		while (sizes[k] && p < end && (p = memmem(p, (size_t)(end - p), z.p, z.n))) {
-			size_t off = (size_t)(p - sections[k]);
-			if (n == MAX_NEEDLES || off > UINT32_MAX) {
-				mark_all(s, true);
-				return;
-			}
-			needles[n++] = (uint32_t)off;
-			p++;
-		}
-	}
-	for (unsigned i = 0; i < n; i++) {
-		char word[4];
-		put_word(s, needles[i], word);
-		if (s->str_offsets.n && find_word(s->str_offsets, 0, word) < s->str_offsets.n) {
-			mark_all(s, true);
-			return;
-		}
-		mark_word(s, word);
-	}
-	mark_inline(s, z);
-}
-
-// --- walking a unit
-
 struct scan_walk {
 	struct dwscan *s;
-	const struct dwquery *q;
+	const struct dwquery *q; /**< NULL: every name is wanted, without its DIE */
+	unsigned kinds;
 	struct str wanted;	/**< last part of the name */
 	VEC(struct dwhit) hits; /**< of the unit that is read */
-	struct header h;
+	struct dwheader h;
 	const uint8_t *unit, *p, *end;
 	uint64_t str_base; /**< DW_AT_str_offsets_base, or after its header */
 	struct str scopes[DWSRC_MAX_DEPTH];
+	dwfind_fn *fn; /**< for every name, when there is no query */
+	void *ctx;
+	bool has_stopped;
 	bool has_failed; /**< damage, or something that it does not know */
 	bool is_c;	 /**< no types inside of types in this language */
 };
@@ -303,7 +71,7 @@ static uint64_t get_uint(struct scan_walk *w, unsigned size)
 	}
 	uint64_t v = 0;
 	for (unsigned i = 0; i < size; i++)
-		v |= (uint64_t)w->p[i] << 8 * (w->s->big ? size - 1 - i : i);
+		v |= (uint64_t)w->p[i] << 8 * (w->s->u.big ? size - 1 - i : i);
 	w->p += size;
 	return v;
 }
@@ -330,7 +98,7 @@ static void read_name(struct scan_walk *w, unsigned form, struct die *d)
 	d->name_form = form;
 	switch (form) {
 	case DW_FORM_string:
-		d->name_at = (uint64_t)(w->p - (const uint8_t *)w->s->info.p);
+		d->name_at = (uint64_t)(w->p - (const uint8_t *)w->s->u.info.p);
 		skip_string(w);
 		break;
 	case DW_FORM_strp:
@@ -392,7 +160,7 @@ static void run_step(struct scan_walk *w, const struct dwstep *step, struct die 
 /** The next DIE at w->p; false at the end of a list of siblings, and on damage. */
 static bool next_die(struct scan_walk *w, struct die *d)
 {
-	d->off = (uint64_t)(w->p - (const uint8_t *)w->s->info.p);
+	d->off = (uint64_t)(w->p - (const uint8_t *)w->s->u.info.p);
 	uint64_t code = w->p < w->end ? get_uleb(w) : 0;
 	if (!code || w->has_failed)
 		return false;
@@ -450,14 +218,14 @@ static struct str name_of(struct scan_walk *w, const struct die *d)
 	case 0:
 		return (struct str){0};
 	case DW_FORM_string:
-		return string_at(w->s->info, d->name_at);
+		return string_at(w->s->u.info, d->name_at);
 	case DW_FORM_strp:
-		return string_at(w->s->str, d->name_at);
+		return string_at(w->s->u.str, d->name_at);
 	case DW_FORM_line_strp:
-		return string_at(w->s->line_str, d->name_at);
+		return string_at(w->s->u.line_str, d->name_at);
 	default: {
 		uint64_t at;
-		struct str table = w->s->str_offsets;
+		struct str table = w->s->u.str_offsets;
 		if (__builtin_mul_overflow(d->name_at, w->h.off_size, &at) ||
 		    __builtin_add_overflow(at, w->str_base, &at) || at >= table.n ||
 		    table.n - at < w->h.off_size) {
@@ -465,8 +233,8 @@ static struct str name_of(struct scan_walk *w, const struct die *d)
 			return (struct str){0};
 		}
 		struct reader r;
-		reader_init(&r, table.p + at, w->h.off_size, w->s->big);
-		return string_at(w->s->str, reader_uint(&r, w->h.off_size));
+		reader_init(&r, table.p + at, w->h.off_size, w->s->u.big);
+		return string_at(w->s->u.str, reader_uint(&r, w->h.off_size));
 	}
 	}
 }
@@ -476,9 +244,9 @@ static bool has_name(struct scan_walk *w, const struct die *d)
 {
 	const struct str *section = NULL;
 	if (d->name_form == DW_FORM_strp)
-		section = &w->s->str;
+		section = &w->s->u.str;
 	else if (d->name_form == DW_FORM_string)
-		section = &w->s->info;
+		section = &w->s->u.info;
 	else
 		return str_eq(name_of(w, d), w->wanted);
 	// Most names differ in their first bytes: no strlen.
@@ -493,35 +261,43 @@ static struct str scope_name(struct scan_walk *w, const struct die *d, Dwarf_Die
 {
 	if (d->name_form || (!d->ab->has_spec && !d->ab->has_signature))
 		return name_of(w, d);
-	return str_from(dwarf_offdie(w->s->src->dbg, d->off, die) ? dwsrc_name(die) : NULL);
+	return str_from(dwarf_offdie(w->s->u.src->dbg, d->off, die) ? dwsrc_name(die) : NULL);
 }
 
 /** Keeps a hit until the unit is done: a unit that turns out to be beyond us is walked with libdw instead. */
 static void keep(struct scan_walk *w, const struct die *d, uint64_t owner, unsigned kind,
 		 unsigned depth)
 {
-	struct arena *a = w->s->src->arena;
+	struct arena *a = w->s->u.src->arena;
+	Dwarf *dbg = w->s->u.src->dbg;
+	bool elsewhere = d->ab->has_spec || (!d->name_form && d->ab->has_signature);
 	struct dwhit hit = {
 	    .kind = kind, .name = w->wanted, .n_scopes = depth, .scopes = w->scopes};
 	hit.is_decl = d->is_decl || d->ab->has_signature;
 	struct str outer[DWSRC_MAX_DEPTH];
-	Dwarf *dbg = w->s->src->dbg;
-	if (!dwarf_offdie(dbg, d->off, &hit.die) ||
-	    (owner && !dwarf_offdie(dbg, owner, &hit.owner))) {
+	if ((w->q || elsewhere) && (!dwarf_offdie(dbg, d->off, &hit.die) ||
+				    (owner && !dwarf_offdie(dbg, owner, &hit.owner)))) {
 		w->has_failed = true;
 		return;
 	}
-	if (d->ab->has_spec || (!d->name_form && d->ab->has_signature)) {
+	if (elsewhere) {
 		const char *name = dwsrc_name(&hit.die);
-		if (!name || !str_eqz(w->wanted, name))
+		if (!name || (w->q && !str_eqz(w->wanted, name)))
 			return;
-		if (d->ab->has_spec)
+		hit.name = str_from(name);
+		if (d->ab->has_spec) {
 			hit.n_scopes = dwquery_outer_scopes(&hit.die, outer);
-		if (d->ab->has_spec)
 			hit.scopes = outer;
+		}
+	} else if (!w->q) {
+		hit.name = name_of(w, d);
 	}
-	if (!dwquery_fits(w->q, &hit))
+	if (w->q ? !dwquery_fits(w->q, &hit) : !hit.name.n)
 		return;
+	if (!w->q) {
+		w->has_stopped = !w->fn(w->ctx, &hit);
+		return;
+	}
 	struct str *copy = arena_array(a, struct str, hit.n_scopes);
 	if (hit.n_scopes)
 		memcpy(copy, hit.scopes, hit.n_scopes * sizeof(*copy));
@@ -538,8 +314,9 @@ static void scan_outside(struct scan_walk *w, const struct die *d)
 	Dwarf_Die die;
 	memcpy(saved, w->scopes, sizeof(saved));
 	struct str name = scope_name(w, d, &die);
-	unsigned depth =
-	    dwarf_offdie(w->s->src->dbg, d->off, &die) ? dwquery_outer_scopes(&die, w->scopes) : 0;
+	unsigned depth = dwarf_offdie(w->s->u.src->dbg, d->off, &die)
+			     ? dwquery_outer_scopes(&die, w->scopes)
+			     : 0;
 	w->scopes[depth] = name;
 	scan_children(w, 0, depth + 1);
 	memcpy(w->scopes, saved, sizeof(saved));
@@ -549,7 +326,7 @@ static void scan_inside(struct scan_walk *w, const struct die *d, unsigned depth
 {
 	Dwarf_Die die;
 	bool room = depth + 1 < DWSRC_MAX_DEPTH;
-	if (d->ab->tag == DW_TAG_enumeration_type && w->q->kinds & DWFIND_ENUMERATOR && room) {
+	if (d->ab->tag == DW_TAG_enumeration_type && w->kinds & DWFIND_ENUMERATOR && room) {
 		bool scoped = d->ab->has_enum_class;
 		if (scoped)
 			w->scopes[depth] = scope_name(w, d, &die);
@@ -573,35 +350,35 @@ static void scan_children(struct scan_walk *w, uint64_t owner, unsigned depth)
 		bool elsewhere = !d.name_form && (d.ab->has_spec || d.ab->has_signature);
 		if (kind == DWFIND_ENUMERATOR && !owner)
 			continue; // damage: outside of any enum
-		if (kind & w->q->kinds && (elsewhere || has_name(w, &d)))
+		if (kind & w->kinds && (!w->q || elsewhere || has_name(w, &d)))
 			keep(w, &d, owner, kind, depth);
 		if (d.ab->has_children)
 			scan_inside(w, &d, depth);
-		if (w->has_failed)
+		if (w->has_failed || w->has_stopped)
 			return;
 	}
 }
 
 /** One unit: its hits are in w->hits, or has_failed is set. */
-static void scan_unit(struct scan_walk *w, const struct unit *u)
+static void scan_unit(struct scan_walk *w, const struct dwunit_span *u)
 {
 	struct dwscan *s = w->s;
 	struct reader r;
-	reader_init(&r, s->info.p + u->off, u->end - u->off, s->big);
+	reader_init(&r, s->u.info.p + u->off, u->end - u->off, s->u.big);
 	w->hits.n = 0;
-	w->has_failed = !read_header(&r, &w->h) ||
-			!dwabbrevs_compile(&s->abbrevs, s->abbrev, s->big, w->h.abbrev_off,
+	w->has_failed = !dwunits_read_header(&r, &w->h) ||
+			!dwabbrevs_compile(&s->abbrevs, s->u.abbrev, s->u.big, w->h.abbrev_off,
 					   w->h.version, w->h.addr_size, w->h.off_size);
 	if (w->has_failed)
 		return;
-	w->unit = (const uint8_t *)s->info.p + u->off;
+	w->unit = (const uint8_t *)s->u.info.p + u->off;
 	w->p = r.p;
-	w->end = (const uint8_t *)s->info.p + u->end;
+	w->end = (const uint8_t *)s->u.info.p + u->end;
 	Dwarf_Die top;
 	Dwarf_Attribute at;
 	Dwarf_Word base;
 	struct die d;
-	if (!dwarf_offdie(s->src->dbg, (uint64_t)(w->p - (const uint8_t *)s->info.p), &top)) {
+	if (!dwarf_offdie(s->u.src->dbg, (uint64_t)(w->p - (const uint8_t *)s->u.info.p), &top)) {
 		w->has_failed = true;
 		return;
 	}
@@ -612,6 +389,19 @@ static void scan_unit(struct scan_walk *w, const struct unit *u)
 	w->is_c = dwsrc_is_c(&top);
 	if (next_die(w, &d) && d.ab->has_children)
 		scan_children(w, 0, 0);
+}
+
+/** A unit that the scanner cannot read, with libdw. */
+static bool walk_unit(struct dwscan *s, const struct dwunit_span *u, unsigned kinds, dwfind_fn *fn,
+		      void *ctx)
+{
+	Dwarf_Die top;
+	struct reader r;
+	struct dwheader h;
+	reader_init(&r, s->u.info.p + u->off, u->end - u->off, s->u.big);
+	return !dwunits_read_header(&r, &h) ||
+	       !dwarf_offdie(s->u.src->dbg, u->off + reader_offset(&r), &top) ||
+	       dwfind_unit(s->u.src, &top, kinds, fn, ctx);
 }
 
 struct refit {
@@ -628,23 +418,18 @@ static bool refit_hit(void *ctx, const struct dwhit *hit)
 
 bool dwscan_find(struct dwscan *s, const struct dwquery *q, dwfind_fn *fn, void *ctx)
 {
-	struct scan_walk w = {.s = s, .q = q, .wanted = q->parts[q->n_parts - 1]};
+	struct scan_walk w = {
+	    .s = s, .q = q, .kinds = q->kinds, .wanted = q->parts[q->n_parts - 1]};
 	struct refit f = {q, fn, ctx};
 	bool any = false;
-	mark_candidates(s, w.wanted);
-	for (size_t i = 0; i < s->units.n; i++) {
-		const struct unit *u = &s->units.v[i];
+	dwneedle_mark(&s->u, w.wanted);
+	for (size_t i = 0; i < s->u.units.n; i++) {
+		const struct dwunit_span *u = &s->u.units.v[i];
 		if (!u->is_candidate)
 			continue;
 		scan_unit(&w, u);
 		if (w.has_failed) {
-			Dwarf_Die top;
-			struct reader r;
-			struct header h;
-			reader_init(&r, s->info.p + u->off, u->end - u->off, s->big);
-			if (read_header(&r, &h) &&
-			    dwarf_offdie(s->src->dbg, u->off + reader_offset(&r), &top) &&
-			    !dwfind_unit(s->src, &top, q->kinds, refit_hit, &f))
+			if (!walk_unit(s, u, q->kinds, refit_hit, &f))
 				return true;
 			any = true;
 			continue;
@@ -656,4 +441,14 @@ bool dwscan_find(struct dwscan *s, const struct dwquery *q, dwfind_fn *fn, void 
 	}
 	// Template arguments may be spaced otherwise than they were asked for: that takes a walk.
 	return any || !memchr(w.wanted.p, '<', w.wanted.n);
+}
+
+void dwscan_names(struct dwscan *s, unsigned kinds, dwfind_fn *fn, void *ctx)
+{
+	struct scan_walk w = {.s = s, .kinds = kinds, .fn = fn, .ctx = ctx};
+	for (size_t i = 0; i < s->u.units.n && !w.has_stopped; i++) {
+		scan_unit(&w, &s->u.units.v[i]);
+		if (w.has_failed && !walk_unit(s, &s->u.units.v[i], kinds, fn, ctx))
+			return;
+	}
 }

@@ -25,5 +25,10 @@ struct dwscan *dwscan_open(struct dwsrc *src);
  * needed instead; @fn was not called then.
  */
 bool dwscan_find(struct dwscan *s, const struct dwquery *q, dwfind_fn *fn, void *ctx);
+/**
+ * Calls @fn for each named type, and enumerator when @kinds has it, with names and scopes but without DIEs; names of a
+ * damaged unit may come twice.
+ */
+void dwscan_names(struct dwscan *s, unsigned kinds, dwfind_fn *fn, void *ctx);
 
 #endif

@@ -3,6 +3,7 @@
 #include <dwarf.h>
 
 #include "image/debuginfo.h"
+#include "types/dwslim.h"
 
 static void add_file(struct dwsrc *src, Dwarf *dbg)
 {
@@ -12,23 +13,35 @@ static void add_file(struct dwsrc *src, Dwarf *dbg)
 	vec_push(src->arena, &src->files, dbg);
 }
 
+static void fini(void *types)
+{
+	struct dwsrc *src = types;
+	if (src->slim)
+		dwslim_close(src->dbg, src->slim);
+}
+
 bool dwsrc_open(struct img *img, const char *wanted_for, struct dwsrc **ret)
 {
 	if (img->types) {
 		*ret = img->types;
 		return true;
 	}
+	struct img *file;
 	struct debuginfo *di;
-	if (!img_debuginfo(img, &di))
+	Elf *elf = NULL;
+	Dwarf *dbg = img_debugfile(img, &file) ? dwslim_open(file, &elf) : NULL;
+	if (!dbg && !img_debuginfo(img, &di))
 		return wanted_for ? debugfile_say_missing(img, wanted_for) : false;
 
 	struct dwsrc *src = arena_new(img->arena, struct dwsrc);
 	src->img = img;
 	src->arena = img->arena;
 	src->diag = img->diag;
-	src->dbg = di->dwarf;
-	add_file(src, di->dwarf);
-	Dwarf *alt = dwarf_getalt(di->dwarf);
+	src->dbg = dbg ? dbg : di->dwarf;
+	src->slim = elf;
+	img->types_fini = fini;
+	add_file(src, src->dbg);
+	Dwarf *alt = src->slim ? NULL : dwarf_getalt(src->dbg);
 	if (alt)
 		add_file(src, alt);
 	img->types = src;

@@ -44,7 +44,8 @@ struct dwsrc {
 	struct img *img;
 	struct arena *arena;
 	struct diag *diag;
-	Dwarf *dbg;	    /**< the main handle; owned by the image */
+	Dwarf *dbg; /**< the main handle, for types; owned by the image */
+	Elf *slim;  /**< dwslim's, which has types only; NULL: dbg is that of image/debuginfo.h */
 	VEC(Dwarf *) files; /**< main, alternate (dwz), then split units as they are met */
 	bool damaged;	    /**< damage was found (and said) */
 	struct map

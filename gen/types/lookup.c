@@ -1,11 +1,16 @@
 #include "types/lookup.h"
 
+#include <dwarf.h>
+
 #include "image/debugfile.h"
 #include "types/dwload.h"
 #include "types/kbtf.h"
 
-/** Definitions of one name that are compared; a common header's struct is in every unit. */
-enum { MAX_COMPARED = 200 };
+/**
+ * A common header's struct is defined in every unit. The first definitions are compared member by member, those that
+ * follow only if their size or their line in the source differs; in the end the rest is believed.
+ */
+enum { FULLY_COMPARED = 16, MAX_COMPARED = 4096 };
 
 void lookup_init(struct lookup *lk, struct arena *a, struct diag *d)
 {
@@ -43,8 +48,23 @@ struct definitions {
 	struct lookup *lk;
 	struct dwsrc *src;
 	struct ctype *first;
+	uint64_t mark; /**< of the first: size and line */
 	unsigned n;
 };
+
+static uint64_t mark_of(Dwarf_Die *die)
+{
+	uint64_t mark = 0;
+	static const unsigned names[] = {DW_AT_byte_size, DW_AT_decl_line, DW_AT_decl_column};
+	for (size_t i = 0; i < 3; i++) {
+		Dwarf_Attribute at;
+		Dwarf_Word v = 0;
+		if (dwarf_attr(die, names[i], &at))
+			dwarf_formudata(&at, &v);
+		mark = mark * 0x100000001b3u + v;
+	}
+	return mark;
+}
 
 static bool add_definition(void *ctx, const struct dwhit *hit)
 {
@@ -52,9 +72,13 @@ static bool add_definition(void *ctx, const struct dwhit *hit)
 	if (hit->is_decl)
 		return true;
 	Dwarf_Die die = hit->die;
+	uint64_t mark = mark_of(&die);
+	if (d->n++ >= FULLY_COMPARED && mark == d->mark)
+		return d->n < MAX_COMPARED;
 	struct ctype *t = dwload_type(d->src, &die);
 	if (!d->first) {
 		d->first = t;
+		d->mark = mark;
 		return true;
 	}
 	if (!ctype_is_same(d->first, t) && map_add(d->lk->arena, &d->lk->warned, d->first->name)) {
@@ -65,7 +89,7 @@ static bool add_definition(void *ctx, const struct dwhit *hit)
 			     STR_ARG(d->first->name), STR_ARG(d->first->unit), STR_ARG(t->unit));
 		return false;
 	}
-	return ++d->n < MAX_COMPARED;
+	return d->n < MAX_COMPARED;
 }
 
 bool lookup_type(struct lookup *lk, struct str name, unsigned kinds, struct ctype **ret)

@@ -11,7 +11,7 @@ try() { # COMPILER FLAGS
 	n=$((n + 1000))
 	is "$("$fuzz" "$tmp/seed" "$rounds" $n 2>&1 | tail -n 20)" "$rounds inputs read" "$1 $2: $rounds damaged files (FUZZ_SHOW=1 names the round, FUZZ_SAVE=file keeps it)"
 }
-for flags in -gdwarf-2 -gdwarf-4 -gdwarf-5 "-g -gdwarf64" "-g -fdebug-types-section" "-gdwarf-4 -fdebug-types-section"; do
+for flags in -gdwarf-2 -gdwarf-4 -gdwarf-5 "-g -gdwarf64" "-g -gz" "-g -fdebug-types-section" "-gdwarf-4 -fdebug-types-section"; do
 	try g++ "$flags"
 done
 command -v clang++ >/dev/null && try clang++ -g
