@@ -145,6 +145,24 @@ static bool check_root(struct diag *d)
 			  "tracing needs root: run this with sudo (-n shows the program without)");
 }
 
+/** The limit for this program's strings, raised to its longest char array; the user is told when that is not enough. */
+static unsigned string_limit(struct arena *a, struct diag *d, const struct bpftrace *bt,
+			     const struct bind *b)
+{
+	unsigned strings = strings_most_in_call(a, &b->script);
+	unsigned limit = dialect_max_strlen(bt->version, strings);
+	unsigned ceiling = dialect_strlen_ceiling(bt->version, strings);
+	unsigned wanted = b->longest_string < UINT32_MAX ? b->longest_string + 1 : UINT32_MAX;
+	if (wanted > limit)
+		limit = wanted < ceiling ? wanted : ceiling;
+	if (b->longest_string >= limit)
+		diag_warning(
+		    d, NULL,
+		    "strings of up to %u characters are cut at %u: bpftrace 0.%u holds no more",
+		    b->longest_string, limit - 1, bt->version);
+	return limit;
+}
+
 static int trace(struct arena *a, struct diag *d, const struct options *o,
 		 const struct bpftrace *bt, struct expansion *x, struct spawned *child)
 {
@@ -159,7 +177,7 @@ static int trace(struct arena *a, struct diag *d, const struct options *o,
 	    .ready_file = o->ready_file,
 	    .ready_fd = o->ready_fd,
 	    .quiet = o->quiet,
-	    .max_strlen = dialect_max_strlen(bt->version, strings_most_in_call(a, &x->bind.script)),
+	    .max_strlen = string_limit(a, d, bt, &x->bind),
 	    .args = o->args,
 	};
 	return run_program(a, d, &cfg);

@@ -2,9 +2,13 @@
 
 #include "bind/attach.h"
 #include "bind/check.h"
+#include "bind/constant.h"
 #include "bind/marker.h"
 #include "bind/once.h"
+#include "bind/signs.h"
 #include "bind/table.h"
+#include "bind/typed.h"
+#include "bind/typeuse.h"
 #include "out/dialect.h"
 
 /** `scope target` or `scope host` */
@@ -45,13 +49,37 @@ static bool take_pragmas(struct bind *b, const struct pp *pp)
 	return good;
 }
 
-/** Every clause is looked at, so that all mistakes are told at once. */
-static bool bind_clauses(struct bind *b, struct attach_clause *clauses)
+static void add_image(struct bind *b, struct map *seen, struct image *im)
 {
+	if (map_add(b->arena, seen, im->path) && image_open(b->images, im))
+		lookup_add_image(b->lookup, im->img);
+}
+
+struct lookup *bind_lookup(struct bind *b)
+{
+	if (b->lookup || !b->images)
+		return b->lookup;
+	b->lookup = arena_new(b->arena, struct lookup);
+	lookup_init(b->lookup, b->arena, b->diag);
+	struct map seen = {0};
+	for (size_t i = 0; i < b->script.clauses.n; i++)
+		for (size_t k = 0; k < b->clauses[i].probes.n; k++)
+			add_image(b, &seen, b->clauses[i].probes.v[k].image);
+	for (size_t i = 0; i < b->images->files.n; i++)
+		add_image(b, &seen, &b->images->files.v[i]);
+	return b->lookup;
+}
+
+/** Every clause is looked at, so that all mistakes are told at once. */
+static bool bind_clauses(struct bind *b)
+{
+	struct attach_clause *clauses = b->clauses;
 	bool good = true;
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
 		bool bound = attach_bind_clause(b, &b->script.clauses.v[i], &clauses[i]);
 		good &= bound && check_arguments(b, &clauses[i]);
+		if (good)
+			signs_extend(b, &clauses[i]);
 	}
 	return good && attach_add_filters(b, clauses, b->script.clauses.n);
 }
@@ -64,11 +92,11 @@ bool bind_tokens(struct bind *b, struct pp *pp)
 		struct diag_place place = tok_place(pp->out);
 		return diag_error(b->diag, &place, "there is no probe in this script");
 	}
-	struct attach_clause *clauses =
-	    arena_array(b->arena, struct attach_clause, b->script.clauses.n);
-	if (!bind_clauses(b, clauses))
+	b->clauses = arena_array(b->arena, struct attach_clause, b->script.clauses.n);
+	if (!bind_clauses(b) || !typed_rewrite(b) || !typeuse_resolve(b, pp))
 		return false;
+	constant_fold(b);
 	once_merge(b, &pp->out, "BEGIN");
 	once_merge(b, &pp->out, "END");
-	return table_add_all(b, pp, clauses, b->script.clauses.n) && marker_replace_all(b, pp->out);
+	return table_add_all(b, pp) && marker_replace_all(b, pp->out);
 }

@@ -16,6 +16,9 @@
 #include "bind/images.h"
 #include "text/pp.h"
 #include "text/script.h"
+#include "types/lookup.h"
+
+struct attach_clause;
 
 struct bind {
 	struct arena *arena;
@@ -27,11 +30,20 @@ struct bind {
 	bool verbose;	       /**< say which files were chosen */
 
 	// Results.
-	bool host_scope;   /**< #pragma scope host: bpftrace is run without -p */
-	bool no_pid;	   /**< an attach point that works only without -p (a deleted file) */
-	unsigned n_attach; /**< attach points in the program */
+	bool host_scope;	 /**< #pragma scope host: bpftrace is run without -p */
+	bool no_pid;		 /**< an attach point that works only without -p (a deleted file) */
+	unsigned n_attach;	 /**< attach points in the program */
+	unsigned longest_string; /**< bytes of the longest char array that is read as a string */
 	struct script script;
+	struct lookup *lookup;	       /**< NULL until bind_lookup() */
+	struct attach_clause *clauses; /**< what each clause of the script is bound to */
 };
+
+/**
+ * The types of the target: the files with the program's probes first, because the type of a probe's argument is
+ * theirs, then the others. NULL when there is no target. To be called when the attach points are bound.
+ */
+struct lookup *bind_lookup(struct bind *b);
 
 /** False after errors; then the tokens are in no useful state. */
 bool bind_tokens(struct bind *b, struct pp *pp);

@@ -66,34 +66,17 @@ static bool parse_pragma(struct bind *b, const struct pp_pragma *p, struct wante
 	}
 	ret->type = str_copy(b->arena, strbuf_str(&type));
 	strbuf_fini(&type);
-	if (is_word(t)) {
-		ret->prefix = t->text;
-		t = t->next;
-	}
+	struct strbuf prefixes;
+	strbuf_init(&prefixes);
+	for (; is_word(t) || tok_is(t, "|"); t = t->next)
+		strbuf_adds(&prefixes, t->text);
+	ret->prefix = str_copy(b->arena, strbuf_str(&prefixes));
+	strbuf_fini(&prefixes);
 	if (t->kind != TOK_EOF) {
 		place = tok_place(t);
-		return diag_error(b->diag, &place,
-				  "#pragma enum: unexpected text after the prefix");
+		return diag_error(b->diag, &place, "#pragma enum: unexpected text after the type");
 	}
 	return true;
-}
-
-/** Files with the program's probes first: the type of a probe's argument is theirs. */
-static void add_images(struct bind *b, const struct attach_clause *clauses, size_t n,
-		       struct lookup *lk)
-{
-	struct map seen = {0};
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < clauses[i].probes.n; k++) {
-			struct image *im = clauses[i].probes.v[k].image;
-			if (map_add(b->arena, &seen, im->path) && image_open(b->images, im))
-				lookup_add_image(lk, im->img);
-		}
-	for (size_t i = 0; i < b->images->files.n; i++) {
-		struct image *im = &b->images->files.v[i];
-		if (map_add(b->arena, &seen, im->path) && image_open(b->images, im))
-			lookup_add_image(lk, im->img);
-	}
 }
 
 static bool add_table(struct bind *b, struct lookup *lk, const struct wanted *w,
@@ -161,7 +144,7 @@ static bool collect_conf(struct bind *b, struct map *named, wanted_list *ret)
 	return true;
 }
 
-bool table_add_all(struct bind *b, struct pp *pp, const struct attach_clause *clauses, size_t n)
+bool table_add_all(struct bind *b, struct pp *pp)
 {
 	struct map named = {0};
 	wanted_list wanted = {0};
@@ -175,15 +158,12 @@ bool table_add_all(struct bind *b, struct pp *pp, const struct attach_clause *cl
 				  " are needed: give a PID, or a file with -x",
 				  STR_ARG(wanted.v[0].type));
 
-	struct lookup lk;
-	lookup_init(&lk, b->arena, b->diag);
-	add_images(b, clauses, n, &lk);
 	struct strbuf begin, end;
 	strbuf_init(&begin);
 	strbuf_init(&end);
 	bool good = true;
 	for (size_t i = 0; i < wanted.n; i++)
-		good &= add_table(b, &lk, &wanted.v[i], &begin, &end);
+		good &= add_table(b, bind_lookup(b), &wanted.v[i], &begin, &end);
 	if (good) {
 		unknown_rewrite(b, &named);
 		once_add_begin(b, &pp->out, str_copy(b->arena, strbuf_str(&begin)));

@@ -11,9 +11,8 @@
 #include "bind/attach.h"
 
 /**
- * Adds the tables to the program. The files of @clauses are searched for the types before the others. Errors: a
- * type that is not there, a pragma with wrong words.
+ * Adds the tables to the program. Errors: a type that is not there, a pragma with wrong words.
  */
-bool table_add_all(struct bind *b, struct pp *pp, const struct attach_clause *clauses, size_t n);
+bool table_add_all(struct bind *b, struct pp *pp);
 
 #endif

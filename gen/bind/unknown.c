@@ -21,23 +21,6 @@ struct call {
 	size_t n_args, n_names;
 };
 
-static struct str text_of(struct arena *a, const struct token *first, const struct token *last)
-{
-	struct strbuf b;
-	strbuf_init(&b);
-	const struct token *before = NULL;
-	for (const struct token *t = first;; before = t, t = t->next) {
-		if (t != first && (t->space || t->bol || tok_needs_space(before, t)))
-			strbuf_addc(&b, ' ');
-		strbuf_adds(&b, t->text);
-		if (t == last)
-			break;
-	}
-	struct str s = str_copy(a, strbuf_str(&b));
-	strbuf_fini(&b);
-	return s;
-}
-
 /** The key when the argument is `@map[key]` and nothing else, and @map a table. */
 static struct str table_key(struct arena *a, const struct arg *arg, const struct map *tables)
 {
@@ -54,7 +37,7 @@ static struct str table_key(struct arena *a, const struct arg *arg, const struct
 		if (tok_is(t, "++") || tok_is(t, "--"))
 			return STR(""); // must not be evaluated twice
 	}
-	return text_of(a, open->next, before);
+	return edit_text(a, open->next, before);
 }
 
 /** Splits `printf("format", a, b)` starting at @t; false for what is not written like that. */
@@ -123,7 +106,7 @@ static void add_numbers(struct bind *b, struct call *c)
 		if (!c->args[i].key.n || rest.p[end - 1] != 's')
 			continue;
 		strbuf_addz(&format, "%.0ld");
-		struct str value = text_of(b->arena, c->args[i].first, c->args[i].last);
+		struct str value = edit_text(b->arena, c->args[i].first, c->args[i].last);
 		edit_insert_after(b->arena, c->args[i].last,
 				  str_from(arena_printf(
 				      b->arena, ", " STR_FMT " == \"\" ? (int64)(" STR_FMT ") : 0",
@@ -157,7 +140,7 @@ static void write_case(struct bind *b, const struct call *c, unsigned numbers, s
 			strbuf_addf(&args, ", (int64)(" STR_FMT ")", STR_ARG(arg->key));
 		else
 			strbuf_addf(&args, ", " STR_FMT,
-				    STR_ARG(text_of(b->arena, arg->first, arg->last)));
+				    STR_ARG(edit_text(b->arena, arg->first, arg->last)));
 	}
 	strbuf_adds(ret, str_from_offset(format, done));
 	strbuf_adds(ret, strbuf_str(&args));
@@ -177,7 +160,7 @@ static void write_cases(struct bind *b, const struct call *c, unsigned k, unsign
 	for (size_t i = 0; i < c->n_args; i++) {
 		if (!c->args[i].key.n || seen++ != k)
 			continue;
-		struct str value = text_of(b->arena, c->args[i].first, c->args[i].last);
+		struct str value = edit_text(b->arena, c->args[i].first, c->args[i].last);
 		strbuf_addf(ret, "if (" STR_FMT " == \"\") { ", STR_ARG(value));
 		write_cases(b, c, k + 1, numbers | 1u << k, ret);
 		strbuf_addz(ret, " } else { ");

@@ -56,6 +56,11 @@ unsigned dialect_max_strlen(unsigned v, unsigned strings)
 	return n < 64 ? 64 : n;
 }
 
+unsigned dialect_strlen_ceiling(unsigned v, unsigned strings)
+{
+	return v >= 23 ? 16384 : dialect_max_strlen(v, strings);
+}
+
 const char *dialect_strlen_variable(unsigned v)
 {
 	return v >= 22 ? "BPFTRACE_MAX_STRLEN" : "BPFTRACE_STRLEN";

@@ -108,12 +108,13 @@ void relay_stdout_idle(struct relay *r)
 
 /** The place in a template that program position @line:@col came from. */
 static bool find_place(struct relay *r, unsigned line, unsigned col, unsigned len,
-		       struct diag_place *ret)
+		       struct diag_place *ret, bool *is_ours)
 {
 	const struct token *t = r->map ? linemap_find(r->map, line, col) : NULL;
 	if (!t || !t->use.file)
 		return false;
 	bool exact = t->use.file == t->loc.file && t->use.off == t->loc.off;
+	*is_ours = !t->loc.file;
 	*ret = src_place(t->use, exact && len ? len : t->text.n);
 	if (ret->source.n && ret->col - 1 + ret->len > ret->source.n)
 		ret->len = ret->col <= ret->source.n ? (unsigned)ret->source.n - ret->col + 1 : 1;
@@ -147,9 +148,13 @@ static bool take_placed_message(struct relay *r, struct str line)
 	if (!is_error && !is_warning)
 		return false;
 	struct diag_place at;
-	if (!find_place(r, (unsigned)l1, (unsigned)c1, c2 > c1 ? (unsigned)(c2 - c1) : 0, &at))
+	bool is_ours;
+	if (!find_place(r, (unsigned)l1, (unsigned)c1, c2 > c1 ? (unsigned)(c2 - c1) : 0, &at,
+			&is_ours))
 		return false;
-	if (is_error)
+	if (is_warning && is_ours)
+		; // of a cast that we put in so that all versions read the same: not the template's business
+	else if (is_error)
 		diag_error(r->diag, &at, "bpftrace: " STR_FMT, STR_ARG(line));
 	else
 		diag_warning(r->diag, &at, "bpftrace: " STR_FMT, STR_ARG(line));

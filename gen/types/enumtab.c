@@ -52,14 +52,23 @@ bool enumtab_find(struct img *img, struct str name, struct enumtab *ret)
 	       lookup_say_unknown(&lk, NULL, "enum", name, DWFIND_ENUM | DWFIND_TYPEDEF);
 }
 
-void enumtab_strip(struct enumtab *t, struct str prefix)
+/** @name without the first of the prefixes A|B|C that it has. */
+static struct str without_prefix(struct str name, struct str prefixes)
 {
-	for (size_t i = 0; i < t->n_items; i++) {
-		struct enumtab_item *item = &t->items[i];
-		item->text = item->name;
-		if (prefix.n && str_has_prefix(item->name, prefix) && item->name.n > prefix.n)
-			item->text = str_from_offset(item->name, prefix.n);
+	while (prefixes.n) {
+		size_t bar = str_find(prefixes, '|');
+		struct str prefix = str_slice(prefixes, 0, bar);
+		if (prefix.n && str_has_prefix(name, prefix) && name.n > prefix.n)
+			return str_from_offset(name, prefix.n);
+		prefixes = str_from_offset(prefixes, bar + 1);
 	}
+	return name;
+}
+
+void enumtab_strip(struct enumtab *t, struct str prefixes)
+{
+	for (size_t i = 0; i < t->n_items; i++)
+		t->items[i].text = without_prefix(t->items[i].name, prefixes);
 }
 
 const struct enumtab_item *enumtab_get(const struct enumtab *t, int64_t value)

@@ -39,8 +39,11 @@ bool enumtab_find(struct img *img, struct str name, struct enumtab *ret);
 bool enumtab_lookup(struct lookup *lk, struct str name, struct enumtab *ret);
 /** From an enum type, or a typedef of one; false when it is none, or only declared. */
 bool enumtab_from_type(struct arena *a, struct ctype *t, struct enumtab *ret);
-/** Takes @prefix from the shown names; a name that is nothing else keeps it. */
-void enumtab_strip(struct enumtab *t, struct str prefix);
+/**
+ * Takes a prefix from the shown names: the first one of @prefixes, `A_` or `A_B_|A_`, that a name begins with. A name that
+ * is nothing else keeps it.
+ */
+void enumtab_strip(struct enumtab *t, struct str prefixes);
 /** The item of @value, or NULL. */
 const struct enumtab_item *enumtab_get(const struct enumtab *t, int64_t value);
 

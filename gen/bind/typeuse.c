@@ -1,0 +1,368 @@
+#include "bind/typeuse.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bind/edit.h"
+#include "types/cname.h"
+#include "types/cprint.h"
+#include "types/kbtf.h"
+
+#define KERNEL_BTF "/sys/kernel/btf/vmlinux"
+
+struct resolver {
+	struct bind *b;
+	struct closure closure;
+	struct kbtf *kernel; // NULL when it has no BTF
+	bool kernel_tried;
+	struct map
+	    accessed; // names of members that the template reads: pointers among them are followed
+	struct map own; // tags that the template defines
+};
+
+static bool is_keyword(const struct token *t)
+{
+	return tok_is(t, "struct") || tok_is(t, "union") || tok_is(t, "enum");
+}
+
+bool typeuse_is_builtin(struct str name)
+{
+	static const char *const names[] = {
+	    "int8",	"int16",    "int32",	"int64",   "uint8",    "uint16",    "uint32",
+	    "uint64",	"void",	    "char",	"short",   "int",      "long",	    "float",
+	    "double",	"signed",   "unsigned", "bool",	   "string",   "stack",	    "usym",
+	    "ksym",	"u8",	    "u16",	"u32",	   "u64",      "s8",	    "s16",
+	    "s32",	"s64",	    "int8_t",	"int16_t", "int32_t",  "int64_t",   "uint8_t",
+	    "uint16_t", "uint32_t", "uint64_t", "size_t",  "intptr_t", "uintptr_t", "_Bool",
+	    "const",	"volatile",
+	};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (str_eqz(name, names[i]))
+			return true;
+	return false;
+}
+
+bool typeuse_parse(struct arena *a, struct token *t, struct typeuse_name *ret)
+{
+	*ret = (struct typeuse_name){.first = t};
+	struct strbuf name;
+	strbuf_init(&name);
+	if (is_keyword(t)) {
+		ret->has_keyword = true;
+		strbuf_adds(&name, t->text);
+		strbuf_addc(&name, ' ');
+		t = t->next;
+	}
+	bool good = t->kind == TOK_IDENT && t->text.p[0] != '$';
+	if (good) {
+		strbuf_adds(&name, t->text);
+		ret->last = t;
+		// C++ scopes: `::` is one token of ours or two colons.
+		for (t = t->next; tok_is(t, "::") || (tok_is(t, ":") && tok_is(t->next, ":"));) {
+			t = tok_is(t, "::") ? t->next : t->next->next;
+			if (t->kind != TOK_IDENT)
+				break;
+			strbuf_addf(&name, "::" STR_FMT, STR_ARG(t->text));
+			ret->last = t;
+			t = t->next;
+		}
+		for (; tok_is(t, "*"); t = t->next)
+			ret->stars++;
+		ret->end = t;
+		ret->name = str_copy(a, strbuf_str(&name));
+	}
+	strbuf_fini(&name);
+	return good;
+}
+
+static struct kbtf *kernel_btf(struct resolver *r)
+{
+	if (!r->kernel_tried && access(KERNEL_BTF, R_OK) == 0 &&
+	    !kbtf_open(r->b->arena, r->b->diag, KERNEL_BTF, &r->kernel))
+		r->kernel = NULL;
+	r->kernel_tried = true;
+	return r->kernel;
+}
+
+static struct str bare_name(struct str name)
+{
+	size_t blank = str_find(name, ' ');
+	return blank < name.n ? str_from_offset(name, blank + 1) : name;
+}
+
+static bool kernel_has(struct resolver *r, struct str name)
+{
+	struct kbtf *k = kernel_btf(r);
+	return k && kbtf_has_tag(k, bare_name(name));
+}
+
+static bool is_taken(void *ctx, struct str tag)
+{
+	return kernel_has(ctx, tag);
+}
+
+static bool follow(void *ctx, struct ctype *owner, const struct ctype_member *m)
+{
+	const struct resolver *r = ctx;
+	(void)owner;
+	return map_get(&r->accessed, m->name) != NULL;
+}
+
+/** Probes of the kernel, where a kernel type is meant; everything else runs beside the target's code. */
+static bool is_kernel_clause(const struct script_clause *c)
+{
+	static const char *const kinds[] = {
+	    "kprobe", "k",     "kretprobe", "kr",     "tracepoint", "t",    "rawtracepoint",
+	    "rt",     "kfunc", "kretfunc",  "fentry", "fexit",	    "iter", "it"};
+	for (size_t i = 0; i < c->attach.n; i++)
+		for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+			if (str_eqz(c->attach.v[i].kind, kinds[k]))
+				return true;
+	return false;
+}
+
+/** The words that stand for a number type in every bpftrace: "int32", or "int64)(int32" to carry the sign. */
+static const char *scalar_name(struct bind *b, struct ctype *t, unsigned stars)
+{
+	bool is_signed = t->is_signed && t->kind != CTYPE_BOOL;
+	if (t->size != 1 && t->size != 2 && t->size != 4 && t->size != 8)
+		return NULL;
+	unsigned bits = (unsigned)t->size * 8;
+	if (is_signed && bits < 64 && !stars)
+		return arena_printf(b->arena, "int64)(int%u", bits);
+	return arena_printf(b->arena, "%sint%u", is_signed ? "" : "u", bits);
+}
+
+/** Puts @text where the name stands. */
+static void replace_name(struct bind *b, const struct typeuse_name *n, const char *text)
+{
+	struct script_range r = {n->first, n->last};
+	edit_replace_lexed(b->arena, &r, str_from(text));
+}
+
+/** The definition of the target's type is wanted; the name becomes `struct tag`, or a number type. */
+static bool use_type(struct resolver *r, const struct typeuse_name *n, struct ctype *t)
+{
+	struct bind *b = r->b;
+	unsigned stars = n->stars;
+	const char *pointer = "";
+	t = ctype_strip(t);
+	if (t && t->kind == CTYPE_POINTER && ctype_strip(t->of)) { // a typedef of a pointer
+		t = ctype_strip(t->of);
+		pointer = " *";
+		stars++;
+	}
+	if (!t)
+		return true;
+	if (ctype_is_aggregate(t)) {
+		struct str tag;
+		if (!closure_add(&r->closure, t, bare_name(n->name), &tag))
+			return false;
+		replace_name(b, n,
+			     arena_printf(b->arena, "%s " STR_FMT "%s",
+					  t->kind == CTYPE_UNION ? "union" : "struct", STR_ARG(tag),
+					  pointer));
+		return true;
+	}
+	if (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM || t->kind == CTYPE_BOOL) {
+		const char *name = scalar_name(b, t, stars);
+		if (name)
+			replace_name(b, n, arena_printf(b->arena, "%s%s", name, pointer));
+	}
+	return true;
+}
+
+/** `struct X` anywhere in a clause. */
+static bool resolve_tag(struct resolver *r, struct token *t, bool kernel_first)
+{
+	struct typeuse_name n;
+	struct bind *b = r->b;
+	struct ctype *type;
+	if (!typeuse_parse(b->arena, t, &n) || map_get(&r->own, bare_name(n.name)))
+		return true;
+	if (!t->loc.file && map_get(&r->closure.by_tag, bare_name(n.name)))
+		return true; // a tag that we have put here ourselves
+	if (kernel_first && kernel_has(r, n.name))
+		return true;
+	struct lookup *lk = bind_lookup(b);
+	if (lk && lookup_type(lk, n.name, DWFIND_TYPES, &type))
+		return use_type(r, &n, type);
+	if (kernel_has(r, n.name) || !lk)
+		return true; // bpftrace knows it, or will say that it does not
+	struct diag_place place = tok_place(n.last);
+	return lookup_say_unknown(lk, &place, "type", n.name, DWFIND_TYPES);
+}
+
+/** `(name *)operand`: a cast to a typedef or C++ class, if the target has a type of that name. */
+static bool resolve_cast(struct resolver *r, struct token *paren, bool kernel_first)
+{
+	struct typeuse_name n;
+	struct bind *b = r->b;
+	struct lookup *lk = bind_lookup(b);
+	struct ctype *type;
+	if (!lk || !typeuse_parse(b->arena, paren->next, &n) || n.has_keyword ||
+	    !tok_is(n.end, ")") || typeuse_is_builtin(n.name) || map_get(&r->own, n.name))
+		return true;
+	const struct token *operand = n.end->next;
+	bool is_operand = operand->kind == TOK_IDENT || operand->kind == TOK_NUMBER ||
+			  tok_is(operand, "(") || tok_is(operand, "@");
+	if (!is_operand || (kernel_first && kernel_has(r, n.name)))
+		return true;
+	return !lookup_type(lk, n.name, DWFIND_TYPES, &type) || use_type(r, &n, type);
+}
+
+static struct token *closing_paren(struct token *open)
+{
+	int depth = 0;
+	for (struct token *t = open; t->kind != TOK_EOF; t = t->next) {
+		depth += tok_is(t, "(") - tok_is(t, ")");
+		if (depth == 0)
+			return t;
+	}
+	return NULL;
+}
+
+static void replace_call(struct token *first, struct token *last, struct arena *a, uint64_t value)
+{
+	first->kind = TOK_NUMBER;
+	first->text = str_from(arena_printf(a, "%" PRIu64, value));
+	first->next = last->next;
+}
+
+/** `sizeof(TYPE)` and `offsetof(TYPE, path)` of the target's types as numbers. */
+static bool fold(struct resolver *r, struct token *word, bool kernel_first)
+{
+	struct bind *b = r->b;
+	struct lookup *lk = bind_lookup(b);
+	struct typeuse_name n;
+	struct ctype *type;
+	struct token *end = tok_is(word->next, "(") ? closing_paren(word->next) : NULL;
+	if (!lk || !end || !typeuse_parse(b->arena, word->next->next, &n) ||
+	    map_get(&r->own, bare_name(n.name)) || (!n.has_keyword && typeuse_is_builtin(n.name)) ||
+	    (kernel_first && kernel_has(r, n.name)))
+		return true;
+	if (!lookup_type(lk, n.name, DWFIND_TYPES, &type))
+		return true; // a kernel type, or told when its tag is looked at
+	uint64_t value = 8;
+	if (tok_is(word, "sizeof")) {
+		if (n.end != end || (!n.stars && !ctype_size(type, &value)))
+			return true;
+		replace_call(word, end, b->arena, value);
+		return true;
+	}
+	if (n.stars || !tok_is(n.end, ","))
+		return true;
+	struct strbuf path;
+	strbuf_init(&path);
+	for (const struct token *t = n.end->next; t != end; t = t->next)
+		strbuf_adds(&path, t->text);
+	struct ctype_place place;
+	struct ctype *in;
+	struct str bad;
+	bool good = ctype_resolve(type, strbuf_str(&path), &place, &bad, &in);
+	if (!good) {
+		struct diag_place at = tok_place(n.end->next);
+		diag_error(b->diag, &at, STR_FMT " has no member " STR_FMT,
+			   STR_ARG(ctype_spell(b->arena, in)), STR_ARG(bad));
+	} else if (place.bit_size) {
+		struct diag_place at = tok_place(n.end->next);
+		good = diag_error(b->diag, &at, "a bitfield has no offset in bytes");
+	} else {
+		replace_call(word, end, b->arena, place.off);
+	}
+	strbuf_fini(&path);
+	return good;
+}
+
+/** From behind @open up to @end, both of which stay what they are. */
+static bool resolve_range(struct resolver *r, struct token *open, const struct token *end,
+			  bool kernel_first)
+{
+	bool good = true;
+	for (struct token *t = open->next; t != end; t = t->next) {
+		if (tok_is(t, "sizeof") || tok_is(t, "offsetof"))
+			good &= fold(r, t, kernel_first);
+		else if (is_keyword(t))
+			good &= resolve_tag(r, t, kernel_first);
+		else if (tok_is(t, "(") && t->next->kind == TOK_IDENT)
+			good &= resolve_cast(r, t, kernel_first);
+	}
+	return good;
+}
+
+/** What a member of such a name points at must be defined: the template may go on from there. */
+static void collect_accessed(struct resolver *r, const struct token *open, const struct token *end)
+{
+	for (const struct token *t = open; t != end; t = t->next)
+		if ((tok_is(t, "->") || tok_is(t, ".")) && t->next->kind == TOK_IDENT)
+			map_add(r->b->arena, &r->accessed, t->next->text);
+}
+
+/** Members that C or bpftrace cannot spell, in the program as in the definition. */
+static void respell_members(struct resolver *r, struct token *list)
+{
+	struct arena *a = r->b->arena;
+	struct map respelled = {0};
+	for (size_t i = 0; i < r->closure.defs.n; i++) {
+		const struct ctype *t = r->closure.defs.v[i]->type;
+		struct str *names = cname_members(a, t, true);
+		for (size_t k = 0; k < t->n_members; k++)
+			if (!str_eq(names[k], t->members[k].name) && t->members[k].name.n) {
+				struct str *copy = arena_new(a, struct str);
+				*copy = names[k];
+				map_put(a, &respelled, t->members[k].name, copy);
+			}
+	}
+	for (struct token *t = list; respelled.n && t->kind != TOK_EOF; t = t->next) {
+		const struct str *name;
+		if ((tok_is(t, "->") || tok_is(t, ".")) &&
+		    (name = map_get(&respelled, t->next->text)))
+			t->next->text = *name;
+	}
+}
+
+static bool put_definitions(struct resolver *r, struct pp *pp)
+{
+	struct strbuf text;
+	strbuf_init(&text);
+	struct cprint_options opt = {0};
+	bool good = cprint_definitions(&text, &r->closure, &opt);
+	if (good && text.n) {
+		struct str s = str_copy(r->b->arena, strbuf_str(&text));
+		edit_prepend(r->b->arena, &pp->out, str_trim(s));
+	}
+	strbuf_fini(&text);
+	return good;
+}
+
+bool typeuse_resolve(struct bind *b, struct pp *pp)
+{
+	struct resolver r = {.b = b};
+	struct closure_options opt = {
+	    .follow = follow, .is_taken = is_taken, .ctx = &r, .for_bpftrace = true};
+	closure_init(&r.closure, b->arena, b->diag, &opt);
+	for (size_t i = 0; i < b->script.definitions.n; i++)
+		map_add(b->arena, &r.own, b->script.definitions.v[i].tag);
+	for (size_t i = 0; i < b->script.clauses.n; i++) {
+		const struct script_clause *c = &b->script.clauses.v[i];
+		if (c->predicate.first)
+			collect_accessed(&r, c->predicate_open, c->predicate_close);
+		collect_accessed(&r, c->body.first, c->body.last);
+	}
+	bool good = true;
+	for (size_t i = 0; i < b->script.clauses.n; i++) {
+		struct script_clause *c = &b->script.clauses.v[i];
+		bool kernel = is_kernel_clause(c);
+		if (c->predicate.first)
+			good &= resolve_range(&r, c->predicate_open, c->predicate_close, kernel);
+		good &= resolve_range(&r, c->body.first, c->body.last, kernel);
+	}
+	if (good && r.closure.defs.n + r.closure.queue.n) {
+		good = put_definitions(&r, pp);
+		respell_members(&r, pp->out);
+	}
+	if (r.kernel)
+		kbtf_close(r.kernel);
+	return good;
+}

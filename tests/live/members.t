@@ -1,0 +1,162 @@
+#!/usr/bin/env bash
+# Members of every kind, reached from a script by name with no definition in it, have the values that the
+# program itself logs; constants, sizeof and offsetof are the program's; long char arrays come whole.
+. "$(dirname "$0")/../lib.sh"
+. "$top/tests/live.sh"
+can_trace || skip_all "needs root and bpftrace"
+
+bpftrace=${BTGEN_BPFTRACE:-bpftrace}
+version=$("$bpftrace" --version | sed 's/.*v0\.\([0-9]*\).*/\1/')
+
+cat >"$tmp/m.c" <<'E2'
+#include <btgen/usdt.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum mood { SAD = -3, NEUTRAL, HAPPY = 7, HUGE_MOOD = 5000000000 };
+struct inner { int16_t s; uint8_t u; char tag[12]; };
+typedef struct inner inner_t;
+typedef struct { long only; } unnamed_t;
+union both { int i; unsigned char b[4]; };
+struct list_head { struct list_head *next; int weight; };	/* the kernel has one, too */
+struct __attribute__((packed)) packed { char c; int i; short s; };
+struct all {
+	char name[224];
+	int8_t i8; int16_t i16; int32_t i32; int64_t i64;
+	uint8_t u8; uint16_t u16; uint32_t u32; uint64_t u64;
+	bool flag; enum mood mood;
+	unsigned bf_u : 5; int bf_s : 7; unsigned long long bf_l : 40;
+	struct { int anon_a; union { int anon_b; float anon_f; }; };
+	union both both;
+	struct inner arr[3];
+	int grid[2][3];
+	inner_t *ptr;
+	unnamed_t *unnamed;
+	struct inner *parr[2];
+	struct list_head link;
+	struct packed packed;
+	char *text;
+	char unterminated[8];
+	double d;
+	__int128 wide;
+	int (*fn)(int);
+	int unroll, string;
+	_Alignas(64) int aligned;
+	char big[4096];
+	int flex[];
+};
+
+static int twice(int x) { return 2 * x; }
+
+int main(void)
+{
+	static _Alignas(64) char room[sizeof(struct all) + 64];
+	struct all *a = (struct all *)room;
+	struct inner in = {-5, 200, "pointed"};
+	struct list_head other = {NULL, 77};
+	unnamed_t only = {-1234567890123};
+	char c;
+
+	memset(a->name, 'n', 223), a->name[0] = '<', a->name[222] = '>';
+	a->i8 = -8, a->i16 = -16, a->i32 = -32, a->i64 = -64;
+	a->u8 = 208, a->u16 = 60016, a->u32 = 4000000032u, a->u64 = 1ull << 63;
+	a->flag = true, a->mood = SAD, a->bf_u = 21, a->bf_s = -9, a->bf_l = 0xabcdef1234;
+	a->anon_a = -1, a->anon_b = 123456, a->both.i = -77;
+	for (int i = 0; i < 3; i++)
+		a->arr[i].s = -100 * i, snprintf(a->arr[i].tag, 12, "tag%d", i);
+	for (int i = 0; i < 6; i++)
+		a->grid[i / 3][i % 3] = i * 11 - 20;
+	a->ptr = &in, a->parr[0] = a->parr[1] = &in, a->unnamed = &only;
+	a->link.next = &other, a->link.weight = 5;
+	a->packed = (struct packed){'p', -1000000, -7};
+	a->text = "hello", memcpy(a->unterminated, "12345678", 8);
+	a->fn = twice, a->unroll = 11, a->string = -12, a->aligned = 64;
+	memset(a->big, 'b', 4095), a->big[0] = '<', a->big[4094] = '>';
+	a->flex[0] = 9, a->flex[5] = -500;
+
+	printf("ints %d %d %d %ld\n", a->i8, a->i16, a->i32, a->i64);
+	printf("uints %u %u %u %lu\n", a->u8, a->u16, a->u32, a->u64);
+	printf("flag %d mood %ld %d %d\n", a->flag, (long)a->mood, a->mood == SAD, a->mood < NEUTRAL);
+	printf("bits %d %d %lu\n", a->bf_u, a->bf_s, (unsigned long)a->bf_l);
+	printf("anonymous %d %d union %d %d\n", a->anon_a, a->anon_b, a->both.i, a->both.b[1]);
+	printf("arrays %d %d %s %d %d\n", a->arr[1].s, a->arr[2].s, a->arr[2].tag, a->grid[1][2], a->grid[0][1]);
+	printf("pointers %d %s %d %ld\n", a->ptr->s, a->ptr->tag, a->parr[1]->s, a->unnamed->only);
+	printf("kernel's name %d %d %zu\n", a->link.next->weight, a->link.weight, sizeof(struct list_head));
+	printf("packed %d %d\n", a->packed.i, a->packed.s);
+	printf("strings %s %.8s\n", a->text, a->unterminated);
+	printf("words %d %d aligned %d flexible %d\n", a->unroll, a->string, a->aligned, a->flex[5]);
+	printf("constants %d %d %ld %zu %zu\n", SAD, HAPPY, (long)HUGE_MOOD, sizeof(struct all),
+	       offsetof(struct all, arr[1].tag));
+	printf("arguments %d %d %d %u %d\n", -1, -300, -5, 3000000000u, 1);
+	printf("map -8 pointed\n");
+	fflush(stdout);
+	while (read(0, &c, 1) == 1) {
+		USDT_PROBE(test, all, a, (int8_t)-1, (int16_t)-300, -5, 3000000000u);
+		USDT_PROBE(test, long_string, a);
+	}
+}
+E2
+gcc -O2 -g -Wall -I"$top/include" -o "$tmp/m" "$tmp/m.c" || exit 1
+
+cat >"$tmp/m.bt" <<'E2'
+usdt:__EXE__:all /((struct all *)arg0)->mood == SAD && ((struct all *)arg0)->bf_s < 0/ {
+	$a = (struct all *)arg0;
+	printf("ints %d %d %d %ld\n", $a->i8, $a->i16, $a->i32, $a->i64);
+	printf("uints %u %u %u %lu\n", $a->u8, $a->u16, $a->u32, $a->u64);
+	printf("flag %d mood %ld %d %d\n", $a->flag, $a->mood, $a->mood == SAD, $a->mood < NEUTRAL);
+	printf("bits %d %d %lu\n", $a->bf_u, $a->bf_s, $a->bf_l);
+	printf("anonymous %d %d union %d %d\n", $a->anon_a, $a->anon_b, $a->both.i, $a->both.b[1]);
+	$i = 2;
+	printf("arrays %d %d %s %d %d\n", $a->arr[1].s, $a->arr[$i].s, $a->arr[$i].tag, $a->grid[1][$i], $a->grid[0][1]);
+	printf("pointers %d %s %d %ld\n", $a->ptr->s, $a->ptr->tag, $a->parr[1]->s, $a->unnamed->only);
+	printf("kernel's name %d %d %d\n", $a->link.next->weight, $a->link.weight, sizeof(struct list_head));
+	printf("packed %d %d\n", $a->packed.i, $a->packed.s);
+	printf("strings %s %s\n", str($a->text), $a->unterminated);
+	printf("words %d %d aligned %d flexible %d\n", $a->unroll, $a->string, $a->aligned, $a->flex[5]);
+	printf("constants %d %d %ld %d %d\n", SAD, HAPPY, HUGE_MOOD, sizeof(struct all), offsetof(struct all, arr[1].tag));
+	printf("arguments %d %d %d %u %d\n", arg1, arg2, arg3, arg4, arg3 < 0);
+	@p[tid] = $a;
+	printf("map %d %s\n", @p[tid]->i8, ((inner_t *)@p[tid]->ptr)->tag);
+	clear(@p);
+}
+E2
+live_start "$tmp/m"
+ok "members of every kind: the program is accepted and attached" live_trace "$live_pid" "$tmp/m.bt"
+printf x >&8
+exec 8>&-
+live_wait
+is "$(grep . "$tmp/trace")" "$(cat "$tmp/answers")" "every value is the one that the program logged"
+unlike "$(cat "$tmp/messages")" "warning|error" "and nothing is said about the casts that btgen put in"
+
+live_start "$tmp/m"
+ok "long strings: the program is accepted and attached" live_trace "$live_pid" -e '
+usdt:__EXE__:long_string { printf("%s|\n", ((struct all *)arg0)->name); }
+usdt:__EXE__:long_string { printf("%s|\n", str(((struct all *)arg0)->big)); }'
+printf x >&8
+exec 8>&-
+live_wait
+name="<$(printf 'n%.0s' $(seq 221))>"
+big="<$(printf 'b%.0s' $(seq 4093))>"
+if [ "$version" -ge 23 ]; then
+	is "$(sed -n 1p "$tmp/trace")" "$name|" "a char[224] comes whole"
+	is "$(sed -n 2p "$tmp/trace")" "$big|" "a char[4096] comes whole"
+else
+	is "$(sed -n 1p "$tmp/trace")" "${name:0:199}|" "a char[224] comes up to the 199 characters of this version"
+	is "$(sed -n 2p "$tmp/trace")" "${big:0:199}|" "a char[4096], too"
+	like "$(cat "$tmp/messages")" "strings of up to 4096 characters are cut at 199" "and the user is told"
+fi
+
+out=$("$btgen" expand -x "$tmp/m" -e 'usdt:__EXE__:all { printf("%d", ((struct all *)arg0)->i33); }' 2>&1)
+is $? 1 "a member that is not there is an error"
+like "$out" "^<command line>:1:55: error: struct all has no member i33" "at its place"
+like "$out" "did you mean i32\?|did you mean i3" "with the nearest name"
+out=$("$btgen" expand -x "$tmp/m" -e 'usdt:__EXE__:all { printf("%d", ((struct al *)arg0)->i32); }' 2>&1)
+is $? 1 "a struct that is not there is an error"
+like "$out" ":1:42: error: no type \"struct al\"" "at its place"
+out=$("$btgen" expand -x "$tmp/m" -e 'usdt:__EXE__:all { printf("%d", ((struct all *)arg0)->arr[3].s); }' 2>&1)
+like "$out" "error: the array has 3 elements" "an index beyond the array is an error"
+done_testing
