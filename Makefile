@@ -135,11 +135,6 @@ asan:
 		CFLAGS='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -DARENA_MALLOC' \
 		LDFLAGS='-fsanitize=address,undefined' check
 
-# Each tests/fuzz/fuzz_*.c with libFuzzer, FUZZ_SECONDS long; what it finds stays in $(BUILD)/fuzz.
-FUZZ_SECONDS ?= 60
-fuzz: config.mak
-	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run.sh
-
 demo: all
 	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) tests/demo.sh
 

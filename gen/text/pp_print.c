@@ -61,8 +61,11 @@ static void add_gap(struct printer *p, struct str gap, long excess)
 	    p->b->n; // where the line being written starts, to take it back when it is empty
 	for (size_t i = 0; i < gap.n; i++) {
 		char c = gap.p[i];
-		if (c == '\r')
-			continue;
+		if (c == '\r') {
+			if (i + 1 < gap.n && gap.p[i + 1] == '\n')
+				continue;
+			c = ' '; // alone it is a blank, also between two slashes
+		}
 		if (c == '\n') {
 			if (blank && excess > 0) {
 				excess--;
@@ -88,46 +91,55 @@ static void change_file(struct printer *p, const struct token *t, long at)
 	p->shift = p->line <= at ? 0 : p->line - at;
 }
 
-static void print_token(struct printer *p, const struct token *t)
+/** Goes to where @t stands: its line as far as that is still to come, with the blanks and comments before it. */
+static void print_gap(struct printer *p, const struct token *t, struct str gap)
 {
 	const struct src_loc *where = t->from_macro ? &t->use : &t->loc;
-	long at = (long)src_line(*where);
+	long at = (long)src_line(*where), have = (long)count_newlines(gap);
+	bool changed = where->file && where->file != p->file;
+
+	if (changed)
+		change_file(p, t, at - (at > have ? have : 0));
+	if (t->kind == TOK_DIRECTIVE && !have && p->b->n && p->b->p[p->b->n - 1] != '\n')
+		newline(p);
+	if (!where->file || (t->attach && !t->space)) {
+		add_gap(p, gap, 0);
+		return;
+	}
+	long want = at + p->shift - p->line; // newlines that would be right
+	if (want <= 0 && have > 0 && !changed && p->prev && p->prev->kind != TOK_DIRECTIVE &&
+	    t->kind != TOK_DIRECTIVE) {
+		gap = STR(" "); // a macro's argument once more: its lines are behind us
+		have = 0;
+	}
+	for (long i = have; i < want; i++)
+		newline(p);
+	add_gap(p, gap, have > want ? have - want : 0);
+}
+
+/** Must a blank be put before @t? Only where nothing parts it from what was written last. */
+static bool needs_blank(const struct printer *p, const struct token *t)
+{
+	const struct token *prev = p->prev;
+	if (!prev || t->before.n || !p->b->n || strchr(" \t\n", p->b->p[p->b->n - 1]))
+		return false;
+	bool adjacent = !prev->from_macro && !t->from_macro && prev->loc.file == t->loc.file &&
+			prev->loc.off + prev->text.n == t->loc.off;
+	// Two that touch in the source may touch here, with two exceptions: in bodies bpftrace up to 0.22 takes
+	// a colon and a word for a path, and slashes cut from a path can have ended up in a body.
+	if (adjacent && !(p->braces > 0 && tok_is(prev, ":")) && !tok_is(prev, "/"))
+		return false;
+	return tok_needs_space(prev, t);
+}
+
+static void print_token(struct printer *p, const struct token *t)
+{
 	struct str gap = t->before;
 	// For bpftrace a slash before a slash ends a predicate, even when the second one opens a comment.
 	if (p->prev && tok_is(p->prev, "/"))
 		gap = without_comments(gap, &p->scratch);
-
-	if (where->file && where->file != p->file) {
-		size_t n = count_newlines(gap);
-		change_file(p, t, at - (at > (long)n ? (long)n : 0));
-	}
-	if (t->kind == TOK_DIRECTIVE && p->b->n && p->b->p[p->b->n - 1] != '\n' &&
-	    !count_newlines(gap))
-		newline(p);
-	if (where->file && (!t->attach || t->space)) {
-		long want = at + p->shift - p->line; // newlines that would be right
-		long have = (long)count_newlines(gap);
-		if (want <= 0 && have > 0 && p->prev && p->prev->kind != TOK_DIRECTIVE &&
-		    t->kind != TOK_DIRECTIVE) {
-			gap = STR(" "); // a macro's argument once more: its lines are behind us
-			have = 0;
-		}
-		for (long i = have; i < want; i++)
-			newline(p);
-		add_gap(p, gap, have > want ? have - want : 0);
-	} else {
-		add_gap(p, gap, 0);
-	}
-
-	bool touching = p->prev && p->b->n && !strchr(" \t\n", p->b->p[p->b->n - 1]) && !gap.n;
-	bool adjacent = p->prev && !p->prev->from_macro && !t->from_macro &&
-			p->prev->loc.file == t->loc.file &&
-			p->prev->loc.off + p->prev->text.n == t->loc.off;
-	// A colon and a word touch in bodies only until bpftrace 0.22 has seen them: it takes them for a path.
-	bool colon = p->braces > 0 && p->prev && tok_is(p->prev, ":");
-	// Slashes cut from a path can have ended up in a body.
-	bool slash = p->prev && tok_is(p->prev, "/");
-	if (touching && (!adjacent || colon || slash) && tok_needs_space(p->prev, t))
+	print_gap(p, t, gap);
+	if (needs_blank(p, t))
 		strbuf_addc(p->b, ' ');
 	strbuf_adds(p->b, t->text);
 

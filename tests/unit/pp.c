@@ -149,6 +149,8 @@ static void layout(void)
 	       STR("// one\nBEGIN\n{\n\t/* two */ exit(); // three\n}\n// four\n"),
 	       "a script without macros is printed as it was");
 	is_str(printed("a\r\n  b // c\r\nd"), STR("a\n  b // c\nd\n"), "without carriage returns");
+	is_str(printed("BEGIN { 1 /\r/\r2 }"), STR("BEGIN { 1 / / 2 }\n"),
+	       "one that stands alone is a blank");
 	is_str(printed("// x\n#define A \\\n  1\n\n// y\n  A\n#if 0\nno\n#endif\nb"),
 	       STR("// x\n\n\n\n// y\n  1\n\n\n\nb\n"),
 	       "directives leave blank lines, comments stay");
