@@ -67,6 +67,7 @@
 		      "a float or double as USDT_BITS(x), an object by its address");
 #define USDT__IS_POINTER(v) (::usdt_detail::arg<__typeof__(v)>::pointer)
 #define USDT__ADDRESS(v) (::usdt_detail::address(v))
+#define USDT__MEMORY(p) static_cast<const volatile char(*)[]>(p)
 #define USDT__TYPE(id, k, x)                                                                       \
 	__extension__ __typeof__((x)) *__usdt_##id##_##k USDT__UNSET;
 #define USDT__SIZE(v) (::usdt_detail::arg<__typeof__(v)>::size)
@@ -86,12 +87,12 @@ template <class T, bool Enum> struct enum_arg {
 template <class T> struct arg : enum_arg<T, __is_enum(T)> {};
 template <class T> struct arg<T *> {
 	static constexpr bool fits = true, pointer = true;
-	static constexpr int size = sizeof(T *);
+	static constexpr int size = int(sizeof(T *));
 };
 template <> struct arg<decltype(nullptr)> : arg<void *> {};
 template <> struct arg<bool> {
 	static constexpr bool fits = true, pointer = false;
-	static constexpr int size = sizeof(bool);
+	static constexpr int size = int(sizeof(bool));
 };
 template <> struct arg<char> : int_arg<char> {};
 template <> struct arg<signed char> : int_arg<signed char> {};
@@ -111,13 +112,13 @@ template <> struct arg<unsigned long> : int_arg<unsigned long> {};
 __extension__ template <> struct arg<long long> : int_arg<long long> {};
 __extension__ template <> struct arg<unsigned long long> : int_arg<unsigned long long> {};
 template <class T> struct enum_arg<T, true> : arg<__underlying_type(T)> {};
-template <class T> inline __attribute__((__always_inline__)) const void *address(T *p)
+template <class T> inline __attribute__((__always_inline__)) const volatile void *address(T *p)
 {
-	return (const void *)p;
+	return reinterpret_cast<const volatile void *>(p);
 }
-template <class T> inline __attribute__((__always_inline__)) const void *address(const T &)
+template <class T> inline __attribute__((__always_inline__)) const volatile void *address(const T &)
 {
-	return 0;
+	return nullptr;
 }
 } /* namespace usdt_detail */
 } /* extern "C++" */
@@ -136,6 +137,7 @@ template <class T> inline __attribute__((__always_inline__)) const void *address
 #define USDT__IS_INT(x) (USDT__CLASS(x) >= 1 && USDT__CLASS(x) <= 4)
 #define USDT__INT(x) __builtin_choose_expr(USDT__IS_INT(x), (x), 0u)
 #define USDT__IS_POINTER(v) (USDT__CLASS(v) == 5)
+#define USDT__MEMORY(p) ((const char(*)[])(unsigned long)(p))
 #define USDT__ADDRESS(v) __builtin_choose_expr(USDT__IS_POINTER(v), (v), (const void *)0)
 #define USDT__SIZE(v)                                                                              \
 	((__typeof__(USDT__INT(v)))-1 < (__typeof__(USDT__INT(v)))1 ? -(int)sizeof(v) :            \
@@ -193,7 +195,7 @@ template <class T> inline __attribute__((__always_inline__)) const void *address
 #define USDT__READ(k)                                                                              \
 	if (USDT__IS_POINTER(__usdt_v##k))                                                         \
 		__asm__ __volatile__(                                                              \
-		    "" : : "m"(*__extension__(const char(*)[])USDT__ADDRESS(__usdt_v##k)));
+		    "" : : "m"(*USDT__MEMORY(USDT__ADDRESS(__usdt_v##k))));
 #endif
 #define USDT__READS0
 #define USDT__READS1 USDT__READS0 USDT__READ(1)
@@ -535,10 +537,22 @@ USDT__INLINE usdt_double_bits usdt_bits(double x)
 
 /* The counter: 2 bytes in .probes, one a probe and executable or library. The asm is there to define it, it does nothing. */
 #define USDT_ENABLED(provider, name) USDT__ENABLED(provider, name)
+#if defined(__cplusplus) || defined(__clang__)
+#define USDT__QUIET
+#define USDT__LOUD
+#else
+/* Each use declares it again, in its own block. */
+#define USDT__QUIET                                                                                \
+	_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wredundant-decls\"")     \
+	    _Pragma("GCC diagnostic ignored \"-Wnested-externs\"")
+#define USDT__LOUD _Pragma("GCC diagnostic pop")
+#endif
 #define USDT__ENABLED(provider, name)                                                              \
 	(__extension__({                                                                           \
-		extern unsigned short __usdt_##provider##__sema_##name __asm__(USDT__SEMA_NAME(provider, name)) \
-		    __attribute__((__visibility__("hidden")));                                     \
+		USDT__QUIET                                                                        \
+		extern unsigned short __usdt_##provider##__sema_##name __asm__(                    \
+		    USDT__SEMA_NAME(provider, name)) __attribute__((__visibility__("hidden")));    \
+		USDT__LOUD                                                                         \
 		USDT__ASM("\t.ifndef " USDT__SEMA_QUOTED(provider, name) "\n"                      \
 			  "\t.pushsection .probes,\"awG\",\"progbits\"," USDT__SEMA_QUOTED(        \
 			      provider, name) ",comdat\n"                                          \
@@ -553,7 +567,13 @@ USDT__INLINE usdt_double_bits usdt_bits(double x)
 			  :);                                                                      \
 		USDT__RAISED(__usdt_##provider##__sema_##name);                                    \
 	}))
-#define USDT__RAISED(sema) __builtin_expect(*(const volatile unsigned short *)&(sema) != 0, 0)
+#ifdef __cplusplus
+#define USDT__RAISED(sema)                                                                         \
+	(__builtin_expect(const_cast<const volatile unsigned short &>(sema) != 0, 0) != 0)
+#else
+#define USDT__RAISED(sema)                                                                         \
+	(__builtin_expect(*(const volatile unsigned short *)&(sema) != 0, 0) != 0)
+#endif
 
 #ifdef __cplusplus
 #define USDT__EXTERN extern "C"

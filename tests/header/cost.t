@@ -132,6 +132,35 @@ for cc in gcc clang g++ clang++; do
 		$cc -std=$std "$include" -DUSDT_DISABLE -fsyntax-only "$tmp/bad.${src#off.}" 2>/dev/null
 done
 
+# Strict programs.
+cat >"$tmp/strict.c" <<'EOF'
+#include <btgen/usdt.h>
+struct s { char name[8]; int v; const volatile int *cv; };
+int strict(struct s *p, float f, void (*fn)(void));
+USDT_SEMA_DEFINE(sema);
+USDT_DOC(p, one, "when it happens");
+int strict(struct s *p, float f, void (*fn)(void))
+{
+	USDT_PROBE(p, one, p->name, p->v, p->cv, fn, USDT_BITS(f), USDT_ARG(p, "all"));
+	USDT_PROBE_LAZY(p, one, p->v);
+	if (USDT_SEMA_ENABLED(sema))
+		USDT_PROBE_SEMA(sema, p, two, p->v);
+	return USDT_ENABLED(p, one);
+}
+EOF
+cp "$tmp/strict.c" "$tmp/strict.cc"
+strict="-O2 -Wall -Wextra -pedantic -Werror -Wshadow -Wconversion -Wsign-conversion -Wcast-qual -Wundef -Wredundant-decls -Wwrite-strings -Wpointer-arith -Wvla"
+for how in "gcc -std=c11 -Wstrict-prototypes -Wdeclaration-after-statement -Wnested-externs" "clang -std=c11 -Wstrict-prototypes" \
+	"g++ -std=c++11 -Wold-style-cast -Wuseless-cast -Wzero-as-null-pointer-constant" \
+	"clang++ -std=c++11 -Wold-style-cast -Wzero-as-null-pointer-constant"; do
+	command -v "${how%% *}" >/dev/null || { skip "$how" "no ${how%% *}"; continue; }
+	src=strict.c
+	case $how in *++*) src=strict.cc ;; esac
+	# shellcheck disable=SC2086
+	$how $strict "$include" -c -o "$tmp/strict.o" "$tmp/$src" >"$tmp/err" 2>&1
+	is "$(head -n 5 "$tmp/err")" "" "$how: nothing to warn of"
+done
+
 # What may not be an argument.
 bad() { # WANT CLAIM CODE
 	local cc src std
