@@ -64,8 +64,9 @@ UNIT_T := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%.t)
 
 all: $(BUILD)/btgen targets
 
+# What is said to make itself (CFLAGS=..., as `make asan` does) counts this once and is not remembered.
 config.mak: configure
-	@eval "./configure $(CONFIGURE_ARGS)"
+	@env $(foreach v,CC CXX CFLAGS LDFLAGS,$(if $(findstring command,$(origin $v)),-u $v)) ./configure $(CONFIGURE_ARGS)
 
 $(BUILD)/%.o: %.c config.mak
 	$(say) CC $<
@@ -146,8 +147,9 @@ bench: all
 
 # make gen-enums EXE=program [OUT=file] [CONF=list]: the tables of bpf/enums.conf out of a program's debug information
 gen-enums: $(BUILD)/btgen
-	@test -n '$(EXE)' || { echo "make gen-enums: say which program: EXE=path [OUT=file]" >&2; exit 2; }
-	$(Q)$(BUILD)/btgen enums -x '$(EXE)' --conf $(if $(CONF),'$(CONF)',bpf/enums.conf) $(if $(OUT),-o '$(OUT)')
+	@test -n $(call quote,$(EXE)) || { echo "make gen-enums: say which program: EXE=path [OUT=file]" >&2; exit 2; }
+	$(Q)$(BUILD)/btgen enums -x $(call quote,$(EXE)) --conf $(call quote,$(or $(CONF),bpf/enums.conf)) \
+		$(if $(OUT),-o $(call quote,$(OUT)))
 
 # What is installed. DESTDIR may contain blanks and quotes; PREFIX may not (configure sees to that).
 INSTALL_BIN := scripts/bpftrace.sh
