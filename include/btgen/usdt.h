@@ -38,7 +38,6 @@
 #ifndef BTGEN_USDT_H
 #define BTGEN_USDT_H
 
-
 #ifndef USDT_DISABLE
 #if !defined(__ELF__) || !defined(__LP64__)
 #error "btgen/usdt.h: 64-bit ELF targets only; -DUSDT_DISABLE compiles the probes out"
