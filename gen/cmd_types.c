@@ -23,6 +23,8 @@ static const char usage[] =
     "  -p PID        types of a process: its executable, then its libraries\n"
     "  -x FILE       types of an executable or library (more than one may be given)\n"
     "  --btf FILE    types of BTF: a file, or vmlinux, or a kernel module's name\n"
+    "  --at FUNCTION where units define a name differently, take the definition that FUNCTION's "
+    "unit has\n"
     "  --follow N    also define what pointers lead to, N steps far (default 0: void *)\n"
     "  --assert      add _Static_assert for every size and offset\n"
     "  --bpftrace    write what every bpftrace accepts: no enums, no typedefs, names respelled\n"
@@ -37,7 +39,7 @@ struct types_cmd {
 	struct cmd_source source;
 	unsigned follow;
 	bool asserts, bpftrace, json, keep_going, list;
-	const char *out;
+	const char *out, *at;
 	struct map
 	    steps; /**< address of a ctype -> how many pointers away from what was asked for */
 };
@@ -178,10 +180,27 @@ static int list_names(struct types_cmd *cmd, char **patterns, int n)
 	return any ? CMD_OK : CMD_INPUT;
 }
 
+/** Finds the function of --at and with it the unit that is preferred. */
+static bool prefer(struct types_cmd *cmd)
+{
+	struct lookup *lk = &cmd->source.lookup;
+	uint64_t addr;
+	for (size_t i = 0; i < lk->images.n; i++)
+		if (img_find_function(lk->images.v[i], str_from(cmd->at), &addr))
+			return lookup_prefer(lk, lk->images.v[i], addr) ||
+			       diag_error(
+				   lk->diag, NULL,
+				   "--at: no debug information says which unit has function \"%s\"",
+				   cmd->at);
+	return diag_error(lk->diag, NULL, "--at: no function \"%s\"", cmd->at);
+}
+
 static int run(struct types_cmd *cmd, char **names, int n)
 {
 	struct cmd_source *s = &cmd->source;
 	if (!cmd_source_open(s))
+		return CMD_INPUT;
+	if (cmd->at && !prefer(cmd))
 		return CMD_INPUT;
 	if (cmd->list)
 		return list_names(cmd, names, n);
@@ -232,9 +251,10 @@ static int run(struct types_cmd *cmd, char **names, int n)
 
 static int parse_and_run(struct types_cmd *cmd, int argc, char **argv)
 {
-	enum { OPT_BTF = 256, OPT_FOLLOW, OPT_ASSERT, OPT_BPFTRACE, OPT_JSON, OPT_KEEP };
+	enum { OPT_BTF = 256, OPT_FOLLOW, OPT_ASSERT, OPT_BPFTRACE, OPT_JSON, OPT_KEEP, OPT_AT };
 	static const struct option longs[] = {
 	    {"btf", required_argument, NULL, OPT_BTF},
+	    {"at", required_argument, NULL, OPT_AT},
 	    {"follow", required_argument, NULL, OPT_FOLLOW},
 	    {"assert", no_argument, NULL, OPT_ASSERT},
 	    {"bpftrace", no_argument, NULL, OPT_BPFTRACE},
@@ -261,6 +281,9 @@ static int parse_and_run(struct types_cmd *cmd, int argc, char **argv)
 			break;
 		case OPT_BTF:
 			s->btf = optarg;
+			break;
+		case OPT_AT:
+			cmd->at = optarg;
 			break;
 		case OPT_FOLLOW:
 			if (!str_to_u64(str_from(optarg), &number) || number > 100)

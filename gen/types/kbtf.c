@@ -20,6 +20,7 @@ struct kbtf {
 	uint32_t n_types;
 	unsigned depth;
 	unsigned pointer_size;
+	struct map tags; /**< of structs, unions and enums, once somebody asked */
 };
 
 static bool complete(struct ctype_source *source, struct ctype *t);
@@ -350,5 +351,15 @@ struct str kbtf_nearest(struct kbtf *k, const struct dwquery *q)
 
 bool kbtf_has_tag(struct kbtf *k, struct str tag)
 {
-	return find_by_kind(k, tag, DWFIND_STRUCT | DWFIND_UNION | DWFIND_ENUM) != NULL;
+	// A script asks for each of its tags: all of the kernel's are listed once.
+	if (!k->tags.n)
+		for (uint32_t id = 1; id < k->n_types; id++) {
+			const struct btf_type *bt = btf__type_by_id(k->btf, id);
+			struct str name = {0};
+			if (bt && is_among(bt, DWFIND_STRUCT | DWFIND_UNION | DWFIND_ENUM))
+				name = name_at(k, bt->name_off);
+			if (name.n)
+				map_add(k->arena, &k->tags, name);
+		}
+	return map_get(&k->tags, tag) != NULL;
 }

@@ -2,7 +2,7 @@
 
 #include <dwarf.h>
 
-#include "image/debugfile.h"
+#include "image/debuginfo.h"
 #include "types/dwload.h"
 #include "types/kbtf.h"
 
@@ -44,11 +44,35 @@ void lookup_add_btf(struct lookup *lk, struct kbtf *btf)
 	lk->btf = btf;
 }
 
+bool lookup_prefer(struct lookup *lk, struct img *img, uint64_t addr)
+{
+	// Addresses take the whole handle; offsets of units are the same in both.
+	struct debuginfo *di;
+	Dwarf_Die unit;
+	lk->near = NULL;
+	lk->known = (struct map){0};
+	lk->warned = (struct map){0};
+	if (!img_debuginfo(img, &di) || !dwarf_addrdie(di->dwarf, addr - di->bias, &unit))
+		return false;
+	lk->near = img;
+	lk->near_unit = dwarf_dieoffset(&unit);
+	return true;
+}
+
+/** The hit is in the unit that lookup_prefer() chose. */
+static bool is_near(const struct lookup *lk, const struct dwsrc *src, Dwarf_Die *die)
+{
+	Dwarf_Die unit;
+	return lk->near == src->img && dwarf_diecu(die, &unit, NULL, NULL) &&
+	       dwarf_dieoffset(&unit) == lk->near_unit;
+}
+
 struct definitions {
 	struct lookup *lk;
 	struct dwsrc *src;
 	struct ctype *first;
-	uint64_t mark; /**< of the first: size and line */
+	struct ctype *near; /**< the one in the preferred unit */
+	uint64_t mark;	    /**< of the first: size and line */
 	unsigned n;
 };
 
@@ -73,6 +97,8 @@ static bool add_definition(void *ctx, const struct dwhit *hit)
 		return true;
 	Dwarf_Die die = hit->die;
 	uint64_t mark = mark_of(&die);
+	if (d->lk->near && !d->near && is_near(d->lk, d->src, &die))
+		d->near = dwload_type(d->src, &die);
 	if (d->n++ >= FULLY_COMPARED && mark == d->mark)
 		return d->n < MAX_COMPARED;
 	struct ctype *t = dwload_type(d->src, &die);
@@ -81,7 +107,9 @@ static bool add_definition(void *ctx, const struct dwhit *hit)
 		d->mark = mark;
 		return true;
 	}
-	if (!ctype_is_same(d->first, t) && map_add(d->lk->arena, &d->lk->warned, d->first->name)) {
+	// With a preferred unit nothing is guessed: its definition, when it has one, is the right one.
+	if (!d->lk->near && !ctype_is_same(d->first, t) &&
+	    map_add(d->lk->arena, &d->lk->warned, d->first->name)) {
 		struct diag_place at = {.file = d->src->img->shown};
 		diag_warning(d->lk->diag, &at,
 			     "\"" STR_FMT "\" is defined differently in " STR_FMT " and " STR_FMT
@@ -114,7 +142,7 @@ bool lookup_type(struct lookup *lk, struct str name, unsigned kinds, struct ctyp
 			if (q.kinds)
 				dwfind(d.src, &q, add_definition, &d);
 		}
-		*ret = d.first;
+		*ret = d.near ? d.near : d.first;
 	}
 	q.kinds = rounds[0] | rounds[1];
 	if (!*ret && lk->btf)

@@ -26,15 +26,23 @@ struct lookup {
 	struct arena *arena;
 	struct diag *diag;
 	VEC(struct img *) images;
-	struct kbtf *btf;  /**< asked after the images; NULL: none */
-	struct map known;  /**< answers of lookup_type(): name as asked -> struct ctype */
-	struct map warned; /**< names whose differing definitions were reported */
+	struct kbtf *btf;   /**< asked after the images; NULL: none */
+	struct map known;   /**< answers of lookup_type(): name as asked -> struct ctype */
+	struct map warned;  /**< names whose differing definitions were reported */
+	struct img *near;   /**< lookup_prefer()'s image, or NULL */
+	uint64_t near_unit; /**< offset of its unit's top DIE */
 };
 
 void lookup_init(struct lookup *lk, struct arena *a, struct diag *d);
 void lookup_add_image(struct lookup *lk, struct img *img);
 /** Takes over nothing: @btf lives as long as its arena. */
 void lookup_add_btf(struct lookup *lk, struct kbtf *btf);
+
+/**
+ * Where units of @img define a name differently, the unit that has the code at link-time address @addr is right
+ * from now on. False, silently, when no unit is known for it; then it is as before.
+ */
+bool lookup_prefer(struct lookup *lk, struct img *img, uint64_t addr);
 
 /**
  * The definition of @name ("struct x", "x", "ns::x") among @kinds (DWFIND_*). False, without a message, when no

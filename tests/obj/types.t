@@ -167,6 +167,17 @@ not_ok "an error leaves status 1" "$btgen" types -x "$tmp/p" item nosuch -o "$tm
 not_ok "... and no file" test -e "$tmp/none"
 is "$("$btgen" types -x "$tmp/p" in anon_t | tail -n 1)" "typedef struct anon_t anon_t;" "a typedef that was asked for can be used by its name"
 
+# Two units with a struct of one name
+printf 'struct odd { int a; long b; } o1; int one(void) { return o1.a; }\n' >"$tmp/u1.c"
+printf 'struct odd { char b; short a; } o2; int one(void); int two(void) { return o2.b; } int main(void) { return one() + two(); }\n' >"$tmp/u2.c"
+gcc -g -o "$tmp/units" "$tmp/u1.c" "$tmp/u2.c"
+size_at() { "$btgen" types -x "$tmp/units" --json "$@" odd 2>"$tmp/err" | sed -n 's/.*"size": \([0-9]*\), "unit.*/\1/p'; }
+is "$(size_at)" 16 "the first definition of several is taken"
+like "$(cat "$tmp/err")" 'warning: "odd" is defined differently in .*u1\.c and .*u2\.c' "... with a warning"
+is "$(size_at --at one) $(size_at --at two)" "16 4" "--at takes the one that a function's unit has"
+is "$(cat "$tmp/err")" "" "... without a warning"
+like "$("$btgen" types -x "$tmp/units" --at tow odd 2>&1)" 'no function "tow"' "... and says so when there is no such function"
+
 # Pointers
 like "$("$btgen" types -x "$tmp/p" item)" '	struct item \*next;' "a pointer to a type that is defined is typed"
 build gcc -g t.c
