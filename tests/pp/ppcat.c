@@ -53,7 +53,8 @@ int main(int argc, char **argv)
 		if (pragmas)
 			print_pragmas(&pp);
 		pp_print(pp.out, &b);
-		fwrite(b.p, 1, b.n, stdout);
+		if (b.n)
+			fwrite(b.p, 1, b.n, stdout);
 	}
 	strbuf_fini(&b);
 	arena_fini(&a);
