@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "bind/edit.h"
+#include "bind/optional.h"
 #include "out/dialect.h"
 
 /** Bytes that every supported bpftrace takes in an attach point without quotes. */
@@ -61,8 +62,7 @@ static const char *attach_path(struct bind *b, const struct image *im, const str
 			    f->end);
 }
 
-/** "nvmf_tgt (PID 42)" or the file. */
-static const char *target_name(struct bind *b)
+const char *attach_target_name(struct bind *b)
 {
 	if (b->proc)
 		return arena_printf(b->arena, STR_FMT " (PID %d)", STR_ARG(b->proc->comm),
@@ -109,7 +109,7 @@ static bool say_no_probe(struct bind *b, const struct token *at, struct str path
 			known += list->n_probes;
 		sdt_find_nearest(list, provider, name, &best, &near);
 	}
-	diag_error(b->diag, &place, "%s has no probe " STR_FMT "%s" STR_FMT, target_name(b),
+	diag_error(b->diag, &place, "%s has no probe " STR_FMT "%s" STR_FMT, attach_target_name(b),
 		   STR_ARG(provider), provider.n ? ":" : "", STR_ARG(name));
 	if (near)
 		diag_note(b->diag, NULL, "did you mean " STR_FMT ":" STR_FMT "?",
@@ -177,6 +177,8 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 	size_t from = ret->probes.n;
 	if (!find_probes(b, at->range.first, path, provider, name, ret))
 		return false;
+	if (ret->probes.n == from && (at->absent = optional_covers(b, at, name)))
+		return true;
 	if (ret->probes.n == from)
 		return say_no_probe(b, at->range.first, path, provider, name);
 	if (!provider.n && !check_one_provider(b, at->range.first, name, ret, from))
@@ -255,7 +257,7 @@ static bool say_no_function(struct bind *b, const struct token *at, struct str p
 	}
 	struct diag_place place = tok_place(at);
 	diag_error(b->diag, &place, "no function " STR_FMT " in %s or its libraries", STR_ARG(name),
-		   target_name(b));
+		   attach_target_name(b));
 	if (near.name.n)
 		diag_note(b->diag, NULL, "did you mean " STR_FMT "?", STR_ARG(near.name));
 	return false;
@@ -267,6 +269,8 @@ static bool bind_uprobe(struct bind *b, struct script_attach *at)
 	struct str path = at->fields.v[0], rest = at->fields.v[at->fields.n - 1];
 	struct str name = str_slice(rest, 0, str_find(rest, '+'));
 	struct image *im = find_function(b, path, at->fields.n == 2 ? name : STR("*"));
+	if (!im && (at->absent = optional_covers(b, at, name)))
+		return true;
 	if (!im)
 		return say_no_function(b, at->range.first, path, name);
 	const char *file = attach_path(b, im, at->range.first);
@@ -314,18 +318,18 @@ static bool bind_attach(struct bind *b, struct script_attach *at, struct attach_
 		return true;
 	}
 	struct str path = at->fields.v[0];
-	bool is_usdt = str_eqz(at->kind, "usdt") || str_eqz(at->kind, "U");
-	ret->has_user = true;
-	ret->has_uprobe |= !is_usdt;
+	bool is_usdt = str_eqz(at->kind, "usdt") || str_eqz(at->kind, "U"), good = true;
 	if (str_eqz(path, "__EXE__") && !b->images)
 		return say_no_target(b, at->range.first);
-	if (!str_eqz(path, "__EXE__") && !is_mapped(b, path)) {
+	if (!str_eqz(path, "__EXE__") && !is_mapped(b, path))
 		b->n_attach++; // some other file: the template knows what it wants
-		return true;
-	}
-	if (is_usdt)
-		return at->fields.n <= 3 ? bind_usdt(b, at, ret) : true;
-	return bind_uprobe(b, at);
+	else if (is_usdt)
+		good = at->fields.n > 3 || bind_usdt(b, at, ret);
+	else
+		good = bind_uprobe(b, at);
+	ret->has_user |= !at->absent;
+	ret->has_uprobe |= !at->absent && !is_usdt;
+	return good;
 }
 
 bool attach_bind_clause(struct bind *b, struct script_clause *c, struct attach_clause *ret)

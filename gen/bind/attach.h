@@ -33,6 +33,9 @@ struct attach_clause {
  */
 bool attach_bind_clause(struct bind *b, struct script_clause *c, struct attach_clause *ret);
 
+/** "nvmf_tgt (PID 42)" or the file; there is a target. */
+const char *attach_target_name(struct bind *b);
+
 /**
  * Adds `pid == N` to the predicates of user-space clauses where bpftrace itself does not filter: without -p,
  * and for uprobes before 0.23, whose -p lets every process through. To be called when all are bound.

@@ -5,6 +5,7 @@
 #include "bind/constant.h"
 #include "bind/marker.h"
 #include "bind/once.h"
+#include "bind/optional.h"
 #include "bind/signs.h"
 #include "bind/table.h"
 #include "bind/typed.h"
@@ -71,7 +72,7 @@ struct lookup *bind_lookup(struct bind *b)
 }
 
 /** Every clause is looked at, so that all mistakes are told at once. */
-static bool bind_clauses(struct bind *b)
+static bool bind_clauses(struct bind *b, struct token **list)
 {
 	struct attach_clause *clauses = b->clauses;
 	bool good = true;
@@ -81,19 +82,21 @@ static bool bind_clauses(struct bind *b)
 		if (good)
 			signs_extend(b, &clauses[i]);
 	}
-	return good && attach_add_filters(b, clauses, b->script.clauses.n);
+	return good && optional_drop(b, list) &&
+	       attach_add_filters(b, clauses, b->script.clauses.n);
 }
 
 bool bind_tokens(struct bind *b, struct pp *pp)
 {
-	if (!script_parse(b->arena, b->diag, pp->out, &b->script) || !take_pragmas(b, pp))
+	if (!script_parse(b->arena, b->diag, pp->out, &b->script) || !take_pragmas(b, pp) ||
+	    !optional_collect(b, pp))
 		return false;
 	if (!b->script.clauses.n) {
 		struct diag_place place = tok_place(pp->out);
 		return diag_error(b->diag, &place, "there is no probe in this script");
 	}
 	b->clauses = arena_array(b->arena, struct attach_clause, b->script.clauses.n);
-	if (!bind_clauses(b) || !typed_rewrite(b) || !typeuse_resolve(b, pp))
+	if (!bind_clauses(b, &pp->out) || !typed_rewrite(b) || !typeuse_resolve(b, pp))
 		return false;
 	constant_fold(b);
 	once_merge(b, &pp->out, "BEGIN");

@@ -20,6 +20,12 @@
 
 struct attach_clause;
 
+/** `#pragma optional` or one name of it, see bind/optional.h. */
+struct bind_optional {
+	const struct src_file *file; /**< where it stands, and holds */
+	struct str name;	     /**< or a pattern; empty: every attach point of the file */
+};
+
 struct bind {
 	struct arena *arena;
 	struct diag *diag;
@@ -35,7 +41,8 @@ struct bind {
 	unsigned n_attach;	 /**< attach points in the program */
 	unsigned longest_string; /**< bytes of the longest char array that is read as a string */
 	struct script script;
-	struct lookup *lookup;	       /**< NULL until bind_lookup() */
+	struct lookup *lookup; /**< NULL until bind_lookup() */
+	VEC(struct bind_optional) optionals;
 	struct attach_clause *clauses; /**< what each clause of the script is bound to */
 };
 

@@ -26,6 +26,8 @@ struct script_attach {
 	struct str kind; /**< "usdt", "uprobe", "BEGIN" ... as written */
 	/** What stands between the colons after the kind, blanks trimmed, quotes of a quoted field removed. */
 	VEC(struct str) fields;
+	bool
+	    absent; /**< for bind/: the target has no such probe, and the script can do without it */
 };
 
 /** argN */

@@ -1,0 +1,148 @@
+#include "bind/optional.h"
+
+#include "bind/edit.h"
+
+/** The name that starts at @t, whose tokens (`nvmf_` `*`) have no blank between; the token behind it in @end. */
+static struct str take_name(struct bind *b, const struct token *t, const struct token **end)
+{
+	const struct token *last = t;
+	while (last->next->kind != TOK_EOF && !last->next->space)
+		last = last->next;
+	*end = last->next;
+	return edit_text(b->arena, t, last);
+}
+
+static bool is_name(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		unsigned char c = (unsigned char)s.p[i];
+		bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+			       (c >= '0' && c <= '9') || c == '_' || c >= 0x80;
+		if (!is_word && c != '*' && c != '?' && c != '.' && c != '$')
+			return false;
+	}
+	return s.n > 0;
+}
+
+bool optional_collect(struct bind *b, const struct pp *pp)
+{
+	bool good = true;
+	for (size_t i = 0; i < pp->pragmas.n; i++) {
+		const struct pp_pragma *p = &pp->pragmas.v[i];
+		if (!tok_is(p->tokens, "optional"))
+			continue;
+		struct bind_optional o = {.file = p->loc.file};
+		const struct token *t = p->tokens->next;
+		if (t->kind == TOK_EOF)
+			vec_push(b->arena, &b->optionals, o);
+		while (t->kind != TOK_EOF) {
+			struct diag_place place = tok_place(t);
+			o.name = take_name(b, t, &t);
+			if (is_name(o.name))
+				vec_push(b->arena, &b->optionals, o);
+			else
+				good = diag_error(b->diag, &place,
+						  "#pragma optional takes names of probes or "
+						  "functions, with blanks between");
+		}
+	}
+	return good;
+}
+
+bool optional_covers(const struct bind *b, const struct script_attach *at, struct str name)
+{
+	for (size_t i = 0; i < b->optionals.n; i++) {
+		const struct bind_optional *o = &b->optionals.v[i];
+		if (o->file == at->range.first->use.file && (!o->name.n || str_glob(o->name, name)))
+			return true;
+	}
+	return false;
+}
+
+/** Takes attach point @i of @c, with one comma, out of @list; there are others. */
+static void drop_attach(struct token **list, struct script_clause *c, size_t i)
+{
+	struct script_range r = c->attach.v[i].range;
+	if (i + 1 < c->attach.n) {
+		while (r.last->next != c->attach.v[i + 1].range.first)
+			r.last = r.last->next;
+	} else {
+		r.first = c->attach.v[i - 1].range.last->next;
+	}
+	edit_remove(list, r);
+	for (size_t k = i + 1; k < c->attach.n; k++)
+		c->attach.v[k - 1] = c->attach.v[k];
+	c->attach.n--;
+}
+
+/** "probe_a, probe_b" */
+static void add_name(struct strbuf *names, const struct script_attach *at)
+{
+	struct str name = at->fields.v[at->fields.n - 1];
+	strbuf_addf(names, "%s" STR_FMT, names->n ? ", " : "", STR_ARG(name));
+}
+
+/** Drops what is absent in @c; true when nothing is left of it. */
+static bool drop_from_clause(struct token **list, struct script_clause *c, struct strbuf *names)
+{
+	size_t absent = 0;
+	for (size_t i = 0; i < c->attach.n; i++)
+		absent += c->attach.v[i].absent;
+	bool whole = absent > 0 && absent == c->attach.n;
+	for (size_t i = 0; i < c->attach.n;) {
+		if (!c->attach.v[i].absent) {
+			i++;
+			continue;
+		}
+		add_name(names, &c->attach.v[i]);
+		if (whole)
+			i++;
+		else
+			drop_attach(list, c, i);
+	}
+	if (whole)
+		edit_remove(list, (struct script_range){c->attach.v[0].range.first, c->body.last});
+	return whole;
+}
+
+/** Does the clause wait for something, other than for time to pass? */
+static bool is_event(const struct script_clause *c)
+{
+	static const char *const idle[] = {"BEGIN", "END", "interval", "i"};
+	for (size_t i = 0; i < c->attach.n; i++) {
+		bool waits = true;
+		for (size_t k = 0; k < sizeof(idle) / sizeof(idle[0]); k++)
+			waits &= !str_eqz(c->attach.v[i].kind, idle[k]);
+		if (waits)
+			return true;
+	}
+	return false;
+}
+
+bool optional_drop(struct bind *b, struct token **list)
+{
+	struct strbuf names;
+	strbuf_init(&names);
+	size_t kept = 0, n_events = 0;
+	for (size_t i = 0; i < b->script.clauses.n; i++) {
+		if (drop_from_clause(list, &b->script.clauses.v[i], &names))
+			continue;
+		n_events += is_event(&b->script.clauses.v[i]);
+		b->script.clauses.v[kept] = b->script.clauses.v[i];
+		b->clauses[kept] = b->clauses[i];
+		b->clauses[kept].clause = &b->script.clauses.v[kept];
+		kept++;
+	}
+	b->script.clauses.n = kept;
+	bool good = true;
+	if (names.n && !n_events)
+		good = diag_error(b->diag, NULL,
+				  "%s has none of the probes of this script, all of which are "
+				  "optional: " STR_FMT,
+				  attach_target_name(b), STR_ARG(strbuf_str(&names)));
+	else if (names.n)
+		diag_note(b->diag, NULL, "left out, %s does not have them: " STR_FMT,
+			  attach_target_name(b), STR_ARG(strbuf_str(&names)));
+	strbuf_fini(&names);
+	return good;
+}

@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# #pragma optional: what the target does not have is left out, with a note; what is not optional is an error.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+readelf -n "$targets/nvmf_tgt" 2>/dev/null | grep -q 'Provider: spdk' || skip_all "built with --without-usdt"
+
+# expand [OPTION...]: the program for the template on stdin; messages in $tmp/err
+expand() {
+	cat >"$tmp/t.bt"
+	"$btgen" expand -x "$targets/nvmf_tgt" --for 0.17 "$@" "$tmp/t.bt" 2>"$tmp/err"
+}
+
+# squeezed: without blanks that mean nothing, the path short
+squeezed() { sed "s|$targets/||g" | tr -s ' \n\t' ' ' | sed 's/^ //; s/ $//'; }
+
+is "$(expand <<'END' | squeezed
+#pragma optional
+usdt:__EXE__:spdk:nvmf_tgt_state { printf("%d\n", arg1); }
+usdt:__EXE__:spdk:from_next_year /arg9 == 1/ { printf("%s\n", str(arg5)); }
+uprobe:__EXE__:removed_function { @n = count(); }
+END
+)" 'usdt:nvmf_tgt:spdk:nvmf_tgt_state { printf("%d\n", arg1); }' "clauses whose probe or function is missing are left out"
+is "$(cat "$tmp/err")" \
+	"btgen: note: left out, $targets/nvmf_tgt does not have them: from_next_year, removed_function" \
+	"one note names them"
+
+for list in 'old, usdt:__EXE__:msg_exec, usdt:__EXE__:timerfd_exec' \
+	'msg_exec, usdt:__EXE__:old, usdt:__EXE__:older, usdt:__EXE__:timerfd_exec' \
+	'msg_exec, usdt:__EXE__:timerfd_exec, usdt:__EXE__:old'; do
+	is "$(expand <<<"#pragma optional
+usdt:__EXE__:$list { @n = count(); }" | squeezed)" \
+		'usdt:nvmf_tgt:spdk:msg_exec, usdt:nvmf_tgt:spdk:timerfd_exec { @n = count(); }' \
+		"of several attach points the others stay: $list"
+done
+
+is "$(expand <<'END' | squeezed
+#pragma optional from_* removed_function
+usdt:__EXE__:spdk:from_next_year, uprobe:__EXE__:removed_function { }
+usdt:__EXE__:msg_exec { @n = count(); }
+END
+)" 'usdt:nvmf_tgt:spdk:msg_exec { @n = count(); }' "with names and patterns"
+expand >/dev/null <<'END'
+#pragma optional from_*
+usdt:__EXE__:msg_exec { }
+usdt:__EXE__:spdk:msg_exeq { }
+END
+is $? 1 "a probe that no pattern names is still an error"
+like "$(cat "$tmp/err")" "t.bt:3:1: error: .*no probe spdk:msg_exeq" "... at its place"
+
+printf '#pragma optional\nusdt:__EXE__:spdk:gone { }\n' >"$tmp/part.bt"
+is "$(expand <<'END' | squeezed
+#include "part.bt"
+usdt:__EXE__:msg_exec { @n = count(); }
+END
+)" 'usdt:nvmf_tgt:spdk:msg_exec { @n = count(); }' "it holds in an included file that says so"
+expand >/dev/null <<'END'
+#include "part.bt"
+usdt:__EXE__:spdk:gone_too { }
+END
+like "$? $(cat "$tmp/err")" '^1 .*no probe spdk:gone_too' "... and not in the one that includes it"
+
+expand >/dev/null <<'END'
+#pragma optional
+BEGIN { printf("waiting\n"); }
+usdt:__EXE__:spdk:gone { }
+interval:s:1 { print(1); }
+END
+like "$? $(cat "$tmp/err")" '^1 .*has none of the probes of this script.*: gone' "a script of which nothing is left would wait for ever: an error"
+is "$(expand <<'END' | squeezed
+#pragma optional
+usdt:__EXE__:spdk:gone { }
+tracepoint:syscalls:sys_enter_fsync { @n = count(); }
+END
+)" 'tracepoint:syscalls:sys_enter_fsync { @n = count(); }' "... but a tracepoint is something to wait for"
+expand >/dev/null <<'END'
+#pragma optional "gone"
+usdt:__EXE__:msg_exec { }
+END
+like "$? $(cat "$tmp/err")" '^1 .*t.bt:1:18: error: #pragma optional takes names' "what is no name is an error, at its place"
+
+# The table of an enum that only a clause left out would read is left out as well.
+unlike "$(expand <<'END'
+#pragma optional
+usdt:__EXE__:msg_exec { @n = count(); }
+usdt:__EXE__:spdk:gone { printf("%s\n", @target[arg1]); }
+END
+)" '@target' "a clause that is left out asks for no table"
+
+done_testing
