@@ -48,7 +48,6 @@ matrix patchelf patchelf
 matrix debian-archive-keyring -
 bench gdb gdb
 bench dwarves dwarves
-bench time time
 EOF
 }
 

@@ -1,18 +1,142 @@
 #!/usr/bin/env bash
-# Runs every benchmark beside it and prints their tables; BENCH='types ...' chooses.
+# make bench: what btgen costs, next to the tools that do part of its work, measured side by side in this run.
+#
+#   tests/bench/run.sh [ROW]...      all rows, or these (row_ROW below); so does BENCH='ROW ...'
+#
+# A row is a function row_NAME that calls `compare` once or more: the first command is btgen's, the others are
+# divided by it. What a row needs and this machine lacks is printed as the reason why the row is skipped.
+# ROUNDS: how often each command runs after the first time (7). Figures of different runs are not comparable:
+# only the ratios of one run mean something.
 set -euo pipefail
 
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+build=${BTGEN_BUILD:-$top/build}
+btgen=$build/btgen
+target=$top/tests/targets/nvmf_tgt
+bpftrace=${BTGEN_BPFTRACE:-bpftrace}
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/btgen-bench.XXXXXX")
+pid=0
+
+cleanup() {
+	[ "$pid" = 0 ] || { kill "$pid" && wait "$pid"; } 2>/dev/null || :
+	rm -rf "$tmp"
+}
+trap cleanup EXIT
+trap 'exit 1' INT TERM HUP
+
+# compare TITLE LABEL COMMAND... [--- LABEL COMMAND...]...
+compare() {
+	printf '%s\n' "$1"
+	shift
+	"$top/tests/bench/timeit.py" -n "${ROUNDS:-7}" "$@" || failed=1
+}
+
+skip() {
+	printf '%s\n  skipped: %s\n' "$1" "$2"
+}
+
+has() {
+	command -v "$1" >/dev/null
+}
+
+# with_target: a process to look at, its PID in $pid
+with_target() {
+	[ "$pid" = 0 ] || return 0
+	mkfifo "$tmp/in"
+	"$target" -m 0xC --wait <"$tmp/in" >/dev/null 2>&1 &
+	pid=$!
+	exec 9>"$tmp/in"
+}
+
+# From the start of bpftrace.sh to the exec of bpftrace, its version asked for included. The bpftrace here is a script that
+# passes that question on to the real one and does not run programs.
+row_start() {
+	local title="start: bpftrace.sh PID nvmf.bt, until bpftrace is started"
+	if [ "$(id -u)" != 0 ] || ! has "$bpftrace"; then
+		skip "$title" "needs root and bpftrace"
+		return
+	fi
+	with_target
+	printf '#!/bin/sh\n[ "$1" = --version ] || exit 0\nexec %s --version\n' "$(command -v "$bpftrace")" >"$tmp/bpftrace"
+	chmod +x "$tmp/bpftrace"
+	"$btgen" expand -p $pid nvmf -e 'interval:ms:1 { exit(); }' >"$tmp/nvmf.bt"
+	compare "$title" \
+		'bpftrace.sh' "$top/scripts/bpftrace.sh" -q --bpftrace "$tmp/bpftrace" $pid nvmf \
+		--- "of that: $bpftrace --version" "$bpftrace" --version \
+		--- "$bpftrace -e 'BEGIN { exit(); }'" "$bpftrace" -e 'BEGIN { exit(); }' \
+		--- "$bpftrace nvmf.bt as expanded, and exit" "$bpftrace" -p $pid "$tmp/nvmf.bt"
+}
+
+row_expand() {
+	local title="expand: a script's program, out of the process's files"
+	with_target
+	compare "$title" \
+		'btgen expand -p PID nvmf.bt' "$btgen" expand -p $pid --for 0.17 nvmf \
+		--- 'btgen expand -x /bin/true -e BEGIN' "$btgen" expand -x /bin/true --for 0.17 -e 'BEGIN { exit(); }'
+}
+
+row_probes() {
+	local title="probes: those of a large library" lib='' file
+	while read -r file; do
+		if readelf -SW "$file" 2>/dev/null | grep -q stapsdt; then
+			lib=$file
+			break
+		fi
+	done < <(find -L /usr/lib/jvm /usr/lib/x86_64-linux-gnu /usr/lib/aarch64-linux-gnu /usr/lib64 \
+		\( -name libjvm.so -o -name 'libstdc++.so.6' -o -name libc.so.6 \) -printf '%s %p\n' 2>/dev/null |
+		sort -rn | cut -d ' ' -f 2)
+	if [ -z "$lib" ]; then
+		skip "$title" "no libjvm.so, libstdc++.so.6 or libc.so.6 with probes in the usual folders"
+		return
+	fi
+	local -a list=()
+	! has "$bpftrace" || list=(--- "$bpftrace -l usdt:FILE:*" "$bpftrace" -l "usdt:$lib:*")
+	compare "$title, $lib" \
+		'btgen probes -x FILE' "$btgen" probes -x "$lib" \
+		--- 'readelf -n FILE' readelf -n "$lib" ${list[@]+"${list[@]}"}
+}
+
+row_enums() {
+	local title="enums: one of nvmf_tgt"
+	if ! has gdb; then
+		skip "$title" "no gdb"
+		return
+	fi
+	compare "$title" \
+		'btgen enums -x nvmf_tgt nvmf_tgt_state' "$btgen" enums -x "$target" nvmf_tgt_state \
+		--- 'gdb -batch -ex "ptype enum ..."' gdb -nx -batch -ex 'ptype enum nvmf_tgt_state' "$target"
+}
+
+# A table of its own: many inputs, many tools
+row_types() {
+	BTGEN_BUILD=$build "$top/tests/bench/types.py" || failed=1
+}
+
+row_kernel() {
+	local title="types: one of the kernel"
+	if [ ! -r /sys/kernel/btf/vmlinux ] || ! has pahole; then
+		skip "$title" "needs /sys/kernel/btf/vmlinux and pahole"
+		return
+	fi
+	compare "$title" \
+		'btgen types --btf vmlinux task_struct' "$btgen" types --btf vmlinux task_struct \
+		--- 'pahole -C task_struct' pahole -C task_struct /sys/kernel/btf/vmlinux
+}
+
 main() {
-	local here script name
-	here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-	export BTGEN_BUILD=${BTGEN_BUILD:-$here/../../build}
-	for script in "$here"/*.py "$here"/*.sh; do
-		name=${script##*/}
-		name=${name%.*}
-		if [ "$name" = run ] || [ ! -x "$script" ]; then continue; fi
-		if [ -n "${BENCH:-}" ] && [[ " $BENCH " != *" $name "* ]]; then continue; fi
-		"$script"
+	local row
+	failed=0
+	# shellcheck disable=SC2086 # a list of names
+	[ $# -gt 0 ] || set -- ${BENCH:-start expand probes enums kernel types}
+	printf '  %-44s %12s %12s %10s %9s\n' "(medians of ${ROUNDS:-7})" CPU elapsed memory "CPU ratio"
+	for row; do
+		if ! declare -F "row_$row" >/dev/null; then
+			printf 'run.sh: no row %s\n' "$row" >&2
+			exit 2
+		fi
+		"row_$row"
 	done
+	exit $failed
 }
 
 main "$@"
