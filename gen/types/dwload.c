@@ -5,23 +5,12 @@
 
 #include "types/dwfind.h"
 #include "types/dwmember.h"
-
-/** Qualified names of the scopes of one unit, in the order of their places. */
-struct scope {
-	const void *start,
-	    *end;	 /**< the DIEs in between are inside; end NULL: until the unit's end */
-	struct str name; /**< "ns::Outer" */
-};
-
-struct unit_scopes {
-	VEC(struct scope) list;
-};
+#include "types/dwscope.h"
 
 struct dwloader {
 	struct ctype_source source; /**< first: a ctype knows its loader by this */
 	struct dwsrc *src;
-	struct map types;  /**< place of a DIE (8 bytes) -> struct ctype */
-	struct map scopes; /**< place of a unit's top DIE -> struct unit_scopes */
+	struct map types; /**< place of a DIE (8 bytes) -> struct ctype */
 	dwload_elsewhere_fn *elsewhere;
 	void *ctx;
 };
@@ -44,13 +33,6 @@ void dwload_set_elsewhere(struct dwsrc *src, dwload_elsewhere_fn *fn, void *ctx)
 	struct dwloader *l = loader_of(src);
 	l->elsewhere = fn;
 	l->ctx = ctx;
-}
-
-static struct str key_of(struct arena *a, const void *place)
-{
-	const void **copy = arena_alloc(a, sizeof(*copy));
-	*copy = place;
-	return (struct str){(const char *)copy, sizeof(*copy)};
 }
 
 static bool attr_uint(Dwarf_Die *die, unsigned name, uint64_t *ret)
@@ -76,69 +58,6 @@ static bool type_die_of(Dwarf_Die *die, Dwarf_Die *ret)
 	return dwarf_attr_integrate(die, DW_AT_type, &at) && dwarf_formref_die(&at, ret);
 }
 
-// --- names with their scopes
-
-static void add_scopes(struct dwloader *l, struct unit_scopes *us, struct dwwalk *w,
-		       Dwarf_Die *parent, struct str outer, unsigned depth)
-{
-	struct dwsrc *src = l->src;
-	Dwarf_Die die;
-	size_t open = SIZE_MAX;
-	for (bool more = dwsrc_child(src, w, parent, &die); more;
-	     more = dwsrc_sibling(src, w, &die, &die)) {
-		if (open != SIZE_MAX)
-			us->list.v[open].end = die.addr;
-		open = SIZE_MAX;
-		if (!dwquery_is_scope(dwarf_tag(&die)) || !dwarf_haschildren(&die) ||
-		    depth + 1 >= DWSRC_MAX_DEPTH)
-			continue;
-		const char *z = dwsrc_name(&die);
-		struct str name = outer;
-		Dwarf_Attribute at;
-		if (dwarf_attr(&die, DW_AT_specification, &at))
-			name = dwquery_qualified_name(src->arena, &die);
-		else if (z && outer.n)
-			name =
-			    str_from(arena_printf(src->arena, STR_FMT "::%s", STR_ARG(outer), z));
-		else if (z)
-			name = str_from(z);
-		open = us->list.n;
-		vec_push(src->arena, &us->list, (struct scope){die.addr, NULL, name});
-		add_scopes(l, us, w, &die, name, depth + 1);
-	}
-	// The last one ends where its parent does: an inner interval found later is always the nearer one.
-	if (open != SIZE_MAX)
-		us->list.v[open].end = w->last ? (const char *)w->last + 1 : NULL;
-}
-
-/** Name of the scope around @die: the last interval that starts before it and has not ended. */
-static struct str scope_of(struct dwloader *l, Dwarf_Die *die)
-{
-	Dwarf_Die unit;
-	if (!dwarf_diecu(die, &unit, NULL, NULL) || dwsrc_is_c(&unit))
-		return (struct str){0};
-	struct str key = {(const char *)&unit.addr, sizeof(unit.addr)};
-	struct unit_scopes *us = map_get(&l->scopes, key);
-	if (!us) {
-		us = arena_new(l->src->arena, struct unit_scopes);
-		struct dwwalk w = {0};
-		add_scopes(l, us, &w, &unit, (struct str){0}, 0);
-		map_put(l->src->arena, &l->scopes, key_of(l->src->arena, unit.addr), us);
-	}
-	size_t lo = 0, hi = us->list.n;
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-		if ((uintptr_t)us->list.v[mid].start < (uintptr_t)die->addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	while (lo-- > 0)
-		if (!us->list.v[lo].end || (uintptr_t)us->list.v[lo].end > (uintptr_t)die->addr)
-			return us->list.v[lo].name;
-	return (struct str){0};
-}
-
 static struct str name_with_scopes(struct dwloader *l, Dwarf_Die *die)
 {
 	const char *z = dwsrc_name(die);
@@ -148,7 +67,7 @@ static struct str name_with_scopes(struct dwloader *l, Dwarf_Die *die)
 	Dwarf_Die spec = *die;
 	if (dwarf_attr(die, DW_AT_specification, &at))
 		dwarf_formref_die(&at, &spec);
-	struct str outer = scope_of(l, &spec);
+	struct str outer = dwscope_of(l->src, &spec);
 	if (!outer.n)
 		return str_from(z);
 	return str_from(arena_printf(l->src->arena, STR_FMT "::%s", STR_ARG(outer), z));
@@ -344,7 +263,7 @@ struct ctype *dwload_type(struct dwsrc *src, Dwarf_Die *die)
 	t = arena_new(src->arena, struct ctype);
 	t->kind = CTYPE_OPAQUE;
 	t->is_complete = true;
-	map_put(src->arena, &l->types, key_of(src->arena, die->addr), t);
+	map_put(src->arena, &l->types, dwsrc_key(src->arena, die->addr), t);
 
 	// Chains (pointer to pointer to array ...) recurse; in a damaged file they may never end.
 	if (l->src->depth >= DWSRC_MAX_DEPTH)

@@ -51,13 +51,14 @@ struct dwsrc {
 	struct map
 	    missing; /**< names of .dwo files that are not there, in the order they were missed */
 	unsigned n_missing;
-	void *loader;	  /**< dwload's memory; NULL until used */
-	void *index;	  /**< dwfind's, of all names; NULL until it is worth its cost */
-	unsigned n_walks; /**< questions that dwfind has answered by a walk */
-	unsigned n_scans; /**< ... or by dwscan */
-	void *scan;	  /**< dwscan's; NULL until used, or when it cannot */
-	bool no_scan;	  /**< it cannot */
-	unsigned depth;	  /**< nesting of dwload at this moment */
+	struct map scopes; /**< dwscope's memory: place of a unit's top DIE -> its scopes */
+	void *loader;	   /**< dwload's memory; NULL until used */
+	void *index;	   /**< dwfind's, of all names; NULL until it is worth its cost */
+	unsigned n_walks;  /**< questions that dwfind has answered by a walk */
+	unsigned n_scans;  /**< ... or by dwscan */
+	void *scan;	   /**< dwscan's; NULL until used, or when it cannot */
+	bool no_scan;	   /**< it cannot */
+	unsigned depth;	   /**< nesting of dwload at this moment */
 };
 
 /**
@@ -83,6 +84,8 @@ const char *dwsrc_name(Dwarf_Die *die);
  * its unit is not there.
  */
 bool dwsrc_signature(Dwarf_Die *die, Dwarf_Die *ret);
+/** A key for a map: @place itself, eight bytes kept in @a. */
+struct str dwsrc_key(struct arena *a, const void *place);
 /** The unit with top DIE @unit is C (or assembler): it has no scopes, and no types inside of types. */
 bool dwsrc_is_c(Dwarf_Die *unit);
 /** DW_AT_name of the unit that holds @die, or "?". */

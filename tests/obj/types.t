@@ -151,6 +151,19 @@ else
 	skip "python3.11" "no python3.11-dbg"
 fi
 
+# Other machines: the compiler that made the object checks what is printed, byte order and pointer size included.
+sed 's/unsigned long b3/unsigned long long b3/; s/__int128 i128;//; /stdbool/s/.*/typedef _Bool bool;/' "$tmp/t.c" >"$tmp/cross.c"
+for machine in aarch64 powerpc64 s390x i386 riscv64; do
+	if ! clang --target=$machine-linux-gnu -g -w -ffreestanding -c -o "$tmp/cross.o" "$tmp/cross.c" 2>/dev/null; then
+		skip "C for $machine" "no clang for it"
+		continue
+	fi
+	"$btgen" types -x "$tmp/cross.o" --assert item pk al zero un big anon_t >"$tmp/h.h" 2>"$tmp/err" &&
+		clang --target=$machine-linux-gnu -w -ffreestanding -fsyntax-only -xc "$tmp/h.h" 2>>"$tmp/err" &&
+		[ "$(grep -c _Static_assert "$tmp/h.h")" -gt 50 ]
+	tap_result $? "C for $machine: the printed C has the same layout there" || sed 's/^/#   /' "$tmp/err" | head -n 5
+done
+
 # gcc puts each type unit of a .dwo into a section of its own, which is for dwp to join; gdb and readelf fail on it, too.
 build g++ "-g -gsplit-dwarf -fdebug-types-section" x.cc
 out=$("$btgen" types -x "$tmp/p" ns::Derived 2>&1)
