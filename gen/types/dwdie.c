@@ -1,0 +1,236 @@
+#include "types/dwdie.h"
+
+#include <dwarf.h>
+#include <string.h>
+
+static uint64_t get_uleb(struct dwreader *r)
+{
+	uint64_t v = 0;
+	for (unsigned shift = 0; r->p < r->end; shift += 7) {
+		uint8_t b = *r->p++;
+		if (shift < 64)
+			v |= (uint64_t)(b & 0x7f) << shift;
+		if (b < 0x80)
+			return v;
+	}
+	r->has_failed = true;
+	return 0;
+}
+
+static uint64_t get_uint(struct dwreader *r, unsigned size)
+{
+	if ((size_t)(r->end - r->p) < size) {
+		r->has_failed = true;
+		return 0;
+	}
+	uint64_t v = 0;
+	for (unsigned i = 0; i < size; i++)
+		v |= (uint64_t)r->p[i] << 8 * (r->u->big ? size - 1 - i : i);
+	r->p += size;
+	return v;
+}
+
+static void skip(struct dwreader *r, uint64_t n)
+{
+	if ((uint64_t)(r->end - r->p) < n)
+		r->has_failed = true;
+	else
+		r->p += n;
+}
+
+static void skip_string(struct dwreader *r)
+{
+	const uint8_t *nul = memchr(r->p, 0, (size_t)(r->end - r->p));
+	if (!nul)
+		r->has_failed = true;
+	else
+		r->p = nul + 1;
+}
+
+static void read_name(struct dwreader *r, unsigned form, struct dwdie *d)
+{
+	d->name_form = form;
+	switch (form) {
+	case DW_FORM_string:
+		d->name_at = (uint64_t)(r->p - (const uint8_t *)r->u->info.p);
+		skip_string(r);
+		break;
+	case DW_FORM_strp:
+	case DW_FORM_line_strp:
+		d->name_at = get_uint(r, r->h.off_size);
+		break;
+	case DW_FORM_strx:
+		d->name_at = get_uleb(r);
+		break;
+	default: // strx1 to strx4
+		d->name_at = get_uint(r, form - DW_FORM_strx1 + 1);
+	}
+}
+
+static void run_step(struct dwreader *r, const struct dwstep *step, struct dwdie *d)
+{
+	switch (step->op) {
+	case DWOP_SKIP:
+		skip(r, step->n);
+		break;
+	case DWOP_LEB:
+		get_uleb(r);
+		break;
+	case DWOP_STRING:
+		skip_string(r);
+		break;
+	case DWOP_BLOCK1:
+		skip(r, get_uint(r, 1));
+		break;
+	case DWOP_BLOCK2:
+		skip(r, get_uint(r, 2));
+		break;
+	case DWOP_BLOCK4:
+		skip(r, get_uint(r, 4));
+		break;
+	case DWOP_BLOCK:
+		skip(r, get_uleb(r));
+		break;
+	case DWOP_NAME:
+		read_name(r, step->n, d);
+		break;
+	case DWOP_SIBLING: {
+		uint64_t to = step->n ? get_uint(r, step->n) : get_uleb(r);
+		// Only forward and inside of the unit: anything else is damage, which libdw may describe.
+		if (to > (uint64_t)(r->end - r->unit) || r->unit + to <= r->p)
+			r->has_failed = true;
+		else
+			d->sibling = r->unit + to;
+		break;
+	}
+	case DWOP_DECL:
+		d->is_decl |= get_uint(r, 1) != 0;
+		break;
+	default:
+		break;
+	}
+}
+
+/** The next DIE at r->p; false at the end of a list of siblings, and on damage. */
+bool dwdie_next(struct dwreader *r, struct dwdie *d)
+{
+	d->off = (uint64_t)(r->p - (const uint8_t *)r->u->info.p);
+	uint64_t code = r->p < r->end ? get_uleb(r) : 0;
+	if (!code || r->has_failed)
+		return false;
+	const struct dwabbrevs *t = &r->abbrevs;
+	if (code >= t->by_code.n || !t->by_code.v[code].is_known) {
+		r->has_failed = true;
+		return false;
+	}
+	const struct dwabbrev *ab = &t->by_code.v[code];
+	d->ab = ab;
+	d->is_decl = ab->is_decl;
+	d->name_form = 0;
+	d->sibling = NULL;
+	const struct dwstep *step = &t->steps.v[ab->first], *last = step + ab->n;
+	for (; step < last; step++)
+		run_step(r, step, d);
+	return !r->has_failed;
+}
+
+void dwdie_skip_children(struct dwreader *r, const struct dwdie *d)
+{
+	if (!d->ab->has_children)
+		return;
+	if (d->sibling) {
+		r->p = d->sibling;
+		return;
+	}
+	for (uint64_t depth = 1; depth;) {
+		struct dwdie child;
+		if (dwdie_next(r, &child)) {
+			if (child.sibling && child.ab->has_children)
+				r->p = child.sibling;
+			else
+				depth += child.ab->has_children;
+		} else if (r->has_failed || r->p >= r->end) {
+			return;
+		} else {
+			depth--;
+		}
+	}
+}
+
+static struct str string_at(struct str section, uint64_t off)
+{
+	if (off >= section.n)
+		return (struct str){0};
+	size_t n = section.n - off;
+	const char *nul = memchr(section.p + off, 0, n);
+	return (struct str){section.p + off, nul ? (size_t)(nul - section.p - off) : 0};
+}
+
+struct str dwdie_name(struct dwreader *r, const struct dwdie *d)
+{
+	switch (d->name_form) {
+	case 0:
+		return (struct str){0};
+	case DW_FORM_string:
+		return string_at(r->u->info, d->name_at);
+	case DW_FORM_strp:
+		return string_at(r->u->str, d->name_at);
+	case DW_FORM_line_strp:
+		return string_at(r->u->line_str, d->name_at);
+	default: {
+		uint64_t at;
+		struct str table = r->u->str_offsets;
+		if (__builtin_mul_overflow(d->name_at, r->h.off_size, &at) ||
+		    __builtin_add_overflow(at, r->str_base, &at) || at >= table.n ||
+		    table.n - at < r->h.off_size) {
+			r->has_failed = true;
+			return (struct str){0};
+		}
+		struct reader entry;
+		reader_init(&entry, table.p + at, r->h.off_size, r->u->big);
+		return string_at(r->u->str, reader_uint(&entry, r->h.off_size));
+	}
+	}
+}
+
+/** Equal to the wanted name; exact, as the needle is. */
+bool dwdie_has_name(struct dwreader *r, const struct dwdie *d, struct str name)
+{
+	const struct str *section = NULL;
+	if (d->name_form == DW_FORM_strp)
+		section = &r->u->str;
+	else if (d->name_form == DW_FORM_string)
+		section = &r->u->info;
+	else
+		return str_eq(dwdie_name(r, d), name);
+	// Most names differ in their first bytes: no strlen.
+	size_t n = name.n;
+	return d->name_at < section->n && section->n - d->name_at > n &&
+	       memcmp(section->p + d->name_at, name.p, n) == 0 &&
+	       section->p[d->name_at + n] == '\0';
+}
+
+bool dwdie_begin(struct dwreader *r, const struct dwunit_span *span)
+{
+	const struct dwunits *u = r->u;
+	struct reader in;
+	Dwarf_Die top;
+	Dwarf_Attribute at;
+	Dwarf_Word base;
+	reader_init(&in, u->info.p + span->off, span->end - span->off, u->big);
+	r->has_failed = !dwunits_read_header(&in, &r->h) ||
+			!dwabbrevs_compile(&r->abbrevs, u->abbrev, u->big, r->h.abbrev_off,
+					   r->h.version, r->h.addr_size, r->h.off_size) ||
+			!dwarf_offdie(u->src->dbg, span->off + reader_offset(&in), &top);
+	if (r->has_failed)
+		return false;
+	r->unit = (const uint8_t *)u->info.p + span->off;
+	r->p = in.p;
+	r->end = (const uint8_t *)u->info.p + span->end;
+	// The table's header is as long as a unit's length, a version and padding.
+	r->str_base = 2 * r->h.off_size;
+	if (dwarf_attr(&top, DW_AT_str_offsets_base, &at) && dwarf_formudata(&at, &base) == 0)
+		r->str_base = base;
+	r->is_c = dwsrc_is_c(&top);
+	return true;
+}
