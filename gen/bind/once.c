@@ -42,15 +42,25 @@ static void unwrap_predicate(struct bind *b, struct script_clause *c)
 	c->predicate = (struct script_range){0};
 }
 
+/** Before 0.22 a variable is the whole clause's, blocks or not: each body's get names of their own. */
+static void rename_variables(struct bind *b, struct script_clause *c, unsigned n)
+{
+	for (struct token *t = c->body.first; t != c->body.last; t = t->next)
+		if (t->kind == TOK_IDENT && t->text.p[0] == '$' && str_is_ident(str_from_offset(t->text, 1)))
+			t->text = str_from(arena_printf(b->arena, STR_FMT "_%u", STR_ARG(t->text), n));
+}
+
 void once_merge(struct bind *b, struct token **list, const char *kind)
 {
 	struct script_clause *first = find_clause(b, kind, 0);
 	if (!first || dialect_has_many_begins(b->version))
 		return;
 	struct script_clause *next;
+	unsigned n = 1;
 	while ((next = find_clause(b, kind, (size_t)(first - b->script.clauses.v) + 1))) {
 		unwrap_predicate(b, first);
 		unwrap_predicate(b, next);
+		rename_variables(b, next, ++n);
 		struct script_range whole = {next->attach.v[0].range.first, next->body.last};
 		edit_move_after(list, next->body, last_statement(first));
 		edit_remove(list, (struct script_range){whole.first, next->attach.v[0].range.last});

@@ -12,12 +12,16 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "out/dialect.h"
 #include "run/relay.h"
 
 #define READY_POLL_MS 5 // how often bpftrace is looked at until it is attached
+#define STOP_LOOK_MS 60 // how often it is looked at once it was told to end
+#define STOP_LOOKS 4 // that many looks in a row, longer than its last wait, mean it has not heard
+#define LAST_EVENTS_MS 250 // what the target did at its end is read at most 100 ms later
 #define NUMBER_LENGTH 24
 
 /** One run. */
@@ -35,6 +39,10 @@ struct runner {
 	bool ready;	 // the probes are attached
 	bool out_failed; // the reader of our output has gone, or the disk is full
 	unsigned interrupts;
+	unsigned long stop_at;	 // ms: the target has ended, bpftrace is to follow then; 0: no
+	bool stopping;		 // it was told to end
+	unsigned idle_looks;	 // how often since then it was seen to wait for events, in a row
+	unsigned long looked_at; // ms, of the last such look
 	int status;
 };
 
@@ -63,6 +71,13 @@ static bool open_output(struct runner *r)
 			return true;
 	}
 	return diag_error(r->diag, NULL, "-o: cannot write %s: %s", path, strerror(errno));
+}
+
+static unsigned long now_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (unsigned long)t.tv_sec * 1000 + (unsigned long)t.tv_nsec / 1000000;
 }
 
 /** The file is wanted now: empties or makes it. */
@@ -102,6 +117,9 @@ static void stop_bpftrace(struct runner *r, int sig)
 {
 	if (r->pid > 0)
 		kill(r->pid, sig);
+	r->stopping = true;
+	r->idle_looks = 0;
+	r->looked_at = now_ms();
 }
 
 static void flush_output(struct runner *r)
@@ -296,6 +314,30 @@ static void take_signal(struct runner *r)
 	r->interrupts++;
 }
 
+/**
+ * bpftrace 0.17 and 0.23 lose a signal that comes while they handle output, and go on. One that still waits for events,
+ * look after look and with nothing to say, has lost it. (After detaching it waits once more, for 100 ms.)
+ */
+static void stop_again_if_lost(struct runner *r, bool had_output)
+{
+	if (had_output)
+		r->idle_looks = 0;
+	if (!r->stopping || now_ms() - r->looked_at < STOP_LOOK_MS)
+		return;
+	r->looked_at = now_ms();
+	r->idle_looks = is_waiting_for_events(r->pid) ? r->idle_looks + 1 : 0;
+	if (r->idle_looks >= STOP_LOOKS)
+		stop_bpftrace(r, SIGINT);
+}
+
+/** How long to wait for something to happen, in ms. */
+static int wait_time(const struct runner *r)
+{
+	if (!r->ready || r->relay.out_line.n)
+		return READY_POLL_MS;
+	return r->stopping || r->stop_at ? STOP_LOOK_MS : -1;
+}
+
 /** Reads what has come through @fd; -1 in *fd at its end. Returns whether there was anything. */
 static bool take_bytes(int *fd, struct relay *relay, void (*take)(struct relay *, struct str))
 {
@@ -322,7 +364,8 @@ static void relay_until_end(struct runner *r)
 		    {.fd = r->signals, .events = POLLIN},
 		    {.fd = r->target_end, .events = POLLIN},
 		};
-		int n = poll(fds, 4, r->ready && !r->relay.out_line.n ? -1 : READY_POLL_MS);
+		int n = poll(fds, 4, wait_time(r));
+		bool had_output = n > 0 && (fds[0].revents || fds[1].revents);
 		if (n < 0 && errno != EINTR)
 			break;
 		if (n <= 0) {
@@ -336,7 +379,7 @@ static void relay_until_end(struct runner *r)
 				take_signal(r);
 			if (fds[3].revents) {
 				r->target_end = -1;
-				stop_bpftrace(r, SIGINT);
+				r->stop_at = now_ms() + LAST_EVENTS_MS;
 			}
 		}
 		// Data come through only once all is attached, BEGIN's too: bpftrace is just too busy to be seen.
@@ -344,6 +387,11 @@ static void relay_until_end(struct runner *r)
 		if (!r->ready && (r->relay.attached || busy || is_waiting_for_events(r->pid)))
 			become_ready(r);
 		flush_output(r);
+		stop_again_if_lost(r, had_output);
+		if (r->stop_at && now_ms() >= r->stop_at) {
+			r->stop_at = 0;
+			stop_bpftrace(r, SIGINT);
+		}
 	}
 	relay_end(&r->relay);
 }
