@@ -59,6 +59,7 @@ struct img {
 	struct debug_search *search;  /**< of debugfile.c; NULL until asked for */
 	void *types;		      /**< struct dwsrc, of types/; NULL until asked for */
 	void (*types_fini)(void *);   /**< how to close it; NULL: nothing to do */
+	void *argnotes;		      /**< of argnote.c; NULL until asked for */
 	struct str shdrs, phdrs;      /**< the tables as in the file, whole entries */
 	unsigned n_sections, n_phdrs; /**< section 0 is counted */
 	struct str names;	      /**< section names (.shstrtab), read when first asked for */
@@ -101,6 +102,11 @@ bool img_read_section(struct img *img, struct img_section *s);
 
 /** File offset of link-time address @addr by the program headers; false when no segment holds it in the file. */
 bool img_addr_to_offset(struct img *img, uint64_t addr, uint64_t *ret);
+/**
+ * What to add to a link-time address in a process that has mapped the code from file offset @offset at address
+ * @start; false when no executable segment is there.
+ */
+bool img_load_bias(struct img *img, uint64_t start, uint64_t offset, uint64_t *ret);
 /** Up to @n bytes of code at @addr; returns how many there are, 0 when no executable segment has it in the file. */
 size_t img_read_code(struct img *img, uint64_t addr, void *buf, size_t n);
 
