@@ -1,11 +1,16 @@
 /** btgen probes - lists the USDT probes of files and processes. */
+#include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "base/vec.h"
 #include "cmd.h"
+#include "out/dialect.h"
 #include "probes_print.h"
+#include "run/bpftrace.h"
 #include "target/proc.h"
 
 struct pattern {
@@ -17,6 +22,7 @@ struct listing {
 	struct arena arena;
 	struct diag diag;
 	bool verbose, json;
+	unsigned version; /**< of the bpftrace that would attach; 0: there is none */
 	size_t n_processes;
 	VEC(struct pattern) patterns;
 	VEC(struct probes_file) files;
@@ -34,8 +40,9 @@ static void usage(FILE *out)
 	      "A PATTERN is NAME or PROVIDER:NAME and can contain * and ?.\n\n"
 	      "  -x FILE    an ELF file: program, library, separate debug file; can be repeated\n"
 	      "  -p PID     a process; can be repeated\n"
-	      "  -v         say in words what the arguments are, and file offsets\n"
-	      "  --json     one JSON array, for programs\n"
+	      "  -v         everything: types, names, source lines, places in words\n"
+	      "  --json     the same as one JSON array, for programs\n"
+	      "  --for VERSION  the bpftrace to say of whether it can attach [the installed one]\n"
 	      "  -h, --help this text\n\n"
 	      "Exit status: 0, 1 when a file could not be read whole or a PATTERN matches nothing, "
 	      "2 usage.\n",
@@ -43,7 +50,7 @@ static void usage(FILE *out)
 }
 
 /** Reads the probes of one file; what is wrong has been said. */
-static void add_file(struct listing *l, const char *path, struct str shown,
+static void add_file(struct listing *l, const char *path, struct str shown, const struct proc *p,
 		     const struct proc_file *mapped)
 {
 	struct img *img;
@@ -51,9 +58,21 @@ static void add_file(struct listing *l, const char *path, struct str shown,
 	if (!img_open(&l->arena, &l->diag, path, shown, &img))
 		return;
 	f.machine = img->machine;
-	if (sdt_read(img, &f.probes))
+	if (p && !mapped->host_path.n)
+		img_set_root(img, str_from(arena_printf(&l->arena, "/proc/%d/root", p->pid)),
+			     mapped->path);
+	if (p && img_load_bias(img, mapped->start, mapped->offset, &f.bias)) {
+		f.is_mapped = true;
+		f.pid = p->pid;
+	}
+	// Files stay open only for what is asked of them: a process has hundreds.
+	bool good = sdt_read(img, &f.probes);
+	if (good && f.probes.n_probes && (l->verbose || l->json))
+		f.img = img;
+	if (good)
 		vec_push(&l->arena, &l->files, f);
-	img_close(img);
+	if (!f.img)
+		img_close(img);
 }
 
 static void add_process(struct listing *l, int pid)
@@ -70,7 +89,7 @@ static void add_process(struct listing *l, int pid)
 			diag_warning(&l->diag, &at, "this file of process %d cannot be opened",
 				     pid);
 		else if (img_is_elf(path))
-			add_file(l, path, f->path, f);
+			add_file(l, path, f->path, p, f);
 	}
 	if (!proc_is_same(p))
 		diag_error(&l->diag, NULL, "process %d has ended meanwhile", pid);
@@ -136,6 +155,78 @@ static void complain(struct listing *l, const struct sdt_list *all)
 	}
 }
 
+/** Bytes that every bpftrace takes in the name of a probe. */
+static bool can_spell(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		char c = s.p[i];
+		if (!(c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+		      (c >= 'A' && c <= 'Z')))
+			return false;
+	}
+	return s.n > 0;
+}
+
+/** Why this bpftrace cannot attach to the probe, or empty. */
+static struct str why_not(struct listing *l, const struct sdt_probe *p, const struct probeargs *pa)
+{
+	if (!can_spell(p->provider) || !can_spell(p->name))
+		return STR("its attach points have no way to spell the name");
+	for (size_t i = 0; i < pa->n_sites; i++) {
+		const struct probesite *s = &pa->sites[i];
+		if (s->site->doubt == SDT_NO_CODE)
+			return STR("the file has no code at a site");
+		for (size_t k = 0; dialect_has_libbpf_usdt(l->version) && k < s->n_args; k++)
+			if (sdtarg_is_beyond_libbpf(&s->args[k].operand))
+				return str_from(arena_printf(
+				    &l->arena, "it cannot read the place of arg%zu, " STR_FMT, k,
+				    STR_ARG(s->args[k].operand.text)));
+	}
+	return (struct str){0};
+}
+
+/** The counter that tracers raise, as it is in the process at this moment. */
+static void read_counter(const struct probes_file *f, const struct sdt_probe *p, int mem,
+			 struct probes_extra *x)
+{
+	uint16_t value;
+	uint64_t semaphore = probes_semaphore(p);
+	if (!semaphore || mem < 0 || !file_read_at(mem, &value, sizeof(value), semaphore + f->bias))
+		return;
+	x->has_counter = true;
+	x->counter = value;
+}
+
+static void find_extra(struct listing *l, struct probes_file *f)
+{
+	char path[32];
+	int mem = -1;
+	if (f->is_mapped) {
+		snprintf(path, sizeof(path), "/proc/%d/mem", f->pid);
+		mem = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	f->extra = arena_array(&l->arena, struct probes_extra, f->probes.n_probes + 1);
+	for (size_t i = 0; i < f->probes.n_probes; i++) {
+		const struct sdt_probe *p = &f->probes.probes[i];
+		struct probes_extra *x = &f->extra[i];
+		probeargs_read(f->img, p, &x->args);
+		read_counter(f, p, mem, x);
+		x->bpftrace = l->version;
+		x->is_unsaid = !l->version;
+		if (l->version)
+			x->why_not = why_not(l, p, &x->args);
+	}
+	if (mem >= 0)
+		close(mem);
+}
+
+static void find_version(struct listing *l)
+{
+	struct bpftrace bt;
+	if (!l->version && bpftrace_find(&l->arena, &l->diag, NULL, true, &bt) == 0)
+		l->version = bt.version;
+}
+
 static void list(struct listing *l)
 {
 	struct sdt_list *all = arena_array(&l->arena, struct sdt_list, l->files.n + 1);
@@ -149,11 +240,19 @@ static void list(struct listing *l)
 	}
 	size_t n = filter(l);
 	complain(l, all);
+	if (n && (l->json || l->verbose)) {
+		find_version(l);
+		for (size_t i = 0; i < l->files.n; i++)
+			find_extra(l, &l->files.v[i]);
+	}
 	if (l->json)
 		probes_print_json(stdout, l->files.v, l->files.n);
+	else if (l->verbose)
+		probes_print_verbose(stdout, l->files.v, l->files.n);
 	else
-		probes_print_text(stdout, l->files.v, l->files.n,
-				  l->verbose || l->n_processes || l->files.n > 1, l->verbose);
+		probes_print_text(stdout, l->files.v, l->files.n, l->n_processes || l->files.n > 1);
+	for (size_t i = 0; i < l->files.n; i++)
+		img_close(l->files.v[i].img);
 	if (!n && !l->patterns.n && !l->diag.n_errors)
 		fputs(l->n_processes ? "btgen: no file of the process has USDT probes\n"
 				     : "btgen: no USDT probes in there\n",
@@ -164,8 +263,10 @@ static void list(struct listing *l)
 
 int cmd_probes(int argc, char **argv)
 {
-	static const struct option options[] = {
-	    {"help", no_argument, NULL, 'h'}, {"json", no_argument, NULL, 'j'}, {0}};
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
+						{"json", no_argument, NULL, 'j'},
+						{"for", required_argument, NULL, 'F'},
+						{0}};
 	struct listing l = {0};
 	VEC(struct str) sources = {0}; // "x/bin/ls" and "p4242", in the order given
 	arena_init(&l.arena);
@@ -190,6 +291,11 @@ int cmd_probes(int argc, char **argv)
 		case 'j':
 			l.json = true;
 			break;
+		case 'F':
+			if (!dialect_parse(str_from(optarg), &l.version))
+				status =
+				    cmd_usage_error(argv[0], "--for: '%s' is no version", optarg);
+			break;
 		case 'h':
 			usage(stdout);
 			status = CMD_OK;
@@ -207,7 +313,7 @@ int cmd_probes(int argc, char **argv)
 		for (size_t i = 0; i < sources.n; i++) {
 			const char *text = sources.v[i].p + 1;
 			if (sources.v[i].p[0] == 'x')
-				add_file(&l, text, str_from(text), NULL);
+				add_file(&l, text, str_from(text), NULL, NULL);
 			else if (cmd_parse_pid(text, &pid))
 				add_process(&l, pid);
 		}

@@ -18,8 +18,7 @@ static void pad(struct strbuf *b, size_t n, size_t width)
 		strbuf_addc(b, ' ');
 }
 
-/** As %#x, which is a third of the time of a long list. */
-static void add_hex(struct strbuf *b, uint64_t v)
+void probes_add_hex(struct strbuf *b, uint64_t v)
 {
 	char text[18], *p = text + sizeof(text);
 	do
@@ -58,40 +57,29 @@ static struct row site_row(struct arena *a, unsigned machine, const struct sdt_s
 #define MAX_PAD 24 // a longer operand moves what follows it
 
 static void print_site(struct strbuf *b, const struct sdt_site *s, const struct row *c,
-		       const size_t *widths, size_t addr_width, bool verbose)
+		       const size_t *widths, size_t addr_width)
 {
 	strbuf_addz(b, "    ");
-	add_hex(b, s->pc);
+	probes_add_hex(b, s->pc);
 	size_t end = hex_width(s->pc), column = addr_width; // where the text ends, and should end
-	if (verbose && s->off) {
-		strbuf_addz(b, "  file offset ");
-		add_hex(b, s->off);
-	}
-	for (size_t i = 0; i < c->n && !verbose; i++) {
+	for (size_t i = 0; i < c->n; i++) {
 		pad(b, end, column);
 		strbuf_adds(b, c->cell[i]);
 		end = columns(c->cell[i]);
 		column = widths[i];
 	}
 	if (s->semaphore) {
-		pad(b, end, verbose ? end : column);
+		pad(b, end, column);
 		strbuf_addz(b, "semaphore ");
-		add_hex(b, s->semaphore);
+		probes_add_hex(b, s->semaphore);
 	}
 	const char *doubt = sdt_doubt_text(s->doubt);
 	if (doubt)
 		strbuf_addf(b, "  (%s)", doubt);
 	strbuf_addc(b, '\n');
-	for (size_t i = 0; i < c->n && verbose; i++) {
-		strbuf_addf(b, "        arg%-2zu  ", i);
-		strbuf_adds(b, c->cell[i]);
-		pad(b, columns(c->cell[i]), MAX_PAD);
-		sdtarg_describe(b, &c->args[i]);
-		strbuf_addc(b, '\n');
-	}
 }
 
-static void print_count(struct strbuf *b, size_t n, const char *what)
+void probes_add_count(struct strbuf *b, size_t n, const char *what)
 {
 	if (n)
 		strbuf_addf(b, "%zu %s%s", n, what, n == 1 ? "" : "s");
@@ -115,7 +103,7 @@ static struct str shown_name(struct arena *a, const struct sdt_probe *p)
 }
 
 /** What follows the name, and a line for each site. */
-static void print_probe(struct strbuf *b, unsigned machine, const struct sdt_probe *p, bool verbose)
+static void print_probe(struct strbuf *b, unsigned machine, const struct sdt_probe *p)
 {
 	struct arena scratch;
 	arena_init(&scratch);
@@ -133,14 +121,14 @@ static void print_probe(struct strbuf *b, unsigned machine, const struct sdt_pro
 			widths[k] = n > widths[k] ? n : widths[k];
 		}
 	}
-	print_count(b, p->n_sites, "site");
+	probes_add_count(b, p->n_sites, "site");
 	strbuf_addz(b, ", ");
 	if (fewest < most)
 		strbuf_addf(b, "%zu to ", fewest);
-	print_count(b, most, "argument");
+	probes_add_count(b, most, "argument");
 	strbuf_addc(b, '\n');
 	for (size_t i = 0; i < p->n_sites; i++)
-		print_site(b, &p->sites[i], &rows[i], widths, addr_width, verbose);
+		print_site(b, &p->sites[i], &rows[i], widths, addr_width);
 	arena_fini(&scratch);
 }
 
@@ -151,8 +139,7 @@ static void flush(struct strbuf *b, FILE *out)
 	strbuf_clear(b);
 }
 
-void probes_print_text(FILE *out, const struct probes_file *files, size_t n_files, bool headers,
-		       bool verbose)
+void probes_print_text(FILE *out, const struct probes_file *files, size_t n_files, bool headers)
 {
 	struct strbuf b;
 	struct arena names;
@@ -167,7 +154,7 @@ void probes_print_text(FILE *out, const struct probes_file *files, size_t n_file
 			strbuf_addz(&b, first ? "" : "\n");
 			strbuf_add_printable(&b, files[i].path);
 			strbuf_addz(&b, files[i].is_deleted ? " (deleted): " : ": ");
-			print_count(&b, list->n_probes, "probe");
+			probes_add_count(&b, list->n_probes, "probe");
 			strbuf_addc(&b, '\n');
 		}
 		first = false;
@@ -182,7 +169,7 @@ void probes_print_text(FILE *out, const struct probes_file *files, size_t n_file
 		for (size_t k = 0; k < list->n_probes; k++) {
 			strbuf_adds(&b, shown[k]);
 			pad(&b, columns(shown[k]), width);
-			print_probe(&b, files[i].machine, &list->probes[k], verbose);
+			print_probe(&b, files[i].machine, &list->probes[k]);
 			flush(&b, out);
 		}
 	}
@@ -190,88 +177,10 @@ void probes_print_text(FILE *out, const struct probes_file *files, size_t n_file
 	strbuf_fini(&b);
 }
 
-static void json_address(struct strbuf *b, const char *key, uint64_t v, bool known)
-{
-	strbuf_addc(b, '"');
-	strbuf_addz(b, key);
-	strbuf_addz(b, known ? "\": \"" : "\": null");
-	if (known) {
-		add_hex(b, v);
-		strbuf_addc(b, '"');
-	}
-}
-
-static void json_site(struct strbuf *b, unsigned machine, const struct sdt_site *s)
-{
-	struct arena scratch;
-	struct sdtarg *args;
-	size_t n;
-	arena_init(&scratch);
-	sdtarg_parse(&scratch, machine, s->args, &args, &n);
-	strbuf_addc(b, '{');
-	json_address(b, "address", s->pc, true);
-	strbuf_addz(b, ", ");
-	json_address(b, "offset", s->off, s->off != 0);
-	strbuf_addz(b, ", ");
-	json_address(b, "semaphore", s->semaphore, s->semaphore != 0);
-	strbuf_addz(b, ", \"doubt\": ");
-	const char *doubt = sdt_doubt_text(s->doubt);
-	if (doubt)
-		strbuf_add_json(b, str_from(doubt));
-	else
-		strbuf_addz(b, "null");
-	strbuf_addz(b, ", \"args\": [");
-	for (size_t i = 0; i < n; i++) {
-		strbuf_addz(b, i ? ", {\"size\": " : "{\"size\": ");
-		if (args[i].size)
-			strbuf_addf(b, "%u", args[i].size);
-		else
-			strbuf_addz(b, "null");
-		strbuf_addf(b, ", \"signed\": %s, \"float\": %s, \"place\": ",
-			    args[i].is_signed ? "true" : "false",
-			    args[i].is_float ? "true" : "false");
-		strbuf_add_json(b, args[i].place);
-		strbuf_addc(b, '}');
-	}
-	strbuf_addz(b, "]}");
-	arena_fini(&scratch);
-}
-
-/** The probe's own semaphore is that of its first site that has one; sites can differ. */
-static uint64_t probe_semaphore(const struct sdt_probe *p)
+uint64_t probes_semaphore(const struct sdt_probe *p)
 {
 	for (size_t i = 0; i < p->n_sites; i++)
 		if (p->sites[i].semaphore)
 			return p->sites[i].semaphore;
 	return 0;
-}
-
-void probes_print_json(FILE *out, const struct probes_file *files, size_t n_files)
-{
-	const char *between = "[\n";
-	struct strbuf b;
-	strbuf_init(&b);
-	for (size_t i = 0; i < n_files; i++) {
-		for (size_t k = 0; k < files[i].probes.n_probes; k++) {
-			const struct sdt_probe *p = &files[i].probes.probes[k];
-			strbuf_addf(&b, "%s{\"file\": ", between);
-			between = ",\n";
-			strbuf_add_json(&b, files[i].path);
-			strbuf_addz(&b, ", \"provider\": ");
-			strbuf_add_json(&b, p->provider);
-			strbuf_addz(&b, ", \"name\": ");
-			strbuf_add_json(&b, p->name);
-			strbuf_addz(&b, ", ");
-			json_address(&b, "semaphore", probe_semaphore(p), probe_semaphore(p) != 0);
-			strbuf_addz(&b, ", \"sites\": [");
-			for (size_t s = 0; s < p->n_sites; s++) {
-				strbuf_addz(&b, s ? ", " : "");
-				json_site(&b, files[i].machine, &p->sites[s]);
-			}
-			strbuf_addz(&b, "]}");
-			flush(&b, out);
-		}
-	}
-	fputs(between[0] == '[' ? "[]\n" : "\n]\n", out);
-	strbuf_fini(&b);
 }

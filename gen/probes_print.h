@@ -1,9 +1,15 @@
 /**
  * probes_print - lists of probes, for people and for programs.
  *
- * The text has a line for each probe and one for each of its sites, in columns. The JSON is one array of
- * {file, provider, name, semaphore, sites: [{address, offset, semaphore, doubt, args: [{size, signed, float, place}]}]};
- * addresses are strings "0x...", and what is not there or not known is null.
+ * The text has a line for each probe and one for each of its sites, in columns. With `args` (what probeargs.h knows) a
+ * probe is shown as a declaration. The JSON is one array of
+ *
+ *	{file, provider, name, semaphore, counter, doc, attachable, why_not,
+ *	 args: [{name, type, from, size, signed, float, unit, doc, other_names, differs}],
+ *	 sites: [{address, offset, semaphore, doubt, function, inlined_into, file, line,
+ *		  args: [{name, type, from, size, signed, float, place, expression}]}]}
+ *
+ * Addresses are strings "0x...", and what is not there or not known is null.
  */
 #ifndef PROBES_PRINT_H
 #define PROBES_PRINT_H
@@ -11,6 +17,17 @@
 #include <stdio.h>
 
 #include "image/sdt.h"
+#include "types/probeargs.h"
+
+/** What is known about one probe beyond its notes. */
+struct probes_extra {
+	struct probeargs args;
+	bool has_counter;
+	unsigned counter;   /**< of the semaphore, in the process: how many tracers are attached */
+	struct str why_not; /**< why the bpftrace at hand cannot attach; empty: it can */
+	bool is_unsaid;	    /**< no bpftrace is here: nobody knows */
+	unsigned bpftrace;  /**< the version that was asked about */
+};
 
 /** A file that was looked at. */
 struct probes_file {
@@ -18,11 +35,24 @@ struct probes_file {
 	unsigned machine; /**< EM_* */
 	bool is_deleted;
 	struct sdt_list probes;
+	struct img *img;	    /**< open while the list is made */
+	bool is_mapped;		    /**< by a process, `bias` is valid */
+	uint64_t bias;		    /**< address in the process - link-time address */
+	int pid;		    /**< of that process */
+	struct probes_extra *extra; /**< one for each probe, or NULL: not asked for */
 };
 
-/** @headers: a line with its path before the probes of each file; @verbose: a line for each argument, in words. */
-void probes_print_text(FILE *out, const struct probes_file *files, size_t n_files, bool headers,
-		       bool verbose);
+/** @headers: a line with its path before the probes of each file. */
+void probes_print_text(FILE *out, const struct probes_file *files, size_t n_files, bool headers);
+/** Everything, in words and as declarations; needs `extra`. */
+void probes_print_verbose(FILE *out, const struct probes_file *files, size_t n_files);
 void probes_print_json(FILE *out, const struct probes_file *files, size_t n_files);
+
+/** As %#x, which is a third of the time of a long list. */
+void probes_add_hex(struct strbuf *b, uint64_t v);
+/** "2 sites", "no sites" */
+void probes_add_count(struct strbuf *b, size_t n, const char *what);
+/** The probe's own semaphore is that of its first site that has one; sites can differ. 0: none. */
+uint64_t probes_semaphore(const struct sdt_probe *p);
 
 #endif

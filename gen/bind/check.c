@@ -3,12 +3,6 @@
 #include "image/sdtarg.h"
 #include "out/dialect.h"
 
-/** An operand that libbpf's parser refuses, with all of its probe. */
-static bool is_beyond_libbpf(const struct sdtarg *arg)
-{
-	return arg->kind == SDTARG_UNKNOWN || arg->is_float || arg->symbol.n;
-}
-
 static bool say_unattachable(struct bind *b, const struct script_attach *at,
 			     const struct attach_match *m, const struct sdtarg *arg)
 {
@@ -29,7 +23,7 @@ static bool check_site(struct bind *b, const struct attach_clause *c, const stru
 	sdtarg_parse(b->arena, m->image->img->machine, site->args, &args, &n);
 	if (dialect_has_libbpf_usdt(b->version))
 		for (size_t i = 0; i < n; i++)
-			if (is_beyond_libbpf(&args[i]))
+			if (sdtarg_is_beyond_libbpf(&args[i]))
 				return say_unattachable(b, &c->clause->attach.v[0], m, &args[i]);
 
 	for (size_t i = 0; i < c->clause->args.n; i++) {

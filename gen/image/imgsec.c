@@ -195,3 +195,17 @@ size_t img_read_code(struct img *img, uint64_t addr, void *buf, size_t n)
 	}
 	return 0;
 }
+
+bool img_load_bias(struct img *img, uint64_t start, uint64_t offset, uint64_t *ret)
+{
+	for (unsigned i = 0; i < img->n_phdrs; i++) {
+		struct phdr p = img_decode_phdr(img, i);
+		// A mapping starts at a page, up to 64 KiB of it before the segment.
+		if (p.type != PT_LOAD || !(p.flags & PF_X) || offset + 65536 <= p.off ||
+		    (offset > p.off && offset - p.off >= p.filesz))
+			continue;
+		*ret = start - (p.vaddr - p.off + offset);
+		return true;
+	}
+	return false;
+}

@@ -188,3 +188,8 @@ void sdtarg_describe(struct strbuf *b, const struct sdtarg *arg)
 		break;
 	}
 }
+
+bool sdtarg_is_beyond_libbpf(const struct sdtarg *arg)
+{
+	return arg->kind == SDTARG_UNKNOWN || arg->is_float || arg->symbol.n > 0;
+}

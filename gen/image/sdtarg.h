@@ -59,6 +59,11 @@ void sdtarg_parse(struct arena *a, unsigned machine, struct str args, struct sdt
 		  size_t *ret_n);
 /** How many operands sdtarg_parse() would find. */
 size_t sdtarg_count(struct str args);
+/**
+ * libbpf's parser (libbpf 1.x, usdt.c, parse_usdt_arg) refuses it, and with it the whole site: floating-point numbers,
+ * addresses of symbols, and what we cannot read either. bpftrace uses libbpf for USDT from 0.24 on.
+ */
+bool sdtarg_is_beyond_libbpf(const struct sdtarg *arg);
 
 /** Adds in words what @arg is: "signed, 4 bytes, in ebx" or "4 bytes, at rsp + 16"; text from the file is escaped. */
 void sdtarg_describe(struct strbuf *b, const struct sdtarg *arg);

@@ -51,14 +51,15 @@ struct dwsrc {
 	struct map
 	    missing; /**< names of .dwo files that are not there, in the order they were missed */
 	unsigned n_missing;
-	struct map scopes; /**< dwscope's memory: place of a unit's top DIE -> its scopes */
-	void *loader;	   /**< dwload's memory; NULL until used */
-	void *index;	   /**< dwfind's, of all names; NULL until it is worth its cost */
-	unsigned n_walks;  /**< questions that dwfind has answered by a walk */
-	unsigned n_scans;  /**< ... or by dwscan */
-	void *scan;	   /**< dwscan's; NULL until used, or when it cannot */
-	bool no_scan;	   /**< it cannot */
-	unsigned depth;	   /**< nesting of dwload at this moment */
+	struct map scopes;  /**< dwscope's memory: place of a unit's top DIE -> its scopes */
+	void *loader;	    /**< dwload's memory; NULL until used */
+	void *index;	    /**< dwfind's, of all names; NULL until it is worth its cost */
+	unsigned n_walks;   /**< questions that dwfind has answered by a walk */
+	unsigned n_scans;   /**< ... or by dwscan */
+	void *scan;	    /**< dwscan's; NULL until used, or when it cannot */
+	bool no_scan;	    /**< it cannot */
+	unsigned depth;	    /**< nesting of dwload at this moment */
+	struct map sources; /**< argsrc's: path of a source file -> its text */
 };
 
 /**

@@ -84,6 +84,8 @@ done >"$tmp/list"
 find "$tmp" -maxdepth 1 -name '*.pie' -o -maxdepth 1 -name '*.static' -o -maxdepth 1 -name '*.shared' | sort >"$tmp/built"
 xargs -n 20 -P "$(nproc)" "$here/probes.py" <"$tmp/built" || ok "the oracle reads every file" false
 
+xargs -n 20 -P "$(nproc)" "$here/sites.py" "$btgen" <"$tmp/built" || ok "btgen reads every file" false
+
 ran=0 failed=()
 for combo in "${combos[@]}"; do
 	name=${combo// /.} cc=${combo%% *}
@@ -93,10 +95,12 @@ for combo in "${combos[@]}"; do
 		failed+=("$combo: $(head -n 6 "$tmp/diff")")
 	elif [ "$(readelf -n "$tmp/$name" 2>&1 >/dev/null | grep -c 'arning\|rror')" != 0 ]; then
 		failed+=("$combo: readelf -n complains")
+	elif ! diff "$tmp/$name.sites" <(sed -E 's/\[USDT_ARG\(([^,]*),[^]]*\]/[\1]/g' "$tmp/$name.probes" | LC_ALL=C sort) >"$tmp/diff"; then
+		failed+=("$combo: btgen probes differs from the oracle: $(head -n 6 "$tmp/diff")")
 	fi
 	ran=$((ran + 1))
 done
-is "$(printf '%s\n' "${failed[@]:0:5}")" "" "declared types and names, exactly, in each of $ran combinations"
+is "$(printf '%s\n' "${failed[@]:0:5}")" "" "declared types and names, exactly, in each of $ran combinations, and btgen says the same"
 
 printf '# %d combinations ran\n' "$ran"
 

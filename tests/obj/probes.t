@@ -88,18 +88,22 @@ libfoo:start        1 site, no arguments
     ADDR" "probes, sites, arguments and semaphores stand in columns"
 is "$err" "" "and nothing is complained about"
 
-run -v -x "$tmp/plain" start
+run -v --for 0.17 -x "$tmp/plain" start
 is "$status $(placeless "$out" | sed 's/0x[0-9a-f]*$/OFF/')" "0 $tmp/plain: 2 probes
-spdk:start    1 site, 2 arguments
+spdk:start(int32_t arg0, uint64_t arg1)
+    arg0   int32_t arg0   size only
+    arg1   uint64_t arg1  size only
+  1 site:
     ADDR  file offset OFF
-        arg0   -4@\$1                     signed, 4 bytes, constant 1
-        arg1   8@\$0x1000                 unsigned, 8 bytes, constant 4096
-libfoo:start  1 site, no arguments
+        arg0   -4@\$1               signed, 4 bytes, constant 1
+        arg1   8@\$0x1000           unsigned, 8 bytes, constant 4096
+libfoo:start()
+  1 site:
     ADDR  file offset OFF" "-v says where it is in the file, and in words what the arguments are"
 
-run --json -x "$tmp/plain" spdk:start
+run --json --for 0.17 -x "$tmp/plain" spdk:start
 is "$(placeless "$out" | sed -E 's/"offset": "0x[0-9a-f]+"/"offset": "OFF"/')" "[
-{\"file\": \"$tmp/plain\", \"provider\": \"spdk\", \"name\": \"start\", \"semaphore\": null, \"sites\": [{\"address\": \"ADDR\", \"offset\": \"OFF\", \"semaphore\": null, \"doubt\": null, \"args\": [{\"size\": 4, \"signed\": true, \"float\": false, \"place\": \"\$1\"}, {\"size\": 8, \"signed\": false, \"float\": false, \"place\": \"\$0x1000\"}]}]}
+{\"file\": \"$tmp/plain\", \"provider\": \"spdk\", \"name\": \"start\", \"semaphore\": null, \"counter\": null, \"doc\": null, \"attachable\": true, \"why_not\": null, \"args\": [{\"name\": \"arg0\", \"type\": null, \"from\": \"size only\", \"size\": 4, \"signed\": true, \"float\": false, \"unit\": null, \"doc\": null, \"other_names\": [], \"differs\": null}, {\"name\": \"arg1\", \"type\": null, \"from\": \"size only\", \"size\": 8, \"signed\": false, \"float\": false, \"unit\": null, \"doc\": null, \"other_names\": [], \"differs\": null}], \"sites\": [{\"address\": \"ADDR\", \"offset\": \"OFF\", \"semaphore\": null, \"doubt\": null, \"function\": null, \"inlined_into\": null, \"file\": null, \"line\": null, \"args\": [{\"name\": \"arg0\", \"type\": null, \"from\": \"size only\", \"size\": 4, \"signed\": true, \"float\": false, \"place\": \"\$1\", \"expression\": null}, {\"name\": \"arg1\", \"type\": null, \"from\": \"size only\", \"size\": 8, \"signed\": false, \"float\": false, \"place\": \"\$0x1000\", \"expression\": null}]}]}
 ]" "--json has the same"
 nm "$tmp/plain" >"$tmp/nm"
 address() { sed -nE "s/^0*([0-9a-f]+) . $1\$/0x\1/p" "$tmp/nm"; }

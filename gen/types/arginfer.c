@@ -1,0 +1,184 @@
+#include "types/arginfer.h"
+
+#include "types/argtype.h"
+
+/** More sites than that are not compared with each other: it takes the square of their number. */
+enum { MAX_TEXT_ARGS = 16, MAX_COMPARED = 128 };
+
+static bool has_candidate(const struct argloc_candidates *c, struct str name)
+{
+	for (size_t i = 0; i < c->list.n; i++)
+		if (str_eq(c->list.v[i].name, name))
+			return true;
+	return false;
+}
+
+/** A decimal, octal or hexadecimal number as it stands in the text, with a sign. */
+static bool literal_value(struct str expr, int64_t *ret)
+{
+	uint64_t v;
+	bool minus = str_has_prefix(expr, STR("-"));
+	if (minus)
+		expr = str_trim(str_from_offset(expr, 1));
+	if (!str_to_u64(expr, &v))
+		return false;
+	*ret = (int64_t)(minus ? 0 - v : v);
+	return true;
+}
+
+/**
+ * Can the texts be the operands from number @shift on? Counts what speaks for it, variables that are where the
+ * operand is, and against it.
+ */
+static bool fits(const struct argsrc_arg *texts, size_t n_texts, const struct probearg *args,
+		 size_t n, const struct arginfer_arg *found, int64_t shift, int *votes)
+{
+	*votes = 0;
+	for (size_t i = 0; i < n; i++) {
+		int64_t k = (int64_t)i - shift, value;
+		if (k < 0 || k >= (int64_t)n_texts)
+			continue;
+		const struct argsrc_arg *t = &texts[k];
+		const struct sdtarg *o = &args[i].operand;
+		bool literal = literal_value(t->expr, &value);
+		if (t->type && !t->is_literal && !argtype_fits(t->type, o))
+			return false;
+		if (literal && (o->kind != SDTARG_CONST || o->value != value))
+			return false;
+		if (literal || has_candidate(&found[i].candidates, t->name))
+			++*votes;
+		else if (found[i].candidates.list.n)
+			--*votes; // another variable is there: it may be a copy, it may be another argument
+	}
+	return true;
+}
+
+/**
+ * Macros around a probe add arguments in front of what they were given (a time stamp), or behind; glibc's has the
+ * number of arguments in front. Which is it here? False when that is not clear.
+ */
+static bool align(const struct argsrc_arg *texts, size_t n_texts, const struct probearg *args,
+		  size_t n, const struct arginfer_arg *found, int64_t *ret)
+{
+	int votes, votes2;
+	*ret = (int64_t)n - (int64_t)n_texts;
+	bool good = fits(texts, n_texts, args, n, found, *ret, &votes);
+	if (n <= n_texts) {
+		int64_t count;
+		// More texts than operands: only a count in front is understood.
+		return good &&
+		       (n == n_texts || (n + 1 == n_texts && literal_value(texts[0].expr, &count) &&
+					 count == (int64_t)n));
+	}
+	bool good2 = fits(texts, n_texts, args, n, found, 0, &votes2);
+	if (good && good2 && votes == votes2)
+		return n_texts == 0;
+	if (good2 && (!good || votes < votes2))
+		*ret = 0;
+	return good || good2;
+}
+
+static void take_text(struct arena *a, const struct argsrc_arg *t, const struct probearg *arg,
+		      struct arginfer_arg *ret)
+{
+	ret->by_source = true;
+	ret->expr = t->expr;
+	ret->name = t->name;
+	if (t->type && argtype_fits(t->type, &arg->operand))
+		ret->type = t->type;
+	if (ret->type || t->is_literal)
+		return;
+	// An expression that was not understood: a variable of its name in that place has its type.
+	for (size_t i = 0; i < ret->candidates.list.n && t->name.n; i++) {
+		const struct argloc_candidate *c = &ret->candidates.list.v[i];
+		if (!str_eq(c->name, t->name))
+			continue;
+		if (ret->type && !argtype_is_same(a, ret->type, c->type)) {
+			ret->type = NULL;
+			return;
+		}
+		ret->type = c->type;
+	}
+}
+
+void arginfer_site(struct dwsrc *src, const struct dwsite *scope, unsigned machine,
+		   struct str probe, const struct probearg *args, size_t n,
+		   struct arginfer_arg *ret)
+{
+	struct argloc at;
+	struct argsrc_arg texts[MAX_TEXT_ARGS];
+	size_t n_texts;
+	int64_t shift;
+	argloc_init(&at, src, scope, machine);
+	for (size_t i = 0; i < n; i++)
+		argloc_find(&at, &args[i].operand, &ret[i].candidates);
+	if (!argsrc_read(&at, probe, texts, MAX_TEXT_ARGS, &n_texts) ||
+	    !align(texts, n_texts, args, n, ret, &shift))
+		return;
+	for (size_t i = 0; i < n; i++) {
+		int64_t k = (int64_t)i - shift;
+		if (k >= 0 && k < (int64_t)n_texts)
+			take_text(src->arena, &texts[k], &args[i], &ret[i]);
+	}
+}
+
+// --- several sites
+
+static const struct argloc_candidate *find_same(struct arena *a, const struct argloc_candidates *c,
+						const struct argloc_candidate *wanted,
+						bool name_too)
+{
+	for (size_t i = 0; i < c->list.n; i++)
+		if ((!name_too || str_eq(c->list.v[i].name, wanted->name)) &&
+		    argtype_is_same(a, c->list.v[i].type, wanted->type))
+			return &c->list.v[i];
+	return NULL;
+}
+
+/** Keeps those of @c that @other has, too; nothing changes when @other has none or nothing is left. */
+static void narrow(struct arena *a, struct argloc_candidates *c,
+		   const struct argloc_candidates *other, bool name_too)
+{
+	struct argloc_candidates left = {0};
+	for (size_t i = 0; i < c->list.n; i++)
+		if (find_same(a, other, &c->list.v[i], name_too))
+			vec_push(a, &left.list, c->list.v[i]);
+	if (left.list.n)
+		*c = left;
+}
+
+/** What all candidates agree about. */
+static void settle(struct arena *a, struct arginfer_arg *arg)
+{
+	const struct argloc_candidates *c = &arg->candidates;
+	if (arg->by_source || !c->list.n)
+		return;
+	arg->name = c->list.v[0].name;
+	arg->type = c->list.v[0].type;
+	for (size_t i = 1; i < c->list.n; i++) {
+		if (!str_eq(arg->name, c->list.v[i].name))
+			arg->name = (struct str){0};
+		if (!argtype_is_same(a, arg->type, c->list.v[i].type))
+			arg->type = NULL;
+	}
+	// With two types that fit, nobody knows; a name alone would be a guess at which variable it was.
+	if (!arg->type)
+		arg->name = (struct str){0};
+}
+
+void arginfer_intersect(struct arena *a, struct arginfer_arg **sites, const size_t *counts,
+			size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < counts[i]; k++)
+			for (size_t j = 0; j < n && n <= MAX_COMPARED; j++)
+				if (j != i && k < counts[j]) {
+					narrow(a, &sites[i][k].candidates, &sites[j][k].candidates,
+					       true);
+					narrow(a, &sites[i][k].candidates, &sites[j][k].candidates,
+					       false);
+				}
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < counts[i]; k++)
+			settle(a, &sites[i][k]);
+}

@@ -1,0 +1,36 @@
+/**
+ * dwsite - what is around a code address: function, inlined functions, blocks, source line.
+ *
+ * A site of a probe is one instruction; the variables that its arguments can be made of are those of the blocks and of the
+ * innermost function around it, which may be inlined into others. DWARF 5, sections 3.3 to 3.5.
+ *
+ *	struct dwsite s;
+ *	if (dwsite_at(src, pc, &s))
+ *		for (size_t i = 0; i < s.dies.n; i++) use(&s.dies.v[i]);
+ */
+#ifndef TYPES_DWSITE_H
+#define TYPES_DWSITE_H
+
+#include "types/dwsrc.h"
+
+struct dwsite {
+	uint64_t pc;   /**< link-time address of the image */
+	Dwarf_Addr at; /**< the same as the debug information has it */
+	Dwarf_Die unit;
+	/** DW_TAG_lexical_block, _inlined_subroutine, _subprogram that hold the address, innermost first. */
+	VEC(Dwarf_Die) dies;
+	size_t n_inner;	     /**< those up to and with the innermost function, inlined or not */
+	struct str function; /**< name of the innermost function */
+	struct str caller;   /**< the function whose code it is in, when that is another one */
+	struct str file;     /**< of the line table, as recorded, or empty */
+	const char
+	    *full_path; /**< the same with the unit's folder before it; NULL when not known */
+	unsigned line;	/**< 0: not known */
+};
+
+/** False, without a message, when no unit or function has code at link-time address @pc. */
+bool dwsite_at(struct dwsrc *src, uint64_t pc, struct dwsite *ret);
+/** DW_TAG_subprogram or DW_TAG_inlined_subroutine. */
+bool dwsite_is_function(Dwarf_Die *die);
+
+#endif

@@ -1,0 +1,47 @@
+#!/usr/bin/python3
+"""What `btgen probes --json` says about a program's sites, as probes.py prints it.
+
+    sites.py BTGEN FILE      one line a site, sorted:  provider:name(TYPE [EXPRESSION], ...) SEMA FILE:LINE
+    sites.py BTGEN FILE...   the same, into FILE.sites
+"""
+import json
+import subprocess
+import sys
+
+PLAIN = {'unsigned int': 'unsigned', 'long int': 'long', 'long unsigned int': 'unsigned long', 'short int': 'short',
+         'short unsigned int': 'unsigned short', 'bool': '_Bool', 'long long int': 'long long',
+         'long long unsigned int': 'unsigned long long'}
+
+
+def plain(kind):
+    """The type as probes.py spells it: short names of integers, a star behind a blank each, functions as such, no scopes."""
+    if kind is None:
+        return '?'
+    if '(' in kind:
+        return 'function'
+    stars = len(kind) - len(kind.rstrip('*'))
+    base = kind.rstrip('*').strip()
+    words = base.split(' ')
+    quals = []
+    while words[0] in ('const', 'volatile'):
+        quals.append(words.pop(0))
+    words[-1] = words[-1].split('::')[-1]
+    base = PLAIN.get(' '.join(words), ' '.join(words))
+    return ' '.join(quals + [base] + ['*'] * stars)
+
+
+def lines(btgen, path):
+    out = subprocess.run([btgen, 'probes', '--json', '-x', path], stdout=subprocess.PIPE, check=True).stdout
+    for probe in json.loads(out):
+        for s in probe['sites']:
+            args = ['%s [%s]' % (plain(a['type']), a['expression'] or '?') for a in s['args']]
+            assert all(a['from'] == 'declared' for a in s['args']), (path, probe['name'], s)
+            yield '%s:%s(%s) %s %s:%s' % (probe['provider'], probe['name'], ', '.join(args),
+                                         'sema' if s['semaphore'] else '-', s['file'], s['line'])
+
+
+btgen, *files = sys.argv[1:]
+for path in files:
+    out = open(path + '.sites', 'w') if len(files) > 1 else sys.stdout
+    for line in sorted(lines(btgen, path)):
+        print(line, file=out)
