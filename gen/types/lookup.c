@@ -2,7 +2,8 @@
 
 #include <dwarf.h>
 
-#include "image/debuginfo.h"
+#include "image/debugfile.h"
+#include "types/dwcode.h"
 #include "types/dwload.h"
 #include "types/kbtf.h"
 
@@ -47,12 +48,11 @@ void lookup_add_btf(struct lookup *lk, struct kbtf *btf)
 bool lookup_prefer(struct lookup *lk, struct img *img, uint64_t addr)
 {
 	// Addresses take the whole handle; offsets of units are the same in both.
-	struct debuginfo *di;
 	Dwarf_Die unit;
 	lk->near = NULL;
 	lk->known = (struct map){0};
 	lk->warned = (struct map){0};
-	if (!img_debuginfo(img, &di) || !dwarf_addrdie(di->dwarf, addr - di->bias, &unit))
+	if (!dwcode_unit(img, addr, &unit))
 		return false;
 	lk->near = img;
 	lk->near_unit = dwarf_dieoffset(&unit);

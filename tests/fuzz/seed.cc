@@ -3,4 +3,4 @@ namespace a { namespace b { struct S { struct In { int i; } in; enum K { K1, K2 
 struct Out { struct Fwd; Fwd *f; union { int u; char v[4]; }; }; struct Out::Fwd { struct Deep { int d[3][4]; } deep; }; template <class T> struct Box { T t; struct I { T u; } i; }; struct D : Out { int (*fn)(int); };
 typedef struct { int q; } anon_t;
 a::b::S s1; Out out; Out::Fwd fwd; Box<int> bi; D d; anon_t an;
-int main() { return 0; }
+int main() { Out *local = &out; int copy = local->u + an.q; { a::b::S *inner = &s1; copy += inner->in.i; } return copy; }

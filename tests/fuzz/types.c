@@ -6,7 +6,7 @@
 //
 // Nothing is expected but that it comes back, soon, with an error or without.
 #include <elf.h>
-#include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +15,7 @@
 
 #include "types/closure.h"
 #include "types/cprint.h"
+#include "types/dwcode.h"
 #include "types/dwscan.h"
 #include "types/enumtab.h"
 
@@ -63,7 +64,7 @@ static bool follow_all(void *ctx, struct ctype *owner, const struct ctype_member
 	return true;
 }
 
-static void read_all(const char *path, FILE *out)
+static void read_all(const char *path, uint64_t entry, FILE *out)
 {
 	struct arena arena;
 	struct diag diag;
@@ -84,6 +85,9 @@ static void read_all(const char *path, FILE *out)
 		for (size_t i = 0; i < names.n; i++)
 			use_type(&lk, &c, names.v[i]);
 		use_type(&lk, &c, STR("no_such_name"));
+		struct dwcode code;
+		for (uint64_t pc = 0; pc < 4; pc++)
+			dwcode_at(img, entry + pc, &code);
 		struct strbuf b;
 		strbuf_init(&b);
 		cprint_definitions(&b, &c, &(struct cprint_options){.asserts = true});
@@ -105,7 +109,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (ftruncate(fd, 0) != 0 || pwrite(fd, data, size, 0) != (ssize_t)size)
 		return 0;
-	read_all(path, null);
+	// Where the program's code is, by its header; in other files any place is as good.
+	uint64_t entry = 0;
+	if (size >= sizeof(Elf64_Ehdr))
+		memcpy(&entry, data + offsetof(Elf64_Ehdr, e_entry), sizeof(entry));
+	read_all(path, entry, null);
 	return 0;
 }
 
