@@ -92,7 +92,8 @@ touch configure
 make -s config.mak >"$tmp/log" 2>&1
 ok "make runs a newer configure" test config.mak -nt configure
 ok "... with the options and the environment of the last time" diff "$tmp/before" <(grep -v '^#' config.mak)
-ok "... each once, however often" make -s -B config.mak >"$tmp/log" 2>&1
+make -s -B config.mak >"$tmp/log" 2>&1
+is $? 0 "... each once, however often"
 ok "... and config.mak stays the same" diff "$tmp/before" <(grep -v '^#' config.mak)
 rm config.mak
 make -s CFLAGS=-O0 config.mak >"$tmp/log" 2>&1

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 gen_enums() {
-	make -s -C "$top" BUILD="$build" gen-enums "$@" 2>"$tmp/err"
+	make -s --no-print-directory -C "$top" BUILD="$build" gen-enums "$@" 2>"$tmp/err"
 }
 
 # A C program that prints a table of each enum in bpf/enums.conf, out of the target's own headers
@@ -14,7 +14,12 @@ gen_enums() {
 		[ -n "$map" ] || continue
 		sed -n "/^enum $type {/,/^}/{s/\\/\\*.*\\*\\///;s/^[[:space:]]*\\([A-Z_0-9]*\\).*/\\1/p}" "$targets"/*.h | grep . |
 			while read -r name; do
-				printf 'printf("@%s[%%lld] = \\"%s\\";\\n", (long long)%s);\n' "$map" "${name#"$prefix"}" "$name"
+				text=$name
+				IFS='|' read -ra words <<<"$prefix"
+				for word in "${words[@]}"; do # the first that fits
+					[ "$text" != "$name" ] || text=${name#"$word"}
+				done
+				printf 'printf("@%s[%%lld] = \\"%s\\";\\n", (long long)%s);\n' "$map" "$text" "$name"
 			done
 	done
 	printf 'return 0;\n}\n'
