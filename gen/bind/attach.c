@@ -206,10 +206,28 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 	return good;
 }
 
-/** Can the symbol table answer? Not for wildcards, addresses and C++ signatures. */
+/** Can the symbol table answer? Not for addresses and C++ signatures. */
 static bool is_symbol(struct str name)
 {
 	return is_plain(name, "_.$@") && !isdigit((unsigned char)name.p[0]);
+}
+
+/** A pattern as bpftrace takes it: with *. */
+static bool is_pattern(struct str name)
+{
+	return is_plain(name, "_.$@*") && str_find(name, '*') < name.n;
+}
+
+struct search {
+	struct str pattern;
+	bool found;
+};
+
+static bool fits(void *ctx, const struct img_symbol *sym)
+{
+	struct search *s = ctx;
+	s->found = str_glob(s->pattern, sym->name);
+	return !s->found;
 }
 
 /** The file that defines the function; the executable before its libraries, as the linker would have it. */
@@ -223,13 +241,19 @@ static struct image *find_function(struct bind *b, struct str path, struct str n
 			continue;
 		if (!first)
 			first = im;
-		if (!is_symbol(name))
+		if (!is_symbol(name) && !is_pattern(name))
 			break;
 		struct img *img = image_open(b->images, im);
-		if (img && img_find_function(img, name, &addr))
+		if (img && is_pattern(name)) {
+			struct search search = {.pattern = name};
+			img_walk_functions(img, fits, &search);
+			if (search.found)
+				return im;
+		} else if (img && img_find_function(img, name, &addr)) {
 			return im;
+		}
 	}
-	return is_symbol(name) ? NULL : first;
+	return is_symbol(name) || is_pattern(name) ? NULL : first;
 }
 
 struct nearest {
@@ -252,12 +276,12 @@ static bool say_no_function(struct bind *b, const struct token *at, struct str p
 	for (size_t i = 0; i < b->images->files.n; i++) {
 		struct image *im = &b->images->files.v[i];
 		struct img *img = is_meant(im, path) ? image_open(b->images, im) : NULL;
-		if (img)
+		if (img && is_symbol(name))
 			img_walk_functions(img, try_symbol, &near);
 	}
 	struct diag_place place = tok_place(at);
-	diag_error(b->diag, &place, "no function " STR_FMT " in %s or its libraries", STR_ARG(name),
-		   attach_target_name(b));
+	diag_error(b->diag, &place, "no function %s" STR_FMT " in %s or its libraries",
+		   is_pattern(name) ? "matches " : "", STR_ARG(name), attach_target_name(b));
 	if (near.name.n)
 		diag_note(b->diag, NULL, "did you mean " STR_FMT "?", STR_ARG(near.name));
 	return false;

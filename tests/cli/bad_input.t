@@ -81,6 +81,8 @@ bad 1 "unknown.bt:3:1: error: .*no probe nvmf_tgt_stat" "an unknown probe" $pid 
 like "$("$sh" $pid "$tmp/unknown.bt" 2>&1)" "did you mean spdk:nvmf_tgt_state\?" "and the nearest name is offered"
 printf 'usdt:__EXE__:spdk:nvmf_tgt_state { printf("%%d", arg7); }\n' >"$tmp/arg.bt"
 bad 1 "arg.bt:1:49: error: there is no arg7: .*has 2 arguments" "an argument that is not there" $pid "$tmp/arg.bt"
+printf 'uprobe:__EXE__:spdk_no_such_* { }\n' >"$tmp/fn.bt"
+bad 1 "fn.bt:1:1: error: no function matches spdk_no_such_\*" "a pattern that no function fits" $pid "$tmp/fn.bt"
 printf 'uprobe:__EXE__:spdk_thread_send_msgs { }\n' >"$tmp/fn.bt"
 bad 1 "no function spdk_thread_send_msgs" "an unknown function" $pid "$tmp/fn.bt"
 like "$("$sh" $pid "$tmp/fn.bt" 2>&1)" "did you mean spdk_thread_send_msg\?" "and the nearest function is offered"
