@@ -24,6 +24,16 @@ static bool is_wildcard(struct str s)
 	return str_find(s, '*') < s.n;
 }
 
+/** Quotes do not take the meaning from these: a star in them still matches other files as well. */
+static bool is_quotable(struct str path)
+{
+	static const char special[] = {':', '\\', '\n', '*', '[', '?'};
+	for (size_t i = 0; i < sizeof(special); i++)
+		if (str_find(path, special[i]) < path.n)
+			return false;
+	return true;
+}
+
 /**
  * How the program names file @im, so that this bpftrace attaches to it exactly once. Measured: with -p
  * only /proc/PID/root/... attaches once in every version and from every mount namespace, and only while that
@@ -41,18 +51,16 @@ static const char *attach_path(struct bind *b, const struct image *im, const str
 	if (!follow && (!f || f->host_path.n)) {
 		if (is_plain(path, "_./+-"))
 			return str_dup(a, path);
-		if (str_find(path, ':') == path.n && str_find(path, '\\') == path.n &&
-		    str_find(path, '\n') == path.n)
+		if (is_quotable(path))
 			return str_dup(a, edit_quote(a, path));
 	}
 	if (!f) {
 		struct diag_place place = tok_place(at);
-		diag_error(
-		    b->diag, &place,
-		    STR_FMT
-		    ": bpftrace cannot be given a path with a colon, a backslash or a newline: "
-		    "use a symbolic link",
-		    STR_ARG(path));
+		diag_error(b->diag, &place,
+			   STR_FMT
+			   ": bpftrace cannot be given a path with one of : \\ * ? [ or a newline: "
+			   "use a symbolic link",
+			   STR_ARG(path));
 		return NULL;
 	}
 	b->no_pid = true;

@@ -10,8 +10,20 @@ static bool say_unattachable(struct bind *b, const struct script_attach *at,
 	return diag_error(
 	    b->diag, &place,
 	    "bpftrace 0.%u cannot attach to " STR_FMT ":" STR_FMT ": it cannot read the place of "
-	    "one argument, " STR_FMT " (0.23 and older can)",
+	    "one argument, " STR_FMT " (0.23 and older can attach, and read the others)",
 	    b->version, STR_ARG(m->probe->provider), STR_ARG(m->probe->name), STR_ARG(arg->text));
+}
+
+/** It would print a number, and the number would be wrong. */
+static bool say_unreadable(struct bind *b, const struct script_arg *use,
+			   const struct attach_match *m, const struct sdtarg *arg)
+{
+	struct diag_place place = tok_place(use->token);
+	return diag_error(b->diag, &place,
+			  "bpftrace 0.%u cannot read arg%u of " STR_FMT ":" STR_FMT
+			  ": it is at " STR_FMT,
+			  b->version, use->n, STR_ARG(m->probe->provider), STR_ARG(m->probe->name),
+			  STR_ARG(str_printable(b->arena, arg->place)));
 }
 
 static bool check_site(struct bind *b, const struct attach_clause *c, const struct attach_match *m,
@@ -46,6 +58,9 @@ static bool check_site(struct bind *b, const struct attach_clause *c, const stru
 					  " is a floating-point number, which bpftrace cannot read",
 					  use->n, STR_ARG(m->probe->provider),
 					  STR_ARG(m->probe->name));
+		} else if (!dialect_has_libbpf_usdt(b->version) &&
+			   sdtarg_is_beyond_bcc(&args[use->n])) {
+			good = say_unreadable(b, use, m, &args[use->n]);
 		}
 	}
 	return good;

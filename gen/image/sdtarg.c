@@ -193,3 +193,9 @@ bool sdtarg_is_beyond_libbpf(const struct sdtarg *arg)
 {
 	return arg->kind == SDTARG_UNKNOWN || arg->is_float || arg->symbol.n > 0;
 }
+
+bool sdtarg_is_beyond_bcc(const struct sdtarg *arg)
+{
+	return arg->is_float || arg->symbol.n > 0 || arg->kind == SDTARG_UNKNOWN ||
+	       arg->kind == SDTARG_SEGMENT;
+}

@@ -141,6 +141,14 @@ bad_exe "$tmp/cut" "cut: error|cut.*error" "an ELF file of 100 bytes"
 bad_exe "$tmp/good.bt" "good.bt.*not an ELF file" "a text file as the target"
 bad_exe "$tmp/nosuch" "nosuch.*no such file" "a target that is not there"
 
+# bpftrace expands a star in a path even between quotes, and would trace other files, too.
+mkdir "$tmp/st*r" "$tmp/a b"
+cp "$tgt" "$tmp/st*r/t"
+bad_exe "$tmp/st*r/t" "bpftrace cannot be given a path with one of.*use a symbolic link" "a star in the path"
+cp "$tgt" "$tmp/a b/t"
+out=$("$btgen" expand -x "$tmp/a b/t" "$tmp/good.bt" 2>&1)
+like "$out" "^usdt:\"$tmp/a b/t\":" "a blank in the path is quoted"
+
 # What is not wrong.
 printf 'usdt:__EXE__:nvmf_tgt_state { printf("%%d\\n", arg1); }\r\n// end' >"$tmp/crlf.bt"
 out=$("$btgen" expand -x "$tgt" "$tmp/crlf.bt" 2>&1)

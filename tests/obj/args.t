@@ -120,6 +120,13 @@ if [ "$(uname -m)" = x86_64 ] && "${CC:-gcc}" -no-pie -o "$tmp/sym" "$tmp/sym.s"
 	is "$(attachable 0.23 "$tmp/sym" global)" "True None" "bpftrace 0.23 can attach to a probe with a global in memory"
 	is "$(attachable 0.27 "$tmp/sym" global)" "False it cannot read the place of arg0, 4@value(%rip)" "0.27 cannot, and that is said"
 	is "$(attachable 0.27 "$tmp/all" work)" "True None" "what it can read it can attach to"
+	for old in 0.17 0.23; do
+		like "$("$btgen" expand --for $old -x "$tmp/sym" -e 'usdt:__EXE__:global { printf("%d", arg0); }' 2>&1)" \
+			"error: bpftrace $old cannot read arg0 of app:global: it is at value\(%rip\)" \
+			"$old would print rubbish for a global in memory: that is an error"
+		ok "$old may attach to it when the argument is not used" \
+			"$btgen" expand --for $old -o "$tmp/unused" -x "$tmp/sym" -e 'usdt:__EXE__:global { printf("x"); }'
+	done
 fi
 
 # --- inferred: nvmf_tgt, built with systemtap's header
