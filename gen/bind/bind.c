@@ -3,7 +3,9 @@
 #include "bind/attach.h"
 #include "bind/check.h"
 #include "bind/constant.h"
+#include "bind/enumname.h"
 #include "bind/marker.h"
+#include "bind/namedarg.h"
 #include "bind/once.h"
 #include "bind/optional.h"
 #include "bind/signs.h"
@@ -78,7 +80,8 @@ static bool bind_clauses(struct bind *b, struct token **list)
 	bool good = true;
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
 		bool bound = attach_bind_clause(b, &b->script.clauses.v[i], &clauses[i]);
-		good &= bound && check_arguments(b, &clauses[i]);
+		good &=
+		    bound && namedarg_resolve(b, &clauses[i]) && check_arguments(b, &clauses[i]);
 		if (good)
 			signs_extend(b, &clauses[i]);
 	}
@@ -96,7 +99,8 @@ bool bind_tokens(struct bind *b, struct pp *pp)
 		return diag_error(b->diag, &place, "there is no probe in this script");
 	}
 	b->clauses = arena_array(b->arena, struct attach_clause, b->script.clauses.n);
-	if (!bind_clauses(b, &pp->out) || !typed_rewrite(b) || !typeuse_resolve(b, pp))
+	if (!bind_clauses(b, &pp->out) || !enumname_rewrite(b) || !typed_rewrite(b) ||
+	    !typeuse_resolve(b, pp))
 		return false;
 	constant_fold(b);
 	once_merge(b, &pp->out, "BEGIN");

@@ -19,6 +19,7 @@
 #include "types/lookup.h"
 
 struct attach_clause;
+struct bind_enum_table;
 
 /** `#pragma optional` or one name of it, see bind/optional.h. */
 struct bind_optional {
@@ -44,6 +45,8 @@ struct bind {
 	struct lookup *lookup; /**< NULL until bind_lookup() */
 	VEC(struct bind_optional) optionals;
 	struct attach_clause *clauses; /**< what each clause of the script is bound to */
+	struct map probeargs;	       /**< namedarg's memory: probe -> struct probeargs */
+	VEC(struct bind_enum_table) enum_tables; /**< of enum_name(), see bind/enumname.h */
 };
 
 /**

@@ -1,5 +1,6 @@
 #include "bind/table.h"
 
+#include "bind/enumname.h"
 #include "bind/once.h"
 #include "bind/unknown.h"
 #include "out/dialect.h"
@@ -150,6 +151,12 @@ bool table_add_all(struct bind *b, struct pp *pp)
 	wanted_list wanted = {0};
 	if (!collect_pragmas(b, pp, &named, &wanted) || !collect_conf(b, &named, &wanted))
 		return false;
+	for (size_t i = 0; i < b->enum_tables.n; i++) {
+		const struct bind_enum_table *t = &b->enum_tables.v[i];
+		if (map_add(b->arena, &named, t->map))
+			vec_push(b->arena, &wanted,
+				 (struct wanted){t->map, t->type, {0}, t->at, false});
+	}
 	if (!wanted.n)
 		return true;
 	if (!b->images)

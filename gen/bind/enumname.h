@@ -1,0 +1,22 @@
+/**
+ * enumname - `enum_name(TYPE, EXPR)`: the name of an enumerator.
+ *
+ * It becomes a look-up in a table of the type's names, which table.h fills at the start: `@enum_state[EXPR]`. In a printf()
+ * a number without a name is printed as a number (unknown.h).
+ */
+#ifndef BIND_ENUMNAME_H
+#define BIND_ENUMNAME_H
+
+#include "bind/bind.h"
+
+/** A table that the script needs. */
+struct bind_enum_table {
+	struct str map;	      /**< without @ */
+	struct str type;      /**< as written */
+	struct diag_place at; /**< the type's first use */
+};
+
+/** Rewrites all calls and collects b->enum_tables; false, with an error, for a call that is not written like that. */
+bool enumname_rewrite(struct bind *b);
+
+#endif

@@ -1,0 +1,246 @@
+#include "bind/namedarg.h"
+
+#include <ctype.h>
+#include <limits.h>
+
+#include "bind/edit.h"
+
+/** One use of a name, and what it was found to be. */
+struct use {
+	const struct script_named_arg *named;
+	struct str name;
+	size_t index;
+	const struct probearg *arg; /**< of the first probe */
+	const struct attach_match *match;
+};
+
+const struct probeargs *namedarg_of(struct bind *b, const struct attach_match *m)
+{
+	struct str key = {(const char *)&m->probe, sizeof(m->probe)};
+	struct probeargs *known = map_get(&b->probeargs, key);
+	if (known)
+		return known;
+	struct probeargs *pa = arena_new(b->arena, struct probeargs);
+	probeargs_read(m->image->img, m->probe, pa);
+	map_put(b->arena, &b->probeargs, str_copy(b->arena, key), pa);
+	return pa;
+}
+
+static const char *probe_name(struct bind *b, const struct attach_match *m)
+{
+	return arena_printf(b->arena, STR_FMT ":" STR_FMT, STR_ARG(m->probe->provider),
+			    STR_ARG(m->probe->name));
+}
+
+/** What the probe does have. */
+static void say_names(struct bind *b, const struct attach_match *m, const struct probeargs *pa,
+		      struct str wanted)
+{
+	struct str near = {0};
+	unsigned best = UINT_MAX;
+	struct strbuf text;
+	strbuf_init(&text);
+	for (size_t i = 0; i < pa->n_args; i++) {
+		const struct probearg *arg = &pa->args[i];
+		if (arg->has_name && str_is_nearer(wanted, arg->name, &best))
+			near = arg->name;
+		strbuf_addz(&text, i ? ", " : "");
+		strbuf_adds(&text, probearg_declaration(b->arena, arg));
+	}
+	if (near.n)
+		diag_note(b->diag, NULL, "did you mean args." STR_FMT "?", STR_ARG(near));
+	if (pa->n_args)
+		diag_note(b->diag, NULL, "it is %s(" STR_FMT ")", probe_name(b, m),
+			  STR_ARG(strbuf_str(&text)));
+	else
+		diag_note(b->diag, NULL, "%s has no arguments", probe_name(b, m));
+	strbuf_fini(&text);
+}
+
+/** Sites may call different arguments by one name: then it means none of them. */
+static bool check_sites(struct bind *b, const struct use *u, const struct attach_match *m,
+			const struct probeargs *pa)
+{
+	struct diag_place at = tok_place(u->named->name);
+	for (size_t i = 0; i < pa->n_sites; i++) {
+		const struct probesite *s = &pa->sites[i];
+		for (size_t k = 0; k < s->n_args; k++)
+			if (k != u->index && str_eq(s->args[k].name, u->name))
+				return diag_error(b->diag, &at,
+						  "the sites of %s disagree: " STR_FMT
+						  " is arg%zu at one and arg%zu at another",
+						  probe_name(b, m), STR_ARG(u->name), u->index, k);
+	}
+	if (!pa->args[u->index].types_differ)
+		return true;
+	diag_error(b->diag, &at, "the sites of %s disagree about the type of " STR_FMT,
+		   probe_name(b, m), STR_ARG(u->name));
+	for (size_t i = 0, said = 0; i < pa->n_sites && said < 4; i++) {
+		const struct probesite *s = &pa->sites[i];
+		if (u->index >= s->n_args || !s->args[u->index].type)
+			continue;
+		said++;
+		diag_note(b->diag, NULL, STR_FMT ":%u has " STR_FMT, STR_ARG(s->file), s->line,
+			  STR_ARG(ctype_spell(b->arena, s->args[u->index].type)));
+	}
+	diag_note(b->diag, NULL, "arg%zu is its plain value", u->index);
+	return false;
+}
+
+static bool is_number(struct str name)
+{
+	for (size_t i = 0; i < name.n; i++)
+		if (!isdigit((unsigned char)name.p[i]))
+			return false;
+	return name.n > 0;
+}
+
+/** Finds the argument in one probe and compares it with what the probes before had. */
+static bool look_up(struct bind *b, const struct attach_match *m, struct use *u)
+{
+	const struct probeargs *pa = namedarg_of(b, m);
+	struct diag_place at = tok_place(u->named->name);
+	size_t index;
+	if (!probeargs_find(pa, u->name, &index)) {
+		diag_error(b->diag, &at, "probe %s has no argument " STR_FMT, probe_name(b, m),
+			   STR_ARG(u->name));
+		say_names(b, m, pa, u->name);
+		return false;
+	}
+	const struct probearg *arg = &pa->args[index];
+	if (u->match && index != u->index)
+		return diag_error(b->diag, &at,
+				  "the probes of this clause disagree: " STR_FMT
+				  " is arg%zu of %s and arg%zu of %s",
+				  STR_ARG(u->name), u->index, probe_name(b, u->match), index,
+				  probe_name(b, m));
+	struct str type = probearg_type_text(b->arena, arg);
+	if (u->match && !str_eq(type, probearg_type_text(b->arena, u->arg)))
+		return diag_error(b->diag, &at,
+				  "the probes of this clause disagree about the type of " STR_FMT
+				  ": " STR_FMT " in %s, " STR_FMT " in %s",
+				  STR_ARG(u->name), STR_ARG(probearg_type_text(b->arena, u->arg)),
+				  probe_name(b, u->match), STR_ARG(type), probe_name(b, m));
+	u->index = index;
+	u->arg = arg;
+	u->match = m;
+	return is_number(u->name) || check_sites(b, u, m, pa);
+}
+
+/** The token before @t in the clause's predicate or body. */
+static const struct token *token_before(const struct script_clause *c, const struct token *t)
+{
+	const struct token *starts[2] = {c->predicate_open, c->body.first};
+	for (int i = 0; i < 2; i++)
+		for (const struct token *p = starts[i]; p && p->kind != TOK_EOF; p = p->next) {
+			if (p->next == t)
+				return p;
+			if (i == 0 && p == c->predicate_close)
+				break;
+		}
+	return NULL;
+}
+
+/** Is the value followed, or kept where it may be followed later? Other uses are those of a number. */
+static bool is_followed(const struct token *before, const struct token *behind)
+{
+	while (tok_is(behind, ")"))
+		behind = behind->next;
+	return tok_is(behind, "->") || tok_is(behind, "[") ||
+	       (before && (tok_is(before, "*") || tok_is(before, "=")));
+}
+
+/** What a pointer must be cast to: `struct x *`, `uint16 *`; empty when plain argN will do. */
+static struct str cast_of(struct arena *a, struct ctype *type)
+{
+	struct str none = {0};
+	struct ctype *t = ctype_strip(type);
+	if (!t || t->kind != CTYPE_POINTER)
+		return none;
+	struct ctype *to = t->of, *bare = ctype_strip(to);
+	while (to && (to->kind == CTYPE_CONST || to->kind == CTYPE_VOLATILE))
+		to = to->of;
+	if (!to || !bare)
+		return none;
+	if (ctype_is_aggregate(bare)) {
+		const char *keyword = bare->kind == CTYPE_UNION ? "union" : "struct";
+		if (bare->name.n)
+			return str_from(
+			    arena_printf(a, "%s " STR_FMT " *", keyword, STR_ARG(bare->name)));
+		return to->kind == CTYPE_TYPEDEF
+			   ? str_from(arena_printf(a, STR_FMT " *", STR_ARG(to->name)))
+			   : none;
+	}
+	bool number = bare->kind == CTYPE_INT || bare->kind == CTYPE_ENUM ||
+		      bare->kind == CTYPE_BOOL || bare->kind == CTYPE_POINTER;
+	uint64_t size;
+	if (!number || !ctype_size(bare, &size) || size > 8 || (size & (size - 1)))
+		return none;
+	return str_from(
+	    arena_printf(a, "%sint%u *", bare->is_signed ? "" : "u", (unsigned)size * 8));
+}
+
+/** The text that stands for the argument. */
+static struct str value_text(struct bind *b, const struct script_clause *c, const struct use *u)
+{
+	const struct probearg *arg = u->arg;
+	struct ctype *t = ctype_strip(arg->type);
+	struct str cast = {0};
+	if (is_followed(token_before(c, u->named->args), u->named->name->next))
+		cast = cast_of(b->arena, arg->type);
+	if (cast.n)
+		return str_from(
+		    arena_printf(b->arena, "((" STR_FMT ")arg%zu)", STR_ARG(cast), u->index));
+	// Where sites pass it in different widths nobody but its type knows its sign.
+	if (t && arg->sizes_differ && (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM) &&
+	    t->size < 8 && t->size > 0)
+		return str_from(arena_printf(b->arena, "(%sint64)(%sint%u)arg%zu",
+					     t->is_signed ? "" : "u", t->is_signed ? "" : "u",
+					     (unsigned)t->size * 8, u->index));
+	return str_from(arena_printf(b->arena, "arg%zu", u->index));
+}
+
+static void replace(struct bind *b, struct attach_clause *c, const struct use *u)
+{
+	struct script_range r = {u->named->args, u->named->name};
+	edit_replace_lexed(b->arena, &r, value_text(b, c->clause, u));
+	struct str arg = str_from(arena_printf(b->arena, "arg%zu", u->index));
+	for (struct token *t = r.first;; t = t->next) {
+		if (str_eq(t->text, arg)) {
+			t->loc = t->use; // complaints about argN are told at the name
+			vec_push(b->arena, &c->clause->args,
+				 (struct script_arg){t, (unsigned)u->index});
+			return;
+		}
+		if (t == r.last)
+			return;
+	}
+}
+
+/** `args.x` of tracepoints and uprobes is bpftrace's own. */
+bool namedarg_resolve(struct bind *b, struct attach_clause *c)
+{
+	bool good = true;
+	if (!c->probes.n)
+		return true;
+	for (size_t i = 0; i < c->clause->named_args.n; i++) {
+		const struct script_named_arg *named = &c->clause->named_args.v[i];
+		struct use u = {.named = named, .name = named->name->text};
+		struct diag_place at = tok_place(named->name);
+		if (str_has_prefix(u.name, STR("."))) // `.3`, one token
+			u.name = str_from_offset(u.name, 1);
+		if (c->has_other || c->has_uprobe) {
+			good = diag_error(b->diag, &at,
+					  "this clause mixes usdt probes with others, whose args "
+					  "are different: write two clauses");
+			continue;
+		}
+		bool found = true;
+		for (size_t k = 0; k < c->probes.n && found; k++)
+			found = look_up(b, &c->probes.v[k], &u);
+		if (found)
+			replace(b, c, &u);
+		good &= found;
+	}
+	return good;
+}
