@@ -128,9 +128,8 @@ bool dwdie_next(struct dwreader *r, struct dwdie *d)
 	d->is_decl = ab->is_decl;
 	d->name_form = 0;
 	d->sibling = NULL;
-	const struct dwstep *step = &t->steps.v[ab->first], *last = step + ab->n;
-	for (; step < last; step++)
-		run_step(r, step, d);
+	for (uint32_t i = 0; i < ab->n; i++)
+		run_step(r, &t->steps.v[ab->first + i], d);
 	return !r->has_failed;
 }
 

@@ -1,6 +1,8 @@
 #include "types/lookup.h"
 
 #include <dwarf.h>
+#include <elfutils/libdwfl.h>
+#include <unistd.h>
 
 #include "image/debugfile.h"
 #include "types/dwcode.h"
@@ -224,6 +226,24 @@ struct str lookup_nearest(struct lookup *lk, struct str name, unsigned kinds)
 	return near;
 }
 
+/** Types of split units: the .dwo files are gone, or joined in a .dwp file that libdw may be too old for. */
+static void note_missing_units(struct lookup *lk, unsigned missing, struct str dwo)
+{
+	diag_note(lk->diag, NULL,
+		  "%u units keep their types in split files that are not there, e.g. \"" STR_FMT
+		  "\"",
+		  missing, STR_ARG(dwo));
+	for (size_t i = 0; i < lk->images.n; i++) {
+		const struct img *img = lk->images.v[i];
+		const char *dwp = arena_printf(lk->arena, STR_FMT ".dwp", STR_ARG(img->path));
+		if (access(dwp, R_OK) == 0)
+			diag_note(lk->diag, NULL,
+				  STR_FMT
+				  ".dwp is there, but this libdw (%s) does not read such files",
+				  STR_ARG(img->shown), dwfl_version(NULL));
+	}
+}
+
 bool lookup_say_unknown(struct lookup *lk, const struct diag_place *at, const char *what,
 			struct str name, unsigned kinds)
 {
@@ -269,10 +289,6 @@ bool lookup_say_unknown(struct lookup *lk, const struct diag_place *at, const ch
 	if (near.n)
 		diag_note(lk->diag, NULL, "did you mean \"" STR_FMT "\"?", STR_ARG(near));
 	if (missing)
-		diag_note(
-		    lk->diag, NULL,
-		    "%u units keep their types in split files that are not there, e.g. \"" STR_FMT
-		    "\"",
-		    missing, STR_ARG(dwo));
+		note_missing_units(lk, missing, dwo);
 	return false;
 }

@@ -187,6 +187,17 @@ out=$("$btgen" types -x "$tmp/p" ns::Derived 2>&1)
 like "$out" 'error: no type|p.dwo' "split type units that were not joined are an error"
 like "$out" 'p\.dwo' "... that names the file"
 
+dwp=$(command -v dwp || command -v llvm-dwp || command -v llvm-dwp-14)
+if [ -n "$dwp" ]; then
+	build gcc "-g -gsplit-dwarf" t.c
+	(cd "$tmp" && "$dwp" -e p -o p.dwp && rm p.dwo) >/dev/null 2>&1
+	out=$("$btgen" types -x "$tmp/p" item 2>&1)
+	# A newer libdw reads it; an older one must not pretend that the type does not exist.
+	like "$out" 'struct item \{|p\.dwp is there, but this libdw' "split units joined by dwp are read, or named as the reason"
+else
+	skip "split units joined by dwp" "no dwp"
+fi
+
 # What is said when a type cannot be had
 build gcc -g t.c
 like "$("$btgen" types -x "$tmp/p" itme 2>&1)" 'no type "itme"' "an unknown type is an error"
