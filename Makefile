@@ -2,7 +2,7 @@
 #
 #   make              build/btgen and the programs in tests/targets
 #   make demo         builds, starts a program with probes and traces it
-#   make check        the test suite; T='tests/cli/*.t' runs a part of it
+#   make check        the test suite; T='tests/cli/*.t' runs a part of it, PROVE_FLAGS=-v shows each claim
 #   make check-matrix the live tests once per bpftrace version, installing the others
 #   make lint asan fuzz bench gen-enums install uninstall clean
 #
@@ -12,6 +12,7 @@ VERSION := 0.1.0
 BUILD ?= build
 DESTDIR ?=
 T ?=
+PROVE_FLAGS ?= -j2
 
 # These goals install missing packages before anything else, configure included.
 SETUP_GOALS := demo check asan lint bench $(filter check-%,$(MAKECMDGOALS))
