@@ -185,6 +185,9 @@ static bool is_noise(struct str line)
 {
 	if (str_contains(line, STR("couldn't set RLIMIT_MEMLOCK for bpftrace")))
 		return true;
+	// Only kernel functions are meant, and one that cannot be traced is an error of its own.
+	if (str_has_prefix(line, STR("WARNING: Could not read functions from ")))
+		return true;
 	bool detach = str_has_prefix(line, STR("ERROR: failed to detach probe: u")) ||
 		      (str_has_prefix(line, STR("open(")) &&
 		       str_contains(line, STR("/uprobe_events): No such file or directory")));
@@ -204,6 +207,8 @@ static void take_err_line(struct relay *r, struct str line)
 		return;
 	}
 	if (is_noise(line) || take_placed_message(r, line) || is_own_excerpt(r, line))
+		return;
+	if (r->diag->quiet && str_has_prefix(line, STR("WARNING: ")))
 		return;
 	if (str_has_prefix(line, STR("ERROR: ")))
 		r->n_errors++;

@@ -33,7 +33,7 @@ struct runner {
 	pid_t pid;		// bpftrace; 0 once it is reaped
 	int out_pipe, err_pipe; // -1 once they have ended
 	int signals;
-	int target_end;	 // becomes readable when the target ends; -1: bpftrace itself watches it
+	int target_end;	 // becomes readable when the target ends; -1 afterwards, or without one
 	int out_fd;	 // where data go; -1: the file is not made yet
 	bool out_is_new; // the file did not exist before
 	bool ready;	 // the probes are attached
@@ -379,7 +379,10 @@ static void relay_until_end(struct runner *r)
 				take_signal(r);
 			if (fds[3].revents) {
 				r->target_end = -1;
-				r->stop_at = now_ms() + LAST_EVENTS_MS;
+				// With -p bpftrace ends by itself, mostly: 0.27 may miss it, and is told below.
+				r->stopping = r->cfg->pass_pid;
+				r->looked_at = now_ms();
+				r->stop_at = r->cfg->pass_pid ? 0 : now_ms() + LAST_EVENTS_MS;
 			}
 		}
 		// Data come through only once all is attached, BEGIN's too: bpftrace is just too busy to be seen.
@@ -433,7 +436,7 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg)
 {
 	struct runner r = {.arena = a, .diag = d, .cfg = cfg, .out_pipe = -1, .err_pipe = -1};
 	r.out_fd = -1;
-	r.target_end = cfg->proc && !cfg->pass_pid ? cfg->proc->pidfd : -1;
+	r.target_end = cfg->proc ? cfg->proc->pidfd : -1;
 	if (!open_output(&r))
 		return 1;
 	if (cfg->proc && !proc_is_same(cfg->proc)) {
