@@ -52,9 +52,14 @@ static bool is_blank_only(struct str s)
 }
 
 /** Comments and line breaks before @t, as written, when they fit: same file, nothing displaced. */
-static bool put_before_verbatim(struct writer *w, const struct token *t, unsigned line)
+static bool put_before_verbatim(struct writer *w, const struct token *t, const struct token *prev,
+				unsigned line)
 {
 	if (w->in_definition || t->from_macro || t->loc.file != w->main)
+		return false;
+	// bpftrace 0.17 reads `a:b` as a path, and a slash with only a comment behind it as a predicate's end.
+	if (prev && !t->attach &&
+	    ((tok_is(prev, ":") && !t->before.n) || (tok_is(prev, "/") && !is_blank_only(t->before))))
 		return false;
 	unsigned newlines = 0;
 	for (size_t i = 0; i < t->before.n; i++) {
@@ -74,7 +79,7 @@ static void put_before(struct writer *w, const struct token *t, const struct tok
 	unsigned line = 0, col = 0;
 	if (of_main)
 		src_position(t->use, &line, &col);
-	if (of_main && put_before_verbatim(w, t, line))
+	if (of_main && put_before_verbatim(w, t, prev, line))
 		return;
 
 	if (of_main && w->line < line) {
