@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# What a template becomes: `btgen expand` as a user sees it.
+. "$(dirname "$0")/../lib.sh"
+
+tgt=$targets/nvmf_tgt
+lib=$targets/libnvmf.so
+
+# expand TEXT [OPTION...]: the program for the demo target on 0.17
+expand() {
+	local text=$1
+	shift
+	"$btgen" expand --for 0.17 -x "$tgt" "$@" -e "$text" 2>"$tmp/err"
+}
+
+cat >"$tmp/t.bt" <<'E2'
+#!/usr/bin/env bpftrace
+// __EXE__ in a comment stays
+#define STAMP(what) printf("%s\n", what)
+
+BEGIN { STAMP("__EXE__"); /* kept */ }
+
+usdt:__EXE__:spdk:nvmf_tgt_state
+/arg1 > 2/
+{
+	@n = count();	// columns stay, too
+}
+E2
+is "$("$btgen" expand --for 0.17 -x "$tgt" "$tmp/t.bt")" "
+// __EXE__ in a comment stays
+
+
+BEGIN { printf(\"%s\\n\", \"$tgt\"); /* kept */ }
+
+usdt:$tgt:spdk:nvmf_tgt_state
+/arg1 > 2/
+{
+	@n = count();	// columns stay, too
+}" "lines keep their numbers, comments stay, markers are replaced outside of comments"
+
+is "$(expand 'usdt:__EXE__:nvmf_tgt_state { }')" "usdt:$tgt:spdk:nvmf_tgt_state { }" \
+	"the provider is filled in"
+is "$(expand 'usdt:__EXE__:spdk:nvmf_tgt_*_polling { }')" \
+	"usdt:$tgt:spdk:nvmf_tgt_pause_polling, usdt:$tgt:spdk:nvmf_tgt_resume_polling { }" \
+	"a pattern becomes the probes that fit"
+is "$("$btgen" expand --for 0.17 -x "$lib" -e 'usdt:__EXE__:nvmf_tgt_state, usdt:__EXE__:nvmf_ctrlr_create { }')" \
+	"usdt:$lib:spdk:nvmf_tgt_state, usdt:$lib:spdk:nvmf_ctrlr_create { }" "several attach points in one clause"
+is "$(expand 'uprobe:__EXE__:spdk_thread_send_msg+4 { } uretprobe:__EXE__:main { }')" \
+	"uprobe:$tgt:spdk_thread_send_msg+4 { } uretprobe:$tgt:main { }" "functions, with an offset too"
+is "$(expand 'usdt:/usr/lib/x.so:a:b { } tracepoint:syscalls:sys_enter_read { }')" \
+	"usdt:/usr/lib/x.so:a:b { } tracepoint:syscalls:sys_enter_read { }" "what does not name the target stays"
+
+is "$(expand 'usdt:__EXE__:nvmf_tgt_state { printf("%s", @s[arg1]); @s[0] = "x"; }')" \
+	"usdt:$tgt:spdk:nvmf_tgt_state { printf(\"%s\", @s[arg1]); @s[0] = \"x\"; }" "a map that the script writes is its own"
+out=$(expand 'usdt:__EXE__:nvmf_tgt_state { printf("%s", @target[arg1]); }')
+like "$out" '^BEGIN \{ @target\[0\] = "NONE";.*@target\[4\] = "RUNNING";.*\}$' "a listed map gets its table in BEGIN"
+like "$out" '^END \{ clear\(@target\); \}$' "and is cleared in END"
+unlike "$(expand 'usdt:__EXE__:nvmf_tgt_state { }')" "BEGIN|END" "a script that uses no table gets none"
+out=$(expand 'BEGIN { printf("hi"); } usdt:__EXE__:nvmf_tgt_state { printf("%s", @target[arg1]); } END { printf("bye"); }')
+like "$out" '^BEGIN \{ @target\[0\].*printf\("hi"\); \}' "a table joins the script's own BEGIN"
+like "$out" 'END \{ printf\("bye"\); clear\(@target\); \}$' "and its END"
+out=$(expand '#pragma enum @mine enum spdk_nvmf_subsystem_state SPDK_NVMF_SUBSYSTEM_
+usdt:__EXE__:nvmf_tgt_state { @x[@mine[arg1]] = count(); }')
+like "$out" '@mine\[2\] = "ACTIVE"' "#pragma enum fills a map of any name"
+
+is "$(expand 'usdt:__EXE__:nvmf_tgt_state /arg1 == NVMF_TGT_RUNNING/ { printf("%d", NVMF_TGT_STOPPED); }')" \
+	"usdt:$tgt:spdk:nvmf_tgt_state /arg1 == 4/ { printf(\"%d\", 10); }" "enumerators become numbers"
+is "$(expand 'usdt:__EXE__:nvmf_tgt_state { printf("%d %d", sizeof(struct spdk_thread_stats), offsetof(struct spdk_thread_stats, idle_tsc)); }')" \
+	"usdt:$tgt:spdk:nvmf_tgt_state { printf(\"%d %d\", 16, 8); }" "sizeof and offsetof become numbers"
+like "$(expand 'struct spdk_thread_stats { int mine; }; usdt:__EXE__:dynsched_move { printf("%d %d", ((struct spdk_thread_stats *)arg1)->mine, sizeof(struct spdk_thread_stats)); }')" \
+	'^struct spdk_thread_stats \{ int mine; \}; usdt.*sizeof\(struct spdk_thread_stats\)' "a struct that the template defines is its own"
+
+expand '#pragma require bpftrace >= 0.23
+usdt:__EXE__:nvmf_tgt_state { }' >/dev/null
+is $? 1 "#pragma require: an older bpftrace is refused"
+like "$(cat "$tmp/err")" "needs bpftrace 0.23, this one is 0.17" "and the message says so"
+is "$(expand '#if __BPFTRACE__ >= 23
+new
+#else
+interval:s:1 { exit(); }
+#endif
+' | grep .)" "interval:s:1 { exit(); }" "__BPFTRACE__ is the version in #if"
+is "$(expand 'interval:s:PERIOD { exit(); }' -D PERIOD=5)" "interval:s:5 { exit(); }" "-D defines a macro in attach points too"
+
+# Two providers with a probe of one name.
+cat >"$tmp/two.c" <<'E2'
+#include <btgen/usdt.h>
+int main(void) { USDT_PROBE(one, hit, 1); USDT_PROBE(two, hit, 2); }
+E2
+gcc -O2 -g -I"$top/include" -o "$tmp/two" "$tmp/two.c"
+out=$("$btgen" expand -x "$tmp/two" -e 'usdt:__EXE__:hit { }' 2>&1)
+is $? 1 "a name that two providers have is an error"
+like "$out" "ambiguous: one:hit or two:hit" "and the message names both"
+like "$("$btgen" expand -x "$tmp/two" -e 'usdt:__EXE__:two:hit { }')" "^usdt:$tmp/two:two:hit" "with the provider it is fine"
+
+echo old >"$tmp/out"
+"$btgen" expand -x "$tgt" -o "$tmp/out" -e 'usdt:__EXE__:nosuch { }' 2>/dev/null
+is "$(cat "$tmp/out")" old "-o: an error leaves the file as it was"
+"$btgen" expand -x "$tgt" -o "$tmp/out" -e 'interval:s:1 { exit(); }'
+is "$(cat "$tmp/out")" "interval:s:1 { exit(); }" "-o: success replaces it"
+is "$(ls -A "$tmp" | grep -c '^out')" 1 "and nothing else is left in the folder"
+is "$("$top/scripts/bpftrace.sh" -n -e 'interval:s:1 { exit(); }')" "interval:s:1 { exit(); }" "bpftrace.sh -n prints the program"
+
+# Everything that is wrong is told at once, at its place.
+printf 'usdt:__EXE__:nosuch1 { }\n\n  usdt:__EXE__:nosuch2 { }\nuprobe:__EXE__:nosuch3 { }\n' >"$tmp/many.bt"
+out=$("$btgen" expand -x "$tgt" "$tmp/many.bt" 2>&1 | grep -o 'many.bt:[0-9:]* error')
+is "$out" "many.bt:1:1: error
+many.bt:3:3: error
+many.bt:4:1: error" "several mistakes are told in one go"
+done_testing
