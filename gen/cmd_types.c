@@ -127,8 +127,8 @@ static void print_typedef(struct strbuf *b, struct closure *c, struct ctype *t)
 {
 	struct str type = cprint_type_name(c, t->of);
 	if (type.n && !str_eq(type, t->name) && str_is_ident(t->name))
-		strbuf_addf(b, "typedef " STR_FMT " " STR_FMT ";\n", STR_ARG(type),
-			    STR_ARG(t->name));
+		strbuf_addf(b, "typedef " STR_FMT "%s" STR_FMT ";\n", STR_ARG(type),
+			    type.p[type.n - 1] == '*' ? "" : " ", STR_ARG(t->name));
 }
 
 struct list {
@@ -208,9 +208,9 @@ static int run(struct types_cmd *cmd, char **names, int n)
 	    .follow = cmd->follow ? follow : NULL, .ctx = cmd, .for_bpftrace = cmd->bpftrace};
 	struct closure c;
 	closure_init(&c, &s->arena, &s->diag, &opt);
-	struct strbuf b, typedefs;
+	struct strbuf b;
 	strbuf_init(&b);
-	strbuf_init(&typedefs);
+	VEC(struct ctype *) typedefs = {0};
 	int n_good = 0;
 	bool good = true;
 	if (cmd->json)
@@ -222,18 +222,21 @@ static int run(struct types_cmd *cmd, char **names, int n)
 			good = lookup_say_unknown(&s->lookup, NULL, "type", name, DWFIND_TYPES);
 			continue;
 		}
+		// A typedef of a pointer stands for what it points to.
 		struct ctype *target = ctype_strip(t);
+		for (int k = 0; target && target->kind == CTYPE_POINTER && k < 8; k++)
+			target = ctype_strip(target->of);
 		if (cmd->json) {
 			strbuf_addz(&b, n_good ? ",\n " : "\n ");
 			json_type(cmd, &b, name, t);
 		} else if (target && (ctype_is_aggregate(target) || target->kind == CTYPE_ENUM)) {
-			if (!closure_add(&c, t, t->name, &tag)) {
+			if (!closure_add(&c, target, t->name, &tag)) {
 				good = false;
 				continue;
 			}
 		}
 		if (t->kind == CTYPE_TYPEDEF && !cmd->bpftrace && !cmd->json)
-			print_typedef(&typedefs, &c, t);
+			vec_push(&s->arena, &typedefs, t);
 		n_good++;
 	}
 	if (cmd->json)
@@ -241,8 +244,8 @@ static int run(struct types_cmd *cmd, char **names, int n)
 	else
 		good &=
 		    cprint_definitions(&b, &c, &(struct cprint_options){.asserts = cmd->asserts});
-	strbuf_adds(&b, strbuf_str(&typedefs));
-	strbuf_fini(&typedefs);
+	for (size_t i = 0; i < typedefs.n; i++)
+		print_typedef(&b, &c, typedefs.v[i]);
 	if (good || (cmd->keep_going && n_good))
 		good = outfile_write(&s->arena, &s->diag, cmd->out, strbuf_str(&b));
 	strbuf_fini(&b);

@@ -208,6 +208,12 @@ not_ok "an error leaves status 1" "$btgen" types -x "$tmp/p" item nosuch -o "$tm
 not_ok "... and no file" test -e "$tmp/none"
 is "$("$btgen" types -x "$tmp/p" in anon_t | tail -n 1)" "typedef struct anon_t anon_t;" "a typedef that was asked for can be used by its name"
 
+printf 'struct cfg { int n; }; typedef struct cfg cfg_t; typedef const cfg_t *cfg_p; cfg_p p; typedef unsigned u32; u32 v; int main(void) { return 0; }' >"$tmp/td.c"
+gcc -g -o "$tmp/td" "$tmp/td.c"
+is "$("$btgen" types -x "$tmp/td" cfg_p u32 | tr -d '\n\t')" \
+	"#pragma pack(push,1)struct cfg {int n;};#pragma pack(pop)typedef struct cfg *cfg_p;typedef unsigned int u32;" "a typedef of a pointer defines what it points to"
+like "$("$btgen" types -x "$tmp/td" --bpftrace cfg_p)" 'struct cfg' "... for bpftrace, too"
+
 # Two units with a struct of one name
 printf 'struct odd { int a; long b; } o1; int one(void) { return o1.a; }\n' >"$tmp/u1.c"
 printf 'struct odd { char b; short a; } o2; int one(void); int two(void) { return o2.b; } int main(void) { return one() + two(); }\n' >"$tmp/u2.c"
