@@ -19,6 +19,12 @@ static bool is_plain(struct str s, const char *extra)
 	return s.n > 0;
 }
 
+/** @path, which is_plain(); libstdc++ in quotes, because 0.17 takes ++ for an operator. */
+static const char *plain_path(struct arena *a, struct str path)
+{
+	return str_dup(a, str_find(path, '+') < path.n ? edit_quote(a, path) : path);
+}
+
 static bool is_wildcard(struct str s)
 {
 	return str_find(s, '*') < s.n;
@@ -47,10 +53,10 @@ static const char *attach_path(struct bind *b, const struct image *im, const str
 	bool follow = b->proc && f && !b->host_scope;
 
 	if (follow && f->root_path.n && is_plain(f->root_path, "_./+-"))
-		return str_dup(a, f->root_path);
+		return plain_path(a, f->root_path);
 	if (!follow && (!f || f->host_path.n)) {
 		if (is_plain(path, "_./+-"))
-			return str_dup(a, path);
+			return plain_path(a, path);
 		if (is_quotable(path))
 			return str_dup(a, edit_quote(a, path));
 	}

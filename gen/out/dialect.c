@@ -61,6 +61,11 @@ unsigned dialect_strlen_ceiling(unsigned v, unsigned strings)
 	return v >= 23 ? 16384 : dialect_max_strlen(v, strings);
 }
 
+bool dialect_rebuilds_symbols(unsigned v)
+{
+	return v < 23;
+}
+
 const char *dialect_strlen_variable(unsigned v)
 {
 	return v >= 22 ? "BPFTRACE_MAX_STRLEN" : "BPFTRACE_STRLEN";

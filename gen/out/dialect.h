@@ -36,6 +36,8 @@ unsigned dialect_max_strlen(unsigned v, unsigned strings);
 /** What that may be raised to for a program that reads longer ones. */
 unsigned dialect_strlen_ceiling(unsigned v, unsigned strings);
 const char *dialect_strlen_variable(unsigned v);
+/** Reads the symbols of a process anew for each address, unless told to keep them (BPFTRACE_CACHE_USER_SYMBOLS). */
+bool dialect_rebuilds_symbols(unsigned v);
 /** Entries of one generated table beyond which the start takes longer than a user would wait. */
 unsigned dialect_max_table(unsigned v);
 
