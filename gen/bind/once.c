@@ -46,8 +46,10 @@ static void unwrap_predicate(struct bind *b, struct script_clause *c)
 static void rename_variables(struct bind *b, struct script_clause *c, unsigned n)
 {
 	for (struct token *t = c->body.first; t != c->body.last; t = t->next)
-		if (t->kind == TOK_IDENT && t->text.p[0] == '$' && str_is_ident(str_from_offset(t->text, 1)))
-			t->text = str_from(arena_printf(b->arena, STR_FMT "_%u", STR_ARG(t->text), n));
+		if (t->kind == TOK_IDENT && t->text.p[0] == '$' &&
+		    str_is_ident(str_from_offset(t->text, 1)))
+			t->text =
+			    str_from(arena_printf(b->arena, STR_FMT "_%u", STR_ARG(t->text), n));
 }
 
 void once_merge(struct bind *b, struct token **list, const char *kind)

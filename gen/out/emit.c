@@ -59,7 +59,8 @@ static bool put_before_verbatim(struct writer *w, const struct token *t, const s
 		return false;
 	// bpftrace 0.17 reads `a:b` as a path, and a slash with only a comment behind it as a predicate's end.
 	if (prev && !t->attach &&
-	    ((tok_is(prev, ":") && !t->before.n) || (tok_is(prev, "/") && !is_blank_only(t->before))))
+	    ((tok_is(prev, ":") && !t->before.n) ||
+	     (tok_is(prev, "/") && !is_blank_only(t->before))))
 		return false;
 	unsigned newlines = 0;
 	for (size_t i = 0; i < t->before.n; i++) {

@@ -97,7 +97,7 @@ echo old >"$tmp/out"
 is "$(cat "$tmp/out")" old "-o: an error leaves the file as it was"
 "$btgen" expand -x "$tgt" -o "$tmp/out" -e 'interval:s:1 { exit(); }'
 is "$(cat "$tmp/out")" "interval:s:1 { exit(); }" "-o: success replaces it"
-is "$(ls -A "$tmp" | grep -c '^out')" 1 "and nothing else is left in the folder"
+is "$(find "$tmp" -maxdepth 1 -name 'out*' | wc -l)" 1 "and nothing else is left in the folder"
 is "$("$top/scripts/bpftrace.sh" -n -e 'interval:s:1 { exit(); }')" "interval:s:1 { exit(); }" "bpftrace.sh -n prints the program"
 
 # Everything that is wrong is told at once, at its place.

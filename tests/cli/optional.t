@@ -5,6 +5,7 @@
 readelf -n "$targets/nvmf_tgt" 2>/dev/null | grep -q 'Provider: spdk' || skip_all "built with --without-usdt"
 
 # expand [OPTION...]: the program for the template on stdin; messages in $tmp/err
+# shellcheck disable=SC2120 # no options yet
 expand() {
 	cat >"$tmp/t.bt"
 	"$btgen" expand -x "$targets/nvmf_tgt" --for 0.17 "$@" "$tmp/t.bt" 2>"$tmp/err"
