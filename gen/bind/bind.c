@@ -70,6 +70,12 @@ struct lookup *bind_lookup(struct bind *b)
 			add_image(b, &seen, b->clauses[i].probes.v[k].image);
 	for (size_t i = 0; i < b->images->files.n; i++)
 		add_image(b, &seen, &b->images->files.v[i]);
+	// Of several definitions of one name the one beside the first probe is meant.
+	for (size_t i = 0; i < b->script.clauses.n && !b->lookup->hint; i++)
+		if (b->clauses[i].probes.n) {
+			const struct attach_match *m = &b->clauses[i].probes.v[0];
+			lookup_hint(b->lookup, m->image->img, m->probe->sites[0].pc);
+		}
 	return b->lookup;
 }
 

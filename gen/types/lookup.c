@@ -47,6 +47,12 @@ void lookup_add_btf(struct lookup *lk, struct kbtf *btf)
 	lk->btf = btf;
 }
 
+void lookup_hint(struct lookup *lk, struct img *img, uint64_t addr)
+{
+	lk->hint = img;
+	lk->hint_addr = addr;
+}
+
 bool lookup_prefer(struct lookup *lk, struct img *img, uint64_t addr)
 {
 	// Addresses take the whole handle; offsets of units are the same in both.
@@ -73,8 +79,9 @@ struct definitions {
 	struct lookup *lk;
 	struct dwsrc *src;
 	struct ctype *first;
-	struct ctype *near; /**< the one in the preferred unit */
-	uint64_t mark;	    /**< of the first: size and line */
+	struct ctype *near;  /**< the one in the preferred unit */
+	struct ctype *other; /**< one that differs from the first, or NULL */
+	uint64_t mark;	     /**< of the first: size and line */
 	unsigned n;
 };
 
@@ -109,17 +116,43 @@ static bool add_definition(void *ctx, const struct dwhit *hit)
 		d->mark = mark;
 		return true;
 	}
-	// With a preferred unit nothing is guessed: its definition, when it has one, is the right one.
-	if (!d->lk->near && !ctype_is_same(d->first, t) &&
-	    map_add(d->lk->arena, &d->lk->warned, d->first->name)) {
+	if (!d->other && !ctype_is_same(d->first, t))
+		d->other = t;
+	// Nothing more can be learnt once it is known that they differ, unless the preferred unit is yet to come.
+	return d->n < MAX_COMPARED && !(d->other && (d->near || !d->lk->near));
+}
+
+/** All definitions of @q in one image. */
+static void find_definitions(struct lookup *lk, struct dwquery *q, const unsigned rounds[2],
+			     struct definitions *d)
+{
+	*d = (struct definitions){.lk = lk, .src = d->src};
+	for (unsigned k = 0; k < 2 && !d->first; k++) {
+		q->kinds = rounds[k];
+		if (q->kinds)
+			dwfind(d->src, q, add_definition, d);
+	}
+}
+
+/** Several definitions that differ: the one in the hinted unit is meant, else the first is taken and it is said. */
+static struct ctype *choose(struct lookup *lk, struct dwquery *q, const unsigned rounds[2],
+			    struct definitions *d)
+{
+	if (d->other && !lk->near && lk->hint == d->src->img) {
+		lookup_prefer(lk, lk->hint, lk->hint_addr);
+		find_definitions(lk, q, rounds, d);
+	}
+	if (d->near || !d->other)
+		return d->near ? d->near : d->first;
+	if (map_add(lk->arena, &lk->warned, d->first->name)) {
 		struct diag_place at = {.file = d->src->img->shown};
-		diag_warning(d->lk->diag, &at,
+		diag_warning(lk->diag, &at,
 			     "\"" STR_FMT "\" is defined differently in " STR_FMT " and " STR_FMT
 			     "; the first is used",
-			     STR_ARG(d->first->name), STR_ARG(d->first->unit), STR_ARG(t->unit));
-		return false;
+			     STR_ARG(d->first->name), STR_ARG(d->first->unit),
+			     STR_ARG(d->other->unit));
 	}
-	return d->n < MAX_COMPARED;
+	return d->first;
 }
 
 bool lookup_type(struct lookup *lk, struct str name, unsigned kinds, struct ctype **ret)
@@ -139,12 +172,8 @@ bool lookup_type(struct lookup *lk, struct str name, unsigned kinds, struct ctyp
 		struct definitions d = {.lk = lk};
 		if (!open_image(lk, i, &d.src))
 			continue;
-		for (unsigned k = 0; k < 2 && !d.first; k++) {
-			q.kinds = rounds[k];
-			if (q.kinds)
-				dwfind(d.src, &q, add_definition, &d);
-		}
-		*ret = d.near ? d.near : d.first;
+		find_definitions(lk, &q, rounds, &d);
+		*ret = choose(lk, &q, rounds, &d);
 	}
 	q.kinds = rounds[0] | rounds[1];
 	if (!*ret && lk->btf)

@@ -26,9 +26,11 @@ struct lookup {
 	struct arena *arena;
 	struct diag *diag;
 	VEC(struct img *) images;
-	struct kbtf *btf;   /**< asked after the images; NULL: none */
-	struct map known;   /**< answers of lookup_type(): name as asked -> struct ctype */
-	struct map warned;  /**< names whose differing definitions were reported */
+	struct kbtf *btf;  /**< asked after the images; NULL: none */
+	struct map known;  /**< answers of lookup_type(): name as asked -> struct ctype */
+	struct map warned; /**< names whose differing definitions were reported */
+	struct img *hint;  /**< lookup_hint()'s image, or NULL */
+	uint64_t hint_addr;
 	struct img *near;   /**< lookup_prefer()'s image, or NULL */
 	uint64_t near_unit; /**< offset of its unit's top DIE */
 };
@@ -43,6 +45,8 @@ void lookup_add_btf(struct lookup *lk, struct kbtf *btf);
  * from now on. False, silently, when no unit is known for it; then it is as before.
  */
 bool lookup_prefer(struct lookup *lk, struct img *img, uint64_t addr);
+/** The same, but only when it turns out that definitions differ: finding the unit costs time. */
+void lookup_hint(struct lookup *lk, struct img *img, uint64_t addr);
 
 /**
  * The definition of @name ("struct x", "x", "ns::x") among @kinds (DWFIND_*). False, without a message, when no

@@ -92,6 +92,23 @@ is $? 1 "a name that two providers have is an error"
 like "$out" "ambiguous: one:hit or two:hit" "and the message names both"
 like "$("$btgen" expand -x "$tmp/two" -e 'usdt:__EXE__:two:hit { }')" "^usdt:$tmp/two:two:hit" "with the provider it is fine"
 
+# One name, two definitions: the one beside the probe is meant.
+cat >"$tmp/a.c" <<'E2'
+struct cfg { int a, b; } ga;
+void other(void);
+int main(void) { ga.a = 1; other(); return 0; }
+E2
+cat >"$tmp/b.c" <<'E2'
+#include <btgen/usdt.h>
+struct cfg { long x; int b; } gb;
+void other(void);
+void other(void) { gb.b = 2; USDT_PROBE(test, hit, &gb); }
+E2
+gcc -O2 -g -I"$top/include" -o "$tmp/cfg" "$tmp/a.c" "$tmp/b.c"
+out=$("$btgen" expand -x "$tmp/cfg" -e 'usdt:__EXE__:hit { printf("%d", offsetof(struct cfg, b)); }' 2>&1)
+like "$out" 'printf\("%d", 8\)' "of two structs of one name, the one of the unit with the probe is used"
+unlike "$out" warning "without a warning, because it is known"
+
 echo old >"$tmp/out"
 "$btgen" expand -x "$tgt" -o "$tmp/out" -e 'usdt:__EXE__:nosuch { }' 2>/dev/null
 is "$(cat "$tmp/out")" old "-o: an error leaves the file as it was"
