@@ -60,7 +60,7 @@ sum() { sed -n "s/^@$1\[.*\]: //p" "$tmp/trace" | awk '{ n += $1 } END { print n
 own_account() { [ -s "$tmp/answers" ]; }
 
 live_start "$tmp/app"
-live_trace -D lines $live_pid exceptions.bt
+live_trace -D LINES $live_pid exceptions.bt
 live_say round
 wait_for 10 own_account
 printed() { [ "$(grep -c ' throws ' "$tmp/trace")" = 60 ]; }

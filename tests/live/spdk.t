@@ -48,7 +48,7 @@ for build in nvmf_tgt nvmf_tgt_shared; do
 	wait_for 10 grep -q waiting "$tmp/answers"
 	lines=0
 	[ $build = nvmf_tgt ] || lines=1
-	live_trace -D all -D lines=$lines $live_pid sched.bt intr-wakeups.bt nvmf_timeout.bt
+	live_trace -D all -D LINES=$lines $live_pid sched.bt intr-wakeups.bt nvmf_timeout.bt
 	live_say start
 	cat "$targets/tour.txt" >&8
 	wait_for 10 answered
