@@ -4,6 +4,7 @@
 #   make demo         builds, starts a program with probes and traces it
 #   make check        the test suite; T='tests/cli/*.t' runs a part of it, PROVE_FLAGS=-v shows each claim
 #   make check-matrix the live tests once per bpftrace version, installing the others
+#   make check-vm     NVMe scripts in an emulated machine with its own kernel, 3 to 5 minutes
 #   make lint asan fuzz bench gen-enums install uninstall clean
 #
 # V=1 shows the commands, WERROR=1 makes warnings errors, BUILD=dir builds elsewhere.
@@ -18,7 +19,8 @@ PROVE_FLAGS ?= -j2
 SETUP_GOALS := demo check asan lint bench $(filter check-%,$(MAKECMDGOALS))
 ifneq ($(filter $(SETUP_GOALS),$(MAKECMDGOALS)),)
 SETUP := $(shell scripts/pkgdep.sh $(if $(filter demo,$(MAKECMDGOALS)),,--test) \
-	$(if $(filter lint,$(MAKECMDGOALS)),--lint) $(if $(filter check-matrix,$(MAKECMDGOALS)),--matrix) $(if $(filter bench,$(MAKECMDGOALS)),--bench) >&2 || echo failed)
+	$(if $(filter lint,$(MAKECMDGOALS)),--lint) $(if $(filter check-matrix,$(MAKECMDGOALS)),--matrix) $(if $(filter bench,$(MAKECMDGOALS)),--bench) \
+	$(if $(filter check-vm,$(MAKECMDGOALS)),--vm) >&2 || echo failed)
 ifneq ($(strip $(SETUP)),)
 $(error the packages above could not be installed)
 endif
@@ -59,7 +61,7 @@ CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_T := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%.t)
 
-.PHONY: all demo check check-matrix asan fuzz lint bench install uninstall gen-enums clean targets
+.PHONY: all demo check check-matrix check-vm asan fuzz lint bench install uninstall gen-enums clean targets
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -131,6 +133,10 @@ check-matrix: all
 	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) tests/matrix/tracefs.sh tests/matrix/run.sh \
 		prove -e '' $(PROVE_FLAGS) $(or $(T),$(wildcard tests/live/*.t))
 
+# What needs a kernel with an NVMe driver.
+check-vm: all
+	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) prove -e '' $(PROVE_FLAGS) $(or $(T),$(wildcard tests/vm/*.t))
+
 # The same tests with every program of ours under AddressSanitizer and UndefinedBehaviorSanitizer.
 asan:
 	$(Q)$(MAKE) --no-print-directory BUILD=build-asan \
@@ -165,6 +171,7 @@ install: $(BUILD)/btgen
 	$(Q)install -d $(foreach dir,$(bindir) $(datadir)/bpf $(docdir) $(includedir)/btgen/compat/sys \
 		$(sort $(foreach page,$(INSTALL_MAN),$(call man_section,$(page)))),$(call dest,$(dir)))
 	$(Q)$(call put,755,$(BUILD)/btgen $(INSTALL_BIN),$(bindir))
+	$(Q)$(call put,755,scripts/percentiles.py,$(datadir))
 	$(Q)$(call put,644,$(wildcard bpf/*),$(datadir)/bpf)
 	$(Q)$(call put,644,$(wildcard include/btgen/*.h),$(includedir)/btgen)
 	$(Q)$(call put,644,$(wildcard include/btgen/compat/sys/*.h),$(includedir)/btgen/compat/sys)

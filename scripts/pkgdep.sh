@@ -6,6 +6,7 @@
 #   scripts/pkgdep.sh --lint     and what `make lint` needs
 #   scripts/pkgdep.sh --bench    and what `make bench` compares with
 #   scripts/pkgdep.sh --matrix   and what `make check-matrix` installs other versions with
+#   scripts/pkgdep.sh --vm       and what `make check-vm` boots a machine with
 #   scripts/pkgdep.sh --list     prints the names of what is missing and stops
 #
 # Works as root, or through sudo. Knows apt (Debian, Ubuntu) and dnf (Fedora, RHEL).
@@ -46,6 +47,10 @@ lint shellcheck ShellCheck
 lint mandoc mandoc
 matrix patchelf patchelf
 matrix debian-archive-keyring -
+vm qemu-system-x86 qemu-system-x86-core
+vm busybox-static busybox
+vm e2fsprogs e2fsprogs
+vm binutils binutils
 bench gdb gdb
 bench dwarves dwarves
 EOF
@@ -88,7 +93,7 @@ main() {
 	local sets=" build " list=no arg
 	for arg; do
 		case $arg in
-		--test | --lint | --bench | --matrix) sets+="${arg#--} " ;;
+		--test | --lint | --bench | --matrix | --vm) sets+="${arg#--} " ;;
 		--list) list=yes ;;
 		-h | --help)
 			sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"
