@@ -6,7 +6,8 @@ static struct token *make_token(struct arena *a, struct str text, struct src_loc
 	t->kind = TOK_OTHER;
 	t->text = text;
 	t->use = use;
-	t->space = !str_has_prefix(text, STR(",")) && !str_has_prefix(text, STR(")"));
+	t->space = !str_has_prefix(text, STR(",")) && !str_has_prefix(text, STR(")")) &&
+		   !str_has_prefix(text, STR(";"));
 	t->from_macro = true;
 	return t;
 }

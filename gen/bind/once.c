@@ -22,6 +22,16 @@ static struct token *last_statement(const struct script_clause *c)
 	return t;
 }
 
+/** The same, made ready for another statement behind it: the last one of a body may do without its semicolon. */
+static struct token *end_statements(struct bind *b, const struct script_clause *c)
+{
+	struct token *t = last_statement(c);
+	if (t == c->body.first || str_has_suffix(t->text, STR(";")) ||
+	    str_has_suffix(t->text, STR("}")))
+		return t;
+	return edit_insert_after(b->arena, t, STR(";"));
+}
+
 /** `BEGIN /p/ { s }` is `BEGIN { if (p) { s } }`: then statements of ours can stand beside it. */
 static void unwrap_predicate(struct bind *b, struct script_clause *c)
 {
@@ -64,7 +74,7 @@ void once_merge(struct bind *b, struct token **list, const char *kind)
 		unwrap_predicate(b, next);
 		rename_variables(b, next, ++n);
 		struct script_range whole = {next->attach.v[0].range.first, next->body.last};
-		edit_move_after(list, next->body, last_statement(first));
+		edit_move_after(list, next->body, end_statements(b, first));
 		edit_remove(list, (struct script_range){whole.first, next->attach.v[0].range.last});
 		// A block by itself is no statement before 0.22; one under an `if` always is.
 		next->body.first->text = STR("if (1) {");
@@ -98,5 +108,5 @@ void once_add_end(struct bind *b, struct token **list, struct str statements)
 		return;
 	}
 	unwrap_predicate(b, c);
-	edit_insert_after(b->arena, last_statement(c), str_trim(statements));
+	edit_insert_after(b->arena, end_statements(b, c), str_trim(statements));
 }

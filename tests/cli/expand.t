@@ -58,6 +58,10 @@ unlike "$(expand 'usdt:__EXE__:nvmf_tgt_state { }')" "BEGIN|END" "a script that 
 out=$(expand 'BEGIN { printf("hi"); } usdt:__EXE__:nvmf_tgt_state { printf("%s", @target[arg1]); } END { printf("bye"); }')
 like "$out" '^BEGIN \{ @target\[0\].*printf\("hi"\); \}' "a table joins the script's own BEGIN"
 like "$out" 'END \{ printf\("bye"\); clear\(@target\); \}$' "and its END"
+like "$(expand 'usdt:__EXE__:nvmf_tgt_state { printf("%s", @target[arg1]); } END { print(@n) }')" \
+	'^usdt.* END \{ print\(@n\); clear\(@target\); \}$' "also when its last statement has no semicolon"
+is "$(expand 'BEGIN { printf("a") } BEGIN { if (1) { } } BEGIN { }')" 'BEGIN { printf("a"); if (1) { if (1) { } } if (1) { } }' \
+	"several BEGINs become one, whatever ends them"
 out=$(expand '#pragma enum @mine enum spdk_nvmf_subsystem_state SPDK_NVMF_SUBSYSTEM_
 usdt:__EXE__:nvmf_tgt_state { @x[@mine[arg1]] = count(); }')
 like "$out" '@mine\[2\] = "ACTIVE"' "#pragma enum fills a map of any name"
