@@ -141,3 +141,11 @@ const struct token *linemap_find(const struct linemap *m, unsigned line, unsigne
 	}
 	return lo ? m->entries.v[lo - 1].token : NULL;
 }
+
+const struct token *linemap_find_line(const struct linemap *m, unsigned line)
+{
+	for (size_t i = 0; i < m->entries.n; i++)
+		if (m->entries.v[i].line >= line)
+			return m->entries.v[i].token;
+	return NULL;
+}

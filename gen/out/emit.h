@@ -41,5 +41,7 @@ void emit_tokens(struct arena *a, const struct token *tokens, const struct src_f
  * none. Its `use` is the place in a template, unless use.file is NULL.
  */
 const struct token *linemap_find(const struct linemap *m, unsigned line, unsigned col);
+/** The first token on @line or below it, for a place without a column. */
+const struct token *linemap_find_line(const struct linemap *m, unsigned line);
 
 #endif

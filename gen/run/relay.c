@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "run/definitions.h"
+
 void relay_init(struct relay *r, struct diag *d, const struct linemap *map,
 		const char *program_name)
 {
@@ -15,6 +17,7 @@ void relay_fini(struct relay *r)
 	strbuf_fini(&r->out);
 	strbuf_fini(&r->out_line);
 	strbuf_fini(&r->err_line);
+	strbuf_fini(&r->last_c_error);
 }
 
 /** Takes a decimal number off the front of *s. */
@@ -106,11 +109,13 @@ void relay_stdout_idle(struct relay *r)
 	r->out_mid_line = true;
 }
 
-/** The place in a template that program position @line:@col came from. */
+/** The place in a template that program position @line:@col (0: the whole line) came from. */
 static bool find_place(struct relay *r, unsigned line, unsigned col, unsigned len,
 		       struct diag_place *ret, bool *is_ours)
 {
-	const struct token *t = r->map ? linemap_find(r->map, line, col) : NULL;
+	const struct token *t = NULL;
+	if (r->map)
+		t = col ? linemap_find(r->map, line, col) : linemap_find_line(r->map, line);
 	if (!t || !t->use.file)
 		return false;
 	bool exact = t->use.file == t->loc.file && t->use.off == t->loc.off;
@@ -127,7 +132,7 @@ static bool find_place(struct relay *r, unsigned line, unsigned col, unsigned le
  */
 static bool take_placed_message(struct relay *r, struct str line)
 {
-	unsigned long long l1, c1 = 1, c2 = 0;
+	unsigned long long l1, c1 = 0, c2 = 0;
 	if (!take_text(&line, str_from(r->program_name)) || !take_text(&line, STR(":")) ||
 	    !take_number(&line, &l1))
 		return false;
@@ -160,6 +165,31 @@ static bool take_placed_message(struct relay *r, struct str line)
 		diag_warning(r->diag, &at, "bpftrace: " STR_FMT, STR_ARG(line));
 	r->n_errors += is_error;
 	r->skip_excerpt = 2;
+	return true;
+}
+
+/** "definitions.h:5:2: error: text", which is clang's word on a definition of the program. */
+static bool take_definition_message(struct relay *r, struct str line)
+{
+	struct str rest = line;
+	unsigned long long l, c;
+	if (!take_text(&rest, STR("definitions.h:")) || !take_number(&rest, &l) ||
+	    !take_text(&rest, STR(":")) || !take_number(&rest, &c) || !take_text(&rest, STR(": ")))
+		return false;
+	if (str_eq(strbuf_str(&r->last_c_error), line))
+		return true;
+	take_text(&rest, STR("fatal "));
+	bool is_error = take_text(&rest, STR("error: "));
+	unsigned program_line = definitions_find_line(r->program, (unsigned)l);
+	struct diag_place at;
+	bool is_ours;
+	if (!is_error || !program_line ||
+	    !find_place(r, program_line, (unsigned)c, 0, &at, &is_ours))
+		return false;
+	strbuf_clear(&r->last_c_error);
+	strbuf_adds(&r->last_c_error, line);
+	diag_error(r->diag, &at, "bpftrace: " STR_FMT, STR_ARG(rest));
+	r->n_errors++;
 	return true;
 }
 
@@ -206,7 +236,8 @@ static void take_err_line(struct relay *r, struct str line)
 		r->lost += n;
 		return;
 	}
-	if (is_noise(line) || take_placed_message(r, line) || is_own_excerpt(r, line))
+	if (is_noise(line) || take_placed_message(r, line) || is_own_excerpt(r, line) ||
+	    take_definition_message(r, line))
 		return;
 	if (r->diag->quiet && str_has_prefix(line, STR("WARNING: ")))
 		return;

@@ -14,14 +14,16 @@
 struct relay {
 	struct diag *diag;	   /**< for errors with a place */
 	const struct linemap *map; /**< may be NULL: places stay bpftrace's */
+	struct str program;	   /**< its text, for places in its definitions */
 	const char *program_name;  /**< what bpftrace calls the program in messages */
 	bool stdout_has_messages;  /**< bpftrace before 0.24 */
 	bool seen_attaching;	   /**< it says so once, before any data */
 	struct strbuf out;	   /**< data ready to be written by the owner, who clears it */
 	struct strbuf out_line;	   /**< start of a line that may yet turn out to be a message */
 	struct strbuf err_line;
-	bool out_mid_line;     /**< the start of the current data line has already gone */
-	bool attached;	       /**< bpftrace said "Attached" (0.24 and newer) */
+	struct strbuf last_c_error; /**< 0.27 says each error of clang several times */
+	bool out_mid_line;	    /**< the start of the current data line has already gone */
+	bool attached;		    /**< bpftrace said "Attached" (0.24 and newer) */
 	unsigned skip_excerpt; /**< lines of bpftrace's own excerpt that are still to be dropped */
 	unsigned long long lost; /**< events that bpftrace said were lost */
 	unsigned n_errors;	 /**< error lines seen */

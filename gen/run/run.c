@@ -219,6 +219,7 @@ static bool start_bpftrace(struct runner *r)
 		return false;
 	const char *name = arena_printf(r->arena, "/proc/self/fd/%d", program);
 	relay_init(&r->relay, r->diag, r->cfg->map, name);
+	r->relay.program = r->cfg->program;
 	r->relay.stdout_has_messages = r->cfg->bpftrace->version < 24;
 
 	int out[2], err[2];

@@ -1,0 +1,121 @@
+/** run/relay: what bpftrace versions print, sorted into data and messages. The samples are real output. */
+#include "run/relay.h"
+#include "tap.h"
+#include "text/pp.h"
+
+static struct arena arena;
+static char *said;
+static size_t said_n;
+
+struct sample {
+	struct relay r;
+	struct diag d;
+	FILE *out;
+};
+
+static void start(struct sample *s, bool old)
+{
+	free(said);
+	said = NULL;
+	s->out = open_memstream(&said, &said_n);
+	diag_init(&s->d, s->out);
+	relay_init(&s->r, &s->d, NULL, "/proc/self/fd/3");
+	s->r.stdout_has_messages = old;
+}
+
+static struct str finish(struct sample *s)
+{
+	relay_end(&s->r);
+	fclose(s->out);
+	struct str data = str_copy(&arena, strbuf_str(&s->r.out));
+	relay_fini(&s->r);
+	return data;
+}
+
+static void test_data(void)
+{
+	struct sample s;
+	start(&s, true);
+	relay_stdout(&s.r,
+		     STR("Attaching 2 probes...\nhi\nLost 12 events\nLost and found\nAttach"));
+	relay_stdout(&s.r, STR("ing 3 probes...\nLost 30 events\n"));
+	is_str(finish(&s), STR("hi\nLost and found\nAttaching 3 probes...\n"),
+	       "before 0.24: messages are taken out of the data, and only them");
+	is_num((long long)s.r.lost, 42, "lost events are counted");
+	is_str((struct str){said, said_n}, STR(""), "and not repeated as they stand");
+
+	start(&s, false);
+	relay_stdout(&s.r, STR("Attaching 2 probes...\nLost 12 events\n"));
+	relay_stderr(&s.r, STR("Attached 2 probes\nLost 7 events\nWARNING: something\n"));
+	is_str(finish(&s), STR("Attaching 2 probes...\nLost 12 events\n"),
+	       "from 0.24 on everything on stdout is data");
+	is_num((long long)s.r.lost, 7, "and lost events are told on stderr");
+	ok(s.r.attached, "Attached is understood");
+	is_str((struct str){said, said_n}, STR("WARNING: something\n"),
+	       "other messages go through");
+
+	start(&s, true);
+	relay_stdout(&s.r, STR("Att"));
+	relay_stdout_idle(&s.r);
+	is_num((long long)s.r.out.n, 0, "the start of what may be a message is held back");
+	relay_stdout(&s.r, STR("ila: "));
+	relay_stdout_idle(&s.r);
+	is_str(strbuf_str(&s.r.out), STR("Attila: "),
+	       "a line without an end goes out when nothing follows");
+	relay_stdout(&s.r, STR("Lost 5 events\n"));
+	is_str(finish(&s), STR("Attila: Lost 5 events\n"), "and its rest is data whatever it says");
+}
+
+/** A program of one template, with its line map. */
+static void make_program(struct pp *pp, struct diag *d, struct program *p, const char *text)
+{
+	struct src_file *f = src_from_text(&arena, STR("t.bt"), str_from(text));
+	pp_init(pp, &arena, d);
+	pp_file(pp, f);
+	program_init(p);
+	emit_tokens(&arena, pp->out, f, p);
+}
+
+static void test_places(void)
+{
+	struct sample s;
+	struct pp pp;
+	struct program p;
+	start(&s, true);
+	make_program(&pp, &s.d, &p,
+		     "#define PRINT(x) printf(\"%d\\n\", x)\n\nstruct a { int x; };\n\nstruct b "
+		     "{\n\tfoo_t y;\n};\n"
+		     "BEGIN {\n\tPRINT($y);\n}\n");
+	s.r.map = &p.map;
+	s.r.program = strbuf_str(&p.text);
+	relay_stderr(&s.r,
+		     STR("/proc/self/fd/3:9:17-19: ERROR: Undefined or undeclared variable: $y\n"
+			 "    printf(\"%d\\n\", $y);\n                   ~~\n"
+			 "definitions.h:4:2: error: unknown type name 'foo_t'\n"
+			 "definitions.h:4:2: error: unknown type name 'foo_t'\n"
+			 "/proc/self/fd/3:1-9: ERROR: over several lines\n"
+			 "/proc/self/fd/35:1:1-2: ERROR: another file\n"
+			 "ERROR: no place\n"));
+	finish(&s);
+	is_str((struct str){said, said_n},
+	       STR("t.bt:9:8: error: bpftrace: Undefined or undeclared variable: $y\n"
+		   "    \tPRINT($y);\n    \t      ^~\n"
+		   "t.bt:6:2: error: bpftrace: unknown type name 'foo_t'\n    \tfoo_t y;\n    "
+		   "\t^~~~~\n"
+		   "t.bt:3:1: error: bpftrace: over several lines\n    struct a { int x; };\n    "
+		   "^~~~~~\n"
+		   "/proc/self/fd/35:1:1-2: ERROR: another file\n"
+		   "ERROR: no place\n"),
+	       "places in the program are told as places in the template, once, with its line");
+	program_fini(&p);
+}
+
+int main(void)
+{
+	arena_init(&arena);
+	test_data();
+	test_places();
+	arena_fini(&arena);
+	free(said);
+	return done();
+}
