@@ -4,6 +4,7 @@
 #include <limits.h>
 
 #include "bind/edit.h"
+#include "bind/typeuse.h"
 
 /** One use of a name, and what it was found to be. */
 struct use {
@@ -150,36 +151,6 @@ static bool is_followed(const struct token *before, const struct token *behind)
 	       (before && (tok_is(before, "*") || tok_is(before, "=")));
 }
 
-/** What a pointer must be cast to: `struct x *`, `uint16 *`; empty when plain argN will do. */
-static struct str cast_of(struct arena *a, struct ctype *type)
-{
-	struct str none = {0};
-	struct ctype *t = ctype_strip(type);
-	if (!t || t->kind != CTYPE_POINTER)
-		return none;
-	struct ctype *to = t->of, *bare = ctype_strip(to);
-	while (to && (to->kind == CTYPE_CONST || to->kind == CTYPE_VOLATILE))
-		to = to->of;
-	if (!to || !bare)
-		return none;
-	if (ctype_is_aggregate(bare)) {
-		const char *keyword = bare->kind == CTYPE_UNION ? "union" : "struct";
-		if (bare->name.n)
-			return str_from(
-			    arena_printf(a, "%s " STR_FMT " *", keyword, STR_ARG(bare->name)));
-		return to->kind == CTYPE_TYPEDEF
-			   ? str_from(arena_printf(a, STR_FMT " *", STR_ARG(to->name)))
-			   : none;
-	}
-	bool number = bare->kind == CTYPE_INT || bare->kind == CTYPE_ENUM ||
-		      bare->kind == CTYPE_BOOL || bare->kind == CTYPE_POINTER;
-	uint64_t size;
-	if (!number || !ctype_size(bare, &size) || size > 8 || (size & (size - 1)))
-		return none;
-	return str_from(
-	    arena_printf(a, "%sint%u *", bare->is_signed ? "" : "u", (unsigned)size * 8));
-}
-
 /** The text that stands for the argument. */
 static struct str value_text(struct bind *b, const struct script_clause *c, const struct use *u)
 {
@@ -187,7 +158,7 @@ static struct str value_text(struct bind *b, const struct script_clause *c, cons
 	struct ctype *t = ctype_strip(arg->type);
 	struct str cast = {0};
 	if (is_followed(token_before(c, u->named->args), u->named->name->next))
-		cast = cast_of(b->arena, arg->type);
+		cast = typeuse_pointer_text(b->arena, arg->type);
 	if (cast.n)
 		return str_from(
 		    arena_printf(b->arena, "((" STR_FMT ")arg%zu)", STR_ARG(cast), u->index));

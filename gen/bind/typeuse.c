@@ -1,5 +1,6 @@
 #include "bind/typeuse.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -74,6 +75,45 @@ bool typeuse_parse(struct arena *a, struct token *t, struct typeuse_name *ret)
 	}
 	strbuf_fini(&name);
 	return good;
+}
+
+static bool is_plain_name(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (s.p[i] != ':' && s.p[i] != '_' && !isalnum((unsigned char)s.p[i]))
+			return false;
+	return s.n > 0;
+}
+
+struct str typeuse_pointer_text(struct arena *a, struct ctype *type)
+{
+	struct str none = {0};
+	struct ctype *t = ctype_strip(type);
+	if (!t || t->kind != CTYPE_POINTER)
+		return none;
+	struct ctype *to = t->of, *bare = ctype_strip(to);
+	while (to && (to->kind == CTYPE_CONST || to->kind == CTYPE_VOLATILE))
+		to = to->of;
+	if (!to || !bare)
+		return none;
+	if (ctype_is_aggregate(bare)) {
+		const char *keyword = bare->kind == CTYPE_UNION ? "union " : "struct ";
+		struct str name = bare->name;
+		if (!name.n && to->kind == CTYPE_TYPEDEF) {
+			keyword = "";
+			name = to->name;
+		}
+		return is_plain_name(name)
+			   ? str_from(arena_printf(a, "%s" STR_FMT " *", keyword, STR_ARG(name)))
+			   : none;
+	}
+	bool number = bare->kind == CTYPE_INT || bare->kind == CTYPE_ENUM ||
+		      bare->kind == CTYPE_BOOL || bare->kind == CTYPE_POINTER;
+	uint64_t size;
+	if (!number || !ctype_size(bare, &size) || size > 8 || (size & (size - 1)))
+		return none;
+	return str_from(
+	    arena_printf(a, "%sint%u *", bare->is_signed ? "" : "u", (unsigned)size * 8));
 }
 
 static struct kbtf *kernel_btf(struct resolver *r)

@@ -26,6 +26,12 @@ bool typeuse_parse(struct arena *a, struct token *t, struct typeuse_name *ret);
 /** Words that bpftrace itself takes for types: int32, bool, char ... */
 bool typeuse_is_builtin(struct str name);
 
+/**
+ * What a pointer of type @type must be cast to: `struct x *`, `uint16 *`. Empty for what is no pointer, has no name, or
+ * has one that is not made of words and `::`: a hostile binary's "names" must not become program text.
+ */
+struct str typeuse_pointer_text(struct arena *a, struct ctype *type);
+
 /** To be called when the attach points are bound. An error for a struct that neither target nor kernel has. */
 bool typeuse_resolve(struct bind *b, struct pp *pp);
 

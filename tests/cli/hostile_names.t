@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Names in a hostile binary become neither program text nor terminal control.
+. "$(dirname "$0")/../lib.sh"
+command -v python3 >/dev/null || skip_all "python3 is missing"
+
+cat >"$tmp/names.c" <<'E2'
+#include <btgen/usdt.h>
+enum mood { ENUMERATOR_ENUMERATOR = 1, PLAIN = 2 };
+struct STRUCT_STRUCT_STRUCT_STRUCT_STRUCT { int MEMBER_MEMBER; enum mood mood; };
+typedef struct { int k; } TYPEDEF_TYPEDEF_TYPEDEF_TYPEDEF;
+struct honest { enum mood mood; int MEMBER_MEMBER; };
+int main(void)
+{
+	static struct STRUCT_STRUCT_STRUCT_STRUCT_STRUCT s, *ctx = &s;
+	static TYPEDEF_TYPEDEF_TYPEDEF_TYPEDEF u, *tt = &u;
+	static struct honest h, *hh = &h;
+	USDT_PROBE(prov, hit, ctx, tt, hh);
+	USDT_PROBE(prov, PROBE_PROBE, 1);
+	USDT_PROBE(PROVIDER, other, 1);
+	return 0;
+}
+E2
+gcc -O0 -g -I"$top/include" -o "$tmp/names" "$tmp/names.c" || exit 1
+# Written over the names in the string tables, length for length.
+python3 - "$tmp/names" "$tmp/evil" <<'E2'
+import sys
+data = open(sys.argv[1], "rb").read()
+for old, new in ((b"ENUMERATOR_ENUMERATOR", b'x"; system("id"); @x'), (b"MEMBER_MEMBER", b"a; };\n\x1b[31mx"),
+		 (b"STRUCT_STRUCT_STRUCT_STRUCT_STRUCT", b'a*)0)->b;system("id");((struct b'),
+		 (b"TYPEDEF_TYPEDEF_TYPEDEF_TYPEDEF", b'b*)0)->b;system("id");((bbb'),
+		 (b"PROBE_PROBE", b"x{exit()}\x1b["), (b"PROVIDER", b"\x1b]0;hi\x07")):
+	if old not in data:
+		sys.exit("no %s in the program" % old)
+	data = data.replace(old, new.ljust(len(old), b"_"))
+open(sys.argv[2], "wb").write(data)
+E2
+try() { # CLAIM ARG...: nothing of the names gets through
+	local claim=$1
+	shift
+	"$btgen" "$@" >"$tmp/out" 2>&1
+	unlike "$(cat -v "$tmp/out")" 'system\("|exit\(\)\}[^\\]|\^\[|\^G' "$claim"
+}
+try "a table: enumerators are quoted" expand -x "$tmp/evil" -e '#pragma enum t mood
+BEGIN { printf("%s", @t[1]); }'
+like "$(cat "$tmp/out")" '@t\[2\] = "PLAIN"' "and the others are still there"
+for arg in ctx tt; do
+	try "args.$arg: a type's name is not put into a cast" expand -x "$tmp/evil" -e "usdt:__EXE__:hit { printf(\"%d\", args.$arg->k); }"
+done
+try "a struct's members" expand -x "$tmp/evil" -e 'usdt:__EXE__:hit { @ = ((struct honest *)arg0)->mood; }'
+like "$(cat "$tmp/out")" 'struct honest' "and the struct is there"
+try "probes that match a pattern" expand -v -x "$tmp/evil" -e 'usdt:__EXE__:*:* { }'
+like "$(cat "$tmp/out")" '^usdt:.*:prov:hit \{ \}$' "and the honest one is left"
+try "the nearest name" expand -x "$tmp/evil" -e 'usdt:__EXE__:othet { }'
+for cmd in probes "probes -v" "probes --json" "types honest" "enums mood"; do
+	# shellcheck disable=SC2086
+	set -- $cmd
+	verb=$1
+	shift
+	"$btgen" "$verb" -x "$tmp/evil" "$@" >"$tmp/out" 2>&1
+	unlike "$(cat -v "$tmp/out")" '\^\[|\^G' "btgen $cmd: no control characters"
+done
+done_testing
