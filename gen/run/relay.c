@@ -164,7 +164,7 @@ static bool take_placed_message(struct relay *r, struct str line)
 	else
 		diag_warning(r->diag, &at, "bpftrace: " STR_FMT, STR_ARG(line));
 	r->n_errors += is_error;
-	r->skip_excerpt = 2;
+	r->skip_excerpt = c1 ? 2 : 0; // a place over several lines comes without them
 	return true;
 }
 
