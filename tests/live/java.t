@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# java.bt: the collections that the virtual machine's own log has, its classes, its threads.
+# Uses the first Java under /usr/lib/jvm that has a compiler and probes; the packages are big and not installed
+# for this test.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/live.sh
+. "$(dirname "$0")/../live.sh"
+can_trace || skip_all "needs root and bpftrace"
+home=
+for dir in /usr/lib/jvm/*; do
+	if [ -x "$dir/bin/javac" ] && readelf -n "$dir/lib/server/libjvm.so" 2>/dev/null | grep -q 'Provider: hotspot'; then
+		home=$dir
+		break
+	fi
+done
+[ -n "$home" ] || skip_all "no Java with a compiler and probes in /usr/lib/jvm (openjdk-17-jdk-headless has both)"
+
+cat >"$tmp/App.java" <<'END'
+import java.io.*;
+import java.util.*;
+
+public class App {
+	static class Late {
+		static int n = 1;
+	}
+	static final Object lock = new Object();
+
+	static class Worker extends Thread {
+		Worker(int i) {
+			super("worker-" + i);
+		}
+		public void run() {
+			synchronized (lock) {
+				try {
+					Thread.sleep(20);
+				} catch (InterruptedException e) {
+				}
+			}
+		}
+	}
+
+	static long work() throws Exception {
+		List<byte[]> keep = new ArrayList<>();
+		for (int i = 0; i < 60000; i++) {
+			byte[] b = new byte[1024];
+			if (i % 100 == 0)
+				keep.add(b);
+		}
+		System.gc();
+		System.gc();
+		Thread[] threads = new Thread[3];
+		for (int i = 0; i < 3; i++) {
+			threads[i] = new Worker(i);
+			threads[i].start();
+		}
+		for (Thread t : threads)
+			t.join();
+		return keep.size() + Late.n;
+	}
+
+	public static void main(String[] args) throws Exception {
+		BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+		System.out.println("ready");
+		while (in.readLine() != null)
+			System.out.println("done " + work());
+	}
+}
+END
+"$home/bin/javac" -d "$tmp" "$tmp/App.java" >"$tmp/err" 2>&1 || skip_all "javac failed: $(head -n 1 "$tmp/err")"
+
+# histogram MAP: how many values are in it, over all keys that match
+histogram() {
+	awk -v m="^@$1" '/^@/ { on = $0 ~ m; next } on && /^[\[(]/ { sub(/\|.*/, ""); sum += $NF } END { print sum + 0 }' "$tmp/trace"
+}
+
+for collector in Serial G1; do
+	rm -f "$tmp/answers" "$tmp"/*.log
+	live_start "$home/bin/java" -Xmx64m -Xint -XX:+Use${collector}GC -XX:+DTraceMonitorProbes -Xlog:gc:file="$tmp/gc.log" \
+		-Xlog:class+load:file="$tmp/class.log" -cp "$tmp" App
+	wait_for 20 grep -q ready "$tmp/answers"
+	live_trace -D CLASSES $live_pid java.bt
+	pauses=$(grep -c Pause "$tmp/gc.log") classes=$(wc -l <"$tmp/class.log")
+	live_say work
+	wait_for 30 grep -q done "$tmp/answers"
+	wait_for 10 eval "[ \$(grep -c ends: '$tmp/trace') = 3 ]"
+	cp "$tmp/class.log" "$tmp/class-then.log"
+	live_wait INT
+	is $live_rc 0 "$collector: ^C is status 0"
+	exec 8>&-
+	wait $live_pid
+
+	own=$(grep Pause "$tmp/gc.log" | tail -n +$((pauses + 1)) | sed 's/.*Pause Full.*/full: 1/; s/.*Pause Young.*/full: 0/')
+	is "$(sed -n 's/.*collection took .* us, \(full: .\)$/\1/p' "$tmp/trace")" "$own" \
+		"$collector: the collections of the machine's own log, in order ($(wc -l <<<"$own"))"
+	is "$(histogram gc_us)" "$(wc -l <<<"$own")" "$collector: each has its time in the histogram"
+	like "$(grep -c 'full: 1' <<<"$own")" '^[2-9]' "$collector: among them the two that the program asked for"
+	is "$(sed -n 's/^@classes: //p' "$tmp/trace")" "$(tail -n +$((classes + 1)) "$tmp/class-then.log" | wc -l)" \
+		"$collector: as many classes were loaded as its log has"
+	is "$(sed -nE 's/^[0-9.]+: class (.*)/\1/p' "$tmp/trace" | tr /+ .. | sort)" \
+		"$(tail -n +$((classes + 1)) "$tmp/class-then.log" | sed -E 's/^(\[[^]]*\])+ ([^ ]+).*/\2/' | tr /+ .. | sort)" \
+		"$collector: by name"
+	is "$(sed -nE 's/^[0-9.]+: thread [0-9]+ (starts|ends): (worker-.)/\1 \2/p' "$tmp/trace" | sort)" "ends worker-0
+ends worker-1
+ends worker-2
+starts worker-0
+starts worker-1
+starts worker-2" "$collector: threads that start and end, by name"
+	is "$(histogram blocked_us)" 2 "$collector: two threads waited for the third one's lock"
+done
+
+done_testing
