@@ -23,6 +23,7 @@ int cmd_enums(int argc, char **argv);
 int cmd_expand(int argc, char **argv);
 int cmd_probes(int argc, char **argv);
 int cmd_run(int argc, char **argv);
+int cmd_skeleton(int argc, char **argv);
 int cmd_types(int argc, char **argv);
 
 /** "btgen NAME: MESSAGE" and "Try 'btgen NAME --help'." on stderr; returns CMD_USAGE. */

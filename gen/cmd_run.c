@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/outfile.h"
+#include "bind/enumname.h"
 #include "cmd.h"
 #include "expand.h"
 #include "out/dialect.h"
@@ -16,6 +17,7 @@
 
 static const char help[] =
     "Usage: btgen run [OPTION]... SCRIPT... [-- ARG...]\n"
+    "       btgen run [OPTION]... -t PATTERN...\n"
     "Expands the templates and runs the program under bpftrace. bpftrace.sh is the short way to "
     "it.\n"
     "\n"
@@ -23,6 +25,8 @@ static const char help[] =
     "  -x, --exe FILE         look names up in this file (host-wide scripts)\n"
     "  -c, --command COMMAND  start COMMAND and trace it from its first instruction\n"
     "  -e, --text TEXT        template text instead of a file\n"
+    "  -t PATTERN             instead of a script: print every event of the probes that match\n"
+    "  -f text|json           how -t prints them [text]; json: one object a line\n"
     "  -D NAME[=VALUE]        define a macro\n"
     "  -I DIR                 search DIR for #include\n"
     "  -o, --output FILE      data to FILE; left alone when nothing could be attached\n"
@@ -42,6 +46,8 @@ static const struct option long_options[] = {
     {"exe", required_argument, NULL, 'x'},
     {"command", required_argument, NULL, 'c'},
     {"text", required_argument, NULL, 'e'},
+    {"trace", required_argument, NULL, 't'},
+    {"format", required_argument, NULL, 'f'},
     {"output", required_argument, NULL, 'o'},
     {"no-run", no_argument, NULL, 'n'},
     {"echo", no_argument, NULL, 'E'},
@@ -49,7 +55,7 @@ static const struct option long_options[] = {
     {"bpftrace", required_argument, NULL, 'B'},
     {"conf", required_argument, NULL, 'C'},
     {"ready-file", required_argument, NULL, 'r'},
-    {"ready-fd", required_argument, NULL, 'f'},
+    {"ready-fd", required_argument, NULL, 'G'},
     {"quiet", no_argument, NULL, 'q'},
     {"verbose", no_argument, NULL, 'v'},
     {"help", no_argument, NULL, 'h'},
@@ -65,10 +71,19 @@ struct options {
 	int status;  /**< of a bad command line, or -1 */
 };
 
-static void take_option(struct options *o, char **argv, int letter)
+static void take_option(struct arena *a, struct options *o, char **argv, int letter)
 {
 	uint64_t n;
 	switch (letter) {
+	case 't':
+		vec_push(a, &o->req.patterns, optarg);
+		break;
+	case 'f':
+		o->req.json = strcmp(optarg, "json") == 0;
+		if (!o->req.json && strcmp(optarg, "text") != 0)
+			o->status =
+			    cmd_usage_error(argv[0], "-f: '%s' is neither text nor json", optarg);
+		break;
 	case 'c':
 		o->command = optarg;
 		break;
@@ -93,7 +108,7 @@ static void take_option(struct options *o, char **argv, int letter)
 	case 'r':
 		o->ready_file = optarg;
 		break;
-	case 'f':
+	case 'G':
 		if (str_to_u64(str_from(optarg), &n) && n < 65536)
 			o->ready_fd = (int)n;
 		else
@@ -116,10 +131,10 @@ static bool parse(struct arena *a, int argc, char **argv, struct options *o)
 {
 	int letter;
 	opterr = 0;
-	while (o->status < 0 && (letter = getopt_long(argc, argv, ":" EXPAND_OPTIONS "c:o:nqh",
+	while (o->status < 0 && (letter = getopt_long(argc, argv, ":" EXPAND_OPTIONS "c:o:t:f:nqh",
 						      long_options, NULL)) != -1)
 		if (!expand_option(a, &o->req, argv[0], letter, optarg, &o->status))
-			take_option(o, argv, letter);
+			take_option(a, o, argv, letter);
 	if (o->status >= 0)
 		return false;
 
@@ -127,7 +142,14 @@ static bool parse(struct arena *a, int argc, char **argv, struct options *o)
 	for (; optind < argc && strcmp(argv[optind], "--") != 0; optind++)
 		vec_push(a, &o->req.sources, (struct expand_source){argv[optind], o->req.raw});
 	o->args = optind < argc ? argv + optind + 1 : argv + argc;
-	if (!o->req.sources.n)
+	if (o->req.patterns.n && o->req.sources.n)
+		o->status =
+		    cmd_usage_error(argv[0], "-t takes the place of a script: leave '%s' out",
+				    o->req.sources.v[0].text);
+	else if (o->req.json && !o->req.patterns.n)
+		o->status = cmd_usage_error(
+		    argv[0], "-f json is for -t: a script prints what it is written to print");
+	else if (!o->req.sources.n && !o->req.patterns.n)
 		o->status = cmd_usage_error(argv[0], "say which script to run");
 	else if (o->command && (o->req.pids.n || o->req.exe))
 		o->status =
@@ -149,7 +171,10 @@ static bool check_root(struct diag *d)
 static unsigned string_limit(struct arena *a, struct diag *d, const struct bpftrace *bt,
 			     const struct bind *b)
 {
-	unsigned strings = strings_most_in_call(a, &b->script);
+	struct map tables = {0};
+	for (size_t i = 0; i < b->enum_tables.n; i++)
+		map_add(a, &tables, b->enum_tables.v[i].map);
+	unsigned strings = strings_most_in_call(a, &b->script, &tables);
 	unsigned limit = dialect_max_strlen(bt->version, strings);
 	unsigned ceiling = dialect_strlen_ceiling(bt->version, strings);
 	unsigned wanted = b->longest_string < UINT32_MAX ? b->longest_string + 1 : UINT32_MAX;
@@ -179,6 +204,7 @@ static int trace(struct arena *a, struct diag *d, const struct options *o,
 	    .quiet = o->quiet,
 	    .max_strlen = string_limit(a, d, bt, &x->bind),
 	    .args = o->args,
+	    .records = x->records,
 	};
 	return run_program(a, d, &cfg);
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "trace.h"
 
 bool expand_option(struct arena *a, struct expand_request *req, const char *command, int letter,
 		   const char *value, int *bad)
@@ -172,6 +173,23 @@ static bool take_raw(struct arena *a, struct diag *d, const struct expand_reques
 	return check_one_pid(d, req, &x->bind);
 }
 
+/** -t: the script is made here. */
+static bool take_patterns(struct arena *a, struct diag *d, const struct expand_request *req,
+			  struct expansion *x, struct expand_request *ret)
+{
+	struct str text;
+	if (!x->images.files.n)
+		return diag_error(d, NULL, "-t needs a process (or a file with -x)");
+	if (!trace_make(a, d, &x->images, req->version, req->patterns.v, req->patterns.n, req->json,
+			&x->records, &text))
+		return false;
+	*ret = *req;
+	ret->sources.v = NULL;
+	ret->sources.n = ret->sources.cap = 0;
+	vec_push(a, &ret->sources, (struct expand_source){str_dup(a, text), true});
+	return true;
+}
+
 bool expand_run(struct arena *a, struct diag *d, const struct expand_request *req,
 		struct expansion *x)
 {
@@ -184,6 +202,12 @@ bool expand_run(struct arena *a, struct diag *d, const struct expand_request *re
 
 	struct pp pp;
 	struct src_file *main;
+	struct expand_request traced;
+	if (req->patterns.n) {
+		if (!take_patterns(a, d, req, x, &traced))
+			return false;
+		req = &traced;
+	}
 	if (!preprocess(a, d, req, x->proc, &pp, &main))
 		return false;
 
@@ -212,6 +236,9 @@ void expand_close(struct expansion *x)
 {
 	program_fini(&x->program);
 	images_close(&x->images);
+	if (x->records)
+		records_fini(x->records);
+	x->records = NULL;
 	if (x->proc)
 		proc_close(x->proc);
 	x->proc = NULL;

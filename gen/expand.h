@@ -9,6 +9,7 @@
 
 #include "bind/bind.h"
 #include "out/emit.h"
+#include "run/records.h"
 #include "target/proc.h"
 #include "base/vec.h"
 
@@ -22,10 +23,12 @@ struct expand_request {
 	VEC(int) pids;
 	const char *exe; /**< -x FILE, or NULL */
 	VEC(struct expand_source) sources;
-	VEC(const char *) defines; /**< as -D had them */
-	VEC(const char *) dirs;	   /**< as -I had them */
-	const char *conf;	   /**< enum table list, or NULL for the installed one */
-	unsigned version;	   /**< of bpftrace, see out/dialect.h */
+	VEC(const char *) defines;  /**< as -D had them */
+	VEC(const char *) dirs;	    /**< as -I had them */
+	VEC(const char *) patterns; /**< -t: instead of sources, trace the probes that match */
+	bool json;		    /**< -f json, of these */
+	const char *conf;	    /**< enum table list, or NULL for the installed one */
+	unsigned version;	    /**< of bpftrace, see out/dialect.h */
 	bool raw; /**< the source is a finished program (USE_CMDLINE_BPF_PROGRAM) */
 	bool verbose;
 };
@@ -34,7 +37,8 @@ struct expansion {
 	struct program program;
 	struct proc *proc; /**< the target, or NULL; owned */
 	struct images images;
-	struct bind bind; /**< what was found out about the program */
+	struct records *records; /**< with patterns: decodes what the program prints */
+	struct bind bind;	 /**< what was found out about the program */
 };
 
 /**

@@ -9,6 +9,7 @@
 static const struct cmd commands[] = {
     {"expand", "print the bpftrace program that a template stands for", cmd_expand},
     {"run", "expand a template and run it under bpftrace", cmd_run},
+    {"skeleton", "write a template that prints the probes that match", cmd_skeleton},
     {"probes", "list the USDT probes of a file or a process", cmd_probes},
     {"enums", "print tables of enumerator names", cmd_enums},
     {"types", "print C definitions of types", cmd_types},

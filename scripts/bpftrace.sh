@@ -7,6 +7,7 @@ usage() {
 Usage: bpftrace.sh [OPTION]... PID SCRIPT.bt... [-- ARG...]
        bpftrace.sh [OPTION]... -c COMMAND SCRIPT.bt...
        bpftrace.sh [OPTION]... SCRIPT.bt...         scripts for the whole host
+       bpftrace.sh [OPTION]... -t PATTERN PID       every event of the probes that match, no script
        bpftrace.sh -l PID|FILE [PATTERN]...         what can be traced
 
 EXAMPLES
@@ -15,12 +16,14 @@ EXAMPLES
   bpftrace.sh -n `pidof app` app.bt                 print the program and stop
   bpftrace.sh -e 'usdt:__EXE__:query__start { printf("%s\n", str(arg0)); }' PID
   bpftrace.sh -c './app --fast' app.bt              trace from the first instruction
+  bpftrace.sh -t 'nvmf_*' `pidof nvmf_tgt`          each event with its arguments, named and typed
   bpftrace.sh -l `pidof app` 'nvmf_*'               its probes and their arguments
 
 OPTIONS
   -o FILE           write the data to FILE (as does BPF_OUTFILE); untouched if nothing is attached
   -n                print the program and stop
   -e TEXT           template text instead of a file
+  -t PATTERN        print the probes that match; -f json: as JSON, one object a line
   -D NAME[=VALUE]   define a macro; -I DIR: search DIR for #include
   -c COMMAND        start COMMAND and trace it
   -q                no messages but errors
@@ -81,7 +84,7 @@ main() {
 			value=${word#*=}
 			set -- "$value" "$@"
 			;;
-		-[oeDIc]?*)
+		-[oeDIctf]?*)
 			opt=${word:0:2}
 			set -- "${word:2}" "$@"
 			;;
@@ -92,12 +95,12 @@ main() {
 		*) opt=$word ;;
 		esac
 		case $opt in
-		-o | -e | -D | -I | -c | --bpftrace | --ready-file | --ready-fd)
+		-o | -e | -D | -I | -c | -t | -f | --bpftrace | --ready-file | --ready-fd)
 			[ $# -gt 0 ] || usage_error "option '$opt' needs a value"
 			case $opt in
 			-o) out=$1 ;;
 			-c) command=yes run+=(-c "$1") ;;
-			-e) texts=1 run+=(-e "$1") ;;
+			-e | -t) texts=1 run+=("$opt" "$1") ;;
 			*) run+=("$opt" "$1") ;;
 			esac
 			shift

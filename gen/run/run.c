@@ -122,18 +122,34 @@ static void stop_bpftrace(struct runner *r, int sig)
 	r->looked_at = now_ms();
 }
 
-static void flush_output(struct runner *r)
+static void write_output(struct runner *r, struct str data)
 {
-	struct str data = strbuf_str(&r->relay.out);
-	if (!data.n || (r->cfg->out_path && !r->ready))
-		return;
-	if (!r->out_failed && !write_all(r->out_fd, data)) {
+	if (data.n && !r->out_failed && !write_all(r->out_fd, data)) {
 		r->out_failed = true;
 		if (errno != EPIPE)
 			diag_error(r->diag, NULL, "cannot write %s: %s",
 				   r->cfg->out_path ? r->cfg->out_path : "the output",
 				   strerror(errno));
 		stop_bpftrace(r, SIGINT);
+	}
+}
+
+/** Writes what has come, records decoded; @end: nothing more will come. */
+static void flush_output(struct runner *r, bool end)
+{
+	struct str data = strbuf_str(&r->relay.out);
+	if (r->cfg->out_path && !r->ready)
+		return;
+	if (!r->cfg->records) {
+		write_output(r, data);
+	} else if (data.n || end) {
+		struct strbuf lines;
+		strbuf_init(&lines);
+		records_take(r->cfg->records, data, &lines);
+		if (end)
+			records_end(r->cfg->records, &lines);
+		write_output(r, strbuf_str(&lines));
+		strbuf_fini(&lines);
 	}
 	strbuf_clear(&r->relay.out);
 }
@@ -396,7 +412,7 @@ static void relay_until_end(struct runner *r)
 		bool busy = r->relay.out.n > 0;
 		if (!r->ready && (r->relay.attached || busy || is_waiting_for_events(r->pid)))
 			become_ready(r);
-		flush_output(r);
+		flush_output(r, false);
 		stop_again_if_lost(r, had_output);
 		if (r->stop_at && now_ms() >= r->stop_at) {
 			r->stop_at = 0;
@@ -428,7 +444,7 @@ static void finish(struct runner *r)
 			r->out_failed = true;
 	}
 	if (r->ready)
-		flush_output(r);
+		flush_output(r, true);
 	if (r->relay.lost)
 		diag_warning(r->diag, NULL, "%llu events were lost: bpftrace could not keep up",
 			     r->relay.lost);

@@ -29,7 +29,8 @@ static bool takes_string(const struct script_map_use *m)
 	return m->is_written && t->kind != TOK_EOF && tok_is(t, "=") && is_str_call(t->next);
 }
 
-static unsigned in_call(struct token *open, const struct script_clause *c, struct map *holders)
+static unsigned in_call(struct token *open, const struct script_clause *c, struct map *holders,
+			const struct map *tables)
 {
 	struct token *end = skip_brackets(open);
 	unsigned n = 0;
@@ -37,6 +38,7 @@ static unsigned in_call(struct token *open, const struct script_clause *c, struc
 		n += is_str_call(t);
 		if (!tok_is(t, "@"))
 			continue;
+		n += map_get(tables, t->next->text) != NULL;
 		for (size_t i = 0; i < c->maps.n; i++)
 			if (c->maps.v[i].at == t && map_get(holders, c->maps.v[i].name))
 				n += MAP_WEIGHT;
@@ -44,7 +46,7 @@ static unsigned in_call(struct token *open, const struct script_clause *c, struc
 	return n;
 }
 
-unsigned strings_most_in_call(struct arena *a, const struct script *s)
+unsigned strings_most_in_call(struct arena *a, const struct script *s, const struct map *tables)
 {
 	struct map holders = {0};
 	for (size_t i = 0; i < s->clauses.n; i++)
@@ -58,7 +60,7 @@ unsigned strings_most_in_call(struct arena *a, const struct script *s)
 		for (struct token *t = c->body.first; t && t != c->body.last; t = t->next) {
 			if (!tok_is(t, "printf") || !tok_is(t->next, "("))
 				continue;
-			unsigned n = in_call(t->next, c, &holders);
+			unsigned n = in_call(t->next, c, &holders, tables);
 			most = n > most ? n : most;
 		}
 	}

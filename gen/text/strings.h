@@ -7,12 +7,14 @@
 #ifndef TEXT_STRINGS_H
 #define TEXT_STRINGS_H
 
+#include "base/map.h"
 #include "text/script.h"
 
 /**
  * The most strings that one call of a function prints, in the whole program: each str() counts once, each use
- * of a map that str() was assigned to three times, which is what it takes on the stack.
+ * of a map that str() was assigned to three times, which is what it takes on the stack, and each use of a map whose name
+ * is in the set @tables once.
  */
-unsigned strings_most_in_call(struct arena *a, const struct script *s);
+unsigned strings_most_in_call(struct arena *a, const struct script *s, const struct map *tables);
 
 #endif

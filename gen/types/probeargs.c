@@ -24,6 +24,13 @@ static void read_operands(struct img *img, struct probesite *s)
 					       .is_float = operands[i].is_float};
 }
 
+/** Names go into programs: whatever a file says, only an identifier is one. */
+static bool is_good_name(struct str name)
+{
+	return name.n && name.n <= 64 && str_is_ident(name) &&
+	       !(name.p[0] >= '0' && name.p[0] <= '9');
+}
+
 static void take_note(struct img *img, const struct argnote *note, struct dwsrc *src,
 		      const struct dwsite *scope, struct probesite *s)
 {
@@ -36,11 +43,13 @@ static void take_note(struct img *img, const struct argnote *note, struct dwsrc 
 	for (size_t i = 0; i < s->n_args; i++) {
 		struct probearg *arg = &s->args[i];
 		if (named) {
-			arg->name = note->args[i].name;
+			arg->name = is_good_name(note->args[i].name) ? note->args[i].name : (struct str){0};
 			arg->unit = note->args[i].unit;
 			arg->doc = note->args[i].doc;
 			arg->expr = note->args[i].expr;
-			arg->has_name = !str_eqz(arg->name, arena_printf(img->arena, "arg%zu", i));
+			arg->has_name =
+			    arg->name.n &&
+			    !str_eqz(arg->name, arena_printf(img->arena, "arg%zu", i));
 		}
 		if (types[i] && argtype_fits(types[i], &arg->operand))
 			arg->type = types[i];
@@ -53,8 +62,8 @@ static void take_guesses(const struct arginfer_arg *guesses, struct probesite *s
 {
 	for (size_t i = 0; i < s->n_args; i++) {
 		struct probearg *arg = &s->args[i];
-		arg->name = guesses[i].name;
-		arg->has_name = arg->name.n > 0;
+		arg->has_name = is_good_name(guesses[i].name);
+		arg->name = arg->has_name ? guesses[i].name : (struct str){0};
 		arg->type = guesses[i].type;
 		arg->expr = guesses[i].expr;
 		if (arg->has_name || arg->type)

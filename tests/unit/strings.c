@@ -16,7 +16,7 @@ static unsigned most(const char *text)
 	if (!pp_file(&pp, src_from_text(&arena, STR("t.bt"), str_from(text))) ||
 	    !script_parse(&arena, &diag, pp.out, &s))
 		return 9999;
-	return strings_most_in_call(&arena, &s);
+	return strings_most_in_call(&arena, &s, &(struct map){0});
 }
 
 int main(void)

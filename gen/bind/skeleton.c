@@ -1,0 +1,339 @@
+#include "bind/skeleton.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "image/sdtarg.h"
+#include "out/dialect.h"
+
+/** Words that every bpftrace takes in an attach point. */
+static bool can_spell(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (!str_is_ident((struct str){s.p + i, 1}) && !(s.p[i] >= '0' && s.p[i] <= '9'))
+			return false;
+	return s.n > 0;
+}
+
+/** The name of a type, with its scopes, that may stand in a template: it comes from a stranger's file. */
+static bool is_type_name(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (!can_spell((struct str){s.p + i, 1}) && s.p[i] != ':')
+			return false;
+	return s.n > 0;
+}
+
+static bool is_string(struct ctype *t)
+{
+	t = ctype_strip(t);
+	struct ctype *to = t && t->kind == CTYPE_POINTER ? ctype_strip(t->of) : NULL;
+	return to && to->kind == CTYPE_INT && to->is_char;
+}
+
+/** USDT_BITS() of the header leaves these typedefs. */
+static bool is_typedef(const struct ctype *t, const char *name)
+{
+	return t && t->kind == CTYPE_TYPEDEF && str_eqz(t->name, name);
+}
+
+static enum skeleton_kind kind_of(const struct skeleton *sk, const struct probearg *arg,
+				  unsigned index)
+{
+	struct ctype *t = ctype_strip(arg->type);
+	if (index > dialect_max_arg(sk->version) || arg->is_float || arg->is_optional)
+		return SKELETON_HIDDEN;
+	if (!t)
+		return arg->sizes_differ || (arg->size == 8 && !arg->is_signed) ? SKELETON_HEX
+		       : arg->is_signed						? SKELETON_SIGNED
+										: SKELETON_UNSIGNED;
+	if (is_typedef(arg->type, "usdt_float_bits"))
+		return SKELETON_FLOAT;
+	if (is_typedef(arg->type, "usdt_double_bits"))
+		return SKELETON_DOUBLE;
+	switch (t->kind) {
+	case CTYPE_BOOL:
+		return SKELETON_BOOL;
+	case CTYPE_ENUM:
+		return SKELETON_ENUM;
+	case CTYPE_POINTER:
+	case CTYPE_REFERENCE:
+		return is_string(t) ? SKELETON_STRING : SKELETON_HEX;
+	case CTYPE_INT:
+		return t->is_char     ? SKELETON_CHAR
+		       : t->is_signed ? SKELETON_SIGNED
+				      : SKELETON_UNSIGNED;
+	default:
+		return SKELETON_HEX;
+	}
+}
+
+/** The name means that argument at every site. */
+static bool is_by_name(const struct probeargs *pa, size_t index)
+{
+	const struct probearg *arg = &pa->args[index];
+	if (!arg->has_name || arg->types_differ)
+		return false;
+	for (size_t i = 0; i < pa->n_sites; i++)
+		for (size_t k = 0; k < pa->sites[i].n_args; k++)
+			if (k != index && str_eq(pa->sites[i].args[k].name, arg->name))
+				return false;
+	return true;
+}
+
+static void add_fields(struct skeleton *sk, struct skeleton_probe *p)
+{
+	p->n_fields = p->args.n_args;
+	p->fields = arena_array(sk->arena, struct skeleton_field, p->n_fields + 1);
+	for (size_t i = 0; i < p->n_fields; i++) {
+		struct skeleton_field *f = &p->fields[i];
+		f->arg = &p->args.args[i];
+		f->index = (unsigned)i;
+		f->name = f->arg->name;
+		f->kind = kind_of(sk, f->arg, f->index);
+		f->by_name = is_by_name(&p->args, i);
+		if (f->kind != SKELETON_ENUM)
+			continue;
+		struct ctype *t = ctype_strip(f->arg->type);
+		// An enum without a tag is known by its typedef.
+		f->enum_name = t->name.n ? t->name : f->arg->type->name;
+		if (!is_type_name(f->enum_name) ||
+		    !enumtab_from_type(sk->arena, f->arg->type, &f->names) || !f->names.n_items)
+			f->kind = f->arg->is_signed ? SKELETON_SIGNED : SKELETON_UNSIGNED;
+	}
+}
+
+/** Why this bpftrace would refuse the probe, and with it the whole program; NULL: it does not. */
+static const char *why_not(const struct skeleton *sk, const struct sdt_probe *p,
+			   const struct probeargs *pa)
+{
+	if (!can_spell(p->provider) || !can_spell(p->name))
+		return "bpftrace cannot spell its name";
+	for (size_t i = 0; i < pa->n_sites; i++) {
+		if (pa->sites[i].site->doubt == SDT_NO_CODE)
+			return "the file has no code at a site";
+		for (size_t k = 0; k < pa->sites[i].n_args; k++)
+			if (dialect_has_libbpf_usdt(sk->version) &&
+			    sdtarg_is_beyond_libbpf(&pa->sites[i].args[k].operand))
+				return "this bpftrace cannot read the place of an argument";
+	}
+	return NULL;
+}
+
+static bool is_known(const struct skeleton *sk, const struct sdt_probe *p)
+{
+	for (size_t i = 0; i < sk->probes.n; i++)
+		if (sk->probes.v[i].probe == p)
+			return true;
+	return false;
+}
+
+static void add_probe(struct skeleton *sk, struct image *im, const struct sdt_probe *p)
+{
+	struct skeleton_probe sp = {.image = im, .probe = p};
+	probeargs_read(im->img, p, &sp.args);
+	const char *why = why_not(sk, p, &sp.args);
+	if (why) {
+		diag_warning(sk->diag, NULL, STR_FMT ":" STR_FMT " is left out: %s",
+			     STR_ARG(p->provider), STR_ARG(p->name), why);
+		return;
+	}
+	add_fields(sk, &sp);
+	for (size_t i = 0; i < sk->probes.n; i++) {
+		struct skeleton_probe *other = &sk->probes.v[i];
+		if (str_eq(other->probe->provider, p->provider) &&
+		    str_eq(other->probe->name, p->name))
+			sp.needs_path = other->needs_path = true;
+	}
+	vec_push(sk->arena, &sk->probes, sp);
+}
+
+static bool add_pattern(struct skeleton *sk, struct str pattern)
+{
+	size_t colon = str_find(pattern, ':');
+	struct str provider = colon < pattern.n ? str_slice(pattern, 0, colon) : STR("");
+	struct str name = colon < pattern.n ? str_from_offset(pattern, colon + 1) : pattern;
+	const struct sdt_probe *near = NULL;
+	unsigned best = UINT_MAX;
+	bool found = false;
+	for (size_t i = 0; i < sk->images->files.n; i++) {
+		struct image *im = &sk->images->files.v[i];
+		const struct sdt_list *list = image_probes(sk->images, im);
+		for (struct sdt_probe *p = NULL; (p = sdt_find(list, provider, name, p));) {
+			found = true;
+			if (!is_known(sk, p))
+				add_probe(sk, im, p);
+		}
+		sdt_find_nearest(list, provider, name, &best, &near);
+	}
+	if (found)
+		return true;
+	diag_error(sk->diag, NULL, "no probe matches '" STR_FMT "'", STR_ARG(pattern));
+	if (near)
+		diag_note(sk->diag, NULL, "did you mean '" STR_FMT ":" STR_FMT "'?",
+			  STR_ARG(near->provider), STR_ARG(near->name));
+	return false;
+}
+
+static bool is_path_plain(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (!can_spell((struct str){s.p + i, 1}) && !memchr("/._+- ", s.p[i], 6))
+			return false;
+	return true;
+}
+
+bool skeleton_collect(struct skeleton *ret, struct arena *a, struct diag *d, struct images *images,
+		      unsigned version, const char *const *patterns, size_t n)
+{
+	*ret = (struct skeleton){.arena = a, .diag = d, .images = images, .version = version};
+	bool good = true;
+	for (size_t i = 0; i < n; i++)
+		good &= add_pattern(ret, str_from(patterns[i]));
+	for (size_t i = 0; i < ret->probes.n; i++) {
+		struct skeleton_probe *p = &ret->probes.v[i];
+		if (!p->needs_path || is_path_plain(p->image->path))
+			continue;
+		diag_warning(d, NULL,
+			     STR_FMT ":" STR_FMT " of " STR_FMT
+				     " is left out: bpftrace cannot be given that path",
+			     STR_ARG(p->probe->provider), STR_ARG(p->probe->name),
+			     STR_ARG(p->image->path));
+		memmove(p, p + 1, (--ret->probes.n - i) * sizeof(*p));
+		i--;
+	}
+	if (good && !ret->probes.n)
+		return diag_error(d, NULL, "no probe is left to trace");
+	return good;
+}
+
+// --- writing
+
+static void write_attach(const struct skeleton_probe *p, struct strbuf *out)
+{
+	if (p->needs_path)
+		strbuf_addf(out, "usdt:\"" STR_FMT "\":", STR_ARG(p->image->path));
+	else
+		strbuf_addz(out, "usdt:__EXE__:");
+	strbuf_addf(out, STR_FMT ":" STR_FMT, STR_ARG(p->probe->provider), STR_ARG(p->probe->name));
+}
+
+/** The argument's value, by name where a template may. */
+static void write_value(const struct skeleton_field *f, bool by_name, struct strbuf *out)
+{
+	struct ctype *t = ctype_strip(f->arg->type);
+	if (by_name && f->by_name)
+		strbuf_addf(out, "args." STR_FMT, STR_ARG(f->name));
+	else if (t && f->arg->sizes_differ && t->size < 8 &&
+		 (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM))
+		strbuf_addf(out, "(%sint64)(%sint%u)arg%u", t->is_signed ? "" : "u",
+			    t->is_signed ? "" : "u", (unsigned)t->size * 8, f->index);
+	else
+		strbuf_addf(out, "arg%u", f->index);
+}
+
+static const char *conversion(const struct skeleton_field *f)
+{
+	switch (f->kind) {
+	case SKELETON_STRING:
+		return "\\\"%s\\\"";
+	case SKELETON_ENUM:
+		return "%s";
+	case SKELETON_SIGNED:
+		return "%ld";
+	case SKELETON_CHAR:
+		return "'%c'";
+	case SKELETON_HEX:
+	case SKELETON_FLOAT:
+	case SKELETON_DOUBLE:
+		return "0x%lx";
+	case SKELETON_UNSIGNED:
+	case SKELETON_BOOL:
+	case SKELETON_HIDDEN:
+		break;
+	}
+	return "%lu";
+}
+
+static void write_clause(const struct skeleton *sk, const struct skeleton_probe *p,
+			 struct strbuf *out)
+{
+	struct arena a;
+	arena_init(&a);
+	strbuf_addz(out, "\n// ");
+	strbuf_add_printable(out, p->probe->name);
+	strbuf_addc(out, '(');
+	for (size_t i = 0; i < p->n_fields; i++) {
+		strbuf_addz(out, i ? ", " : "");
+		strbuf_add_printable(out, probearg_declaration(&a, p->fields[i].arg));
+	}
+	strbuf_addz(out, ")\n");
+	write_attach(p, out);
+	strbuf_addz(out, "\n{\n\tprintf(\"%s %s[%d] ");
+	strbuf_addf(out, STR_FMT ":" STR_FMT, STR_ARG(p->probe->provider), STR_ARG(p->probe->name));
+	for (size_t i = 0; i < p->n_fields; i++) {
+		const struct skeleton_field *f = &p->fields[i];
+		if (f->kind != SKELETON_HIDDEN)
+			strbuf_addf(out, " " STR_FMT "=%s", STR_ARG(f->name), conversion(f));
+	}
+	strbuf_addz(out, "\\n\",\n\t       strftime(\"%H:%M:%S.%f\", nsecs), comm, tid");
+	for (size_t i = 0; i < p->n_fields; i++) {
+		const struct skeleton_field *f = &p->fields[i];
+		if (f->kind == SKELETON_HIDDEN)
+			continue;
+		strbuf_addz(out, ", ");
+		if (f->kind == SKELETON_STRING)
+			strbuf_addz(out, "str(");
+		if (f->kind == SKELETON_ENUM)
+			strbuf_addf(out, "enum_name(" STR_FMT ", ", STR_ARG(f->enum_name));
+		write_value(f, true, out);
+		if (f->kind == SKELETON_STRING || f->kind == SKELETON_ENUM)
+			strbuf_addc(out, ')');
+	}
+	strbuf_addz(out, ");\n}\n");
+	for (size_t i = 0; i < p->n_fields; i++)
+		if (p->fields[i].kind == SKELETON_HIDDEN)
+			strbuf_addf(out,
+				    "// arg%zu is left out: bpftrace 0.%u cannot read it here\n", i,
+				    sk->version);
+	arena_fini(&a);
+}
+
+void skeleton_write_template(const struct skeleton *sk, struct strbuf *out)
+{
+	strbuf_addz(
+	    out,
+	    "// Written by btgen skeleton: prints every event of these probes. To be edited.\n");
+	for (size_t i = 0; i < sk->probes.n; i++)
+		write_clause(sk, &sk->probes.v[i], out);
+}
+
+void skeleton_write_records(const struct skeleton *sk, const char *start, const char *sep,
+			    const char *end, struct strbuf *out)
+{
+	for (size_t i = 0; i < sk->probes.n; i++) {
+		const struct skeleton_probe *p = &sk->probes.v[i];
+		write_attach(p, out);
+		strbuf_addf(out, " { printf(\"%s%zu%s%%lu%s%%d%s%%d%s%%s", start, i, sep, sep, sep,
+			    sep);
+		for (size_t k = 0; k < p->n_fields; k++) {
+			enum skeleton_kind kind = p->fields[k].kind;
+			if (kind != SKELETON_HIDDEN)
+				strbuf_addf(out, "%s%%ld", sep);
+			if (kind == SKELETON_STRING)
+				strbuf_addf(out, "%s%%s", sep);
+		}
+		strbuf_addf(out, "%s\\n\", nsecs, pid, tid, comm", end);
+		for (size_t k = 0; k < p->n_fields; k++) {
+			const struct skeleton_field *f = &p->fields[k];
+			if (f->kind == SKELETON_HIDDEN)
+				continue;
+			strbuf_addz(out, ", (int64)(");
+			write_value(f, false, out);
+			strbuf_addz(out, ")");
+			if (f->kind == SKELETON_STRING)
+				strbuf_addf(out, ", str(arg%u)", f->index);
+		}
+		strbuf_addz(out, "); }\n");
+	}
+}

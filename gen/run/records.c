@@ -1,0 +1,330 @@
+#include "run/records.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+/** A record is shorter: 12 strings of 1024 bytes and some numbers. What is longer is none. */
+enum { MAX_RECORD = 1 << 18, MAX_FIELDS = 32, N_FIXED = 5 };
+
+void records_init(struct records *r, const struct record_probe *probes, size_t n, bool json)
+{
+	*r = (struct records){.probes = probes, .n_probes = n, .json = json};
+	uint64_t nonce = 0;
+	struct timespec real, mono;
+	clock_gettime(CLOCK_REALTIME, &real);
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	if (getrandom(&nonce, sizeof(nonce), 0) != (ssize_t)sizeof(nonce))
+		nonce = (uint64_t)mono.tv_nsec * 0x9e3779b97f4a7c15u ^ (uint64_t)real.tv_nsec;
+	snprintf(r->start, sizeof(r->start), "@%016" PRIx64 "<", nonce);
+	snprintf(r->sep, sizeof(r->sep), "@%016" PRIx64 ",", nonce);
+	snprintf(r->end, sizeof(r->end), "@%016" PRIx64 ">", nonce);
+	r->offset = (int64_t)(real.tv_sec - mono.tv_sec) * 1000000000 + real.tv_nsec - mono.tv_nsec;
+	strbuf_init(&r->pending);
+}
+
+void records_fini(struct records *r)
+{
+	strbuf_fini(&r->pending);
+}
+
+/** Offset of @what in @s from @from on, or s.n. */
+static size_t find(struct str s, size_t from, const char *what)
+{
+	size_t n = strlen(what);
+	if (from > s.n)
+		return s.n;
+	const char *hit = memmem(s.p + from, s.n - from, what, n);
+	return hit ? (size_t)(hit - s.p) : s.n;
+}
+
+static size_t split(const struct records *r, struct str body, struct str *ret)
+{
+	size_t n = 0, at = 0, skip = strlen(r->sep);
+	while (n < MAX_FIELDS) {
+		size_t end = find(body, at, r->sep);
+		ret[n++] = str_slice(body, at, end - at);
+		if (end == body.n)
+			return n;
+		at = end + skip;
+	}
+	return MAX_FIELDS + 1;
+}
+
+static bool to_i64(struct str s, int64_t *ret)
+{
+	uint64_t v;
+	bool minus = str_has_prefix(s, STR("-"));
+	if (minus)
+		s = str_from_offset(s, 1);
+	if (!str_to_u64(s, &v))
+		return false;
+	*ret = (int64_t)(minus ? 0 - v : v);
+	return true;
+}
+
+// --- values
+
+static void add_quoted(struct strbuf *out, struct str s)
+{
+	strbuf_addc(out, '"');
+	while (s.n) {
+		size_t n = 0;
+		while (n < s.n && s.p[n] != '"' && s.p[n] != '\\' && s.p[n] != '\n' &&
+		       s.p[n] != '\t')
+			n++;
+		strbuf_add_printable(out, str_slice(s, 0, n));
+		if (n < s.n)
+			strbuf_addz(out, s.p[n] == '"'	  ? "\\\""
+					 : s.p[n] == '\\' ? "\\\\"
+					 : s.p[n] == '\n' ? "\\n"
+							  : "\\t");
+		s = str_from_offset(s, n + 1);
+	}
+	strbuf_addc(out, '"');
+}
+
+static void add_string(const struct records *r, struct strbuf *out, int64_t address, struct str s)
+{
+	if (!address)
+		strbuf_addz(out, r->json ? "null" : "(null)");
+	else if (r->json)
+		strbuf_add_json(out, s);
+	else
+		add_quoted(out, s);
+}
+
+/** The value of @size bytes in @v: bpftrace versions differ in how they extend it. */
+static int64_t narrow(const struct record_field *f, int64_t v)
+{
+	unsigned bits = f->size * 8;
+	if (!bits || bits >= 64)
+		return v;
+	uint64_t low = (uint64_t)v & ((1ull << bits) - 1);
+	if (f->is_signed && low >> (bits - 1))
+		low |= ~0ull << bits;
+	return (int64_t)low;
+}
+
+static void add_enum(const struct records *r, struct strbuf *out, const struct record_field *f,
+		     int64_t v)
+{
+	v = narrow(f, v);
+	for (size_t i = 0; i < f->n_names; i++) {
+		if (narrow(f, f->names[i].value) != v)
+			continue;
+		if (r->json)
+			strbuf_add_json(out, f->names[i].name);
+		else
+			strbuf_add_printable(out, f->names[i].name);
+		return;
+	}
+	strbuf_addf(out, "%" PRId64, v);
+}
+
+/** JSON has no word for what is not a number. */
+static void add_double(const struct records *r, struct strbuf *out, double v, int digits)
+{
+	char text[64];
+	snprintf(text, sizeof(text), "%.*g", digits, v);
+	bool quote = r->json && (text[strlen(text) - 1] == 'f' || text[strlen(text) - 1] == 'n');
+	strbuf_addf(out, quote ? "\"%s\"" : "%s", text);
+}
+
+static void add_value(const struct records *r, struct strbuf *out, const struct record_field *f,
+		      int64_t v, struct str text)
+{
+	uint64_t bits = (uint64_t)v;
+	uint32_t half = (uint32_t)v;
+	float single;
+	double full;
+	char c = (char)v;
+	switch (f->kind) {
+	case RECORD_SIGNED:
+		strbuf_addf(out, "%" PRId64, narrow(f, v));
+		break;
+	case RECORD_UNSIGNED:
+		strbuf_addf(out, "%" PRIu64, (uint64_t)narrow(f, v));
+		break;
+	case RECORD_HEX:
+		strbuf_addf(out, r->json ? "\"0x%" PRIx64 "\"" : "0x%" PRIx64,
+			    (uint64_t)narrow(f, v));
+		break;
+	case RECORD_BOOL:
+		strbuf_addz(out, (v & 0xff) ? "true" : "false");
+		break;
+	case RECORD_CHAR:
+		if (r->json) {
+			strbuf_add_json(out, (struct str){&c, 1});
+		} else {
+			strbuf_addc(out, '\'');
+			strbuf_add_printable(out, (struct str){&c, 1});
+			strbuf_addc(out, '\'');
+		}
+		break;
+	case RECORD_STRING:
+		add_string(r, out, v, text);
+		break;
+	case RECORD_ENUM:
+		add_enum(r, out, f, v);
+		break;
+	case RECORD_FLOAT:
+		memcpy(&single, &half, sizeof(single));
+		add_double(r, out, single, 9);
+		break;
+	case RECORD_DOUBLE:
+		memcpy(&full, &bits, sizeof(full));
+		add_double(r, out, full, 17);
+		break;
+	case RECORD_HIDDEN:
+		strbuf_addz(out, r->json ? "null" : "?");
+		break;
+	}
+}
+
+// --- events
+
+static void add_time(const struct records *r, struct strbuf *out, int64_t ns)
+{
+	int64_t wall = ns + r->offset;
+	time_t seconds = (time_t)(wall / 1000000000);
+	int micro = (int)(wall % 1000000000 / 1000);
+	char text[64], zone[16] = "";
+	struct tm tm;
+	localtime_r(&seconds, &tm);
+	strftime(text, sizeof(text), r->json ? "%Y-%m-%dT%H:%M:%S" : "%H:%M:%S", &tm);
+	if (!r->json) {
+		strbuf_addf(out, "%s.%06d", text, micro);
+		return;
+	}
+	strftime(zone, sizeof(zone), "%z", &tm); // +0100; RFC 3339 wants a colon
+	strbuf_addf(out, "\"%s.%06d%.3s:%s\"", text, micro, zone, zone[0] ? zone + 3 : "00");
+}
+
+static bool add_event(const struct records *r, struct str body, struct strbuf *out)
+{
+	struct str fields[MAX_FIELDS];
+	int64_t fixed[4], v;
+	size_t n = split(r, body, fields);
+	if (n < N_FIXED || n > MAX_FIELDS)
+		return false;
+	for (int i = 0; i < 4; i++)
+		if (!to_i64(fields[i], &fixed[i]))
+			return false;
+	if (fixed[0] < 0 || fixed[0] >= (int64_t)r->n_probes)
+		return false;
+	const struct record_probe *p = &r->probes[fixed[0]];
+	if (r->json)
+		strbuf_addz(out, "{\"time\": ");
+	add_time(r, out, fixed[1]);
+	if (r->json) {
+		strbuf_addf(out, ", \"ns\": %" PRId64 ", \"pid\": %" PRId64 ", \"tid\": %" PRId64,
+			    fixed[1], fixed[2], fixed[3]);
+		strbuf_addz(out, ", \"comm\": ");
+		strbuf_add_json(out, fields[4]);
+		strbuf_addz(out, ", \"probe\": ");
+		strbuf_add_json(out, p->name);
+		strbuf_addz(out, ", \"args\": {");
+	} else {
+		strbuf_addc(out, ' ');
+		strbuf_add_printable(out, fields[4]);
+		strbuf_addf(out, "[%" PRId64 "] ", fixed[3]);
+		strbuf_adds(out, p->name);
+	}
+	size_t at = N_FIXED;
+	for (size_t i = 0; i < p->n_fields; i++) {
+		const struct record_field *f = &p->fields[i];
+		size_t needed = f->kind == RECORD_HIDDEN ? 0 : f->kind == RECORD_STRING ? 2 : 1;
+		if (at + needed > n || (needed && !to_i64(fields[at], &v)))
+			return false;
+		struct str text = needed == 2 ? fields[at + 1] : (struct str){0};
+		if (r->json) {
+			strbuf_addz(out, i ? ", " : "");
+			strbuf_add_json(out, f->name);
+			strbuf_addz(out, ": ");
+		} else {
+			strbuf_addf(out, " " STR_FMT "=", STR_ARG(f->name));
+		}
+		add_value(r, out, f, needed ? v : 0, text);
+		at += needed;
+	}
+	strbuf_addz(out, r->json ? "}}\n" : "\n");
+	return at == n;
+}
+
+/** What is no event: bpftrace's own words. The empty lines that it ends with are left out. */
+static void add_other(const struct records *r, struct str s, struct strbuf *out)
+{
+	while (s.n) {
+		struct str line = str_slice(s, 0, str_find(s, '\n'));
+		s = str_from_offset(s, line.n + 1);
+		if (!str_trim(line).n)
+			continue;
+		if (r->json) {
+			strbuf_addz(out, "{\"text\": ");
+			strbuf_add_json(out, line);
+			strbuf_addz(out, "}\n");
+		} else {
+			strbuf_add_printable(out, line);
+			strbuf_addc(out, '\n');
+		}
+	}
+}
+
+/** Decodes the record at the start of @s; 0 when it is not complete, else the bytes that are done. */
+static size_t take_record(struct records *r, struct str s, struct strbuf *out)
+{
+	size_t from = strlen(r->start), end = find(s, from, r->end);
+	if (end == s.n)
+		return s.n > MAX_RECORD ? from : 0;
+	size_t done = end + strlen(r->end), before = out->n;
+	if (done == s.n)
+		return 0; // its newline
+	if (!add_event(r, str_slice(s, from, end - from), out)) {
+		out->n = before;
+		if (out->p)
+			out->p[before] = '\0';
+		add_other(r, str_slice(s, 0, done + 1), out);
+	}
+	return done + (s.p[done] == '\n');
+}
+
+void records_take(struct records *r, struct str bytes, struct strbuf *out)
+{
+	strbuf_adds(&r->pending, bytes);
+	struct str s = strbuf_str(&r->pending);
+	size_t done = 0;
+	while (done < s.n) {
+		struct str rest = str_from_offset(s, done);
+		size_t start = find(rest, 0, r->start);
+		if (start == 0) {
+			size_t taken = take_record(r, rest, out);
+			if (!taken)
+				break;
+			done += taken;
+			continue;
+		}
+		// Whole lines only: the start of a marker may be at the end.
+		size_t n = start;
+		if (start == rest.n)
+			for (n = rest.n; n && rest.p[n - 1] != '\n';)
+				n--;
+		if (!n && rest.n <= MAX_RECORD)
+			break;
+		n = n ? n : rest.n;
+		add_other(r, str_slice(rest, 0, n), out);
+		done += n;
+	}
+	if (!done)
+		return;
+	memmove(r->pending.p, r->pending.p + done, r->pending.n - done);
+	r->pending.n -= done;
+	r->pending.p[r->pending.n] = '\0';
+}
+
+void records_end(struct records *r, struct strbuf *out)
+{
+	add_other(r, strbuf_str(&r->pending), out);
+	strbuf_clear(&r->pending);
+}

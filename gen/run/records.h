@@ -1,0 +1,77 @@
+/**
+ * records - events that a generated program prints as records, turned into lines or JSON.
+ *
+ * A record is START number SEP nsecs SEP pid SEP tid SEP comm SEP field ... END newline. Numbers are decimal, signed, 64
+ * bits; a string is two fields, its address and its bytes as they are. The three markers hold a number that is chosen at
+ * random for each run, so that no string of a traced program can contain one: quotes, newlines and control bytes in a
+ * string stay in their string, and are escaped here. Enumerators get their names here too, which costs bpftrace nothing.
+ *
+ *	12:00:01.000123 reactor_0[42] spdk:nvmf_tgt_state state=NVMF_TGT_RUNNING
+ *	{"time": "2026-01-31T12:00:01.000123+00:00", "ns": 1234, "pid": 42, "tid": 42, "comm": "reactor_0",
+ *	 "probe": "spdk:nvmf_tgt_state", "args": {"state": "NVMF_TGT_RUNNING"}}
+ *
+ * In JSON (one object a line) an address is a string "0x...", a null pointer null, an enumerator its name or the number of
+ * what has none, a string that is not UTF-8 has U+FFFD in it. Anything between records is passed on, in JSON as
+ * {"text": "..."}.
+ */
+#ifndef RUN_RECORDS_H
+#define RUN_RECORDS_H
+
+#include <stdint.h>
+#include <time.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+enum record_kind {
+	RECORD_SIGNED,
+	RECORD_UNSIGNED,
+	RECORD_HEX,
+	RECORD_BOOL,
+	RECORD_CHAR,
+	RECORD_STRING, /**< two fields: address, bytes */
+	RECORD_ENUM,
+	RECORD_FLOAT,  /**< bits of a float */
+	RECORD_DOUBLE, /**< bits of a double */
+	RECORD_HIDDEN, /**< no field: it cannot be read */
+};
+
+struct record_enumerator {
+	int64_t value;
+	struct str name;
+};
+
+struct record_field {
+	struct str name;
+	enum record_kind kind;
+	unsigned size; /**< bytes of the value; 0: not known */
+	bool is_signed;
+	const struct record_enumerator *names; /**< of RECORD_ENUM */
+	size_t n_names;
+};
+
+struct record_probe {
+	struct str name; /**< "provider:name" */
+	struct record_field *fields;
+	size_t n_fields;
+};
+
+struct records {
+	const struct record_probe *probes;
+	size_t n_probes;
+	bool json;
+	char start[24], sep[24], end[24]; /**< made by records_init() */
+	int64_t offset;			  /**< CLOCK_REALTIME - CLOCK_MONOTONIC in ns */
+	struct strbuf pending;		  /**< what has come and is not decoded yet */
+};
+
+/** Chooses the markers. @probes lives as long as @r. */
+void records_init(struct records *r, const struct record_probe *probes, size_t n, bool json);
+void records_fini(struct records *r);
+/** Takes bytes of the program's output and adds what is complete to @out. */
+void records_take(struct records *r, struct str bytes, struct strbuf *out);
+/** Nothing more comes: what is left is passed on as it is. */
+void records_end(struct records *r, struct strbuf *out);
+
+#endif

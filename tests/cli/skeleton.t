@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# btgen skeleton and -t: which probes, how each kind of argument is printed, what is refused. Values: tests/live/args.t.
+. "$(dirname "$0")/../lib.sh"
+# shellcheck disable=SC2154 # tmp, btgen, top: lib.sh
+
+cat >"$tmp/app.c" <<'END'
+#include <btgen/usdt.h>
+#include <stdbool.h>
+#include <stdint.h>
+enum mode { OFF, ON = 3, BAD = -1 };
+int main(int argc, char **argv)
+{
+	float f = (float)argc;
+	enum mode mode = argc > 1 ? ON : BAD;
+	USDT_PROBE(app, all, USDT_ARG(argv[0], "text"), mode, argc, USDT_ARG((uint16_t)argc, "port"), USDT_ARG((bool)argc, "flag"), argv);
+	USDT_PROBE(app, other, USDT_BITS(f), USDT_ARG((char)argc, "c"));
+	USDT_PROBE(app, mixed, USDT_ARG(argc, "n"));
+	USDT_PROBE(app, mixed, USDT_ARG((long)argc, "n"));
+	USDT_PROBE(app, many, 1, 2, 3, 4, 5, 6, USDT_ARG(argc, "seventh"));
+	USDT_PROBE(two, all, argc);
+	return 0;
+}
+END
+"${CC:-gcc}" -O1 -g -I"$top/include" -o "$tmp/app" "$tmp/app.c" || skip_all "no compiler"
+
+is "$("$btgen" skeleton --for 0.17 -x "$tmp/app" app:all other 2>&1)" '// Written by btgen skeleton: prints every event of these probes. To be edited.
+
+// all(char *text, enum mode mode, int argc, short unsigned int port, _Bool flag, char **argv)
+usdt:__EXE__:app:all
+{
+	printf("%s %s[%d] app:all text=\"%s\" mode=%s argc=%ld port=%lu flag=%lu argv=0x%lx\n",
+	       strftime("%H:%M:%S.%f", nsecs), comm, tid, str(args.text), enum_name(mode, args.mode), args.argc, args.port, args.flag, args.argv);
+}
+
+// other(usdt_float_bits f, char c)
+usdt:__EXE__:app:other
+{
+	printf("%s %s[%d] app:other f=0x%lx c='"'%c'"'\n",
+	       strftime("%H:%M:%S.%f", nsecs), comm, tid, args.f, args.c);
+}' "a clause for each probe, each argument by its kind"
+"$btgen" skeleton --for 0.17 -x "$tmp/app" 'app:*' >"$tmp/all.bt"
+ok "what it writes can be expanded" "$btgen" expand --for 0.17 -x "$tmp/app" -o "$tmp/all.out" "$tmp/all.bt"
+like "$(cat "$tmp/all.bt")" '^	printf\("%s %s\[%d\] app:mixed n=0x%lx\\n",$' "what sites disagree about is plain"
+like "$(cat "$tmp/all.bt")" '^// arg6 is left out: bpftrace 0.17 cannot read it here$' "what bpftrace cannot read is left out, and that is said"
+is "$("$btgen" skeleton --for 0.27 -x "$tmp/app" many | grep -c 'seventh=%ld')" 1 "unless it can"
+is "$("$btgen" skeleton --for 0.17 -x "$tmp/app" 'all' | grep -c '^usdt:')" 2 "a name without a provider is all of that name"
+is "$("$btgen" skeleton --for 0.17 -x "$tmp/app" 'all' 'app:al*' | grep -c '^usdt:')" 2 "a probe that two patterns match is there once"
+"$btgen" skeleton --for 0.17 -x "$tmp/app" -o "$tmp/out.bt" all && is "$(grep -c '^usdt:' "$tmp/out.bt")" 2 "-o writes a file"
+
+# refuses CLAIM STATUS MESSAGE ARGS...
+refuses() {
+	local claim=$1 status=$2 message=$3
+	shift 3
+	"$btgen" "$@" >"$tmp/out" 2>"$tmp/err"
+	is "$? $(cat "$tmp/out" "$tmp/err")" "$status $message" "$claim"
+}
+refuses "a pattern that matches nothing" 1 "btgen: error: no probe matches 'al'
+btgen: note: did you mean 'app:all'?" skeleton -x "$tmp/app" al
+refuses "no pattern" 2 "btgen skeleton: say which probes: a PATTERN, or '*'
+Try 'btgen skeleton --help'." skeleton -x "$tmp/app"
+refuses "no target" 2 "btgen skeleton: say which process (-p PID) or file (-x FILE)
+Try 'btgen skeleton --help'." skeleton all
+refuses "two targets" 2 "btgen skeleton: say which process (-p PID) or file (-x FILE)
+Try 'btgen skeleton --help'." skeleton -x "$tmp/app" -p 1 all
+refuses "-f json with a script" 2 "btgen run: -f json is for -t: a script prints what it is written to print
+Try 'btgen run --help'." run -f json -x "$tmp/app" x.bt
+refuses "an unknown format" 2 "btgen run: -f: 'xml' is neither text nor json
+Try 'btgen run --help'." run -f xml -t all -x "$tmp/app"
+refuses "-t without a target" 1 "btgen: error: -t needs a process (or a file with -x)" run -n -t all
+is "$("$btgen" run -n --bpftrace /nonexistent -t app:all -x "$tmp/app" | sed -E 's/@[0-9a-f]{16}//g; s/usdt:[^ ]*/usdt/')" \
+	'usdt { printf("<0,%lu,%d,%d,%s,%ld,%s,%ld,%ld,%ld,%ld,%ld>\n", nsecs, pid, tid, comm, (int64)(arg0), str(arg0), (int64)((int64)(int32)arg1), (int64)((int64)(int32)arg2), (int64)(arg3), (int64)(arg4), (int64)(arg5)); }' \
+	"-n -t shows the program: it prints records, without tables"
+is "$("$btgen" run -n --bpftrace /nonexistent -t app:all -x "$tmp/app" | grep -o '@[0-9a-f]*' | sort -u | wc -l)" 1 "that have one marker"
+not_ok "which is another one in each run" test "$("$btgen" run -n --bpftrace /nonexistent -t app:all -x "$tmp/app")" = "$("$btgen" run -n --bpftrace /nonexistent -t app:all -x "$tmp/app")"
+done_testing

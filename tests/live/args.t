@@ -1,0 +1,169 @@
+#!/usr/bin/env bash
+# Values by name: what `-t '*'`, a skeleton and args.NAME print of nvmf_tgt is what the program recorded itself.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+can_trace || skip_all "needs root and bpftrace"
+readelf -n "$targets/nvmf_tgt" 2>/dev/null | grep -q 'Provider: spdk' || skip_all "built with --without-usdt"
+headers=("$targets"/*.h "$targets"/*.c)
+
+# start BUILD: the target behind its gate, commands to descriptor 3
+start() {
+	rm -f "$tmp/commands" "$tmp/log"
+	mkfifo "$tmp/commands"
+	"$targets/$1" -m 0xC --wait --interrupt-mode --log "$tmp/log" <"$tmp/commands" >"$tmp/answers" &
+	pid=$!
+	own $pid
+	exec 3>"$tmp/commands"
+	wait_for 10 grep -q waiting "$tmp/answers"
+}
+
+ready() { [ -s "$tmp/ready" ] || ! kill -0 $tracer 2>/dev/null; }
+
+# attach OPTION...: the wrapper, until it is ready
+attach() {
+	rm -f "$tmp/ready"
+	"$top/scripts/bpftrace.sh" --ready-file "$tmp/ready" -o "$tmp/trace" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null 3>&- &
+	tracer=$!
+	own $tracer
+	wait_for 60 ready && [ -s "$tmp/ready" ] || {
+		sed 's/^/#   /' "$tmp/err" | head -n 20
+		return 1
+	}
+}
+
+# tour OPTION...: traced from before the start to after the end
+tour() {
+	attach "$@" || return 1
+	{
+		echo start
+		cat "$targets/tour.txt"
+		echo quit
+	} >&3
+	wait $pid
+	exec 3>&-
+	wait $tracer
+}
+
+for build in nvmf_tgt nvmf_tgt_shared; do
+	start $build
+	ok "$build: -t '*' -f json ends with the target, status 0" tour -t '*' -f json $pid
+	is "$("$top/tests/live/args.py" json "$tmp/trace" "${headers[@]}")" "$("$top/tests/live/args.py" log "$tmp/log")" \
+		"$build: each event of 50 probes once, each value the one that the program passed"
+	printf '# %s events, %s values\n' "$(wc -l <"$tmp/trace")" "$(cut -f 4- "$tmp/log" | wc -w)"
+done
+start nvmf_tgt
+ok "-t prints text, too" tour -t 'nvmf_*' -t spdk:msg_exec $pid
+is "$("$top/tests/live/args.py" text "$tmp/trace" "${headers[@]}")" \
+	"$("$top/tests/live/args.py" log "$tmp/log" | grep ' nvmf_\| msg_exec ')" "with the same values"
+like "$(cat "$tmp/trace")" '^[0-9:]{8}\.[0-9]{6} nvmf_tgt\[[0-9]+\] spdk:nvmf_subsystem_change_state arg0=0 subnqn="nqn[^"]*cnode1" requested_state=SPDK_NVMF_SUBSYSTEM_ACTIVE state=SPDK_NVMF_SUBSYSTEM_INACTIVE$' \
+	"a line has time, thread, probe, strings in quotes, enumerators by name"
+
+start nvmf_tgt
+"$btgen" skeleton -p $pid 'nvmf_*' msg_exec >"$tmp/skeleton.bt"
+ok "what btgen skeleton writes runs" tour $pid "$tmp/skeleton.bt"
+is "$("$top/tests/live/args.py" text "$tmp/trace" "${headers[@]}")" \
+	"$("$top/tests/live/args.py" log "$tmp/log" | grep ' nvmf_\| msg_exec ')" "and prints the same values"
+
+cat >"$tmp/named.bt" <<'END'
+usdt:__EXE__:nvmf_subsystem_change_state /args.requested_state == SPDK_NVMF_SUBSYSTEM_ACTIVE/ {
+	printf("%d nvmf_subsystem_change_state 0 %s %d %d\n", tid, str(args.subnqn), args.2, args.state);
+}
+usdt:__EXE__:nvmf_ctrlr_create { printf("%d ctrlr %lu 0x%lx %s %lu %s\n", tid, args.ticks, args.ctrlr, str(args.subnqn), args.thread_id, enum_name(spdk_nvmf_subsystem_state, args.ctrlr->subsys->state)); }
+END
+start nvmf_tgt
+ok "a script with args.NAME, a member of what one points to, enum_name() and args.N runs" tour $pid "$tmp/named.bt"
+is "$(grep change_state "$tmp/trace" | sort)" \
+	"$("$top/tests/live/args.py" log "$tmp/log" | awk '$2 == "nvmf_subsystem_change_state" && $5 == 2')" \
+	"and prints what the program passed"
+is "$(sed -n 's/ ctrlr / nvmf_ctrlr_create /p' "$tmp/trace" | sed 's/ SPDK_NVMF_SUBSYSTEM_ACTIVE$//' | sort)" \
+	"$("$top/tests/live/args.py" log "$tmp/log" | grep ' nvmf_ctrlr_create ')" "a controller is created while its subsystem is active"
+
+# --- strings that try to be something else, numbers at their limits
+cat >"$tmp/odd.c" <<'END'
+#include <btgen/usdt.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+enum mode { OFF, ON = 3, BAD = -1 };
+volatile int total;
+int main(int argc, char **argv)
+{
+	const char *texts[] = {"say \"hi\"", "a\\b", "two\nlines", "\x01\x1b[31m\x7f", "\xff\xfe", "caf\xc3\xa9",
+			       "@0<1@0,2", "", 0, (const char *)(long)argc};
+	enum mode modes[] = {OFF, ON, BAD, (enum mode)7};
+	getchar();
+	// A page that the program has not touched yet cannot be read from a probe.
+	for (unsigned i = 0; i < 8; i++)
+		total += texts[i][0];
+	for (unsigned i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		USDT_PROBE(odd, text, USDT_ARG(texts[i], "text"));
+	for (unsigned i = 0; i < 4; i++)
+		USDT_PROBE(odd, mode, USDT_ARG(modes[i], "mode"), USDT_ARG((bool)(i == 1), "flag"));
+	float f = 1.5f * (float)argc;
+	double d = -0.1 * argc;
+	USDT_PROBE(odd, number, USDT_ARG((int8_t)-argc, "i8"), USDT_ARG((uint64_t)-argc, "u64"), USDT_ARG((uint16_t)-argc, "u16"),
+		   USDT_BITS(f), USDT_BITS(d), USDT_ARG((void *)argv, "p"));
+	(void)argv;
+	return 0;
+}
+END
+"${CC:-gcc}" -O1 -g -I"$top/include" -o "$tmp/odd" "$tmp/odd.c"
+odd() { # OPTION...: traced to its end
+	rm -f "$tmp/gate"
+	mkfifo "$tmp/gate"
+	"$tmp/odd" <"$tmp/gate" &
+	pid=$!
+	own $pid
+	exec 3>"$tmp/gate"
+	attach "$@" $pid || return 1
+	echo >&3
+	exec 3>&-
+	wait $tracer
+}
+ok "odd strings in JSON" odd -f json -t 'odd:*'
+is "$(/usr/bin/python3 -c '
+import json, sys
+for line in open(sys.argv[1]):
+    e = json.loads(line)
+    a = e["args"]
+    a.pop("p", None)
+    print(e["probe"], ascii(a))' "$tmp/trace" | sort)" "$(sort <<'END'
+odd:text {'text': 'say "hi"'}
+odd:text {'text': 'a\\b'}
+odd:text {'text': 'two\nlines'}
+odd:text {'text': '\x01\x1b[31m\x7f'}
+odd:text {'text': '\ufffd\ufffd'}
+odd:text {'text': 'caf\xe9'}
+odd:text {'text': '@0<1@0,2'}
+odd:text {'text': ''}
+odd:text {'text': None}
+odd:text {'text': ''}
+odd:mode {'mode': 'OFF', 'flag': False}
+odd:mode {'mode': 'ON', 'flag': True}
+odd:mode {'mode': 'BAD', 'flag': False}
+odd:mode {'mode': 7, 'flag': False}
+odd:number {'i8': -1, 'u64': 18446744073709551615, 'u16': 65535, 'f': 1.5, 'd': -0.1}
+END
+)" "are what the program has; enumerators have names, and a number has what has none"
+ok "odd strings in text" odd -t 'odd:text'
+is "$(sed 's/.*odd:text //' "$tmp/trace" | sort)" "$(sort <<'END'
+text="say \"hi\""
+text="a\\b"
+text="two\nlines"
+text="\x01\x1b[31m\x7f"
+text="\xff\xfe"
+text="café"
+text="@0<1@0,2"
+text=""
+text=(null)
+text=""
+END
+)" "are one line each, escaped"
+start nvmf_tgt
+is "$("$top/scripts/bpftrace.sh" -t nvmf_tgt_stat $pid 2>&1)" "btgen: error: no probe matches 'nvmf_tgt_stat'
+btgen: note: did you mean 'spdk:nvmf_tgt_state'?" "a pattern that matches nothing"
+is "$("$top/scripts/bpftrace.sh" -t 'x*' nvmf.bt $pid 2>&1 | head -n 1)" \
+	"btgen run: -t takes the place of a script: leave 'nvmf.bt' out" "a pattern and a script"
+echo quit >&3
+exec 3>&-
+done_testing
