@@ -1,0 +1,114 @@
+# What the guest does: traces, known traffic, the end of the traces. Run by init; nvme.t looks at the results.
+# shellcheck shell=bash
+results=/tmp/results
+declare -a tracers=() names=()
+
+# controller SERIAL: its number
+controller() {
+	local d
+	for d in /sys/class/nvme/nvme*; do
+		[ "$(tr -d ' ' <"$d/serial")" != "$1" ] || echo "${d##*nvme}"
+	done
+}
+
+# trace NAME OPTION... SCRIPT: in the background, its output to NAME.out and NAME.err
+trace() {
+	local name=$1
+	shift
+	set -m # else it would be started with SIGINT ignored
+	/btgen/scripts/bpftrace.sh --ready-file "/tmp/ready.$name" "$@" >"$results/$name.out" 2>"$results/$name.err" </dev/null &
+	tracers+=($!) names+=("$name")
+	set +m
+}
+
+# wait_for SECONDS COMMAND...
+wait_for() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.2
+	done
+}
+
+all_ready() {
+	local name
+	for name in "${names[@]}"; do
+		[ -s "/tmp/ready.$name" ] || return 1
+	done
+}
+
+stop() {
+	local i
+	kill -INT "${tracers[@]}"
+	for i in "${!tracers[@]}"; do
+		wait "${tracers[i]}"
+		echo "${names[i]} $?" >>$results/status
+	done
+}
+
+# say TEXT: when, on the console
+say() {
+	echo "guest: $(cut -d ' ' -f 1 /proc/uptime) s: $*"
+}
+
+# What the tests compare with: the kernel's own names for numbers.
+cp /sys/kernel/btf/vmlinux $results/vmlinux.btf
+
+data=$(controller data) twenty=$(controller twenty) slow=$(controller slow) faulty=$(controller faulty)
+printf '%s\n' "data=$data" "twenty=$twenty" "slow=$slow" "faulty=$faulty" >$results/controllers
+
+# One write under way at any time, six seconds each: one begins before the traces, one ends after them.
+dd if=/dev/zero of="/dev/nvme${slow}n1" bs=3072 oflag=direct 2>/dev/null &
+slow_writer=$!
+
+trace all nvme_trace.bt
+trace ns2 -D CTRL_ID="$data" -D NSID=2 nvme_trace.bt
+trace errors -D ERRORS=1 -D ADMIN=0 nvme_trace.bt
+trace fine -D PERCENTILES=1 -D SPLIT_SIZE=1 nvme_latency.bt
+trace twenty -D CTRL_ID="$twenty" -D INTERVAL=1 nvme_latency.bt
+trace reads -D CTRL_ID="$data" -D NSID=1 -D ADMIN=0 -D OPCODE=2 -D SPLIT_SIZE=1 -D LBS512=1 \
+	-D LAT_MIN_US=100 -D LAT_SHIFT=3 nvme_latency.bt
+if wait_for 240 all_ready; then
+	say "all traces are ready"
+fi
+say "traffic"
+
+one=/dev/nvme${data}n1 two=/dev/nvme${data}n2
+{
+	# Opcodes that the block layer sends.
+	dd if="$one" of=/dev/null bs=4096 count=8 iflag=direct
+	dd if=/dev/zero of="$one" bs=4096 count=4 seek=16 oflag=direct conv=notrunc,fsync
+	blkdiscard -o 1048576 -l 65536 "$one"
+	dd if="$two" of=/dev/null bs=4096 count=3 iflag=direct
+	dd if="$two" of=/dev/null bs=16384 count=2 iflag=direct
+	dd if="$two" of=/dev/null bs=65536 count=3 iflag=direct
+	dd if="$two" of=/dev/null bs=131072 count=4 iflag=direct
+	echo 1 >/sys/class/nvme/nvme"$data"/rescan_controller
+
+	# Others, with values to be found again.   opcode nsid cdw10 cdw11 cdw12 bytes
+	nvmecmd io "$one" 0x01 1 0x55 0 0x40000007 4096 # write, FUA
+	nvmecmd io "$one" 0x05 1 0x55 0 7 4096          # compare
+	nvmecmd io "$one" 0x05 1 0x800 0 7 4096         # compare with what was written last: equal
+	nvmecmd io "$one" 0x0c 1 0x100 0 15 0           # verify
+	nvmecmd io "$one" 0x08 1 0x100 0 31 0           # write-zeroes
+	nvmecmd io "$one" 0x02 1 0x7fffffff 0x1 0 512   # read behind the end
+	nvmecmd io "$one" 0x0d 1 0 0 0 0                # resv-register: not implemented
+	nvmecmd io "$one" 0x91 1 0xabc 0xdef 0x123 0    # of a vendor: not implemented
+	nvmecmd admin /dev/nvme"$data" 0x02 0xffffffff 0x007f0002 0 0 512 # get-log: health
+	nvmecmd admin /dev/nvme"$data" 0x02 0xffffffff 0x007f00fe 0 0 512 # get-log: none such
+	nvmecmd admin /dev/nvme"$data" 0x0a 0 0x07 0 0 0  # get-features: number of queues
+	nvmecmd admin /dev/nvme"$data" 0x09 0 0x0b 0x1 0 0 # set-features: events
+	nvmecmd admin /dev/nvme"$data" 0x06 0 0xee 0 0 4096 # identify: none such
+	nvmecmd admin /dev/nvme"$data" 0x08 0 0x12340001 0 0 0 # abort
+	nvmecmd admin /dev/nvme"$data" 0xc1 0 1 2 3 0 # of a vendor
+
+	dd if=/dev/nvme"$twenty"n1 of=/dev/null bs=4096 count=50 iflag=direct
+	dd if=/dev/nvme"$faulty"n1 of=/dev/null bs=4096 skip=256 count=1 iflag=direct
+	echo 1 >/sys/class/nvme/nvme"$faulty"/reset_controller
+} >$results/traffic 2>&1
+sleep 8 # more than a slow write
+say "stop"
+stop
+kill $slow_writer
+say "stopped"
