@@ -9,6 +9,8 @@ Usage: bpftrace.sh [OPTION]... PID SCRIPT.bt... [-- ARG...]
        bpftrace.sh [OPTION]... SCRIPT.bt...         scripts for the whole host
        bpftrace.sh [OPTION]... -t PATTERN PID       every event of the probes that match, no script
        bpftrace.sh -l PID|FILE [PATTERN]...         what can be traced
+       bpftrace.sh -L                               the scripts there are
+       bpftrace.sh -h SCRIPT                        what one shows, its options, a sample
 
 EXAMPLES
   bpftrace.sh `pidof nvmf_tgt` nvmf.bt              states and events by name
@@ -31,6 +33,8 @@ OPTIONS
   --bpftrace PATH   the bpftrace to use
   --ready-file FILE, --ready-fd N
                     write a line there once all probes are attached
+  -L                list the scripts, a line each
+  -h SCRIPT         the page of a script
   -h, --help        this text; --version
 
 A script is looked for as given, then in the current folder, then among btgen's own scripts, with or
@@ -88,7 +92,7 @@ main() {
 			opt=${word:0:2}
 			set -- "${word:2}" "$@"
 			;;
-		-[nqvhl]?*)
+		-[nqvhlL]?*)
 			opt=${word:0:2}
 			set -- "-${word:2}" "$@"
 			;;
@@ -107,8 +111,12 @@ main() {
 			;;
 		-n | -q | -v) run+=("$opt") ;;
 		-l) list=yes ;;
+		-L)
+			list_scripts
+			return
+			;;
 		-h | --help)
-			usage
+			if [ $# -gt 0 ]; then show_script "$1"; else usage; fi
 			return
 			;;
 		--version) run=(--version) && break ;;
@@ -146,6 +154,84 @@ main() {
 	[ $command = no ] || [ ${#pids[@]} = 0 ] || usage_error "-c starts a process: give no PID with it"
 	exec "$btgen" run ${run[@]+"${run[@]}"} -- ${scripts[@]+"${scripts[@]}"} \
 		${script_args[@]+-- "${script_args[@]}"}
+}
+
+# script_dir: where btgen's own scripts are (checkout or installation)
+script_dir() {
+	local here dir
+	here=$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")
+	for dir in "$here/../bpf" "$here/../share/btgen/bpf"; do
+		if [ -d "$dir" ]; then
+			readlink -f -- "$dir"
+			return
+		fi
+	done
+	printf "bpftrace.sh: there is no folder with scripts beside %s\n" "$here" >&2
+	return 1
+}
+
+# list_scripts: -L: name and purpose of each; a file without a TRACES section is a part to include
+list_scripts() {
+	local dir
+	dir=$(script_dir) || exit 1
+	awk 'FNR == 2 { line = substr($0, 4) }
+		/^ \* TRACES/ { split(line, part, ".bt - "); printf "%-15s %s\n", part[1], part[2] }
+		/^ \*\// { nextfile }' "$dir"/*.bt
+}
+
+# show_script SCRIPT: -h SCRIPT: its header, and what can be told from its text
+show_script() {
+	local file='' dir try
+	dir=$(script_dir) || exit 1
+	for try in "$1" "$1.bt" "$dir/$1" "$dir/$1.bt"; do
+		if [ -f "$try" ]; then
+			file=$try
+			break
+		fi
+	done
+	if [ -z "$file" ]; then
+		printf "bpftrace.sh: no script '%s' here, nor in %s (-L lists them)\n" "$1" "$dir" >&2
+		exit 1
+	fi
+	awk '
+		function section(title, list, n,    i) {
+			if (n) print "\n" title
+			for (i = 1; i <= n; i++) print "  " list[i]
+		}
+		FNR == NR { if (NF && !/^#/) table[$1] = $2; next }
+		FNR == 1 && /^\/\*/ { header = 1; next }
+		header && /\*\// { header = 0; next }
+		header { sub(/^ \* ?/, ""); print; next }
+		/^#pragma option / {
+			help = $0
+			sub(/^[^"]*"/, "", help)
+			sub(/"[^"]*$/, "", help)
+			option[++options] = sprintf("-D %-12s %s  [%s]", $3, help, $4)
+		}
+		/^#pragma scope host/ { scope[1] = "the whole machine; a PID only says where __EXE__ is" }
+		{ sub(/\/\/.*/, "") }
+		/^[a-z]+:[^ ]/ && !seen[$1]++ { gsub(/,$/, ""); probe[++probes] = $1 }
+		{
+			text = $0
+			while (match(text, /@[a-z_]+\[/)) {
+				name = substr(text, RSTART + 1, RLENGTH - 2)
+				if (name in table && !seen[name]++) enum[++enums] = "@" name "  enum " table[name]
+				text = substr(text, RSTART + RLENGTH)
+			}
+			text = $0
+			while (match(text, /(struct|union) [a-zA-Z_0-9]+ \*/)) {
+				name = substr(text, RSTART, RLENGTH - 2)
+				if (!seen[name]++) type[++types] = name
+				text = substr(text, RSTART + RLENGTH)
+			}
+		}
+		END {
+			section("OPTIONS", option, options)
+			section("SCOPE OF THE TRACE", scope, length(scope))
+			section("ENUMS", enum, enums)
+			section("TYPES", type, types)
+			section("PROBES", probe, probes)
+		}' "$dir/enums.conf" "$file"
 }
 
 # list_probes: -l PID|FILE [PATTERN]...; uses main's variables
