@@ -5,6 +5,7 @@
 #   make check        the test suite; T='tests/cli/*.t' runs a part of it, PROVE_FLAGS=-v shows each claim
 #   make check-matrix the live tests once per bpftrace version, installing the others
 #   make check-vm     NVMe scripts in an emulated machine with its own kernel, 3 to 5 minutes
+#   make lab          the programs of docs/lab
 #   make lint asan fuzz bench gen-enums install uninstall clean
 #
 # V=1 shows the commands, WERROR=1 makes warnings errors, BUILD=dir builds elsewhere.
@@ -61,7 +62,7 @@ CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_T := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%.t)
 
-.PHONY: all demo check check-matrix check-vm asan fuzz lint bench install uninstall gen-enums clean targets
+.PHONY: all demo check check-matrix check-vm lab asan fuzz lint bench install uninstall gen-enums clean targets
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -89,6 +90,7 @@ $(BUILD)/btgen: $(CMD_OBJ) $(BUILD)/libbtgen.a
 
 # Programs under test: rules of their own, built with the compiler's plain flags (no sanitizers: they are traced).
 -include tests/targets/targets.mk
+-include docs/lab/programs/lab.mk
 
 # Unit tests: one program a file, each prints TAP.
 $(BUILD)/tests/unit/%.t: tests/unit/%.c tests/unit/tap.h $(BUILD)/libbtgen.a
