@@ -19,6 +19,7 @@ struct cmd {
 	int (*run)(int argc, char **argv); /**< argv[0] is the command's name */
 };
 
+int cmd_diff(int argc, char **argv);
 int cmd_enums(int argc, char **argv);
 int cmd_expand(int argc, char **argv);
 int cmd_probes(int argc, char **argv);

@@ -11,6 +11,7 @@ static const struct cmd commands[] = {
     {"run", "expand a template and run it under bpftrace", cmd_run},
     {"skeleton", "write a template that prints the probes that match", cmd_skeleton},
     {"probes", "list the USDT probes of a file or a process", cmd_probes},
+    {"diff", "say what changed between two builds, and for which scripts", cmd_diff},
     {"enums", "print tables of enumerator names", cmd_enums},
     {"types", "print C definitions of types", cmd_types},
 };

@@ -25,7 +25,8 @@ OPTIONS
   -o FILE           write the data to FILE (as does BPF_OUTFILE); untouched if nothing is attached
   -n                print the program and stop
   -e TEXT           template text instead of a file
-  -t PATTERN        print the probes that match; -f json: as JSON, one object a line
+  -t PATTERN        every event of the probes that match, instead of a script
+  -f text|json      how -t prints them; json: one object a line
   -D NAME[=VALUE]   define a macro; -I DIR: search DIR for #include
   -c COMMAND        start COMMAND and trace it
   -q                no messages but errors

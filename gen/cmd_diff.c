@@ -1,0 +1,333 @@
+/** btgen diff - what changed between two builds in probes, arguments and enums, and whether scripts rely on it. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "difference.h"
+#include "expand.h"
+#include "out/dialect.h"
+#include "run/bpftrace.h"
+
+/** As diff(1): what is wrong with the input is not a difference. */
+enum { DIFF_SAME = 0, DIFF_CHANGED = 1, DIFF_TROUBLE = 2 };
+
+static const char help[] =
+    "Usage: btgen diff [OPTION]... OLD NEW [SCRIPT]...\n"
+    "Say what changed between two builds of a program or library: probes, their arguments, the\n"
+    "enumerators of their types; and for each SCRIPT whether its program would be another one.\n"
+    "\n"
+    "  btgen diff build.old/app build/app bpf/*.bt && echo 'the scripts still work'\n"
+    "\n"
+    "      --json          one JSON array of changes\n"
+    "      --for VERSION   expand scripts for that bpftrace [the installed one]\n"
+    "  -D NAME[=VALUE]     define a macro for the scripts; -I DIR: search DIR for #include\n"
+    "  -q                  nothing but the exit status\n"
+    "  -h, --help          this text\n"
+    "\n"
+    "Exit status: 0 nothing changed (with SCRIPTs: nothing that they rely on), 1 it did, 2 "
+    "trouble.\n"
+    "What a SCRIPT relies on are its probes, the arguments it uses, and all that goes into its\n"
+    "program: enumerators, tables, offsets of the struct members that it reads.\n";
+
+struct options {
+	struct arena arena;
+	struct diag diag;
+	struct expand_request req; /**< -D, -I, version */
+	const char *before, *after;
+	VEC(const char *) scripts;
+	bool json, quiet;
+	int status; /**< of a bad command line, or -1 */
+};
+
+/** A script whose program differs between the builds. */
+struct script_change {
+	const char *script;
+	bool fails;		 /**< it cannot be expanded for the new build */
+	VEC(struct str) was, is; /**< lines that only one program has */
+};
+
+typedef VEC(struct script_change) script_changes;
+
+static bool parse(int argc, char **argv, struct options *o)
+{
+	static const struct option long_options[] = {{"json", no_argument, NULL, 'j'},
+						     {"for", required_argument, NULL, 'F'},
+						     {"help", no_argument, NULL, 'h'},
+						     {0}};
+	int letter;
+	opterr = 0;
+	while (o->status < 0 &&
+	       (letter = getopt_long(argc, argv, ":D:I:qh", long_options, NULL)) != -1) {
+		switch (letter) {
+		case 'D':
+		case 'I':
+			expand_option(&o->arena, &o->req, argv[0], letter, optarg, &o->status);
+			break;
+		case 'j':
+			o->json = true;
+			break;
+		case 'q':
+			o->quiet = true;
+			break;
+		case 'F':
+			if (!dialect_parse(str_from(optarg), &o->req.version))
+				o->status =
+				    cmd_usage_error(argv[0], "--for: '%s' is no version", optarg);
+			break;
+		case 'h':
+			fputs(help, stdout);
+			o->status = CMD_OK;
+			break;
+		default:
+			o->status = cmd_bad_option(argv[0], argv, letter);
+		}
+	}
+	if (o->status < 0 && argc - optind < 2)
+		o->status = cmd_usage_error(argv[0], "say which two files");
+	if (o->status >= 0)
+		return false;
+	o->before = argv[optind++];
+	o->after = argv[optind++];
+	for (; optind < argc; optind++)
+		vec_push(&o->arena, &o->scripts, argv[optind]);
+	return true;
+}
+
+/** @text with @path, which is another one in each program, as __EXE__; lines as views. */
+static void lines_of(struct arena *a, struct str text, struct str path, struct map *ret)
+{
+	struct strbuf b;
+	strbuf_init(&b);
+	while (text.n) {
+		const char *hit = path.n ? memmem(text.p, text.n, path.p, path.n) : NULL;
+		size_t n = hit ? (size_t)(hit - text.p) : text.n;
+		strbuf_adds(&b, str_slice(text, 0, n));
+		strbuf_addz(&b, hit ? "__EXE__" : "");
+		text = str_from_offset(text, n + (hit ? path.n : 0));
+	}
+	struct str rest = str_copy(a, strbuf_str(&b));
+	strbuf_fini(&b);
+	while (rest.n) {
+		struct str line = str_slice(rest, 0, str_find(rest, '\n'));
+		rest = str_from_offset(rest, line.n + 1);
+		if (str_trim(line).n)
+			map_add(a, ret, line);
+	}
+}
+
+/** Expands @script for both builds; false when that fails for the old one, which says nothing about the new. */
+static bool compare_script(struct options *o, struct difference *df, const char *script,
+			   script_changes *changes, size_t *relied)
+{
+	struct arena *a = &o->arena;
+	struct expansion was = {0}, is = {0};
+	struct script_change c = {.script = script};
+	struct map old_lines = {0}, new_lines = {0};
+	vec_push(a, &o->req.sources, (struct expand_source){script, false});
+	o->req.exe = o->before;
+	unsigned n_errors = o->diag.n_errors;
+	bool good = expand_run(a, &o->diag, &o->req, &was);
+	if (good) {
+		*relied += difference_mark(df, &was.bind, script);
+		o->req.exe = o->after;
+		c.fails = !expand_run(a, &o->diag, &o->req, &is);
+		o->diag.n_errors = n_errors; // an error of the new build is a finding
+		lines_of(a, strbuf_str(&was.program.text), was.images.files.v[0].path, &old_lines);
+		if (!c.fails)
+			lines_of(a, strbuf_str(&is.program.text), is.images.files.v[0].path,
+				 &new_lines);
+		for (struct map_entry *e = NULL; !c.fails && (e = map_next(&old_lines, e));)
+			if (!map_get(&new_lines, e->key))
+				vec_push(a, &c.was, e->key);
+		for (struct map_entry *e = NULL; (e = map_next(&new_lines, e));)
+			if (!map_get(&old_lines, e->key))
+				vec_push(a, &c.is, e->key);
+		if (c.fails || c.was.n || c.is.n)
+			vec_push(a, changes, c);
+		expand_close(&is);
+	}
+	expand_close(&was);
+	o->req.sources.n = 0;
+	return good;
+}
+
+static const char *kind_text(enum change_kind kind)
+{
+	static const char *const texts[] = {
+	    "probe removed",	"probe added",	      "arguments",	  "type of argument",
+	    "name of argument", "enumerator removed", "enumerator added", "enumerator value"};
+	return texts[kind];
+}
+
+static void add_change(struct strbuf *b, const struct change *c)
+{
+	bool probe = c->kind <= CHANGE_NAME;
+	strbuf_addz(b, probe ? "probe " : "");
+	strbuf_add_printable(b, c->subject);
+	switch (c->kind) {
+	case CHANGE_PROBE_REMOVED:
+		strbuf_addz(b, " is gone");
+		break;
+	case CHANGE_PROBE_ADDED:
+		strbuf_addz(b, " is new: (");
+		strbuf_add_printable(b, c->is);
+		strbuf_addc(b, ')');
+		break;
+	case CHANGE_COUNT:
+		strbuf_addz(b, ": was (");
+		strbuf_add_printable(b, c->was);
+		strbuf_addz(b, "), is (");
+		strbuf_add_printable(b, c->is);
+		strbuf_addc(b, ')');
+		break;
+	case CHANGE_TYPE:
+	case CHANGE_NAME:
+		strbuf_addf(b, ": arg%u was %s", c->arg, c->kind == CHANGE_NAME ? "called " : "");
+		strbuf_add_printable(b, c->was);
+		strbuf_addz(b, ", is ");
+		strbuf_add_printable(b, c->is);
+		break;
+	case CHANGE_ENUM_REMOVED:
+		strbuf_addz(b, ": no longer has ");
+		strbuf_add_printable(b, c->was);
+		break;
+	case CHANGE_ENUM_ADDED:
+		strbuf_addz(b, ": new ");
+		strbuf_add_printable(b, c->is);
+		break;
+	case CHANGE_ENUM_VALUE:
+		strbuf_addz(b, ": was ");
+		strbuf_add_printable(b, c->was);
+		strbuf_addz(b, ", is ");
+		strbuf_add_printable(b, c->is);
+		break;
+	}
+	for (size_t i = 0; i < c->scripts.n; i++) {
+		strbuf_addz(b, i ? ", " : "  [used by ");
+		strbuf_add_printable(b, str_from(c->scripts.v[i]));
+	}
+	strbuf_addz(b, c->scripts.n ? "]\n" : "\n");
+}
+
+enum { SHOWN_LINES = 20 };
+
+static void add_lines(struct strbuf *b, char sign, const struct str *lines, size_t n)
+{
+	for (size_t i = 0; i < n && i < SHOWN_LINES; i++) {
+		strbuf_addf(b, "  %c ", sign);
+		struct str line = str_trim(lines[i]);
+		strbuf_add_printable(b, str_slice(line, 0, 200));
+		strbuf_addz(b, line.n > 200 ? " ...\n" : "\n");
+	}
+	if (n > SHOWN_LINES)
+		strbuf_addf(b, "  %c ... and %zu more lines\n", sign, n - SHOWN_LINES);
+}
+
+static void print_text(const struct difference *df, const script_changes *scripts)
+{
+	struct strbuf b;
+	strbuf_init(&b);
+	for (size_t i = 0; i < df->changes.n; i++)
+		add_change(&b, &df->changes.v[i]);
+	for (size_t i = 0; i < scripts->n; i++) {
+		const struct script_change *c = &scripts->v[i];
+		strbuf_addz(&b, "script ");
+		strbuf_add_printable(&b, str_from(c->script));
+		strbuf_addz(&b,
+			    c->fails ? " does not work any more\n" : " becomes another program:\n");
+		add_lines(&b, '-', c->was.v, c->was.n);
+		add_lines(&b, '+', c->is.v, c->is.n);
+	}
+	fwrite(b.n ? b.p : "", 1, b.n, stdout);
+	strbuf_fini(&b);
+}
+
+static void add_member(struct strbuf *b, const char *key, struct str text)
+{
+	strbuf_addf(b, ", \"%s\": ", key);
+	if (text.p)
+		strbuf_add_json(b, text);
+	else
+		strbuf_addz(b, "null");
+}
+
+static void print_json(const struct difference *df, const script_changes *scripts)
+{
+	struct strbuf b;
+	strbuf_init(&b);
+	const char *between = "[\n";
+	for (size_t i = 0; i < df->changes.n; i++, between = ",\n") {
+		const struct change *c = &df->changes.v[i];
+		strbuf_addf(&b, "%s{\"change\": \"%s\"", between, kind_text(c->kind));
+		add_member(&b, "subject", c->subject);
+		if (c->kind == CHANGE_TYPE || c->kind == CHANGE_NAME)
+			strbuf_addf(&b, ", \"arg\": %u", c->arg);
+		add_member(&b, "was", c->was);
+		add_member(&b, "is", c->is);
+		strbuf_addz(&b, ", \"scripts\": [");
+		for (size_t k = 0; k < c->scripts.n; k++) {
+			strbuf_addz(&b, k ? ", " : "");
+			strbuf_add_json(&b, str_from(c->scripts.v[k]));
+		}
+		strbuf_addz(&b, "]}");
+	}
+	for (size_t i = 0; i < scripts->n; i++, between = ",\n") {
+		const struct script_change *c = &scripts->v[i];
+		strbuf_addf(&b, "%s{\"change\": \"%s\"", between,
+			    c->fails ? "script fails" : "script program");
+		add_member(&b, "subject", str_from(c->script));
+		strbuf_addz(&b, "}");
+	}
+	strbuf_addz(&b, between[0] == '[' ? "[]\n" : "\n]\n");
+	fwrite(b.p, 1, b.n, stdout);
+	strbuf_fini(&b);
+}
+
+static int compare(struct options *o)
+{
+	struct arena *a = &o->arena;
+	struct images before = {0}, after = {0};
+	struct difference df;
+	script_changes scripts = {0};
+	size_t relied = 0;
+	bool good = images_of_file(a, &o->diag, o->before, &before) &&
+		    images_of_file(a, &o->diag, o->after, &after);
+	if (good) {
+		difference_find(&df, a, &before, &after);
+		for (size_t i = 0; i < o->scripts.n; i++)
+			good &= compare_script(o, &df, o->scripts.v[i], &scripts, &relied);
+	}
+	good &= !o->diag.n_errors;
+	if (good && o->json)
+		print_json(&df, &scripts);
+	else if (good && !o->quiet)
+		print_text(&df, &scripts);
+	images_close(&before);
+	images_close(&after);
+	if (!good)
+		return DIFF_TROUBLE;
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		diag_error(&o->diag, NULL, "cannot write the list");
+		return DIFF_TROUBLE;
+	}
+	size_t n = o->scripts.n ? relied + scripts.n : df.changes.n;
+	return n ? DIFF_CHANGED : DIFF_SAME;
+}
+
+int cmd_diff(int argc, char **argv)
+{
+	struct options o = {.status = -1};
+	arena_init(&o.arena);
+	diag_init(&o.diag, stderr);
+	if (parse(argc, argv, &o)) {
+		struct bpftrace bt;
+		if (!o.req.version && bpftrace_find(&o.arena, &o.diag, NULL, true, &bt) == 0)
+			o.req.version = bt.version;
+		if (!o.req.version)
+			o.req.version = DIALECT_DEFAULT;
+		o.status = compare(&o);
+	}
+	arena_fini(&o.arena);
+	return o.status;
+}

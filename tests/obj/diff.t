@@ -1,0 +1,148 @@
+#!/usr/bin/env bash
+# btgen diff: two builds of a program, what changed between them, and for which scripts that matters.
+. "$(dirname "$0")/../lib.sh"
+# shellcheck disable=SC2154 # tmp, btgen, top: lib.sh
+
+cat >"$tmp/app.c" <<'END'
+#include <btgen/usdt.h>
+#ifdef VALUES
+enum mode { OFF, STARTING, ON, LATE };
+#else
+enum mode { OFF, ON };
+#endif
+#ifdef OFFSETS
+struct job { long id; long extra; char name[16]; enum mode mode; };
+#else
+struct job { long id; char name[16]; enum mode mode; };
+#endif
+#ifdef TYPES
+typedef unsigned count_t;
+#else
+typedef int count_t;
+#endif
+int main(int argc, char **argv)
+{
+	struct job job = {.id = argc, .name = "first", .mode = ON}, *j = &job;
+	count_t n = (count_t)argc;
+#ifdef NAMES
+	struct job *task = j;
+	USDT_PROBE(app, start, task, n);
+#elif defined(ORDER)
+	USDT_PROBE(app, start, n, j);
+#elif defined(COUNT)
+	USDT_PROBE(app, start, j, n, argv);
+#else
+	USDT_PROBE(app, start, j, n);
+#endif
+	USDT_PROBE(app, mode, USDT_ARG(j->mode, "mode"));
+#ifndef PROBES
+	USDT_PROBE(app, stop);
+#else
+	USDT_PROBE(app, halt, argc);
+#endif
+	(void)argv;
+	return 0;
+}
+END
+for v in SAME VALUES OFFSETS TYPES NAMES ORDER COUNT PROBES; do
+	"${CC:-gcc}" -O1 -g -D$v -I"$top/include" -o "$tmp/$v" "$tmp/app.c" || skip_all "no compiler"
+done
+"${CC:-gcc}" -O0 -g -I"$top/include" -o "$tmp/old" "$tmp/app.c"
+strip -o "$tmp/stripped" "$tmp/old"
+cd "$tmp" || exit
+
+# run ARGS...: leaves $out (standard output) and $status
+run() {
+	out=$("$btgen" diff --for 0.17 "$@" 2>"$tmp/err")
+	status=$?
+}
+says() { # CLAIM WANT ARGS...: status, newline, output
+	local claim=$1 want=$2
+	shift 2
+	run "$@"
+	is "$status
+$out" "$want" "$claim" || sed 's/^/# /' "$tmp/err"
+}
+says "another optimisation is no difference" "0
+" old SAME
+says "nor is what a stripped build cannot say" "0
+" old stripped
+says "enumerators with other values, new ones" "1
+enum mode: was ON = 1, is ON = 2
+enum mode: new STARTING = 1
+enum mode: new LATE = 3" old VALUES
+says "an argument with another type" "1
+probe app:start: arg1 was count_t n, is count_t n" old TYPES
+says "another name" "1
+probe app:start: arg0 was called j, is task" old NAMES
+says "another order" "1
+probe app:start: arg0 was struct job *j, is count_t n
+probe app:start: arg0 was called j, is n
+probe app:start: arg1 was count_t n, is struct job *j
+probe app:start: arg1 was called n, is j" old ORDER
+says "another number" "1
+probe app:start: was (struct job *j, count_t n), is (struct job *j, count_t n, char **argv)" old COUNT
+says "probes that came and went" "1
+probe app:stop is gone
+probe app:halt is new: (int argc)" old PROBES
+says "a struct is no argument: nothing is said of its members" "0
+" old OFFSETS
+
+echo 'usdt:__EXE__:app:start { printf("%d %s\n", args.j->mode, str(args.j->name)); }' >member.bt
+echo 'usdt:__EXE__:app:mode /args.mode == ON/ { printf("on\n"); }' >enum.bt
+echo 'usdt:__EXE__:app:start { printf("%d\n", (int32)arg1); }' >number.bt
+echo 'usdt:__EXE__:app:stop { printf("stop\n"); }' >stop.bt
+says "with a script that needs nothing of it the same changes are status 0" "0
+enum mode: was ON = 1, is ON = 2
+enum mode: new STARTING = 1
+enum mode: new LATE = 3" old VALUES number.bt stop.bt
+run old VALUES enum.bt
+is "$status" 1 "a script that uses an enumerator relies on its value"
+like "$out" '^  - usdt:__EXE__:app:mode /arg0 == \(?1\)?/' "and the line of its program that changes is shown"
+like "$out" '^  \+ usdt:__EXE__:app:mode /arg0 == \(?2\)?/' "with what it becomes"
+run old OFFSETS member.bt
+is "$status" 1 "a script that reads a member relies on its offset"
+like "$out" '^script member.bt becomes another program:$' "and is named"
+run old OFFSETS number.bt enum.bt stop.bt
+is "$status" 0 "others do not"
+run old TYPES number.bt
+is "$status" 1 "a script that uses an argument by its number relies on its type"
+like "$out" '^probe app:start: arg1 .* \[used by number.bt\]$' "and the change says so"
+run old TYPES member.bt
+is "$status" 0 "one that uses another argument does not"
+run old ORDER number.bt
+is "$status" 1 "arguments in another order"
+run old PROBES stop.bt
+is "$status $(tail -n 1 <<<"$out")" "1 script stop.bt does not work any more" "a probe that is gone"
+like "$(cat err)" 'stop.bt:1:1: error: .*PROBES has no probe app:stop' "with the reason"
+run old NAMES member.bt
+is "$status" 1 "args.NAME of a name that is gone"
+run old PROBES number.bt
+is "$status" 0 "a script for another probe does not mind"
+
+run --json old COUNT number.bt
+is "$status $(/usr/bin/python3 -c '
+import json, sys
+print(json.load(sys.stdin))' <<<"$out")" "1 [{'change': 'arguments', 'subject': 'app:start', 'was': 'struct job *j, count_t n', 'is': 'struct job *j, count_t n, char **argv', 'scripts': ['number.bt']}]" \
+	"--json"
+run --json old SAME
+is "$status $out" "0 []" "an empty array when nothing changed"
+run -q old PROBES
+is "$status $out" "1 " "-q says nothing"
+
+trouble() { # CLAIM MESSAGE ARGS...
+	local claim=$1 want=$2
+	shift 2
+	run "$@"
+	is "$status $out$(cat err)" "2 $want" "$claim"
+}
+trouble "a file that is not there is trouble" "nothing: error: cannot open it: no such file" old nothing
+trouble "so is one that is no program" "$tmp/app.c: error: not an ELF file" app.c old
+trouble "so is one file only" "btgen diff: say which two files
+Try 'btgen diff --help'." old
+run old SAME missing.bt
+is "$status" 2 "a script that is not there"
+echo 'usdt:__EXE__:app:nothing { }' >bad.bt
+run old SAME bad.bt
+is "$status" 2 "a script that did not work with the old build either"
+done_testing
