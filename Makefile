@@ -161,7 +161,7 @@ gen-enums: $(BUILD)/btgen
 		$(if $(OUT),-o $(call quote,$(OUT)))
 
 # What is installed. DESTDIR may contain blanks and quotes; PREFIX may not (configure sees to that).
-INSTALL_BIN := scripts/bpftrace.sh
+INSTALL_BIN := scripts/bpftrace.sh scripts/qpair-lifetime
 INSTALL_MAN := $(wildcard docs/man/*.[1-9])
 man_section = $(mandir)/man$(subst .,,$(suffix $(1)))
 put = install -m $(1) $(2) $(call dest,$(3))/
