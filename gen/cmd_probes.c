@@ -8,8 +8,10 @@
 #include "base/file.h"
 #include "base/vec.h"
 #include "cmd.h"
+#include "expand.h"
 #include "out/dialect.h"
 #include "probes_print.h"
+#include "probes_scripts.h"
 #include "run/bpftrace.h"
 #include "target/proc.h"
 
@@ -21,8 +23,9 @@ struct pattern {
 struct listing {
 	struct arena arena;
 	struct diag diag;
-	bool verbose, json;
-	unsigned version; /**< of the bpftrace that would attach; 0: there is none */
+	bool verbose, json, markdown;
+	const char *script_dir; /**< --scripts, or NULL */
+	unsigned version;	/**< of the bpftrace that would attach; 0: there is none */
 	size_t n_processes;
 	VEC(struct pattern) patterns;
 	VEC(struct probes_file) files;
@@ -42,6 +45,9 @@ static void usage(FILE *out)
 	      "  -p PID     a process; can be repeated\n"
 	      "  -v         everything: types, names, source lines, places in words\n"
 	      "  --json     the same as one JSON array, for programs\n"
+	      "  --markdown  a reference to keep: when each fires, its arguments, scripts that use "
+	      "it\n"
+	      "  --scripts DIR  where the scripts are that it names [btgen's own]\n"
 	      "  --for VERSION  the bpftrace to say of whether it can attach [the installed one]\n"
 	      "  -h, --help this text\n\n"
 	      "Exit status: 0, 1 when a file could not be read whole or a PATTERN matches nothing, "
@@ -67,7 +73,7 @@ static void add_file(struct listing *l, const char *path, struct str shown, cons
 	}
 	// Files stay open only for what is asked of them: a process has hundreds.
 	bool good = sdt_read(img, &f.probes);
-	if (good && f.probes.n_probes && (l->verbose || l->json))
+	if (good && f.probes.n_probes && (l->verbose || l->json || l->markdown))
 		f.img = img;
 	if (good)
 		vec_push(&l->arena, &l->files, f);
@@ -227,6 +233,15 @@ static void find_version(struct listing *l)
 		l->version = bt.version;
 }
 
+/** The scripts are read as for the oldest bpftrace: the same text, whatever is installed. */
+static void print_markdown(struct listing *l)
+{
+	struct probes_scripts scripts = {0};
+	const char *dir = l->script_dir ? l->script_dir : expand_script_dir(&l->arena);
+	if (!dir || probes_scripts_read(&l->arena, &l->diag, dir, 17, &scripts))
+		probes_print_markdown(stdout, l->files.v, l->files.n, &scripts);
+}
+
 static void list(struct listing *l)
 {
 	struct sdt_list *all = arena_array(&l->arena, struct sdt_list, l->files.n + 1);
@@ -240,12 +255,15 @@ static void list(struct listing *l)
 	}
 	size_t n = filter(l);
 	complain(l, all);
-	if (n && (l->json || l->verbose)) {
-		find_version(l);
+	if (n && (l->json || l->verbose || l->markdown)) {
+		if (!l->markdown)
+			find_version(l);
 		for (size_t i = 0; i < l->files.n; i++)
 			find_extra(l, &l->files.v[i]);
 	}
-	if (l->json)
+	if (l->markdown)
+		print_markdown(l);
+	else if (l->json)
 		probes_print_json(stdout, l->files.v, l->files.n);
 	else if (l->verbose)
 		probes_print_verbose(stdout, l->files.v, l->files.n);
@@ -263,10 +281,10 @@ static void list(struct listing *l)
 
 int cmd_probes(int argc, char **argv)
 {
-	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
-						{"json", no_argument, NULL, 'j'},
-						{"for", required_argument, NULL, 'F'},
-						{0}};
+	static const struct option options[] = {
+	    {"help", no_argument, NULL, 'h'},	   {"json", no_argument, NULL, 'j'},
+	    {"markdown", no_argument, NULL, 'm'},  {"scripts", required_argument, NULL, 'S'},
+	    {"for", required_argument, NULL, 'F'}, {0}};
 	struct listing l = {0};
 	VEC(struct str) sources = {0}; // "x/bin/ls" and "p4242", in the order given
 	arena_init(&l.arena);
@@ -290,6 +308,12 @@ int cmd_probes(int argc, char **argv)
 			break;
 		case 'j':
 			l.json = true;
+			break;
+		case 'm':
+			l.markdown = true;
+			break;
+		case 'S':
+			l.script_dir = optarg;
 			break;
 		case 'F':
 			if (!dialect_parse(str_from(optarg), &l.version))

@@ -7,6 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+USDT_DOC(spdk, bdev_nvme_create_qpair, "a thread connects a queue pair to an NVMe controller");
+USDT_DOC(spdk, bdev_nvme_ctrlr_reconnect,
+	 "an attempt to connect to an NVMe controller again begins");
+USDT_DOC(spdk, bdev_nvme_ctrlr_reconnect_delay, "that attempt failed, the next one is made later");
+USDT_DOC(spdk, bdev_nvme_ctrlr_release, "something lets go of an NVMe controller");
+USDT_DOC(spdk, bdev_nvme_ctrlr_delete, "an NVMe controller is deleted: nothing holds it any more");
+USDT_DOC(spdk, bdev_nvme_ctrlr_reset, "an NVMe controller is reset");
+USDT_DOC(spdk, bdev_nvme_destruct, "a namespace of an NVMe controller stops being a block device");
+
 #define ADMIN_POLL_US 1000000
 #define RECONNECT_DELAY_US 20000
 

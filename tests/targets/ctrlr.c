@@ -6,6 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+USDT_DOC(spdk, nvmf_subsystem_add_ctrlr, "a host's controller is added to a subsystem");
+USDT_DOC(spdk, nvmf_subsystem_remove_ctrlr, "a host's controller is removed from its subsystem");
+USDT_DOC(spdk, nvmf_ctrlr_add_io_qpair, "a host connects a queue pair for I/O");
+USDT_DOC(spdk, nvmf_ctrlr_add_qpair,
+	 "a queue pair, for admin commands or I/O, belongs to a controller now");
+USDT_DOC(spdk, nvmf_ctrlr_create, "a host connects: a controller is made for it");
+USDT_DOC(spdk, nvmf_ctrlr_destruct, "a host is gone: its controller is destroyed");
+
 #define QPAIRS_MAX 64
 
 struct spdk_nvmf_ctrlr {

@@ -4,6 +4,25 @@
 
 #include <stdlib.h>
 
+USDT_DOC(spdk, nvmf_transport_poll_group_create, "a poll group gets its part of a transport");
+USDT_DOC(spdk, nvmf_poll_group_remove_subsystem, "a subsystem is removed from a poll group");
+USDT_DOC(spdk, nvmf_poll_group_add_subsystem, "a subsystem is added to a poll group");
+USDT_DOC(spdk, nvmf_poll_group_add_qpair, "a poll group is given a queue pair of a new connection");
+USDT_DOC(spdk, nvmf_transport_poll_group_add,
+	 "the transport's part of the poll group takes the queue pair");
+USDT_DOC(spdk, nvmf_qpair_disconnect, "a queue pair is about to be disconnected");
+USDT_DOC(spdk, nvmf_poll_group_drain_qpair,
+	 "a queue pair that is going waits for its last requests");
+USDT_DOC(spdk, nvmf_poll_group_remove_qpair, "a queue pair leaves its poll group");
+USDT_DOC(spdk, nvmf_transport_poll_group_remove,
+	 "the transport's part of the poll group lets the queue pair go");
+USDT_DOC(spdk, nvmf_transport_qpair_fini,
+	 "the transport frees a queue pair: the pointer means nothing from here on");
+USDT_DOC(spdk, nvmf_create_poll_group, "a thread gets its poll group");
+USDT_DOC(spdk, nvmf_destroy_poll_group, "a poll group is destroyed");
+USDT_DOC(spdk, nvmf_destroy_poll_group_qpairs,
+	 "all queue pairs of a poll group are to be disconnected, because it is destroyed");
+
 #define POLL_US 250000
 
 static uint64_t here(void)

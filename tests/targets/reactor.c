@@ -10,6 +10,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+USDT_DOC(spdk, event_exec, "a reactor runs an event");
+
 struct event {
 	struct event *next;
 	spdk_event_fn fn;

@@ -4,6 +4,11 @@
 
 #include <stdlib.h>
 
+USDT_DOC(spdk, dynsched_balance, "the scheduler begins a round");
+USDT_DOC(spdk, dynsched_core_info,
+	 "the scheduler looks at the figures of a core; once a core and round");
+USDT_DOC(spdk, dynsched_move, "the scheduler moves a thread to another core");
+
 // A thread that was busy for less than this part of a round is idle.
 #define IDLE_PERCENT 20
 

@@ -6,6 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+USDT_DOC(spdk, nvmf_subsystem_create, "a subsystem is created");
+USDT_DOC(spdk, nvmf_subsystem_destroy, "a subsystem is destroyed");
+USDT_DOC(spdk, nvmf_subsystem_remove_listener, "a subsystem no longer listens at an address");
+USDT_DOC(spdk, nvmf_subsystem_change_state,
+	 "a change of a subsystem's state begins; poll groups are told next");
+USDT_DOC(spdk, nvmf_subsystem_change_state_done,
+	 "all poll groups are done, or one failed, and the subsystem has its new state");
+USDT_DOC(spdk, nvmf_pg_change_state, "a poll group begins its part of a change of state");
+USDT_DOC(spdk, nvmf_pg_change_state_done, "a poll group is done with its part");
+
 struct spdk_nvmf_subsystem *nvmf_subsystem_find(const char *subnqn)
 {
 	struct spdk_nvmf_subsystem *s = nvmf_tgt_get()->subsystems;

@@ -6,6 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+USDT_DOC(spdk, nvmf_subsystem_add_ns, "a namespace was added to a subsystem");
+USDT_DOC(spdk, nvmf_subsystem_add_listener, "a subsystem listens at an address");
+USDT_DOC(spdk, spdk_nvmf_ns_add_host, "a namespace is made visible to a host");
+USDT_DOC(spdk, spdk_nvmf_ns_remove_host, "a namespace is hidden from a host");
+USDT_DOC(spdk, nvmf_subsystem_add_host, "a host is allowed to connect to a subsystem");
+USDT_DOC(spdk, nvmf_subsystem_remove_host, "a host is no longer allowed to connect");
+
 // One command: pause the subsystem, change it, resume it.
 struct paused_op {
 	struct spdk_nvmf_subsystem *subsystem;

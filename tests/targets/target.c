@@ -8,6 +8,12 @@
 #include <strings.h>
 #include <time.h>
 
+USDT_DOC(spdk, nvmf_tgt_state, "the target enters a state, before it does the work of that state");
+USDT_DOC(spdk, nvmf_tgt_add_transport,
+	 "a transport (TCP, RDMA...) was created and added to the target");
+USDT_DOC(spdk, nvmf_tgt_pause_polling, "poll groups are told to stop polling");
+USDT_DOC(spdk, nvmf_tgt_resume_polling, "poll groups are told to poll again");
+
 #define DISCOVERY_NQN "nqn.2014-08.org.nvmexpress.discovery"
 
 unsigned nvmf_delay_us = 300;

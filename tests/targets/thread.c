@@ -8,6 +8,10 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+USDT_DOC(spdk, msg_exec, "a thread runs a message that was sent to it");
+USDT_DOC(spdk, interrupt_fd_process, "a thread was woken by a descriptor and handles it");
+USDT_DOC(spdk, timerfd_exec, "a thread was woken by a timer and runs its poller");
+
 pthread_mutex_t thread_list_lock = PTHREAD_MUTEX_INITIALIZER;
 struct spdk_thread *thread_list;
 static uint64_t last_id;
