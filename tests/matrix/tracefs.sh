@@ -22,4 +22,5 @@ if [ "${BTGEN_IN_TRACEFS-}" = 1 ]; then
 	[ -e $tracefs/available_events ] || mount -t tracefs tracefs $tracefs 2>/dev/null || :
 	[ -e $debugfs/tracing ] || mount -t debugfs debugfs $debugfs 2>/dev/null || :
 fi
+export BTGEN_IN_TRACEFS=${BTGEN_IN_TRACEFS:-no} # tests that start this themselves do so once
 exec "$@"
