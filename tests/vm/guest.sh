@@ -47,6 +47,32 @@ stop() {
 	done
 }
 
+# A target for NVMe over TCP on the loopback, with a file for a namespace.
+serve() {
+	local subsystem=/sys/kernel/config/nvmet/subsystems/nqn.2020-01.test:one port=/sys/kernel/config/nvmet/ports/1 module
+	for module in /modules/*.ko; do
+		insmod "$module"
+	done
+	ip link set lo up
+	mount -t configfs config /sys/kernel/config
+	truncate -s 16M /fabric.img
+	mkdir $subsystem $subsystem/namespaces/1 $port
+	echo 1 >$subsystem/attr_allow_any_host
+	echo 1 >$subsystem/namespaces/1/buffered_io
+	echo /fabric.img >$subsystem/namespaces/1/device_path
+	echo 1 >$subsystem/namespaces/1/enable
+	echo tcp >$port/addr_trtype
+	echo ipv4 >$port/addr_adrfam
+	echo 127.0.0.1 >$port/addr_traddr
+	echo 4420 >$port/addr_trsvcid
+	ln -s $subsystem $port/subsystems/
+}
+
+# join NAME: as a host, one I/O queue
+join() {
+	echo "transport=tcp,traddr=127.0.0.1,trsvcid=4420,nr_io_queues=1,queue_size=64,nqn=$1" >/dev/nvme-fabrics
+}
+
 # say TEXT: when, on the console
 say() {
 	echo "guest: $(cut -d ' ' -f 1 /proc/uptime) s: $*"
@@ -57,6 +83,8 @@ cp /sys/kernel/btf/vmlinux $results/vmlinux.btf
 
 data=$(controller data) twenty=$(controller twenty) slow=$(controller slow) faulty=$(controller faulty)
 printf '%s\n' "data=$data" "twenty=$twenty" "slow=$slow" "faulty=$faulty" >$results/controllers
+
+serve
 
 # One write under way at any time, six seconds each: one begins before the traces, one ends after them.
 dd if=/dev/zero of="/dev/nvme${slow}n1" bs=3072 oflag=direct 2>/dev/null &
@@ -106,6 +134,15 @@ one=/dev/nvme${data}n1 two=/dev/nvme${data}n2
 	dd if=/dev/nvme"$twenty"n1 of=/dev/null bs=4096 count=50 iflag=direct
 	dd if=/dev/nvme"$faulty"n1 of=/dev/null bs=4096 skip=256 count=1 iflag=direct
 	echo 1 >/sys/class/nvme/nvme"$faulty"/reset_controller
+
+	# Over TCP, to a subsystem that is there and to one that is not.
+	join nqn.2020-01.test:none
+	join nqn.2020-01.test:one
+	fabric=$(for d in /sys/class/nvme/nvme*; do grep -q tcp "$d/transport" && echo "${d##*nvme}"; done)
+	echo "fabric=$fabric" >>$results/controllers
+	wait_for 20 test -e /dev/nvme"$fabric"n1
+	dd if=/dev/nvme"$fabric"n1 of=/dev/null bs=8192 count=3 iflag=direct
+	echo 1 >/sys/class/nvme/nvme"$fabric"/delete_controller
 } >$results/traffic 2>&1
 sleep 8 # more than a slow write
 say "stop"

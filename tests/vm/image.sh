@@ -3,13 +3,14 @@
 #
 #   tests/vm/image.sh FOLDER      FOLDER/vmlinuz, FOLDER/root.img
 #
-# The kernel is Debian's for cloud machines: NVMe, ext4, serial lines, BPF and BTF are built in, so nothing
-# else of its package is needed. It is downloaded, not installed, and kept in $BTGEN_CACHE/vm. The disk has
+# The kernel is Debian's for cloud machines: NVMe, ext4, serial lines, BPF and BTF are built in, so little else
+# of its package is needed: modules for NVMe over TCP. It is downloaded, not installed, and kept in $BTGEN_CACHE/vm. The disk has
 # busybox, bash, BTGEN_BPFTRACE (default: bpftrace), this checkout's btgen, scripts and templates, and the
 # guest's first process (init). No root is needed.
 set -euo pipefail
 
 readonly package=linux-image-cloud-amd64
+readonly -a modules=(configfs.ko nvmet.ko nvmet-tcp.ko nvme-fabrics.ko nvme-tcp.ko) # in the order of loading
 cache=${BTGEN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/btgen}/vm
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd "$here/../.." && pwd)
@@ -19,22 +20,24 @@ die() {
 	exit 1
 }
 
-# kernel FILE: the newest kernel of this suite, or the newest in the cache when the mirror cannot be asked
+# kernel: the folder of the newest kernel of this suite, or of the newest in the cache when the mirror cannot be asked
 kernel() {
-	local name work version
+	local name work
 	name=$(apt-cache depends --important "$package" 2>/dev/null | sed -n 's/^ *Depends: \(linux-image-.*\)/\1/p' | head -n 1)
 	mkdir -p "$cache"
-	if [ -n "$name" ] && [ ! -e "$cache/$name" ]; then
+	if [ -n "$name" ] && [ ! -e "$cache/$name.files" ]; then
 		work=$(mktemp -d "$cache/new.XXXXXX")
-		(cd "$work" && apt-get -q -o APT::Sandbox::User=root download "$name" >&2 &&
-			dpkg-deb --fsys-tarfile ./*.deb | tar -x --wildcards './boot/vmlinuz-*') ||
+		(cd "$work" && apt-get -q -o APT::Sandbox::User=root download "$name" >&2 && mkdir files &&
+			dpkg-deb --fsys-tarfile ./*.deb | tar -x --wildcards './boot/vmlinuz-*' \
+				"${modules[@]/#/*/}" &&
+			mv boot/vmlinuz-* files/vmlinuz && find lib -name '*.ko' -exec mv {} files/ \;) ||
 			{ rm -rf "$work" && die "$name cannot be downloaded"; }
-		mv -T "$work"/boot/vmlinuz-* "$cache/$name"
+		mv -T "$work/files" "$cache/$name.files"
 		rm -rf "$work"
 	fi
-	version=$(cd "$cache" && printf '%s\n' linux-image-* | sort -V | tail -n 1)
-	[ -e "$cache/$version" ] || die "no $package here; as root, run: apt-get update"
-	ln -sf "$cache/$version" "$1"
+	name=$(cd "$cache" && printf '%s\n' linux-image-*.files | sort -V | tail -n 1)
+	[ -e "$cache/$name/vmlinuz" ] || die "no $package here; as root, run: apt-get update"
+	printf '%s\n' "$cache/$name"
 }
 
 # closure PROGRAM...: each program with its loader and shared libraries, at the paths it knows them by
@@ -47,8 +50,9 @@ closure() {
 	done | sort -u
 }
 
+# root_image FOLDER KERNEL
 root_image() {
-	local tree=$1/tree bpftrace file
+	local tree=$1/tree bpftrace file module n=0
 	bpftrace=$(command -v "${BTGEN_BPFTRACE:-bpftrace}") || die "no bpftrace"
 	mkdir -p "$tree"/{bin,dev,proc,sys,tmp,out,usr/local/bin,btgen/build}
 	# On a system whose /lib is /usr/lib the tree's is too.
@@ -67,6 +71,11 @@ root_image() {
 	cp "$(command -v busybox)" "$tree/bin/busybox"
 	cp "${BTGEN_BUILD:-$top/build}/btgen" "$tree/btgen/build/"
 	cp -r "$top/scripts" "$top/bpf" "$tree/btgen/"
+	mkdir "$tree/modules"
+	for module in "${modules[@]}"; do
+		n=$((n + 1))
+		cp "$2/$module" "$tree/modules/$n-$module"
+	done
 	cp "$here/init" "$tree/init"
 	chmod 755 "$tree/init"
 	cp "$here/guest.sh" "$tree/guest.sh"
@@ -77,9 +86,11 @@ root_image() {
 
 main() {
 	[ $# = 1 ] || { printf 'Usage: tests/vm/image.sh FOLDER\n' >&2 && exit 2; }
+	local files
 	mkdir -p "$1"
-	kernel "$1/vmlinuz"
-	root_image "$1"
+	files=$(kernel)
+	cp "$files/vmlinuz" "$1/vmlinuz"
+	root_image "$1" "$files"
 }
 
 main "$@"

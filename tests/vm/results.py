@@ -77,7 +77,7 @@ def maps(text):
 
 
 ctrl = {k: int(v) for k, v in re.findall(r"(\w+)=(\d+)", read("controllers"))}
-DATA, TWENTY, SLOW, FAULTY = (ctrl[k] for k in ("data", "twenty", "slow", "faulty"))
+DATA, TWENTY, SLOW, FAULTY, FABRIC = (ctrl[k] for k in ("data", "twenty", "slow", "faulty", "fabric"))
 tracers = "all ns2 errors fine twenty reads".split()
 
 same(read("status").split("\n")[:-1], [f"{t} 0" for t in tracers], "every trace was ready, ended by ^C and left with status 0")
@@ -88,7 +88,7 @@ same([read(t + ".err") for t in tracers], ["btgen: attached\n"] * len(tracers), 
 trace, other = events("all.out")
 same(other, ["tracing NVMe commands, ^C ends"], "every line of the trace has the columns that the page explains")
 trace.sort(key=lambda e: e.ns)
-ours = [e for e in trace if e.ctrl in (DATA, TWENTY, FAULTY)]
+ours = [e for e in trace if e.ctrl in (DATA, TWENTY, FAULTY, FABRIC)]
 under_way, problems = {}, []
 pairs = []
 for e in ours:
@@ -149,6 +149,19 @@ same([(e.value["retries"], e.value["status"], e.status) for e in tries],
      [(str(i), "0x281", "Unrecovered Read Error") for i in range(6)], "an injected error: its name, tried again five times")
 same(len({e.cid for e in tries}), 6, "each try has an identifier of its own")
 
+# --- over fabrics
+
+fabrics = [(s, e) for s, e in pairs if s.ctrl == FABRIC and s.opcode == 0x7f]
+same([(s.decoded(), e.status, e.value["dnr"]) for s, e in fabrics if s.name == "connect"],
+     [("connect qid=0 size=32", "Connect Invalid Parameters", "1"), ("connect qid=0 size=32", "Success", "0"),
+      ("connect qid=1 size=64", "Success", "0")], "fabrics: connects to nothing, and with two queues, statuses of their own")
+decoded = [s.decoded() for s, _ in fabrics]
+for want in ("property-get offset=0x0 value=0x0", "property-set offset=0x14 value=0x460061", "property-get offset=0x1c value=0x0"):
+    ok(want in decoded, f"fabrics: {want.split()[0]} of the register at {want.split()[1][7:]}", *decoded)
+same({s.nsid for s, _ in fabrics}, {0}, "fabrics: commands have no namespace")
+same([(s.decoded(), s.disk) for s, e in pairs if s.ctrl == FABRIC and s.queue == 1 and s.value["blocks"] == "2"][-3:],
+     [(f"read slba={2 * i} blocks=2 fua=0", f"nvme{FABRIC}c{FABRIC}n1") for i in range(3)], "fabrics: reads on a path's disk")
+
 # --- filters
 
 begin = min(e.ns for e in ours)
@@ -163,7 +176,7 @@ same([e.timeless() for e in sorted(events("errors.out")[0], key=lambda e: e.ns)]
 
 fine = maps(read("fine.out"))
 count = collections.Counter((e.kind, e.ctrl) for e in trace)
-for c in (DATA, TWENTY, FAULTY):
+for c in (DATA, TWENTY, FAULTY, FABRIC):
     key = (str(c),)
     same((fine["submitted"].get(key), fine["completed"].get(key), fine["in_flight"].get(key)),
          (count["submit", c], count["complete", c], 0), f"nvme{c}: as many commands as in the trace, none in flight")
