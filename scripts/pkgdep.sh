@@ -38,6 +38,8 @@ test bpfcc-tools bcc-tools
 test linux-perf perf
 test gdb gdb
 test systemtap-sdt-dev systemtap-sdt-devel
+test php-cli php-cli
+test ruby ruby
 test postgresql postgresql-server
 test postgresql-contrib postgresql-contrib
 test util-linux util-linux

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# ruby.bt: methods in the order in which a known program runs them, what it raises, its collections.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/live.sh
+. "$(dirname "$0")/../live.sh"
+can_trace || skip_all "needs root and bpftrace"
+ruby=$(command -v /usr/bin/ruby) || skip_all "no ruby here"
+{ ldd "$ruby" | awk '$3 ~ "^/" { print $3 }'; echo "$ruby"; } | while read -r file; do
+	readelf -n "$file" 2>/dev/null
+done | grep -q 'Provider: ruby' || skip_all "$ruby was built without probes"
+
+cat >"$tmp/app.rb" <<'END'
+def leaf(n)
+  n
+end
+
+def middle(n)
+  leaf(n)
+  leaf(n + 1)
+end
+
+class Shop
+  def open
+    middle(1)
+    begin
+      sell
+    rescue ArgumentError
+    end
+  end
+
+  def sell
+    raise ArgumentError, "no"
+  end
+end
+
+$stdout.sync = true
+TracePoint.new(:call, :return, :c_call) { }.enable
+puts "ready"
+while gets
+  3.times { Shop.new.open }
+  before = GC.count
+  2.times { GC.start }
+  puts "gc #{GC.count - before}"
+  require "English"
+end
+END
+live_start "$ruby" --disable-gems "$tmp/app.rb"
+wait_for 10 grep -q ready "$tmp/answers"
+ok "it attaches" live_trace -D FLOW -D OBJECTS $live_pid ruby.bt
+live_say work
+wait_for 10 grep -q ' require ' "$tmp/trace"
+live_wait INT
+is $live_rc 0 "^C is status 0"
+exec 8>&-
+wait $live_pid
+
+round="1 > Shop#open
+2 > Object#middle
+3 > Object#leaf
+3 < Object#leaf
+3 > Object#leaf
+3 < Object#leaf
+2 < Object#middle
+2 > Shop#sell
+raises ArgumentError
+2 < Shop#sell
+1 < Shop#open"
+is "$(sed -nE "s/^[0-9.]+: $live_pid (([0-9]+ [<>] (Shop|Object)#[a-z]+|raises ArgumentError)).*/\1/p" "$tmp/trace")" "$round
+$round
+$round" "the methods of the program and what it raises, in order, as deep as they are"
+is "$(sed -nE 's/^@calls\[((Shop|Object), .*)\]: /\1 /p' "$tmp/trace" | sort)" "Object, leaf 6
+Object, middle 3
+Shop, open 3
+Shop, sell 3" "how often each was called"
+is "$(grep -E '^@(raised|objects)\[(ArgumentError|Shop)\]' "$tmp/trace" | sort)" "@objects[ArgumentError]: 3
+@objects[Shop]: 3
+@raised[ArgumentError]: 3" "what was made, and raised"
+is "gc $(awk '/^@/ { on = /^@gc_us\[mark\]/; next } on && /^\[/ { sub(/\|.*/, ""); n += $NF } END { print n + 0 }' "$tmp/trace")" \
+	"$(grep ^gc "$tmp/answers")" "as many collections as Ruby counted"
+like "$(cat "$tmp/trace")" " require English \($tmp/app.rb:[0-9]+\)$" "what was required, where"
+
+done_testing
