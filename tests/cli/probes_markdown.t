@@ -7,7 +7,7 @@
 cd "$top" || exit 1
 
 if readelf -n "$targets/nvmf_tgt" 2>/dev/null | grep -q 'Provider: spdk'; then
-	got=$("$btgen" probes --markdown -x tests/targets/nvmf_tgt 2>&1)
+	got=$("$btgen" probes --markdown --scripts bpf -x tests/targets/nvmf_tgt 2>&1)
 	is "$got" "$(cat docs/probes-nvmf_tgt.md)" "docs/probes-nvmf_tgt.md is what the program under test has"
 	is "$(grep -c '^Fires when: ' <<<"$got") $(grep -c '^## ' <<<"$got")" "50 50" "each of its 50 probes says when it fires"
 	# Scripts by another way: the attach points that can be seen with the naked eye.
