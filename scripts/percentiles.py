@@ -22,7 +22,8 @@ import signal
 import sys
 
 BUCKET = re.compile(r"^@(\w+)_buckets\[(.*), (-?\d+), (-?\d+)\]: (\d+)$")
-COUNT = re.compile(r"^@(\w+)_stats\[(.*)\]: count (\d+), average (-?\d+), total (-?\d+)$")
+# `count 5, average 4, total 20`, and from 0.24 or so `{ .count = 5, .average = 4, .total = 20 }`
+COUNT = re.compile(r"^@(\w+)_stats\[(.*)\]: (?:\{ \.count = |count )(\d+), \.?average")
 MOST = re.compile(r"^@(\w+)_max\[(.*)\]: (-?\d+)$")
 POINTS = ((50, "p50"), (99, "p99"), (99.9, "p99.9"))
 # Lines held back at most while a report is read: its end is another report's beginning, or the end of input.

@@ -44,6 +44,12 @@ like "$("$percentiles" <<'END'
 END
 )" '^warning: 3 values are in no bucket' "values that found no room in the map are not passed over"
 
+like "$("$percentiles" <<'END'
+@us_buckets[1, read, 4, 8]: 2
+@us_stats[1, read]: { .count = 5, .average = 5, .total = 25 }
+END
+)" '^warning: 3 values are in no bucket' "also as bpftrace 0.27 prints it"
+
 # A thousand random latencies, counted as nvme_latency.bt counts them, against the sorted values.
 cat >"$tmp/oracle.py" <<'END'
 import math, random, re, subprocess, sys
