@@ -202,7 +202,7 @@ static void set_environment(const struct run_config *cfg)
 		setenv(dialect_strlen_variable(version), number, 0);
 	}
 	setenv("BPFTRACE_STR_TRUNC_TRAILER", "", 0);
-	if (dialect_rebuilds_symbols(version) && cfg->pass_pid)
+	if (dialect_rebuilds_symbols(version) && cfg->proc)
 		setenv("BPFTRACE_CACHE_USER_SYMBOLS", "1", 0);
 }
 

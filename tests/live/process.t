@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# files.bt, syscall-latency.bt and offcpu.bt on a program that says what it did.
+# shellcheck source=tests/lib.sh
+[ -e /sys/kernel/tracing/available_events ] || [ "${BTGEN_IN_TRACEFS-}" = 1 ] ||
+	exec "$(dirname "$0")/../matrix/tracefs.sh" "$0" "$@"
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/live.sh
+. "$(dirname "$0")/../live.sh"
+can_trace || skip_all "needs root and bpftrace"
+[ -e /sys/kernel/tracing/events/raw_syscalls ] || skip_all "this kernel has no system call tracepoints, or tracefs is not mounted"
+
+cat >"$tmp/work.c" <<'END'
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static void __attribute__((noinline)) short_nap(void)
+{
+	usleep(10000);
+	__asm__ volatile("");
+}
+
+static void __attribute__((noinline)) long_nap(void)
+{
+	usleep(60000);
+	__asm__ volatile("");
+}
+
+int main(int argc, char **argv)
+{
+	char line[16], buf[256] = "";
+	struct iovec two[2] = {{buf, 10}, {buf, 20}};
+	while (argc > 1 && fgets(line, sizeof(line), stdin)) {
+		int fd = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600);
+		for (int i = 0; i < 3; i++)
+			if (write(fd, buf, 100) != 100)
+				return 1;
+		if (pwrite(fd, buf, 50, 0) != 50 || writev(fd, two, 2) != 30 || pread(fd, buf, 64, 0) != 64)
+			return 1;
+		lseek(fd, 0, SEEK_SET);
+		if (read(fd, buf, 64) != 64 || readv(fd, two, 2) != 30)
+			return 1;
+		dup2(fd, 77);
+		close(fd);
+		if (write(77, buf, 7) != 7 || open("/no/such", O_RDONLY) >= 0)
+			return 1;
+		for (int i = 0; i < 5; i++)
+			short_nap();
+		long_nap();
+		long_nap();
+		puts("done");
+		fflush(stdout);
+	}
+}
+END
+gcc -O1 -fno-omit-frame-pointer -o "$tmp/work" "$tmp/work.c" 2>"$tmp/err" || skip_all "gcc failed: $(head -n 1 "$tmp/err")"
+
+# traced ARG...: the trace of one round of the work
+traced() {
+	rm -f "$tmp/answers"
+	live_start "$tmp/work" "$tmp/data"
+	live_trace "${@:1:$#-1}" $live_pid "${!#}"
+	live_say work
+	wait_for 10 grep -q done "$tmp/answers"
+	live_wait INT
+	is $live_rc 0 "${!#}: ^C is status 0"
+	exec 8>&-
+	wait $live_pid
+}
+count_of() {
+	awk -v m="@$1:" '/^@/ { sub(/ *$/, ""); on = $0 == m; next } on && /^[\[(]/ { sub(/\|.*/, ""); n += $NF } END { print n + 0 }' "$tmp/trace"
+}
+
+traced files.bt
+is "$(sed -nE "s/^[0-9.]+: //; s|: $tmp/data\$||; s|$tmp/||; s/^(opens|closes)/\1/p" "$tmp/trace")" "opens data as 3
+closes 3 after 3 reads of 158 bytes, 5 writes of 380 bytes
+opens /no/such, error 2" "files.bt: what was opened and closed, with what was read and written"
+is "$(grep -E '^@(writes|write_bytes)\[77\]' "$tmp/trace" | sort)" "@write_bytes[77]: 7
+@writes[77]: 1" "files.bt: what is still open, by descriptor"
+
+traced -D SLOW_US=50000 syscall-latency.bt
+is "$(count_of 'us[clock_nanosleep]') $(count_of 'us[write]') $(count_of 'us[pwrite64]')" "7 5 1" "syscall-latency.bt: each call is in its histogram"
+is "$(sed -nE 's/^[0-9.]+: [0-9]+ ([a-z_]+) [5-9][0-9]{4} us, (returned .*)/\1 \2/p' "$tmp/trace" | grep nanosleep)" "clock_nanosleep returned 0
+clock_nanosleep returned 0" "syscall-latency.bt: a line for each that was slow"
+longest=$(sed -n 's/^@longest_us\[clock_nanosleep\]: //p' "$tmp/trace")
+ok "syscall-latency.bt: the longest took 60 ms ($longest us)" test "${longest:-0}" -ge 60000
+
+traced -D MIN_US=5000 offcpu.bt
+ok "offcpu.bt: each wait is in the histogram ($(count_of 'wait_us[work]'))" test "$(count_of 'wait_us[work]')" -ge 7
+# The kernel's stack begins in the C library's function, which has no frame: its caller is skipped.
+total=$(awk '/^@off_us/ { on = 1 } on && /^\]: / { n += $2; on = 0 } END { print n + 0 }' "$tmp/trace")
+ok "offcpu.bt: the waits sum up to 170 ms at least ($total us)" test "$total" -ge 170000
+like "$(tr '\n' ' ' <"$tmp/trace")" '@off_us\[work, +[a-z_]*nanosleep[^ ]* +([a-z_]+\+[0-9]+ +)*main\+' "offcpu.bt: by the stack that waited"
+
+done_testing
