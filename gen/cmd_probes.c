@@ -26,6 +26,7 @@ struct listing {
 	bool verbose, json, markdown;
 	const char *script_dir; /**< --scripts, or NULL */
 	unsigned version;	/**< of the bpftrace that would attach; 0: there is none */
+	const struct probesigs *signatures;
 	size_t n_processes;
 	VEC(struct pattern) patterns;
 	VEC(struct probes_file) files;
@@ -75,6 +76,7 @@ static void add_file(struct listing *l, const char *path, struct str shown, cons
 	bool good = sdt_read(img, &f.probes);
 	if (good && f.probes.n_probes && (l->verbose || l->json || l->markdown))
 		f.img = img;
+	img->signatures = l->signatures;
 	if (good)
 		vec_push(&l->arena, &l->files, f);
 	if (!f.img)
@@ -334,6 +336,8 @@ int cmd_probes(int argc, char **argv)
 		for (int i = optind; i < argc; i++)
 			vec_push(&l.arena, &l.patterns,
 				 (struct pattern){.text = str_from(argv[i])});
+		if (l.verbose || l.json || l.markdown)
+			l.signatures = expand_signatures(&l.arena, &l.diag);
 		for (size_t i = 0; i < sources.n; i++) {
 			const char *text = sources.v[i].p + 1;
 			if (sources.v[i].p[0] == 'x')

@@ -5,6 +5,7 @@
 #include "base/outfile.h"
 #include "bind/skeleton.h"
 #include "cmd.h"
+#include "expand.h"
 #include "out/dialect.h"
 #include "run/bpftrace.h"
 #include "target/proc.h"
@@ -111,6 +112,12 @@ int cmd_skeleton(int argc, char **argv)
 		good = proc_open(&a, &d, "/proc", o.pid, &proc);
 		if (good)
 			images_of_proc(&a, &d, proc, &images);
+	}
+	if (good) {
+		images.signatures = expand_signatures(&a, &d);
+		for (size_t i = 0; i < images.files.n; i++)
+			if (images.files.v[i].img)
+				images.files.v[i].img->signatures = images.signatures;
 	}
 	good = good && write_skeleton(&a, &d, &o, &images, argv + optind, argc - optind);
 	images_close(&images);

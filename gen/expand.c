@@ -61,6 +61,16 @@ const char *expand_script_dir(struct arena *a)
 	return NULL;
 }
 
+struct probesigs *expand_signatures(struct arena *a, struct diag *d)
+{
+	const char *dir = expand_script_dir(a);
+	const char *path = dir ? arena_printf(a, "%s/probes.conf", dir) : NULL;
+	if (!path || access(path, F_OK) != 0)
+		return NULL;
+	struct probesigs *s = arena_new(a, struct probesigs);
+	return probesig_load(a, d, path, s) ? s : NULL;
+}
+
 /** As given, then among our own scripts; each with and without ".bt". NULL when there is none. */
 static const char *find_script(struct arena *a, const char *name, const char *dir)
 {
@@ -132,12 +142,24 @@ static bool preprocess(struct arena *a, struct diag *d, const struct expand_requ
 	return good && check_not_empty(d, pp, *main);
 }
 
+/** Gives the images the list; a file given with -x is open already. */
+static bool use_signatures(struct arena *a, struct diag *d, struct images *images)
+{
+	unsigned n_errors = d->n_errors;
+	images->signatures = expand_signatures(a, d);
+	for (size_t i = 0; i < images->files.n; i++)
+		if (images->files.v[i].img)
+			images->files.v[i].img->signatures = images->signatures;
+	return d->n_errors == n_errors;
+}
+
 /** The process or file that names are looked up in. */
 static bool open_target(struct arena *a, struct diag *d, const struct expand_request *req,
 			struct expansion *x)
 {
 	if (req->exe)
-		return images_of_file(a, d, req->exe, &x->images);
+		return images_of_file(a, d, req->exe, &x->images) &&
+		       use_signatures(a, d, &x->images);
 	if (!req->pids.n)
 		return true;
 	if (!proc_open(a, d, "/proc", req->pids.v[0], &x->proc)) {
@@ -145,7 +167,7 @@ static bool open_target(struct arena *a, struct diag *d, const struct expand_req
 		return false;
 	}
 	images_of_proc(a, d, x->proc, &x->images);
-	return true;
+	return use_signatures(a, d, &x->images);
 }
 
 /** One bpftrace follows one process; for a script of the whole host the first PID only names the files. */

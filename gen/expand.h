@@ -12,6 +12,7 @@
 #include "run/records.h"
 #include "target/proc.h"
 #include "base/vec.h"
+#include "types/probesig.h"
 
 /** A template as the command line named it. */
 struct expand_source {
@@ -56,5 +57,7 @@ void expand_close(struct expansion *x);
 
 /** Folder of btgen's own scripts (bpf/ of the checkout, or share/btgen/bpf of the installation), or NULL. */
 const char *expand_script_dir(struct arena *a);
+/** The list of documented probes there (probes.conf); NULL when there is none, or (said) it is wrong. */
+struct probesigs *expand_signatures(struct arena *a, struct diag *d);
 
 #endif

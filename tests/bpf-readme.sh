@@ -37,6 +37,9 @@ cat <<'END'
 `enums.conf` lists the maps that are filled with the names of an enum when a script reads them and does not fill them,
 like `@target` and `@subsystem` in nvmf.bt.
 
+`probes.conf` has the documented signatures of well-known probes (PostgreSQL, Python), so that their arguments have names and
+types in programs without debug information, too.
+
 ## The header of a script
 
 The first comment of a script is its page, for people and for the tools above. After the line `NAME.bt - purpose` and some

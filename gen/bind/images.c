@@ -45,6 +45,7 @@ struct img *image_open(struct images *s, struct image *im)
 	if (!img_open(s->arena, s->diag, str_dup(s->arena, im->open_path), im->path, &img))
 		return NULL;
 	im->img = img;
+	img->signatures = s->signatures;
 	// Debug files of a process that lives in another file system are looked for there.
 	const struct proc_file *f = im->mapped;
 	if (f && s->proc && !f->host_path.n) {

@@ -20,10 +20,13 @@ struct image {
 	bool tried, have_probes;
 };
 
+struct probesigs;
+
 struct images {
 	struct arena *arena;
 	struct diag *diag;
-	struct proc *proc; /**< NULL when there is no process */
+	struct proc *proc;		    /**< NULL when there is no process */
+	const struct probesigs *signatures; /**< for files that say nothing themselves, or NULL */
 	VEC(struct image) files;
 };
 

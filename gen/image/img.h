@@ -59,6 +59,7 @@ struct img {
 	struct debug_search *search;  /**< of debugfile.c; NULL until asked for */
 	void *types;		      /**< struct dwsrc, of types/; NULL until asked for */
 	void (*types_fini)(void *);   /**< how to close it; NULL: nothing to do */
+	const void *signatures;	      /**< struct probesigs of types/, shared; or NULL */
 	void *argnotes;		      /**< of argnote.c; NULL until asked for */
 	struct str shdrs, phdrs;      /**< the tables as in the file, whole entries */
 	unsigned n_sections, n_phdrs; /**< section 0 is counted */

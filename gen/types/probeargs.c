@@ -6,6 +6,7 @@
 #include "types/argdecl.h"
 #include "types/arginfer.h"
 #include "types/argtype.h"
+#include "types/probesig.h"
 
 /** What is known before sites are compared. */
 struct site_work {
@@ -43,13 +44,13 @@ static void take_note(struct img *img, const struct argnote *note, struct dwsrc 
 	for (size_t i = 0; i < s->n_args; i++) {
 		struct probearg *arg = &s->args[i];
 		if (named) {
-			arg->name = is_good_name(note->args[i].name) ? note->args[i].name : (struct str){0};
+			arg->name =
+			    is_good_name(note->args[i].name) ? note->args[i].name : (struct str){0};
 			arg->unit = note->args[i].unit;
 			arg->doc = note->args[i].doc;
 			arg->expr = note->args[i].expr;
-			arg->has_name =
-			    arg->name.n &&
-			    !str_eqz(arg->name, arena_printf(img->arena, "arg%zu", i));
+			arg->has_name = arg->name.n &&
+					!str_eqz(arg->name, arena_printf(img->arena, "arg%zu", i));
 		}
 		if (types[i] && argtype_fits(types[i], &arg->operand))
 			arg->type = types[i];
@@ -68,6 +69,23 @@ static void take_guesses(const struct arginfer_arg *guesses, struct probesite *s
 		arg->expr = guesses[i].expr;
 		if (arg->has_name || arg->type)
 			arg->from = PROBEARG_INFERRED;
+	}
+}
+
+/** The manual fills in what the program does not say. */
+static void take_listed(const struct probesig *sig, struct probesite *s)
+{
+	for (size_t i = 0; sig && i < s->n_args; i++) {
+		struct probearg *arg = &s->args[i];
+		if (arg->from != PROBEARG_SIZE_ONLY)
+			continue;
+		if (is_good_name(sig->args[i].name)) {
+			arg->name = sig->args[i].name;
+			arg->has_name = true;
+			arg->from = PROBEARG_LISTED;
+		}
+		if (argtype_fits(sig->args[i].type, &arg->operand))
+			arg->type = sig->args[i].type;
 	}
 }
 
@@ -95,6 +113,7 @@ static void read_site(struct img *img, const struct sdt_probe *p, struct probesi
 		s->line = scope.line;
 	}
 	struct argnote *note = argnote_find(argnote_read(img), s->site->pc, p->provider, p->name);
+	s->is_declared = note != NULL;
 	if (note) {
 		take_note(img, note, src, found ? &scope : NULL, s);
 	} else if (found && s->n_args) {
@@ -222,6 +241,10 @@ void probeargs_read(struct img *img, const struct sdt_probe *probe, struct probe
 		struct probesite *s = &ret->sites[i];
 		if (work[i].guesses)
 			take_guesses(work[i].guesses, s);
+		if (!s->is_declared)
+			take_listed(
+			    probesig_find(img->signatures, probe->provider, probe->name, s->n_args),
+			    s);
 		name_all(a, s->args, s->n_args);
 	}
 	merge(a, ret);
@@ -232,6 +255,7 @@ const char *probearg_from_text(enum probearg_from from)
 {
 	return from == PROBEARG_DECLARED   ? "declared"
 	       : from == PROBEARG_INFERRED ? "inferred"
+	       : from == PROBEARG_LISTED   ? "listed"
 					   : "size only";
 }
 

@@ -21,6 +21,7 @@
 
 enum probearg_from {
 	PROBEARG_SIZE_ONLY, /**< no name, no type */
+	PROBEARG_LISTED,    /**< in a list of documented probes, see probesig.h */
 	PROBEARG_INFERRED,
 	PROBEARG_DECLARED,
 };
@@ -52,6 +53,7 @@ struct probesite {
 	struct str caller;   /**< `function` is inlined into this one; empty: it is not inlined */
 	struct str file;     /**< of the source, or empty */
 	unsigned line;	     /**< 0: not known */
+	bool is_declared;    /**< the program was built with btgen/usdt.h */
 	struct probearg *args;
 	size_t n_args;
 };
@@ -67,7 +69,7 @@ struct probeargs {
 
 /** All about @probe of @img. Says nothing: without debug information less is known. */
 void probeargs_read(struct img *img, const struct sdt_probe *probe, struct probeargs *ret);
-/** "declared", "inferred", "size only" */
+/** "declared", "inferred", "listed", "size only" */
 const char *probearg_from_text(enum probearg_from from);
 /** The type as C spells it, or "int64_t" and the like with only the size known, "double" for a float. */
 struct str probearg_type_text(struct arena *a, const struct probearg *arg);

@@ -159,6 +159,31 @@ text=(null)
 text=""
 END
 )" "are one line each, escaped"
+cat >"$tmp/lazy.c" <<'END'
+#include <btgen/usdt.h>
+#include <stdio.h>
+int main(void)
+{
+	getchar();
+	USDT_PROBE_LAZY(lazy, one, 1);
+	return 0;
+}
+END
+"${CC:-gcc}" -O1 -g -I"$top/include" -o "$tmp/lazy" "$tmp/lazy.c"
+rm -f "$tmp/gate"
+mkfifo "$tmp/gate"
+"$tmp/lazy" <"$tmp/gate" &
+pid=$!
+own $pid
+exec 3>"$tmp/gate"
+counter() { "$btgen" probes -v -p $pid lazy:one | grep -o 'in the process.*'; }
+is "$(counter)" "in the process now 0 (not traced)" "a semaphore, while nobody traces"
+attach -t lazy:one $pid
+is "$(counter)" "in the process now 1 (traced)" "the same, while somebody does"
+echo >&3
+exec 3>&-
+wait $tracer
+
 start nvmf_tgt
 is "$("$top/scripts/bpftrace.sh" -t nvmf_tgt_stat $pid 2>&1)" "btgen: error: no probe matches 'nvmf_tgt_stat'
 btgen: note: did you mean 'spdk:nvmf_tgt_state'?" "a pattern that matches nothing"

@@ -121,6 +121,23 @@ printf '%s\n' 'SELECT 1;' 'SELECT pg_sleep(0.06), 2;' >&4
 detach 'SELECT pg_sleep(0.06), 2'
 is "$(sent)" 'SELECT pg_sleep(0.06), 2;' "a backend's PID: that backend alone, and with SLOW_MS what took longer"
 is "$(total statements)" 2 "what is not printed is counted"
+
+# No script: the probes' documented signatures say what is a string.
+rm -f "$tmp/ready"
+set -m
+"$top/scripts/bpftrace.sh" --ready-file "$tmp/ready" -f json -t 'query__start' "$backend" >"$tmp/trace" 2>"$tmp/err" </dev/null &
+tracer=$!
+set +m
+own $tracer
+wait_for 60 ready
+echo "SELECT 'no script', 3;" >&4
+wait_for 10 grep -q 'no script' "$tmp/trace"
+kill -INT $tracer
+wait $tracer
+is "$(/usr/bin/python3 -c '
+import json, sys
+print([(e["probe"], e["args"]) for e in map(json.loads, open(sys.argv[1]))])' "$tmp/trace")" \
+	"[('postgresql:query__start', {'query': \"SELECT 'no script', 3;\"})]" "-t prints the text of a query, with no script"
 exec 4>&-
 
 kill -INT $postmaster # ends it at once, whoever is connected

@@ -10,10 +10,15 @@ import json
 import sys
 
 
+def known(arg, i):
+    """What is listed is from a manual, too: it would be compared with itself."""
+    return (None, 'arg%d' % i) if arg['from'] == 'listed' else (arg['type'], arg['name'])
+
+
 def load(path):
     if path.endswith('.json'):
         with open(path) as f:
-            return {p['provider'] + ':' + p['name']: [(a['type'], a['name']) for a in p['args']] for p in json.load(f)}
+            return {p['provider'] + ':' + p['name']: [known(a, i) for i, a in enumerate(p['args'])] for p in json.load(f)}
     table = {}
     with open(path) as f:
         for line in f:

@@ -136,6 +136,7 @@ if [ -e /usr/include/x86_64-linux-gnu/sys/sdt.h ] || [ -e /usr/include/sys/sdt.h
 #define SDT_USE_VARIADIC
 #include <sys/sdt.h>
 #define USDT_PROBE(provider, name, ...) STAP_PROBEV(provider, name, ##__VA_ARGS__)
+#define USDT_DOC(provider, name, sentence) _Static_assert(1, sentence)
 END
 	cp "$targets"/*.[ch] "$tmp/plain"
 	for level in -O0 -O2 -Os; do
@@ -158,6 +159,28 @@ END
 	done
 else
 	skip "inferred types" "no <sys/sdt.h> (systemtap-sdt-dev)"
+fi
+
+# --- listed: no debug information, but a probe that bpf/probes.conf knows
+if [ -e "$tmp/plain/btgen/usdt.h" ]; then
+	cat >"$tmp/listed.c" <<'END'
+#include <sys/sdt.h>
+int main(int argc, char **argv)
+{
+	STAP_PROBE1(postgresql, query__start, argv[0]);
+	STAP_PROBE1(postgresql, checkpoint__start, (long)argc);
+	STAP_PROBE2(postgresql, query__done, argv[0], argc);
+	return 0;
+}
+END
+	"${CC:-gcc}" -O2 -o "$tmp/listed" "$tmp/listed.c"
+	is "$("$btgen" probes -v -x "$tmp/listed" | grep '^postgresql\|^    arg')" "postgresql:query__start(const char *query)
+    arg0   const char *query  listed
+postgresql:checkpoint__start(int64_t flags)
+    arg0   int64_t flags  listed
+postgresql:query__done(uint64_t arg0, int32_t arg1)
+    arg0   uint64_t arg0  size only
+    arg1   int32_t arg1   size only" "listed names and types are used where number, size and sign fit"
 fi
 
 # --- programs that are not ours, against their manuals

@@ -1,0 +1,162 @@
+#include "types/probesig.h"
+
+#include <unistd.h>
+
+#include "base/file.h"
+#include "types/argtype.h"
+
+enum { MAX_FILE = 1 << 20, MAX_ARGS = 12 };
+
+/** What a type is called, and under which name the debug information of gcc knows it. */
+static const struct {
+	const char *spelling, *name;
+	enum ctype_kind kind;
+	unsigned size;
+	bool is_signed;
+} types[] = {
+    {"int", "int", CTYPE_INT, 4, true},
+    {"unsigned int", "unsigned int", CTYPE_INT, 4, false},
+    {"unsigned", "unsigned int", CTYPE_INT, 4, false},
+    {"long", "long int", CTYPE_INT, 8, true},
+    {"unsigned long", "long unsigned int", CTYPE_INT, 8, false},
+    {"short", "short int", CTYPE_INT, 2, true},
+    {"unsigned short", "short unsigned int", CTYPE_INT, 2, false},
+    {"unsigned char", "unsigned char", CTYPE_INT, 1, false},
+    {"signed char", "signed char", CTYPE_INT, 1, true},
+    {"bool", "_Bool", CTYPE_BOOL, 1, false},
+    {"size_t", "size_t", CTYPE_INT, 8, false},
+    {"int8_t", "int8_t", CTYPE_INT, 1, true},
+    {"int16_t", "int16_t", CTYPE_INT, 2, true},
+    {"int32_t", "int32_t", CTYPE_INT, 4, true},
+    {"int64_t", "int64_t", CTYPE_INT, 8, true},
+    {"uint8_t", "uint8_t", CTYPE_INT, 1, false},
+    {"uint16_t", "uint16_t", CTYPE_INT, 2, false},
+    {"uint32_t", "uint32_t", CTYPE_INT, 4, false},
+    {"uint64_t", "uint64_t", CTYPE_INT, 8, false},
+};
+
+static struct ctype *new_type(struct arena *a, enum ctype_kind kind, const char *name,
+			      unsigned size, bool is_signed)
+{
+	struct ctype *t = arena_new(a, struct ctype);
+	*t = (struct ctype){.kind = kind,
+			    .name = str_from(name),
+			    .size = size,
+			    .has_size = true,
+			    .is_signed = is_signed,
+			    .is_complete = true};
+	return t;
+}
+
+static struct ctype *find_type(struct arena *a, struct str text)
+{
+	text = str_trim(text);
+	if (str_eqz(text, "void *"))
+		return argtype_pointer(a, NULL, 8);
+	bool is_const = str_eqz(text, "const char *");
+	if (is_const || str_eqz(text, "char *")) {
+		struct ctype *c = new_type(a, CTYPE_INT, "char", 1, true), *q = c;
+		c->is_char = true;
+		if (is_const) {
+			q = arena_new(a, struct ctype);
+			*q = (struct ctype){.kind = CTYPE_CONST, .of = c, .is_complete = true};
+		}
+		return argtype_pointer(a, q, 8);
+	}
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (str_eqz(text, types[i].spelling))
+			return new_type(a, types[i].kind, types[i].name, types[i].size,
+					types[i].is_signed);
+	return NULL;
+}
+
+static bool is_word_char(char c)
+{
+	return str_is_ident((struct str){&c, 1}) || (c >= '0' && c <= '9');
+}
+
+/** `TYPE NAME` */
+static bool parse_arg(struct arena *a, struct diag *d, const struct diag_place *at, struct str text,
+		      struct probesig_arg *ret)
+{
+	text = str_trim(text);
+	size_t n = text.n;
+	while (n && is_word_char(text.p[n - 1]))
+		n--;
+	ret->name = str_from_offset(text, n);
+	ret->type = find_type(a, str_slice(text, 0, n));
+	if (ret->type && ret->name.n)
+		return true;
+	return diag_error(d, at, "\"" STR_FMT "\" is not a type that can be listed and a name",
+			  STR_ARG(text));
+}
+
+static bool parse_line(struct arena *a, struct diag *d, const struct diag_place *at,
+		       struct str line, struct probesigs *ret)
+{
+	size_t open = str_find(line, '('), close = str_find(line, ')');
+	struct str key = str_trim(str_slice(line, 0, open));
+	if (close != line.n - 1 || open >= close || str_find(key, ':') == key.n)
+		return diag_error(d, at, "expected provider:name(TYPE NAME, ...)");
+	struct probesig *sig = arena_new(a, struct probesig);
+	struct str rest = str_trim(str_slice(line, open + 1, close - open - 1));
+	sig->args = arena_array(a, struct probesig_arg, MAX_ARGS);
+	while (rest.n) {
+		size_t comma = str_find(rest, ',');
+		if (sig->n_args == MAX_ARGS)
+			return diag_error(d, at, "more than %d arguments", MAX_ARGS);
+		if (!parse_arg(a, d, at, str_slice(rest, 0, comma), &sig->args[sig->n_args++]))
+			return false;
+		rest = str_from_offset(rest, comma + 1);
+	}
+	map_put(a, &ret->probes, key, sig);
+	return true;
+}
+
+static bool read_file(struct arena *a, struct diag *d, const char *path, struct str *ret)
+{
+	struct diag_place at = {.file = str_from(path)};
+	const char *why;
+	uint64_t size;
+	int fd = file_open(NULL, path, &size, &why);
+	if (fd < 0)
+		return diag_error(d, &at, "%s", why);
+	char *p = arena_alloc(a, size > MAX_FILE ? 1 : size + 1);
+	bool good = size <= MAX_FILE && file_read_at(fd, p, size, 0);
+	close(fd);
+	*ret = (struct str){p, size};
+	return good || diag_error(d, &at, "cannot be read, or is no list of probes");
+}
+
+bool probesig_load(struct arena *a, struct diag *d, const char *path, struct probesigs *ret)
+{
+	struct diag_place at = {.file = str_copy(a, str_from(path))};
+	struct str text;
+	if (!read_file(a, d, path, &text))
+		return false;
+	bool good = true;
+	while (text.n) {
+		at.source = str_slice(text, 0, str_find(text, '\n'));
+		text = str_from_offset(text, at.source.n + 1);
+		at.line++;
+		struct str line = str_trim(str_slice(at.source, 0, str_find(at.source, '#')));
+		if (line.n)
+			good &= parse_line(a, d, &at, line, ret);
+	}
+	return good;
+}
+
+const struct probesig *probesig_find(const struct probesigs *s, struct str provider,
+				     struct str name, size_t n_args)
+{
+	struct strbuf key;
+	if (!s)
+		return NULL;
+	strbuf_init(&key);
+	strbuf_adds(&key, provider);
+	strbuf_addc(&key, ':');
+	strbuf_adds(&key, name);
+	const struct probesig *sig = map_get(&s->probes, strbuf_str(&key));
+	strbuf_fini(&key);
+	return sig && sig->n_args == n_args ? sig : NULL;
+}
