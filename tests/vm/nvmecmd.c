@@ -15,7 +15,9 @@
 int main(int argc, char **argv)
 {
 	if (argc < 9) {
-		fprintf(stderr, "usage: nvmecmd admin|io DEVICE OPCODE NSID CDW10 CDW11 CDW12 BYTES [in]\n");
+		fprintf(
+		    stderr,
+		    "usage: nvmecmd admin|io DEVICE OPCODE NSID CDW10 CDW11 CDW12 BYTES [in]\n");
 		return 2;
 	}
 	int fd = open(argv[2], O_RDWR);
