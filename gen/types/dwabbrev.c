@@ -128,6 +128,18 @@ static bool add_attribute(struct dwabbrevs *t, struct dwabbrev *ab, uint64_t nam
 		else
 			return false;
 		return true;
+	case DW_AT_language:
+		if (form == DW_FORM_udata || form == DW_FORM_data1 || form == DW_FORM_data2 ||
+		    form == DW_FORM_data4)
+			add_step(t, ab, DWOP_LANG, n);
+		else if (form != DW_FORM_implicit_const)
+			return false;
+		return true;
+	case DW_AT_str_offsets_base:
+		if (form != DW_FORM_sec_offset)
+			return false;
+		add_step(t, ab, DWOP_STRBASE, n);
+		return true;
 	case DW_AT_specification:
 		ab->has_spec = true;
 		break;
@@ -161,8 +173,11 @@ static bool compile_one(struct dwabbrevs *t, struct reader *r, uint64_t code, co
 		return false;
 	for (;;) {
 		uint64_t name = reader_uleb(r), form = reader_uleb(r);
-		if (form == DW_FORM_implicit_const)
-			reader_sleb(r);
+		if (form == DW_FORM_implicit_const) {
+			int64_t value = reader_sleb(r);
+			if (name == DW_AT_language)
+				ab->lang = (uint16_t)value;
+		}
 		if (r->err)
 			return false;
 		if (!name && !form)

@@ -27,6 +27,8 @@ enum dwop {
 	DWOP_NAME,    /**< DW_AT_name, its form in n */
 	DWOP_SIBLING, /**< DW_AT_sibling, a reference of n bytes into the unit, or LEB128 for 0 */
 	DWOP_DECL,    /**< DW_AT_declaration as a byte; as flag_present it is in `is_decl` */
+	DWOP_LANG,    /**< a unit's DW_AT_language, n bytes, or LEB128 for 0 */
+	DWOP_STRBASE, /**< a unit's DW_AT_str_offsets_base, n bytes */
 };
 
 struct dwstep {
@@ -42,6 +44,7 @@ struct dwabbrev {
 	bool has_signature;  /**< DW_AT_signature: a stand-in */
 	bool has_enum_class; /**< DW_AT_enum_class */
 	bool is_known;	     /**< the code is in use */
+	uint16_t lang;	     /**< DW_AT_language, when it is implied */
 	uint32_t first;	     /**< its program: steps[first] to steps[first + n - 1] */
 	uint32_t n;
 };

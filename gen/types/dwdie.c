@@ -1,6 +1,7 @@
 #include "types/dwdie.h"
 
 #include <dwarf.h>
+#include <stdlib.h>
 #include <string.h>
 
 static uint64_t get_uleb(struct dwreader *r)
@@ -52,7 +53,7 @@ static void read_name(struct dwreader *r, unsigned form, struct dwdie *d)
 	d->name_form = form;
 	switch (form) {
 	case DW_FORM_string:
-		d->name_at = (uint64_t)(r->p - (const uint8_t *)r->u->info.p);
+		d->name_at = r->unit_off + (uint64_t)(r->p - r->unit);
 		skip_string(r);
 		break;
 	case DW_FORM_strp:
@@ -106,6 +107,14 @@ static void run_step(struct dwreader *r, const struct dwstep *step, struct dwdie
 	case DWOP_DECL:
 		d->is_decl |= get_uint(r, 1) != 0;
 		break;
+	case DWOP_LANG: {
+		uint64_t lang = step->n ? get_uint(r, step->n) : get_uleb(r);
+		r->is_c = lang <= UINT16_MAX && dwsrc_lang_is_c((int)lang);
+		break;
+	}
+	case DWOP_STRBASE:
+		r->str_base = get_uint(r, step->n);
+		break;
 	default:
 		break;
 	}
@@ -114,7 +123,7 @@ static void run_step(struct dwreader *r, const struct dwstep *step, struct dwdie
 /** The next DIE at r->p; false at the end of a list of siblings, and on damage. */
 bool dwdie_next(struct dwreader *r, struct dwdie *d)
 {
-	d->off = (uint64_t)(r->p - (const uint8_t *)r->u->info.p);
+	d->off = r->unit_off + (uint64_t)(r->p - r->unit);
 	uint64_t code = r->p < r->end ? get_uleb(r) : 0;
 	if (!code || r->has_failed)
 		return false;
@@ -195,41 +204,66 @@ struct str dwdie_name(struct dwreader *r, const struct dwdie *d)
 /** Equal to the wanted name; exact, as the needle is. */
 bool dwdie_has_name(struct dwreader *r, const struct dwdie *d, struct str name)
 {
-	const struct str *section = NULL;
-	if (d->name_form == DW_FORM_strp)
-		section = &r->u->str;
-	else if (d->name_form == DW_FORM_string)
-		section = &r->u->info;
-	else
+	struct str in;
+	uint64_t at = d->name_at;
+	if (d->name_form == DW_FORM_strp) {
+		in = r->u->str;
+	} else if (d->name_form == DW_FORM_string) {
+		in = (struct str){(const char *)r->unit, (size_t)(r->end - r->unit)};
+		at -= r->unit_off;
+	} else {
 		return str_eq(dwdie_name(r, d), name);
+	}
 	// Most names differ in their first bytes: no strlen.
 	size_t n = name.n;
-	return d->name_at < section->n && section->n - d->name_at > n &&
-	       memcmp(section->p + d->name_at, name.p, n) == 0 &&
-	       section->p[d->name_at + n] == '\0';
+	return at < in.n && in.n - at > n && memcmp(in.p + at, name.p, n) == 0 &&
+	       in.p[at + n] == '\0';
 }
 
-bool dwdie_begin(struct dwreader *r, const struct dwunit_span *span)
+/** The unit's bytes: one piece of the file, in a buffer that is used for all of them. */
+static bool read_unit(struct dwreader *r, const struct dwunit_span *span)
+{
+	size_t n = (size_t)(span->end - span->off);
+	if (r->u->fd >= 0 && n > r->buf_n) {
+		free(r->buf);
+		r->buf_n = n;
+		r->buf = malloc(n);
+		if (!r->buf)
+			base_oom();
+	}
+	r->unit = dwunits_bytes(r->u, span->off, n, r->buf);
+	r->unit_off = span->off;
+	r->end = r->unit ? r->unit + n : NULL;
+	return r->unit != NULL;
+}
+
+bool dwdie_begin(struct dwreader *r, const struct dwunit_span *span, struct dwdie *top)
 {
 	const struct dwunits *u = r->u;
 	struct reader in;
-	Dwarf_Die top;
-	Dwarf_Attribute at;
-	Dwarf_Word base;
-	reader_init(&in, u->info.p + span->off, span->end - span->off, u->big);
-	r->has_failed = !dwunits_read_header(&in, &r->h) ||
-			!dwabbrevs_compile(&r->abbrevs, u->abbrev, u->big, r->h.abbrev_off,
-					   r->h.version, r->h.addr_size, r->h.off_size) ||
-			!dwarf_offdie(u->src->dbg, span->off + reader_offset(&in), &top);
-	if (r->has_failed)
+	r->has_failed = true;
+	if (!read_unit(r, span))
 		return false;
-	r->unit = (const uint8_t *)u->info.p + span->off;
+	reader_init(&in, r->unit, (size_t)(r->end - r->unit), u->big);
+	if (!dwunits_read_header(&in, &r->h) ||
+	    !dwabbrevs_compile(&r->abbrevs, u->abbrev, u->big, r->h.abbrev_off, r->h.version,
+			       r->h.addr_size, r->h.off_size))
+		return false;
 	r->p = in.p;
-	r->end = (const uint8_t *)u->info.p + span->end;
+	r->has_failed = false;
 	// The table's header is as long as a unit's length, a version and padding.
 	r->str_base = 2 * r->h.off_size;
-	if (dwarf_attr(&top, DW_AT_str_offsets_base, &at) && dwarf_formudata(&at, &base) == 0)
-		r->str_base = base;
-	r->is_c = dwsrc_is_c(&top);
+	r->is_c = false;
+	if (!dwdie_next(r, top))
+		return false;
+	if (top->ab->lang)
+		r->is_c = dwsrc_lang_is_c(top->ab->lang);
 	return true;
+}
+
+void dwdie_fini(struct dwreader *r)
+{
+	free(r->buf);
+	r->buf = NULL;
+	r->buf_n = 0;
 }

@@ -2,9 +2,10 @@
  * dwdie - reads the DIEs of one unit one after the other, by compiled abbreviations, for who wants little of each.
  *
  *	struct dwreader r = {.u = &units, .abbrevs.arena = arena};
- *	if (dwdie_begin(&r, span))
+ *	if (dwdie_begin(&r, span, &d) && d.ab->has_children)
  *		while (dwdie_next(&r, &d)) ...		// false at the end of the siblings
  *	if (r.has_failed) ...				// damage, or a form that is not known
+ *	dwdie_fini(&r);
  */
 #ifndef TYPES_DWDIE_H
 #define TYPES_DWDIE_H
@@ -16,7 +17,10 @@ struct dwreader {
 	struct dwunits *u;
 	struct dwabbrevs abbrevs; /**< of the unit, kept for the next one */
 	struct dwheader h;
-	const uint8_t *unit, *p, *end;
+	const uint8_t *unit, *p, *end; /**< the unit's bytes; where it is read */
+	uint64_t unit_off;	       /**< of the unit in .debug_info */
+	uint8_t *buf;		       /**< they may be read into this; dwdie_fini() frees it */
+	size_t buf_n;
 	uint64_t str_base; /**< where DW_FORM_strx counts from in .debug_str_offsets */
 	bool is_c;	   /**< no types inside of types in this language */
 	bool has_failed; /**< damage, or something that is not known; sticky until the next unit */
@@ -31,8 +35,10 @@ struct dwdie {
 	const uint8_t *sibling;
 };
 
-/** Stands before the first DIE of @span, the unit's top. */
-bool dwdie_begin(struct dwreader *r, const struct dwunit_span *span);
+/** Reads the top DIE of @span into *@top; next come its children, if it has any. */
+bool dwdie_begin(struct dwreader *r, const struct dwunit_span *span, struct dwdie *top);
+/** Gives back the memory; the abbreviations are the arena's. */
+void dwdie_fini(struct dwreader *r);
 /** Reads the next DIE; false at the end of a list of siblings, and on damage. */
 bool dwdie_next(struct dwreader *r, struct dwdie *d);
 /** Steps over the children of @d, which was just read. */

@@ -212,6 +212,9 @@ void dwfind_names(struct dwsrc *src, unsigned kinds, dwfind_fn *fn, void *ctx)
 		dwfind_walk(src, kinds, fn, ctx);
 }
 
+/** Bytes of .debug_info that take some 50 ms to read. */
+enum { LARGE = 64 << 20 };
+
 /** A common name comes once for each unit, at one place in .debug_str: those seen last are not compared again. */
 enum { N_SEEN = 4096 };
 
@@ -235,9 +238,65 @@ static bool near_hit(void *ctx, const struct dwhit *hit)
 	return n->distance > 0;
 }
 
+static bool take_name(void *ctx, const struct dwhit *hit)
+{
+	struct near *n = ctx;
+	if (!hit->is_decl)
+		n->best = dwhit_name(n->src->arena, hit);
+	return hit->is_decl;
+}
+
+enum { MAX_TRIED = 3 };
+
+/** Strings that are near to the name, the nearest first. */
+struct tried {
+	struct str v[MAX_TRIED + 1];
+	unsigned n;
+};
+
+static void try_string(struct near *n, struct str s, struct tried *t)
+{
+	if (!str_is_nearer(n->wanted, s, &n->distance))
+		return;
+	memmove(t->v + 1, t->v, t->n * sizeof(*t->v));
+	t->v[0] = s;
+	t->n += t->n < MAX_TRIED;
+}
+
+/**
+ * Without a walk: the nearest strings that the file has, tried one after the other as names. Linkers keep a string that
+ * another one ends in only there, so what follows a _ is a string, too.
+ */
+static struct str nearest_string(struct near *n, const struct dwquery *q)
+{
+	struct tried t = {.n = 0};
+	struct dwscan *scan = dwscan_open(n->src);
+	struct str s;
+	for (uint64_t at = 0; dwscan_next_string(scan, &at, &s);) {
+		try_string(n, s, &t);
+		for (size_t i = s.n > n->wanted.n + 4 ? s.n - n->wanted.n - 4 : 0; i + 1 < s.n; i++)
+			if (s.p[i] == '_')
+				try_string(n, str_from_offset(s, i + 1), &t);
+	}
+	for (unsigned i = 0; i < t.n && !n->best.n; i++) {
+		struct dwquery one;
+		if (dwquery_parse(t.v[i], q->kinds, &one))
+			dwscan_find(scan, &one, take_name, n);
+	}
+	return n->best;
+}
+
+bool dwfind_is_large(struct dwsrc *src)
+{
+	struct dwscan *scan = dwscan_open(src);
+	return scan && dwscan_size(scan) >= LARGE;
+}
+
 struct str dwfind_nearest(struct dwsrc *src, const struct dwquery *q)
 {
 	struct near n = {.src = src, .wanted = q->parts[q->n_parts - 1], .distance = UINT32_MAX};
+	if (dwfind_is_large(src))
+		return nearest_string(&n, q);
 	dwfind_names(src, q->kinds, near_hit, &n);
 	return n.best;
 }

@@ -25,7 +25,9 @@ void dwfind_walk(struct dwsrc *src, unsigned kinds, dwfind_fn *fn, void *ctx);
 void dwfind_names(struct dwsrc *src, unsigned kinds, dwfind_fn *fn, void *ctx);
 /** As dwfind_walk() for one unit, given its top DIE; false when @fn stopped it. */
 bool dwfind_unit(struct dwsrc *src, Dwarf_Die *unit, unsigned kinds, dwfind_fn *fn, void *ctx);
-/** The name in the image that is nearest to what @q asks for, with its scopes; empty when none is near. */
+/** So much debug information that looking at all of it takes longer than a user notices. */
+bool dwfind_is_large(struct dwsrc *src);
+/** The name in the image that is nearest to what @q asks for, with its scopes; empty when none is near. Of large debug information only the nearest strings are tried. */
 struct str dwfind_nearest(struct dwsrc *src, const struct dwquery *q);
 
 #endif

@@ -53,6 +53,8 @@ static void keep(struct scan_walk *w, const struct dwdie *d, uint64_t owner, uns
 	    .kind = kind, .name = w->wanted, .n_scopes = depth, .scopes = w->scopes};
 	hit.is_decl = d->is_decl || d->ab->has_signature;
 	struct str outer[DWSRC_MAX_DEPTH];
+	if (w->q || elsewhere)
+		dwunits_prepare(w->r.u, d->off);
 	if ((w->q || elsewhere) && (!dwarf_offdie(dbg, d->off, &hit.die) ||
 				    (owner && !dwarf_offdie(dbg, owner, &hit.owner)))) {
 		w->r.has_failed = true;
@@ -142,21 +144,21 @@ static void scan_unit(struct scan_walk *w, const struct dwunit_span *span)
 {
 	struct dwdie top;
 	w->hits.n = 0;
-	if (dwdie_begin(&w->r, span) && dwdie_next(&w->r, &top) && top.ab->has_children)
+	if (dwdie_begin(&w->r, span, &top) && top.ab->has_children)
 		scan_children(w, 0, 0);
 }
 
 /** A unit that the scanner cannot read, with libdw. */
-static bool walk_unit(struct dwscan *s, const struct dwunit_span *u, unsigned kinds, dwfind_fn *fn,
+static bool walk_unit(struct dwunits *s, const struct dwunit_span *u, unsigned kinds, dwfind_fn *fn,
 		      void *ctx)
 {
 	Dwarf_Die top;
 	struct reader r;
 	struct dwheader h;
-	reader_init(&r, s->u.info.p + u->off, u->end - u->off, s->u.big);
+	reader_init(&r, s->info.p + u->off, u->end - u->off, s->big);
 	return !dwunits_read_header(&r, &h) ||
-	       !dwarf_offdie(s->u.src->dbg, u->off + reader_offset(&r), &top) ||
-	       dwfind_unit(s->u.src, &top, kinds, fn, ctx);
+	       !dwarf_offdie(s->src->dbg, u->off + reader_offset(&r), &top) ||
+	       dwfind_unit(s->src, &top, kinds, fn, ctx);
 }
 
 struct refit {
@@ -171,34 +173,30 @@ static bool refit_hit(void *ctx, const struct dwhit *hit)
 	return !dwquery_fits(f->q, hit) || f->fn(f->ctx, hit);
 }
 
-static bool find(struct dwscan *s, const struct dwquery *q, dwfind_fn *fn, void *ctx)
+static bool find(struct scan_walk *w, dwfind_fn *fn, void *ctx)
 {
-	struct scan_walk w = {.r.u = &s->u,
-			      .r.abbrevs.arena = s->u.src->arena,
-			      .q = q,
-			      .kinds = q->kinds,
-			      .wanted = q->parts[q->n_parts - 1]};
-	struct refit f = {q, fn, ctx};
+	struct dwunits *u = w->r.u;
+	struct refit f = {w->q, fn, ctx};
 	bool any = false;
-	dwneedle_mark(&s->u, w.wanted);
-	for (size_t i = 0; i < s->u.units.n; i++) {
-		const struct dwunit_span *u = &s->u.units.v[i];
-		if (!u->is_candidate)
+	dwneedle_begin(u, w->wanted);
+	for (size_t i = 0; i < u->units.n; i++) {
+		dwneedle_mark(u, i);
+		if (!u->units.v[i].is_candidate)
 			continue;
-		scan_unit(&w, u);
-		if (w.r.has_failed) {
-			if (!walk_unit(s, u, q->kinds, refit_hit, &f))
+		scan_unit(w, &u->units.v[i]);
+		if (w->r.has_failed) {
+			if (!walk_unit(u, &u->units.v[i], w->q->kinds, refit_hit, &f))
 				return true;
 			any = true;
 			continue;
 		}
-		for (size_t k = 0; k < w.hits.n; k++)
-			if (!fn(ctx, &w.hits.v[k]))
+		for (size_t k = 0; k < w->hits.n; k++)
+			if (!fn(ctx, &w->hits.v[k]))
 				return true;
-		any |= w.hits.n > 0;
+		any |= w->hits.n > 0;
 	}
 	// Template arguments may be spaced otherwise than they were asked for: that takes a walk.
-	return any || !memchr(w.wanted.p, '<', w.wanted.n);
+	return any || !memchr(w->wanted.p, '<', w->wanted.n);
 }
 
 bool dwscan_find(struct dwscan *s, const struct dwquery *q, dwfind_fn *fn, void *ctx)
@@ -207,7 +205,13 @@ bool dwscan_find(struct dwscan *s, const struct dwquery *q, dwfind_fn *fn, void 
 	if (s->is_busy)
 		return false;
 	s->is_busy = true;
-	bool done = find(s, q, fn, ctx);
+	struct scan_walk w = {.r.u = &s->u,
+			      .r.abbrevs.arena = s->u.src->arena,
+			      .q = q,
+			      .kinds = q->kinds,
+			      .wanted = q->parts[q->n_parts - 1]};
+	bool done = find(&w, fn, ctx);
+	dwdie_fini(&w.r);
 	s->is_busy = false;
 	return done;
 }
@@ -218,7 +222,29 @@ void dwscan_names(struct dwscan *s, unsigned kinds, dwfind_fn *fn, void *ctx)
 	    .r.u = &s->u, .r.abbrevs.arena = s->u.src->arena, .kinds = kinds, .fn = fn, .ctx = ctx};
 	for (size_t i = 0; i < s->u.units.n && !w.has_stopped; i++) {
 		scan_unit(&w, &s->u.units.v[i]);
-		if (w.r.has_failed && !walk_unit(s, &s->u.units.v[i], kinds, fn, ctx))
-			return;
+		if (w.r.has_failed && !walk_unit(&s->u, &s->u.units.v[i], kinds, fn, ctx))
+			break;
 	}
+	dwdie_fini(&w.r);
+}
+
+uint64_t dwscan_size(const struct dwscan *s)
+{
+	return s->u.info.n;
+}
+
+bool dwscan_next_string(const struct dwscan *s, uint64_t *at, struct str *ret)
+{
+	struct str all = s->u.str;
+	const char *nul = *at < all.n ? memchr(all.p + *at, 0, all.n - *at) : NULL;
+	if (!nul)
+		return false;
+	*ret = (struct str){all.p + *at, (size_t)(nul - all.p) - *at};
+	*at += ret->n + 1;
+	return true;
+}
+
+void dwscan_set_alone(struct dwscan *s, size_t alone)
+{
+	s->u.needle.alone = alone;
 }

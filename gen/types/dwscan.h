@@ -31,4 +31,11 @@ bool dwscan_find(struct dwscan *s, const struct dwquery *q, dwfind_fn *fn, void 
  */
 void dwscan_names(struct dwscan *s, unsigned kinds, dwfind_fn *fn, void *ctx);
 
+/** Bytes of .debug_info. */
+uint64_t dwscan_size(const struct dwscan *s);
+/** The string at *@at of .debug_str, which goes on to the next; false at the end. Start at 0. */
+bool dwscan_next_string(const struct dwscan *s, uint64_t *at, struct str *ret);
+/** For tests: a second thread helps after @alone bytes of .debug_info instead of when it is worth it. */
+void dwscan_set_alone(struct dwscan *s, size_t alone);
+
 #endif

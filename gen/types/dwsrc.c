@@ -146,7 +146,12 @@ const char *dwsrc_name(Dwarf_Die *die)
 
 bool dwsrc_is_c(Dwarf_Die *unit)
 {
-	switch (dwarf_srclang(unit)) {
+	return dwsrc_lang_is_c(dwarf_srclang(unit));
+}
+
+bool dwsrc_lang_is_c(int lang)
+{
+	switch (lang) {
 	case DW_LANG_C:
 	case DW_LANG_C89:
 	case DW_LANG_C99:

@@ -89,6 +89,8 @@ bool dwsrc_signature(Dwarf_Die *die, Dwarf_Die *ret);
 struct str dwsrc_key(struct arena *a, const void *place);
 /** The unit with top DIE @unit is C (or assembler): it has no scopes, and no types inside of types. */
 bool dwsrc_is_c(Dwarf_Die *unit);
+/** The same by DW_AT_language. */
+bool dwsrc_lang_is_c(int lang);
 /** DW_AT_name of the unit that holds @die, or "?". */
 struct str dwsrc_unit_name(Dwarf_Die *die);
 /** Where a DIE is, for messages: "path:.debug_info+0x1c4". */

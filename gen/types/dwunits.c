@@ -4,6 +4,14 @@
 #include <gelf.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "image/debugfile.h"
+
+/** Bytes that hold any header: a length of 12, version, type, sizes and an offset of 8. */
+enum { HEADER_SIZE = 24 };
 
 static bool take_section(struct dwunits *s, Elf_Scn *scn, const char *name)
 {
@@ -30,6 +38,22 @@ static bool take_section(struct dwunits *s, Elf_Scn *scn, const char *name)
 		*to = (struct str){data->d_buf, data->d_buf ? data->d_size : 0};
 	}
 	return strcmp(name, "debug_types") != 0 && strcmp(name, "gnu_debugaltlink") != 0;
+}
+
+/**
+ * Where the file has .debug_info, when libdw's bytes of it are those: a compressed one is not, nor what libdw relocated.
+ */
+static void find_in_file(struct dwunits *s)
+{
+	struct img *file;
+	struct img_section at;
+	s->fd = -1;
+	if (!s->src->slim && img_debugfile(s->src->img, &file) &&
+	    img_find_header(file, ".debug_info", &at) && !(at.flags & SHF_COMPRESSED) &&
+	    at.size == s->info.n && at.off <= file->size && at.size <= file->size - at.off) {
+		s->fd = file->fd;
+		s->info_off = at.off;
+	}
 }
 
 static bool take_sections(struct dwunits *s)
@@ -60,15 +84,15 @@ static bool take_sections(struct dwunits *s)
 	return s->info.n && (!has_addr || reader_u16(&r) >= 5);
 }
 
-bool dwunits_read_header(struct reader *r, struct dwheader *h)
+static bool read_header(struct reader *r, struct dwheader *h)
 {
-	uint64_t length = reader_u32(r);
+	h->length = reader_u32(r);
 	h->off_size = 4;
-	if (length == UINT32_MAX) {
+	if (h->length == UINT32_MAX) {
 		h->off_size = 8;
-		length = reader_u64(r);
+		h->length = reader_u64(r);
 	}
-	uint64_t start = reader_offset(r);
+	h->start = reader_offset(r);
 	h->version = reader_u16(r);
 	h->type = DW_UT_compile;
 	// Type units are left to libdw: stand-ins in other units have no name to look for.
@@ -82,23 +106,59 @@ bool dwunits_read_header(struct reader *r, struct dwheader *h)
 		h->abbrev_off = reader_uint(r, h->off_size);
 		h->addr_size = reader_u8(r);
 	}
-	h->length_end = start + length;
-	return !r->err && h->version >= 2 && h->version <= 5 && h->addr_size <= 8 &&
-	       length <= (uint64_t)(r->end - r->start) - start;
+	return !r->err && h->version >= 2 && h->version <= 5 && h->addr_size <= 8;
+}
+
+bool dwunits_read_header(struct reader *r, struct dwheader *h)
+{
+	return read_header(r, h) && h->length <= (uint64_t)(r->end - r->start) - h->start;
+}
+
+const uint8_t *dwunits_bytes(const struct dwunits *s, uint64_t off, size_t n, uint8_t *buf)
+{
+	if (s->fd < 0)
+		return (const uint8_t *)s->info.p + off;
+	return file_read_at(s->fd, buf, n, s->info_off + off) ? buf : NULL;
+}
+
+void dwunits_prepare(struct dwunits *s, uint64_t off)
+{
+#ifdef MADV_POPULATE_WRITE
+	if (s->fd < 0)
+		return;
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), last = 0;
+	for (; s->n_prepared < s->units.n && s->units.v[s->n_prepared].off <= off;
+	     s->n_prepared++) {
+		uintptr_t at = (uintptr_t)s->info.p + s->units.v[s->n_prepared].off;
+		at &= ~(page - 1);
+		// Of a private mapping that is written to, a page comes alone. Where this fails, it only costs memory.
+		if (at != last)
+			madvise((void *)at, page, MADV_POPULATE_WRITE);
+		last = at;
+	}
+#else
+	(void)s, (void)off;
+#endif
 }
 
 static bool list_units(struct dwunits *s)
 {
-	struct reader r;
-	reader_init(&r, s->info.p, s->info.n, s->big);
-	while (!reader_at_end(&r)) {
+	for (uint64_t off = 0; off < s->info.n;) {
+		uint8_t buf[HEADER_SIZE];
+		size_t n = s->info.n - off < HEADER_SIZE ? (size_t)(s->info.n - off) : HEADER_SIZE;
+		const uint8_t *p = dwunits_bytes(s, off, n, buf);
+		struct reader r;
 		struct dwheader h;
-		uint64_t off = reader_offset(&r);
-		if (!dwunits_read_header(&r, &h) || h.length_end <= off ||
-		    h.length_end < reader_offset(&r))
+		if (!p)
 			return false;
-		vec_push(s->src->arena, &s->units, (struct dwunit_span){off, h.length_end, false});
-		reader_skip(&r, h.length_end - reader_offset(&r));
+		reader_init(&r, p, n, s->big);
+		// The length is checked here: the reader has only the header.
+		if (!read_header(&r, &h) || h.length > s->info.n - off - h.start ||
+		    h.start + h.length < reader_offset(&r))
+			return false;
+		uint64_t end = off + h.start + h.length;
+		vec_push(s->src->arena, &s->units, (struct dwunit_span){off, end, false});
+		off = end;
 	}
 	return s->units.n > 0;
 }
@@ -106,5 +166,8 @@ static bool list_units(struct dwunits *s)
 bool dwunits_open(struct dwsrc *src, struct dwunits *ret)
 {
 	*ret = (struct dwunits){.src = src};
-	return src->files.n == 1 && take_sections(ret) && list_units(ret);
+	if (src->files.n != 1 || !take_sections(ret))
+		return false;
+	find_in_file(ret);
+	return list_units(ret);
 }

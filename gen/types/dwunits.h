@@ -3,11 +3,15 @@
  *
  * What dwscan works on: the sections are those that libdw holds, decompressed, and live as long as the image.
  * Only the plain kind is taken: no type units, split units, alternate file or relocations.
+ *
+ * A .debug_info of 200 MB that is mapped and looked at is 200 MB of memory and 50,000 pages to map. So what passes over
+ * all of it reads it in pieces instead, with dwunits_bytes(), when it stands in the file as it is.
  */
 #ifndef TYPES_DWUNITS_H
 #define TYPES_DWUNITS_H
 
 #include "base/reader.h"
+#include "types/dwneedle.h"
 #include "types/dwsrc.h"
 
 struct dwunit_span {
@@ -19,7 +23,10 @@ struct dwunits {
 	struct dwsrc *src;
 	struct str info, abbrev, str, line_str, str_offsets;
 	bool big;
-	struct str marked;	       /**< the name that is_candidate answers for */
+	int fd;			/**< of the file that `info` is mapped from; -1: it is in memory */
+	uint64_t info_off;	/**< where in that file */
+	struct dwneedle needle; /**< what is_candidate answers for */
+	size_t n_prepared;	/**< dwunits_prepare()'s */
 	VEC(struct dwunit_span) units; /**< in order, without gaps */
 };
 
@@ -27,12 +34,20 @@ struct dwunits {
 struct dwheader {
 	unsigned version, off_size, addr_size, type;
 	uint64_t abbrev_off;
-	uint64_t length_end; /**< one past the unit */
+	uint64_t start, length; /**< where the length is counted from, within the unit; bytes */
 };
 
 /** False when the debug information of @src is of another kind, or damaged. */
 bool dwunits_open(struct dwsrc *src, struct dwunits *ret);
 /** Reads a header; the reader ends at the unit's first DIE. False for units of another kind, and damage. */
 bool dwunits_read_header(struct reader *r, struct dwheader *h);
+
+/** @n bytes of .debug_info at @off: in @buf, which has room for them, or where they are. NULL when the file shrank. */
+const uint8_t *dwunits_bytes(const struct dwunits *s, uint64_t off, size_t n, uint8_t *buf);
+/**
+ * To be called before libdw is asked for a DIE at @off: libdw looks at the header of each unit before it, and for each
+ * the kernel maps 16 pages of the file. Here they get one page each.
+ */
+void dwunits_prepare(struct dwunits *s, uint64_t off);
 
 #endif

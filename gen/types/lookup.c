@@ -11,9 +11,11 @@
 
 /**
  * A common header's struct is defined in every unit. The first definitions are compared member by member, those that
- * follow only if their size or their line in the source differs; in the end the rest is believed.
+ * follow only if their size or their line in the source differs; in the end the rest is believed: the sooner, the
+ * more debug information there is, where thousands of units would have to be read for it. A name of which units have types
+ * of their own is a rare one: 64 that agree are a header's.
  */
-enum { FULLY_COMPARED = 16, MAX_COMPARED = 4096 };
+enum { FULLY_COMPARED = 16, MAX_COMPARED = 4096, MAX_COMPARED_LARGE = 64 };
 
 void lookup_init(struct lookup *lk, struct arena *a, struct diag *d)
 {
@@ -82,7 +84,7 @@ struct definitions {
 	struct ctype *near;  /**< the one in the preferred unit */
 	struct ctype *other; /**< one that differs from the first, or NULL */
 	uint64_t mark;	     /**< of the first: size and line */
-	unsigned n;
+	unsigned n, most;    /**< definitions seen; how many to compare */
 };
 
 static uint64_t mark_of(Dwarf_Die *die)
@@ -99,6 +101,14 @@ static uint64_t mark_of(Dwarf_Die *die)
 	return mark;
 }
 
+/** The preferred unit's definition may come late; without one, nothing can be learnt once it is known that they differ. */
+static bool wants_more(const struct definitions *d)
+{
+	if (d->lk->near == d->src->img && !d->near)
+		return d->n < MAX_COMPARED;
+	return d->n < d->most && !d->other;
+}
+
 static bool add_definition(void *ctx, const struct dwhit *hit)
 {
 	struct definitions *d = ctx;
@@ -109,7 +119,7 @@ static bool add_definition(void *ctx, const struct dwhit *hit)
 	if (d->lk->near && !d->near && is_near(d->lk, d->src, &die))
 		d->near = dwload_type(d->src, &die);
 	if (d->n++ >= FULLY_COMPARED && mark == d->mark)
-		return d->n < MAX_COMPARED;
+		return wants_more(d);
 	struct ctype *t = dwload_type(d->src, &die);
 	if (!d->first) {
 		d->first = t;
@@ -118,8 +128,7 @@ static bool add_definition(void *ctx, const struct dwhit *hit)
 	}
 	if (!d->other && !ctype_is_same(d->first, t))
 		d->other = t;
-	// Nothing more can be learnt once it is known that they differ, unless the preferred unit is yet to come.
-	return d->n < MAX_COMPARED && !(d->other && (d->near || !d->lk->near));
+	return wants_more(d);
 }
 
 /** All definitions of @q in one image. */
@@ -127,6 +136,7 @@ static void find_definitions(struct lookup *lk, struct dwquery *q, const unsigne
 			     struct definitions *d)
 {
 	*d = (struct definitions){.lk = lk, .src = d->src};
+	d->most = dwfind_is_large(d->src) ? MAX_COMPARED_LARGE : MAX_COMPARED;
 	for (unsigned k = 0; k < 2 && !d->first; k++) {
 		q->kinds = rounds[k];
 		if (q->kinds)
