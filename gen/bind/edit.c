@@ -18,7 +18,8 @@ void edit_replace(struct script_range *r, struct str text)
 	t->next = r->last->next;
 	t->kind = TOK_OTHER;
 	t->text = text;
-	t->loc = (struct src_loc){0}; // btgen's text from here on; `use` still tells where it stands
+	t->loc =
+	    (struct src_loc){0}; // btgen's text from here on; `use` still tells where it stands
 	r->last = t;
 }
 
