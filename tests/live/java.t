@@ -82,7 +82,7 @@ for collector in Serial G1; do
 	live_trace -D CLASSES $live_pid java.bt
 	pauses=$(grep -c Pause "$tmp/gc.log") classes=$(wc -l <"$tmp/class.log")
 	live_say work
-	wait_for 30 grep -q done "$tmp/answers"
+	wait_for 30 grep -q 'done' "$tmp/answers"
 	wait_for 10 eval "[ \$(grep -c ends: '$tmp/trace') = 3 ]"
 	cp "$tmp/class.log" "$tmp/class-then.log"
 	live_wait INT

@@ -41,7 +41,7 @@ gcc -O1 -fno-builtin -fno-omit-frame-pointer -rdynamic -o "$tmp/app" "$tmp/app.c
 live_start "$tmp/app"
 ok "it attaches" live_trace $live_pid malloc.bt
 printf x >&8
-wait_for 10 grep -q done "$tmp/answers"
+wait_for 10 grep -q 'done' "$tmp/answers"
 live_wait INT
 is $live_rc 0 "^C is status 0"
 exec 8>&-

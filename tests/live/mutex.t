@@ -52,7 +52,7 @@ gcc -O1 -pthread -fno-omit-frame-pointer -rdynamic -o "$tmp/app" "$tmp/app.c" 2>
 live_start "$tmp/app"
 ok "it attaches" live_trace -D MIN_US=5000 $live_pid mutex.bt
 printf x >&8
-wait_for 10 grep -q done "$tmp/answers"
+wait_for 10 grep -q 'done' "$tmp/answers"
 live_wait INT
 is $live_rc 0 "^C is status 0"
 exec 8>&-

@@ -36,7 +36,7 @@ USE_ZEND_DTRACE=1 live_start "$php" -n "$tmp/app.php"
 wait_for 10 grep -q ready "$tmp/answers"
 ok "it attaches" live_trace -D FLOW $live_pid php.bt
 live_say work
-wait_for 10 grep -q done "$tmp/answers"
+wait_for 10 grep -q 'done' "$tmp/answers"
 wait_for 10 grep -q '< included' "$tmp/trace"
 live_wait INT
 is $live_rc 0 "^C is status 0"

@@ -71,7 +71,7 @@ live_start "$python" -I "$tmp/app.py"
 wait_for 10 grep -q ready "$tmp/answers"
 ok "it attaches" live_trace -D FLOW $live_pid python.bt
 live_say work
-wait_for 10 grep -q done "$tmp/answers"
+wait_for 10 grep -q 'done' "$tmp/answers"
 wait_for 10 grep -q no_such_module "$tmp/trace"
 live_wait INT
 is $live_rc 0 "^C is status 0"
