@@ -1,6 +1,7 @@
 /** btgen run - expand a template and run it under bpftrace; what bpftrace.sh calls. */
-#include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +89,7 @@ static void take_option(struct arena *a, struct options *o, char **argv, int let
 		o->command = optarg;
 		break;
 	case 'o':
-		o->out = optarg;
+		o->out = strcmp(optarg, "-") == 0 ? NULL : optarg;
 		break;
 	case 'n':
 		o->no_run = true;
@@ -109,11 +110,13 @@ static void take_option(struct arena *a, struct options *o, char **argv, int let
 		o->ready_file = optarg;
 		break;
 	case 'G':
-		if (str_to_u64(str_from(optarg), &n) && n < 65536)
+		// Closed at exec: who waits for its end must not wait for bpftrace's.
+		if (str_to_u64(str_from(optarg), &n) && n < 65536 &&
+		    fcntl((int)n, F_SETFD, FD_CLOEXEC) == 0)
 			o->ready_fd = (int)n;
 		else
-			o->status =
-			    cmd_usage_error(argv[0], "--ready-fd: '%s' is no descriptor", optarg);
+			o->status = cmd_usage_error(
+			    argv[0], "--ready-fd: '%s' is no open descriptor", optarg);
 		break;
 	case 'q':
 		o->quiet = true;
@@ -226,9 +229,8 @@ static int expand_and_trace(struct arena *a, struct diag *d, struct options *o,
 		status =
 		    outfile_write(a, d, NULL, strbuf_str(&x.program.text)) ? CMD_OK : CMD_INPUT;
 	else if (good) {
-		if (o->echo)
-			fputs(x.program.text.p, stdout), fflush(stdout);
-		status = trace(a, d, o, bt, &x, &child);
+		if (!o->echo || outfile_write(a, d, NULL, strbuf_str(&x.program.text)))
+			status = trace(a, d, o, bt, &x, &child);
 	}
 	spawn_end(&child);
 	expand_close(&x);
@@ -243,6 +245,7 @@ int cmd_run(int argc, char **argv)
 	diag_init(&d, stderr);
 	struct options o = {.status = -1, .ready_fd = -1};
 	int status;
+	signal(SIGCHLD, SIG_DFL); // who ignores it, and whose children do, is told no exit status
 	if (!parse(&a, argc, argv, &o)) {
 		status = o.status;
 	} else {

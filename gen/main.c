@@ -1,8 +1,10 @@
 /** btgen - the command table. */
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd.h"
 
@@ -63,8 +65,18 @@ bool cmd_parse_pid(const char *text, int *ret)
 	return true;
 }
 
+/** A file opened later must not become stdout because that was closed: there, writing fails as it would have. */
+static void keep_standard_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+			_exit(CMD_INPUT);
+}
+
 int main(int argc, char **argv)
 {
+	keep_standard_descriptors();
 	if (argc < 2) {
 		usage(stderr);
 		return CMD_USAGE;

@@ -31,8 +31,8 @@ static const char *search_path(struct arena *a, const char *name)
 		struct str dir = str_slice(dirs, 0, colon);
 		dirs = str_from_offset(dirs, colon + 1);
 		const char *path = arena_printf(a, STR_FMT "/%s", STR_ARG(dir), name);
-		if (dir.n &&
-		    is_program(path)) // an empty entry means the current folder: not as root
+		// Empty and relative entries mean the current folder: not as root.
+		if (str_has_prefix(dir, STR("/")) && is_program(path))
 			return path;
 	}
 	return NULL;

@@ -6,6 +6,8 @@
 
 #include "run/definitions.h"
 
+enum { LONGEST_MESSAGE = 65536 }; // longer lines are data, or told in pieces
+
 void relay_init(struct relay *r, struct diag *d, const struct linemap *map,
 		const char *program_name)
 {
@@ -93,8 +95,11 @@ void relay_stdout(struct relay *r, struct str bytes)
 			continue;
 		}
 		strbuf_adds(&r->out_line, part);
-		if (!whole)
+		if (!whole) {
+			if (r->out_line.n > LONGEST_MESSAGE)
+				relay_stdout_idle(r);
 			break;
+		}
 		take_out_line(r, strbuf_str(&r->out_line));
 		strbuf_clear(&r->out_line);
 	}
@@ -258,7 +263,7 @@ void relay_stderr(struct relay *r, struct str bytes)
 	while (bytes.n) {
 		size_t nl = str_find(bytes, '\n');
 		strbuf_adds(&r->err_line, str_slice(bytes, 0, nl));
-		if (nl == bytes.n)
+		if (nl == bytes.n && r->err_line.n < LONGEST_MESSAGE)
 			break;
 		bytes = str_from_offset(bytes, nl + 1);
 		take_err_line(r, strbuf_str(&r->err_line));

@@ -16,12 +16,14 @@
 #include <unistd.h>
 
 #include "out/dialect.h"
+#include "run/output.h"
 #include "run/relay.h"
 
 #define READY_POLL_MS 5 // how often bpftrace is looked at until it is attached
 #define STOP_LOOK_MS 60 // how often it is looked at once it was told to end
 #define STOP_LOOKS 4 // that many looks in a row, longer than its last wait, mean it has not heard
-#define LAST_EVENTS_MS 250 // what the target did at its end is read at most 100 ms later
+#define LAST_EVENTS_MS 250  // what the target did at its end is read at most 100 ms later
+#define ENOUGH_INTERRUPTS 2 // by then what nobody reads is given up
 #define NUMBER_LENGTH 24
 
 /** One run. */
@@ -33,11 +35,11 @@ struct runner {
 	pid_t pid;		// bpftrace; 0 once it is reaped
 	int out_pipe, err_pipe; // -1 once they have ended
 	int signals;
-	int target_end;	 // becomes readable when the target ends; -1 afterwards, or without one
-	int out_fd;	 // where data go; -1: the file is not made yet
-	bool out_is_new; // the file did not exist before
-	bool ready;	 // the probes are attached
-	bool out_failed; // the reader of our output has gone, or the disk is full
+	int target_end; // becomes readable when the target ends; -1 afterwards, or without one
+	struct output output;
+	bool ready;    // the probes are attached
+	bool ended;    // bpftrace is a zombie
+	bool given_up; // no more output: its reader has gone, or what an error has said
 	unsigned interrupts;
 	unsigned long stop_at;	 // ms: the target has ended, bpftrace is to follow then; 0: no
 	bool stopping;		 // it was told to end
@@ -46,53 +48,11 @@ struct runner {
 	int status;
 };
 
-/**
- * Opens the output file without changing it, so that a run that fails leaves it as it was. A file
- * that does not exist yet is only tried for: it is made when the probes are attached.
- */
-static bool open_output(struct runner *r)
-{
-	const char *path = r->cfg->out_path;
-	r->out_fd = STDOUT_FILENO;
-	if (!path)
-		return true;
-	r->out_fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (r->out_fd >= 0)
-		return true;
-	if (errno == ENOENT) {
-		const char *slash = strrchr(path, '/');
-		const char *dir = slash == path ? "/"
-				  : slash ? arena_strndup(r->arena, path, (size_t)(slash - path))
-					  : ".";
-		r->out_is_new = true;
-		if (access(dir, F_OK) != 0)
-			return diag_error(r->diag, NULL, "-o: there is no folder %s", dir);
-		if (access(dir, W_OK | X_OK) == 0)
-			return true;
-	}
-	return diag_error(r->diag, NULL, "-o: cannot write %s: %s", path, strerror(errno));
-}
-
 static unsigned long now_ms(void)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (unsigned long)t.tv_sec * 1000 + (unsigned long)t.tv_nsec / 1000000;
-}
-
-/** The file is wanted now: empties or makes it. */
-static bool begin_output(struct runner *r)
-{
-	struct stat st;
-	if (!r->cfg->out_path)
-		return true;
-	if (r->out_is_new && r->out_fd < 0)
-		r->out_fd = open(r->cfg->out_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	else if (fstat(r->out_fd, &st) == 0 && S_ISREG(st.st_mode) && ftruncate(r->out_fd, 0) != 0)
-		return diag_error(r->diag, NULL, "-o: cannot empty %s: %s", r->cfg->out_path,
-				  strerror(errno));
-	return r->out_fd >= 0 || diag_error(r->diag, NULL, "-o: cannot make %s: %s",
-					    r->cfg->out_path, strerror(errno));
 }
 
 static bool write_all(int fd, struct str s)
@@ -101,11 +61,6 @@ static bool write_all(int fd, struct str s)
 		ssize_t n = write(fd, s.p, s.n);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0 && errno == EAGAIN) { // somebody made our stdout non-blocking
-			struct pollfd p = {.fd = fd, .events = POLLOUT};
-			poll(&p, 1, -1);
-			continue;
-		}
 		if (n < 0)
 			return false;
 		s = str_from_offset(s, (size_t)n);
@@ -122,15 +77,67 @@ static void stop_bpftrace(struct runner *r, int sig)
 	r->looked_at = now_ms();
 }
 
+/** Has bpftrace itself ended? What it has started may go on and hold its pipes open. */
+static void look_for_end(struct runner *r)
+{
+	siginfo_t info = {0};
+	int rc = waitid(P_PID, (id_t)r->pid, &info, WEXITED | WNOHANG | WNOWAIT);
+	r->ended |= (rc == 0 && info.si_pid == r->pid) || (rc != 0 && errno == ECHILD);
+}
+
+static void take_signal(struct runner *r)
+{
+	struct signalfd_siginfo info;
+	if (read(r->signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
+		return;
+	if (info.ssi_signo == SIGCHLD) { // of bpftrace, or of a program that we started
+		look_for_end(r);
+		return;
+	}
+	// SIGINT makes bpftrace detach (a tenth of a second for each probe), run END and print its maps.
+	static const int wishes[] = {SIGINT, SIGTERM, SIGKILL};
+	if (r->interrupts == 1)
+		fprintf(
+		    stderr,
+		    "btgen: bpftrace is detaching its probes; once more ends it, maps unprinted\n");
+	stop_bpftrace(r, wishes[r->interrupts < 2 ? r->interrupts : 2]);
+	r->interrupts++;
+}
+
+/** False, with errno, when it cannot be written; EPIPE also when nobody reads and we were told twice to end. */
+static bool write_polled(struct runner *r, struct str data)
+{
+	while (data.n) {
+		struct pollfd fds[] = {
+		    {.fd = r->output.fd, .events = POLLOUT},
+		    {.fd = r->signals, .events = POLLIN},
+		};
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			return false;
+		if (fds[1].revents)
+			take_signal(r);
+		ssize_t n = fds[0].revents ? output_write(&r->output, data) : 0;
+		if (n == 0 && r->interrupts >= ENOUGH_INTERRUPTS) {
+			errno = EPIPE;
+			return false;
+		}
+		if (n < 0)
+			return false;
+		data = str_from_offset(data, (size_t)n);
+	}
+	return true;
+}
+
 static void write_output(struct runner *r, struct str data)
 {
-	if (data.n && !r->out_failed && !write_all(r->out_fd, data)) {
-		r->out_failed = true;
+	if (data.n && !r->given_up && !write_polled(r, data)) {
+		r->given_up = true;
 		if (errno != EPIPE)
 			diag_error(r->diag, NULL, "cannot write %s: %s",
 				   r->cfg->out_path ? r->cfg->out_path : "the output",
 				   strerror(errno));
-		stop_bpftrace(r, SIGINT);
+		if (!r->stopping)
+			stop_bpftrace(r, SIGINT);
 	}
 }
 
@@ -211,14 +218,18 @@ static void become_bpftrace(struct runner *r, char **argv, int out, int err, pid
 {
 	// A process group of its own: ^C reaches bpftrace once, through us, and not twice.
 	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGINT);
+	// Nobody would read its maps, and 0.17 may lose any other signal and trace for ever.
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(RUN_NOT_RUNNABLE);
 	sigset_t none;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL);
-	int null = open("/dev/null", O_RDONLY);
+	// What we were told to ignore (a shell's background process: SIGINT) bpftrace must hear from us.
+	static const int heard[] = {SIGPIPE, SIGINT, SIGTERM, SIGQUIT};
+	for (size_t i = 0; i < sizeof(heard) / sizeof(heard[0]); i++)
+		signal(heard[i], SIG_DFL);
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	dup2(null, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
 	dup2(err, STDERR_FILENO);
@@ -309,32 +320,23 @@ static void tell_ready(struct runner *r)
 static void become_ready(struct runner *r)
 {
 	r->ready = true;
-	if (!begin_output(r)) {
-		r->out_failed = true;
+	if (!output_begin(r->diag, &r->output)) {
+		r->given_up = true;
 		stop_bpftrace(r, SIGINT);
 		return;
 	}
 	if (r->cfg->proc && !proc_is_same(r->cfg->proc))
 		return; // it ended meanwhile; said at the end
+	if (r->cfg->proc && !proc_runs_same_file(r->cfg->proc)) {
+		diag_error(
+		    r->diag, NULL,
+		    "process %d has started another program while it was looked at: try again",
+		    r->cfg->proc->pid);
+		r->given_up = true;
+		stop_bpftrace(r, SIGINT);
+		return;
+	}
 	tell_ready(r);
-}
-
-static void take_signal(struct runner *r)
-{
-	struct signalfd_siginfo info;
-	if (read(r->signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
-		return;
-	if (info.ssi_signo ==
-	    SIGCHLD) // reaping is done when the pipes end; a held child may end, too
-		return;
-	// SIGINT makes bpftrace detach (a tenth of a second for each probe), run END and print its maps.
-	static const int wishes[] = {SIGINT, SIGTERM, SIGKILL};
-	if (r->interrupts == 1)
-		fprintf(
-		    stderr,
-		    "btgen: bpftrace is detaching its probes; once more ends it, maps unprinted\n");
-	stop_bpftrace(r, wishes[r->interrupts < 2 ? r->interrupts : 2]);
-	r->interrupts++;
 }
 
 /**
@@ -356,6 +358,8 @@ static void stop_again_if_lost(struct runner *r, bool had_output)
 /** How long to wait for something to happen, in ms. */
 static int wait_time(const struct runner *r)
 {
+	if (r->ended)
+		return 0;
 	if (!r->ready || r->relay.out_line.n)
 		return READY_POLL_MS;
 	return r->stopping || r->stop_at ? STOP_LOOK_MS : -1;
@@ -377,7 +381,7 @@ static bool take_bytes(int *fd, struct relay *relay, void (*take)(struct relay *
 	return false;
 }
 
-/** Until bpftrace has closed both of its streams. */
+/** Until bpftrace has closed both of its streams, or has ended and nothing more comes. */
 static void relay_until_end(struct runner *r)
 {
 	while (r->out_pipe >= 0 || r->err_pipe >= 0) {
@@ -389,7 +393,7 @@ static void relay_until_end(struct runner *r)
 		};
 		int n = poll(fds, 4, wait_time(r));
 		bool had_output = n > 0 && (fds[0].revents || fds[1].revents);
-		if (n < 0 && errno != EINTR)
+		if ((n < 0 && errno != EINTR) || (n == 0 && r->ended))
 			break;
 		if (n <= 0) {
 			relay_stdout_idle(&r->relay);
@@ -425,6 +429,11 @@ static void relay_until_end(struct runner *r)
 static void reap(struct runner *r)
 {
 	int status = 0;
+	for (look_for_end(r); !r->ended;
+	     take_signal(r)) { // one that has closed its streams may go on
+		struct pollfd fd = {.fd = r->signals, .events = POLLIN};
+		poll(&fd, 1, -1);
+	}
 	while (waitpid(r->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	r->pid = 0;
@@ -440,8 +449,8 @@ static void finish(struct runner *r)
 	const struct run_config *cfg = r->cfg;
 	if (!r->ready && r->status == 0) { // it was over before we saw it wait: a BEGIN that exits
 		r->ready = true;
-		if (!begin_output(r))
-			r->out_failed = true;
+		if (!output_begin(r->diag, &r->output))
+			r->given_up = true;
 	}
 	if (r->ready)
 		flush_output(r, true);
@@ -451,16 +460,15 @@ static void finish(struct runner *r)
 	if (cfg->proc && !proc_is_same(cfg->proc) && r->status == 0 && !cfg->quiet)
 		fprintf(stderr, "btgen: process %d (" STR_FMT ") has exited\n", cfg->proc->pid,
 			STR_ARG(str_printable(r->arena, cfg->proc->comm)));
-	if (r->out_failed && r->status == 0)
+	if (r->given_up && r->status == 0)
 		r->status = r->diag->n_errors ? 1 : 0;
 }
 
 int run_program(struct arena *a, struct diag *d, const struct run_config *cfg)
 {
 	struct runner r = {.arena = a, .diag = d, .cfg = cfg, .out_pipe = -1, .err_pipe = -1};
-	r.out_fd = -1;
 	r.target_end = cfg->proc ? cfg->proc->pidfd : -1;
-	if (!open_output(&r))
+	if (!output_open(a, d, cfg->out_path, &r.output))
 		return 1;
 	if (cfg->proc && !proc_is_same(cfg->proc)) {
 		diag_error(d, NULL, "process %d has ended", cfg->proc->pid);
@@ -471,7 +479,9 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
+	struct sigaction hup;
+	if (sigaction(SIGHUP, NULL, &hup) == 0 && hup.sa_handler != SIG_IGN) // nohup: goes on
+		sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGQUIT);
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, &old);
@@ -487,7 +497,6 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg)
 	}
 	close(r.signals);
 	sigprocmask(SIG_SETMASK, &old, NULL);
-	if (r.out_fd > STDERR_FILENO)
-		close(r.out_fd);
+	output_close(&r.output);
 	return r.status;
 }

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>
@@ -122,6 +123,8 @@ static void become(char **argv, int report)
 	sigset_t none;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	// It would stay stopped for ever if we were killed before it is released.
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (ptrace(PTRACE_TRACEME, 0, 0, 0) == 0)
 		execvp(argv[0], argv);
 	int err = errno;

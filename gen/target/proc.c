@@ -297,3 +297,11 @@ bool proc_is_same(const struct proc *p)
 	}
 	return read_stat(p, &st) && st.start_time == p->start_time && !has_ended(st.state);
 }
+
+bool proc_runs_same_file(const struct proc *p)
+{
+	const struct proc_file *exe = &p->files.v[0];
+	struct stat st;
+	return !exe->have_id || stat(proc_path(p, "exe"), &st) != 0 ||
+	       (st.st_dev == exe->dev && st.st_ino == exe->ino);
+}

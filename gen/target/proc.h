@@ -60,5 +60,7 @@ bool proc_open(struct arena *a, struct diag *d, const char *procfs, int pid, str
 void proc_close(struct proc *p);
 /** False when the process has ended (a zombie has) or its PID belongs to another one. No message. */
 bool proc_is_same(const struct proc *p);
+/** False when the process has called exec() since: its probes are no longer those that were looked up. */
+bool proc_runs_same_file(const struct proc *p);
 
 #endif

@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# btgen run beside a bpftrace, a reader or a parent that misbehaves: it ends, says why, and leaves nothing behind.
+. "$(dirname "$0")/../lib.sh"
+[ "$(id -u)" = 0 ] || skip_all "btgen run needs root"
+
+# A bpftrace that attaches at once and then does what $FAKE says.
+cat >"$tmp/bpftrace" <<'E2'
+#!/bin/bash
+[ "$1" = --version ] && { echo "bpftrace v0.24.0"; exit 0; }
+echo $$ >"$FAKE_PID"
+echo "Attached 1 probe" >&2
+eval "$FAKE"
+E2
+chmod +x "$tmp/bpftrace"
+export BTGEN_BPFTRACE=$tmp/bpftrace FAKE_PID=$tmp/pid FAKE
+
+run() { timeout -k 2 20 "$btgen" run "$@" -e 'BEGIN { }'; }
+gone() { ! kill -0 "$1" 2>/dev/null; }
+# start: btgen run in the background; returns when bpftrace runs; its PID is in $run, bpftrace's in $bt
+start() {
+	rm -f "$tmp/pid" "$tmp/ready"
+	"$btgen" run --ready-file "$tmp/ready" -e 'BEGIN { }' 2>"$tmp/err" &
+	run=$!
+	own $run
+	wait_for 10 test -s "$tmp/ready"
+	bt=$(cat "$tmp/pid")
+}
+
+FAKE='exit 3' run 2>/dev/null
+is $? 3 "bpftrace's exit status is ours"
+FAKE='exit 3' perl -e '$SIG{CHLD} = "IGNORE"; exec @ARGV' "$btgen" run -e 'BEGIN { }' 2>/dev/null
+is $? 3 "also when our parent ignores SIGCHLD"
+out=$(FAKE='kill -SEGV $$' run 2>&1)
+is $? 139 "a bpftrace that dies by a signal: 128 and its number"
+like "$out" "ended by signal 11" "and the message says so"
+
+SECONDS=0
+FAKE='sleep 15 & echo data; exit 0' run >"$tmp/out" 2>/dev/null
+is "$? $(cat "$tmp/out")" "0 data" "bpftrace has ended, something it started holds its output open: its data and status"
+ok "and nobody waits for that" test $SECONDS -lt 10
+
+inherited=$(find /proc/self/fd -lname /dev/null ! -name '[0-2]' | wc -l)
+FAKE='find /proc/$$/fd -printf "%l\n"' run >"$tmp/out" 2>/dev/null
+is "$(($(grep -c '/dev/null' "$tmp/out") - inherited)) $(grep -c memfd "$tmp/out") $(grep -c anon_inode "$tmp/out")" "1 1 0" \
+	"bpftrace is given its stdin, the program and none of our own descriptors"
+
+exec 7> >(cat >"$tmp/readyfd"; echo end >>"$tmp/readyfd")
+FAKE='exec 7>&-; sleep 5' "$btgen" run --ready-fd 7 -e 'BEGIN { }' 2>/dev/null &
+run=$!
+own $run
+exec 7>&-
+ok "--ready-fd ends once the line is written" wait_for 3 grep -qs end "$tmp/readyfd"
+is "$(head -n 1 "$tmp/readyfd")" ready "and the line was written"
+kill $run
+wait $run 2>/dev/null
+run --ready-fd 77 2>/dev/null
+is $? 2 "--ready-fd with a descriptor that is not open is wrong usage"
+
+# Output that cannot be written.
+out=$(FAKE='trap "exit 0" INT; echo data; while :; do sleep 0.05; done' run -o /dev/full 2>&1)
+is $? 1 "-o /dev/full: status 1"
+like "$out" "cannot write /dev/full: No space left" "and the message says so"
+out=$(FAKE='trap "exit 0" INT; echo data; while :; do sleep 0.05; done' run 2>&1 >/dev/full)
+is $? 1 "stdout is full: status 1"
+out=$(FAKE='trap "exit 0" INT; echo data; while :; do sleep 0.05; done' run 2>&1 >&-)
+is $? 1 "stdout is closed: status 1"
+out=$(run -n 2>&1 >/dev/full)
+is $? 1 "a program that cannot be printed: status 1"
+FAKE='trap "exit 0" INT; while echo data; do sleep 0.01; done' run 2>/dev/null | head -n 1 >/dev/null
+is "${PIPESTATUS[0]}" 0 "a reader that has read enough: status 0"
+
+# A reader that does not read.
+mkfifo "$tmp/fifo"
+exec 9<>"$tmp/fifo"
+FAKE='while :; do printf "%01000d\n" 1; done' start >&9
+sleep 0.5
+kill -INT $run
+sleep 0.3
+kill -INT $run
+ok "a reader that does not read: the second signal ends it" wait_for 10 gone $run
+ok "and bpftrace" wait_for 5 gone "$bt"
+exec 9>&-
+
+FAKE='trap "" INT TERM; while :; do sleep 0.05; done' start >/dev/null
+for _ in 1 2 3; do kill -INT $run; sleep 0.2; done
+ok "a bpftrace that ignores signals: the third one ends it" wait_for 10 gone $run
+ok "and bpftrace" wait_for 5 gone "$bt"
+FAKE='exec >&- 2>&-; trap "" INT TERM; while :; do sleep 0.05; done' start >/dev/null
+for _ in 1 2 3; do kill -INT $run; sleep 0.2; done
+ok "one that has closed its streams, too" wait_for 10 gone $run
+FAKE='while :; do sleep 0.05; done' start >/dev/null
+kill -KILL $run
+wait $run 2>/dev/null
+ok "btgen is killed: so is bpftrace" wait_for 5 gone "$bt"
+(trap '' HUP; exec 2>/dev/null; FAKE='trap "exit 0" INT; while :; do sleep 0.05; done' start >/dev/null; echo $run >"$tmp/run"; wait $run) &
+wait_for 10 test -s "$tmp/run"
+run=$(cat "$tmp/run")
+kill -HUP "$run"
+sleep 0.3
+not_ok "nohup: goes on after SIGHUP" gone "$run"
+kill -INT "$run"
+ok "and ends with SIGINT, which a background process ignores" wait_for 5 gone "$run"
+
+# A target that becomes another program between look-up and attach.
+mkfifo "$tmp/go"
+bash -c 'read -r _ <"$0"; exec sleep 60' "$tmp/go" &
+target=$!
+own $target
+wait_for 5 grep -q bash "/proc/$target/comm"
+# shellcheck disable=SC2016
+sed -i 's/^echo "Attached/[ -z "${BEFORE-}" ] || eval "$BEFORE"\n&/' "$tmp/bpftrace"
+out=$(BEFORE="echo >$tmp/go; sleep 0.3" FAKE='trap "exit 0" INT; while :; do sleep 0.05; done' run -p $target 2>&1)
+is $? 1 "the target called exec() before its probes were attached: status 1"
+like "$out" "process $target has started another program" "and the message says so"
+
+# Endless lines: bounded memory.
+FAKE='head -c 50000000 /dev/zero | tr "\\0" x; head -c 50000000 /dev/zero | tr "\\0" x >&2'
+(ulimit -v 60000; run >"$tmp/out" 2>"$tmp/err")
+is "$? $(stat -c %s "$tmp/out")" "0 50000000" "50 MB without a newline go through with little memory"
+FAKE='echo x' run -o - >"$tmp/out" 2>/dev/null
+is "$(cat "$tmp/out")" x "-o - is stdout"
+(cd "$tmp" && unset BTGEN_BPFTRACE && FAKE='echo x' PATH=.:/nowhere "$btgen" run -e 'BEGIN { }' >/dev/null 2>&1)
+is $? 127 "bpftrace is not taken from the current folder"
+done_testing
