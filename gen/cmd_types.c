@@ -2,6 +2,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/outfile.h"
 #include "cmd.h"
@@ -135,7 +136,8 @@ struct list {
 	struct types_cmd *cmd;
 	char **patterns;
 	int n;
-	struct map names; /**< "struct foo", in the order of the file */
+	struct map names;  /**< "struct foo", in the order of the file */
+	struct strbuf buf; /**< the name at hand: most come many times */
 };
 
 static bool add_name(void *ctx, const struct dwhit *hit)
@@ -145,14 +147,16 @@ static bool add_name(void *ctx, const struct dwhit *hit)
 	struct arena *a = &l->cmd->source.arena;
 	if (hit->is_decl)
 		return true;
-	struct str name = dwhit_name(a, hit);
+	const char *word = words[__builtin_ctz(hit->kind)];
+	strbuf_clear(&l->buf);
+	strbuf_addz(&l->buf, word);
+	dwhit_add_name(&l->buf, hit);
+	struct str full = strbuf_str(&l->buf), name = str_from_offset(full, strlen(word));
 	bool fits = l->n == 0;
 	for (int i = 0; i < l->n && !fits; i++)
 		fits = str_glob(str_from(l->patterns[i]), name);
-	if (!fits)
-		return true;
-	const char *word = words[__builtin_ctz(hit->kind)];
-	map_add(a, &l->names, str_from(arena_printf(a, "%s" STR_FMT, word, STR_ARG(name))));
+	if (fits && !map_get(&l->names, full))
+		map_put(a, &l->names, str_copy(a, full), l);
 	return true;
 }
 
@@ -161,6 +165,7 @@ static int list_names(struct types_cmd *cmd, char **patterns, int n)
 	struct cmd_source *s = &cmd->source;
 	struct list l = {.cmd = cmd, .patterns = patterns, .n = n};
 	bool any = false;
+	strbuf_init(&l.buf);
 	for (size_t i = 0; i < s->lookup.images.n; i++) {
 		struct dwsrc *src;
 		if (!dwsrc_open(s->lookup.images.v[i],
@@ -169,6 +174,7 @@ static int list_names(struct types_cmd *cmd, char **patterns, int n)
 		any = true;
 		dwfind_names(src, DWFIND_TYPES, add_name, &l);
 	}
+	strbuf_fini(&l.buf);
 	struct strbuf b;
 	strbuf_init(&b);
 	for (struct map_entry *e = NULL; (e = map_next(&l.names, e));) {

@@ -25,6 +25,12 @@ static uint64_t get_uint(struct dwreader *r, unsigned size)
 		return 0;
 	}
 	uint64_t v = 0;
+	if (size == 4) {
+		uint32_t word;
+		memcpy(&word, r->p, 4);
+		r->p += 4;
+		return r->u->swapped ? __builtin_bswap32(word) : word;
+	}
 	for (unsigned i = 0; i < size; i++)
 		v |= (uint64_t)r->p[i] << 8 * (r->u->big ? size - 1 - i : i);
 	r->p += size;
@@ -68,7 +74,7 @@ static void read_name(struct dwreader *r, unsigned form, struct dwdie *d)
 	}
 }
 
-static void run_step(struct dwreader *r, const struct dwstep *step, struct dwdie *d)
+static inline void run_step(struct dwreader *r, const struct dwstep *step, struct dwdie *d)
 {
 	switch (step->op) {
 	case DWOP_SKIP:
@@ -124,7 +130,10 @@ static void run_step(struct dwreader *r, const struct dwstep *step, struct dwdie
 bool dwdie_next(struct dwreader *r, struct dwdie *d)
 {
 	d->off = r->unit_off + (uint64_t)(r->p - r->unit);
-	uint64_t code = r->p < r->end ? get_uleb(r) : 0;
+	// Most codes are one byte.
+	uint64_t code = 0;
+	if (r->p < r->end)
+		code = *r->p < 0x80 ? *r->p++ : get_uleb(r);
 	if (!code || r->has_failed)
 		return false;
 	const struct dwabbrevs *t = &r->abbrevs;
@@ -174,13 +183,30 @@ static struct str string_at(struct str section, uint64_t off)
 	return (struct str){section.p + off, nul ? (size_t)(nul - section.p - off) : 0};
 }
 
+/** A name in the unit itself. Those are short and few, and libdw's mapping of them is left alone: it would be all mapped. */
+static struct str inline_name(struct dwreader *r, uint64_t off)
+{
+	struct str unit = {(const char *)r->unit, (size_t)(r->end - r->unit)};
+	struct str s = string_at(unit, off - r->unit_off);
+	if (r->u->fd < 0 || !s.n)
+		return s;
+	struct arena *a = r->u->src->arena;
+	struct str *kept = map_get(&r->u->inline_names, s);
+	if (!kept) {
+		kept = arena_new(a, struct str);
+		*kept = str_copy(a, s);
+		map_put(a, &r->u->inline_names, *kept, kept);
+	}
+	return *kept;
+}
+
 struct str dwdie_name(struct dwreader *r, const struct dwdie *d)
 {
 	switch (d->name_form) {
 	case 0:
 		return (struct str){0};
 	case DW_FORM_string:
-		return string_at(r->u->info, d->name_at);
+		return inline_name(r, d->name_at);
 	case DW_FORM_strp:
 		return string_at(r->u->str, d->name_at);
 	case DW_FORM_line_strp:

@@ -246,7 +246,7 @@ static bool take_name(void *ctx, const struct dwhit *hit)
 	return hit->is_decl;
 }
 
-enum { MAX_TRIED = 3 };
+enum { MAX_TRIED = 3, TRIED_BYTES = 16 << 20 };
 
 /** Strings that are near to the name, the nearest first. */
 struct tried {
@@ -264,7 +264,8 @@ static void try_string(struct near *n, struct str s, struct tried *t)
 }
 
 /**
- * Without a walk: the nearest strings that the file has, tried one after the other as names. Linkers keep a string that
+ * Without a walk: the nearest strings that the file has, tried one after the other as names of types, in a part
+ * of the units: a guess need not be the best. Linkers keep a string that
  * another one ends in only there, so what follows a _ is a string, too.
  */
 static struct str nearest_string(struct near *n, const struct dwquery *q)
@@ -281,7 +282,7 @@ static struct str nearest_string(struct near *n, const struct dwquery *q)
 	for (unsigned i = 0; i < t.n && !n->best.n; i++) {
 		struct dwquery one;
 		if (dwquery_parse(t.v[i], q->kinds, &one))
-			dwscan_find(scan, &one, take_name, n);
+			dwscan_try(scan, &one, TRIED_BYTES, take_name, n);
 	}
 	return n->best;
 }

@@ -116,16 +116,21 @@ bool dwquery_is_scope(int tag)
 	       tag == DW_TAG_class_type || tag == DW_TAG_union_type || tag == DW_TAG_module;
 }
 
+void dwhit_add_name(struct strbuf *b, const struct dwhit *hit)
+{
+	for (unsigned i = 0; i < hit->n_scopes; i++)
+		if (hit->scopes[i].n) {
+			strbuf_adds(b, hit->scopes[i]);
+			strbuf_addz(b, "::");
+		}
+	strbuf_adds(b, hit->name);
+}
+
 struct str dwhit_name(struct arena *a, const struct dwhit *hit)
 {
 	struct strbuf b;
 	strbuf_init(&b);
-	for (unsigned i = 0; i < hit->n_scopes; i++)
-		if (hit->scopes[i].n) {
-			strbuf_adds(&b, hit->scopes[i]);
-			strbuf_addz(&b, "::");
-		}
-	strbuf_adds(&b, hit->name);
+	dwhit_add_name(&b, hit);
 	struct str s = str_copy(a, strbuf_str(&b));
 	strbuf_fini(&b);
 	return s;

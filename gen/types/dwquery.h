@@ -50,6 +50,7 @@ bool dwquery_is_scope(int tag);
 
 /** "ns::Outer::name" of a hit. */
 struct str dwhit_name(struct arena *a, const struct dwhit *hit);
+void dwhit_add_name(struct strbuf *b, const struct dwhit *hit);
 /** Names of the scopes around @die, or around the declaration that it completes, found by walking the unit. */
 unsigned dwquery_outer_scopes(Dwarf_Die *die, struct str ret[DWSRC_MAX_DEPTH]);
 /** "ns::Outer::name" of any DIE, found likewise. */

@@ -173,13 +173,13 @@ static bool refit_hit(void *ctx, const struct dwhit *hit)
 	return !dwquery_fits(f->q, hit) || f->fn(f->ctx, hit);
 }
 
-static bool find(struct scan_walk *w, dwfind_fn *fn, void *ctx)
+static bool find(struct scan_walk *w, uint64_t most, dwfind_fn *fn, void *ctx)
 {
 	struct dwunits *u = w->r.u;
 	struct refit f = {w->q, fn, ctx};
 	bool any = false;
 	dwneedle_begin(u, w->wanted);
-	for (size_t i = 0; i < u->units.n; i++) {
+	for (size_t i = 0; i < u->units.n && u->units.v[i].off < most; i++) {
 		dwneedle_mark(u, i);
 		if (!u->units.v[i].is_candidate)
 			continue;
@@ -199,7 +199,8 @@ static bool find(struct scan_walk *w, dwfind_fn *fn, void *ctx)
 	return any || !memchr(w->wanted.p, '<', w->wanted.n);
 }
 
-bool dwscan_find(struct dwscan *s, const struct dwquery *q, dwfind_fn *fn, void *ctx)
+static bool find_in(struct dwscan *s, const struct dwquery *q, uint64_t most, dwfind_fn *fn,
+		    void *ctx)
 {
 	// @fn may ask for another name: that is for libdw then.
 	if (s->is_busy)
@@ -210,10 +211,20 @@ bool dwscan_find(struct dwscan *s, const struct dwquery *q, dwfind_fn *fn, void 
 			      .q = q,
 			      .kinds = q->kinds,
 			      .wanted = q->parts[q->n_parts - 1]};
-	bool done = find(&w, fn, ctx);
+	bool done = find(&w, most, fn, ctx);
 	dwdie_fini(&w.r);
 	s->is_busy = false;
 	return done;
+}
+
+bool dwscan_find(struct dwscan *s, const struct dwquery *q, dwfind_fn *fn, void *ctx)
+{
+	return find_in(s, q, UINT64_MAX, fn, ctx);
+}
+
+void dwscan_try(struct dwscan *s, const struct dwquery *q, uint64_t most, dwfind_fn *fn, void *ctx)
+{
+	find_in(s, q, most, fn, ctx);
 }
 
 void dwscan_names(struct dwscan *s, unsigned kinds, dwfind_fn *fn, void *ctx)

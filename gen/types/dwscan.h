@@ -31,6 +31,8 @@ bool dwscan_find(struct dwscan *s, const struct dwquery *q, dwfind_fn *fn, void 
  */
 void dwscan_names(struct dwscan *s, unsigned kinds, dwfind_fn *fn, void *ctx);
 
+/** The same in the first @most bytes of .debug_info only, whose units are in no particular order. */
+void dwscan_try(struct dwscan *s, const struct dwquery *q, uint64_t most, dwfind_fn *fn, void *ctx);
 /** Bytes of .debug_info. */
 uint64_t dwscan_size(const struct dwscan *s);
 /** The string at *@at of .debug_str, which goes on to the next; false at the end. Start at 0. */

@@ -65,6 +65,7 @@ static bool take_sections(struct dwunits *s)
 	    elf_getshdrstrndx(elf, &names) != 0)
 		return false;
 	s->big = ehdr.e_ident[EI_DATA] == ELFDATA2MSB;
+	s->swapped = s->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	bool has_addr = false;
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
 		GElf_Shdr shdr;

@@ -23,10 +23,12 @@ struct dwunits {
 	struct dwsrc *src;
 	struct str info, abbrev, str, line_str, str_offsets;
 	bool big;
-	int fd;			/**< of the file that `info` is mapped from; -1: it is in memory */
-	uint64_t info_off;	/**< where in that file */
-	struct dwneedle needle; /**< what is_candidate answers for */
-	size_t n_prepared;	/**< dwunits_prepare()'s */
+	bool swapped;		 /**< the other byte order than this machine's */
+	int fd;			 /**< of the file that `info` is mapped from; -1: it is in memory */
+	uint64_t info_off;	 /**< where in that file */
+	struct map inline_names; /**< dwdie's: names in .debug_info -> struct str */
+	struct dwneedle needle;	 /**< what is_candidate answers for */
+	size_t n_prepared;	 /**< dwunits_prepare()'s */
 	VEC(struct dwunit_span) units; /**< in order, without gaps */
 };
 
