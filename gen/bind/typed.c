@@ -13,6 +13,7 @@ struct typer {
 	struct map own;	      // tags that the template defines: bpftrace's own business
 	struct map maps;      // map -> struct ctype of what was assigned to it
 	struct map variables; // the same for the variables of the clause
+	struct map done;      // tokens (their addresses) that need no second look
 	bool rewriting;	      // the first pass only learns the types of maps
 	bool good;
 	unsigned depth;
@@ -22,6 +23,7 @@ struct typer {
 struct chain {
 	struct token *first, *last;
 	struct ctype *type; // NULL: not known
+	bool is_value;	    // a member of a struct that bpftrace holds as a value
 	bool is_place;	    // something in memory: the rest holds
 	struct str base;    // text of a pointer to the aggregate that the last steps are in
 	struct str offset;  // text that is added to it: "24" or "24 + (uint64)($i) * 8"
@@ -30,6 +32,8 @@ struct chain {
 };
 
 static bool parse_unary(struct typer *ty, struct token *t, struct chain *ret);
+static void settle(struct typer *ty, struct token *open, const struct token *end);
+static void settle_chain(struct typer *ty, struct chain *c);
 
 static struct ctype *pointee(struct ctype *t)
 {
@@ -100,6 +104,7 @@ static bool parse_operand(struct typer *ty, struct token *t, struct chain *ret)
 		struct token *end = closing(t->next, "[", "]");
 		if (!end)
 			return false;
+		settle(ty, t->next, end);
 		ret->last = end;
 	} else if (t->kind == TOK_IDENT && !known && tok_is(t->next, "(")) {
 		struct token *end = closing(t->next, "(", ")");
@@ -117,7 +122,7 @@ static bool step_member(struct typer *ty, struct chain *c, struct token *op, boo
 	struct arena *a = ty->b->arena;
 	struct token *name = op->next;
 	struct ctype *in = arrow ? pointee(c->type) : ctype_strip(c->type);
-	if (name->kind != TOK_IDENT || !in || !ctype_is_aggregate(in) || (!arrow && !c->is_place))
+	if (name->kind != TOK_IDENT || !in || !ctype_is_aggregate(in))
 		return false;
 	struct ctype_place place;
 	struct str bad;
@@ -138,53 +143,15 @@ static bool step_member(struct typer *ty, struct chain *c, struct token *op, boo
 		// What lies before is a pointer's value, to be read as a whole; from here on it is an offset.
 		c->base = c->by_address ? c->base : chain_text(ty, c);
 		c->offset = str_from(arena_printf(a, "%" PRIu64, place.off));
-		c->by_address = false;
-	} else {
+	} else if (c->is_place) {
 		c->offset =
 		    str_from(arena_printf(a, STR_FMT " + %" PRIu64, STR_ARG(c->offset), place.off));
 	}
 	c->type = place.type;
 	c->bit_size = place.bit_size;
-	c->is_place = true;
+	c->is_place |= arrow;
+	c->is_value = !c->is_place;
 	c->last = name;
-	return true;
-}
-
-static bool is_constant(const struct token *open, const struct token *close)
-{
-	return open->next->kind == TOK_NUMBER && open->next->next == close;
-}
-
-/** `[index]` of an array in memory. bpftrace itself takes constants of one-dimensional arrays only. */
-static bool step_index(struct typer *ty, struct chain *c, struct token *open)
-{
-	struct arena *a = ty->b->arena;
-	struct ctype *array = ctype_strip(c->type);
-	struct token *close = closing(open, "[", "]");
-	uint64_t size, n;
-	if (!close || !array || array->kind != CTYPE_ARRAY || !c->is_place || open->next == close ||
-	    !ctype_size(array->of, &size))
-		return false;
-	struct ctype *element = ctype_strip(array->of);
-	bool constant = is_constant(open, close) && str_to_u64(open->next->text, &n);
-	if (constant && array->has_count && n >= array->count) {
-		struct diag_place at = tok_place(open->next);
-		diag_error(ty->b->diag, &at, "the array has %" PRIu64 " elements", array->count);
-		ty->good = false;
-		return false;
-	}
-	bool simple = constant && array->has_count && element && element->kind != CTYPE_ARRAY &&
-		      !(element->kind == CTYPE_INT && element->size == 1);
-	const struct token *last = open->next;
-	while (last->next != close)
-		last = last->next;
-	struct str index = edit_text(a, open->next, last);
-	c->offset = str_from(arena_printf(a, STR_FMT " + (uint64)(" STR_FMT ") * %" PRIu64,
-					  STR_ARG(c->offset), STR_ARG(index), size));
-	c->by_address |= !simple;
-	c->type = array->of;
-	c->bit_size = 0;
-	c->last = close;
 	return true;
 }
 
@@ -200,6 +167,73 @@ static void settle_pointer(struct typer *ty, struct chain *c)
 	if (c->by_address && pointee(c->type))
 		c->base = str_from(arena_printf(ty->b->arena, "*(uint64 *)(" STR_FMT ")",
 						STR_ARG(address(ty, c))));
+}
+
+static struct str text_between(struct arena *a, struct token *open, const struct token *close)
+{
+	const struct token *last = open->next;
+	while (last->next != close)
+		last = last->next;
+	return edit_text(a, open->next, last);
+}
+
+static bool is_constant(const struct token *open, const struct token *close)
+{
+	return open->next->kind == TOK_NUMBER && open->next->next == close;
+}
+
+/** `[index]` of a pointer to numbers or pointers, where bpftrace takes constants only. */
+static bool step_element(struct typer *ty, struct chain *c, struct token *open, struct token *close)
+{
+	struct ctype *element = pointee(c->type);
+	uint64_t size;
+	if (!element || open->next == close || is_constant(open, close) || !c->is_place ||
+	    ctype_is_aggregate(element) || element->kind == CTYPE_ARRAY ||
+	    !ctype_size(element, &size))
+		return false;
+	settle_pointer(ty, c);
+	c->base = c->by_address ? c->base : chain_text(ty, c);
+	c->offset = str_from(arena_printf(ty->b->arena, "(uint64)(" STR_FMT ") * %" PRIu64,
+					  STR_ARG(text_between(ty->b->arena, open, close)), size));
+	c->by_address = true;
+	c->type = element;
+	c->bit_size = 0;
+	c->last = close;
+	return true;
+}
+
+/** `[index]` of an array in memory. bpftrace itself takes constants of one-dimensional arrays only. */
+static bool step_index(struct typer *ty, struct chain *c, struct token *open)
+{
+	struct arena *a = ty->b->arena;
+	struct ctype *array = ctype_strip(c->type);
+	struct token *close = closing(open, "[", "]");
+	uint64_t size, n;
+	if (close)
+		settle(ty, open, close);
+	if (close && array && array->kind == CTYPE_POINTER)
+		return step_element(ty, c, open, close);
+	if (!close || !array || array->kind != CTYPE_ARRAY || !c->is_place || open->next == close ||
+	    !ctype_size(array->of, &size))
+		return false;
+	struct ctype *element = ctype_strip(array->of);
+	bool constant = is_constant(open, close) && str_to_u64(open->next->text, &n);
+	if (constant && array->has_count && n >= array->count) {
+		struct diag_place at = tok_place(open->next);
+		diag_error(ty->b->diag, &at, "the array has %" PRIu64 " elements", array->count);
+		ty->good = false;
+		return false;
+	}
+	bool simple = constant && array->has_count && element && element->kind != CTYPE_ARRAY &&
+		      !(element->kind == CTYPE_INT && element->size == 1);
+	struct str index = text_between(a, open, close);
+	c->offset = str_from(arena_printf(a, STR_FMT " + (uint64)(" STR_FMT ") * %" PRIu64,
+					  STR_ARG(c->offset), STR_ARG(index), size));
+	c->by_address |= !simple;
+	c->type = array->of;
+	c->bit_size = 0;
+	c->last = close;
+	return true;
 }
 
 static void parse_postfix(struct typer *ty, struct chain *c)
@@ -232,7 +266,28 @@ static bool parse_primary(struct typer *ty, struct token *t, struct chain *ret)
 		*ret = inner;
 		ret->first = t;
 		ret->last = end;
+	} else {
+		settle(ty, t, end);
 	}
+	return true;
+}
+
+/** `*operand`: the struct that a pointer leads to. Of others bpftrace knows all there is to know. */
+static bool parse_deref(struct typer *ty, struct token *star, struct chain *ret)
+{
+	struct chain operand;
+	if (!parse_unary(ty, star->next, &operand))
+		return false;
+	*ret = (struct chain){.first = star, .last = operand.last, .type = pointee(operand.type)};
+	if (!ret->type || !ctype_is_aggregate(ret->type)) {
+		ret->type = NULL;
+		return true;
+	}
+	settle_pointer(ty, &operand);
+	ret->is_place = true;
+	ret->by_address = operand.by_address;
+	ret->base = operand.by_address ? operand.base : chain_text(ty, &operand);
+	ret->offset = STR("0");
 	return true;
 }
 
@@ -248,7 +303,11 @@ static bool parse_unary(struct typer *ty, struct token *t, struct chain *ret)
 		struct chain operand;
 		good = parse_unary(ty, end->next, &operand);
 		if (good)
+			settle_chain(ty, &operand);
+		if (good)
 			*ret = (struct chain){.first = t, .last = operand.last, .type = type};
+	} else if (tok_is(t, "*")) {
+		good = parse_deref(ty, t, ret);
 	} else {
 		good = parse_primary(ty, t, ret);
 		if (good)
@@ -325,10 +384,10 @@ static struct str rewrite(struct typer *ty, const struct chain *c, const struct 
 	struct arena *a = ty->b->arena;
 	uint64_t n;
 	struct ctype *t = ctype_strip(c->type);
-	if (!c->is_place || !t)
-		return STR("");
+	if (!t || (tok_is(paren, "(") && function && tok_is(function, "sizeof")))
+		return STR(""); // a cast has another size
 	if (is_char_array(t, &n)) {
-		if (n == 0 || (tok_is(paren, "(") && wants_array(function)))
+		if (n == 0 || c->is_value || (tok_is(paren, "(") && wants_array(function)))
 			return STR("");
 		return read_string(ty, c, n, function, paren);
 	}
@@ -337,6 +396,11 @@ static struct str rewrite(struct typer *ty, const struct chain *c, const struct 
 	    (t->size == 1 || t->size == 2 || t->size == 4 || t->size == 8)) {
 		const char *value = arena_printf(a, "*(uint%u *)(" STR_FMT ")",
 						 (unsigned)t->size * 8, STR_ARG(address(ty, c)));
+		struct str name = pointee(t) && ctype_is_aggregate(pointee(t))
+				      ? typeuse_pointer_text(a, t)
+				      : STR("");
+		if (name.n) // its value may be kept and followed
+			return str_from(arena_printf(a, "(" STR_FMT ")(%s)", STR_ARG(name), value));
 		return read_number(ty, c, t, str_from(value));
 	}
 	if (!number || !t->is_signed || (!c->bit_size && t->size >= 8))
@@ -344,14 +408,35 @@ static struct str rewrite(struct typer *ty, const struct chain *c, const struct 
 	return read_number(ty, c, t, chain_text(ty, c));
 }
 
-/** `$v = chain;` or `@m[k] = chain;`: the target of the assignment gets the type. */
+/** Where the value of an assignment that starts at @t has its type: behind the `?` of a choice. */
+static struct token *typed_part(struct token *t)
+{
+	int depth = 0;
+	for (struct token *p = t; p->kind != TOK_EOF && depth >= 0 && !tok_is(p, ";");
+	     p = p->next) {
+		depth += tok_is(p, "(") + tok_is(p, "[") + tok_is(p, "{") - tok_is(p, ")") -
+			 tok_is(p, "]") - tok_is(p, "}");
+		if (depth == 0 && tok_is(p, "?"))
+			return p->next;
+	}
+	return t;
+}
+
+/**
+ * `$v = chain;` or `@m[k] = chain;`: the target of the assignment gets the type. Also of `chain + 1`, and of a choice,
+ * whose parts bpftrace wants to be of one type.
+ */
 static void learn(struct typer *ty, struct token *target, struct token *value)
 {
+	static const char *const behind[] = {";", "}", "+", "-", ":"};
 	struct chain c;
-	struct ctype *p;
-	if (!parse_unary(ty, value, &c) || !(p = pointee(c.type)) || !ctype_is_aggregate(p))
+	if (!parse_unary(ty, typed_part(value), &c) || !c.type)
 		return;
-	if (!tok_is(c.last->next, ";") && !tok_is(c.last->next, "}"))
+	struct ctype *t = ctype_strip(c.type), *p = pointee(t);
+	bool ends = false;
+	for (size_t i = 0; i < sizeof(behind) / sizeof(behind[0]); i++)
+		ends |= tok_is(c.last->next, behind[i]);
+	if (!t || !ends || !(ctype_is_aggregate(t) || (p && ctype_is_aggregate(p))))
 		return;
 	if (target->text.p[0] == '$')
 		map_put(ty->b->arena, &ty->variables, target->text, c.type);
@@ -385,6 +470,47 @@ static bool starts_chain(const struct token *before, const struct token *t)
 	       (t->kind == TOK_IDENT && t->text.p[0] == '$');
 }
 
+static struct str address_of(const struct token *const *t)
+{
+	return (struct str){(const char *)t, sizeof(*t)};
+}
+
+static bool is_done(const struct typer *ty, const struct token *t)
+{
+	return map_get(&ty->done, address_of(&t)) != NULL;
+}
+
+static void set_done(struct typer *ty, const struct token *t)
+{
+	map_add(ty->b->arena, &ty->done, str_copy(ty->b->arena, address_of(&t)));
+}
+
+/** Puts what @c must become in its place; the tokens before it tell what it is given to. */
+static void replace_chain(struct typer *ty, struct chain *c, const struct token *function,
+			  const struct token *before)
+{
+	struct script_range whole = {c->first, c->last};
+	struct str text = STR("");
+	if (ty->rewriting && (c->is_place || c->is_value))
+		text = rewrite(ty, c, function, before);
+	if (!text.n)
+		return;
+	edit_replace_lexed(ty->b->arena, &whole, text);
+	c->last = whole.last;
+	for (const struct token *t = whole.first;; t = t->next) {
+		set_done(ty, t);
+		if (t == whole.last)
+			return;
+	}
+}
+
+/** The operand of a cast is text of what follows the cast: it must be right before that is taken. */
+static void settle_chain(struct typer *ty, struct chain *c)
+{
+	if (!is_done(ty, c->first))
+		replace_chain(ty, c, NULL, c->first);
+}
+
 /** From behind @open up to @end, both of which stay what they are. */
 static void walk_range(struct typer *ty, struct token *open, const struct token *end)
 {
@@ -394,15 +520,21 @@ static void walk_range(struct typer *ty, struct token *open, const struct token 
 		if (value)
 			learn(ty, target, value);
 		struct chain c;
-		if (!ty->rewriting || !starts_chain(before, t) || !parse_unary(ty, t, &c) ||
-		    !c.is_place)
+		if (!ty->rewriting || is_done(ty, t) || !starts_chain(before, t) ||
+		    !parse_unary(ty, t, &c) || !(c.is_place || c.is_value))
 			continue;
-		struct str text = rewrite(ty, &c, function, before);
-		struct script_range whole = {c.first, c.last};
-		if (text.n)
-			edit_replace_lexed(ty->b->arena, &whole, text);
-		t = whole.last;
+		replace_chain(ty, &c, function, before);
+		t = c.last;
 	}
+}
+
+/** The same for brackets inside of a chain, which become part of its text; once. */
+static void settle(struct typer *ty, struct token *open, const struct token *end)
+{
+	if (!ty->rewriting || is_done(ty, open))
+		return;
+	set_done(ty, open);
+	walk_range(ty, open, end);
 }
 
 static bool is_user_clause(const struct script_clause *c)

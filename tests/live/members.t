@@ -46,6 +46,7 @@ struct all {
 	int (*fn)(int);
 	int unroll, string;
 	_Alignas(64) int aligned;
+	char **words; short *numbers; struct all *self; unsigned long sum;
 	char big[4096];
 	int flex[];
 };
@@ -74,6 +75,10 @@ int main(void)
 	a->link.next = &other, a->link.weight = 5;
 	a->packed = (struct packed){'p', -1000000, -7};
 	a->text = "hello", memcpy(a->unterminated, "12345678", 8);
+	static char *words[] = {"one", "two"};
+	static short numbers[] = {20, -21};
+	a->words = words, a->numbers = numbers, a->self = a;
+	a->sum = strlen(words[1]);	/* a page that was never read cannot be traced */
 	a->fn = twice, a->unroll = 11, a->string = -12, a->aligned = 64;
 	memset(a->big, 'b', 4095), a->big[0] = '<', a->big[4094] = '>';
 	a->flex[0] = 9, a->flex[5] = -500;
@@ -131,6 +136,33 @@ exec 8>&-
 live_wait
 is "$(grep . "$tmp/trace")" "$(cat "$tmp/answers")" "every value is the one that the program logged"
 unlike "$(cat "$tmp/messages")" "warning|error" "and nothing is said about the casts that btgen put in"
+
+live_start "$tmp/m"
+ok "expressions in expressions: the program is accepted and attached" live_trace "$live_pid" -e '
+usdt:__EXE__:all {
+	$a = (struct all *)arg0;
+	$i = 1;
+	$q = $a->parr[$i];
+	$copy = *$a->ptr;
+	$z = $a->self + 0;
+	printf("by address %d %d %d %s\n", $a->parr[$i]->s, $q->s, ((inner_t *)$a->parr[$i])->s, $a->parr[$i]->tag);
+	printf("inside %d %d\n", $a->arr[$a->grid[0][2] + 0].s, $a->parr[$a->arr[0].s + 1]->s);
+	printf("values %d %d %d %d\n", $copy.s, (*$a->ptr).s, (*$a).bf_s, $z->bf_s);
+	printf("words %s %d\n", str($a->words[$i]), $a->numbers[$i]);
+	printf("sizes %d %d %d\n", sizeof($a->i8), sizeof($a->bf_l), sizeof($a->name));
+	@k[$a->bf_s, $a->i16] = $a->ptr;
+	printf("keys %d\n", @k[$a->bf_s, $a->i16]->s);
+	clear(@k);
+}'
+printf x >&8
+exec 8>&-
+live_wait
+is "$(grep . "$tmp/trace")" "by address -5 -5 -5 pointed
+inside -200 -5
+values -5 -5 -9 -9
+words two -21
+sizes 1 8 224
+keys -5" "indices, keys, casts, copies and pointers that are themselves rewritten"
 
 live_start "$tmp/m"
 ok "long strings: the program is accepted and attached" live_trace "$live_pid" -e '
