@@ -101,6 +101,7 @@ static bool is_bpftrace_word(struct str s)
 					    "AF_INET",
 					    "AF_INET6",
 					    "typeof",
+					    "build_id",
 					    "typeinfo",
 					    "map_key"};
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
@@ -168,6 +169,8 @@ void constant_fold(struct bind *b)
 	collect_own(b, &own);
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
 		const struct script_clause *c = &b->script.clauses.v[i];
+		if (typeuse_is_kernel_clause(c))
+			continue; // a kernel name may be meant there, and bpftrace finds those itself
 		if (c->predicate.first)
 			fold_range(b, c->predicate_open, c->predicate_close, &own);
 		fold_range(b, c->body.first, c->body.last, &own);

@@ -511,11 +511,29 @@ static void settle_chain(struct typer *ty, struct chain *c)
 		replace_chain(ty, c, NULL, c->first);
 }
 
+/** `sizeof(chain)` is a number: from 0.23 on bpftrace counts a byte more for a char array. */
+static bool fold_sizeof(struct typer *ty, struct token *word)
+{
+	struct token *open = word->next;
+	struct token *close = tok_is(open, "(") ? closing(open, "(", ")") : NULL;
+	struct chain c;
+	uint64_t size;
+	if (!close || !starts_chain(open, open->next) || !parse_unary(ty, open->next, &c) ||
+	    c.last->next != close || !c.is_place || c.bit_size || !ctype_size(c.type, &size))
+		return false;
+	struct script_range whole = {word, close};
+	edit_replace_lexed(ty->b->arena, &whole,
+			   str_from(arena_printf(ty->b->arena, "%" PRIu64, size)));
+	return true;
+}
+
 /** From behind @open up to @end, both of which stay what they are. */
 static void walk_range(struct typer *ty, struct token *open, const struct token *end)
 {
 	const struct token *function = NULL, *before = open;
 	for (struct token *t = open->next; t != end; function = before, before = t, t = t->next) {
+		if (ty->rewriting && tok_is(t, "sizeof") && fold_sizeof(ty, t))
+			continue;
 		struct token *target, *value = assigned_value(t, &target);
 		if (value)
 			learn(ty, target, value);

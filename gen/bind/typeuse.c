@@ -150,7 +150,7 @@ static bool follow(void *ctx, struct ctype *owner, const struct ctype_member *m)
 }
 
 /** Probes of the kernel, where a kernel type is meant; everything else runs beside the target's code. */
-static bool is_kernel_clause(const struct script_clause *c)
+bool typeuse_is_kernel_clause(const struct script_clause *c)
 {
 	static const char *const kinds[] = {
 	    "kprobe", "k",     "kretprobe", "kr",     "tracepoint", "t",    "rawtracepoint",
@@ -393,7 +393,7 @@ bool typeuse_resolve(struct bind *b, struct pp *pp)
 	bool good = true;
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
 		struct script_clause *c = &b->script.clauses.v[i];
-		bool kernel = is_kernel_clause(c);
+		bool kernel = typeuse_is_kernel_clause(c);
 		if (c->predicate.first)
 			good &= resolve_range(&r, c->predicate_open, c->predicate_close, kernel);
 		good &= resolve_range(&r, c->body.first, c->body.last, kernel);

@@ -32,6 +32,9 @@ bool typeuse_is_builtin(struct str name);
  */
 struct str typeuse_pointer_text(struct arena *a, struct ctype *type);
 
+/** Probes of the kernel, where a kernel's type or constant is meant. */
+bool typeuse_is_kernel_clause(const struct script_clause *c);
+
 /** To be called when the attach points are bound. An error for a struct that neither target nor kernel has. */
 bool typeuse_resolve(struct bind *b, struct pp *pp);
 

@@ -85,6 +85,9 @@ interval:s:1 { exit(); }
 ' | grep .)" "interval:s:1 { exit(); }" "__BPFTRACE__ is the version in #if"
 is "$(expand 'interval:s:PERIOD { exit(); }' -D PERIOD=5)" "interval:s:5 { exit(); }" "-D defines a macro in attach points too"
 
+like "$(expand 'kprobe:x /arg1 == NVMF_TGT_RUNNING/ { }')" "arg1 == NVMF_TGT_RUNNING" \
+	"but not in a kernel probe's clause, where the kernel's may be meant"
+
 # Two providers with a probe of one name.
 cat >"$tmp/two.c" <<'E2'
 #include <btgen/usdt.h>
