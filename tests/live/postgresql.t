@@ -80,14 +80,14 @@ SELECT 'a % sign, "quotes" and a \ backslash';
 END
 printf '%s\n' 'SELECT count(*) FROM t;' 'BEGIN;' 'SELECT 41 + 1;' 'END;' >"$tmp/bench.sql"
 bench() {
-	pgbench -n -h "$db" -U tester -f "$tmp/bench.sql" "$@" postgres >/dev/null 2>&1
+	pgbench -n -h "$db" -U tester -f "$tmp/bench.sql" "$@" >/dev/null 2>&1
 }
 
 attach $postmaster
 sql -f "$tmp/statements.sql" >/dev/null
-bench -M simple -c 2 -j 2 -t 50
-bench -M prepared -t 25
-bench -M extended -t 25
+bench -M simple -c 2 -j 2 -t 50 postgres
+bench -M prepared -t 25 postgres
+bench -M extended -t 25 postgres
 sql -c 'SELECT 1/0' -c 'SELEC 2' >/dev/null 2>&1
 printf '%s\n' 'BEGIN;' 'SELECT nothing;' 'SELECT 3;' 'ROLLBACK;' | sql >/dev/null 2>&1
 sql -c "SELECT 'the last'" >/dev/null
@@ -109,6 +109,80 @@ is "$(sent | wc -l)" $((8 + 4 * 150 + 2 + 4 + 1)) "as many lines as statements w
 is "$(total statements) $(total failed)" "$((8 + 4 * 150 + 2 + 4 + 1)) 4" "the maps have the same sums"
 is "$(grep -cE 'backend [0-9]+ ' "$tmp/trace")" "$(sent | wc -l)" "every line has a stamp, a backend and a duration"
 is "$(total rollbacks)" 3 "three transactions were rolled back"
+
+# histogram NAME: how many values it has
+histogram() {
+	awk -v m="@$1:" '/^@/ { sub(/ *$/, ""); on = $0 == m; next } on && /^[\[(]/ { sub(/\|.*/, ""); sum += $NF } END { print sum + 0 }' "$tmp/trace"
+}
+
+# Everything that can be sent, counted by the server as well: its log has a line for each statement that ended, and
+# one for each that failed; its statistics count transactions.
+sql -c 'CREATE DATABASE work TEMPLATE postgres' -c 'ALTER SYSTEM SET log_min_duration_statement = 0' \
+	-c "ALTER SYSTEM SET log_line_prefix = '%p '" -c 'ALTER SYSTEM SET log_connections = on' -c 'SELECT pg_reload_conf()' >/dev/null
+wait_for 5 grep -q 'log_line_prefix' "$tmp/server"
+work() {
+	psql -X -q -At -h "$db" -U tester -d work "$@"
+}
+cat >"$tmp/mix.sql" <<'END'
+CREATE TABLE many AS SELECT generate_series(1, 20000) AS n;
+COPY many FROM STDIN;
+1
+2
+\.
+COPY (SELECT n FROM many LIMIT 3) TO STDOUT;
+PREPARE p AS SELECT $1::int;
+EXECUTE p(4);
+BEGIN;
+DECLARE c CURSOR FOR SELECT n FROM many;
+FETCH 3 FROM c;
+FETCH 3 FROM c;
+CLOSE c;
+COMMIT;
+SELECT 1 \; SELECT 2 \; SELECT 3;
+SELECT 1 \; SELECT 2/0 \; SELECT 3;
+SELECT 1 AS described \gdesc
+DO $$ BEGIN PERFORM 1; BEGIN PERFORM 1/0; EXCEPTION WHEN OTHERS THEN NULL; END; END $$;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SELECT count(*) FROM many;
+END
+# bodies MAP: PID and value of each key, in order of PIDs
+bodies() { sed -nE "s/^@$1\[([0-9]+)\]: /\1 /p" "$tmp/trace" | sort -n; }
+attach $postmaster
+lines=$(wc -l <"$tmp/server")
+work -f "$tmp/mix.sql" >"$tmp/mix" 2>&1 &
+mix=$!
+bench -M simple -C -t 20 work
+bench -M prepared -c 3 -j 3 -t 20 work
+work -c '' -c ';' -c 'SELECT 1; SELECT 2' >/dev/null
+/usr/bin/python3 "$top/tests/live/pq.py" "$db/.s.PGSQL.5432" tester work
+is $? 0 "messages of the extended protocol are answered as expected"
+wait $mix
+work -c 'SELECT pg_sleep(60), 3' >/dev/null 2>&1 &
+asleep=$!
+wait_for 10 eval '[ "$(sql -At -c "SELECT count(*) FROM pg_stat_activity WHERE wait_event = '"'PgSleep'"'")" = 1 ]'
+sql -c "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'" >/dev/null
+wait $asleep
+sql -c "SELECT 'the last'" >/dev/null
+detach "SELECT 'the last'"
+tail -n +$((lines + 1)) "$tmp/server" |
+	awk '$2 == "STATEMENT:" || ($2 == "LOG:" && $3 == "duration:" && ($6 == "statement:" || $6 == "execute")) { n[$1]++ }
+		END { for (pid in n) print pid, n[pid] }' | sort -n >"$tmp/logged"
+ok "the server's log has $(awk '{ n += $2 } END { print n }' "$tmp/logged") statements of $(wc -l <"$tmp/logged") backends" \
+	test "$(wc -l <"$tmp/logged")" -gt 20
+is "$(bodies statements)" "$(cat "$tmp/logged")" "as many statements for each backend as in the server's log"
+is "$(bodies failed)" "$(tail -n +$((lines + 1)) "$tmp/server" | awk '$2 == "STATEMENT:" { n[$1]++ } END { for (pid in n) print pid, n[pid] }' | sort -n)" \
+	"as many failures, in parsing, binding, execution and by an administrator's hand"
+is "$(histogram latency_us)" "$(awk '{ n += $2 } END { print n }' "$tmp/logged")" "as many in the histogram"
+is "$(grep -cE '^[0-9.]+: backend [0-9]+ [0-9.]+ ms ' "$tmp/trace")" "$(histogram latency_us)" "and as many lines"
+like "$(sent)" '^failed: SELECT pg_sleep\(60\), 3$' "a statement in whose middle the backend was ended, with its text"
+# The last sessions were of another database, so were background processes: the rest is what the statistics count.
+tail -n +$((lines + 1)) "$tmp/server" | sed -n 's/^\([0-9]*\) .*connection authorized: .* database=postgres.*/\1/p' >"$tmp/elsewhere"
+in_work() { bodies "$1" | awk 'NR == FNR { other[$1]; next } !($1 in other) { n += $2 } END { print n + 0 }' "$tmp/elsewhere" -; }
+xact() { sql -At -F ' ' -c "SELECT xact_commit, xact_rollback FROM pg_stat_database WHERE datname = 'work'"; }
+wait_for 5 eval '[ "$(xact)" = "$(in_work commits) $(in_work rollbacks)" ]'
+is "$(in_work commits) $(in_work rollbacks)" "$(xact)" "as many commits and rollbacks as in pg_stat_database, with parallel workers"
 
 # One backend, while another one works.
 coproc PSQL { sql -At -f - 2>&1; }
