@@ -5,6 +5,7 @@
 
 #include "bind/edit.h"
 #include "bind/typeuse.h"
+#include "out/dialect.h"
 
 /** One use of a name, and what it was found to be. */
 struct use {
@@ -128,20 +129,6 @@ static bool look_up(struct bind *b, const struct attach_match *m, struct use *u)
 	return is_number(u->name) || check_sites(b, u, m, pa);
 }
 
-/** The token before @t in the clause's predicate or body. */
-static const struct token *token_before(const struct script_clause *c, const struct token *t)
-{
-	const struct token *starts[2] = {c->predicate_open, c->body.first};
-	for (int i = 0; i < 2; i++)
-		for (const struct token *p = starts[i]; p && p->kind != TOK_EOF; p = p->next) {
-			if (p->next == t)
-				return p;
-			if (i == 0 && p == c->predicate_close)
-				break;
-		}
-	return NULL;
-}
-
 /** Is the value followed, or kept where it may be followed later? Other uses are those of a number. */
 static bool is_followed(const struct token *before, const struct token *behind)
 {
@@ -157,7 +144,7 @@ static struct str value_text(struct bind *b, const struct script_clause *c, cons
 	const struct probearg *arg = u->arg;
 	struct ctype *t = ctype_strip(arg->type);
 	struct str cast = {0};
-	if (is_followed(token_before(c, u->named->args), u->named->name->next))
+	if (is_followed(script_token_before(c, u->named->args), u->named->name->next))
 		cast = typeuse_pointer_text(b->arena, arg->type);
 	if (cast.n)
 		return str_from(
@@ -168,6 +155,10 @@ static struct str value_text(struct bind *b, const struct script_clause *c, cons
 		return str_from(arena_printf(b->arena, "(%sint64)(%sint%u)arg%zu",
 					     t->is_signed ? "" : "u", t->is_signed ? "" : "u",
 					     (unsigned)t->size * 8, u->index));
+	// From 0.24 on argN is signed, and so would be what is kept of it.
+	if (dialect_has_libbpf_usdt(b->version) && t && t->kind == CTYPE_INT && !t->is_signed &&
+	    t->size == 8 && !arg->sizes_differ)
+		return str_from(arena_printf(b->arena, "(uint64)arg%zu", u->index));
 	return str_from(arena_printf(b->arena, "arg%zu", u->index));
 }
 

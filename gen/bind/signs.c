@@ -4,8 +4,9 @@
 #include "image/sdtarg.h"
 #include "out/dialect.h"
 
-/** Bytes of argument @n when it is signed and narrow at every site of every probe of the clause; else 0. */
-static unsigned narrow_size(struct bind *b, const struct attach_clause *c, unsigned n)
+/** Bytes of argument @n when it has one size and that sign at every site of every probe of the clause; else 0. */
+static unsigned common_size(struct bind *b, const struct attach_clause *c, unsigned n,
+			    bool is_signed)
 {
 	unsigned size = 0;
 	for (size_t i = 0; i < c->probes.n; i++) {
@@ -15,27 +16,52 @@ static unsigned narrow_size(struct bind *b, const struct attach_clause *c, unsig
 			size_t n_args;
 			sdtarg_parse(b->arena, m->image->img->machine, m->probe->sites[k].args,
 				     &args, &n_args);
-			if (n >= n_args || !args[n].is_signed || args[n].is_float ||
+			if (n >= n_args || args[n].is_signed != is_signed || args[n].is_float ||
 			    (size && args[n].size != size))
 				return 0;
 			size = args[n].size;
 		}
 	}
-	return size == 1 || size == 2 || size == 4 ? size : 0;
+	return size == 1 || size == 2 || size == 4 || size == 8 ? size : 0;
+}
+
+/** Operators whose result depends on the sign of what they are applied to. */
+static bool minds_sign(const struct token *t)
+{
+	static const char *const names[] = {"<", ">", "<=", ">=", "/", "%", ">>"};
+	for (size_t i = 0; t && i < sizeof(names) / sizeof(names[0]); i++)
+		if (tok_is(t, names[i]))
+			return true;
+	return false;
+}
+
+/** What must stand before argN: a cast, or nothing. */
+static const char *cast_text(struct bind *b, const struct attach_clause *c,
+			     const struct script_arg *use)
+{
+	if (!dialect_has_libbpf_usdt(b->version)) {
+		unsigned size = common_size(b, c, use->n, true);
+		if (size == 8)
+			return "(int64)";
+		return size ? arena_printf(b->arena, "(int64)(int%u)", size * 8) : NULL;
+	}
+	const struct token *before = script_token_before(c->clause, use->token);
+	if (!minds_sign(before) && !minds_sign(use->token->next))
+		return NULL;
+	return common_size(b, c, use->n, false) == 8 ? "(uint64)" : NULL;
 }
 
 void signs_extend(struct bind *b, struct attach_clause *c)
 {
-	if (dialect_has_libbpf_usdt(b->version) || c->has_other || c->has_uprobe)
+	if (c->has_other || c->has_uprobe)
 		return;
 	for (size_t i = 0; i < c->clause->args.n; i++) {
 		struct script_arg *use = &c->clause->args.v[i];
-		unsigned size = narrow_size(b, c, use->n);
-		if (!size)
+		const char *cast = cast_text(b, c, use);
+		if (!cast)
 			continue;
 		struct script_range r = {use->token, use->token};
-		edit_replace_lexed(
-		    b->arena, &r,
-		    str_from(arena_printf(b->arena, "(int64)(int%u)arg%u", size * 8, use->n)));
+		edit_replace_lexed(b->arena, &r,
+				   str_from(arena_printf(b->arena, "%sarg%u", cast, use->n)));
 	}
 }

@@ -1,8 +1,10 @@
 /**
- * signs - signed probe arguments narrower than 64 bits.
+ * signs - the sign of probe arguments.
  *
- * A probe tells that an argument is an `int` (-4@...), but bpftrace before 0.24 takes every argN for an unsigned
- * 64-bit number: `arg2 < 0` is never true. There each use becomes `(int64)(int32)argN`.
+ * A probe tells that an argument is an `int` (-4@...) or unsigned (8@...). bpftrace before 0.24 takes every argN for an
+ * unsigned 64-bit number: `arg2 < 0` is never true; there each use of a signed one becomes `(int64)(int32)argN`. From
+ * 0.24 on it takes every argN for a signed number: there an unsigned one of 64 bits becomes `(uint64)argN` where
+ * the sign matters. Narrower ones are never below 0.
  */
 #ifndef BIND_SIGNS_H
 #define BIND_SIGNS_H

@@ -420,3 +420,16 @@ bool script_parse(struct arena *a, struct diag *d, struct token *tokens, struct 
 	}
 	return true;
 }
+
+const struct token *script_token_before(const struct script_clause *c, const struct token *t)
+{
+	const struct token *starts[2] = {c->predicate_open, c->body.first};
+	for (int i = 0; i < 2; i++)
+		for (const struct token *p = starts[i]; p && p->kind != TOK_EOF; p = p->next) {
+			if (p->next == t)
+				return p;
+			if (i == 0 && p == c->predicate_close)
+				break;
+		}
+	return NULL;
+}

@@ -80,4 +80,7 @@ struct script {
  */
 bool script_parse(struct arena *a, struct diag *d, struct token *tokens, struct script *ret);
 
+/** The token before @t in the clause's predicate or body, which is a list without links back; NULL for none. */
+const struct token *script_token_before(const struct script_clause *c, const struct token *t);
+
 #endif

@@ -103,6 +103,7 @@ int main(int argc, char **argv)
 	double d = -0.1 * argc;
 	USDT_PROBE(odd, number, USDT_ARG((int8_t)-argc, "i8"), USDT_ARG((uint64_t)-argc, "u64"), USDT_ARG((uint16_t)-argc, "u16"),
 		   USDT_BITS(f), USDT_BITS(d), USDT_ARG((void *)argv, "p"));
+	USDT_PROBE(sign, longs, USDT_ARG((int64_t)-argc, "i"), USDT_ARG((uint64_t)-argc, "u"));
 	(void)argv;
 	return 0;
 }
@@ -159,6 +160,17 @@ text=(null)
 text=""
 END
 )" "are one line each, escaped"
+# Before 0.24 bpftrace takes every argument for unsigned, from then on for signed.
+cat >"$tmp/sign.bt" <<'END'
+usdt:__EXE__:sign:longs /args.i < 0 && args.u > 5/ {
+	$i = args.i;
+	$u = args.u;
+	printf("%d%d%d %d%d%d", args.i < 5, arg0 > 5, 5 < arg1, $i < 0, $u > 5, args.i == -1);
+	printf(" %lu %lu\n", args.u >> 60, arg1 / 0x8000000000000000);
+}
+END
+ok "a script that compares 64-bit arguments" odd -e "$(cat "$tmp/sign.bt")"
+is "$(grep . "$tmp/trace")" "101 111 15 1" "sees the sign of the signed and the size of the unsigned"
 cat >"$tmp/lazy.c" <<'END'
 #include <btgen/usdt.h>
 #include <stdio.h>
