@@ -61,6 +61,7 @@ vm e2fsprogs e2fsprogs
 vm binutils binutils
 bench gdb gdb
 bench dwarves dwarves
+bench systemtap-sdt-dev systemtap-sdt-devel
 EOF
 }
 

@@ -277,8 +277,9 @@ template <class T> inline __attribute__((__always_inline__)) const volatile void
 
 /*
  * -DUSDT_FAST (x86-64): a 5-byte nop, which Linux 6.18 and later replaces by a call instead of a trap. Measured there, a
- * bpftrace program that counts a probe with two arguments: 520-640 ns a hit, 770-1190 ns with the one-byte nop. A kernel
- * before that single-steps it: on 6.1 it costs 1.4 to 15 times as much as a one-byte nop.
+ * bpftrace program that counts a probe with two arguments (`make bench`): 530-555 ns a hit, 690-705 ns with the one-byte
+ * nop (one run, and 0.76 to 0.79 of it; on a busy machine 640 and 1190). A kernel before that single-steps it: on 6.1
+ * it costs 1.4 to 15 times as much as a one-byte nop.
  * The call writes below the stack pointer, where a leaf function may have variables (the red zone): the site therefore
  * steps over it and back. That is two instructions, also while nobody traces (not measurable: 1.6 ns for a call of a
  * function with such a site or with a nop); a debugger that unwinds by CFI is 128 bytes off at the site. A program

@@ -107,6 +107,12 @@ row_enums() {
 		--- 'gdb -batch -ex "ptype enum ..."' gdb -nx -batch -ex 'ptype enum nvmf_tgt_state' "$target"
 }
 
+# A table of its own: what a tracer costs the program that it traces
+row_hits() {
+	printf '%s\n' "hits: a probe with two arguments that bpftrace counts, by kind of site"
+	BTGEN_BPFTRACE=$bpftrace "$top/tests/bench/hits.py" || failed=1
+}
+
 # A table of its own: many inputs, many tools
 row_types() {
 	BTGEN_BUILD=$build "$top/tests/bench/types.py" || failed=1
@@ -127,7 +133,7 @@ main() {
 	local row
 	failed=0
 	# shellcheck disable=SC2086 # a list of names
-	[ $# -gt 0 ] || set -- ${BENCH:-start expand probes enums kernel types}
+	[ $# -gt 0 ] || set -- ${BENCH:-start expand probes hits enums kernel types}
 	printf '  %-44s %12s %12s %10s %9s\n' "(medians of ${ROUNDS:-7})" CPU elapsed memory "CPU ratio"
 	for row; do
 		if ! declare -F "row_$row" >/dev/null; then
