@@ -106,7 +106,9 @@ static void add_process(struct listing *l, int pid)
 
 static bool matches(struct listing *l, const struct sdt_probe *p)
 {
-	bool any = l->patterns.n == 0;
+	bool any = false;
+	if (!l->patterns.n)
+		return true;
 	strbuf_clear(&l->out);
 	strbuf_adds(&l->out, p->provider);
 	strbuf_addc(&l->out, ':');

@@ -10,7 +10,9 @@
 #define MAX_SECTION_SIZE ((uint64_t)1 << 30)
 // Deflate cannot shrink by more than this, so a header that claims more lies.
 #define MAX_RATIO 1032
-#define BLOCK ((size_t)16384)
+// What is kept of the file for reading code: a page, and as much of the next as a piece may need
+#define PAGE ((size_t)4096)
+#define PIECE ((size_t)64)
 
 /** The table of section names; said once when it is broken. */
 static bool read_names(struct img *img)
@@ -162,14 +164,14 @@ bool img_addr_to_offset(struct img *img, uint64_t addr, uint64_t *ret)
 /** Sites of probes lie close together: hundreds of them are read with a few system calls. */
 static bool read_near(struct img *img, void *buf, size_t n, uint64_t off)
 {
+	if (n > PIECE)
+		return file_read_at(img->fd, buf, n, off);
 	if (off < img->block_off || off + n > img->block_off + img->block_n) {
-		uint64_t start = off & ~(uint64_t)4095, left = img->size - start;
-		if (n > BLOCK / 2)
-			return file_read_at(img->fd, buf, n, off);
+		uint64_t start = off & ~(uint64_t)(PAGE - 1), left = img->size - start;
 		if (!img->block)
-			img->block = arena_alloc(img->arena, BLOCK);
+			img->block = arena_alloc(img->arena, PAGE + PIECE);
 		img->block_off = start;
-		img->block_n = left < BLOCK ? (size_t)left : BLOCK;
+		img->block_n = left < PAGE + PIECE ? (size_t)left : PAGE + PIECE;
 		if (!file_read_at(img->fd, img->block, img->block_n, start)) {
 			img->block_n = 0;
 			return false;

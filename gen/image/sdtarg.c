@@ -63,69 +63,56 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/** Takes the first operand off @rest; empty when there is none. A blank inside brackets does not end it. */
+/** Takes the first word off @rest; empty when there is none. A blank inside brackets does not end it. */
 static struct str next_word(struct str *rest)
 {
-	*rest = str_trim(*rest);
+	const char *p = rest->p, *end = rest->p + rest->n;
 	unsigned depth = 0;
-	size_t i = 0;
-	for (; i < rest->n && (depth || !is_blank(rest->p[i])); i++) {
-		if (rest->p[i] == '(' || rest->p[i] == '[')
+	while (p < end && is_blank(*p))
+		p++;
+	const char *start = p;
+	for (; p < end && (depth || !is_blank(*p)); p++) {
+		if (*p == '(' || *p == '[')
 			depth++;
-		else if ((rest->p[i] == ')' || rest->p[i] == ']') && depth)
+		else if ((*p == ')' || *p == ']') && depth)
 			depth--;
 	}
-	struct str word = str_slice(*rest, 0, i);
-	*rest = str_from_offset(*rest, i);
-	return word;
+	*rest = (struct str){p, (size_t)(end - p)};
+	return (struct str){start, (size_t)(p - start)};
 }
 
-static bool has_size(struct str s)
+size_t sdtarg_split(struct str args, struct str ret[static SDTARG_MAX + 1])
 {
-	struct sdtarg ignored;
-	return read_size(s, &ignored) > 0;
-}
-
-/**
- * The next operand. One that has a size goes on until the next that has one: "8@QWORD PTR [rbp-8]" (from -masm=intel)
- * is one operand, although one that we do not read.
- */
-static struct str next_operand(struct str *rest)
-{
-	struct str first = next_word(rest);
-	if (!has_size(first))
-		return first;
-	for (;;) {
-		struct str ahead = *rest;
-		struct str word = next_word(&ahead);
-		if (!word.n || has_size(word))
-			return first;
-		first.n = (size_t)(word.p + word.n - first.p);
-		*rest = ahead;
+	size_t n = 0;
+	bool open = false; // the operand before has a size: what has none is still of it
+	args = str_trim(args);
+	for (struct str rest = args, word; (word = next_word(&rest)).n;) {
+		struct sdtarg ignored;
+		bool has_size = read_size(word, &ignored) > 0;
+		if (open && !has_size) {
+			ret[n - 1].n = (size_t)(word.p + word.n - ret[n - 1].p);
+			continue;
+		}
+		open = has_size;
+		if (n == SDTARG_MAX) {
+			ret[n++] = (struct str){word.p, (size_t)(args.p + args.n - word.p)};
+			break;
+		}
+		ret[n++] = word;
 	}
+	return n;
 }
 
 void sdtarg_parse(struct arena *a, unsigned machine, struct str args, struct sdtarg **ret,
 		  size_t *ret_n)
 {
-	size_t n = sdtarg_count(args);
+	struct str texts[SDTARG_MAX + 1];
+	size_t n = sdtarg_split(args, texts);
 	*ret = arena_array(a, struct sdtarg, n ? n : 1);
 	*ret_n = n;
-	for (size_t i = 0; i < n; i++) {
-		if (i == SDTARG_MAX)
-			(*ret)[i] =
-			    (struct sdtarg){.text = str_trim(args), .place = str_trim(args)};
-		else
-			(*ret)[i] = parse_one(machine, next_operand(&args));
-	}
-}
-
-size_t sdtarg_count(struct str args)
-{
-	size_t n = 0;
-	while (n < SDTARG_MAX && next_operand(&args).n)
-		n++;
-	return n + (n == SDTARG_MAX && str_trim(args).n);
+	for (size_t i = 0; i < n; i++)
+		(*ret)[i] = i < SDTARG_MAX ? parse_one(machine, texts[i])
+					   : (struct sdtarg){.text = texts[i], .place = texts[i]};
 }
 
 /** "sym + x21 + x1 * 8 - 16" */

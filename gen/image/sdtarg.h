@@ -57,8 +57,11 @@ struct sdtarg {
 /** Splits @args of a file for machine @machine (EM_*) into operands; never fails: what is not understood is SDTARG_UNKNOWN. */
 void sdtarg_parse(struct arena *a, unsigned machine, struct str args, struct sdtarg **ret,
 		  size_t *ret_n);
-/** How many operands sdtarg_parse() would find. */
-size_t sdtarg_count(struct str args);
+/**
+ * The texts of the operands, and how many there are: blanks end one, but not inside brackets, and one that has a size goes
+ * on until the next that has one: "8@QWORD PTR [rbp-8]" (from -masm=intel) is one operand, although one that we do not read.
+ */
+size_t sdtarg_split(struct str args, struct str ret[static SDTARG_MAX + 1]);
 /**
  * libbpf's parser (libbpf 1.x, usdt.c, parse_usdt_arg) refuses it, and with it the whole site: floating-point numbers,
  * addresses of symbols, and what we cannot read either. bpftrace uses libbpf for USDT from 0.24 on.

@@ -75,8 +75,22 @@ row_expand() {
 		--- 'btgen expand -x /bin/true -e BEGIN' "$btgen" expand -x /bin/true --for 0.17 -e 'BEGIN { exit(); }'
 }
 
+# large_library FILE: 500 probes with an argument or two, names and types as btgen/usdt.h gives them
+large_library() {
+	local i
+	{
+		printf '#include <btgen/usdt.h>\nint f(int a, const char *text);\nint f(int a, const char *text)\n{\n'
+		for ((i = 0; i < 250; i++)); do
+			printf '\tUSDT_PROBE(large, one_%d, a);\n\tUSDT_PROBE(large, two_%d, a + %d, text);\n' $i $i $i
+		done
+		printf '\treturn a;\n}\n'
+	} >"$tmp/large.c"
+	"${CC:-gcc}" -O1 -g -I"$top/include" -fPIC -shared -o "$1" "$tmp/large.c"
+}
+
+# The largest that is installed, and one of our own.
 row_probes() {
-	local title="probes: those of a large library" lib='' file
+	local lib='' file
 	while read -r file; do
 		if readelf -SW "$file" 2>/dev/null | grep -q stapsdt; then
 			lib=$file
@@ -85,15 +99,15 @@ row_probes() {
 	done < <(find -L /usr/lib/jvm /usr/lib/x86_64-linux-gnu /usr/lib/aarch64-linux-gnu /usr/lib64 \
 		\( -name libjvm.so -o -name 'libstdc++.so.6' -o -name libc.so.6 \) -printf '%s %p\n' 2>/dev/null |
 		sort -rn | cut -d ' ' -f 2)
-	if [ -z "$lib" ]; then
-		skip "$title" "no libjvm.so, libstdc++.so.6 or libc.so.6 with probes in the usual folders"
-		return
-	fi
-	local -a list=()
-	! has "$bpftrace" || list=(--- "$bpftrace -l usdt:FILE:*" "$bpftrace" -l "usdt:$lib:*")
-	compare "$title, $lib" \
-		'btgen probes -x FILE' "$btgen" probes -x "$lib" \
-		--- 'readelf -n FILE' readelf -n "$lib" ${list[@]+"${list[@]}"}
+	large_library "$tmp/liblarge.so"
+	local ROUNDS=${ROUNDS:-25}
+	for file in $lib "$tmp/liblarge.so"; do
+		local -a list=()
+		! has "$bpftrace" || list=(--- "$bpftrace -l usdt:FILE:*" "$bpftrace" -l "usdt:$file:*")
+		compare "probes: $("$btgen" probes -x "$file" | grep -c '^[^ ]') of $file (medians of $ROUNDS)" \
+			'btgen probes -x FILE' "$btgen" probes -x "$file" \
+			--- 'readelf -n FILE' readelf -n "$file" ${list[@]+"${list[@]}"}
+	done
 }
 
 row_enums() {

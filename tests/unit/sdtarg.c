@@ -241,11 +241,16 @@ int main(void)
 	ok(n == SDTARG_MAX + 1 && args[SDTARG_MAX].kind == SDTARG_UNKNOWN &&
 	       args[SDTARG_MAX].text.n == (many - SDTARG_MAX) * 2 - 1,
 	   "what is beyond 64 operands is one more, not understood");
-	is_num((long long)sdtarg_count((struct str){text, many * 2}), SDTARG_MAX + 1,
-	       "and is counted so");
-	is_num((long long)sdtarg_count((struct str){text, 128}), 64, "64 operands are 64");
-	is_num((long long)sdtarg_count(STR("8@[x0, x1, lsl 3] 8@x0")), 2,
-	       "a blank in brackets does not count");
+	struct str texts[SDTARG_MAX + 1];
+	is_num((long long)sdtarg_split((struct str){text, 128}, texts), 64, "64 operands are 64");
+	is_num((long long)sdtarg_split(STR(" 8@[x0, x1, lsl 3]  8@x0 "), texts), 2,
+	       "a blank in brackets does not end an operand");
+	is_str(texts[0], STR("8@[x0, x1, lsl 3]"), "which is that text");
+	is_str(texts[1], STR("8@x0"), "and the next one the rest, without blanks");
+	is_num((long long)sdtarg_split(STR("x 8@QWORD PTR [rbp - 8] 4@eax y"), texts), 3,
+	       "what has no size is of the operand before, if that has one");
+	is_str(texts[2], STR("4@eax y"), "the last one, too");
+	is_num((long long)sdtarg_split(STR(" \t"), texts), 0, "of blanks there are none");
 
 	is_described("-4@%ebx", "signed, 4 bytes, in ebx");
 	is_described("1@-8(%rax,%rbx,4)", "unsigned, 1 byte, at rax + rbx * 4 - 8");
