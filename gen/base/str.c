@@ -142,10 +142,24 @@ bool str_glob(struct str pattern, struct str s)
 
 #define DISTANCE_MAX 128 // longer names are not compared: no one mistypes those by hand
 
+/** No fewer edits lie between them: one edit changes how often two letters occur, at most. */
+static unsigned least_distance(struct str a, struct str b)
+{
+	int16_t counts[32] = {0};
+	for (size_t i = 0; i < a.n; i++)
+		counts[a.p[i] & 31]++;
+	for (size_t i = 0; i < b.n; i++)
+		counts[b.p[i] & 31]--;
+	unsigned sum = 0;
+	for (unsigned i = 0; i < 32; i++)
+		sum += (unsigned)(counts[i] < 0 ? -counts[i] : counts[i]);
+	return (sum + 1) / 2;
+}
+
 unsigned str_distance(struct str a, struct str b, unsigned limit)
 {
 	size_t gap = a.n > b.n ? a.n - b.n : b.n - a.n;
-	if (a.n > DISTANCE_MAX || b.n > DISTANCE_MAX || gap > limit)
+	if (a.n > DISTANCE_MAX || b.n > DISTANCE_MAX || gap > limit || least_distance(a, b) > limit)
 		return limit + 1;
 
 	unsigned rows[3][DISTANCE_MAX + 1];

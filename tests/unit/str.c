@@ -1,0 +1,55 @@
+// str: the edit distance, with its shortcuts, against the textbook's table on strings of few letters.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "tap.h"
+
+enum { LEN = 24 };
+
+/** Optimal string alignment, the whole table. */
+static unsigned slow_distance(struct str a, struct str b)
+{
+	unsigned t[LEN + 1][LEN + 1];
+	for (size_t i = 0; i <= a.n; i++) {
+		for (size_t k = 0; k <= b.n; k++) {
+			if (!i || !k) {
+				t[i][k] = (unsigned)(i + k);
+				continue;
+			}
+			unsigned d = t[i - 1][k - 1] + (a.p[i - 1] != b.p[k - 1]);
+			d = t[i - 1][k] + 1 < d ? t[i - 1][k] + 1 : d;
+			d = t[i][k - 1] + 1 < d ? t[i][k - 1] + 1 : d;
+			if (i > 1 && k > 1 && a.p[i - 1] == b.p[k - 2] &&
+			    a.p[i - 2] == b.p[k - 1] && t[i - 2][k - 2] + 1 < d)
+				d = t[i - 2][k - 2] + 1;
+			t[i][k] = d;
+		}
+	}
+	return t[a.n][b.n];
+}
+
+static struct str some(char *buf, const char *letters)
+{
+	size_t n = (size_t)rand() % LEN, of = strlen(letters);
+	for (size_t i = 0; i < n; i++)
+		buf[i] = letters[(size_t)rand() % of];
+	return (struct str){buf, n};
+}
+
+int main(void)
+{
+	static const char *const letters[] = {"ab", "abc_", "nosuchame_t", "\xff\xdf_?@`"};
+	unsigned wrong = 0, near = 0;
+	srand(7);
+	for (unsigned i = 0; i < 40000; i++) {
+		char a[LEN], b[LEN];
+		struct str s = some(a, letters[i % 4]), t = some(b, letters[i % 4]);
+		unsigned limit = (unsigned)rand() % 8, d = slow_distance(s, t);
+		near += d <= limit;
+		wrong += str_distance(s, t, limit) != (d > limit ? limit + 1 : d);
+	}
+	ok(wrong == 0, "str_distance is that of the table (%u wrong)", wrong);
+	ok(near > 1000, "in %u cases within the limit", near);
+	return done();
+}
