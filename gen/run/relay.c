@@ -20,6 +20,7 @@ void relay_fini(struct relay *r)
 	strbuf_fini(&r->out_line);
 	strbuf_fini(&r->err_line);
 	strbuf_fini(&r->last_c_error);
+	strbuf_fini(&r->withheld);
 }
 
 /** Takes a decimal number off the front of *s. */
@@ -162,6 +163,10 @@ static bool take_placed_message(struct relay *r, struct str line)
 	if (!find_place(r, (unsigned)l1, (unsigned)c1, c2 > c1 ? (unsigned)(c2 - c1) : 0, &at,
 			&is_ours))
 		return false;
+	if (is_warning && !r->withheld.n && (is_ours || r->diag->quiet)) {
+		strbuf_adds(&r->withheld, line);
+		r->withheld_at = at;
+	}
 	if (is_warning && is_ours)
 		; // of a cast that we put in so that all versions read the same: not the template's business
 	else if (is_error)
@@ -279,4 +284,15 @@ void relay_end(struct relay *r)
 	if (r->err_line.n)
 		take_err_line(r, strbuf_str(&r->err_line));
 	strbuf_clear(&r->err_line);
+}
+
+void relay_explain_failure(struct relay *r, int status)
+{
+	if (r->n_errors || r->diag->n_errors)
+		return;
+	if (r->withheld.n)
+		diag_error(r->diag, &r->withheld_at, "bpftrace: " STR_FMT,
+			   STR_ARG(strbuf_str(&r->withheld)));
+	else
+		diag_error(r->diag, NULL, "bpftrace ended with status %d", status);
 }

@@ -22,8 +22,10 @@ struct relay {
 	struct strbuf out_line;	   /**< start of a line that may yet turn out to be a message */
 	struct strbuf err_line;
 	struct strbuf last_c_error; /**< 0.27 says each error of clang several times */
-	bool out_mid_line;	    /**< the start of the current data line has already gone */
-	bool attached;		    /**< bpftrace said "Attached" (0.24 and newer) */
+	struct strbuf withheld;	    /**< the first warning that was not told */
+	struct diag_place withheld_at;
+	bool out_mid_line;     /**< the start of the current data line has already gone */
+	bool attached;	       /**< bpftrace said "Attached" (0.24 and newer) */
 	unsigned skip_excerpt; /**< lines of bpftrace's own excerpt that are still to be dropped */
 	unsigned long long lost; /**< events that bpftrace said were lost */
 	unsigned n_errors;	 /**< error lines seen */
@@ -40,5 +42,7 @@ void relay_stdout_idle(struct relay *r);
 void relay_stderr(struct relay *r, struct str bytes);
 /** Both streams have ended. */
 void relay_end(struct relay *r);
+/** bpftrace has failed: tells why, if it has not been told. It may call a reason a warning, which we keep to ourselves. */
+void relay_explain_failure(struct relay *r, int status);
 
 #endif

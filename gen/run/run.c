@@ -454,6 +454,8 @@ static void finish(struct runner *r)
 	}
 	if (r->ready)
 		flush_output(r, true);
+	else if (r->status && r->status < 128 && !r->interrupts)
+		relay_explain_failure(&r->relay, r->status);
 	if (r->relay.lost)
 		diag_warning(r->diag, NULL, "%llu events were lost: bpftrace could not keep up",
 			     r->relay.lost);

@@ -121,4 +121,16 @@ FAKE='echo x' run -o - >"$tmp/out" 2>/dev/null
 is "$(cat "$tmp/out")" x "-o - is stdout"
 (cd "$tmp" && unset BTGEN_BPFTRACE && FAKE='echo x' PATH=.:/nowhere "$btgen" run -e 'BEGIN { }' >/dev/null 2>&1)
 is $? 127 "bpftrace is not taken from the current folder"
+# 0.23 ends like this when a clause of a uprobe has args.NAME.
+cat >"$tmp/bpftrace" <<'E2'
+#!/bin/bash
+[ "$1" = --version ] && { echo "bpftrace v0.23.0"; exit 0; }
+for a; do case $a in /proc/self/fd/*) echo "$a:1:1-9: WARNING: $FAKE" >&2 ;; esac; done
+exit 1
+E2
+FAKE='No debuginfo'
+like "$(run -q 2>&1)" "error: bpftrace: No debuginfo" "a bpftrace that fails with no more than a warning: it is told, by -q too"
+printf '#!/bin/sh\n[ "$1" = --version ] && echo "bpftrace v0.23.0" && exit\nexit 4\n' >"$tmp/bpftrace"
+is "$(run 2>&1)" "btgen: error: bpftrace ended with status 4" "one that fails without a word"
+
 done_testing
