@@ -109,7 +109,6 @@ bool bind_tokens(struct bind *b, struct pp *pp)
 	    !typeuse_resolve(b, pp))
 		return false;
 	constant_fold(b);
-	once_merge(b, &pp->out, "BEGIN");
-	once_merge(b, &pp->out, "END");
-	return table_add_all(b, pp) && marker_replace_all(b, pp->out);
+	return once_merge(b, &pp->out, "BEGIN") && once_merge(b, &pp->out, "END") &&
+	       table_add_all(b, pp) && marker_replace_all(b, pp->out);
 }

@@ -1,6 +1,7 @@
 #include "bind/once.h"
 
 #include "bind/edit.h"
+#include "bind/fresh.h"
 #include "out/dialect.h"
 
 static struct script_clause *find_clause(struct bind *b, const char *kind, size_t from)
@@ -53,26 +54,54 @@ static void unwrap_predicate(struct bind *b, struct script_clause *c)
 }
 
 /** Before 0.22 a variable is the whole clause's, blocks or not: each body's get names of their own. */
-static void rename_variables(struct bind *b, struct script_clause *c, unsigned n)
+static void rename_variables(struct bind *b, struct fresh *fresh, struct script_clause *c)
 {
-	for (struct token *t = c->body.first; t != c->body.last; t = t->next)
-		if (t->kind == TOK_IDENT && t->text.p[0] == '$' &&
-		    str_is_ident(str_from_offset(t->text, 1)))
-			t->text =
-			    str_from(arena_printf(b->arena, STR_FMT "_%u", STR_ARG(t->text), n));
+	struct map renamed = {0};
+	for (struct token *t = c->body.first; t != c->body.last; t = t->next) {
+		if (!fresh_is_variable(t))
+			continue;
+		struct str *name = map_get(&renamed, t->text);
+		if (!name) {
+			name = arena_new(b->arena, struct str);
+			*name = fresh_variable(fresh, t->text);
+			map_put(b->arena, &renamed, t->text, name);
+		}
+		t->text = *name;
+	}
 }
 
-void once_merge(struct bind *b, struct token **list, const char *kind)
+/** The first `return` or `exit()` of @c: what follows is not run. */
+static const struct token *early_end(const struct script_clause *c)
+{
+	for (const struct token *t = c->body.first; t != c->body.last; t = t->next)
+		if (tok_is(t, "return") || (tok_is(t, "exit") && tok_is(t->next, "(")))
+			return t;
+	return NULL;
+}
+
+bool once_merge(struct bind *b, struct token **list, const char *kind)
 {
 	struct script_clause *first = find_clause(b, kind, 0);
 	if (!first || dialect_has_many_begins(b->version))
-		return;
+		return true;
 	struct script_clause *next;
-	unsigned n = 1;
+	struct fresh fresh;
+	fresh_init(&fresh, b->arena, &b->script);
 	while ((next = find_clause(b, kind, (size_t)(first - b->script.clauses.v) + 1))) {
+		const struct token *end = early_end(first);
+		// After exit() in BEGIN nothing is of interest any more.
+		if (end && (tok_is(end, "return") || str_eqz(str_from(kind), "END"))) {
+			struct diag_place at = tok_place(end), there = tok_place(next->body.first);
+			diag_error(b->diag, &at,
+				   "this would keep the next %s from being run: bpftrace 0.%u has "
+				   "but one; put what follows under an if",
+				   kind, b->version);
+			diag_note(b->diag, &there, "the next %s is here", kind);
+			return false;
+		}
 		unwrap_predicate(b, first);
 		unwrap_predicate(b, next);
-		rename_variables(b, next, ++n);
+		rename_variables(b, &fresh, next);
 		struct script_range whole = {next->attach.v[0].range.first, next->body.last};
 		edit_move_after(list, next->body, end_statements(b, first));
 		edit_remove(list, (struct script_range){whole.first, next->attach.v[0].range.last});
@@ -81,6 +110,7 @@ void once_merge(struct bind *b, struct token **list, const char *kind)
 		next->body.first->kind = TOK_OTHER;
 		next->attach.n = 0; // it is no clause any more
 	}
+	return true;
 }
 
 static struct str make_clause(struct bind *b, const char *kind, struct str statements)
@@ -107,6 +137,8 @@ void once_add_end(struct bind *b, struct token **list, struct str statements)
 		edit_append(b->arena, list, make_clause(b, "END", statements));
 		return;
 	}
+	bool ends_early = early_end(c) != NULL;
 	unwrap_predicate(b, c);
-	edit_insert_after(b->arena, end_statements(b, c), str_trim(statements));
+	edit_insert_after(b->arena, ends_early ? c->body.first : end_statements(b, c),
+			  str_trim(statements));
 }

@@ -171,8 +171,8 @@ bool table_add_all(struct bind *b, struct pp *pp)
 	bool good = true;
 	for (size_t i = 0; i < wanted.n; i++)
 		good &= add_table(b, bind_lookup(b), &wanted.v[i], &begin, &end);
+	good = good && unknown_rewrite(b, &named);
 	if (good) {
-		unknown_rewrite(b, &named);
 		once_add_begin(b, &pp->out, str_copy(b->arena, strbuf_str(&begin)));
 		once_add_end(b, &pp->out, str_copy(b->arena, strbuf_str(&end)));
 	}

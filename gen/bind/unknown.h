@@ -2,19 +2,24 @@
  * unknown - a number where a table of names has no name.
  *
  * A map that lacks a key gives "": a state that nobody foresaw would be printed as nothing. So in a printf()
- * whose %s is fed by a table, `@target[arg1]`, the number is printed when the name is missing. bpftrace cannot
- * make a string of a number; up to 0.23 its printf passes formats to C's, where %.0ld prints nothing for 0:
+ * whose %s is fed by a table, `@target[arg1]` or `c ? @target[arg1] : "none"`, the number is printed when the name is
+ * missing. bpftrace cannot make a string of a number; up to 0.23 its printf passes formats to C's, where %.0ld prints
+ * nothing for 0:
  *
  *	printf("%s%.0ld", @target[arg1], @target[arg1] == "" ? (int64)(arg1) : 0)
  *
- * From 0.24 on %.0ld prints "0", and the statement is written once for each case, under an if.
+ * From 0.24 on %.0ld prints "0", and the statement is written once for each case, under an if. A key that may not be
+ * the same when it is read again (memory, a clock, rand, n++) is kept in a variable before.
  */
 #ifndef BIND_UNKNOWN_H
 #define BIND_UNKNOWN_H
 
 #include "bind/bind.h"
 
-/** Rewrites the printf() calls of the program that print from the maps in @tables (a set of names). */
-void unknown_rewrite(struct bind *b, const struct map *tables);
+/**
+ * Rewrites the calls of printf() and its kin that print from the maps in @tables (a set of names). False, with an error,
+ * for a call that cannot be written so that numbers come out.
+ */
+bool unknown_rewrite(struct bind *b, const struct map *tables);
 
 #endif

@@ -62,6 +62,31 @@ like "$(expand 'usdt:__EXE__:nvmf_tgt_state { printf("%s", @target[arg1]); } END
 	'^usdt.* END \{ print\(@n\); clear\(@target\); \}$' "also when its last statement has no semicolon"
 is "$(expand 'BEGIN { printf("a") } BEGIN { if (1) { } } BEGIN { }')" 'BEGIN { printf("a"); if (1) { if (1) { } } if (1) { } }' \
 	"several BEGINs become one, whatever ends them"
+is "$(expand 'BEGIN { $a = 1; $a_2 = 2; } BEGIN { $a = 3; $b = $a; $a_3 = $a; }')" \
+	'BEGIN { $a = 1; $a_2 = 2; if (1) { $a_4 = 3; $b_2 = $a_4; $a_3_2 = $a_4; } }' \
+	"and a variable of one gets a name there that none of them has"
+expand 'END { if (1) { return; } } END { }' >/dev/null
+is $? 1 "a return in an END that others follow is an error"
+like "$(cat "$tmp/err")" "1:16: error: this would keep the next END from being run" "which says why"
+like "$(expand 'usdt:__EXE__:nvmf_tgt_state { printf("%s", @target[arg1]); } END { if (@n) { return; } print(@n); }')" \
+	'END \{ clear\(@target\); if \(@n\)' "a table is cleared first in an END that may end early"
+
+# A number where a name is missing: what can be written so, and what is refused.
+names() { expand "usdt:__EXE__:nvmf_tgt_state { $1 }" "${@:2}" | sed -n 's/^usdt[^{]*{ \(.*\) }/\1/p'; }
+is "$(names 'printf("%s", arg1 > 2 ? @target[arg1] : "none");')" \
+	'$number = (int64)0; if (arg1 > 2) { if (@target[arg1] == "") { $number = (int64)(arg1); } } printf("%s%.0ld", arg1 > 2 ? @target[arg1] : "none", $number);' \
+	"a name in one arm of a choice"
+is "$(names '$key = 1; printf("%s", @target[rand % 3]);')" \
+	'$key = 1; $key_2 = (int64)(rand % 3); printf("%s%.0ld", @target[$key_2], @target[$key_2] == "" ? (int64)($key_2) : 0);' \
+	"a key that changes is read once"
+is "$(names 'printf("%s", @target[1, arg1]);')" 'printf("%s", @target[1, arg1]);' "a table has no two keys"
+is "$(names 'printf("%d", @target[arg1]); print(@target[arg1]);')" 'printf("%d", @target[arg1]); print(@target[arg1]);' \
+	"what is not printed by %s is left alone"
+like "$(names 'arg0 ? printf("%s", @target[arg1]) : 0;')" 'arg0 \? printf\("%s%.0ld", @target' "a call in an expression"
+names 'arg0 ? printf("%s", @target[arg1]) : 0;' --for 0.27 >/dev/null
+like "$(cat "$tmp/err")" "1:38: error: names of an enum are printed inside of an expression" "is an error where it takes a statement"
+names 'printf("%s%s%s%s%s%s", @target[1], @target[2], @target[3], @target[4], @target[5], @target[6]);' --for 0.27 >/dev/null
+like "$(cat "$tmp/err")" "0.27 cannot print more than 5 names" "more names than a call can have are an error"
 out=$(expand '#pragma enum @mine enum spdk_nvmf_subsystem_state SPDK_NVMF_SUBSYSTEM_
 usdt:__EXE__:nvmf_tgt_state { @x[@mine[arg1]] = count(); }')
 like "$out" '@mine\[2\] = "ACTIVE"' "#pragma enum fills a map of any name"

@@ -3,6 +3,7 @@
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/live.sh"
 can_trace || skip_all "needs root and bpftrace"
+version=$("$bpftrace" --version | sed 's/.*v0\.\([0-9]*\).*/\1/')
 
 cat >"$tmp/u.bt" <<'E2'
 #pragma enum names nvmf_tgt_state NVMF_TGT_
@@ -45,4 +46,46 @@ live_say x
 exec 8>&-
 live_wait
 is "$(head -n 5 "$tmp/trace" | paste -sd,)" "0,RED,GREEN,BLUE,9" "0 is printed, negative and 64-bit values have their names"
+
+# Names in choices, keys that are another value each time they are read, an END that ends early. One clause for
+# each: a program of 0.17 has little room for strings.
+cat >"$tmp/c.bt" <<'E2'
+#pragma enum color color
+usdt:__EXE__:color { printf("a %s\n", arg0 == 9 ? @color[arg0] : "other"); }
+usdt:__EXE__:color { printf("b %s\n", arg0 == 5000000000 ? "large" : (@color[arg0])); }
+#if __BPFTRACE__ >= 23 // no choice in a choice for 0.17, whose code for that the kernel refuses
+usdt:__EXE__:color { $key = arg0; printf("c %s\n", $key == 1 ? "one" : ($key == 9 ? @color[$key] : "some")); }
+#endif
+usdt:__EXE__:color { $number = 7; printf("d %s %d\n", @color[@n[0]++], $number); }
+usdt:__EXE__:color { $choice = 8; printf("e %s %d\n", @i[0]++ < 3 ? @color[@j[0]++] : "late", $choice); }
+usdt:__EXE__:color { printf("f %s %s\n", @color[(rand % 1) + 30], @color[(nsecs % 1) + 1]); }
+END { clear(@n); clear(@i); clear(@j); if (1) { printf("the end\n"); exit(); } printf("not this\n"); }
+E2
+live_start "$tmp/e"
+ok "names in choices and keys that change: the program is accepted and attached" \
+	live_trace "$live_pid" "$tmp/c.bt"
+printf x >&8
+exec 8>&-
+live_wait
+lines() { sed -n "s/^$1 //p" "$tmp/trace" | paste -sd,; }
+is "$(lines a)" "other,other,other,other,9" "a choice: the number where the name is missing"
+is "$(lines b)" "0,RED,GREEN,large,9" "in its other arm, in parentheses"
+[ "$version" -lt 23 ] ||
+	is "$(lines c)" "some,one,some,some,9" "and in a choice in a choice, beside a variable \$key of the script's"
+is "$(lines d)" "0 7,RED 7,2 7,3 7,4 7" "a key with ++ counts once"
+is "$(lines e)" "0 8,RED 8,2 8,late 8,late 8" "and in a choice only where that arm is taken"
+is "$(lines f)" "30 RED,30 RED,30 RED,30 RED,30 RED" "rand and nsecs can be keys"
+is "$(grep -v '^[a-f] ' "$tmp/trace" | grep .)" "the end" "no table is printed though END calls exit()"
+unlike "$(cat "$tmp/messages")" "warning|error" "and nothing is said about what btgen put in"
+
+live_start "$tmp/e"
+ok "several templates with BEGIN and END: accepted" live_trace "$live_pid" -e '#pragma enum color color
+BEGIN { $a = 1; $a_2 = 2; printf("%d %d\n", $a, $a_2); }
+END { if (@color[1] == "") { return; } printf("end\n"); return; }' -e '
+BEGIN { $a = "three"; printf("%s\n", $a); }
+usdt:__EXE__:color { printf("%s\n", @color[arg0]); }'
+exec 8>&-
+live_wait
+is "$(grep . "$tmp/trace" | paste -sd,)" "1 2,three,end" \
+	"variables of one BEGIN are not those of the other, and END can read a table up to its return"
 done_testing
