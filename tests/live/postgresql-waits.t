@@ -27,8 +27,9 @@ chown $user "$db"
 	-c fsync=off -c autovacuum=off -c deadlock_timeout=50ms -c checkpoint_timeout=1h) >"$tmp/server" 2>&1 &
 postmaster=$!
 own $postmaster
+database=postgres
 sql() {
-	psql -X -q -At -h "$db" -U tester -d postgres "$@"
+	psql -X -q -At -h "$db" -U tester -d "$database" "$@"
 }
 wait_for 20 sql -c 'SELECT 1' >/dev/null 2>&1 || skip_all "the server does not start: $(tail -n 1 "$tmp/server")"
 sql -c 'CREATE TABLE t AS SELECT generate_series(1, 20000) AS n' -c 'CREATE TABLE u (n int)' -c 'INSERT INTO u VALUES (1), (2)' \
@@ -41,6 +42,36 @@ map() { sed -n "s/^@$1\[${2-[0-9]*}\]: //p" "$tmp/trace"; }
 histogram() {
 	awk -v m="@$1:" '/^@/ { sub(/ *$/, ""); on = $0 == m; next } on && /^[\[(]/ { sub(/\|.*/, ""); sum += $NF } END { print sum + 0 }' "$tmp/trace"
 }
+
+# The server counts as well: blocks and transactions of a database (and blocks of 0, what all of them share), checkpoints;
+# its log has what took long. A session asks that reads no blocks any more.
+sql -c 'CREATE DATABASE work TEMPLATE postgres' -c 'ALTER SYSTEM SET log_lock_waits = on' \
+	-c 'ALTER SYSTEM SET log_checkpoints = on' -c 'SELECT pg_reload_conf()' >/dev/null
+work=$(sql -c "SELECT oid FROM pg_database WHERE datname = 'work'")
+checkpoints="pg_stat_get_bgwriter_requested_checkpoints(), pg_stat_get_bgwriter_buf_written_checkpoints()"
+[ "$(sql -c 'SHOW server_version_num')" -lt 170000 ] ||
+	checkpoints="pg_stat_get_checkpointer_num_requested(), pg_stat_get_checkpointer_buffers_written()"
+mkfifo "$tmp/ask" "$tmp/told"
+exec 5<>"$tmp/ask" 6<>"$tmp/told"
+sql -F ' ' -f "$tmp/ask" >&6 2>&1 5>&- 6>&- &
+own $!
+# counters: fetched, found, committed, rolled back, deadlocks, checkpoints and what they wrote, when it does not change
+counters() {
+	local last=none
+	while [ "$last" != "${count[*]-}" ]; do
+		last=${count[*]-}
+		sleep 0.3
+		echo "SELECT pg_stat_force_next_flush() \\g /dev/null
+			SELECT pg_stat_get_db_blocks_fetched(0) + pg_stat_get_db_blocks_fetched($work),
+			pg_stat_get_db_blocks_hit(0) + pg_stat_get_db_blocks_hit($work), pg_stat_get_db_xact_commit($work),
+			pg_stat_get_db_xact_rollback($work), pg_stat_get_db_deadlocks($work), $checkpoints;" >&5
+		read -r -a count <&6
+	done
+}
+counters
+before=("${count[@]}")
+lines=$(wc -l <"$tmp/server")
+database=work
 
 live_trace $postmaster postgresql-waits.bt
 
@@ -95,7 +126,26 @@ is "$(grep -cE 'checkpoint wrote for [0-9]+\.[0-9]{3} ms, of which [0-9]+ us to 
 ok "which wrote at least the blocks of the table" test "$(map written | sort -n | tail -n 1)" -ge "$pages"
 ok "transactions that were committed have their times" test "$(histogram 'transaction_us[commit]')" -ge 6
 is "$(histogram 'transaction_us[rollback]')" 1 "and the one that the deadlock rolled back"
-unlike "$(cat "$tmp/trace")" '^@(mode|kind|began|sync|checkpoint)' "its own maps are not printed"
+# sum MAP: over all processes
+sum() { map "$1" | awk '{ n += $1 } END { print n + 0 }'; }
+counters
+exec 5>&- 6<&-
+for i in "${!count[@]}"; do
+	count[i]=$((count[i] - before[i]))
+done
+is "$(sum buffers)" "${count[0]}" "as many buffers as the server says, of all sessions (${count[0]})"
+is "$(sum hits)" "${count[1]}" "as many of them found in memory (${count[1]})"
+ok "as many that were read from a file, or new ($(sum disk_reads) read)" test "$(sum disk_reads)" -gt 0 -a "$(sum disk_reads)" -le $((count[0] - count[1]))
+is "$(histogram 'transaction_us[commit]') $(histogram 'transaction_us[rollback]')" "${count[2]} ${count[3]}" "as many commits and rollbacks (${count[2]}, ${count[3]})"
+is "$(sum deadlocks)" "${count[4]}" "as many deadlocks"
+is "$(grep -c 'checkpoint wrote' "$tmp/trace")" "${count[5]}" "as many checkpoints"
+checkpointer=$(sed -n 's/^@written\[\([0-9]*\)\]: '"${count[6]}"'$/\1/p' "$tmp/trace")
+like "$checkpointer" '^[0-9]+$' "and a process that wrote what these wrote (${count[6]} blocks)"
+tail -n +$((lines + 1)) "$tmp/server" | sed -nE 's/.*process ([0-9]+) acquired ([A-Za-z]+) on .* after ([0-9.]+) ms.*$/\1 \2 \3/p' | sort >"$tmp/logged"
+sed -nE 's/.*backend ([0-9]+) waited ([0-9.]+) ms for ([A-Za-z]+) on.*/\1 \3 \2/p' "$tmp/trace" | awk '$3 > 50' | sort >"$tmp/waited"
+is "$(cut -d' ' -f1,2 "$tmp/waited")" "$(cut -d' ' -f1,2 "$tmp/logged")" "waits of more than deadlock_timeout: whose, and for which lock, as in the server's log"
+is "$(join -j 1 "$tmp/waited" "$tmp/logged" | awk '{ d = $3 - $5; if (d < -5 || d > 5) print }')" "" "and as long, but for 5 ms"
+unlike "$(cat "$tmp/trace")" '^@(sought|mode|kind|began|sync|checkpoint)' "its own maps are not printed"
 
 kill -INT $postmaster # ends it at once, whoever is connected
 wait $postmaster
