@@ -28,6 +28,7 @@ struct chain {
 	struct str base;    // text of a pointer to the aggregate that the last steps are in
 	struct str offset;  // text that is added to it: "24" or "24 + (uint64)($i) * 8"
 	unsigned bit_size;  // of a bitfield, else 0
+	unsigned bit_shift; // where it starts in the byte at offset
 	bool by_address;    // bpftrace cannot follow the last steps: read it by address
 };
 
@@ -149,6 +150,7 @@ static bool step_member(struct typer *ty, struct chain *c, struct token *op, boo
 	}
 	c->type = place.type;
 	c->bit_size = place.bit_size;
+	c->bit_shift = (unsigned)(place.bit_off % 8);
 	c->is_place |= arrow;
 	c->is_value = !c->is_place;
 	c->last = name;
@@ -182,21 +184,29 @@ static bool is_constant(const struct token *open, const struct token *close)
 	return open->next->kind == TOK_NUMBER && open->next->next == close;
 }
 
-/** `[index]` of a pointer to numbers or pointers, where bpftrace takes constants only. */
+/**
+ * `[index]` of a pointer. bpftrace itself takes constants only, and then knows a number's sign, but not that of a
+ * member behind.
+ */
 static bool step_element(struct typer *ty, struct chain *c, struct token *open, struct token *close)
 {
 	struct ctype *element = pointee(c->type);
+	bool constant = is_constant(open, close);
 	uint64_t size;
-	if (!element || open->next == close || is_constant(open, close) || !c->is_place ||
-	    ctype_is_aggregate(element) || element->kind == CTYPE_ARRAY ||
+	if (!element || open->next == close || element->kind == CTYPE_ARRAY ||
 	    !ctype_size(element, &size))
+		return false;
+	if (constant && !c->by_address && !ctype_is_aggregate(element) &&
+	    element->kind != CTYPE_POINTER)
 		return false;
 	settle_pointer(ty, c);
 	c->base = c->by_address ? c->base : chain_text(ty, c);
 	c->offset = str_from(arena_printf(ty->b->arena, "(uint64)(" STR_FMT ") * %" PRIu64,
 					  STR_ARG(text_between(ty->b->arena, open, close)), size));
-	c->by_address = true;
-	c->type = element;
+	c->by_address |= !constant;
+	c->is_place = true;
+	c->is_value = false;
+	c->type = pointee(c->type);
 	c->bit_size = 0;
 	c->last = close;
 	return true;
@@ -272,14 +282,14 @@ static bool parse_primary(struct typer *ty, struct token *t, struct chain *ret)
 	return true;
 }
 
-/** `*operand`: the struct that a pointer leads to. Of others bpftrace knows all there is to know. */
+/** `*operand`: the struct or pointer that a pointer leads to. Of others bpftrace knows all there is to know. */
 static bool parse_deref(struct typer *ty, struct token *star, struct chain *ret)
 {
 	struct chain operand;
 	if (!parse_unary(ty, star->next, &operand))
 		return false;
 	*ret = (struct chain){.first = star, .last = operand.last, .type = pointee(operand.type)};
-	if (!ret->type || !ctype_is_aggregate(ret->type)) {
+	if (!ret->type || (!ctype_is_aggregate(ret->type) && ret->type->kind != CTYPE_POINTER)) {
 		ret->type = NULL;
 		return true;
 	}
@@ -377,6 +387,20 @@ static struct str read_number(struct typer *ty, const struct chain *c, const str
 	return value;
 }
 
+/** The bits of a bitfield as an unsigned number, by address. Empty when no number of 8 bytes holds them. */
+static struct str bits_at_address(struct typer *ty, const struct chain *c)
+{
+	unsigned bytes = 1;
+	while (bytes * 8 < c->bit_shift + c->bit_size)
+		bytes *= 2;
+	if (bytes > 8)
+		return STR("");
+	uint64_t mask = c->bit_size < 64 ? ((uint64_t)1 << c->bit_size) - 1 : UINT64_MAX;
+	return str_from(arena_printf(ty->b->arena,
+				     "(((uint64)*(uint%u *)(" STR_FMT ") >> %u) & %" PRIu64 ")",
+				     bytes * 8, STR_ARG(address(ty, c)), c->bit_shift, mask));
+}
+
 /** What the chain must become, or an empty text when bpftrace reads it right. */
 static struct str rewrite(struct typer *ty, const struct chain *c, const struct token *function,
 			  const struct token *paren)
@@ -402,6 +426,10 @@ static struct str rewrite(struct typer *ty, const struct chain *c, const struct 
 		if (name.n) // its value may be kept and followed
 			return str_from(arena_printf(a, "(" STR_FMT ")(%s)", STR_ARG(name), value));
 		return read_number(ty, c, t, str_from(value));
+	}
+	if (number && c->by_address && c->bit_size) {
+		struct str bits = bits_at_address(ty, c);
+		return bits.n ? read_number(ty, c, t, bits) : bits;
 	}
 	if (!number || !t->is_signed || (!c->bit_size && t->size >= 8))
 		return STR("");
@@ -436,7 +464,8 @@ static void learn(struct typer *ty, struct token *target, struct token *value)
 	bool ends = false;
 	for (size_t i = 0; i < sizeof(behind) / sizeof(behind[0]); i++)
 		ends |= tok_is(c.last->next, behind[i]);
-	if (!t || !ends || !(ctype_is_aggregate(t) || (p && ctype_is_aggregate(p))))
+	if (!t || !ends ||
+	    !(ctype_is_aggregate(t) || (p && (ctype_is_aggregate(p) || p->kind == CTYPE_POINTER))))
 		return;
 	if (target->text.p[0] == '$')
 		map_put(ty->b->arena, &ty->variables, target->text, c.type);

@@ -18,7 +18,7 @@ cat >"$tmp/m.c" <<'E2'
 #include <unistd.h>
 
 enum mood { SAD = -3, NEUTRAL, HAPPY = 7, HUGE_MOOD = 5000000000 };
-struct inner { int16_t s; uint8_t u; char tag[12]; };
+struct inner { int16_t s; uint8_t u; char tag[12]; int bits : 6; };
 typedef struct inner inner_t;
 typedef struct { long only; } unnamed_t;
 union both { int i; unsigned char b[4]; };
@@ -46,7 +46,7 @@ struct all {
 	int (*fn)(int);
 	int unroll, string;
 	_Alignas(64) int aligned;
-	char **words; short *numbers; struct all *self; unsigned long sum;
+	struct inner **rows; char **words; short *numbers; struct all *self; unsigned long sum;
 	char big[4096];
 	int flex[];
 };
@@ -77,6 +77,7 @@ int main(void)
 	a->text = "hello", memcpy(a->unterminated, "12345678", 8);
 	static char *words[] = {"one", "two"};
 	static short numbers[] = {20, -21};
+	a->rows = a->parr, in.bits = -14, a->arr[1].bits = -2;
 	a->words = words, a->numbers = numbers, a->self = a;
 	a->sum = strlen(words[1]);	/* a page that was never read cannot be traced */
 	a->fn = twice, a->unroll = 11, a->string = -12, a->aligned = 64;
@@ -149,6 +150,9 @@ usdt:__EXE__:all {
 	printf("inside %d %d\n", $a->arr[$a->grid[0][2] + 0].s, $a->parr[$a->arr[0].s + 1]->s);
 	printf("values %d %d %d %d\n", $copy.s, (*$a->ptr).s, (*$a).bf_s, $z->bf_s);
 	printf("words %s %d\n", str($a->words[$i]), $a->numbers[$i]);
+	$r = $a->rows;
+	printf("rows %d %d %d %s\n", $a->rows[1]->bits, (*$a->rows)->bits, $r[1]->bits, str((*$r)->tag));
+	printf("more %d %d %d %d\n", $a->arr[$i].bits, $a->rows[$i]->bits, $a->ptr[0].bits, (**$r).s);
 	printf("sizes %d %d %d\n", sizeof($a->i8), sizeof($a->bf_l), sizeof($a->name));
 	@k[$a->bf_s, $a->i16] = $a->ptr;
 	printf("keys %d\n", @k[$a->bf_s, $a->i16]->s);
@@ -161,6 +165,8 @@ is "$(grep . "$tmp/trace")" "by address -5 -5 -5 pointed
 inside -200 -5
 values -5 -5 -9 -9
 words two -21
+rows -14 -14 -14 pointed
+more -2 -14 -14 -5
 sizes 1 8 224
 keys -5" "indices, keys, casts, copies and pointers that are themselves rewritten"
 
