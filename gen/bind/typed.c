@@ -327,14 +327,15 @@ static bool parse_unary(struct typer *ty, struct token *t, struct chain *ret)
 	return good;
 }
 
-static bool is_char_array(struct ctype *t, uint64_t *n)
+/** An array of char, or of any bytes when @bytes. */
+static bool is_char_array(struct ctype *t, bool bytes, uint64_t *n)
 {
 	t = ctype_strip(t);
 	if (!t || t->kind != CTYPE_ARRAY || !t->has_count)
 		return false;
 	struct ctype *of = ctype_strip(t->of);
 	*n = t->count;
-	return of && of->kind == CTYPE_INT && of->size == 1 && of->is_char;
+	return of && of->kind == CTYPE_INT && of->size == 1 && (of->is_char || bytes);
 }
 
 /** Functions that want the array itself. */
@@ -410,7 +411,8 @@ static struct str rewrite(struct typer *ty, const struct chain *c, const struct 
 	struct ctype *t = ctype_strip(c->type);
 	if (!t || (tok_is(paren, "(") && function && tok_is(function, "sizeof")))
 		return STR(""); // a cast has another size
-	if (is_char_array(t, &n)) {
+	bool in_str = tok_is(paren, "(") && function && tok_is(function, "str");
+	if (is_char_array(t, in_str, &n)) {
 		if (n == 0 || c->is_value || (tok_is(paren, "(") && wants_array(function)))
 			return STR("");
 		return read_string(ty, c, n, function, paren);

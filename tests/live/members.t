@@ -40,7 +40,7 @@ struct all {
 	struct list_head link;
 	struct packed packed;
 	char *text;
-	char unterminated[8];
+	char unterminated[8]; uint8_t nqn[16];
 	double d;
 	__int128 wide;
 	int (*fn)(int);
@@ -78,6 +78,7 @@ int main(void)
 	static char *words[] = {"one", "two"};
 	static short numbers[] = {20, -21};
 	a->rows = a->parr, in.bits = -14, a->arr[1].bits = -2;
+	memcpy(a->nqn, "nqn.2016", 8);
 	a->words = words, a->numbers = numbers, a->self = a;
 	a->sum = strlen(words[1]);	/* a page that was never read cannot be traced */
 	a->fn = twice, a->unroll = 11, a->string = -12, a->aligned = 64;
@@ -152,6 +153,7 @@ usdt:__EXE__:all {
 	printf("words %s %d\n", str($a->words[$i]), $a->numbers[$i]);
 	$r = $a->rows;
 	printf("rows %d %d %d %s\n", $a->rows[1]->bits, (*$a->rows)->bits, $r[1]->bits, str((*$r)->tag));
+	printf("bytes %s %d\n", str($a->nqn), $a->nqn[2]);
 	printf("more %d %d %d %d\n", $a->arr[$i].bits, $a->rows[$i]->bits, $a->ptr[0].bits, (**$r).s);
 	printf("sizes %d %d %d\n", sizeof($a->i8), sizeof($a->bf_l), sizeof($a->name));
 	@k[$a->bf_s, $a->i16] = $a->ptr;
@@ -166,6 +168,7 @@ inside -200 -5
 values -5 -5 -9 -9
 words two -21
 rows -14 -14 -14 pointed
+bytes nqn.2016 110
 more -2 -14 -14 -5
 sizes 1 8 224
 keys -5" "indices, keys, casts, copies and pointers that are themselves rewritten"
