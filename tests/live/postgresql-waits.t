@@ -1,37 +1,14 @@
 #!/usr/bin/env bash
 # postgresql-waits.bt: locks that were waited for, transactions, buffers and checkpoints, as the server counts them.
-# The server is the system's, the cluster a private one: its own folder, an unprivileged user, a UNIX socket only.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/live.sh
 . "$(dirname "$0")/../live.sh"
+# shellcheck source=tests/postgresql.sh
+. "$(dirname "$0")/../postgresql.sh"
 can_trace || skip_all "needs root and bpftrace"
 
-for bin in $(pg_config --bindir 2>/dev/null) /usr/lib/postgresql/*/bin /usr/bin; do
-	[ ! -x "$bin/initdb" ] || break
-done
-[ -x "$bin/initdb" ] || skip_all "needs a PostgreSQL server"
-readelf -n "$bin/postgres" 2>/dev/null | grep -q 'Name: lock__wait__start' ||
-	skip_all "$bin/postgres was built without --enable-dtrace"
-user=postgres
-id -u $user >/dev/null 2>&1 || user=nobody
-as_user=(setpriv --reuid="$user" --regid="$(id -g $user)" --clear-groups)
-
-db=$tmp/db
-chmod 711 "$tmp"
-mkdir "$db"
-chown $user "$db"
-(cd "$db" && "${as_user[@]}" "$bin/initdb" -D "$db/data" -U tester -A trust -N --no-locale >"$tmp/initdb" 2>&1) ||
-	skip_all "initdb failed: $(tail -n 1 "$tmp/initdb")"
-(cd "$db" && exec "${as_user[@]}" "$bin/postgres" -D "$db/data" -c listen_addresses= -c unix_socket_directories="$db" \
-	-c fsync=off -c autovacuum=off -c deadlock_timeout=50ms -c checkpoint_timeout=1h) >"$tmp/server" 2>&1 &
-postmaster=$!
-own $postmaster
-database=postgres
-sql() {
-	psql -X -q -At -h "$db" -U tester -d "$database" "$@"
-}
-wait_for 20 sql -c 'SELECT 1' >/dev/null 2>&1 || skip_all "the server does not start: $(tail -n 1 "$tmp/server")"
+postgresql_start lock__wait__start -c deadlock_timeout=50ms -c checkpoint_timeout=1h
 sql -c 'CREATE TABLE t AS SELECT generate_series(1, 20000) AS n' -c 'CREATE TABLE u (n int)' -c 'INSERT INTO u VALUES (1), (2)' \
 	-c 'CHECKPOINT'
 
@@ -147,6 +124,5 @@ is "$(cut -d' ' -f1,2 "$tmp/waited")" "$(cut -d' ' -f1,2 "$tmp/logged")" "waits 
 is "$(join -j 1 "$tmp/waited" "$tmp/logged" | awk '{ d = $3 - $5; if (d < -5 || d > 5) print }')" "" "and as long, but for 5 ms"
 unlike "$(cat "$tmp/trace")" '^@(sought|mode|kind|began|sync|checkpoint)' "its own maps are not printed"
 
-kill -INT $postmaster # ends it at once, whoever is connected
-wait $postmaster
+postgresql_stop
 done_testing

@@ -1,36 +1,15 @@
 #!/usr/bin/env bash
 # PostgreSQL traced by postgresql.bt: every statement that was sent, once, with its duration.
-# The server is the system's, the cluster a private one: its own folder, an unprivileged user, a UNIX socket only.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/live.sh
+. "$(dirname "$0")/../live.sh"
+# shellcheck source=tests/postgresql.sh
+. "$(dirname "$0")/../postgresql.sh"
 can_trace || skip_all "needs root and bpftrace"
 
-for bin in $(pg_config --bindir 2>/dev/null) /usr/lib/postgresql/*/bin /usr/bin; do
-	[ ! -x "$bin/initdb" ] || break
-done
-[ -x "$bin/initdb" ] || skip_all "needs a PostgreSQL server"
-readelf -n "$bin/postgres" 2>/dev/null | grep -q 'Name: query__start' ||
-	skip_all "$bin/postgres was built without --enable-dtrace"
-user=postgres
-id -u $user >/dev/null 2>&1 || user=nobody
-as_user() {
-	setpriv --reuid="$user" --regid="$(id -g $user)" --clear-groups env -i PATH="$bin:$PATH" LC_ALL=C "$@"
-}
-
 db=$tmp/db
-chmod 711 "$tmp"
-mkdir "$db"
-chown $user "$db"
-(cd "$db" && as_user initdb -D "$db/data" -U tester -A trust -N --no-locale >"$tmp/initdb" 2>&1) ||
-	skip_all "initdb failed: $(tail -n 1 "$tmp/initdb")"
-(cd "$db" && exec setpriv --reuid="$user" --regid="$(id -g $user)" --clear-groups "$bin/postgres" -D "$db/data" \
-	-c listen_addresses= -c unix_socket_directories="$db" -c fsync=off -c autovacuum=off) >"$tmp/server" 2>&1 &
-postmaster=$!
-own $postmaster
-sql() {
-	psql -X -q -h "$db" -U tester -d postgres "$@"
-}
-wait_for 20 sql -c 'SELECT 1' >/dev/null 2>&1 || skip_all "the server does not start: $(tail -n 1 "$tmp/server")"
+postgresql_start query__start
 sql -c 'CREATE TABLE t AS SELECT generate_series(1, 1000) AS n'
 
 ready() {
@@ -214,6 +193,5 @@ print([(e["probe"], e["args"]) for e in map(json.loads, open(sys.argv[1]))])' "$
 	"[('postgresql:query__start', {'query': \"SELECT 'no script', 3;\"})]" "-t prints the text of a query, with no script"
 exec 4>&-
 
-kill -INT $postmaster # ends it at once, whoever is connected
-wait $postmaster
+postgresql_stop
 done_testing
