@@ -5,6 +5,9 @@
 #   live_say start
 #   live_quit; live_wait                    # status in $live_rc, data in $tmp/trace, messages in $tmp/messages
 #
+#   is_sample nvmf.bt                       # the sample in its header looks like $tmp/trace
+#
+# With KEEP_RESULTS=FOLDER the traces that samples are compared with stay there, to make new samples of.
 # The bpftrace under test is $BTGEN_BPFTRACE, else the one in PATH.
 # shellcheck shell=bash disable=SC2034,SC2154
 
@@ -53,4 +56,20 @@ live_wait() {
 	[ $# = 0 ] || kill -"$1" "$live_tracer"
 	wait "$live_tracer"
 	live_rc=$?
+}
+
+# is_sample SCRIPT [-x REGEX]... [TRACE]...: its header's sample is what it prints (tests/sample.py) in these traces, else in
+# $tmp/trace; lines that match a REGEX cannot come of this run
+is_sample() {
+	local script=$1
+	local -a excuses=()
+	shift
+	while [ "${1-}" = -x ]; do
+		excuses+=(-x "$2")
+		shift 2
+	done
+	[ $# -gt 0 ] || set -- "$tmp/trace"
+	[ -z "${KEEP_RESULTS-}" ] || cat "$@" >"$KEEP_RESULTS/${script%.bt}.out"
+	is "$(python3 "$top/tests/sample.py" ${excuses[@]+"${excuses[@]}"} "$top/bpf/$script" "$@" 2>&1)" "" \
+		"$script: the sample in its header looks like what it printed"
 }

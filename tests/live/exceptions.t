@@ -83,6 +83,8 @@ like "$(tr '\n' ' ' <"$tmp/trace")" '@stacks\[4Oops, parse\(int\), +__cxa_throw\
 is "$(sed -n '/^@stacks/,/^@throws/s/^\]: //p' "$tmp/trace" | awk '{ n += $1 } END { print n }')" $thrown "each throw has a stack"
 is "$(sed -n '/^@unwind_us/,$p' "$tmp/trace" | awk '/^\[/ { sub(/\|.*/, ""); n += $NF } END { print n }')" $thrown \
 	"and a time to its first handler"
+c++filt -t <"$tmp/trace" >"$tmp/filtered"
+is_sample exceptions.bt "$tmp/filtered"
 exec 8>&-
 wait $live_pid
 

@@ -75,11 +75,13 @@ histogram() {
 }
 
 for collector in Serial G1; do
+	options=(-D CLASSES) compile=-Xint
+	[ $collector = Serial ] || options+=(-D COMPILES) compile=-Xmixed
 	rm -f "$tmp/answers" "$tmp"/*.log
-	live_start "$home/bin/java" -Xmx64m -Xint -XX:+Use${collector}GC -XX:+DTraceMonitorProbes -Xlog:gc:file="$tmp/gc.log" \
+	live_start "$home/bin/java" -Xmx64m $compile -XX:+Use${collector}GC -XX:+DTraceMonitorProbes -Xlog:gc:file="$tmp/gc.log" \
 		-Xlog:class+load:file="$tmp/class.log" -cp "$tmp" App
 	wait_for 20 grep -q ready "$tmp/answers"
-	live_trace -D CLASSES $live_pid java.bt
+	live_trace "${options[@]}" $live_pid java.bt
 	pauses=$(grep -c Pause "$tmp/gc.log") classes=$(wc -l <"$tmp/class.log")
 	live_say work
 	wait_for 30 grep -q 'done' "$tmp/answers"
@@ -108,5 +110,6 @@ starts worker-1
 starts worker-2" "$collector: threads that start and end, by name"
 	is "$(histogram blocked_us)" 2 "$collector: two threads waited for the third one's lock"
 done
+is_sample java.bt
 
 done_testing

@@ -2,6 +2,8 @@
 # nvmf_tgt traced by the scripts for SPDK: every event that the program fired, once, with its values.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/live.sh
+. "$(dirname "$0")/../live.sh"
 can_trace || skip_all "needs root and bpftrace"
 readelf -n "$targets/nvmf_tgt" 2>/dev/null | grep -q 'Provider: spdk' || skip_all "built with --without-usdt"
 
@@ -68,6 +70,8 @@ for build in nvmf_tgt nvmf_tgt_shared; do
 	is "$target_rc $tracer_rc" "0 0" "$build: target and tracer end with status 0"
 	is "$(lines)" "$(python3 "$top/tests/live/nvmf_lines.py" "$tmp/log" lines | sort)" \
 		"$build, nvmf.bt and nvme.bt: each event once, with the values that the program passed"
+	is_sample nvmf.bt
+	is_sample nvme.bt
 	not_ok "$build: every line has a stamp in seconds and microseconds" \
 		grep -qvE '^$|^[0-9]+\.[0-9]{6}: ' "$tmp/trace"
 
@@ -102,6 +106,7 @@ for build in nvmf_tgt nvmf_tgt_shared; do
 @send_msg[_call_completion]: 2
 @send_msg[_finish_unregister]: 1
 @send_msg[put_io_channel]: 4" "$build, send_msg.bt: the counts of SPDK's guide, by function"
+	is_sample send_msg.bt
 	is "$(sed "1,${before}d" "$tmp/log" | grep -c 'send_msg()')" 11 "$build: the program sent as many messages"
 	echo quit >&3
 	exec 3>&-

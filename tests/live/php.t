@@ -65,6 +65,7 @@ is "$(sed -n 's/^@calls//p; s/^@thrown//p; s/^@compiled//p' "$tmp/trace" | sed "
 [Shop, open]: 1
 [Shop, sell]: 1
 [part.php]: 1" "how often each was called; the exception, the file"
+is_sample php.bt
 
 # Requests, of PHP's own server.
 echo '<?php echo "hello";' >"$tmp/index.php"

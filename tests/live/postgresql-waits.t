@@ -48,6 +48,7 @@ counters() {
 counters
 before=("${count[@]}")
 lines=$(wc -l <"$tmp/server")
+# shellcheck disable=SC2034 # sql connects to it
 database=work
 
 live_trace $postmaster postgresql-waits.bt
@@ -123,6 +124,7 @@ sed -nE 's/.*backend ([0-9]+) waited ([0-9.]+) ms for ([A-Za-z]+) on.*/\1 \3 \2/
 is "$(cut -d' ' -f1,2 "$tmp/waited")" "$(cut -d' ' -f1,2 "$tmp/logged")" "waits of more than deadlock_timeout: whose, and for which lock, as in the server's log"
 is "$(join -j 1 "$tmp/waited" "$tmp/logged" | awk '{ d = $3 - $5; if (d < -5 || d > 5) print }')" "" "and as long, but for 5 ms"
 unlike "$(cat "$tmp/trace")" '^@(sought|mode|kind|began|sync|checkpoint)' "its own maps are not printed"
+is_sample postgresql-waits.bt
 
 postgresql_stop
 done_testing

@@ -88,6 +88,7 @@ is "$(sent | wc -l)" $((8 + 4 * 150 + 2 + 4 + 1)) "as many lines as statements w
 is "$(total statements) $(total failed)" "$((8 + 4 * 150 + 2 + 4 + 1)) 4" "the maps have the same sums"
 is "$(grep -cE 'backend [0-9]+ ' "$tmp/trace")" "$(sent | wc -l)" "every line has a stamp, a backend and a duration"
 is "$(total rollbacks)" 3 "three transactions were rolled back"
+is_sample postgresql.bt
 
 # histogram NAME: how many values it has
 histogram() {

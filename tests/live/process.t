@@ -32,8 +32,12 @@ int main(int argc, char **argv)
 {
 	char line[16], buf[256] = "";
 	struct iovec two[2] = {{buf, 10}, {buf, 20}};
-	while (argc > 1 && fgets(line, sizeof(line), stdin)) {
+	while (argc > 2 && fgets(line, sizeof(line), stdin)) {
+		int log = open(argv[2], O_WRONLY | O_CREAT | O_APPEND, 0600);
 		int fd = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600);
+		for (int i = 0; i < 4; i++)
+			if (write(log, buf, 128) != 128)
+				return 1;
 		for (int i = 0; i < 3; i++)
 			if (write(fd, buf, 100) != 100)
 				return 1;
@@ -60,7 +64,7 @@ gcc -O1 -fno-omit-frame-pointer -o "$tmp/work" "$tmp/work.c" 2>"$tmp/err" || ski
 # traced ARG...: the trace of one round of the work
 traced() {
 	rm -f "$tmp/answers"
-	live_start "$tmp/work" "$tmp/data"
+	live_start "$tmp/work" "$tmp/data" "$tmp/app.log"
 	live_trace "${@:1:$#-1}" $live_pid "${!#}"
 	live_say work
 	wait_for 10 grep -q 'done' "$tmp/answers"
@@ -74,18 +78,27 @@ count_of() {
 }
 
 traced files.bt
-is "$(sed -nE "s/^[0-9.]+: //; s|: $tmp/data\$||; s|$tmp/||; s/^(opens|closes)/\1/p" "$tmp/trace")" "opens data as 3
-closes 3 after 3 reads of 158 bytes, 5 writes of 380 bytes
+is "$(sed -nE "s/^[0-9.]+: //; s|: $tmp/data\$||; s|$tmp/||; s/^(opens|closes)/\1/p" "$tmp/trace")" "opens app.log as 3
+opens data as 4
+closes 4 after 3 reads of 158 bytes, 5 writes of 380 bytes
 opens /no/such, error 2" "files.bt: what was opened and closed, with what was read and written"
-is "$(grep -E '^@(writes|write_bytes)\[77\]' "$tmp/trace" | sort)" "@write_bytes[77]: 7
+is "$(grep -E '^@(file|writes|write_bytes)\[(3|77)\]' "$tmp/trace" | sed "s|$tmp/||" | LC_ALL=C sort)" "@file[3]: app.log
+@write_bytes[3]: 512
+@write_bytes[77]: 7
+@writes[3]: 4
 @writes[77]: 1" "files.bt: what is still open, by descriptor"
+path=()
+[[ $("$bpftrace" --version) != *v0.1[0-9].* && $("$bpftrace" --version) != *v0.2[01].* ]] ||
+	path=(-x ' closes 4 ') # without its path there
+is_sample files.bt ${path[@]+"${path[@]}"}
 
 traced -D SLOW_US=50000 syscall-latency.bt
-is "$(count_of 'us[clock_nanosleep]') $(count_of 'us[write]') $(count_of 'us[pwrite64]')" "7 5 1" "syscall-latency.bt: each call is in its histogram"
+is "$(count_of 'us[clock_nanosleep]') $(count_of 'us[write]') $(count_of 'us[pwrite64]')" "7 9 1" "syscall-latency.bt: each call is in its histogram"
 is "$(sed -nE 's/^[0-9.]+: [0-9]+ ([a-z_]+) [5-9][0-9]{4} us, (returned .*)/\1 \2/p' "$tmp/trace" | grep nanosleep)" "clock_nanosleep returned 0
 clock_nanosleep returned 0" "syscall-latency.bt: a line for each that was slow"
 longest=$(sed -n 's/^@longest_us\[clock_nanosleep\]: //p' "$tmp/trace")
 ok "syscall-latency.bt: the longest took 60 ms ($longest us)" test "${longest:-0}" -ge 60000
+is_sample syscall-latency.bt
 
 traced -D MIN_US=5000 offcpu.bt
 ok "offcpu.bt: each wait is in the histogram ($(count_of 'wait_us[work]'))" test "$(count_of 'wait_us[work]')" -ge 7
@@ -93,5 +106,6 @@ ok "offcpu.bt: each wait is in the histogram ($(count_of 'wait_us[work]'))" test
 total=$(awk '/^@off_us/ { on = 1 } on && /^\]: / { n += $2; on = 0 } END { print n + 0 }' "$tmp/trace")
 ok "offcpu.bt: the waits sum up to 170 ms at least ($total us)" test "$total" -ge 170000
 like "$(tr '\n' ' ' <"$tmp/trace")" '@off_us\[work, +[a-z_]*nanosleep[^ ]* +([a-z_]+\+[0-9]+ +)*main\+' "offcpu.bt: by the stack that waited"
+is_sample offcpu.bt
 
 done_testing

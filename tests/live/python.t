@@ -81,6 +81,7 @@ wait $live_pid
 version=$("$python" -c 'import sys; print(*sys.version_info[:2])')
 if [ "$version" = "3 12" ] || [ "$version" = "3 13" ] || [ "$version" = "3 14" ]; then
 	skip "functions" "Python 3.12 to 3.14 have no function probes"
+	functions=(-x " [<>] " -x "@(calls|total_us)")
 else
 	is "$(sed -nE "s|^[0-9.]+: $live_pid ([0-9]+ > [^ ]+) \($tmp/app.py:[0-9]+\)|\1|p; s|^[0-9.]+: $live_pid ([0-9]+ < (leaf\|middle\|open\|fail\|numbers\|work)) [0-9]+ us|\1|p" "$tmp/trace")" \
 		"1 > work
@@ -118,5 +119,6 @@ is "$(for n in 0 1 2; do echo "gc $n $(collections $n) $(sed -n "s/^@gc_objects\
 is "$(sed -nE 's/^[0-9.]+: [0-9]+ (import (colorsys|no_such_module)) [0-9]+ us, (found: .)/\1 \3/p' "$tmp/trace")" \
 	"import colorsys found: 1
 import no_such_module found: 0" "imports, found or not"
+is_sample python.bt ${functions[@]+"${functions[@]}"}
 
 done_testing

@@ -16,6 +16,7 @@ cat "$targets/tour.txt" >&8
 live_quit
 live_wait
 is $live_rc 0 "it ends with the target"
+is_sample qpair.bt
 
 # The program's own account: address, qid, subsystem, host, in order of time.
 connected() { awk -F'\t' '$3 == "nvmf_ctrlr_add_qpair" { print $4, $5, $6, $7, $8 }' "$tmp/log" | sort -n; }

@@ -79,5 +79,6 @@ is "$(grep -E '^@(raised|objects)\[(ArgumentError|Shop)\]' "$tmp/trace" | sort)"
 is "gc $(awk '/^@/ { on = /^@gc_us\[mark\]/; next } on && /^\[/ { sub(/\|.*/, ""); n += $NF } END { print n + 0 }' "$tmp/trace")" \
 	"$(grep ^gc "$tmp/answers")" "as many collections as Ruby counted"
 like "$(cat "$tmp/trace")" " require English \($tmp/app.rb:[0-9]+\)$" "what was required, where"
+is_sample ruby.bt
 
 done_testing

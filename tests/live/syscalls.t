@@ -4,6 +4,8 @@
 [ -e /sys/kernel/tracing/available_events ] || [ -n "${BTGEN_IN_TRACEFS-}" ] ||
 	exec "$(dirname "$0")/../matrix/tracefs.sh" "$0" "$@"
 . "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/live.sh
+. "$(dirname "$0")/../live.sh"
 can_trace || skip_all "needs root and bpftrace"
 [ -e /sys/kernel/tracing/events/raw_syscalls ] || skip_all "this kernel has no system call tracepoints, or tracefs is not mounted"
 
@@ -13,11 +15,13 @@ import os, sys
 
 r, w = os.pipe2(os.O_NONBLOCK)
 os.dup2(r, 20)
+os.dup2(os.open("/dev/null", os.O_RDONLY), 21)
 print("here", flush=True)
 for line in sys.stdin:
     for size in 1, 100, 120, 4000:
         os.write(w, bytes(size))
         os.readv(20, [bytearray(64), bytearray(8192)])
+    os.readv(21, [bytearray(1)])
     for bad in lambda: os.readv(20, [bytearray(1)]), lambda: os.readv(99, [bytearray(1)]):
         try:
             bad()
@@ -65,7 +69,7 @@ map() {
 
 traced syscalls.bt
 is "$(map 'calls\[(fsync|readv)\]' | sort)" "@calls[fsync]: 5
-@calls[readv]: 6" "syscalls.bt: calls by name, as many as were made"
+@calls[readv]: 7" "syscalls.bt: calls by name, as many as were made"
 is "$(map 'errors\[(fsync|readv)' | sort)" "@errors[fsync, 9]: 5
 @errors[readv, 11]: 1
 @errors[readv, 9]: 1" "syscalls.bt: failures by name and error number"
@@ -73,6 +77,7 @@ getppid=$(python3 -c 'import platform; print({"x86_64": 110, "aarch64": 173}[pla
 is "$(map 'unnamed')" "@unnamed[$getppid]: 7" "syscalls.bt: a call that is not in the table is there by its number"
 like "$(map 'usecs\[readv')" '^@usecs\[readv\]: [0-9]+$' "syscalls.bt: time by name"
 unlike "$(cat "$tmp/trace")" '@(name|start)' "syscalls.bt: its own maps are not printed"
+is_sample syscalls.bt
 
 traced readv.bt
 is "$(sed -n '/^@bytes/,/^$/p' "$tmp/trace" | sed -E 's/ *\|.*//; s/: *$/:/; /^$/d; s/  +/ /' | grep -v ' 0$')" "@bytes[20]:
@@ -80,8 +85,10 @@ is "$(sed -n '/^@bytes/,/^$/p' "$tmp/trace" | sed -E 's/ *\|.*//; s/: *$/:/; /^$
 [64, 128) 2
 [2K, 4K) 1" "readv.bt: what the reads brought, by descriptor"
 is "$(map '(empty|eof|errors)' | sort)" "@empty[20]: 1
-@errors[99, 9]: 1" "readv.bt: empty reads and errors"
-is "$(sed -n '/^@buffers/,/^$/p' "$tmp/trace" | sed -nE 's/^\[([0-9]+).* ([0-9]+) \|.*/\1 \2/p')" "1 2
+@eof[21]: 1
+@errors[99, 9]: 1" "readv.bt: empty reads, reads at the end and errors"
+is "$(sed -n '/^@buffers/,/^$/p' "$tmp/trace" | sed -nE 's/^\[([0-9]+).* ([0-9]+) \|.*/\1 \2/p')" "1 3
 2 4" "readv.bt: how many buffers the reads offered"
+is_sample readv.bt
 
 done_testing

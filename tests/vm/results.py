@@ -11,6 +11,9 @@ import subprocess
 import sys
 
 top, folder = sys.argv[1:]
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(top, "tests"))
+import sample # pylint: disable=wrong-import-position
 number = failed = 0
 
 
@@ -31,6 +34,11 @@ def same(got, want, claim):
 def read(name):
     with open(os.path.join(folder, name), errors="surrogateescape") as f:
         return f.read()
+
+
+def is_sample(script, printed):
+    problems = list(sample.complaints(os.path.join(top, "bpf", script), printed.splitlines()))
+    ok(not problems, f"{script}: the sample in its header looks like what it printed", *problems)
 
 
 # --- the trace's lines
@@ -226,6 +234,12 @@ def total(name):
 ok(48 <= total("submitted") <= 50 and 48 <= total("completed") <= 50, "all reports together have all commands",
    total("submitted"), total("completed"))
 same(set(re.findall(r"^@submitted\[(\d+)\]", twenty, re.M)), {str(TWENTY)}, "CTRL_ID: of that controller only")
+
+# --- the samples in the headers
+
+is_sample("nvme_trace.bt", read("all.out"))
+drawn = subprocess.run([top + "/scripts/percentiles.py"], input=read("fine.out"), capture_output=True, text=True, check=True)
+is_sample("nvme_latency.bt", twenty + drawn.stdout)
 
 # --- LAT_MIN_US, LAT_SHIFT, LBS512, OPCODE
 
