@@ -1,6 +1,9 @@
 #include "types/arginfer.h"
 
+#include <dwarf.h>
+
 #include "types/argtype.h"
+#include "types/dwload.h"
 
 /** More sites than that are not compared with each other: it takes the square of their number. */
 enum { MAX_TEXT_ARGS = 16, MAX_COMPARED = 128 };
@@ -101,50 +104,129 @@ static void take_text(struct arena *a, const struct argsrc_arg *t, const struct 
 	}
 }
 
-void arginfer_site(struct dwsrc *src, const struct dwsite *scope, unsigned machine,
-		   struct str probe, const struct probearg *args, size_t n,
-		   struct arginfer_arg *ret)
+/** `&p->first` is where p points to: with p at one place for two arguments, which of them is p? */
+static void drop_twins(const struct probearg *args, size_t n, struct arginfer_arg *ret)
 {
-	struct argloc at;
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = i + 1; k < n; k++)
+			if (str_eq(args[i].operand.place, args[k].operand.place))
+				ret[i].candidates = ret[k].candidates =
+				    (struct argloc_candidates){0};
+}
+
+static bool is_signed_enum(struct ctype *t)
+{
+	t = ctype_strip(t);
+	return t && t->kind == CTYPE_ENUM && t->is_signed;
+}
+
+/**
+ * In C a constant of four bytes with a sign is an int: its enumerators are ints, and of enumerations only one that has a
+ * negative one is signed. False in other languages and where there is such an enumeration.
+ */
+static bool constants_are_ints(const struct argloc *l)
+{
+	Dwarf_Die unit = l->scope->unit, die;
+	struct dwwalk w = {0};
+	if (!dwsrc_is_c(&unit))
+		return false;
+	for (size_t i = 0; i < l->vars.n; i++)
+		if (is_signed_enum(l->vars.v[i].type))
+			return false;
+	for (bool more = dwsrc_child(l->src, &w, &unit, &die); more;
+	     more = dwsrc_sibling(l->src, &w, &die, &die))
+		if (dwarf_tag(&die) == DW_TAG_enumeration_type &&
+		    is_signed_enum(dwload_type(l->src, &die)))
+			return false;
+	return true;
+}
+
+static void find_ints(const struct argloc *l, const struct probearg *args, size_t n,
+		      struct arginfer_arg *ret)
+{
+	bool asked = false, are_ints = false;
+	for (size_t i = 0; i < n; i++) {
+		const struct sdtarg *o = &args[i].operand;
+		if (o->kind != SDTARG_CONST || o->size != 4 || !o->is_signed || o->is_float ||
+		    ret[i].by_source)
+			continue;
+		if (!asked)
+			are_ints = constants_are_ints(l);
+		asked = true;
+		ret[i].is_int = are_ints;
+	}
+}
+
+/** The texts of the source line, if there is one and it fits. */
+static void read_line(struct argloc *l, struct str probe, const struct probearg *args, size_t n,
+		      struct arginfer_arg *ret)
+{
 	struct argsrc_arg texts[MAX_TEXT_ARGS];
 	size_t n_texts;
 	int64_t shift;
-	argloc_init(&at, src, scope, machine);
-	for (size_t i = 0; i < n; i++)
-		argloc_find(&at, &args[i].operand, &ret[i].candidates);
-	if (!argsrc_read(&at, probe, texts, MAX_TEXT_ARGS, &n_texts) ||
+	if (!argsrc_read(l, probe, texts, MAX_TEXT_ARGS, &n_texts) ||
 	    !align(texts, n_texts, args, n, ret, &shift))
 		return;
 	for (size_t i = 0; i < n; i++) {
 		int64_t k = (int64_t)i - shift;
 		if (k >= 0 && k < (int64_t)n_texts)
-			take_text(src->arena, &texts[k], &args[i], &ret[i]);
+			take_text(l->src->arena, &texts[k], &args[i], &ret[i]);
 	}
+}
+
+void arginfer_site(struct dwsrc *src, const struct dwsite *scope, unsigned machine,
+		   struct str probe, const struct probearg *args, size_t n,
+		   struct arginfer_arg *ret)
+{
+	struct argloc at;
+	argloc_init(&at, src, scope, machine);
+	for (size_t i = 0; i < n; i++)
+		argloc_find(&at, &args[i].operand, &ret[i].candidates);
+	read_line(&at, probe, args, n, ret);
+	drop_twins(args, n, ret);
+	find_ints(&at, args, n, ret);
 }
 
 // --- several sites
 
-static const struct argloc_candidate *find_same(struct arena *a, const struct argloc_candidates *c,
-						const struct argloc_candidate *wanted,
-						bool name_too)
+/** @c has a candidate of type @type, and of name @name unless that is empty. */
+static bool has_type(struct arena *a, const struct argloc_candidates *c, struct str name,
+		     struct ctype *type)
 {
 	for (size_t i = 0; i < c->list.n; i++)
-		if ((!name_too || str_eq(c->list.v[i].name, wanted->name)) &&
-		    argtype_is_same(a, c->list.v[i].type, wanted->type))
-			return &c->list.v[i];
-	return NULL;
+		if ((!name.n || str_eq(c->list.v[i].name, name)) &&
+		    argtype_is_same(a, c->list.v[i].type, type))
+			return true;
+	return false;
 }
 
-/** Keeps those of @c that @other has, too; nothing changes when @other has none or nothing is left. */
-static void narrow(struct arena *a, struct argloc_candidates *c,
-		   const struct argloc_candidates *other, bool name_too)
+/** Keeps those of @c that have a type which @other has, too; nothing changes when there is none. */
+static void narrow_types(struct arena *a, struct argloc_candidates *c,
+			 const struct argloc_candidates *other)
 {
 	struct argloc_candidates left = {0};
 	for (size_t i = 0; i < c->list.n; i++)
-		if (find_same(a, other, &c->list.v[i], name_too))
+		if (has_type(a, other, (struct str){0}, c->list.v[i].type))
 			vec_push(a, &left.list, c->list.v[i]);
 	if (left.list.n)
 		*c = left;
+}
+
+/** Of each type, keeps those whose name @other has, too, or all. A name alone never decides about a type. */
+static void narrow_names(struct arena *a, struct argloc_candidates *c,
+			 const struct argloc_candidates *other)
+{
+	struct argloc_candidates left = {0};
+	for (size_t i = 0; i < c->list.n; i++) {
+		const struct argloc_candidate *one = &c->list.v[i];
+		bool shared = has_type(a, other, one->name, one->type), rival = false;
+		for (size_t k = 0; k < c->list.n && !shared && !rival; k++)
+			rival = argtype_is_same(a, c->list.v[k].type, one->type) &&
+				has_type(a, other, c->list.v[k].name, one->type);
+		if (!rival)
+			vec_push(a, &left.list, *one);
+	}
+	*c = left;
 }
 
 /** What all candidates agree about. */
@@ -166,6 +248,15 @@ static void settle(struct arena *a, struct arginfer_arg *arg)
 		arg->name = (struct str){0};
 }
 
+/** Some site knows the type of argument @k: it may be called otherwise than int. */
+static bool is_known(struct arginfer_arg **sites, const size_t *counts, size_t n, size_t k)
+{
+	for (size_t i = 0; i < n; i++)
+		if (k < counts[i] && sites[i][k].type && !sites[i][k].is_int)
+			return true;
+	return false;
+}
+
 void arginfer_intersect(struct arena *a, struct arginfer_arg **sites, const size_t *counts,
 			size_t n)
 {
@@ -173,12 +264,16 @@ void arginfer_intersect(struct arena *a, struct arginfer_arg **sites, const size
 		for (size_t k = 0; k < counts[i]; k++)
 			for (size_t j = 0; j < n && n <= MAX_COMPARED; j++)
 				if (j != i && k < counts[j]) {
-					narrow(a, &sites[i][k].candidates, &sites[j][k].candidates,
-					       true);
-					narrow(a, &sites[i][k].candidates, &sites[j][k].candidates,
-					       false);
+					narrow_types(a, &sites[i][k].candidates,
+						     &sites[j][k].candidates);
+					narrow_names(a, &sites[i][k].candidates,
+						     &sites[j][k].candidates);
 				}
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < counts[i]; k++)
 			settle(a, &sites[i][k]);
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < counts[i]; k++)
+			if (sites[i][k].is_int && !is_known(sites, counts, n, k))
+				sites[i][k].type = argtype_int(a);
 }

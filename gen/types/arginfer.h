@@ -3,7 +3,8 @@
  *
  * Two witnesses: the variables that are where the operand is (argloc.h), and the source line (argsrc.h), which says which
  * expression it is. The line decides when it is there and does not contradict sizes, signs and constants. Without it
- * a type or name is taken only when everything that fits has it; several sites of one probe narrow the choice.
+ * a type or name is taken only when everything that fits has it; several sites of one probe narrow the choice. Where one
+ * place is two arguments of a site, it is at most one of them, and nobody knows which.
  */
 #ifndef TYPES_ARGINFER_H
 #define TYPES_ARGINFER_H
@@ -16,6 +17,7 @@ struct arginfer_arg {
 	struct ctype *type; /**< NULL: not known */
 	struct str expr;    /**< of the source line, or empty */
 	bool by_source;	    /**< the line says what it is: other sites do not matter */
+	bool is_int;	    /**< a constant that can be of no other type than int */
 	struct argloc_candidates candidates;
 };
 

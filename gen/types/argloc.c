@@ -61,7 +61,7 @@ static void find_cfa(struct argloc *l)
 	Dwarf_Frame *frame = NULL;
 	if (!img_debuginfo(l->src->img, &di))
 		return;
-	Dwarf_CFI *tables[2] = {dwfl_module_eh_cfi(di->module, &bias), dwarf_getcfi(l->src->dbg)};
+	Dwarf_CFI *tables[2] = {dwfl_module_eh_cfi(di->module, &bias), dwarf_getcfi(di->dwarf)};
 	Dwarf_Addr at[2] = {l->scope->pc - bias, l->scope->at};
 	for (int i = 0; i < 2 && !l->have_cfa; i++) {
 		Dwarf_Op *ops;
@@ -210,7 +210,8 @@ static void add_first_members(struct argloc *l, const struct sdtarg *operand, st
 		for (size_t i = 0; i < t->n_members; i++) {
 			const struct ctype_member *m = &t->members[i];
 			struct ctype *bare = ctype_strip(m->type);
-			if (m->off || m->bit_size || !bare)
+			// `union { struct __data; char __size[48]; }`: what only the C library itself writes.
+			if (m->off || m->bit_size || !bare || str_has_prefix(m->name, STR("__")))
 				continue;
 			if (bare->kind == CTYPE_ARRAY)
 				add_one(l, operand, m->name, m->type, ret);
@@ -302,14 +303,22 @@ bool argloc_global(struct argloc *l, struct str name, struct ctype **ret)
 	return false;
 }
 
-static void find_symbol(struct argloc *l, const struct sdtarg *operand,
-			struct argloc_candidates *ret)
+/** `total.2` is a static variable of a function, `total.lto_priv.0` one of a file: the name before the dot, or empty. */
+static struct str name_of_local(struct str symbol)
 {
-	struct ctype *type;
+	size_t dot = str_find(symbol, '.');
+	struct str name = str_slice(symbol, 0, dot), rest = str_from_offset(symbol, dot + 1);
+	uint64_t n;
+	if (str_has_prefix(rest, STR("lto_priv.")))
+		rest = str_from_offset(rest, 9);
+	return str_is_ident(name) && str_to_u64(rest, &n) ? name : (struct str){0};
+}
+
+/** What @operand is when the variable @name of type @type is at its symbol. */
+static void add_symbol(struct argloc *l, const struct sdtarg *operand, struct str name,
+		       struct ctype *type, struct argloc_candidates *ret)
+{
 	uint64_t size;
-	struct str name = operand->symbol;
-	if (!argloc_global(l, name, &type))
-		return;
 	if (operand->kind == SDTARG_MEM) {
 		if (operand->disp >= 0 && ctype_size(type, &size) && (uint64_t)operand->disp < size)
 			add_at(l, operand, name, type, (uint64_t)operand->disp, ret, 0);
@@ -323,6 +332,19 @@ static void find_symbol(struct argloc *l, const struct sdtarg *operand,
 		add(l, operand, name, type, ret);
 	else
 		add(l, operand, name, argtype_pointer(l->src->arena, type, 8), ret);
+}
+
+static void find_symbol(struct argloc *l, const struct sdtarg *operand,
+			struct argloc_candidates *ret)
+{
+	struct ctype *type;
+	struct str local = name_of_local(operand->symbol);
+	if (argloc_global(l, local.n ? local : operand->symbol, &type))
+		add_symbol(l, operand, local.n ? local : operand->symbol, type, ret);
+	// Two statics of one name in different blocks are told apart by a number that nobody else knows: both.
+	for (size_t i = 0; i < l->vars.n && local.n; i++)
+		if (l->vars.v[i].kind == ARGLOC_STATIC && str_eq(l->vars.v[i].name, local))
+			add_symbol(l, operand, local, l->vars.v[i].type, ret);
 }
 
 void argloc_find(struct argloc *l, const struct sdtarg *operand, struct argloc_candidates *ret)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "image/debuginfo.h"
+#include "types/dwcode.h"
 
 bool dwsite_is_function(Dwarf_Die *die)
 {
@@ -14,28 +15,6 @@ bool dwsite_is_function(Dwarf_Die *die)
 static bool has_pcs(Dwarf_Die *die)
 {
 	return dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges);
-}
-
-/** The unit with code at @at: by .debug_aranges, which clang leaves out, else by asking each. */
-static bool find_unit(struct dwsrc *src, Dwarf_Addr at, Dwarf_Die *ret)
-{
-	Dwarf_Die die, split;
-	uint8_t kind;
-	if (dwarf_addrdie(src->dbg, at, &die)) {
-		*ret = die;
-		if (dwarf_cu_info(die.cu, NULL, &kind, NULL, &split, NULL, NULL, NULL) == 0 &&
-		    kind == DW_UT_skeleton && split.cu)
-			*ret = split;
-		return true;
-	}
-	struct dwunit u = {0};
-	while (dwsrc_next_unit(src, &u)) {
-		if (dwarf_haspc(&u.die, at) <= 0)
-			continue;
-		*ret = u.die;
-		return true;
-	}
-	return false;
 }
 
 /**
@@ -137,7 +116,7 @@ bool dwsite_at(struct dwsrc *src, uint64_t pc, struct dwsite *ret)
 	if (!img_debuginfo(src->img, &di))
 		return false;
 	ret->at = pc - di->bias;
-	if (!find_unit(src, ret->at, &ret->unit))
+	if (!dwcode_unit(src->img, pc, &ret->unit))
 		return false;
 	find_line(src, ret);
 	struct dwwalk w = {0}, w2 = {0};

@@ -20,7 +20,8 @@ static void fini(void *types)
 		dwslim_close(src->dbg, src->slim);
 }
 
-bool dwsrc_open(struct img *img, const char *wanted_for, struct dwsrc **ret)
+/** @whole: also what only code needs: places, lines. */
+static bool open_src(struct img *img, const char *wanted_for, bool whole, struct dwsrc **ret)
 {
 	if (img->types) {
 		*ret = img->types;
@@ -29,7 +30,7 @@ bool dwsrc_open(struct img *img, const char *wanted_for, struct dwsrc **ret)
 	struct img *file;
 	struct debuginfo *di;
 	Elf *elf = NULL;
-	Dwarf *dbg = img_debugfile(img, &file) ? dwslim_open(file, &elf) : NULL;
+	Dwarf *dbg = !whole && img_debugfile(img, &file) ? dwslim_open(file, &elf) : NULL;
 	if (!dbg && !img_debuginfo(img, &di))
 		return wanted_for ? debugfile_say_missing(img, wanted_for) : false;
 
@@ -47,6 +48,16 @@ bool dwsrc_open(struct img *img, const char *wanted_for, struct dwsrc **ret)
 	img->types = src;
 	*ret = src;
 	return true;
+}
+
+bool dwsrc_open(struct img *img, const char *wanted_for, struct dwsrc **ret)
+{
+	return open_src(img, wanted_for, false, ret);
+}
+
+bool dwsrc_open_whole(struct img *img, struct dwsrc **ret)
+{
+	return open_src(img, NULL, true, ret);
 }
 
 static void note_missing(struct dwsrc *src, Dwarf_Die *skeleton)

@@ -68,6 +68,11 @@ struct dwsrc {
  * for @wanted_for ("enum color"); with NULL nothing is said.
  */
 bool dwsrc_open(struct img *img, const char *wanted_for, struct dwsrc **ret);
+/**
+ * The same, silently, for who asks about code, too (dwsite.h): nothing is then decompressed twice. Who comes after one
+ * that asked about types only gets what that one opened; dwsite reads the rest from image/debuginfo.h.
+ */
+bool dwsrc_open_whole(struct img *img, struct dwsrc **ret);
 
 /** The next unit's top DIE into *@u (zeroed before the first call); false at the end. */
 bool dwsrc_next_unit(struct dwsrc *src, struct dwunit *u);

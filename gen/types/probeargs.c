@@ -105,7 +105,7 @@ static void read_site(struct img *img, const struct sdt_probe *p, struct probesi
 	struct dwsrc *src = NULL;
 	struct dwsite scope;
 	read_operands(img, s);
-	bool found = dwsrc_open(img, NULL, &src) && dwsite_at(src, s->site->pc, &scope);
+	bool found = dwsrc_open_whole(img, &src) && dwsite_at(src, s->site->pc, &scope);
 	if (found || src) {
 		s->function = scope.function;
 		s->caller = scope.caller;

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Programs that are not ours, without their sources: every name and type that is inferred for an argument is the documented one.
+#
+# Oracles: the tables in tests/obj/manuals and below. A name is right when the manual or the program's own source has it in
+# that place, a type when it is the source's or the manual's (manuals write int for size_t, and void * for any pointer).
+# What runs depends on what is installed: openjdk-17-dbg is 240 MB, and Debian's C library has no probes.
+# BTGEN_TEST_LIBC names the libc.so of a glibc that was configured with --enable-systemtap.
+. "$(dirname "$0")/../lib.sh"
+# shellcheck disable=SC2154 # top, tmp, btgen: lib.sh
+here=$top/tests/obj
+
+# documented TABLE FILE NAME LEAST: all that is shown is in the table, and at least LEAST % of the types are known
+documented() {
+	local types total
+	"$btgen" probes --json -x "$2" >"$tmp/inferred.json"
+	"$here/args.py" "$1" "$tmp/inferred.json" >"$tmp/out"
+	is "$(sed '$d' "$tmp/out")" "" "$3: every type and name that is shown is the documented one" &&
+		printf '# %s: %s\n' "$3" "$(tail -n 1 "$tmp/out")"
+	read -r types _ _ _ _ _ total _ < <(tail -n 1 "$tmp/out")
+	ok "$3: the types of at least $4 % of the arguments are known" test $((types * 100 / total)) -ge "$4"
+}
+
+# https://docs.python.org/3.11/howto/instrumentation.html; names as in its text or its source
+cat >"$tmp/python.txt" <<'TABLE'
+python:function__entry char */const char *|filename, char */const char *|funcname, int|lineno
+python:function__return char */const char *|filename, char */const char *|funcname, int|lineno
+python:line char */const char *|filename/co_filename, char */const char *|funcname/co_name, int|lineno/line
+python:gc__start int|generation
+python:gc__done long/long int/Py_ssize_t|collected
+python:import__find__load__start char */const char *|modulename
+python:import__find__load__done char */const char *|modulename, int|found
+python:audit char */const char *|event, void */PyObject *|tuple/eventArgs
+TABLE
+python=
+for p in /usr/bin/python3.11-dbg /usr/lib/x86_64-linux-gnu/libpython3.11d.so.1.0; do
+	[ -z "$python" ] && [ -e "$p" ] && "$btgen" probes -x "$p" 2>/dev/null | grep -q python: && python=$p
+done
+if [ -n "$python" ]; then
+	documented "$tmp/python.txt" "$python" python3.11 50
+else
+	skip "python3.11" "no python3.11-dbg with probes"
+fi
+
+# Oracle's "DTrace Probes in HotSpot VM", and <jni.h> for the hundreds of JNI functions.
+jvm=
+for p in /usr/lib/jvm/*/lib/server/libjvm.so; do
+	id=$(readelf -n "$p" 2>/dev/null | sed -n 's/.*Build ID: //p')
+	[ -n "$id" ] && [ -e "/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug" ] && [ -e "${p%/lib/*}/include/jni.h" ] && jvm=$p
+done
+if [ -n "$jvm" ]; then
+	{
+		"$here/manuals/jni.py" "${jvm%/lib/*}/include/jni.h"
+		cat "$here/manuals/hotspot.txt"
+	} >"$tmp/jvm.txt"
+	documented "$tmp/jvm.txt" "$jvm" libjvm 60
+else
+	skip "libjvm" "no libjvm.so with its debug information (openjdk-17-jdk-headless and openjdk-17-dbg of one version; 240 MB)"
+fi
+
+# The manual's chapter "Internal Probes", nptl/DESIGN-systemtap-probes.txt and elf/rtld-debugger-interface.txt. A copy with
+# an old time: the library's own source, if it is at hand, is newer then and not believed.
+libc=${BTGEN_TEST_LIBC:-}
+for p in /lib/x86_64-linux-gnu/libc.so.6 /lib/aarch64-linux-gnu/libc.so.6 /lib64/libc.so.6; do
+	[ -z "$libc" ] && [ -e "$p" ] && readelf -SW "$p" | grep -q stapsdt && libc=$p
+done
+if [ -n "$libc" ]; then
+	cp "$libc" "$tmp/libc.so"
+	touch -d 2001-01-01 "$tmp/libc.so"
+	documented "$here/manuals/libc.txt" "$tmp/libc.so" libc 60
+	rtld=$(dirname "$libc")/elf/ld.so
+	if [ -e "$rtld" ]; then
+		cp "$rtld" "$tmp/ld.so"
+		touch -d 2001-01-01 "$tmp/ld.so"
+		documented "$here/manuals/rtld.txt" "$tmp/ld.so" ld.so 40
+	fi
+else
+	skip "libc" "libc.so.6 has no probes here, as on Debian; BTGEN_TEST_LIBC can name one that has"
+fi
+done_testing
