@@ -4,110 +4,64 @@
 
 #include "bind/typeuse.h"
 
-/** What bpftrace 0.17 to 0.27 itself takes a bare word for: its builtin variables and keywords. */
+static bool is_in(struct str s, const char *const *words)
+{
+	for (; *words; words++)
+		if (str_eqz(s, *words))
+			return true;
+	return false;
+}
+
+/** "arg12", "sarg3" */
+static bool is_arg(struct str s)
+{
+	size_t n = str_has_prefix(s, STR("sarg")) ? 4 : 3;
+	if ((n == 3 && !str_has_prefix(s, STR("arg"))) || s.n <= n || s.n > n + 2)
+		return false;
+	for (size_t i = n; i < s.n; i++)
+		if (s.p[i] < '0' || s.p[i] > '9')
+			return false;
+	return true;
+}
+
+/**
+ * What some bpftrace from 0.17 to 0.27 takes a bare word for: builtin variables, functions without arguments (which 0.24
+ * and newer take without parentheses, too), keywords.
+ */
 static bool is_bpftrace_word(struct str s)
 {
-	static const char *const words[] = {"args",
-					    "arg0",
-					    "arg1",
-					    "arg2",
-					    "arg3",
-					    "arg4",
-					    "arg5",
-					    "arg6",
-					    "arg7",
-					    "arg8",
-					    "arg9",
-					    "arg10",
-					    "arg11",
-					    "sarg0",
-					    "sarg1",
-					    "sarg2",
-					    "sarg3",
-					    "sarg4",
-					    "sarg5",
-					    "sarg6",
-					    "sarg7",
-					    "sarg8",
-					    "sarg9",
-					    "cgroup",
-					    "comm",
-					    "cpid",
-					    "cpu",
-					    "ctx",
-					    "curtask",
-					    "elapsed",
-					    "func",
-					    "gid",
-					    "jiffies",
-					    "kstack",
-					    "ncpus",
-					    "nsecs",
-					    "numaid",
-					    "pcomm",
-					    "pid",
-					    "ppid",
-					    "probe",
-					    "rand",
-					    "retval",
-					    "tid",
-					    "uid",
-					    "uaddr",
-					    "username",
-					    "usermode",
-					    "ustack",
-					    "if",
-					    "else",
-					    "while",
-					    "for",
-					    "unroll",
-					    "return",
-					    "break",
-					    "continue",
-					    "let",
-					    "in",
-					    "sizeof",
-					    "offsetof",
-					    "struct",
-					    "union",
-					    "enum",
-					    "BEGIN",
-					    "END",
-					    "begin",
-					    "end",
-					    "bpftrace",
-					    "perf",
-					    "true",
-					    "false",
-					    "us",
-					    "ms",
-					    "s",
-					    "hz",
-					    "ns",
-					    "boot",
-					    "tai",
-					    "sw_tai",
-					    "monotonic",
-					    "raw",
-					    "symbolize_address",
-					    "import",
-					    "macro",
-					    "fn",
-					    "config",
-					    "subprog",
-					    "stdin",
-					    "stdout",
-					    "NULL",
-					    "AF_INET",
-					    "AF_INET6",
-					    "typeof",
-					    "build_id",
-					    "typeinfo",
-					    "map_key"};
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (str_eqz(s, words[i]))
-			return true;
-	return typeuse_is_builtin(s);
+	static const char *const words[] = {
+	    "args",	"cgroup",   "comm",	   "cpid",
+	    "cpu",	"ctx",	    "curtask",	   "default_str_length",
+	    "elapsed",	"func",	    "gid",	   "has_cpid",
+	    "jiffies",	"kstack",   "leader_comm", "leader_tid",
+	    "ncpus",	"nsecs",    "numaid",	   "pcomm",
+	    "pid",	"ppid",	    "probe",	   "probetype",
+	    "rand",	"retval",   "tid",	   "uid",
+	    "usermode", "username", "ustack",	   "if",
+	    "else",	"while",    "for",	   "unroll",
+	    "return",	"break",    "continue",	   "let",
+	    "comptime", "config",   "sizeof",	   "offsetof",
+	    "typeof",	"typeinfo", "struct",	   "union",
+	    "enum",	"true",	    "false",	   NULL};
+	return is_in(s, words) || is_arg(s) || typeuse_is_builtin(s);
+}
+
+/** Words that mean something to one function only: kstack(perf), nsecs(tai), pid(init), ntop(AF_INET, x). */
+static bool is_mode(const struct token *function, const struct token *paren, struct str s)
+{
+	static const char *const stack[] = {"bpftrace", "perf", "raw", "build_id", NULL};
+	static const char *const clock[] = {"boot", "monotonic", "tai", "sw_tai", NULL};
+	static const char *const ns[] = {"curr_ns", "init", NULL};
+	static const char *const family[] = {"AF_INET", "AF_INET6", NULL};
+	if (!function || !tok_is(paren, "("))
+		return false;
+	if (tok_is(function, "kstack") || tok_is(function, "ustack"))
+		return is_in(s, stack);
+	if (tok_is(function, "pid") || tok_is(function, "tid"))
+		return is_in(s, ns);
+	return (tok_is(function, "nsecs") && is_in(s, clock)) ||
+	       (tok_is(function, "ntop") && is_in(s, family));
 }
 
 /** A word that can only be a value: not a call, a member, a map, a variable or a type's name. */
@@ -149,11 +103,12 @@ static struct str number(struct arena *a, int64_t value, const struct ctype *of)
 static void fold_range(struct bind *b, struct token *open, const struct token *end,
 		       const struct map *own)
 {
-	const struct token *before = open;
-	for (struct token *t = open->next; t != end; before = t, t = t->next) {
+	const struct token *function = NULL, *before = open;
+	for (struct token *t = open->next; t != end; function = before, before = t, t = t->next) {
 		int64_t value;
 		struct ctype *of = NULL;
-		if (is_value(before, t) && !map_get(own, t->text) &&
+		if (is_value(before, t) && !is_mode(function, before, t->text) &&
+		    !map_get(own, t->text) &&
 		    lookup_enumerator(bind_lookup(b), t->text, &value, &of)) {
 			t->text = number(b->arena, value, of);
 			t->kind = value < 0 ? TOK_OTHER : TOK_NUMBER;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "bind/call.h"
 #include "bind/edit.h"
 
 struct marker {
@@ -48,11 +49,18 @@ static const struct marker *find_in(struct str s, const struct marker *markers, 
 	return first;
 }
 
-/** In a format of printf a % would be a conversion, and versions differ in how they take %%. */
+/** In a format a % would be a conversion, and versions differ in how they take %%. */
 static bool is_format(const struct token *before, const struct token *paren)
 {
-	return before && paren && tok_is(paren, "(") &&
-	       (tok_is(before, "printf") || tok_is(before, "system") || tok_is(before, "cat"));
+	return before && paren && tok_is(paren, "(") && call_takes_format(before);
+}
+
+static bool check_format(struct bind *b, const struct token *t, const struct marker *m)
+{
+	struct diag_place place = tok_place(t);
+	return str_find(m->value, '%') == m->value.n ||
+	       diag_error(b->diag, &place, "the value of %s has a %% sign: print it with %%s",
+			  m->name);
 }
 
 static bool replace_in_string(struct bind *b, struct token *t, const struct marker *markers,
@@ -68,12 +76,7 @@ static bool replace_in_string(struct bind *b, struct token *t, const struct mark
 	bool good = true;
 	for (; m && good; m = find_in(rest, markers, &off)) {
 		good = m->known || say_unknown(b, t, m);
-		if (good && format && str_find(m->value, '%') < m->value.n) {
-			struct diag_place place = tok_place(t);
-			good =
-			    diag_error(b->diag, &place,
-				       "the value of %s has a %% sign: print it with %%s", m->name);
-		}
+		good = good && (!format || check_format(b, t, m));
 		struct str quoted = edit_quote(b->arena, m->value);
 		strbuf_adds(&text, str_slice(rest, 0, off));
 		strbuf_adds(&text, str_slice(quoted, 1, quoted.n - 2));
@@ -104,6 +107,8 @@ bool marker_replace_all(struct bind *b, struct token *list)
 				good = say_unknown(b, t, &markers[i]);
 				continue;
 			}
+			if (is_format(before, prev))
+				good &= check_format(b, t, &markers[i]);
 			t->text = edit_quote(b->arena, markers[i].value);
 			t->kind = TOK_STRING;
 		}

@@ -113,6 +113,29 @@ is "$(expand 'interval:s:PERIOD { exit(); }' -D PERIOD=5)" "interval:s:5 { exit(
 like "$(expand 'kprobe:x /arg1 == NVMF_TGT_RUNNING/ { }')" "arg1 == NVMF_TGT_RUNNING" \
 	"but not in a kernel probe's clause, where the kernel's may be meant"
 
+# Enumerators that are called like something of bpftrace's.
+cat >"$tmp/words.c" <<'E2'
+#include <btgen/usdt.h>
+enum word { pid = 70, perf, raw, tai, init, probetype, arg7, END, count, s, map_key, AF_INET };
+int main(void) { enum word w = perf; USDT_PROBE(test, word, w, 1, 2, 3, 4, 5, 6, 7); }
+E2
+gcc -O0 -g -I"$top/include" -o "$tmp/words" "$tmp/words.c" || exit 1
+words() { "$btgen" expand --for 0.27 -x "$tmp/words" -e "usdt:__EXE__:word { $1 }" 2>&1 | sed -n 's/^usdt[^{]*{ \(.*\) }/\1/p'; }
+is "$(words '@[pid, probetype, arg7, comm] = 1;')" '@[pid, probetype, arg7, comm] = 1;' "builtins stay what they are"
+is "$(words '@[perf, raw, tai, init, END, count, s, map_key, AF_INET] = 1;')" '@[71, 72, 73, 74, 77, 78, 79, 80, 81] = 1;' \
+	"words that bpftrace knows in other places only are the program's"
+is "$(words '@[kstack(perf), ustack(raw, 3), nsecs(tai), pid(init), ntop(AF_INET, 1)] = count();')" \
+	'@[kstack(perf), ustack(raw, 3), nsecs(tai), pid(init), ntop(AF_INET, 1)] = count();' "and bpftrace's in those"
+
+# A % in a value must not become a conversion.
+cp "$tmp/words" "$tmp/100%d"
+percent() { "$btgen" expand --for 0.27 -x "$tmp/100%d" -e "$1" 2>&1; }
+for call in 'printf("__EXE__")' 'printf(__EXE__)' 'cat("__EXE__")' 'strftime("__EXE__", 0)' 'time("__EXE__")' \
+	'errorf("__EXE__")' 'warnf(__EXE__)'; do
+	like "$(percent "BEGIN { $call; }")" 'error: the value of __EXE__ has a % sign: print it with %s' "$call"
+done
+like "$(percent 'BEGIN { printf("%s", "__EXE__"); print(__EXE__); }')" '/100%d"\); print\("' "as an argument it may have one"
+
 # Two providers with a probe of one name.
 cat >"$tmp/two.c" <<'E2'
 #include <btgen/usdt.h>
