@@ -209,6 +209,11 @@ static int trace(struct arena *a, struct diag *d, const struct options *o,
 	    .args = o->args,
 	    .records = x->records,
 	};
+	if (x->records) {
+		const char *own = getenv(dialect_strlen_variable(bt->version));
+		unsigned limit = own ? (unsigned)strtoul(own, NULL, 10) : cfg.max_strlen;
+		x->records->longest = limit ? limit - 1 : 0;
+	}
 	return run_program(a, d, &cfg);
 }
 

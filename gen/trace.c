@@ -33,6 +33,7 @@ static void fill_field(struct arena *a, const struct skeleton_field *f, struct r
 	*ret = (struct record_field){.name = f->name,
 				     .kind = record_kind_of(f->kind),
 				     .size = f->arg->size,
+				     .is_pointer = t && t->kind == CTYPE_POINTER,
 				     .is_signed = f->arg->is_signed};
 	// Sites that pass it in different widths: the type knows its own.
 	if (f->arg->sizes_differ) {

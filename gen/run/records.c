@@ -85,6 +85,11 @@ static void add_quoted(struct strbuf *out, struct str s)
 	strbuf_addc(out, '"');
 }
 
+static bool is_cut(const struct records *r, struct str s)
+{
+	return r->longest && s.n >= r->longest;
+}
+
 static void add_string(const struct records *r, struct strbuf *out, int64_t address, struct str s)
 {
 	if (!address)
@@ -93,6 +98,8 @@ static void add_string(const struct records *r, struct strbuf *out, int64_t addr
 		strbuf_add_json(out, s);
 	else
 		add_quoted(out, s);
+	if (!r->json && is_cut(r, s))
+		strbuf_addz(out, "...");
 }
 
 /** The value of @size bytes in @v: bpftrace versions differ in how they extend it. */
@@ -148,8 +155,11 @@ static void add_value(const struct records *r, struct strbuf *out, const struct 
 		strbuf_addf(out, "%" PRIu64, (uint64_t)narrow(f, v));
 		break;
 	case RECORD_HEX:
-		strbuf_addf(out, r->json ? "\"0x%" PRIx64 "\"" : "0x%" PRIx64,
-			    (uint64_t)narrow(f, v));
+		if (r->json && f->is_pointer && !v)
+			strbuf_addz(out, "null");
+		else
+			strbuf_addf(out, r->json ? "\"0x%" PRIx64 "\"" : "0x%" PRIx64,
+				    (uint64_t)narrow(f, v));
 		break;
 	case RECORD_BOOL:
 		strbuf_addz(out, (v & 0xff) ? "true" : "false");
@@ -178,7 +188,7 @@ static void add_value(const struct records *r, struct strbuf *out, const struct 
 		add_double(r, out, full, 17);
 		break;
 	case RECORD_HIDDEN:
-		strbuf_addz(out, r->json ? "null" : "?");
+		strbuf_addz(out, "?");
 		break;
 	}
 }
@@ -232,15 +242,20 @@ static bool add_event(const struct records *r, struct str body, struct strbuf *o
 		strbuf_addf(out, "[%" PRId64 "] ", fixed[3]);
 		strbuf_adds(out, p->name);
 	}
-	size_t at = N_FIXED;
+	size_t at = N_FIXED, n_cut = 0, n_shown = 0;
+	struct str cut[MAX_FIELDS];
 	for (size_t i = 0; i < p->n_fields; i++) {
 		const struct record_field *f = &p->fields[i];
 		size_t needed = f->kind == RECORD_HIDDEN ? 0 : f->kind == RECORD_STRING ? 2 : 1;
 		if (at + needed > n || (needed && !to_i64(fields[at], &v)))
 			return false;
 		struct str text = needed == 2 ? fields[at + 1] : (struct str){0};
+		if (needed == 2 && is_cut(r, text))
+			cut[n_cut++] = f->name;
+		if (r->json && !needed)
+			continue;
 		if (r->json) {
-			strbuf_addz(out, i ? ", " : "");
+			strbuf_addz(out, n_shown++ ? ", " : "");
 			strbuf_add_json(out, f->name);
 			strbuf_addz(out, ": ");
 		} else {
@@ -249,7 +264,15 @@ static bool add_event(const struct records *r, struct str body, struct strbuf *o
 		add_value(r, out, f, needed ? v : 0, text);
 		at += needed;
 	}
-	strbuf_addz(out, r->json ? "}}\n" : "\n");
+	if (r->json) {
+		strbuf_addc(out, '}');
+		for (size_t i = 0; i < n_cut; i++) {
+			strbuf_addz(out, i ? ", " : ", \"cut\": [");
+			strbuf_add_json(out, cut[i]);
+		}
+		strbuf_addz(out, n_cut ? "]}" : "}");
+	}
+	strbuf_addc(out, '\n');
 	return at == n;
 }
 

@@ -11,7 +11,8 @@
  *	 "probe": "spdk:nvmf_tgt_state", "args": {"state": "NVMF_TGT_RUNNING"}}
  *
  * In JSON (one object a line) an address is a string "0x...", a null pointer null, an enumerator its name or the number of
- * what has none, a string that is not UTF-8 has U+FFFD in it. Anything between records is passed on, in JSON as
+ * what has none, a string that is not UTF-8 has U+FFFD in it; what bpftrace cannot read is left out. A string that is as
+ * long as bpftrace can hold has more to it: `s="abc"...`, and in JSON its name is in "cut", beside "args". Anything between records is passed on, in JSON as
  * {"text": "..."}.
  */
 #ifndef RUN_RECORDS_H
@@ -47,6 +48,7 @@ struct record_field {
 	enum record_kind kind;
 	unsigned size; /**< bytes of the value; 0: not known */
 	bool is_signed;
+	bool is_pointer;		       /**< of RECORD_HEX: 0 is null */
 	const struct record_enumerator *names; /**< of RECORD_ENUM */
 	size_t n_names;
 };
@@ -62,8 +64,9 @@ struct records {
 	size_t n_probes;
 	bool json;
 	char start[24], sep[24], end[24]; /**< made by records_init() */
-	int64_t offset;			  /**< CLOCK_REALTIME - CLOCK_MONOTONIC in ns */
-	struct strbuf pending;		  /**< what has come and is not decoded yet */
+	size_t longest; /**< bytes of the longest string that bpftrace can hold; 0: not known */
+	int64_t offset; /**< CLOCK_REALTIME - CLOCK_MONOTONIC in ns */
+	struct strbuf pending; /**< what has come and is not decoded yet */
 };
 
 /** Chooses the markers. @probes lives as long as @r. */

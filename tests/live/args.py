@@ -63,4 +63,4 @@ def from_text(path, enums):
 kind, path, *headers = sys.argv[1:]
 lines = from_log(path) if kind == 'log' else {'json': from_json, 'text': from_text}[kind](path, enumerators(headers))
 for line in sorted(lines):
-    print(line)
+    print(line.replace(' (null)', ' 0x0'))  # in JSON both a string and an address that is 0 are null

@@ -9,7 +9,7 @@ static struct record_field fields[] = {
     {.name = {"i", 1}, .kind = RECORD_SIGNED, .size = 2, .is_signed = true},
     {.name = {"u", 1}, .kind = RECORD_UNSIGNED, .size = 4},
     {.name = {"m", 1}, .kind = RECORD_ENUM, .size = 4, .names = modes, .n_names = 2},
-    {.name = {"p", 1}, .kind = RECORD_HEX, .size = 8},
+    {.name = {"p", 1}, .kind = RECORD_HEX, .size = 8, .is_pointer = true},
     {.name = {"x", 1}, .kind = RECORD_HIDDEN},
 };
 static const struct record_probe probes[] = {{{"a:b", 3}, fields, 6}, {{"a:none", 6}, NULL, 0}};
@@ -33,6 +33,9 @@ static struct str record(struct arena *a, const struct records *r, struct str fo
 	return s;
 }
 
+/** What bpftrace can hold. */
+static size_t longest;
+
 /** Decodes @form, given in pieces of @step bytes; what is before the thread is cut off each line. */
 static struct str decode(struct arena *a, struct str form, bool json, size_t step)
 {
@@ -41,6 +44,7 @@ static struct str decode(struct arena *a, struct str form, bool json, size_t ste
 	strbuf_init(&out);
 	strbuf_init(&cut);
 	records_init(&r, probes, 2, json);
+	r.longest = longest;
 	struct str all = record(a, &r, form);
 	for (size_t i = 0; i < all.n; i += step)
 		records_take(&r, str_slice(all, i, step), &out);
@@ -71,9 +75,19 @@ int main(void)
 	    STR("\"pid\": 7, \"tid\": 8, \"comm\": \"cpu \\\"1\\\"\", \"probe\": \"a:b\", "
 		"\"args\": {\"s\": \"q\\\"b\\\\\\u000a\\u0001\xef\xbf\xbd\", \"i\": -3, "
 		"\"u\": 4294967295, \"m\": \"BAD \\\"\", "
-		"\"p\": \"0xffffffffffffffff\", \"x\": null}}\n");
+		"\"p\": \"0xffffffffffffffff\"}}\n");
 	is_str(decode(&a, one, false, 1000), text, "one event as text");
 	is_str(decode(&a, one, true, 1000), json, "one event as JSON");
+	longest = 7;
+	is_str(decode(&a, one, false, 1000),
+	       STR("cpu \"1\"[8] a:b s=\"q\\\"b\\\\\\n\\x01\\xff\"... i=-3 u=4294967295 "
+		   "m=BAD \" p=0xffffffffffffffff x=?\n"),
+	       "a string that may have been cut says so");
+	ok(str_has_suffix(decode(&a, one, true, 1000), STR("}, \"cut\": [\"s\"]}\n")),
+	   "in JSON, too");
+	longest = 8;
+	is_str(decode(&a, one, false, 1000), text, "one that is shorter does not");
+	longest = 0;
 	bool same = true;
 	for (size_t step = 1; step < 40; step++)
 		same &= str_eq(decode(&a, one, false, step), text) &&
@@ -85,7 +99,7 @@ int main(void)
 	is_str(
 	    decode(&a, STR("<0,5,7,8,cpu,0,,1,7,9,0>\n"), true, 3),
 	    STR("\"pid\": 7, \"tid\": 8, \"comm\": \"cpu\", \"probe\": \"a:b\", \"args\": {\"s\": "
-		"null, \"i\": 1, \"u\": 7, \"m\": 9, \"p\": \"0x0\", \"x\": null}}\n"),
+		"null, \"i\": 1, \"u\": 7, \"m\": 9, \"p\": null}}\n"),
 	    "the same as JSON");
 	is_str(decode(&a, STR("hello\n\n\n<1,5,7,8,cpu>\nbye\n\n"), false, 2),
 	       STR("hello\ncpu[8] a:none\nbye\n"),
