@@ -1,6 +1,7 @@
 #include "bind/optional.h"
 
 #include "bind/edit.h"
+#include "bind/unset.h"
 
 /** The name that starts at @t, whose tokens (`nvmf_` `*`) have no blank between; the token behind it in @end. */
 static struct str take_name(struct bind *b, const struct token *t, const struct token **end)
@@ -82,6 +83,11 @@ static void add_name(struct strbuf *names, const struct script_attach *at)
 	strbuf_addf(names, "%s" STR_FMT, names->n ? ", " : "", STR_ARG(name));
 }
 
+static struct script_range whole_clause(const struct script_clause *c)
+{
+	return (struct script_range){c->attach.v[0].range.first, c->body.last};
+}
+
 /** Drops what is absent in @c; true when nothing is left of it. */
 static bool drop_from_clause(struct token **list, struct script_clause *c, struct strbuf *names)
 {
@@ -101,7 +107,7 @@ static bool drop_from_clause(struct token **list, struct script_clause *c, struc
 			drop_attach(list, c, i);
 	}
 	if (whole)
-		edit_remove(list, (struct script_range){c->attach.v[0].range.first, c->body.last});
+		edit_remove(list, whole_clause(c));
 	return whole;
 }
 
@@ -119,13 +125,56 @@ static bool is_event(const struct script_clause *c)
 	return false;
 }
 
+/** Takes out the clauses that wait for a map which nothing sets any more; true when there were any. */
+static bool drop_waiting(struct bind *b, struct token **list, struct unset *unset, bool *gone,
+			 struct strbuf *names)
+{
+	bool any = false;
+	unset->stay = (struct map){0};
+	for (size_t i = 0; i < b->script.clauses.n; i++)
+		if (!gone[i])
+			unset_keep_clause(b, unset, &b->script.clauses.v[i]);
+	for (size_t i = 0; i < b->script.clauses.n; i++) {
+		struct script_clause *c = &b->script.clauses.v[i];
+		if (gone[i] || !unset_is_awaited(unset, c))
+			continue;
+		for (size_t k = 0; k < c->attach.n; k++)
+			add_name(names, &c->attach.v[k]);
+		edit_remove(list, whole_clause(c));
+		unset_add_clause(b, unset, c);
+		gone[i] = any = true;
+	}
+	return any;
+}
+
+/** What the clauses that stay say about maps of those that do not. */
+static void settle_maps(struct bind *b, struct token **list, bool *gone, struct strbuf *names)
+{
+	struct unset unset = {0};
+	for (size_t i = 0; i < b->script.clauses.n; i++)
+		if (gone[i])
+			unset_add_clause(b, &unset, &b->script.clauses.v[i]);
+	if (!unset.names.n)
+		return;
+	while (drop_waiting(b, list, &unset, gone, names))
+		;
+	for (size_t i = 0; i < b->script.clauses.n; i++)
+		if (!gone[i])
+			unset_rewrite(&unset, list, &b->script.clauses.v[i]);
+}
+
 bool optional_drop(struct bind *b, struct token **list)
 {
-	struct strbuf names;
+	struct strbuf names, waiting;
 	strbuf_init(&names);
+	strbuf_init(&waiting);
+	bool *gone = arena_array(b->arena, bool, b->script.clauses.n);
+	for (size_t i = 0; i < b->script.clauses.n; i++)
+		gone[i] = drop_from_clause(list, &b->script.clauses.v[i], &names);
+	settle_maps(b, list, gone, &waiting);
 	size_t kept = 0, n_events = 0;
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		if (drop_from_clause(list, &b->script.clauses.v[i], &names))
+		if (gone[i])
 			continue;
 		n_events += is_event(&b->script.clauses.v[i]);
 		b->script.clauses.v[kept] = b->script.clauses.v[i];
@@ -143,6 +192,11 @@ bool optional_drop(struct bind *b, struct token **list)
 	else if (names.n)
 		diag_note(b->diag, NULL, "left out, %s does not have them: " STR_FMT,
 			  attach_target_name(b), STR_ARG(strbuf_str(&names)));
+	if (good && waiting.n)
+		diag_note(b->diag, NULL,
+			  "left out with them, as nothing sets what they wait for: " STR_FMT,
+			  STR_ARG(strbuf_str(&waiting)));
+	strbuf_fini(&waiting);
 	strbuf_fini(&names);
 	return good;
 }

@@ -135,8 +135,8 @@ static void add_map(struct parser *p, struct script_clause *c, struct token *at,
 		u.has_key = true;
 		u.open = end->next;
 	}
-	u.is_written =
-	    is_assignment(end->next) || (prev && (tok_is(prev, "++") || tok_is(prev, "--")));
+	u.is_set = is_assignment(end->next) || (prev && (tok_is(prev, "++") || tok_is(prev, "--")));
+	u.is_written = u.is_set;
 	const struct bracket *in = p->open.n ? &p->open.v[p->open.n - 1] : NULL;
 	for (size_t i = 0; in && i < 3; i++)
 		u.is_written |= tok_is(in->open, "(") && str_eqz(in->callee, eraser[i]);
@@ -152,7 +152,8 @@ static void follow_key(struct parser *p, struct script_clause *c, struct token *
 	} else if (tok_is(t, "]") && p->open.v[p->open.n - 1].map) {
 		struct script_map_use *u = &c->maps.v[p->open.v[p->open.n - 1].map - 1];
 		u->close = t;
-		u->is_written |= is_assignment(t->next);
+		u->is_set |= is_assignment(t->next);
+		u->is_written |= u->is_set;
 	}
 }
 

@@ -43,10 +43,11 @@ struct script_named_arg {
 
 /** @name, with or without [key]. */
 struct script_map_use {
-	struct str name;  /**< without @ */
-	struct token *at; /**< the @ */
-	bool has_key;	  /**< [ follows */
-	bool is_written;  /**< assigned, ++, --, op=, or the argument of clear/delete/zero */
+	struct str name;	    /**< without @ */
+	struct token *at;	    /**< the @ */
+	bool has_key;		    /**< [ follows */
+	bool is_set;		    /**< assigned, ++, --, op= */
+	bool is_written;	    /**< the same, or the argument of clear/delete/zero */
 	struct token *open, *close; /**< the [ and its ], NULL without a key */
 };
 
