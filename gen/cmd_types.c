@@ -34,6 +34,7 @@ static const char usage[] =
     "  -o FILE       write to FILE, which is replaced only when all went well\n"
     "  -l, --list    only the names of the types that fit the patterns (* and ?)\n"
     "  --json        a JSON array of the types themselves instead of C\n"
+    "  -v, --verbose say which definitions of a name were not compared\n"
     "  -h, --help    this text\n";
 
 struct types_cmd {
@@ -193,7 +194,7 @@ static bool prefer(struct types_cmd *cmd)
 	uint64_t addr;
 	for (size_t i = 0; i < lk->images.n; i++)
 		if (img_find_function(lk->images.v[i], str_from(cmd->at), &addr))
-			return lookup_prefer(lk, lk->images.v[i], addr) ||
+			return lookup_ask_at(lk, lk->images.v[i], addr) ||
 			       diag_error(
 				   lk->diag, NULL,
 				   "--at: no debug information says which unit has function \"%s\"",
@@ -270,6 +271,7 @@ static int parse_and_run(struct types_cmd *cmd, int argc, char **argv)
 	    {"keep-going", no_argument, NULL, OPT_KEEP},
 	    {"json", no_argument, NULL, OPT_JSON},
 	    {"list", no_argument, NULL, 'l'},
+	    {"verbose", no_argument, NULL, 'v'},
 	    {"help", no_argument, NULL, 'h'},
 	    {0},
 	};
@@ -277,7 +279,7 @@ static int parse_and_run(struct types_cmd *cmd, int argc, char **argv)
 	int opt, pid;
 	uint64_t number;
 	opterr = 0;
-	while ((opt = getopt_long(argc, argv, ":p:x:o:lh", longs, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, ":p:x:o:lvh", longs, NULL)) != -1) {
 		switch (opt) {
 		case 'p':
 			if (!cmd_parse_pid(optarg, &pid))
@@ -314,6 +316,9 @@ static int parse_and_run(struct types_cmd *cmd, int argc, char **argv)
 			break;
 		case 'l':
 			cmd->list = true;
+			break;
+		case 'v':
+			s->lookup.verbose = true;
 			break;
 		case 'o':
 			cmd->out = optarg;

@@ -176,6 +176,8 @@ static bool find_probes(struct bind *b, const struct token *at, struct str path,
 				continue;
 			}
 			vec_push(b->arena, &ret->probes, (struct attach_match){im, p});
+			for (size_t k = 0; k < p->n_sites; k++)
+				dwnear_add(b->arena, &ret->near, im->img, p->sites[k].pc);
 		}
 	}
 	return true;
@@ -233,19 +235,26 @@ static bool is_pattern(struct str name)
 }
 
 struct search {
+	struct arena *arena;
+	struct img *img;
 	struct str pattern;
+	struct dwnear *near;
 	bool found;
 };
 
 static bool fits(void *ctx, const struct img_symbol *sym)
 {
 	struct search *s = ctx;
-	s->found = str_glob(s->pattern, sym->name);
-	return !s->found;
+	if (!str_glob(s->pattern, sym->name))
+		return true;
+	s->found = true;
+	dwnear_add(s->arena, s->near, s->img, sym->addr);
+	return true;
 }
 
 /** The file that defines the function; the executable before its libraries, as the linker would have it. */
-static struct image *find_function(struct bind *b, struct str path, struct str name)
+static struct image *find_function(struct bind *b, struct str path, struct str name,
+				   struct dwnear *near)
 {
 	struct image *first = NULL;
 	for (size_t i = 0; i < b->images->files.n; i++) {
@@ -259,11 +268,12 @@ static struct image *find_function(struct bind *b, struct str path, struct str n
 			break;
 		struct img *img = image_open(b->images, im);
 		if (img && is_pattern(name)) {
-			struct search search = {.pattern = name};
+			struct search search = {b->arena, img, name, near, false};
 			img_walk_functions(img, fits, &search);
 			if (search.found)
 				return im;
 		} else if (img && img_find_function(img, name, &addr)) {
+			dwnear_add(b->arena, near, img, addr);
 			return im;
 		}
 	}
@@ -302,11 +312,11 @@ static bool say_no_function(struct bind *b, const struct token *at, struct str p
 }
 
 /** uprobe:PATH:FUNCTION[+OFFSET] or uprobe:PATH:LANGUAGE:FUNCTION; the file is chosen, the rest stays as written. */
-static bool bind_uprobe(struct bind *b, struct script_attach *at)
+static bool bind_uprobe(struct bind *b, struct script_attach *at, struct attach_clause *ret)
 {
 	struct str path = at->fields.v[0], rest = at->fields.v[at->fields.n - 1];
 	struct str name = str_slice(rest, 0, str_find(rest, '+'));
-	struct image *im = find_function(b, path, at->fields.n == 2 ? name : STR("*"));
+	struct image *im = find_function(b, path, at->fields.n == 2 ? name : STR("*"), &ret->near);
 	if (!im && (at->absent = optional_covers(b, at, name)))
 		return true;
 	if (!im)
@@ -364,7 +374,7 @@ static bool bind_attach(struct bind *b, struct script_attach *at, struct attach_
 	else if (is_usdt)
 		good = at->fields.n > 3 || bind_usdt(b, at, ret);
 	else
-		good = bind_uprobe(b, at);
+		good = bind_uprobe(b, at, ret);
 	ret->has_user |= !at->absent;
 	ret->has_uprobe |= !at->absent && !is_usdt;
 	return good;

@@ -70,13 +70,25 @@ struct lookup *bind_lookup(struct bind *b)
 			add_image(b, &seen, b->clauses[i].probes.v[k].image);
 	for (size_t i = 0; i < b->images->files.n; i++)
 		add_image(b, &seen, &b->images->files.v[i]);
-	// Of several definitions of one name the one beside the first probe is meant.
-	for (size_t i = 0; i < b->script.clauses.n && !b->lookup->hint; i++)
-		if (b->clauses[i].probes.n) {
-			const struct attach_match *m = &b->clauses[i].probes.v[0];
-			lookup_hint(b->lookup, m->image->img, m->probe->sites[0].pc);
-		}
+	b->lookup->verbose = b->verbose;
+	b->all_near = arena_new(b->arena, struct dwnear);
+	for (size_t i = 0; i < b->script.clauses.n; i++) {
+		const struct dwnear *near = &b->clauses[i].near;
+		for (size_t k = 0; k < near->places.n; k++)
+			dwnear_add(b->arena, b->all_near, near->places.v[k].img,
+				   near->places.v[k].addr);
+	}
+	lookup_ask_from(b->lookup, b->all_near);
 	return b->lookup;
+}
+
+struct lookup *bind_lookup_from(struct bind *b, size_t i)
+{
+	struct lookup *lk = bind_lookup(b);
+	if (lk)
+		lookup_ask_from(lk,
+				b->clauses[i].near.places.n ? &b->clauses[i].near : b->all_near);
+	return lk;
 }
 
 /** Every clause is looked at, so that all mistakes are told at once. */
@@ -106,9 +118,8 @@ bool bind_tokens(struct bind *b, struct pp *pp)
 	}
 	b->clauses = arena_array(b->arena, struct attach_clause, b->script.clauses.n);
 	if (!bind_clauses(b, &pp->out) || !enumname_rewrite(b) || !typed_rewrite(b) ||
-	    !typeuse_resolve(b, pp))
+	    !typeuse_resolve(b, pp) || !constant_fold(b))
 		return false;
-	constant_fold(b);
 	return once_merge(b, &pp->out, "BEGIN") && once_merge(b, &pp->out, "END") &&
 	       table_add_all(b, pp) && marker_replace_all(b, pp->out);
 }

@@ -19,6 +19,7 @@
 #include "types/lookup.h"
 
 struct attach_clause;
+struct dwnear;
 struct bind_enum_table;
 
 /** `#pragma optional` or one name of it, see bind/optional.h. */
@@ -45,6 +46,7 @@ struct bind {
 	struct lookup *lookup; /**< NULL until bind_lookup() */
 	VEC(struct bind_optional) optionals;
 	struct attach_clause *clauses; /**< what each clause of the script is bound to */
+	struct dwnear *all_near;       /**< the code of all probes, once bind_lookup() made it */
 	struct map probeargs;	       /**< namedarg's memory: probe -> struct probeargs */
 	VEC(struct bind_enum_table) enum_tables; /**< of enum_name(), see bind/enumname.h */
 };
@@ -54,6 +56,11 @@ struct bind {
  * theirs, then the others. NULL when there is no target. To be called when the attach points are bound.
  */
 struct lookup *bind_lookup(struct bind *b);
+/**
+ * The same, asked from clause @i: where units or images define a name differently, what its probes have is meant; for a
+ * clause without probes of the target, such as BEGIN, what those of all clauses have.
+ */
+struct lookup *bind_lookup_from(struct bind *b, size_t i);
 
 /** False after errors; then the tokens are in no useful state. */
 bool bind_tokens(struct bind *b, struct pp *pp);

@@ -64,17 +64,49 @@ static bool is_mode(const struct token *function, const struct token *paren, str
 	       (tok_is(function, "ntop") && is_in(s, family));
 }
 
-/** A word that can only be a value: not a call, a member, a map, a variable or a type's name. */
-static bool is_value(const struct token *before, const struct token *t)
+/** `RED` or `a::b::RED`. */
+struct name {
+	struct token *first, *last;
+	struct str text;
+	bool has_scopes;
+};
+
+/** `::` is one token or two; the one behind it, or NULL. */
+static struct token *behind_scope(struct token *t)
+{
+	if (tok_is(t, "::"))
+		return t->next;
+	return tok_is(t, ":") && tok_is(t->next, ":") && !t->next->space ? t->next->next : NULL;
+}
+
+/** The name that starts at @t, which may be its first `::`; false when none does. */
+static bool read_name(struct arena *a, struct token *t, struct name *ret)
+{
+	struct token *next = behind_scope(t);
+	struct token *word = next ? next : t;
+	struct name n = {t, word, word->text, next != NULL};
+	if (word->kind != TOK_IDENT)
+		return false;
+	while ((next = behind_scope(n.last->next)) && next->kind == TOK_IDENT) {
+		n.text = str_from(
+		    arena_printf(a, STR_FMT "::" STR_FMT, STR_ARG(n.text), STR_ARG(next->text)));
+		n.last = next;
+		n.has_scopes = true;
+	}
+	*ret = n;
+	return true;
+}
+
+/** A name that can only be a value: not a call, a member, a map, a variable or a type's name. */
+static bool is_value(const struct token *before, const struct name *n)
 {
 	static const char *const not_behind[] = {"@", ".", "->", "struct", "union", "enum", "::"};
-	if (t->kind != TOK_IDENT || t->text.p[0] == '$' || tok_is(t->next, "(") ||
-	    tok_is(t->next, "::"))
+	if (n->text.p[0] == '$' || tok_is(n->last->next, "("))
 		return false;
 	for (size_t i = 0; before && i < sizeof(not_behind) / sizeof(not_behind[0]); i++)
 		if (tok_is(before, not_behind[i]))
 			return false;
-	return !is_bpftrace_word(t->text);
+	return n->has_scopes || !is_bpftrace_word(n->text);
 }
 
 static void collect_own(struct bind *b, struct map *own)
@@ -99,35 +131,54 @@ static struct str number(struct arena *a, int64_t value, const struct ctype *of)
 	return str_from(arena_printf(a, "(%" PRId64 ")", value));
 }
 
+static void put_number(struct bind *b, struct name *n, int64_t value, const struct ctype *of)
+{
+	n->first->text = number(b->arena, value, of);
+	n->first->kind = value < 0 ? TOK_OTHER : TOK_NUMBER;
+	n->first->next = n->last->next;
+}
+
 /** From behind @open up to @end. */
-static void fold_range(struct bind *b, struct token *open, const struct token *end,
+static bool fold_range(struct bind *b, struct token *open, const struct token *end,
 		       const struct map *own)
 {
 	const struct token *function = NULL, *before = open;
+	bool good = true;
 	for (struct token *t = open->next; t != end; function = before, before = t, t = t->next) {
 		int64_t value;
 		struct ctype *of = NULL;
-		if (is_value(before, t) && !is_mode(function, before, t->text) &&
-		    !map_get(own, t->text) &&
-		    lookup_enumerator(bind_lookup(b), t->text, &value, &of)) {
-			t->text = number(b->arena, value, of);
-			t->kind = value < 0 ? TOK_OTHER : TOK_NUMBER;
+		struct name n;
+		if (!read_name(b->arena, t, &n))
+			continue;
+		bool wanted = is_value(before, &n) && !is_mode(function, before, n.text) &&
+			      !map_get(own, n.text);
+		if (wanted && lookup_enumerator(b->lookup, n.text, &value, &of)) {
+			put_number(b, &n, value, of);
+		} else if (wanted && n.has_scopes) { // no bpftrace has such names
+			struct diag_place at = tok_place(n.last);
+			good = lookup_say_unknown(b->lookup, &at, "type or enumerator", n.text,
+						  DWFIND_TYPES | DWFIND_ENUMERATOR);
+			t = n.last;
 		}
 	}
+	return good;
 }
 
-void constant_fold(struct bind *b)
+bool constant_fold(struct bind *b)
 {
 	struct map own = {0};
+	bool good = true;
 	if (!bind_lookup(b))
-		return;
+		return true;
 	collect_own(b, &own);
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
 		const struct script_clause *c = &b->script.clauses.v[i];
 		if (typeuse_is_kernel_clause(c))
 			continue; // a kernel name may be meant there, and bpftrace finds those itself
+		bind_lookup_from(b, i);
 		if (c->predicate.first)
-			fold_range(b, c->predicate_open, c->predicate_close, &own);
-		fold_range(b, c->body.first, c->body.last, &own);
+			good &= fold_range(b, c->predicate_open, c->predicate_close, &own);
+		good &= fold_range(b, c->body.first, c->body.last, &own);
 	}
+	return good;
 }

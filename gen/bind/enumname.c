@@ -52,7 +52,7 @@ static struct str table_for(struct bind *b, struct str type, const struct token 
 }
 
 /** The tokens of EXPR stay what they are: others may point at them. */
-static bool rewrite(struct bind *b, struct token *word)
+static bool rewrite(struct bind *b, struct script_clause *c, struct token *word)
 {
 	struct token *open = word->next, *comma, *close = find_close(open, &comma);
 	struct diag_place at = tok_place(word);
@@ -71,6 +71,9 @@ static bool rewrite(struct bind *b, struct token *word)
 	comma->text = STR("[");
 	comma->space = comma->bol = false;
 	close->text = STR("]");
+	vec_push(b->arena, &c->maps,
+		 (struct script_map_use){
+		     .name = map, .at = word, .has_key = true, .open = comma, .close = close});
 	open->next = comma;
 	comma->next->space = comma->next->bol = false;
 	return true;
@@ -80,13 +83,13 @@ bool enumname_rewrite(struct bind *b)
 {
 	bool good = true;
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		const struct script_clause *c = &b->script.clauses.v[i];
+		struct script_clause *c = &b->script.clauses.v[i];
 		struct script_range parts[2] = {{c->predicate_open, c->predicate_close}, c->body};
 		for (int k = 0; k < 2; k++)
 			for (struct token *t = parts[k].first; t && t != parts[k].last; t = t->next)
 				if (t->kind == TOK_IDENT && tok_is(t, "enum_name") &&
 				    tok_is(t->next, "("))
-					good &= rewrite(b, t);
+					good &= rewrite(b, c, t);
 	}
 	return good;
 }

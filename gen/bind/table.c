@@ -1,5 +1,6 @@
 #include "bind/table.h"
 
+#include "bind/attach.h"
 #include "bind/enumname.h"
 #include "bind/once.h"
 #include "bind/unknown.h"
@@ -80,10 +81,29 @@ static bool parse_pragma(struct bind *b, const struct pp_pragma *p, struct wante
 	return true;
 }
 
-static bool add_table(struct bind *b, struct lookup *lk, const struct wanted *w,
-		      struct strbuf *begin, struct strbuf *end)
+/** The clauses that read @map tell whose enum is meant, if units have different ones. */
+static struct lookup *lookup_for(struct bind *b, struct str map)
+{
+	struct lookup *lk = bind_lookup(b);
+	struct dwnear *near = arena_new(b->arena, struct dwnear);
+	for (size_t i = 0; i < b->script.clauses.n; i++) {
+		const struct script_clause *c = &b->script.clauses.v[i];
+		const struct dwnear *its = &b->clauses[i].near;
+		bool reads = false;
+		for (size_t k = 0; k < c->maps.n; k++)
+			reads |= str_eq(c->maps.v[k].name, map);
+		for (size_t k = 0; k < its->places.n && reads; k++)
+			dwnear_add(b->arena, near, its->places.v[k].img, its->places.v[k].addr);
+	}
+	lookup_ask_from(lk, near->places.n ? near : b->all_near);
+	return lk;
+}
+
+static bool add_table(struct bind *b, const struct wanted *w, struct strbuf *begin,
+		      struct strbuf *end)
 {
 	struct enumtab tab;
+	struct lookup *lk = lookup_for(b, w->map);
 	if (!enumtab_lookup(lk, w->type, &tab))
 		return lookup_say_unknown(lk, &w->place, "enum", w->type, DWFIND_ENUM);
 	enumtab_strip(&tab, w->prefix);
@@ -170,7 +190,7 @@ bool table_add_all(struct bind *b, struct pp *pp)
 	strbuf_init(&end);
 	bool good = true;
 	for (size_t i = 0; i < wanted.n; i++)
-		good &= add_table(b, bind_lookup(b), &wanted.v[i], &begin, &end);
+		good &= add_table(b, &wanted.v[i], &begin, &end);
 	good = good && unknown_rewrite(b, &named);
 	if (good) {
 		once_add_begin(b, &pp->out, str_copy(b->arena, strbuf_str(&begin)));

@@ -180,6 +180,7 @@ static void walk_clauses(struct typer *ty)
 		struct script_clause *c = &ty->b->script.clauses.v[i];
 		if (!is_user_clause(c))
 			continue;
+		bind_lookup_from(ty->b, i);
 		ty->parser.variables = (struct map){0};
 		if (c->predicate.first)
 			walk_range(ty, c->predicate_open, c->predicate_close);

@@ -19,7 +19,8 @@ struct resolver {
 	bool kernel_tried;
 	struct map
 	    accessed; // names of members that the template reads: pointers among them are followed
-	struct map own; // tags that the template defines
+	struct map own;	   // tags that the template defines
+	struct map placed; // tokens (their addresses) of names that were put there below
 };
 
 static bool is_keyword(const struct token *t)
@@ -174,11 +175,19 @@ static const char *scalar_name(struct bind *b, struct ctype *t, unsigned stars)
 	return arena_printf(b->arena, "%sint%u", is_signed ? "" : "u", bits);
 }
 
-/** Puts @text where the name stands. */
-static void replace_name(struct bind *b, const struct typeuse_name *n, const char *text)
+static struct str address_of(const struct token *const *t)
 {
-	struct script_range r = {n->first, n->last};
-	edit_replace_lexed(b->arena, &r, str_from(text));
+	return (struct str){(const char *)t, sizeof(*t)};
+}
+
+/** Puts @text where the name stands; it is ours, and means no type of the target any more. */
+static void replace_name(struct resolver *r, const struct typeuse_name *n, const char *text)
+{
+	struct arena *a = r->b->arena;
+	struct script_range range = {n->first, n->last};
+	edit_replace_lexed(a, &range, str_from(text));
+	const struct token *t = range.first;
+	map_add(a, &r->placed, str_copy(a, address_of(&t)));
 }
 
 /** The definition of the target's type is wanted; the name becomes `struct tag`, or a number type. */
@@ -199,7 +208,7 @@ static bool use_type(struct resolver *r, const struct typeuse_name *n, struct ct
 		struct str tag;
 		if (!closure_add(&r->closure, t, bare_name(n->name), &tag))
 			return false;
-		replace_name(b, n,
+		replace_name(r, n,
 			     arena_printf(b->arena, "%s " STR_FMT "%s",
 					  t->kind == CTYPE_UNION ? "union" : "struct", STR_ARG(tag),
 					  pointer));
@@ -208,7 +217,7 @@ static bool use_type(struct resolver *r, const struct typeuse_name *n, struct ct
 	if (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM || t->kind == CTYPE_BOOL) {
 		const char *name = scalar_name(b, t, stars);
 		if (name)
-			replace_name(b, n, arena_printf(b->arena, "%s%s", name, pointer));
+			replace_name(r, n, arena_printf(b->arena, "%s%s", name, pointer));
 	}
 	return true;
 }
@@ -221,8 +230,9 @@ static bool resolve_tag(struct resolver *r, struct token *t, bool kernel_first)
 	struct ctype *type;
 	if (!typeuse_parse(b->arena, t, &n) || map_get(&r->own, bare_name(n.name)))
 		return true;
-	if (!t->loc.file && map_get(&r->closure.by_tag, bare_name(n.name)))
-		return true; // a tag that we have put here ourselves
+	const struct token *key = t;
+	if (map_get(&r->placed, address_of(&key)))
+		return true;
 	if (kernel_first && kernel_has(r, n.name))
 		return true;
 	struct lookup *lk = bind_lookup(b);
@@ -394,6 +404,7 @@ bool typeuse_resolve(struct bind *b, struct pp *pp)
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
 		struct script_clause *c = &b->script.clauses.v[i];
 		bool kernel = typeuse_is_kernel_clause(c);
+		bind_lookup_from(b, i);
 		if (c->predicate.first)
 			good &= resolve_range(&r, c->predicate_open, c->predicate_close, kernel);
 		good &= resolve_range(&r, c->body.first, c->body.last, kernel);

@@ -54,35 +54,93 @@ bool ctype_is_aggregate(const struct ctype *t)
 	return t->kind == CTYPE_STRUCT || t->kind == CTYPE_UNION;
 }
 
-/** Members are compared by their place and the look of their type, not through pointers. */
-static bool is_same_member(const struct ctype_member *a, const struct ctype_member *b)
+/** How many members a comparison may look at: in damaged debug information types may hold themselves. */
+enum { MAX_SAME = 1 << 17 };
+
+struct comparison {
+	unsigned n, depth;
+};
+
+static bool is_same(struct comparison *c, struct ctype *a, struct ctype *b);
+
+/** What is read through a pointer starts with this; a pointer to nothing known says nothing. */
+static bool is_same_pointee(struct ctype *a, struct ctype *b)
 {
-	struct ctype *ta = ctype_strip(a->type), *tb = ctype_strip(b->type);
-	if (!str_eq(a->name, b->name) || a->off != b->off || a->bit_off != b->bit_off ||
-	    a->bit_size != b->bit_size || !ta != !tb)
+	a = ctype_strip(a);
+	b = ctype_strip(b);
+	if (!a || !b)
+		return true;
+	if (a->kind != b->kind)
 		return false;
-	return !ta || (ta->kind == tb->kind && ta->size == tb->size && ta->count == tb->count);
+	return ctype_is_aggregate(a)  ? str_eq(a->name, b->name)
+	       : a->kind == CTYPE_INT ? a->size == b->size && a->is_signed == b->is_signed
+				      : true;
 }
 
-bool ctype_is_same(struct ctype *a, struct ctype *b)
+/** Types of members, by what they hold in place. */
+static bool is_same_value(struct comparison *c, struct ctype *a, struct ctype *b)
 {
 	a = ctype_strip(a);
 	b = ctype_strip(b);
 	if (a == b || !a || !b)
 		return a == b;
+	if (a->kind != b->kind)
+		return false;
+	if (a->kind == CTYPE_POINTER || a->kind == CTYPE_REFERENCE)
+		return is_same_pointee(a->of, b->of);
+	if (a->kind == CTYPE_ARRAY)
+		return a->has_count == b->has_count && a->count == b->count &&
+		       is_same_value(c, a->of, b->of);
+	if (ctype_is_aggregate(a))
+		return is_same(c, a, b);
+	return a->size == b->size && a->is_signed == b->is_signed;
+}
+
+static bool is_same_member(struct comparison *c, const struct ctype_member *a,
+			   const struct ctype_member *b)
+{
+	return str_eq(a->name, b->name) && a->off == b->off && a->bit_off == b->bit_off &&
+	       a->bit_size == b->bit_size && is_same_value(c, a->type, b->type);
+}
+
+static bool is_same(struct comparison *c, struct ctype *a, struct ctype *b)
+{
 	if (!ctype_complete(a) || !ctype_complete(b))
 		return true; // nothing to compare with
-	if (a->kind != b->kind || a->size != b->size || a->n_members != b->n_members ||
-	    a->n_values != b->n_values)
+	if (a->kind != b->kind || a->size != b->size || a->is_signed != b->is_signed ||
+	    a->n_members != b->n_members || a->n_values != b->n_values)
 		return false;
-	for (size_t i = 0; i < a->n_members; i++)
-		if (!is_same_member(&a->members[i], &b->members[i]))
-			return false;
-	for (size_t i = 0; i < a->n_values; i++)
-		if (!str_eq(a->values[i].name, b->values[i].name) ||
-		    a->values[i].value != b->values[i].value)
-			return false;
-	return true;
+	c->n += (unsigned)(a->n_members + a->n_values);
+	if (c->n > MAX_SAME || c->depth >= MAX_DEPTH)
+		return false;
+	bool same = true;
+	c->depth++;
+	for (size_t i = 0; i < a->n_members && same; i++)
+		same = is_same_member(c, &a->members[i], &b->members[i]);
+	c->depth--;
+	for (size_t i = 0; i < a->n_values && same; i++)
+		same = str_eq(a->values[i].name, b->values[i].name) &&
+		       a->values[i].value == b->values[i].value;
+	return same;
+}
+
+bool ctype_is_same_count(struct ctype *a, struct ctype *b, unsigned *n)
+{
+	struct comparison c = {0};
+	a = ctype_strip(a);
+	b = ctype_strip(b);
+	if (a == b || !a || !b)
+		return a == b;
+	bool same = ctype_is_aggregate(a) || a->kind == CTYPE_ENUM ? is_same(&c, a, b)
+								   : is_same_value(&c, a, b);
+	*n += c.n;
+	return same;
+}
+
+bool ctype_is_same(struct ctype *a, struct ctype *b)
+{
+	unsigned n = 0;
+	return ctype_is_same_count(a, b, &n);
 }
 
 static void spell(struct strbuf *b, const struct ctype *t, unsigned depth)

@@ -97,8 +97,13 @@ bool ctype_size(struct ctype *t, uint64_t *ret);
 /** Struct, union or class. */
 bool ctype_is_aggregate(const struct ctype *t);
 
-/** Equal as far as a reader of memory can tell: kind, size, names and places of members, or values. */
+/**
+ * Equal as far as a reader of memory can tell: kind, size, sign, names and places of members and what they hold by
+ * value, or the names and values of an enum. Pointers are followed no further than the name of what they lead to.
+ */
 bool ctype_is_same(struct ctype *a, struct ctype *b);
+/** The same; adds to *@n how many members were looked at. */
+bool ctype_is_same_count(struct ctype *a, struct ctype *b, unsigned *n);
 
 /** Writes the type as C would in a cast, "const struct foo *", "int [4]", "void (*)()". */
 struct str ctype_spell(struct arena *a, const struct ctype *t);

@@ -312,10 +312,12 @@ static struct ctype *find_definition(struct dwloader *l, struct ctype *t)
 	unsigned kind = t->kind == CTYPE_STRUCT	 ? DWFIND_STRUCT
 			: t->kind == CTYPE_UNION ? DWFIND_UNION
 						 : DWFIND_ENUM;
-	if (t->name.n && dwquery_parse(t->name, kind, &q))
+	if (!t->name.n)
+		return NULL;
+	if (l->elsewhere)
+		l->elsewhere(l->ctx, l->src, t, &d.found);
+	else if (dwquery_parse(t->name, kind, &q))
 		dwfind(l->src, &q, is_definition, &d);
-	if (!d.found && l->elsewhere && t->name.n)
-		l->elsewhere(l->ctx, t, &d.found);
 	return d.found;
 }
 

@@ -5,30 +5,25 @@
 #include <unistd.h>
 
 #include "image/debugfile.h"
-#include "types/dwcode.h"
 #include "types/dwload.h"
+#include "types/dwnear.h"
+#include "types/dwpick.h"
 #include "types/kbtf.h"
 
-/**
- * A common header's struct is defined in every unit. The first definitions are compared member by member, those that
- * follow only if their size or their line in the source differs; in the end the rest is believed: the sooner, the
- * more debug information there is, where thousands of units would have to be read for it. A name of which units have types
- * of their own is a rare one: 64 that agree are a header's.
- */
-enum { FULLY_COMPARED = 16, MAX_COMPARED = 4096, MAX_COMPARED_LARGE = 64 };
+/** Declarations that are completed one inside the other; more is damage. */
+enum { MAX_DEPTH = 16 };
+
+struct answer {
+	struct dwdef def; /**< without a type: nobody has it */
+	bool depends;	  /**< on the place that asked: that one's answer is kept apart */
+};
 
 void lookup_init(struct lookup *lk, struct arena *a, struct diag *d)
 {
 	*lk = (struct lookup){.arena = a, .diag = d};
 }
 
-static bool find_elsewhere(void *ctx, struct ctype *decl, struct ctype **ret)
-{
-	unsigned kind = decl->kind == CTYPE_STRUCT  ? DWFIND_STRUCT
-			: decl->kind == CTYPE_UNION ? DWFIND_UNION
-						    : DWFIND_ENUM;
-	return lookup_type(ctx, decl->name, kind, ret);
-}
+static bool find_elsewhere(void *ctx, struct dwsrc *src, struct ctype *decl, struct ctype **ret);
 
 void lookup_add_image(struct lookup *lk, struct img *img)
 {
@@ -49,181 +44,120 @@ void lookup_add_btf(struct lookup *lk, struct kbtf *btf)
 	lk->btf = btf;
 }
 
-void lookup_hint(struct lookup *lk, struct img *img, uint64_t addr)
+void lookup_ask_from(struct lookup *lk, struct dwnear *near)
 {
-	lk->hint = img;
-	lk->hint_addr = addr;
+	lk->near = near;
 }
 
-bool lookup_prefer(struct lookup *lk, struct img *img, uint64_t addr)
+bool lookup_ask_at(struct lookup *lk, struct img *img, uint64_t addr)
 {
-	// Addresses take the whole handle; offsets of units are the same in both.
-	Dwarf_Die unit;
-	lk->near = NULL;
-	lk->known = (struct map){0};
-	lk->warned = (struct map){0};
-	if (!dwcode_unit(img, addr, &unit))
+	struct dwnear *near = arena_new(lk->arena, struct dwnear);
+	near->is_asked = true;
+	dwnear_add(lk->arena, near, img, addr);
+	lookup_ask_from(lk, near);
+	return dwnear_resolve(lk->arena, near);
+}
+
+/** The images that are asked first, in a word: answers that agree hold for everybody who asks the same images. */
+static const void *domain_of(const struct lookup *lk, const struct dwpick *p)
+{
+	const struct dwnear *near = lk->near;
+	if (p->own || !near || !near->places.n)
+		return p->own;
+	for (size_t i = 1; i < near->places.n; i++)
+		if (near->places.v[i].img != near->places.v[0].img)
+			return near;
+	return near->places.v[0].img;
+}
+
+static struct str key_of(struct lookup *lk, const void *asker, const struct dwpick *p)
+{
+	return str_from(arena_printf(lk->arena, "%p %u " STR_FMT " " STR_FMT, asker,
+				     p->rounds[0] | p->rounds[1], STR_ARG(p->owner),
+				     STR_ARG(p->q.text)));
+}
+
+/** dwpick_find() with a memory. */
+static bool find(struct lookup *lk, struct dwpick *p, struct dwdef *ret)
+{
+	p->lk = lk;
+	p->open = open_image;
+	struct str key = key_of(lk, domain_of(lk, p), p);
+	struct answer *known = map_get(&lk->known, key);
+	if (known && known->depends) {
+		key = key_of(lk, lk->near, p);
+		known = map_get(&lk->known, key);
+	}
+	if (!known) {
+		if (lk->depth >= MAX_DEPTH)
+			return false;
+		lk->depth++;
+		known = arena_new(lk->arena, struct answer);
+		dwpick_find(p, &known->def);
+		known->depends = p->depends;
+		lk->depth--;
+		map_put(lk->arena, &lk->known, key, known);
+		if (known->depends)
+			map_put(lk->arena, &lk->known, key_of(lk, lk->near, p), known);
+	}
+	*ret = known->def;
+	return ret->type != NULL;
+}
+
+/** A tag and a typedef of one name are usually the same type; the tag is tried first. */
+static void set_rounds(struct dwpick *p)
+{
+	p->rounds[0] = p->q.kinds & ~(unsigned)(DWFIND_TYPEDEF | DWFIND_BASE);
+	p->rounds[1] = p->q.kinds & ~p->rounds[0];
+}
+
+static bool find_elsewhere(void *ctx, struct dwsrc *src, struct ctype *decl, struct ctype **ret)
+{
+	unsigned kind = decl->kind == CTYPE_STRUCT  ? DWFIND_STRUCT
+			: decl->kind == CTYPE_UNION ? DWFIND_UNION
+						    : DWFIND_ENUM;
+	struct dwpick p = {.own = src->img};
+	struct dwdef def;
+	if (!dwquery_parse(decl->name, kind, &p.q))
 		return false;
-	lk->near = img;
-	lk->near_unit = dwarf_dieoffset(&unit);
+	set_rounds(&p);
+	if (!find(ctx, &p, &def))
+		return false;
+	*ret = def.type;
 	return true;
-}
-
-/** The hit is in the unit that lookup_prefer() chose. */
-static bool is_near(const struct lookup *lk, const struct dwsrc *src, Dwarf_Die *die)
-{
-	Dwarf_Die unit;
-	return lk->near == src->img && dwarf_diecu(die, &unit, NULL, NULL) &&
-	       dwarf_dieoffset(&unit) == lk->near_unit;
-}
-
-struct definitions {
-	struct lookup *lk;
-	struct dwsrc *src;
-	struct ctype *first;
-	struct ctype *near;  /**< the one in the preferred unit */
-	struct ctype *other; /**< one that differs from the first, or NULL */
-	uint64_t mark;	     /**< of the first: size and line */
-	unsigned n, most;    /**< definitions seen; how many to compare */
-};
-
-static uint64_t mark_of(Dwarf_Die *die)
-{
-	uint64_t mark = 0;
-	static const unsigned names[] = {DW_AT_byte_size, DW_AT_decl_line, DW_AT_decl_column};
-	for (size_t i = 0; i < 3; i++) {
-		Dwarf_Attribute at;
-		Dwarf_Word v = 0;
-		if (dwarf_attr(die, names[i], &at))
-			dwarf_formudata(&at, &v);
-		mark = mark * 0x100000001b3u + v;
-	}
-	return mark;
-}
-
-/** The preferred unit's definition may come late; without one, nothing can be learnt once it is known that they differ. */
-static bool wants_more(const struct definitions *d)
-{
-	if (d->lk->near == d->src->img && !d->near)
-		return d->n < MAX_COMPARED;
-	return d->n < d->most && !d->other;
-}
-
-static bool add_definition(void *ctx, const struct dwhit *hit)
-{
-	struct definitions *d = ctx;
-	if (hit->is_decl)
-		return true;
-	Dwarf_Die die = hit->die;
-	uint64_t mark = mark_of(&die);
-	if (d->lk->near && !d->near && is_near(d->lk, d->src, &die))
-		d->near = dwload_type(d->src, &die);
-	if (d->n++ >= FULLY_COMPARED && mark == d->mark)
-		return wants_more(d);
-	struct ctype *t = dwload_type(d->src, &die);
-	if (!d->first) {
-		d->first = t;
-		d->mark = mark;
-		return true;
-	}
-	if (!d->other && !ctype_is_same(d->first, t))
-		d->other = t;
-	return wants_more(d);
-}
-
-/** All definitions of @q in one image. */
-static void find_definitions(struct lookup *lk, struct dwquery *q, const unsigned rounds[2],
-			     struct definitions *d)
-{
-	*d = (struct definitions){.lk = lk, .src = d->src};
-	d->most = dwfind_is_large(d->src) ? MAX_COMPARED_LARGE : MAX_COMPARED;
-	for (unsigned k = 0; k < 2 && !d->first; k++) {
-		q->kinds = rounds[k];
-		if (q->kinds)
-			dwfind(d->src, q, add_definition, d);
-	}
-}
-
-/** Several definitions that differ: the one in the hinted unit is meant, else the first is taken and it is said. */
-static struct ctype *choose(struct lookup *lk, struct dwquery *q, const unsigned rounds[2],
-			    struct definitions *d)
-{
-	if (d->other && !lk->near && lk->hint == d->src->img) {
-		lookup_prefer(lk, lk->hint, lk->hint_addr);
-		find_definitions(lk, q, rounds, d);
-	}
-	if (d->near || !d->other)
-		return d->near ? d->near : d->first;
-	if (map_add(lk->arena, &lk->warned, d->first->name)) {
-		struct diag_place at = {.file = d->src->img->shown};
-		diag_warning(lk->diag, &at,
-			     "\"" STR_FMT "\" is defined differently in " STR_FMT " and " STR_FMT
-			     "; the first is used",
-			     STR_ARG(d->first->name), STR_ARG(d->first->unit),
-			     STR_ARG(d->other->unit));
-	}
-	return d->first;
 }
 
 bool lookup_type(struct lookup *lk, struct str name, unsigned kinds, struct ctype **ret)
 {
-	struct dwquery q;
-	if (!dwquery_parse(name, kinds, &q))
+	struct dwpick p = {0};
+	struct dwdef def;
+	if (!dwquery_parse(name, kinds, &p.q))
 		return false;
-	struct str key = str_from(arena_printf(lk->arena, "%u " STR_FMT, q.kinds, STR_ARG(q.text)));
-	*ret = map_get(&lk->known, key);
-	if (*ret)
-		return true;
-
-	// A tag and a typedef of one name are usually the same type; the tag is tried first.
-	unsigned tags = q.kinds & ~(unsigned)(DWFIND_TYPEDEF | DWFIND_BASE);
-	unsigned rounds[2] = {tags, q.kinds & ~tags};
-	for (size_t i = 0; i < lk->images.n && !*ret; i++) {
-		struct definitions d = {.lk = lk};
-		if (!open_image(lk, i, &d.src))
-			continue;
-		find_definitions(lk, &q, rounds, &d);
-		*ret = choose(lk, &q, rounds, &d);
-	}
-	q.kinds = rounds[0] | rounds[1];
+	struct dwquery q = p.q;
+	set_rounds(&p);
+	*ret = find(lk, &p, &def) ? def.type : NULL;
 	if (!*ret && lk->btf)
 		*ret = kbtf_find(lk->btf, &q);
-	if (*ret)
-		map_put(lk->arena, &lk->known, key, *ret);
 	return *ret;
-}
-
-struct enumerator {
-	struct dwsrc *src;
-	struct ctype *of;
-	int64_t value;
-};
-
-static bool take_enumerator(void *ctx, const struct dwhit *hit)
-{
-	struct enumerator *e = ctx;
-	Dwarf_Die die = hit->die, owner = hit->owner;
-	struct ctype *of = dwload_type(e->src, &owner);
-	if (!dwload_enumerator_value(&die, of, &e->value))
-		return true;
-	e->of = of;
-	return false;
 }
 
 bool lookup_enumerator(struct lookup *lk, struct str name, int64_t *value, struct ctype **of)
 {
-	struct dwquery q;
-	if (!dwquery_parse(name, DWFIND_ENUMERATOR, &q))
+	struct dwpick p = {.rounds = {DWFIND_ENUMERATOR, 0}};
+	struct dwdef def;
+	if (!dwquery_parse(name, DWFIND_ENUMERATOR, &p.q))
 		return false;
-	for (size_t i = 0; i < lk->images.n; i++) {
-		struct enumerator e = {0};
-		if (!open_image(lk, i, &e.src))
-			continue;
-		dwfind(e.src, &q, take_enumerator, &e);
-		if (!e.of)
-			continue;
-		*value = e.value;
-		*of = e.of;
+	bool found = find(lk, &p, &def);
+	if (!found && p.q.n_parts > 1) {
+		// C++ also takes E::A for an enumerator of an enum whose names belong to the scope around it.
+		struct str name_part = p.q.parts[--p.q.n_parts];
+		p.owner = p.q.parts[p.q.n_parts - 1];
+		p.q.parts[p.q.n_parts - 1] = name_part;
+		found = find(lk, &p, &def);
+	}
+	if (found) {
+		*value = def.value;
+		*of = def.type;
 		return true;
 	}
 	return lk->btf && kbtf_find_enumerator(lk->btf, name, value, of);

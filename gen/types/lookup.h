@@ -2,8 +2,8 @@
  * lookup - types, enumerators and enum tables by name, over everything that a run knows.
  *
  * A run has a list of images (the executable, then its libraries) or kernel BTF. A name is looked up in them in
- * that order; the first definition wins. When one image defines a name differently in different units, the first
- * is taken and a warning names both units.
+ * that order. When units or images define a name differently, the definition beside the code that the question comes
+ * from is meant (lookup_ask_from()); where that is not known or has none, the first is taken, and a warning names both.
  *
  *	struct lookup lk;
  *	lookup_init(&lk, &arena, &diag);
@@ -20,19 +20,19 @@
 #include "types/ctype.h"
 #include "types/dwfind.h"
 
+struct dwnear;
 struct kbtf;
 
 struct lookup {
 	struct arena *arena;
 	struct diag *diag;
 	VEC(struct img *) images;
-	struct kbtf *btf;  /**< asked after the images; NULL: none */
-	struct map known;  /**< answers of lookup_type(): name as asked -> struct ctype */
-	struct map warned; /**< names whose differing definitions were reported */
-	struct img *hint;  /**< lookup_hint()'s image, or NULL */
-	uint64_t hint_addr;
-	struct img *near;   /**< lookup_prefer()'s image, or NULL */
-	uint64_t near_unit; /**< offset of its unit's top DIE */
+	struct kbtf *btf;    /**< asked after the images; NULL: none */
+	struct map known;    /**< answers: question -> struct lookup_answer */
+	struct map warned;   /**< warnings about differing definitions, each said once */
+	struct dwnear *near; /**< lookup_ask_from()'s, or NULL */
+	unsigned depth;	     /**< questions that wait for this one */
+	bool verbose;	     /**< say which definitions were not compared */
 };
 
 void lookup_init(struct lookup *lk, struct arena *a, struct diag *d);
@@ -41,12 +41,12 @@ void lookup_add_image(struct lookup *lk, struct img *img);
 void lookup_add_btf(struct lookup *lk, struct kbtf *btf);
 
 /**
- * Where units of @img define a name differently, the unit that has the code at link-time address @addr is right
- * from now on. False, silently, when no unit is known for it; then it is as before.
+ * From now on questions come from the code at @near, until the next call; NULL: from nowhere in particular. Its images
+ * are asked first. When definitions differ, those of its units are meant. @near is not copied.
  */
-bool lookup_prefer(struct lookup *lk, struct img *img, uint64_t addr);
-/** The same, but only when it turns out that definitions differ: finding the unit costs time. */
-void lookup_hint(struct lookup *lk, struct img *img, uint64_t addr);
+void lookup_ask_from(struct lookup *lk, struct dwnear *near);
+/** The same for one place, which the user named: it goes before all. False, silently, when no unit is known for it. */
+bool lookup_ask_at(struct lookup *lk, struct img *img, uint64_t addr);
 
 /**
  * The definition of @name ("struct x", "x", "ns::x") among @kinds (DWFIND_*). False, without a message, when no

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Members of every kind, read by bpftrace through the definitions that btgen types writes, are what the program set.
 . "$(dirname "$0")/../lib.sh"
+. "$top/tests/live.sh"
 bpftrace=${BTGEN_BPFTRACE:-bpftrace}
 # bpftrace 0.24 and newer need tracefs: run.sh starts tests by way of tracefs.sh where it is not mounted.
 can_trace || skip_all "needs root and bpftrace"
@@ -75,4 +76,33 @@ split() { printf '%s\n' "$1" | tail -n 1 | tr '|' '\n'; }
 # The program's own line comes first, bpftrace's last.
 is "$(split "$got")" "$(split "$want")" "every kind of member has the program's value"
 [ -n "$got" ] || sed 's/^/#   /' "$tmp/err"
+
+# Two source files with types of their own under the same names: each clause reads what its probe's file has.
+cat >"$tmp/u1.c" <<'END'
+#include <btgen/usdt.h>
+#include <stdio.h>
+enum color { RED = 1, BLUE = 5 };
+struct odd { int a; long b; };
+void one(void) { static struct odd o = {-41, 4100000000}; enum color c = RED; USDT_PROBE(t, one, &o, c); printf("one %d %ld %d %d %zu", o.a, o.b, c == RED, BLUE, sizeof(o)); puts(" RED"); }
+END
+cat >"$tmp/u2.c" <<'END'
+#include <btgen/usdt.h>
+#include <stdio.h>
+enum color { BLUE = 6, RED = 2 };
+struct odd { char b; short a; };
+void one(void);
+void two(void) { static struct odd o = {'x', -42}; enum color c = RED; USDT_PROBE(t, two, &o, c); printf("two %d %d %d %d %zu", o.a, o.b, c == RED, BLUE, sizeof(o)); puts(" RED"); }
+int main(void) { getchar(); one(); two(); return 0; }
+END
+gcc -g -O1 -I "$top/include" -o "$tmp/two" "$tmp/u1.c" "$tmp/u2.c" || exit 1
+live_start "$tmp/two"
+ok "types of two source files under one name: the program is accepted and attached" live_trace "$live_pid" -e '
+usdt:__EXE__:one { $o = (struct odd *)arg0; printf("one %d %ld %d %d %d %s\n", $o->a, $o->b, arg1 == RED, BLUE, sizeof(struct odd), enum_name(color, arg1)); }
+usdt:__EXE__:two { $o = (struct odd *)arg0; printf("two %d %d %d %d %d ", $o->a, $o->b, arg1 == RED, BLUE, sizeof(struct odd)); printf("%s\n", @other[arg1]); }
+#pragma enum other color'
+printf x >&8
+exec 8>&-
+live_wait
+is "$(grep -E '^(one|two)' "$tmp/trace")" "$(cat "$tmp/answers")" "each clause has the values and names of its own file"
+unlike "$(cat "$tmp/messages")" 'warning' "... without a warning"
 done_testing

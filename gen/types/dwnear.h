@@ -1,0 +1,44 @@
+/**
+ * dwnear - where a question about a name is asked from: the units that have the code of some probes or functions.
+ *
+ * In C each unit may have a struct, an enum or an enumerator of its own under one name, and so may each library of a
+ * process. The one that is meant is that of the unit whose code hands the value out. Finding a unit by an address
+ * costs time, so it waits until somebody needs it.
+ *
+ * A unit brings along those that it imports (dwz, LTO) and the type units that it refers to. Code that LTO made belongs
+ * to the unit of the function's source.
+ *
+ *	struct dwnear near = {0};
+ *	dwnear_add(arena, &near, img, site->pc);
+ *	if (dwnear_resolve(arena, &near)) use(near.units.v, near.units.n);
+ */
+#ifndef TYPES_DWNEAR_H
+#define TYPES_DWNEAR_H
+
+#include "types/dwsrc.h"
+
+struct dwnear_place {
+	struct img *img;
+	uint64_t addr; /**< link-time */
+};
+
+struct dwnear_unit {
+	struct dwsrc *src;
+	Dwarf_Die die; /**< the top DIE, in the handle of @src */
+};
+
+struct dwnear {
+	VEC(struct dwnear_place) places;
+	VEC(struct dwnear_unit) units; /**< once they were found */
+	struct map known;	       /**< the addresses of their DIEs */
+	bool is_resolved;
+	bool is_asked; /**< the user named the place: its units come first, whatever others have */
+};
+
+/** Adds the code at link-time address @addr of @img; before the first question. */
+void dwnear_add(struct arena *a, struct dwnear *n, struct img *img, uint64_t addr);
+bool dwnear_has_image(const struct dwnear *n, const struct img *img);
+/** Finds the units; false, silently, when debug information knows none. */
+bool dwnear_resolve(struct arena *a, struct dwnear *n);
+
+#endif

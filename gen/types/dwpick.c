@@ -1,0 +1,243 @@
+#include "types/dwpick.h"
+
+#include <dwarf.h>
+#include <inttypes.h>
+
+#include "types/dwload.h"
+#include "types/dwnear.h"
+
+/**
+ * A common header's struct is defined in every unit. The first definitions, until so many members were looked at, are
+ * compared member by member; those that follow only if their size or their line in the source differs. The more debug information there is, the sooner the rest is believed: thousands of units would have
+ * to be read for it. A name of which units have types of their own is a rare one: 64 that agree are a header's.
+ */
+enum { FULLY_COMPARED = 2000, MAX_COMPARED = 4096, MAX_COMPARED_LARGE = 64 };
+
+/** What has been found so far. */
+struct found {
+	struct dwpick *p;
+	struct dwsrc *src;
+	struct dwdef first;
+	struct dwdef other; /**< one that differs from the first, or without a type */
+	uint64_t mark;	    /**< of the last one that was compared */
+	unsigned n, most;   /**< definitions seen in this image; how many to compare */
+	unsigned n_members; /**< that were compared */
+	bool is_cut;	    /**< there may be more of them */
+};
+
+static uint64_t mix(uint64_t mark, uint64_t v)
+{
+	return (mark ^ v) * 0x100000001b3u;
+}
+
+static uint64_t mix_attr(uint64_t mark, Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute at;
+	Dwarf_Word v = 0;
+	if (dwarf_attr(die, name, &at))
+		dwarf_formudata(&at, &v);
+	return mix(mark, v);
+}
+
+/** Size and place in the source. */
+static uint64_t mark_of_type(Dwarf_Die *die)
+{
+	uint64_t mark = mix_attr(0, die, DW_AT_byte_size);
+	mark = mix_attr(mark, die, DW_AT_decl_line);
+	return mix_attr(mark, die, DW_AT_decl_column);
+}
+
+/** All that an enumerator's value is made of. */
+static uint64_t mark_of_value(Dwarf_Die *die, Dwarf_Die *owner)
+{
+	Dwarf_Attribute at;
+	Dwarf_Die under;
+	uint64_t mark = mix_attr(0, die, DW_AT_const_value);
+	if (dwarf_attr(die, DW_AT_const_value, &at))
+		mark = mix(mark, dwarf_whatform(&at));
+	mark = mix_attr(mark, owner, DW_AT_byte_size);
+	if (dwarf_attr(owner, DW_AT_type, &at) && dwarf_formref_die(&at, &under))
+		mark = mix_attr(mark, &under, DW_AT_encoding);
+	return mark;
+}
+
+static bool wants_value(const struct found *f)
+{
+	return f->p->rounds[0] == DWFIND_ENUMERATOR;
+}
+
+static bool is_same(struct found *f, const struct dwdef *a, const struct dwdef *b)
+{
+	if (!wants_value(f))
+		return ctype_is_same_count(a->type, b->type, &f->n_members);
+	return a->value == b->value && (a->value >= 0 || a->type->is_signed == b->type->is_signed);
+}
+
+/** The definition of a hit; false for an enumerator without a value. */
+static bool load(const struct found *f, const struct dwhit *hit, struct dwdef *ret)
+{
+	Dwarf_Die die = hit->die, owner = hit->owner;
+	*ret = (struct dwdef){.img = f->src->img};
+	ret->type = dwload_type(f->src, wants_value(f) ? &owner : &die);
+	return !wants_value(f) || dwload_enumerator_value(&die, ret->type, &ret->value);
+}
+
+static bool has_owner(const struct found *f, const struct dwhit *hit)
+{
+	struct str wanted = f->p->owner;
+	Dwarf_Die owner = hit->owner;
+	return !wanted.n || str_eq(wanted, str_from(dwsrc_name(&owner)));
+}
+
+static bool add_definition(void *ctx, const struct dwhit *hit)
+{
+	struct found *f = ctx;
+	if (hit->is_decl || !has_owner(f, hit))
+		return true;
+	Dwarf_Die die = hit->die, owner = hit->owner;
+	struct dwdef def;
+	uint64_t mark = wants_value(f) ? mark_of_value(&die, &owner) : mark_of_type(&die);
+	bool believed = mark == f->mark && (wants_value(f) || f->n_members >= FULLY_COMPARED);
+	f->is_cut = ++f->n >= f->most;
+	if ((f->first.type && believed) || !load(f, hit, &def))
+		return !f->is_cut;
+	if (!f->first.type)
+		f->first = def;
+	else if (!is_same(f, &f->first, &def))
+		f->other = def;
+	f->mark = mark;
+	// Nothing can be learnt any more once it is known that they differ.
+	return !f->other.type && !f->is_cut;
+}
+
+/** All definitions in one image, on top of those that were found in others. */
+static void find_in_image(struct found *f, struct dwsrc *src)
+{
+	struct dwquery *q = &f->p->q;
+	f->src = src;
+	f->most = dwfind_is_large(src) ? MAX_COMPARED_LARGE : MAX_COMPARED;
+	f->n = 0;
+	for (unsigned k = 0; k < 2 && !f->n && !f->other.type; k++) {
+		q->kinds = f->p->rounds[k];
+		if (q->kinds)
+			dwfind(src, q, add_definition, f);
+	}
+	if (f->is_cut && f->p->lk->verbose)
+		diag_note(f->p->lk->diag, NULL,
+			  STR_FMT ": the first %u definitions of \"" STR_FMT
+				  "\" are the same; any others were not compared",
+			  STR_ARG(src->img->shown), f->n, STR_ARG(q->text));
+	f->is_cut = false;
+}
+
+static bool add_near(void *ctx, const struct dwhit *hit)
+{
+	struct found *f = ctx;
+	struct dwdef def;
+	Dwarf_Die die = hit->die, type;
+	// What stands for a type in a type unit says which of these is meant.
+	bool is_here = !hit->is_decl || (dwsrc_signature(&die, &type) && type.addr);
+	if (!is_here || !dwquery_fits(&f->p->q, hit) || !has_owner(f, hit) || !load(f, hit, &def))
+		return true;
+	if (!f->first.type)
+		f->first = def;
+	else if (!f->other.type && !is_same(f, &f->first, &def))
+		f->other = def;
+	return true;
+}
+
+/** Only what the units have that the question comes from. */
+static void find_near(struct found *f)
+{
+	struct dwpick *p = f->p;
+	struct dwnear *near = p->lk->near;
+	p->depends = true;
+	if (!dwnear_resolve(p->lk->arena, near))
+		return;
+	for (unsigned k = 0; k < 2 && !f->first.type; k++) {
+		p->q.kinds = p->rounds[k];
+		for (size_t i = 0; i < near->units.n && p->q.kinds; i++) {
+			Dwarf_Die unit = near->units.v[i].die;
+			f->src = near->units.v[i].src;
+			dwfind_unit(f->src, &unit, p->q.kinds, add_near, f);
+		}
+	}
+}
+
+/** "main.c"; a type unit has no name, but its type has a place. */
+static struct str unit_text(struct lookup *lk, const struct dwdef *d, bool with_image)
+{
+	struct str unit = d->type->unit.n ? d->type->unit : STR("?");
+	Dwarf_Die die = *(const Dwarf_Die *)d->type->origin_ptr, top;
+	int line;
+	if (dwarf_diecu(&die, &top, NULL, NULL) && dwarf_tag(&top) == DW_TAG_type_unit &&
+	    dwarf_decl_file(&die) && dwarf_decl_line(&die, &line) == 0)
+		unit = str_from(arena_printf(lk->arena, "%s:%d", dwarf_decl_file(&die), line));
+	if (!with_image)
+		return unit;
+	return str_from(
+	    arena_printf(lk->arena, STR_FMT " of " STR_FMT, STR_ARG(unit), STR_ARG(d->img->shown)));
+}
+
+static const char *value_text(struct lookup *lk, const struct dwdef *d)
+{
+	return arena_printf(lk->arena, d->type->is_signed ? "%" PRId64 : "%" PRIu64, d->value);
+}
+
+/** They differ, and nothing tells which is meant. */
+static void say_differ(struct found *f)
+{
+	struct lookup *lk = f->p->lk;
+	const struct dwdef *first = &f->first, *other = &f->other;
+	bool apart = first->img != other->img;
+	struct str name = f->p->q.text, one = unit_text(lk, first, apart),
+		   two = unit_text(lk, other, apart);
+	const char *text;
+	if (wants_value(f))
+		text = arena_printf(lk->arena,
+				    "\"" STR_FMT "\" is %s in " STR_FMT " and %s in " STR_FMT
+				    "; %s is used",
+				    STR_ARG(name), value_text(lk, first), STR_ARG(one),
+				    value_text(lk, other), STR_ARG(two), value_text(lk, first));
+	else
+		text = arena_printf(lk->arena,
+				    "\"" STR_FMT "\" is defined differently in " STR_FMT
+				    " and " STR_FMT "; the first is used",
+				    STR_ARG(first->type->name.n ? first->type->name : name),
+				    STR_ARG(one), STR_ARG(two));
+	if (!map_add(lk->arena, &lk->warned, str_from(text)))
+		return;
+	struct diag_place at = {.file = first->img->shown};
+	diag_warning(lk->diag, &at, "%s", text);
+}
+
+bool dwpick_find(struct dwpick *p, struct dwdef *ret)
+{
+	struct lookup *lk = p->lk;
+	struct found f = {.p = p}, near = {.p = p};
+	struct dwsrc *src;
+	p->depends = false;
+	bool has_near = lk->near && (!p->own || dwnear_has_image(lk->near, p->own));
+	bool near_first = has_near && lk->near->is_asked;
+	for (size_t i = 0; i < lk->images.n && has_near && !near_first; i++)
+		near_first = dwnear_has_image(lk->near, lk->images.v[i]) && p->open(lk, i, &src) &&
+			     !src->slim && dwfind_is_large(src);
+	if (near_first)
+		find_near(&near);
+	for (int own = 1; own >= 0 && !near.first.type && !f.first.type; own--)
+		for (size_t i = 0; i < lk->images.n && !f.other.type; i++) {
+			struct img *img = lk->images.v[i];
+			bool is_own =
+			    p->own ? img == p->own : lk->near && dwnear_has_image(lk->near, img);
+			if (is_own == own && p->open(lk, i, &src))
+				find_in_image(&f, src);
+		}
+	if (f.other.type && has_near && !near_first)
+		find_near(&near);
+	if (near.first.type)
+		f = near;
+	if (f.other.type)
+		say_differ(&f);
+	*ret = f.first;
+	return f.first.type != NULL;
+}

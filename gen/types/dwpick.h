@@ -1,0 +1,41 @@
+/**
+ * dwpick - which of several definitions of a name is meant.
+ *
+ * The images that the question comes from (see dwnear.h) are looked at first; the others only when those do not have
+ * the name. What is found is compared. When it differs, the definition in the unit that the question comes from is
+ * meant; failing that the first one is taken, and a warning says so, with the units and what they have. Nothing is said of
+ * definitions that are the same.
+ *
+ * In large debug information not every definition is compared, and so there the unit is looked at before all others.
+ *
+ * For lookup.c alone, which adds the memory.
+ */
+#ifndef TYPES_DWPICK_H
+#define TYPES_DWPICK_H
+
+#include "types/lookup.h"
+
+/** A type, or an enumerator of it with its value. */
+struct dwdef {
+	struct img *img;
+	struct ctype *type; /**< NULL: nothing was found */
+	int64_t value;
+};
+
+/** Is the debug information of image @i there? Opened when it is first needed. */
+typedef bool dwpick_open_fn(struct lookup *lk, size_t i, struct dwsrc **ret);
+
+struct dwpick {
+	struct lookup *lk;
+	dwpick_open_fn *open;
+	struct dwquery q;
+	unsigned rounds[2]; /**< kinds to be tried one after the other in each image; 0: none */
+	struct str owner;   /**< name of the enum that the enumerator must be of; empty: of any */
+	struct img *own; /**< of a declaration whose definition is wanted: asked first; or NULL */
+	bool depends;	 /**< set when the answer may be another one for another dwnear */
+};
+
+/** *@ret is what is meant; false, silently, when no image has it. */
+bool dwpick_find(struct dwpick *p, struct dwdef *ret);
+
+#endif

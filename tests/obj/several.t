@@ -1,0 +1,195 @@
+#!/usr/bin/env bash
+# One name, several definitions: the one beside the code that a clause traces is meant, and where nothing tells which one
+# is, that is said.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+# Two source files, each with types of its own under the same names, as C has it; main.c has only declarations.
+cat >"$tmp/u1.c" <<'END'
+#include "usdt.h"
+enum color { RED = 1, BLUE = 5, SAME = 9 };
+enum state { OFF = 0, ON = 1 };
+typedef int word_t;
+struct odd { int a; long b; };
+struct both { int x; char pad[3]; };
+struct holds { struct odd *odd; } held1;
+__attribute__((noinline)) int one(enum color c, struct odd *o, enum state s)
+{
+	word_t w = (word_t)c; struct both b = {w, "a"};
+	USDT_PROBE(t, one, c, o, s);
+	return o->a + w + (int)s + b.x;
+}
+END
+cat >"$tmp/u2.c" <<'END'
+#include "usdt.h"
+enum colour { BLUE = 6, RED = 2, SAME = 9 };
+enum state { OFF = 3, ON = 4 };
+typedef unsigned char word_t;
+struct odd { char b; short a; };
+struct both { int x; char pad[3]; };
+__attribute__((noinline)) int two(enum colour c, struct odd *o, enum state s)
+{
+	word_t w = (word_t)c; struct both b = {w, "a"};
+	USDT_PROBE(t, two, c, o, s);
+	return o->a + w + (int)s + b.x;
+}
+END
+cat >"$tmp/main.c" <<'END'
+#include "usdt.h"
+struct odd; int one(int, struct odd *, int); int two(int, struct odd *, int);
+struct has_odd { struct odd *odd; long next; };
+__attribute__((noinline)) void neither(struct has_odd *h) { USDT_PROBE(t, neither, h); }
+int main(void)
+{
+	static struct { int a; int b; } bytes = {0x01020304, 0};
+	struct has_odd h = {(struct odd *)&bytes, 0};
+	neither(&h);
+	return (one(1, h.odd, 1) + two(2, h.odd, 3)) * 0;
+}
+END
+
+build() { # COMPILER FLAGS -> $tmp/p
+	(cd "$tmp" && rm -f p ./*.dwo ./*.o && for f in u1 u2 main; do $1 $2 -w -I "$top/include/btgen" -c -o $f.o $f.c || exit; done && $1 $2 -o p u1.o u2.o main.o)
+}
+expand() { # TEXT: the program, without definitions; messages in $tmp/err
+	"$btgen" expand --for 0.27 -x "$tmp/p" -e "$1" 2>"$tmp/err" | grep -a usdt:
+}
+said() { sed -n "s,^$tmp/,,; s/.*warning: //p" "$tmp/err" | sed "s,$tmp/,,g"; }
+
+build gcc "-g -O1" || exit 1
+is "$(expand 'usdt:__EXE__:one /arg0 == RED/ { print((RED, BLUE)); }
+usdt:__EXE__:two /arg0 == RED/ { print((RED, BLUE)); }' | sed 's/.*\//\//')" '/ { print((1, 5)); }
+/ { print((2, 6)); }' "an enumerator is the one of the source file with the clause's probe"
+is "$(said)" "" "... and nothing is said"
+like "$(expand 'usdt:__EXE__:two /arg0 == RED/ { }')" 'arg0 == 2' "... in the predicate, too"
+is "$(expand 'usdt:__EXE__:one { print((sizeof(struct odd), offsetof(struct odd, a), sizeof(word_t))); }
+usdt:__EXE__:two { print((sizeof(struct odd), offsetof(struct odd, a), sizeof(word_t))); }' | sed 's/.*{/{/')" \
+	'{ print((16, 0, 4)); }
+{ print((4, 2, 1)); }' "so are sizeof, offsetof and typedefs"
+text='usdt:__EXE__:one { print(((struct odd *)arg1)->a); } usdt:__EXE__:two { print(((struct odd *)arg1)->a); }'
+like "$(expand "$text")" 'one \{.*int32\)\(\(struct odd \*\)arg1.*two \{.*int16\)\(\(struct odd_2 \*\)arg1' "two structs of one name are two definitions"
+is "$(said)" "" "... in one program, without a word"
+is "$("$btgen" expand --for 0.27 -x "$tmp/p" -e '#pragma enum m1 state
+#pragma enum m2 state
+usdt:__EXE__:one { printf("%s", @m1[arg2]); } usdt:__EXE__:two { printf("%s", @m2[arg2]); }' 2>&1 | grep -o '@m[12]\[[0-9]*\] = "O[FN]*"' | tr '\n' ' ')" \
+	'@m1[0] = "OFF" @m1[1] = "ON" @m2[3] = "OFF" @m2[4] = "ON" ' "a table has the names of the enum of the clause that reads it"
+printf 'm3 state\n' >"$tmp/conf"
+like "$("$btgen" expand --conf "$tmp/conf" --for 0.27 -x "$tmp/p" -e 'usdt:__EXE__:two { printf("%s", @m3[arg2]); }' 2>&1)" '@m3\[3\] = "OFF"' "... from the list of tables, too"
+like "$(expand 'usdt:__EXE__:two { printf("%s", enum_name(state, arg2)); }'; "$btgen" expand --for 0.27 -x "$tmp/p" -e 'usdt:__EXE__:two { printf("%s", enum_name(state, arg2)); }' 2>&1)" \
+	'@enum_state\[3\] = "OFF"' "... and for enum_name()"
+like "$(expand 'uprobe:__EXE__:two { print(RED); } usdt:__EXE__:one { print(RED); }')" '\{ print\(1\)' "a function's source file counts like a probe's"
+like "$("$btgen" expand -x "$tmp/p" -e 'uprobe:__EXE__:two { print(RED); }' 2>&1)" 'print\(2\)' "... in a clause of its own"
+
+like "$(expand 'usdt:__EXE__:neither { print(RED); }')" 'print\(1\)' "where the probe's file has none the first is taken"
+is "$(said)" '"RED" is 1 in u1.c and 2 in u2.c; 1 is used' "... and a warning names both files and both values"
+expand 'usdt:__EXE__:neither { print(SAME); print(sizeof(struct both)); }' >/dev/null
+is "$(said)" "" "nothing is said where all files agree"
+expand 'usdt:__EXE__:neither { print(sizeof(struct odd)); }' >/dev/null
+is "$(said)" '"odd" is defined differently in u1.c and u2.c; the first is used' "a struct is warned of in the same way"
+expand 'usdt:__EXE__:neither { print(sizeof(word_t)); }' >/dev/null
+is "$(said)" '"word_t" is defined differently in u1.c and u2.c; the first is used' "... a typedef of a number, too"
+expand 'usdt:__EXE__:neither { printf("%s", enum_name(state, arg0)); }' >/dev/null
+is "$(said)" '"state" is defined differently in u1.c and u2.c; the first is used' "... and an enum"
+expand 'usdt:__EXE__:neither { print(((struct has_odd *)arg0)->odd->a); }' >/dev/null
+is "$(said)" '"odd" is defined differently in u1.c and u2.c; the first is used' "... and what a pointer leads to whose file only declares it"
+expand 'usdt:__EXE__:one { } BEGIN { print(RED); }' >/dev/null
+is "$(said)" "" "BEGIN means what the script's probes have"
+expand 'usdt:__EXE__:one, usdt:__EXE__:two { print(RED); }' >/dev/null
+is "$(said)" '"RED" is 1 in u1.c and 2 in u2.c; 1 is used' "probes of one clause that do not agree are warned of"
+expand 'usdt:__EXE__:one { } usdt:__EXE__:two { } BEGIN { print(RED); }' >/dev/null
+is "$(said)" '"RED" is 1 in u1.c and 2 in u2.c; 1 is used' "... those of a script in BEGIN"
+expand '#define RED 1
+#define RED 2
+usdt:__EXE__:one { print(RED); }' >/dev/null
+like "$(cat "$tmp/err")" 'macro "RED" is defined again, differently' "a macro of the template with two values is an error"
+
+# However it is stored, the source file is found
+text='usdt:__EXE__:one { print((RED, sizeof(struct odd))); } usdt:__EXE__:two { print((RED, sizeof(struct odd))); }'
+for compiler in gcc clang; do
+	for flags in -gdwarf-3 -gdwarf-4 -gdwarf-5 "-gdwarf-4 -gsplit-dwarf" "-gdwarf-5 -gsplit-dwarf" "-g -fdebug-types-section" "-g -gz" "-g -flto -O2"; do
+		claim="stored as $compiler $flags does it, each clause has its own"
+		if ! command -v $compiler >/dev/null || ! build $compiler "-O1 $flags" 2>/dev/null; then
+			skip "$claim" "cannot be built"
+			continue
+		fi
+		is "$(expand "$text" | grep -o '([0-9]*, [0-9]*)' | tr '\n' ' ')$(said)" "(1, 16) (2, 4) " "$claim"
+		expand 'usdt:__EXE__:neither { print(RED); }' >/dev/null
+		like "$(said)" '"RED" is 1 in .*u1\.c.* and 2 in .*u2\.c' "... and the warning names the files"
+	done
+done
+build gcc "-g -O1"
+if command -v dwz >/dev/null; then
+	cp "$tmp/p" "$tmp/p2" && dwz -m "$tmp/common.debug" -h "$tmp/p" "$tmp/p2" 2>/dev/null
+	is "$(expand "$text" | grep -o '([0-9]*, [0-9]*)' | tr '\n' ' ')$(said)" "(1, 16) (2, 4) " "stored as dwz does it, each clause has its own"
+	build gcc "-g -O1"
+else
+	skip "stored as dwz does it" "no dwz"
+fi
+objcopy --only-keep-debug --compress-debug-sections "$tmp/p" "$tmp/p.debug" && strip "$tmp/p" && objcopy --add-gnu-debuglink="$tmp/p.debug" "$tmp/p"
+is "$(expand "$text" | grep -o '([0-9]*, [0-9]*)' | tr '\n' ' ')$(said)" "(1, 16) (2, 4) " "in a compressed file of its own, too"
+
+# A difference that only the sign, an inner struct or an array's elements show
+differ() { # CLAIM DEFINITION DEFINITION NAME
+	printf '%s x1;\n' "$2" >"$tmp/d1.c" && printf '%s x2; int main(void) { return 0; }\n' "$3" >"$tmp/d2.c"
+	gcc -g -w -o "$tmp/d" "$tmp/d1.c" "$tmp/d2.c" && like "$("$btgen" types -x "$tmp/d" "$4" 2>&1 >/dev/null)" 'is defined differently in .*d1\.c and .*d2\.c' "$1"
+}
+differ "a member with another sign is a difference" "struct s { int a; }" "struct s { unsigned a; }" s
+differ "... an array of others of that size" "struct s { int a[2]; long b; }" "struct s { short a[2]; long b __attribute__((aligned(8))); }" s
+differ "... a struct inside" "struct s { struct { int a, b; } in; }" "struct s { struct { int b, a; } in; }" s
+differ "... a pointer to another struct" "struct t1 { int a; }; struct s { struct t1 *p; }" "struct t2 { int b; }; struct s { struct t2 *p; }" s
+differ "... an enumerator with another value" "enum s { A, B }" "enum s { A, B = 2 }" s
+
+# C++: enumerators by their names with scopes
+cat >"$tmp/x.cc" <<'END'
+#include "usdt.h"
+namespace ns { enum class Color : short { RED = -1, GREEN = 300 }; enum E { E_A = 4 }; namespace { enum Hid { HID = 5 }; }
+struct Outer { enum Inner { IN_A = 1, IN_B = 40 }; enum class K : unsigned char { One = 250 }; Inner i; K k; template <typename T> struct Box { enum class Q { Two = 11 }; Q q; }; };
+enum class W : unsigned long { BIG = 0xffffffffffffffff }; W w; Hid h; }
+enum E { E_GLOBAL = 9 };
+int main() { ns::Color c = ns::Color::RED; ns::E e = ns::E_A; E g = E_GLOBAL; ns::Outer o{}; ns::Outer::Box<int> b; USDT_PROBE(t, p, (int)c, (int)e, &o, &b); return g * 0; }
+END
+if g++ -g -w -I "$top/include/btgen" -o "$tmp/p" "$tmp/x.cc"; then
+	fold() { expand "usdt:__EXE__:p { print($1); }" | sed 's/.*print(//; s/); }$//'; }
+	is "$(fold ns::Color::RED) $(fold ns::Color::GREEN)" "(-1) 300" "an enumerator of an enum class in a namespace"
+	is "$(fold ns::E_A) $(fold ns::E::E_A) $(fold E_GLOBAL) $(fold E::E_GLOBAL) $(fold ::E_GLOBAL)" "4 4 9 9 9" "... of a plain enum, with its name or without"
+	is "$(fold ns::Outer::IN_B) $(fold ns::Outer::Inner::IN_B) $(fold ns::Outer::K::One) $(fold ns::HID)" "40 40 250 5" "... in a class, and in an unnamed namespace"
+	is "$(fold ns::W::BIG)" "0xffffffffffffffff" "... of 64 bits"
+	like "$(fold 'arg0 == 1 ? ns::E_A : ns::HID')" '== 1 \? 4 : 5$' "a choice's colon is not one of a name"
+	expand 'usdt:__EXE__:p { print(ns::Color::REED); }' >/dev/null
+	like "$(cat "$tmp/err")" '1:35: error: no type or enumerator "ns::Color::REED"' "an unknown one is an error at its place"
+	like "$(cat "$tmp/err")" 'did you mean "ns::Color::RED"' "... with the nearest name"
+fi
+printf '#include "usdt.h"\nnamespace { enum class L { V = %s }; } int %s() { L l = L::V; USDT_PROBE(t, %s, l); return (int)l; }\n' 3 f f >"$tmp/a1.cc"
+printf '#include "usdt.h"\nnamespace { enum class L { V = %s }; } int %s() { L l = L::V; USDT_PROBE(t, %s, l); return (int)l; } int f(); int main() { return (f() + g()) * 0; }\n' 4 g g >"$tmp/a2.cc"
+if g++ -g -w -I "$top/include/btgen" -o "$tmp/p" "$tmp/a1.cc" "$tmp/a2.cc"; then
+	is "$(expand 'usdt:__EXE__:f { print(L::V); } usdt:__EXE__:g { print(L::V); }' | grep -o 'print([0-9])' | tr '\n' ' ')" "print(3) print(4) " "unnamed namespaces of two files are two"
+fi
+
+# Two libraries of a process
+lib() { # N SOURCE
+	gcc -g -O1 -w -I "$top/include/btgen" -shared -fPIC -o "$tmp/lib$1.so" -xc - <<<"$2"
+}
+lib 1 '#include "usdt.h"
+enum e { RED = 1, SAME = 9 }; struct odd { int a; long b; };
+int one(enum e c, struct odd *o) { USDT_PROBE(one, p1, c, o); return o->a + (c == RED); }'
+lib 2 '#include "usdt.h"
+enum e { RED = 2, SAME = 9 }; struct odd { char b; short a; };
+int two(enum e c, struct odd *o) { USDT_PROBE(two, p2, c, o); return o->a + (c == RED); }'
+printf '#include "usdt.h"\n#include <unistd.h>\nstruct odd; int one(int, struct odd *); int two(int, struct odd *);\nint main(void) { static char b[100]; USDT_PROBE(m, main_, 1); one(1, (struct odd *)b); two(2, (struct odd *)b); sleep(60); return 0; }\n' >"$tmp/m.c"
+for order in "1 2" "2 1"; do
+	gcc -g -w -I "$top/include/btgen" -o "$tmp/m" "$tmp/m.c" -L "$tmp" -l:lib"${order% *}".so -l:lib"${order#* }".so -Wl,-rpath,"$tmp"
+	"$tmp/m" &
+	pid=$!
+	own $pid
+	wait_for 5 grep -q lib2.so /proc/$pid/maps
+	out=$("$btgen" expand --for 0.27 -p $pid -e 'usdt:__EXE__:p1 { print((RED, sizeof(struct odd))); } usdt:__EXE__:p2 { print((RED, sizeof(struct odd))); }' 2>&1)
+	is "$(grep -o '([0-9]*, [0-9]*)\|warning.*' <<<"$out" | tr '\n' ' ')" "(1, 16) (2, 4) " "libraries in the order $order: each clause has what its probe's library has"
+	out=$("$btgen" expand --for 0.27 -p $pid -e 'usdt:__EXE__:main_ { print((RED, SAME)); }' 2>&1)
+	like "$out" 'warning: "RED" is [12] in [^ ]* of [^ ]*/lib[12]\.so and [12] in [^ ]* of [^ ]*/lib[12]\.so; [12] is used' "... elsewhere a warning names both libraries and values"
+	is "$(grep -c warning <<<"$out")" 1 "... and says nothing of what is the same in both"
+	like "$("$btgen" enums -p $pid e 2>&1)" 'warning: "e" is defined differently in [^ ]* of .*/lib' "btgen enums -p warns, too"
+	like "$("$btgen" types -p $pid odd 2>&1)" 'warning: "odd" is defined differently in [^ ]* of .*/lib' "... and so does btgen types"
+	kill $pid
+done
+is "$("$btgen" types -x "$tmp/lib1.so" -x "$tmp/lib2.so" --at two --json odd 2>&1 | grep -o '"size": [0-9]*, "unit"')" '"size": 4, "unit"' "--at chooses among files as it does among units"
+done_testing
