@@ -20,7 +20,9 @@ struct kbtf {
 	uint32_t n_types;
 	unsigned depth;
 	unsigned pointer_size;
-	struct map tags; /**< of structs, unions and enums, once somebody asked */
+	unsigned n_compared; /**< searches that compare types at this moment */
+	struct map warned;   /**< names that have several definitions, said */
+	struct map tags;     /**< of structs, unions and enums, once somebody asked */
 };
 
 static bool complete(struct ctype_source *source, struct ctype *t);
@@ -235,8 +237,37 @@ static void read_values(struct kbtf *k, const struct btf_type *bt, struct ctype 
 	}
 }
 
+/** BTF does not say where types come from. */
+static void say_differ(struct kbtf *k, struct str name, uint64_t first, uint64_t other)
+{
+	struct diag_place at = {.file = k->path};
+	if (map_add(k->arena, &k->warned, str_copy(k->arena, name)))
+		diag_warning(k->diag, &at,
+			     "\"" STR_FMT
+			     "\" is defined differently by types %llu and %llu; the first is used",
+			     STR_ARG(name), (unsigned long long)first, (unsigned long long)other);
+}
+
+/** @first, or @t when there is none yet; false once nothing can be learnt from others. */
+static bool take_definition(struct kbtf *k, struct str name, struct ctype *t, struct ctype **first)
+{
+	// A type may be asked for while others are compared; in damaged BTF without end.
+	bool compares = k->n_compared < MAX_DEPTH;
+	if (!*first) {
+		*first = t;
+		return compares;
+	}
+	k->n_compared++;
+	bool same = ctype_is_same(*first, t);
+	k->n_compared--;
+	if (!same)
+		say_differ(k, name, (*first)->origin, t->origin);
+	return same;
+}
+
 static struct ctype *find_by_kind(struct kbtf *k, struct str name, unsigned kinds)
 {
+	struct ctype *first = NULL;
 	for (uint32_t id = 1; id < k->n_types; id++) {
 		const struct btf_type *bt = btf__type_by_id(k->btf, id);
 		unsigned kind = 0;
@@ -264,10 +295,11 @@ static struct ctype *find_by_kind(struct kbtf *k, struct str name, unsigned kind
 		if (!(kind & kinds))
 			continue;
 		const char *z = btf__name_by_offset(k->btf, bt->name_off);
-		if (z && strncmp(z, name.p, name.n) == 0 && z[name.n] == '\0')
-			return load(k, id);
+		if (z && strncmp(z, name.p, name.n) == 0 && z[name.n] == '\0' &&
+		    !take_definition(k, name, load(k, id), &first))
+			break;
 	}
-	return NULL;
+	return first;
 }
 
 static bool complete(struct ctype_source *source, struct ctype *t)
@@ -306,6 +338,7 @@ struct ctype *kbtf_find(struct kbtf *k, const struct dwquery *q)
 
 bool kbtf_find_enumerator(struct kbtf *k, struct str name, int64_t *value, struct ctype **of)
 {
+	*of = NULL;
 	for (uint32_t id = 1; id < k->n_types; id++) {
 		const struct btf_type *bt = btf__type_by_id(k->btf, id);
 		if (!bt || !btf_is_any_enum(bt))
@@ -318,12 +351,17 @@ bool kbtf_find_enumerator(struct kbtf *k, struct str name, int64_t *value, struc
 			struct ctype *t = load(k, id);
 			if (!t || !ctype_complete(t))
 				return false;
-			*of = t;
-			*value = t->values[i].value;
-			return true;
+			if (*of && *value != t->values[i].value) {
+				say_differ(k, name, (*of)->origin, t->origin);
+				return true;
+			}
+			if (!*of)
+				*value = t->values[i].value;
+			if (!*of)
+				*of = t;
 		}
 	}
-	return false;
+	return *of;
 }
 
 static bool is_among(const struct btf_type *bt, unsigned kinds)

@@ -192,4 +192,13 @@ for order in "1 2" "2 1"; do
 	kill $pid
 done
 is "$("$btgen" types -x "$tmp/lib1.so" -x "$tmp/lib2.so" --at two --json odd 2>&1 | grep -o '"size": [0-9]*, "unit"')" '"size": 4, "unit"' "--at chooses among files as it does among units"
+
+# BTF: gcc writes both of two structs that functions have to themselves
+printf 'int f(void *p) { struct s { int a; } *x = p; return x->a; } long g(void *p) { struct s { long b; } *x = p; return x->b; } struct ok { int a; } k;\n' >"$tmp/b.c"
+if gcc -gbtf -c -o "$tmp/b.o" "$tmp/b.c" 2>/dev/null; then
+	like "$("$btgen" types --btf "$tmp/b.o" s 2>&1)" 'warning: "s" is defined differently by types [0-9]+ and [0-9]+; the first is used' "BTF with two definitions of a name is warned of"
+	is "$("$btgen" types --btf "$tmp/b.o" ok 2>&1 >/dev/null)" "" "... and only then"
+else
+	skip "BTF with two definitions of a name" "this gcc writes no BTF"
+fi
 done_testing
