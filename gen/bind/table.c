@@ -112,6 +112,9 @@ static bool add_table(struct bind *b, const struct wanted *w, struct strbuf *beg
 			     "enum " STR_FMT
 			     " has %zu names: bpftrace 0.%u will take long to start",
 			     STR_ARG(tab.name), tab.n_items, b->version);
+	// The keys of a map are of one type, which is signed from 0.24 on.
+	if (tab.size == 8 && dialect_has_libbpf_usdt(b->version))
+		tab.is_signed = true;
 	size_t from = begin->n;
 	enumtab_print(begin, w->map, &tab, " ");
 	for (size_t i = from; i < begin->n;

@@ -85,6 +85,7 @@ cat >"$tmp/odd.c" <<'END'
 #include <stdint.h>
 #include <stdio.h>
 enum mode { OFF, ON = 3, BAD = -1 };
+enum far { NEAR = 1, FAR = 0xfedcba9876543210 };
 volatile int total;
 int main(int argc, char **argv)
 {
@@ -103,7 +104,8 @@ int main(int argc, char **argv)
 	double d = -0.1 * argc;
 	USDT_PROBE(odd, number, USDT_ARG((int8_t)-argc, "i8"), USDT_ARG((uint64_t)-argc, "u64"), USDT_ARG((uint16_t)-argc, "u16"),
 		   USDT_BITS(f), USDT_BITS(d), USDT_ARG((void *)argv, "p"));
-	USDT_PROBE(sign, longs, USDT_ARG((int64_t)-argc, "i"), USDT_ARG((uint64_t)-argc, "u"));
+	USDT_PROBE(sign, longs, USDT_ARG((int64_t)-argc, "i"), USDT_ARG((uint64_t)-argc, "u"),
+		   USDT_ARG(argc ? FAR : NEAR, "far"));
 	(void)argv;
 	return 0;
 }
@@ -166,11 +168,11 @@ usdt:__EXE__:sign:longs /args.i < 0 && args.u > 5/ {
 	$i = args.i;
 	$u = args.u;
 	printf("%d%d%d %d%d%d", args.i < 5, arg0 > 5, 5 < arg1, $i < 0, $u > 5, args.i == -1);
-	printf(" %lu %lu\n", args.u >> 60, arg1 / 0x8000000000000000);
+	printf(" %lu %lu %s\n", args.u >> 60, arg1 / 0x8000000000000000, enum_name(far, args.far));
 }
 END
 ok "a script that compares 64-bit arguments" odd -e "$(cat "$tmp/sign.bt")"
-is "$(grep . "$tmp/trace")" "101 111 15 1" "sees the sign of the signed and the size of the unsigned"
+is "$(grep . "$tmp/trace")" "101 111 15 1 FAR" "sees the sign of the signed and the size of the unsigned, which may be an enumerator"
 cat >"$tmp/lazy.c" <<'END'
 #include <btgen/usdt.h>
 #include <stdio.h>
