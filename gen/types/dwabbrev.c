@@ -172,7 +172,15 @@ static bool compile_one(struct dwabbrevs *t, struct reader *r, uint64_t code, co
 	if (tag > UINT16_MAX)
 		return false;
 	for (;;) {
-		uint64_t name = reader_uleb(r), form = reader_uleb(r);
+		uint64_t name, form;
+		if (r->end - r->p >= 2 && r->p[0] < 0x80 && r->p[1] < 0x80) {
+			name = r->p[0]; // nearly always
+			form = r->p[1];
+			r->p += 2;
+		} else {
+			name = reader_uleb(r);
+			form = reader_uleb(r);
+		}
 		if (form == DW_FORM_implicit_const) {
 			int64_t value = reader_sleb(r);
 			if (name == DW_AT_language)

@@ -246,30 +246,17 @@ bool dwdie_has_name(struct dwreader *r, const struct dwdie *d, struct str name)
 	       in.p[at + n] == '\0';
 }
 
-/** The unit's bytes: one piece of the file, in a buffer that is used for all of them. */
-static bool read_unit(struct dwreader *r, const struct dwunit_span *span)
-{
-	size_t n = (size_t)(span->end - span->off);
-	if (r->u->fd >= 0 && n > r->buf_n) {
-		free(r->buf);
-		r->buf_n = n;
-		r->buf = malloc(n);
-		if (!r->buf)
-			base_oom();
-	}
-	r->unit = dwunits_bytes(r->u, span->off, n, r->buf);
-	r->unit_off = span->off;
-	r->end = r->unit ? r->unit + n : NULL;
-	return r->unit != NULL;
-}
-
 bool dwdie_begin(struct dwreader *r, const struct dwunit_span *span, struct dwdie *top)
 {
 	const struct dwunits *u = r->u;
 	struct reader in;
+	size_t n = (size_t)(span->end - span->off);
 	r->has_failed = true;
-	if (!read_unit(r, span))
+	r->unit = dwunits_view(u, &r->view, span->off, n);
+	if (!r->unit)
 		return false;
+	r->unit_off = span->off;
+	r->end = r->unit + n;
 	reader_init(&in, r->unit, (size_t)(r->end - r->unit), u->big);
 	if (!dwunits_read_header(&in, &r->h) ||
 	    !dwabbrevs_compile(&r->abbrevs, u->abbrev, u->big, r->h.abbrev_off, r->h.version,
@@ -289,7 +276,5 @@ bool dwdie_begin(struct dwreader *r, const struct dwunit_span *span, struct dwdi
 
 void dwdie_fini(struct dwreader *r)
 {
-	free(r->buf);
-	r->buf = NULL;
-	r->buf_n = 0;
+	dwview_fini(&r->view);
 }

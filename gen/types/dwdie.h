@@ -19,10 +19,9 @@ struct dwreader {
 	struct dwheader h;
 	const uint8_t *unit, *p, *end; /**< the unit's bytes; where it is read */
 	uint64_t unit_off;	       /**< of the unit in .debug_info */
-	uint8_t *buf;		       /**< they may be read into this; dwdie_fini() frees it */
-	size_t buf_n;
-	uint64_t str_base; /**< where DW_FORM_strx counts from in .debug_str_offsets */
-	bool is_c;	   /**< no types inside of types in this language */
+	struct dwview view;	       /**< of them; dwdie_fini() gives it back */
+	uint64_t str_base;	       /**< where DW_FORM_strx counts from in .debug_str_offsets */
+	bool is_c;		       /**< no types inside of types in this language */
 	bool has_failed; /**< damage, or something that is not known; sticky until the next unit */
 };
 

@@ -314,10 +314,12 @@ static struct ctype *find_definition(struct dwloader *l, struct ctype *t)
 						 : DWFIND_ENUM;
 	if (!t->name.n)
 		return NULL;
-	if (l->elsewhere)
+	if (l->elsewhere) {
 		l->elsewhere(l->ctx, l->src, t, &d.found);
-	else if (dwquery_parse(t->name, kind, &q))
+	} else if (dwquery_parse(t->name, kind, &q)) {
+		q.no_decls = true;
 		dwfind(l->src, &q, is_definition, &d);
+	}
 	return d.found;
 }
 

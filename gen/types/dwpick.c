@@ -117,11 +117,13 @@ static void find_in_image(struct found *f, struct dwsrc *src)
 	f->src = src;
 	f->most = dwfind_is_large(src) ? MAX_COMPARED_LARGE : MAX_COMPARED;
 	f->n = 0;
+	q->no_decls = true;
 	for (unsigned k = 0; k < 2 && !f->n && !f->other.type; k++) {
 		q->kinds = f->p->rounds[k];
 		if (q->kinds)
 			dwfind(src, q, add_definition, f);
 	}
+	q->no_decls = false;
 	if (f->is_cut && f->p->lk->verbose)
 		diag_note(f->p->lk->diag, NULL,
 			  STR_FMT ": the first %u definitions of \"" STR_FMT

@@ -72,7 +72,7 @@ static bool same_name(struct str a, struct str b)
 
 bool dwquery_fits(const struct dwquery *q, const struct dwhit *hit)
 {
-	if (!same_name(hit->name, q->parts[q->n_parts - 1]))
+	if ((hit->is_decl && q->no_decls) || !same_name(hit->name, q->parts[q->n_parts - 1]))
 		return false;
 	// Scopes without a name (inline or anonymous namespaces, anonymous structs) need not be written.
 	unsigned k = q->n_parts - 1;

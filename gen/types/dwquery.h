@@ -25,6 +25,7 @@ enum { DWFIND_MAX_PARTS = 16 };
 struct dwquery {
 	struct str text; /**< as it was asked */
 	unsigned kinds;
+	bool no_decls;			    /**< definitions only; dwquery_parse() leaves it off */
 	struct str parts[DWFIND_MAX_PARTS]; /**< scopes, then the name */
 	unsigned n_parts;
 };
@@ -41,7 +42,7 @@ struct dwhit {
 
 /** Cuts @text (a keyword and scopes are optional) for a search among @kinds; false when it is no name at all. */
 bool dwquery_parse(struct str text, unsigned kinds, struct dwquery *ret);
-/** The hit has the name and the scopes that @q asks for; its kind is not looked at. */
+/** The hit has the name and the scopes that @q asks for, and is no declaration if none are wanted; its kind is not looked at. */
 bool dwquery_fits(const struct dwquery *q, const struct dwhit *hit);
 /** One of DWFIND_*, or 0 for a DIE that is no type. */
 unsigned dwquery_kind_of_tag(int tag);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "types/dwdie.h"
+#include "types/dwnameat.h"
 #include "types/dwneedle.h"
 
 struct dwscan {
@@ -178,10 +179,11 @@ static bool find(struct scan_walk *w, uint64_t most, dwfind_fn *fn, void *ctx)
 	struct dwunits *u = w->r.u;
 	struct refit f = {w->q, fn, ctx};
 	bool any = false;
-	dwneedle_begin(u, w->wanted);
+	unsigned kinds = w->q->no_decls ? w->q->kinds << DWNAMEAT_DEFINES : w->q->kinds;
+	dwneedle_begin(u, w->wanted, most);
 	for (size_t i = 0; i < u->units.n && u->units.v[i].off < most; i++) {
 		dwneedle_mark(u, i);
-		if (!u->units.v[i].is_candidate)
+		if (!(u->units.v[i].kinds & kinds))
 			continue;
 		scan_unit(w, &u->units.v[i]);
 		if (w->r.has_failed) {

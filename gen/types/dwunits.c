@@ -12,6 +12,8 @@
 
 /** Bytes that hold any header: a length of 12, version, type, sizes and an offset of 8. */
 enum { HEADER_SIZE = 24 };
+/** Bytes that are mapped at once, or more if more are asked for. */
+enum { VIEW = 2 << 20 };
 
 static bool take_section(struct dwunits *s, Elf_Scn *scn, const char *name)
 {
@@ -115,11 +117,30 @@ bool dwunits_read_header(struct reader *r, struct dwheader *h)
 	return read_header(r, h) && h->length <= (uint64_t)(r->end - r->start) - h->start;
 }
 
-const uint8_t *dwunits_bytes(const struct dwunits *s, uint64_t off, size_t n, uint8_t *buf)
+void dwview_fini(struct dwview *v)
+{
+	if (v->p)
+		munmap(v->p, v->n);
+	*v = (struct dwview){0};
+}
+
+const uint8_t *dwunits_view(const struct dwunits *s, struct dwview *v, uint64_t off, size_t n)
 {
 	if (s->fd < 0)
 		return (const uint8_t *)s->info.p + off;
-	return file_read_at(s->fd, buf, n, s->info_off + off) ? buf : NULL;
+	uint64_t at = s->info_off + off, end = s->info_off + s->info.n;
+	if (!v->p || at < v->off || at - v->off > v->n || v->n - (at - v->off) < n) {
+		dwview_fini(v);
+		uint64_t from = at & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1);
+		uint64_t size = at + n - from > VIEW ? at + n - from : VIEW;
+		size = size < end - from ? size : end - from;
+		void *p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, s->fd, (off_t)from);
+		if (p == MAP_FAILED)
+			return NULL;
+		madvise(p, size, MADV_SEQUENTIAL); // for a file that is not in memory yet
+		*v = (struct dwview){p, from, size};
+	}
+	return v->p + (at - v->off);
 }
 
 void dwunits_prepare(struct dwunits *s, uint64_t off)
@@ -147,10 +168,10 @@ static bool list_units(struct dwunits *s)
 	for (uint64_t off = 0; off < s->info.n;) {
 		uint8_t buf[HEADER_SIZE];
 		size_t n = s->info.n - off < HEADER_SIZE ? (size_t)(s->info.n - off) : HEADER_SIZE;
-		const uint8_t *p = dwunits_bytes(s, off, n, buf);
+		const uint8_t *p = s->fd < 0 ? (const uint8_t *)s->info.p + off : buf;
 		struct reader r;
 		struct dwheader h;
-		if (!p)
+		if (s->fd >= 0 && !file_read_at(s->fd, buf, n, s->info_off + off))
 			return false;
 		reader_init(&r, p, n, s->big);
 		// The length is checked here: the reader has only the header.
@@ -158,7 +179,13 @@ static bool list_units(struct dwunits *s)
 		    h.start + h.length < reader_offset(&r))
 			return false;
 		uint64_t end = off + h.start + h.length;
-		vec_push(s->src->arena, &s->units, (struct dwunit_span){off, end, false});
+		vec_push(s->src->arena, &s->units,
+			 (struct dwunit_span){.off = off,
+					      .end = end,
+					      .abbrev_off = h.abbrev_off,
+					      .version = (uint8_t)h.version,
+					      .addr_size = (uint8_t)h.addr_size,
+					      .off_size = (uint8_t)h.off_size});
 		off = end;
 	}
 	return s->units.n > 0;

@@ -4,8 +4,9 @@
  * What dwscan works on: the sections are those that libdw holds, decompressed, and live as long as the image.
  * Only the plain kind is taken: no type units, split units, alternate file or relocations.
  *
- * A .debug_info of 200 MB that is mapped and looked at is 200 MB of memory and 50,000 pages to map. So what passes over
- * all of it reads it in pieces instead, with dwunits_bytes(), when it stands in the file as it is.
+ * A .debug_info of 200 MB that is mapped and looked at is 200 MB of memory. So what passes over all of it has it in pieces
+ * instead, through a dwview, when it stands in the file as it is. They are mapped, as libdw maps the whole file: reading
+ * them takes half as long again. Should the file shrink meanwhile, image/debuginfo.h's handler ends the program.
  */
 #ifndef TYPES_DWUNITS_H
 #define TYPES_DWUNITS_H
@@ -16,7 +17,9 @@
 
 struct dwunit_span {
 	uint64_t off, end; /**< in .debug_info, header included */
-	bool is_candidate; /**< dwneedle's answer: the unit may have the name */
+	uint64_t abbrev_off;
+	uint8_t version, addr_size, off_size; /**< as in its header */
+	uint16_t kinds; /**< dwneedle's answer: what of the name it may have, as dwnameat_kinds() */
 };
 
 struct dwunits {
@@ -27,9 +30,16 @@ struct dwunits {
 	int fd;			 /**< of the file that `info` is mapped from; -1: it is in memory */
 	uint64_t info_off;	 /**< where in that file */
 	struct map inline_names; /**< dwdie's: names in .debug_info -> struct str */
-	struct dwneedle needle;	 /**< what is_candidate answers for */
+	struct dwneedle needle;	 /**< what `kinds` answers for */
 	size_t n_prepared;	 /**< dwunits_prepare()'s */
 	VEC(struct dwunit_span) units; /**< in order, without gaps */
+};
+
+/** A piece of the file that is mapped; zero it first. */
+struct dwview {
+	uint8_t *p;
+	uint64_t off; /**< in the file */
+	size_t n;
 };
 
 /** A unit's header, DWARF 5 section 7.5.1. */
@@ -44,8 +54,9 @@ bool dwunits_open(struct dwsrc *src, struct dwunits *ret);
 /** Reads a header; the reader ends at the unit's first DIE. False for units of another kind, and damage. */
 bool dwunits_read_header(struct reader *r, struct dwheader *h);
 
-/** @n bytes of .debug_info at @off: in @buf, which has room for them, or where they are. NULL when the file shrank. */
-const uint8_t *dwunits_bytes(const struct dwunits *s, uint64_t off, size_t n, uint8_t *buf);
+/** @n bytes of .debug_info at @off, until the next call with @v. NULL when they cannot be had. */
+const uint8_t *dwunits_view(const struct dwunits *s, struct dwview *v, uint64_t off, size_t n);
+void dwview_fini(struct dwview *v);
 /**
  * To be called before libdw is asked for a DIE at @off: libdw looks at the header of each unit before it, and for each
  * the kernel maps 16 pages of the file. Here they get one page each.
