@@ -100,7 +100,8 @@ struct str typeuse_pointer_text(struct arena *a, struct ctype *type)
 	if (ctype_is_aggregate(bare)) {
 		const char *keyword = bare->kind == CTYPE_UNION ? "union " : "struct ";
 		struct str name = bare->name;
-		if (!name.n && to->kind == CTYPE_TYPEDEF) {
+		// std::string is a basic_string<...>, which a template cannot spell.
+		if (!is_plain_name(name) && to->kind == CTYPE_TYPEDEF) {
 			keyword = "";
 			name = to->name;
 		}

@@ -103,4 +103,18 @@ refuses "enum_name() with one argument" 'usdt:__EXE__:app:two { @ = enum_name(mo
 refuses "enum_name() of what is no enum" 'usdt:__EXE__:app:two { @ = enum_name(mood, 1); }' \
 	'<command line>:1:38: error: no enum "mood" in the debug information
 btgen: note: did you mean "mode"?'
+# A class that a template of ours cannot spell, but for its typedef.
+cat >"$tmp/cc.cc" <<'END'
+#include <btgen/usdt.h>
+template <class T> struct box { int other; T value; };
+typedef box<signed char> small;
+int main()
+{
+	small one = {1, -1}, *s = &one;
+	USDT_PROBE(app, cc, s);
+}
+END
+"${CXX:-g++}" -O1 -g -I"$top/include" -o "$tmp/cc" "$tmp/cc.cc" || exit 1
+is "$("$btgen" expand --for 0.17 -x "$tmp/cc" -e 'usdt:__EXE__:app:cc { print(args.s->value); }' 2>&1 | tail -n 1)" \
+	"usdt:$tmp/cc:app:cc { print((int64)(int8)((struct box_signedchar_ *)arg0)->value); }" "a member of a C++ template"
 done_testing
