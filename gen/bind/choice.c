@@ -22,81 +22,6 @@ static struct token *closing(struct token *open, const struct token *end)
 	}
 }
 
-/** `@map[key]` and nothing else, @map a table. Two keys make none: bpftrace is to refuse those. */
-static bool parse_name(const struct map *tables, struct choice *c)
-{
-	struct token *at = c->first, *name = at->next, *open = name->next;
-	if (!tok_is(at, "@") || name->kind != TOK_IDENT || !map_get(tables, name->text) ||
-	    !tok_is(open, "[") || open->next == c->last || closing(open, c->last) != c->last)
-		return false;
-	int depth = 0;
-	for (struct token *t = open->next; t != c->last; t = t->next) {
-		depth += bracket(t);
-		if (depth == 0 && tok_is(t, ","))
-			return false;
-		c->key_last = t;
-	}
-	c->key_first = open->next;
-	c->kind = CHOICE_NAME;
-	return true;
-}
-
-static struct choice *parse(struct arena *a, const struct map *tables, struct token *first,
-			    struct token *last, unsigned depth);
-
-/** `condition ? yes : no`, either of them with a name in it. */
-static void parse_either(struct arena *a, const struct map *tables, struct choice *c,
-			 unsigned depth)
-{
-	struct token *mark = NULL, *colon = NULL, *before_mark = NULL, *before_colon = NULL;
-	struct token *prev = NULL;
-	int level = 0, marks = 0;
-	for (struct token *t = c->first; !colon; prev = t, t = t->next) {
-		level += bracket(t);
-		if (level == 0 && tok_is(t, "?") && marks++ == 0) {
-			mark = t;
-			before_mark = prev;
-		} else if (level == 0 && tok_is(t, ":") && --marks == 0) {
-			colon = t;
-			before_colon = prev;
-		}
-		if (t == c->last)
-			break;
-	}
-	if (!colon || !before_mark || before_colon == mark || colon == c->last)
-		return;
-	c->yes = parse(a, tables, mark->next, before_colon, depth + 1);
-	c->no = parse(a, tables, colon->next, c->last, depth + 1);
-	if (c->yes->kind == CHOICE_PLAIN && c->no->kind == CHOICE_PLAIN)
-		return;
-	c->kind = CHOICE_EITHER;
-	c->if_first = c->first;
-	c->if_last = before_mark;
-}
-
-static struct choice *parse(struct arena *a, const struct map *tables, struct token *first,
-			    struct token *last, unsigned depth)
-{
-	while (tok_is(first, "(") && first->next != last && closing(first, last) == last) {
-		struct token *t = first->next;
-		while (t->next != last)
-			t = t->next;
-		first = first->next;
-		last = t;
-	}
-	struct choice *c = arena_new(a, struct choice);
-	*c = (struct choice){.first = first, .last = last};
-	if (depth < MAX_DEPTH && !parse_name(tables, c))
-		parse_either(a, tables, c, depth);
-	return c;
-}
-
-struct choice *choice_parse(struct arena *a, const struct map *tables, struct token *first,
-			    struct token *last)
-{
-	return parse(a, tables, first, last, 0);
-}
-
 /** Is the expression the same whenever it is read in a clause? Arguments, variables, numbers and arithmetic are. */
 static bool is_steady(const struct token *first, const struct token *last)
 {
@@ -122,87 +47,86 @@ static bool is_steady(const struct token *first, const struct token *last)
 	}
 }
 
-bool choice_needs_statements(const struct choice *c)
+/** `@map[key]` and nothing else, @map a table. Two keys make none: bpftrace is to refuse those. */
+static bool parse_name(struct fresh *fresh, const struct map *tables, struct choice *c)
 {
-	return c->kind == CHOICE_EITHER ||
-	       (c->kind == CHOICE_NAME && !is_steady(c->key_first, c->key_last));
+	struct token *at = c->first, *name = at->next, *open = name->next;
+	if (!tok_is(at, "@") || name->kind != TOK_IDENT || !map_get(tables, name->text) ||
+	    !tok_is(open, "[") || open->next == c->last || closing(open, c->last) != c->last)
+		return false;
+	int depth = 0;
+	for (struct token *t = open->next; t != c->last; t = t->next) {
+		depth += bracket(t);
+		if (depth == 0 && tok_is(t, ","))
+			return false;
+		c->key_last = t;
+	}
+	c->key_first = open->next;
+	c->kind = CHOICE_NAME;
+	c->is_steady = is_steady(c->key_first, c->key_last);
+	c->key = c->is_steady ? edit_text(fresh->arena, c->key_first, c->key_last)
+			      : fresh_variable(fresh, STR("$key"));
+	return true;
 }
 
-static void replace(struct arena *a, struct token **first, struct token **last, struct str text)
-{
-	struct script_range r = {*first, *last};
-	edit_replace_lexed(a, &r, text);
-	*last = r.last;
-}
+static struct choice *parse(struct fresh *fresh, const struct map *tables, struct token *first,
+			    struct token *last, unsigned depth);
 
-/** The statements of one choice; variables that are set inside of an if are made in @outer. */
-struct preparing {
-	struct fresh *fresh;
-	struct str number;
-	struct strbuf outer, inner;
-};
-
-static void keep_key(struct preparing *p, struct choice *c)
+/** `condition ? yes : no`, either of them with a name in it. */
+static void parse_either(struct fresh *fresh, const struct map *tables, struct choice *c,
+			 unsigned depth)
 {
-	struct arena *a = p->fresh->arena;
-	if (is_steady(c->key_first, c->key_last))
-		return;
-	struct str key = fresh_variable(p->fresh, STR("$key"));
-	struct str value = edit_text(a, c->key_first, c->key_last);
-	strbuf_addf(&p->inner, STR_FMT " = (int64)(" STR_FMT "); ", STR_ARG(key), STR_ARG(value));
-	if (p->number.n)
-		strbuf_addf(&p->outer, STR_FMT " = (int64)0; ", STR_ARG(key));
-	replace(a, &c->key_first, &c->key_last, key);
-}
-
-static void prepare(struct preparing *p, struct choice *c)
-{
-	struct arena *a = p->fresh->arena;
-	if (c->kind == CHOICE_NAME) {
-		keep_key(p, c);
-		if (p->number.n)
-			strbuf_addf(&p->inner,
-				    "if (" STR_FMT " == \"\") { " STR_FMT " = (int64)(" STR_FMT
-				    "); } ",
-				    STR_ARG(choice_name(a, c)), STR_ARG(p->number),
-				    STR_ARG(edit_text(a, c->key_first, c->key_last)));
-	} else if (c->kind == CHOICE_EITHER) {
-		struct str condition = edit_text(a, c->if_first, c->if_last);
-		strbuf_addf(&p->inner, "if (" STR_FMT ") { ", STR_ARG(condition));
-		if (!is_steady(c->if_first, c->if_last)) {
-			struct str name = fresh_variable(p->fresh, STR("$choice"));
-			strbuf_addf(&p->outer, STR_FMT " = 0; ", STR_ARG(name));
-			strbuf_addf(&p->inner, STR_FMT " = 1; ", STR_ARG(name));
-			replace(a, &c->if_first, &c->if_last,
-				str_from(arena_printf(a, STR_FMT " == 1", STR_ARG(name))));
+	struct token *mark = NULL, *colon = NULL, *before_mark = NULL, *before_colon = NULL;
+	struct token *prev = NULL;
+	int level = 0, marks = 0;
+	for (struct token *t = c->first; !colon; prev = t, t = t->next) {
+		level += bracket(t);
+		if (level == 0 && tok_is(t, "?") && marks++ == 0) {
+			mark = t;
+			before_mark = prev;
+		} else if (level == 0 && tok_is(t, ":") && --marks == 0) {
+			colon = t;
+			before_colon = prev;
 		}
-		prepare(p, c->yes);
-		strbuf_addz(&p->inner, "} ");
-		if (c->no->kind == CHOICE_PLAIN)
-			return;
-		strbuf_addz(&p->inner, "else { ");
-		prepare(p, c->no);
-		strbuf_addz(&p->inner, "} ");
+		if (t == c->last)
+			break;
 	}
+	if (!colon || !before_mark || before_colon == mark || colon == c->last)
+		return;
+	c->yes = parse(fresh, tables, mark->next, before_colon, depth + 1);
+	c->no = parse(fresh, tables, colon->next, c->last, depth + 1);
+	if (c->yes->kind == CHOICE_PLAIN && c->no->kind == CHOICE_PLAIN)
+		return;
+	c->kind = CHOICE_EITHER;
+	c->if_first = c->first;
+	c->if_last = before_mark;
 }
 
-void choice_prepare(struct fresh *fresh, struct choice *c, struct strbuf *ret)
+static struct choice *parse(struct fresh *fresh, const struct map *tables, struct token *first,
+			    struct token *last, unsigned depth)
 {
-	struct preparing p = {.fresh = fresh};
-	strbuf_init(&p.outer);
-	strbuf_init(&p.inner);
-	if (c->kind == CHOICE_EITHER) {
-		c->number = p.number = fresh_variable(fresh, STR("$number"));
-		strbuf_addf(&p.outer, STR_FMT " = (int64)0; ", STR_ARG(p.number));
+	while (tok_is(first, "(") && first->next != last && closing(first, last) == last) {
+		struct token *t = first->next;
+		while (t->next != last)
+			t = t->next;
+		first = first->next;
+		last = t;
 	}
-	prepare(&p, c);
-	strbuf_adds(ret, strbuf_str(&p.outer));
-	strbuf_adds(ret, strbuf_str(&p.inner));
-	strbuf_fini(&p.outer);
-	strbuf_fini(&p.inner);
+	struct choice *c = arena_new(fresh->arena, struct choice);
+	*c = (struct choice){.first = first, .last = last};
+	if (depth < MAX_DEPTH && !parse_name(fresh, tables, c))
+		parse_either(fresh, tables, c, depth);
+	return c;
+}
+
+struct choice *choice_parse(struct fresh *fresh, const struct map *tables, struct token *first,
+			    struct token *last)
+{
+	return parse(fresh, tables, first, last, 0);
 }
 
 struct str choice_name(struct arena *a, const struct choice *c)
 {
-	return edit_text(a, c->first, c->key_last->next); // its bracket is behind the key
+	return str_from(arena_printf(a, "@" STR_FMT "[" STR_FMT "]", STR_ARG(c->first->next->text),
+				     STR_ARG(c->key)));
 }

@@ -5,48 +5,59 @@
 #include "bind/edit.h"
 #include "out/dialect.h"
 
-#define MAX_NAMES 5 // in one call that is written once for each case: 32 copies
+#define MAX_CASES 32 // copies of one call
 
 /** A call that prints names. */
 struct printing {
 	struct bind *b;
 	struct call call;
-	struct choice *args[CALL_MAX_ARGS];
-	bool has_name[CALL_MAX_ARGS]; // there may be a name in it, and its conversion is %s
-	unsigned n_names;
-	bool needs_statements;
+	struct choice *args[CALL_MAX_ARGS]; // NULL: nothing in it needs to be looked at
+	unsigned n_cases;		    // 0: no name is printed
+	bool is_simple; // only names, with keys that may be read again: the call can stay one
+	bool splits;	// a case by itself for names that are missing
 };
+
+/** Into how many cases does one argument make the call? */
+static unsigned cases_of(const struct choice *c, bool splits)
+{
+	if (c->kind == CHOICE_EITHER)
+		return cases_of(c->yes, splits) + cases_of(c->no, splits);
+	return c->kind == CHOICE_NAME && splits ? 2 : 1;
+}
 
 /** A call that prints names for %s? */
 static bool parse_printing(struct bind *b, struct token *t, const struct map *tables,
-			   struct printing *ret)
+			   struct fresh *fresh, struct printing *ret)
 {
-	*ret = (struct printing){.b = b};
+	*ret = (struct printing){.b = b, .splits = dialect_has_own_printf(b->version)};
 	if (!call_parse(t, &ret->call))
 		return false;
 	struct str format = ret->call.format->text;
 	size_t at = 0, end = 0;
+	ret->is_simple = !ret->splits;
 	for (size_t i = 0; i < ret->call.n_args; i++, at = end) {
 		const struct call_arg *arg = &ret->call.args[i];
 		if (!call_next_conversion(format, &at, &end))
 			break; // bpftrace will say that there are too many
-		ret->args[i] = choice_parse(b->arena, tables, arg->first, arg->last);
-		ret->has_name[i] = format.p[end - 1] == 's' && ret->args[i]->kind != CHOICE_PLAIN;
-		ret->n_names += ret->has_name[i];
-		ret->needs_statements |= ret->has_name[i] && choice_needs_statements(ret->args[i]);
+		if (format.p[end - 1] != 's')
+			continue;
+		struct choice *c = choice_parse(fresh, tables, arg->first, arg->last);
+		if (c->kind == CHOICE_PLAIN)
+			continue;
+		ret->args[i] = c;
+		ret->is_simple &= c->kind == CHOICE_NAME && c->is_steady;
+		ret->n_cases = ret->n_cases ? ret->n_cases : 1;
+		if (ret->n_cases <= MAX_CASES)
+			ret->n_cases *= cases_of(c, ret->splits);
 	}
-	return ret->n_names;
+	return ret->n_cases;
 }
 
-/** The number of argument @i, when its name is missing. */
-static struct str number_text(const struct printing *p, size_t i)
+/** For C's printf, behind the name: the number if that is missing, else 0. */
+static struct str number_or_0(struct arena *a, const struct choice *c)
 {
-	struct arena *a = p->b->arena;
-	const struct choice *c = p->args[i];
-	return c->kind == CHOICE_EITHER
-		   ? c->number
-		   : str_from(arena_printf(a, "(int64)(" STR_FMT ")",
-					   STR_ARG(edit_text(a, c->key_first, c->key_last))));
+	return str_from(arena_printf(a, STR_FMT " == \"\" ? (int64)(" STR_FMT ") : 0",
+				     STR_ARG(choice_name(a, c)), STR_ARG(c->key)));
 }
 
 /** For C's printf: "%s" becomes "%s%.0ld", its argument is followed by the number or 0. */
@@ -61,24 +72,25 @@ static void add_numbers(struct printing *p)
 	for (size_t i = 0; i < c->n_args && call_next_conversion(rest, &at, &end); i++, at = end) {
 		strbuf_adds(&format, str_slice(rest, done, end - done));
 		done = end;
-		if (!p->has_name[i])
+		if (!p->args[i])
 			continue;
 		strbuf_addz(&format, "%.0ld");
-		struct str number = number_text(p, i);
-		const char *text =
-		    p->args[i]->kind == CHOICE_EITHER
-			? arena_printf(a, ", " STR_FMT, STR_ARG(number))
-			: arena_printf(a, ", " STR_FMT " == \"\" ? " STR_FMT " : 0",
-				       STR_ARG(choice_name(a, p->args[i])), STR_ARG(number));
-		edit_insert_after(a, c->args[i].last, str_from(text));
+		edit_insert_after(
+		    a, c->args[i].last,
+		    str_from(arena_printf(a, ", " STR_FMT, STR_ARG(number_or_0(a, p->args[i])))));
 	}
 	strbuf_adds(&format, str_from_offset(rest, done));
 	c->format->text = str_copy(a, strbuf_str(&format));
 	strbuf_fini(&format);
 }
 
-/** The call with the arguments in the set @numbers (bits) as numbers. */
-static void write_case(const struct printing *p, uint32_t numbers, struct strbuf *ret)
+/** What an argument is in one of the cases. */
+struct outcome {
+	struct str text;
+	const char *conversion; // instead of the s of its %s; NULL: as it is
+};
+
+static void write_case(const struct printing *p, const struct outcome *out, struct strbuf *ret)
 {
 	struct str format = p->call.format->text;
 	struct strbuf args;
@@ -86,56 +98,88 @@ static void write_case(const struct printing *p, uint32_t numbers, struct strbuf
 	strbuf_addf(ret, STR_FMT "(", STR_ARG(p->call.first->text));
 	size_t at = 0, end = 0, done = 0;
 	for (size_t i = 0; i < p->call.n_args; i++) {
-		const struct call_arg *arg = &p->call.args[i];
-		bool is_number = numbers >> i & 1;
 		if (call_next_conversion(format, &at, &end)) {
-			strbuf_adds(ret, str_slice(format, done, end - done - is_number));
-			strbuf_addz(ret, is_number ? "ld" : "");
+			const char *other = out[i].conversion;
+			strbuf_adds(ret, str_slice(format, done, end - done - (other != NULL)));
+			strbuf_addz(ret, other ? other : "");
 			done = at = end;
 		}
-		struct str text =
-		    is_number ? number_text(p, i) : edit_text(p->b->arena, arg->first, arg->last);
-		strbuf_addf(&args, ", " STR_FMT, STR_ARG(text));
+		strbuf_addf(&args, ", " STR_FMT, STR_ARG(out[i].text));
 	}
 	strbuf_adds(ret, str_from_offset(format, done));
 	strbuf_adds(ret, strbuf_str(&args));
-	strbuf_addz(ret, ");");
+	strbuf_addz(ret, "); ");
 	strbuf_fini(&args);
 }
 
-/** Asks about the arguments from @i on. A number is never 0: tables have a name for that. */
-static void write_cases(const struct printing *p, size_t i, uint32_t numbers, struct strbuf *ret)
+static void write_cases(const struct printing *p, size_t i, struct outcome *out,
+			struct strbuf *ret);
+
+/** Argument @i is what @c is; then the arguments behind it. */
+static void write_choice(const struct printing *p, size_t i, const struct choice *c,
+			 struct outcome *out, struct strbuf *ret)
 {
-	while (i < p->call.n_args && !p->has_name[i])
-		i++;
-	if (i == p->call.n_args) {
-		write_case(p, numbers, ret);
-		return;
+	struct arena *a = p->b->arena;
+	struct str name = {0};
+	if (c->kind == CHOICE_NAME) {
+		name = choice_name(a, c);
+		if (!c->is_steady)
+			strbuf_addf(ret, STR_FMT " = (int64)(" STR_FMT "); ", STR_ARG(c->key),
+				    STR_ARG(edit_text(a, c->key_first, c->key_last)));
 	}
-	const struct choice *c = p->args[i];
-	if (c->kind == CHOICE_EITHER)
-		strbuf_addf(ret, "if (" STR_FMT " != 0) { ", STR_ARG(c->number));
-	else
-		strbuf_addf(ret, "if (" STR_FMT " == \"\") { ",
-			    STR_ARG(choice_name(p->b->arena, c)));
-	write_cases(p, i + 1, numbers | (uint32_t)1 << i, ret);
-	strbuf_addz(ret, " } else { ");
-	write_cases(p, i + 1, numbers, ret);
-	strbuf_addz(ret, " }");
+	if (c->kind == CHOICE_EITHER) {
+		strbuf_addf(ret, "if (" STR_FMT ") { ",
+			    STR_ARG(edit_text(a, c->if_first, c->if_last)));
+		write_choice(p, i, c->yes, out, ret);
+		strbuf_addz(ret, "} else { ");
+		write_choice(p, i, c->no, out, ret);
+		strbuf_addz(ret, "} ");
+	} else if (c->kind == CHOICE_NAME && p->splits) {
+		const char *number = arena_printf(a, "(int64)(" STR_FMT ")", STR_ARG(c->key));
+		strbuf_addf(ret, "if (" STR_FMT " == \"\") { ", STR_ARG(name));
+		out[i] = (struct outcome){str_from(number), "ld"};
+		write_cases(p, i + 1, out, ret);
+		strbuf_addz(ret, "} else { ");
+		out[i] = (struct outcome){name, NULL};
+		write_cases(p, i + 1, out, ret);
+		strbuf_addz(ret, "} ");
+	} else if (c->kind == CHOICE_NAME) {
+		const char *both = arena_printf(a, STR_FMT ", " STR_FMT, STR_ARG(name),
+						STR_ARG(number_or_0(a, c)));
+		out[i] = (struct outcome){str_from(both), "s%.0ld"};
+		write_cases(p, i + 1, out, ret);
+	} else {
+		out[i] = (struct outcome){edit_text(a, c->first, c->last), NULL};
+		write_cases(p, i + 1, out, ret);
+	}
 }
 
-/** For bpftrace's own printf: the whole statement under ifs. */
-static void split_cases(struct printing *p)
+static void write_cases(const struct printing *p, size_t i, struct outcome *out, struct strbuf *ret)
 {
+	struct choice plain = {.kind = CHOICE_PLAIN};
+	if (i == p->call.n_args) {
+		write_case(p, out, ret);
+		return;
+	}
+	plain.first = p->call.args[i].first;
+	plain.last = p->call.args[i].last;
+	write_choice(p, i, p->args[i] ? p->args[i] : &plain, out, ret);
+}
+
+/** The whole statement under ifs; returns its last token. */
+static struct token *split_cases(struct printing *p)
+{
+	struct outcome out[CALL_MAX_ARGS];
 	struct strbuf text;
 	strbuf_init(&text);
-	write_cases(p, 0, 0, &text);
+	write_cases(p, 0, out, &text);
 	struct token *last = p->call.last;
 	if (tok_is(last->next, ";"))
 		last = last->next;
 	struct script_range whole = {p->call.first, last};
-	edit_replace(&whole, str_copy(p->b->arena, strbuf_str(&text)));
+	edit_replace_lexed(p->b->arena, &whole, str_trim(strbuf_str(&text)));
 	strbuf_fini(&text);
+	return whole.last;
 }
 
 /** @before may be ours: a brace with an `if`. */
@@ -146,34 +190,27 @@ static bool is_statement(const struct token *before, const struct call *c)
 	       (tok_is(c->last->next, ";") || tok_is(c->last->next, "}"));
 }
 
-static bool rewrite(struct printing *p, struct fresh *fresh, struct token *before)
+/** Returns the last token of what stands there now; NULL after an error. */
+static struct token *rewrite(struct printing *p, const struct token *before)
 {
 	struct bind *b = p->b;
 	struct diag_place at = tok_place(p->call.first);
-	bool splits = dialect_has_own_printf(b->version);
-	if (!is_statement(before, &p->call) && (splits || p->needs_statements))
-		return diag_error(b->diag, &at,
-				  "names of an enum are printed inside of an expression: make this "
-				  "call a statement of its own, under an if");
-	if (splits && p->n_names > MAX_NAMES)
-		return diag_error(b->diag, &at,
-				  "bpftrace 0.%u cannot print more than %d names of enums in one "
-				  "call: use several",
-				  b->version, MAX_NAMES);
-	struct strbuf text;
-	strbuf_init(&text);
-	for (size_t i = 0; i < p->call.n_args; i++)
-		if (p->has_name[i])
-			choice_prepare(fresh, p->args[i], &text);
-	struct str statements = str_copy(b->arena, str_trim(strbuf_str(&text)));
-	strbuf_fini(&text);
-	if (splits)
-		split_cases(p);
-	else
+	if (p->is_simple) {
 		add_numbers(p);
-	if (statements.n)
-		edit_insert_after(b->arena, before, statements)->use = p->call.first->use;
-	return true;
+		return p->call.last;
+	}
+	if (!is_statement(before, &p->call))
+		diag_error(b->diag, &at,
+			   "names of an enum are printed inside of an expression: make this call a "
+			   "statement of its own, under an if");
+	else if (p->n_cases > MAX_CASES)
+		diag_error(b->diag, &at,
+			   "too many names of enums in one call for bpftrace 0.%u: use several "
+			   "calls",
+			   b->version);
+	else
+		return split_cases(p);
+	return NULL;
 }
 
 bool unknown_rewrite(struct bind *b, const struct map *tables)
@@ -184,11 +221,13 @@ bool unknown_rewrite(struct bind *b, const struct map *tables)
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
 		struct script_range body = b->script.clauses.v[i].body;
 		struct token *before = body.first;
-		for (struct token *t = before->next; t != body.last && t->kind != TOK_EOF;
-		     before = t, t = t->next) {
+		while (before->next != body.last && before->next->kind != TOK_EOF) {
 			struct printing p;
-			if (parse_printing(b, t, tables, &p))
-				good &= rewrite(&p, &fresh, before);
+			struct token *t = before->next, *last = t;
+			if (parse_printing(b, t, tables, &fresh, &p))
+				last = rewrite(&p, before);
+			good &= last != NULL;
+			before = last ? last : t;
 		}
 	}
 	return good;

@@ -8,8 +8,9 @@
  *
  *	printf("%s%.0ld", @target[arg1], @target[arg1] == "" ? (int64)(arg1) : 0)
  *
- * From 0.24 on %.0ld prints "0", and the statement is written once for each case, under an if. A key that may not be
- * the same when it is read again (memory, a clock, rand, n++) is kept in a variable before.
+ * From 0.24 on %.0ld prints "0", and the statement is written once for each case, under an if. So is a choice, in all
+ * versions: the kernel refuses what 0.17 makes of a choice of strings, and 0.23 dies of conditional expressions three
+ * deep. A key that may be another value when it is read again (memory, a clock, rand, n++) is kept in a variable.
  */
 #ifndef BIND_UNKNOWN_H
 #define BIND_UNKNOWN_H

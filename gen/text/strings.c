@@ -29,8 +29,7 @@ static bool takes_string(const struct script_map_use *m)
 	return m->is_written && t->kind != TOK_EOF && tok_is(t, "=") && is_str_call(t->next);
 }
 
-static unsigned in_call(struct token *open, const struct script_clause *c, struct map *holders,
-			const struct map *tables)
+static unsigned in_call(struct token *open, const struct map *holders, const struct map *tables)
 {
 	struct token *end = skip_brackets(open);
 	unsigned n = 0;
@@ -38,10 +37,12 @@ static unsigned in_call(struct token *open, const struct script_clause *c, struc
 		n += is_str_call(t);
 		if (!tok_is(t, "@"))
 			continue;
-		n += map_get(tables, t->next->text) != NULL;
-		for (size_t i = 0; i < c->maps.n; i++)
-			if (c->maps.v[i].at == t && map_get(holders, c->maps.v[i].name))
-				n += MAP_WEIGHT;
+		// By its name: bind/ may have written the call anew since the script was parsed.
+		bool has_name = t->next->kind == TOK_IDENT && !t->next->space;
+		struct str name = has_name ? t->next->text : STR("");
+		n += map_get(tables, name) != NULL;
+		if (map_get(holders, name))
+			n += MAP_WEIGHT;
 	}
 	return n;
 }
@@ -60,7 +61,7 @@ unsigned strings_most_in_call(struct arena *a, const struct script *s, const str
 		for (struct token *t = c->body.first; t && t != c->body.last; t = t->next) {
 			if (!tok_is(t, "printf") || !tok_is(t->next, "("))
 				continue;
-			unsigned n = in_call(t->next, c, &holders, tables);
+			unsigned n = in_call(t->next, &holders, tables);
 			most = n > most ? n : most;
 		}
 	}

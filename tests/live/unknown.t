@@ -3,7 +3,6 @@
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/live.sh"
 can_trace || skip_all "needs root and bpftrace"
-version=$("$bpftrace" --version | sed 's/.*v0\.\([0-9]*\).*/\1/')
 
 cat >"$tmp/u.bt" <<'E2'
 #pragma enum names nvmf_tgt_state NVMF_TGT_
@@ -53,9 +52,7 @@ cat >"$tmp/c.bt" <<'E2'
 #pragma enum color color
 usdt:__EXE__:color { printf("a %s\n", arg0 == 9 ? @color[arg0] : "other"); }
 usdt:__EXE__:color { printf("b %s\n", arg0 == 1 ? "one" : (@color[arg0])); }
-#if __BPFTRACE__ >= 23 // no choice in a choice for 0.17, whose code for that the kernel refuses
 usdt:__EXE__:color { $key = arg0; printf("c %s\n", $key == 1 ? "one" : ($key == 9 ? @color[$key] : "some")); }
-#endif
 usdt:__EXE__:color { $number = 7; printf("d %s %d\n", @color[@n[0]++], $number); }
 usdt:__EXE__:color { $choice = 8; printf("e %s %d\n", @i[0]++ < 3 ? @color[@j[0]++] : "late", $choice); }
 usdt:__EXE__:color { printf("f %s %s\n", @color[(rand % 1) + 30], @color[(nsecs % 1) + 1]); }
@@ -70,8 +67,7 @@ live_wait
 lines() { sed -n "s/^$1 //p" "$tmp/trace" | paste -sd,; }
 is "$(lines a)" "other,other,other,other,9" "a choice: the number where the name is missing"
 is "$(lines b)" "0,one,GREEN,BLUE,9" "in its other arm, in parentheses"
-[ "$version" -lt 23 ] ||
-	is "$(lines c)" "some,one,some,some,9" "and in a choice in a choice, beside a variable \$key of the script's"
+is "$(lines c)" "some,one,some,some,9" "and in a choice in a choice, beside a variable \$key of the script's"
 is "$(lines d)" "0 7,RED 7,2 7,3 7,4 7" "a key with ++ counts once"
 is "$(lines e)" "0 8,RED 8,2 8,late 8,late 8" "and in a choice only where that arm is taken"
 is "$(lines f)" "30 RED,30 RED,30 RED,30 RED,30 RED" "rand and nsecs can be keys"
