@@ -128,10 +128,11 @@ static bool say_no_probe(struct bind *b, const struct token *at, struct str path
 	if (near)
 		diag_note(b->diag, NULL, "did you mean " STR_FMT ":" STR_FMT "?",
 			  STR_ARG(near->provider), STR_ARG(near->name));
-	else if (!known)
+	else if (!known && !b->said_no_probes)
 		diag_note(b->diag, NULL,
-			  "its executable has no USDT probes at all: was it built with them "
-			  "(--with-usdt)?");
+			  "%s no USDT probes at all: was it built with them (--with-usdt)?",
+			  b->proc ? "its executable has" : "it has");
+	b->said_no_probes |= !near && !known;
 	return false;
 }
 

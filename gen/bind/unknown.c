@@ -169,7 +169,7 @@ static void write_cases(const struct printing *p, size_t i, struct outcome *out,
 /** The whole statement under ifs; returns its last token. */
 static struct token *split_cases(struct printing *p)
 {
-	struct outcome out[CALL_MAX_ARGS];
+	struct outcome out[CALL_MAX_ARGS] = {0};
 	struct strbuf text;
 	strbuf_init(&text);
 	write_cases(p, 0, out, &text);

@@ -178,4 +178,8 @@ out=$("$btgen" expand -x "$tgt" "$tmp/many.bt" 2>&1 | grep -o 'many.bt:[0-9:]* e
 is "$out" "many.bt:1:1: error
 many.bt:3:3: error
 many.bt:4:1: error" "several mistakes are told in one go"
+echo 'int main(void) { return 0; }' | gcc -x c -o "$tmp/none" -
+out=$("$btgen" expand -x "$tmp/none" -e 'usdt:__EXE__:a:b { } usdt:__EXE__:c { }' 2>&1)
+is "$(grep -c 'error: ' <<<"$out") $(grep -c 'no USDT probes at all' <<<"$out")" "2 1" \
+	"that a program has no probes at all is said once, whatever the number of errors"
 done_testing
