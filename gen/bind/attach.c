@@ -184,6 +184,21 @@ static bool find_probes(struct bind *b, const struct token *at, struct str path,
 	return true;
 }
 
+/**
+ * Another file of the process has a probe of that name, too. Given a PID, bpftrace before 0.24 takes them for one, and
+ * fails ("couldn't get argument") at the first argument.
+ */
+static bool has_namesake(struct bind *b, const struct attach_match *m)
+{
+	for (size_t i = 0; i < b->images->files.n; i++) {
+		struct image *im = &b->images->files.v[i];
+		if (im != m->image &&
+		    sdt_find(image_probes(b->images, im), m->probe->provider, m->probe->name, NULL))
+			return true;
+	}
+	return false;
+}
+
 /** usdt:PATH:NAME or usdt:PATH:PROVIDER:NAME */
 static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_clause *ret)
 {
@@ -208,6 +223,8 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 		const struct attach_match *m = &ret->probes.v[i];
 		const char *file = attach_path(b, m->image, at->range.first);
 		good = file != NULL;
+		if (b->proc && !dialect_has_libbpf_usdt(b->version) && has_namesake(b, m))
+			b->no_pid = true;
 		if (good)
 			strbuf_addf(&text, "%s" STR_FMT ":%s:" STR_FMT ":" STR_FMT,
 				    i > from ? ", " : "", STR_ARG(at->kind), file,

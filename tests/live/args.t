@@ -173,6 +173,26 @@ usdt:__EXE__:sign:longs /args.i < 0 && args.u > 5/ {
 END
 ok "a script that compares 64-bit arguments" odd -e "$(cat "$tmp/sign.bt")"
 is "$(grep . "$tmp/trace")" "101 111 15 1 FAR" "sees the sign of the signed and the size of the unsigned, which may be an enumerator"
+# --- two libraries with a probe of one name: given a PID, bpftrace before 0.24 takes them for one and fails
+for n in 1 2; do
+	printf '#include <btgen/usdt.h>\nvoid l%d(int x) { USDT_PROBE(twin, hit, x); }\n' $n >"$tmp/l$n.c"
+	"${CC:-gcc}" -O1 -g -shared -fPIC -I"$top/include" -o "$tmp/libl$n.so" "$tmp/l$n.c"
+done
+printf '#include <stdio.h>\nvoid l1(int), l2(int);\nint main(void) { getchar(); l1(-1); l2(-2); }\n' >"$tmp/twins.c"
+"${CC:-gcc}" -o "$tmp/twins" "$tmp/twins.c" "$tmp/libl1.so" "$tmp/libl2.so"
+rm -f "$tmp/gate"
+mkfifo "$tmp/gate"
+"$tmp/twins" <"$tmp/gate" &
+pid=$!
+own $pid
+exec 3>"$tmp/gate"
+ok "two libraries with a probe of one name" attach -t hit $pid
+echo >&3
+exec 3>&-
+wait $tracer
+is "$(sed 's/.*\] //' "$tmp/trace" | sort)" "twin:hit x=-1
+twin:hit x=-2" "both are traced"
+
 cat >"$tmp/lazy.c" <<'END'
 #include <btgen/usdt.h>
 #include <stdio.h>
