@@ -27,7 +27,10 @@ int cmd_run(int argc, char **argv);
 int cmd_skeleton(int argc, char **argv);
 int cmd_types(int argc, char **argv);
 
-/** "btgen NAME: MESSAGE" and "Try 'btgen NAME --help'." on stderr; returns CMD_USAGE. */
+/**
+ * "btgen NAME: MESSAGE" and "Try 'btgen NAME --help'." on stderr, or bpftrace.sh's name when that has called us (it sets
+ * $BTGEN_CALLED_AS); returns CMD_USAGE.
+ */
 int cmd_usage_error(const char *name, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /** For getopt's '?' and ':' (with opterr = 0 and a leading ':' in the option string). */
 int cmd_bad_option(const char *name, char **argv, int opt);

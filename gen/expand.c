@@ -16,7 +16,7 @@ bool expand_option(struct arena *a, struct expand_request *req, const char *comm
 		if (cmd_parse_pid(value, &pid))
 			vec_push(a, &req->pids, pid);
 		else
-			*bad = cmd_usage_error(command, "-p: '%s' is not a PID", value);
+			*bad = cmd_usage_error(command, "'%s' is not a PID", value);
 		return true;
 	case 'x':
 		req->exe = value;
@@ -181,6 +181,7 @@ static bool check_one_pid(struct diag *d, const struct expand_request *req, cons
 		strbuf_addf(&all, "%s%d", i ? " " : "", req->pids.v[i]);
 	diag_error(d, NULL, "%zu processes were given (%s): name the one to trace", req->pids.n,
 		   all.p);
+	diag_note(d, NULL, "#pragma scope host makes a script one for all processes");
 	strbuf_fini(&all);
 	return false;
 }

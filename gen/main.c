@@ -1,8 +1,10 @@
 /** btgen - the command table. */
 #include <fcntl.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -37,8 +39,11 @@ int cmd_usage_error(const char *name, const char *fmt, ...)
 	strbuf_vaddf(&msg, fmt, ap);
 	va_end(ap);
 	strbuf_add_printable(&shown, strbuf_str(&msg));
-	fprintf(stderr, "btgen %s: %s\nTry 'btgen %s --help'.\n", name, shown.p ? shown.p : "",
-		name);
+	const char *text = shown.p ? shown.p : "", *as = getenv("BTGEN_CALLED_AS");
+	if (as && strcmp(as, "bpftrace.sh") == 0)
+		fprintf(stderr, "%s: %s\nTry '%s --help'.\n", as, text, as);
+	else
+		fprintf(stderr, "btgen %s: %s\nTry 'btgen %s --help'.\n", name, text, name);
 	strbuf_fini(&shown);
 	strbuf_fini(&msg);
 	return CMD_USAGE;
@@ -58,8 +63,7 @@ bool cmd_parse_pid(const char *text, int *ret)
 {
 	uint64_t v;
 	struct str s = str_from(text);
-	if (!s.n || s.p[0] == '0' || !str_to_u64(s, &v) ||
-	    v > 4194304) // PID_MAX_LIMIT of 64-bit Linux
+	if (!s.n || s.p[0] == '0' || !str_to_u64(s, &v) || v > INT_MAX)
 		return false;
 	*ret = (int)v;
 	return true;

@@ -121,12 +121,17 @@ main() {
 			return
 			;;
 		--version) run=(--version) && break ;;
+		-p | --pid | -p*) usage_error "a PID has no -p before it: bpftrace.sh PID SCRIPT" ;;
 		-*) usage_error "unknown option '$word'" ;;
 		*)
-			# `pidof` gives several words; a number after the first script is a script's name.
-			if [[ ${#scripts[@]} = 0 && $word =~ ^[0-9]+(,[0-9]+)*$ ]]; then
-				IFS=, read -ra words <<<"$word"
+			[ -n "${word//[,[:space:]]/}" ] ||
+				usage_error "an empty word stands for a PID or a script: does the program run?"
+			# `pidof` gives several words, or one in quotes; behind a script a number is a script's name.
+			if [[ ${#scripts[@]} = 0 && $word =~ ^[0-9[:space:],]*$ ]]; then
+				read -ra words <<<"${word//[,[:space:]]/ }"
 				pids+=("${words[@]}")
+			elif [[ ${#scripts[@]} != 0 && $word =~ ^[0-9]+$ && -d /proc/$word && ! -e $word ]]; then
+				usage_error "the PID stands before the script: bpftrace.sh $word ${scripts[0]}"
 			else
 				scripts+=("$word")
 			fi
@@ -143,6 +148,7 @@ main() {
 		list_probes
 	fi
 	if [ ${#scripts[@]} = 0 ] && [ $texts = 0 ]; then
+		[ $command = no ] || usage_error "say which script to run on the command"
 		[ ${#pids[@]} -gt 0 ] || usage_error "say which process and which script"
 		usage_error "say which script to run on process ${pids[*]}"
 	fi
@@ -153,6 +159,7 @@ main() {
 	[ -z "${ECHO_PROGRAM-}" ] || run+=(--echo)
 	[ -z "${USE_CMDLINE_BPF_PROGRAM-}" ] || run+=(--raw)
 	[ $command = no ] || [ ${#pids[@]} = 0 ] || usage_error "-c starts a process: give no PID with it"
+	export BTGEN_CALLED_AS=bpftrace.sh # in what btgen says about options
 	exec "$btgen" run ${run[@]+"${run[@]}"} -- ${scripts[@]+"${scripts[@]}"} \
 		${script_args[@]+-- "${script_args[@]}"}
 }

@@ -61,6 +61,15 @@ if [ -n "$tid" ]; then
 	bad 1 "thread of process $pid" "a thread's id" "$tid" "$tmp/good.bt"
 fi
 bad 1 "2 processes were given" "two PIDs" $pid $z "$tmp/good.bt"
+bad 1 "2 processes were given \($pid $z\)" "two PIDs in one word, as from \"\`pidof\`\"" "$pid $z" "$tmp/good.bt"
+bad 1 "no process has PID 99999999" "a PID beyond all" 99999999 "$tmp/good.bt"
+bad 2 "'0' is not a PID" "0 as a PID" 0 "$tmp/good.bt"
+bad 2 "empty word stands for a PID" "an empty PID" "" "$tmp/good.bt"
+bad 2 "empty word stands for a PID or a script" "an empty script name" $pid ""
+bad 2 "a PID has no -p before it: bpftrace.sh PID SCRIPT" "-p" -p $pid "$tmp/good.bt"
+bad 2 "the PID stands before the script: bpftrace.sh $pid" "a PID behind the script" "$tmp/good.bt" $pid
+bad 2 "say which script to run on the command" "-c without a script" -c 'sleep 1'
+bad 2 "^bpftrace.sh: -f: 'xml' is neither" "an option that btgen reads" -f xml -t '*' $pid
 
 bad 1 "no script 'nosuch'" "a script that is not there" $pid nosuch
 bad 1 "Is a directory" "a folder as a script" $pid "$tmp"
