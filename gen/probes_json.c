@@ -65,6 +65,7 @@ static void add_arg(struct strbuf *b, struct arena *a, const struct probearg *ar
 	} else {
 		add_text(b, "unit", arg->unit);
 		add_text(b, "doc", arg->doc);
+		add_number(b, "string_max", arg->string_max, arg->string_max != 0);
 		strbuf_addz(b, "\"other_names\": [");
 		for (size_t i = 0; i < arg->other_names.n; i++) {
 			strbuf_add_json(b, arg->other_names.v[i]);

@@ -56,6 +56,10 @@ static void add_arg(struct strbuf *b, struct arena *a, const struct probearg *ar
 		add_remark(b, &any, "in ");
 		add_text(b, a, arg->unit);
 	}
+	if (arg->string_max) {
+		add_remark(b, &any, "a string of at most ");
+		strbuf_addf(b, "%llu bytes", (unsigned long long)arg->string_max);
+	}
 	for (size_t i = 0; i < arg->other_names.n; i++) {
 		add_remark(b, &any, "elsewhere called ");
 		add_code(b, a, arg->other_names.v[i]);

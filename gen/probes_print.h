@@ -5,7 +5,7 @@
  * probe is shown as a declaration. The JSON is one array of
  *
  *	{file, provider, name, semaphore, counter, doc, attachable, why_not,
- *	 args: [{name, type, from, size, signed, float, unit, doc, other_names, differs}],
+ *	 args: [{name, type, from, size, signed, float, unit, doc, string_max, other_names, differs}],
  *	 sites: [{address, offset, semaphore, doubt, function, inlined_into, file, line,
  *		  args: [{name, type, from, size, signed, float, place, expression}]}]}
  *

@@ -34,6 +34,8 @@ static void add_remarks(struct strbuf *b, const struct probearg *arg)
 		strbuf_addz(b, ", in ");
 		strbuf_add_printable(b, arg->unit);
 	}
+	if (arg->string_max)
+		strbuf_addf(b, ", at most %llu bytes", (unsigned long long)arg->string_max);
 	if (arg->types_differ)
 		strbuf_addz(b, "; sites disagree about its type");
 	if (arg->sizes_differ)

@@ -338,6 +338,13 @@ static struct ctype *parse_unary(struct reading *r)
 	return t;
 }
 
+uint64_t argsrc_string_max(struct argloc *l, struct str expr)
+{
+	struct ctype *t = ctype_strip(argsrc_type(l, expr));
+	struct ctype *of = t && t->kind == CTYPE_ARRAY && t->has_count ? ctype_strip(t->of) : NULL;
+	return of && of->kind == CTYPE_INT && of->is_char && t->count ? t->count - 1 : 0;
+}
+
 struct ctype *argsrc_type(struct argloc *l, struct str expr)
 {
 	struct reading r = {.loc = l, .rest = expr};

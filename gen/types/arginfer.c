@@ -169,8 +169,11 @@ static void read_line(struct argloc *l, struct str probe, const struct probearg 
 		return;
 	for (size_t i = 0; i < n; i++) {
 		int64_t k = (int64_t)i - shift;
-		if (k >= 0 && k < (int64_t)n_texts)
-			take_text(l->src->arena, &texts[k], &args[i], &ret[i]);
+		if (k < 0 || k >= (int64_t)n_texts)
+			continue;
+		take_text(l->src->arena, &texts[k], &args[i], &ret[i]);
+		if (ret[i].type)
+			ret[i].string_max = argsrc_string_max(l, ret[i].expr);
 	}
 }
 

@@ -13,11 +13,12 @@
 #include "types/probeargs.h"
 
 struct arginfer_arg {
-	struct str name;    /**< empty: not known */
-	struct ctype *type; /**< NULL: not known */
-	struct str expr;    /**< of the source line, or empty */
-	bool by_source;	    /**< the line says what it is: other sites do not matter */
-	bool is_int;	    /**< a constant that can be of no other type than int */
+	struct str name;     /**< empty: not known */
+	struct ctype *type;  /**< NULL: not known */
+	struct str expr;     /**< of the source line, or empty */
+	uint64_t string_max; /**< see probeargs.h */
+	bool by_source;	     /**< the line says what it is: other sites do not matter */
+	bool is_int;	     /**< a constant that can be of no other type than int */
 	struct argloc_candidates candidates;
 };
 

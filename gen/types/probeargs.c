@@ -59,6 +59,29 @@ static void take_note(struct img *img, const struct argnote *note, struct dwsrc 
 	}
 }
 
+static bool is_text(struct ctype *t)
+{
+	t = ctype_strip(t);
+	t = t && t->kind == CTYPE_POINTER ? ctype_strip(t->of) : NULL;
+	return t && t->kind == CTYPE_INT && t->is_char;
+}
+
+/** How long strings can be: a declared type is that of a pointer, but the expression may be an array. */
+static void find_string_max(struct img *img, struct dwsrc *src, const struct dwsite *scope,
+			    struct probesite *s)
+{
+	struct argloc at;
+	bool ready = false;
+	for (size_t i = 0; i < s->n_args; i++) {
+		if (!s->args[i].expr.n || !is_text(s->args[i].type))
+			continue;
+		if (!ready)
+			argloc_init(&at, src, scope, img->machine);
+		ready = true;
+		s->args[i].string_max = argsrc_string_max(&at, s->args[i].expr);
+	}
+}
+
 static void take_guesses(const struct arginfer_arg *guesses, struct probesite *s)
 {
 	for (size_t i = 0; i < s->n_args; i++) {
@@ -67,6 +90,7 @@ static void take_guesses(const struct arginfer_arg *guesses, struct probesite *s
 		arg->name = arg->has_name ? guesses[i].name : (struct str){0};
 		arg->type = guesses[i].type;
 		arg->expr = guesses[i].expr;
+		arg->string_max = guesses[i].string_max;
 		if (arg->has_name || arg->type)
 			arg->from = PROBEARG_INFERRED;
 	}
@@ -116,6 +140,8 @@ static void read_site(struct img *img, const struct sdt_probe *p, struct probesi
 	s->is_declared = note != NULL;
 	if (note) {
 		take_note(img, note, src, found ? &scope : NULL, s);
+		if (found)
+			find_string_max(img, src, &scope, s);
 	} else if (found && s->n_args) {
 		w->guesses = arena_array(img->arena, struct arginfer_arg, s->n_args);
 		arginfer_site(src, &scope, img->machine, p->name, s->args, s->n_args, w->guesses);
@@ -168,6 +194,21 @@ static bool has_name(const struct probearg *arg, struct str name)
 	return false;
 }
 
+/** The longest that a string can be, if each site has a limit. */
+static uint64_t merge_string_max(const struct probeargs *pa, size_t k)
+{
+	uint64_t max = 0;
+	for (size_t i = 0; i < pa->n_sites; i++) {
+		if (k >= pa->sites[i].n_args)
+			continue;
+		uint64_t n = pa->sites[i].args[k].string_max;
+		if (!n)
+			return 0;
+		max = n > max ? n : max;
+	}
+	return max;
+}
+
 static void merge_arg(struct arena *a, const struct probeargs *pa, size_t k, struct probearg *ret)
 {
 	bool first = true;
@@ -204,6 +245,7 @@ static void merge_arg(struct arena *a, const struct probeargs *pa, size_t k, str
 		}
 	}
 	merge_types(a, pa, k, ret);
+	ret->string_max = merge_string_max(pa, k);
 }
 
 static void merge(struct arena *a, struct probeargs *pa)

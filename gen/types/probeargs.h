@@ -36,6 +36,8 @@ struct probearg {
 	bool is_signed, is_float;
 	struct str unit, doc; /**< of USDT_ARG, or empty */
 	struct str expr;      /**< as in the source, where that is known */
+	uint64_t
+	    string_max; /**< bytes of a string without its end, where it is in an array; or 0 */
 
 	// Of one site.
 	struct sdtarg operand;

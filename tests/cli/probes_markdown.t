@@ -63,6 +63,44 @@ echo 'usdt:__EXE__:app:lazy {' >"$tmp/bt/b.bt"
 got=$("$btgen" probes --markdown --scripts "$tmp/bt" -x "$tmp/app" 2>&1)
 is $? 1 "a script that cannot be read: status 1"
 like "$got" 'b.bt:1:[0-9]+: error: ' "and an error that says where"
+
+mkdir "$tmp/empty"
+# How long strings can be, where the compiler knows: arrays of char, wherever they are; of several sites the longest.
+cat >"$tmp/long.c" <<'END'
+#include <btgen/usdt.h>
+#include <stdio.h>
+struct user { char name[24], *home; unsigned char key[8]; struct { char text[3][10]; } lines; };
+static char greeting[] = "hello";
+int main(int argc, char **argv)
+{
+	struct user u = {.home = argv[0]}, *p = &u;
+	char local[argc > 100 ? 1 : 40], fixed[40] = "";
+	local[0] = 0;
+	USDT_PROBE(len, known, p->name, USDT_ARG(u.lines.text[argc - 1], "line"), greeting, fixed, *(&u.name));
+	USDT_PROBE(len, unknown, p->home, argv[0], "literal", u.key, local, &u.name[2], fixed + 1);
+	USDT_PROBE(len, most, u.name);
+	USDT_PROBE(len, most, fixed);
+	USDT_PROBE(len, some, u.name);
+	USDT_PROBE(len, some, u.home);
+	return fixed[0] + local[0];
+}
+END
+for cc in gcc clang g++; do
+	command -v $cc >/dev/null || { skip "$cc: lengths of strings" "no $cc"; continue; }
+	x=c
+	[ $cc != g++ ] || x=c++
+	$cc -O1 -g -w -x $x -Iinclude -o "$tmp/long" "$tmp/long.c" || ok "$cc compiles" false
+	is "$("$btgen" probes --markdown --scripts "$tmp/empty" -x "$tmp/long" | sed -n 's/^## //p; s/^| arg\([0-9]\).* at most \([0-9]* bytes\).*/\1: \2/p')" '`len:known`
+0: 23 bytes
+1: 9 bytes
+2: 5 bytes
+3: 39 bytes
+4: 23 bytes
+`len:unknown`
+`len:most`
+0: 39 bytes
+`len:some`' "$cc: the length of a string in an array of char, and of no other"
+done
 got=$("$btgen" probes --markdown --scripts "$tmp/none" -x "$tmp/app" 2>&1)
 is "$?:$got" "1:btgen: error: cannot read the folder $tmp/none: No such file or directory" "a folder that is not there is an error"
 done_testing
