@@ -60,6 +60,7 @@ static __attribute__((noinline)) void integers(int i)
 
 	USDT_PROBE(m, integers, sc, uc, s, us, i, u, l, ul, ll, ull, c, b);
 	printf("integers %d %d %d %d %d %u\n", sc, uc, s, us, i, u);
+	printf("beyond.integers %ld %lu %lld %llu %c %d\n", l, ul, ll, ull, c, b);
 	USDT_PROBE(m, longs, l, ul, b, c);
 	printf("longs %ld %lu %d %c\n", l, ul, b, c);
 }
@@ -69,14 +70,17 @@ static __attribute__((noinline)) void fixed(int64_t i64, uint32_t u32, int8_t i8
 {
 	USDT_PROBE(m, fixed, i64, u32, i8, u16, sz, ci, *vp);
 	printf("fixed %ld %u %d %u %zu %d\n", (long)i64, u32, i8, u16, sz, ci);
+	printf("beyond.fixed %u\n", *vp);
 }
 
 static __attribute__((noinline)) void pointers(struct item *it, const struct item *cit, void *ptr, handler_t fn, int i)
 {
 	USDT_PROBE(m, pointers, it->name, it->label, cit->next, fn, handle, ptr);
-	printf("pointers %s %s %p\n", it->name, it->label, (void *)cit->next);
+	printf("pointers %s %s %lx %lx %lx %lx\n", it->name, it->label, (unsigned long)(uintptr_t)cit->next,
+	       (unsigned long)(uintptr_t)fn, (unsigned long)(uintptr_t)handle, (unsigned long)(uintptr_t)ptr);
 	USDT_PROBE(m, places, global_count, numbers[i], numbers[3], 42, -1L, &it->port, it->port);
-	printf("places %d %ld %ld 42 -1\n", global_count, numbers[i], numbers[3]);
+	printf("places %d %ld %ld 42 -1 %lx\n", global_count, numbers[i], numbers[3], (unsigned long)(uintptr_t)&it->port);
+	printf("beyond.places %d\n", it->port);
 	USDT_PROBE(m, bits, it->flags, it->delta, it->wide);
 	printf("bits %d %d %lu\n", it->flags, it->delta, (unsigned long)it->wide);
 	USDT_PROBE(m, enums, it->color, (enum sign)(i - 2), GREEN);
@@ -86,6 +90,7 @@ static __attribute__((noinline)) void pointers(struct item *it, const struct ite
 static __attribute__((noinline)) void counts(int a, float f, double d)
 {
 	USDT_PROBE(m, n0);
+	puts("n0");
 	USDT_PROBE(m, n1, a);
 	USDT_PROBE(m, n2, a, a);
 	USDT_PROBE(m, n3, a, a, a);
@@ -98,7 +103,10 @@ static __attribute__((noinline)) void counts(int a, float f, double d)
 	USDT_PROBE(m, n10, a, a, a, a, a, a, a, a, a, a);
 	USDT_PROBE(m, n11, a, a, a, a, a, a, a, a, a, a, a);
 	USDT_PROBE(m, n12, a, a + 1, a + 2, a + 3, a + 4, a + 5, a + 6, a + 7, a + 8, a + 9, a + 10, a + 11);
+	for (int n = 1; n < 12; n++)
+		printf("n%d %d %d\n", n, a, a);
 	printf("n12 %d %d\n", a, a + 5);
+	printf("beyond.n12 %d %d\n", a + 6, a + 11);
 	USDT_PROBE(m, floats, USDT_BITS(f), USDT_BITS(d));
 	printf("floats %x %lx\n", USDT_BITS(f), (unsigned long)USDT_BITS(d));
 	USDT_PROBE(m, named, USDT_ARG(a % 3, "rest", "what is left", "items"), USDT_ARG(-a, "minus"));
@@ -112,6 +120,7 @@ enum class shade : unsigned char { LIGHT, DARK = 200 };
 template <class T> static T generic(T v)
 {
 	USDT_PROBE(m, generic, v, sizeof(T));
+	printf("generic %lx %d\n", (unsigned long)v, (int)sizeof(T));
 	return v;
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # gcc and clang, C11 C17 C++11 C++20, -O0 -O1 -O2 -O3 -Os -flto, PIE, static, shared: types and names are the declared ones
-# in each, and for a sample a tracer prints the values that the program printed.
+# in each, and a tracer prints the values that the program printed: in a sixth of them, or with MATRIX_LIVE=all in all.
 . "$(dirname "$0")/../lib.sh"
 # shellcheck disable=SC2154 # top, tmp: lib.sh
 
@@ -104,33 +104,94 @@ is "$(printf '%s\n' "${failed[@]:0:5}")" "" "declared types and names, exactly, 
 
 printf '# %d combinations ran\n' "$ran"
 
-# A tracer's values (bpftrace 0.17 reads arg0 to arg5).
-# shellcheck disable=SC2016 # $ is awk's and bpftrace's
+# --- a tracer's values: up to 0.23 bpftrace reads arg0 to arg5; what is beyond them has names of its own
+
+# script FILE VERSION LANGUAGE
+# shellcheck disable=SC2016 # $ is bpftrace's
 script() {
-	sed "s|^m:|usdt:$1:m:|" <<'END'
+	local n
+	{
+		cat <<'END'
 m:integers { printf("integers %d %d %d %d %d %u\n", (int8)arg0, (uint8)arg1, (int16)arg2, (uint16)arg3, (int32)arg4, (uint32)arg5); }
 m:longs { printf("longs %ld %lu %d %c\n", arg0, arg1, (uint8)arg2, (int8)arg3); }
 m:fixed { printf("fixed %ld %u %d %u %lu %d\n", arg0, (uint32)arg1, (int8)arg2, (uint16)arg3, arg4, (int32)arg5); }
-m:pointers { printf("pointers %s %s %p\n", str(arg0), str(arg1), arg2); }
-m:places { printf("places %d %ld %ld %d %ld\n", (int32)arg0, arg1, arg2, (int32)arg3, arg4); }
+m:pointers { printf("pointers %s %s %lx %lx %lx %lx\n", str(arg0), str(arg1), arg2, arg3, arg4, arg5); }
+m:places { printf("places %d %ld %ld %d %ld %lx\n", (int32)arg0, arg1, arg2, (int32)arg3, arg4, arg5); }
 m:bits { printf("bits %d %d %lu\n", (int32)arg0, (int32)arg1, arg2); }
 m:enums { printf("enums %d %d %d\n", (int32)arg0, (int32)arg1, (int32)arg2); }
+m:n0 { printf("n0\n"); }
 m:n12 { printf("n12 %d %d\n", (int32)arg0, (int32)arg5); }
 m:floats { printf("floats %x %lx\n", (uint32)arg0, arg1); }
 m:named { printf("named %d %d\n", (int32)arg0, (int32)arg1); }
 m:inlined { printf("inlined %s %d\n", str(arg0), (int32)arg1); }
 END
+		for n in 1 2 3 4 5 6 7 8 9 10 11; do
+			printf 'm:n%d { printf("n%d %%d %%d\\n", (int32)arg0, (int32)arg%d); }\n' $n $n $(((n > 6 && $2 < 24 ? 6 : n) - 1))
+		done
+		[ "$3" = c ] || cat <<'END'
+m:generic { printf("generic %lx %d\n", arg0, arg1); }
+m:method { printf("method %d %d\n", (int32)arg1, (uint8)arg2); }
+m:lambda { printf("lambda %d %d\n", (int32)arg0, (int32)arg1); }
+END
+		[ "$2" -lt 24 ] || cat <<'END'
+m:integers { printf("beyond.integers %ld %lu %ld %lu %c %d\n", arg6, arg7, arg8, arg9, (int8)arg10, (uint8)arg11); }
+m:fixed { printf("beyond.fixed %u\n", (uint32)arg6); }
+m:places { printf("beyond.places %d\n", (uint16)arg6); }
+m:n12 { printf("beyond.n12 %d %d\n", (int32)arg6, (int32)arg11); }
+END
+	} | sed "s|^m:|usdt:\"$1\":m:|" # quoted: g++ has a ++
 }
+
+# live BPFTRACE VERSION NAME, in $tmp: "NAME: what is wrong", or nothing
+live() {
+	local bt=$1 version=$2 name=$3 program=$3 language=c out
+	[[ $name != *++.* ]] || language=c++
+	[[ $name != *.shared ]] || program=main.$name
+	out=$name.$version
+	"./$program" >"$out.plain" 2>"$out.err"
+	[ "$(cat "$out.err")" = "evaluated 0" ] || echo "$name: the lazy argument is evaluated while nobody traces"
+	script "$PWD/$name" "$version" $language >"$out.bt"
+	if [ $program = "$name" ]; then
+		timeout 120 "$bt" -o "$out.trace" "$out.bt" -c "$PWD/$name" >"$out.ran" 2>"$out.err" </dev/null
+	else # -c looks for libraries before the program has loaded any
+		: >"$out.trace"
+		echo 'interval:ms:100 { printf("up\n"); }' >>"$out.bt"
+		timeout 120 "$bt" -B line "$out.bt" >"$out.trace" 2>"$out.err" </dev/null &
+		until grep -q '^up' "$out.trace" || ! kill -0 $! 2>/dev/null; do sleep 0.1; done
+		"./$program" >"$out.ran" 2>/dev/null
+		sleep 0.3
+		kill -INT $! && wait $!
+	fi || echo "$name: bpftrace ends with status $?: $(tail -n 3 "$out.err")"
+	grep -v '^Attaching\|^$' "$out.ran" | if [ "$version" -ge 24 ]; then cat; else grep -v '^beyond'; fi | sort >"$out.want"
+	diff <(grep -v '^Attaching\|^up\|^$' "$out.trace" | sort) "$out.want" >"$out.diff" || echo "$name: $(head -n 4 "$out.diff")"
+}
+export -f live script
+
 if can_trace; then
-	for name in gcc.c11.-O0.pie gcc.c17.-O2.static gcc.c11.-flto.pie clang.c11.-O2.pie clang.c17.-O0.static g++.c++20.-O3.pie clang++.c++11.-Os.pie; do
-		[ -x "$tmp/$name" ] || { skip "$name: values" "not built"; continue; }
-		"$tmp/$name" >"$tmp/plain" 2>"$tmp/err"
-		is "$(cat "$tmp/err")" "evaluated 0" "$name: the lazy argument is not evaluated while nobody traces"
-		script "$tmp/$name" >"$tmp/s.bt"
-		sed -i "s|usdt:$tmp/$name:|usdt:\"$tmp/$name\":|" "$tmp/s.bt" # g++: a path with ++ is quoted
-		timeout 60 bpftrace -o "$tmp/out" "$tmp/s.bt" -c "$tmp/$name" >"$tmp/ran" 2>"$tmp/err"
-		grep -v '^method\|^lambda\|^Attaching\|^$' "$tmp/ran" >"$tmp/want"
-		is "$(grep -v '^Attaching\|^$' "$tmp/out" | sort)" "$(sort "$tmp/want")" "$name: a tracer prints the values that the program printed"
+	# Each compiler and language with each way of linking, and each level four times; MATRIX_LIVE=all: every combination.
+	i=0
+	for combo in "${combos[@]}"; do
+		name=${combo// /.}
+		row=$((i / 18)) level=$((i / 3 % 6)) link=$((i % 3))
+		i=$((i + 1))
+		[ -e "$tmp/$name" ] || continue
+		[ "${MATRIX_LIVE-}" = all ] || [ $level = $(((row * 3 + link + row / 2) % 6)) ] || continue
+		printf '%s\n' "$name"
+	done >"$tmp/traced"
+	while read -r name; do
+		cc=${name%%.*} x=c
+		[[ $cc != *++ ]] || x=cc
+		[[ $name != *.shared ]] || (cd "$tmp" && $cc -o "main.$name" "main.$x" "./$name" "-Wl,-rpath,$tmp") || ok "main.$name links" false
+	done <"$tmp/traced"
+	versions=("$bpftrace") # and, when make check-matrix has installed it, one of those since 0.24
+	for p in "${BTGEN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/btgen}"/bpftrace-*/bpftrace; do
+		[ -x "$p" ] && [ -z "${BTGEN_BPFTRACE-}" ] && [[ $p != */bpftrace-0.[1-9].* && $p != */bpftrace-0.[12][0-3].* ]] && versions[1]=$p
+	done
+	for bt in "${versions[@]}"; do
+		version=$("$bt" --version 2>/dev/null | sed 's/^bpftrace v0\.\([0-9]*\).*/\1/')
+		# Detaching waits for the kernel, not for the processor: many at once.
+		(cd "$tmp" && xargs -P 12 -I '{}' "$top/tests/matrix/tracefs.sh" bash -c 'live "$@"' live "$bt" "$version" '{}' <traced) >"$tmp/wrong" 2>&1
+		is "$(head -n 12 "$tmp/wrong")" "" "bpftrace 0.$version prints the values that the program printed, in $(wc -l <"$tmp/traced") combinations"
 	done
 else
 	skip "a tracer prints the values that the program printed" "tracing needs root and bpftrace"
