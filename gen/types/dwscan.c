@@ -257,7 +257,8 @@ bool dwscan_next_string(const struct dwscan *s, uint64_t *at, struct str *ret)
 	return true;
 }
 
-void dwscan_set_alone(struct dwscan *s, size_t alone)
+void dwscan_act_large(struct dwscan *s, size_t alone)
 {
 	s->u.needle.alone = alone;
+	s->u.fd = s->u.file;
 }

@@ -37,7 +37,7 @@ void dwscan_try(struct dwscan *s, const struct dwquery *q, uint64_t most, dwfind
 uint64_t dwscan_size(const struct dwscan *s);
 /** The string at *@at of .debug_str, which goes on to the next; false at the end. Start at 0. */
 bool dwscan_next_string(const struct dwscan *s, uint64_t *at, struct str *ret);
-/** For tests: a second thread helps after @alone bytes of .debug_info instead of when it is worth it. */
-void dwscan_set_alone(struct dwscan *s, size_t alone);
+/** For tests: looks at the file in pieces, and with a second thread after @alone bytes, however small it is. */
+void dwscan_act_large(struct dwscan *s, size_t alone);
 
 #endif

@@ -12,8 +12,8 @@
 
 /** Bytes that hold any header: a length of 12, version, type, sizes and an offset of 8. */
 enum { HEADER_SIZE = 24 };
-/** Bytes that are mapped at once, or more if more are asked for. */
-enum { VIEW = 2 << 20 };
+/** Bytes that are mapped at once, or more if more are asked for; of so many libdw's mapping serves as well. */
+enum { VIEW = 2 << 20, SMALL = 16 << 20 };
 
 static bool take_section(struct dwunits *s, Elf_Scn *scn, const char *name)
 {
@@ -49,11 +49,12 @@ static void find_in_file(struct dwunits *s)
 {
 	struct img *file;
 	struct img_section at;
-	s->fd = -1;
+	s->fd = s->file = -1;
 	if (!s->src->slim && img_debugfile(s->src->img, &file) &&
 	    img_find_header(file, ".debug_info", &at) && !(at.flags & SHF_COMPRESSED) &&
 	    at.size == s->info.n && at.off <= file->size && at.size <= file->size - at.off) {
-		s->fd = file->fd;
+		s->file = file->fd;
+		s->fd = s->info.n > SMALL ? s->file : -1;
 		s->info_off = at.off;
 	}
 }

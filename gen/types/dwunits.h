@@ -27,7 +27,8 @@ struct dwunits {
 	struct str info, abbrev, str, line_str, str_offsets;
 	bool big;
 	bool swapped;		 /**< the other byte order than this machine's */
-	int fd;			 /**< of the file that `info` is mapped from; -1: it is in memory */
+	int file;		 /**< that `info` is mapped from; -1: it is in memory */
+	int fd;			 /**< the same when it is to be looked at in pieces, else -1 */
 	uint64_t info_off;	 /**< where in that file */
 	struct map inline_names; /**< dwdie's: names in .debug_info -> struct str */
 	struct dwneedle needle;	 /**< what `kinds` answers for */

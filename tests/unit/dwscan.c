@@ -122,7 +122,7 @@ static void test_file(const char *path, size_t most)
 		   img->types ? "not for dwscan" : "no debug information");
 		goto out;
 	}
-	dwscan_set_alone(scan, most == SIZE_MAX ? 1 : 3 << 20); // two threads, that is
+	dwscan_act_large(scan, most == SIZE_MAX ? 1 : 3 << 20); // two threads, that is
 	struct answers a = {.arena = &arena};
 	dwfind_walk(src, DWFIND_TYPES | DWFIND_ENUMERATOR, record, &a);
 	size_t step = a.names.n / most + 1, n = 0, bad = 0, i = 0;
