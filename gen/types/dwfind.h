@@ -21,7 +21,7 @@ typedef bool dwfind_fn(void *ctx, const struct dwhit *hit);
 void dwfind(struct dwsrc *src, const struct dwquery *q, dwfind_fn *fn, void *ctx);
 /** Calls @fn for each named type, and enumerator when @kinds has it, of the image; libdw alone. */
 void dwfind_walk(struct dwsrc *src, unsigned kinds, dwfind_fn *fn, void *ctx);
-/** The same, faster, for who needs only names, scopes and kinds: a hit may have no DIE. */
+/** The same, faster, for who needs only names, scopes and kinds: a hit may have no DIE, and stand for others like it. */
 void dwfind_names(struct dwsrc *src, unsigned kinds, dwfind_fn *fn, void *ctx);
 /** As dwfind_walk() for one unit, given its top DIE; false when @fn stopped it. */
 bool dwfind_unit(struct dwsrc *src, Dwarf_Die *unit, unsigned kinds, dwfind_fn *fn, void *ctx);

@@ -23,6 +23,9 @@ struct dwscan *dwscan_open(struct dwsrc *src)
 	return src->scan;
 }
 
+/** Of names at the top of units most come again and again, from one place in .debug_str: so many are remembered. */
+enum { N_SEEN = 8192 };
+
 struct scan_walk {
 	struct dwreader r;
 	const struct dwquery *q; /**< NULL: every name is wanted, without its DIE */
@@ -32,6 +35,7 @@ struct scan_walk {
 	struct str scopes[DWSRC_MAX_DEPTH];
 	dwfind_fn *fn; /**< for every name, when there is no query */
 	void *ctx;
+	uint64_t *seen; /**< N_SEEN of them, likewise */
 	bool has_stopped;
 };
 
@@ -41,6 +45,17 @@ static struct str scope_name(struct scan_walk *w, const struct dwdie *d, Dwarf_D
 	if (d->name_form || (!d->ab->has_spec && !d->ab->has_signature))
 		return dwdie_name(&w->r, d);
 	return str_from(dwarf_offdie(w->r.u->src->dbg, d->off, die) ? dwsrc_name(die) : NULL);
+}
+
+/** This name of this kind was met already, and not long ago. */
+static bool is_seen(struct scan_walk *w, uint64_t name_at, unsigned kind, bool is_decl)
+{
+	uint64_t key = (name_at << 8 | kind) << 1 | is_decl;
+	uint64_t *seen = &w->seen[(key * 0x9e3779b97f4a7c15u >> 40) % N_SEEN];
+	if (*seen == key)
+		return true;
+	*seen = key;
+	return false;
 }
 
 /** Keeps a hit until the unit is done: a unit that turns out to be beyond us is walked with libdw instead. */
@@ -53,6 +68,9 @@ static void keep(struct scan_walk *w, const struct dwdie *d, uint64_t owner, uns
 	struct dwhit hit = {
 	    .kind = kind, .name = w->wanted, .n_scopes = depth, .scopes = w->scopes};
 	hit.is_decl = d->is_decl || d->ab->has_signature;
+	if (w->seen && !depth && !elsewhere && d->name_form == DW_FORM_strp &&
+	    is_seen(w, d->name_at, kind, hit.is_decl))
+		return;
 	struct str outer[DWSRC_MAX_DEPTH];
 	if (w->q || elsewhere)
 		dwunits_prepare(w->r.u, d->off);
@@ -233,6 +251,7 @@ void dwscan_names(struct dwscan *s, unsigned kinds, dwfind_fn *fn, void *ctx)
 {
 	struct scan_walk w = {
 	    .r.u = &s->u, .r.abbrevs.arena = s->u.src->arena, .kinds = kinds, .fn = fn, .ctx = ctx};
+	w.seen = arena_array(s->u.src->arena, uint64_t, N_SEEN);
 	for (size_t i = 0; i < s->u.units.n && !w.has_stopped; i++) {
 		scan_unit(&w, &s->u.units.v[i]);
 		if (w.r.has_failed && !walk_unit(&s->u, &s->u.units.v[i], kinds, fn, ctx))

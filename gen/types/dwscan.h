@@ -26,8 +26,8 @@ struct dwscan *dwscan_open(struct dwsrc *src);
  */
 bool dwscan_find(struct dwscan *s, const struct dwquery *q, dwfind_fn *fn, void *ctx);
 /**
- * Calls @fn for each named type, and enumerator when @kinds has it, with names and scopes but without DIEs; names of a
- * damaged unit may come twice.
+ * Calls @fn for each named type, and enumerator when @kinds has it, with names and scopes but without DIEs. A name without
+ * scopes comes at least once, not for each unit that has it.
  */
 void dwscan_names(struct dwscan *s, unsigned kinds, dwfind_fn *fn, void *ctx);
 
