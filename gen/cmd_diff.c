@@ -94,8 +94,13 @@ static bool parse(int argc, char **argv, struct options *o)
 	return true;
 }
 
+struct lines {
+	VEC(struct str) all; // in their order, without empty ones
+	struct map set;
+};
+
 /** @text with @path, which is another one in each program, as __EXE__; lines as views. */
-static void lines_of(struct arena *a, struct str text, struct str path, struct map *ret)
+static void lines_of(struct arena *a, struct str text, struct str path, struct lines *ret)
 {
 	struct strbuf b;
 	strbuf_init(&b);
@@ -111,9 +116,37 @@ static void lines_of(struct arena *a, struct str text, struct str path, struct m
 	while (rest.n) {
 		struct str line = str_slice(rest, 0, str_find(rest, '\n'));
 		rest = str_from_offset(rest, line.n + 1);
-		if (str_trim(line).n)
-			map_add(a, ret, line);
+		if (!str_trim(line).n)
+			continue;
+		map_add(a, &ret->set, line);
+		vec_push(a, &ret->all, line);
 	}
+}
+
+/**
+ * Lines that only one of the programs has. When both have the same, in another order or number (members that changed
+ * places), the part between what is equal at the start and at the end.
+ */
+static void compare_lines(struct arena *a, const struct lines *was, const struct lines *is,
+			  struct script_change *ret)
+{
+	for (size_t i = 0; i < was->all.n; i++)
+		if (!map_get(&is->set, was->all.v[i]))
+			vec_push(a, &ret->was, was->all.v[i]);
+	for (size_t i = 0; i < is->all.n; i++)
+		if (!map_get(&was->set, is->all.v[i]))
+			vec_push(a, &ret->is, is->all.v[i]);
+	if (ret->was.n || ret->is.n)
+		return;
+	size_t from = 0, n = was->all.n, m = is->all.n;
+	while (from < n && from < m && str_eq(was->all.v[from], is->all.v[from]))
+		from++;
+	while (n > from && m > from && str_eq(was->all.v[n - 1], is->all.v[m - 1]))
+		n--, m--;
+	for (size_t i = from; i < n; i++)
+		vec_push(a, &ret->was, was->all.v[i]);
+	for (size_t i = from; i < m; i++)
+		vec_push(a, &ret->is, is->all.v[i]);
 }
 
 /** Expands @script for both builds; false when that fails for the old one, which says nothing about the new. */
@@ -123,7 +156,7 @@ static bool compare_script(struct options *o, struct difference *df, const char 
 	struct arena *a = &o->arena;
 	struct expansion was = {0}, is = {0};
 	struct script_change c = {.script = script};
-	struct map old_lines = {0}, new_lines = {0};
+	struct lines old_lines = {0}, new_lines = {0};
 	vec_push(a, &o->req.sources, (struct expand_source){script, false});
 	o->req.exe = o->before;
 	unsigned n_errors = o->diag.n_errors;
@@ -133,16 +166,13 @@ static bool compare_script(struct options *o, struct difference *df, const char 
 		o->req.exe = o->after;
 		c.fails = !expand_run(a, &o->diag, &o->req, &is);
 		o->diag.n_errors = n_errors; // an error of the new build is a finding
-		lines_of(a, strbuf_str(&was.program.text), was.images.files.v[0].path, &old_lines);
-		if (!c.fails)
+		if (!c.fails) {
+			lines_of(a, strbuf_str(&was.program.text), was.images.files.v[0].path,
+				 &old_lines);
 			lines_of(a, strbuf_str(&is.program.text), is.images.files.v[0].path,
 				 &new_lines);
-		for (struct map_entry *e = NULL; !c.fails && (e = map_next(&old_lines, e));)
-			if (!map_get(&new_lines, e->key))
-				vec_push(a, &c.was, e->key);
-		for (struct map_entry *e = NULL; (e = map_next(&new_lines, e));)
-			if (!map_get(&old_lines, e->key))
-				vec_push(a, &c.is, e->key);
+			compare_lines(a, &old_lines, &new_lines, &c);
+		}
 		if (c.fails || c.was.n || c.is.n)
 			vec_push(a, changes, c);
 		expand_close(&is);

@@ -12,8 +12,10 @@ enum mode { OFF, ON };
 #endif
 #ifdef OFFSETS
 struct job { long id; long extra; char name[16]; enum mode mode; };
+#elif defined(SWAP)
+struct job { long id; char name[16]; enum mode mode; unsigned high : 4, low : 4; };
 #else
-struct job { long id; char name[16]; enum mode mode; };
+struct job { long id; char name[16]; enum mode mode; unsigned low : 4, high : 4; };
 #endif
 #ifdef TYPES
 typedef unsigned count_t;
@@ -44,7 +46,7 @@ int main(int argc, char **argv)
 	return 0;
 }
 END
-for v in SAME VALUES OFFSETS TYPES NAMES ORDER COUNT PROBES; do
+for v in SAME SWAP VALUES OFFSETS TYPES NAMES ORDER COUNT PROBES; do
 	"${CC:-gcc}" -O1 -g -D$v -I"$top/include" -o "$tmp/$v" "$tmp/app.c" || skip_all "no compiler"
 done
 "${CC:-gcc}" -O0 -g -I"$top/include" -o "$tmp/old" "$tmp/app.c"
@@ -103,6 +105,13 @@ like "$out" '^  \+ usdt:__EXE__:app:mode /arg0 == \(?2\)?/' "with what it become
 run old OFFSETS member.bt
 is "$status" 1 "a script that reads a member relies on its offset"
 like "$out" '^script member.bt becomes another program:$' "and is named"
+echo 'usdt:__EXE__:app:start { print(args.j->low); }' >bits.bt
+says "two members that changed places make another program of the same lines" "1
+script bits.bt becomes another program:
+  - unsigned int low : 4;
+  - unsigned int high : 4;
+  + unsigned int high : 4;
+  + unsigned int low : 4;" old SWAP bits.bt
 run old OFFSETS number.bt enum.bt stop.bt
 is "$status" 0 "others do not"
 run old TYPES number.bt
