@@ -36,8 +36,6 @@ static bool gather(struct arena *a, struct ctype *t, uint64_t at, unsigned level
 				return false;
 			continue;
 		}
-		if (in && ctype_is_aggregate(in) && ctype_complete(in) && !in->n_members)
-			continue; // an empty class: its place may be another member's
 		struct clayout_field f = {
 		    .name = names[i],
 		    .own_name = m->name,
@@ -46,6 +44,8 @@ static bool gather(struct arena *a, struct ctype *t, uint64_t at, unsigned level
 		    .is_bitfield = m->bit_size > 0,
 		    .level = level,
 		    .order = l->fields.n,
+		    .is_empty =
+			in && ctype_is_aggregate(in) && ctype_complete(in) && !in->n_members,
 		};
 		bool known = ctype_size(m->type, &size);
 		if (size > MAX_SIZE)
@@ -70,29 +70,59 @@ static int by_place(const void *x, const void *y)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/** Of two members with one name the heir's stays, then the first. */
-static void drop_hidden(struct arena *a, struct clayout *l)
+/** What C sees of @f: its name, or the names inside of an anonymous struct or union. */
+static void add_names(struct arena *a, const struct clayout_field *f, bool for_bpftrace,
+		      struct map *ret)
 {
-	struct map best = {0};
-	bool has_bases = false;
+	struct ctype *in = ctype_strip(f->type);
+	if (f->name.n)
+		map_add(a, ret, f->name);
+	if (f->name.n || !in || !ctype_is_aggregate(in) || f->level > MAX_DEPTH)
+		return;
+	struct str *names = cname_members(a, in, for_bpftrace);
+	for (size_t i = 0; i < in->n_members; i++) {
+		struct clayout_field inner = {
+		    .name = names[i], .type = in->members[i].type, .level = f->level + 1};
+		if (ctype_complete(in))
+			add_names(a, &inner, for_bpftrace, ret);
+	}
+}
+
+/**
+ * Of two members with one name the heir's stays, then the first; an anonymous one goes with any of its names. Members of
+ * empty classes hide others, too, and then go: their place may be another one's.
+ */
+static void drop_hidden(struct arena *a, struct clayout *l, bool for_bpftrace)
+{
+	struct map best = {0}, *names = arena_array(a, struct map, l->fields.n);
+	bool is_needed = false;
+	for (size_t i = 0; i < l->fields.n; i++)
+		is_needed |= l->fields.v[i].level > 0 || l->fields.v[i].is_empty;
+	if (!is_needed)
+		return;
 	for (size_t i = 0; i < l->fields.n; i++) {
 		struct clayout_field *f = &l->fields.v[i];
-		const struct clayout_field *o = map_get(&best, f->name);
-		has_bases |= f->level > 0;
-		if (f->name.n && (!o || f->level < o->level))
-			map_put(a, &best, f->name, f);
+		add_names(a, f, for_bpftrace, &names[i]);
+		for (struct map_entry *e = NULL; (e = map_next(&names[i], e));) {
+			const struct clayout_field *o = map_get(&best, e->key);
+			if (!o || f->level < o->level)
+				map_put(a, &best, e->key, f);
+		}
 	}
-	if (!has_bases)
-		return;
 	size_t n = 0;
 	for (size_t i = 0; i < l->fields.n; i++) {
 		struct clayout_field f = l->fields.v[i];
-		const struct clayout_field *o = f.name.n ? map_get(&best, f.name) : NULL;
-		if (!o || o == &l->fields.v[i])
-			l->fields.v[n++] = f;
-		else
+		struct str hidden = {0};
+		for (struct map_entry *e = NULL; (e = map_next(&names[i], e));)
+			if (map_get(&best, e->key) != &l->fields.v[i])
+				hidden = e->key;
+		if (hidden.n)
 			add_remark(a, l, "of a base is hidden by another member: padding",
-				   f.own_name);
+				   f.name.n ? f.own_name : hidden);
+		else if (f.is_empty && f.name.n)
+			add_remark(a, l, "is empty: left out", f.own_name);
+		else if (!f.is_empty)
+			l->fields.v[n++] = f;
 	}
 	l->fields.n = n;
 }
@@ -178,7 +208,7 @@ bool clayout_of(struct arena *a, struct ctype *t, bool for_bpftrace, struct clay
 		*why = "its members are damaged";
 		return false;
 	}
-	drop_hidden(a, ret);
+	drop_hidden(a, ret, for_bpftrace);
 	if (t->kind == CTYPE_UNION)
 		return settle_union(a, ret, why);
 	if (ret->fields.n)

@@ -18,6 +18,7 @@ struct clayout_field {
 	uint64_t bit_off; /**< from the start of the struct */
 	uint64_t bits;	  /**< size; 0 for an array without a length */
 	bool is_bitfield;
+	bool is_empty;	/**< a class without members; none is left in the end */
 	bool is_bytes;	/**< to be written as bits / 8 bytes */
 	unsigned level; /**< 0: own, 1: of a base, ... */
 	size_t order;	/**< as it was met */
