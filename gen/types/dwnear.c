@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "image/debuginfo.h"
-#include "types/dwcode.h"
+#include "types/dwsite.h"
 
 /** A wildcard may mean thousands of places, and a unit may bring as many along. */
 enum { MAX_UNITS = 1 << 16 };
@@ -123,7 +123,7 @@ static void add_place(struct arena *a, struct dwnear *n, const struct dwnear_pla
 	Dwarf_Die unit;
 	// Addresses take the whole handle; offsets of units are the same in both.
 	if (!dwsrc_open(p->img, NULL, &src) || !img_debuginfo(p->img, &di) ||
-	    !dwcode_unit(p->img, p->addr, &unit))
+	    !dwsite_unit(p->img, p->addr, &unit))
 		return;
 	find_source_unit(&unit, p->addr - di->bias);
 	if (src->slim && !dwarf_offdie(src->dbg, dwarf_dieoffset(&unit), &unit))

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "image/debuginfo.h"
-#include "types/dwcode.h"
 
 bool dwsite_is_function(Dwarf_Die *die)
 {
@@ -15,6 +14,32 @@ bool dwsite_is_function(Dwarf_Die *die)
 static bool has_pcs(Dwarf_Die *die)
 {
 	return dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges);
+}
+
+bool dwsite_unit(struct img *img, uint64_t pc, Dwarf_Die *ret)
+{
+	struct debuginfo *di;
+	if (!img_debuginfo(img, &di))
+		return false;
+	Dwarf_Addr at = pc - di->bias;
+	// .debug_aranges answers at once; clang does not write it.
+	if (!dwarf_addrdie(di->dwarf, at, ret)) {
+		Dwarf_CU *cu = NULL;
+		Dwarf_Die unit;
+		int found = 0;
+		while (found != 1 &&
+		       dwarf_get_units(di->dwarf, cu, &cu, NULL, NULL, &unit, NULL) == 0)
+			found = dwarf_haspc(&unit, at);
+		if (found != 1)
+			return false;
+		*ret = unit;
+	}
+	Dwarf_Die split;
+	uint8_t kind;
+	if (dwarf_cu_info(ret->cu, NULL, &kind, NULL, &split, NULL, NULL, NULL) == 0 &&
+	    kind == DW_UT_skeleton && split.cu)
+		*ret = split;
+	return true;
 }
 
 /**
@@ -116,7 +141,7 @@ bool dwsite_at(struct dwsrc *src, uint64_t pc, struct dwsite *ret)
 	if (!img_debuginfo(src->img, &di))
 		return false;
 	ret->at = pc - di->bias;
-	if (!dwcode_unit(src->img, pc, &ret->unit))
+	if (!dwsite_unit(src->img, pc, &ret->unit))
 		return false;
 	find_line(src, ret);
 	struct dwwalk w = {0}, w2 = {0};

@@ -28,6 +28,11 @@ struct dwsite {
 	unsigned line;	/**< 0: not known */
 };
 
+/**
+ * The unit that has the code at link-time address @pc, in the handle that image/debuginfo.h gives: that of the .dwo file for
+ * a skeleton. False, without a message, when there is none.
+ */
+bool dwsite_unit(struct img *img, uint64_t pc, Dwarf_Die *ret);
 /** False, without a message, when no unit or function has code at link-time address @pc. */
 bool dwsite_at(struct dwsrc *src, uint64_t pc, struct dwsite *ret);
 /** DW_TAG_subprogram or DW_TAG_inlined_subroutine. */

@@ -13,9 +13,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "types/argsrc.h"
 #include "types/closure.h"
 #include "types/cprint.h"
-#include "types/dwcode.h"
 #include "types/dwscan.h"
 #include "types/enumtab.h"
 
@@ -37,6 +37,26 @@ static bool add_name(void *ctx, const struct dwhit *hit)
 	if (names->seen++ % 3 == 0 || i + 1 == names->n)
 		names->v[i] = dwhit_name(names->arena, hit);
 	return names->seen < 2000;
+}
+
+/** What is around some code, and could have been a probe's argument there. */
+static void use_site(struct arena *a, struct dwsrc *src, uint64_t pc)
+{
+	struct dwsite site;
+	struct argloc at;
+	struct argloc_candidates found = {0};
+	struct sdtarg *args;
+	size_t n;
+	if (!dwsite_at(src, pc, &site))
+		return;
+	argloc_init(&at, src, &site, EM_X86_64);
+	sdtarg_parse(a, EM_X86_64, STR("8@%rdi -4@%eax -4@8(%rsp) 8@(%rbx) 4@total.1(%rip) 8@$name"),
+		     &args, &n);
+	for (size_t i = 0; i < n; i++)
+		argloc_find(&at, &args[i], &found);
+	for (size_t i = 0; i < at.vars.n && i < 8; i++)
+		argsrc_string_max(&at, str_from(arena_printf(a, STR_FMT "->name[1]",
+							      STR_ARG(at.vars.v[i].name))));
 }
 
 static void use_type(struct lookup *lk, struct closure *c, struct str name)
@@ -91,9 +111,8 @@ static void read_all(const char *path, uint64_t entry, FILE *out)
 		for (size_t i = 0; i < names.n; i++)
 			use_type(&lk, &c, names.v[i]);
 		use_type(&lk, &c, STR("no_such_name"));
-		struct dwcode code;
-		for (uint64_t pc = 0; pc < 4; pc++)
-			dwcode_at(img, entry + pc, &code);
+		for (uint64_t pc = 0; pc < 4 && img->types; pc++)
+			use_site(&arena, img->types, entry + pc);
 		struct strbuf b;
 		strbuf_init(&b);
 		cprint_definitions(&b, &c, &(struct cprint_options){.asserts = true});
