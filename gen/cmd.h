@@ -6,6 +6,7 @@
 #ifndef CMD_H
 #define CMD_H
 
+#include <getopt.h>
 #include <stdbool.h>
 
 #include "base/arena.h"
@@ -34,6 +35,18 @@ int cmd_types(int argc, char **argv);
 int cmd_usage_error(const char *name, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /** For getopt's '?' and ':' (with opterr = 0 and a leading ':' in the option string). */
 int cmd_bad_option(const char *name, char **argv, int opt);
+/** What a command takes: see cmd_read_options(). */
+struct cmd_options {
+	const char *letters;	    /**< as getopt's; h, for the help, is not among them */
+	const struct option *longs; /**< "help" with the value 'h' among them */
+	const char *help;
+	/** Takes one option (@value is NULL for those without); -1, or the exit status of a bad one, which is said. */
+	int (*take)(void *ctx, const char *command, int letter, const char *value);
+};
+
+/** Reads all options, up to the operands at argv[optind]. Returns -1, or the exit status when nothing is left to do. */
+int cmd_read_options(const struct cmd_options *o, int argc, char **argv, void *ctx);
+
 /** Decimal PID, or false. */
 bool cmd_parse_pid(const char *text, int *ret);
 

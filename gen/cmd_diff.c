@@ -1,13 +1,10 @@
 /** btgen diff - what changed between two builds in probes, arguments and enums, and whether scripts rely on it. */
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cmd.h"
 #include "difference.h"
 #include "expand.h"
-#include "out/dialect.h"
-#include "run/bpftrace.h"
 
 /** As diff(1): what is wrong with the input is not a difference. */
 enum { DIFF_SAME = 0, DIFF_CHANGED = 1, DIFF_TROUBLE = 2 };
@@ -37,7 +34,6 @@ struct options {
 	const char *before, *after;
 	VEC(const char *) scripts;
 	bool json, quiet;
-	int status; /**< of a bad command line, or -1 */
 };
 
 /** A script whose program differs between the builds. */
@@ -49,49 +45,35 @@ struct script_change {
 
 typedef VEC(struct script_change) script_changes;
 
-static bool parse(int argc, char **argv, struct options *o)
+static int take(void *ctx, const char *command, int letter, const char *value)
 {
-	static const struct option long_options[] = {{"json", no_argument, NULL, 'j'},
-						     {"for", required_argument, NULL, 'F'},
-						     {"help", no_argument, NULL, 'h'},
-						     {0}};
-	int letter;
-	opterr = 0;
-	while (o->status < 0 &&
-	       (letter = getopt_long(argc, argv, ":D:I:qh", long_options, NULL)) != -1) {
-		switch (letter) {
-		case 'D':
-		case 'I':
-			expand_option(&o->arena, &o->req, argv[0], letter, optarg, &o->status);
-			break;
-		case 'j':
-			o->json = true;
-			break;
-		case 'q':
-			o->quiet = true;
-			break;
-		case 'F':
-			if (!dialect_parse(str_from(optarg), &o->req.version))
-				o->status =
-				    cmd_usage_error(argv[0], "--for: '%s' is no version", optarg);
-			break;
-		case 'h':
-			fputs(help, stdout);
-			o->status = CMD_OK;
-			break;
-		default:
-			o->status = cmd_bad_option(argv[0], argv, letter);
-		}
-	}
-	if (o->status < 0 && argc - optind < 2)
-		o->status = cmd_usage_error(argv[0], "say which two files");
-	if (o->status >= 0)
-		return false;
+	struct options *o = ctx;
+	if (letter == 'j')
+		o->json = true;
+	else if (letter == 'q')
+		o->quiet = true;
+	else
+		return expand_take(&o->arena, &o->req, command, letter, value);
+	return -1;
+}
+
+static int parse(int argc, char **argv, struct options *o)
+{
+	static const struct option longs[] = {EXPAND_LONG_FOR,
+					      {"json", no_argument, NULL, 'j'},
+					      {"help", no_argument, NULL, 'h'},
+					      {0}};
+	static const struct cmd_options options = {"D:I:q", longs, help, take};
+	int status = cmd_read_options(&options, argc, argv, o);
+	if (status < 0 && argc - optind < 2)
+		status = cmd_usage_error(argv[0], "say which two files");
+	if (status >= 0)
+		return status;
 	o->before = argv[optind++];
 	o->after = argv[optind++];
 	for (; optind < argc; optind++)
 		vec_push(&o->arena, &o->scripts, argv[optind]);
-	return true;
+	return status;
 }
 
 struct lines {
@@ -347,17 +329,14 @@ static int compare(struct options *o)
 
 int cmd_diff(int argc, char **argv)
 {
-	struct options o = {.status = -1};
+	struct options o = {0};
 	arena_init(&o.arena);
 	diag_init(&o.diag, stderr);
-	if (parse(argc, argv, &o)) {
-		struct bpftrace bt;
-		if (!o.req.version && bpftrace_find(&o.arena, &o.diag, NULL, true, &bt) == 0)
-			o.req.version = bt.version;
-		if (!o.req.version)
-			o.req.version = DIALECT_DEFAULT;
-		o.status = compare(&o);
+	int status = parse(argc, argv, &o);
+	if (status < 0) {
+		expand_choose_version(&o.arena, &o.diag, &o.req);
+		status = compare(&o);
 	}
 	arena_fini(&o.arena);
-	return o.status;
+	return status;
 }

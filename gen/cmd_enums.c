@@ -1,10 +1,8 @@
 /** btgen enums - tables of enumerator names, ready to be included by a script. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "base/outfile.h"
-#include "cmd.h"
 #include "cmd_source.h"
 #include "types/enumconf.h"
 #include "types/enumtab.h"
@@ -132,90 +130,66 @@ static void print_json(struct strbuf *b, const struct table *tables, size_t n)
 	strbuf_addz(b, n ? "\n]\n" : "]\n");
 }
 
-static int run(struct cmd_source *s, const struct enumconf *conf, const char *out, bool json)
+struct enums_cmd {
+	struct cmd_source source;
+	struct enumconf conf;
+	const char *file; /**< --conf or NULL */
+	bool json;
+};
+
+static int take(void *ctx, const char *command, int letter, const char *value)
 {
-	if (!cmd_source_open(s))
-		return CMD_INPUT;
+	struct enums_cmd *cmd = ctx;
+	if (letter == 'C')
+		cmd->file = value;
+	else if (letter == 'j')
+		cmd->json = true;
+	else
+		return cmd_source_take(&cmd->source, command, letter, value);
+	return -1;
+}
+
+static int prepare(void *ctx, const char *command, char **names, int n)
+{
+	struct enums_cmd *cmd = ctx;
+	struct arena *a = &cmd->source.arena;
+	struct diag *d = &cmd->source.diag;
+	if (!cmd->file && n == 0)
+		return cmd_usage_error(command, "say which enums: names, or --conf FILE");
+	for (int i = 0; i < n; i++)
+		if (!enumconf_add_option(a, d, str_from(names[i]), &cmd->conf))
+			return CMD_USAGE;
+	return !cmd->file || enumconf_load(a, d, cmd->file, &cmd->conf) ? -1 : CMD_INPUT;
+}
+
+static int run(void *ctx, char **names, int n_names)
+{
+	struct enums_cmd *cmd = ctx;
+	struct cmd_source *s = &cmd->source;
 	size_t n;
-	struct table *tables = arena_array(&s->arena, struct table, conf->entries.n);
-	if (!collect(s, conf, tables, &n))
+	struct table *tables = arena_array(&s->arena, struct table, cmd->conf.entries.n);
+	(void)names, (void)n_names; // they are in cmd->conf
+	if (!collect(s, &cmd->conf, tables, &n))
 		return CMD_INPUT;
 	struct strbuf b;
 	strbuf_init(&b);
-	if (json)
+	if (cmd->json)
 		print_json(&b, tables, n);
 	else
 		print_script(&b, tables, n);
-	bool good = outfile_write(&s->arena, &s->diag, out, strbuf_str(&b));
+	bool good = outfile_write(&s->arena, &s->diag, s->out, strbuf_str(&b));
 	strbuf_fini(&b);
 	return good ? CMD_OK : CMD_INPUT;
 }
 
-static int parse_and_run(struct cmd_source *s, int argc, char **argv)
-{
-	enum { OPT_BTF = 256, OPT_CONF, OPT_JSON };
-	static const struct option longs[] = {
-	    {"btf", required_argument, NULL, OPT_BTF},
-	    {"conf", required_argument, NULL, OPT_CONF},
-	    {"json", no_argument, NULL, OPT_JSON},
-	    {"help", no_argument, NULL, 'h'},
-	    {0},
-	};
-	struct enumconf conf = {0};
-	const char *out = NULL, *file = NULL;
-	bool json = false;
-	int opt, pid;
-	opterr = 0;
-	while ((opt = getopt_long(argc, argv, ":p:x:o:h", longs, NULL)) != -1) {
-		switch (opt) {
-		case 'p':
-			if (!cmd_parse_pid(optarg, &pid))
-				return cmd_usage_error(argv[0], "-p: '%s' is not a process id",
-						       optarg);
-			vec_push(&s->arena, &s->pids, pid);
-			break;
-		case 'x':
-			vec_push(&s->arena, &s->files, optarg);
-			break;
-		case OPT_BTF:
-			s->btf = optarg;
-			break;
-		case OPT_CONF:
-			file = optarg;
-			break;
-		case 'o':
-			out = optarg;
-			break;
-		case OPT_JSON:
-			json = true;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return CMD_OK;
-		default:
-			return cmd_bad_option(argv[0], argv, opt);
-		}
-	}
-	if (cmd_source_is_empty(s))
-		return cmd_usage_error(argv[0],
-				       "say where the enums are: -p PID, -x FILE or --btf FILE");
-	if (s->pids.n > 1)
-		return cmd_usage_error(argv[0], "-p: one process at a time");
-	if (!file && optind == argc)
-		return cmd_usage_error(argv[0], "say which enums: names, or --conf FILE");
-	for (int i = optind; i < argc; i++)
-		if (!enumconf_add_option(&s->arena, &s->diag, str_from(argv[i]), &conf))
-			return CMD_USAGE;
-	if (file && !enumconf_load(&s->arena, &s->diag, file, &conf))
-		return CMD_INPUT;
-	return run(s, &conf, out, json);
-}
-
 int cmd_enums(int argc, char **argv)
 {
-	struct cmd_source s;
-	cmd_source_init(&s);
-	int status = parse_and_run(&s, argc, argv);
-	cmd_source_fini(&s);
-	return status;
+	static const struct option longs[] = {CMD_SOURCE_LONG_OPTIONS,
+					      {"conf", required_argument, NULL, 'C'},
+					      {"json", no_argument, NULL, 'j'},
+					      {0}};
+	static const struct cmd_source_command command = {
+	    {CMD_SOURCE_OPTIONS, longs, usage, take}, "enums", prepare, run};
+	struct enums_cmd cmd = {0};
+	return cmd_source_main(&cmd.source, &command, &cmd, argc, argv);
 }

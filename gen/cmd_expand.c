@@ -1,16 +1,9 @@
 /** btgen expand - the program that a template stands for. */
-#include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/outfile.h"
 #include "cmd.h"
 #include "expand.h"
-#include "out/dialect.h"
-#include "run/bpftrace.h"
 
 static const char help[] =
     "Usage: btgen expand [OPTION]... SCRIPT...\n"
@@ -27,85 +20,52 @@ static const char help[] =
     "  -v, --verbose        say which files were chosen\n"
     "  -h, --help           this text\n";
 
-static const struct option long_options[] = {
-    {"pid", required_argument, NULL, 'p'},
-    {"exe", required_argument, NULL, 'x'},
-    {"text", required_argument, NULL, 'e'},
-    {"output", required_argument, NULL, 'o'},
-    {"for", required_argument, NULL, 'F'},
-    {"conf", required_argument, NULL, 'C'},
-    {"verbose", no_argument, NULL, 'v'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
 struct options {
+	struct arena *arena;
 	struct expand_request req;
 	const char *out;
-	int status; /**< of a bad command line, or -1 */
 };
 
-static bool parse(struct arena *a, int argc, char **argv, struct options *o)
+static int take(void *ctx, const char *command, int letter, const char *value)
 {
-	int letter;
-	opterr = 0;
-	while ((letter = getopt_long(argc, argv, ":" EXPAND_OPTIONS "o:h", long_options, NULL)) !=
-	       -1) {
-		if (expand_option(a, &o->req, argv[0], letter, optarg, &o->status))
-			continue;
-		switch (letter) {
-		case 'o':
-			o->out = optarg;
-			break;
-		case 'F':
-			if (!dialect_parse(str_from(optarg), &o->req.version))
-				o->status =
-				    cmd_usage_error(argv[0], "--for: '%s' is no version", optarg);
-			break;
-		case 'C':
-			o->req.conf = optarg;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			o->status = CMD_OK;
-			return false;
-		default:
-			o->status = cmd_bad_option(argv[0], argv, letter);
-		}
-		if (o->status > 0)
-			return false;
-	}
+	struct options *o = ctx;
+	if (letter != 'o')
+		return expand_take(o->arena, &o->req, command, letter, value);
+	o->out = value;
+	return -1;
+}
+
+static int parse(int argc, char **argv, struct options *o)
+{
+	static const struct option longs[] = {
+	    EXPAND_LONG_OPTIONS, EXPAND_LONG_FOR, {"output", required_argument, NULL, 'o'}, {0}};
+	static const struct cmd_options options = {EXPAND_OPTIONS "o:", longs, help, take};
+	int status = cmd_read_options(&options, argc, argv, o);
 	for (; optind < argc; optind++)
-		vec_push(a, &o->req.sources, (struct expand_source){argv[optind], false});
-	if (o->status < 0 && !o->req.sources.n)
-		o->status = cmd_usage_error(argv[0], "say which script to expand");
-	if (o->status < 0 && o->req.exe && o->req.pids.n)
-		o->status = cmd_usage_error(argv[0], "give -p or -x, not both");
-	return o->status < 0;
+		vec_push(o->arena, &o->req.sources, (struct expand_source){argv[optind], false});
+	if (status < 0 && !o->req.sources.n)
+		status = cmd_usage_error(argv[0], "say which script to expand");
+	if (status < 0 && o->req.exe && o->req.pids.n)
+		status = cmd_usage_error(argv[0], "give -p or -x, not both");
+	return status;
 }
 
 int cmd_expand(int argc, char **argv)
 {
 	struct arena a;
-	arena_init(&a);
 	struct diag d;
+	arena_init(&a);
 	diag_init(&d, stderr);
-	struct options o = {.status = -1};
-	if (!parse(&a, argc, argv, &o)) {
-		arena_fini(&a);
-		return o.status;
+	struct options o = {.arena = &a};
+	int status = parse(argc, argv, &o);
+	if (status < 0) {
+		struct expansion x;
+		expand_choose_version(&a, &d, &o.req);
+		bool good = expand_run(&a, &d, &o.req, &x) &&
+			    outfile_write(&a, &d, o.out, strbuf_str(&x.program.text));
+		expand_close(&x);
+		status = good ? CMD_OK : CMD_INPUT;
 	}
-	struct bpftrace bt;
-	if (!o.req.version && bpftrace_find(&a, &d, NULL, true, &bt) == 0)
-		o.req.version = bt.version;
-	if (!o.req.version)
-		o.req.version = DIALECT_DEFAULT;
-
-	struct expansion x;
-	bool good = expand_run(&a, &d, &o.req, &x);
-	if (good)
-		good = outfile_write(&a, &d, o.out, strbuf_str(&x.program.text));
-	expand_close(&x);
 	arena_fini(&a);
-	return good ? CMD_OK : CMD_INPUT;
+	return status;
 }

@@ -1,6 +1,5 @@
 /** btgen run - expand a template and run it under bpftrace; what bpftrace.sh calls. */
 #include <fcntl.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,54 +41,48 @@ static const char help[] =
     "  -v, --verbose          say which files were chosen and what is run\n"
     "  -h, --help             this text\n";
 
-static const struct option long_options[] = {
-    {"pid", required_argument, NULL, 'p'},
-    {"exe", required_argument, NULL, 'x'},
-    {"command", required_argument, NULL, 'c'},
-    {"text", required_argument, NULL, 'e'},
-    {"trace", required_argument, NULL, 't'},
-    {"format", required_argument, NULL, 'f'},
-    {"output", required_argument, NULL, 'o'},
-    {"no-run", no_argument, NULL, 'n'},
-    {"echo", no_argument, NULL, 'E'},
-    {"raw", no_argument, NULL, 'R'},
-    {"bpftrace", required_argument, NULL, 'B'},
-    {"conf", required_argument, NULL, 'C'},
-    {"ready-file", required_argument, NULL, 'r'},
-    {"ready-fd", required_argument, NULL, 'G'},
-    {"quiet", no_argument, NULL, 'q'},
-    {"verbose", no_argument, NULL, 'v'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
 struct options {
+	struct arena *arena;
 	struct expand_request req;
 	const char *command, *bpftrace, *out, *ready_file;
 	int ready_fd;
 	bool no_run, echo, quiet;
 	char **args; /**< positional parameters of the script */
-	int status;  /**< of a bad command line, or -1 */
 };
 
-static void take_option(struct arena *a, struct options *o, char **argv, int letter)
+static int take_format(struct options *o, const char *command, const char *value)
+{
+	o->req.json = strcmp(value, "json") == 0;
+	if (!o->req.json && strcmp(value, "text") != 0)
+		return cmd_usage_error(command, "-f: '%s' is neither text nor json", value);
+	return -1;
+}
+
+static int take_ready_fd(struct options *o, const char *command, const char *value)
 {
 	uint64_t n;
+	// Closed at exec: who waits for its end must not wait for bpftrace's.
+	if (!str_to_u64(str_from(value), &n) || n > 65535 ||
+	    fcntl((int)n, F_SETFD, FD_CLOEXEC) != 0)
+		return cmd_usage_error(command, "--ready-fd: '%s' is no open descriptor", value);
+	o->ready_fd = (int)n;
+	return -1;
+}
+
+static int take(void *ctx, const char *command, int letter, const char *value)
+{
+	struct options *o = ctx;
 	switch (letter) {
 	case 't':
-		vec_push(a, &o->req.patterns, optarg);
+		vec_push(o->arena, &o->req.patterns, value);
 		break;
 	case 'f':
-		o->req.json = strcmp(optarg, "json") == 0;
-		if (!o->req.json && strcmp(optarg, "text") != 0)
-			o->status =
-			    cmd_usage_error(argv[0], "-f: '%s' is neither text nor json", optarg);
-		break;
+		return take_format(o, command, value);
 	case 'c':
-		o->command = optarg;
+		o->command = value;
 		break;
 	case 'o':
-		o->out = strcmp(optarg, "-") == 0 ? NULL : optarg;
+		o->out = strcmp(value, "-") == 0 ? NULL : value;
 		break;
 	case 'n':
 		o->no_run = true;
@@ -101,65 +94,64 @@ static void take_option(struct arena *a, struct options *o, char **argv, int let
 		o->req.raw = true;
 		break;
 	case 'B':
-		o->bpftrace = optarg;
-		break;
-	case 'C':
-		o->req.conf = optarg;
+		o->bpftrace = value;
 		break;
 	case 'r':
-		o->ready_file = optarg;
+		o->ready_file = value;
 		break;
 	case 'G':
-		// Closed at exec: who waits for its end must not wait for bpftrace's.
-		if (str_to_u64(str_from(optarg), &n) && n < 65536 &&
-		    fcntl((int)n, F_SETFD, FD_CLOEXEC) == 0)
-			o->ready_fd = (int)n;
-		else
-			o->status = cmd_usage_error(
-			    argv[0], "--ready-fd: '%s' is no open descriptor", optarg);
-		break;
+		return take_ready_fd(o, command, value);
 	case 'q':
 		o->quiet = true;
 		break;
-	case 'h':
-		fputs(help, stdout);
-		o->status = CMD_OK;
-		break;
 	default:
-		o->status = cmd_bad_option(argv[0], argv, letter);
+		return expand_take(o->arena, &o->req, command, letter, value);
 	}
+	return -1;
 }
 
-static bool parse(struct arena *a, int argc, char **argv, struct options *o)
+/** What does not go together. */
+static int check(const struct options *o, const char *command)
 {
-	int letter;
-	opterr = 0;
-	while (o->status < 0 && (letter = getopt_long(argc, argv, ":" EXPAND_OPTIONS "c:o:t:f:nqh",
-						      long_options, NULL)) != -1)
-		if (!expand_option(a, &o->req, argv[0], letter, optarg, &o->status))
-			take_option(a, o, argv, letter);
-	if (o->status >= 0)
-		return false;
+	const struct expand_request *req = &o->req;
+	if (req->patterns.n && req->sources.n)
+		return cmd_usage_error(command, "-t takes the place of a script: leave '%s' out",
+				       req->sources.v[0].text);
+	if (req->json && !req->patterns.n)
+		return cmd_usage_error(
+		    command, "-f json is for -t: a script prints what it is written to print");
+	if (!req->sources.n && !req->patterns.n)
+		return cmd_usage_error(command, "say which script to run");
+	if (o->command && (req->pids.n || req->exe))
+		return cmd_usage_error(command, "-c starts a process: give no -p or -x with it");
+	if (req->exe && req->pids.n)
+		return cmd_usage_error(command, "give -p or -x, not both");
+	return -1;
+}
 
+static int parse(int argc, char **argv, struct options *o)
+{
+	static const struct option longs[] = {EXPAND_LONG_OPTIONS,
+					      {"command", required_argument, NULL, 'c'},
+					      {"trace", required_argument, NULL, 't'},
+					      {"format", required_argument, NULL, 'f'},
+					      {"output", required_argument, NULL, 'o'},
+					      {"no-run", no_argument, NULL, 'n'},
+					      {"echo", no_argument, NULL, 'E'},
+					      {"raw", no_argument, NULL, 'R'},
+					      {"bpftrace", required_argument, NULL, 'B'},
+					      {"ready-file", required_argument, NULL, 'r'},
+					      {"ready-fd", required_argument, NULL, 'G'},
+					      {"quiet", no_argument, NULL, 'q'},
+					      {0}};
+	static const struct cmd_options options = {EXPAND_OPTIONS "c:o:t:f:nq", longs, help, take};
+	int status = cmd_read_options(&options, argc, argv, o);
 	// getopt has moved the scripts behind the options; a second -- starts the script's own arguments.
 	for (; optind < argc && strcmp(argv[optind], "--") != 0; optind++)
-		vec_push(a, &o->req.sources, (struct expand_source){argv[optind], o->req.raw});
+		vec_push(o->arena, &o->req.sources,
+			 (struct expand_source){argv[optind], o->req.raw});
 	o->args = optind < argc ? argv + optind + 1 : argv + argc;
-	if (o->req.patterns.n && o->req.sources.n)
-		o->status =
-		    cmd_usage_error(argv[0], "-t takes the place of a script: leave '%s' out",
-				    o->req.sources.v[0].text);
-	else if (o->req.json && !o->req.patterns.n)
-		o->status = cmd_usage_error(
-		    argv[0], "-f json is for -t: a script prints what it is written to print");
-	else if (!o->req.sources.n && !o->req.patterns.n)
-		o->status = cmd_usage_error(argv[0], "say which script to run");
-	else if (o->command && (o->req.pids.n || o->req.exe))
-		o->status =
-		    cmd_usage_error(argv[0], "-c starts a process: give no -p or -x with it");
-	else if (o->req.exe && o->req.pids.n)
-		o->status = cmd_usage_error(argv[0], "give -p or -x, not both");
-	return o->status < 0;
+	return status < 0 ? check(o, argv[0]) : status;
 }
 
 /** Tracing needs root; bpftrace would say so late and in other words. */
@@ -249,12 +241,10 @@ int cmd_run(int argc, char **argv)
 	arena_init(&a);
 	struct diag d;
 	diag_init(&d, stderr);
-	struct options o = {.status = -1, .ready_fd = -1};
-	int status;
+	struct options o = {.arena = &a, .ready_fd = -1};
 	signal(SIGCHLD, SIG_DFL); // who ignores it, and whose children do, is told no exit status
-	if (!parse(&a, argc, argv, &o)) {
-		status = o.status;
-	} else {
+	int status = parse(argc, argv, &o);
+	if (status < 0) {
 		struct bpftrace bt;
 		d.quiet = o.quiet;
 		status = bpftrace_find(&a, &d, o.bpftrace, o.no_run, &bt);

@@ -2,17 +2,20 @@
 
 #include <string.h>
 
-void cmd_source_init(struct cmd_source *s)
+int cmd_source_take(struct cmd_source *s, const char *command, int letter, const char *value)
 {
-	*s = (struct cmd_source){0};
-	arena_init(&s->arena);
-	diag_init(&s->diag, stderr);
-	lookup_init(&s->lookup, &s->arena, &s->diag);
-}
-
-bool cmd_source_is_empty(const struct cmd_source *s)
-{
-	return !s->files.n && !s->pids.n && !s->btf;
+	int pid;
+	if (letter == 'p' && !cmd_parse_pid(value, &pid))
+		return cmd_usage_error(command, "-p: '%s' is not a process id", value);
+	if (letter == 'p')
+		vec_push(&s->arena, &s->pids, pid);
+	else if (letter == 'x')
+		vec_push(&s->arena, &s->files, value);
+	else if (letter == 'o')
+		s->out = value;
+	else
+		s->btf = value;
+	return -1;
 }
 
 static bool add_image(struct cmd_source *s, const char *path, struct str shown, struct img **ret)
@@ -64,7 +67,8 @@ static bool add_btf(struct cmd_source *s, const char *name)
 	       kbtf_open_split(s->kernel, module, &s->module);
 }
 
-bool cmd_source_open(struct cmd_source *s)
+/** Opens everything that was asked for; an error is said. */
+static bool open_all(struct cmd_source *s)
 {
 	struct img *img;
 	for (size_t i = 0; i < s->files.n; i++)
@@ -81,7 +85,7 @@ bool cmd_source_open(struct cmd_source *s)
 	return true;
 }
 
-void cmd_source_fini(struct cmd_source *s)
+static void close_all(struct cmd_source *s)
 {
 	kbtf_close(s->module);
 	kbtf_close(s->kernel);
@@ -89,5 +93,27 @@ void cmd_source_fini(struct cmd_source *s)
 		img_close(s->lookup.images.v[i]);
 	if (s->proc)
 		proc_close(s->proc);
+}
+
+int cmd_source_main(struct cmd_source *s, const struct cmd_source_command *cmd, void *ctx, int argc,
+		    char **argv)
+{
+	arena_init(&s->arena);
+	diag_init(&s->diag, stderr);
+	lookup_init(&s->lookup, &s->arena, &s->diag);
+	int status = cmd_read_options(&cmd->options, argc, argv, ctx);
+	char **names = argv + optind;
+	int n = argc - optind;
+	if (status < 0 && !s->files.n && !s->pids.n && !s->btf)
+		status = cmd_usage_error(
+		    argv[0], "say where the %s are: -p PID, -x FILE or --btf FILE", cmd->what);
+	if (status < 0 && s->pids.n > 1)
+		status = cmd_usage_error(argv[0], "-p: one process at a time");
+	if (status < 0)
+		status = cmd->prepare(ctx, argv[0], names, n);
+	if (status < 0)
+		status = open_all(s) ? cmd->run(ctx, names, n) : CMD_INPUT;
+	close_all(s);
 	arena_fini(&s->arena);
+	return status;
 }

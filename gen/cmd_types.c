@@ -1,11 +1,9 @@
 /** btgen types - definitions of named types and of all they embed, as C. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/outfile.h"
-#include "cmd.h"
 #include "cmd_source.h"
 #include "types/closure.h"
 #include "types/cprint.h"
@@ -41,7 +39,7 @@ struct types_cmd {
 	struct cmd_source source;
 	unsigned follow;
 	bool asserts, bpftrace, json, keep_going, list;
-	const char *out, *at;
+	const char *at;
 	struct map
 	    steps; /**< address of a ctype -> how many pointers away from what was asked for */
 };
@@ -182,7 +180,7 @@ static int list_names(struct types_cmd *cmd, char **patterns, int n)
 		strbuf_add_printable(&b, e->key);
 		strbuf_addc(&b, '\n');
 	}
-	any = any && outfile_write(&s->arena, &s->diag, cmd->out, strbuf_str(&b));
+	any = any && outfile_write(&s->arena, &s->diag, s->out, strbuf_str(&b));
 	strbuf_fini(&b);
 	return any ? CMD_OK : CMD_INPUT;
 }
@@ -202,11 +200,10 @@ static bool prefer(struct types_cmd *cmd)
 	return diag_error(lk->diag, NULL, "--at: no function \"%s\"", cmd->at);
 }
 
-static int run(struct types_cmd *cmd, char **names, int n)
+static int run(void *ctx, char **names, int n)
 {
+	struct types_cmd *cmd = ctx;
 	struct cmd_source *s = &cmd->source;
-	if (!cmd_source_open(s))
-		return CMD_INPUT;
 	if (cmd->at && !prefer(cmd))
 		return CMD_INPUT;
 	if (cmd->list)
@@ -254,16 +251,59 @@ static int run(struct types_cmd *cmd, char **names, int n)
 	for (size_t i = 0; i < typedefs.n; i++)
 		print_typedef(&b, &c, typedefs.v[i]);
 	if (good || (cmd->keep_going && n_good))
-		good = outfile_write(&s->arena, &s->diag, cmd->out, strbuf_str(&b));
+		good = outfile_write(&s->arena, &s->diag, s->out, strbuf_str(&b));
 	strbuf_fini(&b);
 	return good ? CMD_OK : CMD_INPUT;
 }
 
-static int parse_and_run(struct types_cmd *cmd, int argc, char **argv)
+enum { OPT_AT = 256, OPT_FOLLOW, OPT_ASSERT, OPT_BPFTRACE, OPT_JSON, OPT_KEEP };
+
+static int take(void *ctx, const char *command, int letter, const char *value)
 {
-	enum { OPT_BTF = 256, OPT_FOLLOW, OPT_ASSERT, OPT_BPFTRACE, OPT_JSON, OPT_KEEP, OPT_AT };
+	struct types_cmd *cmd = ctx;
+	uint64_t number;
+	switch (letter) {
+	case OPT_AT:
+		cmd->at = value;
+		break;
+	case OPT_FOLLOW:
+		if (!str_to_u64(str_from(value), &number) || number > 100)
+			return cmd_usage_error(command, "--follow: '%s' is not a number up to 100",
+					       value);
+		cmd->follow = (unsigned)number;
+		break;
+	case OPT_ASSERT:
+		cmd->asserts = true;
+		break;
+	case OPT_BPFTRACE:
+		cmd->bpftrace = true;
+		break;
+	case OPT_KEEP:
+		cmd->keep_going = true;
+		break;
+	case OPT_JSON:
+		cmd->json = true;
+		break;
+	case 'l':
+		cmd->list = true;
+		break;
+	default:
+		return cmd_source_take(&cmd->source, command, letter, value);
+	}
+	return -1;
+}
+
+static int prepare(void *ctx, const char *command, char **names, int n)
+{
+	const struct types_cmd *cmd = ctx;
+	(void)names;
+	return n || cmd->list ? -1 : cmd_usage_error(command, "say which types");
+}
+
+int cmd_types(int argc, char **argv)
+{
 	static const struct option longs[] = {
-	    {"btf", required_argument, NULL, OPT_BTF},
+	    CMD_SOURCE_LONG_OPTIONS,
 	    {"at", required_argument, NULL, OPT_AT},
 	    {"follow", required_argument, NULL, OPT_FOLLOW},
 	    {"assert", no_argument, NULL, OPT_ASSERT},
@@ -271,80 +311,10 @@ static int parse_and_run(struct types_cmd *cmd, int argc, char **argv)
 	    {"keep-going", no_argument, NULL, OPT_KEEP},
 	    {"json", no_argument, NULL, OPT_JSON},
 	    {"list", no_argument, NULL, 'l'},
-	    {"verbose", no_argument, NULL, 'v'},
-	    {"help", no_argument, NULL, 'h'},
 	    {0},
 	};
-	struct cmd_source *s = &cmd->source;
-	int opt, pid;
-	uint64_t number;
-	opterr = 0;
-	while ((opt = getopt_long(argc, argv, ":p:x:o:lvh", longs, NULL)) != -1) {
-		switch (opt) {
-		case 'p':
-			if (!cmd_parse_pid(optarg, &pid))
-				return cmd_usage_error(argv[0], "-p: '%s' is not a process id",
-						       optarg);
-			vec_push(&s->arena, &s->pids, pid);
-			break;
-		case 'x':
-			vec_push(&s->arena, &s->files, optarg);
-			break;
-		case OPT_BTF:
-			s->btf = optarg;
-			break;
-		case OPT_AT:
-			cmd->at = optarg;
-			break;
-		case OPT_FOLLOW:
-			if (!str_to_u64(str_from(optarg), &number) || number > 100)
-				return cmd_usage_error(
-				    argv[0], "--follow: '%s' is not a number up to 100", optarg);
-			cmd->follow = (unsigned)number;
-			break;
-		case OPT_ASSERT:
-			cmd->asserts = true;
-			break;
-		case OPT_BPFTRACE:
-			cmd->bpftrace = true;
-			break;
-		case OPT_KEEP:
-			cmd->keep_going = true;
-			break;
-		case OPT_JSON:
-			cmd->json = true;
-			break;
-		case 'l':
-			cmd->list = true;
-			break;
-		case 'v':
-			s->lookup.verbose = true;
-			break;
-		case 'o':
-			cmd->out = optarg;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return CMD_OK;
-		default:
-			return cmd_bad_option(argv[0], argv, opt);
-		}
-	}
-	if (cmd_source_is_empty(s))
-		return cmd_usage_error(argv[0],
-				       "say where the types are: -p PID, -x FILE or --btf FILE");
-	if (s->pids.n > 1)
-		return cmd_usage_error(argv[0], "-p: one process at a time");
-	if (optind == argc && !cmd->list)
-		return cmd_usage_error(argv[0], "say which types");
-	return run(cmd, argv + optind, argc - optind);
-}
-
-int cmd_types(int argc, char **argv)
-{
+	static const struct cmd_source_command command = {
+	    {CMD_SOURCE_OPTIONS "l", longs, usage, take}, "types", prepare, run};
 	struct types_cmd cmd = {0};
-	cmd_source_init(&cmd.source);
-	int status = parse_and_run(&cmd, argc, argv);
-	cmd_source_fini(&cmd.source);
-	return status;
+	return cmd_source_main(&cmd.source, &command, &cmd, argc, argv);
 }

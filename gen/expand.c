@@ -5,37 +5,55 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "out/dialect.h"
+#include "run/bpftrace.h"
 #include "trace.h"
 
-bool expand_option(struct arena *a, struct expand_request *req, const char *command, int letter,
-		   const char *value, int *bad)
+int expand_take(struct arena *a, struct expand_request *req, const char *command, int letter,
+		const char *value)
 {
 	int pid;
 	switch (letter) {
 	case 'p':
-		if (cmd_parse_pid(value, &pid))
-			vec_push(a, &req->pids, pid);
-		else
-			*bad = cmd_usage_error(command, "'%s' is not a PID", value);
-		return true;
+		if (!cmd_parse_pid(value, &pid))
+			return cmd_usage_error(command, "'%s' is not a PID", value);
+		vec_push(a, &req->pids, pid);
+		break;
 	case 'x':
 		req->exe = value;
-		return true;
+		break;
 	case 'e':
 		vec_push(a, &req->sources, (struct expand_source){value, true});
-		return true;
+		break;
 	case 'D':
 		vec_push(a, &req->defines, value);
-		return true;
+		break;
 	case 'I':
 		vec_push(a, &req->dirs, value);
-		return true;
+		break;
 	case 'v':
 		req->verbose = true;
-		return true;
-	default:
-		return false;
+		break;
+	case 'C':
+		req->conf = value;
+		break;
+	case 'F':
+		if (!dialect_parse(str_from(value), &req->version))
+			return cmd_usage_error(command, "--for: '%s' is no version", value);
+		break;
+	default: // a letter in the command's table that it has forgotten
+		return cmd_usage_error(command, "option '-%c' does nothing", letter);
 	}
+	return -1;
+}
+
+void expand_choose_version(struct arena *a, struct diag *d, struct expand_request *req)
+{
+	struct bpftrace bt;
+	if (!req->version && bpftrace_find(a, d, NULL, true, &bt) == 0)
+		req->version = bt.version;
+	if (!req->version)
+		req->version = DIALECT_DEFAULT;
 }
 
 const char *expand_script_dir(struct arena *a)
@@ -153,10 +171,11 @@ static bool use_signatures(struct arena *a, struct diag *d, struct images *image
 	return d->n_errors == n_errors;
 }
 
-/** The process or file that names are looked up in. */
-static bool open_target(struct arena *a, struct diag *d, const struct expand_request *req,
+bool expand_open_target(struct arena *a, struct diag *d, const struct expand_request *req,
 			struct expansion *x)
 {
+	*x = (struct expansion){0};
+	program_init(&x->program);
 	if (req->exe)
 		return images_of_file(a, d, req->exe, &x->images) &&
 		       use_signatures(a, d, &x->images);
@@ -216,9 +235,7 @@ static bool take_patterns(struct arena *a, struct diag *d, const struct expand_r
 bool expand_run(struct arena *a, struct diag *d, const struct expand_request *req,
 		struct expansion *x)
 {
-	*x = (struct expansion){0};
-	program_init(&x->program);
-	if (!open_target(a, d, req, x))
+	if (!expand_open_target(a, d, req, x))
 		return false;
 	if (req->raw)
 		return take_raw(a, d, req, x);

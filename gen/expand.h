@@ -43,13 +43,29 @@ struct expansion {
 };
 
 /**
- * Parses the options that `expand` and `run` share: one getopt letter with its value. False for a
- * letter that is not one of EXPAND_OPTIONS; *@bad is set to the status for a bad value.
+ * Takes an option that several commands have: -p -x -e -D -I -v, --conf ('C'), --for ('F'). Returns -1, or the exit status
+ * of a bad value or letter, which is said.
  */
 #define EXPAND_OPTIONS "p:x:e:D:I:v"
-bool expand_option(struct arena *a, struct expand_request *req, const char *command, int letter,
-		   const char *value, int *bad);
+#define EXPAND_LONG_OPTIONS                                                                        \
+	{"pid", required_argument, NULL, 'p'}, {"exe", required_argument, NULL, 'x'},              \
+	    {"text", required_argument, NULL, 'e'}, {"conf", required_argument, NULL, 'C'},        \
+	    {"verbose", no_argument, NULL, 'v'},                                                   \
+	{                                                                                          \
+		"help", no_argument, NULL, 'h'                                                     \
+	}
+#define EXPAND_LONG_FOR                                                                            \
+	{                                                                                          \
+		"for", required_argument, NULL, 'F'                                                \
+	}
+int expand_take(struct arena *a, struct expand_request *req, const char *command, int letter,
+		const char *value);
+/** When no --for was given: the version of the bpftrace that is installed, else DIALECT_DEFAULT. */
+void expand_choose_version(struct arena *a, struct diag *d, struct expand_request *req);
 
+/** Only opens the process or file that names are looked up in; @ret must be closed also after a failure. */
+bool expand_open_target(struct arena *a, struct diag *d, const struct expand_request *req,
+			struct expansion *ret);
 /** Makes the program; @ret must be closed also after a failure. */
 bool expand_run(struct arena *a, struct diag *d, const struct expand_request *req,
 		struct expansion *ret);

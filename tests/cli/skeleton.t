@@ -62,6 +62,8 @@ refuses "no target" 2 "btgen skeleton: say which process (-p PID) or file (-x FI
 Try 'btgen skeleton --help'." skeleton all
 refuses "two targets" 2 "btgen skeleton: say which process (-p PID) or file (-x FILE)
 Try 'btgen skeleton --help'." skeleton -x "$tmp/app" -p 1 all
+refuses "two processes, of which the last alone was looked at" 2 "btgen skeleton: -p: one process at a time
+Try 'btgen skeleton --help'." skeleton -p 1 -p $$ '*'
 refuses "-f json with a script" 2 "btgen run: -f json is for -t: a script prints what it is written to print
 Try 'btgen run --help'." run -f json -x "$tmp/app" x.bt
 refuses "an unknown format" 2 "btgen run: -f: 'xml' is neither text nor json
