@@ -58,10 +58,16 @@ unsigned strings_most_in_call(struct arena *a, const struct script *s, const str
 	unsigned most = 0;
 	for (size_t i = 0; i < s->clauses.n; i++) {
 		const struct script_clause *c = &s->clauses.v[i];
+		const struct token *loop_end = NULL;
 		for (struct token *t = c->body.first; t && t != c->body.last; t = t->next) {
+			if (t == loop_end)
+				loop_end = NULL;
+			if (!loop_end && tok_is(t, "while") && tok_is(t->next, "("))
+				loop_end = skip_brackets(skip_brackets(t->next));
 			if (!tok_is(t, "printf") || !tok_is(t->next, "("))
 				continue;
 			unsigned n = in_call(t->next, &holders, tables);
+			n += n && loop_end; // what the loop counts with stays on the stack
 			most = n > most ? n : most;
 		}
 	}

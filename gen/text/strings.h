@@ -13,7 +13,7 @@
 /**
  * The most strings that one call of a function prints, in the whole program: each str() counts once, each use
  * of a map that str() was assigned to three times, which is what it takes on the stack, and each use of a map whose name
- * is in the set @tables once.
+ * is in the set @tables once. A call in a while loop that prints any counts one more.
  */
 unsigned strings_most_in_call(struct arena *a, const struct script *s, const struct map *tables);
 

@@ -42,6 +42,12 @@ int main(void)
 	is_num(most("BEGIN { @a[1] = \"X\"; } END { printf(\"%s%s\", @a[1], @a[2]); }"), 0,
 	       "a table of literals takes little");
 
+	is_num(most("BEGIN { while ($i < 3) { printf(\"%s\", str(arg0)); } printf(\"%s\", "
+		    "str(arg1)); }"),
+	       2, "one in a loop counts one more");
+	is_num(most("BEGIN { while ($i < 3) { $i++; } printf(\"%s\", str(arg1)); }"), 1,
+	       "one behind a loop does not");
+
 	is_num(dialect_max_strlen(23, 9), 1024, "from 0.23 on strings are not on the stack");
 	is_num(dialect_max_strlen(17, 0), 200, "200 characters is the most before");
 	is_num(dialect_max_strlen(17, 2), 150, "two share the stack");
