@@ -101,6 +101,15 @@ static bool is_meant(const struct image *im, struct str path)
 	return stat(z, &st) == 0 && st.st_dev == f->dev && st.st_ino == f->ino;
 }
 
+void attach_note_no_probes(struct bind *b)
+{
+	if (!b->said_no_probes && !image_probes(b->images, &b->images->files.v[0])->n_probes)
+		diag_note(b->diag, NULL,
+			  "%s no USDT probes at all: was it built with them (--with-usdt)?",
+			  b->proc ? "its executable has" : "it has");
+	b->said_no_probes = true;
+}
+
 static bool say_no_target(struct bind *b, const struct token *at)
 {
 	struct diag_place place = tok_place(at);
@@ -128,11 +137,8 @@ static bool say_no_probe(struct bind *b, const struct token *at, struct str path
 	if (near)
 		diag_note(b->diag, NULL, "did you mean " STR_FMT ":" STR_FMT "?",
 			  STR_ARG(near->provider), STR_ARG(near->name));
-	else if (!known && !b->said_no_probes)
-		diag_note(b->diag, NULL,
-			  "%s no USDT probes at all: was it built with them (--with-usdt)?",
-			  b->proc ? "its executable has" : "it has");
-	b->said_no_probes |= !near && !known;
+	else if (!known)
+		attach_note_no_probes(b);
 	return false;
 }
 

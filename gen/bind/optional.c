@@ -184,12 +184,13 @@ bool optional_drop(struct bind *b, struct token **list)
 	}
 	b->script.clauses.n = kept;
 	bool good = true;
-	if (names.n && !n_events)
+	if (names.n && !n_events) {
 		good = diag_error(b->diag, NULL,
 				  "%s has none of the probes of this script, all of which are "
 				  "optional: " STR_FMT,
 				  attach_target_name(b), STR_ARG(strbuf_str(&names)));
-	else if (names.n)
+		attach_note_no_probes(b);
+	} else if (names.n)
 		diag_note(b->diag, NULL, "left out, %s does not have them: " STR_FMT,
 			  attach_target_name(b), STR_ARG(strbuf_str(&names)));
 	if (good && waiting.n)
