@@ -249,7 +249,7 @@ static void print_markdown(struct listing *l)
 static void list(struct listing *l)
 {
 	struct sdt_list *all = arena_array(&l->arena, struct sdt_list, l->files.n + 1);
-	for (size_t i = 0; i < l->files.n; i++) {
+	for (size_t i = 0; i < l->files.n && l->patterns.n; i++) {
 		// A copy: filter() moves probes.
 		all[i] = l->files.v[i].probes;
 		all[i].probes =

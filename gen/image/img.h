@@ -108,8 +108,11 @@ bool img_addr_to_offset(struct img *img, uint64_t addr, uint64_t *ret);
  * @start; false when no executable segment is there.
  */
 bool img_load_bias(struct img *img, uint64_t start, uint64_t offset, uint64_t *ret);
-/** Up to @n bytes of code at @addr; returns how many there are, 0 when no executable segment has it in the file. */
-size_t img_read_code(struct img *img, uint64_t addr, void *buf, size_t n);
+/**
+ * Up to @n bytes of code at @addr, and its offset in the file; returns how many there are, 0 when no executable segment has it
+ * in the file.
+ */
+size_t img_read_code(struct img *img, uint64_t addr, void *buf, size_t n, uint64_t *off);
 
 /**
  * Address of a defined function called @name in .symtab or .dynsym; the separate debug file and .gnu_debugdata are

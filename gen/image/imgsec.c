@@ -181,7 +181,7 @@ static bool read_near(struct img *img, void *buf, size_t n, uint64_t off)
 	return true;
 }
 
-size_t img_read_code(struct img *img, uint64_t addr, void *buf, size_t n)
+size_t img_read_code(struct img *img, uint64_t addr, void *buf, size_t n, uint64_t *off)
 {
 	for (unsigned i = 0; i < img->n_phdrs; i++) {
 		struct phdr p = img_decode_phdr(img, i);
@@ -193,7 +193,8 @@ size_t img_read_code(struct img *img, uint64_t addr, void *buf, size_t n)
 			n = (size_t)(p.filesz - in);
 		if (!img_has_bytes(img, p.off, in) || !img_has_bytes(img, p.off + in, n))
 			return 0;
-		return read_near(img, buf, n, p.off + in) ? n : 0;
+		*off = p.off + in;
+		return read_near(img, buf, n, *off) ? n : 0;
 	}
 	return 0;
 }

@@ -76,13 +76,13 @@ static bool x86_is_nop(const uint8_t *p, size_t n)
 	return i + 1 < n && p[i] == 0x0f && p[i + 1] == 0x1f;
 }
 
-static enum sdt_doubt check_code(struct img *img, uint64_t pc)
+static enum sdt_doubt check_code(struct img *img, uint64_t pc, uint64_t *off)
 {
 	static const uint8_t arm64_nop[] = {0x1f, 0x20, 0x03, 0xd5}; // little-endian in every file
 	uint8_t code[10];
 	if (img->machine != EM_X86_64 && img->machine != EM_386 && img->machine != EM_AARCH64)
-		return img_read_code(img, pc, code, 1) ? SDT_UNCHECKED : SDT_NO_CODE;
-	size_t n = img_read_code(img, pc, code, sizeof(code));
+		return img_read_code(img, pc, code, 1, off) ? SDT_UNCHECKED : SDT_NO_CODE;
+	size_t n = img_read_code(img, pc, code, sizeof(code), off);
 	if (!n)
 		return SDT_NO_CODE;
 	bool nop = img->machine == EM_AARCH64 ? n >= 4 && memcmp(code, arm64_nop, 4) == 0
@@ -144,11 +144,9 @@ static bool read_site(struct notes *n, uint64_t off, struct str desc)
 			site.semaphore = (semaphore + (n->base - base)) & n->max_addr;
 	}
 	// A linker that drops a function writes 0 where its notes had an address.
-	site.doubt = pc && img->type != ET_REL ? check_code(img, site.pc) : SDT_NO_CODE;
+	site.doubt = pc && img->type != ET_REL ? check_code(img, site.pc, &site.off) : SDT_NO_CODE;
 	if (lost_base)
 		site.doubt = SDT_NO_BASE;
-	if (site.doubt != SDT_NO_CODE)
-		img_addr_to_offset(img, site.pc, &site.off);
 	add_site(n, provider, name, site);
 	return true;
 }
@@ -248,12 +246,16 @@ bool sdt_read(struct img *img, struct sdt_list *ret)
 		return false;
 
 	ret->probes = arena_array(img->arena, struct sdt_probe, n.by_name.n + 1);
-	struct sdt_site *site = arena_array(img->arena, struct sdt_site, ret->n_sites + 1);
 	for (struct map_entry *e = NULL; (e = map_next(&n.by_name, e));) {
 		struct growing *g = e->value;
-		g->probe.sites = site;
-		for (const struct site_node *node = g->first; node; node = node->next)
-			*site++ = node->site;
+		g->probe.sites = &g->first->site;
+		if (g->probe.n_sites > 1) {
+			struct sdt_site *site =
+			    arena_array(img->arena, struct sdt_site, g->probe.n_sites);
+			g->probe.sites = site;
+			for (const struct site_node *node = g->first; node; node = node->next)
+				*site++ = node->site;
+		}
 		ret->probes[ret->n_probes++] = g->probe;
 	}
 	warn_about_doubts(&n);
