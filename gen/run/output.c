@@ -55,3 +55,16 @@ void output_close(struct output *o)
 		close(o->fd);
 	o->fd = -1;
 }
+
+bool output_write_all(int fd, struct str s)
+{
+	while (s.n) {
+		ssize_t n = write(fd, s.p, s.n);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return false;
+		s = str_from_offset(s, (size_t)n);
+	}
+	return true;
+}

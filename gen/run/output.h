@@ -28,6 +28,8 @@ bool output_begin(struct diag *d, struct output *o);
  * number, 0 for "not now", -1 with errno.
  */
 ssize_t output_write(const struct output *o, struct str data);
+/** Writes all of @data to @fd, for small things that go elsewhere; false with errno. */
+bool output_write_all(int fd, struct str data);
 void output_close(struct output *o);
 
 #endif

@@ -1,30 +1,24 @@
 #include "run/run.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "out/dialect.h"
 #include "run/output.h"
+#include "run/ready.h"
 #include "run/relay.h"
+#include "run/start.h"
 
 #define READY_POLL_MS 5 // how often bpftrace is looked at until it is attached
 #define STOP_LOOK_MS 60 // how often it is looked at once it was told to end
 #define STOP_LOOKS 4 // that many looks in a row, longer than its last wait, mean it has not heard
 #define LAST_EVENTS_MS 250  // what the target did at its end is read at most 100 ms later
 #define ENOUGH_INTERRUPTS 2 // by then what nobody reads is given up
-#define NUMBER_LENGTH 24
 
 /** One run. */
 struct runner {
@@ -53,19 +47,6 @@ static unsigned long now_ms(void)
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (unsigned long)t.tv_sec * 1000 + (unsigned long)t.tv_nsec / 1000000;
-}
-
-static bool write_all(int fd, struct str s)
-{
-	while (s.n) {
-		ssize_t n = write(fd, s.p, s.n);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return false;
-		s = str_from_offset(s, (size_t)n);
-	}
-	return true;
 }
 
 static void stop_bpftrace(struct runner *r, int sig)
@@ -161,162 +142,6 @@ static void flush_output(struct runner *r, bool end)
 	strbuf_clear(&r->relay.out);
 }
 
-/** A private, sealed-off copy of the program that bpftrace reads as /proc/self/fd/N. */
-static int make_program_fd(struct runner *r)
-{
-	int fd = memfd_create("btgen-program", 0); // inherited on purpose
-	if (fd < 0 || !write_all(fd, r->cfg->program) || lseek(fd, 0, SEEK_SET) != 0) {
-		diag_error(r->diag, NULL, "cannot hand the program over: %s", strerror(errno));
-		if (fd >= 0)
-			close(fd);
-		return -1;
-	}
-	return fd;
-}
-
-static char **make_argv(struct runner *r, const char *program)
-{
-	const struct run_config *cfg = r->cfg;
-	VEC(char *) argv = {0};
-	vec_push(r->arena, &argv, (char *)cfg->bpftrace->path);
-	if (cfg->pass_pid && cfg->proc) {
-		vec_push(r->arena, &argv, (char *)"-p");
-		vec_push(r->arena, &argv, arena_printf(r->arena, "%d", cfg->proc->pid));
-	}
-	vec_push(r->arena, &argv, (char *)program);
-	bool dashed = false;
-	for (char **arg = cfg->args; arg && *arg; arg++)
-		dashed |= **arg == '-';
-	if (dashed)
-		vec_push(r->arena, &argv, (char *)"--");
-	for (char **arg = cfg->args; arg && *arg; arg++)
-		vec_push(r->arena, &argv, *arg);
-	vec_push(r->arena, &argv, NULL);
-	return argv.v;
-}
-
-/**
- * The limits of strings, and one table of symbols for the process instead of one for each look-up: making it takes
- * 0.17 10 ms, and its bcc closes a descriptor at random each time (one of a module that has no file, as
- * [uprobes]), so that maps came out empty in every tenth run. What the user has set is left alone.
- */
-static void set_environment(const struct run_config *cfg)
-{
-	unsigned version = cfg->bpftrace->version;
-	char number[NUMBER_LENGTH];
-	if (cfg->max_strlen) {
-		snprintf(number, sizeof(number), "%u", cfg->max_strlen);
-		setenv(dialect_strlen_variable(version), number, 0);
-	}
-	setenv("BPFTRACE_STR_TRUNC_TRAILER", "", 0);
-	if (dialect_rebuilds_symbols(version) && cfg->proc)
-		setenv("BPFTRACE_CACHE_USER_SYMBOLS", "1", 0);
-}
-
-/** In the child: becomes bpftrace. */
-static void become_bpftrace(struct runner *r, char **argv, int out, int err, pid_t parent)
-{
-	// A process group of its own: ^C reaches bpftrace once, through us, and not twice.
-	setpgid(0, 0);
-	// Nobody would read its maps, and 0.17 may lose any other signal and trace for ever.
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(RUN_NOT_RUNNABLE);
-	sigset_t none;
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	// What we were told to ignore (a shell's background process: SIGINT) bpftrace must hear from us.
-	static const int heard[] = {SIGPIPE, SIGINT, SIGTERM, SIGQUIT};
-	for (size_t i = 0; i < sizeof(heard) / sizeof(heard[0]); i++)
-		signal(heard[i], SIG_DFL);
-	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	dup2(null, STDIN_FILENO);
-	dup2(out, STDOUT_FILENO);
-	dup2(err, STDERR_FILENO);
-	set_environment(r->cfg);
-	execv(argv[0], argv);
-	dprintf(STDERR_FILENO, "btgen: error: cannot run %s: %s\n", argv[0], strerror(errno));
-	_exit(errno == ENOENT ? RUN_NOT_FOUND : RUN_NOT_RUNNABLE);
-}
-
-static bool start_bpftrace(struct runner *r)
-{
-	int program = make_program_fd(r);
-	if (program < 0)
-		return false;
-	const char *name = arena_printf(r->arena, "/proc/self/fd/%d", program);
-	relay_init(&r->relay, r->diag, r->cfg->map, name);
-	r->relay.program = r->cfg->program;
-	r->relay.stdout_has_messages = r->cfg->bpftrace->version < 24;
-
-	int out[2], err[2];
-	char **argv = make_argv(r, name);
-	if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0)
-		return diag_error(r->diag, NULL, "cannot make a pipe: %s", strerror(errno));
-	pid_t parent = getpid();
-	r->pid = fork();
-	if (r->pid == 0)
-		become_bpftrace(r, argv, out[1], err[1], parent);
-	close(program);
-	close(out[1]);
-	close(err[1]);
-	r->out_pipe = out[0];
-	r->err_pipe = err[0];
-	if (r->pid < 0) {
-		r->pid = 0;
-		return diag_error(r->diag, NULL, "cannot start bpftrace: %s", strerror(errno));
-	}
-	return true;
-}
-
-/**
- * bpftrace sets up, runs BEGIN, attaches, and only then waits for events with epoll_wait: that
- * system call of its main thread, and nothing it prints before 0.24, tells that the probes are in place.
- */
-static bool is_waiting_for_events(pid_t pid)
-{
-	char path[NUMBER_LENGTH + 16], text[32];
-	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
-	long nr = strtol(text, NULL, 10);
-#ifdef SYS_epoll_wait
-	if (nr == SYS_epoll_wait)
-		return true;
-#endif
-	return nr == SYS_epoll_pwait;
-}
-
-static void tell_ready(struct runner *r)
-{
-	const struct run_config *cfg = r->cfg;
-	if (!cfg->quiet && cfg->proc)
-		fprintf(stderr, "btgen: attached to " STR_FMT " (PID %d)\n",
-			STR_ARG(str_printable(r->arena, cfg->proc->comm)), cfg->proc->pid);
-	else if (!cfg->quiet)
-		fprintf(stderr, "btgen: attached\n");
-	if (cfg->ready_file) {
-		int fd = open(cfg->ready_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-		if (fd < 0 || !write_all(fd, STR("ready\n")))
-			diag_warning(r->diag, NULL, "--ready-file: cannot write %s: %s",
-				     cfg->ready_file, strerror(errno));
-		if (fd >= 0)
-			close(fd);
-	}
-	if (cfg->ready_fd >= 0) {
-		if (!write_all(cfg->ready_fd, STR("ready\n")))
-			diag_warning(r->diag, NULL, "--ready-fd: %s", strerror(errno));
-		close(cfg->ready_fd);
-	}
-	if (cfg->child)
-		spawn_release(cfg->child);
-}
-
 static void become_ready(struct runner *r)
 {
 	r->ready = true;
@@ -336,7 +161,7 @@ static void become_ready(struct runner *r)
 		stop_bpftrace(r, SIGINT);
 		return;
 	}
-	tell_ready(r);
+	ready_tell(r->arena, r->diag, r->cfg);
 }
 
 /**
@@ -350,7 +175,7 @@ static void stop_again_if_lost(struct runner *r, bool had_output)
 	if (!r->stopping || now_ms() - r->looked_at < STOP_LOOK_MS)
 		return;
 	r->looked_at = now_ms();
-	r->idle_looks = is_waiting_for_events(r->pid) ? r->idle_looks + 1 : 0;
+	r->idle_looks = ready_is_waiting(r->pid) ? r->idle_looks + 1 : 0;
 	if (r->idle_looks >= STOP_LOOKS)
 		stop_bpftrace(r, SIGINT);
 }
@@ -414,7 +239,7 @@ static void relay_until_end(struct runner *r)
 		}
 		// Data come through only once all is attached, BEGIN's too: bpftrace is just too busy to be seen.
 		bool busy = r->relay.out.n > 0;
-		if (!r->ready && (r->relay.attached || busy || is_waiting_for_events(r->pid)))
+		if (!r->ready && (r->relay.attached || busy || ready_is_waiting(r->pid)))
 			become_ready(r);
 		flush_output(r, false);
 		stop_again_if_lost(r, had_output);
@@ -491,7 +316,14 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg)
 	r.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 
 	r.status = 1;
-	if (start_bpftrace(&r)) {
+	struct started started;
+	if (start_bpftrace(a, d, cfg, &started)) {
+		r.pid = started.pid;
+		r.out_pipe = started.out;
+		r.err_pipe = started.err;
+		relay_init(&r.relay, d, cfg->map, started.program_name);
+		r.relay.program = cfg->program;
+		r.relay.stdout_has_messages = cfg->bpftrace->version < 24;
 		relay_until_end(&r);
 		reap(&r);
 		finish(&r);

@@ -1,0 +1,56 @@
+#include "run/ready.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "run/output.h"
+
+#define PATH_LENGTH 40
+
+bool ready_is_waiting(pid_t pid)
+{
+	char path[PATH_LENGTH], text[32];
+	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	long nr = strtol(text, NULL, 10);
+#ifdef SYS_epoll_wait
+	if (nr == SYS_epoll_wait)
+		return true;
+#endif
+	return nr == SYS_epoll_pwait;
+}
+
+void ready_tell(struct arena *a, struct diag *d, const struct run_config *cfg)
+{
+	if (!cfg->quiet && cfg->proc)
+		fprintf(stderr, "btgen: attached to " STR_FMT " (PID %d)\n",
+			STR_ARG(str_printable(a, cfg->proc->comm)), cfg->proc->pid);
+	else if (!cfg->quiet)
+		fprintf(stderr, "btgen: attached\n");
+	if (cfg->ready_file) {
+		int fd = open(cfg->ready_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		if (fd < 0 || !output_write_all(fd, STR("ready\n")))
+			diag_warning(d, NULL, "--ready-file: cannot write %s: %s", cfg->ready_file,
+				     strerror(errno));
+		if (fd >= 0)
+			close(fd);
+	}
+	if (cfg->ready_fd >= 0) {
+		if (!output_write_all(cfg->ready_fd, STR("ready\n")))
+			diag_warning(d, NULL, "--ready-fd: %s", strerror(errno));
+		close(cfg->ready_fd);
+	}
+	if (cfg->child)
+		spawn_release(cfg->child);
+}

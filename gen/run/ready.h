@@ -1,0 +1,17 @@
+/**
+ * ready - are all probes attached, and who wants to know.
+ *
+ * bpftrace sets up, runs BEGIN, attaches, and only then waits for events with epoll_wait: that system call of its main
+ * thread, and nothing it prints before 0.24, tells that the probes are in place.
+ */
+#ifndef RUN_READY_H
+#define RUN_READY_H
+
+#include "run/run.h"
+
+/** Does the process @pid wait for events? */
+bool ready_is_waiting(pid_t pid);
+/** Tells the user, --ready-file and --ready-fd, and lets a held command go. */
+void ready_tell(struct arena *a, struct diag *d, const struct run_config *cfg);
+
+#endif
