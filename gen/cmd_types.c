@@ -7,6 +7,7 @@
 #include "cmd_source.h"
 #include "types/closure.h"
 #include "types/cprint.h"
+#include "types/dwsplit.h"
 
 static const char usage[] =
     "Usage: btgen types -x FILE NAME...\n"
@@ -172,6 +173,11 @@ static int list_names(struct types_cmd *cmd, char **patterns, int n)
 			continue;
 		any = true;
 		dwfind_names(src, DWFIND_TYPES, add_name, &l);
+		struct diag_place at = {.file = src->img->shown};
+		if (src->n_missing)
+			diag_warning(&s->diag, &at, "the types of %u units are not in the list",
+				     src->n_missing);
+		dwsplit_say_missing(src);
 	}
 	strbuf_fini(&l.buf);
 	struct strbuf b;

@@ -6,6 +6,7 @@
 
 #include "image/debuginfo.h"
 #include "types/dwsite.h"
+#include "types/dwsplit.h"
 
 /** A wildcard may mean thousands of places, and a unit may bring as many along. */
 enum { MAX_UNITS = 1 << 16 };
@@ -125,6 +126,12 @@ static void add_place(struct arena *a, struct dwnear *n, const struct dwnear_pla
 	if (!dwsrc_open(p->img, NULL, &src) || !img_debuginfo(p->img, &di) ||
 	    !dwsite_unit(p->img, p->addr, &unit))
 		return;
+	uint8_t kind;
+	dwarf_cu_info(unit.cu, NULL, &kind, NULL, NULL, NULL, NULL, NULL);
+	if (kind == DW_UT_skeleton || !dwsplit_is_whole(&unit)) {
+		n->missing = dwsplit_name(&unit);
+		return;
+	}
 	find_source_unit(&unit, p->addr - di->bias);
 	if (src->slim && !dwarf_offdie(src->dbg, dwarf_dieoffset(&unit), &unit))
 		return;

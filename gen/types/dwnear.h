@@ -31,6 +31,8 @@ struct dwnear {
 	VEC(struct dwnear_place) places;
 	VEC(struct dwnear_unit) units; /**< once they were found */
 	struct map known;	       /**< the addresses of their DIEs */
+	struct str
+	    missing; /**< the .dwo file of a unit whose types cannot be read; empty: all can */
 	bool is_resolved;
 	bool is_asked; /**< the user named the place: its units come first, whatever others have */
 };

@@ -5,6 +5,7 @@
 
 #include "types/dwload.h"
 #include "types/dwnear.h"
+#include "types/dwsplit.h"
 
 /**
  * A common header's struct is defined in every unit. The first definitions, until so many members were looked at, are
@@ -213,6 +214,27 @@ static void say_differ(struct found *f)
 	diag_warning(lk->diag, &at, "%s", text);
 }
 
+/** The unit that is meant may have one of its own, in a file that cannot be read. */
+static void check_missing(struct found *f)
+{
+	struct lookup *lk = f->p->lk;
+	struct dwsrc *src = f->src;
+	f->p->depends = true;
+	dwnear_resolve(lk->arena, lk->near);
+	struct str dwo = lk->near->missing;
+	const char *text = arena_printf(
+	    lk->arena,
+	    "the types beside the traced code are in \"" STR_FMT
+	    "\", which cannot be read: those of other files are used, such as \"" STR_FMT
+	    "\" of " STR_FMT,
+	    STR_ARG(dwo), STR_ARG(f->p->q.text), STR_ARG(unit_text(lk, &f->first, false)));
+	struct diag_place at = {.file = src->img->shown};
+	if (!dwo.n || !map_add(lk->arena, &lk->warned, dwo))
+		return;
+	diag_warning(lk->diag, &at, "%s", text);
+	dwsplit_say_missing(src);
+}
+
 bool dwpick_find(struct dwpick *p, struct dwdef *ret)
 {
 	struct lookup *lk = p->lk;
@@ -240,6 +262,8 @@ bool dwpick_find(struct dwpick *p, struct dwdef *ret)
 		f = near;
 	if (f.other.type)
 		say_differ(&f);
+	else if (f.first.type && has_near && f.src->n_missing)
+		check_missing(&f);
 	*ret = f.first;
 	return f.first.type != NULL;
 }

@@ -4,6 +4,7 @@
 
 #include "image/debuginfo.h"
 #include "types/dwslim.h"
+#include "types/dwsplit.h"
 
 static void add_file(struct dwsrc *src, Dwarf *dbg)
 {
@@ -60,17 +61,6 @@ bool dwsrc_open_whole(struct img *img, struct dwsrc **ret)
 	return open_src(img, NULL, true, ret);
 }
 
-static void note_missing(struct dwsrc *src, Dwarf_Die *skeleton)
-{
-	Dwarf_Attribute at;
-	const char *name = NULL;
-	if (dwarf_attr(skeleton, DW_AT_dwo_name, &at) ||
-	    dwarf_attr(skeleton, DW_AT_GNU_dwo_name, &at))
-		name = dwarf_formstring(&at);
-	if (map_add(src->arena, &src->missing, str_from(name ? name : "?")))
-		src->n_missing++;
-}
-
 bool dwsrc_next_unit(struct dwsrc *src, struct dwunit *u)
 {
 	for (; u->file < src->files.n; u->file++, u->cursor = NULL) {
@@ -87,10 +77,10 @@ bool dwsrc_next_unit(struct dwsrc *src, struct dwunit *u)
 			if (kind != DW_UT_skeleton)
 				return true;
 			// The unit is in a .dwo file; all units of that file are read in their turn.
-			if (split.cu)
+			if (split.cu && dwsplit_is_whole(&split))
 				add_file(src, dwarf_cu_getdwarf(split.cu));
 			else
-				note_missing(src, &u->die);
+				dwsplit_add_missing(src, &u->die);
 		}
 		if (rc < 0 && !src->damaged) {
 			src->damaged = true;

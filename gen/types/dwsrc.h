@@ -48,8 +48,7 @@ struct dwsrc {
 	Elf *slim;  /**< dwslim's, which has types only; NULL: dbg is that of image/debuginfo.h */
 	VEC(Dwarf *) files; /**< main, alternate (dwz), then split units as they are met */
 	bool damaged;	    /**< damage was found (and said) */
-	struct map
-	    missing; /**< names of .dwo files that are not there, in the order they were missed */
+	struct map missing; /**< dwsplit's: names of .dwo files that cannot be read */
 	unsigned n_missing;
 	struct map scopes;  /**< dwscope's memory: place of a unit's top DIE -> its scopes */
 	void *loader;	    /**< dwload's memory; NULL until used */

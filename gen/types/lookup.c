@@ -1,13 +1,12 @@
 #include "types/lookup.h"
 
 #include <dwarf.h>
-#include <elfutils/libdwfl.h>
-#include <unistd.h>
 
 #include "image/debugfile.h"
 #include "types/dwload.h"
 #include "types/dwnear.h"
 #include "types/dwpick.h"
+#include "types/dwsplit.h"
 #include "types/kbtf.h"
 
 /** Declarations that are completed one inside the other; more is damage. */
@@ -199,24 +198,6 @@ struct str lookup_nearest(struct lookup *lk, struct str name, unsigned kinds)
 	return near;
 }
 
-/** Types of split units: the .dwo files are gone, or joined in a .dwp file that libdw may be too old for. */
-static void note_missing_units(struct lookup *lk, unsigned missing, struct str dwo)
-{
-	diag_note(lk->diag, NULL,
-		  "%u units keep their types in split files that are not there, e.g. \"" STR_FMT
-		  "\"",
-		  missing, STR_ARG(dwo));
-	for (size_t i = 0; i < lk->images.n; i++) {
-		const struct img *img = lk->images.v[i];
-		const char *dwp = arena_printf(lk->arena, STR_FMT ".dwp", STR_ARG(img->path));
-		if (access(dwp, R_OK) == 0)
-			diag_note(lk->diag, NULL,
-				  STR_FMT
-				  ".dwp is there, but this libdw (%s) does not read such files",
-				  STR_ARG(img->shown), dwfl_version(NULL));
-	}
-}
-
 bool lookup_say_unknown(struct lookup *lk, const struct diag_place *at, const char *what,
 			struct str name, unsigned kinds)
 {
@@ -226,17 +207,9 @@ bool lookup_say_unknown(struct lookup *lk, const struct diag_place *at, const ch
 				  STR_ARG(name));
 	// Without any debug information that is the whole story; the first image is what the user named.
 	bool any = lk->btf != NULL;
-	unsigned missing = 0;
-	struct str dwo = {0};
-	for (size_t i = 0; i < lk->images.n; i++) {
-		struct dwsrc *src;
-		if (!open_image(lk, i, &src))
-			continue;
-		any = true;
-		if (src->n_missing && !missing)
-			dwo = src->missing.entries[0].key;
-		missing += src->n_missing;
-	}
+	struct dwsrc *src;
+	for (size_t i = 0; i < lk->images.n; i++)
+		any |= open_image(lk, i, &src);
 	// So it is when the first image, whose types are meant, has none, whatever its libraries have.
 	struct dwsrc *first;
 	if (lk->images.n && !lk->btf && (!any || !open_image(lk, 0, &first))) {
@@ -261,7 +234,8 @@ bool lookup_say_unknown(struct lookup *lk, const struct diag_place *at, const ch
 	struct str near = lookup_nearest(lk, name, kinds);
 	if (near.n)
 		diag_note(lk->diag, NULL, "did you mean \"" STR_FMT "\"?", STR_ARG(near));
-	if (missing)
-		note_missing_units(lk, missing, dwo);
+	for (size_t i = 0; i < lk->images.n; i++)
+		if (open_image(lk, i, &src))
+			dwsplit_say_missing(src);
 	return false;
 }

@@ -117,6 +117,14 @@ for compiler in gcc clang; do
 		like "$(said)" '"RED" is 1 in .*u1\.c.* and 2 in .*u2\.c' "... and the warning names the files"
 	done
 done
+for version in 4 5; do
+	build gcc "-gdwarf-$version -gsplit-dwarf -O1" && rm "$tmp/u2.dwo"
+	is "$(expand 'usdt:__EXE__:one { print(RED); print(sizeof(struct odd)); }' | grep -c 'print(1); print(16)')$(said)" 1 "DWARF $version: a split file that is gone is no matter to other files"
+	expand 'usdt:__EXE__:two { print(sizeof(struct odd)); }' >/dev/null
+	is "$(said)" 'the types beside the traced code are in "u2.dwo", which cannot be read: those of other files are used, such as "struct odd" of u1.c' \
+		"... and where it has the probe, a warning says whose types are used"
+	like "$(cat "$tmp/err")" 'split files that are not there, e\.g\. "u2\.dwo"' "... and why"
+done
 build gcc "-g -O1"
 if command -v dwz >/dev/null; then
 	cp "$tmp/p" "$tmp/p2" && dwz -m "$tmp/common.debug" -h "$tmp/p" "$tmp/p2" 2>/dev/null

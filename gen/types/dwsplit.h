@@ -1,0 +1,22 @@
+/**
+ * dwsplit - units whose types are in files of their own (.dwo), and what is said of those that cannot be read.
+ *
+ * libdw finds and opens the files. It cannot read all: gcc leaves each type unit in a section of its own, which dwp joins,
+ * and libdw 0.188 reads neither more than one such section nor what dwp writes (.dwp). Such units count as missing as a
+ * whole: half of a type would be worse than none.
+ */
+#ifndef TYPES_DWSPLIT_H
+#define TYPES_DWSPLIT_H
+
+#include "types/dwsrc.h"
+
+/** The file of @split, the top DIE of a split unit, can be read as a whole. */
+bool dwsplit_is_whole(Dwarf_Die *split);
+/** Remembers that the file of @skeleton is not there or cannot be read; each file once. */
+void dwsplit_add_missing(struct dwsrc *src, Dwarf_Die *skeleton);
+/** "u2.dwo", as the skeleton names it; without that, the unit's name. */
+struct str dwsplit_name(Dwarf_Die *skeleton);
+/** A note for each kind of trouble that @src has had so far; silent without any. */
+void dwsplit_say_missing(struct dwsrc *src);
+
+#endif
