@@ -1,6 +1,7 @@
 #include "bind/signs.h"
 
 #include "bind/edit.h"
+#include "bind/quotient.h"
 #include "image/sdtarg.h"
 #include "out/dialect.h"
 
@@ -58,10 +59,16 @@ void signs_extend(struct bind *b, struct attach_clause *c)
 	for (size_t i = 0; i < c->clause->args.n; i++) {
 		struct script_arg *use = &c->clause->args.v[i];
 		const char *cast = cast_text(b, c, use);
-		if (!cast)
-			continue;
 		struct script_range r = {use->token, use->token};
-		edit_replace_lexed(b->arena, &r,
-				   str_from(arena_printf(b->arena, "%sarg%u", cast, use->n)));
+		struct str text =
+		    str_from(arena_printf(b->arena, "%sarg%u", cast ? cast : "", use->n));
+		struct str quotient = STR("");
+		const struct token *before = script_token_before(c->clause, use->token);
+		if (before == c->clause->predicate_open)
+			before = NULL;
+		if (common_size(b, c, use->n, true))
+			quotient = quotient_text(b->arena, before, text, use->token->next, &r.last);
+		if (cast || quotient.n)
+			edit_replace_lexed(b->arena, &r, quotient.n ? quotient : text);
 	}
 }

@@ -4,12 +4,14 @@
 
 #include "bind/chainread.h"
 #include "bind/edit.h"
+#include "bind/quotient.h"
 
 struct typer {
 	struct chain_parser parser; // first: the parser's calls come back with it
 	struct bind *b;
-	struct map done; // tokens (their addresses) that need no second look
-	bool rewriting;	 // the first pass only learns the types of maps
+	struct map done;	       // tokens (their addresses) that need no second look
+	const struct token *predicate; // the slash that opens the clause's, or NULL
+	bool rewriting;		       // the first pass only learns the types of maps
 };
 
 /** Where the value of an assignment that starts at @t has its type: behind the `?` of a choice. */
@@ -90,6 +92,12 @@ static void set_done(struct typer *ty, const struct token *t)
 	map_add(ty->b->arena, &ty->done, str_copy(ty->b->arena, address_of(&t)));
 }
 
+static bool is_signed_number(struct ctype *t)
+{
+	t = ctype_strip(t);
+	return t && (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM) && t->is_signed && t->size <= 8;
+}
+
 /** Puts what @c must become in its place; the tokens before it tell what it is given to. */
 static void replace_chain(struct typer *ty, struct chain *c, const struct token *function,
 			  const struct token *before)
@@ -98,6 +106,13 @@ static void replace_chain(struct typer *ty, struct chain *c, const struct token 
 	struct str text = STR("");
 	if (ty->rewriting && (c->is_place || c->is_value))
 		text = chain_read(ty->b, c, function, before);
+	if (ty->rewriting && c->is_place && is_signed_number(c->type) && before != c->first) {
+		struct arena *a = ty->b->arena;
+		struct str value = text.n ? text : chain_text(a, c);
+		struct str all = quotient_text(a, before == ty->predicate ? NULL : before, value,
+					       c->last->next, &whole.last);
+		text = all.n ? all : text;
+	}
 	if (!text.n)
 		return;
 	edit_replace_lexed(ty->b->arena, &whole, text);
@@ -182,6 +197,7 @@ static void walk_clauses(struct typer *ty)
 			continue;
 		bind_lookup_from(ty->b, i);
 		ty->parser.variables = (struct map){0};
+		ty->predicate = c->predicate_open;
 		if (c->predicate.first)
 			walk_range(ty, c->predicate_open, c->predicate_close);
 		walk_range(ty, c->body.first, c->body.last);

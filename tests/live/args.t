@@ -168,11 +168,12 @@ usdt:__EXE__:sign:longs /args.i < 0 && args.u > 5/ {
 	$i = args.i;
 	$u = args.u;
 	printf("%d%d%d %d%d%d", args.i < 5, arg0 > 5, 5 < arg1, $i < 0, $u > 5, args.i == -1);
+	printf(" %ld %ld %ld", args.i / 2, args.i % 10, arg0 >> 1);
 	printf(" %lu %lu %s\n", args.u >> 60, arg1 / 0x8000000000000000, enum_name(far, args.far));
 }
 END
 ok "a script that compares 64-bit arguments" odd -e "$(cat "$tmp/sign.bt")"
-is "$(grep . "$tmp/trace")" "101 111 15 1 FAR" "sees the sign of the signed and the size of the unsigned, which may be an enumerator"
+is "$(grep . "$tmp/trace")" "101 111 0 -1 -1 15 1 FAR" "sees the sign of the signed and the size of the unsigned, which may be an enumerator"
 # --- two libraries with a probe of one name: given a PID, bpftrace before 0.24 takes them for one and fails
 for n in 1 2; do
 	printf '#include <btgen/usdt.h>\nvoid l%d(int x) { USDT_PROBE(twin, hit, x); }\n' $n >"$tmp/l$n.c"

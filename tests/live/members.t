@@ -153,6 +153,7 @@ usdt:__EXE__:all {
 	printf("words %s %d\n", str($a->words[$i]), $a->numbers[$i]);
 	$r = $a->rows;
 	printf("rows %d %d %d %s\n", $a->rows[1]->bits, (*$a->rows)->bits, $r[1]->bits, str((*$r)->tag));
+	printf("quotients %ld %ld %ld %ld\n", $a->i16 / 3, 1 + $a->i64 % 10 * 2, $a->i8 >> 1, $a->u8 / 2);
 	printf("bytes %s %d\n", str($a->nqn), $a->nqn[2]);
 	printf("more %d %d %d %d\n", $a->arr[$i].bits, $a->rows[$i]->bits, $a->ptr[0].bits, (**$r).s);
 	printf("sizes %d %d %d\n", sizeof($a->i8), sizeof($a->bf_l), sizeof($a->name));
@@ -168,6 +169,7 @@ inside -200 -5
 values -5 -5 -9 -9
 words two -21
 rows -14 -14 -14 pointed
+quotients -5 -7 -4 104
 bytes nqn.2016 110
 more -2 -14 -14 -5
 sizes 1 8 224

@@ -1,0 +1,38 @@
+#include "bind/quotient.h"
+
+static bool is_one_of(const struct token *t, const char *const *texts)
+{
+	for (; t && *texts; texts++)
+		if (tok_is(t, *texts))
+			return true;
+	return false;
+}
+
+/** The operand and what is behind it are one operand of whatever @before belongs to. */
+static bool is_free(const struct token *before, bool shift)
+{
+	static const char *const texts[] = {
+	    "(",  "[",	"{",  ",",  ";",  "?",	"=",  ":",  "==", "!=", "<", ">", "<=",
+	    ">=", "&&", "||", "+=", "-=", "|=", "&=", "^=", "&",  "|",	"^", NULL};
+	static const char *const sums[] = {"+", "-", "<<", ">>", NULL};
+	return !before || is_one_of(before, texts) || (!shift && is_one_of(before, sums));
+}
+
+struct str quotient_text(struct arena *a, const struct token *before, struct str value,
+			 struct token *op, struct token **last)
+{
+	static const char *const stronger[] = {"+", "-", "*", "/", "%", ".", NULL};
+	bool shift = tok_is(op, ">>");
+	bool is_op = shift || tok_is(op, "/") || tok_is(op, "%");
+	if (!is_op || op->next->kind != TOK_NUMBER || !is_free(before, shift) ||
+	    (shift && is_one_of(op->next->next, stronger)))
+		return STR("");
+	*last = op->next;
+	char sign = shift ? '~' : '-';
+	return str_from(arena_printf(
+	    a,
+	    "(" STR_FMT " < 0 ? %c(int64)((uint64)%c" STR_FMT " " STR_FMT " " STR_FMT
+	    ") : (int64)((uint64)" STR_FMT " " STR_FMT " " STR_FMT "))",
+	    STR_ARG(value), sign, sign, STR_ARG(value), STR_ARG(op->text), STR_ARG(op->next->text),
+	    STR_ARG(value), STR_ARG(op->text), STR_ARG(op->next->text)));
+}
