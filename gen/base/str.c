@@ -187,13 +187,17 @@ unsigned str_distance(struct str a, struct str b, unsigned limit)
 	return prev[b.n] > limit ? limit + 1 : prev[b.n];
 }
 
-bool str_is_nearer(struct str wanted, struct str guess, unsigned *best)
+unsigned str_near_limit(struct str wanted, unsigned best)
 {
 	unsigned allowed = (unsigned)(wanted.n / 4) + 1;
 	if (allowed > 6)
 		allowed = 6;
-	if (*best < allowed + 1)
-		allowed = *best ? *best - 1 : 0;
+	return best > allowed ? allowed : best ? best - 1 : 0;
+}
+
+bool str_is_nearer(struct str wanted, struct str guess, unsigned *best)
+{
+	unsigned allowed = str_near_limit(wanted, *best);
 	unsigned d = str_distance(wanted, guess, allowed);
 	if (d > allowed)
 		return false;

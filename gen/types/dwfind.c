@@ -212,9 +212,6 @@ void dwfind_names(struct dwsrc *src, unsigned kinds, dwfind_fn *fn, void *ctx)
 		dwfind_walk(src, kinds, fn, ctx);
 }
 
-/** Bytes of .debug_info that take some 50 ms to read. */
-enum { LARGE = 64 << 20 };
-
 /** A common name comes once for each unit, at one place in .debug_str: those seen last are not compared again. */
 enum { N_SEEN = 4096 };
 
@@ -264,21 +261,40 @@ static void try_string(struct near *n, struct str s, struct tried *t)
 }
 
 /**
+ * Tries @s and what follows each _ in it: linkers keep a string that another one ends in only there. @missing is how
+ * often each letter occurs in the wanted name: going back from the end, `edits` is how many letters are too few or too
+ * many, of which one edit mends two. That leaves next to nothing to be tried.
+ */
+static void try_ends(struct near *n, struct str s, const int8_t missing[32], struct tried *t)
+{
+	size_t limit = str_near_limit(n->wanted, n->distance), edits = n->wanted.n;
+	int8_t left[32];
+	if (s.n + limit < n->wanted.n)
+		return;
+	memcpy(left, missing, sizeof(left));
+	for (size_t i = s.n; i-- > 0 && s.n - i <= n->wanted.n + limit;) {
+		edits += left[s.p[i] & 31]-- > 0 ? (size_t)-1 : 1;
+		if (edits <= 2 * limit && (i == 0 || s.p[i - 1] == '_'))
+			try_string(n, str_from_offset(s, i), t);
+	}
+}
+
+/**
  * Without a walk: the nearest strings that the file has, tried one after the other as names of types, in a part
- * of the units: a guess need not be the best. Linkers keep a string that
- * another one ends in only there, so what follows a _ is a string, too.
+ * of the units: a guess need not be the best.
  */
 static struct str nearest_string(struct near *n, const struct dwquery *q)
 {
 	struct tried t = {.n = 0};
 	struct dwscan *scan = dwscan_open(n->src);
 	struct str s;
-	for (uint64_t at = 0; dwscan_next_string(scan, &at, &s);) {
-		try_string(n, s, &t);
-		for (size_t i = s.n > n->wanted.n + 4 ? s.n - n->wanted.n - 4 : 0; i + 1 < s.n; i++)
-			if (s.p[i] == '_')
-				try_string(n, str_from_offset(s, i + 1), &t);
-	}
+	int8_t missing[32] = {0};
+	if (n->wanted.n > INT8_MAX / 2)
+		return (struct str){0}; // nobody mistypes those
+	for (size_t i = 0; i < n->wanted.n; i++)
+		missing[n->wanted.p[i] & 31]++;
+	for (uint64_t at = 0; dwscan_next_string(scan, &at, &s);)
+		try_ends(n, s, missing, &t);
 	for (unsigned i = 0; i < t.n && !n->best.n; i++) {
 		struct dwquery one;
 		if (dwquery_parse(t.v[i], q->kinds, &one))
@@ -290,7 +306,7 @@ static struct str nearest_string(struct near *n, const struct dwquery *q)
 bool dwfind_is_large(struct dwsrc *src)
 {
 	struct dwscan *scan = dwscan_open(src);
-	return scan && dwscan_size(scan) >= LARGE;
+	return scan && dwscan_is_large(scan);
 }
 
 struct str dwfind_nearest(struct dwsrc *src, const struct dwquery *q)

@@ -7,8 +7,12 @@
 #include "types/dwnameat.h"
 #include "types/dwneedle.h"
 
+/** Bytes of .debug_info that take some 50 ms to read. */
+enum { LARGE = 64 << 20 };
+
 struct dwscan {
 	struct dwunits u;
+	bool acts_large;
 	bool is_busy; /**< a search is under way: its marks must stay */
 };
 
@@ -260,9 +264,9 @@ void dwscan_names(struct dwscan *s, unsigned kinds, dwfind_fn *fn, void *ctx)
 	dwdie_fini(&w.r);
 }
 
-uint64_t dwscan_size(const struct dwscan *s)
+bool dwscan_is_large(const struct dwscan *s)
 {
-	return s->u.info.n;
+	return s->u.info.n >= LARGE || s->acts_large;
 }
 
 bool dwscan_next_string(const struct dwscan *s, uint64_t *at, struct str *ret)
@@ -280,4 +284,5 @@ void dwscan_act_large(struct dwscan *s, size_t alone)
 {
 	s->u.needle.alone = alone;
 	s->u.fd = s->u.file;
+	s->acts_large = true;
 }

@@ -33,8 +33,8 @@ void dwscan_names(struct dwscan *s, unsigned kinds, dwfind_fn *fn, void *ctx);
 
 /** The same in the first @most bytes of .debug_info only, whose units are in no particular order. */
 void dwscan_try(struct dwscan *s, const struct dwquery *q, uint64_t most, dwfind_fn *fn, void *ctx);
-/** Bytes of .debug_info. */
-uint64_t dwscan_size(const struct dwscan *s);
+/** So much .debug_info that looking at all of it takes longer than a user notices. */
+bool dwscan_is_large(const struct dwscan *s);
 /** The string at *@at of .debug_str, which goes on to the next; false at the end. Start at 0. */
 bool dwscan_next_string(const struct dwscan *s, uint64_t *at, struct str *ret);
 /** For tests: looks at the file in pieces, and with a second thread after @alone bytes, however small it is. */

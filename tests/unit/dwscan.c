@@ -143,6 +143,20 @@ static void test_file(const char *path, size_t most)
 	a.good = true;
 	ok(dwscan_find(scan, &q, compare, &a) && a.good,
 	   "%s: a name that is not there is not found", path);
+	// With one letter changed, a name is found again among the strings.
+	struct str near = {0};
+	for (struct map_entry *e = NULL; !near.n && (e = map_next(&a.names, e));) {
+		const struct hit *h = ((struct name *)e->value)->first;
+		char *typo = str_dup(&arena, h->name);
+		if (h->is_decl || h->kind != DWFIND_STRUCT || h->name.n < 8 ||
+		    !str_is_ident(h->name))
+			continue;
+		typo[4] = typo[4] == 'q' ? 'j' : 'q';
+		dwquery_parse(str_from(typo), DWFIND_TYPES, &q);
+		near = dwfind_nearest(src, &q);
+		ok(near.n > 0, "%s: \"%s\" is near to \"%s\"", path, typo, str_dup(&arena, near));
+		break;
+	}
 out:
 	img_close(img);
 	arena_fini(&arena);
