@@ -1,10 +1,35 @@
-// The look-up that btgen's scanner is measured against: libdw, every DIE at the top of every unit, until the name is met.
+// The look-up that btgen's scanner is measured against: libdw alone.
 //
-//	dwwalk FILE NAME	FILE has the debug information itself
+//	dwwalk FILE NAME	every DIE at the top of every unit, until the name is met; FILE has the debug information itself
+//	dwwalk FILE --all	counts every DIE
+//	dwwalk FILE --names	prints the enums and structs that are defined at the top of units, in order
 #include <elfutils/libdw.h>
+#include <dwarf.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+
+static size_t n;
+
+static void walk(Dwarf_Die *first)
+{
+	Dwarf_Die die = *first, child;
+	do {
+		n++;
+		if (dwarf_child(&die, &child) == 0)
+			walk(&child);
+	} while (dwarf_siblingof(&die, &die) == 0);
+}
+
+static void print_name(Dwarf_Die *die)
+{
+	int tag = dwarf_tag(die);
+	if (tag != DW_TAG_enumeration_type && tag != DW_TAG_structure_type)
+		return;
+	const char *name = dwarf_diename(die);
+	if (name && !dwarf_hasattr(die, DW_AT_declaration))
+		printf("%s %s\n", tag == DW_TAG_enumeration_type ? "enum" : "struct", name);
+}
 
 int main(int argc, char **argv)
 {
@@ -12,23 +37,32 @@ int main(int argc, char **argv)
 	Dwarf *dbg = fd >= 0 ? dwarf_begin(fd, DWARF_C_READ) : NULL;
 	if (!dbg)
 		return 2;
-	size_t n = 0;
+	int all = strcmp(argv[2], "--all") == 0, names = strcmp(argv[2], "--names") == 0;
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die unit, die;
 	while (dwarf_get_units(dbg, cu, &cu, NULL, NULL, &unit, NULL) == 0) {
 		if (dwarf_child(&unit, &die) != 0)
 			continue;
+		if (all) {
+			walk(&die);
+			continue;
+		}
 		do {
+			if (names) {
+				print_name(&die);
+				continue;
+			}
 			n++;
 			const char *name = dwarf_diename(&die);
 			if (name && strcmp(name, argv[2]) == 0 &&
-			    !dwarf_hasattr(&die, 0x3c /* DW_AT_declaration */)) {
+			    !dwarf_hasattr(&die, DW_AT_declaration)) {
 				printf("0x%llx after %zu\n",
 				       (unsigned long long)dwarf_dieoffset(&die), n);
 				return 0;
 			}
 		} while (dwarf_siblingof(&die, &die) == 0);
 	}
-	printf("absent after %zu\n", n);
-	return 1;
+	if (!names)
+		printf("%zu DIEs\n", n);
+	return !all && !names;
 }
