@@ -5,8 +5,7 @@
 #include "types/argtype.h"
 #include "types/dwload.h"
 
-/** More sites than that are not compared with each other: it takes the square of their number. */
-enum { MAX_TEXT_ARGS = 16, MAX_COMPARED = 128 };
+enum { MAX_TEXT_ARGS = 16 };
 
 static bool has_candidate(const struct argloc_candidates *c, struct str name)
 {
@@ -203,33 +202,66 @@ static bool has_type(struct arena *a, const struct argloc_candidates *c, struct 
 	return false;
 }
 
-/** Keeps those of @c that have a type which @other has, too; nothing changes when there is none. */
-static void narrow_types(struct arena *a, struct argloc_candidates *c,
-			 const struct argloc_candidates *other)
+/** What argument @k can be at one site: the source's word, or the candidates; empty when nothing is known. */
+static struct argloc_candidates evidence(struct arena *a, const struct arginfer_arg *arg)
 {
-	struct argloc_candidates left = {0};
-	for (size_t i = 0; i < c->list.n; i++)
-		if (has_type(a, other, (struct str){0}, c->list.v[i].type))
-			vec_push(a, &left.list, c->list.v[i]);
-	if (left.list.n)
-		*c = left;
+	struct argloc_candidates c = {0};
+	if (!arg->by_source)
+		return arg->candidates;
+	if (arg->type)
+		vec_push(a, &c.list, (struct argloc_candidate){arg->name, arg->type});
+	return c;
 }
 
-/** Of each type, keeps those whose name @other has, too, or all. A name alone never decides about a type. */
-static void narrow_names(struct arena *a, struct argloc_candidates *c,
-			 const struct argloc_candidates *other)
+/** Those of @all that @other has, too; @by_name: name and type, else only the type. */
+static struct argloc_candidates common(struct arena *a, const struct argloc_candidates *all,
+				       const struct argloc_candidates *other, bool by_name)
 {
 	struct argloc_candidates left = {0};
-	for (size_t i = 0; i < c->list.n; i++) {
-		const struct argloc_candidate *one = &c->list.v[i];
-		bool shared = has_type(a, other, one->name, one->type), rival = false;
-		for (size_t k = 0; k < c->list.n && !shared && !rival; k++)
-			rival = argtype_is_same(a, c->list.v[k].type, one->type) &&
-				has_type(a, other, c->list.v[k].name, one->type);
-		if (!rival)
+	for (size_t i = 0; i < all->list.n; i++) {
+		struct argloc_candidate *one = &all->list.v[i];
+		if ((!by_name || one->name.n) &&
+		    has_type(a, other, by_name ? one->name : (struct str){0}, one->type))
 			vec_push(a, &left.list, *one);
 	}
-	*c = left;
+	return left;
+}
+
+/**
+ * Sites of one probe have the same types: keeps the candidates whose types all sites have, if there are any, and of these
+ * the names that all have. A name never decides about a type: two pointers to one struct can both be passed, or their first
+ * members.
+ */
+static void narrow(struct arena *a, struct arginfer_arg **sites, const size_t *counts, size_t n,
+		   size_t k)
+{
+	struct argloc_candidates types = {0}, names = {0};
+	size_t n_known = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (k >= counts[i])
+			continue;
+		struct argloc_candidates here = evidence(a, &sites[i][k]);
+		if (!here.list.n)
+			continue;
+		types = n_known ? common(a, &types, &here, false) : here;
+		names = n_known ? common(a, &names, &here, true) : here;
+		n_known++;
+		if (!types.list.n)
+			return; // they disagree: nobody is believed
+	}
+	for (size_t i = 0; i < n && n_known > 1; i++) {
+		if (k >= counts[i] || sites[i][k].by_source)
+			continue;
+		struct argloc_candidates *c = &sites[i][k].candidates, left = {0};
+		*c = common(a, c, &types, false);
+		for (size_t j = 0; j < c->list.n; j++) {
+			const struct argloc_candidate *one = &c->list.v[j];
+			if (!has_type(a, &names, (struct str){0}, one->type) ||
+			    has_type(a, &names, one->name, one->type))
+				vec_push(a, &left.list, *one);
+		}
+		*c = left;
+	}
 }
 
 /** What all candidates agree about. */
@@ -263,20 +295,17 @@ static bool is_known(struct arginfer_arg **sites, const size_t *counts, size_t n
 void arginfer_intersect(struct arena *a, struct arginfer_arg **sites, const size_t *counts,
 			size_t n)
 {
+	size_t most = 0;
 	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < counts[i]; k++)
-			for (size_t j = 0; j < n && n <= MAX_COMPARED; j++)
-				if (j != i && k < counts[j]) {
-					narrow_types(a, &sites[i][k].candidates,
-						     &sites[j][k].candidates);
-					narrow_names(a, &sites[i][k].candidates,
-						     &sites[j][k].candidates);
-				}
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < counts[i]; k++)
-			settle(a, &sites[i][k]);
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < counts[i]; k++)
-			if (sites[i][k].is_int && !is_known(sites, counts, n, k))
+		most = counts[i] > most ? counts[i] : most;
+	for (size_t k = 0; k < most; k++) {
+		narrow(a, sites, counts, n, k);
+		for (size_t i = 0; i < n; i++)
+			if (k < counts[i])
+				settle(a, &sites[i][k]);
+		bool known = is_known(sites, counts, n, k);
+		for (size_t i = 0; i < n && !known; i++)
+			if (k < counts[i] && sites[i][k].is_int)
 				sites[i][k].type = argtype_int(a);
+	}
 }
