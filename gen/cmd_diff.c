@@ -53,7 +53,7 @@ static int take(void *ctx, const char *command, int letter, const char *value)
 	else if (letter == 'q')
 		o->quiet = true;
 	else
-		return expand_take(&o->arena, &o->req, command, letter, value);
+		return expand_take(&o->req, command, letter, value);
 	return -1;
 }
 
@@ -331,6 +331,7 @@ int cmd_diff(int argc, char **argv)
 {
 	struct options o = {0};
 	arena_init(&o.arena);
+	o.req.arena = &o.arena;
 	diag_init(&o.diag, stderr);
 	int status = parse(argc, argv, &o);
 	if (status < 0) {

@@ -20,32 +20,17 @@ static const char help[] =
     "  -v, --verbose        say which files were chosen\n"
     "  -h, --help           this text\n";
 
-struct options {
-	struct arena *arena;
-	struct expand_request req;
-	const char *out;
-};
-
-static int take(void *ctx, const char *command, int letter, const char *value)
-{
-	struct options *o = ctx;
-	if (letter != 'o')
-		return expand_take(o->arena, &o->req, command, letter, value);
-	o->out = value;
-	return -1;
-}
-
-static int parse(int argc, char **argv, struct options *o)
+static int parse(int argc, char **argv, struct expand_request *req)
 {
 	static const struct option longs[] = {
 	    EXPAND_LONG_OPTIONS, EXPAND_LONG_FOR, {"output", required_argument, NULL, 'o'}, {0}};
-	static const struct cmd_options options = {EXPAND_OPTIONS "o:", longs, help, take};
-	int status = cmd_read_options(&options, argc, argv, o);
+	static const struct cmd_options options = {EXPAND_OPTIONS "o:", longs, help, expand_take};
+	int status = cmd_read_options(&options, argc, argv, req);
 	for (; optind < argc; optind++)
-		vec_push(o->arena, &o->req.sources, (struct expand_source){argv[optind], false});
-	if (status < 0 && !o->req.sources.n)
+		vec_push(req->arena, &req->sources, (struct expand_source){argv[optind], false});
+	if (status < 0 && !req->sources.n)
 		status = cmd_usage_error(argv[0], "say which script to expand");
-	if (status < 0 && o->req.exe && o->req.pids.n)
+	if (status < 0 && req->exe && req->pids.n)
 		status = cmd_usage_error(argv[0], "give -p or -x, not both");
 	return status;
 }
@@ -56,13 +41,13 @@ int cmd_expand(int argc, char **argv)
 	struct diag d;
 	arena_init(&a);
 	diag_init(&d, stderr);
-	struct options o = {.arena = &a};
-	int status = parse(argc, argv, &o);
+	struct expand_request req = {.arena = &a};
+	int status = parse(argc, argv, &req);
 	if (status < 0) {
 		struct expansion x;
-		expand_choose_version(&a, &d, &o.req);
-		bool good = expand_run(&a, &d, &o.req, &x) &&
-			    outfile_write(&a, &d, o.out, strbuf_str(&x.program.text));
+		expand_choose_version(&a, &d, &req);
+		bool good = expand_run(&a, &d, &req, &x) &&
+			    outfile_write(&a, &d, req.out, strbuf_str(&x.program.text));
 		expand_close(&x);
 		status = good ? CMD_OK : CMD_INPUT;
 	}

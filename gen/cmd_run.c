@@ -42,9 +42,8 @@ static const char help[] =
     "  -h, --help             this text\n";
 
 struct options {
-	struct arena *arena;
 	struct expand_request req;
-	const char *command, *bpftrace, *out, *ready_file;
+	const char *command, *bpftrace, *ready_file;
 	int ready_fd;
 	bool no_run, echo, quiet;
 	char **args; /**< positional parameters of the script */
@@ -74,15 +73,12 @@ static int take(void *ctx, const char *command, int letter, const char *value)
 	struct options *o = ctx;
 	switch (letter) {
 	case 't':
-		vec_push(o->arena, &o->req.patterns, value);
+		vec_push(o->req.arena, &o->req.patterns, value);
 		break;
 	case 'f':
 		return take_format(o, command, value);
 	case 'c':
 		o->command = value;
-		break;
-	case 'o':
-		o->out = strcmp(value, "-") == 0 ? NULL : value;
 		break;
 	case 'n':
 		o->no_run = true;
@@ -105,7 +101,7 @@ static int take(void *ctx, const char *command, int letter, const char *value)
 		o->quiet = true;
 		break;
 	default:
-		return expand_take(o->arena, &o->req, command, letter, value);
+		return expand_take(&o->req, command, letter, value);
 	}
 	return -1;
 }
@@ -148,7 +144,7 @@ static int parse(int argc, char **argv, struct options *o)
 	int status = cmd_read_options(&options, argc, argv, o);
 	// getopt has moved the scripts behind the options; a second -- starts the script's own arguments.
 	for (; optind < argc && strcmp(argv[optind], "--") != 0; optind++)
-		vec_push(o->arena, &o->req.sources,
+		vec_push(o->req.arena, &o->req.sources,
 			 (struct expand_source){argv[optind], o->req.raw});
 	o->args = optind < argc ? argv + optind + 1 : argv + argc;
 	return status < 0 ? check(o, argv[0]) : status;
@@ -194,7 +190,7 @@ static int trace(struct arena *a, struct diag *d, const struct options *o,
 	    .proc = x->bind.host_scope && !child->pid ? NULL : x->proc,
 	    .pass_pid = !x->bind.host_scope && !x->bind.no_pid,
 	    .child = child->pid ? child : NULL,
-	    .out_path = o->out,
+	    .out_path = o->req.out && strcmp(o->req.out, "-") == 0 ? NULL : o->req.out,
 	    .ready_file = o->ready_file,
 	    .ready_fd = o->ready_fd,
 	    .quiet = o->quiet,
@@ -241,7 +237,7 @@ int cmd_run(int argc, char **argv)
 	arena_init(&a);
 	struct diag d;
 	diag_init(&d, stderr);
-	struct options o = {.arena = &a, .ready_fd = -1};
+	struct options o = {.req.arena = &a, .ready_fd = -1};
 	signal(SIGCHLD, SIG_DFL); // who ignores it, and whose children do, is told no exit status
 	int status = parse(argc, argv, &o);
 	if (status < 0) {

@@ -23,47 +23,32 @@ static const char help[] =
     "  -o FILE         to FILE instead of standard output\n"
     "  -h, --help      this text\n";
 
-struct options {
-	struct arena *arena;
-	struct expand_request req; /**< the target and the version */
-	const char *out;
-};
-
-static int take(void *ctx, const char *command, int letter, const char *value)
-{
-	struct options *o = ctx;
-	if (letter != 'o')
-		return expand_take(o->arena, &o->req, command, letter, value);
-	o->out = value;
-	return -1;
-}
-
-static int parse(int argc, char **argv, struct options *o)
+static int parse(int argc, char **argv, struct expand_request *req)
 {
 	static const struct option longs[] = {
 	    EXPAND_LONG_FOR, {"help", no_argument, NULL, 'h'}, {0}};
-	static const struct cmd_options options = {"p:x:o:", longs, help, take};
-	int status = cmd_read_options(&options, argc, argv, o);
-	if (status < 0 && !o->req.pids.n == !o->req.exe)
+	static const struct cmd_options options = {"p:x:o:", longs, help, expand_take};
+	int status = cmd_read_options(&options, argc, argv, req);
+	if (status < 0 && !req->pids.n == !req->exe)
 		status = cmd_usage_error(argv[0], "say which process (-p PID) or file (-x FILE)");
-	if (status < 0 && o->req.pids.n > 1)
+	if (status < 0 && req->pids.n > 1)
 		status = cmd_usage_error(argv[0], "-p: one process at a time");
 	if (status < 0 && optind == argc)
 		status = cmd_usage_error(argv[0], "say which probes: a PATTERN, or '*'");
 	return status;
 }
 
-static bool write_skeleton(struct diag *d, const struct options *o, struct images *images,
+static bool write_skeleton(struct diag *d, const struct expand_request *req, struct images *images,
 			   char **patterns, int n)
 {
 	struct skeleton sk;
-	if (!skeleton_collect(&sk, o->arena, d, images, o->req.version,
+	if (!skeleton_collect(&sk, req->arena, d, images, req->version,
 			      (const char *const *)patterns, (size_t)n))
 		return false;
 	struct strbuf text;
 	strbuf_init(&text);
 	skeleton_write_template(&sk, &text);
-	bool good = outfile_write(o->arena, d, o->out, strbuf_str(&text));
+	bool good = outfile_write(req->arena, d, req->out, strbuf_str(&text));
 	strbuf_fini(&text);
 	return good;
 }
@@ -74,13 +59,13 @@ int cmd_skeleton(int argc, char **argv)
 	struct diag d;
 	arena_init(&a);
 	diag_init(&d, stderr);
-	struct options o = {.arena = &a};
-	int status = parse(argc, argv, &o);
+	struct expand_request req = {.arena = &a};
+	int status = parse(argc, argv, &req);
 	if (status < 0) {
 		struct expansion x;
-		expand_choose_version(&a, &d, &o.req);
-		bool good = expand_open_target(&a, &d, &o.req, &x) &&
-			    write_skeleton(&d, &o, &x.images, argv + optind, argc - optind);
+		expand_choose_version(&a, &d, &req);
+		bool good = expand_open_target(&a, &d, &req, &x) &&
+			    write_skeleton(&d, &req, &x.images, argv + optind, argc - optind);
 		expand_close(&x);
 		status = good ? CMD_OK : CMD_INPUT;
 	}

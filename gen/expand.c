@@ -4,14 +4,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bind/tokens.h"
 #include "cmd.h"
 #include "out/dialect.h"
 #include "run/bpftrace.h"
 #include "trace.h"
 
-int expand_take(struct arena *a, struct expand_request *req, const char *command, int letter,
-		const char *value)
+int expand_take(void *request, const char *command, int letter, const char *value)
 {
+	struct expand_request *req = request;
+	struct arena *a = req->arena;
 	int pid;
 	switch (letter) {
 	case 'p':
@@ -30,6 +32,9 @@ int expand_take(struct arena *a, struct expand_request *req, const char *command
 		break;
 	case 'I':
 		vec_push(a, &req->dirs, value);
+		break;
+	case 'o':
+		req->out = value;
 		break;
 	case 'v':
 		req->verbose = true;
@@ -266,7 +271,7 @@ bool expand_run(struct arena *a, struct diag *d, const struct expand_request *re
 	    .conf = conf,
 	    .verbose = req->verbose,
 	};
-	if (!bind_tokens(&x->bind, &pp) || !check_one_pid(d, req, &x->bind) || d->n_errors)
+	if (!tokens_bind(&x->bind, &pp) || !check_one_pid(d, req, &x->bind) || d->n_errors)
 		return false;
 	emit_tokens(a, pp.out, main, &x->program);
 	return true;

@@ -21,6 +21,7 @@ struct expand_source {
 };
 
 struct expand_request {
+	struct arena *arena; /**< of the lists */
 	VEC(int) pids;
 	const char *exe; /**< -x FILE, or NULL */
 	VEC(struct expand_source) sources;
@@ -29,6 +30,7 @@ struct expand_request {
 	VEC(const char *) patterns; /**< -t: instead of sources, trace the probes that match */
 	bool json;		    /**< -f json, of these */
 	const char *conf;	    /**< enum table list, or NULL for the installed one */
+	const char *out;	    /**< -o FILE, or NULL */
 	unsigned version;	    /**< of bpftrace, see out/dialect.h */
 	bool raw; /**< the source is a finished program (USE_CMDLINE_BPF_PROGRAM) */
 	bool verbose;
@@ -43,8 +45,8 @@ struct expansion {
 };
 
 /**
- * Takes an option that several commands have: -p -x -e -D -I -v, --conf ('C'), --for ('F'). Returns -1, or the exit status
- * of a bad value or letter, which is said.
+ * Takes an option that several commands have: -p -x -e -D -I -v -o, --conf ('C'), --for ('F'); as cmd_options wants it,
+ * @request is a struct expand_request. Returns -1, or the exit status of a bad value or letter, which is said.
  */
 #define EXPAND_OPTIONS "p:x:e:D:I:v"
 #define EXPAND_LONG_OPTIONS                                                                        \
@@ -58,8 +60,7 @@ struct expansion {
 	{                                                                                          \
 		"for", required_argument, NULL, 'F'                                                \
 	}
-int expand_take(struct arena *a, struct expand_request *req, const char *command, int letter,
-		const char *value);
+int expand_take(void *request, const char *command, int letter, const char *value);
 /** When no --for was given: the version of the bpftrace that is installed, else DIALECT_DEFAULT. */
 void expand_choose_version(struct arena *a, struct diag *d, struct expand_request *req);
 

@@ -13,6 +13,8 @@
 
 #include <stdint.h>
 
+#include "base/arena.h"
+#include "base/diag.h"
 #include "base/str.h"
 
 /**
@@ -23,5 +25,12 @@
 int file_open(const char *root, const char *path, uint64_t *size, const char **why);
 /** Reads exactly @n bytes from offset @off; false when the file ends before that or cannot be read. */
 bool file_read_at(int fd, void *buf, size_t n, uint64_t off);
+
+/**
+ * All of the text file @path, which lives in @a. An error is said for one that cannot be read or that has more than
+ * 1 MiB: no list that people write ("of enums": @what) is as long.
+ */
+bool file_read_list(struct arena *a, struct diag *d, const char *path, const char *what,
+		    struct str *ret);
 
 #endif

@@ -1,87 +1,18 @@
 #include "bind/attach.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "bind/edit.h"
 #include "bind/optional.h"
+#include "bind/path.h"
 #include "out/dialect.h"
-
-/** Bytes that every supported bpftrace takes in an attach point without quotes. */
-static bool is_plain(struct str s, const char *extra)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if (!isalnum((unsigned char)s.p[i]) && !strchr(extra, s.p[i]))
-			return false;
-	return s.n > 0;
-}
-
-/** @path, which is_plain(); libstdc++ in quotes, because 0.17 takes ++ for an operator. */
-static const char *plain_path(struct arena *a, struct str path)
-{
-	return str_dup(a, str_find(path, '+') < path.n ? edit_quote(a, path) : path);
-}
 
 static bool is_wildcard(struct str s)
 {
 	return str_find(s, '*') < s.n;
-}
-
-/** Quotes do not take the meaning from these: a star in them still matches other files as well. */
-static bool is_quotable(struct str path)
-{
-	static const char special[] = {':', '\\', '\n', '*', '[', '?'};
-	for (size_t i = 0; i < sizeof(special); i++)
-		if (str_find(path, special[i]) < path.n)
-			return false;
-	return true;
-}
-
-/**
- * How the program names file @im, so that this bpftrace attaches to it exactly once. Measured: with -p
- * only /proc/PID/root/... attaches once in every version and from every mount namespace, and only while that
- * name leads to the mapped file; without -p the links of /proc do, whatever happened to the file.
- */
-static const char *attach_path(struct bind *b, const struct image *im, const struct token *at)
-{
-	const struct proc_file *f = im->mapped;
-	struct arena *a = b->arena;
-	struct str path = f && f->host_path.n ? f->host_path : im->path;
-	bool follow = b->proc && f && !b->host_scope;
-
-	if (follow && f->root_path.n && is_plain(f->root_path, "_./+-"))
-		return plain_path(a, f->root_path);
-	if (!follow && (!f || f->host_path.n)) {
-		if (is_plain(path, "_./+-"))
-			return plain_path(a, path);
-		if (is_quotable(path))
-			return str_dup(a, edit_quote(a, path));
-	}
-	if (!f) {
-		struct diag_place place = tok_place(at);
-		diag_error(b->diag, &place,
-			   STR_FMT
-			   ": bpftrace cannot be given a path with one of : \\ * ? [ or a newline: "
-			   "use a symbolic link",
-			   STR_ARG(path));
-		return NULL;
-	}
-	b->no_pid = true;
-	if (!f->start)
-		return arena_printf(a, "/proc/%d/exe", b->proc->pid);
-	return arena_printf(a, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, b->proc->pid, f->start,
-			    f->end);
-}
-
-const char *attach_target_name(struct bind *b)
-{
-	if (b->proc)
-		return arena_printf(b->arena, STR_FMT " (PID %d)", STR_ARG(b->proc->comm),
-				    b->proc->pid);
-	return str_dup(b->arena, b->images->files.v[0].path);
 }
 
 /** The images that @path (a field of an attach point) means: all for __EXE__, else the mapped file of that name. */
@@ -99,15 +30,6 @@ static bool is_meant(const struct image *im, struct str path)
 	memcpy(z, path.p, path.n);
 	z[path.n] = '\0';
 	return stat(z, &st) == 0 && st.st_dev == f->dev && st.st_ino == f->ino;
-}
-
-void attach_note_no_probes(struct bind *b)
-{
-	if (!b->said_no_probes && !image_probes(b->images, &b->images->files.v[0])->n_probes)
-		diag_note(b->diag, NULL,
-			  "%s no USDT probes at all: was it built with them (--with-usdt)?",
-			  b->proc ? "its executable has" : "it has");
-	b->said_no_probes = true;
 }
 
 static bool say_no_target(struct bind *b, const struct token *at)
@@ -132,13 +54,13 @@ static bool say_no_probe(struct bind *b, const struct token *at, struct str path
 			known += list->n_probes;
 		sdt_find_nearest(list, provider, name, &best, &near);
 	}
-	diag_error(b->diag, &place, "%s has no probe " STR_FMT "%s" STR_FMT, attach_target_name(b),
+	diag_error(b->diag, &place, "%s has no probe " STR_FMT "%s" STR_FMT, bind_target_name(b),
 		   STR_ARG(provider), provider.n ? ":" : "", STR_ARG(name));
 	if (near)
 		diag_note(b->diag, NULL, "did you mean " STR_FMT ":" STR_FMT "?",
 			  STR_ARG(near->provider), STR_ARG(near->name));
 	else if (!known)
-		attach_note_no_probes(b);
+		bind_note_no_probes(b);
 	return false;
 }
 
@@ -174,7 +96,7 @@ static bool find_probes(struct bind *b, const struct token *at, struct str path,
 		const struct sdt_list *list = image_probes(b->images, im);
 		const struct sdt_probe *p = NULL;
 		while ((p = sdt_find(list, provider, name, p))) {
-			if (!is_plain(p->provider, "_") || !is_plain(p->name, "_")) {
+			if (!path_is_plain(p->provider, "_") || !path_is_plain(p->name, "_")) {
 				struct diag_place place = tok_place(at);
 				diag_warning(b->diag, &place,
 					     "probe " STR_FMT ":" STR_FMT
@@ -227,7 +149,7 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 	bool good = true;
 	for (size_t i = from; i < ret->probes.n && good; i++) {
 		const struct attach_match *m = &ret->probes.v[i];
-		const char *file = attach_path(b, m->image, at->range.first);
+		const char *file = path_of(b, m->image, at->range.first);
 		good = file != NULL;
 		if (b->proc && !dialect_has_libbpf_usdt(b->version) && has_namesake(b, m))
 			b->no_pid = true;
@@ -249,13 +171,13 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 /** Can the symbol table answer? Not for addresses and C++ signatures. */
 static bool is_symbol(struct str name)
 {
-	return is_plain(name, "_.$@") && !isdigit((unsigned char)name.p[0]);
+	return path_is_plain(name, "_.$@") && !isdigit((unsigned char)name.p[0]);
 }
 
 /** A pattern as bpftrace takes it: with *. */
 static bool is_pattern(struct str name)
 {
-	return is_plain(name, "_.$@*") && str_find(name, '*') < name.n;
+	return path_is_plain(name, "_.$@*") && str_find(name, '*') < name.n;
 }
 
 struct search {
@@ -329,7 +251,7 @@ static bool say_no_function(struct bind *b, const struct token *at, struct str p
 	}
 	struct diag_place place = tok_place(at);
 	diag_error(b->diag, &place, "no function %s" STR_FMT " in %s or its libraries",
-		   is_pattern(name) ? "matches " : "", STR_ARG(name), attach_target_name(b));
+		   is_pattern(name) ? "matches " : "", STR_ARG(name), bind_target_name(b));
 	if (near.name.n)
 		diag_note(b->diag, NULL, "did you mean " STR_FMT "?", STR_ARG(near.name));
 	return false;
@@ -345,7 +267,7 @@ static bool bind_uprobe(struct bind *b, struct script_attach *at, struct attach_
 		return true;
 	if (!im)
 		return say_no_function(b, at->range.first, path, name);
-	const char *file = attach_path(b, im, at->range.first);
+	const char *file = path_of(b, im, at->range.first);
 	if (!file)
 		return false;
 	if (b->verbose)
@@ -357,7 +279,7 @@ static bool bind_uprobe(struct bind *b, struct script_attach *at, struct attach_
 	for (size_t i = 1; i < at->fields.n; i++) {
 		struct str f = at->fields.v[i];
 		strbuf_addc(&text, ':');
-		strbuf_adds(&text, is_plain(f, "_.*+?[]") ? f : edit_quote(b->arena, f));
+		strbuf_adds(&text, path_is_plain(f, "_.*+?[]") ? f : edit_quote(b->arena, f));
 	}
 	edit_replace(&at->range, str_copy(b->arena, strbuf_str(&text)));
 	strbuf_fini(&text);
@@ -410,41 +332,5 @@ bool attach_bind_clause(struct bind *b, struct script_clause *c, struct attach_c
 	bool good = true;
 	for (size_t i = 0; i < c->attach.n; i++)
 		good &= bind_attach(b, &c->attach.v[i], ret);
-	return good;
-}
-
-static void add_filter(struct bind *b, struct script_clause *c)
-{
-	struct arena *a = b->arena;
-	int pid = b->proc->pid;
-	if (!c->predicate.first) {
-		struct token *before = c->attach.v[c->attach.n - 1].range.last;
-		edit_insert_after(a, before, str_from(arena_printf(a, "/pid == %d/", pid)));
-		return;
-	}
-	edit_insert_after(a, c->predicate_open, str_from(arena_printf(a, "pid == %d && (", pid)));
-	edit_insert_after(a, c->predicate.last, STR(")"));
-}
-
-bool attach_add_filters(struct bind *b, struct attach_clause *clauses, size_t n)
-{
-	bool good = true;
-	if (!b->proc || b->host_scope)
-		return true;
-	for (size_t i = 0; i < n; i++) {
-		struct attach_clause *c = &clauses[i];
-		bool needed = b->no_pid ? c->has_user : c->has_uprobe && b->version < 23;
-		if (!needed)
-			continue;
-		if (c->has_other) {
-			struct diag_place place = tok_place(c->clause->attach.v[0].range.first);
-			good = diag_error(b->diag, &place,
-					  "this clause mixes probes of the process with others, "
-					  "and its probes must be "
-					  "filtered by process here: write two clauses");
-			continue;
-		}
-		add_filter(b, c->clause);
-	}
 	return good;
 }

@@ -35,16 +35,4 @@ struct attach_clause {
  */
 bool attach_bind_clause(struct bind *b, struct script_clause *c, struct attach_clause *ret);
 
-/** "nvmf_tgt (PID 42)" or the file; there is a target. */
-const char *attach_target_name(struct bind *b);
-
-/** Says, once, that the target's executable has no probes at all, if that is so. */
-void attach_note_no_probes(struct bind *b);
-
-/**
- * Adds `pid == N` to the predicates of user-space clauses where bpftrace itself does not filter: without -p,
- * and for uprobes before 0.23, whose -p lets every process through. To be called when all are bound.
- */
-bool attach_add_filters(struct bind *b, struct attach_clause *clauses, size_t n);
-
 #endif

@@ -1,14 +1,10 @@
 /**
  * bind - names in a template meet names in the images.
  *
- * Takes the tokens of a preprocessed template and replaces what stands for something of the target: __EXE__ in
- * an attach point becomes the path of the file that has that probe or function, a map of enum names gets
- * its table, __PID__ and __COMM__ their values. Works on the tokens in place, so that every one of them
- * keeps its place in the template.
- *
- *	struct bind b = {.arena = &arena, .diag = &diag, .images = &images, .version = 17};
- *	if (bind_tokens(&b, &pp))
- *		emit_tokens(&arena, pp.out, file, &program);
+ * What all steps of that (bind/tokens.h) know and find out: the target and its files, the script's structure, what its
+ * clauses are bound to. They replace what stands for something of the target: __EXE__ in an attach point becomes the path
+ * of the file that has that probe or function, a map of enum names gets its table, __PID__ and __COMM__ their values.
+ * They work on the tokens in place, so that every one of them keeps its place in the template.
  */
 #ifndef BIND_BIND_H
 #define BIND_BIND_H
@@ -63,7 +59,10 @@ struct lookup *bind_lookup(struct bind *b);
  */
 struct lookup *bind_lookup_from(struct bind *b, size_t i);
 
-/** False after errors; then the tokens are in no useful state. */
-bool bind_tokens(struct bind *b, struct pp *pp);
+/** "nvmf_tgt (PID 42)" or the file; there is a target. */
+const char *bind_target_name(struct bind *b);
+
+/** Says, once, that the target's executable has no probes at all, if that is so. */
+void bind_note_no_probes(struct bind *b);
 
 #endif

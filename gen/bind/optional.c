@@ -188,11 +188,11 @@ bool optional_drop(struct bind *b, struct token **list)
 		good = diag_error(b->diag, NULL,
 				  "%s has none of the probes of this script, all of which are "
 				  "optional: " STR_FMT,
-				  attach_target_name(b), STR_ARG(strbuf_str(&names)));
-		attach_note_no_probes(b);
+				  bind_target_name(b), STR_ARG(strbuf_str(&names)));
+		bind_note_no_probes(b);
 	} else if (names.n)
 		diag_note(b->diag, NULL, "left out, %s does not have them: " STR_FMT,
-			  attach_target_name(b), STR_ARG(strbuf_str(&names)));
+			  bind_target_name(b), STR_ARG(strbuf_str(&names)));
 	if (good && waiting.n)
 		diag_note(b->diag, NULL,
 			  "left out with them, as nothing sets what they wait for: " STR_FMT,

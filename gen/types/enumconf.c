@@ -1,35 +1,13 @@
 #include "types/enumconf.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
-
-enum { MAX_FILE = 1 << 20 };
-
-static bool read_file(struct arena *a, struct diag *d, const char *path, struct str *ret)
-{
-	struct diag_place at = {.file = str_from(path)};
-	const char *why;
-	uint64_t size;
-	int fd = file_open(NULL, path, &size, &why);
-	if (fd < 0)
-		return diag_error(d, &at, "%s", why);
-	bool good = true;
-	char *p = arena_alloc(a, size > MAX_FILE ? 1 : size + 1);
-	if (size > MAX_FILE)
-		good = diag_error(d, &at, "larger than 1 MiB: not a list of enums");
-	else if (!file_read_at(fd, p, size, 0))
-		good = diag_error(d, &at, "cannot be read");
-	close(fd);
-	*ret = (struct str){p, size};
-	return good;
-}
 
 bool enumconf_load(struct arena *a, struct diag *d, const char *path, struct enumconf *ret)
 {
 	struct str text;
-	return read_file(a, d, path, &text) &&
+	return file_read_list(a, d, path, "of enums", &text) &&
 	       enumconf_parse(a, d, str_copy(a, str_from(path)), text, ret);
 }
 

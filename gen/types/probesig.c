@@ -1,11 +1,9 @@
 #include "types/probesig.h"
 
-#include <unistd.h>
-
 #include "base/file.h"
 #include "types/argtype.h"
 
-enum { MAX_FILE = 1 << 20, MAX_ARGS = 12 };
+enum { MAX_ARGS = 12 };
 
 /** What a type is called, and under which name the debug information of gcc knows it. */
 static const struct {
@@ -113,26 +111,11 @@ static bool parse_line(struct arena *a, struct diag *d, const struct diag_place 
 	return true;
 }
 
-static bool read_file(struct arena *a, struct diag *d, const char *path, struct str *ret)
-{
-	struct diag_place at = {.file = str_from(path)};
-	const char *why;
-	uint64_t size;
-	int fd = file_open(NULL, path, &size, &why);
-	if (fd < 0)
-		return diag_error(d, &at, "%s", why);
-	char *p = arena_alloc(a, size > MAX_FILE ? 1 : size + 1);
-	bool good = size <= MAX_FILE && file_read_at(fd, p, size, 0);
-	close(fd);
-	*ret = (struct str){p, size};
-	return good || diag_error(d, &at, "cannot be read, or is no list of probes");
-}
-
 bool probesig_load(struct arena *a, struct diag *d, const char *path, struct probesigs *ret)
 {
 	struct diag_place at = {.file = str_copy(a, str_from(path))};
 	struct str text;
-	if (!read_file(a, d, path, &text))
+	if (!file_read_list(a, d, path, "of probes", &text))
 		return false;
 	bool good = true;
 	while (text.n) {

@@ -1,0 +1,39 @@
+#include "bind/filter.h"
+
+#include "bind/edit.h"
+
+static void add_filter(struct bind *b, struct script_clause *c)
+{
+	struct arena *a = b->arena;
+	int pid = b->proc->pid;
+	if (!c->predicate.first) {
+		struct token *before = c->attach.v[c->attach.n - 1].range.last;
+		edit_insert_after(a, before, str_from(arena_printf(a, "/pid == %d/", pid)));
+		return;
+	}
+	edit_insert_after(a, c->predicate_open, str_from(arena_printf(a, "pid == %d && (", pid)));
+	edit_insert_after(a, c->predicate.last, STR(")"));
+}
+
+bool filter_add_all(struct bind *b, struct attach_clause *clauses, size_t n)
+{
+	bool good = true;
+	if (!b->proc || b->host_scope)
+		return true;
+	for (size_t i = 0; i < n; i++) {
+		struct attach_clause *c = &clauses[i];
+		bool needed = b->no_pid ? c->has_user : c->has_uprobe && b->version < 23;
+		if (!needed)
+			continue;
+		if (c->has_other) {
+			struct diag_place place = tok_place(c->clause->attach.v[0].range.first);
+			good = diag_error(b->diag, &place,
+					  "this clause mixes probes of the process with others, "
+					  "and its probes must be "
+					  "filtered by process here: write two clauses");
+			continue;
+		}
+		add_filter(b, c->clause);
+	}
+	return good;
+}
