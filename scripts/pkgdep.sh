@@ -40,6 +40,7 @@ test gdb gdb
 test systemtap-sdt-dev systemtap-sdt-devel
 test php-cli php-cli
 test ruby ruby
+test default-jdk-headless java-devel
 test postgresql postgresql-server
 test postgresql-contrib postgresql-contrib
 test util-linux util-linux

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # java.bt: the collections that the virtual machine's own log has, its classes, its threads.
-# Uses the first Java under /usr/lib/jvm that has a compiler and probes; the packages are big and not installed
-# for this test.
+# Uses the first Java under /usr/lib/jvm that has a compiler and probes.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/live.sh
