@@ -170,14 +170,17 @@ dest = $(call quote,$(DESTDIR)$(1))
 
 install: $(BUILD)/btgen
 	$(say) INSTALL $(call quote,$(DESTDIR)$(PREFIX))
-	$(Q)install -d $(foreach dir,$(bindir) $(datadir)/bpf $(docdir) $(includedir)/btgen/compat/sys \
+	$(Q)install -d $(foreach dir,$(bindir) $(datadir)/bpf $(docdir)/docs/lab/programs $(includedir)/btgen/compat/sys \
 		$(sort $(foreach page,$(INSTALL_MAN),$(call man_section,$(page)))),$(call dest,$(dir)))
 	$(Q)$(call put,755,$(BUILD)/btgen $(INSTALL_BIN),$(bindir))
 	$(Q)$(call put,755,scripts/percentiles.py,$(datadir))
 	$(Q)$(call put,644,$(wildcard bpf/*),$(datadir)/bpf)
 	$(Q)$(call put,644,$(wildcard include/btgen/*.h),$(includedir)/btgen)
 	$(Q)$(call put,644,$(wildcard include/btgen/compat/sys/*.h),$(includedir)/btgen/compat/sys)
-	$(Q)$(call put,644,$(wildcard README.md LICENSE docs/*.md),$(docdir))
+	$(Q)$(call put,644,README.md LICENSE,$(docdir))
+	$(Q)$(call put,644,$(wildcard docs/*.md),$(docdir)/docs)
+	$(Q)$(call put,644,$(wildcard docs/lab/*.md),$(docdir)/docs/lab)
+	$(Q)$(call put,644,$(wildcard docs/lab/programs/*),$(docdir)/docs/lab/programs)
 	$(Q)$(foreach page,$(INSTALL_MAN),$(call put,644,$(page),$(call man_section,$(page))) &&) :
 
 uninstall:

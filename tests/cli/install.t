@@ -42,6 +42,17 @@ ok "a program is compiled with the installed headers" \
 	gcc -g -I"$prefix/include" -I"$prefix/include/btgen/compat" -o "$tmp/app" "$tmp/app.c"
 is "$("$prefix/bin/btgen" probes -x "$tmp/app" | grep -c '^app:')" 2 "and its probes are listed"
 
+is "$(cd "$prefix/share/doc/btgen" && find . -type f | sort)" \
+	"$(cd "$top" && find ./README.md ./LICENSE ./docs -type f ! -path './docs/man/*' | sort)" "the documents, where README.md says, and the lab"
+# The lab's README has the commands for a folder without a checkout.
+mkdir "$tmp/lab"
+sed -n '/^    mkdir scripts build/,/^$/s/^    //p' "$top/docs/lab/README.md" | sed "s|/usr/local/|\"\$PREFIX\"/|" >"$tmp/lab.sh"
+(cd "$tmp/lab" && unset BUILD MAKEFLAGS MAKEOVERRIDES MFLAGS && PREFIX=$prefix PATH=$prefix/bin:$PATH bash -e "$tmp/lab.sh") >"$tmp/lab.out" 2>&1
+is "$? $(grep -i error "$tmp/lab.out")" "0 " "a folder for the lab is made of what is installed, as its page says"
+is "$(cd "$tmp/lab" && build/btgen probes -x build/lab/users | head -n 1) $(cd "$tmp/lab" && scripts/bpftrace.sh --version)" \
+	"users:found  1 site, 3 arguments $("$btgen" --version)" "and the commands of its pages work there"
+ok "all its programs are built" test "$(find "$tmp/lab/build/lab" -type f | wc -l)" = 8
+
 if can_trace; then
 	WRAPPER=$prefix/bin/bpftrace.sh "$top/tests/demo.sh" >"$tmp/demo" 2>&1
 	is $? 0 "the demo, run by the installed bpftrace.sh, prints the states of two threads" || sed 's/^/#   /' "$tmp/demo"

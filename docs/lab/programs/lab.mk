@@ -1,4 +1,8 @@
-# The programs of docs/lab, each built by a line that a reader could type: $(LAB)/NAME is NAME.c. Included by the Makefile.
+# The programs of docs/lab, each built by a line that a reader could type: $(LAB)/NAME is NAME.c. Included by the Makefile;
+# in a folder without a checkout it is the Makefile, see docs/lab/README.md.
+BUILD ?= build
+say ?= @:
+Q ?=
 LAB := $(BUILD)/lab
 LAB_CFLAGS := -O2 -g -Wall -Wextra -Iinclude
 LAB_PROGRAMS := users shop report market queue ticker large
