@@ -12,10 +12,10 @@ make_seeds() {
 	for flags in -g -gdwarf-2 -gdwarf-4 '-g -gdwarf64' '-g -gz' '-g -fdebug-types-section' '-gdwarf-4 -fdebug-types-section' '-g -O2 -flto'; do
 		i=$((i + 1))
 		# shellcheck disable=SC2086
-		g++ $flags -w -nostdlib -static -Wl,-emain -o "$dir/gcc$i" "$here/seed.cc" || :
+		g++ $flags -w -nostdlib -static -Wl,-emain -o "$dir/gcc$i" "$here/seed.cc" "$here/seed2.cc" || :
 	done
 	if command -v clang++ >/dev/null; then
-		clang++ -g -w -nostdlib -static -Wl,-emain -o "$dir/clang" "$here/seed.cc" || :
+		clang++ -g -w -nostdlib -static -Wl,-emain -o "$dir/clang" "$here/seed.cc" "$here/seed2.cc" || :
 	fi
 }
 

@@ -16,6 +16,7 @@
 #include "types/argsrc.h"
 #include "types/closure.h"
 #include "types/cprint.h"
+#include "types/dwnear.h"
 #include "types/dwscan.h"
 #include "types/enumtab.h"
 
@@ -50,13 +51,13 @@ static void use_site(struct arena *a, struct dwsrc *src, uint64_t pc)
 	if (!dwsite_at(src, pc, &site))
 		return;
 	argloc_init(&at, src, &site, EM_X86_64);
-	sdtarg_parse(a, EM_X86_64, STR("8@%rdi -4@%eax -4@8(%rsp) 8@(%rbx) 4@total.1(%rip) 8@$name"),
-		     &args, &n);
+	sdtarg_parse(a, EM_X86_64,
+		     STR("8@%rdi -4@%eax -4@8(%rsp) 8@(%rbx) 4@total.1(%rip) 8@$name"), &args, &n);
 	for (size_t i = 0; i < n; i++)
 		argloc_find(&at, &args[i], &found);
 	for (size_t i = 0; i < at.vars.n && i < 8; i++)
 		argsrc_string_max(&at, str_from(arena_printf(a, STR_FMT "->name[1]",
-							      STR_ARG(at.vars.v[i].name))));
+							     STR_ARG(at.vars.v[i].name))));
 }
 
 static void use_type(struct lookup *lk, struct closure *c, struct str name)
@@ -108,8 +109,14 @@ static void read_all(const char *path, uint64_t entry, FILE *out)
 		struct closure_options opt = {.follow = follow_all, .for_bpftrace = names.n % 2};
 		struct closure c;
 		closure_init(&c, &arena, &diag, &opt);
-		for (size_t i = 0; i < names.n; i++)
+		// Asked from nowhere, from the code, and from code that was named.
+		struct dwnear near = {.is_asked = names.n / 4 % 2};
+		for (uint64_t pc = 0; pc < 64; pc += 16)
+			dwnear_add(&arena, &near, img, entry + pc);
+		for (size_t i = 0; i < names.n; i++) {
+			lookup_ask_from(&lk, i % 3 ? &near : NULL);
 			use_type(&lk, &c, names.v[i]);
+		}
 		use_type(&lk, &c, STR("no_such_name"));
 		for (uint64_t pc = 0; pc < 4 && img->types; pc++)
 			use_site(&arena, img->types, entry + pc);

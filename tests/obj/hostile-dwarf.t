@@ -7,7 +7,7 @@ rounds=${FUZZ_ROUNDS:-400}
 n=0
 try() { # COMPILER FLAGS
 	# shellcheck disable=SC2086
-	$1 $2 -w -nostdlib -static -Wl,-emain -o "$tmp/seed" "$top/tests/fuzz/seed.cc" 2>/dev/null || { skip "$1 $2" "does not build"; return; }
+	$1 $2 -w -nostdlib -static -Wl,-emain -o "$tmp/seed" "$top/tests/fuzz/seed.cc" "$top/tests/fuzz/seed2.cc" 2>/dev/null || { skip "$1 $2" "does not build"; return; }
 	n=$((n + 1000))
 	is "$("$fuzz" "$tmp/seed" "$rounds" $n 2>&1 | tail -n 20)" "$rounds inputs read" "$1 $2: $rounds damaged files (FUZZ_SHOW=1 names the round, FUZZ_SAVE=file keeps it)"
 }
