@@ -13,5 +13,10 @@
 
 /** To be called when the clause is bound and its arguments are checked. Sites that disagree are left alone. */
 void signs_extend(struct bind *b, struct attach_clause *c);
+/**
+ * Warns where argN or retval of a function is asked for being below 0, without a cast: bpftrace does not know that it is an
+ * int, and takes it for a large number.
+ */
+void signs_warn(struct bind *b, const struct attach_clause *c);
 
 #endif

@@ -64,6 +64,8 @@ static bool bind_clauses(struct bind *b, struct token **list)
 		    bound && namedarg_resolve(b, &clauses[i]) && check_arguments(b, &clauses[i]);
 		if (good)
 			signs_extend(b, &clauses[i]);
+		if (bound)
+			signs_warn(b, &clauses[i]);
 	}
 	return good && optional_drop(b, list) && filter_add_all(b, clauses, b->script.clauses.n);
 }

@@ -103,6 +103,9 @@ refuses "enum_name() with one argument" 'usdt:__EXE__:app:two { @ = enum_name(mo
 refuses "enum_name() of what is no enum" 'usdt:__EXE__:app:two { @ = enum_name(mood, 1); }' \
 	'<command line>:1:38: error: no enum "mood" in the debug information
 btgen: note: did you mean "mode"?'
+is "$("$btgen" expand -x "$tmp/app" -e 'uretprobe:__EXE__:main /retval < 0/ { print(retval >= -1); print((int32)retval < 0); print(retval < 5); }' 2>&1 >/dev/null | grep -o "^.*to bpftrace retval of a function is a 64-bit number without a sign")" \
+	"<command line>:1:25: warning: to bpftrace retval of a function is a 64-bit number without a sign
+<command line>:1:45: warning: to bpftrace retval of a function is a 64-bit number without a sign" "asking for the sign of a number that has none"
 # A class that a template of ours cannot spell, but for its typedef.
 cat >"$tmp/cc.cc" <<'END'
 #include <btgen/usdt.h>

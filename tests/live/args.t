@@ -222,7 +222,7 @@ wait $tracer
 start nvmf_tgt
 is "$("$top/scripts/bpftrace.sh" -t nvmf_tgt_stat $pid 2>&1)" "btgen: error: no probe matches 'nvmf_tgt_stat'
 btgen: note: did you mean 'spdk:nvmf_tgt_state'?" "a pattern that matches nothing"
-is "$("$top/scripts/bpftrace.sh" -t 'x*' nvmf.bt $pid 2>&1 | head -n 1)" \
+is "$("$top/scripts/bpftrace.sh" -t 'x*' $pid nvmf.bt 2>&1 | head -n 1)" \
 	"btgen run: -t takes the place of a script: leave 'nvmf.bt' out" "a pattern and a script"
 echo quit >&3
 exec 3>&-
