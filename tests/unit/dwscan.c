@@ -1,6 +1,8 @@
 // dwscan against a walk of everything with libdw: the same DIEs, scopes and order for every name.
 //
 //	dwscan.t [FILE...]	all names of these; default: some of this program, libc and python3.11
+#include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tap.h"
@@ -162,6 +164,50 @@ out:
 	arena_fini(&arena);
 }
 
+/** A copy of this program, cut short between two looks at it: a message and an end, by whichever thread sees it. */
+static void test_shrinking(void)
+{
+	struct arena arena;
+	arena_init(&arena);
+	struct diag diag;
+	diag_init(&diag, stdout);
+	struct img *img = NULL;
+	struct dwsrc *src;
+	char path[] = "/tmp/btgen-dwscan.XXXXXX", block[1 << 16];
+	FILE *from = fopen("/proc/self/exe", "rb");
+	int fd = mkstemp(path), status = 0;
+	for (size_t n; from && (n = fread(block, 1, sizeof(block), from)) > 0;)
+		if (write(fd, block, n) != (ssize_t)n)
+			break;
+	if (from)
+		fclose(from);
+	struct dwscan *scan = NULL;
+	if (img_open(&arena, &diag, path, STR("a copy"), &img) && dwsrc_open(img, NULL, &src))
+		scan = dwscan_open(src);
+	if (!scan || ftruncate(fd, 4096) != 0) {
+		ok(true, "a file that shrinks # SKIP no debug information");
+	} else {
+		dwscan_act_large(scan, 1);
+		fflush(stdout);
+		pid_t child = fork();
+		if (child == 0) {
+			struct answers a = {.good = true};
+			struct dwquery q;
+			dup2(open("/dev/null", O_WRONLY), 2);
+			dwquery_parse(STR("no_such_name_anywhere"), DWFIND_TYPES, &q);
+			dwscan_find(scan, &q, compare, &a);
+			_exit(0);
+		}
+		waitpid(child, &status, 0);
+		ok(WIFEXITED(status) && WEXITSTATUS(status) == 1,
+		   "a file that shrinks while it is read ends the program with status 1");
+	}
+	img_close(img);
+	close(fd);
+	unlink(path);
+	arena_fini(&arena);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const usual[] = {"/proc/self/exe", "/lib/x86_64-linux-gnu/libc.so.6",
@@ -171,5 +217,7 @@ int main(int argc, char **argv)
 		test_file(argv[i], SIZE_MAX);
 	for (size_t i = 0; argc == 1 && i < sizeof(usual) / sizeof(usual[0]); i++)
 		test_file(usual[i], 400);
+	if (argc == 1)
+		test_shrinking();
 	return done();
 }
