@@ -2,7 +2,8 @@
  * enumname - `enum_name(TYPE, EXPR)`: the name of an enumerator.
  *
  * It becomes a look-up in a table of the type's names, which table.h fills at the start: `@enum_state[EXPR]`. In a printf()
- * a number without a name is printed as a number (unknown.h).
+ * a number without a name is printed as a number (unknown.h). Clauses whose probes mean different enums by one name have
+ * a table each.
  */
 #ifndef BIND_ENUMNAME_H
 #define BIND_ENUMNAME_H
@@ -13,6 +14,7 @@
 struct bind_enum_table {
 	struct str map;	      /**< without @ */
 	struct str type;      /**< as written */
+	struct ctype *means;  /**< the enum; NULL when it is not known */
 	struct diag_place at; /**< the type's first use */
 };
 
