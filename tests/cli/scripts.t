@@ -19,7 +19,7 @@ text = open(sys.argv[1], encoding="utf-8").read()
 header, body = text.split("*/", 1)
 formats = []
 for found in re.finditer(r'printf\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+)', body):
-    for line in "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', found.group(1))).split("\\n"):
+    for line in "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', found.group(1))).replace('\\"', '"').split("\\n"):
         formats.append("".join(part if part.startswith("(?:") else re.escape(part)
                                for part in re.split(r"(\(\?:.*?\))", re.sub(
                                    r"%%|%[-0-9.]*l*[a-z]",
