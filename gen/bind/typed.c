@@ -6,11 +6,14 @@
 #include "bind/edit.h"
 #include "bind/quotient.h"
 
+enum { MAX_NESTING = 20 }; // of structs in structs that are looked into
+
 struct typer {
 	struct chain_parser parser; // first: the parser's calls come back with it
 	struct bind *b;
 	struct map done;	       // tokens (their addresses) that need no second look
 	const struct token *predicate; // the slash that opens the clause's, or NULL
+	const struct token *map_value; // what the last assignment to a map begins with
 	bool rewriting;		       // the first pass only learns the types of maps
 };
 
@@ -149,6 +152,35 @@ static bool fold_sizeof(struct typer *ty, struct token *word)
 	return true;
 }
 
+static bool has_bitfields(struct ctype *t, unsigned depth)
+{
+	t = ctype_strip(t);
+	while (t && t->kind == CTYPE_ARRAY)
+		t = ctype_strip(t->of);
+	if (!t || !ctype_is_aggregate(t) || depth > MAX_NESTING || !ctype_complete(t))
+		return false;
+	for (size_t i = 0; i < t->n_members; i++)
+		if (t->members[i].bit_size || has_bitfields(t->members[i].type, depth + 1))
+			return true;
+	return false;
+}
+
+/** print(*p), @m = *p: what bpftrace makes of the bitfields in there is out of our hands. */
+static void warn_of_bitfields(struct typer *ty, struct token *t, const struct token *function,
+			      const struct token *before)
+{
+	bool print = tok_is(before, "(") && function && tok_is(function, "print");
+	struct chain c;
+	if ((!print && t != ty->map_value) || !chain_parse(&ty->parser, t, &c) || !c.type ||
+	    !tok_is(c.last->next, print ? ")" : ";") || !has_bitfields(c.type, 0))
+		return;
+	struct diag_place at = tok_place(t);
+	diag_warning(ty->b->diag, &at,
+		     "bpftrace %s the bitfields of a whole " STR_FMT " wrong: name the members",
+		     print ? "prints" : "keeps",
+		     STR_ARG(ctype_spell(ty->b->arena, ctype_strip(c.type))));
+}
+
 /** From behind @open up to @end, both of which stay what they are. */
 static void walk_range(struct typer *ty, struct token *open, const struct token *end)
 {
@@ -157,8 +189,12 @@ static void walk_range(struct typer *ty, struct token *open, const struct token 
 		if (ty->rewriting && tok_is(t, "sizeof") && fold_sizeof(ty, t))
 			continue;
 		struct token *target, *value = assigned_value(t, &target);
-		if (value)
+		if (value) {
 			learn(ty, target, value);
+			ty->map_value = target->text.p[0] == '$' ? NULL : value;
+		}
+		if (ty->rewriting)
+			warn_of_bitfields(ty, t, function, before);
 		struct chain c;
 		if (!ty->rewriting || is_done(ty, t) || !starts_chain(before, t) ||
 		    !chain_parse(&ty->parser, t, &c) || !(c.is_place || c.is_value))
