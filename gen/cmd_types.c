@@ -8,6 +8,7 @@
 #include "types/closure.h"
 #include "types/cprint.h"
 #include "types/dwsplit.h"
+#include "types/kbtf.h"
 
 static const char usage[] =
     "Usage: btgen types -x FILE NAME...\n"
@@ -179,6 +180,9 @@ static int list_names(struct types_cmd *cmd, char **patterns, int n)
 				     src->n_missing);
 		dwsplit_say_missing(src);
 	}
+	if (s->lookup.btf)
+		kbtf_walk(s->lookup.btf, DWFIND_TYPES, add_name, &l);
+	any |= s->lookup.btf != NULL;
 	strbuf_fini(&l.buf);
 	struct strbuf b;
 	strbuf_init(&b);

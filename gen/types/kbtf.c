@@ -419,6 +419,25 @@ struct str kbtf_nearest(struct kbtf *k, const struct dwquery *q)
 	return best;
 }
 
+void kbtf_walk(struct kbtf *k, unsigned kinds, dwfind_fn *fn, void *ctx)
+{
+	static const unsigned each[] = {DWFIND_STRUCT, DWFIND_UNION, DWFIND_ENUM, DWFIND_TYPEDEF};
+	for (uint32_t id = 1; id < k->n_types; id++) {
+		const struct btf_type *bt = btf__type_by_id(k->btf, id);
+		struct dwhit hit = {.kind = 0};
+		for (unsigned i = 0; bt && i < 4; i++)
+			hit.kind |= is_among(bt, each[i] & kinds) ? each[i] : 0;
+		if (bt && kinds & DWFIND_BASE && (btf_is_int(bt) || btf_is_float(bt)))
+			hit.kind = DWFIND_BASE;
+		if (!hit.kind)
+			continue;
+		hit.name = name_at(k, bt->name_off);
+		hit.is_decl = hit.kind == DWFIND_ENUM && btf_vlen(bt) == 0;
+		if (hit.name.n && !fn(ctx, &hit))
+			return;
+	}
+}
+
 bool kbtf_has_tag(struct kbtf *k, struct str tag)
 {
 	// A script asks for each of its tags: all of the kernel's are listed once.

@@ -23,6 +23,8 @@ struct str kbtf_path(const struct kbtf *k);
 struct ctype *kbtf_find(struct kbtf *k, const struct dwquery *q);
 bool kbtf_find_enumerator(struct kbtf *k, struct str name, int64_t *value, struct ctype **of);
 struct str kbtf_nearest(struct kbtf *k, const struct dwquery *q);
+/** Calls @fn for each named type among @kinds, in the order of the file; a hit has no DIE. */
+void kbtf_walk(struct kbtf *k, unsigned kinds, dwfind_fn *fn, void *ctx);
 /** The kernel has a struct, union or enum of this tag: a script's own must be renamed. */
 bool kbtf_has_tag(struct kbtf *k, struct str tag);
 

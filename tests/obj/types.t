@@ -151,6 +151,7 @@ fi
 if [ -r /sys/kernel/btf/vmlinux ]; then
 	"$btgen" types --btf vmlinux --assert task_struct sock request 'enum pid_type' >"$tmp/k.h" 2>"$tmp/err"
 	ok "kernel types compile with their layout" gcc -w -fsyntax-only -xc "$tmp/k.h"
+	like "$("$btgen" types --btf vmlinux -l 'task_str*' 2>&1)" '^struct task_struct$' "kernel types are listed"
 	like "$("$btgen" enums --btf vmlinux pid_type:p:PIDTYPE_)" '@p\[1\] = "TGID"' "kernel enums become tables"
 	like "$("$btgen" types --btf vmlinux task_strut 2>&1)" 'did you mean "task_struct"' "the nearest kernel type is offered"
 else
