@@ -64,9 +64,12 @@ unsigned strings_most_in_call(struct arena *a, const struct script *s, const str
 				loop_end = NULL;
 			if (!loop_end && tok_is(t, "while") && tok_is(t->next, "("))
 				loop_end = skip_brackets(skip_brackets(t->next));
-			if (!tok_is(t, "printf") || !tok_is(t->next, "("))
-				continue;
-			unsigned n = in_call(t->next, &holders, tables);
+			struct token *open = NULL;
+			if (tok_is(t, "printf") && tok_is(t->next, "("))
+				open = t->next;
+			else if (tok_is(t, "@") && tok_is(t->next->next, "["))
+				open = t->next->next;
+			unsigned n = open ? in_call(open, &holders, tables) : 0;
 			n += n && loop_end; // what the loop counts with stays on the stack
 			most = n > most ? n : most;
 		}

@@ -1,8 +1,8 @@
 /**
- * strings - how many strings a program prints at once.
+ * strings - how many strings a program prints, or makes a key of, at once.
  *
- * Old versions of bpftrace keep every string of a printf() on the 512 bytes of stack that a BPF program has;
- * how long a string may be depends on how many there are (out/dialect.h).
+ * Old versions of bpftrace keep every string of a printf(), and of a map's key, on the 512 bytes of stack that a BPF
+ * program has; how long a string may be depends on how many there are (out/dialect.h).
  */
 #ifndef TEXT_STRINGS_H
 #define TEXT_STRINGS_H
@@ -11,7 +11,7 @@
 #include "text/script.h"
 
 /**
- * The most strings that one call of a function prints, in the whole program: each str() counts once, each use
+ * The most strings that one printf() or one key has, in the whole program: each str() counts once, each use
  * of a map that str() was assigned to three times, which is what it takes on the stack, and each use of a map whose name
  * is in the set @tables once. A call in a while loop that prints any counts one more.
  */

@@ -78,6 +78,7 @@ is $live_rc 0 "^C is status 0"
 exec 8>&-
 wait $live_pid
 
+functions=()
 version=$("$python" -c 'import sys; print(*sys.version_info[:2])')
 if [ "$version" = "3 12" ] || [ "$version" = "3 13" ] || [ "$version" = "3 14" ]; then
 	skip "functions" "Python 3.12 to 3.14 have no function probes"
@@ -120,5 +121,18 @@ is "$(sed -nE 's/^[0-9.]+: [0-9]+ (import (colorsys|no_such_module)) [0-9]+ us, 
 	"import colorsys found: 1
 import no_such_module found: 0" "imports, found or not"
 is_sample python.bt ${functions[@]+"${functions[@]}"}
+
+# As it is called without options.
+rm -f "$tmp/answers"
+live_start "$python" -I "$tmp/app.py"
+wait_for 10 grep -q ready "$tmp/answers"
+ok "it attaches without options, too" live_trace $live_pid python.bt
+live_say work
+wait_for 10 grep -q 'done' "$tmp/answers"
+live_wait INT
+exec 8>&-
+wait $live_pid
+[ ${#functions[@]} -gt 0 ] || like "$(cat "$tmp/trace")" "^@calls\[$tmp/app.py, leaf\]: 2$" "and counts"
+unlike "$(cat "$tmp/trace")" ' leaf ' "without a line for each call"
 
 done_testing

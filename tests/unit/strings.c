@@ -47,6 +47,9 @@ int main(void)
 	       2, "one in a loop counts one more");
 	is_num(most("BEGIN { while ($i < 3) { $i++; } printf(\"%s\", str(arg1)); }"), 1,
 	       "one behind a loop does not");
+	is_num(
+	    most("BEGIN { @a[str(arg0), pid, str(arg1)] = count(); printf(\"%s\", str(arg0)); }"),
+	    2, "the strings of a key meet on the stack, too");
 
 	is_num(dialect_max_strlen(23, 9), 1024, "from 0.23 on strings are not on the stack");
 	is_num(dialect_max_strlen(17, 0), 200, "200 characters is the most before");
