@@ -64,6 +64,13 @@ for build in nvmf_tgt nvmf_tgt_shared; do
 	[ -z "${exe-}" ] || is "$fired" "$(sort -u <<<"$exe")" "$build: they are those of the file"
 done
 
+{
+	cat "$targets/cnode1.txt"
+	for _ in {1..100}; do printf '%s\n' "nvmf_subsystem_remove_ns $cnode1 1" "nvmf_subsystem_add_ns $cnode1 null0"; done
+} >"$tmp/many"
+"$targets/nvmf_tgt" -m 0xC < <(cat "$tmp/many") >"$tmp/out"
+is "$(grep -c '^ok$' "$tmp/out")" "$(grep -c . "$tmp/many")" "more commands at once than are read at once ($(wc -c <"$tmp/many") bytes) are all run"
+
 # The gate, a socket, and errors that are answers.
 "$targets/nvmf_tgt" -t 2 --wait --log "$tmp/log" >"$tmp/out" < <(
 	echo bdev_null_create null0 10 512

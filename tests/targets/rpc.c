@@ -140,6 +140,9 @@ static struct client *accept_client(void)
 
 static void read_client(struct client *c)
 {
+	// Full of lines that wait for the command before them: to read into no room would look like the end.
+	if (c->n == sizeof(c->line))
+		return;
 	ssize_t n = read(c->in, c->line + c->n, sizeof(c->line) - c->n);
 	if (n > 0)
 		c->n += (size_t)n;
