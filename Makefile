@@ -6,7 +6,8 @@
 #   make check-matrix the live tests once per bpftrace version, installing the others
 #   make check-vm     NVMe scripts in an emulated machine with its own kernel, 3 to 5 minutes
 #   make lab          the programs of docs/lab
-#   make lint asan fuzz bench gen-enums install uninstall clean
+#   make bench        what btgen costs; make bench-scripts: what the scripts cost the programs they trace (10 minutes, root)
+#   make lint asan fuzz gen-enums install uninstall clean
 #
 # V=1 shows the commands, WERROR=1 makes warnings errors, BUILD=dir builds elsewhere.
 
@@ -17,7 +18,7 @@ T ?=
 PROVE_FLAGS ?= -j2
 
 # These goals install missing packages before anything else, configure included.
-SETUP_GOALS := demo check asan lint bench $(filter check-%,$(MAKECMDGOALS))
+SETUP_GOALS := demo check asan lint bench bench-scripts $(filter check-%,$(MAKECMDGOALS))
 ifneq ($(filter $(SETUP_GOALS),$(MAKECMDGOALS)),)
 SETUP := $(shell scripts/pkgdep.sh $(if $(filter demo,$(MAKECMDGOALS)),,--test) \
 	$(if $(filter lint,$(MAKECMDGOALS)),--lint) $(if $(filter check-matrix,$(MAKECMDGOALS)),--matrix) $(if $(filter bench,$(MAKECMDGOALS)),--bench) \
@@ -62,7 +63,7 @@ CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_T := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%.t)
 
-.PHONY: all demo check check-matrix check-vm lab asan fuzz lint bench install uninstall gen-enums clean targets
+.PHONY: all demo check check-matrix check-vm lab asan fuzz lint bench bench-scripts install uninstall gen-enums clean targets
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -153,6 +154,9 @@ lint:
 
 bench: all
 	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) tests/bench/run.sh
+
+bench-scripts: all
+	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) tests/bench/overhead.sh
 
 # make gen-enums EXE=program [OUT=file] [CONF=list]: the tables of bpf/enums.conf out of a program's debug information
 gen-enums: $(BUILD)/btgen
