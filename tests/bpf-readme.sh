@@ -49,9 +49,9 @@ sentences come sections, each a line in capitals with its text indented below it
 |---|---|
 | TRACES | of which program, and how that must be built; a file without it is a part to include |
 | USAGE | command lines, with what each is for |
-| SAMPLE OUTPUT | of a real run; a test compares its shape with what the script prints |
+| SAMPLE OUTPUT | of a real run, one section for each; the test of the script compares its shape with what that run prints |
 | COLUMNS, MAPS | what is printed, where the sample does not say it |
-| OVERHEAD | measured, per event |
+| OVERHEAD | what an event costs the program, measured by `make bench-scripts` (tests/bench/overhead.sh), or why it was not |
 | CAVEATS | what one must know to read the output right |
 
 Options (`#pragma option NAME DEFAULT "help"`), the scope, enums, types and probes are not written down a second time:

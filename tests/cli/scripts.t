@@ -59,6 +59,8 @@ for name in $scripts; do
 	esac
 	ok "$name: a test compares its sample with what it printed" \
 		grep -rqE "^[[:space:]]*is_sample[ (]['\"]?$name\.bt" "$top/tests/live" "$top/tests/vm"
+	ok "$name: what an event costs is measured" grep -q "^row_$name() {$" "$top/tests/bench/overhead.sh"
+	ok "$name: its page says how" grep -q "BENCH=$name make bench-scripts" "$file"
 	page=$("$sh" -h "$name")
 	missing=
 	while read -r option; do
