@@ -250,5 +250,5 @@ like "$out" ":1:42: error: no type \"struct al\"" "at its place"
 out=$("$btgen" expand -x "$tmp/m" -e 'usdt:__EXE__:all { printf("%d", ((struct all *)arg0)->arr[3].s); }' 2>&1)
 like "$out" "error: the array has 3 elements" "an index beyond the array is an error"
 out=$("$btgen" expand -x "$tmp/m" -e 'usdt:__EXE__:all { $a = (struct all *)arg0; print(*$a); @ = $a->ptr->bits; }' 2>&1 >/dev/null)
-like "$out" "^<command line>:1:54: warning: bpftrace prints the bitfields of a whole struct all wrong" "a struct with bitfields as a whole"
+like "$out" "^<command line>:1:51: warning: bpftrace prints the bitfields of a whole struct all wrong" "a struct with bitfields as a whole"
 done_testing
