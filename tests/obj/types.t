@@ -124,6 +124,14 @@ is "$(size_at --at one) $(size_at --at two)" "16 4" "--at takes the one that a f
 is "$(cat "$tmp/err")" "" "... without a warning"
 like "$("$btgen" types -x "$tmp/units" --at tow odd 2>&1)" 'no function "tow"' "... and says so when there is no such function"
 
+# Names that an heir takes from its base
+printf 'struct Empty {}; struct Base { int m; union { int u; float f; }; int after; }; struct Heir : Base { Empty m; union { char u; short v; }; }; Heir h; int main() { return h.after; }\n' >"$tmp/hide.cc"
+g++ -g -o "$tmp/hide" "$tmp/hide.cc"
+out=$("$btgen" types -x "$tmp/hide" --assert Heir 2>&1)
+unlike "$out" 'int m;|int u;' "a base's member is hidden by one of an empty class, and in an anonymous union by another's"
+like "$out" '^// m of a base is hidden.*' "... which is said"
+ok "... and the rest compiles with its layout" gcc -w -fsyntax-only -xc - <<<"$out"
+
 # Pointers
 like "$("$btgen" types -x "$tmp/p" item)" '	struct item \*next;' "a pointer to a type that is defined is typed"
 build gcc -g t.c
