@@ -137,7 +137,8 @@ static void add_place(struct arena *a, struct dwnear *n, const struct dwnear_pla
 		return;
 	size_t first = n->units.n;
 	add_unit(a, n, src, &unit);
-	add_imported(a, n, src, first);
+	if (n->units.n > first)
+		add_imported(a, n, src, first);
 }
 
 bool dwnear_resolve(struct arena *a, struct dwnear *n)
