@@ -52,6 +52,8 @@ int main(int argc, char **argv)
 	clock_gettime(CLOCK_MONOTONIC, &b);
 	printf("%lld %lld %ld %d\n", micros(use.ru_utime) + micros(use.ru_stime),
 	       (b.tv_sec - a.tv_sec) * 1000000LL + (b.tv_nsec - a.tv_nsec) / 1000, use.ru_maxrss,
-	       is_late ? -1 : WIFEXITED(status) ? WEXITSTATUS(status) : 128);
+	       is_late		   ? -1
+	       : WIFEXITED(status) ? WEXITSTATUS(status)
+				   : 128);
 	return 0;
 }

@@ -1,7 +1,7 @@
 // The look-up that btgen's scanner is measured against: libdw alone.
 //
 //	dwwalk FILE NAME	every DIE at the top of every unit, until the name is met; FILE has the debug information itself
-//	dwwalk FILE --all	counts every DIE
+//	dwwalk FILE --all	looks at every DIE, and at the names of those that are types
 //	dwwalk FILE --names	prints the enums and structs that are defined at the top of units, in order
 #include <elfutils/libdw.h>
 #include <dwarf.h>
@@ -15,7 +15,15 @@ static void walk(Dwarf_Die *first)
 {
 	Dwarf_Die die = *first, child;
 	do {
-		n++;
+		switch (dwarf_tag(&die)) {
+		case DW_TAG_structure_type:
+		case DW_TAG_class_type:
+		case DW_TAG_union_type:
+		case DW_TAG_enumeration_type:
+		case DW_TAG_typedef:
+		case DW_TAG_base_type:
+			n += dwarf_diename(&die) != NULL;
+		}
 		if (dwarf_child(&die, &child) == 0)
 			walk(&child);
 	} while (dwarf_siblingof(&die, &die) == 0);
@@ -63,6 +71,6 @@ int main(int argc, char **argv)
 		} while (dwarf_siblingof(&die, &die) == 0);
 	}
 	if (!names)
-		printf("%zu DIEs\n", n);
+		printf(all ? "%zu types\n" : "absent after %zu\n", n);
 	return !all && !names;
 }
