@@ -213,6 +213,41 @@ static struct token *rewrite(struct printing *p, const struct token *before)
 	return NULL;
 }
 
+/** The last token of the value that @equals assigns; NULL for none. */
+static struct token *end_of_value(struct token *equals)
+{
+	struct token *last = NULL;
+	int depth = 0;
+	for (struct token *t = equals->next; t->kind != TOK_EOF; last = t, t = t->next) {
+		depth += tok_is(t, "(") + tok_is(t, "[") - tok_is(t, ")") - tok_is(t, "]");
+		if (depth < 0 || tok_is(t, ";") || tok_is(t, "}"))
+			break;
+	}
+	return last;
+}
+
+/** `$name = @state[key];`: nothing can be put in a variable for a name that is missing. A script may look itself. */
+static void warn_of_copy(struct bind *b, struct token *equals, const struct map *tables,
+			 struct fresh *fresh)
+{
+	struct token *last = tok_is(equals, "=") ? end_of_value(equals) : NULL;
+	if (!last)
+		return;
+	const struct choice *c = choice_parse(fresh, tables, equals->next, last);
+	for (const struct token *t = c->if_first; t && c->kind == CHOICE_EITHER; t = t->next) {
+		if (tok_is(t, "@"))
+			return;
+		if (t == c->if_last)
+			break;
+	}
+	struct diag_place at = tok_place(equals->next);
+	if (c->kind != CHOICE_PLAIN)
+		diag_warning(
+		    b->diag, &at,
+		    "this is empty for a value that has no name: look the name up where it "
+		    "is printed, and it is the number then");
+}
+
 bool unknown_rewrite(struct bind *b, const struct map *tables)
 {
 	struct fresh fresh;
@@ -224,6 +259,7 @@ bool unknown_rewrite(struct bind *b, const struct map *tables)
 		while (before->next != body.last && before->next->kind != TOK_EOF) {
 			struct printing p;
 			struct token *t = before->next, *last = t;
+			warn_of_copy(b, t, tables, &fresh);
 			if (parse_printing(b, t, tables, &fresh, &p))
 				last = rewrite(&p, before);
 			good &= last != NULL;

@@ -83,6 +83,10 @@ is "$(names 'printf("%s", @target[1, arg1]);')" 'printf("%s", @target[1, arg1]);
 is "$(names 'printf("%d", @target[arg1]); print(@target[arg1]);')" 'printf("%d", @target[arg1]); print(@target[arg1]);' \
 	"what is not printed by %s is left alone"
 like "$(names 'arg0 ? printf("%s", @target[arg1]) : 0;')" 'arg0 \? printf\("%s%.0ld", @target' "a call in an expression"
+names '$n = @target[arg1]; printf("%s", $n);' >/dev/null
+like "$(cat "$tmp/err")" "1:36: warning: this is empty for a value that has no name" "a name in a variable: a warning"
+names '$n = @target[arg1] == "" ? "?" : @target[arg1]; @[@target[arg1]] = 1;' >/dev/null
+is "$(cat "$tmp/err")" "" "but none when the script looks itself, or uses it as a key"
 names 'arg0 ? printf("%s", @target[arg1]) : 0;' --for 0.27 >/dev/null
 like "$(cat "$tmp/err")" "1:38: error: names of an enum are printed inside of an expression" "is an error where it takes a statement"
 names 'printf("%s%s%s%s%s%s", @target[1], @target[2], @target[3], @target[4], @target[5], @target[6]);' --for 0.27 >/dev/null
