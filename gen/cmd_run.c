@@ -160,13 +160,14 @@ static bool check_root(struct diag *d)
 
 /** The limit for this program's strings, raised to its longest char array; the user is told when that is not enough. */
 static unsigned string_limit(struct arena *a, struct diag *d, const struct bpftrace *bt,
-			     const struct bind *b)
+			     const struct bind *b, bool bare)
 {
 	struct map tables = {0};
 	for (size_t i = 0; i < b->enum_tables.n; i++)
 		map_add(a, &tables, b->enum_tables.v[i].map);
 	unsigned strings = strings_most_in_call(a, &b->script, &tables);
-	unsigned limit = dialect_max_strlen(bt->version, strings);
+	unsigned limit = bare ? dialect_bare_strlen(bt->version, strings)
+			      : dialect_max_strlen(bt->version, strings);
 	unsigned ceiling = dialect_strlen_ceiling(bt->version, strings);
 	unsigned wanted = b->longest_string < UINT32_MAX ? b->longest_string + 1 : UINT32_MAX;
 	if (wanted > limit)
@@ -194,7 +195,7 @@ static int trace(struct arena *a, struct diag *d, const struct options *o,
 	    .ready_file = o->ready_file,
 	    .ready_fd = o->ready_fd,
 	    .quiet = o->quiet,
-	    .max_strlen = string_limit(a, d, bt, &x->bind),
+	    .max_strlen = string_limit(a, d, bt, &x->bind, x->records),
 	    .args = o->args,
 	    .records = x->records,
 	};

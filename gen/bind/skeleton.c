@@ -328,9 +328,11 @@ void skeleton_write_records(const struct skeleton *sk, const char *start, const 
 			const struct skeleton_field *f = &p->fields[k];
 			if (f->kind == SKELETON_HIDDEN)
 				continue;
-			strbuf_addz(out, ", (int64)(");
+			// From 0.24 on argN is that, and a cast that changes nothing is warned of.
+			bool cast = !dialect_has_libbpf_usdt(sk->version);
+			strbuf_addz(out, cast ? ", (int64)(" : ", ");
 			write_value(f, false, out);
-			strbuf_addz(out, ")");
+			strbuf_addz(out, cast ? ")" : "");
 			if (f->kind == SKELETON_STRING)
 				strbuf_addf(out, ", str(arg%u)", f->index);
 		}

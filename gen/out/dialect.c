@@ -56,6 +56,12 @@ unsigned dialect_max_strlen(unsigned v, unsigned strings)
 	return n < 64 ? 64 : n;
 }
 
+unsigned dialect_bare_strlen(unsigned v, unsigned strings)
+{
+	unsigned n = dialect_max_strlen(v, strings);
+	return v < 23 && strings > 4 && n > 300 / strings ? 300 / strings : n; // 6 of 56 fit
+}
+
 unsigned dialect_strlen_ceiling(unsigned v, unsigned strings)
 {
 	return v >= 23 ? 16384 : dialect_max_strlen(v, strings);

@@ -253,6 +253,7 @@ static void take_err_line(struct relay *r, struct str line)
 		return;
 	if (str_has_prefix(line, STR("ERROR: ")))
 		r->n_errors++;
+	r->told |= !str_has_prefix(line, STR("WARNING: "));
 	r->skip_excerpt = 0;
 	struct strbuf b;
 	strbuf_init(&b);
@@ -288,7 +289,7 @@ void relay_end(struct relay *r)
 
 void relay_explain_failure(struct relay *r, int status)
 {
-	if (r->n_errors || r->diag->n_errors)
+	if (r->told || r->n_errors || r->diag->n_errors)
 		return;
 	if (r->withheld.n)
 		diag_error(r->diag, &r->withheld_at, "bpftrace: " STR_FMT,

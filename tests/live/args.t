@@ -104,6 +104,7 @@ int main(int argc, char **argv)
 	double d = -0.1 * argc;
 	USDT_PROBE(odd, number, USDT_ARG((int8_t)-argc, "i8"), USDT_ARG((uint64_t)-argc, "u64"), USDT_ARG((uint16_t)-argc, "u16"),
 		   USDT_BITS(f), USDT_BITS(d), USDT_ARG((void *)argv, "p"));
+	USDT_PROBE(many, six, texts[0], texts[1], texts[3], texts[4], texts[5], texts[6]);
 	USDT_PROBE(sign, longs, USDT_ARG((int64_t)-argc, "i"), USDT_ARG((uint64_t)-argc, "u"),
 		   USDT_ARG(argc ? FAR : NEAR, "far"));
 	(void)argv;
@@ -162,6 +163,10 @@ text=(null)
 text=""
 END
 )" "are one line each, escaped"
+ok "six strings in one probe" odd -t 'many:six'
+like "$(cat "$tmp/trace")" 'many:six texts="say \\"hi\\"" texts2="a\\\\b" .* texts6="@0<1@0,2"$' "fit into every bpftrace"
+unlike "$(cat "$tmp/err")" "warning|error" "which has nothing to say about it"
+
 # Before 0.24 bpftrace takes every argument for unsigned, from then on for signed.
 cat >"$tmp/sign.bt" <<'END'
 usdt:__EXE__:sign:longs /args.i < 0 && args.u > 5/ {

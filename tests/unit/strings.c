@@ -56,6 +56,8 @@ int main(void)
 	is_num(dialect_max_strlen(17, 2), 150, "two share the stack");
 	is_num(dialect_max_strlen(17, 3), 100, "so do three");
 	is_num(dialect_max_strlen(17, 8), 64, "never less than bpftrace's default");
+	is_num(dialect_bare_strlen(17, 6), 50, "unless all text is the traced program's");
+	is_num(dialect_bare_strlen(17, 2), 150, "which makes no difference for a few");
 
 	arena_fini(&arena);
 	return done();
