@@ -120,9 +120,13 @@ is "$(grep -c 'checkpoint wrote' "$tmp/trace")" "${count[5]}" "as many checkpoin
 checkpointer=$(sed -n 's/^@written\[\([0-9]*\)\]: '"${count[6]}"'$/\1/p' "$tmp/trace")
 like "$checkpointer" '^[0-9]+$' "and a process that wrote what these wrote (${count[6]} blocks)"
 tail -n +$((lines + 1)) "$tmp/server" | sed -nE 's/.*process ([0-9]+) acquired ([A-Za-z]+) on .* after ([0-9.]+) ms.*$/\1 \2 \3/p' | sort >"$tmp/logged"
-sed -nE 's/.*backend ([0-9]+) waited ([0-9.]+) ms for ([A-Za-z]+) on.*/\1 \3 \2/p' "$tmp/trace" | awk '$3 > 50' | sort >"$tmp/waited"
-is "$(cut -d' ' -f1,2 "$tmp/waited")" "$(cut -d' ' -f1,2 "$tmp/logged")" "waits of more than deadlock_timeout: whose, and for which lock, as in the server's log"
-is "$(join -j 1 "$tmp/waited" "$tmp/logged" | awk '{ d = $3 - $5; if (d < -5 || d > 5) print }')" "" "and as long, but for 5 ms"
+sed -nE 's/.*backend ([0-9]+) waited ([0-9.]+) ms for ([A-Za-z]+) on.*/\1 \3 \2/p' "$tmp/trace" | sort >"$tmp/waited"
+# The server has a line only for who still waits when it looks, after deadlock_timeout.
+ok "its log has long waits ($(wc -l <"$tmp/logged"))" test -s "$tmp/logged"
+is "$(awk 'NR == FNR { ms[$1 " " $2] = $3; next }
+	!(($1 " " $2) in ms) { print "not traced:", $0; next }
+	{ d = ms[$1 " " $2] - $3; if (d < -1 || d > 50) print $0, "traced as", ms[$1 " " $2] }' "$tmp/waited" "$tmp/logged")" "" \
+	"whose, for which lock and how long is traced as it is logged"
 unlike "$(cat "$tmp/trace")" '^@(sought|mode|kind|began|sync|checkpoint)' "its own maps are not printed"
 is_sample postgresql-waits.bt
 

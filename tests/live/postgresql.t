@@ -161,7 +161,7 @@ like "$(sent)" '^failed: SELECT pg_sleep\(60\), 3$' "a statement in whose middle
 tail -n +$((lines + 1)) "$tmp/server" | sed -n 's/^\([0-9]*\) .*connection authorized: .* database=postgres.*/\1/p' >"$tmp/elsewhere"
 in_work() { bodies "$1" | awk 'NR == FNR { other[$1]; next } !($1 in other) { n += $2 } END { print n + 0 }' "$tmp/elsewhere" -; }
 xact() { sql -At -F ' ' -c "SELECT xact_commit, xact_rollback FROM pg_stat_database WHERE datname = 'work'"; }
-wait_for 5 eval '[ "$(xact)" = "$(in_work commits) $(in_work rollbacks)" ]'
+wait_for 20 eval '[ "$(xact)" = "$(in_work commits) $(in_work rollbacks)" ]'
 is "$(in_work commits) $(in_work rollbacks)" "$(xact)" "as many commits and rollbacks as in pg_stat_database, with parallel workers"
 
 # One backend, while another one works.
