@@ -39,11 +39,15 @@ public class App {
 		}
 	}
 
+	static int twice(int i) {
+		return 2 * i;
+	}
+
 	static long work() throws Exception {
 		List<byte[]> keep = new ArrayList<>();
 		for (int i = 0; i < 60000; i++) {
 			byte[] b = new byte[1024];
-			if (i % 100 == 0)
+			if (twice(i) % 200 == 0)
 				keep.add(b);
 		}
 		System.gc();
