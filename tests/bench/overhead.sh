@@ -279,6 +279,11 @@ row_nvmf() {
 	target "nvmf_subsystem_add_ns $subsystem null1 -n 5" "nvmf_subsystem_remove_ns $subsystem 5"
 	measure 'event, with its line' 20 0 'nqn' "$measured" nvmf.bt
 }
+row_spdk() {
+	target "nvmf_subsystem_add_ns $subsystem null1 -n 5" "nvmf_subsystem_remove_ns $subsystem 5"
+	measure 'event, with its line' 20 0 '^[0-9]' "$measured" spdk.bt
+	measure 'event, with its line, MESSAGES=0' 20 0 '^[0-9]' -D MESSAGES=0 "$measured" spdk.bt
+}
 row_send_msg() {
 	target "nvmf_subsystem_add_ns $subsystem null1 -n 5" "nvmf_subsystem_remove_ns $subsystem 5"
 	measure 'message' 30 0 '^@send_msg' "$measured" send_msg.bt
