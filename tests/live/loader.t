@@ -71,7 +71,11 @@ int main(int argc, char **argv)
 		known = all;
 		load(argv[1]);
 		load("no_such_library.so");
-		iconv_close(iconv_open("UTF-8", "EUC-JP"));
+		iconv_t conversion = iconv_open("UTF-8", "EUC-JP");
+		if (conversion != (iconv_t)-1)
+			iconv_close(conversion);
+		else
+			dprintf(1, "no conversion\n");
 		dprintf(1, "done\n");
 		return read(0, &c, 1) < 0;
 	}
@@ -110,10 +114,16 @@ ok "the constructor's 20 ms are in the call's time and not in that of mapping ($
 like "$events" '^1 < dlopen 0x[0-9a-f]{6,} [^ ]*/libplugin.so: [0-9]+ us, 0 of them to map$' "a second dlopen() of the same library maps nothing"
 is "$(sed -nE 's/^1 < dlclose [0-9]+ us, //p' <<<"$events")" "still in use
 unloaded" "the first dlclose() only takes back a use, the second one unloads"
-like "$events" '^the C library itself loads or unloads: [0-9]+ us$' "what iconv() loads"
+excuse=()
+if grep -q '^no conversion' "$tmp/answers"; then
+	skip "what iconv() loads" "the C library's conversions are not installed"
+	excuse=(-x 'the C library itself')
+else
+	like "$events" '^the C library itself loads or unloads: [0-9]+ us$' "what iconv() loads"
+fi
 is "$(grep '^@' "$tmp/trace" | sort)" "@symbols[no_such_function]: 1
 @symbols[plugin]: 1" "symbols that were looked up; its own maps are not printed"
 
-is_sample loader.bt
+is_sample loader.bt ${excuse[@]+"${excuse[@]}"}
 
 done_testing
