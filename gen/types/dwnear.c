@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "image/debuginfo.h"
+#include "types/dwjoin.h"
 #include "types/dwsite.h"
 #include "types/dwsplit.h"
 
@@ -129,7 +130,17 @@ static void add_place(struct arena *a, struct dwnear *n, const struct dwnear_pla
 	uint8_t kind;
 	dwarf_cu_info(unit.cu, NULL, &kind, NULL, NULL, NULL, NULL, NULL);
 	if (kind == DW_UT_skeleton || !dwsplit_is_whole(&unit)) {
-		n->missing = dwsplit_name(&unit);
+		struct str name = dwsplit_name(&unit);
+		// A split unit does not name its file: its skeleton, which is met on the way, does.
+		for (struct dwunit u = {0}; dwsrc_next_unit(src, &u);)
+			;
+		Dwarf *joined = dwjoin_open(src, &unit, &unit);
+		if (!joined)
+			n->missing = name;
+		// Its type units are the unit's own.
+		for (Dwarf_CU *cu = NULL;
+		     joined && dwarf_get_units(joined, cu, &cu, NULL, NULL, &unit, NULL) == 0;)
+			add_unit(a, n, src, &unit);
 		return;
 	}
 	find_source_unit(&unit, p->addr - di->bias);

@@ -120,24 +120,18 @@ static bool fill(const struct img *file, const struct img_section *s, uint8_t *t
 	return good;
 }
 
-/** An ELF image with nothing but @n sections and their names; malloc'ed, NULL when one cannot be had. */
-static char *build(const struct img *file, const struct img_section *sections, size_t n,
-		   size_t *ret)
+/** An ELF image of @n empty sections and their names; malloc'ed. The contents follow each other from *@ret_off on. */
+static uint8_t *frame(const struct img *file, const struct str *names, const uint64_t *sizes,
+		      size_t n, size_t *ret, size_t *ret_off)
 {
 	size_t header = file->is64 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr);
 	size_t entry = file->is64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
-	size_t table = (n + 2) * entry, total = header + table, names = 1 + sizeof(".shstrtab");
-	uint64_t sizes[N_WANTED];
-	size_t heads[N_WANTED];
+	size_t table = (n + 2) * entry, total = header + table, text_n = 1 + sizeof(".shstrtab");
 	for (size_t i = 0; i < n; i++) {
-		const struct img_section *s = &sections[i];
-		if (s->off > file->size || s->size > file->size - s->off ||
-		    !plain_size(file, s, &sizes[i], &heads[i]))
-			return NULL;
 		total += sizes[i];
-		names += s->name.n + 1;
+		text_n += names[i].n + 1;
 	}
-	total += names;
+	total += text_n;
 	uint8_t *p = calloc(1, total);
 	if (!p)
 		base_oom();
@@ -156,33 +150,51 @@ static char *build(const struct img *file, const struct img_section *sections, s
 	put(tail + 8, n + 2, 2, file->big);  // e_shnum
 	put(tail + 10, n + 1, 2, file->big); // e_shstrndx
 	size_t off = header + table, name = 1;
-	uint8_t *text = p + total - names;
+	uint8_t *text = p + total - text_n;
+	*ret_off = off;
 	for (size_t i = 0; i < n; i++) {
-		const struct img_section *s = &sections[i];
 		put_section(p + header + (i + 1) * entry, file, (uint32_t)name, SHT_PROGBITS, off,
 			    sizes[i]);
-		if (!fill(file, s, p + off, sizes[i], heads[i])) {
+		memcpy(text + name, names[i].p, names[i].n);
+		off += sizes[i];
+		name += names[i].n + 1;
+	}
+	memcpy(text + name, ".shstrtab", sizeof(".shstrtab"));
+	put_section(p + header + (n + 1) * entry, file, (uint32_t)name, SHT_STRTAB, total - text_n,
+		    text_n);
+	*ret = total;
+	return p;
+}
+
+/** NULL when one of the sections cannot be had. */
+static char *build(const struct img *file, const struct img_section *sections, size_t n,
+		   size_t *ret)
+{
+	uint64_t sizes[N_WANTED];
+	size_t heads[N_WANTED], off;
+	struct str names[N_WANTED];
+	for (size_t i = 0; i < n; i++) {
+		const struct img_section *s = &sections[i];
+		names[i] = s->name;
+		if (s->off > file->size || s->size > file->size - s->off ||
+		    !plain_size(file, s, &sizes[i], &heads[i]))
+			return NULL;
+	}
+	uint8_t *p = frame(file, names, sizes, n, ret, &off);
+	for (size_t i = 0; i < n; i++) {
+		if (!fill(file, &sections[i], p + off, sizes[i], heads[i])) {
 			free(p);
 			return NULL;
 		}
-		memcpy(text + name, s->name.p, s->name.n);
 		off += sizes[i];
-		name += s->name.n + 1;
 	}
-	memcpy(text + name, ".shstrtab", sizeof(".shstrtab"));
-	put_section(p + header + (n + 1) * entry, file, (uint32_t)name, SHT_STRTAB, total - names,
-		    names);
-	*ret = total;
 	return (char *)p;
 }
 
-Dwarf *dwslim_open(struct img *file, Elf **ret)
+/** Takes over @image. */
+static Dwarf *open_image(char *image, size_t size, Elf **ret)
 {
-	struct img_section sections[N_WANTED];
-	size_t n, size;
-	*ret = NULL;
-	char *image = choose(file, sections, &n) ? build(file, sections, n, &size) : NULL;
-	if (!image || elf_version(EV_CURRENT) == EV_NONE) {
+	if (elf_version(EV_CURRENT) == EV_NONE) {
 		free(image);
 		return NULL;
 	}
@@ -195,6 +207,34 @@ Dwarf *dwslim_open(struct img *file, Elf **ret)
 	}
 	*ret = elf;
 	return dbg;
+}
+
+Dwarf *dwslim_wrap(const struct img *like, const struct str *names, const struct str *contents,
+		   size_t n, Elf **ret)
+{
+	uint64_t sizes[DWSLIM_MAX_PARTS] = {0}, total = 0;
+	size_t size, off;
+	*ret = NULL;
+	if (n > DWSLIM_MAX_PARTS)
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		total += sizes[i] = contents[i].n;
+	if (total > MAX_PLAIN)
+		return NULL;
+	uint8_t *p = frame(like, names, sizes, n, &size, &off);
+	for (size_t i = 0; i < n; off += contents[i++].n)
+		if (contents[i].n)
+			memcpy(p + off, contents[i].p, contents[i].n);
+	return open_image((char *)p, size, ret);
+}
+
+Dwarf *dwslim_open(struct img *file, Elf **ret)
+{
+	struct img_section sections[N_WANTED];
+	size_t n, size;
+	*ret = NULL;
+	char *image = choose(file, sections, &n) ? build(file, sections, n, &size) : NULL;
+	return image ? open_image(image, size, ret) : NULL;
 }
 
 void dwslim_close(Dwarf *dbg, Elf *elf)

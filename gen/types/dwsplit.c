@@ -1,7 +1,6 @@
 #include "types/dwsplit.h"
 
 #include <dwarf.h>
-#include <elfutils/libdwfl.h>
 #include <gelf.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,22 +37,23 @@ struct str dwsplit_name(Dwarf_Die *skeleton)
 	return name ? str_from(name) : dwsrc_unit_name(skeleton);
 }
 
-/** Where libdw looks for it: in the folder of the compilation, and beside the program. */
-static bool is_there(struct dwsrc *src, Dwarf_Die *skeleton, struct str name)
+const char *dwsplit_path(struct dwsrc *src, Dwarf_Die *skeleton)
 {
 	Dwarf_Attribute at;
-	const char *dir = NULL;
 	struct arena *a = src->arena;
+	struct str name = dwsplit_name(skeleton), beside = src->img->path;
+	if (name.n && name.p[0] == '/')
+		return access(str_dup(a, name), R_OK) == 0 ? str_dup(a, name) : NULL;
+	while (beside.n && beside.p[beside.n - 1] != '/')
+		beside.n--;
+	const char *dir = NULL;
 	if (dwarf_attr(skeleton, DW_AT_comp_dir, &at))
 		dir = dwarf_formstring(&at);
-	if (access(str_dup(a, name), R_OK) == 0)
-		return true;
-	if (dir && access(arena_printf(a, "%s/" STR_FMT, dir, STR_ARG(name)), R_OK) == 0)
-		return true;
-	struct str path = src->img->path;
-	while (path.n && path.p[path.n - 1] != '/')
-		path.n--;
-	return access(arena_printf(a, STR_FMT STR_FMT, STR_ARG(path), STR_ARG(name)), R_OK) == 0;
+	const char *path = arena_printf(a, "%s/" STR_FMT, dir ? dir : ".", STR_ARG(name));
+	if (access(path, R_OK) == 0)
+		return path;
+	path = arena_printf(a, STR_FMT STR_FMT, STR_ARG(beside), STR_ARG(name));
+	return access(path, R_OK) == 0 ? path : NULL;
 }
 
 void dwsplit_add_missing(struct dwsrc *src, Dwarf_Die *skeleton)
@@ -61,7 +61,7 @@ void dwsplit_add_missing(struct dwsrc *src, Dwarf_Die *skeleton)
 	struct str name = dwsplit_name(skeleton);
 	if (map_get(&src->missing, name))
 		return;
-	const char *why = is_there(src, skeleton, name) ? UNREADABLE : GONE;
+	const char *why = dwsplit_path(src, skeleton) ? UNREADABLE : GONE;
 	map_put(src->arena, &src->missing, name, (void *)(uintptr_t)why);
 	src->n_missing++;
 }
@@ -82,16 +82,16 @@ void dwsplit_say_missing(struct dwsrc *src)
 			  "\"" STR_FMT "\"",
 			  n_gone, STR_ARG(gone));
 	if (n_unreadable)
-		diag_note(
-		    src->diag, NULL,
-		    "%u units keep their types in split files that this libdw (%s) does not "
-		    "read, e.g. \"" STR_FMT
-		    "\": they are of another build, or have type units (-fdebug-types-section)",
-		    n_unreadable, dwfl_version(NULL), STR_ARG(unreadable));
+		diag_note(src->diag, NULL,
+			  "%u units keep their types in split files that cannot be read, e.g. "
+			  "\"" STR_FMT "\": of another build, or damaged",
+			  n_unreadable, STR_ARG(unreadable));
 	const struct img *img = src->img;
 	const char *dwp = arena_printf(src->arena, STR_FMT ".dwp", STR_ARG(img->path));
 	if (src->n_missing && access(dwp, R_OK) == 0)
 		diag_note(src->diag, NULL,
-			  STR_FMT ".dwp is there, but this libdw (%s) does not read such files",
-			  STR_ARG(img->shown), dwfl_version(NULL));
+			  STR_FMT
+			  ".dwp is there, but does not have them, or has type units, which are "
+			  "not read from such files",
+			  STR_ARG(img->shown));
 }

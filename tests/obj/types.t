@@ -71,30 +71,48 @@ for machine in aarch64 powerpc64 s390x i386 riscv64; do
 	tap_result $? "C for $machine: the printed C has the same layout there" || sed 's/^/#   /' "$tmp/err" | head -n 5
 done
 
-# gcc puts each type unit of a .dwo into a section of its own, which is for dwp to join; gdb and readelf fail on it, too. What
-# libdw can read of it is less than half, and must not pass for all.
-printf 'namespace ns { struct Derived { int x; }; } template <typename T> struct Box { T t; }; typedef int number; ns::Derived d; Box<int> b; number n; int main() { return d.x; }\n' >"$tmp/x.cc"
+# Split files that libdw and gdb do not read: gcc puts each type unit of a .dwo into a section of its own, and dwp joins many
+# files. What is read is what the same program has when it is not split.
+printf 'namespace ns { struct Derived { int x; }; enum class E : short { A = -1, B }; } template <typename T> struct Box { T t; ns::E e : 4; struct In { T *p; } in; }; typedef int number; union U { int i; float f; ns::Derived d[2]; }; ns::Derived d; Box<int> b; number n; U u; int main() { return d.x; }\n' >"$tmp/x.cc"
+printf 'struct Other { long l; char text[8]; }; enum Plain { PLAIN = 7 }; Other o; Plain p;\n' >"$tmp/y.cc"
+split_names=(ns::Derived ns::E 'Box<int>' 'Box<int>::In' number U Other Plain)
+split_json() { "$btgen" types -x "$1" --json "${split_names[@]}" 2>&1; }
+split_build() { # COMPILER FLAGS
+	# shellcheck disable=SC2086
+	(cd "$tmp" && rm -f p p.dwp ./*.dwo && $1 $2 -w -c x.cc y.cc && $1 $2 -o p x.o y.o) 2>"$tmp/cc.err"
+}
 for version in 4 5; do
-	build g++ "-gdwarf-$version -gsplit-dwarf -fdebug-types-section" x.cc
-	for name in ns::Derived 'Box<int>' number; do
-		out=$("$btgen" types -x "$tmp/p" "$name" 2>&1)
-		is "$?" 1 "DWARF $version: split type units that were not joined are an error: $name"
-		like "$out" 'split files that this libdw \([0-9.]+\) does not read, e\.g\. "p\.dwo"' "... that names the file and the reason"
+	split_build g++ -gdwarf-$version && split_json "$tmp/p" >"$tmp/want"
+	split_build g++ "-gdwarf-$version -gsplit-dwarf -fdebug-types-section"
+	is "$(split_json "$tmp/p" | sed 's/"unit": "[^"]*"//')" "$(sed 's/"unit": "[^"]*"//' "$tmp/want")" "DWARF $version: split type units that were not joined are read"
+	is "$("$btgen" types -x "$tmp/p" -l 2>&1 | grep -cE '^(struct|enum|union) ')" 7 "... and listed"
+	rm "$tmp/x.dwo" && : >"$tmp/x.dwo"
+	out=$("$btgen" types -x "$tmp/p" ns::Derived 2>&1)
+	is "$?" 1 "... a damaged file is an error"
+	like "$out" 'split files that cannot be read, e\.g\. "x\.dwo"' "... that names it"
+	like "$("$btgen" types -x "$tmp/p" -l 2>&1)" 'warning: the types of 1 units are not in the list' "... and a warning of a list without it"
+	for dwp in dwp llvm-dwp; do
+		for compiler in g++ clang++; do
+			claim="DWARF $version: what $dwp makes of $compiler's files is read"
+			if ! command -v $compiler >/dev/null || ! split_build $compiler -gdwarf-$version || ! split_json "$tmp/p" >"$tmp/want" ||
+				! split_build $compiler "-gdwarf-$version -gsplit-dwarf" || ! (cd "$tmp" && timeout 10 $dwp -e p -o p.dwp) >"$tmp/cc.err" 2>&1; then
+				skip "$claim" "cannot be made"
+				continue
+			fi
+			rm "$tmp"/*.dwo
+			is "$(split_json "$tmp/p")" "$(cat "$tmp/want")" "$claim"
+			mv "$tmp/p.dwp" "$tmp/whole"
+			head -c $(($(stat -c %s "$tmp/whole") / 2)) "$tmp/whole" >"$tmp/p.dwp"
+			unlike "$(split_json "$tmp/p")" '"size"' "... and half of it is not"
+		done
 	done
-	like "$("$btgen" types -x "$tmp/p" -l 2>&1)" 'warning: the types of 1 units are not in the list' "... and a warning of a list without them"
 done
-
-dwp=$(command -v dwp || command -v llvm-dwp || command -v llvm-dwp-14)
-if [ -n "$dwp" ]; then
-	build gcc "-g -gsplit-dwarf" t.c
-	(cd "$tmp" && "$dwp" -e p -o p.dwp && rm p.dwo) >/dev/null 2>&1
-	out=$("$btgen" types -x "$tmp/p" item 2>&1)
-	# A newer libdw reads it; an older one must not pretend that the type does not exist.
-	like "$out" 'struct item \{|p\.dwp is there, but this libdw' "split units joined by dwp are read, or named as the reason"
-	like "$("$btgen" types -x "$tmp/p" -l 2>&1)" '^struct item$|p\.dwp is there, but this libdw' "... in a list, too"
-	like "$("$btgen" enums -x "$tmp/p" st 2>&1)" 'ST_A|p\.dwp is there, but this libdw' "... and for enums"
+split_build g++ "-g -gsplit-dwarf -fdebug-types-section"
+if command -v llvm-dwp >/dev/null && (cd "$tmp" && timeout 10 llvm-dwp -e p -o p.dwp && rm ./*.dwo) 2>/dev/null; then
+	like "$("$btgen" types -x "$tmp/p" ns::Derived 2>&1)" 'p\.dwp is there, but .* type units' "a .dwp with type units is refused"
+	like "$("$btgen" types -x "$tmp/p" -l 2>&1)" 'p\.dwp is there, but .* type units' "... for a list, too"
 else
-	skip "split units joined by dwp" "no dwp"
+	skip "a .dwp with type units is refused" "no llvm-dwp"
 fi
 
 # What is said when a type cannot be had
