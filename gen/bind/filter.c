@@ -12,7 +12,11 @@ static void add_filter(struct bind *b, struct script_clause *c)
 		return;
 	}
 	edit_insert_after(a, c->predicate_open, str_from(arena_printf(a, "pid == %d && (", pid)));
-	edit_insert_after(a, c->predicate.last, STR(")"));
+	struct token *last =
+	    c->predicate_open; // what the predicate ends in may have been rewritten
+	while (last->next != c->predicate_close)
+		last = last->next;
+	edit_insert_after(a, last, STR(")"));
 }
 
 bool filter_add_all(struct bind *b, struct attach_clause *clauses, size_t n)

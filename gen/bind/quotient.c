@@ -15,7 +15,9 @@ static bool is_free(const struct token *before, bool shift)
 	    "(",  "[",	"{",  ",",  ";",  "?",	"=",  ":",  "==", "!=", "<", ">", "<=",
 	    ">=", "&&", "||", "+=", "-=", "|=", "&=", "^=", "&",  "|",	"^", NULL};
 	static const char *const sums[] = {"+", "-", "<<", ">>", NULL};
-	return !before || is_one_of(before, texts) || (!shift && is_one_of(before, sums));
+	// `pid == N && (` is one token of ours
+	return !before || is_one_of(before, texts) || str_has_suffix(before->text, STR("(")) ||
+	       (!shift && is_one_of(before, sums));
 }
 
 struct str quotient_text(struct arena *a, const struct token *before, struct str value,

@@ -38,7 +38,7 @@ static bool minds_sign(const struct token *t)
 
 /** What must stand before argN: a cast, or nothing. */
 static const char *cast_text(struct bind *b, const struct attach_clause *c,
-			     const struct script_arg *use)
+			     const struct script_arg *use, const struct token *before)
 {
 	if (!dialect_has_libbpf_usdt(b->version)) {
 		unsigned size = common_size(b, c, use->n, true);
@@ -46,28 +46,68 @@ static const char *cast_text(struct bind *b, const struct attach_clause *c,
 			return "(int64)";
 		return size ? arena_printf(b->arena, "(int64)(int%u)", size * 8) : NULL;
 	}
-	const struct token *before = script_token_before(c->clause, use->token);
 	if (!minds_sign(before) && !minds_sign(use->token->next))
 		return NULL;
 	return common_size(b, c, use->n, false) == 8 ? "(uint64)" : NULL;
+}
+
+/** The token before @t; the uses come mostly in order, and @from is where the last one was found. */
+static struct token *find_before(const struct script_clause *c, struct token **from,
+				 const struct token *t)
+{
+	for (struct token *p = *from; p && p->kind != TOK_EOF; p = p->next)
+		if (p->next == t)
+			return *from = p;
+	return (struct token *)script_token_before(c, t);
+}
+
+/** `(argN)`: widens @r over parentheses that are no call's, and @before moves with it. */
+static struct str take_parens(struct bind *b, const struct script_clause *c, struct str text,
+			      struct script_range *r, struct token **before)
+{
+	while (tok_is(*before, "(") && tok_is(r->last->next, ")")) {
+		struct token *open = *before;
+		struct token *prev = (struct token *)script_token_before(c, open);
+		if (prev && prev->kind == TOK_IDENT && !tok_is(prev, "if") &&
+		    !tok_is(prev, "while") && !tok_is(prev, "return"))
+			break;
+		*r = (struct script_range){open, r->last->next};
+		*before = prev;
+		text = str_from(arena_printf(b->arena, "(" STR_FMT ")", STR_ARG(text)));
+	}
+	return text;
+}
+
+/** A division of the argument, alone or in parentheses: the range that it stands in, and its text. */
+static struct str divided(struct bind *b, const struct attach_clause *c, struct str text,
+			  struct token *before, struct script_range *r)
+{
+	struct script_range wide = *r;
+	text = before ? take_parens(b, c->clause, text, &wide, &before) : text;
+	if (before == c->clause->predicate_open)
+		before = NULL;
+	struct str quotient = quotient_text(b->arena, before, text, wide.last->next, &wide.last);
+	if (quotient.n)
+		*r = wide;
+	return quotient;
 }
 
 void signs_extend(struct bind *b, struct attach_clause *c)
 {
 	if (c->has_other || c->has_uprobe)
 		return;
+	struct token *from =
+	    c->clause->predicate_open ? c->clause->predicate_open : c->clause->body.first;
 	for (size_t i = 0; i < c->clause->args.n; i++) {
 		struct script_arg *use = &c->clause->args.v[i];
-		const char *cast = cast_text(b, c, use);
+		struct token *before = find_before(c->clause, &from, use->token);
+		const char *cast = cast_text(b, c, use, before);
 		struct script_range r = {use->token, use->token};
 		struct str text =
 		    str_from(arena_printf(b->arena, "%sarg%u", cast ? cast : "", use->n));
 		struct str quotient = STR("");
-		const struct token *before = script_token_before(c->clause, use->token);
-		if (before == c->clause->predicate_open)
-			before = NULL;
 		if (common_size(b, c, use->n, true))
-			quotient = quotient_text(b->arena, before, text, use->token->next, &r.last);
+			quotient = divided(b, c, text, before, &r);
 		if (cast || quotient.n)
 			edit_replace_lexed(b->arena, &r, quotient.n ? quotient : text);
 	}

@@ -7,6 +7,7 @@
 #include "bind/quotient.h"
 
 enum { MAX_NESTING = 20 }; // of structs in structs that are looked into
+enum { MAX_TEXT = 32768 }; // of one chain, which may stand several times in what it becomes
 
 struct typer {
 	struct chain_parser parser; // first: the parser's calls come back with it
@@ -116,8 +117,14 @@ static void replace_chain(struct typer *ty, struct chain *c, const struct token 
 					       c->last->next, &whole.last);
 		text = all.n ? all : text;
 	}
-	if (!text.n)
+	if (!text.n || !ty->parser.good)
 		return;
+	if (text.n > MAX_TEXT) {
+		struct diag_place at = tok_place(c->first);
+		ty->parser.good = diag_error(
+		    ty->b->diag, &at, "this becomes too long: keep a part of it in a variable");
+		return;
+	}
 	edit_replace_lexed(ty->b->arena, &whole, text);
 	c->last = whole.last;
 	for (const struct token *t = whole.first;; t = t->next) {
