@@ -25,6 +25,7 @@ struct relay {
 	bool told;		    /**< a message was passed on as it is */
 	struct strbuf withheld;	    /**< the first warning that was not told */
 	struct diag_place withheld_at;
+	bool idle; /**< the last warning was none that matters: nor is its "expanded from" */
 	bool out_mid_line;     /**< the start of the current data line has already gone */
 	bool attached;	       /**< bpftrace said "Attached" (0.24 and newer) */
 	unsigned skip_excerpt; /**< lines of bpftrace's own excerpt that are still to be dropped */

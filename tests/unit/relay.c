@@ -110,11 +110,39 @@ static void test_places(void)
 	program_fini(&p);
 }
 
+static void test_idle_warnings(void)
+{
+	struct sample s;
+	struct pp pp;
+	struct program p;
+	start(&s, false);
+	make_program(&pp, &s.d, &p, "BEGIN\n/pid/\n{\n\t@a[pid] = 1;\n\tdelete(@a[pid]);\n}\n");
+	s.r.map = &p.map;
+	relay_stderr(&s.r, STR("/proc/self/fd/3:4:2-9: WARNING: Addrspace mismatch\n"
+			       "    @a[pid] = 1;\n    ~~~~~~~\n"
+			       "/proc/self/fd/3:2:1-6: WARNING: expanded from\n"
+			       "/pid/\n~~~~~\n"
+			       "/proc/self/fd/3:5:2-16: WARNING: Return value discarded.\n"
+			       "    delete(@a[pid]);\n    ~~~~~~~~~~~~~~\n"
+			       "/proc/self/fd/3:4:2-9: WARNING: something else\n"
+			       "    @a[pid] = 1;\n    ~~~~~~~\n"
+			       "/proc/self/fd/3:2:1-6: WARNING: expanded from\n"
+			       "/pid/\n~~~~~\n"));
+	finish(&s);
+	is_str((struct str){said, said_n},
+	       STR("t.bt:4:2: warning: bpftrace: something else\n"
+		   "    \t@a[pid] = 1;\n    \t^~~~~~~\n"
+		   "t.bt:2:1: warning: bpftrace: expanded from\n    /pid/\n    ^~~~~\n"),
+	       "warnings of 0.27 that leave nothing to do are not told, others are");
+	program_fini(&p);
+}
+
 int main(void)
 {
 	arena_init(&arena);
 	test_data();
 	test_places();
+	test_idle_warnings();
 	arena_fini(&arena);
 	free(said);
 	return done();
