@@ -1,5 +1,7 @@
 #include "bind/quotient.h"
 
+#include "bind/edit.h"
+
 static bool is_one_of(const struct token *t, const char *const *texts)
 {
 	for (; t && *texts; texts++)
@@ -20,21 +22,32 @@ static bool is_free(const struct token *before, bool shift)
 	       (!shift && is_one_of(before, sums));
 }
 
+/** `/ 1000 % 60`: the end of the operators of one strength with numbers behind that begin at @op; NULL for none. */
+static struct token *last_number(struct token *op, bool shift)
+{
+	struct token *last = NULL;
+	for (;; op = op->next->next) {
+		bool divides = shift ? tok_is(op, ">>") : tok_is(op, "/") || tok_is(op, "%");
+		if ((!divides && (shift || !tok_is(op, "*"))) || op->next->kind != TOK_NUMBER)
+			return last;
+		last = divides ? op->next : last;
+	}
+}
+
 struct str quotient_text(struct arena *a, const struct token *before, struct str value,
 			 struct token *op, struct token **last)
 {
 	static const char *const stronger[] = {"+", "-", "*", "/", "%", ".", NULL};
 	bool shift = tok_is(op, ">>");
-	bool is_op = shift || tok_is(op, "/") || tok_is(op, "%");
-	if (!is_op || op->next->kind != TOK_NUMBER || !is_free(before, shift) ||
-	    (shift && is_one_of(op->next->next, stronger)))
+	struct token *end = last_number(op, shift);
+	if (!end || !is_free(before, shift) || (shift && is_one_of(end->next, stronger)))
 		return STR("");
-	*last = op->next;
+	*last = end;
 	char sign = shift ? '~' : '-';
-	return str_from(arena_printf(
-	    a,
-	    "(" STR_FMT " < 0 ? %c(int64)((uint64)%c" STR_FMT " " STR_FMT " " STR_FMT
-	    ") : (int64)((uint64)" STR_FMT " " STR_FMT " " STR_FMT "))",
-	    STR_ARG(value), sign, sign, STR_ARG(value), STR_ARG(op->text), STR_ARG(op->next->text),
-	    STR_ARG(value), STR_ARG(op->text), STR_ARG(op->next->text)));
+	struct str behind = edit_text(a, op, end);
+	return str_from(arena_printf(a,
+				     "(" STR_FMT " < 0 ? %c(int64)((uint64)%c" STR_FMT " " STR_FMT
+				     ") : (int64)((uint64)" STR_FMT " " STR_FMT "))",
+				     STR_ARG(value), sign, sign, STR_ARG(value), STR_ARG(behind),
+				     STR_ARG(value), STR_ARG(behind)));
 }

@@ -11,7 +11,7 @@
 #include "text/lex.h"
 
 /**
- * The text for the signed operand @value and the operator and constant behind it, which start at @op; the constant's
+ * The text for the signed operand @value and the operators and constants behind it, which start at @op; the last constant's
  * token in *@last. Empty, when something else follows, or when @before, the token before the operand or NULL, has the operand
  * first, as in `2 * X / 7`.
  */

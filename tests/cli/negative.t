@@ -36,6 +36,12 @@ for text in '(arg0) / 2' '((arg0)) / 2' '1 + (arg0) / 2'; do
 	like "$(body usdt:__EXE__:hit 0.27 "{ @ = $text; }")" '\(arg0\)+ < 0 \? -\(int64\)' \
 		"an argument in parentheses is divided as in C: $text"
 done
+for text in 'arg0 / 1000 / 60' 'arg0 * 1000 / 7 % 60' 'arg0 >> 2 >> 3'; do
+	like "$(body usdt:__EXE__:hit 0.27 "{ @ = $text; }")" "\\(uint64\\)[-~]${text//\*/\\*}\\) : \\(int64\\).*; }\$" \
+		"several divisions in a row are one: $text"
+done
+like "$(body usdt:__EXE__:hit 0.27 '{ @ = arg0 / 2 * 3 + arg0 * 2; }')" '0 / 2\)\) \* 3 \+ arg0 \* 2; }$' \
+	"what does not divide stays as it is"
 for text in 'hist(arg0) / 2' 'f(arg0) % 2'; do
 	is "$(body usdt:__EXE__:hit 0.27 "{ @ = $text; }")" "/pid == PID/ { @ = $text; }" "a call's parentheses are the call's: $text"
 done
