@@ -138,7 +138,7 @@ static void locate(struct argloc *l, Dwarf_Die *die, struct argloc_var *v)
 		v->off = (int64_t)ops[0].number;
 	} else if (atom == DW_OP_fbreg && frame_base(l, &v->reg, &base)) {
 		v->kind = ARGLOC_MEM;
-		v->off = base + (int64_t)ops[0].number;
+		v->off = (int64_t)((uint64_t)base + ops[0].number); // a file can say any
 	} else if (atom == DW_OP_addr) {
 		v->kind = ARGLOC_STATIC;
 		v->off = (int64_t)(ops[0].number + (l->scope->pc - l->scope->at));
@@ -271,7 +271,7 @@ static void find_memory(struct argloc *l, const struct sdtarg *operand, int base
 		uint64_t size;
 		if (!t || v->reg != base)
 			continue;
-		int64_t off = operand->disp - v->off;
+		int64_t off = (int64_t)((uint64_t)operand->disp - (uint64_t)v->off);
 		if (v->kind == ARGLOC_MEM && off >= 0 && ctype_size(v->type, &size) &&
 		    (uint64_t)off < size)
 			add_at(l, operand, v->name, v->type, (uint64_t)off, ret, 0);

@@ -27,4 +27,19 @@ for cut in 1 10 63 64 100 1000 $((size / 2)) $((size - 2000)) $((size - 64)) $((
 	[ $rc = 1 ] && [ ! -s "$tmp/out" ] && [ -s "$tmp/err" ] || { [ $rc = 0 ] && grep -q '"A"' "$tmp/out"; } || { bad=$((bad + 1)) && printf '#   %s bytes: status %s\n' "$cut" $rc; }
 done
 is $bad 0 "a file that was cut short gives an error"
+
+# DW_OP_fbreg (0x91) with the largest offset and the smallest one: added to the frame's base, and taken off the operand's.
+# Only sanitizers say that it overflowed (make asan).
+gcc -g -O0 -S -o "$tmp/loc.s" -xc - <<-'E'
+	#include <sys/sdt.h>
+	int f(int here) { DTRACE_PROBE1(a, b, here); return here; }
+	int main(void) { return f(1); }
+E
+for far in 0x7fffffffffffffff -0x8000000000000000; do
+	sed -e "/\.uleb128 0x2\$/{N;N;s/0x2\n\(.*\.byte\t0x91\n\t\.sleb128\).*/0xb\n\1 $far/}" -e '/^\.Ldebug_info0:/{n;s/0x.*/.Lend-.Ldebug_info0-4/}' \
+		-e '/section\t\.debug_abbrev/i .Lend:' "$tmp/loc.s" >"$tmp/far.s"
+	gcc -o "$tmp/far" "$tmp/far.s"
+	"$btgen" probes -v -x "$tmp/far" >"$tmp/out" 2>&1
+	is "$? $(grep -c '^a:b\|sanitizer\|runtime error' "$tmp/out") $(readelf --debug-dump=info "$tmp/far" | grep -c 'DW_OP_fbreg: -*9223372036854775')" "0 1 1" "a variable $far bytes from its frame is no trouble"
+done
 done_testing
