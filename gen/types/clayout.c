@@ -7,7 +7,7 @@
 
 /** clang refuses arrays much larger than this; no program has such a struct. */
 #define MAX_SIZE (UINT64_C(1) << 31)
-enum { MAX_DEPTH = 32, MAX_FIELDS = 1 << 16 };
+enum { MAX_DEPTH = 32, MAX_FIELDS = 1 << 16, MAX_NAMELESS = 1 << 12 };
 
 static void add_remark(struct arena *a, struct clayout *l, const char *fmt, struct str name)
 {
@@ -72,19 +72,20 @@ static int by_place(const void *x, const void *y)
 
 /** What C sees of @f: its name, or the names inside of an anonymous struct or union. */
 static void add_names(struct arena *a, const struct clayout_field *f, bool for_bpftrace,
-		      struct map *ret)
+		      struct map *ret, unsigned *left)
 {
 	struct ctype *in = ctype_strip(f->type);
 	if (f->name.n)
 		map_add(a, ret, f->name);
-	if (f->name.n || !in || !ctype_is_aggregate(in) || f->level > MAX_DEPTH)
+	if (f->name.n || !in || !ctype_is_aggregate(in) || f->level > MAX_DEPTH || !*left)
 		return;
+	--*left;
 	struct str *names = cname_members(a, in, for_bpftrace);
 	for (size_t i = 0; i < in->n_members; i++) {
 		struct clayout_field inner = {
 		    .name = names[i], .type = in->members[i].type, .level = f->level + 1};
 		if (ctype_complete(in))
-			add_names(a, &inner, for_bpftrace, ret);
+			add_names(a, &inner, for_bpftrace, ret, left);
 	}
 }
 
@@ -92,17 +93,18 @@ static void add_names(struct arena *a, const struct clayout_field *f, bool for_b
  * Of two members with one name the heir's stays, then the first; an anonymous one goes with any of its names. Members of
  * empty classes hide others, too, and then go: their place may be another one's.
  */
-static void drop_hidden(struct arena *a, struct clayout *l, bool for_bpftrace)
+static bool drop_hidden(struct arena *a, struct clayout *l, bool for_bpftrace)
 {
 	struct map best = {0}, *names = arena_array(a, struct map, l->fields.n);
 	bool is_needed = false;
 	for (size_t i = 0; i < l->fields.n; i++)
 		is_needed |= l->fields.v[i].level > 0 || l->fields.v[i].is_empty;
 	if (!is_needed)
-		return;
+		return true;
+	unsigned left = MAX_NAMELESS; // damaged types hold each other many times over
 	for (size_t i = 0; i < l->fields.n; i++) {
 		struct clayout_field *f = &l->fields.v[i];
-		add_names(a, f, for_bpftrace, &names[i]);
+		add_names(a, f, for_bpftrace, &names[i], &left);
 		for (struct map_entry *e = NULL; (e = map_next(&names[i], e));) {
 			const struct clayout_field *o = map_get(&best, e->key);
 			if (!o || f->level < o->level)
@@ -125,6 +127,7 @@ static void drop_hidden(struct arena *a, struct clayout *l, bool for_bpftrace)
 			l->fields.v[n++] = f;
 	}
 	l->fields.n = n;
+	return left > 0;
 }
 
 /** Where each member must end: at the next one, not counting those of no size at its own place. */
@@ -208,7 +211,10 @@ bool clayout_of(struct arena *a, struct ctype *t, bool for_bpftrace, struct clay
 		*why = "its members are damaged";
 		return false;
 	}
-	drop_hidden(a, ret, for_bpftrace);
+	if (!drop_hidden(a, ret, for_bpftrace)) {
+		*why = "its members are damaged";
+		return false;
+	}
 	if (t->kind == CTYPE_UNION)
 		return settle_union(a, ret, why);
 	if (ret->fields.n)

@@ -2,7 +2,7 @@
 
 #include "types/cname.h"
 
-enum { MAX_DEPTH = 64, MAX_DEFS = 1 << 16 };
+enum { MAX_DEPTH = 64, MAX_DEFS = 1 << 16, MAX_NAMELESS = 1 << 18 };
 
 void closure_init(struct closure *c, struct arena *a, struct diag *d,
 		  const struct closure_options *opt)
@@ -87,6 +87,10 @@ static bool define_members(struct closure *c, struct ctype *t)
 {
 	if (c->depth >= MAX_DEPTH)
 		return diag_error(c->diag, NULL, "types nest more than %d deep", MAX_DEPTH);
+	// Types without a name are looked at again wherever they are; damaged ones hold each other many times over.
+	if (++c->n_looked_at > MAX_NAMELESS)
+		return diag_error(c->diag, NULL, "types hold each other more than %d times",
+				  MAX_NAMELESS);
 	c->depth++;
 	bool good = true;
 	for (size_t i = 0; i < t->n_members && good; i++) {

@@ -48,6 +48,7 @@ struct closure {
 	VEC(struct cdef *) queue; /**< reached through pointers, not yet defined */
 	struct map enumerators;	  /**< names that printed enums have defined */
 	unsigned depth;
+	unsigned n_looked_at; /**< structs and unions whose members were */
 };
 
 void closure_init(struct closure *c, struct arena *a, struct diag *d,

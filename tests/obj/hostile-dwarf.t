@@ -42,4 +42,21 @@ for far in 0x7fffffffffffffff -0x8000000000000000; do
 	"$btgen" probes -v -x "$tmp/far" >"$tmp/out" 2>&1
 	is "$? $(grep -c '^a:b\|sanitizer\|runtime error' "$tmp/out") $(readelf --debug-dump=info "$tmp/far" | grep -c 'DW_OP_fbreg: -*9223372036854775')" "0 1 1" "a variable $far bytes from its frame is no trouble"
 done
+
+# 40 structs, each with the next one twice as a member without a name: 2^40 of them. An empty one makes names matter.
+for named in True False; do
+	python3 - "$tmp/deep.btf" <<-E
+		import struct, sys
+		types = struct.pack('<IIII', 1, 1 << 24, 4, 0x01000020)
+		for i in range(40):
+		    types += struct.pack('<III', 5 + 4 * i if $named or i == 0 else 0, (4 << 24) | 3, 0)
+		    types += struct.pack('<III', 0, i + 3, 0) * 2 + struct.pack('<III', 1, 42, 0)
+		types += struct.pack('<III', 0, 4 << 24, 0)
+		names = b'\0int\0' + b''.join(b'L%02d\0' % i for i in range(40))
+		head = struct.pack('<HBBIIIII', 0xeb9f, 1, 0, 24, 0, len(types), len(types), len(names))
+		open(sys.argv[1], 'wb').write(head + types + names)
+	E
+	timeout 10 "$btgen" types --btf "$tmp/deep.btf" L00 >"$tmp/out" 2>"$tmp/err"
+	is "$? $(wc -c <"$tmp/out") $(grep -m 1 -o 'damaged\|hold each other' "$tmp/err" | wc -l)" "1 0 1" "types that hold each other 2^40 times are refused (names: $named)"
+done
 done_testing
