@@ -162,6 +162,8 @@ static bool preprocess(struct arena *a, struct diag *d, const struct expand_requ
 		if (good && !*main)
 			*main = f;
 	}
+	if (good)
+		pp_warn_unused(pp);
 	return good && check_not_empty(d, pp, *main);
 }
 

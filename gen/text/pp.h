@@ -90,6 +90,11 @@ void pp_predefine(struct pp *pp, const char *name, const char *text);
 /** Processes @f and adds its tokens to pp->out; false when there was an error. */
 bool pp_file(struct pp *pp, const struct src_file *f);
 /**
+ * To be called after all files: where they declare options, a macro of pp_define() that none of them asked for is
+ * a mistyped one, and a warning. Without options anything may be given, as for cpp.
+ */
+void pp_warn_unused(struct pp *pp);
+/**
  * Writes a list of tokens as text. A token of a template keeps its line (and, where no macro stands before it on
  * the line, its column) and its comments; tokens of macros never run together.
  */

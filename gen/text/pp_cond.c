@@ -13,7 +13,10 @@ static struct token *number_token(struct pp *pp, const struct token *at, bool ye
 
 static bool is_defined(const struct pp *pp, const struct token *name)
 {
-	return map_get(&pp->macros, name->text) || tok_is(name, "__has_include");
+	struct macro *m = map_get(&pp->macros, name->text);
+	if (m)
+		m->used = true;
+	return m || tok_is(name, "__has_include");
 }
 
 /** The operand of `defined`, from the list being read. */

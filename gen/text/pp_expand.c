@@ -258,6 +258,7 @@ struct token *pp_next(struct pp *pp)
 		struct macro *m = map_get(&pp->macros, t->text);
 		if (!m)
 			return t;
+		m->used = true;
 		if (m->off) {
 			t->no_expand = true;
 			return t;

@@ -1,6 +1,7 @@
 // Definitions of macros: #define, #undef, -D, and the macros that are always there.
 #include "text/pp_priv.h"
 
+#include <limits.h>
 #include <string.h>
 
 #define MAX_PARAMS 1024
@@ -292,8 +293,10 @@ void pp_define_line(struct pp *pp, struct token *line, bool predefined)
 void pp_define_option(struct pp *pp, const struct token *name, struct token *value)
 {
 	struct macro *old = map_get(&pp->macros, name->text);
-	if (old && old->given)
+	if (old && old->given) {
+		old->used = true;
 		return;
+	}
 	struct macro *m = arena_new(pp->arena, struct macro);
 	m->name = name->text;
 	m->loc = name->loc;
@@ -354,6 +357,33 @@ bool pp_define(struct pp *pp, const char *def)
 	struct macro *m = map_get(&pp->macros, str_slice(name, 0, str_find(name, '(')));
 	m->given = true;
 	return true;
+}
+
+/** The declared option that is spelled most like @name. */
+static const struct pp_option *nearest_option(const struct pp *pp, struct str name)
+{
+	const struct pp_option *near = NULL;
+	unsigned best = UINT_MAX;
+	for (size_t i = 0; i < pp->options.n; i++)
+		if (str_is_nearer(name, pp->options.v[i].name, &best))
+			near = &pp->options.v[i];
+	return near;
+}
+
+void pp_warn_unused(struct pp *pp)
+{
+	if (!pp->options.n)
+		return;
+	for (struct map_entry *e = NULL; (e = map_next(&pp->macros, e));) {
+		const struct macro *m = e->value;
+		if (!m->given || m->used)
+			continue;
+		diag_warning(pp->diag, NULL, "-D " STR_FMT ": the script has no such option",
+			     STR_ARG(m->name));
+		const struct pp_option *near = nearest_option(pp, m->name);
+		if (near)
+			diag_note(pp->diag, NULL, "did you mean " STR_FMT "?", STR_ARG(near->name));
+	}
 }
 
 void pp_predefine(struct pp *pp, const char *name, const char *text)

@@ -30,6 +30,7 @@ struct macro {
 	struct src_loc loc; /**< of its name; in no file when btgen made it */
 	bool predefined;    /**< ours: may not be defined again */
 	bool given;	    /**< on the command line: stronger than an option's default */
+	bool used;	    /**< something asked for it: -D of a mistyped name is noticed so */
 	bool off;	    /**< its replacement list is being read */
 	bool variadic;	    /**< the last parameter takes the rest */
 	bool named_rest;    /**< `args...` */

@@ -113,6 +113,12 @@ interval:s:1 { exit(); }
 #endif
 ' | grep .)" "interval:s:1 { exit(); }" "__BPFTRACE__ is the version in #if"
 is "$(expand 'interval:s:PERIOD { exit(); }' -D PERIOD=5)" "interval:s:5 { exit(); }" "-D defines a macro in attach points too"
+printf '#pragma option PERIOD 1 "seconds"\n#ifdef DEBUG\n#endif\ninterval:s:PERIOD { exit(); }\n' >"$tmp/option.bt"
+is "$("$btgen" expand -D PERIODS=5 "$tmp/option.bt" 2>&1 | grep .)" "btgen: warning: -D PERIODS: the script has no such option
+btgen: note: did you mean PERIOD?
+interval:s:1 { exit(); }" "-D of an option that a script does not have is noticed"
+is "$("$btgen" expand -D PERIOD=5 -D DEBUG "$tmp/option.bt" 2>&1 | grep .)" "interval:s:5 { exit(); }" "... and of what it has or asks for is not"
+is "$(expand 'BEGIN { exit(); }' -D DEBUG 2>&1)" "BEGIN { exit(); }" "... nor in a script that declares no options"
 
 like "$(expand 'kprobe:x /arg1 == NVMF_TGT_RUNNING/ { }')" "arg1 == NVMF_TGT_RUNNING" \
 	"but not in a kernel probe's clause, where the kernel's may be meant"
