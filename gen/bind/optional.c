@@ -76,11 +76,25 @@ static void drop_attach(struct token **list, struct script_clause *c, size_t i)
 	c->attach.n--;
 }
 
-/** "probe_a, probe_b" */
-static void add_name(struct strbuf *names, const struct script_attach *at)
+/** Probes and functions that were left out, each once. */
+static void add_name(struct bind *b, struct map *names, const struct script_attach *at)
 {
-	struct str name = at->fields.v[at->fields.n - 1];
-	strbuf_addf(names, "%s" STR_FMT, names->n ? ", " : "", STR_ARG(name));
+	map_add(b->arena, names, at->fields.v[at->fields.n - 1]);
+}
+
+/** "probe_a, probe_b" */
+static const char *name_list(struct bind *b, const struct map *names, size_t most)
+{
+	struct strbuf text;
+	strbuf_init(&text);
+	size_t n = 0;
+	for (struct map_entry *e = NULL; n < most && (e = map_next(names, e)); n++)
+		strbuf_addf(&text, "%s" STR_FMT, n ? ", " : "", STR_ARG(e->key));
+	if (n < names->n)
+		strbuf_addf(&text, " and %zu more", names->n - n);
+	const char *list = arena_printf(b->arena, STR_FMT, STR_ARG(strbuf_str(&text)));
+	strbuf_fini(&text);
+	return list;
 }
 
 static struct script_range whole_clause(const struct script_clause *c)
@@ -89,7 +103,8 @@ static struct script_range whole_clause(const struct script_clause *c)
 }
 
 /** Drops what is absent in @c; true when nothing is left of it. */
-static bool drop_from_clause(struct token **list, struct script_clause *c, struct strbuf *names)
+static bool drop_from_clause(struct bind *b, struct token **list, struct script_clause *c,
+			     struct map *names)
 {
 	size_t absent = 0;
 	for (size_t i = 0; i < c->attach.n; i++)
@@ -100,7 +115,7 @@ static bool drop_from_clause(struct token **list, struct script_clause *c, struc
 			i++;
 			continue;
 		}
-		add_name(names, &c->attach.v[i]);
+		add_name(b, names, &c->attach.v[i]);
 		if (whole)
 			i++;
 		else
@@ -127,7 +142,7 @@ static bool is_event(const struct script_clause *c)
 
 /** Takes out the clauses that wait for a map which nothing sets any more; true when there were any. */
 static bool drop_waiting(struct bind *b, struct token **list, struct unset *unset, bool *gone,
-			 struct strbuf *names)
+			 struct map *names)
 {
 	bool any = false;
 	unset->stay = (struct map){0};
@@ -139,7 +154,7 @@ static bool drop_waiting(struct bind *b, struct token **list, struct unset *unse
 		if (gone[i] || !unset_is_awaited(unset, c))
 			continue;
 		for (size_t k = 0; k < c->attach.n; k++)
-			add_name(names, &c->attach.v[k]);
+			add_name(b, names, &c->attach.v[k]);
 		edit_remove(list, whole_clause(c));
 		unset_add_clause(b, unset, c);
 		gone[i] = any = true;
@@ -148,7 +163,7 @@ static bool drop_waiting(struct bind *b, struct token **list, struct unset *unse
 }
 
 /** What the clauses that stay say about maps of those that do not. */
-static void settle_maps(struct bind *b, struct token **list, bool *gone, struct strbuf *names)
+static void settle_maps(struct bind *b, struct token **list, bool *gone, struct map *names)
 {
 	struct unset unset = {0};
 	for (size_t i = 0; i < b->script.clauses.n; i++)
@@ -165,12 +180,10 @@ static void settle_maps(struct bind *b, struct token **list, bool *gone, struct 
 
 bool optional_drop(struct bind *b, struct token **list)
 {
-	struct strbuf names, waiting;
-	strbuf_init(&names);
-	strbuf_init(&waiting);
+	struct map names = {0}, waiting = {0};
 	bool *gone = arena_array(b->arena, bool, b->script.clauses.n);
 	for (size_t i = 0; i < b->script.clauses.n; i++)
-		gone[i] = drop_from_clause(list, &b->script.clauses.v[i], &names);
+		gone[i] = drop_from_clause(b, list, &b->script.clauses.v[i], &names);
 	settle_maps(b, list, gone, &waiting);
 	size_t kept = 0, n_events = 0;
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
@@ -184,20 +197,20 @@ bool optional_drop(struct bind *b, struct token **list)
 	}
 	b->script.clauses.n = kept;
 	bool good = true;
+	// Of a script that fits nothing here, a few names tell which one it is.
 	if (names.n && !n_events) {
 		good = diag_error(b->diag, NULL,
 				  "%s has none of the probes of this script, all of which are "
-				  "optional: " STR_FMT,
-				  bind_target_name(b), STR_ARG(strbuf_str(&names)));
+				  "optional: %s",
+				  bind_target_name(b), name_list(b, &names, 4));
 		bind_note_no_probes(b);
-	} else if (names.n)
-		diag_note(b->diag, NULL, "left out, %s does not have them: " STR_FMT,
-			  bind_target_name(b), STR_ARG(strbuf_str(&names)));
+	} else if (names.n) {
+		diag_note(b->diag, NULL, "left out, %s does not have them: %s", bind_target_name(b),
+			  name_list(b, &names, SIZE_MAX));
+	}
 	if (good && waiting.n)
 		diag_note(b->diag, NULL,
-			  "left out with them, as nothing sets what they wait for: " STR_FMT,
-			  STR_ARG(strbuf_str(&waiting)));
-	strbuf_fini(&waiting);
-	strbuf_fini(&names);
+			  "left out with them, as nothing sets what they wait for: %s",
+			  name_list(b, &waiting, SIZE_MAX));
 	return good;
 }
