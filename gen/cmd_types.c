@@ -137,7 +137,7 @@ struct list {
 	struct types_cmd *cmd;
 	char **patterns;
 	int n;
-	struct map names;  /**< "struct foo", in the order of the file */
+	struct map names;  /**< "struct foo", in the order of the file -> "struct " */
 	struct strbuf buf; /**< the name at hand: most come many times */
 };
 
@@ -157,8 +157,31 @@ static bool add_name(void *ctx, const struct dwhit *hit)
 	for (int i = 0; i < l->n && !fits; i++)
 		fits = str_glob(str_from(l->patterns[i]), name);
 	if (fits && !map_get(&l->names, full))
-		map_put(a, &l->names, str_copy(a, full), l);
+		map_put(a, &l->names, str_copy(a, full), (char *)word);
 	return true;
+}
+
+static void print_names(struct strbuf *b, const struct map *names)
+{
+	for (struct map_entry *e = NULL; (e = map_next(names, e));) {
+		strbuf_add_printable(b, e->key);
+		strbuf_addc(b, '\n');
+	}
+}
+
+/** The first two members of what --json prints of a type. */
+static void print_names_json(struct strbuf *b, const struct map *names)
+{
+	const char *sep = "[\n";
+	for (struct map_entry *e = NULL; (e = map_next(names, e)); sep = ",\n") {
+		const char *word = e->value;
+		strbuf_addf(b, "%s {\"name\": ", sep);
+		strbuf_add_json(b, str_from_offset(e->key, strlen(word)));
+		strbuf_addz(b, ", \"type\": ");
+		strbuf_add_json(b, e->key);
+		strbuf_addc(b, '}');
+	}
+	strbuf_addz(b, names->n ? "\n]\n" : "[]\n");
 }
 
 static int list_names(struct types_cmd *cmd, char **patterns, int n)
@@ -186,10 +209,10 @@ static int list_names(struct types_cmd *cmd, char **patterns, int n)
 	strbuf_fini(&l.buf);
 	struct strbuf b;
 	strbuf_init(&b);
-	for (struct map_entry *e = NULL; (e = map_next(&l.names, e));) {
-		strbuf_add_printable(&b, e->key);
-		strbuf_addc(&b, '\n');
-	}
+	if (cmd->json)
+		print_names_json(&b, &l.names);
+	else
+		print_names(&b, &l.names);
 	any = any && outfile_write(&s->arena, &s->diag, s->out, strbuf_str(&b));
 	strbuf_fini(&b);
 	return any ? CMD_OK : CMD_INPUT;

@@ -325,11 +325,24 @@ static size_t utf8_len(const unsigned char *p, size_t n)
 	return 0;
 }
 
-/** C1 controls (U+0080..U+009F) can drive a terminal just as C0 ones do. */
-static bool is_control(const unsigned char *p, size_t len)
+/** The character that the @len bytes of a valid UTF-8 sequence stand for. */
+static unsigned code_point(const unsigned char *p, size_t len)
 {
-	return (len == 1 && (p[0] < 0x20 || p[0] == 0x7f)) ||
-	       (len == 2 && p[0] == 0xc2 && p[1] < 0xa0);
+	static const unsigned char first[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+	unsigned c = p[0] & first[len];
+	for (size_t k = 1; k < len; k++)
+		c = c << 6 | (p[k] & 0x3f);
+	return c;
+}
+
+/**
+ * C1 controls (U+0080..U+009F) can drive a terminal just as C0 ones do, and Unicode's bidirectional controls
+ * (its annex 9) let a name show what it is not.
+ */
+static bool is_control(unsigned c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f ||
+	       (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
 void strbuf_add_printable(struct strbuf *b, struct str s)
@@ -345,7 +358,7 @@ void strbuf_add_printable(struct strbuf *b, struct str s)
 			continue;
 		}
 		size_t len = utf8_len(p + i, s.n - i);
-		if (len && !is_control(p + i, len)) {
+		if (len && !is_control(code_point(p + i, len))) {
 			strbuf_add(b, p + i, len);
 			i += len;
 			continue;
@@ -369,8 +382,8 @@ void strbuf_add_json(struct strbuf *b, struct str s)
 		}
 		if (p[i] == '"' || p[i] == '\\')
 			strbuf_addf(b, "\\%c", p[i]);
-		else if (len == 1 && (p[i] < 0x20 || p[i] == 0x7f))
-			strbuf_addf(b, "\\u%04x", p[i]);
+		else if (is_control(code_point(p + i, len)))
+			strbuf_addf(b, "\\u%04x", code_point(p + i, len));
 		else
 			strbuf_add(b, p + i, len);
 		i += len;

@@ -36,6 +36,7 @@ struct bind {
 	// Results.
 	bool host_scope;	 /**< #pragma scope host: bpftrace is run without -p */
 	bool no_pid;		 /**< an attach point that works only without -p (a deleted file) */
+	struct map said_unknown; /**< markers without a value, each said once */
 	bool said_no_probes;	 /**< that the executable has none at all is said once */
 	unsigned n_attach;	 /**< attach points in the program */
 	unsigned longest_string; /**< bytes of the longest char array that is read as a string */

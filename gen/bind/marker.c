@@ -29,7 +29,8 @@ static void get_markers(const struct bind *b, struct marker *ret)
 static bool say_unknown(struct bind *b, const struct token *t, const struct marker *m)
 {
 	struct diag_place place = tok_place(t);
-	return diag_error(b->diag, &place, "%s needs %s", m->name,
+	return map_add(b->arena, &b->said_unknown, str_from(m->name)) &&
+	       diag_error(b->diag, &place, "%s needs %s", m->name,
 			  str_eqz(str_from(m->name), "__EXE__")
 			      ? "a target: give a PID, or a file with -x"
 			      : "a process: give a PID");

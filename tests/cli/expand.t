@@ -113,6 +113,9 @@ interval:s:1 { exit(); }
 #endif
 ' | grep .)" "interval:s:1 { exit(); }" "__BPFTRACE__ is the version in #if"
 is "$(expand 'interval:s:PERIOD { exit(); }' -D PERIOD=5)" "interval:s:5 { exit(); }" "-D defines a macro in attach points too"
+is "$("$btgen" expand -e 'BEGIN /pid == __PID__ || tid == __PID__/ { exit(); }' 2>&1)" "<command line>:1:15: error: __PID__ needs a process: give a PID
+    BEGIN /pid == __PID__ || tid == __PID__/ { exit(); }
+                  ^~~~~~~" "a marker that has no value is said once"
 printf '#pragma option PERIOD 1 "seconds"\n#ifdef DEBUG\n#endif\ninterval:s:PERIOD { exit(); }\n' >"$tmp/option.bt"
 is "$("$btgen" expand -D PERIODS=5 "$tmp/option.bt" 2>&1 | grep .)" "btgen: warning: -D PERIODS: the script has no such option
 btgen: note: did you mean PERIOD?

@@ -173,6 +173,9 @@ else
 	skip "bpftrace accepts the definitions" "needs root and bpftrace"
 fi
 
+is "$("$btgen" types -x "$targets/nvmf_tgt" -l --json | python3 -c 'import json, sys
+for t in json.load(sys.stdin): print(t["type"])')" "$("$btgen" types -x "$targets/nvmf_tgt" -l)" "a list as JSON has the same types"
+
 # Kernel BTF
 if [ -r /sys/kernel/btf/vmlinux ]; then
 	"$btgen" types --btf vmlinux --assert task_struct sock request 'enum pid_type' >"$tmp/k.h" 2>"$tmp/err"

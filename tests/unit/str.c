@@ -1,4 +1,4 @@
-// str: the edit distance, with its shortcuts, against the textbook's table on strings of few letters.
+// str: the edit distance, with its shortcuts, against the textbook's table on strings of few letters; what is escaped.
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,5 +51,18 @@ int main(void)
 	}
 	ok(wrong == 0, "str_distance is that of the table (%u wrong)", wrong);
 	ok(near > 1000, "in %u cases within the limit", near);
+
+	// U+202E, right-to-left override; U+009B, a control sequence's start; an e with an accent stays.
+	struct strbuf b;
+	strbuf_init(&b);
+	strbuf_add_printable(&b, STR("a\xe2\x80\xae"
+				     "b\xc2\x9b\xc3\xa9"));
+	ok(str_eqz(strbuf_str(&b), "a\\xe2\\x80\\xaeb\\xc2\\x9b\xc3\xa9"),
+	   "what turns or drives a terminal is shown as bytes");
+	strbuf_clear(&b);
+	strbuf_add_json(&b, STR("a\xe2\x80\xae"
+				"b\xc2\x9b\xc3\xa9"));
+	ok(str_eqz(strbuf_str(&b), "\"a\\u202eb\\u009b\xc3\xa9\""), "... in JSON by its number");
+	strbuf_fini(&b);
 	return done();
 }
