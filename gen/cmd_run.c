@@ -13,6 +13,7 @@
 #include "out/dialect.h"
 #include "run/bpftrace.h"
 #include "run/run.h"
+#include "target/kin.h"
 #include "text/strings.h"
 
 static const char help[] =
@@ -187,8 +188,8 @@ static int trace(struct arena *a, struct diag *d, const struct options *o,
 	    .bpftrace = bt,
 	    .program = strbuf_str(&x->program.text),
 	    .map = o->req.raw ? NULL : &x->program.map,
-	    // A trace of the whole host has no process that it ends with, unless it has started one.
-	    .proc = x->bind.host_scope && !child->pid ? NULL : x->proc,
+	    // A trace of the whole host, or of several, has no process that it ends with, unless it has started one.
+	    .proc = (x->bind.host_scope && !child->pid) || o->req.pids.n > 1 ? NULL : x->proc,
 	    .pass_pid = !x->bind.host_scope && !x->bind.no_pid,
 	    .child = child->pid ? child : NULL,
 	    .out_path = o->req.out && strcmp(o->req.out, "-") == 0 ? NULL : o->req.out,
@@ -204,6 +205,13 @@ static int trace(struct arena *a, struct diag *d, const struct options *o,
 		unsigned limit = own ? (unsigned)strtoul(own, NULL, 10) : cfg.max_strlen;
 		x->records->longest = limit ? limit - 1 : 0;
 	}
+	unsigned kin = x->records && cfg.proc && !o->quiet ? kin_count_children(cfg.proc->pid) : 0;
+	if (kin)
+		diag_note(
+		    d, NULL,
+		    "%u children of process %d run the same program and are not traced: -t takes "
+		    "several PIDs, too",
+		    kin, cfg.proc->pid);
 	return run_program(a, d, &cfg);
 }
 

@@ -8,6 +8,7 @@
 #include "cmd.h"
 #include "out/dialect.h"
 #include "run/bpftrace.h"
+#include "target/kin.h"
 #include "trace.h"
 
 int expand_take(void *request, const char *command, int letter, const char *value)
@@ -196,11 +197,28 @@ bool expand_open_target(struct arena *a, struct diag *d, const struct expand_req
 	return use_signatures(a, d, &x->images);
 }
 
-/** One bpftrace follows one process; for a script of the whole host the first PID only names the files. */
-static bool check_one_pid(struct diag *d, const struct expand_request *req, const struct bind *b)
+/** -t of several processes, of which the first names the files: they must be those of the others. */
+static bool check_kin(struct diag *d, const struct expand_request *req)
+{
+	for (size_t i = 1; i < req->pids.n; i++)
+		if (!kin_run_same_file(req->pids.v[0], req->pids.v[i]))
+			return diag_error(d, NULL,
+					  "process %d does not run the program of process %d: "
+					  "trace them one by one",
+					  req->pids.v[i], req->pids.v[0]);
+	return true;
+}
+
+/**
+ * One bpftrace follows one process; for a script of the whole host the first PID only names the files. What -t prints
+ * can be filtered instead, as nothing in it says which process is meant.
+ */
+static bool check_pids(struct diag *d, const struct expand_request *req, const struct bind *b)
 {
 	if (req->pids.n < 2 || b->host_scope)
 		return true;
+	if (req->patterns.n)
+		return check_kin(d, req);
 	struct strbuf all;
 	strbuf_init(&all);
 	for (size_t i = 0; i < req->pids.n; i++)
@@ -219,7 +237,7 @@ static bool take_raw(struct arena *a, struct diag *d, const struct expand_reques
 	for (size_t i = 0; i < req->sources.n; i++)
 		strbuf_addf(&x->program.text, "%s\n", req->sources.v[i].text);
 	(void)a;
-	return check_one_pid(d, req, &x->bind);
+	return check_pids(d, req, &x->bind);
 }
 
 /** -t: the script is made here. */
@@ -269,11 +287,14 @@ bool expand_run(struct arena *a, struct diag *d, const struct expand_request *re
 	    .diag = d,
 	    .images = x->images.files.n ? &x->images : NULL,
 	    .proc = x->proc,
+	    .pids = req->pids.v,
+	    .n_pids = x->proc ? req->pids.n : 0,
+	    .no_pid = x->proc && req->pids.n > 1,
 	    .version = req->version,
 	    .conf = conf,
 	    .verbose = req->verbose,
 	};
-	if (!tokens_bind(&x->bind, &pp) || !check_one_pid(d, req, &x->bind) || d->n_errors)
+	if (!tokens_bind(&x->bind, &pp) || !check_pids(d, req, &x->bind) || d->n_errors)
 		return false;
 	emit_tokens(a, pp.out, main, &x->program);
 	return true;

@@ -7,7 +7,7 @@ usage() {
 Usage: bpftrace.sh [OPTION]... PID SCRIPT.bt... [-- ARG...]
        bpftrace.sh [OPTION]... -c COMMAND SCRIPT.bt...
        bpftrace.sh [OPTION]... SCRIPT.bt...         scripts for the whole host
-       bpftrace.sh [OPTION]... -t PATTERN PID       every event of the probes that match, no script
+       bpftrace.sh [OPTION]... -t PATTERN PID...    every event of the probes that match, no script
        bpftrace.sh -l PID|FILE [PATTERN]...         what can be traced
        bpftrace.sh -L                               the scripts there are
        bpftrace.sh -h SCRIPT                        what one shows, its options, a sample

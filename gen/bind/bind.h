@@ -29,9 +29,12 @@ struct bind {
 	struct diag *diag;
 	struct images *images; /**< files that names can refer to; NULL when no target was given */
 	struct proc *proc;     /**< the target process, or NULL */
-	unsigned version;      /**< of bpftrace, see out/dialect.h */
-	const char *conf;      /**< the list of enum tables, or NULL for none */
-	bool verbose;	       /**< say which files were chosen */
+	/** With @proc, in turn, the processes that are traced together; NULL for it alone. Sets no_pid. */
+	const int *pids;
+	size_t n_pids;
+	unsigned version; /**< of bpftrace, see out/dialect.h */
+	const char *conf; /**< the list of enum tables, or NULL for none */
+	bool verbose;	  /**< say which files were chosen */
 
 	// Results.
 	bool host_scope;	 /**< #pragma scope host: bpftrace is run without -p */

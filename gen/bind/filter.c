@@ -2,16 +2,25 @@
 
 #include "bind/edit.h"
 
+/** "pid == 42", or "(pid == 42 || pid == 43)" */
+static const char *is_traced(struct bind *b)
+{
+	const char *test = arena_printf(b->arena, "pid == %d", b->proc->pid);
+	for (size_t i = 1; i < b->n_pids; i++)
+		test = arena_printf(b->arena, "%s || pid == %d", test, b->pids[i]);
+	return b->n_pids > 1 ? arena_printf(b->arena, "(%s)", test) : test;
+}
+
 static void add_filter(struct bind *b, struct script_clause *c)
 {
 	struct arena *a = b->arena;
-	int pid = b->proc->pid;
+	const char *test = is_traced(b);
 	if (!c->predicate.first) {
 		struct token *before = c->attach.v[c->attach.n - 1].range.last;
-		edit_insert_after(a, before, str_from(arena_printf(a, "/pid == %d/", pid)));
+		edit_insert_after(a, before, str_from(arena_printf(a, "/%s/", test)));
 		return;
 	}
-	edit_insert_after(a, c->predicate_open, str_from(arena_printf(a, "pid == %d && (", pid)));
+	edit_insert_after(a, c->predicate_open, str_from(arena_printf(a, "%s && (", test)));
 	struct token *last =
 	    c->predicate_open; // what the predicate ends in may have been rewritten
 	while (last->next != c->predicate_close)

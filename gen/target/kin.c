@@ -1,0 +1,49 @@
+// Processes that run the same program.
+#include "target/kin.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+bool kin_run_same_file(int pid, int other)
+{
+	char path[64];
+	struct stat a, b;
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	if (stat(path, &a) != 0)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/exe", other);
+	return stat(path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/** Field 4 of /proc/PID/stat, behind the name in brackets, which may have any character; -1 when it is gone. */
+static int parent_of(int pid)
+{
+	char path[64], text[512];
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	FILE *f = fopen(path, "r");
+	if (!f)
+		return -1;
+	size_t n = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[n] = '\0';
+	const char *name_end = strrchr(text, ')');
+	int parent;
+	return name_end && sscanf(name_end + 1, " %*c %d", &parent) == 1 ? parent : -1;
+}
+
+unsigned kin_count_children(int pid)
+{
+	unsigned n = 0;
+	DIR *dir = opendir("/proc");
+	for (struct dirent *e; dir && (e = readdir(dir));) {
+		int other = atoi(e->d_name);
+		if (other > 0 && parent_of(other) == pid && kin_run_same_file(pid, other))
+			n++;
+	}
+	if (dir)
+		closedir(dir);
+	return n;
+}

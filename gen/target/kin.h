@@ -1,0 +1,14 @@
+/**
+ * kin - processes that run the same program: the ones of a server that forks, which are traced together.
+ */
+#ifndef TARGET_KIN_H
+#define TARGET_KIN_H
+
+#include <stdbool.h>
+
+/** Do both processes run the same executable file? False when one of them is gone or may not be looked at. */
+bool kin_run_same_file(int pid, int other);
+/** How many children of @pid run the same executable file. */
+unsigned kin_count_children(int pid);
+
+#endif

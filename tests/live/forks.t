@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# bpftrace.sh -t of a server that forks: several processes of one program, and a note when its children are not traced.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/live.sh
+. "$(dirname "$0")/../live.sh"
+# shellcheck source=tests/postgresql.sh
+. "$(dirname "$0")/../postgresql.sh"
+can_trace || skip_all "needs root and bpftrace"
+
+postgresql_start query__start
+
+# session N: a connection that runs what comes on descriptor 10 + N; its backend in ${backend[N]}
+backend=()
+session() {
+	local n=$1
+	mkfifo "$tmp/in$n"
+	sql -f "$tmp/in$n" >"$tmp/out$n" 2>&1 &
+	own $!
+	eval "exec $((10 + n))>\"\$tmp/in$n\""
+	say "$n" 'SELECT pg_backend_pid();'
+	wait_for 10 test -s "$tmp/out$n"
+	backend[n]=$(head -n 1 "$tmp/out$n")
+}
+say() { eval "printf '%s\\n' \"\$2\" >&$((10 + $1))"; }
+answered() { grep -q "$2" "$tmp/out$1"; }
+for n in 1 2 3; do session $n; done
+
+ok "two backends, as pidof names them" live_trace -f json -t 'query__start' "${backend[1]} ${backend[2]}"
+for n in 1 2 3; do
+	say $n "SELECT 'asked by $n';"
+	wait_for 10 answered $n "asked by $n"
+done
+say 1 "SELECT 'last', 1;"
+wait_for 10 grep -q last "$tmp/trace"
+live_wait INT
+is "$live_rc $(/usr/bin/python3 -c '
+import json, sys
+print([(e["pid"], e["args"]["query"]) for e in map(json.loads, open(sys.argv[1]))])' "$tmp/trace")" \
+	"0 [(${backend[1]}, \"SELECT 'asked by 1';\"), (${backend[2]}, \"SELECT 'asked by 2';\"), (${backend[1]}, \"SELECT 'last', 1;\")]" \
+	"the queries of both, and of no other backend"
+
+ok "the server's first process" live_trace -t 'query__start' $postmaster
+live_wait INT
+like "$(cat "$tmp/messages")" "note: [0-9]+ children of process $postmaster run the same program and are not traced" \
+	"that its children are not traced is said"
+like "$("$top/scripts/bpftrace.sh" -n -t 'query__start' $postmaster $$ 2>&1)" \
+	"^btgen: error: process $$ does not run the program of process $postmaster" "processes of different programs: an error"
+is "$("$top/scripts/bpftrace.sh" -e 'usdt:__EXE__:query__start { exit(); }' $postmaster "${backend[1]}" 2>&1 | head -n 1)" \
+	"btgen: error: 2 processes were given ($postmaster ${backend[1]}): name the one to trace" "a script is for one process"
+exec 11>&- 12>&- 13>&-
+
+postgresql_stop
+done_testing
