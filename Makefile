@@ -129,16 +129,16 @@ fuzz: $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)-fuzz/%)
 TESTS = $(if $(T),$(wildcard $(T)),$(UNIT_T) $(wildcard $(patsubst %,tests/%/*.t,pp obj cli live header)))
 
 check: all $(UNIT_T) $(FUZZ_BIN) $(PPCAT)
-	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) tests/matrix/tracefs.sh prove -e '' $(PROVE_FLAGS) $(TESTS)
+	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) tests/matrix/tracefs.sh tests/prove.sh $(PROVE_FLAGS) $(TESTS)
 
 # The live tests with each bpftrace that we support: the system's and those of other Debian suites.
 check-matrix: all
 	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) tests/matrix/tracefs.sh tests/matrix/run.sh \
-		prove -e '' $(PROVE_FLAGS) $(or $(T),$(wildcard tests/live/*.t))
+		tests/prove.sh $(PROVE_FLAGS) $(or $(T),$(wildcard tests/live/*.t))
 
 # What needs a kernel with an NVMe driver.
 check-vm: all
-	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) prove -e '' $(PROVE_FLAGS) $(or $(T),$(wildcard tests/vm/*.t))
+	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) tests/prove.sh $(PROVE_FLAGS) $(or $(T),$(wildcard tests/vm/*.t))
 
 # The same tests with every program of ours under AddressSanitizer and UndefinedBehaviorSanitizer.
 asan:

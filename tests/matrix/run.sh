@@ -3,7 +3,8 @@
 #
 #   tests/matrix/run.sh COMMAND...      with BTGEN_BPFTRACE=path in its environment
 #
-# All versions get their turn; fails if the command failed with any, and says with which.
+# All versions get their turn; fails if the command failed with any, and says with which. What tests/prove.sh then has
+# to say comes at the end, not between the versions.
 set -euo pipefail
 
 main() {
@@ -11,14 +12,21 @@ main() {
 	local -a failed=() all=()
 	here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 	installed=$("$here/install.sh")
+	tmp=$(mktemp -d)
+	trap 'rm -rf "$tmp"' EXIT
 	if command -v bpftrace >/dev/null; then all+=("$(command -v bpftrace)"); fi
 	mapfile -t -O ${#all[@]} all <<<"$installed"
 	for bpftrace in "${all[@]}"; do
 		version=$("$bpftrace" --version)
 		printf '=== %s (%s)\n' "$version" "$bpftrace"
-		BTGEN_BPFTRACE=$bpftrace "$@" || failed+=("$version")
+		BTGEN_BPFTRACE=$bpftrace FAILURES=$tmp/said "$@" && continue
+		failed+=("$version")
+		printf '\n=== With %s:\n' "$version" >>"$tmp/all"
+		[ ! -e "$tmp/said" ] || cat "$tmp/said" >>"$tmp/all"
+		rm -f "$tmp/said"
 	done
 	if [ ${#failed[@]} -gt 0 ]; then
+		cat "$tmp/all"
 		printf 'run.sh: failed with: %s\n' "${failed[*]}" >&2
 		exit 1
 	fi

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# tests/prove.sh: what failed test files said comes once more, after prove's summary, where the end of a log shows it.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+# test_file NAME: a test file out of stdin
+test_file() {
+	cat >"$tmp/$1" && chmod +x "$tmp/$1"
+}
+
+# suite OPTION-OR-NAME...: runs them; status in $rc, what comes behind prove's last line in $tmp/after
+suite() {
+	(cd "$tmp" && "$top/tests/prove.sh" "$@") >"$tmp/log" 2>&1
+	rc=$?
+	sed '1,/^Result: /d' "$tmp/log" >"$tmp/after"
+}
+
+test_file good.t <<'TEST'
+#!/bin/sh
+echo 'ok 1 - fine'
+echo 'the good one speaks' >&2
+echo 1..1
+TEST
+test_file bad.t <<'TEST'
+#!/bin/sh
+echo 'ok 1 - before'
+echo '# what was seen'
+echo 'not ok 2 - the sky is green'
+echo '#   it is blue'
+echo 'ok 3 - behind'
+echo '# an aside'
+echo 'ok 4 - last'
+echo 1..4
+exit 3
+TEST
+test_file dies.t <<'TEST'
+#!/bin/sh
+echo 'ok 1 - begun'
+echo 'dies.t: no such thing' >&2
+exit 4
+TEST
+test_file long.t <<'TEST'
+#!/bin/sh
+echo 'not ok 1 - much to say'
+seq -f '# line %g' 100
+echo 1..1
+TEST
+
+suite ./good.t
+is "$rc: $(cat "$tmp/after")" "0: " "nothing failed: status 0, nothing behind the summary"
+suite -j2 ./good.t ./bad.t ./dies.t
+(cd "$tmp" && prove -e '' ./good.t ./bad.t ./dies.t >/dev/null 2>&1)
+is $rc $? "some failed: prove's own status"
+is "$(cat "$tmp/after")" "
+=== ./bad.t said:
+# what was seen
+not ok 2 - the sky is green
+#   it is blue
+
+=== ./dies.t said:
+--- on standard error, at last:
+dies.t: no such thing" "failed claims with what was said around them, of each file; what passed is not told again"
+like "$(cat "$tmp/log")" 'bad.t .*Wstat: 768 ' "prove gets each file's own status"
+suite ./long.t
+is "$(wc -l <"$tmp/after") $(tail -n 1 "$tmp/after")" "43 ... and 61 more lines" "40 lines of a long story: its end says how many more"
+FAILURES=$tmp/failures suite ./good.t ./dies.t
+is "$(cat "$tmp/after" "$tmp/failures")" "
+=== ./dies.t said:
+--- on standard error, at last:
+dies.t: no such thing" "FAILURES=FILE: there instead"
+
+done_testing
