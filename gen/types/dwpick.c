@@ -9,21 +9,32 @@
 
 /**
  * A common header's struct is defined in every unit. The first definitions, until so many members were looked at, are
- * compared member by member; those that follow only if their size or their line in the source differs. The more debug information there is, the sooner the rest is believed: thousands of units would have
- * to be read for it. A name of which units have types of their own is a rare one: 64 that agree are a header's.
+ * compared member by member; those that follow only if their size or their line in the source differs. The more debug
+ * information there is, the sooner the rest is believed: thousands of units would have to be read for it. A name of
+ * which units have types of their own is a rare one: 64 that agree are a header's.
  */
 enum { FULLY_COMPARED = 2000, MAX_COMPARED = 4096, MAX_COMPARED_LARGE = 64 };
+
+/** Definitions of one sort that have been found so far. */
+struct sort {
+	struct dwdef first;
+	struct dwdef other; /**< one that differs from the first, or without a type */
+	Dwarf_CU *unit;	    /**< that the first was seen in */
+	uint64_t mark;	    /**< of the last one that was compared */
+	unsigned n;	    /**< seen in this image */
+};
 
 /** What has been found so far. */
 struct found {
 	struct dwpick *p;
 	struct dwsrc *src;
-	struct dwdef first;
-	struct dwdef other; /**< one that differs from the first, or without a type */
-	uint64_t mark;	    /**< of the last one that was compared */
-	unsigned n, most;   /**< definitions seen in this image; how many to compare */
-	unsigned n_members; /**< that were compared */
-	bool is_cut;	    /**< there may be more of them */
+	struct sort tags;      /**< also enumerators; in the end, what is meant */
+	struct sort typedefs;  /**< those that mean another type than the tag of their name */
+	struct dwdef same_tag; /**< a typedef that means the tag of its name; or without a type */
+	unsigned most;	       /**< how many definitions of a sort to compare in this image */
+	unsigned n_members;    /**< that were compared */
+	bool hides_tag;	       /**< a typedef is meant, and there is another type with that tag */
+	bool is_cut;	       /**< there may be more of them */
 };
 
 static uint64_t mix(uint64_t mark, uint64_t v)
@@ -64,7 +75,7 @@ static uint64_t mark_of_value(Dwarf_Die *die, Dwarf_Die *owner)
 
 static bool wants_value(const struct found *f)
 {
-	return f->p->rounds[0] == DWFIND_ENUMERATOR;
+	return f->p->tags == DWFIND_ENUMERATOR;
 }
 
 static bool is_same(struct found *f, const struct dwdef *a, const struct dwdef *b)
@@ -90,47 +101,125 @@ static bool has_owner(const struct found *f, const struct dwhit *hit)
 	return !wanted.n || str_eq(wanted, str_from(dwsrc_name(&owner)));
 }
 
+/** `typedef struct x x`: nothing that the tag does not say itself. */
+static bool means_its_tag(struct ctype *t)
+{
+	struct ctype *bare = ctype_strip(t);
+	return t->kind == CTYPE_TYPEDEF && bare && bare->name.n && str_eq(bare->name, t->name);
+}
+
+/** A question for an enum is not answered by a typedef of something else. */
+static bool is_asked_kind(const struct found *f, struct ctype *t)
+{
+	unsigned tags = f->p->tags, aggregates = DWFIND_STRUCT | DWFIND_UNION;
+	struct ctype *bare = ctype_strip(t);
+	return !tags || (tags & aggregates) == aggregates ||
+	       (bare && bare->kind == (tags & DWFIND_ENUM     ? CTYPE_ENUM
+				       : tags & DWFIND_STRUCT ? CTYPE_STRUCT
+							      : CTYPE_UNION));
+}
+
+static void add(struct found *f, struct sort *s, const struct dwhit *hit, const struct dwdef *def)
+{
+	if (s == &f->typedefs && means_its_tag(def->type)) {
+		if (!f->same_tag.type)
+			f->same_tag = *def;
+	} else if (s == &f->typedefs && !is_asked_kind(f, def->type)) {
+		return;
+	} else if (!s->first.type) {
+		s->first = *def;
+		s->unit = hit->die.cu;
+	} else if (!s->other.type && !is_same(f, &s->first, def)) {
+		s->other = *def;
+	}
+}
+
+static struct sort *sort_of(struct found *f, const struct dwhit *hit)
+{
+	return hit->kind & f->p->others ? &f->typedefs : &f->tags;
+}
+
 static bool add_definition(void *ctx, const struct dwhit *hit)
 {
 	struct found *f = ctx;
 	if (hit->is_decl || !has_owner(f, hit))
 		return true;
+	struct sort *s = sort_of(f, hit);
 	Dwarf_Die die = hit->die, owner = hit->owner;
 	struct dwdef def;
 	uint64_t mark = wants_value(f) ? mark_of_value(&die, &owner) : mark_of_type(&die);
-	bool believed = mark == f->mark && (wants_value(f) || f->n_members >= FULLY_COMPARED);
-	f->is_cut = ++f->n >= f->most;
-	if ((f->first.type && believed) || !load(f, hit, &def))
-		return !f->is_cut;
-	if (!f->first.type)
-		f->first = def;
-	else if (!is_same(f, &f->first, &def))
-		f->other = def;
-	f->mark = mark;
-	// Nothing can be learnt any more once it is known that they differ.
-	return !f->other.type && !f->is_cut;
+	bool believed = mark == s->mark && (wants_value(f) || f->n_members >= FULLY_COMPARED);
+	bool is_known = s->first.type || (s == &f->typedefs && f->same_tag.type);
+	f->is_cut = ++s->n >= f->most;
+	// Nothing can be learnt any more once it is known that they differ, but of the other sort.
+	if (!s->other.type && !(is_known && believed) && load(f, hit, &def)) {
+		add(f, s, hit, &def);
+		s->mark = mark;
+	}
+	bool is_settled = f->typedefs.other.type || (f->tags.other.type && !f->p->others);
+	return !is_settled && !f->is_cut;
+}
+
+/** Of several units that use it (dwz, -fdebug-types-section). */
+static bool is_shared(Dwarf_CU *unit)
+{
+	uint8_t kind;
+	return unit && dwarf_cu_info(unit, NULL, &kind, NULL, NULL, NULL, NULL, NULL) == 0 &&
+	       (kind == DW_UT_type || kind == DW_UT_split_type || kind == DW_UT_partial);
+}
+
+/**
+ * A name without a keyword is a typedef before it is a tag: in C a tag has a name space of its own (C11 6.2.3). Where they
+ * are different types of different units nothing tells which one is meant; @near units bring those that they share.
+ */
+static void settle(struct found *f, bool near)
+{
+	struct sort *tags = &f->tags, *typedefs = &f->typedefs;
+	if (!tags->first.type)
+		tags->first = f->same_tag;
+	if (!typedefs->first.type)
+		return;
+	if (!tags->first.type) {
+		*tags = *typedefs;
+		return;
+	}
+	struct dwdef tag = tags->first;
+	bool beside = typedefs->unit == tags->unit ||
+		      (near && (is_shared(tags->unit) || is_shared(typedefs->unit)));
+	bool is_known = ctype_complete(ctype_strip(typedefs->first.type));
+	if ((!beside && !is_known) || (is_known && is_same(f, &tag, &typedefs->first)))
+		return;
+	*tags = *typedefs;
+	f->hides_tag = true;
+	if (!beside && !tags->other.type)
+		tags->other = tag;
 }
 
 /** All definitions in one image, on top of those that were found in others. */
-static void find_in_image(struct found *f, struct dwsrc *src)
+static void find_in_image(struct found *all, struct dwsrc *src)
 {
-	struct dwquery *q = &f->p->q;
-	f->src = src;
-	f->most = dwfind_is_large(src) ? MAX_COMPARED_LARGE : MAX_COMPARED;
-	f->n = 0;
+	struct dwquery *q = &all->p->q;
+	struct found f = {.p = all->p, .src = src, .n_members = all->n_members};
+	f.most = dwfind_is_large(src) ? MAX_COMPARED_LARGE : MAX_COMPARED;
 	q->no_decls = true;
-	for (unsigned k = 0; k < 2 && !f->n && !f->other.type; k++) {
-		q->kinds = f->p->rounds[k];
-		if (q->kinds)
-			dwfind(src, q, add_definition, f);
-	}
+	q->kinds = f.p->tags | f.p->others;
+	dwfind(src, q, add_definition, &f);
 	q->no_decls = false;
-	if (f->is_cut && f->p->lk->verbose)
-		diag_note(f->p->lk->diag, NULL,
+	if (f.is_cut && f.p->lk->verbose)
+		diag_note(f.p->lk->diag, NULL,
 			  STR_FMT ": the first %u definitions of \"" STR_FMT
 				  "\" are the same; any others were not compared",
-			  STR_ARG(src->img->shown), f->n, STR_ARG(q->text));
-	f->is_cut = false;
+			  STR_ARG(src->img->shown), f.most, STR_ARG(q->text));
+	settle(&f, false);
+	struct dwdef first = all->tags.first;
+	if (!first.type)
+		*all = f;
+	else if (f.tags.first.type && !is_same(&f, &first, &f.tags.first))
+		all->tags.other = f.tags.first;
+	else if (f.tags.other.type)
+		all->tags.other = f.tags.other;
+	all->n_members = f.n_members;
+	all->src = src;
 }
 
 static bool add_near(void *ctx, const struct dwhit *hit)
@@ -140,12 +229,8 @@ static bool add_near(void *ctx, const struct dwhit *hit)
 	Dwarf_Die die = hit->die, type;
 	// What stands for a type in a type unit says which of these is meant.
 	bool is_here = !hit->is_decl || (dwsrc_signature(&die, &type) && type.addr);
-	if (!is_here || !dwquery_fits(&f->p->q, hit) || !has_owner(f, hit) || !load(f, hit, &def))
-		return true;
-	if (!f->first.type)
-		f->first = def;
-	else if (!f->other.type && !is_same(f, &f->first, &def))
-		f->other = def;
+	if (is_here && dwquery_fits(&f->p->q, hit) && has_owner(f, hit) && load(f, hit, &def))
+		add(f, sort_of(f, hit), hit, &def);
 	return true;
 }
 
@@ -157,14 +242,13 @@ static void find_near(struct found *f)
 	p->depends = true;
 	if (!dwnear_resolve(p->lk->arena, near))
 		return;
-	for (unsigned k = 0; k < 2 && !f->first.type; k++) {
-		p->q.kinds = p->rounds[k];
-		for (size_t i = 0; i < near->units.n && p->q.kinds; i++) {
-			Dwarf_Die unit = near->units.v[i].die;
-			f->src = near->units.v[i].src;
-			dwfind_unit(f->src, &unit, p->q.kinds, add_near, f);
-		}
+	p->q.kinds = p->tags | p->others;
+	for (size_t i = 0; i < near->units.n; i++) {
+		Dwarf_Die unit = near->units.v[i].die;
+		f->src = near->units.v[i].src;
+		dwfind_unit(f->src, &unit, p->q.kinds, add_near, f);
 	}
+	settle(f, true);
 }
 
 /** "main.c"; a type unit has no name, but its type has a place. */
@@ -191,7 +275,7 @@ static const char *value_text(struct lookup *lk, const struct dwdef *d)
 static void say_differ(struct found *f)
 {
 	struct lookup *lk = f->p->lk;
-	const struct dwdef *first = &f->first, *other = &f->other;
+	const struct dwdef *first = &f->tags.first, *other = &f->tags.other;
 	bool apart = first->img != other->img;
 	struct str name = f->p->q.text, one = unit_text(lk, first, apart),
 		   two = unit_text(lk, other, apart);
@@ -202,6 +286,11 @@ static void say_differ(struct found *f)
 				    "; %s is used",
 				    STR_ARG(name), value_text(lk, first), STR_ARG(one),
 				    value_text(lk, other), STR_ARG(two), value_text(lk, first));
+	else if (first->type->kind == CTYPE_TYPEDEF && other->type->kind != CTYPE_TYPEDEF)
+		text = arena_printf(lk->arena,
+				    "\"" STR_FMT "\" is a typedef in " STR_FMT
+				    " and a type of its own in " STR_FMT "; the typedef is used",
+				    STR_ARG(name), STR_ARG(one), STR_ARG(two));
 	else
 		text = arena_printf(lk->arena,
 				    "\"" STR_FMT "\" is defined differently in " STR_FMT
@@ -227,7 +316,7 @@ static void check_missing(struct found *f)
 	    "the types beside the traced code are in \"" STR_FMT
 	    "\", which cannot be read: those of other files are used, such as \"" STR_FMT
 	    "\" of " STR_FMT,
-	    STR_ARG(dwo), STR_ARG(f->p->q.text), STR_ARG(unit_text(lk, &f->first, false)));
+	    STR_ARG(dwo), STR_ARG(f->p->q.text), STR_ARG(unit_text(lk, &f->tags.first, false)));
 	struct diag_place at = {.file = src->img->shown};
 	if (!dwo.n || !map_add(lk->arena, &lk->warned, dwo))
 		return;
@@ -248,22 +337,22 @@ bool dwpick_find(struct dwpick *p, struct dwdef *ret)
 			     !src->slim && dwfind_is_large(src);
 	if (near_first)
 		find_near(&near);
-	for (int own = 1; own >= 0 && !near.first.type && !f.first.type; own--)
-		for (size_t i = 0; i < lk->images.n && !f.other.type; i++) {
+	for (int own = 1; own >= 0 && !near.tags.first.type && !f.tags.first.type; own--)
+		for (size_t i = 0; i < lk->images.n && !f.tags.other.type; i++) {
 			struct img *img = lk->images.v[i];
 			bool is_own =
 			    p->own ? img == p->own : lk->near && dwnear_has_image(lk->near, img);
 			if (is_own == own && p->open(lk, i, &src))
 				find_in_image(&f, src);
 		}
-	if (f.other.type && has_near && !near_first)
+	if ((f.tags.other.type || f.hides_tag) && has_near && !near_first)
 		find_near(&near);
-	if (near.first.type)
+	if (near.tags.first.type)
 		f = near;
-	if (f.other.type)
+	if (f.tags.other.type)
 		say_differ(&f);
-	else if (f.first.type && has_near && f.src->n_missing)
+	else if (f.tags.first.type && has_near && f.src->n_missing)
 		check_missing(&f);
-	*ret = f.first;
-	return f.first.type != NULL;
+	*ret = f.tags.first;
+	return f.tags.first.type != NULL;
 }

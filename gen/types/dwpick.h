@@ -6,6 +6,9 @@
  * meant; failing that the first one is taken, and a warning says so, with the units and what they have. Nothing is said of
  * definitions that are the same.
  *
+ * Where a name without a keyword is both a typedef and the tag of another type, it is the typedef, as in C; when
+ * they are of different units, that counts as a difference.
+ *
  * In large debug information not every definition is compared, and so there the unit is looked at before all others.
  *
  * For lookup.c alone, which adds the memory.
@@ -29,10 +32,11 @@ struct dwpick {
 	struct lookup *lk;
 	dwpick_open_fn *open;
 	struct dwquery q;
-	unsigned rounds[2]; /**< kinds to be tried one after the other in each image; 0: none */
-	struct str owner;   /**< name of the enum that the enumerator must be of; empty: of any */
-	struct img *own; /**< of a declaration whose definition is wanted: asked first; or NULL */
-	bool depends;	 /**< set when the answer may be another one for another dwnear */
+	unsigned tags;	  /**< kinds that are asked for: of tags, or DWFIND_ENUMERATOR */
+	unsigned others;  /**< likewise typedefs and numbers; 0: none */
+	struct str owner; /**< name of the enum that the enumerator must be of; empty: of any */
+	struct img *own;  /**< of a declaration whose definition is wanted: asked first; or NULL */
+	bool depends;	  /**< set when the answer may be another one for another dwnear */
 };
 
 /** *@ret is what is meant; false, silently, when no image has it. */

@@ -365,7 +365,20 @@ struct ctype *kbtf_find(struct kbtf *k, const struct dwquery *q)
 		return NULL;
 	unsigned tags = q->kinds & (DWFIND_STRUCT | DWFIND_UNION | DWFIND_ENUM);
 	struct ctype *t = tags ? find_by_kind(k, q->parts[0], tags) : NULL;
-	return t || tags == q->kinds ? t : find_by_kind(k, q->parts[0], q->kinds & ~tags);
+	struct ctype *other =
+	    tags == q->kinds ? NULL : find_by_kind(k, q->parts[0], q->kinds & ~tags);
+	if (!t || !other || ctype_is_same(t, other))
+		return t ? t : other;
+	// In C the name alone is the typedef; whether one unit had both is not recorded.
+	if ((q->kinds & DWFIND_TYPES) != DWFIND_TYPES)
+		return t;
+	struct diag_place at = {.file = k->path};
+	if (map_add(k->arena, &k->warned, str_copy(k->arena, q->text)))
+		diag_warning(k->diag, &at,
+			     "\"" STR_FMT
+			     "\" is a typedef and a type of its own; the typedef is used",
+			     STR_ARG(q->text));
+	return other;
 }
 
 bool kbtf_find_enumerator(struct kbtf *k, struct str name, int64_t *value, struct ctype **of)

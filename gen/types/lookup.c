@@ -72,8 +72,7 @@ static const void *domain_of(const struct lookup *lk, const struct dwpick *p)
 static struct str key_of(struct lookup *lk, const void *asker, const struct dwpick *p)
 {
 	return str_from(arena_printf(lk->arena, "%p %u " STR_FMT " " STR_FMT, asker,
-				     p->rounds[0] | p->rounds[1], STR_ARG(p->owner),
-				     STR_ARG(p->q.text)));
+				     p->tags | p->others, STR_ARG(p->owner), STR_ARG(p->q.text)));
 }
 
 /** dwpick_find() with a memory. */
@@ -103,11 +102,11 @@ static bool find(struct lookup *lk, struct dwpick *p, struct dwdef *ret)
 	return ret->type != NULL;
 }
 
-/** A tag and a typedef of one name are usually the same type; the tag is tried first. */
-static void set_rounds(struct dwpick *p)
+/** A tag and a typedef of one name are usually the same type. */
+static void set_kinds(struct dwpick *p)
 {
-	p->rounds[0] = p->q.kinds & ~(unsigned)(DWFIND_TYPEDEF | DWFIND_BASE);
-	p->rounds[1] = p->q.kinds & ~p->rounds[0];
+	p->tags = p->q.kinds & ~(unsigned)(DWFIND_TYPEDEF | DWFIND_BASE);
+	p->others = p->q.kinds & ~p->tags;
 }
 
 static bool find_elsewhere(void *ctx, struct dwsrc *src, struct ctype *decl, struct ctype **ret)
@@ -119,7 +118,7 @@ static bool find_elsewhere(void *ctx, struct dwsrc *src, struct ctype *decl, str
 	struct dwdef def;
 	if (!dwquery_parse(decl->name, kind, &p.q))
 		return false;
-	set_rounds(&p);
+	set_kinds(&p);
 	if (!find(ctx, &p, &def))
 		return false;
 	*ret = def.type;
@@ -133,7 +132,7 @@ bool lookup_type(struct lookup *lk, struct str name, unsigned kinds, struct ctyp
 	if (!dwquery_parse(name, kinds, &p.q))
 		return false;
 	struct dwquery q = p.q;
-	set_rounds(&p);
+	set_kinds(&p);
 	*ret = find(lk, &p, &def) ? def.type : NULL;
 	if (!*ret && lk->btf)
 		*ret = kbtf_find(lk->btf, &q);
@@ -142,7 +141,7 @@ bool lookup_type(struct lookup *lk, struct str name, unsigned kinds, struct ctyp
 
 bool lookup_enumerator(struct lookup *lk, struct str name, int64_t *value, struct ctype **of)
 {
-	struct dwpick p = {.rounds = {DWFIND_ENUMERATOR, 0}};
+	struct dwpick p = {.tags = DWFIND_ENUMERATOR};
 	struct dwdef def;
 	if (!dwquery_parse(name, DWFIND_ENUMERATOR, &p.q))
 		return false;

@@ -186,6 +186,56 @@ if g++ -g -w -I "$top/include/btgen" -o "$tmp/p" "$tmp/a1.cc" "$tmp/a2.cc"; then
 	is "$(expand 'usdt:__EXE__:f { print(L::V); } usdt:__EXE__:g { print(L::V); }' | grep -o 'print([0-9])' | tr '\n' ' ')" "print(3) print(4) " "unnamed namespaces of two files are two"
 fi
 
+# A name that is a typedef and the tag of another type: without a keyword C means the typedef, and so does gdb
+cat >"$tmp/alias.c" <<'END'
+#include "usdt.h"
+struct b { long x; int y; };
+typedef struct b a; struct a { char c; };
+typedef struct { short q; } anon; struct anon { int z; };
+typedef enum { EA, EB } en; enum en { EC = 5, ED };
+typedef struct a *ptr; struct ptr { int w[3]; };
+typedef unsigned num; struct num { char n[3]; };
+typedef struct same { int s; } same;
+typedef struct hidden hidden_t; typedef hidden_t hidden2; struct hidden2 { int i; };
+int f(a *p, struct a *q, anon *r, struct anon *s, en e, enum en e2, ptr t, struct ptr *u, num n, struct num *m, same *v, hidden2 *w, struct hidden2 *x)
+{
+	USDT_PROBE(t, f, p, q, r, s, e, e2, t, u, n, v);
+	return 0;
+}
+int main(void) { return f(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0); }
+END
+for flags in -g -gdwarf-4 "-g -fdebug-types-section" "-g -gsplit-dwarf"; do
+	# shellcheck disable=SC2086
+	(cd "$tmp" && gcc $flags -w -I "$top/include/btgen" -c -o alias.o alias.c && gcc -o p alias.o) || exit 1
+	text='usdt:__EXE__:f { print(('
+	want='('
+	for name in a 'struct a' anon 'struct anon' en 'enum en' ptr 'struct ptr' num 'struct num' same 'struct same'; do
+		text+="sizeof($name), " want+="$(gdb -batch -ex "print sizeof($name)" "$tmp/p" 2>/dev/null | sed 's/.* = //'), "
+	done
+	is "$(expand "${text%, })); }" | grep -o '([0-9][0-9, ]*)')" "${want%, })" "$flags: a typedef is meant where no keyword says that it is a tag of the same name"
+	is "$(said)" "" "... and nothing is said"
+done
+gcc -g -w -I "$top/include/btgen" -o "$tmp/p" "$tmp/alias.c"
+is "$("$btgen" types -x "$tmp/p" a 2>&1 | grep -E '^(struct|typedef)')" 'struct b {
+typedef struct b a;' "so it is in btgen types"
+is "$("$btgen" types -x "$tmp/p" 'struct a' 2>&1 | grep -E '^(struct|typedef)')" 'struct a {' "... where the keyword asks for the tag"
+is "$(expand 'usdt:__EXE__:f { print((((a *)arg0)->y, ((struct a *)arg1)->c, ((ptr)arg6)->c)); }' | grep -o '(struct [a-z]* \*)' | tr '\n' ' ')" "(struct b *) (struct a *) (struct a *) " "... and in casts"
+like "$("$btgen" enums -x "$tmp/p" en:m 2>&1)" '@m\[0\] = "EA"' "... and in enum tables"
+unlike "$("$btgen" types -x "$tmp/p" hidden2 2>&1)" 'int i' "a typedef of a type that is only declared is not the tag either"
+
+printf '#include "usdt.h"\nstruct a { char c; } a1; int f(struct a *p) { USDT_PROBE(t, f, p); return 0; }\n' >"$tmp/tag.c"
+printf '#include "usdt.h"\nstruct b { long x; } b1; typedef struct b a; int g(a *p) { USDT_PROBE(t, g, p); return 0; } int f(void *); int main(void) { return f(&b1) + g(&b1); }\n' >"$tmp/name.c"
+for order in "tag name" "name tag"; do
+	(cd "$tmp" && gcc -g -w -I "$top/include/btgen" -o p "${order% *}.c" "${order#* }.c") || exit 1
+	"$btgen" types -x "$tmp/p" a >"$tmp/out" 2>"$tmp/err"
+	is "$(grep typedef "$tmp/out")$(said)" 'typedef struct b a;"a" is a typedef in name.c and a type of its own in tag.c; the typedef is used' "$order: where they are of two files, that is said"
+	is "$(expand 'usdt:__EXE__:f { print((sizeof(a), sizeof(struct a))); } usdt:__EXE__:g { print((sizeof(a), sizeof(struct a))); }' | grep -o '([0-9]*, [0-9]*)' | tr '\n' ' ')$(said)" "(1, 1) (8, 1) " "... and each clause has its own"
+done
+printf '#include "usdt.h"\nnamespace n { struct b { long x; }; typedef b a; } struct a { char c; } a1; n::a b1; struct b : n::b { typedef short a; a v; } b2; int main() { USDT_PROBE(t, f, &a1); return a1.c + b1.x + b2.v; }\n' >"$tmp/alias.cc"
+if g++ -g -w -I "$top/include/btgen" -o "$tmp/p" "$tmp/alias.cc"; then
+	is "$(expand 'usdt:__EXE__:f { print((sizeof(a), sizeof(n::a), sizeof(b), sizeof(b::a))); }' | grep -o '([0-9, ]*)')$(said)" "(1, 8, 16, 2)" "C++: a typedef of another scope is another name"
+fi
+
 # Two libraries of a process
 lib() { # N SOURCE
 	gcc -g -O1 -w -I "$top/include/btgen" -shared -fPIC -o "$tmp/lib$1.so" -xc - <<<"$2"
@@ -219,6 +269,11 @@ printf 'int f(void *p) { struct s { int a; } *x = p; return x->a; } long g(void 
 if gcc -gbtf -c -o "$tmp/b.o" "$tmp/b.c" 2>/dev/null; then
 	like "$("$btgen" types --btf "$tmp/b.o" s 2>&1)" 'warning: "s" is defined differently by types [0-9]+ and [0-9]+; the first is used' "BTF with two definitions of a name is warned of"
 	is "$("$btgen" types --btf "$tmp/b.o" ok 2>&1 >/dev/null)" "" "... and only then"
+	printf 'typedef struct same { int a; } same; struct b { long x; }; typedef struct b a; struct a { char c; }; same s; a b1; struct a a1;\n' >"$tmp/b.c"
+	gcc -gbtf -c -o "$tmp/b.o" "$tmp/b.c"
+	like "$("$btgen" types --btf "$tmp/b.o" --json a 2>&1)" '"size": 8' "BTF: a name without a keyword is a typedef before it is a tag"
+	like "$("$btgen" types --btf "$tmp/b.o" --json a 2>&1 >/dev/null)" 'warning: "a" is a typedef and a type of its own; the typedef is used' "... which is said"
+	is "$("$btgen" types --btf "$tmp/b.o" 'struct a' same 2>&1 | grep -cE 'warning|char c;|int a;')" 2 "... and the keyword asks for the tag"
 else
 	skip "BTF with two definitions of a name" "this gcc writes no BTF"
 fi
