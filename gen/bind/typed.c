@@ -115,6 +115,14 @@ static void replace_chain(struct typer *ty, struct chain *c, const struct token 
 		struct str value = text.n ? text : chain_text(a, c);
 		struct str all = quotient_text(a, before == ty->predicate ? NULL : before, value,
 					       c->last->next, &whole.last);
+		if (all.n && !quotient_is_repeatable(c->first, c->last)) {
+			struct diag_place at = tok_place(c->first);
+			ty->parser.good = diag_error(
+			    ty->b->diag, &at,
+			    "to divide this as C does, it is read more than once: keep it in a "
+			    "variable first");
+			return;
+		}
 		text = all.n ? all : text;
 	}
 	if (!text.n || !ty->parser.good)

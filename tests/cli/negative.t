@@ -29,19 +29,61 @@ is "$(body usdt:__EXE__:hit 0.17 '/arg0/ { }')" '/ pid == PID && ((int64)(int32)
 is "$(body usdt:__EXE__:hit 0.17 '/1 == (int32)arg0/ { }')" '/ pid == PID && (1 == (int32)(int64)(int32)arg0)/ { }' \
 	"with a cast, too"
 
-like "$(body uprobe:__EXE__:f 0.17 '/((struct s *)arg0)->neg / 2 == -3/ { }')" 'pid == PID && \(\(.*->neg < 0 \? -\(int64\)' \
+like "$(body uprobe:__EXE__:f 0.17 '/((struct s *)arg0)->neg / 2 == -3/ { }')" \
+	'pid == PID && \(\(\(int64\)\(\(uint64\)\(.*->neg .*->neg >> 63\) .* / 2\) - 4611686018427387904\) == -3\)/' \
 	"a division that the filter stands before is C's"
 
-for text in '(arg0) / 2' '((arg0)) / 2' '1 + (arg0) / 2'; do
-	like "$(body usdt:__EXE__:hit 0.27 "{ @ = $text; }")" '\(arg0\)+ < 0 \? -\(int64\)' \
-		"an argument in parentheses is divided as in C: $text"
-done
-for text in 'arg0 / 1000 / 60' 'arg0 * 1000 / 7 % 60' 'arg0 >> 2 >> 3'; do
-	like "$(body usdt:__EXE__:hit 0.27 "{ @ = $text; }")" "\\(uint64\\)[-~]${text//\*/\\*}\\) : \\(int64\\).*; }\$" \
-		"several divisions in a row are one: $text"
-done
-like "$(body usdt:__EXE__:hit 0.27 '{ @ = arg0 / 2 * 3 + arg0 * 2; }')" '0 / 2\)\) \* 3 \+ arg0 \* 2; }$' \
+# The oracle is the C compiler: of the expression, and of what becomes of it when no number has a sign, as in bpftrace.
+while read -r text; do
+	got=$(body usdt:__EXE__:hit 0.27 "{ @ = $text; }")
+	got=${got#*@ = } got=${got%; \}}
+	[ -n "$got" ] || got=0
+	printf '\tCHECK(%s, %s);\n' "$text" "$got" >>"$tmp/checks.h"
+done <<'END'
+(arg0) / 2
+((arg0)) / 2
+1 + (arg0) / 2
+arg0 / 1000 / 60
+arg0 * 1000 / 7 % 60
+arg0 >> 2 >> 3
+arg0 >> 1
+arg0 >> 0
+arg0 >> 63
+arg0 / 1
+arg0 % 1
+arg0 / 3 * 2
+arg0 % 4294967296
+arg0 / 9223372036854775807 + arg0 % 9223372036854775806
+arg0 / 0x10 - arg0 % 0x10
+arg0 / 1000000000000
+END
+cat >"$tmp/checks.c" <<'END'
+#include <stdint.h>
+#include <stdio.h>
+typedef uint64_t int64, uint64;
+static int64_t c, ours;
+#define CHECK(text, became) \
+	c = text; \
+	{ uint64_t v = arg0; { uint64_t arg0 = v; ours = became; } } \
+	if (ours != c) printf("%s of %ld is %ld, not %ld\n", #text, arg0, c, ours)
+static const int64_t values[] = {0, 1, -1, 2, -2, 3, -3, 6, -6, 7, -7, 8, -8, 59, -60, 127, -128, 999, -1000, -1001,
+	32767, -32768, INT32_MAX, INT32_MIN, INT32_MIN + 1ll, 1ll << 40, -(1ll << 40), INT64_MAX, INT64_MIN, INT64_MIN + 1};
+int main(void)
+{
+	for (unsigned i = 0; i < sizeof(values) / sizeof(*values); i++) {
+		long arg0 = values[i];
+#include "checks.h"
+	}
+	return 0;
+}
+END
+"${CC:-cc}" -O1 -w -fwrapv -o "$tmp/checks" "$tmp/checks.c"
+is "$("$tmp/checks" 2>&1)" "" "and comes to what it does in C, whatever the value"
+
+like "$(body usdt:__EXE__:hit 0.27 '{ @ = arg0 / 2 * 3 + arg0 * 2; }')" '/ 2\) - 4611686018427387904\) \* 3 \+ arg0 \* 2; }$' \
 	"what does not divide stays as it is"
+like "$("$btgen" expand -p $pid -e 'uprobe:__EXE__:f { $i = 1; @ = ((struct s *)arg0)->ins[$i++].v / 2; }' 2>&1)" \
+	'^<command line>:1:32: error: .*read more than once: keep it in a variable first' "an index with a side effect is not evaluated twice, but an error"
 for text in 'hist(arg0) / 2' 'f(arg0) % 2'; do
 	is "$(body usdt:__EXE__:hit 0.27 "{ @ = $text; }")" "/pid == PID/ { @ = $text; }" "a call's parentheses are the call's: $text"
 done
