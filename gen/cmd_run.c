@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/outfile.h"
+#include "bind/codename.h"
 #include "bind/enumname.h"
 #include "cmd.h"
 #include "expand.h"
@@ -47,7 +48,8 @@ struct options {
 	const char *command, *bpftrace, *ready_file;
 	int ready_fd;
 	bool no_run, echo, quiet;
-	char **args; /**< positional parameters of the script */
+	struct codemark codemark; /**< with req.code_mark */
+	char **args;		  /**< positional parameters of the script */
 };
 
 static int take_format(struct options *o, const char *command, const char *value)
@@ -181,8 +183,13 @@ static unsigned string_limit(struct arena *a, struct diag *d, const struct bpftr
 	return limit;
 }
 
-static int trace(struct arena *a, struct diag *d, const struct options *o,
-		 const struct bpftrace *bt, struct expansion *x, struct spawned *child)
+static struct str name_code(void *names, uint64_t addr)
+{
+	return codename_find(names, addr);
+}
+
+static int trace(struct arena *a, struct diag *d, struct options *o, const struct bpftrace *bt,
+		 struct expansion *x, struct spawned *child)
 {
 	struct run_config cfg = {
 	    .bpftrace = bt,
@@ -200,6 +207,12 @@ static int trace(struct arena *a, struct diag *d, const struct options *o,
 	    .args = o->args,
 	    .records = x->records,
 	};
+	struct codename *names = NULL;
+	if (x->bind.marks_code) {
+		names = codename_open(a, x->proc);
+		cfg.codemark = &o->codemark;
+		cfg.codemark->ctx = names;
+	}
 	if (x->records) {
 		const char *own = getenv(dialect_strlen_variable(bt->version));
 		unsigned limit = own ? (unsigned)strtoul(own, NULL, 10) : cfg.max_strlen;
@@ -212,7 +225,9 @@ static int trace(struct arena *a, struct diag *d, const struct options *o,
 		    "%u children of process %d run the same program and are not traced: -t takes "
 		    "several PIDs, too",
 		    kin, cfg.proc->pid);
-	return run_program(a, d, &cfg);
+	int status = run_program(a, d, &cfg);
+	codename_close(names);
+	return status;
 }
 
 static int expand_and_trace(struct arena *a, struct diag *d, struct options *o,
@@ -227,6 +242,11 @@ static int expand_and_trace(struct arena *a, struct diag *d, struct options *o,
 		if (good)
 			vec_push(a, &o->req.pids, child.pid);
 	}
+	if (!o->no_run) { // elsewhere nobody would name them
+		codemark_init(&o->codemark);
+		o->codemark.name = name_code;
+		o->req.code_mark = o->codemark.start;
+	}
 	good = good && expand_run(a, d, &o->req, &x);
 	if (good && o->no_run)
 		status =
@@ -237,6 +257,8 @@ static int expand_and_trace(struct arena *a, struct diag *d, struct options *o,
 	}
 	spawn_end(&child);
 	expand_close(&x);
+	if (o->req.code_mark)
+		codemark_fini(&o->codemark);
 	return status;
 }
 

@@ -49,7 +49,6 @@ HEADER = '''/*
  *   Measured by BENCH=spdk make bench-scripts (bpftrace 0.17, a busy machine of two processors).
  *
  * CAVEATS
- *   Press ^C while the program still runs: functions are looked up in its memory then.
  *   Lines of different threads may come out of order by some milliseconds: sort -n puts them right.
  *   Before bpftrace 0.23 a string is cut at 100 characters (an NQN may have 223).
  *   A release without one of the probes is traced without it, which a note says; of probes that are newer than this

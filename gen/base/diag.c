@@ -46,6 +46,8 @@ static void say(struct diag *d, const struct diag_place *at, const char *level, 
 		va_list ap)
 {
 	struct strbuf msg, b;
+	if (!d->out)
+		return;
 	strbuf_init(&msg);
 	strbuf_init(&b);
 	strbuf_vaddf(&msg, fmt, ap);
@@ -74,7 +76,7 @@ static void say(struct diag *d, const struct diag_place *at, const char *level, 
 bool diag_error(struct diag *d, const struct diag_place *at, const char *fmt, ...)
 {
 	d->last_hidden = d->n_errors++ >= DIAG_MAX_ERRORS;
-	if (d->n_errors == DIAG_MAX_ERRORS + 1)
+	if (d->n_errors == DIAG_MAX_ERRORS + 1 && d->out)
 		fprintf(d->out, "btgen: error: too many errors, the rest are not shown\n");
 	if (d->last_hidden)
 		return false;

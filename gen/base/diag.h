@@ -29,7 +29,7 @@ struct diag_place {
 };
 
 struct diag {
-	FILE *out; /**< where messages go; not owned */
+	FILE *out; /**< where messages go, not owned; NULL: they are only counted */
 	unsigned n_errors, n_warnings;
 	bool quiet;	  /**< warnings and their notes are counted, not shown */
 	bool last_hidden; /**< notes follow the fate of the message before them */

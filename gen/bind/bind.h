@@ -35,12 +35,15 @@ struct bind {
 	unsigned version; /**< of bpftrace, see out/dialect.h */
 	const char *conf; /**< the list of enum tables, or NULL for none */
 	bool verbose;	  /**< say which files were chosen */
+	const char
+	    *code_mark; /**< START of run/codemark.h; NULL: bpftrace looks functions up itself */
 
 	// Results.
 	bool host_scope;	 /**< #pragma scope host: bpftrace is run without -p */
 	bool no_pid;		 /**< an attach point that works only without -p (a deleted file) */
 	struct map said_unknown; /**< markers without a value, each said once */
 	bool said_no_probes;	 /**< that the executable has none at all is said once */
+	bool marks_code;	 /**< the program prints such marks */
 	unsigned n_attach;	 /**< attach points in the program */
 	unsigned longest_string; /**< bytes of the longest char array that is read as a string */
 	struct script script;

@@ -31,6 +31,21 @@ void images_close(struct images *s)
 	}
 }
 
+struct img *image_open_mapped(struct arena *a, struct diag *d, const struct proc *proc,
+			      const struct proc_file *f)
+{
+	struct img *img;
+	if (!img_open(a, d, str_dup(a, f->open_path), str_copy(a, f->path), &img))
+		return NULL;
+	// Debug files of a process that lives in another file system are looked for there.
+	if (!f->host_path.n)
+		img_set_root(
+		    img,
+		    str_from(arena_printf(a, STR_FMT "/%d/root", STR_ARG(proc->procfs), proc->pid)),
+		    f->path);
+	return img;
+}
+
 struct img *image_open(struct images *s, struct image *im)
 {
 	if (im->tried)
@@ -41,18 +56,12 @@ struct img *image_open(struct images *s, struct image *im)
 			     STR_ARG(im->path));
 		return NULL;
 	}
-	struct img *img;
-	if (!img_open(s->arena, s->diag, str_dup(s->arena, im->open_path), im->path, &img))
-		return NULL;
-	im->img = img;
-	img->signatures = s->signatures;
-	// Debug files of a process that lives in another file system are looked for there.
-	const struct proc_file *f = im->mapped;
-	if (f && s->proc && !f->host_path.n) {
-		struct str root = str_from(arena_printf(s->arena, STR_FMT "/%d/root",
-							STR_ARG(s->proc->procfs), s->proc->pid));
-		img_set_root(img, root, f->path);
-	}
+	if (im->mapped)
+		im->img = image_open_mapped(s->arena, s->diag, s->proc, im->mapped);
+	else if (!img_open(s->arena, s->diag, str_dup(s->arena, im->open_path), im->path, &im->img))
+		im->img = NULL;
+	if (im->img)
+		im->img->signatures = s->signatures;
 	return im->img;
 }
 

@@ -12,8 +12,9 @@
 #include "target/proc.h"
 
 struct image {
-	const struct proc_file *mapped; /**< NULL for a file that was named by its path */
-	struct str path;		/**< for messages */
+	const struct proc_file
+	    *mapped;	 /**< of images' process; NULL for a file named by its path */
+	struct str path; /**< for messages */
 	struct str open_path;
 	struct img *img; /**< NULL until image_open() */
 	struct sdt_list probes;
@@ -38,6 +39,9 @@ void images_close(struct images *s);
 
 /** The ELF image, or NULL when it cannot be read (said once, as a warning for a library). */
 struct img *image_open(struct images *s, struct image *im);
+/** Opens a file of @proc by itself, for the caller to close; NULL with an error when it cannot be read. */
+struct img *image_open_mapped(struct arena *a, struct diag *d, const struct proc *proc,
+			      const struct proc_file *f);
 /** Its probes; empty when there are none or they cannot be read. */
 const struct sdt_list *image_probes(struct images *s, struct image *im);
 

@@ -2,6 +2,7 @@
 
 #include "bind/attach.h"
 #include "bind/check.h"
+#include "bind/codecall.h"
 #include "bind/constant.h"
 #include "bind/enumname.h"
 #include "bind/filter.h"
@@ -80,8 +81,11 @@ bool tokens_bind(struct bind *b, struct pp *pp)
 		return diag_error(b->diag, &place, "there is no probe in this script");
 	}
 	b->clauses = arena_array(b->arena, struct attach_clause, b->script.clauses.n);
-	if (!bind_clauses(b, &pp->out) || !enumname_rewrite(b) || !typed_rewrite(b) ||
-	    !typeuse_resolve(b, pp) || !constant_fold(b))
+	if (!bind_clauses(b, &pp->out))
+		return false;
+	codecall_rewrite(b);
+	if (!enumname_rewrite(b) || !typed_rewrite(b) || !typeuse_resolve(b, pp) ||
+	    !constant_fold(b))
 		return false;
 	return once_merge(b, &pp->out, "BEGIN") && once_merge(b, &pp->out, "END") &&
 	       table_add_all(b, pp) && marker_replace_all(b, pp->out);

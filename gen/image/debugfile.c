@@ -218,7 +218,7 @@ bool img_separate_file(struct img *img, struct img **ret)
 		s->separate = try_build_id(img, w);
 		if (!s->separate)
 			s->separate = try_debuglink(img, w);
-		if (!s->separate && !has_dwarf(img))
+		if (!s->separate && !has_dwarf(img) && !img->offline)
 			s->separate = try_debuginfod(img, w);
 	}
 	*ret = s->separate;

@@ -55,6 +55,8 @@ struct img {
 	struct str root;      /**< as img_set_root() left it; empty: our own file system */
 	struct str root_path; /**< path of this file below `root` */
 
+	bool offline; /**< servers are never asked for its debug file: somebody waits */
+
 	struct debuginfo *debuginfo;  /**< of debuginfo.c; NULL until asked for */
 	struct debug_search *search;  /**< of debugfile.c; NULL until asked for */
 	void *types;		      /**< struct dwsrc, of types/; NULL until asked for */
@@ -122,6 +124,9 @@ bool img_find_function(struct img *img, struct str name, uint64_t *ret);
 /** Calls @fn for each defined function, as img_find_function() sees them, until it returns false. */
 void img_walk_functions(struct img *img, bool (*fn)(void *ctx, const struct img_symbol *sym),
 			void *ctx);
+/** The same for each defined function and variable. */
+void img_walk_symbols(struct img *img, bool (*fn)(void *ctx, const struct img_symbol *sym),
+		      void *ctx);
 
 /** For diag: "shown:.section+0x1c4". */
 struct diag_place img_place(struct img *img, struct str section, uint64_t off);

@@ -1,4 +1,4 @@
-/** imgsym - the function symbols of an image. */
+/** imgsym - the symbols of an image. */
 #include <elf.h>
 #include <string.h>
 
@@ -9,6 +9,7 @@
 
 /** Where a walk goes to; `go_on` turns false when it wants no more. */
 struct walk {
+	bool objects; // variables, too
 	bool (*fn)(void *ctx, const struct img_symbol *sym);
 	void *ctx;
 	bool go_on;
@@ -19,7 +20,9 @@ static void walk_symbol(struct walk *w, struct str name, unsigned info, unsigned
 {
 	// The low four bits are the type in both classes.
 	unsigned type = info & 0xf;
-	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || section == SHN_UNDEF || !name.n)
+	bool wanted =
+	    type == STT_FUNC || type == STT_GNU_IFUNC || (type == STT_OBJECT && w->objects);
+	if (!wanted || section == SHN_UNDEF || !name.n)
 		return;
 	struct img_symbol sym = {str_slice(name, 0, str_find(name, '@')), addr, size};
 	if (sym.name.n)
@@ -85,10 +88,8 @@ static void walk_gnu_debugdata(struct img *img, struct walk *w)
 	}
 }
 
-void img_walk_functions(struct img *img, bool (*fn)(void *ctx, const struct img_symbol *sym),
-			void *ctx)
+static void walk_all(struct img *img, struct walk w)
 {
-	struct walk w = {fn, ctx, true};
 	struct img_section s;
 	struct img *separate;
 	bool stripped = !img_find_header(img, ".symtab", &s) || s.type == SHT_NOBITS;
@@ -100,6 +101,18 @@ void img_walk_functions(struct img *img, bool (*fn)(void *ctx, const struct img_
 	if (img_separate_file(img, &separate))
 		walk_table(separate, ".symtab", &w);
 	walk_gnu_debugdata(img, &w);
+}
+
+void img_walk_functions(struct img *img, bool (*fn)(void *ctx, const struct img_symbol *sym),
+			void *ctx)
+{
+	walk_all(img, (struct walk){false, fn, ctx, true});
+}
+
+void img_walk_symbols(struct img *img, bool (*fn)(void *ctx, const struct img_symbol *sym),
+		      void *ctx)
+{
+	walk_all(img, (struct walk){true, fn, ctx, true});
 }
 
 struct wanted {

@@ -3,7 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
+
+#include "run/nonce.h"
 
 /** A record is shorter: 12 strings of 1024 bytes and some numbers. What is longer is none. */
 enum { MAX_RECORD = 1 << 18, MAX_FIELDS = 32, N_FIXED = 5 };
@@ -11,12 +12,10 @@ enum { MAX_RECORD = 1 << 18, MAX_FIELDS = 32, N_FIXED = 5 };
 void records_init(struct records *r, const struct record_probe *probes, size_t n, bool json)
 {
 	*r = (struct records){.probes = probes, .n_probes = n, .json = json};
-	uint64_t nonce = 0;
+	uint64_t nonce = nonce_make();
 	struct timespec real, mono;
 	clock_gettime(CLOCK_REALTIME, &real);
 	clock_gettime(CLOCK_MONOTONIC, &mono);
-	if (getrandom(&nonce, sizeof(nonce), 0) != (ssize_t)sizeof(nonce))
-		nonce = (uint64_t)mono.tv_nsec * 0x9e3779b97f4a7c15u ^ (uint64_t)real.tv_nsec;
 	snprintf(r->start, sizeof(r->start), "@%016" PRIx64 "<", nonce);
 	snprintf(r->sep, sizeof(r->sep), "@%016" PRIx64 ",", nonce);
 	snprintf(r->end, sizeof(r->end), "@%016" PRIx64 ">", nonce);

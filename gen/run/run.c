@@ -122,23 +122,29 @@ static void write_output(struct runner *r, struct str data)
 	}
 }
 
-/** Writes what has come, records decoded; @end: nothing more will come. */
+/** Writes what has come, records decoded and functions named; @end: nothing more will come. */
 static void flush_output(struct runner *r, bool end)
 {
 	struct str data = strbuf_str(&r->relay.out);
 	if (r->cfg->out_path && !r->ready)
 		return;
-	if (!r->cfg->records) {
-		write_output(r, data);
-	} else if (data.n || end) {
-		struct strbuf lines;
-		strbuf_init(&lines);
-		records_take(r->cfg->records, data, &lines);
+	struct records *records = r->cfg->records;
+	struct codemark *marks = r->cfg->codemark;
+	struct strbuf lines;
+	strbuf_init(&lines);
+	if (records) {
+		records_take(records, data, &lines);
 		if (end)
-			records_end(r->cfg->records, &lines);
-		write_output(r, strbuf_str(&lines));
-		strbuf_fini(&lines);
+			records_end(records, &lines);
+		data = strbuf_str(&lines);
+	} else if (marks) {
+		codemark_take(marks, data, &lines);
+		if (end)
+			codemark_end(marks, &lines);
+		data = strbuf_str(&lines);
 	}
+	write_output(r, data);
+	strbuf_fini(&lines);
 	strbuf_clear(&r->relay.out);
 }
 

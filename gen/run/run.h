@@ -10,6 +10,7 @@
 
 #include "out/emit.h"
 #include "run/bpftrace.h"
+#include "run/codemark.h"
 #include "run/records.h"
 #include "run/spawn.h"
 #include "target/proc.h"
@@ -25,6 +26,7 @@ struct run_config {
 	const char *ready_file;	   /**< file to write once attached, or NULL */
 	int ready_fd;		   /**< descriptor to write a line to once attached, or -1 */
 	bool quiet;		   /**< no messages but errors and lost events */
+	struct codemark *codemark; /**< the program prints marks: name them; or NULL */
 	struct records *records;   /**< the program prints records: decode them; or NULL */
 	unsigned max_strlen;	   /**< longest string to be shown; 0: bpftrace's default */
 	char **args;		   /**< positional parameters of the script, ends in NULL */

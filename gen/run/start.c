@@ -75,19 +75,22 @@ static void set_environment(const struct run_config *cfg)
 }
 
 /**
- * 0.17's bcc closes a descriptor that it never opened when it reads a process's symbols: a number left on its stack,
- * measured to be the length of the path of the program. A probe whose descriptor has this number is silent from then on.
+ * 0.17's bcc closes a descriptor that it never opened when it reads a process's symbols: a member that its
+ * ModulePath leaves without a value (mended in bcc 0.33), measured to be the length of the path of the program. A probe whose descriptor has this number is silent from then on.
  * With the low numbers taken by nothing in particular, bpftrace's own are higher ones.
  */
 static void occupy_descriptors(int null)
 {
 	enum { LONGEST_PATH = 256 };
 	struct rlimit most;
-	if (getrlimit(RLIMIT_NOFILE, &most) == 0) {
-		rlim_t wanted = most.rlim_cur + LONGEST_PATH;
-		most.rlim_cur = wanted < most.rlim_max ? wanted : most.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &most);
-	}
+	// They come on top of what bpftrace may have open, or not at all: with too few left it could not start.
+	if (getrlimit(RLIMIT_NOFILE, &most) != 0)
+		return;
+	most.rlim_cur += LONGEST_PATH;
+	if (most.rlim_max < most.rlim_cur)
+		most.rlim_max = most.rlim_cur; // root's to raise
+	if (setrlimit(RLIMIT_NOFILE, &most) != 0)
+		return;
 	int high = fcntl(null, F_DUPFD_CLOEXEC, LONGEST_PATH);
 	for (int fd = STDERR_FILENO + 1; high >= 0 && fd < LONGEST_PATH; fd++) {
 		int flags = fcntl(fd, F_GETFD);

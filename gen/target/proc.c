@@ -240,6 +240,16 @@ static bool has_ended(char state)
 	return state == 'Z' || state == 'X' || state == 'x';
 }
 
+/** "NSpid:\t42\t1": one for each PID namespace that it is in, ours first. */
+static int innermost_pid(const struct proc *p, struct str pids)
+{
+	uint64_t n;
+	size_t start = pids.n;
+	while (start && pids.p[start - 1] != '\t')
+		start--;
+	return str_to_u64(str_from_offset(pids, start), &n) && n < INT32_MAX ? (int)n : p->pid;
+}
+
 static bool look_up(struct proc *p)
 {
 	struct stat_line st;
@@ -255,6 +265,7 @@ static bool look_up(struct proc *p)
 	if (str_to_u64(status_value(status, STR("Tgid:")), &tgid) && tgid != (uint64_t)p->pid)
 		return diag_error(p->diag, NULL, "%d is a thread of process %d: give the process",
 				  p->pid, (int)tgid);
+	p->ns_pid = innermost_pid(p, status_value(status, STR("NSpid:")));
 	if (has_ended(st.state))
 		return diag_error(p->diag, NULL,
 				  "process %d (" STR_FMT

@@ -45,6 +45,7 @@ struct proc {
 	struct diag *diag;
 	struct str procfs; /**< "/proc" */
 	int pid;
+	int ns_pid;	     /**< its PID in its own PID namespace */
 	int pidfd;	     /**< -1 where the kernel has none, or under a test's /proc */
 	uint64_t start_time; /**< clock ticks after boot, /proc/PID/stat field 22 */
 	struct str comm;

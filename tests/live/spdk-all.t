@@ -21,8 +21,6 @@ wait_for 10 grep -q waiting "$tmp/answers"
 ok "it attaches" live_trace $live_pid spdk.bt
 live_say start
 cat "$targets/tour.txt" >&8
-# Functions are looked up in the program's memory: a busy bpftrace is waited for.
-wait_for 20 grep -q 'nvmf_subsystem_destroy.*cnode2' "$tmp/trace"
 live_quit
 live_wait
 is $live_rc 0 "the trace ends with the program, status 0"
@@ -30,10 +28,19 @@ is "$(grep -cE '^usdt:' "$top/bpf/spdk.bt")" "$(cut -f 3 "$tmp/log" | grep -v '(
 sed -nE 's/^[0-9]+\.[0-9]{6}: ([0-9]+) (\w+)/00:00:00.000000 x[\1] spdk:\2/p' "$tmp/trace" >"$tmp/text"
 is "$("$top/tests/live/args.py" text "$tmp/text" "$targets"/*.h "$targets"/*.c | same)" "$("$top/tests/live/args.py" log "$tmp/log" | sed -E 's/^([0-9]+ \w+) 0 /\1 /' | same)" \
 	"each event of 50 probes once, each value the one that the program passed ($(wc -l <"$tmp/log") events)"
-# The last ones run when the program is about to end, and may be looked up too late.
-sed '/nvmf_subsystem_destroy.*cnode2/q' "$tmp/trace" >"$tmp/running"
-named=$(grep -cE ' (msg|timerfd|event)_exec fn=[a-z_]+ ' "$tmp/running") all=$(grep -cE ' (msg|timerfd|event)_exec fn=' "$tmp/running")
-ok "functions by name ($named of $all)" test "$all" -gt 100 -a "$named" -eq "$all"
+named=$(grep -cE ' (msg|timerfd|event)_exec fn=[a-z_]+ ' "$tmp/trace") all=$(grep -cE ' (msg|timerfd|event)_exec fn=' "$tmp/trace")
+ok "functions by name, also of what is printed after the program's end ($named of $all)" test "$all" -gt 100 -a "$named" -eq "$all"
 is_sample spdk.bt
+
+# Who may have few descriptors keeps them for bpftrace: 0.17's symbols are protected with some that are left over.
+printf '#!/bin/sh\nexec setpriv --bounding-set=-sys_resource --inh-caps=-sys_resource prlimit --nofile=250:250 "%s" "$@"\n' "$live_sh" >"$tmp/few"
+chmod +x "$tmp/few"
+live_sh=$tmp/few
+live_start nvmf_tgt -m 0xC --wait
+wait_for 10 grep -q waiting "$tmp/answers"
+ok "it attaches with 250 descriptors and no right to have more" live_trace $live_pid spdk.bt
+live_quit
+live_wait
+is $live_rc 0 "and ends with the program"
 
 done_testing

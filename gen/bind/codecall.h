@@ -1,0 +1,15 @@
+/**
+ * codecall - printf("%s", usym(...)): the program prints the address in a mark, and run/codemark.h its name.
+ *
+ * For a bpftrace that is not to look functions up itself. Only in clauses that fire in the target alone; elsewhere, in keys
+ * of maps and in other functions the names stay bpftrace's.
+ */
+#ifndef BIND_CODECALL_H
+#define BIND_CODECALL_H
+
+#include "bind/bind.h"
+
+/** Does nothing without b->code_mark. Sets b->marks_code. */
+void codecall_rewrite(struct bind *b);
+
+#endif

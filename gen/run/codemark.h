@@ -1,0 +1,29 @@
+/**
+ * codemark - addresses of functions that a program prints with marks around them, turned into names.
+ *
+ * bind/codecall.h writes a mark where a script says printf("%s", usym(...)): START, the conversion's flags, width and
+ * precision as they stand between % and s, ':', the address in hexadecimal, '>'. START holds a number that is chosen at random for
+ * each run, so that no string of a traced program can contain one. Everything else is passed on.
+ */
+#ifndef RUN_CODEMARK_H
+#define RUN_CODEMARK_H
+
+#include "base/str.h"
+
+struct codemark {
+	char start[24]; /**< made by codemark_init() */
+	/** The name of the function that @addr is in; empty: the address is printed. */
+	struct str (*name)(void *ctx, uint64_t addr);
+	void *ctx;
+	struct strbuf pending; /**< what may turn out to be a mark */
+};
+
+/** Chooses START. */
+void codemark_init(struct codemark *m);
+void codemark_fini(struct codemark *m);
+/** Takes bytes of the program's output and adds what is complete to @out. */
+void codemark_take(struct codemark *m, struct str bytes, struct strbuf *out);
+/** Nothing more comes: what is left is passed on as it is. */
+void codemark_end(struct codemark *m, struct strbuf *out);
+
+#endif

@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# Names of functions in what a script prints: C++, libraries that are loaded later, code without a file, after the program's end.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/live.sh
+. "$(dirname "$0")/../live.sh"
+can_trace || skip_all "needs root and bpftrace"
+
+# Its answers are the addresses that it passes to the probe, its lines what to do.
+cat >"$tmp/app.cc" <<'END'
+#include <btgen/usdt.h>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <unistd.h>
+
+namespace store { struct cache { static int find(const char *, int) { return 7; } }; }
+extern "C" int plain(int x) { return x + 1; }
+static int hidden(int x) { return x + 2; }
+int table[4] = {1, 2, 3, 4};
+
+static void show(void *address)
+{
+	USDT_PROBE(app, call, address);
+	printf("%p\n", address);
+	fflush(stdout);
+}
+
+int main()
+{
+	static char line[4096];
+	while (fgets(line, sizeof line, stdin)) {
+		line[strcspn(line, "\n")] = 0;
+		if (!strcmp(line, "own")) {
+			show((void *)store::cache::find);
+			show((void *)plain);
+			show((void *)((char *)hidden + 1));
+			show((void *)table);
+			show((void *)&line[100]);
+		} else if (!strcmp(line, "jit")) {
+			char path[64];
+			snprintf(path, sizeof path, "/tmp/perf-%d.map", getpid());
+			FILE *f = fopen(path, "w");
+			fprintf(f, "7f0000001000 20 Lapp;::run half\n7f0000002000 20 old\n7f0000002000 20 LazyCompile:~new\n");
+			fclose(f);
+			show((void *)0x7f000000101f);
+			show((void *)0x7f0000002000);
+			show((void *)0x7f0000001020);
+		} else if (!strcmp(line, "tidy")) {
+			char path[64];
+			snprintf(path, sizeof path, "/tmp/perf-%d.map", getpid());
+			unlink(path);
+		} else if (!strncmp(line, "load ", 5)) {
+			show(dlsym(dlopen(line + 5, RTLD_NOW), "plugged"));
+		} else {
+			for (int i = 0; i < 2000; i++)
+				USDT_PROBE(app, call, (void *)plain);
+			_exit(0);
+		}
+	}
+}
+END
+g++ -g -O1 -I"$top/include" -rdynamic -o "$tmp/app" "$tmp/app.cc" -ldl || exit 1
+printf 'int plugged(void) { return 1; }\n' | gcc -g -shared -fPIC -x c -o "$tmp/plugin.so" - || exit 1
+cp "$tmp/app" "$tmp/stripped"
+objcopy --only-keep-debug "$tmp/app" "$tmp/stripped.debug"
+strip "$tmp/stripped"
+(cd "$tmp" && objcopy --add-gnu-debuglink=stripped.debug stripped)
+cat >"$tmp/names.bt" <<'END'
+usdt:__EXE__:app:call
+{
+	printf("%s|%-12s|%12s|%d%%|%.3s|\n", usym(arg0), usym(arg0), usym(arg0), 5, usym(arg0));
+	@calls[usym(arg0)] = count();
+}
+END
+line() { printf '%s|%-12s|%12s|5%%|%.3s|' "$1" "$1" "$1" "$1"; }
+shown() { sed -n "$1" "$tmp/trace"; }
+answer() { sed -n "$1p" "$tmp/answers"; }
+printed() { [ "$(grep -c '|' "$tmp/trace")" -ge "$1" ]; }
+
+for program in app stripped; do
+	live_start "$tmp/$program"
+	ok "$program: it attaches" live_trace $live_pid "$tmp/names.bt"
+	live_say own
+	wait_for 10 printed 5
+	is "$(shown 1p)" "$(line 'store::cache::find(char const*, int)')" "$program: a C++ function as C++ writes it, in any layout"
+	is "$(shown 2p)" "$(line plain)" "$program: a C function"
+	is "$(shown 3p)" "$(line 'hidden(int)')" "$program: a static one, by an address inside of it"
+	is "$(shown 4p)" "$(line table)" "$program: a variable"
+	is "$(shown 5p)" "$(line 'main::line')" "$program: a static variable of a function"
+	sleep 0.2 # what is not known is not looked for all the time
+	live_say jit
+	wait_for 10 printed 8
+	live_say tidy
+	is "$(shown '6,8p')" "$(line 'Lapp;::run half')
+$(line 'LazyCompile:~new')
+$(line "$(answer 8)")" "$program: code without a file by its perf map, the last entry of an address, or else the address"
+	sleep 0.2
+	live_say "load $tmp/plugin.so"
+	wait_for 10 printed 9
+	is "$(shown 9p)" "$(line plugged)" "$program: a function of a library that was loaded later"
+	live_say end
+	exec 8>&-
+	live_wait
+	is $live_rc 0 "$program: the trace ends with the program, status 0"
+	is "$(grep -c "^plain|plain       |       plain|5%|pla|" "$tmp/trace")" 2001 "$program: what is printed after its end has names"
+	is "$(sed -nE 's/^@calls\[(plain|0x[0-9a-f]+)\]: ([0-9]+)/\2/p' "$tmp/trace" | sort -n | tail -n 1)" 2001 "$program: keys of maps are bpftrace's own"
+done
+
+# A string of the program that looks like a mark stays a string; a clause of the whole machine keeps bpftrace's names.
+out=$("$live_sh" -n $$ -e 'uprobe:/bin/bash:main { printf("%s", usym(reg("ip"))); }' 2>/dev/null)
+like "$out" 'usym\(reg\("ip"\)\)' "a program that is only printed says usym()"
+done_testing
