@@ -18,6 +18,7 @@
 #define STOP_LOOK_MS 60 // how often it is looked at once it was told to end
 #define STOP_LOOKS 4 // that many looks in a row, longer than its last wait, mean it has not heard
 #define LAST_EVENTS_MS 250  // what the target did at its end is read at most 100 ms later
+#define BUSY_MS 1000	    // one that always has something to read is interrupted in the end
 #define ENOUGH_INTERRUPTS 2 // by then what nobody reads is given up
 
 /** One run. */
@@ -35,7 +36,7 @@ struct runner {
 	bool ended;    // bpftrace is a zombie
 	bool given_up; // no more output: its reader has gone, or what an error has said
 	unsigned interrupts;
-	unsigned long stop_at;	 // ms: the target has ended, bpftrace is to follow then; 0: no
+	unsigned long stop_at;	 // ms: when bpftrace is to be told to end, once it waits; 0: no
 	bool stopping;		 // it was told to end
 	unsigned idle_looks;	 // how often since then it was seen to wait for events, in a row
 	unsigned long looked_at; // ms, of the last such look
@@ -56,6 +57,20 @@ static void stop_bpftrace(struct runner *r, int sig)
 	r->stopping = true;
 	r->idle_looks = 0;
 	r->looked_at = now_ms();
+}
+
+/**
+ * bpftrace drops the events that it is reading when a signal comes: it is told to end while it waits for some, that is,
+ * has read what there was.
+ */
+static void stop_when_idle(struct runner *r)
+{
+	unsigned long now = now_ms();
+	if (r->stop_at && now >= r->stop_at &&
+	    (now >= r->stop_at + BUSY_MS || ready_is_waiting(r->pid))) {
+		r->stop_at = 0;
+		stop_bpftrace(r, SIGINT);
+	}
 }
 
 /** Has bpftrace itself ended? What it has started may go on and hold its pipes open. */
@@ -81,7 +96,12 @@ static void take_signal(struct runner *r)
 		fprintf(
 		    stderr,
 		    "btgen: bpftrace is detaching its probes; once more ends it, maps unprinted\n");
-	stop_bpftrace(r, wishes[r->interrupts < 2 ? r->interrupts : 2]);
+	if (r->interrupts == 0 && r->ready) {
+		r->stop_at = now_ms() + 1;
+	} else {
+		r->stop_at = 0;
+		stop_bpftrace(r, wishes[r->interrupts < 2 ? r->interrupts : 2]);
+	}
 	r->interrupts++;
 }
 
@@ -93,10 +113,11 @@ static bool write_polled(struct runner *r, struct str data)
 		    {.fd = r->output.fd, .events = POLLOUT},
 		    {.fd = r->signals, .events = POLLIN},
 		};
-		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+		if (poll(fds, 2, r->stop_at ? READY_POLL_MS : -1) < 0 && errno != EINTR)
 			return false;
 		if (fds[1].revents)
 			take_signal(r);
+		stop_when_idle(r);
 		ssize_t n = fds[0].revents ? output_write(&r->output, data) : 0;
 		if (n == 0 && r->interrupts >= ENOUGH_INTERRUPTS) {
 			errno = EPIPE;
@@ -191,9 +212,9 @@ static int wait_time(const struct runner *r)
 {
 	if (r->ended)
 		return 0;
-	if (!r->ready || r->relay.out_line.n)
+	if (!r->ready || r->relay.out_line.n || r->stop_at)
 		return READY_POLL_MS;
-	return r->stopping || r->stop_at ? STOP_LOOK_MS : -1;
+	return r->stopping ? STOP_LOOK_MS : -1;
 }
 
 /** Reads what has come through @fd; -1 in *fd at its end. Returns whether there was anything. */
@@ -249,10 +270,7 @@ static void relay_until_end(struct runner *r)
 			become_ready(r);
 		flush_output(r, false);
 		stop_again_if_lost(r, had_output);
-		if (r->stop_at && now_ms() >= r->stop_at) {
-			r->stop_at = 0;
-			stop_bpftrace(r, SIGINT);
-		}
+		stop_when_idle(r);
 	}
 	relay_end(&r->relay);
 }

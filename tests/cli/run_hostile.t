@@ -14,6 +14,13 @@ E2
 chmod +x "$tmp/bpftrace"
 export BTGEN_BPFTRACE=$tmp/bpftrace FAKE_PID=$tmp/pid FAKE
 
+# signal NAME: sends it to btgen run, and returns when it has taken it: two at once would be one
+signal() {
+	kill -"$1" "$run"
+	wait_for 10 taken
+}
+taken() { ! grep -qsE '^(SigPnd|ShdPnd):.*[1-9a-f]' "/proc/$run/status"; }
+
 run() { timeout -k 2 20 "$btgen" run "$@" -e 'BEGIN { }'; }
 gone() { ! kill -0 "$1" 2>/dev/null; }
 # start: btgen run in the background; returns when bpftrace runs; its PID is in $run, bpftrace's in $bt
@@ -45,11 +52,11 @@ is "$(($(grep -c '/dev/null' "$tmp/out") - inherited)) $(grep -c memfd "$tmp/out
 	"bpftrace is given its stdin, the program and none of our own descriptors"
 
 exec 7> >(cat >"$tmp/readyfd"; echo end >>"$tmp/readyfd")
-FAKE='exec 7>&-; sleep 5' "$btgen" run --ready-fd 7 -e 'BEGIN { }' 2>/dev/null &
+FAKE='exec 7>&-; exec sleep 60' "$btgen" run --ready-fd 7 -e 'BEGIN { }' 2>/dev/null &
 run=$!
 own $run
 exec 7>&-
-ok "--ready-fd ends once the line is written" wait_for 3 grep -qs end "$tmp/readyfd"
+ok "--ready-fd ends once the line is written" wait_for 20 grep -qs end "$tmp/readyfd"
 is "$(head -n 1 "$tmp/readyfd")" ready "and the line was written"
 kill $run
 wait $run 2>/dev/null
@@ -74,19 +81,18 @@ mkfifo "$tmp/fifo"
 exec 9<>"$tmp/fifo"
 FAKE='while :; do printf "%01000d\n" 1; done' start >&9
 sleep 0.5
-kill -INT $run
-sleep 0.3
-kill -INT $run
+signal INT
+signal INT
 ok "a reader that does not read: the second signal ends it" wait_for 10 gone $run
 ok "and bpftrace" wait_for 5 gone "$bt"
 exec 9>&-
 
 FAKE='trap "" INT TERM; while :; do sleep 0.05; done' start >/dev/null
-for _ in 1 2 3; do kill -INT $run; sleep 0.2; done
+for _ in 1 2 3; do signal INT; done
 ok "a bpftrace that ignores signals: the third one ends it" wait_for 10 gone $run
 ok "and bpftrace" wait_for 5 gone "$bt"
 FAKE='exec >&- 2>&-; trap "" INT TERM; while :; do sleep 0.05; done' start >/dev/null
-for _ in 1 2 3; do kill -INT $run; sleep 0.2; done
+for _ in 1 2 3; do signal INT; done
 ok "one that has closed its streams, too" wait_for 10 gone $run
 FAKE='while :; do sleep 0.05; done' start >/dev/null
 kill -KILL $run
@@ -95,7 +101,7 @@ ok "btgen is killed: so is bpftrace" wait_for 5 gone "$bt"
 (trap '' HUP; exec 2>/dev/null; FAKE='trap "exit 0" INT; while :; do sleep 0.05; done' start >/dev/null; echo $run >"$tmp/run"; wait $run) &
 wait_for 10 test -s "$tmp/run"
 run=$(cat "$tmp/run")
-kill -HUP "$run"
+signal HUP
 sleep 0.3
 not_ok "nohup: goes on after SIGHUP" gone "$run"
 kill -INT "$run"
@@ -109,7 +115,7 @@ own $target
 wait_for 5 grep -q bash "/proc/$target/comm"
 # shellcheck disable=SC2016
 sed -i 's/^echo "Attached/[ -z "${BEFORE-}" ] || eval "$BEFORE"\n&/' "$tmp/bpftrace"
-out=$(BEFORE="echo >$tmp/go; sleep 0.3" FAKE='trap "exit 0" INT; while :; do sleep 0.05; done' run -p $target 2>&1)
+out=$(BEFORE="trap 'exit 0' INT; echo >$tmp/go; until grep -q sleep /proc/$target/comm; do sleep 0.05; done" FAKE='trap "exit 0" INT; while :; do sleep 0.05; done' run -p $target 2>&1)
 is $? 1 "the target called exec() before its probes were attached: status 1"
 like "$out" "process $target has started another program" "and the message says so"
 
