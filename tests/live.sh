@@ -5,6 +5,9 @@
 #   live_say start
 #   live_quit; live_wait                    # status in $live_rc, data in $tmp/trace, messages in $tmp/messages
 #
+#   live_start "$tmp/app"; live_round $live_pid malloc.bt           # the whole of it for a program that does one round of work
+#   live_nvmf nvmf_tgt; live_tour $live_pid nvmf.bt                 # and for nvmf_tgt's tour
+#
 #   is_sample nvmf.bt                       # the sample in its header looks like $tmp/trace
 #
 # With KEEP_RESULTS=FOLDER the traces that samples are compared with stay there, to make new samples of.
@@ -14,17 +17,33 @@
 live_sh=$top/scripts/bpftrace.sh
 live_pid='' live_tracer='' live_rc=''
 
-# live_start PROGRAM ARG...: starts tests/targets/PROGRAM (or a path) with its stdin at hand for live_say
+# live_idle: the program is what was to be started, all of it is loaded, and it waits, or it has ended
+live_idle() {
+	local stat
+	[ -e "/proc/$live_pid/stat" ] || return 0
+	[ ! "/proc/$live_pid/exe" -ef "/proc/$$/exe" ] && stat=$(cat "/proc/$live_pid/stat" 2>/dev/null) && [[ $stat == *') S '* ]]
+}
+
+# live_start PROGRAM ARG...: starts tests/targets/PROGRAM (or a path) with its stdin at hand for live_say, and returns when it
+# waits (for its input, mostly): before that it may still be this shell, or without its libraries
 live_start() {
 	local program=$1
 	shift
 	[[ $program == */* ]] || program=$targets/$program
-	rm -f "$tmp/live-in"
+	rm -f "$tmp/live-in" "$tmp/answers" # old answers are not those of the new program
 	mkfifo "$tmp/live-in"
 	"$program" "$@" <"$tmp/live-in" >"$tmp/answers" 2>"$tmp/target-err" &
 	live_pid=$!
 	own $live_pid
 	exec 8>"$tmp/live-in"
+	wait_for 10 live_idle
+}
+
+# live_nvmf BUILD OPTION...: one of the builds of nvmf_tgt, behind its gate, with its log in $tmp/log
+live_nvmf() {
+	rm -f "$tmp/log"
+	live_start "$1" -m 0xC --wait --log "$tmp/log" "${@:2}"
+	wait_for 20 grep -q waiting "$tmp/answers"
 }
 
 # live_say LINE...: commands for the target; live_quit ends it
@@ -56,6 +75,31 @@ live_wait() {
 	[ $# = 0 ] || kill -"$1" "$live_tracer"
 	wait "$live_tracer"
 	live_rc=$?
+}
+
+# live_round ARG...: bpftrace.sh with these arguments while the program under test does its work once, up to its "done"; the
+# program ends. Claims that both go well.
+live_round() {
+	ok "it attaches" live_trace "$@"
+	printf x >&8
+	wait_for 30 grep -q 'done' "$tmp/answers"
+	live_wait INT
+	is $live_rc 0 "^C is status 0"
+	exec 8>&-
+	wait "$live_pid"
+}
+
+# live_tour ARG...: bpftrace.sh with these arguments on nvmf_tgt, from before its start to after its end: the tour of
+# tests/targets; false when it does not get ready, or one of the two ends with another status than 0
+live_tour() {
+	live_trace "$@" || return 1
+	live_say start
+	cat "$targets/tour.txt" >&8
+	local ended
+	live_quit
+	ended=$?
+	live_wait
+	[ $ended = 0 ] && [ $live_rc = 0 ]
 }
 
 # is_sample SCRIPT [-x REGEX]... [TRACE]...: its header's sample is what it prints (tests/sample.py) in these traces, else in

@@ -68,13 +68,7 @@ int main(void)
 END
 gcc -O1 -pthread -fno-builtin -o "$tmp/app" "$tmp/app.c" 2>"$tmp/err" || skip_all "gcc failed: $(head -n 1 "$tmp/err")"
 live_start "$tmp/app"
-ok "it attaches" live_trace $live_pid arenas.bt
-printf x >&8
-wait_for 10 grep -q 'done' "$tmp/answers"
-live_wait INT
-is $live_rc 0 "^C is status 0"
-exec 8>&-
-wait $live_pid
+live_round $live_pid arenas.bt
 
 is "$(grep -c '^thread' "$tmp/answers")" 2 "two threads allocated"
 while read -r _ thread n low high; do

@@ -2,65 +2,32 @@
 # Values by name: what `-t '*'`, a skeleton and args.NAME print of nvmf_tgt is what the program recorded itself.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/live.sh
+. "$(dirname "$0")/../live.sh"
 can_trace || skip_all "needs root and bpftrace"
 readelf -n "$targets/nvmf_tgt" 2>/dev/null | grep -q 'Provider: spdk' || skip_all "built with --without-usdt"
 headers=("$targets"/*.h "$targets"/*.c)
 
-# start BUILD: the target behind its gate, commands to descriptor 3
-start() {
-	rm -f "$tmp/commands" "$tmp/log"
-	mkfifo "$tmp/commands"
-	"$targets/$1" -m 0xC --wait --interrupt-mode --log "$tmp/log" <"$tmp/commands" >"$tmp/answers" &
-	pid=$!
-	own $pid
-	exec 3>"$tmp/commands"
-	wait_for 10 grep -q waiting "$tmp/answers"
-}
-
-ready() { [ -s "$tmp/ready" ] || ! kill -0 $tracer 2>/dev/null; }
-
-# attach OPTION...: the wrapper, until it is ready
-attach() {
-	rm -f "$tmp/ready"
-	"$top/scripts/bpftrace.sh" --ready-file "$tmp/ready" -o "$tmp/trace" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null 3>&- &
-	tracer=$!
-	own $tracer
-	wait_for 60 ready && [ -s "$tmp/ready" ] || {
-		sed 's/^/#   /' "$tmp/err" | head -n 20
-		return 1
-	}
-}
-
-# tour OPTION...: traced from before the start to after the end
-tour() {
-	attach "$@" || return 1
-	{
-		echo start
-		cat "$targets/tour.txt"
-		echo quit
-	} >&3
-	wait $pid
-	exec 3>&-
-	wait $tracer
-}
+# start BUILD: the target behind its gate
+start() { live_nvmf "$1" --interrupt-mode; }
 
 for build in nvmf_tgt nvmf_tgt_shared; do
 	start $build
-	ok "$build: -t '*' -f json ends with the target, status 0" tour -t '*' -f json $pid
+	ok "$build: -t '*' -f json ends with the target, status 0" live_tour -t '*' -f json $live_pid
 	is "$("$top/tests/live/args.py" json "$tmp/trace" "${headers[@]}")" "$("$top/tests/live/args.py" log "$tmp/log")" \
 		"$build: each event of 50 probes once, each value the one that the program passed"
 	printf '# %s events, %s values\n' "$(wc -l <"$tmp/trace")" "$(cut -f 4- "$tmp/log" | wc -w)"
 done
 start nvmf_tgt
-ok "-t prints text, too" tour -t 'nvmf_*' -t spdk:msg_exec $pid
+ok "-t prints text, too" live_tour -t 'nvmf_*' -t spdk:msg_exec $live_pid
 is "$("$top/tests/live/args.py" text "$tmp/trace" "${headers[@]}")" \
 	"$("$top/tests/live/args.py" log "$tmp/log" | grep ' nvmf_\| msg_exec ')" "with the same values"
 like "$(cat "$tmp/trace")" '^[0-9:]{8}\.[0-9]{6} nvmf_tgt\[[0-9]+\] spdk:nvmf_subsystem_change_state arg0=0 subnqn="nqn[^"]*cnode1" requested_state=SPDK_NVMF_SUBSYSTEM_ACTIVE state=SPDK_NVMF_SUBSYSTEM_INACTIVE$' \
 	"a line has time, thread, probe, strings in quotes, enumerators by name"
 
 start nvmf_tgt
-"$btgen" skeleton -p $pid 'nvmf_*' msg_exec >"$tmp/skeleton.bt"
-ok "what btgen skeleton writes runs" tour $pid "$tmp/skeleton.bt"
+"$btgen" skeleton -p $live_pid 'nvmf_*' msg_exec >"$tmp/skeleton.bt"
+ok "what btgen skeleton writes runs" live_tour $live_pid "$tmp/skeleton.bt"
 is "$("$top/tests/live/args.py" text "$tmp/trace" "${headers[@]}")" \
 	"$("$top/tests/live/args.py" log "$tmp/log" | grep ' nvmf_\| msg_exec ')" "and prints the same values"
 
@@ -71,7 +38,7 @@ usdt:__EXE__:nvmf_subsystem_change_state /args.requested_state == SPDK_NVMF_SUBS
 usdt:__EXE__:nvmf_ctrlr_create { printf("%d ctrlr %lu 0x%lx %s %lu %s\n", tid, args.ticks, args.ctrlr, str(args.subnqn), args.thread_id, enum_name(spdk_nvmf_subsystem_state, args.ctrlr->subsys->state)); }
 END
 start nvmf_tgt
-ok "a script with args.NAME, a member of what one points to, enum_name() and args.N runs" tour $pid "$tmp/named.bt"
+ok "a script with args.NAME, a member of what one points to, enum_name() and args.N runs" live_tour $live_pid "$tmp/named.bt"
 is "$(grep change_state "$tmp/trace" | sort)" \
 	"$("$top/tests/live/args.py" log "$tmp/log" | awk '$2 == "nvmf_subsystem_change_state" && $5 == 2')" \
 	"and prints what the program passed"
@@ -113,16 +80,12 @@ int main(int argc, char **argv)
 END
 "${CC:-gcc}" -O1 -g -I"$top/include" -o "$tmp/odd" "$tmp/odd.c"
 odd() { # OPTION...: traced to its end
-	rm -f "$tmp/gate"
-	mkfifo "$tmp/gate"
-	"$tmp/odd" <"$tmp/gate" &
-	pid=$!
-	own $pid
-	exec 3>"$tmp/gate"
-	attach "$@" $pid || return 1
-	echo >&3
-	exec 3>&-
-	wait $tracer
+	live_start "$tmp/odd"
+	live_trace "$@" $live_pid || return 1
+	echo >&8
+	exec 8>&-
+	live_wait
+	return $live_rc
 }
 ok "odd strings in JSON" odd -f json -t 'odd:*'
 is "$(/usr/bin/python3 -c '
@@ -165,7 +128,7 @@ END
 )" "are one line each, escaped"
 ok "six strings in one probe" odd -t 'many:six'
 like "$(cat "$tmp/trace")" 'many:six texts="say \\"hi\\"" texts2="a\\\\b" .* texts6="@0<1@0,2"$' "fit into every bpftrace"
-unlike "$(cat "$tmp/err")" "warning|error" "which has nothing to say about it"
+unlike "$(cat "$tmp/messages")" "warning|error" "which has nothing to say about it"
 
 # Before 0.24 bpftrace takes every argument for unsigned, from then on for signed.
 cat >"$tmp/sign.bt" <<'END'
@@ -185,16 +148,11 @@ for n in 1 2; do
 done
 printf '#include <stdio.h>\nvoid l1(int), l2(int);\nint main(void) { getchar(); l1(-1); l2(-2); }\n' >"$tmp/twins.c"
 "${CC:-gcc}" -o "$tmp/twins" "$tmp/twins.c" "$tmp/libl1.so" "$tmp/libl2.so"
-rm -f "$tmp/gate"
-mkfifo "$tmp/gate"
-"$tmp/twins" <"$tmp/gate" &
-pid=$!
-own $pid
-exec 3>"$tmp/gate"
-ok "two libraries with a probe of one name" attach -t hit $pid
-echo >&3
-exec 3>&-
-wait $tracer
+live_start "$tmp/twins"
+ok "two libraries with a probe of one name" live_trace -t hit $live_pid
+echo >&8
+exec 8>&-
+live_wait
 is "$(sed 's/.*\] //' "$tmp/trace" | sort)" "twin:hit x=-1
 twin:hit x=-2" "both are traced"
 
@@ -209,25 +167,19 @@ int main(void)
 }
 END
 "${CC:-gcc}" -O1 -g -I"$top/include" -o "$tmp/lazy" "$tmp/lazy.c"
-rm -f "$tmp/gate"
-mkfifo "$tmp/gate"
-"$tmp/lazy" <"$tmp/gate" &
-pid=$!
-own $pid
-exec 3>"$tmp/gate"
-counter() { "$btgen" probes -v -p $pid lazy:one | grep -o 'in the process.*'; }
+live_start "$tmp/lazy"
+counter() { "$btgen" probes -v -p $live_pid lazy:one | grep -o 'in the process.*'; }
 is "$(counter)" "in the process now 0 (not traced)" "a semaphore, while nobody traces"
-attach -t lazy:one $pid
+live_trace -t lazy:one $live_pid
 is "$(counter)" "in the process now 1 (traced)" "the same, while somebody does"
-echo >&3
-exec 3>&-
-wait $tracer
+echo >&8
+exec 8>&-
+live_wait
 
 start nvmf_tgt
-is "$("$top/scripts/bpftrace.sh" -t nvmf_tgt_stat $pid 2>&1)" "btgen: error: no probe matches 'nvmf_tgt_stat'
+is "$("$top/scripts/bpftrace.sh" -t nvmf_tgt_stat $live_pid 2>&1)" "btgen: error: no probe matches 'nvmf_tgt_stat'
 btgen: note: did you mean 'spdk:nvmf_tgt_state'?" "a pattern that matches nothing"
-is "$("$top/scripts/bpftrace.sh" -t 'x*' $pid nvmf.bt 2>&1 | head -n 1)" \
+is "$("$top/scripts/bpftrace.sh" -t 'x*' $live_pid nvmf.bt 2>&1 | head -n 1)" \
 	"bpftrace.sh: -t takes the place of a script: leave 'nvmf.bt' out" "a pattern and a script"
-echo quit >&3
-exec 3>&-
+live_quit
 done_testing

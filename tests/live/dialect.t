@@ -16,6 +16,7 @@ cat >"$tmp/lib.c" <<'EOF2'
 void lib_round(long n) { DTRACE_PROBE1(dialect, lib, n); }
 EOF2
 cat >"$tmp/target.c" <<'EOF2'
+#include <stdio.h>
 #include <string.h>
 #include <sys/sdt.h>
 #include <unistd.h>
@@ -39,6 +40,7 @@ int main(void)
 		site1(1, -2);
 		site2(&thing.in);
 		lib_round(n);
+		dprintf(1, "round %ld\n", n);
 	}
 	return 3;
 }
@@ -53,14 +55,21 @@ EOF2
 start() {
 	rm -f "$tmp/fifo"
 	mkfifo "$tmp/fifo"
-	"$1" <"$tmp/fifo" >/dev/null &
+	rm -f "$tmp/rounds"
+	"$1" <"$tmp/fifo" >"$tmp/rounds" &
 	target=$!
 	own $target
 	exec {fire}>"$tmp/fifo"
-	wait_for 5 grep -q libdialect "/proc/$target/maps" || skip_all "the target does not start"
+	wait_for 10 grep -qs libdialect "/proc/$target/maps" || skip_all "the target does not start"
 }
 
-fire() { printf '%*s' "$1" '' >&"$fire"; }
+# fire N: so many rounds more, until they are over
+fire() {
+	local rounds
+	rounds=$(($(wc -l <"$tmp/rounds") + $1))
+	printf '%*s' "$1" '' >&"$fire"
+	wait_for 10 grep -qx "round $rounds" "$tmp/rounds"
+}
 
 # bt TEXT [OPTION...]: runs a program from a file; its exit status in $rc, its streams in $out and $err
 bt() {
@@ -132,15 +141,15 @@ not_ok "a C error is not status 0" test "$rc" = 0
 # Attach points. Each round prints n once: twice attached would be seen.
 start "$tmp/target"
 map=$(awk '/libdialect/ && $2 ~ /x/ { print $1 }' "/proc/$target/maps")
-twice='round { printf("r%ld ", arg0); } END { printf("\nend\n"); }'
+twice='round { printf("r%ld\n", arg0); } END { printf("end\n"); }'
 once() {
 	local how=$1
 	shift
 	attach "$@" || return
 	fire 3
-	sleep 0.3
+	wait_for 10 said '^r3' # a signal while it reads would make it forget the rest
 	detach
-	is "$out" "$(printf 'r1 r2 r3 \nend')" "$how: each event exactly once"
+	is "$out" "$(printf 'r1\nr2\nr3\nend')" "$how: each event exactly once"
 	exec {fire}>&-
 	wait "$target" 2>/dev/null
 }
@@ -153,7 +162,7 @@ rm "$tmp/deleted"
 once "a deleted executable, /proc/PID/exe without -p" "usdt:\"/proc/$target/exe\":dialect:$twice"
 start "$tmp/target"
 map=$(awk '/libdialect/ && $2 ~ /x/ { print $1; exit }' "/proc/$target/maps")
-once "a library, /proc/PID/map_files/A-B without -p" "usdt:\"/proc/$target/map_files/$map\":dialect:lib { printf(\"r%ld \", arg0); } END { printf(\"\nend\n\"); }"
+once "a library, /proc/PID/map_files/A-B without -p" "usdt:\"/proc/$target/map_files/$map\":dialect:lib { printf(\"r%ld\n\", arg0); } END { printf(\"end\n\"); }"
 
 # Values, in one program: layout, strings, signs, sites, a site by address.
 start "$tmp/target"
@@ -173,8 +182,7 @@ uprobe:\"/proc/$target/exe\":site1 /pid != $target/ { printf(\"another process\n
 END { printf(\"end\n\"); }"
 like "$(cat "/proc/$tracer/syscall")" "$epoll" "when text of BEGIN is out, the main thread waits in epoll_wait: it is attached"
 fire 1
-wait_for 3 said '^sites -7'
-sleep 0.2
+wait_for 10 said '^address'
 detach
 like "$out" '^member -7$' "packed definitions with explicit padding give the compiler's layout"
 n=10
@@ -193,7 +201,7 @@ max=4095
 [ "$version" -ge 23 ] || max=95
 attach "usdt:\"/proc/$target/exe\":dialect:words { printf(\"%s|%s|%s|%s\n\", str(arg0), str(arg1), str(arg2), str(arg3)); } END { printf(\"end\n\"); }"
 fire 1
-wait_for 3 said '^aaa'
+wait_for 10 said '^aaa'
 detach
 is "$(awk -F'|' '/^aaa/ { print length($1), length($2), length($3), length($4) }' <<<"$out")" "$max $max $max $max" \
 	"four strings of the longest size in one printf: 95 characters on 0.17, 4095 from 0.23"
@@ -215,7 +223,6 @@ fi
 # The end of the target.
 attach "usdt:\"/proc/$target/root$tmp/target\":dialect:round { @n = count(); } END { printf(\"end\n\"); }" -p "$target"
 fire 2
-sleep 0.2
 exec {fire}>&-
 wait $tracer
 is "$? $(grep -vE '^(ready)?$' "$tmp/out" | tr '\n' ' ')" "0 end @n: 2 " "with -p, the target's end is the trace's: END, the maps, status 0"

@@ -31,10 +31,6 @@ public class App {
 		}
 		public void run() {
 			synchronized (lock) {
-				try {
-					Thread.sleep(20);
-				} catch (InterruptedException e) {
-				}
 			}
 		}
 	}
@@ -53,9 +49,15 @@ public class App {
 		System.gc();
 		System.gc();
 		Thread[] threads = new Thread[3];
-		for (int i = 0; i < 3; i++) {
-			threads[i] = new Worker(i);
-			threads[i].start();
+		synchronized (lock) {
+			for (int i = 0; i < 3; i++) {
+				threads[i] = new Worker(i);
+				threads[i].start();
+			}
+			for (Thread t : threads)
+				while (t.getState() != Thread.State.BLOCKED)
+					Thread.sleep(1);
+			Thread.sleep(20);
 		}
 		for (Thread t : threads)
 			t.join();
@@ -111,7 +113,7 @@ ends worker-2
 starts worker-0
 starts worker-1
 starts worker-2" "$collector: threads that start and end, by name"
-	is "$(histogram blocked_us)" 2 "$collector: two threads waited for the third one's lock"
+	is "$(histogram blocked_us)" 3 "$collector: three threads waited for the lock that the first one had"
 done
 is_sample java.bt
 

@@ -85,13 +85,7 @@ END
 	gcc -shared -fPIC -o libplugin.so plugin.c -L. -lpart -Wl,-rpath,"$tmp" && gcc -O1 -fno-optimize-sibling-calls -o app app.c) 2>"$tmp/err" ||
 	skip_all "gcc failed: $(head -n 1 "$tmp/err")"
 live_start "$tmp/app" "$tmp/libplugin.so"
-ok "it attaches" live_trace $live_pid loader.bt
-printf x >&8
-wait_for 10 grep -q 'done' "$tmp/answers"
-live_wait INT
-is $live_rc 0 "^C is status 0"
-exec 8>&-
-wait $live_pid
+live_round $live_pid loader.bt
 
 events=$(sed -nE "s/^[0-9]+\.[0-9]{6}: $live_pid //p" "$tmp/trace")
 is "$(grep -E '^[0-9] [>+]|^[0-9] < dlopen 0x0|finds no' <<<"$events" | sed -E 's/: [0-9]+ us.*//')" "1 > dlopen for load

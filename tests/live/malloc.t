@@ -39,13 +39,7 @@ int main(void)
 END
 gcc -O1 -fno-builtin -fno-omit-frame-pointer -rdynamic -o "$tmp/app" "$tmp/app.c" 2>"$tmp/err" || skip_all "gcc failed: $(head -n 1 "$tmp/err")"
 live_start "$tmp/app"
-ok "it attaches" live_trace $live_pid malloc.bt
-printf x >&8
-wait_for 10 grep -q 'done' "$tmp/answers"
-live_wait INT
-is $live_rc 0 "^C is status 0"
-exec 8>&-
-wait $live_pid
+live_round $live_pid malloc.bt
 is "$(grep -E '^@(calls|allocated)' "$tmp/trace" | sort)" "@allocated[calloc]: 50000
 @allocated[malloc]: 100000
 @allocated[realloc]: 200000

@@ -6,12 +6,15 @@
 . "$(dirname "$0")/../live.sh"
 can_trace || skip_all "needs root and bpftrace"
 
-# In each round a thread waits 20 ms for a mutex that main holds; then both take it 10 times, free.
+# In each round a thread waits 20 ms at least for a mutex that main holds; then both take it 10 times, free.
 cat >"$tmp/app.c" <<'END'
+#define _GNU_SOURCE
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
+static atomic_int waiter;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void __attribute__((noinline)) take(void)
@@ -22,9 +25,23 @@ void __attribute__((noinline)) take(void)
 
 static void *worker(void *arg)
 {
+	waiter = gettid();
 	take();
 	pthread_mutex_unlock(&lock);
 	return arg;
+}
+
+// Does this thread sleep?
+static int sleeps(int tid)
+{
+	char path[64], state = 0;
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	FILE *f = fopen(path, "r");
+	if (f == NULL || fscanf(f, "%*d (app) %c", &state) != 1)
+		state = 0;
+	if (f != NULL)
+		fclose(f);
+	return state == 'S';
 }
 
 int main(void)
@@ -34,7 +51,10 @@ int main(void)
 		for (int i = 0; i < 3; i++) {
 			pthread_t t;
 			take();
+			waiter = 0;
 			pthread_create(&t, NULL, worker, NULL);
+			while (waiter == 0 || !sleeps(waiter))
+				usleep(1000);
 			usleep(20000);
 			pthread_mutex_unlock(&lock);
 			pthread_join(t, NULL);
@@ -50,13 +70,7 @@ int main(void)
 END
 gcc -O1 -pthread -fno-omit-frame-pointer -rdynamic -o "$tmp/app" "$tmp/app.c" 2>"$tmp/err" || skip_all "gcc failed: $(head -n 1 "$tmp/err")"
 live_start "$tmp/app"
-ok "it attaches" live_trace -D MIN_US=5000 $live_pid mutex.bt
-printf x >&8
-wait_for 10 grep -q 'done' "$tmp/answers"
-live_wait INT
-is $live_rc 0 "^C is status 0"
-exec 8>&-
-wait $live_pid
+live_round -D MIN_US=5000 $live_pid mutex.bt
 lock=$(printf '%d' "$(sed 's/done //' "$tmp/answers")")
 is "$(grep '^@calls.take' "$tmp/trace")" "@calls[take]: 16" "every lock is counted, by who took it"
 is "$(awk -v m="@wait_us[take, $lock]:" '/^@/ { sub(/ *$/, ""); on = $0 == m; next } on && /^\[/ { sub(/\|.*/, ""); n += $NF } END { print n + 0 }' "$tmp/trace")" \

@@ -7,56 +7,8 @@
 can_trace || skip_all "needs root and bpftrace"
 readelf -n "$targets/nvmf_tgt" 2>/dev/null | grep -q 'Provider: spdk' || skip_all "built with --without-usdt"
 
-# start BUILD OPTION...: the target behind its gate, commands to descriptor 3
-start() {
-	rm -f "$tmp/commands" "$tmp/log"
-	mkfifo "$tmp/commands"
-	"$targets/$1" -m 0xC --wait --log "$tmp/log" "${@:2}" <"$tmp/commands" >"$tmp/answers" &
-	pid=$!
-	own $pid
-	exec 3>"$tmp/commands"
-	wait_for 10 grep -q waiting "$tmp/answers"
-}
-
 answered() {
 	[ "$(grep -cE '^(ok|error)' "$tmp/answers")" -ge "$1" ]
-}
-
-# attach OPTION... SCRIPT: the wrapper on it, until it is ready; false if it ends before
-attach() {
-	rm -f "$tmp/ready"
-	set -m # else it would be started with SIGINT ignored
-	"$top/scripts/bpftrace.sh" --ready-file "$tmp/ready" "$@" >"$tmp/trace" 2>"$tmp/err" </dev/null 3>&- &
-	tracer=$!
-	set +m
-	own $tracer
-	wait_for 60 ready && [ -s "$tmp/ready" ] || {
-		diag_file "$tmp/err"
-		return 1
-	}
-}
-
-ready() {
-	[ -s "$tmp/ready" ] || ! kill -0 $tracer 2>/dev/null
-}
-
-diag_file() {
-	sed 's/^/#   /' "$1" | head -n 20
-}
-
-# tour OPTION... SCRIPT: traced from before the start to after the end; statuses in $target_rc and $tracer_rc
-tour() {
-	attach "$@" || return 1
-	{
-		echo start
-		cat "$targets/tour.txt"
-		echo quit
-	} >&3
-	wait $pid
-	target_rc=$?
-	exec 3>&-
-	wait $tracer
-	tracer_rc=$?
 }
 
 # lines: the trace without stamps, sorted; what has no stamp stays as it is and will be noticed
@@ -65,9 +17,8 @@ lines() {
 }
 
 for build in nvmf_tgt nvmf_tgt_shared; do
-	start $build
-	tour $pid nvmf.bt nvme.bt
-	is "$target_rc $tracer_rc" "0 0" "$build: target and tracer end with status 0"
+	live_nvmf $build
+	ok "$build: target and tracer end with status 0" live_tour $live_pid nvmf.bt nvme.bt
 	is "$(lines)" "$(python3 "$top/tests/live/nvmf_lines.py" "$tmp/log" lines | sort)" \
 		"$build, nvmf.bt and nvme.bt: each event once, with the values that the program passed"
 	is_sample nvmf.bt
@@ -80,27 +31,23 @@ for build in nvmf_tgt nvmf_tgt_shared; do
 		sort -u | while read -r name; do
 		printf 'usdt:__EXE__:spdk:%s { @n["%s"] = count(); }\n' "$name" "$name"
 	done >"$tmp/count.bt"
-	start $build --interrupt-mode
-	tour $pid "$tmp/count.bt"
+	live_nvmf $build --interrupt-mode
+	live_tour $live_pid "$tmp/count.bt"
 	is "$(sed -n 's/^@n\[\(.*\)\]: /\1 /p' "$tmp/trace" | sort)" \
 		"$(python3 "$top/tests/live/nvmf_lines.py" "$tmp/log" count)" \
 		"$build: each of 50 probes is counted as often as it fired"
 
 	# SPDK's usdt guide: null1 is made and added while send_msg.bt counts.
-	start $build
-	{
-		echo start
-		cat "$targets/cnode1.txt"
-	} >&3
+	live_nvmf $build
+	live_say start
+	cat "$targets/cnode1.txt" >&8
 	wait_for 10 answered 6
 	before=$(wc -l <"$tmp/log")
-	attach $pid send_msg.bt
-	printf '%s\n' 'bdev_null_create null1 1000 512' \
-		'nvmf_subsystem_add_ns nqn.2016-06.io.spdk:cnode1 null1' >&3
+	live_trace $live_pid send_msg.bt
+	live_say 'bdev_null_create null1 1000 512' 'nvmf_subsystem_add_ns nqn.2016-06.io.spdk:cnode1 null1'
 	wait_for 10 answered 8
-	kill -INT $tracer
-	wait $tracer
-	is $? 0 "$build, send_msg.bt: ^C is status 0"
+	live_wait INT
+	is $live_rc 0 "$build, send_msg.bt: ^C is status 0"
 	is "$(grep . "$tmp/trace" | sort)" "@for_each_channel[subsystem_state_change_on_pg]: 2
 @send_msg[_call_channel]: 4
 @send_msg[_call_completion]: 2
@@ -108,9 +55,7 @@ for build in nvmf_tgt nvmf_tgt_shared; do
 @send_msg[put_io_channel]: 4" "$build, send_msg.bt: the counts of SPDK's guide, by function"
 	is_sample send_msg.bt
 	is "$(sed "1,${before}d" "$tmp/log" | grep -c 'send_msg()')" 11 "$build: the program sent as many messages"
-	echo quit >&3
-	exec 3>&-
-	wait $pid
+	live_quit
 done
 
 done_testing

@@ -12,28 +12,10 @@ db=$tmp/db
 postgresql_start query__start
 sql -c 'CREATE TABLE t AS SELECT generate_series(1, 1000) AS n'
 
-ready() {
-	[ -s "$tmp/ready" ] || ! kill -0 $tracer 2>/dev/null
-}
-
-# attach OPTION... PID: postgresql.bt on it, until it is ready
-attach() {
-	rm -f "$tmp/ready"
-	set -m # else it would be started with SIGINT ignored
-	"$top/scripts/bpftrace.sh" --ready-file "$tmp/ready" "$@" postgresql.bt >"$tmp/trace" 2>"$tmp/err" </dev/null &
-	tracer=$!
-	set +m
-	own $tracer
-	wait_for 60 ready && [ -s "$tmp/ready" ] && return
-	sed 's/^/#   /' "$tmp/err" | head -n 20
-	return 1
-}
-
 # detach LAST: ends the trace when the line of the statement LAST has come
 detach() {
-	wait_for 10 grep -qF " ms $1" "$tmp/trace"
-	kill -INT $tracer
-	wait $tracer
+	wait_for 30 grep -qF " ms $1" "$tmp/trace"
+	live_wait INT
 }
 
 # sent [REGEX]: the texts of the trace in the order in which they ended, of lines that match
@@ -62,8 +44,8 @@ bench() {
 	pgbench -n -h "$db" -U tester -f "$tmp/bench.sql" "$@" >/dev/null 2>&1
 }
 
-attach $postmaster
-sql -f "$tmp/statements.sql" >/dev/null
+live_trace $postmaster postgresql.bt
+{ echo '\timing on'; cat "$tmp/statements.sql"; } | sql >"$tmp/timed"
 bench -M simple -c 2 -j 2 -t 50 postgres
 bench -M prepared -t 25 postgres
 bench -M extended -t 25 postgres
@@ -71,13 +53,14 @@ sql -c 'SELECT 1/0' -c 'SELEC 2' >/dev/null 2>&1
 printf '%s\n' 'BEGIN;' 'SELECT nothing;' 'SELECT 3;' 'ROLLBACK;' | sql >/dev/null 2>&1
 sql -c "SELECT 'the last'" >/dev/null
 detach "SELECT 'the last'"
-is $? 0 "^C is status 0"
+is $live_rc 0 "^C is status 0"
 
 first=$(sed -n 's/.*: backend \([0-9]*\) .*/\1/p;T;q' "$tmp/trace")
 is "$(sent "backend $first ")" "$(cat "$tmp/statements.sql")" "psql: each statement that was sent, in order, as it was sent"
 sleep_us=$(sed -nE 's/.* ([0-9]+)\.([0-9]{3}) ms SELECT pg_sleep.*/\1\2/p' "$tmp/trace")
-ok "pg_sleep(0.1) took 100 ms and not a second (${sleep_us:-no} us)" \
-	test "${sleep_us:-0}" -ge 100000 -a "${sleep_us:-0}" -lt 1000000
+psql_us=$(sed -n '/^Time: /{s/^Time: \([0-9]*\)[.,]\([0-9]\{3\}\) ms.*/\1\2/p}' "$tmp/timed" | sort -n | tail -n 1)
+ok "pg_sleep(0.1) took 100 ms, and less than psql waited for it (${sleep_us:-no} us, ${psql_us:-no} us)" \
+	test "${sleep_us:-0}" -ge 100000 -a "${sleep_us:-0}" -lt "${psql_us:-0}"
 is "$(sent | grep -cxF 'SELECT 41 + 1;')" 150 "pgbench: 100 with the simple, 25 prepared and 25 extended executions"
 is "$(sent | grep -cxF 'SELECT count(*) FROM t;')" 150 "pgbench: the same for the statement outside of a transaction"
 is "$(sent | grep '^failed: ')" "failed: SELECT 1/0
@@ -129,7 +112,7 @@ SELECT count(*) FROM many;
 END
 # bodies MAP: PID and value of each key, in order of PIDs
 bodies() { sed -nE "s/^@$1\[([0-9]+)\]: /\1 /p" "$tmp/trace" | sort -n; }
-attach $postmaster
+live_trace $postmaster postgresql.bt
 lines=$(wc -l <"$tmp/server")
 work -f "$tmp/mix.sql" >"$tmp/mix" 2>&1 &
 mix=$!
@@ -169,25 +152,18 @@ coproc PSQL { sql -At -f - 2>&1; }
 exec 4>&"${PSQL[1]}"
 echo 'SELECT pg_backend_pid();' >&4
 read -r backend <&"${PSQL[0]}"
-attach -D SLOW_MS=50 "$backend"
-sql -c 'SELECT pg_sleep(0.06), 1' >/dev/null
-printf '%s\n' 'SELECT 1;' 'SELECT pg_sleep(0.06), 2;' >&4
-detach 'SELECT pg_sleep(0.06), 2'
-is "$(sent)" 'SELECT pg_sleep(0.06), 2;' "a backend's PID: that backend alone, and with SLOW_MS what took longer"
+live_trace -D SLOW_MS=500 "$backend" postgresql.bt
+sql -c 'SELECT pg_sleep(0.6), 1' >/dev/null
+printf '%s\n' 'SELECT 1;' 'SELECT pg_sleep(0.6), 2;' >&4
+detach 'SELECT pg_sleep(0.6), 2'
+is "$(sent)" 'SELECT pg_sleep(0.6), 2;' "a backend's PID: that backend alone, and with SLOW_MS what took longer"
 is "$(total statements)" 2 "what is not printed is counted"
 
 # No script: the probes' documented signatures say what is a string.
-rm -f "$tmp/ready"
-set -m
-"$top/scripts/bpftrace.sh" --ready-file "$tmp/ready" -f json -t 'query__start' "$backend" >"$tmp/trace" 2>"$tmp/err" </dev/null &
-tracer=$!
-set +m
-own $tracer
-wait_for 60 ready
+live_trace -f json -t 'query__start' "$backend"
 echo "SELECT 'no script', 3;" >&4
 wait_for 10 grep -q 'no script' "$tmp/trace"
-kill -INT $tracer
-wait $tracer
+live_wait INT
 is "$(/usr/bin/python3 -c '
 import json, sys
 print([(e["probe"], e["args"]) for e in map(json.loads, open(sys.argv[1]))])' "$tmp/trace")" \

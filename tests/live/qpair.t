@@ -8,14 +8,8 @@ can_trace || skip_all "needs root and bpftrace"
 readelf -n "$targets/nvmf_tgt" 2>/dev/null | grep -q 'Provider: spdk' || skip_all "built with --without-usdt"
 tool=$top/scripts/qpair-lifetime
 
-live_start nvmf_tgt -m 0xC --wait --log "$tmp/log"
-wait_for 10 grep -q waiting "$tmp/answers"
-live_trace $live_pid qpair.bt
-live_say start
-cat "$targets/tour.txt" >&8
-live_quit
-live_wait
-is $live_rc 0 "it ends with the target"
+live_nvmf nvmf_tgt
+ok "it ends with the target" live_tour $live_pid qpair.bt
 is_sample qpair.bt
 
 # The program's own account: address, qid, subsystem, host, in order of time.

@@ -37,28 +37,17 @@ for line in sys.stdin:
     print("done", flush=True)
 END
 
-ready() {
-	[ -s "$tmp/ready" ] || ! kill -0 $tracer 2>/dev/null
-}
-
 # traced SCRIPT: the maps that SCRIPT has after one round of the work
 traced() {
 	coproc WORK { exec python3 "$tmp/work.py"; }
 	local answer pid=$WORK_PID out=${WORK[0]} in=${WORK[1]}
 	own $pid
 	read -r answer <&"$out"
-	rm -f "$tmp/ready"
-	set -m # else it would be started with SIGINT ignored
-	"$top/scripts/bpftrace.sh" --ready-file "$tmp/ready" $pid "$1" >"$tmp/trace" 2>"$tmp/err" </dev/null &
-	tracer=$!
-	set +m
-	own $tracer
-	wait_for 60 ready && [ -s "$tmp/ready" ] || sed 's/^/#   /' "$tmp/err"
+	live_trace $pid "$1"
 	echo work >&"$in"
 	read -r answer <&"$out"
-	kill -INT $tracer
-	wait $tracer
-	is "$? $answer" "0 done" "$1: ^C is status 0"
+	live_wait INT
+	is "$live_rc $answer" "0 done" "$1: ^C is status 0"
 	kill $pid
 	wait $pid 2>/dev/null
 }
