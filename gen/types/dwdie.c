@@ -188,7 +188,7 @@ static struct str inline_name(struct dwreader *r, uint64_t off)
 {
 	struct str unit = {(const char *)r->unit, (size_t)(r->end - r->unit)};
 	struct str s = string_at(unit, off - r->unit_off);
-	if (r->u->fd < 0 || !s.n)
+	if (!r->u->map || !s.n)
 		return s;
 	struct arena *a = r->u->src->arena;
 	struct str *kept = map_get(&r->u->inline_names, s);
@@ -253,8 +253,6 @@ bool dwdie_begin(struct dwreader *r, const struct dwunit_span *span, struct dwdi
 	size_t n = (size_t)(span->end - span->off);
 	r->has_failed = true;
 	r->unit = dwunits_view(u, &r->view, span->off, n);
-	if (!r->unit)
-		return false;
 	r->unit_off = span->off;
 	r->end = r->unit + n;
 	reader_init(&in, r->unit, (size_t)(r->end - r->unit), u->big);
@@ -276,5 +274,5 @@ bool dwdie_begin(struct dwreader *r, const struct dwunit_span *span, struct dwdi
 
 void dwdie_fini(struct dwreader *r)
 {
-	dwview_fini(&r->view);
+	dwview_drop(r->u, &r->view);
 }

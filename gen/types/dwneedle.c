@@ -55,10 +55,7 @@ static void search_unit(struct searcher *c, struct dwunit_span *u)
 	for (uint64_t off = u->off;; off += PIECE - OVERLAP) {
 		size_t n = u->end - off < PIECE ? (size_t)(u->end - off) : PIECE;
 		const char *p = (const char *)dwunits_view(c->s, &c->view, off, n);
-		if (p)
-			search(c, u, (struct str){p, n});
-		else
-			u->kinds = DWNAMEAT_ANY; // who reads it will see what is wrong
+		search(c, u, (struct str){p, n});
 		if (off + n == u->end)
 			return;
 	}
@@ -84,7 +81,7 @@ static void *search_all(void *arg)
 			search_unit(&c, &s->units.v[i]);
 	}
 	dwnameat_fini(&c.at);
-	dwview_fini(&c.view);
+	dwview_drop(s, &c.view);
 	return NULL;
 }
 

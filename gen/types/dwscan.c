@@ -27,6 +27,12 @@ struct dwscan *dwscan_open(struct dwsrc *src)
 	return src->scan;
 }
 
+void dwscan_close(struct dwscan *s)
+{
+	if (s)
+		dwunits_close(&s->u);
+}
+
 /** Of names at the top of units most come again and again, from one place in .debug_str: so many are remembered. */
 enum { N_SEEN = 8192 };
 
@@ -283,6 +289,6 @@ bool dwscan_next_string(const struct dwscan *s, uint64_t *at, struct str *ret)
 void dwscan_act_large(struct dwscan *s, size_t alone)
 {
 	s->u.needle.alone = alone;
-	s->u.fd = s->u.file;
+	dwunits_map(&s->u);
 	s->acts_large = true;
 }

@@ -19,6 +19,8 @@ struct dwscan;
 
 /** NULL when the image's debug information is not of the kind that it handles. Kept in @src. */
 struct dwscan *dwscan_open(struct dwsrc *src);
+/** Before the image is closed; @s may be NULL. */
+void dwscan_close(struct dwscan *s);
 
 /**
  * Finds what @q asks for and calls @fn, as dwfind() does, which is the one to call. False when a walk with libdw is

@@ -4,6 +4,7 @@
 
 #include "image/debuginfo.h"
 #include "types/dwjoin.h"
+#include "types/dwscan.h"
 #include "types/dwslim.h"
 #include "types/dwsplit.h"
 
@@ -19,6 +20,7 @@ static void fini(void *types)
 {
 	struct dwsrc *src = types;
 	dwjoin_close(src);
+	dwscan_close(src->scan);
 	if (src->slim)
 		dwslim_close(src->dbg, src->slim);
 }

@@ -13,7 +13,7 @@
 /** Bytes that hold any header: a length of 12, version, type, sizes and an offset of 8. */
 enum { HEADER_SIZE = 24 };
 /** Bytes that are mapped at once, or more if more are asked for; of so many libdw's mapping serves as well. */
-enum { VIEW = 2 << 20, SMALL = 16 << 20 };
+enum { VIEW = 33 << 16, SMALL = 16 << 20 };
 
 static bool take_section(struct dwunits *s, Elf_Scn *scn, const char *name)
 {
@@ -49,12 +49,11 @@ static void find_in_file(struct dwunits *s)
 {
 	struct img *file;
 	struct img_section at;
-	s->fd = s->file = -1;
+	s->file = -1;
 	if (!s->src->slim && img_debugfile(s->src->img, &file) &&
 	    img_find_header(file, ".debug_info", &at) && !(at.flags & SHF_COMPRESSED) &&
 	    at.size == s->info.n && at.off <= file->size && at.size <= file->size - at.off) {
 		s->file = file->fd;
-		s->fd = s->info.n > SMALL ? s->file : -1;
 		s->info_off = at.off;
 	}
 }
@@ -118,36 +117,45 @@ bool dwunits_read_header(struct reader *r, struct dwheader *h)
 	return read_header(r, h) && h->length <= (uint64_t)(r->end - r->start) - h->start;
 }
 
-void dwview_fini(struct dwview *v)
+void dwunits_map(struct dwunits *s)
 {
-	if (v->p)
-		munmap(v->p, v->n);
+	if (s->file < 0 || s->map)
+		return;
+	uint64_t from = s->info_off & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1);
+	s->map_skip = (size_t)(s->info_off - from);
+	s->map_n = s->map_skip + s->info.n;
+	void *p = mmap(NULL, s->map_n, PROT_READ, MAP_PRIVATE, s->file, (off_t)from);
+	s->map = p == MAP_FAILED ? NULL : p;
+	if (s->map)
+		madvise(p, s->map_n, MADV_SEQUENTIAL); // for a file that is not in memory yet
+}
+
+void dwview_drop(const struct dwunits *s, struct dwview *v)
+{
+	if (v->n)
+		madvise(s->map + v->off, v->n, MADV_DONTNEED);
 	*v = (struct dwview){0};
 }
 
 const uint8_t *dwunits_view(const struct dwunits *s, struct dwview *v, uint64_t off, size_t n)
 {
-	if (s->fd < 0)
+	if (!s->map)
 		return (const uint8_t *)s->info.p + off;
-	uint64_t at = s->info_off + off, end = s->info_off + s->info.n;
-	if (!v->p || at < v->off || at - v->off > v->n || v->n - (at - v->off) < n) {
-		dwview_fini(v);
+	uint64_t at = s->map_skip + off;
+	if (at < v->off || at - v->off > v->n || v->n - (at - v->off) < n) {
+		dwview_drop(s, v);
 		uint64_t from = at & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1);
 		uint64_t size = at + n - from > VIEW ? at + n - from : VIEW;
-		size = size < end - from ? size : end - from;
-		void *p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, s->fd, (off_t)from);
-		if (p == MAP_FAILED)
-			return NULL;
-		madvise(p, size, MADV_SEQUENTIAL); // for a file that is not in memory yet
-		*v = (struct dwview){p, from, size};
+		size = size < s->map_n - from ? size : s->map_n - from;
+		*v = (struct dwview){from, size};
 	}
-	return v->p + (at - v->off);
+	return s->map + at;
 }
 
 void dwunits_prepare(struct dwunits *s, uint64_t off)
 {
 #ifdef MADV_POPULATE_WRITE
-	if (s->fd < 0)
+	if (!s->map)
 		return;
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), last = 0;
 	for (; s->n_prepared < s->units.n && s->units.v[s->n_prepared].off <= off;
@@ -169,10 +177,11 @@ static bool list_units(struct dwunits *s)
 	for (uint64_t off = 0; off < s->info.n;) {
 		uint8_t buf[HEADER_SIZE];
 		size_t n = s->info.n - off < HEADER_SIZE ? (size_t)(s->info.n - off) : HEADER_SIZE;
-		const uint8_t *p = s->fd < 0 ? (const uint8_t *)s->info.p + off : buf;
+		bool in_file = s->file >= 0 && s->info.n > SMALL;
+		const uint8_t *p = in_file ? buf : (const uint8_t *)s->info.p + off;
 		struct reader r;
 		struct dwheader h;
-		if (s->fd >= 0 && !file_read_at(s->fd, buf, n, s->info_off + off))
+		if (in_file && !file_read_at(s->file, buf, n, s->info_off + off))
 			return false;
 		reader_init(&r, p, n, s->big);
 		// The length is checked here: the reader has only the header.
@@ -198,5 +207,16 @@ bool dwunits_open(struct dwsrc *src, struct dwunits *ret)
 	if (src->files.n != 1 || !take_sections(ret))
 		return false;
 	find_in_file(ret);
-	return list_units(ret);
+	if (!list_units(ret))
+		return false;
+	if (ret->info.n > SMALL)
+		dwunits_map(ret);
+	return true;
+}
+
+void dwunits_close(struct dwunits *s)
+{
+	if (s->map)
+		munmap(s->map, s->map_n);
+	s->map = NULL;
 }

@@ -4,9 +4,10 @@
  * What dwscan works on: the sections are those that libdw holds, decompressed, and live as long as the image.
  * Only the plain kind is taken: no type units, split units, alternate file or relocations.
  *
- * A .debug_info of 200 MB that is mapped and looked at is 200 MB of memory. So what passes over all of it has it in pieces
- * instead, through a dwview, when it stands in the file as it is. They are mapped, as libdw maps the whole file: reading
- * them takes half as long again. Should the file shrink meanwhile, image/debuginfo.h's handler ends the program.
+ * A .debug_info of 200 MB that is mapped and looked at is 200 MB of memory. So what passes over all of it does so through a
+ * dwview, when it stands in the file as it is: a mapping of its own, like libdw's of the whole file, of which each piece is
+ * given back before the next one. Reading the pieces instead takes a fifth more time. Should the file shrink meanwhile,
+ * image/debuginfo.h's handler ends the program.
  */
 #ifndef TYPES_DWUNITS_H
 #define TYPES_DWUNITS_H
@@ -26,20 +27,20 @@ struct dwunits {
 	struct dwsrc *src;
 	struct str info, abbrev, str, line_str, str_offsets;
 	bool big;
-	bool swapped;		 /**< the other byte order than this machine's */
-	int file;		 /**< that `info` is mapped from; -1: it is in memory */
-	int fd;			 /**< the same when it is to be looked at in pieces, else -1 */
-	uint64_t info_off;	 /**< where in that file */
-	struct map inline_names; /**< dwdie's: names in .debug_info -> struct str */
-	struct dwneedle needle;	 /**< what `kinds` answers for */
-	size_t n_prepared;	 /**< dwunits_prepare()'s */
+	bool swapped;	   /**< the other byte order than this machine's */
+	int file;	   /**< that `info` is mapped from; -1: it is in memory */
+	uint64_t info_off; /**< where in that file */
+	uint8_t *map;	   /**< its bytes, when they are to be looked at in pieces; else NULL */
+	size_t map_n, map_skip;	       /**< bytes that are mapped; of those, before .debug_info */
+	struct map inline_names;       /**< dwdie's: names in .debug_info -> struct str */
+	struct dwneedle needle;	       /**< what `kinds` answers for */
+	size_t n_prepared;	       /**< dwunits_prepare()'s */
 	VEC(struct dwunit_span) units; /**< in order, without gaps */
 };
 
-/** A piece of the file that is mapped; zero it first. */
+/** A piece of `map` that is looked at; zero it first. */
 struct dwview {
-	uint8_t *p;
-	uint64_t off; /**< in the file */
+	uint64_t off;
 	size_t n;
 };
 
@@ -52,12 +53,16 @@ struct dwheader {
 
 /** False when the debug information of @src is of another kind, or damaged. */
 bool dwunits_open(struct dwsrc *src, struct dwunits *ret);
+void dwunits_close(struct dwunits *s);
+/** From now on the bytes are looked at in pieces, where that is possible. */
+void dwunits_map(struct dwunits *s);
 /** Reads a header; the reader ends at the unit's first DIE. False for units of another kind, and damage. */
 bool dwunits_read_header(struct reader *r, struct dwheader *h);
 
-/** @n bytes of .debug_info at @off, until the next call with @v. NULL when they cannot be had. */
+/** @n bytes of .debug_info at @off, until the next call with @v. */
 const uint8_t *dwunits_view(const struct dwunits *s, struct dwview *v, uint64_t off, size_t n);
-void dwview_fini(struct dwview *v);
+/** The piece is not needed any more. */
+void dwview_drop(const struct dwunits *s, struct dwview *v);
 /**
  * To be called before libdw is asked for a DIE at @off: libdw looks at the header of each unit before it, and for each
  * the kernel maps 16 pages of the file. Here they get one page each.
