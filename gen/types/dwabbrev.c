@@ -83,6 +83,20 @@ static struct form form_of(uint64_t form)
 	}
 }
 
+static bool is_reference_out(uint64_t form)
+{
+	switch (form) {
+	case DW_FORM_ref_addr:
+	case DW_FORM_ref_sig8:
+	case DW_FORM_ref_sup4:
+	case DW_FORM_ref_sup8:
+	case DW_FORM_GNU_ref_alt:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /** Adds a step, or lengthens the last one of this abbreviation. */
 static void add_step(struct dwabbrevs *t, struct dwabbrev *ab, uint8_t op, uint32_t n)
 {
@@ -105,6 +119,7 @@ static bool add_attribute(struct dwabbrevs *t, struct dwabbrev *ab, uint64_t nam
 	struct form f = form_of(form);
 	if (f.n == BAD)
 		return false;
+	t->refers_out |= is_reference_out(form);
 	uint32_t n = f.n < 0 ? (uint32_t)sizes[-f.n - 1] : (uint32_t)f.n;
 	switch (name) {
 	case DW_AT_name:
@@ -201,7 +216,7 @@ bool dwabbrevs_compile(struct dwabbrevs *t, struct str section, bool big, uint64
 	unsigned layout = version << 16 | addr_size << 8 | off_size;
 	if (t->is_valid && t->off == off && t->layout == layout)
 		return true;
-	t->is_valid = false;
+	t->is_valid = t->refers_out = false;
 	t->by_code.n = t->steps.n = 0;
 	t->off = off;
 	t->layout = layout;

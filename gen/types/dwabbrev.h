@@ -55,6 +55,7 @@ struct dwabbrevs {
 	VEC(struct dwstep) steps;
 	uint64_t off;	 /**< where in .debug_abbrev this table came from */
 	unsigned layout; /**< the unit's sizes that went into it */
+	bool refers_out; /**< there are references to other units */
 	bool is_valid;
 };
 

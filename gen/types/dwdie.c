@@ -254,6 +254,7 @@ bool dwdie_begin(struct dwreader *r, const struct dwunit_span *span, struct dwdi
 	r->has_failed = true;
 	r->unit = dwunits_view(u, &r->view, span->off, n);
 	r->unit_off = span->off;
+	r->span = span;
 	r->end = r->unit + n;
 	reader_init(&in, r->unit, (size_t)(r->end - r->unit), u->big);
 	if (!dwunits_read_header(&in, &r->h) ||

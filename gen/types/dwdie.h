@@ -17,11 +17,12 @@ struct dwreader {
 	struct dwunits *u;
 	struct dwabbrevs abbrevs; /**< of the unit, kept for the next one */
 	struct dwheader h;
-	const uint8_t *unit, *p, *end; /**< the unit's bytes; where it is read */
-	uint64_t unit_off;	       /**< of the unit in .debug_info */
-	struct dwview view;	       /**< of them; dwdie_fini() gives it back */
-	uint64_t str_base;	       /**< where DW_FORM_strx counts from in .debug_str_offsets */
-	bool is_c;		       /**< no types inside of types in this language */
+	const uint8_t *unit, *p, *end;	/**< the unit's bytes; where it is read */
+	const struct dwunit_span *span; /**< the unit */
+	uint64_t unit_off;		/**< of the unit in .debug_info */
+	struct dwview view;		/**< of them; dwdie_fini() gives it back */
+	uint64_t str_base;		/**< where DW_FORM_strx counts from in .debug_str_offsets */
+	bool is_c;			/**< no types inside of types in this language */
 	bool has_failed; /**< damage, or something that is not known; sticky until the next unit */
 };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "types/dwdie.h"
+#include "types/dwjump.h"
 #include "types/dwnameat.h"
 #include "types/dwneedle.h"
 
@@ -49,12 +50,22 @@ struct scan_walk {
 	bool has_stopped;
 };
 
+/** libdw's handle of the DIE at @off of the unit that is read. */
+static bool find_die(struct scan_walk *w, uint64_t off, Dwarf_Die *ret)
+{
+	struct dwunits *u = w->r.u;
+	if (!w->r.abbrevs.refers_out && dwjump_die(u, w->r.span, off, ret))
+		return true;
+	dwunits_prepare(u, off);
+	return dwarf_offdie(u->src->dbg, off, ret) != NULL;
+}
+
 /** Name of a scope; what has none of its own may have one elsewhere. */
 static struct str scope_name(struct scan_walk *w, const struct dwdie *d, Dwarf_Die *die)
 {
 	if (d->name_form || (!d->ab->has_spec && !d->ab->has_signature))
 		return dwdie_name(&w->r, d);
-	return str_from(dwarf_offdie(w->r.u->src->dbg, d->off, die) ? dwsrc_name(die) : NULL);
+	return str_from(find_die(w, d->off, die) ? dwsrc_name(die) : NULL);
 }
 
 /** This name of this kind was met already, and not long ago. */
@@ -73,7 +84,6 @@ static void keep(struct scan_walk *w, const struct dwdie *d, uint64_t owner, uns
 		 unsigned depth)
 {
 	struct arena *a = w->r.u->src->arena;
-	Dwarf *dbg = w->r.u->src->dbg;
 	bool elsewhere = d->ab->has_spec || (!d->name_form && d->ab->has_signature);
 	struct dwhit hit = {
 	    .kind = kind, .name = w->wanted, .n_scopes = depth, .scopes = w->scopes};
@@ -82,10 +92,8 @@ static void keep(struct scan_walk *w, const struct dwdie *d, uint64_t owner, uns
 	    is_seen(w, d->name_at, kind, hit.is_decl))
 		return;
 	struct str outer[DWSRC_MAX_DEPTH];
-	if (w->q || elsewhere)
-		dwunits_prepare(w->r.u, d->off);
-	if ((w->q || elsewhere) && (!dwarf_offdie(dbg, d->off, &hit.die) ||
-				    (owner && !dwarf_offdie(dbg, owner, &hit.owner)))) {
+	if ((w->q || elsewhere) &&
+	    (!find_die(w, d->off, &hit.die) || (owner && !find_die(w, owner, &hit.owner)))) {
 		w->r.has_failed = true;
 		return;
 	}
@@ -123,9 +131,7 @@ static void scan_outside(struct scan_walk *w, const struct dwdie *d)
 	Dwarf_Die die;
 	memcpy(saved, w->scopes, sizeof(saved));
 	struct str name = scope_name(w, d, &die);
-	unsigned depth = dwarf_offdie(w->r.u->src->dbg, d->off, &die)
-			     ? dwquery_outer_scopes(&die, w->scopes)
-			     : 0;
+	unsigned depth = find_die(w, d->off, &die) ? dwquery_outer_scopes(&die, w->scopes) : 0;
 	w->scopes[depth] = name;
 	scan_children(w, 0, depth + 1);
 	memcpy(w->scopes, saved, sizeof(saved));

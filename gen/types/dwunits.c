@@ -216,6 +216,8 @@ bool dwunits_open(struct dwsrc *src, struct dwunits *ret)
 
 void dwunits_close(struct dwunits *s)
 {
+	while (s->n_jumps > 0)
+		dwarf_end(s->jumps[--s->n_jumps].dbg);
 	if (s->map)
 		munmap(s->map, s->map_n);
 	s->map = NULL;

@@ -20,8 +20,16 @@ struct dwunit_span {
 	uint64_t off, end; /**< in .debug_info, header included */
 	uint64_t abbrev_off;
 	uint8_t version, addr_size, off_size; /**< as in its header */
+	uint8_t jump;	/**< dwjump's handle that knows the unit, from 1 on; 0: none */
 	uint16_t kinds; /**< dwneedle's answer: what of the name it may have, as dwnameat_kinds() */
 };
+
+/** A handle of libdw that knows some units only (dwjump.h). */
+struct dwjump {
+	Dwarf *dbg;
+	uint64_t end; /**< of the last unit that it knows */
+};
+enum { DWUNITS_JUMPS = 16 };
 
 struct dwunits {
 	struct dwsrc *src;
@@ -31,7 +39,9 @@ struct dwunits {
 	int file;	   /**< that `info` is mapped from; -1: it is in memory */
 	uint64_t info_off; /**< where in that file */
 	uint8_t *map;	   /**< its bytes, when they are to be looked at in pieces; else NULL */
-	size_t map_n, map_skip;	       /**< bytes that are mapped; of those, before .debug_info */
+	size_t map_n, map_skip; /**< bytes that are mapped; of those, before .debug_info */
+	struct dwjump jumps[DWUNITS_JUMPS];
+	unsigned n_jumps;
 	struct map inline_names;       /**< dwdie's: names in .debug_info -> struct str */
 	struct dwneedle needle;	       /**< what `kinds` answers for */
 	size_t n_prepared;	       /**< dwunits_prepare()'s */
