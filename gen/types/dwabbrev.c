@@ -171,6 +171,22 @@ static bool add_attribute(struct dwabbrevs *t, struct dwabbrev *ab, uint64_t nam
 	return t->steps.n < MAX_STEPS;
 }
 
+/** The next attribute's name and form; false, with r->err, at the section's end. */
+static inline bool next_attribute(struct reader *r, uint64_t *name, uint64_t *form, int64_t *value)
+{
+	if (r->end - r->p >= 2 && r->p[0] < 0x80 && r->p[1] < 0x80) {
+		*name = r->p[0]; // nearly always
+		*form = r->p[1];
+		r->p += 2;
+	} else {
+		*name = reader_uleb(r);
+		*form = reader_uleb(r);
+	}
+	if (*form == DW_FORM_implicit_const)
+		*value = reader_sleb(r);
+	return !r->err;
+}
+
 static bool compile_one(struct dwabbrevs *t, struct reader *r, uint64_t code, const int sizes[3])
 {
 	if (code >= MAX_CODE)
@@ -186,25 +202,18 @@ static bool compile_one(struct dwabbrevs *t, struct reader *r, uint64_t code, co
 	ab->has_children = reader_u8(r) == DW_CHILDREN_yes;
 	if (tag > UINT16_MAX)
 		return false;
+	bool is_wanted = !t->wants || t->wants((int)tag);
 	for (;;) {
 		uint64_t name, form;
-		if (r->end - r->p >= 2 && r->p[0] < 0x80 && r->p[1] < 0x80) {
-			name = r->p[0]; // nearly always
-			form = r->p[1];
-			r->p += 2;
-		} else {
-			name = reader_uleb(r);
-			form = reader_uleb(r);
-		}
-		if (form == DW_FORM_implicit_const) {
-			int64_t value = reader_sleb(r);
-			if (name == DW_AT_language)
-				ab->lang = (uint16_t)value;
-		}
-		if (r->err)
+		int64_t value = 0;
+		if (!next_attribute(r, &name, &form, &value))
 			return false;
 		if (!name && !form)
 			return true;
+		if (!is_wanted)
+			continue;
+		if (form == DW_FORM_implicit_const && name == DW_AT_language)
+			ab->lang = (uint16_t)value;
 		if (!add_attribute(t, ab, name, form, sizes))
 			return false;
 	}

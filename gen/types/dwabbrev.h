@@ -51,6 +51,7 @@ struct dwabbrev {
 
 struct dwabbrevs {
 	struct arena *arena;
+	unsigned (*wants)(int tag); /**< 0 for those whose programs are not needed; NULL: all are */
 	VEC(struct dwabbrev) by_code; /**< [0] is unused */
 	VEC(struct dwstep) steps;
 	uint64_t off;	 /**< where in .debug_abbrev this table came from */

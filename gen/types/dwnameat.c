@@ -11,6 +11,7 @@ void dwnameat_init(struct dwnameat *c, bool big)
 	*c = (struct dwnameat){.big = big};
 	arena_init(&c->arena);
 	c->abbrevs.arena = &c->arena;
+	c->abbrevs.wants = dwquery_kind_of_tag;
 }
 
 void dwnameat_fini(struct dwnameat *c)
