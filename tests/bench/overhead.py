@@ -14,7 +14,7 @@ itself, added, share, tracer = [], [], [], []
 with open(path, encoding="ascii") as rounds:
     for line in rounds:
         off, on, seen, traced = map(int, line.split())
-        events = n * per if per > 0 else n if per < 0 else seen * part
+        events = n * abs(per) if per else seen * part
         if events == 0:
             sys.exit(f"overhead.py: {event}: nothing was traced")
         itself.append(off / events / 1000)

@@ -65,7 +65,8 @@ seen() {
 }
 
 # measure EVENT N PER REGEX ARG...: a row of the table. Batches of N have N times PER events, which the trace has as REGEX;
-# PER 0: as many as it has. ARG... is what live_trace gets. The process that is measured is $measured, else $live_pid.
+# PER 0: as many as it has; below 0: it has none of them. ARG... is what live_trace gets. The process that is measured is
+# $measured, else $live_pid.
 measure() {
 	local event=$1 n=$2 per=$3 regex=$4 pid=${measured:-$live_pid} off on begin tracer tracer_begin
 	shift 4
@@ -108,45 +109,37 @@ calls() {
 	build_calls
 	start "$tmp/calls" "$1"
 }
-# bystander: a process that does nothing, for scripts that look at all and pick one
-bystander() {
+# own_and_other EVENT N PER REGEX SCRIPT: two rows of a script that looks at all processes and picks one: what an event costs in
+# that one, and what it costs when it is another, which does nothing
+own_and_other() {
+	measure "$1" "$2" "$3" "$4" "$live_pid" "$5"
 	sleep 1000 8>&- &
 	own $!
-	idle=$!
+	measure "$1 of another process" "$2" -"$3" . $! "$5"
 }
 
 row_files() {
 	calls read
-	measure 'read()' 20000 1 '^@reads' "$live_pid" files.bt
-	bystander
-	measure 'read() of another process' 20000 -1 . "$idle" files.bt
+	own_and_other 'read()' 20000 1 '^@reads' files.bt
 	stop
 	calls open
 	measure 'open or close, with its line' 500 2 'opens|closes' "$live_pid" files.bt
 }
 row_syscalls() {
 	calls read
-	measure 'read()' 20000 1 '^@calls.read' "$live_pid" syscalls.bt
-	bystander
-	measure 'read() of another process' 20000 -1 . "$idle" syscalls.bt
+	own_and_other 'read()' 20000 1 '^@calls.read' syscalls.bt
 }
 row_syscall-latency() {
 	calls read
-	measure 'read()' 20000 1 '^@us.read' "$live_pid" syscall-latency.bt
-	bystander
-	measure 'read() of another process' 20000 -1 . "$idle" syscall-latency.bt
+	own_and_other 'read()' 20000 1 '^@us.read' syscall-latency.bt
 }
 row_readv() {
 	calls readv
-	measure 'readv()' 20000 1 '^@bytes' "$live_pid" readv.bt
-	bystander
-	measure 'readv() of another process' 20000 -1 . "$idle" readv.bt
+	own_and_other 'readv()' 20000 1 '^@bytes' readv.bt
 }
 row_offcpu() {
 	calls switch
-	measure 'switch to another thread' 5000 2 '^@wait_us' "$live_pid" offcpu.bt
-	bystander
-	measure 'switch of another process' 5000 -1 . "$idle" offcpu.bt
+	own_and_other 'switch' 5000 2 '^@wait_us' offcpu.bt
 }
 row_malloc() {
 	calls malloc
