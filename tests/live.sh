@@ -21,7 +21,7 @@ live_pid='' live_tracer='' live_rc=''
 live_idle() {
 	local stat
 	[ -e "/proc/$live_pid/stat" ] || return 0
-	[ ! "/proc/$live_pid/exe" -ef "/proc/$$/exe" ] && stat=$(cat "/proc/$live_pid/stat" 2>/dev/null) && [[ $stat == *') S '* ]]
+	! cmp -s "/proc/$live_pid/cmdline" "/proc/$$/cmdline" && stat=$(cat "/proc/$live_pid/stat" 2>/dev/null) && [[ $stat == *') S '* ]]
 }
 
 # live_start PROGRAM ARG...: starts tests/targets/PROGRAM (or a path) with its stdin at hand for live_say, and returns when it

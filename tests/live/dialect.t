@@ -86,7 +86,7 @@ x86_64) epoll='^(232|281) ' second=si ;;
 *) epoll='^22 ' second=r1 ;;
 esac
 
-in_loop() { grep -qE "$epoll" "/proc/$tracer/syscall" 2>/dev/null; }
+ended() { [ ! -e "/proc/$tracer/stat" ]; }
 said() { grep -qs "$1" "$tmp/out"; }
 
 # attach TEXT [OPTION...]: starts it in the background, waits until its BEGIN line "ready" is out
@@ -108,10 +108,10 @@ attach() {
 # detach: stops it as `btgen run` does; $rc, $out (without blank lines and "ready"), $err
 detach() {
 	kill -INT $tracer
-	if wait_for 1 said '^end' || ! in_loop; then :; else
+	until wait_for 1 ended; do
 		kill -STOP $tracer # 0.17 misses a signal that comes between two waits; this ends its wait
 		kill -CONT $tracer
-	fi
+	done 2>/dev/null
 	wait $tracer
 	rc=$?
 	out=$(grep -vE '^(ready)?$' "$tmp/out") err=$(cat "$tmp/err")
