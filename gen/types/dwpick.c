@@ -186,7 +186,8 @@ static void settle(struct found *f, bool near)
 	struct dwdef tag = tags->first;
 	bool beside = typedefs->unit == tags->unit ||
 		      (near && (is_shared(tags->unit) || is_shared(typedefs->unit)));
-	bool is_known = ctype_complete(ctype_strip(typedefs->first.type));
+	struct ctype *bare = ctype_strip(typedefs->first.type);
+	bool is_known = bare && ctype_complete(bare);
 	if ((!beside && !is_known) || (is_known && is_same(f, &tag, &typedefs->first)))
 		return;
 	*tags = *typedefs;

@@ -195,14 +195,14 @@ typedef struct { short q; } anon; struct anon { int z; };
 typedef enum { EA, EB } en; enum en { EC = 5, ED };
 typedef struct a *ptr; struct ptr { int w[3]; };
 typedef unsigned num; struct num { char n[3]; };
-typedef struct same { int s; } same;
+typedef struct same { int s; } same; typedef void none; struct none { int v; };
 typedef struct hidden hidden_t; typedef hidden_t hidden2; struct hidden2 { int i; };
-int f(a *p, struct a *q, anon *r, struct anon *s, en e, enum en e2, ptr t, struct ptr *u, num n, struct num *m, same *v, hidden2 *w, struct hidden2 *x)
+int f(a *p, struct a *q, anon *r, struct anon *s, en e, enum en e2, ptr t, struct ptr *u, num n, struct num *m, same *v, hidden2 *w, struct hidden2 *x, none *y, struct none *z)
 {
 	USDT_PROBE(t, f, p, q, r, s, e, e2, t, u, n, v);
 	return 0;
 }
-int main(void) { return f(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0); }
+int main(void) { return f(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0); }
 END
 for flags in -g -gdwarf-4 "-g -fdebug-types-section" "-g -gsplit-dwarf"; do
 	# shellcheck disable=SC2086
@@ -221,7 +221,7 @@ typedef struct b a;' "so it is in btgen types"
 is "$("$btgen" types -x "$tmp/p" 'struct a' 2>&1 | grep -E '^(struct|typedef)')" 'struct a {' "... where the keyword asks for the tag"
 is "$(expand 'usdt:__EXE__:f { print((((a *)arg0)->y, ((struct a *)arg1)->c, ((ptr)arg6)->c)); }' | grep -o '(struct [a-z]* \*)' | tr '\n' ' ')" "(struct b *) (struct a *) (struct a *) " "... and in casts"
 like "$("$btgen" enums -x "$tmp/p" en:m 2>&1)" '@m\[0\] = "EA"' "... and in enum tables"
-unlike "$("$btgen" types -x "$tmp/p" hidden2 2>&1)" 'int i' "a typedef of a type that is only declared is not the tag either"
+unlike "$("$btgen" types -x "$tmp/p" hidden2 none 2>&1)" 'int [iv]' "a typedef of void, or of a type that is only declared, is not the tag either"
 
 printf '#include "usdt.h"\nstruct a { char c; } a1; int f(struct a *p) { USDT_PROBE(t, f, p); return 0; }\n' >"$tmp/tag.c"
 printf '#include "usdt.h"\nstruct b { long x; } b1; typedef struct b a; int g(a *p) { USDT_PROBE(t, g, p); return 0; } int f(void *); int main(void) { return f(&b1) + g(&b1); }\n' >"$tmp/name.c"
