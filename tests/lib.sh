@@ -121,6 +121,9 @@ wait_for() {
 	done
 }
 
+# limit_memory KIB: of address space, from here on; sanitizers reserve more than any limit
+limit_memory() { grep -q __asan_init "$btgen" || ulimit -v "$1"; }
+
 # can_trace: bpftrace is here and this user may load programs
 can_trace() {
 	command -v "$bpftrace" >/dev/null && [ "$(id -u)" = 0 ]

@@ -92,6 +92,6 @@ text=0
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do
 	text="((struct s *)arg0)->ins[$text].v / 2"
 done
-like "$(ulimit -v 1000000 && "$btgen" expand -p $pid --for 0.17 -e "uprobe:__EXE__:f { @ = $text; }" 2>&1)" \
+like "$(limit_memory 1000000 && "$btgen" expand -p $pid --for 0.17 -e "uprobe:__EXE__:f { @ = $text; }" 2>&1)" \
 	'error: this becomes too long*' "an expression that would grow beyond all bounds is an error"
 done_testing

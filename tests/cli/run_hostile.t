@@ -121,7 +121,7 @@ like "$out" "process $target has started another program" "and the message says 
 
 # Endless lines: bounded memory.
 FAKE='head -c 50000000 /dev/zero | tr "\\0" x; head -c 50000000 /dev/zero | tr "\\0" x >&2'
-(ulimit -v 60000; run >"$tmp/out" 2>"$tmp/err")
+(limit_memory 60000; run >"$tmp/out" 2>"$tmp/err")
 is "$? $(stat -c %s "$tmp/out")" "0 50000000" "50 MB without a newline go through with little memory"
 FAKE='echo x' run -o - >"$tmp/out" 2>/dev/null
 is "$(cat "$tmp/out")" x "-o - is stdout"
