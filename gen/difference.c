@@ -109,11 +109,9 @@ static const struct sdt_probe *find_probe(struct images *s, const struct sdt_pro
 {
 	for (size_t i = 0; i < s->files.n; i++) {
 		*ret = &s->files.v[i];
-		const struct sdt_list *list = image_probes(s, *ret);
-		for (size_t k = 0; k < list->n_probes; k++)
-			if (str_eq(list->probes[k].provider, like->provider) &&
-			    str_eq(list->probes[k].name, like->name))
-				return &list->probes[k];
+		const struct sdt_probe *p = sdt_find_same(image_probes(s, *ret), like);
+		if (p)
+			return p;
 	}
 	return NULL;
 }
@@ -160,14 +158,33 @@ void difference_find(struct difference *df, struct arena *a, struct images *befo
 	}
 }
 
-/** Clause @c attaches to the probe of the change, and uses the argument that it is about. */
-static bool relies(struct arena *a, const struct attach_clause *c, const struct change *ch)
+/** A clause that attaches to a probe. */
+struct use {
+	const struct attach_clause *clause;
+	struct use *next;
+};
+
+/** "provider:name" -> struct use, of all clauses of @b. */
+static struct map uses_of(struct arena *a, const struct bind *b)
 {
-	bool attaches = false;
-	for (size_t i = 0; i < c->probes.n && !attaches; i++)
-		attaches = str_eq(probe_name(a, c->probes.v[i].probe), ch->subject);
-	if (!attaches || ch->kind == CHANGE_PROBE_REMOVED)
-		return attaches;
+	struct map uses = {0};
+	for (size_t i = 0; i < b->script.clauses.n; i++) {
+		const struct attach_clause *c = &b->clauses[i];
+		for (size_t k = 0; k < c->probes.n; k++) {
+			struct str name = probe_name(a, c->probes.v[k].probe);
+			struct use *use = arena_new(a, struct use);
+			*use = (struct use){c, map_get(&uses, name)};
+			map_put(a, &uses, name, use);
+		}
+	}
+	return uses;
+}
+
+/** The clause attaches to the probe of the change: does it use the argument that it is about? */
+static bool relies(const struct attach_clause *c, const struct change *ch)
+{
+	if (ch->kind == CHANGE_PROBE_REMOVED)
+		return true;
 	if (ch->kind != CHANGE_TYPE && ch->kind != CHANGE_NAME && ch->kind != CHANGE_COUNT)
 		return false;
 	for (size_t i = 0; i < c->clause->args.n; i++)
@@ -178,15 +195,16 @@ static bool relies(struct arena *a, const struct attach_clause *c, const struct 
 
 size_t difference_mark(struct difference *df, const struct bind *b, const char *script)
 {
+	struct map uses = uses_of(df->arena, b);
 	size_t n = 0;
 	for (size_t i = 0; i < df->changes.n; i++) {
 		struct change *ch = &df->changes.v[i];
-		bool found = false;
-		for (size_t k = 0; k < b->script.clauses.n && !found; k++)
-			found = relies(df->arena, &b->clauses[k], ch);
-		if (found)
+		const struct use *use = map_get(&uses, ch->subject);
+		while (use && !relies(use->clause, ch))
+			use = use->next;
+		if (use)
 			vec_push(df->arena, &ch->scripts, script);
-		n += found;
+		n += use != NULL;
 	}
 	return n;
 }

@@ -103,7 +103,11 @@ static void add_site(struct strbuf *b, struct arena *a, const struct probesite *
 	strbuf_addz(b, "}, ");
 }
 
-static void add_probe(struct strbuf *b, struct arena *a, const struct probes_file *f, size_t k)
+/** One probe may have as many sites as a file has room for: what is written needs no memory any more. */
+enum { FLUSH_BYTES = 1 << 20 };
+
+static void add_probe(struct strbuf *b, FILE *out, struct arena *a, const struct probes_file *f,
+		      size_t k)
 {
 	const struct sdt_probe *p = &f->probes.probes[k];
 	const struct probes_extra *x = &f->extra[k];
@@ -125,8 +129,13 @@ static void add_probe(struct strbuf *b, struct arena *a, const struct probes_fil
 		add_arg(b, a, &x->args.args[i], false);
 	end_list(b, ']');
 	strbuf_addz(b, ", \"sites\": [");
-	for (size_t i = 0; i < x->args.n_sites; i++)
+	for (size_t i = 0; i < x->args.n_sites; i++) {
+		if (b->n > FLUSH_BYTES) {
+			fwrite(b->p, 1, b->n, out);
+			strbuf_clear(b);
+		}
 		add_site(b, a, &x->args.sites[i]);
+	}
 	end_list(b, ']');
 	strbuf_addc(b, '}');
 }
@@ -142,7 +151,7 @@ void probes_print_json(FILE *out, const struct probes_file *files, size_t n_file
 			arena_init(&scratch);
 			strbuf_addz(&b, between);
 			between = ",\n";
-			add_probe(&b, &scratch, &files[i], k);
+			add_probe(&b, out, &scratch, &files[i], k);
 			fwrite(b.p, 1, b.n, out);
 			strbuf_clear(&b);
 			arena_fini(&scratch);

@@ -120,8 +120,7 @@ static bool has_namesake(struct bind *b, const struct attach_match *m)
 {
 	for (size_t i = 0; i < b->images->files.n; i++) {
 		struct image *im = &b->images->files.v[i];
-		if (im != m->image &&
-		    sdt_find(image_probes(b->images, im), m->probe->provider, m->probe->name, NULL))
+		if (im != m->image && sdt_find_same(image_probes(b->images, im), m->probe))
 			return true;
 	}
 	return false;

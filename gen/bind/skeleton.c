@@ -120,14 +120,6 @@ static const char *why_not(const struct skeleton *sk, const struct sdt_probe *p,
 	return NULL;
 }
 
-static bool is_known(const struct skeleton *sk, const struct sdt_probe *p)
-{
-	for (size_t i = 0; i < sk->probes.n; i++)
-		if (sk->probes.v[i].probe == p)
-			return true;
-	return false;
-}
-
 static void add_probe(struct skeleton *sk, struct image *im, const struct sdt_probe *p)
 {
 	struct skeleton_probe sp = {.image = im, .probe = p};
@@ -139,13 +131,14 @@ static void add_probe(struct skeleton *sk, struct image *im, const struct sdt_pr
 		return;
 	}
 	add_fields(sk, &sp);
-	for (size_t i = 0; i < sk->probes.n; i++) {
-		struct skeleton_probe *other = &sk->probes.v[i];
-		if (str_eq(other->probe->provider, p->provider) &&
-		    str_eq(other->probe->name, p->name))
-			sp.needs_path = other->needs_path = true;
-	}
+	struct str name = str_from(
+	    arena_printf(sk->arena, STR_FMT ":" STR_FMT, STR_ARG(p->provider), STR_ARG(p->name)));
+	uintptr_t first = (uintptr_t)map_get(&sk->named, name);
+	if (first)
+		sp.needs_path = sk->probes.v[first - 1].needs_path = true;
 	vec_push(sk->arena, &sk->probes, sp);
+	if (!first)
+		map_put(sk->arena, &sk->named, name, (void *)(uintptr_t)sk->probes.n);
 }
 
 static bool add_pattern(struct skeleton *sk, struct str pattern)
@@ -161,13 +154,19 @@ static bool add_pattern(struct skeleton *sk, struct str pattern)
 		const struct sdt_list *list = image_probes(sk->images, im);
 		for (struct sdt_probe *p = NULL; (p = sdt_find(list, provider, name, p));) {
 			found = true;
-			if (!is_known(sk, p))
+			const struct sdt_probe **key =
+			    arena_new(sk->arena, const struct sdt_probe *);
+			*key = p;
+			if (map_add(sk->arena, &sk->known,
+				    (struct str){(const char *)key, sizeof(*key)}))
 				add_probe(sk, im, p);
 		}
-		sdt_find_nearest(list, provider, name, &best, &near);
 	}
 	if (found)
 		return true;
+	for (size_t i = 0; i < sk->images->files.n; i++)
+		sdt_find_nearest(image_probes(sk->images, &sk->images->files.v[i]), provider, name,
+				 &best, &near);
 	diag_error(sk->diag, NULL, "no probe matches '" STR_FMT "'", STR_ARG(pattern));
 	if (near)
 		diag_note(sk->diag, NULL, "did you mean '" STR_FMT ":" STR_FMT "'?",

@@ -55,6 +55,8 @@ struct skeleton {
 	struct images *images;
 	unsigned version; /**< of bpftrace */
 	VEC(struct skeleton_probe) probes;
+	struct map known; /**< addresses of those in the images' lists */
+	struct map named; /**< "provider:name" -> 1 + index of the first one in `probes` */
 };
 
 /**

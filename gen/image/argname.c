@@ -234,11 +234,16 @@ static struct str last_word(struct str s)
 	return is_constant_word(name) ? none : name;
 }
 
+/** Parentheses and operators around a name: how many are taken off, and how many bytes are read for it. */
+enum { MAX_LAYERS = 100, MAX_READ = 1 << 18 };
+
 struct str argname_of_expression(struct str s)
 {
 	struct str inner;
-	for (unsigned i = 0; i < 100; i++) {
+	size_t n_read = 0;
+	for (unsigned i = 0; i < MAX_LAYERS && n_read < MAX_READ; i++) {
 		s = str_trim(s);
+		n_read += s.n;
 		struct str call = s;
 		if (inside_parentheses(s, &inner))
 			s = inner;

@@ -13,18 +13,24 @@ enum { NOTE_SITE = 1, NOTE_TEXT = 2, NOTE_DOC = 3 };
 /** The macro takes 12; a text with more is not one of ours. */
 enum { MAX_ARGS = 12 };
 
-/** A type 2 note. */
+/** Strings of one text: more than that no one writes, and each of its sites would be shown with them. */
+enum { MAX_TEXT = 1 << 14 };
+
+/** A type 2 note, which many sites may refer to. */
 struct text {
 	uint64_t off; /**< of its description */
 	uint32_t id;
 	unsigned line;
 	struct str provider, probe, file, args;
+	bool is_parsed;
+	struct argnote_arg *parsed;
+	size_t n_parsed;
 };
 
 struct argnotes {
 	struct arena *arena;
 	VEC(struct text) texts;	   /**< in the order of the section, so sorted by `off` */
-	VEC(struct argnote) sites; /**< sorted by pc */
+	VEC(struct argnote) sites; /**< sorted by_site() */
 	struct map docs;	   /**< "provider\0probe" -> struct str */
 };
 
@@ -37,7 +43,7 @@ static void add_text(struct argnotes *n, uint64_t off, struct reader *r)
 	t.probe = reader_cstr(r);
 	t.file = reader_cstr(r);
 	t.args = reader_cstr(r);
-	if (!r->err)
+	if (!r->err && reader_offset(r) <= MAX_TEXT)
 		vec_push(n->arena, &n->texts, t);
 }
 
@@ -72,7 +78,7 @@ static void add_site(struct argnotes *n, uint64_t off, struct reader *r)
 				  .provider = t->provider,
 				  .probe = t->probe,
 				  .file = t->file,
-				  .text = t->args});
+				  .text = (size_t)(t - n->texts.v)});
 }
 
 static void add_doc(struct argnotes *n, struct reader *r)
@@ -114,10 +120,20 @@ static void read_section(struct argnotes *n, struct str data, bool big)
 	}
 }
 
-static int by_pc(const void *a, const void *b)
+static int by_text(struct str a, struct str b)
+{
+	int order = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
+	return order ? order : (a.n > b.n) - (a.n < b.n);
+}
+
+/** Many probes may be at one address, where no argument has to be fetched between them. */
+static int by_site(const void *a, const void *b)
 {
 	const struct argnote *x = a, *y = b;
-	return x->pc < y->pc ? -1 : x->pc > y->pc;
+	if (x->pc != y->pc)
+		return x->pc < y->pc ? -1 : 1;
+	int order = by_text(x->probe, y->probe);
+	return order ? order : by_text(x->provider, y->provider);
 }
 
 struct argnotes *argnote_read(struct img *img)
@@ -132,48 +148,44 @@ struct argnotes *argnote_read(struct img *img)
 		return n;
 	read_section(n, s.data, img->big);
 	if (n->sites.n)
-		qsort(n->sites.v, n->sites.n, sizeof(*n->sites.v), by_pc);
+		qsort(n->sites.v, n->sites.n, sizeof(*n->sites.v), by_site);
 	return n;
 }
 
 /** Cuts the text of the macro call; the first piece is the probe's name. */
-static void read_args(struct arena *a, struct argnote *n)
+static void parse_args(struct arena *a, struct text *t)
 {
 	struct str parts[MAX_ARGS + 2], names[MAX_ARGS];
-	size_t count = argname_split(n->text, parts, MAX_ARGS + 2);
+	size_t count = argname_split(t->args, parts, MAX_ARGS + 2);
+	t->is_parsed = true;
 	if (count < 2 || count > MAX_ARGS + 1)
 		return;
-	n->n_args = count - 1;
-	n->args = arena_array(a, struct argnote_arg, n->n_args);
-	for (size_t i = 0; i < n->n_args; i++) {
-		argname_parse(a, parts[i + 1], &n->args[i]);
-		names[i] = n->args[i].name;
+	t->n_parsed = count - 1;
+	t->parsed = arena_array(a, struct argnote_arg, t->n_parsed);
+	for (size_t i = 0; i < t->n_parsed; i++) {
+		argname_parse(a, parts[i + 1], &t->parsed[i]);
+		names[i] = t->parsed[i].name;
 	}
-	argname_number(a, names, n->n_args);
-	for (size_t i = 0; i < n->n_args; i++)
-		n->args[i].name = names[i];
+	argname_number(a, names, t->n_parsed);
+	for (size_t i = 0; i < t->n_parsed; i++)
+		t->parsed[i].name = names[i];
 }
 
 struct argnote *argnote_find(struct argnotes *notes, uint64_t pc, struct str provider,
 			     struct str probe)
 {
-	size_t lo = 0, hi = notes->sites.n;
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-		if (notes->sites.v[mid].pc < pc)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (; lo < notes->sites.n && notes->sites.v[lo].pc == pc; lo++) {
-		struct argnote *n = &notes->sites.v[lo];
-		if (!str_eq(n->provider, provider) || !str_eq(n->probe, probe))
-			continue;
-		if (!n->args)
-			read_args(notes->arena, n);
-		return n;
-	}
-	return NULL;
+	struct argnote key = {.pc = pc, .provider = provider, .probe = probe};
+	struct argnote *n = notes->sites.n ? bsearch(&key, notes->sites.v, notes->sites.n,
+						     sizeof(*notes->sites.v), by_site)
+					   : NULL;
+	if (!n)
+		return NULL;
+	struct text *t = &notes->texts.v[n->text];
+	if (!t->is_parsed)
+		parse_args(notes->arena, t);
+	n->args = t->parsed;
+	n->n_args = t->n_parsed;
+	return n;
 }
 
 struct str argnote_doc(const struct argnotes *notes, struct str provider, struct str probe)

@@ -25,8 +25,8 @@ struct argnote {
 	uint32_t id; /**< names the variables with the types */
 	unsigned line;
 	struct str provider, probe, file;
-	struct str text;	  /**< the macro's arguments, probe name first */
-	struct argnote_arg *args; /**< filled by argnote_args() */
+	size_t text;		  /**< which text has the macro's arguments */
+	struct argnote_arg *args; /**< filled by argnote_find(), shared by sites of one text */
 	size_t n_args;
 };
 

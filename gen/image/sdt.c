@@ -22,6 +22,7 @@ struct site_node {
 struct growing {
 	struct sdt_probe probe;
 	struct site_node *first, **last;
+	size_t index; /**< in the list */
 };
 
 /** The first site of each doubt, and how many there are. */
@@ -36,9 +37,8 @@ struct notes {
 	struct sdt_list *list;
 	struct img_section section; /**< the one that is being read */
 	bool has_base;
-	uint64_t base;	    /**< where .stapsdt.base is now */
-	uint64_t max_addr;  /**< highest address of the file's class */
-	struct map by_name; /**< "provider\0name" to struct growing */
+	uint64_t base;	   /**< where .stapsdt.base is now */
+	uint64_t max_addr; /**< highest address of the file's class */
 	struct doubtful doubtful[SDT_NO_BASE + 1];
 };
 
@@ -90,18 +90,24 @@ static enum sdt_doubt check_code(struct img *img, uint64_t pc, uint64_t *off)
 	return nop ? SDT_SURE : SDT_NOT_A_NOP;
 }
 
+/** The two strings follow each other in the note, so the key is a view of both and the NUL between them. */
+static struct str key_of(const struct sdt_probe *p)
+{
+	return (struct str){p->provider.p, p->provider.n + 1 + p->name.n};
+}
+
 static void add_site(struct notes *n, struct str provider, struct str name, struct sdt_site site)
 {
 	struct arena *a = n->img->arena;
-	// The two strings follow each other in the note, so the key is a view of both and the NUL between them.
-	struct str key = {provider.p, provider.n + 1 + name.n};
-	struct growing *g = map_get(&n->by_name, key);
+	struct map *by_name = &n->list->by_name;
+	struct sdt_probe probe = {.provider = provider, .name = name};
+	struct growing *g = map_get(by_name, key_of(&probe));
 	if (!g) {
 		g = arena_new(a, struct growing);
-		g->probe.provider = provider;
-		g->probe.name = name;
+		g->probe = probe;
 		g->last = &g->first;
-		map_put(a, &n->by_name, key, g);
+		g->index = by_name->n;
+		map_put(a, by_name, key_of(&probe), g);
 	}
 	struct site_node *node = arena_new(a, struct site_node);
 	node->site = site;
@@ -245,8 +251,8 @@ bool sdt_read(struct img *img, struct sdt_list *ret)
 	if (n_sections && !n_read)
 		return false;
 
-	ret->probes = arena_array(img->arena, struct sdt_probe, n.by_name.n + 1);
-	for (struct map_entry *e = NULL; (e = map_next(&n.by_name, e));) {
+	ret->probes = arena_array(img->arena, struct sdt_probe, ret->by_name.n + 1);
+	for (struct map_entry *e = NULL; (e = map_next(&ret->by_name, e));) {
 		struct growing *g = e->value;
 		g->probe.sites = &g->first->site;
 		if (g->probe.n_sites > 1) {
@@ -276,6 +282,12 @@ struct sdt_probe *sdt_find(const struct sdt_list *list, struct str provider, str
 			return p;
 	}
 	return NULL;
+}
+
+struct sdt_probe *sdt_find_same(const struct sdt_list *list, const struct sdt_probe *like)
+{
+	const struct growing *g = map_get(&list->by_name, key_of(like));
+	return g ? &list->probes[g->index] : NULL;
 }
 
 bool sdt_find_nearest(const struct sdt_list *list, struct str provider, struct str name,

@@ -16,6 +16,7 @@
 #ifndef IMAGE_SDT_H
 #define IMAGE_SDT_H
 
+#include "base/map.h"
 #include "image/img.h"
 
 enum sdt_doubt {
@@ -44,7 +45,8 @@ struct sdt_probe {
 struct sdt_list {
 	struct sdt_probe *probes; /**< in order of first appearance */
 	size_t n_probes, n_sites;
-	size_t n_broken; /**< notes that were reported and skipped */
+	size_t n_broken;    /**< notes that were reported and skipped */
+	struct map by_name; /**< for sdt_find_same() */
 };
 
 /**
@@ -61,6 +63,8 @@ const char *sdt_doubt_text(enum sdt_doubt doubt);
  */
 struct sdt_probe *sdt_find(const struct sdt_list *list, struct str provider, struct str name,
 			   const struct sdt_probe *after);
+/** The probe with the provider and the name of @like, which is one of any list; or NULL. */
+struct sdt_probe *sdt_find_same(const struct sdt_list *list, const struct sdt_probe *like);
 /**
  * For "did you mean": the probe nearest to what was asked for, if it is nearer than *@best (start with UINT_MAX; a
  * walk over several files keeps it). Also finds the right name under another provider. False: nothing nearer.

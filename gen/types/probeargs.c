@@ -212,6 +212,7 @@ static uint64_t merge_string_max(const struct probeargs *pa, size_t k)
 static void merge_arg(struct arena *a, const struct probeargs *pa, size_t k, struct probearg *ret)
 {
 	bool first = true;
+	struct map names = {0};
 	for (size_t i = 0; i < pa->n_sites; i++) {
 		const struct probesite *s = &pa->sites[i];
 		if (k >= s->n_args) {
@@ -234,7 +235,8 @@ static void merge_arg(struct arena *a, const struct probeargs *pa, size_t k, str
 			ret->unit = arg->unit;
 		if (!ret->doc.n)
 			ret->doc = arg->doc;
-		if (!arg->has_name || has_name(ret, arg->name))
+		if (!arg->has_name || (ret->has_name && str_eq(ret->name, arg->name)) ||
+		    !map_add(a, &names, arg->name))
 			continue;
 		if (!ret->has_name) {
 			ret->has_name = true;
