@@ -78,10 +78,13 @@ live_wait() {
 }
 
 # live_round ARG...: bpftrace.sh with these arguments while the program under test does its work once, up to its "done"; the
-# program ends. Claims that both go well.
+# program ends. Claims that both go well. live_done is the second half of it, once the program is at work.
 live_round() {
 	ok "it attaches" live_trace "$@"
 	printf x >&8
+	live_done
+}
+live_done() {
 	wait_for 30 grep -q 'done' "$tmp/answers"
 	live_wait INT
 	is $live_rc 0 "^C is status 0"
