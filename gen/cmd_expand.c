@@ -35,22 +35,14 @@ static int parse(int argc, char **argv, struct expand_request *req)
 	return status;
 }
 
+static bool write_program(struct arena *a, struct diag *d, const struct expand_request *req,
+			  struct expansion *x)
+{
+	return expand_run(a, d, req, x) &&
+	       outfile_write(a, d, req->out, strbuf_str(&x->program.text));
+}
+
 int cmd_expand(int argc, char **argv)
 {
-	struct arena a;
-	struct diag d;
-	arena_init(&a);
-	diag_init(&d, stderr);
-	struct expand_request req = {.arena = &a};
-	int status = parse(argc, argv, &req);
-	if (status < 0) {
-		struct expansion x;
-		expand_choose_version(&a, &d, &req);
-		bool good = expand_run(&a, &d, &req, &x) &&
-			    outfile_write(&a, &d, req.out, strbuf_str(&x.program.text));
-		expand_close(&x);
-		status = good ? CMD_OK : CMD_INPUT;
-	}
-	arena_fini(&a);
-	return status;
+	return expand_command(argc, argv, parse, write_program);
 }

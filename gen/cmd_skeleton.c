@@ -35,40 +35,28 @@ static int parse(int argc, char **argv, struct expand_request *req)
 		status = cmd_usage_error(argv[0], "-p: one process at a time");
 	if (status < 0 && optind == argc)
 		status = cmd_usage_error(argv[0], "say which probes: a PATTERN, or '*'");
+	for (; optind < argc; optind++)
+		vec_push(req->arena, &req->patterns, argv[optind]);
 	return status;
 }
 
-static bool write_skeleton(struct diag *d, const struct expand_request *req, struct images *images,
-			   char **patterns, int n)
+static bool write_skeleton(struct arena *a, struct diag *d, const struct expand_request *req,
+			   struct expansion *x)
 {
 	struct skeleton sk;
-	if (!skeleton_collect(&sk, req->arena, d, images, req->version,
-			      (const char *const *)patterns, (size_t)n))
+	if (!expand_open_target(a, d, req, x) ||
+	    !skeleton_collect(&sk, a, d, &x->images, req->version, req->patterns.v,
+			      req->patterns.n))
 		return false;
 	struct strbuf text;
 	strbuf_init(&text);
 	skeleton_write_template(&sk, &text);
-	bool good = outfile_write(req->arena, d, req->out, strbuf_str(&text));
+	bool good = outfile_write(a, d, req->out, strbuf_str(&text));
 	strbuf_fini(&text);
 	return good;
 }
 
 int cmd_skeleton(int argc, char **argv)
 {
-	struct arena a;
-	struct diag d;
-	arena_init(&a);
-	diag_init(&d, stderr);
-	struct expand_request req = {.arena = &a};
-	int status = parse(argc, argv, &req);
-	if (status < 0) {
-		struct expansion x;
-		expand_choose_version(&a, &d, &req);
-		bool good = expand_open_target(&a, &d, &req, &x) &&
-			    write_skeleton(&d, &req, &x.images, argv + optind, argc - optind);
-		expand_close(&x);
-		status = good ? CMD_OK : CMD_INPUT;
-	}
-	arena_fini(&a);
-	return status;
+	return expand_command(argc, argv, parse, write_skeleton);
 }

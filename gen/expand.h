@@ -72,6 +72,13 @@ bool expand_open_target(struct arena *a, struct diag *d, const struct expand_req
 bool expand_run(struct arena *a, struct diag *d, const struct expand_request *req,
 		struct expansion *ret);
 void expand_close(struct expansion *x);
+/**
+ * A command that writes what it makes of a target: @parse reads its options (-1: go on, else the exit status), @work does it,
+ * for the bpftrace of expand_choose_version. Returns the exit status.
+ */
+int expand_command(int argc, char **argv, int (*parse)(int, char **, struct expand_request *),
+		   bool (*work)(struct arena *, struct diag *, const struct expand_request *,
+				struct expansion *));
 
 /** Folder of btgen's own scripts (bpf/ of the checkout, or share/btgen/bpf of the installation), or NULL. */
 const char *expand_script_dir(struct arena *a);

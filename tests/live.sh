@@ -75,6 +75,7 @@ live_wait() {
 	[ $# = 0 ] || kill -"$1" "$live_tracer"
 	wait "$live_tracer"
 	live_rc=$?
+	sed -n '/events were lost/s/^/# /p' "$tmp/messages"
 }
 
 # live_round ARG...: bpftrace.sh with these arguments while the program under test does its work once, up to its "done"; the
