@@ -1,7 +1,7 @@
 #include "bind/signs.h"
 
 #include "bind/edit.h"
-#include "bind/quotient.h"
+#include "bind/sign.h"
 #include "image/sdtarg.h"
 #include "out/dialect.h"
 
@@ -61,37 +61,6 @@ static struct token *find_before(const struct script_clause *c, struct token **f
 	return (struct token *)script_token_before(c, t);
 }
 
-/** `(argN)`: widens @r over parentheses that are no call's, and @before moves with it. */
-static struct str take_parens(struct bind *b, const struct script_clause *c, struct str text,
-			      struct script_range *r, struct token **before)
-{
-	while (tok_is(*before, "(") && tok_is(r->last->next, ")")) {
-		struct token *open = *before;
-		struct token *prev = (struct token *)script_token_before(c, open);
-		if (prev && prev->kind == TOK_IDENT && !tok_is(prev, "if") &&
-		    !tok_is(prev, "while") && !tok_is(prev, "return"))
-			break;
-		*r = (struct script_range){open, r->last->next};
-		*before = prev;
-		text = str_from(arena_printf(b->arena, "(" STR_FMT ")", STR_ARG(text)));
-	}
-	return text;
-}
-
-/** A division of the argument, alone or in parentheses: the range that it stands in, and its text. */
-static struct str divided(struct bind *b, const struct attach_clause *c, struct str text,
-			  struct token *before, struct script_range *r)
-{
-	struct script_range wide = *r;
-	text = before ? take_parens(b, c->clause, text, &wide, &before) : text;
-	if (before == c->clause->predicate_open)
-		before = NULL;
-	struct str quotient = quotient_text(b->arena, before, text, wide.last->next, &wide.last);
-	if (quotient.n)
-		*r = wide;
-	return quotient;
-}
-
 void signs_extend(struct bind *b, struct attach_clause *c)
 {
 	if (c->has_other || c->has_uprobe)
@@ -102,14 +71,16 @@ void signs_extend(struct bind *b, struct attach_clause *c)
 		struct script_arg *use = &c->clause->args.v[i];
 		struct token *before = find_before(c->clause, &from, use->token);
 		const char *cast = cast_text(b, c, use, before);
-		struct script_range r = {use->token, use->token};
-		struct str text =
-		    str_from(arena_printf(b->arena, "%sarg%u", cast ? cast : "", use->n));
-		struct str quotient = STR("");
+		unsigned size = common_size(b, c, use->n, false);
 		if (common_size(b, c, use->n, true))
-			quotient = divided(b, c, text, before, &r);
-		if (cast || quotient.n)
-			edit_replace_lexed(b->arena, &r, quotient.n ? quotient : text);
+			sign_note(b, use->token, SIGN_SIGNED);
+		else if (size && size < 8)
+			sign_note(b, use->token, SIGN_NONE);
+		struct script_range r = {use->token, use->token};
+		if (cast)
+			edit_replace_lexed(
+			    b->arena, &r,
+			    str_from(arena_printf(b->arena, "%sarg%u", cast, use->n)));
 	}
 }
 

@@ -1,5 +1,6 @@
 #include "bind/tokens.h"
 
+#include "bind/arith.h"
 #include "bind/attach.h"
 #include "bind/check.h"
 #include "bind/codecall.h"
@@ -84,8 +85,8 @@ bool tokens_bind(struct bind *b, struct pp *pp)
 	if (!bind_clauses(b, &pp->out))
 		return false;
 	codecall_rewrite(b);
-	if (!enumname_rewrite(b) || !typed_rewrite(b) || !typeuse_resolve(b, pp) ||
-	    !constant_fold(b))
+	if (!enumname_rewrite(b) || !typed_rewrite(b) || !arith_rewrite(b) ||
+	    !typeuse_resolve(b, pp) || !constant_fold(b))
 		return false;
 	return once_merge(b, &pp->out, "BEGIN") && once_merge(b, &pp->out, "END") &&
 	       table_add_all(b, pp) && marker_replace_all(b, pp->out);

@@ -4,7 +4,7 @@
 
 #include "bind/chainread.h"
 #include "bind/edit.h"
-#include "bind/quotient.h"
+#include "bind/sign.h"
 
 enum { MAX_NESTING = 20 }; // of structs in structs that are looked into
 enum { MAX_TEXT = 32768 }; // of one chain, which may stand several times in what it becomes
@@ -13,7 +13,6 @@ struct typer {
 	struct chain_parser parser; // first: the parser's calls come back with it
 	struct bind *b;
 	struct map done;	       // tokens (their addresses) that need no second look
-	const struct token *predicate; // the slash that opens the clause's, or NULL
 	const struct token *map_value; // what the last assignment to a map begins with
 	bool rewriting;		       // the first pass only learns the types of maps
 };
@@ -96,10 +95,15 @@ static void set_done(struct typer *ty, const struct token *t)
 	map_add(ty->b->arena, &ty->done, str_copy(ty->b->arena, address_of(&t)));
 }
 
-static bool is_signed_number(struct ctype *t)
+static void note_sign(struct bind *b, const struct chain *c)
 {
-	t = ctype_strip(t);
-	return t && (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM) && t->is_signed && t->size <= 8;
+	struct ctype *t = ctype_strip(c->type);
+	if (!t || (t->kind != CTYPE_INT && t->kind != CTYPE_ENUM && t->kind != CTYPE_BOOL))
+		return;
+	if (t->is_signed && t->size <= 8)
+		sign_note(b, c->first, SIGN_SIGNED);
+	else if (t->size < 8 || (c->bit_size && c->bit_size < 64))
+		sign_note(b, c->first, SIGN_NONE);
 }
 
 /** Puts what @c must become in its place; the tokens before it tell what it is given to. */
@@ -110,21 +114,8 @@ static void replace_chain(struct typer *ty, struct chain *c, const struct token 
 	struct str text = STR("");
 	if (ty->rewriting && (c->is_place || c->is_value))
 		text = chain_read(ty->b, c, function, before);
-	if (ty->rewriting && c->is_place && is_signed_number(c->type) && before != c->first) {
-		struct arena *a = ty->b->arena;
-		struct str value = text.n ? text : chain_text(a, c);
-		struct str all = quotient_text(a, before == ty->predicate ? NULL : before, value,
-					       c->last->next, &whole.last);
-		if (all.n && !quotient_is_repeatable(c->first, c->last)) {
-			struct diag_place at = tok_place(c->first);
-			ty->parser.good = diag_error(
-			    ty->b->diag, &at,
-			    "to divide this as C does, it is read more than once: keep it in a "
-			    "variable first");
-			return;
-		}
-		text = all.n ? all : text;
-	}
+	if (ty->rewriting && (c->is_place || c->is_value))
+		note_sign(ty->b, c);
 	if (!text.n || !ty->parser.good)
 		return;
 	if (text.n > MAX_TEXT) {
@@ -248,7 +239,6 @@ static void walk_clauses(struct typer *ty)
 			continue;
 		bind_lookup_from(ty->b, i);
 		ty->parser.variables = (struct map){0};
-		ty->predicate = c->predicate_open;
 		if (c->predicate.first)
 			walk_range(ty, c->predicate_open, c->predicate_close);
 		walk_range(ty, c->body.first, c->body.last);

@@ -30,7 +30,7 @@ is "$(body usdt:__EXE__:hit 0.17 '/1 == (int32)arg0/ { }')" '/ pid == PID && (1 
 	"with a cast, too"
 
 like "$(body uprobe:__EXE__:f 0.17 '/((struct s *)arg0)->neg / 2 == -3/ { }')" \
-	'pid == PID && \(\(\(int64\)\(\(uint64\)\(.*->neg .*->neg >> 63\) .* / 2\) - 4611686018427387904\) == -3\)/' \
+	'pid == PID && \(\(int64\)\(\(int64\)\(\(uint64\)\(.*->neg .*->neg >> 63\) .* / 2\) - 4611686018427387904\) == -3\)/' \
 	"a division that the filter stands before is C's"
 
 # The oracle is the C compiler: of the expression, and of what becomes of it when no number has a sign, as in bpftrace.
@@ -56,6 +56,16 @@ arg0 % 4294967296
 arg0 / 9223372036854775807 + arg0 % 9223372036854775806
 arg0 / 0x10 - arg0 % 0x10
 arg0 / 1000000000000
+2 * arg0 / 7
+(arg0 + 3) / 2 - arg0 / 7 / 3
+-arg0 % 10 * 3
+1 + arg0 >> 2 + 1
+arg0 / -3
+(-7 - arg0 / 2) / (arg0 / 3 * 2 - 7)
+100 % (arg0 | 1)
+arg0 / (3 * 2)
+(arg0 & 0xff) / 3
+(arg0 == 3 ? arg0 / 3 : arg0 % 5) >> 1
 END
 cat >"$tmp/checks.c" <<'END'
 #include <stdint.h>
@@ -87,6 +97,18 @@ like "$("$btgen" expand -p $pid -e 'uprobe:__EXE__:f { $i = 1; @ = ((struct s *)
 for text in 'hist(arg0) / 2' 'f(arg0) % 2'; do
 	is "$(body usdt:__EXE__:hit 0.27 "{ @ = $text; }")" "/pid == PID/ { @ = $text; }" "a call's parentheses are the call's: $text"
 done
+
+cp "$tmp/a:b/t" "$tmp/t"
+# warned TEXT REGEX CLAIM: what is said about it
+warned() { is "$("$btgen" expand -x "$tmp/t" -e "usdt:__EXE__:hit { $1 }" 2>&1 >/dev/null | sed -n '1s/^<command line>:1:\([0-9]*\): /\1:/p')" "$2" "$3"; }
+what='warning: bpftrace divides as if nothing were below 0, and here it is not known what has a sign: write (int64)(...) or (uint64)(...) to say it'
+warned '$x = arg0; $x = nsecs(); $y = $x / 7;' '' "a variable that holds ints and times can be divided"
+warned '$x = arg0; $x = reg("ip"); $y = $x / 7;' "55:$what" "one that holds who knows what is a warning"
+warned '$x = arg0; $x = reg("ip"); $y = (int64)$x / 7;' '' "unless the script says what it is"
+warned '@m = reg("ip") - arg0; @ = @m >> 2;' "50:${what/divides/shifts}" "a map, too"
+warned '$x = reg("ip"); $y = $x / 7 + arg0 / 7;' '' "nothing is said where nothing is signed"
+warned '@ = (arg0 ? arg0 : 2) / 7;' '24:error: to divide this as C does, it is read more than once: keep it in a variable first' "nor a choice"
+warned '$i = arg0; $y = $i++ / 7;' '36:error: to divide this as C does, it is read more than once: keep it in a variable first' "a count that is counted once"
 
 text=0
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do
