@@ -208,7 +208,8 @@ bool clayout_of(struct arena *a, struct ctype *t, bool for_bpftrace, struct clay
 		return false;
 	}
 	if (!gather(a, t, 0, 0, for_bpftrace, ret)) {
-		*why = "its members are damaged";
+		*why = ret->fields.n > MAX_FIELDS ? "it has more than 65536 members"
+						  : "its members are damaged";
 		return false;
 	}
 	if (!drop_hidden(a, ret, for_bpftrace)) {

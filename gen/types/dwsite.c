@@ -5,6 +5,26 @@
 
 #include "image/debuginfo.h"
 
+/** Some seconds. Large programs need less than a hundredth of it. */
+enum { MAX_SPENT = 1 << 26 };
+
+static void spend(struct dwsrc *src, uint64_t n)
+{
+	src->n_spent += n;
+	if (src->n_spent < MAX_SPENT || src->is_spent)
+		return;
+	src->is_spent = true;
+	struct diag_place at = {.file = src->img->shown};
+	diag_warning(src->diag, &at,
+		     "too many sites in too much debug information: what is around the others is "
+		     "not looked up");
+}
+
+void dwsite_spend(struct dwsrc *src, uint64_t n_visits_before)
+{
+	spend(src, src->n_visits - n_visits_before);
+}
+
 bool dwsite_is_function(Dwarf_Die *die)
 {
 	int tag = dwarf_tag(die);
@@ -19,17 +39,23 @@ static bool has_pcs(Dwarf_Die *die)
 bool dwsite_unit(struct img *img, uint64_t pc, Dwarf_Die *ret)
 {
 	struct debuginfo *di;
-	if (!img_debuginfo(img, &di))
+	struct dwsrc *src = img->types;
+	if ((src && src->is_spent) || !img_debuginfo(img, &di))
 		return false;
 	Dwarf_Addr at = pc - di->bias;
+	uint64_t n_units = 0;
 	// .debug_aranges answers at once; clang does not write it.
 	if (!dwarf_addrdie(di->dwarf, at, ret)) {
 		Dwarf_CU *cu = NULL;
 		Dwarf_Die unit;
 		int found = 0;
 		while (found != 1 &&
-		       dwarf_get_units(di->dwarf, cu, &cu, NULL, NULL, &unit, NULL) == 0)
+		       dwarf_get_units(di->dwarf, cu, &cu, NULL, NULL, &unit, NULL) == 0) {
 			found = dwarf_haspc(&unit, at);
+			n_units++;
+		}
+		if (src)
+			spend(src, n_units);
 		if (found != 1)
 			return false;
 		*ret = unit;

@@ -29,6 +29,13 @@ struct dwsite {
 };
 
 /**
+ * Each place in the code costs a walk over a function or a list of units, and a file can have very many of both. Once that
+ * has become too much nothing is found any more, and a warning says so. To be called with src->n_visits as it was before
+ * something was looked for around a place.
+ */
+void dwsite_spend(struct dwsrc *src, uint64_t n_visits_before);
+
+/**
  * The unit that has the code at link-time address @pc, in the handle that image/debuginfo.h gives: that of the .dwo file for
  * a skeleton. False, without a message, when there is none.
  */

@@ -103,6 +103,7 @@ static bool go_to(struct dwsrc *src, struct dwwalk *w, int rc, Dwarf_Die *from, 
 {
 	if (rc > 0)
 		return false;
+	src->n_visits++;
 	if (rc == 0 && (uintptr_t)to->addr > (uintptr_t)w->last) {
 		w->last = to->addr;
 		return true;

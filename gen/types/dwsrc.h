@@ -61,6 +61,9 @@ struct dwsrc {
 	bool no_scan;	    /**< it cannot */
 	unsigned depth;	    /**< nesting of dwload at this moment */
 	struct map sources; /**< argsrc's: path of a source file -> its text */
+	uint64_t n_visits;  /**< DIEs that walks have come to */
+	uint64_t n_spent;   /**< dwsite's: what it took to look around places in the code */
+	bool is_spent;	    /**< that was too much, which was said */
 };
 
 /**

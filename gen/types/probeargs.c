@@ -129,7 +129,9 @@ static void read_site(struct img *img, const struct sdt_probe *p, struct probesi
 	struct dwsrc *src = NULL;
 	struct dwsite scope;
 	read_operands(img, s);
-	bool found = dwsrc_open_whole(img, &src) && dwsite_at(src, s->site->pc, &scope);
+	bool found = dwsrc_open_whole(img, &src) && src;
+	uint64_t n_before = src ? src->n_visits : 0;
+	found = found && dwsite_at(src, s->site->pc, &scope);
 	if (found || src) {
 		s->function = scope.function;
 		s->caller = scope.caller;
@@ -146,6 +148,8 @@ static void read_site(struct img *img, const struct sdt_probe *p, struct probesi
 		w->guesses = arena_array(img->arena, struct arginfer_arg, s->n_args);
 		arginfer_site(src, &scope, img->machine, p->name, s->args, s->n_args, w->guesses);
 	}
+	if (src)
+		dwsite_spend(src, n_before);
 }
 
 /** Does the pointee of @t have a `const` or `volatile` of its own? */

@@ -36,6 +36,64 @@ is "$(grep -c 'used by' "$tmp/out") $(grep -c 'does not work' "$tmp/out")" "$n 1
 soon "btgen diff of $n sites with names of their own" 0 "$btgen" diff "$tmp/differ" "$tmp/differ"
 soon "an argument by the last of $n names" 0 "$btgen" expand --for 0.27 -x "$tmp/differ" -e "usdt:__EXE__:n { print(args.state$((n - 1))); }"
 
+# 1500 sites in a function with 60000 labels: each site is looked for among all of them
+cat >"$tmp/walk.s" <<'END'
+	.text
+	.globl _start
+_start:
+	.rept 1500
+	nop
+	.endr
+.Lend:
+	.section .stapsdt.base,"aG",@progbits,.stapsdt.base,comdat
+_.stapsdt.base:
+	.byte 0
+	.section .note.stapsdt,"",@note
+	.set i, 0
+	.rept 1500
+	.balign 4
+	.long 8, 24 + 2 + 2 + 7, 3
+	.asciz "stapsdt"
+	.quad _start + i, _.stapsdt.base, 0
+	.asciz "p"
+	.asciz "n"
+	.asciz "4@%eax"
+	.balign 4
+	.set i, i + 1
+	.endr
+	.section .debug_abbrev,"",@progbits
+	.uleb128 1, 0x11	# unit with children: low_pc, high_pc
+	.byte 1
+	.uleb128 0x11, 1, 0x12, 7, 0, 0
+	.uleb128 2, 0x2e	# function with children: the same
+	.byte 1
+	.uleb128 0x11, 1, 0x12, 7, 0, 0
+	.uleb128 3, 0xa		# label
+	.byte 0
+	.uleb128 0, 0, 0
+	.section .debug_info,"",@progbits
+	.long .Linfo_end - .Linfo
+.Linfo:
+	.value 4
+	.long .debug_abbrev
+	.byte 8
+	.uleb128 1
+	.quad _start, .Lend - _start
+	.uleb128 2
+	.quad _start, .Lend - _start
+	.rept 60000
+	.uleb128 3
+	.endr
+	.byte 0, 0
+.Linfo_end:
+END
+if gcc -nostdlib -static -o "$tmp/walk" "$tmp/walk.s" 2>"$tmp/err"; then
+	soon "many sites in a function of very many parts" 0 "$btgen" probes -v -x "$tmp/walk"
+	like "$(cat "$tmp/err")" 'warning: too many sites in too much debug information' "... of which not all are looked up, which is said"
+else
+	skip "many sites in a function of very many parts" "no assembler for x86-64"
+fi
+
 # What is read of them is right
 is "$("$btgen" probes --json -x "$tmp/place" 'p:n77' 2>/dev/null | grep -o '"name": "[a-z0-9]*", "type": [^,]*, "from": "[a-z]*"' | head -n 1)" '"name": "state", "type": null, "from": "declared"' \
 	"of many notes at one address the one of the probe is found"
