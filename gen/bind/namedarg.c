@@ -89,6 +89,25 @@ static bool check_sites(struct bind *b, const struct use *u, const struct attach
 	return false;
 }
 
+/** At another site of @m the argument has another name: is it the same thing? */
+static void warn_of_names(struct bind *b, const struct use *u, const struct attach_match *m,
+			  const struct probeargs *pa)
+{
+	struct diag_place at = tok_place(u->named->name);
+	for (size_t i = 0; i < pa->n_sites; i++) {
+		const struct probesite *s = &pa->sites[i];
+		const struct probearg *arg = u->index < s->n_args ? &s->args[u->index] : NULL;
+		if (!arg || !arg->has_name || str_eq(arg->name, u->name))
+			continue;
+		diag_warning(b->diag, &at,
+			     "not all sites of %s call it " STR_FMT ": in " STR_FMT
+			     "%s arg%zu is " STR_FMT,
+			     probe_name(b, m), STR_ARG(u->name), STR_ARG(s->function),
+			     s->function.n ? "()" : "another", u->index, STR_ARG(arg->name));
+		return;
+	}
+}
+
 static bool is_number(struct str name)
 {
 	for (size_t i = 0; i < name.n; i++)
@@ -126,7 +145,13 @@ static bool look_up(struct bind *b, const struct attach_match *m, struct use *u)
 	u->index = index;
 	u->arg = arg;
 	u->match = m;
-	return is_number(u->name) || check_sites(b, u, m, pa);
+	if (is_number(u->name))
+		return true;
+	if (!check_sites(b, u, m, pa))
+		return false;
+	if (!str_eqz(u->name, arena_printf(b->arena, "arg%zu", u->index)))
+		warn_of_names(b, u, m, pa);
+	return true;
 }
 
 /** Is the value followed, or kept where it may be followed later? Other uses are those of a number. */

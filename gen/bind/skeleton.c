@@ -81,12 +81,22 @@ static bool is_by_name(const struct probeargs *pa, size_t index)
 	return true;
 }
 
+/** What is called differently at different sites has no name that is right for all events. */
+static void forget_disputed_name(struct arena *a, struct probearg *arg, size_t index)
+{
+	if (!arg->other_names.n)
+		return;
+	arg->name = str_from(arena_printf(a, "arg%zu", index));
+	arg->has_name = false;
+}
+
 static void add_fields(struct skeleton *sk, struct skeleton_probe *p)
 {
 	p->n_fields = p->args.n_args;
 	p->fields = arena_array(sk->arena, struct skeleton_field, p->n_fields + 1);
 	for (size_t i = 0; i < p->n_fields; i++) {
 		struct skeleton_field *f = &p->fields[i];
+		forget_disputed_name(sk->arena, &p->args.args[i], i);
 		f->arg = &p->args.args[i];
 		f->index = (unsigned)i;
 		f->name = f->arg->name;

@@ -74,4 +74,25 @@ is "$("$btgen" run -n --bpftrace /nonexistent -t app:all -x "$tmp/app" | sed -E 
 	"-n -t shows the program: it prints records, without tables"
 is "$("$btgen" run -n --bpftrace /nonexistent -t app:all -x "$tmp/app" | grep -o '@[0-9a-f]*' | sort -u | wc -l)" 1 "that have one marker"
 not_ok "which is another one in each run" test "$("$btgen" run -n --bpftrace /nonexistent -t app:all -x "$tmp/app")" = "$("$btgen" run -n --bpftrace /nonexistent -t app:all -x "$tmp/app")"
+
+# One probe at several sites, which have other things in it: with the names of variables, as systemtap's header leaves them.
+header=btgen/usdt.h macro=USDT_PROBE
+! echo '#include <sys/sdt.h>' | "${CC:-gcc}" -E - >"$tmp/sdt" 2>&1 || header=sys/sdt.h macro=DTRACE_PROBE3
+cat >"$tmp/sites.c" <<END
+#include <$header>
+struct conn { int fd; };
+__attribute__((noinline)) int sent(int len, struct conn *conn, int rc) { $macro(app, io, len, conn, rc); return len + 1; }
+__attribute__((noinline)) int lost(int err, struct conn *peer, int rc) { int tries = err * 3; $macro(app, io, tries, peer, rc); return tries; }
+int main(int argc, char **argv) { struct conn c = {1}; (void)argv; return sent(argc, &c, 1) + lost(argc, &c, argc); }
+END
+"${CC:-gcc}" -O1 -g -I"$top/include" -o "$tmp/sites" "$tmp/sites.c"
+is "$("$btgen" skeleton --for 0.17 -x "$tmp/sites" io 2>&1 | tail -n +3)" '// io(int arg0, struct conn *arg1, int rc)
+usdt:__EXE__:app:io
+{
+	printf("%s %s[%d] app:io arg0=%ld arg1=0x%lx rc=%ld\n",
+	       strftime("%H:%M:%S.%f", nsecs), comm, tid, arg0, arg1, args.rc);
+}' "a name that not all sites have is left out ($header)"
+like "$("$btgen" probes -v -x "$tmp/sites" app:io)" '^    arg0   int len .*; elsewhere called tries$' "btgen probes -v has both"
+is "$("$btgen" expand -x "$tmp/sites" -e 'usdt:__EXE__:io { @ = args.len; @r = args.rc; }' 2>&1 >/dev/null | head -n 1)" \
+	'<command line>:1:28: warning: not all sites of app:io call it len: in lost() arg0 is tries' "and a script that uses one of them is warned"
 done_testing
