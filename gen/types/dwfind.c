@@ -206,9 +206,7 @@ void dwfind(struct dwsrc *src, const struct dwquery *q, dwfind_fn *fn, void *ctx
 void dwfind_names(struct dwsrc *src, unsigned kinds, dwfind_fn *fn, void *ctx)
 {
 	struct dwscan *scan = dwscan_open(src);
-	if (scan)
-		dwscan_names(scan, kinds, fn, ctx);
-	else
+	if (!scan || !dwscan_names(scan, kinds, fn, ctx))
 		dwfind_walk(src, kinds, fn, ctx);
 }
 

@@ -12,12 +12,16 @@ enum { PIECE = 1 << 20, STEP = 2 << 20, ALONE = 8 << 20 };
 /** Pieces of a large unit overlap: a place that is too near to the edge of one is well inside of another. */
 enum { OVERLAP = DWNAMEAT_REACH + 16 };
 
-/** Units [next, last) are still to be searched, by who comes first. */
+/** Units from `next` on that begin before `until` are still to be searched, by who comes first. */
 struct work {
 	struct dwunits *s;
 	pthread_mutex_t lock;
-	size_t next, last;
+	size_t next;
+	uint64_t until;
 };
+
+/** Units that a thread takes at once, at most. */
+enum { MAX_TAKEN = 256 };
 
 /** One thread's tools. */
 struct searcher {
@@ -25,6 +29,8 @@ struct searcher {
 	struct dwnameat at;
 	const struct dwunit_span *entered; /**< the unit that `at` is for */
 	struct dwview view;
+	struct dwunit_span taken[MAX_TAKEN]; /**< copies: the list of units grows meanwhile */
+	size_t first, n;
 };
 
 /** Marks @u by what is found in @bytes of it. */
@@ -61,27 +67,51 @@ static void search_unit(struct searcher *c, struct dwunit_span *u)
 	}
 }
 
+/** There is a unit @i, as far as is known, or can be told by a look at the piece that is mapped for the search anyway. */
+static bool has_unit(struct searcher *c, size_t i)
+{
+	struct dwunits *s = c->s;
+	if (i < s->units.n)
+		return true;
+	if (s->is_listed || s->is_refused || (c->n && s->listed - c->taken[0].off > STEP))
+		return false;
+	uint64_t left = s->info.n - s->listed;
+	size_t n = left < DWUNITS_HEADER ? (size_t)left : DWUNITS_HEADER;
+	return dwunits_list_next(s, dwunits_view(s, &c->view, s->listed, n), n);
+}
+
+/** Puts down what was found in the units that @c had taken, and takes the next ones; false when nothing is left. */
+static bool take(struct searcher *c, struct work *w)
+{
+	struct dwunits *s = w->s;
+	dwview_drop(s, &c->view);
+	pthread_mutex_lock(&w->lock);
+	for (size_t i = 0; i < c->n; i++)
+		s->units.v[c->first + i].kinds |= c->taken[i].kinds;
+	c->first = w->next;
+	c->entered = NULL;
+	for (c->n = 0; c->n < MAX_TAKEN && has_unit(c, w->next); c->n++) {
+		const struct dwunit_span *u = &s->units.v[w->next];
+		if (u->off >= w->until || (c->n && u->end - c->taken[0].off > STEP))
+			break;
+		dwunits_view(s, &c->view, u->off, 1); // so that the piece begins with the first one
+		c->taken[c->n] = *u;
+		w->next++;
+	}
+	pthread_mutex_unlock(&w->lock);
+	return c->n > 0;
+}
+
 static void *search_all(void *arg)
 {
 	struct work *w = arg;
-	struct dwunits *s = w->s;
-	struct searcher c = {.s = s};
-	dwnameat_init(&c.at, s->big);
-	for (;;) {
-		pthread_mutex_lock(&w->lock);
-		size_t first = w->next, last = first;
-		while (last < w->last &&
-		       (last == first || s->units.v[last].end - s->units.v[first].off <= STEP))
-			last++;
-		w->next = last;
-		pthread_mutex_unlock(&w->lock);
-		if (first == last)
-			break;
-		for (size_t i = first; i < last; i++)
-			search_unit(&c, &s->units.v[i]);
-	}
+	struct searcher c = {.s = w->s};
+	dwnameat_init(&c.at, w->s->big);
+	while (take(&c, w))
+		for (size_t i = 0; i < c.n; i++)
+			search_unit(&c, &c.taken[i]);
 	dwnameat_fini(&c.at);
-	dwview_drop(s, &c.view);
+	dwview_drop(w->s, &c.view);
 	return NULL;
 }
 
@@ -91,31 +121,27 @@ static bool has_cores(void)
 	return sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 1;
 }
 
-void dwneedle_mark(struct dwunits *s, size_t i)
+bool dwneedle_mark(struct dwunits *s, size_t i)
 {
 	struct dwneedle *n = &s->needle;
-	const struct dwunit_span *v = s->units.v;
-	while (n->n_marked <= i) {
-		struct work w = {s, PTHREAD_MUTEX_INITIALIZER, n->n_marked, n->n_marked + 1};
-		uint64_t from = v[n->n_marked].off;
+	if (n->is_any && dwunits_list_all(s))
+		for (; n->n_marked < s->units.n; n->n_marked++)
+			s->units.v[n->n_marked].kinds = DWNAMEAT_ANY;
+	while (n->n_marked <= i && !s->is_refused && (n->n_marked < s->units.n || !s->is_listed)) {
+		uint64_t from = n->n_marked < s->units.n ? s->units.v[n->n_marked].off : s->listed;
+		struct work w = {s, PTHREAD_MUTEX_INITIALIZER, n->n_marked, from + STEP};
 		pthread_t helper;
 		bool helped = false;
-		if (n->is_any) {
-			for (; w.next < s->units.n; w.next++)
-				s->units.v[w.next].kinds = DWNAMEAT_ANY;
-			w.last = s->units.n;
-		} else if (from >= n->alone && has_cores()) {
-			while (w.last < s->units.n && v[w.last].off < n->most)
-				w.last++;
+		if (from >= (s->src->acts_large ? s->src->acts_large : ALONE) && has_cores()) {
+			w.until = n->most > w.until ? n->most : w.until;
 			helped = pthread_create(&helper, NULL, search_all, &w) == 0;
 		}
-		while (w.last < s->units.n && v[w.last].end - from <= STEP)
-			w.last++; // at least
 		search_all(&w);
 		if (helped)
 			pthread_join(helper, NULL);
-		n->n_marked = w.last;
+		n->n_marked = w.next;
 	}
+	return n->n_marked > i && !s->is_refused;
 }
 
 static void add_offset(struct dwunits *s, uint32_t off, bool *is_full)
@@ -137,7 +163,7 @@ void dwneedle_begin(struct dwunits *s, struct str name, uint64_t most)
 	if (n->name.n && str_eq(str_slice(n->name, 0, n->name.n - 1), name))
 		return; // the same question again, e.g. for another kind
 	struct str z = {arena_strndup(s->src->arena, name.p, name.n), name.n + 1};
-	*n = (struct dwneedle){.name = z, .most = most, .alone = n->alone ? n->alone : ALONE};
+	*n = (struct dwneedle){.name = z, .most = most};
 	wordset_init(&n->words);
 	wordset_add(&n->words, z);
 	for (size_t i = 0; i < s->units.n; i++)

@@ -9,8 +9,7 @@
  * The search goes on only as far as it is asked for, since a common name is met early; when much is left, two threads share it.
  *
  *	dwneedle_begin(units, name, UINT64_MAX);
- *	for (size_t i = 0; i < units->units.n; i++) {
- *		dwneedle_mark(units, i);
+ *	for (size_t i = 0; dwneedle_mark(units, i); i++)
  *		if (units->units.v[i].kinds & DWFIND_ENUM) ...
  */
 #ifndef TYPES_DWNEEDLE_H
@@ -27,12 +26,11 @@ struct dwneedle {
 	uint64_t most;	 /**< no unit from there on will be asked for */
 	bool is_any;	 /**< every unit may have it */
 	size_t n_marked; /**< units that were searched */
-	size_t alone;	 /**< bytes that one thread searches before a second one helps */
 };
 
 /** Starts the search for @name in the first @most bytes, or goes on with it when it is the last one again. */
 void dwneedle_begin(struct dwunits *s, struct str name, uint64_t most);
-/** Sees to it that `kinds` of unit @i is set. */
-void dwneedle_mark(struct dwunits *s, size_t i);
+/** Sees to it that `kinds` of unit @i is set; false when there is no such unit, or units are refused. */
+bool dwneedle_mark(struct dwunits *s, size_t i);
 
 #endif

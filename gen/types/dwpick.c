@@ -150,6 +150,8 @@ static bool add_definition(void *ctx, const struct dwhit *hit)
 	uint64_t mark = wants_value(f) ? mark_of_value(&die, &owner) : mark_of_type(&die);
 	bool believed = mark == s->mark && (wants_value(f) || f->n_members >= FULLY_COMPARED);
 	bool is_known = s->first.type || (s == &f->typedefs && f->same_tag.type);
+	if (!f->most)
+		f->most = dwfind_is_large(f->src) ? MAX_COMPARED_LARGE : MAX_COMPARED;
 	f->is_cut = ++s->n >= f->most;
 	// Nothing can be learnt any more once it is known that they differ, but of the other sort.
 	if (!s->other.type && !(is_known && believed) && load(f, hit, &def)) {
@@ -201,7 +203,6 @@ static void find_in_image(struct found *all, struct dwsrc *src)
 {
 	struct dwquery *q = &all->p->q;
 	struct found f = {.p = all->p, .src = src, .n_members = all->n_members};
-	f.most = dwfind_is_large(src) ? MAX_COMPARED_LARGE : MAX_COMPARED;
 	q->no_decls = true;
 	q->kinds = f.p->tags | f.p->others;
 	dwfind(src, q, add_definition, &f);

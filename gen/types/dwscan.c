@@ -13,7 +13,6 @@ enum { LARGE = 64 << 20 };
 
 struct dwscan {
 	struct dwunits u;
-	bool acts_large;
 	bool is_busy; /**< a search is under way: its marks must stay */
 };
 
@@ -32,6 +31,18 @@ void dwscan_close(struct dwscan *s)
 {
 	if (s)
 		dwunits_close(&s->u);
+}
+
+/** Every unit is known and of a kind that it handles; if not, from now on it is for libdw. */
+static bool has_all(struct dwscan *s)
+{
+	struct dwsrc *src = s->u.src;
+	if (dwunits_list_all(&s->u))
+		return true;
+	dwscan_close(s);
+	src->scan = NULL;
+	src->no_scan = true;
+	return false;
 }
 
 /** Of names at the top of units most come again and again, from one place in .debug_str: so many are remembered. */
@@ -215,11 +226,15 @@ static bool find(struct scan_walk *w, uint64_t most, dwfind_fn *fn, void *ctx)
 	bool any = false;
 	unsigned kinds = w->q->no_decls ? w->q->kinds << DWNAMEAT_DEFINES : w->q->kinds;
 	dwneedle_begin(u, w->wanted, most);
-	for (size_t i = 0; i < u->units.n && u->units.v[i].off < most; i++) {
-		dwneedle_mark(u, i);
+	for (size_t i = 0; u->units.n == i || u->units.v[i].off < most; i++) {
+		if (!dwneedle_mark(u, i))
+			break;
 		if (!(u->units.v[i].kinds & kinds))
 			continue;
 		scan_unit(w, &u->units.v[i]);
+		// From here on there is no way back.
+		if ((w->r.has_failed || w->hits.n) && !dwunits_list_all(u))
+			return false;
 		if (w->r.has_failed) {
 			if (!walk_unit(u, &u->units.v[i], w->q->kinds, refit_hit, &f))
 				return true;
@@ -232,7 +247,7 @@ static bool find(struct scan_walk *w, uint64_t most, dwfind_fn *fn, void *ctx)
 		any |= w->hits.n > 0;
 	}
 	// Template arguments may be spaced otherwise than they were asked for: that takes a walk.
-	return any || !memchr(w->wanted.p, '<', w->wanted.n);
+	return !u->is_refused && (any || !memchr(w->wanted.p, '<', w->wanted.n));
 }
 
 static bool find_in(struct dwscan *s, const struct dwquery *q, uint64_t most, dwfind_fn *fn,
@@ -250,7 +265,7 @@ static bool find_in(struct dwscan *s, const struct dwquery *q, uint64_t most, dw
 	bool done = find(&w, most, fn, ctx);
 	dwdie_fini(&w.r);
 	s->is_busy = false;
-	return done;
+	return (!s->u.is_refused || has_all(s)) && done;
 }
 
 bool dwscan_find(struct dwscan *s, const struct dwquery *q, dwfind_fn *fn, void *ctx)
@@ -263,8 +278,10 @@ void dwscan_try(struct dwscan *s, const struct dwquery *q, uint64_t most, dwfind
 	find_in(s, q, most, fn, ctx);
 }
 
-void dwscan_names(struct dwscan *s, unsigned kinds, dwfind_fn *fn, void *ctx)
+bool dwscan_names(struct dwscan *s, unsigned kinds, dwfind_fn *fn, void *ctx)
 {
+	if (!has_all(s))
+		return false;
 	struct scan_walk w = {
 	    .r.u = &s->u, .r.abbrevs.arena = s->u.src->arena, .kinds = kinds, .fn = fn, .ctx = ctx};
 	w.seen = arena_array(s->u.src->arena, uint64_t, N_SEEN);
@@ -274,11 +291,12 @@ void dwscan_names(struct dwscan *s, unsigned kinds, dwfind_fn *fn, void *ctx)
 			break;
 	}
 	dwdie_fini(&w.r);
+	return true;
 }
 
-bool dwscan_is_large(const struct dwscan *s)
+bool dwscan_is_large(struct dwscan *s)
 {
-	return s->u.info.n >= LARGE || s->acts_large;
+	return has_all(s) && (s->u.info.n >= LARGE || s->u.src->acts_large);
 }
 
 bool dwscan_next_string(const struct dwscan *s, uint64_t *at, struct str *ret)
@@ -290,11 +308,4 @@ bool dwscan_next_string(const struct dwscan *s, uint64_t *at, struct str *ret)
 	*ret = (struct str){all.p + *at, (size_t)(nul - all.p) - *at};
 	*at += ret->n + 1;
 	return true;
-}
-
-void dwscan_act_large(struct dwscan *s, size_t alone)
-{
-	s->u.needle.alone = alone;
-	dwunits_map(&s->u);
-	s->acts_large = true;
 }

@@ -17,7 +17,10 @@
 
 struct dwscan;
 
-/** NULL when the image's debug information is not of the kind that it handles. Kept in @src. */
+/**
+ * NULL when the image's debug information is not of the kind that it handles. Kept in @src; for a large file it may turn
+ * out with the first question that it is not: then @s is gone, and @src has none any more.
+ */
 struct dwscan *dwscan_open(struct dwsrc *src);
 /** Before the image is closed; @s may be NULL. */
 void dwscan_close(struct dwscan *s);
@@ -31,15 +34,12 @@ bool dwscan_find(struct dwscan *s, const struct dwquery *q, dwfind_fn *fn, void 
  * Calls @fn for each named type, and enumerator when @kinds has it, with names and scopes but without DIEs. A name without
  * scopes comes at least once, not for each unit that has it.
  */
-void dwscan_names(struct dwscan *s, unsigned kinds, dwfind_fn *fn, void *ctx);
+bool dwscan_names(struct dwscan *s, unsigned kinds, dwfind_fn *fn, void *ctx);
 
 /** The same in the first @most bytes of .debug_info only, whose units are in no particular order. */
 void dwscan_try(struct dwscan *s, const struct dwquery *q, uint64_t most, dwfind_fn *fn, void *ctx);
 /** So much .debug_info that looking at all of it takes longer than a user notices. */
-bool dwscan_is_large(const struct dwscan *s);
+bool dwscan_is_large(struct dwscan *s);
 /** The string at *@at of .debug_str, which goes on to the next; false at the end. Start at 0. */
 bool dwscan_next_string(const struct dwscan *s, uint64_t *at, struct str *ret);
-/** For tests: looks at the file in pieces, and with a second thread after @alone bytes, however small it is. */
-void dwscan_act_large(struct dwscan *s, size_t alone);
-
 #endif

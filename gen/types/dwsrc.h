@@ -64,6 +64,8 @@ struct dwsrc {
 	uint64_t n_visits;  /**< DIEs that walks have come to */
 	uint64_t n_spent;   /**< dwsite's: what it took to look around places in the code */
 	bool is_spent;	    /**< that was too much, which was said */
+	/** For tests, before anything is asked: a second thread helps dwscan after so many bytes, as in a large file; 0: no. */
+	size_t acts_large;
 };
 
 /**

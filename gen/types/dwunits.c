@@ -10,8 +10,6 @@
 #include "base/file.h"
 #include "image/debugfile.h"
 
-/** Bytes that hold any header: a length of 12, version, type, sizes and an offset of 8. */
-enum { HEADER_SIZE = 24 };
 /** Bytes that are mapped at once, or more if more are asked for; of so many libdw's mapping serves as well. */
 enum { VIEW = 33 << 16, SMALL = 16 << 20 };
 
@@ -117,9 +115,10 @@ bool dwunits_read_header(struct reader *r, struct dwheader *h)
 	return read_header(r, h) && h->length <= (uint64_t)(r->end - r->start) - h->start;
 }
 
-void dwunits_map(struct dwunits *s)
+/** From now on the bytes are looked at in pieces, where that is possible. */
+static void map_info(struct dwunits *s)
 {
-	if (s->file < 0 || s->map)
+	if (s->file < 0)
 		return;
 	uint64_t from = s->info_off & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1);
 	s->map_skip = (size_t)(s->info_off - from);
@@ -172,33 +171,45 @@ void dwunits_prepare(struct dwunits *s, uint64_t off)
 #endif
 }
 
-static bool list_units(struct dwunits *s)
+bool dwunits_list_next(struct dwunits *s, const uint8_t *p, size_t n)
 {
-	for (uint64_t off = 0; off < s->info.n;) {
-		uint8_t buf[HEADER_SIZE];
-		size_t n = s->info.n - off < HEADER_SIZE ? (size_t)(s->info.n - off) : HEADER_SIZE;
-		bool in_file = s->file >= 0 && s->info.n > SMALL;
-		const uint8_t *p = in_file ? buf : (const uint8_t *)s->info.p + off;
-		struct reader r;
-		struct dwheader h;
-		if (in_file && !file_read_at(s->file, buf, n, s->info_off + off))
-			return false;
-		reader_init(&r, p, n, s->big);
-		// The length is checked here: the reader has only the header.
-		if (!read_header(&r, &h) || h.length > s->info.n - off - h.start ||
-		    h.start + h.length < reader_offset(&r))
-			return false;
-		uint64_t end = off + h.start + h.length;
-		vec_push(s->src->arena, &s->units,
-			 (struct dwunit_span){.off = off,
-					      .end = end,
-					      .abbrev_off = h.abbrev_off,
-					      .version = (uint8_t)h.version,
-					      .addr_size = (uint8_t)h.addr_size,
-					      .off_size = (uint8_t)h.off_size});
-		off = end;
+	struct reader r;
+	struct dwheader h;
+	uint64_t off = s->listed;
+	if (s->is_listed || s->is_refused)
+		return false;
+	reader_init(&r, p, n, s->big);
+	// The length is checked here: the reader has only the header.
+	if (!read_header(&r, &h) || h.length > s->info.n - off - h.start ||
+	    h.start + h.length < reader_offset(&r)) {
+		s->is_refused = true;
+		return false;
 	}
-	return s->units.n > 0;
+	s->listed = off + h.start + h.length;
+	s->is_listed = s->listed == s->info.n;
+	vec_push(s->src->arena, &s->units,
+		 (struct dwunit_span){.off = off,
+				      .end = s->listed,
+				      .abbrev_off = h.abbrev_off,
+				      .version = (uint8_t)h.version,
+				      .addr_size = (uint8_t)h.addr_size,
+				      .off_size = (uint8_t)h.off_size});
+	return true;
+}
+
+bool dwunits_list_all(struct dwunits *s)
+{
+	while (!s->is_listed && !s->is_refused) {
+		uint8_t buf[DWUNITS_HEADER];
+		uint64_t left = s->info.n - s->listed;
+		size_t n = left < DWUNITS_HEADER ? (size_t)left : DWUNITS_HEADER;
+		const uint8_t *p = s->map ? buf : (const uint8_t *)s->info.p + s->listed;
+		if (s->map && !file_read_at(s->file, buf, n, s->info_off + s->listed))
+			s->is_refused = true;
+		else
+			dwunits_list_next(s, p, n);
+	}
+	return !s->is_refused;
 }
 
 bool dwunits_open(struct dwsrc *src, struct dwunits *ret)
@@ -207,11 +218,9 @@ bool dwunits_open(struct dwsrc *src, struct dwunits *ret)
 	if (src->files.n != 1 || !take_sections(ret))
 		return false;
 	find_in_file(ret);
-	if (!list_units(ret))
-		return false;
-	if (ret->info.n > SMALL)
-		dwunits_map(ret);
-	return true;
+	if (ret->info.n > SMALL || src->acts_large)
+		map_info(ret);
+	return ret->map || dwunits_list_all(ret);
 }
 
 void dwunits_close(struct dwunits *s)

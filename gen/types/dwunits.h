@@ -45,7 +45,10 @@ struct dwunits {
 	struct map inline_names;       /**< dwdie's: names in .debug_info -> struct str */
 	struct dwneedle needle;	       /**< what `kinds` answers for */
 	size_t n_prepared;	       /**< dwunits_prepare()'s */
-	VEC(struct dwunit_span) units; /**< in order, without gaps */
+	VEC(struct dwunit_span) units; /**< in order, without gaps, up to `listed` */
+	uint64_t listed;
+	bool is_listed;	 /**< all of them are */
+	bool is_refused; /**< units are of another kind, or damaged */
 };
 
 /** A piece of `map` that is looked at; zero it first. */
@@ -64,8 +67,15 @@ struct dwheader {
 /** False when the debug information of @src is of another kind, or damaged. */
 bool dwunits_open(struct dwsrc *src, struct dwunits *ret);
 void dwunits_close(struct dwunits *s);
-/** From now on the bytes are looked at in pieces, where that is possible. */
-void dwunits_map(struct dwunits *s);
+/**
+ * In a large file `units` is filled by who passes over it: adds the one at s->listed, of which @n bytes are at @p, 24 or up to the
+ * end of the section. False at the end, and for units of another kind or damage: then is_refused is set.
+ */
+bool dwunits_list_next(struct dwunits *s, const uint8_t *p, size_t n);
+/** Adds all that are missing; false when one of them is refused. */
+bool dwunits_list_all(struct dwunits *s);
+/** Bytes that hold any header: a length of 12, version, type, sizes and an offset of 8. */
+enum { DWUNITS_HEADER = 24 };
 /** Reads a header; the reader ends at the unit's first DIE. False for units of another kind, and damage. */
 bool dwunits_read_header(struct reader *r, struct dwheader *h);
 

@@ -98,14 +98,11 @@ static void read_all(const char *path, uint64_t entry, FILE *out)
 	if (img_open(&arena, &diag, path, STR("input"), &img)) {
 		lookup_add_image(&lk, img);
 		struct names names = {.arena = &arena};
-		struct dwscan *scan = NULL;
 		if (dwsrc_open(img, "types", &src)) {
 			dwfind_walk(src, DWFIND_TYPES | DWFIND_ENUMERATOR, add_name, &names);
-			scan = dwscan_open(src);
+			// Half of them in pieces and by two threads, as a large file.
+			src->acts_large = names.n / 2 % 2;
 		}
-		// Half of them in pieces and by two threads, as a large file.
-		if (scan && names.n / 2 % 2)
-			dwscan_act_large(scan, 1);
 		struct closure_options opt = {.follow = follow_all, .for_bpftrace = names.n % 2};
 		struct closure c;
 		closure_init(&c, &arena, &diag, &opt);

@@ -56,7 +56,10 @@ int main(void)
 		return done();
 	}
 	ok(!dwjump_die(&u, &u.units.v[0], 11, &(Dwarf_Die){0}), "a small file needs no jumps");
-	dwunits_map(&u);
+	src->acts_large = 1;
+	dwunits_open(src, &u);
+	ok(u.units.n == 0 && dwunits_list_all(&u),
+	   "units of a large file are listed when asked for");
 	if (!u.map || !dwjump_die(&u, &u.units.v[1], u.units.v[1].off + 12, &(Dwarf_Die){0})) {
 		ok(true, "jumps # SKIP the kernel cannot (MADV_POPULATE_WRITE)");
 		return done();

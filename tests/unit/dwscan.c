@@ -118,13 +118,22 @@ static void test_file(const char *path, size_t most)
 		arena_fini(&arena);
 		return;
 	}
-	struct dwscan *scan = dwsrc_open(img, NULL, &src) ? dwscan_open(src) : NULL;
-	if (!scan) {
+	struct dwscan *scan = NULL;
+	if (dwsrc_open(img, NULL, &src)) {
+		src->acts_large = most == SIZE_MAX ? 1 : 3 << 20; // two threads, that is
+		scan = dwscan_open(src);
+	}
+	// A large file is refused with the first question.
+	struct dwquery first;
+	dwquery_parse(STR("no_such_name_anywhere"), DWFIND_TYPES, &first);
+	struct answers none = {.good = true};
+	if (scan && !dwscan_find(scan, &first, compare, &none) && dwscan_open(src))
+		ok(false, "%s is refused, and is not", path);
+	if (!scan || !dwscan_open(src)) {
 		ok(true, "%s # SKIP %s", path,
 		   img->types ? "not for dwscan" : "no debug information");
 		goto out;
 	}
-	dwscan_act_large(scan, most == SIZE_MAX ? 1 : 3 << 20); // two threads, that is
 	struct answers a = {.arena = &arena};
 	dwfind_walk(src, DWFIND_TYPES | DWFIND_ENUMERATOR, record, &a);
 	size_t step = a.names.n / most + 1, n = 0, bad = 0, i = 0;
@@ -182,12 +191,13 @@ static void test_shrinking(void)
 	if (from)
 		fclose(from);
 	struct dwscan *scan = NULL;
-	if (img_open(&arena, &diag, path, STR("a copy"), &img) && dwsrc_open(img, NULL, &src))
+	if (img_open(&arena, &diag, path, STR("a copy"), &img) && dwsrc_open(img, NULL, &src)) {
+		src->acts_large = 1;
 		scan = dwscan_open(src);
+	}
 	if (!scan || ftruncate(fd, 4096) != 0) {
 		ok(true, "a file that shrinks # SKIP no debug information");
 	} else {
-		dwscan_act_large(scan, 1);
 		fflush(stdout);
 		pid_t child = fork();
 		if (child == 0) {
