@@ -1,4 +1,5 @@
 // #pragma: once and option are ours to obey, pack is bpftrace's, the rest is kept for the layers that know it.
+#include "text/expr.h"
 #include "text/pp_priv.h"
 
 /** The line with its macros expanded: bpftrace will not know them. */
@@ -32,6 +33,50 @@ static void once(struct pp *pp)
 		map_add(pp->arena, &pp->once,
 			str_from(arena_printf(pp->arena, "%llu:%llu", (unsigned long long)f->dev,
 					      (unsigned long long)f->ino)));
+}
+
+/** Is @list, of @n tokens, an integer? Words are not, but for other macros: an #if would take them for 0. */
+static bool is_integer(struct pp *pp, const struct token *list, size_t n)
+{
+	bool has_macros = false, truth;
+	const struct token *bad;
+	const char *why;
+	struct token *copy = arena_array(pp->arena, struct token, n + 1);
+	for (size_t i = 0; i < n; i++, list = list->next) {
+		bool is_macro = list->kind == TOK_IDENT && map_get(&pp->macros, list->text);
+		if (list->kind != TOK_NUMBER && list->kind != TOK_PUNCT && !is_macro)
+			return false;
+		has_macros |= is_macro;
+		copy[i] = *list;
+		copy[i].next = &copy[i + 1];
+	}
+	copy[n] = (struct token){.kind = TOK_EOF};
+	return n && (has_macros || expr_eval(copy, &truth, &bad, &why));
+}
+
+/** -D of an option whose default is a number must be one, too: bpftrace would say so where the option is used, or #if not. */
+static void check_given(struct pp *pp, const struct token *name, const struct token *value,
+			const struct macro *given)
+{
+	struct strbuf text;
+	size_t n = 0;
+	for (const struct token *t = value; t->kind != TOK_EOF; t = t->next)
+		n++;
+	if (!is_integer(pp, value, n))
+		return;
+	for (size_t i = 0; i + 1 < given->n_body; i++)
+		given->body[i].next = &given->body[i + 1];
+	if (given->kind == MACRO_OBJECT && is_integer(pp, given->body, given->n_body))
+		return;
+	strbuf_init(&text);
+	for (size_t i = 0; i < given->n_body; i++) {
+		strbuf_addz(&text, i && given->body[i].space ? " " : "");
+		strbuf_add_printable(&text, given->body[i].text);
+	}
+	pp_error(pp, name,
+		 "-D " STR_FMT ": this is a number, " STR_FMT " by default, not \"" STR_FMT "\"",
+		 STR_ARG(name->text), STR_ARG(pp_spell(pp, value)), STR_ARG(strbuf_str(&text)));
+	strbuf_fini(&text);
 }
 
 /** `option NAME DEFAULT "help"`, from NAME on. */
@@ -73,6 +118,9 @@ static void option(struct pp *pp, struct token *name)
 		diag_note(pp->diag, &at, "it was declared here");
 		return;
 	}
+	const struct macro *given = map_get(&pp->macros, name->text);
+	if (given && given->given)
+		check_given(pp, name, value, given);
 	pp_define_option(pp, name, value);
 	vec_push(pp->arena, &pp->options, o);
 }

@@ -121,6 +121,18 @@ is "$("$btgen" expand -D PERIODS=5 "$tmp/option.bt" 2>&1 | grep .)" "btgen: warn
 btgen: note: did you mean PERIOD?
 interval:s:1 { exit(); }" "-D of an option that a script does not have is noticed"
 is "$("$btgen" expand -D PERIOD=5 -D DEBUG "$tmp/option.bt" 2>&1 | grep .)" "interval:s:5 { exit(); }" "... and of what it has or asks for is not"
+for value in abc '' '"5"' '5 6' '3 +' 1.5 10ms; do
+	is "$("$btgen" expand -D "PERIOD=$value" "$tmp/option.bt" 2>&1 | head -n 1)" \
+		"$tmp/option.bt:1:16: error: -D PERIOD: this is a number, 1 by default, not \"${value}\"" "an option that is a number cannot be \"$value\""
+done
+for value in -5 '(2 + 3) * 4' 1e3 1_000 0x10 OTHER; do
+	is "$("$btgen" expand -D "PERIOD=$value" -D OTHER=7 -e '#pragma option PERIOD 1 "a number"
+#if OTHER
+#endif
+BEGIN { @ = PERIOD; }' 2>&1 | grep .)" "BEGIN { @ = ${value/OTHER/7}; }" "it can be $value"
+done
+is "$("$btgen" expand -D 'NAME=abc' -e '#pragma option NAME "x" "a text"
+BEGIN { @ = NAME; }' 2>&1 | grep .)" "BEGIN { @ = abc; }" "one whose default is a text can be anything"
 is "$(expand 'BEGIN { exit(); }' -D DEBUG 2>&1)" "BEGIN { exit(); }" "... nor in a script that declares no options"
 
 like "$(expand 'kprobe:x /arg1 == NVMF_TGT_RUNNING/ { }')" "arg1 == NVMF_TGT_RUNNING" \
