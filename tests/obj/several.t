@@ -125,11 +125,13 @@ for compiler in gcc clang; do
 	done
 done
 for version in 4 5; do
-	if build gcc "-gdwarf-$version -gsplit-dwarf -O1" && command -v llvm-dwp >/dev/null && (cd "$tmp" && timeout 10 llvm-dwp -e p -o p.dwp && rm ./*.dwo) 2>/dev/null; then
+	compiler=gcc
+	[ $version = 4 ] || compiler=clang # llvm-dwp 14 fails on what gcc makes, or does not end
+	if command -v llvm-dwp >/dev/null && build $compiler "-gdwarf-$version -gsplit-dwarf -O1" && (cd "$tmp" && timeout 10 llvm-dwp -e p -o p.dwp && rm ./*.dwo) 2>/dev/null; then
 		is "$(expand "$text" | grep -o '([0-9]*, [0-9]*)' | tr '\n' ' ')$(said)" "(1, 16) (2, 4) " "DWARF $version: joined by dwp, each clause has its own"
 		rm "$tmp/p.dwp"
 	else
-		skip "DWARF $version: joined by dwp" "no llvm-dwp"
+		skip "DWARF $version: joined by dwp" "no llvm-dwp, or no $compiler"
 	fi
 	build gcc "-gdwarf-$version -gsplit-dwarf -O1" && rm "$tmp/u2.dwo"
 	is "$(expand 'usdt:__EXE__:one { print(RED); print(sizeof(struct odd)); }' | grep -c 'print(1); print(16)')$(said)" 1 "DWARF $version: a split file that is gone is no matter to other files"

@@ -96,7 +96,7 @@ for version in 4 5; do
 			claim="DWARF $version: what $dwp makes of $compiler's files is read"
 			if ! command -v $compiler >/dev/null || ! split_build $compiler -gdwarf-$version || ! split_json "$tmp/p" >"$tmp/want" ||
 				! split_build $compiler "-gdwarf-$version -gsplit-dwarf" || ! { (cd "$tmp" && timeout 10 $dwp -e p -o p.dwp) 2>&1; } >"$tmp/cc.err" 2>&1; then # it may crash, too
-				skip "$claim" "cannot be made"
+				skip "$claim" "cannot be made: $(tail -n 1 "$tmp/cc.err")"
 				continue
 			fi
 			rm "$tmp"/*.dwo

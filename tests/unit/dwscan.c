@@ -220,8 +220,12 @@ static void test_shrinking(void)
 
 int main(int argc, char **argv)
 {
-	static const char *const usual[] = {"/proc/self/exe", "/lib/x86_64-linux-gnu/libc.so.6",
+	static const char *const usual[] = {"/proc/self/exe",
+#ifdef __aarch64__
 					    "/lib/aarch64-linux-gnu/libc.so.6",
+#else
+					    "/lib/x86_64-linux-gnu/libc.so.6",
+#endif
 					    "/usr/bin/python3.11"};
 	for (int i = 1; i < argc; i++)
 		test_file(argv[i], SIZE_MAX);
