@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/outfile.h"
 #include "bind/tokens.h"
 #include "cmd.h"
 #include "out/dialect.h"
@@ -257,10 +258,21 @@ static bool take_patterns(struct arena *a, struct diag *d, const struct expand_r
 	return true;
 }
 
+/** -o with the name of a script would be the end of the script. */
+static bool check_out(struct diag *d, const struct expand_request *req)
+{
+	for (size_t i = 0; i < req->sources.n && req->out; i++) {
+		const struct expand_source *s = &req->sources.v[i];
+		if (!s->is_text && outfile_is_same(req->out, s->text))
+			return diag_error(d, NULL, "-o: %s is the script itself", req->out);
+	}
+	return true;
+}
+
 bool expand_run(struct arena *a, struct diag *d, const struct expand_request *req,
 		struct expansion *x)
 {
-	if (!expand_open_target(a, d, req, x))
+	if (!check_out(d, req) || !expand_open_target(a, d, req, x))
 		return false;
 	if (req->raw)
 		return take_raw(a, d, req, x);

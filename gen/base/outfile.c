@@ -57,10 +57,35 @@ static bool replace(struct arena *a, struct diag *d, const char *path, struct st
 	return false;
 }
 
+bool outfile_check(struct diag *d, const char *path)
+{
+	struct stat st;
+	char start[4];
+	int fd = stat(path, &st) == 0 && S_ISREG(st.st_mode)
+		     ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+		     : -1;
+	if (fd < 0)
+		return true;
+	bool is_elf = read(fd, start, sizeof(start)) == sizeof(start) &&
+		      memcmp(start, "\177ELF", sizeof(start)) == 0;
+	close(fd);
+	struct diag_place at = {.file = str_from(path)};
+	return !is_elf || diag_error(d, &at, "is a program or a library: it is not overwritten");
+}
+
+bool outfile_is_same(const char *path, const char *other)
+{
+	struct stat a, b;
+	return stat(path, &a) == 0 && stat(other, &b) == 0 && S_ISREG(a.st_mode) &&
+	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 bool outfile_write(struct arena *a, struct diag *d, const char *path, struct str text)
 {
 	if (!path || strcmp(path, "-") == 0)
 		return write_all(STDOUT_FILENO, text) || say(d, "standard output");
+	if (!outfile_check(d, path))
+		return false;
 
 	struct stat st;
 	if (stat(path, &st) == 0) {

@@ -7,11 +7,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/outfile.h"
+
 bool output_open(struct arena *a, struct diag *d, const char *path, struct output *ret)
 {
 	*ret = (struct output){.path = path, .fd = STDOUT_FILENO};
 	if (!path)
 		return true;
+	if (!outfile_check(d, path))
+		return false;
 	ret->fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (ret->fd >= 0)
 		return true;

@@ -192,6 +192,19 @@ unlike "$out" warning "without a warning, because it is known"
 echo old >"$tmp/out"
 "$btgen" expand -x "$tgt" -o "$tmp/out" -e 'usdt:__EXE__:nosuch { }' 2>/dev/null
 is "$(cat "$tmp/out")" old "-o: an error leaves the file as it was"
+cp "$tgt" "$tmp/program"
+printf 'BEGIN { }\n' >"$tmp/own.bt"
+ln -sf own.bt "$tmp/link.bt"
+for command in "expand -e BEGIN{}" "types -x $tgt item" "enums -x $tgt tgt_state:m" "skeleton -x $tgt *" "run -e BEGIN{}"; do
+	set -f
+	# shellcheck disable=SC2086
+	out=$("$btgen" $command -o "$tmp/program" 2>&1)
+	is "$? $(cmp "$tgt" "$tmp/program" 2>&1)" "1 " "${command%% *} -o: a program is not overwritten"
+	set +f
+done
+like "$out" 'program: error: is a program or a library: it is not overwritten' "... which is said"
+like "$("$btgen" expand "$tmp/link.bt" -o "$tmp/own.bt" 2>&1)" "error: -o: $tmp/own.bt is the script itself" "-o: nor is the script"
+is "$(cat "$tmp/own.bt")" 'BEGIN { }' "... which is as it was"
 "$btgen" expand -x "$tgt" -o "$tmp/out" -e 'interval:s:1 { exit(); }'
 is "$(cat "$tmp/out")" "interval:s:1 { exit(); }" "-o: success replaces it"
 is "$(find "$tmp" -maxdepth 1 -name 'out*' | wc -l)" 1 "and nothing else is left in the folder"
