@@ -5,7 +5,8 @@
 #include "bind/edit.h"
 #include "bind/typeuse.h"
 
-enum { MAX_DEPTH = 40 }; // nesting of brackets in one expression
+enum { MAX_DEPTH = 40 };    // nesting of brackets in one expression
+enum { MAX_MEMBERS = 256 }; // a->b->c ...: each is written with all before it
 
 struct ctype *chain_pointee(struct ctype *t)
 {
@@ -122,6 +123,12 @@ static bool step_member(struct chain_parser *parser, struct chain *c, struct tok
 	struct ctype *where;
 	if (!ctype_complete(in))
 		return false;
+	if (c->n_members++ == MAX_MEMBERS) {
+		struct diag_place at = tok_place(name);
+		parser->good = false;
+		return diag_error(parser->b->diag, &at, "more than %d members in a row",
+				  MAX_MEMBERS);
+	}
 	if (!ctype_resolve(in, name->text, &place, &bad, &where)) {
 		struct diag_place at = tok_place(name);
 		struct str near = ctype_nearest_member(in, name->text);

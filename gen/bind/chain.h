@@ -16,6 +16,7 @@
 
 struct chain {
 	struct token *first, *last;
+	unsigned n_members; /**< steps to a member so far */
 	struct ctype *type; /**< NULL: not known */
 	bool is_value;	    /**< a member of a struct that bpftrace holds as a value */
 	bool is_place;	    /**< something in memory: the rest holds */

@@ -55,7 +55,7 @@ static const char *cast_text(struct bind *b, const struct attach_clause *c,
 static struct token *find_before(const struct script_clause *c, struct token **from,
 				 const struct token *t)
 {
-	for (struct token *p = *from; p && p->kind != TOK_EOF; p = p->next)
+	for (struct token *p = *from; p && p->kind != TOK_EOF && p != c->body.last; p = p->next)
 		if (p->next == t)
 			return *from = p;
 	return (struct token *)script_token_before(c, t);

@@ -56,6 +56,7 @@ struct pp {
 	struct map macros;	       /**< name -> struct macro */
 	VEC(struct pp_pragma) pragmas; /**< in order of appearance */
 	VEC(struct pp_option) options; /**< those declared, each once, in order of appearance */
+	struct map option_names;       /**< name -> 1 + index in `options` */
 	/** #include of C headers (*.h), for bpftrace to read: the whole directive, as TOK_DIRECTIVE. */
 	VEC(struct token *) c_includes;
 	VEC(struct src_file *) files; /**< every file read, for dependency lists, each once */

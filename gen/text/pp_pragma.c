@@ -106,10 +106,9 @@ static void option(struct pp *pp, struct token *name)
 	o.help = lex_string_value(pp->arena, help);
 	help->kind = TOK_EOF; // the default ends here
 	o.value = pp_spell(pp, value);
-	for (size_t i = 0; i < pp->options.n; i++) {
-		const struct pp_option *old = &pp->options.v[i];
-		if (!str_eq(old->name, o.name))
-			continue;
+	uintptr_t known = (uintptr_t)map_get(&pp->option_names, o.name);
+	if (known) {
+		const struct pp_option *old = &pp->options.v[known - 1];
 		if (str_eq(old->value, o.value) && str_eq(old->help, o.help))
 			return; // the file was included twice
 		pp_error(pp, name, "option " STR_FMT " is declared again, differently",
@@ -123,6 +122,7 @@ static void option(struct pp *pp, struct token *name)
 		check_given(pp, name, value, given);
 	pp_define_option(pp, name, value);
 	vec_push(pp->arena, &pp->options, o);
+	map_put(pp->arena, &pp->option_names, o.name, (void *)(uintptr_t)pp->options.n);
 }
 
 void pp_pragma(struct pp *pp, const struct token *hash, const struct token *name)

@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+/** No bpftrace takes that many; what comes after this looks at the inside of each bracket. */
+enum { MAX_NESTING = 500 };
+
 /** A bracket that is open. */
 struct bracket {
 	struct token *open;
@@ -51,6 +54,8 @@ static bool follow_bracket(struct parser *p, struct token *t, const struct token
 {
 	if (is_opener(t)) {
 		struct bracket b = {.open = t};
+		if (p->open.n == MAX_NESTING)
+			return error_at(p, t, "is nested too deeply", NULL);
 		if (prev && prev->kind == TOK_IDENT)
 			b.callee = prev->text;
 		vec_push(p->arena, &p->open, b);
@@ -429,7 +434,7 @@ const struct token *script_token_before(const struct script_clause *c, const str
 		for (const struct token *p = starts[i]; p && p->kind != TOK_EOF; p = p->next) {
 			if (p->next == t)
 				return p;
-			if (i == 0 && p == c->predicate_close)
+			if (p == (i == 0 ? c->predicate_close : c->body.last))
 				break;
 		}
 	return NULL;

@@ -201,7 +201,8 @@ bool lookup_say_unknown(struct lookup *lk, const struct diag_place *at, const ch
 			struct str name, unsigned kinds)
 {
 	struct dwquery q;
-	if (!dwquery_parse(name, kinds, &q))
+	// It takes time to say something helpful: not for what is not shown.
+	if (!dwquery_parse(name, kinds, &q) || lk->diag->n_errors > DIAG_MAX_ERRORS)
 		return diag_error(lk->diag, at, "\"" STR_FMT "\" is not the name of a type",
 				  STR_ARG(name));
 	// Without any debug information that is the whole story; the first image is what the user named.

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Templates far larger or deeper than anyone writes: a program or an error, in seconds of processor time.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+cat >"$tmp/p.c" <<'END'
+#include "usdt.h"
+struct s { int a; struct s *n; };
+int main(void) { struct s x = {0}; int e = 1; USDT_PROBE(t, p, &x, e); return 0; }
+END
+gcc -g -w -I "$top/include/btgen" -o "$tmp/p" "$tmp/p.c" || exit 1
+
+# gen PYTHON: writes the template $tmp/t.bt that the expression gives
+gen() { python3 -c "import sys; sys.stdout.write($1)" >"$tmp/t.bt"; }
+# soon CLAIM STATUS REGEX: within 10 s of processor time and 2 GiB; REGEX fits the messages
+soon() {
+	(limit_memory 2097152 && ulimit -t 10 && exec "$btgen" expand --for 0.17 -x "$tmp/p" "$tmp/t.bt") >"$tmp/out" 2>"$tmp/err"
+	local status=$?
+	[ $status = "$2" ] && grep -qE -- "$3" <(cat "$tmp/err"; echo)
+	tap_result $? "$1" || { echo "#   status $status"; head -n 3 "$tmp/err" | cut -c1-200 | sed 's/^/#   /'; }
+}
+
+gen '"usdt:__EXE__:p /args.e == 1/ { printf(\"%d %d\\n\", ((struct s *)arg0)->a, arg1); }\n" * 5000'
+soon "5000 clauses" 0 ''
+is "$(grep -c '^usdt:' "$tmp/out")" 5000 "... are in the program"
+gen '"".join("#pragma option O%d 1 \"help\"\n" % i for i in range(50000)) + "usdt:__EXE__:p { }\n"'
+soon "50000 options" 0 ''
+gen '"#pragma option A 1 \"x\"\n" + "#pragma option A 2 \"x\"\n" + "usdt:__EXE__:p { }\n"'
+soon "an option that is declared twice, differently" 1 't\.bt:2:16: error: option A is declared again, differently'
+gen '"usdt:__EXE__:p { @ = " + "(" * 100000 + "1" + ")" * 100000 + "; }\n"'
+soon "100000 nested parentheses" 1 't\.bt:1:[0-9]+: error: this "\(" is nested too deeply'
+gen '"usdt:__EXE__:p { @ = " + "(" * 400 + "arg1" + ")" * 400 + "; }\n"'
+soon "400 are well" 0 ''
+gen '"usdt:__EXE__:p { @ = ((struct s *)arg0)" + "->n" * 100000 + "->a; }\n"'
+soon "100000 members in a row" 1 't\.bt:1:[0-9]+: error: more than 256 members in a row'
+gen '"usdt:__EXE__:p { @ = ((struct s *)arg0)" + "->n" * 200 + "->a; }\n"'
+soon "200 are well" 0 ''
+gen '"".join("usdt:__EXE__:p { print(nosuch%d::X); }\n" % i for i in range(20000))'
+soon "20000 unknown names" 1 'too many errors'
+gen '"/*" + "x" * 1000000 + "*/ usdt:__EXE__:p { }\n"'
+soon "a comment of 1 MB" 0 ''
+done_testing
