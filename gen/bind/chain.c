@@ -85,6 +85,12 @@ static bool parse_operand(struct chain_parser *parser, struct token *t, struct c
 			return false;
 		ret->last = end;
 	}
+	struct token *element = ret->last->next; // `.0` of a tuple
+	if (known && element->kind == TOK_NUMBER && element->text.p[0] == '.') {
+		name = str_from(arena_printf(parser->b->arena, STR_FMT STR_FMT, STR_ARG(name),
+					     STR_ARG(element->text)));
+		ret->last = element;
+	}
 	ret->type = known ? map_get(known, name) : NULL;
 	return true;
 }

@@ -31,6 +31,78 @@ static struct token *typed_part(struct token *t)
 	return t;
 }
 
+static bool has_bitfields(struct ctype *t, unsigned depth)
+{
+	t = ctype_strip(t);
+	while (t && t->kind == CTYPE_ARRAY)
+		t = ctype_strip(t->of);
+	if (!t || !ctype_is_aggregate(t) || depth > MAX_NESTING || !ctype_complete(t))
+		return false;
+	for (size_t i = 0; i < t->n_members; i++)
+		if (t->members[i].bit_size || has_bitfields(t->members[i].type, depth + 1))
+			return true;
+	return false;
+}
+
+static void warn_of_copied_bits(struct typer *ty, const struct token *t, const char *does,
+				struct ctype *type)
+{
+	struct diag_place at = tok_place(t);
+	diag_warning(ty->b->diag, &at,
+		     "bpftrace %s the bitfields of a whole " STR_FMT " wrong: name the members",
+		     does, STR_ARG(ctype_spell(ty->b->arena, ctype_strip(type))));
+}
+
+/** Its members can be reached, now or further down. */
+static bool leads_on(struct ctype *t)
+{
+	t = ctype_strip(t);
+	struct ctype *p = chain_pointee(t);
+	return t && (ctype_is_aggregate(t) ||
+		     (p && (ctype_is_aggregate(p) || p->kind == CTYPE_POINTER)));
+}
+
+static void keep_type(struct typer *ty, const struct token *target, struct str name,
+		      struct ctype *type)
+{
+	bool is_variable = target->text.p[0] == '$';
+	map_put(ty->b->arena, is_variable ? &ty->parser.variables : &ty->parser.maps, name, type);
+}
+
+/** The comma or bracket behind an element of a tuple. */
+static struct token *end_of_element(struct token *t, const struct token *close)
+{
+	int depth = 0;
+	for (; t != close; t = t->next) {
+		if (depth == 0 && tok_is(t, ","))
+			break;
+		depth += tok_is(t, "(") + tok_is(t, "[") - tok_is(t, ")") - tok_is(t, "]");
+	}
+	return t;
+}
+
+/** `$v = (chain, chain);`: $v.0 and $v.1 get the types. */
+static void learn_tuple(struct typer *ty, struct token *target, struct token *open)
+{
+	struct token *close = chain_closing(open, "(", ")");
+	struct chain c;
+	if (!close || end_of_element(open->next, close) == close)
+		return;
+	struct token *t = open->next;
+	for (unsigned i = 0; t != close; i++) {
+		bool known = chain_parse(&ty->parser, t, &c) && c.type;
+		struct token *end = end_of_element(t, close);
+		if (known && c.last->next == end && leads_on(c.type))
+			keep_type(ty, target,
+				  str_from(arena_printf(ty->b->arena, STR_FMT ".%u",
+							STR_ARG(target->text), i)),
+				  c.type);
+		if (known && c.last->next == end && ty->rewriting && has_bitfields(c.type, 0))
+			warn_of_copied_bits(ty, t, "keeps", c.type);
+		t = end == close ? close : end->next;
+	}
+}
+
 /**
  * `$v = chain;` or `@m[k] = chain;`: the target of the assignment gets the type. Also of `chain + 1`, and of a choice,
  * whose parts bpftrace wants to be of one type.
@@ -39,19 +111,15 @@ static void learn(struct typer *ty, struct token *target, struct token *value)
 {
 	static const char *const behind[] = {";", "}", "+", "-", ":"};
 	struct chain c;
+	if (tok_is(value, "("))
+		learn_tuple(ty, target, value);
 	if (!chain_parse(&ty->parser, typed_part(value), &c) || !c.type)
 		return;
-	struct ctype *t = ctype_strip(c.type), *p = chain_pointee(t);
 	bool ends = false;
 	for (size_t i = 0; i < sizeof(behind) / sizeof(behind[0]); i++)
 		ends |= tok_is(c.last->next, behind[i]);
-	if (!t || !ends ||
-	    !(ctype_is_aggregate(t) || (p && (ctype_is_aggregate(p) || p->kind == CTYPE_POINTER))))
-		return;
-	if (target->text.p[0] == '$')
-		map_put(ty->b->arena, &ty->parser.variables, target->text, c.type);
-	else
-		map_put(ty->b->arena, &ty->parser.maps, target->text, c.type);
+	if (ends && leads_on(c.type))
+		keep_type(ty, target, target->text, c.type);
 }
 
 /** An assignment that starts at @t; its value, or NULL. */
@@ -158,19 +226,6 @@ static bool fold_sizeof(struct typer *ty, struct token *word)
 	return true;
 }
 
-static bool has_bitfields(struct ctype *t, unsigned depth)
-{
-	t = ctype_strip(t);
-	while (t && t->kind == CTYPE_ARRAY)
-		t = ctype_strip(t->of);
-	if (!t || !ctype_is_aggregate(t) || depth > MAX_NESTING || !ctype_complete(t))
-		return false;
-	for (size_t i = 0; i < t->n_members; i++)
-		if (t->members[i].bit_size || has_bitfields(t->members[i].type, depth + 1))
-			return true;
-	return false;
-}
-
 /** print(*p), @m = *p: what bpftrace makes of the bitfields in there is out of our hands. */
 static void warn_of_bitfields(struct typer *ty, struct token *t, const struct token *function,
 			      const struct token *before)
@@ -180,11 +235,7 @@ static void warn_of_bitfields(struct typer *ty, struct token *t, const struct to
 	if ((!print && t != ty->map_value) || !chain_parse(&ty->parser, t, &c) || !c.type ||
 	    !tok_is(c.last->next, print ? ")" : ";") || !has_bitfields(c.type, 0))
 		return;
-	struct diag_place at = tok_place(t);
-	diag_warning(ty->b->diag, &at,
-		     "bpftrace %s the bitfields of a whole " STR_FMT " wrong: name the members",
-		     print ? "prints" : "keeps",
-		     STR_ARG(ctype_spell(ty->b->arena, ctype_strip(c.type))));
+	warn_of_copied_bits(ty, t, print ? "prints" : "keeps", c.type);
 }
 
 /** From behind @open up to @end, both of which stay what they are. */

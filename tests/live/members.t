@@ -160,6 +160,13 @@ usdt:__EXE__:all {
 	@k[$a->bf_s, $a->i16] = $a->ptr;
 	printf("keys %d\n", @k[$a->bf_s, $a->i16]->s);
 	clear(@k);
+}
+usdt:__EXE__:all {
+	$a = (struct all *)arg0;
+	$t = ($a, 5, $a->ptr);
+	@t[tid] = (7, $a);
+	printf("tuples %d %d %d %d %d\n", $t.0->bf_s, $t.2->bits, $t.1, @t[tid].0, @t[tid].1->bf_s);
+	clear(@t);
 }'
 printf x >&8
 exec 8>&-
@@ -173,7 +180,8 @@ quotients -5 -7 -4 104
 bytes nqn.2016 110
 more -2 -14 -14 -5
 sizes 1 8 224
-keys -5" "indices, keys, casts, copies and pointers that are themselves rewritten"
+keys -5
+tuples -9 -14 5 7 -9" "indices, keys, casts, copies and pointers that are themselves rewritten"
 
 # Bitfields behind an index that is no constant: bpftrace refuses those, or reads others.
 cat >"$tmp/b.c" <<'E2'
@@ -251,4 +259,6 @@ out=$("$btgen" expand -x "$tmp/m" -e 'usdt:__EXE__:all { printf("%d", ((struct a
 like "$out" "error: the array has 3 elements" "an index beyond the array is an error"
 out=$("$btgen" expand -x "$tmp/m" -e 'usdt:__EXE__:all { $a = (struct all *)arg0; print(*$a); @ = $a->ptr->bits; }' 2>&1 >/dev/null)
 like "$out" "^<command line>:1:51: warning: bpftrace prints the bitfields of a whole struct all wrong" "a struct with bitfields as a whole"
+out=$("$btgen" expand -x "$tmp/m" -e 'usdt:__EXE__:all { $a = (struct all *)arg0; $t = (1, *$a->ptr); print($t.0); }' 2>&1 >/dev/null)
+like "$out" "^<command line>:1:54: warning: bpftrace keeps the bitfields of a whole struct inner wrong" "one in a tuple"
 done_testing
