@@ -1,6 +1,7 @@
 #include "bind/unknown.h"
 
 #include "bind/call.h"
+#include "bind/chain.h"
 #include "bind/choice.h"
 #include "bind/edit.h"
 #include "out/dialect.h"
@@ -248,6 +249,74 @@ static void warn_of_copy(struct bind *b, struct token *equals, const struct map 
 		    "is printed, and it is the number then");
 }
 
+/** Some element of the key between @open and @close is the number that the table's @key stands for. */
+static bool has_element(struct arena *a, struct token *open, const struct token *close,
+			struct str key)
+{
+	int depth = 0;
+	struct token *first = open->next;
+	for (struct token *t = first, *last = open; first != close; last = t, t = t->next) {
+		if (t == close || (depth == 0 && tok_is(t, ","))) {
+			if (first != t && str_eq(edit_text(a, first, last), key))
+				return true;
+			if (t == close)
+				return false;
+			first = t->next;
+		}
+		depth += tok_is(t, "(") + tok_is(t, "[") - tok_is(t, ")") - tok_is(t, "]");
+	}
+	return false;
+}
+
+/** Does the script look itself whether @table has a name? */
+static bool is_guarded(const struct script_clause *c, struct str table)
+{
+	for (struct token *t = c->attach.v[0].range.first; t && t != c->body.last; t = t->next) {
+		struct token *open =
+		    tok_is(t, "@") && str_eq(t->next->text, table) ? t->next->next : NULL;
+		struct token *close =
+		    open && tok_is(open, "[") ? chain_closing(open, "[", "]") : NULL;
+		if (close && (tok_is(close->next, "==") || tok_is(close->next, "!=")))
+			return true;
+	}
+	return false;
+}
+
+/** `@count[@state[key]]`: values without a name have one key together, which is empty. */
+static void warn_of_keys(struct bind *b, const struct script_clause *c, const struct map *tables)
+{
+	struct token *open = NULL, *close = NULL; // of the key that this is in
+	for (struct token *t = c->body.first; t && t != c->body.last; t = t->next) {
+		struct token *name = t->next;
+		if (t == close)
+			open = close = NULL;
+		if (!tok_is(t, "@"))
+			continue;
+		bool has_name = name->kind == TOK_IDENT && !name->space;
+		struct token *bracket = has_name ? name->next : name;
+		struct token *end = tok_is(bracket, "[") ? chain_closing(bracket, "[", "]") : NULL;
+		bool is_table = has_name && map_get(tables, name->text);
+		if (end && !is_table && !open) {
+			open = bracket;
+			close = end;
+			t = bracket;
+		} else if (end && is_table && open && bracket->next != end) {
+			struct token *last = bracket->next;
+			while (last->next != end)
+				last = last->next;
+			struct diag_place at = t->loc.file ? tok_place(t) : src_place(t->use, 1);
+			if (!has_element(b->arena, open, close,
+					 edit_text(b->arena, bracket->next, last)) &&
+			    !is_guarded(c, name->text))
+				diag_warning(
+				    b->diag, &at,
+				    "values that have no name fall together under an empty "
+				    "key here: put the number in the key, too");
+			t = end;
+		}
+	}
+}
+
 bool unknown_rewrite(struct bind *b, const struct map *tables)
 {
 	struct fresh fresh;
@@ -255,6 +324,8 @@ bool unknown_rewrite(struct bind *b, const struct map *tables)
 	fresh_init(&fresh, b->arena, &b->script);
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
 		struct script_range body = b->script.clauses.v[i].body;
+		if (b->script.clauses.v[i].attach.n)
+			warn_of_keys(b, &b->script.clauses.v[i], tables);
 		struct token *before = body.first;
 		while (before->next != body.last && before->next->kind != TOK_EOF) {
 			struct printing p;

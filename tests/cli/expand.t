@@ -83,6 +83,12 @@ is "$(names 'printf("%s", @target[1, arg1]);')" 'printf("%s", @target[1, arg1]);
 is "$(names 'printf("%d", @target[arg1]); print(@target[arg1]);')" 'printf("%d", @target[arg1]); print(@target[arg1]);' \
 	"what is not printed by %s is left alone"
 like "$(names 'arg0 ? printf("%s", @target[arg1]) : 0;')" 'arg0 \? printf\("%s%.0ld", @target' "a call in an expression"
+names '@hits[@target[arg1]] = count();' >/dev/null
+like "$(cat "$tmp/err")" '^<command line>:1:37: warning: values that have no name fall together under an empty key here' "a name that is a key of another map"
+for text in '@hits[@target[arg1], arg1] = count();' 'if (@target[arg1] != "") { @hits[@target[arg1]] = count(); }' '@hits[arg1] = count();'; do
+	names "$text" >/dev/null
+	is "$(cat "$tmp/err")" "" "no warning of $text"
+done
 names '$n = @target[arg1]; printf("%s", $n);' >/dev/null
 like "$(cat "$tmp/err")" "1:36: warning: this is empty for a value that has no name" "a name in a variable: a warning"
 names '$n = @target[arg1] == "" ? "?" : @target[arg1]; @[@target[arg1]] = 1;' >/dev/null
