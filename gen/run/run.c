@@ -18,7 +18,7 @@
 #define STOP_LOOK_MS 60 // how often it is looked at once it was told to end
 #define STOP_LOOKS 4 // that many looks in a row, longer than its last wait, mean it has not heard
 #define LAST_EVENTS_MS 250  // what the target did at its end is read at most 100 ms later
-#define BUSY_MS 1000	    // one that always has something to read is interrupted in the end
+#define BUSY_MS 3000	    // one that always has something to read is interrupted in the end
 #define ENOUGH_INTERRUPTS 2 // by then what nobody reads is given up
 
 /** One run. */

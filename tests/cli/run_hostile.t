@@ -84,20 +84,20 @@ sleep 0.5
 signal INT
 signal INT
 ok "a reader that does not read: the second signal ends it" wait_for 10 gone $run
-ok "and bpftrace" wait_for 5 gone "$bt"
+ok "and bpftrace" wait_for 10 gone "$bt"
 exec 9>&-
 
 FAKE='trap "" INT TERM; while :; do sleep 0.05; done' start >/dev/null
 for _ in 1 2 3; do signal INT; done
 ok "a bpftrace that ignores signals: the third one ends it" wait_for 10 gone $run
-ok "and bpftrace" wait_for 5 gone "$bt"
+ok "and bpftrace" wait_for 10 gone "$bt"
 FAKE='exec >&- 2>&-; trap "" INT TERM; while :; do sleep 0.05; done' start >/dev/null
 for _ in 1 2 3; do signal INT; done
 ok "one that has closed its streams, too" wait_for 10 gone $run
 FAKE='while :; do sleep 0.05; done' start >/dev/null
 kill -KILL $run
 wait $run 2>/dev/null
-ok "btgen is killed: so is bpftrace" wait_for 5 gone "$bt"
+ok "btgen is killed: so is bpftrace" wait_for 10 gone "$bt"
 (trap '' HUP; exec 2>/dev/null; FAKE='trap "exit 0" INT; while :; do sleep 0.05; done' start >/dev/null; echo $run >"$tmp/run"; wait $run) &
 wait_for 10 test -s "$tmp/run"
 run=$(cat "$tmp/run")
@@ -105,7 +105,7 @@ signal HUP
 sleep 0.3
 not_ok "nohup: goes on after SIGHUP" gone "$run"
 kill -INT "$run"
-ok "and ends with SIGINT, which a background process ignores" wait_for 5 gone "$run"
+ok "and ends with SIGINT, which a background process ignores" wait_for 20 gone "$run"
 
 # A target that becomes another program between look-up and attach.
 mkfifo "$tmp/go"
