@@ -1,8 +1,9 @@
-// Feeds one file to everything that reads types: the ELF reader, libdw, the scanner, the model, the printer.
+// Feeds one file to everything that reads types and probes: the ELF reader, libdw, the scanner, the model, the printer,
+// the notes and what is around their sites, kernel BTF.
 //
 // Built with clang -fsanitize=fuzzer it is a libFuzzer target; with -DFUZZ_MUTATE it is a program that makes its own damage:
 //
-//	types FILE ROUNDS SEED	changes bytes in FILE's .debug_* sections ROUNDS times and reads each result
+//	types FILE ROUNDS SEED	changes bytes in FILE's .debug_*, .note.* and .BTF sections ROUNDS times and reads each result
 //
 // Nothing is expected but that it comes back, soon, with an error or without.
 #include <elf.h>
@@ -19,6 +20,8 @@
 #include "types/dwnear.h"
 #include "types/dwscan.h"
 #include "types/enumtab.h"
+#include "types/kbtf.h"
+#include "types/probeargs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -85,6 +88,43 @@ static bool follow_all(void *ctx, struct ctype *owner, const struct ctype_member
 	return true;
 }
 
+static void use_probes(struct arena *a, struct img *img)
+{
+	struct sdt_list list;
+	struct probeargs pa;
+	if (!sdt_read(img, &list))
+		return;
+	for (size_t i = 0; i < list.n_probes && i < 8; i++) {
+		if (list.probes[i].n_sites > 64)
+			continue; // tests/obj/many.t is about those
+		probeargs_read(img, &list.probes[i], &pa);
+		for (size_t k = 0; k < pa.n_args; k++)
+			probearg_declaration(a, &pa.args[k]);
+		sdt_find_same(&list, &list.probes[i]);
+	}
+}
+
+static bool find_btf(void *ctx, const struct dwhit *hit)
+{
+	struct dwquery q;
+	struct ctype *t;
+	if (dwquery_parse(hit->name, DWFIND_TYPES, &q) && (t = kbtf_find(ctx, &q)))
+		ctype_complete(t);
+	return true;
+}
+
+static void use_btf(struct arena *a, struct diag *d, const char *path)
+{
+	struct kbtf *k;
+	int64_t value;
+	struct ctype *of;
+	if (!kbtf_open(a, d, path, &k))
+		return;
+	kbtf_walk(k, DWFIND_TYPES, find_btf, k);
+	kbtf_find_enumerator(k, STR("A"), &value, &of);
+	kbtf_close(k);
+}
+
 static void read_all(const char *path, uint64_t entry, FILE *out)
 {
 	struct arena arena;
@@ -117,12 +157,14 @@ static void read_all(const char *path, uint64_t entry, FILE *out)
 		use_type(&lk, &c, STR("no_such_name"));
 		for (uint64_t pc = 0; pc < 4 && img->types; pc++)
 			use_site(&arena, img->types, entry + pc);
+		use_probes(&arena, img);
 		struct strbuf b;
 		strbuf_init(&b);
 		cprint_definitions(&b, &c, &(struct cprint_options){.asserts = true});
 		strbuf_fini(&b);
 		img_close(img);
 	}
+	use_btf(&arena, &diag, path);
 	arena_fini(&arena);
 }
 
@@ -169,8 +211,10 @@ static size_t find_spans(const uint8_t *p, size_t n, struct span *ret, size_t ma
 	const char *names = (const char *)p + sh[eh->e_shstrndx].sh_offset;
 	size_t count = 0;
 	for (unsigned i = 1; i < eh->e_shnum && count < max; i++)
-		if (strncmp(names + sh[i].sh_name, ".debug_", 7) == 0 && sh[i].sh_size &&
-		    sh[i].sh_offset + sh[i].sh_size <= n &&
+		if ((strncmp(names + sh[i].sh_name, ".debug_", 7) == 0 ||
+		     strncmp(names + sh[i].sh_name, ".note.", 6) == 0 ||
+		     strcmp(names + sh[i].sh_name, ".BTF") == 0) &&
+		    sh[i].sh_size && sh[i].sh_offset + sh[i].sh_size <= n &&
 		    strcmp(names + sh[i].sh_name, ".debug_line") != 0)
 			ret[count++] = (struct span){sh[i].sh_offset, sh[i].sh_size};
 	return count;

@@ -7,7 +7,7 @@ rounds=${FUZZ_ROUNDS:-400}
 n=0
 try() { # COMPILER FLAGS
 	# shellcheck disable=SC2086
-	$1 $2 -w -nostdlib -static -Wl,-emain -o "$tmp/seed" "$top/tests/fuzz/seed.cc" "$top/tests/fuzz/seed2.cc" 2>/dev/null || { skip "$1 $2" "does not build"; return; }
+	$1 $2 -w -nostdlib -static -Wl,-emain -o "$tmp/seed" -I "$top/include" "$top/tests/fuzz/seed.cc" "$top/tests/fuzz/seed2.cc" "$top/tests/fuzz/seed3.cc" 2>/dev/null || { skip "$1 $2" "does not build"; return; }
 	n=$((n + 1000))
 	is "$("$fuzz" "$tmp/seed" "$rounds" $n 2>&1 | tail -n 20)" "$rounds inputs read" "$1 $2: $rounds damaged files (FUZZ_SHOW=1 names the round, FUZZ_SAVE=file keeps it)"
 }
@@ -15,6 +15,11 @@ for flags in -gdwarf-2 -gdwarf-4 -gdwarf-5 "-g -gdwarf64" "-g -gz" "-g -fdebug-t
 	try g++ "$flags"
 done
 command -v clang++ >/dev/null && try clang++ -g
+if gcc -gbtf -w -c -o "$tmp/seed" -xc - <<<'enum e { A, B = -1 }; struct s { int a : 3; enum e e; union { struct s *n; char t[4][2]; }; }; typedef struct s s; s x;' 2>/dev/null; then
+	is "$("$fuzz" "$tmp/seed" "$rounds" 1 2>&1 | tail -n 20)" "$rounds inputs read" "gcc -gbtf: $rounds damaged files"
+else
+	skip "damaged BTF" "this gcc writes none"
+fi
 
 # Damage of the file's own structure
 gcc -g -o "$tmp/p" -xc - <<<'enum e { A } x; int main(void) { return 0; }'
