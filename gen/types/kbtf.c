@@ -13,6 +13,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "image/img.h"
 
 enum { MAX_DEPTH = 64 };
 
@@ -63,13 +64,37 @@ static struct btf *parse_mapped(const char *path)
 	return btf;
 }
 
+/** Section .BTF of an ELF file, read by us: libbpf believes what the file says of it. False after an error. */
+static bool parse_elf(struct arena *a, struct diag *d, const char *path, struct btf *base,
+		      struct btf **ret)
+{
+	struct img *img;
+	struct img_section s;
+	*ret = NULL;
+	if (!img_open(a, d, path, str_from(path), &img))
+		return false;
+	if (img_find_section(img, ".BTF", &s) && s.data.n && s.data.n <= UINT32_MAX)
+		*ret = base ? btf__parse_split(path, base) : btf__new(s.data.p, (uint32_t)s.data.n);
+	else
+		errno = ENODATA;
+	if (*ret && !base)
+		btf__set_pointer_size(*ret, img->is64 ? 8 : 4);
+	int err = errno;
+	img_close(img);
+	errno = err;
+	return true;
+}
+
 static bool open_file(struct arena *a, struct diag *d, const char *path, struct btf *base,
 		      struct kbtf **ret)
 {
 	libbpf_set_print(be_quiet); // its messages name neither file nor remedy; ours do
 	struct btf *btf = base ? NULL : parse_mapped(path);
 	errno = 0;
-	if (!btf)
+	bool elf = !btf && img_is_elf(path);
+	if (elf && !parse_elf(a, d, path, base, &btf))
+		return false;
+	if (!btf && !elf)
 		btf = base ? btf__parse_split(path, base) : btf__parse(path, NULL);
 	if (!btf) {
 		int err = errno;

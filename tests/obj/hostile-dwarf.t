@@ -17,6 +17,19 @@ done
 command -v clang++ >/dev/null && try clang++ -g
 if gcc -gbtf -w -c -o "$tmp/seed" -xc - <<<'enum e { A, B = -1 }; struct s { int a : 3; enum e e; union { struct s *n; char t[4][2]; }; }; typedef struct s s; s x;' 2>/dev/null; then
 	is "$("$fuzz" "$tmp/seed" "$rounds" 1 2>&1 | tail -n 20)" "$rounds inputs read" "gcc -gbtf: $rounds damaged files"
+	# sh_type of .BTF becomes SHT_NOBITS (8): no bytes in the file
+	python3 - "$tmp/seed" <<-'E'
+		import struct, sys
+		b = bytearray(open(sys.argv[1], "rb").read())
+		at, n, names = struct.unpack_from("<Q", b, 40)[0], *struct.unpack_from("<HH", b, 60)
+		names = struct.unpack_from("<Q", b, at + names * 64 + 24)[0]
+		for i in range(n):
+		    if b[names + struct.unpack_from("<I", b, at + i * 64)[0]:].startswith(b".BTF\0"):
+		        struct.pack_into("<I", b, at + i * 64 + 4, 8)
+		open(sys.argv[1], "wb").write(b)
+	E
+	out=$("$btgen" types --btf "$tmp/seed" s 2>&1)
+	is "$? $out" "1 $tmp/seed: error: no BTF in it" "a BTF section without contents is an error"
 else
 	skip "damaged BTF" "this gcc writes none"
 fi
