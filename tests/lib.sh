@@ -124,6 +124,9 @@ wait_for() {
 # limit_memory KIB: of address space, from here on; sanitizers reserve more than any limit
 limit_memory() { grep -q __asan_init "$btgen" || ulimit -v "$1"; }
 
+# limit_cpu SECONDS: of processor time, from here on; sanitizers take several times as much
+limit_cpu() { if grep -q __asan_init "$btgen"; then ulimit -t $(($1 * 8)); else ulimit -t "$1"; fi; }
+
 # can_trace: bpftrace is here and this user may load programs
 can_trace() {
 	command -v "$bpftrace" >/dev/null && [ "$(id -u)" = 0 ]

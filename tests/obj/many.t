@@ -14,7 +14,7 @@ printf "%s\n" 'usdt:__EXE__:p:n* { print(arg0); }' >"$tmp/all.bt"
 soon() {
 	local claim=$1 want=$2
 	shift 2
-	(limit_memory 2097152 && ulimit -t 10 && exec "$@") >"$tmp/out" 2>"$tmp/err"
+	(limit_memory 2097152 && limit_cpu 10 && exec "$@") >"$tmp/out" 2>"$tmp/err"
 	local status=$?
 	[ $status = "$want" ]
 	tap_result $? "$claim" || { echo "#   status $status"; head -n 3 "$tmp/err" | cut -c1-200 | sed 's/^/#   /'; }
