@@ -14,9 +14,6 @@
 # The bpftrace under test is $BTGEN_BPFTRACE, else the one in PATH.
 # shellcheck shell=bash disable=SC2034,SC2154
 
-# On a busy machine bpftrace may not run for a while: 250 events with a string fill the 64 pages that it has otherwise.
-export BPFTRACE_PERF_RB_PAGES=${BPFTRACE_PERF_RB_PAGES:-256}
-
 live_sh=$top/scripts/bpftrace.sh
 live_pid='' live_tracer='' live_rc=''
 

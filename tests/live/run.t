@@ -172,6 +172,16 @@ printf "$(printf 'A%.0s' {1..500})z" >&8
 while [ ! -s "$tmp/answers" ] && kill -0 "$live_pid"; do :; done
 live_wait INT
 is "$(grep -cE '^(65|122) ' "$tmp/trace")" 501 "^C while bpftrace is busy: what happened before it is printed"
+# 400 KiB come while bpftrace does not run: more than it takes by itself, which 0.17 would not say.
+live_trace "$live_pid" -e 'usdt:__EXE__:hit { printf("%d %s %s %s %s %s %s %s %s %s %s\n", arg0, comm, comm, comm, comm, comm, comm, comm, comm, comm, comm); }'
+read -r busy <"/proc/$live_tracer/task/$live_tracer/children"
+kill -STOP "$busy"
+: >"$tmp/answers"
+printf "$(printf 'A%.0s' {1..2000})z" >&8
+wait_for 20 grep -q "done" "$tmp/answers"
+kill -CONT "$busy"
+live_wait INT
+is "$(grep -cE '^(65|122) hit hit' "$tmp/trace")" 2001 "2000 events while bpftrace does not run are printed"
 live_trace "$live_pid" -e 'usdt:__EXE__:hit { @hits = count(); }'
 live_wait TERM
 is "$live_rc" 0 "SIGTERM does the same"
