@@ -13,7 +13,7 @@ run_one() {
 	local log=$1/=${2//\//%} rc
 	shift
 	unset FAILURES
-	{ "$@" 2>&1 >&3 | tee "$log.err" >&2; } 3>&1 | tee "$log.out"
+	{ "$@" 2>&1 >&3 3>&- | tee "$log.err" >&2; } 3>&1 | tee "$log.out"
 	rc=$?
 	if [ $rc = 0 ] && ! grep -q '^not ok' "$log.out"; then rm "$log.out" "$log.err"; fi
 	exit $rc

@@ -45,8 +45,10 @@ static void walk(struct arith *ar, struct token *t, const struct token *end)
 
 static enum sign sign_of_name(const struct arith *ar, struct str key)
 {
-	const enum sign *known = map_get(&ar->signs, key);
-	return known ? *known : ar->round ? SIGN_OTHER : SIGN_NONE;
+	const enum sign *now = map_get(&ar->found, key), *before = map_get(&ar->signs, key);
+	if (!now && !before)
+		return ar->round ? SIGN_OTHER : SIGN_OPEN;
+	return sign_join(now ? *now : SIGN_OPEN, before ? *before : SIGN_OPEN);
 }
 
 static void learn(struct arith *ar, struct str key, enum sign sign)
@@ -54,7 +56,7 @@ static void learn(struct arith *ar, struct str key, enum sign sign)
 	enum sign *known = map_get(&ar->found, key);
 	if (!known) {
 		known = arena_new(ar->b->arena, enum sign);
-		*known = SIGN_NONE;
+		*known = SIGN_OPEN;
 		map_put(ar->b->arena, &ar->found, key, known);
 	}
 	*known = sign_join(*known, sign);

@@ -27,9 +27,11 @@ static bool is_in(struct str s, const char *const *words)
 
 enum sign sign_join(enum sign a, enum sign b)
 {
-	if (a == SIGN_NONE || a == b)
+	if (a == SIGN_OPEN || a == b)
 		return b;
-	return b == SIGN_NONE ? a : SIGN_MIXED;
+	if (b == SIGN_OPEN || b == SIGN_NONE)
+		return a;
+	return a == SIGN_NONE ? b : SIGN_MIXED;
 }
 
 enum sign sign_of_result(struct str op, enum sign a, enum sign b)
@@ -39,6 +41,8 @@ enum sign sign_of_result(struct str op, enum sign a, enum sign b)
 		return SIGN_NONE;
 	if (str_eqz(op, "<<") || str_eqz(op, ">>"))
 		return a;
+	if (a == SIGN_OPEN || b == SIGN_OPEN)
+		return SIGN_OPEN;
 	if (str_eqz(op, "%"))
 		return a == SIGN_NONE && b == SIGN_OTHER ? SIGN_NONE : a;
 	if (str_eqz(op, "&") && (a == SIGN_NONE || b == SIGN_NONE))

@@ -17,6 +17,7 @@ enum sign {
 	SIGN_SIGNED, /**< an int64 */
 	SIGN_OTHER,  /**< an uint64, no number at all, or nothing is known */
 	SIGN_MIXED,  /**< sometimes an int64 and sometimes something else */
+	SIGN_OPEN,   /**< of a name whose assignments were not seen yet, or only of itself */
 };
 
 /** The operand that starts at @t, members and indices behind it included, has that sign. */

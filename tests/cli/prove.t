@@ -46,6 +46,14 @@ seq -f '# line %g' 100
 echo 1..1
 TEST
 
+test_file descriptors.t <<'TEST'
+#!/bin/sh
+[ -e /proc/self/fd/3 ] && printf 'not '
+echo 'ok 1 - no descriptor is open but the three'
+echo 1..1
+TEST
+suite ./descriptors.t
+is "$rc" 0 "a test is given no descriptors but the standard ones"
 suite ./good.t
 is "$rc: $(cat "$tmp/after")" "0: " "nothing failed: status 0, nothing behind the summary"
 suite -j2 ./good.t ./bad.t ./dies.t
