@@ -25,13 +25,22 @@ public class App {
 	}
 	static final Object lock = new Object();
 
+	// A thread that ends takes locks of its group and of itself: nobody else may want them then.
+	static void waitForEnd(Thread t) {
+		while (t != null && t.isAlive())
+			java.util.concurrent.locks.LockSupport.parkNanos(1000000);
+	}
+
 	static class Worker extends Thread {
-		Worker(int i) {
+		final Thread before;
+		Worker(int i, Thread before) {
 			super("worker-" + i);
+			this.before = before;
 		}
 		public void run() {
 			synchronized (lock) {
 			}
+			waitForEnd(before);
 		}
 	}
 
@@ -51,7 +60,7 @@ public class App {
 		Thread[] threads = new Thread[3];
 		synchronized (lock) {
 			for (int i = 0; i < 3; i++) {
-				threads[i] = new Worker(i);
+				threads[i] = new Worker(i, i > 0 ? threads[i - 1] : null);
 				threads[i].start();
 			}
 			for (Thread t : threads)
@@ -60,12 +69,13 @@ public class App {
 			Thread.sleep(20);
 		}
 		for (Thread t : threads)
-			t.join();
+			waitForEnd(t);
 		return keep.size() + Late.n;
 	}
 
 	public static void main(String[] args) throws Exception {
 		BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+		java.util.concurrent.locks.LockSupport.parkNanos(1); // so that it is loaded, which takes locks, too
 		System.out.println("ready");
 		while (in.readLine() != null)
 			System.out.println("done " + work());
