@@ -73,6 +73,16 @@ join() {
 	echo "transport=tcp,traddr=127.0.0.1,trsvcid=4420,nr_io_queues=1,queue_size=64,nqn=$1" >/dev/nvme-fabrics
 }
 
+# apart: a controller's reset sends two commands at once. The kernel runs no BPF program inside of another: if the first were
+# completed in an interrupt of the processor that is just sending the second, nobody could see it.
+apart() {
+	local irq
+	echo 2 >/sys/devices/virtual/workqueue/cpumask # the reset's
+	for irq in $(sed -nE 's/^ *([0-9]+):.* nvme[0-9]+q0$/\1/p' /proc/interrupts); do
+		echo 1 >"/proc/irq/$irq/smp_affinity"
+	done
+}
+
 # say TEXT: when, on the console
 say() {
 	echo "guest: $(cut -d ' ' -f 1 /proc/uptime) s: $*"
@@ -133,6 +143,7 @@ one=/dev/nvme${data}n1 two=/dev/nvme${data}n2
 
 	dd if=/dev/nvme"$twenty"n1 of=/dev/null bs=4096 count=50 iflag=direct
 	dd if=/dev/nvme"$faulty"n1 of=/dev/null bs=4096 skip=256 count=1 iflag=direct
+	apart
 	echo 1 >/sys/class/nvme/nvme"$faulty"/reset_controller
 
 	# Over TCP, to a subsystem that is there and to one that is not.
