@@ -33,6 +33,19 @@ static bool is_plain(struct str how)
 	return n_points < 2;
 }
 
+/** `usym(X)` becomes the number X. */
+static void make_number(struct arena *a, struct call_arg *arg)
+{
+	struct script_range usym = {arg->first, arg->first};
+	struct token *open = arg->first->next, *last = open;
+	while (last->next != arg->last)
+		last = last->next;
+	// Before 0.24 a map that only a later clause fills can be added to, but neither cast nor named.
+	if (tok_is(open->next, "@"))
+		edit_insert_after(a, last, STR(" + 0"));
+	edit_replace_lexed(a, &usym, STR("(uint64)"));
+}
+
 static void mark_call(struct bind *b, struct call *c)
 {
 	struct arena *a = b->arena;
@@ -47,8 +60,7 @@ static void mark_call(struct bind *b, struct call *c)
 		strbuf_adds(&format, str_slice(rest, done, at - done));
 		strbuf_addf(&format, "%s" STR_FMT ":%%lx>", b->code_mark, STR_ARG(how));
 		done = end;
-		struct script_range usym = {c->args[i].first, c->args[i].first};
-		edit_replace_lexed(a, &usym, STR("(uint64)"));
+		make_number(a, &c->args[i]);
 		b->marks_code = true;
 	}
 	strbuf_adds(&format, str_from_offset(rest, done));

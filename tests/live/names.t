@@ -23,6 +23,7 @@ int table[4] = {1, 2, 3, 4};
 static void show(void *address)
 {
 	USDT_PROBE(app, call, address);
+	USDT_PROBE(app, returned);
 	printf("%p\n", address);
 	fflush(stdout);
 }
@@ -108,7 +109,20 @@ $(line "$(answer 8)")" "$program: code without a file by its perf map, the last 
 	is "$(sed -nE 's/^@calls\[(plain|0x[0-9a-f]+)\]: ([0-9]+)/\2/p' "$tmp/trace" | sort -n | tail -n 1)" 2001 "$program: keys of maps are bpftrace's own"
 done
 
-# A string of the program that looks like a mark stays a string; a clause of the whole machine keeps bpftrace's names.
+# Of a map that only a later clause fills, old versions know no type.
+live_start "$tmp/app"
+live_trace $live_pid -e 'usdt:__EXE__:app:returned { printf("%s\n", usym(@fn[tid])); } usdt:__EXE__:app:call { @fn[tid] = arg0; }'
+live_say own
+wait_for 10 grep -q 'main::line' "$tmp/trace"
+live_wait INT
+live_quit
+is "$(sed -n 's/^[a-z].*/&/p' "$tmp/trace" | head -n 5)" 'store::cache::find(char const*, int)
+plain
+hidden(int)
+table
+main::line' "names of addresses that a map has"
+
+# Where nobody would name what is marked, nothing is.
 out=$("$live_sh" -n $$ -e 'uprobe:/bin/bash:main { printf("%s", usym(reg("ip"))); }' 2>/dev/null)
 like "$out" 'usym\(reg\("ip"\)\)' "a program that is only printed says usym()"
 done_testing
