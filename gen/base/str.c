@@ -37,6 +37,14 @@ bool str_eqz(struct str a, const char *z)
 	return str_eq(a, str_from(z));
 }
 
+bool str_is_any(struct str s, const char *const *words)
+{
+	for (; *words; words++)
+		if (str_eqz(s, *words))
+			return true;
+	return false;
+}
+
 int str_cmp(struct str a, struct str b)
 {
 	size_t n = a.n < b.n ? a.n : b.n;

@@ -36,6 +36,8 @@ struct str str_from_offset(struct str s, size_t off);
 struct str str_slice(struct str s, size_t off, size_t n);
 bool str_eq(struct str a, struct str b);
 bool str_eqz(struct str a, const char *z);
+/** Equal to one of @words, which end in NULL. */
+bool str_is_any(struct str s, const char *const *words);
 /** As strcmp(): bytes as unsigned, a prefix before the longer one. */
 int str_cmp(struct str a, struct str b);
 bool str_has_prefix(struct str s, struct str prefix);

@@ -199,12 +199,9 @@ static bool parse_brackets(struct arith *ar, struct token *open, const char *o, 
 
 static bool is_keyword(const struct token *t)
 {
-	static const char *const words[] = {"if",     "else",  "while",	   "for", "unroll",
-					    "return", "break", "continue", "let", "in"};
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (tok_is(t, words[i]))
-			return true;
-	return false;
+	static const char *const words[] = {"if",    "else",	 "while", "for", "unroll", "return",
+					    "break", "continue", "let",	  "in",	 NULL};
+	return tok_is_any(t, words);
 }
 
 /** `word`, `$variable`, `call(arguments)` */
@@ -332,7 +329,7 @@ static enum sign sign_behind(const struct token *op, enum sign of)
 /** Casts and operators before an operand. */
 static bool parse_prefixed(struct arith *ar, struct token *t, struct node *ret)
 {
-	static const char *const operators[] = {"-", "!", "~", "*", "&", "++", "--"};
+	static const char *const operators[] = {"-", "!", "~", "*", "&", "++", "--", NULL};
 	struct token *close;
 	enum sign sign;
 	struct node operand;
@@ -340,9 +337,7 @@ static bool parse_prefixed(struct arith *ar, struct token *t, struct node *ret)
 		*ret = (struct node){.first = t, .last = operand.last, .sign = sign};
 		return true;
 	}
-	for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
-		if (!tok_is(t, operators[i]))
-			continue;
+	if (tok_is_any(t, operators)) {
 		if (!parse_unary(ar, t->next, &operand))
 			return false;
 		*ret = (struct node){.first = t, .last = operand.last};
@@ -414,11 +409,8 @@ static bool parse_choice(struct arith *ar, struct token *t, struct node *ret)
 static bool is_assignment(const struct token *t)
 {
 	static const char *const all[] = {
-	    "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="};
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		if (tok_is(t, all[i]))
-			return true;
-	return false;
+	    "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", NULL};
+	return tok_is_any(t, all);
 }
 
 static bool parse_expression(struct arith *ar, struct token *t, struct node *ret)

@@ -2,26 +2,18 @@
 
 #include <string.h>
 
-static bool is_one_of(const struct token *t, const char *const *names)
-{
-	for (; *names; names++)
-		if (tok_is(t, *names))
-			return true;
-	return false;
-}
-
 bool call_prints(const struct token *function)
 {
 	// errorf and warnf came with 0.25; fail() is for what is known when the program is compiled.
 	static const char *const names[] = {"printf", "system", "cat",	"errorf",
 					    "warnf",  "debugf", "fail", NULL};
-	return is_one_of(function, names);
+	return tok_is_any(function, names);
 }
 
 bool call_takes_format(const struct token *function)
 {
 	static const char *const times[] = {"time", "strftime", NULL};
-	return call_prints(function) || is_one_of(function, times);
+	return call_prints(function) || tok_is_any(function, times);
 }
 
 bool call_parse(struct token *t, struct call *ret)

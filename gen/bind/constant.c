@@ -4,14 +4,6 @@
 
 #include "bind/typeuse.h"
 
-static bool is_in(struct str s, const char *const *words)
-{
-	for (; *words; words++)
-		if (str_eqz(s, *words))
-			return true;
-	return false;
-}
-
 /** "arg12", "sarg3" */
 static bool is_arg(struct str s)
 {
@@ -44,7 +36,7 @@ static bool is_bpftrace_word(struct str s)
 	    "comptime", "config",   "sizeof",	   "offsetof",
 	    "typeof",	"typeinfo", "struct",	   "union",
 	    "enum",	"true",	    "false",	   NULL};
-	return is_in(s, words) || is_arg(s) || typeuse_is_builtin(s);
+	return str_is_any(s, words) || is_arg(s) || typeuse_is_builtin(s);
 }
 
 /** Words that mean something to one function only: kstack(perf), nsecs(tai), pid(init), ntop(AF_INET, x). */
@@ -57,11 +49,11 @@ static bool is_mode(const struct token *function, const struct token *paren, str
 	if (!function || !tok_is(paren, "("))
 		return false;
 	if (tok_is(function, "kstack") || tok_is(function, "ustack"))
-		return is_in(s, stack);
+		return str_is_any(s, stack);
 	if (tok_is(function, "pid") || tok_is(function, "tid"))
-		return is_in(s, ns);
-	return (tok_is(function, "nsecs") && is_in(s, clock)) ||
-	       (tok_is(function, "ntop") && is_in(s, family));
+		return str_is_any(s, ns);
+	return (tok_is(function, "nsecs") && str_is_any(s, clock)) ||
+	       (tok_is(function, "ntop") && str_is_any(s, family));
 }
 
 /** `RED` or `a::b::RED`. */

@@ -17,14 +17,6 @@ const enum sign *sign_noted(const struct bind *b, const struct token *t)
 	return map_get(&b->signs, address_of(&t));
 }
 
-static bool is_in(struct str s, const char *const *words)
-{
-	for (; *words; words++)
-		if (str_eqz(s, *words))
-			return true;
-	return false;
-}
-
 enum sign sign_join(enum sign a, enum sign b)
 {
 	if (a == SIGN_OPEN || a == b)
@@ -37,7 +29,7 @@ enum sign sign_join(enum sign a, enum sign b)
 enum sign sign_of_result(struct str op, enum sign a, enum sign b)
 {
 	static const char *const truths[] = {"==", "!=", "<", ">", "<=", ">=", "&&", "||", NULL};
-	if (is_in(op, truths))
+	if (str_is_any(op, truths))
 		return SIGN_NONE;
 	if (str_eqz(op, "<<") || str_eqz(op, ">>"))
 		return a;
@@ -61,7 +53,9 @@ enum sign sign_of_builtin(struct str type)
 	static const char *const narrow[] = {"uint8",	 "uint16", "uint32",  "u8",
 					     "u16",	 "u32",	   "uint8_t", "uint16_t",
 					     "uint32_t", "bool",   "_Bool",   NULL};
-	return is_in(type, is_signed) ? SIGN_SIGNED : is_in(type, narrow) ? SIGN_NONE : SIGN_OTHER;
+	return str_is_any(type, is_signed) ? SIGN_SIGNED
+	       : str_is_any(type, narrow)  ? SIGN_NONE
+					   : SIGN_OTHER;
 }
 
 enum sign sign_of_word(struct str word)
@@ -70,5 +64,5 @@ enum sign sign_of_word(struct str word)
 					     "func",   "probe",	 "kstack", "ustack", "username",
 					     "pcomm",  "kstack", NULL};
 	bool is_arg = str_has_prefix(word, STR("arg")) || str_has_prefix(word, STR("sarg"));
-	return is_arg || is_in(word, others) || word.p[0] == '$' ? SIGN_OTHER : SIGN_NONE;
+	return is_arg || str_is_any(word, others) || word.p[0] == '$' ? SIGN_OTHER : SIGN_NONE;
 }

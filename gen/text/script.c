@@ -19,14 +19,6 @@ struct parser {
 	VEC(struct bracket) open;
 };
 
-static bool is_one_of(const struct token *t, const char *const *words)
-{
-	for (; *words; words++)
-		if (tok_is(t, *words))
-			return true;
-	return false;
-}
-
 static bool is_opener(const struct token *t)
 {
 	return tok_is(t, "(") || tok_is(t, "[") || tok_is(t, "{");
@@ -117,7 +109,7 @@ static bool is_assignment(const struct token *t)
 {
 	static const char *const ops[] = {
 	    "=", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", NULL};
-	return is_one_of(t, ops);
+	return tok_is_any(t, ops);
 }
 
 static bool is_name_of_map(const struct token *at)
@@ -400,7 +392,7 @@ static bool is_opaque(const struct token *t)
 	if (tok_is(t, "config") && tok_is(t->next, "="))
 		return true;
 	// A probe's name is followed by a colon, a comma or a brace.
-	return is_one_of(t, blocks) && !tok_is(t->next, ":") && !tok_is(t->next, ",") &&
+	return tok_is_any(t, blocks) && !tok_is(t->next, ":") && !tok_is(t->next, ",") &&
 	       !tok_is(t->next, "{");
 }
 
@@ -414,7 +406,7 @@ bool script_parse(struct arena *a, struct diag *d, struct token *tokens, struct 
 			t = t->next;
 		} else if (is_closer(t)) {
 			return error_at(&p, t, "closes nothing", NULL);
-		} else if (is_one_of(t, kinds)) {
+		} else if (tok_is_any(t, kinds)) {
 			if (!definition(&p, &t))
 				return false;
 		} else if (is_opaque(t)) {

@@ -8,6 +8,14 @@ bool tok_is(const struct token *t, const char *z)
 	return (t->kind == TOK_IDENT || t->kind == TOK_PUNCT) && str_eqz(t->text, z);
 }
 
+bool tok_is_any(const struct token *t, const char *const *words)
+{
+	for (; *words; words++)
+		if (tok_is(t, *words))
+			return true;
+	return false;
+}
+
 struct diag_place tok_place(const struct token *t)
 {
 	return src_place(t->loc, t->text.n);
