@@ -45,15 +45,6 @@ bool str_is_any(struct str s, const char *const *words)
 	return false;
 }
 
-int str_cmp(struct str a, struct str b)
-{
-	size_t n = a.n < b.n ? a.n : b.n;
-	int c = n ? memcmp(a.p, b.p, n) : 0;
-	if (c)
-		return c;
-	return a.n < b.n ? -1 : a.n > b.n;
-}
-
 bool str_has_prefix(struct str s, struct str prefix)
 {
 	return s.n >= prefix.n && str_eq(str_slice(s, 0, prefix.n), prefix);

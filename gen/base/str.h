@@ -38,8 +38,6 @@ bool str_eq(struct str a, struct str b);
 bool str_eqz(struct str a, const char *z);
 /** Equal to one of @words, which end in NULL. */
 bool str_is_any(struct str s, const char *const *words);
-/** As strcmp(): bytes as unsigned, a prefix before the longer one. */
-int str_cmp(struct str a, struct str b);
 bool str_has_prefix(struct str s, struct str prefix);
 bool str_has_suffix(struct str s, struct str suffix);
 /** Offset of the first @c in @s, or s.n when there is none. */

@@ -180,12 +180,6 @@ void spawn_release(struct spawned *s)
 	s->held = false;
 }
 
-void spawn_reap(struct spawned *s)
-{
-	if (s->pid && waitpid(s->pid, NULL, WNOHANG) == s->pid)
-		s->pid = 0;
-}
-
 void spawn_end(struct spawned *s)
 {
 	if (!s->pid)

@@ -29,8 +29,6 @@ struct spawned {
  */
 bool spawn_held(struct arena *a, struct diag *d, const char *command, struct spawned *ret);
 void spawn_release(struct spawned *s);
-/** Takes the program off the process table if it has ended by itself. */
-void spawn_reap(struct spawned *s);
 /** Ends the program if it still runs (SIGTERM, after two seconds SIGKILL) and reaps it. */
 void spawn_end(struct spawned *s);
 

@@ -43,15 +43,6 @@ bool enumtab_lookup(struct lookup *lk, struct str name, struct enumtab *ret)
 	return true;
 }
 
-bool enumtab_find(struct img *img, struct str name, struct enumtab *ret)
-{
-	struct lookup lk;
-	lookup_init(&lk, img->arena, img->diag);
-	lookup_add_image(&lk, img);
-	return enumtab_lookup(&lk, name, ret) ||
-	       lookup_say_unknown(&lk, NULL, "enum", name, DWFIND_ENUM | DWFIND_TYPEDEF);
-}
-
 /** @name without the first of the prefixes A|B|C that it has. */
 static struct str without_prefix(struct str name, struct str prefixes)
 {

@@ -5,7 +5,7 @@
  * the names are what a reader wants to see: NVMF_TGT_RUNNING is RUNNING.
  *
  *	struct enumtab t;
- *	if (enumtab_find(img, STR("nvmf_tgt_state"), &t)) {
+ *	if (enumtab_lookup(lk, STR("nvmf_tgt_state"), &t)) {
  *		enumtab_strip(&t, STR("NVMF_TGT_"));
  *		enumtab_print(&b, STR("target"), &t);
  *	}
@@ -33,9 +33,7 @@ struct enumtab {
 	size_t n_items;
 };
 
-/** Looks an enum up in one image; says why when there is none. Warns when units differ. */
-bool enumtab_find(struct img *img, struct str name, struct enumtab *ret);
-/** The same over everything that @lk knows; silent when the enum is not there: lookup_say_unknown() says it. */
+/** Looks an enum up in all that @lk knows; silent when it is not there: lookup_say_unknown() says it. */
 bool enumtab_lookup(struct lookup *lk, struct str name, struct enumtab *ret);
 /** From an enum type, or a typedef of one; false when it is none, or only declared. */
 bool enumtab_from_type(struct arena *a, struct ctype *t, struct enumtab *ret);
