@@ -124,6 +124,11 @@ static void add_probe(struct strbuf *b, struct arena *a, const struct sdt_probe 
 		strbuf_add_printable(b, pa->doc);
 		strbuf_addc(b, '\n');
 	}
+	if (pa->unlisted.n) {
+		strbuf_addz(b, "    probes.conf is not used: ");
+		strbuf_add_printable(b, pa->unlisted);
+		strbuf_addc(b, '\n');
+	}
 	size_t width = 0;
 	for (size_t i = 0; i < pa->n_args; i++) {
 		size_t n = probearg_declaration(a, &pa->args[i]).n;

@@ -5,8 +5,8 @@
 #include "image/argname.h"
 #include "types/argdecl.h"
 #include "types/arginfer.h"
+#include "types/argsig.h"
 #include "types/argtype.h"
-#include "types/probesig.h"
 
 /** What is known before sites are compared. */
 struct site_work {
@@ -96,23 +96,6 @@ static void take_guesses(const struct arginfer_arg *guesses, struct probesite *s
 	}
 }
 
-/** The manual fills in what the program does not say. */
-static void take_listed(const struct probesig *sig, struct probesite *s)
-{
-	for (size_t i = 0; sig && i < s->n_args; i++) {
-		struct probearg *arg = &s->args[i];
-		if (arg->from != PROBEARG_SIZE_ONLY)
-			continue;
-		if (is_good_name(sig->args[i].name)) {
-			arg->name = sig->args[i].name;
-			arg->has_name = true;
-			arg->from = PROBEARG_LISTED;
-		}
-		if (argtype_fits(sig->args[i].type, &arg->operand))
-			arg->type = sig->args[i].type;
-	}
-}
-
 static void name_all(struct arena *a, struct probearg *args, size_t n)
 {
 	struct str *names = arena_array(a, struct str, n + 1);
@@ -139,7 +122,6 @@ static void read_site(struct img *img, const struct sdt_probe *p, struct probesi
 		s->line = scope.line;
 	}
 	struct argnote *note = argnote_find(argnote_read(img), s->site->pc, p->provider, p->name);
-	s->is_declared = note != NULL;
 	if (note) {
 		take_note(img, note, src, found ? &scope : NULL, s);
 		if (found)
@@ -285,16 +267,14 @@ void probeargs_read(struct img *img, const struct sdt_probe *probe, struct probe
 		}
 	}
 	arginfer_intersect(a, guesses, counts, n_guessed);
-	for (size_t i = 0; i < probe->n_sites; i++) {
-		struct probesite *s = &ret->sites[i];
+	for (size_t i = 0; i < probe->n_sites; i++)
 		if (work[i].guesses)
-			take_guesses(work[i].guesses, s);
-		if (!s->is_declared)
-			take_listed(
-			    probesig_find(img->signatures, probe->provider, probe->name, s->n_args),
-			    s);
-		name_all(a, s->args, s->n_args);
-	}
+			take_guesses(work[i].guesses, &ret->sites[i]);
+	const struct probesig *sig = probesig_find(img->signatures, probe->provider, probe->name);
+	if (sig && probe->n_sites)
+		argsig_take(a, sig, ret);
+	for (size_t i = 0; i < probe->n_sites; i++)
+		name_all(a, ret->sites[i].args, ret->sites[i].n_args);
 	merge(a, ret);
 	ret->doc = argnote_doc(argnote_read(img), probe->provider, probe->name);
 }

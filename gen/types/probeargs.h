@@ -2,9 +2,9 @@
  * probeargs - everything that is known about the arguments of a probe, and about its sites.
  *
  * A note of .note.stapsdt has size, sign and place of each argument. Names and types come from the program itself where
- * it was built with btgen/usdt.h (`declared`), else from the debug information and the source (`inferred`); what is not
- * certain is left out: then only the size is known. One probe has several sites; what they agree about is the
- * probe's, and where they disagree that is said.
+ * it was built with btgen/usdt.h (`declared`), else from the debug information and the source (`inferred`), else from the
+ * list of well-known probes (`listed`, argsig.h); what is not certain is left out: then only the size is known. One probe
+ * has several sites; what they agree about is the probe's, and where they disagree that is said.
  *
  *	struct probeargs pa;
  *	probeargs_read(img, probe, &pa);
@@ -55,7 +55,6 @@ struct probesite {
 	struct str caller;   /**< `function` is inlined into this one; empty: it is not inlined */
 	struct str file;     /**< of the source, or empty */
 	unsigned line;	     /**< 0: not known */
-	bool is_declared;    /**< the program was built with btgen/usdt.h */
 	struct probearg *args;
 	size_t n_args;
 };
@@ -67,6 +66,7 @@ struct probeargs {
 	size_t n_args;
 	size_t n_args_least; /**< as many as the site with fewest has */
 	struct str doc;	     /**< when it fires (USDT_DOC), or empty */
+	struct str unlisted; /**< why the listed signature is not used, or empty */
 };
 
 /** All about @probe of @img. Says nothing: without debug information less is known. */

@@ -83,7 +83,7 @@ static bool parse_arg(struct arena *a, struct diag *d, const struct diag_place *
 		n--;
 	ret->name = str_from_offset(text, n);
 	ret->type = find_type(a, str_slice(text, 0, n));
-	if (ret->type && ret->name.n)
+	if (ret->type && str_is_ident(ret->name))
 		return true;
 	return diag_error(d, at, "\"" STR_FMT "\" is not a type that can be listed and a name",
 			  STR_ARG(text));
@@ -130,7 +130,7 @@ bool probesig_load(struct arena *a, struct diag *d, const char *path, struct pro
 }
 
 const struct probesig *probesig_find(const struct probesigs *s, struct str provider,
-				     struct str name, size_t n_args)
+				     struct str name)
 {
 	struct strbuf key;
 	if (!s)
@@ -141,5 +141,5 @@ const struct probesig *probesig_find(const struct probesigs *s, struct str provi
 	strbuf_adds(&key, name);
 	const struct probesig *sig = map_get(&s->probes, strbuf_str(&key));
 	strbuf_fini(&key);
-	return sig && sig->n_args == n_args ? sig : NULL;
+	return sig;
 }

@@ -5,8 +5,7 @@
  *
  *	postgresql:query__start(const char *query)
  *
- * Types are C's integers, bool, <stdint.h>'s, and pointers to char or void. A list is believed last: names and types that a
- * program declares or that can be inferred come first, and of a listed type size and sign must be those of the operand.
+ * Types are C's integers, bool, <stdint.h>'s, and pointers to char or void. What becomes of a list: argsig.h.
  */
 #ifndef TYPES_PROBESIG_H
 #define TYPES_PROBESIG_H
@@ -31,8 +30,8 @@ struct probesigs {
 
 /** Reads @path, adding to *@ret; mistakes are reported at their line. */
 bool probesig_load(struct arena *a, struct diag *d, const char *path, struct probesigs *ret);
-/** NULL when the probe is not listed with that many arguments. */
+/** NULL when the probe is not listed, or @s is NULL. */
 const struct probesig *probesig_find(const struct probesigs *s, struct str provider,
-				     struct str name, size_t n_args);
+				     struct str name);
 
 #endif
