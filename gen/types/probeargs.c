@@ -11,6 +11,9 @@
 /** What is known before sites are compared. */
 struct site_work {
 	struct arginfer_arg *guesses; /**< one for each operand; NULL for a site that declares */
+	struct dwsrc *src;	      /**< NULL: no debug information */
+	Dwarf_Die unit;		      /**< with has_unit: whose code the site is in */
+	bool has_unit;
 };
 
 static void read_operands(struct img *img, struct probesite *s)
@@ -122,6 +125,10 @@ static void read_site(struct img *img, const struct sdt_probe *p, struct probesi
 		s->line = scope.line;
 	}
 	struct argnote *note = argnote_find(argnote_read(img), s->site->pc, p->provider, p->name);
+	w->src = src;
+	w->has_unit = found;
+	if (found)
+		w->unit = scope.unit;
 	if (note) {
 		take_note(img, note, src, found ? &scope : NULL, s);
 		if (found)
@@ -272,7 +279,7 @@ void probeargs_read(struct img *img, const struct sdt_probe *probe, struct probe
 			take_guesses(work[i].guesses, &ret->sites[i]);
 	const struct probesig *sig = probesig_find(img->signatures, probe->provider, probe->name);
 	if (sig && probe->n_sites)
-		argsig_take(a, sig, ret);
+		argsig_take(a, work->src, work->has_unit ? &work->unit : NULL, sig, ret);
 	for (size_t i = 0; i < probe->n_sites; i++)
 		name_all(a, ret->sites[i].args, ret->sites[i].n_args);
 	merge(a, ret);

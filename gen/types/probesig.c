@@ -46,6 +46,22 @@ static struct ctype *new_type(struct arena *a, enum ctype_kind kind, const char 
 	return t;
 }
 
+/** `enum NAME`, `struct NAME *`: shells, argsig.h puts what the program has in their place. */
+static struct ctype *declare_type(struct arena *a, struct str text)
+{
+	bool is_enum = str_has_prefix(text, STR("enum "));
+	bool is_pointer = str_has_prefix(text, STR("struct ")) && str_has_suffix(text, STR(" *"));
+	struct str name = str_from_offset(text, is_enum ? 5 : 7);
+	if (is_pointer)
+		name = str_slice(name, 0, name.n - 2);
+	if (!(is_enum || is_pointer) || !str_is_ident(name))
+		return NULL;
+	struct ctype *t = arena_new(a, struct ctype);
+	*t = (struct ctype){
+	    .kind = is_enum ? CTYPE_ENUM : CTYPE_STRUCT, .name = name, .is_decl = true};
+	return is_enum ? t : argtype_pointer(a, t, 8);
+}
+
 static struct ctype *find_type(struct arena *a, struct str text)
 {
 	text = str_trim(text);
@@ -65,7 +81,7 @@ static struct ctype *find_type(struct arena *a, struct str text)
 		if (str_eqz(text, types[i].spelling))
 			return new_type(a, types[i].kind, types[i].name, types[i].size,
 					types[i].is_signed);
-	return NULL;
+	return declare_type(a, text);
 }
 
 static bool is_word_char(char c)
@@ -73,11 +89,32 @@ static bool is_word_char(char c)
 	return str_is_ident((struct str){&c, 1}) || (c >= '0' && c <= '9');
 }
 
-/** `TYPE NAME` */
+/** `RESULT (*NAME)()` */
+static bool parse_function(struct arena *a, struct str text, struct probesig_arg *ret)
+{
+	size_t star = str_find(text, '*');
+	struct str result = str_slice(text, 0, star);
+	if (!str_has_suffix(result, STR(" (")) || !str_has_suffix(text, STR(")()")))
+		return false;
+	result = str_slice(result, 0, result.n - 2);
+	struct ctype *f = new_type(a, CTYPE_FUNC, "", 0, false);
+	f->has_size = false;
+	f->of = str_eqz(result, "void") ? NULL : find_type(a, result);
+	ret->name = str_slice(text, star + 1, text.n - star - 4);
+	ret->type = argtype_pointer(a, f, 8);
+	return str_is_ident(ret->name) && (f->of || str_eqz(result, "void"));
+}
+
+/** `TYPE NAME`, or a number: the macro of the probe adds it. */
 static bool parse_arg(struct arena *a, struct diag *d, const struct diag_place *at, struct str text,
 		      struct probesig_arg *ret)
 {
 	text = str_trim(text);
+	ret->is_constant = str_to_u64(text, &ret->value);
+	if (ret->is_constant)
+		ret->type = argtype_int(a);
+	if (ret->is_constant || parse_function(a, text, ret))
+		return true;
 	size_t n = text.n;
 	while (n && is_word_char(text.p[n - 1]))
 		n--;
@@ -92,9 +129,9 @@ static bool parse_arg(struct arena *a, struct diag *d, const struct diag_place *
 static bool parse_line(struct arena *a, struct diag *d, const struct diag_place *at,
 		       struct str line, struct probesigs *ret)
 {
-	size_t open = str_find(line, '('), close = str_find(line, ')');
+	size_t open = str_find(line, '('), close = line.n - 1;
 	struct str key = str_trim(str_slice(line, 0, open));
-	if (close != line.n - 1 || open >= close || str_find(key, ':') == key.n)
+	if (open >= close || line.p[close] != ')' || str_find(key, ':') == key.n)
 		return diag_error(d, at, "expected provider:name(TYPE NAME, ...)");
 	struct probesig *sig = arena_new(a, struct probesig);
 	struct str rest = str_trim(str_slice(line, open + 1, close - open - 1));

@@ -5,7 +5,11 @@
  *
  *	postgresql:query__start(const char *query)
  *
- * Types are C's integers, bool, <stdint.h>'s, and pointers to char or void. What becomes of a list: argsig.h.
+ *	spdk:nvmf_tgt_state(0, enum nvmf_tgt_state g_tgt_state)
+ *	spdk:msg_exec(0, void (*fn)(), void *arg)
+ *
+ * Types are C's integers, bool, <stdint.h>'s, pointers to char, void or a struct, enums, and functions without their
+ * parameters. A number is an argument that the probe's macro adds, always the same. What becomes of a list: argsig.h.
  */
 #ifndef TYPES_PROBESIG_H
 #define TYPES_PROBESIG_H
@@ -16,7 +20,9 @@
 
 struct probesig_arg {
 	struct str name;
-	struct ctype *type;
+	struct ctype *type; /**< an enum or struct is a shell: only its name is known */
+	bool is_constant;   /**< a number, `value`; it has no name */
+	uint64_t value;
 };
 
 struct probesig {

@@ -4,6 +4,9 @@
     args.py DECLARED.json INFERRED.json     every type and name shown in the second is that of the first
     args.py TABLE.txt INFERRED.json         lines "provider:name TYPE NAME, TYPE NAME, ..." of documented signatures
 
+With --all first, what is listed counts, too, and every type has to be known; functions have no type of their own there, a
+const does not matter, and names are not compared: a list has those of another program.
+
 Prints one line for each argument that is wrong, and last "TYPES types and NAMES names of ALL arguments".
 """
 import json
@@ -12,6 +15,9 @@ import sys
 
 def known(arg, i):
     """What is listed is from a manual, too: it would be compared with itself."""
+    if ALL:
+        kind = (arg['type'] or 'unknown').replace('const ', '')
+        return FUNCTIONS.get(kind, kind), 'arg%d' % i
     return (None, 'arg%d' % i) if arg['from'] == 'listed' else (arg['type'], arg['name'])
 
 
@@ -32,6 +38,8 @@ def one_of(got, want):
     return got == want or got in (want or '').split('/')
 
 
+ALL = sys.argv[1] == '--all' and bool(sys.argv.pop(1))
+FUNCTIONS = {'spdk_msg_fn': 'void (*)()', 'spdk_event_fn': 'void (*)()', 'spdk_poller_fn': 'int (*)()'}
 want, got = load(sys.argv[1]), load(sys.argv[2])
 types = names = total = 0
 for probe in sorted(got):

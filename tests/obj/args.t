@@ -165,6 +165,15 @@ END
 		is "$(sed '$d' "$tmp/out")" "" "$level, without the source, or with a newer one: all that is shown is right" &&
 			printf '# %s, without: %s (%d %%)\n' $level "$(tail -n 1 "$tmp/out")" "$(share "$tmp/out")"
 		ok "$level: at least 60 % of the types are known all the same" test "$(share "$tmp/out")" -ge 60
+		# What that did not tell is listed. A function is listed without the name of its type.
+		"$btgen" probes --json -x "$tmp/plain/tgt" >"$tmp/listed.json"
+		"$here/args.py" --all "$tmp/declared.json" "$tmp/listed.json" >"$tmp/out"
+		is "$(sed -E 's/^([0-9]+) types and [0-9]+ names of \1 arguments$/all/' "$tmp/out")" all "$level, with the list: all types of all 50 probes are known, and right"
+		like "$(cat "$tmp/listed.json")" '"listed"' "$level: which says what is from the list"
+		strip -o "$tmp/plain/bare" "$tmp/plain/tgt"
+		"$btgen" probes --json -x "$tmp/plain/bare" >"$tmp/listed.json"
+		"$here/args.py" --all "$tmp/declared.json" "$tmp/listed.json" >"$tmp/out"
+		is "$(sed -E 's/^([0-9]+) types and [0-9]+ names of \1 arguments$/all/' "$tmp/out")" all "$level, with nothing but the list: likewise"
 		cp "$targets"/*.[ch] "$tmp/plain"
 	done
 
@@ -265,6 +274,46 @@ postgresql:query__done(uint64_t arg0, int32_t arg1)
     probes.conf is not used: it has 1 argument there
     arg0   uint64_t arg0  size only
     arg1   int32_t arg1   size only" "listed names and types are used where number, size and sign fit"
+
+	# The binary goes before the list.
+	cat >"$tmp/spdk.c" <<'END'
+#include <sys/sdt.h>
+struct ctrlr { long a; };
+enum nvmf_tgt_state { UP, DOWN };
+__attribute__((noinline)) static void destroyed(struct ctrlr *c) { DTRACE_PROBE2(spdk, nvmf_subsystem_destroy, 0, c); __asm__ volatile("" : : "r"(c)); }
+__attribute__((noinline)) static void state(enum nvmf_tgt_state now) { DTRACE_PROBE2(spdk, nvmf_tgt_state, 0, now); __asm__ volatile("" : : "r"(now)); }
+int main(int argc, char **argv)
+{
+	DTRACE_PROBE2(spdk, nvmf_subsystem_create, 5, argv[0]);
+	DTRACE_PROBE2(spdk, nvmf_create_poll_group, 0, (long)argc);
+	DTRACE_PROBE2(other, nvmf_tgt_state, 0, argc);
+	struct ctrlr c = {argc};
+	destroyed(&c);
+	state(argc > 1 ? UP : DOWN);
+	return 0;
+}
+END
+	"${CC:-gcc}" -O1 -g -o "$tmp/spdk" "$tmp/spdk.c"
+	touch -d 2001-01-01 "$tmp/spdk"
+	"$btgen" probes -v -x "$tmp/spdk" | grep '^[a-z]\|^    [a-z]' >"$tmp/out"
+	# said PROBE: what is known of its arguments
+	said() { sed -n "/^$1(/,/^[a-z].*)\$/{/^    /p}" "$tmp/out" | tr -s ' '; }
+	is "$(said spdk:nvmf_subsystem_create | head -n 1)" " probes.conf is not used: arg0 is always 0 there" \
+		"an argument that is listed as constant and has another value"
+	is "$(said spdk:nvmf_create_poll_group | head -n 1)" " probes.conf is not used: arg0 is uint64_t there" \
+		"an operand that is too small for what is listed, as in an older program"
+	is "$(said spdk:nvmf_subsystem_destroy)" " probes.conf is not used: arg1 is char * there
+ arg0 int arg0 inferred
+ arg1 struct ctrlr *c inferred" "a variable of another type is where the argument is"
+	is "$(said spdk:nvmf_tgt_state)" " arg0 int arg0 inferred
+ arg1 enum nvmf_tgt_state now inferred" "where all agrees, what was inferred goes before"
+	is "$(said other:nvmf_tgt_state | head -n 1)" " arg0 int arg0 inferred" "another provider is another program"
+
+	mkdir -p "$tmp/list/bin" "$tmp/list/bpf"
+	cp "$btgen" "$tmp/list/bin/btgen"
+	printf 'a:b(\na:b(long long x)\na:b(struct *x)\na:b(void (*f)(int))\na:b(enum e)\na:ok(0, enum e x, int (*f)(), struct s *y)\n' >"$tmp/list/bpf/probes.conf"
+	is "$("$tmp/list/bin/btgen" probes -v -x "$tmp/spdk" 2>&1 >/dev/null | grep -c 'probes.conf:[1-5]: error: ')" 5 \
+		"mistakes in the list are told at their lines"
 fi
 
 done_testing
