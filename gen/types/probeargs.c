@@ -28,11 +28,16 @@ static void read_operands(struct img *img, struct probesite *s)
 					       .is_float = operands[i].is_float};
 }
 
-/** Names go into programs: whatever a file says, only an identifier is one. */
-static bool is_good_name(struct str name)
+/**
+ * Names go into programs: whatever a file says, only an identifier is one. An argument @k that the source calls arg1 has
+ * no name: args.arg1 is bpftrace's arg1.
+ */
+static bool is_good_name(struct str name, size_t k)
 {
-	return name.n && name.n <= 64 && str_is_ident(name) &&
-	       !(name.p[0] >= '0' && name.p[0] <= '9');
+	uint64_t n;
+	bool is_number =
+	    str_has_prefix(name, STR("arg")) && str_to_u64(str_from_offset(name, 3), &n);
+	return name.n && name.n <= 64 && str_is_ident(name) && (!is_number || n == k);
 }
 
 static void take_note(struct img *img, const struct argnote *note, struct dwsrc *src,
@@ -47,8 +52,8 @@ static void take_note(struct img *img, const struct argnote *note, struct dwsrc 
 	for (size_t i = 0; i < s->n_args; i++) {
 		struct probearg *arg = &s->args[i];
 		if (named) {
-			arg->name =
-			    is_good_name(note->args[i].name) ? note->args[i].name : (struct str){0};
+			arg->name = is_good_name(note->args[i].name, i) ? note->args[i].name
+									: (struct str){0};
 			arg->unit = note->args[i].unit;
 			arg->doc = note->args[i].doc;
 			arg->expr = note->args[i].expr;
@@ -89,7 +94,7 @@ static void take_guesses(const struct arginfer_arg *guesses, struct probesite *s
 {
 	for (size_t i = 0; i < s->n_args; i++) {
 		struct probearg *arg = &s->args[i];
-		arg->has_name = is_good_name(guesses[i].name);
+		arg->has_name = is_good_name(guesses[i].name, i);
 		arg->name = arg->has_name ? guesses[i].name : (struct str){0};
 		arg->type = guesses[i].type;
 		arg->expr = guesses[i].expr;

@@ -282,6 +282,7 @@ struct ctrlr { long a; };
 enum nvmf_tgt_state { UP, DOWN };
 __attribute__((noinline)) static void destroyed(struct ctrlr *c) { DTRACE_PROBE2(spdk, nvmf_subsystem_destroy, 0, c); __asm__ volatile("" : : "r"(c)); }
 __attribute__((noinline)) static void state(enum nvmf_tgt_state now) { DTRACE_PROBE2(spdk, nvmf_tgt_state, 0, now); __asm__ volatile("" : : "r"(now)); }
+__attribute__((noinline)) static void run(void (*fn)(void), void *arg1) { DTRACE_PROBE4(spdk, event_exec, 0, fn, arg1, fn); __asm__ volatile("" : : "r"(fn), "r"(arg1)); }
 int main(int argc, char **argv)
 {
 	DTRACE_PROBE2(spdk, nvmf_subsystem_create, 5, argv[0]);
@@ -290,6 +291,7 @@ int main(int argc, char **argv)
 	struct ctrlr c = {argc};
 	destroyed(&c);
 	state(argc > 1 ? UP : DOWN);
+	run((void (*)(void))destroyed, argv);
 	return 0;
 }
 END
@@ -308,6 +310,8 @@ END
 	is "$(said spdk:nvmf_tgt_state)" " arg0 int arg0 inferred
  arg1 enum nvmf_tgt_state now inferred" "where all agrees, what was inferred goes before"
 	is "$(said other:nvmf_tgt_state | head -n 1)" " arg0 int arg0 inferred" "another provider is another program"
+	like "$(cat "$tmp/out")" '^    arg2   void \*fn_arg1 ' "what the source calls arg1 and is arg2 has no such name"
+	unlike "$(cat "$tmp/out")" 'void \*arg1' "at no place"
 
 	mkdir -p "$tmp/list/bin" "$tmp/list/bpf"
 	cp "$btgen" "$tmp/list/bin/btgen"
