@@ -92,10 +92,11 @@ static void forget_disputed_name(struct arena *a, struct probearg *arg, size_t i
 
 static void add_fields(struct skeleton *sk, struct skeleton_probe *p)
 {
-	p->n_fields = p->args.n_args;
-	p->fields = arena_array(sk->arena, struct skeleton_field, p->n_fields + 1);
-	for (size_t i = 0; i < p->n_fields; i++) {
-		struct skeleton_field *f = &p->fields[i];
+	p->fields = arena_array(sk->arena, struct skeleton_field, p->args.n_args + 1);
+	for (size_t i = 0; i < p->args.n_args; i++) {
+		if (p->args.args[i].is_constant)
+			continue;
+		struct skeleton_field *f = &p->fields[p->n_fields++];
 		forget_disputed_name(sk->arena, &p->args.args[i], i);
 		f->arg = &p->args.args[i];
 		f->index = (unsigned)i;
@@ -272,9 +273,9 @@ static void write_clause(const struct skeleton *sk, const struct skeleton_probe 
 	strbuf_addz(out, "\n// ");
 	strbuf_add_printable(out, p->probe->name);
 	strbuf_addc(out, '(');
-	for (size_t i = 0; i < p->n_fields; i++) {
+	for (size_t i = 0; i < p->args.n_args; i++) {
 		strbuf_addz(out, i ? ", " : "");
-		strbuf_add_printable(out, probearg_declaration(&a, p->fields[i].arg));
+		strbuf_add_printable(out, probearg_declaration(&a, &p->args.args[i]));
 	}
 	strbuf_addz(out, ")\n");
 	write_attach(p, out);
@@ -303,8 +304,8 @@ static void write_clause(const struct skeleton *sk, const struct skeleton_probe 
 	for (size_t i = 0; i < p->n_fields; i++)
 		if (p->fields[i].kind == SKELETON_HIDDEN)
 			strbuf_addf(out,
-				    "// arg%zu is left out: bpftrace 0.%u cannot read it here\n", i,
-				    sk->version);
+				    "// arg%u is left out: bpftrace 0.%u cannot read it here\n",
+				    p->fields[i].index, sk->version);
 	arena_fini(&a);
 }
 

@@ -45,7 +45,7 @@ struct skeleton_probe {
 	const struct sdt_probe *probe;
 	bool needs_path; /**< other files have a probe of that name, too */
 	struct probeargs args;
-	struct skeleton_field *fields;
+	struct skeleton_field *fields; /**< the arguments without those that are listed constants */
 	size_t n_fields;
 };
 

@@ -125,6 +125,8 @@ static void take_arg(struct arena *a, struct dwsrc *src, const Dwarf_Die *unit,
 	}
 	for (size_t i = 0; i < pa->n_sites; i++) {
 		struct probearg *arg = &pa->sites[i].args[k];
+		arg->is_constant = want->is_constant;
+		arg->constant = want->value;
 		if (!has_type && !type)
 			type = define(a, src, unit, want->type, &arg->operand);
 		bool fits = !has_type && argtype_fits(type, &arg->operand);

@@ -229,6 +229,8 @@ static void merge_arg(struct arena *a, const struct probeargs *pa, size_t k, str
 		}
 		if (arg->from > ret->from)
 			ret->from = arg->from;
+		ret->is_constant = arg->is_constant;
+		ret->constant = arg->constant;
 		if (!ret->unit.n)
 			ret->unit = arg->unit;
 		if (!ret->doc.n)

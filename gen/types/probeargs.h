@@ -34,6 +34,8 @@ struct probearg {
 	enum probearg_from from;
 	unsigned size; /**< bytes; 0 when the notes do not say */
 	bool is_signed, is_float;
+	bool is_constant; /**< always `constant`: listed so, and so it is at each site */
+	uint64_t constant;
 	struct str unit, doc; /**< of USDT_ARG, or empty */
 	struct str expr;      /**< as in the source, where that is known */
 	uint64_t

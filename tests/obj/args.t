@@ -307,11 +307,23 @@ END
 	is "$(said spdk:nvmf_subsystem_destroy)" " probes.conf is not used: arg1 is char * there
  arg0 int arg0 inferred
  arg1 struct ctrlr *c inferred" "a variable of another type is where the argument is"
-	is "$(said spdk:nvmf_tgt_state)" " arg0 int arg0 inferred
+	is "$(said spdk:nvmf_tgt_state)" " arg0 int arg0 inferred, constant 0: -t leaves it out
  arg1 enum nvmf_tgt_state now inferred" "where all agrees, what was inferred goes before"
 	is "$(said other:nvmf_tgt_state | head -n 1)" " arg0 int arg0 inferred" "another provider is another program"
 	like "$(cat "$tmp/out")" '^    arg2   void \*fn_arg1 ' "what the source calls arg1 and is arg2 has no such name"
 	unlike "$(cat "$tmp/out")" 'void \*arg1' "at no place"
+	is "$("$btgen" skeleton --for 0.17 -x "$tmp/spdk" spdk:nvmf_tgt_state spdk:nvmf_subsystem_create spdk:event_exec 2>&1 | grep printf | sed "s,argv=,arg1=,")" \
+'	printf("%s %s[%d] spdk:nvmf_tgt_state now=%s\n",
+	printf("%s %s[%d] spdk:nvmf_subsystem_create arg0=%ld arg1=\"%s\"\n",
+	printf("%s %s[%d] spdk:event_exec fn=0x%lx fn_arg1=0x%lx fn_arg2=0x%lx\n",' \
+		"what the macro adds is not printed, a number of the program's own is"
+	strip -o "$tmp/spdk.bare" "$tmp/spdk"
+	is "$("$btgen" skeleton --for 0.17 -x "$tmp/spdk.bare" spdk:nvmf_tgt_state 2>&1 | tail -n 6)" '// nvmf_tgt_state(int arg0, enum nvmf_tgt_state g_tgt_state)
+usdt:__EXE__:spdk:nvmf_tgt_state
+{
+	printf("%s %s[%d] spdk:nvmf_tgt_state g_tgt_state=%lu\n",
+	       strftime("%H:%M:%S.%f", nsecs), comm, tid, args.g_tgt_state);
+}' "an enum that is listed and not in the program is its number"
 
 	mkdir -p "$tmp/list/bin" "$tmp/list/bpf"
 	cp "$btgen" "$tmp/list/bin/btgen"
