@@ -213,6 +213,11 @@ static int trace(struct arena *a, struct diag *d, struct options *o, const struc
 		cfg.codemark = &o->codemark;
 		cfg.codemark->ctx = names;
 	}
+	if (x->records && x->records->has_code && cfg.proc) {
+		names = codename_open(a, x->proc);
+		x->records->name = name_code;
+		x->records->ctx = names;
+	}
 	if (x->records) {
 		const char *own = getenv(dialect_strlen_variable(bt->version));
 		unsigned limit = own ? (unsigned)strtoul(own, NULL, 10) : cfg.max_strlen;

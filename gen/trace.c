@@ -11,6 +11,8 @@ static enum record_kind record_kind_of(enum skeleton_kind kind)
 		return RECORD_UNSIGNED;
 	case SKELETON_HEX:
 		return RECORD_HEX;
+	case SKELETON_CODE:
+		return RECORD_CODE;
 	case SKELETON_BOOL:
 		return RECORD_BOOL;
 	case SKELETON_CHAR:

@@ -40,7 +40,7 @@ static bool is_typedef(const struct ctype *t, const char *name)
 static enum skeleton_kind kind_of(const struct skeleton *sk, const struct probearg *arg,
 				  unsigned index)
 {
-	struct ctype *t = ctype_strip(arg->type);
+	struct ctype *t = ctype_strip(arg->type), *to;
 	if (index > dialect_max_arg(sk->version) || arg->is_float || arg->is_optional)
 		return SKELETON_HIDDEN;
 	if (!t)
@@ -58,7 +58,10 @@ static enum skeleton_kind kind_of(const struct skeleton *sk, const struct probea
 		return SKELETON_ENUM;
 	case CTYPE_POINTER:
 	case CTYPE_REFERENCE:
-		return is_string(t) ? SKELETON_STRING : SKELETON_HEX;
+		to = ctype_strip(t->of);
+		return is_string(t)		      ? SKELETON_STRING
+		       : to && to->kind == CTYPE_FUNC ? SKELETON_CODE
+						      : SKELETON_HEX;
 	case CTYPE_INT:
 		return t->is_char     ? SKELETON_CHAR
 		       : t->is_signed ? SKELETON_SIGNED
@@ -248,6 +251,7 @@ static const char *conversion(const struct skeleton_field *f)
 	case SKELETON_STRING:
 		return "\\\"%s\\\"";
 	case SKELETON_ENUM:
+	case SKELETON_CODE:
 		return "%s";
 	case SKELETON_SIGNED:
 		return "%ld";
@@ -296,8 +300,11 @@ static void write_clause(const struct skeleton *sk, const struct skeleton_probe 
 			strbuf_addz(out, "str(");
 		if (f->kind == SKELETON_ENUM)
 			strbuf_addf(out, "enum_name(" STR_FMT ", ", STR_ARG(f->enum_name));
+		if (f->kind == SKELETON_CODE)
+			strbuf_addz(out, "usym(");
 		write_value(f, true, out);
-		if (f->kind == SKELETON_STRING || f->kind == SKELETON_ENUM)
+		if (f->kind == SKELETON_STRING || f->kind == SKELETON_ENUM ||
+		    f->kind == SKELETON_CODE)
 			strbuf_addc(out, ')');
 	}
 	strbuf_addz(out, ");\n}\n");

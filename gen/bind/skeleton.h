@@ -21,7 +21,8 @@ enum skeleton_kind {
 	SKELETON_HIDDEN, /**< this bpftrace cannot read it */
 	SKELETON_SIGNED,
 	SKELETON_UNSIGNED,
-	SKELETON_HEX, /**< pointers, and 8 bytes of which nothing is known */
+	SKELETON_HEX,  /**< pointers, and 8 bytes of which nothing is known */
+	SKELETON_CODE, /**< pointers to functions */
 	SKELETON_BOOL,
 	SKELETON_CHAR,
 	SKELETON_STRING,

@@ -21,6 +21,9 @@ void records_init(struct records *r, const struct record_probe *probes, size_t n
 	snprintf(r->end, sizeof(r->end), "@%016" PRIx64 ">", nonce);
 	r->offset = (int64_t)(real.tv_sec - mono.tv_sec) * 1000000000 + real.tv_nsec - mono.tv_nsec;
 	strbuf_init(&r->pending);
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < probes[i].n_fields; k++)
+			r->has_code |= probes[i].fields[k].kind == RECORD_CODE;
 }
 
 void records_fini(struct records *r)
@@ -129,6 +132,28 @@ static void add_enum(const struct records *r, struct strbuf *out, const struct r
 	strbuf_addf(out, "%" PRId64, v);
 }
 
+static void add_address(const struct records *r, struct strbuf *out, const struct record_field *f,
+			int64_t v)
+{
+	if (r->json && f->is_pointer && !v)
+		strbuf_addz(out, "null");
+	else
+		strbuf_addf(out, r->json ? "\"0x%" PRIx64 "\"" : "0x%" PRIx64,
+			    (uint64_t)narrow(f, v));
+}
+
+static void add_code(const struct records *r, struct strbuf *out, const struct record_field *f,
+		     int64_t v)
+{
+	struct str name = r->name ? r->name(r->ctx, (uint64_t)v) : (struct str){0};
+	if (!name.n)
+		add_address(r, out, f, v);
+	else if (r->json)
+		strbuf_add_json(out, name);
+	else
+		strbuf_add_printable(out, name);
+}
+
 /** JSON has no word for what is not a number. */
 static void add_double(const struct records *r, struct strbuf *out, double v, int digits)
 {
@@ -154,11 +179,10 @@ static void add_value(const struct records *r, struct strbuf *out, const struct 
 		strbuf_addf(out, "%" PRIu64, (uint64_t)narrow(f, v));
 		break;
 	case RECORD_HEX:
-		if (r->json && f->is_pointer && !v)
-			strbuf_addz(out, "null");
-		else
-			strbuf_addf(out, r->json ? "\"0x%" PRIx64 "\"" : "0x%" PRIx64,
-				    (uint64_t)narrow(f, v));
+		add_address(r, out, f, v);
+		break;
+	case RECORD_CODE:
+		add_code(r, out, f, v);
 		break;
 	case RECORD_BOOL:
 		strbuf_addz(out, (v & 0xff) ? "true" : "false");

@@ -11,7 +11,7 @@
  *	 "probe": "spdk:nvmf_tgt_state", "args": {"state": "NVMF_TGT_RUNNING"}}
  *
  * In JSON (one object a line) an address is a string "0x...", a null pointer null, an enumerator its name or the number of
- * what has none, a string that is not UTF-8 has U+FFFD in it; what bpftrace cannot read is left out. A string that is as
+ * what has none, a function its name or its address, a string that is not UTF-8 has U+FFFD in it; what bpftrace cannot read is left out. A string that is as
  * long as bpftrace can hold has more to it: `s="abc"...`, and in JSON its name is in "cut", beside "args". Anything between records is passed on, in JSON as
  * {"text": "..."}.
  */
@@ -29,6 +29,7 @@ enum record_kind {
 	RECORD_SIGNED,
 	RECORD_UNSIGNED,
 	RECORD_HEX,
+	RECORD_CODE, /**< the address of a function */
 	RECORD_BOOL,
 	RECORD_CHAR,
 	RECORD_STRING, /**< two fields: address, bytes */
@@ -63,6 +64,10 @@ struct records {
 	const struct record_probe *probes;
 	size_t n_probes;
 	bool json;
+	bool has_code; /**< some field is RECORD_CODE */
+	/** The name of the function that @addr is in, or empty. May be set after records_init(); NULL: nobody knows. */
+	struct str (*name)(void *ctx, uint64_t addr);
+	void *ctx;
 	char start[24], sep[24], end[24]; /**< made by records_init() */
 	size_t longest; /**< bytes of the longest string that bpftrace can hold; 0: not known */
 	int64_t offset; /**< CLOCK_REALTIME - CLOCK_MONOTONIC in ns */

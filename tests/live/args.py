@@ -1,12 +1,14 @@
 #!/usr/bin/python3
 """The events of `bpftrace.sh -t '*'` and those of nvmf_tgt's --log, as equal lines: THREAD NAME VALUE...
 
-    args.py log LOG                what the program passed
+    args.py log LOG [MAPS]         what the program passed; with a copy of /proc/PID/maps functions by name
     args.py json TRACE HEADER...   what the trace says, enumerators as their numbers in the C headers
     args.py text TRACE HEADER...   likewise, of the text form
 """
 import json
+import os
 import re
+import subprocess
 import sys
 
 
@@ -25,10 +27,31 @@ def enumerators(paths):
     return values
 
 
-def from_log(path):
+FUNCTIONS = {'msg_exec': 1, 'timerfd_exec': 1, 'event_exec': 1, 'interrupt_fd_process': 3}  # which argument is one
+
+
+def symbols(path):
+    """Address -> name, of the functions of all files that are mapped, as nm has them."""
+    names = {}
+    with open(path) as f:
+        starts = [m.groups() for m in re.finditer(r'^([0-9a-f]+)-\S+ \S+ 00000000 \S+ [1-9]\d* +(/.*)$', f.read(), re.M)]
+    for start, file in starts:
+        if not os.path.exists(file):
+            continue
+        for symbol in subprocess.run(['nm', file], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout.splitlines():
+            m = re.match(r'([0-9a-f]+) [tT] (\w+)$', symbol)
+            if m:
+                names[hex(int(m[1], 16) + int(start, 16))] = m[2]
+    return names
+
+
+def from_log(path, maps=None):
+    names = symbols(maps) if maps else {}
     with open(path) as f:
         for line in f:
             _, tid, name, *args = line.rstrip('\n').split('\t')
+            if names and name in FUNCTIONS:
+                args[FUNCTIONS[name]] = names[args[FUNCTIONS[name]]]
             if not name.endswith('()'):  # a function, for scripts with uprobes
                 yield ' '.join([tid, name] + args)
 
@@ -61,6 +84,6 @@ def from_text(path, enums):
 
 
 kind, path, *headers = sys.argv[1:]
-lines = from_log(path) if kind == 'log' else {'json': from_json, 'text': from_text}[kind](path, enumerators(headers))
+lines = from_log(path, *headers) if kind == 'log' else {'json': from_json, 'text': from_text}[kind](path, enumerators(headers))
 for line in sorted(lines):
     print(line.replace(' (null)', ' 0x0'))  # in JSON both a string and an address that is 0 are null

@@ -9,10 +9,13 @@ readelf -n "$targets/nvmf_tgt" 2>/dev/null | grep -q 'Provider: spdk' || skip_al
 headers=("$targets"/*.h "$targets"/*.c)
 
 # start BUILD: the target behind its gate
-start() { live_nvmf "$1" --interrupt-mode; }
+start() {
+	live_nvmf "$1" --interrupt-mode
+	cp "/proc/$live_pid/maps" "$tmp/maps"
+}
 
-# passed: what the program passed, without the 0 that the macro puts in front; and the same of a trace
-passed() { "$top/tests/live/args.py" log "$tmp/log" | sed -E 's/^([0-9]+ \w+) 0 /\1 /' | sort; }
+# passed: what the program passed, functions by name, without the 0 that the macro puts in front; and the same of a trace
+passed() { "$top/tests/live/args.py" log "$tmp/log" "$tmp/maps" | sed -E 's/^([0-9]+ \w+) 0 /\1 /' | sort; }
 traced() { "$top/tests/live/args.py" "$1" "$tmp/trace" "${headers[@]}" | sort; }
 
 for build in nvmf_tgt nvmf_tgt_shared; do

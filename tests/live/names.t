@@ -125,4 +125,68 @@ main::line' "names of addresses that a map has"
 # Where nobody would name what is marked, nothing is.
 out=$("$live_sh" -n $$ -e 'uprobe:/bin/bash:main { printf("%s", usym(reg("ip"))); }' 2>/dev/null)
 like "$out" 'usym\(reg\("ip"\)\)' "a program that is only printed says usym()"
+
+# -t: what is declared, inferred or listed to be a function has its name.
+cat >"$tmp/calls.c" <<'END'
+#include <sys/sdt.h>
+#include <stdio.h>
+struct job { void (*done)(int); };
+void finished(int n) { putchar(n); }
+int tick(void *arg) { return arg != NULL; }
+static int hidden(void *arg) { return arg == NULL; }
+__attribute__((noinline)) static void pass(struct job *job, int (*fn)(void *))
+{
+	DTRACE_PROBE2(app, job, job->done, 7);
+	DTRACE_PROBE3(spdk, timerfd_exec, 0, fn, job);
+}
+int main(void)
+{
+	struct job j = {finished}, none = {NULL};
+	getchar();
+	pass(&j, tick);
+	pass(&none, hidden);
+	pass(&none, (int (*)(void *))16);
+	return 0;
+}
+END
+# called PROGRAM: what -t prints of it, text, then JSON; addresses of data, and of code without a name, are ADDR
+called() {
+	local format
+	for format in text json; do
+		live_start "$tmp/$1"
+		live_trace -f $format -t 'app:*' -t 'spdk:*' $live_pid || return
+		echo >&8
+		exec 8>&-
+		live_wait
+		sed -E 's/.* (app:job|spdk:timerfd_exec) /\1 /; s/.*"probe": //; s/0x[0-9a-f]{3,}/ADDR/g' "$tmp/trace" | sort
+	done
+}
+gcc -O1 -g -rdynamic -I"$top/include/btgen/compat" -o "$tmp/calls" "$tmp/calls.c" || exit 1
+is "$(called calls)" 'app:job done=0x0 arg1=7
+app:job done=0x0 arg1=7
+app:job done=finished arg1=7
+spdk:timerfd_exec fn=0x10 job=ADDR
+spdk:timerfd_exec fn=hidden job=ADDR
+spdk:timerfd_exec fn=tick job=ADDR
+"app:job", "args": {"done": "finished", "arg1": 7}}
+"app:job", "args": {"done": null, "arg1": 7}}
+"app:job", "args": {"done": null, "arg1": 7}}
+"spdk:timerfd_exec", "args": {"fn": "0x10", "job": "ADDR"}}
+"spdk:timerfd_exec", "args": {"fn": "hidden", "job": "ADDR"}}
+"spdk:timerfd_exec", "args": {"fn": "tick", "job": "ADDR"}}' "-t, declared: functions by name; the constant of a macro is left out, that of the program not"
+if ! echo '#include <sys/sdt.h>' | gcc -E - >"$tmp/sdt" 2>&1; then
+	skip "functions that are inferred or listed" "no <sys/sdt.h> (systemtap-sdt-dev)"
+else
+	gcc -O1 -g -rdynamic -o "$tmp/calls" "$tmp/calls.c" || exit 1
+	is "$(called calls | grep '^app:job')" 'app:job done=0x0 arg1=7
+app:job done=0x0 arg1=7
+app:job done=finished arg1=7' "-t, inferred: likewise"
+	strip "$tmp/calls"
+	is "$(called calls | grep '^spdk\|^"spdk')" 'spdk:timerfd_exec fn=0x10 arg=ADDR
+spdk:timerfd_exec fn=ADDR arg=ADDR
+spdk:timerfd_exec fn=tick arg=ADDR
+"spdk:timerfd_exec", "args": {"fn": "0x10", "arg": "ADDR"}}
+"spdk:timerfd_exec", "args": {"fn": "ADDR", "arg": "ADDR"}}
+"spdk:timerfd_exec", "args": {"fn": "tick", "arg": "ADDR"}}' "-t, listed: likewise, where the stripped program has a name"
+fi
 done_testing

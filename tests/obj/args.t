@@ -315,8 +315,8 @@ END
 	is "$("$btgen" skeleton --for 0.17 -x "$tmp/spdk" spdk:nvmf_tgt_state spdk:nvmf_subsystem_create spdk:event_exec 2>&1 | grep printf | sed "s,argv=,arg1=,")" \
 '	printf("%s %s[%d] spdk:nvmf_tgt_state now=%s\n",
 	printf("%s %s[%d] spdk:nvmf_subsystem_create arg0=%ld arg1=\"%s\"\n",
-	printf("%s %s[%d] spdk:event_exec fn=0x%lx fn_arg1=0x%lx fn_arg2=0x%lx\n",' \
-		"what the macro adds is not printed, a number of the program's own is"
+	printf("%s %s[%d] spdk:event_exec fn=%s fn_arg1=0x%lx fn_arg2=0x%lx\n",' \
+		"what the macro adds is not printed, a number of the program's own is; a function has its name"
 	strip -o "$tmp/spdk.bare" "$tmp/spdk"
 	is "$("$btgen" skeleton --for 0.17 -x "$tmp/spdk.bare" spdk:nvmf_tgt_state 2>&1 | tail -n 6)" '// nvmf_tgt_state(int arg0, enum nvmf_tgt_state g_tgt_state)
 usdt:__EXE__:spdk:nvmf_tgt_state

@@ -12,7 +12,17 @@ static struct record_field fields[] = {
     {.name = {"p", 1}, .kind = RECORD_HEX, .size = 8, .is_pointer = true},
     {.name = {"x", 1}, .kind = RECORD_HIDDEN},
 };
-static const struct record_probe probes[] = {{{"a:b", 3}, fields, 6}, {{"a:none", 6}, NULL, 0}};
+static struct record_field code[] = {
+    {.name = {"fn", 2}, .kind = RECORD_CODE, .size = 8, .is_pointer = true},
+};
+static const struct record_probe probes[] = {
+    {{"a:b", 3}, fields, 6}, {{"a:none", 6}, NULL, 0}, {{"a:call", 6}, code, 1}};
+
+/** Only function 77 has a name. */
+static struct str name_code(void *ctx, uint64_t addr)
+{
+	return addr == 77 ? STR("f(\"\x1b\")") : *(struct str *)ctx;
+}
 
 /** "<" "," ">" in @form become the markers of @r. */
 static struct str record(struct arena *a, const struct records *r, struct str form)
@@ -36,6 +46,9 @@ static struct str record(struct arena *a, const struct records *r, struct str fo
 /** What bpftrace can hold. */
 static size_t longest;
 
+/** Functions have names. */
+static bool has_names;
+
 /** Decodes @form, given in pieces of @step bytes; what is before the thread is cut off each line. */
 static struct str decode(struct arena *a, struct str form, bool json, size_t step)
 {
@@ -43,7 +56,10 @@ static struct str decode(struct arena *a, struct str form, bool json, size_t ste
 	struct strbuf out, cut;
 	strbuf_init(&out);
 	strbuf_init(&cut);
-	records_init(&r, probes, 2, json);
+	records_init(&r, probes, 3, json);
+	struct str nothing = {0};
+	r.name = has_names ? name_code : NULL;
+	r.ctx = &nothing;
 	r.longest = longest;
 	struct str all = record(a, &r, form);
 	for (size_t i = 0; i < all.n; i += step)
@@ -110,7 +126,25 @@ int main(void)
 		"\"a:none\", \"args\": {}}\n{\"text\": \"bye\"}\n"),
 	    "in JSON as objects of their own");
 
+	struct str calls = STR("<2,5,7,8,cpu,77>\n<2,5,7,8,cpu,78>\n<2,5,7,8,cpu,0>\n");
+	is_str(decode(&a, calls, false, 9),
+	       STR("cpu[8] a:call fn=0x4d\ncpu[8] a:call fn=0x4e\ncpu[8] a:call fn=0x0\n"),
+	       "functions that nobody can name are their addresses");
+	has_names = true;
+	is_str(decode(&a, calls, false, 9),
+	       STR("cpu[8] a:call fn=f(\"\\x1b\")\ncpu[8] a:call fn=0x4e\ncpu[8] a:call fn=0x0\n"),
+	       "a function has its name, printable, and one without it its address");
+	is_str(decode(&a, calls, true, 9),
+	       STR("\"pid\": 7, \"tid\": 8, \"comm\": \"cpu\", \"probe\": \"a:call\", \"args\": "
+		   "{\"fn\": \"f(\\\"\\u001b\\\")\"}}\n"
+		   "\"pid\": 7, \"tid\": 8, \"comm\": \"cpu\", \"probe\": \"a:call\", \"args\": "
+		   "{\"fn\": \"0x4e\"}}\n"
+		   "\"pid\": 7, \"tid\": 8, \"comm\": \"cpu\", \"probe\": \"a:call\", \"args\": "
+		   "{\"fn\": null}}\n"),
+	       "the same as JSON, where a null pointer is null");
+
 	static const char *const broken[] = {
+	    "<3,5,7,8,cpu>\n",
 	    "<2,5,7,8,cpu>\n",
 	    "<-1,5,7,8,cpu>\n",
 	    "<1,5,7,8>\n",
