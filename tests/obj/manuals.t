@@ -4,7 +4,8 @@
 # Oracles: the tables in tests/obj/manuals and below. A name is right when the manual or the program's own source has it in
 # that place, a type when it is the source's or the manual's (manuals write int for size_t, and void * for any pointer).
 # What runs depends on what is installed: openjdk-17-dbg is 240 MB, and Debian's C library has no probes.
-# BTGEN_TEST_LIBC names the libc.so of a glibc that was configured with --enable-systemtap.
+# BTGEN_TEST_LIBC names the libc.so of a glibc that was configured with --enable-systemtap; BTGEN_TEST_SPDK an SPDK tree that was
+# configured --with-usdt and built, static or shared, with its sources.
 . "$(dirname "$0")/../lib.sh"
 # shellcheck disable=SC2154 # top, tmp, btgen: lib.sh
 here=$top/tests/obj
@@ -75,5 +76,26 @@ if [ -n "$libc" ]; then
 	fi
 else
 	skip "libc" "libc.so.6 has no probes here, as on Debian; BTGEN_TEST_LIBC can name one that has"
+fi
+
+# What bpf/probes.conf lists of SPDK is what its sources and its debug information tell.
+if [ -n "${BTGEN_TEST_SPDK:-}" ]; then
+	mkdir "$tmp/unlisted" "$tmp/spdk"
+	cp "$btgen" "$tmp/unlisted/btgen"
+	files=() copies=()
+	for p in "$BTGEN_TEST_SPDK"/build/bin/spdk_tgt "$BTGEN_TEST_SPDK"/build/lib/libspdk_*.so; do
+		if "$btgen" probes -x "$p" 2>/dev/null | grep -q '^spdk:'; then
+			files+=(-x "$p")
+			copies+=(-x "$tmp/spdk/${p##*/}")
+			strip -o "$tmp/spdk/${p##*/}" "$p"
+		fi
+	done
+	"$tmp/unlisted/btgen" probes --json "${files[@]}" 'spdk:*' >"$tmp/inferred.json"
+	"$btgen" probes --json "${copies[@]}" 'spdk:*' >"$tmp/listed.json"
+	"$here/args.py" --all "$tmp/inferred.json" "$tmp/listed.json" >"$tmp/out"
+	is "$(sed -E 's/^([0-9]+) types and [0-9]+ names of \1 arguments$/all/' "$tmp/out")" all \
+		"SPDK: every type is listed, and those that its sources tell are the same ($(tail -n 1 "$tmp/out"))"
+else
+	skip "SPDK" "BTGEN_TEST_SPDK can name a built SPDK"
 fi
 done_testing
