@@ -278,7 +278,8 @@ static bool bind_uprobe(struct bind *b, struct script_attach *at, struct attach_
 	for (size_t i = 1; i < at->fields.n; i++) {
 		struct str f = at->fields.v[i];
 		strbuf_addc(&text, ':');
-		strbuf_adds(&text, path_is_plain(f, "_.*+?[]") ? f : edit_quote(b->arena, f));
+		strbuf_adds(&text,
+			    path_is_plain(f, "_.*+?[]") ? f : str_from(path_quote(b->arena, f)));
 	}
 	edit_replace(&at->range, str_copy(b->arena, strbuf_str(&text)));
 	strbuf_fini(&text);

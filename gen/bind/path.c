@@ -4,8 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "bind/edit.h"
-
 bool path_is_plain(struct str s, const char *extra)
 {
 	for (size_t i = 0; i < s.n; i++)
@@ -14,20 +12,39 @@ bool path_is_plain(struct str s, const char *extra)
 	return s.n > 0;
 }
 
+const char *path_quote(struct arena *a, struct str s)
+{
+	struct strbuf b;
+	strbuf_init(&b);
+	strbuf_addc(&b, '"');
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.p[i] == '"' || s.p[i] == '\\')
+			strbuf_addc(&b, '\\');
+		strbuf_addc(&b, s.p[i]);
+	}
+	strbuf_addc(&b, '"');
+	const char *quoted = str_dup(a, strbuf_str(&b));
+	strbuf_fini(&b);
+	return quoted;
+}
+
 /** @path, which path_is_plain(); libstdc++ in quotes, because 0.17 takes ++ for an operator. */
 static const char *plain_path(struct arena *a, struct str path)
 {
-	return str_dup(a, str_find(path, '+') < path.n ? edit_quote(a, path) : path);
+	return str_find(path, '+') < path.n ? path_quote(a, path) : str_dup(a, path);
 }
 
-/** Quotes do not take the meaning from these: a star in them still matches other files as well. */
-static bool is_quotable(struct str path)
+/**
+ * Quotes do not take the meaning from the special ones: a star in them still matches other files as well. Control bytes
+ * can only be written as they are, and the program is shown on terminals.
+ */
+static bool is_quotable(struct arena *a, struct str path)
 {
-	static const char special[] = {':', '\\', '\n', '*', '[', '?'};
+	static const char special[] = {':', '\\', '*', '[', '?'};
 	for (size_t i = 0; i < sizeof(special); i++)
 		if (str_find(path, special[i]) < path.n)
 			return false;
-	return true;
+	return str_eq(path, str_printable(a, path));
 }
 
 const char *path_of(struct bind *b, const struct image *im, const struct token *at)
@@ -42,15 +59,15 @@ const char *path_of(struct bind *b, const struct image *im, const struct token *
 	if (!follow && (!f || f->host_path.n)) {
 		if (path_is_plain(path, "_./+-"))
 			return plain_path(a, path);
-		if (is_quotable(path))
-			return str_dup(a, edit_quote(a, path));
+		if (is_quotable(a, path))
+			return path_quote(a, path);
 	}
 	if (!f) {
 		struct diag_place place = tok_place(at);
 		diag_error(b->diag, &place,
 			   STR_FMT
-			   ": bpftrace cannot be given a path with one of : \\ * ? [ or a newline: "
-			   "use a symbolic link",
+			   ": bpftrace cannot be given a path with one of : \\ * ? [ or bytes that "
+			   "are not printable UTF-8: use a hard link",
 			   STR_ARG(path));
 		return NULL;
 	}

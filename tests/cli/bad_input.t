@@ -154,7 +154,9 @@ bad_exe "$tmp/nosuch" "nosuch.*no such file" "a target that is not there"
 # bpftrace expands a star in a path even between quotes, and would trace other files, too.
 mkdir "$tmp/st*r" "$tmp/a b"
 cp "$tgt" "$tmp/st*r/t"
-bad_exe "$tmp/st*r/t" "bpftrace cannot be given a path with one of.*use a symbolic link" "a star in the path"
+bad_exe "$tmp/st*r/t" "bpftrace cannot be given a path with one of.*use a hard link" "a star in the path"
+ln "$tmp/st*r/t" "$tmp/plain"
+like "$("$btgen" expand -x "$tmp/plain" "$tmp/good.bt" 2>&1)" "^usdt:$tmp/plain:" "and the hard link does it"
 cp "$tgt" "$tmp/a b/t"
 out=$("$btgen" expand -x "$tmp/a b/t" "$tmp/good.bt" 2>&1)
 like "$out" "^usdt:\"$tmp/a b/t\":" "a blank in the path is quoted"
