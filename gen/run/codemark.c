@@ -45,15 +45,19 @@ static bool parse_hex(struct str s, uint64_t *ret)
 	return true;
 }
 
-/** As printf's %s with these flags, width and precision. */
-static void add_name(struct codemark *m, struct str how, uint64_t addr, struct strbuf *out)
+/** The name of the function at @addr, escaped since the traced program chose it, or the address. */
+static void add_name(struct codemark *m, uint64_t addr, struct strbuf *out)
 {
-	char number[24];
 	struct str name = m->name(m->ctx, addr);
-	if (!name.n) {
-		snprintf(number, sizeof(number), "0x%" PRIx64, addr);
-		name = str_from(number);
-	}
+	if (name.n)
+		strbuf_add_printable(out, name);
+	else
+		strbuf_addf(out, "0x%" PRIx64, addr);
+}
+
+/** @name as printf's %s has it with these flags, width and precision. */
+static void add_laid_out(struct str how, struct str name, struct strbuf *out)
+{
 	bool left = str_has_prefix(how, STR("-"));
 	how = str_from_offset(how, left);
 	size_t width = take_number(&how);
@@ -100,7 +104,11 @@ void codemark_take(struct codemark *m, struct str bytes, struct strbuf *out)
 		size_t colon = str_find(mark, ':');
 		uint64_t addr;
 		if (colon < end && parse_hex(str_slice(mark, colon + 1, end - colon - 1), &addr)) {
-			add_name(m, str_slice(mark, 0, colon), addr, out);
+			struct strbuf name;
+			strbuf_init(&name);
+			add_name(m, addr, &name);
+			add_laid_out(str_slice(mark, 0, colon), strbuf_str(&name), out);
+			strbuf_fini(&name);
 			s = str_from_offset(mark, end + 1);
 		} else {
 			strbuf_adds(out, start);

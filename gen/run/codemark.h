@@ -3,7 +3,8 @@
  *
  * bind/codecall.h writes a mark where a script says printf("%s", usym(...)): START, the conversion's flags, width and
  * precision as they stand between % and s, ':', the address in hexadecimal, '>'. START holds a number that is chosen at random for
- * each run, so that no string of a traced program can contain one. Everything else is passed on.
+ * each run, so that no string of a traced program can contain one. Control bytes in a name come out as \xNN, as symbol
+ * tables and perf maps are written by strangers. Everything else is passed on.
  */
 #ifndef RUN_CODEMARK_H
 #define RUN_CODEMARK_H

@@ -48,6 +48,13 @@ int main()
 			show((void *)0x7f000000101f);
 			show((void *)0x7f0000002000);
 			show((void *)0x7f0000001020);
+		} else if (!strcmp(line, "evil")) {
+			char path[64];
+			snprintf(path, sizeof path, "/tmp/perf-%d.map", getpid());
+			FILE *f = fopen(path, "w");
+			fprintf(f, "7f0000003000 20 a\033]0;b\a\x9b\r\342\200\256c\n");
+			fclose(f);
+			show((void *)0x7f0000003000);
 		} else if (!strcmp(line, "tidy")) {
 			char path[64];
 			snprintf(path, sizeof path, "/tmp/perf-%d.map", getpid());
@@ -78,6 +85,10 @@ END
 line() { printf '%s|%-12s|%12s|5%%|%.3s|' "$1" "$1" "$1" "$1"; }
 shown() { sed -n "$1" "$tmp/trace"; }
 answer() { sed -n "$1p" "$tmp/answers"; }
+told_evil() {
+	live_say evil
+	tail -n 1 "$tmp/trace" | grep -aq '^a.*c|'
+}
 printed() { [ "$(grep -c '|' "$tmp/trace")" -ge "$1" ]; }
 
 for program in app stripped; do
@@ -101,6 +112,9 @@ $(line "$(answer 8)")" "$program: code without a file by its perf map, the last 
 	live_say "load $tmp/plugin.so"
 	wait_for 10 printed 9
 	is "$(shown 9p)" "$(line plugged)" "$program: a function of a library that was loaded later"
+	wait_for 10 told_evil # what is not known is not looked for all the time
+	live_say tidy
+	is "$(tail -n 1 "$tmp/trace" | cut -d'|' -f 1)" 'a\x1b]0;b\x07\x9b\x0d\xe2\x80\xaec' "$program: control bytes in a name that the target made up are escaped"
 	live_say end
 	exec 8>&-
 	live_wait

@@ -8,7 +8,7 @@
 static struct str name_of(void *ctx, uint64_t addr)
 {
 	(void)ctx;
-	return addr == 0x1234 ? STR("main") : STR("");
+	return addr == 0x1234 ? STR("main") : addr == 0x666 ? STR("a\033]0;b\x9b\n") : STR("");
 }
 
 /** '<' in @form becomes START; given in pieces of @step bytes. */
@@ -62,6 +62,9 @@ int main(void)
 	check(&a, STR("a <:1234> b <:1234>\n<:1234>"), STR("a main b main\nmain"),
 	      "names in a line");
 	check(&a, STR("<:beef> <:0>\n"), STR("0xbeef 0x0\n"), "what has no name is its address");
+	check(&a, STR("<:666>|<20:666>|<.4:666>"),
+	      STR("a\\x1b]0;b\\x9b\\x0a|   a\\x1b]0;b\\x9b\\x0a|a\\x1"),
+	      "control bytes in a name are escaped");
 	static const char *const layouts[] = {"-8", "8", "2", ".2", "-6.3", "6.3", "-.0"};
 	for (size_t i = 0; i < 7; i++)
 		check_layout(&a, layouts[i]);
