@@ -3,12 +3,8 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef HAVE_LIBDEFLATE
-#include <libdeflate.h>
-#else
-#include <zlib.h>
-#endif
 
+#include "base/deflate.h"
 #include "base/file.h"
 #include "base/reader.h"
 
@@ -88,22 +84,6 @@ static bool plain_size(const struct img *file, const struct img_section *s, uint
 	       *ret / 1040 <= s->size; // deflate does not shrink more than 1032 to 1
 }
 
-/** All of @n bytes at @to out of the zlib stream at @p. libdeflate is twice as fast. */
-static bool inflate_all(const uint8_t *p, size_t size, uint8_t *to, size_t n)
-{
-#ifdef HAVE_LIBDEFLATE
-	struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
-	if (!d)
-		base_oom();
-	bool good = libdeflate_zlib_decompress(d, p, size, to, n, NULL) == LIBDEFLATE_SUCCESS;
-	libdeflate_free_decompressor(d);
-	return good;
-#else
-	uLongf got = n;
-	return uncompress(to, &got, p, size) == Z_OK && got == n;
-#endif
-}
-
 /** The contents of @s into the @n bytes at @to. */
 static bool fill(const struct img *file, const struct img_section *s, uint8_t *to, uint64_t n,
 		 size_t header)
@@ -114,8 +94,8 @@ static bool fill(const struct img *file, const struct img_section *s, uint8_t *t
 	uint8_t *packed = malloc(in + 1);
 	if (!packed)
 		base_oom();
-	bool good =
-	    file_read_at(file->fd, packed, in, s->off + header) && inflate_all(packed, in, to, n);
+	bool good = file_read_at(file->fd, packed, in, s->off + header) &&
+		    deflate_unpack(packed, in, to, n);
 	free(packed);
 	return good;
 }
