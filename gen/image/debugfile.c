@@ -7,10 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/deflate.h"
 #include "base/file.h"
 #include "base/reader.h"
 #include "base/vec.h"
 #include "image/debuginfo.h"
+
+/** Of larger files the CRC is not computed: the file beside a stranger's program may be one hole. */
+#define MAX_CRC ((uint64_t)2 << 30)
 
 /** What was searched, and found, for one image. */
 struct debug_search {
@@ -32,28 +36,20 @@ static bool has_dwarf(struct img *img)
 	struct img_section s;
 	return (img_find_header(img, ".debug_info", &s) ||
 		img_find_header(img, ".zdebug_info", &s)) &&
-	       s.type != SHT_NOBITS && s.size;
+	       s.type != SHT_NOBITS && s.size && img_check_unpacked(img);
 }
 
-/** The CRC of .gnu_debuglink: the one of ITU-T V.42, as in zlib. */
+/** The CRC of .gnu_debuglink. */
 static bool file_crc(const struct img *img, uint32_t *ret)
 {
-	uint32_t table[256];
-	for (uint32_t i = 0; i < 256; i++) {
-		table[i] = i;
-		for (int bit = 0; bit < 8; bit++)
-			table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0xedb88320u : 0);
-	}
-	uint8_t buf[16384];
-	uint32_t crc = 0xffffffff;
+	uint8_t buf[65536];
+	*ret = 0;
 	for (uint64_t off = 0; off < img->size; off += sizeof(buf)) {
 		size_t n = img->size - off < sizeof(buf) ? (size_t)(img->size - off) : sizeof(buf);
 		if (!file_read_at(img->fd, buf, n, off))
 			return false;
-		for (size_t i = 0; i < n; i++)
-			crc = crc >> 8 ^ table[(crc ^ buf[i]) & 0xff];
+		*ret = deflate_crc32(*ret, buf, n);
 	}
-	*ret = ~crc;
 	return true;
 }
 
@@ -68,6 +64,8 @@ static const char *mismatch(const struct img *img, const struct img *candidate, 
 		return str_eq(w.id, candidate->build_id) ? NULL : "has another build-id";
 	if (!w.has_crc)
 		return "has no build-id";
+	if (candidate->size > MAX_CRC)
+		return "is too large for its CRC to be checked";
 	if (!file_crc(candidate, &crc))
 		return "cannot be read";
 	return crc == w.crc ? NULL : "has another CRC";
@@ -272,7 +270,7 @@ int debugfile_open_alternate(struct img *img, const char *link, struct str id, s
 		found = try_file(img, img->root,
 				 arena_printf(img->arena, STR_FMT "%s", STR_ARG(dir), link), w);
 	}
-	if (!found)
+	if (!found || !img_check_unpacked(found))
 		return -1;
 	int fd = fcntl(found->fd, F_DUPFD_CLOEXEC, 3);
 	*path = found->path;

@@ -65,7 +65,10 @@ struct img {
 	void *argnotes;		      /**< of argnote.c; NULL until asked for */
 	struct str shdrs, phdrs;      /**< the tables as in the file, whole entries */
 	unsigned n_sections, n_phdrs; /**< section 0 is counted */
-	struct str names;	      /**< section names (.shstrtab), read when first asked for */
+	struct str *contents;	      /**< of sections that were read, by index; NULL: none yet */
+	uint64_t n_read;	      /**< bytes in them */
+	bool unpack_checked, unpacks_too_much; /**< by img_check_unpacked() */
+	struct str names; /**< section names (.shstrtab), read when first asked for */
 	unsigned names_index;
 	bool names_read;
 	uint8_t *block;	    /**< a piece of the file around the code read last */
@@ -100,8 +103,10 @@ bool img_find_header(struct img *img, const char *name, struct img_section *ret)
 bool img_next_header(struct img *img, unsigned *i, struct img_section *ret);
 /** The header of section @index; false, without a message, when there is none. */
 bool img_header_at(struct img *img, unsigned index, struct img_section *ret);
-/** Fills in s->data; at most 1 GiB after decompression, else an error. */
+/** Fills in s->data; an error when it, or what was read of the file before, is too much to hold in memory. */
 bool img_read_section(struct img *img, struct img_section *s);
+/** False, with a warning the first time, when the compressed sections are too large to be decompressed by libdw. */
+bool img_check_unpacked(struct img *img);
 
 /** File offset of link-time address @addr by the program headers; false when no segment holds it in the file. */
 bool img_addr_to_offset(struct img *img, uint64_t addr, uint64_t *ret);

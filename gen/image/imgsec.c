@@ -7,7 +7,10 @@
 #include "base/file.h"
 #include "image/imgpriv.h"
 
-#define MAX_SECTION_SIZE ((uint64_t)1 << 30)
+// What is read of one file, decompressed, in all; and what libdw may make of its compressed debug sections
+#define MAX_READ ((uint64_t)448 << 20)
+#define MAX_ODD ((uint64_t)16 << 20)
+#define MAX_UNPACKED ((uint64_t)512 << 20)
 // Deflate cannot shrink by more than this, so a header that claims more lies.
 #define MAX_RATIO 1032
 // What is kept of the file for reading code: a page, and as much of the next as a piece may need
@@ -68,6 +71,16 @@ bool img_find_section(struct img *img, const char *name, struct img_section *ret
 	return img_find_header(img, name, ret) && img_read_section(img, ret);
 }
 
+/** Takes @size from what may be read of the file. */
+static bool spend(struct img *img, const struct img_section *s, uint64_t size)
+{
+	struct diag_place at = img_place(img, s->name, 0);
+	if (size > MAX_READ - img->n_read)
+		return diag_error(img->diag, &at, "the section is too large to be read");
+	img->n_read += size;
+	return true;
+}
+
 /** Claimed size after decompression, checked, from the section's own header. */
 static bool check_compressed(struct img *img, const struct img_section *s, const uint8_t *head,
 			     size_t n)
@@ -91,12 +104,14 @@ static bool check_compressed(struct img *img, const struct img_section *s, const
 	}
 	if (r.err)
 		return diag_error(img->diag, &at, "the compressed section is truncated");
-	if (size > MAX_SECTION_SIZE || size / MAX_RATIO > s->size)
+	if (size / MAX_RATIO > s->size)
 		return diag_error(img->diag, &at,
 				  "the compressed section claims %" PRIu64
 				  " bytes, too many for its %" PRIu64,
 				  size, s->size);
-	return true;
+	// Tools compress only debug sections. libelf has one copy meanwhile, and we another.
+	bool odd = !str_has_prefix(s->name, STR(".debug")) && !str_has_prefix(s->name, STR(".z"));
+	return spend(img, s, size > (odd ? MAX_ODD : MAX_READ) ? UINT64_MAX : 2 * size);
 }
 
 static bool decompress(struct img *img, struct img_section *s, bool gnu)
@@ -107,7 +122,7 @@ static bool decompress(struct img *img, struct img_section *s, bool gnu)
 	Elf_Scn *scn = elf ? elf_getscn(elf, s->index) : NULL;
 	Elf_Data *data = NULL;
 	bool good = scn && (gnu ? elf_compress_gnu(scn, 0, 0) : elf_compress(scn, 0, 0)) >= 0 &&
-		    (data = elf_rawdata(scn, NULL)) && data->d_size <= MAX_SECTION_SIZE;
+		    (data = elf_rawdata(scn, NULL)) && data->d_size <= MAX_READ;
 	if (good)
 		s->data = str_copy(img->arena,
 				   (struct str){data->d_buf ? data->d_buf : "", data->d_size});
@@ -118,19 +133,14 @@ static bool decompress(struct img *img, struct img_section *s, bool gnu)
 	return good;
 }
 
-bool img_read_section(struct img *img, struct img_section *s)
+static bool read_section(struct img *img, struct img_section *s)
 {
-	if (s->type == SHT_NOBITS || !s->size)
-		return true;
 	struct diag_place at = img_place(img, s->name, 0);
 	if (!img_has_bytes(img, s->off, s->size))
 		return diag_error(img->diag, &at,
 				  "the section (0x%" PRIx64 " bytes at 0x%" PRIx64
 				  ") runs past the end of the file",
 				  s->size, s->off);
-	if (s->size > MAX_SECTION_SIZE)
-		return diag_error(img->diag, &at, "the section is too large (0x%" PRIx64 " bytes)",
-				  s->size);
 	uint8_t head[24];
 	size_t n = s->size < sizeof(head) ? (size_t)s->size : sizeof(head);
 	bool gnu = str_has_prefix(s->name, STR(".zdebug"));
@@ -140,11 +150,57 @@ bool img_read_section(struct img *img, struct img_section *s)
 		if (s->flags & SHF_COMPRESSED || (n >= 4 && memcmp(head, "ZLIB", 4) == 0))
 			return check_compressed(img, s, head, n) && decompress(img, s, gnu);
 	}
+	if (!spend(img, s, s->size))
+		return false;
 	char *bytes = arena_alloc(img->arena, s->size);
 	if (!file_read_at(img->fd, bytes, s->size, s->off))
 		return diag_error(img->diag, &at, "the section cannot be read");
 	s->data = (struct str){bytes, s->size};
 	return true;
+}
+
+bool img_read_section(struct img *img, struct img_section *s)
+{
+	if (s->type == SHT_NOBITS || !s->size)
+		return true;
+	if (!img->contents)
+		img->contents = arena_array(img->arena, struct str, img->n_sections);
+	struct str *kept = &img->contents[s->index];
+	if (!kept->p && read_section(img, s))
+		*kept = s->data;
+	s->data = *kept;
+	return kept->p != NULL;
+}
+
+bool img_check_unpacked(struct img *img)
+{
+	struct img_section s;
+	uint64_t sum = 0;
+	if (img->unpack_checked)
+		return !img->unpacks_too_much;
+	img->unpack_checked = true;
+	for (unsigned i = 1; img_next_header(img, &i, &s);) {
+		uint8_t head[24];
+		struct reader r;
+		bool gnu = str_has_prefix(s.name, STR(".zdebug"));
+		bool plain = !(s.flags & SHF_COMPRESSED) || !str_has_prefix(s.name, STR(".debug"));
+		if ((!gnu && plain) || s.size < sizeof(head) ||
+		    !img_has_bytes(img, s.off, s.size) ||
+		    !file_read_at(img->fd, head, sizeof(head), s.off))
+			continue;
+		// gABI, "Section Compression": type, (reserved,) size; .zdebug: "ZLIB", size
+		reader_init(&r, head, sizeof(head), img->big || gnu);
+		reader_skip(&r, gnu || !img->is64 ? 4 : 8);
+		uint64_t size = gnu ? reader_u64(&r) : img_read_word(&r, img);
+		sum += size < MAX_UNPACKED ? size : MAX_UNPACKED;
+		img->unpacks_too_much |= sum >= MAX_UNPACKED;
+	}
+	if (img->unpacks_too_much)
+		diag_warning(img->diag, &(struct diag_place){.file = img->shown},
+			     "its compressed debug information is not read: decompressed it has "
+			     "more than %u MiB",
+			     (unsigned)(MAX_UNPACKED >> 20));
+	return !img->unpacks_too_much;
 }
 
 bool img_addr_to_offset(struct img *img, uint64_t addr, uint64_t *ret)

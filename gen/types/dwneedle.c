@@ -9,6 +9,8 @@
 
 /** Bytes that are searched at once; that a thread takes at once; and after which a second one is worth its start. */
 enum { PIECE = 1 << 20, STEP = 2 << 20, ALONE = 8 << 20 };
+/** Bytes of strings and offsets that are searched; with more every unit is read, as if each had the name. */
+enum { MAX_SEARCHED = 512 << 20 };
 /** Pieces of a large unit overlap: a place that is too near to the edge of one is well inside of another. */
 enum { OVERLAP = DWNAMEAT_REACH + 16 };
 
@@ -169,6 +171,8 @@ void dwneedle_begin(struct dwunits *s, struct str name, uint64_t most)
 	for (size_t i = 0; i < s->units.n; i++)
 		s->units.v[i].kinds = 0;
 	const struct str sections[2] = {s->str, s->line_str};
+	// A hole of a file takes no room on disk, but its pages take memory when they are searched.
+	n->is_any = s->str.n + s->line_str.n + s->str_offsets.n > MAX_SEARCHED;
 	for (unsigned k = 0; k < 2; k++) {
 		struct str rest = sections[k];
 		const char *p;

@@ -102,7 +102,9 @@ static bool open_file(struct arena *a, struct diag *d, const char *path, struct 
 		if (err == ENODATA || err == ENOENT)
 			return diag_error(d, &at, "%s",
 					  err == ENOENT ? "no such file" : "no BTF in it");
-		return diag_error(d, &at, "BTF cannot be read: %s", strerror(err ? err : EINVAL));
+		if (!err || err >= __LIBBPF_ERRNO__START)
+			return diag_error(d, &at, "this is not BTF");
+		return diag_error(d, &at, "BTF cannot be read: %s", strerror(err));
 	}
 	struct kbtf *k = arena_new(a, struct kbtf);
 	k->source.complete = complete;

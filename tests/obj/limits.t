@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# A small file costs little, whatever it claims: a few seconds and less than 1 GB of memory, and what is refused is said.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+command -v python3 >/dev/null || skip_all "python3 is missing"
+grep -q __asan_init "$btgen" && skip_all "sanitizers take memory of their own"
+
+cat >"$tmp/p.c" <<'E2'
+#include <btgen/usdt.h>
+enum mood { HAPPY = 1 };
+struct honest { int a; enum mood mood; } h;
+int main(void) { USDT_PROBE(prov, hit, &h); return h.a; }
+E2
+gcc -g -O1 -I"$top/include" -o "$tmp/p" "$tmp/p.c" || exit 1
+huge() { python3 "$top/tests/obj/huge.py" "$tmp/p" "$tmp/huge" "$@"; }
+
+# cheap CLAIM ARG...: btgen ends within 10 s of processor time and with less than 1 GB; its output in $tmp/out and $tmp/err
+cheap() {
+	local claim=$1
+	shift
+	is "$(python3 -c 'import os, resource, subprocess, sys
+child = subprocess.Popen(sys.argv[3:], stdout=open(sys.argv[1], "w"), stderr=open(sys.argv[2], "w"))
+_, status, used = os.wait4(child.pid, 0)
+mib, s = used.ru_maxrss >> 10, used.ru_utime + used.ru_stime
+print("ended" if os.WIFEXITED(status) and os.WEXITSTATUS(status) < 2 else status,
+      "cheap" if mib < 1000 and s < 10 else "%d MiB, %.1f s" % (mib, s))' "$tmp/out" "$tmp/err" "$btgen" "$@")" "ended cheap" "$claim"
+}
+G=0x40000000 G10=0x280000000
+for spec in "-.note.stapsdt $G" "+.note.stapsdt 0x3ffff000" "-.note.btgen $G" "+.note.btgen 0x3ffff000" "+.shstrtab 0x3ffff000" \
+	"+.symtab 0x3ffff000 +.strtab 0x3ffff000" "-.symtab 0x1ff00000" \
+	"+.debug_str $G10" "+.debug_line_str $G10" "+.debug_info $G10" "+.debug_abbrev $G10" "+.debug_line $G10" "+.debug_aranges $G10" \
+	"-.debug_str 0x3ff00000" "-.debug_line 0x3ff00000" "-.debug_info 0x3ff00000 -.debug_str 0x3ff00000 -.debug_abbrev 0x3ff00000 -.debug_line_str 0x3ff00000"; do
+	# shellcheck disable=SC2086
+	huge $spec || exit 1
+	cheap "$spec: probes" probes -v -x "$tmp/huge"
+	cheap "$spec: a type" types -x "$tmp/huge" honest
+	case $spec in
+	"+.debug_str"* | "+.debug_line_str"*) like "$(cat "$tmp/out")" 'enum mood mood' "... is found all the same" ;;
+	"-.debug"*) like "$(cat "$tmp/err")" 'huge: warning: .*decompressed it has more than 512 MiB' "... is not, and that is why" ;;
+	esac
+	cheap "$spec: a function" expand -x "$tmp/huge" -e 'uprobe:__EXE__:main { }'
+done
+huge -.note.stapsdt $G
+is "$("$btgen" probes -x "$tmp/huge" 2>&1)" "$tmp/huge:.note.stapsdt+0x0: error: the section is too large to be read" "notes of 1 GiB in a file of 1 MB: refused"
+huge -.debug_str 0x4000000
+like "$("$btgen" types -x "$tmp/huge" honest 2>&1)" 'enum mood mood' "64 MiB of compressed strings are read"
+
+# The debug file that .gnu_debuglink names is a hole of 10 GiB behind an ELF file: nothing tells by its size that it is wrong.
+gcc -g -O1 -Wl,--build-id=none -I"$top/include" -o "$tmp/p" "$tmp/p.c"
+objcopy --only-keep-debug "$tmp/p" "$tmp/p.debug"
+strip "$tmp/p"
+(cd "$tmp" && objcopy --add-gnu-debuglink=p.debug p)
+like "$("$btgen" types -x "$tmp/p" honest 2>&1)" 'enum mood mood' "a debug file by its CRC"
+truncate -s 3000000 "$tmp/p.debug"
+like "$("$btgen" types -x "$tmp/p" honest 2>&1)" 'p.debug \(has another CRC\)' "... but not when that is wrong"
+truncate -s 10G "$tmp/p.debug"
+cheap "a debug file of 10 GiB" types -x "$tmp/p" honest
+like "$(cat "$tmp/err")" 'p.debug \(is too large for its CRC to be checked\)' "... is refused"
+
+is "$("$btgen" types --btf /dev/zero mood 2>&1)" "/dev/zero: error: this is not BTF" "--btf: zeros without end"
+truncate -s 10G "$tmp/btf"
+cheap "--btf: a hole of 10 GiB" types --btf "$tmp/btf" mood
+like "$(cat "$tmp/err")" 'btf: error: this is not BTF' "... is no BTF"
+done_testing
