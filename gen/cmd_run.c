@@ -188,6 +188,11 @@ static struct str name_code(void *names, uint64_t addr)
 	return codename_find(names, addr);
 }
 
+static struct str name_marked(void *names, uint64_t addr, bool is_key)
+{
+	return is_key ? codename_find_distinct(names, addr) : codename_find(names, addr);
+}
+
 static int trace(struct arena *a, struct diag *d, struct options *o, const struct bpftrace *bt,
 		 struct expansion *x, struct spawned *child)
 {
@@ -249,8 +254,9 @@ static int expand_and_trace(struct arena *a, struct diag *d, struct options *o,
 	}
 	if (!o->no_run) { // elsewhere nobody would name them
 		codemark_init(&o->codemark);
-		o->codemark.name = name_code;
+		o->codemark.name = name_marked;
 		o->req.code_mark = o->codemark.start;
+		o->req.code_key = o->codemark.key;
 	}
 	good = good && expand_run(a, d, &o->req, &x);
 	if (good && o->no_run)

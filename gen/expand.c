@@ -306,6 +306,7 @@ bool expand_run(struct arena *a, struct diag *d, const struct expand_request *re
 	    .conf = conf,
 	    .verbose = req->verbose,
 	    .code_mark = req->code_mark,
+	    .code_key = req->code_key,
 	};
 	if (!tokens_bind(&x->bind, &pp) || !check_pids(d, req, &x->bind) || d->n_errors)
 		return false;

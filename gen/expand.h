@@ -32,7 +32,7 @@ struct expand_request {
 	const char *conf;	    /**< enum table list, or NULL for the installed one */
 	const char *out;	    /**< -o FILE, or NULL */
 	unsigned version;	    /**< of bpftrace, see out/dialect.h */
-	const char *code_mark;	    /**< see struct bind */
+	const char *code_mark, *code_key; /**< see struct bind */
 	bool raw; /**< the source is a finished program (USE_CMDLINE_BPF_PROGRAM) */
 	bool verbose;
 };

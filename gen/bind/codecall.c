@@ -68,6 +68,57 @@ static void mark_call(struct bind *b, struct call *c)
 	strbuf_fini(&format);
 }
 
+/** The key of @m when it is nothing but usym(...). */
+static bool find_named_key(const struct script_map_use *m, struct call_arg *ret)
+{
+	if (!m->has_key || m->open->next == m->close)
+		return false;
+	ret->first = ret->last = m->open->next;
+	while (ret->last->next != m->close)
+		ret->last = ret->last->next;
+	return is_usym(ret);
+}
+
+/** @m without a key, as the argument of what does not look at keys. */
+static bool is_whole(const struct script_clause *c, const struct script_map_use *m)
+{
+	static const char *const words[] = {"clear", "print", "zero", NULL};
+	if (m->has_key)
+		return false;
+	for (const struct token *t = c->body.first; t != c->body.last; t = t->next)
+		if (t->next->next == m->at)
+			return tok_is(t->next, "(") && tok_is_any(t, words);
+	return false;
+}
+
+/** Notes maps of which not every use can be written with another key. */
+static void find_unnamed(struct bind *b, const struct attach_clause *c, struct map *unnamed)
+{
+	for (size_t i = 0; i < c->clause->maps.n; i++) {
+		const struct script_map_use *m = &c->clause->maps.v[i];
+		struct call_arg key;
+		bool is_named = c->has_user && !c->has_other && find_named_key(m, &key);
+		if (!is_named && !is_whole(c->clause, m))
+			map_add(b->arena, unnamed, m->name);
+	}
+}
+
+/** @map[usym(X)] becomes @map[KEY, (uint64)(X)]. */
+static void mark_keys(struct bind *b, const struct attach_clause *c, const struct map *unnamed)
+{
+	for (size_t i = 0; i < c->clause->maps.n; i++) {
+		const struct script_map_use *m = &c->clause->maps.v[i];
+		struct call_arg key;
+		if (map_get(unnamed, m->name) || !find_named_key(m, &key))
+			continue;
+		make_number(b->arena, &key);
+		struct script_range open = {key.first, key.first};
+		edit_replace_lexed(b->arena, &open,
+				   str_from(arena_printf(b->arena, "%s, (", b->code_key)));
+		b->marks_code = true;
+	}
+}
+
 void codecall_rewrite(struct bind *b)
 {
 	if (!b->code_mark || !b->proc || b->host_scope || b->n_pids > 1)
@@ -83,4 +134,9 @@ void codecall_rewrite(struct bind *b)
 				mark_call(b, &c);
 		}
 	}
+	struct map unnamed = {0};
+	for (size_t i = 0; i < b->script.clauses.n; i++)
+		find_unnamed(b, &b->clauses[i], &unnamed);
+	for (size_t i = 0; i < b->script.clauses.n; i++)
+		mark_keys(b, &b->clauses[i], &unnamed);
 }

@@ -1,8 +1,8 @@
 /**
- * codecall - printf("%s", usym(...)): the program prints the address in a mark, and run/codemark.h its name.
+ * codecall - printf("%s", usym(...)) and @map[usym(...)]: the program prints the address in a mark, and run/codemark.h its name.
  *
- * For a bpftrace that is not to look functions up itself. Only in clauses that fire in the target alone; elsewhere, in keys
- * of maps and in other functions the names stay bpftrace's.
+ * For a bpftrace that is not to look functions up itself. Only in clauses that fire in the target alone, and for a map whose key
+ * is usym(...) wherever it has one; elsewhere the names stay bpftrace's.
  */
 #ifndef BIND_CODECALL_H
 #define BIND_CODECALL_H

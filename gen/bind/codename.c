@@ -1,6 +1,7 @@
 #include "bind/codename.h"
 
 #include <dlfcn.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -8,6 +9,7 @@
 #include "base/vec.h"
 #include "bind/images.h"
 #include "bind/perfmap.h"
+#include "types/dwsite.h"
 
 enum {
 	MAX_FILES = 256, // each holds a descriptor
@@ -17,7 +19,8 @@ enum {
 
 struct symbol {
 	uint64_t addr, size;
-	struct str name;
+	struct str name, raw; // as it is shown, and as the table has it
+	struct str distinct;  // with its place, once it was asked for
 	bool is_demangled;
 	size_t order; // in its table, which a sort must not change for equal ones
 };
@@ -121,7 +124,11 @@ struct reading {
 static bool take_symbol(void *ctx, const struct img_symbol *sym)
 {
 	const struct reading *r = ctx;
-	struct symbol s = {sym->addr, sym->size, sym->name, false, r->file->symbols.n};
+	struct symbol s = {.addr = sym->addr,
+			   .size = sym->size,
+			   .name = sym->name,
+			   .raw = sym->name,
+			   .order = r->file->symbols.n};
 	vec_push(r->arena, &r->file->symbols, s);
 	return true;
 }
@@ -198,7 +205,8 @@ static void read_symbols(struct codename *c, struct file *f)
 		qsort(f->symbols.v, f->symbols.n, sizeof(*f->symbols.v), compare);
 }
 
-static struct str find_in_files(struct codename *c, uint64_t addr)
+/** The symbol of a file, and that file's place. */
+static struct symbol *find_in_files(struct codename *c, uint64_t addr, const struct module **ret)
 {
 	const struct module *m = NULL;
 	for (size_t i = 0; i < c->modules.n; i++) {
@@ -207,21 +215,53 @@ static struct str find_in_files(struct codename *c, uint64_t addr)
 			m = other;
 	}
 	if (!m)
-		return STR("");
+		return NULL;
 	if (!m->file->tried)
 		read_symbols(c, m->file);
 	struct symbol *s = find_symbol(m->file, addr - m->bias);
-	if (!s)
-		return STR("");
-	if (!s->is_demangled)
+	if (s && !s->is_demangled)
 		demangle(c, s);
-	return s->name;
+	*ret = m;
+	return s;
 }
 
 static struct str find(struct codename *c, uint64_t addr)
 {
-	struct str name = find_in_files(c, addr);
-	return name.n ? name : perfmap_find(&c->jit, addr);
+	const struct module *m;
+	const struct symbol *s = find_in_files(c, addr, &m);
+	return s ? s->name : perfmap_find(&c->jit, addr);
+}
+
+/** Does another function of the process have this name? */
+static bool has_namesake(struct codename *c, const struct file *in, const struct symbol *s)
+{
+	for (size_t i = 0; i < c->files.n; i++) {
+		struct file *f = c->files.v[i];
+		if (f->img && !f->tried)
+			read_symbols(c, f);
+		for (size_t k = 0; k < f->symbols.n; k++)
+			if ((f != in || f->symbols.v[k].addr != s->addr) &&
+			    str_eq(f->symbols.v[k].raw, s->raw))
+				return true;
+	}
+	return false;
+}
+
+static struct str add_place(struct codename *c, const struct module *m, const struct symbol *s)
+{
+	struct dwsrc *src;
+	struct dwsite site = {0};
+	if (dwsrc_open_whole(m->file->img, &src))
+		dwsite_at(src, s->addr,
+			  &site); // which knows the line also where it finds no function
+	if (!site.line)
+		return str_from(arena_printf(c->arena, STR_FMT " (0x%" PRIx64 ")", STR_ARG(s->name),
+					     s->addr + m->bias));
+	struct str file = site.file;
+	while (str_find(file, '/') < file.n)
+		file = str_from_offset(file, str_find(file, '/') + 1);
+	return str_from(arena_printf(c->arena, STR_FMT " (" STR_FMT ":%u)", STR_ARG(s->name),
+				     STR_ARG(file), site.line));
 }
 
 struct codename *codename_open(struct arena *a, struct proc *proc)
@@ -244,6 +284,18 @@ struct str codename_find(struct codename *c, uint64_t addr)
 		return name;
 	look_again(c);
 	return find(c, addr);
+}
+
+struct str codename_find_distinct(struct codename *c, uint64_t addr)
+{
+	struct str name = codename_find(c, addr);
+	const struct module *m;
+	struct symbol *s = find_in_files(c, addr, &m);
+	if (!s)
+		return name;
+	if (!s->distinct.n)
+		s->distinct = has_namesake(c, m->file, s) ? add_place(c, m, s) : s->name;
+	return s->distinct;
 }
 
 void codename_close(struct codename *c)

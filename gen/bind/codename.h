@@ -24,6 +24,11 @@ struct codename;
 struct codename *codename_open(struct arena *a, struct proc *proc);
 /** The function at @addr as C++ writes it, valid until codename_close(); empty when there is none. */
 struct str codename_find(struct codename *c, uint64_t addr);
+/**
+ * The same, with its place behind it where other functions have that name, as static ones may: "stop (ctrlr.c:2345)", or the
+ * address without debug information, "stop (0x55d0c0001234)".
+ */
+struct str codename_find_distinct(struct codename *c, uint64_t addr);
 /** NULL is fine. */
 void codename_close(struct codename *c);
 

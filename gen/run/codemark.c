@@ -14,6 +14,8 @@ enum {
 void codemark_init(struct codemark *m)
 {
 	snprintf(m->start, sizeof(m->start), "@%016" PRIx64 "<", nonce_make());
+	uint64_t positive = nonce_make() >> 2 | (uint64_t)1 << 62; // one length for all
+	snprintf(m->key, sizeof(m->key), "-%" PRIu64, positive);
 	strbuf_init(&m->pending);
 }
 
@@ -46,9 +48,9 @@ static bool parse_hex(struct str s, uint64_t *ret)
 }
 
 /** The name of the function at @addr, escaped since the traced program chose it, or the address. */
-static void add_name(struct codemark *m, uint64_t addr, struct strbuf *out)
+static void add_name(struct codemark *m, uint64_t addr, bool is_key, struct strbuf *out)
 {
-	struct str name = m->name(m->ctx, addr);
+	struct str name = m->name(m->ctx, addr, is_key);
 	if (name.n)
 		strbuf_add_printable(out, name);
 	else
@@ -89,31 +91,67 @@ static size_t find_start(struct str s, struct str start)
 	return p ? (size_t)(p - s.p) : s.n - count_started(s, start);
 }
 
+/** What became of the mark that may be in front of the bytes. */
+enum found { NONE, TAKEN, HALF };
+
+/** A mark of printf() in *s, behind START. */
+static enum found take_printed(struct codemark *m, struct str *s, struct strbuf *out)
+{
+	size_t end = str_find(str_slice(*s, 0, MAX_MARK), '>'), colon = str_find(*s, ':');
+	uint64_t addr;
+	if (end == s->n && s->n < MAX_MARK)
+		return HALF;
+	if (colon >= end || !parse_hex(str_slice(*s, colon + 1, end - colon - 1), &addr))
+		return NONE;
+	struct strbuf name;
+	strbuf_init(&name);
+	add_name(m, addr, false, &name);
+	add_laid_out(str_slice(*s, 0, colon), strbuf_str(&name), out);
+	strbuf_fini(&name);
+	*s = str_from_offset(*s, end + 1);
+	return TAKEN;
+}
+
+/** The rest of a key in *s, behind KEY: ", ADDRESS" and what ends it, which stays. */
+static enum found take_key(struct codemark *m, struct str *s, struct strbuf *out)
+{
+	uint64_t addr;
+	struct str rest = str_slice(*s, 0, MAX_MARK);
+	bool is_negative = str_has_prefix(rest, STR(", -")); // 0.17 prints all numbers as signed
+	struct str digits = str_from_offset(rest, 2 + is_negative);
+	size_t n = 0;
+	while (n < digits.n && digits.p[n] >= '0' && digits.p[n] <= '9')
+		n++;
+	if (n == digits.n && rest.n < MAX_MARK)
+		return HALF;
+	if (!str_has_prefix(rest, STR(", ")) || !str_to_u64(str_slice(digits, 0, n), &addr))
+		return NONE;
+	add_name(m, is_negative ? -addr : addr, true, out);
+	*s = str_from_offset(*s, 2 + is_negative + n);
+	return TAKEN;
+}
+
 void codemark_take(struct codemark *m, struct str bytes, struct strbuf *out)
 {
-	struct str start = str_from(m->start), s;
+	struct str start = str_from(m->start), key = str_from(m->key), s;
 	strbuf_adds(&m->pending, bytes);
 	for (s = strbuf_str(&m->pending); s.n;) {
 		size_t at = find_start(s, start);
+		size_t at_key = find_start(str_slice(s, 0, at + key.n - 1), key);
+		bool is_key = at_key < at;
+		struct str mark = is_key ? key : start;
+		at = is_key ? at_key : at;
 		strbuf_adds(out, str_slice(s, 0, at));
 		s = str_from_offset(s, at);
-		struct str mark = str_from_offset(s, start.n);
-		size_t end = str_find(str_slice(mark, 0, MAX_MARK), '>');
-		if (s.n < start.n || (end == mark.n && mark.n < MAX_MARK))
+		struct str rest = str_from_offset(s, mark.n);
+		if (s.n < mark.n)
 			break; // more is to come
-		size_t colon = str_find(mark, ':');
-		uint64_t addr;
-		if (colon < end && parse_hex(str_slice(mark, colon + 1, end - colon - 1), &addr)) {
-			struct strbuf name;
-			strbuf_init(&name);
-			add_name(m, addr, &name);
-			add_laid_out(str_slice(mark, 0, colon), strbuf_str(&name), out);
-			strbuf_fini(&name);
-			s = str_from_offset(mark, end + 1);
-		} else {
-			strbuf_adds(out, start);
-			s = mark;
-		}
+		enum found found = is_key ? take_key(m, &rest, out) : take_printed(m, &rest, out);
+		if (found == HALF)
+			break;
+		if (found == NONE)
+			strbuf_adds(out, mark);
+		s = rest;
 	}
 	struct strbuf rest;
 	strbuf_init(&rest);

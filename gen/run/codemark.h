@@ -2,8 +2,9 @@
  * codemark - addresses of functions that a program prints with marks around them, turned into names.
  *
  * bind/codecall.h writes a mark where a script says printf("%s", usym(...)): START, the conversion's flags, width and
- * precision as they stand between % and s, ':', the address in hexadecimal, '>'. START holds a number that is chosen at random for
- * each run, so that no string of a traced program can contain one. Control bytes in a name come out as \xNN, as symbol
+ * precision as they stand between % and s, ':', the address in hexadecimal, '>'. Where a map has the key usym(...), the program
+ * has two keys, KEY and the address, and bpftrace prints @map[KEY, 94729069973817]. START and KEY hold numbers that are chosen at
+ * random for each run, so that no string of a traced program can contain one. Control bytes in a name come out as \xNN, as symbol
  * tables and perf maps are written by strangers. Everything else is passed on.
  */
 #ifndef RUN_CODEMARK_H
@@ -12,14 +13,14 @@
 #include "base/str.h"
 
 struct codemark {
-	char start[24]; /**< made by codemark_init() */
-	/** The name of the function that @addr is in; empty: the address is printed. */
-	struct str (*name)(void *ctx, uint64_t addr);
+	char start[24], key[24]; /**< made by codemark_init(); the second is a negative number */
+	/** The name of the function that @addr is in; empty: the address is printed. For a key it must differ from others'. */
+	struct str (*name)(void *ctx, uint64_t addr, bool is_key);
 	void *ctx;
 	struct strbuf pending; /**< what may turn out to be a mark */
 };
 
-/** Chooses START. */
+/** Chooses START and KEY. */
 void codemark_init(struct codemark *m);
 void codemark_fini(struct codemark *m);
 /** Takes bytes of the program's output and adds what is complete to @out. */

@@ -120,7 +120,9 @@ $(line "$(answer 8)")" "$program: code without a file by its perf map, the last 
 	live_wait
 	is $live_rc 0 "$program: the trace ends with the program, status 0"
 	is "$(grep -c "^plain|plain       |       plain|5%|pla|" "$tmp/trace")" 2001 "$program: what is printed after its end has names"
-	is "$(sed -nE 's/^@calls\[(plain|0x[0-9a-f]+)\]: ([0-9]+)/\2/p' "$tmp/trace" | sort -n | tail -n 1)" 2001 "$program: keys of maps are bpftrace's own"
+	is "$(sed -nE 's/^@calls\[(plain|0x[0-9a-f]+)\]: ([0-9]+)/\2/p' "$tmp/trace" | sort -n | tail -n 1)" 2001 "$program: keys of maps"
+	like "$(cat "$tmp/trace")" '^@calls\[plain\]: 2001$' "$program: ... have their names after its end, too"
+	like "$(cat "$tmp/trace")" '^@calls\[a.x1b\]0;b.x07.x9b.x0d.xe2.x80.xaec\]: [0-9]+$' "$program: ... escaped"
 done
 
 # Of a map that only a later clause fills, old versions know no type.
@@ -135,6 +137,53 @@ plain
 hidden(int)
 table
 main::line' "names of addresses that a map has"
+
+# Two static functions of one name, in two files.
+cat >"$tmp/one.c" <<'END'
+#include <unistd.h>
+void send(void (*fn)(void));
+void send(void (*fn)(void)) { fn(); __asm__ volatile(""); }
+static void stop(void) { __asm__ volatile(""); }
+void two(void);
+int main(void)
+{
+	char c;
+	while (read(0, &c, 1) == 1) {
+		send(stop);
+		two();
+	}
+}
+END
+cat >"$tmp/two.c" <<'END'
+void send(void (*fn)(void));
+static void other(void) { __asm__ volatile(""); }
+
+static void stop(void) { __asm__ volatile(""); }
+void two(void);
+void two(void) { send(stop); send(stop); send(other); send(other); send(other); }
+END
+for g in -g -g0; do
+	gcc $g -O1 -fno-inline -no-pie -o "$tmp/twice" "$tmp/one.c" "$tmp/two.c" || exit 1
+	live_start "$tmp/twice"
+	live_trace $live_pid -e 'uprobe:__EXE__:send { @send[usym(arg0)] = count(); @two[usym(arg0), 1] = count(); }
+interval:ms:1 { print(@never); clear(@never); } uprobe:__EXE__:two { @never[usym(reg("ip"))] = 1; delete(@never[usym(reg("ip"))]); }'
+	printf x >&8
+	exec 8>&-
+	live_wait
+	got=$(grep '^@send' "$tmp/trace" | sort)
+	if [ $g = -g ]; then
+		is "$got" "@send[other]: 3
+@send[stop (one.c:4)]: 1
+@send[stop (two.c:4)]: 2" "two functions of one name are told apart by file and line, others have their plain name"
+	else
+		want=$(nm "$tmp/twice" | awk '$3 == "stop" { sub(/^0+/, "", $1); print "@send[stop (0x" $1 ")]" }' | sort)
+		is "$(sed -n '/stop/s/: .*//p' <<<"$got")" "$want" "... without debug information by their addresses"
+	fi
+done
+live_start "$tmp/app"
+live_trace $live_pid -e 'usdt:__EXE__:app:call { @a[usym(arg0)] = count(); @b[usym(arg0)] = 1; @b[arg0] = 1; }' >"$tmp/out" ||
+	like "$(cat "$tmp/out")" 'bpftrace: .*usym' "a map with another kind of key elsewhere is left to bpftrace"
+live_quit
 
 # Where nobody would name what is marked, nothing is.
 out=$("$live_sh" -n $$ -e 'uprobe:/bin/bash:main { printf("%s", usym(reg("ip"))); }' 2>/dev/null)

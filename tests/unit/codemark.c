@@ -5,13 +5,15 @@
 
 #include "tap.h"
 
-static struct str name_of(void *ctx, uint64_t addr)
+static struct str name_of(void *ctx, uint64_t addr, bool is_key)
 {
 	(void)ctx;
+	if (is_key && addr == 0x1234)
+		return STR("main (a.c:1)");
 	return addr == 0x1234 ? STR("main") : addr == 0x666 ? STR("a\033]0;b\x9b\n") : STR("");
 }
 
-/** '<' in @form becomes START; given in pieces of @step bytes. */
+/** '<' in @form becomes START, '#' KEY; given in pieces of @step bytes. */
 static struct str decode(struct arena *a, struct str form, size_t step)
 {
 	struct codemark m = {.name = name_of};
@@ -22,6 +24,8 @@ static struct str decode(struct arena *a, struct str form, size_t step)
 	for (size_t i = 0; i < form.n; i++)
 		if (form.p[i] == '<')
 			strbuf_addz(&in, m.start);
+		else if (form.p[i] == '#')
+			strbuf_addz(&in, m.key);
 		else
 			strbuf_addc(&in, form.p[i]);
 	for (size_t i = 0; i < in.n; i += step)
@@ -73,6 +77,14 @@ int main(void)
 		ok(half.n == 8 + 18 && str_has_prefix(half, STR("@, @@@, @")) && half.p[25] == '<',
 		   "half a mark at the end is passed on, in pieces of %zu", step);
 	}
+	check(&a, STR("@[#, 4660]: 3\n@[#, 48879]: <:1234>\n@m[5, #, 4660, -2]: 1\n@[#, 0]: -5"),
+	      STR("@[main (a.c:1)]: 3\n@[0xbeef]: main\n@m[5, main (a.c:1), -2]: 1\n@[0x0]: -5"),
+	      "names of keys");
+	check(&a, STR("@[#, -1]: 3\n@[#, 1638]\n"),
+	      STR("@[0xffffffffffffffff]: 3\n@[a\\x1b]0;b\\x9b\\x0a]\n"),
+	      "a key that is printed as negative, and an escaped one");
+	struct str odd_key = decode(&a, STR("#; 5] #, x] #, 99999999999999999999] #"), 3);
+	ok(odd_key.n == 4 * 20 + 34 && odd_key.p[0] == '-', "what is no key is passed on as it is");
 	struct str odd = decode(&a, STR("x <:12G4> <:> <12> <:11112222333344445> y"), 3);
 	ok(str_has_prefix(odd, STR("x @")) && str_has_suffix(odd, STR("<:11112222333344445> y")),
 	   "what is no address is passed on as it is");
