@@ -217,11 +217,13 @@ static bool read_exe(struct proc *p, const struct stat_line *st)
 	struct proc_file exe = {0};
 	const char *handle = proc_path(p, "exe");
 	if (!read_link(p->arena, handle, &exe.path)) {
+		const char *why = geteuid() != 0 ? "run as root"
+						 : "root needs CAP_SYS_PTRACE for it, and a "
+						   "sandbox may protect it from root";
 		if (errno == EACCES || errno == EPERM)
 			return diag_error(p->diag, NULL,
-					  "no permission to look into process %d (" STR_FMT
-					  "): run as root",
-					  p->pid, STR_ARG(p->comm));
+					  "no permission to look into process %d (" STR_FMT "): %s",
+					  p->pid, STR_ARG(p->comm), why);
 		if (st->flags & PF_KTHREAD)
 			return diag_error(p->diag, NULL,
 					  "process %d (" STR_FMT ") is a kernel thread: it has no "

@@ -131,6 +131,11 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	out=$(setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/btgen" expand -p $pid "$tmp/good.bt" 2>&1)
 	is $? 1 "another user's process: exit status 1"
 	like "$out" "no permission to look into process $pid" "another user's process: the message says so"
+	setpriv --reuid 65534 --regid 65534 --clear-groups sleep 100 &
+	own $!
+	wait_for 10 grep -q sleep "/proc/$!/comm"
+	out=$(setpriv --bounding-set -sys_ptrace --inh-caps -sys_ptrace "$tmp/btgen" expand -p $! "$tmp/good.bt" 2>&1)
+	like "$out" "no permission to look into process $! \(sleep\): root needs CAP_SYS_PTRACE" "root that may not look: it is not told to be root"
 	chmod 000 "$tmp/good.bt"
 	out=$(setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/btgen" expand -x "$tmp/nvmf_tgt" "$tmp/good.bt" 2>&1)
 	is $? 1 "an unreadable script: exit status 1"
