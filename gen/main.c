@@ -1,5 +1,6 @@
 /** btgen - the command table. */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,6 +38,7 @@ static void keep_standard_descriptors(void)
 int main(int argc, char **argv)
 {
 	keep_standard_descriptors();
+	signal(SIGXFSZ, SIG_IGN); // writing fails with EFBIG, which is said
 	if (argc < 2) {
 		usage(stderr);
 		return CMD_USAGE;

@@ -123,6 +123,7 @@ static void become(char **argv, int report)
 	sigset_t none;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGXFSZ, SIG_DFL); // which only btgen ignores
 	// It would stay stopped for ever if we were killed before it is released.
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (ptrace(PTRACE_TRACEME, 0, 0, 0) == 0)

@@ -127,7 +127,7 @@ static void become_bpftrace(struct starting *s, char **argv, int out, int err, p
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	// What we were told to ignore (a shell's background process: SIGINT) bpftrace must hear from us.
-	static const int heard[] = {SIGPIPE, SIGINT, SIGTERM, SIGQUIT};
+	static const int heard[] = {SIGPIPE, SIGINT, SIGTERM, SIGQUIT, SIGXFSZ};
 	for (size_t i = 0; i < sizeof(heard) / sizeof(heard[0]); i++)
 		signal(heard[i], SIG_DFL);
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -123,6 +123,15 @@ like "$out" "process $target has started another program" "and the message says 
 FAKE='head -c 50000000 /dev/zero | tr "\\0" x; head -c 50000000 /dev/zero | tr "\\0" x >&2'
 (limit_memory 60000; run >"$tmp/out" 2>"$tmp/err")
 is "$? $(stat -c %s "$tmp/out")" "0 50000000" "50 MB without a newline go through with little memory"
+
+# A limit on the size of files: what fails is said, as on a full disk.
+out=$(ulimit -f 100; FAKE='trap "exit 0" INT; head -c 500000 /dev/zero | tr "\0" "\n"; while :; do sleep 0.05; done' run -o "$tmp/limited" 2>&1)
+is "$? $(stat -c %s "$tmp/limited")" "1 102400" "more than ulimit -f allows: status 1, and what fits is there"
+like "$out" "^btgen: error: cannot write $tmp/limited: File too large" "and the message says so"
+out=$(ulimit -f 0; "$btgen" expand -o "$tmp/none" -e 'BEGIN { }' 2>&1)
+like "$out" "none: error: cannot be written: File too large" "an expanded program, too"
+FAKE="until [ -s $tmp/ignored ]; do sleep 0.05; done" run -c "cp /proc/self/status $tmp/ignored" 2>/dev/null
+is "$(grep ^SigIgn "$tmp/ignored")" "$(grep ^SigIgn /proc/self/status)" "a program that btgen starts ignores no signal for that"
 FAKE='echo x' run -o - >"$tmp/out" 2>/dev/null
 is "$(cat "$tmp/out")" x "-o - is stdout"
 (cd "$tmp" && unset BTGEN_BPFTRACE && FAKE='echo x' PATH=.:/nowhere "$btgen" run -e 'BEGIN { }' >/dev/null 2>&1)
