@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "bind/edit.h"
+#include "out/dialect.h"
 #include "types/cname.h"
 #include "types/cprint.h"
 #include "types/kbtf.h"
@@ -19,8 +20,9 @@ struct resolver {
 	bool kernel_tried;
 	struct map
 	    accessed; // names of members that the template reads: pointers among them are followed
-	struct map own;	   // tags that the template defines
-	struct map placed; // tokens (their addresses) of names that were put there below
+	struct map own;	     // tags that the template defines
+	bool avoids_program; // no tag of the program's may be in the bpftrace program
+	struct map placed;   // tokens (their addresses) of names that were put there below
 };
 
 static bool is_keyword(const struct token *t)
@@ -139,9 +141,21 @@ static bool kernel_has(struct resolver *r, struct str name)
 	return k && kbtf_has_tag(k, bare_name(name));
 }
 
+/**
+ * The tag cannot be given to a definition. Where those of the program cannot, all of ours begin in a way that hardly any of
+ * its own do, so that few have to be looked up.
+ */
 static bool is_taken(void *ctx, struct str tag)
 {
-	return kernel_has(ctx, tag);
+	struct resolver *r = ctx;
+	struct ctype *unused;
+	if (map_get(&r->own, tag) || kernel_has(r, tag))
+		return true;
+	if (!r->avoids_program)
+		return false;
+	struct lookup *lk = bind_lookup(r->b);
+	return !str_has_prefix(tag, STR(CLOSURE_PREFIX)) ||
+	       (lk && lookup_type(lk, tag, DWFIND_TYPES, &unused));
 }
 
 static bool follow(void *ctx, struct ctype *owner, const struct ctype_member *m)
@@ -387,14 +401,48 @@ static bool put_definitions(struct resolver *r, struct pp *pp)
 	return good;
 }
 
+static bool has_function_clause(const struct script *s)
+{
+	static const char *const kinds[] = {"uprobe", "u", "uretprobe", "ur", NULL};
+	for (size_t i = 0; i < s->clauses.n; i++)
+		for (size_t k = 0; k < s->clauses.v[i].attach.n; k++)
+			if (str_is_any(s->clauses.v[i].attach.v[k].kind, kinds))
+				return true;
+	return false;
+}
+
+/** The template's own tags, too, become other ones than the program's, in its definitions and wherever they are used. */
+static void rename_own(struct resolver *r, struct token *list)
+{
+	struct arena *a = r->b->arena;
+	struct map renamed = {0};
+	for (size_t i = 0; i < r->b->script.definitions.n; i++) {
+		struct str own = r->b->script.definitions.v[i].tag, *tag = arena_new(a, struct str);
+		*tag = str_from(arena_printf(a, CLOSURE_PREFIX STR_FMT, STR_ARG(own)));
+		while (is_taken(r, *tag))
+			*tag = str_from(arena_printf(a, STR_FMT "_", STR_ARG(*tag)));
+		map_put(a, &renamed, own, tag);
+		map_add(a, &r->own, *tag);
+	}
+	for (struct token *t = list; t->kind != TOK_EOF; t = t->next) {
+		const struct str *tag = is_keyword(t) ? map_get(&renamed, t->next->text) : NULL;
+		if (tag)
+			t->next->text = *tag;
+	}
+}
+
 bool typeuse_resolve(struct bind *b, struct pp *pp)
 {
 	struct resolver r = {.b = b};
+	r.avoids_program =
+	    dialect_prefers_program_types(b->version) && has_function_clause(&b->script);
 	struct closure_options opt = {
 	    .follow = follow, .is_taken = is_taken, .ctx = &r, .for_bpftrace = true};
 	closure_init(&r.closure, b->arena, b->diag, &opt);
 	for (size_t i = 0; i < b->script.definitions.n; i++)
 		map_add(b->arena, &r.own, b->script.definitions.v[i].tag);
+	if (r.avoids_program)
+		rename_own(&r, pp->out);
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
 		const struct script_clause *c = &b->script.clauses.v[i];
 		if (c->predicate.first)

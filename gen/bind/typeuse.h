@@ -4,8 +4,9 @@
  * `((struct subsystem *)arg1)->name` needs a definition of struct subsystem: it is taken from the target's debug
  * information, with all that it embeds and with what the pointers that the template follows lead to, and put before
  * the program. Typedefs and C++ names in casts become what bpftrace can spell; a tag that the kernel also has
- * is renamed; `sizeof` and `offsetof` of such types become numbers. In clauses of kernel probes a kernel type
- * of the same name is meant, and bpftrace finds that itself.
+ * is renamed, as is every tag in a program with a uprobe for a version that would take the file's types for them;
+ * `sizeof` and `offsetof` of such types become numbers. In clauses of kernel probes a kernel type of the same name is
+ * meant, and bpftrace finds that itself.
  */
 #ifndef BIND_TYPEUSE_H
 #define BIND_TYPEUSE_H

@@ -40,6 +40,11 @@ bool dialect_has_libbpf_usdt(unsigned v)
 	return v >= 24;
 }
 
+bool dialect_prefers_program_types(unsigned v)
+{
+	return v < 23;
+}
+
 unsigned dialect_max_arg(unsigned v)
 {
 	return dialect_has_libbpf_usdt(v) ? 11 : 5;

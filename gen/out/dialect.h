@@ -26,6 +26,11 @@ bool dialect_has_own_printf(unsigned v);
  * silence; an operand that libbpf cannot parse makes the whole probe unattachable.
  */
 bool dialect_has_libbpf_usdt(unsigned v);
+/**
+ * In a clause of a uprobe or uretprobe, `struct X` is first looked up in the debug information of the probe's file, also
+ * when the program defines it; 0.17 aborts there on any struct with a member that has no name.
+ */
+bool dialect_prefers_program_types(unsigned v);
 /** Highest N of argN that this version can read. */
 unsigned dialect_max_arg(unsigned v);
 /**

@@ -28,7 +28,8 @@ static struct cdef *find_or_make(struct closure *c, struct ctype *t, struct str 
 {
 	struct str first = cname_ident(c->arena, name, c->opt.for_bpftrace), tag = first;
 	if (c->opt.is_taken && c->opt.is_taken(c->opt.ctx, tag))
-		first = tag = str_from(arena_printf(c->arena, "user_" STR_FMT, STR_ARG(tag)));
+		first = tag =
+		    str_from(arena_printf(c->arena, CLOSURE_PREFIX STR_FMT, STR_ARG(tag)));
 	for (unsigned i = 2;; i++) {
 		struct cdef *def = map_get(&c->by_tag, tag);
 		bool taken = def || (c->opt.is_taken && c->opt.is_taken(c->opt.ctx, tag));

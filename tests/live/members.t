@@ -183,6 +183,47 @@ sizes 1 8 224
 keys -5
 tuples -9 -14 5 7 -9" "indices, keys, casts, copies and pointers that are themselves rewritten"
 
+# 0.17 takes the struct of a function's file for the one that the program defines, and aborts where a member has no name.
+cat >"$tmp/f.c" <<'E2'
+#include <btgen/usdt.h>
+#include <unistd.h>
+struct entry { int number; struct { int kind; union { int whole; float real; }; }; struct entry *next; };
+struct user_entry { char of_the_program[3]; } other;
+__attribute__((noinline)) void visit(struct entry *e) { USDT_PROBE(test, visit, e); }
+int main(void)
+{
+	struct entry last = {-7, {3, {77}}, 0}, first = {1, {2, {-5}}, &last};
+	char c;
+	while (read(0, &c, 1) == 1)
+		visit(&first);
+}
+E2
+gcc -O2 -g -I"$top/include" -o "$tmp/f" "$tmp/f.c" || exit 1
+cat >"$tmp/own.bt" <<'E2'
+struct half { int whole; struct entry *next; };
+struct entry { int number; struct half half; };
+uprobe:__EXE__:visit { printf("its own %d %d\n", ((struct entry *)arg0)->half.whole, ((struct entry *)arg0)->number); }
+E2
+for text in 'uprobe:__EXE__:visit { $e = (struct entry *)arg0;
+		printf("a function %d %d %d\n", $e->whole, $e->next->number, ((struct entry *)arg0)->next->whole); }' \
+	'usdt:__EXE__:visit, uprobe:__EXE__:visit { printf("both %d\n", ((struct entry *)arg0)->next->kind); }' \
+	'usdt:__EXE__:visit { @e = (struct entry *)arg0; printf("kept %d\n", @e->kind); }
+	uretprobe:__EXE__:visit { $e = @e->next; printf("by a map %d\n", $e->whole); clear(@e); }' \
+	"$(cat "$tmp/own.bt")"; do
+	live_start "$tmp/f"
+	ok "structs in clauses of functions: the program is accepted and attached" live_trace "$live_pid" -e "$text"
+	printf x >&8
+	exec 8>&-
+	live_wait
+	grep . "$tmp/trace" >>"$tmp/functions"
+done
+is "$(cat "$tmp/functions")" "a function -5 -7 77
+both 3
+both 3
+kept 2
+by a map 77
+its own -5 1" "and each is the program's, or the script's own where it has one"
+
 # Bitfields behind an index that is no constant: bpftrace refuses those, or reads others.
 cat >"$tmp/b.c" <<'E2'
 #include <btgen/usdt.h>
