@@ -163,14 +163,13 @@ static bool check_root(struct diag *d)
 
 /** The limit for this program's strings, raised to its longest char array; the user is told when that is not enough. */
 static unsigned string_limit(struct arena *a, struct diag *d, const struct bpftrace *bt,
-			     const struct bind *b, bool bare)
+			     const struct bind *b)
 {
 	struct map tables = {0};
 	for (size_t i = 0; i < b->enum_tables.n; i++)
 		map_add(a, &tables, b->enum_tables.v[i].map);
 	unsigned strings = strings_most_in_call(a, &b->script, &tables);
-	unsigned limit = bare ? dialect_bare_strlen(bt->version, strings)
-			      : dialect_max_strlen(bt->version, strings);
+	unsigned limit = dialect_max_strlen(bt->version, strings);
 	unsigned ceiling = dialect_strlen_ceiling(bt->version, strings);
 	unsigned wanted = b->longest_string < UINT32_MAX ? b->longest_string + 1 : UINT32_MAX;
 	if (wanted > limit)
@@ -181,6 +180,22 @@ static unsigned string_limit(struct arena *a, struct diag *d, const struct bpftr
 		    "strings of up to %u characters are cut at %u: bpftrace 0.%u holds no more",
 		    b->longest_string, limit - 1, bt->version);
 	return limit;
+}
+
+/** The limit for the strings of -t: the one that the fullest of its records has room for. */
+static unsigned record_limit(const struct records *r, unsigned version)
+{
+	unsigned least = dialect_record_strlen(version, 0, 0);
+	for (size_t i = 0; i < r->n_probes; i++) {
+		unsigned strings = 0, fields = 0;
+		for (size_t k = 0; k < r->probes[i].n_fields; k++) {
+			fields += r->probes[i].fields[k].kind != RECORD_HIDDEN;
+			strings += r->probes[i].fields[k].kind == RECORD_STRING;
+		}
+		unsigned n = dialect_record_strlen(version, strings, fields);
+		least = n < least ? n : least;
+	}
+	return least;
 }
 
 static struct str name_code(void *names, uint64_t addr)
@@ -208,7 +223,8 @@ static int trace(struct arena *a, struct diag *d, struct options *o, const struc
 	    .ready_file = o->ready_file,
 	    .ready_fd = o->ready_fd,
 	    .quiet = o->quiet,
-	    .max_strlen = string_limit(a, d, bt, &x->bind, x->records),
+	    .max_strlen = x->records ? record_limit(x->records, bt->version)
+				     : string_limit(a, d, bt, &x->bind),
 	    .args = o->args,
 	    .records = x->records,
 	};

@@ -61,10 +61,12 @@ unsigned dialect_max_strlen(unsigned v, unsigned strings)
 	return n < 64 ? 64 : n;
 }
 
-unsigned dialect_bare_strlen(unsigned v, unsigned strings)
+unsigned dialect_record_strlen(unsigned v, unsigned strings, unsigned fields)
 {
-	unsigned n = dialect_max_strlen(v, strings);
-	return v < 23 && strings > 4 && n > 300 / strings ? 300 / strings : n; // 6 of 56 fit
+	// The record with its strings, and one that is being read; each is rounded up to 8. Beside them 56 bytes that are
+	// in all records, and 8 to read an argument that lies in memory.
+	unsigned room = 512 - 64 - 8 * fields, n = room / (strings + 1) / 8 * 8;
+	return v >= 23 ? 1024 : n < 200 ? n : 200;
 }
 
 unsigned dialect_strlen_ceiling(unsigned v, unsigned strings)

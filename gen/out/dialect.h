@@ -38,8 +38,8 @@ unsigned dialect_max_arg(unsigned v);
  * once (text/strings.h), and the variable that sets it.
  */
 unsigned dialect_max_strlen(unsigned v, unsigned strings);
-/** The same for a program that has no text of its own, which would not fit into fewer than bpftrace's default. */
-unsigned dialect_bare_strlen(unsigned v, unsigned strings);
+/** The same for a record of -t with @fields arguments, of which @strings are strings: measured for all that 0.17 reads. */
+unsigned dialect_record_strlen(unsigned v, unsigned strings, unsigned fields);
 /** What that may be raised to for a program that reads longer ones. */
 unsigned dialect_strlen_ceiling(unsigned v, unsigned strings);
 const char *dialect_strlen_variable(unsigned v);

@@ -56,8 +56,10 @@ int main(void)
 	is_num(dialect_max_strlen(17, 2), 150, "two share the stack");
 	is_num(dialect_max_strlen(17, 3), 100, "so do three");
 	is_num(dialect_max_strlen(17, 8), 64, "never less than bpftrace's default");
-	is_num(dialect_bare_strlen(17, 6), 50, "unless all text is the traced program's");
-	is_num(dialect_bare_strlen(17, 2), 150, "which makes no difference for a few");
+	is_num(dialect_record_strlen(17, 2, 2), 144, "a record of -t holds two of 144");
+	is_num(dialect_record_strlen(17, 6, 6), 56, "or six of 56");
+	is_num(dialect_record_strlen(17, 1, 12), 176, "and what is beside them takes room, too");
+	is_num(dialect_record_strlen(23, 6, 6), 1024, "but not from 0.23 on");
 
 	arena_fini(&arena);
 	return done();
