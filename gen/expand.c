@@ -112,11 +112,13 @@ static const char *find_script(struct arena *a, const char *name, const char *di
 	return NULL;
 }
 
-static bool load_source(struct arena *a, struct diag *d, const struct expand_source *s,
-			struct src_file **ret)
+static bool load_source(struct arena *a, struct diag *d, const struct expand_request *req,
+			const struct expand_source *s, struct src_file **ret)
 {
 	if (s->is_text) {
-		*ret = src_from_text(a, STR("<command line>"), str_from(s->text));
+		// The script of -t is ours: without a name, as no place in it means anything to the user.
+		struct str name = req->patterns.n ? STR("") : STR("<command line>");
+		*ret = src_from_text(a, name, str_from(s->text));
 		return true;
 	}
 	const char *dir = expand_script_dir(a);
@@ -160,7 +162,7 @@ static bool preprocess(struct arena *a, struct diag *d, const struct expand_requ
 	*main = NULL;
 	for (size_t i = 0; good && i < req->sources.n; i++) {
 		struct src_file *f;
-		good = load_source(a, d, &req->sources.v[i], &f) && pp_file(pp, f);
+		good = load_source(a, d, req, &req->sources.v[i], &f) && pp_file(pp, f);
 		if (good && !*main)
 			*main = f;
 	}

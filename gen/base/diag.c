@@ -60,6 +60,7 @@ static void say(struct diag *d, const struct diag_place *at, const char *level, 
 		strbuf_addz(&b, ": ");
 	} else {
 		strbuf_addz(&b, "btgen: ");
+		at = NULL;
 	}
 	strbuf_addf(&b, "%s: ", level);
 	strbuf_add_printable(&b, strbuf_str(&msg));

@@ -21,7 +21,8 @@
 
 /** Where in a text; `line` 0 when only the file (or a place in a binary, as text) is known. */
 struct diag_place {
-	struct str file;   /**< as the user wrote it, or "path:.section+0x1c4" */
+	struct str
+	    file; /**< as the user wrote it, or "path:.section+0x1c4"; empty: no text of the user's */
 	unsigned line;	   /**< from 1, or 0 */
 	unsigned col;	   /**< from 1, in bytes; 0 when only the line is known */
 	unsigned len;	   /**< bytes to underline, at least 1 */

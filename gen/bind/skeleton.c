@@ -37,12 +37,21 @@ static bool is_typedef(const struct ctype *t, const char *name)
 	return t && t->kind == CTYPE_TYPEDEF && str_eqz(t->name, name);
 }
 
-static enum skeleton_kind kind_of(const struct skeleton *sk, const struct probearg *arg,
-				  unsigned index)
+/** This bpftrace gets a value, and the right one, at every site. */
+static bool can_read(const struct skeleton *sk, const struct probeargs *pa, unsigned index)
+{
+	const struct probearg *arg = &pa->args[index];
+	if (index > dialect_max_arg(sk->version) || arg->is_float || arg->is_optional)
+		return false;
+	for (size_t i = 0; i < pa->n_sites && !dialect_has_libbpf_usdt(sk->version); i++)
+		if (sdtarg_is_beyond_bcc(&pa->sites[i].args[index].operand))
+			return false;
+	return true;
+}
+
+static enum skeleton_kind kind_of(const struct probearg *arg)
 {
 	struct ctype *t = ctype_strip(arg->type), *to;
-	if (index > dialect_max_arg(sk->version) || arg->is_float || arg->is_optional)
-		return SKELETON_HIDDEN;
 	if (!t)
 		return arg->sizes_differ || (arg->size == 8 && !arg->is_signed) ? SKELETON_HEX
 		       : arg->is_signed						? SKELETON_SIGNED
@@ -104,7 +113,7 @@ static void add_fields(struct skeleton *sk, struct skeleton_probe *p)
 		f->arg = &p->args.args[i];
 		f->index = (unsigned)i;
 		f->name = f->arg->name;
-		f->kind = kind_of(sk, f->arg, f->index);
+		f->kind = can_read(sk, &p->args, f->index) ? kind_of(f->arg) : SKELETON_HIDDEN;
 		f->by_name = is_by_name(&p->args, i);
 		if (f->kind != SKELETON_ENUM)
 			continue;

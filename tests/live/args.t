@@ -6,6 +6,7 @@
 . "$(dirname "$0")/../live.sh"
 can_trace || skip_all "needs root and bpftrace"
 readelf -n "$targets/nvmf_tgt" 2>/dev/null | grep -q 'Provider: spdk' || skip_all "built with --without-usdt"
+version=$("$bpftrace" --version | sed 's/.*v0\.\([0-9]*\).*/\1/')
 headers=("$targets"/*.h "$targets"/*.c)
 
 # start BUILD: the target behind its gate
@@ -84,14 +85,15 @@ int main(int argc, char **argv)
 }
 END
 "${CC:-gcc}" -O1 -g -I"$top/include" -o "$tmp/odd" "$tmp/odd.c"
-odd() { # OPTION...: traced to its end
-	live_start "$tmp/odd"
-	live_trace "$@" $live_pid || return 1
+traced() { # PROGRAM OPTION...: traced to its end
+	live_start "$tmp/$1"
+	live_trace "${@:2}" $live_pid || return 1
 	echo >&8
 	exec 8>&-
 	live_wait
 	return $live_rc
 }
+odd() { traced odd "$@"; }
 ok "odd strings in JSON" odd -f json -t 'odd:*'
 is "$(/usr/bin/python3 -c '
 import json, sys
@@ -134,6 +136,58 @@ END
 ok "six strings in one probe" odd -t 'many:six'
 like "$(cat "$tmp/trace")" 'many:six texts="say \\"hi\\"" texts2="a\\\\b" .* texts6="@0<1@0,2"$' "fit into every bpftrace"
 unlike "$(cat "$tmp/messages")" "warning|error" "which has nothing to say about it"
+
+# Long strings, arguments in memory, and more arguments than bpftrace before 0.24 reads.
+cat >"$tmp/full.c" <<'END'
+#include <btgen/usdt.h>
+#include <stdio.h>
+#include <string.h>
+int counter;
+__attribute__((noinline)) void report(int argc)
+{
+	USDT_PROBE(side, symbol, counter, argc);
+	USDT_PROBE(side, plain, argc);
+}
+int main(int argc, char **argv)
+{
+	char a[300], b[300], c[300];
+	memset(a, 'a', 299), memset(b, 'b', 299), memset(c, 'c', 299);
+	a[299] = b[299] = c[299] = '\0';
+	char *x = a, *y = b, *z = c;
+	getchar();
+	counter = 40 + (strlen(argv[0]) > 0);
+	USDT_PROBE(full, two, x, y);
+	USDT_PROBE(full, behind, argc, x, y);
+	USDT_PROBE(full, three, x, argc, y, argc, z);
+	USDT_PROBE(full, twelve, argc, x, argc, y, argc, argc, argc, argc, argc, argc, argc, argc);
+	report(argc);
+	return 0;
+}
+END
+for option in -O0 -O2; do
+	"${CC:-gcc}" $option -g -fno-pie -no-pie -I"$top/include" -DUSDT_CONSTRAINT='"nor"' -o "$tmp/full$option" "$tmp/full.c"
+done
+for probe in two behind three twelve; do
+	ok "$probe: its record is one that this bpftrace has room for" traced full-O0 -t "full:$probe"
+	unlike "$(cat "$tmp/messages")" "warning|error" "$probe: nothing is to be said about it"
+	sed -E 's/.*full:/full:/; s/"([abc])\1{40,299}"(\.\.\.)?/\1/g; s/=\?/=1/g' "$tmp/trace" >>"$tmp/fullest"
+done
+is "$(cat "$tmp/fullest")" "full:two x=a y=b
+full:behind argc=1 x=a y=b
+full:three x=a argc=1 y=b argc2=1 z=c
+full:twelve argc=1 x=a argc2=1 y=b$(printf ' argc%s=1' $(seq 3 10))" "strings and numbers are what the program passed, as far as they can be read"
+
+like "$(readelf -n "$tmp/full-O2")" '@counter\(%rip\)' "an argument whose place is a symbol"
+ok "-t '*' traces what it can" traced full-O2 -t 'side:*'
+if [ "$version" -ge 24 ]; then
+	is "$(grep -c . "$tmp/messages") $(grep left "$tmp/messages")" \
+		"3 btgen: warning: side:symbol is left out: this bpftrace cannot read the place of an argument" \
+		"one line says which probe it cannot"
+	is "$(sed 's/.*] //' "$tmp/trace")" "side:plain argc=1" "and the other is there"
+else
+	is "$(sed 's/.*] //' "$tmp/trace")" "side:symbol counter=? argc=1
+side:plain argc=1" "and what it cannot is a question mark"
+fi
 
 # Before 0.24 bpftrace takes every argument for unsigned, from then on for signed.
 cat >"$tmp/sign.bt" <<'END'
