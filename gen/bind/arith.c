@@ -6,7 +6,9 @@
 #include "bind/sign.h"
 #include "bind/typeuse.h"
 
-enum { MAX_DEPTH = 60 };   // of brackets and operators in each other
+enum {
+	MAX_DEPTH = 1200
+}; // of brackets and operators in each other; script_parse() lets 500 brackets pass
 enum { MAX_TEXT = 32768 }; // of one division
 enum { N_ROUNDS = 4 };	   // a sign may come from a map that another clause fills
 
@@ -37,8 +39,23 @@ static bool parse_unary(struct arith *ar, struct token *t, struct node *ret);
 static void walk(struct arith *ar, struct token *t, const struct token *end)
 {
 	struct node n;
-	while (t != end && t != ar->end && t->kind != TOK_EOF)
+	while (ar->good && t != end && t != ar->end && t->kind != TOK_EOF)
 		t = parse_expression(ar, t, &n) ? n.last->next : t->next;
+}
+
+/** Where it stands in the template, also when it is text of ours by now. */
+static struct diag_place place_of(const struct token *t)
+{
+	return t->loc.file ? tok_place(t) : src_place(t->use, 1);
+}
+
+/** False, said once, when @t stands in too many others. */
+static bool check_depth(struct arith *ar, const struct token *t)
+{
+	struct diag_place at = place_of(t);
+	if (ar->good && ar->depth >= MAX_DEPTH)
+		ar->good = diag_error(ar->b->diag, &at, "this expression is nested too deeply");
+	return ar->good;
 }
 
 // --- what is known of names ---
@@ -72,12 +89,6 @@ static bool divides(const struct token *op)
 static bool shifts_right(const struct token *op)
 {
 	return tok_is(op, ">>") || tok_is(op, ">>=");
-}
-
-/** Where it stands in the template, also when it is text of ours by now. */
-static struct diag_place place_of(const struct token *t)
-{
-	return t->loc.file ? tok_place(t) : src_place(t->use, 1);
 }
 
 static void warn_of_mixed(struct arith *ar, const struct token *op)
@@ -349,7 +360,7 @@ static bool parse_prefixed(struct arith *ar, struct token *t, struct node *ret)
 
 static bool parse_unary(struct arith *ar, struct token *t, struct node *ret)
 {
-	if (t == ar->end || t->kind == TOK_EOF || ar->depth >= MAX_DEPTH)
+	if (t == ar->end || t->kind == TOK_EOF || !check_depth(ar, t))
 		return false;
 	ar->depth++;
 	bool good = parse_prefixed(ar, t, ret);
@@ -398,10 +409,13 @@ static bool parse_choice(struct arith *ar, struct token *t, struct node *ret)
 	if (!parse_binary(ar, t, 1, ret))
 		return false;
 	struct token *mark = ret->last->next;
-	if (mark == ar->end || !tok_is(mark, "?") || !parse_expression(ar, mark->next, &yes) ||
-	    !tok_is(yes.last->next, ":") || !parse_expression(ar, yes.last->next->next, &no))
+	if (mark == ar->end || !tok_is(mark, "?") || !parse_expression(ar, mark->next, &yes))
 		return true;
-	*ret = (struct node){.first = ret->first, .last = no.last, .is_loose = true};
+	// What has been read is not read again, even if it turns out to be no choice.
+	*ret = (struct node){.first = ret->first, .last = yes.last, .is_loose = true};
+	if (!tok_is(yes.last->next, ":") || !parse_expression(ar, yes.last->next->next, &no))
+		return true;
+	ret->last = no.last;
 	ret->sign = sign_join(yes.sign, no.sign);
 	return true;
 }
@@ -416,7 +430,7 @@ static bool is_assignment(const struct token *t)
 static bool parse_expression(struct arith *ar, struct token *t, struct node *ret)
 {
 	struct node value;
-	if (ar->depth >= MAX_DEPTH)
+	if (!check_depth(ar, t))
 		return false;
 	ar->depth++;
 	bool good = parse_choice(ar, t, ret);
