@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/outfile.h"
@@ -198,6 +199,30 @@ static unsigned record_limit(const struct records *r, unsigned version)
 	return least;
 }
 
+/**
+ * bpftrace's limits are there for a pattern that matches more than was meant. What we have counted was meant; as much again is
+ * left for patterns that bpftrace expands, and two descriptors for each. What the user has set stands.
+ */
+static void raise_limits(struct arena *a, struct diag *d, const struct bpftrace *bt,
+			 unsigned n_programs)
+{
+	struct rlimit files;
+	if (n_programs <= dialect_max_programs(bt->version))
+		return;
+	const char *number = arena_printf(a, "%u", 2 * n_programs);
+	setenv("BPFTRACE_MAX_PROBES", number, 0);
+	setenv("BPFTRACE_MAX_BPF_PROGS", number, 0);
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < 4 * (rlim_t)n_programs) {
+		rlim_t wanted = 4 * (rlim_t)n_programs;
+		files.rlim_cur = wanted < files.rlim_max ? wanted : files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+	diag_warning(d, NULL,
+		     "%u places are to be traced: bpftrace takes minutes to attach to them, and "
+		     "again to detach",
+		     n_programs);
+}
+
 static struct str name_code(void *names, uint64_t addr)
 {
 	return codename_find(names, addr);
@@ -251,6 +276,7 @@ static int trace(struct arena *a, struct diag *d, struct options *o, const struc
 		    "%u children of process %d run the same program and are not traced: -t takes "
 		    "several PIDs, too",
 		    kin, cfg.proc->pid);
+	raise_limits(a, d, bt, x->bind.n_programs);
 	int status = run_program(a, d, &cfg);
 	codename_close(names);
 	return status;

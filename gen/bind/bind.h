@@ -46,6 +46,7 @@ struct bind {
 	bool said_no_probes;	 /**< that the executable has none at all is said once */
 	bool marks_code;	 /**< the program prints such marks */
 	unsigned n_attach;	 /**< attach points in the program */
+	unsigned n_programs; /**< at most so many BPF programs come of them: one for each site */
 	unsigned longest_string; /**< bytes of the longest char array that is read as a string */
 	struct script script;
 	struct lookup *lookup; /**< NULL until bind_lookup() */

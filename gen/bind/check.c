@@ -77,3 +77,35 @@ bool check_arguments(struct bind *b, const struct attach_clause *c)
 	}
 	return true;
 }
+
+/** How many different places the sites of a probe have for their arguments. */
+static unsigned count_places(struct bind *b, const struct sdt_probe *p)
+{
+	struct map places = {0};
+	for (size_t i = 0; i < p->n_sites; i++)
+		map_add(b->arena, &places, p->sites[i].args);
+	return (unsigned)places.n;
+}
+
+bool check_number(struct bind *b)
+{
+	unsigned n_probes = 0, n_places = 0, most = dialect_max_usdt(b->version);
+	b->n_programs = b->n_attach;
+	for (size_t i = 0; i < b->script.clauses.n; i++)
+		for (size_t k = 0; k < b->clauses[i].probes.n; k++) {
+			const struct sdt_probe *p = b->clauses[i].probes.v[k].probe;
+			b->n_programs += (unsigned)p->n_sites - 1;
+			n_places += count_places(b, p);
+			n_probes++;
+		}
+	if (n_places <= most)
+		return true;
+	diag_error(b->diag, NULL, "bpftrace 0.%u can attach to %u probes at once, and these are %u",
+		   b->version, most, n_probes);
+	if (n_places > n_probes)
+		diag_note(
+		    b->diag, NULL,
+		    "one counts again for each place that other sites have its arguments in: %u",
+		    n_places);
+	return diag_note(b->diag, NULL, "name fewer of them; bpftrace 0.23 can attach to all");
+}

@@ -12,5 +12,7 @@
  * would read 0 in silence.
  */
 bool check_arguments(struct bind *b, const struct attach_clause *c);
+/** No more probes than this bpftrace can attach to, which it would find out after half a minute. Sets b->n_programs. */
+bool check_number(struct bind *b);
 
 #endif

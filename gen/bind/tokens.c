@@ -69,7 +69,8 @@ static bool bind_clauses(struct bind *b, struct token **list)
 		if (bound)
 			signs_warn(b, &clauses[i]);
 	}
-	return good && optional_drop(b, list) && filter_add_all(b, clauses, b->script.clauses.n);
+	return good && optional_drop(b, list) && check_number(b) &&
+	       filter_add_all(b, clauses, b->script.clauses.n);
 }
 
 bool tokens_bind(struct bind *b, struct pp *pp)

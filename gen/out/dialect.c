@@ -1,5 +1,7 @@
 #include "out/dialect.h"
 
+#include <limits.h>
+
 bool dialect_parse(struct str text, unsigned *ret)
 {
 	text = str_trim(text);
@@ -43,6 +45,16 @@ bool dialect_has_libbpf_usdt(unsigned v)
 bool dialect_prefers_program_types(unsigned v)
 {
 	return v < 23;
+}
+
+unsigned dialect_max_usdt(unsigned v)
+{
+	return dialect_has_libbpf_usdt(v) ? 256 : UINT_MAX;
+}
+
+unsigned dialect_max_programs(unsigned v)
+{
+	return v < 23 ? 512 : 1024;
 }
 
 unsigned dialect_max_arg(unsigned v)

@@ -31,6 +31,13 @@ bool dialect_has_libbpf_usdt(unsigned v);
  * when the program defines it; 0.17 aborts there on any struct with a member that has no name.
  */
 bool dialect_prefers_program_types(unsigned v);
+/**
+ * USDT probes that can be attached to at once; one whose sites have their arguments in N different places counts as N
+ * (BPF_USDT_MAX_SPEC_CNT of libbpf's usdt.bpf.h, built into bpftrace).
+ */
+unsigned dialect_max_usdt(unsigned v);
+/** Attach points, each site of a probe counted, that take no BPFTRACE_MAX_PROBES and BPFTRACE_MAX_BPF_PROGS. */
+unsigned dialect_max_programs(unsigned v);
 /** Highest N of argN that this version can read. */
 unsigned dialect_max_arg(unsigned v);
 /**

@@ -47,4 +47,36 @@ gen '"".join("usdt:__EXE__:p { print(nosuch%d::X); }\n" % i for i in range(20000
 soon "20000 unknown names" 1 'too many errors'
 gen '"/*" + "x" * 1000000 + "*/ usdt:__EXE__:p { }\n"'
 soon "a comment of 1 MB" 0 ''
+# More probes than bpftrace can attach to: each place where sites have the arguments counts for 0.24 and newer.
+python3 - >"$tmp/many.c" <<'END'
+print('#include "usdt.h"\nint main(void) {')
+for i in range(257):
+    print("USDT_PROBE(one, %s, 5);" % ("p%d" % i if i < 256 else "last"))
+for i in range(129):
+    for value in (5, 6, 5):
+        print("USDT_PROBE(two, %s, %d);" % ("p%d" % i if i < 128 else "last", value))
+print("}")
+END
+gcc -O1 -w -I "$top/include/btgen" -o "$tmp/many" "$tmp/many.c" || exit 1
+many() { { "$btgen" expand --for "$1" -x "$tmp/many" -e "usdt:__EXE__:$2 { @ = count(); }" >"$tmp/out"; } 2>&1; }
+is "$(many 0.27 'one:*')" "btgen: error: bpftrace 0.27 can attach to 256 probes at once, and these are 257
+btgen: note: name fewer of them; bpftrace 0.23 can attach to all" "too many probes for 0.27 are known before it tries"
+is "$(many 0.27 'one:p*')" "" "256 are not too many"
+like "$(many 0.27 'two:*')" 'note: one counts again for each place that other sites have its arguments in: 258$' \
+	"probes whose sites differ count more than once"
+is "$(many 0.27 'two:p*')" "" "128 such are not too many"
+is "$(many 0.23 '*:*')" "" "0.23 has no such limit"
+cat >"$tmp/bpftrace" <<'END'
+#!/bin/sh
+[ "$1" != --version ] || { echo "bpftrace v$FAKE_VERSION"; exit; }
+echo "${BPFTRACE_MAX_PROBES-its own} ${BPFTRACE_MAX_BPF_PROGS-its own}"
+END
+chmod +x "$tmp/bpftrace"
+limits() { FAKE_VERSION=$1 "$btgen" run --bpftrace "$tmp/bpftrace" -x "$tmp/many" -t "$2" 2>"$tmp/err"; }
+if [ "$(id -u)" = 0 ]; then # btgen run asks for root
+	is "$(limits 0.17.0 'two:*')" "its own its own" "bpftrace keeps its limits where they are enough"
+	is "$(limits 0.17.0 '*')" "1288 1288" "and has them raised where 644 sites are more than 0.17 takes by itself"
+	like "$(cat "$tmp/err")" '^btgen: warning: 644 places are to be traced: bpftrace takes minutes' "which is said"
+	is "$(BPFTRACE_MAX_PROBES=700 limits 0.17.0 '*')" "700 1288" "but what the user has set stands"
+fi
 done_testing
