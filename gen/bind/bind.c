@@ -44,7 +44,7 @@ struct lookup *bind_lookup_from(struct bind *b, size_t i)
 const char *bind_target_name(struct bind *b)
 {
 	if (b->proc)
-		return arena_printf(b->arena, STR_FMT " (PID %d)", STR_ARG(b->proc->comm),
+		return arena_printf(b->arena, STR_FMT " (PID %d)", STR_ARG(proc_name(b->proc)),
 				    b->proc->pid);
 	return str_dup(b->arena, b->images->files.v[0].path);
 }

@@ -35,7 +35,7 @@ void ready_tell(struct arena *a, struct diag *d, const struct run_config *cfg)
 {
 	if (!cfg->quiet && cfg->proc)
 		fprintf(stderr, "btgen: attached to " STR_FMT " (PID %d)\n",
-			STR_ARG(str_printable(a, cfg->proc->comm)), cfg->proc->pid);
+			STR_ARG(str_printable(a, proc_name(cfg->proc))), cfg->proc->pid);
 	else if (!cfg->quiet)
 		fprintf(stderr, "btgen: attached\n");
 	if (cfg->ready_file) {

@@ -310,7 +310,7 @@ static void finish(struct runner *r)
 			     r->relay.lost);
 	if (cfg->proc && !proc_is_same(cfg->proc) && r->status == 0 && !cfg->quiet)
 		fprintf(stderr, "btgen: process %d (" STR_FMT ") has exited\n", cfg->proc->pid,
-			STR_ARG(str_printable(r->arena, cfg->proc->comm)));
+			STR_ARG(str_printable(r->arena, proc_name(cfg->proc))));
 	if (r->given_up && r->status == 0)
 		r->status = r->diag->n_errors ? 1 : 0;
 }

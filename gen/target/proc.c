@@ -136,8 +136,7 @@ static void find_paths(const struct proc *p, struct proc_file *f, const char *ha
 	if (is_same_file(rooted, f))
 		f->root_path = str_from(rooted);
 	f->is_deleted = !f->host_path.n && !f->root_path.n;
-	if (!f->is_deleted)
-		f->path = plain;
+	f->path = plain;
 	if (have_handle)
 		f->open_path = str_from(arena_strdup(p->arena, handle));
 	else
@@ -298,6 +297,15 @@ void proc_close(struct proc *p)
 	if (p->pidfd >= 0)
 		close(p->pidfd);
 	p->pidfd = -1;
+}
+
+struct str proc_name(const struct proc *p)
+{
+	struct str name = p->files.v[0].path;
+	size_t start = name.n;
+	while (start && name.p[start - 1] != '/')
+		start--;
+	return str_from_offset(name, start);
 }
 
 bool proc_is_same(const struct proc *p)

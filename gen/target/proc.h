@@ -26,7 +26,8 @@
 #include "base/vec.h"
 
 struct proc_file {
-	struct str path;      /**< as the kernel names it, for messages; raw bytes */
+	struct str
+	    path; /**< as the kernel names it, without its " (deleted)", for messages; raw bytes */
 	struct str open_path; /**< a path by which we reach this very file; empty: not reachable */
 	struct str
 	    host_path; /**< its path in our own namespace; empty when that is another file or none */
@@ -59,6 +60,8 @@ struct proc {
  */
 bool proc_open(struct arena *a, struct diag *d, const char *procfs, int pid, struct proc **ret);
 void proc_close(struct proc *p);
+/** What the process runs, for messages: the executable's name. A program may call its main thread, and so comm, anything. */
+struct str proc_name(const struct proc *p);
 /** False when the process has ended (a zombie has) or its PID belongs to another one. No message. */
 bool proc_is_same(const struct proc *p);
 /** False when the process has called exec() since: its probes are no longer those that were looked up. */
