@@ -192,6 +192,7 @@ bool expand_open_target(struct arena *a, struct diag *d, const struct expand_req
 		       use_signatures(a, d, &x->images);
 	if (!req->pids.n)
 		return true;
+	x->n_parents = kin_parents_first(req->pids.v, req->pids.n);
 	if (!proc_open(a, d, "/proc", req->pids.v[0], &x->proc)) {
 		x->proc = NULL;
 		return false;
@@ -212,24 +213,40 @@ static bool check_kin(struct diag *d, const struct expand_request *req)
 	return true;
 }
 
-/**
- * One bpftrace follows one process; for a script of the whole host the first PID only names the files. What -t prints
- * can be filtered instead, as nothing in it says which process is meant.
- */
-static bool check_pids(struct diag *d, const struct expand_request *req, const struct bind *b)
+static const char *list_pids(struct arena *a, const int *pids, size_t n)
 {
-	if (req->pids.n < 2 || b->host_scope)
+	const char *all = "";
+	for (size_t i = 0; i < n; i++)
+		all = arena_printf(a, "%s%s%d", all, i ? " " : "", pids[i]);
+	return all;
+}
+
+/**
+ * One bpftrace follows one process. A script of the whole host looks for its process itself: of a server and its children
+ * that is the server. What -t prints can be filtered instead, as nothing in it says which process is meant.
+ */
+static bool check_pids(struct arena *a, struct diag *d, const struct expand_request *req,
+		       const struct expansion *x)
+{
+	const int *pids = req->pids.v;
+	size_t n = req->pids.n;
+	if (n < 2 || req->patterns.n)
+		return n < 2 || check_kin(d, req);
+	if (x->bind.host_scope && x->n_parents == 1) {
+		if (!d->quiet)
+			diag_note(d, NULL,
+				  "process %d is the parent of the other %zu: __PID__ is %d",
+				  pids[0], n - 1, pids[0]);
 		return true;
-	if (req->patterns.n)
-		return check_kin(d, req);
-	struct strbuf all;
-	strbuf_init(&all);
-	for (size_t i = 0; i < req->pids.n; i++)
-		strbuf_addf(&all, "%s%d", i ? " " : "", req->pids.v[i]);
-	diag_error(d, NULL, "%zu processes were given (%s): name the one to trace", req->pids.n,
-		   all.p);
-	diag_note(d, NULL, "#pragma scope host makes a script one for all processes");
-	strbuf_fini(&all);
+	}
+	diag_error(d, NULL, "%zu processes were given (%s): name the one to trace", n,
+		   list_pids(a, pids, n));
+	if (!x->bind.host_scope)
+		diag_note(d, NULL, "-x " STR_FMT " traces every process that runs it",
+			  STR_ARG(x->images.files.v[0].path));
+	else if (x->n_parents < n)
+		diag_note(d, NULL, "%s are no children of the others",
+			  list_pids(a, pids, x->n_parents));
 	return false;
 }
 
@@ -239,8 +256,7 @@ static bool take_raw(struct arena *a, struct diag *d, const struct expand_reques
 {
 	for (size_t i = 0; i < req->sources.n; i++)
 		strbuf_addf(&x->program.text, "%s\n", req->sources.v[i].text);
-	(void)a;
-	return check_pids(d, req, &x->bind);
+	return check_pids(a, d, req, x);
 }
 
 /** -t: the script is made here. */
@@ -310,7 +326,7 @@ bool expand_run(struct arena *a, struct diag *d, const struct expand_request *re
 	    .code_mark = req->code_mark,
 	    .code_key = req->code_key,
 	};
-	if (!tokens_bind(&x->bind, &pp) || !check_pids(d, req, &x->bind) || d->n_errors)
+	if (!tokens_bind(&x->bind, &pp) || !check_pids(a, d, req, x) || d->n_errors)
 		return false;
 	emit_tokens(a, pp.out, main, &x->program);
 	return true;

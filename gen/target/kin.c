@@ -47,3 +47,20 @@ unsigned kin_count_children(int pid)
 		closedir(dir);
 	return n;
 }
+
+size_t kin_parents_first(int *pids, size_t n)
+{
+	size_t n_parents = 0;
+	for (size_t i = 0; i < n; i++) {
+		int parent = parent_of(pids[i]);
+		bool is_child = false;
+		for (size_t k = 0; k < n && !is_child; k++)
+			is_child = pids[k] == parent && kin_run_same_file(pids[k], pids[i]);
+		if (is_child)
+			continue;
+		int swapped = pids[n_parents];
+		pids[n_parents++] = pids[i];
+		pids[i] = swapped;
+	}
+	return n_parents;
+}

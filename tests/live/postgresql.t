@@ -147,6 +147,21 @@ xact() { sql -At -F ' ' -c "SELECT xact_commit, xact_rollback FROM pg_stat_datab
 wait_for 20 eval '[ "$(xact)" = "$(in_work commits) $(in_work rollbacks)" ]'
 is "$(in_work commits) $(in_work rollbacks)" "$(xact)" "as many commits and rollbacks as in pg_stat_database, with parallel workers"
 
+# All its processes, the youngest first, as pidof gives them: the postmaster is meant.
+readarray -t all < <(pgrep -P $postmaster | sort -nr; echo $postmaster)
+live_trace "${all[@]}" postgresql.bt
+like "$(cat "$tmp/messages")" "note: process $postmaster is the parent of the other $((${#all[@]} - 1)): __PID__ is $postmaster" \
+	"of all processes of a cluster the postmaster is taken, and that is said"
+sql -c "SELECT 'of any', 'backend'" >/dev/null
+detach "SELECT 'of any', 'backend'"
+is "$(sent)" "SELECT 'of any', 'backend'" "and statements of new backends are seen"
+children=("${all[@]:0:2}")
+is "$("$live_sh" "${children[@]}" postgresql.bt 2>&1)" "btgen: error: 2 processes were given (${children[*]}): name the one to trace" \
+	"two children: an error that names them"
+like "$("$live_sh" "${all[@]}" $$ postgresql.bt 2>&1 | tr '\n' ' ')" \
+	"error: $((${#all[@]} + 1)) processes were given .*note: $postmaster $$ are no children of the others" \
+	"the cluster and a stranger: an error that names the two"
+
 # One backend, while another one works.
 coproc PSQL { sql -At -f - 2>&1; }
 exec 4>&"${PSQL[1]}"
