@@ -13,6 +13,7 @@
 #include "probes_print.h"
 #include "probes_scripts.h"
 #include "run/bpftrace.h"
+#include "target/kin.h"
 #include "target/proc.h"
 
 struct pattern {
@@ -35,25 +36,26 @@ struct listing {
 
 static void usage(FILE *out)
 {
-	fputs("Usage: btgen probes (-x FILE | -p PID)... [OPTION]... [PATTERN]...\n"
-	      "List USDT probes: where each site is, and where its arguments are.\n\n"
-	      "  btgen probes -x /lib/x86_64-linux-gnu/libc.so.6    the probes of a file\n"
-	      "  btgen probes -p 4242                               of all files a process has "
-	      "mapped\n"
-	      "  btgen probes -p 4242 'libc:mutex_*' setjmp         only some of them\n\n"
-	      "A PATTERN is NAME or PROVIDER:NAME and can contain * and ?.\n\n"
-	      "  -x FILE    an ELF file: program, library, separate debug file; can be repeated\n"
-	      "  -p PID     a process; can be repeated\n"
-	      "  -v         everything: types, names, source lines, places in words\n"
-	      "  --json     the same as one JSON array, for programs\n"
-	      "  --markdown  a reference to keep: when each fires, its arguments, scripts that use "
-	      "it\n"
-	      "  --scripts DIR  where the scripts are that it names [btgen's own]\n"
-	      "  --for VERSION  the bpftrace to say of whether it can attach [the installed one]\n"
-	      "  -h, --help this text\n\n"
-	      "Exit status: 0, 1 when a file could not be read whole or a PATTERN matches nothing, "
-	      "2 usage.\n",
-	      out);
+	fputs(
+	    "Usage: btgen probes (-x FILE | -p PID|NAME)... [OPTION]... [PATTERN]...\n"
+	    "List USDT probes: where each site is, and where its arguments are.\n\n"
+	    "  btgen probes -x /lib/x86_64-linux-gnu/libc.so.6    the probes of a file\n"
+	    "  btgen probes -p 4242                               of all files a process has "
+	    "mapped\n"
+	    "  btgen probes -p 4242 'libc:mutex_*' setjmp         only some of them\n\n"
+	    "A PATTERN is NAME or PROVIDER:NAME and can contain * and ?.\n\n"
+	    "  -x FILE    an ELF file: program, library, separate debug file; can be repeated\n"
+	    "  -p PID|NAME  a process, or those that run a program of this name; can be repeated\n"
+	    "  -v         everything: types, names, source lines, places in words\n"
+	    "  --json     the same as one JSON array, for programs\n"
+	    "  --markdown  a reference to keep: when each fires, its arguments, scripts that use "
+	    "it\n"
+	    "  --scripts DIR  where the scripts are that it names [btgen's own]\n"
+	    "  --for VERSION  the bpftrace to say of whether it can attach [the installed one]\n"
+	    "  -h, --help this text\n\n"
+	    "Exit status: 0, 1 when a file could not be read whole or a PATTERN matches nothing, "
+	    "2 usage.\n",
+	    out);
 }
 
 /** Reads the probes of one file; what is wrong has been said. */
@@ -102,6 +104,23 @@ static void add_process(struct listing *l, int pid)
 	if (!proc_is_same(p))
 		diag_error(&l->diag, NULL, "process %d has ended meanwhile", pid);
 	proc_close(p);
+}
+
+/** Several that run one program have the same probes: they are listed once. */
+static void add_named(struct listing *l, const char *name)
+{
+	size_t n;
+	int *pids = kin_find(&l->arena, name, &n);
+	if (!n)
+		diag_error(&l->diag, NULL, "no process runs a program named '%s'", name);
+	kin_parents_first(pids, n);
+	for (size_t i = 0; i < n; i++) {
+		size_t k = 0;
+		while (k < i && !kin_run_same_file(pids[k], pids[i]))
+			k++;
+		if (k == i)
+			add_process(l, pids[i]);
+	}
 }
 
 static bool matches(struct listing *l, const struct sdt_probe *p)
@@ -299,7 +318,7 @@ int cmd_probes(int argc, char **argv)
 	while (status < 0 && (opt = getopt_long(argc, argv, ":p:x:vh", options, NULL)) != -1) {
 		switch (opt) {
 		case 'p':
-			if (!cmd_parse_pid(optarg, &pid))
+			if (optarg[0] >= '0' && optarg[0] <= '9' && !cmd_parse_pid(optarg, &pid))
 				status = cmd_usage_error(argv[0], "-p: '%s' is not a process id",
 							 optarg);
 			// fall through
@@ -346,6 +365,8 @@ int cmd_probes(int argc, char **argv)
 				add_file(&l, text, str_from(text), NULL, NULL);
 			else if (cmd_parse_pid(text, &pid))
 				add_process(&l, pid);
+			else
+				add_named(&l, text);
 		}
 		list(&l);
 		status = l.diag.n_errors ? CMD_INPUT : CMD_OK;

@@ -12,6 +12,7 @@
 #include "bind/enumname.h"
 #include "cmd.h"
 #include "expand.h"
+#include "image/img.h"
 #include "out/dialect.h"
 #include "run/bpftrace.h"
 #include "run/run.h"
@@ -19,13 +20,13 @@
 #include "text/strings.h"
 
 static const char help[] =
-    "Usage: btgen run [OPTION]... SCRIPT... [-- ARG...]\n"
+    "Usage: btgen run [OPTION]... [NAME] SCRIPT... [-- ARG...]\n"
     "       btgen run [OPTION]... -t PATTERN...\n"
     "Expands the templates and runs the program under bpftrace. bpftrace.sh is the short way to "
     "it.\n"
     "\n"
-    "  -p, --pid PID          trace this process\n"
-    "  -x, --exe FILE         look names up in this file (host-wide scripts)\n"
+    "  -p, --pid PID|NAME     trace this process, or those that run a program of this name\n"
+    "  -x, --exe FILE         trace every process that runs or maps FILE, later ones too\n"
     "  -c, --command COMMAND  start COMMAND and trace it from its first instruction\n"
     "  -e, --text TEXT        template text instead of a file\n"
     "  -t, --trace PATTERN    instead of a script: print every event of the probes that match\n"
@@ -110,6 +111,36 @@ static int take(void *ctx, const char *command, int letter, const char *value)
 	return -1;
 }
 
+/**
+ * Without a target the first word may be the name of a running program: before a script, with -e or -t, or when there is no
+ * script of that name. What is a file (but no program), or is spelled like one, is a script.
+ */
+static int take_name(struct options *o, const char *command)
+{
+	struct expand_request *req = &o->req;
+	size_t i = 0;
+	while (i < req->sources.n && req->sources.v[i].is_text)
+		i++;
+	if (i == req->sources.n || o->command || req->exe || req->pids.n)
+		return -1;
+	const char *word = req->sources.v[i].text;
+	if (strchr(word, '/') || str_has_suffix(str_from(word), STR(".bt")) ||
+	    (access(word, F_OK) == 0 && !img_is_elf(word)))
+		return -1;
+	bool is_alone = req->sources.n == 1 && !req->patterns.n;
+	bool is_script = expand_has_script(req->arena, word);
+	if ((is_alone && is_script) ||
+	    (!expand_add_processes(req, word) && (is_alone || is_script)))
+		return -1;
+	if (!req->pids.n)
+		return cmd_usage_error(
+		    command, "'%s' is neither a program that runs nor a script here or in %s", word,
+		    expand_script_dir(req->arena));
+	memmove(&req->sources.v[i], &req->sources.v[i + 1],
+		(--req->sources.n - i) * sizeof(*req->sources.v));
+	return -1;
+}
+
 /** What does not go together. */
 static int check(const struct options *o, const char *command)
 {
@@ -151,6 +182,8 @@ static int parse(int argc, char **argv, struct options *o)
 		vec_push(o->req.arena, &o->req.sources,
 			 (struct expand_source){argv[optind], o->req.raw});
 	o->args = optind < argc ? argv + optind + 1 : argv + argc;
+	if (status < 0 && !o->req.raw)
+		status = take_name(o, argv[0]);
 	return status < 0 ? check(o, argv[0]) : status;
 }
 
@@ -223,6 +256,33 @@ static void raise_limits(struct arena *a, struct diag *d, const struct bpftrace 
 		     n_programs);
 }
 
+/** The first attach point that is not of a file, and so fires for every process; NULL when there is none. */
+static const struct script_attach *find_global(const struct bind *b)
+{
+	static const char *const others[] = {"usdt",	 "U",	  "uprobe", "u",     "uretprobe",
+					     "ur",	 "BEGIN", "END",    "begin", "end",
+					     "interval", "i",	  NULL};
+	for (size_t i = 0; i < b->script.clauses.n; i++) {
+		const struct script_clause *c = &b->script.clauses.v[i];
+		for (size_t k = 0; k < c->attach.n; k++)
+			if (!str_is_any(c->attach.v[k].kind, others))
+				return &c->attach.v[k];
+	}
+	return NULL;
+}
+
+/** With -x there is no process that events of the kernel could be those of. */
+static bool check_reach(struct diag *d, const struct bind *b)
+{
+	const struct script_attach *at = find_global(b);
+	if (!at || b->host_scope)
+		return true;
+	struct diag_place place = tok_place(at->range.first);
+	diag_error(d, &place,
+		   "with -x this would fire for every process of the machine: give a PID");
+	return diag_note(d, NULL, "#pragma scope host makes a script one for all processes");
+}
+
 static struct str name_code(void *names, uint64_t addr)
 {
 	return codename_find(names, addr);
@@ -231,6 +291,22 @@ static struct str name_code(void *names, uint64_t addr)
 static struct str name_marked(void *names, uint64_t addr, bool is_key)
 {
 	return is_key ? codename_find_distinct(names, addr) : codename_find(names, addr);
+}
+
+/** What -t of these @n processes does not show. */
+static void note_others(struct diag *d, const struct expansion *x, size_t n)
+{
+	struct str file = x->proc->files.v[0].path;
+	unsigned children = n == 1 ? kin_count_children(x->proc->pid) : 0;
+	if (children)
+		diag_note(d, NULL,
+			  "%u children of process %d run the same program and are not traced: "
+			  "-x " STR_FMT " traces all",
+			  children, x->proc->pid, STR_ARG(file));
+	else if (n > 1)
+		diag_note(d, NULL,
+			  "processes that start later are not traced: -x " STR_FMT " traces all",
+			  STR_ARG(file));
 }
 
 static int trace(struct arena *a, struct diag *d, struct options *o, const struct bpftrace *bt,
@@ -243,6 +319,7 @@ static int trace(struct arena *a, struct diag *d, struct options *o, const struc
 	    // A trace of the whole host, or of several, has no process that it ends with, unless it has started one.
 	    .proc = (x->bind.host_scope && !child->pid) || o->req.pids.n > 1 ? NULL : x->proc,
 	    .pass_pid = !x->bind.host_scope && !x->bind.no_pid,
+	    .exe = !o->req.raw && !find_global(&x->bind) ? o->req.exe : NULL,
 	    .child = child->pid ? child : NULL,
 	    .out_path = o->req.out && strcmp(o->req.out, "-") == 0 ? NULL : o->req.out,
 	    .ready_file = o->ready_file,
@@ -269,14 +346,9 @@ static int trace(struct arena *a, struct diag *d, struct options *o, const struc
 		unsigned limit = own ? (unsigned)strtoul(own, NULL, 10) : cfg.max_strlen;
 		x->records->longest = limit ? limit - 1 : 0;
 	}
-	unsigned kin = x->records && cfg.proc && !o->quiet ? kin_count_children(cfg.proc->pid) : 0;
-	if (kin)
-		diag_note(
-		    d, NULL,
-		    "%u children of process %d run the same program and are not traced: -t takes "
-		    "several PIDs, too",
-		    kin, cfg.proc->pid);
 	raise_limits(a, d, bt, x->bind.n_programs);
+	if (x->records && !o->quiet && x->proc)
+		note_others(d, x, o->req.pids.n);
 	int status = run_program(a, d, &cfg);
 	codename_close(names);
 	return status;
@@ -301,6 +373,7 @@ static int expand_and_trace(struct arena *a, struct diag *d, struct options *o,
 		o->req.code_key = o->codemark.key;
 	}
 	good = good && expand_run(a, d, &o->req, &x);
+	good = good && (!o->req.exe || check_reach(d, &x.bind));
 	if (good && o->no_run)
 		status =
 		    outfile_write(a, d, NULL, strbuf_str(&x.program.text)) ? CMD_OK : CMD_INPUT;

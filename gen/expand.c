@@ -12,16 +12,38 @@
 #include "target/kin.h"
 #include "trace.h"
 
+static void add_pid(struct expand_request *req, int pid)
+{
+	for (size_t i = 0; i < req->pids.n; i++)
+		if (req->pids.v[i] == pid)
+			return;
+	vec_push(req->arena, &req->pids, pid);
+}
+
+bool expand_add_processes(struct expand_request *req, const char *word)
+{
+	int pid;
+	size_t n = 0;
+	if (cmd_parse_pid(word, &pid)) {
+		add_pid(req, pid);
+		return true;
+	}
+	int *found = kin_find(req->arena, word, &n);
+	for (size_t i = 0; i < n; i++)
+		add_pid(req, found[i]);
+	return n > 0;
+}
+
 int expand_take(void *request, const char *command, int letter, const char *value)
 {
 	struct expand_request *req = request;
 	struct arena *a = req->arena;
-	int pid;
 	switch (letter) {
 	case 'p':
-		if (!cmd_parse_pid(value, &pid))
-			return cmd_usage_error(command, "'%s' is not a PID", value);
-		vec_push(a, &req->pids, pid);
+		if (!expand_add_processes(req, value))
+			return cmd_usage_error(
+			    command, "'%s' is not a PID, nor the name of a program that runs",
+			    value);
 		break;
 	case 'x':
 		req->exe = value;
@@ -110,6 +132,11 @@ static const char *find_script(struct arena *a, const char *name, const char *di
 		if (tries[i] && access(tries[i], F_OK) == 0)
 			return tries[i];
 	return NULL;
+}
+
+bool expand_has_script(struct arena *a, const char *name)
+{
+	return find_script(a, name, expand_script_dir(a)) != NULL;
 }
 
 static bool load_source(struct arena *a, struct diag *d, const struct expand_request *req,

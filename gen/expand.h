@@ -64,6 +64,10 @@ struct expansion {
 		"for", required_argument, NULL, 'F'                                                \
 	}
 int expand_take(void *request, const char *command, int letter, const char *value);
+/** Adds the process with PID @word, or those of that name; false when there is none of that name. */
+bool expand_add_processes(struct expand_request *req, const char *word);
+/** Is there such a script, here or among btgen's own? */
+bool expand_has_script(struct arena *a, const char *name);
 /** When no --for was given: the version of the bpftrace that is installed, else DIALECT_DEFAULT. */
 void expand_choose_version(struct arena *a, struct diag *d, struct expand_request *req);
 

@@ -4,11 +4,12 @@ set -euo pipefail
 
 usage() {
 	cat <<'EOF'
-Usage: bpftrace.sh [OPTION]... PID SCRIPT.bt... [-- ARG...]
+Usage: bpftrace.sh [OPTION]... PID|NAME SCRIPT.bt... [-- ARG...]
+       bpftrace.sh [OPTION]... -x FILE SCRIPT.bt... every process of a program, later ones too
        bpftrace.sh [OPTION]... -c COMMAND SCRIPT.bt...
        bpftrace.sh [OPTION]... SCRIPT.bt...         scripts for the whole host
-       bpftrace.sh [OPTION]... -t PATTERN PID...    every event of the probes that match, no script
-       bpftrace.sh -l PID|FILE [PATTERN]...         what can be traced
+       bpftrace.sh [OPTION]... -t PATTERN PID|NAME  every event of the probes that match, no script
+       bpftrace.sh -l PID|NAME|FILE [PATTERN]...    what can be traced
        bpftrace.sh -L                               the scripts there are
        bpftrace.sh -h SCRIPT                        what one shows, its options, a sample
 
@@ -17,6 +18,7 @@ EXAMPLES
   bpftrace.sh -o trace.txt `pidof app` app.bt       data to a file, messages stay here
   bpftrace.sh -n `pidof app` app.bt                 print the program and stop
   bpftrace.sh -e 'usdt:__EXE__:query__start { printf("%s\n", str(arg0)); }' PID
+  bpftrace.sh -x /usr/bin/php8.2 php.bt             all that run it, and those that will
   bpftrace.sh -c './app --fast' app.bt              trace from the first instruction
   bpftrace.sh -t 'nvmf_*' `pidof nvmf_tgt`          each event with its arguments, named and typed
   bpftrace.sh -l `pidof app` 'nvmf_*'               its probes and their arguments
@@ -29,6 +31,7 @@ OPTIONS
   -f text|json      how -t prints them; json: one object a line
   -D NAME[=VALUE]   define a macro; -I DIR: search DIR for #include
   -c COMMAND        start COMMAND and trace it
+  -x FILE           trace every process that runs or maps FILE, from now on
   -q                no messages but errors
   -v                say which files were chosen and what is run
   --bpftrace PATH   the bpftrace to use
@@ -72,7 +75,7 @@ find_btgen() {
 
 main() {
 	local -a run=() pids=() scripts=() script_args=() words=()
-	local list=no texts=0 command=no word opt value
+	local list=no texts=0 command=no what='' word opt value
 	local out=${BPF_OUTFILE-}
 
 	while [ $# -gt 0 ]; do
@@ -89,7 +92,7 @@ main() {
 			value=${word#*=}
 			set -- "$value" "$@"
 			;;
-		-[oeDIctf]?*)
+		-[oeDIctfx]?*)
 			opt=${word:0:2}
 			set -- "${word:2}" "$@"
 			;;
@@ -100,11 +103,12 @@ main() {
 		*) opt=$word ;;
 		esac
 		case $opt in
-		-o | -e | -D | -I | -c | -t | -f | --bpftrace | --ready-file | --ready-fd)
+		-o | -e | -D | -I | -c | -t | -f | -x | --bpftrace | --ready-file | --ready-fd)
 			[ $# -gt 0 ] || usage_error "option '$opt' needs a value"
 			case $opt in
 			-o) out=$1 ;;
-			-c) command=yes run+=(-c "$1") ;;
+			-c) command=yes what='the command' run+=(-c "$1") ;;
+			-x) what=$1 run+=(-x "$1") ;;
 			-e | -t) texts=1 run+=("$opt" "$1") ;;
 			*) run+=("$opt" "$1") ;;
 			esac
@@ -148,9 +152,9 @@ main() {
 		list_probes
 	fi
 	if [ ${#scripts[@]} = 0 ] && [ $texts = 0 ]; then
-		[ $command = no ] || usage_error "say which script to run on the command"
-		[ ${#pids[@]} -gt 0 ] || usage_error "say which process and which script"
-		usage_error "say which script to run on process ${pids[*]}"
+		[ ${#pids[@]} = 0 ] || what="process ${pids[*]}"
+		[ -n "$what" ] || usage_error "say which process and which script"
+		usage_error "say which script to run on $what"
 	fi
 	for word in ${pids[@]+"${pids[@]}"}; do
 		run+=(-p "$word")
@@ -242,7 +246,7 @@ show_script() {
 		}' "$dir/enums.conf" "$file"
 }
 
-# list_probes: -l PID|FILE [PATTERN]...; uses main's variables
+# list_probes: -l PID|NAME|FILE [PATTERN]...; uses main's variables
 list_probes() {
 	local -a args=()
 	if [ ${#pids[@]} -gt 0 ]; then
@@ -251,6 +255,7 @@ list_probes() {
 		done
 	elif [ ${#scripts[@]} -gt 0 ]; then
 		args=(-x "${scripts[0]}")
+		[ -e "${scripts[0]}" ] || args=(-p "${scripts[0]}")
 		scripts=("${scripts[@]:1}")
 	else
 		usage_error "-l: say which process or file"

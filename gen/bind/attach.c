@@ -32,10 +32,14 @@ static bool is_meant(const struct image *im, struct str path)
 	return stat(z, &st) == 0 && st.st_dev == f->dev && st.st_ino == f->ino;
 }
 
+/** Once, and without the line: what is wrong is not the script. */
 static bool say_no_target(struct bind *b, const struct token *at)
 {
-	struct diag_place place = tok_place(at);
-	return diag_error(b->diag, &place, "__EXE__ needs a target: give a PID, or a file with -x");
+	return map_add(b->arena, &b->said_unknown, STR("__EXE__")) &&
+	       diag_error(b->diag, NULL,
+			  STR_FMT " traces a process: give the PID or the name of one that runs, "
+				  "or -x FILE for every process of a program",
+			  STR_ARG(tok_place(at).file));
 }
 
 static bool say_no_probe(struct bind *b, const struct token *at, struct str path,

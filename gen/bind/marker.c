@@ -29,11 +29,14 @@ static void get_markers(const struct bind *b, struct marker *ret)
 static bool say_unknown(struct bind *b, const struct token *t, const struct marker *m)
 {
 	struct diag_place place = tok_place(t);
-	return map_add(b->arena, &b->said_unknown, str_from(m->name)) &&
-	       diag_error(b->diag, &place, "%s needs %s", m->name,
-			  str_eqz(str_from(m->name), "__EXE__")
-			      ? "a target: give a PID, or a file with -x"
-			      : "a process: give a PID");
+	if (map_get(&b->said_unknown, STR("__EXE__")) ||
+	    !map_add(b->arena, &b->said_unknown, str_from(m->name)))
+		return false;
+	if (str_eqz(str_from(m->name), "__EXE__"))
+		return diag_error(b->diag, &place,
+				  "%s needs a target: give a PID, or a file with -x", m->name);
+	return diag_error(b->diag, &place, "%s needs a process: give a PID%s", m->name,
+			  b->images ? " instead of a file" : "");
 }
 
 /** The first marker in @s; its offset in *@off. */

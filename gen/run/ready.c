@@ -36,6 +36,9 @@ void ready_tell(struct arena *a, struct diag *d, const struct run_config *cfg)
 	if (!cfg->quiet && cfg->proc)
 		fprintf(stderr, "btgen: attached to " STR_FMT " (PID %d)\n",
 			STR_ARG(str_printable(a, proc_name(cfg->proc))), cfg->proc->pid);
+	else if (!cfg->quiet && cfg->exe)
+		fprintf(stderr, "btgen: attached to every process of " STR_FMT "\n",
+			STR_ARG(str_printable(a, str_from(cfg->exe))));
 	else if (!cfg->quiet)
 		fprintf(stderr, "btgen: attached\n");
 	if (cfg->ready_file) {

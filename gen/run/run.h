@@ -21,6 +21,8 @@ struct run_config {
 	const struct linemap *map; /**< NULL: the program is no template's */
 	struct proc *proc;	   /**< the target, or NULL */
 	bool pass_pid;		   /**< give -p to bpftrace */
+	const char
+	    *exe; /**< with no process: the file all of whose processes are traced, or NULL */
 	struct spawned *child;	   /**< program to release once attached, or NULL */
 	const char *out_path;	   /**< file for the data, or NULL for stdout */
 	const char *ready_file;	   /**< file to write once attached, or NULL */

@@ -2,10 +2,15 @@
 #include "target/kin.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "base/vec.h"
 
 bool kin_run_same_file(int pid, int other)
 {
@@ -63,4 +68,46 @@ size_t kin_parents_first(int *pids, size_t n)
 		pids[i] = swapped;
 	}
 	return n_parents;
+}
+
+/** Reads as much of a file of /proc as @size holds; its length without the newline at its end. */
+static size_t read_line(int pid, const char *name, char *text, size_t size)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	FILE *f = fopen(path, "r");
+	size_t n = f ? fread(text, 1, size, f) : 0;
+	if (f)
+		fclose(f);
+	return n && text[n - 1] == '\n' ? n - 1 : n;
+}
+
+static bool has_name(int pid, struct str name)
+{
+	char path[64], text[4096];
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	ssize_t n = readlink(path, text, sizeof(text));
+	if (n < 0 && errno != EACCES) // gone, or of the kernel
+		return false;
+	struct str exe = {text, n < 0 ? 0 : (size_t)n};
+	if (str_has_suffix(exe, STR(" (deleted)")))
+		exe.n -= strlen(" (deleted)");
+	if (exe.n > name.n && exe.p[exe.n - name.n - 1] == '/' && str_has_suffix(exe, name))
+		return true;
+	return str_eq((struct str){text, read_line(pid, "comm", text, sizeof(text))}, name);
+}
+
+int *kin_find(struct arena *a, const char *name, size_t *n)
+{
+	VEC(int) found = {0};
+	DIR *dir = opendir("/proc");
+	for (struct dirent *e; dir && (e = readdir(dir));) {
+		int pid = atoi(e->d_name);
+		if (pid > 0 && pid != getpid() && has_name(pid, str_from(name)))
+			vec_push(a, &found, pid);
+	}
+	if (dir)
+		closedir(dir);
+	*n = found.n;
+	return found.v;
 }

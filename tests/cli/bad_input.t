@@ -69,6 +69,17 @@ bad 2 "empty word stands for a PID or a script" "an empty script name" $pid ""
 bad 2 "a PID has no -p before it: bpftrace.sh PID SCRIPT" "-p" -p $pid "$tmp/good.bt"
 bad 2 "the PID stands before the script: bpftrace.sh $pid" "a PID behind the script" "$tmp/good.bt" $pid
 bad 2 "say which script to run on the command" "-c without a script" -c 'sleep 1'
+bad 2 "say which script to run on $tgt" "-x without a script" -x "$tgt"
+bad 2 "give -p or -x, not both" "-x and a PID" -x "$tgt" $pid "$tmp/good.bt"
+bad 1 "nvmf.bt traces a process: give the PID or the name" "a PID that is missing, as from an empty \`pidof\`" nvmf.bt
+is "$("$sh" nvmf.bt 2>&1 | wc -l)" 1 "a PID that is missing: one line"
+is "$("$sh" postgresql.bt 2>&1 | wc -l)" 1 "and one with a script that asks for __PID__, too"
+bad 2 "'no_such_program' is neither a program that runs nor a script here or in" "a name that nothing has" no_such_program nvmf.bt
+bad 2 "'no_such_program' is neither" "a name that nothing has, with -t" -t '*' no_such_program
+bad 1 "no process runs a program named 'no_such_program'" "a name that nothing has, with -l" -l no_such_program
+bad 1 ":1:30: error: with -x this would fire for every process of the machine" "-x and an event of the kernel" \
+	-x "$tgt" -e 'usdt:__EXE__:nvmf_tgt_state, kprobe:vfs_read { }'
+bad 1 "__PID__ needs a process: give a PID instead of a file" "-x and __PID__" -x "$tgt" -e 'usdt:__EXE__:nvmf_tgt_state /pid == __PID__/ { }'
 bad 2 "^bpftrace.sh: -f: 'xml' is neither" "an option that btgen reads" -f xml -t '*' $pid
 
 bad 1 "no script 'nosuch'" "a script that is not there" $pid nosuch

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Who is traced, and what it is called.
+# Who is traced: a process by its PID or its program's name, or with -x every process of a file; and what it is called.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/live.sh
@@ -61,6 +61,63 @@ ${pid[1]} hit Z" "it is traced"
 like "$(cat "$tmp/messages")" "^btgen: process ${pid[1]} \($name\) has exited" "and so it is called when it ends"
 
 begin 2
-rm "$tmp/$name"
-like "$("$live_sh" -l "${pid[2]}" 'app:*')" "^$tmp/$name \(deleted\): 1 probe" "a file that is deleted is called so, once"
+ok "the name of a program" live_trace "$name" -e "$script"
+like "$(cat "$tmp/messages")" "attached to $name \(PID ${pid[2]}\)" "it is found"
+hit 2 B
+live_wait INT
+is "$(grep . "$tmp/trace")" "${pid[2]} hit B" "and traced"
+ok "the name of a program, with -t" live_trace -f json -t 'app:*' "$name"
+hit 2 C
+wait_for 10 grep -q '"pid"' "$tmp/trace"
+live_wait INT
+like "$(cat "$tmp/trace")" "\"pid\": ${pid[2]}, " "its event"
+is "$("$live_sh" -l "$name" 'app:*' | grep -c '^app:hit')" 1 "-l takes a name, too"
+mkdir "$tmp/here"
+cd "$tmp/here" || exit
+printf '%s\n' "$script" >"$name"
+is "$("$live_sh" -n "$name" 2>&1)" "btgen: error: $name traces a process: give the PID or the name of one that runs, or -x FILE for every process of a program" \
+	"a word that is a script in place is that script"
+cd "$tmp" || exit
+like "$("$live_sh" -n "$name" -e "$script" 2>&1)" "^usdt:/proc/${pid[2]}/" "and the program itself in place is none"
+
+begin 3
+is "$("$live_sh" -n "$name" -e "$script" 2>&1)" "btgen: error: 2 processes were given (${pid[2]} ${pid[3]}): name the one to trace
+btgen: note: -x $tmp/$name traces every process that runs it" "a name that two processes have: an error with their PIDs and what to do"
+is "$("$live_sh" -l "$name" 'app:*' | grep -c '^app:hit')" 1 "-l of both lists the probes once"
+mkdir "$tmp/other"
+cp "$tmp/$name" "$tmp/other"
+begin 4 "$tmp/other/$name"
+like "$("$live_sh" -n -t 'app:*' "$name" 2>&1)" "error: process ${pid[4]} does not run the program of process ${pid[2]}" \
+	"a name that two programs have, with -t: an error, too"
+
+# Every process of a file, those that start later too.
+ok "-x" live_trace -x "$tmp/$name" -e "$script"
+is "$(cat "$tmp/messages")" "btgen: attached to every process of $tmp/$name" "says what is traced"
+hit 2 D
+hit 4 X
+hit 3 E
+begin 5
+hit 5 F
+wait_for 10 grep -q F "$tmp/trace"
+live_wait INT
+is "$(grep . "$tmp/trace" | sort -k 3)" "${pid[2]} hit D
+${pid[3]} hit E
+${pid[5]} hit F" "-x: two that ran, one that started later, and not that of another file"
+ok "-x with -t" live_trace -t 'app:hit' -x "$tmp/$name"
+hit 2 G
+begin 6
+hit 6 H
+wait_for 10 eval '[ "$(grep -c "app:hit" "$tmp/trace")" -ge 2 ]'
+live_wait INT
+is "$(grep -c 'app:hit' "$tmp/trace")" 2 "-x with -t: the event of one that ran, and of one that started later"
+ok "-x of a library" live_trace -x "$tmp/libhit.so" -e "${script/app/lib}"
+hit 3 I
+hit 4 J
+wait_for 10 grep -q J "$tmp/trace"
+live_wait INT
+is "$(grep . "$tmp/trace" | sort -k 3)" "${pid[3]} hit I
+${pid[4]} hit J" "-x of a library: the processes of both programs that map it"
+
+rm "$tmp/other/$name"
+like "$("$live_sh" -l "${pid[4]}" 'app:*')" "^$tmp/other/$name \(deleted\): 1 probe" "a file that is deleted is called so, once"
 done_testing
