@@ -1,6 +1,12 @@
-#!/usr/bin/env bash
+#!/bin/bash
 # Traces a running program with a bpftrace template: finds btgen, reads the command line, hands over.
 set -euo pipefail
+
+# Root runs this, with a PATH that may have the current folder in it: the system's own, whatever lies there.
+awk() { command -p awk "$@"; }
+cat() { command -p cat; }
+dirname() { command -p dirname "$@"; }
+readlink() { command -p readlink "$@"; }
 
 usage() {
 	cat <<'EOF'
@@ -67,7 +73,9 @@ find_btgen() {
 	elif [ -f "$here/../Makefile" ]; then
 		printf 'bpftrace.sh: btgen is not built: run make in %s\n' "$(dirname -- "$here")" >&2
 		return 1
-	elif ! command -v btgen; then
+	elif [[ $(command -v btgen) == /* ]]; then
+		command -v btgen
+	else
 		printf 'bpftrace.sh: btgen not found beside %s\n' "${BASH_SOURCE[0]}" >&2
 		return 1
 	fi

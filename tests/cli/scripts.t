@@ -73,6 +73,17 @@ page=$("$sh" -h nvmf.bt)
 like "$page" '^  @subsystem  enum spdk_nvmf_subsystem_state$' "a page has the enums"
 like "$("$sh" -h sched)" '^  struct spdk_scheduler_core_info$' "and the types"
 like "$("$sh" -h postgresql)" '^  the whole machine' "and the scope"
+mkdir "$tmp/planted"
+for tool in awk bash btgen cat dirname env readlink sort; do
+	printf '#!/bin/sh\ntouch "%s/ran"\n' "$tmp" >"$tmp/planted/$tool"
+	chmod +x "$tmp/planted/$tool"
+done
+(cd "$tmp/planted" && for arg in -L -h '-h nvmf' --version; do
+	# shellcheck disable=SC2086
+	PATH=.:$PATH "$sh" $arg || echo $?
+done) >"$tmp/out" 2>&1
+is "$(ls "$tmp/ran" 2>&1; grep -cE '^[0-9]+$' "$tmp/out")" "ls: cannot access '$tmp/ran': No such file or directory
+0" "with the current folder in PATH nothing of it is run"
 "$sh" -h no_such >"$tmp/out" 2>&1
 is "$? $(cat "$tmp/out")" "1 bpftrace.sh: no script 'no_such' here, nor in $top/bpf (-L lists them)" "a script that is not there"
 like "$("$sh" -h)" '^Usage: bpftrace.sh' "-h alone is the help"
