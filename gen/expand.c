@@ -118,19 +118,32 @@ struct probesigs *expand_signatures(struct arena *a, struct diag *d)
 	return probesig_load(a, d, path, s) ? s : NULL;
 }
 
+/** @name with each of its @from, '-' or '_', as the other: our own scripts had both in their names. */
+static const char *respell(struct arena *a, const char *name, char from)
+{
+	char *other = arena_strdup(a, name);
+	for (char *c = other; *c; c++)
+		if (*c == from)
+			*c = from == '-' ? '_' : '-';
+	return other;
+}
+
 /** As given, then among our own scripts; each with and without ".bt". NULL when there is none. */
 static const char *find_script(struct arena *a, const char *name, const char *dir)
 {
-	const char *tries[] = {
-	    name,
-	    arena_printf(a, "%s.bt", name),
-	    dir ? arena_printf(a, "%s/%s", dir, name) : NULL,
-	    dir ? arena_printf(a, "%s/%s.bt", dir, name) : NULL,
-	};
-	size_t n = *name == '/' ? 2 : 4;
-	for (size_t i = 0; i < n; i++)
-		if (tries[i] && access(tries[i], F_OK) == 0)
-			return tries[i];
+	const char *names[] = {name, respell(a, name, '_'), respell(a, name, '-')};
+	const char *path = name;
+	for (size_t i = 0; i < 4; i++) {
+		if (i > 0 && (!dir || *name == '/'))
+			break;
+		if (i > 0)
+			path = arena_printf(a, "%s/%s", dir, names[i - 1]);
+		if (access(path, F_OK) == 0)
+			return path;
+		path = arena_printf(a, "%s.bt", path);
+		if (access(path, F_OK) == 0)
+			return path;
+	}
 	return NULL;
 }
 

@@ -7,6 +7,7 @@ awk() { command -p awk "$@"; }
 cat() { command -p cat; }
 dirname() { command -p dirname "$@"; }
 readlink() { command -p readlink "$@"; }
+sort() { command -p sort; }
 
 usage() {
 	cat <<'EOF'
@@ -48,7 +49,7 @@ OPTIONS
   -h, --help        this text; --version
 
 A script is looked for as given, then in the current folder, then among btgen's own scripts, with or
-without .bt. ^C ends the trace and prints its maps.
+without .bt, where - and _ are alike. ^C ends the trace and prints its maps.
 ENVIRONMENT: BPF_OUTFILE as -o, ECHO_PROGRAM=1 prints the program and goes on,
 USE_CMDLINE_BPF_PROGRAM=1 takes SCRIPT as the text of a finished program.
 EXIT STATUS: bpftrace's own; 1 wrong input, 2 wrong usage, 126/127 bpftrace cannot be run / is missing.
@@ -195,15 +196,15 @@ list_scripts() {
 	local dir
 	dir=$(script_dir) || exit 1
 	awk 'FNR == 2 { line = substr($0, 4) }
-		/^ \* TRACES/ { split(line, part, ".bt - "); printf "%-15s %s\n", part[1], part[2] }
-		/^ \*\// { nextfile }' "$dir"/*.bt
+		/^ \* TRACES/ { split(line, part, ".bt - "); printf "%-17s %s\n", part[1], part[2] }
+		/^ \*\// { nextfile }' "$dir"/*.bt | LC_ALL=C sort
 }
 
 # show_script SCRIPT: -h SCRIPT: its header, and what can be told from its text
 show_script() {
 	local file='' dir try
 	dir=$(script_dir) || exit 1
-	for try in "$1" "$1.bt" "$dir/$1" "$dir/$1.bt"; do
+	for try in {,"$dir/"}"$1"{,.bt} "$dir/${1//_/-}"{,.bt} "$dir/${1//-/_}"{,.bt}; do
 		if [ -f "$try" ]; then
 			file=$try
 			break
@@ -230,12 +231,16 @@ show_script() {
 		}
 		/^#pragma scope host/ { scope[1] = "the whole machine; a PID only says where __EXE__ is" }
 		{ sub(/\/\/.*/, "") }
+		/__PID__/ && 1 in scope { scope[1] = "the whole machine, where the script itself looks for the process given" }
 		/^[a-z]+:[^ ]/ && !seen[$1]++ { gsub(/,$/, ""); probe[++probes] = $1 }
 		{
 			text = $0
 			while (match(text, /@[a-z_]+\[/)) {
 				name = substr(text, RSTART + 1, RLENGTH - 2)
-				if (name in table && !seen[name]++) enum[++enums] = "@" name "  enum " table[name]
+				if (name in table && !seen[name]++) {
+					enum[++enums] = name
+					if (length(name) > width) width = length(name)
+				}
 				text = substr(text, RSTART + RLENGTH)
 			}
 			text = $0
@@ -248,6 +253,7 @@ show_script() {
 		END {
 			section("OPTIONS", option, options)
 			section("SCOPE OF THE TRACE", scope, length(scope))
+			for (i = 1; i <= enums; i++) enum[i] = sprintf("@%-" width "s  enum %s", enum[i], table[enum[i]])
 			section("ENUMS", enum, enums)
 			section("TYPES", type, types)
 			section("PROBES", probe, probes)

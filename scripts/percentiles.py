@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws histograms with percentiles out of the buckets that a bpftrace script counts.
 
-    bpftrace.sh -D PERCENTILES=1 nvme_latency.bt | percentiles.py
+    bpftrace.sh -D PERCENTILES=1 nvme-latency.bt | percentiles.py
 
 bpftrace has no percentiles, and before 0.21 no loop over a map to work them out. A script can count in
 narrow buckets instead, in a map whose name ends in _buckets and whose last two keys are a bucket's bounds:

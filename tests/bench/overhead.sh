@@ -354,15 +354,15 @@ on_block() {
 }
 # ran PID: nanoseconds that the BPF programs of a process have run
 ran() { cat "/proc/$1/fdinfo/"* 2>/dev/null | awk '/^run_time_ns:/ { n += $2 } END { print n + 0 }'; }
-row_nvme_trace() {
+row_nvme-trace() {
 	build_calls
-	on_block 'command, with its two lines' 1 ': complete ' nvme_trace.bt
-	on_block 'command that is no failure, with ERRORS=1' -1 . -D ERRORS=1 nvme_trace.bt
+	on_block 'command, with its two lines' 1 ': complete ' nvme-trace.bt
+	on_block 'command that is no failure, with ERRORS=1' -1 . -D ERRORS=1 nvme-trace.bt
 }
-row_nvme_latency() {
+row_nvme-latency() {
 	build_calls
-	on_block 'command' 1 '^@completed' nvme_latency.bt
-	on_block 'command, with PERCENTILES=1 SPLIT_SIZE=1' 1 '^@completed' -D PERCENTILES=1 -D SPLIT_SIZE=1 nvme_latency.bt
+	on_block 'command' 1 '^@completed' nvme-latency.bt
+	on_block 'command, with PERCENTILES=1 SPLIT_SIZE=1' 1 '^@completed' -D PERCENTILES=1 -D SPLIT_SIZE=1 nvme-latency.bt
 }
 
 main() {

@@ -50,7 +50,7 @@ like "$("$percentiles" <<'END'
 END
 )" '^warning: 3 values are in no bucket' "also as bpftrace 0.27 prints it"
 
-# A thousand random latencies, counted as nvme_latency.bt counts them, against the sorted values.
+# A thousand random latencies, counted as nvme-latency.bt counts them, against the sorted values.
 cat >"$tmp/oracle.py" <<'END'
 import math, random, re, subprocess, sys
 random.seed(7)

@@ -6,7 +6,7 @@ sh=$top/scripts/bpftrace.sh
 
 is "$(cat "$top/bpf/README.md")" "$("$top/tests/bpf-readme.sh")" "bpf/README.md is what tests/bpf-readme.sh makes of the headers"
 
-scripts=$(cd "$top/bpf" && grep -l '^ \* TRACES' ./*.bt | sed 's|^\./||; s/\.bt$//')
+scripts=$(cd "$top/bpf" && grep -l '^ \* TRACES' ./*.bt | sed 's|^\./||; s/\.bt$//' | LC_ALL=C sort)
 is "$("$sh" -L | sed 's/ .*//')" "$scripts" "bpftrace.sh -L lists every script"
 not_ok "with its purpose" sh -c "'$sh' -L | grep -qvE '^[a-z_-]+ +[^ ].{10,}'"
 
@@ -54,7 +54,7 @@ for name in $scripts; do
 	is "$(sed -n '1,/\*\//{s/^ \* \([A-Z][A-Z]*\( OUTPUT\)\?\)\( (.*)\)\?$/\1/p}' "$file" | grep -xE 'TRACES|USAGE|SAMPLE OUTPUT|OVERHEAD|CAVEATS' | uniq | tr '\n' ' ')" \
 		"TRACES USAGE SAMPLE OUTPUT OVERHEAD CAVEATS " "$name: its page has all sections, in order"
 	case $name in
-	nvme_latency) ;; # its sample is percentiles.py's output
+	nvme-latency) ;; # its sample is percentiles.py's output
 	*) is "$(python3 "$tmp/shape.py" "$file")" "" "$name: its sample looks like what it prints" ;;
 	esac
 	ok "$name: a test compares its sample with what it printed" \
@@ -72,7 +72,15 @@ done
 page=$("$sh" -h nvmf.bt)
 like "$page" '^  @subsystem  enum spdk_nvmf_subsystem_state$' "a page has the enums"
 like "$("$sh" -h sched)" '^  struct spdk_scheduler_core_info$' "and the types"
-like "$("$sh" -h postgresql)" '^  the whole machine' "and the scope"
+like "$("$sh" -h postgresql)" '^  the whole machine, where the script itself looks for the process given$' "and the scope"
+is "$("$sh" -h nvmf | sed -n '/^ENUMS/,/^$/{/^  /p}' | sed -E 's/ enum .*//' | awk '{ print length($0) }' | uniq | wc -l)" 1 "with the enums in columns"
+is "$("$sh" -L | cut -c 17 | uniq)" " " "-L has columns, too"
+for name in nvmf-timeout nvmf_timeout send-msg syscall_latency postgresql_waits.bt; do
+	is "$("$sh" -h $name 2>&1 | head -n 1 | sed 's/ - .*//')" "$(tr _ - <<<"${name%.bt}" | sed 's/nvmf-timeout/nvmf_timeout/; s/send-msg/send_msg/').bt" \
+		"-h $name: - and _ are alike in a script's name"
+	like "$("$btgen" run -n $name 2>&1)" 'btgen: error: .* traces a process: give|__PID__ needs a process' "and to run it"
+done
+like "$("$btgen" run -n nvme_trace.bt 2>&1)" '^tracepoint:nvme:' "a script that was renamed runs by its old name"
 mkdir "$tmp/planted"
 for tool in awk bash btgen cat dirname env readlink sort; do
 	printf '#!/bin/sh\ntouch "%s/ran"\n' "$tmp" >"$tmp/planted/$tool"

@@ -63,14 +63,14 @@ not_ok "bpftrace's own check is looked at: a field that is not there fails" \
 	compiles -e 'tracepoint:nvme:nvme_setup_cmd { printf("%d\n", args->nothing); }'
 for options in "" "-DCTRL_ID=0" "-DNSID=1 -DOPCODE=2 -DADMIN=0" "-DERRORS=1 -DADMIN=1"; do
 	# shellcheck disable=SC2086 # options are words
-	ok "nvme_trace.bt $options: compiles, no warning about signs" compiles $options nvme_trace.bt
+	ok "nvme-trace.bt $options: compiles, no warning about signs" compiles $options nvme-trace.bt
 done
 for options in "" "-DCTRL_ID=0 -DNSID=1 -DOPCODE=2 -DADMIN=0" "-DINTERVAL=1" "-DINTERVAL=1 -DACCUMULATE=1" "-DSPLIT_SIZE=1 -DLBS512=1" \
 	"-DPERCENTILES=1 -DSPLIT_SIZE=1 -DINTERVAL=5" "-DLAT_MIN_US=65 -DLAT_SHIFT=2"; do
 	# shellcheck disable=SC2086
-	ok "nvme_latency.bt $options: compiles, no warning about signs" compiles $options nvme_latency.bt
+	ok "nvme-latency.bt $options: compiles, no warning about signs" compiles $options nvme-latency.bt
 done
-reports() { "$btgen" expand --for "0.$version" -DINTERVAL=1 "$@" nvme_latency.bt | grep -oE '(print|clear)\(@[a-z_]+\)' | sort | uniq | tr '\n' ' '; }
+reports() { "$btgen" expand --for "0.$version" -DINTERVAL=1 "$@" nvme-latency.bt | grep -oE '(print|clear)\(@[a-z_]+\)' | sort | uniq | tr '\n' ' '; }
 shown='print(@completed) print(@errors) print(@in_flight) print(@lost_starts) print(@submitted) print(@unmatched) print(@us) print(@us_max) print(@us_stats)'
 is "$(reports -DACCUMULATE=1)" "clear(@nvme_status) clear(@start) $shown " "with ACCUMULATE a report clears nothing"
 is "$(reports)" "clear(@completed) clear(@errors) clear(@lost_starts) clear(@nvme_status) clear(@start) clear(@submitted) clear(@unmatched) clear(@us) clear(@us_max) clear(@us_stats) $shown " \

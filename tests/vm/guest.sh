@@ -100,13 +100,13 @@ serve
 dd if=/dev/zero of="/dev/nvme${slow}n1" bs=3072 oflag=direct 2>/dev/null &
 slow_writer=$!
 
-trace all nvme_trace.bt
-trace ns2 -D CTRL_ID="$data" -D NSID=2 nvme_trace.bt
-trace errors -D ERRORS=1 -D ADMIN=0 nvme_trace.bt
-trace fine -D PERCENTILES=1 -D SPLIT_SIZE=1 nvme_latency.bt
-trace twenty -D CTRL_ID="$twenty" -D INTERVAL=1 nvme_latency.bt
+trace all nvme-trace.bt
+trace ns2 -D CTRL_ID="$data" -D NSID=2 nvme-trace.bt
+trace errors -D ERRORS=1 -D ADMIN=0 nvme-trace.bt
+trace fine -D PERCENTILES=1 -D SPLIT_SIZE=1 nvme-latency.bt
+trace twenty -D CTRL_ID="$twenty" -D INTERVAL=1 nvme-latency.bt
 trace reads -D CTRL_ID="$data" -D NSID=1 -D ADMIN=0 -D OPCODE=2 -D SPLIT_SIZE=1 -D LBS512=1 \
-	-D LAT_MIN_US=100 -D LAT_SHIFT=3 nvme_latency.bt
+	-D LAT_MIN_US=100 -D LAT_SHIFT=3 nvme-latency.bt
 if wait_for 400 all_ready; then
 	say "all traces are ready"
 fi

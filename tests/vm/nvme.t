@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bpf/nvme_trace.bt and nvme_latency.bt on a kernel with an NVMe driver, in one emulated machine: boot.sh has its
+# bpf/nvme-trace.bt and nvme-latency.bt on a kernel with an NVMe driver, in one emulated machine: boot.sh has its
 # controllers, guest.sh what is traced and done, results.py what must come of it.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"

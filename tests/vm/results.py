@@ -93,7 +93,7 @@ same(read("status").split("\n")[:-1], [f"{t} 0" for t in tracers], "every trace 
 said = [line for t in tracers for line in read(t + ".err").splitlines() if not re.match(r".*Return value discarded|    ", line)]
 same(said, ["btgen: attached"] * len(tracers), "nothing was complained about")
 
-# --- nvme_trace.bt, all of it
+# --- nvme-trace.bt, all of it
 
 trace, other = events("all.out")
 same(other, ["tracing NVMe commands, ^C ends"], "every line of the trace has the columns that the page explains")
@@ -182,7 +182,7 @@ same([e.timeless() for e in sorted(events("errors.out")[0], key=lambda e: e.ns)]
      [e.timeless() for e in trace if e.kind == "complete" and e.queue and e.value["status"] != "0x000"],
      "ERRORS and ADMIN=0: completions of I/O commands that failed, no others")
 
-# --- nvme_latency.bt, fine buckets, all controllers
+# --- nvme-latency.bt, fine buckets, all controllers
 
 fine = maps(read("fine.out"))
 count = collections.Counter((e.kind, e.ctrl) for e in trace)
@@ -237,9 +237,9 @@ same(set(re.findall(r"^@submitted\[(\d+)\]", twenty, re.M)), {str(TWENTY)}, "CTR
 
 # --- the samples in the headers
 
-is_sample("nvme_trace.bt", read("all.out"))
+is_sample("nvme-trace.bt", read("all.out"))
 drawn = subprocess.run([top + "/scripts/percentiles.py"], input=read("fine.out"), capture_output=True, text=True, check=True)
-is_sample("nvme_latency.bt", twenty + drawn.stdout)
+is_sample("nvme-latency.bt", twenty + drawn.stdout)
 
 # --- LAT_MIN_US, LAT_SHIFT, LBS512, OPCODE
 
