@@ -164,7 +164,8 @@ gen-enums: $(BUILD)/btgen
 	$(Q)$(BUILD)/btgen enums -x $(call quote,$(EXE)) --conf $(call quote,$(or $(CONF),bpf/enums.conf)) \
 		$(if $(OUT),-o $(call quote,$(OUT)))
 
-# What is installed. DESTDIR may contain blanks and quotes; PREFIX may not (configure sees to that).
+# What is installed; documents find what they link to by symbolic links. DESTDIR may contain blanks and quotes; PREFIX may
+# not (configure sees to that).
 INSTALL_BIN := scripts/bpftrace.sh scripts/qpair-lifetime
 INSTALL_MAN := $(wildcard docs/man/*.[1-9])
 man_section = $(mandir)/man$(subst .,,$(suffix $(1)))
@@ -174,18 +175,20 @@ dest = $(call quote,$(DESTDIR)$(1))
 
 install: $(BUILD)/btgen
 	$(say) INSTALL $(call quote,$(DESTDIR)$(PREFIX))
-	$(Q)install -d $(foreach dir,$(bindir) $(datadir)/bpf $(docdir)/docs/lab/programs $(includedir)/btgen/compat/sys \
+	$(Q)install -d $(foreach dir,$(bindir) $(datadir)/bpf $(docdir)/docs/lab/programs $(docdir)/docs/man $(includedir)/btgen/compat/sys \
 		$(sort $(foreach page,$(INSTALL_MAN),$(call man_section,$(page)))),$(call dest,$(dir)))
 	$(Q)$(call put,755,$(BUILD)/btgen $(INSTALL_BIN),$(bindir))
 	$(Q)$(call put,755,scripts/percentiles.py,$(datadir))
 	$(Q)$(call put,644,$(wildcard bpf/*),$(datadir)/bpf)
 	$(Q)$(call put,644,$(wildcard include/btgen/*.h),$(includedir)/btgen)
 	$(Q)$(call put,644,$(wildcard include/btgen/compat/sys/*.h),$(includedir)/btgen/compat/sys)
-	$(Q)$(call put,644,README.md LICENSE,$(docdir))
+	$(Q)$(call put,644,README.md CONTRIBUTING.md LICENSE,$(docdir))
 	$(Q)$(call put,644,$(wildcard docs/*.md),$(docdir)/docs)
 	$(Q)$(call put,644,$(wildcard docs/lab/*.md),$(docdir)/docs/lab)
 	$(Q)$(call put,644,$(wildcard docs/lab/programs/*),$(docdir)/docs/lab/programs)
 	$(Q)$(foreach page,$(INSTALL_MAN),$(call put,644,$(page),$(call man_section,$(page))) &&) :
+	$(Q)ln -sfn ../../btgen/bpf $(call dest,$(docdir)/bpf)
+	$(Q)$(foreach page,$(INSTALL_MAN),ln -sf ../../../../man/$(notdir $(call man_section,$(page)))/$(notdir $(page)) $(call dest,$(docdir)/docs/man)/ &&) :
 
 uninstall:
 	$(say) REMOVE $(call quote,$(DESTDIR)$(PREFIX))

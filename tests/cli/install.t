@@ -43,7 +43,27 @@ ok "a program is compiled with the installed headers" \
 is "$("$prefix/bin/btgen" probes -x "$tmp/app" | grep -c '^app:')" 2 "and its probes are listed"
 
 is "$(cd "$prefix/share/doc/btgen" && find . -type f | sort)" \
-	"$(cd "$top" && find ./README.md ./LICENSE ./docs -type f ! -path './docs/man/*' | sort)" "the documents, where README.md says, and the lab"
+	"$(cd "$top" && find ./README.md ./CONTRIBUTING.md ./LICENSE ./docs -type f ! -path './docs/man/*' | sort)" "the documents, where README.md says, and the lab"
+cat >"$tmp/links.py" <<'END'
+"""Prints the links of the Markdown files below the folders given that lead to nothing, and how many it followed."""
+import os
+import re
+import sys
+
+n = 0
+for top in sys.argv[1:]:
+    for folder, _, names in os.walk(top):
+        for name in (name for name in names if name.endswith(".md")):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                text = file.read()
+            for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
+                if not re.match("[a-z]+:", link):
+                    n += 1
+                    if not os.path.exists(os.path.join(folder, link)):
+                        print(os.path.join(folder, name), link)
+print("many" if n > 80 else n)
+END
+is "$(python3 "$tmp/links.py" "$prefix/share/doc/btgen" "$prefix/share/btgen")" many "every link of the installed documents leads somewhere"
 # The lab's README has the commands for a folder without a checkout.
 mkdir "$tmp/lab"
 sed -n '/^    mkdir scripts build/,/^$/s/^    //p' "$top/docs/lab/README.md" | sed "s|/usr/local/|\"\$PREFIX\"/|" >"$tmp/lab.sh"
