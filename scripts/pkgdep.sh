@@ -79,6 +79,14 @@ is_installed_dnf() {
 	rpm -q --whatprovides "$1" >/dev/null 2>&1
 }
 
+# are_installed NAME...: all of them
+are_installed() {
+	local name
+	for name; do
+		"is_installed_$manager" "$name" || return
+	done
+}
+
 as_root() {
 	if [ "$(id -u)" = 0 ]; then
 		"$@"
@@ -95,7 +103,7 @@ install_apt() {
 	local name
 	local -a known=()
 	# Debian's lists may be absent or old on a new machine; a stale list fails in confusing ways.
-	as_root apt-get -q update
+	as_root apt-get -q update || printf 'pkgdep.sh: warning: apt-get update failed\n' >&2
 	for name; do
 		if apt-cache show "$name" >/dev/null 2>&1; then
 			known+=("$name")
@@ -103,12 +111,14 @@ install_apt() {
 			printf 'pkgdep.sh: warning: there is no package %s here\n' "$name" >&2
 		fi
 	done
+	# It ends with an error, too, when some other package of the machine could not be configured.
 	[ ${#known[@]} = 0 ] ||
-		as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install "${known[@]}"
+		as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install "${known[@]}" ||
+		are_installed "${known[@]}" || die "apt-get could not install all of them"
 }
 
 install_dnf() {
-	as_root dnf -q -y --setopt=strict=False install "$@"
+	as_root dnf -q -y --setopt=strict=False install "$@" || are_installed "$@" || die "dnf could not install all of them"
 }
 
 main() {
