@@ -17,9 +17,10 @@ DESTDIR ?=
 T ?=
 PROVE_FLAGS ?= -j2
 
-# These goals install missing packages before anything else, configure included.
+# These goals install missing packages before anything else, configure included; not under make -n.
 SETUP_GOALS := demo check asan lint bench bench-scripts $(filter check-%,$(MAKECMDGOALS))
-ifneq ($(filter $(SETUP_GOALS),$(MAKECMDGOALS)),)
+DRY_RUN := $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
+ifneq ($(if $(DRY_RUN),,$(filter $(SETUP_GOALS),$(MAKECMDGOALS))),)
 SETUP := $(shell scripts/pkgdep.sh $(if $(filter demo,$(MAKECMDGOALS)),,--test) \
 	$(if $(filter lint,$(MAKECMDGOALS)),--lint) $(if $(filter check-matrix,$(MAKECMDGOALS)),--matrix) $(if $(filter bench,$(MAKECMDGOALS)),--bench) \
 	$(if $(filter check-vm,$(MAKECMDGOALS)),--vm) >&2 || echo failed)

@@ -55,6 +55,18 @@ is "$? $(grep -c ' install ' "$tmp/ran")" "0 1" "when it fails, but all that was
 fake apt-get 'echo "apt-get $*" >>"$RAN"; [ "$2" != update ]'
 pkgdep
 is "$? $(grep -c ' install ' "$tmp/ran")" "0 1" "the same when a list of packages cannot be read"
+
+# A Makefile that is only read installs nothing. Without -n it does: the packages that then are missing still end it.
+fake dpkg-query 'exit 1'
+fake apt-get 'echo "apt-get $*" >>"$RAN"; exit 1'
+check() {
+	: >"$tmp/ran"
+	env -u MAKEFLAGS -u MAKEOVERRIDES -u MFLAGS PATH="$path:$PATH" RAN="$tmp/ran" make "$@" -C "$top" BUILD="$build" check >"$tmp/out" 2>&1
+}
+check
+is "$? $(grep -c ' install ' "$tmp/ran") $(grep -c 'packages above could not be installed' "$tmp/out")" "2 1 1" "make check installs what is missing, or ends"
+check -n --no-print-directory
+is "$? $(cat "$tmp/ran")" "0 " "make -n check installs nothing"
 fake apt-get 'echo "apt-get $*" >>"$RAN"; [ -z "$FAIL" ]'
 fake dpkg-query 'echo installed'
 pkgdep --test
