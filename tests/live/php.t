@@ -66,6 +66,7 @@ is "$(sed -n 's/^@calls//p; s/^@thrown//p; s/^@compiled//p' "$tmp/trace" | sed "
 [Shop, sell]: 1
 [part.php]: 1" "how often each was called; the exception, the file"
 is_sample php.bt
+unlike "$(cat "$tmp/trace")" '^(no function calls|@called)' "without a complaint"
 
 # Requests, of PHP's own server.
 echo '<?php echo "hello";' >"$tmp/index.php"
@@ -84,6 +85,8 @@ if wait_for 10 get index.php; then
 	is "$(sed -nE 's/^[0-9.]+: [0-9]+ (request .*) \(.*/\1/p' "$tmp/trace")" "request GET /index.php
 request GET /index.php?a=1
 request GET /index.php" "each request, with its method and address"
+	like "$(cat "$tmp/trace")" '^no function calls were seen: PHP reports them only if .* USE_ZEND_DTRACE=1 in its environment' \
+		"and why no function is shown: its server was started without USE_ZEND_DTRACE=1"
 	is "$(awk '/^@/ { on = /^@request_us/; next } on && /^\[/ { sub(/\|.*/, ""); n += $NF } END { print n + 0 }' "$tmp/trace")" 3 "and its time"
 else
 	skip "requests" "PHP's server does not start: $(tail -n 1 "$tmp/server")"

@@ -134,5 +134,24 @@ exec 8>&-
 wait $live_pid
 [ ${#functions[@]} -gt 0 ] || like "$(cat "$tmp/trace")" "^@calls\[$tmp/app.py, leaf\]: 2$" "and counts"
 unlike "$(cat "$tmp/trace")" ' leaf ' "without a line for each call"
+[ ${#functions[@]} -gt 0 ] || unlike "$(cat "$tmp/trace")" '^no function calls' "and without a complaint"
+
+# A program as it is: none of its calls reach the probes.
+sed -i '/^sys.setprofile/d' "$tmp/app.py"
+rm -f "$tmp/answers"
+live_start "$python" -I "$tmp/app.py"
+wait_for 10 grep -q ready "$tmp/answers"
+ok "it attaches to a program without a profile function" live_trace $live_pid python.bt
+live_say work
+wait_for 10 grep -q 'done' "$tmp/answers"
+live_wait INT
+exec 8>&-
+wait $live_pid
+if [ "$version" = "3 11" ]; then
+	like "$(cat "$tmp/trace")" '^no function calls were seen: Python 3.11 reports them only .* sys.setprofile\(\)' "and says why no function is shown"
+	unlike "$(cat "$tmp/trace")" '^@called' "without a map of its own use"
+else
+	skip "why no function is shown" "only Python 3.11 needs a profile function"
+fi
 
 done_testing

@@ -80,5 +80,23 @@ is "gc $(awk '/^@/ { on = /^@gc_us\[mark\]/; next } on && /^\[/ { sub(/\|.*/, ""
 	"$(grep ^gc "$tmp/answers")" "as many collections as Ruby counted"
 like "$(cat "$tmp/trace")" " require English \($tmp/app.rb:[0-9]+\)$" "what was required, where"
 is_sample ruby.bt
+unlike "$(cat "$tmp/trace")" '^(no method calls|@called)' "without a complaint"
+
+# A program as it is: up to Ruby 3.1 none of its methods reach the probes.
+sed -i '/^TracePoint/d' "$tmp/app.rb"
+rm -f "$tmp/answers"
+live_start "$ruby" --disable-gems "$tmp/app.rb"
+wait_for 10 grep -q ready "$tmp/answers"
+ok "it attaches to a program without a trace point" live_trace $live_pid ruby.bt
+live_say work
+wait_for 10 grep -q ' require ' "$tmp/trace"
+live_wait INT
+exec 8>&-
+wait $live_pid
+if grep -q '^@calls' "$tmp/trace"; then
+	skip "why no method is shown" "this Ruby needs no trace point"
+else
+	like "$(cat "$tmp/trace")" '^no method calls were seen: Ruby 3.1 reports them only .* TracePoint' "and says why no method is shown"
+fi
 
 done_testing
