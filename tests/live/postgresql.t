@@ -155,6 +155,11 @@ like "$(cat "$tmp/messages")" "note: process $postmaster is the parent of the ot
 sql -c "SELECT 'of any', 'backend'" >/dev/null
 detach "SELECT 'of any', 'backend'"
 is "$(sent)" "SELECT 'of any', 'backend'" "and statements of new backends are seen"
+live_trace -x "$(readlink -f "/proc/$postmaster/exe")" postgresql.bt
+like "$(cat "$tmp/messages")" "^btgen: attached to every process of /.*/postgres$" "with -x every cluster of the program is traced"
+sql -c "SELECT 'in any', 'cluster'" >/dev/null
+detach "SELECT 'in any', 'cluster'"
+is "$(sent | grep cluster)" "SELECT 'in any', 'cluster'" "and statements are seen"
 children=("${all[@]:0:2}")
 is "$("$live_sh" "${children[@]}" postgresql.bt 2>&1)" "btgen: error: 2 processes were given (${children[*]}): name the one to trace" \
 	"two children: an error that names them"
