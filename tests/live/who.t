@@ -118,6 +118,12 @@ live_wait INT
 is "$(grep . "$tmp/trace" | sort -k 3)" "${pid[3]} hit I
 ${pid[4]} hit J" "-x of a library: the processes of both programs that map it"
 
+# A script of ours is called like the program that it is for, as java.bt.
+cp "$tmp/$name" "$tmp/other/longjmp"
+begin 7 "$tmp/other/longjmp"
+like "$("$live_sh" -n longjmp -e "$script" 2>&1)" "^usdt:/proc/${pid[7]}/" "a name that is a script's, too, is the program's when another script is there"
+like "$("$live_sh" -n longjmp 2>&1)" "longjmp.bt traces a process" "and alone it is the script's"
+
 rm "$tmp/other/$name"
 like "$("$live_sh" -l "${pid[4]}" 'app:*')" "^$tmp/other/$name \(deleted\): 1 probe" "a file that is deleted is called so, once"
 done_testing
