@@ -81,13 +81,13 @@ cd "$tmp" || exit
 like "$("$live_sh" -n "$name" -e "$script" 2>&1)" "^usdt:/proc/${pid[2]}/" "and the program itself in place is none"
 
 begin 3
-is "$("$live_sh" -n "$name" -e "$script" 2>&1)" "btgen: error: 2 processes were given (${pid[2]} ${pid[3]}): name the one to trace
+is "$("$live_sh" -n "$name" -e "$script" 2>&1)" "btgen: error: 2 processes were given ($(printf '%s\n' "${pid[2]}" "${pid[3]}" | sort -n | xargs)): name the one to trace
 btgen: note: -x $tmp/$name traces every process that runs it" "a name that two processes have: an error with their PIDs and what to do"
 is "$("$live_sh" -l "$name" 'app:*' | grep -c '^app:hit')" 1 "-l of both lists the probes once"
 mkdir "$tmp/other"
 cp "$tmp/$name" "$tmp/other"
 begin 4 "$tmp/other/$name"
-like "$("$live_sh" -n -t 'app:*' "$name" 2>&1)" "error: process ${pid[4]} does not run the program of process ${pid[2]}" \
+like "$("$live_sh" -n -t 'app:*' "$name" 2>&1)" "error: process [0-9]+ does not run the program of process [0-9]+: trace them one by one" \
 	"a name that two programs have, with -t: an error, too"
 
 # Every process of a file, those that start later too.
