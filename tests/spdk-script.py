@@ -35,7 +35,7 @@ HEADER = '''/*
  *   5.942588: 28644 interrupt_fd_process name="rpc" fd=0 fn=rpc_subsystem_poll arg=0x555a069c1480
  *   5.942612: 28644 nvmf_tgt_add_transport ticks=44142289334391 transport=0x555a069c5050 name="nvmf_tgt"
  *   5.946668: 28644 nvmf_subsystem_add_listener subnqn="nqn.2016-06.io.spdk:cnode1" trtype=SPDK_NVME_TRANSPORT_TCP traddr="127.0.0.1" trsvcid="4420"
- *   5.963070: 28644 spdk_nvmf_ns_add_host subnqn="nqn.2016-06.io.spdk:cnode1" nsid=1 nqn="nqn.2014-08.org.nvmexpress:uuid:6a3ba1d7-1d5f-4b5c-a7a3-29e6ab2f4be5" flags=0
+ *   5.963070: 28644 spdk_nvmf_ns_add_host subnqn="nqn.2016-06.io.spdk:cnode1" nsid=1 hostnqn="nqn.2014-08.org.nvmexpress:uuid:6a3ba1d7-1d5f-4b5c-a7a3-29e6ab2f4be5" flags=0
  *   5.964830: 28644 nvmf_poll_group_add_qpair ticks=44142347015287 qpair=0x555a069c69f0 thread_id=2
  *   5.965373: 28644 bdev_nvme_create_qpair name="Nvme0" id=1 thread_id=1
  *
@@ -70,7 +70,7 @@ def argument(declaration, number):
     kind, arg = kind.strip(), f"arg{number}"
     if number == 0 and name == "arg0":
         return None
-    if kind == "char *":
+    if kind in ("char *", "const char *"):
         return f'{name}=\\"%s\\"', f"str({arg})"
     if kind.startswith("enum "):
         return f"{name}=%s", f"enum_name({kind[5:]}, {arg})"

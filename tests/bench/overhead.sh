@@ -264,7 +264,7 @@ target() {
 	} >"$tmp/begin"
 	start "$tmp/session" "$tmp/begin" "$tmp/commands" "$targets/nvmf_tgt" -m 0x3 --interrupt-mode
 	batch 1
-	measured=$(pgrep -P "$live_pid" nvmf_tgt)
+	measured=$(pgrep -P "$live_pid" reactor_) # the main thread has that name, as in SPDK
 	repeat=10
 }
 subsystem=nqn.2016-06.io.spdk:cnode1
@@ -292,11 +292,11 @@ row_qpair() {
 	measure 'event, with its line' 20 0 'qpair=' "$measured" qpair.bt
 }
 row_nvme() {
-	target 'bdev_nvme_reset_controller Nvme0 --failures 0'
+	target 'bdev_nvme_reset_controller Nvme0'
 	measure 'event, with its line' 30 0 'Nvme0' "$measured" nvme.bt
 }
 row_nvmf_timeout() {
-	target 'bdev_nvme_reset_controller Nvme0 --failures 0'
+	target 'bdev_nvme_reset_controller Nvme0'
 	measure 'event, with its line' 30 0 ': Nvme0' "$measured" nvmf_timeout.bt
 }
 row_sched() {

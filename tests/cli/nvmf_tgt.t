@@ -62,6 +62,18 @@ for build in nvmf_tgt nvmf_tgt_shared; do
 	fired=$(cut -f 3 "$tmp/log" | grep -v '()$' | sort -u)
 	is "$(wc -l <<<"$fired")" 50 "$build fires 50 probes on it"
 	[ -z "${exe-}" ] || is "$fired" "$(sort -u <<<"$exe")" "$build: they are those of the file"
+
+	# What the record of a real SPDK (spdk_record.t) says nothing about is as SPDK's source has it.
+	is "$(awk -F'\t' '$3 == "timerfd_exec" { print before[$2] } { before[$2] = $3 }' "$tmp/log" | sort -u)" interrupt_fd_process \
+		"$build: a timer that runs is a descriptor that is handled, too"
+	is "$(awk -F'\t' '$3 == "nvmf_destroy_poll_group_qpairs" { n[$5] = 1 } $3 == "nvmf_destroy_poll_group" { print n[$5] + 0 }' "$tmp/log")" $'1\n1' \
+		"$build: the queue pairs of a poll group are ended before it is"
+	is "$(awk -F'\t' '$3 ~ /^nvmf_(create_poll_group|poll_group_add_subsystem)$/ { print $3, $5 }' "$tmp/log" | sort | uniq -c | awk '{ print $2, $3, ($1 > 1) }')" \
+		"nvmf_create_poll_group 2 0
+nvmf_create_poll_group 3 0
+nvmf_poll_group_add_subsystem 2 1
+nvmf_poll_group_add_subsystem 3 1" "$build: a new poll group is given the subsystems that there are, and each that starts"
+	is "$(awk -F'\t' '$3 == "dynsched_balance" { print $5 }' "$tmp/log")" 4 "$build: the scheduler's number of cores is the highest one's and one"
 done
 
 {

@@ -83,7 +83,8 @@ def from_text(path, enums):
             yield ' '.join([m[1], m[2]] + [str(enums.get(v, v)) for v in values])
 
 
-kind, path, *headers = sys.argv[1:]
-lines = from_log(path, *headers) if kind == 'log' else {'json': from_json, 'text': from_text}[kind](path, enumerators(headers))
-for line in sorted(lines):
-    print(line.replace(' (null)', ' 0x0'))  # in JSON both a string and an address that is 0 are null
+if __name__ == '__main__':
+    kind, path, *headers = sys.argv[1:]
+    lines = from_log(path, *headers) if kind == 'log' else {'json': from_json, 'text': from_text}[kind](path, enumerators(headers))
+    for line in sorted(lines):
+        print(line.replace(' (null)', ' 0x0'))  # in JSON both a string and an address that is 0 are null

@@ -28,28 +28,28 @@ for build in nvmf_tgt nvmf_tgt_shared; do
 done
 start nvmf_tgt
 ok "-t prints text, too" live_tour -t 'nvmf_*' -t spdk:msg_exec $live_pid
-is "$(traced text)" "$(passed | grep ' nvmf_\| msg_exec ')" "with the same values"
-like "$(cat "$tmp/trace")" '^[0-9:]{8}\.[0-9]{6} nvmf_tgt\[[0-9]+\] spdk:nvmf_subsystem_change_state subnqn="nqn[^"]*cnode1" requested_state=SPDK_NVMF_SUBSYSTEM_ACTIVE state=SPDK_NVMF_SUBSYSTEM_INACTIVE$' \
+is "$(traced text)" "$(passed | grep -E '^[0-9]+ (nvmf_|msg_exec )')" "with the same values"
+like "$(cat "$tmp/trace")" '^[0-9:]{8}\.[0-9]{6} reactor_2\[[0-9]+\] spdk:nvmf_subsystem_change_state subnqn="nqn[^"]*cnode1" requested_state=SPDK_NVMF_SUBSYSTEM_ACTIVE state=SPDK_NVMF_SUBSYSTEM_INACTIVE$' \
 	"a line has time, thread, probe, strings in quotes, enumerators by name"
 
 start nvmf_tgt
 "$btgen" skeleton -p $live_pid 'nvmf_*' msg_exec >"$tmp/skeleton.bt"
 ok "what btgen skeleton writes runs" live_tour $live_pid "$tmp/skeleton.bt"
-is "$(traced text)" "$(passed | grep ' nvmf_\| msg_exec ')" "and prints the same values"
+is "$(traced text)" "$(passed | grep -E '^[0-9]+ (nvmf_|msg_exec )')" "and prints the same values"
 
 cat >"$tmp/named.bt" <<'END'
 usdt:__EXE__:nvmf_subsystem_change_state /args.requested_state == SPDK_NVMF_SUBSYSTEM_ACTIVE/ {
 	printf("%d nvmf_subsystem_change_state 0 %s %d %d\n", tid, str(args.subnqn), args.2, args.state);
 }
-usdt:__EXE__:nvmf_ctrlr_create { printf("%d ctrlr %lu 0x%lx %s %lu %s\n", tid, args.ticks, args.ctrlr, str(args.subnqn), args.thread_id, enum_name(spdk_nvmf_subsystem_state, args.ctrlr->subsys->state)); }
+usdt:__EXE__:nvmf_ctrlr_add_io_qpair { printf("%d ctrlr %lu 0x%lx 0x%lx %lu %lu %s\n", tid, args.ticks, args.ctrlr, args.qpair, args.qid, args.thread_id, enum_name(spdk_nvmf_subsystem_state, args.ctrlr->subsys->state)); }
 END
 start nvmf_tgt
 ok "a script with args.NAME, a member of what one points to, enum_name() and args.N runs" live_tour $live_pid "$tmp/named.bt"
 is "$(grep change_state "$tmp/trace" | sort)" \
 	"$("$top/tests/live/args.py" log "$tmp/log" | awk '$2 == "nvmf_subsystem_change_state" && $5 == 2')" \
 	"and prints what the program passed"
-is "$(sed -n 's/ ctrlr / nvmf_ctrlr_create /p' "$tmp/trace" | sed 's/ SPDK_NVMF_SUBSYSTEM_ACTIVE$//' | sort)" \
-	"$("$top/tests/live/args.py" log "$tmp/log" | grep ' nvmf_ctrlr_create ')" "a controller is created while its subsystem is active"
+is "$(sed -n 's/ ctrlr / nvmf_ctrlr_add_io_qpair /p' "$tmp/trace" | sed 's/ SPDK_NVMF_SUBSYSTEM_ACTIVE$//' | sort)" \
+	"$("$top/tests/live/args.py" log "$tmp/log" | grep ' nvmf_ctrlr_add_io_qpair ')" "a controller gets queue pairs while its subsystem is active"
 
 # --- strings that try to be something else, numbers at their limits
 cat >"$tmp/odd.c" <<'END'

@@ -42,7 +42,22 @@ has_lines() {
 	[ $lines = 0 ] || [ "$(grep -cE ': (message|event) runs' "$tmp/trace")" = "$(grep -cE $'\t(msg|event)_exec\t' "$tmp/log.then")" ]
 }
 
-nothing_moved=(-x ' moves ' -x '@moves')
+# is_round HOW CLAIM: sched.bt prints what the program says that the scheduler saw and did; parts are of the core's time
+is_round() {
+	is "$(sed -nE 's/^[0-9.]+: ((round|core|thread) .*)/\1/p' "$tmp/trace")" \
+		"$(awk -F'\t' -v how="$1" '
+			function part(busy) { return all ? int(busy * 100 / all) : 0 }
+			$3 == "dynsched_balance" { print "round 1"; printf "%s", cores }
+			$3 == "core()" {
+				all = $5 + $6
+				cores = cores sprintf("core %d busy %d%%, %s, threads: %d\n", $4, part($5), how, $4 == 2 ? 2 : 1)
+			}
+			$3 == "core_thread()" { cores = cores sprintf("core %d busy %d%% with thread %d\n", $4, part($6), $5) }
+			$3 == "move()" { printf "thread %d moves from core %d to core %d\n", $4, $5, $6 }' "$tmp/log.then")" \
+		"$2, sched.bt: a round, its cores, their threads, what moved"
+	is "$(grep -c ' moves ' "$tmp/trace") of $(grep -c dynsched_move "$tmp/log.then")" "1 of 3" "... the one thread that is not on the main core, of three that are asked for"
+}
+
 for build in nvmf_tgt nvmf_tgt_shared; do
 	live_nvmf $build --interrupt-mode
 	lines=0
@@ -58,6 +73,7 @@ for build in nvmf_tgt nvmf_tgt_shared; do
 	wait_for 30 has_lines
 	live_wait INT
 	is $live_rc 0 "$build: ^C is status 0"
+	unlike "$(cat "$tmp/trace" "$tmp/messages")" 'WARNING' "$build: nothing that bpftrace would warn of while it runs"
 	live_quit
 
 	cp "$tmp/trace" "$tmp/trace-$build"
@@ -71,42 +87,57 @@ for build in nvmf_tgt nvmf_tgt_shared; do
 					grep -v nvmf_poll_group_poll | sort)" \
 				"$build, intr-wakeups.bt: @$map has each function as often as it ran"
 		done
+		is "$(sed -nE 's/^@descriptors\[(.*), (.*)\]: /\1 \2 /p' "$tmp/trace" | sort)" \
+			"$(awk -F'\t' '$3 == "interrupt_fd_process" && $5 != "nvmf_poll_group_poll" { n[$5 " " $6]++ } END { for (k in n) print k, n[k] }' "$tmp/log.then" | sort)" \
+			"$build, intr-wakeups.bt: @descriptors has each as often as it was handled, those of timers too"
 	else
 		is "$(sed -nE 's/^[0-9.]+: (.*) \(descriptor (.*)\) runs .*/\1 \2/p' "$tmp/trace")" \
-			"$(awk -F'\t' '$3 == "interrupt_fd_process" { print $5, $6 }' "$tmp/log.then")" \
+			"$(awk -F'\t' '$3 == "interrupt_fd_process" && $5 != "nvmf_poll_group_poll" { print $5, $6 }' "$tmp/log.then")" \
 			"$build, intr-wakeups.bt: a line for each descriptor that was handled"
 		is "$(grep -cE '^[0-9.]+: (message|event) runs [a-z_0-9]+ with 0x' "$tmp/trace")" \
 			"$(grep -cE $'\t(msg|event)_exec\t' "$tmp/log.then")" "... and for each message and event"
 	fi
 
-	# An idle thread is moved to core 2, a busy one away from it (but for thread 1): mostly thread 3 is idle, on a busy
-	# machine there may be none, or another one. Where to says who, for each core has one that can be moved.
-	moved=$(awk -F'\t' '$3 == "dynsched_move" { print $6 == 2 ? "thread 3 moves from core 3 to core 2" : "thread 2 moves from core 2 to core 3" }' \
-		"$tmp/log.then")
-	[ -z "$moved" ] || nothing_moved=()
-	is "$(sed -nE 's/^[0-9.]+: (round .*)/\1/p; s/^[0-9.]+: (core . busy )[0-9]+(%.*)/\1N\2/p; s/^[0-9.]+: (thread .* moves.*)/\1/p' "$tmp/trace")" \
-		"round 1 of 2 cores
-core 2 busy N%, sleeps, threads: 2
-core 2 busy N% with thread 1
-core 2 busy N% with thread 2
-core 3 busy N%, sleeps, threads: 1
-core 3 busy N% with thread 3${moved:+
-$moved}" "$build, sched.bt: a round, its cores, their threads, what moved"
-	[ $lines = 1 ] || is "$(grep '^@moves' "$tmp/trace" | sort)" "$(sed -nE 's/thread (.) .* to core (.)/@moves[\1, \2]: 1/p' <<<"$moved" | sort)" "$build, sched.bt: the moves are counted"
-
-	is "$(sed -nE 's/^[0-9.]+: (Nvme0 .*)/\1/p' "$tmp/trace" | sed -E 's/[0-9]+\.[0-9]{6} s/T s/')" \
+	is_round sleeps "$build, in interrupt mode"
+	is "$(sed -nE 's/^[0-9.]+: (Nvme[01] .*)/\1/p' "$tmp/trace" | sed -E 's/[0-9]+\.[0-9]{6} s/T s/')" \
 		"Nvme0 reset
 Nvme0 connects, attempt 1, T s after the reset
-Nvme0 failed, attempt 1, T s after the reset: waits
+Nvme0 connected, attempt 1, T s after the reset
+Nvme0 reset
+Nvme0 connects, attempt 1, T s after the reset
+Nvme0 failed, attempt 1, T s after the reset
+Nvme0 has waited after attempt 1, T s after the reset
 Nvme0 connects, attempt 2, T s after the reset
-Nvme0 failed, attempt 2, T s after the reset: waits
-Nvme0 connects, attempt 3, T s after the reset" "$build, nvmf_timeout.bt: a reset, two attempts that fail, one that does not"
-	[ $lines = 1 ] || is "$(grep -E '^@(resets|attempts|failures)' "$tmp/trace" | sort)" "@attempts[Nvme0]: 3
-@failures[Nvme0]: 2
-@resets[Nvme0]: 1" "$build, nvmf_timeout.bt: the sums"
+Nvme0 failed, attempt 2, T s after the reset
+Nvme0 has waited after attempt 2, T s after the reset
+Nvme0 connects, attempt 3, T s after the reset
+Nvme0 failed, attempt 3, T s after the reset
+Nvme0 has waited after attempt 3, T s after the reset
+Nvme0 connects, attempt 4, T s after the reset
+Nvme0 failed, attempt 4, T s after the reset
+Nvme0 deleted
+Nvme1 deleted" "$build, nvmf_timeout.bt: a reset with success, a lost controller, its four attempts, the last one's failure ends it"
+	[ $lines = 1 ] || is "$(grep -E '^@(resets|attempts|failures)' "$tmp/trace" | sort)" "@attempts[Nvme0]: 5
+@failures[Nvme0]: 4
+@resets[Nvme0]: 2" "$build, nvmf_timeout.bt: the sums"
 done
-is_sample sched.bt ${nothing_moved[@]+"${nothing_moved[@]}"} "$tmp"/trace-*
 is_sample intr-wakeups.bt "$tmp"/trace-*
 is_sample nvmf_timeout.bt "$tmp"/trace-*
+
+# In poll mode time is counted: that of the first round since the start, with all that was done then.
+live_nvmf nvmf_tgt
+live_trace $live_pid sched.bt
+live_say start
+for n in {1..40}; do echo "bdev_null_create disk$n 100 512"; done >&8
+live_say 'framework_set_scheduler dynamic -p 0'
+wait_for 10 grep -q dynsched_move "$tmp/log"
+wait_for 10 grep -q moves "$tmp/trace"
+cp "$tmp/log" "$tmp/log.then"
+live_wait INT
+is_round polls "in poll mode"
+unlike "$(grep 'core 2 busy' "$tmp/trace")" 'busy 0%, polls' "... the main core was busy"
+is "$(grep '^@moves' "$tmp/trace")" '@moves[3, 2]: 1' "sched.bt: the moves are counted"
+is_sample sched.bt
+live_quit
 
 done_testing

@@ -35,14 +35,22 @@ void bdev_null_create(const char *name, uint64_t mib, uint32_t block_size, op_do
 void bdev_null_delete(const char *name, op_done done, void *ctx);
 
 struct nvme_path {
-	const char *trtype, *traddr, *trsvcid, *subnqn;
+	const char *trtype, *traddr, *trsvcid, *subnqn, *hostnqn;
+	// Seconds, as nvme_second_us has them: between attempts to connect again (0: one only), and until it is given up (0: never).
+	uint32_t reconnect_delay_sec, ctrlr_loss_timeout_sec;
 };
+
+/** What a second of a path is, in microseconds. */
+extern unsigned nvme_second_us;
 
 void bdev_nvme_attach_controller(const char *name, const struct nvme_path *path, op_done done,
 				 void *ctx);
-/** The first @failures attempts to connect again fail, each waits a moment for the next. */
-void bdev_nvme_reset_controller(const char *name, unsigned failures, op_done done, void *ctx);
+void bdev_nvme_reset_controller(const char *name, op_done done, void *ctx);
 void bdev_nvme_detach_controller(const char *name, op_done done, void *ctx);
+/** Ends when there is no controller of that name any more: it was lost. */
+void bdev_nvme_wait_deleted(const char *name, op_done done, void *ctx);
+/** From here on nothing that is lost is connected again: the targets may go. */
+void bdev_nvme_stop(void);
 /** Detaches all, in the order they were attached. */
 void bdev_nvme_fini(op_done done, void *ctx);
 

@@ -1,5 +1,10 @@
-// NVMe controllers of others, and their disks as block devices: attach, reset, detach.
-#include "bdev.h"
+// NVMe controllers that are connected to, and their disks as block devices: attach, reset, loss, detach.
+//
+// What fires when, and what is held, is that of SPDK's module/bdev/nvme/bdev_nvme.c; its functions have their names
+// here. The other end is the target of this same program (ctrlr.c). A reset, a namespace and a channel each hold a
+// reference. Seconds are as long as --second says, and only waits count as time gone by, so that a slow machine
+// makes no other number of attempts.
+#include "nvmf.h"
 #include "probes.h"
 
 #include <stdatomic.h>
@@ -10,14 +15,19 @@
 USDT_DOC(spdk, bdev_nvme_create_qpair, "a thread connects a queue pair to an NVMe controller");
 USDT_DOC(spdk, bdev_nvme_ctrlr_reconnect,
 	 "an attempt to connect to an NVMe controller again begins");
-USDT_DOC(spdk, bdev_nvme_ctrlr_reconnect_delay, "that attempt failed, the next one is made later");
+USDT_DOC(spdk, bdev_nvme_ctrlr_reconnect_delay,
+	 "the wait after a failed attempt is over, the next one follows");
 USDT_DOC(spdk, bdev_nvme_ctrlr_release, "something lets go of an NVMe controller");
 USDT_DOC(spdk, bdev_nvme_ctrlr_delete, "an NVMe controller is deleted: nothing holds it any more");
-USDT_DOC(spdk, bdev_nvme_ctrlr_reset, "an NVMe controller is reset");
+USDT_DOC(spdk, bdev_nvme_ctrlr_reset, "a reset of an NVMe controller has ended its queue pairs");
 USDT_DOC(spdk, bdev_nvme_destruct, "a namespace of an NVMe controller stops being a block device");
 
 #define ADMIN_POLL_US 1000000
-#define RECONNECT_DELAY_US 20000
+#define LOST_POLL_US 10000
+// The polls in which a lost admin queue is about to fail, before the one in which it has.
+#define LOST_POLLS 2
+
+unsigned nvme_second_us = 10000;
 
 struct nvme_bdev_ctrlr {
 	char name[32];
@@ -27,26 +37,33 @@ struct nvme_bdev_ctrlr {
 struct nvme_ctrlr {
 	struct nvme_ctrlr *next;
 	struct nvme_bdev_ctrlr *nbdev_ctrlr;
-	char subnqn[224];
+	struct nvmf_conn proto; // a copy of it is each connection
+	uint32_t reconnect_delay_sec, ctrlr_loss_timeout_sec, waited_sec;
 	struct spdk_bdev *disk;
 	uint32_t nsid;
-	int ref; // the list's and the disk's
-	_Atomic uint16_t last_qid;
-	struct spdk_poller *adminq_timer;
-	struct spdk_poller *reconnect_timer;
+	_Atomic int ref;
+	_Atomic uint64_t qids; // in use
+	struct spdk_poller *adminq_timer, *reconnect_delay_timer;
+	uint64_t admin_id; // of the admin queue's connection; 0: none
+	unsigned lost_polls;
+	bool is_connected, is_resetting, is_destructed, is_unregistered;
+	bool is_awaited; // the command is over when the controller is
+	void (*disconnected)(
+	    struct nvme_ctrlr *nvme_ctrlr); // what follows when the admin queue is gone
+	unsigned io_conns;		    // connections for I/O, of all threads
 
-	// the reset or the detach under way
-	unsigned failures;
+	// the command under way
 	op_done done;
 	void *ctx;
 };
 
 struct nvme_qpair {
 	uint16_t id;
-	bool is_connected;
+	uint64_t conn_id;
 };
 
 static struct nvme_ctrlr *ctrlrs;
+static bool is_stopping;
 
 static struct nvme_ctrlr *find_ctrlr(const char *name)
 {
@@ -56,207 +73,460 @@ static struct nvme_ctrlr *find_ctrlr(const char *name)
 	return c;
 }
 
-static void create_qpair(struct nvme_ctrlr *nvme_ctrlr, struct nvme_qpair *qpair)
+static void command_done(struct nvme_ctrlr *c, const char *error)
 {
-	if (!qpair->id)
-		qpair->id = ++nvme_ctrlr->last_qid;
+	op_done done = c->done;
+	if (c->is_awaited)
+		return;
+	c->done = NULL;
+	if (done)
+		done(c->ctx, error);
+}
+
+/* references */
+
+static void nvme_ctrlr_unregister_cb(void *io_device);
+static void nvme_ctrlr_disconnect(struct nvme_ctrlr *c, void (*then)(struct nvme_ctrlr *));
+static void nvme_ctrlr_delete(struct nvme_ctrlr *nvme_ctrlr);
+
+static void nvme_ctrlr_put_ref(struct nvme_ctrlr *nvme_ctrlr)
+{
+	int ref = nvme_ctrlr->ref;
+	PROBE(bdev_nvme_ctrlr_release, nvme_ctrlr->nbdev_ctrlr->name, ref);
+	if (--nvme_ctrlr->ref == 0)
+		spdk_io_device_unregister(nvme_ctrlr, nvme_ctrlr_unregister_cb);
+}
+
+static void _nvme_ctrlr_put_ref(void *ctx)
+{
+	nvme_ctrlr_put_ref(ctx);
+}
+
+/* queue pairs for I/O: a channel each */
+
+static void io_count(void *ctx)
+{
+	((struct nvme_ctrlr *)ctx)->io_conns++;
+}
+
+static void io_closed(struct nvmf_conn *conn, const char *error)
+{
+	struct nvme_ctrlr *c = conn->ctx;
+	(void)error;
+	if (--c->io_conns)
+		return;
+	// A controller is attached when what looked at its disk has let go of it.
+	if (c->is_unregistered)
+		nvme_ctrlr_disconnect(c, nvme_ctrlr_delete);
+	else if (!c->is_resetting && !c->is_destructed)
+		command_done(c, NULL);
+}
+
+static void bdev_nvme_create_qpair(struct nvme_ctrlr *nvme_ctrlr, struct nvme_qpair *qpair)
+{
+	if (!nvme_ctrlr->is_connected)
+		return;
+	// The first that is free; one that is made again keeps its own. There are at most 63 threads.
+	for (uint16_t id = 1; !qpair->id; id++)
+		if (!(atomic_fetch_or(&nvme_ctrlr->qids, 1ull << id) >> id & 1))
+			qpair->id = id;
 	uint64_t thread_id = spdk_thread_get_id(spdk_get_thread());
 	PROBE(bdev_nvme_create_qpair, nvme_ctrlr->nbdev_ctrlr->name, qpair->id, thread_id);
-	qpair->is_connected = true;
+	struct nvmf_conn conn = nvme_ctrlr->proto;
+	conn.qid = qpair->id;
+	conn.connected = NULL;
+	conn.closed = io_closed;
+	spdk_thread_send_msg(nvmf_tgt_get_thread(), io_count, nvme_ctrlr);
+	qpair->conn_id = nvmf_conn_open(&conn);
 }
 
 static int bdev_nvme_create_ctrlr_channel_cb(void *io_device, void *ctx)
 {
-	create_qpair(io_device, ctx);
+	struct nvme_ctrlr *nvme_ctrlr = io_device;
+	nvme_ctrlr->ref++;
+	bdev_nvme_create_qpair(nvme_ctrlr, ctx);
 	return 0;
 }
 
 static void bdev_nvme_destroy_ctrlr_channel_cb(void *io_device, void *ctx)
 {
 	struct nvme_qpair *qpair = ctx;
-	(void)io_device;
-	qpair->is_connected = false;
+	struct nvme_ctrlr *nvme_ctrlr = io_device;
+	nvmf_conn_close(qpair->conn_id);
+	atomic_fetch_and(&nvme_ctrlr->qids, ~(1ull << qpair->id));
+	spdk_thread_send_msg(nvmf_tgt_get_thread(), _nvme_ctrlr_put_ref, nvme_ctrlr);
+}
+
+/* the admin queue, and what happens when it is lost */
+
+static void bdev_nvme_failover_ctrlr(struct nvme_ctrlr *nvme_ctrlr);
+
+static void bdev_nvme_clear_io_path_cache(struct spdk_io_channel_iter *i)
+{
+	spdk_for_each_channel_continue(i, 0);
+}
+
+static void bdev_nvme_clear_io_path_caches_done(struct spdk_io_channel_iter *i, int status)
+{
+	(void)status;
+	nvme_ctrlr_put_ref(spdk_io_channel_iter_get_ctx(i));
 }
 
 static int bdev_nvme_poll_adminq(void *arg)
 {
-	struct nvme_ctrlr *nvme_ctrlr = arg;
-	return nvme_ctrlr->ref > 0;
+	struct nvme_ctrlr *c = arg;
+	if (!c->lost_polls || is_stopping)
+		return 0;
+	if (--c->lost_polls) {
+		c->ref++;
+		spdk_for_each_channel(c, bdev_nvme_clear_io_path_cache, c,
+				      bdev_nvme_clear_io_path_caches_done);
+	} else {
+		spdk_poller_unregister(&c->adminq_timer);
+		c->adminq_timer = spdk_poller_register(bdev_nvme_poll_adminq, c, ADMIN_POLL_US);
+		bdev_nvme_failover_ctrlr(c);
+	}
+	return 1;
+}
+
+static void attached(struct nvme_ctrlr *c);
+static void attach_failed(struct nvme_ctrlr *c, const char *error);
+static void bdev_nvme_reconnect_ctrlr_poll(struct nvme_ctrlr *nvme_ctrlr, bool success);
+
+static void admin_connected(struct nvmf_conn *conn)
+{
+	struct nvme_ctrlr *c = conn->ctx;
+	c->is_connected = true;
+	c->proto.cntlid = conn->cntlid;
+	if (c->disk)
+		bdev_nvme_reconnect_ctrlr_poll(c, true);
+	else
+		attached(c);
+}
+
+static void admin_closed(struct nvmf_conn *conn, const char *error)
+{
+	struct nvme_ctrlr *c = conn->ctx;
+	void (*disconnected)(struct nvme_ctrlr *) = c->disconnected;
+	c->admin_id = 0;
+	c->is_connected = false;
+	c->disconnected = NULL;
+	if (disconnected) {
+		disconnected(c);
+	} else if (error && c->disk) {
+		bdev_nvme_reconnect_ctrlr_poll(c, false);
+	} else if (error) {
+		attach_failed(c, error);
+	} else if (!is_stopping) {
+		c->lost_polls = LOST_POLLS + 1;
+		spdk_poller_unregister(&c->adminq_timer);
+		c->adminq_timer = spdk_poller_register(bdev_nvme_poll_adminq, c, LOST_POLL_US);
+	}
+}
+
+static void admin_connect(struct nvme_ctrlr *c)
+{
+	struct nvmf_conn conn = c->proto;
+	conn.connected = admin_connected;
+	conn.closed = admin_closed;
+	c->admin_id = nvmf_conn_open(&conn);
+}
+
+// Goes on with @then when there is no admin queue any more.
+static void nvme_ctrlr_disconnect(struct nvme_ctrlr *c, void (*then)(struct nvme_ctrlr *))
+{
+	if (c->admin_id) {
+		c->disconnected = then;
+		nvmf_conn_close(c->admin_id);
+	} else {
+		then(c);
+	}
 }
 
 /* attach */
 
-struct attach_op {
-	op_done done;
-	void *ctx;
-};
-
 void bdev_nvme_attach_controller(const char *name, const struct nvme_path *path, op_done done,
 				 void *ctx)
 {
-	char disk_name[64];
-	snprintf(disk_name, sizeof(disk_name), "%sn1", name);
+	struct nvmf_conn proto = {.next = NULL};
+	struct spdk_nvme_transport_id *trid = &proto.trid;
 	if (strlen(name) >= sizeof(((struct nvme_bdev_ctrlr *)0)->name)) {
 		done(ctx, "the name is too long");
 		return;
 	}
-	if (find_ctrlr(name) || bdev_get_by_name(disk_name)) {
+	if (find_ctrlr(name)) {
 		done(ctx, "a controller of that name exists");
+		return;
+	}
+	if (!nvmf_parse_trtype(path->trtype, &trid->trtype)) {
+		done(ctx, "unknown transport: tcp, rdma, fc or vfiouser");
 		return;
 	}
 	struct nvme_ctrlr *c = calloc(1, sizeof(*c));
 	struct nvme_bdev_ctrlr *nbdev = calloc(1, sizeof(*nbdev));
-	struct spdk_bdev *disk = calloc(1, sizeof(*disk));
-	if (!c || !nbdev || !disk)
+	if (!c || !nbdev)
 		abort();
 	snprintf(nbdev->name, sizeof(nbdev->name), "%s", name);
-	snprintf(disk->name, sizeof(disk->name), "%s", disk_name);
-	snprintf(c->subnqn, sizeof(c->subnqn), "%s", path->subnqn);
-	disk->block_size = 512;
-	disk->blocks = 1 << 20;
-	disk->module = c;
+	snprintf(trid->traddr, sizeof(trid->traddr), "%s", path->traddr);
+	snprintf(trid->trsvcid, sizeof(trid->trsvcid), "%s",
+		 path->trsvcid ? path->trsvcid : "4420");
+	snprintf(proto.subnqn, sizeof(proto.subnqn), "%s", path->subnqn);
+	snprintf(proto.hostnqn, sizeof(proto.hostnqn), "%s", path->hostnqn);
+	proto.ctx = c;
+	c->proto = proto;
 	c->nbdev_ctrlr = nbdev;
-	c->disk = disk;
+	c->reconnect_delay_sec = path->reconnect_delay_sec;
+	c->ctrlr_loss_timeout_sec = path->ctrlr_loss_timeout_sec;
 	c->nsid = 1;
-	c->ref = 2;
+	c->ref = 2; // the list's and the namespace's
+	c->done = done;
+	c->ctx = ctx;
 	struct nvme_ctrlr **at = &ctrlrs;
 	while (*at)
 		at = &(*at)->next;
 	*at = c;
+	admin_connect(c);
+}
+
+static void forget(struct nvme_ctrlr *c)
+{
+	struct nvme_ctrlr **at = &ctrlrs;
+	while (*at != c)
+		at = &(*at)->next;
+	*at = c->next;
+	free(c->nbdev_ctrlr);
+	free(c);
+}
+
+static void attach_failed(struct nvme_ctrlr *c, const char *error)
+{
+	op_done done = c->done;
+	void *ctx = c->ctx;
+	forget(c);
+	done(ctx, error);
+}
+
+static void attached(struct nvme_ctrlr *c)
+{
+	struct spdk_bdev *disk = calloc(1, sizeof(*disk));
+	if (!disk)
+		abort();
+	snprintf(disk->name, sizeof(disk->name), "%sn1", c->nbdev_ctrlr->name);
+	disk->block_size = 512;
+	disk->blocks = 1 << 20;
+	disk->module = c;
+	c->disk = disk;
 	spdk_io_device_register(c, bdev_nvme_create_ctrlr_channel_cb,
 				bdev_nvme_destroy_ctrlr_channel_cb, sizeof(struct nvme_qpair));
 	c->adminq_timer = spdk_poller_register(bdev_nvme_poll_adminq, c, ADMIN_POLL_US);
-	bdev_register(disk, done, ctx);
+	bdev_register(disk, NULL,
+		      NULL); // what looks at it makes a queue pair: io_closed() ends the command
 }
 
 /* reset: every queue pair goes, the controller connects again, every queue pair comes back */
 
-static void reset_done(struct nvme_ctrlr *c, const char *error)
+static void bdev_nvme_start_ctrlr_destruct(struct nvme_ctrlr *nvme_ctrlr);
+static int bdev_nvme_reconnect_delay_timer_expired(void *arg);
+
+static bool bdev_nvme_check_ctrlr_loss_timeout(const struct nvme_ctrlr *c)
 {
-	op_done done = c->done;
-	c->done = NULL;
-	done(c->ctx, error);
+	// A disk that a subsystem has would be taken from it first; this program keeps it.
+	return c->ctrlr_loss_timeout_sec && c->waited_sec >= c->ctrlr_loss_timeout_sec &&
+	       !c->disk->uses;
+}
+
+// The end of an attempt. SPDK has no probe for it: scripts attach to the function.
+TRACED void bdev_nvme_reset_ctrlr_complete(struct nvme_ctrlr *nvme_ctrlr, bool success);
+void bdev_nvme_reset_ctrlr_complete(struct nvme_ctrlr *nvme_ctrlr, bool success)
+{
+	bool is_over = success || !nvme_ctrlr->reconnect_delay_sec;
+	bool is_lost = !is_over && bdev_nvme_check_ctrlr_loss_timeout(nvme_ctrlr);
+
+	PROBE_LOG("reset_ctrlr_complete()", log_str(nvme_ctrlr->nbdev_ctrlr->name),
+		  log_uint(success));
+	nvme_ctrlr->is_resetting = false;
+	if (success)
+		nvme_ctrlr->waited_sec = 0;
+	nvme_ctrlr_put_ref(nvme_ctrlr);
+	if (is_lost) {
+		bdev_nvme_start_ctrlr_destruct(nvme_ctrlr);
+	} else if (!is_over && !is_stopping) {
+		nvme_ctrlr->waited_sec += nvme_ctrlr->reconnect_delay_sec;
+		nvme_ctrlr->reconnect_delay_timer = spdk_poller_register(
+		    bdev_nvme_reconnect_delay_timer_expired, nvme_ctrlr,
+		    (uint64_t)nvme_ctrlr->reconnect_delay_sec * nvme_second_us);
+	}
+	command_done(nvme_ctrlr, success ? NULL : "the controller could not be connected");
 }
 
 static void bdev_nvme_reset_create_qpairs_done(struct spdk_io_channel_iter *i, int status)
 {
-	reset_done(spdk_io_channel_iter_get_ctx(i),
-		   status ? "a queue pair did not come back" : NULL);
+	bdev_nvme_reset_ctrlr_complete(spdk_io_channel_iter_get_ctx(i), !status);
 }
 
 static void bdev_nvme_reset_create_qpair(struct spdk_io_channel_iter *i)
 {
-	create_qpair(spdk_io_channel_iter_get_ctx(i),
-		     spdk_io_channel_get_ctx(spdk_io_channel_iter_get_channel(i)));
+	bdev_nvme_create_qpair(spdk_io_channel_iter_get_ctx(i),
+			       spdk_io_channel_get_ctx(spdk_io_channel_iter_get_channel(i)));
 	spdk_for_each_channel_continue(i, 0);
 }
 
-static int bdev_nvme_reconnect_delay_timer_expired(void *arg);
+static void bdev_nvme_reconnect_ctrlr_poll(struct nvme_ctrlr *nvme_ctrlr, bool success)
+{
+	if (success)
+		spdk_for_each_channel(nvme_ctrlr, bdev_nvme_reset_create_qpair, nvme_ctrlr,
+				      bdev_nvme_reset_create_qpairs_done);
+	else
+		bdev_nvme_reset_ctrlr_complete(nvme_ctrlr, false);
+}
 
 static void bdev_nvme_reconnect_ctrlr(struct nvme_ctrlr *nvme_ctrlr)
 {
 	PROBE(bdev_nvme_ctrlr_reconnect, nvme_ctrlr->nbdev_ctrlr->name);
-	if (nvme_ctrlr->failures) {
-		nvme_ctrlr->failures--;
-		PROBE(bdev_nvme_ctrlr_reconnect_delay, nvme_ctrlr->nbdev_ctrlr->name);
-		nvme_ctrlr->reconnect_timer = spdk_poller_register(
-		    bdev_nvme_reconnect_delay_timer_expired, nvme_ctrlr, RECONNECT_DELAY_US);
-		return;
-	}
-	spdk_for_each_channel(nvme_ctrlr, bdev_nvme_reset_create_qpair, nvme_ctrlr,
-			      bdev_nvme_reset_create_qpairs_done);
+	admin_connect(nvme_ctrlr);
 }
 
 static int bdev_nvme_reconnect_delay_timer_expired(void *arg)
 {
-	struct nvme_ctrlr *c = arg;
-	spdk_poller_unregister(&c->reconnect_timer);
-	bdev_nvme_reconnect_ctrlr(c);
+	struct nvme_ctrlr *nvme_ctrlr = arg;
+	PROBE(bdev_nvme_ctrlr_reconnect_delay, nvme_ctrlr->nbdev_ctrlr->name);
+	spdk_poller_unregister(&nvme_ctrlr->reconnect_delay_timer);
+	nvme_ctrlr->ref++;
+	nvme_ctrlr->is_resetting = true;
+	bdev_nvme_reconnect_ctrlr(nvme_ctrlr);
 	return 1;
 }
 
 static void bdev_nvme_reset_destroy_qpair_done(struct spdk_io_channel_iter *i, int status)
 {
+	struct nvme_ctrlr *nvme_ctrlr = spdk_io_channel_iter_get_ctx(i);
 	(void)status;
-	bdev_nvme_reconnect_ctrlr(spdk_io_channel_iter_get_ctx(i));
+	PROBE(bdev_nvme_ctrlr_reset, nvme_ctrlr->nbdev_ctrlr->name);
+	nvme_ctrlr_disconnect(nvme_ctrlr, bdev_nvme_reconnect_ctrlr);
 }
 
 static void bdev_nvme_reset_destroy_qpair(struct spdk_io_channel_iter *i)
 {
 	struct nvme_qpair *q = spdk_io_channel_get_ctx(spdk_io_channel_iter_get_channel(i));
-	q->is_connected = false;
+	nvmf_conn_close(q->conn_id);
 	spdk_for_each_channel_continue(i, 0);
 }
 
-void bdev_nvme_reset_controller(const char *name, unsigned failures, op_done done, void *ctx)
+static void _bdev_nvme_reset_ctrlr(void *ctx)
 {
-	struct nvme_ctrlr *nvme_ctrlr = find_ctrlr(name);
-	if (!nvme_ctrlr) {
-		done(ctx, "no controller of that name");
-		return;
-	}
-	nvme_ctrlr->failures = failures;
-	nvme_ctrlr->done = done;
-	nvme_ctrlr->ctx = ctx;
-	PROBE(bdev_nvme_ctrlr_reset, nvme_ctrlr->nbdev_ctrlr->name);
+	struct nvme_ctrlr *nvme_ctrlr = ctx;
 	spdk_for_each_channel(nvme_ctrlr, bdev_nvme_reset_destroy_qpair, nvme_ctrlr,
 			      bdev_nvme_reset_destroy_qpair_done);
 }
 
-/* detach: the disk goes first, then the controller */
-
-static void nvme_ctrlr_unregister_cb(void *io_device)
+static void bdev_nvme_failover_ctrlr(struct nvme_ctrlr *nvme_ctrlr)
 {
-	struct nvme_ctrlr *c = io_device;
-	op_done done = c->done;
-	void *ctx = c->ctx;
-	free(c->nbdev_ctrlr);
-	free(c);
-	done(ctx, NULL);
+	if (nvme_ctrlr->is_resetting || nvme_ctrlr->is_destructed)
+		return;
+	nvme_ctrlr->ref++;
+	nvme_ctrlr->is_resetting = true;
+	_bdev_nvme_reset_ctrlr(nvme_ctrlr);
 }
+
+void bdev_nvme_reset_controller(const char *name, op_done done, void *ctx)
+{
+	struct nvme_ctrlr *c = find_ctrlr(name);
+	if (!c || c->is_destructed || c->is_resetting) {
+		done(ctx,
+		     c ? "the controller is being reset or deleted" : "no controller of that name");
+		return;
+	}
+	c->done = done;
+	c->ctx = ctx;
+	c->lost_polls = 0;
+	c->ref++;
+	c->is_resetting = true;
+	if (c->reconnect_delay_timer) { // it waits: the next attempt is made now
+		spdk_poller_unregister(&c->reconnect_delay_timer);
+		bdev_nvme_reconnect_ctrlr(c);
+	} else {
+		spdk_thread_send_msg(nvmf_tgt_get_thread(), _bdev_nvme_reset_ctrlr, c);
+	}
+}
+
+/* detach: the disk goes first, then the controller */
 
 static void nvme_ctrlr_delete(struct nvme_ctrlr *nvme_ctrlr)
 {
 	PROBE(bdev_nvme_ctrlr_delete, nvme_ctrlr->nbdev_ctrlr->name);
-	spdk_poller_unregister(&nvme_ctrlr->adminq_timer);
-	spdk_io_device_unregister(nvme_ctrlr, nvme_ctrlr_unregister_cb);
+	op_done done = nvme_ctrlr->done;
+	void *ctx = nvme_ctrlr->ctx;
+	forget(nvme_ctrlr);
+	if (done)
+		done(ctx, NULL);
 }
 
-static void nvme_ctrlr_release(struct nvme_ctrlr *nvme_ctrlr)
+void bdev_nvme_wait_deleted(const char *name, op_done done, void *ctx)
 {
-	PROBE(bdev_nvme_ctrlr_release, nvme_ctrlr->nbdev_ctrlr->name, nvme_ctrlr->ref);
-	if (--nvme_ctrlr->ref == 0)
-		nvme_ctrlr_delete(nvme_ctrlr);
+	struct nvme_ctrlr *c = find_ctrlr(name);
+	if (!c) {
+		done(ctx, NULL);
+		return;
+	}
+	c->done = done;
+	c->ctx = ctx;
+	c->is_awaited = true;
 }
 
-static void bdev_nvme_destruct_done(void *ctx, const char *error)
+static void nvme_ctrlr_unregister_cb(void *io_device)
+{
+	struct nvme_ctrlr *nvme_ctrlr = io_device;
+	spdk_poller_unregister(&nvme_ctrlr->reconnect_delay_timer);
+	spdk_poller_unregister(&nvme_ctrlr->adminq_timer);
+	nvme_ctrlr->is_unregistered = true;
+	if (!nvme_ctrlr->io_conns)
+		nvme_ctrlr_disconnect(nvme_ctrlr, nvme_ctrlr_delete);
+}
+
+static void disk_gone(void *ctx, const char *error)
 {
 	(void)error;
+	nvme_ctrlr_put_ref(ctx);
+}
+
+static void bdev_nvme_destruct(void *ctx)
+{
 	struct nvme_ctrlr *nvme_ctrlr = ctx;
-	nvme_ctrlr->disk = NULL;
-	nvme_ctrlr_release(nvme_ctrlr);
-	nvme_ctrlr_release(nvme_ctrlr);
+	PROBE(bdev_nvme_destruct, nvme_ctrlr->nbdev_ctrlr->name, nvme_ctrlr->nsid);
+	bdev_unregister(nvme_ctrlr->disk, disk_gone, nvme_ctrlr);
+}
+
+static void bdev_nvme_start_ctrlr_destruct(struct nvme_ctrlr *nvme_ctrlr)
+{
+	nvme_ctrlr->is_destructed = true;
+	spdk_thread_send_msg(nvmf_tgt_get_thread(), bdev_nvme_destruct, nvme_ctrlr);
+	nvme_ctrlr_put_ref(nvme_ctrlr);
 }
 
 void bdev_nvme_detach_controller(const char *name, op_done done, void *ctx)
 {
-	struct nvme_ctrlr *nvme_ctrlr = find_ctrlr(name);
-	if (!nvme_ctrlr) {
-		done(ctx, "no controller of that name");
+	struct nvme_ctrlr *c = find_ctrlr(name);
+	const char *error = NULL;
+	if (!c)
+		error = "no controller of that name";
+	else if (c->is_destructed || c->is_resetting)
+		error = "the controller is being reset or deleted";
+	else if (c->disk->uses)
+		error = "its bdev is in use";
+	if (error) {
+		done(ctx, error);
 		return;
 	}
-	if (nvme_ctrlr->disk->uses) {
-		done(ctx, "its bdev is in use");
-		return;
-	}
-	struct nvme_ctrlr **at = &ctrlrs;
-	while (*at != nvme_ctrlr)
-		at = &(*at)->next;
-	*at = nvme_ctrlr->next;
-	nvme_ctrlr->done = done;
-	nvme_ctrlr->ctx = ctx;
-	PROBE(bdev_nvme_destruct, nvme_ctrlr->disk->name, nvme_ctrlr->nsid);
-	bdev_unregister(nvme_ctrlr->disk, bdev_nvme_destruct_done, nvme_ctrlr);
+	c->done = done;
+	c->ctx = ctx;
+	bdev_nvme_start_ctrlr_destruct(c);
+}
+
+void bdev_nvme_stop(void)
+{
+	is_stopping = true;
+	for (struct nvme_ctrlr *c = ctrlrs; c; c = c->next)
+		spdk_poller_unregister(&c->reconnect_delay_timer);
 }
 
 struct fini_op {

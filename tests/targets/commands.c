@@ -131,11 +131,7 @@ static void connect_host(int argc, char **argv)
 
 static void disconnect_host(int argc, char **argv)
 {
-	struct spdk_nvmf_subsystem *s = argc > 2 ? nvmf_subsystem_find(argv[2]) : NULL;
-	if (argc > 2 && !s)
-		rpc_done(NULL, "no subsystem of that name");
-	else
-		nvmf_disconnect(argv[1], s, true, rpc_done, NULL);
+	nvmf_op_disconnect(argv[1], argc > 2 ? argv[2] : NULL, rpc_done, NULL);
 }
 
 static void null_create(int argc, char **argv)
@@ -152,25 +148,33 @@ static void null_delete(int argc, char **argv)
 
 static void nvme_attach(int argc, char **argv)
 {
-	struct nvme_path path = {opt(argc, argv, "-t"), opt(argc, argv, "-a"),
-				 opt(argc, argv, "-s"), opt(argc, argv, "-n")};
+	struct nvme_path path = {opt(argc, argv, "-t"),		  opt(argc, argv, "-a"),
+				 opt(argc, argv, "-s"),		  opt(argc, argv, "-n"),
+				 opt(argc, argv, "-q"),		  number(opt(argc, argv, "-o"), 0),
+				 number(opt(argc, argv, "-l"), 0)};
 	const char *name = opt(argc, argv, "-b");
-	if (!name || !path.trtype || !path.traddr || !path.subnqn)
-		rpc_done(NULL, "-b NAME, -t TYPE, -a ADDRESS and -n NQN are needed");
+	if (!name || !path.trtype || !path.traddr || !path.subnqn || !path.hostnqn)
+		rpc_done(NULL, "-b NAME, -t TYPE, -a ADDRESS, -n NQN and -q HOSTNQN are needed");
 	else
 		bdev_nvme_attach_controller(name, &path, rpc_done, NULL);
 }
 
 static void nvme_reset(int argc, char **argv)
 {
-	bdev_nvme_reset_controller(argv[1], number(opt(argc, argv, "--failures"), 0), rpc_done,
-				   NULL);
+	(void)argc;
+	bdev_nvme_reset_controller(argv[1], rpc_done, NULL);
 }
 
 static void nvme_detach(int argc, char **argv)
 {
 	(void)argc;
 	bdev_nvme_detach_controller(argv[1], rpc_done, NULL);
+}
+
+static void nvme_wait_deleted(int argc, char **argv)
+{
+	(void)argc;
+	bdev_nvme_wait_deleted(argv[1], rpc_done, NULL);
 }
 
 static void balanced(void *ctx)
@@ -211,10 +215,13 @@ static const struct command commands[] = {
     {"disconnect", "HOSTNQN [NQN]", 1, disconnect_host},
     {"bdev_null_create", "NAME MIB BLOCKSIZE", 3, null_create},
     {"bdev_null_delete", "NAME", 1, null_delete},
-    {"bdev_nvme_attach_controller", "-b NAME -t TYPE -a ADDRESS [-s SERVICE] -n NQN", 2,
+    {"bdev_nvme_attach_controller",
+     "-b NAME -t TYPE -a ADDRESS [-s SERVICE] -n NQN -q HOSTNQN [-l SECONDS] [-o SECONDS]", 2,
      nvme_attach},
-    {"bdev_nvme_reset_controller", "NAME [--failures N]", 1, nvme_reset},
+    {"bdev_nvme_reset_controller", "NAME", 1, nvme_reset},
     {"bdev_nvme_detach_controller", "NAME", 1, nvme_detach},
+    {"wait_deleted", "NAME  (a controller of bdev_nvme that will be given up)", 1,
+     nvme_wait_deleted},
     {"framework_set_scheduler", "dynamic|static [-p MICROSECONDS]  (0: one round, now)", 1,
      set_scheduler},
 };

@@ -21,6 +21,7 @@ static const char usage_text[] =
     "  --log FILE         a line for every probe that fires, with the values it was given\n"
     "  --interrupt-mode   timers and descriptors fire their probes too\n"
     "  --delay USEC       what a step of a state change takes [300]\n"
+    "  --second USEC      what a second takes of those that a command's option counts [10000]\n"
     "  -h, --help         this text\n"
     "\n"
     "Commands: `help` lists them. Each is answered by a line, `ok` or `error: ...`. End: `quit`.\n";
@@ -45,6 +46,7 @@ static void tgt_stopped(void *ctx, const char *error)
 
 void spdk_app_stop(void)
 {
+	bdev_nvme_stop();
 	nvmf_tgt_stop(tgt_stopped, NULL);
 }
 
@@ -83,12 +85,13 @@ static uint64_t parse_number(const char *option, const char *text, uint64_t min,
 
 int main(int argc, char **argv)
 {
-	enum { OPT_WAIT = 256, OPT_LOG, OPT_INTERRUPT, OPT_DELAY };
+	enum { OPT_WAIT = 256, OPT_LOG, OPT_INTERRUPT, OPT_DELAY, OPT_SECOND };
 	static const struct option options[] = {
 	    {"wait", no_argument, NULL, OPT_WAIT},
 	    {"log", required_argument, NULL, OPT_LOG},
 	    {"interrupt-mode", no_argument, NULL, OPT_INTERRUPT},
 	    {"delay", required_argument, NULL, OPT_DELAY},
+	    {"second", required_argument, NULL, OPT_SECOND},
 	    {"help", no_argument, NULL, 'h'},
 	    {NULL, 0, NULL, 0},
 	};
@@ -118,6 +121,9 @@ int main(int argc, char **argv)
 			break;
 		case OPT_DELAY:
 			nvmf_delay_us = (unsigned)parse_number("--delay", optarg, 0, 1000000);
+			break;
+		case OPT_SECOND:
+			nvme_second_us = (unsigned)parse_number("--second", optarg, 1, 1000000);
 			break;
 		case 'h':
 			fputs(usage_text, stdout);

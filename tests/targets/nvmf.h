@@ -97,6 +97,8 @@ struct spdk_nvmf_subsystem {
 	struct spdk_nvmf_ns *ns[NVMF_NS_MAX + 1]; // by nsid, which counts from 1
 	struct spdk_nvmf_ctrlr *ctrlrs;
 	uint16_t last_cntlid;
+	op_done destroyed; // who waits for its last controller to be gone
+	void *destroyed_ctx;
 };
 
 struct spdk_nvmf_transport {
@@ -111,11 +113,36 @@ struct spdk_nvmf_tgt {
 	bool is_paused;
 };
 
+// Belongs to its poll group's thread.
 struct spdk_nvmf_qpair {
 	struct spdk_nvmf_qpair *next; // of its poll group's
 	struct spdk_nvmf_ctrlr *ctrlr;
-	uint16_t qid;
+	struct nvmf_conn *conn; // the host's end
+	uint16_t qid;		// 0 before the CONNECT command
 	struct spdk_thread *thread;
+	bool is_connecting, is_disconnected;
+};
+
+// A host's end of a queue pair. Belongs to the first thread, which frees it after `closed`.
+struct nvmf_conn {
+	struct nvmf_conn *next;
+	uint64_t id;
+	char hostnqn[NVMF_NAME_MAX], subnqn[NVMF_NAME_MAX];
+	struct spdk_nvme_transport_id trid;
+	uint16_t qid, cntlid; // cntlid: of the admin queue pair's controller
+	struct spdk_thread *thread;
+	bool is_connected, is_closing;
+	struct spdk_nvmf_ctrlr *ctrlr;				   // the target's, at the end
+	void (*connected)(struct nvmf_conn *conn);		   // may be NULL
+	void (*closed)(struct nvmf_conn *conn, const char *error); // error: never was connected
+	void *ctx;
+};
+
+// Which queue pairs; what is NULL or "" is every one.
+struct nvmf_qpair_filter {
+	struct spdk_nvmf_subsystem *subsystem;
+	const struct spdk_nvme_transport_id *trid;
+	const char *hostnqn;
 };
 
 // What a poll group knows of one subsystem.
@@ -166,9 +193,16 @@ void nvmf_transport_poll_group_create(struct spdk_nvmf_transport *transport);
 bool nvmf_poll_group_set_state(struct spdk_nvmf_poll_group *group,
 			       struct spdk_nvmf_subsystem *subsystem,
 			       enum spdk_nvmf_subsystem_state state);
+/** Fires the probe of a subsystem that became active here, which comes after that of the change of state. */
+void nvmf_poll_group_added_subsystem(struct spdk_nvmf_subsystem *subsystem);
 void nvmf_poll_group_add(struct spdk_nvmf_poll_group *group, struct spdk_nvmf_qpair *qpair);
-/** Disconnects the queue pair and takes it out of the group. */
-void nvmf_poll_group_remove(struct spdk_nvmf_poll_group *group, struct spdk_nvmf_qpair *qpair);
+/** Disconnects the queue pair and takes it out of the group; one that is connecting: as soon as it has. */
+void spdk_nvmf_qpair_disconnect(struct spdk_nvmf_qpair *qpair);
+/** The CONNECT command is answered. */
+void nvmf_qpair_connected(struct spdk_nvmf_qpair *qpair);
+void nvmf_poll_group_destroy_qpairs(struct spdk_nvmf_poll_group *group);
+/** On every poll group, one after the other; @filter stays the caller's until @done. */
+void nvmf_disconnect_qpairs(const struct nvmf_qpair_filter *filter, op_done done, void *ctx);
 
 /* subsystem.c */
 
@@ -176,12 +210,12 @@ struct spdk_nvmf_subsystem *nvmf_subsystem_find(const char *subnqn);
 /** NULL if there is one of that name. */
 struct spdk_nvmf_subsystem *nvmf_subsystem_create(struct spdk_nvmf_tgt *tgt, const char *subnqn,
 						  enum spdk_nvmf_subtype subtype);
-void nvmf_subsystem_destroy(struct spdk_nvmf_subsystem *subsystem);
+/** Frees it, as soon as it has no controllers any more. */
+void nvmf_subsystem_destroy(struct spdk_nvmf_subsystem *subsystem, op_done done, void *ctx);
+/** The end of nvmf_subsystem_destroy(), when a controller is gone. */
+void nvmf_subsystem_ctrlr_gone(struct spdk_nvmf_subsystem *subsystem);
 void nvmf_subsystem_set_state(struct spdk_nvmf_subsystem *subsystem,
 			      enum spdk_nvmf_subsystem_state requested, op_done done, void *ctx);
-/** Disconnects its hosts and goes to INACTIVE. */
-void nvmf_subsystem_stop(struct spdk_nvmf_subsystem *subsystem, op_done done, void *ctx);
-void nvmf_subsystem_remove_listeners(struct spdk_nvmf_subsystem *subsystem);
 
 /* subsystem_ops.c: what the commands do to a subsystem */
 
@@ -201,12 +235,18 @@ void nvmf_op_ns_host(const char *subnqn, uint32_t nsid, const char *hostnqn, boo
 
 /* ctrlr.c: hosts that are connected */
 
-/** One admin queue pair and @io_qpairs more. */
+/** A copy of @conn is opened, from any thread; its id. */
+uint64_t nvmf_conn_open(const struct nvmf_conn *conn);
+/** From any thread; one that is closed already is none to be told of. */
+void nvmf_conn_close(uint64_t id);
+/** A queue pair is gone; on its thread. The last one of @ctrlr (which may be NULL) takes the controller with it. The host
+ * is told when the target has nothing of it any more. */
+void nvmf_qpair_fini_complete(struct spdk_nvmf_ctrlr *ctrlr, struct nvmf_conn *conn);
+
+/** A host with one admin queue pair and @io_qpairs more. */
 void nvmf_op_connect(const char *hostnqn, const char *subnqn, unsigned io_qpairs, op_done done,
 		     void *ctx);
-/** Ends every connection of @hostnqn (NULL: of anybody) to @subsystem (NULL: to any). That there is none
- * is an error only if one @must_exist. */
-void nvmf_disconnect(const char *hostnqn, struct spdk_nvmf_subsystem *subsystem, bool must_exist,
-		     op_done done, void *ctx);
+/** Ends the host's connections to @subnqn (NULL: to any): those for I/O in reverse, then the admin queue. */
+void nvmf_op_disconnect(const char *hostnqn, const char *subnqn, op_done done, void *ctx);
 
 #endif

@@ -155,22 +155,45 @@ static int run_events(struct reactor *r)
 	}
 }
 
-// The ticks since *@last, which becomes now.
-static uint64_t lap(uint64_t *last)
+// Busy is what the processor did for a thread, so that a crowded machine makes nobody look busy. All else is
+// idle, and every thread's part of it is the same: together they have the core's time, as in SPDK.
+static uint64_t now_ns(clockid_t clock)
 {
-	uint64_t now = spdk_get_ticks(), d = now > *last ? now - *last : 0;
-	*last = now;
-	return d;
+	struct timespec ts;
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-static void run_threads(struct reactor *r, uint64_t *clock)
+struct lap {
+	uint64_t wall, cpu;
+};
+
+// Counts the time since *@last, which becomes now: @t's work, or (NULL) nobody's.
+static void count_time(struct reactor *r, struct lap *last, struct spdk_thread *t)
+{
+	struct lap now = {now_ns(CLOCK_MONOTONIC), now_ns(CLOCK_THREAD_CPUTIME_ID)};
+	uint64_t all = now.wall - last->wall, busy = t ? now.cpu - last->cpu : 0, n = 0;
+	if (busy > all)
+		busy = all;
+	*last = now;
+	if (is_interrupt_mode) // nothing is counted then, as in SPDK
+		return;
+	r->busy_tsc += busy;
+	r->idle_tsc += all - busy;
+	if (t)
+		t->stats.busy_tsc += busy;
+	for (t = r->threads; t; t = t->reactor_next)
+		n++;
+	for (t = r->threads; t; t = t->reactor_next)
+		t->stats.idle_tsc += (all - busy) / n;
+}
+
+static void run_threads(struct reactor *r, struct lap *last)
 {
 	for (struct spdk_thread **at = &r->threads; *at;) {
 		struct spdk_thread *t = *at;
 		int n = thread_poll(t);
-		uint64_t spent = lap(clock);
-		*(n ? &t->stats.busy_tsc : &t->stats.idle_tsc) += spent;
-		*(n ? &r->busy_tsc : &r->idle_tsc) += spent;
+		count_time(r, last, n ? t : NULL);
 		if (t->has_exited) {
 			*at = t->reactor_next;
 			thread_free(t);
@@ -183,13 +206,12 @@ static void run_threads(struct reactor *r, uint64_t *clock)
 static void *reactor_run(void *arg)
 {
 	struct reactor *r = arg;
-	uint64_t clock = spdk_get_ticks();
+	struct lap last = {now_ns(CLOCK_MONOTONIC), now_ns(CLOCK_THREAD_CPUTIME_ID)};
 
 	char name[16];
 	snprintf(name, sizeof(name), "reactor_%u", r->lcore);
-	// The first reactor is the process's main thread: its name is the process's, which people look for.
-	if (r != reactors)
-		pthread_setname_np(pthread_self(), name);
+	// The first reactor is the main thread: its name in /proc is not the program's any more, as in SPDK.
+	pthread_setname_np(pthread_self(), name);
 
 	while (!r->is_stopped) {
 		// One at a time: what runs may take away the poller of the next.
@@ -197,24 +219,19 @@ static void *reactor_run(void *arg)
 		int n = epoll_wait(r->epoll_fd, &ev, 1, -1);
 		if (n < 0 && errno != EINTR)
 			give_up("epoll_wait");
-		uint64_t slept = lap(&clock);
-		r->idle_tsc += slept;
-		for (struct spdk_thread *t = r->threads; t; t = t->reactor_next)
-			t->stats.idle_tsc += slept;
+		count_time(r, &last, NULL);
 		if (n == 1 && ev.data.ptr) {
 			struct spdk_poller *p = ev.data.ptr;
 			struct spdk_thread *t = p->thread;
 			thread_run_poller(p, is_interrupt_mode);
-			uint64_t spent = lap(&clock);
-			t->stats.busy_tsc += spent;
-			r->busy_tsc += spent;
+			count_time(r, &last, t);
 		} else if (n == 1) {
 			uint64_t count;
 			if (read(r->wake_fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
 				give_up("eventfd");
 		}
 		run_events(r);
-		run_threads(r, &clock);
+		run_threads(r, &last);
 	}
 	return NULL;
 }
@@ -317,6 +334,8 @@ void reactor_get_info(uint32_t lcore, struct spdk_scheduler_core_info *ret)
 	ret->current_busy_tsc = r->busy_tsc - r->seen.busy_tsc;
 	ret->current_idle_tsc = r->idle_tsc - r->seen.idle_tsc;
 	r->seen = (struct spdk_thread_stats){r->busy_tsc, r->idle_tsc};
+	PROBE_LOG("core()", log_uint(lcore), log_uint(ret->current_busy_tsc),
+		  log_uint(ret->current_idle_tsc));
 
 	ret->threads_count = 0;
 	for (struct spdk_thread *t = r->threads; t; t = t->reactor_next)
@@ -332,5 +351,7 @@ void reactor_get_info(uint32_t lcore, struct spdk_scheduler_core_info *ret)
 		ti->current_stats.busy_tsc = t->stats.busy_tsc - t->seen.busy_tsc;
 		ti->current_stats.idle_tsc = t->stats.idle_tsc - t->seen.idle_tsc;
 		t->seen = t->stats;
+		PROBE_LOG("core_thread()", log_uint(lcore), log_uint(t->id),
+			  log_uint(ti->current_stats.busy_tsc));
 	}
 }

@@ -1,6 +1,7 @@
 // Where commands come from: clients, their lines, their answers.
 #include "rpc.h"
 #include "commands.h"
+#include "probes.h"
 #include "thread.h"
 
 #include <errno.h>
@@ -253,6 +254,7 @@ static void pump(void)
 			int argc = command_split(line, argv);
 			if (!argc || argv[0][0] == '#')
 				continue;
+			PROBE_LOG("command()", log_str(argv[0]));
 			if (!strcmp(argv[0], "quit") || !strcmp(argv[0], "spdk_kill_instance")) {
 				stop(c);
 				break;

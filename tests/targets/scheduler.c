@@ -7,7 +7,8 @@
 USDT_DOC(spdk, dynsched_balance, "the scheduler begins a round");
 USDT_DOC(spdk, dynsched_core_info,
 	 "the scheduler looks at the figures of a core; once a core and round");
-USDT_DOC(spdk, dynsched_move, "the scheduler moves a thread to another core");
+USDT_DOC(spdk, dynsched_move,
+	 "the scheduler says where a thread is to run: in each round, mostly where it is");
 
 // A thread that was busy for less than this part of a round is idle.
 #define IDLE_PERCENT 20
@@ -39,27 +40,29 @@ static uint32_t busy_percent(const struct spdk_thread_stats *s)
 	return all ? (uint32_t)(s->busy_tsc * 100 / all) : 0;
 }
 
-static void balance_thread(struct spdk_scheduler_thread_info *info)
+// As in _move_thread() of SPDK's dynamic scheduler: asked also for a thread that is to stay, which the probe tells too.
+static void move_thread(struct spdk_scheduler_thread_info *thread_info, uint32_t dst_core)
 {
-	uint32_t main_core = round_.cores[0].lcore, dst = info->lcore;
+	PROBE(dynsched_move, thread_info, dst_core);
+	if (thread_info->lcore == dst_core)
+		return;
+	PROBE_LOG("move()", log_uint(thread_info->thread_id), log_uint(thread_info->lcore),
+		  log_uint(dst_core));
+	reactor_move_thread(thread_info->thread_id, thread_info->lcore, dst_core);
+	thread_info->lcore = dst_core;
+}
 
-	if (info->thread_id == 1) // serves the commands
-		return;
-	if (busy_percent(&info->current_stats) < IDLE_PERCENT) {
-		dst = main_core;
-	} else if (info->lcore == main_core) {
-		// Busy: to the core that has the fewest threads.
-		struct spdk_scheduler_core_info *best = &round_.cores[0];
-		for (uint32_t i = 1; i < reactor_count(); i++)
-			if (round_.cores[i].threads_count < best->threads_count)
-				best = &round_.cores[i];
-		best->threads_count++;
-		dst = best->lcore;
+// Idle threads go to the main core first, then each busy one finds its core: here it stays where it is.
+static void balance_threads(bool is_idle)
+{
+	for (uint32_t i = 0; i < reactor_count(); i++) {
+		struct spdk_scheduler_core_info *core = &round_.cores[i];
+		for (uint32_t j = 0; j < core->threads_count; j++) {
+			struct spdk_scheduler_thread_info *info = &core->thread_infos[j];
+			if ((busy_percent(&info->current_stats) < IDLE_PERCENT) == is_idle)
+				move_thread(info, is_idle ? round_.cores[0].lcore : info->lcore);
+		}
 	}
-	if (dst == info->lcore)
-		return;
-	PROBE(dynsched_move, info, dst);
-	reactor_move_thread(info->thread_id, info->lcore, dst);
 }
 
 static void balance(void *arg1, void *arg2)
@@ -68,20 +71,16 @@ static void balance(void *arg1, void *arg2)
 	(void)arg2;
 	uint32_t count = reactor_count();
 
-	PROBE(dynsched_balance, count);
-	for (uint32_t i = 0; i < count; i++) {
-		struct spdk_scheduler_core_info *core = &round_.cores[i];
-		PROBE(dynsched_core_info, i, core);
+	// SPDK's count is the highest core's number and one.
+	uint32_t cores_count = reactor_lcore(count - 1) + 1;
+	PROBE(dynsched_balance, cores_count);
+	for (uint32_t n = 0; n < count; n++) {
+		struct spdk_scheduler_core_info *cores_info = &round_.cores[n];
+		uint32_t i = cores_info->lcore;
+		PROBE(dynsched_core_info, i, cores_info);
 	}
-	for (uint32_t i = 0; i < count; i++) {
-		struct spdk_scheduler_core_info *core = &round_.cores[i];
-		// A thread put here by this very round is not in the list yet.
-		uint32_t n = 0;
-		while (core->thread_infos[n].thread_id)
-			n++;
-		for (uint32_t j = 0; j < n; j++)
-			balance_thread(&core->thread_infos[j]);
-	}
+	balance_threads(true);
+	balance_threads(false);
 	spdk_thread_send_msg(round_.thread, end_round, NULL);
 }
 
@@ -123,6 +122,8 @@ static int scheduler_tick(void *arg)
 void scheduler_set_period(uint64_t period_us)
 {
 	spdk_poller_unregister(&round_.poller);
-	if (period_us)
-		round_.poller = spdk_poller_register(scheduler_tick, NULL, period_us);
+	if (!period_us)
+		return;
+	round_.poller = spdk_poller_register(scheduler_tick, NULL, period_us);
+	scheduler_balance(NULL, NULL); // the first at once
 }

@@ -8,7 +8,6 @@
 
 USDT_DOC(spdk, nvmf_subsystem_create, "a subsystem is created");
 USDT_DOC(spdk, nvmf_subsystem_destroy, "a subsystem is destroyed");
-USDT_DOC(spdk, nvmf_subsystem_remove_listener, "a subsystem no longer listens at an address");
 USDT_DOC(spdk, nvmf_subsystem_change_state,
 	 "a change of a subsystem's state begins; poll groups are told next");
 USDT_DOC(spdk, nvmf_subsystem_change_state_done,
@@ -52,27 +51,23 @@ static void free_hosts(struct nvmf_host **hosts)
 	}
 }
 
-void nvmf_subsystem_remove_listeners(struct spdk_nvmf_subsystem *subsystem)
+void nvmf_subsystem_ctrlr_gone(struct spdk_nvmf_subsystem *subsystem)
 {
-	while (subsystem->listeners) {
-		struct nvmf_listener *l = subsystem->listeners;
-		struct spdk_nvme_transport_id *trid = &l->trid;
-		PROBE(nvmf_subsystem_remove_listener, subsystem->subnqn, trid->trtype, trid->traddr,
-		      trid->trsvcid);
-		subsystem->listeners = l->next;
-		free(l);
-	}
-}
-
-void nvmf_subsystem_destroy(struct spdk_nvmf_subsystem *subsystem)
-{
-	PROBE(nvmf_subsystem_destroy, subsystem->subnqn);
+	op_done done = subsystem->destroyed;
+	void *ctx = subsystem->destroyed_ctx;
+	if (!done || subsystem->ctrlrs)
+		return;
 	struct spdk_nvmf_subsystem **at = &subsystem->tgt->subsystems;
 	while (*at != subsystem)
 		at = &(*at)->next;
 	*at = subsystem->next;
 
-	nvmf_subsystem_remove_listeners(subsystem);
+	// No probe tells of the listeners and hosts that go with their subsystem.
+	while (subsystem->listeners) {
+		struct nvmf_listener *l = subsystem->listeners;
+		subsystem->listeners = l->next;
+		free(l);
+	}
 	free_hosts(&subsystem->hosts);
 	for (int i = 1; i <= NVMF_NS_MAX; i++) {
 		struct spdk_nvmf_ns *ns = subsystem->ns[i];
@@ -83,6 +78,15 @@ void nvmf_subsystem_destroy(struct spdk_nvmf_subsystem *subsystem)
 		free(ns);
 	}
 	free(subsystem);
+	done(ctx, NULL);
+}
+
+void nvmf_subsystem_destroy(struct spdk_nvmf_subsystem *subsystem, op_done done, void *ctx)
+{
+	PROBE(nvmf_subsystem_destroy, subsystem->subnqn);
+	subsystem->destroyed = done;
+	subsystem->destroyed_ctx = ctx;
+	nvmf_subsystem_ctrlr_gone(subsystem);
 }
 
 /* changes of state */
@@ -125,8 +129,12 @@ static void subsystem_state_change_on_pg(struct spdk_io_channel_iter *i)
 
 	PROBE(nvmf_pg_change_state, ctx->subsystem->subnqn, ctx->requested_state, thread_id);
 	nvmf_delay();
-	bool good = nvmf_poll_group_set_state(group, ctx->subsystem, ctx->requested_state);
+	struct spdk_nvmf_subsystem *subsystem = ctx->subsystem;
+	bool is_new = subsystem->state == SPDK_NVMF_SUBSYSTEM_ACTIVATING;
+	bool good = nvmf_poll_group_set_state(group, subsystem, ctx->requested_state);
 	subsystem_state_change_continue(i, good ? 0 : -22);
+	if (is_new)
+		nvmf_poll_group_added_subsystem(subsystem);
 }
 
 // The state on the way from @from to @to.
@@ -150,6 +158,7 @@ void nvmf_subsystem_set_state(struct spdk_nvmf_subsystem *subsystem,
 			      enum spdk_nvmf_subsystem_state requested_state, op_done done,
 			      void *arg)
 {
+	PROBE(nvmf_subsystem_change_state, subsystem->subnqn, requested_state, subsystem->state);
 	if (subsystem->state == requested_state) {
 		done(arg, NULL);
 		return;
@@ -159,32 +168,8 @@ void nvmf_subsystem_set_state(struct spdk_nvmf_subsystem *subsystem,
 		abort();
 	*ctx = (struct subsystem_state_change_ctx){subsystem, requested_state, subsystem->state,
 						   done, arg};
-	PROBE(nvmf_subsystem_change_state, subsystem->subnqn, requested_state, subsystem->state);
 	subsystem->state = transition(subsystem->state, requested_state);
 	nvmf_delay();
 	spdk_for_each_channel(subsystem->tgt, subsystem_state_change_on_pg, ctx,
 			      subsystem_state_change_done);
-}
-
-struct stop_op {
-	struct spdk_nvmf_subsystem *subsystem;
-	op_done done;
-	void *ctx;
-};
-
-static void hosts_gone(void *ctx, const char *error)
-{
-	struct stop_op op = *(struct stop_op *)ctx;
-	(void)error;
-	free(ctx);
-	nvmf_subsystem_set_state(op.subsystem, SPDK_NVMF_SUBSYSTEM_INACTIVE, op.done, op.ctx);
-}
-
-void nvmf_subsystem_stop(struct spdk_nvmf_subsystem *subsystem, op_done done, void *ctx)
-{
-	struct stop_op *op = malloc(sizeof(*op));
-	if (!op)
-		abort();
-	*op = (struct stop_op){subsystem, done, ctx};
-	nvmf_disconnect(NULL, subsystem, false, hosts_gone, op);
 }

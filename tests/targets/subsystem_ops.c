@@ -8,6 +8,7 @@
 
 USDT_DOC(spdk, nvmf_subsystem_add_ns, "a namespace was added to a subsystem");
 USDT_DOC(spdk, nvmf_subsystem_add_listener, "a subsystem listens at an address");
+USDT_DOC(spdk, nvmf_subsystem_remove_listener, "a subsystem no longer listens at an address");
 USDT_DOC(spdk, spdk_nvmf_ns_add_host, "a namespace is made visible to a host");
 USDT_DOC(spdk, spdk_nvmf_ns_remove_host, "a namespace is hidden from a host");
 USDT_DOC(spdk, nvmf_subsystem_add_host, "a host is allowed to connect to a subsystem");
@@ -23,6 +24,7 @@ struct paused_op {
 
 	// what the change is about
 	struct spdk_nvme_transport_id trid;
+	struct nvmf_qpair_filter lost; // queue pairs to disconnect after it
 	struct spdk_bdev *bdev;
 	uint32_t nsid;
 	char hostnqn[NVMF_NAME_MAX];
@@ -35,11 +37,21 @@ static void resumed(void *ctx, const char *error)
 	free(op);
 }
 
+static void changed(void *ctx, const char *error)
+{
+	struct paused_op *op = ctx;
+	(void)error;
+	nvmf_subsystem_set_state(op->subsystem, SPDK_NVMF_SUBSYSTEM_ACTIVE, resumed, op);
+}
+
 static void paused(void *ctx, const char *error)
 {
 	struct paused_op *op = ctx;
 	op->error = error ? error : op->change(op);
-	nvmf_subsystem_set_state(op->subsystem, SPDK_NVMF_SUBSYSTEM_ACTIVE, resumed, op);
+	if (op->lost.subsystem && !op->error)
+		nvmf_disconnect_qpairs(&op->lost, changed, op);
+	else
+		changed(op, NULL);
 }
 
 static struct paused_op *op_new(const char *subnqn, op_done done, void *ctx)
@@ -100,12 +112,18 @@ void nvmf_op_create_subsystem(const char *subnqn, const char *sn, bool any_host,
 	nvmf_subsystem_set_state(s, SPDK_NVMF_SUBSYSTEM_ACTIVE, done, ctx);
 }
 
+static void destroyed(void *ctx, const char *error)
+{
+	op_fail(ctx, error);
+}
+
 static void stopped(void *ctx, const char *error)
 {
 	struct paused_op *op = ctx;
-	if (!error)
-		nvmf_subsystem_destroy(op->subsystem);
-	op_fail(op, error);
+	if (error)
+		op_fail(op, error);
+	else
+		nvmf_subsystem_destroy(op->subsystem, destroyed, op);
 }
 
 void nvmf_op_delete_subsystem(const char *subnqn, op_done done, void *ctx)
@@ -116,7 +134,7 @@ void nvmf_op_delete_subsystem(const char *subnqn, op_done done, void *ctx)
 	if (op->subsystem->subtype != SPDK_NVMF_SUBTYPE_NVME)
 		op_fail(op, "the discovery subsystem stays");
 	else
-		nvmf_subsystem_stop(op->subsystem, stopped, op);
+		nvmf_subsystem_set_state(op->subsystem, SPDK_NVMF_SUBSYSTEM_INACTIVE, stopped, op);
 }
 
 /* listeners */
@@ -170,6 +188,7 @@ static const char *remove_listener(struct paused_op *op)
 	      trid->trsvcid);
 	*at = l->next;
 	free(l);
+	op->lost = (struct nvmf_qpair_filter){.subsystem = subsystem, .trid = &op->trid};
 	return NULL;
 }
 
@@ -306,6 +325,11 @@ void nvmf_op_add_host(const char *subnqn, const char *hostnqn, op_done done, voi
 	done(ctx, NULL);
 }
 
+static void disconnected(void *ctx, const char *error)
+{
+	op_fail(ctx, error);
+}
+
 void nvmf_op_remove_host(const char *subnqn, const char *hostnqn, op_done done, void *ctx)
 {
 	struct spdk_nvmf_subsystem *subsystem = nvmf_subsystem_find(subnqn);
@@ -318,34 +342,39 @@ void nvmf_op_remove_host(const char *subnqn, const char *hostnqn, op_done done, 
 	*at = host->next;
 	PROBE(nvmf_subsystem_remove_host, subsystem->subnqn, host->nqn);
 	free(host);
-	nvmf_disconnect(hostnqn, subsystem, false, done, ctx);
+	struct paused_op *op = op_new(subnqn, done, ctx);
+	snprintf(op->hostnqn, sizeof(op->hostnqn), "%s", hostnqn);
+	op->lost = (struct nvmf_qpair_filter){.subsystem = subsystem, .hostnqn = op->hostnqn};
+	nvmf_disconnect_qpairs(&op->lost, disconnected, op);
 }
 
 static const char *ns_add_host(struct paused_op *op)
 {
+	const char *hostnqn = op->hostnqn;
+	uint32_t flags = 0;
+	PROBE(spdk_nvmf_ns_add_host, op->subsystem->subnqn, op->nsid, hostnqn, flags);
 	struct spdk_nvmf_ns *ns = find_ns(op);
 	if (!ns)
 		return "no such namespace";
-	struct nvmf_host **at = find_host(&ns->hosts, op->hostnqn);
-	if (*at)
-		return "the host sees the namespace already";
-	struct nvmf_host *host = *at = host_new(op->hostnqn);
-	uint32_t flags = 0;
-	PROBE(spdk_nvmf_ns_add_host, op->subsystem->subnqn, ns->nsid, host->nqn, flags);
+	struct nvmf_host **at = find_host(&ns->hosts, hostnqn);
+	if (!*at)
+		*at = host_new(hostnqn);
 	return NULL;
 }
 
 static const char *ns_remove_host(struct paused_op *op)
 {
-	struct spdk_nvmf_ns *ns = find_ns(op);
-	struct nvmf_host **at = ns ? find_host(&ns->hosts, op->hostnqn) : NULL, *host;
-	if (!at || !*at)
-		return ns ? "no host of that name" : "no such namespace";
-	host = *at;
-	*at = host->next;
+	const char *hostnqn = op->hostnqn;
 	uint32_t flags = 0;
-	PROBE(spdk_nvmf_ns_remove_host, op->subsystem->subnqn, ns->nsid, host->nqn, flags);
-	free(host);
+	PROBE(spdk_nvmf_ns_remove_host, op->subsystem->subnqn, op->nsid, hostnqn, flags);
+	struct spdk_nvmf_ns *ns = find_ns(op);
+	if (!ns)
+		return "no such namespace";
+	struct nvmf_host **at = find_host(&ns->hosts, hostnqn), *host = *at;
+	if (host) {
+		*at = host->next;
+		free(host);
+	}
 	return NULL;
 }
 

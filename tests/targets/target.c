@@ -143,7 +143,17 @@ static void stop_next_subsystem(void *ctx, const char *error)
 		return;
 	}
 	op.at = s->next;
-	nvmf_subsystem_stop(s, stop_next_subsystem, NULL);
+	nvmf_subsystem_set_state(s, SPDK_NVMF_SUBSYSTEM_INACTIVE, stop_next_subsystem, NULL);
+}
+
+static void destroy_next_subsystem(void *ctx, const char *error)
+{
+	(void)ctx;
+	(void)error;
+	if (g_tgt->subsystems)
+		nvmf_subsystem_destroy(g_tgt->subsystems, destroy_next_subsystem, NULL);
+	else
+		enter(NVMF_TGT_FINI_DESTROY_POLL_GROUPS);
 }
 
 static void nvmf_tgt_destroy_poll_group_done(void *arg)
@@ -164,6 +174,7 @@ static void nvmf_tgt_destroy_poll_group(void *arg)
 {
 	(void)arg;
 	struct spdk_io_channel *ch = spdk_get_io_channel(g_tgt);
+	nvmf_poll_group_destroy_qpairs(spdk_io_channel_get_ctx(ch));
 	spdk_put_io_channel(ch);
 	spdk_put_io_channel(ch); // the one of nvmf_tgt_create_poll_group
 	// Behind the message that ends the channel.
@@ -212,14 +223,10 @@ static void nvmf_tgt_advance_state(void)
 		stop_next_subsystem(NULL, NULL);
 		break;
 	case NVMF_TGT_FINI_STOP_LISTEN:
-		for (struct spdk_nvmf_subsystem *s = g_tgt->subsystems; s; s = s->next)
-			nvmf_subsystem_remove_listeners(s);
 		enter(NVMF_TGT_FINI_DESTROY_SUBSYSTEMS);
 		break;
 	case NVMF_TGT_FINI_DESTROY_SUBSYSTEMS:
-		while (g_tgt->subsystems)
-			nvmf_subsystem_destroy(g_tgt->subsystems);
-		enter(NVMF_TGT_FINI_DESTROY_POLL_GROUPS);
+		destroy_next_subsystem(NULL, NULL);
 		break;
 	case NVMF_TGT_FINI_DESTROY_POLL_GROUPS:
 		for (uint32_t i = 0; i < groups.count; i++)
@@ -343,22 +350,22 @@ static void resume_on_pg(struct spdk_io_channel_iter *i)
 
 void nvmf_tgt_pause_polling(op_done done, void *ctx)
 {
+	PROBE_TICKS(nvmf_tgt_pause_polling, g_tgt, g_tgt->name);
 	if (g_tgt->is_paused) {
 		done(ctx, "polling is paused");
 		return;
 	}
 	g_tgt->is_paused = true;
-	PROBE_TICKS(nvmf_tgt_pause_polling, g_tgt, g_tgt->name);
 	spdk_for_each_channel(g_tgt, pause_on_pg, walk_new(NULL, done, ctx), walk_done);
 }
 
 void nvmf_tgt_resume_polling(op_done done, void *ctx)
 {
+	PROBE_TICKS(nvmf_tgt_resume_polling, g_tgt, g_tgt->name);
 	if (!g_tgt->is_paused) {
 		done(ctx, "polling is not paused");
 		return;
 	}
 	g_tgt->is_paused = false;
-	PROBE_TICKS(nvmf_tgt_resume_polling, g_tgt, g_tgt->name);
 	spdk_for_each_channel(g_tgt, resume_on_pg, walk_new(NULL, done, ctx), walk_done);
 }

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 USDT_DOC(spdk, msg_exec, "a thread runs a message that was sent to it");
-USDT_DOC(spdk, interrupt_fd_process, "a thread was woken by a descriptor and handles it");
-USDT_DOC(spdk, timerfd_exec, "a thread was woken by a timer and runs its poller");
+USDT_DOC(spdk, interrupt_fd_process, "a thread handles a descriptor that is ready: a timer's, too");
+USDT_DOC(spdk, timerfd_exec, "a timer has expired and its poller runs");
 
 pthread_mutex_t thread_list_lock = PTHREAD_MUTEX_INITIALIZER;
 struct spdk_thread *thread_list;
@@ -37,7 +37,6 @@ struct spdk_thread *spdk_thread_create(const char *name, uint32_t lcore)
 
 	pthread_mutex_lock(&thread_list_lock);
 	t->id = ++last_id;
-	t->is_movable = t->id != 1; // the first one serves the commands and stays where it is
 	struct spdk_thread **at = &thread_list;
 	while (*at)
 		at = &(*at)->next;
@@ -141,9 +140,11 @@ static struct spdk_poller *add_poller(struct spdk_poller p)
 	return poller;
 }
 
-struct spdk_poller *spdk_poller_register(spdk_poller_fn fn, void *arg, uint64_t period_us)
+struct spdk_poller *spdk_poller_register_named(spdk_poller_fn fn, void *arg, uint64_t period_us,
+					       const char *name)
 {
-	struct spdk_poller p = {.name = "timer", .is_timer = true, .fn = fn, .arg = arg};
+	struct spdk_poller p = {.is_timer = true, .fn = fn, .arg = arg};
+	snprintf(p.name, sizeof(p.name), "%s", name);
 	p.fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	if (p.fd < 0) {
 		perror("nvmf_tgt: timerfd_create");
@@ -180,23 +181,31 @@ void spdk_poller_unregister(struct spdk_poller **poller)
 	free(p);
 }
 
+static __thread bool in_interrupt;
+
+static int interrupt_timerfd_process(void *ctx)
+{
+	struct spdk_poller *poller = ctx;
+	spdk_poller_fn fn = poller->fn;
+	void *arg = poller->arg;
+	uint64_t expired;
+	if (read(poller->fd, &expired, sizeof(expired)) != sizeof(expired))
+		return 0;
+	if (in_interrupt)
+		PROBE(timerfd_exec, fn, arg);
+	return fn(arg); // may unregister the poller
+}
+
+// As in _interrupt_wrapper() of SPDK's lib/thread: every descriptor that is handled, those of timers too.
 void thread_run_poller(struct spdk_poller *p, bool interrupt_mode)
 {
-	spdk_poller_fn fn = p->fn;
-	void *arg = p->arg;
+	spdk_poller_fn fn = p->is_timer ? interrupt_timerfd_process : p->fn;
+	void *arg = p->is_timer ? p : p->arg;
 
+	in_interrupt = interrupt_mode;
 	current = p->thread;
-	if (p->is_timer) {
-		uint64_t expired;
-		if (read(p->fd, &expired, sizeof(expired)) != sizeof(expired)) {
-			current = NULL;
-			return;
-		}
-		if (interrupt_mode)
-			PROBE(timerfd_exec, fn, arg);
-	} else if (interrupt_mode) {
+	if (interrupt_mode)
 		PROBE(interrupt_fd_process, p->name, p->fd, fn, arg);
-	}
-	fn(arg); // may unregister the poller
+	fn(arg);
 	current = NULL;
 }

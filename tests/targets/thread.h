@@ -46,7 +46,9 @@ uint64_t spdk_thread_get_id(const struct spdk_thread *thread);
 TRACED int spdk_thread_send_msg(const struct spdk_thread *thread, spdk_msg_fn fn, void *ctx);
 
 /** Calls @fn every @period_us on this thread. */
-struct spdk_poller *spdk_poller_register(spdk_poller_fn fn, void *arg, uint64_t period_us);
+struct spdk_poller *spdk_poller_register_named(spdk_poller_fn fn, void *arg, uint64_t period_us,
+					       const char *name);
+#define spdk_poller_register(fn, arg, period_us) spdk_poller_register_named(fn, arg, period_us, #fn)
 /** Calls @fn on this thread whenever @fd can be read. */
 struct spdk_poller *spdk_interrupt_register(int fd, spdk_poller_fn fn, void *arg, const char *name);
 void spdk_poller_unregister(struct spdk_poller **poller);

@@ -16,7 +16,7 @@ struct thread_msg {
 // A descriptor that a thread waits for: a timer of its own, or anything that can be read.
 struct spdk_poller {
 	struct spdk_poller *next;
-	char name[32];
+	char name[64];
 	int fd;
 	bool is_timer;
 	spdk_poller_fn fn;
@@ -30,7 +30,6 @@ struct spdk_thread {
 	uint64_t id;
 	char name[32];
 	_Atomic uint32_t lcore;
-	bool is_movable;
 
 	pthread_mutex_t lock; // of the queue
 	struct thread_msg *first, **last;
