@@ -86,6 +86,20 @@ unsigned dialect_strlen_ceiling(unsigned v, unsigned strings)
 	return v >= 23 ? 16384 : dialect_max_strlen(v, strings);
 }
 
+unsigned dialect_buffer_pages(unsigned v, unsigned cpus)
+{
+	// From 0.24 it goes by the machine's memory: anything here would be less. 0.23 has one buffer of 64 pages for all
+	// processors: a burst of 3000 events needs 4096. Before, each has its own of 64, where 20,000 were lost at times and
+	// 256 held 100,000: four times that, unless all of them are more than 64 MiB.
+	enum { OWN_PAGES = 64, MOST_IN_ALL = 16384 };
+	unsigned pages = v >= 23 ? 4096 : 1024;
+	if (v >= 24)
+		return 0;
+	while (v < 23 && pages > OWN_PAGES && cpus > MOST_IN_ALL / pages)
+		pages /= 2;
+	return pages;
+}
+
 bool dialect_rebuilds_symbols(unsigned v)
 {
 	return v < 23;

@@ -50,6 +50,11 @@ unsigned dialect_record_strlen(unsigned v, unsigned strings, unsigned fields);
 /** What that may be raised to for a program that reads longer ones. */
 unsigned dialect_strlen_ceiling(unsigned v, unsigned strings);
 const char *dialect_strlen_variable(unsigned v);
+/**
+ * Pages of the buffer between the probes and bpftrace to ask for on a machine with @cpus processors; 0: its own choice is
+ * better. Never less than its own.
+ */
+unsigned dialect_buffer_pages(unsigned v, unsigned cpus);
 /** Reads the symbols of a process anew for each address, unless told to keep them (BPFTRACE_CACHE_USER_SYMBOLS). */
 bool dialect_rebuilds_symbols(unsigned v);
 /** Entries of one generated table beyond which the start takes longer than a user would wait. */

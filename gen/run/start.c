@@ -57,19 +57,6 @@ static char **make_argv(struct starting *s, const char *program)
 }
 
 /**
- * How much of what was fired bpftrace can be behind: its 64 pages for each processor are full after a thousand events, and
- * 0.17 loses the end of a burst without a word. Four times as much, where that does not take more than 32 MiB in all.
- */
-static unsigned buffer_pages(void)
-{
-	long page = sysconf(_SC_PAGESIZE), cpus = sysconf(_SC_NPROCESSORS_CONF);
-	unsigned pages = 256;
-	while (pages > 64 && cpus > 0 && (uint64_t)cpus * (uint64_t)page * pages > 32u << 20)
-		pages /= 2;
-	return pages;
-}
-
-/**
  * The size of its buffer, the limits of strings, and one table of symbols for the process instead of one for each look-up: making it takes
  * 0.17 10 ms, and its bcc closes a descriptor at random each time (one of a module that has no file, as
  * [uprobes]), so that maps came out empty in every tenth run. What the user has set is left alone.
@@ -82,8 +69,11 @@ static void set_environment(const struct run_config *cfg)
 		snprintf(number, sizeof(number), "%u", cfg->max_strlen);
 		setenv(dialect_strlen_variable(version), number, 0);
 	}
-	snprintf(number, sizeof(number), "%u", buffer_pages());
-	setenv("BPFTRACE_PERF_RB_PAGES", number, 0);
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	unsigned pages = dialect_buffer_pages(version, cpus > 0 ? (unsigned)cpus : 1);
+	snprintf(number, sizeof(number), "%u", pages);
+	if (pages)
+		setenv("BPFTRACE_PERF_RB_PAGES", number, 0);
 	setenv("BPFTRACE_STR_TRUNC_TRAILER", "", 0);
 	if (dialect_rebuilds_symbols(version) && cfg->proc)
 		setenv("BPFTRACE_CACHE_USER_SYMBOLS", "1", 0);
