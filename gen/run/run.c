@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "run/guard.h"
 #include "run/output.h"
 #include "run/ready.h"
 #include "run/relay.h"
@@ -36,11 +37,15 @@ struct runner {
 	bool ended;    // bpftrace is a zombie
 	bool given_up; // no more output: its reader has gone, or what an error has said
 	unsigned interrupts;
-	unsigned long stop_at;	 // ms: when bpftrace is to be told to end, once it waits; 0: no
-	bool stopping;		 // it was told to end
+	unsigned long stop_at; // ms: when bpftrace is to be told to end, once it waits; 0: no
+	bool stopping;	       // it was told to end
+	unsigned sent;	       // bits of the signals that we have sent to it
+	bool killing;	       // it is to be killed once it is stopped
+	struct guard guard;
 	unsigned idle_looks;	 // how often since then it was seen to wait for events, in a row
 	unsigned long looked_at; // ms, of the last such look
 	int status;
+	int end_signal; // that ended bpftrace, or 0
 };
 
 static unsigned long now_ms(void)
@@ -54,6 +59,7 @@ static void stop_bpftrace(struct runner *r, int sig)
 {
 	if (r->pid > 0)
 		kill(r->pid, sig);
+	r->sent |= 1u << sig;
 	r->stopping = true;
 	r->idle_looks = 0;
 	r->looked_at = now_ms();
@@ -73,12 +79,26 @@ static void stop_when_idle(struct runner *r)
 	}
 }
 
-/** Has bpftrace itself ended? What it has started may go on and hold its pipes open. */
+/**
+ * KILL in the middle of a detach leaves the breakpoint and the semaphore in the target: the kernel gives up restoring them. A
+ * process that has been stopped is in no system call.
+ */
+static void kill_when_stopped(struct runner *r)
+{
+	siginfo_t info = {0};
+	if (r->killing && !(r->sent & 1u << SIGKILL) &&
+	    waitid(P_PID, (id_t)r->pid, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
+	    info.si_pid == r->pid)
+		stop_bpftrace(r, SIGKILL);
+}
+
+/** Has bpftrace itself ended, or stopped? What it has started may go on and hold its pipes open. */
 static void look_for_end(struct runner *r)
 {
 	siginfo_t info = {0};
 	int rc = waitid(P_PID, (id_t)r->pid, &info, WEXITED | WNOHANG | WNOWAIT);
 	r->ended |= (rc == 0 && info.si_pid == r->pid) || (rc != 0 && errno == ECHILD);
+	kill_when_stopped(r);
 }
 
 static void take_signal(struct runner *r)
@@ -90,19 +110,25 @@ static void take_signal(struct runner *r)
 		look_for_end(r);
 		return;
 	}
-	// SIGINT makes bpftrace detach (a tenth of a second for each probe), run END and print its maps.
-	static const int wishes[] = {SIGINT, SIGTERM, SIGKILL};
-	if (r->interrupts == 1)
-		fprintf(
-		    stderr,
-		    "btgen: bpftrace is detaching its probes; once more ends it, maps unprinted\n");
-	if (r->interrupts == 0 && r->ready) {
-		r->stop_at = now_ms() + 1;
-	} else {
-		r->stop_at = 0;
-		stop_bpftrace(r, wishes[r->interrupts < 2 ? r->interrupts : 2]);
-	}
 	r->interrupts++;
+	// SIGINT makes bpftrace detach (a tenth of a second for each probe), run END and print its maps.
+	if (r->interrupts == 1 && r->ready) {
+		r->stop_at = now_ms() + 1;
+		return;
+	}
+	r->stop_at = 0;
+	if (r->interrupts == 1) {
+		stop_bpftrace(r, SIGINT);
+	} else if (r->interrupts == 2) {
+		fprintf(stderr,
+			"btgen: bpftrace is detaching its probes; press ^C again to kill it "
+			"without printing maps\n");
+		stop_bpftrace(r, SIGTERM);
+	} else {
+		r->killing = true;
+		stop_bpftrace(r, SIGSTOP);
+		kill_when_stopped(r);
+	}
 }
 
 /** False, with errno, when it cannot be written; EPIPE also when nobody reads and we were told twice to end. */
@@ -287,15 +313,27 @@ static void reap(struct runner *r)
 		;
 	r->pid = 0;
 	r->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-	if (WIFSIGNALED(status) && r->interrupts < 3)
-		diag_error(r->diag, NULL, "bpftrace was ended by signal %d (%s)", WTERMSIG(status),
-			   strsignal(WTERMSIG(status)));
+	r->end_signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+/** bpftrace was ended by a signal that is none of ours. */
+static void tell_end_signal(struct runner *r)
+{
+	const char *name = strsignal(r->end_signal);
+	diag_error(r->diag, NULL, "bpftrace was ended by signal %d (%s)", r->end_signal, name);
+	if (r->stopping && r->ready)
+		diag_note(
+		    r->diag, NULL,
+		    "it was detaching its probes: breakpoints may be left in what was traced; "
+		    "another trace of it that ends with ^C removes them");
 }
 
 /** What remains to be said and done once bpftrace is gone. */
 static void finish(struct runner *r)
 {
 	const struct run_config *cfg = r->cfg;
+	if (r->end_signal && !(r->sent & 1u << r->end_signal))
+		tell_end_signal(r);
 	if (!r->ready && r->status == 0) { // it was over before we saw it wait: a BEGIN that exits
 		r->ready = true;
 		if (!output_begin(r->diag, &r->output))
@@ -348,8 +386,10 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg)
 		relay_init(&r.relay, d, cfg->map, started.program_name);
 		r.relay.program = cfg->program;
 		r.relay.stdout_has_messages = cfg->bpftrace->version < 24;
+		guard_start(&r.guard, r.pid);
 		relay_until_end(&r);
 		reap(&r);
+		guard_end(&r.guard);
 		finish(&r);
 		relay_fini(&r.relay);
 	}

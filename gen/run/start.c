@@ -109,8 +109,8 @@ static void become_bpftrace(struct starting *s, char **argv, int out, int err, p
 {
 	// A process group of its own: ^C reaches bpftrace once, through us, and not twice.
 	setpgid(0, 0);
-	// Nobody would read its maps, and 0.17 may lose any other signal and trace for ever.
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	// Until there is a guard. A signal that bpftrace handles: KILL within a detach would leave breakpoints.
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(RUN_NOT_RUNNABLE);
 	sigset_t none;

@@ -174,7 +174,7 @@ live_wait INT
 is "$(grep -cE '^(65|122) ' "$tmp/trace")" 501 "^C while bpftrace is busy: what happened before it is printed"
 # 400 KiB come while bpftrace does not run: more than it takes by itself, which 0.17 would not say.
 live_trace "$live_pid" -e 'usdt:__EXE__:hit { printf("%d %s %s %s %s %s %s %s %s %s %s\n", arg0, comm, comm, comm, comm, comm, comm, comm, comm, comm, comm); }'
-read -r busy <"/proc/$live_tracer/task/$live_tracer/children"
+read -r busy _ <"/proc/$live_tracer/task/$live_tracer/children"
 kill -STOP "$busy"
 : >"$tmp/answers"
 printf "$(printf 'A%.0s' {1..2000})z" >&8
@@ -194,7 +194,7 @@ is "$(grep . <<<"$out")" "42 -dash" "arguments after -- are the script's"
 
 # The killed wrapper takes bpftrace along.
 live_trace "$live_pid" -e 'usdt:__EXE__:hit { }'
-bt=$(cat "/proc/$live_tracer/task/$live_tracer/children" 2>/dev/null | tr -d ' ')
+read -r bt _ <"/proc/$live_tracer/task/$live_tracer/children"
 live_wait KILL 2>/dev/null
 ok "when bpftrace.sh is killed, bpftrace ends too" wait_for 10 test ! -d "/proc/${bt:-none}"
 
