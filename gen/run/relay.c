@@ -21,6 +21,7 @@ void relay_fini(struct relay *r)
 	strbuf_fini(&r->err_line);
 	strbuf_fini(&r->last_c_error);
 	strbuf_fini(&r->withheld);
+	strbuf_fini(&r->held);
 }
 
 /** Takes a decimal number off the front of *s. */
@@ -254,6 +255,11 @@ static void take_err_line(struct relay *r, struct str line)
 		r->attached = true;
 		return;
 	}
+	if (r->holds_messages) {
+		strbuf_adds(&r->held, line);
+		strbuf_addc(&r->held, '\n');
+		return;
+	}
 	if (is_lost_line(line, &n)) {
 		r->lost += n;
 		return;
@@ -274,6 +280,18 @@ static void take_err_line(struct relay *r, struct str line)
 	fwrite(b.p, 1, b.n, r->diag->out);
 	fflush(r->diag->out);
 	strbuf_fini(&b);
+}
+
+void relay_release(struct relay *r)
+{
+	r->holds_messages = false;
+	struct str rest = strbuf_str(&r->held);
+	while (rest.n) {
+		struct str line = str_slice(rest, 0, str_find(rest, '\n'));
+		rest = str_from_offset(rest, line.n + 1);
+		take_err_line(r, line);
+	}
+	strbuf_clear(&r->held);
 }
 
 void relay_stderr(struct relay *r, struct str bytes)

@@ -29,6 +29,8 @@ struct relay {
 	bool out_mid_line;     /**< the start of the current data line has already gone */
 	bool attached;	       /**< bpftrace said "Attached" (0.24 and newer) */
 	unsigned skip_excerpt; /**< lines of bpftrace's own excerpt that are still to be dropped */
+	bool holds_messages;   /**< what bpftrace says waits for relay_release() */
+	struct strbuf held;    /**< lines of stderr */
 	unsigned long long lost; /**< events that bpftrace said were lost */
 	unsigned n_errors;	 /**< error lines seen */
 };
@@ -36,6 +38,8 @@ struct relay {
 void relay_init(struct relay *r, struct diag *d, const struct linemap *map,
 		const char *program_name);
 void relay_fini(struct relay *r);
+/** Messages that were held back are told; none are from now on. */
+void relay_release(struct relay *r);
 /** Takes bytes of bpftrace's stdout. */
 void relay_stdout(struct relay *r, struct str bytes);
 /** Nothing more comes for now: a line without an end is data if it cannot become a message. */

@@ -40,6 +40,7 @@ struct runner {
 	unsigned long stop_at; // ms: when bpftrace is to be told to end, once it waits; 0: no
 	bool stopping;	       // it was told to end
 	unsigned sent;	       // bits of the signals that we have sent to it
+	int first_signal;      // that told us to end
 	bool killing;	       // it is to be killed once it is stopped
 	struct guard guard;
 	unsigned idle_looks;	 // how often since then it was seen to wait for events, in a row
@@ -110,7 +111,8 @@ static void take_signal(struct runner *r)
 		look_for_end(r);
 		return;
 	}
-	r->interrupts++;
+	if (r->interrupts++ == 0)
+		r->first_signal = (int)info.ssi_signo;
 	// SIGINT makes bpftrace detach (a tenth of a second for each probe), run END and print its maps.
 	if (r->interrupts == 1 && r->ready) {
 		r->stop_at = now_ms() + 1;
@@ -159,11 +161,12 @@ static bool write_polled(struct runner *r, struct str data)
 static void write_output(struct runner *r, struct str data)
 {
 	if (data.n && !r->given_up && !write_polled(r, data)) {
+		int err = errno;
 		r->given_up = true;
-		if (errno != EPIPE)
+		if (err != EPIPE)
 			diag_error(r->diag, NULL, "cannot write %s: %s",
 				   r->cfg->out_path ? r->cfg->out_path : "the output",
-				   strerror(errno));
+				   strerror(err));
 		if (!r->stopping)
 			stop_bpftrace(r, SIGINT);
 	}
@@ -195,26 +198,36 @@ static void flush_output(struct runner *r, bool end)
 	strbuf_clear(&r->relay.out);
 }
 
+static void give_up(struct runner *r)
+{
+	r->given_up = true;
+	stop_bpftrace(r, SIGINT);
+}
+
 static void become_ready(struct runner *r)
 {
+	const struct proc *proc = r->cfg->proc;
 	r->ready = true;
+	relay_release(&r->relay);
 	if (!output_begin(r->diag, &r->output)) {
-		r->given_up = true;
-		stop_bpftrace(r, SIGINT);
-		return;
-	}
-	if (r->cfg->proc && !proc_is_same(r->cfg->proc))
-		return; // it ended meanwhile; said at the end
-	if (r->cfg->proc && !proc_runs_same_file(r->cfg->proc)) {
+		give_up(r);
+	} else if (proc && proc_is_replaced(proc)) {
+		diag_error(r->diag, NULL,
+			   "process %d (" STR_FMT ") has exited, and its PID is another process's "
+			   "now: it is not traced",
+			   proc->pid, STR_ARG(proc->comm));
+		give_up(r);
+	} else if (proc && !proc_is_same(proc)) {
+		return; // said at the end
+	} else if (proc && !proc_runs_same_file(proc)) {
 		diag_error(
 		    r->diag, NULL,
 		    "process %d has started another program while it was looked at: try again",
-		    r->cfg->proc->pid);
-		r->given_up = true;
-		stop_bpftrace(r, SIGINT);
-		return;
+		    proc->pid);
+		give_up(r);
+	} else {
+		ready_tell(r->arena, r->diag, r->cfg);
 	}
-	ready_tell(r->arena, r->diag, r->cfg);
 }
 
 /**
@@ -328,12 +341,39 @@ static void tell_end_signal(struct runner *r)
 		    "another trace of it that ends with ^C removes them");
 }
 
+/** How it has ended, and the status of that. */
+static void tell_end(struct runner *r, bool is_gone)
+{
+	const struct run_config *cfg = r->cfg;
+	bool by_us = r->end_signal && (r->sent & 1u << r->end_signal);
+	if (!r->ready && r->interrupts) {
+		r->status = 128 + r->first_signal;
+		if (!cfg->quiet)
+			fprintf(stderr, "btgen: interrupted before all probes were attached\n");
+	} else if (!r->ready && r->status && is_gone) {
+		r->status = 1;
+		diag_error(r->diag, NULL,
+			   "process %d (" STR_FMT ") has exited before it could be traced",
+			   cfg->proc->pid, STR_ARG(cfg->proc->comm));
+	} else if (r->end_signal && !by_us) {
+		tell_end_signal(r);
+	} else if (!r->ready && r->status) {
+		relay_explain_failure(&r->relay, r->status);
+	} else if (is_gone && r->status == 0 && !cfg->quiet && !r->given_up) {
+		fprintf(stderr, "btgen: process %d (" STR_FMT ") has exited\n", cfg->proc->pid,
+			STR_ARG(str_printable(r->arena, proc_name(cfg->proc))));
+	}
+	if (r->given_up && (r->status == 0 || by_us || r->diag->n_errors))
+		r->status = r->diag->n_errors ? 1 : 0;
+}
+
 /** What remains to be said and done once bpftrace is gone. */
 static void finish(struct runner *r)
 {
 	const struct run_config *cfg = r->cfg;
-	if (r->end_signal && !(r->sent & 1u << r->end_signal))
-		tell_end_signal(r);
+	bool is_gone = cfg->proc && !proc_is_same(cfg->proc);
+	if (r->ready || !r->status || !is_gone) // else it talks of a process that is no more
+		relay_release(&r->relay);
 	if (!r->ready && r->status == 0) { // it was over before we saw it wait: a BEGIN that exits
 		r->ready = true;
 		if (!output_begin(r->diag, &r->output))
@@ -341,16 +381,10 @@ static void finish(struct runner *r)
 	}
 	if (r->ready)
 		flush_output(r, true);
-	else if (r->status && r->status < 128 && !r->interrupts)
-		relay_explain_failure(&r->relay, r->status);
 	if (r->relay.lost)
 		diag_warning(r->diag, NULL, "%llu events were lost: bpftrace could not keep up",
 			     r->relay.lost);
-	if (cfg->proc && !proc_is_same(cfg->proc) && r->status == 0 && !cfg->quiet)
-		fprintf(stderr, "btgen: process %d (" STR_FMT ") has exited\n", cfg->proc->pid,
-			STR_ARG(str_printable(r->arena, proc_name(cfg->proc))));
-	if (r->given_up && r->status == 0)
-		r->status = r->diag->n_errors ? 1 : 0;
+	tell_end(r, is_gone);
 }
 
 int run_program(struct arena *a, struct diag *d, const struct run_config *cfg)
@@ -386,6 +420,7 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg)
 		relay_init(&r.relay, d, cfg->map, started.program_name);
 		r.relay.program = cfg->program;
 		r.relay.stdout_has_messages = cfg->bpftrace->version < 24;
+		r.relay.holds_messages = true;
 		guard_start(&r.guard, r.pid);
 		relay_until_end(&r);
 		reap(&r);

@@ -319,6 +319,12 @@ bool proc_is_same(const struct proc *p)
 	return read_stat(p, &st) && st.start_time == p->start_time && !has_ended(st.state);
 }
 
+bool proc_is_replaced(const struct proc *p)
+{
+	struct stat_line st;
+	return read_stat(p, &st) && st.start_time != p->start_time;
+}
+
 bool proc_runs_same_file(const struct proc *p)
 {
 	const struct proc_file *exe = &p->files.v[0];

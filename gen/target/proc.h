@@ -64,6 +64,8 @@ void proc_close(struct proc *p);
 struct str proc_name(const struct proc *p);
 /** False when the process has ended (a zombie has) or its PID belongs to another one. No message. */
 bool proc_is_same(const struct proc *p);
+/** Its PID is another process's now. No message. */
+bool proc_is_replaced(const struct proc *p);
 /** False when the process has called exec() since: its probes are no longer those that were looked up. */
 bool proc_runs_same_file(const struct proc *p);
 

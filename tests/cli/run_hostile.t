@@ -71,6 +71,8 @@ out=$(FAKE='trap "exit 0" INT; echo data; while :; do sleep 0.05; done' run 2>&1
 is $? 1 "stdout is full: status 1"
 out=$(FAKE='trap "exit 0" INT; echo data; while :; do sleep 0.05; done' run 2>&1 >&-)
 is $? 1 "stdout is closed: status 1"
+out=$(FAKE='echo data; exec sleep 20' run -o /dev/full 2>&1)
+is "$? $(grep -c error <<<"$out")" "1 1" "the output is full, and SIGINT kills bpftrace: status 1 and one message"
 out=$(run -n 2>&1 >/dev/full)
 is $? 1 "a program that cannot be printed: status 1"
 FAKE='trap "exit 0" INT; while echo data; do sleep 0.01; done' run 2>/dev/null | head -n 1 >/dev/null
@@ -106,6 +108,34 @@ sleep 0.3
 not_ok "nohup: goes on after SIGHUP" gone "$run"
 kill -INT "$run"
 ok "and ends with SIGINT, which a background process ignores" wait_for 20 gone "$run"
+
+# A PID that is another process's when bpftrace attaches: in a PID namespace, where the next PID can be chosen.
+cat >"$tmp/late" <<'E2'
+#!/bin/bash
+[ "$1" = --version ] && { echo "bpftrace v0.24.0"; exit 0; }
+kill -KILL "$OLD"
+while kill -0 "$OLD" 2>/dev/null; do :; done
+echo $((OLD - 1)) >/proc/sys/kernel/ns_last_pid
+sleep 20 &
+echo "the new one is $!" >&2
+trap 'kill $!; exit 0' INT
+echo "Attached 1 probe" >&2
+while :; do echo "an event of another process"; sleep 0.05; done
+E2
+chmod +x "$tmp/late"
+if unshare -pf --mount-proc sh -c 'echo 50 >/proc/sys/kernel/ns_last_pid' 2>/dev/null; then
+	out=$(BTGEN_BPFTRACE=$tmp/late timeout -k 2 60 unshare -pf --mount-proc bash -c '
+		sleep 1000 & export OLD=$!
+		sleep 0.2 # it is sleep by then
+		echo "the old one is $OLD" >&2
+		"$1" run -p $OLD --ready-file "$2/reused" -e "BEGIN { }"; echo "status $?" >&2' - "$btgen" "$tmp" 2>"$tmp/err")
+	is "$out" "" "a PID that was given to another process: nothing of that is printed"
+	like "$(cat "$tmp/err")" "process [0-9]+ \\(sleep\\) has exited, and its PID is another process's" "an error says so"
+	is "$(grep -c 'status 1' "$tmp/err") $(grep -o 'one is .*' "$tmp/err" | sort -u | wc -l)" "1 1" "with status 1"
+	not_ok "and nobody is told that it is ready" test -e "$tmp/reused"
+else
+	skip "a PID that was given to another process" "no PID namespace where PIDs can be chosen"
+fi
 
 # A target that becomes another program between look-up and attach.
 mkfifo "$tmp/go"

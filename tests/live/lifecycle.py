@@ -66,8 +66,8 @@ INT twice, then KILL to btgen            | tracing detaching INT:btgen 0.01 KILL
 INT to bpftrace twice                    | tracing INT:bpftrace 0.02 INT:bpftrace
 KILL to bpftrace as it detaches, again   | tracing detaching KILL:bpftrace again say=breakpoints.may.be.left
 KILL to bpftrace 30 ms after INT, again  | tracing INT:btgen 0.03 KILL:bpftrace again
-INT at the start                         | starting INT:btgen
-TERM at the start                        | starting TERM:btgen
+INT at the start                         | starting INT:btgen rc=130 say=interrupted.before
+TERM at the start                        | starting TERM:btgen rc=143 say=interrupted.before
 KILL to btgen at the start               | starting KILL:btgen
 KILL to bpftrace at the start            | starting KILL:bpftrace rc=137
 INT while it attaches                    | attaching INT:btgen
@@ -76,7 +76,7 @@ KILL to btgen while it attaches          | attaching KILL:btgen
 KILL to bpftrace while it attaches       | attaching KILL:bpftrace
 the target exits                         | tracing exit rc=0 say=has.exited
 the target is killed                     | tracing KILL:target rc=0 say=has.exited
-the target exits at the start            | starting exit
+the target exits at the start            | starting exit rc=1 say=has.exited.before.it.could.be.traced
 the target is killed while it attaches   | attaching KILL:target
 the target exits as it detaches          | tracing detaching exit
 the target is killed as it detaches      | tracing detaching KILL:target

@@ -66,6 +66,21 @@ static void test_data(void)
 	is_str(finish(&s), STR("Attila: Lost 5 events\n"), "and its rest is data whatever it says");
 }
 
+static void test_held(void)
+{
+	struct sample s;
+	start(&s, false);
+	s.r.holds_messages = true;
+	relay_stderr(&s.r, STR("ERROR: no such process\n"));
+	fflush(s.out);
+	is_num((long long)said_n, 0, "a message can be held back");
+	relay_release(&s.r);
+	relay_stderr(&s.r, STR("WARNING: more\n"));
+	finish(&s);
+	is_str((struct str){said, said_n}, STR("ERROR: no such process\nWARNING: more\n"),
+	       "until it is wanted");
+}
+
 /** A program of one template, with its line map. */
 static void make_program(struct pp *pp, struct diag *d, struct program *p, const char *text)
 {
@@ -141,6 +156,7 @@ int main(void)
 {
 	arena_init(&arena);
 	test_data();
+	test_held();
 	test_places();
 	test_idle_warnings();
 	arena_fini(&arena);
