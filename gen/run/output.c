@@ -46,11 +46,22 @@ bool output_begin(struct diag *d, struct output *o)
 	       diag_error(d, NULL, "-o: cannot make %s: %s", o->path, strerror(errno));
 }
 
-ssize_t output_write(const struct output *o, struct str data)
+ssize_t output_write(struct output *o, struct str data)
 {
 	ssize_t n = write(o->fd, data.p, data.n < PIPE_BUF ? data.n : PIPE_BUF);
+	for (ssize_t i = 0; i < n; i++)
+		o->part = data.p[i] == '\n' ? 0 : o->part + 1;
 	// EAGAIN: somebody else made our stdout non-blocking.
 	return n < 0 && (errno == EINTR || errno == EAGAIN) ? 0 : n;
+}
+
+void output_cut_part(struct output *o)
+{
+	struct stat st;
+	if (o->part && fstat(o->fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size >= o->part &&
+	    lseek(o->fd, 0, SEEK_CUR) == st.st_size && // nobody else writes there
+	    ftruncate(o->fd, st.st_size - o->part) == 0)
+		o->part = 0;
 }
 
 void output_close(struct output *o)

@@ -163,6 +163,7 @@ static void write_output(struct runner *r, struct str data)
 	if (data.n && !r->given_up && !write_polled(r, data)) {
 		int err = errno;
 		r->given_up = true;
+		output_cut_part(&r->output);
 		if (err != EPIPE)
 			diag_error(r->diag, NULL, "cannot write %s: %s",
 				   r->cfg->out_path ? r->cfg->out_path : "the output",

@@ -73,6 +73,18 @@ out=$(FAKE='trap "exit 0" INT; echo data; while :; do sleep 0.05; done' run 2>&1
 is $? 1 "stdout is closed: status 1"
 out=$(FAKE='echo data; exec sleep 20' run -o /dev/full 2>&1)
 is "$? $(grep -c error <<<"$out")" "1 1" "the output is full, and SIGINT kills bpftrace: status 1 and one message"
+if unshare -m true 2>/dev/null; then
+	mkdir "$tmp/small"
+	out=$(FAKE='trap "exit 0" INT; while echo "a line of five words"; do :; done' unshare -m bash -c '
+		mount -t tmpfs -o size=16k none "$1/small" && "$2" run -o "$1/small/out" -e "BEGIN { }"
+		echo "status $?"; sort -u "$1/small/out"; tail -c 1 "$1/small/out" | od -An -c' - "$tmp" "$btgen" 2>&1)
+	is "$(tail -n 3 <<<"$out")" "status 1
+a line of five words
+  \\n" "a disk that is full: status 1, and the file ends with a line"
+	like "$out" "cannot write .*out: No space left" "and the message says so"
+else
+	skip "a full disk" "no mount namespace"
+fi
 out=$(run -n 2>&1 >/dev/full)
 is $? 1 "a program that cannot be printed: status 1"
 FAKE='trap "exit 0" INT; while echo data; do sleep 0.01; done' run 2>/dev/null | head -n 1 >/dev/null
