@@ -41,7 +41,7 @@ static const char help[] =
     "      --conf FILE        list of enum tables [bpf/enums.conf]\n"
     "      --ready-file FILE  write a line there once all probes are attached\n"
     "      --ready-fd N       the same to an open descriptor\n"
-    "  -q, --quiet            no messages but errors\n"
+    "  -q, --quiet            no messages but errors and lost events\n"
     "  -v, --verbose          say which files were chosen and what is run\n"
     "  -h, --help             this text\n";
 
@@ -283,6 +283,12 @@ static bool check_reach(struct diag *d, const struct bind *b)
 	return diag_note(d, NULL, "#pragma scope host makes a script one for all processes");
 }
 
+/** The end of a burst is lost without a word unless there is an event after it, on every processor. */
+static void add_heartbeat(struct program *p)
+{
+	strbuf_addf(&p->text, "\nprofile:hz:%d { printf(\"\"); }\n", RUN_HEARTBEAT_HZ);
+}
+
 static struct str name_code(void *names, uint64_t addr)
 {
 	return codename_find(names, addr);
@@ -312,6 +318,10 @@ static void note_others(struct diag *d, const struct expansion *x, size_t n)
 static int trace(struct arena *a, struct diag *d, struct options *o, const struct bpftrace *bt,
 		 struct expansion *x, struct spawned *child)
 {
+	// What -t prints it counts, and a finished program is run as it is.
+	bool beats = dialect_tells_loss_late(bt->version) && !x->records && !o->req.raw;
+	if (beats)
+		add_heartbeat(&x->program);
 	struct run_config cfg = {
 	    .bpftrace = bt,
 	    .program = strbuf_str(&x->program.text),
@@ -329,6 +339,7 @@ static int trace(struct arena *a, struct diag *d, struct options *o, const struc
 				     : string_limit(a, d, bt, &x->bind),
 	    .args = o->args,
 	    .records = x->records,
+	    .has_heartbeat = beats,
 	};
 	struct codename *names = NULL;
 	if (x->bind.marks_code) {
@@ -346,9 +357,9 @@ static int trace(struct arena *a, struct diag *d, struct options *o, const struc
 		unsigned limit = own ? (unsigned)strtoul(own, NULL, 10) : cfg.max_strlen;
 		x->records->longest = limit ? limit - 1 : 0;
 	}
-	raise_limits(a, d, bt, x->bind.n_programs);
 	if (x->records && !o->quiet && x->proc)
 		note_others(d, x, o->req.pids.n);
+	raise_limits(a, d, bt, x->bind.n_programs + beats);
 	int status = run_program(a, d, &cfg);
 	codename_close(names);
 	return status;

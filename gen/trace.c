@@ -74,7 +74,9 @@ bool trace_make(struct arena *a, struct diag *d, struct images *images, unsigned
 	records_init(*records, probes, sk.probes.n, json);
 	struct strbuf text;
 	strbuf_init(&text);
-	skeleton_write_records(&sk, (*records)->start, (*records)->sep, (*records)->end, &text);
+	const struct records *r = *records;
+	struct skeleton_marks marks = {r->start, r->sep, r->end, r->counts};
+	skeleton_write_records(&sk, &marks, &text);
 	*program = str_copy(a, strbuf_str(&text));
 	strbuf_fini(&text);
 	return true;

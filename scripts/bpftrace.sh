@@ -39,7 +39,7 @@ OPTIONS
   -D NAME[=VALUE]   define a macro; -I DIR: search DIR for #include
   -c COMMAND        start COMMAND and trace it
   -x FILE           trace every process that runs or maps FILE, from now on
-  -q                no messages but errors
+  -q                no messages but errors and lost events
   -v                say which files were chosen and what is run
   --bpftrace PATH   the bpftrace to use
   --ready-file FILE, --ready-fd N

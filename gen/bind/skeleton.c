@@ -334,14 +334,15 @@ void skeleton_write_template(const struct skeleton *sk, struct strbuf *out)
 		write_clause(sk, &sk->probes.v[i], out);
 }
 
-void skeleton_write_records(const struct skeleton *sk, const char *start, const char *sep,
-			    const char *end, struct strbuf *out)
+void skeleton_write_records(const struct skeleton *sk, const struct skeleton_marks *marks,
+			    struct strbuf *out)
 {
+	const char *start = marks->start, *sep = marks->sep, *end = marks->end;
 	for (size_t i = 0; i < sk->probes.n; i++) {
 		const struct skeleton_probe *p = &sk->probes.v[i];
 		write_attach(p, out);
-		strbuf_addf(out, " { printf(\"%s%zu%s%%lu%s%%d%s%%d%s%%s", start, i, sep, sep, sep,
-			    sep);
+		strbuf_addf(out, " { %s[%zu] = count(); printf(\"%s%zu%s%%lu%s%%d%s%%d%s%%s",
+			    marks->counts, i, start, i, sep, sep, sep, sep);
 		for (size_t k = 0; k < p->n_fields; k++) {
 			enum skeleton_kind kind = p->fields[k].kind;
 			if (kind != SKELETON_HIDDEN)

@@ -68,11 +68,17 @@ bool skeleton_collect(struct skeleton *ret, struct arena *a, struct diag *d, str
 		      unsigned version, const char *const *patterns, size_t n);
 /** A template with a clause for each probe. */
 void skeleton_write_template(const struct skeleton *sk, struct strbuf *out);
+/** What no traced program can know. */
+struct skeleton_marks {
+	const char *start, *sep, *end;
+	const char *counts; /**< a map's name with its @ */
+};
 /**
- * A template that prints records: start, number of the probe, nsecs, pid, tid, comm, then the fields, each behind @sep;
- * a string is two fields, its address and its text; last @end and a newline. Hidden fields are left out.
+ * A template that prints records: start, number of the probe, nsecs, pid, tid, comm, then the fields, each behind `sep`;
+ * a string is two fields, its address and its text; last `end` and a newline. Hidden fields are left out. The map `counts` has the
+ * number of events of each probe.
  */
-void skeleton_write_records(const struct skeleton *sk, const char *start, const char *sep,
-			    const char *end, struct strbuf *out);
+void skeleton_write_records(const struct skeleton *sk, const struct skeleton_marks *marks,
+			    struct strbuf *out);
 
 #endif

@@ -100,6 +100,11 @@ unsigned dialect_buffer_pages(unsigned v, unsigned cpus)
 	return pages;
 }
 
+bool dialect_tells_loss_late(unsigned v)
+{
+	return v < 23;
+}
+
 bool dialect_rebuilds_symbols(unsigned v)
 {
 	return v < 23;

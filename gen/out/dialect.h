@@ -55,6 +55,8 @@ const char *dialect_strlen_variable(unsigned v);
  * better. Never less than its own.
  */
 unsigned dialect_buffer_pages(unsigned v, unsigned cpus);
+/** Says how many events were lost only when the next one comes on the same processor; keeps no count in the kernel. */
+bool dialect_tells_loss_late(unsigned v);
 /** Reads the symbols of a process anew for each address, unless told to keep them (BPFTRACE_CACHE_USER_SYMBOLS). */
 bool dialect_rebuilds_symbols(unsigned v);
 /** Entries of one generated table beyond which the start takes longer than a user would wait. */

@@ -9,7 +9,7 @@
 /** A record is shorter: 12 strings of 1024 bytes and some numbers. What is longer is none. */
 enum { MAX_RECORD = 1 << 18, MAX_FIELDS = 32, N_FIXED = 5 };
 
-void records_init(struct records *r, const struct record_probe *probes, size_t n, bool json)
+void records_init(struct records *r, struct record_probe *probes, size_t n, bool json)
 {
 	*r = (struct records){.probes = probes, .n_probes = n, .json = json};
 	uint64_t nonce = nonce_make();
@@ -19,6 +19,7 @@ void records_init(struct records *r, const struct record_probe *probes, size_t n
 	snprintf(r->start, sizeof(r->start), "@%016" PRIx64 "<", nonce);
 	snprintf(r->sep, sizeof(r->sep), "@%016" PRIx64 ",", nonce);
 	snprintf(r->end, sizeof(r->end), "@%016" PRIx64 ">", nonce);
+	snprintf(r->counts, sizeof(r->counts), "@fired_%016" PRIx64, nonce);
 	r->offset = (int64_t)(real.tv_sec - mono.tv_sec) * 1000000000 + real.tv_nsec - mono.tv_nsec;
 	strbuf_init(&r->pending);
 	for (size_t i = 0; i < n; i++)
@@ -235,7 +236,7 @@ static void add_time(const struct records *r, struct strbuf *out, int64_t ns)
 	strbuf_addf(out, "\"%s.%06d%.3s:%s\"", text, micro, zone, zone[0] ? zone + 3 : "00");
 }
 
-static bool add_event(const struct records *r, struct str body, struct strbuf *out)
+static bool add_event(struct records *r, struct str body, struct strbuf *out)
 {
 	struct str fields[MAX_FIELDS];
 	int64_t fixed[4], v;
@@ -247,7 +248,7 @@ static bool add_event(const struct records *r, struct str body, struct strbuf *o
 			return false;
 	if (fixed[0] < 0 || fixed[0] >= (int64_t)r->n_probes)
 		return false;
-	const struct record_probe *p = &r->probes[fixed[0]];
+	struct record_probe *p = &r->probes[fixed[0]];
 	if (r->json)
 		strbuf_addz(out, "{\"time\": ");
 	add_time(r, out, fixed[1]);
@@ -296,16 +297,47 @@ static bool add_event(const struct records *r, struct str body, struct strbuf *o
 		strbuf_addz(out, n_cut ? "]}" : "}");
 	}
 	strbuf_addc(out, '\n');
+	p->n_events += at == n;
 	return at == n;
 }
 
+/** @counts[3]: 42 */
+static bool take_count(struct records *r, struct str line)
+{
+	unsigned long long i, n;
+	char text[96];
+	size_t skip = strlen(r->counts);
+	if (!str_has_prefix(line, str_from(r->counts)) || line.n >= sizeof(text))
+		return false;
+	memcpy(text, line.p, line.n);
+	text[line.n] = '\0';
+	if (sscanf(text + skip, "[%llu]: %llu", &i, &n) != 2 || i >= r->n_probes)
+		return false;
+	r->probes[i].n_fired = n;
+	r->is_counted = true;
+	return true;
+}
+
+/** bpftrace before 0.24: "Lost 42 events" */
+static bool take_lost(struct records *r, struct str line)
+{
+	struct str lost = STR("Lost "), events = STR(" events");
+	uint64_t n;
+	if (!str_has_prefix(line, lost) || !str_has_suffix(line, events) ||
+	    line.n <= lost.n + events.n ||
+	    !str_to_u64(str_slice(line, lost.n, line.n - lost.n - events.n), &n))
+		return false;
+	r->said_lost += n;
+	return true;
+}
+
 /** What is no event: bpftrace's own words. The empty lines that it ends with are left out. */
-static void add_other(const struct records *r, struct str s, struct strbuf *out)
+static void add_other(struct records *r, struct str s, struct strbuf *out)
 {
 	while (s.n) {
 		struct str line = str_slice(s, 0, str_find(s, '\n'));
 		s = str_from_offset(s, line.n + 1);
-		if (!str_trim(line).n)
+		if (!str_trim(line).n || take_count(r, line) || take_lost(r, line))
 			continue;
 		if (r->json) {
 			strbuf_addz(out, "{\"text\": ");
@@ -369,8 +401,38 @@ void records_take(struct records *r, struct str bytes, struct strbuf *out)
 	r->pending.p[r->pending.n] = '\0';
 }
 
+struct records_sum records_sum(const struct records *r)
+{
+	struct records_sum sum = {0};
+	for (size_t i = 0; i < r->n_probes; i++) {
+		const struct record_probe *p = &r->probes[i];
+		sum.n_fired += p->n_fired;
+		sum.n_events += p->n_events;
+		sum.n_lost += p->n_fired > p->n_events ? p->n_fired - p->n_events : 0;
+	}
+	return sum;
+}
+
+static void add_lost(const struct records *r, struct strbuf *out)
+{
+	const char *comma = "";
+	strbuf_addz(out, "{\"lost\": {");
+	for (size_t i = 0; i < r->n_probes; i++) {
+		const struct record_probe *p = &r->probes[i];
+		if (p->n_fired <= p->n_events)
+			continue;
+		strbuf_addz(out, comma);
+		strbuf_add_json(out, p->name);
+		strbuf_addf(out, ": %" PRIu64, p->n_fired - p->n_events);
+		comma = ", ";
+	}
+	strbuf_addz(out, "}}\n");
+}
+
 void records_end(struct records *r, struct strbuf *out)
 {
 	add_other(r, strbuf_str(&r->pending), out);
 	strbuf_clear(&r->pending);
+	if (r->json && records_sum(r).n_lost)
+		add_lost(r, out);
 }

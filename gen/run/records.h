@@ -14,6 +14,9 @@
  * what has none, a function its name or its address, a string that is not UTF-8 has U+FFFD in it; what bpftrace cannot read is left out. A string that is as
  * long as bpftrace can hold has more to it: `s="abc"...`, and in JSON its name is in "cut", beside "args". Anything between records is passed on, in JSON as
  * {"text": "..."}.
+ *
+ * The program counts the events of each probe in a map, which bpftrace prints at its end: what was counted and has not come
+ * was lost. In JSON a last line says so: {"lost": {"spdk:nvmf_tgt_state": 3}}.
  */
 #ifndef RUN_RECORDS_H
 #define RUN_RECORDS_H
@@ -58,10 +61,12 @@ struct record_probe {
 	struct str name; /**< "provider:name" */
 	struct record_field *fields;
 	size_t n_fields;
+	uint64_t n_events; /**< decoded so far */
+	uint64_t n_fired;  /**< as the program has counted, known at its end */
 };
 
 struct records {
-	const struct record_probe *probes;
+	struct record_probe *probes;
 	size_t n_probes;
 	bool json;
 	bool has_code; /**< some field is RECORD_CODE */
@@ -69,16 +74,24 @@ struct records {
 	struct str (*name)(void *ctx, uint64_t addr);
 	void *ctx;
 	char start[24], sep[24], end[24]; /**< made by records_init() */
+	char counts[32];		  /**< likewise, of the map: a key is a probe's number */
+	bool is_counted;		  /**< the map has come */
+	unsigned long long said_lost;	  /**< by bpftrace before 0.24, in lines between records */
 	size_t longest; /**< bytes of the longest string that bpftrace can hold; 0: not known */
 	int64_t offset; /**< CLOCK_REALTIME - CLOCK_MONOTONIC in ns */
 	struct strbuf pending; /**< what has come and is not decoded yet */
 };
 
 /** Chooses the markers. @probes lives as long as @r. */
-void records_init(struct records *r, const struct record_probe *probes, size_t n, bool json);
+void records_init(struct records *r, struct record_probe *probes, size_t n, bool json);
 void records_fini(struct records *r);
 /** Takes bytes of the program's output and adds what is complete to @out. */
 void records_take(struct records *r, struct str bytes, struct strbuf *out);
+/** Events that the probes fired, those that came, and the difference, which is never less than 0. */
+struct records_sum {
+	uint64_t n_fired, n_events, n_lost;
+};
+struct records_sum records_sum(const struct records *r);
 /** Nothing more comes: what is left is passed on as it is. */
 void records_end(struct records *r, struct strbuf *out);
 

@@ -77,10 +77,8 @@ static void take_out_line(struct relay *r, struct str line)
 		r->seen_attaching = true;
 		return;
 	}
-	if (r->stdout_has_messages && is_lost_line(bare, &n)) {
+	if (r->stdout_has_messages && is_lost_line(bare, &n))
 		r->lost += n;
-		return;
-	}
 	strbuf_adds(&r->out, line);
 }
 
@@ -237,6 +235,9 @@ static bool is_own_excerpt(struct relay *r, struct str line)
 static bool is_noise(struct str line)
 {
 	if (str_contains(line, STR("couldn't set RLIMIT_MEMLOCK for bpftrace")))
+		return true;
+	// It leaves out the losses of one processor.
+	if (str_has_prefix(line, STR("WARNING: Total lost event count: ")))
 		return true;
 	// Only kernel functions are meant, and one that cannot be traced is an error of its own.
 	if (str_has_prefix(line, STR("WARNING: Could not read functions from ")))

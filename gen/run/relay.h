@@ -3,7 +3,8 @@
  *
  * bpftrace mixes both: before 0.24 "Attaching..." and lost-event lines stand between the data. The data go
  * through as they are; messages go to stderr; an error that names a line of the generated program is
- * told as an error of the template's line.
+ * told as an error of the template's line. A line "Lost 9 events" stays in the data: the traced program can print
+ * it, too.
  */
 #ifndef RUN_RELAY_H
 #define RUN_RELAY_H

@@ -1,6 +1,7 @@
 #include "run/run.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "run/guard.h"
+#include "run/loss.h"
 #include "run/output.h"
 #include "run/ready.h"
 #include "run/relay.h"
@@ -43,6 +45,7 @@ struct runner {
 	int first_signal;      // that told us to end
 	bool killing;	       // it is to be killed once it is stopped
 	struct guard guard;
+	int loss;		 // its counter of lost events, or -1
 	unsigned idle_looks;	 // how often since then it was seen to wait for events, in a row
 	unsigned long looked_at; // ms, of the last such look
 	int status;
@@ -115,7 +118,7 @@ static void take_signal(struct runner *r)
 		r->first_signal = (int)info.ssi_signo;
 	// SIGINT makes bpftrace detach (a tenth of a second for each probe), run END and print its maps.
 	if (r->interrupts == 1 && r->ready) {
-		r->stop_at = now_ms() + 1;
+		r->stop_at = now_ms() + (r->cfg->has_heartbeat ? 1000 / RUN_HEARTBEAT_HZ + 10 : 1);
 		return;
 	}
 	r->stop_at = 0;
@@ -210,13 +213,14 @@ static void become_ready(struct runner *r)
 	const struct proc *proc = r->cfg->proc;
 	r->ready = true;
 	relay_release(&r->relay);
+	r->loss = loss_open(r->pid);
 	if (!output_begin(r->diag, &r->output)) {
 		give_up(r);
 	} else if (proc && proc_is_replaced(proc)) {
 		diag_error(r->diag, NULL,
 			   "process %d (" STR_FMT ") has exited, and its PID is another process's "
 			   "now: it is not traced",
-			   proc->pid, STR_ARG(proc->comm));
+			   proc->pid, STR_ARG(proc_name(proc)));
 		give_up(r);
 	} else if (proc && !proc_is_same(proc)) {
 		return; // said at the end
@@ -342,6 +346,30 @@ static void tell_end_signal(struct runner *r)
 		    "another trace of it that ends with ^C removes them");
 }
 
+/** Loss is never silent: a reader of the data has to know. */
+static void tell_loss(struct runner *r)
+{
+	struct records *records = r->cfg->records;
+	struct records_sum sum = records ? records_sum(records) : (struct records_sum){0};
+	unsigned long long lost = records ? records->said_lost : r->relay.lost;
+	bool is_exact = loss_read(r->loss, &lost), was_quiet = r->diag->quiet;
+	r->diag->quiet = false;
+	if (records && records->is_counted && sum.n_lost)
+		diag_warning(r->diag, NULL,
+			     "%" PRIu64 " of %" PRIu64
+			     " events were lost: bpftrace could not keep up",
+			     sum.n_lost, sum.n_fired);
+	else if (lost && !(records && records->is_counted))
+		diag_warning(
+		    r->diag, NULL, "%s%llu events were lost: bpftrace could not keep up%s",
+		    is_exact ? "" : "at least ", lost,
+		    !is_exact && r->relay.stdout_has_messages && !records
+			? " (or the traced program printed bpftrace's line \"Lost N events\": "
+			  "see the data)"
+			: "");
+	r->diag->quiet = was_quiet;
+}
+
 /** How it has ended, and the status of that. */
 static void tell_end(struct runner *r, bool is_gone)
 {
@@ -355,7 +383,7 @@ static void tell_end(struct runner *r, bool is_gone)
 		r->status = 1;
 		diag_error(r->diag, NULL,
 			   "process %d (" STR_FMT ") has exited before it could be traced",
-			   cfg->proc->pid, STR_ARG(cfg->proc->comm));
+			   cfg->proc->pid, STR_ARG(proc_name(cfg->proc)));
 	} else if (r->end_signal && !by_us) {
 		tell_end_signal(r);
 	} else if (!r->ready && r->status) {
@@ -382,15 +410,14 @@ static void finish(struct runner *r)
 	}
 	if (r->ready)
 		flush_output(r, true);
-	if (r->relay.lost)
-		diag_warning(r->diag, NULL, "%llu events were lost: bpftrace could not keep up",
-			     r->relay.lost);
+	tell_loss(r);
 	tell_end(r, is_gone);
 }
 
 int run_program(struct arena *a, struct diag *d, const struct run_config *cfg)
 {
-	struct runner r = {.arena = a, .diag = d, .cfg = cfg, .out_pipe = -1, .err_pipe = -1};
+	struct runner r = {
+	    .arena = a, .diag = d, .cfg = cfg, .out_pipe = -1, .err_pipe = -1, .loss = -1};
 	r.target_end = cfg->proc ? cfg->proc->pidfd : -1;
 	if (!output_open(a, d, cfg->out_path, &r.output))
 		return 1;
@@ -428,6 +455,8 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg)
 		guard_end(&r.guard);
 		finish(&r);
 		relay_fini(&r.relay);
+		if (r.loss >= 0)
+			close(r.loss);
 	}
 	close(r.signals);
 	sigprocmask(SIG_SETMASK, &old, NULL);

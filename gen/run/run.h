@@ -15,6 +15,9 @@
 #include "run/spawn.h"
 #include "target/proc.h"
 
+/** A program of a bpftrace that tells of loss late prints nothing this often, on every processor. */
+enum { RUN_HEARTBEAT_HZ = 5 };
+
 struct run_config {
 	const struct bpftrace *bpftrace;
 	struct str program;
@@ -30,6 +33,7 @@ struct run_config {
 	bool quiet;		   /**< no messages but errors and lost events */
 	struct codemark *codemark; /**< the program prints marks: name them; or NULL */
 	struct records *records;   /**< the program prints records: decode them; or NULL */
+	bool has_heartbeat;	   /**< of RUN_HEARTBEAT_HZ */
 	unsigned max_strlen;	   /**< longest string to be shown; 0: bpftrace's default */
 	char **args;		   /**< positional parameters of the script, ends in NULL */
 };

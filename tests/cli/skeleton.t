@@ -69,10 +69,10 @@ Try 'btgen run --help'." run -f json -x "$tmp/app" x.bt
 refuses "an unknown format" 2 "btgen run: -f: 'xml' is neither text nor json
 Try 'btgen run --help'." run -f xml -t all -x "$tmp/app"
 refuses "-t without a target" 1 "btgen: error: -t needs a process (or a file with -x)" run -n -t all
-is "$("$btgen" run -n --bpftrace /nonexistent -t app:all -x "$tmp/app" | sed -E 's/@[0-9a-f]{16}//g; s/usdt:[^ ]*/usdt/')" \
-	'usdt { printf("<0,%lu,%d,%d,%s,%ld,%s,%ld,%ld,%ld,%ld,%ld>\n", nsecs, pid, tid, comm, (int64)(arg0), str(arg0), (int64)((int64)(int32)arg1), (int64)((int64)(int32)arg2), (int64)(arg3), (int64)(arg4), (int64)(arg5)); }' \
+is "$("$btgen" run -n --bpftrace /nonexistent -t app:all -x "$tmp/app" | sed -E 's/@[0-9a-f]{16}//g; s/fired_[0-9a-f]{16}/fired/; s/usdt:[^ ]*/usdt/')" \
+	'usdt { @fired[0] = count(); printf("<0,%lu,%d,%d,%s,%ld,%s,%ld,%ld,%ld,%ld,%ld>\n", nsecs, pid, tid, comm, (int64)(arg0), str(arg0), (int64)((int64)(int32)arg1), (int64)((int64)(int32)arg2), (int64)(arg3), (int64)(arg4), (int64)(arg5)); }' \
 	"-n -t shows the program: it prints records, without tables"
-is "$("$btgen" run -n --bpftrace /nonexistent -t app:all -x "$tmp/app" | grep -o '@[0-9a-f]*' | sort -u | wc -l)" 1 "that have one marker"
+is "$("$btgen" run -n --bpftrace /nonexistent -t app:all -x "$tmp/app" | grep -oE '@[0-9a-f]{16}' | sort -u | wc -l)" 1 "that have one marker"
 not_ok "which is another one in each run" test "$("$btgen" run -n --bpftrace /nonexistent -t app:all -x "$tmp/app")" = "$("$btgen" run -n --bpftrace /nonexistent -t app:all -x "$tmp/app")"
 
 # One probe at several sites, which have other things in it: with the names of variables, as systemtap's header leaves them.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Events that come faster than bpftrace reads them: none are lost that bpftrace alone would deliver.
+# Events that come faster than bpftrace reads them: none are lost that bpftrace alone would deliver, and those that are lost
+# are counted.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/live.sh"
 can_trace || skip_all "needs root and bpftrace"
@@ -45,7 +46,18 @@ burst() {
 	wait_for 60 grep -q "done" "$tmp/answers"
 }
 
+# flood N THREADS: while bpftrace does not run, so that its buffer overflows
+flood() {
+	local tracer
+	read -r tracer _ <"/proc/$live_tracer/task/$live_tracer/children"
+	kill -STOP "$tracer"
+	burst "$@"
+	kill -CONT "$tracer"
+}
+
 lines() { grep -c 'a string of some length' "$1"; }
+# lost: how many are said to be
+lost() { sed -nE 's/.*warning: (at least )?([0-9]+) (of [0-9]+ )?events were lost.*/\2/p' "$tmp/messages" | grep . || echo 0; }
 
 # bpftrace alone
 waits() { grep -qE '^(22|232|281) ' "/proc/$1/syscall"; } # epoll_wait, epoll_pwait
@@ -70,6 +82,68 @@ live_wait INT
 printf '# a burst of 3000 events: %s alone has %s lines, btgen %s\n' "$version" "$(lines "$tmp/bare")" "$(lines "$tmp/trace")"
 ok "a burst of 3000 events from 4 threads: not fewer lines than bpftrace has alone" \
 	test "$(lines "$tmp/trace")" -ge "$(lines "$tmp/bare")"
+is $(($(lines "$tmp/trace") + $(lost))) 3000 "and those that are missing are said to be lost"
 
+ok "-t attaches" live_trace "$live_pid" -t hit
+burst 3000 4
+live_wait INT
+is $(($(lines "$tmp/trace") + $(lost))) 3000 "-t: lines and lost ones are what was fired, in a burst"
+unlike "$(cat "$tmp/trace")" 'fired|Lost' "and nothing else is among the lines"
+
+export BPFTRACE_PERF_RB_PAGES=64 # the user's own wish: it will not do
+ok "-t attaches to two probes" live_trace "$live_pid" -t 'burst:*'
+flood 200000 16
+live_wait INT
+n=$(lost)
+printf '# a flood of 200000 events: %s: %s lines, %s lost\n' "$version" "$(lines "$tmp/trace")" "$n"
+ok "a flood of 200000 events from 16 threads overflows the buffer that the user wants" test "$n" -gt 0
+is $(($(grep -c 'burst:' "$tmp/trace") + n)) 200001 "-t: lines and lost ones are what was fired, in a flood"
+like "$(cat "$tmp/messages")" "warning: $n of 200001 events were lost" "and the message says of how many"
+
+ok "-t -f json attaches" live_trace -q "$live_pid" -t 'burst:*' -f json
+flood 200000 16
+live_wait INT
+like "$(cat "$tmp/messages")" '^btgen: warning: [0-9]+ of 200001 events were lost' "-q does not hide that events were lost"
+is "$(python3 - "$tmp/trace" <<'E2'
+import json, sys
+lines = [json.loads(line) for line in open(sys.argv[1])]
+lost = lines.pop()["lost"]
+print(len([l for l in lines if l["probe"] == "burst:hit"]) + lost["burst:hit"],
+      len([l for l in lines if l["probe"] == "burst:end"]) + lost.get("burst:end", 0))
+E2
+)" "200000 1" "-f json: the last object has the lost events of each probe, exactly"
+
+ok "a script attaches" live_trace -q "$live_pid" -e "usdt:__EXE__:hit $script"
+flood 200000 16
+
+live_wait INT
+sum=$(($(lines "$tmp/trace") + $(lost)))
+counts=yes # bpftrace has a counter in the kernel
+[[ $version != *v0.1[0-9].* ]] || counts=no
+if [ $counts = no ]; then
+	like "$(cat "$tmp/messages")" 'warning: at least [0-9]+ events were lost' "a script: what bpftrace says of loss is a lower bound"
+	ok "and one: not more than were fired" test $sum -le 200000
+else
+	like "$(cat "$tmp/messages")" 'warning: [0-9]+ events were lost' "a script: the number of lost events is said"
+	is $sum 200000 "and with the lines it makes what was fired"
+fi
+printf '# a script: %s: %s lines, %s lost, %s fired\n' "$version" "$(lines "$tmp/trace")" "$(lost)" 200000
+
+# Words of bpftrace that the traced program says.
+unset BPFTRACE_PERF_RB_PAGES
+ok "a script attaches" live_trace "$live_pid" -e 'usdt:__EXE__:end { printf("%s\n", str(arg1)); }'
+burst 2 1
+live_wait INT
+is "$(paste -sd, "$tmp/trace")" "x,Lost 99 events,y" "a string that says \"Lost 99 events\" is printed"
+if [ $counts = yes ]; then
+	unlike "$(cat "$tmp/messages")" 'were lost' "and nothing is said to be lost"
+else
+	like "$(cat "$tmp/messages")" 'at least 99 events were lost.*or the traced program printed' "and the message says whose words these may be"
+fi
+ok "-t attaches" live_trace "$live_pid" -t 'burst:end'
+burst 2 1
+live_wait INT
+like "$(cat "$tmp/trace")" 'burst:end n=2 arg1="x\\nLost 99 events\\ny"$' "-t prints it as one string"
+unlike "$(cat "$tmp/messages")" 'were lost' "and nothing is said to be lost"
 live_quit
 done_testing

@@ -15,8 +15,11 @@ static struct record_field fields[] = {
 static struct record_field code[] = {
     {.name = {"fn", 2}, .kind = RECORD_CODE, .size = 8, .is_pointer = true},
 };
-static const struct record_probe probes[] = {
-    {{"a:b", 3}, fields, 6}, {{"a:none", 6}, NULL, 0}, {{"a:call", 6}, code, 1}};
+static struct record_probe probes[] = {
+    {.name = {"a:b", 3}, .fields = fields, .n_fields = 6},
+    {.name = {"a:none", 6}},
+    {.name = {"a:call", 6}, .fields = code, .n_fields = 1},
+};
 
 /** Only function 77 has a name. */
 static struct str name_code(void *ctx, uint64_t addr)
@@ -24,7 +27,7 @@ static struct str name_code(void *ctx, uint64_t addr)
 	return addr == 77 ? STR("f(\"\x1b\")") : *(struct str *)ctx;
 }
 
-/** "<" "," ">" in @form become the markers of @r. */
+/** "<" "," ">" and "%" in @form become the markers of @r. */
 static struct str record(struct arena *a, const struct records *r, struct str form)
 {
 	struct strbuf b;
@@ -36,6 +39,8 @@ static struct str record(struct arena *a, const struct records *r, struct str fo
 			strbuf_addz(&b, r->sep);
 		else if (form.p[i] == '>')
 			strbuf_addz(&b, r->end);
+		else if (form.p[i] == '%')
+			strbuf_addz(&b, r->counts);
 		else
 			strbuf_addc(&b, form.p[i]);
 	struct str s = str_copy(a, strbuf_str(&b));
@@ -56,6 +61,8 @@ static struct str decode(struct arena *a, struct str form, bool json, size_t ste
 	struct strbuf out, cut;
 	strbuf_init(&out);
 	strbuf_init(&cut);
+	for (size_t i = 0; i < 3; i++)
+		probes[i].n_events = probes[i].n_fired = 0;
 	records_init(&r, probes, 3, json);
 	struct str nothing = {0};
 	r.name = has_names ? name_code : NULL;
@@ -142,6 +149,15 @@ int main(void)
 		   "\"pid\": 7, \"tid\": 8, \"comm\": \"cpu\", \"probe\": \"a:call\", \"args\": "
 		   "{\"fn\": null}}\n"),
 	       "the same as JSON, where a null pointer is null");
+	is_str(
+	    decode(&a, STR("<1,5,7,8,cpu>\nLost 41 events\n\n%[1]: 3\n%[0]: 1\n"), true, 2),
+	    STR("\"pid\": 7, \"tid\": 8, \"comm\": \"cpu\", \"probe\": \"a:none\", \"args\": {}}\n"
+		"{\"lost\": {\"a:b\": 1, \"a:none\": 2}}\n"),
+	    "what was counted and has not come is lost, whatever bpftrace says");
+	is_str(decode(&a, STR("<1,5,7,8,cpu>\n%[1]: 1\n"), true, 2),
+	       STR("\"pid\": 7, \"tid\": 8, \"comm\": \"cpu\", \"probe\": \"a:none\", \"args\": "
+		   "{}}\n"),
+	       "nothing is said of loss when there is none");
 
 	static const char *const broken[] = {
 	    "<3,5,7,8,cpu>\n",
