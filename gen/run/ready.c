@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,19 @@ bool ready_is_waiting(pid_t pid)
 		return true;
 #endif
 	return nr == SYS_epoll_pwait;
+}
+
+bool ready_is_tracing(pid_t pid)
+{
+	char path[PATH_LENGTH], text[4096];
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	const char *caught = strstr(text, "\nSigCgt:");
+	return caught && (strtoull(caught + 8, NULL, 16) & 1ull << (SIGINT - 1));
 }
 
 void ready_tell(struct arena *a, struct diag *d, const struct run_config *cfg)

@@ -11,6 +11,8 @@
 
 /** Does the process @pid wait for events? */
 bool ready_is_waiting(pid_t pid);
+/** Is the process @pid (0.17, 0.23) in its loop, or before it? What it prints afterwards are the maps: it leaves SIGINT to the kernel then. */
+bool ready_is_tracing(pid_t pid);
 /** Tells the user, --ready-file and --ready-fd, and lets a held command go. */
 void ready_tell(struct arena *a, struct diag *d, const struct run_config *cfg);
 

@@ -65,6 +65,12 @@ static bool may_be_message(const struct relay *r, struct str part)
 	       str_has_prefix(lost, part) || str_has_prefix(part, lost);
 }
 
+static void add_blank_lines(struct relay *r)
+{
+	for (; r->blank_lines; r->blank_lines--)
+		strbuf_addc(&r->out, '\n');
+}
+
 /** A whole line of stdout, newline included unless the stream ended without one. */
 static void take_out_line(struct relay *r, struct str line)
 {
@@ -79,6 +85,21 @@ static void take_out_line(struct relay *r, struct str line)
 	}
 	if (r->stdout_has_messages && is_lost_line(bare, &n))
 		r->lost += n;
+	if (!bare.n && line.n) {
+		// The first of too many cannot be bpftrace's.
+		if (r->blank_lines < 2 + r->n_maps)
+			r->blank_lines++;
+		else
+			strbuf_addc(&r->out, '\n');
+		return;
+	}
+	if (r->ending && bare.p[0] == '@') {
+		unsigned most = r->printing_maps ? 1 : 2;
+		r->blank_lines = r->blank_lines < most ? r->blank_lines : most;
+		r->printing_maps = true;
+	}
+	add_blank_lines(r);
+	r->has_data = true;
 	strbuf_adds(&r->out, line);
 }
 
@@ -107,11 +128,12 @@ void relay_stdout(struct relay *r, struct str bytes)
 
 void relay_stdout_idle(struct relay *r)
 {
+	add_blank_lines(r);
 	if (!r->out_line.n || may_be_message(r, strbuf_str(&r->out_line)))
 		return;
 	strbuf_adds(&r->out, strbuf_str(&r->out_line));
 	strbuf_clear(&r->out_line);
-	r->out_mid_line = true;
+	r->out_mid_line = r->has_data = true;
 }
 
 /** The place in a template that program position @line:@col (0: the whole line) came from. */
@@ -313,6 +335,7 @@ void relay_end(struct relay *r)
 	if (r->out_line.n)
 		take_out_line(r, strbuf_str(&r->out_line));
 	strbuf_clear(&r->out_line);
+	r->blank_lines = 0; // with a map among the last lines they all are bpftrace's, too
 	if (r->err_line.n)
 		take_err_line(r, strbuf_str(&r->err_line));
 	strbuf_clear(&r->err_line);

@@ -5,6 +5,8 @@
  * through as they are; messages go to stderr; an error that names a line of the generated program is
  * told as an error of the template's line. A line "Lost 9 events" stays in the data: the traced program can print
  * it, too.
+ *
+ * bpftrace ends with two empty lines and the maps, before 0.24 with an empty line for each map that has nothing in it.
  */
 #ifndef RUN_RELAY_H
 #define RUN_RELAY_H
@@ -18,6 +20,11 @@ struct relay {
 	struct str program;	   /**< its text, for places in its definitions */
 	const char *program_name;  /**< what bpftrace calls the program in messages */
 	bool stdout_has_messages;  /**< bpftrace before 0.24 */
+	unsigned n_maps;	   /**< of the program */
+	bool ending;		   /**< bpftrace has seen its last event, and prints the maps */
+	bool printing_maps;	   /**< the first one has come */
+	unsigned blank_lines;	   /**< that have come and may be bpftrace's */
+	bool has_data;		   /**< something has come that is no empty line */
 	bool seen_attaching;	   /**< it says so once, before any data */
 	struct strbuf out;	   /**< data ready to be written by the owner, who clears it */
 	struct strbuf out_line;	   /**< start of a line that may yet turn out to be a message */
@@ -43,7 +50,7 @@ void relay_fini(struct relay *r);
 void relay_release(struct relay *r);
 /** Takes bytes of bpftrace's stdout. */
 void relay_stdout(struct relay *r, struct str bytes);
-/** Nothing more comes for now: a line without an end is data if it cannot become a message. */
+/** Nothing more comes for now: a line without an end is data if it cannot become a message, and empty lines are. */
 void relay_stdout_idle(struct relay *r);
 /** Takes bytes of bpftrace's stderr. */
 void relay_stderr(struct relay *r, struct str bytes);

@@ -1,5 +1,6 @@
 #include "run/run.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -10,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/map.h"
 #include "run/guard.h"
 #include "run/loss.h"
 #include "run/output.h"
@@ -50,6 +52,7 @@ struct runner {
 	unsigned long looked_at; // ms, of the last such look
 	int status;
 	int end_signal; // that ended bpftrace, or 0
+	bool lost;	// some events
 };
 
 static unsigned long now_ms(void)
@@ -256,18 +259,20 @@ static int wait_time(const struct runner *r)
 {
 	if (r->ended)
 		return 0;
-	if (!r->ready || r->relay.out_line.n || r->stop_at)
+	if (!r->ready || r->relay.out_line.n || r->relay.blank_lines || r->stop_at)
 		return READY_POLL_MS;
 	return r->stopping ? STOP_LOOK_MS : -1;
 }
 
 /** Reads what has come through @fd; -1 in *fd at its end. Returns whether there was anything. */
-static bool take_bytes(int *fd, struct relay *relay, void (*take)(struct relay *, struct str))
+static bool take_bytes(struct runner *r, int *fd, void (*take)(struct relay *, struct str))
 {
 	char bytes[65536];
 	ssize_t n = read(*fd, bytes, sizeof(bytes));
 	if (n > 0) {
-		take(relay, (struct str){bytes, (size_t)n});
+		if (r->ready && r->relay.stdout_has_messages && !ready_is_tracing(r->pid))
+			r->relay.ending = true;
+		take(&r->relay, (struct str){bytes, (size_t)n});
 		return true;
 	}
 	if (n == 0 || errno != EINTR) {
@@ -292,12 +297,13 @@ static void relay_until_end(struct runner *r)
 		if ((n < 0 && errno != EINTR) || (n == 0 && r->ended))
 			break;
 		if (n <= 0) {
-			relay_stdout_idle(&r->relay);
+			if (ready_is_waiting(r->pid))
+				relay_stdout_idle(&r->relay);
 		} else {
 			if (fds[1].revents)
-				take_bytes(&r->err_pipe, &r->relay, relay_stderr);
+				take_bytes(r, &r->err_pipe, relay_stderr);
 			if (fds[0].revents)
-				take_bytes(&r->out_pipe, &r->relay, relay_stdout);
+				take_bytes(r, &r->out_pipe, relay_stdout);
 			if (fds[2].revents)
 				take_signal(r);
 			if (fds[3].revents) {
@@ -368,6 +374,7 @@ static void tell_loss(struct runner *r)
 			  "see the data)"
 			: "");
 	r->diag->quiet = was_quiet;
+	r->lost = lost || sum.n_lost;
 }
 
 /** How it has ended, and the status of that. */
@@ -400,7 +407,7 @@ static void tell_end(struct runner *r, bool is_gone)
 static void finish(struct runner *r)
 {
 	const struct run_config *cfg = r->cfg;
-	bool is_gone = cfg->proc && !proc_is_same(cfg->proc);
+	bool was_ready = r->ready, is_gone = cfg->proc && !proc_is_same(cfg->proc);
 	if (r->ready || !r->status || !is_gone) // else it talks of a process that is no more
 		relay_release(&r->relay);
 	if (!r->ready && r->status == 0) { // it was over before we saw it wait: a BEGIN that exits
@@ -411,7 +418,33 @@ static void finish(struct runner *r)
 	if (r->ready)
 		flush_output(r, true);
 	tell_loss(r);
+	bool has_data = cfg->records ? records_sum(cfg->records).n_events > 0 : r->relay.has_data;
+	if (was_ready && !has_data && !r->lost && !r->given_up && r->status == 0 && !cfg->quiet)
+		fprintf(stderr,
+			"btgen: no events: nothing was printed while the probes were attached\n");
 	tell_end(r, is_gone);
+}
+
+/** Names of maps in a program: an empty line each, if there is nothing in them. */
+static unsigned count_maps(struct arena *a, struct str program)
+{
+	struct map names = {0};
+	unsigned n = 0;
+	bool in_string = false;
+	for (size_t i = 0; i < program.n; i++) {
+		if (program.p[i] == '\\' && in_string)
+			i++;
+		else if (program.p[i] == '"')
+			in_string = !in_string;
+		if (in_string || i >= program.n || program.p[i] != '@')
+			continue;
+		size_t from = i;
+		while (i + 1 < program.n &&
+		       (isalnum((unsigned char)program.p[i + 1]) || program.p[i + 1] == '_'))
+			i++;
+		n += map_add(a, &names, str_slice(program, from, i + 1 - from));
+	}
+	return n;
 }
 
 int run_program(struct arena *a, struct diag *d, const struct run_config *cfg)
@@ -449,6 +482,7 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg)
 		r.relay.program = cfg->program;
 		r.relay.stdout_has_messages = cfg->bpftrace->version < 24;
 		r.relay.holds_messages = true;
+		r.relay.n_maps = r.relay.stdout_has_messages ? count_maps(a, cfg->program) : 0;
 		guard_start(&r.guard, r.pid);
 		relay_until_end(&r);
 		reap(&r);

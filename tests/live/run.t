@@ -182,6 +182,29 @@ wait_for 20 grep -q "done" "$tmp/answers"
 kill -CONT "$busy"
 live_wait INT
 is "$(grep -cE '^(65|122) hit hit' "$tmp/trace")" 2001 "2000 events while bpftrace does not run are printed"
+# What bpftrace prints for maps without anything in them is not for a reader.
+script='usdt:__EXE__:hit { printf("hit\n\nit was\n"); if (arg0 == 66) { @used[1] = 1; } if (arg0 == 67) { @a = hist(1); @b[1] = 1; @v[1] = 1; @w[1] = 1; @x = lhist(1, 0, 9, 1); } }'
+live_trace "$live_pid" -e "$script"
+printf A >&8
+wait_for 10 hits_printed 1
+live_wait INT
+is "$(cat -A "$tmp/trace")" $'hit$\n$\nit was$' "six empty maps: what the script has printed, its empty line too, and no other"
+unlike "$(cat "$tmp/messages")" "no events" "and nothing is said about that"
+live_trace "$live_pid" -e "$script"
+printf B >&8
+wait_for 10 hits_printed 1
+live_wait INT
+is "$(cat -A "$tmp/trace")" $'hit$\n$\nit was$\n$\n$\n@used[1]: 1$' "one map of six is not empty: it comes behind the two lines that set maps apart"
+live_trace "$live_pid" -e "$script"
+live_wait INT
+is "$(cat -A "$tmp/trace")" "" "no events: the file is empty"
+like "$(cat "$tmp/messages")" "^btgen: no events" "and a line says why"
+live_trace "$live_pid" -t hit
+live_wait INT
+is "$(cat -A "$tmp/trace")$(grep -c '^btgen: no events' "$tmp/messages")" "1" "so with -t"
+live_trace "$live_pid" -q -e "$script"
+live_wait INT
+is "$(cat "$tmp/messages")" "" "-q does not say it"
 live_trace "$live_pid" -e 'usdt:__EXE__:hit { @hits = count(); }'
 live_wait TERM
 is "$live_rc" 0 "SIGTERM does the same"

@@ -69,6 +69,35 @@ static void test_data(void)
 	is_str(finish(&s), STR("Attila: Lost 5 events\n"), "and its rest is data whatever it says");
 }
 
+static void test_blank_lines(void)
+{
+	struct sample s;
+	start(&s, true);
+	s.r.n_maps = 3;
+	relay_stdout(&s.r, STR("hi\n\n\n\nyou\n\n"));
+	s.r.ending = true;
+	relay_stdout(&s.r, STR("\n\n\n\n\n"));
+	is_str(finish(&s), STR("hi\n\n\n\nyou\n\n"),
+	       "empty lines of the script stay, those of three maps with nothing in them go");
+
+	start(&s, true);
+	s.r.n_maps = 4;
+	s.r.ending = true;
+	relay_stdout(&s.r, STR("hi\n\n\n\n\n@c[1]: 1\n\n@d: 0\n"));
+	is_str(finish(&s), STR("hi\n\n\n@c[1]: 1\n\n@d: 0\n"),
+	       "before the maps there are two, as without empty maps");
+
+	start(&s, false);
+	relay_stdout(&s.r, STR("hi\n\n\n\n"));
+	is_str(finish(&s), STR("hi\n\n"), "bpftrace's last two go in any version");
+	ok(s.r.has_data, "hi is data");
+
+	start(&s, false);
+	relay_stdout(&s.r, STR("\n\n"));
+	is_str(finish(&s), STR(""), "nothing is printed when there is nothing");
+	ok(!s.r.has_data, "and that can be asked");
+}
+
 static void test_held(void)
 {
 	struct sample s;
@@ -159,6 +188,7 @@ int main(void)
 {
 	arena_init(&arena);
 	test_data();
+	test_blank_lines();
 	test_held();
 	test_places();
 	test_idle_warnings();
