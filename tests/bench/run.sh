@@ -6,7 +6,7 @@
 # A row is a function row_NAME that calls `compare` once or more: the first command is btgen's, the others are
 # divided by it. What a row needs and this machine lacks is printed as the reason why the row is skipped.
 # ROUNDS: how often each command runs after the first time (7). Figures of different runs are not comparable:
-# only the ratios of one run mean something. Row types is a table of its own (types.py); BENCH_VMLINUX=FILE adds a kernel
+# only the ratios of one run mean something. Row types is a table of its own (typetable.py); BENCH_VMLINUX=FILE adds a kernel
 # image with debug information to it.
 set -euo pipefail
 
@@ -130,7 +130,7 @@ row_hits() {
 
 # A table of its own: many inputs, many tools
 row_types() {
-	BTGEN_BUILD=$build "$top/tests/bench/types.py" || failed=1
+	BTGEN_BUILD=$build "$top/tests/bench/typetable.py" || failed=1
 }
 
 row_kernel() {

@@ -243,12 +243,12 @@ def kernel_rows(path):
 
 def main():
     if not os.path.exists(btgen):
-        sys.exit("types.py: build btgen first")
+        sys.exit("typetable.py: build btgen first")
     os.makedirs(folder, exist_ok=True)
     for program in (walker, cost):
         source = os.path.join(here, os.path.basename(program) + ".c")
         if subprocess.run(["gcc", "-O2", "-o", program, source, "-ldw", "-lelf"]).returncode:
-            sys.exit("types.py: %s does not build" % source)
+            sys.exit("typetable.py: %s does not build" % source)
     with open(drgn_script, "w") as f:
         f.write(DRGN)
     print("One type by name: CPU ms (btgen: elapsed ms; others: times btgen's CPU), peak MB; medians of %d" % runs)
