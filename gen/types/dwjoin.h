@@ -6,7 +6,8 @@
  * its predecessor of GNU) that says which part of each belongs to a unit: cut out again, they are a .dwo file. Its strings
  * are shared; the unit gets a copy of its own.
  *
- * A .dwp with type units is left alone: units share them, and which unit has one can no longer be told.
+ * A .dwp with type units is left to a libdw that can read it (0.192 can, 0.188 cannot): units share them, and which unit has
+ * one can no longer be told.
  */
 #ifndef TYPES_DWJOIN_H
 #define TYPES_DWJOIN_H

@@ -90,8 +90,7 @@ void dwsplit_say_missing(struct dwsrc *src)
 	const char *dwp = arena_printf(src->arena, STR_FMT ".dwp", STR_ARG(img->path));
 	if (src->n_missing && access(dwp, R_OK) == 0)
 		diag_note(src->diag, NULL,
-			  STR_FMT
-			  ".dwp is there, but does not have them, or has type units, which are "
-			  "not read from such files",
+			  STR_FMT ".dwp is there, but does not have them, or has type units, which "
+				  "this libdw does not read from such files",
 			  STR_ARG(img->shown));
 }

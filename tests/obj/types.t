@@ -107,13 +107,30 @@ for version in 4 5; do
 		done
 	done
 done
-split_build g++ "-g -gsplit-dwarf -fdebug-types-section"
-if command -v llvm-dwp >/dev/null && (cd "$tmp" && timeout 10 llvm-dwp -e p -o p.dwp && rm ./*.dwo) 2>/dev/null; then
-	like "$("$btgen" types -x "$tmp/p" ns::Derived 2>&1)" 'p\.dwp is there, but .* type units' "a .dwp with type units is refused"
-	like "$("$btgen" types -x "$tmp/p" -l 2>&1)" 'p\.dwp is there, but .* type units' "... for a list, too"
-else
-	skip "a .dwp with type units is refused" "no llvm-dwp"
-fi
+# Units share the type units of a .dwp. A newer libdw reads them, and what is read is right; an older one does not, nor do we:
+# all of it is refused then.
+same_or_refused() { # CLAIM GOT WANT
+	case $2 in
+	*'p.dwp is there, but '*' type units'*) unlike "$2" '"size"|^struct' "$1: refused" ;;
+	*) is "$2" "$3" "$1: read" ;;
+	esac
+}
+for version in 4 5; do
+	for dwp in dwp llvm-dwp; do
+		for compiler in g++ clang++; do
+			claim="DWARF $version: a .dwp with type units, of $dwp and $compiler"
+			split_build $compiler -gdwarf-$version && want=$(split_json "$tmp/p") && want_list=$("$btgen" types -x "$tmp/p" -l 2>&1)
+			if ! split_build $compiler "-gdwarf-$version -gsplit-dwarf -fdebug-types-section" ||
+				! { (cd "$tmp" && timeout 10 $dwp -e p -o p.dwp) 2>&1; } >"$tmp/cc.err" 2>&1; then
+				skip "$claim" "cannot be made: $(tail -n 1 "$tmp/cc.err")"
+				continue
+			fi
+			rm "$tmp"/*.dwo
+			same_or_refused "$claim" "$(split_json "$tmp/p" | sed 's/"unit": "[^"]*"//')" "$(sed 's/"unit": "[^"]*"//' <<<"$want")"
+			same_or_refused "... its list" "$("$btgen" types -x "$tmp/p" -l 2>&1 | sort)" "$(sort <<<"$want_list")"
+		done
+	done
+done
 
 # What is said when a type cannot be had
 build gcc -g t.c
