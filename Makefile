@@ -4,6 +4,7 @@
 #   make demo         builds, starts a program with probes and traces it
 #   make check        the test suite; T='tests/cli/*.t' runs a part of it, PROVE_FLAGS=-v shows each claim
 #   make check-matrix the live tests once per bpftrace version, installing the others
+#   make check-chroot SUITE=trixie      make demo and make check in a bare Debian of that suite
 #   make check-vm     NVMe scripts in an emulated machine with its own kernel, 3 to 5 minutes
 #   make lab          the programs of docs/lab
 #   make bench        what btgen costs; make bench-scripts: what the scripts cost the programs they trace (10 minutes, root)
@@ -21,9 +22,9 @@ PROVE_FLAGS ?= -j2
 SETUP_GOALS := demo check asan lint bench bench-scripts $(filter check-%,$(MAKECMDGOALS))
 DRY_RUN := $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
 ifneq ($(if $(DRY_RUN),,$(filter $(SETUP_GOALS),$(MAKECMDGOALS))),)
-SETUP := $(shell scripts/pkgdep.sh $(if $(filter demo,$(MAKECMDGOALS)),,--test) \
+SETUP := $(shell scripts/pkgdep.sh $(if $(filter demo check-chroot,$(MAKECMDGOALS)),,--test) \
 	$(if $(filter lint,$(MAKECMDGOALS)),--lint) $(if $(filter check-matrix,$(MAKECMDGOALS)),--matrix) $(if $(filter bench,$(MAKECMDGOALS)),--bench) \
-	$(if $(filter check-vm,$(MAKECMDGOALS)),--vm) >&2 || echo failed)
+	$(if $(filter check-chroot,$(MAKECMDGOALS)),--chroot) $(if $(filter check-vm,$(MAKECMDGOALS)),--vm) >&2 || echo failed)
 ifneq ($(strip $(SETUP)),)
 $(error the packages above could not be installed)
 endif
@@ -64,7 +65,7 @@ CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_T := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%.t)
 
-.PHONY: all demo check check-matrix check-vm lab asan fuzz lint bench bench-scripts install uninstall gen-enums clean targets
+.PHONY: all demo check check-matrix check-chroot check-vm lab asan fuzz lint bench bench-scripts install uninstall gen-enums clean targets
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -136,6 +137,10 @@ check: all $(UNIT_T) $(FUZZ_BIN) $(PPCAT)
 check-matrix: all
 	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) tests/matrix/tracefs.sh tests/matrix/run.sh \
 		tests/prove.sh $(PROVE_FLAGS) $(or $(T),$(wildcard tests/live/*.t))
+
+# The system as a new user may have it: nothing installed but make and gcc.
+check-chroot:
+	$(Q)tests/chroot/run.sh $(or $(SUITE),$(error say which suite, as in: make check-chroot SUITE=trixie))
 
 # What needs a kernel with an NVMe driver.
 check-vm: all

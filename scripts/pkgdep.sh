@@ -6,6 +6,7 @@
 #   scripts/pkgdep.sh --lint     and what `make lint` needs
 #   scripts/pkgdep.sh --bench    and what `make bench` compares with
 #   scripts/pkgdep.sh --matrix   and what `make check-matrix` installs other versions with
+#   scripts/pkgdep.sh --chroot   and what `make check-chroot` makes other suites with
 #   scripts/pkgdep.sh --vm       and what `make check-vm` boots a machine with
 #   scripts/pkgdep.sh --list     prints the names of what is missing and stops
 #
@@ -56,6 +57,9 @@ lint shellcheck ShellCheck
 lint mandoc mandoc
 matrix patchelf patchelf
 matrix debian-archive-keyring -
+chroot debootstrap debootstrap
+chroot debian-archive-keyring -
+chroot git git
 vm qemu-system-x86 qemu-system-x86-core
 vm busybox-static busybox
 vm e2fsprogs e2fsprogs
@@ -125,7 +129,7 @@ main() {
 	local sets=" build " list=no arg
 	for arg; do
 		case $arg in
-		--test | --lint | --bench | --matrix | --vm) sets+="${arg#--} " ;;
+		--test | --lint | --bench | --matrix | --chroot | --vm) sets+="${arg#--} " ;;
 		--list) list=yes ;;
 		-h | --help)
 			sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"

@@ -12,25 +12,9 @@
 # checks all packages, against Debian's archive keys.
 set -euo pipefail
 
-readonly keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-cache=${BTGEN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/btgen}
+# shellcheck source=tests/matrix/mirror.sh
+. "$(dirname "${BASH_SOURCE[0]}")/mirror.sh"
 work=
-
-die() {
-	printf 'install.sh: error: %s\n' "$1" >&2
-	exit 1
-}
-
-# The mirror that serves this machine's own suite.
-mirror() {
-	local codename uri
-	codename=$(. /etc/os-release && printf '%s' "${VERSION_CODENAME-}")
-	# shellcheck disable=SC2016 # apt expands it
-	uri=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Component: main' \
-		"Release: $codename" | head -n 1)
-	[ -n "$uri" ] || die "no apt source for '$codename' main on this machine, so no mirror to ask"
-	printf '%s' "$uri"
-}
 
 # apt with lists, state and cache of its own. An empty list of installed packages makes it fetch every
 # dependency, the C library included.
