@@ -43,7 +43,7 @@ test php-cli php-cli
 test ruby ruby
 test default-jdk-headless java-devel
 test postgresql postgresql-server
-test postgresql-contrib postgresql-contrib
+test - postgresql-contrib
 test util-linux util-linux
 test xz-utils xz
 test dwz dwz
