@@ -42,8 +42,8 @@ static void add_excerpt(struct strbuf *b, const struct diag_place *at)
 	strbuf_addc(b, '\n');
 }
 
-static void say(struct diag *d, const struct diag_place *at, const char *level, const char *fmt,
-		va_list ap)
+static __attribute__((format(printf, 4, 0))) void
+say(struct diag *d, const struct diag_place *at, const char *level, const char *fmt, va_list ap)
 {
 	struct strbuf msg, b;
 	if (!d->out)
