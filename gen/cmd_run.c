@@ -335,8 +335,9 @@ static int trace(struct arena *a, struct diag *d, struct options *o, const struc
 	    .ready_file = o->ready_file,
 	    .ready_fd = o->ready_fd,
 	    .quiet = o->quiet,
-	    .max_strlen = x->records ? record_limit(x->records, bt->version)
-				     : string_limit(a, d, bt, &x->bind),
+	    .max_strlen = o->req.raw   ? 0
+			  : x->records ? record_limit(x->records, bt->version)
+				       : string_limit(a, d, bt, &x->bind),
 	    .args = o->args,
 	    .records = x->records,
 	    .has_heartbeat = beats,
