@@ -15,6 +15,9 @@
 #define BTGEN_BPFTRACE "" // what configure --with-bpftrace was given
 #endif
 
+/** Where shells look for commands when PATH is not set at all. */
+#define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
 extern char **environ;
 
 static bool is_program(const char *path)
@@ -25,7 +28,8 @@ static bool is_program(const char *path)
 
 static const char *search_path(struct arena *a, const char *name)
 {
-	struct str dirs = str_from(getenv("PATH"));
+	const char *path_variable = getenv("PATH");
+	struct str dirs = str_from(path_variable ? path_variable : DEFAULT_PATH);
 	while (dirs.n) {
 		size_t colon = str_find(dirs, ':');
 		struct str dir = str_slice(dirs, 0, colon);

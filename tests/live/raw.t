@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Finished programs: USE_CMDLINE_BPF_PROGRAM, in which nothing is left to btgen.
+# Finished programs (USE_CMDLINE_BPF_PROGRAM) and an environment with next to nothing in it: the ways in which programs that
+# were written for another bpftrace.sh call it.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/live.sh
@@ -44,4 +45,12 @@ is "$(grep -c '^nvmf_subsystem_change_state_done .* from INACTIVE to ACTIVE 0$' 
 	"$(awk '$3 == "nvmf_subsystem_change_state_done" && $6 == 2 && $7 == 0 && $8 == 0' "$tmp/log" | wc -l)" \
 	"and the names of states are those of the program's own tables"
 
+# Some start it with an environment that has next to nothing in it: a shell finds commands without PATH.
+found=$(env -i /bin/sh -c 'command -v bpftrace')
+if [ -n "$found" ]; then
+	is "$(env -i BTGEN="$btgen" BPF_OUTFILE="$tmp/out" "$live_sh" -q -e 'BEGIN { printf("begun\n"); exit(); }' 2>&1; grep . "$tmp/out")" \
+		begun "without PATH in the environment, bpftrace is the one that a shell finds"
+else
+	skip "without PATH in the environment, bpftrace is the one that a shell finds" "no bpftrace in the system's folders"
+fi
 done_testing
