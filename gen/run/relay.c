@@ -19,7 +19,7 @@ void relay_fini(struct relay *r)
 	strbuf_fini(&r->out);
 	strbuf_fini(&r->out_line);
 	strbuf_fini(&r->err_line);
-	strbuf_fini(&r->last_c_error);
+	strbuf_fini(&r->c_errors);
 	strbuf_fini(&r->withheld);
 	strbuf_fini(&r->held);
 }
@@ -211,29 +211,82 @@ static bool take_placed_message(struct relay *r, struct str line)
 	return true;
 }
 
-/** "definitions.h:5:2: error: text", which is clang's word on a definition of the program. */
-static bool take_definition_message(struct relay *r, struct str line)
+/** A message that is told as it is. */
+static void pass_on(struct relay *r, struct str line)
+{
+	if (r->diag->quiet && str_has_prefix(line, STR("WARNING: ")))
+		return;
+	if (str_has_prefix(line, STR("ERROR: ")))
+		r->n_errors++;
+	r->told |= !str_has_prefix(line, STR("WARNING: "));
+	r->skip_excerpt = 0;
+	struct strbuf b;
+	strbuf_init(&b);
+	strbuf_add_printable(&b, line);
+	strbuf_addc(&b, '\n');
+	fwrite(b.p, 1, b.n, r->diag->out);
+	fflush(r->diag->out);
+	strbuf_fini(&b);
+}
+
+/**
+ * What clang says of a definition of the program. Newer bpftraces try several times, each time with
+ * more of the kernel's types, and may succeed in the end: so nothing is told until it is known that
+ * this was the last attempt. What has been said before begins the next one.
+ */
+static bool hold_definition_message(struct relay *r, struct str line)
+{
+	if (!str_has_prefix(line, STR("definitions.h:")))
+		return false;
+	struct strbuf whole;
+	strbuf_init(&whole);
+	strbuf_adds(&whole, line);
+	strbuf_addc(&whole, '\n');
+	if (str_contains(strbuf_str(&r->c_errors), strbuf_str(&whole)))
+		strbuf_clear(&r->c_errors);
+	strbuf_adds(&r->c_errors, strbuf_str(&whole));
+	strbuf_fini(&whole);
+	return true;
+}
+
+/** "definitions.h:5:2: error: text" */
+static void tell_definition_message(struct relay *r, struct str line)
 {
 	struct str rest = line;
-	unsigned long long l, c;
-	if (!take_text(&rest, STR("definitions.h:")) || !take_number(&rest, &l) ||
-	    !take_text(&rest, STR(":")) || !take_number(&rest, &c) || !take_text(&rest, STR(": ")))
-		return false;
-	if (str_eq(strbuf_str(&r->last_c_error), line))
-		return true;
+	unsigned long long l = 0, c = 0;
+	bool placed = take_text(&rest, STR("definitions.h:")) && take_number(&rest, &l) &&
+		      take_text(&rest, STR(":")) && take_number(&rest, &c) &&
+		      take_text(&rest, STR(": "));
 	take_text(&rest, STR("fatal "));
-	bool is_error = take_text(&rest, STR("error: "));
+	bool is_error = placed && take_text(&rest, STR("error: "));
 	unsigned program_line = definitions_find_line(r->program, (unsigned)l);
 	struct diag_place at;
 	bool is_ours;
 	if (!is_error || !program_line ||
-	    !find_place(r, program_line, (unsigned)c, 0, &at, &is_ours))
-		return false;
-	strbuf_clear(&r->last_c_error);
-	strbuf_adds(&r->last_c_error, line);
+	    !find_place(r, program_line, (unsigned)c, 0, &at, &is_ours)) {
+		pass_on(r, line);
+		return;
+	}
 	diag_error(r->diag, &at, "bpftrace: " STR_FMT, STR_ARG(rest));
 	r->n_errors++;
-	return true;
+}
+
+static void tell_definition_messages(struct relay *r)
+{
+	struct str rest = strbuf_str(&r->c_errors);
+	while (rest.n) {
+		size_t nl = str_find(rest, '\n');
+		tell_definition_message(r, str_slice(rest, 0, nl));
+		rest = str_from_offset(rest, nl + 1);
+	}
+	strbuf_clear(&r->c_errors);
+}
+
+/** What bpftrace says behind the messages of the last attempt, if that failed. */
+static bool gives_definitions_up(struct str line)
+{
+	return str_has_prefix(line, STR("ERROR: Include headers with missing type definitions")) ||
+	       str_eqz(line, "Clang parse error");
 }
 
 /** bpftrace shows the line and a row of ~ below it; we have shown the template's. */
@@ -288,21 +341,11 @@ static void take_err_line(struct relay *r, struct str line)
 		return;
 	}
 	if (is_noise(line) || take_placed_message(r, line) || is_own_excerpt(r, line) ||
-	    take_definition_message(r, line))
+	    hold_definition_message(r, line))
 		return;
-	if (r->diag->quiet && str_has_prefix(line, STR("WARNING: ")))
-		return;
-	if (str_has_prefix(line, STR("ERROR: ")))
-		r->n_errors++;
-	r->told |= !str_has_prefix(line, STR("WARNING: "));
-	r->skip_excerpt = 0;
-	struct strbuf b;
-	strbuf_init(&b);
-	strbuf_add_printable(&b, line);
-	strbuf_addc(&b, '\n');
-	fwrite(b.p, 1, b.n, r->diag->out);
-	fflush(r->diag->out);
-	strbuf_fini(&b);
+	if (gives_definitions_up(line))
+		tell_definition_messages(r);
+	pass_on(r, line);
 }
 
 void relay_release(struct relay *r)
@@ -344,6 +387,9 @@ void relay_end(struct relay *r)
 void relay_explain_failure(struct relay *r, int status)
 {
 	if (r->told || r->n_errors || r->diag->n_errors)
+		return;
+	tell_definition_messages(r); // 0.17 has nothing to add to some
+	if (r->told || r->n_errors)
 		return;
 	if (r->withheld.n)
 		diag_error(r->diag, &r->withheld_at, "bpftrace: " STR_FMT,

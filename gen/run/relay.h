@@ -29,9 +29,9 @@ struct relay {
 	struct strbuf out;	   /**< data ready to be written by the owner, who clears it */
 	struct strbuf out_line;	   /**< start of a line that may yet turn out to be a message */
 	struct strbuf err_line;
-	struct strbuf last_c_error; /**< 0.27 says each error of clang several times */
-	bool told;		    /**< a message was passed on as it is */
-	struct strbuf withheld;	    /**< the first warning that was not told */
+	struct strbuf c_errors; /**< what clang says of the definitions, not yet told: lines */
+	bool told;		/**< a message was passed on as it is */
+	struct strbuf withheld; /**< the first warning that was not told */
 	struct diag_place withheld_at;
 	bool idle; /**< the last warning was none that matters: nor is its "expanded from" */
 	bool out_mid_line;     /**< the start of the current data line has already gone */

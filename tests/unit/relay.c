@@ -140,6 +140,7 @@ static void test_places(void)
 			 "    printf(\"%d\\n\", $y);\n                   ~~\n"
 			 "definitions.h:4:2: error: unknown type name 'foo_t'\n"
 			 "definitions.h:4:2: error: unknown type name 'foo_t'\n"
+			 "Clang parse error\n"
 			 "/proc/self/fd/3:1-9: ERROR: over several lines\n"
 			 "/proc/self/fd/35:1:1-2: ERROR: another file\n"
 			 "ERROR: no place\n"));
@@ -149,12 +150,67 @@ static void test_places(void)
 		   "    \tPRINT($y);\n    \t      ^~\n"
 		   "t.bt:6:2: error: bpftrace: unknown type name 'foo_t'\n    \tfoo_t y;\n    "
 		   "\t^~~~~\n"
+		   "Clang parse error\n"
 		   "t.bt:3:1: error: bpftrace: over several lines\n    struct a { int x; };\n    "
 		   "^~~~~~\n"
 		   "/proc/self/fd/35:1:1-2: ERROR: another file\n"
 		   "ERROR: no place\n"),
 	       "places in the program are told as places in the template, once, with its line");
 	program_fini(&p);
+}
+
+/** bpftrace 0.27 tries to make sense of definitions several times, and complains each time. */
+static void test_attempts(void)
+{
+	static const char both[] = "definitions.h:2:12: error: unknown type name 'foo_t'\n"
+				   "definitions.h:3:12: error: unknown type name 'uint64_t'\n";
+	static const char one[] = "definitions.h:2:12: error: unknown type name 'foo_t'\n";
+	struct sample s;
+	struct pp pp;
+	struct program p;
+	start(&s, false);
+	make_program(&pp, &s.d, &p,
+		     "struct a { foo_t x; };\nstruct b { uint64_t x; };\nBEGIN {\n\t$y;\n}\n");
+	s.r.map = &p.map;
+	s.r.program = strbuf_str(&p.text);
+	relay_stderr(&s.r, str_from(both));
+	relay_stderr(&s.r, str_from(both));
+	relay_stderr(&s.r,
+		     STR("/proc/self/fd/3:4:2-4: ERROR: Undefined or undeclared variable: $y\n"));
+	relay_end(&s.r);
+	relay_explain_failure(&s.r, 1);
+	finish(&s);
+	is_str((struct str){said, said_n},
+	       STR("t.bt:4:2: error: bpftrace: Undefined or undeclared variable: $y\n"
+		   "    \t$y;\n    \t^~\n"),
+	       "0.27: what it said of definitions that it understood in the end is not told");
+	program_fini(&p);
+
+	start(&s, false);
+	make_program(&pp, &s.d, &p,
+		     "struct a { foo_t x; };\nstruct b { uint64_t x; };\nBEGIN { }\n");
+	s.r.map = &p.map;
+	s.r.program = strbuf_str(&p.text);
+	relay_stderr(&s.r, str_from(both));
+	relay_stderr(&s.r, str_from(both));
+	relay_stderr(&s.r, str_from(one));
+	relay_stderr(&s.r, str_from(one));
+	relay_stderr(&s.r, STR("Clang parse error\n"));
+	finish(&s);
+	is_str((struct str){said, said_n},
+	       STR("t.bt:1:12: error: bpftrace: unknown type name 'foo_t'\n"
+		   "    struct a { foo_t x; };\n               ^~~~~\n"
+		   "Clang parse error\n"),
+	       "and of those that it gave up, what it said in the last attempt");
+	program_fini(&p);
+
+	start(&s, true);
+	s.r.program = STR("struct a { foo_t x; };\n");
+	relay_stderr(&s.r, str_from(one));
+	relay_end(&s.r);
+	relay_explain_failure(&s.r, 1);
+	finish(&s);
+	is_str((struct str){said, said_n}, str_from(one), "0.17 may end with no more than that");
 }
 
 static void test_idle_warnings(void)
@@ -191,6 +247,7 @@ int main(void)
 	test_blank_lines();
 	test_held();
 	test_places();
+	test_attempts();
 	test_idle_warnings();
 	arena_fini(&arena);
 	free(said);
