@@ -1,5 +1,8 @@
 #include "bind/check.h"
 
+#include <string.h>
+
+#include "bind/call.h"
 #include "image/sdtarg.h"
 #include "out/dialect.h"
 
@@ -108,4 +111,61 @@ bool check_number(struct bind *b)
 		    "one counts again for each place that other sites have its arguments in: %u",
 		    n_places);
 	return diag_note(b->diag, NULL, "name fewer of them; bpftrace 0.23 can attach to all");
+}
+
+/**
+ * The flag in @conversion that bpftrace before 0.24 does not know, 0 when there is none: it looks
+ * for `% -? digits . digits letters` and leaves printing to C's printf(), which takes an argument
+ * for these, too (measured: "%d% core:%d" printed "7ore:" and a number of nobody's).
+ */
+static char unknown_flag(struct str conversion)
+{
+	for (size_t i = 1; i < conversion.n; i++)
+		if (strchr("+ #", conversion.p[i]))
+			return conversion.p[i];
+	return 0;
+}
+
+static bool say_unknown_flag(struct bind *b, const struct token *format, size_t at, size_t end)
+{
+	struct str conversion = str_slice(format->text, at, end - at);
+	struct diag_place place = tok_place(format);
+	place.col += (unsigned)at;
+	place.len = (unsigned)conversion.n;
+	return diag_error(b->diag, &place,
+			  "bpftrace 0.%u does not know the flag '%c' of \"" STR_FMT
+			  "\" and would print garbage: write %%%% for a percent sign",
+			  b->version, unknown_flag(conversion), STR_ARG(conversion));
+}
+
+/** What stands behind the last conversion that bpftrace knows is text to printf(), too. */
+static bool check_format(struct bind *b, const struct token *format)
+{
+	struct str text = format->text;
+	size_t bad_at = 0, bad_end = 0;
+	for (size_t at = 0, end = 0; call_next_conversion(text, &at, &end); at = end) {
+		if (!strchr("hlLqjztdiouxXeEfFgGaAcspnCSm", text.p[end - 1]))
+			continue; // "5%, ": no conversion to anybody
+		bool known = !unknown_flag(str_slice(text, at, end - at));
+		if (known && bad_end)
+			return say_unknown_flag(b, format, bad_at, bad_end);
+		if (!known && !bad_end) {
+			bad_at = at;
+			bad_end = end;
+		}
+	}
+	return true;
+}
+
+bool check_formats(struct bind *b, const struct script_clause *c)
+{
+	bool good = true;
+	if (dialect_has_own_printf(b->version))
+		return true;
+	for (struct token *t = c->body.first; t && t != c->body.last; t = t->next) {
+		struct call call;
+		if (call_prints(t) && call_parse(t, &call))
+			good &= check_format(b, call.format);
+	}
+	return good;
 }

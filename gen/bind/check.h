@@ -15,4 +15,11 @@ bool check_arguments(struct bind *b, const struct attach_clause *c);
 /** No more probes than this bpftrace can attach to, which it would find out after half a minute. Sets b->n_programs. */
 bool check_number(struct bind *b);
 
+/**
+ * No format of clause @c has a conversion with a flag that this bpftrace does not know, as the `% t`
+ * of "%d% threads %d" before 0.24. Otherwise an error at its %: what it prints from there on is what
+ * lies in memory.
+ */
+bool check_formats(struct bind *b, const struct script_clause *c);
+
 #endif

@@ -117,6 +117,8 @@ own $stripped
 wait_for 10 test -e /proc/$stripped/exe
 bad 1 "no debug information" "no DWARF at all" $stripped -e 'usdt:__EXE__:nvmf_tgt_state { printf("%s", @target[arg1]); }'
 
+bad 1 "<command line>:1:19: error: .* flag '#' .* write %% for" "a flag of printf that 0.17 does not count as one" \
+	-e 'BEGIN { printf("5 %#x, %d\n", 1, 2); }'
 bad 1 "no folder $tmp/nowhere" "-o into a folder that is not there" -o "$tmp/nowhere/out" $pid "$tmp/good.bt"
 bad 1 "cannot write $tmp" "-o onto a folder" -o "$tmp" $pid "$tmp/good.bt"
 bad 1 "no process has PID" "-o with a wrong PID" -o "$tmp/old" $free_pid "$tmp/good.bt"

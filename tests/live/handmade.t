@@ -64,4 +64,19 @@ else
 		"a variable of an inner block: the one reason, and nothing of what bpftrace tried before"
 fi
 
+said=$(messages <<'E2'
+usdt:__EXE__:dynsched_core_info {
+	printf("core:%2d% threads:%2d\n", arg1, arg2);
+	printf("%d, 100% done\n", arg1);
+	printf("%d%, %d%\n", arg1, arg2);
+	printf("%d%% threads %d\n", arg1, arg2);
+}
+E2
+)
+if [ "$version" -lt 24 ]; then
+	is "$said" "try.bt:11:18: error: bpftrace 0.$version does not know the flag ' ' of \"% t\" and would print garbage: write %% for a percent sign" \
+		"a % with a blank, a letter and a value behind it is an error"
+else
+	like "$said" "try.bt:11:[0-9]*: error: bpftrace: (printf: )?[Nn]ot enough arguments" "a % with a blank and a letter behind it is an error"
+fi
 done_testing
