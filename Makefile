@@ -5,6 +5,7 @@
 #   make check        the test suite; T='tests/cli/*.t' runs a part of it, PROVE_FLAGS=-v shows each claim
 #   make check-matrix the live tests once per bpftrace version, installing the others
 #   make check-chroot SUITE=trixie      make demo and make check in a bare Debian of that suite
+#   make check-spdk SPDK=DIR   SPDK's scripts and ours against a built SPDK, MATRIX=1: with each bpftrace; 5 minutes each
 #   make check-vm     NVMe scripts in an emulated machine with its own kernel, 3 to 5 minutes
 #   make lab          the programs of docs/lab
 #   make bench        what btgen costs; make bench-scripts: what the scripts cost the programs they trace (10 minutes, root)
@@ -23,7 +24,7 @@ SETUP_GOALS := demo check asan lint bench bench-scripts $(filter check-%,$(MAKEC
 DRY_RUN := $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
 ifneq ($(if $(DRY_RUN),,$(filter $(SETUP_GOALS),$(MAKECMDGOALS))),)
 SETUP := $(shell scripts/pkgdep.sh $(if $(filter demo check-chroot,$(MAKECMDGOALS)),,--test) \
-	$(if $(filter lint,$(MAKECMDGOALS)),--lint) $(if $(filter check-matrix,$(MAKECMDGOALS)),--matrix) $(if $(filter bench,$(MAKECMDGOALS)),--bench) \
+	$(if $(filter lint,$(MAKECMDGOALS)),--lint) $(if $(filter check-matrix,$(MAKECMDGOALS))$(MATRIX),--matrix) $(if $(filter bench,$(MAKECMDGOALS)),--bench) \
 	$(if $(filter check-chroot,$(MAKECMDGOALS)),--chroot) $(if $(filter check-vm,$(MAKECMDGOALS)),--vm) >&2 || echo failed)
 ifneq ($(strip $(SETUP)),)
 $(error the packages above could not be installed)
@@ -65,7 +66,7 @@ CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_T := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%.t)
 
-.PHONY: all demo check check-matrix check-chroot check-vm lab asan fuzz lint bench bench-scripts install uninstall gen-enums clean targets
+.PHONY: all demo check check-matrix check-chroot check-spdk check-vm lab asan fuzz lint bench bench-scripts install uninstall gen-enums clean targets
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -141,6 +142,11 @@ check-matrix: all
 # The system as a new user may have it: nothing installed but make and gcc.
 check-chroot:
 	$(Q)tests/chroot/run.sh $(or $(SUITE),$(error say which suite, as in: make check-chroot SUITE=trixie))
+
+# What needs a real SPDK: its scripts and ours, against what its RPCs do.
+check-spdk: all
+	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) MATRIX='$(MATRIX)' tests/matrix/tracefs.sh tests/spdk/run.sh $(call quote,$(SPDK)) \
+		$(or $(T),$(wildcard tests/spdk/*.t))
 
 # What needs a kernel with an NVMe driver.
 check-vm: all

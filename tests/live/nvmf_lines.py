@@ -98,4 +98,5 @@ def main():
                 print(name, count[name])
 
 
-main()
+if __name__ == "__main__":
+    main()
