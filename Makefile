@@ -58,7 +58,7 @@ Q := @
 say = @printf '  %-7s %s\n'
 endif
 
-LAYERS := base target image types text bind out run
+LAYERS := base target image types text lang bind out run
 LIB_SRC := $(wildcard $(patsubst %,gen/%/*.c,$(LAYERS)))
 CMD_SRC := $(wildcard gen/*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)

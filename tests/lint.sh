@@ -26,7 +26,8 @@ layer target base
 layer image base
 layer types base image
 layer text base
-layer bind base target image types text out/dialect.h
+layer lang base text
+layer bind base target image types text lang out/dialect.h
 layer out base text
 layer run base target text out
 

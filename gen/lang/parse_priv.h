@@ -1,0 +1,56 @@
+/** What the parts of the parser share: parse.c, parse_statement.c and parse_expression.c. */
+#ifndef LANG_PARSE_PRIV_H
+#define LANG_PARSE_PRIV_H
+
+#include "lang/parse.h"
+
+/**
+ * Parsing and walking recurse. No bpftrace compiles what is nested like that: brackets beyond the first limit are an
+ * error, what makes a tree higher than the second (a + b + c ... grows, too) is opaque.
+ */
+#define PARSE_MAX_NESTING 500
+#define PARSE_MAX_HEIGHT 2000
+
+struct parser {
+	struct arena *arena;
+	struct diag *diag;
+	struct token *at;   /**< the next token */
+	struct token *prev; /**< the one that was taken last */
+	unsigned depth;	    /**< of the recursion */
+	bool in_predicate;  /**< at its top level, where a slash before a { is its end */
+};
+
+/** A node that starts at the next token, or where its first child @child does. */
+struct node *parse_begin(struct parser *p, enum node_kind kind);
+struct node *parse_begin_at(struct parser *p, enum node_kind kind, struct node *child);
+/** Adds a child; false when there is none, so that calls can be chained: a part that does not fit fails the whole. */
+bool parse_add(struct node *parent, struct node *child);
+/** The node ends with the token that was taken last. NULL when the tree would be too high. */
+struct node *parse_end(struct parser *p, struct node *n);
+
+bool parse_is(const struct parser *p, const char *z);
+/** Takes the next token if it is @z. */
+bool parse_take(struct parser *p, const char *z);
+struct token *parse_take_any(struct parser *p);
+bool parse_is_variable(const struct token *t);
+/** False when the recursion is too deep; parse_leave() goes with each that returned true. */
+bool parse_enter(struct parser *p);
+void parse_leave(struct parser *p);
+
+/** Each returns NULL when what is there is none; the tokens up to there are taken then. */
+struct node *parse_expression(struct parser *p);
+struct node *parse_unary(struct parser *p);
+struct node *parse_primary(struct parser *p);
+/** A type; @terminators are the characters one of which must follow, or NULL. NULL, and nothing taken, for what is none. */
+struct node *parse_type(struct parser *p, const char *terminators);
+/** The same or typeof(...). */
+struct node *parse_type_annotation(struct parser *p, const char *terminators);
+/** =, += and the like */
+bool parse_is_assignment(const struct token *t);
+/** if ... else ..., which is an expression, too. */
+struct node *parse_if(struct parser *p);
+struct node *parse_block(struct parser *p);
+/** `(` expression `)` or one without brackets, in front of a block. */
+bool parse_add_condition(struct parser *p, struct node *n);
+
+#endif

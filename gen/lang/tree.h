@@ -1,0 +1,94 @@
+/**
+ * tree - a preprocessed template as a tree over its tokens.
+ *
+ * lang/parse.h makes it. A node stands on the tokens from `first` to `last`; those of its children lie within, in the
+ * order in which they are written, and what lies between them (keywords, operators, brackets, commas) is the node's own.
+ * So a tree that nothing has changed is printed by walking it, byte for byte as it was written (lang/print.h).
+ *
+ * What the parser does not know, such as a construct of a newer bpftrace, is a NODE_OPAQUE: it has tokens and no meaning.
+ *
+ *	for (struct node *arg = call->child; arg; arg = arg->next)
+ *		if (arg->kind == NODE_STRING) ...
+ */
+#ifndef LANG_TREE_H
+#define LANG_TREE_H
+
+#include "text/lex.h"
+
+enum node_kind {
+	// Expressions. Behind each: its children, and what `name` is.
+	NODE_NUMBER,	/**< 1, 0x10, 1e3, 5ms */
+	NODE_STRING,	/**< "text" */
+	NODE_NAME,	/**< pid, arg0, an enumerator: name */
+	NODE_VARIABLE,	/**< $x: name */
+	NODE_PARAMETER, /**< $1, $#: name is the $ */
+	NODE_MAP,	/**< @x[key, key]: the keys; name is that behind the @, NULL for @ alone */
+	NODE_CALL, /**< f(a, b), also sizeof, offsetof: the arguments, of which some may be types; name */
+	NODE_MEMBER,   /**< x.m, x->m, x.1: x; name is m, or the number with its dot */
+	NODE_INDEX,    /**< x[i]: x, i */
+	NODE_CAST,     /**< (T)x: the type, x */
+	NODE_UNARY,    /**< -x, !x, ~x, *x, &x, ++x: x; name is the operator */
+	NODE_POSTFIX,  /**< x++, x--: x; name is the operator */
+	NODE_BINARY,   /**< x + y: x, y; name is the operator */
+	NODE_TERNARY,  /**< c ? x : y: c, x, y; without x in c ?: y */
+	NODE_ASSIGN,   /**< x = y, x += y: x, y; name is the operator */
+	NODE_GROUP,    /**< (x): x */
+	NODE_TUPLE,    /**< (x, y): the elements */
+	NODE_RECORD,   /**< (a = x, b = y): NODE_FIELD each */
+	NODE_FIELD,    /**< a = x: x; name is a */
+	NODE_COMPTIME, /**< comptime x: x */
+	NODE_TYPE,     /**< struct s *, int32, ns::type<int>: no children */
+	NODE_TYPEOF,   /**< typeof(x): x, an expression or a type */
+	NODE_RANGE, /**< a..b: a, b; one that the preprocessor's tokens run together (0..5, 0..$n) has no a */
+	// Statements
+	NODE_BLOCK, /**< { ... }: the statements; its value is that of the last one if that has no semicolon */
+	NODE_EXPRESSION, /**< x;: x */
+	NODE_LET,	 /**< let $x : T = y;: the variable, T if given, y if given */
+	NODE_IF, /**< if (c) {} else if (d) {} else {}: c, block, d, block, block; an expression, too */
+	NODE_WHILE,  /**< while (c) {}, unroll (n) {}: c, block; name is the word */
+	NODE_FOR,    /**< for ($x : y) {}: the variable, a map or a range, block */
+	NODE_RETURN, /**< return x;: x if given */
+	NODE_JUMP,   /**< break; continue; */
+	// The program
+	NODE_PROGRAM,	 /**< all of it: what is below here, and NODE_OPAQUE */
+	NODE_DEFINITION, /**< struct, union, enum with a body; name is the tag, or NULL */
+	NODE_CLAUSE,	 /**< NODE_ATTACH each, NODE_PREDICATE if given, block */
+	NODE_ATTACH,	 /**< one attach point */
+	NODE_PREDICATE,	 /**< /x/: x */
+	NODE_FUNCTION,	 /**< fn f($a : T) : T {}: NODE_LET each, T, block; name */
+	NODE_MACRO,	 /**< macro m($a, @b, c) {}: the parameters, block; name */
+	NODE_IMPORT,	 /**< import "path"; */
+	NODE_CONFIG,	 /**< config = { ... } */
+	NODE_MAP_TYPE,	 /**< let @m = hash(10);: the map, the call */
+
+	NODE_OPAQUE, /**< tokens that nothing here understands, or need not */
+};
+
+struct node {
+	enum node_kind kind;
+	struct token *first, *last; /**< its tokens, both included */
+	struct token *name;	    /**< see its kind */
+	struct node *child;	    /**< the first one */
+	struct node *next;	    /**< the next child of the same parent */
+	struct node *last_child;    /**< the last child */
+	unsigned height;	    /**< 0 without children; bounded, so that a walk can recurse */
+};
+
+/** Child @i, from 0; NULL when there are fewer. */
+struct node *node_child(const struct node *n, unsigned i);
+/** Is it one of @kind whose name is @name? */
+bool node_is(const struct node *n, enum node_kind kind, const char *name);
+/** What is behind brackets that only group. */
+struct node *node_ungrouped(struct node *n);
+
+/**
+ * Calls @visit for @n and all below it, parents first, with the parent of each (NULL for @n). Below a node for which it
+ * returns false it does not go.
+ */
+void node_walk(struct node *n, bool (*visit)(void *ctx, struct node *n, struct node *parent),
+	       void *ctx);
+
+/** "binary", "map": for tests and messages to developers. */
+const char *node_kind_name(enum node_kind kind);
+
+#endif
