@@ -17,7 +17,7 @@
 #include "run/bpftrace.h"
 #include "run/run.h"
 #include "target/kin.h"
-#include "text/strings.h"
+#include "lang/strings.h"
 
 static const char help[] =
     "Usage: btgen run [OPTION]... [NAME] SCRIPT... [-- ARG...]\n"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "text/pp.h"
-#include "text/script.h"
+#include "lang/script.h"
 
 static int is_script(const struct dirent *e)
 {
@@ -20,7 +20,7 @@ static void add_uses(struct arena *a, const struct script *s, struct str script,
 	for (size_t i = 0; i < s->clauses.n; i++)
 		for (size_t k = 0; k < s->clauses.v[i].attach.n; k++) {
 			const struct script_attach *at = &s->clauses.v[i].attach.v[k];
-			if (!(str_eq(at->kind, STR("usdt")) || str_eq(at->kind, STR("U"))) ||
+			if (!at->provider || at->provider->kind != PROVIDER_USDT ||
 			    at->fields.n < 2)
 				continue;
 			struct probes_use use = {.script = script,

@@ -11,7 +11,7 @@
 
 #include "bind/images.h"
 #include "text/pp.h"
-#include "text/script.h"
+#include "lang/script.h"
 #include "types/lookup.h"
 
 struct attach_clause;

@@ -7,7 +7,7 @@
 #ifndef BIND_EDIT_H
 #define BIND_EDIT_H
 
-#include "text/script.h"
+#include "lang/script.h"
 
 /** Replaces the range by @text; @r->first stays and holds it. */
 void edit_replace(struct script_range *r, struct str text);

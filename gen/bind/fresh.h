@@ -9,7 +9,7 @@
 #define BIND_FRESH_H
 
 #include "base/map.h"
-#include "text/script.h"
+#include "lang/script.h"
 
 struct fresh {
 	struct arena *arena;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "text/pp.h"
-#include "text/script.h"
+#include "lang/script.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,11 +4,11 @@
  * Old versions of bpftrace keep every string of a printf(), and of a map's key, on the 512 bytes of stack that a BPF
  * program has; how long a string may be depends on how many there are (out/dialect.h).
  */
-#ifndef TEXT_STRINGS_H
-#define TEXT_STRINGS_H
+#ifndef LANG_STRINGS_H
+#define LANG_STRINGS_H
 
 #include "base/map.h"
-#include "text/script.h"
+#include "lang/script.h"
 
 /**
  * The most strings that one printf() or one key has, in the whole program: each str() counts once, each use

@@ -2,19 +2,19 @@
  * script - the structure of a preprocessed template: definitions and clauses.
  *
  * A bpftrace program is a list of C definitions, then clauses: attach points, an optional /predicate/ and a
- * { body }. This finds their token ranges and what the later layers ask about them; it does not parse
- * expressions. What it does not understand is left alone as an opaque range; only unbalanced brackets
- * are errors. Ranges are first..last, both included, of the list in pp->out.
+ * { body }. This lists, out of the tree, their token ranges and what the later layers ask about them. Ranges are
+ * first..last, both included, of the list in pp->out.
  *
  *	struct script s;
  *	if (script_parse(&arena, &diag, pp.out, &s))
  *		for (size_t i = 0; i < s.clauses.n; i++) use(s.clauses.v[i]);
  */
-#ifndef TEXT_SCRIPT_H
-#define TEXT_SCRIPT_H
+#ifndef LANG_SCRIPT_H
+#define LANG_SCRIPT_H
 
 #include "base/vec.h"
 #include "text/lex.h"
+#include "lang/vocabulary.h"
 
 struct script_range {
 	struct token *first, *last; /**< both NULL for none */
@@ -23,7 +23,8 @@ struct script_range {
 /** One attach point, e.g. usdt:__EXE__:spdk:nvmf_tgt_state, or BEGIN. */
 struct script_attach {
 	struct script_range range;
-	struct str kind; /**< "usdt", "uprobe", "BEGIN" ... as written */
+	struct str kind;		 /**< "usdt", "uprobe", "BEGIN" ... as written */
+	const struct provider *provider; /**< what that is; NULL: not known */
 	/** What stands between the colons after the kind, blanks trimmed, quotes of a quoted field removed. */
 	VEC(struct str) fields;
 	bool
@@ -70,14 +71,12 @@ struct script_definition {
 
 struct script {
 	VEC(struct script_definition) definitions;
-	/** config, import, let, macro, fn, typedef, forward declarations, what looks like nothing: left as they are */
-	VEC(struct script_range) opaque;
 	VEC(struct script_clause) clauses;
 };
 
 /**
- * Finds the parts of @tokens (pp->out). False, with an error, for brackets that do not match and a predicate
- * without end. Directives (#pragma pack) stay where they are in the list and belong to no range of their own.
+ * Parses @tokens (pp->out) and finds their parts. False, with an error, where parse_program() has one. Directives
+ * (#pragma pack) stay where they are in the list and belong to no range of their own.
  */
 bool script_parse(struct arena *a, struct diag *d, struct token *tokens, struct script *ret);
 

@@ -1,4 +1,4 @@
-#include "text/strings.h"
+#include "lang/strings.h"
 
 #include "base/map.h"
 

@@ -1,0 +1,172 @@
+#include "lang/script.h"
+
+#include "lang/parse.h"
+
+/** Whose clause is looked at. */
+struct collector {
+	struct arena *arena;
+	struct script_clause *clause;
+};
+
+/** The text of the tokens from @first to before @end, blanks between them as one. */
+static struct str field_text(struct arena *a, const struct token *first, const struct token *end)
+{
+	if (first == end)
+		return STR("");
+	if (first->next == end)
+		return first->kind == TOK_STRING ? lex_string_value(a, first) : first->text;
+	struct strbuf b;
+	strbuf_init(&b);
+	for (const struct token *t = first; t != end; t = t->next) {
+		if (t != first && t->space)
+			strbuf_addc(&b, ' ');
+		strbuf_adds(&b, t->text);
+	}
+	struct str r = str_copy(a, strbuf_str(&b));
+	strbuf_fini(&b);
+	return r;
+}
+
+static void add_attach(struct arena *a, struct script_clause *c, const struct node *n)
+{
+	struct script_attach at = {.range = {n->first, n->last}};
+	const struct token *start = n->first, *end = n->last->next;
+	bool is_kind = true;
+	for (const struct token *t = start;; t = t->next) {
+		if (t != end && !tok_is(t, ":"))
+			continue;
+		struct str text = field_text(a, start, t);
+		if (is_kind)
+			at.kind = text;
+		else
+			vec_push(a, &at.fields, text);
+		is_kind = false;
+		if (t == end)
+			break;
+		start = t->next;
+	}
+	at.provider = vocabulary_provider(at.kind);
+	vec_push(a, &c->attach, at);
+}
+
+static void add_arg(struct collector *k, struct token *t)
+{
+	unsigned n;
+	if (vocabulary_arg_number(t->text, &n))
+		vec_push(k->arena, &k->clause->args, (struct script_arg){t, n});
+}
+
+static bool is_step(const struct node *n)
+{
+	return n && (n->kind == NODE_UNARY || n->kind == NODE_POSTFIX) &&
+	       (tok_is(n->name, "++") || tok_is(n->name, "--"));
+}
+
+static void add_map(struct collector *k, const struct node *n, const struct node *parent)
+{
+	struct script_map_use u = {.at = n->first, .name = n->name ? n->name->text : STR("")};
+	if (n->child) {
+		u.has_key = true;
+		u.open = n->name ? n->name->next : n->first->next;
+		u.close = n->last;
+	}
+	u.is_set = is_step(parent) || (parent && parent->kind == NODE_ASSIGN && parent->child == n);
+	u.is_written = u.is_set || node_is(parent, NODE_CALL, "clear") ||
+		       node_is(parent, NODE_CALL, "delete") || node_is(parent, NODE_CALL, "zero");
+	vec_push(k->arena, &k->clause->maps, u);
+}
+
+/** What is not understood may do anything with what it names. */
+static void add_opaque(struct collector *k, const struct node *n)
+{
+	for (struct token *t = n->first, *prev = NULL;; prev = t, t = t->next) {
+		bool is_member =
+		    prev && (tok_is(prev, ".") || tok_is(prev, "->") || tok_is(prev, "@"));
+		if (t->kind == TOK_IDENT && !is_member)
+			add_arg(k, t);
+		if (tok_is(t, "@"))
+			vec_push(k->arena, &k->clause->maps,
+				 (struct script_map_use){.at = t,
+							 .name = t->next->kind == TOK_IDENT &&
+									 !t->next->space
+								     ? t->next->text
+								     : STR(""),
+							 .is_set = true,
+							 .is_written = true});
+		if (t == n->last)
+			break;
+	}
+}
+
+static bool collect(void *ctx, struct node *n, struct node *parent)
+{
+	struct collector *k = ctx;
+	if (n->kind == NODE_MAP)
+		add_map(k, n, parent);
+	else if (n->kind == NODE_NAME)
+		add_arg(k, n->name);
+	else if (n->kind == NODE_OPAQUE)
+		add_opaque(k, n);
+	else if (n->kind == NODE_MEMBER && node_is(n->child, NODE_NAME, "args"))
+		vec_push(k->arena, &k->clause->named_args,
+			 (struct script_named_arg){n->child->name, n->name});
+	return true;
+}
+
+static void set_predicate(struct script_clause *c, const struct node *n)
+{
+	c->predicate_open = n->first;
+	c->predicate_close = n->last;
+	if (n->first->next == n->last)
+		return;
+	c->predicate.first = n->first->next;
+	for (struct token *t = c->predicate.first; t != n->last; t = t->next)
+		c->predicate.last = t;
+}
+
+static void add_clause(struct arena *a, struct script *s, struct node *clause)
+{
+	struct script_clause c = {.body = {clause->last_child->first, clause->last_child->last}};
+	struct collector k = {a, &c};
+	for (struct node *n = clause->child; n; n = n->next) {
+		if (n->kind == NODE_ATTACH) {
+			add_attach(a, &c, n);
+			continue;
+		}
+		if (n->kind == NODE_PREDICATE)
+			set_predicate(&c, n);
+		node_walk(n, collect, &k);
+	}
+	vec_push(a, &s->clauses, c);
+}
+
+bool script_parse(struct arena *a, struct diag *d, struct token *tokens, struct script *ret)
+{
+	*ret = (struct script){0};
+	struct node *program = parse_program(a, d, tokens);
+	if (!program)
+		return false;
+	for (struct node *n = program->child; n; n = n->next) {
+		struct script_range range = {n->first, n->last};
+		if (n->kind == NODE_CLAUSE)
+			add_clause(a, ret, n);
+		else if (n->kind == NODE_DEFINITION)
+			vec_push(a, &ret->definitions,
+				 (struct script_definition){range, n->first->text,
+							    n->name ? n->name->text : STR("")});
+	}
+	return true;
+}
+
+const struct token *script_token_before(const struct script_clause *c, const struct token *t)
+{
+	const struct token *starts[2] = {c->predicate_open, c->body.first};
+	for (int i = 0; i < 2; i++)
+		for (const struct token *p = starts[i]; p && p->kind != TOK_EOF; p = p->next) {
+			if (p->next == t)
+				return p;
+			if (p == (i == 0 ? c->predicate_close : c->body.last))
+				break;
+		}
+	return NULL;
+}
