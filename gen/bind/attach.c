@@ -291,13 +291,18 @@ static bool bind_uprobe(struct bind *b, struct script_attach *at, struct attach_
 	return true;
 }
 
-static bool is_user_kind(struct str kind)
+static bool is_in_file(const struct provider *p)
 {
-	static const char *const kinds[] = {"usdt", "U", "uprobe", "u", "uretprobe", "ur"};
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (str_eqz(kind, kinds[i]))
-			return true;
-	return false;
+	return p && (p->kind == PROVIDER_USDT || p->kind == PROVIDER_UPROBE ||
+		     p->kind == PROVIDER_URETPROBE);
+}
+
+/** `begin` is BEGIN, by which every version knows it. */
+static void spell_begin_and_end(struct script_attach *at)
+{
+	if (at->provider &&
+	    (at->provider->kind == PROVIDER_BEGIN || at->provider->kind == PROVIDER_END))
+		at->kind = at->range.first->text = str_from(at->provider->name);
 }
 
 static bool is_mapped(const struct bind *b, struct str path)
@@ -310,13 +315,14 @@ static bool is_mapped(const struct bind *b, struct str path)
 
 static bool bind_attach(struct bind *b, struct script_attach *at, struct attach_clause *ret)
 {
-	if (!is_user_kind(at->kind) || at->fields.n < 2) {
+	spell_begin_and_end(at);
+	if (!is_in_file(at->provider) || at->fields.n < 2) {
 		ret->has_other = true;
 		b->n_attach++;
 		return true;
 	}
 	struct str path = at->fields.v[0];
-	bool is_usdt = str_eqz(at->kind, "usdt") || str_eqz(at->kind, "U"), good = true;
+	bool is_usdt = at->provider->kind == PROVIDER_USDT, good = true;
 	if (str_eqz(path, "__EXE__") && !b->images)
 		return say_no_target(b, at->range.first);
 	if (!str_eqz(path, "__EXE__") && !is_mapped(b, path))

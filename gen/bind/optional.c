@@ -129,12 +129,10 @@ static bool drop_from_clause(struct bind *b, struct token **list, struct script_
 /** Does the clause wait for something, other than for time to pass? */
 static bool is_event(const struct script_clause *c)
 {
-	static const char *const idle[] = {"BEGIN", "END", "interval", "i"};
 	for (size_t i = 0; i < c->attach.n; i++) {
-		bool waits = true;
-		for (size_t k = 0; k < sizeof(idle) / sizeof(idle[0]); k++)
-			waits &= !str_eqz(c->attach.v[i].kind, idle[k]);
-		if (waits)
+		const struct provider *p = c->attach.v[i].provider;
+		if (!p || (p->kind != PROVIDER_BEGIN && p->kind != PROVIDER_END &&
+			   p->kind != PROVIDER_TIME))
 			return true;
 	}
 	return false;

@@ -109,17 +109,17 @@ static void warn_of(struct bind *b, const struct token *before, const struct tok
 		     STR_ARG(t->text), STR_ARG(t->text), STR_ARG(t->text));
 }
 
+static bool is_function(const struct provider *p)
+{
+	return p && (p->kind == PROVIDER_UPROBE || p->kind == PROVIDER_URETPROBE ||
+		     p->kind == PROVIDER_KPROBE || p->kind == PROVIDER_KRETPROBE);
+}
+
 void signs_warn(struct bind *b, const struct attach_clause *c)
 {
-	static const char *const kinds[] = {"uprobe", "u", "uretprobe", "ur",
-					    "kprobe", "k", "kretprobe", "kr"};
-	for (size_t i = 0; i < c->clause->attach.n; i++) {
-		bool fits = false;
-		for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
-			fits |= str_eqz(c->clause->attach.v[i].kind, kinds[k]);
-		if (!fits)
+	for (size_t i = 0; i < c->clause->attach.n; i++)
+		if (!is_function(c->clause->attach.v[i].provider))
 			return;
-	}
 	for (size_t i = 0; i < c->clause->args.n; i++) {
 		const struct token *t = c->clause->args.v[i].token;
 		warn_of(b, script_token_before(c->clause, t), t);

@@ -273,12 +273,9 @@ static void settle(struct chain_parser *parser, struct token *open, const struct
 
 static bool is_user_clause(const struct script_clause *c)
 {
-	static const char *const kinds[] = {"usdt",  "U",   "uprobe",	"u", "uretprobe", "ur",
-					    "BEGIN", "END", "interval", "i", "profile",	  "p"};
 	for (size_t i = 0; i < c->attach.n; i++)
-		for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
-			if (str_eqz(c->attach.v[i].kind, kinds[k]))
-				return true;
+		if (c->attach.v[i].provider && c->attach.v[i].provider->memory == MEMORY_PROGRAM)
+			return true;
 	return false;
 }
 

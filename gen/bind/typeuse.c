@@ -168,13 +168,9 @@ static bool follow(void *ctx, struct ctype *owner, const struct ctype_member *m)
 /** Probes of the kernel, where a kernel type is meant; everything else runs beside the target's code. */
 bool typeuse_is_kernel_clause(const struct script_clause *c)
 {
-	static const char *const kinds[] = {
-	    "kprobe", "k",     "kretprobe", "kr",     "tracepoint", "t",    "rawtracepoint",
-	    "rt",     "kfunc", "kretfunc",  "fentry", "fexit",	    "iter", "it"};
 	for (size_t i = 0; i < c->attach.n; i++)
-		for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
-			if (str_eqz(c->attach.v[i].kind, kinds[k]))
-				return true;
+		if (c->attach.v[i].provider && c->attach.v[i].provider->memory == MEMORY_KERNEL)
+			return true;
 	return false;
 }
 
