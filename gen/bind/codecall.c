@@ -42,7 +42,7 @@ static void make_number(struct arena *a, struct call_arg *arg)
 		last = last->next;
 	// Before 0.24 a map that only a later clause fills can be added to, but neither cast nor named.
 	if (tok_is(open->next, "@"))
-		edit_insert_after(a, last, STR(" + 0"));
+		edit_insert_lexed(a, last, STR(" + 0"));
 	edit_replace_lexed(a, &usym, STR("(uint64)"));
 }
 

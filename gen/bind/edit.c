@@ -88,6 +88,17 @@ struct str edit_text(struct arena *a, const struct token *first, const struct to
 	return s;
 }
 
+struct token *edit_closing(struct token *open, const char *o, const char *c)
+{
+	int depth = 0;
+	for (struct token *t = open; t->kind != TOK_EOF && t->kind != TOK_DIRECTIVE; t = t->next) {
+		depth += tok_is(t, o) - tok_is(t, c);
+		if (depth == 0)
+			return t;
+	}
+	return NULL;
+}
+
 /** The link that points at @t. */
 static struct token **link_to(struct token **list, const struct token *t)
 {

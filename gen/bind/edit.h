@@ -24,6 +24,8 @@ void edit_append(struct arena *a, struct token **list, struct str text);
 void edit_replace_lexed(struct arena *a, struct script_range *r, struct str text);
 /** The range as text. */
 struct str edit_text(struct arena *a, const struct token *first, const struct token *last);
+/** The bracket @c that closes @open, an @o; NULL when none does. */
+struct token *edit_closing(struct token *open, const char *o, const char *c);
 /** Puts @text before all others, on lines of its own. */
 void edit_prepend(struct arena *a, struct token **list, struct str text);
 /** Takes the range out of @list. */

@@ -173,7 +173,7 @@ static void settle_maps(struct bind *b, struct token **list, bool *gone, struct 
 		;
 	for (size_t i = 0; i < b->script.clauses.n; i++)
 		if (!gone[i])
-			unset_rewrite(&unset, list, &b->script.clauses.v[i]);
+			unset_rewrite(b, &unset, list, &b->script.clauses.v[i]);
 }
 
 bool optional_drop(struct bind *b, struct token **list)

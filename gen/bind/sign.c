@@ -1,22 +1,5 @@
 #include "bind/sign.h"
 
-static struct str address_of(const struct token *const *t)
-{
-	return (struct str){(const char *)t, sizeof(*t)};
-}
-
-void sign_note(struct bind *b, const struct token *t, enum sign sign)
-{
-	enum sign *value = arena_new(b->arena, enum sign);
-	*value = sign;
-	map_put(b->arena, &b->signs, str_copy(b->arena, address_of(&t)), value);
-}
-
-const enum sign *sign_noted(const struct bind *b, const struct token *t)
-{
-	return map_get(&b->signs, address_of(&t));
-}
-
 enum sign sign_join(enum sign a, enum sign b)
 {
 	if (a == SIGN_OPEN || a == b)
@@ -35,27 +18,56 @@ enum sign sign_of_result(struct str op, enum sign a, enum sign b)
 		return a;
 	if (a == SIGN_OPEN || b == SIGN_OPEN)
 		return SIGN_OPEN;
-	if (str_eqz(op, "%"))
-		return a == SIGN_NONE && b == SIGN_OTHER ? SIGN_NONE : a;
-	if (str_eqz(op, "&") && (a == SIGN_NONE || b == SIGN_NONE))
+	bool is_none = a == SIGN_NONE || b == SIGN_NONE;
+	if (str_eqz(op, "&") && is_none)
 		return SIGN_NONE;
+	if (str_eqz(op, "%") && a == SIGN_NONE && b != SIGN_SIGNED)
+		return SIGN_NONE;
+	// As C has it, an int64 beside an uint64 is one, too.
+	if (a == SIGN_UNSIGNED || b == SIGN_UNSIGNED)
+		return is_none || a == SIGN_SIGNED || b == SIGN_SIGNED ? SIGN_UNSIGNED
+								       : sign_join(a, b);
+	if (str_eqz(op, "%"))
+		return a;
 	if (str_eqz(op, "-") && a == SIGN_NONE && b == SIGN_NONE)
 		return SIGN_OTHER; // of times and counts, which are taken from larger ones
 	return sign_join(a, b);
 }
 
+static const struct {
+	const char *names[8];
+	unsigned size;
+	enum sign sign;
+} builtins[] = {
+    {{"int8", "s8", "int8_t", "char"}, 1, SIGN_SIGNED},
+    {{"int16", "s16", "int16_t", "short"}, 2, SIGN_SIGNED},
+    {{"int32", "s32", "int32_t", "int", "signed"}, 4, SIGN_SIGNED},
+    {{"int64", "s64", "int64_t", "long", "intptr_t"}, 8, SIGN_SIGNED},
+    {{"uint8", "u8", "uint8_t", "bool", "_Bool"}, 1, SIGN_NONE},
+    {{"uint16", "u16", "uint16_t"}, 2, SIGN_NONE},
+    {{"uint32", "u32", "uint32_t", "unsigned"}, 4, SIGN_NONE},
+    {{"uint64", "u64", "uint64_t", "size_t", "uintptr_t"}, 8, SIGN_UNSIGNED},
+};
+#define N_BUILTINS (sizeof(builtins) / sizeof(builtins[0]))
+
+static size_t find_builtin(struct str type)
+{
+	size_t i = 0;
+	while (i < N_BUILTINS && !str_is_any(type, builtins[i].names))
+		i++;
+	return i;
+}
+
 enum sign sign_of_builtin(struct str type)
 {
-	static const char *const is_signed[] = {
-	    "int8",    "int16",	   "int32", "int64",  "s8",	"s16",	   "s32",
-	    "s64",     "short",	   "int",   "long",   "int8_t", "int16_t", "int32_t",
-	    "int64_t", "intptr_t", "char",  "signed", NULL};
-	static const char *const narrow[] = {"uint8",	 "uint16", "uint32",  "u8",
-					     "u16",	 "u32",	   "uint8_t", "uint16_t",
-					     "uint32_t", "bool",   "_Bool",   NULL};
-	return str_is_any(type, is_signed) ? SIGN_SIGNED
-	       : str_is_any(type, narrow)  ? SIGN_NONE
-					   : SIGN_OTHER;
+	size_t i = find_builtin(type);
+	return i < N_BUILTINS ? builtins[i].sign : SIGN_OTHER;
+}
+
+unsigned sign_builtin_size(struct str type)
+{
+	size_t i = find_builtin(type);
+	return i < N_BUILTINS ? builtins[i].size : 0;
 }
 
 enum sign sign_of_word(struct str word)

@@ -1,19 +1,18 @@
 #include "bind/tokens.h"
 
-#include "bind/arith.h"
 #include "bind/attach.h"
 #include "bind/check.h"
 #include "bind/codecall.h"
 #include "bind/constant.h"
 #include "bind/enumname.h"
 #include "bind/filter.h"
+#include "bind/lower.h"
 #include "bind/marker.h"
 #include "bind/namedarg.h"
 #include "bind/once.h"
 #include "bind/optional.h"
 #include "bind/signs.h"
 #include "bind/table.h"
-#include "bind/typed.h"
 #include "bind/typeuse.h"
 #include "out/dialect.h"
 
@@ -65,13 +64,10 @@ static bool bind_clauses(struct bind *b, struct token **list)
 		good &= check_formats(b, &b->script.clauses.v[i]);
 		good &=
 		    bound && namedarg_resolve(b, &clauses[i]) && check_arguments(b, &clauses[i]);
-		if (good)
-			signs_extend(b, &clauses[i]);
 		if (bound)
 			signs_warn(b, &clauses[i]);
 	}
-	return good && optional_drop(b, list) && check_number(b) &&
-	       filter_add_all(b, clauses, b->script.clauses.n);
+	return good && optional_drop(b, list) && check_number(b);
 }
 
 bool tokens_bind(struct bind *b, struct pp *pp)
@@ -87,8 +83,9 @@ bool tokens_bind(struct bind *b, struct pp *pp)
 	if (!bind_clauses(b, &pp->out))
 		return false;
 	codecall_rewrite(b);
-	if (!enumname_rewrite(b) || !typed_rewrite(b) || !arith_rewrite(b) ||
-	    !typeuse_resolve(b, pp) || !constant_fold(b))
+	if (!enumname_rewrite(b) || !lower_program(b, pp->out) ||
+	    !filter_add_all(b, b->clauses, b->script.clauses.n) || !typeuse_resolve(b, pp) ||
+	    !constant_fold(b))
 		return false;
 	return once_merge(b, &pp->out, "BEGIN") && once_merge(b, &pp->out, "END") &&
 	       table_add_all(b, pp) && marker_replace_all(b, pp->out);

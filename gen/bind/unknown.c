@@ -1,7 +1,6 @@
 #include "bind/unknown.h"
 
 #include "bind/call.h"
-#include "bind/chain.h"
 #include "bind/choice.h"
 #include "bind/edit.h"
 #include "out/dialect.h"
@@ -275,7 +274,7 @@ static bool is_guarded(const struct script_clause *c, struct str table)
 		struct token *open =
 		    tok_is(t, "@") && str_eq(t->next->text, table) ? t->next->next : NULL;
 		struct token *close =
-		    open && tok_is(open, "[") ? chain_closing(open, "[", "]") : NULL;
+		    open && tok_is(open, "[") ? edit_closing(open, "[", "]") : NULL;
 		if (close && (tok_is(close->next, "==") || tok_is(close->next, "!=")))
 			return true;
 	}
@@ -294,7 +293,7 @@ static void warn_of_keys(struct bind *b, const struct script_clause *c, const st
 			continue;
 		bool has_name = name->kind == TOK_IDENT && !name->space;
 		struct token *bracket = has_name ? name->next : name;
-		struct token *end = tok_is(bracket, "[") ? chain_closing(bracket, "[", "]") : NULL;
+		struct token *end = tok_is(bracket, "[") ? edit_closing(bracket, "[", "]") : NULL;
 		bool is_table = has_name && map_get(tables, name->text);
 		if (end && !is_table && !open) {
 			open = bracket;

@@ -100,7 +100,8 @@ static void forget_uses(struct script_clause *c, struct script_range r)
 	c->maps.n = n;
 }
 
-void unset_rewrite(const struct unset *u, struct token **list, struct script_clause *c)
+void unset_rewrite(struct bind *b, const struct unset *u, struct token **list,
+		   struct script_clause *c)
 {
 	for (size_t i = 0; i < c->maps.n;) {
 		struct script_map_use m = c->maps.v[i];
@@ -117,7 +118,7 @@ void unset_rewrite(const struct unset *u, struct token **list, struct script_cla
 		r = (struct script_range){m.at, end_of(&m)};
 		forget_uses(c, r);
 		bool ends_predicate = r.last == c->predicate.last;
-		edit_replace(&r, empty_value(u, m.name));
+		edit_replace_lexed(b->arena, &r, empty_value(u, m.name));
 		if (ends_predicate)
 			c->predicate.last = r.last;
 	}

@@ -12,7 +12,7 @@
  *	struct unset u = {0};
  *	unset_add_clause(b, &u, left_out);
  *	unset_keep_clause(b, &u, other);
- *	unset_rewrite(&u, &pp->out, other);
+ *	unset_rewrite(b, &u, &pp->out, other);
  */
 #ifndef BIND_UNSET_H
 #define BIND_UNSET_H
@@ -31,6 +31,7 @@ void unset_keep_clause(struct bind *b, struct unset *u, const struct script_clau
 /** Is the whole predicate of @c a map that nothing sets? */
 bool unset_is_awaited(const struct unset *u, const struct script_clause *c);
 /** Takes such maps out of @c, which stays, in @list. */
-void unset_rewrite(const struct unset *u, struct token **list, struct script_clause *c);
+void unset_rewrite(struct bind *b, const struct unset *u, struct token **list,
+		   struct script_clause *c);
 
 #endif

@@ -38,7 +38,13 @@ bool parse_add(struct node *parent, struct node *child)
 struct node *parse_end(struct parser *p, struct node *n)
 {
 	n->last = p->prev;
-	return n->height <= PARSE_MAX_HEIGHT || n->kind > NODE_RANGE ? n : NULL;
+	if (n->height <= PARSE_MAX_HEIGHT || n->kind > NODE_RANGE)
+		return n;
+	if (!p->failed_at) {
+		p->failed_at = n->last;
+		p->why = "this expression is too long";
+	}
+	return NULL;
 }
 
 bool parse_is(const struct parser *p, const char *z)
@@ -355,6 +361,11 @@ struct node *parse_program(struct arena *a, struct diag *d, struct token *tokens
 			n = parse_definition(&p);
 		else
 			n = is_item(p.at) ? parse_item(&p) : parse_clause(&p);
+		if (p.failed_at) {
+			struct diag_place at = tok_place(p.failed_at);
+			diag_error(d, &at, "%s", p.why);
+			return NULL;
+		}
 		if (!parse_add(program, n))
 			return NULL;
 	}

@@ -372,7 +372,11 @@ static struct node *parse_one_postfix(struct parser *p, struct node *base)
 static struct node *parse_postfix(struct parser *p)
 {
 	struct node *n = parse_primary(p), *longer;
-	for (; n; n = longer) {
+	for (unsigned count = 0; n; n = longer, count++) {
+		if (count == PARSE_MAX_MEMBERS && !p->failed_at) {
+			p->failed_at = p->at;
+			p->why = "more than 256 members in a row";
+		}
 		longer = parse_one_postfix(p, n);
 		if (longer == n)
 			return n;

@@ -6,18 +6,21 @@
 
 /**
  * Parsing and walking recurse. No bpftrace compiles what is nested like that: brackets beyond the first limit are an
- * error, what makes a tree higher than the second (a + b + c ... grows, too) is opaque.
+ * error, and so is what makes a tree higher than the second (a + b + c ... grows, too).
  */
 #define PARSE_MAX_NESTING 500
 #define PARSE_MAX_HEIGHT 2000
+#define PARSE_MAX_MEMBERS 256 /**< a->b->c ...: each is written with all before it */
 
 struct parser {
 	struct arena *arena;
 	struct diag *diag;
-	struct token *at;   /**< the next token */
-	struct token *prev; /**< the one that was taken last */
-	unsigned depth;	    /**< of the recursion */
-	bool in_predicate;  /**< at its top level, where a slash before a { is its end */
+	struct token *at;	 /**< the next token */
+	struct token *prev;	 /**< the one that was taken last */
+	unsigned depth;		 /**< of the recursion */
+	struct token *failed_at; /**< where a limit was met; NULL: nowhere */
+	const char *why;
+	bool in_predicate; /**< at its top level, where a slash before a { is its end */
 };
 
 /** A node that starts at the next token, or where its first child @child does. */

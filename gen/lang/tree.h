@@ -15,6 +15,8 @@
 
 #include "text/lex.h"
 
+struct expr;
+
 enum node_kind {
 	// Expressions. Behind each: its children, and what `name` is.
 	NODE_NUMBER,	/**< 1, 0x10, 1e3, 5ms */
@@ -72,6 +74,7 @@ struct node {
 	struct node *next;	    /**< the next child of the same parent */
 	struct node *last_child;    /**< the last child */
 	unsigned height;	    /**< 0 without children; bounded, so that a walk can recurse */
+	struct expr *expr; /**< of an expression: what is known of it (bind/exprtype.h), or NULL */
 };
 
 /** Child @i, from 0; NULL when there are fewer. */

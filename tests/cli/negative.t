@@ -18,6 +18,7 @@ END
 "$tmp/a:b/t" &
 pid=$!
 own $pid
+wait_for 10 cmp -s "/proc/$pid/exe" "$tmp/a:b/t"
 
 # body PROBE VERSION TEXT: what TEXT behind the attach point becomes
 body() {

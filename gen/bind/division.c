@@ -1,4 +1,4 @@
-#include "bind/quotient.h"
+#include "bind/division.h"
 
 #include <inttypes.h>
 
@@ -49,7 +49,7 @@ static const char *unsigned_text(struct arena *a, struct str by)
 }
 
 /** By anything: of the magnitudes, and then with the sign. */
-static struct str by_any(struct arena *a, const struct quotient *q)
+static struct str by_any(struct arena *a, const struct division *q)
 {
 	const char *value = arena_printf(a, STR_FMT, STR_ARG(q->value)),
 		   *by = unsigned_text(a, q->by);
@@ -89,7 +89,7 @@ static struct str shift(struct arena *a, struct str value, struct str by)
 				     STR_ARG(value), ones, unsigned_text(a, by), ones));
 }
 
-struct str quotient_text(struct arena *a, const struct quotient *q)
+struct str division_text(struct arena *a, const struct division *q)
 {
 	uint64_t n;
 	if (q->op == '>')
@@ -99,13 +99,13 @@ struct str quotient_text(struct arena *a, const struct quotient *q)
 	return by_any(a, q);
 }
 
-bool quotient_repeats_value(const struct quotient *q)
+bool division_repeats_value(const struct division *q)
 {
 	uint64_t n;
 	return q->value_is_signed && !(q->op == '>' && is_plain_shift(q->by, &n));
 }
 
-bool quotient_is_repeatable(const struct token *first, const struct token *last)
+bool division_is_repeatable(const struct token *first, const struct token *last)
 {
 	for (const struct token *t = first;; t = t->next) {
 		if (tok_is(t, "++") || tok_is(t, "--") || tok_is(t, "rand") || tok_is(t, "?"))

@@ -1,19 +1,19 @@
 /**
- * quotient - division, remainder and right shift of numbers that may be below 0.
+ * division - division, remainder and right shift of numbers that may be below 0.
  *
  * bpftrace computes all three without a sign, whatever it knows of its operands: -700 / 7 is 2635249153387078702 in every
- * version. Where an operand is known to be signed (arith.h), it becomes what C makes of it, in arithmetic that is right
+ * version. Where an operand is known to be signed (bind/exprtype.h), it becomes what C makes of it, in arithmetic that is right
  * without a sign. A choice (`X < 0 ? ... : ...`) would be plainer, but bpftrace 0.23 dies of one when X is behind a map.
  *
  *	X / 7	(int64)((int64)((uint64)(X + (int64)((uint64)X >> 63) * 6 + (int64)0x7fffffffffffffff) / 7) - 1317624576693539401)
  *	X >> 3	(int64)((int64)(((uint64)X ^ 0x8000000000000000) >> 3) - 1152921504606846976)
  */
-#ifndef BIND_QUOTIENT_H
-#define BIND_QUOTIENT_H
+#ifndef BIND_DIVISION_H
+#define BIND_DIVISION_H
 
 #include "text/lex.h"
 
-struct quotient {
+struct division {
 	struct str value; /**< what may stand behind a cast: no operators outside of brackets */
 	bool value_is_signed;
 	char op;       /**< '/', '%' or '>' for >> */
@@ -22,14 +22,14 @@ struct quotient {
 };
 
 /** The text for `value op by`; one of the two is signed, and the other not above the largest int64. */
-struct str quotient_text(struct arena *a, const struct quotient *q);
+struct str division_text(struct arena *a, const struct division *q);
 
 /** Does the value stand in that more than once? What it is divided by does when that is signed. */
-bool quotient_repeats_value(const struct quotient *q);
+bool division_repeats_value(const struct division *q);
 /**
  * May the expression stand several times in one, as in the texts here? Not with ++, -- or rand in it; nor a choice, of which
  * 0.23 computes sums wrong.
  */
-bool quotient_is_repeatable(const struct token *first, const struct token *last);
+bool division_is_repeatable(const struct token *first, const struct token *last);
 
 #endif

@@ -1,0 +1,680 @@
+#include "bind/exprtype.h"
+
+#include "bind/attach.h"
+#include "bind/typeuse.h"
+#include "image/sdtarg.h"
+#include "lang/vocabulary.h"
+
+enum { N_ROUNDS = 4 };	   // what a clause assigns may come from one further down, and so on
+enum { MAX_NESTING = 20 }; // of structs in structs that are looked into
+
+/** What is known of a variable or map by its name. */
+struct holder {
+	struct expr value;
+	struct expr *key; // of a map: a tuple for several
+};
+
+/** What a `let` in a block, or a loop's variable, hides until the block ends. */
+struct hidden {
+	struct str name;
+	struct holder *was;
+};
+
+struct finder {
+	struct bind *b;
+	const struct attach_clause *clause; // NULL in a function
+	size_t scope;			    // variables of each clause are its own
+	struct map own;		  // tags that the template defines: bpftrace's own business
+	struct map known, before; // name -> struct holder, of this round and the one before
+	VEC(struct hidden) hidden;
+	unsigned round;
+	bool knows_types; // the target's: not in clauses of the kernel
+	bool good;
+};
+
+static struct expr *find(struct finder *f, struct node *n);
+
+struct ctype *exprtype_pointee(struct ctype *t)
+{
+	t = ctype_strip(t);
+	return t && t->kind == CTYPE_POINTER ? ctype_strip(t->of) : NULL;
+}
+
+static bool has_bitfields(struct ctype *t, unsigned depth)
+{
+	t = ctype_strip(t);
+	while (t && t->kind == CTYPE_ARRAY)
+		t = ctype_strip(t->of);
+	if (!t || !ctype_is_aggregate(t) || depth > MAX_NESTING || !ctype_complete(t))
+		return false;
+	for (size_t i = 0; i < t->n_members; i++)
+		if (t->members[i].bit_size || has_bitfields(t->members[i].type, depth + 1))
+			return true;
+	return false;
+}
+
+bool exprtype_has_bitfields(struct ctype *t)
+{
+	return has_bitfields(t, 0);
+}
+
+unsigned exprtype_arg_size(struct bind *b, const struct attach_clause *c, unsigned n,
+			   bool is_signed)
+{
+	unsigned size = 0;
+	for (size_t i = 0; i < c->probes.n; i++) {
+		const struct attach_match *m = &c->probes.v[i];
+		for (size_t k = 0; k < m->probe->n_sites; k++) {
+			struct sdtarg *args;
+			size_t n_args;
+			sdtarg_parse(b->arena, m->image->img->machine, m->probe->sites[k].args,
+				     &args, &n_args);
+			if (n >= n_args || args[n].is_signed != is_signed || args[n].is_float ||
+			    (size && args[n].size != size))
+				return 0;
+			size = args[n].size;
+		}
+	}
+	return size == 1 || size == 2 || size == 4 || size == 8 ? size : 0;
+}
+
+/** Errors are told in the last round, when all is known. */
+static bool is_last_round(const struct finder *f)
+{
+	return f->round == N_ROUNDS;
+}
+
+// --- types ---
+
+static enum sign sign_of_type(struct ctype *t, unsigned bit_size)
+{
+	t = ctype_strip(t);
+	if (!t || (t->kind != CTYPE_INT && t->kind != CTYPE_ENUM && t->kind != CTYPE_BOOL) ||
+	    t->size > 8)
+		return SIGN_OTHER;
+	if (t->is_signed)
+		return SIGN_SIGNED;
+	return t->size < 8 || (bit_size && bit_size < 64) ? SIGN_NONE : SIGN_UNSIGNED;
+}
+
+static struct ctype *pointer_to(struct arena *a, struct ctype *of)
+{
+	struct ctype *p = arena_new(a, struct ctype);
+	*p = (struct ctype){.kind = CTYPE_POINTER, .size = 8, .has_size = true, .of = of};
+	return p;
+}
+
+/** A number type that bpftrace knows by itself; NULL for string and the like. */
+static struct ctype *builtin_type(struct arena *a, struct str name)
+{
+	unsigned size = sign_builtin_size(name);
+	if (!size)
+		return NULL;
+	struct ctype *t = arena_new(a, struct ctype);
+	*t = (struct ctype){.kind = CTYPE_INT, .size = size, .has_size = true};
+	t->is_signed = sign_of_builtin(name) == SIGN_SIGNED;
+	return t;
+}
+
+/** What is known of a value of the type that @n spells. */
+static struct expr of_type(struct finder *f, const struct node *n)
+{
+	struct expr e = {.sign = SIGN_OTHER};
+	struct typeuse_name name;
+	struct arena *a = f->b->arena;
+	if (n->kind != NODE_TYPE || !typeuse_parse(a, n->first, &name) || name.end != n->last->next)
+		return e;
+	struct str tag =
+	    name.has_keyword ? str_from_offset(name.name, str_find(name.name, ' ') + 1) : name.name;
+	if (typeuse_is_builtin(name.name))
+		e.type = builtin_type(a, name.name);
+	else if (map_get(&f->own, tag) || !bind_lookup(f->b) || (!f->knows_types && name.stars) ||
+		 !lookup_type(bind_lookup(f->b), name.name, DWFIND_TYPES, &e.type))
+		return e;
+	e.sign =
+	    typeuse_is_builtin(name.name) ? sign_of_builtin(name.name) : sign_of_type(e.type, 0);
+	if (!name.stars)
+		return e;
+	e.sign = SIGN_OTHER;
+	for (unsigned i = 0; e.type && i < name.stars; i++)
+		e.type = pointer_to(a, e.type);
+	return e;
+}
+
+/** typeof(x), or a type by its name. */
+static struct expr of_annotation(struct finder *f, struct node *n)
+{
+	if (n->kind != NODE_TYPEOF)
+		return of_type(f, n);
+	if (n->child->kind == NODE_TYPE)
+		return of_type(f, n->child);
+	return *find(f, n->child);
+}
+
+// --- names ---
+
+/** The key of a variable of this clause, or of a map, in `known`. */
+static struct str key_of(struct finder *f, const struct node *n)
+{
+	struct arena *a = f->b->arena;
+	struct str name = n->name ? n->name->text : STR("");
+	if (n->kind == NODE_MAP)
+		return str_from(arena_printf(a, "@" STR_FMT, STR_ARG(name)));
+	return str_from(arena_printf(a, "%zu" STR_FMT, f->scope, STR_ARG(name)));
+}
+
+static struct holder *holder_of(struct finder *f, struct str key)
+{
+	struct holder *h = map_get(&f->known, key);
+	if (!h) {
+		h = arena_new(f->b->arena, struct holder);
+		h->value.sign = SIGN_OPEN;
+		map_put(f->b->arena, &f->known, key, h);
+	}
+	return h;
+}
+
+/** A variable's type is that of the last assignment, a map's of any; the sign is that of all. */
+static void learn(struct finder *f, const struct node *target, const struct expr *value)
+{
+	struct holder *h = holder_of(f, key_of(f, target));
+	h->value.sign = sign_join(h->value.sign, value->sign);
+	if (value->type || value->elements) {
+		h->value.type = value->type;
+		h->value.elements = value->elements;
+		h->value.n_elements = value->n_elements;
+	}
+}
+
+/** What is known by that name. */
+static void recall(struct finder *f, const struct node *n, struct expr *e)
+{
+	struct str key = key_of(f, n);
+	const struct holder *now = map_get(&f->known, key), *before = map_get(&f->before, key);
+	e->sign =
+	    sign_join(now ? now->value.sign : SIGN_OPEN, before ? before->value.sign : SIGN_OPEN);
+	if (!now && !before)
+		e->sign = f->round ? SIGN_OTHER : SIGN_OPEN;
+	bool is_known = now && (now->value.type || now->value.elements);
+	const struct holder *from = is_known ? now : n->kind == NODE_MAP ? before : NULL;
+	if (!from)
+		return;
+	e->type = from->value.type;
+	e->elements = from->value.elements;
+	e->n_elements = from->value.n_elements;
+}
+
+/** From here to the end of the block the name means another variable. */
+static void hide(struct finder *f, const struct node *variable)
+{
+	struct str key = key_of(f, variable);
+	vec_push(f->b->arena, &f->hidden, (struct hidden){key, map_get(&f->known, key)});
+	struct holder *h = arena_new(f->b->arena, struct holder);
+	h->value.sign = SIGN_OPEN;
+	map_put(f->b->arena, &f->known, key, h);
+}
+
+static void unhide(struct finder *f, size_t n)
+{
+	while (f->hidden.n > n) {
+		struct hidden *h = &f->hidden.v[--f->hidden.n];
+		struct holder *inner = map_get(&f->known, h->name);
+		// Before `let` had blocks all of one name were one variable: its sign is that of both.
+		if (h->was)
+			h->was->value.sign = sign_join(h->was->value.sign, inner->value.sign);
+		if (h->was)
+			map_put(f->b->arena, &f->known, h->name, h->was);
+	}
+}
+
+// --- places ---
+
+/**
+ * Where a bitfield is read by address: in the unit of its type if it lies in one, which is never outside of the
+ * aggregate; else (packed) from its first byte on, byte by byte. Returns the offset.
+ */
+static uint64_t place_bits(struct ctype *in, const struct ctype_place *place, struct expr *e)
+{
+	uint64_t unit = 0, size, at;
+	ctype_size(place->type, &unit);
+	e->bit_bytes = (unsigned)unit;
+	if (unit == 1 || unit == 2 || unit == 4 || unit == 8) {
+		at = place->bit_off / (unit * 8) * unit;
+		e->bit_shift = (unsigned)(place->bit_off - at * 8);
+		if (e->bit_shift + e->bit_size <= unit * 8 && ctype_size(in, &size) &&
+		    at + unit <= size)
+			return at;
+	}
+	e->bit_bytes = 0;
+	e->bit_shift = (unsigned)(place->bit_off % 8);
+	return place->bit_off / 8;
+}
+
+static void say_no_member(struct finder *f, struct ctype *in, const struct token *name)
+{
+	struct diag_place at = tok_place(name);
+	struct str near = ctype_nearest_member(in, name->text);
+	diag_error(f->b->diag, &at, STR_FMT " has no member " STR_FMT,
+		   STR_ARG(ctype_spell(f->b->arena, in)), STR_ARG(name->text));
+	if (near.n)
+		diag_note(f->b->diag, NULL, "did you mean " STR_FMT "?", STR_ARG(near));
+	f->good = false;
+}
+
+/** The members of @e, a pointer or an aggregate: what `.` and `->` lead to; NULL when that is not known. */
+static struct ctype *members_of(const struct expr *e, bool *is_pointer)
+{
+	struct ctype *to = exprtype_pointee(e->type), *t = ctype_strip(e->type);
+	*is_pointer = to != NULL;
+	t = to ? to : t;
+	return t && ctype_is_aggregate(t) && ctype_complete(t) ? t : NULL;
+}
+
+static void find_member(struct finder *f, struct node *n, const struct expr *of, struct expr *e)
+{
+	struct ctype_place place;
+	struct str bad;
+	struct ctype *where, *in = members_of(of, &e->via_pointer);
+	if (!in || n->name->kind != TOK_IDENT)
+		return;
+	if (!ctype_resolve(in, n->name->text, &place, &bad, &where)) {
+		if (is_last_round(f))
+			say_no_member(f, in, n->name);
+		return;
+	}
+	e->bit_size = place.bit_size;
+	e->offset = place.bit_size ? place_bits(in, &place, e) : place.off;
+	e->type = place.type;
+	e->is_place = e->via_pointer || of->is_place;
+	e->is_value = !e->is_place;
+	e->by_address = of->by_address;
+	e->sign = sign_of_type(e->type, e->bit_size);
+}
+
+/** `.1` and `.1.0` of a tuple. */
+static void find_element(const struct node *n, const struct expr *of, struct expr *e)
+{
+	struct str path = n->name->text;
+	while (of && path.n) {
+		uint64_t i;
+		if (path.p[0] == '.')
+			path = str_from_offset(path, 1);
+		struct str number = str_slice(path, 0, str_find(path, '.'));
+		if (!str_to_u64(number, &i) || i >= of->n_elements)
+			return;
+		of = of->elements[i];
+		path = str_from_offset(path, number.n);
+	}
+	if (!of)
+		return;
+	e->type = of->type;
+	e->sign = of->sign;
+	e->elements = of->elements;
+	e->n_elements = of->n_elements;
+}
+
+static bool is_constant(const struct node *index, uint64_t *value)
+{
+	return index->kind == NODE_NUMBER && str_to_u64(index->first->text, value);
+}
+
+/**
+ * `[index]` of a pointer. bpftrace itself takes constants only, and then knows a number's sign, but not that of a
+ * member behind.
+ */
+static void find_pointed(const struct node *index, const struct expr *of, struct expr *e)
+{
+	struct ctype *to = exprtype_pointee(of->type);
+	uint64_t value;
+	bool constant = is_constant(index, &value);
+	if (!to || to->kind == CTYPE_ARRAY || !ctype_size(to, &e->element_size))
+		return;
+	e->type = to;
+	e->sign = sign_of_type(to, 0);
+	e->is_place = e->via_pointer = true;
+	e->by_address = of->by_address || !constant;
+}
+
+/** `[index]` of an array in memory. bpftrace itself takes constants of one-dimensional arrays only. */
+static void find_index(struct finder *f, struct node *n, const struct expr *of, struct expr *e)
+{
+	struct node *index = n->child->next;
+	struct ctype *array = ctype_strip(of->type);
+	uint64_t value = 0;
+	if (array && array->kind == CTYPE_POINTER) {
+		find_pointed(index, of, e);
+		return;
+	}
+	if (!array || array->kind != CTYPE_ARRAY || !ctype_size(array->of, &e->element_size) ||
+	    !(of->is_place || of->is_value))
+		return;
+	struct ctype *element = ctype_strip(array->of);
+	bool constant = is_constant(index, &value);
+	if (constant && array->has_count && value >= array->count) {
+		struct diag_place at = tok_place(index->first);
+		if (is_last_round(f))
+			f->good = diag_error(f->b->diag, &at, "the array has %llu elements",
+					     (unsigned long long)array->count);
+		return;
+	}
+	bool simple = constant && array->has_count && element && element->kind != CTYPE_ARRAY &&
+		      !(element->kind == CTYPE_INT && element->size == 1);
+	e->type = array->of;
+	e->sign = sign_of_type(e->type, 0);
+	e->is_place = of->is_place;
+	e->is_value = of->is_value;
+	e->by_address = of->by_address || !simple;
+}
+
+/** `*p`: what a pointer leads to. Where that is no struct or pointer, bpftrace itself reads it right. */
+static void find_pointee(const struct expr *of, struct expr *e)
+{
+	struct ctype *to = exprtype_pointee(of->type);
+	e->type = to;
+	e->sign = to ? sign_of_type(to, 0) : SIGN_OTHER;
+	if (!to || (!ctype_is_aggregate(to) && to->kind != CTYPE_POINTER && !of->by_address))
+		return;
+	e->is_place = e->via_pointer = true;
+	e->by_address = of->by_address;
+}
+
+// --- operators ---
+
+static void find_unary(struct finder *f, struct node *n, struct expr *e)
+{
+	const struct expr *of = find(f, n->child);
+	const struct token *op = n->name;
+	e->sign = of->sign;
+	if (tok_is(op, "*")) {
+		find_pointee(of, e);
+	} else if (tok_is(op, "!")) {
+		e->sign = SIGN_NONE;
+	} else if (tok_is(op, "&")) {
+		e->sign = SIGN_OTHER;
+	} else if (tok_is(op, "~")) {
+		e->sign = of->sign == SIGN_NONE ? SIGN_UNSIGNED : of->sign;
+	} else if (tok_is(op, "-")) {
+		e->sign = of->sign == SIGN_NONE ? SIGN_SIGNED : of->sign;
+	}
+}
+
+static bool is_step(const struct node *n)
+{
+	return tok_is(n->name, "++") || tok_is(n->name, "--");
+}
+
+/** n++: a count, whatever else it may be. */
+static void learn_step(struct finder *f, struct node *n)
+{
+	struct expr count = {.sign = SIGN_NONE};
+	if (is_step(n) && (n->child->kind == NODE_VARIABLE || n->child->kind == NODE_MAP))
+		learn(f, n->child, &count);
+}
+
+static void find_binary(struct finder *f, struct node *n, struct expr *e)
+{
+	const struct expr *left = find(f, n->child), *right = find(f, n->child->next);
+	e->sign = sign_of_result(n->name->text, left->sign, right->sign);
+	// What a pointer is moved by keeps its type.
+	if ((tok_is(n->name, "+") || tok_is(n->name, "-")) && exprtype_pointee(left->type))
+		e->type = left->type;
+}
+
+static void find_ternary(struct finder *f, struct node *n, struct expr *e)
+{
+	struct node *yes = n->child->next, *no = yes->next;
+	find(f, n->child);
+	*e = *find(f, no ? yes : n->child);
+	const struct expr *other = find(f, no ? no : yes);
+	e->sign = sign_join(e->sign, other->sign);
+	e->is_place = e->is_value = e->by_address = e->via_pointer = false;
+	e->bit_size = 0;
+	if (!e->type && exprtype_pointee(other->type))
+		e->type = other->type; // the other part is a 0
+}
+
+/** a = b, a op= b */
+static void find_assign(struct finder *f, struct node *n, struct expr *e)
+{
+	struct node *target = n->child;
+	const struct expr *value = find(f, target->next);
+	find(f, target);
+	*e = *value;
+	e->is_place = e->is_value = false;
+	if (target->kind != NODE_VARIABLE && target->kind != NODE_MAP)
+		return;
+	struct expr kept = *e;
+	bool is_plain = tok_is(n->name, "=");
+	// A count, whatever else it may be; what is shifted has a sign as it had before.
+	if (!is_plain && (value->sign == SIGN_NONE || tok_is(n->name, ">>=")))
+		kept = (struct expr){.sign = SIGN_NONE};
+	else if (!is_plain)
+		kept = (struct expr){.sign = value->sign};
+	learn(f, target, &kept);
+	if (is_plain && target->kind == NODE_MAP && target->child)
+		holder_of(f, key_of(f, target))->key = target->child->expr;
+}
+
+static void find_let(struct finder *f, struct node *n)
+{
+	struct node *variable = n->child, *type = NULL, *value = variable->next;
+	if (value && (value->kind == NODE_TYPE || value->kind == NODE_TYPEOF)) {
+		type = value;
+		value = type->next;
+	}
+	const struct expr *given = value ? find(f, value) : NULL;
+	struct expr kept = {.sign = SIGN_OPEN};
+	if (type)
+		kept = of_annotation(f, type);
+	else if (given)
+		kept = *given;
+	hide(f, variable);
+	learn(f, variable, &kept);
+	find(f, variable);
+}
+
+/** for ($kv : @m): a key and a value; for ($i : a..b): a number. */
+static void find_for(struct finder *f, struct node *n)
+{
+	struct node *variable = n->child, *over = variable->next, *block = over->next;
+	struct arena *a = f->b->arena;
+	struct expr item = {.sign = SIGN_OTHER};
+	find(f, over);
+	if (over->kind == NODE_RANGE) {
+		bool starts_at_number = !over->child || over->name;
+		item.sign = starts_at_number ? SIGN_NONE : over->child->expr->sign;
+	} else if (over->kind == NODE_MAP && !over->child) {
+		const struct holder *now = map_get(&f->known, key_of(f, over)),
+				    *before = map_get(&f->before, key_of(f, over));
+		item.elements = arena_array(a, struct expr *, 2);
+		item.n_elements = 2;
+		item.elements[0] = now && now->key ? now->key : before ? before->key : NULL;
+		item.elements[1] = arena_new(a, struct expr);
+		recall(f, over, item.elements[1]);
+	}
+	size_t scope = f->hidden.n;
+	hide(f, variable);
+	learn(f, variable, &item);
+	find(f, variable);
+	find(f, block);
+	unhide(f, scope);
+}
+
+// --- expressions ---
+
+static void find_tuple(struct finder *f, struct node *n, struct expr *e)
+{
+	for (struct node *c = n->child; c; c = c->next)
+		e->n_elements++;
+	e->elements = arena_array(f->b->arena, struct expr *, e->n_elements);
+	size_t i = 0;
+	for (struct node *c = n->child; c; c = c->next)
+		e->elements[i++] = find(f, c);
+}
+
+static void find_arg(struct finder *f, const struct node *n, struct expr *e)
+{
+	unsigned i, size;
+	if (!vocabulary_arg_number(n->name->text, &i) || !f->clause || f->clause->has_other ||
+	    f->clause->has_uprobe)
+		return;
+	if (exprtype_arg_size(f->b, f->clause, i, true))
+		e->sign = SIGN_SIGNED;
+	else if ((size = exprtype_arg_size(f->b, f->clause, i, false)))
+		e->sign = size < 8 ? SIGN_NONE : SIGN_UNSIGNED;
+}
+
+static void find_map(struct finder *f, struct node *n, struct expr *e)
+{
+	for (struct node *c = n->child; c; c = c->next)
+		find(f, c);
+	recall(f, n, e);
+}
+
+static void find_call(struct finder *f, struct node *n, struct expr *e)
+{
+	for (struct node *c = n->child; c; c = c->next)
+		find(f, c);
+	bool is_count =
+	    tok_is(n->name, "nsecs") || tok_is(n->name, "sizeof") || tok_is(n->name, "offsetof");
+	e->sign = is_count ? SIGN_NONE : SIGN_OTHER;
+}
+
+static void find_children(struct finder *f, struct node *n)
+{
+	size_t scope = f->hidden.n;
+	for (struct node *c = n->child; c; c = c->next)
+		find(f, c);
+	if (n->kind == NODE_BLOCK)
+		unhide(f, scope);
+}
+
+static void find_value(struct finder *f, struct node *n, struct expr *e)
+{
+	uint64_t value;
+	switch (n->kind) {
+	case NODE_NUMBER:
+		e->sign = str_to_u64(n->first->text, &value) && value > INT64_MAX ? SIGN_UNSIGNED
+										  : SIGN_NONE;
+		break;
+	case NODE_NAME:
+		e->sign = sign_of_word(n->name->text);
+		find_arg(f, n, e);
+		break;
+	case NODE_VARIABLE:
+		recall(f, n, e);
+		break;
+	case NODE_MAP:
+		find_map(f, n, e);
+		break;
+	case NODE_CALL:
+		find_call(f, n, e);
+		break;
+	case NODE_MEMBER:
+		if (n->name->kind == TOK_NUMBER)
+			find_element(n, find(f, n->child), e);
+		else
+			find_member(f, n, find(f, n->child), e);
+		break;
+	case NODE_INDEX:
+		find(f, n->child->next);
+		find_index(f, n, find(f, n->child), e);
+		break;
+	case NODE_CAST:
+		find(f, n->child->next);
+		*e = of_annotation(f, n->child);
+		e->is_place = e->is_value = e->by_address = false;
+		break;
+	case NODE_UNARY:
+		find_unary(f, n, e);
+		learn_step(f, n);
+		break;
+	case NODE_POSTFIX:
+		*e = (struct expr){.type = find(f, n->child)->type, .sign = n->child->expr->sign};
+		learn_step(f, n);
+		break;
+	case NODE_BINARY:
+		find_binary(f, n, e);
+		break;
+	case NODE_TERNARY:
+		find_ternary(f, n, e);
+		break;
+	case NODE_ASSIGN:
+		find_assign(f, n, e);
+		break;
+	case NODE_GROUP:
+	case NODE_COMPTIME:
+		*e = *find(f, n->child);
+		break;
+	case NODE_TUPLE:
+		find_tuple(f, n, e);
+		break;
+	case NODE_LET:
+		find_let(f, n);
+		break;
+	case NODE_FOR:
+		find_for(f, n);
+		break;
+	default:
+		find_children(f, n);
+	}
+}
+
+static struct expr *find(struct finder *f, struct node *n)
+{
+	struct expr e = {.sign = SIGN_OTHER};
+	find_value(f, n, &e);
+	if (!n->expr)
+		n->expr = arena_new(f->b->arena, struct expr);
+	*n->expr = e;
+	return n->expr;
+}
+
+// --- the program ---
+
+static bool is_programs(const struct script_clause *c)
+{
+	for (size_t i = 0; i < c->attach.n; i++)
+		if (c->attach.v[i].provider && c->attach.v[i].provider->memory == MEMORY_PROGRAM)
+			return true;
+	return false;
+}
+
+static void find_clause(struct finder *f, struct node *n, size_t i)
+{
+	f->clause = &f->b->clauses[i];
+	f->knows_types = is_programs(&f->b->script.clauses.v[i]);
+	bind_lookup_from(f->b, i);
+	find_children(f, n);
+}
+
+/** Parameters, and the body. */
+static void find_function(struct finder *f, struct node *n)
+{
+	f->clause = NULL;
+	f->knows_types = true;
+	if (bind_lookup(f->b))
+		lookup_ask_from(f->b->lookup, f->b->all_near);
+	find_children(f, n);
+	unhide(f, 0);
+}
+
+bool exprtype_find(struct bind *b, struct node *program)
+{
+	struct finder f = {.b = b, .good = true};
+	for (size_t i = 0; i < b->script.definitions.n; i++)
+		map_add(b->arena, &f.own, b->script.definitions.v[i].tag);
+	for (f.round = 0; f.round <= N_ROUNDS; f.round++) {
+		size_t i = 0;
+		f.before = f.known;
+		f.known = (struct map){0};
+		f.scope = 0;
+		for (struct node *n = program->child; n; n = n->next, f.scope++) {
+			if (n->kind == NODE_CLAUSE)
+				find_clause(&f, n, i++);
+			else if (n->kind == NODE_FUNCTION)
+				find_function(&f, n);
+		}
+	}
+	return f.good;
+}

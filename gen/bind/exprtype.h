@@ -1,0 +1,52 @@
+/**
+ * exprtype - what is known of each expression of a program: its C type, whether it can be below 0, and whose place in
+ * memory it is.
+ *
+ * The types come from casts, from declarations (`let $x : T`, parameters of fn) and from the members that are read; they go
+ * on through variables, maps, tuples and loops. What is assigned in one clause is known in all, so the program is gone
+ * through until nothing new turns up. What is not known stays unknown.
+ *
+ *	exprtype_find(b, program);		// program->...->expr
+ *	if (n->expr && n->expr->is_place)
+ *		lower(n);
+ */
+#ifndef BIND_EXPRTYPE_H
+#define BIND_EXPRTYPE_H
+
+#include "bind/bind.h"
+#include "bind/sign.h"
+#include "lang/tree.h"
+
+struct expr {
+	struct ctype *type; /**< NULL: not known */
+	enum sign sign;
+	struct expr **elements; /**< of a tuple; each may be NULL */
+	size_t n_elements;
+
+	bool is_value; /**< in a struct that bpftrace holds as a value */
+	bool is_place; /**< in memory: the rest holds */
+	/** Counted from the pointer that the first child is (x->m, p[i], *p), not from the place that it is (x.m, a[i]). */
+	bool via_pointer;
+	bool by_address;       /**< bpftrace cannot follow it: to be read by its address */
+	uint64_t offset;       /**< of a member, bytes from there */
+	uint64_t element_size; /**< of an index: bytes of an element */
+	unsigned bit_size;     /**< of a bitfield, else 0 */
+	unsigned bit_shift;    /**< where it begins in what stands at the address */
+	unsigned bit_bytes;    /**< how much of that is to be read: 1, 2, 4 or 8; 0: byte by byte */
+};
+
+/**
+ * Finds the types of all expressions of @program, whose NODE_CLAUSEs are b->script.clauses in their order. False, with
+ * errors, for members that a struct does not have and indices beyond an array.
+ */
+bool exprtype_find(struct bind *b, struct node *program);
+
+/** What a pointer of type @t leads to, without typedefs; NULL when @t is none. */
+struct ctype *exprtype_pointee(struct ctype *t);
+/** Has it, or anything in it, members of some bits only? */
+bool exprtype_has_bitfields(struct ctype *t);
+/** Bytes of argument @n when it has one size and that sign at every site of every probe of the clause; else 0. */
+unsigned exprtype_arg_size(struct bind *b, const struct attach_clause *c, unsigned n,
+			   bool is_signed);
+
+#endif

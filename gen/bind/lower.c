@@ -1,0 +1,475 @@
+#include "bind/lower.h"
+
+#include <inttypes.h>
+
+#include "bind/attach.h"
+#include "bind/division.h"
+#include "bind/edit.h"
+#include "bind/exprtype.h"
+#include "bind/typeuse.h"
+#include "lang/parse.h"
+#include "lang/vocabulary.h"
+#include "out/dialect.h"
+
+enum { MAX_TEXT = 32768 }; // of one expression, which may stand several times in what it becomes
+
+struct lowerer {
+	struct bind *b;
+	const struct attach_clause *clause; // NULL in a function
+	bool good;
+};
+
+static void lower(struct lowerer *lo, struct node *n, const struct node *parent);
+
+/** A child is about to change: where the parent ends may do so with it. */
+static void lower_child(struct lowerer *lo, struct node *parent, struct node *child)
+{
+	bool ends_parent = child->last == parent->last;
+	lower(lo, child, parent);
+	if (ends_parent)
+		parent->last = child->last;
+}
+
+static void lower_children(struct lowerer *lo, struct node *n)
+{
+	for (struct node *c = n->child; c && lo->good; c = c->next)
+		lower_child(lo, n, c);
+}
+
+/** Where it stands in the template, also when it is text of ours by now. */
+static struct diag_place place_of(const struct token *t)
+{
+	return t->loc.file ? tok_place(t) : src_place(t->use, 1);
+}
+
+static void replace_range(struct lowerer *lo, struct node *n, struct token *first, struct str text)
+{
+	struct diag_place at = place_of(first);
+	struct script_range r = {first, n->last};
+	if (text.n > MAX_TEXT) {
+		lo->good = diag_error(lo->b->diag, &at,
+				      "this becomes too long: keep a part of it in a variable");
+		return;
+	}
+	edit_replace_lexed(lo->b->arena, &r, text);
+	n->last = r.last;
+}
+
+static void replace(struct lowerer *lo, struct node *n, struct str text)
+{
+	replace_range(lo, n, n->first, text);
+}
+
+static struct str text_of(struct lowerer *lo, const struct node *n)
+{
+	return edit_text(lo->b->arena, n->first, n->last);
+}
+
+static bool is_number_type(const struct ctype *t)
+{
+	return t && (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM || t->kind == CTYPE_BOOL);
+}
+
+static bool is_call_of(const struct node *n, const char *const *names)
+{
+	return n && n->kind == NODE_CALL && tok_is_any(n->name, names);
+}
+
+/** Is @n what str() is called with? */
+static bool is_in_str(const struct node *n, const struct node *parent)
+{
+	return node_is(parent, NODE_CALL, "str") && parent->child == n;
+}
+
+// --- places in memory ---
+
+/** The address of the place @n, counted from the pointer that it begins with. */
+static struct str address_of(struct lowerer *lo, const struct node *n)
+{
+	struct arena *a = lo->b->arena;
+	const struct expr *e = n->expr;
+	if (n->kind == NODE_GROUP)
+		return address_of(lo, n->child);
+	struct str base =
+	    e->via_pointer
+		? str_from(arena_printf(a, "(uint64)(" STR_FMT ")", STR_ARG(text_of(lo, n->child))))
+		: address_of(lo, n->child);
+	if (n->kind != NODE_INDEX)
+		return str_from(arena_printf(a, STR_FMT " + %" PRIu64, STR_ARG(base), e->offset));
+	return str_from(arena_printf(a, STR_FMT " + (uint64)(" STR_FMT ") * %" PRIu64,
+				     STR_ARG(base), STR_ARG(text_of(lo, n->child->next)),
+				     e->element_size));
+}
+
+/** An array of char, or of any bytes when @bytes. */
+static bool is_char_array(struct ctype *t, bool bytes, uint64_t *n)
+{
+	if (t->kind != CTYPE_ARRAY || !t->has_count)
+		return false;
+	struct ctype *of = ctype_strip(t->of);
+	*n = t->count;
+	return of && of->kind == CTYPE_INT && of->size == 1 && (of->is_char || bytes);
+}
+
+/** A char array as a string of its whole length. From 0.22 on str(p, N) delivers N-1 characters; before, N. */
+static struct str read_string(struct lowerer *lo, const struct node *n, const struct node *parent,
+			      uint64_t size)
+{
+	struct bind *b = lo->b;
+	uint64_t length = b->version >= 22 ? size + 1 : size;
+	struct str address = address_of(lo, n);
+	if (size > b->longest_string)
+		b->longest_string = size < UINT32_MAX ? (unsigned)size : UINT32_MAX;
+	if (is_in_str(n, parent) && n->next) // str(p->name, 8)
+		return address;
+	return str_from(arena_printf(
+	    b->arena, is_in_str(n, parent) ? STR_FMT ", %" PRIu64 : "str(" STR_FMT ", %" PRIu64 ")",
+	    STR_ARG(address), length));
+}
+
+static bool is_whole_width(unsigned bits)
+{
+	return bits == 8 || bits == 16 || bits == 32;
+}
+
+/** A signed number, of which bpftrace has @value: some versions with the sign, others without. */
+static struct str read_signed(struct lowerer *lo, const struct expr *e, struct str value)
+{
+	struct arena *a = lo->b->arena;
+	unsigned bits = e->bit_size ? e->bit_size : (unsigned)ctype_strip(e->type)->size * 8;
+	if (!e->bit_size || is_whole_width(bits))
+		return bits == 64 ? value
+				  : str_from(arena_printf(a, "(int64)(int%u)" STR_FMT, bits,
+							  STR_ARG(value)));
+	uint64_t sign = (uint64_t)1 << (bits - 1);
+	if (lo->b->version >= 24)
+		return str_from(arena_printf(a,
+					     "(((int64)(" STR_FMT ") ^ %" PRIu64 ") - %" PRIu64 ")",
+					     STR_ARG(value), sign, sign));
+	return str_from(
+	    arena_printf(a, "(int64)(((uint64)(" STR_FMT ") ^ %" PRIu64 ") - (uint64)%" PRIu64 ")",
+			 STR_ARG(value), sign, sign));
+}
+
+/** An unsigned bitfield out of memory; an empty text for one that lies in nine bytes. */
+static struct str read_bits(struct lowerer *lo, const struct node *n)
+{
+	struct arena *a = lo->b->arena;
+	const struct expr *e = n->expr;
+	struct str at = address_of(lo, n);
+	unsigned n_bytes = (e->bit_shift + e->bit_size + 7) / 8;
+	if (n_bytes > 8 || e->bit_size > 64)
+		return STR("");
+	struct strbuf text;
+	strbuf_init(&text);
+	strbuf_addz(&text, "(((");
+	if (e->bit_bytes)
+		strbuf_addf(&text, "(uint64)*(uint%u *)(" STR_FMT ")", e->bit_bytes * 8,
+			    STR_ARG(at));
+	for (unsigned i = 0; !e->bit_bytes && i < n_bytes; i++)
+		strbuf_addf(&text, "%s((uint64)*(uint8 *)(" STR_FMT " + %u) << %u)", i ? " | " : "",
+			    STR_ARG(at), i, i * 8);
+	strbuf_addf(&text, ") >> %u) & 0x%" PRIx64 ")", e->bit_shift,
+		    UINT64_MAX >> (64 - e->bit_size));
+	struct str s = str_copy(a, strbuf_str(&text));
+	strbuf_fini(&text);
+	return s;
+}
+
+/** What cannot be read at all is said; bpftrace would say it in other words, or not. */
+static struct str read_far_bits(struct lowerer *lo, const struct node *n, const struct ctype *t)
+{
+	struct str value = read_bits(lo, n);
+	if (value.n)
+		return t->is_signed ? read_signed(lo, n->expr, value) : value;
+	struct diag_place at = place_of(n->name ? n->name : n->first);
+	lo->good =
+	    diag_error(lo->b->diag, &at,
+		       "this bitfield lies in nine bytes, behind an index that is no constant: "
+		       "read it with a constant one");
+	return value;
+}
+
+/** A number or pointer that bpftrace cannot reach. */
+static struct str read_by_address(struct lowerer *lo, const struct node *n, struct ctype *t,
+				  const struct node *parent)
+{
+	struct arena *a = lo->b->arena;
+	struct str value = str_from(arena_printf(
+	    a, "*(uint%u *)(" STR_FMT ")", (unsigned)t->size * 8, STR_ARG(address_of(lo, n))));
+	struct ctype *to = exprtype_pointee(t);
+	struct str name = to && ctype_is_aggregate(to) ? typeuse_pointer_text(a, t) : STR("");
+	if (!name.n)
+		return t->is_signed && is_number_type(t) ? read_signed(lo, n->expr, value) : value;
+	// Its value may be kept and followed.
+	bool is_followed = parent->kind == NODE_MEMBER || parent->kind == NODE_INDEX;
+	return str_from(arena_printf(
+	    a, is_followed ? "((" STR_FMT ")(" STR_FMT "))" : "(" STR_FMT ")(" STR_FMT ")",
+	    STR_ARG(name), STR_ARG(value)));
+}
+
+static bool is_readable_size(const struct ctype *t)
+{
+	return t->size == 1 || t->size == 2 || t->size == 4 || t->size == 8;
+}
+
+/** What must stand there for the place or value @n; empty when it is right as it is. */
+static struct str read_place(struct lowerer *lo, const struct node *n, const struct node *parent)
+{
+	// Functions that want the array itself; a cast has another size.
+	static const char *const takes_array[] = {"buf",  "sizeof", "ntop", "macaddr",
+						  "kptr", "uptr",   NULL};
+	const struct expr *e = n->expr;
+	struct ctype *t = ctype_strip(e->type);
+	bool is_taken = is_call_of(parent, takes_array) && parent->child == n;
+	uint64_t size;
+	if (!t || (is_taken && tok_is(parent->name, "sizeof")))
+		return STR("");
+	if (is_char_array(t, is_in_str(n, parent), &size))
+		return size == 0 || e->is_value || is_taken ? STR("")
+							    : read_string(lo, n, parent, size);
+	if (e->by_address && e->bit_size && is_number_type(t))
+		return read_far_bits(lo, n, t);
+	if (e->by_address && !e->bit_size && (is_number_type(t) || t->kind == CTYPE_POINTER) &&
+	    is_readable_size(t))
+		return read_by_address(lo, n, t, parent);
+	if (!is_number_type(t) || !t->is_signed || (!e->bit_size && t->size >= 8))
+		return STR("");
+	return read_signed(lo, e, text_of(lo, n));
+}
+
+/** bpftrace before 0.25 wants an arrow behind a pointer. */
+static void spell_arrow(struct node *n)
+{
+	struct token *op = n->child->last->next;
+	if (n->kind == NODE_MEMBER && n->expr->via_pointer && tok_is(op, "."))
+		op->text = STR("->");
+}
+
+/** The pointer that the place is counted from, and its indices. */
+static void lower_steps(struct lowerer *lo, struct node *n)
+{
+	bool is_inner = n->kind == NODE_GROUP || !n->expr->via_pointer;
+	bool ends_here = n->child->last == n->last;
+	if (is_inner && (n->child->expr->is_place || n->child->expr->is_value))
+		lower_steps(lo, n->child);
+	else
+		lower(lo, n->child, n);
+	if (ends_here)
+		n->last = n->child->last;
+	if (n->kind == NODE_INDEX)
+		lower_child(lo, n, n->child->next);
+	spell_arrow(n);
+}
+
+static void lower_place(struct lowerer *lo, struct node *n, const struct node *parent)
+{
+	lower_steps(lo, n);
+	struct str text = lo->good ? read_place(lo, n, parent) : STR("");
+	if (text.n && lo->good)
+		replace(lo, n, text);
+}
+
+// --- division ---
+
+/** The node as an operand of what stands behind a cast. */
+static struct str operand_text(struct lowerer *lo, const struct node *n)
+{
+	struct arena *a = lo->b->arena;
+	struct str text = text_of(lo, n);
+	if (n->kind == NODE_BINARY || n->kind == NODE_TERNARY || n->kind == NODE_ASSIGN)
+		return str_from(arena_printf(a, "(" STR_FMT ")", STR_ARG(text)));
+	// 0.17 casts no map that a clause further down fills, but adds to it.
+	if (n->kind == NODE_MAP)
+		return str_from(arena_printf(a, "(int64)(" STR_FMT " + 0)", STR_ARG(text)));
+	// Newer versions have variables and casts of less than 64 bits.
+	if (n->kind == NODE_NUMBER || str_has_prefix(text, STR("(int64)")) ||
+	    str_has_prefix(text, STR("((int64)")) || str_has_prefix(text, STR("(((int64)")))
+		return text;
+	return str_from(arena_printf(a, "(int64)" STR_FMT, STR_ARG(text)));
+}
+
+static bool divides(const struct token *op)
+{
+	return tok_is(op, "/") || tok_is(op, "%") || tok_is(op, "/=") || tok_is(op, "%=");
+}
+
+static bool shifts_right(const struct token *op)
+{
+	return tok_is(op, ">>") || tok_is(op, ">>=");
+}
+
+static void warn_of_mixed(struct lowerer *lo, const struct token *op)
+{
+	struct diag_place at = tok_place(op);
+	if (op->loc.file)
+		diag_warning(lo->b->diag, &at,
+			     "bpftrace %s as if nothing were below 0, and here it is not known "
+			     "what has a sign: write (int64)(...) or (uint64)(...) to say it",
+			     divides(op) ? "divides" : "shifts");
+}
+
+static bool is_repeatable(const struct node *n)
+{
+	return division_is_repeatable(n->first, n->last);
+}
+
+/** What `left op right` becomes; empty when it stays as it is. */
+static struct str divided_text(struct lowerer *lo, const struct node *n)
+{
+	const struct node *left = n->child, *right = left->next;
+	const struct token *op = n->name;
+	bool shift = shifts_right(op);
+	enum sign l = left->expr->sign, r = shift ? SIGN_NONE : right->expr->sign;
+	if (l == SIGN_MIXED || r == SIGN_MIXED || (r == SIGN_SIGNED && l == SIGN_OTHER))
+		warn_of_mixed(lo, op);
+	bool is_signed = l == SIGN_SIGNED || (r == SIGN_SIGNED && l == SIGN_NONE);
+	if (!is_signed || l == SIGN_UNSIGNED || r == SIGN_UNSIGNED)
+		return STR("");
+	struct division q = {
+	    .value = operand_text(lo, left),
+	    .value_is_signed = l == SIGN_SIGNED,
+	    .op = op->text.p[0],
+	    .by = operand_text(lo, right),
+	    .by_is_signed = r == SIGN_SIGNED,
+	};
+	struct diag_place at = place_of(left->first);
+	if ((division_repeats_value(&q) && !is_repeatable(left)) ||
+	    (q.by_is_signed && !is_repeatable(right)))
+		lo->good = diag_error(lo->b->diag, &at,
+				      "to %s this as C does, it is read more than once: keep it in "
+				      "a variable first",
+				      shift ? "shift" : "divide");
+	return lo->good ? division_text(lo->b->arena, &q) : STR("");
+}
+
+static void lower_division(struct lowerer *lo, struct node *n)
+{
+	if (!lo->good || (!divides(n->name) && !shifts_right(n->name)))
+		return;
+	struct str text = divided_text(lo, n);
+	if (!text.n)
+		return;
+	if (n->kind == NODE_ASSIGN) {
+		replace_range(lo, n, n->name,
+			      str_from(arena_printf(lo->b->arena, "= " STR_FMT, STR_ARG(text))));
+		return;
+	}
+	replace(lo, n, text);
+	n->kind = NODE_CAST; // so it needs no brackets
+}
+
+// --- the rest ---
+
+/** bpftrace takes what comes of a choice of pointers for 0. */
+static void lower_ternary(struct lowerer *lo, struct node *n, const struct node *parent)
+{
+	struct arena *a = lo->b->arena;
+	struct node *yes = n->child->next, *no = yes->next;
+	struct str name = STR("");
+	struct ctype *to = exprtype_pointee(n->expr->type);
+	lower_children(lo, n);
+	if (to && ctype_is_aggregate(to))
+		name = typeuse_pointer_text(a, n->expr->type);
+	if (!name.n || !no || !lo->good)
+		return;
+	bool is_inner = parent->kind == NODE_TERNARY && parent->child != n;
+	const char *choice = arena_printf(
+	    a, "(" STR_FMT " ? (uint64)(" STR_FMT ") : (uint64)(" STR_FMT "))",
+	    STR_ARG(text_of(lo, n->child)), STR_ARG(text_of(lo, yes)), STR_ARG(text_of(lo, no)));
+	replace(lo, n,
+		str_from(is_inner ? choice
+				  : arena_printf(a, "(" STR_FMT ")%s", STR_ARG(name), choice)));
+}
+
+/** Operators whose result depends on the sign of what they are applied to. */
+static bool minds_sign(const struct node *n)
+{
+	static const char *const operators[] = {"<", ">", "<=", ">=", "/", "%", ">>", NULL};
+	return n->kind == NODE_BINARY && tok_is_any(n->name, operators);
+}
+
+/**
+ * bpftrace before 0.24 takes every argN for an unsigned 64-bit number: `arg2 < 0` is never true. From 0.24 on it takes it
+ * for a signed one. Sites that disagree are left alone.
+ */
+static void lower_arg(struct lowerer *lo, struct node *n, const struct node *parent)
+{
+	const struct attach_clause *c = lo->clause;
+	struct bind *b = lo->b;
+	const char *cast = "";
+	unsigned i;
+	if (!vocabulary_arg_number(n->name->text, &i) || !c || c->has_other || c->has_uprobe)
+		return;
+	unsigned size = exprtype_arg_size(b, c, i, true);
+	if (!dialect_has_libbpf_usdt(b->version) && size)
+		cast = size == 8 ? "(int64)" : arena_printf(b->arena, "(int64)(int%u)", size * 8);
+	else if (minds_sign(parent) && exprtype_arg_size(b, c, i, false) == 8)
+		cast = "(uint64)";
+	if (*cast)
+		replace(lo, n, str_from(arena_printf(b->arena, "%sarg%u", cast, i)));
+}
+
+/** `sizeof(x)` is a number: from 0.23 on bpftrace counts a byte more for a char array. */
+static bool fold_sizeof(struct lowerer *lo, struct node *n)
+{
+	const struct expr *e = n->child ? n->child->expr : NULL;
+	uint64_t size;
+	if (!tok_is(n->name, "sizeof") || !e || !e->is_place || e->bit_size ||
+	    !ctype_size(e->type, &size))
+		return false;
+	replace(lo, n, str_from(arena_printf(lo->b->arena, "%" PRIu64, size)));
+	return true;
+}
+
+/** print(*p), @m = *p: what bpftrace makes of the bitfields in there is out of our hands. */
+static void warn_of_copied_bits(struct lowerer *lo, const struct node *n, const struct node *parent)
+{
+	bool prints = node_is(parent, NODE_CALL, "print") && parent->child == n;
+	bool is_kept =
+	    parent->kind == NODE_ASSIGN && parent->child->kind == NODE_MAP && parent->child != n;
+	bool is_element = parent->kind == NODE_TUPLE;
+	if ((!prints && !is_kept && !is_element) || !exprtype_has_bitfields(n->expr->type))
+		return;
+	struct diag_place at = place_of(n->first);
+	diag_warning(lo->b->diag, &at,
+		     "bpftrace %s the bitfields of a whole " STR_FMT " wrong: name the members",
+		     prints ? "prints" : "keeps",
+		     STR_ARG(ctype_spell(lo->b->arena, ctype_strip(n->expr->type))));
+}
+
+static void lower(struct lowerer *lo, struct node *n, const struct node *parent)
+{
+	if (!lo->good)
+		return;
+	if (n->expr && n->expr->type)
+		warn_of_copied_bits(lo, n, parent);
+	bool is_step = n->kind == NODE_MEMBER || n->kind == NODE_INDEX || n->kind == NODE_GROUP ||
+		       n->kind == NODE_UNARY;
+	if (n->expr && (n->expr->is_place || n->expr->is_value) && is_step) {
+		lower_place(lo, n, parent);
+	} else if (n->kind == NODE_TERNARY) {
+		lower_ternary(lo, n, parent);
+	} else if (n->kind == NODE_NAME) {
+		lower_arg(lo, n, parent);
+	} else if (n->kind != NODE_CALL || !fold_sizeof(lo, n)) {
+		lower_children(lo, n);
+		if (n->kind == NODE_BINARY || n->kind == NODE_ASSIGN)
+			lower_division(lo, n);
+	}
+}
+
+bool lower_program(struct bind *b, struct token *tokens)
+{
+	struct node *program = parse_program(b->arena, b->diag, tokens);
+	struct lowerer lo = {.b = b, .good = true};
+	if (!program || !exprtype_find(b, program))
+		return false;
+	size_t i = 0;
+	for (struct node *n = program->child; n && lo.good; n = n->next) {
+		lo.clause = n->kind == NODE_CLAUSE ? &b->clauses[i++] : NULL;
+		if (lo.clause || n->kind == NODE_FUNCTION)
+			lower_children(&lo, n);
+	}
+	return lo.good;
+}
