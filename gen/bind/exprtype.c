@@ -1,6 +1,7 @@
 #include "bind/exprtype.h"
 
 #include "bind/attach.h"
+#include "bind/namedarg.h"
 #include "bind/typeuse.h"
 #include "image/sdtarg.h"
 #include "lang/vocabulary.h"
@@ -51,6 +52,11 @@ static bool has_bitfields(struct ctype *t, unsigned depth)
 		if (t->members[i].bit_size || has_bitfields(t->members[i].type, depth + 1))
 			return true;
 	return false;
+}
+
+bool exprtype_can_spell(struct arena *a, struct ctype *t)
+{
+	return typeuse_pointer_text(a, t).n > 0;
 }
 
 bool exprtype_has_bitfields(struct ctype *t)
@@ -287,7 +293,9 @@ static void find_member(struct finder *f, struct node *n, const struct expr *of,
 	e->type = place.type;
 	e->is_place = e->via_pointer || of->is_place;
 	e->is_value = !e->is_place;
-	e->by_address = of->by_address;
+	// A pointer whose type no cast can spell is a number to bpftrace.
+	e->by_address =
+	    of->by_address || (e->via_pointer && !exprtype_can_spell(f->b->arena, of->type));
 	e->sign = sign_of_type(e->type, e->bit_size);
 }
 
@@ -512,16 +520,36 @@ static void find_tuple(struct finder *f, struct node *n, struct expr *e)
 		e->elements[i++] = find(f, c);
 }
 
+/** What the operands at the sites say; they may disagree. */
+static enum sign sign_of_arg(struct finder *f, unsigned i)
+{
+	if (exprtype_arg_size(f->b, f->clause, i, true))
+		return SIGN_SIGNED;
+	unsigned size = exprtype_arg_size(f->b, f->clause, i, false);
+	return !size ? SIGN_OTHER : size < 8 ? SIGN_NONE : SIGN_UNSIGNED;
+}
+
 static void find_arg(struct finder *f, const struct node *n, struct expr *e)
 {
-	unsigned i, size;
-	if (!vocabulary_arg_number(n->name->text, &i) || !f->clause || f->clause->has_other ||
-	    f->clause->has_uprobe)
-		return;
-	if (exprtype_arg_size(f->b, f->clause, i, true))
-		e->sign = SIGN_SIGNED;
-	else if ((size = exprtype_arg_size(f->b, f->clause, i, false)))
-		e->sign = size < 8 ? SIGN_NONE : SIGN_UNSIGNED;
+	unsigned i;
+	if (vocabulary_arg_number(n->name->text, &i) && f->clause && !f->clause->has_other &&
+	    !f->clause->has_uprobe)
+		e->sign = sign_of_arg(f, i);
+}
+
+/** args.name */
+static bool find_named(struct finder *f, const struct node *n, struct expr *e)
+{
+	unsigned i;
+	const struct probearg *arg = node_is(n->child, NODE_NAME, "args") && f->clause
+					 ? namedarg_find(f->b, f->clause, n->name, &i)
+					 : NULL;
+	if (!arg)
+		return false;
+	e->type = arg->type;
+	// Where sites pass it in different widths nobody but its type knows its sign.
+	e->sign = arg->sizes_differ ? sign_of_type(arg->type, 0) : sign_of_arg(f, i);
+	return true;
 }
 
 static void find_map(struct finder *f, struct node *n, struct expr *e)
@@ -571,6 +599,8 @@ static void find_value(struct finder *f, struct node *n, struct expr *e)
 		find_call(f, n, e);
 		break;
 	case NODE_MEMBER:
+		if (find_named(f, n, e))
+			break;
 		if (n->name->kind == TOK_NUMBER)
 			find_element(n, find(f, n->child), e);
 		else

@@ -43,6 +43,8 @@ bool exprtype_find(struct bind *b, struct node *program);
 
 /** What a pointer of type @t leads to, without typedefs; NULL when @t is none. */
 struct ctype *exprtype_pointee(struct ctype *t);
+/** Can a cast to the pointer type @t be written? */
+bool exprtype_can_spell(struct arena *a, struct ctype *t);
 /** Has it, or anything in it, members of some bits only? */
 bool exprtype_has_bitfields(struct ctype *t);
 /** Bytes of argument @n when it has one size and that sign at every site of every probe of the clause; else 0. */

@@ -6,6 +6,7 @@
 #include "bind/division.h"
 #include "bind/edit.h"
 #include "bind/exprtype.h"
+#include "bind/namedarg.h"
 #include "bind/typeuse.h"
 #include "lang/parse.h"
 #include "lang/vocabulary.h"
@@ -390,24 +391,81 @@ static bool minds_sign(const struct node *n)
 }
 
 /**
- * bpftrace before 0.24 takes every argN for an unsigned 64-bit number: `arg2 < 0` is never true. From 0.24 on it takes it
- * for a signed one. Sites that disagree are left alone.
+ * What must stand before argN: bpftrace before 0.24 takes every one for an unsigned 64-bit number, `arg2 < 0` is never
+ * true. From 0.24 on it takes it for a signed one. Sites that disagree are left alone.
  */
+static const char *arg_cast(struct lowerer *lo, unsigned i, bool is_kept_unsigned)
+{
+	struct bind *b = lo->b;
+	unsigned size = exprtype_arg_size(b, lo->clause, i, true);
+	if (dialect_has_libbpf_usdt(b->version))
+		return is_kept_unsigned && exprtype_arg_size(b, lo->clause, i, false) == 8
+			   ? "(uint64)"
+			   : "";
+	return !size	   ? ""
+	       : size == 8 ? "(int64)"
+			   : arena_printf(b->arena, "(int64)(int%u)", size * 8);
+}
+
 static void lower_arg(struct lowerer *lo, struct node *n, const struct node *parent)
 {
 	const struct attach_clause *c = lo->clause;
-	struct bind *b = lo->b;
-	const char *cast = "";
 	unsigned i;
 	if (!vocabulary_arg_number(n->name->text, &i) || !c || c->has_other || c->has_uprobe)
 		return;
-	unsigned size = exprtype_arg_size(b, c, i, true);
-	if (!dialect_has_libbpf_usdt(b->version) && size)
-		cast = size == 8 ? "(int64)" : arena_printf(b->arena, "(int64)(int%u)", size * 8);
-	else if (minds_sign(parent) && exprtype_arg_size(b, c, i, false) == 8)
-		cast = "(uint64)";
+	const char *cast = arg_cast(lo, i, minds_sign(parent));
 	if (*cast)
-		replace(lo, n, str_from(arena_printf(b->arena, "%sarg%u", cast, i)));
+		replace(lo, n, str_from(arena_printf(lo->b->arena, "%sarg%u", cast, i)));
+}
+
+/** Is the value followed, or kept where it may be followed later? Other uses are those of a number. */
+static bool is_followed(const struct node *n, const struct node *parent)
+{
+	switch (parent->kind) {
+	case NODE_MEMBER:
+	case NODE_TUPLE:
+	case NODE_LET:
+		return true;
+	case NODE_INDEX:
+	case NODE_TERNARY:
+		return (parent->child == n) == (parent->kind == NODE_INDEX);
+	case NODE_ASSIGN:
+		return parent->child != n;
+	case NODE_UNARY:
+		return tok_is(parent->name, "*");
+	case NODE_BINARY: // a pointer that is moved
+		return tok_is(parent->name, "+") || tok_is(parent->name, "-");
+	default:
+		return false;
+	}
+}
+
+/** args.name is argN; false for what is none of a usdt probe. */
+static bool lower_named(struct lowerer *lo, struct node *n, const struct node *parent)
+{
+	struct arena *a = lo->b->arena;
+	unsigned i;
+	const struct probearg *arg =
+	    n->kind == NODE_MEMBER && node_is(n->child, NODE_NAME, "args") && lo->clause
+		? namedarg_find(lo->b, lo->clause, n->name, &i)
+		: NULL;
+	if (!arg)
+		return false;
+	struct ctype *t = ctype_strip(arg->type);
+	struct str pointer = is_followed(n, parent) ? typeuse_pointer_text(a, arg->type) : STR("");
+	const char *cast = "";
+	if (pointer.n)
+		cast = arena_printf(a, "(" STR_FMT ")", STR_ARG(pointer));
+	else if (arg->sizes_differ && t && (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM) &&
+		 t->size < 8 && t->size > 0)
+		cast = arena_printf(a, "(%sint64)(%sint%u)", t->is_signed ? "" : "u",
+				    t->is_signed ? "" : "u", (unsigned)t->size * 8);
+	else if (!arg->sizes_differ)
+		cast = arg_cast(lo, i,
+				minds_sign(parent) ||
+				    (t && t->kind == CTYPE_INT && !t->is_signed && t->size == 8));
+	replace(lo, n, str_from(arena_printf(a, pointer.n ? "(%sarg%u)" : "%sarg%u", cast, i)));
+	return true;
 }
 
 /** `sizeof(x)` is a number: from 0.23 on bpftrace counts a byte more for a char array. */
@@ -444,6 +502,8 @@ static void lower(struct lowerer *lo, struct node *n, const struct node *parent)
 		return;
 	if (n->expr && n->expr->type)
 		warn_of_copied_bits(lo, n, parent);
+	if (lower_named(lo, n, parent))
+		return;
 	bool is_step = n->kind == NODE_MEMBER || n->kind == NODE_INDEX || n->kind == NODE_GROUP ||
 		       n->kind == NODE_UNARY;
 	if (n->expr && (n->expr->is_place || n->expr->is_value) && is_step) {

@@ -3,10 +3,6 @@
 #include <ctype.h>
 #include <limits.h>
 
-#include "bind/edit.h"
-#include "bind/typeuse.h"
-#include "out/dialect.h"
-
 /** One use of a name, and what it was found to be. */
 struct use {
 	const struct script_named_arg *named;
@@ -154,54 +150,23 @@ static bool look_up(struct bind *b, const struct attach_match *m, struct use *u)
 	return true;
 }
 
-/** Is the value followed, or kept where it may be followed later? Other uses are those of a number. */
-static bool is_followed(const struct token *before, const struct token *behind)
+static struct str namedarg_name(const struct token *name)
 {
-	while (tok_is(behind, ")"))
-		behind = behind->next;
-	return tok_is(behind, "->") || tok_is(behind, "[") ||
-	       (before && (tok_is(before, "*") || tok_is(before, "=")));
+	struct str s = name->text; // in args.3 it is `.3`, one token
+	return str_has_prefix(s, STR(".")) ? str_from_offset(s, 1) : s;
 }
 
-/** The text that stands for the argument. */
-static struct str value_text(struct bind *b, const struct script_clause *c, const struct use *u)
+const struct probearg *namedarg_find(struct bind *b, const struct attach_clause *c,
+				     const struct token *name, unsigned *index)
 {
-	const struct probearg *arg = u->arg;
-	struct ctype *t = ctype_strip(arg->type);
-	struct str cast = {0};
-	if (is_followed(script_token_before(c, u->named->args), u->named->name->next))
-		cast = typeuse_pointer_text(b->arena, arg->type);
-	if (cast.n)
-		return str_from(
-		    arena_printf(b->arena, "((" STR_FMT ")arg%zu)", STR_ARG(cast), u->index));
-	// Where sites pass it in different widths nobody but its type knows its sign.
-	if (t && arg->sizes_differ && (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM) &&
-	    t->size < 8 && t->size > 0)
-		return str_from(arena_printf(b->arena, "(%sint64)(%sint%u)arg%zu",
-					     t->is_signed ? "" : "u", t->is_signed ? "" : "u",
-					     (unsigned)t->size * 8, u->index));
-	// From 0.24 on argN is signed, and so would be what is kept of it.
-	if (dialect_has_libbpf_usdt(b->version) && t && t->kind == CTYPE_INT && !t->is_signed &&
-	    t->size == 8 && !arg->sizes_differ)
-		return str_from(arena_printf(b->arena, "(uint64)arg%zu", u->index));
-	return str_from(arena_printf(b->arena, "arg%zu", u->index));
-}
-
-static void replace(struct bind *b, struct attach_clause *c, const struct use *u)
-{
-	struct script_range r = {u->named->args, u->named->name};
-	edit_replace_lexed(b->arena, &r, value_text(b, c->clause, u));
-	struct str arg = str_from(arena_printf(b->arena, "arg%zu", u->index));
-	for (struct token *t = r.first;; t = t->next) {
-		if (str_eq(t->text, arg)) {
-			t->loc = t->use; // complaints about argN are told at the name
-			vec_push(b->arena, &c->clause->args,
-				 (struct script_arg){t, (unsigned)u->index});
-			return;
-		}
-		if (t == r.last)
-			return;
-	}
+	size_t i;
+	if (!c->probes.n || c->has_other || c->has_uprobe)
+		return NULL;
+	const struct probeargs *pa = namedarg_of(b, &c->probes.v[0]);
+	if (!probeargs_find(pa, namedarg_name(name), &i))
+		return NULL;
+	*index = (unsigned)i;
+	return &pa->args[i];
 }
 
 /** `args.x` of tracepoints and uprobes is bpftrace's own. */
@@ -212,10 +177,8 @@ bool namedarg_resolve(struct bind *b, struct attach_clause *c)
 		return true;
 	for (size_t i = 0; i < c->clause->named_args.n; i++) {
 		const struct script_named_arg *named = &c->clause->named_args.v[i];
-		struct use u = {.named = named, .name = named->name->text};
+		struct use u = {.named = named, .name = namedarg_name(named->name)};
 		struct diag_place at = tok_place(named->name);
-		if (str_has_prefix(u.name, STR("."))) // `.3`, one token
-			u.name = str_from_offset(u.name, 1);
 		if (c->has_other || c->has_uprobe) {
 			good = diag_error(b->diag, &at,
 					  "this clause mixes usdt probes with others, whose args "
@@ -226,7 +189,8 @@ bool namedarg_resolve(struct bind *b, struct attach_clause *c)
 		for (size_t k = 0; k < c->probes.n && found; k++)
 			found = look_up(b, &c->probes.v[k], &u);
 		if (found)
-			replace(b, c, &u);
+			vec_push(b->arena, &c->clause->args,
+				 (struct script_arg){named->args, (unsigned)u.index});
 		good &= found;
 	}
 	return good;

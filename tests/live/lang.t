@@ -1,0 +1,149 @@
+#!/usr/bin/env bash
+# Every way to reach a value times everything that is done with one: what the program itself says is what must be printed.
+# What a version does not take is refused, and listed here; nothing else may be, and nothing may be wrong in silence.
+. "$(dirname "$0")/../lib.sh"
+. "$top/tests/live.sh"
+can_trace || skip_all "needs root and bpftrace"
+version=$("$bpftrace" --version | sed 's/.*v0\.\([0-9]*\).*/\1/')
+
+cat >"$tmp/l.c" <<'E2'
+#include <btgen/usdt.h>
+#include <stdio.h>
+#include <unistd.h>
+enum color { RED = 1, GREEN = 5, BLUE = -2 };
+struct in { int delta; int bits : 5; unsigned three : 3; int whole : 32; short narrow; signed char tiny; unsigned long big; enum color color; char name[24]; int row[3]; };
+struct out { struct in *p, *q; struct in *list[3]; struct in a, b[2]; struct out *self; };
+static struct in x = {-9, -4, 5, -5, -300, -7, 0xffffffffffffff00, BLUE, "a name of 20 letters", {-1, -8, -27}}, other = {1, 1, 1, 1, 1, 1, 1, RED, "other", {1, 1, 1}};
+static struct out o = {.p = &x, .q = &other, .list = {&other, &x, &other}};
+int main(void)
+{
+	struct in *p = &x, *q = &other;
+	struct out *out = &o;
+	int one = 1;
+	char c;
+	o.a = o.b[1] = x, o.b[0] = other, o.self = &o;
+	while (read(0, &c, 1) == 1 && c != 'x')
+		;
+	USDT_PROBE(lang, ev, out, p, q, one);
+	printf("delta %d\nhalf %d\nrest %d\nshift %d\nbits %d\nthird %d\nthree %u\nwhole %d\nnarrow %d\ntiny %d\nbig %lu\nbelow %d\nname %s\n", x.delta, x.delta / 2,
+	       x.delta % 4, x.delta >> 1, x.bits, x.bits / 3, x.three, x.whole, x.narrow, x.tiny, x.big, x.delta < 0, x.name);
+	printf("cut a na\ncolor BLUE\nsame %d\nrow %d\nrows %d\nkey -9\nsum %d\nsize %zu\nmixed %lu\nneg %d\nstring %d\ndone\n", x.color == BLUE, x.row[2], x.row[1] / 3,
+	       x.delta + x.bits, sizeof(x.name), x.delta / x.big, -x.delta, 1);
+	return 0;
+}
+E2
+gcc -O1 -g -fwrapv -I"$top/include" -o "$tmp/l" "$tmp/l.c" || exit 1
+
+# What is done with it: a name, then statements in which R is what was reached
+ops='delta	printf("delta %ld\n", R->delta);
+half	printf("half %ld\n", R->delta / 2);
+rest	printf("rest %ld\n", R->delta % 4);
+shift	printf("shift %ld\n", R->delta >> 1);
+bits	printf("bits %ld\n", R->bits);
+third	printf("third %ld\n", R->bits / 3);
+three	printf("three %ld\n", R->three);
+whole	printf("whole %ld\n", R->whole);
+narrow	printf("narrow %ld\n", R->narrow);
+tiny	printf("tiny %ld\n", R->tiny);
+big	printf("big %lu\n", R->big);
+below	printf("below %d\n", R->delta < 0 ? 1 : 0);
+name	printf("name %s\n", str(R->name));
+cut	printf("cut %s\n", str(R->name, 4 + CUT));
+color	printf("color %s\n", enum_name(color, R->color));
+same	printf("same %d\n", R->color == BLUE ? 1 : 0);
+row	printf("row %ld\n", R->row[2]);
+rows	$j = 1; printf("rows %ld\n", R->row[$j] / 3);
+key	@k[R->delta] = 1; if (@k[-9] == 1) { printf("key -9\n"); }
+sum	printf("sum %ld\n", R->delta + R->bits);
+size	printf("size %d\n", sizeof(R->name));
+mixed	printf("mixed %lu\n", R->delta / R->big);
+neg	printf("neg %ld\n", -R->delta);
+string	if (str(R->name) == "a name of 20 letters") { printf("string 1\n"); }'
+
+# How it is reached: a name, the first version, statements before, R, and what closes them
+ways='a cast~17~~((struct in *)arg1)~
+a variable~17~$p = (struct in *)arg1;~$p~
+let~23~let $p = (struct in *)arg1;~$p~
+let with a type~23~let $p : struct in * = (struct in *)arg1;~$p~
+args~17~~args.p~
+a member~17~~args.out->p~
+a member of a member~17~$o = args.out;~$o->self->self->p~
+an embedded struct~17~$o = args.out; $in = 1;~$o->a~
+an array of pointers~17~$o = args.out;~$o->list[1]~
+a variable index~17~$o = args.out; $i = 1;~$o->list[$i]~
+an array of structs~17~$o = args.out;~$o->b[1]~
+structs by a variable~17~$o = args.out; $i = 1;~$o->b[$i]~
+a map~17~@m[tid] = args.p;~@m[tid]~
+a map of the outer~17~@o[tid] = args.out;~@o[tid]->p~
+for over a map~23~@f[1] = args.p; for ($kv : @f) {~$kv.1~}
+for over a range~27~for ($n : 0..1) { $p = args.p;~$p~}
+while~17~$i = 0; while ($i < 1) { $i = $i + 1; $p = args.p;~$p~}
+a block~23~if (args.one == 1) { let $p = args.q; } let $p = args.p;~$p~
+a choice~17~$p = args.p; $q = args.q;~(args.one == 1 ? $p : $q)~
+a chosen variable~17~$t = args.one == 2 ? args.q : args.p;~$t~
+a choice of choices~17~$p = args.p; $q = args.q;~(args.one == 2 ? $q : (args.one == 3 ? $q : $p))~
+a tuple~17~$t = (1, args.p);~$t.1~
+a tuple in a tuple~23~$t = (1, (args.p, 2));~$t.1.0~
+brackets~17~$p = args.p;~((($p)))~
+a pointer moved~17~$p = args.p;~($p + 1 - 1)~
+a copied struct~23~$c = *args.p;~$c~
+a struct in place~17~$p = args.p;~(*$p)~
+a function~27~~FN~'
+
+# program BEFORE REACH AFTER: all operations; 0.17 has room for few strings in one clause, and takes 0.1 s to leave each
+program() {
+	local op text body='' n=0
+	while IFS=$'\t' read -r op text; do
+		[[ $way != 'a choice'* || $text != *[/%]' '[234$]* ]] || continue # refused, see below
+		body+=" ${text//R->/$2}"
+		n=$((n + 1))
+		case $op in name | cut | color | string | key) n=5 ;; esac
+		if [ $n -ge 5 ]; then
+			echo "usdt:__EXE__:lang:ev { $1 ${body//CUT/$((version >= 22))} $3 }"
+			body='' n=0
+		fi
+	done <<<"$ops"
+	[ -z "$body" ] || echo "usdt:__EXE__:lang:ev { $1 $body $3 }"
+	echo 'END { clear(@m); clear(@o); clear(@f); clear(@k); }'
+}
+
+while IFS='~' read -r way since before reach after; do
+	arrow='->'
+	case $way in 'an embedded struct' | 'an array of structs' | 'structs by a variable' | 'a copied struct' | 'a struct in place') arrow=. ;; esac
+	program "$before" "$reach$arrow" "$after" >"$tmp/way.bt"
+	grep -q '@m\[' "$tmp/way.bt" || sed -i 's/clear(@m);//' "$tmp/way.bt"
+	grep -q '@o\[' "$tmp/way.bt" || sed -i 's/clear(@o);//' "$tmp/way.bt"
+	grep -q '@f\[' "$tmp/way.bt" || sed -i 's/clear(@f);//' "$tmp/way.bt"
+	if [ "$reach" = FN ]; then
+		{
+			echo 'fn half($p : struct in *) : int64 { return $p->delta / 2; }'
+			echo 'fn bits($p : struct in *) : int64 { return $p->bits; }'
+			echo 'usdt:__EXE__:lang:ev { printf("half %ld\n", half(args.p)); printf("bits %ld\n", bits(args.p)); }'
+		} >"$tmp/way.bt"
+	fi
+	if [ "$version" -lt "$since" ]; then
+		skip "$way" "bpftrace 0.$version has no such construct (from 0.$since)"
+		continue
+	fi
+	live_start "$tmp/l"
+	if ! live_trace "$live_pid" "$tmp/way.bt"; then
+		ok "$way: the program is accepted" false
+		continue
+	fi
+	echo x >&8
+	wait_for 10 grep -q '^done' "$tmp/answers"
+	live_wait
+	exec 8>&-
+	wait "$live_pid"
+	while IFS=$'\t' read -r op text; do
+		if [ "$reach" = FN ] && [ $op != half ] && [ $op != bits ]; then continue; fi
+		[[ $way != 'a choice'* ]] || grep -q "printf(\"$op " "$tmp/way.bt" || continue
+		is "$(grep "^$op " "$tmp/trace")" "$(grep "^$op " "$tmp/answers")" "$way: $op"
+	done <<<"$ops"
+done <<<"$ways"
+for op in '/ 2' '% 4'; do
+	like "$("$btgen" expand -x "$tmp/l" -e 'usdt:__EXE__:lang:ev { $p = args.p; @ = (args.one == 1 ? $p : $p)->delta '"$op"'; }' 2>&1)" \
+		'error: to divide this as C does, it is read more than once: keep it in a variable first' \
+		"a choice that would be read twice is refused, and why ($op)"
+done
+done_testing
