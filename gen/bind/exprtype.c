@@ -23,8 +23,8 @@ struct hidden {
 
 struct finder {
 	struct bind *b;
-	const struct attach_clause *clause; // NULL in a function
-	size_t scope;			    // variables of each clause are its own
+	const struct attach_clause *clause;
+	size_t scope;		  // index of the clause
 	struct map own;		  // tags that the template defines: bpftrace's own business
 	struct map known, before; // name -> struct holder, of this round and the one before
 	VEC(struct hidden) hidden;
@@ -532,7 +532,7 @@ static enum sign sign_of_arg(struct finder *f, unsigned i)
 static void find_arg(struct finder *f, const struct node *n, struct expr *e)
 {
 	unsigned i;
-	if (vocabulary_arg_number(n->name->text, &i) && f->clause && !f->clause->has_other &&
+	if (vocabulary_arg_number(n->name->text, &i) && !f->clause->has_other &&
 	    !f->clause->has_uprobe)
 		e->sign = sign_of_arg(f, i);
 }
@@ -541,7 +541,7 @@ static void find_arg(struct finder *f, const struct node *n, struct expr *e)
 static bool find_named(struct finder *f, const struct node *n, struct expr *e)
 {
 	unsigned i;
-	const struct probearg *arg = node_is(n->child, NODE_NAME, "args") && f->clause
+	const struct probearg *arg = node_is(n->child, NODE_NAME, "args")
 					 ? namedarg_find(f->b, f->clause, n->name, &i)
 					 : NULL;
 	if (!arg)
@@ -662,31 +662,23 @@ static struct expr *find(struct finder *f, struct node *n)
 
 // --- the program ---
 
+/** fn and macro, without attach points, are taken for the program's. */
 static bool is_programs(const struct script_clause *c)
 {
 	for (size_t i = 0; i < c->attach.n; i++)
 		if (c->attach.v[i].provider && c->attach.v[i].provider->memory == MEMORY_PROGRAM)
 			return true;
-	return false;
+	return c->attach.n == 0;
 }
 
 static void find_clause(struct finder *f, struct node *n, size_t i)
 {
 	f->clause = &f->b->clauses[i];
+	f->scope = i; // variables of each are its own
 	f->knows_types = is_programs(&f->b->script.clauses.v[i]);
 	bind_lookup_from(f->b, i);
 	find_children(f, n);
-}
-
-/** Parameters, and the body. */
-static void find_function(struct finder *f, struct node *n)
-{
-	f->clause = NULL;
-	f->knows_types = true;
-	if (bind_lookup(f->b))
-		lookup_ask_from(f->b->lookup, f->b->all_near);
-	find_children(f, n);
-	unhide(f, 0);
+	unhide(f, 0); // parameters
 }
 
 bool exprtype_find(struct bind *b, struct node *program)
@@ -698,13 +690,10 @@ bool exprtype_find(struct bind *b, struct node *program)
 		size_t i = 0;
 		f.before = f.known;
 		f.known = (struct map){0};
-		f.scope = 0;
-		for (struct node *n = program->child; n; n = n->next, f.scope++) {
-			if (n->kind == NODE_CLAUSE)
+		for (struct node *n = program->child; n; n = n->next)
+			if (n->kind == NODE_CLAUSE || n->kind == NODE_FUNCTION ||
+			    n->kind == NODE_MACRO)
 				find_clause(&f, n, i++);
-			else if (n->kind == NODE_FUNCTION)
-				find_function(&f, n);
-		}
 	}
 	return f.good;
 }

@@ -36,7 +36,7 @@ struct expr {
 };
 
 /**
- * Finds the types of all expressions of @program, whose NODE_CLAUSEs are b->script.clauses in their order. False, with
+ * Finds the types of all expressions of @program, whose clauses, functions and macros are b->script.clauses in their order. False, with
  * errors, for members that a struct does not have and indices beyond an array.
  */
 bool exprtype_find(struct bind *b, struct node *program);

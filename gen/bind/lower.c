@@ -16,7 +16,7 @@ enum { MAX_TEXT = 32768 }; // of one expression, which may stand several times i
 
 struct lowerer {
 	struct bind *b;
-	const struct attach_clause *clause; // NULL in a function
+	const struct attach_clause *clause;
 	bool good;
 };
 
@@ -411,7 +411,7 @@ static void lower_arg(struct lowerer *lo, struct node *n, const struct node *par
 {
 	const struct attach_clause *c = lo->clause;
 	unsigned i;
-	if (!vocabulary_arg_number(n->name->text, &i) || !c || c->has_other || c->has_uprobe)
+	if (!vocabulary_arg_number(n->name->text, &i) || c->has_other || c->has_uprobe)
 		return;
 	const char *cast = arg_cast(lo, i, minds_sign(parent));
 	if (*cast)
@@ -445,10 +445,9 @@ static bool lower_named(struct lowerer *lo, struct node *n, const struct node *p
 {
 	struct arena *a = lo->b->arena;
 	unsigned i;
-	const struct probearg *arg =
-	    n->kind == NODE_MEMBER && node_is(n->child, NODE_NAME, "args") && lo->clause
-		? namedarg_find(lo->b, lo->clause, n->name, &i)
-		: NULL;
+	const struct probearg *arg = n->kind == NODE_MEMBER && node_is(n->child, NODE_NAME, "args")
+					 ? namedarg_find(lo->b, lo->clause, n->name, &i)
+					 : NULL;
 	if (!arg)
 		return false;
 	struct ctype *t = ctype_strip(arg->type);
@@ -480,6 +479,25 @@ static bool fold_sizeof(struct lowerer *lo, struct node *n)
 	return true;
 }
 
+/** `let $s : enum state = x`: to bpftrace it is a number, with the sign that the type has. */
+static void lower_let(struct lowerer *lo, struct node *n)
+{
+	struct arena *a = lo->b->arena;
+	struct node *type = n->child->next, *value = type ? type->next : NULL;
+	lower_children(lo, n);
+	struct ctype *t = ctype_strip(n->child->expr->type);
+	struct typeuse_name name;
+	if (!lo->good || !type || type->kind != NODE_TYPE || !is_number_type(t) ||
+	    !typeuse_parse(a, type->first, &name) || typeuse_is_builtin(name.name))
+		return;
+	const char *to = t->is_signed ? "int64" : "uint64";
+	if (value)
+		replace(lo, value,
+			str_from(
+			    arena_printf(a, "(%s)(" STR_FMT ")", to, STR_ARG(text_of(lo, value)))));
+	replace(lo, type, str_from(to));
+}
+
 /** print(*p), @m = *p: what bpftrace makes of the bitfields in there is out of our hands. */
 static void warn_of_copied_bits(struct lowerer *lo, const struct node *n, const struct node *parent)
 {
@@ -508,6 +526,8 @@ static void lower(struct lowerer *lo, struct node *n, const struct node *parent)
 		       n->kind == NODE_UNARY;
 	if (n->expr && (n->expr->is_place || n->expr->is_value) && is_step) {
 		lower_place(lo, n, parent);
+	} else if (n->kind == NODE_LET) {
+		lower_let(lo, n);
 	} else if (n->kind == NODE_TERNARY) {
 		lower_ternary(lo, n, parent);
 	} else if (n->kind == NODE_NAME) {
@@ -527,9 +547,10 @@ bool lower_program(struct bind *b, struct token *tokens)
 		return false;
 	size_t i = 0;
 	for (struct node *n = program->child; n && lo.good; n = n->next) {
-		lo.clause = n->kind == NODE_CLAUSE ? &b->clauses[i++] : NULL;
-		if (lo.clause || n->kind == NODE_FUNCTION)
-			lower_children(&lo, n);
+		if (n->kind != NODE_CLAUSE && n->kind != NODE_FUNCTION && n->kind != NODE_MACRO)
+			continue;
+		lo.clause = &b->clauses[i++];
+		lower_children(&lo, n);
 	}
 	return lo.good;
 }

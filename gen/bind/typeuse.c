@@ -47,6 +47,39 @@ bool typeuse_is_builtin(struct str name)
 	return false;
 }
 
+/** `<int, 4>` as compilers write it in a type's name; what is none adds nothing. Returns the token behind. */
+static struct token *add_template(struct token *open, struct strbuf *name, struct token **last)
+{
+	size_t start = name->n;
+	unsigned depth = 0;
+	const struct token *prev = NULL;
+	for (struct token *t = open; tok_is(open, "<") && t->kind != TOK_EOF;
+	     prev = t, t = t->next) {
+		bool is_word = t->kind == TOK_IDENT || t->kind == TOK_NUMBER;
+		unsigned closes = tok_is(t, ">>") ? 2 : tok_is(t, ">");
+		if (!is_word && !closes && !tok_is(t, "<") && !tok_is(t, ",") && !tok_is(t, "*") &&
+		    !tok_is(t, ":"))
+			break;
+		depth += tok_is(t, "<");
+		if (closes > depth)
+			break;
+		if (prev &&
+		    (tok_is(prev, ",") || ((is_word || tok_is(t, "*")) && prev->kind == TOK_IDENT)))
+			strbuf_addc(name, ' ');
+		for (unsigned i = 0; i < closes; i++)
+			strbuf_addz(name, name->p[name->n - 1] == '>' ? " >" : ">");
+		if (!closes)
+			strbuf_adds(name, t->text);
+		depth -= closes;
+		if (!depth) {
+			*last = t;
+			return t->next;
+		}
+	}
+	name->n = start;
+	return open;
+}
+
 bool typeuse_parse(struct arena *a, struct token *t, struct typeuse_name *ret)
 {
 	*ret = (struct typeuse_name){.first = t};
@@ -71,6 +104,7 @@ bool typeuse_parse(struct arena *a, struct token *t, struct typeuse_name *ret)
 			ret->last = t;
 			t = t->next;
 		}
+		t = add_template(t, &name, &ret->last);
 		for (; tok_is(t, "*"); t = t->next)
 			ret->stars++;
 		ret->end = t;

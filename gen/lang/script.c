@@ -124,9 +124,12 @@ static void set_predicate(struct script_clause *c, const struct node *n)
 		c->predicate.last = t;
 }
 
+/** fn and macro, too: they have no attach points, and all of them is the body. */
 static void add_clause(struct arena *a, struct script *s, struct node *clause)
 {
-	struct script_clause c = {.body = {clause->last_child->first, clause->last_child->last}};
+	struct script_clause c = {.body = {clause->first, clause->last}};
+	if (clause->kind == NODE_CLAUSE)
+		c.body.first = clause->last_child->first;
 	struct collector k = {a, &c};
 	for (struct node *n = clause->child; n; n = n->next) {
 		if (n->kind == NODE_ATTACH) {
@@ -148,7 +151,7 @@ bool script_parse(struct arena *a, struct diag *d, struct token *tokens, struct 
 		return false;
 	for (struct node *n = program->child; n; n = n->next) {
 		struct script_range range = {n->first, n->last};
-		if (n->kind == NODE_CLAUSE)
+		if (n->kind == NODE_CLAUSE || n->kind == NODE_FUNCTION || n->kind == NODE_MACRO)
 			add_clause(a, ret, n);
 		else if (n->kind == NODE_DEFINITION)
 			vec_push(a, &ret->definitions,

@@ -53,12 +53,13 @@ struct script_map_use {
 };
 
 struct script_clause {
-	/** At least one, except in a clause that starts with its predicate or body, which is for bpftrace to refuse. */
+	/** None in `fn` and `macro`, nor in a clause that starts with its body, which is for bpftrace to refuse. */
 	VEC(struct script_attach) attach;
 	struct script_range predicate;			/**< without its slashes */
 	struct token *predicate_open, *predicate_close; /**< the slashes, or NULL */
-	struct script_range body;			/**< with its braces */
-	VEC(struct script_arg) args;			/**< in predicate and body */
+	struct script_range
+	    body; /**< with its braces; all of it, from the word on, for fn and macro */
+	VEC(struct script_arg) args; /**< in predicate and body */
 	VEC(struct script_named_arg) named_args;
 	VEC(struct script_map_use) maps;
 };
