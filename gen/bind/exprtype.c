@@ -371,7 +371,7 @@ static void find_index(struct finder *f, struct node *n, const struct expr *of, 
 	e->sign = sign_of_type(e->type, 0);
 	e->is_place = of->is_place;
 	e->is_value = of->is_value;
-	e->by_address = of->by_address || !simple;
+	e->by_address = of->is_place && (of->by_address || !simple);
 }
 
 /** `*p`: what a pointer leads to. Where that is no struct or pointer, bpftrace itself reads it right. */

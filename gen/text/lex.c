@@ -74,29 +74,10 @@ static void complain(struct lexer *lx, uint32_t pos, bool fatal, const char *wha
 	}
 }
 
-/** From the second slash of a comment to its newline, which is left. */
+/** From the second slash of a comment to its newline, which is left. A backslash before that continues it in C, not in bpftrace. */
 static void skip_line_comment(struct lexer *lx)
 {
-	struct str text = lx->file->text;
-	uint32_t start = lx->pos;
-	bool spliced = false;
-	for (;;) {
-		struct str rest = str_from_offset(text, lx->pos);
-		uint32_t nl = lx->pos + (uint32_t)str_find(rest, '\n');
-		uint32_t i = nl;
-		while (i > lx->pos &&
-		       (text.p[i - 1] == ' ' || text.p[i - 1] == '\t' || text.p[i - 1] == '\r' ||
-			text.p[i - 1] == '\f' || text.p[i - 1] == '\v'))
-			i--;
-		lx->pos = nl;
-		if (at_end(lx, nl) || i == start || text.p[i - 1] != '\\' || i - 1 < start)
-			break;
-		lx->pos = nl + 1;
-		spliced = true;
-	}
-	if (spliced)
-		complain(lx, start, false,
-			 "a \\ at its end continues this comment on the next line");
+	lx->pos += (uint32_t)str_find(str_from_offset(lx->file->text, lx->pos), '\n');
 }
 
 /** From the star that opens a comment to after its end. */
@@ -321,7 +302,7 @@ static struct str gap(const struct lexer *lx, uint32_t start, uint32_t end)
 	unsigned newlines = 0;		  // of splices, to be written where they part nothing
 	for (uint32_t pos = start; pos < end;) {
 		uint32_t at = pos;
-		char c = look(lx, &pos);
+		char c = comment == '/' ? lx->file->text.p[pos] : look(lx, &pos);
 		for (; at < pos && at < end; at++)
 			newlines += lx->file->text.p[at] == '\n';
 		if (pos >= end)
@@ -334,8 +315,8 @@ static struct str gap(const struct lexer *lx, uint32_t start, uint32_t end)
 			continue;
 		}
 		bool parted = (last == '/' && !comment) || (last == '*' && comment == '*');
-		for (; newlines && !parted; newlines--)
-			strbuf_addz(&b, comment == '/' ? "\n//" : "\n");
+		for (; newlines && !parted && comment != '/'; newlines--)
+			strbuf_addc(&b, '\n');
 		strbuf_addc(&b, c);
 		if ((comment == '/' && c == '\n') || (comment == '*' && last == '*' && c == '/')) {
 			comment = '\0';
@@ -371,6 +352,9 @@ void lexer_next(struct lexer *lx, struct token *ret)
 	lx->pos = scan_token(lx, pos, &ret->kind);
 	ret->text = spelling(lx, pos, lx->pos);
 	lx->bol = false;
+	ret->no_expand =
+	    lx->after_at && !ret->space; // bpftrace's macros do not reach names of maps
+	lx->after_at = tok_is(ret, "@");
 	follow_word(lx, ret);
 }
 

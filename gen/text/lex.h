@@ -43,8 +43,7 @@ struct token {
 	bool from_macro;
 	struct str text; /**< spelling, with line splices removed */
 	/**
-	 * Blanks and comments before it, verbatim, newlines included; only line splices are gone (a comment
-	 * that one continued is two), for bpftrace knows none.
+	 * Blanks and comments before it, verbatim, newlines included; only line splices are gone, for bpftrace knows none.
 	 */
 	struct str before;
 	struct src_loc loc; /**< where it is spelled; in a macro's definition when from_macro */
@@ -76,6 +75,7 @@ struct lexer {
 	bool bol;	   /**< no token on this line yet */
 	/** How far the word before `pos` is on its way to an attach point. */
 	enum { LEX_WORD_NONE, LEX_WORD_NAME, LEX_WORD_ATTACH } word;
+	bool after_at;	     /**< the token before is an @ */
 	bool word_may_start; /**< the token before is one that a probe's name can follow directly */
 };
 

@@ -87,13 +87,14 @@ a tuple in a tuple~23~$t = (1, (args.p, 2));~$t.1.0~
 brackets~17~$p = args.p;~((($p)))~
 a pointer moved~17~$p = args.p;~($p + 1 - 1)~
 a copied struct~23~$c = *args.p;~$c~
-a struct in place~17~$p = args.p;~(*$p)~
-a function~27~~FN~'
+a struct in place~17~$p = args.p;~(*$p)~'
 
 # program BEFORE REACH AFTER: all operations; 0.17 has room for few strings in one clause, and takes 0.1 s to leave each
 program() {
 	local op text body='' n=0
 	while IFS=$'\t' read -r op text; do
+		# a struct that is held as a value has no address: bpftrace itself refuses the variable index
+		[[ $way != 'a copied struct' || $op != rows ]] || continue
 		[[ $way != 'a choice'* || $text != *[/%]' '[234$]* ]] || continue # refused, see below
 		body+=" ${text//R->/$2}"
 		n=$((n + 1))
@@ -114,13 +115,6 @@ while IFS='~' read -r way since before reach after; do
 	grep -q '@m\[' "$tmp/way.bt" || sed -i 's/clear(@m);//' "$tmp/way.bt"
 	grep -q '@o\[' "$tmp/way.bt" || sed -i 's/clear(@o);//' "$tmp/way.bt"
 	grep -q '@f\[' "$tmp/way.bt" || sed -i 's/clear(@f);//' "$tmp/way.bt"
-	if [ "$reach" = FN ]; then
-		{
-			echo 'fn half($p : struct in *) : int64 { return $p->delta / 2; }'
-			echo 'fn bits($p : struct in *) : int64 { return $p->bits; }'
-			echo 'usdt:__EXE__:lang:ev { printf("half %ld\n", half(args.p)); printf("bits %ld\n", bits(args.p)); }'
-		} >"$tmp/way.bt"
-	fi
 	if [ "$version" -lt "$since" ]; then
 		skip "$way" "bpftrace 0.$version has no such construct (from 0.$since)"
 		continue
@@ -136,8 +130,7 @@ while IFS='~' read -r way since before reach after; do
 	exec 8>&-
 	wait "$live_pid"
 	while IFS=$'\t' read -r op text; do
-		if [ "$reach" = FN ] && [ $op != half ] && [ $op != bits ]; then continue; fi
-		[[ $way != 'a choice'* ]] || grep -q "printf(\"$op " "$tmp/way.bt" || continue
+		[[ $way != 'a c'* ]] || grep -q "printf(\"$op " "$tmp/way.bt" || continue
 		is "$(grep "^$op " "$tmp/trace")" "$(grep "^$op " "$tmp/answers")" "$way: $op"
 	done <<<"$ops"
 done <<<"$ways"

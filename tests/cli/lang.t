@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# What the parser's tree is good for, without tracing: functions, macros, comments, names of maps, templates in casts.
+. "$(dirname "$0")/../lib.sh"
+
+cat >"$tmp/t.cc" <<'E2'
+#include <btgen/usdt.h>
+namespace acme {
+template <class T, int N> struct ring { int head; T buf[N]; void push(T v) { USDT_PROBE(shop, push, this, v); } };
+enum class st : int { a = -1, b = 3 };
+}
+struct in { int delta; short n; };
+static acme::ring<int, 4> r;
+static in x;
+int main() { volatile int one = 1; acme::st s = one ? acme::st::a : acme::st::b; in *p = &x; r.push(one); USDT_PROBE(shop, ev, p, s); return x.delta; }
+E2
+g++ -g -O1 -I"$top/include" -o "$tmp/t" "$tmp/t.cc" || exit 1
+
+# body TEXT: the program without definitions
+body() { "$btgen" expand --for 0.27 -x "$tmp/t" -e "$1" 2>"$tmp/err" | sed '/^#pragma pack(push/,/^#pragma pack(pop/d'; }
+
+like "$(body 'fn f($p : struct in *) : int64 { return $p->n; } usdt:__EXE__:ev { @ = 1; }')" 'return \(int64\)\(int16\)\$p->n; }' \
+	"members are read right in a function"
+like "$("$btgen" expand --for 0.27 -x "$tmp/t" -e 'fn f($p : struct in *) : int64 { return $p->n; } usdt:__EXE__:ev { }')" 'struct in \{' \
+	"the struct of a function's parameter is supplied"
+like "$(body 'macro m($p) { ((struct in *)$p)->n } usdt:__EXE__:ev { @ = 1; }')" '\(int64\)\(int16\)\(\(struct in \*\)\$p\)->n }' \
+	"members are read right in a macro"
+like "$(body 'usdt:__EXE__:ev { let $s : acme::st = arg1; print($s); }')" 'let \$s : int64 = \(int64\)\(arg1\); print' \
+	"a variable that is declared with an enum is a number with its sign"
+like "$(body 'usdt:__EXE__:push { print(((acme::ring<int, 4> *)arg0)->buf[1]); }')" 'struct acme__ring_int_4_ \*\)arg0' \
+	"a cast to a C++ template"
+like "$(body 'usdt:__EXE__:push { print(args.this->head); }')" '\*\(uint32 \*\)\(\(uint64\)\(arg0\) \+ 0\)' \
+	"a pointer to one that has no cast is followed by its address"
+is "$(body 'usdt:__EXE__:ev { $p = args.p; print($p.delta); }' | sed 's/.*print/print/')" 'print((int64)(int32)$p->delta); }' \
+	"a point behind a pointer is an arrow"
+
+is "$("$btgen" expand -e '#define FOO 7
+BEGIN { @FOO = FOO; @x[FOO] = 1; }')" '
+BEGIN { @FOO = 7; @x[7] = 1; }' "a map's name is no macro"
+is "$("$btgen" expand -e 'BEGIN { @a = 1; // dir C:\
+@b = 2; }')" 'BEGIN { @a = 1;
+@b = 2; }' "a backslash at the end of a comment continues nothing"
+like "$("$btgen" expand -e 'BEGIN { print(-7 / (uint64)2); $y = (int64)-7; print($y / (uint64)2); }')" \
+	'print\(-7 / \(uint64\)2\); .* print\(\$y / \(uint64\)2\)' "a division beside an uint64 has no sign, as in C"
+done_testing
