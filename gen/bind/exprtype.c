@@ -1,5 +1,7 @@
 #include "bind/exprtype.h"
 
+#include <string.h>
+
 #include "bind/attach.h"
 #include "bind/namedarg.h"
 #include "bind/typeuse.h"
@@ -537,6 +539,17 @@ static void find_arg(struct finder *f, const struct node *n, struct expr *e)
 		e->sign = sign_of_arg(f, i);
 }
 
+/** A hostile file may call a type anything: what no compiler writes is no type. */
+static bool is_type_name(struct ctype *t)
+{
+	struct ctype *to = exprtype_pointee(t);
+	struct str s = to ? to->name : STR("");
+	for (size_t i = 0; i < s.n; i++)
+		if (!str_is_ident(str_slice(s, i, 1)) && !strchr("0123456789:<>,* &()-", s.p[i]))
+			return false;
+	return true;
+}
+
 /** args.name */
 static bool find_named(struct finder *f, const struct node *n, struct expr *e)
 {
@@ -546,7 +559,7 @@ static bool find_named(struct finder *f, const struct node *n, struct expr *e)
 					 : NULL;
 	if (!arg)
 		return false;
-	e->type = arg->type;
+	e->type = is_type_name(arg->type) ? arg->type : NULL;
 	// Where sites pass it in different widths nobody but its type knows its sign.
 	e->sign = arg->sizes_differ ? sign_of_type(arg->type, 0) : sign_of_arg(f, i);
 	return true;

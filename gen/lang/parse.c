@@ -73,10 +73,15 @@ bool parse_take(struct parser *p, const char *z)
 bool parse_enter(struct parser *p)
 {
 	// A bracket is up to two levels: its own, and the ternary's in it.
-	if (p->depth > 2 * PARSE_MAX_NESTING)
-		return false;
-	p->depth++;
-	return true;
+	if (p->depth <= 2 * PARSE_MAX_NESTING) {
+		p->depth++;
+		return true;
+	}
+	if (!p->failed_at) {
+		p->failed_at = p->at;
+		p->why = "this expression is nested too deeply";
+	}
+	return false;
 }
 
 void parse_leave(struct parser *p)

@@ -88,7 +88,7 @@ for script in $(cd "$top/bpf" && grep -lx '#pragma optional' ./*.bt | sed 's|^\.
 		continue
 	}
 	# No process: its number is any.
-	sed 's/__PID__/1/g' "$top/bpf/$script.bt" >"$tmp/$script.bt"
+	sed '/^#/!s/__PID__/1/g' "$top/bpf/$script.bt" >"$tmp/$script.bt"
 	rm -f "$tmp/copy" "$tmp/alone"
 	is "$(/usr/bin/python3 "$tmp/without.py" "$btgen" "$version" "$tmp/$script.bt" "$binary" "$tmp" 2>&1)" "" \
 		"$script.bt without any one of its probes, and with only one"
