@@ -352,8 +352,8 @@ void lexer_next(struct lexer *lx, struct token *ret)
 	lx->pos = scan_token(lx, pos, &ret->kind);
 	ret->text = spelling(lx, pos, lx->pos);
 	lx->bol = false;
-	ret->no_expand =
-	    lx->after_at && !ret->space; // bpftrace's macros do not reach names of maps
+	// bpftrace's macros do not reach names of maps.
+	ret->no_expand = lx->after_at && !ret->space && !str_has_prefix(ret->text, STR("$"));
 	lx->after_at = tok_is(ret, "@");
 	follow_word(lx, ret);
 }
