@@ -103,14 +103,18 @@ bool check_number(struct bind *b)
 		}
 	if (n_places <= most)
 		return true;
-	diag_error(b->diag, NULL, "bpftrace 0.%u can attach to %u probes at once, and these are %u",
-		   b->version, most, n_probes);
+	// A program that is only printed can still be cut down.
+	bool is_run = b->code_mark != NULL;
+	(is_run ? diag_error : diag_warning)(
+	    b->diag, NULL, "bpftrace 0.%u can attach to %u probes at once, and these are %u",
+	    b->version, most, n_probes);
 	if (n_places > n_probes)
 		diag_note(
 		    b->diag, NULL,
 		    "one counts again for each place that other sites have its arguments in: %u",
 		    n_places);
-	return diag_note(b->diag, NULL, "name fewer of them; bpftrace 0.23 can attach to all");
+	diag_note(b->diag, NULL, "name fewer of them; bpftrace 0.23 can attach to all");
+	return !is_run;
 }
 
 /**
