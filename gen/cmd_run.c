@@ -256,16 +256,20 @@ static void raise_limits(struct arena *a, struct diag *d, const struct bpftrace 
 		     n_programs);
 }
 
-/** The first attach point that is not of a file, and so fires for every process; NULL when there is none. */
+/** Of no file, so that it fires for every process. */
+static bool is_global(const struct provider *p)
+{
+	return !p || p->kind == PROVIDER_KPROBE || p->kind == PROVIDER_KRETPROBE ||
+	       p->kind == PROVIDER_OTHER;
+}
+
+/** The first attach point that is global; NULL when there is none. */
 static const struct script_attach *find_global(const struct bind *b)
 {
-	static const char *const others[] = {"usdt",	 "U",	  "uprobe", "u",     "uretprobe",
-					     "ur",	 "BEGIN", "END",    "begin", "end",
-					     "interval", "i",	  NULL};
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
 		const struct script_clause *c = &b->script.clauses.v[i];
 		for (size_t k = 0; k < c->attach.n; k++)
-			if (!str_is_any(c->attach.v[k].kind, others))
+			if (is_global(c->attach.v[k].provider))
 				return &c->attach.v[k];
 	}
 	return NULL;

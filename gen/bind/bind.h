@@ -54,7 +54,6 @@ struct bind {
 	struct attach_clause *clauses; /**< what each clause of the script is bound to */
 	struct dwnear *all_near;       /**< the code of all probes, once bind_lookup() made it */
 	struct map probeargs;	       /**< namedarg's memory: probe -> struct probeargs */
-	struct map signs;	       /**< sign's memory: first token -> enum sign */
 	VEC(struct bind_enum_table) enum_tables; /**< of enum_name(), see bind/enumname.h */
 };
 

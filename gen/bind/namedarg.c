@@ -12,7 +12,8 @@ struct use {
 	const struct attach_match *match;
 };
 
-const struct probeargs *namedarg_of(struct bind *b, const struct attach_match *m)
+/** What is known about the arguments of a probe; worked out once. */
+static const struct probeargs *args_of(struct bind *b, const struct attach_match *m)
 {
 	struct str key = {(const char *)&m->probe, sizeof(m->probe)};
 	struct probeargs *known = map_get(&b->probeargs, key);
@@ -115,7 +116,7 @@ static bool is_number(struct str name)
 /** Finds the argument in one probe and compares it with what the probes before had. */
 static bool look_up(struct bind *b, const struct attach_match *m, struct use *u)
 {
-	const struct probeargs *pa = namedarg_of(b, m);
+	const struct probeargs *pa = args_of(b, m);
 	struct diag_place at = tok_place(u->named->name);
 	size_t index;
 	if (!probeargs_find(pa, u->name, &index)) {
@@ -162,7 +163,7 @@ const struct probearg *namedarg_find(struct bind *b, const struct attach_clause 
 	size_t i;
 	if (!c->probes.n || c->has_other || c->has_uprobe)
 		return NULL;
-	const struct probeargs *pa = namedarg_of(b, &c->probes.v[0]);
+	const struct probeargs *pa = args_of(b, &c->probes.v[0]);
 	if (!probeargs_find(pa, namedarg_name(name), &i))
 		return NULL;
 	*index = (unsigned)i;

@@ -19,7 +19,5 @@ bool namedarg_resolve(struct bind *b, struct attach_clause *c);
 /** The argument that @name behind `args` means in a clause for which that went well, and its number; NULL for none. */
 const struct probearg *namedarg_find(struct bind *b, const struct attach_clause *c,
 				     const struct token *name, unsigned *index);
-/** What is known about the arguments of a probe; worked out once. */
-const struct probeargs *namedarg_of(struct bind *b, const struct attach_match *m);
 
 #endif

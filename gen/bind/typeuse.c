@@ -433,11 +433,12 @@ static bool put_definitions(struct resolver *r, struct pp *pp)
 
 static bool has_function_clause(const struct script *s)
 {
-	static const char *const kinds[] = {"uprobe", "u", "uretprobe", "ur", NULL};
 	for (size_t i = 0; i < s->clauses.n; i++)
-		for (size_t k = 0; k < s->clauses.v[i].attach.n; k++)
-			if (str_is_any(s->clauses.v[i].attach.v[k].kind, kinds))
+		for (size_t k = 0; k < s->clauses.v[i].attach.n; k++) {
+			const struct provider *p = s->clauses.v[i].attach.v[k].provider;
+			if (p && (p->kind == PROVIDER_UPROBE || p->kind == PROVIDER_URETPROBE))
 				return true;
+		}
 	return false;
 }
 

@@ -1,13 +1,5 @@
 #include "lang/tree.h"
 
-struct node *node_child(const struct node *n, unsigned i)
-{
-	struct node *c = n->child;
-	while (c && i--)
-		c = c->next;
-	return c;
-}
-
 bool node_is(const struct node *n, enum node_kind kind, const char *name)
 {
 	return n && n->kind == kind && n->name && tok_is(n->name, name);

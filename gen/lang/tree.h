@@ -77,8 +77,6 @@ struct node {
 	struct expr *expr; /**< of an expression: what is known of it (bind/exprtype.h), or NULL */
 };
 
-/** Child @i, from 0; NULL when there are fewer. */
-struct node *node_child(const struct node *n, unsigned i);
 /** Is it one of @kind whose name is @name? */
 bool node_is(const struct node *n, enum node_kind kind, const char *name);
 /** What is behind brackets that only group. */
