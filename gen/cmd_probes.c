@@ -123,6 +123,16 @@ static void add_named(struct listing *l, const char *name)
 	}
 }
 
+/** What begins like a PID is none, and no program that runs is called so. */
+static bool is_bad_pid(struct arena *a, const char *word)
+{
+	int pid;
+	size_t n = 0;
+	if (*word >= '0' && *word <= '9' && !cmd_parse_pid(word, &pid))
+		return !kin_find(a, word, &n);
+	return false;
+}
+
 static bool matches(struct listing *l, const struct sdt_probe *p)
 {
 	bool any = false;
@@ -318,7 +328,7 @@ int cmd_probes(int argc, char **argv)
 	while (status < 0 && (opt = getopt_long(argc, argv, ":p:x:vh", options, NULL)) != -1) {
 		switch (opt) {
 		case 'p':
-			if (optarg[0] >= '0' && optarg[0] <= '9' && !cmd_parse_pid(optarg, &pid))
+			if (is_bad_pid(&l.arena, optarg))
 				status = cmd_usage_error(argv[0], "-p: '%s' is not a process id",
 							 optarg);
 			// fall through

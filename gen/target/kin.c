@@ -101,7 +101,8 @@ int *kin_find(struct arena *a, const char *name, size_t *n)
 {
 	VEC(int) found = {0};
 	DIR *dir = opendir("/proc");
-	for (struct dirent *e; dir && (e = readdir(dir));) {
+	for (struct dirent *e;
+	     dir && *name && (e = readdir(dir));) { // a thread's name may be empty
 		int pid = atoi(e->d_name);
 		if (pid > 0 && pid != getpid() && has_name(pid, str_from(name)))
 			vec_push(a, &found, pid);

@@ -80,6 +80,18 @@ is "$("$live_sh" -n "$name" 2>&1)" "btgen: error: $name traces a process: give t
 cd "$tmp" || exit
 like "$("$live_sh" -n "$name" -e "$script" 2>&1)" "^usdt:/proc/${pid[2]}/" "and the program itself in place is none"
 
+# Names that are none of a program, or do not look like one's.
+mkdir "$tmp/odd"
+cp "$tmp/$name" "$tmp/odd/7z-$$"
+begin 8 "$tmp/odd/7z-$$"
+is "$("$live_sh" -l "7z-$$" 'app:*' | grep -c '^app:hit')" 1 "-l of a program whose name begins like a PID"
+hit 8 Z
+mkfifo "$tmp/nameless"
+(printf '\0' >"/proc/$BASHPID/comm" && read -r _ <"$tmp/nameless") &
+wait_for 10 eval "! grep -q . /proc/$!/comm"
+like "$("$btgen" probes -p '' 2>&1)" "error: no process runs a program named ''" "an empty name is no process's, also when one has none"
+echo >"$tmp/nameless"
+
 begin 3
 is "$("$live_sh" -n "$name" -e "$script" 2>&1)" "btgen: error: 2 processes were given ($(printf '%s\n' "${pid[2]}" "${pid[3]}" | sort -n | xargs)): name the one to trace
 btgen: note: -x $tmp/$name traces every process that runs it" "a name that two processes have: an error with their PIDs and what to do"
