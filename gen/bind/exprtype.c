@@ -8,7 +8,7 @@
 #include "image/sdtarg.h"
 #include "lang/vocabulary.h"
 
-enum { N_ROUNDS = 4 };	   // what a clause assigns may come from one further down, and so on
+enum { MAX_ROUNDS = 100 }; // what a clause assigns may come from one further down, and so on
 enum { MAX_NESTING = 20 }; // of structs in structs that are looked into
 
 /** What is known of a variable or map by its name. */
@@ -31,6 +31,8 @@ struct finder {
 	struct map known, before; // name -> struct holder, of this round and the one before
 	VEC(struct hidden) hidden;
 	unsigned round;
+	bool has_changed; // in this round something was found out
+	bool is_last;	  // of the rounds, when all is known: errors are told
 	bool knows_types; // the target's: not in clauses of the kernel
 	bool good;
 };
@@ -84,12 +86,6 @@ unsigned exprtype_arg_size(struct bind *b, const struct attach_clause *c, unsign
 		}
 	}
 	return size == 1 || size == 2 || size == 4 || size == 8 ? size : 0;
-}
-
-/** Errors are told in the last round, when all is known. */
-static bool is_last_round(const struct finder *f)
-{
-	return f->round == N_ROUNDS;
 }
 
 // --- types ---
@@ -286,7 +282,7 @@ static void find_member(struct finder *f, struct node *n, const struct expr *of,
 	if (!in || n->name->kind != TOK_IDENT)
 		return;
 	if (!ctype_resolve(in, n->name->text, &place, &bad, &where)) {
-		if (is_last_round(f))
+		if (f->is_last)
 			say_no_member(f, in, n->name);
 		return;
 	}
@@ -362,7 +358,7 @@ static void find_index(struct finder *f, struct node *n, const struct expr *of, 
 	bool constant = is_constant(index, &value);
 	if (constant && array->has_count && value >= array->count) {
 		struct diag_place at = tok_place(index->first);
-		if (is_last_round(f))
+		if (f->is_last)
 			f->good = diag_error(f->b->diag, &at, "the array has %llu elements",
 					     (unsigned long long)array->count);
 		return;
@@ -669,6 +665,8 @@ static struct expr *find(struct finder *f, struct node *n)
 	find_value(f, n, &e);
 	if (!n->expr)
 		n->expr = arena_new(f->b->arena, struct expr);
+	f->has_changed |= n->expr->sign != e.sign || !n->expr->type != !e.type ||
+			  n->expr->n_elements != e.n_elements;
 	*n->expr = e;
 	return n->expr;
 }
@@ -694,19 +692,31 @@ static void find_clause(struct finder *f, struct node *n, size_t i)
 	unhide(f, 0); // parameters
 }
 
+static void find_program(struct finder *f, struct node *program)
+{
+	size_t i = 0;
+	f->before = f->known;
+	f->known = (struct map){0};
+	f->has_changed = false;
+	for (struct node *n = program->child; n; n = n->next)
+		if (n->kind == NODE_CLAUSE || n->kind == NODE_FUNCTION || n->kind == NODE_MACRO)
+			find_clause(f, n, i++);
+	f->round++;
+}
+
 bool exprtype_find(struct bind *b, struct node *program)
 {
-	struct finder f = {.b = b, .good = true};
+	struct finder f = {.b = b, .good = true, .has_changed = true};
 	for (size_t i = 0; i < b->script.definitions.n; i++)
 		map_add(b->arena, &f.own, b->script.definitions.v[i].tag);
-	for (f.round = 0; f.round <= N_ROUNDS; f.round++) {
-		size_t i = 0;
-		f.before = f.known;
-		f.known = (struct map){0};
-		for (struct node *n = program->child; n; n = n->next)
-			if (n->kind == NODE_CLAUSE || n->kind == NODE_FUNCTION ||
-			    n->kind == NODE_MACRO)
-				find_clause(&f, n, i++);
-	}
+	while (f.has_changed && f.round < MAX_ROUNDS)
+		find_program(&f, program);
+	if (f.has_changed)
+		f.good =
+		    diag_error(b->diag, NULL,
+			       "maps are assigned to each other over too many clauses: it cannot "
+			       "be told what they hold");
+	f.is_last = true;
+	find_program(&f, program);
 	return f.good;
 }

@@ -33,6 +33,17 @@ like "$(body 'usdt:__EXE__:push { print(args.this->head); }')" '\*\(uint32 \*\)\
 is "$(body 'usdt:__EXE__:ev { $p = args.p; print($p.delta); }' | sed 's/.*print/print/')" 'print((int64)(int32)$p->delta); }' \
 	"a point behind a pointer is an arrow"
 
+# chain N: each of N maps is assigned the next one, in a clause further down
+chain() {
+	printf 'usdt:__EXE__:ev { @r = @m0 / 2; }'
+	for ((i = 0; i < $1; i++)); do printf 'interval:s:1 { @m%d = @m%d; }' "$i" $((i + 1)); done
+	printf 'interval:s:1 { @m%d = (int32)-3; }' "$1"
+}
+like "$(body "$(chain 40)")" '@r = \(int64\)' "a sign goes through 40 maps, of which each is assigned further down"
+body "$(chain 300)" >/dev/null
+like "$(cat "$tmp/err")" '^btgen: error: maps are assigned to each other over too many clauses: it cannot be told what they hold$' \
+	"beyond what is followed it is an error"
+
 is "$("$btgen" expand -e '#define FOO 7
 BEGIN { @FOO = FOO; @x[FOO] = 1; }')" '
 BEGIN { @FOO = 7; @x[7] = 1; }' "a map's name is no macro"
