@@ -302,6 +302,27 @@ static struct node *parse_dollar(struct parser *p)
 	return parse_take(p, "#") ? parse_end(p, n) : NULL;
 }
 
+/** Is there a `::`, which the preprocessor cuts in two, and a word behind it? */
+static bool is_scope(const struct token *t)
+{
+	return tok_is(t, ":") && tok_is(t->next, ":") && !t->next->space && is_word(t->next->next);
+}
+
+/** pid, ns::state::on, ::on */
+static struct node *parse_name(struct parser *p)
+{
+	struct node *n = parse_begin(p, NODE_NAME);
+	n->name = p->at;
+	if (!parse_is(p, ":"))
+		parse_take_any(p);
+	while (is_scope(p->at)) {
+		parse_take_any(p);
+		parse_take_any(p);
+		parse_take_any(p);
+	}
+	return parse_end(p, n);
+}
+
 static struct node *parse_word(struct parser *p)
 {
 	const struct token *next = p->at->next;
@@ -310,7 +331,7 @@ static struct node *parse_word(struct parser *p)
 	if (tok_is(next, "(") || (tok_is(next, "!") && tok_is(next->next, "(")))
 		return parse_call(p);
 	if (!parse_is(p, "comptime") || !starts_expression(next))
-		return take_leaf(p, NODE_NAME);
+		return parse_name(p);
 	struct node *n = parse_begin(p, NODE_COMPTIME);
 	parse_take_any(p);
 	return parse_add(n, parse_unary(p)) ? parse_end(p, n) : NULL;
@@ -338,6 +359,8 @@ struct node *parse_primary(struct parser *p)
 		return inside(p, parse_map);
 	if (parse_is(p, "("))
 		return inside(p, parse_brackets);
+	if (is_scope(p->at))
+		return parse_name(p);
 	return parse_is(p, "{") ? inside(p, parse_block) : NULL;
 }
 
@@ -434,7 +457,8 @@ struct node *parse_expression(struct parser *p)
 		return NULL;
 	struct node *n = parse_begin_at(p, NODE_TERNARY, first);
 	n->name = parse_take_any(p);
-	bool good = parse_is(p, ":") || parse_add(n, parse_expression(p));
+	bool is_short = parse_is(p, ":") && !is_scope(p->at);
+	bool good = is_short || parse_add(n, parse_expression(p));
 	good = good && parse_take(p, ":") && parse_add(n, parse_expression(p));
 	parse_leave(p);
 	return good ? parse_end(p, n) : NULL;

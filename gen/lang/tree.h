@@ -21,7 +21,7 @@ enum node_kind {
 	// Expressions. Behind each: its children, and what `name` is.
 	NODE_NUMBER,	/**< 1, 0x10, 1e3, 5ms */
 	NODE_STRING,	/**< "text" */
-	NODE_NAME,	/**< pid, arg0, an enumerator: name */
+	NODE_NAME,	/**< pid, arg0, an enumerator, ns::on: the first token of the name */
 	NODE_VARIABLE,	/**< $x: name */
 	NODE_PARAMETER, /**< $1, $#: name is the $ */
 	NODE_MAP,	/**< @x[key, key]: the keys; name is that behind the @, NULL for @ alone */

@@ -33,6 +33,11 @@ like "$(body 'usdt:__EXE__:push { print(args.this->head); }')" '\*\(uint32 \*\)\
 is "$(body 'usdt:__EXE__:ev { $p = args.p; print($p.delta); }' | sed 's/.*print/print/')" 'print((int64)(int32)$p->delta); }' \
 	"a point behind a pointer is an arrow"
 
+for name in acme::st::b ::acme::st::b; do
+	like "$(body "usdt:__EXE__:ev { if (args.s == $name) { print(args.p->n); } }")" 'if \(arg1 == 3\) { print\(\(int64\)\(int16\)\(\(struct in \*\)arg0\)->n\)' \
+		"$name is a name like any other: what stands beside it is looked into"
+done
+
 # chain N: each of N maps is assigned the next one, in a clause further down
 chain() {
 	printf 'usdt:__EXE__:ev { @r = @m0 / 2; }'

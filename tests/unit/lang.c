@@ -175,6 +175,8 @@ int main(int argc, char **argv)
 		  "(expression (call print (binary + (call sizeof (member y $x)) 1)))");
 	statement("print(offsetof(struct s, a.b));",
 		  "(expression (call print (call offsetof (type struct s) (member b a))))");
+	statement("$a = arg1 == ns::st::on ? ::off : b;",
+		  "(expression (assign = $a (ternary ? (binary == arg1 (name ns)) (name :) b)))");
 	statement("$p = (ns::ring<int, 4> *)arg2;",
 		  "(expression (assign = $p (cast (type ns::ring<int, 4> *) arg2)))");
 	statement("$x = $a < $b;", "(expression (assign = $x (binary < $a $b)))");
