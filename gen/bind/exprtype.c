@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bind/attach.h"
+#include "bind/edit.h"
 #include "bind/namedarg.h"
 #include "bind/typeuse.h"
 #include "image/sdtarg.h"
@@ -535,6 +536,19 @@ static void find_arg(struct finder *f, const struct node *n, struct expr *e)
 		e->sign = sign_of_arg(f, i);
 }
 
+/** BLUE, or ns::BLUE: its value may be below 0. */
+static void find_enumerator(struct finder *f, const struct node *n, struct expr *e)
+{
+	int64_t value;
+	struct ctype *of;
+	if (e->sign != SIGN_NONE || !f->knows_types || vocabulary_is_builtin(n->name->text) ||
+	    !bind_lookup(f->b))
+		return;
+	struct str name = edit_text(f->b->arena, n->first, n->last);
+	if (lookup_enumerator(f->b->lookup, name, &value, &of) && value < 0)
+		e->sign = of && !of->is_signed ? SIGN_UNSIGNED : SIGN_SIGNED;
+}
+
 /** A hostile file may call a type anything: what no compiler writes is no type. */
 static bool is_type_name(struct ctype *t)
 {
@@ -597,6 +611,7 @@ static void find_value(struct finder *f, struct node *n, struct expr *e)
 	case NODE_NAME:
 		e->sign = sign_of_word(n->name->text);
 		find_arg(f, n, e);
+		find_enumerator(f, n, e);
 		break;
 	case NODE_VARIABLE:
 		recall(f, n, e);

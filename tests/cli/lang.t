@@ -37,6 +37,7 @@ for name in acme::st::b ::acme::st::b; do
 	like "$(body "usdt:__EXE__:ev { if (args.s == $name) { print(args.p->n); } }")" 'if \(arg1 == 3\) { print\(\(int64\)\(int16\)\(\(struct in \*\)arg0\)->n\)' \
 		"$name is a name like any other: what stands beside it is looked into"
 done
+like "$(body 'usdt:__EXE__:ev { $x = acme::st::a; print($x / 2); }')" '\$x = \(-1\); print\(\(int64\)' "an enumerator below 0 is divided with its sign"
 
 # chain N: each of N maps is assigned the next one, in a clause further down
 chain() {
