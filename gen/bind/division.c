@@ -108,7 +108,8 @@ bool division_repeats_value(const struct division *q)
 bool division_is_repeatable(const struct token *first, const struct token *last)
 {
 	for (const struct token *t = first;; t = t->next) {
-		if (tok_is(t, "++") || tok_is(t, "--") || tok_is(t, "rand") || tok_is(t, "?"))
+		if (tok_is(t, "++") || tok_is(t, "--") || tok_is(t, "rand") || tok_is(t, "?") ||
+		    tok_is(t, "{"))
 			return false;
 		if (t == last)
 			return true;

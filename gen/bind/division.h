@@ -28,7 +28,7 @@ struct str division_text(struct arena *a, const struct division *q);
 bool division_repeats_value(const struct division *q);
 /**
  * May the expression stand several times in one, as in the texts here? Not with ++, -- or rand in it; nor a choice, of which
- * 0.23 computes sums wrong.
+ * 0.23 computes sums wrong, nor a block.
  */
 bool division_is_repeatable(const struct token *first, const struct token *last);
 

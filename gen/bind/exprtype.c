@@ -600,6 +600,28 @@ static void find_children(struct finder *f, struct node *n)
 		unhide(f, scope);
 }
 
+/** { ...; x } is x. */
+static void find_block(struct finder *f, struct node *n, struct expr *e)
+{
+	const struct node *last = n->last_child;
+	find_children(f, n);
+	if (!last || last->kind != NODE_EXPRESSION || tok_is(last->last, ";"))
+		return;
+	*e = *last->child->expr;
+	e->is_place = e->is_value = e->by_address = e->via_pointer = false;
+	e->bit_size = 0;
+}
+
+/** if (c) { x } else { y } is x or y. */
+static void find_if(struct finder *f, struct node *n, struct expr *e)
+{
+	find_children(f, n);
+	e->sign = SIGN_OPEN;
+	for (const struct node *c = n->child; c; c = c->next)
+		if (c->kind == NODE_BLOCK)
+			e->sign = sign_join(e->sign, c->expr->sign);
+}
+
 static void find_value(struct finder *f, struct node *n, struct expr *e)
 {
 	uint64_t value;
@@ -662,6 +684,12 @@ static void find_value(struct finder *f, struct node *n, struct expr *e)
 		break;
 	case NODE_TUPLE:
 		find_tuple(f, n, e);
+		break;
+	case NODE_BLOCK:
+		find_block(f, n, e);
+		break;
+	case NODE_IF:
+		find_if(f, n, e);
 		break;
 	case NODE_LET:
 		find_let(f, n);

@@ -278,7 +278,8 @@ static struct str operand_text(struct lowerer *lo, const struct node *n)
 {
 	struct arena *a = lo->b->arena;
 	struct str text = text_of(lo, n);
-	if (n->kind == NODE_BINARY || n->kind == NODE_TERNARY || n->kind == NODE_ASSIGN)
+	if (n->kind == NODE_BINARY || n->kind == NODE_TERNARY || n->kind == NODE_ASSIGN ||
+	    n->kind == NODE_IF || n->kind == NODE_BLOCK)
 		return str_from(arena_printf(a, "(" STR_FMT ")", STR_ARG(text)));
 	// 0.17 casts no map that a clause further down fills, but adds to it.
 	if (n->kind == NODE_MAP)

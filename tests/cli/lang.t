@@ -38,6 +38,9 @@ for name in acme::st::b ::acme::st::b; do
 		"$name is a name like any other: what stands beside it is looked into"
 done
 like "$(body 'usdt:__EXE__:ev { $x = acme::st::a; print($x / 2); }')" '\$x = \(-1\); print\(\(int64\)' "an enumerator below 0 is divided with its sign"
+like "$(body 'usdt:__EXE__:ev { $x = if (pid) { args.p->n } else { 2 }; print($x / 2); }')" 'print\(\(int64\)' "a choice of blocks has the sign of their values"
+body 'usdt:__EXE__:ev { print((if (pid) { args.p->n } else { 2 }) / 2); }' >/dev/null
+like "$(cat "$tmp/err")" 'keep it in a variable first' "and is not written twice"
 
 # chain N: each of N maps is assigned the next one, in a clause further down
 chain() {
