@@ -68,6 +68,25 @@ is "$(sed -n 's/^@calls//p; s/^@thrown//p; s/^@compiled//p' "$tmp/trace" | sed "
 is_sample php.bt
 unlike "$(cat "$tmp/trace")" '^(no function calls|@called)' "without a complaint"
 
+# Without a script: PHP's manual has the arguments' names and types.
+USE_ZEND_DTRACE=1 live_start "$php" -n "$tmp/app.php"
+wait_for 10 grep -q ready "$tmp/answers"
+ok "it attaches without a script" live_trace -t function__entry -t exception__thrown $live_pid
+live_say work
+wait_for 10 grep -q 'function_name="included"' "$tmp/trace"
+live_wait INT
+exec 8>&-
+wait $live_pid
+shop='classname="Shop" scope="::"' none='classname="" scope=""'
+is "$(sed -n "s|$tmp/||; s/^[^]]*] php://p" "$tmp/trace")" "function__entry function_name=\"open\" request_file=\"app.php\" lineno=6 $shop
+function__entry function_name=\"middle\" request_file=\"app.php\" lineno=3 $none
+function__entry function_name=\"leaf\" request_file=\"app.php\" lineno=2 $none
+function__entry function_name=\"leaf\" request_file=\"app.php\" lineno=2 $none
+function__entry function_name=\"sell\" request_file=\"app.php\" lineno=9 $shop
+exception__thrown classname=\"RuntimeException\"
+function__entry function_name=\"main\" request_file=\"part.php\" lineno=3 $none
+function__entry function_name=\"included\" request_file=\"part.php\" lineno=2 $none" "-t prints names and files as strings"
+
 # Requests, of PHP's own server.
 echo '<?php echo "hello";' >"$tmp/index.php"
 port=$((20000 + $$ % 20000))

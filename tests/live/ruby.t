@@ -82,6 +82,29 @@ like "$(cat "$tmp/trace")" " require English \($tmp/app.rb:[0-9]+\)$" "what was 
 is_sample ruby.bt
 unlike "$(cat "$tmp/trace")" '^(no method calls|@called)' "without a complaint"
 
+# Without a script: Ruby's documentation has the arguments' names and types.
+live_start "$ruby" --disable-gems "$tmp/app.rb"
+wait_for 10 grep -q ready "$tmp/answers"
+ok "it attaches without a script" live_trace -t method__entry -t raise -t require__entry -t string__create $live_pid
+live_say work
+wait_for 10 grep -q 'require__entry requiredfile="English"' "$tmp/trace"
+live_wait INT
+exec 8>&-
+wait $live_pid
+sed "s|$tmp/||; s/^[^]]*] ruby://" "$tmp/trace" >"$tmp/lines"
+app='filename="app.rb" lineno='
+round="method__entry classname=\"Shop\" methodname=\"open\" ${app}12
+method__entry classname=\"Object\" methodname=\"middle\" ${app}6
+method__entry classname=\"Object\" methodname=\"leaf\" ${app}2
+method__entry classname=\"Object\" methodname=\"leaf\" ${app}2
+method__entry classname=\"Shop\" methodname=\"sell\" ${app}20
+raise classname=\"ArgumentError\" sourcefile=\"app.rb\" lineno=20"
+is "$(grep -E '^method__entry.*"app.rb"|^raise' "$tmp/lines")" "$round
+$round
+$round" "-t prints names and files as strings"
+is "$(sed -n 's/ lineno=.*//; /^require__entry/p' "$tmp/lines")" 'require__entry requiredfile="English" sourcefile="app.rb"' "of a file, too"
+like "$(cat "$tmp/lines")" '^string__create length=[0-9]+ ' "and lengths as numbers"
+
 # A program as it is: up to Ruby 3.1 none of its methods reach the probes.
 sed -i '/^TracePoint/d' "$tmp/app.rb"
 rm -f "$tmp/answers"
