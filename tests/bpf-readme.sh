@@ -37,7 +37,7 @@ cat <<'END'
 `enums.conf` lists the maps that are filled with the names of an enum when a script reads them and does not fill them,
 like `@target` and `@subsystem` in nvmf.bt.
 
-`probes.conf` has the signatures of well-known probes (SPDK, PostgreSQL, Python, PHP, Ruby), so that their arguments have names and
+`probes.conf` has the signatures of well-known probes (SPDK, PostgreSQL, Python, PHP, Ruby, OpenJDK), so that their arguments have names and
 types in programs without debug information or sources, too.
 
 ## The header of a script

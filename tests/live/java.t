@@ -128,4 +128,20 @@ starts worker-2" "$collector: threads that start and end, by name"
 done
 is_sample java.bt
 
+# Without a script: names and types of OpenJDK's documentation. Each text is as long as the machine says.
+live_start "$home/bin/java" -Xmx64m -XX:+UseSerialGC -cp "$tmp" App
+wait_for 20 grep -q ready "$tmp/answers"
+ok "it attaches without a script" live_trace -t thread__start -t mem__pool__gc__begin -t vmops__begin -t gc__begin $live_pid
+live_say work
+wait_for 30 grep -q 'done' "$tmp/answers"
+wait_for 10 eval "[ \$(grep -c 'name=\"worker-' '$tmp/trace') = 3 ]"
+live_wait INT
+exec 8>&-
+wait $live_pid
+is "$(sed -n 's/.*thread__start name="\(worker-.\)" name_len=8 .* is_daemon=false$/\1/p' "$tmp/trace" | sort | tr '\n' ' ')" \
+	"worker-0 worker-1 worker-2 " "-t prints names of threads as strings"
+like "$(cat "$tmp/trace")" ' hotspot:gc__begin is_full=true$' "truth values by name"
+like "$(cat "$tmp/trace")" ' manager="[A-Za-z ]+" manager_len=[0-9]+ pool="Tenured Gen" pool_len=11 initial_size=[0-9]+' "pools of memory"
+is "$(grep -oE '"[^"]*" [a-z]+_len=[0-9]+' "$tmp/trace" | sort -u | awk -F '["=]' 'length($2) != $4')" "" "each text whole, and no more"
+
 done_testing

@@ -71,19 +71,20 @@ unlike "$(cat "$tmp/trace")" '^(no function calls|@called)' "without a complaint
 # Without a script: PHP's manual has the arguments' names and types.
 USE_ZEND_DTRACE=1 live_start "$php" -n "$tmp/app.php"
 wait_for 10 grep -q ready "$tmp/answers"
-ok "it attaches without a script" live_trace -t function__entry -t exception__thrown $live_pid
+ok "it attaches without a script" live_trace -t function__entry -t exception__thrown -t exception__caught $live_pid
 live_say work
 wait_for 10 grep -q 'function_name="included"' "$tmp/trace"
 live_wait INT
 exec 8>&-
 wait $live_pid
 shop='classname="Shop" scope="::"' none='classname="" scope=""'
-is "$(sed -n "s|$tmp/||; s/^[^]]*] php://p" "$tmp/trace")" "function__entry function_name=\"open\" request_file=\"app.php\" lineno=6 $shop
+is "$(sed -n "s|$tmp/||; s/arg0=0x.*/arg0=an address/; s/^[^]]*] php://p" "$tmp/trace")" "function__entry function_name=\"open\" request_file=\"app.php\" lineno=6 $shop
 function__entry function_name=\"middle\" request_file=\"app.php\" lineno=3 $none
 function__entry function_name=\"leaf\" request_file=\"app.php\" lineno=2 $none
 function__entry function_name=\"leaf\" request_file=\"app.php\" lineno=2 $none
 function__entry function_name=\"sell\" request_file=\"app.php\" lineno=9 $shop
 exception__thrown classname=\"RuntimeException\"
+exception__caught arg0=an address
 function__entry function_name=\"main\" request_file=\"part.php\" lineno=3 $none
 function__entry function_name=\"included\" request_file=\"part.php\" lineno=2 $none" "-t prints names and files as strings"
 
