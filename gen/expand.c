@@ -271,7 +271,7 @@ static bool check_pids(struct arena *a, struct diag *d, const struct expand_requ
 	const int *pids = req->pids.v;
 	size_t n = req->pids.n;
 	if (n < 2 || req->patterns.n)
-		return n < 2 || check_kin(d, req);
+		return true;
 	if (x->bind.host_scope && x->n_parents == 1) {
 		if (!d->quiet)
 			diag_note(d, NULL,
@@ -306,6 +306,8 @@ static bool take_patterns(struct arena *a, struct diag *d, const struct expand_r
 	struct str text;
 	if (!x->images.files.n)
 		return diag_error(d, NULL, "-t needs a process (or a file with -x)");
+	if (!check_kin(d, req))
+		return false;
 	if (!trace_make(a, d, &x->images, req->version, req->patterns.v, req->patterns.n, req->json,
 			&x->records, &text))
 		return false;
@@ -366,7 +368,8 @@ bool expand_run(struct arena *a, struct diag *d, const struct expand_request *re
 	    .code_mark = req->code_mark,
 	    .code_key = req->code_key,
 	};
-	if (!tokens_bind(&x->bind, &pp) || !check_pids(a, d, req, x) || d->n_errors)
+	bool bound = tokens_bind(&x->bind, &pp); // what the first process lacks another may have
+	if (!check_pids(a, d, req, x) || !bound || d->n_errors)
 		return false;
 	emit_tokens(a, pp.out, main, &x->program);
 	return true;

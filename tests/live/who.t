@@ -101,6 +101,10 @@ cp "$tmp/$name" "$tmp/other"
 begin 4 "$tmp/other/$name"
 like "$("$live_sh" -n -t 'app:*' "$name" 2>&1)" "error: process [0-9]+ does not run the program of process [0-9]+: trace them one by one" \
 	"a name that two programs have, with -t: an error, too"
+like "$("$live_sh" -n -t 'app:*' $$ "${pid[2]}" 2>&1)" "^btgen: error: process ${pid[2]} does not run the program of process $$: trace them one by one$" \
+	"of which the first has no such probe: the same"
+like "$("$live_sh" -n -e 'usdt:__EXE__:app:hit { printf("x\n"); }' $$ "${pid[2]}" 2>&1)" "btgen: error: 2 processes were given \($$ ${pid[2]}\): name the one to trace" \
+	"a script, of which the first process has no such probe: both are said, as another may have it"
 
 # Every process of a file, those that start later too.
 ok "-x" live_trace -x "$tmp/$name" -e "$script"
