@@ -165,6 +165,18 @@ static bool is_idle_warning(struct relay *r, struct str text)
 	return r->idle;
 }
 
+/** In containers and bare machines it is not mounted: then bpftrace knows no tracepoint, and from 0.24 on it runs nothing. */
+static void explain_tracefs(const struct relay *r, struct str line)
+{
+	bool is_it = str_contains(line, STR("tracepoint not found")) ||
+		     str_contains(line, STR("available_events"));
+	if (is_it && access("/sys/kernel/tracing/events", F_OK) != 0 &&
+	    access("/sys/kernel/debug/tracing/events", F_OK) != 0)
+		diag_note(r->diag, NULL,
+			  "neither tracefs nor debugfs is mounted: mount -t tracefs tracefs "
+			  "/sys/kernel/tracing; mount -t debugfs debugfs /sys/kernel/debug");
+}
+
 /**
  * "NAME:2:17-20: ERROR: text" or "NAME:2-4: ERROR: text": bpftrace's Location, from 1, columns count bytes,
  * the second one stands behind the last. False when the line is none of these.
@@ -206,6 +218,8 @@ static bool take_placed_message(struct relay *r, struct str line)
 		diag_error(r->diag, &at, "bpftrace: " STR_FMT, STR_ARG(line));
 	else if (!is_idle)
 		diag_warning(r->diag, &at, "bpftrace: " STR_FMT, STR_ARG(line));
+	if (is_error)
+		explain_tracefs(r, line);
 	r->n_errors += is_error;
 	r->skip_excerpt = c1 ? 2 : 0; // a place over several lines comes without them
 	return true;
@@ -227,6 +241,8 @@ static void pass_on(struct relay *r, struct str line)
 	fwrite(b.p, 1, b.n, r->diag->out);
 	fflush(r->diag->out);
 	strbuf_fini(&b);
+	if (str_has_prefix(line, STR("ERROR: ")))
+		explain_tracefs(r, line);
 }
 
 /**

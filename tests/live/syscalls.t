@@ -80,4 +80,11 @@ is "$(sed -n '/^@buffers/,/^$/p' "$tmp/trace" | sed -nE 's/^\[([0-9]+).* ([0-9]+
 2 4" "readv.bt: how many buffers the reads offered"
 is_sample readv.bt
 
+# Where no tracefs is mounted, as in a container, this bpftrace knows no tracepoint, or does not start at all.
+# shellcheck disable=SC2016
+bare=$(unshare -m sh -c 'umount -l /sys/kernel/debug; umount -l /sys/kernel/tracing; [ ! -e /sys/kernel/tracing/events ] &&
+	"$0" -e "tracepoint:raw_syscalls:sys_enter { @ = count(); }"' "$live_sh" 2>&1)
+like "$bare" 'note: neither tracefs nor debugfs is mounted: mount -t tracefs tracefs /sys/kernel/tracing; mount -t debugfs' \
+	"without tracefs: says what to mount"
+
 done_testing
