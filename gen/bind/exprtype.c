@@ -298,20 +298,16 @@ static void find_member(struct finder *f, struct node *n, const struct expr *of,
 	e->sign = sign_of_type(e->type, e->bit_size);
 }
 
-/** `.1` and `.1.0` of a tuple. */
+/** `.1` of a tuple. */
 static void find_element(const struct node *n, const struct expr *of, struct expr *e)
 {
-	struct str path = n->name->text;
-	while (of && path.n) {
-		uint64_t i;
-		if (path.p[0] == '.')
-			path = str_from_offset(path, 1);
-		struct str number = str_slice(path, 0, str_find(path, '.'));
-		if (!str_to_u64(number, &i) || i >= of->n_elements)
-			return;
-		of = of->elements[i];
-		path = str_from_offset(path, number.n);
-	}
+	struct str number = n->name->text;
+	uint64_t i;
+	if (str_has_prefix(number, STR(".")))
+		number = str_from_offset(number, 1);
+	if (!str_to_u64(number, &i) || i >= of->n_elements)
+		return;
+	of = of->elements[i];
 	if (!of)
 		return;
 	e->type = of->type;
@@ -488,7 +484,7 @@ static void find_for(struct finder *f, struct node *n)
 	struct expr item = {.sign = SIGN_OTHER};
 	find(f, over);
 	if (over->kind == NODE_RANGE) {
-		bool starts_at_number = !over->child || over->name;
+		bool starts_at_number = over->child->kind == NODE_NUMBER;
 		item.sign = starts_at_number ? SIGN_NONE : over->child->expr->sign;
 	} else if (over->kind == NODE_MAP && !over->child) {
 		const struct holder *now = map_get(&f->known, key_of(f, over)),

@@ -377,12 +377,11 @@ static struct node *parse_index(struct parser *p)
 static struct node *parse_one_postfix(struct parser *p, struct node *base)
 {
 	struct node *n = NULL;
-	const struct token *next = p->at->next;
-	// x.1 is cut as x and .1, a.b..c has two dots
+	// x.1 is cut as x and .1
 	if (p->at->kind == TOK_NUMBER && p->at->text.p[0] == '.') {
 		n = parse_begin_at(p, NODE_MEMBER, base);
 		n->name = parse_take_any(p);
-	} else if (parse_is(p, "->") || (parse_is(p, ".") && !tok_is(next, "."))) {
+	} else if (parse_is(p, "->") || parse_is(p, ".")) {
 		n = parse_begin_at(p, NODE_MEMBER, base);
 		parse_take_any(p);
 		n->name = parse_take_any(p);

@@ -67,30 +67,15 @@ static struct node *parse_loop(struct parser *p)
 	return parse_add_condition(p, n) && parse_add(n, parse_block(p)) ? parse_end(p, n) : NULL;
 }
 
-/** The preprocessor cuts 0..5 and 0..$n as one number, 0..(1) as "0.." and what follows, $a..5 as $a, "." and ".5". */
-static bool is_dots(const struct token *t)
-{
-	return tok_is(t, ".") &&
-	       (tok_is(t->next, ".") || (t->next->kind == TOK_NUMBER && t->next->text.p[0] == '.'));
-}
-
+/** A map, or a..b */
 static struct node *parse_range_or_map(struct parser *p)
 {
-	if (p->at->kind == TOK_NUMBER && str_contains(p->at->text, STR(".."))) {
-		struct node *n = parse_begin(p, NODE_RANGE);
-		n->name = parse_take_any(p);
-		bool is_open = str_has_suffix(n->name->text, STR(".."));
-		return !is_open || parse_add(n, parse_primary(p)) ? parse_end(p, n) : NULL;
-	}
 	struct node *first = parse_primary(p);
-	if (!first || !is_dots(p->at))
+	if (!first || !parse_is(p, ".."))
 		return first;
 	struct node *n = parse_begin_at(p, NODE_RANGE, first);
 	parse_take_any(p);
-	if (parse_take(p, "."))
-		return parse_add(n, parse_primary(p)) ? parse_end(p, n) : NULL;
-	parse_take_any(p);
-	return parse_end(p, n);
+	return parse_add(n, parse_primary(p)) ? parse_end(p, n) : NULL;
 }
 
 static struct node *parse_for(struct parser *p)

@@ -41,7 +41,7 @@ enum node_kind {
 	NODE_COMPTIME, /**< comptime x: x */
 	NODE_TYPE,     /**< struct s *, int32, ns::type<int>: no children */
 	NODE_TYPEOF,   /**< typeof(x): x, an expression or a type */
-	NODE_RANGE, /**< a..b: a, b; one that the preprocessor's tokens run together (0..5, 0..$n) has no a */
+	NODE_RANGE,    /**< a..b: a, b */
 	// Statements
 	NODE_BLOCK, /**< { ... }: the statements; its value is that of the last one if that has no semicolon */
 	NODE_EXPRESSION, /**< x;: x */

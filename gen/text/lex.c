@@ -160,16 +160,26 @@ static uint32_t scan_ident(const struct lexer *lx, uint32_t pos)
 	return end;
 }
 
-/** A pp-number (C11 6.4.8): it takes letters, digits, dots and a sign after an exponent letter. */
+static bool is_dot(const struct lexer *lx, uint32_t pos)
+{
+	return look(lx, &pos) == '.';
+}
+
+/**
+ * A pp-number (C11 6.4.8): it takes letters, digits, dots and a sign after an exponent letter. bpftrace's have no dots: the
+ * range 0..N is three tokens, of which N may be a macro, and $t.1.name are two members.
+ */
 static uint32_t scan_number(const struct lexer *lx, uint32_t pos)
 {
 	uint32_t end = pos;
+	bool is_member = is_dot(lx, pos);
 	char last = '\0';
 	for (;;) {
 		char c = look(lx, &pos);
 		bool sign = (c == '+' || c == '-') &&
 			    (last == 'e' || last == 'E' || last == 'p' || last == 'P');
-		if (!is_ident_char(c) && c != '.' && !sign)
+		bool dot = c == '.' && (!last || !(is_member || is_dot(lx, pos + 1)));
+		if (!is_ident_char(c) && !dot && !sign)
 			return end;
 		last = c;
 		end = ++pos;
@@ -181,7 +191,7 @@ static uint32_t scan_punct(const struct lexer *lx, uint32_t pos)
 {
 	static const char *const longer[] = {"...", "<<=", ">>=", "->", "++", "--", "<<", ">>",
 					     "<=",  ">=",  "==",  "!=", "&&", "||", "*=", "/=",
-					     "%=",  "+=",  "-=",  "&=", "^=", "|=", "##"};
+					     "%=",  "+=",  "-=",  "&=", "^=", "|=", "##", ".."};
 	char c = look(lx, &pos);
 	if (c == '\0' || !strchr("[](){}.&*+-~!/%<>^|?:;=,#@", c))
 		return pos;
@@ -274,8 +284,9 @@ static void follow_word(struct lexer *lx, struct token *t)
 			t->attach = true;
 	} else if (lx->braces > 0) {
 		lx->word = LEX_WORD_NONE;
-	} else if (t->kind == TOK_IDENT && lx->word_may_start) {
-		lx->word = LEX_WORD_NAME;
+	} else if ((t->kind == TOK_IDENT || c == '*') &&
+		   (lx->word_may_start || (lx->word == LEX_WORD_NAME && !t->space))) {
+		lx->word = LEX_WORD_NAME; // of a provider, which 0.17 takes with * in it, too
 	} else if (lx->word == LEX_WORD_NAME && c == ':' && !t->space && !is_blank(lx)) {
 		lx->word = LEX_WORD_ATTACH;
 		t->attach = true;

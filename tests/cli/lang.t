@@ -32,6 +32,8 @@ like "$(body 'usdt:__EXE__:push { print(args.this->head); }')" '\*\(uint32 \*\)\
 	"a pointer to one that has no cast is followed by its address"
 is "$(body 'usdt:__EXE__:ev { $p = args.p; print($p.delta); }' | sed 's/.*print/print/')" 'print((int64)(int32)$p->delta); }' \
 	"a point behind a pointer is an arrow"
+like "$(body 'usdt:__EXE__:ev { $t = (1, args.p); print($t.1.n); }')" '\(int64\)\(int16\)\$t ?\.1 ?->n\)' \
+	"so is one behind an element of a tuple"
 
 for name in acme::st::b ::acme::st::b; do
 	like "$(body "usdt:__EXE__:ev { if (args.s == $name) { print(args.p->n); } }")" 'if \(arg1 == 3\) { print\(\(int64\)\(int16\)\(\(struct in \*\)arg0\)->n\)' \
@@ -53,6 +55,9 @@ body "$(chain 300)" >/dev/null
 like "$(cat "$tmp/err")" '^btgen: error: maps are assigned to each other over too many clauses: it cannot be told what they hold$' \
 	"beyond what is followed it is an error"
 
+is "$("$btgen" expand -e '#define N 3
+BEGIN { for ($i : 0..N) { } for ($i : N..$1) { } for ($i : 0..N+1) { } }' 2>&1 | tr -d '\n ')" \
+	'BEGIN{for($i:0..3){}for($i:3..$1){}for($i:0..3+1){}}' "the ends of a range are expanded"
 is "$("$btgen" expand -e '#define FOO 7
 BEGIN { @FOO = FOO; @x[FOO] = 1; }')" '
 BEGIN { @FOO = 7; @x[7] = 1; }' "a map's name is no macro"

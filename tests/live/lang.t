@@ -83,6 +83,8 @@ a choice~17~$p = args.p; $q = args.q;~(args.one == 1 ? $p : $q)~
 a chosen variable~17~$t = args.one == 2 ? args.q : args.p;~$t~
 a choice of choices~17~$p = args.p; $q = args.q;~(args.one == 2 ? $q : (args.one == 3 ? $q : $p))~
 a tuple~17~$t = (1, args.p);~$t.1~
+points behind a tuple~17~$t = (1, args.p);~$t.1~
+points behind a loop~23~@f[1] = args.p; for ($kv : @f) {~$kv.1~}
 a tuple in a tuple~23~$t = (1, (args.p, 2));~$t.1.0~
 brackets~17~$p = args.p;~((($p)))~
 a pointer moved~17~$p = args.p;~($p + 1 - 1)~
@@ -110,7 +112,7 @@ program() {
 
 while IFS='~' read -r way since before reach after; do
 	arrow='->'
-	case $way in 'an embedded struct' | 'an array of structs' | 'structs by a variable' | 'a copied struct' | 'a struct in place') arrow=. ;; esac
+	case $way in 'an embedded struct' | 'an array of structs' | 'structs by a variable' | 'a copied struct' | 'a struct in place' | points*) arrow=. ;; esac
 	program "$before" "$reach$arrow" "$after" >"$tmp/way.bt"
 	grep -q '@m\[' "$tmp/way.bt" || sed -i 's/clear(@m);//' "$tmp/way.bt"
 	grep -q '@o\[' "$tmp/way.bt" || sed -i 's/clear(@o);//' "$tmp/way.bt"

@@ -1,6 +1,7 @@
 // The tree of a script: every construct of the language has its node, and a tree is printed as it was written.
 //
-// With files as arguments: print(parse(x)) is x for each, and what of it is opaque is listed.
+// With files as arguments: each NAME.lang is a list of cases (tests/lang/README.md), any other a script. print(parse(x)) is
+// x for each, and what of it is opaque is listed.
 #include <stdlib.h>
 
 #include "lang/parse.h"
@@ -120,7 +121,8 @@ static struct str text_of(const struct token *t)
 	return r;
 }
 
-static void test_file(const char *path)
+/** The script at @path is preprocessed, parsed and printed. */
+static void test_script(const char *path)
 {
 	struct src_file *f;
 	struct pp pp;
@@ -138,13 +140,62 @@ static void test_file(const char *path)
 	ok(tree && prints_itself(tree, text) && !n_opaque, "%s", path);
 }
 
+/** What is behind the line at the start of *@rest, which is returned without its end. */
+static struct str take_line(struct str *rest)
+{
+	size_t n = str_find(*rest, '\n');
+	struct str line = {rest->p, n};
+	*rest = str_from_offset(*rest, n < rest->n ? n + 1 : n);
+	return line;
+}
+
+/** The case @text, of which @want is the tree, or nothing: any, but nothing opaque. */
+static void test_case(struct str text, struct str want, bool is_program)
+{
+	struct str whole = text, got = STR("");
+	unsigned n_opaque = 0;
+	if (!is_program)
+		whole = str_from(arena_printf(&arena, "BEGIN { " STR_FMT " }", STR_ARG(text)));
+	struct node *tree = parse(whole);
+	if (tree && !want.n)
+		node_walk(tree, note_opaque, &n_opaque);
+	if (is_program || !tree)
+		got = dumped(tree);
+	else if (tree->child && tree->child->kind == NODE_CLAUSE)
+		got = dumped(tree->child->last_child->child);
+	bool good = tree && !n_opaque && (!want.n || str_eq(got, want));
+	if (ok(good && prints_itself(tree, whole), STR_FMT, STR_ARG(str_printable(&arena, text))))
+		return;
+	tap_show("got ", got);
+	tap_show("want", want);
+}
+
+static void test_cases(struct str path)
+{
+	struct src_file *f;
+	if (!ok(src_load(&arena, &diag, path.p, path, NULL, &f), "%s", path.p))
+		return;
+	struct str rest = f->text;
+	while (rest.n) {
+		struct str text = take_line(&rest), want = STR("");
+		if (!text.n || str_has_prefix(text, STR("##")))
+			continue;
+		if (rest.n && rest.p[0] == '\t')
+			want = str_trim(take_line(&rest));
+		test_case(text, want, str_contains(path, STR("programs")));
+	}
+}
+
 int main(int argc, char **argv)
 {
 	arena_init(&arena);
 	diag_init(&diag, stderr);
 	if (argc > 1) {
 		for (int i = 1; i < argc; i++)
-			test_file(argv[i]);
+			if (str_has_suffix(str_from(argv[i]), STR(".lang")))
+				test_cases(str_from(argv[i]));
+			else
+				test_script(argv[i]);
 		return done();
 	}
 	// Operators bind as in C.
@@ -166,7 +217,7 @@ int main(int argc, char **argv)
 	statement("print((size_t) - 1);",
 		  "(expression (call print (cast (type size_t) (unary - 1))))");
 	statement("print((1, \"a\", $x.1.0));",
-		  "(expression (call print (tuple 1 \"a\" (member .1.0 $x))))");
+		  "(expression (call print (tuple 1 \"a\" (member .0 (member .1 $x)))))");
 	statement("print(($x.1).0);",
 		  "(expression (call print (member .0 (group (member .1 $x)))))");
 	statement("print(sizeof(struct s));",
@@ -201,10 +252,10 @@ int main(int argc, char **argv)
 	statement("for ($kv : @m) { print($kv.1->bits); }",
 		  "(for for $kv (map m) (block (expression (call print (member bits (member .1 "
 		  "$kv))))))");
-	statement("for ($i : 0..10) { break; }", "(for for $i (range 0..10) (block (jump break)))");
-	statement("for $i : 0..$n { }", "(for for $i (range 0..$n) (block))");
+	statement("for ($i : 0..10) { break; }", "(for for $i (range 0 10) (block (jump break)))");
+	statement("for $i : 0..$n { }", "(for for $i (range 0 $n) (block))");
 	statement("for ($i : $a..ncpus) { }", "(for for $i (range $a ncpus) (block))");
-	statement("for ($i : (-3)..3) { }", "(for for $i (range (group (unary - 3))) (block))");
+	statement("for ($i : (-3)..3) { }", "(for for $i (range (group (unary - 3)) 3) (block))");
 	statement("return;", "(return return)");
 	statement("return $x + 1;", "(return return (binary + $x 1))");
 	statement("$a = { let $b = 1; $b };",

@@ -54,8 +54,10 @@ static void punctuators(void)
 	is_cut("a<<=b>>=c...d", "a|<<=|b|>>=|c|...|d", "three-byte punctuators");
 	is_cut("@a[$x]=$1;", "@|a|[|$x|]|=|$1|;", "maps, variables and parameters of bpftrace");
 	is_cut("@++", "@|++", "the map without a name");
-	is_cut("1e+5 0x1f 10ms 1_000_000 .5e-3 1..2", "1e+5|0x1f|10ms|1_000_000|.5e-3|1..2",
+	is_cut("1e+5 0x1f 10ms 1_000_000 .5e-3 1.5", "1e+5|0x1f|10ms|1_000_000|.5e-3|1.5",
 	       "pp-numbers take signs after an exponent and any letters");
+	is_cut("0..N 1..2 $t.1.name ...", "0|..|N|1|..|2|$t|.1|.|name|...",
+	       "a range is three tokens, and each element of a tuple is one");
 	is_cut("\\ ` \xc3\xa9t", "\\|`|\xc3\xa9|t", "bytes that start nothing are kept");
 }
 
