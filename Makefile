@@ -129,7 +129,7 @@ $(BUILD)-fuzz/%: tests/fuzz/%.c $(LIB_SRC)
 fuzz: $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)-fuzz/%)
 	$(Q)tests/fuzz/run.sh '$(BUILD)-fuzz' $(FUZZ_SECONDS)
 
-TESTS = $(if $(T),$(wildcard $(T)),$(UNIT_T) $(wildcard $(patsubst %,tests/%/*.t,pp obj cli live header)))
+TESTS = $(if $(T),$(wildcard $(T)),$(UNIT_T) $(wildcard $(patsubst %,tests/%/*.t,lang pp obj cli live header)))
 
 check: all $(UNIT_T) $(FUZZ_BIN) $(PPCAT)
 	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) tests/matrix/tracefs.sh tests/prove.sh $(PROVE_FLAGS) $(TESTS)
