@@ -37,6 +37,13 @@ main() {
 				cp "$f" "$corpus/$n"
 			done
 			options=("-dict=$here/pp.dict")
+		elif [ "${target##*/}" = lang ]; then
+			# The cases of the parser, and the words of the language.
+			mkdir -p "$corpus"
+			cp "$here"/../../bpf/*.bt "$corpus"
+			grep -hvE $'^(##|\t|$)' "$here"/../lang/programs.lang | split -a 3 -l 1 - "$corpus/program."
+			grep -hvE $'^(##|\t|$)' "$here"/../lang/[es]*.lang | sed 's/.*/BEGIN { & }/' | split -a 3 -l 5 - "$corpus/statements."
+			options=("-dict=$here/lang.dict")
 		else
 			make_seeds "$corpus"
 		fi

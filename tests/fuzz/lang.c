@@ -1,0 +1,114 @@
+// libFuzzer entry: any text as a template, through the parser. The tree must be sound: a node's children lie within it, in
+// order and apart, and it prints what the preprocessor left, byte for byte. Then the types are found and the rules applied,
+// as without a target: nothing may crash, and what comes of it is parsed again.
+//
+// Built with -DFUZZ_MUTATE it is a program that runs on each FILE given, whole and cut off at 16 places.
+#include <stdlib.h>
+#include <string.h>
+
+#include "bind/tokens.h"
+#include "lang/parse.h"
+#include "lang/print.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static bool must_be_sound(void *ctx, struct node *n, struct node *parent)
+{
+	(void)ctx, (void)parent;
+	const struct node *child = n->child;
+	for (const struct token *t = n->first; child; t = t->next) {
+		if (child->first == t) {
+			if (child->height >= n->height)
+				abort();
+			t = child->last;
+			child = child->next;
+		}
+		if (child && t == n->last)
+			abort();
+	}
+	return true;
+}
+
+static void must_print_itself(const struct node *program, const struct token *out)
+{
+	struct strbuf want, got;
+	strbuf_init(&want);
+	strbuf_init(&got);
+	for (const struct token *t = out; t->kind != TOK_EOF; t = t->next) {
+		if (t != out)
+			strbuf_adds(&want, t->before);
+		strbuf_adds(&want, t->text);
+	}
+	if (out->kind != TOK_EOF)
+		print_node(program, &got);
+	if (!str_eq(strbuf_str(&want), strbuf_str(&got))) {
+		fprintf(stderr, "read:    %s\nprinted: %s\n", want.p ? want.p : "",
+			got.p ? got.p : "");
+		abort();
+	}
+	strbuf_fini(&want);
+	strbuf_fini(&got);
+}
+
+static void parse_and_bind(struct arena *a, struct diag *d, struct pp *pp, unsigned version)
+{
+	struct node *program = parse_program(a, d, pp->out);
+	if (!program)
+		return;
+	node_walk(program, must_be_sound, NULL);
+	must_print_itself(program, pp->out);
+	struct bind b = {.arena = a, .diag = d, .version = version};
+	if (tokens_bind(&b, pp) && (program = parse_program(a, d, pp->out)))
+		node_walk(program, must_be_sound, NULL);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const unsigned versions[] = {17, 23, 27};
+	static FILE *null;
+	if (!null)
+		null = fopen("/dev/null", "w");
+	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+		struct arena a;
+		struct diag d;
+		struct pp pp;
+		arena_init(&a);
+		diag_init(&d, null);
+		pp_init(&pp, &a, &d);
+		pp_predefine(&pp, "__BPFTRACE__", i == 0 ? "17" : i == 1 ? "23" : "27");
+		struct str text = {(const char *)data, size};
+		if (pp_file(&pp, src_from_text(&a, STR("fuzz.bt"), text)))
+			parse_and_bind(&a, &d, &pp, versions[i]);
+		arena_fini(&a);
+	}
+	return 0;
+}
+
+#ifdef FUZZ_MUTATE
+int main(int argc, char **argv)
+{
+	static uint8_t buf[1 << 20];
+	int runs = 0;
+	for (int i = 1; i < argc; i++) {
+		FILE *f = fopen(argv[i], "rb");
+		if (!f) {
+			perror(argv[i]);
+			return 1;
+		}
+		size_t n = fread(buf, 1, sizeof(buf), f);
+		fclose(f);
+		for (size_t cut = 0; cut <= 16; cut++, runs++) {
+			size_t size = n - n * cut / 17;
+			uint8_t *copy =
+			    malloc(size ? size : 1); // its own, so that a read past it shows
+			if (!copy)
+				return 1;
+			memcpy(copy, buf, size);
+			LLVMFuzzerTestOneInput(copy, size);
+			free(copy);
+		}
+	}
+	printf("%d runs\n", runs);
+	return 0;
+}
+#endif
