@@ -540,12 +540,40 @@ static void lower(struct lowerer *lo, struct node *n, const struct node *parent)
 	}
 }
 
+/** A declaration without a body holds nothing to look into. */
+static bool find_opaque(void *ctx, struct node *n, struct node *parent)
+{
+	static const char *const tags[] = {"struct", "union", "enum", NULL};
+	struct node **found = ctx;
+	if (!*found && n->kind == NODE_OPAQUE &&
+	    !(parent->kind == NODE_PROGRAM && tok_is_any(n->first, tags)))
+		*found = n;
+	return !*found;
+}
+
+/** Says once that what a newer bpftrace may take is not understood here; an older one refuses it, and says so itself. */
+static void warn_of_opaque(struct bind *b, struct node *program)
+{
+	struct node *found = NULL;
+	if (b->version > DIALECT_NEWEST)
+		node_walk(program, find_opaque, &found);
+	if (!found)
+		return;
+	struct diag_place at = tok_place(found->first);
+	diag_warning(
+	    b->diag, &at,
+	    "btgen knows the language up to bpftrace 0.%u, and not this: it is passed on as it is "
+	    "written, and not looked into",
+	    DIALECT_NEWEST);
+}
+
 bool lower_program(struct bind *b, struct token *tokens)
 {
 	struct node *program = parse_program(b->arena, b->diag, tokens);
 	struct lowerer lo = {.b = b, .good = true};
 	if (!program || !exprtype_find(b, program))
 		return false;
+	warn_of_opaque(b, program);
 	size_t i = 0;
 	for (struct node *n = program->child; n && lo.good; n = n->next) {
 		if (n->kind != NODE_CLAUSE && n->kind != NODE_FUNCTION && n->kind != NODE_MACRO)

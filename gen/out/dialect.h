@@ -13,6 +13,8 @@
 
 #define DIALECT_OLDEST 17 /**< what we support at least */
 #define DIALECT_DEFAULT 17
+/** Whose language lang/parse.h knows all of: what that leaves opaque is refused by every version up to this one. */
+#define DIALECT_NEWEST 27
 
 /** Reads "bpftrace v0.17.0", "v0.23.2", "0.27"; false when it is no version. */
 bool dialect_parse(struct str text, unsigned *ret);

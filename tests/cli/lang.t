@@ -66,4 +66,14 @@ is "$("$btgen" expand -e 'BEGIN { @a = 1; // dir C:\
 @b = 2; }' "a backslash at the end of a comment continues nothing"
 like "$("$btgen" expand -e 'BEGIN { print(-7 / (uint64)2); $y = (int64)-7; print($y / (uint64)2); }')" \
 	'print\(-7 / \(uint64\)2\); .* print\(\$y / \(uint64\)2\)' "a division beside an uint64 has no sign, as in C"
+
+unknown='struct s; BEGIN { switch pid { 1: print(1) } print(1) print(2); }'
+is "$("$btgen" expand --for 0.28 -e "$unknown" 2>"$tmp/err")" "$unknown" "what is not understood is passed on"
+is "$(grep -c . "$tmp/err"),$(head -1 "$tmp/err")" "3,<command line>:1:19: warning: btgen knows the language up to bpftrace 0.27, and not this: it is passed on as it is written, and not looked into" \
+	"that is said once"
+printf '#!/bin/sh\n[ "$1" = --version ] && echo bpftrace v0.28.0 || exit 3\n' >"$tmp/bpftrace"
+chmod +x "$tmp/bpftrace"
+like "$("$btgen" run --bpftrace "$tmp/bpftrace" -e "$unknown" 2>&1)" 'btgen knows the language up to' "so it is when it is run"
+unlike "$("$btgen" run -q --bpftrace "$tmp/bpftrace" -e "$unknown" 2>&1)" 'btgen knows' "unless -q says that warnings are not wanted"
+is "$("$btgen" expand --for 0.27 -e "$unknown" 2>&1)" "$unknown" "nor for a bpftrace that refuses it itself"
 done_testing
