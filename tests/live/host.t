@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Scripts for the whole machine (tests/cli/host.scripts) print what bare bpftrace prints, each eighth of those that need no event
+# of the kernel, and where they divide what has a sign, what C does.
+. "$(dirname "$0")/../lib.sh"
+can_trace || skip_all "needs root and bpftrace"
+
+# without what bpftrace says of itself, and the clock
+said() { grep -vE '^(Attach|$)' | sed -E 's/[0-9]{2}:[0-9]{2}:[0-9]{2}/TIME/'; }
+
+i=0
+while IFS= read -r line; do
+	i=$((i + 1))
+	[ $((i % 8)) = 1 ] || continue
+	timeout 60 "$bpftrace" -e "$line" 2>/dev/null </dev/null | said >"$tmp/bare"
+	echo "$line" >"$tmp/script.bt"
+	timeout 60 "$btgen" run -q --bpftrace "$bpftrace" "$tmp/script.bt" 2>/dev/null </dev/null | said >"$tmp/ours"
+	is "$(cat "$tmp/ours")" "$(cat "$tmp/bare")" "$line"
+	ok "... which is something" test -s "$tmp/bare"
+done < <(grep -E '^BEGIN.*exit\(\)' "$top/tests/cli/host.scripts" | grep -vE 'elapsed|nsecs|\$[1#]|-7|-2|let |for |if has|= if|\{ let|has_key|len\(|rand|\(a =|strcontains|true')
+
+while IFS='~' read -r line want; do
+	is "$(timeout 60 "$btgen" run -q --bpftrace "$bpftrace" -e "$line" 2>/dev/null </dev/null | said)" "$want" "as in C: $line"
+done <<'E2'
+BEGIN { $x = (int32)-7; printf("%d\n", $x / 2); exit(); }~-3
+BEGIN { printf("%d %d\n", -7 / 2, -7 % 2); exit(); }~-3 -1
+BEGIN { @a = -7; printf("%d\n", @a / 2); clear(@a); exit(); }~-3
+BEGIN { $x = 7; printf("%d\n", $x / -2); exit(); }~-3
+begin { printf("lower\n"); exit(); }~lower
+E2
+done_testing
