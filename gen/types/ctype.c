@@ -143,6 +143,43 @@ bool ctype_is_same(struct ctype *a, struct ctype *b)
 	return ctype_is_same_count(a, b, &n);
 }
 
+static void spell(struct strbuf *b, const struct ctype *t, unsigned depth);
+
+/** int[3][4]: the element, then its dimensions from the outermost on. */
+static void spell_array(struct strbuf *b, const struct ctype *t, const char *mark, unsigned depth)
+{
+	const struct ctype *element = t;
+	for (unsigned i = 0; i < MAX_DEPTH && element && element->kind == CTYPE_ARRAY; i++)
+		element = element->of;
+	spell(b, element, depth + 1);
+	strbuf_addz(b, mark);
+	for (unsigned i = 0; i < MAX_DEPTH && t && t->kind == CTYPE_ARRAY; i++, t = t->of) {
+		if (t->has_count)
+			strbuf_addf(b, "[%llu]", (unsigned long long)t->count);
+		else
+			strbuf_addz(b, "[]");
+	}
+}
+
+static void spell_pointer(struct strbuf *b, const struct ctype *t, unsigned depth)
+{
+	const struct ctype *of = t->of;
+	bool is_pointer = t->kind == CTYPE_POINTER;
+	if (of && of->kind == CTYPE_FUNC) {
+		spell(b, of->of, depth + 1);
+		strbuf_addz(b, " (*)()");
+		return;
+	}
+	if (of && of->kind == CTYPE_ARRAY) {
+		spell_array(b, of, is_pointer ? " (*)" : " (&)", depth);
+		return;
+	}
+	spell(b, of, depth + 1);
+	if (b->n && b->p[b->n - 1] != '*')
+		strbuf_addc(b, ' ');
+	strbuf_addc(b, is_pointer ? '*' : '&');
+}
+
 static void spell(struct strbuf *b, const struct ctype *t, unsigned depth)
 {
 	if (!t || t->kind == CTYPE_VOID || depth > MAX_DEPTH) {
@@ -163,22 +200,10 @@ static void spell(struct strbuf *b, const struct ctype *t, unsigned depth)
 	}
 	case CTYPE_POINTER:
 	case CTYPE_REFERENCE:
-		if (t->of && t->of->kind == CTYPE_FUNC) {
-			spell(b, t->of->of, depth + 1);
-			strbuf_addz(b, " (*)()");
-			return;
-		}
-		spell(b, t->of, depth + 1);
-		if (b->n && b->p[b->n - 1] != '*')
-			strbuf_addc(b, ' ');
-		strbuf_addc(b, t->kind == CTYPE_POINTER ? '*' : '&');
+		spell_pointer(b, t, depth);
 		return;
 	case CTYPE_ARRAY:
-		spell(b, t->of, depth + 1);
-		if (t->has_count)
-			strbuf_addf(b, "[%llu]", (unsigned long long)t->count);
-		else
-			strbuf_addz(b, "[]");
+		spell_array(b, t, "", depth);
 		return;
 	case CTYPE_FUNC:
 		spell(b, t->of, depth + 1);

@@ -190,6 +190,17 @@ else
 	skip "bpftrace accepts the definitions" "needs root and bpftrace"
 fi
 
+cat >"$tmp/arrays.c" <<'END'
+#include <btgen/usdt.h>
+struct request { int m[3][4]; char (*rows)[3]; struct request *list[2]; };
+int main(void) { static struct request r; struct request *p = &r; int (*q)[7] = (void *)p; USDT_PROBE(arrays, one, p, q); return 0; }
+END
+"${CC:-gcc}" -g -O1 -I"$top/include" -o "$tmp/arrays" "$tmp/arrays.c"
+is "$("$btgen" types -x "$tmp/arrays" --json request | python3 -c 'import json, sys
+print([m["type"] for m in json.load(sys.stdin)[0]["members"]])')" "['int[3][4]', 'char (*)[3]', 'struct request *[2]']" \
+	"arrays of arrays and pointers to arrays as C writes them, in JSON"
+like "$("$btgen" probes -v -x "$tmp/arrays")" 'int \(\*\)\[7\]' "and in lists of probes"
+
 is "$("$btgen" types -x "$targets/nvmf_tgt" -l --json | python3 -c 'import json, sys
 for t in json.load(sys.stdin): print(t["type"])')" "$("$btgen" types -x "$targets/nvmf_tgt" -l)" "a list as JSON has the same types"
 

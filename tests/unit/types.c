@@ -112,7 +112,7 @@ static void test_paths(void)
 	ctype_resolve(shape, STR("where"), &at, &bad, &in);
 	is_str(ctype_spell(&arena, at.type), STR("const struct point *"), "a pointer is spelled");
 	ctype_resolve(shape, STR("boxes"), &at, &bad, &in);
-	is_str(ctype_spell(&arena, at.type), STR("box_t[4][3]"), "an array is spelled");
+	is_str(ctype_spell(&arena, at.type), STR("box_t[3][4]"), "an array is spelled");
 }
 
 static void test_enums(void)
