@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/outfile.h"
 #include "cmd_source.h"
@@ -44,6 +45,8 @@ struct types_cmd {
 	const char *at;
 	struct map
 	    steps; /**< address of a ctype -> how many pointers away from what was asked for */
+	struct kbtf *running; /**< the kernel's types, or NULL */
+	struct map renamed;   /**< tags that it has, too */
 };
 
 /** Pointers are followed a number of steps: the distance of a type is kept when it is first met. */
@@ -69,6 +72,28 @@ static bool follow(void *ctx, struct ctype *owner, const struct ctype_member *m)
 	if (t && !map_get(&cmd->steps, key))
 		map_put(a, &cmd->steps, key, (void *)(steps + 1));
 	return true;
+}
+
+/** With two structs of one tag bpftrace takes sizeof from the kernel's. */
+static bool is_kernels(void *ctx, struct str tag)
+{
+	struct types_cmd *cmd = ctx;
+	if (!kbtf_has_tag(cmd->running, tag))
+		return false;
+	if (map_add(&cmd->source.arena, &cmd->renamed, str_copy(&cmd->source.arena, tag)))
+		diag_warning(&cmd->source.diag, NULL,
+			     "the kernel has a type " STR_FMT
+			     ", too: this one is written as " CLOSURE_PREFIX STR_FMT,
+			     STR_ARG(tag), STR_ARG(tag));
+	return true;
+}
+
+/** For definitions that bpftrace is to have beside its own of the kernel. */
+static bool opens_kernel(struct types_cmd *cmd)
+{
+	struct cmd_source *s = &cmd->source;
+	return cmd->bpftrace && !s->btf && access(KBTF_KERNEL, R_OK) == 0 &&
+	       kbtf_open(&s->arena, &s->diag, KBTF_KERNEL, &cmd->running);
 }
 
 static void json_place(struct strbuf *b, const struct ctype_member *m)
@@ -243,6 +268,8 @@ static int run(void *ctx, char **names, int n)
 		return list_names(cmd, names, n);
 	struct closure_options opt = {
 	    .follow = cmd->follow ? follow : NULL, .ctx = cmd, .for_bpftrace = cmd->bpftrace};
+	if (opens_kernel(cmd))
+		opt.is_taken = is_kernels;
 	struct closure c;
 	closure_init(&c, &s->arena, &s->diag, &opt);
 	struct strbuf b;
@@ -286,6 +313,7 @@ static int run(void *ctx, char **names, int n)
 	if (good || (cmd->keep_going && n_good))
 		good = outfile_write(&s->arena, &s->diag, s->out, strbuf_str(&b));
 	strbuf_fini(&b);
+	kbtf_close(cmd->running);
 	return good ? CMD_OK : CMD_INPUT;
 }
 

@@ -11,8 +11,6 @@
 #include "types/cprint.h"
 #include "types/kbtf.h"
 
-#define KERNEL_BTF "/sys/kernel/btf/vmlinux"
-
 struct resolver {
 	struct bind *b;
 	struct closure closure;
@@ -156,8 +154,8 @@ struct str typeuse_pointer_text(struct arena *a, struct ctype *type)
 
 static struct kbtf *kernel_btf(struct resolver *r)
 {
-	if (!r->kernel_tried && access(KERNEL_BTF, R_OK) == 0 &&
-	    !kbtf_open(r->b->arena, r->b->diag, KERNEL_BTF, &r->kernel))
+	if (!r->kernel_tried && access(KBTF_KERNEL, R_OK) == 0 &&
+	    !kbtf_open(r->b->arena, r->b->diag, KBTF_KERNEL, &r->kernel))
 		r->kernel = NULL;
 	r->kernel_tried = true;
 	return r->kernel;

@@ -200,6 +200,13 @@ is "$("$btgen" types -x "$tmp/arrays" --json request | python3 -c 'import json, 
 print([m["type"] for m in json.load(sys.stdin)[0]["members"]])')" "['int[3][4]', 'char (*)[3]', 'struct request *[2]']" \
 	"arrays of arrays and pointers to arrays as C writes them, in JSON"
 like "$("$btgen" probes -v -x "$tmp/arrays")" 'int \(\*\)\[7\]' "and in lists of probes"
+if [ -r /sys/kernel/btf/vmlinux ]; then
+	like "$("$btgen" types -x "$tmp/arrays" --bpftrace request 2>"$tmp/err")" '^struct user_request \{' "--bpftrace gives a tag that the kernel has another name"
+	like "$(cat "$tmp/err")" 'warning: the kernel has a type request, too: this one is written as user_request' "and says so"
+	like "$("$btgen" types -x "$tmp/arrays" request)" '^struct request \{' "which plain C does not need"
+else
+	skip "--bpftrace and tags of the kernel" "no kernel BTF"
+fi
 
 is "$("$btgen" types -x "$targets/nvmf_tgt" -l --json | python3 -c 'import json, sys
 for t in json.load(sys.stdin): print(t["type"])')" "$("$btgen" types -x "$targets/nvmf_tgt" -l)" "a list as JSON has the same types"
