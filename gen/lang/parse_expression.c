@@ -373,12 +373,47 @@ static struct node *parse_index(struct parser *p)
 	return index && parse_take(p, "]") ? index : NULL;
 }
 
+/** @t ends before byte @at; what is there becomes a token of its own. */
+static void cut_token(struct parser *p, struct token *t, size_t at, enum tok_kind kind)
+{
+	struct token *rest = arena_new(p->arena, struct token);
+	*rest = *t;
+	rest->kind = kind;
+	rest->space = rest->bol = false;
+	rest->before = STR("");
+	rest->text = str_from_offset(t->text, at);
+	rest->loc.off += (uint32_t)at;
+	rest->use.off += (uint32_t)at;
+	t->text = str_slice(t->text, 0, at);
+	t->next = rest;
+}
+
+/** `.1.a.b` is one number to the preprocessor. */
+static void cut_element(struct parser *p, struct token *t)
+{
+	size_t end = 1;
+	while (end < t->text.n && strchr(".0123456789", t->text.p[end]))
+		end++;
+	if (end == t->text.n || t->text.p[end - 1] != '.' || t->text.p[end - 2] == '.')
+		return;
+	cut_token(p, t, end - 1, TOK_PUNCT);
+	for (t = t->next; t->text.n > 1; t = t->next) {
+		cut_token(p, t, 1, TOK_IDENT);
+		t = t->next;
+		size_t dot = str_find(t->text, '.');
+		if (dot == t->text.n)
+			return;
+		cut_token(p, t, dot, TOK_PUNCT);
+	}
+}
+
 /** One of the operators behind @n; NULL when what follows one is wrong, @n itself when there is none. */
 static struct node *parse_one_postfix(struct parser *p, struct node *base)
 {
 	struct node *n = NULL;
 	// x.1 is cut as x and .1
 	if (p->at->kind == TOK_NUMBER && p->at->text.p[0] == '.') {
+		cut_element(p, p->at);
 		n = parse_begin_at(p, NODE_MEMBER, base);
 		n->name = parse_take_any(p);
 	} else if (parse_is(p, "->") || parse_is(p, ".")) {

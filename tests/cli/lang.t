@@ -30,6 +30,8 @@ like "$(body 'usdt:__EXE__:push { print(((acme::ring<int, 4> *)arg0)->buf[1]); }
 	"a cast to a C++ template"
 like "$(body 'usdt:__EXE__:push { print(args.this->head); }')" '\*\(uint32 \*\)\(\(uint64\)\(arg0\) \+ 0\)' \
 	"a pointer to one that has no cast is followed by its address"
+is "$(body 'usdt:__EXE__:ev { $t = (1, (args.p, 2)); print($t.1.0.n); print($t.1.0->n); }' | sed 's/.*; print(\(.*\)); print(\(.*\)); }/\1 \2/' | tr -d ' ')" \
+	'(int64)(int16)$t.1.0->n(int64)(int16)$t.1.0->n' "a name behind the number of an element"
 is "$(body 'usdt:__EXE__:ev { $p = args.p; print($p.delta); }' | sed 's/.*print/print/')" 'print((int64)(int32)$p->delta); }' \
 	"a point behind a pointer is an arrow"
 like "$(body 'usdt:__EXE__:ev { $t = (1, args.p); print($t.1.n); }')" '\(int64\)\(int16\)\$t ?\.1 ?->n\)' \
