@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bind/attach.h"
 #include "bind/edit.h"
 #include "out/dialect.h"
 #include "types/cname.h"
@@ -21,6 +22,8 @@ struct resolver {
 	struct map own;	     // tags that the template defines
 	bool avoids_program; // no tag of the program's may be in the bpftrace program
 	struct map placed;   // tokens (their addresses) of names that were put there below
+	struct map said;     // tags that are the kernel's
+	bool in_program;     // only probes of the program are in the clause
 };
 
 static bool is_keyword(const struct token *t)
@@ -281,9 +284,17 @@ static bool resolve_tag(struct resolver *r, struct token *t, bool kernel_first)
 	struct lookup *lk = bind_lookup(b);
 	if (lk && lookup_type(lk, n.name, DWFIND_TYPES, &type))
 		return use_type(r, &n, type);
-	if (kernel_has(r, n.name) || !lk)
-		return true; // bpftrace knows it, or will say that it does not
 	struct diag_place place = tok_place(n.last);
+	if (kernel_has(r, n.name) || !lk) {
+		// bpftrace knows it, or will say that it does not.
+		bool of_kernel = tok_is(n.end, ")") && tok_is(n.end->next, "curtask");
+		if (lk && r->in_program && !of_kernel && !map_get(&r->said, n.name)) {
+			map_add(b->arena, &r->said, n.name);
+			diag_warning(b->diag, &place, "%s has no " STR_FMT ": this is the kernel's",
+				     bind_target_name(b), STR_ARG(n.name));
+		}
+		return true;
+	}
 	return lookup_say_unknown(lk, &place, "type", n.name, DWFIND_TYPES);
 }
 
@@ -482,6 +493,7 @@ bool typeuse_resolve(struct bind *b, struct pp *pp)
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
 		struct script_clause *c = &b->script.clauses.v[i];
 		bool kernel = typeuse_is_kernel_clause(c);
+		r.in_program = b->clauses[i].has_user && !b->clauses[i].has_other;
 		bind_lookup_from(b, i);
 		if (c->predicate.first)
 			good &= resolve_range(&r, c->predicate_open, c->predicate_close, kernel);

@@ -30,6 +30,14 @@ like "$(body 'usdt:__EXE__:push { print(((acme::ring<int, 4> *)arg0)->buf[1]); }
 	"a cast to a C++ template"
 like "$(body 'usdt:__EXE__:push { print(args.this->head); }')" '\*\(uint32 \*\)\(\(uint64\)\(arg0\) \+ 0\)' \
 	"a pointer to one that has no cast is followed by its address"
+if [ -r /sys/kernel/btf/vmlinux ]; then
+	body 'usdt:__EXE__:ev { print(((struct file *)arg0)->f_flags); print(((struct file *)arg0)->f_mode); }' >/dev/null
+	is "$(grep -c 'warning: .*/t has no struct file: this is the kernel' "$tmp/err")" 1 "a tag that only the kernel has, in a clause of the program, is said once"
+	body 'usdt:__EXE__:ev { print(((struct task_struct *)curtask)->pid); } kprobe:vfs_read { print(((struct file *)arg0)->f_flags); }' >/dev/null
+	is "$(cat "$tmp/err")" "" "where the kernel is meant nothing is said"
+else
+	skip "tags of the kernel" "no kernel BTF"
+fi
 is "$(body 'usdt:__EXE__:ev { $t = (1, (args.p, 2)); print($t.1.0.n); print($t.1.0->n); }' | sed 's/.*; print(\(.*\)); print(\(.*\)); }/\1 \2/' | tr -d ' ')" \
 	'(int64)(int16)$t.1.0->n(int64)(int16)$t.1.0->n' "a name behind the number of an element"
 is "$(body 'usdt:__EXE__:ev { $p = args.p; print($p.delta); }' | sed 's/.*print/print/')" 'print((int64)(int32)$p->delta); }' \
