@@ -69,10 +69,12 @@ bool exprtype_has_bitfields(struct ctype *t)
 	return has_bitfields(t, 0);
 }
 
-unsigned exprtype_arg_size(struct bind *b, const struct attach_clause *c, unsigned n,
-			   bool is_signed)
+enum sign exprtype_arg_sign(struct bind *b, const struct attach_clause *c, unsigned n,
+			    unsigned *size)
 {
-	unsigned size = 0;
+	enum sign sign = SIGN_OPEN, constants = SIGN_OPEN;
+	bool differs = false;
+	*size = 0;
 	for (size_t i = 0; i < c->probes.n; i++) {
 		const struct attach_match *m = &c->probes.v[i];
 		for (size_t k = 0; k < m->probe->n_sites; k++) {
@@ -80,13 +82,25 @@ unsigned exprtype_arg_size(struct bind *b, const struct attach_clause *c, unsign
 			size_t n_args;
 			sdtarg_parse(b->arena, m->image->img->machine, m->probe->sites[k].args,
 				     &args, &n_args);
-			if (n >= n_args || args[n].is_signed != is_signed || args[n].is_float ||
-			    (size && args[n].size != size))
-				return 0;
-			size = args[n].size;
+			if (n >= n_args || args[n].is_float || !args[n].size || args[n].size > 8)
+				return SIGN_OTHER;
+			enum sign one = args[n].is_signed  ? SIGN_SIGNED
+					: args[n].size < 8 ? SIGN_NONE
+							   : SIGN_UNSIGNED;
+			// 5 is 5 with any sign: what it is called says nothing beside other sites.
+			if (args[n].kind == SDTARG_CONST && args[n].value >= 0)
+				constants = sign_join(constants, one);
+			else
+				sign = sign_join(sign, one);
+			differs |= *size && args[n].size != *size;
+			*size = args[n].size;
 		}
 	}
-	return size == 1 || size == 2 || size == 4 || size == 8 ? size : 0;
+	if (differs || (*size & (*size - 1)))
+		*size = 0;
+	if (sign == SIGN_OPEN)
+		sign = constants;
+	return sign == SIGN_OPEN ? SIGN_OTHER : sign;
 }
 
 // --- types ---
@@ -383,6 +397,11 @@ static void find_pointee(const struct expr *of, struct expr *e)
 
 // --- operators ---
 
+static bool is_step(const struct node *n)
+{
+	return tok_is(n->name, "++") || tok_is(n->name, "--");
+}
+
 static void find_unary(struct finder *f, struct node *n, struct expr *e)
 {
 	const struct expr *of = find(f, n->child);
@@ -401,15 +420,16 @@ static void find_unary(struct finder *f, struct node *n, struct expr *e)
 	}
 }
 
-static bool is_step(const struct node *n)
+/** What is counted down may fall below 0. Of a host's script, which stays as it is, it is taken for a count. */
+static bool falls(const struct finder *f, const struct token *op)
 {
-	return tok_is(n->name, "++") || tok_is(n->name, "--");
+	return f->b->images && (tok_is(op, "-=") || tok_is(op, "--"));
 }
 
 /** n++: a count, whatever else it may be. */
 static void learn_step(struct finder *f, struct node *n)
 {
-	struct expr count = {.sign = SIGN_NONE};
+	struct expr count = {.sign = falls(f, n->name) ? SIGN_SIGNED : SIGN_NONE};
 	if (is_step(n) && (n->child->kind == NODE_VARIABLE || n->child->kind == NODE_MAP))
 		learn(f, n->child, &count);
 }
@@ -449,7 +469,9 @@ static void find_assign(struct finder *f, struct node *n, struct expr *e)
 	struct expr kept = *e;
 	bool is_plain = tok_is(n->name, "=");
 	// A count, whatever else it may be; what is shifted has a sign as it had before.
-	if (!is_plain && (value->sign == SIGN_NONE || tok_is(n->name, ">>=")))
+	if (!is_plain && value->sign == SIGN_NONE && falls(f, n->name))
+		kept = (struct expr){.sign = SIGN_SIGNED};
+	else if (!is_plain && (value->sign == SIGN_NONE || tok_is(n->name, ">>=")))
 		kept = (struct expr){.sign = SIGN_NONE};
 	else if (!is_plain)
 		kept = (struct expr){.sign = value->sign};
@@ -515,21 +537,13 @@ static void find_tuple(struct finder *f, struct node *n, struct expr *e)
 		e->elements[i++] = find(f, c);
 }
 
-/** What the operands at the sites say; they may disagree. */
-static enum sign sign_of_arg(struct finder *f, unsigned i)
+static void find_name(struct finder *f, const struct node *n, struct expr *e)
 {
-	if (exprtype_arg_size(f->b, f->clause, i, true))
-		return SIGN_SIGNED;
-	unsigned size = exprtype_arg_size(f->b, f->clause, i, false);
-	return !size ? SIGN_OTHER : size < 8 ? SIGN_NONE : SIGN_UNSIGNED;
-}
-
-static void find_arg(struct finder *f, const struct node *n, struct expr *e)
-{
-	unsigned i;
+	unsigned i, size = 0;
+	e->sign = sign_of_word(n->name->text);
 	if (vocabulary_arg_number(n->name->text, &i) && !f->clause->has_other &&
 	    !f->clause->has_uprobe)
-		e->sign = sign_of_arg(f, i);
+		e->sign = exprtype_arg_sign(f->b, f->clause, i, &size);
 }
 
 /** BLUE, or ns::BLUE: its value may be below 0. */
@@ -559,15 +573,17 @@ static bool is_type_name(struct ctype *t)
 /** args.name */
 static bool find_named(struct finder *f, const struct node *n, struct expr *e)
 {
-	unsigned i;
+	unsigned i, size;
 	const struct probearg *arg = node_is(n->child, NODE_NAME, "args")
 					 ? namedarg_find(f->b, f->clause, n->name, &i)
 					 : NULL;
 	if (!arg)
 		return false;
 	e->type = is_type_name(arg->type) ? arg->type : NULL;
-	// Where sites pass it in different widths nobody but its type knows its sign.
-	e->sign = arg->sizes_differ ? sign_of_type(arg->type, 0) : sign_of_arg(f, i);
+	// Where sites pass it in different widths its type knows its sign best.
+	e->sign = exprtype_arg_sign(f->b, f->clause, i, &size);
+	if (arg->sizes_differ && ctype_strip(arg->type))
+		e->sign = sign_of_type(arg->type, 0);
 	return true;
 }
 
@@ -627,8 +643,7 @@ static void find_value(struct finder *f, struct node *n, struct expr *e)
 										  : SIGN_NONE;
 		break;
 	case NODE_NAME:
-		e->sign = sign_of_word(n->name->text);
-		find_arg(f, n, e);
+		find_name(f, n, e);
 		find_enumerator(f, n, e);
 		break;
 	case NODE_VARIABLE:

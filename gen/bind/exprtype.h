@@ -47,8 +47,11 @@ struct ctype *exprtype_pointee(struct ctype *t);
 bool exprtype_can_spell(struct arena *a, struct ctype *t);
 /** Has it, or anything in it, members of some bits only? */
 bool exprtype_has_bitfields(struct ctype *t);
-/** Bytes of argument @n when it has one size and that sign at every site of every probe of the clause; else 0. */
-unsigned exprtype_arg_size(struct bind *b, const struct attach_clause *c, unsigned n,
-			   bool is_signed);
+/**
+ * The sign of argument @n over all sites of all probes of the clause: a narrow one goes with both. @size: its bytes, 0
+ * where sites disagree.
+ */
+enum sign exprtype_arg_sign(struct bind *b, const struct attach_clause *c, unsigned n,
+			    unsigned *size);
 
 #endif

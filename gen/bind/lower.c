@@ -301,6 +301,12 @@ static bool shifts_right(const struct token *op)
 	return tok_is(op, ">>") || tok_is(op, ">>=");
 }
 
+static bool compares(const struct token *op)
+{
+	static const char *const names[] = {"<", ">", "<=", ">=", NULL};
+	return tok_is_any(op, names);
+}
+
 static void warn_of_mixed(struct lowerer *lo, const struct token *op)
 {
 	struct diag_place at = tok_place(op);
@@ -308,7 +314,9 @@ static void warn_of_mixed(struct lowerer *lo, const struct token *op)
 		diag_warning(lo->b->diag, &at,
 			     "bpftrace %s as if nothing were below 0, and here it is not known "
 			     "what has a sign: write (int64)(...) or (uint64)(...) to say it",
-			     divides(op) ? "divides" : "shifts");
+			     divides(op)    ? "divides"
+			     : compares(op) ? "compares"
+					    : "shifts");
 }
 
 static bool is_repeatable(const struct node *n)
@@ -361,6 +369,93 @@ static void lower_division(struct lowerer *lo, struct node *n)
 	n->kind = NODE_CAST; // so it needs no brackets
 }
 
+// --- signs ---
+
+/** bpftrace up to 0.23 makes an unsigned number of a signed one and an unsigned one, and has other maps for them. */
+static bool mixes_signs(const struct lowerer *lo)
+{
+	return lo->b->images && !dialect_has_libbpf_usdt(lo->b->version);
+}
+
+/** A number that is never below 0, which to bpftrace has no sign: to be one that has. */
+static void make_signed(struct lowerer *lo, struct node *n)
+{
+	struct arena *a = lo->b->arena;
+	if (!lo->good || n->expr->sign != SIGN_NONE || node_ungrouped(n)->kind == NODE_NUMBER)
+		return;
+	// Of less than 64 bits some versions would take the highest for a sign.
+	bool is_map = n->kind == NODE_MAP;
+	replace(lo, n,
+		is_map ? operand_text(lo, n)
+		       : str_from(arena_printf(a, "(int64)(uint64)(" STR_FMT ")",
+					       STR_ARG(text_of(lo, n)))));
+	n->kind = NODE_CAST;
+}
+
+/** -x, where x has no sign: newer versions have maps and variables of 8 bits without one. */
+static void lower_minus(struct lowerer *lo, struct node *n)
+{
+	if (lo->b->images && tok_is(n->name, "-")) {
+		make_signed(lo, n->child);
+		n->last = n->child->last;
+	}
+}
+
+/** As C does it: what is narrower than 64 bits is compared with its sign, and an int64 with an uint64 without. */
+static void lower_comparison(struct lowerer *lo, struct node *n)
+{
+	struct node *left = n->child, *right = left->next;
+	enum sign l = left->expr->sign, r = right->expr->sign;
+	struct node *odd = l == SIGN_SIGNED ? left : right;
+	if (mixes_signs(lo) && (l == SIGN_MIXED || r == SIGN_MIXED))
+		warn_of_mixed(lo, n->name);
+	if (!lo->b->images || l == r || (l != SIGN_UNSIGNED && r != SIGN_UNSIGNED) ||
+	    odd->expr->sign != SIGN_SIGNED)
+		return;
+	replace(lo, odd,
+		str_from(arena_printf(lo->b->arena, "(uint64)(" STR_FMT ")",
+				      STR_ARG(text_of(lo, odd)))));
+}
+
+/** `x + y`, `x < y`: a sign on one side puts one on the other. */
+static void lower_mixture(struct lowerer *lo, struct node *n)
+{
+	static const char *const operators[] = {"+", "-", "*", "<", ">", "<=", ">=", NULL};
+	struct node *left = n->child, *right = left->next;
+	bool ends_here = right->last == n->last, begins_here = left->first == n->first;
+	if (!lo->good || !tok_is_any(n->name, operators))
+		return;
+	if (compares(n->name))
+		lower_comparison(lo, n);
+	if (mixes_signs(lo) && right->expr->sign == SIGN_SIGNED)
+		make_signed(lo, left);
+	if (mixes_signs(lo) && left->expr->sign == SIGN_SIGNED)
+		make_signed(lo, right);
+	if (begins_here)
+		n->first = left->first;
+	if (ends_here)
+		n->last = right->last;
+}
+
+/** What a name is given that may be below 0 elsewhere; @x += y makes an unsigned map whatever y is. */
+static void lower_kept(struct lowerer *lo, struct node *n)
+{
+	static const char *const operators[] = {"+=", "-=", "*=", NULL};
+	struct node *target = n->child, *value = target->next;
+	bool is_compound = tok_is_any(n->name, operators);
+	if (!lo->good || !mixes_signs(lo) || target->expr->sign != SIGN_SIGNED ||
+	    (!is_compound && !tok_is(n->name, "=")))
+		return;
+	make_signed(lo, value);
+	n->last = value->last;
+	if (!is_compound || target->kind != NODE_MAP || !is_repeatable(target))
+		return;
+	replace_range(lo, n, n->name,
+		      str_from(arena_printf(lo->b->arena, "= " STR_FMT " %c (" STR_FMT ")",
+					    STR_ARG(operand_text(lo, target)), n->name->text.p[0],
+					    STR_ARG(text_of(lo, value)))));
+}
+
 // --- the rest ---
 
 /** bpftrace takes what comes of a choice of pointers for 0. */
@@ -393,19 +488,18 @@ static bool minds_sign(const struct node *n)
 
 /**
  * What must stand before argN: bpftrace before 0.24 takes every one for an unsigned 64-bit number, `arg2 < 0` is never
- * true. From 0.24 on it takes it for a signed one. Sites that disagree are left alone.
+ * true. From 0.24 on it takes it for a signed one. Where sites disagree it has the value with the sign of each.
  */
 static const char *arg_cast(struct lowerer *lo, unsigned i, bool is_kept_unsigned)
 {
 	struct bind *b = lo->b;
-	unsigned size = exprtype_arg_size(b, lo->clause, i, true);
+	unsigned size;
+	enum sign sign = exprtype_arg_sign(b, lo->clause, i, &size);
 	if (dialect_has_libbpf_usdt(b->version))
-		return is_kept_unsigned && exprtype_arg_size(b, lo->clause, i, false) == 8
-			   ? "(uint64)"
-			   : "";
-	return !size	   ? ""
-	       : size == 8 ? "(int64)"
-			   : arena_printf(b->arena, "(int64)(int%u)", size * 8);
+		return is_kept_unsigned && sign == SIGN_UNSIGNED && size == 8 ? "(uint64)" : "";
+	if (sign != SIGN_SIGNED)
+		return "";
+	return size && size < 8 ? arena_printf(b->arena, "(int64)(int%u)", size * 8) : "(int64)";
 }
 
 static void lower_arg(struct lowerer *lo, struct node *n, const struct node *parent)
@@ -457,7 +551,7 @@ static bool lower_named(struct lowerer *lo, struct node *n, const struct node *p
 	if (pointer.n)
 		cast = arena_printf(a, "(" STR_FMT ")", STR_ARG(pointer));
 	else if (arg->sizes_differ && t && (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM) &&
-		 t->size < 8 && t->size > 0)
+		 t->size <= 8 && t->size > 0)
 		cast = arena_printf(a, "(%sint64)(%sint%u)", t->is_signed ? "" : "u",
 				    t->is_signed ? "" : "u", (unsigned)t->size * 8);
 	else if (!arg->sizes_differ)
@@ -535,6 +629,12 @@ static void lower(struct lowerer *lo, struct node *n, const struct node *parent)
 		lower_arg(lo, n, parent);
 	} else if (n->kind != NODE_CALL || !fold_sizeof(lo, n)) {
 		lower_children(lo, n);
+		if (n->kind == NODE_UNARY)
+			lower_minus(lo, n);
+		if (n->kind == NODE_BINARY)
+			lower_mixture(lo, n);
+		if (n->kind == NODE_ASSIGN)
+			lower_kept(lo, n);
 		if (n->kind == NODE_BINARY || n->kind == NODE_ASSIGN)
 			lower_division(lo, n);
 	}
