@@ -54,6 +54,7 @@ struct bind {
 	struct attach_clause *clauses; /**< what each clause of the script is bound to */
 	struct dwnear *all_near;       /**< the code of all probes, once bind_lookup() made it */
 	struct map probeargs;	       /**< namedarg's memory: probe -> struct probeargs */
+	struct map accessed;	       /**< names of members that lower spelled otherwise */
 	VEC(struct bind_enum_table) enum_tables; /**< of enum_name(), see bind/enumname.h */
 };
 

@@ -301,6 +301,7 @@ static void find_member(struct finder *f, struct node *n, const struct expr *of,
 			say_no_member(f, in, n->name);
 		return;
 	}
+	e->in = place.in;
 	e->bit_size = place.bit_size;
 	e->offset = place.bit_size ? place_bits(in, &place, e) : place.off;
 	e->type = place.type;

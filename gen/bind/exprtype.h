@@ -30,6 +30,7 @@ struct expr {
 	bool by_address;       /**< bpftrace cannot follow it: to be read by its address */
 	uint64_t offset;       /**< of a member, bytes from there */
 	uint64_t element_size; /**< of an index: bytes of an element */
+	struct ctype *in;      /**< of a member: the aggregate that lists it */
 	unsigned bit_size;     /**< of a bitfield, else 0 */
 	unsigned bit_shift;    /**< where it begins in what stands at the address */
 	unsigned bit_bytes;    /**< how much of that is to be read: 1, 2, 4 or 8; 0: byte by byte */

@@ -11,6 +11,7 @@
 #include "lang/parse.h"
 #include "lang/vocabulary.h"
 #include "out/dialect.h"
+#include "types/cname.h"
 
 enum { MAX_TEXT = 32768 }; // of one expression, which may stand several times in what it becomes
 
@@ -239,6 +240,22 @@ static struct str read_place(struct lowerer *lo, const struct node *n, const str
 	return read_signed(lo, e, text_of(lo, n));
 }
 
+/** A member's name as the definition of its struct spells it: C and bpftrace cannot take them all. */
+static void spell_member(struct lowerer *lo, struct node *n)
+{
+	struct ctype *in = n->kind == NODE_MEMBER ? n->expr->in : NULL;
+	if (!in)
+		return;
+	struct str *names = cname_members(lo->b->arena, in, true);
+	for (size_t i = 0; i < in->n_members; i++)
+		if (!in->members[i].is_base && str_eq(in->members[i].name, n->name->text) &&
+		    !str_eq(names[i], n->name->text)) {
+			map_add(lo->b->arena, &lo->b->accessed, n->name->text);
+			n->name->text = names[i];
+			return;
+		}
+}
+
 /** bpftrace before 0.25 wants an arrow behind a pointer. */
 static void spell_arrow(struct node *n)
 {
@@ -261,6 +278,7 @@ static void lower_steps(struct lowerer *lo, struct node *n)
 	if (n->kind == NODE_INDEX)
 		lower_child(lo, n, n->child->next);
 	spell_arrow(n);
+	spell_member(lo, n);
 }
 
 static void lower_place(struct lowerer *lo, struct node *n, const struct node *parent)

@@ -8,7 +8,6 @@
 #include "bind/attach.h"
 #include "bind/edit.h"
 #include "out/dialect.h"
-#include "types/cname.h"
 #include "types/cprint.h"
 #include "types/kbtf.h"
 
@@ -403,29 +402,6 @@ static void collect_accessed(struct resolver *r, const struct token *open, const
 			map_add(r->b->arena, &r->accessed, t->next->text);
 }
 
-/** Members that C or bpftrace cannot spell, in the program as in the definition. */
-static void respell_members(struct resolver *r, struct token *list)
-{
-	struct arena *a = r->b->arena;
-	struct map respelled = {0};
-	for (size_t i = 0; i < r->closure.defs.n; i++) {
-		const struct ctype *t = r->closure.defs.v[i]->type;
-		struct str *names = cname_members(a, t, true);
-		for (size_t k = 0; k < t->n_members; k++)
-			if (!str_eq(names[k], t->members[k].name) && t->members[k].name.n) {
-				struct str *copy = arena_new(a, struct str);
-				*copy = names[k];
-				map_put(a, &respelled, t->members[k].name, copy);
-			}
-	}
-	for (struct token *t = list; respelled.n && t->kind != TOK_EOF; t = t->next) {
-		const struct str *name;
-		if ((tok_is(t, "->") || tok_is(t, ".")) &&
-		    (name = map_get(&respelled, t->next->text)))
-			t->next->text = *name;
-	}
-}
-
 static bool put_definitions(struct resolver *r, struct pp *pp)
 {
 	struct strbuf text;
@@ -473,7 +449,7 @@ static void rename_own(struct resolver *r, struct token *list)
 
 bool typeuse_resolve(struct bind *b, struct pp *pp)
 {
-	struct resolver r = {.b = b};
+	struct resolver r = {.b = b, .accessed = b->accessed};
 	r.avoids_program =
 	    dialect_prefers_program_types(b->version) && has_function_clause(&b->script);
 	struct closure_options opt = {
@@ -499,10 +475,8 @@ bool typeuse_resolve(struct bind *b, struct pp *pp)
 			good &= resolve_range(&r, c->predicate_open, c->predicate_close, kernel);
 		good &= resolve_range(&r, c->body.first, c->body.last, kernel);
 	}
-	if (good && r.closure.defs.n + r.closure.queue.n) {
+	if (good && r.closure.defs.n + r.closure.queue.n)
 		good = put_definitions(&r, pp);
-		respell_members(&r, pp->out);
-	}
 	if (r.kernel)
 		kbtf_close(r.kernel);
 	return good;

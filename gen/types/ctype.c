@@ -246,7 +246,7 @@ static bool find_member(struct ctype *t, struct str name, struct ctype_place *re
 		struct ctype_member *m = &t->members[i];
 		if (!m->name.n || m->is_base || !str_eq(m->name, name))
 			continue;
-		*ret = (struct ctype_place){m->type, m->off, m->bit_off, m->bit_size};
+		*ret = (struct ctype_place){m->type, m->off, m->bit_off, m->bit_size, t};
 		return true;
 	}
 	for (size_t i = 0; i < t->n_members; i++) {

@@ -114,6 +114,8 @@ struct ctype_place {
 	uint64_t off;	   /**< bytes from the start of the outermost aggregate */
 	uint64_t bit_off;  /**< bitfield only */
 	unsigned bit_size; /**< 0: not a bitfield */
+	struct ctype
+	    *in; /**< of a member: the aggregate that lists it, maybe an anonymous one or a base */
 };
 
 /**

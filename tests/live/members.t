@@ -302,4 +302,56 @@ out=$("$btgen" expand -x "$tmp/m" -e 'usdt:__EXE__:all { $a = (struct all *)arg0
 like "$out" "^<command line>:1:51: warning: bpftrace prints the bitfields of a whole struct all wrong" "a struct with bitfields as a whole"
 out=$("$btgen" expand -x "$tmp/m" -e 'usdt:__EXE__:all { $a = (struct all *)arg0; $t = (1, *$a->ptr); print($t.0); }' 2>&1 >/dev/null)
 like "$out" "^<command line>:1:54: warning: bpftrace keeps the bitfields of a whole struct inner wrong" "one in a tuple"
+
+# Names that C or bpftrace cannot take are spelled otherwise in the definitions: each struct's in its own way.
+cat >"$tmp/r.c" <<'E2'
+#include <btgen/usdt.h>
+#include <stdio.h>
+#include <unistd.h>
+struct a { int buffer, buffer_; };
+struct b { int buffer; struct a *username; };
+struct c { struct { int buffer, timestamp; struct { int unroll; } string; } io; union { int username; int int32; }; struct b *buffer; struct b arr[2]; };
+struct price { int count; double amount; };
+static struct a a = {1, 2};
+static struct b b = {3, &a};
+static struct c c = {{4, 5, {6}}, {7}, &b, {{8, &a}, {9, &a}}};
+static struct price price = {3, 9.5};
+int main(void)
+{
+	struct a *pa = &a;
+	struct b *pb = &b;
+	struct c *pc = &c;
+	struct price *pp = &price;
+	char ch;
+	while (read(0, &ch, 1) == 1 && ch != 'x')
+		;
+	USDT_PROBE(res, ev, pa, pb, pc, pp);
+	printf("two %d %d %d %d\nnested %d %d %d %d %d\nbehind %d %d %d\ncopied %d\nkept %d\ndone\n", pa->buffer, pa->buffer_, pb->buffer, pb->username->buffer,
+	       pc->io.buffer, pc->io.timestamp, pc->io.string.unroll, pc->username, pc->int32, pc->buffer->buffer, pc->arr[1].buffer,
+	       pc->arr[1].username->buffer, pc->io.buffer, pb->buffer);
+	return 0;
+}
+E2
+gcc -O1 -g -I"$top/include" -o "$tmp/r" "$tmp/r.c" || exit 1
+cat >"$tmp/r.bt" <<'E2'
+usdt:__EXE__:res:ev {
+	$pa = args.pa; $pb = args.pb; $pc = args.pc; $i = 1;
+	printf("two %d %d %d %d\n", $pa->buffer, $pa->buffer_, $pb->buffer, $pb->username->buffer);
+	printf("nested %d %d %d %d %d\n", $pc->io.buffer, $pc->io.timestamp, $pc->io.string.unroll, $pc->username, $pc->int32);
+	printf("behind %d %d %d\n", $pc->buffer->buffer, $pc->arr[1].buffer, $pc->arr[$i].username->buffer);
+	$c = *args.pc;
+	printf("copied %d\n", $c.io.buffer);
+	@m[1] = args.pb;
+	printf("kept %d\n", @m[1]->buffer);
+	clear(@m);
+}
+E2
+live_start "$tmp/r"
+ok "members of reserved names: the program is accepted and attached" live_trace "$live_pid" "$tmp/r.bt"
+live_say x
+exec 8>&-
+live_wait
+for line in two nested behind copied kept; do
+	is "$(grep "^$line " "$tmp/trace")" "$(grep "^$line " "$tmp/answers")" "members called buffer, timestamp, username, string, unroll: $line"
+done
 done_testing
