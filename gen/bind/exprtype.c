@@ -46,7 +46,8 @@ struct ctype *exprtype_pointee(struct ctype *t)
 	return t && t->kind == CTYPE_POINTER ? ctype_strip(t->of) : NULL;
 }
 
-static bool has_bitfields(struct ctype *t, unsigned depth)
+/** Does @fits say so of any member of @t, or of what is in one? */
+static bool has_member(struct ctype *t, bool (*fits)(const struct ctype_member *m), unsigned depth)
 {
 	t = ctype_strip(t);
 	while (t && t->kind == CTYPE_ARRAY)
@@ -54,9 +55,23 @@ static bool has_bitfields(struct ctype *t, unsigned depth)
 	if (!t || !ctype_is_aggregate(t) || depth > MAX_NESTING || !ctype_complete(t))
 		return false;
 	for (size_t i = 0; i < t->n_members; i++)
-		if (t->members[i].bit_size || has_bitfields(t->members[i].type, depth + 1))
+		if (fits(&t->members[i]) || has_member(t->members[i].type, fits, depth + 1))
 			return true;
 	return false;
+}
+
+static bool is_bitfield(const struct ctype_member *m)
+{
+	return m->bit_size > 0;
+}
+
+/** float and double; others are bytes to bpftrace. */
+static bool is_float(const struct ctype_member *m)
+{
+	struct ctype *t = ctype_strip(m->type);
+	while (t && t->kind == CTYPE_ARRAY)
+		t = ctype_strip(t->of);
+	return t && t->kind == CTYPE_FLOAT && t->size <= 8;
 }
 
 bool exprtype_can_spell(struct arena *a, struct ctype *t)
@@ -66,7 +81,12 @@ bool exprtype_can_spell(struct arena *a, struct ctype *t)
 
 bool exprtype_has_bitfields(struct ctype *t)
 {
-	return has_bitfields(t, 0);
+	return has_member(t, is_bitfield, 0);
+}
+
+bool exprtype_has_floats(struct ctype *t)
+{
+	return has_member(t, is_float, 0);
 }
 
 enum sign exprtype_arg_sign(struct bind *b, const struct attach_clause *c, unsigned n,

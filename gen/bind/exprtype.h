@@ -48,6 +48,8 @@ struct ctype *exprtype_pointee(struct ctype *t);
 bool exprtype_can_spell(struct arena *a, struct ctype *t);
 /** Has it, or anything in it, members of some bits only? */
 bool exprtype_has_bitfields(struct ctype *t);
+/** Is it an aggregate or array with a float or double anywhere in it? */
+bool exprtype_has_floats(struct ctype *t);
 /**
  * The sign of argument @n over all sites of all probes of the clause: a narrow one goes with both. @size: its bytes, 0
  * where sites disagree.

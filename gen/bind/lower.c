@@ -611,12 +611,16 @@ static void lower_let(struct lowerer *lo, struct node *n)
 	replace(lo, type, str_from(to));
 }
 
+static bool is_kept_in_map(const struct node *n, const struct node *parent)
+{
+	return parent->kind == NODE_ASSIGN && parent->child->kind == NODE_MAP && parent->child != n;
+}
+
 /** print(*p), @m = *p: what bpftrace makes of the bitfields in there is out of our hands. */
 static void warn_of_copied_bits(struct lowerer *lo, const struct node *n, const struct node *parent)
 {
 	bool prints = node_is(parent, NODE_CALL, "print") && parent->child == n;
-	bool is_kept =
-	    parent->kind == NODE_ASSIGN && parent->child->kind == NODE_MAP && parent->child != n;
+	bool is_kept = is_kept_in_map(n, parent);
 	bool is_element = parent->kind == NODE_TUPLE;
 	if ((!prints && !is_kept && !is_element) || !exprtype_has_bitfields(n->expr->type))
 		return;
@@ -627,12 +631,36 @@ static void warn_of_copied_bits(struct lowerer *lo, const struct node *n, const 
 		     STR_ARG(ctype_spell(lo->b->arena, ctype_strip(n->expr->type))));
 }
 
+/** print(*p), @m = *p of a struct with floating-point numbers. */
+static void refuse_floats(struct lowerer *lo, const struct node *n, const struct node *parent)
+{
+	unsigned v = lo->b->version;
+	bool prints = node_is(parent, NODE_CALL, "print") && parent->child == n;
+	if ((!prints && !is_kept_in_map(n, parent)) || dialect_prints_floats(v) ||
+	    !exprtype_has_floats(n->expr->type))
+		return;
+	struct diag_place at = place_of(n->first);
+	struct str what = ctype_spell(lo->b->arena, ctype_strip(n->expr->type));
+	if (prints)
+		lo->good = diag_error(lo->b->diag, &at,
+				      "bpftrace 0.%u cannot print a whole " STR_FMT
+				      ", which has floating-point numbers: name the members",
+				      v, STR_ARG(what));
+	else
+		diag_warning(lo->b->diag, &at,
+			     "bpftrace 0.%u cannot print a whole " STR_FMT
+			     ", which has floating-point numbers: clear() the map in END",
+			     v, STR_ARG(what));
+}
+
 static void lower(struct lowerer *lo, struct node *n, const struct node *parent)
 {
 	if (!lo->good)
 		return;
-	if (n->expr && n->expr->type)
+	if (n->expr && n->expr->type) {
+		refuse_floats(lo, n, parent);
 		warn_of_copied_bits(lo, n, parent);
+	}
 	if (lower_named(lo, n, parent))
 		return;
 	bool is_step = n->kind == NODE_MEMBER || n->kind == NODE_INDEX || n->kind == NODE_GROUP ||

@@ -27,6 +27,11 @@ bool dialect_parse(struct str text, unsigned *ret)
 	return true;
 }
 
+bool dialect_prints_floats(unsigned v)
+{
+	return v == 23;
+}
+
 bool dialect_has_many_begins(unsigned v)
 {
 	return v >= 25;

@@ -19,6 +19,11 @@
 /** Reads "bpftrace v0.17.0", "v0.23.2", "0.27"; false when it is no version. */
 bool dialect_parse(struct str text, unsigned *ret);
 
+/**
+ * A whole struct with a float or double in it can be printed, with blanks in their place. 0.17 ends by a signal, 0.27 as well
+ * or prints null.
+ */
+bool dialect_prints_floats(unsigned v);
 /** Several BEGIN (or END) clauses in one program: from 0.25. */
 bool dialect_has_many_begins(unsigned v);
 /** printf() formats are bpftrace's own from 0.24; before, they are C's, where "%.0ld" of 0 is "". */
