@@ -136,6 +136,14 @@ static enum sign sign_of_type(struct ctype *t, unsigned bit_size)
 	return t->size < 8 || (bit_size && bit_size < 64) ? SIGN_NONE : SIGN_UNSIGNED;
 }
 
+static bool is_wide_type(struct ctype *t, unsigned bit_size)
+{
+	t = ctype_strip(t);
+	if (!t || (t->kind != CTYPE_INT && t->kind != CTYPE_ENUM))
+		return t && (t->kind == CTYPE_POINTER || t->kind == CTYPE_REFERENCE);
+	return t->size == 8 && (!bit_size || bit_size > 32);
+}
+
 static struct ctype *pointer_to(struct arena *a, struct ctype *of)
 {
 	struct ctype *p = arena_new(a, struct ctype);
@@ -218,6 +226,7 @@ static void learn(struct finder *f, const struct node *target, const struct expr
 {
 	struct holder *h = holder_of(f, key_of(f, target));
 	h->value.sign = sign_join(h->value.sign, value->sign);
+	h->value.is_wide |= value->is_wide;
 	if (value->type || value->elements) {
 		h->value.type = value->type;
 		h->value.elements = value->elements;
@@ -234,6 +243,7 @@ static void recall(struct finder *f, const struct node *n, struct expr *e)
 	    sign_join(now ? now->value.sign : SIGN_OPEN, before ? before->value.sign : SIGN_OPEN);
 	if (!now && !before)
 		e->sign = f->round ? SIGN_OTHER : SIGN_OPEN;
+	e->is_wide = (now && now->value.is_wide) || (before && before->value.is_wide);
 	bool is_known = now && (now->value.type || now->value.elements);
 	const struct holder *from = is_known ? now : n->kind == NODE_MAP ? before : NULL;
 	if (!from)
@@ -261,6 +271,8 @@ static void unhide(struct finder *f, size_t n)
 		// Before `let` had blocks all of one name were one variable: its sign is that of both.
 		if (h->was)
 			h->was->value.sign = sign_join(h->was->value.sign, inner->value.sign);
+		if (h->was)
+			h->was->value.is_wide |= inner->value.is_wide;
 		if (h->was)
 			map_put(f->b->arena, &f->known, h->name, h->was);
 	}
@@ -347,6 +359,7 @@ static void find_element(const struct node *n, const struct expr *of, struct exp
 		return;
 	e->type = of->type;
 	e->sign = of->sign;
+	e->is_wide = of->is_wide;
 	e->elements = of->elements;
 	e->n_elements = of->n_elements;
 }
@@ -428,6 +441,7 @@ static void find_unary(struct finder *f, struct node *n, struct expr *e)
 	const struct expr *of = find(f, n->child);
 	const struct token *op = n->name;
 	e->sign = of->sign;
+	e->is_wide = of->is_wide && (tok_is(op, "-") || tok_is(op, "~") || is_step(n));
 	if (tok_is(op, "*")) {
 		find_pointee(of, e);
 	} else if (tok_is(op, "!")) {
@@ -455,10 +469,18 @@ static void learn_step(struct finder *f, struct node *n)
 		learn(f, n->child, &count);
 }
 
+static bool is_truth(const struct token *op)
+{
+	static const char *const names[] = {"==", "!=", "<", ">", "<=", ">=", "&&", "||", NULL};
+	return tok_is_any(op, names);
+}
+
 static void find_binary(struct finder *f, struct node *n, struct expr *e)
 {
 	const struct expr *left = find(f, n->child), *right = find(f, n->child->next);
 	e->sign = sign_of_result(n->name->text, left->sign, right->sign);
+	bool is_shift = tok_is(n->name, "<<") || tok_is(n->name, ">>");
+	e->is_wide = !is_truth(n->name) && (left->is_wide || (right->is_wide && !is_shift));
 	// What a pointer is moved by keeps its type.
 	if ((tok_is(n->name, "+") || tok_is(n->name, "-")) && exprtype_pointee(left->type))
 		e->type = left->type;
@@ -471,6 +493,7 @@ static void find_ternary(struct finder *f, struct node *n, struct expr *e)
 	*e = *find(f, no ? yes : n->child);
 	const struct expr *other = find(f, no ? no : yes);
 	e->sign = sign_join(e->sign, other->sign);
+	e->is_wide |= other->is_wide;
 	e->is_place = e->is_value = e->by_address = e->via_pointer = false;
 	e->bit_size = 0;
 	if (!e->type && exprtype_pointee(other->type))
@@ -496,6 +519,7 @@ static void find_assign(struct finder *f, struct node *n, struct expr *e)
 		kept = (struct expr){.sign = SIGN_NONE};
 	else if (!is_plain)
 		kept = (struct expr){.sign = value->sign};
+	kept.is_wide = value->is_wide;
 	learn(f, target, &kept);
 	if (is_plain && target->kind == NODE_MAP && target->child)
 		holder_of(f, key_of(f, target))->key = target->child->expr;
@@ -560,11 +584,13 @@ static void find_tuple(struct finder *f, struct node *n, struct expr *e)
 
 static void find_name(struct finder *f, const struct node *n, struct expr *e)
 {
+	static const char *const wide[] = {"nsecs", "elapsed", "cgroup", "curtask", NULL};
 	unsigned i, size = 0;
 	e->sign = sign_of_word(n->name->text);
 	if (vocabulary_arg_number(n->name->text, &i) && !f->clause->has_other &&
 	    !f->clause->has_uprobe)
 		e->sign = exprtype_arg_sign(f->b, f->clause, i, &size);
+	e->is_wide = size == 8 || tok_is_any(n->name, wide);
 }
 
 /** BLUE, or ns::BLUE: its value may be below 0. */
@@ -603,6 +629,7 @@ static bool find_named(struct finder *f, const struct node *n, struct expr *e)
 	e->type = is_type_name(arg->type) ? arg->type : NULL;
 	// Where sites pass it in different widths its type knows its sign best.
 	e->sign = exprtype_arg_sign(f->b, f->clause, i, &size);
+	e->is_wide = size == 8;
 	if (arg->sizes_differ && ctype_strip(arg->type))
 		e->sign = sign_of_type(arg->type, 0);
 	return true;
@@ -622,6 +649,7 @@ static void find_call(struct finder *f, struct node *n, struct expr *e)
 	bool is_count =
 	    tok_is(n->name, "nsecs") || tok_is(n->name, "sizeof") || tok_is(n->name, "offsetof");
 	e->sign = is_count ? SIGN_NONE : SIGN_OTHER;
+	e->is_wide = tok_is(n->name, "nsecs");
 }
 
 static void find_children(struct finder *f, struct node *n)
@@ -692,6 +720,7 @@ static void find_value(struct finder *f, struct node *n, struct expr *e)
 		find(f, n->child->next);
 		*e = of_annotation(f, n->child);
 		e->is_place = e->is_value = e->by_address = false;
+		e->is_wide = false;
 		break;
 	case NODE_UNARY:
 		find_unary(f, n, e);
@@ -699,6 +728,7 @@ static void find_value(struct finder *f, struct node *n, struct expr *e)
 		break;
 	case NODE_POSTFIX:
 		*e = (struct expr){.type = find(f, n->child)->type, .sign = n->child->expr->sign};
+		e->is_wide = n->child->expr->is_wide;
 		learn_step(f, n);
 		break;
 	case NODE_BINARY:
@@ -738,6 +768,7 @@ static struct expr *find(struct finder *f, struct node *n)
 {
 	struct expr e = {.sign = SIGN_OTHER};
 	find_value(f, n, &e);
+	e.is_wide |= is_wide_type(e.type, e.bit_size);
 	if (!n->expr)
 		n->expr = arena_new(f->b->arena, struct expr);
 	f->has_changed |= n->expr->sign != e.sign || !n->expr->type != !e.type ||

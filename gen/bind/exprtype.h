@@ -20,6 +20,7 @@
 struct expr {
 	struct ctype *type; /**< NULL: not known */
 	enum sign sign;
+	bool is_wide;		/**< more than 32 bits may be in use */
 	struct expr **elements; /**< of a tuple; each may be NULL */
 	size_t n_elements;
 

@@ -1,8 +1,10 @@
 #include "bind/lower.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "bind/attach.h"
+#include "bind/call.h"
 #include "bind/division.h"
 #include "bind/edit.h"
 #include "bind/exprtype.h"
@@ -631,6 +633,31 @@ static void warn_of_copied_bits(struct lowerer *lo, const struct node *n, const 
 		     STR_ARG(ctype_spell(lo->b->arena, ctype_strip(n->expr->type))));
 }
 
+/** %d, %u and %x print 32 bits of what has more; %ld and its kin print what is narrower as it is, too. */
+static void widen_format(struct lowerer *lo, struct node *n)
+{
+	if (!lo->b->images || !call_prints(n->name) || !n->child || n->child->kind != NODE_STRING)
+		return;
+	struct token *format = n->child->first;
+	struct str rest = format->text;
+	struct strbuf text;
+	size_t at = 0, end = 0, done = 0;
+	strbuf_init(&text);
+	for (const struct node *arg = n->child->next; arg && call_next_conversion(rest, &at, &end);
+	     arg = arg->next, at = end) {
+		bool has_width = end < 2 || strchr("lhz", rest.p[end - 2]);
+		if (!arg->expr || !arg->expr->is_wide || has_width ||
+		    !strchr("diuxX", rest.p[end - 1]))
+			continue;
+		strbuf_adds(&text, str_slice(rest, done, end - 1 - done));
+		strbuf_addc(&text, 'l');
+		done = end - 1;
+	}
+	strbuf_adds(&text, str_from_offset(rest, done));
+	format->text = str_copy(lo->b->arena, strbuf_str(&text));
+	strbuf_fini(&text);
+}
+
 /** print(*p), @m = *p of a struct with floating-point numbers. */
 static void refuse_floats(struct lowerer *lo, const struct node *n, const struct node *parent)
 {
@@ -674,6 +701,8 @@ static void lower(struct lowerer *lo, struct node *n, const struct node *parent)
 	} else if (n->kind == NODE_NAME) {
 		lower_arg(lo, n, parent);
 	} else if (n->kind != NODE_CALL || !fold_sizeof(lo, n)) {
+		if (n->kind == NODE_CALL)
+			widen_format(lo, n);
 		lower_children(lo, n);
 		if (n->kind == NODE_UNARY)
 			lower_minus(lo, n);

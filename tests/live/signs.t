@@ -211,4 +211,14 @@ if "$bpftrace" --version | grep -q '0\.2[4-9]'; then
 else
 	skip "a copy in a tuple" "bpftrace up to 0.23 refuses it, or ends by a signal"
 fi
+
+# %d and its kin print 32 bits: what has more gets the conversion for it.
+{
+	mix 'printf("wide %d %u %x|%15d|%-14x|%d %u %x %d\n", args.i64, $p->u64, args.u64, $p->i64, args.u64, $p->i32, $p->u32, $p->i32, args.i8);'
+	mix '$x = args.i64; @u[1] = args.u64; printf("more %d %x %d %d %x %d\n", $x, args.p, $p->i64 / 1000, args.i64 + 1, @u[1], (int32)args.i64);'
+	echo 'END { clear(@u); }'
+} >"$tmp/wide.bt"
+ok "64 bits: the program is accepted and attached" mixed "$tmp/wide.bt"
+same wide "%d, %u and %x of arguments and members, as wide as they are"
+same more "of variables, maps, pointers and what is computed"
 done_testing
