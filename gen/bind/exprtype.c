@@ -772,7 +772,7 @@ static struct expr *find(struct finder *f, struct node *n)
 	if (!n->expr)
 		n->expr = arena_new(f->b->arena, struct expr);
 	f->has_changed |= n->expr->sign != e.sign || !n->expr->type != !e.type ||
-			  n->expr->n_elements != e.n_elements;
+			  n->expr->is_wide != e.is_wide || n->expr->n_elements != e.n_elements;
 	*n->expr = e;
 	return n->expr;
 }

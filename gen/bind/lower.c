@@ -587,10 +587,30 @@ static bool fold_sizeof(struct lowerer *lo, struct node *n)
 {
 	const struct expr *e = n->child ? n->child->expr : NULL;
 	uint64_t size;
-	if (!tok_is(n->name, "sizeof") || !e || !e->is_place || e->bit_size ||
+	if (!tok_is(n->name, "sizeof") || !e || !(e->is_place || e->is_value) || e->bit_size ||
 	    !ctype_size(e->type, &size))
 		return false;
 	replace(lo, n, str_from(arena_printf(lo->b->arena, "%" PRIu64, size)));
+	return true;
+}
+
+/** str() of a char array in a struct that is held as a value: to bpftrace it is a string, and str() of it nothing. */
+static bool lower_str_of_value(struct lowerer *lo, struct node *n)
+{
+	const struct node *array = n->child;
+	uint64_t size;
+	if (!tok_is(n->name, "str") || !array || !array->expr->is_value || !array->expr->type ||
+	    !is_char_array(ctype_strip(array->expr->type), true, &size))
+		return false;
+	struct diag_place at = place_of(n->first);
+	if (array->next) {
+		lo->good = diag_error(lo->b->diag, &at,
+				      "this is in a copy of a struct, and cannot be cut: "
+				      "read it through a pointer");
+		return true;
+	}
+	lower_children(lo, n);
+	replace(lo, n, text_of(lo, array));
 	return true;
 }
 
@@ -700,7 +720,7 @@ static void lower(struct lowerer *lo, struct node *n, const struct node *parent)
 		lower_ternary(lo, n, parent);
 	} else if (n->kind == NODE_NAME) {
 		lower_arg(lo, n, parent);
-	} else if (n->kind != NODE_CALL || !fold_sizeof(lo, n)) {
+	} else if (n->kind != NODE_CALL || (!fold_sizeof(lo, n) && !lower_str_of_value(lo, n))) {
 		if (n->kind == NODE_CALL)
 			widen_format(lo, n);
 		lower_children(lo, n);
