@@ -225,14 +225,21 @@ static bool take_placed_message(struct relay *r, struct str line)
 	return true;
 }
 
+/** A warning, or the second line of that of 0.23 which says where it looked for kernel headers. */
+static bool is_warning_line(struct str line)
+{
+	return str_has_prefix(line, STR("WARNING: ")) ||
+	       str_has_prefix(line, STR("modprobe kheaders "));
+}
+
 /** A message that is told as it is. */
 static void pass_on(struct relay *r, struct str line)
 {
-	if (r->diag->quiet && str_has_prefix(line, STR("WARNING: ")))
+	if (r->diag->quiet && is_warning_line(line))
 		return;
 	if (str_has_prefix(line, STR("ERROR: ")))
 		r->n_errors++;
-	r->told |= !str_has_prefix(line, STR("WARNING: "));
+	r->told |= !is_warning_line(line);
 	r->skip_excerpt = 0;
 	struct strbuf b;
 	strbuf_init(&b);
