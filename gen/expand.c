@@ -8,6 +8,7 @@
 #include "bind/tokens.h"
 #include "cmd.h"
 #include "out/dialect.h"
+#include "out/predefined.h"
 #include "run/bpftrace.h"
 #include "target/kin.h"
 #include "trace.h"
@@ -193,6 +194,7 @@ static bool preprocess(struct arena *a, struct diag *d, const struct expand_requ
 #elif defined(__aarch64__)
 	pp_predefine(pp, "__ARCH_AARCH64__", "1");
 #endif
+	predefined_add(pp);
 	if (proc)
 		pp_predefine(pp, "__PID__", arena_printf(a, "%d", proc->pid));
 

@@ -49,6 +49,9 @@ struct bind {
 	unsigned n_programs; /**< at most so many BPF programs come of them: one for each site */
 	unsigned longest_string; /**< bytes of the longest char array that is read as a string */
 	struct script script;
+	bool has_headers; /**< C headers, which bpftrace reads */
+	/** What those of the script's own define, see struct pp: they are the script's own, as its definitions are. */
+	const struct map *header_tags, *header_names;
 	struct lookup *lookup; /**< NULL until bind_lookup() */
 	VEC(struct bind_optional) optionals;
 	struct attach_clause *clauses; /**< what each clause of the script is bound to */

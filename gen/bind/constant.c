@@ -103,6 +103,8 @@ static bool is_value(const struct token *before, const struct name *n)
 
 static void collect_own(struct bind *b, struct map *own)
 {
+	for (struct map_entry *e = NULL; (e = map_next(b->header_names, e));)
+		map_add(b->arena, own, e->key);
 	for (size_t i = 0; i < b->script.definitions.n; i++) {
 		struct script_range r = b->script.definitions.v[i].range;
 		for (struct token *t = r.first; t; t = t->next) {

@@ -815,6 +815,8 @@ bool exprtype_find(struct bind *b, struct node *program)
 	struct finder f = {.b = b, .good = true, .has_changed = true};
 	for (size_t i = 0; i < b->script.definitions.n; i++)
 		map_add(b->arena, &f.own, b->script.definitions.v[i].tag);
+	for (struct map_entry *e = NULL; (e = map_next(b->header_tags, e));)
+		map_add(b->arena, &f.own, e->key);
 	while (f.has_changed && f.round < MAX_ROUNDS)
 		find_program(&f, program);
 	if (f.has_changed)

@@ -70,6 +70,27 @@ static bool bind_clauses(struct bind *b, struct token **list)
 	return good && optional_drop(b, list) && check_number(b);
 }
 
+/** Lines for bpftrace's clang go where they stood, but before the first clause: it takes none behind it. */
+static void place_c_lines(struct bind *b, struct pp *pp)
+{
+	struct token **link = &pp->out;
+	for (size_t i = 0; i < pp->c_lines.n; i++) {
+		struct token *line = pp->c_lines.v[i].directive;
+		while (link != pp->c_lines.v[i].at && *link != b->script.behind_c &&
+		       (*link)->kind != TOK_EOF)
+			link = &(*link)->next;
+		// The next one may have stood here, too.
+		if (i + 1 < pp->c_lines.n && pp->c_lines.v[i + 1].at == link)
+			pp->c_lines.v[i + 1].at = &line->next;
+		line->next = *link;
+		*link = line;
+		link = &line->next;
+	}
+	b->header_tags = &pp->header_tags;
+	b->header_names = &pp->header_names;
+	b->has_headers = pp->n_c_headers > 0;
+}
+
 bool tokens_bind(struct bind *b, struct pp *pp)
 {
 	if (!script_parse(b->arena, b->diag, pp->out, &b->script) || !take_pragmas(b, pp) ||
@@ -79,6 +100,7 @@ bool tokens_bind(struct bind *b, struct pp *pp)
 		struct diag_place place = tok_place(pp->out);
 		return diag_error(b->diag, &place, "there is no probe in this script");
 	}
+	place_c_lines(b, pp);
 	b->clauses = arena_array(b->arena, struct attach_clause, b->script.clauses.n);
 	if (!bind_clauses(b, &pp->out))
 		return false;

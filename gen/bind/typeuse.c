@@ -185,6 +185,8 @@ static bool is_taken(void *ctx, struct str tag)
 	struct ctype *unused;
 	if (map_get(&r->own, tag) || kernel_has(r, tag))
 		return true;
+	if (r->b->has_headers && !str_has_prefix(tag, STR(CLOSURE_PREFIX)))
+		return true; // who knows what they define
 	if (!r->avoids_program)
 		return false;
 	struct lookup *lk = bind_lookup(r->b);
@@ -459,6 +461,8 @@ bool typeuse_resolve(struct bind *b, struct pp *pp)
 		map_add(b->arena, &r.own, b->script.definitions.v[i].tag);
 	if (r.avoids_program)
 		rename_own(&r, pp->out);
+	for (struct map_entry *e = NULL; (e = map_next(b->header_tags, e));)
+		map_add(b->arena, &r.own, e->key);
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
 		const struct script_clause *c = &b->script.clauses.v[i];
 		if (c->predicate.first)

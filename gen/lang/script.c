@@ -145,12 +145,15 @@ static void add_clause(struct arena *a, struct script *s, struct node *clause)
 
 bool script_parse(struct arena *a, struct diag *d, struct token *tokens, struct script *ret)
 {
+	static const char *const tags[] = {"struct", "union", "enum", NULL};
 	*ret = (struct script){0};
 	struct node *program = parse_program(a, d, tokens);
 	if (!program)
 		return false;
 	for (struct node *n = program->child; n; n = n->next) {
 		struct script_range range = {n->first, n->last};
+		if (!ret->behind_c && !tok_is_any(n->first, tags))
+			ret->behind_c = n->first;
 		if (n->kind == NODE_CLAUSE || n->kind == NODE_FUNCTION || n->kind == NODE_MACRO)
 			add_clause(a, ret, n);
 		else if (n->kind == NODE_DEFINITION)

@@ -73,6 +73,8 @@ struct script_definition {
 struct script {
 	VEC(struct script_definition) definitions;
 	VEC(struct script_clause) clauses;
+	struct token
+	    *behind_c; /**< the first token that is not C: no directive may come behind it */
 };
 
 /**

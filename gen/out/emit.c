@@ -51,6 +51,12 @@ static bool is_blank_only(struct str s)
 	return true;
 }
 
+/** Directives have lines of their own. */
+static bool ends_line(const struct token *t, const struct token *prev)
+{
+	return t->kind == TOK_DIRECTIVE || (prev && prev->kind == TOK_DIRECTIVE);
+}
+
 /** Comments and line breaks before @t, as written, when they fit: same file, nothing displaced. */
 static bool put_before_verbatim(struct writer *w, const struct token *t, const struct token *prev,
 				unsigned line)
@@ -68,7 +74,7 @@ static bool put_before_verbatim(struct writer *w, const struct token *t, const s
 		if (t->before.p[i] == '\\' || t->before.p[i] == '\r')
 			return false; // a line splice: the text would not mean the same
 	}
-	if (w->line + newlines != line)
+	if (w->line + newlines != line || (!newlines && ends_line(t, prev) && w->col > 1))
 		return false;
 	put(w, t->before);
 	return true;
@@ -86,7 +92,7 @@ static void put_before(struct writer *w, const struct token *t, const struct tok
 	if (of_main && w->line < line) {
 		while (w->line < line)
 			put(w, STR("\n"));
-	} else if (t->bol && w->col > 1) {
+	} else if ((t->bol || ends_line(t, prev)) && w->col > 1) {
 		put(w, STR("\n"));
 	}
 	if (w->col == 1) {

@@ -192,7 +192,8 @@ static struct value primary(struct parser *p)
 	}
 	if (t->kind == TOK_IDENT) {
 		p->t = t->next;
-		return (struct value){0};
+		return tok_is(p->t, "(") ? fail(p, t, "#if knows no macro of this name")
+					 : (struct value){0};
 	}
 	if (tok_is(t, "(")) {
 		p->t = t->next;

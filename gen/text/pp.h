@@ -12,11 +12,16 @@
  *	if (pp_file(&pp, file)) use(pp.out);
  *
  * What bpftrace itself must read stays: `#pragma pack(...)` is one TOK_DIRECTIVE token at its place in pp->out
- * (its arguments macro-expanded); #include of a C header (a name that ends in .h) is collected in pp->c_includes,
+ * (its arguments macro-expanded); #include of a C header (a name that ends in .h) is collected in pp->c_lines,
  * with the absolute path when our search finds it, and not expanded. `#pragma option NAME DEFAULT "help"` defines
  * NAME unless pp_define() did, and is listed in pp->options. #if arithmetic also takes bpftrace's 1e6 and
  * 1_000_000. Everything is bounded: files, nesting, tokens made (PP_MAX_*), so that a hostile template ends in an
  * error and not in a full machine.
+ *
+ * Headers bring macros that #if cannot see. What it asks for and we do not know is taken for undefined, and a line for
+ * bpftrace's clang in pp->c_lines makes it an error if that is wrong: right or said, and a guard for a default
+ * (`#ifndef N`, `#define N 1`) works. The same goes for names that only a compiler defines (`__NAME`), and for what
+ * __has_include asks about C headers.
  */
 #ifndef TEXT_PP_H
 #define TEXT_PP_H
@@ -46,6 +51,12 @@ struct pp_option {
 	struct src_loc loc; /**< of the name */
 };
 
+/** A line for bpftrace's clang: #include of a C header, and what goes with it. */
+struct pp_c_line {
+	struct token *directive; /**< TOK_DIRECTIVE */
+	struct token **at;	 /**< where in pp->out it stood: the link to what comes behind it */
+};
+
 struct pp_level;   /**< a file being read; pp's own */
 struct pp_context; /**< a list of tokens being read again; pp's own */
 
@@ -57,8 +68,10 @@ struct pp {
 	VEC(struct pp_pragma) pragmas; /**< in order of appearance */
 	VEC(struct pp_option) options; /**< those declared, each once, in order of appearance */
 	struct map option_names;       /**< name -> 1 + index in `options` */
-	/** #include of C headers (*.h), for bpftrace to read: the whole directive, as TOK_DIRECTIVE. */
-	VEC(struct token *) c_includes;
+	VEC(struct pp_c_line) c_lines; /**< in order of appearance */
+	unsigned n_c_headers;	       /**< C headers among them */
+	/** What C headers that our search finds define: tags of struct, union and enum; macros and enumerators. */
+	struct map header_tags, header_names;
 	VEC(struct src_file *) files; /**< every file read, for dependency lists, each once */
 	struct token *out;   /**< the tokens of everything processed so far, ends in TOK_EOF */
 	struct token **tail; /**< where the next token goes */
@@ -71,13 +84,17 @@ struct pp {
 	struct pp_context *context; /**< innermost list being read instead of the file */
 	struct map loaded;	    /**< path -> struct src_file */
 	struct strbuf *lost;	    /**< blanks and comments that stood before directives */
-	bool pad;	  /**< a blank before a macro that expanded to nothing is still owed */
-	bool vanished;	  /**< a macro expanded to nothing since this was last cleared */
-	bool in_args;	  /**< reading the arguments of a macro call */
-	bool fatal;	  /**< a limit was passed: everything ends */
-	bool failed;	  /**< an error was said */
-	int braces;	  /**< depth of { } in what was put out */
-	unsigned nesting; /**< of macro calls in arguments */
+	struct map
+	    external; /**< macros of bpftrace's clang -> their text, "" when we do not know it */
+	struct map guessed; /**< what clang was asked to confirm, each once for each header */
+	struct map scanned; /**< C headers looked into, by path */
+	bool pad;	    /**< a blank before a macro that expanded to nothing is still owed */
+	bool vanished;	    /**< a macro expanded to nothing since this was last cleared */
+	bool in_args;	    /**< reading the arguments of a macro call */
+	bool fatal;	    /**< a limit was passed: everything ends */
+	bool failed;	    /**< an error was said */
+	int braces;	    /**< depth of { } in what was put out */
+	unsigned nesting;   /**< of macro calls in arguments */
 	unsigned n_includes;
 	size_t n_tokens, n_bytes; /**< spent of PP_MAX_TOKENS and PP_MAX_BYTES */
 };
@@ -88,6 +105,11 @@ void pp_add_dir(struct pp *pp, const char *dir);
 bool pp_define(struct pp *pp, const char *def);
 /** A macro of ours (defined() is true for it); no warning when a template defines it again: that is an error. */
 void pp_predefine(struct pp *pp, const char *name, const char *text);
+/**
+ * A macro of bpftrace's own, which #if knows and the text does not: it is left there. @value is a number, NULL when only
+ * bpftrace knows it.
+ */
+void pp_add_external(struct pp *pp, const char *name, const char *value);
 /** Processes @f and adds its tokens to pp->out; false when there was an error. */
 bool pp_file(struct pp *pp, const struct src_file *f);
 /**

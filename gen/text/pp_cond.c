@@ -11,12 +11,33 @@ static struct token *number_token(struct pp *pp, const struct token *at, bool ye
 	return t;
 }
 
-static bool is_defined(const struct pp *pp, const struct token *name)
+static bool is_defined(struct pp *pp, const struct token *name)
 {
 	struct macro *m = map_get(&pp->macros, name->text);
 	if (m)
 		m->used = true;
-	return m || tok_is(name, "__has_include");
+	bool yes = m || map_get(&pp->external, name->text) || tok_is(name, "__has_include");
+	if (!yes)
+		pp_c_confirm_undefined(pp, name);
+	return yes;
+}
+
+/** A word of #if that is no macro of the template: bpftrace's, or none, which is 0. NULL after an error. */
+static struct token *word_value(struct pp *pp, struct token *name)
+{
+	const char *value = map_get(&pp->external, name->text);
+	if (value && !*value) {
+		pp_error(pp, name, "only bpftrace knows the value of " STR_FMT,
+			 STR_ARG(name->text));
+		return NULL;
+	}
+	if (!value) {
+		pp_c_confirm_undefined(pp, name);
+		return name;
+	}
+	struct token *t = number_token(pp, name, true);
+	t->text = str_from(value);
+	return t;
 }
 
 /** The operand of `defined`, from the list being read. */
@@ -55,6 +76,8 @@ static bool evaluate(struct pp *pp, const struct token *name)
 			t = defined_operator(pp, t);
 		else if (tok_is(t, "__has_include"))
 			t = pp_has_include(pp, t);
+		else if (t->kind == TOK_IDENT)
+			t = word_value(pp, t);
 		if (!t) {
 			good = false;
 			break;

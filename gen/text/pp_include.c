@@ -80,40 +80,44 @@ static bool is_file(const char *path)
 }
 
 /** @name in the folder of the file that includes it: spelled as that file's name is. */
-static char *beside(struct pp *pp, struct str name)
+static char *beside(struct pp *pp, struct str name, const struct src_file *from)
 {
-	struct str file = pp->level->file->name;
+	struct str file = from->name;
 	size_t n = file.n;
 	while (n && file.p[n - 1] != '/')
 		n--;
-	if (!n && !str_eqz(pp->level->file->dir, "."))
-		return arena_printf(pp->arena, STR_FMT "/" STR_FMT, STR_ARG(pp->level->file->dir),
+	if (!n && !str_eqz(from->dir, "."))
+		return arena_printf(pp->arena, STR_FMT "/" STR_FMT, STR_ARG(from->dir),
 				    STR_ARG(name));
 	return arena_printf(pp->arena, STR_FMT STR_FMT, STR_ARG(str_slice(file, 0, n)),
 			    STR_ARG(name));
 }
 
-/** The path of the file meant, or NULL. */
-static const char *find_header(struct pp *pp, const struct header *h)
+const char *pp_find_header(struct pp *pp, struct str name, const struct src_file *from)
 {
-	if (!h->name.n || str_find(h->name, '\0') < h->name.n)
+	if (!name.n || str_find(name, '\0') < name.n)
 		return NULL;
-	if (h->name.p[0] == '/') {
-		char *path = str_dup(pp->arena, h->name);
+	if (name.p[0] == '/') {
+		char *path = str_dup(pp->arena, name);
 		return is_file(path) ? path : NULL;
 	}
-	if (!h->angled) {
-		char *path = beside(pp, h->name);
+	if (from) {
+		char *path = beside(pp, name, from);
 		if (is_file(path))
 			return path;
 	}
 	for (size_t i = 0; i < pp->dirs.n; i++) {
-		char *path =
-		    arena_printf(pp->arena, "%s/" STR_FMT, pp->dirs.v[i], STR_ARG(h->name));
+		char *path = arena_printf(pp->arena, "%s/" STR_FMT, pp->dirs.v[i], STR_ARG(name));
 		if (is_file(path))
 			return path;
 	}
 	return NULL;
+}
+
+/** The path of the file meant, or NULL. */
+static const char *find_header(struct pp *pp, const struct header *h)
+{
+	return pp_find_header(pp, h->name, h->angled ? NULL : pp->level->file);
 }
 
 static void not_found(struct pp *pp, const struct header *h)
@@ -140,27 +144,25 @@ static void keep_c_header(struct pp *pp, const struct token *include, const stru
 			  const char *path)
 {
 	char real[PATH_MAX];
-	struct token *t = arena_new(pp->arena, struct token);
-	t->kind = TOK_DIRECTIVE;
-	t->bol = t->space = true;
-	t->loc = t->use = include->loc;
-	if (path && realpath(path, real))
-		t->text = str_from(arena_printf(pp->arena, "#include \"%s\"", real));
-	else if (h->angled)
-		t->text =
-		    str_from(arena_printf(pp->arena, "#include <" STR_FMT ">", STR_ARG(h->name)));
-	else
-		t->text =
-		    str_from(arena_printf(pp->arena, "#include \"" STR_FMT "\"", STR_ARG(h->name)));
-	for (size_t i = 0; i < t->text.n; i++) {
-		bool quote = t->text.p[i] == '"' && i != 9 && i + 1 != t->text.n;
-		if ((unsigned char)t->text.p[i] < 0x20 || quote) {
+	bool is_found = path && realpath(path, real);
+	struct str name = is_found ? str_from(real) : h->name;
+	bool angled = h->angled && !is_found;
+	for (size_t i = 0; i < name.n; i++)
+		if ((unsigned char)name.p[i] < 0x20 || name.p[i] == '"') {
 			pp_error(pp, &h->at, "this path cannot be written into a program: " STR_FMT,
-				 STR_ARG(t->text));
+				 STR_ARG(name));
 			return;
 		}
+	if (pp->braces > 0) {
+		pp_error(pp, include, "#include of a C header inside of braces");
+		return;
 	}
-	vec_push(pp->arena, &pp->c_includes, t);
+	pp_c_macros(pp, include);
+	pp_c_line(pp, &h->at, angled ? "#include <" STR_FMT ">" : "#include \"" STR_FMT "\"",
+		  STR_ARG(name));
+	pp->n_c_headers++;
+	if (is_found)
+		pp_c_scan(pp, str_dup(pp->arena, name));
 }
 
 static char *file_id(struct pp *pp, const struct src_file *f)
@@ -227,6 +229,25 @@ void pp_include(struct pp *pp, const struct token *name)
 	pp->depth--;
 }
 
+/** Is there such a C header where compilers look? What bpftrace was built to do is its own: it is asked afterwards. */
+static bool compiler_has(struct pp *pp, struct str name)
+{
+	static const char *const dirs[] = {
+		"/usr/local/include",
+		"/usr/include",
+#if defined(__x86_64__)
+		"/usr/include/x86_64-linux-gnu"
+#elif defined(__aarch64__)
+		"/usr/include/aarch64-linux-gnu"
+#endif
+	};
+	static const char *const own[] = {"stddef.h", "stdbool.h", "stdarg.h", "float.h", NULL};
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
+		if (is_file(arena_printf(pp->arena, "%s/" STR_FMT, dirs[i], STR_ARG(name))))
+			return true;
+	return str_is_any(name, own);
+}
+
 struct token *pp_has_include(struct pp *pp, const struct token *name)
 {
 	struct header h = {0};
@@ -242,8 +263,13 @@ struct token *pp_has_include(struct pp *pp, const struct token *name)
 		pp_error(pp, name, "__has_include needs (\"name\") or (<name>)");
 		return NULL;
 	}
+	bool is_there = find_header(pp, &h) != NULL;
+	if (!is_there && str_has_suffix(h.name, STR(".h"))) {
+		is_there = compiler_has(pp, h.name);
+		pp_c_confirm_header(pp, name, h.name, h.angled, is_there);
+	}
 	struct token *t = pp_copy(pp, name);
 	t->kind = TOK_NUMBER;
-	t->text = find_header(pp, &h) ? STR("1") : STR("0");
+	t->text = is_there ? STR("1") : STR("0");
 	return t;
 }

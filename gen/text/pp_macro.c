@@ -316,6 +316,10 @@ void pp_undef_line(struct pp *pp, struct token *line)
 			 STR_ARG(name->text));
 	else
 		map_remove(&pp->macros, name->text);
+	// What is not the template's own may be bpftrace's, or a C header's.
+	if (!m || m->in_program)
+		pp_c_line(pp, name, "#undef " STR_FMT, STR_ARG(name->text));
+	map_remove(&pp->external, name->text);
 	pp_no_more(pp, name->next, "undef");
 }
 
@@ -384,6 +388,11 @@ void pp_warn_unused(struct pp *pp)
 		if (near)
 			diag_note(pp->diag, NULL, "did you mean " STR_FMT "?", STR_ARG(near->name));
 	}
+}
+
+void pp_add_external(struct pp *pp, const char *name, const char *value)
+{
+	map_put(pp->arena, &pp->external, str_from(name), (void *)(value ? value : ""));
 }
 
 void pp_predefine(struct pp *pp, const char *name, const char *text)

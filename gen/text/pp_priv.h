@@ -30,6 +30,7 @@ struct macro {
 	struct src_loc loc; /**< of its name; in no file when btgen made it */
 	bool predefined;    /**< ours: may not be defined again */
 	bool given;	    /**< on the command line: stronger than an option's default */
+	bool in_program;    /**< bpftrace's clang has been given it, for a C header */
 	bool used;	    /**< something asked for it: -D of a mistyped name is noticed so */
 	bool off;	    /**< its replacement list is being read */
 	bool variadic;	    /**< the last parameter takes the rest */
@@ -149,6 +150,27 @@ bool pp_conditional(struct pp *pp, const struct token *name);
 void pp_include(struct pp *pp, const struct token *name);
 /** The number 0 or 1 for __has_include, whose name is @name; its operand is taken from the list being read. */
 struct token *pp_has_include(struct pp *pp, const struct token *name);
+
+// pp_c.c
+/** Adds a line for bpftrace's clang, the text of which is the format's; errors in it are said at @at. */
+void pp_c_line(struct pp *pp, const struct token *at, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/** To be called before the #include of a C header at @include: it may ask for the template's macros. */
+void pp_c_macros(struct pp *pp, const struct token *include);
+/**
+ * A macro that we do not know was taken for undefined: has clang confirm that, where a C header or the compiler could have
+ * it.
+ */
+void pp_c_confirm_undefined(struct pp *pp, const struct token *name);
+/** The same for what __has_include(@name) was taken to be. */
+void pp_c_confirm_header(struct pp *pp, const struct token *at, struct str name, bool angled,
+			 bool is_there);
+/** Collects what the C header @path and those that it includes define. */
+void pp_c_scan(struct pp *pp, const char *path);
+
+// pp_include.c
+/** The path of @name as a file in the folder of @from (NULL: not there) or in those of <...> has it; NULL when none has. */
+const char *pp_find_header(struct pp *pp, struct str name, const struct src_file *from);
 
 // pp_pragma.c
 void pp_pragma(struct pp *pp, const struct token *hash, const struct token *name);

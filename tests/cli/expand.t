@@ -226,4 +226,46 @@ echo 'int main(void) { return 0; }' | gcc -x c -o "$tmp/none" -
 out=$("$btgen" expand -x "$tmp/none" -e 'usdt:__EXE__:a:b { } usdt:__EXE__:c { }' 2>&1)
 is "$(grep -c 'error: ' <<<"$out") $(grep -c 'no USDT probes at all' <<<"$out")" "2 1" \
 	"that a program has no probes at all is said once, whatever the number of errors"
+# Lines for bpftrace's clang
+is "$(expand '#pragma pack(1)
+#include <a.h>
+#pragma pack()
+struct s { int x; }; BEGIN { exit(); }
+#include <b.h>
+END { }')" '#pragma pack(1)
+#include <a.h>
+#pragma pack()
+struct s { int x; };
+#include <b.h>
+BEGIN { exit(); }
+END { }' "C headers stay where they stand among definitions, and come before the first clause"
+is "$(expand '#define A 1
+#define F(x, ...) x + __VA_ARGS__
+#include <a.h>
+#undef A
+BEGIN { exit(); }' | grep .)" '#define A 1
+#define F(x, ...) x + __VA_ARGS__
+#include <a.h>
+#undef A
+BEGIN { exit(); }' "what is defined before a header is put before it"
+is "$(expand '#ifdef DEBUG
+#endif
+#undef MINE
+#define MINE 1
+#if MINE && !defined(OTHER) && defined(__linux__) && __CHAR_BIT__ == 8
+BEGIN { exit(); }
+#endif' | grep .)" '#undef MINE
+BEGIN { exit(); }' "without headers #if adds nothing to the program"
+expand 'BEGIN { exit(); }
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 0, 0)
+#endif'
+like "$(cat "$tmp/err")" ':2:27: error: #if knows no macro of this name' "a macro with arguments that #if does not know is an error"
+expand '#if __clang_major__ > 14
+#endif
+BEGIN { exit(); }'
+like "$(cat "$tmp/err")" ':1:5: error: only bpftrace knows the value of __clang_major__' "so is a value that each bpftrace has another of"
+expand 'BEGIN {
+#include <errno.h>
+exit(); }'
+like "$(cat "$tmp/err")" ':2:2: error: #include of a C header inside of braces' "and a header in a body"
 done_testing

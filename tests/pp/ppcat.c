@@ -48,8 +48,9 @@ int main(int argc, char **argv)
 	struct strbuf b;
 	strbuf_init(&b);
 	if (good) {
-		for (size_t i = 0; i < pp.c_includes.n; i++)
-			printf(STR_FMT "\n", STR_ARG(pp.c_includes.v[i]->text));
+		for (size_t i = 0; i < pp.c_lines.n; i++) // of the others gcc leaves nothing
+			if (str_has_prefix(pp.c_lines.v[i].directive->text, STR("#include")))
+				printf(STR_FMT "\n", STR_ARG(pp.c_lines.v[i].directive->text));
 		if (pragmas)
 			print_pragmas(&pp);
 		pp_print(pp.out, &b);

@@ -80,9 +80,10 @@ static void kept(void)
 	ok(nth(0)->kind == TOK_DIRECTIVE && src_line(nth(0)->loc) == 2, "pack stays in its place");
 	is_str(nth(0)->text, STR("#pragma pack(push, 4)"), "with its macros expanded");
 	run("#include <linux/fs.h>\n#include \"no-such.h\"\nBEGIN");
-	ok(pp.c_includes.n == 2 && tok_is(pp.out, "BEGIN"), "C headers leave the program");
-	is_str(pp.c_includes.v[0]->text, STR("#include <linux/fs.h>"), "as they were written");
-	is_str(pp.c_includes.v[1]->text, STR("#include \"no-such.h\""),
+	ok(pp.c_lines.n == 2 && tok_is(pp.out, "BEGIN"), "C headers leave the program");
+	is_str(pp.c_lines.v[0].directive->text, STR("#include <linux/fs.h>"),
+	       "as they were written");
+	is_str(pp.c_lines.v[1].directive->text, STR("#include \"no-such.h\""),
 	       "when they are not found by us");
 }
 
