@@ -6,6 +6,7 @@
 #include "bind/constant.h"
 #include "bind/enumname.h"
 #include "bind/filter.h"
+#include "bind/import.h"
 #include "bind/lower.h"
 #include "bind/marker.h"
 #include "bind/namedarg.h"
@@ -101,6 +102,7 @@ bool tokens_bind(struct bind *b, struct pp *pp)
 		return diag_error(b->diag, &place, "there is no probe in this script");
 	}
 	place_c_lines(b, pp);
+	import_resolve(b, pp->out);
 	b->clauses = arena_array(b->arena, struct attach_clause, b->script.clauses.n);
 	if (!bind_clauses(b, &pp->out))
 		return false;

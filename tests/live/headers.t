@@ -4,6 +4,7 @@
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/live.sh"
 can_trace || skip_all "needs root and bpftrace"
+version=$("$bpftrace" --version | sed 's/.*v0\.\([0-9]*\).*/\1/')
 
 # bare TEXT; ours TEXT [OPTION...]: what it prints on bpftrace alone, and through btgen
 bare() {
@@ -156,5 +157,15 @@ ours '#include <errno.h>
 #endif
 BEGIN { printf("%d\n", EPERM); exit(); }' >/dev/null
 like "$(cat "$tmp/err")" 'ours.bt:2:9: error: bpftrace: #if does not know EPERM' 'but not one that the header has'
+
+# import
+if [ "$version" -ge 24 ]; then
+	mkdir -p "$tmp/own/lib"
+	echo 'macro two() { 2 }' >"$tmp/own/helpers.bt"
+	echo 'macro three() { 3 }' >"$tmp/own/lib/three.bt"
+	printf 'import "helpers.bt";\nimport "lib";\nBEGIN { printf("%%d %%d\\n", two(), three()); exit(); }\n' >"$tmp/own/import.bt"
+	chmod -R go-w "$tmp/own"
+	is "$(cd / && "$live_sh" -q "$tmp/own/import.bt" 2>&1 | grep .)" "2 3" "files and folders are imported from beside the script"
+fi
 
 done_testing

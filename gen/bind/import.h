@@ -1,0 +1,15 @@
+/**
+ * import - files that the script asks bpftrace for.
+ *
+ * bpftrace (from 0.24 on) looks for `import "helpers.bt"` beside the script. The program that it is given is no file
+ * beside anything, so that the path is written out.
+ */
+#ifndef BIND_IMPORT_H
+#define BIND_IMPORT_H
+
+#include "bind/bind.h"
+
+/** Makes the paths of imports absolute that are there beside the template that has them. */
+void import_resolve(struct bind *b, struct token *list);
+
+#endif
