@@ -381,6 +381,7 @@ static int expand_and_trace(struct arena *a, struct diag *d, struct options *o,
 		good = spawn_held(a, d, o->command, &child);
 		if (good)
 			vec_push(a, &o->req.pids, child.pid);
+		o->req.is_started = good;
 	}
 	if (!o->no_run) { // elsewhere nobody would name them
 		codemark_init(&o->codemark);

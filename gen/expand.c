@@ -364,6 +364,7 @@ bool expand_run(struct arena *a, struct diag *d, const struct expand_request *re
 	    .pids = req->pids.v,
 	    .n_pids = x->proc ? req->pids.n : 0,
 	    .no_pid = x->proc && req->pids.n > 1,
+	    .is_started = req->is_started,
 	    .version = req->version,
 	    .conf = conf,
 	    .verbose = req->verbose,

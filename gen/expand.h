@@ -24,6 +24,7 @@ struct expand_request {
 	struct arena *arena; /**< of the lists */
 	VEC(int) pids;
 	const char *exe; /**< -x FILE, or NULL */
+	bool is_started; /**< the process was started for the script: -c */
 	VEC(struct expand_source) sources;
 	VEC(const char *) defines;  /**< as -D had them */
 	VEC(const char *) dirs;	    /**< as -I had them */

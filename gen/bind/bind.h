@@ -32,6 +32,7 @@ struct bind {
 	/** With @proc, in turn, the processes that are traced together; NULL for it alone. Sets no_pid. */
 	const int *pids;
 	size_t n_pids;
+	bool is_started;  /**< @proc is of -c: bpftrace would call its number cpid */
 	unsigned version; /**< of bpftrace, see out/dialect.h */
 	const char *conf; /**< the list of enum tables, or NULL for none */
 	bool verbose;	  /**< say which files were chosen */

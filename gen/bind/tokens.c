@@ -92,6 +92,31 @@ static void place_c_lines(struct bind *b, struct pp *pp)
 	b->has_headers = pp->n_c_headers > 0;
 }
 
+/** cpid and has_cpid, also written as calls: bpftrace has started no program, we have. */
+static void replace_cpid(struct bind *b, struct token *t, const struct token *end)
+{
+	const struct token *prev = NULL;
+	for (; t && prev != end; prev = t, t = t->next) {
+		bool is_has = tok_is(t, "has_cpid");
+		if ((!is_has && !tok_is(t, "cpid")) ||
+		    (prev && (tok_is(prev, ".") || tok_is(prev, "->") || tok_is(prev, "@"))))
+			continue;
+		t->kind = TOK_NUMBER;
+		t->text = str_from(arena_printf(b->arena, "%d", is_has ? 1 : b->proc->pid));
+		if (tok_is(t->next, "(") && tok_is(t->next->next, ")"))
+			t->next = t->next->next->next;
+	}
+}
+
+static void replace_cpids(struct bind *b)
+{
+	for (size_t i = 0; b->is_started && i < b->script.clauses.n; i++) {
+		const struct script_clause *c = &b->script.clauses.v[i];
+		replace_cpid(b, c->predicate.first, c->predicate.last);
+		replace_cpid(b, c->body.first, c->body.last);
+	}
+}
+
 bool tokens_bind(struct bind *b, struct pp *pp)
 {
 	if (!script_parse(b->arena, b->diag, pp->out, &b->script) || !take_pragmas(b, pp) ||
@@ -103,6 +128,7 @@ bool tokens_bind(struct bind *b, struct pp *pp)
 	}
 	place_c_lines(b, pp);
 	import_resolve(b, pp->out);
+	replace_cpids(b);
 	b->clauses = arena_array(b->arena, struct attach_clause, b->script.clauses.n);
 	if (!bind_clauses(b, &pp->out))
 		return false;
