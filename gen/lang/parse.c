@@ -195,7 +195,8 @@ static struct node *parse_definition(struct parser *p)
 	if (tok_is(behind, ";"))
 		last = behind;
 	struct node *n = take_opaque(p, NODE_DEFINITION, p->at, last);
-	n->name = name->kind == TOK_IDENT ? name : NULL;
+	if (n)
+		n->name = name->kind == TOK_IDENT ? name : NULL;
 	return n;
 }
 

@@ -132,7 +132,7 @@ static struct node *parse_simple(struct parser *p)
 		assign->name = parse_take_any(p);
 		left = parse_add(assign, parse_expression(p)) ? parse_end(p, assign) : NULL;
 	}
-	if (!parse_add(n, left))
+	if (!left || !parse_add(n, left))
 		return NULL;
 	if (left->kind == NODE_IF || left->kind == NODE_BLOCK) {
 		parse_take(p, ";");
