@@ -804,7 +804,7 @@ static void find_program(struct finder *f, struct node *program)
 	f->before = f->known;
 	f->known = (struct map){0};
 	f->has_changed = false;
-	for (struct node *n = program->child; n; n = n->next)
+	for (struct node *n = program->child; n && i < f->b->script.clauses.n; n = n->next)
 		if (n->kind == NODE_CLAUSE || n->kind == NODE_FUNCTION || n->kind == NODE_MACRO)
 			find_clause(f, n, i++);
 	f->round++;

@@ -770,7 +770,8 @@ bool lower_program(struct bind *b, struct token *tokens)
 		return false;
 	warn_of_opaque(b, program);
 	size_t i = 0;
-	for (struct node *n = program->child; n && lo.good; n = n->next) {
+	for (struct node *n = program->child; n && lo.good && i < b->script.clauses.n;
+	     n = n->next) {
 		if (n->kind != NODE_CLAUSE && n->kind != NODE_FUNCTION && n->kind != NODE_MACRO)
 			continue;
 		lo.clause = &b->clauses[i++];
