@@ -122,11 +122,6 @@ def catches_int(pid):
     return bool(m and int(m.group(1), 16) & 1 << (signal.SIGINT - 1))
 
 
-def waits_for_events(pid):
-    # epoll_wait and epoll_pwait, as arm64 and x86-64 number them
-    return read(f"/proc/{pid}/syscall").split(" ")[0] in ("22", "232", "281")
-
-
 class Target:
     """The program under test: its probes, as readelf sees them, in its memory."""
 
@@ -205,8 +200,9 @@ class Case:
             self.reach("starting")
             wait_until(lambda: os.path.exists(self.ready) or over())
         elif moment == "detaching":
+            attached = self.target.memory()
             self.btgen.send_signal(signal.SIGINT)
-            wait_until(lambda: not waits_for_events(self.tracer) or over())
+            wait_until(lambda: self.target.memory() != attached or over())
 
     def send(self, name, who):
         sig = getattr(signal, "SIG" + name)
@@ -267,6 +263,8 @@ class Case:
         """What is not as it should be."""
         if rc is None:
             yield "btgen does not end"
+        elif rc < 0 and not re.search(signal.Signals(-rc).name[3:] + ":(btgen|group)", " ".join(self.steps)):
+            yield f"btgen was ended by signal {-rc}"
         if not wait_until(lambda: not self.processes()):
             yield "still there: " + ", ".join(read(f"/proc/{p}/cmdline").replace("\0", " ") for p in self.processes())
         if os.listdir(self.folder + "/work"):
