@@ -1,31 +1,104 @@
 #include "lang/print.h"
 
-static void put(const struct token *t, bool is_first, struct strbuf *out)
+struct printer {
+	struct arena *arena;
+	struct token **end;	  // of the list
+	const struct token *lead; // what the next token has before it is this one's; NULL: its own
+};
+
+static const struct token nothing_before;
+
+static void add(struct printer *p, struct token t)
 {
-	if (!is_first)
-		strbuf_adds(out, t->before);
-	strbuf_adds(out, t->text);
+	struct token *copy = arena_new(p->arena, struct token);
+	if (p->lead) {
+		t.before = p->lead->before;
+		t.space = p->lead->space;
+		t.bol = p->lead->bol;
+	}
+	p->lead = NULL;
+	*copy = t;
+	copy->next = NULL;
+	*p->end = copy;
+	p->end = &copy->next;
 }
 
-static void print(const struct node *n, bool is_first, struct strbuf *out)
+/** A token of what has changed: it is ours, and stands for what was at its place. */
+static void add_moved(struct printer *p, const struct token *t)
+{
+	struct token moved = *t;
+	moved.loc = (struct src_loc){0};
+	moved.space |= moved.bol;
+	moved.before = moved.space ? STR(" ") : STR("");
+	moved.bol = false;
+	moved.from_macro = true;
+	add(p, moved);
+}
+
+static void add_text(struct printer *p, struct str text, const struct token *at)
+{
+	add(p, (struct token){.kind = TOK_OTHER, .text = text, .use = at->use, .from_macro = true});
+}
+
+static void print(struct printer *p, const struct node *n, bool is_moved);
+
+static void print_pieces(struct printer *p, const struct node *n)
+{
+	if (!p->lead && n->pieces)
+		p->lead = n->first;
+	for (const struct piece *piece = n->pieces; piece; piece = piece->next) {
+		if (!p->lead)
+			p->lead = &nothing_before;
+		if (piece->node)
+			print(p, piece->node, true);
+		else
+			add_text(p, piece->text, n->first);
+	}
+}
+
+static void print(struct printer *p, const struct node *n, bool is_moved)
 {
 	const struct node *child = n->child;
+	if (n->is_changed) {
+		print_pieces(p, n);
+		return;
+	}
 	for (const struct token *t = n->first;; t = t->next) {
 		if (child && child->first == t) {
-			print(child, is_first, out);
+			print(p, child, is_moved);
 			t = child->last;
 			child = child->next;
+		} else if (is_moved) {
+			add_moved(p, t);
 		} else {
-			put(t, is_first, out);
+			add(p, *t);
 		}
-		is_first = false;
 		if (t == n->last)
 			break;
 	}
 }
 
-void print_node(const struct node *n, struct strbuf *out)
+struct token *print_tokens(struct arena *a, const struct node *n)
 {
+	struct token *list = NULL;
+	struct printer p = {.arena = a, .end = &list};
 	if (n->first && n->last)
-		print(n, true, out);
+		print(&p, n, false);
+	*p.end = arena_new(a, struct token);
+	return list;
+}
+
+struct str print_text(struct arena *a, const struct node *n)
+{
+	struct strbuf b;
+	strbuf_init(&b);
+	const struct token *list = print_tokens(a, n);
+	for (const struct token *t = list; t->kind != TOK_EOF; t = t->next) {
+		if (t != list)
+			strbuf_adds(&b, t->before);
+		strbuf_adds(&b, t->text);
+	}
+	struct str s = str_copy(a, strbuf_str(&b));
+	strbuf_fini(&b);
+	return s;
 }

@@ -1,15 +1,19 @@
 /**
- * print - a tree as text.
+ * print - a tree as tokens, or as text.
  *
  * Each node writes its own tokens, with the blanks and comments before them, and its children where they stand between
- * those: print(parse(x)) is x, but for line splices, and that is what tells whether a tree is sound.
+ * those: print(parse(x)) is x, but for line splices, and that is what tells whether a tree is sound. One that was changed
+ * (lang/change.h) writes its pieces: the text among them is not the template's, but stands for what is at the node's place.
  */
 #ifndef LANG_PRINT_H
 #define LANG_PRINT_H
 
+#include "base/arena.h"
 #include "lang/tree.h"
 
-/** Adds the text of @n to @out, without what stands before its first token. */
-void print_node(const struct node *n, struct strbuf *out);
+/** The tokens of @n: copies, in a list that ends in a TOK_EOF. */
+struct token *print_tokens(struct arena *a, const struct node *n);
+/** The text of @n, without what stands before its first token. */
+struct str print_text(struct arena *a, const struct node *n);
 
 #endif

@@ -127,7 +127,7 @@ static void set_predicate(struct script_clause *c, const struct node *n)
 /** fn and macro, too: they have no attach points, and all of them is the body. */
 static void add_clause(struct arena *a, struct script *s, struct node *clause)
 {
-	struct script_clause c = {.body = {clause->first, clause->last}};
+	struct script_clause c = {.node = clause, .body = {clause->first, clause->last}};
 	if (clause->kind == NODE_CLAUSE)
 		c.body.first = clause->last_child->first;
 	struct collector k = {a, &c};
@@ -150,6 +150,7 @@ bool script_parse(struct arena *a, struct diag *d, struct token *tokens, struct 
 	struct node *program = parse_program(a, d, tokens);
 	if (!program)
 		return false;
+	ret->program = program;
 	for (struct node *n = program->child; n; n = n->next) {
 		struct script_range range = {n->first, n->last};
 		if (!ret->behind_c && !tok_is_any(n->first, tags))

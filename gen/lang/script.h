@@ -13,7 +13,7 @@
 #define LANG_SCRIPT_H
 
 #include "base/vec.h"
-#include "text/lex.h"
+#include "lang/tree.h"
 #include "lang/vocabulary.h"
 
 struct script_range {
@@ -53,6 +53,7 @@ struct script_map_use {
 };
 
 struct script_clause {
+	struct node *node; /**< NODE_CLAUSE, NODE_FUNCTION or NODE_MACRO */
 	/** None in `fn` and `macro`, nor in a clause that starts with its body, which is for bpftrace to refuse. */
 	VEC(struct script_attach) attach;
 	struct script_range predicate;			/**< without its slashes */
@@ -71,6 +72,7 @@ struct script_definition {
 };
 
 struct script {
+	struct node *program;
 	VEC(struct script_definition) definitions;
 	VEC(struct script_clause) clauses;
 	struct token

@@ -66,6 +66,13 @@ enum node_kind {
 	NODE_OPAQUE, /**< tokens that nothing here understands, or need not */
 };
 
+/** A part of what a node is printed as once it was changed: lang/change.h. */
+struct piece {
+	struct piece *next;
+	struct str text;
+	const struct node *node; /**< instead of text */
+};
+
 struct node {
 	enum node_kind kind;
 	struct token *first, *last; /**< its tokens, both included */
@@ -75,6 +82,10 @@ struct node {
 	struct node *last_child;    /**< the last child */
 	unsigned height;	    /**< 0 without children; bounded, so that a walk can recurse */
 	struct expr *expr; /**< of an expression: what is known of it (bind/exprtype.h), or NULL */
+
+	bool is_changed;      /**< it is printed as its pieces are, no more as its tokens */
+	struct piece *pieces; /**< then; NULL: it is gone */
+	size_t size;	      /**< then: bytes, about */
 };
 
 /** Is it one of @kind whose name is @name? */

@@ -29,25 +29,24 @@ static bool must_be_sound(void *ctx, struct node *n, struct node *parent)
 	return true;
 }
 
-static void must_print_itself(const struct node *program, const struct token *out)
+static void must_print_itself(struct arena *a, const struct node *program, const struct token *out)
 {
-	struct strbuf want, got;
+	struct strbuf want;
+	struct str got = {0};
 	strbuf_init(&want);
-	strbuf_init(&got);
 	for (const struct token *t = out; t->kind != TOK_EOF; t = t->next) {
 		if (t != out)
 			strbuf_adds(&want, t->before);
 		strbuf_adds(&want, t->text);
 	}
 	if (out->kind != TOK_EOF)
-		print_node(program, &got);
-	if (!str_eq(strbuf_str(&want), strbuf_str(&got))) {
-		fprintf(stderr, "read:    %s\nprinted: %s\n", want.p ? want.p : "",
-			got.p ? got.p : "");
+		got = print_text(a, program);
+	if (!str_eq(strbuf_str(&want), got)) {
+		fprintf(stderr, "read:    %s\nprinted: " STR_FMT "\n", want.p ? want.p : "",
+			STR_ARG(got));
 		abort();
 	}
 	strbuf_fini(&want);
-	strbuf_fini(&got);
 }
 
 static void parse_and_bind(struct arena *a, struct diag *d, struct pp *pp, unsigned version)
@@ -56,7 +55,7 @@ static void parse_and_bind(struct arena *a, struct diag *d, struct pp *pp, unsig
 	if (!program)
 		return;
 	node_walk(program, must_be_sound, NULL);
-	must_print_itself(program, pp->out);
+	must_print_itself(a, program, pp->out);
 	struct bind b = {.arena = a, .diag = d, .version = version};
 	if (tokens_bind(&b, pp) && (program = parse_program(a, d, pp->out)))
 		node_walk(program, must_be_sound, NULL);

@@ -34,7 +34,7 @@ static void dump(const struct node *n, struct strbuf *out)
 	strbuf_addf(out, "(%s", node_kind_name(n->kind));
 	if (n->kind == NODE_TYPE || n->kind == NODE_OPAQUE || n->kind == NODE_ATTACH) {
 		strbuf_addc(out, ' ');
-		print_node(n, out);
+		strbuf_adds(out, print_text(&arena, n));
 	} else if (n->name) {
 		strbuf_addf(out, " " STR_FMT, STR_ARG(n->name->text));
 	}
@@ -62,7 +62,7 @@ static bool prints_itself(const struct node *program, struct str text)
 	strbuf_init(&b);
 	if (program && program->first->kind != TOK_EOF) {
 		strbuf_adds(&b, program->first->before);
-		print_node(program, &b);
+		strbuf_adds(&b, print_text(&arena, program));
 	}
 	struct str rest = strbuf_str(&b);
 	bool same = str_has_prefix(text, rest) && rest.n >= str_trim(text).n;
@@ -99,7 +99,7 @@ static bool note_opaque(void *ctx, struct node *n, struct node *parent)
 	if (n->kind == NODE_OPAQUE) {
 		struct strbuf b;
 		strbuf_init(&b);
-		print_node(n, &b);
+		strbuf_adds(&b, print_text(&arena, n));
 		tap_show("opaque", strbuf_str(&b));
 		strbuf_fini(&b);
 		++*(unsigned *)ctx;

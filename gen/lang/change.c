@@ -1,0 +1,135 @@
+#include "lang/change.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+
+size_t change_size(const struct node *n)
+{
+	size_t size = 0;
+	const struct node *child = n->child;
+	if (n->is_changed)
+		return n->size;
+	for (const struct token *t = n->first;; t = t->next) {
+		if (child && child->first == t) {
+			size += change_size(child);
+			t = child->last;
+			child = child->next;
+		} else {
+			size += t->text.n + 1;
+		}
+		if (t == n->last)
+			return size;
+	}
+}
+
+static void add_piece(struct arena *a, struct node *to, struct piece ***end, struct str text,
+		      const struct node *node)
+{
+	if (!node && !text.n)
+		return;
+	struct piece *p = arena_new(a, struct piece);
+	*p = (struct piece){.text = text, .node = node};
+	**end = p;
+	*end = &p->next;
+	to->size += node ? change_size(node) : text.n;
+}
+
+/** Gives @to, whose place is known, its pieces. */
+static void compose(struct arena *a, struct node *to, const char *format, va_list ap)
+{
+	struct piece *first = NULL, **end = &first;
+	struct strbuf text;
+	strbuf_init(&text);
+	to->size = 0;
+	for (const char *p = format; *p; p++) {
+		if (*p != '%') {
+			strbuf_addc(&text, *p);
+			continue;
+		}
+		switch (*++p) {
+		case 'n':
+			add_piece(a, to, &end, str_copy(a, strbuf_str(&text)), NULL);
+			strbuf_clear(&text);
+			add_piece(a, to, &end, STR(""), va_arg(ap, const struct node *));
+			break;
+		case 's':
+			strbuf_addz(&text, va_arg(ap, const char *));
+			break;
+		case 't':
+			strbuf_adds(&text, va_arg(ap, struct str));
+			break;
+		case 'u':
+			strbuf_addf(&text, "%" PRIu64, va_arg(ap, uint64_t));
+			break;
+		default:
+			strbuf_addc(&text, *p);
+		}
+	}
+	add_piece(a, to, &end, str_copy(a, strbuf_str(&text)), NULL);
+	strbuf_fini(&text);
+	to->pieces = first;
+	to->is_changed = true;
+}
+
+struct node *change_copy(struct arena *a, const struct node *n)
+{
+	struct node *was = arena_new(a, struct node);
+	*was = *n;
+	was->next = NULL;
+	return was;
+}
+
+/** In what takes its place a node is what it was. */
+static void keep_old(struct arena *a, const struct node *n, struct piece *pieces)
+{
+	struct node *was = NULL;
+	for (struct piece *p = pieces; p; p = p->next) {
+		if (p->node != n)
+			continue;
+		was = was ? was : change_copy(a, n);
+		p->node = was;
+	}
+}
+
+void change(struct arena *a, struct node *n, const char *format, ...)
+{
+	va_list ap;
+	struct node made = {.first = n->first, .last = n->last};
+	va_start(ap, format);
+	compose(a, &made, format, ap);
+	va_end(ap);
+	keep_old(a, n, made.pieces);
+	n->pieces = made.pieces;
+	n->size = made.size;
+	n->is_changed = true;
+}
+
+struct node *change_text(struct arena *a, const struct node *at, const char *format, ...)
+{
+	va_list ap;
+	struct node *n = arena_new(a, struct node);
+	*n = (struct node){.kind = NODE_OPAQUE, .first = at->first, .last = at->last};
+	va_start(ap, format);
+	compose(a, n, format, ap);
+	va_end(ap);
+	return n;
+}
+
+void change_leaf(struct arena *a, struct node *n, enum node_kind kind, struct str text)
+{
+	struct token *t = arena_new(a, struct token);
+	*t = *n->first;
+	t->kind = kind == NODE_NUMBER ? TOK_NUMBER : kind == NODE_STRING ? TOK_STRING : TOK_IDENT;
+	t->text = text;
+	change(a, n, "%t", text);
+	n->kind = kind;
+	n->name = t;
+	n->child = n->last_child = NULL;
+}
+
+void change_remove(struct node *n)
+{
+	n->pieces = NULL;
+	n->size = 0;
+	n->is_changed = true;
+}
