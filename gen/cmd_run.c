@@ -281,7 +281,7 @@ static bool check_reach(struct diag *d, const struct bind *b)
 	const struct script_attach *at = find_global(b);
 	if (!at || b->host_scope)
 		return true;
-	struct diag_place place = tok_place(at->range.first);
+	struct diag_place place = tok_place(at->node->first);
 	diag_error(d, &place,
 		   "with -x this would fire for every process of the machine: give a PID");
 	return diag_note(d, NULL, "#pragma scope host makes a script one for all processes");

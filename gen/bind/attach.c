@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "bind/edit.h"
 #include "bind/optional.h"
 #include "bind/path.h"
+#include "lang/change.h"
 #include "out/dialect.h"
 
 static bool is_wildcard(struct str s)
@@ -138,13 +138,13 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 	if (at->fields.n == 3)
 		provider = at->fields.v[1];
 	size_t from = ret->probes.n;
-	if (!find_probes(b, at->range.first, path, provider, name, ret))
+	if (!find_probes(b, at->node->first, path, provider, name, ret))
 		return false;
 	if (ret->probes.n == from && (at->absent = optional_covers(b, at, name)))
 		return true;
 	if (ret->probes.n == from)
-		return say_no_probe(b, at->range.first, path, provider, name);
-	if (!provider.n && !check_one_provider(b, at->range.first, name, ret, from))
+		return say_no_probe(b, at->node->first, path, provider, name);
+	if (!provider.n && !check_one_provider(b, at->node->first, name, ret, from))
 		return false;
 
 	struct strbuf text;
@@ -152,7 +152,7 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 	bool good = true;
 	for (size_t i = from; i < ret->probes.n && good; i++) {
 		const struct attach_match *m = &ret->probes.v[i];
-		const char *file = path_of(b, m->image, at->range.first);
+		const char *file = path_of(b, m->image, at->node->first);
 		good = file != NULL;
 		if (b->proc && !dialect_has_libbpf_usdt(b->version) && has_namesake(b, m))
 			b->no_pid = true;
@@ -166,7 +166,7 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 				  STR_ARG(m->image->path));
 		b->n_attach++;
 	}
-	edit_replace(&at->range, str_copy(b->arena, strbuf_str(&text)));
+	change(b->arena, at->node, "%t", strbuf_str(&text));
 	strbuf_fini(&text);
 	return good;
 }
@@ -269,8 +269,8 @@ static bool bind_uprobe(struct bind *b, struct script_attach *at, struct attach_
 	if (!im && (at->absent = optional_covers(b, at, name)))
 		return true;
 	if (!im)
-		return say_no_function(b, at->range.first, path, name);
-	const char *file = path_of(b, im, at->range.first);
+		return say_no_function(b, at->node->first, path, name);
+	const char *file = path_of(b, im, at->node->first);
 	if (!file)
 		return false;
 	if (b->verbose)
@@ -285,7 +285,7 @@ static bool bind_uprobe(struct bind *b, struct script_attach *at, struct attach_
 		strbuf_adds(&text,
 			    path_is_plain(f, "_.*+?[]") ? f : str_from(path_quote(b->arena, f)));
 	}
-	edit_replace(&at->range, str_copy(b->arena, strbuf_str(&text)));
+	change(b->arena, at->node, "%t", strbuf_str(&text));
 	strbuf_fini(&text);
 	b->n_attach++;
 	return true;
@@ -302,7 +302,7 @@ static void spell_begin_and_end(struct script_attach *at)
 {
 	if (at->provider &&
 	    (at->provider->kind == PROVIDER_BEGIN || at->provider->kind == PROVIDER_END))
-		at->kind = at->range.first->text = str_from(at->provider->name);
+		at->kind = at->node->first->text = str_from(at->provider->name);
 }
 
 static bool is_mapped(const struct bind *b, struct str path)
@@ -324,7 +324,7 @@ static bool bind_attach(struct bind *b, struct script_attach *at, struct attach_
 	struct str path = at->fields.v[0];
 	bool is_usdt = at->provider->kind == PROVIDER_USDT, good = true;
 	if (str_eqz(path, "__EXE__") && !b->images)
-		return say_no_target(b, at->range.first);
+		return say_no_target(b, at->node->first);
 	if (!str_eqz(path, "__EXE__") && !is_mapped(b, path))
 		b->n_attach++; // some other file: the template knows what it wants
 	else if (is_usdt)

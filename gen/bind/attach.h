@@ -29,7 +29,7 @@ struct attach_clause {
 };
 
 /**
- * Binds each attach point of @c, rewriting its tokens. Errors: nothing of that name in the target (with the
+ * Binds each attach point of @c, changing its node. Errors: nothing of that name in the target (with the
  * nearest name), no target given, a name that bpftrace cannot spell. Sets b->no_pid when a file can only
  * be named in a way that does not work together with bpftrace's -p.
  */

@@ -1,6 +1,7 @@
 #include "bind/bind.h"
 
 #include "bind/attach.h"
+#include "lang/change.h"
 
 static void add_image(struct bind *b, struct map *seen, struct image *im)
 {
@@ -39,6 +40,25 @@ struct lookup *bind_lookup_from(struct bind *b, size_t i)
 		lookup_ask_from(lk,
 				b->clauses[i].near.places.n ? &b->clauses[i].near : b->all_near);
 	return lk;
+}
+
+void bind_remove_clauses(struct bind *b, const bool *gone)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < b->script.clauses.n; i++) {
+		struct node *n = b->script.clauses.v[i].node;
+		if (gone[i]) {
+			change_remove(n);
+			n->kind = NODE_OPAQUE; // for whoever walks the program
+			n->child = n->last_child = NULL;
+			continue;
+		}
+		b->script.clauses.v[kept] = b->script.clauses.v[i];
+		b->clauses[kept] = b->clauses[i];
+		b->clauses[kept].clause = &b->script.clauses.v[kept];
+		kept++;
+	}
+	b->script.clauses.n = kept;
 }
 
 const char *bind_target_name(struct bind *b)

@@ -73,6 +73,9 @@ struct lookup *bind_lookup(struct bind *b);
  */
 struct lookup *bind_lookup_from(struct bind *b, size_t i);
 
+/** Takes the clauses out of the program, of b->script and b->clauses, for which @gone says so. */
+void bind_remove_clauses(struct bind *b, const bool *gone);
+
 /** "nvmf_tgt (PID 42)" or the file; there is a target. */
 const char *bind_target_name(struct bind *b);
 

@@ -9,7 +9,7 @@
 static bool say_unattachable(struct bind *b, const struct script_attach *at,
 			     const struct attach_match *m, const struct sdtarg *arg)
 {
-	struct diag_place place = src_place(at->range.first->use, 1); // its text is btgen's by now
+	struct diag_place place = tok_place(at->node->first);
 	return diag_error(
 	    b->diag, &place,
 	    "bpftrace 0.%u cannot attach to " STR_FMT ":" STR_FMT ": it cannot read the place of "

@@ -740,7 +740,7 @@ static bool find_opaque(void *ctx, struct node *n, struct node *parent)
 {
 	static const char *const tags[] = {"struct", "union", "enum", NULL};
 	struct node **found = ctx;
-	if (!*found && n->kind == NODE_OPAQUE &&
+	if (!*found && n->kind == NODE_OPAQUE && !n->is_changed &&
 	    !(parent->kind == NODE_PROGRAM && tok_is_any(n->first, tags)))
 		*found = n;
 	return !*found;

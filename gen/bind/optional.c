@@ -1,16 +1,17 @@
 #include "bind/optional.h"
 
-#include "bind/edit.h"
-#include "bind/unset.h"
+#include "bind/deadmap.h"
+#include "lang/change.h"
 
 /** The name that starts at @t, whose tokens (`nvmf_` `*`) have no blank between; the token behind it in @end. */
 static struct str take_name(struct bind *b, const struct token *t, const struct token **end)
 {
-	const struct token *last = t;
-	while (last->next->kind != TOK_EOF && !last->next->space)
-		last = last->next;
-	*end = last->next;
-	return edit_text(b->arena, t, last);
+	struct str name = t->text;
+	for (t = t->next; t->kind != TOK_EOF && !t->space; t = t->next)
+		name = str_from(
+		    arena_printf(b->arena, STR_FMT STR_FMT, STR_ARG(name), STR_ARG(t->text)));
+	*end = t;
+	return name;
 }
 
 static bool is_name(struct str s)
@@ -54,26 +55,22 @@ bool optional_covers(const struct bind *b, const struct script_attach *at, struc
 {
 	for (size_t i = 0; i < b->optionals.n; i++) {
 		const struct bind_optional *o = &b->optionals.v[i];
-		if (o->file == at->range.first->use.file && (!o->name.n || str_glob(o->name, name)))
+		if (o->file == at->node->first->use.file && (!o->name.n || str_glob(o->name, name)))
 			return true;
 	}
 	return false;
 }
 
-/** Takes attach point @i of @c, with one comma, out of @list; there are others. */
-static void drop_attach(struct token **list, struct script_clause *c, size_t i)
+/** Takes an attach point out with a comma: that before it when there is one that stays, else that behind it. */
+static void drop_attach(const struct script_attach *before, struct node *n)
 {
-	struct script_range r = c->attach.v[i].range;
-	if (i + 1 < c->attach.n) {
-		while (r.last->next != c->attach.v[i + 1].range.first)
-			r.last = r.last->next;
+	if (before) {
+		n->first = before->node->last->next;
 	} else {
-		r.first = c->attach.v[i - 1].range.last->next;
+		while (n->last->next != n->next->first)
+			n->last = n->last->next;
 	}
-	edit_remove(list, r);
-	for (size_t k = i + 1; k < c->attach.n; k++)
-		c->attach.v[k - 1] = c->attach.v[k];
-	c->attach.n--;
+	change_remove(n);
 }
 
 /** Probes and functions that were left out, each once. */
@@ -97,32 +94,25 @@ static const char *name_list(struct bind *b, const struct map *names, size_t mos
 	return list;
 }
 
-static struct script_range whole_clause(const struct script_clause *c)
-{
-	return (struct script_range){c->attach.v[0].range.first, c->body.last};
-}
-
 /** Drops what is absent in @c; true when nothing is left of it. */
-static bool drop_from_clause(struct bind *b, struct token **list, struct script_clause *c,
-			     struct map *names)
+static bool drop_from_clause(struct bind *b, struct script_clause *c, struct map *names)
 {
-	size_t absent = 0;
+	size_t kept = 0, absent = 0;
 	for (size_t i = 0; i < c->attach.n; i++)
 		absent += c->attach.v[i].absent;
 	bool whole = absent > 0 && absent == c->attach.n;
-	for (size_t i = 0; i < c->attach.n;) {
-		if (!c->attach.v[i].absent) {
-			i++;
+	for (size_t i = 0; i < c->attach.n; i++) {
+		const struct script_attach *at = &c->attach.v[i];
+		if (!at->absent) {
+			c->attach.v[kept++] = *at;
 			continue;
 		}
-		add_name(b, names, &c->attach.v[i]);
-		if (whole)
-			i++;
-		else
-			drop_attach(list, c, i);
+		add_name(b, names, at);
+		if (!whole)
+			drop_attach(kept ? at - 1 : NULL, at->node);
 	}
-	if (whole)
-		edit_remove(list, whole_clause(c));
+	if (!whole)
+		c->attach.n = kept;
 	return whole;
 }
 
@@ -139,61 +129,52 @@ static bool is_event(const struct script_clause *c)
 }
 
 /** Takes out the clauses that wait for a map which nothing sets any more; true when there were any. */
-static bool drop_waiting(struct bind *b, struct token **list, struct unset *unset, bool *gone,
-			 struct map *names)
+static bool drop_waiting(struct bind *b, struct deadmap *dead, bool *gone, struct map *names)
 {
 	bool any = false;
-	unset->stay = (struct map){0};
+	dead->stay = (struct map){0};
 	for (size_t i = 0; i < b->script.clauses.n; i++)
 		if (!gone[i])
-			unset_keep_clause(b, unset, &b->script.clauses.v[i]);
+			deadmap_keep_clause(b, dead, &b->script.clauses.v[i]);
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
 		struct script_clause *c = &b->script.clauses.v[i];
-		if (gone[i] || !unset_is_awaited(unset, c))
+		if (gone[i] || !deadmap_is_awaited(dead, c))
 			continue;
 		for (size_t k = 0; k < c->attach.n; k++)
 			add_name(b, names, &c->attach.v[k]);
-		edit_remove(list, whole_clause(c));
-		unset_add_clause(b, unset, c);
+		deadmap_add_clause(b, dead, c);
 		gone[i] = any = true;
 	}
 	return any;
 }
 
 /** What the clauses that stay say about maps of those that do not. */
-static void settle_maps(struct bind *b, struct token **list, bool *gone, struct map *names)
+static void settle_maps(struct bind *b, bool *gone, struct map *names)
 {
-	struct unset unset = {0};
+	struct deadmap dead = {0};
 	for (size_t i = 0; i < b->script.clauses.n; i++)
 		if (gone[i])
-			unset_add_clause(b, &unset, &b->script.clauses.v[i]);
-	if (!unset.names.n)
+			deadmap_add_clause(b, &dead, &b->script.clauses.v[i]);
+	if (!dead.set.n)
 		return;
-	while (drop_waiting(b, list, &unset, gone, names))
+	while (drop_waiting(b, &dead, gone, names))
 		;
 	for (size_t i = 0; i < b->script.clauses.n; i++)
 		if (!gone[i])
-			unset_rewrite(b, &unset, list, &b->script.clauses.v[i]);
+			deadmap_rewrite(b, &dead, &b->script.clauses.v[i]);
 }
 
-bool optional_drop(struct bind *b, struct token **list)
+bool optional_drop(struct bind *b)
 {
 	struct map names = {0}, waiting = {0};
 	bool *gone = arena_array(b->arena, bool, b->script.clauses.n);
 	for (size_t i = 0; i < b->script.clauses.n; i++)
-		gone[i] = drop_from_clause(b, list, &b->script.clauses.v[i], &names);
-	settle_maps(b, list, gone, &waiting);
-	size_t kept = 0, n_events = 0;
-	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		if (gone[i])
-			continue;
+		gone[i] = drop_from_clause(b, &b->script.clauses.v[i], &names);
+	settle_maps(b, gone, &waiting);
+	bind_remove_clauses(b, gone);
+	size_t n_events = 0;
+	for (size_t i = 0; i < b->script.clauses.n; i++)
 		n_events += is_event(&b->script.clauses.v[i]);
-		b->script.clauses.v[kept] = b->script.clauses.v[i];
-		b->clauses[kept] = b->clauses[i];
-		b->clauses[kept].clause = &b->script.clauses.v[kept];
-		kept++;
-	}
-	b->script.clauses.n = kept;
 	bool good = true;
 	// Of a script that fits nothing here, a few names tell which one it is.
 	if (names.n && !n_events) {

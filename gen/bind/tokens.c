@@ -10,11 +10,13 @@
 #include "bind/lower.h"
 #include "bind/marker.h"
 #include "bind/namedarg.h"
+#include "bind/edit.h"
 #include "bind/once.h"
 #include "bind/optional.h"
 #include "bind/signs.h"
 #include "bind/table.h"
 #include "bind/typeuse.h"
+#include "lang/print.h"
 #include "out/dialect.h"
 
 /** `scope target` or `scope host` */
@@ -56,7 +58,7 @@ static bool take_pragmas(struct bind *b, const struct pp *pp)
 }
 
 /** Every clause is looked at, so that all mistakes are told at once. */
-static bool bind_clauses(struct bind *b, struct token **list)
+static bool bind_clauses(struct bind *b)
 {
 	struct attach_clause *clauses = b->clauses;
 	bool good = true;
@@ -68,7 +70,7 @@ static bool bind_clauses(struct bind *b, struct token **list)
 		if (bound)
 			signs_warn(b, &clauses[i]);
 	}
-	return good && optional_drop(b, list) && check_number(b);
+	return good && optional_drop(b) && check_number(b);
 }
 
 /** Lines for bpftrace's clang go where they stood, but before the first clause: it takes none behind it. */
@@ -87,6 +89,7 @@ static void place_c_lines(struct bind *b, struct pp *pp)
 		*link = line;
 		link = &line->next;
 	}
+	b->script.program->first = pp->out;
 	b->header_tags = &pp->header_tags;
 	b->header_names = &pp->header_names;
 	b->has_headers = pp->n_c_headers > 0;
@@ -117,6 +120,53 @@ static void replace_cpids(struct bind *b)
 	}
 }
 
+/** Text that was put into the tree becomes tokens, for the passes that work on those; attach points stay text. */
+static void cut_text(struct arena *a, struct token *list)
+{
+	int braces = 0;
+	bool in_predicate = false;
+	for (struct token *t = list, *prev = NULL; t->kind != TOK_EOF; prev = t, t = t->next) {
+		struct str text = str_trim(t->text);
+		in_predicate = !braces && !tok_is(t, "{") &&
+			       (in_predicate || (str_has_prefix(text, STR("/")) &&
+						 t->kind != TOK_DIRECTIVE && !t->attach));
+		if (t->kind == TOK_OTHER && !t->loc.file && (braces || in_predicate)) {
+			struct script_range r = {t, t};
+			t->space |= str_has_prefix(t->text, STR(" "));
+			if (text.n)
+				edit_replace_lexed(a, &r, text);
+			if (!text.n && prev) {
+				t->next->space = true;
+				prev->next = t->next;
+				t = prev;
+				continue;
+			}
+		}
+		braces += tok_is(t, "{") - tok_is(t, "}");
+	}
+}
+
+/** What the passes on the tree have made of it, for those that work on tokens. */
+static bool parse_again(struct bind *b, struct pp *pp)
+{
+	struct script was = b->script;
+	pp->out = print_tokens(b->arena, b->script.program);
+	cut_text(b->arena, pp->out);
+	if (!script_parse(b->arena, b->diag, pp->out, &b->script))
+		return false;
+	for (size_t i = 0; i < b->script.clauses.n; i++) {
+		struct script_clause *c = &b->script.clauses.v[i];
+		b->clauses[i].clause = c;
+		for (size_t k = 0; k < c->attach.n; k++) {
+			struct script_attach at = c->attach.v[k];
+			c->attach.v[k] = was.clauses.v[i].attach.v[k];
+			c->attach.v[k].node = at.node;
+			c->attach.v[k].range = at.range;
+		}
+	}
+	return true;
+}
+
 bool tokens_bind(struct bind *b, struct pp *pp)
 {
 	if (!script_parse(b->arena, b->diag, pp->out, &b->script) || !take_pragmas(b, pp) ||
@@ -130,7 +180,7 @@ bool tokens_bind(struct bind *b, struct pp *pp)
 	import_resolve(b, pp->out);
 	replace_cpids(b);
 	b->clauses = arena_array(b->arena, struct attach_clause, b->script.clauses.n);
-	if (!bind_clauses(b, &pp->out))
+	if (!bind_clauses(b) || !parse_again(b, pp))
 		return false;
 	codecall_rewrite(b);
 	if (!enumname_rewrite(b) || !lower_program(b, pp->out) ||

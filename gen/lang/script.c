@@ -27,9 +27,9 @@ static struct str field_text(struct arena *a, const struct token *first, const s
 	return r;
 }
 
-static void add_attach(struct arena *a, struct script_clause *c, const struct node *n)
+static void add_attach(struct arena *a, struct script_clause *c, struct node *n)
 {
-	struct script_attach at = {.range = {n->first, n->last}};
+	struct script_attach at = {.node = n, .range = {n->first, n->last}};
 	const struct token *start = n->first, *end = n->last->next;
 	bool is_kind = true;
 	for (const struct token *t = start;; t = t->next) {
@@ -70,7 +70,9 @@ static void add_map(struct collector *k, const struct node *n, const struct node
 		u.open = n->name ? n->name->next : n->first->next;
 		u.close = n->last;
 	}
-	u.is_set = is_step(parent) || (parent && parent->kind == NODE_ASSIGN && parent->child == n);
+	if (parent && parent->kind == NODE_ASSIGN && parent->child == n)
+		u.value = n->next;
+	u.is_set = is_step(parent) || u.value;
 	u.is_written = u.is_set || node_is(parent, NODE_CALL, "clear") ||
 		       node_is(parent, NODE_CALL, "delete") || node_is(parent, NODE_CALL, "zero");
 	vec_push(k->arena, &k->clause->maps, u);
@@ -163,6 +165,14 @@ bool script_parse(struct arena *a, struct diag *d, struct token *tokens, struct 
 							    n->name ? n->name->text : STR("")});
 	}
 	return true;
+}
+
+struct node *script_predicate(const struct script_clause *c)
+{
+	struct node *n = c->node->child;
+	while (n && n->kind != NODE_PREDICATE)
+		n = n->next;
+	return n;
 }
 
 const struct token *script_token_before(const struct script_clause *c, const struct token *t)

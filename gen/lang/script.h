@@ -22,6 +22,7 @@ struct script_range {
 
 /** One attach point, e.g. usdt:__EXE__:spdk:nvmf_tgt_state, or BEGIN. */
 struct script_attach {
+	struct node *node; /**< NODE_ATTACH */
 	struct script_range range;
 	struct str kind;		 /**< "usdt", "uprobe", "BEGIN" ... as written */
 	const struct provider *provider; /**< what that is; NULL: not known */
@@ -49,6 +50,7 @@ struct script_map_use {
 	bool has_key;		    /**< [ follows */
 	bool is_set;		    /**< assigned, ++, --, op= */
 	bool is_written;	    /**< the same, or the argument of clear/delete/zero */
+	const struct node *value;   /**< what is assigned to it, or NULL */
 	struct token *open, *close; /**< the [ and its ], NULL without a key */
 };
 
@@ -84,6 +86,9 @@ struct script {
  * (#pragma pack) stay where they are in the list and belong to no range of their own.
  */
 bool script_parse(struct arena *a, struct diag *d, struct token *tokens, struct script *ret);
+
+/** The NODE_PREDICATE of @c, or NULL. */
+struct node *script_predicate(const struct script_clause *c);
 
 /** The token before @t in the clause's predicate or body, which is a list without links back; NULL for none. */
 const struct token *script_token_before(const struct script_clause *c, const struct token *t);
