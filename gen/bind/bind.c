@@ -46,11 +46,8 @@ void bind_remove_clauses(struct bind *b, const bool *gone)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		struct node *n = b->script.clauses.v[i].node;
 		if (gone[i]) {
-			change_remove(n);
-			n->kind = NODE_OPAQUE; // for whoever walks the program
-			n->child = n->last_child = NULL;
+			change_remove(b->script.clauses.v[i].node);
 			continue;
 		}
 		b->script.clauses.v[kept] = b->script.clauses.v[i];

@@ -5,27 +5,24 @@
 
 #include "bind/edit.h"
 
-/** At the start of a statement, import is the word that it looks like. */
-static bool is_import(const struct token *prev, const struct token *t)
+static bool resolve(void *ctx, struct node *n, struct node *parent)
 {
-	return tok_is(t, "import") && t->next->kind == TOK_STRING && t->next->loc.file &&
-	       (!prev || prev->kind == TOK_DIRECTIVE || tok_is(prev, ";") || tok_is(prev, "{") ||
-		tok_is(prev, "}"));
+	struct bind *b = ctx;
+	char path[PATH_MAX];
+	struct token *name = n->first->next;
+	(void)parent;
+	if (n->kind != NODE_IMPORT || name->kind != TOK_STRING || !name->loc.file)
+		return true;
+	struct str file = lex_string_value(b->arena, name);
+	const char *beside = arena_printf(b->arena, STR_FMT "/" STR_FMT,
+					  STR_ARG(name->loc.file->dir), STR_ARG(file));
+	// What is not there is bpftrace's own (stdlib), or for it to miss.
+	if (file.n && file.p[0] != '/' && realpath(beside, path))
+		name->text = edit_quote(b->arena, str_copy(b->arena, str_from(path)));
+	return true;
 }
 
-void import_resolve(struct bind *b, struct token *list)
+void import_resolve(struct bind *b)
 {
-	char path[PATH_MAX];
-	const struct token *prev = NULL;
-	for (struct token *t = list; t->kind != TOK_EOF; prev = t, t = t->next) {
-		if (!is_import(prev, t))
-			continue;
-		struct token *name = t->next;
-		struct str file = lex_string_value(b->arena, name);
-		const char *beside = arena_printf(b->arena, STR_FMT "/" STR_FMT,
-						  STR_ARG(name->loc.file->dir), STR_ARG(file));
-		// What is not there is bpftrace's own (stdlib), or for it to miss.
-		if (file.n && file.p[0] != '/' && realpath(beside, path))
-			name->text = edit_quote(b->arena, str_copy(b->arena, str_from(path)));
-	}
+	node_walk(b->script.program, resolve, b);
 }

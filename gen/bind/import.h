@@ -10,6 +10,6 @@
 #include "bind/bind.h"
 
 /** Makes the paths of imports absolute that are there beside the template that has them. */
-void import_resolve(struct bind *b, struct token *list);
+void import_resolve(struct bind *b);
 
 #endif

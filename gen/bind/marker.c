@@ -4,6 +4,7 @@
 
 #include "bind/call.h"
 #include "bind/edit.h"
+#include "lang/change.h"
 
 struct marker {
 	const char *name;
@@ -54,11 +55,6 @@ static const struct marker *find_in(struct str s, const struct marker *markers, 
 }
 
 /** In a format a % would be a conversion, and versions differ in how they take %%. */
-static bool is_format(const struct token *before, const struct token *paren)
-{
-	return before && paren && tok_is(paren, "(") && call_takes_format(before);
-}
-
 static bool check_format(struct bind *b, const struct token *t, const struct marker *m)
 {
 	struct diag_place place = tok_place(t);
@@ -67,55 +63,69 @@ static bool check_format(struct bind *b, const struct token *t, const struct mar
 			  m->name);
 }
 
-static bool replace_in_string(struct bind *b, struct token *t, const struct marker *markers,
-			      bool format)
+struct replacer {
+	struct bind *b;
+	struct marker markers[N_MARKERS];
+	bool good;
+};
+
+/** What stands for the markers in @t, a string or a word; false when there are none, or after an error. */
+static bool replace(struct replacer *r, const struct token *t, bool is_format, struct str *ret)
 {
+	struct bind *b = r->b;
 	struct str rest = t->text;
 	size_t off = 0;
-	const struct marker *m = find_in(rest, markers, &off);
-	if (!m)
-		return true;
+	bool is_word = t->kind == TOK_IDENT, good = true;
+	const struct marker *m = find_in(rest, r->markers, &off);
+	if (!m || (is_word && !str_eqz(rest, m->name)))
+		return false;
 	struct strbuf text;
 	strbuf_init(&text);
-	bool good = true;
-	for (; m && good; m = find_in(rest, markers, &off)) {
+	for (; m && good; m = find_in(rest, r->markers, &off)) {
 		good = m->known || say_unknown(b, t, m);
-		good = good && (!format || check_format(b, t, m));
+		good = good && (!is_format || check_format(b, t, m));
 		struct str quoted = edit_quote(b->arena, m->value);
 		strbuf_adds(&text, str_slice(rest, 0, off));
-		strbuf_adds(&text, str_slice(quoted, 1, quoted.n - 2));
+		strbuf_adds(&text, is_word ? quoted : str_slice(quoted, 1, quoted.n - 2));
 		rest = str_from_offset(rest, off + strlen(m->name));
 	}
 	strbuf_adds(&text, rest);
-	t->text = str_copy(b->arena, strbuf_str(&text));
+	*ret = str_copy(b->arena, strbuf_str(&text));
 	strbuf_fini(&text);
+	r->good &= good;
 	return good;
 }
 
-bool marker_replace_all(struct bind *b, struct token *list)
+/** What is not looked into has its strings as tokens of its own. */
+static void replace_tokens(struct replacer *r, struct node *n)
 {
-	struct marker markers[N_MARKERS];
-	get_markers(b, markers);
-	bool good = true;
-	const struct token *before = NULL, *prev = NULL;
-	for (struct token *t = list; t && t->kind != TOK_EOF;
-	     before = prev, prev = t, t = t->next) {
-		if (t->kind == TOK_STRING)
-			good &= replace_in_string(b, t, markers, is_format(before, prev));
-		if (t->kind != TOK_IDENT)
-			continue;
-		for (int i = 0; i < N_MARKERS; i++) {
-			if (!str_eqz(t->text, markers[i].name))
-				continue;
-			if (!markers[i].known) {
-				good = say_unknown(b, t, &markers[i]);
-				continue;
-			}
-			if (is_format(before, prev))
-				good &= check_format(b, t, &markers[i]);
-			t->text = edit_quote(b->arena, markers[i].value);
+	for (struct token *t = n->first;; t = t->next) {
+		if ((t->kind == TOK_STRING || t->kind == TOK_IDENT) &&
+		    replace(r, t, false, &t->text))
 			t->kind = TOK_STRING;
-		}
+		if (t == n->last)
+			break;
 	}
-	return good;
+}
+
+static bool visit(void *ctx, struct node *n, struct node *parent)
+{
+	struct replacer *r = ctx;
+	struct str text;
+	bool is_format = parent && parent->kind == NODE_CALL && parent->child == n &&
+			 call_takes_format(parent->name);
+	if ((n->kind == NODE_OPAQUE || n->kind == NODE_CONFIG) && !n->is_changed)
+		replace_tokens(r, n);
+	if ((n->kind == NODE_STRING || n->kind == NODE_NAME) &&
+	    replace(r, n->name, is_format, &text))
+		change_leaf(r->b->arena, n, NODE_STRING, text);
+	return true;
+}
+
+bool marker_replace_all(struct bind *b)
+{
+	struct replacer r = {.b = b, .good = true};
+	get_markers(b, r.markers);
+	node_walk(b->script.program, visit, &r);
+	return r.good;
 }

@@ -10,6 +10,6 @@
 #include "bind/bind.h"
 
 /** To be called when the attach points are bound; an error for a marker whose value is not known. */
-bool marker_replace_all(struct bind *b, struct token *list);
+bool marker_replace_all(struct bind *b);
 
 #endif

@@ -16,6 +16,7 @@
 #include "bind/signs.h"
 #include "bind/table.h"
 #include "bind/typeuse.h"
+#include "lang/change.h"
 #include "lang/print.h"
 #include "out/dialect.h"
 
@@ -96,28 +97,16 @@ static void place_c_lines(struct bind *b, struct pp *pp)
 }
 
 /** cpid and has_cpid, also written as calls: bpftrace has started no program, we have. */
-static void replace_cpid(struct bind *b, struct token *t, const struct token *end)
+static bool replace_cpid(void *ctx, struct node *n, struct node *parent)
 {
-	const struct token *prev = NULL;
-	for (; t && prev != end; prev = t, t = t->next) {
-		bool is_has = tok_is(t, "has_cpid");
-		if ((!is_has && !tok_is(t, "cpid")) ||
-		    (prev && (tok_is(prev, ".") || tok_is(prev, "->") || tok_is(prev, "@"))))
-			continue;
-		t->kind = TOK_NUMBER;
-		t->text = str_from(arena_printf(b->arena, "%d", is_has ? 1 : b->proc->pid));
-		if (tok_is(t->next, "(") && tok_is(t->next->next, ")"))
-			t->next = t->next->next->next;
-	}
-}
-
-static void replace_cpids(struct bind *b)
-{
-	for (size_t i = 0; b->is_started && i < b->script.clauses.n; i++) {
-		const struct script_clause *c = &b->script.clauses.v[i];
-		replace_cpid(b, c->predicate.first, c->predicate.last);
-		replace_cpid(b, c->body.first, c->body.last);
-	}
+	struct bind *b = ctx;
+	bool is_read = n->kind == NODE_NAME || (n->kind == NODE_CALL && !n->child);
+	bool is_has = is_read && tok_is(n->name, "has_cpid");
+	(void)parent;
+	if (is_has || (is_read && tok_is(n->name, "cpid")))
+		change_leaf(b->arena, n, NODE_NUMBER,
+			    str_from(arena_printf(b->arena, "%d", is_has ? 1 : b->proc->pid)));
+	return true;
 }
 
 /** Text that was put into the tree becomes tokens, for the passes that work on those; attach points stay text. */
@@ -177,10 +166,11 @@ bool tokens_bind(struct bind *b, struct pp *pp)
 		return diag_error(b->diag, &place, "there is no probe in this script");
 	}
 	place_c_lines(b, pp);
-	import_resolve(b, pp->out);
-	replace_cpids(b);
+	import_resolve(b);
+	if (b->is_started)
+		node_walk(b->script.program, replace_cpid, b);
 	b->clauses = arena_array(b->arena, struct attach_clause, b->script.clauses.n);
-	if (!bind_clauses(b) || !parse_again(b, pp))
+	if (!bind_clauses(b) || !marker_replace_all(b) || !parse_again(b, pp))
 		return false;
 	codecall_rewrite(b);
 	if (!enumname_rewrite(b) || !lower_program(b, pp->out) ||
@@ -188,5 +178,5 @@ bool tokens_bind(struct bind *b, struct pp *pp)
 	    !constant_fold(b))
 		return false;
 	return once_merge(b, &pp->out, "BEGIN") && once_merge(b, &pp->out, "END") &&
-	       table_add_all(b, pp) && marker_replace_all(b, pp->out);
+	       table_add_all(b, pp);
 }

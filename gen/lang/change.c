@@ -129,6 +129,8 @@ void change_leaf(struct arena *a, struct node *n, enum node_kind kind, struct st
 
 void change_remove(struct node *n)
 {
+	n->kind = NODE_OPAQUE;
+	n->child = n->last_child = NULL;
 	n->pieces = NULL;
 	n->size = 0;
 	n->is_changed = true;

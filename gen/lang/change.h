@@ -24,7 +24,7 @@ struct node *change_text(struct arena *a, const struct node *at, const char *for
 void change_leaf(struct arena *a, struct node *n, enum node_kind kind, struct str text);
 /** What @n is now, for pieces of pieces that take its place. */
 struct node *change_copy(struct arena *a, const struct node *n);
-/** @n is not printed any more; what its parent has around it is. */
+/** @n is not printed any more, what its parent has around it is; and whoever walks the tree finds nothing in it. */
 void change_remove(struct node *n);
 
 /** How many bytes @n is printed as, about: what is a piece of several counts as often. */
