@@ -1,9 +1,10 @@
 #include "bind/table.h"
 
 #include "bind/attach.h"
+#include "bind/beginend.h"
 #include "bind/enumname.h"
-#include "bind/once.h"
 #include "bind/unknown.h"
+#include "lang/print.h"
 #include "out/dialect.h"
 #include "types/enumconf.h"
 #include "types/enumtab.h"
@@ -196,8 +197,12 @@ bool table_add_all(struct bind *b, struct pp *pp)
 		good &= add_table(b, &wanted.v[i], &begin, &end);
 	good = good && unknown_rewrite(b, &named);
 	if (good) {
-		once_add_begin(b, &pp->out, str_copy(b->arena, strbuf_str(&begin)));
-		once_add_end(b, &pp->out, str_copy(b->arena, strbuf_str(&end)));
+		struct script was = b->script;
+		good = script_parse(b->arena, b->diag, pp->out, &b->script);
+		beginend_add_begin(b, str_copy(b->arena, strbuf_str(&begin)));
+		beginend_add_end(b, str_copy(b->arena, strbuf_str(&end)));
+		pp->out = print_tokens(b->arena, b->script.program);
+		b->script = was;
 	}
 	strbuf_fini(&begin);
 	strbuf_fini(&end);

@@ -1,6 +1,7 @@
 #include "bind/tokens.h"
 
 #include "bind/attach.h"
+#include "bind/beginend.h"
 #include "bind/check.h"
 #include "bind/codecall.h"
 #include "bind/constant.h"
@@ -11,7 +12,6 @@
 #include "bind/marker.h"
 #include "bind/namedarg.h"
 #include "bind/edit.h"
-#include "bind/once.h"
 #include "bind/optional.h"
 #include "bind/signs.h"
 #include "bind/table.h"
@@ -122,6 +122,10 @@ static void cut_text(struct arena *a, struct token *list)
 		if (t->kind == TOK_OTHER && !t->loc.file && (braces || in_predicate)) {
 			struct script_range r = {t, t};
 			t->space |= str_has_prefix(t->text, STR(" "));
+			if (str_has_suffix(t->text, STR(" ")) && !t->next->space) {
+				t->next->space = true;
+				t->next->before = STR(" ");
+			}
 			if (text.n)
 				edit_replace_lexed(a, &r, text);
 			if (!text.n && prev) {
@@ -170,13 +174,13 @@ bool tokens_bind(struct bind *b, struct pp *pp)
 	if (b->is_started)
 		node_walk(b->script.program, replace_cpid, b);
 	b->clauses = arena_array(b->arena, struct attach_clause, b->script.clauses.n);
-	if (!bind_clauses(b) || !marker_replace_all(b) || !parse_again(b, pp))
+	if (!bind_clauses(b) || !marker_replace_all(b) || !beginend_merge(b, "BEGIN") ||
+	    !beginend_merge(b, "END") || !parse_again(b, pp))
 		return false;
 	codecall_rewrite(b);
 	if (!enumname_rewrite(b) || !lower_program(b, pp->out) ||
 	    !filter_add_all(b, b->clauses, b->script.clauses.n) || !typeuse_resolve(b, pp) ||
 	    !constant_fold(b))
 		return false;
-	return once_merge(b, &pp->out, "BEGIN") && once_merge(b, &pp->out, "END") &&
-	       table_add_all(b, pp);
+	return table_add_all(b, pp);
 }

@@ -9,6 +9,11 @@ size_t change_size(const struct node *n)
 	const struct node *child = n->child;
 	if (n->is_changed)
 		return n->size;
+	if (n->is_extended) {
+		for (; child; child = child->next)
+			size += change_size(child);
+		return size + 2;
+	}
 	for (const struct token *t = n->first;; t = t->next) {
 		if (child && child->first == t) {
 			size += change_size(child);
@@ -125,6 +130,26 @@ void change_leaf(struct arena *a, struct node *n, enum node_kind kind, struct st
 	n->kind = kind;
 	n->name = t;
 	n->child = n->last_child = NULL;
+}
+
+void change_append(struct node *parent, struct node *child)
+{
+	child->next = NULL;
+	if (parent->child)
+		parent->last_child->next = child;
+	else
+		parent->child = child;
+	parent->last_child = child;
+	parent->is_extended = parent->kind == NODE_BLOCK;
+}
+
+void change_prepend(struct node *block, struct node *statement)
+{
+	statement->next = block->child;
+	block->child = statement;
+	if (!statement->next)
+		block->last_child = statement;
+	block->is_extended = true;
 }
 
 void change_remove(struct node *n)

@@ -24,6 +24,10 @@ struct node *change_text(struct arena *a, const struct node *at, const char *for
 void change_leaf(struct arena *a, struct node *n, enum node_kind kind, struct str text);
 /** What @n is now, for pieces of pieces that take its place. */
 struct node *change_copy(struct arena *a, const struct node *n);
+/** @child is the last one of @parent now: a statement of a block, or what stands behind all else of a program. */
+void change_append(struct node *parent, struct node *child);
+/** @statement is the first one of @block now. */
+void change_prepend(struct node *block, struct node *statement);
 /** @n is not printed any more, what its parent has around it is; and whoever walks the tree finds nothing in it. */
 void change_remove(struct node *n);
 

@@ -50,10 +50,25 @@ static void print_pieces(struct printer *p, const struct node *n)
 		if (!p->lead)
 			p->lead = &nothing_before;
 		if (piece->node)
-			print(p, piece->node, true);
+			print(p, piece->node,
+			      piece->node->kind != NODE_BLOCK); // which keeps its lines
 		else
 			add_text(p, piece->text, n->first);
 	}
+}
+
+static void print_children(struct printer *p, const struct node *child, bool is_moved)
+{
+	for (; child; child = child->next)
+		print(p, child, is_moved);
+}
+
+static void print_own(struct printer *p, const struct token *t, bool is_moved)
+{
+	if (is_moved)
+		add_moved(p, t);
+	else
+		add(p, *t);
 }
 
 static void print(struct printer *p, const struct node *n, bool is_moved)
@@ -61,20 +76,23 @@ static void print(struct printer *p, const struct node *n, bool is_moved)
 	const struct node *child = n->child;
 	if (n->is_changed) {
 		print_pieces(p, n);
-		return;
-	}
-	for (const struct token *t = n->first;; t = t->next) {
-		if (child && child->first == t) {
-			print(p, child, is_moved);
-			t = child->last;
-			child = child->next;
-		} else if (is_moved) {
-			add_moved(p, t);
-		} else {
-			add(p, *t);
+	} else if (n->is_extended) {
+		print_own(p, n->first, is_moved);
+		print_children(p, child, is_moved);
+		print_own(p, n->last, is_moved);
+	} else {
+		for (const struct token *t = n->first;; t = t->next) {
+			if (child && child->first == t) {
+				print(p, child, is_moved);
+				t = child->last;
+				child = child->next;
+			} else {
+				print_own(p, t, is_moved);
+			}
+			if (t == n->last)
+				break;
 		}
-		if (t == n->last)
-			break;
+		print_children(p, child, is_moved); // that were appended
 	}
 }
 

@@ -175,6 +175,19 @@ struct node *script_predicate(const struct script_clause *c)
 	return n;
 }
 
+struct node *script_condition(struct arena *a, const struct script_clause *c)
+{
+	struct node *n = script_predicate(c);
+	if (!n || n->child || n->first->next == n->last)
+		return n ? n->child : NULL;
+	struct node *opaque = arena_new(a, struct node);
+	*opaque = (struct node){.kind = NODE_OPAQUE, .first = n->first->next};
+	for (struct token *t = opaque->first; t != n->last; t = t->next)
+		opaque->last = t;
+	n->child = n->last_child = opaque;
+	return opaque;
+}
+
 const struct token *script_token_before(const struct script_clause *c, const struct token *t)
 {
 	const struct token *starts[2] = {c->predicate_open, c->body.first};

@@ -89,6 +89,8 @@ bool script_parse(struct arena *a, struct diag *d, struct token *tokens, struct 
 
 /** The NODE_PREDICATE of @c, or NULL. */
 struct node *script_predicate(const struct script_clause *c);
+/** What stands between its slashes, understood or not. */
+struct node *script_condition(struct arena *a, const struct script_clause *c);
 
 /** The token before @t in the clause's predicate or body, which is a list without links back; NULL for none. */
 const struct token *script_token_before(const struct script_clause *c, const struct token *t);

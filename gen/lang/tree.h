@@ -83,6 +83,7 @@ struct node {
 	unsigned height;	    /**< 0 without children; bounded, so that a walk can recurse */
 	struct expr *expr; /**< of an expression: what is known of it (bind/exprtype.h), or NULL */
 
+	bool is_extended;     /**< a block that is printed as its braces and its children */
 	bool is_changed;      /**< it is printed as its pieces are, no more as its tokens */
 	struct piece *pieces; /**< then; NULL: it is gone */
 	size_t size;	      /**< then: bytes, about */
