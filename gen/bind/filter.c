@@ -1,6 +1,6 @@
 #include "bind/filter.h"
 
-#include "bind/edit.h"
+#include "lang/change.h"
 
 /** "pid == 42", or "(pid == 42 || pid == 43)" */
 static const char *is_traced(struct bind *b)
@@ -11,35 +11,29 @@ static const char *is_traced(struct bind *b)
 	return b->n_pids > 1 ? arena_printf(b->arena, "(%s)", test) : test;
 }
 
-static void add_filter(struct bind *b, struct script_clause *c)
+static void add_filter(struct bind *b, const struct script_clause *c)
 {
 	struct arena *a = b->arena;
-	const char *test = is_traced(b);
-	if (!c->predicate.first) {
-		struct token *before = c->attach.v[c->attach.n - 1].range.last;
-		edit_insert_after(a, before, str_from(arena_printf(a, "/%s/", test)));
-		return;
-	}
-	edit_insert_after(a, c->predicate_open, str_from(arena_printf(a, "%s && (", test)));
-	struct token *last =
-	    c->predicate_open; // what the predicate ends in may have been rewritten
-	while (last->next != c->predicate_close)
-		last = last->next;
-	edit_insert_after(a, last, STR(")"));
+	struct node *condition = script_condition(a, c);
+	struct node *last = c->attach.v[c->attach.n - 1].node;
+	if (condition)
+		change(a, script_predicate(c), "/ %s && (%n)/", is_traced(b), condition);
+	else
+		change(a, last, "%n /%s/", last, is_traced(b));
 }
 
-bool filter_add_all(struct bind *b, struct attach_clause *clauses, size_t n)
+bool filter_add_all(struct bind *b)
 {
 	bool good = true;
 	if (!b->proc || b->host_scope)
 		return true;
-	for (size_t i = 0; i < n; i++) {
-		struct attach_clause *c = &clauses[i];
+	for (size_t i = 0; i < b->script.clauses.n; i++) {
+		const struct attach_clause *c = &b->clauses[i];
 		bool needed = b->no_pid ? c->has_user : c->has_uprobe && b->version < 23;
 		if (!needed)
 			continue;
 		if (c->has_other) {
-			struct diag_place place = tok_place(c->clause->attach.v[0].range.first);
+			struct diag_place place = tok_place(c->clause->attach.v[0].node->first);
 			good = diag_error(b->diag, &place,
 					  "this clause mixes probes of the process with others, "
 					  "and its probes must be "

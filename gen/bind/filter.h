@@ -10,6 +10,6 @@
 #include "bind/attach.h"
 
 /** To be called when all clauses are bound. An error for a clause of which only a part may be filtered. */
-bool filter_add_all(struct bind *b, struct attach_clause *clauses, size_t n);
+bool filter_add_all(struct bind *b);
 
 #endif

@@ -174,12 +174,11 @@ bool tokens_bind(struct bind *b, struct pp *pp)
 	if (b->is_started)
 		node_walk(b->script.program, replace_cpid, b);
 	b->clauses = arena_array(b->arena, struct attach_clause, b->script.clauses.n);
-	if (!bind_clauses(b) || !marker_replace_all(b) || !beginend_merge(b, "BEGIN") ||
-	    !beginend_merge(b, "END") || !parse_again(b, pp))
+	if (!bind_clauses(b) || !filter_add_all(b) || !marker_replace_all(b) ||
+	    !beginend_merge(b, "BEGIN") || !beginend_merge(b, "END") || !parse_again(b, pp))
 		return false;
 	codecall_rewrite(b);
-	if (!enumname_rewrite(b) || !lower_program(b, pp->out) ||
-	    !filter_add_all(b, b->clauses, b->script.clauses.n) || !typeuse_resolve(b, pp) ||
+	if (!enumname_rewrite(b) || !lower_program(b, pp->out) || !typeuse_resolve(b, pp) ||
 	    !constant_fold(b))
 		return false;
 	return table_add_all(b, pp);
