@@ -10,6 +10,7 @@
 #include "base/outfile.h"
 #include "bind/codename.h"
 #include "bind/enumname.h"
+#include "bind/strings.h"
 #include "cmd.h"
 #include "expand.h"
 #include "image/img.h"
@@ -17,7 +18,6 @@
 #include "run/bpftrace.h"
 #include "run/run.h"
 #include "target/kin.h"
-#include "lang/strings.h"
 
 static const char help[] =
     "Usage: btgen run [OPTION]... [NAME] SCRIPT... [-- ARG...]\n"

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "bind/call.h"
+#include "bind/format.h"
 #include "image/sdtarg.h"
 #include "out/dialect.h"
 
@@ -146,30 +146,81 @@ static bool say_unknown_flag(struct bind *b, const struct token *format, size_t 
 static bool check_format(struct bind *b, const struct token *format)
 {
 	struct str text = format->text;
-	size_t bad_at = 0, bad_end = 0;
-	for (size_t at = 0, end = 0; call_next_conversion(text, &at, &end); at = end) {
-		if (!strchr("hlLqjztdiouxXeEfFgGaAcspnCSm", text.p[end - 1]))
+	struct conversion bad = {0};
+	for (struct conversion c = {0}; format_next(text, &c);) {
+		if (!strchr("hlLqjztdiouxXeEfFgGaAcspnCSm", c.letter))
 			continue; // "5%, ": no conversion to anybody
-		bool known = !unknown_flag(str_slice(text, at, end - at));
-		if (known && bad_end)
-			return say_unknown_flag(b, format, bad_at, bad_end);
-		if (!known && !bad_end) {
-			bad_at = at;
-			bad_end = end;
-		}
+		bool known = !unknown_flag(str_slice(text, c.at, c.end - c.at));
+		if (known && bad.end)
+			return say_unknown_flag(b, format, bad.at, bad.end);
+		if (!known && !bad.end)
+			bad = c;
 	}
+	return true;
+}
+
+struct checker {
+	struct bind *b;
+	bool good;
+};
+
+static bool check_call(void *ctx, struct node *n, struct node *parent)
+{
+	struct checker *k = ctx;
+	const struct node *format = format_find(n);
+	(void)parent;
+	if (format)
+		k->good &= check_format(k->b, format->name);
 	return true;
 }
 
 bool check_formats(struct bind *b, const struct script_clause *c)
 {
-	bool good = true;
-	if (dialect_has_own_printf(b->version))
+	struct checker k = {b, true};
+	if (!dialect_has_own_printf(b->version))
+		node_walk(c->node, check_call, &k);
+	return k.good;
+}
+
+/** `< 0`, `>= 0` and comparisons with a negative number, of which an unsigned one is always or never true. */
+static bool asks_for_sign(const struct node *n)
+{
+	static const char *const names[] = {"<", ">", "<=", ">=", "==", "!=", NULL};
+	const struct node *with = n->child->next;
+	if (node_is(with, NODE_UNARY, "-"))
+		return tok_is_any(n->name, names) && with->child->kind == NODE_NUMBER;
+	return (tok_is(n->name, "<") || tok_is(n->name, ">=")) && with->kind == NODE_NUMBER &&
+	       str_eqz(with->name->text, "0");
+}
+
+static bool warn_of_sign(void *ctx, struct node *n, struct node *parent)
+{
+	struct bind *b = ctx;
+	unsigned i;
+	(void)parent;
+	if (n->kind != NODE_BINARY || !asks_for_sign(n))
 		return true;
-	for (struct token *t = c->body.first; t && t != c->body.last; t = t->next) {
-		struct call call;
-		if (call_prints(t) && call_parse(t, &call))
-			good &= check_format(b, call.format);
+	const struct node *word = node_ungrouped(n->child);
+	if (!node_is(word, NODE_NAME, "retval") &&
+	    (word->kind != NODE_NAME || !vocabulary_arg_number(word->name->text, &i)))
+		return true;
+	struct diag_place at = tok_place(word->first);
+	struct str text = word->name->text;
+	diag_warning(b->diag, &at,
+		     "to bpftrace " STR_FMT
+		     " of a function is a 64-bit number without a sign, never "
+		     "below 0: write (int32)" STR_FMT " for an int, (int64)" STR_FMT " for a long",
+		     STR_ARG(text), STR_ARG(text), STR_ARG(text));
+	return true;
+}
+
+void check_signs(struct bind *b, const struct attach_clause *c)
+{
+	for (size_t i = 0; i < c->clause->attach.n; i++) {
+		const struct provider *p = c->clause->attach.v[i].provider;
+		if (!p || (p->kind != PROVIDER_UPROBE && p->kind != PROVIDER_URETPROBE &&
+			   p->kind != PROVIDER_KPROBE && p->kind != PROVIDER_KRETPROBE))
+			return;
 	}
-	return good;
+	node_walk(c->clause->node, warn_of_sign, b);
 }

@@ -3,21 +3,12 @@
 #include <string.h>
 
 #include "bind/attach.h"
-#include "bind/call.h"
-#include "bind/edit.h"
+#include "bind/format.h"
+#include "lang/change.h"
 
-/** `usym ( ... )` and nothing behind it? */
-static bool is_usym(const struct call_arg *arg)
+static bool is_usym(const struct node *n)
 {
-	int depth = 0;
-	if (!tok_is(arg->first, "usym") || !tok_is(arg->first->next, "("))
-		return false;
-	for (const struct token *t = arg->first->next; t != arg->last; t = t->next) {
-		depth += tok_is(t, "(") - tok_is(t, ")");
-		if (depth == 0)
-			return false;
-	}
-	return tok_is(arg->last, ")");
+	return node_is(n, NODE_CALL, "usym") && n->child && !n->child->next;
 }
 
 /** %s, %-20s, %20s, %.30s: what stands between % and s. */
@@ -33,62 +24,61 @@ static bool is_plain(struct str how)
 	return n_points < 2;
 }
 
-/** `usym(X)` becomes the number X. */
-static void make_number(struct arena *a, struct call_arg *arg)
+/** What is before the number X that `usym(X)` becomes. */
+static void make_number(struct bind *b, struct node *usym, const char *before)
 {
-	struct script_range usym = {arg->first, arg->first};
-	struct token *open = arg->first->next, *last = open;
-	while (last->next != arg->last)
-		last = last->next;
 	// Before 0.24 a map that only a later clause fills can be added to, but neither cast nor named.
-	if (tok_is(open->next, "@"))
-		edit_insert_lexed(a, last, STR(" + 0"));
-	edit_replace_lexed(a, &usym, STR("(uint64)"));
+	bool is_map = usym->child->kind == NODE_MAP;
+	change(b->arena, usym, "%s(uint64)(%n%s)", before, usym->child, is_map ? " + 0" : "");
+	b->marks_code = true;
 }
 
-static void mark_call(struct bind *b, struct call *c)
+static bool mark_call(void *ctx, struct node *n, struct node *parent)
 {
-	struct arena *a = b->arena;
-	struct str rest = c->format->text;
-	struct strbuf format;
-	size_t at = 0, end = 0, done = 0;
-	strbuf_init(&format);
-	for (size_t i = 0; i < c->n_args && call_next_conversion(rest, &at, &end); i++, at = end) {
-		struct str how = str_slice(rest, at + 1, end - at - 2);
-		if (rest.p[end - 1] != 's' || !is_plain(how) || !is_usym(&c->args[i]))
+	struct bind *b = ctx;
+	struct node *format = format_find(n);
+	struct conversion c = {0};
+	(void)parent;
+	if (!format || !tok_is(n->name, "printf"))
+		return true;
+	struct str text = format->name->text;
+	struct strbuf marked;
+	size_t done = 0;
+	strbuf_init(&marked);
+	for (struct node *arg = format->next; arg && format_next(text, &c); arg = arg->next) {
+		struct str how = str_slice(text, c.at + 1, c.end - c.at - 2);
+		if (c.letter != 's' || !is_plain(how) || !is_usym(arg))
 			continue;
-		strbuf_adds(&format, str_slice(rest, done, at - done));
-		strbuf_addf(&format, "%s" STR_FMT ":%%lx>", b->code_mark, STR_ARG(how));
-		done = end;
-		make_number(a, &c->args[i]);
-		b->marks_code = true;
+		strbuf_adds(&marked, str_slice(text, done, c.at - done));
+		strbuf_addf(&marked, "%s" STR_FMT ":%%lx>", b->code_mark, STR_ARG(how));
+		done = c.end;
+		make_number(b, arg, "");
 	}
-	strbuf_adds(&format, str_from_offset(rest, done));
-	c->format->text = str_copy(a, strbuf_str(&format));
-	strbuf_fini(&format);
+	strbuf_adds(&marked, str_from_offset(text, done));
+	if (done)
+		change_leaf(b->arena, format, NODE_STRING, str_copy(b->arena, strbuf_str(&marked)));
+	strbuf_fini(&marked);
+	return true;
 }
 
-/** The key of @m when it is nothing but usym(...). */
-static bool find_named_key(const struct script_map_use *m, struct call_arg *ret)
+static bool is_in_target(const struct attach_clause *c)
 {
-	if (!m->has_key || m->open->next == m->close)
-		return false;
-	ret->first = ret->last = m->open->next;
-	while (ret->last->next != m->close)
-		ret->last = ret->last->next;
-	return is_usym(ret);
+	return c->has_user && !c->has_other;
+}
+
+/** Is its key nothing but usym(...)? */
+static bool has_named_key(const struct script_map_use *m)
+{
+	return m->node && is_usym(m->node->child) && !m->node->child->next;
 }
 
 /** @m without a key, as the argument of what does not look at keys. */
-static bool is_whole(const struct script_clause *c, const struct script_map_use *m)
+static bool is_whole(const struct script_map_use *m)
 {
 	static const char *const words[] = {"clear", "print", "zero", NULL};
-	if (m->has_key)
-		return false;
-	for (const struct token *t = c->body.first; t != c->body.last; t = t->next)
-		if (t->next->next == m->at)
-			return tok_is(t->next, "(") && tok_is_any(t, words);
-	return false;
+	const struct node *call = m->parent;
+	return !m->has_key && call && call->kind == NODE_CALL && call->child == m->node &&
+	       tok_is_any(call->name, words);
 }
 
 /** Notes maps of which not every use can be written with another key. */
@@ -96,9 +86,7 @@ static void find_unnamed(struct bind *b, const struct attach_clause *c, struct m
 {
 	for (size_t i = 0; i < c->clause->maps.n; i++) {
 		const struct script_map_use *m = &c->clause->maps.v[i];
-		struct call_arg key;
-		bool is_named = c->has_user && !c->has_other && find_named_key(m, &key);
-		if (!is_named && !is_whole(c->clause, m))
+		if (!(is_in_target(c) && has_named_key(m)) && !is_whole(m))
 			map_add(b->arena, unnamed, m->name);
 	}
 }
@@ -108,35 +96,22 @@ static void mark_keys(struct bind *b, const struct attach_clause *c, const struc
 {
 	for (size_t i = 0; i < c->clause->maps.n; i++) {
 		const struct script_map_use *m = &c->clause->maps.v[i];
-		struct call_arg key;
-		if (map_get(unnamed, m->name) || !find_named_key(m, &key))
-			continue;
-		make_number(b->arena, &key);
-		struct script_range open = {key.first, key.first};
-		edit_replace_lexed(b->arena, &open,
-				   str_from(arena_printf(b->arena, "%s, (", b->code_key)));
-		b->marks_code = true;
+		if (!map_get(unnamed, m->name) && has_named_key(m))
+			make_number(b, m->node->child, arena_printf(b->arena, "%s, ", b->code_key));
 	}
 }
 
 void codecall_rewrite(struct bind *b)
 {
+	struct map unnamed = {0};
+	size_t n = b->script.clauses.n;
 	if (!b->code_mark || !b->proc || b->host_scope || b->n_pids > 1)
 		return;
-	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		const struct attach_clause *clause = &b->clauses[i];
-		struct script_range body = b->script.clauses.v[i].body;
-		if (!clause->has_user || clause->has_other)
-			continue;
-		for (struct token *t = body.first; t && t != body.last; t = t->next) {
-			struct call c;
-			if (tok_is(t, "printf") && call_parse(t, &c))
-				mark_call(b, &c);
-		}
-	}
-	struct map unnamed = {0};
-	for (size_t i = 0; i < b->script.clauses.n; i++)
+	for (size_t i = 0; i < n; i++)
+		if (is_in_target(&b->clauses[i]))
+			node_walk(b->script.clauses.v[i].node->last_child, mark_call, b);
+	for (size_t i = 0; i < n; i++)
 		find_unnamed(b, &b->clauses[i], &unnamed);
-	for (size_t i = 0; i < b->script.clauses.n; i++)
+	for (size_t i = 0; i < n; i++)
 		mark_keys(b, &b->clauses[i], &unnamed);
 }

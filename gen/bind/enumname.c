@@ -1,29 +1,14 @@
 #include "bind/enumname.h"
 
-#include "bind/edit.h"
-
-/** The parenthesis that closes @open, or NULL; *@comma is the first comma between the two. */
-static struct token *find_close(struct token *open, struct token **comma)
-{
-	int depth = 0;
-	*comma = NULL;
-	for (struct token *t = open; t->kind != TOK_EOF; t = t->next) {
-		depth += tok_is(t, "(") - tok_is(t, ")");
-		if (depth == 0)
-			return t;
-		if (depth == 1 && tok_is(t, ",") && !*comma)
-			*comma = t;
-	}
-	return NULL;
-}
+#include "lang/change.h"
 
 /** `enum ns::state` without its keyword and blanks. */
-static struct str type_text(struct bind *b, const struct token *first, const struct token *comma)
+static struct str type_text(struct bind *b, const struct node *type)
 {
 	struct strbuf text;
 	strbuf_init(&text);
-	for (const struct token *t = first; t != comma; t = t->next)
-		if (t != first || !tok_is(t, "enum"))
+	for (const struct token *t = type->first; t != type->last->next; t = t->next)
+		if (t != type->first || !tok_is(t, "enum"))
 			strbuf_adds(&text, t->text);
 	struct str s = str_copy(b->arena, strbuf_str(&text));
 	strbuf_fini(&text);
@@ -71,45 +56,45 @@ static struct str table_for(struct bind *b, size_t i, struct str type, const str
 	return t.map;
 }
 
-/** The tokens of EXPR stay what they are: others may point at them. */
-static bool rewrite(struct bind *b, size_t i, struct token *word)
+struct rewriter {
+	struct bind *b;
+	size_t clause; // its index
+	bool good;
+};
+
+static bool rewrite(void *ctx, struct node *n, struct node *parent)
 {
-	struct token *open = word->next, *comma, *close = find_close(open, &comma);
-	struct diag_place at = tok_place(word);
-	if (!close || !comma || comma == open->next || comma->next == close)
-		return diag_error(b->diag, &at, "enum_name() takes a type and a value");
-	struct str type = type_text(b, open->next, comma);
-	if (!type.n || type.p[0] < 'A')
-		return diag_error(b->diag, &at,
-				  "the first argument of enum_name() is the name of an enum");
-	struct str map = table_for(b, i, type, open->next);
-	word->kind = open->kind = TOK_PUNCT;
-	word->text = STR("@");
-	open->kind = TOK_IDENT;
-	open->text = map;
-	open->space = open->bol = false;
-	comma->text = STR("[");
-	comma->space = comma->bol = false;
-	close->text = STR("]");
-	vec_push(b->arena, &b->script.clauses.v[i].maps,
-		 (struct script_map_use){
-		     .name = map, .at = word, .has_key = true, .open = comma, .close = close});
-	open->next = comma;
-	comma->next->space = comma->next->bol = false;
+	struct rewriter *r = ctx;
+	struct bind *b = r->b;
+	struct node *type = n->child, *value = type ? type->next : NULL;
+	if (!node_is(n, NODE_CALL, "enum_name"))
+		return true;
+	struct diag_place at = tok_place(n->first);
+	if (!value || value->next)
+		return r->good = diag_error(b->diag, &at, "enum_name() takes a type and a value");
+	struct str text = type_text(b, type);
+	if (!text.n || text.p[0] < 'A')
+		return r->good =
+			   diag_error(b->diag, &at,
+				      "the first argument of enum_name() is the name of an enum");
+	struct token *name = arena_new(b->arena, struct token);
+	*name = *n->name;
+	name->text = table_for(b, r->clause, text, type->first);
+	change(b->arena, n, "@%t[%n]", name->text, value);
+	n->kind = NODE_MAP;
+	n->name = name;
+	n->child = value;
+	vec_push(
+	    b->arena, &b->script.clauses.v[r->clause].maps,
+	    (struct script_map_use){
+		.name = name->text, .at = n->first, .has_key = true, .parent = parent, .node = n});
 	return true;
 }
 
 bool enumname_rewrite(struct bind *b)
 {
-	bool good = true;
-	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		const struct script_clause *c = &b->script.clauses.v[i];
-		struct script_range parts[2] = {{c->predicate_open, c->predicate_close}, c->body};
-		for (int k = 0; k < 2; k++)
-			for (struct token *t = parts[k].first; t && t != parts[k].last; t = t->next)
-				if (t->kind == TOK_IDENT && tok_is(t, "enum_name") &&
-				    tok_is(t->next, "("))
-					good &= rewrite(b, i, t);
-	}
-	return good;
+	struct rewriter r = {.b = b, .good = true};
+	for (; r.clause < b->script.clauses.n; r.clause++)
+		node_walk(b->script.clauses.v[r.clause].node, rewrite, &r);
+	return r.good;
 }

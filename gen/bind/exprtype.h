@@ -24,8 +24,9 @@ struct expr {
 	struct expr **elements; /**< of a tuple; each may be NULL */
 	size_t n_elements;
 
-	bool is_value; /**< in a struct that bpftrace holds as a value */
-	bool is_place; /**< in memory: the rest holds */
+	bool is_string; /**< lower makes a str() of it */
+	bool is_value;	/**< in a struct that bpftrace holds as a value */
+	bool is_place;	/**< in memory: the rest holds */
 	/** Counted from the pointer that the first child is (x->m, p[i], *p), not from the place that it is (x.m, a[i]). */
 	bool via_pointer;
 	bool by_address;       /**< bpftrace cannot follow it: to be read by its address */

@@ -4,13 +4,12 @@
 #include <string.h>
 
 #include "bind/attach.h"
-#include "bind/call.h"
 #include "bind/division.h"
 #include "bind/edit.h"
 #include "bind/exprtype.h"
+#include "bind/format.h"
 #include "bind/namedarg.h"
 #include "bind/typeuse.h"
-#include "lang/parse.h"
 #include "lang/vocabulary.h"
 #include "out/dialect.h"
 #include "types/cname.h"
@@ -126,6 +125,7 @@ static struct str read_string(struct lowerer *lo, const struct node *n, const st
 		b->longest_string = size < UINT32_MAX ? (unsigned)size : UINT32_MAX;
 	if (is_in_str(n, parent) && n->next) // str(p->name, 8)
 		return address;
+	n->expr->is_string = !is_in_str(n, parent);
 	return str_from(arena_printf(
 	    b->arena, is_in_str(n, parent) ? STR_FMT ", %" PRIu64 : "str(" STR_FMT ", %" PRIu64 ")",
 	    STR_ARG(address), length));
@@ -656,25 +656,24 @@ static void warn_of_copied_bits(struct lowerer *lo, const struct node *n, const 
 /** %d, %u and %x print 32 bits of what has more; %ld and its kin print what is narrower as it is, too. */
 static void widen_format(struct lowerer *lo, struct node *n)
 {
-	if (!lo->b->images || !call_prints(n->name) || !n->child || n->child->kind != NODE_STRING)
-		return;
-	struct token *format = n->child->first;
-	struct str rest = format->text;
+	struct node *format = lo->b->images ? format_find(n) : NULL;
+	struct conversion c = {0};
 	struct strbuf text;
-	size_t at = 0, end = 0, done = 0;
+	size_t done = 0;
+	if (!format)
+		return;
+	struct str rest = format->name->text;
 	strbuf_init(&text);
-	for (const struct node *arg = n->child->next; arg && call_next_conversion(rest, &at, &end);
-	     arg = arg->next, at = end) {
-		bool has_width = end < 2 || strchr("lhz", rest.p[end - 2]);
-		if (!arg->expr || !arg->expr->is_wide || has_width ||
-		    !strchr("diuxX", rest.p[end - 1]))
+	for (const struct node *arg = format->next; arg && format_next(rest, &c); arg = arg->next) {
+		bool has_width = c.end < 2 || strchr("lhz", rest.p[c.end - 2]);
+		if (!arg->expr || !arg->expr->is_wide || has_width || !strchr("diuxX", c.letter))
 			continue;
-		strbuf_adds(&text, str_slice(rest, done, end - 1 - done));
+		strbuf_adds(&text, str_slice(rest, done, c.end - 1 - done));
 		strbuf_addc(&text, 'l');
-		done = end - 1;
+		done = c.end - 1;
 	}
 	strbuf_adds(&text, str_from_offset(rest, done));
-	format->text = str_copy(lo->b->arena, strbuf_str(&text));
+	format->name->text = str_copy(lo->b->arena, strbuf_str(&text));
 	strbuf_fini(&text);
 }
 
@@ -762,11 +761,11 @@ static void warn_of_opaque(struct bind *b, struct node *program)
 	    DIALECT_NEWEST);
 }
 
-bool lower_program(struct bind *b, struct token *tokens)
+bool lower_program(struct bind *b)
 {
-	struct node *program = parse_program(b->arena, b->diag, tokens);
+	struct node *program = b->script.program;
 	struct lowerer lo = {.b = b, .good = true};
-	if (!program || !exprtype_find(b, program))
+	if (!exprtype_find(b, program))
 		return false;
 	warn_of_opaque(b, program);
 	size_t i = 0;

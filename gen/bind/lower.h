@@ -19,6 +19,6 @@
 #include "bind/bind.h"
 
 /** To be called when the clauses are bound, and before what they are filtered by is added. False after an error. */
-bool lower_program(struct bind *b, struct token *tokens);
+bool lower_program(struct bind *b);
 
 #endif

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "bind/call.h"
 #include "bind/edit.h"
+#include "bind/format.h"
 #include "lang/change.h"
 
 struct marker {
@@ -113,7 +113,7 @@ static bool visit(void *ctx, struct node *n, struct node *parent)
 	struct replacer *r = ctx;
 	struct str text;
 	bool is_format = parent && parent->kind == NODE_CALL && parent->child == n &&
-			 call_takes_format(parent->name);
+			 format_is_of_any(parent->name);
 	if ((n->kind == NODE_OPAQUE || n->kind == NODE_CONFIG) && !n->is_changed)
 		replace_tokens(r, n);
 	if ((n->kind == NODE_STRING || n->kind == NODE_NAME) &&

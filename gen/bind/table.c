@@ -3,7 +3,7 @@
 #include "bind/attach.h"
 #include "bind/beginend.h"
 #include "bind/enumname.h"
-#include "bind/unknown.h"
+#include "bind/nameless.h"
 #include "lang/print.h"
 #include "out/dialect.h"
 #include "types/enumconf.h"
@@ -122,7 +122,7 @@ static bool add_table(struct bind *b, const struct wanted *w, struct strbuf *beg
 	     i++) // one line: the template's lines keep their numbers
 		if (begin->p[i] == '\n')
 			begin->p[i] = ' ';
-	// An unknown 0 would print as nothing: see unknown.h.
+	// An unknown 0 would print as nothing: see nameless.h.
 	if (!enumtab_get(&tab, 0))
 		strbuf_addf(begin, " @" STR_FMT "[0] = \"0\";", STR_ARG(w->map));
 	strbuf_addf(end, " clear(@" STR_FMT ");", STR_ARG(w->map));
@@ -169,7 +169,7 @@ static bool collect_conf(struct bind *b, struct map *named, wanted_list *ret)
 	return true;
 }
 
-bool table_add_all(struct bind *b, struct pp *pp)
+bool table_find(struct bind *b, struct pp *pp)
 {
 	struct map named = {0};
 	wanted_list wanted = {0};
@@ -195,16 +195,23 @@ bool table_add_all(struct bind *b, struct pp *pp)
 	bool good = true;
 	for (size_t i = 0; i < wanted.n; i++)
 		good &= add_table(b, &wanted.v[i], &begin, &end);
-	good = good && unknown_rewrite(b, &named);
-	if (good) {
-		struct script was = b->script;
-		good = script_parse(b->arena, b->diag, pp->out, &b->script);
-		beginend_add_begin(b, str_copy(b->arena, strbuf_str(&begin)));
-		beginend_add_end(b, str_copy(b->arena, strbuf_str(&end)));
-		pp->out = print_tokens(b->arena, b->script.program);
-		b->script = was;
-	}
+	b->table_begin = str_copy(b->arena, strbuf_str(&begin));
+	b->table_end = str_copy(b->arena, strbuf_str(&end));
 	strbuf_fini(&begin);
 	strbuf_fini(&end);
-	return good;
+	return good && nameless_rewrite(b, &named);
+}
+
+bool table_add(struct bind *b, struct pp *pp)
+{
+	struct script was = b->script;
+	if (!b->table_begin.n)
+		return true;
+	if (!script_parse(b->arena, b->diag, pp->out, &b->script))
+		return false;
+	beginend_add_begin(b, b->table_begin);
+	beginend_add_end(b, b->table_end);
+	pp->out = print_tokens(b->arena, b->script.program);
+	b->script = was;
+	return true;
 }

@@ -5,15 +5,14 @@
 #include "bind/check.h"
 #include "bind/codecall.h"
 #include "bind/constant.h"
+#include "bind/edit.h"
 #include "bind/enumname.h"
 #include "bind/filter.h"
 #include "bind/import.h"
 #include "bind/lower.h"
 #include "bind/marker.h"
 #include "bind/namedarg.h"
-#include "bind/edit.h"
 #include "bind/optional.h"
-#include "bind/signs.h"
 #include "bind/table.h"
 #include "bind/typeuse.h"
 #include "lang/change.h"
@@ -69,7 +68,7 @@ static bool bind_clauses(struct bind *b)
 		good &=
 		    bound && namedarg_resolve(b, &clauses[i]) && check_arguments(b, &clauses[i]);
 		if (bound)
-			signs_warn(b, &clauses[i]);
+			check_signs(b, &clauses[i]);
 	}
 	return good && optional_drop(b) && check_number(b);
 }
@@ -175,11 +174,11 @@ bool tokens_bind(struct bind *b, struct pp *pp)
 		node_walk(b->script.program, replace_cpid, b);
 	b->clauses = arena_array(b->arena, struct attach_clause, b->script.clauses.n);
 	if (!bind_clauses(b) || !filter_add_all(b) || !marker_replace_all(b) ||
-	    !beginend_merge(b, "BEGIN") || !beginend_merge(b, "END") || !parse_again(b, pp))
+	    !beginend_merge(b, "BEGIN") || !beginend_merge(b, "END"))
 		return false;
 	codecall_rewrite(b);
-	if (!enumname_rewrite(b) || !lower_program(b, pp->out) || !typeuse_resolve(b, pp) ||
-	    !constant_fold(b))
+	if (!enumname_rewrite(b) || !table_find(b, pp) || !parse_again(b, pp) ||
+	    !lower_program(b) || !typeuse_resolve(b, pp) || !constant_fold(b))
 		return false;
-	return table_add_all(b, pp);
+	return table_add(b, pp);
 }

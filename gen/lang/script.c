@@ -62,14 +62,13 @@ static bool is_step(const struct node *n)
 	       (tok_is(n->name, "++") || tok_is(n->name, "--"));
 }
 
-static void add_map(struct collector *k, const struct node *n, const struct node *parent)
+static void add_map(struct collector *k, struct node *n, const struct node *parent)
 {
-	struct script_map_use u = {.at = n->first, .name = n->name ? n->name->text : STR("")};
-	if (n->child) {
-		u.has_key = true;
-		u.open = n->name ? n->name->next : n->first->next;
-		u.close = n->last;
-	}
+	struct script_map_use u = {.at = n->first,
+				   .name = n->name ? n->name->text : STR(""),
+				   .has_key = n->child != NULL,
+				   .node = n,
+				   .parent = parent};
 	if (parent && parent->kind == NODE_ASSIGN && parent->child == n)
 		u.value = n->next;
 	u.is_set = is_step(parent) || u.value;

@@ -45,13 +45,14 @@ struct script_named_arg {
 
 /** @name, with or without [key]. */
 struct script_map_use {
-	struct str name;	    /**< without @ */
-	struct token *at;	    /**< the @ */
-	bool has_key;		    /**< [ follows */
-	bool is_set;		    /**< assigned, ++, --, op= */
-	bool is_written;	    /**< the same, or the argument of clear/delete/zero */
-	const struct node *value;   /**< what is assigned to it, or NULL */
-	struct token *open, *close; /**< the [ and its ], NULL without a key */
+	struct str name;	   /**< without @ */
+	struct token *at;	   /**< the @ */
+	bool has_key;		   /**< [ follows */
+	bool is_set;		   /**< assigned, ++, --, op= */
+	bool is_written;	   /**< the same, or the argument of clear/delete/zero */
+	const struct node *value;  /**< what is assigned to it, or NULL */
+	const struct node *parent; /**< of the map's node; NULL where nothing is understood */
+	struct node *node;	   /**< the same */
 };
 
 struct script_clause {

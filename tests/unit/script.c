@@ -67,7 +67,7 @@ static struct str map_uses(const char *body)
 	for (size_t i = 0; s.clauses.n && i < s.clauses.v[0].maps.n; i++) {
 		struct script_map_use *u = &s.clauses.v[0].maps.v[i];
 		strbuf_addf(&b, "%s" STR_FMT "%s%s", i ? " " : "", STR_ARG(u->name),
-			    u->has_key ? u->close ? "[]" : "[" : "", u->is_written ? "=" : "");
+			    u->has_key ? "[]" : "", u->is_written ? "=" : "");
 	}
 	struct str r = str_copy(&arena, strbuf_str(&b));
 	strbuf_fini(&b);

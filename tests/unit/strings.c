@@ -1,5 +1,5 @@
 // How many strings a program prints at once, and how long each may then be.
-#include "lang/strings.h"
+#include "bind/strings.h"
 
 #include "tap.h"
 #include "out/dialect.h"

@@ -1,5 +1,5 @@
 /**
- * unknown - a number where a table of names has no name.
+ * nameless - a number where a table of names has no name.
  *
  * A map that lacks a key gives "": a state that nobody foresaw would be printed as nothing. So in a printf()
  * whose %s is fed by a table, `@target[arg1]` or `c ? @target[arg1] : "none"`, the number is printed when the name is
@@ -12,8 +12,8 @@
  * versions: the kernel refuses what 0.17 makes of a choice of strings, and 0.23 dies of conditional expressions three
  * deep. A key that may be another value when it is read again (memory, a clock, rand, n++) is kept in a variable.
  */
-#ifndef BIND_UNKNOWN_H
-#define BIND_UNKNOWN_H
+#ifndef BIND_NAMELESS_H
+#define BIND_NAMELESS_H
 
 #include "bind/bind.h"
 
@@ -21,6 +21,9 @@
  * Rewrites the calls of printf() and its kin that print from the maps in @tables (a set of names). False, with an error,
  * for a call that cannot be written so that numbers come out.
  */
-bool unknown_rewrite(struct bind *b, const struct map *tables);
+bool nameless_rewrite(struct bind *b, const struct map *tables);
+
+/** Is @n `@map[key]`, @map a table? Two keys make none: bpftrace is to refuse those. */
+bool nameless_is_name(const struct map *tables, const struct node *n);
 
 #endif

@@ -1,0 +1,31 @@
+/**
+ * format - the formats of printf("%s %d", a, b) and its kin.
+ *
+ * Walks the conversions as bpftrace reads them: % flags digits . digits letters.
+ *
+ *	struct conversion c = {0};
+ *	for (const struct node *arg = format->next; arg && format_next(text, &c); arg = arg->next)
+ *		if (c.letter == 's') ...
+ */
+#ifndef BIND_FORMAT_H
+#define BIND_FORMAT_H
+
+#include "lang/tree.h"
+
+/** Functions whose first argument is a format as printf's, in some version from 0.17 to 0.27. */
+bool format_is_of(const struct token *function);
+/** Those, and functions that take a format of strftime(3): a % in their text is a conversion. */
+bool format_is_of_any(const struct token *function);
+
+/** The format of a call of the first kind, a literal; NULL for what is none. */
+struct node *format_find(const struct node *call);
+
+struct conversion {
+	size_t at, end; /**< from the % to behind the letter */
+	char letter;
+};
+
+/** The next conversion of @format; false after the last one. */
+bool format_next(struct str format, struct conversion *c);
+
+#endif
