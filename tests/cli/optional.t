@@ -27,7 +27,8 @@ is "$(cat "$tmp/err")" \
 
 for list in 'old, usdt:__EXE__:msg_exec, usdt:__EXE__:timerfd_exec' \
 	'msg_exec, usdt:__EXE__:old, usdt:__EXE__:older, usdt:__EXE__:timerfd_exec' \
-	'msg_exec, usdt:__EXE__:timerfd_exec, usdt:__EXE__:old'; do
+	'old, usdt:__EXE__:older, usdt:__EXE__:msg_exec, usdt:__EXE__:old, usdt:__EXE__:timerfd_exec, usdt:__EXE__:older' \
+	'msg_exec, usdt:__EXE__:timerfd_exec, usdt:__EXE__:old, usdt:__EXE__:older'; do
 	is "$(expand <<<"#pragma optional
 usdt:__EXE__:$list { @n = count(); }" | squeezed)" \
 		'usdt:nvmf_tgt:spdk:msg_exec, usdt:nvmf_tgt:spdk:timerfd_exec { @n = count(); }' \
@@ -106,5 +107,13 @@ EOT
 	"maps that nothing sets any more: clauses that wait for them, clear, delete, zero and print of them go; else they are 0 or \"\""
 is "$(cat "$tmp/err")" "btgen: note: left out, $targets/nvmf_tgt does not have them: gone
 btgen: note: left out with them, as nothing sets what they wait for: nvmf_tgt_state, msg_exec" "the notes name both"
+
+is "$(expand --for 0.23 <<'EOT' | squeezed
+#pragma optional
+usdt:__EXE__:spdk:gone { @start[pid] = nsecs; }
+usdt:__EXE__:spdk:msg_exec { @n = count(); }
+interval:s:1 { for ($kv : @start) { printf("%d\n", $kv.1); } print(@n); }
+EOT
+)" 'usdt:nvmf_tgt:spdk:msg_exec { @n = count(); } interval:s:1 { print(@n); }' "a loop over one goes, too"
 
 done_testing
