@@ -60,7 +60,6 @@ struct bind {
 	struct map probeargs;	       /**< namedarg's memory: probe -> struct probeargs */
 	struct map accessed;	       /**< names of members that lower spelled otherwise */
 	VEC(struct bind_enum_table) enum_tables; /**< of enum_name(), see bind/enumname.h */
-	struct str table_begin, table_end;	 /**< statements that fill and clear all tables */
 };
 
 /**

@@ -1,37 +1,7 @@
 #include "bind/edit.h"
 
-static struct token *make_token(struct arena *a, struct str text, struct src_loc use)
-{
-	struct token *t = arena_new(a, struct token);
-	t->kind = TOK_OTHER;
-	t->text = text;
-	t->use = use;
-	t->space = !str_has_prefix(text, STR(",")) && !str_has_prefix(text, STR(")")) &&
-		   !str_has_prefix(text, STR(";"));
-	t->from_macro = true;
-	return t;
-}
-
-void edit_replace(struct script_range *r, struct str text)
-{
-	struct token *t = r->first;
-	t->next = r->last->next;
-	t->kind = TOK_OTHER;
-	t->text = text;
-	t->loc =
-	    (struct src_loc){0}; // btgen's text from here on; `use` still tells where it stands
-	r->last = t;
-}
-
-struct token *edit_insert_after(struct arena *a, struct token *t, struct str text)
-{
-	struct token *added = make_token(a, text, t->use);
-	added->next = t->next;
-	t->next = added;
-	return added;
-}
-
-struct script_range edit_insert_lexed(struct arena *a, struct token *t, struct str text)
+/** Cuts @text into tokens and puts them behind @t; returns the range. */
+static struct script_range insert_lexed(struct arena *a, struct token *t, struct str text)
 {
 	struct diag none;
 	diag_init(&none, stderr); // our own text: it has no mistakes to tell
@@ -60,7 +30,7 @@ struct script_range edit_insert_lexed(struct arena *a, struct token *t, struct s
 void edit_replace_lexed(struct arena *a, struct script_range *r, struct str text)
 {
 	struct token *first = r->first, *behind = r->last->next;
-	struct script_range added = edit_insert_lexed(a, first, text);
+	struct script_range added = insert_lexed(a, first, text);
 	// The first new token is told in the old one's place, so that whoever points at that has a valid list.
 	first->kind = added.first->kind;
 	first->text = added.first->text;
@@ -88,58 +58,14 @@ struct str edit_text(struct arena *a, const struct token *first, const struct to
 	return s;
 }
 
-struct token *edit_closing(struct token *open, const char *o, const char *c)
-{
-	int depth = 0;
-	for (struct token *t = open; t->kind != TOK_EOF && t->kind != TOK_DIRECTIVE; t = t->next) {
-		depth += tok_is(t, o) - tok_is(t, c);
-		if (depth == 0)
-			return t;
-	}
-	return NULL;
-}
-
-/** The link that points at @t. */
-static struct token **link_to(struct token **list, const struct token *t)
-{
-	while (*list && *list != t)
-		list = &(*list)->next;
-	return list;
-}
-
-void edit_append(struct arena *a, struct token **list, struct str text)
-{
-	while (*list && (*list)->kind != TOK_EOF)
-		list = &(*list)->next;
-	struct token *added = make_token(a, text, (struct src_loc){0});
-	added->bol = true;
-	added->next = *list;
-	*list = added;
-}
-
 void edit_prepend(struct arena *a, struct token **list, struct str text)
 {
-	struct token *added = make_token(a, text, (struct src_loc){0});
-	added->kind = TOK_DIRECTIVE;
-	added->bol = true;
-	added->next = *list;
+	struct token *added = arena_new(a, struct token);
+	*added = (struct token){
+	    .kind = TOK_DIRECTIVE, .text = text, .bol = true, .from_macro = true, .next = *list};
 	*list = added;
 	if (added->next)
 		added->next->bol = true;
-}
-
-void edit_remove(struct token **list, struct script_range r)
-{
-	struct token **link = link_to(list, r.first);
-	if (*link)
-		*link = r.last->next;
-}
-
-void edit_move_after(struct token **list, struct script_range r, struct token *after)
-{
-	edit_remove(list, r);
-	r.last->next = after->next;
-	after->next = r.first;
 }
 
 struct str edit_quote(struct arena *a, struct str text)

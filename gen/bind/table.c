@@ -4,7 +4,6 @@
 #include "bind/beginend.h"
 #include "bind/enumname.h"
 #include "bind/nameless.h"
-#include "lang/print.h"
 #include "out/dialect.h"
 #include "types/enumconf.h"
 #include "types/enumtab.h"
@@ -169,7 +168,7 @@ static bool collect_conf(struct bind *b, struct map *named, wanted_list *ret)
 	return true;
 }
 
-bool table_find(struct bind *b, struct pp *pp)
+bool table_add_all(struct bind *b, struct pp *pp)
 {
 	struct map named = {0};
 	wanted_list wanted = {0};
@@ -195,23 +194,12 @@ bool table_find(struct bind *b, struct pp *pp)
 	bool good = true;
 	for (size_t i = 0; i < wanted.n; i++)
 		good &= add_table(b, &wanted.v[i], &begin, &end);
-	b->table_begin = str_copy(b->arena, strbuf_str(&begin));
-	b->table_end = str_copy(b->arena, strbuf_str(&end));
+	good = good && nameless_rewrite(b, &named);
+	if (good) {
+		beginend_add_begin(b, strbuf_str(&begin));
+		beginend_add_end(b, strbuf_str(&end));
+	}
 	strbuf_fini(&begin);
 	strbuf_fini(&end);
-	return good && nameless_rewrite(b, &named);
-}
-
-bool table_add(struct bind *b, struct pp *pp)
-{
-	struct script was = b->script;
-	if (!b->table_begin.n)
-		return true;
-	if (!script_parse(b->arena, b->diag, pp->out, &b->script))
-		return false;
-	beginend_add_begin(b, b->table_begin);
-	beginend_add_end(b, b->table_end);
-	pp->out = print_tokens(b->arena, b->script.program);
-	b->script = was;
-	return true;
+	return good;
 }

@@ -11,11 +11,9 @@
 #include "bind/attach.h"
 
 /**
- * Finds the tables, and has numbers printed where they have no name (nameless.h). Errors: a type that is not there, a pragma
- * with wrong words.
+ * Adds the tables to the program, and has numbers printed where they have no name (nameless.h). Errors: a type that is not
+ * there, a pragma with wrong words.
  */
-bool table_find(struct bind *b, struct pp *pp);
-/** Adds them to the program. */
-bool table_add(struct bind *b, struct pp *pp);
+bool table_add_all(struct bind *b, struct pp *pp);
 
 #endif

@@ -149,11 +149,12 @@ static bool parse_again(struct bind *b, struct pp *pp)
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
 		struct script_clause *c = &b->script.clauses.v[i];
 		b->clauses[i].clause = c;
+		c->args.v = was.clauses.v[i].args.v;
+		c->args.n = was.clauses.v[i].args.n;
 		for (size_t k = 0; k < c->attach.n; k++) {
-			struct script_attach at = c->attach.v[k];
+			struct node *n = c->attach.v[k].node;
 			c->attach.v[k] = was.clauses.v[i].attach.v[k];
-			c->attach.v[k].node = at.node;
-			c->attach.v[k].range = at.range;
+			c->attach.v[k].node = n;
 		}
 	}
 	return true;
@@ -177,8 +178,8 @@ bool tokens_bind(struct bind *b, struct pp *pp)
 	    !beginend_merge(b, "BEGIN") || !beginend_merge(b, "END"))
 		return false;
 	codecall_rewrite(b);
-	if (!enumname_rewrite(b) || !table_find(b, pp) || !parse_again(b, pp) ||
-	    !lower_program(b) || !typeuse_resolve(b, pp) || !constant_fold(b))
+	if (!enumname_rewrite(b) || !table_add_all(b, pp) || !parse_again(b, pp) ||
+	    !lower_program(b) || !typeuse_resolve(b, pp))
 		return false;
-	return table_add(b, pp);
+	return constant_fold(b);
 }

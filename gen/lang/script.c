@@ -29,7 +29,7 @@ static struct str field_text(struct arena *a, const struct token *first, const s
 
 static void add_attach(struct arena *a, struct script_clause *c, struct node *n)
 {
-	struct script_attach at = {.node = n, .range = {n->first, n->last}};
+	struct script_attach at = {.node = n};
 	const struct token *start = n->first, *end = n->last->next;
 	bool is_kind = true;
 	for (const struct token *t = start;; t = t->next) {
@@ -185,17 +185,4 @@ struct node *script_condition(struct arena *a, const struct script_clause *c)
 		opaque->last = t;
 	n->child = n->last_child = opaque;
 	return opaque;
-}
-
-const struct token *script_token_before(const struct script_clause *c, const struct token *t)
-{
-	const struct token *starts[2] = {c->predicate_open, c->body.first};
-	for (int i = 0; i < 2; i++)
-		for (const struct token *p = starts[i]; p && p->kind != TOK_EOF; p = p->next) {
-			if (p->next == t)
-				return p;
-			if (p == (i == 0 ? c->predicate_close : c->body.last))
-				break;
-		}
-	return NULL;
 }

@@ -22,8 +22,7 @@ struct script_range {
 
 /** One attach point, e.g. usdt:__EXE__:spdk:nvmf_tgt_state, or BEGIN. */
 struct script_attach {
-	struct node *node; /**< NODE_ATTACH */
-	struct script_range range;
+	struct node *node;		 /**< NODE_ATTACH */
 	struct str kind;		 /**< "usdt", "uprobe", "BEGIN" ... as written */
 	const struct provider *provider; /**< what that is; NULL: not known */
 	/** What stands between the colons after the kind, blanks trimmed, quotes of a quoted field removed. */
@@ -92,8 +91,5 @@ bool script_parse(struct arena *a, struct diag *d, struct token *tokens, struct 
 struct node *script_predicate(const struct script_clause *c);
 /** What stands between its slashes, understood or not. */
 struct node *script_condition(struct arena *a, const struct script_clause *c);
-
-/** The token before @t in the clause's predicate or body, which is a list without links back; NULL for none. */
-const struct token *script_token_before(const struct script_clause *c, const struct token *t);
 
 #endif

@@ -1,6 +1,7 @@
 // The parts of a program: definitions, clauses, and what the clauses use.
 #include "lang/script.h"
 
+#include "lang/print.h"
 #include "tap.h"
 #include "text/pp.h"
 
@@ -27,18 +28,10 @@ static bool complains(const char *text, const char *message)
 	return !good && strstr(said, message);
 }
 
-static struct str spelled(struct script_range r)
+/** What stands between the slashes of clause @i. */
+static struct str predicate(size_t i)
 {
-	struct strbuf b;
-	strbuf_init(&b);
-	for (struct token *t = r.first; t; t = t == r.last ? NULL : t->next) {
-		if (t != r.first && t->space)
-			strbuf_addc(&b, ' ');
-		strbuf_adds(&b, t->text);
-	}
-	struct str text = str_copy(&arena, strbuf_str(&b));
-	strbuf_fini(&b);
-	return text;
+	return print_text(&arena, script_condition(&arena, &s.clauses.v[i]));
 }
 
 /** The attach points of clause @i as kind(field|field), blank between them. */
@@ -81,7 +74,7 @@ static void attach_points(void)
 	is_str(attached(0), STR("usdt(__EXE__|spdk|nvmf_tgt_state) uprobe(/a/*|f*+3) BEGIN()"),
 	       "several attach points of one clause");
 	is_str(attached(1), STR("END()"), "and of the next");
-	is_str(spelled(s.clauses.v[0].attach.v[1].range), STR("uprobe:/a/*:f*+3"),
+	is_str(print_text(&arena, s.clauses.v[0].attach.v[1].node), STR("uprobe:/a/*:f*+3"),
 	       "the tokens of one");
 	parse("usdt:\"/a b,c/{x}\":p:n,\nuprobe:/l:cpp:\"f(int, char)\" { }");
 	is_str(attached(0), STR("usdt(/a b,c/{x}|p|n) uprobe(/l|cpp|f(int, char))"),
@@ -97,14 +90,12 @@ static void attach_points(void)
 static void predicates(void)
 {
 	parse("k:f\n  /pid == 1/\n{ 1 } k:g /(arg0 / 2) / 3 == 4/ { } k:h { 6 / 3 }");
-	is_str(spelled(s.clauses.v[0].predicate), STR("pid == 1"),
-	       "a predicate without its slashes");
-	is_str(spelled(s.clauses.v[1].predicate), STR("(arg0 / 2) / 3 == 4"),
-	       "divisions do not end it");
-	ok(!s.clauses.v[2].predicate_open && !s.clauses.v[2].predicate.first,
-	   "a division in a body begins none");
-	is_str(spelled(s.clauses.v[2].body), STR("{ 6 / 3 }"), "a body with its braces");
-	ok(parse("BEGIN/pid/{ }") && s.clauses.v[0].predicate_open,
+	is_str(predicate(0), STR("pid == 1"), "a predicate without its slashes");
+	is_str(predicate(1), STR("(arg0 / 2) / 3 == 4"), "divisions do not end it");
+	ok(!script_predicate(&s.clauses.v[2]), "a division in a body begins none");
+	is_str(print_text(&arena, s.clauses.v[2].node->last_child), STR("{ 6 / 3 }"),
+	       "a body with its braces");
+	ok(parse("BEGIN/pid/{ }") && script_predicate(&s.clauses.v[0]),
 	   "no blanks are needed after BEGIN");
 	ok(parse("k:f // { \n { }") && s.clauses.n == 1, "a comment is none");
 	ok(complains("k:f /pid == 1 { }",
@@ -144,7 +135,7 @@ static void definitions(void)
 	      "pack(pop)\n"
 	      "union b { int x; }\nenum c : int { X, Y };\nenum { Z } k:f { struct d { } }");
 	ok(s.definitions.n == 4 && s.clauses.n == 1, "structs, unions and enums at the top level");
-	is_str(spelled(s.definitions.v[0].range),
+	is_str(print_text(&arena, s.program->child),
 	       STR("struct a { int x[3]; struct { int y; } z; };"), "with the semicolon");
 	is_str(s.definitions.v[1].kind, STR("union"), "or without");
 	is_str(s.definitions.v[2].tag, STR("c"), "their tags");
