@@ -5,7 +5,7 @@
 
 /** One use of a name, and what it was found to be. */
 struct use {
-	const struct script_named_arg *named;
+	const struct node *named;
 	struct str name;
 	size_t index;
 	const struct probearg *arg; /**< of the first probe */
@@ -177,7 +177,7 @@ bool namedarg_resolve(struct bind *b, struct attach_clause *c)
 	if (!c->probes.n)
 		return true;
 	for (size_t i = 0; i < c->clause->named_args.n; i++) {
-		const struct script_named_arg *named = &c->clause->named_args.v[i];
+		const struct node *named = c->clause->named_args.v[i];
 		struct use u = {.named = named, .name = namedarg_name(named->name)};
 		struct diag_place at = tok_place(named->name);
 		if (c->has_other || c->has_uprobe) {
@@ -191,7 +191,7 @@ bool namedarg_resolve(struct bind *b, struct attach_clause *c)
 			found = look_up(b, &c->probes.v[k], &u);
 		if (found)
 			vec_push(b->arena, &c->clause->args,
-				 (struct script_arg){named->args, (unsigned)u.index});
+				 (struct script_arg){named->first, (unsigned)u.index});
 		good &= found;
 	}
 	return good;

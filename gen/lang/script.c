@@ -109,8 +109,7 @@ static bool collect(void *ctx, struct node *n, struct node *parent)
 	else if (n->kind == NODE_OPAQUE)
 		add_opaque(k, n);
 	else if (n->kind == NODE_MEMBER && node_is(n->child, NODE_NAME, "args"))
-		vec_push(k->arena, &k->clause->named_args,
-			 (struct script_named_arg){n->child->name, n->name});
+		vec_push(k->arena, &k->clause->named_args, n);
 	return true;
 }
 

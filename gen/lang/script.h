@@ -37,11 +37,6 @@ struct script_arg {
 	unsigned n;
 };
 
-/** args.NAME or args->NAME; in args.3 the name is the number `.3`, which C cuts as one token. */
-struct script_named_arg {
-	struct token *args, *name;
-};
-
 /** @name, with or without [key]. */
 struct script_map_use {
 	struct str name;	   /**< without @ */
@@ -63,7 +58,8 @@ struct script_clause {
 	struct script_range
 	    body; /**< with its braces; all of it, from the word on, for fn and macro */
 	VEC(struct script_arg) args; /**< in predicate and body */
-	VEC(struct script_named_arg) named_args;
+	/** args.NAME or args->NAME; in args.3 the name is the number `.3`, which C cuts as one token. */
+	VEC(struct node *) named_args;
 	VEC(struct script_map_use) maps;
 };
 

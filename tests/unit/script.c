@@ -110,9 +110,9 @@ static void arguments(void)
 	struct script_clause *c = &s.clauses.v[0];
 	ok(c->args.n == 3 && c->args.v[0].n == 1 && c->args.v[1].n == 0 && c->args.v[2].n == 11,
 	   "argN in predicate and body; not in members, maps, variables and strings");
-	ok(c->named_args.n == 3 && tok_is(c->named_args.v[0].name, "name") &&
-	       tok_is(c->named_args.v[1].name, "other") &&
-	       str_eqz(c->named_args.v[2].name->text, ".3"),
+	ok(c->named_args.n == 3 && tok_is(c->named_args.v[0]->name, "name") &&
+	       tok_is(c->named_args.v[1]->name, "other") &&
+	       str_eqz(c->named_args.v[2]->name->text, ".3"),
 	   "args.NAME, args->NAME and args.N");
 }
 
