@@ -22,6 +22,9 @@ bool check_number(struct bind *b);
  */
 bool check_formats(struct bind *b, const struct script_clause *c);
 
+/** Warns of builtins and functions that came with a newer bpftrace, which this one takes for unknown words. */
+void check_words(struct bind *b, const struct script_clause *c);
+
 /**
  * Warns where argN or retval of a function is asked for being below 0, without a cast: bpftrace does not know that it is an
  * int, and takes it for a large number.

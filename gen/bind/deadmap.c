@@ -36,11 +36,10 @@ bool deadmap_is_awaited(const struct deadmap *m, const struct script_clause *c)
 /** Would the map have held text? What is never set reads as "" then, else as 0. */
 static bool is_text(const struct deadmap *m, struct str name)
 {
-	static const char *const texts[] = {"str",  "comm",	"probe", "func",
-					    "kstr", "strftime", NULL};
 	const struct script_map_use *use = map_get(&m->set, name);
-	return use->value && (use->value->kind == NODE_STRING ||
-			      (use->value->name && tok_is_any(use->value->name, texts)));
+	return use->value &&
+	       (use->value->kind == NODE_STRING ||
+		(use->value->name && vocabulary_word(use->value->name->text)->gives == GIVES_TEXT));
 }
 
 /** A statement that is about nothing but such a map. */

@@ -2,23 +2,12 @@
 
 #include <string.h>
 
-bool format_is_of(const struct token *function)
-{
-	// errorf and warnf came with 0.25; fail() is for what is known when the program is compiled.
-	static const char *const names[] = {"printf", "system", "cat",	"errorf",
-					    "warnf",  "debugf", "fail", NULL};
-	return tok_is_any(function, names);
-}
-
-bool format_is_of_any(const struct token *function)
-{
-	static const char *const times[] = {"time", "strftime", NULL};
-	return format_is_of(function) || tok_is_any(function, times);
-}
+#include "lang/vocabulary.h"
 
 struct node *format_find(const struct node *call)
 {
-	bool prints = call->kind == NODE_CALL && format_is_of(call->name);
+	bool prints =
+	    call->kind == NODE_CALL && vocabulary_word(call->name->text)->takes == TAKES_FORMAT;
 	return prints && call->child && call->child->kind == NODE_STRING ? call->child : NULL;
 }
 

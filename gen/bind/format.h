@@ -12,12 +12,7 @@
 
 #include "lang/tree.h"
 
-/** Functions whose first argument is a format as printf's, in some version from 0.17 to 0.27. */
-bool format_is_of(const struct token *function);
-/** Those, and functions that take a format of strftime(3): a % in their text is a conversion. */
-bool format_is_of_any(const struct token *function);
-
-/** The format of a call of the first kind, a literal; NULL for what is none. */
+/** The format of a call of printf() or its kin, a literal; NULL for what is none. */
 struct node *format_find(const struct node *call);
 
 struct conversion {

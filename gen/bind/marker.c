@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "bind/edit.h"
-#include "bind/format.h"
 #include "lang/change.h"
 
 struct marker {
@@ -112,8 +111,10 @@ static bool visit(void *ctx, struct node *n, struct node *parent)
 {
 	struct replacer *r = ctx;
 	struct str text;
-	bool is_format = parent && parent->kind == NODE_CALL && parent->child == n &&
-			 format_is_of_any(parent->name);
+	enum word_takes takes = parent && parent->kind == NODE_CALL && parent->child == n
+				    ? vocabulary_word(parent->name->text)->takes
+				    : TAKES_VALUE;
+	bool is_format = takes == TAKES_FORMAT || takes == TAKES_TIME_FORMAT;
 	if ((n->kind == NODE_OPAQUE || n->kind == NODE_CONFIG) && !n->is_changed)
 		replace_tokens(r, n);
 	if ((n->kind == NODE_STRING || n->kind == NODE_NAME) &&

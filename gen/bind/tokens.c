@@ -65,6 +65,7 @@ static bool bind_clauses(struct bind *b)
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
 		bool bound = attach_bind_clause(b, &b->script.clauses.v[i], &clauses[i]);
 		good &= check_formats(b, &b->script.clauses.v[i]);
+		check_words(b, &b->script.clauses.v[i]);
 		good &=
 		    bound && namedarg_resolve(b, &clauses[i]) && check_arguments(b, &clauses[i]);
 		if (bound)

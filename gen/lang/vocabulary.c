@@ -47,24 +47,131 @@ static bool has_number_after(struct str word, const char *prefix)
 	return digits.n > 0;
 }
 
-bool vocabulary_is_builtin(struct str word)
+#define STACK_MODES                                                                                \
+	{                                                                                          \
+		"bpftrace", "perf", "raw", "build_id"                                              \
+	}
+#define CLOCKS                                                                                     \
+	{                                                                                          \
+		"boot", "monotonic", "tai", "sw_tai"                                               \
+	}
+#define NAMESPACES                                                                                 \
+	{                                                                                          \
+		"curr_ns", "init"                                                                  \
+	}
+
+static const struct word no_word,
+    words[] = {
+	// Values without brackets; from 0.24 on most can have some.
+	{"args", .is_bare = true},
+	{"cgroup", .is_bare = true, .gives = GIVES_COUNT, .is_wide = true},
+	{"comm", .is_bare = true, .gives = GIVES_TEXT},
+	{"cpid", .is_bare = true, .gives = GIVES_COUNT},
+	{"cpu", .is_bare = true, .gives = GIVES_COUNT},
+	{"ctx", .is_bare = true},
+	{"curtask", .is_bare = true, .is_wide = true},
+	{"default_str_length", .since = 25, .is_bare = true, .gives = GIVES_COUNT},
+	{"elapsed", .is_bare = true, .gives = GIVES_COUNT, .is_wide = true},
+	{"false", .since = 24, .is_bare = true, .gives = GIVES_COUNT},
+	{"func", .is_bare = true, .gives = GIVES_TEXT},
+	{"gid", .is_bare = true, .gives = GIVES_COUNT},
+	{"has_cpid", .since = 25, .is_bare = true, .gives = GIVES_COUNT},
+	{"jiffies", .since = 20, .is_bare = true, .gives = GIVES_COUNT},
+	{"kstack", .is_bare = true, .modes = STACK_MODES},
+	{"leader_comm", .since = 26, .is_bare = true, .gives = GIVES_TEXT},
+	{"leader_tid", .since = 26, .is_bare = true, .gives = GIVES_COUNT},
+	{"ncpus", .since = 24, .is_bare = true, .gives = GIVES_COUNT},
+	{"nsecs", .is_bare = true, .gives = GIVES_COUNT, .is_wide = true, .modes = CLOCKS},
+	{"numaid", .is_bare = true, .gives = GIVES_COUNT},
+	{"pcomm", .since = 25, .is_bare = true, .gives = GIVES_TEXT},
+	{"pid", .is_bare = true, .gives = GIVES_COUNT, .modes = NAMESPACES},
+	{"ppid", .since = 24, .is_bare = true, .gives = GIVES_COUNT},
+	{"probe", .is_bare = true, .gives = GIVES_TEXT},
+	{"probetype", .since = 25, .is_bare = true, .gives = GIVES_TEXT},
+	{"rand", .is_bare = true, .gives = GIVES_COUNT},
+	{"retval", .is_bare = true},
+	{"tid", .is_bare = true, .gives = GIVES_COUNT, .modes = NAMESPACES},
+	{"true", .since = 24, .is_bare = true, .gives = GIVES_COUNT},
+	{"uid", .is_bare = true, .gives = GIVES_COUNT},
+	{"usermode", .since = 24, .is_bare = true, .gives = GIVES_COUNT},
+	{"username", .is_bare = true, .gives = GIVES_TEXT},
+	{"ustack", .is_bare = true, .modes = STACK_MODES},
+	// Functions of which anything is to be known
+	{"buf", .takes = TAKES_WHOLE},
+	{"cat", .takes = TAKES_FORMAT},
+	{"debugf", .takes = TAKES_FORMAT},
+	{"errorf", .since = 24, .takes = TAKES_FORMAT},
+	{"fail", .since = 25, .takes = TAKES_FORMAT},
+	{"find", .since = 25},
+	{"getopt", .since = 24},
+	{"has_key", .since = 22},
+	{"is_err", .since = 26},
+	{"kptr", .takes = TAKES_WHOLE},
+	{"kstr", .gives = GIVES_TEXT},
+	{"len", .since = 20, .gives = GIVES_COUNT},
+	{"macaddr", .takes = TAKES_WHOLE},
+	{"memcmp", .since = 25},
+	{"ntop", .takes = TAKES_WHOLE, .modes = {"AF_INET", "AF_INET6"}},
+	{"offsetof", .takes = TAKES_TYPE, .gives = GIVES_COUNT},
+	{"percpu_kaddr", .since = 22},
+	{"printf", .takes = TAKES_FORMAT},
+	{"signal_thread", .since = 25},
+	{"sizeof", .takes = TAKES_TYPE, .gives = GIVES_COUNT},
+	{"socket_cookie", .since = 24},
+	{"str", .gives = GIVES_TEXT},
+	{"strcap", .since = 25},
+	{"strftime", .takes = TAKES_TIME_FORMAT, .gives = GIVES_TEXT},
+	{"strstr", .since = 25},
+	{"syscall_name", .since = 25, .gives = GIVES_TEXT},
+	{"system", .takes = TAKES_FORMAT},
+	{"time", .takes = TAKES_TIME_FORMAT},
+	{"tseries", .since = 24},
+	{"typeinfo", .since = 25, .takes = TAKES_TYPE},
+	{"uptr", .takes = TAKES_WHOLE},
+	{"warnf", .since = 25, .takes = TAKES_FORMAT},
+	{"write_user", .since = 26},
+};
+
+const struct word *vocabulary_word(struct str s)
 {
-	static const char *const words[] = {
-	    "args",    "cgroup", "comm",     "cpid",	 "cpu",	   "ctx",    "curtask",
-	    "elapsed", "func",	 "gid",	     "jiffies",	 "kstack", "ncpus",  "nsecs",
-	    "numaid",  "pid",	 "ppid",     "probe",	 "rand",   "retval", "tid",
-	    "uid",     "ustack", "username", "usermode", NULL};
-	return str_is_any(word, words) || str_has_prefix(word, STR("__builtin_")) ||
-	       has_number_after(word, "arg") || has_number_after(word, "sarg");
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (str_eqz(s, words[i].name))
+			return &words[i];
+	return &no_word;
 }
 
-bool vocabulary_is_type_word(struct str word)
+bool vocabulary_is_builtin(struct str s)
 {
-	static const char *const words[] = {
-	    "struct", "union", "enum",	 "const",  "volatile", "unsigned", "signed", "bool",
-	    "char",   "short", "int",	 "long",   "void",     "int8",	   "int16",  "int32",
-	    "int64",  "uint8", "uint16", "uint32", "uint64",   "string",   NULL};
-	return str_is_any(word, words);
+	return vocabulary_word(s)->is_bare || str_has_prefix(s, STR("__builtin_")) ||
+	       has_number_after(s, "arg") || has_number_after(s, "sarg");
+}
+
+static const struct type_word types[] = {
+    {{"int8", "s8", "int8_t", "char"}, 1, true, true},
+    {{"int16", "s16", "int16_t", "short"}, 2, true, true},
+    {{"int32", "s32", "int32_t", "int", "signed"}, 4, true, true},
+    {{"int64", "s64", "int64_t", "long", "intptr_t"}, 8, true, true},
+    {{"uint8", "u8", "uint8_t", "bool", "_Bool"}, 1, false, true},
+    {{"uint16", "u16", "uint16_t"}, 2, false, true},
+    {{"uint32", "u32", "uint32_t", "unsigned"}, 4, false, true},
+    {{"uint64", "u64", "uint64_t", "size_t", "uintptr_t"}, 8, false, true},
+    {{"void", "float", "double", "string", "const", "volatile"}, 0, false, true},
+    {{"stack", "usym", "ksym"}, 0, false, false},
+};
+
+const struct type_word *vocabulary_type(struct str s)
+{
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (str_is_any(s, types[i].names))
+			return &types[i];
+	return NULL;
+}
+
+bool vocabulary_is_type_word(struct str s)
+{
+	static const char *const tags[] = {"struct", "union", "enum", NULL};
+	const struct type_word *t = vocabulary_type(s);
+	return (t && t->is_reserved) || str_is_any(s, tags);
 }
 
 bool vocabulary_arg_number(struct str word, unsigned *ret)

@@ -42,8 +42,48 @@ struct provider {
 /** The provider that is called @word, in full or for short; NULL for none that is known. */
 const struct provider *vocabulary_provider(struct str word);
 
+/** What a function does with its first argument, where that matters. */
+enum word_takes {
+	TAKES_VALUE,
+	TAKES_FORMAT,	   /**< of printf's kind */
+	TAKES_TIME_FORMAT, /**< of strftime's */
+	TAKES_WHOLE, /**< an array or struct as it is, or a pointer: with another size it is another value */
+	TAKES_TYPE, /**< or an expression */
+};
+
+enum word_gives {
+	GIVES_OTHER,
+	GIVES_COUNT, /**< a number that is never below 0 */
+	GIVES_TEXT,
+};
+
+/** A builtin or a function. */
+struct word {
+	const char *name;
+	unsigned since; /**< the bpftrace that brought it; 0: they all have it */
+	bool is_bare;	/**< it is a value without brackets */
+	enum word_takes takes;
+	enum word_gives gives;
+	bool is_wide;	      /**< a number of more than 32 bits */
+	const char *modes[5]; /**< what means something as its argument only: kstack(perf) */
+};
+
+/** All is 0 for a word that is none, or of which nothing needs to be known. */
+const struct word *vocabulary_word(struct str word);
+
 /** The name of something that every clause has (pid, nsecs, arg0 ...), so that (pid) is never a cast. */
 bool vocabulary_is_builtin(struct str word);
+
+/** Types that bpftrace knows by themselves. */
+struct type_word {
+	const char *names[7];
+	unsigned size; /**< bytes of a number, else 0 */
+	bool is_signed;
+	bool is_reserved; /**< nothing else can have such a name */
+};
+
+/** NULL for what is none. */
+const struct type_word *vocabulary_type(struct str word);
 
 /** A word that begins a type wherever it stands: struct, int32, unsigned, string ... */
 bool vocabulary_is_type_word(struct str word);

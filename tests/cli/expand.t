@@ -71,6 +71,14 @@ like "$(cat "$tmp/err")" "1:16: error: this would keep the next END from being r
 like "$(expand 'usdt:__EXE__:nvmf_tgt_state { printf("%s", @target[arg1]); } END { if (@n) { return; } print(@n); }')" \
 	'END \{ clear\(@target\); if \(@n\)' "a table is cleared first in an END that may end early"
 
+# Words that came later
+expand 'BEGIN { @a[1] = 1; print(len(@a)); print(ncpus); print(pid); }' >/dev/null
+is "$(grep -o 'warning: .*' "$tmp/err" | paste -sd,)" \
+	"warning: bpftrace 0.17 has no len: it came with 0.20,warning: bpftrace 0.17 has no ncpus: it came with 0.24" \
+	"a function and a builtin that this bpftrace does not have yet"
+expand 'BEGIN { @a[1] = 1; print(len(@a)); print(ncpus); @len = 1; }' --for 0.24 >/dev/null
+is "$(cat "$tmp/err")" "" "nothing is said for one that has them"
+
 # A number where a name is missing: what can be written so, and what is refused.
 names() { expand "usdt:__EXE__:nvmf_tgt_state { $1 }" "${@:2}" | sed -n 's/^usdt[^{]*{ \(.*\) }/\1/p'; }
 is "$(names 'printf("%s", arg1 > 2 ? @target[arg1] : "none");')" \
