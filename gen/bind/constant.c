@@ -2,7 +2,10 @@
 
 #include <inttypes.h>
 
+#include "bind/attach.h"
 #include "bind/typeuse.h"
+#include "lang/change.h"
+#include "lang/print.h"
 
 /** "arg12", "sarg3" */
 static bool is_arg(struct str s)
@@ -40,80 +43,18 @@ static bool is_bpftrace_word(struct str s)
 }
 
 /** Words that mean something to one function only: kstack(perf), nsecs(tai), pid(init), ntop(AF_INET, x). */
-static bool is_mode(const struct token *function, const struct token *paren, struct str s)
+static bool is_mode(const struct node *call, struct str s)
 {
 	static const char *const stack[] = {"bpftrace", "perf", "raw", "build_id", NULL};
 	static const char *const clock[] = {"boot", "monotonic", "tai", "sw_tai", NULL};
 	static const char *const ns[] = {"curr_ns", "init", NULL};
 	static const char *const family[] = {"AF_INET", "AF_INET6", NULL};
-	if (!function || !tok_is(paren, "("))
-		return false;
-	if (tok_is(function, "kstack") || tok_is(function, "ustack"))
+	if (tok_is(call->name, "kstack") || tok_is(call->name, "ustack"))
 		return str_is_any(s, stack);
-	if (tok_is(function, "pid") || tok_is(function, "tid"))
+	if (tok_is(call->name, "pid") || tok_is(call->name, "tid"))
 		return str_is_any(s, ns);
-	return (tok_is(function, "nsecs") && str_is_any(s, clock)) ||
-	       (tok_is(function, "ntop") && str_is_any(s, family));
-}
-
-/** `RED` or `a::b::RED`. */
-struct name {
-	struct token *first, *last;
-	struct str text;
-	bool has_scopes;
-};
-
-/** `::` is one token or two; the one behind it, or NULL. */
-static struct token *behind_scope(struct token *t)
-{
-	if (tok_is(t, "::"))
-		return t->next;
-	return tok_is(t, ":") && tok_is(t->next, ":") && !t->next->space ? t->next->next : NULL;
-}
-
-/** The name that starts at @t, which may be its first `::`; false when none does. */
-static bool read_name(struct arena *a, struct token *t, struct name *ret)
-{
-	struct token *next = behind_scope(t);
-	struct token *word = next ? next : t;
-	struct name n = {t, word, word->text, next != NULL};
-	if (word->kind != TOK_IDENT)
-		return false;
-	while ((next = behind_scope(n.last->next)) && next->kind == TOK_IDENT) {
-		n.text = str_from(
-		    arena_printf(a, STR_FMT "::" STR_FMT, STR_ARG(n.text), STR_ARG(next->text)));
-		n.last = next;
-		n.has_scopes = true;
-	}
-	*ret = n;
-	return true;
-}
-
-/** A name that can only be a value: not a call, a member, a map, a variable or a type's name. */
-static bool is_value(const struct token *before, const struct name *n)
-{
-	static const char *const not_behind[] = {"@", ".", "->", "struct", "union", "enum", "::"};
-	if (n->text.p[0] == '$' || tok_is(n->last->next, "("))
-		return false;
-	for (size_t i = 0; before && i < sizeof(not_behind) / sizeof(not_behind[0]); i++)
-		if (tok_is(before, not_behind[i]))
-			return false;
-	return n->has_scopes || !is_bpftrace_word(n->text);
-}
-
-static void collect_own(struct bind *b, struct map *own)
-{
-	for (struct map_entry *e = NULL; (e = map_next(b->header_names, e));)
-		map_add(b->arena, own, e->key);
-	for (size_t i = 0; i < b->script.definitions.n; i++) {
-		struct script_range r = b->script.definitions.v[i].range;
-		for (struct token *t = r.first; t; t = t->next) {
-			if (t->kind == TOK_IDENT)
-				map_add(b->arena, own, t->text);
-			if (t == r.last)
-				break;
-		}
-	}
+	return (tok_is(call->name, "nsecs") && str_is_any(s, clock)) ||
+	       (tok_is(call->name, "ntop") && str_is_any(s, family));
 }
 
 static struct str number(struct arena *a, int64_t value, const struct ctype *of)
@@ -125,54 +66,29 @@ static struct str number(struct arena *a, int64_t value, const struct ctype *of)
 	return str_from(arena_printf(a, "(%" PRId64 ")", value));
 }
 
-static void put_number(struct bind *b, struct name *n, int64_t value, const struct ctype *of)
+bool constant_lower(struct bind *b, const struct attach_clause *c, struct node *n,
+		    const struct node *parent)
 {
-	n->first->text = number(b->arena, value, of);
-	n->first->kind = value < 0 ? TOK_OTHER : TOK_NUMBER;
-	n->first->next = n->last->next;
-}
-
-/** From behind @open up to @end. */
-static bool fold_range(struct bind *b, struct token *open, const struct token *end,
-		       const struct map *own)
-{
-	const struct token *function = NULL, *before = open;
-	bool good = true;
-	for (struct token *t = open->next; t != end; function = before, before = t, t = t->next) {
-		int64_t value;
-		struct ctype *of = NULL;
-		struct name n;
-		if (!read_name(b->arena, t, &n))
-			continue;
-		bool wanted = is_value(before, &n) && !is_mode(function, before, n.text) &&
-			      !map_get(own, n.text);
-		if (wanted && lookup_enumerator(b->lookup, n.text, &value, &of)) {
-			put_number(b, &n, value, of);
-		} else if (wanted && n.has_scopes) { // no bpftrace has such names
-			struct diag_place at = tok_place(n.last);
-			good = lookup_say_unknown(b->lookup, &at, "type or enumerator", n.text,
-						  DWFIND_TYPES | DWFIND_ENUMERATOR);
-			t = n.last;
-		}
-	}
-	return good;
-}
-
-bool constant_fold(struct bind *b)
-{
-	struct map own = {0};
-	bool good = true;
-	if (!bind_lookup(b))
+	int64_t value;
+	struct ctype *of = NULL;
+	struct str name = print_text(b->arena, n);
+	bool has_scopes = n->first != n->last, is_argument = parent->kind == NODE_CALL;
+	// A kernel name may be meant there, and bpftrace finds those itself.
+	if (!b->lookup || typeuse_is_kernel_clause(c->clause) ||
+	    (!has_scopes && is_bpftrace_word(name)) || typeuse_defines(b, name) ||
+	    (is_argument && parent->child == n && is_mode(parent, name)))
 		return true;
-	collect_own(b, &own);
-	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		const struct script_clause *c = &b->script.clauses.v[i];
-		if (typeuse_is_kernel_clause(c))
-			continue; // a kernel name may be meant there, and bpftrace finds those itself
-		bind_lookup_from(b, i);
-		if (c->predicate.first)
-			good &= fold_range(b, c->predicate_open, c->predicate_close, &own);
-		good &= fold_range(b, c->body.first, c->body.last, &own);
+	if (str_has_prefix(name, STR("::")))
+		name = str_from_offset(name, 2);
+	if (lookup_enumerator(b->lookup, name, &value, &of)) {
+		if (value < 0)
+			change(b->arena, n, "%t", number(b->arena, value, of));
+		else
+			change_leaf(b->arena, n, NODE_NUMBER, number(b->arena, value, of));
+		return true;
 	}
-	return good;
+	struct diag_place at = tok_place(n->last);
+	return !has_scopes || // no bpftrace has such names
+	       lookup_say_unknown(b->lookup, &at, "type or enumerator", name,
+				  DWFIND_TYPES | DWFIND_ENUMERATOR);
 }

@@ -10,7 +10,8 @@
 
 #include "bind/bind.h"
 
-/** Folds the enumerators in all clauses. A word that nobody knows is left for bpftrace to complain about, `a::b` is an error. */
-bool constant_fold(struct bind *b);
+/** @n is a NODE_NAME in clause @c. False, with an error, for one with scopes (ns::ON) that the target does not have. */
+bool constant_lower(struct bind *b, const struct attach_clause *c, struct node *n,
+		    const struct node *parent);
 
 #endif

@@ -11,25 +11,27 @@
 #ifndef BIND_DIVISION_H
 #define BIND_DIVISION_H
 
-#include "text/lex.h"
+#include "base/arena.h"
+#include "lang/tree.h"
 
 struct division {
-	struct str value; /**< what may stand behind a cast: no operators outside of brackets */
+	const struct node
+	    *value; /**< what may stand behind a cast: no operators outside of brackets */
 	bool value_is_signed;
-	char op;       /**< '/', '%' or '>' for >> */
-	struct str by; /**< as @value; of a shift it is never below 0 */
+	char op;	       /**< '/', '%' or '>' for >> */
+	const struct node *by; /**< as @value; of a shift it is never below 0 */
 	bool by_is_signed;
 };
 
-/** The text for `value op by`; one of the two is signed, and the other not above the largest int64. */
-struct str division_text(struct arena *a, const struct division *q);
+/** `value op by`; one of the two is signed, and the other not above the largest int64. */
+struct node *division_make(struct arena *a, const struct division *q);
 
 /** Does the value stand in that more than once? What it is divided by does when that is signed. */
 bool division_repeats_value(const struct division *q);
 /**
- * May the expression stand several times in one, as in the texts here? Not with ++, -- or rand in it; nor a choice, of which
+ * May the expression stand several times in one, as in those here? Not with ++, -- or rand in it; nor a choice, of which
  * 0.23 computes sums wrong, nor a block.
  */
-bool division_is_repeatable(const struct token *first, const struct token *last);
+bool division_is_repeatable(struct node *n);
 
 #endif

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "bind/attach.h"
-#include "bind/edit.h"
 #include "bind/namedarg.h"
 #include "bind/typeuse.h"
 #include "image/sdtarg.h"
+#include "lang/print.h"
 #include "lang/vocabulary.h"
 
 enum { MAX_ROUNDS = 100 }; // what a clause assigns may come from one further down, and so on
@@ -28,7 +28,6 @@ struct finder {
 	struct bind *b;
 	const struct attach_clause *clause;
 	size_t scope;		  // index of the clause
-	struct map own;		  // tags that the template defines: bpftrace's own business
 	struct map known, before; // name -> struct holder, of this round and the one before
 	VEC(struct hidden) hidden;
 	unsigned round;
@@ -72,11 +71,6 @@ static bool is_float(const struct ctype_member *m)
 	while (t && t->kind == CTYPE_ARRAY)
 		t = ctype_strip(t->of);
 	return t && t->kind == CTYPE_FLOAT && t->size <= 8;
-}
-
-bool exprtype_can_spell(struct arena *a, struct ctype *t)
-{
-	return typeuse_pointer_text(a, t).n > 0;
 }
 
 bool exprtype_has_bitfields(struct ctype *t)
@@ -169,13 +163,14 @@ static struct expr of_type(struct finder *f, const struct node *n)
 	struct expr e = {.sign = SIGN_OTHER};
 	struct typeuse_name name;
 	struct arena *a = f->b->arena;
-	if (n->kind != NODE_TYPE || !typeuse_parse(a, n->first, &name) || name.end != n->last->next)
+	if (n->kind != NODE_TYPE || !typeuse_read(a, n, &name) || !typeuse_is_whole(n, &name))
 		return e;
 	struct str tag =
 	    name.has_keyword ? str_from_offset(name.name, str_find(name.name, ' ') + 1) : name.name;
 	if (typeuse_is_builtin(name.name))
 		e.type = builtin_type(a, name.name);
-	else if (map_get(&f->own, tag) || !bind_lookup(f->b) || (!f->knows_types && name.stars) ||
+	else if (typeuse_is_own(f->b, tag) || !bind_lookup(f->b) ||
+		 (!f->knows_types && name.stars) ||
 		 !lookup_type(bind_lookup(f->b), name.name, DWFIND_TYPES, &e.type))
 		return e;
 	e.sign =
@@ -340,8 +335,7 @@ static void find_member(struct finder *f, struct node *n, const struct expr *of,
 	e->is_place = e->via_pointer || of->is_place;
 	e->is_value = !e->is_place;
 	// A pointer whose type no cast can spell is a number to bpftrace.
-	e->by_address =
-	    of->by_address || (e->via_pointer && !exprtype_can_spell(f->b->arena, of->type));
+	e->by_address = of->by_address || (e->via_pointer && !typeuse_can_point(of->type));
 	e->sign = sign_of_type(e->type, e->bit_size);
 }
 
@@ -366,7 +360,7 @@ static void find_element(const struct node *n, const struct expr *of, struct exp
 
 static bool is_constant(const struct node *index, uint64_t *value)
 {
-	return index->kind == NODE_NUMBER && str_to_u64(index->first->text, value);
+	return index->kind == NODE_NUMBER && str_to_u64(node_text(index), value);
 }
 
 /**
@@ -525,8 +519,9 @@ static void find_assign(struct finder *f, struct node *n, struct expr *e)
 		holder_of(f, key_of(f, target))->key = target->child->expr;
 }
 
-static void find_let(struct finder *f, struct node *n)
+static void find_let(struct finder *f, struct node *n, struct expr *e)
 {
+	(void)e;
 	struct node *variable = n->child, *type = NULL, *value = variable->next;
 	if (value && (value->kind == NODE_TYPE || value->kind == NODE_TYPEOF)) {
 		type = value;
@@ -544,8 +539,9 @@ static void find_let(struct finder *f, struct node *n)
 }
 
 /** for ($kv : @m): a key and a value; for ($i : a..b): a number. */
-static void find_for(struct finder *f, struct node *n)
+static void find_for(struct finder *f, struct node *n, struct expr *e)
 {
+	(void)e;
 	struct node *variable = n->child, *over = variable->next, *block = over->next;
 	struct arena *a = f->b->arena;
 	struct expr item = {.sign = SIGN_OTHER};
@@ -601,7 +597,7 @@ static void find_enumerator(struct finder *f, const struct node *n, struct expr 
 	if (e->sign != SIGN_NONE || !f->knows_types || vocabulary_is_builtin(n->name->text) ||
 	    !bind_lookup(f->b))
 		return;
-	struct str name = edit_text(f->b->arena, n->first, n->last);
+	struct str name = print_text(f->b->arena, n);
 	if (lookup_enumerator(f->b->lookup, name, &value, &of) && value < 0)
 		e->sign = of && !of->is_signed ? SIGN_UNSIGNED : SIGN_SIGNED;
 }
@@ -683,85 +679,95 @@ static void find_if(struct finder *f, struct node *n, struct expr *e)
 			e->sign = sign_join(e->sign, c->expr->sign);
 }
 
-static void find_value(struct finder *f, struct node *n, struct expr *e)
+static void find_number(struct finder *f, struct node *n, struct expr *e)
 {
 	uint64_t value;
-	switch (n->kind) {
-	case NODE_NUMBER:
-		e->sign = str_to_u64(n->first->text, &value) && value > INT64_MAX ? SIGN_UNSIGNED
-										  : SIGN_NONE;
-		break;
-	case NODE_NAME:
-		find_name(f, n, e);
-		find_enumerator(f, n, e);
-		break;
-	case NODE_VARIABLE:
-		recall(f, n, e);
-		break;
-	case NODE_MAP:
-		find_map(f, n, e);
-		break;
-	case NODE_CALL:
-		find_call(f, n, e);
-		break;
-	case NODE_MEMBER:
-		if (find_named(f, n, e))
-			break;
-		if (n->name->kind == TOK_NUMBER)
-			find_element(n, find(f, n->child), e);
-		else
-			find_member(f, n, find(f, n->child), e);
-		break;
-	case NODE_INDEX:
-		find(f, n->child->next);
-		find_index(f, n, find(f, n->child), e);
-		break;
-	case NODE_CAST:
-		find(f, n->child->next);
-		*e = of_annotation(f, n->child);
-		e->is_place = e->is_value = e->by_address = false;
-		e->is_wide = false;
-		break;
-	case NODE_UNARY:
-		find_unary(f, n, e);
-		learn_step(f, n);
-		break;
-	case NODE_POSTFIX:
-		*e = (struct expr){.type = find(f, n->child)->type, .sign = n->child->expr->sign};
-		e->is_wide = n->child->expr->is_wide;
-		learn_step(f, n);
-		break;
-	case NODE_BINARY:
-		find_binary(f, n, e);
-		break;
-	case NODE_TERNARY:
-		find_ternary(f, n, e);
-		break;
-	case NODE_ASSIGN:
-		find_assign(f, n, e);
-		break;
-	case NODE_GROUP:
-	case NODE_COMPTIME:
-		*e = *find(f, n->child);
-		break;
-	case NODE_TUPLE:
-		find_tuple(f, n, e);
-		break;
-	case NODE_BLOCK:
-		find_block(f, n, e);
-		break;
-	case NODE_IF:
-		find_if(f, n, e);
-		break;
-	case NODE_LET:
-		find_let(f, n);
-		break;
-	case NODE_FOR:
-		find_for(f, n);
-		break;
-	default:
+	(void)f;
+	e->sign = str_to_u64(node_text(n), &value) && value > INT64_MAX ? SIGN_UNSIGNED : SIGN_NONE;
+}
+
+static void find_word(struct finder *f, struct node *n, struct expr *e)
+{
+	find_name(f, n, e);
+	find_enumerator(f, n, e);
+}
+
+static void find_variable(struct finder *f, struct node *n, struct expr *e)
+{
+	recall(f, n, e);
+}
+
+static void find_step(struct finder *f, struct node *n, struct expr *e)
+{
+	if (find_named(f, n, e))
+		return;
+	const struct expr *of = find(f, n->child);
+	if (n->name->kind == TOK_NUMBER)
+		find_element(n, of, e);
+	else
+		find_member(f, n, of, e);
+}
+
+static void find_indexed(struct finder *f, struct node *n, struct expr *e)
+{
+	find(f, n->child->next);
+	find_index(f, n, find(f, n->child), e);
+}
+
+static void find_cast(struct finder *f, struct node *n, struct expr *e)
+{
+	find(f, n->child->next);
+	*e = of_annotation(f, n->child);
+	e->is_place = e->is_value = e->by_address = false;
+	e->is_wide = false;
+}
+
+static void find_prefixed(struct finder *f, struct node *n, struct expr *e)
+{
+	find_unary(f, n, e);
+	learn_step(f, n);
+}
+
+static void find_stepped(struct finder *f, struct node *n, struct expr *e)
+{
+	const struct expr *of = find(f, n->child);
+	*e = (struct expr){.type = of->type, .sign = of->sign, .is_wide = of->is_wide};
+	learn_step(f, n);
+}
+
+static void find_inner(struct finder *f, struct node *n, struct expr *e)
+{
+	*e = *find(f, n->child);
+}
+
+static void find_value(struct finder *f, struct node *n, struct expr *e)
+{
+	static void (*const finders[])(struct finder *, struct node *,
+				       struct expr *) = {[NODE_NUMBER] = find_number,
+							 [NODE_NAME] = find_word,
+							 [NODE_VARIABLE] = find_variable,
+							 [NODE_MAP] = find_map,
+							 [NODE_CALL] = find_call,
+							 [NODE_MEMBER] = find_step,
+							 [NODE_INDEX] = find_indexed,
+							 [NODE_CAST] = find_cast,
+							 [NODE_UNARY] = find_prefixed,
+							 [NODE_POSTFIX] = find_stepped,
+							 [NODE_BINARY] = find_binary,
+							 [NODE_TERNARY] = find_ternary,
+							 [NODE_ASSIGN] = find_assign,
+							 [NODE_GROUP] = find_inner,
+							 [NODE_COMPTIME] = find_inner,
+							 [NODE_TUPLE] = find_tuple,
+							 [NODE_BLOCK] = find_block,
+							 [NODE_IF] = find_if,
+							 [NODE_LET] = find_let,
+							 [NODE_FOR] = find_for,
+							 [NODE_OPAQUE] = NULL};
+	if (finders[n->kind])
+		finders[n->kind](f, n, e);
+	else
 		find_children(f, n);
-	}
 }
 
 static struct expr *find(struct finder *f, struct node *n)
@@ -798,33 +804,27 @@ static void find_clause(struct finder *f, struct node *n, size_t i)
 	unhide(f, 0); // parameters
 }
 
-static void find_program(struct finder *f, struct node *program)
+static void find_program(struct finder *f)
 {
-	size_t i = 0;
 	f->before = f->known;
 	f->known = (struct map){0};
 	f->has_changed = false;
-	for (struct node *n = program->child; n && i < f->b->script.clauses.n; n = n->next)
-		if (n->kind == NODE_CLAUSE || n->kind == NODE_FUNCTION || n->kind == NODE_MACRO)
-			find_clause(f, n, i++);
+	for (size_t i = 0; i < f->b->script.clauses.n; i++)
+		find_clause(f, f->b->script.clauses.v[i].node, i);
 	f->round++;
 }
 
-bool exprtype_find(struct bind *b, struct node *program)
+bool exprtype_find(struct bind *b)
 {
 	struct finder f = {.b = b, .good = true, .has_changed = true};
-	for (size_t i = 0; i < b->script.definitions.n; i++)
-		map_add(b->arena, &f.own, b->script.definitions.v[i].tag);
-	for (struct map_entry *e = NULL; (e = map_next(b->header_tags, e));)
-		map_add(b->arena, &f.own, e->key);
 	while (f.has_changed && f.round < MAX_ROUNDS)
-		find_program(&f, program);
+		find_program(&f);
 	if (f.has_changed)
 		f.good =
 		    diag_error(b->diag, NULL,
 			       "maps are assigned to each other over too many clauses: it cannot "
 			       "be told what they hold");
 	f.is_last = true;
-	find_program(&f, program);
+	find_program(&f);
 	return f.good;
 }

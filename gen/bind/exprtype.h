@@ -6,7 +6,7 @@
  * on through variables, maps, tuples and loops. What is assigned in one clause is known in all, so the program is gone
  * through until nothing new turns up. What is not known stays unknown.
  *
- *	exprtype_find(b, program);		// program->...->expr
+ *	exprtype_find(b);		// b->script.program->...->expr
  *	if (n->expr && n->expr->is_place)
  *		lower(n);
  */
@@ -38,16 +38,11 @@ struct expr {
 	unsigned bit_bytes;    /**< how much of that is to be read: 1, 2, 4 or 8; 0: byte by byte */
 };
 
-/**
- * Finds the types of all expressions of @program, whose clauses, functions and macros are b->script.clauses in their order. False, with
- * errors, for members that a struct does not have and indices beyond an array.
- */
-bool exprtype_find(struct bind *b, struct node *program);
+/** Finds the types of all expressions of the clauses. False, with errors, for members that a struct does not have and indices beyond an array. */
+bool exprtype_find(struct bind *b);
 
 /** What a pointer of type @t leads to, without typedefs; NULL when @t is none. */
 struct ctype *exprtype_pointee(struct ctype *t);
-/** Can a cast to the pointer type @t be written? */
-bool exprtype_can_spell(struct arena *a, struct ctype *t);
 /** Has it, or anything in it, members of some bits only? */
 bool exprtype_has_bitfields(struct ctype *t);
 /** Is it an aggregate or array with a float or double anywhere in it? */

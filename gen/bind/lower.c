@@ -4,12 +4,14 @@
 #include <string.h>
 
 #include "bind/attach.h"
+#include "bind/constant.h"
 #include "bind/division.h"
-#include "bind/edit.h"
 #include "bind/exprtype.h"
 #include "bind/format.h"
 #include "bind/namedarg.h"
 #include "bind/typeuse.h"
+#include "lang/change.h"
+#include "lang/print.h"
 #include "lang/vocabulary.h"
 #include "out/dialect.h"
 #include "types/cname.h"
@@ -24,48 +26,20 @@ struct lowerer {
 
 static void lower(struct lowerer *lo, struct node *n, const struct node *parent);
 
-/** A child is about to change: where the parent ends may do so with it. */
-static void lower_child(struct lowerer *lo, struct node *parent, struct node *child)
-{
-	bool ends_parent = child->last == parent->last;
-	lower(lo, child, parent);
-	if (ends_parent)
-		parent->last = child->last;
-}
-
 static void lower_children(struct lowerer *lo, struct node *n)
 {
 	for (struct node *c = n->child; c && lo->good; c = c->next)
-		lower_child(lo, n, c);
+		lower(lo, c, n);
 }
 
-/** Where it stands in the template, also when it is text of ours by now. */
-static struct diag_place place_of(const struct token *t)
+/** What takes the place of an expression, which may stand several times in it, must not grow without a bound. */
+static bool fits(struct lowerer *lo, const struct node *n)
 {
-	return t->loc.file ? tok_place(t) : src_place(t->use, 1);
-}
-
-static void replace_range(struct lowerer *lo, struct node *n, struct token *first, struct str text)
-{
-	struct diag_place at = place_of(first);
-	struct script_range r = {first, n->last};
-	if (text.n > MAX_TEXT) {
+	struct diag_place at = tok_place(n->first);
+	if (lo->good && n->size > MAX_TEXT)
 		lo->good = diag_error(lo->b->diag, &at,
 				      "this becomes too long: keep a part of it in a variable");
-		return;
-	}
-	edit_replace_lexed(lo->b->arena, &r, text);
-	n->last = r.last;
-}
-
-static void replace(struct lowerer *lo, struct node *n, struct str text)
-{
-	replace_range(lo, n, n->first, text);
-}
-
-static struct str text_of(struct lowerer *lo, const struct node *n)
-{
-	return edit_text(lo->b->arena, n->first, n->last);
+	return lo->good;
 }
 
 static bool is_number_type(const struct ctype *t)
@@ -87,21 +61,17 @@ static bool is_in_str(const struct node *n, const struct node *parent)
 // --- places in memory ---
 
 /** The address of the place @n, counted from the pointer that it begins with. */
-static struct str address_of(struct lowerer *lo, const struct node *n)
+static struct node *address_of(struct lowerer *lo, const struct node *n)
 {
 	struct arena *a = lo->b->arena;
 	const struct expr *e = n->expr;
 	if (n->kind == NODE_GROUP)
 		return address_of(lo, n->child);
-	struct str base =
-	    e->via_pointer
-		? str_from(arena_printf(a, "(uint64)(" STR_FMT ")", STR_ARG(text_of(lo, n->child))))
-		: address_of(lo, n->child);
+	struct node *base =
+	    e->via_pointer ? change_text(a, n, "(uint64)(%n)", n->child) : address_of(lo, n->child);
 	if (n->kind != NODE_INDEX)
-		return str_from(arena_printf(a, STR_FMT " + %" PRIu64, STR_ARG(base), e->offset));
-	return str_from(arena_printf(a, STR_FMT " + (uint64)(" STR_FMT ") * %" PRIu64,
-				     STR_ARG(base), STR_ARG(text_of(lo, n->child->next)),
-				     e->element_size));
+		return change_text(a, n, "%n + %u", base, e->offset);
+	return change_text(a, n, "%n + (uint64)(%n) * %u", base, n->child->next, e->element_size);
 }
 
 /** An array of char, or of any bytes when @bytes. */
@@ -115,20 +85,19 @@ static bool is_char_array(struct ctype *t, bool bytes, uint64_t *n)
 }
 
 /** A char array as a string of its whole length. From 0.22 on str(p, N) delivers N-1 characters; before, N. */
-static struct str read_string(struct lowerer *lo, const struct node *n, const struct node *parent,
-			      uint64_t size)
+static struct node *read_string(struct lowerer *lo, const struct node *n, const struct node *parent,
+				uint64_t size)
 {
 	struct bind *b = lo->b;
 	uint64_t length = b->version >= 22 ? size + 1 : size;
-	struct str address = address_of(lo, n);
+	struct node *address = address_of(lo, n);
 	if (size > b->longest_string)
 		b->longest_string = size < UINT32_MAX ? (unsigned)size : UINT32_MAX;
 	if (is_in_str(n, parent) && n->next) // str(p->name, 8)
 		return address;
 	n->expr->is_string = !is_in_str(n, parent);
-	return str_from(arena_printf(
-	    b->arena, is_in_str(n, parent) ? STR_FMT ", %" PRIu64 : "str(" STR_FMT ", %" PRIu64 ")",
-	    STR_ARG(address), length));
+	return change_text(b->arena, n, is_in_str(n, parent) ? "%n, %u" : "str(%n, %u)", address,
+			   length);
 }
 
 static bool is_whole_width(unsigned bits)
@@ -137,79 +106,68 @@ static bool is_whole_width(unsigned bits)
 }
 
 /** A signed number, of which bpftrace has @value: some versions with the sign, others without. */
-static struct str read_signed(struct lowerer *lo, const struct expr *e, struct str value)
+static struct node *read_signed(struct lowerer *lo, const struct expr *e, struct node *value)
 {
 	struct arena *a = lo->b->arena;
 	unsigned bits = e->bit_size ? e->bit_size : (unsigned)ctype_strip(e->type)->size * 8;
 	if (!e->bit_size || is_whole_width(bits))
-		return bits == 64 ? value
-				  : str_from(arena_printf(a, "(int64)(int%u)" STR_FMT, bits,
-							  STR_ARG(value)));
+		return bits == 64
+			   ? value
+			   : change_text(a, value, "(int64)(int%u)%n", (uint64_t)bits, value);
 	uint64_t sign = (uint64_t)1 << (bits - 1);
-	if (lo->b->version >= 24)
-		return str_from(arena_printf(a,
-					     "(((int64)(" STR_FMT ") ^ %" PRIu64 ") - %" PRIu64 ")",
-					     STR_ARG(value), sign, sign));
-	return str_from(
-	    arena_printf(a, "(int64)(((uint64)(" STR_FMT ") ^ %" PRIu64 ") - (uint64)%" PRIu64 ")",
-			 STR_ARG(value), sign, sign));
+	return change_text(a, value,
+			   lo->b->version >= 24 ? "(((int64)(%n) ^ %u) - %u)"
+						: "(int64)(((uint64)(%n) ^ %u) - (uint64)%u)",
+			   value, sign, sign);
 }
 
-/** An unsigned bitfield out of memory; an empty text for one that lies in nine bytes. */
-static struct str read_bits(struct lowerer *lo, const struct node *n)
+/** An unsigned bitfield out of memory; NULL for one that lies in nine bytes. */
+static struct node *read_bits(struct lowerer *lo, const struct node *n)
 {
 	struct arena *a = lo->b->arena;
 	const struct expr *e = n->expr;
-	struct str at = address_of(lo, n);
+	const struct node *at = address_of(lo, n), *bits;
 	unsigned n_bytes = (e->bit_shift + e->bit_size + 7) / 8;
 	if (n_bytes > 8 || e->bit_size > 64)
-		return STR("");
-	struct strbuf text;
-	strbuf_init(&text);
-	strbuf_addz(&text, "(((");
+		return NULL;
+	bits = change_text(a, n, "");
 	if (e->bit_bytes)
-		strbuf_addf(&text, "(uint64)*(uint%u *)(" STR_FMT ")", e->bit_bytes * 8,
-			    STR_ARG(at));
+		bits = change_text(a, n, "(uint64)*(uint%u *)(%n)", (uint64_t)e->bit_bytes * 8, at);
 	for (unsigned i = 0; !e->bit_bytes && i < n_bytes; i++)
-		strbuf_addf(&text, "%s((uint64)*(uint8 *)(" STR_FMT " + %u) << %u)", i ? " | " : "",
-			    STR_ARG(at), i, i * 8);
-	strbuf_addf(&text, ") >> %u) & 0x%" PRIx64 ")", e->bit_shift,
-		    UINT64_MAX >> (64 - e->bit_size));
-	struct str s = str_copy(a, strbuf_str(&text));
-	strbuf_fini(&text);
-	return s;
+		bits = change_text(a, n, "%n%s((uint64)*(uint8 *)(%n + %u) << %u)", bits,
+				   i ? " | " : "", at, (uint64_t)i, (uint64_t)i * 8);
+	return change_text(a, n, "(((%n) >> %u) & 0x%s)", bits, (uint64_t)e->bit_shift,
+			   arena_printf(a, "%" PRIx64, UINT64_MAX >> (64 - e->bit_size)));
 }
 
 /** What cannot be read at all is said; bpftrace would say it in other words, or not. */
-static struct str read_far_bits(struct lowerer *lo, const struct node *n, const struct ctype *t)
+static struct node *read_far_bits(struct lowerer *lo, const struct node *n, const struct ctype *t)
 {
-	struct str value = read_bits(lo, n);
-	if (value.n)
+	struct node *value = read_bits(lo, n);
+	if (value)
 		return t->is_signed ? read_signed(lo, n->expr, value) : value;
-	struct diag_place at = place_of(n->name ? n->name : n->first);
+	struct diag_place at = tok_place(n->name ? n->name : n->first);
 	lo->good =
 	    diag_error(lo->b->diag, &at,
 		       "this bitfield lies in nine bytes, behind an index that is no constant: "
 		       "read it with a constant one");
-	return value;
+	return NULL;
 }
 
 /** A number or pointer that bpftrace cannot reach. */
-static struct str read_by_address(struct lowerer *lo, const struct node *n, struct ctype *t,
-				  const struct node *parent)
+static struct node *read_by_address(struct lowerer *lo, const struct node *n, struct ctype *t,
+				    const struct node *parent)
 {
 	struct arena *a = lo->b->arena;
-	struct str value = str_from(arena_printf(
-	    a, "*(uint%u *)(" STR_FMT ")", (unsigned)t->size * 8, STR_ARG(address_of(lo, n))));
+	struct node *value =
+	    change_text(a, n, "*(uint%u *)(%n)", (uint64_t)t->size * 8, address_of(lo, n));
 	struct ctype *to = exprtype_pointee(t);
-	struct str name = to && ctype_is_aggregate(to) ? typeuse_pointer_text(a, t) : STR("");
+	struct str name = to && ctype_is_aggregate(to) ? typeuse_pointer(lo->b, t) : STR("");
 	if (!name.n)
 		return t->is_signed && is_number_type(t) ? read_signed(lo, n->expr, value) : value;
 	// Its value may be kept and followed.
 	bool is_followed = parent->kind == NODE_MEMBER || parent->kind == NODE_INDEX;
-	return str_from(arena_printf(
-	    a, is_followed ? "((" STR_FMT ")(" STR_FMT "))" : "(" STR_FMT ")(" STR_FMT ")",
-	    STR_ARG(name), STR_ARG(value)));
+	return change_text(a, n, is_followed ? "((%t)(%n))" : "(%t)(%n)", name, value);
 }
 
 static bool is_readable_size(const struct ctype *t)
@@ -217,8 +175,8 @@ static bool is_readable_size(const struct ctype *t)
 	return t->size == 1 || t->size == 2 || t->size == 4 || t->size == 8;
 }
 
-/** What must stand there for the place or value @n; empty when it is right as it is. */
-static struct str read_place(struct lowerer *lo, const struct node *n, const struct node *parent)
+/** What must stand there for the place or value @n; NULL when it is right as it is. */
+static struct node *read_place(struct lowerer *lo, const struct node *n, const struct node *parent)
 {
 	// Functions that want the array itself; a cast has another size.
 	static const char *const takes_array[] = {"buf",  "sizeof", "ntop", "macaddr",
@@ -228,9 +186,9 @@ static struct str read_place(struct lowerer *lo, const struct node *n, const str
 	bool is_taken = is_call_of(parent, takes_array) && parent->child == n;
 	uint64_t size;
 	if (!t || (is_taken && tok_is(parent->name, "sizeof")))
-		return STR("");
+		return NULL;
 	if (is_char_array(t, is_in_str(n, parent), &size))
-		return size == 0 || e->is_value || is_taken ? STR("")
+		return size == 0 || e->is_value || is_taken ? NULL
 							    : read_string(lo, n, parent, size);
 	if (e->by_address && e->bit_size && is_number_type(t))
 		return read_far_bits(lo, n, t);
@@ -238,8 +196,8 @@ static struct str read_place(struct lowerer *lo, const struct node *n, const str
 	    is_readable_size(t))
 		return read_by_address(lo, n, t, parent);
 	if (!is_number_type(t) || !t->is_signed || (!e->bit_size && t->size >= 8))
-		return STR("");
-	return read_signed(lo, e, text_of(lo, n));
+		return NULL;
+	return read_signed(lo, e, change_copy(lo->b->arena, n));
 }
 
 /** A member's name as the definition of its struct spells it: C and bpftrace cannot take them all. */
@@ -252,7 +210,6 @@ static void spell_member(struct lowerer *lo, struct node *n)
 	for (size_t i = 0; i < in->n_members; i++)
 		if (!in->members[i].is_base && str_eq(in->members[i].name, n->name->text) &&
 		    !str_eq(names[i], n->name->text)) {
-			map_add(lo->b->arena, &lo->b->accessed, n->name->text);
 			n->name->text = names[i];
 			return;
 		}
@@ -270,15 +227,12 @@ static void spell_arrow(struct node *n)
 static void lower_steps(struct lowerer *lo, struct node *n)
 {
 	bool is_inner = n->kind == NODE_GROUP || !n->expr->via_pointer;
-	bool ends_here = n->child->last == n->last;
 	if (is_inner && (n->child->expr->is_place || n->child->expr->is_value))
 		lower_steps(lo, n->child);
 	else
 		lower(lo, n->child, n);
-	if (ends_here)
-		n->last = n->child->last;
 	if (n->kind == NODE_INDEX)
-		lower_child(lo, n, n->child->next);
+		lower(lo, n->child->next, n);
 	spell_arrow(n);
 	spell_member(lo, n);
 }
@@ -286,29 +240,33 @@ static void lower_steps(struct lowerer *lo, struct node *n)
 static void lower_place(struct lowerer *lo, struct node *n, const struct node *parent)
 {
 	lower_steps(lo, n);
-	struct str text = lo->good ? read_place(lo, n, parent) : STR("");
-	if (text.n && lo->good)
-		replace(lo, n, text);
+	const struct node *read = lo->good ? read_place(lo, n, parent) : NULL;
+	if (read && fits(lo, read))
+		change(lo->b->arena, n, "%n", read);
 }
 
 // --- division ---
 
 /** The node as an operand of what stands behind a cast. */
-static struct str operand_text(struct lowerer *lo, const struct node *n)
+static struct node *operand(struct lowerer *lo, struct node *n)
 {
+	static const char *const casts[] = {"(int64)", "((int64)", "(((int64)"};
 	struct arena *a = lo->b->arena;
-	struct str text = text_of(lo, n);
+	if (n->kind == NODE_NUMBER)
+		return n;
+	n = change_copy(a, n);
 	if (n->kind == NODE_BINARY || n->kind == NODE_TERNARY || n->kind == NODE_ASSIGN ||
 	    n->kind == NODE_IF || n->kind == NODE_BLOCK)
-		return str_from(arena_printf(a, "(" STR_FMT ")", STR_ARG(text)));
+		return change_text(a, n, "(%n)", n);
 	// 0.17 casts no map that a clause further down fills, but adds to it.
 	if (n->kind == NODE_MAP)
-		return str_from(arena_printf(a, "(int64)(" STR_FMT " + 0)", STR_ARG(text)));
+		return change_text(a, n, "(int64)(%n + 0)", n);
 	// Newer versions have variables and casts of less than 64 bits.
-	if (n->kind == NODE_NUMBER || str_has_prefix(text, STR("(int64)")) ||
-	    str_has_prefix(text, STR("((int64)")) || str_has_prefix(text, STR("(((int64)")))
-		return text;
-	return str_from(arena_printf(a, "(int64)" STR_FMT, STR_ARG(text)));
+	struct str text = print_text(a, n);
+	for (size_t i = 0; i < sizeof(casts) / sizeof(casts[0]); i++)
+		if (str_has_prefix(text, str_from(casts[i])))
+			return n;
+	return change_text(a, n, "(int64)%n", n);
 }
 
 static bool divides(const struct token *op)
@@ -339,15 +297,10 @@ static void warn_of_mixed(struct lowerer *lo, const struct token *op)
 					    : "shifts");
 }
 
-static bool is_repeatable(const struct node *n)
+/** What `left op right` becomes; NULL when it stays as it is. */
+static struct node *divide(struct lowerer *lo, const struct node *n)
 {
-	return division_is_repeatable(n->first, n->last);
-}
-
-/** What `left op right` becomes; empty when it stays as it is. */
-static struct str divided_text(struct lowerer *lo, const struct node *n)
-{
-	const struct node *left = n->child, *right = left->next;
+	struct node *left = n->child, *right = left->next;
 	const struct token *op = n->name;
 	bool shift = shifts_right(op);
 	enum sign l = left->expr->sign, r = shift ? SIGN_NONE : right->expr->sign;
@@ -355,37 +308,36 @@ static struct str divided_text(struct lowerer *lo, const struct node *n)
 		warn_of_mixed(lo, op);
 	bool is_signed = l == SIGN_SIGNED || (r == SIGN_SIGNED && l == SIGN_NONE);
 	if (!is_signed || l == SIGN_UNSIGNED || r == SIGN_UNSIGNED)
-		return STR("");
+		return NULL;
 	struct division q = {
-	    .value = operand_text(lo, left),
+	    .value = operand(lo, left),
 	    .value_is_signed = l == SIGN_SIGNED,
 	    .op = op->text.p[0],
-	    .by = operand_text(lo, right),
+	    .by = operand(lo, right),
 	    .by_is_signed = r == SIGN_SIGNED,
 	};
-	struct diag_place at = place_of(left->first);
-	if ((division_repeats_value(&q) && !is_repeatable(left)) ||
-	    (q.by_is_signed && !is_repeatable(right)))
+	struct diag_place at = tok_place(left->first);
+	if ((division_repeats_value(&q) && !division_is_repeatable(left)) ||
+	    (q.by_is_signed && !division_is_repeatable(right)))
 		lo->good = diag_error(lo->b->diag, &at,
 				      "to %s this as C does, it is read more than once: keep it in "
 				      "a variable first",
 				      shift ? "shift" : "divide");
-	return lo->good ? division_text(lo->b->arena, &q) : STR("");
+	return lo->good ? division_make(lo->b->arena, &q) : NULL;
 }
 
 static void lower_division(struct lowerer *lo, struct node *n)
 {
 	if (!lo->good || (!divides(n->name) && !shifts_right(n->name)))
 		return;
-	struct str text = divided_text(lo, n);
-	if (!text.n)
+	const struct node *quotient = divide(lo, n);
+	if (!quotient || !fits(lo, quotient))
 		return;
 	if (n->kind == NODE_ASSIGN) {
-		replace_range(lo, n, n->name,
-			      str_from(arena_printf(lo->b->arena, "= " STR_FMT, STR_ARG(text))));
+		change(lo->b->arena, n, "%n = %n", n->child, quotient);
 		return;
 	}
-	replace(lo, n, text);
+	change(lo->b->arena, n, "%n", quotient);
 	n->kind = NODE_CAST; // so it needs no brackets
 }
 
@@ -404,21 +356,18 @@ static void make_signed(struct lowerer *lo, struct node *n)
 	if (!lo->good || n->expr->sign != SIGN_NONE || node_ungrouped(n)->kind == NODE_NUMBER)
 		return;
 	// Of less than 64 bits some versions would take the highest for a sign.
-	bool is_map = n->kind == NODE_MAP;
-	replace(lo, n,
-		is_map ? operand_text(lo, n)
-		       : str_from(arena_printf(a, "(int64)(uint64)(" STR_FMT ")",
-					       STR_ARG(text_of(lo, n)))));
+	if (n->kind == NODE_MAP)
+		change(a, n, "%n", operand(lo, n));
+	else
+		change(a, n, "(int64)(uint64)(%n)", n);
 	n->kind = NODE_CAST;
 }
 
 /** -x, where x has no sign: newer versions have maps and variables of 8 bits without one. */
 static void lower_minus(struct lowerer *lo, struct node *n)
 {
-	if (lo->b->images && tok_is(n->name, "-")) {
+	if (lo->b->images && tok_is(n->name, "-"))
 		make_signed(lo, n->child);
-		n->last = n->child->last;
-	}
 }
 
 /** As C does it: what is narrower than 64 bits is compared with its sign, and an int64 with an uint64 without. */
@@ -432,9 +381,7 @@ static void lower_comparison(struct lowerer *lo, struct node *n)
 	if (!lo->b->images || l == r || (l != SIGN_UNSIGNED && r != SIGN_UNSIGNED) ||
 	    odd->expr->sign != SIGN_SIGNED)
 		return;
-	replace(lo, odd,
-		str_from(arena_printf(lo->b->arena, "(uint64)(" STR_FMT ")",
-				      STR_ARG(text_of(lo, odd)))));
+	change(lo->b->arena, odd, "(uint64)(%n)", odd);
 }
 
 /** `x + y`, `x < y`: a sign on one side puts one on the other. */
@@ -442,7 +389,6 @@ static void lower_mixture(struct lowerer *lo, struct node *n)
 {
 	static const char *const operators[] = {"+", "-", "*", "<", ">", "<=", ">=", NULL};
 	struct node *left = n->child, *right = left->next;
-	bool ends_here = right->last == n->last, begins_here = left->first == n->first;
 	if (!lo->good || !tok_is_any(n->name, operators))
 		return;
 	if (compares(n->name))
@@ -451,10 +397,6 @@ static void lower_mixture(struct lowerer *lo, struct node *n)
 		make_signed(lo, left);
 	if (mixes_signs(lo) && left->expr->sign == SIGN_SIGNED)
 		make_signed(lo, right);
-	if (begins_here)
-		n->first = left->first;
-	if (ends_here)
-		n->last = right->last;
 }
 
 /** What a name is given that may be below 0 elsewhere; @x += y makes an unsigned map whatever y is. */
@@ -467,13 +409,9 @@ static void lower_kept(struct lowerer *lo, struct node *n)
 	    (!is_compound && !tok_is(n->name, "=")))
 		return;
 	make_signed(lo, value);
-	n->last = value->last;
-	if (!is_compound || target->kind != NODE_MAP || !is_repeatable(target))
-		return;
-	replace_range(lo, n, n->name,
-		      str_from(arena_printf(lo->b->arena, "= " STR_FMT " %c (" STR_FMT ")",
-					    STR_ARG(operand_text(lo, target)), n->name->text.p[0],
-					    STR_ARG(text_of(lo, value)))));
+	if (is_compound && target->kind == NODE_MAP && division_is_repeatable(target))
+		change(lo->b->arena, n, "%n = %n %t (%n)", target, operand(lo, target),
+		       str_slice(n->name->text, 0, 1), value);
 }
 
 // --- the rest ---
@@ -487,16 +425,16 @@ static void lower_ternary(struct lowerer *lo, struct node *n, const struct node 
 	struct ctype *to = exprtype_pointee(n->expr->type);
 	lower_children(lo, n);
 	if (to && ctype_is_aggregate(to))
-		name = typeuse_pointer_text(a, n->expr->type);
+		name = typeuse_pointer(lo->b, n->expr->type);
 	if (!name.n || !no || !lo->good)
 		return;
 	bool is_inner = parent->kind == NODE_TERNARY && parent->child != n;
-	const char *choice = arena_printf(
-	    a, "(" STR_FMT " ? (uint64)(" STR_FMT ") : (uint64)(" STR_FMT "))",
-	    STR_ARG(text_of(lo, n->child)), STR_ARG(text_of(lo, yes)), STR_ARG(text_of(lo, no)));
-	replace(lo, n,
-		str_from(is_inner ? choice
-				  : arena_printf(a, "(" STR_FMT ")%s", STR_ARG(name), choice)));
+	const struct node *choice =
+	    change_text(a, n, "(%n ? (uint64)(%n) : (uint64)(%n))", n->child, yes, no);
+	if (is_inner)
+		change(a, n, "%n", choice);
+	else
+		change(a, n, "(%t)%n", name, choice);
 }
 
 /** Operators whose result depends on the sign of what they are applied to. */
@@ -530,7 +468,7 @@ static void lower_arg(struct lowerer *lo, struct node *n, const struct node *par
 		return;
 	const char *cast = arg_cast(lo, i, minds_sign(parent));
 	if (*cast)
-		replace(lo, n, str_from(arena_printf(lo->b->arena, "%sarg%u", cast, i)));
+		change(lo->b->arena, n, "%sarg%u", cast, (uint64_t)i);
 }
 
 /** Is the value followed, or kept where it may be followed later? Other uses are those of a number. */
@@ -566,7 +504,7 @@ static bool lower_named(struct lowerer *lo, struct node *n, const struct node *p
 	if (!arg)
 		return false;
 	struct ctype *t = ctype_strip(arg->type);
-	struct str pointer = is_followed(n, parent) ? typeuse_pointer_text(a, arg->type) : STR("");
+	struct str pointer = is_followed(n, parent) ? typeuse_pointer(lo->b, arg->type) : STR("");
 	const char *cast = "";
 	if (pointer.n)
 		cast = arena_printf(a, "(" STR_FMT ")", STR_ARG(pointer));
@@ -578,7 +516,7 @@ static bool lower_named(struct lowerer *lo, struct node *n, const struct node *p
 		cast = arg_cast(lo, i,
 				minds_sign(parent) ||
 				    (t && t->kind == CTYPE_INT && !t->is_signed && t->size == 8));
-	replace(lo, n, str_from(arena_printf(a, pointer.n ? "(%sarg%u)" : "%sarg%u", cast, i)));
+	change(a, n, pointer.n ? "(%sarg%u)" : "%sarg%u", cast, (uint64_t)i);
 	return true;
 }
 
@@ -588,9 +526,12 @@ static bool fold_sizeof(struct lowerer *lo, struct node *n)
 	const struct expr *e = n->child ? n->child->expr : NULL;
 	uint64_t size;
 	if (!tok_is(n->name, "sizeof") || !e || !(e->is_place || e->is_value) || e->bit_size ||
-	    !ctype_size(e->type, &size))
-		return false;
-	replace(lo, n, str_from(arena_printf(lo->b->arena, "%" PRIu64, size)));
+	    !ctype_size(e->type, &size)) {
+		lo->good = typeuse_fold(lo->b, lo->clause, n);
+		return n->kind == NODE_NUMBER;
+	}
+	change_leaf(lo->b->arena, n, NODE_NUMBER,
+		    str_from(arena_printf(lo->b->arena, "%" PRIu64, size)));
 	return true;
 }
 
@@ -602,7 +543,7 @@ static bool lower_str_of_value(struct lowerer *lo, struct node *n)
 	if (!tok_is(n->name, "str") || !array || !array->expr->is_value || !array->expr->type ||
 	    !is_char_array(ctype_strip(array->expr->type), true, &size))
 		return false;
-	struct diag_place at = place_of(n->first);
+	struct diag_place at = tok_place(n->first);
 	if (array->next) {
 		lo->good = diag_error(lo->b->diag, &at,
 				      "this is in a copy of a struct, and cannot be cut: "
@@ -610,7 +551,7 @@ static bool lower_str_of_value(struct lowerer *lo, struct node *n)
 		return true;
 	}
 	lower_children(lo, n);
-	replace(lo, n, text_of(lo, array));
+	change(lo->b->arena, n, "%n", array);
 	return true;
 }
 
@@ -623,14 +564,12 @@ static void lower_let(struct lowerer *lo, struct node *n)
 	struct ctype *t = ctype_strip(n->child->expr->type);
 	struct typeuse_name name;
 	if (!lo->good || !type || type->kind != NODE_TYPE || !is_number_type(t) ||
-	    !typeuse_parse(a, type->first, &name) || typeuse_is_builtin(name.name))
+	    !typeuse_read(a, type, &name) || typeuse_is_builtin(name.name))
 		return;
 	const char *to = t->is_signed ? "int64" : "uint64";
 	if (value)
-		replace(lo, value,
-			str_from(
-			    arena_printf(a, "(%s)(" STR_FMT ")", to, STR_ARG(text_of(lo, value)))));
-	replace(lo, type, str_from(to));
+		change(a, value, "(%s)(%n)", to, value);
+	change(a, type, "%s", to);
 }
 
 static bool is_kept_in_map(const struct node *n, const struct node *parent)
@@ -646,7 +585,7 @@ static void warn_of_copied_bits(struct lowerer *lo, const struct node *n, const 
 	bool is_element = parent->kind == NODE_TUPLE;
 	if ((!prints && !is_kept && !is_element) || !exprtype_has_bitfields(n->expr->type))
 		return;
-	struct diag_place at = place_of(n->first);
+	struct diag_place at = tok_place(n->first);
 	diag_warning(lo->b->diag, &at,
 		     "bpftrace %s the bitfields of a whole " STR_FMT " wrong: name the members",
 		     prints ? "prints" : "keeps",
@@ -662,7 +601,7 @@ static void widen_format(struct lowerer *lo, struct node *n)
 	size_t done = 0;
 	if (!format)
 		return;
-	struct str rest = format->name->text;
+	struct str rest = node_text(format);
 	strbuf_init(&text);
 	for (const struct node *arg = format->next; arg && format_next(rest, &c); arg = arg->next) {
 		bool has_width = c.end < 2 || strchr("lhz", rest.p[c.end - 2]);
@@ -673,7 +612,9 @@ static void widen_format(struct lowerer *lo, struct node *n)
 		done = c.end - 1;
 	}
 	strbuf_adds(&text, str_from_offset(rest, done));
-	format->name->text = str_copy(lo->b->arena, strbuf_str(&text));
+	if (done)
+		change_leaf(lo->b->arena, format, NODE_STRING,
+			    str_copy(lo->b->arena, strbuf_str(&text)));
 	strbuf_fini(&text);
 }
 
@@ -685,7 +626,7 @@ static void refuse_floats(struct lowerer *lo, const struct node *n, const struct
 	if ((!prints && !is_kept_in_map(n, parent)) || dialect_prints_floats(v) ||
 	    !exprtype_has_floats(n->expr->type))
 		return;
-	struct diag_place at = place_of(n->first);
+	struct diag_place at = tok_place(n->first);
 	struct str what = ctype_spell(lo->b->arena, ctype_strip(n->expr->type));
 	if (prints)
 		lo->good = diag_error(lo->b->diag, &at,
@@ -717,8 +658,11 @@ static void lower(struct lowerer *lo, struct node *n, const struct node *parent)
 		lower_let(lo, n);
 	} else if (n->kind == NODE_TERNARY) {
 		lower_ternary(lo, n, parent);
+	} else if (n->kind == NODE_TYPE) {
+		lo->good = typeuse_lower(lo->b, lo->clause, n, parent);
 	} else if (n->kind == NODE_NAME) {
 		lower_arg(lo, n, parent);
+		lo->good = n->is_changed || constant_lower(lo->b, lo->clause, n, parent);
 	} else if (n->kind != NODE_CALL || (!fold_sizeof(lo, n) && !lower_str_of_value(lo, n))) {
 		if (n->kind == NODE_CALL)
 			widen_format(lo, n);
@@ -763,18 +707,18 @@ static void warn_of_opaque(struct bind *b, struct node *program)
 
 bool lower_program(struct bind *b)
 {
-	struct node *program = b->script.program;
 	struct lowerer lo = {.b = b, .good = true};
-	if (!exprtype_find(b, program))
+	typeuse_begin(b);
+	if (!exprtype_find(b))
 		return false;
-	warn_of_opaque(b, program);
-	size_t i = 0;
-	for (struct node *n = program->child; n && lo.good && i < b->script.clauses.n;
-	     n = n->next) {
-		if (n->kind != NODE_CLAUSE && n->kind != NODE_FUNCTION && n->kind != NODE_MACRO)
-			continue;
-		lo.clause = &b->clauses[i++];
-		lower_children(&lo, n);
+	warn_of_opaque(b, b->script.program);
+	bool good = true;
+	for (size_t i = 0; i < b->script.clauses.n; i++) {
+		lo.clause = &b->clauses[i];
+		lo.good = true;
+		bind_lookup_from(b, i);
+		lower_children(&lo, b->script.clauses.v[i].node);
+		good &= lo.good;
 	}
-	return lo.good;
+	return good;
 }

@@ -4,8 +4,6 @@
 #include "bind/beginend.h"
 #include "bind/check.h"
 #include "bind/codecall.h"
-#include "bind/constant.h"
-#include "bind/edit.h"
 #include "bind/enumname.h"
 #include "bind/filter.h"
 #include "bind/import.h"
@@ -109,58 +107,6 @@ static bool replace_cpid(void *ctx, struct node *n, struct node *parent)
 	return true;
 }
 
-/** Text that was put into the tree becomes tokens, for the passes that work on those; attach points stay text. */
-static void cut_text(struct arena *a, struct token *list)
-{
-	int braces = 0;
-	bool in_predicate = false;
-	for (struct token *t = list, *prev = NULL; t->kind != TOK_EOF; prev = t, t = t->next) {
-		struct str text = str_trim(t->text);
-		in_predicate = !braces && !tok_is(t, "{") &&
-			       (in_predicate || (str_has_prefix(text, STR("/")) &&
-						 t->kind != TOK_DIRECTIVE && !t->attach));
-		if (t->kind == TOK_OTHER && !t->loc.file && (braces || in_predicate)) {
-			struct script_range r = {t, t};
-			t->space |= str_has_prefix(t->text, STR(" "));
-			if (str_has_suffix(t->text, STR(" ")) && !t->next->space) {
-				t->next->space = true;
-				t->next->before = STR(" ");
-			}
-			if (text.n)
-				edit_replace_lexed(a, &r, text);
-			if (!text.n && prev) {
-				t->next->space = true;
-				prev->next = t->next;
-				t = prev;
-				continue;
-			}
-		}
-		braces += tok_is(t, "{") - tok_is(t, "}");
-	}
-}
-
-/** What the passes on the tree have made of it, for those that work on tokens. */
-static bool parse_again(struct bind *b, struct pp *pp)
-{
-	struct script was = b->script;
-	pp->out = print_tokens(b->arena, b->script.program);
-	cut_text(b->arena, pp->out);
-	if (!script_parse(b->arena, b->diag, pp->out, &b->script))
-		return false;
-	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		struct script_clause *c = &b->script.clauses.v[i];
-		b->clauses[i].clause = c;
-		c->args.v = was.clauses.v[i].args.v;
-		c->args.n = was.clauses.v[i].args.n;
-		for (size_t k = 0; k < c->attach.n; k++) {
-			struct node *n = c->attach.v[k].node;
-			c->attach.v[k] = was.clauses.v[i].attach.v[k];
-			c->attach.v[k].node = n;
-		}
-	}
-	return true;
-}
-
 bool tokens_bind(struct bind *b, struct pp *pp)
 {
 	if (!script_parse(b->arena, b->diag, pp->out, &b->script) || !take_pragmas(b, pp) ||
@@ -179,8 +125,8 @@ bool tokens_bind(struct bind *b, struct pp *pp)
 	    !beginend_merge(b, "BEGIN") || !beginend_merge(b, "END"))
 		return false;
 	codecall_rewrite(b);
-	if (!enumname_rewrite(b) || !table_add_all(b, pp) || !parse_again(b, pp) ||
-	    !lower_program(b) || !typeuse_resolve(b, pp))
+	if (!enumname_rewrite(b) || !lower_program(b) || !table_add_all(b, pp))
 		return false;
-	return constant_fold(b);
+	pp->out = print_tokens(b->arena, b->script.program);
+	return typeuse_define(b, &pp->out);
 }

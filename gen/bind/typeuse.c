@@ -2,27 +2,26 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "bind/attach.h"
 #include "bind/edit.h"
+#include "lang/change.h"
+#include "lang/print.h"
 #include "out/dialect.h"
 #include "types/cprint.h"
 #include "types/kbtf.h"
 
-struct resolver {
+struct typeuse {
 	struct bind *b;
 	struct closure closure;
 	struct kbtf *kernel; // NULL when it has no BTF
 	bool kernel_tried;
-	struct map
-	    accessed; // names of members that the template reads: pointers among them are followed
-	struct map own;	     // tags that the template defines
-	bool avoids_program; // no tag of the program's may be in the bpftrace program
-	struct map placed;   // tokens (their addresses) of names that were put there below
-	struct map said;     // tags that are the kernel's
-	bool in_program;     // only probes of the program are in the clause
+	struct map accessed;  // names of members that are read: pointers among them are followed
+	struct map own;	      // tags that the template defines
+	struct map own_names; // words in its definitions and its headers' enumerators
+	bool avoids_program;  // no tag of the program's may be in the bpftrace program
+	struct map said;      // tags that are the kernel's
 };
 
 static bool is_keyword(const struct token *t)
@@ -80,7 +79,8 @@ static struct token *add_template(struct token *open, struct strbuf *name, struc
 	return open;
 }
 
-bool typeuse_parse(struct arena *a, struct token *t, struct typeuse_name *ret)
+/** The type name that starts at @t; false when none does. */
+static bool read_name(struct arena *a, struct token *t, struct typeuse_name *ret)
 {
 	*ret = (struct typeuse_name){.first = t};
 	struct strbuf name;
@@ -114,6 +114,32 @@ bool typeuse_parse(struct arena *a, struct token *t, struct typeuse_name *ret)
 	return good;
 }
 
+bool typeuse_read(struct arena *a, const struct node *n, struct typeuse_name *ret)
+{
+	struct token *t = n->first;
+	*ret = (struct typeuse_name){0};
+	if (n->kind != NODE_TYPE && n->kind != NODE_NAME)
+		return false;
+	while (t != n->last && (tok_is(t, "const") || tok_is(t, "volatile")))
+		t = t->next;
+	return read_name(a, t, ret);
+}
+
+bool typeuse_is_whole(const struct node *n, const struct typeuse_name *name)
+{
+	return name->end == n->last->next;
+}
+
+bool typeuse_is_own(const struct bind *b, struct str name)
+{
+	return map_get(&b->types->own, name) != NULL;
+}
+
+bool typeuse_defines(const struct bind *b, struct str name)
+{
+	return map_get(&b->types->own_names, name) != NULL;
+}
+
 static bool is_plain_name(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++)
@@ -122,39 +148,54 @@ static bool is_plain_name(struct str s)
 	return s.n > 0;
 }
 
-struct str typeuse_pointer_text(struct arena *a, struct ctype *type)
+/** What @type points at, with what it is called by; NULL for what no cast can name. */
+static struct ctype *named_pointee(struct ctype *type, struct str *name)
 {
-	struct str none = {0};
 	struct ctype *t = ctype_strip(type);
 	if (!t || t->kind != CTYPE_POINTER)
-		return none;
+		return NULL;
 	struct ctype *to = t->of, *bare = ctype_strip(to);
 	while (to && (to->kind == CTYPE_CONST || to->kind == CTYPE_VOLATILE))
 		to = to->of;
 	if (!to || !bare)
-		return none;
+		return NULL;
+	uint64_t size;
+	*name = bare->name;
 	if (ctype_is_aggregate(bare)) {
-		const char *keyword = bare->kind == CTYPE_UNION ? "union " : "struct ";
-		struct str name = bare->name;
-		// std::string is a basic_string<...>, which a template cannot spell.
-		if (!is_plain_name(name) && to->kind == CTYPE_TYPEDEF) {
-			keyword = "";
-			name = to->name;
-		}
-		return is_plain_name(name)
-			   ? str_from(arena_printf(a, "%s" STR_FMT " *", keyword, STR_ARG(name)))
-			   : none;
+		// std::string is a basic_string<...>, which no definition of ours can have as its tag.
+		if (!is_plain_name(*name) && to->kind == CTYPE_TYPEDEF)
+			*name = to->name;
+		return is_plain_name(*name) ? bare : NULL;
 	}
 	bool number = bare->kind == CTYPE_INT || bare->kind == CTYPE_ENUM ||
 		      bare->kind == CTYPE_BOOL || bare->kind == CTYPE_POINTER;
-	uint64_t size;
-	if (!number || !ctype_size(bare, &size) || size > 8 || (size & (size - 1)))
-		return none;
-	return str_from(
-	    arena_printf(a, "%sint%u *", bare->is_signed ? "" : "u", (unsigned)size * 8));
+	return number && ctype_size(bare, &size) && size && size <= 8 && !(size & (size - 1))
+		   ? bare
+		   : NULL;
 }
 
-static struct kbtf *kernel_btf(struct resolver *r)
+bool typeuse_can_point(struct ctype *type)
+{
+	struct str name;
+	return named_pointee(type, &name) != NULL;
+}
+
+struct str typeuse_pointer(struct bind *b, struct ctype *type)
+{
+	struct str name, tag;
+	struct ctype *to = named_pointee(type, &name);
+	if (!to)
+		return STR("");
+	if (!ctype_is_aggregate(to))
+		return str_from(arena_printf(b->arena, "%sint%u *", to->is_signed ? "" : "u",
+					     (unsigned)to->size * 8));
+	if (!ctype_complete(to) || !closure_add(&b->types->closure, to, name, &tag))
+		return STR("");
+	return str_from(arena_printf(b->arena, "%s " STR_FMT " *",
+				     to->kind == CTYPE_UNION ? "union" : "struct", STR_ARG(tag)));
+}
+
+static struct kbtf *kernel_btf(struct typeuse *r)
 {
 	if (!r->kernel_tried && access(KBTF_KERNEL, R_OK) == 0 &&
 	    !kbtf_open(r->b->arena, r->b->diag, KBTF_KERNEL, &r->kernel))
@@ -169,7 +210,7 @@ static struct str bare_name(struct str name)
 	return blank < name.n ? str_from_offset(name, blank + 1) : name;
 }
 
-static bool kernel_has(struct resolver *r, struct str name)
+static bool kernel_has(struct typeuse *r, struct str name)
 {
 	struct kbtf *k = kernel_btf(r);
 	return k && kbtf_has_tag(k, bare_name(name));
@@ -181,7 +222,7 @@ static bool kernel_has(struct resolver *r, struct str name)
  */
 static bool is_taken(void *ctx, struct str tag)
 {
-	struct resolver *r = ctx;
+	struct typeuse *r = ctx;
 	struct ctype *unused;
 	if (map_get(&r->own, tag) || kernel_has(r, tag))
 		return true;
@@ -196,9 +237,53 @@ static bool is_taken(void *ctx, struct str tag)
 
 static bool follow(void *ctx, struct ctype *owner, const struct ctype_member *m)
 {
-	const struct resolver *r = ctx;
+	const struct typeuse *r = ctx;
 	(void)owner;
 	return map_get(&r->accessed, m->name) != NULL;
+}
+
+/** The words that stand for a number type in every bpftrace: "int32", or "int64)(int32" to carry the sign. */
+static const char *scalar_name(struct bind *b, struct ctype *t, bool is_bare)
+{
+	bool is_signed = t->is_signed && t->kind != CTYPE_BOOL;
+	if (t->size != 1 && t->size != 2 && t->size != 4 && t->size != 8)
+		return NULL;
+	unsigned bits = (unsigned)t->size * 8;
+	if (is_signed && bits < 64 && !is_bare)
+		return arena_printf(b->arena, "int64)(int%u", bits);
+	return arena_printf(b->arena, "%sint%u", is_signed ? "" : "u", bits);
+}
+
+/** The definition of the target's type is wanted; the name becomes `struct tag`, or a number type. */
+static bool use_type(struct typeuse *r, struct node *n, const struct node *parent,
+		     const struct typeuse_name *name, struct ctype *t)
+{
+	struct arena *a = r->b->arena;
+	unsigned stars = name->stars;
+	const char *spelling = NULL;
+	t = ctype_strip(t);
+	if (t && t->kind == CTYPE_POINTER && ctype_strip(t->of)) { // a typedef of a pointer
+		t = ctype_strip(t->of);
+		stars++;
+	}
+	if (t && ctype_is_aggregate(t)) {
+		struct str tag;
+		if (!closure_add(&r->closure, t, bare_name(name->name), &tag))
+			return false;
+		spelling = arena_printf(a, "%s " STR_FMT,
+					t->kind == CTYPE_UNION ? "union" : "struct", STR_ARG(tag));
+	} else if (t && (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM || t->kind == CTYPE_BOOL)) {
+		spelling = scalar_name(r->b, t, stars || parent->kind != NODE_CAST);
+	}
+	static const char all[] = "********";
+	if (!spelling || stars >= sizeof(all))
+		return true;
+	struct str rest = STR(""); // const, [4]
+	for (const struct token *p = name->end; p != n->last->next; p = p->next)
+		rest =
+		    str_from(arena_printf(a, STR_FMT " " STR_FMT, STR_ARG(rest), STR_ARG(p->text)));
+	change(a, n, "%s%s%s%t", spelling, stars ? " " : "", all + sizeof(all) - 1 - stars, rest);
+	return true;
 }
 
 /** Probes of the kernel, where a kernel type is meant; everything else runs beside the target's code. */
@@ -210,212 +295,96 @@ bool typeuse_is_kernel_clause(const struct script_clause *c)
 	return false;
 }
 
-/** The words that stand for a number type in every bpftrace: "int32", or "int64)(int32" to carry the sign. */
-static const char *scalar_name(struct bind *b, struct ctype *t, unsigned stars)
-{
-	bool is_signed = t->is_signed && t->kind != CTYPE_BOOL;
-	if (t->size != 1 && t->size != 2 && t->size != 4 && t->size != 8)
-		return NULL;
-	unsigned bits = (unsigned)t->size * 8;
-	if (is_signed && bits < 64 && !stars)
-		return arena_printf(b->arena, "int64)(int%u", bits);
-	return arena_printf(b->arena, "%sint%u", is_signed ? "" : "u", bits);
-}
-
-static struct str address_of(const struct token *const *t)
-{
-	return (struct str){(const char *)t, sizeof(*t)};
-}
-
-/** Puts @text where the name stands; it is ours, and means no type of the target any more. */
-static void replace_name(struct resolver *r, const struct typeuse_name *n, const char *text)
-{
-	struct arena *a = r->b->arena;
-	struct script_range range = {n->first, n->last};
-	edit_replace_lexed(a, &range, str_from(text));
-	const struct token *t = range.first;
-	map_add(a, &r->placed, str_copy(a, address_of(&t)));
-}
-
-/** The definition of the target's type is wanted; the name becomes `struct tag`, or a number type. */
-static bool use_type(struct resolver *r, const struct typeuse_name *n, struct ctype *t)
+/** No type of the target's is called so: bpftrace knows it, or will say that it does not. */
+static bool miss(struct typeuse *r, const struct attach_clause *c, const struct typeuse_name *name,
+		 const struct node *parent)
 {
 	struct bind *b = r->b;
-	unsigned stars = n->stars;
-	const char *pointer = "";
-	t = ctype_strip(t);
-	if (t && t->kind == CTYPE_POINTER && ctype_strip(t->of)) { // a typedef of a pointer
-		t = ctype_strip(t->of);
-		pointer = " *";
-		stars++;
-	}
-	if (!t)
-		return true;
-	if (ctype_is_aggregate(t)) {
-		struct str tag;
-		if (!closure_add(&r->closure, t, bare_name(n->name), &tag))
-			return false;
-		replace_name(r, n,
-			     arena_printf(b->arena, "%s " STR_FMT "%s",
-					  t->kind == CTYPE_UNION ? "union" : "struct", STR_ARG(tag),
-					  pointer));
-		return true;
-	}
-	if (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM || t->kind == CTYPE_BOOL) {
-		const char *name = scalar_name(b, t, stars);
-		if (name)
-			replace_name(r, n, arena_printf(b->arena, "%s%s", name, pointer));
-	}
+	struct lookup *lk = bind_lookup(b);
+	struct diag_place place = tok_place(name->last);
+	if (!kernel_has(r, name->name) && lk)
+		return lookup_say_unknown(lk, &place, "type", name->name, DWFIND_TYPES);
+	bool of_kernel =
+	    parent->kind == NODE_CAST && node_is(parent->child->next, NODE_NAME, "curtask");
+	if (lk && c->has_user && !c->has_other && !of_kernel &&
+	    map_add(b->arena, &r->said, name->name))
+		diag_warning(b->diag, &place, "%s has no " STR_FMT ": this is the kernel's",
+			     bind_target_name(b), STR_ARG(name->name));
 	return true;
 }
 
-/** `struct X` anywhere in a clause. */
-static bool resolve_tag(struct resolver *r, struct token *t, bool kernel_first)
+/** What @n names in the target. False when that is nothing, or a type of the template's or the kernel's. */
+static bool find_type(struct typeuse *r, const struct attach_clause *c, const struct node *n,
+		      struct typeuse_name *name, struct ctype **ret)
 {
-	struct typeuse_name n;
-	struct bind *b = r->b;
+	struct lookup *lk = bind_lookup(r->b);
+	return lk && typeuse_read(r->b->arena, n, name) &&
+	       !map_get(&r->own, bare_name(name->name)) &&
+	       (name->has_keyword || !typeuse_is_builtin(name->name)) &&
+	       !(typeuse_is_kernel_clause(c->clause) && kernel_has(r, name->name)) &&
+	       lookup_type(lk, name->name, DWFIND_TYPES, ret);
+}
+
+bool typeuse_lower(struct bind *b, const struct attach_clause *c, struct node *n,
+		   const struct node *parent)
+{
+	struct typeuse *r = b->types;
+	struct typeuse_name name = {0};
 	struct ctype *type;
-	if (!typeuse_parse(b->arena, t, &n) || map_get(&r->own, bare_name(n.name)))
+	if (find_type(r, c, n, &name, &type))
+		return use_type(r, n, parent, &name, type);
+	if (!name.has_keyword || map_get(&r->own, bare_name(name.name)) ||
+	    (typeuse_is_kernel_clause(c->clause) && kernel_has(r, name.name)))
 		return true;
-	const struct token *key = t;
-	if (map_get(&r->placed, address_of(&key)))
-		return true;
-	if (kernel_first && kernel_has(r, n.name))
-		return true;
-	struct lookup *lk = bind_lookup(b);
-	if (lk && lookup_type(lk, n.name, DWFIND_TYPES, &type))
-		return use_type(r, &n, type);
-	struct diag_place place = tok_place(n.last);
-	if (kernel_has(r, n.name) || !lk) {
-		// bpftrace knows it, or will say that it does not.
-		bool of_kernel = tok_is(n.end, ")") && tok_is(n.end->next, "curtask");
-		if (lk && r->in_program && !of_kernel && !map_get(&r->said, n.name)) {
-			map_add(b->arena, &r->said, n.name);
-			diag_warning(b->diag, &place, "%s has no " STR_FMT ": this is the kernel's",
-				     bind_target_name(b), STR_ARG(n.name));
-		}
-		return true;
-	}
-	return lookup_say_unknown(lk, &place, "type", n.name, DWFIND_TYPES);
+	return miss(r, c, &name, parent);
 }
 
-/** `(name *)operand`: a cast to a typedef or C++ class, if the target has a type of that name. */
-static bool resolve_cast(struct resolver *r, struct token *paren, bool kernel_first)
+/** `offsetof(TYPE, path)` as a number. */
+static bool fold_offset(struct bind *b, struct node *call, struct ctype *type)
 {
-	struct typeuse_name n;
-	struct bind *b = r->b;
-	struct lookup *lk = bind_lookup(b);
-	struct ctype *type;
-	if (!lk || !typeuse_parse(b->arena, paren->next, &n) || n.has_keyword ||
-	    !tok_is(n.end, ")") || typeuse_is_builtin(n.name) || map_get(&r->own, n.name))
-		return true;
-	const struct token *operand = n.end->next;
-	bool is_operand = operand->kind == TOK_IDENT || operand->kind == TOK_NUMBER ||
-			  tok_is(operand, "(") || tok_is(operand, "@");
-	if (!is_operand || (kernel_first && kernel_has(r, n.name)))
-		return true;
-	return !lookup_type(lk, n.name, DWFIND_TYPES, &type) || use_type(r, &n, type);
-}
-
-static struct token *closing_paren(struct token *open)
-{
-	int depth = 0;
-	for (struct token *t = open; t->kind != TOK_EOF; t = t->next) {
-		depth += tok_is(t, "(") - tok_is(t, ")");
-		if (depth == 0)
-			return t;
-	}
-	return NULL;
-}
-
-static void replace_call(struct token *first, struct token *last, struct arena *a, uint64_t value)
-{
-	first->kind = TOK_NUMBER;
-	first->text = str_from(arena_printf(a, "%" PRIu64, value));
-	first->next = last->next;
-}
-
-/** `sizeof(TYPE)` and `offsetof(TYPE, path)` of the target's types as numbers. */
-static bool fold(struct resolver *r, struct token *word, bool kernel_first)
-{
-	struct bind *b = r->b;
-	struct lookup *lk = bind_lookup(b);
-	struct typeuse_name n;
-	struct ctype *type;
-	struct token *end = tok_is(word->next, "(") ? closing_paren(word->next) : NULL;
-	if (!lk || !end || !typeuse_parse(b->arena, word->next->next, &n) ||
-	    map_get(&r->own, bare_name(n.name)) || (!n.has_keyword && typeuse_is_builtin(n.name)) ||
-	    (kernel_first && kernel_has(r, n.name)))
-		return true;
-	if (!lookup_type(lk, n.name, DWFIND_TYPES, &type))
-		return true; // a kernel type, or told when its tag is looked at
-	uint64_t value = 8;
-	if (tok_is(word, "sizeof")) {
-		if (n.end != end || (!n.stars && !ctype_size(type, &value)))
-			return true;
-		replace_call(word, end, b->arena, value);
-		return true;
-	}
-	if (n.stars || !tok_is(n.end, ","))
-		return true;
-	struct strbuf path;
-	strbuf_init(&path);
-	for (const struct token *t = n.end->next; t != end; t = t->next)
-		strbuf_adds(&path, t->text);
+	struct node *path = call->child->next;
+	struct diag_place at = tok_place(path->first);
 	struct ctype_place place;
 	struct ctype *in;
 	struct str bad;
-	bool good = ctype_resolve(type, strbuf_str(&path), &place, &bad, &in);
-	if (!good) {
-		struct diag_place at = tok_place(n.end->next);
-		diag_error(b->diag, &at, STR_FMT " has no member " STR_FMT,
-			   STR_ARG(ctype_spell(b->arena, in)), STR_ARG(bad));
-	} else if (place.bit_size) {
-		struct diag_place at = tok_place(n.end->next);
-		good = diag_error(b->diag, &at, "a bitfield has no offset in bytes");
-	} else {
-		replace_call(word, end, b->arena, place.off);
-	}
-	strbuf_fini(&path);
-	return good;
+	if (!ctype_resolve(type, print_text(b->arena, path), &place, &bad, &in))
+		return diag_error(b->diag, &at, STR_FMT " has no member " STR_FMT,
+				  STR_ARG(ctype_spell(b->arena, in)), STR_ARG(bad));
+	if (place.bit_size)
+		return diag_error(b->diag, &at, "a bitfield has no offset in bytes");
+	change_leaf(b->arena, call, NODE_NUMBER,
+		    str_from(arena_printf(b->arena, "%" PRIu64, place.off)));
+	return true;
 }
 
-/** From behind @open up to @end, both of which stay what they are. */
-static bool resolve_range(struct resolver *r, struct token *open, const struct token *end,
-			  bool kernel_first)
+bool typeuse_fold(struct bind *b, const struct attach_clause *c, struct node *call)
 {
-	bool good = true;
-	for (struct token *t = open->next; t != end; t = t->next) {
-		if (tok_is(t, "sizeof") || tok_is(t, "offsetof"))
-			good &= fold(r, t, kernel_first);
-		else if (is_keyword(t))
-			good &= resolve_tag(r, t, kernel_first);
-		else if (tok_is(t, "(") && t->next->kind == TOK_IDENT)
-			good &= resolve_cast(r, t, kernel_first);
-	}
-	return good;
+	struct node *first = call->child;
+	struct typeuse_name name;
+	struct ctype *type;
+	uint64_t size = 8;
+	bool is_size = tok_is(call->name, "sizeof");
+	if (!first || !(is_size ? !first->next : tok_is(call->name, "offsetof") && first->next) ||
+	    !find_type(b->types, c, first, &name, &type))
+		return true; // a kernel type, or told when its tag is looked at
+	if (!typeuse_is_whole(first, &name))
+		return true;
+	if (!is_size)
+		return name.stars || fold_offset(b, call, type);
+	if (name.stars || ctype_size(type, &size))
+		change_leaf(b->arena, call, NODE_NUMBER,
+			    str_from(arena_printf(b->arena, "%" PRIu64, size)));
+	return true;
 }
 
 /** What a member of such a name points at must be defined: the template may go on from there. */
-static void collect_accessed(struct resolver *r, const struct token *open, const struct token *end)
+static bool collect_accessed(void *ctx, struct node *n, struct node *parent)
 {
-	for (const struct token *t = open; t != end; t = t->next)
-		if ((tok_is(t, "->") || tok_is(t, ".")) && t->next->kind == TOK_IDENT)
-			map_add(r->b->arena, &r->accessed, t->next->text);
-}
-
-static bool put_definitions(struct resolver *r, struct pp *pp)
-{
-	struct strbuf text;
-	strbuf_init(&text);
-	struct cprint_options opt = {0};
-	bool good = cprint_definitions(&text, &r->closure, &opt);
-	if (good && text.n) {
-		struct str s = str_copy(r->b->arena, strbuf_str(&text));
-		edit_prepend(r->b->arena, &pp->out, str_trim(s));
-	}
-	strbuf_fini(&text);
-	return good;
+	struct typeuse *r = ctx;
+	(void)parent;
+	if (n->kind == NODE_MEMBER)
+		map_add(r->b->arena, &r->accessed, n->name->text);
+	return true;
 }
 
 static bool has_function_clause(const struct script *s)
@@ -430,12 +399,12 @@ static bool has_function_clause(const struct script *s)
 }
 
 /** The template's own tags, too, become other ones than the program's, in its definitions and wherever they are used. */
-static void rename_own(struct resolver *r, struct token *list)
+static void rename_own(struct typeuse *r, struct token *list)
 {
 	struct arena *a = r->b->arena;
 	struct map renamed = {0};
 	for (size_t i = 0; i < r->b->script.definitions.n; i++) {
-		struct str own = r->b->script.definitions.v[i].tag, *tag = arena_new(a, struct str);
+		struct str *tag = arena_new(a, struct str), own = r->b->script.definitions.v[i].tag;
 		*tag = str_from(arena_printf(a, CLOSURE_PREFIX STR_FMT, STR_ARG(own)));
 		while (is_taken(r, *tag))
 			*tag = str_from(arena_printf(a, STR_FMT "_", STR_ARG(*tag)));
@@ -449,39 +418,48 @@ static void rename_own(struct resolver *r, struct token *list)
 	}
 }
 
-bool typeuse_resolve(struct bind *b, struct pp *pp)
+static void collect_own(struct typeuse *r)
 {
-	struct resolver r = {.b = b, .accessed = b->accessed};
-	r.avoids_program =
-	    dialect_prefers_program_types(b->version) && has_function_clause(&b->script);
+	struct arena *a = r->b->arena;
+	for (size_t i = 0; i < r->b->script.definitions.n; i++) {
+		const struct script_definition *d = &r->b->script.definitions.v[i];
+		map_add(a, &r->own, d->tag);
+		for (const struct token *t = d->range.first; t != d->range.last; t = t->next)
+			if (t->kind == TOK_IDENT)
+				map_add(a, &r->own_names, t->text);
+	}
+	for (struct map_entry *e = NULL; (e = map_next(r->b->header_tags, e));)
+		map_add(a, &r->own, e->key);
+	for (struct map_entry *e = NULL; (e = map_next(r->b->header_names, e));)
+		map_add(a, &r->own_names, e->key);
+}
+
+void typeuse_begin(struct bind *b)
+{
+	struct typeuse *r = b->types = arena_new(b->arena, struct typeuse);
 	struct closure_options opt = {
-	    .follow = follow, .is_taken = is_taken, .ctx = &r, .for_bpftrace = true};
-	closure_init(&r.closure, b->arena, b->diag, &opt);
-	for (size_t i = 0; i < b->script.definitions.n; i++)
-		map_add(b->arena, &r.own, b->script.definitions.v[i].tag);
-	if (r.avoids_program)
-		rename_own(&r, pp->out);
-	for (struct map_entry *e = NULL; (e = map_next(b->header_tags, e));)
-		map_add(b->arena, &r.own, e->key);
-	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		const struct script_clause *c = &b->script.clauses.v[i];
-		if (c->predicate.first)
-			collect_accessed(&r, c->predicate_open, c->predicate_close);
-		collect_accessed(&r, c->body.first, c->body.last);
-	}
-	bool good = true;
-	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		struct script_clause *c = &b->script.clauses.v[i];
-		bool kernel = typeuse_is_kernel_clause(c);
-		r.in_program = b->clauses[i].has_user && !b->clauses[i].has_other;
-		bind_lookup_from(b, i);
-		if (c->predicate.first)
-			good &= resolve_range(&r, c->predicate_open, c->predicate_close, kernel);
-		good &= resolve_range(&r, c->body.first, c->body.last, kernel);
-	}
-	if (good && r.closure.defs.n + r.closure.queue.n)
-		good = put_definitions(&r, pp);
-	if (r.kernel)
-		kbtf_close(r.kernel);
+	    .follow = follow, .is_taken = is_taken, .ctx = r, .for_bpftrace = true};
+	r->b = b;
+	r->avoids_program =
+	    dialect_prefers_program_types(b->version) && has_function_clause(&b->script);
+	closure_init(&r->closure, b->arena, b->diag, &opt);
+	collect_own(r);
+	if (r->avoids_program)
+		rename_own(r, b->script.program->first);
+	node_walk(b->script.program, collect_accessed, r);
+}
+
+bool typeuse_define(struct bind *b, struct token **list)
+{
+	struct typeuse *r = b->types;
+	struct cprint_options opt = {0};
+	struct strbuf text;
+	strbuf_init(&text);
+	bool good = cprint_definitions(&text, &r->closure, &opt);
+	if (good && text.n)
+		edit_prepend(b->arena, list, str_trim(str_copy(b->arena, strbuf_str(&text))));
+	strbuf_fini(&text);
+	if (r->kernel)
+		kbtf_close(r->kernel);
 	return good;
 }

@@ -22,21 +22,34 @@ struct typeuse_name {
 	struct token *end; /**< the token behind the stars */
 };
 
-/** Reads the type name that starts at @t; false when none does. */
-bool typeuse_parse(struct arena *a, struct token *t, struct typeuse_name *ret);
+/** Reads the type that @n, a NODE_TYPE or NODE_NAME, spells; false when that has no name. */
+bool typeuse_read(struct arena *a, const struct node *n, struct typeuse_name *ret);
+/** Is that all of @n, without an array's bounds and the like? */
+bool typeuse_is_whole(const struct node *n, const struct typeuse_name *name);
 /** Words that bpftrace itself takes for types: int32, bool, char ... */
 bool typeuse_is_builtin(struct str name);
-
-/**
- * What a pointer of type @type must be cast to: `struct x *`, `uint16 *`. Empty for what is no pointer, has no name, or
- * has one that is not made of words and `::`: a hostile binary's "names" must not become program text.
- */
-struct str typeuse_pointer_text(struct arena *a, struct ctype *type);
-
 /** Probes of the kernel, where a kernel's type or constant is meant. */
 bool typeuse_is_kernel_clause(const struct script_clause *c);
 
-/** To be called when the attach points are bound. An error for a struct that neither target nor kernel has. */
-bool typeuse_resolve(struct bind *b, struct pp *pp);
+/** Makes b->types: which tags are the script's own, and which members it reads. */
+void typeuse_begin(struct bind *b);
+/** Is @name, without a keyword, one that the script or its headers define? */
+bool typeuse_is_own(const struct bind *b, struct str name);
+/** Does a definition of the script's or an enum of its headers have the word @name? It is no enumerator of the target's then. */
+bool typeuse_defines(const struct bind *b, struct str name);
+/**
+ * Can what the pointer type @type leads to be named in a cast? Not without a name, nor with one that is not made of words
+ * and `::`: a hostile binary's "names" must not become program text.
+ */
+bool typeuse_can_point(struct ctype *type);
+/** What a pointer of type @type must be cast to: `struct x *`, which is defined then, `uint16 *`. Empty where it cannot be. */
+struct str typeuse_pointer(struct bind *b, struct ctype *type);
+/** @n, a NODE_TYPE in clause @c, becomes what bpftrace can spell. An error for a struct that neither target nor kernel has. */
+bool typeuse_lower(struct bind *b, const struct attach_clause *c, struct node *n,
+		   const struct node *parent);
+/** The call becomes a number if it is sizeof() or offsetof() of a type of the target. */
+bool typeuse_fold(struct bind *b, const struct attach_clause *c, struct node *call);
+/** Puts the definitions that are needed before the program. */
+bool typeuse_define(struct bind *b, struct token **list);
 
 #endif

@@ -238,6 +238,20 @@ static bool is_type_first(const struct token *callee)
 	return tok_is_any(callee, names);
 }
 
+/** Is there a `::`, which the preprocessor cuts in two, and a word behind it? */
+static bool is_scope(const struct token *t)
+{
+	return tok_is(t, ":") && tok_is(t->next, ":") && !t->next->space && is_word(t->next->next);
+}
+
+/** ns::on from @t to before @end: an enumerator, if not a type. */
+static bool is_scoped_name(const struct token *t, const struct token *end)
+{
+	while (is_scope(t->next))
+		t = t->next->next->next;
+	return t->next == end;
+}
+
 /** An argument that is clearly a type (enum_name(ns::state, x)), typeof(), or an expression. */
 static struct node *parse_argument(struct parser *p, const struct token *callee, bool is_first)
 {
@@ -247,7 +261,9 @@ static struct node *parse_argument(struct parser *p, const struct token *callee,
 	if (is_first && is_type_first(callee))
 		return type_or_expression(p);
 	struct token *end = skip_type(p->at, &sure);
-	if (end && sure && (tok_is(end, ",") || tok_is(end, ")")))
+	bool is_enum_name = is_first && tok_is(callee, "enum_name");
+	if (end && sure && (tok_is(end, ",") || tok_is(end, ")")) &&
+	    (is_enum_name || !is_scoped_name(p->at, end) || vocabulary_is_type_word(p->at->text)))
 		return take_type(p, end);
 	return parse_expression(p);
 }
@@ -300,12 +316,6 @@ static struct node *parse_dollar(struct parser *p)
 	struct node *n = parse_begin(p, NODE_PARAMETER);
 	n->name = parse_take_any(p);
 	return parse_take(p, "#") ? parse_end(p, n) : NULL;
-}
-
-/** Is there a `::`, which the preprocessor cuts in two, and a word behind it? */
-static bool is_scope(const struct token *t)
-{
-	return tok_is(t, ":") && tok_is(t->next, ":") && !t->next->space && is_word(t->next->next);
 }
 
 /** pid, ns::state::on, ::on */

@@ -5,6 +5,11 @@ bool node_is(const struct node *n, enum node_kind kind, const char *name)
 	return n && n->kind == kind && n->name && tok_is(n->name, name);
 }
 
+struct str node_text(const struct node *n)
+{
+	return n->name->text;
+}
+
 struct node *node_ungrouped(struct node *n)
 {
 	while (n && n->kind == NODE_GROUP)

@@ -91,6 +91,8 @@ struct node {
 
 /** Is it one of @kind whose name is @name? */
 bool node_is(const struct node *n, enum node_kind kind, const char *name);
+/** All of a leaf: "0x10", "$x". */
+struct str node_text(const struct node *n);
 /** What is behind brackets that only group. */
 struct node *node_ungrouped(struct node *n);
 

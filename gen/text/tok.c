@@ -1,6 +1,7 @@
 // What can be asked of a single token, or of two neighbours.
 #include "text/lex.h"
 
+#include <ctype.h>
 #include <string.h>
 
 bool tok_is(const struct token *t, const char *z)
@@ -27,7 +28,8 @@ bool tok_needs_space(const struct token *prev, const struct token *next)
 	    next->kind == TOK_DIRECTIVE || (prev->attach && next->attach))
 		return false;
 	char c = next->text.p[0];
-	bool word = next->kind == TOK_IDENT || next->kind == TOK_NUMBER;
+	bool word = next->kind == TOK_IDENT || next->kind == TOK_NUMBER ||
+		    (next->kind == TOK_OTHER && (isalnum((unsigned char)c) || c == '_' || c == '$'));
 
 	switch (prev->kind) {
 	case TOK_IDENT:
