@@ -9,10 +9,6 @@
 
 #include "lang/script.h"
 
-/** Puts the tokens of @text in the place of the range, which then spans them; its first token stays the first. */
-void edit_replace_lexed(struct arena *a, struct script_range *r, struct str text);
-/** The range as text. */
-struct str edit_text(struct arena *a, const struct token *first, const struct token *last);
 /** Puts @text before all others, on lines of its own. */
 void edit_prepend(struct arena *a, struct token **list, struct str text);
 /** The text as a bpftrace string literal, quotes included; bytes that are not printable ASCII as \xNN. */

@@ -113,32 +113,16 @@ static bool collect(void *ctx, struct node *n, struct node *parent)
 	return true;
 }
 
-static void set_predicate(struct script_clause *c, const struct node *n)
-{
-	c->predicate_open = n->first;
-	c->predicate_close = n->last;
-	if (n->first->next == n->last)
-		return;
-	c->predicate.first = n->first->next;
-	for (struct token *t = c->predicate.first; t != n->last; t = t->next)
-		c->predicate.last = t;
-}
-
-/** fn and macro, too: they have no attach points, and all of them is the body. */
+/** fn and macro, too: they have no attach points. */
 static void add_clause(struct arena *a, struct script *s, struct node *clause)
 {
-	struct script_clause c = {.node = clause, .body = {clause->first, clause->last}};
-	if (clause->kind == NODE_CLAUSE)
-		c.body.first = clause->last_child->first;
+	struct script_clause c = {.node = clause};
 	struct collector k = {a, &c};
 	for (struct node *n = clause->child; n; n = n->next) {
-		if (n->kind == NODE_ATTACH) {
+		if (n->kind == NODE_ATTACH)
 			add_attach(a, &c, n);
-			continue;
-		}
-		if (n->kind == NODE_PREDICATE)
-			set_predicate(&c, n);
-		node_walk(n, collect, &k);
+		else
+			node_walk(n, collect, &k);
 	}
 	vec_push(a, &s->clauses, c);
 }

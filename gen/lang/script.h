@@ -53,10 +53,6 @@ struct script_clause {
 	struct node *node; /**< NODE_CLAUSE, NODE_FUNCTION or NODE_MACRO */
 	/** None in `fn` and `macro`, nor in a clause that starts with its body, which is for bpftrace to refuse. */
 	VEC(struct script_attach) attach;
-	struct script_range predicate;			/**< without its slashes */
-	struct token *predicate_open, *predicate_close; /**< the slashes, or NULL */
-	struct script_range
-	    body; /**< with its braces; all of it, from the word on, for fn and macro */
 	VEC(struct script_arg) args; /**< in predicate and body */
 	/** args.NAME or args->NAME; in args.3 the name is the number `.3`, which C cuts as one token. */
 	VEC(struct node *) named_args;
