@@ -148,12 +148,12 @@ static struct ctype *pointer_to(struct arena *a, struct ctype *of)
 /** A number type that bpftrace knows by itself; NULL for string and the like. */
 static struct ctype *builtin_type(struct arena *a, struct str name)
 {
-	unsigned size = sign_builtin_size(name);
-	if (!size)
+	const struct type_word *word = vocabulary_type(name);
+	if (!word->size)
 		return NULL;
 	struct ctype *t = arena_new(a, struct ctype);
-	*t = (struct ctype){.kind = CTYPE_INT, .size = size, .has_size = true};
-	t->is_signed = sign_of_builtin(name) == SIGN_SIGNED;
+	*t = (struct ctype){.kind = CTYPE_INT, .size = word->size, .has_size = true};
+	t->is_signed = word->is_signed;
 	return t;
 }
 
@@ -167,14 +167,13 @@ static struct expr of_type(struct finder *f, const struct node *n)
 		return e;
 	struct str tag =
 	    name.has_keyword ? str_from_offset(name.name, str_find(name.name, ' ') + 1) : name.name;
-	if (typeuse_is_builtin(name.name))
+	if (vocabulary_type(name.name))
 		e.type = builtin_type(a, name.name);
 	else if (typeuse_is_own(f->b, tag) || !bind_lookup(f->b) ||
 		 (!f->knows_types && name.stars) ||
 		 !lookup_type(bind_lookup(f->b), name.name, DWFIND_TYPES, &e.type))
 		return e;
-	e.sign =
-	    typeuse_is_builtin(name.name) ? sign_of_builtin(name.name) : sign_of_type(e.type, 0);
+	e.sign = sign_of_type(e.type, 0);
 	if (!name.stars)
 		return e;
 	e.sign = SIGN_OTHER;
@@ -580,13 +579,15 @@ static void find_tuple(struct finder *f, struct node *n, struct expr *e)
 
 static void find_name(struct finder *f, const struct node *n, struct expr *e)
 {
-	static const char *const wide[] = {"nsecs", "elapsed", "cgroup", "curtask", NULL};
+	const struct word *word = vocabulary_word(n->name->text);
 	unsigned i, size = 0;
-	e->sign = sign_of_word(n->name->text);
+	bool is_count = word->is_bare ? word->gives == GIVES_COUNT
+				      : !vocabulary_is_builtin(n->name->text); // an enumerator
+	e->sign = is_count ? SIGN_NONE : SIGN_OTHER;
 	if (vocabulary_arg_number(n->name->text, &i) && !f->clause->has_other &&
 	    !f->clause->has_uprobe)
 		e->sign = exprtype_arg_sign(f->b, f->clause, i, &size);
-	e->is_wide = size == 8 || tok_is_any(n->name, wide);
+	e->is_wide = size == 8 || word->is_wide;
 }
 
 /** BLUE, or ns::BLUE: its value may be below 0. */
@@ -642,10 +643,9 @@ static void find_call(struct finder *f, struct node *n, struct expr *e)
 {
 	for (struct node *c = n->child; c; c = c->next)
 		find(f, c);
-	bool is_count =
-	    tok_is(n->name, "nsecs") || tok_is(n->name, "sizeof") || tok_is(n->name, "offsetof");
-	e->sign = is_count ? SIGN_NONE : SIGN_OTHER;
-	e->is_wide = tok_is(n->name, "nsecs");
+	const struct word *word = vocabulary_word(n->name->text);
+	e->sign = word->gives == GIVES_COUNT ? SIGN_NONE : SIGN_OTHER;
+	e->is_wide = word->is_wide;
 }
 
 static void find_children(struct finder *f, struct node *n)

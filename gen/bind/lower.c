@@ -47,11 +47,6 @@ static bool is_number_type(const struct ctype *t)
 	return t && (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM || t->kind == CTYPE_BOOL);
 }
 
-static bool is_call_of(const struct node *n, const char *const *names)
-{
-	return n && n->kind == NODE_CALL && tok_is_any(n->name, names);
-}
-
 /** Is @n what str() is called with? */
 static bool is_in_str(const struct node *n, const struct node *parent)
 {
@@ -178,14 +173,13 @@ static bool is_readable_size(const struct ctype *t)
 /** What must stand there for the place or value @n; NULL when it is right as it is. */
 static struct node *read_place(struct lowerer *lo, const struct node *n, const struct node *parent)
 {
-	// Functions that want the array itself; a cast has another size.
-	static const char *const takes_array[] = {"buf",  "sizeof", "ntop", "macaddr",
-						  "kptr", "uptr",   NULL};
 	const struct expr *e = n->expr;
 	struct ctype *t = ctype_strip(e->type);
-	bool is_taken = is_call_of(parent, takes_array) && parent->child == n;
+	bool is_first = parent && parent->kind == NODE_CALL && parent->child == n;
+	enum word_takes takes = is_first ? vocabulary_word(parent->name->text)->takes : TAKES_VALUE;
+	bool is_taken = takes == TAKES_WHOLE; // a cast has another size
 	uint64_t size;
-	if (!t || (is_taken && tok_is(parent->name, "sizeof")))
+	if (!t || takes == TAKES_TYPE)
 		return NULL;
 	if (is_char_array(t, is_in_str(n, parent), &size))
 		return size == 0 || e->is_value || is_taken ? NULL
@@ -564,7 +558,7 @@ static void lower_let(struct lowerer *lo, struct node *n)
 	struct ctype *t = ctype_strip(n->child->expr->type);
 	struct typeuse_name name;
 	if (!lo->good || !type || type->kind != NODE_TYPE || !is_number_type(t) ||
-	    !typeuse_read(a, type, &name) || typeuse_is_builtin(name.name))
+	    !typeuse_read(a, type, &name) || vocabulary_type(name.name))
 		return;
 	const char *to = t->is_signed ? "int64" : "uint64";
 	if (value)

@@ -24,11 +24,5 @@ enum sign {
 enum sign sign_join(enum sign a, enum sign b);
 /** Of `A op B`, computed as in C. */
 enum sign sign_of_result(struct str op, enum sign a, enum sign b);
-/** Of what is cast to a type that bpftrace knows by this name. */
-enum sign sign_of_builtin(struct str type);
-/** Its bytes; 0 for what is no number. */
-unsigned sign_builtin_size(struct str type);
-/** Of a word that is no variable, map, argument or call. */
-enum sign sign_of_word(struct str word);
 
 #endif

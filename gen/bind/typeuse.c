@@ -29,23 +29,6 @@ static bool is_keyword(const struct token *t)
 	return tok_is(t, "struct") || tok_is(t, "union") || tok_is(t, "enum");
 }
 
-bool typeuse_is_builtin(struct str name)
-{
-	static const char *const names[] = {
-	    "int8",	"int16",    "int32",	"int64",   "uint8",    "uint16",    "uint32",
-	    "uint64",	"void",	    "char",	"short",   "int",      "long",	    "float",
-	    "double",	"signed",   "unsigned", "bool",	   "string",   "stack",	    "usym",
-	    "ksym",	"u8",	    "u16",	"u32",	   "u64",      "s8",	    "s16",
-	    "s32",	"s64",	    "int8_t",	"int16_t", "int32_t",  "int64_t",   "uint8_t",
-	    "uint16_t", "uint32_t", "uint64_t", "size_t",  "intptr_t", "uintptr_t", "_Bool",
-	    "const",	"volatile",
-	};
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (str_eqz(name, names[i]))
-			return true;
-	return false;
-}
-
 /** `<int, 4>` as compilers write it in a type's name; what is none adds nothing. Returns the token behind. */
 static struct token *add_template(struct token *open, struct strbuf *name, struct token **last)
 {
@@ -320,7 +303,7 @@ static bool find_type(struct typeuse *r, const struct attach_clause *c, const st
 	struct lookup *lk = bind_lookup(r->b);
 	return lk && typeuse_read(r->b->arena, n, name) &&
 	       !map_get(&r->own, bare_name(name->name)) &&
-	       (name->has_keyword || !typeuse_is_builtin(name->name)) &&
+	       (name->has_keyword || !vocabulary_type(name->name)) &&
 	       !(typeuse_is_kernel_clause(c->clause) && kernel_has(r, name->name)) &&
 	       lookup_type(lk, name->name, DWFIND_TYPES, ret);
 }

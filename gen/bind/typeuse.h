@@ -26,8 +26,6 @@ struct typeuse_name {
 bool typeuse_read(struct arena *a, const struct node *n, struct typeuse_name *ret);
 /** Is that all of @n, without an array's bounds and the like? */
 bool typeuse_is_whole(const struct node *n, const struct typeuse_name *name);
-/** Words that bpftrace itself takes for types: int32, bool, char ... */
-bool typeuse_is_builtin(struct str name);
 /** Probes of the kernel, where a kernel's type or constant is meant. */
 bool typeuse_is_kernel_clause(const struct script_clause *c);
 

@@ -232,12 +232,6 @@ static struct node *parse_brackets(struct parser *p)
 
 // Primaries
 
-static bool is_type_first(const struct token *callee)
-{
-	static const char *const names[] = {"sizeof", "offsetof", "typeinfo", NULL};
-	return tok_is_any(callee, names);
-}
-
 /** Is there a `::`, which the preprocessor cuts in two, and a word behind it? */
 static bool is_scope(const struct token *t)
 {
@@ -258,7 +252,7 @@ static struct node *parse_argument(struct parser *p, const struct token *callee,
 	bool sure;
 	if (is_typeof(p->at))
 		return parse_typeof(p);
-	if (is_first && is_type_first(callee))
+	if (is_first && vocabulary_word(callee->text)->takes == TAKES_TYPE)
 		return type_or_expression(p);
 	struct token *end = skip_type(p->at, &sure);
 	bool is_enum_name = is_first && tok_is(callee, "enum_name");
