@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/outfile.h"
-#include "bind/tokens.h"
+#include "bind/template.h"
 #include "cmd.h"
 #include "out/dialect.h"
 #include "out/predefined.h"
@@ -371,7 +371,7 @@ bool expand_run(struct arena *a, struct diag *d, const struct expand_request *re
 	    .code_mark = req->code_mark,
 	    .code_key = req->code_key,
 	};
-	bool bound = tokens_bind(&x->bind, &pp); // what the first process lacks another may have
+	bool bound = template_bind(&x->bind, &pp); // what the first process lacks another may have
 	if (!check_pids(a, d, req, x) || !bound || d->n_errors)
 		return false;
 	emit_tokens(a, pp.out, main, &x->program);

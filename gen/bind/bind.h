@@ -1,7 +1,7 @@
 /**
  * bind - names in a template meet names in the images.
  *
- * What all steps of that (bind/tokens.h) know and find out: the target and its files, the script's structure, what its
+ * What all steps of that (bind/template.h) know and find out: the target and its files, the script's structure, what its
  * clauses are bound to. They replace what stands for something of the target: __EXE__ in an attach point becomes the path
  * of the file that has that probe or function, a map of enum names gets its table, __PID__ and __COMM__ their values.
  * They work on the tokens in place, so that every one of them keeps its place in the template.

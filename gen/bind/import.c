@@ -3,7 +3,6 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "bind/edit.h"
 
 static bool resolve(void *ctx, struct node *n, struct node *parent)
 {
@@ -18,7 +17,7 @@ static bool resolve(void *ctx, struct node *n, struct node *parent)
 					  STR_ARG(name->loc.file->dir), STR_ARG(file));
 	// What is not there is bpftrace's own (stdlib), or for it to miss.
 	if (file.n && file.p[0] != '/' && realpath(beside, path))
-		name->text = edit_quote(b->arena, str_copy(b->arena, str_from(path)));
+		name->text = lex_quote(b->arena, str_copy(b->arena, str_from(path)));
 	return true;
 }
 

@@ -1,4 +1,4 @@
-#include "bind/lower.h"
+#include "bind/lower_priv.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -18,22 +18,13 @@
 
 enum { MAX_TEXT = 32768 }; // of one expression, which may stand several times in what it becomes
 
-struct lowerer {
-	struct bind *b;
-	const struct attach_clause *clause;
-	bool good;
-};
-
-static void lower(struct lowerer *lo, struct node *n, const struct node *parent);
-
 static void lower_children(struct lowerer *lo, struct node *n)
 {
 	for (struct node *c = n->child; c && lo->good; c = c->next)
-		lower(lo, c, n);
+		lower_node(lo, c, n);
 }
 
-/** What takes the place of an expression, which may stand several times in it, must not grow without a bound. */
-static bool fits(struct lowerer *lo, const struct node *n)
+bool lower_fits(struct lowerer *lo, const struct node *n)
 {
 	struct diag_place at = tok_place(n->first);
 	if (lo->good && n->size > MAX_TEXT)
@@ -42,373 +33,10 @@ static bool fits(struct lowerer *lo, const struct node *n)
 	return lo->good;
 }
 
-static bool is_number_type(const struct ctype *t)
+bool lower_is_number_type(const struct ctype *t)
 {
 	return t && (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM || t->kind == CTYPE_BOOL);
 }
-
-/** Is @n what str() is called with? */
-static bool is_in_str(const struct node *n, const struct node *parent)
-{
-	return node_is(parent, NODE_CALL, "str") && parent->child == n;
-}
-
-// --- places in memory ---
-
-/** The address of the place @n, counted from the pointer that it begins with. */
-static struct node *address_of(struct lowerer *lo, const struct node *n)
-{
-	struct arena *a = lo->b->arena;
-	const struct expr *e = n->expr;
-	if (n->kind == NODE_GROUP)
-		return address_of(lo, n->child);
-	struct node *base =
-	    e->via_pointer ? change_text(a, n, "(uint64)(%n)", n->child) : address_of(lo, n->child);
-	if (n->kind != NODE_INDEX)
-		return change_text(a, n, "%n + %u", base, e->offset);
-	return change_text(a, n, "%n + (uint64)(%n) * %u", base, n->child->next, e->element_size);
-}
-
-/** An array of char, or of any bytes when @bytes. */
-static bool is_char_array(struct ctype *t, bool bytes, uint64_t *n)
-{
-	if (t->kind != CTYPE_ARRAY || !t->has_count)
-		return false;
-	struct ctype *of = ctype_strip(t->of);
-	*n = t->count;
-	return of && of->kind == CTYPE_INT && of->size == 1 && (of->is_char || bytes);
-}
-
-/** A char array as a string of its whole length. From 0.22 on str(p, N) delivers N-1 characters; before, N. */
-static struct node *read_string(struct lowerer *lo, const struct node *n, const struct node *parent,
-				uint64_t size)
-{
-	struct bind *b = lo->b;
-	uint64_t length = b->version >= 22 ? size + 1 : size;
-	struct node *address = address_of(lo, n);
-	if (size > b->longest_string)
-		b->longest_string = size < UINT32_MAX ? (unsigned)size : UINT32_MAX;
-	if (is_in_str(n, parent) && n->next) // str(p->name, 8)
-		return address;
-	n->expr->is_string = !is_in_str(n, parent);
-	return change_text(b->arena, n, is_in_str(n, parent) ? "%n, %u" : "str(%n, %u)", address,
-			   length);
-}
-
-static bool is_whole_width(unsigned bits)
-{
-	return bits == 8 || bits == 16 || bits == 32;
-}
-
-/** A signed number, of which bpftrace has @value: some versions with the sign, others without. */
-static struct node *read_signed(struct lowerer *lo, const struct expr *e, struct node *value)
-{
-	struct arena *a = lo->b->arena;
-	unsigned bits = e->bit_size ? e->bit_size : (unsigned)ctype_strip(e->type)->size * 8;
-	if (!e->bit_size || is_whole_width(bits))
-		return bits == 64
-			   ? value
-			   : change_text(a, value, "(int64)(int%u)%n", (uint64_t)bits, value);
-	uint64_t sign = (uint64_t)1 << (bits - 1);
-	return change_text(a, value,
-			   lo->b->version >= 24 ? "(((int64)(%n) ^ %u) - %u)"
-						: "(int64)(((uint64)(%n) ^ %u) - (uint64)%u)",
-			   value, sign, sign);
-}
-
-/** An unsigned bitfield out of memory; NULL for one that lies in nine bytes. */
-static struct node *read_bits(struct lowerer *lo, const struct node *n)
-{
-	struct arena *a = lo->b->arena;
-	const struct expr *e = n->expr;
-	const struct node *at = address_of(lo, n), *bits;
-	unsigned n_bytes = (e->bit_shift + e->bit_size + 7) / 8;
-	if (n_bytes > 8 || e->bit_size > 64)
-		return NULL;
-	bits = change_text(a, n, "");
-	if (e->bit_bytes)
-		bits = change_text(a, n, "(uint64)*(uint%u *)(%n)", (uint64_t)e->bit_bytes * 8, at);
-	for (unsigned i = 0; !e->bit_bytes && i < n_bytes; i++)
-		bits = change_text(a, n, "%n%s((uint64)*(uint8 *)(%n + %u) << %u)", bits,
-				   i ? " | " : "", at, (uint64_t)i, (uint64_t)i * 8);
-	return change_text(a, n, "(((%n) >> %u) & 0x%s)", bits, (uint64_t)e->bit_shift,
-			   arena_printf(a, "%" PRIx64, UINT64_MAX >> (64 - e->bit_size)));
-}
-
-/** What cannot be read at all is said; bpftrace would say it in other words, or not. */
-static struct node *read_far_bits(struct lowerer *lo, const struct node *n, const struct ctype *t)
-{
-	struct node *value = read_bits(lo, n);
-	if (value)
-		return t->is_signed ? read_signed(lo, n->expr, value) : value;
-	struct diag_place at = tok_place(n->name ? n->name : n->first);
-	lo->good =
-	    diag_error(lo->b->diag, &at,
-		       "this bitfield lies in nine bytes, behind an index that is no constant: "
-		       "read it with a constant one");
-	return NULL;
-}
-
-/** A number or pointer that bpftrace cannot reach. */
-static struct node *read_by_address(struct lowerer *lo, const struct node *n, struct ctype *t,
-				    const struct node *parent)
-{
-	struct arena *a = lo->b->arena;
-	struct node *value =
-	    change_text(a, n, "*(uint%u *)(%n)", (uint64_t)t->size * 8, address_of(lo, n));
-	struct ctype *to = exprtype_pointee(t);
-	struct str name = to && ctype_is_aggregate(to) ? typeuse_pointer(lo->b, t) : STR("");
-	if (!name.n)
-		return t->is_signed && is_number_type(t) ? read_signed(lo, n->expr, value) : value;
-	// Its value may be kept and followed.
-	bool is_followed = parent->kind == NODE_MEMBER || parent->kind == NODE_INDEX;
-	return change_text(a, n, is_followed ? "((%t)(%n))" : "(%t)(%n)", name, value);
-}
-
-static bool is_readable_size(const struct ctype *t)
-{
-	return t->size == 1 || t->size == 2 || t->size == 4 || t->size == 8;
-}
-
-/** What must stand there for the place or value @n; NULL when it is right as it is. */
-static struct node *read_place(struct lowerer *lo, const struct node *n, const struct node *parent)
-{
-	const struct expr *e = n->expr;
-	struct ctype *t = ctype_strip(e->type);
-	bool is_first = parent && parent->kind == NODE_CALL && parent->child == n;
-	enum word_takes takes = is_first ? vocabulary_word(parent->name->text)->takes : TAKES_VALUE;
-	bool is_taken = takes == TAKES_WHOLE; // a cast has another size
-	uint64_t size;
-	if (!t || takes == TAKES_TYPE)
-		return NULL;
-	if (is_char_array(t, is_in_str(n, parent), &size))
-		return size == 0 || e->is_value || is_taken ? NULL
-							    : read_string(lo, n, parent, size);
-	if (e->by_address && e->bit_size && is_number_type(t))
-		return read_far_bits(lo, n, t);
-	if (e->by_address && !e->bit_size && (is_number_type(t) || t->kind == CTYPE_POINTER) &&
-	    is_readable_size(t))
-		return read_by_address(lo, n, t, parent);
-	if (!is_number_type(t) || !t->is_signed || (!e->bit_size && t->size >= 8))
-		return NULL;
-	return read_signed(lo, e, change_copy(lo->b->arena, n));
-}
-
-/** A member's name as the definition of its struct spells it: C and bpftrace cannot take them all. */
-static void spell_member(struct lowerer *lo, struct node *n)
-{
-	struct ctype *in = n->kind == NODE_MEMBER ? n->expr->in : NULL;
-	if (!in)
-		return;
-	struct str *names = cname_members(lo->b->arena, in, true);
-	for (size_t i = 0; i < in->n_members; i++)
-		if (!in->members[i].is_base && str_eq(in->members[i].name, n->name->text) &&
-		    !str_eq(names[i], n->name->text)) {
-			n->name->text = names[i];
-			return;
-		}
-}
-
-/** bpftrace before 0.25 wants an arrow behind a pointer. */
-static void spell_arrow(struct node *n)
-{
-	struct token *op = n->child->last->next;
-	if (n->kind == NODE_MEMBER && n->expr->via_pointer && tok_is(op, "."))
-		op->text = STR("->");
-}
-
-/** The pointer that the place is counted from, and its indices. */
-static void lower_steps(struct lowerer *lo, struct node *n)
-{
-	bool is_inner = n->kind == NODE_GROUP || !n->expr->via_pointer;
-	if (is_inner && (n->child->expr->is_place || n->child->expr->is_value))
-		lower_steps(lo, n->child);
-	else
-		lower(lo, n->child, n);
-	if (n->kind == NODE_INDEX)
-		lower(lo, n->child->next, n);
-	spell_arrow(n);
-	spell_member(lo, n);
-}
-
-static void lower_place(struct lowerer *lo, struct node *n, const struct node *parent)
-{
-	lower_steps(lo, n);
-	const struct node *read = lo->good ? read_place(lo, n, parent) : NULL;
-	if (read && fits(lo, read))
-		change(lo->b->arena, n, "%n", read);
-}
-
-// --- division ---
-
-/** The node as an operand of what stands behind a cast. */
-static struct node *operand(struct lowerer *lo, struct node *n)
-{
-	static const char *const casts[] = {"(int64)", "((int64)", "(((int64)"};
-	struct arena *a = lo->b->arena;
-	if (n->kind == NODE_NUMBER)
-		return n;
-	n = change_copy(a, n);
-	if (n->kind == NODE_BINARY || n->kind == NODE_TERNARY || n->kind == NODE_ASSIGN ||
-	    n->kind == NODE_IF || n->kind == NODE_BLOCK)
-		return change_text(a, n, "(%n)", n);
-	// 0.17 casts no map that a clause further down fills, but adds to it.
-	if (n->kind == NODE_MAP)
-		return change_text(a, n, "(int64)(%n + 0)", n);
-	// Newer versions have variables and casts of less than 64 bits.
-	struct str text = print_text(a, n);
-	for (size_t i = 0; i < sizeof(casts) / sizeof(casts[0]); i++)
-		if (str_has_prefix(text, str_from(casts[i])))
-			return n;
-	return change_text(a, n, "(int64)%n", n);
-}
-
-static bool divides(const struct token *op)
-{
-	return tok_is(op, "/") || tok_is(op, "%") || tok_is(op, "/=") || tok_is(op, "%=");
-}
-
-static bool shifts_right(const struct token *op)
-{
-	return tok_is(op, ">>") || tok_is(op, ">>=");
-}
-
-static bool compares(const struct token *op)
-{
-	static const char *const names[] = {"<", ">", "<=", ">=", NULL};
-	return tok_is_any(op, names);
-}
-
-static void warn_of_mixed(struct lowerer *lo, const struct token *op)
-{
-	struct diag_place at = tok_place(op);
-	if (op->loc.file)
-		diag_warning(lo->b->diag, &at,
-			     "bpftrace %s as if nothing were below 0, and here it is not known "
-			     "what has a sign: write (int64)(...) or (uint64)(...) to say it",
-			     divides(op)    ? "divides"
-			     : compares(op) ? "compares"
-					    : "shifts");
-}
-
-/** What `left op right` becomes; NULL when it stays as it is. */
-static struct node *divide(struct lowerer *lo, const struct node *n)
-{
-	struct node *left = n->child, *right = left->next;
-	const struct token *op = n->name;
-	bool shift = shifts_right(op);
-	enum sign l = left->expr->sign, r = shift ? SIGN_NONE : right->expr->sign;
-	if (l == SIGN_MIXED || r == SIGN_MIXED || (r == SIGN_SIGNED && l == SIGN_OTHER))
-		warn_of_mixed(lo, op);
-	bool is_signed = l == SIGN_SIGNED || (r == SIGN_SIGNED && l == SIGN_NONE);
-	if (!is_signed || l == SIGN_UNSIGNED || r == SIGN_UNSIGNED)
-		return NULL;
-	struct division q = {
-	    .value = operand(lo, left),
-	    .value_is_signed = l == SIGN_SIGNED,
-	    .op = op->text.p[0],
-	    .by = operand(lo, right),
-	    .by_is_signed = r == SIGN_SIGNED,
-	};
-	struct diag_place at = tok_place(left->first);
-	if ((division_repeats_value(&q) && !division_is_repeatable(left)) ||
-	    (q.by_is_signed && !division_is_repeatable(right)))
-		lo->good = diag_error(lo->b->diag, &at,
-				      "to %s this as C does, it is read more than once: keep it in "
-				      "a variable first",
-				      shift ? "shift" : "divide");
-	return lo->good ? division_make(lo->b->arena, &q) : NULL;
-}
-
-static void lower_division(struct lowerer *lo, struct node *n)
-{
-	if (!lo->good || (!divides(n->name) && !shifts_right(n->name)))
-		return;
-	const struct node *quotient = divide(lo, n);
-	if (!quotient || !fits(lo, quotient))
-		return;
-	if (n->kind == NODE_ASSIGN) {
-		change(lo->b->arena, n, "%n = %n", n->child, quotient);
-		return;
-	}
-	change(lo->b->arena, n, "%n", quotient);
-	n->kind = NODE_CAST; // so it needs no brackets
-}
-
-// --- signs ---
-
-/** bpftrace up to 0.23 makes an unsigned number of a signed one and an unsigned one, and has other maps for them. */
-static bool mixes_signs(const struct lowerer *lo)
-{
-	return lo->b->images && !dialect_has_libbpf_usdt(lo->b->version);
-}
-
-/** A number that is never below 0, which to bpftrace has no sign: to be one that has. */
-static void make_signed(struct lowerer *lo, struct node *n)
-{
-	struct arena *a = lo->b->arena;
-	if (!lo->good || n->expr->sign != SIGN_NONE || node_ungrouped(n)->kind == NODE_NUMBER)
-		return;
-	// Of less than 64 bits some versions would take the highest for a sign.
-	if (n->kind == NODE_MAP)
-		change(a, n, "%n", operand(lo, n));
-	else
-		change(a, n, "(int64)(uint64)(%n)", n);
-	n->kind = NODE_CAST;
-}
-
-/** -x, where x has no sign: newer versions have maps and variables of 8 bits without one. */
-static void lower_minus(struct lowerer *lo, struct node *n)
-{
-	if (lo->b->images && tok_is(n->name, "-"))
-		make_signed(lo, n->child);
-}
-
-/** As C does it: what is narrower than 64 bits is compared with its sign, and an int64 with an uint64 without. */
-static void lower_comparison(struct lowerer *lo, struct node *n)
-{
-	struct node *left = n->child, *right = left->next;
-	enum sign l = left->expr->sign, r = right->expr->sign;
-	struct node *odd = l == SIGN_SIGNED ? left : right;
-	if (mixes_signs(lo) && (l == SIGN_MIXED || r == SIGN_MIXED))
-		warn_of_mixed(lo, n->name);
-	if (!lo->b->images || l == r || (l != SIGN_UNSIGNED && r != SIGN_UNSIGNED) ||
-	    odd->expr->sign != SIGN_SIGNED)
-		return;
-	change(lo->b->arena, odd, "(uint64)(%n)", odd);
-}
-
-/** `x + y`, `x < y`: a sign on one side puts one on the other. */
-static void lower_mixture(struct lowerer *lo, struct node *n)
-{
-	static const char *const operators[] = {"+", "-", "*", "<", ">", "<=", ">=", NULL};
-	struct node *left = n->child, *right = left->next;
-	if (!lo->good || !tok_is_any(n->name, operators))
-		return;
-	if (compares(n->name))
-		lower_comparison(lo, n);
-	if (mixes_signs(lo) && right->expr->sign == SIGN_SIGNED)
-		make_signed(lo, left);
-	if (mixes_signs(lo) && left->expr->sign == SIGN_SIGNED)
-		make_signed(lo, right);
-}
-
-/** What a name is given that may be below 0 elsewhere; @x += y makes an unsigned map whatever y is. */
-static void lower_kept(struct lowerer *lo, struct node *n)
-{
-	static const char *const operators[] = {"+=", "-=", "*=", NULL};
-	struct node *target = n->child, *value = target->next;
-	bool is_compound = tok_is_any(n->name, operators);
-	if (!lo->good || !mixes_signs(lo) || target->expr->sign != SIGN_SIGNED ||
-	    (!is_compound && !tok_is(n->name, "=")))
-		return;
-	make_signed(lo, value);
-	if (is_compound && target->kind == NODE_MAP && division_is_repeatable(target))
-		change(lo->b->arena, n, "%n = %n %t (%n)", target, operand(lo, target),
-		       str_slice(n->name->text, 0, 1), value);
-}
-
-// --- the rest ---
 
 /** bpftrace takes what comes of a choice of pointers for 0. */
 static void lower_ternary(struct lowerer *lo, struct node *n, const struct node *parent)
@@ -535,7 +163,7 @@ static bool lower_str_of_value(struct lowerer *lo, struct node *n)
 	const struct node *array = n->child;
 	uint64_t size;
 	if (!tok_is(n->name, "str") || !array || !array->expr->is_value || !array->expr->type ||
-	    !is_char_array(ctype_strip(array->expr->type), true, &size))
+	    !lower_is_char_array(ctype_strip(array->expr->type), true, &size))
 		return false;
 	struct diag_place at = tok_place(n->first);
 	if (array->next) {
@@ -557,7 +185,7 @@ static void lower_let(struct lowerer *lo, struct node *n)
 	lower_children(lo, n);
 	struct ctype *t = ctype_strip(n->child->expr->type);
 	struct typeuse_name name;
-	if (!lo->good || !type || type->kind != NODE_TYPE || !is_number_type(t) ||
+	if (!lo->good || !type || type->kind != NODE_TYPE || !lower_is_number_type(t) ||
 	    !typeuse_read(a, type, &name) || vocabulary_type(name.name))
 		return;
 	const char *to = t->is_signed ? "int64" : "uint64";
@@ -634,7 +262,7 @@ static void refuse_floats(struct lowerer *lo, const struct node *n, const struct
 			     v, STR_ARG(what));
 }
 
-static void lower(struct lowerer *lo, struct node *n, const struct node *parent)
+void lower_node(struct lowerer *lo, struct node *n, const struct node *parent)
 {
 	if (!lo->good)
 		return;

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "bind/edit.h"
 #include "lang/change.h"
 
 struct marker {
@@ -83,7 +82,7 @@ static bool replace(struct replacer *r, const struct token *t, bool is_format, s
 	for (; m && good; m = find_in(rest, r->markers, &off)) {
 		good = m->known || say_unknown(b, t, m);
 		good = good && (!is_format || check_format(b, t, m));
-		struct str quoted = edit_quote(b->arena, m->value);
+		struct str quoted = lex_quote(b->arena, m->value);
 		strbuf_adds(&text, str_slice(rest, 0, off));
 		strbuf_adds(&text, is_word ? quoted : str_slice(quoted, 1, quoted.n - 2));
 		rest = str_from_offset(rest, off + strlen(m->name));

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "bind/attach.h"
-#include "bind/edit.h"
 #include "lang/change.h"
 #include "lang/print.h"
 #include "out/dialect.h"
@@ -432,6 +431,16 @@ void typeuse_begin(struct bind *b)
 	node_walk(b->script.program, collect_accessed, r);
 }
 
+/** Puts @text before all others, on lines of its own. */
+static void prepend(struct arena *a, struct token **list, struct str text)
+{
+	struct token *added = arena_new(a, struct token);
+	*added = (struct token){
+	    .kind = TOK_DIRECTIVE, .text = text, .bol = true, .from_macro = true, .next = *list};
+	(*list)->bol = true;
+	*list = added;
+}
+
 bool typeuse_define(struct bind *b, struct token **list)
 {
 	struct typeuse *r = b->types;
@@ -440,7 +449,7 @@ bool typeuse_define(struct bind *b, struct token **list)
 	strbuf_init(&text);
 	bool good = cprint_definitions(&text, &r->closure, &opt);
 	if (good && text.n)
-		edit_prepend(b->arena, list, str_trim(str_copy(b->arena, strbuf_str(&text))));
+		prepend(b->arena, list, str_trim(str_copy(b->arena, strbuf_str(&text))));
 	strbuf_fini(&text);
 	if (r->kernel)
 		kbtf_close(r->kernel);

@@ -96,4 +96,7 @@ bool lex_one(struct arena *a, struct str text, struct token *ret);
  */
 struct str lex_string_value(struct arena *a, const struct token *t);
 
+/** @text as a bpftrace string literal, quotes included; bytes that are not printable ASCII as \xNN. */
+struct str lex_quote(struct arena *a, struct str text);
+
 #endif

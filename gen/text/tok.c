@@ -28,8 +28,9 @@ bool tok_needs_space(const struct token *prev, const struct token *next)
 	    next->kind == TOK_DIRECTIVE || (prev->attach && next->attach))
 		return false;
 	char c = next->text.p[0];
-	bool word = next->kind == TOK_IDENT || next->kind == TOK_NUMBER ||
-		    (next->kind == TOK_OTHER && (isalnum((unsigned char)c) || c == '_' || c == '$'));
+	bool word =
+	    next->kind == TOK_IDENT || next->kind == TOK_NUMBER ||
+	    (next->kind == TOK_OTHER && (isalnum((unsigned char)c) || c == '_' || c == '$'));
 
 	switch (prev->kind) {
 	case TOK_IDENT:
@@ -131,4 +132,24 @@ struct str lex_string_value(struct arena *a, const struct token *t)
 	}
 	out[n] = '\0';
 	return (struct str){out, n};
+}
+
+struct str lex_quote(struct arena *a, struct str text)
+{
+	struct strbuf b;
+	strbuf_init(&b);
+	strbuf_addc(&b, '"');
+	for (size_t i = 0; i < text.n; i++) {
+		unsigned char c = (unsigned char)text.p[i];
+		if (c == '"' || c == '\\')
+			strbuf_addf(&b, "\\%c", c);
+		else if (c < 0x20 || c >= 0x7f)
+			strbuf_addf(&b, "\\x%02x", c);
+		else
+			strbuf_addc(&b, (char)c);
+	}
+	strbuf_addc(&b, '"');
+	struct str s = str_copy(a, strbuf_str(&b));
+	strbuf_fini(&b);
+	return s;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bind/tokens.h"
+#include "bind/template.h"
 #include "lang/parse.h"
 #include "lang/print.h"
 
@@ -57,8 +57,11 @@ static void parse_and_bind(struct arena *a, struct diag *d, struct pp *pp, unsig
 	node_walk(program, must_be_sound, NULL);
 	must_print_itself(a, program, pp->out);
 	struct bind b = {.arena = a, .diag = d, .version = version};
-	if (tokens_bind(&b, pp) && (program = parse_program(a, d, pp->out)))
-		node_walk(program, must_be_sound, NULL);
+	struct program text;
+	program_init(&text);
+	if (template_bind(&b, pp))
+		emit_tokens(a, pp->out, NULL, &text);
+	program_fini(&text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

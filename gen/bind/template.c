@@ -1,4 +1,4 @@
-#include "bind/tokens.h"
+#include "bind/template.h"
 
 #include "bind/attach.h"
 #include "bind/beginend.h"
@@ -107,7 +107,7 @@ static bool replace_cpid(void *ctx, struct node *n, struct node *parent)
 	return true;
 }
 
-bool tokens_bind(struct bind *b, struct pp *pp)
+bool template_bind(struct bind *b, struct pp *pp)
 {
 	if (!script_parse(b->arena, b->diag, pp->out, &b->script) || !take_pragmas(b, pp) ||
 	    !optional_collect(b, pp))
