@@ -3,7 +3,6 @@
 #include <limits.h>
 #include <stdlib.h>
 
-
 static bool resolve(void *ctx, struct node *n, struct node *parent)
 {
 	struct bind *b = ctx;

@@ -1,12 +1,13 @@
 // libFuzzer entry: any text as a template, through the parser. The tree must be sound: a node's children lie within it, in
 // order and apart, and it prints what the preprocessor left, byte for byte. Then the types are found and the rules applied,
-// as without a target: nothing may crash, and what comes of it is parsed again.
+// as without a target: nothing may crash, and what comes of it is written out.
 //
 // Built with -DFUZZ_MUTATE it is a program that runs on each FILE given, whole and cut off at 16 places.
 #include <stdlib.h>
 #include <string.h>
 
 #include "bind/template.h"
+#include "out/emit.h"
 #include "lang/parse.h"
 #include "lang/print.h"
 

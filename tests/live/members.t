@@ -356,10 +356,11 @@ for line in two nested behind copied kept; do
 done
 
 out=$("$btgen" expand --for "0.$version" -x "$tmp/r" -e 'usdt:__EXE__:res:ev { print(*args.pp); }' 2>&1)
+rc=$?
 if [ "$version" = 23 ]; then
-	is $? 0 "a whole struct with a double is printed, as far as this version can"
+	is $rc 0 "a whole struct with a double is printed, as far as this version can"
 else
-	is $? 1 "a whole struct with a double ends or misleads this version: an error"
+	is $rc 1 "a whole struct with a double ends or misleads this version: an error"
 	like "$out" ':1:29: error: bpftrace 0\.[0-9]* cannot print a whole struct price, which has floating-point numbers: name the members' \
 		"with what to do instead"
 	like "$("$btgen" expand --for "0.$version" -x "$tmp/r" -e 'usdt:__EXE__:res:ev { @p = *args.pp; }' 2>&1)" \
