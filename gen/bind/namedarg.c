@@ -113,6 +113,31 @@ static bool is_number(struct str name)
 	return name.n > 0;
 }
 
+/** Files may have types of their own under one name: what @t is or leads to, if that has members or enumerators. */
+static struct ctype *definition_of(struct ctype *t)
+{
+	t = ctype_strip(t);
+	for (unsigned i = 0; i < 8 && t && t->kind == CTYPE_POINTER; i++)
+		t = ctype_strip(t->of);
+	bool can_differ = t && (ctype_is_aggregate(t) || t->kind == CTYPE_ENUM);
+	return can_differ && ctype_complete(t) ? t : NULL;
+}
+
+static bool check_definitions(struct bind *b, const struct attach_match *m, const struct use *u,
+			      const struct probearg *arg)
+{
+	struct ctype *one = definition_of(u->arg->type), *other = definition_of(arg->type);
+	struct diag_place at = tok_place(u->named->name);
+	if (!one || !other || one == other || ctype_is_same(one, other))
+		return true;
+	return diag_error(b->diag, &at,
+			  "the probes of this clause disagree about the type of " STR_FMT
+			  ": that " STR_FMT " is the one of " STR_FMT " in %s, of " STR_FMT
+			  " in %s: write two clauses",
+			  STR_ARG(u->name), STR_ARG(ctype_spell(b->arena, one)), STR_ARG(one->unit),
+			  probe_name(b, u->match), STR_ARG(other->unit), probe_name(b, m));
+}
+
 /** Finds the argument in one probe and compares it with what the probes before had. */
 static bool look_up(struct bind *b, const struct attach_match *m, struct use *u)
 {
@@ -139,6 +164,8 @@ static bool look_up(struct bind *b, const struct attach_match *m, struct use *u)
 				  ": " STR_FMT " in %s, " STR_FMT " in %s",
 				  STR_ARG(u->name), STR_ARG(probearg_type_text(b->arena, u->arg)),
 				  probe_name(b, u->match), STR_ARG(type), probe_name(b, m));
+	if (u->match && !check_definitions(b, m, u, arg))
+		return false;
 	u->index = index;
 	u->arg = arg;
 	u->match = m;

@@ -35,6 +35,8 @@ struct found {
 	unsigned n_members;    /**< that were compared */
 	bool hides_tag;	       /**< a typedef is meant, and there is another type with that tag */
 	bool is_cut;	       /**< there may be more of them */
+	bool by_place;	       /**< places that ask mean different ones */
+	unsigned n_here;       /**< definitions in the unit that is read */
 };
 
 static uint64_t mix(uint64_t mark, uint64_t v)
@@ -231,9 +233,44 @@ static bool add_near(void *ctx, const struct dwhit *hit)
 	Dwarf_Die die = hit->die, type;
 	// What stands for a type in a type unit says which of these is meant.
 	bool is_here = !hit->is_decl || (dwsrc_signature(&die, &type) && type.addr);
-	if (is_here && dwquery_fits(&f->p->q, hit) && has_owner(f, hit) && load(f, hit, &def))
+	if (is_here && dwquery_fits(&f->p->q, hit) && has_owner(f, hit) && load(f, hit, &def)) {
 		add(f, sort_of(f, hit), hit, &def);
+		f->n_here++;
+	}
 	return true;
+}
+
+/** What one more place means. */
+static void add_meaning(struct found *f, const struct found *one)
+{
+	const struct dwdef *def = &one->tags.first;
+	f->by_place |= one->by_place;
+	if (!f->tags.first.type)
+		*f = *one;
+	else if (one->tags.other.type && !f->tags.other.type)
+		f->tags.other = one->tags.other;
+	else if (def->type && !f->tags.other.type && !is_same(f, &f->tags.first, def)) {
+		f->tags.other = *def;
+		f->by_place = true;
+	}
+}
+
+/** Probes of units without a definition of their own mean one of their image. */
+static void add_images_of_units(struct found *f, const bool *has_own)
+{
+	struct dwpick *p = f->p;
+	struct dwnear *near = p->lk->near;
+	const struct dwsrc *last = NULL;
+	for (size_t i = 0; i < near->units.n && !f->tags.other.type; i++) {
+		const struct dwnear_unit *u = &near->units.v[i];
+		struct found one = {.p = p};
+		if (has_own[i] || u->src == last || is_shared(u->die.cu))
+			continue;
+		last = u->src;
+		find_in_image(&one, u->src);
+		add_meaning(f, &one);
+		f->by_place |= f->tags.other.type != NULL;
+	}
 }
 
 /** Only what the units have that the question comes from. */
@@ -244,13 +281,19 @@ static void find_near(struct found *f)
 	p->depends = true;
 	if (!dwnear_resolve(p->lk->arena, near))
 		return;
-	p->q.kinds = p->tags | p->others;
+	bool *has_own = arena_array(p->lk->arena, bool, near->units.n);
 	for (size_t i = 0; i < near->units.n; i++) {
 		Dwarf_Die unit = near->units.v[i].die;
 		f->src = near->units.v[i].src;
+		f->n_here = 0;
+		p->q.kinds = p->tags | p->others;
 		dwfind_unit(f->src, &unit, p->q.kinds, add_near, f);
+		has_own[i] = f->n_here > 0;
 	}
 	settle(f, true);
+	f->by_place = f->tags.other.type && near->places.n > 1;
+	if (f->tags.first.type && !near->is_asked && !is_shared(f->tags.unit))
+		add_images_of_units(f, has_own);
 }
 
 /** "main.c"; a type unit has no name, but its type has a place. */
@@ -303,6 +346,10 @@ static void say_differ(struct found *f)
 		return;
 	struct diag_place at = {.file = first->img->shown};
 	diag_warning(lk->diag, &at, "%s", text);
+	if (f->by_place && lk->near->places.n > 1)
+		diag_note(lk->diag, NULL,
+			  "not all places that are traced mean the same one: write a clause for "
+			  "each probe");
 }
 
 /** The unit that is meant may have one of its own, in a file that cannot be read. */

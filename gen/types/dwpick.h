@@ -4,7 +4,8 @@
  * The images that the question comes from (see dwnear.h) are looked at first; the others only when those do not have
  * the name. What is found is compared. When it differs, the definition in the unit that the question comes from is
  * meant; failing that the first one is taken, and a warning says so, with the units and what they have. Nothing is said of
- * definitions that are the same.
+ * definitions that are the same. Where the question comes from several probes, each means what it would mean alone: when
+ * those are not the same, that is a difference, too.
  *
  * Where a name without a keyword is both a typedef and the tag of another type, it is the typedef, as in C; when
  * they are of different units, that counts as a difference.

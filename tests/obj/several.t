@@ -103,6 +103,9 @@ expand 'usdt:__EXE__:one, usdt:__EXE__:two { print(RED); }' >/dev/null
 is "$(said)" '"RED" is 1 in u1.c and 2 in u2.c; 1 is used' "probes of one clause that do not agree are warned of"
 expand 'usdt:__EXE__:one { } usdt:__EXE__:two { } BEGIN { print(RED); }' >/dev/null
 is "$(said)" '"RED" is 1 in u1.c and 2 in u2.c; 1 is used' "... those of a script in BEGIN"
+like "$(cat "$tmp/err")" 'note: not all places that are traced mean the same one: write a clause for each probe' "... with what to do"
+expand 'usdt:__EXE__:one, usdt:__EXE__:neither { print(((struct odd *)arg0)->a); }' >/dev/null
+is "$(said)" '"odd" is defined differently in u1.c and u2.c; the first is used' "... and a probe whose file has none may mean any"
 expand '#define RED 1
 #define RED 2
 usdt:__EXE__:one { print(RED); }' >/dev/null
@@ -260,11 +263,36 @@ for order in "1 2" "2 1"; do
 	out=$("$btgen" expand --for 0.27 -p $pid -e 'usdt:__EXE__:main_ { print((RED, SAME)); }' 2>&1)
 	like "$out" 'warning: "RED" is [12] in [^ ]* of [^ ]*/lib[12]\.so and [12] in [^ ]* of [^ ]*/lib[12]\.so; [12] is used' "... elsewhere a warning names both libraries and values"
 	is "$(grep -c warning <<<"$out")" 1 "... and says nothing of what is the same in both"
+	out=$("$btgen" expand --for 0.27 -p $pid -e 'usdt:__EXE__:p1, usdt:__EXE__:p2, usdt:__EXE__:main_ { print((RED, sizeof(struct odd))); }' 2>&1)
+	like "$out" 'warning: "RED" is 1 in [^ ]* of [^ ]*/lib1\.so and 2 in [^ ]* of [^ ]*/lib2\.so; 1 is used' "... so it does in a clause with probes of both"
 	like "$("$btgen" enums -p $pid e 2>&1)" 'warning: "e" is defined differently in [^ ]* of .*/lib' "btgen enums -p warns, too"
 	like "$("$btgen" types -p $pid odd 2>&1)" 'warning: "odd" is defined differently in [^ ]* of .*/lib' "... and so does btgen types"
 	kill $pid
 done
 is "$("$btgen" types -x "$tmp/lib1.so" -x "$tmp/lib2.so" --at two --json odd 2>&1 | grep -o '"size": [0-9]*, "unit"')" '"size": 4, "unit"' "--at chooses among files as it does among units"
+
+# A library's file that only declares a struct means the one of its library, not the one of the executable
+printf 'struct box { long z; long y; int id; }; struct box the_box = {7, 42};\n' >"$tmp/l2.c"
+printf '#include "usdt.h"\nstruct box; extern struct box the_box; int three(void) { struct box *b = &the_box; USDT_PROBE(l, fire, b); return 0; }\n' >"$tmp/l.c"
+printf '#include "usdt.h"\n#include <unistd.h>\nstruct box { int a; int b; } file_box; int three(void);\nint main(void) { USDT_PROBE(m, outer, &file_box); three(); sleep(60); return 0; }\n' >"$tmp/m.c"
+gcc -g -w -I "$top/include/btgen" -shared -fPIC -o "$tmp/lib3.so" "$tmp/l.c" "$tmp/l2.c"
+gcc -g -w -I "$top/include/btgen" -o "$tmp/m" "$tmp/m.c" -L "$tmp" -l:lib3.so -Wl,-rpath,"$tmp"
+"$tmp/m" &
+pid=$!
+own $pid
+wait_for 5 grep -q lib3.so /proc/$pid/maps
+clause='usdt:__EXE__:outer, usdt:__EXE__:fire'
+out=$("$btgen" expand --for 0.27 -p $pid -e "$clause { print(((struct box *)arg0)->a); }" 2>&1)
+like "$out" 'warning: "box" is defined differently in [^ ]*m\.c of [^ ]*/m and [^ ]*l2\.c of [^ ]*/lib3\.so; the first is used' \
+	"in a clause over probes of both, a warning names both structs"
+out=$("$btgen" expand --for 0.27 -p $pid -e "$clause { print(args.0->a); }" 2>&1)
+like "$out" 'error: the probes of this clause disagree about the type of 0: that struct box is the one of [^ ]*m\.c in m:outer, of [^ ]*l2\.c in l:fire' \
+	"... and for an argument, whose type is known, it is an error"
+for cast in '((struct box *)arg0)' args.0; do
+	out=$("$btgen" expand --for 0.27 -p $pid -e "usdt:__EXE__:outer { print($cast->a); } usdt:__EXE__:fire { print($cast->id); }" 2>&1)
+	unlike "$out" 'warning|error' "$cast in a clause for each: each has its own"
+done
+kill $pid
 
 # BTF: gcc writes both of two structs that functions have to themselves
 printf 'int f(void *p) { struct s { int a; } *x = p; return x->a; } long g(void *p) { struct s { long b; } *x = p; return x->b; } struct ok { int a; } k;\n' >"$tmp/b.c"
