@@ -189,6 +189,8 @@ void dwfind(struct dwsrc *src, const struct dwquery *q, dwfind_fn *fn, void *ctx
 		if (scan && dwscan_find(scan, q, fn, ctx))
 			return;
 		src->n_walks++;
+		if (q->in_body)
+			*q->in_body = true;
 		dwfind_walk(src, q->kinds, filter_hit, &f);
 		return;
 	}
@@ -200,6 +202,8 @@ void dwfind(struct dwsrc *src, const struct dwquery *q, dwfind_fn *fn, void *ctx
 		ix->kinds = kinds;
 		dwfind_walk(src, kinds, add_entry, ix);
 	}
+	if (q->in_body)
+		*q->in_body = true; // who knows
 	find_in_index(ix, q, fn, ctx);
 }
 

@@ -18,7 +18,7 @@ void dwnear_add(struct arena *a, struct dwnear *n, struct img *img, uint64_t add
 	if (n->places.n && n->places.v[n->places.n - 1].img == img &&
 	    n->places.v[n->places.n - 1].addr == addr)
 		return;
-	vec_push(a, &n->places, (struct dwnear_place){img, addr});
+	vec_push(a, &n->places, (struct dwnear_place){.img = img, .addr = addr});
 }
 
 bool dwnear_has_image(const struct dwnear *n, const struct img *img)
@@ -159,4 +159,64 @@ bool dwnear_resolve(struct arena *a, struct dwnear *n)
 			add_place(a, n, &n->places.v[i]);
 	n->is_resolved = true;
 	return n->units.n > 0;
+}
+
+/** Types of an inner block are in that block: gcc alone sees to it. */
+static bool is_by_gcc(Dwarf_Die *unit)
+{
+	Dwarf_Attribute at;
+	const char *by = dwarf_formstring(dwarf_attr(unit, DW_AT_producer, &at));
+	return by && strncmp(by, "GNU ", 4) == 0;
+}
+
+/** Adds a block, and what it is an instance of: types of an inlined function are in the function as it was written. */
+static void add_block(struct arena *a, struct dwnear_body *b, Dwarf_Die die)
+{
+	Dwarf_Attribute at;
+	Dwarf_Die block;
+	for (int k = 0; k < 8; k++) {
+		block = die;
+		if (!b->src->slim || dwarf_offdie(b->src->dbg, dwarf_dieoffset(&die), &block))
+			vec_push(a, &b->blocks, block);
+		if (!dwarf_attr(&die, DW_AT_abstract_origin, &at) || !dwarf_formref_die(&at, &die))
+			return;
+	}
+}
+
+/**
+ * Of a function that is inlined everywhere clang puts the types into a function without any attribute: it is not known which
+ * one that is.
+ */
+static void add_strays(struct arena *a, struct dwnear_body *b, Dwarf_Die *unit)
+{
+	struct dwwalk w = {0};
+	Dwarf_Die die;
+	for (bool more = dwsrc_child(b->src, &w, unit, &die); more;
+	     more = dwsrc_sibling(b->src, &w, &die, &die))
+		if (dwarf_tag(&die) == DW_TAG_subprogram && !dwsrc_name(&die) &&
+		    !dwarf_hasattr(&die, DW_AT_abstract_origin) &&
+		    !dwarf_hasattr(&die, DW_AT_low_pc))
+			add_block(a, b, die);
+}
+
+const struct dwnear_body *dwnear_body(struct arena *a, struct dwnear *n, size_t i)
+{
+	struct dwnear_place *p = &n->places.v[i];
+	if (p->body)
+		return p->body;
+	struct dwnear_body *b = p->body = arena_new(a, struct dwnear_body);
+	struct dwsite site;
+	if (!dwsrc_open(p->img, NULL, &b->src))
+		return b;
+	uint64_t n_before = b->src->n_visits;
+	if (dwsite_at(b->src, p->addr, &site)) {
+		b->is_flat = !is_by_gcc(&site.unit);
+		for (size_t k = 0; k < site.n_inner; k++)
+			add_block(a, b, site.dies.v[k]);
+		b->n_around = b->blocks.n;
+		if (b->is_flat)
+			add_strays(a, b, &site.unit);
+	}
+	dwsite_spend(b->src, n_before);
+	return b;
 }

@@ -8,6 +8,9 @@
  * A unit brings along those that it imports (dwz, LTO) and the type units that it refers to. Code that LTO made belongs
  * to the unit of the function's source.
  *
+ * Before its unit's types code sees those of the blocks around it, up to the function's outermost one, which may be inlined
+ * into others. clang puts the types of all blocks there, so that it is not known which part of the function sees them.
+ *
  *	struct dwnear near = {0};
  *	dwnear_add(arena, &near, img, site->pc);
  *	if (dwnear_resolve(arena, &near)) use(near.units.v, near.units.n);
@@ -19,7 +22,16 @@
 
 struct dwnear_place {
 	struct img *img;
-	uint64_t addr; /**< link-time */
+	uint64_t addr;		  /**< link-time */
+	struct dwnear_body *body; /**< NULL until dwnear_body() */
+};
+
+/** The blocks of the function around a place, innermost first; none where that is not known. */
+struct dwnear_body {
+	struct dwsrc *src;
+	VEC(Dwarf_Die) blocks;
+	size_t n_around; /**< those that are around the place; behind them some that may be */
+	bool is_flat;	 /**< the types of inner blocks may be in the outermost one */
 };
 
 struct dwnear_unit {
@@ -42,5 +54,7 @@ void dwnear_add(struct arena *a, struct dwnear *n, struct img *img, uint64_t add
 bool dwnear_has_image(const struct dwnear *n, const struct img *img);
 /** Finds the units; false, silently, when debug information knows none. */
 bool dwnear_resolve(struct arena *a, struct dwnear *n);
+/** Blocks around place @i; it costs a walk of the unit's functions. */
+const struct dwnear_body *dwnear_body(struct arena *a, struct dwnear *n, size_t i);
 
 #endif

@@ -35,6 +35,20 @@ struct searcher {
 	size_t first, n;
 };
 
+static void mark(struct dwunit_span *u, unsigned kinds)
+{
+	u->kinds |= (uint16_t)kinds;
+	for (unsigned k = 0; k < DWFIND_N_KINDS; k++)
+		if (kinds >> DWNAMEAT_DEFINES & 1u << k && u->n_defs[k] < UINT8_MAX)
+			u->n_defs[k]++;
+}
+
+static void mark_any(struct dwunit_span *u)
+{
+	u->kinds = DWNAMEAT_ANY;
+	memset(u->n_defs, UINT8_MAX, sizeof(u->n_defs));
+}
+
 /** Marks @u by what is found in @bytes of it. */
 static void search(struct searcher *c, struct dwunit_span *u, struct str bytes)
 {
@@ -50,11 +64,13 @@ static void search(struct searcher *c, struct dwunit_span *u, struct str bytes)
 			dwnameat_enter(&c->at, c->s->abbrev, u);
 		c->entered = u;
 		if (is_inline)
-			u->kinds |= (uint16_t)dwnameat_kinds(&c->at, bytes, at, true);
+			mark(u, dwnameat_kinds(&c->at, bytes, at, true));
 		if (which > 1)
-			u->kinds |= (uint16_t)dwnameat_kinds(&c->at, bytes, at, false);
-		if (u->kinds == DWNAMEAT_ANY)
+			mark(u, dwnameat_kinds(&c->at, bytes, at, false));
+		if (u->kinds == DWNAMEAT_ANY) {
+			mark_any(u);
 			return;
+		}
 	}
 }
 
@@ -89,7 +105,7 @@ static bool take(struct searcher *c, struct work *w)
 	dwview_drop(s, &c->view);
 	pthread_mutex_lock(&w->lock);
 	for (size_t i = 0; i < c->n; i++)
-		s->units.v[c->first + i].kinds |= c->taken[i].kinds;
+		s->units.v[c->first + i] = c->taken[i];
 	c->first = w->next;
 	c->entered = NULL;
 	for (c->n = 0; c->n < MAX_TAKEN && has_unit(c, w->next); c->n++) {
@@ -128,7 +144,7 @@ bool dwneedle_mark(struct dwunits *s, size_t i)
 	struct dwneedle *n = &s->needle;
 	if (n->is_any && dwunits_list_all(s))
 		for (; n->n_marked < s->units.n; n->n_marked++)
-			s->units.v[n->n_marked].kinds = DWNAMEAT_ANY;
+			mark_any(&s->units.v[n->n_marked]);
 	while (n->n_marked <= i && !s->is_refused && (n->n_marked < s->units.n || !s->is_listed)) {
 		uint64_t from = n->n_marked < s->units.n ? s->units.v[n->n_marked].off : s->listed;
 		struct work w = {s, PTHREAD_MUTEX_INITIALIZER, n->n_marked, from + STEP};
@@ -168,8 +184,10 @@ void dwneedle_begin(struct dwunits *s, struct str name, uint64_t most)
 	*n = (struct dwneedle){.name = z, .most = most};
 	wordset_init(&n->words);
 	wordset_add(&n->words, z);
-	for (size_t i = 0; i < s->units.n; i++)
+	for (size_t i = 0; i < s->units.n; i++) {
 		s->units.v[i].kinds = 0;
+		memset(s->units.v[i].n_defs, 0, sizeof(s->units.v[i].n_defs));
+	}
 	const struct str sections[2] = {s->str, s->line_str};
 	// A hole of a file takes no room on disk, but its pages take memory when they are searched.
 	n->is_any = s->str.n + s->line_str.n + s->str_offsets.n > MAX_SEARCHED;

@@ -35,8 +35,9 @@ struct found {
 	unsigned n_members;    /**< that were compared */
 	bool hides_tag;	       /**< a typedef is meant, and there is another type with that tag */
 	bool is_cut;	       /**< there may be more of them */
+	bool in_body;	       /**< function bodies may define the name, too */
 	bool by_place;	       /**< places that ask mean different ones */
-	unsigned n_here;       /**< definitions in the unit that is read */
+	unsigned n_here;       /**< definitions in the unit or block that is read */
 };
 
 static uint64_t mix(uint64_t mark, uint64_t v)
@@ -206,9 +207,11 @@ static void find_in_image(struct found *all, struct dwsrc *src)
 	struct dwquery *q = &all->p->q;
 	struct found f = {.p = all->p, .src = src, .n_members = all->n_members};
 	q->no_decls = true;
+	q->in_body = &f.in_body;
 	q->kinds = f.p->tags | f.p->others;
 	dwfind(src, q, add_definition, &f);
 	q->no_decls = false;
+	q->in_body = NULL;
 	if (f.is_cut && f.p->lk->verbose)
 		diag_note(f.p->lk->diag, NULL,
 			  STR_FMT ": the first %u definitions of \"" STR_FMT
@@ -216,6 +219,7 @@ static void find_in_image(struct found *all, struct dwsrc *src)
 			  STR_ARG(src->img->shown), f.most, STR_ARG(q->text));
 	settle(&f, false);
 	struct dwdef first = all->tags.first;
+	f.in_body |= all->in_body;
 	if (!first.type)
 		*all = f;
 	else if (f.tags.first.type && !is_same(&f, &first, &f.tags.first))
@@ -223,6 +227,7 @@ static void find_in_image(struct found *all, struct dwsrc *src)
 	else if (f.tags.other.type)
 		all->tags.other = f.tags.other;
 	all->n_members = f.n_members;
+	all->in_body = f.in_body;
 	all->src = src;
 }
 
@@ -296,15 +301,52 @@ static void find_near(struct found *f)
 		add_images_of_units(f, has_own);
 }
 
-/** "main.c"; a type unit has no name, but its type has a place. */
-static struct str unit_text(struct lookup *lk, const struct dwdef *d, bool with_image)
+/** In the innermost of blocks @from to @until of @body that has one. */
+static bool find_in_blocks(struct found *f, const struct dwnear_body *body, size_t from,
+			   size_t until)
+{
+	f->src = body->src;
+	for (size_t k = from; k < until && !f->n_here; k++) {
+		Dwarf_Die block = body->blocks.v[k];
+		dwfind_unit(f->src, &block, f->p->tags | f->p->others, add_near, f);
+	}
+	settle(f, true);
+	return f->tags.first.type;
+}
+
+/**
+ * Only what functions have to themselves, and into @maybe what they may have; false when some place may mean another one.
+ */
+static bool find_in_bodies(struct found *f, struct found *maybe)
+{
+	struct dwnear *near = f->p->lk->near;
+	bool is_certain = near->places.n > 0;
+	f->p->depends = true;
+	for (size_t i = 0; i < near->places.n; i++) {
+		const struct dwnear_body *body = dwnear_body(f->p->lk->arena, near, i);
+		struct found one = {.p = f->p}, stray = {.p = f->p};
+		if (find_in_blocks(&one, body, 0, body->n_around))
+			add_meaning(f, &one);
+		else if (find_in_blocks(&stray, body, body->n_around, body->blocks.n))
+			add_meaning(maybe, &stray);
+		is_certain &= one.tags.first.type && !body->is_flat;
+	}
+	return is_certain;
+}
+
+/** "main.c", or "main.c:7" of one that has it twice; a type unit has no name, but its type has a place. */
+static struct str unit_text(struct lookup *lk, const struct dwdef *d, bool with_image,
+			    bool with_line)
 {
 	struct str unit = d->type->unit.n ? d->type->unit : STR("?");
 	Dwarf_Die die = *(const Dwarf_Die *)d->type->origin_ptr, top;
 	int line;
-	if (dwarf_diecu(&die, &top, NULL, NULL) && dwarf_tag(&top) == DW_TAG_type_unit &&
-	    dwarf_decl_file(&die) && dwarf_decl_line(&die, &line) == 0)
+	bool is_type = dwarf_diecu(&die, &top, NULL, NULL) && dwarf_tag(&top) == DW_TAG_type_unit;
+	bool has_line = dwarf_decl_line(&die, &line) == 0;
+	if (is_type && has_line && dwarf_decl_file(&die))
 		unit = str_from(arena_printf(lk->arena, "%s:%d", dwarf_decl_file(&die), line));
+	else if (with_line && has_line && !is_type)
+		unit = str_from(arena_printf(lk->arena, STR_FMT ":%d", STR_ARG(unit), line));
 	if (!with_image)
 		return unit;
 	return str_from(
@@ -322,8 +364,9 @@ static void say_differ(struct found *f)
 	struct lookup *lk = f->p->lk;
 	const struct dwdef *first = &f->tags.first, *other = &f->tags.other;
 	bool apart = first->img != other->img;
-	struct str name = f->p->q.text, one = unit_text(lk, first, apart),
-		   two = unit_text(lk, other, apart);
+	bool twice = !apart && str_eq(first->type->unit, other->type->unit);
+	struct str name = f->p->q.text, one = unit_text(lk, first, apart, twice),
+		   two = unit_text(lk, other, apart, twice);
 	const char *text;
 	if (wants_value(f))
 		text = arena_printf(lk->arena,
@@ -365,7 +408,8 @@ static void check_missing(struct found *f)
 	    "the types beside the traced code are in \"" STR_FMT
 	    "\", which cannot be read: those of other files are used, such as \"" STR_FMT
 	    "\" of " STR_FMT,
-	    STR_ARG(dwo), STR_ARG(f->p->q.text), STR_ARG(unit_text(lk, &f->tags.first, false)));
+	    STR_ARG(dwo), STR_ARG(f->p->q.text),
+	    STR_ARG(unit_text(lk, &f->tags.first, false, false)));
 	struct diag_place at = {.file = src->img->shown};
 	if (!dwo.n || !map_add(lk->arena, &lk->warned, dwo))
 		return;
@@ -373,10 +417,24 @@ static void check_missing(struct found *f)
 	dwsplit_say_missing(src);
 }
 
+/** In the images that the question comes from when @own, else in the others, up to the first that has it. */
+static void find_in_images(struct found *f, bool own)
+{
+	struct dwpick *p = f->p;
+	struct lookup *lk = p->lk;
+	struct dwsrc *src;
+	for (size_t i = 0; i < lk->images.n && !f->tags.other.type; i++) {
+		struct img *img = lk->images.v[i];
+		bool is_own = p->own ? img == p->own : lk->near && dwnear_has_image(lk->near, img);
+		if (is_own == own && p->open(lk, i, &src))
+			find_in_image(f, src);
+	}
+}
+
 bool dwpick_find(struct dwpick *p, struct dwdef *ret)
 {
 	struct lookup *lk = p->lk;
-	struct found f = {.p = p}, near = {.p = p};
+	struct found f = {.p = p}, near = {.p = p}, inner = {.p = p}, maybe = {.p = p};
 	struct dwsrc *src;
 	p->depends = false;
 	bool has_near = lk->near && (!p->own || dwnear_has_image(lk->near, p->own));
@@ -386,18 +444,18 @@ bool dwpick_find(struct dwpick *p, struct dwdef *ret)
 			     !src->slim && dwfind_is_large(src);
 	if (near_first)
 		find_near(&near);
-	for (int own = 1; own >= 0 && !near.tags.first.type && !f.tags.first.type; own--)
-		for (size_t i = 0; i < lk->images.n && !f.tags.other.type; i++) {
-			struct img *img = lk->images.v[i];
-			bool is_own =
-			    p->own ? img == p->own : lk->near && dwnear_has_image(lk->near, img);
-			if (is_own == own && p->open(lk, i, &src))
-				find_in_image(&f, src);
-		}
-	if ((f.tags.other.type || f.hides_tag) && has_near && !near_first)
-		find_near(&near);
-	if (near.tags.first.type)
-		f = near;
+	if (!near.tags.first.type)
+		find_in_images(&f, true);
+	bool may_be_inner = has_near && !p->own && (near_first || f.in_body);
+	if (!may_be_inner || !find_in_bodies(&inner, &maybe)) {
+		if (!near.tags.first.type && !f.tags.first.type)
+			find_in_images(&f, false);
+		if ((f.tags.other.type || f.hides_tag) && has_near && !near_first)
+			find_near(&near);
+		add_meaning(&inner, near.tags.first.type ? &near : &f);
+		add_meaning(&inner, &maybe);
+	}
+	f = inner;
 	if (f.tags.other.type)
 		say_differ(&f);
 	else if (f.tags.first.type && has_near && f.src->n_missing)

@@ -7,6 +7,9 @@
  * definitions that are the same. Where the question comes from several probes, each means what it would mean alone: when
  * those are not the same, that is a difference, too.
  *
+ * A type that a function has to itself goes before those of its file, in the block that has it and those inside. Function
+ * bodies are looked at only where the search has seen that one of them may define the name.
+ *
  * Where a name without a keyword is both a typedef and the tag of another type, it is the typedef, as in C; when
  * they are of different units, that counts as a difference.
  *

@@ -18,6 +18,7 @@ enum {
 	DWFIND_BASE = 16,
 	DWFIND_TYPES = 31,
 	DWFIND_ENUMERATOR = 32,
+	DWFIND_N_KINDS = 6,
 };
 
 enum { DWFIND_MAX_PARTS = 16 };
@@ -25,7 +26,9 @@ enum { DWFIND_MAX_PARTS = 16 };
 struct dwquery {
 	struct str text; /**< as it was asked */
 	unsigned kinds;
-	bool no_decls;			    /**< definitions only; dwquery_parse() leaves it off */
+	bool no_decls; /**< definitions only; dwquery_parse() leaves it off */
+	bool *
+	    in_body; /**< dwfind() sets it when function bodies, too, may define the name; or NULL */
 	struct str parts[DWFIND_MAX_PARTS]; /**< scopes, then the name */
 	unsigned n_parts;
 };

@@ -54,6 +54,7 @@ struct scan_walk {
 	unsigned kinds;
 	struct str wanted;	/**< last part of the name */
 	VEC(struct dwhit) hits; /**< of the unit that is read */
+	unsigned n_defs;	/**< definitions of that name that were met in it */
 	struct str scopes[DWSRC_MAX_DEPTH];
 	dwfind_fn *fn; /**< for every name, when there is no query */
 	void *ctx;
@@ -176,7 +177,9 @@ static void scan_children(struct scan_walk *w, uint64_t owner, unsigned depth)
 		bool elsewhere = !d.name_form && (d.ab->has_spec || d.ab->has_signature);
 		if (kind == DWFIND_ENUMERATOR && !owner)
 			continue; // damage: outside of any enum
-		if (kind & w->kinds && (!w->q || elsewhere || dwdie_has_name(&w->r, &d, w->wanted)))
+		bool is_named = w->q && kind & w->kinds && dwdie_has_name(&w->r, &d, w->wanted);
+		w->n_defs += is_named && !d.ab->is_decl;
+		if (kind & w->kinds && (!w->q || elsewhere || is_named))
 			keep(w, &d, owner, kind, depth);
 		if (d.ab->has_children)
 			scan_inside(w, &d, depth);
@@ -189,7 +192,7 @@ static void scan_children(struct scan_walk *w, uint64_t owner, unsigned depth)
 static void scan_unit(struct scan_walk *w, const struct dwunit_span *span)
 {
 	struct dwdie top;
-	w->hits.n = 0;
+	w->hits.n = w->n_defs = 0;
 	if (dwdie_begin(&w->r, span, &top) && top.ab->has_children)
 		scan_children(w, 0, 0);
 }
@@ -219,11 +222,46 @@ static bool refit_hit(void *ctx, const struct dwhit *hit)
 	return !dwquery_fits(f->q, hit) || f->fn(f->ctx, hit);
 }
 
+/** More definitions seem to have the name than were met where types are looked for. */
+static bool has_more(const struct scan_walk *w, const struct dwunit_span *u)
+{
+	unsigned n = 0;
+	for (unsigned k = 0; k < DWFIND_N_KINDS; k++) {
+		if (w->kinds & 1u << k)
+			n += u->n_defs[k];
+		if (w->kinds & 1u << k && u->n_defs[k] == UINT8_MAX)
+			return true;
+	}
+	return w->r.has_failed || n > w->n_defs;
+}
+
+/** So it is: the others are in functions. Some bytes only look like a type's. */
+static bool has_inner(struct scan_walk *w, const struct dwunit_span *u)
+{
+	struct dwdie d;
+	unsigned n = 0, depth = 1;
+	bool had_failed = w->r.has_failed;
+	if (!dwdie_begin(&w->r, u, &d) || !d.ab->has_children)
+		depth = 0;
+	while (depth && !w->r.has_failed) {
+		if (!dwdie_next(&w->r, &d)) {
+			depth--;
+			continue;
+		}
+		n += dwquery_kind_of_tag(d.ab->tag) & w->kinds && !d.ab->is_decl &&
+		     dwdie_has_name(&w->r, &d, w->wanted);
+		depth += d.ab->has_children;
+	}
+	bool has = w->r.has_failed || had_failed || n > w->n_defs;
+	w->r.has_failed = had_failed;
+	return has;
+}
+
 static bool find(struct scan_walk *w, uint64_t most, dwfind_fn *fn, void *ctx)
 {
 	struct dwunits *u = w->r.u;
 	struct refit f = {w->q, fn, ctx};
-	bool any = false;
+	bool any = false, *in_body = w->q->in_body;
 	unsigned kinds = w->q->no_decls ? w->q->kinds << DWNAMEAT_DEFINES : w->q->kinds;
 	dwneedle_begin(u, w->wanted, most);
 	for (size_t i = 0; u->units.n == i || u->units.v[i].off < most; i++) {
@@ -232,6 +270,8 @@ static bool find(struct scan_walk *w, uint64_t most, dwfind_fn *fn, void *ctx)
 		if (!(u->units.v[i].kinds & kinds))
 			continue;
 		scan_unit(w, &u->units.v[i]);
+		if (in_body && !*in_body && has_more(w, &u->units.v[i]))
+			*in_body = has_inner(w, &u->units.v[i]);
 		// From here on there is no way back.
 		if ((w->r.has_failed || w->hits.n) && !dwunits_list_all(u))
 			return false;
@@ -242,8 +282,11 @@ static bool find(struct scan_walk *w, uint64_t most, dwfind_fn *fn, void *ctx)
 			continue;
 		}
 		for (size_t k = 0; k < w->hits.n; k++)
-			if (!fn(ctx, &w->hits.v[k]))
+			if (!fn(ctx, &w->hits.v[k])) {
+				if (in_body)
+					*in_body = true; // the rest is not looked at
 				return true;
+			}
 		any |= w->hits.n > 0;
 	}
 	// Template arguments may be spaced otherwise than they were asked for: that takes a walk.

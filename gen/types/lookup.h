@@ -3,8 +3,8 @@
  *
  * A run has a list of images (the executable, then its libraries) or kernel BTF. A name is looked up in them in
  * that order. When units or images define a name differently, the definition beside the code that the question comes
- * from is meant (lookup_ask_from()); where that is not known or has none, or where several places that ask mean different
- * ones, the first is taken, and a warning names both.
+ * from is meant (lookup_ask_from()), a function's own before its file's; where that is not known or has none, or where
+ * several places that ask mean different ones, the first is taken, and a warning names both.
  *
  *	struct lookup lk;
  *	lookup_init(&lk, &arena, &diag);

@@ -105,4 +105,49 @@ exec 8>&-
 live_wait
 is "$(grep -E '^(one|two)' "$tmp/trace")" "$(cat "$tmp/answers")" "each clause has the values and names of its own file"
 unlike "$(cat "$tmp/messages")" 'warning' "... without a warning"
+
+# A function with types of its own under names that its file has, too, one that is inlined with more, and probes beside them.
+cat >"$tmp/inner.c" <<'END'
+#include <btgen/usdt.h>
+#include <stdio.h>
+enum mode { FIRST = 1, NOPE = 5, LAST = 7 };
+struct box { int a; int b; } file_box = {-3, 2};
+__attribute__((noinline)) void inner(int i)
+{
+	struct box { char pad[12]; int a; } x = {"inner", -700 - i};
+	enum mode { ON = 5, OFF = 6 } m = i ? ON : OFF;
+	USDT_PROBE(t, inner, &x, m);
+	printf("inner %d %zu %d %d ON\n", x.a, sizeof(struct box), m == ON, ON);
+	__asm__ volatile("" ::"r"(&x), "r"(m) : "memory");
+}
+static inline __attribute__((always_inline)) void inlined(int i)
+{
+	enum mode m = NOPE;
+	{
+		struct box { char pad[20]; int a; } x = {"deep", -800 - i};
+		enum mode { ON = 7 } m = ON;
+		USDT_PROBE(t, deep, &x, m);
+		printf("deep %d %zu %d %d ON\n", x.a, sizeof(struct box), m == ON, ON);
+		__asm__ volatile("" ::"r"(&x), "r"(m) : "memory");
+	}
+	USDT_PROBE(t, beside, &file_box, m);
+	printf("beside %d %zu %d %d NOPE\n", file_box.a, sizeof(struct box), m == NOPE, NOPE);
+}
+int main(void) { getchar(); inner(1); inlined(2); return 0; }
+END
+gcc -g -O2 -w -I "$top/include" -o "$tmp/inner" "$tmp/inner.c" || exit 1
+live_start "$tmp/inner"
+script=
+for probe in inner deep beside; do
+	on=ON
+	[ $probe != beside ] || on=NOPE
+	script+="usdt:__EXE__:$probe { \$o = (struct box *)arg0; printf(\"$probe %d %d %d %d %s\\n\", \$o->a, sizeof(struct box), arg1 == $on, $on, enum_name(mode, arg1)); }
+"
+done
+ok "types that functions have to themselves: the program is accepted and attached" live_trace "$live_pid" -e "$script"
+printf x >&8
+exec 8>&-
+live_wait
+is "$(grep -E '^(inner|deep|beside)' "$tmp/trace")" "$(cat "$tmp/answers")" "each clause has the struct, the values and the names that its probe's block has"
+unlike "$(cat "$tmp/messages")" 'warning' "... without a warning"
 done_testing

@@ -294,6 +294,81 @@ for cast in '((struct box *)arg0)' args.0; do
 done
 kill $pid
 
+# Types that a function has to itself: the program prints what the compiler takes them for at each probe
+cat >"$tmp/inner.c" <<'END'
+#include "usdt.h"
+#include <stddef.h>
+#include <stdio.h>
+struct box { int a; int b; } file_box = {1, 2};
+#define AT(probe, arg, on) USDT_PROBE(a, probe, arg); printf("%s (%zu, %zu, %s)\n", #probe, sizeof(struct box), offsetof(struct box, a), on)
+__attribute__((noinline)) void inner(int i)
+{
+	struct box { char pad[12]; int a; } x = {"inner", 700 + i};
+	enum mode { ON = 5, OFF = 6 } m = ON;
+	AT(inner, &x, m == 5 ? "5" : "");
+	__asm__ volatile("" ::"r"(&x), "r"(m) : "memory");
+}
+static inline __attribute__((always_inline)) void inlined(int i)
+{
+	AT(before, &file_box, "ON");
+	{
+		struct box { char pad[20]; int a; } x = {"deep", 800 + i};
+		enum mode { ON = 7 } m = ON;
+		AT(deep, &x, m == 7 ? "7" : "");
+		{
+			AT(deeper, &x, "7");
+		}
+		__asm__ volatile("" ::"r"(&x), "r"(m) : "memory");
+	}
+	{
+		AT(beside, &file_box, "ON");
+	}
+}
+__attribute__((noinline)) void outer(int i) { AT(outer, &file_box, "ON"); inlined(i); }
+int main(int argc, char **argv) { inner(argc); outer(argc); if (argc > 1) inlined(argc); return 0; }
+END
+for flags in -O0 -O1 -O2 "-O2 -flto" "-O2 -gz" "-O1 -gdwarf-4" "-O1 -fdebug-types-section" "-O1 -gsplit-dwarf"; do
+	# shellcheck disable=SC2086
+	(cd "$tmp" && gcc -g $flags -no-pie -fno-pie -w -I "$top/include/btgen" -c -o inner.o inner.c && gcc $flags -no-pie -o p inner.o) || exit 1
+	got=
+	while read -r probe _; do
+		got+="$probe $(expand "usdt:__EXE__:$probe { print((sizeof(struct box), offsetof(struct box, a), ON)); }" | grep -o '([0-9][^)]*)')$(said)"$'\n'
+	done < <("$tmp/p")
+	is "$got" "$("$tmp/p")"$'\n' "gcc $flags: a struct or enumerator of a block is meant in that block, and nowhere else"
+done
+build_inner() { (cd "$tmp" && "$@" -g -O2 -no-pie -fno-pie -w -I "$top/include/btgen" -o p inner.c); }
+build_inner gcc
+for probe in inner before deep deeper beside outer; do
+	at=$(readelf -nW "$tmp/p" | grep -A1 "Name: $probe\$" | sed -n 's/.*Location: \(0x[0-9a-f]*\).*/\1/p' | head -n 1)
+	said=$(gdb -batch -ex "break *$at" -ex run -ex 'print sizeof(struct box)' "$tmp/p" 2>/dev/null </dev/null | sed -n 's/^\$1 = //p')
+	if [ -z "$said" ]; then
+		skip "gdb at $probe" "gdb cannot run the program"
+		continue
+	fi
+	is "$(expand "usdt:__EXE__:$probe { print(sizeof(struct box)); }" | grep -o 'print([0-9]*)')" "print($said)" "gdb, stopped at $probe, means the same struct"
+done
+like "$("$btgen" expand --for 0.27 -x "$tmp/p" -e 'usdt:__EXE__:deep { printf("%s", enum_name(mode, arg0)); } usdt:__EXE__:inner { printf("%s", enum_name(mode, arg0)); }' 2>&1)" \
+	'@enum_mode\[7\] = "ON".*@enum_mode_2\[5\] = "ON"' "enum_name() has the names of the block's enum"
+like "$("$btgen" types -x "$tmp/p" --at inner box)" 'pad\[12\]' "btgen types --at means a function's own"
+unlike "$("$btgen" types -x "$tmp/p" --at outer box)" 'pad' "... and not another one's"
+expand 'usdt:__EXE__:outer, usdt:__EXE__:inner { print(((struct box *)arg0)->a); }' >/dev/null
+is "$(said)" '"box" is defined differently in inner.c:8 and inner.c:4; the first is used' "a clause over a probe in the block and one outside is warned of"
+expand 'usdt:__EXE__:deep, usdt:__EXE__:inner { print(ON); }' >/dev/null
+is "$(said)" '"ON" is 7 in inner.c:18 and 5 in inner.c:9; 7 is used' "... one over two blocks, too"
+expand 'usdt:__EXE__:deep, usdt:__EXE__:deeper { print(((struct box *)arg0)->a); }' >/dev/null
+is "$(said)" "" "... and one over two probes of a block is not"
+printf '#include "usdt.h"\nstruct box { int a; } one;\nint main(void) { struct box *p = &one; { struct box { char pad[12]; int a; } x; USDT_PROBE(t, both, p, &x); } return 0; }\n' >"$tmp/both.c"
+gcc -g -w -I "$top/include/btgen" -o "$tmp/p" "$tmp/both.c"
+like "$("$btgen" expand --for 0.27 -x "$tmp/p" -e 'usdt:__EXE__:both { print(args.1->a); }' 2>&1)" 'pad\[12\]' "an argument whose type is the block's can be followed"
+unlike "$("$btgen" expand --for 0.27 -x "$tmp/p" -e 'usdt:__EXE__:both { print(args.p->a); }' 2>&1)" 'pad|error' "... and so can one whose type the block hides"
+# clang 14 puts the types of inner blocks elsewhere
+if command -v clang >/dev/null && build_inner clang; then
+	while read -r probe answer; do
+		out=$(expand "usdt:__EXE__:$probe { print((sizeof(struct box), offsetof(struct box, a))); }" | grep -o '([0-9][^)]*)')
+		ok "clang: what is meant at $probe is right, or a warning says that there are two" test "$out" = "${answer%, *})" -o -n "$(said)"
+	done < <("$tmp/p")
+fi
+
 # BTF: gcc writes both of two structs that functions have to themselves
 printf 'int f(void *p) { struct s { int a; } *x = p; return x->a; } long g(void *p) { struct s { long b; } *x = p; return x->b; } struct ok { int a; } k;\n' >"$tmp/b.c"
 if gcc -gbtf -c -o "$tmp/b.o" "$tmp/b.c" 2>/dev/null; then
