@@ -8,19 +8,19 @@ struct collector {
 	struct script_clause *clause;
 };
 
-/** The text of the tokens from @first to before @end, blanks between them as one. */
+/** What the tokens from @first to before @end spell, blanks between them as one; quotes may stand around any part of it. */
 static struct str field_text(struct arena *a, const struct token *first, const struct token *end)
 {
 	if (first == end)
 		return STR("");
-	if (first->next == end)
-		return first->kind == TOK_STRING ? lex_string_value(a, first) : first->text;
+	if (first->next == end && first->kind != TOK_STRING)
+		return first->text;
 	struct strbuf b;
 	strbuf_init(&b);
 	for (const struct token *t = first; t != end; t = t->next) {
 		if (t != first && t->space)
 			strbuf_addc(&b, ' ');
-		strbuf_adds(&b, t->text);
+		strbuf_adds(&b, t->kind == TOK_STRING ? lex_string_value(a, t) : t->text);
 	}
 	struct str r = str_copy(a, strbuf_str(&b));
 	strbuf_fini(&b);

@@ -284,7 +284,7 @@ static void follow_word(struct lexer *lx, struct token *t)
 			t->attach = true;
 	} else if (lx->braces > 0) {
 		lx->word = LEX_WORD_NONE;
-	} else if ((t->kind == TOK_IDENT || c == '*') &&
+	} else if ((t->kind == TOK_IDENT || t->kind == TOK_STRING || c == '*') &&
 		   (lx->word_may_start || (lx->word == LEX_WORD_NAME && !t->space))) {
 		lx->word = LEX_WORD_NAME; // of a provider, which 0.17 takes with * in it, too
 	} else if (lx->word == LEX_WORD_NAME && c == ':' && !t->space && !is_blank(lx)) {

@@ -62,4 +62,17 @@ for name in é 'say "é"'; do
 	is "$(traced "$name" uprobe:__EXE__:café)" $! "and a function with such a name, too"
 	kill $!
 done
+
+# As bpftrace has it, quotes may stand around any part of an attach point.
+mkdir "$tmp/a b"
+cp "$tmp/hit" "$tmp/a b/prog"
+"$tmp/a b/prog" &
+own $!
+for probe in 'usdt:__EXE__:"test":"hit"' 'usdt:__EXE__:"hit"' 'usdt:__EXE__:te"st":h"it"' '"usdt":__EXE__:"test":"h"*' \
+	"usdt:\"$tmp/a b/prog\":\"test\":\"hit\"" "usdt:\"$tmp/a b\"/prog:test:\"hit\"" \
+	'uprobe:__EXE__:"work"' 'uprobe:__EXE__:wo"rk"' 'uprobe:__EXE__:"work"+0' '"uprobe":__EXE__:work'; do
+	is "$(traced "a b" "$probe")" $! "$probe: as without the quotes"
+done
+kill $!
+is "$(timeout 60 "$btgen" run --bpftrace "$bpftrace" -e '"interval":ms:1 { print(1); exit(); }' 2>/dev/null)" 1 "and around the name of a provider that is not the program's"
 done_testing
