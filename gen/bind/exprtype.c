@@ -468,10 +468,28 @@ static bool is_truth(const struct token *op)
 	return tok_is_any(op, names);
 }
 
+/**
+ * Of a difference of numbers that are never below 0: times are taken from later ones, and two constants are known; all
+ * else may come out below 0. A host's script stays as it is.
+ */
+static enum sign sign_of_difference(const struct finder *f, const struct node *n)
+{
+	const struct node *left = node_ungrouped(n->child), *right = node_ungrouped(n->child->next);
+	uint64_t from, taken;
+	if (!f->b->images || left->expr->is_wide || right->expr->is_wide)
+		return SIGN_OTHER;
+	if (left->kind == NODE_NUMBER && right->kind == NODE_NUMBER &&
+	    str_to_u64(node_text(left), &from) && str_to_u64(node_text(right), &taken))
+		return from < taken ? SIGN_SIGNED : SIGN_NONE;
+	return SIGN_SIGNED;
+}
+
 static void find_binary(struct finder *f, struct node *n, struct expr *e)
 {
 	const struct expr *left = find(f, n->child), *right = find(f, n->child->next);
 	e->sign = sign_of_result(n->name->text, left->sign, right->sign);
+	if (tok_is(n->name, "-") && left->sign == SIGN_NONE && right->sign == SIGN_NONE)
+		e->sign = sign_of_difference(f, n);
 	bool is_shift = tok_is(n->name, "<<") || tok_is(n->name, ">>");
 	e->is_wide = !is_truth(n->name) && (left->is_wide || (right->is_wide && !is_shift));
 	// What a pointer is moved by keeps its type.

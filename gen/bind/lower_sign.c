@@ -109,7 +109,11 @@ static bool mixes_signs(const struct lowerer *lo)
 static void make_signed(struct lowerer *lo, struct node *n)
 {
 	struct arena *a = lo->b->arena;
-	if (!lo->good || n->expr->sign != SIGN_NONE || node_ungrouped(n)->kind == NODE_NUMBER)
+	const struct node *number = node_ungrouped(n);
+	uint64_t value;
+	if (!lo->good || n->expr->sign != SIGN_NONE ||
+	    (number->kind == NODE_NUMBER &&
+	     (!mixes_signs(lo) || (str_to_u64(node_text(number), &value) && value <= INT32_MAX))))
 		return;
 	// Of less than 64 bits some versions would take the highest for a sign.
 	if (n->kind == NODE_MAP)
@@ -148,9 +152,10 @@ void lower_mixture(struct lowerer *lo, struct node *n)
 		return;
 	if (compares(n->name))
 		lower_comparison(lo, n);
-	if (mixes_signs(lo) && right->expr->sign == SIGN_SIGNED)
+	bool may_fall = tok_is(n->name, "-") && n->expr->sign == SIGN_SIGNED;
+	if (mixes_signs(lo) && (may_fall || right->expr->sign == SIGN_SIGNED))
 		make_signed(lo, left);
-	if (mixes_signs(lo) && left->expr->sign == SIGN_SIGNED)
+	if (mixes_signs(lo) && (may_fall || left->expr->sign == SIGN_SIGNED))
 		make_signed(lo, right);
 }
 

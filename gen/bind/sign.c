@@ -29,7 +29,5 @@ enum sign sign_of_result(struct str op, enum sign a, enum sign b)
 								       : sign_join(a, b);
 	if (str_eqz(op, "%"))
 		return a;
-	if (str_eqz(op, "-") && a == SIGN_NONE && b == SIGN_NONE)
-		return SIGN_OTHER; // of times and counts, which are taken from larger ones
 	return sign_join(a, b);
 }

@@ -22,7 +22,7 @@ enum sign {
 
 /** Of what may be either of two, such as a variable that is assigned twice. */
 enum sign sign_join(enum sign a, enum sign b);
-/** Of `A op B`, computed as in C. */
+/** Of `A op B`, computed as in C; a difference of two that have none is the caller's to judge. */
 enum sign sign_of_result(struct str op, enum sign a, enum sign b);
 
 #endif
