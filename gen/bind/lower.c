@@ -297,6 +297,7 @@ void lower_node(struct lowerer *lo, struct node *n, const struct node *parent)
 			lower_kept(lo, n);
 		if (n->kind == NODE_BINARY || n->kind == NODE_ASSIGN)
 			lower_division(lo, n);
+		lower_truth(lo, n, parent);
 	}
 }
 

@@ -31,5 +31,7 @@ void lower_minus(struct lowerer *lo, struct node *n);
 void lower_mixture(struct lowerer *lo, struct node *n);
 /** `x = y`, `x += y` */
 void lower_kept(struct lowerer *lo, struct node *n);
+/** `@ = x < y` */
+void lower_truth(struct lowerer *lo, struct node *n, const struct node *parent);
 
 #endif

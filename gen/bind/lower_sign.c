@@ -1,5 +1,6 @@
 // Numbers that may be below 0, or beside one that may.
 #include "bind/division.h"
+#include "bind/format.h"
 #include "bind/lower_priv.h"
 #include "lang/change.h"
 #include "lang/print.h"
@@ -172,4 +173,35 @@ void lower_kept(struct lowerer *lo, struct node *n)
 	if (is_compound && target->kind == NODE_MAP && division_is_repeatable(target))
 		change(lo->b->arena, n, "%n = %n %t (%n)", target, operand(lo, target),
 		       str_slice(n->name->text, 0, 1), value);
+}
+
+/** Is what comes of @n kept as a number, or computed with? In a condition, a variable, a tuple and printf() it is right. */
+static bool is_kept_as_number(const struct node *n, const struct node *parent)
+{
+	switch (parent->kind) {
+	case NODE_BINARY:
+		return !tok_is(parent->name, "&&") && !tok_is(parent->name, "||");
+	case NODE_UNARY:
+		return !tok_is(parent->name, "!");
+	case NODE_TERNARY:
+		return parent->child != n;
+	case NODE_ASSIGN:
+		return parent->child->kind == NODE_MAP || !tok_is(parent->name, "=");
+	case NODE_CALL:
+		return !format_find(parent) && !tok_is(parent->name, "print");
+	default:
+		return parent->kind == NODE_MAP || parent->kind == NODE_CAST;
+	}
+}
+
+/** Where x and y have a sign bpftrace 0.23 takes true for -1, but not what `!` makes of it. */
+void lower_truth(struct lowerer *lo, struct node *n, const struct node *parent)
+{
+	static const char *const operators[] = {"==", "!=", "<", ">", "<=", ">=", NULL};
+	const struct node *inner = node_ungrouped(n);
+	if (!lo->good || !mixes_signs(lo) || inner->kind != NODE_BINARY ||
+	    !tok_is_any(inner->name, operators) || !is_kept_as_number(n, parent))
+		return;
+	change(lo->b->arena, n, "!!(%n)", n);
+	n->kind = NODE_CAST;
 }
