@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "bind/argread.h"
 #include "bind/format.h"
 #include "image/sdtarg.h"
 #include "out/dialect.h"
@@ -29,6 +30,20 @@ static bool say_unreadable(struct bind *b, const struct script_arg *use,
 			  STR_ARG(str_printable(b->arena, arg->place)));
 }
 
+/** Where there is no argN, and no other way to read it at all sites. */
+static bool say_no_such(struct bind *b, const struct script_arg *use, struct str place)
+{
+	struct diag_place at = tok_place(use->token);
+	diag_error(b->diag, &at, "bpftrace 0.%u reads arg0 to arg%u only (0.24 reads up to arg11)",
+		   b->version, dialect_max_arg(b->version));
+	if (place.n)
+		diag_note(b->diag, NULL,
+			  "at one site arg%u is " STR_FMT ": no expression reads it there and at all "
+			  "the others",
+			  use->n, STR_ARG(str_printable(b->arena, place)));
+	return false;
+}
+
 static bool check_site(struct bind *b, const struct attach_clause *c, const struct attach_match *m,
 		       const struct sdt_site *site)
 {
@@ -44,23 +59,22 @@ static bool check_site(struct bind *b, const struct attach_clause *c, const stru
 	for (size_t i = 0; i < c->clause->args.n; i++) {
 		const struct script_arg *use = &c->clause->args.v[i];
 		struct diag_place place = tok_place(use->token);
+		struct str far = STR("");
 		if (use->n >= n) {
 			good = diag_error(
 			    b->diag, &place,
 			    "there is no arg%u: probe " STR_FMT ":" STR_FMT " has %zu argument%s%s",
 			    use->n, STR_ARG(m->probe->provider), STR_ARG(m->probe->name), n,
 			    n == 1 ? "" : "s", n ? ", counted from arg0" : "");
-		} else if (use->n > dialect_max_arg(b->version)) {
-			good = diag_error(
-			    b->diag, &place,
-			    "bpftrace 0.%u reads arg0 to arg%u only (0.24 reads up to arg11)",
-			    b->version, dialect_max_arg(b->version));
 		} else if (args[use->n].is_float) {
 			good = diag_error(b->diag, &place,
 					  "arg%u of " STR_FMT ":" STR_FMT
 					  " is a floating-point number, which bpftrace cannot read",
 					  use->n, STR_ARG(m->probe->provider),
 					  STR_ARG(m->probe->name));
+		} else if (use->n > dialect_max_arg(b->version)) {
+			if (!argread_find(b, c, use->n, &far).n)
+				good = say_no_such(b, use, far);
 		} else if (!dialect_has_libbpf_usdt(b->version) &&
 			   sdtarg_is_beyond_bcc(&args[use->n])) {
 			good = say_unreadable(b, use, m, &args[use->n]);

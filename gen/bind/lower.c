@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "bind/argread.h"
 #include "bind/attach.h"
 #include "bind/constant.h"
 #include "bind/division.h"
@@ -88,8 +89,11 @@ static void lower_arg(struct lowerer *lo, struct node *n, const struct node *par
 	unsigned i;
 	if (!vocabulary_arg_number(n->name->text, &i) || c->has_other || c->has_uprobe)
 		return;
+	struct str place, text = argread_find(lo->b, c, i, &place);
 	const char *cast = arg_cast(lo, i, minds_sign(parent));
-	if (*cast)
+	if (text.n)
+		change(lo->b->arena, n, "%t", text);
+	else if (*cast)
 		change(lo->b->arena, n, "%sarg%u", cast, (uint64_t)i);
 }
 
@@ -127,6 +131,7 @@ static bool lower_named(struct lowerer *lo, struct node *n, const struct node *p
 		return false;
 	struct ctype *t = ctype_strip(arg->type);
 	struct str pointer = is_followed(n, parent) ? typeuse_pointer(lo->b, arg->type) : STR("");
+	struct str place, text = argread_find(lo->b, lo->clause, i, &place);
 	const char *cast = "";
 	if (pointer.n)
 		cast = arena_printf(a, "(" STR_FMT ")", STR_ARG(pointer));
@@ -134,11 +139,13 @@ static bool lower_named(struct lowerer *lo, struct node *n, const struct node *p
 		 t->size <= 8 && t->size > 0)
 		cast = arena_printf(a, "(%sint64)(%sint%u)", t->is_signed ? "" : "u",
 				    t->is_signed ? "" : "u", (unsigned)t->size * 8);
-	else if (!arg->sizes_differ)
+	else if (!arg->sizes_differ && !text.n)
 		cast = arg_cast(lo, i,
 				minds_sign(parent) ||
 				    (t && t->kind == CTYPE_INT && !t->is_signed && t->size == 8));
-	change(a, n, pointer.n ? "(%sarg%u)" : "%sarg%u", cast, (uint64_t)i);
+	if (!text.n)
+		text = str_from(arena_printf(a, "arg%u", i));
+	change(a, n, pointer.n ? "(%s%t)" : "%s%t", cast, text);
 	return true;
 }
 

@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "bind/argread.h"
 #include "image/sdtarg.h"
 #include "out/dialect.h"
 
@@ -38,14 +39,21 @@ static bool is_typedef(const struct ctype *t, const char *name)
 }
 
 /** This bpftrace gets a value, and the right one, at every site. */
-static bool can_read(const struct skeleton *sk, const struct probeargs *pa, unsigned index)
+static bool can_read(const struct skeleton *sk, const struct image *im, const struct probeargs *pa,
+		     unsigned index)
 {
 	const struct probearg *arg = &pa->args[index];
-	if (index > dialect_max_arg(sk->version) || arg->is_float || arg->is_optional)
+	bool by_libbpf = dialect_has_libbpf_usdt(sk->version),
+	     is_numbered = index <= dialect_max_arg(sk->version);
+	struct str text = STR("");
+	if ((by_libbpf && !is_numbered) || arg->is_float || arg->is_optional)
 		return false;
-	for (size_t i = 0; i < pa->n_sites && !dialect_has_libbpf_usdt(sk->version); i++)
-		if (sdtarg_is_beyond_bcc(&pa->sites[i].args[index].operand))
+	for (size_t i = 0; i < pa->n_sites && !by_libbpf; i++) {
+		const struct sdtarg *operand = &pa->sites[i].args[index].operand;
+		if (is_numbered ? sdtarg_is_beyond_bcc(operand)
+				: !argread_join(sk->arena, im->img->machine, operand, &text))
 			return false;
+	}
 	return true;
 }
 
@@ -113,7 +121,8 @@ static void add_fields(struct skeleton *sk, struct skeleton_probe *p)
 		f->arg = &p->args.args[i];
 		f->index = (unsigned)i;
 		f->name = f->arg->name;
-		f->kind = can_read(sk, &p->args, f->index) ? kind_of(f->arg) : SKELETON_HIDDEN;
+		f->kind =
+		    can_read(sk, p->image, &p->args, f->index) ? kind_of(f->arg) : SKELETON_HIDDEN;
 		f->by_name = is_by_name(&p->args, i);
 		if (f->kind != SKELETON_ENUM)
 			continue;

@@ -28,6 +28,8 @@ int main(int argc, char **argv)
 	USDT_PROBE(app, swapped, port, argc);
 	USDT_PROBE(app, widths, j->size);
 	USDT_PROBE(app, widths, USDT_ARG(argc, "size"));
+	USDT_PROBE(app, spread, argc, argc, argc, argc, argc, argc, USDT_ARG(argc, "last"));
+	USDT_PROBE(app, spread, argc, argc, argc, argc, argc, argc, USDT_ARG(-1, "last"));
 	USDT_PROBE(app, none);
 	return 0;
 }
@@ -96,8 +98,9 @@ refuses "args.N beyond the last" 'usdt:__EXE__:app:two { @ = args.2; }' \
 btgen: note: it is app:two(const char *text, int argc)'
 refuses "usdt and other probes in one clause" 'usdt:__EXE__:app:two, interval:s:1 { @ = args.argc; }' \
 	'<command line>:1:47: error: this clause mixes usdt probes with others, whose args are different: write two clauses'
-refuses "an argument that this bpftrace cannot read" 'usdt:__EXE__:app:all { @ = args.port2; }' \
-	'<command line>:1:28: error: bpftrace 0.17 reads arg0 to arg5 only (0.24 reads up to arg11)'
+refuses "an argument that this bpftrace cannot read" 'usdt:__EXE__:app:spread { @ = args.last; }' \
+	'<command line>:1:31: error: bpftrace 0.17 reads arg0 to arg5 only (0.24 reads up to arg11)
+btgen: note: at one site arg6 is -4@$-1: no expression reads it there and at all the others'
 refuses "enum_name() with one argument" 'usdt:__EXE__:app:two { @ = enum_name(mode); }' \
 	'<command line>:1:28: error: enum_name() takes a type and a value'
 refuses "enum_name() of what is no enum" 'usdt:__EXE__:app:two { @ = enum_name(mood, 1); }' \

@@ -17,6 +17,7 @@ int main(int argc, char **argv)
 	USDT_PROBE(app, mixed, USDT_ARG(argc, "n"));
 	USDT_PROBE(app, mixed, USDT_ARG((long)argc, "n"));
 	USDT_PROBE(app, many, 1, 2, 3, 4, 5, 6, USDT_ARG(argc, "seventh"));
+	USDT_PROBE(app, many, 1, 2, 3, 4, 5, 6, USDT_ARG(-argc, "seventh"));
 	USDT_PROBE(two, all, argc);
 	return 0;
 }

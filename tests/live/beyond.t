@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# Arguments behind the sixth: up to 0.23 bpftrace has no argN for them, and they are read where the note says that they are.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/live.sh
+. "$(dirname "$0")/../live.sh"
+can_trace || skip_all "needs root and bpftrace"
+[ "$(uname -m)" = x86_64 ] || skip_all "the names of registers are known on x86-64 only"
+version=$("$bpftrace" --version | sed 's/.*v0\.\([0-9]*\).*/\1/')
+
+cat >"$tmp/far.c" <<'E2'
+#include <btgen/usdt.h>
+#include <stdint.h>
+#include <stdio.h>
+enum mode { OFF, ON = 3, BAD = -1 };
+struct box { int delta; unsigned low : 3; char name[20]; };
+static volatile int touched;
+__attribute__((noinline, noclone)) static void small(int n, int8_t a, uint8_t b, int16_t c, uint16_t d, int32_t e, uint32_t f)
+{
+	USDT_PROBE(far, small, n, n, n, n, n, n, a, b, c, d, e, f);
+	printf("small %d %u %d %u %d %u\n", a, b, c, d, e, f);
+	printf("signs %d%d%d%d %d %d %d\n", a < 0, c < 0, e < -5, f > 5, e / 1000, b - d, -(long)f < 0);
+}
+__attribute__((noinline, noclone)) static void large(int n, int64_t a, uint64_t b, struct box *box, const char *text, enum mode mode)
+{
+	touched += text[0] + box->name[0];
+	USDT_PROBE(far, large, n, n, n, n, n, n, a, b, box, text, mode, 7);
+	printf("large %ld %lu %d %s %s %s %d\n", a, b, box->delta, box->name, text, mode == BAD ? "BAD" : "?", 7);
+}
+__attribute__((noinline, noclone)) static void twice(int n, int other)
+{
+	USDT_PROBE(far, same, n, n, n, n, n, n, USDT_ARG(7, "seventh"));
+	USDT_PROBE(far, same, n, n, n, n, n, n, USDT_ARG(7, "seventh"));
+	USDT_PROBE(far, spread, n, n, n, n, n, n, USDT_ARG(n, "seventh"));
+	USDT_PROBE(far, spread, n, n, n, n, n, n, USDT_ARG(7, "seventh"));
+}
+int main(int argc, char **argv)
+{
+	struct box box = {-9, 5, "in a box"};
+	char text[] = "hello";
+	getchar();
+	for (int i = 0; i < 2; i++) {
+		small(argc, -1 - i, 255, -300, 65000, -70000, 4000000000u);
+		large(argc, -5000000000, 0xffffffffffffff00, &box, text, i ? BAD : BAD);
+		twice(argc, i);
+	}
+	puts("done");
+	return 0;
+}
+E2
+
+cat >"$tmp/far.bt" <<'E2'
+usdt:__EXE__:far:small { printf("small %d %u %d %u %d %u\n", arg6, arg7, arg8, arg9, arg10, arg11); }
+usdt:__EXE__:far:small { printf("signs %d%d%d%d %d %d %d\n", args.a < 0, args.c < 0, args.e < -5, args.f > 5, args.e / 1000, args.b - args.d, -args.f < 0); }
+usdt:__EXE__:far:large /args.a < 0 && args.10 == BAD/ {
+	printf("large %d %u %d %s %s %s %d\n", args.a, args.b, args.box->delta, str(args.box->name), str(args.text), enum_name(mode, args.mode), arg11);
+}
+E2
+
+# build NAME OPTION...: registers or, with the constraint "nor", memory
+build() { "${CC:-gcc}" -g "${@:2}" -I"$top/include" -o "$tmp/$1" "$tmp/far.c"; }
+build registers -O2
+build pushed -O0
+build memory -O0 -DUSDT_CONSTRAINT='"nor"'
+build both -O2 -fno-omit-frame-pointer -DUSDT_CONSTRAINT='"nor"'
+build still -O1 -fno-pie -no-pie
+for way in registers pushed memory both still; do
+	live_start "$tmp/$way"
+	ok "$way: a script that reads them is accepted" live_trace "$live_pid" "$tmp/far.bt"
+	echo >&8
+	wait_for 10 grep -q '^done' "$tmp/answers"
+	live_wait
+	exec 8>&-
+	is "$(grep -v '^$' "$tmp/trace" | sort)" "$(grep -v '^done' "$tmp/answers" | sort)" "$way: and prints what the program passed"
+
+	live_start "$tmp/$way"
+	ok "$way: -t traces them" live_trace -t far:small -t far:large "$live_pid"
+	echo >&8
+	wait_for 10 grep -q '^done' "$tmp/answers"
+	live_wait
+	exec 8>&-
+	is "$(sed -nE 's/.*far:small .*[^a-z]a=(\S+) b=(\S+) c=(\S+) d=(\S+) e=(\S+) f=(\S+)$/small \1 \2 \3 \4 \5 \6/p
+s/.*far:large .*[^a-z]a=(\S+) b=(\S+) box=\S+ text="(.*)" mode=(\S+) arg11=7$/large \1 \2 \3 \4/p' "$tmp/trace" | sort)" \
+		"$(sed -nE 's/^large (\S+) (\S+) -9 in a box (.*) 7$/large \1 \2 \3/p; /^small/p' "$tmp/answers" | sort)" "$way: with the same values"
+	unlike "$(cat "$tmp/trace")" '=\?' "$way: none is unknown"
+done
+
+# Where sites have it in different places no expression is right for all.
+spread=$("$btgen" expand --for 0.17 -x "$tmp/registers" -e 'usdt:__EXE__:far:spread { @ = args.seventh; }' 2>&1)
+like "$spread" 'error: bpftrace 0.17 reads arg0 to arg5 only' "what sites disagree about is refused"
+like "$spread" 'note: at one site arg6 is -4@\$7: no expression reads it there and at all the others' "with one of the places"
+like "$("$btgen" expand --for 0.17 -x "$tmp/registers" -e 'usdt:__EXE__:far:same { @ = args.seventh; }')" '@ = \(int64\)\(int32\)\(7\)' "what they agree about is not"
+live_start "$tmp/registers"
+ok "-t traces such a probe" live_trace -t far:spread "$live_pid"
+echo >&8
+wait_for 10 grep -q '^done' "$tmp/answers"
+live_wait
+exec 8>&-
+is "$(sed 's/.* seventh=//' "$tmp/trace" | sort | uniq -c | tr -s ' \n' ' ')" "$([ "$version" -ge 24 ] && echo ' 2 1 2 7 ' || echo ' 4 ? ')" \
+	"and prints a question mark where this bpftrace cannot read it"
+done_testing
