@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <inttypes.h>
 
+#include "image/img.h"
 #include "out/dialect.h"
 
 /**
@@ -28,22 +29,55 @@ static const char *register_of(struct str name, bool parts)
 	return NULL;
 }
 
-/** The address of what is in memory; NULL when it is not counted from a register. */
-static const char *address_of(struct arena *a, const struct sdtarg *arg)
+struct search {
+	struct str name;
+	uint64_t addr;
+	bool is_found, is_ambiguous;
+};
+
+static bool try_symbol(void *ctx, const struct img_symbol *sym)
+{
+	struct search *s = ctx;
+	if (!str_eq(sym->name, s->name))
+		return true;
+	s->is_ambiguous |= s->is_found && sym->addr != s->addr;
+	s->is_found = true;
+	s->addr = sym->addr;
+	return !s->is_ambiguous;
+}
+
+/** How far behind the site at @pc the symbol is, wherever the file is loaded; statics of several units may have one name. */
+static bool distance_to(struct img *img, uint64_t pc, struct str symbol, uint64_t *ret)
+{
+	struct search s = {.name = symbol};
+	img_walk_symbols(img, try_symbol, &s);
+	*ret = s.addr - pc;
+	return s.is_found && !s.is_ambiguous;
+}
+
+/** The address that @arg, of the site at @pc, is or is at; NULL when it is counted from nothing that can be read. */
+static const char *address_of(struct arena *a, struct img *img, uint64_t pc,
+			      const struct sdtarg *arg)
 {
 	const char *base = register_of(arg->base, false), *index = register_of(arg->index, false);
-	if (!base || arg->symbol.n || (arg->index.n && !index))
+	uint64_t disp = (uint64_t)arg->disp, distance;
+	if (arg->symbol.n && !arg->base.n && !arg->index.n &&
+	    distance_to(img, pc, arg->symbol, &distance)) {
+		base = "ip";
+		disp += distance;
+	} else if (!base || arg->symbol.n || (arg->index.n && !index)) {
 		return NULL;
+	}
 	const char *sum = arena_printf(a, "reg(\"%s\")", base);
 	if (index)
 		sum = arena_printf(a, "%s + reg(\"%s\") * %u", sum, index, arg->scale);
-	uint64_t disp = (uint64_t)arg->disp;
-	return arena_printf(a, "%s %c %" PRIu64, sum, arg->disp < 0 ? '-' : '+',
-			    arg->disp < 0 ? -disp : disp);
+	bool is_below = (int64_t)disp < 0;
+	return arena_printf(a, "%s %c %" PRIu64, sum, is_below ? '-' : '+',
+			    is_below ? -disp : disp);
 }
 
 /** Its bits, of which more than its size may be there. */
-static const char *bits_of(struct arena *a, const struct sdtarg *arg)
+static const char *bits_of(struct arena *a, struct img *img, uint64_t pc, const struct sdtarg *arg)
 {
 	const char *from;
 	switch (arg->kind) {
@@ -53,20 +87,24 @@ static const char *bits_of(struct arena *a, const struct sdtarg *arg)
 		from = register_of(arg->base, true);
 		return from ? arena_printf(a, "reg(\"%s\")", from) : NULL;
 	case SDTARG_MEM:
-		from = address_of(a, arg);
+		from = address_of(a, img, pc, arg);
 		return from ? arena_printf(a, "*(uint%u *)(%s)", arg->size * 8, from) : NULL;
+	case SDTARG_ADDR:
+		from = address_of(a, img, pc, arg);
+		return from ? arena_printf(a, "(%s)", from) : NULL;
 	default:
 		return NULL;
 	}
 }
 
-struct str argread_text(struct arena *a, unsigned machine, const struct sdtarg *arg)
+/** The value of @arg with its sign, as an operand that a cast may stand before; empty when no expression reads it. */
+static struct str text_of(struct arena *a, struct img *img, uint64_t pc, const struct sdtarg *arg)
 {
 	unsigned size = arg->size;
 	bool is_known = size == 1 || size == 2 || size == 4 || size == 8;
 	const char *bits = NULL, *sign = arg->is_signed ? "" : "u";
-	if (machine == EM_X86_64 && is_known && !arg->is_float)
-		bits = bits_of(a, arg);
+	if (img->machine == EM_X86_64 && is_known && !arg->is_float)
+		bits = bits_of(a, img, pc, arg);
 	if (!bits)
 		return STR("");
 	return str_from(size == 8
@@ -74,33 +112,42 @@ struct str argread_text(struct arena *a, unsigned machine, const struct sdtarg *
 			    : arena_printf(a, "(%sint64)(%sint%u)%s", sign, sign, size * 8, bits));
 }
 
-bool argread_join(struct arena *a, unsigned machine, const struct sdtarg *arg, struct str *text)
+bool argread_join(struct arena *a, struct img *img, uint64_t pc, const struct sdtarg *arg,
+		  struct str *text)
 {
 	struct str before = *text;
-	*text = argread_text(a, machine, arg);
+	*text = text_of(a, img, pc, arg);
 	return text->n && (!before.n || str_eq(before, *text));
+}
+
+bool argread_needs(unsigned version, unsigned n, const struct sdtarg *arg)
+{
+	return !dialect_has_libbpf_usdt(version) &&
+	       (n > dialect_max_arg(version) || sdtarg_is_beyond_bcc(arg));
 }
 
 struct str argread_find(struct bind *b, const struct attach_clause *c, unsigned n,
 			struct str *place)
 {
 	struct str text = STR("");
-	if (c->has_other || c->has_uprobe || n <= dialect_max_arg(b->version) ||
-	    dialect_has_libbpf_usdt(b->version))
+	bool is_needed = false, is_one = true;
+	*place = STR("");
+	if (c->has_other || c->has_uprobe || dialect_has_libbpf_usdt(b->version))
 		return text;
-	for (size_t i = 0; i < c->probes.n; i++) {
+	for (size_t i = 0; i < c->probes.n && is_one; i++) {
 		const struct attach_match *m = &c->probes.v[i];
-		unsigned machine = m->image->img->machine;
-		for (size_t k = 0; k < m->probe->n_sites; k++) {
+		struct img *img = m->image->img;
+		for (size_t k = 0; k < m->probe->n_sites && is_one; k++) {
+			const struct sdt_site *site = &m->probe->sites[k];
 			struct sdtarg *args;
 			size_t n_args;
-			sdtarg_parse(b->arena, machine, m->probe->sites[k].args, &args, &n_args);
+			sdtarg_parse(b->arena, img->machine, site->args, &args, &n_args);
 			if (n >= n_args)
 				return STR("");
 			*place = args[n].text;
-			if (!argread_join(b->arena, machine, &args[n], &text))
-				return STR("");
+			is_needed |= argread_needs(b->version, n, &args[n]);
+			is_one = argread_join(b->arena, img, site->pc, &args[n], &text);
 		}
 	}
-	return text;
+	return is_needed && is_one ? text : STR("");
 }

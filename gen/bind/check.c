@@ -38,7 +38,8 @@ static bool say_no_such(struct bind *b, const struct script_arg *use, struct str
 		   b->version, dialect_max_arg(b->version));
 	if (place.n)
 		diag_note(b->diag, NULL,
-			  "at one site arg%u is " STR_FMT ": no expression reads it there and at all "
+			  "at one site arg%u is " STR_FMT
+			  ": no expression reads it there and at all "
 			  "the others",
 			  use->n, STR_ARG(str_printable(b->arena, place)));
 	return false;
@@ -76,7 +77,8 @@ static bool check_site(struct bind *b, const struct attach_clause *c, const stru
 			if (!argread_find(b, c, use->n, &far).n)
 				good = say_no_such(b, use, far);
 		} else if (!dialect_has_libbpf_usdt(b->version) &&
-			   sdtarg_is_beyond_bcc(&args[use->n])) {
+			   sdtarg_is_beyond_bcc(&args[use->n]) &&
+			   !argread_find(b, c, use->n, &far).n) {
 			good = say_unreadable(b, use, m, &args[use->n]);
 		}
 	}

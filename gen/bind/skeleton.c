@@ -43,18 +43,16 @@ static bool can_read(const struct skeleton *sk, const struct image *im, const st
 		     unsigned index)
 {
 	const struct probearg *arg = &pa->args[index];
-	bool by_libbpf = dialect_has_libbpf_usdt(sk->version),
-	     is_numbered = index <= dialect_max_arg(sk->version);
 	struct str text = STR("");
-	if ((by_libbpf && !is_numbered) || arg->is_float || arg->is_optional)
+	bool is_needed = false, is_one = true;
+	if (dialect_has_libbpf_usdt(sk->version) && index > dialect_max_arg(sk->version))
 		return false;
-	for (size_t i = 0; i < pa->n_sites && !by_libbpf; i++) {
+	for (size_t i = 0; i < pa->n_sites; i++) {
 		const struct sdtarg *operand = &pa->sites[i].args[index].operand;
-		if (is_numbered ? sdtarg_is_beyond_bcc(operand)
-				: !argread_join(sk->arena, im->img->machine, operand, &text))
-			return false;
+		is_needed |= argread_needs(sk->version, index, operand);
+		is_one &= argread_join(sk->arena, im->img, pa->sites[i].site->pc, operand, &text);
 	}
-	return true;
+	return !arg->is_float && !arg->is_optional && (!is_needed || is_one);
 }
 
 static enum skeleton_kind kind_of(const struct probearg *arg)

@@ -185,8 +185,8 @@ if [ "$version" -ge 24 ]; then
 		"one line says which probe it cannot"
 	is "$(sed 's/.*] //' "$tmp/trace")" "side:plain argc=1" "and the other is there"
 else
-	is "$(sed 's/.*] //' "$tmp/trace")" "side:symbol counter=? argc=1
-side:plain argc=1" "and what it cannot is a question mark"
+	is "$(sed 's/.*] //' "$tmp/trace")" "side:symbol counter=41 argc=1
+side:plain argc=1" "and reads it by its distance from the site"
 fi
 
 # Before 0.24 bpftrace takes every argument for unsigned, from then on for signed.
