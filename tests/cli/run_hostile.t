@@ -14,6 +14,12 @@ E2
 chmod +x "$tmp/bpftrace"
 export BTGEN_BPFTRACE=$tmp/bpftrace FAKE_PID=$tmp/pid FAKE
 
+# What a fake bpftrace does while it waits: nothing that has a child, for bash may miss a signal that comes as one ends.
+mkfifo "$tmp/silence"
+export SILENCE=$tmp/silence
+pause() { read -rt 0.05 <>"$SILENCE"; }
+export -f pause
+
 # signal NAME: sends it to btgen run, and returns when it has taken it: two at once would be one
 signal() {
 	kill -"$1" "$run"
@@ -64,12 +70,12 @@ run --ready-fd 77 2>/dev/null
 is $? 2 "--ready-fd with a descriptor that is not open is wrong usage"
 
 # Output that cannot be written.
-out=$(FAKE='trap "exit 0" INT; echo data; while :; do sleep 0.05; done' run -o /dev/full 2>&1)
+out=$(FAKE='trap "exit 0" INT; echo data; while :; do pause; done' run -o /dev/full 2>&1)
 is $? 1 "-o /dev/full: status 1"
 like "$out" "cannot write /dev/full: No space left" "and the message says so"
-out=$(FAKE='trap "exit 0" INT; echo data; while :; do sleep 0.05; done' run 2>&1 >/dev/full)
+out=$(FAKE='trap "exit 0" INT; echo data; while :; do pause; done' run 2>&1 >/dev/full)
 is $? 1 "stdout is full: status 1"
-out=$(FAKE='trap "exit 0" INT; echo data; while :; do sleep 0.05; done' run 2>&1 >&-)
+out=$(FAKE='trap "exit 0" INT; echo data; while :; do pause; done' run 2>&1 >&-)
 is $? 1 "stdout is closed: status 1"
 out=$(FAKE='echo data; exec sleep 20' run -o /dev/full 2>&1)
 is "$? $(grep -c error <<<"$out")" "1 1" "the output is full, and SIGINT kills bpftrace: status 1 and one message"
@@ -87,7 +93,7 @@ else
 fi
 out=$(run -n 2>&1 >/dev/full)
 is $? 1 "a program that cannot be printed: status 1"
-FAKE='trap "exit 0" INT; while echo data; do sleep 0.01; done' run 2>/dev/null | head -n 1 >/dev/null
+FAKE='trap "exit 0" INT; while echo data; do pause; done' run 2>/dev/null | head -n 1 >/dev/null
 is "${PIPESTATUS[0]}" 0 "a reader that has read enough: status 0"
 
 # A reader that does not read.
@@ -101,18 +107,18 @@ ok "a reader that does not read: the second signal ends it" wait_for 10 gone $ru
 ok "and bpftrace" wait_for 10 gone "$bt"
 exec 9>&-
 
-FAKE='trap "" INT TERM; while :; do sleep 0.05; done' start >/dev/null
+FAKE='trap "" INT TERM; while :; do pause; done' start >/dev/null
 for _ in 1 2 3; do signal INT; done
 ok "a bpftrace that ignores signals: the third one ends it" wait_for 10 gone $run
 ok "and bpftrace" wait_for 10 gone "$bt"
-FAKE='exec >&- 2>&-; trap "" INT TERM; while :; do sleep 0.05; done' start >/dev/null
+FAKE='exec >&- 2>&-; trap "" INT TERM; while :; do pause; done' start >/dev/null
 for _ in 1 2 3; do signal INT; done
 ok "one that has closed its streams, too" wait_for 10 gone $run
-FAKE='while :; do sleep 0.05; done' start >/dev/null
+FAKE='while :; do pause; done' start >/dev/null
 kill -KILL $run
 wait $run 2>/dev/null
 ok "btgen is killed: so is bpftrace" wait_for 10 gone "$bt"
-(trap '' HUP; exec 2>/dev/null; FAKE='trap "exit 0" INT; while :; do sleep 0.05; done' start >/dev/null; echo $run >"$tmp/run"; wait $run) &
+(trap '' HUP; exec 2>/dev/null; FAKE='trap "exit 0" INT; while :; do pause; done' start >/dev/null; echo $run >"$tmp/run"; wait $run) &
 wait_for 10 test -s "$tmp/run"
 run=$(cat "$tmp/run")
 signal HUP
@@ -132,7 +138,7 @@ sleep 20 &
 echo "the new one is $!" >&2
 trap 'kill $!; exit 0' INT
 echo "Attached 1 probe" >&2
-while :; do echo "an event of another process"; sleep 0.05; done
+while :; do echo "an event of another process"; pause; done
 E2
 chmod +x "$tmp/late"
 if unshare -pf --mount-proc sh -c 'echo 50 >/proc/sys/kernel/ns_last_pid' 2>/dev/null; then
@@ -157,7 +163,7 @@ own $target
 wait_for 5 grep -q bash "/proc/$target/comm"
 # shellcheck disable=SC2016
 sed -i 's/^echo "Attached/[ -z "${BEFORE-}" ] || eval "$BEFORE"\n&/' "$tmp/bpftrace"
-out=$(BEFORE="trap 'exit 0' INT; echo >$tmp/go; until grep -q sleep /proc/$target/comm; do sleep 0.05; done" FAKE='trap "exit 0" INT; while :; do sleep 0.05; done' run -p $target 2>&1)
+out=$(BEFORE="trap 'exit 0' INT; echo >$tmp/go; until grep -q sleep /proc/$target/comm; do pause; done" FAKE='trap "exit 0" INT; while :; do pause; done' run -p $target 2>&1)
 is $? 1 "the target called exec() before its probes were attached: status 1"
 like "$out" "process $target has started another program" "and the message says so"
 
@@ -167,12 +173,12 @@ FAKE='head -c 50000000 /dev/zero | tr "\\0" x; head -c 50000000 /dev/zero | tr "
 is "$? $(stat -c %s "$tmp/out")" "0 50000000" "50 MB without a newline go through with little memory"
 
 # A limit on the size of files: what fails is said, as on a full disk.
-out=$(ulimit -f 100; FAKE='trap "exit 0" INT; head -c 500000 /dev/zero | tr "\0" "\n"; while :; do sleep 0.05; done' run -o "$tmp/limited" 2>&1)
+out=$(ulimit -f 100; FAKE='trap "exit 0" INT; while echo; do :; done' run -o "$tmp/limited" 2>&1)
 is "$? $(stat -c %s "$tmp/limited")" "1 102400" "more than ulimit -f allows: status 1, and what fits is there"
 like "$out" "^btgen: error: cannot write $tmp/limited: File too large" "and the message says so"
 out=$(ulimit -f 0; "$btgen" expand -o "$tmp/none" -e 'BEGIN { }' 2>&1)
 like "$out" "none: error: cannot be written: File too large" "an expanded program, too"
-FAKE="until [ -s $tmp/ignored ]; do sleep 0.05; done" run -c "cp /proc/self/status $tmp/ignored" 2>/dev/null
+FAKE="until [ -s $tmp/ignored ]; do pause; done" run -c "cp /proc/self/status $tmp/ignored" 2>/dev/null
 is "$(grep ^SigIgn "$tmp/ignored")" "$(grep ^SigIgn /proc/self/status)" "a program that btgen starts ignores no signal for that"
 FAKE='echo x' run -o - >"$tmp/out" 2>/dev/null
 is "$(cat "$tmp/out")" x "-o - is stdout"
