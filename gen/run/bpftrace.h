@@ -10,6 +10,9 @@
 /** Exit statuses of the shell for a program that cannot be run, or is not there. */
 enum { RUN_NOT_RUNNABLE = 126, RUN_NOT_FOUND = 127 };
 
+/** From this version on it says by itself that it is attached, and on stderr, as all that it says. */
+enum { BPFTRACE_SAYS_ATTACHED = 24 };
+
 struct bpftrace {
 	const char *path; /**< absolute, or as given */
 	unsigned version; /**< see out/dialect.h; 0 when it does not say */

@@ -1,8 +1,8 @@
 /**
  * ready - are all probes attached, and who wants to know.
  *
- * bpftrace sets up, runs BEGIN, attaches, and only then waits for events with epoll_wait: that system call of its main
- * thread, and nothing it prints before 0.24, tells that the probes are in place.
+ * bpftrace sets up, runs BEGIN, attaches, says so (relay.h), and only then waits for events with epoll_wait and prints any: that
+ * system call of its main thread tells that it has nothing to do.
  */
 #ifndef RUN_READY_H
 #define RUN_READY_H

@@ -50,6 +50,12 @@ static bool is_attach_line(struct str line, struct str verb)
 	return take_text(&line, verb) && take_number(&line, &n) && take_text(&line, STR(" probe"));
 }
 
+/** All probes are attached: 0.23 says it on stdout, behind "Attaching" and before any data. */
+static bool is_attached_line(struct str line)
+{
+	return str_eqz(line, RELAY_ATTACHED);
+}
+
 static bool is_lost_line(struct str line, unsigned long long *n)
 {
 	return take_text(&line, STR("Lost ")) && take_number(&line, n) && str_eqz(line, " events");
@@ -62,6 +68,7 @@ static bool may_be_message(const struct relay *r, struct str part)
 		return false;
 	return (!r->seen_attaching &&
 		(str_has_prefix(attaching, part) || str_has_prefix(part, attaching))) ||
+	       (!r->attached && str_has_prefix(str_from(RELAY_ATTACHED), part)) ||
 	       str_has_prefix(lost, part) || str_has_prefix(part, lost);
 }
 
@@ -81,6 +88,10 @@ static void take_out_line(struct relay *r, struct str line)
 	if (r->stdout_has_messages && !r->seen_attaching &&
 	    is_attach_line(bare, STR("Attaching "))) {
 		r->seen_attaching = true;
+		return;
+	}
+	if (r->stdout_has_messages && !r->attached && is_attached_line(bare)) {
+		r->attached = true;
 		return;
 	}
 	if (r->stdout_has_messages && is_lost_line(bare, &n))
@@ -350,7 +361,7 @@ static bool is_noise(struct str line)
 static void take_err_line(struct relay *r, struct str line)
 {
 	unsigned long long n;
-	if (is_attach_line(line, STR("Attached "))) {
+	if (is_attach_line(line, STR("Attached ")) || is_attached_line(line)) {
 		r->attached = true;
 		return;
 	}

@@ -14,6 +14,9 @@
 #include "base/diag.h"
 #include "out/emit.h"
 
+/** What bpftrace before 0.24 prints when all probes are attached, if there is a variable of this name. */
+#define RELAY_ATTACHED "__BPFTRACE_NOTIFY_PROBES_ATTACHED"
+
 struct relay {
 	struct diag *diag;	   /**< for errors with a place */
 	const struct linemap *map; /**< may be NULL: places stay bpftrace's */
@@ -35,7 +38,7 @@ struct relay {
 	struct diag_place withheld_at;
 	bool idle; /**< the last warning was none that matters: nor is its "expanded from" */
 	bool out_mid_line;     /**< the start of the current data line has already gone */
-	bool attached;	       /**< bpftrace said "Attached" (0.24 and newer) */
+	bool attached;	       /**< bpftrace said that all probes are */
 	unsigned skip_excerpt; /**< lines of bpftrace's own excerpt that are still to be dropped */
 	bool holds_messages;   /**< what bpftrace says waits for relay_release() */
 	struct strbuf held;    /**< lines of stderr */

@@ -282,6 +282,12 @@ static bool take_bytes(struct runner *r, int *fd, void (*take)(struct relay *, s
 	return false;
 }
 
+/** By bpftrace's own word; those to come may choose another, but will wait for events. */
+static bool is_attached(const struct runner *r)
+{
+	return r->relay.attached || (!r->relay.stdout_has_messages && ready_is_waiting(r->pid));
+}
+
 /** Until bpftrace has closed both of its streams, or has ended and nothing more comes. */
 static void relay_until_end(struct runner *r)
 {
@@ -314,9 +320,7 @@ static void relay_until_end(struct runner *r)
 				r->stop_at = r->cfg->pass_pid ? 0 : now_ms() + LAST_EVENTS_MS;
 			}
 		}
-		// Data come through only once all is attached, BEGIN's too: bpftrace is just too busy to be seen.
-		bool busy = r->relay.out.n > 0;
-		if (!r->ready && (r->relay.attached || busy || ready_is_waiting(r->pid)))
+		if (!r->ready && is_attached(r))
 			become_ready(r);
 		flush_output(r, false);
 		stop_again_if_lost(r, had_output);
@@ -480,7 +484,7 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg)
 		r.err_pipe = started.err;
 		relay_init(&r.relay, d, cfg->map, started.program_name);
 		r.relay.program = cfg->program;
-		r.relay.stdout_has_messages = cfg->bpftrace->version < 24;
+		r.relay.stdout_has_messages = cfg->bpftrace->version < BPFTRACE_SAYS_ATTACHED;
 		r.relay.holds_messages = true;
 		r.relay.n_maps = r.relay.stdout_has_messages ? count_maps(a, cfg->program) : 0;
 		guard_start(&r.guard, r.pid);

@@ -13,6 +13,7 @@
 
 #include "out/dialect.h"
 #include "run/output.h"
+#include "run/relay.h"
 
 #define NUMBER_LENGTH 24
 
@@ -75,6 +76,8 @@ static void set_environment(const struct run_config *cfg)
 	snprintf(number, sizeof(number), "%u", pages);
 	if (pages)
 		setenv("BPFTRACE_PERF_RB_PAGES", number, 0);
+	if (version < BPFTRACE_SAYS_ATTACHED)
+		setenv(RELAY_ATTACHED, "1", 1);
 	if (dialect_rebuilds_symbols(version) && cfg->proc)
 		setenv("BPFTRACE_CACHE_USER_SYMBOLS", "1", 0);
 }

@@ -184,6 +184,31 @@ FAKE='echo x' run -o - >"$tmp/out" 2>/dev/null
 is "$(cat "$tmp/out")" x "-o - is stdout"
 (cd "$tmp" && unset BTGEN_BPFTRACE && FAKE='echo x' PATH=.:/nowhere "$btgen" run -e 'BEGIN { }' >/dev/null 2>&1)
 is $? 127 "bpftrace is not taken from the current folder"
+# Attached or not? Before 0.24 bpftrace says so only when it is asked.
+cat >"$tmp/bpftrace" <<'E2'
+#!/bin/bash
+[ "$1" = --version ] && { echo "bpftrace v0.23.0"; exit 0; }
+trap 'exit 0' INT
+echo "Attaching 2 probes..."
+echo "a line of its own"
+until [ -e "$GO" ]; do pause; done
+echo "${__BPFTRACE_NOTIFY_PROBES_ATTACHED+__BPFTRACE_NOTIFY_PROBES_ATTACHED}"
+echo "an event"
+while :; do pause; done
+E2
+rm -f "$tmp/ready" "$tmp/released"
+GO=$tmp/attach "$btgen" run --ready-file "$tmp/ready" -c "touch $tmp/released" -e 'BEGIN { }' >"$tmp/out" 2>/dev/null &
+run=$!
+own $run
+not_ok "a line that bpftrace prints while it attaches: nobody is told that it is ready" wait_for 1 test -e "$tmp/ready"
+not_ok "and -c's program is not released" test -e "$tmp/released"
+touch "$tmp/attach"
+ok "it is ready when bpftrace says so" wait_for 20 test -s "$tmp/ready"
+ok "and the program is released" wait_for 20 test -e "$tmp/released"
+kill -INT $run
+wait $run
+is "$(cat "$tmp/out")" "a line of its own
+an event" "and all that it printed is there"
 # 0.23 ends like this when a clause of a uprobe has args.NAME.
 cat >"$tmp/bpftrace" <<'E2'
 #!/bin/bash

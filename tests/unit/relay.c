@@ -47,6 +47,20 @@ static void test_data(void)
 	is_num((long long)s.r.lost, 42, "lost events are counted");
 	is_str((struct str){said, said_n}, STR(""), "and not repeated as they stand");
 
+	start(&s, true);
+	relay_stdout(&s.r, STR("Attaching 2 probes...\n" RELAY_ATTACHED));
+	relay_stdout_idle(&s.r);
+	ok(!s.r.attached, "before 0.24: not yet attached");
+	relay_stdout(&s.r, STR("\n" RELAY_ATTACHED "\n"));
+	ok(s.r.attached, "and now it is, by bpftrace's own word on stdout");
+	is_str(finish(&s), STR(RELAY_ATTACHED "\n"), "which is the program's the second time");
+
+	start(&s, true);
+	relay_stderr(&s.r, STR(RELAY_ATTACHED "\n"));
+	ok(s.r.attached, "before 0.23 it is on stderr");
+	finish(&s);
+	is_str((struct str){said, said_n}, STR(""), "where nobody is shown it");
+
 	start(&s, false);
 	relay_stdout(&s.r, STR("Attaching 2 probes...\nLost 12 events\n"));
 	relay_stderr(&s.r, STR("Attached 2 probes\nLost 7 events\nWARNING: something\n"));
