@@ -7,14 +7,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ASK_AGAIN_MS = 200, MOST_FDS = 1024 };
+enum { ASK_AGAIN_MS = 200 };
 
 /** What it has inherited would keep pipes open that somebody waits for. */
 static void close_all_but(int a, int b)
 {
-	for (int fd = 0; fd < MOST_FDS; fd++)
-		if (fd != a && fd != b)
-			close(fd);
+	unsigned low = (unsigned)(a < b ? a : b), high = (unsigned)(a < b ? b : a);
+	if (low > 0)
+		close_range(0, low - 1, 0);
+	if (high > low + 1)
+		close_range(low + 1, high - 1, 0);
+	close_range(high + 1, ~0u, 0);
 }
 
 static void watch(int lifeline, int bpftrace)

@@ -57,6 +57,20 @@ FAKE='find /proc/$$/fd -printf "%l\n"' run >"$tmp/out" 2>/dev/null
 is "$(($(grep -c '/dev/null' "$tmp/out") - inherited)) $(grep -c memfd "$tmp/out") $(grep -c anon_inode "$tmp/out")" "1 1 0" \
 	"bpftrace is given its stdin, the program and none of our own descriptors"
 
+(
+	ulimit -n 4096
+	exec 2000>/dev/null
+	FAKE='trap "exit 0" INT; while :; do pause; done' start >/dev/null
+	read -r _ guard _ <"/proc/$run/task/$run/children"
+	has_two() { [ "$(find "/proc/$guard/fd" -type l | wc -l)" = 2 ]; }
+	wait_for 10 has_two
+	find "/proc/$guard/fd" -type l -printf '%l\n' | sed 's/[0-9]//g' | sort >"$tmp/guard"
+	kill -INT $run
+	wait $run
+)
+is "$(cat "$tmp/guard")" "anon_inode:[pidfd]
+pipe:[]" "the process that outlives a killed btgen has nothing open but what it waits for"
+
 exec 7> >(cat >"$tmp/readyfd"; echo end >>"$tmp/readyfd")
 FAKE='exec 7>&-; exec sleep 60' "$btgen" run --ready-fd 7 -e 'BEGIN { }' 2>/dev/null &
 run=$!
