@@ -11,19 +11,22 @@
 
 #include "run/output.h"
 
-#define PATH_LENGTH 40
+/** The start of a file of /proc/PID, "" when there is none. */
+static void read_proc(pid_t pid, const char *name, char *ret, size_t size)
+{
+	char path[40];
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, ret, size - 1);
+	if (fd >= 0)
+		close(fd);
+	ret[n > 0 ? n : 0] = '\0';
+}
 
 bool ready_is_waiting(pid_t pid)
 {
-	char path[PATH_LENGTH], text[32];
-	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
+	char text[32]; // a number and more, or "running": neither call is number 0
+	read_proc(pid, "syscall", text, sizeof(text));
 	long nr = strtol(text, NULL, 10);
 #ifdef SYS_epoll_wait
 	if (nr == SYS_epoll_wait)
@@ -34,13 +37,8 @@ bool ready_is_waiting(pid_t pid)
 
 bool ready_is_tracing(pid_t pid)
 {
-	char path[PATH_LENGTH], text[4096];
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = '\0';
+	char text[4096];
+	read_proc(pid, "status", text, sizeof(text));
 	const char *caught = strstr(text, "\nSigCgt:");
 	return caught && (strtoull(caught + 8, NULL, 16) & 1ull << (SIGINT - 1));
 }
