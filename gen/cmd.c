@@ -49,7 +49,8 @@ bool cmd_parse_pid(const char *text, int *ret)
 int cmd_read_options(const struct cmd_options *o, int argc, char **argv, void *ctx)
 {
 	char letters[64];
-	snprintf(letters, sizeof(letters), ":%sh", o->letters);
+	bool in_order = o->letters[0] == '-';
+	snprintf(letters, sizeof(letters), "%s:%sh", in_order ? "-" : "", o->letters + in_order);
 	int status = -1, letter;
 	opterr = 0;
 	while (status < 0 && (letter = getopt_long(argc, argv, letters, o->longs, NULL)) != -1) {

@@ -37,7 +37,8 @@ int cmd_usage_error(const char *name, const char *fmt, ...) __attribute__((forma
 int cmd_bad_option(const char *name, char **argv, int opt);
 /** What a command takes: see cmd_read_options(). */
 struct cmd_options {
-	const char *letters;	    /**< as getopt's; h, for the help, is not among them */
+	/** As getopt's; h, for the help, is not among them. With - in front an operand before -- is an option, 1. */
+	const char *letters;
 	const struct option *longs; /**< "help" with the value 'h' among them */
 	const char *help;
 	/** Takes one option (@value is NULL for those without); -1, or the exit status of a bad one, which is said. */

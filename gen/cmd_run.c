@@ -51,6 +51,7 @@ struct options {
 	int ready_fd;
 	bool no_run, echo, quiet;
 	struct codemark codemark; /**< with req.code_mark */
+	VEC(const char *) words;  /**< scripts, and maybe a program's name */
 	char **args;		  /**< positional parameters of the script */
 };
 
@@ -77,6 +78,9 @@ static int take(void *ctx, const char *command, int letter, const char *value)
 {
 	struct options *o = ctx;
 	switch (letter) {
+	case 1:
+		vec_push(o->req.arena, &o->words, value);
+		break;
 	case 't':
 		vec_push(o->req.arena, &o->req.patterns, value);
 		break;
@@ -175,13 +179,13 @@ static int parse(int argc, char **argv, struct options *o)
 					      {"ready-fd", required_argument, NULL, 'G'},
 					      {"quiet", no_argument, NULL, 'q'},
 					      {0}};
-	static const struct cmd_options options = {EXPAND_OPTIONS "c:o:t:f:nq", longs, help, take};
+	static const struct cmd_options options = {"-" EXPAND_OPTIONS "c:o:t:f:nq", longs, help,
+						   take};
 	int status = cmd_read_options(&options, argc, argv, o);
-	// getopt has moved the scripts behind the options; a second -- starts the script's own arguments.
-	for (; optind < argc && strcmp(argv[optind], "--") != 0; optind++)
+	for (size_t i = 0; i < o->words.n; i++)
 		vec_push(o->req.arena, &o->req.sources,
-			 (struct expand_source){argv[optind], o->req.raw});
-	o->args = optind < argc ? argv + optind + 1 : argv + argc;
+			 (struct expand_source){o->words.v[i], o->req.raw});
+	o->args = argv + optind; // behind --
 	if (status < 0 && !o->req.raw)
 		status = take_name(o, argv[0]);
 	return status < 0 ? check(o, argv[0]) : status;

@@ -173,8 +173,7 @@ main() {
 	[ -z "${USE_CMDLINE_BPF_PROGRAM-}" ] || run+=(--raw)
 	[ $command = no ] || [ ${#pids[@]} = 0 ] || usage_error "-c starts a process: give no PID with it"
 	export BTGEN_CALLED_AS=bpftrace.sh # in what btgen says about options
-	exec "$btgen" run ${run[@]+"${run[@]}"} -- ${scripts[@]+"${scripts[@]}"} \
-		${script_args[@]+-- "${script_args[@]}"}
+	exec "$btgen" run ${run[@]+"${run[@]}"} ${scripts[@]+"${scripts[@]}"} -- ${script_args[@]+"${script_args[@]}"}
 }
 
 # script_dir: where btgen's own scripts are (checkout or installation)

@@ -214,6 +214,11 @@ printf A >&8
 live_wait
 out=$("$live_sh" -q "$live_pid" -e 'BEGIN { printf("%d %s\n", $1, str($2)); exit(); }' -- 42 -dash 2>&1)
 is "$(grep . <<<"$out")" "42 -dash" "arguments after -- are the script's"
+cat >"$tmp/args.bt" <<'E2'
+BEGIN { printf("%d %s\n", $1, str($2)); exit(); }
+E2
+out=$("$btgen" run -q "$tmp/args.bt" -- 42 -dash 2>&1)
+is "$(grep . <<<"$out")" "42 -dash" "those of btgen run, too"
 
 # The killed wrapper takes bpftrace along.
 live_trace "$live_pid" -e 'usdt:__EXE__:hit { }'
