@@ -168,6 +168,79 @@ static void load_array(struct kbtf *k, const struct btf_type *bt, struct ctype *
 	t->count = array->nelems;
 }
 
+static void set_size(struct ctype *t, uint64_t size)
+{
+	t->size = size;
+	t->has_size = true;
+}
+
+/** An enum, a struct or a union: its inside waits for ctype_complete(). */
+static void load_named(struct kbtf *k, const struct btf_type *bt, struct ctype *t)
+{
+	unsigned kind = btf_kind(bt);
+	t->source = &k->source;
+	t->is_complete = false;
+	t->is_decl = kind == BTF_KIND_FWD;
+	if (!t->is_decl)
+		set_size(t, bt->size);
+	if (t->is_decl)
+		t->kind = btf_kflag(bt) ? CTYPE_UNION : CTYPE_STRUCT;
+	else if (kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION)
+		t->kind = kind == BTF_KIND_STRUCT ? CTYPE_STRUCT : CTYPE_UNION;
+	else
+		t->kind = CTYPE_ENUM;
+	if (t->kind != CTYPE_ENUM)
+		return;
+	t->is_signed = btf_kflag(bt);
+	// Before LLVM 15 and pahole 1.24 the flag was never set: a negative value shows the sign, too.
+	if (kind == BTF_KIND_ENUM && bt->size == 4)
+		for (unsigned i = 0; i < btf_vlen(bt); i++)
+			t->is_signed |= btf_enum(bt)[i].val < 0;
+}
+
+static void load_kind(struct kbtf *k, const struct btf_type *bt, struct ctype *t)
+{
+	switch (btf_kind(bt)) {
+	case BTF_KIND_INT:
+		set_size(t, bt->size);
+		load_int(bt, t);
+		return;
+	case BTF_KIND_FLOAT:
+		t->kind = CTYPE_FLOAT;
+		set_size(t, bt->size);
+		return;
+	case BTF_KIND_ENUM:
+	case BTF_KIND_ENUM64:
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+	case BTF_KIND_FWD:
+		load_named(k, bt, t);
+		return;
+	case BTF_KIND_ARRAY:
+		load_array(k, bt, t);
+		return;
+	case BTF_KIND_PTR:
+		t->kind = CTYPE_POINTER;
+		set_size(t, k->pointer_size);
+		break;
+	case BTF_KIND_TYPEDEF:
+	case BTF_KIND_RESTRICT:
+	case BTF_KIND_TYPE_TAG:
+		t->kind = CTYPE_TYPEDEF;
+		break;
+	case BTF_KIND_CONST:
+	case BTF_KIND_VOLATILE:
+		t->kind = btf_kind(bt) == BTF_KIND_CONST ? CTYPE_CONST : CTYPE_VOLATILE;
+		break;
+	case BTF_KIND_FUNC_PROTO:
+		t->kind = CTYPE_FUNC;
+		break;
+	default:
+		return;
+	}
+	t->of = load(k, bt->type);
+}
+
 static struct ctype *load(struct kbtf *k, uint32_t id)
 {
 	const struct btf_type *bt = id ? btf__type_by_id(k->btf, id) : NULL;
@@ -184,71 +257,7 @@ static struct ctype *load(struct kbtf *k, uint32_t id)
 	if (k->depth >= MAX_DEPTH)
 		return t;
 	k->depth++;
-	switch (btf_kind(bt)) {
-	case BTF_KIND_INT:
-		t->size = bt->size;
-		t->has_size = true;
-		load_int(bt, t);
-		break;
-	case BTF_KIND_FLOAT:
-		t->kind = CTYPE_FLOAT;
-		t->size = bt->size;
-		t->has_size = true;
-		break;
-	case BTF_KIND_ENUM:
-	case BTF_KIND_ENUM64:
-		t->kind = CTYPE_ENUM;
-		t->size = bt->size;
-		t->has_size = true;
-		t->is_signed = btf_kflag(bt);
-		t->source = &k->source;
-		t->is_complete = false;
-		// Before LLVM 15 and pahole 1.24 the flag was never set: a negative value shows the sign, too.
-		if (btf_kind(bt) == BTF_KIND_ENUM && !t->is_signed)
-			for (unsigned i = 0; i < btf_vlen(bt); i++)
-				t->is_signed |= bt->size == 4 && btf_enum(bt)[i].val < 0;
-		break;
-	case BTF_KIND_STRUCT:
-	case BTF_KIND_UNION:
-		t->kind = btf_kind(bt) == BTF_KIND_STRUCT ? CTYPE_STRUCT : CTYPE_UNION;
-		t->size = bt->size;
-		t->has_size = true;
-		t->source = &k->source;
-		t->is_complete = false;
-		break;
-	case BTF_KIND_FWD:
-		t->kind = btf_kflag(bt) ? CTYPE_UNION : CTYPE_STRUCT;
-		t->is_decl = true;
-		t->source = &k->source;
-		t->is_complete = false;
-		break;
-	case BTF_KIND_PTR:
-		t->kind = CTYPE_POINTER;
-		t->size = k->pointer_size;
-		t->has_size = true;
-		t->of = load(k, bt->type);
-		break;
-	case BTF_KIND_ARRAY:
-		load_array(k, bt, t);
-		break;
-	case BTF_KIND_TYPEDEF:
-	case BTF_KIND_RESTRICT:
-	case BTF_KIND_TYPE_TAG:
-		t->kind = CTYPE_TYPEDEF;
-		t->of = load(k, bt->type);
-		break;
-	case BTF_KIND_CONST:
-	case BTF_KIND_VOLATILE:
-		t->kind = btf_kind(bt) == BTF_KIND_CONST ? CTYPE_CONST : CTYPE_VOLATILE;
-		t->of = load(k, bt->type);
-		break;
-	case BTF_KIND_FUNC_PROTO:
-		t->kind = CTYPE_FUNC;
-		t->of = load(k, bt->type);
-		break;
-	default:
-		break;
-	}
+	load_kind(k, bt, t);
 	k->depth--;
 	return t;
 }
