@@ -173,6 +173,29 @@ static void load_enum(struct dwloader *l, Dwarf_Die *die, struct ctype *t)
 	}
 }
 
+static void load_pointer(struct dwloader *l, Dwarf_Die *die, struct ctype *t)
+{
+	uint8_t size = 0;
+	Dwarf_Die unit;
+	t->kind = dwarf_tag(die) == DW_TAG_pointer_type ? CTYPE_POINTER : CTYPE_REFERENCE;
+	if (!t->has_size && dwarf_diecu(die, &unit, &size, NULL)) {
+		t->size = size;
+		t->has_size = true;
+	}
+	t->of = dwload_type_of(l->src, die);
+}
+
+/** Itanium C++ ABI 2.3: an offset, or a function's address and an adjustment. */
+static void load_member_pointer(Dwarf_Die *die, struct ctype *t)
+{
+	Dwarf_Die under;
+	if (t->has_size)
+		return;
+	bool is_function = type_die_of(die, &under) && dwarf_tag(&under) == DW_TAG_subroutine_type;
+	t->size = is_function ? 16 : 8;
+	t->has_size = true;
+}
+
 static void load_kind(struct dwloader *l, Dwarf_Die *die, struct ctype *t)
 {
 	Dwarf_Die under;
@@ -196,26 +219,10 @@ static void load_kind(struct dwloader *l, Dwarf_Die *die, struct ctype *t)
 	case DW_TAG_pointer_type:
 	case DW_TAG_reference_type:
 	case DW_TAG_rvalue_reference_type:
-		t->kind = tag == DW_TAG_pointer_type ? CTYPE_POINTER : CTYPE_REFERENCE;
-		if (!t->has_size) {
-			uint8_t size = 0;
-			Dwarf_Die unit;
-			if (dwarf_diecu(die, &unit, &size, NULL)) {
-				t->size = size;
-				t->has_size = true;
-			}
-		}
-		t->of = dwload_type_of(l->src, die);
+		load_pointer(l, die, t);
 		return;
 	case DW_TAG_ptr_to_member_type:
-		// Itanium C++ ABI 2.3: an offset, or a function's address and an adjustment.
-		if (!t->has_size) {
-			t->size =
-			    type_die_of(die, &under) && dwarf_tag(&under) == DW_TAG_subroutine_type
-				? 16
-				: 8;
-			t->has_size = true;
-		}
+		load_member_pointer(die, t);
 		return;
 	case DW_TAG_array_type:
 		load_array(l, die, t);
