@@ -236,36 +236,52 @@ static void add_time(const struct records *r, struct strbuf *out, int64_t ns)
 	strbuf_addf(out, "\"%s.%06d%.3s:%s\"", text, micro, zone, zone[0] ? zone + 3 : "00");
 }
 
-static bool add_event(struct records *r, struct str body, struct strbuf *out)
+/** What each record begins with: the number of its probe, ns, PID, TID; the name of the thread. */
+struct head {
+	int64_t probe, ns, pid, tid;
+	struct str comm;
+};
+
+static bool take_head(const struct records *r, const struct str fields[N_FIXED], struct head *ret)
 {
-	struct str fields[MAX_FIELDS];
-	int64_t fixed[4], v;
-	size_t n = split(r, body, fields);
-	if (n < N_FIXED || n > MAX_FIELDS)
-		return false;
-	for (int i = 0; i < 4; i++)
-		if (!to_i64(fields[i], &fixed[i]))
-			return false;
-	if (fixed[0] < 0 || fixed[0] >= (int64_t)r->n_probes)
-		return false;
-	struct record_probe *p = &r->probes[fixed[0]];
+	ret->comm = fields[4];
+	return to_i64(fields[0], &ret->probe) && to_i64(fields[1], &ret->ns) &&
+	       to_i64(fields[2], &ret->pid) && to_i64(fields[3], &ret->tid) && ret->probe >= 0 &&
+	       ret->probe < (int64_t)r->n_probes;
+}
+
+static void add_head(const struct records *r, struct strbuf *out, const struct head *h,
+		     struct str probe)
+{
 	if (r->json)
 		strbuf_addz(out, "{\"time\": ");
-	add_time(r, out, fixed[1]);
+	add_time(r, out, h->ns);
 	if (r->json) {
 		strbuf_addf(out, ", \"ns\": %" PRId64 ", \"pid\": %" PRId64 ", \"tid\": %" PRId64,
-			    fixed[1], fixed[2], fixed[3]);
+			    h->ns, h->pid, h->tid);
 		strbuf_addz(out, ", \"comm\": ");
-		strbuf_add_json(out, fields[4]);
+		strbuf_add_json(out, h->comm);
 		strbuf_addz(out, ", \"probe\": ");
-		strbuf_add_json(out, p->name);
+		strbuf_add_json(out, probe);
 		strbuf_addz(out, ", \"args\": {");
 	} else {
 		strbuf_addc(out, ' ');
-		strbuf_add_printable(out, fields[4]);
-		strbuf_addf(out, "[%" PRId64 "] ", fixed[3]);
-		strbuf_adds(out, p->name);
+		strbuf_add_printable(out, h->comm);
+		strbuf_addf(out, "[%" PRId64 "] ", h->tid);
+		strbuf_adds(out, probe);
 	}
+}
+
+static bool add_event(struct records *r, struct str body, struct strbuf *out)
+{
+	struct str fields[MAX_FIELDS];
+	struct head head;
+	int64_t v;
+	size_t n = split(r, body, fields);
+	if (n < N_FIXED || n > MAX_FIELDS || !take_head(r, fields, &head))
+		return false;
+	struct record_probe *p = &r->probes[head.probe];
+	add_head(r, out, &head, p->name);
 	size_t at = N_FIXED, n_cut = 0, n_shown = 0;
 	struct str cut[MAX_FIELDS];
 	for (size_t i = 0; i < p->n_fields; i++) {
