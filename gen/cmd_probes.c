@@ -1,6 +1,5 @@
 /** btgen probes - lists the USDT probes of files and processes. */
 #include <fcntl.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -21,6 +20,12 @@ struct pattern {
 	bool matched;
 };
 
+/** Where probes are looked for: a file, or a PID or name. */
+struct source {
+	bool is_process;
+	const char *text;
+};
+
 struct listing {
 	struct arena arena;
 	struct diag diag;
@@ -29,34 +34,31 @@ struct listing {
 	unsigned version;	/**< of the bpftrace that would attach; 0: there is none */
 	const struct probesigs *signatures;
 	size_t n_processes;
+	VEC(struct source) sources; /**< in the order given */
 	VEC(struct pattern) patterns;
 	VEC(struct probes_file) files;
 	struct strbuf out;
 };
 
-static void usage(FILE *out)
-{
-	fputs(
-	    "Usage: btgen probes (-x FILE | -p PID|NAME)... [OPTION]... [PATTERN]...\n"
-	    "List USDT probes: where each site is, and where its arguments are.\n\n"
-	    "  btgen probes -x /lib/x86_64-linux-gnu/libc.so.6    the probes of a file\n"
-	    "  btgen probes -p 4242                               of all files a process has "
-	    "mapped\n"
-	    "  btgen probes -p 4242 'libc:mutex_*' setjmp         only some of them\n\n"
-	    "A PATTERN is NAME or PROVIDER:NAME and can contain * and ?.\n\n"
-	    "  -x FILE    an ELF file: program, library, separate debug file; can be repeated\n"
-	    "  -p PID|NAME  a process, or those that run a program of this name; can be repeated\n"
-	    "  -v         everything: types, names, source lines, places in words\n"
-	    "  --json     the same as one JSON array, for programs\n"
-	    "  --markdown  a reference to keep: when each fires, its arguments, scripts that use "
-	    "it\n"
-	    "  --scripts DIR  where the scripts are that it names [btgen's own]\n"
-	    "  --for VERSION  the bpftrace to say of whether it can attach [the installed one]\n"
-	    "  -h, --help this text\n\n"
-	    "Exit status: 0, 1 when a file could not be read whole or a PATTERN matches nothing, "
-	    "2 usage.\n",
-	    out);
-}
+static const char help[] =
+    "Usage: btgen probes (-x FILE | -p PID|NAME)... [OPTION]... [PATTERN]...\n"
+    "List USDT probes: where each site is, and where its arguments are.\n\n"
+    "  btgen probes -x /lib/x86_64-linux-gnu/libc.so.6    the probes of a file\n"
+    "  btgen probes -p 4242                               of all files a process has "
+    "mapped\n"
+    "  btgen probes -p 4242 'libc:mutex_*' setjmp         only some of them\n\n"
+    "A PATTERN is NAME or PROVIDER:NAME and can contain * and ?.\n\n"
+    "  -x FILE    an ELF file: program, library, separate debug file; can be repeated\n"
+    "  -p PID|NAME  a process, or those that run a program of this name; can be repeated\n"
+    "  -v         everything: types, names, source lines, places in words\n"
+    "  --json     the same as one JSON array, for programs\n"
+    "  --markdown  a reference to keep: when each fires, its arguments, scripts that use "
+    "it\n"
+    "  --scripts DIR  where the scripts are that it names [btgen's own]\n"
+    "  --for VERSION  the bpftrace to say of whether it can attach [the installed one]\n"
+    "  -h, --help this text\n\n"
+    "Exit status: 0, 1 when a file could not be read whole or a PATTERN matches nothing, "
+    "2 usage.\n";
 
 /** Reads the probes of one file; what is wrong has been said. */
 static void add_file(struct listing *l, const char *path, struct str shown, const struct proc *p,
@@ -312,56 +314,60 @@ static void list(struct listing *l)
 		diag_error(&l->diag, NULL, "cannot write the list");
 }
 
+static int take(void *ctx, const char *command, int letter, const char *value)
+{
+	struct listing *l = ctx;
+	switch (letter) {
+	case 'p':
+		if (is_bad_pid(&l->arena, value))
+			return cmd_usage_error(command, "-p: '%s' is not a process id", value);
+		// fall through
+	case 'x':
+		vec_push(&l->arena, &l->sources, (struct source){letter == 'p', value});
+		break;
+	case 'v':
+		l->verbose = true;
+		break;
+	case 'j':
+		l->json = true;
+		break;
+	case 'm':
+		l->markdown = true;
+		break;
+	case 'S':
+		l->script_dir = value;
+		break;
+	default: // F
+		if (!dialect_parse(str_from(value), &l->version))
+			return cmd_usage_error(command, "--for: '%s' is no version", value);
+	}
+	return -1;
+}
+
+static void add_source(struct listing *l, const struct source *s)
+{
+	int pid;
+	if (!s->is_process)
+		add_file(l, s->text, str_from(s->text), NULL, NULL);
+	else if (cmd_parse_pid(s->text, &pid))
+		add_process(l, pid);
+	else
+		add_named(l, s->text);
+}
+
 int cmd_probes(int argc, char **argv)
 {
-	static const struct option options[] = {
+	static const struct option longs[] = {
 	    {"help", no_argument, NULL, 'h'},	   {"json", no_argument, NULL, 'j'},
 	    {"markdown", no_argument, NULL, 'm'},  {"scripts", required_argument, NULL, 'S'},
 	    {"for", required_argument, NULL, 'F'}, {0}};
+	static const struct cmd_options options = {"p:x:v", longs, help, take};
 	struct listing l = {0};
-	VEC(struct str) sources = {0}; // "x/bin/ls" and "p4242", in the order given
 	arena_init(&l.arena);
 	diag_init(&l.diag, stderr);
 	strbuf_init(&l.out);
-	int status = -1, opt, pid;
-	opterr = 0;
-	while (status < 0 && (opt = getopt_long(argc, argv, ":p:x:vh", options, NULL)) != -1) {
-		switch (opt) {
-		case 'p':
-			if (is_bad_pid(&l.arena, optarg))
-				status = cmd_usage_error(argv[0], "-p: '%s' is not a process id",
-							 optarg);
-			// fall through
-		case 'x':
-			vec_push(&l.arena, &sources,
-				 str_from(arena_printf(&l.arena, "%c%s", opt, optarg)));
-			break;
-		case 'v':
-			l.verbose = true;
-			break;
-		case 'j':
-			l.json = true;
-			break;
-		case 'm':
-			l.markdown = true;
-			break;
-		case 'S':
-			l.script_dir = optarg;
-			break;
-		case 'F':
-			if (!dialect_parse(str_from(optarg), &l.version))
-				status =
-				    cmd_usage_error(argv[0], "--for: '%s' is no version", optarg);
-			break;
-		case 'h':
-			usage(stdout);
-			status = CMD_OK;
-			break;
-		default:
-			status = cmd_bad_option(argv[0], argv, opt);
-		}
-	}
-	if (status < 0 && !sources.n)
+	int status = cmd_read_options(&options, argc, argv, &l);
+	if (status < 0 && !l.sources.n)
 		status = cmd_usage_error(argv[0], "say which file (-x FILE) or process (-p PID)");
 	if (status < 0) {
 		for (int i = optind; i < argc; i++)
@@ -369,15 +375,8 @@ int cmd_probes(int argc, char **argv)
 				 (struct pattern){.text = str_from(argv[i])});
 		if (l.verbose || l.json || l.markdown)
 			l.signatures = expand_signatures(&l.arena, &l.diag);
-		for (size_t i = 0; i < sources.n; i++) {
-			const char *text = sources.v[i].p + 1;
-			if (sources.v[i].p[0] == 'x')
-				add_file(&l, text, str_from(text), NULL, NULL);
-			else if (cmd_parse_pid(text, &pid))
-				add_process(&l, pid);
-			else
-				add_named(&l, text);
-		}
+		for (size_t i = 0; i < l.sources.n; i++)
+			add_source(&l, &l.sources.v[i]);
 		list(&l);
 		status = l.diag.n_errors ? CMD_INPUT : CMD_OK;
 	}
