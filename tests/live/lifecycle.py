@@ -295,6 +295,7 @@ def main():
     cases = [Case(i, name.strip(), steps) for i, (name, steps) in enumerate(cases)
              if len(sys.argv) == 4 or any(n in name for n in sys.argv[4:])]
     failed = 0
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup make check: what ignores it from the start goes on
     print(f"1..{len(cases)}")
     # Most of the time is the kernel's, which detaches one probe after another.
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
