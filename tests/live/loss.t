@@ -113,6 +113,9 @@ is "$(python3 - "$tmp/trace" <<'E2'
 import json, sys
 lines = [json.loads(line) for line in open(sys.argv[1])]
 lost = lines.pop()["lost"]
+others = [l for l in lines if "probe" not in l]
+lines = [l for l in lines if "probe" in l]
+print(*others, end="")
 print(len([l for l in lines if l["probe"] == "burst:hit"]) + lost["burst:hit"],
       len([l for l in lines if l["probe"] == "burst:end"]) + lost.get("burst:end", 0))
 E2
