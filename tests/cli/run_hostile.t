@@ -158,7 +158,7 @@ chmod +x "$tmp/late"
 if unshare -pf --mount-proc sh -c 'echo 50 >/proc/sys/kernel/ns_last_pid' 2>/dev/null; then
 	out=$(BTGEN_BPFTRACE=$tmp/late timeout -k 2 60 unshare -pf --mount-proc bash -c '
 		sleep 1000 & export OLD=$!
-		sleep 0.2 # it is sleep by then
+		until grep -q sleep /proc/$OLD/comm; do :; done
 		echo "the old one is $OLD" >&2
 		"$1" run -p $OLD --ready-file "$2/reused" -e "BEGIN { }"; echo "status $?" >&2' - "$btgen" "$tmp" 2>"$tmp/err")
 	is "$out" "" "a PID that was given to another process: nothing of that is printed"
