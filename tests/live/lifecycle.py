@@ -25,6 +25,7 @@ SCRIPT = 'usdt:__EXE__:life:* { printf("%d\\n", arg0); @n[probe] = count(); }'
 #   when       starting, attaching, tracing, detaching (^C was given): goes on at that moment
 #   SIGNAL:WHO to btgen, its group (of processes), bpftrace or the target
 #   N          waits N seconds
+#   taken      waits until btgen has taken its signal: the next one would be one with it
 #   exit       the target ends by itself
 #   unread     nobody reads the trace any more
 #   again      waits for the end and traces once more, up to ^C
@@ -84,7 +85,7 @@ the target is stopped, INT               | tracing STOP:target INT:btgen 0.3 CON
 the target is stopped, INT three times   | tracing STOP:target INT:btgen 0.02 INT:btgen 0.02 INT:btgen 0.3 CONT:target
 the target is stopped, KILL to btgen     | tracing STOP:target KILL:btgen 0.3 CONT:target
 bpftrace is stopped, INT, goes on        | tracing STOP:bpftrace INT:btgen 0.1 CONT:bpftrace rc=0
-bpftrace hangs, INT three times          | tracing STOP:bpftrace INT:btgen 0.05 INT:btgen 0.05 INT:btgen rc=137
+bpftrace hangs, INT three times          | tracing STOP:bpftrace INT:btgen taken INT:btgen taken INT:btgen rc=137
 bpftrace hangs, KILL to btgen            | tracing STOP:bpftrace KILL:btgen
 the output is full                       | out=/dev/full tracing rc=1 say=No.space.left
 nobody reads                             | tracing unread
@@ -234,6 +235,8 @@ class Case:
             self.target.process.stdin.close()
         elif step == "unread":
             self.btgen.stdout.close()
+        elif step == "taken":
+            wait_until(lambda: not re.search(r"^(SigPnd|ShdPnd):.*[1-9a-f]", read(f"/proc/{self.btgen.pid}/status"), re.M))
         elif step == "again":
             self.end()
             self.start(messages, data)
