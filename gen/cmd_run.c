@@ -297,6 +297,16 @@ static void add_heartbeat(struct program *p)
 	strbuf_addf(&p->text, "\nprofile:hz:%d { printf(\"\"); }\n", RUN_HEARTBEAT_HZ);
 }
 
+/** Each key is there before two processors want to make it at once. */
+static void add_first_counts(struct program *p, struct records *r)
+{
+	strbuf_addz(&p->text, "\nBEGIN {");
+	for (size_t i = 0; i < r->n_probes; i++)
+		strbuf_addf(&p->text, " %s[%zu] = count();", r->counts, i);
+	strbuf_addz(&p->text, " }\n");
+	r->first_count = 1;
+}
+
 static struct str name_code(void *names, uint64_t addr)
 {
 	return codename_find(names, addr);
@@ -330,6 +340,9 @@ static int trace(struct arena *a, struct diag *d, struct options *o, const struc
 	bool beats = dialect_tells_loss_late(bt->version) && !x->records && !o->req.raw;
 	if (beats)
 		add_heartbeat(&x->program);
+	bool counts_first = x->records && dialect_misses_first_count(bt->version);
+	if (counts_first)
+		add_first_counts(&x->program, x->records);
 	struct run_config cfg = {
 	    .bpftrace = bt,
 	    .program = strbuf_str(&x->program.text),
@@ -368,7 +381,7 @@ static int trace(struct arena *a, struct diag *d, struct options *o, const struc
 	}
 	if (x->records && !o->quiet && x->proc)
 		note_others(d, x, o->req.pids.n);
-	raise_limits(a, d, bt, x->bind.n_programs + beats);
+	raise_limits(a, d, bt, x->bind.n_programs + beats + counts_first);
 	int status = run_program(a, d, &cfg);
 	codename_close(names);
 	return status;

@@ -110,6 +110,11 @@ bool dialect_tells_loss_late(unsigned v)
 	return v < 23;
 }
 
+bool dialect_misses_first_count(unsigned v)
+{
+	return v >= 20 && v <= 23;
+}
+
 bool dialect_rebuilds_symbols(unsigned v)
 {
 	return v < 23;

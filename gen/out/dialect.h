@@ -64,6 +64,8 @@ const char *dialect_strlen_variable(unsigned v);
 unsigned dialect_buffer_pages(unsigned v, unsigned cpus);
 /** Says how many events were lost only when the next one comes on the same processor; keeps no count in the kernel. */
 bool dialect_tells_loss_late(unsigned v);
+/** count() of a key that two processors count for the first time at once misses one of them, and says so among the data. */
+bool dialect_misses_first_count(unsigned v);
 /** Reads the symbols of a process anew for each address, unless told to keep them (BPFTRACE_CACHE_USER_SYMBOLS). */
 bool dialect_rebuilds_symbols(unsigned v);
 /** Entries of one generated table beyond which the start takes longer than a user would wait. */

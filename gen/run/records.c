@@ -329,7 +329,7 @@ static bool take_count(struct records *r, struct str line)
 	text[line.n] = '\0';
 	if (sscanf(text + skip, "[%llu]: %llu", &i, &n) != 2 || i >= r->n_probes)
 		return false;
-	r->probes[i].n_fired = n;
+	r->probes[i].n_fired = n > r->first_count ? n - r->first_count : 0;
 	r->is_counted = true;
 	return true;
 }

@@ -75,6 +75,7 @@ struct records {
 	void *ctx;
 	char start[24], sep[24], end[24]; /**< made by records_init() */
 	char counts[32];		  /**< likewise, of the map: a key is a probe's number */
+	unsigned first_count;		  /**< what a count() begins with */
 	bool is_counted;		  /**< the map has come */
 	unsigned long long said_lost;	  /**< by bpftrace before 0.24, in lines between records */
 	size_t longest; /**< bytes of the longest string that bpftrace can hold; 0: not known */

@@ -154,4 +154,46 @@ live_wait INT
 like "$(cat "$tmp/trace")" 'burst:end n=2 arg1="x\\nLost 99 events\\ny"$' "-t prints it as one string"
 unlike "$(cat "$tmp/messages")" 'were lost' "and nothing is said to be lost"
 live_quit
+
+# Two threads on two processors come to each of 60 probes for the first time, together.
+{
+	cat <<'E2'
+#include <btgen/usdt.h>
+#include <pthread.h>
+#include <stdio.h>
+static _Atomic int here;
+static void *work(void *none)
+{
+	int n = 0;
+#define MEET(name) for (n += 2, here++; here < n;); USDT_PROBE(first, name, n);
+E2
+	printf 'MEET(p%d)\n' {1..60}
+	cat <<'E2'
+	return none;
+}
+int main(void)
+{
+	pthread_t id[2];
+	getchar();
+	for (int i = 0; i < 2; i++)
+		pthread_create(&id[i], NULL, work, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(id[i], NULL);
+	printf("done\n");
+	fflush(stdout);
+	while (getchar() != EOF)
+		;
+	return 0;
+}
+E2
+} >"$tmp/first.c"
+gcc -O2 -g -pthread -I"$top/include" -o "$tmp/first" "$tmp/first.c" || exit 1
+live_start "$tmp/first"
+ok "-t attaches to 60 probes" live_trace "$live_pid" -t 'first:*'
+live_say go
+wait_for 60 grep -q "done" "$tmp/answers"
+live_wait INT
+is $(($(grep -c 'first:p' "$tmp/trace") + $(lost))) 120 "-t: an event that is the first of its probe on two processors at once is counted on both"
+is "$(grep -cv 'first:p[0-9]* n=' "$tmp/trace")" 0 "and nothing else is among the lines"
+live_quit
 done_testing
