@@ -339,7 +339,7 @@ static bool is_own_excerpt(struct relay *r, struct str line)
 /**
  * Messages that tell of nothing wrong. Kernels from 5.11 on account BPF memory by cgroup, so the limit that
  * bpftrace may not raise is not used. And without tracefs no probe was made through uprobe_events, so
- * there is none to take out of it: bpftrace 0.17 tries all the same.
+ * there is none to take out of it: bpftrace 0.17 and 0.23 try all the same.
  */
 static bool is_noise(struct str line)
 {
@@ -352,6 +352,7 @@ static bool is_noise(struct str line)
 	if (str_has_prefix(line, STR("WARNING: Could not read functions from ")))
 		return true;
 	bool detach = str_has_prefix(line, STR("ERROR: failed to detach probe: u")) ||
+		      str_has_prefix(line, STR("WARNING: failed to detach probe: u")) ||
 		      (str_has_prefix(line, STR("open(")) &&
 		       str_contains(line, STR("/uprobe_events): No such file or directory")));
 	return detach && access("/sys/kernel/tracing/uprobe_events", F_OK) != 0 &&
