@@ -27,6 +27,7 @@ struct hidden {
 struct finder {
 	struct bind *b;
 	const struct attach_clause *clause;
+	const struct node *macro; // that is looked at, or NULL
 	size_t scope;		  // index of the clause
 	struct map known, before; // name -> struct holder, of this round and the one before
 	VEC(struct hidden) hidden;
@@ -239,7 +240,8 @@ static void recall(struct finder *f, const struct node *n, struct expr *e)
 		e->sign = f->round ? SIGN_OTHER : SIGN_OPEN;
 	e->is_wide = (now && now->value.is_wide) || (before && before->value.is_wide);
 	bool is_known = now && (now->value.type || now->value.elements);
-	const struct holder *from = is_known ? now : n->kind == NODE_MAP ? before : NULL;
+	bool comes_later = n->kind == NODE_MAP || f->macro; // from clauses below
+	const struct holder *from = is_known ? now : comes_later ? before : NULL;
 	if (!from)
 		return;
 	e->type = from->value.type;
@@ -657,10 +659,65 @@ static void find_map(struct finder *f, struct node *n, struct expr *e)
 	recall(f, n, e);
 }
 
+struct node *exprtype_macro(const struct bind *b, const struct node *call, size_t *index)
+{
+	for (size_t i = 0; i < b->script.clauses.n; i++) {
+		struct node *n = b->script.clauses.v[i].node;
+		*index = i;
+		if (n->kind == NODE_MACRO && call->kind == NODE_CALL &&
+		    str_eq(n->name->text, call->name->text))
+			return n;
+	}
+	return NULL;
+}
+
+/** A macro is looked at once, for all its calls. */
+static void check_parameter(struct finder *f, const struct node *argument, const struct holder *h)
+{
+	struct ctype *now = exprtype_pointee(argument->expr->type),
+		     *before = exprtype_pointee(h->value.type);
+	struct diag_place at = tok_place(argument->first);
+	if (!f->is_last || !now || !before || ctype_is_same(now, before))
+		return;
+	f->good = diag_error(f->b->diag, &at,
+			     "this macro is called with " STR_FMT " * and with " STR_FMT
+			     " *, and cannot be right for both: write two",
+			     STR_ARG(ctype_spell(f->b->arena, before)),
+			     STR_ARG(ctype_spell(f->b->arena, now)));
+}
+
+/** What it is called with is what its parameters are, and what its block ends in is what the call is. */
+static void find_macro(struct finder *f, const struct node *macro, size_t scope,
+		       const struct node *call, struct expr *e)
+{
+	size_t was = f->scope;
+	const struct node *argument = call->child, *p = macro->child;
+	f->scope = scope;
+	for (; argument && p->next; argument = argument->next, p = p->next) {
+		struct expr value = {.type = argument->expr->type,
+				     .sign = argument->expr->sign,
+				     .is_wide = argument->expr->is_wide};
+		if (p->kind != NODE_NAME && p->kind != NODE_VARIABLE)
+			continue;
+		check_parameter(f, argument, holder_of(f, key_of(f, p)));
+		learn(f, p, &value);
+	}
+	f->scope = was;
+	if (macro->last_child->expr)
+		*e = *macro->last_child->expr;
+	e->is_substituted = true;
+}
+
 static void find_call(struct finder *f, struct node *n, struct expr *e)
 {
+	size_t scope;
 	for (struct node *c = n->child; c; c = c->next)
 		find(f, c);
+	const struct node *macro = exprtype_macro(f->b, n, &scope);
+	if (macro) {
+		find_macro(f, macro, scope, n, e);
+		return;
+	}
 	const struct word *word = vocabulary_word(n->name->text);
 	e->sign = word->gives == GIVES_COUNT ? SIGN_NONE : SIGN_OTHER;
 	e->is_wide = word->is_wide;
@@ -704,8 +761,22 @@ static void find_number(struct finder *f, struct node *n, struct expr *e)
 	e->sign = str_to_u64(node_text(n), &value) && value > INT64_MAX ? SIGN_UNSIGNED : SIGN_NONE;
 }
 
+/** A word that is a parameter of the macro that is looked at. */
+static bool is_parameter(const struct finder *f, const struct node *n)
+{
+	for (const struct node *p = f->macro ? f->macro->child : NULL; p && p->next; p = p->next)
+		if (p->kind == NODE_NAME && str_eq(p->name->text, n->name->text))
+			return true;
+	return false;
+}
+
 static void find_word(struct finder *f, struct node *n, struct expr *e)
 {
+	e->is_substituted = is_parameter(f, n);
+	if (e->is_substituted) {
+		recall(f, n, e);
+		return;
+	}
 	find_name(f, n, e);
 	find_enumerator(f, n, e);
 }
@@ -816,6 +887,7 @@ static void find_clause(struct finder *f, struct node *n, size_t i)
 {
 	f->clause = &f->b->clauses[i];
 	f->scope = i; // variables of each are its own
+	f->macro = n->kind == NODE_MACRO ? n : NULL;
 	f->knows_types = is_programs(&f->b->script.clauses.v[i]);
 	bind_lookup_from(f->b, i);
 	find_children(f, n);

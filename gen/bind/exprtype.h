@@ -24,9 +24,11 @@ struct expr {
 	struct expr **elements; /**< of a tuple; each may be NULL */
 	size_t n_elements;
 
-	bool is_string; /**< lower makes a str() of it */
-	bool is_value;	/**< in a struct that bpftrace holds as a value */
-	bool is_place;	/**< in memory: the rest holds */
+	bool
+	    is_substituted; /**< a parameter of a macro or a call of one: it may do more than be read */
+	bool is_string;	    /**< lower makes a str() of it */
+	bool is_value;	    /**< in a struct that bpftrace holds as a value */
+	bool is_place;	    /**< in memory: the rest holds */
 	/** Counted from the pointer that the first child is (x->m, p[i], *p), not from the place that it is (x.m, a[i]). */
 	bool via_pointer;
 	bool by_address;       /**< bpftrace cannot follow it: to be read by its address */
@@ -41,6 +43,8 @@ struct expr {
 /** Finds the types of all expressions of the clauses. False, with errors, for members that a struct does not have and indices beyond an array. */
 bool exprtype_find(struct bind *b);
 
+/** The macro of the script that @call calls, its clause in *@index; NULL for other functions. */
+struct node *exprtype_macro(const struct bind *b, const struct node *call, size_t *index);
 /** What a pointer of type @t leads to, without typedefs; NULL when @t is none. */
 struct ctype *exprtype_pointee(struct ctype *t);
 /** Has it, or anything in it, members of some bits only? */

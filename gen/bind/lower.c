@@ -98,9 +98,12 @@ static void lower_arg(struct lowerer *lo, struct node *n, const struct node *par
 }
 
 /** Is the value followed, or kept where it may be followed later? Other uses are those of a number. */
-static bool is_followed(const struct node *n, const struct node *parent)
+static bool is_followed(const struct bind *b, const struct node *n, const struct node *parent)
 {
+	size_t unused;
 	switch (parent->kind) {
+	case NODE_CALL:
+		return exprtype_macro(b, parent, &unused) != NULL;
 	case NODE_MEMBER:
 	case NODE_TUPLE:
 	case NODE_LET:
@@ -130,7 +133,8 @@ static bool lower_named(struct lowerer *lo, struct node *n, const struct node *p
 	if (!arg)
 		return false;
 	struct ctype *t = ctype_strip(arg->type);
-	struct str pointer = is_followed(n, parent) ? typeuse_pointer(lo->b, arg->type) : STR("");
+	struct str pointer =
+	    is_followed(lo->b, n, parent) ? typeuse_pointer(lo->b, arg->type) : STR("");
 	struct str place, text = argread_find(lo->b, lo->clause, i, &place);
 	const char *cast = "";
 	if (pointer.n)
@@ -289,6 +293,8 @@ void lower_node(struct lowerer *lo, struct node *n, const struct node *parent)
 		lower_ternary(lo, n, parent);
 	} else if (n->kind == NODE_TYPE) {
 		lo->good = typeuse_lower(lo->b, lo->clause, n, parent);
+	} else if (n->kind == NODE_NAME && n->expr && n->expr->is_substituted) {
+		return; // an enumerator of that name is not meant
 	} else if (n->kind == NODE_NAME) {
 		lower_arg(lo, n, parent);
 		lo->good = n->is_changed || constant_lower(lo->b, lo->clause, n, parent);

@@ -168,10 +168,10 @@ static bool find_place(struct relay *r, unsigned line, unsigned col, unsigned le
  * Warnings that leave nothing to do: bpftrace 0.27 says the first of its own address spaces and the second of
  * delete() as a statement, which is what older versions have; each some times, with the places it went through.
  */
-static bool is_idle_warning(struct relay *r, struct str text)
+static bool is_idle_warning(struct relay *r, struct str text, bool is_ours)
 {
-	if (!str_eq(text, STR("expanded from")))
-		r->idle = str_eq(text, STR("Addrspace mismatch")) ||
+	if (!str_eq(text, STR("expanded from"))) // that is where the one before came from
+		r->idle = is_ours || str_eq(text, STR("Addrspace mismatch")) ||
 			  str_eq(text, STR("Return value discarded."));
 	return r->idle;
 }
@@ -220,7 +220,7 @@ static bool take_placed_message(struct relay *r, struct str line)
 			&is_ours))
 		return false;
 	// Ours is that of a cast that we put in so that all versions read the same: not the template's business.
-	bool is_idle = is_idle_warning(r, line) || is_ours;
+	bool is_idle = is_idle_warning(r, line, is_ours);
 	if (is_warning && !r->withheld.n && (is_idle || r->diag->quiet)) {
 		strbuf_adds(&r->withheld, line);
 		r->withheld_at = at;

@@ -88,6 +88,7 @@ points behind a loop~23~@f[1] = args.p; for ($kv : @f) {~$kv.1~}
 a tuple in a tuple~23~$t = (1, (args.p, 2));~$t.1.0~
 brackets~17~$p = args.p;~((($p)))~
 a pointer moved~17~$p = args.p;~($p + 1 - 1)~
+a macro~27~~the(args.p)~
 a copied struct~23~$c = *args.p;~$c~
 a struct in place~17~$p = args.p;~(*$p)~'
 
@@ -97,7 +98,7 @@ program() {
 	while IFS=$'\t' read -r op text; do
 		# a struct that is held as a value has no address: bpftrace itself refuses the variable index
 		[[ $way != 'a copied struct' || $op != rows && $op != cut ]] || continue
-		[[ $way != 'a choice'* || $text != *[/%]' '[234$]* ]] || continue # refused, see below
+		[[ $way != 'a choice'* && $way != 'a macro' || $text != *[/%]' '[234$]* ]] || continue # refused, see below
 		body+=" ${text//R->/$2}"
 		n=$((n + 1))
 		case $op in name | cut | color | string | key) n=5 ;; esac
@@ -107,6 +108,7 @@ program() {
 		fi
 	done <<<"$ops"
 	[ -z "$body" ] || echo "usdt:__EXE__:lang:ev { $1 $body $3 }"
+	[[ $way != 'a macro' ]] || echo 'macro the(e) { e }'
 	echo 'END { clear(@m); clear(@o); clear(@f); clear(@k); }'
 }
 
@@ -132,12 +134,36 @@ while IFS='~' read -r way since before reach after; do
 	exec 8>&-
 	wait "$live_pid"
 	while IFS=$'\t' read -r op text; do
-		[[ $way != 'a c'* ]] || grep -q "printf(\"$op " "$tmp/way.bt" || continue
+		[[ $way != 'a c'* && $way != 'a macro' ]] || grep -q "printf(\"$op " "$tmp/way.bt" || continue
 		is "$(grep "^$op " "$tmp/trace")" "$(grep "^$op " "$tmp/answers")" "$way: $op"
 	done <<<"$ops"
 done <<<"$ways"
 like "$("$btgen" expand --for 0.27 -x "$tmp/l" -e 'usdt:__EXE__:lang:ev { $c = *args.p; print(str($c.name, 4)); }' 2>&1)" \
 	'error: this is in a copy of a struct, and cannot be cut: read it through a pointer' "a string in a copy is not cut"
+if [ "$version" -ge 27 ]; then
+	# The bodies of macros, one of them called before it stands there, one by another one
+	live_start "$tmp/l"
+	cat >"$tmp/macro.bt" <<'E2'
+macro bits(e) { e->bits }
+macro half($e) { $d = $e->delta; $d / 2 }
+macro third(e) { $b = bits(e); $b / 3 }
+usdt:__EXE__:lang:ev { $p = args.p; printf("bits %ld\nhalf %ld\nthird %ld\nname %s\n", bits($p), half($p), third(args.p), text($p)); }
+macro text(e) { str(e->name) }
+E2
+	live_trace "$live_pid" "$tmp/macro.bt" || ok "macros: the program is accepted" false
+	echo x >&8
+	wait_for 10 grep -q '^done' "$tmp/answers"
+	live_wait
+	exec 8>&-
+	wait "$live_pid"
+	for op in bits half third name; do
+		is "$(grep "^$op " "$tmp/trace")" "$(grep "^$op " "$tmp/answers")" "the body of a macro: $op"
+	done
+fi
+like "$("$btgen" expand --for 0.27 -x "$tmp/l" -e 'macro m(e) { e->delta } usdt:__EXE__:lang:ev { m(args.p); m(args.out); }' 2>&1)" \
+	'error: this macro is called with struct in \* and with struct out \*, and cannot be right for both: write two' "a macro cannot have two types"
+like "$("$btgen" expand --for 0.27 -x "$tmp/l" -e 'macro RED(RED) { RED } usdt:__EXE__:lang:ev { print(RED(5)); }' 2>&1)" \
+	'macro RED\(RED\) \{ RED \}' "a macro's parameter is no enumerator"
 for op in '/ 2' '% 4'; do
 	like "$("$btgen" expand -x "$tmp/l" -e 'usdt:__EXE__:lang:ev { $p = args.p; @ = (args.one == 1 ? $p : $p)->delta '"$op"'; }' 2>&1)" \
 		'error: to divide this as C does, it is read more than once: keep it in a variable first' \
