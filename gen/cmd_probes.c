@@ -196,22 +196,10 @@ static void complain(struct listing *l, const struct sdt_list *all)
 	}
 }
 
-/** Bytes that every bpftrace takes in the name of a probe. */
-static bool can_spell(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++) {
-		char c = s.p[i];
-		if (!(c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-		      (c >= 'A' && c <= 'Z')))
-			return false;
-	}
-	return s.n > 0;
-}
-
 /** Why this bpftrace cannot attach to the probe, or empty. */
 static struct str why_not(struct listing *l, const struct sdt_probe *p, const struct probeargs *pa)
 {
-	if (!can_spell(p->provider) || !can_spell(p->name))
+	if (!str_is_made_of(p->provider, ALPHABET_WORD) || !str_is_made_of(p->name, ALPHABET_WORD))
 		return STR("its attach points have no way to spell the name");
 	for (size_t i = 0; i < pa->n_sites; i++) {
 		const struct probesite *s = &pa->sites[i];

@@ -204,15 +204,43 @@ bool str_is_nearer(struct str wanted, struct str guess, unsigned *best)
 	return true;
 }
 
-bool str_is_ident(struct str s)
+bool str_is_made_of(struct str s, enum alphabet which)
 {
+	static const char *const extra[] = {
+	    [ALPHABET_WORD] = "",
+	    [ALPHABET_SCOPED_WORD] = ":",
+	    [ALPHABET_TYPE] = ":<>,* &()-",
+	    [ALPHABET_PATH] = "./+-",
+	    [ALPHABET_QUOTED_PATH] = "./+- ",
+	    [ALPHABET_SYMBOL] = ".$@",
+	    [ALPHABET_SYMBOLS] = ".$@*",
+	    [ALPHABET_ATTACH_FIELD] = ".*+?[]",
+	    [ALPHABET_NAME_PATTERN] = ".$*?",
+	};
 	for (size_t i = 0; i < s.n; i++) {
 		char c = s.p[i];
-		bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-		if (!letter && !(i > 0 && c >= '0' && c <= '9'))
+		bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+			       (c >= '0' && c <= '9') || c == '_';
+		bool is_utf8 = (unsigned char)c >= 0x80 && which == ALPHABET_NAME_PATTERN;
+		if (!is_word && !is_utf8 && (!c || !strchr(extra[which], c)))
 			return false;
 	}
 	return s.n > 0;
+}
+
+bool str_is_ident(struct str s)
+{
+	return str_is_made_of(s, ALPHABET_WORD) && !(s.p[0] >= '0' && s.p[0] <= '9');
+}
+
+struct str str_to_ident(struct arena *a, struct str s)
+{
+	char *p = str_dup(a, s);
+	for (size_t i = 0; i < s.n; i++)
+		if (!str_is_made_of(str_slice(s, i, 1), ALPHABET_WORD) ||
+		    (!i && !str_is_ident(str_slice(s, 0, 1))))
+			p[i] = '_';
+	return (struct str){p, s.n};
 }
 
 void strbuf_init(struct strbuf *b)

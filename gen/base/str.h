@@ -62,8 +62,24 @@ unsigned str_distance(struct str a, struct str b, unsigned limit);
 bool str_is_nearer(struct str wanted, struct str guess, unsigned *best);
 /** So many edits, at most, are between @wanted and what str_is_nearer() takes. */
 unsigned str_near_limit(struct str wanted, unsigned best);
-/** Identifier characters, as C and bpftrace have them: letters, digits and _. */
+/** Which ASCII bytes may stand in a text that comes from a stranger and becomes part of a program. */
+enum alphabet {
+	ALPHABET_WORD,	       /**< letters, digits and _; all others have these as well */
+	ALPHABET_SCOPED_WORD,  /**< ns::name */
+	ALPHABET_TYPE,	       /**< what compilers write: pair<int const*, (kind)-1> */
+	ALPHABET_PATH,	       /**< without quotes in an attach point of every bpftrace */
+	ALPHABET_QUOTED_PATH,  /**< between quotes in a template */
+	ALPHABET_SYMBOL,       /**< of a symbol table, with its version */
+	ALPHABET_SYMBOLS,      /**< a pattern for such */
+	ALPHABET_ATTACH_FIELD, /**< without quotes behind the path of an attach point */
+	ALPHABET_NAME_PATTERN  /**< for names of probes and functions; UTF-8 is theirs, too */
+};
+/** All of @s is of @which, and there is something. */
+bool str_is_made_of(struct str s, enum alphabet which);
+/** An identifier, as C and bpftrace have it: a word that does not begin with a digit. */
 bool str_is_ident(struct str s);
+/** @s in @a with a _ for every byte that an identifier cannot have there. */
+struct str str_to_ident(struct arena *a, struct str s);
 
 struct strbuf {
 	char *p; /**< NUL-terminated when not NULL; owned */

@@ -100,7 +100,8 @@ static bool find_probes(struct bind *b, const struct token *at, struct str path,
 		const struct sdt_list *list = image_probes(b->images, im);
 		const struct sdt_probe *p = NULL;
 		while ((p = sdt_find(list, provider, name, p))) {
-			if (!path_is_plain(p->provider, "_") || !path_is_plain(p->name, "_")) {
+			if (!str_is_made_of(p->provider, ALPHABET_WORD) ||
+			    !str_is_made_of(p->name, ALPHABET_WORD)) {
 				struct diag_place place = tok_place(at);
 				diag_warning(b->diag, &place,
 					     "probe " STR_FMT ":" STR_FMT
@@ -174,13 +175,13 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 /** Can the symbol table answer? Not for addresses and C++ signatures. */
 static bool is_symbol(struct str name)
 {
-	return path_is_plain(name, "_.$@") && !isdigit((unsigned char)name.p[0]);
+	return str_is_made_of(name, ALPHABET_SYMBOL) && !isdigit((unsigned char)name.p[0]);
 }
 
 /** A pattern as bpftrace takes it: with *. */
 static bool is_pattern(struct str name)
 {
-	return path_is_plain(name, "_.$@*") && str_find(name, '*') < name.n;
+	return str_is_made_of(name, ALPHABET_SYMBOLS) && str_find(name, '*') < name.n;
 }
 
 struct search {
@@ -282,8 +283,9 @@ static bool bind_uprobe(struct bind *b, struct script_attach *at, struct attach_
 	for (size_t i = 1; i < at->fields.n; i++) {
 		struct str f = at->fields.v[i];
 		strbuf_addc(&text, ':');
-		strbuf_adds(&text,
-			    path_is_plain(f, "_.*+?[]") ? f : str_from(path_quote(b->arena, f)));
+		strbuf_adds(&text, str_is_made_of(f, ALPHABET_ATTACH_FIELD)
+				       ? f
+				       : str_from(path_quote(b->arena, f)));
 	}
 	change(b->arena, at->node, "%t", strbuf_str(&text));
 	strbuf_fini(&text);

@@ -18,12 +18,8 @@ static struct str type_text(struct bind *b, const struct node *type)
 /** "enum_" and the type, respelled as a name. */
 static struct str map_name(struct bind *b, struct str type)
 {
-	char *p = arena_printf(b->arena, "enum_" STR_FMT, STR_ARG(type));
-	struct str s = str_from(p);
-	for (size_t i = 0; i < s.n; i++)
-		if (!str_is_ident((struct str){p + i, 1}) && !(p[i] >= '0' && p[i] <= '9'))
-			p[i] = '_';
-	return s;
+	return str_to_ident(b->arena,
+			    str_from(arena_printf(b->arena, "enum_" STR_FMT, STR_ARG(type))));
 }
 
 static bool is_taken(const struct bind *b, struct str map)

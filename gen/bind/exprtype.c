@@ -1,7 +1,5 @@
 #include "bind/exprtype.h"
 
-#include <string.h>
-
 #include "bind/attach.h"
 #include "bind/namedarg.h"
 #include "bind/typeuse.h"
@@ -627,11 +625,7 @@ static void find_enumerator(struct finder *f, const struct node *n, struct expr 
 static bool is_type_name(struct ctype *t)
 {
 	struct ctype *to = exprtype_pointee(t);
-	struct str s = to ? to->name : STR("");
-	for (size_t i = 0; i < s.n; i++)
-		if (!str_is_ident(str_slice(s, i, 1)) && !strchr("0123456789:<>,* &()-", s.p[i]))
-			return false;
-	return true;
+	return !to || !to->name.n || str_is_made_of(to->name, ALPHABET_TYPE);
 }
 
 /** args.name */

@@ -14,18 +14,6 @@ static struct str take_name(struct bind *b, const struct token *t, const struct 
 	return name;
 }
 
-static bool is_name(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++) {
-		unsigned char c = (unsigned char)s.p[i];
-		bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-			       (c >= '0' && c <= '9') || c == '_' || c >= 0x80;
-		if (!is_word && c != '*' && c != '?' && c != '.' && c != '$')
-			return false;
-	}
-	return s.n > 0;
-}
-
 bool optional_collect(struct bind *b, const struct pp *pp)
 {
 	bool good = true;
@@ -40,7 +28,7 @@ bool optional_collect(struct bind *b, const struct pp *pp)
 		while (t->kind != TOK_EOF) {
 			struct diag_place place = tok_place(t);
 			o.name = take_name(b, t, &t);
-			if (is_name(o.name))
+			if (str_is_made_of(o.name, ALPHABET_NAME_PATTERN))
 				vec_push(b->arena, &b->optionals, o);
 			else
 				good = diag_error(b->diag, &place,

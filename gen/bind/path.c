@@ -1,16 +1,6 @@
 #include "bind/path.h"
 
-#include <ctype.h>
 #include <inttypes.h>
-#include <string.h>
-
-bool path_is_plain(struct str s, const char *extra)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if (!isalnum((unsigned char)s.p[i]) && !strchr(extra, s.p[i]))
-			return false;
-	return s.n > 0;
-}
 
 const char *path_quote(struct arena *a, struct str s)
 {
@@ -28,7 +18,7 @@ const char *path_quote(struct arena *a, struct str s)
 	return quoted;
 }
 
-/** @path, which path_is_plain(); libstdc++ in quotes, because 0.17 takes ++ for an operator. */
+/** @path, which is of ALPHABET_PATH; libstdc++ in quotes, because 0.17 takes ++ for an operator. */
 static const char *plain_path(struct arena *a, struct str path)
 {
 	return str_find(path, '+') < path.n ? path_quote(a, path) : str_dup(a, path);
@@ -54,10 +44,10 @@ const char *path_of(struct bind *b, const struct image *im, const struct token *
 	struct str path = f && f->host_path.n ? f->host_path : im->path;
 	bool follow = b->proc && f && !b->host_scope;
 
-	if (follow && f->root_path.n && path_is_plain(f->root_path, "_./+-"))
+	if (follow && f->root_path.n && str_is_made_of(f->root_path, ALPHABET_PATH))
 		return plain_path(a, f->root_path);
 	if (!follow && (!f || f->host_path.n)) {
-		if (path_is_plain(path, "_./+-"))
+		if (str_is_made_of(path, ALPHABET_PATH))
 			return plain_path(a, path);
 		if (is_quotable(a, path))
 			return path_quote(a, path);

@@ -10,8 +10,6 @@
 
 #include "bind/bind.h"
 
-/** Only bytes that every supported bpftrace takes in an attach point without quotes: letters, digits and @extra? */
-bool path_is_plain(struct str s, const char *extra);
 /**
  * @s as a quoted part of an attach point, all its bytes but \" and \\ as they are: 0.27 reads \xNN there as the letters xNN, which
  * may be the name of another file. The versions before take the bytes as well.

@@ -7,24 +7,6 @@
 #include "image/sdtarg.h"
 #include "out/dialect.h"
 
-/** Words that every bpftrace takes in an attach point. */
-static bool can_spell(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if (!str_is_ident((struct str){s.p + i, 1}) && !(s.p[i] >= '0' && s.p[i] <= '9'))
-			return false;
-	return s.n > 0;
-}
-
-/** The name of a type, with its scopes, that may stand in a template: it comes from a stranger's file. */
-static bool is_type_name(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if (!can_spell((struct str){s.p + i, 1}) && s.p[i] != ':')
-			return false;
-	return s.n > 0;
-}
-
 static bool is_string(struct ctype *t)
 {
 	t = ctype_strip(t);
@@ -127,7 +109,7 @@ static void add_fields(struct skeleton *sk, struct skeleton_probe *p)
 		struct ctype *t = ctype_strip(f->arg->type);
 		// An enum without a tag is known by its typedef.
 		f->enum_name = t->name.n ? t->name : f->arg->type->name;
-		if (!is_type_name(f->enum_name) ||
+		if (!str_is_made_of(f->enum_name, ALPHABET_SCOPED_WORD) ||
 		    !enumtab_from_type(sk->arena, f->arg->type, &f->names) || !f->names.n_items)
 			f->kind = f->arg->is_signed ? SKELETON_SIGNED : SKELETON_UNSIGNED;
 	}
@@ -137,7 +119,7 @@ static void add_fields(struct skeleton *sk, struct skeleton_probe *p)
 static const char *why_not(const struct skeleton *sk, const struct sdt_probe *p,
 			   const struct probeargs *pa)
 {
-	if (!can_spell(p->provider) || !can_spell(p->name))
+	if (!str_is_made_of(p->provider, ALPHABET_WORD) || !str_is_made_of(p->name, ALPHABET_WORD))
 		return "bpftrace cannot spell its name";
 	for (size_t i = 0; i < pa->n_sites; i++) {
 		if (pa->sites[i].site->doubt == SDT_NO_CODE)
@@ -204,14 +186,6 @@ static bool add_pattern(struct skeleton *sk, struct str pattern)
 	return false;
 }
 
-static bool is_path_plain(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if (!can_spell((struct str){s.p + i, 1}) && !memchr("/._+- ", s.p[i], 6))
-			return false;
-	return true;
-}
-
 bool skeleton_collect(struct skeleton *ret, struct arena *a, struct diag *d, struct images *images,
 		      unsigned version, const char *const *patterns, size_t n)
 {
@@ -221,7 +195,7 @@ bool skeleton_collect(struct skeleton *ret, struct arena *a, struct diag *d, str
 		good &= add_pattern(ret, str_from(patterns[i]));
 	for (size_t i = 0; i < ret->probes.n; i++) {
 		struct skeleton_probe *p = &ret->probes.v[i];
-		if (!p->needs_path || is_path_plain(p->image->path))
+		if (!p->needs_path || str_is_made_of(p->image->path, ALPHABET_QUOTED_PATH))
 			continue;
 		diag_warning(d, NULL,
 			     STR_FMT ":" STR_FMT " of " STR_FMT

@@ -1,6 +1,5 @@
 #include "bind/typeuse.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <unistd.h>
 
@@ -122,14 +121,6 @@ bool typeuse_defines(const struct bind *b, struct str name)
 	return map_get(&b->types->own_names, name) != NULL;
 }
 
-static bool is_plain_name(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if (s.p[i] != ':' && s.p[i] != '_' && !isalnum((unsigned char)s.p[i]))
-			return false;
-	return s.n > 0;
-}
-
 /** What @type points at, with what it is called by; NULL for what no cast can name. */
 static struct ctype *named_pointee(struct ctype *type, struct str *name)
 {
@@ -145,9 +136,9 @@ static struct ctype *named_pointee(struct ctype *type, struct str *name)
 	*name = bare->name;
 	if (ctype_is_aggregate(bare)) {
 		// std::string is a basic_string<...>, which no definition of ours can have as its tag.
-		if (!is_plain_name(*name) && to->kind == CTYPE_TYPEDEF)
+		if (!str_is_made_of(*name, ALPHABET_SCOPED_WORD) && to->kind == CTYPE_TYPEDEF)
 			*name = to->name;
-		return is_plain_name(*name) ? bare : NULL;
+		return str_is_made_of(*name, ALPHABET_SCOPED_WORD) ? bare : NULL;
 	}
 	bool number = bare->kind == CTYPE_INT || bare->kind == CTYPE_ENUM ||
 		      bare->kind == CTYPE_BOOL || bare->kind == CTYPE_POINTER;

@@ -1,6 +1,5 @@
 #include "run/run.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -443,8 +442,7 @@ static unsigned count_maps(struct arena *a, struct str program)
 		if (in_string || i >= program.n || program.p[i] != '@')
 			continue;
 		size_t from = i;
-		while (i + 1 < program.n &&
-		       (isalnum((unsigned char)program.p[i + 1]) || program.p[i + 1] == '_'))
+		while (str_is_made_of(str_slice(program, i + 1, 1), ALPHABET_WORD))
 			i++;
 		n += map_add(a, &names, str_slice(program, from, i + 1 - from));
 	}

@@ -104,10 +104,9 @@ struct str cname_ident(struct arena *a, struct str name, bool for_bpftrace)
 		if (name.p[0] >= '0' && name.p[0] <= '9')
 			strbuf_addc(&b, '_');
 		for (size_t i = 0; i < name.n; i++) {
-			char c = name.p[i];
-			bool good = str_is_ident((struct str){&c, 1}) || (c >= '0' && c <= '9');
-			if (c != ' ')
-				strbuf_addc(&b, good ? c : '_');
+			bool good = str_is_made_of(str_slice(name, i, 1), ALPHABET_WORD);
+			if (name.p[i] != ' ')
+				strbuf_addc(&b, good ? name.p[i] : '_');
 		}
 		name = str_copy(a, strbuf_str(&b));
 		strbuf_fini(&b);

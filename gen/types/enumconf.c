@@ -120,16 +120,6 @@ static size_t find_colon(struct str s)
 	return s.n;
 }
 
-/** A name for the map of an enum: its last part, with what cannot be in a map's name replaced. */
-static struct str map_of_type(struct arena *a, struct str type)
-{
-	char *p = str_dup(a, type);
-	for (size_t i = 0; i < type.n; i++)
-		if (!str_is_ident((struct str){p + i, 1}) && !(i && p[i] >= '0' && p[i] <= '9'))
-			p[i] = '_';
-	return (struct str){p, type.n};
-}
-
 bool enumconf_add_option(struct arena *a, struct diag *d, struct str option, struct enumconf *ret)
 {
 	size_t colon = find_colon(option);
@@ -146,7 +136,7 @@ bool enumconf_add_option(struct arena *a, struct diag *d, struct str option, str
 		return diag_error(d, NULL, "\"" STR_FMT "\": a table is NAME[:MAP[:PREFIX]]",
 				  STR_ARG(option));
 	if (!e.map.n)
-		e.map = map_of_type(a, e.type);
+		e.map = str_to_ident(a, e.type);
 	if (!str_is_ident(e.map))
 		return diag_error(d, NULL, "\"" STR_FMT "\" is not the name of a map",
 				  STR_ARG(e.map));

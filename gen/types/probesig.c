@@ -84,11 +84,6 @@ static struct ctype *find_type(struct arena *a, struct str text)
 	return declare_type(a, text);
 }
 
-static bool is_word_char(char c)
-{
-	return str_is_ident((struct str){&c, 1}) || (c >= '0' && c <= '9');
-}
-
 /** `RESULT (*NAME)()` */
 static bool parse_function(struct arena *a, struct str text, struct probesig_arg *ret)
 {
@@ -116,7 +111,7 @@ static bool parse_arg(struct arena *a, struct diag *d, const struct diag_place *
 	if (ret->is_constant || parse_function(a, text, ret))
 		return true;
 	size_t n = text.n;
-	while (n && is_word_char(text.p[n - 1]))
+	while (n && str_is_made_of(str_slice(text, n - 1, 1), ALPHABET_WORD))
 		n--;
 	ret->name = str_from_offset(text, n);
 	ret->type = find_type(a, str_slice(text, 0, n));

@@ -64,5 +64,19 @@ int main(void)
 				"b\xc2\x9b\xc3\xa9"));
 	ok(str_eqz(strbuf_str(&b), "\"a\\u202eb\\u009b\xc3\xa9\""), "... in JSON by its number");
 	strbuf_fini(&b);
+
+	unsigned n_hostile = 0, n_high = 0, n_word = 0;
+	for (unsigned which = ALPHABET_WORD; which <= ALPHABET_NAME_PATTERN; which++)
+		for (unsigned c = 0; c < 256; c++) {
+			char name[] = {'a', (char)c};
+			bool good = str_is_made_of((struct str){name, 2}, which);
+			n_hostile += good && (c < ' ' || memchr("\"'\\`;{}#%!|=~\x7f", (int)c, 14));
+			n_high += good && c >= 0x80 && which != ALPHABET_NAME_PATTERN;
+			n_word += good && which == ALPHABET_WORD;
+		}
+	ok(n_hostile == 0, "no alphabet has a byte that ends a string, a path or a statement");
+	ok(n_high == 0, "... nor one that is not ASCII, but that of patterns");
+	ok(n_word == 63, "a word is of 63 bytes");
+	ok(!str_is_made_of(STR(""), ALPHABET_TYPE), "nothing is of no alphabet");
 	return done();
 }
