@@ -283,7 +283,7 @@ static const struct script_attach *find_global(const struct bind *b)
 static bool check_reach(struct diag *d, const struct bind *b)
 {
 	const struct script_attach *at = find_global(b);
-	if (!at || b->host_scope)
+	if (!at || b->scope == BIND_HOST)
 		return true;
 	struct diag_place place = tok_place(at->node->first);
 	diag_error(d, &place,
@@ -343,13 +343,13 @@ static int trace(struct arena *a, struct diag *d, struct options *o, const struc
 	bool counts_first = x->records && dialect_misses_first_count(bt->version);
 	if (counts_first)
 		add_first_counts(&x->program, x->records);
+	bool is_host = x->bind.scope == BIND_HOST;
 	struct run_config cfg = {
 	    .bpftrace = bt,
 	    .program = strbuf_str(&x->program.text),
 	    .map = o->req.raw ? NULL : &x->program.map,
 	    // A trace of the whole host, or of several, has no process that it ends with, unless it has started one.
-	    .proc = (x->bind.host_scope && !child->pid) || o->req.pids.n > 1 ? NULL : x->proc,
-	    .pass_pid = !x->bind.host_scope && !x->bind.no_pid,
+	    .proc = (is_host && !child->pid) || o->req.pids.n > 1 ? NULL : x->proc,
 	    .exe = !o->req.raw && !find_global(&x->bind) ? o->req.exe : NULL,
 	    .child = child->pid ? child : NULL,
 	    .out_path = o->req.out && strcmp(o->req.out, "-") == 0 ? NULL : o->req.out,
@@ -363,6 +363,7 @@ static int trace(struct arena *a, struct diag *d, struct options *o, const struc
 	    .records = x->records,
 	    .has_heartbeat = beats,
 	};
+	cfg.pass_pid = cfg.proc && x->bind.scope == BIND_BY_PID;
 	struct codename *names = NULL;
 	if (x->bind.marks_code) {
 		names = codename_open(a, x->proc);

@@ -274,7 +274,7 @@ static bool check_pids(struct arena *a, struct diag *d, const struct expand_requ
 	size_t n = req->pids.n;
 	if (n < 2 || req->patterns.n)
 		return true;
-	if (x->bind.host_scope && x->n_parents == 1) {
+	if (x->bind.scope == BIND_HOST && x->n_parents == 1) {
 		if (!d->quiet)
 			diag_note(d, NULL,
 				  "process %d is the parent of the other %zu: __PID__ is %d",
@@ -283,7 +283,7 @@ static bool check_pids(struct arena *a, struct diag *d, const struct expand_requ
 	}
 	diag_error(d, NULL, "%zu processes were given (%s): name the one to trace", n,
 		   list_pids(a, pids, n));
-	if (!x->bind.host_scope)
+	if (x->bind.scope != BIND_HOST)
 		diag_note(d, NULL, "-x " STR_FMT " traces every process that runs it",
 			  STR_ARG(x->images.files.v[0].path));
 	else if (x->n_parents < n)
@@ -363,7 +363,7 @@ bool expand_run(struct arena *a, struct diag *d, const struct expand_request *re
 	    .proc = x->proc,
 	    .pids = req->pids.v,
 	    .n_pids = x->proc ? req->pids.n : 0,
-	    .no_pid = x->proc && req->pids.n > 1,
+	    .scope = req->pids.n > 1 ? BIND_BY_FILTER : BIND_BY_PID,
 	    .is_started = req->is_started,
 	    .version = req->version,
 	    .conf = conf,

@@ -155,8 +155,9 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 		const struct attach_match *m = &ret->probes.v[i];
 		const char *file = path_of(b, m->image, at->node->first);
 		good = file != NULL;
-		if (b->proc && !dialect_has_libbpf_usdt(b->version) && has_namesake(b, m))
-			b->no_pid = true;
+		if (b->scope == BIND_BY_PID && b->proc && !dialect_has_libbpf_usdt(b->version) &&
+		    has_namesake(b, m))
+			b->scope = BIND_BY_FILTER;
 		if (good)
 			strbuf_addf(&text, "%s" STR_FMT ":%s:" STR_FMT ":" STR_FMT,
 				    i > from ? ", " : "", STR_ARG(at->kind), file,

@@ -30,8 +30,8 @@ struct attach_clause {
 
 /**
  * Binds each attach point of @c, changing its node. Errors: nothing of that name in the target (with the
- * nearest name), no target given, a name that bpftrace cannot spell. Sets b->no_pid when a file can only
- * be named in a way that does not work together with bpftrace's -p.
+ * nearest name), no target given, a name that bpftrace cannot spell. b->scope becomes BIND_BY_FILTER when
+ * a file can only be named in a way that does not work together with bpftrace's -p.
  */
 bool attach_bind_clause(struct bind *b, struct script_clause *c, struct attach_clause *ret);
 

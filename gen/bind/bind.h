@@ -25,12 +25,19 @@ struct bind_optional {
 	struct str name;	     /**< or a pattern; empty: every attach point of the file */
 };
 
+/** What keeps the program to its process: the one answer to whether bpftrace is given -p. */
+enum bind_scope {
+	BIND_BY_PID,	/**< -p, where there is a process */
+	BIND_BY_FILTER, /**< a test of pid in each clause: a deleted file, several processes */
+	BIND_HOST	/**< nothing: #pragma scope host asks for all of them */
+};
+
 struct bind {
 	struct arena *arena;
 	struct diag *diag;
 	struct images *images; /**< files that names can refer to; NULL when no target was given */
 	struct proc *proc;     /**< the target process, or NULL */
-	/** With @proc, in turn, the processes that are traced together; NULL for it alone. Sets no_pid. */
+	/** With @proc, in turn, the processes that are traced together; NULL for it alone. */
 	const int *pids;
 	size_t n_pids;
 	bool is_started;  /**< @proc is of -c: bpftrace would call its number cpid */
@@ -42,8 +49,7 @@ struct bind {
 	    *code_key;	/**< KEY of it; NULL with the other one */
 
 	// Results.
-	bool host_scope;	 /**< #pragma scope host: bpftrace is run without -p */
-	bool no_pid;		 /**< an attach point that works only without -p (a deleted file) */
+	enum bind_scope scope;	 /**< the caller's at first, then what the script needs */
 	struct map said_unknown; /**< markers without a value, each said once */
 	bool said_no_probes;	 /**< that the executable has none at all is said once */
 	bool marks_code;	 /**< the program prints such marks */

@@ -105,7 +105,7 @@ void codecall_rewrite(struct bind *b)
 {
 	struct map unnamed = {0};
 	size_t n = b->script.clauses.n;
-	if (!b->code_mark || !b->proc || b->host_scope || b->n_pids > 1)
+	if (!b->code_mark || !b->proc || b->scope == BIND_HOST || b->n_pids > 1)
 		return;
 	for (size_t i = 0; i < n; i++)
 		if (is_in_target(&b->clauses[i]))

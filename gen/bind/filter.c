@@ -25,11 +25,12 @@ static void add_filter(struct bind *b, const struct script_clause *c)
 bool filter_add_all(struct bind *b)
 {
 	bool good = true;
-	if (!b->proc || b->host_scope)
+	if (!b->proc || b->scope == BIND_HOST)
 		return true;
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
 		const struct attach_clause *c = &b->clauses[i];
-		bool needed = b->no_pid ? c->has_user : c->has_uprobe && b->version < 23;
+		bool needed =
+		    b->scope == BIND_BY_FILTER ? c->has_user : c->has_uprobe && b->version < 23;
 		if (!needed)
 			continue;
 		if (c->has_other) {

@@ -42,7 +42,7 @@ const char *path_of(struct bind *b, const struct image *im, const struct token *
 	const struct proc_file *f = im->mapped;
 	struct arena *a = b->arena;
 	struct str path = f && f->host_path.n ? f->host_path : im->path;
-	bool follow = b->proc && f && !b->host_scope;
+	bool follow = b->proc && f && b->scope != BIND_HOST;
 
 	if (follow && f->root_path.n && str_is_made_of(f->root_path, ALPHABET_PATH))
 		return plain_path(a, f->root_path);
@@ -61,7 +61,8 @@ const char *path_of(struct bind *b, const struct image *im, const struct token *
 			   STR_ARG(path));
 		return NULL;
 	}
-	b->no_pid = true;
+	if (follow)
+		b->scope = BIND_BY_FILTER;
 	if (!f->start)
 		return arena_printf(a, "/proc/%d/exe", b->proc->pid);
 	return arena_printf(a, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, b->proc->pid, f->start,

@@ -22,7 +22,7 @@ static bool take_scope(struct bind *b, const struct token *t)
 {
 	struct diag_place place = tok_place(t);
 	if (tok_is(t, "host"))
-		b->host_scope = true;
+		b->scope = BIND_HOST;
 	else if (!tok_is(t, "target"))
 		return diag_error(b->diag, &place, "#pragma scope: expected `target` or `host`");
 	return true;

@@ -23,7 +23,7 @@ struct run_config {
 	struct str program;
 	const struct linemap *map; /**< NULL: the program is no template's */
 	struct proc *proc;	   /**< the target, or NULL */
-	bool pass_pid;		   /**< give -p to bpftrace */
+	bool pass_pid;		   /**< bpftrace is given -p: the process of @proc */
 	const char
 	    *exe; /**< with no process: the file all of whose processes are traced, or NULL */
 	struct spawned *child;	   /**< program to release once attached, or NULL */

@@ -41,7 +41,7 @@ static char **make_argv(struct starting *s, const char *program)
 	const struct run_config *cfg = s->cfg;
 	VEC(char *) argv = {0};
 	vec_push(s->arena, &argv, (char *)cfg->bpftrace->path);
-	if (cfg->pass_pid && cfg->proc) {
+	if (cfg->pass_pid) {
 		vec_push(s->arena, &argv, (char *)"-p");
 		vec_push(s->arena, &argv, arena_printf(s->arena, "%d", cfg->proc->pid));
 	}
