@@ -98,10 +98,11 @@ size_t argname_close(struct str text)
 {
 	size_t depth = 0;
 	struct str rest = text;
+	char close = text.n && text.p[0] == '[' ? ']' : ')';
 	while (rest.n) {
-		if (rest.p[0] == '(')
+		if (rest.p[0] == text.p[0])
 			depth++;
-		else if (rest.p[0] == ')' && --depth == 0)
+		else if (rest.p[0] == close && --depth == 0)
 			return text.n - rest.n;
 		rest = argname_skip_token(rest);
 	}
@@ -209,18 +210,10 @@ static struct str last_word(struct str s)
 	s = str_trim(str_from_offset(s, n));
 	while (s.n) {
 		if (s.p[0] == '[') {
-			size_t depth = 0;
-			struct str rest = s;
-			while (rest.n) {
-				if (rest.p[0] == '[')
-					depth++;
-				else if (rest.p[0] == ']' && --depth == 0)
-					break;
-				rest = argname_skip_token(rest);
-			}
-			if (!rest.n)
+			size_t close = argname_close(s);
+			if (close == s.n)
 				return none;
-			s = str_trim(str_from_offset(rest, 1));
+			s = str_trim(str_from_offset(s, close + 1));
 			continue;
 		}
 		if (!eat(&s, "->") && !eat(&s, "::") && !eat(&s, "."))

@@ -28,7 +28,7 @@ void argname_number(struct arena *a, struct str *names, size_t n);
 struct str argname_literal(struct arena *a, struct str text);
 /** The bytes behind the token that @text starts with: a word, a number, a literal, a comment, blanks or one byte. */
 struct str argname_skip_token(struct str text);
-/** The parenthesis that closes the one @text starts with; text.n when there is none. */
+/** The bracket that closes the one @text starts with, ( or [; text.n when there is none. */
 size_t argname_close(struct str text);
 
 #endif

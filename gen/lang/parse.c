@@ -91,7 +91,7 @@ void parse_leave(struct parser *p)
 
 // Brackets
 
-static bool is_opener(const struct token *t)
+bool parse_is_opener(const struct token *t)
 {
 	return tok_is(t, "(") || tok_is(t, "[") || tok_is(t, "{");
 }
@@ -118,7 +118,7 @@ static struct token *find_close(struct parser *p, struct token *open)
 {
 	VEC(struct token *) stack = {0};
 	for (struct token *t = open; t->kind != TOK_EOF; t = t->next) {
-		if (is_opener(t)) {
+		if (parse_is_opener(t)) {
 			if (stack.n == PARSE_MAX_NESTING)
 				return error_at(p, t, "is nested too deeply", NULL);
 			vec_push(p->arena, &stack, t);
@@ -132,6 +132,18 @@ static struct token *find_close(struct parser *p, struct token *open)
 		}
 	}
 	return error_at(p, stack.v[stack.n - 1], "is not closed", NULL);
+}
+
+struct token *parse_closing(struct token *open)
+{
+	unsigned depth = 0;
+	struct token *t = open;
+	for (; t->next->kind != TOK_EOF; t = t->next) {
+		depth = depth + parse_is_opener(t) - is_closer(t);
+		if (!depth)
+			break;
+	}
+	return t;
 }
 
 // The program
@@ -155,7 +167,7 @@ static struct token *end_of_item(struct parser *p)
 		last = t;
 		if (tok_is(t, ";"))
 			break;
-		if (!is_opener(t) && !is_closer(t))
+		if (!parse_is_opener(t) && !is_closer(t))
 			continue;
 		last = is_closer(t) ? error_at(p, t, "closes nothing", NULL) : find_close(p, t);
 		if (!last || tok_is(t, "{"))
@@ -170,9 +182,8 @@ static struct token *skip_attributes(struct token *t)
 {
 	while (tok_is(t, "__attribute__") || tok_is(t, "__packed")) {
 		t = t->next;
-		unsigned depth = 0;
-		for (; t->kind != TOK_EOF && (tok_is(t, "(") || depth); t = t->next)
-			depth = depth + tok_is(t, "(") - tok_is(t, ")");
+		while (tok_is(t, "("))
+			t = parse_closing(t)->next;
 	}
 	return t;
 }

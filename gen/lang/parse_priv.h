@@ -35,6 +35,10 @@ bool parse_is(const struct parser *p, const char *z);
 /** Takes the next token if it is @z. */
 bool parse_take(struct parser *p, const char *z);
 struct token *parse_take_any(struct parser *p);
+/** One of ( [ { */
+bool parse_is_opener(const struct token *t);
+/** The bracket that closes the one at @open, or the last token of all: in a body, whose brackets are known to match. */
+struct token *parse_closing(struct token *open);
 bool parse_is_variable(const struct token *t);
 /** False when the recursion is too deep; parse_leave() goes with each that returned true. */
 bool parse_enter(struct parser *p);

@@ -1,20 +1,6 @@
 // Statements and blocks.
 #include "lang/parse_priv.h"
 
-/** The bracket that closes the one at @open, or the last token of all. */
-static struct token *closing(struct token *open)
-{
-	unsigned depth = 0;
-	struct token *t = open;
-	for (; t->next->kind != TOK_EOF; t = t->next) {
-		depth += tok_is(t, "(") || tok_is(t, "[") || tok_is(t, "{");
-		depth -= tok_is(t, ")") || tok_is(t, "]") || tok_is(t, "}");
-		if (!depth)
-			break;
-	}
-	return t;
-}
-
 /** From @first, where a statement failed, to its semicolon, behind its block, or to the end of the block that it is in. */
 static struct node *parse_opaque(struct parser *p, struct token *first)
 {
@@ -22,8 +8,8 @@ static struct node *parse_opaque(struct parser *p, struct token *first)
 	struct node *n = parse_begin(p, NODE_OPAQUE);
 	while (!parse_is(p, "}") && p->at->kind != TOK_EOF) {
 		bool is_block = parse_is(p, "{");
-		if (is_block || parse_is(p, "(") || parse_is(p, "["))
-			p->at = closing(p->at);
+		if (parse_is_opener(p->at))
+			p->at = parse_closing(p->at);
 		if (tok_is(parse_take_any(p), ";") || is_block)
 			break;
 	}

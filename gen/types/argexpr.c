@@ -284,14 +284,10 @@ static struct ctype *parse_postfix(struct reading *r)
 	while (!r->failed) {
 		if (eat(r, "->")) {
 			t = member_of(r, pointee(r, t));
-		} else if (str_has_prefix(r->rest, STR("[")) && eat(r, "[")) {
-			size_t depth = 1;
-			while (r->rest.n && depth) {
-				depth += r->rest.p[0] == '[';
-				depth -= r->rest.p[0] == ']';
-				r->rest = argname_skip_token(r->rest);
-			}
-			t = depth ? fail(r) : pointee(r, t);
+		} else if (str_has_prefix(r->rest, STR("["))) {
+			size_t close = argname_close(r->rest);
+			t = close == r->rest.n ? fail(r) : pointee(r, t);
+			r->rest = str_from_offset(r->rest, close + 1);
 		} else if (eat(r, ".")) {
 			t = member_of(r, t);
 		} else {
