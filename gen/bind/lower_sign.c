@@ -28,6 +28,15 @@ static struct node *operand(struct lowerer *lo, struct node *n)
 	return change_text(a, n, "(int64)%n", n);
 }
 
+/** @n becomes @made, a cast of @was: what it was, which stays below it for whoever asks what is read there. */
+static void become_cast(struct lowerer *lo, struct node *n, struct node *was,
+			const struct node *made)
+{
+	change(lo->b->arena, n, "%n", made);
+	n->kind = NODE_CAST; // so it needs no brackets
+	n->child = n->last_child = was;
+}
+
 static bool divides(const struct token *op)
 {
 	return tok_is(op, "/") || tok_is(op, "%") || tok_is(op, "/=") || tok_is(op, "%=");
@@ -96,8 +105,7 @@ void lower_division(struct lowerer *lo, struct node *n)
 		change(lo->b->arena, n, "%n = %n", n->child, quotient);
 		return;
 	}
-	change(lo->b->arena, n, "%n", quotient);
-	n->kind = NODE_CAST; // so it needs no brackets
+	become_cast(lo, n, change_copy(lo->b->arena, n), quotient);
 }
 
 /** bpftrace up to 0.23 makes an unsigned number of a signed one and an unsigned one, and has other maps for them. */
@@ -117,11 +125,10 @@ static void make_signed(struct lowerer *lo, struct node *n)
 	     (!mixes_signs(lo) || (str_to_u64(node_text(number), &value) && value <= INT32_MAX))))
 		return;
 	// Of less than 64 bits some versions would take the highest for a sign.
-	if (n->kind == NODE_MAP)
-		change(a, n, "%n", operand(lo, n));
-	else
-		change(a, n, "(int64)(uint64)(%n)", n);
-	n->kind = NODE_CAST;
+	struct node *was = change_copy(a, n);
+	become_cast(lo, n, was,
+		    n->kind == NODE_MAP ? operand(lo, was)
+					: change_text(a, n, "(int64)(uint64)(%n)", was));
 }
 
 /** -x, where x has no sign: newer versions have maps and variables of 8 bits without one. */

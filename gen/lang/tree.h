@@ -28,7 +28,7 @@ enum node_kind {
 	NODE_CALL, /**< f(a, b), also sizeof, offsetof: the arguments, of which some may be types; name */
 	NODE_MEMBER,   /**< x.m, x->m, x.1: x; name is m, or the number with its dot */
 	NODE_INDEX,    /**< x[i]: x, i */
-	NODE_CAST,     /**< (T)x: the type, x */
+	NODE_CAST,     /**< (T)x: the type, x; a step may make one of x, of x alone */
 	NODE_UNARY,    /**< -x, !x, ~x, *x, &x, ++x: x; name is the operator */
 	NODE_POSTFIX,  /**< x++, x--: x; name is the operator */
 	NODE_BINARY,   /**< x + y: x, y; name is the operator */
