@@ -2,29 +2,28 @@
 
 struct printer {
 	struct arena *arena;
-	struct token **end;	  // of the list
-	const struct token *lead; // what the next token has before it is this one's; NULL: its own
+	struct token **end; // of the list
+	struct token lead;  // what the next token has before it is this one's
+	bool has_lead;
 };
-
-static const struct token nothing_before;
 
 static void add(struct printer *p, struct token t)
 {
 	struct token *copy = arena_new(p->arena, struct token);
-	if (p->lead) {
-		t.before = p->lead->before;
-		t.space = p->lead->space;
-		t.bol = p->lead->bol;
+	if (p->has_lead) {
+		t.before = p->lead.before;
+		t.space = p->lead.space;
+		t.bol = p->lead.bol;
 	}
-	p->lead = NULL;
+	p->has_lead = false;
 	*copy = t;
 	copy->next = NULL;
 	*p->end = copy;
 	p->end = &copy->next;
 }
 
-/** A token of what has changed: it is ours, and stands for what was at its place. */
-static void add_moved(struct printer *p, const struct token *t)
+/** A token of what has changed: it is ours, and stands for what was at its place. Its line is made once, not with each copy. */
+static struct token moved(const struct token *t)
 {
 	struct token moved = *t;
 	moved.loc = (struct src_loc){0};
@@ -32,7 +31,7 @@ static void add_moved(struct printer *p, const struct token *t)
 	moved.before = moved.space ? STR(" ") : STR("");
 	moved.bol = false;
 	moved.from_macro = true;
-	add(p, moved);
+	return moved;
 }
 
 static void add_text(struct printer *p, struct str text, const struct token *at)
@@ -40,15 +39,21 @@ static void add_text(struct printer *p, struct str text, const struct token *at)
 	add(p, (struct token){.kind = TOK_OTHER, .text = text, .use = at->use, .from_macro = true});
 }
 
+static void set_lead(struct printer *p, struct token lead)
+{
+	p->lead = lead;
+	p->has_lead = true;
+}
+
 static void print(struct printer *p, const struct node *n, bool is_moved);
 
-static void print_pieces(struct printer *p, const struct node *n)
+static void print_pieces(struct printer *p, const struct node *n, bool is_moved)
 {
-	if (!p->lead && n->pieces)
-		p->lead = n->first;
+	if (!p->has_lead && n->pieces)
+		set_lead(p, is_moved ? moved(n->first) : *n->first);
 	for (const struct piece *piece = n->pieces; piece; piece = piece->next) {
-		if (!p->lead)
-			p->lead = &nothing_before;
+		if (!p->has_lead)
+			set_lead(p, (struct token){0});
 		if (piece->node)
 			print(p, piece->node,
 			      piece->node->kind != NODE_BLOCK); // which keeps its lines
@@ -65,17 +70,14 @@ static void print_children(struct printer *p, const struct node *child, bool is_
 
 static void print_own(struct printer *p, const struct token *t, bool is_moved)
 {
-	if (is_moved)
-		add_moved(p, t);
-	else
-		add(p, *t);
+	add(p, is_moved ? moved(t) : *t);
 }
 
 static void print(struct printer *p, const struct node *n, bool is_moved)
 {
 	const struct node *child = n->child;
 	if (n->is_changed) {
-		print_pieces(p, n);
+		print_pieces(p, n, is_moved);
 	} else if (n->is_extended) {
 		print_own(p, n->first, is_moved);
 		print_children(p, child, is_moved);

@@ -80,6 +80,13 @@ BEGIN { @FOO = 7; @x[7] = 1; }' "a map's name is no macro"
 is "$("$btgen" expand -e 'BEGIN { @a = 1; // dir C:\
 @b = 2; }')" 'BEGIN { @a = 1;
 @b = 2; }' "a backslash at the end of a comment continues nothing"
+is "$(body 'usdt:__EXE__:ev { $z = (int32)-3; $a = (pid + // first
+(int32)arg1 / 3 // second
++
+$z % 4) / $z; // third
+print($a);
+}
+interval:s:1 { exit(); }' | grep -n -e 'print(' -e exit | cut -d: -f1 | tr '\n' ' ')" '5 7 ' "what stands several times in what it becomes moves no line further down"
 like "$("$btgen" expand -e 'BEGIN { print(-7 / (uint64)2); $y = (int64)-7; print($y / (uint64)2); }')" \
 	'print\(-7 / \(uint64\)2\); .* print\(\$y / \(uint64\)2\)' "a division beside an uint64 has no sign, as in C"
 
