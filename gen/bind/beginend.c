@@ -39,7 +39,11 @@ static void append(struct bind *b, struct node *block, struct node *statement)
 {
 	struct node *last = block->last_child;
 	struct str text = last ? print_text(b->arena, last) : STR("");
-	if (text.n && !str_has_suffix(text, STR(";")) && !str_has_suffix(text, STR("}")))
+	const struct node *value = last && !last->is_changed ? last->last_child : NULL;
+	// An assignment, of which 0.27 has some that end in a brace.
+	bool is_set = value && (last->kind == NODE_LET || value->kind == NODE_ASSIGN);
+	if (text.n && !str_has_suffix(text, STR(";")) &&
+	    (is_set || !str_has_suffix(text, STR("}"))))
 		change(b->arena, last, "%n;", last);
 	change_append(block, statement);
 }
