@@ -17,7 +17,7 @@
 struct attach_clause;
 struct dwnear;
 struct bind_enum_table;
-struct typeuse;
+struct targettype;
 
 /** `#pragma optional` or one name of it, see bind/optional.h. */
 struct bind_optional {
@@ -65,7 +65,7 @@ struct bind {
 	struct attach_clause *clauses; /**< what each clause of the script is bound to */
 	struct dwnear *all_near;       /**< the code of all probes, once bind_lookup() made it */
 	struct map probeargs;	       /**< namedarg's memory: probe -> struct probeargs */
-	struct typeuse *types;	       /**< bind/typeuse.h's */
+	struct targettype *types;      /**< bind/targettype.h's */
 	VEC(struct bind_enum_table) enum_tables; /**< of enum_name(), see bind/enumname.h */
 };
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "bind/attach.h"
-#include "bind/typeuse.h"
+#include "bind/targettype.h"
 #include "lang/change.h"
 #include "lang/print.h"
 
@@ -24,9 +24,9 @@ bool constant_lower(struct bind *b, const struct attach_clause *c, struct node *
 	struct str name = print_text(b->arena, n);
 	bool has_scopes = n->first != n->last, is_argument = parent->kind == NODE_CALL;
 	// A kernel name may be meant there, and bpftrace finds those itself.
-	if (!b->lookup || typeuse_is_kernel_clause(c->clause) ||
+	if (!b->lookup || targettype_is_kernel_clause(c->clause) ||
 	    (!has_scopes && (vocabulary_is_builtin(name) || vocabulary_type(name))) ||
-	    typeuse_defines(b, name) ||
+	    targettype_defines(b, name) ||
 	    (is_argument && parent->child == n &&
 	     str_is_any(name, vocabulary_word(parent->name->text)->modes)))
 		return true;

@@ -2,7 +2,7 @@
 
 #include "bind/attach.h"
 #include "bind/namedarg.h"
-#include "bind/typeuse.h"
+#include "bind/targettype.h"
 #include "image/sdtarg.h"
 #include "lang/print.h"
 #include "lang/vocabulary.h"
@@ -160,15 +160,15 @@ static struct ctype *builtin_type(struct arena *a, struct str name)
 static struct expr of_type(struct finder *f, const struct node *n)
 {
 	struct expr e = {.sign = SIGN_OTHER};
-	struct typeuse_name name;
+	struct targettype_name name;
 	struct arena *a = f->b->arena;
-	if (n->kind != NODE_TYPE || !typeuse_read(a, n, &name) || !typeuse_is_whole(n, &name))
+	if (n->kind != NODE_TYPE || !targettype_read(a, n, &name) || !targettype_is_whole(n, &name))
 		return e;
 	struct str tag =
 	    name.has_keyword ? str_from_offset(name.name, str_find(name.name, ' ') + 1) : name.name;
 	if (vocabulary_type(name.name))
 		e.type = builtin_type(a, name.name);
-	else if (typeuse_is_own(f->b, tag) || !bind_lookup(f->b) ||
+	else if (targettype_is_own(f->b, tag) || !bind_lookup(f->b) ||
 		 (!f->knows_types && name.stars) ||
 		 !lookup_type(bind_lookup(f->b), name.name, DWFIND_TYPES, &e.type))
 		return e;
@@ -334,7 +334,7 @@ static void find_member(struct finder *f, struct node *n, const struct expr *of,
 	e->is_place = e->via_pointer || of->is_place;
 	e->is_value = !e->is_place;
 	// A pointer whose type no cast can spell is a number to bpftrace.
-	e->by_address = of->by_address || (e->via_pointer && !typeuse_can_point(of->type));
+	e->by_address = of->by_address || (e->via_pointer && !targettype_can_point(of->type));
 	e->sign = sign_of_type(e->type, e->bit_size);
 }
 

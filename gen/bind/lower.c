@@ -10,7 +10,7 @@
 #include "bind/exprtype.h"
 #include "bind/format.h"
 #include "bind/namedarg.h"
-#include "bind/typeuse.h"
+#include "bind/targettype.h"
 #include "lang/change.h"
 #include "lang/print.h"
 #include "lang/vocabulary.h"
@@ -48,7 +48,7 @@ static void lower_ternary(struct lowerer *lo, struct node *n, const struct node 
 	struct ctype *to = exprtype_pointee(n->expr->type);
 	lower_children(lo, n);
 	if (to && ctype_is_aggregate(to))
-		name = typeuse_pointer(lo->b, n->expr->type);
+		name = targettype_pointer(lo->b, n->expr->type);
 	if (!name.n || !no || !lo->good)
 		return;
 	bool is_inner = parent->kind == NODE_TERNARY && parent->child != n;
@@ -134,7 +134,7 @@ static bool lower_named(struct lowerer *lo, struct node *n, const struct node *p
 		return false;
 	struct ctype *t = ctype_strip(arg->type);
 	struct str pointer =
-	    is_followed(lo->b, n, parent) ? typeuse_pointer(lo->b, arg->type) : STR("");
+	    is_followed(lo->b, n, parent) ? targettype_pointer(lo->b, arg->type) : STR("");
 	struct str place, text = argread_find(lo->b, lo->clause, i, &place);
 	const char *cast = "";
 	if (pointer.n)
@@ -160,7 +160,7 @@ static bool fold_sizeof(struct lowerer *lo, struct node *n)
 	uint64_t size;
 	if (!tok_is(n->name, "sizeof") || !e || !(e->is_place || e->is_value) || e->bit_size ||
 	    !ctype_size(e->type, &size)) {
-		lo->good = typeuse_fold(lo->b, lo->clause, n);
+		lo->good = targettype_fold(lo->b, lo->clause, n);
 		return n->kind == NODE_NUMBER;
 	}
 	change_leaf(lo->b->arena, n, NODE_NUMBER,
@@ -195,9 +195,9 @@ static void lower_let(struct lowerer *lo, struct node *n)
 	struct node *type = n->child->next, *value = type ? type->next : NULL;
 	lower_children(lo, n);
 	struct ctype *t = ctype_strip(n->child->expr->type);
-	struct typeuse_name name;
+	struct targettype_name name;
 	if (!lo->good || !type || type->kind != NODE_TYPE || !lower_is_number_type(t) ||
-	    !typeuse_read(a, type, &name) || vocabulary_type(name.name))
+	    !targettype_read(a, type, &name) || vocabulary_type(name.name))
 		return;
 	const char *to = t->is_signed ? "int64" : "uint64";
 	if (value)
@@ -292,7 +292,7 @@ void lower_node(struct lowerer *lo, struct node *n, const struct node *parent)
 	} else if (n->kind == NODE_TERNARY) {
 		lower_ternary(lo, n, parent);
 	} else if (n->kind == NODE_TYPE) {
-		lo->good = typeuse_lower(lo->b, lo->clause, n, parent);
+		lo->good = targettype_lower(lo->b, lo->clause, n, parent);
 	} else if (n->kind == NODE_NAME && n->expr && n->expr->is_substituted) {
 		return; // an enumerator of that name is not meant
 	} else if (n->kind == NODE_NAME) {
@@ -344,7 +344,7 @@ static void warn_of_opaque(struct bind *b, struct node *program)
 bool lower_program(struct bind *b)
 {
 	struct lowerer lo = {.b = b, .good = true};
-	typeuse_begin(b);
+	targettype_begin(b);
 	if (!exprtype_find(b))
 		return false;
 	warn_of_opaque(b, b->script.program);

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "bind/lower_priv.h"
-#include "bind/typeuse.h"
+#include "bind/targettype.h"
 #include "lang/change.h"
 #include "lang/vocabulary.h"
 #include "types/cname.h"
@@ -114,7 +114,7 @@ static struct node *read_by_address(struct lowerer *lo, const struct node *n, st
 	struct node *value =
 	    change_text(a, n, "*(uint%u *)(%n)", (uint64_t)t->size * 8, address_of(lo, n));
 	struct ctype *to = exprtype_pointee(t);
-	struct str name = to && ctype_is_aggregate(to) ? typeuse_pointer(lo->b, t) : STR("");
+	struct str name = to && ctype_is_aggregate(to) ? targettype_pointer(lo->b, t) : STR("");
 	if (!name.n)
 		return t->is_signed && lower_is_number_type(t) ? read_signed(lo, n->expr, value)
 							       : value;

@@ -12,7 +12,7 @@
 #include "bind/namedarg.h"
 #include "bind/optional.h"
 #include "bind/table.h"
-#include "bind/typeuse.h"
+#include "bind/targettype.h"
 #include "lang/change.h"
 #include "lang/print.h"
 #include "out/dialect.h"
@@ -128,5 +128,5 @@ bool template_bind(struct bind *b, struct pp *pp)
 	if (!enumname_rewrite(b) || !lower_program(b) || !table_add_all(b, pp))
 		return false;
 	pp->out = print_tokens(b->arena, b->script.program);
-	return typeuse_define(b, &pp->out);
+	return targettype_define(b, &pp->out);
 }

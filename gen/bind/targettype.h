@@ -1,5 +1,5 @@
 /**
- * typeuse - the types that a template names and does not define.
+ * targettype - the types that a template names and does not define.
  *
  * `((struct subsystem *)arg1)->name` needs a definition of struct subsystem: it is taken from the target's debug
  * information, with all that it embeds and with what the pointers that the template follows lead to, and put before
@@ -8,13 +8,13 @@
  * `sizeof` and `offsetof` of such types become numbers. In clauses of kernel probes a kernel type of the same name is
  * meant, and bpftrace finds that itself.
  */
-#ifndef BIND_TYPEUSE_H
-#define BIND_TYPEUSE_H
+#ifndef BIND_TARGETTYPE_H
+#define BIND_TARGETTYPE_H
 
 #include "bind/bind.h"
 
 /** A type name in the program, e.g. `struct foo *` or `ns::foo`. */
-struct typeuse_name {
+struct targettype_name {
 	struct token *first, *last; /**< keyword and name, without the stars */
 	struct str name;	    /**< with its keyword, as lookup_type() takes it */
 	bool has_keyword;
@@ -23,31 +23,31 @@ struct typeuse_name {
 };
 
 /** Reads the type that @n, a NODE_TYPE or NODE_NAME, spells; false when that has no name. */
-bool typeuse_read(struct arena *a, const struct node *n, struct typeuse_name *ret);
+bool targettype_read(struct arena *a, const struct node *n, struct targettype_name *ret);
 /** Is that all of @n, without an array's bounds and the like? */
-bool typeuse_is_whole(const struct node *n, const struct typeuse_name *name);
+bool targettype_is_whole(const struct node *n, const struct targettype_name *name);
 /** Probes of the kernel, where a kernel's type or constant is meant. */
-bool typeuse_is_kernel_clause(const struct script_clause *c);
+bool targettype_is_kernel_clause(const struct script_clause *c);
 
 /** Makes b->types: which tags are the script's own, and which members it reads. */
-void typeuse_begin(struct bind *b);
+void targettype_begin(struct bind *b);
 /** Is @name, without a keyword, one that the script or its headers define? */
-bool typeuse_is_own(const struct bind *b, struct str name);
+bool targettype_is_own(const struct bind *b, struct str name);
 /** Does a definition of the script's or an enum of its headers have the word @name? It is no enumerator of the target's then. */
-bool typeuse_defines(const struct bind *b, struct str name);
+bool targettype_defines(const struct bind *b, struct str name);
 /**
  * Can what the pointer type @type leads to be named in a cast? Not without a name, nor with one that is not made of words
  * and `::`: a hostile binary's "names" must not become program text.
  */
-bool typeuse_can_point(struct ctype *type);
+bool targettype_can_point(struct ctype *type);
 /** What a pointer of type @type must be cast to: `struct x *`, which is defined then, `uint16 *`. Empty where it cannot be. */
-struct str typeuse_pointer(struct bind *b, struct ctype *type);
+struct str targettype_pointer(struct bind *b, struct ctype *type);
 /** @n, a NODE_TYPE in clause @c, becomes what bpftrace can spell. An error for a struct that neither target nor kernel has. */
-bool typeuse_lower(struct bind *b, const struct attach_clause *c, struct node *n,
-		   const struct node *parent);
+bool targettype_lower(struct bind *b, const struct attach_clause *c, struct node *n,
+		      const struct node *parent);
 /** The call becomes a number if it is sizeof() or offsetof() of a type of the target. */
-bool typeuse_fold(struct bind *b, const struct attach_clause *c, struct node *call);
+bool targettype_fold(struct bind *b, const struct attach_clause *c, struct node *call);
 /** Puts the definitions that are needed before the program. */
-bool typeuse_define(struct bind *b, struct token **list);
+bool targettype_define(struct bind *b, struct token **list);
 
 #endif

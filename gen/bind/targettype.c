@@ -1,4 +1,4 @@
-#include "bind/typeuse.h"
+#include "bind/targettype.h"
 
 #include <inttypes.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include "types/cprint.h"
 #include "types/kbtf.h"
 
-struct typeuse {
+struct targettype {
 	struct bind *b;
 	struct closure closure;
 	struct kbtf *kernel; // NULL when it has no BTF
@@ -61,9 +61,9 @@ static struct token *add_template(struct token *open, struct strbuf *name, struc
 }
 
 /** The type name that starts at @t; false when none does. */
-static bool read_name(struct arena *a, struct token *t, struct typeuse_name *ret)
+static bool read_name(struct arena *a, struct token *t, struct targettype_name *ret)
 {
-	*ret = (struct typeuse_name){.first = t};
+	*ret = (struct targettype_name){.first = t};
 	struct strbuf name;
 	strbuf_init(&name);
 	if (is_keyword(t)) {
@@ -95,10 +95,10 @@ static bool read_name(struct arena *a, struct token *t, struct typeuse_name *ret
 	return good;
 }
 
-bool typeuse_read(struct arena *a, const struct node *n, struct typeuse_name *ret)
+bool targettype_read(struct arena *a, const struct node *n, struct targettype_name *ret)
 {
 	struct token *t = n->first;
-	*ret = (struct typeuse_name){0};
+	*ret = (struct targettype_name){0};
 	if (n->kind != NODE_TYPE && n->kind != NODE_NAME)
 		return false;
 	while (t != n->last && (tok_is(t, "const") || tok_is(t, "volatile")))
@@ -106,17 +106,17 @@ bool typeuse_read(struct arena *a, const struct node *n, struct typeuse_name *re
 	return read_name(a, t, ret);
 }
 
-bool typeuse_is_whole(const struct node *n, const struct typeuse_name *name)
+bool targettype_is_whole(const struct node *n, const struct targettype_name *name)
 {
 	return name->end == n->last->next;
 }
 
-bool typeuse_is_own(const struct bind *b, struct str name)
+bool targettype_is_own(const struct bind *b, struct str name)
 {
 	return map_get(&b->types->own, name) != NULL;
 }
 
-bool typeuse_defines(const struct bind *b, struct str name)
+bool targettype_defines(const struct bind *b, struct str name)
 {
 	return map_get(&b->types->own_names, name) != NULL;
 }
@@ -147,13 +147,13 @@ static struct ctype *named_pointee(struct ctype *type, struct str *name)
 		   : NULL;
 }
 
-bool typeuse_can_point(struct ctype *type)
+bool targettype_can_point(struct ctype *type)
 {
 	struct str name;
 	return named_pointee(type, &name) != NULL;
 }
 
-struct str typeuse_pointer(struct bind *b, struct ctype *type)
+struct str targettype_pointer(struct bind *b, struct ctype *type)
 {
 	struct str name, tag;
 	struct ctype *to = named_pointee(type, &name);
@@ -168,7 +168,7 @@ struct str typeuse_pointer(struct bind *b, struct ctype *type)
 				     to->kind == CTYPE_UNION ? "union" : "struct", STR_ARG(tag)));
 }
 
-static struct kbtf *kernel_btf(struct typeuse *r)
+static struct kbtf *kernel_btf(struct targettype *r)
 {
 	if (!r->kernel_tried && access(KBTF_KERNEL, R_OK) == 0 &&
 	    !kbtf_open(r->b->arena, r->b->diag, KBTF_KERNEL, &r->kernel))
@@ -183,7 +183,7 @@ static struct str bare_name(struct str name)
 	return blank < name.n ? str_from_offset(name, blank + 1) : name;
 }
 
-static bool kernel_has(struct typeuse *r, struct str name)
+static bool kernel_has(struct targettype *r, struct str name)
 {
 	struct kbtf *k = kernel_btf(r);
 	return k && kbtf_has_tag(k, bare_name(name));
@@ -195,7 +195,7 @@ static bool kernel_has(struct typeuse *r, struct str name)
  */
 static bool is_taken(void *ctx, struct str tag)
 {
-	struct typeuse *r = ctx;
+	struct targettype *r = ctx;
 	struct ctype *unused;
 	if (map_get(&r->own, tag) || kernel_has(r, tag))
 		return true;
@@ -210,7 +210,7 @@ static bool is_taken(void *ctx, struct str tag)
 
 static bool follow(void *ctx, struct ctype *owner, const struct ctype_member *m)
 {
-	const struct typeuse *r = ctx;
+	const struct targettype *r = ctx;
 	(void)owner;
 	return map_get(&r->accessed, m->name) != NULL;
 }
@@ -228,8 +228,8 @@ static const char *scalar_name(struct bind *b, struct ctype *t, bool is_bare)
 }
 
 /** The definition of the target's type is wanted; the name becomes `struct tag`, or a number type. */
-static bool use_type(struct typeuse *r, struct node *n, const struct node *parent,
-		     const struct typeuse_name *name, struct ctype *t)
+static bool use_type(struct targettype *r, struct node *n, const struct node *parent,
+		     const struct targettype_name *name, struct ctype *t)
 {
 	struct arena *a = r->b->arena;
 	unsigned stars = name->stars;
@@ -260,7 +260,7 @@ static bool use_type(struct typeuse *r, struct node *n, const struct node *paren
 }
 
 /** Probes of the kernel, where a kernel type is meant; everything else runs beside the target's code. */
-bool typeuse_is_kernel_clause(const struct script_clause *c)
+bool targettype_is_kernel_clause(const struct script_clause *c)
 {
 	for (size_t i = 0; i < c->attach.n; i++)
 		if (c->attach.v[i].provider && c->attach.v[i].provider->memory == MEMORY_KERNEL)
@@ -269,8 +269,8 @@ bool typeuse_is_kernel_clause(const struct script_clause *c)
 }
 
 /** No type of the target's is called so: bpftrace knows it, or will say that it does not. */
-static bool miss(struct typeuse *r, const struct attach_clause *c, const struct typeuse_name *name,
-		 const struct node *parent)
+static bool miss(struct targettype *r, const struct attach_clause *c,
+		 const struct targettype_name *name, const struct node *parent)
 {
 	struct bind *b = r->b;
 	struct lookup *lk = bind_lookup(b);
@@ -287,27 +287,27 @@ static bool miss(struct typeuse *r, const struct attach_clause *c, const struct 
 }
 
 /** What @n names in the target. False when that is nothing, or a type of the template's or the kernel's. */
-static bool find_type(struct typeuse *r, const struct attach_clause *c, const struct node *n,
-		      struct typeuse_name *name, struct ctype **ret)
+static bool find_type(struct targettype *r, const struct attach_clause *c, const struct node *n,
+		      struct targettype_name *name, struct ctype **ret)
 {
 	struct lookup *lk = bind_lookup(r->b);
-	return lk && typeuse_read(r->b->arena, n, name) &&
+	return lk && targettype_read(r->b->arena, n, name) &&
 	       !map_get(&r->own, bare_name(name->name)) &&
 	       (name->has_keyword || !vocabulary_type(name->name)) &&
-	       !(typeuse_is_kernel_clause(c->clause) && kernel_has(r, name->name)) &&
+	       !(targettype_is_kernel_clause(c->clause) && kernel_has(r, name->name)) &&
 	       lookup_type(lk, name->name, DWFIND_TYPES, ret);
 }
 
-bool typeuse_lower(struct bind *b, const struct attach_clause *c, struct node *n,
-		   const struct node *parent)
+bool targettype_lower(struct bind *b, const struct attach_clause *c, struct node *n,
+		      const struct node *parent)
 {
-	struct typeuse *r = b->types;
-	struct typeuse_name name = {0};
+	struct targettype *r = b->types;
+	struct targettype_name name = {0};
 	struct ctype *type;
 	if (find_type(r, c, n, &name, &type))
 		return use_type(r, n, parent, &name, type);
 	if (!name.has_keyword || map_get(&r->own, bare_name(name.name)) ||
-	    (typeuse_is_kernel_clause(c->clause) && kernel_has(r, name.name)))
+	    (targettype_is_kernel_clause(c->clause) && kernel_has(r, name.name)))
 		return true;
 	return miss(r, c, &name, parent);
 }
@@ -330,17 +330,17 @@ static bool fold_offset(struct bind *b, struct node *call, struct ctype *type)
 	return true;
 }
 
-bool typeuse_fold(struct bind *b, const struct attach_clause *c, struct node *call)
+bool targettype_fold(struct bind *b, const struct attach_clause *c, struct node *call)
 {
 	struct node *first = call->child;
-	struct typeuse_name name;
+	struct targettype_name name;
 	struct ctype *type;
 	uint64_t size = 8;
 	bool is_size = tok_is(call->name, "sizeof");
 	if (!first || !(is_size ? !first->next : tok_is(call->name, "offsetof") && first->next) ||
 	    !find_type(b->types, c, first, &name, &type))
 		return true; // a kernel type, or told when its tag is looked at
-	if (!typeuse_is_whole(first, &name))
+	if (!targettype_is_whole(first, &name))
 		return true;
 	if (!is_size)
 		return name.stars || fold_offset(b, call, type);
@@ -353,7 +353,7 @@ bool typeuse_fold(struct bind *b, const struct attach_clause *c, struct node *ca
 /** What a member of such a name points at must be defined: the template may go on from there. */
 static bool collect_accessed(void *ctx, struct node *n, struct node *parent)
 {
-	struct typeuse *r = ctx;
+	struct targettype *r = ctx;
 	(void)parent;
 	if (n->kind == NODE_MEMBER)
 		map_add(r->b->arena, &r->accessed, n->name->text);
@@ -372,7 +372,7 @@ static bool has_function_clause(const struct script *s)
 }
 
 /** The template's own tags, too, become other ones than the program's, in its definitions and wherever they are used. */
-static void rename_own(struct typeuse *r, struct token *list)
+static void rename_own(struct targettype *r, struct token *list)
 {
 	struct arena *a = r->b->arena;
 	struct map renamed = {0};
@@ -391,7 +391,7 @@ static void rename_own(struct typeuse *r, struct token *list)
 	}
 }
 
-static void collect_own(struct typeuse *r)
+static void collect_own(struct targettype *r)
 {
 	struct arena *a = r->b->arena;
 	for (size_t i = 0; i < r->b->script.definitions.n; i++) {
@@ -407,9 +407,9 @@ static void collect_own(struct typeuse *r)
 		map_add(a, &r->own_names, e->key);
 }
 
-void typeuse_begin(struct bind *b)
+void targettype_begin(struct bind *b)
 {
-	struct typeuse *r = b->types = arena_new(b->arena, struct typeuse);
+	struct targettype *r = b->types = arena_new(b->arena, struct targettype);
 	struct closure_options opt = {
 	    .follow = follow, .is_taken = is_taken, .ctx = r, .for_bpftrace = true};
 	r->b = b;
@@ -432,9 +432,9 @@ static void prepend(struct arena *a, struct token **list, struct str text)
 	*list = added;
 }
 
-bool typeuse_define(struct bind *b, struct token **list)
+bool targettype_define(struct bind *b, struct token **list)
 {
-	struct typeuse *r = b->types;
+	struct targettype *r = b->types;
 	struct cprint_options opt = {0};
 	struct strbuf text;
 	strbuf_init(&text);
