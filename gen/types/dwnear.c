@@ -161,12 +161,16 @@ bool dwnear_resolve(struct arena *a, struct dwnear *n)
 	return n->units.n > 0;
 }
 
-/** Types of an inner block are in that block: gcc alone sees to it. */
-static bool is_by_gcc(Dwarf_Die *unit)
+/**
+ * Are types of an inner block in that block? Only those that gcc up to 12 writes: clang 14, and gcc 14 of functions that are
+ * inlined, put them into the function. "GNU C17 12.2.0 -O2"
+ */
+static bool keeps_blocks(Dwarf_Die *unit)
 {
 	Dwarf_Attribute at;
 	const char *by = dwarf_formstring(dwarf_attr(unit, DW_AT_producer, &at));
-	return by && strncmp(by, "GNU ", 4) == 0;
+	const char *version = by && strncmp(by, "GNU ", 4) == 0 ? strchr(by + 4, ' ') : NULL;
+	return version && strtoul(version, NULL, 10) <= 12;
 }
 
 /** Adds a block, and what it is an instance of: types of an inlined function are in the function as it was written. */
@@ -210,7 +214,7 @@ const struct dwnear_body *dwnear_body(struct arena *a, struct dwnear *n, size_t 
 		return b;
 	uint64_t n_before = b->src->n_visits;
 	if (dwsite_at(b->src, p->addr, &site)) {
-		b->is_flat = !is_by_gcc(&site.unit);
+		b->is_flat = !keeps_blocks(&site.unit);
 		for (size_t k = 0; k < site.n_inner; k++)
 			add_block(a, b, site.dies.v[k]);
 		b->n_around = b->blocks.n;

@@ -135,6 +135,11 @@ static inline __attribute__((always_inline)) void inlined(int i)
 }
 int main(void) { getchar(); inner(1); inlined(2); return 0; }
 END
+if [ "$(gcc -dumpversion | cut -d. -f1)" -gt 12 ]; then
+	skip "types that functions have to themselves" "this gcc does not record their blocks"
+	done_testing
+	exit
+fi
 gcc -g -O2 -w -I "$top/include" -o "$tmp/inner" "$tmp/inner.c" || exit 1
 live_start "$tmp/inner"
 script=
