@@ -58,9 +58,9 @@ Q := @
 say = @printf '  %-7s %s\n'
 endif
 
-LAYERS := base target image types text lang bind out run
+LAYERS := base target elf text ctype dwarf btf types probe lang bind out run
 LIB_SRC := $(wildcard $(patsubst %,gen/%/*.c,$(LAYERS)))
-CMD_SRC := $(wildcard gen/*.c)
+CMD_SRC := $(wildcard gen/cmd/*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
 UNIT_SRC := $(wildcard tests/unit/*.c)

@@ -23,11 +23,15 @@ layer() {
 echo '== layers'
 layer base
 layer target base
-layer image base
-layer types base image
+layer elf base
 layer text base
+layer ctype base
+layer dwarf base elf ctype types
+layer btf base elf ctype dwarf
+layer types base elf ctype dwarf btf
+layer probe base elf ctype dwarf
 layer lang base text
-layer bind base target image types text lang out/dialect.h
+layer bind base target elf ctype dwarf btf types probe text lang out/dialect.h
 layer out base text
 layer run base target text out
 
@@ -50,7 +54,7 @@ cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,portability --inl
 	--suppress=unknownMacro -j2 -Igen gen || found=1
 
 echo '== gcc -fanalyzer'
-out=$(printf '%s\0' gen/*.c gen/*/*.c | xargs -0 -n 1 -P "$(nproc)" \
+out=$(printf '%s\0' gen/*/*.c | xargs -0 -n 1 -P "$(nproc)" \
 	"${CC:-gcc}" -std=gnu11 -O1 -fanalyzer -D_GNU_SOURCE -DBTGEN_VERSION='""' -DBTGEN_BPFTRACE='""' -Igen -c -o /dev/null 2>&1)
 [ -z "$out" ] || complain "$out"
 

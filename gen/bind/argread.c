@@ -3,7 +3,7 @@
 #include <elf.h>
 #include <inttypes.h>
 
-#include "image/img.h"
+#include "elf/img.h"
 #include "out/dialect.h"
 
 /**

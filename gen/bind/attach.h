@@ -10,7 +10,7 @@
 #define BIND_ATTACH_H
 
 #include "bind/bind.h"
-#include "types/dwnear.h"
+#include "dwarf/dwnear.h"
 
 /** A probe that a clause fires on. */
 struct attach_match {

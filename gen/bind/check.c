@@ -4,7 +4,7 @@
 
 #include "bind/argread.h"
 #include "bind/format.h"
-#include "image/sdtarg.h"
+#include "probe/sdtarg.h"
 #include "out/dialect.h"
 
 static bool say_unattachable(struct bind *b, const struct script_attach *at,

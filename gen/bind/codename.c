@@ -9,7 +9,7 @@
 #include "base/vec.h"
 #include "bind/images.h"
 #include "bind/perfmap.h"
-#include "types/dwsite.h"
+#include "dwarf/dwsite.h"
 
 enum {
 	MAX_FILES = 256, // each holds a descriptor

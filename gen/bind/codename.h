@@ -15,7 +15,7 @@
 #ifndef BIND_CODENAME_H
 #define BIND_CODENAME_H
 
-#include "image/img.h"
+#include "elf/img.h"
 #include "target/proc.h"
 
 struct codename;

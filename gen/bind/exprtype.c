@@ -3,7 +3,7 @@
 #include "bind/attach.h"
 #include "bind/namedarg.h"
 #include "bind/targettype.h"
-#include "image/sdtarg.h"
+#include "probe/sdtarg.h"
 #include "lang/print.h"
 #include "lang/vocabulary.h"
 

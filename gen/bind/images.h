@@ -7,8 +7,8 @@
 #ifndef BIND_IMAGES_H
 #define BIND_IMAGES_H
 
-#include "image/img.h"
-#include "image/sdt.h"
+#include "elf/img.h"
+#include "probe/sdt.h"
 #include "target/proc.h"
 
 struct image {

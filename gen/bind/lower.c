@@ -15,7 +15,7 @@
 #include "lang/print.h"
 #include "lang/vocabulary.h"
 #include "out/dialect.h"
-#include "types/cname.h"
+#include "ctype/cname.h"
 
 enum { MAX_TEXT = 32768 }; // of one expression, which may stand several times in what it becomes
 

@@ -5,7 +5,7 @@
 #include "bind/targettype.h"
 #include "lang/change.h"
 #include "lang/vocabulary.h"
-#include "types/cname.h"
+#include "ctype/cname.h"
 
 bool lower_is_char_array(struct ctype *t, bool bytes, uint64_t *n)
 {

@@ -1,7 +1,7 @@
 /**
  * namedarg - arguments of USDT probes by name: `args.subnqn`, and `args.2`.
  *
- * In a clause of usdt attach points `args.NAME` is the argument that the program calls so (types/probeargs.h), and has its
+ * In a clause of usdt attach points `args.NAME` is the argument that the program calls so (probe/probeargs.h), and has its
  * type (bind/exprtype.h); it becomes argN where the program is written for bpftrace (bind/lower.h). All probes of the
  * clause must have that argument, with the same number and the same type: otherwise it is an error.
  */
@@ -9,7 +9,7 @@
 #define BIND_NAMEDARG_H
 
 #include "bind/attach.h"
-#include "types/probeargs.h"
+#include "probe/probeargs.h"
 
 /**
  * Checks the uses in clause @c, which is bound, and adds them to those of argN. An error for a name that a probe does

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bind/argread.h"
-#include "image/sdtarg.h"
+#include "probe/sdtarg.h"
 #include "out/dialect.h"
 
 static bool is_string(struct ctype *t)

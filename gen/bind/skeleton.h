@@ -15,7 +15,7 @@
 
 #include "bind/images.h"
 #include "types/enumtab.h"
-#include "types/probeargs.h"
+#include "probe/probeargs.h"
 
 enum skeleton_kind {
 	SKELETON_HIDDEN, /**< this bpftrace cannot read it */

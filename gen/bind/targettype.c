@@ -7,8 +7,8 @@
 #include "lang/change.h"
 #include "lang/print.h"
 #include "out/dialect.h"
-#include "types/cprint.h"
-#include "types/kbtf.h"
+#include "ctype/cprint.h"
+#include "btf/kbtf.h"
 
 struct targettype {
 	struct bind *b;

@@ -2,12 +2,12 @@
 
 #include <dwarf.h>
 
-#include "image/debugfile.h"
-#include "types/dwload.h"
-#include "types/dwnear.h"
-#include "types/dwpick.h"
-#include "types/dwsplit.h"
-#include "types/kbtf.h"
+#include "elf/debugfile.h"
+#include "dwarf/dwload.h"
+#include "dwarf/dwnear.h"
+#include "dwarf/dwpick.h"
+#include "dwarf/dwsplit.h"
+#include "btf/kbtf.h"
 
 /** Declarations that are completed one inside the other; more is damage. */
 enum { MAX_DEPTH = 16 };

@@ -18,8 +18,8 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "types/ctype.h"
-#include "types/dwfind.h"
+#include "ctype/ctype.h"
+#include "dwarf/dwfind.h"
 
 struct dwnear;
 struct kbtf;

@@ -14,14 +14,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "types/argsrc.h"
-#include "types/closure.h"
-#include "types/cprint.h"
-#include "types/dwnear.h"
-#include "types/dwscan.h"
+#include "probe/argsrc.h"
+#include "ctype/closure.h"
+#include "ctype/cprint.h"
+#include "dwarf/dwnear.h"
+#include "dwarf/dwscan.h"
 #include "types/enumtab.h"
-#include "types/kbtf.h"
-#include "types/probeargs.h"
+#include "btf/kbtf.h"
+#include "probe/probeargs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

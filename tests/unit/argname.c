@@ -1,5 +1,5 @@
 /** argname: the rules of docs/usdt-notes.md, "From the text to names", one by one. */
-#include "image/argname.h"
+#include "probe/argname.h"
 
 #include "tap.h"
 

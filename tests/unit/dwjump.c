@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tap.h"
-#include "types/dwjump.h"
+#include "dwarf/dwjump.h"
 
 static bool is_same(Dwarf_Die *a, Dwarf_Die *b)
 {

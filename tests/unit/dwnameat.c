@@ -2,9 +2,9 @@
 #include <dwarf.h>
 
 #include "tap.h"
-#include "types/dwnameat.h"
-#include "types/dwquery.h"
-#include "types/dwunits.h"
+#include "dwarf/dwnameat.h"
+#include "dwarf/dwquery.h"
+#include "dwarf/dwunits.h"
 
 static struct dwnameat c;
 static const struct dwunit_span unit = {.version = 4, .addr_size = 8, .off_size = 4};

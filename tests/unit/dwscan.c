@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "tap.h"
-#include "types/dwscan.h"
-#include "types/dwfind.h"
+#include "dwarf/dwscan.h"
+#include "dwarf/dwfind.h"
 
 struct hit {
 	uint64_t off, owner;

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "image/debuginfo.h"
+#include "elf/debuginfo.h"
 #include "tap.h"
 
 static struct arena arena;

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "elfmake.h"
-#include "image/sdt.h"
+#include "probe/sdt.h"
 #include "tap.h"
 
 static struct arena arena;

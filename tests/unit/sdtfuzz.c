@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 
 #include "elfmake.h"
-#include "image/debuginfo.h"
-#include "image/sdt.h"
-#include "image/sdtarg.h"
+#include "elf/debuginfo.h"
+#include "probe/sdt.h"
+#include "probe/sdtarg.h"
 #include "tap.h"
 
 enum { ROUNDS = 6000, SECONDS = 120 };

@@ -2,9 +2,9 @@
 #include <stddef.h>
 
 #include "tap.h"
-#include "types/closure.h"
-#include "types/cname.h"
-#include "types/cprint.h"
+#include "ctype/closure.h"
+#include "ctype/cname.h"
+#include "ctype/cprint.h"
 #include "types/enumconf.h"
 #include "types/enumtab.h"
 #include "types/lookup.h"

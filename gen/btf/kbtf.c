@@ -1,0 +1,503 @@
+#include "btf/kbtf.h"
+
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "elf/img.h"
+
+enum { MAX_DEPTH = 64 };
+
+struct kbtf {
+	struct ctype_source source; /**< first: a ctype knows its file by this */
+	struct arena *arena;
+	struct diag *diag;
+	struct str path;
+	struct btf *btf;      /**< libbpf's; owned */
+	struct ctype **types; /**< by id, as they are asked for */
+	uint32_t n_types;
+	unsigned depth;
+	unsigned pointer_size;
+	unsigned n_compared; /**< searches that compare types at this moment */
+	struct map warned;   /**< names that have several definitions, said */
+	struct map tags;     /**< of structs, unions and enums, once somebody asked */
+};
+
+static bool complete(struct ctype_source *source, struct ctype *t);
+
+static int be_quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	(void)level, (void)fmt, (void)ap;
+	return 0;
+}
+
+/**
+ * The kernel's own BTF, mapped: read(2) gives a page of it at a time. Since Linux 6.16; NULL for any other file, which
+ * might shrink while it is mapped.
+ */
+static struct btf *parse_mapped(const char *path)
+{
+	struct btf *btf = NULL;
+	struct statfs fs;
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd >= 0 && fstatfs(fd, &fs) == 0 && fs.f_type == SYSFS_MAGIC && fstat(fd, &st) == 0 &&
+	    S_ISREG(st.st_mode) && st.st_size > 0 && st.st_size <= UINT32_MAX) {
+		size_t n = (size_t)st.st_size;
+		void *p = mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (p != MAP_FAILED) {
+			btf = btf__new(p, (uint32_t)n); // has a copy
+			munmap(p, n);
+		}
+	}
+	if (fd >= 0)
+		close(fd);
+	return btf;
+}
+
+/** Section .BTF of an ELF file, read by us: libbpf believes what the file says of it. False after an error. */
+static bool parse_elf(struct arena *a, struct diag *d, const char *path, struct btf *base,
+		      struct btf **ret)
+{
+	struct img *img;
+	struct img_section s;
+	*ret = NULL;
+	if (!img_open(a, d, path, str_from(path), &img))
+		return false;
+	if (img_find_section(img, ".BTF", &s) && s.data.n && s.data.n <= UINT32_MAX)
+		*ret = base ? btf__parse_split(path, base) : btf__new(s.data.p, (uint32_t)s.data.n);
+	else
+		errno = ENODATA;
+	if (*ret && !base)
+		btf__set_pointer_size(*ret, img->is64 ? 8 : 4);
+	int err = errno;
+	img_close(img);
+	errno = err;
+	return true;
+}
+
+static bool open_file(struct arena *a, struct diag *d, const char *path, struct btf *base,
+		      struct kbtf **ret)
+{
+	libbpf_set_print(be_quiet); // its messages name neither file nor remedy; ours do
+	struct btf *btf = base ? NULL : parse_mapped(path);
+	errno = 0;
+	bool elf = !btf && img_is_elf(path);
+	if (elf && !parse_elf(a, d, path, base, &btf))
+		return false;
+	if (!btf && !elf)
+		btf = base ? btf__parse_split(path, base) : btf__parse(path, NULL);
+	if (!btf) {
+		int err = errno;
+		struct diag_place at = {.file = str_from(path)};
+		if (err == ENODATA || err == ENOENT)
+			return diag_error(d, &at, "%s",
+					  err == ENOENT ? "no such file" : "no BTF in it");
+		if (!err || err >= __LIBBPF_ERRNO__START)
+			return diag_error(d, &at, "this is not BTF");
+		return diag_error(d, &at, "BTF cannot be read: %s", strerror(err));
+	}
+	struct kbtf *k = arena_new(a, struct kbtf);
+	k->source.complete = complete;
+	k->arena = a;
+	k->diag = d;
+	k->path = str_copy(a, str_from(path));
+	k->btf = btf;
+	k->n_types = btf__type_cnt(btf);
+	k->types = arena_array(a, struct ctype *, k->n_types);
+	size_t size = btf__pointer_size(btf);
+	k->pointer_size = size == 4 ? 4 : 8;
+	*ret = k;
+	return true;
+}
+
+bool kbtf_open(struct arena *a, struct diag *d, const char *path, struct kbtf **ret)
+{
+	return open_file(a, d, path, NULL, ret);
+}
+
+bool kbtf_open_split(struct kbtf *base, const char *path, struct kbtf **ret)
+{
+	return open_file(base->arena, base->diag, path, base->btf, ret);
+}
+
+void kbtf_close(struct kbtf *k)
+{
+	if (k)
+		btf__free(k->btf);
+}
+
+struct str kbtf_path(const struct kbtf *k)
+{
+	return k->path;
+}
+
+static struct str name_at(struct kbtf *k, uint32_t off)
+{
+	const char *z = btf__name_by_offset(k->btf, off);
+	return str_from(z);
+}
+
+// --- one BTF type into one ctype
+
+static struct ctype *load(struct kbtf *k, uint32_t id);
+
+static void load_int(const struct btf_type *bt, struct ctype *t)
+{
+	unsigned encoding = btf_int_encoding(bt);
+	t->kind = encoding & BTF_INT_BOOL && t->size == 1 ? CTYPE_BOOL : CTYPE_INT;
+	t->is_signed = encoding & BTF_INT_SIGNED;
+	t->is_char = t->size == 1 && str_eq(t->name, STR("char"));
+}
+
+static void load_array(struct kbtf *k, const struct btf_type *bt, struct ctype *t)
+{
+	const struct btf_array *array = btf_array(bt);
+	t->kind = CTYPE_ARRAY;
+	t->of = load(k, array->type);
+	t->has_count = true; // BTF has [0] for arrays without a length
+	t->count = array->nelems;
+}
+
+static void set_size(struct ctype *t, uint64_t size)
+{
+	t->size = size;
+	t->has_size = true;
+}
+
+/** An enum, a struct or a union: its inside waits for ctype_complete(). */
+static void load_named(struct kbtf *k, const struct btf_type *bt, struct ctype *t)
+{
+	unsigned kind = btf_kind(bt);
+	t->source = &k->source;
+	t->is_complete = false;
+	t->is_decl = kind == BTF_KIND_FWD;
+	if (!t->is_decl)
+		set_size(t, bt->size);
+	if (t->is_decl)
+		t->kind = btf_kflag(bt) ? CTYPE_UNION : CTYPE_STRUCT;
+	else if (kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION)
+		t->kind = kind == BTF_KIND_STRUCT ? CTYPE_STRUCT : CTYPE_UNION;
+	else
+		t->kind = CTYPE_ENUM;
+	if (t->kind != CTYPE_ENUM)
+		return;
+	t->is_signed = btf_kflag(bt);
+	// Before LLVM 15 and pahole 1.24 the flag was never set: a negative value shows the sign, too.
+	if (kind == BTF_KIND_ENUM && bt->size == 4)
+		for (unsigned i = 0; i < btf_vlen(bt); i++)
+			t->is_signed |= btf_enum(bt)[i].val < 0;
+}
+
+static void load_kind(struct kbtf *k, const struct btf_type *bt, struct ctype *t)
+{
+	switch (btf_kind(bt)) {
+	case BTF_KIND_INT:
+		set_size(t, bt->size);
+		load_int(bt, t);
+		return;
+	case BTF_KIND_FLOAT:
+		t->kind = CTYPE_FLOAT;
+		set_size(t, bt->size);
+		return;
+	case BTF_KIND_ENUM:
+	case BTF_KIND_ENUM64:
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+	case BTF_KIND_FWD:
+		load_named(k, bt, t);
+		return;
+	case BTF_KIND_ARRAY:
+		load_array(k, bt, t);
+		return;
+	case BTF_KIND_PTR:
+		t->kind = CTYPE_POINTER;
+		set_size(t, k->pointer_size);
+		break;
+	case BTF_KIND_TYPEDEF:
+	case BTF_KIND_RESTRICT:
+	case BTF_KIND_TYPE_TAG:
+		t->kind = CTYPE_TYPEDEF;
+		break;
+	case BTF_KIND_CONST:
+	case BTF_KIND_VOLATILE:
+		t->kind = btf_kind(bt) == BTF_KIND_CONST ? CTYPE_CONST : CTYPE_VOLATILE;
+		break;
+	case BTF_KIND_FUNC_PROTO:
+		t->kind = CTYPE_FUNC;
+		break;
+	default:
+		return;
+	}
+	t->of = load(k, bt->type);
+}
+
+static struct ctype *load(struct kbtf *k, uint32_t id)
+{
+	const struct btf_type *bt = id ? btf__type_by_id(k->btf, id) : NULL;
+	if (!bt || id >= k->n_types)
+		return NULL;
+	if (k->types[id])
+		return k->types[id];
+	struct ctype *t = k->types[id] = arena_new(k->arena, struct ctype);
+	t->kind = CTYPE_OPAQUE;
+	t->is_complete = true;
+	t->origin = id;
+	t->name = name_at(k, bt->name_off);
+	t->unit = k->path;
+	if (k->depth >= MAX_DEPTH)
+		return t;
+	k->depth++;
+	load_kind(k, bt, t);
+	k->depth--;
+	return t;
+}
+
+static void read_members(struct kbtf *k, const struct btf_type *bt, struct ctype *t)
+{
+	t->n_members = btf_vlen(bt);
+	t->members = arena_array(k->arena, struct ctype_member, t->n_members);
+	for (unsigned i = 0; i < t->n_members; i++) {
+		struct ctype_member *m = &t->members[i];
+		const struct btf_member *bm = &btf_members(bt)[i];
+		m->name = name_at(k, bm->name_off);
+		m->type = load(k, bm->type);
+		uint64_t bit = btf_member_bit_offset(bt, i);
+		m->bit_size = btf_member_bitfield_size(bt, i);
+		// Old producers keep a bitfield's size and place in its integer type.
+		struct ctype *in = ctype_strip(m->type);
+		const struct btf_type *it =
+		    in ? btf__type_by_id(k->btf, (uint32_t)in->origin) : NULL;
+		if (!btf_kflag(bt) && it && btf_is_int(it) &&
+		    (btf_int_bits(it) != it->size * 8 || btf_int_offset(it))) {
+			m->bit_size = btf_int_bits(it);
+			bit += btf_int_offset(it);
+		}
+		if (m->bit_size)
+			m->bit_off = bit;
+		m->off = bit / 8;
+	}
+}
+
+static void read_values(struct kbtf *k, const struct btf_type *bt, struct ctype *t)
+{
+	t->n_values = btf_vlen(bt);
+	t->values = arena_array(k->arena, struct ctype_value, t->n_values);
+	for (unsigned i = 0; i < t->n_values; i++) {
+		struct ctype_value *v = &t->values[i];
+		if (btf_kind(bt) == BTF_KIND_ENUM64) {
+			v->name = name_at(k, btf_enum64(bt)[i].name_off);
+			v->value = (int64_t)btf_enum64_value(&btf_enum64(bt)[i]);
+		} else {
+			v->name = name_at(k, btf_enum(bt)[i].name_off);
+			v->value = t->is_signed ? btf_enum(bt)[i].val
+						: (int64_t)(uint32_t)btf_enum(bt)[i].val;
+		}
+	}
+}
+
+/** BTF does not say where types come from. */
+static void say_differ(struct kbtf *k, struct str name, uint64_t first, uint64_t other)
+{
+	struct diag_place at = {.file = k->path};
+	if (map_add(k->arena, &k->warned, str_copy(k->arena, name)))
+		diag_warning(k->diag, &at,
+			     "\"" STR_FMT
+			     "\" is defined differently by types %llu and %llu; the first is used",
+			     STR_ARG(name), (unsigned long long)first, (unsigned long long)other);
+}
+
+/** @first, or @t when there is none yet; false once nothing can be learnt from others. */
+static bool take_definition(struct kbtf *k, struct str name, struct ctype *t, struct ctype **first)
+{
+	// A type may be asked for while others are compared; in damaged BTF without end.
+	bool compares = k->n_compared < MAX_DEPTH;
+	if (!*first) {
+		*first = t;
+		return compares;
+	}
+	k->n_compared++;
+	bool same = ctype_is_same(*first, t);
+	k->n_compared--;
+	if (!same)
+		say_differ(k, name, (*first)->origin, t->origin);
+	return same;
+}
+
+static struct ctype *find_by_kind(struct kbtf *k, struct str name, unsigned kinds)
+{
+	struct ctype *first = NULL;
+	for (uint32_t id = 1; id < k->n_types; id++) {
+		const struct btf_type *bt = btf__type_by_id(k->btf, id);
+		unsigned kind = 0;
+		switch (bt ? btf_kind(bt) : 0) {
+		case BTF_KIND_STRUCT:
+			kind = DWFIND_STRUCT;
+			break;
+		case BTF_KIND_UNION:
+			kind = DWFIND_UNION;
+			break;
+		case BTF_KIND_ENUM:
+		case BTF_KIND_ENUM64:
+			kind = btf_vlen(bt) ? DWFIND_ENUM : 0; // none: a forward declaration
+			break;
+		case BTF_KIND_TYPEDEF:
+			kind = DWFIND_TYPEDEF;
+			break;
+		case BTF_KIND_INT:
+		case BTF_KIND_FLOAT:
+			kind = DWFIND_BASE;
+			break;
+		default:
+			break;
+		}
+		if (!(kind & kinds))
+			continue;
+		const char *z = btf__name_by_offset(k->btf, bt->name_off);
+		if (z && strncmp(z, name.p, name.n) == 0 && z[name.n] == '\0' &&
+		    !take_definition(k, name, load(k, id), &first))
+			break;
+	}
+	return first;
+}
+
+static bool complete(struct ctype_source *source, struct ctype *t)
+{
+	struct kbtf *k = (struct kbtf *)source;
+	const struct btf_type *bt = btf__type_by_id(k->btf, (uint32_t)t->origin);
+	if (t->is_decl) {
+		unsigned kind = t->kind == CTYPE_STRUCT ? DWFIND_STRUCT : DWFIND_UNION;
+		struct ctype *def = find_by_kind(k, t->name, kind);
+		if (!def || !ctype_complete(def))
+			return false;
+		t->is_decl = false;
+		t->size = def->size;
+		t->has_size = true;
+		t->members = def->members;
+		t->n_members = def->n_members;
+	} else if (t->kind == CTYPE_ENUM) {
+		read_values(k, bt, t);
+	} else {
+		read_members(k, bt, t);
+	}
+	t->is_complete = true;
+	return true;
+}
+
+// --- by name
+
+struct ctype *kbtf_find(struct kbtf *k, const struct dwquery *q)
+{
+	if (q->n_parts != 1)
+		return NULL;
+	unsigned tags = q->kinds & (DWFIND_STRUCT | DWFIND_UNION | DWFIND_ENUM);
+	struct ctype *t = tags ? find_by_kind(k, q->parts[0], tags) : NULL;
+	struct ctype *other =
+	    tags == q->kinds ? NULL : find_by_kind(k, q->parts[0], q->kinds & ~tags);
+	if (!t || !other || ctype_is_same(t, other))
+		return t ? t : other;
+	// In C the name alone is the typedef; whether one unit had both is not recorded.
+	if ((q->kinds & DWFIND_TYPES) != DWFIND_TYPES)
+		return t;
+	struct diag_place at = {.file = k->path};
+	if (map_add(k->arena, &k->warned, str_copy(k->arena, q->text)))
+		diag_warning(k->diag, &at,
+			     "\"" STR_FMT
+			     "\" is a typedef and a type of its own; the typedef is used",
+			     STR_ARG(q->text));
+	return other;
+}
+
+bool kbtf_find_enumerator(struct kbtf *k, struct str name, int64_t *value, struct ctype **of)
+{
+	*of = NULL;
+	for (uint32_t id = 1; id < k->n_types; id++) {
+		const struct btf_type *bt = btf__type_by_id(k->btf, id);
+		if (!bt || !btf_is_any_enum(bt))
+			continue;
+		for (unsigned i = 0; i < btf_vlen(bt); i++) {
+			uint32_t off = btf_is_enum64(bt) ? btf_enum64(bt)[i].name_off
+							 : btf_enum(bt)[i].name_off;
+			if (!str_eq(name_at(k, off), name))
+				continue;
+			struct ctype *t = load(k, id);
+			if (!t || !ctype_complete(t))
+				return false;
+			if (*of && *value != t->values[i].value) {
+				say_differ(k, name, (*of)->origin, t->origin);
+				return true;
+			}
+			if (!*of)
+				*value = t->values[i].value;
+			if (!*of)
+				*of = t;
+		}
+	}
+	return *of;
+}
+
+static bool is_among(const struct btf_type *bt, unsigned kinds)
+{
+	return (kinds & DWFIND_STRUCT && btf_is_struct(bt)) ||
+	       (kinds & DWFIND_UNION && btf_is_union(bt)) ||
+	       (kinds & DWFIND_ENUM && btf_is_any_enum(bt)) ||
+	       (kinds & DWFIND_TYPEDEF && btf_is_typedef(bt));
+}
+
+struct str kbtf_nearest(struct kbtf *k, const struct dwquery *q)
+{
+	struct str best = {0}, wanted = q->parts[q->n_parts - 1];
+	unsigned distance = UINT32_MAX;
+	for (uint32_t id = 1; id < k->n_types && distance; id++) {
+		const struct btf_type *bt = btf__type_by_id(k->btf, id);
+		if (!bt || !is_among(bt, q->kinds))
+			continue;
+		struct str name = name_at(k, bt->name_off);
+		if (name.n && str_is_nearer(wanted, name, &distance))
+			best = name;
+	}
+	return best;
+}
+
+void kbtf_walk(struct kbtf *k, unsigned kinds, dwfind_fn *fn, void *ctx)
+{
+	static const unsigned each[] = {DWFIND_STRUCT, DWFIND_UNION, DWFIND_ENUM, DWFIND_TYPEDEF};
+	for (uint32_t id = 1; id < k->n_types; id++) {
+		const struct btf_type *bt = btf__type_by_id(k->btf, id);
+		struct dwhit hit = {.kind = 0};
+		for (unsigned i = 0; bt && i < 4; i++)
+			hit.kind |= is_among(bt, each[i] & kinds) ? each[i] : 0;
+		if (bt && kinds & DWFIND_BASE && (btf_is_int(bt) || btf_is_float(bt)))
+			hit.kind = DWFIND_BASE;
+		if (!hit.kind)
+			continue;
+		hit.name = name_at(k, bt->name_off);
+		hit.is_decl = hit.kind == DWFIND_ENUM && btf_vlen(bt) == 0;
+		if (hit.name.n && !fn(ctx, &hit))
+			return;
+	}
+}
+
+bool kbtf_has_tag(struct kbtf *k, struct str tag)
+{
+	// A script asks for each of its tags: all of the kernel's are listed once.
+	if (!k->tags.n)
+		for (uint32_t id = 1; id < k->n_types; id++) {
+			const struct btf_type *bt = btf__type_by_id(k->btf, id);
+			struct str name = {0};
+			if (bt && is_among(bt, DWFIND_STRUCT | DWFIND_UNION | DWFIND_ENUM))
+				name = name_at(k, bt->name_off);
+			if (name.n)
+				map_add(k->arena, &k->tags, name);
+		}
+	return map_get(&k->tags, tag) != NULL;
+}

@@ -1,0 +1,33 @@
+/**
+ * kbtf - types out of BTF: the kernel's (/sys/kernel/btf/vmlinux) or any file's .BTF.
+ *
+ * libbpf reads the file; names are looked up in one pass over its types and turned into the same ctype as
+ * DWARF's. BTF has no scopes and no declarations of structs other than forward ones.
+ */
+#ifndef BTF_KBTF_H
+#define BTF_KBTF_H
+
+#include "ctype/ctype.h"
+#include "dwarf/dwfind.h"
+
+struct kbtf;
+
+#define KBTF_KERNEL "/sys/kernel/btf/vmlinux" /**< of the kernel that runs */
+
+/** Opens raw BTF or an ELF file with a .BTF section; an error is said. Lives in @a; kbtf_close() frees libbpf's part. */
+bool kbtf_open(struct arena *a, struct diag *d, const char *path, struct kbtf **ret);
+/** A module's BTF (/sys/kernel/btf/NAME), whose types go on from those of @base. */
+bool kbtf_open_split(struct kbtf *base, const char *path, struct kbtf **ret);
+void kbtf_close(struct kbtf *k);
+struct str kbtf_path(const struct kbtf *k);
+
+/** The type that @q asks for, or NULL. */
+struct ctype *kbtf_find(struct kbtf *k, const struct dwquery *q);
+bool kbtf_find_enumerator(struct kbtf *k, struct str name, int64_t *value, struct ctype **of);
+struct str kbtf_nearest(struct kbtf *k, const struct dwquery *q);
+/** Calls @fn for each named type among @kinds, in the order of the file; a hit has no DIE. */
+void kbtf_walk(struct kbtf *k, unsigned kinds, dwfind_fn *fn, void *ctx);
+/** The kernel has a struct, union or enum of this tag: a script's own must be renamed. */
+bool kbtf_has_tag(struct kbtf *k, struct str tag);
+
+#endif

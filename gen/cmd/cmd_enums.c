@@ -1,0 +1,195 @@
+/** btgen enums - tables of enumerator names, ready to be included by a script. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/outfile.h"
+#include "cmd/cmd_source.h"
+#include "types/enumconf.h"
+#include "types/enumtab.h"
+
+static const char usage[] =
+    "Usage: btgen enums -x FILE NAME...\n"
+    "       btgen enums -p PID --conf bpf/enums.conf -o enums.bt\n"
+    "       btgen enums --btf vmlinux rq_end_io_ret:ret:RQ_END_IO_\n"
+    "\n"
+    "Prints a BEGIN probe that fills a map with the names of each enum, and an END probe that "
+    "clears\n"
+    "it. NAME[:MAP[:PREFIX]]: an enum, the map's name (default: the enum's), a prefix to strip.\n"
+    "\n"
+    "  -p PID        enums of a process: its executable, then its libraries\n"
+    "  -x FILE       enums of an executable or library (more than one may be given)\n"
+    "  --btf FILE    enums of BTF: a file, or vmlinux, or a kernel module's name\n"
+    "  --conf FILE   a list of tables, lines of MAP TYPE [PREFIX]; those not found are skipped\n"
+    "  -o FILE       write to FILE, which is replaced only when all went well\n"
+    "  --json        a JSON array instead of a script\n"
+    "  -h, --help    this text\n";
+
+struct table {
+	const struct enumconf_entry *entry;
+	struct enumtab tab;
+};
+
+static bool collect(struct cmd_source *s, const struct enumconf *conf, struct table *tables,
+		    size_t *ret_n)
+{
+	size_t n = 0, skipped = 0;
+	bool good = true;
+	for (size_t i = 0; i < conf->entries.n; i++) {
+		const struct enumconf_entry *e = &conf->entries.v[i];
+		struct table *t = &tables[n];
+		if (enumtab_lookup(&s->lookup, e->type, &t->tab)) {
+			t->entry = e;
+			enumtab_strip(&t->tab, e->prefix);
+			n++;
+			if (!t->tab.n_items)
+				diag_warning(&s->diag, NULL, "enum \"" STR_FMT "\" has no values",
+					     STR_ARG(e->type));
+		} else if (e->is_named) {
+			good = lookup_say_unknown(&s->lookup, NULL, "enum", e->type,
+						  DWFIND_ENUM | DWFIND_TYPEDEF);
+		} else {
+			skipped++;
+		}
+	}
+	*ret_n = n;
+	if (!good)
+		return false;
+	for (size_t i = 0; i < conf->entries.n && skipped; i++) {
+		const struct enumconf_entry *e = &conf->entries.v[i];
+		bool found = false;
+		for (size_t k = 0; k < n; k++)
+			found |= tables[k].entry == e;
+		if (found)
+			continue;
+		if (n == 0) // none of the list: the wrong program, or no debug information
+			return lookup_say_unknown(&s->lookup, &e->place, "enum", e->type,
+						  DWFIND_ENUM | DWFIND_TYPEDEF);
+		diag_warning(&s->diag, &e->place,
+			     "no enum \"" STR_FMT "\" in this program; skipped", STR_ARG(e->type));
+	}
+	return true;
+}
+
+static void print_script(struct strbuf *b, const struct table *tables, size_t n)
+{
+	strbuf_addz(b, "// Written by btgen enums; include it in a script or pass it along.\n");
+	for (size_t i = 0; i < n; i++) {
+		strbuf_addz(b, "//   @");
+		strbuf_adds(b, tables[i].entry->map);
+		strbuf_addz(b, ": enum ");
+		strbuf_add_printable(b, tables[i].tab.name);
+		strbuf_addc(b, '\n');
+		for (size_t k = 0; k < tables[i].tab.n_items; k++) {
+			const struct enumtab_item *item = &tables[i].tab.items[k];
+			if (!item->aliases.n)
+				continue;
+			strbuf_addz(b, "//     ");
+			strbuf_add_printable(b, item->name);
+			strbuf_addz(b, " is also ");
+			strbuf_add_printable(b, item->aliases);
+			strbuf_addc(b, '\n');
+		}
+	}
+	strbuf_addz(b, "BEGIN\n{\n");
+	for (size_t i = 0; i < n; i++)
+		enumtab_print(b, tables[i].entry->map, &tables[i].tab, "\t");
+	strbuf_addz(b, "}\n\nEND\n{\n");
+	for (size_t i = 0; i < n; i++)
+		if (tables[i].tab.n_items)
+			strbuf_addf(b, "\tclear(@" STR_FMT ");\n", STR_ARG(tables[i].entry->map));
+	strbuf_addz(b, "}\n");
+}
+
+static void print_json(struct strbuf *b, const struct table *tables, size_t n)
+{
+	strbuf_addc(b, '[');
+	for (size_t i = 0; i < n; i++) {
+		const struct enumtab *t = &tables[i].tab;
+		strbuf_addz(b, i ? ",\n {\"enum\": " : "\n {\"enum\": ");
+		strbuf_add_json(b, t->name);
+		strbuf_addz(b, ", \"map\": ");
+		strbuf_add_json(b, tables[i].entry->map);
+		strbuf_addf(b, ", \"size\": %u, \"signed\": %s, \"values\": [", t->size,
+			    t->is_signed ? "true" : "false");
+		for (size_t k = 0; k < t->n_items; k++) {
+			const struct enumtab_item *item = &t->items[k];
+			strbuf_addz(b, k ? ",\n  {\"name\": " : "\n  {\"name\": ");
+			strbuf_add_json(b, item->name);
+			strbuf_addz(b, ", \"text\": ");
+			strbuf_add_json(b, item->text);
+			strbuf_addz(b, ", \"value\": ");
+			enumtab_print_value(b, t, item->value);
+			if (item->aliases.n) {
+				strbuf_addz(b, ", \"aliases\": ");
+				strbuf_add_json(b, item->aliases);
+			}
+			strbuf_addc(b, '}');
+		}
+		strbuf_addz(b, "]}");
+	}
+	strbuf_addz(b, n ? "\n]\n" : "]\n");
+}
+
+struct enums_cmd {
+	struct cmd_source source;
+	struct enumconf conf;
+	const char *file; /**< --conf or NULL */
+	bool json;
+};
+
+static int take(void *ctx, const char *command, int letter, const char *value)
+{
+	struct enums_cmd *cmd = ctx;
+	if (letter == 'C')
+		cmd->file = value;
+	else if (letter == 'j')
+		cmd->json = true;
+	else
+		return cmd_source_take(&cmd->source, command, letter, value);
+	return -1;
+}
+
+static int prepare(void *ctx, const char *command, char **names, int n)
+{
+	struct enums_cmd *cmd = ctx;
+	struct arena *a = &cmd->source.arena;
+	struct diag *d = &cmd->source.diag;
+	if (!cmd->file && n == 0)
+		return cmd_usage_error(command, "say which enums: names, or --conf FILE");
+	for (int i = 0; i < n; i++)
+		if (!enumconf_add_option(a, d, str_from(names[i]), &cmd->conf))
+			return CMD_USAGE;
+	return !cmd->file || enumconf_load(a, d, cmd->file, &cmd->conf) ? -1 : CMD_INPUT;
+}
+
+static int run(void *ctx, char **names, int n_names)
+{
+	struct enums_cmd *cmd = ctx;
+	struct cmd_source *s = &cmd->source;
+	size_t n;
+	struct table *tables = arena_array(&s->arena, struct table, cmd->conf.entries.n);
+	(void)names, (void)n_names; // they are in cmd->conf
+	if (!collect(s, &cmd->conf, tables, &n))
+		return CMD_INPUT;
+	struct strbuf b;
+	strbuf_init(&b);
+	if (cmd->json)
+		print_json(&b, tables, n);
+	else
+		print_script(&b, tables, n);
+	bool good = outfile_write(&s->arena, &s->diag, s->out, strbuf_str(&b));
+	strbuf_fini(&b);
+	return good ? CMD_OK : CMD_INPUT;
+}
+
+int cmd_enums(int argc, char **argv)
+{
+	static const struct option longs[] = {CMD_SOURCE_LONG_OPTIONS,
+					      {"conf", required_argument, NULL, 'C'},
+					      {"json", no_argument, NULL, 'j'},
+					      {0}};
+	static const struct cmd_source_command command = {
+	    {CMD_SOURCE_OPTIONS, longs, usage, take}, "enums", prepare, run};
+	struct enums_cmd cmd = {0};
+	return cmd_source_main(&cmd.source, &command, &cmd, argc, argv);
+}

@@ -1,0 +1,374 @@
+/** btgen probes - lists the USDT probes of files and processes. */
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/vec.h"
+#include "cmd/cmd.h"
+#include "cmd/expand.h"
+#include "out/dialect.h"
+#include "cmd/probes_print.h"
+#include "cmd/probes_scripts.h"
+#include "run/bpftrace.h"
+#include "target/kin.h"
+#include "target/proc.h"
+
+struct pattern {
+	struct str text;
+	bool matched;
+};
+
+/** Where probes are looked for: a file, or a PID or name. */
+struct source {
+	bool is_process;
+	const char *text;
+};
+
+struct listing {
+	struct arena arena;
+	struct diag diag;
+	bool verbose, json, markdown;
+	const char *script_dir; /**< --scripts, or NULL */
+	unsigned version;	/**< of the bpftrace that would attach; 0: there is none */
+	const struct probesigs *signatures;
+	size_t n_processes;
+	VEC(struct source) sources; /**< in the order given */
+	VEC(struct pattern) patterns;
+	VEC(struct probes_file) files;
+	struct strbuf out;
+};
+
+static const char help[] =
+    "Usage: btgen probes (-x FILE | -p PID|NAME)... [OPTION]... [PATTERN]...\n"
+    "List USDT probes: where each site is, and where its arguments are.\n\n"
+    "  btgen probes -x /lib/x86_64-linux-gnu/libc.so.6    the probes of a file\n"
+    "  btgen probes -p 4242                               of all files a process has "
+    "mapped\n"
+    "  btgen probes -p 4242 'libc:mutex_*' setjmp         only some of them\n\n"
+    "A PATTERN is NAME or PROVIDER:NAME and can contain * and ?.\n\n"
+    "  -x FILE    an ELF file: program, library, separate debug file; can be repeated\n"
+    "  -p PID|NAME  a process, or those that run a program of this name; can be repeated\n"
+    "  -v         everything: types, names, source lines, places in words\n"
+    "  --json     the same as one JSON array, for programs\n"
+    "  --markdown  a reference to keep: when each fires, its arguments, scripts that use "
+    "it\n"
+    "  --scripts DIR  where the scripts are that it names [btgen's own]\n"
+    "  --for VERSION  the bpftrace to say of whether it can attach [the installed one]\n"
+    "  -h, --help this text\n\n"
+    "Exit status: 0, 1 when a file could not be read whole or a PATTERN matches nothing, "
+    "2 usage.\n";
+
+/** Reads the probes of one file; what is wrong has been said. */
+static void add_file(struct listing *l, const char *path, struct str shown, const struct proc *p,
+		     const struct proc_file *mapped)
+{
+	struct img *img;
+	struct probes_file f = {.path = shown, .is_deleted = mapped && mapped->is_deleted};
+	if (!img_open(&l->arena, &l->diag, path, shown, &img))
+		return;
+	f.machine = img->machine;
+	if (p && !mapped->host_path.n)
+		img_set_root(img, str_from(arena_printf(&l->arena, "/proc/%d/root", p->pid)),
+			     mapped->path);
+	if (p && img_load_bias(img, mapped->start, mapped->offset, &f.bias)) {
+		f.is_mapped = true;
+		f.pid = p->pid;
+	}
+	// Files stay open only for what is asked of them: a process has hundreds.
+	bool good = sdt_read(img, &f.probes);
+	if (good && f.probes.n_probes && (l->verbose || l->json || l->markdown))
+		f.img = img;
+	img->signatures = l->signatures;
+	if (good)
+		vec_push(&l->arena, &l->files, f);
+	if (!f.img)
+		img_close(img);
+}
+
+static void add_process(struct listing *l, int pid)
+{
+	struct proc *p;
+	if (!proc_open(&l->arena, &l->diag, "/proc", pid, &p))
+		return;
+	l->n_processes++;
+	for (size_t i = 0; i < p->files.n; i++) {
+		const struct proc_file *f = &p->files.v[i];
+		struct diag_place at = {.file = f->path};
+		const char *path = str_dup(&l->arena, f->open_path);
+		if (!f->open_path.n)
+			diag_warning(&l->diag, &at, "this file of process %d cannot be opened",
+				     pid);
+		else if (img_is_elf(path))
+			add_file(l, path, f->path, p, f);
+	}
+	if (!proc_is_same(p))
+		diag_error(&l->diag, NULL, "process %d has ended meanwhile", pid);
+	proc_close(p);
+}
+
+/** Several that run one program have the same probes: they are listed once. */
+static void add_named(struct listing *l, const char *name)
+{
+	size_t n;
+	int *pids = kin_find(&l->arena, name, &n);
+	if (!n)
+		diag_error(&l->diag, NULL, "no process runs a program named '%s'", name);
+	kin_parents_first(pids, n);
+	for (size_t i = 0; i < n; i++) {
+		size_t k = 0;
+		while (k < i && !kin_run_same_file(pids[k], pids[i]))
+			k++;
+		if (k == i)
+			add_process(l, pids[i]);
+	}
+}
+
+/** What begins like a PID is none, and no program that runs is called so. */
+static bool is_bad_pid(struct arena *a, const char *word)
+{
+	int pid;
+	size_t n = 0;
+	if (*word >= '0' && *word <= '9' && !cmd_parse_pid(word, &pid))
+		return !kin_find(a, word, &n);
+	return false;
+}
+
+static bool matches(struct listing *l, const struct sdt_probe *p)
+{
+	bool any = false;
+	if (!l->patterns.n)
+		return true;
+	strbuf_clear(&l->out);
+	strbuf_adds(&l->out, p->provider);
+	strbuf_addc(&l->out, ':');
+	strbuf_adds(&l->out, p->name);
+	for (size_t i = 0; i < l->patterns.n; i++) {
+		struct pattern *pattern = &l->patterns.v[i];
+		if (!str_eq(pattern->text, p->name) && !str_glob(pattern->text, p->name) &&
+		    !str_glob(pattern->text, strbuf_str(&l->out)))
+			continue;
+		pattern->matched = true;
+		any = true;
+	}
+	strbuf_clear(&l->out);
+	return any;
+}
+
+/** Keeps the probes that a pattern matches; returns how many there are. */
+static size_t filter(struct listing *l)
+{
+	size_t n_left = 0;
+	for (size_t i = 0; i < l->files.n; i++) {
+		struct sdt_list *list = &l->files.v[i].probes;
+		size_t n = 0;
+		for (size_t k = 0; k < list->n_probes; k++)
+			if (matches(l, &list->probes[k]))
+				list->probes[n++] = list->probes[k];
+		list->n_probes = n;
+		n_left += n;
+	}
+	return n_left;
+}
+
+/** An error for each pattern that matched nothing. @all: the lists as they were before filter(). */
+static void complain(struct listing *l, const struct sdt_list *all)
+{
+	for (size_t i = 0; i < l->patterns.n; i++) {
+		struct str text = l->patterns.v[i].text;
+		if (l->patterns.v[i].matched)
+			continue;
+		size_t colon = str_find(text, ':');
+		struct str provider = colon < text.n ? str_slice(text, 0, colon) : STR("");
+		struct str name = colon < text.n ? str_from_offset(text, colon + 1) : text;
+		const struct sdt_probe *near = NULL;
+		unsigned best = UINT_MAX;
+		for (size_t k = 0; k < l->files.n; k++)
+			sdt_find_nearest(&all[k], provider, name, &best, &near);
+		if (near)
+			diag_error(&l->diag, NULL,
+				   "no probe matches '" STR_FMT "', did you mean '" STR_FMT
+				   ":" STR_FMT "'?",
+				   STR_ARG(text), STR_ARG(near->provider), STR_ARG(near->name));
+		else
+			diag_error(&l->diag, NULL, "no probe matches '" STR_FMT "'", STR_ARG(text));
+	}
+}
+
+/** Why this bpftrace cannot attach to the probe, or empty. */
+static struct str why_not(struct listing *l, const struct sdt_probe *p, const struct probeargs *pa)
+{
+	if (!str_is_made_of(p->provider, ALPHABET_WORD) || !str_is_made_of(p->name, ALPHABET_WORD))
+		return STR("its attach points have no way to spell the name");
+	for (size_t i = 0; i < pa->n_sites; i++) {
+		const struct probesite *s = &pa->sites[i];
+		if (s->site->doubt == SDT_NO_CODE)
+			return STR("the file has no code at a site");
+		for (size_t k = 0; dialect_has_libbpf_usdt(l->version) && k < s->n_args; k++)
+			if (sdtarg_is_beyond_libbpf(&s->args[k].operand))
+				return str_from(arena_printf(
+				    &l->arena, "it cannot read the place of arg%zu, " STR_FMT, k,
+				    STR_ARG(s->args[k].operand.text)));
+	}
+	return (struct str){0};
+}
+
+/** The counter that tracers raise, as it is in the process at this moment. */
+static void read_counter(const struct probes_file *f, const struct sdt_probe *p, int mem,
+			 struct probes_extra *x)
+{
+	uint16_t value;
+	uint64_t semaphore = probes_semaphore(p);
+	if (!semaphore || mem < 0 || !file_read_at(mem, &value, sizeof(value), semaphore + f->bias))
+		return;
+	x->has_counter = true;
+	x->counter = value;
+}
+
+static void find_extra(struct listing *l, struct probes_file *f)
+{
+	char path[32];
+	int mem = -1;
+	if (f->is_mapped) {
+		snprintf(path, sizeof(path), "/proc/%d/mem", f->pid);
+		mem = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	f->extra = arena_array(&l->arena, struct probes_extra, f->probes.n_probes + 1);
+	for (size_t i = 0; i < f->probes.n_probes; i++) {
+		const struct sdt_probe *p = &f->probes.probes[i];
+		struct probes_extra *x = &f->extra[i];
+		probeargs_read(f->img, p, &x->args);
+		read_counter(f, p, mem, x);
+		x->bpftrace = l->version;
+		x->is_unsaid = !l->version;
+		if (l->version)
+			x->why_not = why_not(l, p, &x->args);
+	}
+	if (mem >= 0)
+		close(mem);
+}
+
+static void find_version(struct listing *l)
+{
+	struct bpftrace bt;
+	if (!l->version && bpftrace_find(&l->arena, &l->diag, NULL, true, &bt) == 0)
+		l->version = bt.version;
+}
+
+/** The scripts are read as for the oldest bpftrace: the same text, whatever is installed. */
+static void print_markdown(struct listing *l)
+{
+	struct probes_scripts scripts = {0};
+	const char *dir = l->script_dir ? l->script_dir : expand_script_dir(&l->arena);
+	if (!dir || probes_scripts_read(&l->arena, &l->diag, dir, 17, &scripts))
+		probes_print_markdown(stdout, l->files.v, l->files.n, &scripts);
+}
+
+static void list(struct listing *l)
+{
+	struct sdt_list *all = arena_array(&l->arena, struct sdt_list, l->files.n + 1);
+	for (size_t i = 0; i < l->files.n && l->patterns.n; i++) {
+		// A copy: filter() moves probes.
+		all[i] = l->files.v[i].probes;
+		all[i].probes =
+		    arena_array(&l->arena, struct sdt_probe, l->files.v[i].probes.n_probes + 1);
+		for (size_t k = 0; k < all[i].n_probes; k++)
+			all[i].probes[k] = l->files.v[i].probes.probes[k];
+	}
+	size_t n = filter(l);
+	complain(l, all);
+	if (n && (l->json || l->verbose || l->markdown)) {
+		if (!l->markdown)
+			find_version(l);
+		for (size_t i = 0; i < l->files.n; i++)
+			find_extra(l, &l->files.v[i]);
+	}
+	if (l->markdown)
+		print_markdown(l);
+	else if (l->json)
+		probes_print_json(stdout, l->files.v, l->files.n);
+	else if (l->verbose)
+		probes_print_verbose(stdout, l->files.v, l->files.n);
+	else
+		probes_print_text(stdout, l->files.v, l->files.n, l->n_processes || l->files.n > 1);
+	for (size_t i = 0; i < l->files.n; i++)
+		img_close(l->files.v[i].img);
+	if (!n && !l->patterns.n && !l->diag.n_errors)
+		fputs(l->n_processes ? "btgen: no file of the process has USDT probes\n"
+				     : "btgen: no USDT probes in there\n",
+		      stderr);
+	if (fflush(stdout) != 0 || ferror(stdout))
+		diag_error(&l->diag, NULL, "cannot write the list");
+}
+
+static int take(void *ctx, const char *command, int letter, const char *value)
+{
+	struct listing *l = ctx;
+	switch (letter) {
+	case 'p':
+		if (is_bad_pid(&l->arena, value))
+			return cmd_usage_error(command, "-p: '%s' is not a process id", value);
+		// fall through
+	case 'x':
+		vec_push(&l->arena, &l->sources, (struct source){letter == 'p', value});
+		break;
+	case 'v':
+		l->verbose = true;
+		break;
+	case 'j':
+		l->json = true;
+		break;
+	case 'm':
+		l->markdown = true;
+		break;
+	case 'S':
+		l->script_dir = value;
+		break;
+	default: // F
+		if (!dialect_parse(str_from(value), &l->version))
+			return cmd_usage_error(command, "--for: '%s' is no version", value);
+	}
+	return -1;
+}
+
+static void add_source(struct listing *l, const struct source *s)
+{
+	int pid;
+	if (!s->is_process)
+		add_file(l, s->text, str_from(s->text), NULL, NULL);
+	else if (cmd_parse_pid(s->text, &pid))
+		add_process(l, pid);
+	else
+		add_named(l, s->text);
+}
+
+int cmd_probes(int argc, char **argv)
+{
+	static const struct option longs[] = {
+	    {"help", no_argument, NULL, 'h'},	   {"json", no_argument, NULL, 'j'},
+	    {"markdown", no_argument, NULL, 'm'},  {"scripts", required_argument, NULL, 'S'},
+	    {"for", required_argument, NULL, 'F'}, {0}};
+	static const struct cmd_options options = {"p:x:v", longs, help, take};
+	struct listing l = {0};
+	arena_init(&l.arena);
+	diag_init(&l.diag, stderr);
+	strbuf_init(&l.out);
+	int status = cmd_read_options(&options, argc, argv, &l);
+	if (status < 0 && !l.sources.n)
+		status = cmd_usage_error(argv[0], "say which file (-x FILE) or process (-p PID)");
+	if (status < 0) {
+		for (int i = optind; i < argc; i++)
+			vec_push(&l.arena, &l.patterns,
+				 (struct pattern){.text = str_from(argv[i])});
+		if (l.verbose || l.json || l.markdown)
+			l.signatures = expand_signatures(&l.arena, &l.diag);
+		for (size_t i = 0; i < l.sources.n; i++)
+			add_source(&l, &l.sources.v[i]);
+		list(&l);
+		status = l.diag.n_errors ? CMD_INPUT : CMD_OK;
+	}
+	strbuf_fini(&l.out);
+	arena_fini(&l.arena);
+	return status;
+}

@@ -1,0 +1,62 @@
+/** btgen skeleton - writes a template that prints every matching probe, typed and named. */
+#include <stdio.h>
+
+#include "base/outfile.h"
+#include "bind/skeleton.h"
+#include "cmd/cmd.h"
+#include "cmd/expand.h"
+
+static const char help[] =
+    "Usage: btgen skeleton (-p PID | -x FILE) [OPTION]... PATTERN...\n"
+    "Write a template that prints every event of the probes that match: to be edited, then run.\n"
+    "\n"
+    "  btgen skeleton -p 4242 'nvmf_subsystem_*' >my.bt\n"
+    "  bpftrace.sh 4242 my.bt\n"
+    "\n"
+    "A PATTERN is NAME or PROVIDER:NAME and can contain * and ?. bpftrace.sh -t PATTERN PID "
+    "traces\n"
+    "without a script.\n"
+    "\n"
+    "  -p PID          the probes of all files that a process has mapped\n"
+    "  -x FILE         the probes of a file\n"
+    "      --for VERSION   for that bpftrace [the installed one]\n"
+    "  -o FILE         to FILE instead of standard output\n"
+    "  -h, --help      this text\n";
+
+static int parse(int argc, char **argv, struct expand_request *req)
+{
+	static const struct option longs[] = {
+	    EXPAND_LONG_FOR, {"help", no_argument, NULL, 'h'}, {0}};
+	static const struct cmd_options options = {"p:x:o:", longs, help, expand_take};
+	int status = cmd_read_options(&options, argc, argv, req);
+	if (status < 0 && !req->pids.n == !req->exe)
+		status = cmd_usage_error(argv[0], "say which process (-p PID) or file (-x FILE)");
+	if (status < 0 && req->pids.n > 1)
+		status = cmd_usage_error(argv[0], "-p: one process at a time");
+	if (status < 0 && optind == argc)
+		status = cmd_usage_error(argv[0], "say which probes: a PATTERN, or '*'");
+	for (; optind < argc; optind++)
+		vec_push(req->arena, &req->patterns, argv[optind]);
+	return status;
+}
+
+static bool write_skeleton(struct arena *a, struct diag *d, const struct expand_request *req,
+			   struct expansion *x)
+{
+	struct skeleton sk;
+	if (!expand_open_target(a, d, req, x) ||
+	    !skeleton_collect(&sk, a, d, &x->images, req->version, req->patterns.v,
+			      req->patterns.n))
+		return false;
+	struct strbuf text;
+	strbuf_init(&text);
+	skeleton_write_template(&sk, &text);
+	bool good = outfile_write(a, d, req->out, strbuf_str(&text));
+	strbuf_fini(&text);
+	return good;
+}
+
+int cmd_skeleton(int argc, char **argv)
+{
+	return expand_command(argc, argv, parse, write_skeleton);
+}

@@ -1,0 +1,119 @@
+#include "cmd/cmd_source.h"
+
+#include <string.h>
+
+int cmd_source_take(struct cmd_source *s, const char *command, int letter, const char *value)
+{
+	int pid;
+	if (letter == 'p' && !cmd_parse_pid(value, &pid))
+		return cmd_usage_error(command, "-p: '%s' is not a process id", value);
+	if (letter == 'p')
+		vec_push(&s->arena, &s->pids, pid);
+	else if (letter == 'x')
+		vec_push(&s->arena, &s->files, value);
+	else if (letter == 'o')
+		s->out = value;
+	else
+		s->btf = value;
+	return -1;
+}
+
+static bool add_image(struct cmd_source *s, const char *path, struct str shown, struct img **ret)
+{
+	if (!img_open(&s->arena, &s->diag, path, shown, ret))
+		return false;
+	lookup_add_image(&s->lookup, *ret);
+	return true;
+}
+
+/** The executable must be readable; a library that is not costs only its own types. */
+static bool add_process(struct cmd_source *s, int pid)
+{
+	if (!proc_open(&s->arena, &s->diag, "/proc", pid, &s->proc))
+		return false;
+	struct str root = str_from(arena_printf(&s->arena, "/proc/%d/root", pid));
+	for (size_t i = 0; i < s->proc->files.n; i++) {
+		const struct proc_file *f = &s->proc->files.v[i];
+		struct img *img;
+		if (!f->open_path.n) {
+			if (i == 0)
+				return diag_error(&s->diag, NULL,
+						  "the executable of process %d, " STR_FMT
+						  ", cannot be reached",
+						  pid, STR_ARG(f->path));
+			continue;
+		}
+		if (!add_image(s, str_dup(&s->arena, f->open_path), f->path, &img))
+			return false;
+		if (f->root_path.n && !f->host_path.n)
+			img_set_root(img, root, f->path);
+	}
+	return true;
+}
+
+static bool add_btf(struct cmd_source *s, const char *name)
+{
+	static const char folder[] = "/sys/kernel/btf";
+	if (strchr(name, '/'))
+		return kbtf_open(&s->arena, &s->diag, name, &s->kernel);
+	const char *vmlinux = arena_printf(&s->arena, "%s/vmlinux", folder);
+	if (strcmp(name, "vmlinux") == 0)
+		return kbtf_open(&s->arena, &s->diag, vmlinux, &s->kernel);
+	struct str word = str_from(name);
+	if (str_contains(word, STR(".")))
+		return kbtf_open(&s->arena, &s->diag, name, &s->kernel); // a file in this folder
+	const char *module = arena_printf(&s->arena, "%s/%s", folder, name);
+	return kbtf_open(&s->arena, &s->diag, vmlinux, &s->kernel) &&
+	       kbtf_open_split(s->kernel, module, &s->module);
+}
+
+/** Opens everything that was asked for; an error is said. */
+static bool open_all(struct cmd_source *s)
+{
+	struct img *img;
+	for (size_t i = 0; i < s->files.n; i++)
+		if (!add_image(s, s->files.v[i], str_from(s->files.v[i]), &img))
+			return false;
+	for (size_t i = 0; i < s->pids.n; i++)
+		if (!add_process(s, s->pids.v[i]))
+			return false;
+	if (!s->btf)
+		return true;
+	if (!add_btf(s, s->btf))
+		return false;
+	lookup_add_btf(&s->lookup, s->module ? s->module : s->kernel);
+	return true;
+}
+
+static void close_all(struct cmd_source *s)
+{
+	kbtf_close(s->module);
+	kbtf_close(s->kernel);
+	for (size_t i = s->lookup.images.n; i-- > 0;)
+		img_close(s->lookup.images.v[i]);
+	if (s->proc)
+		proc_close(s->proc);
+}
+
+int cmd_source_main(struct cmd_source *s, const struct cmd_source_command *cmd, void *ctx, int argc,
+		    char **argv)
+{
+	arena_init(&s->arena);
+	diag_init(&s->diag, stderr);
+	lookup_init(&s->lookup, &s->arena, &s->diag);
+	int status = cmd_read_options(&cmd->options, argc, argv, ctx);
+	char **names = argv + optind;
+	int n = argc - optind;
+	if (status < 0 && !s->files.n && !s->pids.n && !s->btf)
+		status = cmd_usage_error(
+		    argv[0], "say where the %s are: -p PID, -x FILE or --btf FILE", cmd->what);
+	if (status < 0 && s->pids.n > 1)
+		status = cmd_usage_error(argv[0], "-p: one process at a time");
+	if (status < 0)
+		status = cmd->prepare(ctx, argv[0], names, n);
+	if (status < 0)
+		status = open_all(s) ? cmd->run(ctx, names, n) : CMD_INPUT;
+	close_all(s);
+	arena_fini(&s->arena);
+	return status;
+}

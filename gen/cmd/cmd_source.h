@@ -1,0 +1,54 @@
+/**
+ * cmd_source - where a command reads types from: -p PID, -x FILE, --btf FILE.
+ *
+ * -p takes the executable of a process and then its libraries, -x files in the order given, --btf a file with BTF
+ * ("vmlinux" or a module's name stand for /sys/kernel/btf/NAME). They may be combined; the images come first.
+ *
+ *	struct mine { struct cmd_source source; ... } mine = {0};
+ *	static const struct cmd_source_command command = {{CMD_SOURCE_OPTIONS, longs, help, take}, "types", prepare, run};
+ *	return cmd_source_main(&mine.source, &command, &mine, argc, argv);
+ */
+#ifndef CMD_CMD_SOURCE_H
+#define CMD_CMD_SOURCE_H
+
+#include "base/vec.h"
+#include "cmd/cmd.h"
+#include "target/proc.h"
+#include "btf/kbtf.h"
+#include "types/lookup.h"
+
+struct cmd_source {
+	struct arena arena; /**< of the whole run */
+	struct diag diag;
+	VEC(const char *) files; /**< -x */
+	VEC(int) pids;		 /**< -p */
+	const char *btf;	 /**< --btf or NULL */
+	const char *out;	 /**< -o or NULL */
+	struct lookup lookup;	 /**< what was opened */
+	struct proc *proc;
+	struct kbtf *kernel, *module;
+};
+
+#define CMD_SOURCE_OPTIONS "p:x:o:"
+#define CMD_SOURCE_LONG_OPTIONS                                                                    \
+	{"btf", required_argument, NULL, 'T'},                                                     \
+	{                                                                                          \
+		"help", no_argument, NULL, 'h'                                                     \
+	}
+/** Takes these options, as cmd_options wants it. */
+int cmd_source_take(struct cmd_source *s, const char *command, int letter, const char *value);
+
+struct cmd_source_command {
+	struct cmd_options options;
+	const char *what; /**< "types", for messages */
+	/** Looks at the operands before anything is opened; -1, or an exit status. */
+	int (*prepare)(void *ctx, const char *command, char **names, int n);
+	/** Does it, with s->lookup; returns the exit status. */
+	int (*run)(void *ctx, char **names, int n);
+};
+
+/** A command from its options to its exit status. @s, which is all zeroes, is part of @ctx. */
+int cmd_source_main(struct cmd_source *s, const struct cmd_source_command *cmd, void *ctx, int argc,
+		    char **argv);
+
+#endif

@@ -1,0 +1,381 @@
+/** btgen types - definitions of named types and of all they embed, as C. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/outfile.h"
+#include "cmd/cmd_source.h"
+#include "ctype/closure.h"
+#include "ctype/cprint.h"
+#include "dwarf/dwsplit.h"
+#include "btf/kbtf.h"
+
+static const char usage[] =
+    "Usage: btgen types -x FILE NAME...\n"
+    "       btgen types -p PID --bpftrace 'struct spdk_nvmf_subsystem'\n"
+    "       btgen types --btf vmlinux --assert task_struct | gcc -xc -fsyntax-only -\n"
+    "\n"
+    "Prints C definitions of the named structs, unions and enums and of everything that they embed "
+    "by\n"
+    "value, with the layout that the program's debug information records. Names may be typedefs "
+    "and\n"
+    "C++ names (ns::Outer::Inner, vec<int>).\n"
+    "\n"
+    "  -p PID        types of a process: its executable, then its libraries\n"
+    "  -x FILE       types of an executable or library (more than one may be given)\n"
+    "  --btf FILE    types of BTF: a file, or vmlinux, or a kernel module's name\n"
+    "  --at FUNCTION where units define a name differently, take the definition that FUNCTION's "
+    "unit has\n"
+    "  --follow N    also define what pointers lead to, N steps far (default 0: void *)\n"
+    "  --assert      add _Static_assert for every size and offset\n"
+    "  --bpftrace    write what every bpftrace accepts: no enums, no typedefs, names respelled\n"
+    "  --keep-going  leave out what cannot be written, with a message, and exit 0 if anything is "
+    "left\n"
+    "  -o FILE       write to FILE, which is replaced only when all went well\n"
+    "  -l, --list    only the names of the types that fit the patterns (* and ?)\n"
+    "  --json        a JSON array of the types themselves instead of C\n"
+    "  -v, --verbose say which definitions of a name were not compared\n"
+    "  -h, --help    this text\n";
+
+struct types_cmd {
+	struct cmd_source source;
+	unsigned follow;
+	bool asserts, bpftrace, json, keep_going, list;
+	const char *at;
+	struct map
+	    steps; /**< address of a ctype -> how many pointers away from what was asked for */
+	struct kbtf *running; /**< the kernel's types, or NULL */
+	struct map renamed;   /**< tags that it has, too */
+};
+
+/** Pointers are followed a number of steps: the distance of a type is kept when it is first met. */
+static bool follow(void *ctx, struct ctype *owner, const struct ctype_member *m)
+{
+	struct types_cmd *cmd = ctx;
+	struct arena *a = &cmd->source.arena;
+	struct str key = {(const char *)&owner, sizeof(owner)};
+	uintptr_t steps =
+	    (uintptr_t)map_get(&cmd->steps, key); // 1 + distance; unknown: embedded in the last
+	if (!steps)
+		steps = 1;
+	if (steps > cmd->follow)
+		return false;
+	struct ctype *t = m->type;
+	while (t &&
+	       (t->kind == CTYPE_POINTER || t->kind == CTYPE_REFERENCE || t->kind == CTYPE_ARRAY ||
+		t->kind == CTYPE_TYPEDEF || t->kind == CTYPE_CONST || t->kind == CTYPE_VOLATILE))
+		t = t->of;
+	struct ctype **copy = arena_new(a, struct ctype *);
+	*copy = t;
+	key = (struct str){(const char *)copy, sizeof(*copy)};
+	if (t && !map_get(&cmd->steps, key))
+		map_put(a, &cmd->steps, key, (void *)(steps + 1));
+	return true;
+}
+
+/** With two structs of one tag bpftrace takes sizeof from the kernel's. */
+static bool is_kernels(void *ctx, struct str tag)
+{
+	struct types_cmd *cmd = ctx;
+	if (!kbtf_has_tag(cmd->running, tag))
+		return false;
+	if (map_add(&cmd->source.arena, &cmd->renamed, str_copy(&cmd->source.arena, tag)))
+		diag_warning(&cmd->source.diag, NULL,
+			     "the kernel has a type " STR_FMT
+			     ", too: this one is written as " CLOSURE_PREFIX STR_FMT,
+			     STR_ARG(tag), STR_ARG(tag));
+	return true;
+}
+
+/** For definitions that bpftrace is to have beside its own of the kernel. */
+static bool opens_kernel(struct types_cmd *cmd)
+{
+	struct cmd_source *s = &cmd->source;
+	return cmd->bpftrace && !s->btf && access(KBTF_KERNEL, R_OK) == 0 &&
+	       kbtf_open(&s->arena, &s->diag, KBTF_KERNEL, &cmd->running);
+}
+
+static void json_place(struct strbuf *b, const struct ctype_member *m)
+{
+	strbuf_addf(b, ", \"offset\": %" PRIu64, m->off);
+	if (m->bit_size)
+		strbuf_addf(b, ", \"bit_offset\": %" PRIu64 ", \"bit_size\": %u", m->bit_off,
+			    m->bit_size);
+	uint64_t size;
+	if (ctype_size(m->type, &size))
+		strbuf_addf(b, ", \"size\": %" PRIu64, size);
+}
+
+static void json_type(struct types_cmd *cmd, struct strbuf *b, struct str name, struct ctype *t)
+{
+	uint64_t size;
+	struct ctype *s = ctype_strip(t);
+	strbuf_addz(b, "{\"name\": ");
+	strbuf_add_json(b, s && s->name.n ? s->name : name);
+	strbuf_addz(b, ", \"type\": ");
+	strbuf_add_json(b, s ? ctype_spell(&cmd->source.arena, s) : STR("void"));
+	if (s && ctype_size(s, &size))
+		strbuf_addf(b, ", \"size\": %" PRIu64, size);
+	if (s && s->unit.n) {
+		strbuf_addz(b, ", \"unit\": ");
+		strbuf_add_json(b, s->unit);
+	}
+	if (s && ctype_is_aggregate(s) && ctype_complete(s)) {
+		strbuf_addz(b, ", \"members\": [");
+		for (size_t i = 0; i < s->n_members; i++) {
+			const struct ctype_member *m = &s->members[i];
+			strbuf_addz(b, i ? ",\n  {\"name\": " : "\n  {\"name\": ");
+			strbuf_add_json(b, m->name);
+			strbuf_addz(b, ", \"type\": ");
+			strbuf_add_json(b, ctype_spell(&cmd->source.arena, m->type));
+			json_place(b, m);
+			strbuf_addz(b, m->is_base ? ", \"base\": true}" : "}");
+		}
+		strbuf_addc(b, ']');
+	}
+	if (s && s->kind == CTYPE_ENUM && ctype_complete(s)) {
+		strbuf_addz(b, ", \"values\": [");
+		for (size_t i = 0; i < s->n_values; i++) {
+			strbuf_addz(b, i ? ", {\"name\": " : "{\"name\": ");
+			strbuf_add_json(b, s->values[i].name);
+			strbuf_addf(b,
+				    s->is_signed ? ", \"value\": %" PRId64 "}"
+						 : ", \"value\": %" PRIu64 "}",
+				    s->values[i].value);
+		}
+		strbuf_addc(b, ']');
+	}
+	strbuf_addc(b, '}');
+}
+
+/** A typedef that was asked for by name is there under that name in plain C. */
+static void print_typedef(struct strbuf *b, struct closure *c, struct ctype *t)
+{
+	struct str type = cprint_type_name(c, t->of);
+	if (type.n && !str_eq(type, t->name) && str_is_ident(t->name))
+		strbuf_addf(b, "typedef " STR_FMT "%s" STR_FMT ";\n", STR_ARG(type),
+			    type.p[type.n - 1] == '*' ? "" : " ", STR_ARG(t->name));
+}
+
+struct list {
+	struct types_cmd *cmd;
+	char **patterns;
+	int n;
+	struct map names;  /**< "struct foo", in the order of the file -> "struct " */
+	struct strbuf buf; /**< the name at hand: most come many times */
+};
+
+static bool add_name(void *ctx, const struct dwhit *hit)
+{
+	static const char *const words[] = {"struct ", "union ", "enum ", "", ""};
+	struct list *l = ctx;
+	struct arena *a = &l->cmd->source.arena;
+	if (hit->is_decl)
+		return true;
+	const char *word = words[__builtin_ctz(hit->kind)];
+	strbuf_clear(&l->buf);
+	strbuf_addz(&l->buf, word);
+	dwhit_add_name(&l->buf, hit);
+	struct str full = strbuf_str(&l->buf), name = str_from_offset(full, strlen(word));
+	bool fits = l->n == 0;
+	for (int i = 0; i < l->n && !fits; i++)
+		fits = str_glob(str_from(l->patterns[i]), name);
+	if (fits && !map_get(&l->names, full))
+		map_put(a, &l->names, str_copy(a, full), (char *)word);
+	return true;
+}
+
+static void print_names(struct strbuf *b, const struct map *names)
+{
+	for (struct map_entry *e = NULL; (e = map_next(names, e));) {
+		strbuf_add_printable(b, e->key);
+		strbuf_addc(b, '\n');
+	}
+}
+
+/** The first two members of what --json prints of a type. */
+static void print_names_json(struct strbuf *b, const struct map *names)
+{
+	const char *sep = "[\n";
+	for (struct map_entry *e = NULL; (e = map_next(names, e)); sep = ",\n") {
+		const char *word = e->value;
+		strbuf_addf(b, "%s {\"name\": ", sep);
+		strbuf_add_json(b, str_from_offset(e->key, strlen(word)));
+		strbuf_addz(b, ", \"type\": ");
+		strbuf_add_json(b, e->key);
+		strbuf_addc(b, '}');
+	}
+	strbuf_addz(b, names->n ? "\n]\n" : "[]\n");
+}
+
+static int list_names(struct types_cmd *cmd, char **patterns, int n)
+{
+	struct cmd_source *s = &cmd->source;
+	struct list l = {.cmd = cmd, .patterns = patterns, .n = n};
+	bool any = false;
+	strbuf_init(&l.buf);
+	for (size_t i = 0; i < s->lookup.images.n; i++) {
+		struct dwsrc *src;
+		if (!dwsrc_open(s->lookup.images.v[i],
+				any || i + 1 < s->lookup.images.n ? NULL : "types", &src))
+			continue;
+		any = true;
+		dwfind_names(src, DWFIND_TYPES, add_name, &l);
+		struct diag_place at = {.file = src->img->shown};
+		if (src->n_missing)
+			diag_warning(&s->diag, &at, "the types of %u units are not in the list",
+				     src->n_missing);
+		dwsplit_say_missing(src);
+	}
+	if (s->lookup.btf)
+		kbtf_walk(s->lookup.btf, DWFIND_TYPES, add_name, &l);
+	any |= s->lookup.btf != NULL;
+	strbuf_fini(&l.buf);
+	struct strbuf b;
+	strbuf_init(&b);
+	if (cmd->json)
+		print_names_json(&b, &l.names);
+	else
+		print_names(&b, &l.names);
+	any = any && outfile_write(&s->arena, &s->diag, s->out, strbuf_str(&b));
+	strbuf_fini(&b);
+	return any ? CMD_OK : CMD_INPUT;
+}
+
+/** Finds the function of --at and with it the unit that is preferred. */
+static bool prefer(struct types_cmd *cmd)
+{
+	struct lookup *lk = &cmd->source.lookup;
+	uint64_t addr;
+	for (size_t i = 0; i < lk->images.n; i++)
+		if (img_find_function(lk->images.v[i], str_from(cmd->at), &addr))
+			return lookup_ask_at(lk, lk->images.v[i], addr) ||
+			       diag_error(
+				   lk->diag, NULL,
+				   "--at: no debug information says which unit has function \"%s\"",
+				   cmd->at);
+	return diag_error(lk->diag, NULL, "--at: no function \"%s\"", cmd->at);
+}
+
+static int run(void *ctx, char **names, int n)
+{
+	struct types_cmd *cmd = ctx;
+	struct cmd_source *s = &cmd->source;
+	if (cmd->at && !prefer(cmd))
+		return CMD_INPUT;
+	if (cmd->list)
+		return list_names(cmd, names, n);
+	struct closure_options opt = {
+	    .follow = cmd->follow ? follow : NULL, .ctx = cmd, .for_bpftrace = cmd->bpftrace};
+	if (opens_kernel(cmd))
+		opt.is_taken = is_kernels;
+	struct closure c;
+	closure_init(&c, &s->arena, &s->diag, &opt);
+	struct strbuf b;
+	strbuf_init(&b);
+	VEC(struct ctype *) typedefs = {0};
+	int n_good = 0;
+	bool good = true;
+	if (cmd->json)
+		strbuf_addc(&b, '[');
+	for (int i = 0; i < n; i++) {
+		struct str name = str_from(names[i]), tag;
+		struct ctype *t;
+		if (!lookup_type(&s->lookup, name, DWFIND_TYPES, &t)) {
+			good = lookup_say_unknown(&s->lookup, NULL, "type", name, DWFIND_TYPES);
+			continue;
+		}
+		// A typedef of a pointer stands for what it points to.
+		struct ctype *target = ctype_strip(t);
+		for (int k = 0; target && target->kind == CTYPE_POINTER && k < 8; k++)
+			target = ctype_strip(target->of);
+		if (cmd->json) {
+			strbuf_addz(&b, n_good ? ",\n " : "\n ");
+			json_type(cmd, &b, name, t);
+		} else if (target && (ctype_is_aggregate(target) || target->kind == CTYPE_ENUM)) {
+			if (!closure_add(&c, target, t->name, &tag)) {
+				good = false;
+				continue;
+			}
+		}
+		if (t->kind == CTYPE_TYPEDEF && !cmd->bpftrace && !cmd->json)
+			vec_push(&s->arena, &typedefs, t);
+		n_good++;
+	}
+	if (cmd->json)
+		strbuf_addz(&b, n_good ? "\n]\n" : "]\n");
+	else
+		good &=
+		    cprint_definitions(&b, &c, &(struct cprint_options){.asserts = cmd->asserts});
+	for (size_t i = 0; i < typedefs.n; i++)
+		print_typedef(&b, &c, typedefs.v[i]);
+	if (good || (cmd->keep_going && n_good))
+		good = outfile_write(&s->arena, &s->diag, s->out, strbuf_str(&b));
+	strbuf_fini(&b);
+	kbtf_close(cmd->running);
+	return good ? CMD_OK : CMD_INPUT;
+}
+
+enum { OPT_AT = 256, OPT_FOLLOW, OPT_ASSERT, OPT_BPFTRACE, OPT_JSON, OPT_KEEP };
+
+static int take(void *ctx, const char *command, int letter, const char *value)
+{
+	struct types_cmd *cmd = ctx;
+	uint64_t number;
+	switch (letter) {
+	case OPT_AT:
+		cmd->at = value;
+		break;
+	case OPT_FOLLOW:
+		if (!str_to_u64(str_from(value), &number) || number > 100)
+			return cmd_usage_error(command, "--follow: '%s' is not a number up to 100",
+					       value);
+		cmd->follow = (unsigned)number;
+		break;
+	case OPT_ASSERT:
+		cmd->asserts = true;
+		break;
+	case OPT_BPFTRACE:
+		cmd->bpftrace = true;
+		break;
+	case OPT_KEEP:
+		cmd->keep_going = true;
+		break;
+	case OPT_JSON:
+		cmd->json = true;
+		break;
+	case 'l':
+		cmd->list = true;
+		break;
+	default:
+		return cmd_source_take(&cmd->source, command, letter, value);
+	}
+	return -1;
+}
+
+static int prepare(void *ctx, const char *command, char **names, int n)
+{
+	const struct types_cmd *cmd = ctx;
+	(void)names;
+	return n || cmd->list ? -1 : cmd_usage_error(command, "say which types");
+}
+
+int cmd_types(int argc, char **argv)
+{
+	static const struct option longs[] = {
+	    CMD_SOURCE_LONG_OPTIONS,
+	    {"at", required_argument, NULL, OPT_AT},
+	    {"follow", required_argument, NULL, OPT_FOLLOW},
+	    {"assert", no_argument, NULL, OPT_ASSERT},
+	    {"bpftrace", no_argument, NULL, OPT_BPFTRACE},
+	    {"keep-going", no_argument, NULL, OPT_KEEP},
+	    {"json", no_argument, NULL, OPT_JSON},
+	    {"list", no_argument, NULL, 'l'},
+	    {0},
+	};
+	static const struct cmd_source_command command = {
+	    {CMD_SOURCE_OPTIONS "l", longs, usage, take}, "types", prepare, run};
+	struct types_cmd cmd = {0};
+	return cmd_source_main(&cmd.source, &command, &cmd, argc, argv);
+}

@@ -1,0 +1,411 @@
+#include "cmd/expand.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/outfile.h"
+#include "bind/template.h"
+#include "cmd/cmd.h"
+#include "out/dialect.h"
+#include "out/predefined.h"
+#include "run/bpftrace.h"
+#include "target/kin.h"
+#include "cmd/trace.h"
+
+static void add_pid(struct expand_request *req, int pid)
+{
+	for (size_t i = 0; i < req->pids.n; i++)
+		if (req->pids.v[i] == pid)
+			return;
+	vec_push(req->arena, &req->pids, pid);
+}
+
+bool expand_add_processes(struct expand_request *req, const char *word)
+{
+	int pid;
+	size_t n = 0;
+	if (cmd_parse_pid(word, &pid)) {
+		add_pid(req, pid);
+		return true;
+	}
+	int *found = kin_find(req->arena, word, &n);
+	for (size_t i = 0; i < n; i++)
+		add_pid(req, found[i]);
+	return n > 0;
+}
+
+int expand_take(void *request, const char *command, int letter, const char *value)
+{
+	struct expand_request *req = request;
+	struct arena *a = req->arena;
+	switch (letter) {
+	case 'p':
+		if (!expand_add_processes(req, value))
+			return cmd_usage_error(
+			    command, "'%s' is not a PID, nor the name of a program that runs",
+			    value);
+		break;
+	case 'x':
+		req->exe = value;
+		break;
+	case 'e':
+		vec_push(a, &req->sources, (struct expand_source){value, true});
+		break;
+	case 'D':
+		vec_push(a, &req->defines, value);
+		break;
+	case 'I':
+		vec_push(a, &req->dirs, value);
+		break;
+	case 'o':
+		req->out = value;
+		break;
+	case 'v':
+		req->verbose = true;
+		break;
+	case 'C':
+		req->conf = value;
+		break;
+	case 'F':
+		if (!dialect_parse(str_from(value), &req->version))
+			return cmd_usage_error(command, "--for: '%s' is no version", value);
+		break;
+	default: // a letter in the command's table that it has forgotten
+		return cmd_usage_error(command, "option '-%c' does nothing", letter);
+	}
+	return -1;
+}
+
+void expand_choose_version(struct arena *a, struct diag *d, struct expand_request *req)
+{
+	struct bpftrace bt;
+	if (!req->version && bpftrace_find(a, d, NULL, true, &bt) == 0)
+		req->version = bt.version;
+	if (!req->version)
+		req->version = DIALECT_DEFAULT;
+}
+
+const char *expand_script_dir(struct arena *a)
+{
+	static const char *const below[] = {"../bpf", "../share/btgen/bpf"};
+	char exe[4096];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	if (n <= 0)
+		return NULL;
+	exe[n] = '\0';
+	char *slash = strrchr(exe, '/');
+	if (!slash)
+		return NULL;
+	for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
+		char *path = arena_printf(a, "%.*s/%s", (int)(slash - exe), exe, below[i]);
+		char *real = access(path, R_OK | X_OK) == 0 ? realpath(path, NULL) : NULL;
+		if (real) {
+			path = arena_strdup(a, real);
+			free(real);
+			return path;
+		}
+	}
+	return NULL;
+}
+
+struct probesigs *expand_signatures(struct arena *a, struct diag *d)
+{
+	const char *dir = expand_script_dir(a);
+	const char *path = dir ? arena_printf(a, "%s/probes.conf", dir) : NULL;
+	if (!path || access(path, F_OK) != 0)
+		return NULL;
+	struct probesigs *s = arena_new(a, struct probesigs);
+	return probesig_load(a, d, path, s) ? s : NULL;
+}
+
+/** @name with each of its @from, '-' or '_', as the other: our own scripts had both in their names. */
+static const char *respell(struct arena *a, const char *name, char from)
+{
+	char *other = arena_strdup(a, name);
+	for (char *c = other; *c; c++)
+		if (*c == from)
+			*c = from == '-' ? '_' : '-';
+	return other;
+}
+
+/** As given, then among our own scripts; each with and without ".bt". NULL when there is none. */
+static const char *find_script(struct arena *a, const char *name, const char *dir)
+{
+	const char *names[] = {name, respell(a, name, '_'), respell(a, name, '-')};
+	const char *path = name;
+	for (size_t i = 0; i < 4; i++) {
+		if (i > 0 && (!dir || *name == '/'))
+			break;
+		if (i > 0)
+			path = arena_printf(a, "%s/%s", dir, names[i - 1]);
+		if (access(path, F_OK) == 0)
+			return path;
+		path = arena_printf(a, "%s.bt", path);
+		if (access(path, F_OK) == 0)
+			return path;
+	}
+	return NULL;
+}
+
+bool expand_has_script(struct arena *a, const char *name)
+{
+	return find_script(a, name, expand_script_dir(a)) != NULL;
+}
+
+static bool load_source(struct arena *a, struct diag *d, const struct expand_request *req,
+			const struct expand_source *s, struct src_file **ret)
+{
+	if (s->is_text) {
+		// The script of -t is ours: without a name, as no place in it means anything to the user.
+		struct str name = req->patterns.n ? STR("") : STR("<command line>");
+		*ret = src_from_text(a, name, str_from(s->text));
+		return true;
+	}
+	const char *dir = expand_script_dir(a);
+	const char *path = find_script(a, s->text, dir);
+	if (!path)
+		return diag_error(d, NULL, "no script '%s' here%s%s", s->text,
+				  dir ? ", nor in " : "", dir ? dir : "");
+	return src_load(a, d, path, str_from(path), NULL, ret);
+}
+
+/** A script without a single token would attach nothing and wait for ever. */
+static bool check_not_empty(struct diag *d, const struct pp *pp, const struct src_file *first)
+{
+	if (pp->out && pp->out->kind != TOK_EOF)
+		return true;
+	struct diag_place at = {.file = first ? first->name : STR("<command line>")};
+	return diag_error(d, &at, "there is nothing in this script");
+}
+
+static bool preprocess(struct arena *a, struct diag *d, const struct expand_request *req,
+		       const struct proc *proc, struct pp *pp, struct src_file **main)
+{
+	pp_init(pp, a, d);
+	for (size_t i = 0; i < req->dirs.n; i++)
+		pp_add_dir(pp, req->dirs.v[i]);
+	const char *own = expand_script_dir(a);
+	if (own)
+		pp_add_dir(pp, own);
+	pp_predefine(pp, "__BPFTRACE__", arena_printf(a, "%u", req->version));
+#if defined(__x86_64__)
+	pp_predefine(pp, "__ARCH_X86_64__", "1");
+#elif defined(__aarch64__)
+	pp_predefine(pp, "__ARCH_AARCH64__", "1");
+#endif
+	predefined_add(pp);
+	if (proc)
+		pp_predefine(pp, "__PID__", arena_printf(a, "%d", proc->pid));
+
+	bool good = true;
+	for (size_t i = 0; i < req->defines.n; i++)
+		good &= pp_define(pp, req->defines.v[i]);
+	*main = NULL;
+	for (size_t i = 0; good && i < req->sources.n; i++) {
+		struct src_file *f;
+		good = load_source(a, d, req, &req->sources.v[i], &f) && pp_file(pp, f);
+		if (good && !*main)
+			*main = f;
+	}
+	if (good)
+		pp_warn_unused(pp);
+	return good && check_not_empty(d, pp, *main);
+}
+
+/** Gives the images the list; a file given with -x is open already. */
+static bool use_signatures(struct arena *a, struct diag *d, struct images *images)
+{
+	unsigned n_errors = d->n_errors;
+	images->signatures = expand_signatures(a, d);
+	for (size_t i = 0; i < images->files.n; i++)
+		if (images->files.v[i].img)
+			images->files.v[i].img->signatures = images->signatures;
+	return d->n_errors == n_errors;
+}
+
+bool expand_open_target(struct arena *a, struct diag *d, const struct expand_request *req,
+			struct expansion *x)
+{
+	*x = (struct expansion){0};
+	program_init(&x->program);
+	if (req->exe)
+		return images_of_file(a, d, req->exe, &x->images) &&
+		       use_signatures(a, d, &x->images);
+	if (!req->pids.n)
+		return true;
+	x->n_parents = kin_parents_first(req->pids.v, req->pids.n);
+	if (!proc_open(a, d, "/proc", req->pids.v[0], &x->proc)) {
+		x->proc = NULL;
+		return false;
+	}
+	images_of_proc(a, d, x->proc, &x->images);
+	return use_signatures(a, d, &x->images);
+}
+
+/** -t of several processes, of which the first names the files: they must be those of the others. */
+static bool check_kin(struct diag *d, const struct expand_request *req)
+{
+	for (size_t i = 1; i < req->pids.n; i++)
+		if (!kin_run_same_file(req->pids.v[0], req->pids.v[i]))
+			return diag_error(d, NULL,
+					  "process %d does not run the program of process %d: "
+					  "trace them one by one",
+					  req->pids.v[i], req->pids.v[0]);
+	return true;
+}
+
+static const char *list_pids(struct arena *a, const int *pids, size_t n)
+{
+	const char *all = "";
+	for (size_t i = 0; i < n; i++)
+		all = arena_printf(a, "%s%s%d", all, i ? " " : "", pids[i]);
+	return all;
+}
+
+/**
+ * One bpftrace follows one process. A script of the whole host looks for its process itself: of a server and its children
+ * that is the server. What -t prints can be filtered instead, as nothing in it says which process is meant.
+ */
+static bool check_pids(struct arena *a, struct diag *d, const struct expand_request *req,
+		       const struct expansion *x)
+{
+	const int *pids = req->pids.v;
+	size_t n = req->pids.n;
+	if (n < 2 || req->patterns.n)
+		return true;
+	if (x->bind.scope == BIND_HOST && x->n_parents == 1) {
+		if (!d->quiet)
+			diag_note(d, NULL,
+				  "process %d is the parent of the other %zu: __PID__ is %d",
+				  pids[0], n - 1, pids[0]);
+		return true;
+	}
+	diag_error(d, NULL, "%zu processes were given (%s): name the one to trace", n,
+		   list_pids(a, pids, n));
+	if (x->bind.scope != BIND_HOST)
+		diag_note(d, NULL, "-x " STR_FMT " traces every process that runs it",
+			  STR_ARG(x->images.files.v[0].path));
+	else if (x->n_parents < n)
+		diag_note(d, NULL, "%s are no children of the others",
+			  list_pids(a, pids, x->n_parents));
+	return false;
+}
+
+/** A finished program: passed on as it is. */
+static bool take_raw(struct arena *a, struct diag *d, const struct expand_request *req,
+		     struct expansion *x)
+{
+	for (size_t i = 0; i < req->sources.n; i++)
+		strbuf_addf(&x->program.text, "%s\n", req->sources.v[i].text);
+	return check_pids(a, d, req, x);
+}
+
+/** -t: the script is made here. */
+static bool take_patterns(struct arena *a, struct diag *d, const struct expand_request *req,
+			  struct expansion *x, struct expand_request *ret)
+{
+	struct str text;
+	if (!x->images.files.n)
+		return diag_error(d, NULL, "-t needs a process (or a file with -x)");
+	if (!check_kin(d, req))
+		return false;
+	if (!trace_make(a, d, &x->images, req->version, req->patterns.v, req->patterns.n, req->json,
+			&x->records, &text))
+		return false;
+	*ret = *req;
+	ret->sources.v = NULL;
+	ret->sources.n = ret->sources.cap = 0;
+	vec_push(a, &ret->sources, (struct expand_source){str_dup(a, text), true});
+	return true;
+}
+
+/** -o with the name of a script would be the end of the script. */
+static bool check_out(struct diag *d, const struct expand_request *req)
+{
+	for (size_t i = 0; i < req->sources.n && req->out; i++) {
+		const struct expand_source *s = &req->sources.v[i];
+		if (!s->is_text && outfile_is_same(req->out, s->text))
+			return diag_error(d, NULL, "-o: %s is the script itself", req->out);
+	}
+	return true;
+}
+
+bool expand_run(struct arena *a, struct diag *d, const struct expand_request *req,
+		struct expansion *x)
+{
+	if (!check_out(d, req) || !expand_open_target(a, d, req, x))
+		return false;
+	if (req->raw)
+		return take_raw(a, d, req, x);
+
+	struct pp pp;
+	struct src_file *main;
+	struct expand_request traced;
+	if (req->patterns.n) {
+		if (!take_patterns(a, d, req, x, &traced))
+			return false;
+		req = &traced;
+	}
+	if (!preprocess(a, d, req, x->proc, &pp, &main))
+		return false;
+
+	const char *conf = req->conf;
+	const char *own = expand_script_dir(a);
+	if (!conf && own) {
+		conf = arena_printf(a, "%s/enums.conf", own);
+		conf = access(conf, F_OK) == 0 ? conf : NULL;
+	}
+	x->bind = (struct bind){
+	    .arena = a,
+	    .diag = d,
+	    .images = x->images.files.n ? &x->images : NULL,
+	    .proc = x->proc,
+	    .pids = req->pids.v,
+	    .n_pids = x->proc ? req->pids.n : 0,
+	    .scope = req->pids.n > 1 ? BIND_BY_FILTER : BIND_BY_PID,
+	    .is_started = req->is_started,
+	    .version = req->version,
+	    .conf = conf,
+	    .verbose = req->verbose,
+	    .code_mark = req->code_mark,
+	    .code_key = req->code_key,
+	};
+	bool bound = template_bind(&x->bind, &pp); // what the first process lacks another may have
+	if (!check_pids(a, d, req, x) || !bound || d->n_errors)
+		return false;
+	emit_tokens(a, pp.out, main, &x->program);
+	return true;
+}
+
+void expand_close(struct expansion *x)
+{
+	program_fini(&x->program);
+	images_close(&x->images);
+	if (x->records)
+		records_fini(x->records);
+	x->records = NULL;
+	if (x->proc)
+		proc_close(x->proc);
+	x->proc = NULL;
+}
+
+int expand_command(int argc, char **argv, int (*parse)(int, char **, struct expand_request *),
+		   bool (*work)(struct arena *, struct diag *, const struct expand_request *,
+				struct expansion *))
+{
+	struct arena a;
+	struct diag d;
+	arena_init(&a);
+	diag_init(&d, stderr);
+	struct expand_request req = {.arena = &a};
+	int status = parse(argc, argv, &req);
+	if (status < 0) {
+		struct expansion x = {0};
+		expand_choose_version(&a, &d, &req);
+		status = work(&a, &d, &req, &x) ? CMD_OK : CMD_INPUT;
+		expand_close(&x);
+	}
+	arena_fini(&a);
+	return status;
+}

@@ -1,0 +1,95 @@
+/**
+ * expand - from a command line to the program that bpftrace is given; what `expand` and `run` share.
+ *
+ * Reads the templates, looks the target up, preprocesses, binds names to the target's files and writes
+ * the program. Errors are said; a program after an error is never returned.
+ */
+#ifndef CMD_EXPAND_H
+#define CMD_EXPAND_H
+
+#include "bind/bind.h"
+#include "out/emit.h"
+#include "run/records.h"
+#include "target/proc.h"
+#include "base/vec.h"
+#include "probe/probesig.h"
+
+/** A template as the command line named it. */
+struct expand_source {
+	const char *text; /**< file name, or the text of -e */
+	bool is_text;
+};
+
+struct expand_request {
+	struct arena *arena; /**< of the lists */
+	VEC(int) pids;
+	const char *exe; /**< -x FILE, or NULL */
+	bool is_started; /**< the process was started for the script: -c */
+	VEC(struct expand_source) sources;
+	VEC(const char *) defines;  /**< as -D had them */
+	VEC(const char *) dirs;	    /**< as -I had them */
+	VEC(const char *) patterns; /**< -t: instead of sources, trace the probes that match */
+	bool json;		    /**< -f json, of these */
+	const char *conf;	    /**< enum table list, or NULL for the installed one */
+	const char *out;	    /**< -o FILE, or NULL */
+	unsigned version;	    /**< of bpftrace, see out/dialect.h */
+	const char *code_mark, *code_key; /**< see struct bind */
+	bool raw; /**< the source is a finished program (USE_CMDLINE_BPF_PROGRAM) */
+	bool verbose;
+};
+
+struct expansion {
+	struct program program;
+	struct proc *proc; /**< the target, or NULL; owned */
+	size_t
+	    n_parents; /**< of several PIDs, see kin_parents_first(); 1: the others are its children */
+	struct images images;
+	struct records *records; /**< with patterns: decodes what the program prints */
+	struct bind bind;	 /**< what was found out about the program */
+};
+
+/**
+ * Takes an option that several commands have: -p -x -e -D -I -v -o, --conf ('C'), --for ('F'); as cmd_options wants it,
+ * @request is a struct expand_request. Returns -1, or the exit status of a bad value or letter, which is said.
+ */
+#define EXPAND_OPTIONS "p:x:e:D:I:v"
+#define EXPAND_LONG_OPTIONS                                                                        \
+	{"pid", required_argument, NULL, 'p'}, {"exe", required_argument, NULL, 'x'},              \
+	    {"text", required_argument, NULL, 'e'}, {"conf", required_argument, NULL, 'C'},        \
+	    {"verbose", no_argument, NULL, 'v'},                                                   \
+	{                                                                                          \
+		"help", no_argument, NULL, 'h'                                                     \
+	}
+#define EXPAND_LONG_FOR                                                                            \
+	{                                                                                          \
+		"for", required_argument, NULL, 'F'                                                \
+	}
+int expand_take(void *request, const char *command, int letter, const char *value);
+/** Adds the process with PID @word, or those of that name; false when there is none of that name. */
+bool expand_add_processes(struct expand_request *req, const char *word);
+/** Is there such a script, here or among btgen's own? */
+bool expand_has_script(struct arena *a, const char *name);
+/** When no --for was given: the version of the bpftrace that is installed, else DIALECT_DEFAULT. */
+void expand_choose_version(struct arena *a, struct diag *d, struct expand_request *req);
+
+/** Only opens the process or file that names are looked up in; @ret must be closed also after a failure. */
+bool expand_open_target(struct arena *a, struct diag *d, const struct expand_request *req,
+			struct expansion *ret);
+/** Makes the program; @ret must be closed also after a failure. */
+bool expand_run(struct arena *a, struct diag *d, const struct expand_request *req,
+		struct expansion *ret);
+void expand_close(struct expansion *x);
+/**
+ * A command that writes what it makes of a target: @parse reads its options (-1: go on, else the exit status), @work does it,
+ * for the bpftrace of expand_choose_version. Returns the exit status.
+ */
+int expand_command(int argc, char **argv, int (*parse)(int, char **, struct expand_request *),
+		   bool (*work)(struct arena *, struct diag *, const struct expand_request *,
+				struct expansion *));
+
+/** Folder of btgen's own scripts (bpf/ of the checkout, or share/btgen/bpf of the installation), or NULL. */
+const char *expand_script_dir(struct arena *a);
+/** The list of documented probes there (probes.conf); NULL when there is none, or (said) it is wrong. */
+struct probesigs *expand_signatures(struct arena *a, struct diag *d);
+
+#endif

@@ -1,0 +1,67 @@
+/** btgen - the command table. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+
+static const struct cmd commands[] = {
+    {"expand", "print the bpftrace program that a template stands for", cmd_expand},
+    {"run", "expand a template and run it under bpftrace", cmd_run},
+    {"skeleton", "write a template that prints the probes that match", cmd_skeleton},
+    {"probes", "list the USDT probes of a file or a process", cmd_probes},
+    {"diff", "say what changed between two builds, and for which scripts", cmd_diff},
+    {"enums", "print tables of enumerator names", cmd_enums},
+    {"types", "print C definitions of types", cmd_types},
+};
+static const size_t n_commands = sizeof(commands) / sizeof(commands[0]);
+
+static void usage(FILE *out)
+{
+	fputs("Usage: btgen COMMAND [OPTION]...\n\n", out);
+	for (size_t i = 0; i < n_commands; i++)
+		fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
+	fputs("\n'btgen COMMAND --help' tells more. To trace a program, use bpftrace.sh.\n", out);
+}
+
+/** A file opened later must not become stdout because that was closed: there, writing fails as it would have. */
+static void keep_standard_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+			_exit(CMD_INPUT);
+}
+
+int main(int argc, char **argv)
+{
+	keep_standard_descriptors();
+	signal(SIGXFSZ, SIG_IGN); // writing fails with EFBIG, which is said
+	if (argc < 2) {
+		usage(stderr);
+		return CMD_USAGE;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+		usage(stdout);
+		return CMD_OK;
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		puts("btgen " BTGEN_VERSION);
+		return CMD_OK;
+	}
+	for (size_t i = 0; i < n_commands; i++)
+		if (strcmp(argv[1], commands[i].name) == 0)
+			return commands[i].run(argc - 1, argv + 1);
+
+	struct str wanted = str_from(argv[1]);
+	const char *near = NULL;
+	unsigned best = 3;
+	for (size_t i = 0; i < n_commands; i++)
+		if (str_is_nearer(wanted, str_from(commands[i].name), &best))
+			near = commands[i].name;
+	fprintf(stderr, "btgen: unknown command '%s'%s%s%s\nTry 'btgen --help'.\n", argv[1],
+		near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+	return CMD_USAGE;
+}

@@ -1,0 +1,63 @@
+/**
+ * probes_print - lists of probes, for people and for programs.
+ *
+ * The text has a line for each probe and one for each of its sites, in columns. With `args` (what probeargs.h knows) a
+ * probe is shown as a declaration. The JSON is one array of
+ *
+ *	{file, provider, name, semaphore, counter, doc, attachable, why_not,
+ *	 args: [{name, type, from, size, signed, float, unit, doc, string_max, other_names, differs}],
+ *	 sites: [{address, offset, semaphore, doubt, function, inlined_into, file, line,
+ *		  args: [{name, type, from, size, signed, float, place, expression}]}]}
+ *
+ * Addresses are strings "0x...", and what is not there or not known is null.
+ */
+#ifndef CMD_PROBES_PRINT_H
+#define CMD_PROBES_PRINT_H
+
+#include <stdio.h>
+
+#include "probe/sdt.h"
+#include "probe/probeargs.h"
+
+/** What is known about one probe beyond its notes. */
+struct probes_extra {
+	struct probeargs args;
+	bool has_counter;
+	unsigned counter;   /**< of the semaphore, in the process: how many tracers are attached */
+	struct str why_not; /**< why the bpftrace at hand cannot attach; empty: it can */
+	bool is_unsaid;	    /**< no bpftrace is here: nobody knows */
+	unsigned bpftrace;  /**< the version that was asked about */
+};
+
+/** A file that was looked at. */
+struct probes_file {
+	struct str path;  /**< for people */
+	unsigned machine; /**< EM_* */
+	bool is_deleted;
+	struct sdt_list probes;
+	struct img *img;	    /**< open while the list is made */
+	bool is_mapped;		    /**< by a process, `bias` is valid */
+	uint64_t bias;		    /**< address in the process - link-time address */
+	int pid;		    /**< of that process */
+	struct probes_extra *extra; /**< one for each probe, or NULL: not asked for */
+};
+
+/** @headers: a line with its path before the probes of each file. */
+void probes_print_text(FILE *out, const struct probes_file *files, size_t n_files, bool headers);
+/** Everything, in words and as declarations; needs `extra`. */
+void probes_print_verbose(FILE *out, const struct probes_file *files, size_t n_files);
+void probes_print_json(FILE *out, const struct probes_file *files, size_t n_files);
+
+struct probes_scripts;
+/** A reference for people who write scripts; needs `extra`. */
+void probes_print_markdown(FILE *out, const struct probes_file *files, size_t n_files,
+			   const struct probes_scripts *scripts);
+
+/** As %#x, which is a third of the time of a long list. */
+void probes_add_hex(struct strbuf *b, uint64_t v);
+/** "2 sites", "no sites" */
+void probes_add_count(struct strbuf *b, size_t n, const char *what);
+/** The probe's own semaphore is that of its first site that has one; sites can differ. 0: none. */
+uint64_t probes_semaphore(const struct sdt_probe *p);
+
+#endif

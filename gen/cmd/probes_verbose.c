@@ -1,0 +1,186 @@
+/** btgen probes -v: each probe as a declaration, with all that is known about it. */
+#include "probe/sdtarg.h"
+#include "cmd/probes_print.h"
+
+/** Two blanks behind what was added from @from on, or more, up to column @width of it. */
+static void pad_from(struct strbuf *b, size_t from, size_t width)
+{
+	size_t n = 0;
+	for (size_t i = from; i < b->n; i++)
+		n += ((unsigned char)b->p[i] & 0xc0) != 0x80;
+	for (strbuf_addz(b, "  "); n < width; n++)
+		strbuf_addc(b, ' ');
+}
+
+static void add_signature(struct strbuf *b, struct arena *a, const struct sdt_probe *p,
+			  const struct probeargs *pa)
+{
+	strbuf_add_printable(b, p->provider);
+	strbuf_addc(b, ':');
+	strbuf_add_printable(b, p->name);
+	strbuf_addc(b, '(');
+	for (size_t i = 0; i < pa->n_args; i++) {
+		strbuf_addz(b, i ? ", " : "");
+		strbuf_add_printable(b, probearg_declaration(a, &pa->args[i]));
+	}
+	strbuf_addc(b, ')');
+}
+
+/** Remarks behind an argument: where its type is from, its doc, what is odd about it. */
+static void add_remarks(struct strbuf *b, const struct probearg *arg)
+{
+	strbuf_addz(b, probearg_from_text(arg->from));
+	if (arg->unit.n) {
+		strbuf_addz(b, ", in ");
+		strbuf_add_printable(b, arg->unit);
+	}
+	if (arg->string_max)
+		strbuf_addf(b, ", at most %llu bytes", (unsigned long long)arg->string_max);
+	if (arg->is_constant)
+		strbuf_addf(b, ", constant %llu: -t leaves it out",
+			    (unsigned long long)arg->constant);
+	if (arg->types_differ)
+		strbuf_addz(b, "; sites disagree about its type");
+	if (arg->sizes_differ)
+		strbuf_addz(b, "; sites disagree about its size or sign");
+	if (arg->is_optional)
+		strbuf_addz(b, "; not at all sites");
+	for (size_t i = 0; i < arg->other_names.n; i++) {
+		strbuf_addz(b, i ? ", " : "; elsewhere called ");
+		strbuf_add_printable(b, arg->other_names.v[i]);
+	}
+	if (arg->doc.n) {
+		strbuf_addz(b, ": ");
+		strbuf_add_printable(b, arg->doc);
+	}
+}
+
+static void add_place(struct strbuf *b, const struct probesite *s)
+{
+	if (s->function.n) {
+		strbuf_addz(b, "  ");
+		strbuf_add_printable(b, s->function);
+		strbuf_addz(b, "()");
+	}
+	if (s->caller.n) {
+		strbuf_addz(b, ", inlined into ");
+		strbuf_add_printable(b, s->caller);
+		strbuf_addz(b, "()");
+	}
+	if (s->file.n) {
+		strbuf_addz(b, "  ");
+		strbuf_add_printable(b, s->file);
+		if (s->line)
+			strbuf_addf(b, ":%u", s->line);
+	}
+}
+
+static void add_site(struct strbuf *b, const struct probesite *s)
+{
+	strbuf_addz(b, "    ");
+	probes_add_hex(b, s->site->pc);
+	add_place(b, s);
+	if (s->site->off) {
+		strbuf_addz(b, "  file offset ");
+		probes_add_hex(b, s->site->off);
+	}
+	const char *doubt = sdt_doubt_text(s->site->doubt);
+	if (doubt)
+		strbuf_addf(b, "  (%s)", doubt);
+	strbuf_addc(b, '\n');
+	for (size_t i = 0; i < s->n_args; i++) {
+		strbuf_addf(b, "        arg%-2zu  ", i);
+		size_t from = b->n;
+		strbuf_add_printable(b, s->args[i].operand.text);
+		pad_from(b, from, 18);
+		sdtarg_describe(b, &s->args[i].operand);
+		strbuf_addc(b, '\n');
+	}
+}
+
+static void add_semaphore(struct strbuf *b, const struct sdt_probe *p, const struct probes_extra *x)
+{
+	uint64_t semaphore = probes_semaphore(p);
+	if (!semaphore)
+		return;
+	strbuf_addz(b, "    semaphore ");
+	probes_add_hex(b, semaphore);
+	bool shared = true;
+	for (size_t i = 0; i < p->n_sites; i++)
+		shared &= p->sites[i].semaphore == semaphore;
+	if (!shared)
+		strbuf_addz(b, ", not at all sites");
+	if (x->has_counter)
+		strbuf_addf(b, ", in the process now %u (%s)", x->counter,
+			    x->counter ? "traced" : "not traced");
+	strbuf_addc(b, '\n');
+}
+
+static void add_probe(struct strbuf *b, struct arena *a, const struct sdt_probe *p,
+		      const struct probes_extra *x)
+{
+	const struct probeargs *pa = &x->args;
+	add_signature(b, a, p, pa);
+	strbuf_addc(b, '\n');
+	if (pa->doc.n) {
+		strbuf_addz(b, "    ");
+		strbuf_add_printable(b, pa->doc);
+		strbuf_addc(b, '\n');
+	}
+	if (pa->unlisted.n) {
+		strbuf_addz(b, "    probes.conf is not used: ");
+		strbuf_add_printable(b, pa->unlisted);
+		strbuf_addc(b, '\n');
+	}
+	size_t width = 0;
+	for (size_t i = 0; i < pa->n_args; i++) {
+		size_t n = probearg_declaration(a, &pa->args[i]).n;
+		width = n > width && n <= 48 ? n : width;
+	}
+	for (size_t i = 0; i < pa->n_args; i++) {
+		strbuf_addf(b, "    arg%-2zu  ", i);
+		size_t from = b->n;
+		strbuf_add_printable(b, probearg_declaration(a, &pa->args[i]));
+		pad_from(b, from, width);
+		add_remarks(b, &pa->args[i]);
+		strbuf_addc(b, '\n');
+	}
+	add_semaphore(b, p, x);
+	if (!x->is_unsaid && x->why_not.n) {
+		strbuf_addf(b, "    bpftrace 0.%u cannot attach: ", x->bpftrace);
+		strbuf_add_printable(b, x->why_not);
+		strbuf_addc(b, '\n');
+	}
+	strbuf_addz(b, "  ");
+	probes_add_count(b, pa->n_sites, "site");
+	strbuf_addz(b, ":\n");
+	for (size_t i = 0; i < pa->n_sites; i++)
+		add_site(b, &pa->sites[i]);
+}
+
+void probes_print_verbose(FILE *out, const struct probes_file *files, size_t n_files)
+{
+	struct strbuf b;
+	bool first = true;
+	strbuf_init(&b);
+	for (size_t i = 0; i < n_files; i++) {
+		const struct sdt_list *list = &files[i].probes;
+		if (!list->n_probes)
+			continue;
+		strbuf_addz(&b, first ? "" : "\n");
+		first = false;
+		strbuf_add_printable(&b, files[i].path);
+		strbuf_addz(&b, files[i].is_deleted ? " (deleted): " : ": ");
+		probes_add_count(&b, list->n_probes, "probe");
+		strbuf_addc(&b, '\n');
+		for (size_t k = 0; k < list->n_probes; k++) {
+			struct arena scratch;
+			arena_init(&scratch);
+			add_probe(&b, &scratch, &list->probes[k], &files[i].extra[k]);
+			fwrite(b.p, 1, b.n, out);
+			strbuf_clear(&b);
+			arena_fini(&scratch);
+		}
+	}
+	strbuf_fini(&b);
+}

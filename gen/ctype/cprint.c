@@ -1,0 +1,353 @@
+#include "ctype/cprint.h"
+
+#include <inttypes.h>
+
+#include "ctype/clayout.h"
+#include "ctype/cname.h"
+
+enum { MAX_DEPTH = 32, MAX_TEXT = 64 << 20 };
+
+struct printer {
+	struct strbuf *b;
+	struct closure *c;
+	const char *why; /**< reason of a failure */
+	unsigned n_gaps;
+};
+
+static const char *integer_name(const struct ctype *t, uint64_t size, bool for_bpftrace)
+{
+	bool s = t->is_signed;
+	switch (size) {
+	case 1:
+		return t->is_char ? "char" : s ? "signed char" : "unsigned char";
+	case 2:
+		return s ? "short" : "unsigned short";
+	case 4:
+		return s ? "int" : "unsigned int";
+	case 8:
+		return s ? "long long" : "unsigned long long";
+	case 16:
+		return for_bpftrace ? NULL : s ? "__int128" : "unsigned __int128";
+	default:
+		return NULL;
+	}
+}
+
+static const char *float_name(const struct ctype *t, bool for_bpftrace)
+{
+	if (t->size == 4 && str_eq(t->name, STR("float")))
+		return "float";
+	if (t->size == 8 && (str_eq(t->name, STR("double")) || str_eq(t->name, STR("long double"))))
+		return "double";
+	if (!for_bpftrace && t->size == 16 && str_eq(t->name, STR("long double")))
+		return "long double";
+	return NULL;
+}
+
+static const char *keyword(const struct ctype *t)
+{
+	return t->kind == CTYPE_UNION ? "union" : t->kind == CTYPE_ENUM ? "enum" : "struct";
+}
+
+/** C gives an enum 4 bytes when its values fit, else 8; any other size cannot be had by its name. */
+static uint64_t natural_enum_size(const struct ctype *t)
+{
+	for (size_t i = 0; i < t->n_values; i++) {
+		int64_t v = t->values[i].value;
+		if (t->is_signed ? v < INT32_MIN || v > INT32_MAX : (uint64_t)v > UINT32_MAX)
+			return 8;
+	}
+	return 4;
+}
+
+/**
+ * The name of @t as a C type, with stars for pointers; NULL when C has no word for it (then it is bytes) or when it is
+ * an array or a struct without a name.
+ */
+static const char *name_of(struct closure *c, struct ctype *t, unsigned depth)
+{
+	t = ctype_strip(t);
+	if (!t || depth > MAX_DEPTH)
+		return NULL;
+	struct cdef *def;
+	bool bpf = c->opt.for_bpftrace;
+	switch (t->kind) {
+	case CTYPE_INT:
+		return integer_name(t, t->size, bpf);
+	case CTYPE_BOOL:
+		return "_Bool";
+	case CTYPE_FLOAT:
+		return float_name(t, bpf);
+	case CTYPE_ENUM:
+		def = bpf ? NULL : closure_get(c, t);
+		if (def && def->state == CLOSURE_DONE && natural_enum_size(t) == t->size)
+			return arena_printf(c->arena, "enum " STR_FMT, STR_ARG(def->tag));
+		return t->has_size ? integer_name(t, t->size, bpf) : NULL;
+	case CTYPE_STRUCT:
+	case CTYPE_UNION:
+		def = closure_get(c, t);
+		return def ? arena_printf(c->arena, "%s " STR_FMT, keyword(t), STR_ARG(def->tag))
+			   : NULL;
+	case CTYPE_POINTER:
+	case CTYPE_REFERENCE: {
+		if (t->size != 8)
+			return integer_name(&(struct ctype){0}, t->size, bpf);
+		struct ctype *to = ctype_strip(t->of);
+		const char *name = to && to->kind != CTYPE_FUNC ? name_of(c, to, depth + 1) : NULL;
+		if (!name)
+			return "void *";
+		size_t n = str_from(name).n;
+		return arena_printf(c->arena, name[n - 1] == '*' ? "%s*" : "%s *", name);
+	}
+	default:
+		return NULL;
+	}
+}
+
+struct str cprint_type_name(struct closure *c, struct ctype *t)
+{
+	const char *name = name_of(c, t, 0);
+	return str_from(name);
+}
+
+static void indent(struct printer *p, unsigned depth)
+{
+	for (unsigned i = 0; i < depth; i++)
+		strbuf_addc(p->b, '\t');
+}
+
+static void print_name(struct printer *p, const char *type, struct str name)
+{
+	strbuf_addz(p->b, type);
+	if (name.n && type[0] && type[str_from(type).n - 1] != '*')
+		strbuf_addc(p->b, ' ');
+	strbuf_adds(p->b, name);
+}
+
+/** Gaps: bits up to a byte's end, whole bytes, bits in the last byte. */
+static void print_gap(struct printer *p, uint64_t from, uint64_t to, unsigned depth)
+{
+	if (from >= to)
+		return;
+	uint64_t up = (from + 7) & ~UINT64_C(7);
+	if (from % 8) {
+		uint64_t end = up < to ? up : to;
+		indent(p, depth);
+		strbuf_addf(p->b, "unsigned char : %u;\n", (unsigned)(end - from));
+		from = end;
+	}
+	if (to / 8 > from / 8) {
+		indent(p, depth);
+		strbuf_addf(p->b, "unsigned char _gap%u[%" PRIu64 "];\n", p->n_gaps++,
+			    to / 8 - from / 8);
+		from = to & ~UINT64_C(7);
+	}
+	if (from < to) {
+		indent(p, depth);
+		strbuf_addf(p->b, "unsigned char : %u;\n", (unsigned)(to - from));
+	}
+}
+
+static bool print_body(struct printer *p, struct ctype *t, unsigned depth);
+
+static bool print_field(struct printer *p, const struct clayout_field *f, unsigned depth)
+{
+	struct strbuf *b = p->b;
+	if (b->n > MAX_TEXT) {
+		p->why = "its definition is larger than 64 MiB";
+		return false;
+	}
+	struct ctype *e = ctype_strip(f->type);
+	if (f->is_bytes && !f->name.n) {
+		print_gap(p, f->bit_off, f->bit_off + f->bits, depth);
+		return true;
+	}
+	indent(p, depth);
+	if (f->is_bitfield) {
+		const char *name = e ? name_of(p->c, e, 0) : NULL;
+		uint64_t size = e ? e->size : 0;
+		if (!name || f->bits > size * 8) {
+			// The compiler recorded a type that cannot hold it; any that can will do.
+			name = f->bits > 32 ? "unsigned long long" : "unsigned int";
+			if (f->bits > 64) {
+				p->why = "it has a bitfield of more than 64 bits";
+				return false;
+			}
+		}
+		strbuf_addf(b, "%s " STR_FMT " : %u;\n", name, STR_ARG(f->name), (unsigned)f->bits);
+		return true;
+	}
+	uint64_t dims[MAX_DEPTH];
+	unsigned n = 0;
+	while (e && e->kind == CTYPE_ARRAY && n < MAX_DEPTH) {
+		dims[n++] = e->has_count ? e->count : 0;
+		e = ctype_strip(e->of);
+	}
+	const char *name = e && !f->is_bytes ? name_of(p->c, e, 0) : NULL;
+	if (e && !f->is_bytes && !name && ctype_is_aggregate(e) && e->is_complete) {
+		strbuf_addf(b, "%s {\n", keyword(e));
+		if (depth > MAX_DEPTH) {
+			p->why = "it nests too deep";
+			return false;
+		}
+		if (!print_body(p, e, depth + 1))
+			return false;
+		indent(p, depth);
+		print_name(p, "}", f->name);
+	} else if (name) {
+		print_name(p, name, f->name);
+	} else {
+		n = 0;
+		strbuf_addf(b, "unsigned char " STR_FMT "[%" PRIu64 "];\n", STR_ARG(f->name),
+			    f->bits / 8);
+		return true;
+	}
+	for (unsigned i = 0; i < n; i++)
+		strbuf_addf(b, "[%" PRIu64 "]", dims[i]);
+	strbuf_addz(b, ";\n");
+	return true;
+}
+
+static bool print_body(struct printer *p, struct ctype *t, unsigned depth)
+{
+	struct clayout l;
+	if (!clayout_of(p->c->arena, t, p->c->opt.for_bpftrace, &l, &p->why))
+		return false;
+	if (t->kind == CTYPE_UNION) {
+		uint64_t largest = 0;
+		for (size_t i = 0; i < l.fields.n; i++) {
+			if (!print_field(p, &l.fields.v[i], depth))
+				return false;
+			uint64_t bytes = (l.fields.v[i].bits + 7) / 8;
+			if (bytes > largest)
+				largest = bytes;
+		}
+		if (largest < l.size)
+			print_gap(p, 0, l.size * 8, depth);
+		return true;
+	}
+	uint64_t at = 0;
+	for (size_t i = 0; i < l.fields.n; i++) {
+		const struct clayout_field *f = &l.fields.v[i];
+		print_gap(p, at, f->bit_off, depth);
+		if (!print_field(p, f, depth))
+			return false;
+		at = f->bit_off + f->bits;
+	}
+	print_gap(p, at, l.size * 8, depth);
+	return true;
+}
+
+/** An enumerator may be defined once in C: the second one of a name carries its enum's tag. */
+static struct str enumerator_name(struct closure *c, const struct cdef *def, struct str name)
+{
+	bool clash = def->type->is_scoped || !map_add(c->arena, &c->enumerators, name);
+	struct str ident = cname_ident(c->arena, name, c->opt.for_bpftrace);
+	if (!clash)
+		return ident;
+	return str_from(
+	    arena_printf(c->arena, STR_FMT "__" STR_FMT, STR_ARG(def->tag), STR_ARG(ident)));
+}
+
+static void print_enum(struct printer *p, const struct cdef *def)
+{
+	const struct ctype *t = def->type;
+	strbuf_addf(p->b, "enum " STR_FMT " {\n", STR_ARG(def->tag));
+	for (size_t i = 0; i < t->n_values; i++) {
+		int64_t v = t->values[i].value;
+		strbuf_addf(p->b, "\t" STR_FMT " = ",
+			    STR_ARG(enumerator_name(p->c, def, t->values[i].name)));
+		if (!t->is_signed)
+			strbuf_addf(p->b, (uint64_t)v > INT32_MAX ? "%" PRIu64 "U" : "%" PRIu64,
+				    (uint64_t)v);
+		else if (v == INT64_MIN)
+			strbuf_addz(p->b, "-9223372036854775807 - 1");
+		else
+			strbuf_addf(p->b, "%" PRId64, v);
+		strbuf_addz(p->b, ",\n");
+	}
+	if (!t->n_values) // C wants at least one
+		strbuf_addf(p->b, "\t" STR_FMT "__no_values,\n", STR_ARG(def->tag));
+	strbuf_addz(p->b, "};\n");
+}
+
+static void assert_offsets(struct printer *p, const struct cdef *def, struct ctype *t, uint64_t at,
+			   unsigned depth)
+{
+	struct clayout l;
+	const char *why;
+	if (depth > MAX_DEPTH || !clayout_of(p->c->arena, t, p->c->opt.for_bpftrace, &l, &why))
+		return;
+	for (size_t i = 0; i < l.fields.n; i++) {
+		const struct clayout_field *f = &l.fields.v[i];
+		struct ctype *e = ctype_strip(f->type);
+		if (!f->name.n && e && ctype_is_aggregate(e))
+			assert_offsets(p, def, e, at + f->bit_off, depth + 1);
+		if (!f->name.n || f->is_bitfield)
+			continue;
+		strbuf_addf(p->b,
+			    "_Static_assert(__builtin_offsetof(%s " STR_FMT ", " STR_FMT
+			    ") == %" PRIu64 ", \"" STR_FMT "." STR_FMT "\");\n",
+			    keyword(def->type), STR_ARG(def->tag), STR_ARG(f->name),
+			    (at + f->bit_off) / 8, STR_ARG(def->tag), STR_ARG(f->name));
+	}
+}
+
+static void print_remarks(struct printer *p, const struct cdef *def)
+{
+	struct clayout l;
+	const char *why;
+	if (!str_eq(def->name, def->tag)) {
+		strbuf_addz(p->b, "// ");
+		strbuf_add_printable(p->b, def->name);
+		strbuf_addc(p->b, '\n');
+	}
+	if (def->type->kind == CTYPE_ENUM ||
+	    !clayout_of(p->c->arena, def->type, p->c->opt.for_bpftrace, &l, &why))
+		return;
+	for (size_t i = 0; i < l.remarks.n; i++)
+		strbuf_addf(p->b, "// " STR_FMT "\n", STR_ARG(l.remarks.v[i]));
+}
+
+static bool print_one(struct printer *p, const struct cdef *def, bool asserts)
+{
+	struct ctype *t = def->type;
+	p->n_gaps = 0;
+	print_remarks(p, def);
+	uint64_t size = t->size;
+	if (t->kind == CTYPE_ENUM) {
+		print_enum(p, def);
+		asserts = asserts && natural_enum_size(t) == size;
+	} else {
+		strbuf_addf(p->b, "%s " STR_FMT " {\n", keyword(t), STR_ARG(def->tag));
+		if (!print_body(p, t, 1))
+			return false;
+		strbuf_addz(p->b, "};\n");
+	}
+	if (!asserts)
+		return true;
+	strbuf_addf(p->b,
+		    "_Static_assert(sizeof(%s " STR_FMT ") == %" PRIu64 ", \"" STR_FMT "\");\n",
+		    keyword(t), STR_ARG(def->tag), size, STR_ARG(def->tag));
+	if (t->kind != CTYPE_ENUM)
+		assert_offsets(p, def, t, 0, 0);
+	return true;
+}
+
+bool cprint_definitions(struct strbuf *b, struct closure *c, const struct cprint_options *opt)
+{
+	struct printer p = {.b = b, .c = c};
+	bool good = true;
+	if (!c->defs.n)
+		return true;
+	strbuf_addz(b, "#pragma pack(push,1)\n");
+	for (size_t i = 0; i < c->defs.n; i++) {
+		const struct cdef *def = c->defs.v[i];
+		if (print_one(&p, def, opt->asserts))
+			continue;
+		good = diag_error(c->diag, NULL, "%s \"" STR_FMT "\" cannot be written in C: %s",
+				  keyword(def->type), STR_ARG(def->name), p.why);
+	}
+	strbuf_addz(b, "#pragma pack(pop)\n");
+	return good;
+}

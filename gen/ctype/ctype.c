@@ -1,0 +1,340 @@
+#include "ctype/ctype.h"
+
+#include <string.h>
+
+enum { MAX_DEPTH = 64 };
+
+bool ctype_complete(struct ctype *t)
+{
+	if (t->is_complete)
+		return true;
+	if (t->is_failed || !t->source)
+		return false;
+	if (!t->source->complete(t->source, t)) {
+		t->is_failed = true;
+		return false;
+	}
+	return t->is_complete;
+}
+
+struct ctype *ctype_strip(struct ctype *t)
+{
+	for (unsigned i = 0; t && i < MAX_DEPTH; i++) {
+		if (t->kind != CTYPE_TYPEDEF && t->kind != CTYPE_CONST && t->kind != CTYPE_VOLATILE)
+			return t->kind == CTYPE_VOID ? NULL : t;
+		t = t->of;
+	}
+	return NULL;
+}
+
+bool ctype_size(struct ctype *t, uint64_t *ret)
+{
+	uint64_t factor = 1;
+	for (unsigned i = 0; i < MAX_DEPTH; i++) {
+		t = ctype_strip(t);
+		if (!t || t->kind == CTYPE_FUNC)
+			return false;
+		if (t->has_size)
+			return !__builtin_mul_overflow(factor, t->size, ret);
+		if (t->kind != CTYPE_ARRAY) {
+			// A declaration learns its size when its definition is found.
+			if (!ctype_is_aggregate(t) || !ctype_complete(t) || !t->has_size)
+				return false;
+			return !__builtin_mul_overflow(factor, t->size, ret);
+		}
+		if (!t->has_count || __builtin_mul_overflow(factor, t->count, &factor))
+			return false;
+		t = t->of;
+	}
+	return false;
+}
+
+bool ctype_is_aggregate(const struct ctype *t)
+{
+	return t->kind == CTYPE_STRUCT || t->kind == CTYPE_UNION;
+}
+
+/** How many members a comparison may look at: in damaged debug information types may hold themselves. */
+enum { MAX_SAME = 1 << 17 };
+
+struct comparison {
+	unsigned n, depth;
+};
+
+static bool is_same(struct comparison *c, struct ctype *a, struct ctype *b);
+
+/** What is read through a pointer starts with this; a pointer to nothing known says nothing. */
+static bool is_same_pointee(struct ctype *a, struct ctype *b)
+{
+	a = ctype_strip(a);
+	b = ctype_strip(b);
+	if (!a || !b)
+		return true;
+	if (a->kind != b->kind)
+		return false;
+	return ctype_is_aggregate(a)  ? str_eq(a->name, b->name)
+	       : a->kind == CTYPE_INT ? a->size == b->size && a->is_signed == b->is_signed
+				      : true;
+}
+
+/** Types of members, by what they hold in place. */
+static bool is_same_value(struct comparison *c, struct ctype *a, struct ctype *b)
+{
+	a = ctype_strip(a);
+	b = ctype_strip(b);
+	if (a == b || !a || !b)
+		return a == b;
+	if (a->kind != b->kind)
+		return false;
+	if (a->kind == CTYPE_POINTER || a->kind == CTYPE_REFERENCE)
+		return is_same_pointee(a->of, b->of);
+	if (a->kind == CTYPE_ARRAY)
+		return a->has_count == b->has_count && a->count == b->count &&
+		       is_same_value(c, a->of, b->of);
+	if (ctype_is_aggregate(a))
+		return is_same(c, a, b);
+	return a->size == b->size && a->is_signed == b->is_signed;
+}
+
+static bool is_same_member(struct comparison *c, const struct ctype_member *a,
+			   const struct ctype_member *b)
+{
+	return str_eq(a->name, b->name) && a->off == b->off && a->bit_off == b->bit_off &&
+	       a->bit_size == b->bit_size && is_same_value(c, a->type, b->type);
+}
+
+static bool is_same(struct comparison *c, struct ctype *a, struct ctype *b)
+{
+	if (!ctype_complete(a) || !ctype_complete(b))
+		return true; // nothing to compare with
+	if (a->kind != b->kind || a->size != b->size || a->is_signed != b->is_signed ||
+	    a->n_members != b->n_members || a->n_values != b->n_values)
+		return false;
+	c->n += (unsigned)(a->n_members + a->n_values);
+	if (c->n > MAX_SAME || c->depth >= MAX_DEPTH)
+		return false;
+	bool same = true;
+	c->depth++;
+	for (size_t i = 0; i < a->n_members && same; i++)
+		same = is_same_member(c, &a->members[i], &b->members[i]);
+	c->depth--;
+	for (size_t i = 0; i < a->n_values && same; i++)
+		same = str_eq(a->values[i].name, b->values[i].name) &&
+		       a->values[i].value == b->values[i].value;
+	return same;
+}
+
+bool ctype_is_same_count(struct ctype *a, struct ctype *b, unsigned *n)
+{
+	struct comparison c = {0};
+	a = ctype_strip(a);
+	b = ctype_strip(b);
+	if (a == b || !a || !b)
+		return a == b;
+	bool same = ctype_is_aggregate(a) || a->kind == CTYPE_ENUM ? is_same(&c, a, b)
+								   : is_same_value(&c, a, b);
+	*n += c.n;
+	return same;
+}
+
+bool ctype_is_same(struct ctype *a, struct ctype *b)
+{
+	unsigned n = 0;
+	return ctype_is_same_count(a, b, &n);
+}
+
+static void spell(struct strbuf *b, const struct ctype *t, unsigned depth);
+
+/** int[3][4]: the element, then its dimensions from the outermost on. */
+static void spell_array(struct strbuf *b, const struct ctype *t, const char *mark, unsigned depth)
+{
+	const struct ctype *element = t;
+	for (unsigned i = 0; i < MAX_DEPTH && element && element->kind == CTYPE_ARRAY; i++)
+		element = element->of;
+	spell(b, element, depth + 1);
+	strbuf_addz(b, mark);
+	for (unsigned i = 0; i < MAX_DEPTH && t && t->kind == CTYPE_ARRAY; i++, t = t->of) {
+		if (t->has_count)
+			strbuf_addf(b, "[%llu]", (unsigned long long)t->count);
+		else
+			strbuf_addz(b, "[]");
+	}
+}
+
+static void spell_pointer(struct strbuf *b, const struct ctype *t, unsigned depth)
+{
+	const struct ctype *of = t->of;
+	bool is_pointer = t->kind == CTYPE_POINTER;
+	if (of && of->kind == CTYPE_FUNC) {
+		spell(b, of->of, depth + 1);
+		strbuf_addz(b, " (*)()");
+		return;
+	}
+	if (of && of->kind == CTYPE_ARRAY) {
+		spell_array(b, of, is_pointer ? " (*)" : " (&)", depth);
+		return;
+	}
+	spell(b, of, depth + 1);
+	if (b->n && b->p[b->n - 1] != '*')
+		strbuf_addc(b, ' ');
+	strbuf_addc(b, is_pointer ? '*' : '&');
+}
+
+static void spell(struct strbuf *b, const struct ctype *t, unsigned depth)
+{
+	if (!t || t->kind == CTYPE_VOID || depth > MAX_DEPTH) {
+		strbuf_addz(b, "void");
+		return;
+	}
+	switch (t->kind) {
+	case CTYPE_CONST:
+	case CTYPE_VOLATILE: {
+		const char *word = t->kind == CTYPE_CONST ? "const" : "volatile";
+		bool behind = t->of && t->of->kind == CTYPE_POINTER;
+		if (!behind)
+			strbuf_addf(b, "%s ", word);
+		spell(b, t->of, depth + 1);
+		if (behind)
+			strbuf_addf(b, "%s", word);
+		return;
+	}
+	case CTYPE_POINTER:
+	case CTYPE_REFERENCE:
+		spell_pointer(b, t, depth);
+		return;
+	case CTYPE_ARRAY:
+		spell_array(b, t, "", depth);
+		return;
+	case CTYPE_FUNC:
+		spell(b, t->of, depth + 1);
+		strbuf_addz(b, " ()");
+		return;
+	case CTYPE_ENUM:
+		strbuf_addz(b, "enum ");
+		break;
+	case CTYPE_STRUCT:
+		strbuf_addz(b, t->is_class ? "class " : "struct ");
+		break;
+	case CTYPE_UNION:
+		strbuf_addz(b, "union ");
+		break;
+	default:
+		break;
+	}
+	if (t->name.n)
+		strbuf_adds(b, t->name);
+	else
+		strbuf_addz(b, "{...}");
+}
+
+struct str ctype_spell(struct arena *a, const struct ctype *t)
+{
+	struct strbuf b;
+	strbuf_init(&b);
+	spell(&b, t, 0);
+	struct str s = str_copy(a, strbuf_str(&b));
+	strbuf_fini(&b);
+	return s;
+}
+
+/** Own members first, then those of anonymous members and bases, as C++ hides names. */
+static bool find_member(struct ctype *t, struct str name, struct ctype_place *ret, unsigned depth)
+{
+	if (depth > MAX_DEPTH || !ctype_complete(t))
+		return false;
+	for (size_t i = 0; i < t->n_members; i++) {
+		struct ctype_member *m = &t->members[i];
+		if (!m->name.n || m->is_base || !str_eq(m->name, name))
+			continue;
+		*ret = (struct ctype_place){m->type, m->off, m->bit_off, m->bit_size, t};
+		return true;
+	}
+	for (size_t i = 0; i < t->n_members; i++) {
+		struct ctype_member *m = &t->members[i];
+		struct ctype *in = ctype_strip(m->type);
+		if ((m->name.n && !m->is_base) || !in || !ctype_is_aggregate(in) ||
+		    !find_member(in, name, ret, depth + 1))
+			continue;
+		ret->off += m->off;
+		ret->bit_off += m->off * 8;
+		return true;
+	}
+	return false;
+}
+
+bool ctype_resolve(struct ctype *t, struct str path, struct ctype_place *ret, struct str *bad,
+		   struct ctype **in)
+{
+	*ret = (struct ctype_place){.type = t};
+	size_t i = 0;
+	while (i < path.n) {
+		struct ctype *cur = ctype_strip(ret->type);
+		*in = cur;
+		size_t start = i;
+		if (path.p[i] == '[') {
+			size_t close = str_find(str_from_offset(path, i), ']');
+			*bad = str_slice(path, i, close + 1);
+			uint64_t index, size, add;
+			if (!cur || cur->kind != CTYPE_ARRAY || close + i >= path.n ||
+			    !str_to_u64(str_trim(str_slice(path, i + 1, close - 1)), &index) ||
+			    !ctype_size(cur->of, &size) ||
+			    (cur->has_count && cur->count && index >= cur->count) ||
+			    __builtin_mul_overflow(index, size, &add) ||
+			    __builtin_add_overflow(ret->off, add, &ret->off))
+				return false;
+			ret->type = cur->of;
+			i += close + 1;
+			continue;
+		}
+		if (path.p[i] == '.') {
+			if (i == 0 || ++i == path.n) {
+				*bad = path;
+				return false;
+			}
+			start = i;
+		} else if (i > 0) {
+			*bad = str_from_offset(path, i);
+			return false;
+		}
+		while (i < path.n && path.p[i] != '.' && path.p[i] != '[')
+			i++;
+		*bad = str_slice(path, start, i - start);
+		struct ctype_place next;
+		if (ret->bit_size || !cur || !ctype_is_aggregate(cur) || !bad->n ||
+		    !find_member(cur, *bad, &next, 0))
+			return false;
+		next.off += ret->off;
+		next.bit_off += ret->off * 8;
+		*ret = next;
+	}
+	if (!ret->bit_size)
+		ret->bit_off = 0;
+	return true;
+}
+
+static void nearest(struct ctype *t, struct str name, struct str *best, unsigned *distance,
+		    unsigned depth)
+{
+	if (depth > MAX_DEPTH || !ctype_complete(t))
+		return;
+	for (size_t i = 0; i < t->n_members; i++) {
+		struct ctype_member *m = &t->members[i];
+		struct ctype *in = ctype_strip(m->type);
+		if (m->name.n && !m->is_base) {
+			if (str_is_nearer(name, m->name, distance))
+				*best = m->name;
+		} else if (in && ctype_is_aggregate(in)) {
+			nearest(in, name, best, distance, depth + 1);
+		}
+	}
+}
+
+struct str ctype_nearest_member(struct ctype *t, struct str name)
+{
+	struct str best = {0};
+	unsigned distance = UINT32_MAX;
+	t = ctype_strip(t);
+	if (t && ctype_is_aggregate(t))
+		nearest(t, name, &best, &distance, 0);
+	return best;
+}

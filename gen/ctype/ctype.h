@@ -1,0 +1,131 @@
+/**
+ * ctype - the model of a type, whatever it was read from (DWARF or BTF).
+ *
+ * A graph of nodes in an arena. Every size and offset is the one that the compiler recorded, nothing is worked out
+ * again. Structs, unions and enums are filled on demand: a pointer to a struct costs one shell, and the members
+ * are read when somebody asks, by ctype_complete().
+ *
+ *	if (ctype_complete(t))
+ *		for (size_t i = 0; i < t->n_members; i++)
+ *			use(&t->members[i]);
+ *
+ * Offsets are bytes from the start of the aggregate; a bitfield has its place in bits from that start, counted from
+ * the least significant bit on little-endian machines and from the most significant on big-endian ones.
+ */
+#ifndef CTYPE_CTYPE_H
+#define CTYPE_CTYPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+
+enum ctype_kind {
+	CTYPE_VOID,
+	CTYPE_INT, /**< is_signed, size; is_char for plain char */
+	CTYPE_BOOL,
+	CTYPE_FLOAT, /**< also complex and decimal ones: `name` tells */
+	CTYPE_ENUM,
+	CTYPE_STRUCT, /**< and C++ classes */
+	CTYPE_UNION,
+	CTYPE_ARRAY, /**< of `of`, one dimension a node */
+	CTYPE_POINTER,
+	CTYPE_REFERENCE, /**< C++; a pointer in memory */
+	CTYPE_TYPEDEF,
+	CTYPE_CONST,
+	CTYPE_VOLATILE,
+	CTYPE_FUNC,
+	CTYPE_OPAQUE, /**< has a size and nothing that we can say about it */
+};
+
+struct ctype;
+
+struct ctype_member {
+	struct str name; /**< empty for an anonymous member */
+	struct ctype *type;
+	uint64_t off;	   /**< bytes; for a bitfield the byte that holds its first bit */
+	uint64_t bit_off;  /**< bitfield: bits from the start of the aggregate */
+	unsigned bit_size; /**< 0: not a bitfield */
+	bool is_base;	   /**< a C++ base class */
+};
+
+struct ctype_value {
+	struct str name;
+	int64_t value; /**< of an unsigned 64-bit enum: its bits */
+};
+
+/** Where types come from: fills what was left open. */
+struct ctype_source {
+	/** Fills the members or values of @t; false when that cannot be done (said). */
+	bool (*complete)(struct ctype_source *src, struct ctype *t);
+};
+
+struct ctype {
+	enum ctype_kind kind;
+	struct str
+	    name;      /**< as in the source, with its scopes (ns::name); empty when it has none */
+	uint64_t size; /**< bytes; valid when has_size */
+	bool has_size;
+	bool is_signed;	  /**< integers and enums */
+	bool is_char;	  /**< plain char */
+	bool is_scoped;	  /**< enum class */
+	bool is_class;	  /**< declared with `class` */
+	bool is_decl;	  /**< only a declaration is known */
+	bool is_complete; /**< members or values are filled in */
+	bool is_failed;	  /**< filling in failed and was said */
+	struct ctype *
+	    of; /**< pointer, reference, array, typedef, qualifier, function's result; NULL is void */
+	uint64_t count; /**< array: elements; valid when has_count */
+	bool has_count;
+	struct ctype_member *members;
+	size_t n_members;
+	struct ctype_value *values;
+	size_t n_values;
+	struct ctype_source *source; /**< who fills it in; NULL: nothing left open */
+	uint64_t origin;	/**< the source's own reference: offset of the DIE, or BTF id */
+	const void *origin_ptr; /**< likewise */
+	struct str unit;	/**< the compilation unit, for messages; may be empty */
+};
+
+/** Members or values are there; false when the type is only declared, or (said) damaged. */
+bool ctype_complete(struct ctype *t);
+/** Without typedefs, const and volatile; NULL for void. */
+struct ctype *ctype_strip(struct ctype *t);
+/** Size in bytes; false for void, functions, declarations and arrays without a length. */
+bool ctype_size(struct ctype *t, uint64_t *ret);
+/** Struct, union or class. */
+bool ctype_is_aggregate(const struct ctype *t);
+
+/**
+ * Equal as far as a reader of memory can tell: kind, size, sign, names and places of members and what they hold by
+ * value, or the names and values of an enum. Pointers are followed no further than the name of what they lead to.
+ */
+bool ctype_is_same(struct ctype *a, struct ctype *b);
+/** The same; adds to *@n how many members were looked at. */
+bool ctype_is_same_count(struct ctype *a, struct ctype *b, unsigned *n);
+
+/** Writes the type as C would in a cast, "const struct foo *", "int [4]", "void (*)()". */
+struct str ctype_spell(struct arena *a, const struct ctype *t);
+
+/** What ctype_resolve() found at the end of a path. */
+struct ctype_place {
+	struct ctype *type;
+	uint64_t off;	   /**< bytes from the start of the outermost aggregate */
+	uint64_t bit_off;  /**< bitfield only */
+	unsigned bit_size; /**< 0: not a bitfield */
+	struct ctype
+	    *in; /**< of a member: the aggregate that lists it, maybe an anonymous one or a base */
+};
+
+/**
+ * Follows a path of members and constant indices, "a.b[2].c", from @t (typedefs looked through, anonymous members
+ * and base classes searched). On failure @bad is the part of the path that does not fit, and @in the type it was looked
+ * up in; nothing is said.
+ */
+bool ctype_resolve(struct ctype *t, struct str path, struct ctype_place *ret, struct str *bad,
+		   struct ctype **in);
+/** The member's name in @t that is nearest to @name, or empty. */
+struct str ctype_nearest_member(struct ctype *t, struct str name);
+
+#endif

@@ -1,0 +1,355 @@
+#include "dwarf/dwload.h"
+
+#include <dwarf.h>
+#include <string.h>
+
+#include "dwarf/dwfind.h"
+#include "dwarf/dwmember.h"
+#include "dwarf/dwscope.h"
+
+struct dwloader {
+	struct ctype_source source; /**< first: a ctype knows its loader by this */
+	struct dwsrc *src;
+	struct map types; /**< place of a DIE (8 bytes) -> struct ctype */
+	dwload_elsewhere_fn *elsewhere;
+	void *ctx;
+};
+
+static bool complete(struct ctype_source *source, struct ctype *t);
+
+static struct dwloader *loader_of(struct dwsrc *src)
+{
+	if (!src->loader) {
+		struct dwloader *l = arena_new(src->arena, struct dwloader);
+		l->source.complete = complete;
+		l->src = src;
+		src->loader = l;
+	}
+	return src->loader;
+}
+
+void dwload_set_elsewhere(struct dwsrc *src, dwload_elsewhere_fn *fn, void *ctx)
+{
+	struct dwloader *l = loader_of(src);
+	l->elsewhere = fn;
+	l->ctx = ctx;
+}
+
+static bool attr_uint(Dwarf_Die *die, unsigned name, uint64_t *ret)
+{
+	Dwarf_Attribute at;
+	Dwarf_Word v;
+	if (!dwarf_attr_integrate(die, name, &at) || dwarf_formudata(&at, &v) != 0)
+		return false;
+	*ret = v;
+	return true;
+}
+
+static bool has_flag(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute at;
+	bool set = false;
+	return dwarf_attr(die, name, &at) && dwarf_formflag(&at, &set) == 0 && set;
+}
+
+static bool type_die_of(Dwarf_Die *die, Dwarf_Die *ret)
+{
+	Dwarf_Attribute at;
+	return dwarf_attr_integrate(die, DW_AT_type, &at) && dwarf_formref_die(&at, ret);
+}
+
+static struct str name_with_scopes(struct dwloader *l, Dwarf_Die *die)
+{
+	const char *z = dwsrc_name(die);
+	if (!z || !*z)
+		return (struct str){0};
+	Dwarf_Attribute at;
+	Dwarf_Die spec = *die;
+	if (dwarf_attr(die, DW_AT_specification, &at))
+		dwarf_formref_die(&at, &spec);
+	struct str outer = dwscope_of(l->src, &spec);
+	if (!outer.n)
+		return str_from(z);
+	return str_from(arena_printf(l->src->arena, STR_FMT "::%s", STR_ARG(outer), z));
+}
+
+// --- one function for each family of tags
+
+static void load_base(Dwarf_Die *die, struct ctype *t)
+{
+	uint64_t encoding = 0;
+	attr_uint(die, DW_AT_encoding, &encoding);
+	switch (encoding) {
+	case DW_ATE_boolean:
+		t->kind = t->size == 1 ? CTYPE_BOOL : CTYPE_INT;
+		break;
+	case DW_ATE_signed:
+	case DW_ATE_signed_char:
+	case DW_ATE_signed_fixed:
+		t->kind = CTYPE_INT;
+		t->is_signed = true;
+		break;
+	case DW_ATE_unsigned:
+	case DW_ATE_unsigned_char:
+	case DW_ATE_UTF:
+	case DW_ATE_UCS:
+	case DW_ATE_ASCII:
+	case DW_ATE_address:
+		t->kind = CTYPE_INT;
+		break;
+	case DW_ATE_float:
+	case DW_ATE_complex_float:
+	case DW_ATE_imaginary_float:
+	case DW_ATE_decimal_float:
+		t->kind = CTYPE_FLOAT;
+		break;
+	default:
+		t->kind = CTYPE_OPAQUE;
+	}
+	t->is_char = t->kind == CTYPE_INT && t->size == 1 && str_eq(t->name, STR("char"));
+}
+
+/** One node for each dimension, the first subrange outermost. */
+static void load_array(struct dwloader *l, Dwarf_Die *die, struct ctype *t)
+{
+	Dwarf_Attribute at;
+	t->kind = CTYPE_ARRAY;
+	struct ctype *last = t, *elem = dwload_type_of(l->src, die);
+	Dwarf_Die child;
+	struct dwwalk w = {0};
+	unsigned n = 0;
+	if (dwarf_attr(die, DW_AT_byte_stride, &at) || dwarf_attr(die, DW_AT_bit_stride, &at)) {
+		t->kind = CTYPE_OPAQUE; // gaps between the elements
+		return;
+	}
+	for (bool more = dwsrc_child(l->src, &w, die, &child); more && n < DWSRC_MAX_DEPTH;
+	     more = dwsrc_sibling(l->src, &w, &child, &child)) {
+		int tag = dwarf_tag(&child);
+		if (tag != DW_TAG_subrange_type && tag != DW_TAG_enumeration_type)
+			continue;
+		if (n++) {
+			struct ctype *next = arena_new(l->src->arena, struct ctype);
+			next->kind = CTYPE_ARRAY;
+			next->is_complete = true;
+			last->of = next;
+			last = next;
+		}
+		uint64_t v = 0, low = 0;
+		attr_uint(&child, DW_AT_lower_bound, &low);
+		if (attr_uint(&child, DW_AT_count, &v)) {
+			last->has_count = true;
+			last->count = v;
+		} else if (dwarf_attr(&child, DW_AT_upper_bound, &at)) {
+			// A constant; an expression or a reference makes the length a run-time matter. -1 is [0].
+			Dwarf_Sword up;
+			if (dwarf_formudata(&at, &v) == 0 && dwarf_formsdata(&at, &up) == 0) {
+				last->has_count = true;
+				last->count = up < 0 && (uint64_t)up == v ? 0 : v - low + 1;
+				if (v == UINT32_MAX)
+					last->count = 0;
+			}
+		}
+	}
+	last->of = elem;
+	if (n == 0)
+		t->has_count = false;
+}
+
+static void load_enum(struct dwloader *l, Dwarf_Die *die, struct ctype *t)
+{
+	t->kind = CTYPE_ENUM;
+	t->is_scoped = has_flag(die, DW_AT_enum_class);
+	Dwarf_Die under;
+	if (type_die_of(die, &under)) {
+		struct ctype *base = ctype_strip(dwload_type(l->src, &under));
+		t->is_signed = base && base->is_signed;
+		if (base && base->has_size && !t->has_size) {
+			t->size = base->size;
+			t->has_size = true;
+		}
+	} else if (!t->is_decl) {
+		t->is_signed = dwmember_has_negative(
+		    l->src, die); // before DWARF 3 the sign is in the values only
+	}
+}
+
+static void load_pointer(struct dwloader *l, Dwarf_Die *die, struct ctype *t)
+{
+	uint8_t size = 0;
+	Dwarf_Die unit;
+	t->kind = dwarf_tag(die) == DW_TAG_pointer_type ? CTYPE_POINTER : CTYPE_REFERENCE;
+	if (!t->has_size && dwarf_diecu(die, &unit, &size, NULL)) {
+		t->size = size;
+		t->has_size = true;
+	}
+	t->of = dwload_type_of(l->src, die);
+}
+
+/** Itanium C++ ABI 2.3: an offset, or a function's address and an adjustment. */
+static void load_member_pointer(Dwarf_Die *die, struct ctype *t)
+{
+	Dwarf_Die under;
+	if (t->has_size)
+		return;
+	bool is_function = type_die_of(die, &under) && dwarf_tag(&under) == DW_TAG_subroutine_type;
+	t->size = is_function ? 16 : 8;
+	t->has_size = true;
+}
+
+static void load_kind(struct dwloader *l, Dwarf_Die *die, struct ctype *t)
+{
+	Dwarf_Die under;
+	int tag = dwarf_tag(die);
+	switch (tag) {
+	case DW_TAG_base_type:
+		load_base(die, t);
+		return;
+	case DW_TAG_enumeration_type:
+		load_enum(l, die, t);
+		break;
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_interface_type:
+		t->kind = CTYPE_STRUCT;
+		t->is_class = tag == DW_TAG_class_type;
+		break;
+	case DW_TAG_union_type:
+		t->kind = CTYPE_UNION;
+		break;
+	case DW_TAG_pointer_type:
+	case DW_TAG_reference_type:
+	case DW_TAG_rvalue_reference_type:
+		load_pointer(l, die, t);
+		return;
+	case DW_TAG_ptr_to_member_type:
+		load_member_pointer(die, t);
+		return;
+	case DW_TAG_array_type:
+		load_array(l, die, t);
+		return;
+	case DW_TAG_subroutine_type:
+		t->kind = CTYPE_FUNC;
+		t->of = dwload_type_of(l->src, die);
+		return;
+	case DW_TAG_const_type:
+	case DW_TAG_volatile_type:
+		t->kind = tag == DW_TAG_const_type ? CTYPE_CONST : CTYPE_VOLATILE;
+		t->of = dwload_type_of(l->src, die);
+		return;
+	case DW_TAG_typedef:
+	case DW_TAG_template_alias:
+	case DW_TAG_restrict_type:
+	case DW_TAG_atomic_type:
+	case DW_TAG_packed_type:
+	case DW_TAG_shared_type:
+	case DW_TAG_immutable_type:
+	case DW_TAG_subrange_type:
+		t->kind = CTYPE_TYPEDEF;
+		t->has_size = false;
+		t->of = dwload_type_of(l->src, die);
+		return;
+	default:
+		return; // opaque, with whatever size it has
+	}
+	// enums, structs, unions: their inside waits for ctype_complete()
+	t->is_decl = has_flag(die, DW_AT_declaration) || dwsrc_signature(die, &under);
+	t->source = &l->source;
+	t->is_complete = false;
+}
+
+struct ctype *dwload_type(struct dwsrc *src, Dwarf_Die *die)
+{
+	struct dwloader *l = loader_of(src);
+	Dwarf_Die type;
+	if (dwsrc_signature(die, &type) && type.addr)
+		die = &type;
+	struct str key = {(const char *)&die->addr, sizeof(die->addr)};
+	struct ctype *t = map_get(&l->types, key);
+	if (t)
+		return t;
+	t = arena_new(src->arena, struct ctype);
+	t->kind = CTYPE_OPAQUE;
+	t->is_complete = true;
+	map_put(src->arena, &l->types, dwsrc_key(src->arena, die->addr), t);
+
+	// Chains (pointer to pointer to array ...) recurse; in a damaged file they may never end.
+	if (l->src->depth >= DWSRC_MAX_DEPTH)
+		return t;
+	l->src->depth++;
+	t->name = name_with_scopes(l, die);
+	t->has_size = attr_uint(die, DW_AT_byte_size, &t->size);
+	t->origin = dwarf_dieoffset(die);
+	Dwarf_Die *copy = arena_new(src->arena, Dwarf_Die);
+	*copy = *die;
+	t->origin_ptr = copy;
+	t->unit = dwsrc_unit_name(die);
+	load_kind(l, die, t);
+	l->src->depth--;
+	return t;
+}
+
+struct ctype *dwload_type_of(struct dwsrc *src, Dwarf_Die *die)
+{
+	Dwarf_Die type;
+	return type_die_of(die, &type) ? dwload_type(src, &type) : NULL;
+}
+
+// --- filling in
+
+struct definition {
+	struct dwsrc *src;
+	struct ctype *decl;
+	struct ctype *found;
+};
+
+static bool is_definition(void *ctx, const struct dwhit *hit)
+{
+	struct definition *d = ctx;
+	if (hit->is_decl)
+		return true;
+	Dwarf_Die die = hit->die;
+	d->found = dwload_type(d->src, &die);
+	return false;
+}
+
+static struct ctype *find_definition(struct dwloader *l, struct ctype *t)
+{
+	struct definition d = {l->src, t, NULL};
+	struct dwquery q;
+	unsigned kind = t->kind == CTYPE_STRUCT	 ? DWFIND_STRUCT
+			: t->kind == CTYPE_UNION ? DWFIND_UNION
+						 : DWFIND_ENUM;
+	if (!t->name.n)
+		return NULL;
+	if (l->elsewhere) {
+		l->elsewhere(l->ctx, l->src, t, &d.found);
+	} else if (dwquery_parse(t->name, kind, &q)) {
+		q.no_decls = true;
+		dwfind(l->src, &q, is_definition, &d);
+	}
+	return d.found;
+}
+
+static bool complete(struct ctype_source *source, struct ctype *t)
+{
+	struct dwloader *l = (struct dwloader *)source;
+	Dwarf_Die die = *(const Dwarf_Die *)t->origin_ptr;
+	if (!t->is_decl)
+		return dwmember_read(l->src, &die, t);
+
+	struct ctype *def = find_definition(l, t);
+	if (!def || def == t || def->kind != t->kind || def->is_decl || !ctype_complete(def))
+		return false;
+	t->is_decl = false;
+	t->is_complete = true;
+	t->size = def->size;
+	t->has_size = def->has_size;
+	t->is_signed = def->is_signed;
+	t->is_scoped = def->is_scoped;
+	t->members = def->members;
+	t->n_members = def->n_members;
+	t->values = def->values;
+	t->n_values = def->n_values;
+	t->unit = def->unit;
+	return true;
+}

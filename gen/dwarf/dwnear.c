@@ -1,0 +1,226 @@
+#include "dwarf/dwnear.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elf/debuginfo.h"
+#include "dwarf/dwjoin.h"
+#include "dwarf/dwsite.h"
+#include "dwarf/dwsplit.h"
+
+/** A wildcard may mean thousands of places, and a unit may bring as many along. */
+enum { MAX_UNITS = 1 << 16 };
+
+void dwnear_add(struct arena *a, struct dwnear *n, struct img *img, uint64_t addr)
+{
+	// Sites of one probe and clauses with the same probes follow each other; what is there twice only takes room.
+	if (n->places.n && n->places.v[n->places.n - 1].img == img &&
+	    n->places.v[n->places.n - 1].addr == addr)
+		return;
+	vec_push(a, &n->places, (struct dwnear_place){.img = img, .addr = addr});
+}
+
+bool dwnear_has_image(const struct dwnear *n, const struct img *img)
+{
+	for (size_t i = 0; i < n->places.n; i++)
+		if (n->places.v[i].img == img)
+			return true;
+	return false;
+}
+
+/** Once, and if there are not too many. */
+static void add_unit(struct arena *a, struct dwnear *n, struct dwsrc *src, Dwarf_Die *die)
+{
+	if (n->units.n < MAX_UNITS && map_add(a, &n->known, dwsrc_key(a, die->addr)))
+		vec_push(a, &n->units, (struct dwnear_unit){src, *die});
+}
+
+/** The unit that attribute @name of @die leads to. */
+static void add_referred(struct arena *a, struct dwnear *n, struct dwsrc *src, Dwarf_Die *die,
+			 unsigned name)
+{
+	Dwarf_Attribute at;
+	Dwarf_Die to, unit;
+	if (dwarf_attr(die, name, &at) && dwarf_formref_die(&at, &to) &&
+	    dwarf_diecu(&to, &unit, NULL, NULL))
+		add_unit(a, n, src, &unit);
+}
+
+/** Type units that anything in the unit refers to or stands for: there is no other trace of them in it. */
+static void add_type_units(struct arena *a, struct dwnear *n, struct dwsrc *src, Dwarf_Die *parent,
+			   unsigned depth)
+{
+	struct dwwalk w = {0};
+	Dwarf_Die die;
+	Dwarf_Attribute at;
+	for (bool more = dwsrc_child(src, &w, parent, &die); more;
+	     more = dwsrc_sibling(src, &w, &die, &die)) {
+		if (dwarf_attr(&die, DW_AT_type, &at) && dwarf_whatform(&at) == DW_FORM_ref_sig8)
+			add_referred(a, n, src, &die, DW_AT_type);
+		add_referred(a, n, src, &die, DW_AT_signature);
+		if (depth < DWSRC_MAX_DEPTH && dwarf_haschildren(&die))
+			add_type_units(a, n, src, &die, depth + 1);
+	}
+}
+
+static bool has_type_units(struct dwsrc *src)
+{
+	Dwarf_CU *cu = NULL;
+	uint8_t kind;
+	while (dwarf_get_units(src->dbg, cu, &cu, NULL, &kind, NULL, NULL) == 0)
+		if (kind == DW_UT_type)
+			return true;
+	return false;
+}
+
+/** What the units from @first on, all of one file, bring along. */
+static void add_imported(struct arena *a, struct dwnear *n, struct dwsrc *src, size_t first)
+{
+	bool has_types = has_type_units(src);
+	for (size_t i = first; i < n->units.n; i++) {
+		Dwarf_Die top = n->units.v[i].die, die;
+		struct dwwalk w = {0};
+		for (bool more = dwsrc_child(src, &w, &top, &die); more;
+		     more = dwsrc_sibling(src, &w, &die, &die))
+			if (dwarf_tag(&die) == DW_TAG_imported_unit)
+				add_referred(a, n, src, &die, DW_AT_import);
+		if (has_types)
+			add_type_units(a, n, src, &top, 0);
+	}
+}
+
+/**
+ * The LTO of gcc puts the code of all sources into units of its own, called <artificial>, whose functions refer to those
+ * of the sources' units: the unit of the function that has the code at @pc, inlined or not.
+ */
+static void find_source_unit(Dwarf_Die *unit, Dwarf_Addr pc)
+{
+	Dwarf_Die *scopes = NULL, source;
+	const char *name = dwarf_diename(unit);
+	if (!name || strcmp(name, "<artificial>") != 0)
+		return;
+	int n = dwarf_getscopes(unit, pc, &scopes);
+	for (int i = 0; i < n; i++) {
+		Dwarf_Die die = scopes[i];
+		Dwarf_Attribute at;
+		int tag = dwarf_tag(&die);
+		if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)
+			continue;
+		for (int k = 0; k < 8 && dwarf_attr(&die, DW_AT_abstract_origin, &at); k++)
+			if (!dwarf_formref_die(&at, &die))
+				break;
+		if (dwarf_diecu(&die, &source, NULL, NULL) &&
+		    dwarf_tag(&source) == DW_TAG_compile_unit)
+			*unit = source;
+		break;
+	}
+	free(scopes);
+}
+
+static void add_place(struct arena *a, struct dwnear *n, const struct dwnear_place *p)
+{
+	struct dwsrc *src;
+	struct debuginfo *di;
+	Dwarf_Die unit;
+	// Addresses take the whole handle; offsets of units are the same in both.
+	if (!dwsrc_open(p->img, NULL, &src) || !img_debuginfo(p->img, &di) ||
+	    !dwsite_unit(p->img, p->addr, &unit))
+		return;
+	uint8_t kind;
+	dwarf_cu_info(unit.cu, NULL, &kind, NULL, NULL, NULL, NULL, NULL);
+	if (kind == DW_UT_skeleton || !dwsplit_is_whole(&unit)) {
+		struct str name = dwsplit_name(&unit);
+		// A split unit does not name its file: its skeleton, which is met on the way, does.
+		for (struct dwunit u = {0}; dwsrc_next_unit(src, &u);)
+			;
+		Dwarf *joined = dwjoin_open(src, &unit, &unit);
+		if (!joined)
+			n->missing = name;
+		// Its type units are the unit's own.
+		for (Dwarf_CU *cu = NULL;
+		     joined && dwarf_get_units(joined, cu, &cu, NULL, NULL, &unit, NULL) == 0;)
+			add_unit(a, n, src, &unit);
+		return;
+	}
+	find_source_unit(&unit, p->addr - di->bias);
+	if (src->slim && !dwarf_offdie(src->dbg, dwarf_dieoffset(&unit), &unit))
+		return;
+	size_t first = n->units.n;
+	add_unit(a, n, src, &unit);
+	if (n->units.n > first)
+		add_imported(a, n, src, first);
+}
+
+bool dwnear_resolve(struct arena *a, struct dwnear *n)
+{
+	if (!n->is_resolved)
+		for (size_t i = 0; i < n->places.n; i++)
+			add_place(a, n, &n->places.v[i]);
+	n->is_resolved = true;
+	return n->units.n > 0;
+}
+
+/**
+ * Are types of an inner block in that block? Only those that gcc up to 12 writes: clang 14, and gcc 14 of functions that are
+ * inlined, put them into the function. "GNU C17 12.2.0 -O2"
+ */
+static bool keeps_blocks(Dwarf_Die *unit)
+{
+	Dwarf_Attribute at;
+	const char *by = dwarf_formstring(dwarf_attr(unit, DW_AT_producer, &at));
+	const char *version = by && strncmp(by, "GNU ", 4) == 0 ? strchr(by + 4, ' ') : NULL;
+	return version && strtoul(version, NULL, 10) <= 12;
+}
+
+/** Adds a block, and what it is an instance of: types of an inlined function are in the function as it was written. */
+static void add_block(struct arena *a, struct dwnear_body *b, Dwarf_Die die)
+{
+	Dwarf_Attribute at;
+	Dwarf_Die block;
+	for (int k = 0; k < 8; k++) {
+		block = die;
+		if (!b->src->slim || dwarf_offdie(b->src->dbg, dwarf_dieoffset(&die), &block))
+			vec_push(a, &b->blocks, block);
+		if (!dwarf_attr(&die, DW_AT_abstract_origin, &at) || !dwarf_formref_die(&at, &die))
+			return;
+	}
+}
+
+/**
+ * Of a function that is inlined everywhere clang puts the types into a function without any attribute: it is not known which
+ * one that is.
+ */
+static void add_strays(struct arena *a, struct dwnear_body *b, Dwarf_Die *unit)
+{
+	struct dwwalk w = {0};
+	Dwarf_Die die;
+	for (bool more = dwsrc_child(b->src, &w, unit, &die); more;
+	     more = dwsrc_sibling(b->src, &w, &die, &die))
+		if (dwarf_tag(&die) == DW_TAG_subprogram && !dwsrc_name(&die) &&
+		    !dwarf_hasattr(&die, DW_AT_abstract_origin) &&
+		    !dwarf_hasattr(&die, DW_AT_low_pc))
+			add_block(a, b, die);
+}
+
+const struct dwnear_body *dwnear_body(struct arena *a, struct dwnear *n, size_t i)
+{
+	struct dwnear_place *p = &n->places.v[i];
+	if (p->body)
+		return p->body;
+	struct dwnear_body *b = p->body = arena_new(a, struct dwnear_body);
+	struct dwsite site;
+	if (!dwsrc_open(p->img, NULL, &b->src))
+		return b;
+	uint64_t n_before = b->src->n_visits;
+	if (dwsite_at(b->src, p->addr, &site)) {
+		b->is_flat = !keeps_blocks(&site.unit);
+		for (size_t k = 0; k < site.n_inner; k++)
+			add_block(a, b, site.dies.v[k]);
+		b->n_around = b->blocks.n;
+		if (b->is_flat)
+			add_strays(a, b, &site.unit);
+	}
+	dwsite_spend(b->src, n_before);
+	return b;
+}

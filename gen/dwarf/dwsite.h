@@ -1,0 +1,48 @@
+/**
+ * dwsite - what is around a code address: function, inlined functions, blocks, source line.
+ *
+ * A site of a probe is one instruction; the variables that its arguments can be made of are those of the blocks and of the
+ * innermost function around it, which may be inlined into others. DWARF 5, sections 3.3 to 3.5.
+ *
+ *	struct dwsite s;
+ *	if (dwsite_at(src, pc, &s))
+ *		for (size_t i = 0; i < s.dies.n; i++) use(&s.dies.v[i]);
+ */
+#ifndef DWARF_DWSITE_H
+#define DWARF_DWSITE_H
+
+#include "dwarf/dwsrc.h"
+
+struct dwsite {
+	uint64_t pc;   /**< link-time address of the image */
+	Dwarf_Addr at; /**< the same as the debug information has it */
+	Dwarf_Die unit;
+	/** DW_TAG_lexical_block, _inlined_subroutine, _subprogram that hold the address, innermost first. */
+	VEC(Dwarf_Die) dies;
+	size_t n_inner;	     /**< those up to and with the innermost function, inlined or not */
+	struct str function; /**< name of the innermost function */
+	struct str caller;   /**< the function whose code it is in, when that is another one */
+	struct str file;     /**< of the line table, as recorded, or empty */
+	const char
+	    *full_path; /**< the same with the unit's folder before it; NULL when not known */
+	unsigned line;	/**< 0: not known */
+};
+
+/**
+ * Each place in the code costs a walk over a function or a list of units, and a file can have very many of both. Once that
+ * has become too much nothing is found any more, and a warning says so. To be called with src->n_visits as it was before
+ * something was looked for around a place.
+ */
+void dwsite_spend(struct dwsrc *src, uint64_t n_visits_before);
+
+/**
+ * The unit that has the code at link-time address @pc, in the handle that elf/debuginfo.h gives: that of the .dwo file for
+ * a skeleton. False, without a message, when there is none.
+ */
+bool dwsite_unit(struct img *img, uint64_t pc, Dwarf_Die *ret);
+/** False, without a message, when no unit or function has code at link-time address @pc. */
+bool dwsite_at(struct dwsrc *src, uint64_t pc, struct dwsite *ret);
+/** DW_TAG_subprogram or DW_TAG_inlined_subroutine. */
+bool dwsite_is_function(Dwarf_Die *die);
+
+#endif

@@ -1,0 +1,30 @@
+/**
+ * dwslim - compressed debug information, opened without decompressing all of it.
+ *
+ * libdw inflates every debug section when it opens a file, and inflating is most of the time on Debian's compressed
+ * debug files. Types need .debug_info, .debug_abbrev and the strings, about half of the bytes. So those are inflated into
+ * a small ELF image in memory, and libdw opens that. Offsets are those of the file: a DIE can be looked up again in
+ * the handle that elf/debuginfo.h gives, where its locations are needed.
+ */
+#ifndef DWARF_DWSLIM_H
+#define DWARF_DWSLIM_H
+
+#include <elfutils/libdw.h>
+
+#include "elf/img.h"
+
+/**
+ * A handle for types only; NULL, silently, when @file (which has the debug information) is not compressed, or is of a kind
+ * that needs more of libdw (relocatable, split, type units, dwz). Closed by dwslim_close().
+ */
+Dwarf *dwslim_open(struct img *file, Elf **elf);
+/**
+ * A handle for @n sections that are in memory, in an ELF image of the kind of @like; the contents are copied. NULL,
+ * silently, when libdw refuses them. Closed by dwslim_close().
+ */
+enum { DWSLIM_MAX_PARTS = 8 };
+Dwarf *dwslim_wrap(const struct img *like, const struct str *names, const struct str *contents,
+		   size_t n, Elf **elf);
+void dwslim_close(Dwarf *dbg, Elf *elf);
+
+#endif

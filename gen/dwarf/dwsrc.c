@@ -1,0 +1,199 @@
+#include "dwarf/dwsrc.h"
+
+#include <dwarf.h>
+
+#include "elf/debuginfo.h"
+#include "dwarf/dwjoin.h"
+#include "dwarf/dwscan.h"
+#include "dwarf/dwslim.h"
+#include "dwarf/dwsplit.h"
+
+static void add_file(struct dwsrc *src, Dwarf *dbg)
+{
+	for (size_t i = 0; i < src->files.n; i++)
+		if (src->files.v[i] == dbg)
+			return;
+	vec_push(src->arena, &src->files, dbg);
+}
+
+static void fini(void *types)
+{
+	struct dwsrc *src = types;
+	dwjoin_close(src);
+	dwscan_close(src->scan);
+	if (src->slim)
+		dwslim_close(src->dbg, src->slim);
+}
+
+/** @whole: also what only code needs: places, lines. */
+static bool open_src(struct img *img, const char *wanted_for, bool whole, struct dwsrc **ret)
+{
+	if (img->types) {
+		*ret = img->types;
+		return true;
+	}
+	struct img *file;
+	struct debuginfo *di;
+	Elf *elf = NULL;
+	Dwarf *dbg = !whole && img_debugfile(img, &file) ? dwslim_open(file, &elf) : NULL;
+	if (!dbg && !img_debuginfo(img, &di))
+		return wanted_for ? debugfile_say_missing(img, wanted_for) : false;
+
+	struct dwsrc *src = arena_new(img->arena, struct dwsrc);
+	src->img = img;
+	src->arena = img->arena;
+	src->diag = img->diag;
+	src->dbg = dbg ? dbg : di->dwarf;
+	src->slim = elf;
+	img->types_fini = fini;
+	add_file(src, src->dbg);
+	Dwarf *alt = src->slim ? NULL : dwarf_getalt(src->dbg);
+	if (alt)
+		add_file(src, alt);
+	img->types = src;
+	*ret = src;
+	return true;
+}
+
+bool dwsrc_open(struct img *img, const char *wanted_for, struct dwsrc **ret)
+{
+	return open_src(img, wanted_for, false, ret);
+}
+
+bool dwsrc_open_whole(struct img *img, struct dwsrc **ret)
+{
+	return open_src(img, NULL, true, ret);
+}
+
+bool dwsrc_next_unit(struct dwsrc *src, struct dwunit *u)
+{
+	for (; u->file < src->files.n; u->file++, u->cursor = NULL) {
+		Dwarf_CU *next;
+		Dwarf_Die split;
+		uint8_t kind;
+		int rc = 0;
+		while (rc == 0) {
+			rc = dwarf_get_units(src->files.v[u->file], u->cursor, &next, NULL, &kind,
+					     &u->die, &split);
+			if (rc != 0)
+				break;
+			u->cursor = next;
+			if (kind != DW_UT_skeleton)
+				return true;
+			// The unit is in a .dwo file; all units of that file are read in their turn.
+			Dwarf *joined;
+			if (split.cu && dwsplit_is_whole(&split))
+				add_file(src, dwarf_cu_getdwarf(split.cu));
+			else if ((joined = dwjoin_open(src, &u->die, &split)))
+				add_file(src, joined);
+			else
+				dwsplit_add_missing(src, &u->die);
+		}
+		if (rc < 0 && !src->damaged) {
+			src->damaged = true;
+			struct diag_place at = {.file = src->img->shown};
+			diag_error(src->diag, &at, "debug information is damaged: %s",
+				   dwarf_errmsg(-1));
+		}
+	}
+	return false;
+}
+
+static bool go_to(struct dwsrc *src, struct dwwalk *w, int rc, Dwarf_Die *from, Dwarf_Die *to)
+{
+	if (rc > 0)
+		return false;
+	src->n_visits++;
+	if (rc == 0 && (uintptr_t)to->addr > (uintptr_t)w->last) {
+		w->last = to->addr;
+		return true;
+	}
+	if (!src->damaged) {
+		src->damaged = true;
+		struct diag_place at = dwsrc_place(src, from);
+		diag_error(src->diag, &at, "debug information is damaged: %s",
+			   rc < 0 ? dwarf_errmsg(-1) : "a sibling lies before its predecessor");
+	}
+	return false;
+}
+
+bool dwsrc_child(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *die, Dwarf_Die *ret)
+{
+	return go_to(src, w, dwarf_child(die, ret), die, ret);
+}
+
+bool dwsrc_sibling(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *die, Dwarf_Die *ret)
+{
+	Dwarf_Die from = *die;
+	return go_to(src, w, dwarf_siblingof(&from, ret), &from, ret);
+}
+
+bool dwsrc_signature(Dwarf_Die *die, Dwarf_Die *ret)
+{
+	Dwarf_Attribute at;
+	int tag = dwarf_tag(die);
+	*ret = (Dwarf_Die){0};
+	// A type unit's top DIE could have one, too; only types have stand-ins.
+	if (tag != DW_TAG_structure_type && tag != DW_TAG_class_type && tag != DW_TAG_union_type &&
+	    tag != DW_TAG_enumeration_type)
+		return false;
+	if (!dwarf_attr(die, DW_AT_signature, &at))
+		return false;
+	if (!dwarf_formref_die(&at, ret))
+		*ret = (Dwarf_Die){0};
+	return true;
+}
+
+const char *dwsrc_name(Dwarf_Die *die)
+{
+	const char *name = dwarf_diename(die);
+	Dwarf_Die type;
+	if (name || !dwsrc_signature(die, &type) || !type.addr)
+		return name;
+	return dwarf_diename(&type);
+}
+
+bool dwsrc_is_c(Dwarf_Die *unit)
+{
+	return dwsrc_lang_is_c(dwarf_srclang(unit));
+}
+
+bool dwsrc_lang_is_c(int lang)
+{
+	switch (lang) {
+	case DW_LANG_C:
+	case DW_LANG_C89:
+	case DW_LANG_C99:
+	case DW_LANG_C11:
+	case DW_LANG_Mips_Assembler:
+		return true;
+	default:
+		return false;
+	}
+}
+
+struct str dwsrc_unit_name(Dwarf_Die *die)
+{
+	Dwarf_Die unit;
+	if (!dwarf_diecu(die, &unit, NULL, NULL))
+		return STR("?");
+	const char *name = dwarf_diename(&unit);
+	return name				      ? str_from(name)
+	       : dwarf_tag(&unit) == DW_TAG_type_unit ? STR("a type unit")
+						      : STR("?");
+}
+
+struct str dwsrc_key(struct arena *a, const void *place)
+{
+	const void **copy = arena_alloc(a, sizeof(*copy));
+	*copy = place;
+	return (struct str){(const char *)copy, sizeof(*copy)};
+}
+
+struct diag_place dwsrc_place(struct dwsrc *src, Dwarf_Die *die)
+{
+	const char *text =
+	    arena_printf(src->arena, STR_FMT ":.debug_info+0x%llx", STR_ARG(src->img->shown),
+			 (unsigned long long)dwarf_dieoffset(die));
+	return (struct diag_place){.file = str_from(text)};
+}

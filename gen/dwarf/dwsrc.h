@@ -1,0 +1,110 @@
+/**
+ * dwsrc - the debug information of one image: every unit it has, wherever it is stored.
+ *
+ * DWARF is spread over more places than one section: partial units, type units (.debug_types or in
+ * .debug_info), split units in .dwo files, and a file shared by several programs (dwz). This module hides
+ * that: dwsrc_next_unit() gives the top DIE of each unit once, file after file. libdw decodes; names are
+ * looked up by dwfind and turned into types by dwload.
+ *
+ *	struct dwsrc *src;
+ *	if (!dwsrc_open(img, "enum color", &src))
+ *		return false;		// said: no debug information, what to install
+ *	struct dwunit u = {0};
+ *	while (dwsrc_next_unit(src, &u))
+ *		use(&u.die);
+ *
+ * libdw trusts DW_AT_sibling, so a damaged file could send a walk in circles. Walk with dwsrc_child() and
+ * dwsrc_sibling(): in a sound file each DIE lies behind all those visited before it, and they insist on that.
+ */
+#ifndef DWARF_DWSRC_H
+#define DWARF_DWSRC_H
+
+#include <elfutils/libdw.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "elf/img.h"
+
+/** How deep scopes and types may nest; deeper is damage, not a program. */
+#define DWSRC_MAX_DEPTH 64
+
+struct dwunit {
+	Dwarf_Die
+	    die; /**< the top DIE: compile, partial or type unit; that of the .dwo for a skeleton */
+	size_t file;	  /**< which of src->files is being read */
+	Dwarf_CU *cursor; /**< where libdw stands in that file */
+};
+
+/** A walk's memory: the place of the last DIE seen. Zero it before each unit or list of children. */
+struct dwwalk {
+	const void *last;
+};
+
+struct dwsrc {
+	struct img *img;
+	struct arena *arena;
+	struct diag *diag;
+	Dwarf *dbg; /**< the main handle, for types; owned by the image */
+	Elf *slim;  /**< dwslim's, which has types only; NULL: dbg is that of elf/debuginfo.h */
+	VEC(Dwarf *) files; /**< main, alternate (dwz), then split units as they are met */
+	bool damaged;	    /**< damage was found (and said) */
+	struct map missing; /**< dwsplit's: names of .dwo files that cannot be read */
+	unsigned n_missing;
+	void *dwp;	    /**< dwjoin's: the .dwp file; NULL until asked for */
+	struct map joined;  /**< dwjoin's: id of a split unit -> its handle */
+	struct map scopes;  /**< dwscope's memory: place of a unit's top DIE -> its scopes */
+	void *loader;	    /**< dwload's memory; NULL until used */
+	void *index;	    /**< dwfind's, of all names; NULL until it is worth its cost */
+	unsigned n_walks;   /**< questions that dwfind has answered by a walk */
+	unsigned n_scans;   /**< ... or by dwscan */
+	void *scan;	    /**< dwscan's; NULL until used, or when it cannot */
+	bool no_scan;	    /**< it cannot */
+	unsigned depth;	    /**< nesting of dwload at this moment */
+	struct map sources; /**< argsrc's: path of a source file -> its text */
+	uint64_t n_visits;  /**< DIEs that walks have come to */
+	uint64_t n_spent;   /**< dwsite's: what it took to look around places in the code */
+	bool is_spent;	    /**< that was too much, which was said */
+	/** For tests, before anything is asked: a second thread helps dwscan after so many bytes, as in a large file; 0: no. */
+	size_t acts_large;
+};
+
+/**
+ * Debug information of @img, its own or that of a separate file; opened once for each image, closed with it.
+ * False when there is none: the error says where it was looked for and how to get it, and that it was wanted
+ * for @wanted_for ("enum color"); with NULL nothing is said.
+ */
+bool dwsrc_open(struct img *img, const char *wanted_for, struct dwsrc **ret);
+/**
+ * The same, silently, for who asks about code, too (dwsite.h): nothing is then decompressed twice. Who comes after one
+ * that asked about types only gets what that one opened; dwsite reads the rest from elf/debuginfo.h.
+ */
+bool dwsrc_open_whole(struct img *img, struct dwsrc **ret);
+
+/** The next unit's top DIE into *@u (zeroed before the first call); false at the end. */
+bool dwsrc_next_unit(struct dwsrc *src, struct dwunit *u);
+/** First child, next sibling; false at the end, or, with an error said, when the tree is damaged. */
+bool dwsrc_child(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *die, Dwarf_Die *ret);
+bool dwsrc_sibling(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *die, Dwarf_Die *ret);
+
+/**
+ * The DIE's name, NULL when it has none: its own, that of the declaration it completes, or, for the stand-in
+ * of a type that lives in a type unit, that of the type.
+ */
+const char *dwsrc_name(Dwarf_Die *die);
+/**
+ * True when @die is a stand-in for a type in a type unit (DW_AT_signature); *@ret is that type, or all zero when
+ * its unit is not there.
+ */
+bool dwsrc_signature(Dwarf_Die *die, Dwarf_Die *ret);
+/** A key for a map: @place itself, eight bytes kept in @a. */
+struct str dwsrc_key(struct arena *a, const void *place);
+/** The unit with top DIE @unit is C (or assembler): it has no scopes, and no types inside of types. */
+bool dwsrc_is_c(Dwarf_Die *unit);
+/** The same by DW_AT_language. */
+bool dwsrc_lang_is_c(int lang);
+/** DW_AT_name of the unit that holds @die, or "?". */
+struct str dwsrc_unit_name(Dwarf_Die *die);
+/** Where a DIE is, for messages: "path:.debug_info+0x1c4". */
+struct diag_place dwsrc_place(struct dwsrc *src, Dwarf_Die *die);
+
+#endif

@@ -1,0 +1,287 @@
+#include "elf/debugfile.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/deflate.h"
+#include "base/file.h"
+#include "base/reader.h"
+#include "base/vec.h"
+#include "elf/debuginfo.h"
+
+/** Of larger files the CRC is not computed: the file beside a stranger's program may be one hole. */
+#define MAX_CRC ((uint64_t)2 << 30)
+
+/** What was searched, and found, for one image. */
+struct debug_search {
+	bool done;
+	struct img *separate; /**< the debug file; NULL: none; owned */
+	VEC(struct str)
+	looked; /**< paths tried, with the reason when a file was there and was refused */
+};
+
+/** What makes a candidate the right one: the build-id, or (when there is none) the CRC. */
+struct wanted {
+	struct str id; /**< empty: not known */
+	bool has_crc;
+	uint32_t crc;
+};
+
+static bool has_dwarf(struct img *img)
+{
+	struct img_section s;
+	return (img_find_header(img, ".debug_info", &s) ||
+		img_find_header(img, ".zdebug_info", &s)) &&
+	       s.type != SHT_NOBITS && s.size && img_check_unpacked(img);
+}
+
+/** The CRC of .gnu_debuglink. */
+static bool file_crc(const struct img *img, uint32_t *ret)
+{
+	uint8_t buf[65536];
+	*ret = 0;
+	for (uint64_t off = 0; off < img->size; off += sizeof(buf)) {
+		size_t n = img->size - off < sizeof(buf) ? (size_t)(img->size - off) : sizeof(buf);
+		if (!file_read_at(img->fd, buf, n, off))
+			return false;
+		*ret = deflate_crc32(*ret, buf, n);
+	}
+	return true;
+}
+
+/** Why @candidate is not the file that was wanted, or NULL. */
+static const char *mismatch(const struct img *img, const struct img *candidate, struct wanted w)
+{
+	uint32_t crc;
+	if (candidate->is64 != img->is64 || candidate->big != img->big ||
+	    candidate->machine != img->machine)
+		return "is for another machine";
+	if (w.id.n && candidate->build_id.n)
+		return str_eq(w.id, candidate->build_id) ? NULL : "has another build-id";
+	if (!w.has_crc)
+		return "has no build-id";
+	if (candidate->size > MAX_CRC)
+		return "is too large for its CRC to be checked";
+	if (!file_crc(candidate, &crc))
+		return "cannot be read";
+	return crc == w.crc ? NULL : "has another CRC";
+}
+
+static void note_looked(struct img *img, struct str where, const char *why)
+{
+	struct debug_search *s = img->search;
+	struct str text = where;
+	if (why)
+		text = str_from(arena_printf(img->arena, STR_FMT " (%s)", STR_ARG(where), why));
+	for (size_t i = 0; i < s->looked.n; i++)
+		if (str_eq(s->looked.v[i], text))
+			return;
+	vec_push(img->arena, &s->looked, text);
+}
+
+/** Opens the file @path below @root (empty: ours) if it is the one that is wanted. */
+static struct img *try_file(struct img *img, struct str root, const char *path, struct wanted w)
+{
+	const char *why;
+	uint64_t size;
+	struct str where = str_from(arena_printf(img->arena, STR_FMT "%s", STR_ARG(root), path));
+	int fd = file_open(root.n ? str_dup(img->arena, root) : NULL, path, &size, &why);
+	if (fd < 0) {
+		note_looked(img, where, strcmp(why, "no such file") == 0 ? NULL : why);
+		return NULL;
+	}
+
+	// A broken debug file is one more place without debug information, not an error of the user's file.
+	char *text = NULL;
+	size_t text_size;
+	FILE *out = open_memstream(&text, &text_size);
+	if (!out)
+		base_oom();
+	struct diag quiet;
+	diag_init(&quiet, out);
+	struct img *found = NULL;
+	bool opened = img_open_fd(img->arena, &quiet, fd, where, where, &found);
+	fclose(out);
+	free(text);
+	why = opened ? mismatch(img, found, w) : "is not a readable ELF file";
+	note_looked(img, where, why);
+	if (why) {
+		img_close(opened ? found : NULL);
+		return NULL;
+	}
+	found->diag = img->diag;
+	if (root.n)
+		img_set_root(found, root, str_from(path));
+	return found;
+}
+
+/** /usr/lib/debug/.build-id/ab/cdef.debug, below the image's root and below ours. */
+static struct img *try_build_id(struct img *img, struct wanted w)
+{
+	if (w.id.n < 2)
+		return NULL;
+	struct strbuf b;
+	strbuf_init(&b);
+	strbuf_addz(&b, "/usr/lib/debug/.build-id/");
+	for (size_t i = 0; i < w.id.n; i++)
+		strbuf_addf(&b, i == 0 ? "%02x/" : "%02x", (unsigned char)w.id.p[i]);
+	strbuf_addz(&b, ".debug");
+	struct img *found = NULL;
+	if (img->root.n)
+		found = try_file(img, img->root, b.p, w);
+	if (!found)
+		found = try_file(img, STR(""), b.p, w);
+	strbuf_fini(&b);
+	return found;
+}
+
+/** The image's path without links, in the file system that its root gives. */
+static struct str real_path(struct img *img)
+{
+	if (img->root.n)
+		return img->root_path;
+	char link[32], path[4096];
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", img->fd);
+	ssize_t n = readlink(link, path, sizeof(path));
+	if (n <= 0 || path[0] != '/')
+		return img->path;
+	return str_copy(img->arena, (struct str){path, (size_t)n});
+}
+
+static struct str dir_of(struct str path)
+{
+	while (path.n && path.p[path.n - 1] != '/')
+		path.n--;
+	return path;
+}
+
+static struct img *try_debuglink(struct img *img, struct wanted w)
+{
+	struct img_section s;
+	if (!img_find_section(img, ".gnu_debuglink", &s))
+		return NULL;
+	struct reader r;
+	reader_init(&r, s.data.p, s.data.n, img->big);
+	struct str name = reader_cstr(&r);
+	reader_align(&r, 4);
+	w.crc = reader_u32(&r);
+	w.has_crc = true;
+	// A name with a folder in it could lead anywhere; no tool writes one.
+	if (r.err || !name.n || str_find(name, '/') < name.n)
+		return NULL;
+
+	static const char *const where[][2] = {{"", ""}, {"", ".debug/"}, {"/usr/lib/debug", ""}};
+	struct str dir = dir_of(real_path(img));
+	for (size_t i = 0; i < sizeof(where) / sizeof(where[0]); i++) {
+		char *path = arena_printf(img->arena, "%s" STR_FMT "%s" STR_FMT, where[i][0],
+					  STR_ARG(dir), where[i][1], STR_ARG(name));
+		struct img *found = try_file(img, img->root, path, w);
+		if (found)
+			return found;
+	}
+	return NULL;
+}
+
+/** Asks the servers of DEBUGINFOD_URLS, by libdw's own client. */
+static struct img *try_debuginfod(struct img *img, struct wanted w)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+	struct debuginfo *di;
+	if (!urls || !*urls || !w.id.n || !debuginfo_open_module(img, &di))
+		return NULL;
+	int fd = debuginfo_ask_servers(di);
+	if (fd < 0) {
+		note_looked(img, STR("the servers of DEBUGINFOD_URLS"), NULL);
+		return NULL;
+	}
+	char path[32];
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	struct img *found = try_file(img, STR(""), path, w);
+	close(fd);
+	return found;
+}
+
+bool img_separate_file(struct img *img, struct img **ret)
+{
+	if (!img->search)
+		img->search = arena_new(img->arena, struct debug_search);
+	struct debug_search *s = img->search;
+	if (!s->done) {
+		s->done = true;
+		struct wanted w = {.id = img->build_id};
+		s->separate = try_build_id(img, w);
+		if (!s->separate)
+			s->separate = try_debuglink(img, w);
+		if (!s->separate && !has_dwarf(img) && !img->offline)
+			s->separate = try_debuginfod(img, w);
+	}
+	*ret = s->separate;
+	return s->separate != NULL;
+}
+
+bool img_debugfile(struct img *img, struct img **ret)
+{
+	struct img *separate;
+	if (has_dwarf(img)) {
+		*ret = img;
+		return true;
+	}
+	if (!img_separate_file(img, &separate) || !has_dwarf(separate))
+		return false;
+	*ret = separate;
+	return true;
+}
+
+bool debugfile_say_missing(struct img *img, const char *wanted_for)
+{
+	struct img *separate;
+	bool found = img_separate_file(img, &separate);
+	struct diag_place at = {.file = img->shown};
+	diag_error(img->diag, &at, "no debug information (DWARF)%s%s", wanted_for ? " for " : "",
+		   wanted_for ? wanted_for : "");
+	if (found)
+		diag_note(img->diag, &at, "its debug file " STR_FMT " has only symbols",
+			  STR_ARG(separate->shown));
+	else
+		for (size_t i = 0; i < img->search->looked.n; i++)
+			diag_note(img->diag, &at, "looked for " STR_FMT,
+				  STR_ARG(img->search->looked.v[i]));
+	const char *urls = getenv("DEBUGINFOD_URLS");
+	return diag_note(img->diag, &at,
+			 "build it with -g, or install its debug package (Debian: NAME-dbg or "
+			 "NAME-dbgsym, Fedora: dnf debuginfo-install NAME)%s",
+			 urls && *urls ? "" : ", or set DEBUGINFOD_URLS");
+}
+
+int debugfile_open_alternate(struct img *img, const char *link, struct str id, struct str *path)
+{
+	if (!img->search)
+		img->search = arena_new(img->arena, struct debug_search);
+	struct wanted w = {.id = id};
+	struct img *found = try_build_id(img, w);
+	if (!found && *link == '/')
+		found = try_file(img, img->root, link, w);
+	if (!found && *link && *link != '/') {
+		struct str dir = dir_of(real_path(img));
+		found = try_file(img, img->root,
+				 arena_printf(img->arena, STR_FMT "%s", STR_ARG(dir), link), w);
+	}
+	if (!found || !img_check_unpacked(found))
+		return -1;
+	int fd = fcntl(found->fd, F_DUPFD_CLOEXEC, 3);
+	*path = found->path;
+	img_close(found);
+	return fd;
+}
+
+void debugfile_close(struct img *img)
+{
+	if (img->search && img->search->separate) {
+		img_close(img->search->separate);
+		img->search->separate = NULL;
+	}
+}

@@ -1,0 +1,139 @@
+/**
+ * img - an ELF file and its sections.
+ *
+ * Reads the ELF header, the section and program headers itself, each checked against the file's size before it is
+ * used, so that a hostile file gives an error with its place and never a crash. File contents are read, not mapped:
+ * a file that shrinks meanwhile is an error, not a signal. libelf is used for what is hard to get right, compressed
+ * sections. Debug information is debuginfo.h's. Knows nothing of templates. Format: System V gABI, chapters 4 and 5.
+ *
+ *	struct img *img;
+ *	struct img_section s;
+ *	if (img_open(&arena, &diag, "/bin/ls", STR("/bin/ls"), &img) &&
+ *	    img_find_section(img, ".note.stapsdt", &s)) use(s.data);
+ */
+#ifndef ELF_IMG_H
+#define ELF_IMG_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/str.h"
+
+struct debuginfo;
+struct debug_search;
+
+struct img_section {
+	unsigned index;	 /**< in the section header table, from 1 */
+	struct str name; /**< a view that lives as long as the image */
+	unsigned type;	 /**< SHT_* */
+	uint64_t addr;	 /**< link-time address */
+	uint64_t off;	 /**< file offset */
+	uint64_t
+	    size; /**< bytes in the file (of a compressed section: compressed), or in memory for SHT_NOBITS */
+	uint64_t flags; /**< SHF_* */
+	unsigned link;	/**< sh_link */
+	/** Contents, decompressed; lives as long as the arena; empty for SHT_NOBITS and until it was asked for. */
+	struct str data;
+};
+
+struct img_symbol {
+	struct str name;     /**< without the @VERSION that linkers add */
+	uint64_t addr, size; /**< link-time address; bytes */
+};
+
+struct img {
+	struct arena *arena;
+	struct diag *diag;
+	struct str path;     /**< the path that was opened */
+	struct str shown;    /**< the path in messages: the one the user knows */
+	int fd;		     /**< open for as long as the image */
+	uint64_t size;	     /**< bytes in the file */
+	bool is64, big;	     /**< class and byte order */
+	unsigned machine;    /**< EM_* */
+	unsigned type;	     /**< ET_* */
+	struct str build_id; /**< bytes of the GNU build-id note; empty when there is none */
+
+	struct str root;      /**< as img_set_root() left it; empty: our own file system */
+	struct str root_path; /**< path of this file below `root` */
+
+	bool offline; /**< servers are never asked for its debug file: somebody waits */
+
+	struct debuginfo *debuginfo;  /**< of debuginfo.c; NULL until asked for */
+	struct debug_search *search;  /**< of debugfile.c; NULL until asked for */
+	void *types;		      /**< struct dwsrc, of dwarf/; NULL until asked for */
+	void (*types_fini)(void *);   /**< how to close it; NULL: nothing to do */
+	const void *signatures;	      /**< struct probesigs of probe/, shared; or NULL */
+	void *argnotes;		      /**< of argnote.c; NULL until asked for */
+	struct str shdrs, phdrs;      /**< the tables as in the file, whole entries */
+	unsigned n_sections, n_phdrs; /**< section 0 is counted */
+	struct str *contents;	      /**< of sections that were read, by index; NULL: none yet */
+	uint64_t n_read;	      /**< bytes in them */
+	bool unpack_checked, unpacks_too_much; /**< by img_check_unpacked() */
+	struct str names; /**< section names (.shstrtab), read when first asked for */
+	unsigned names_index;
+	bool names_read;
+	uint8_t *block;	    /**< a piece of the file around the code read last */
+	uint64_t block_off; /**< its offset */
+	size_t block_n;	    /**< its size in bytes */
+};
+
+/**
+ * Opens @path and checks its headers; @shown is the path in messages. An error (said through @d) for anything that
+ * is not an ELF file of 32 or 64 bit; never waits on a FIFO. The image and what it holds live in @a.
+ */
+bool img_open(struct arena *a, struct diag *d, const char *path, struct str shown,
+	      struct img **ret);
+/** The same for an open file, which the image then owns (also after a failure); @path for the record. */
+bool img_open_fd(struct arena *a, struct diag *d, int fd, struct str path, struct str shown,
+		 struct img **ret);
+/** True when @path is a regular file that starts as ELF files do; says nothing, never waits. */
+bool img_is_elf(const char *path);
+/** Gives back the descriptor and the handles of libdw; NULL is fine. */
+void img_close(struct img *img);
+/**
+ * Tells where the file's own file system is seen when that is not ours: @root e.g. "/proc/42/root", and the path of
+ * the file below it. Separate debug files are then looked for there first.
+ */
+void img_set_root(struct img *img, struct str root, struct str path);
+
+/** False, without a message, when there is no such section; an error is said when it is there and broken. */
+bool img_find_section(struct img *img, const char *name, struct img_section *ret);
+/** The same without reading the contents: `data` stays empty until img_read_section(). */
+bool img_find_header(struct img *img, const char *name, struct img_section *ret);
+/** Steps through all sections from index *@i (1 at first) on; false after the last one, or when names are broken. */
+bool img_next_header(struct img *img, unsigned *i, struct img_section *ret);
+/** The header of section @index; false, without a message, when there is none. */
+bool img_header_at(struct img *img, unsigned index, struct img_section *ret);
+/** Fills in s->data; an error when it, or what was read of the file before, is too much to hold in memory. */
+bool img_read_section(struct img *img, struct img_section *s);
+/** False, with a warning the first time, when the compressed sections are too large to be decompressed by libdw. */
+bool img_check_unpacked(struct img *img);
+
+/** File offset of link-time address @addr by the program headers; false when no segment holds it in the file. */
+bool img_addr_to_offset(struct img *img, uint64_t addr, uint64_t *ret);
+/**
+ * What to add to a link-time address in a process that has mapped the code from file offset @offset at address
+ * @start; false when no executable segment is there.
+ */
+bool img_load_bias(struct img *img, uint64_t start, uint64_t offset, uint64_t *ret);
+/**
+ * Up to @n bytes of code at @addr, and its offset in the file; returns how many there are, 0 when no executable segment has it
+ * in the file.
+ */
+size_t img_read_code(struct img *img, uint64_t addr, void *buf, size_t n, uint64_t *off);
+
+/**
+ * Address of a defined function called @name in .symtab or .dynsym; the separate debug file and .gnu_debugdata are
+ * read only when these do not have it. False without a message when there is none.
+ */
+bool img_find_function(struct img *img, struct str name, uint64_t *ret);
+/** Calls @fn for each defined function, as img_find_function() sees them, until it returns false. */
+void img_walk_functions(struct img *img, bool (*fn)(void *ctx, const struct img_symbol *sym),
+			void *ctx);
+/** The same for each defined function and variable. */
+void img_walk_symbols(struct img *img, bool (*fn)(void *ctx, const struct img_symbol *sym),
+		      void *ctx);
+
+/** For diag: "shown:.section+0x1c4". */
+struct diag_place img_place(struct img *img, struct str section, uint64_t off);
+
+#endif

@@ -1,0 +1,270 @@
+/** imgsec - the sections of an image, and what is at an address. */
+#include <elf.h>
+#include <inttypes.h>
+#include <libelf.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "elf/imgpriv.h"
+
+// What is read of one file, decompressed, in all; and what libdw may make of its compressed debug sections
+#define MAX_READ ((uint64_t)448 << 20)
+#define MAX_ODD ((uint64_t)16 << 20)
+#define MAX_UNPACKED ((uint64_t)512 << 20)
+// Deflate cannot shrink by more than this, so a header that claims more lies.
+#define MAX_RATIO 1032
+// What is kept of the file for reading code: a page, and as much of the next as a piece may need
+#define PAGE ((size_t)4096)
+#define PIECE ((size_t)64)
+
+/** The table of section names; said once when it is broken. */
+static bool read_names(struct img *img)
+{
+	if (img->names_read)
+		return img->names.n > 0;
+	img->names_read = true;
+	img->names = STR("");
+	if (img->names_index == SHN_UNDEF || !img->n_sections)
+		return false;
+	struct img_section s;
+	uint32_t name;
+	if (img->names_index >= img->n_sections ||
+	    !img_decode_section(img, img->names_index, &s, &name))
+		return img_bad_file(img,
+				    "the ELF header is broken: no section holds the section names");
+	s.name = STR(".shstrtab");
+	if (!img_read_section(img, &s))
+		return false;
+	img->names = s.data;
+	return img->names.n > 0;
+}
+
+bool img_header_at(struct img *img, unsigned index, struct img_section *ret)
+{
+	uint32_t off;
+	if (!index || index >= img->n_sections || !img_decode_section(img, index, ret, &off))
+		return false;
+	if (read_names(img) && off < img->names.n) {
+		const char *p = img->names.p + off;
+		ret->name = (struct str){p, strnlen(p, img->names.n - off)};
+	}
+	return true;
+}
+
+bool img_next_header(struct img *img, unsigned *i, struct img_section *ret)
+{
+	if (!read_names(img))
+		return false;
+	return img_header_at(img, (*i)++, ret);
+}
+
+bool img_find_header(struct img *img, const char *name, struct img_section *ret)
+{
+	for (unsigned i = 1; img_next_header(img, &i, ret);)
+		if (str_eqz(ret->name, name))
+			return true;
+	return false;
+}
+
+bool img_find_section(struct img *img, const char *name, struct img_section *ret)
+{
+	return img_find_header(img, name, ret) && img_read_section(img, ret);
+}
+
+/** Takes @size from what may be read of the file. */
+static bool spend(struct img *img, const struct img_section *s, uint64_t size)
+{
+	struct diag_place at = img_place(img, s->name, 0);
+	if (size > MAX_READ - img->n_read)
+		return diag_error(img->diag, &at, "the section is too large to be read");
+	img->n_read += size;
+	return true;
+}
+
+/** Claimed size after decompression, checked, from the section's own header. */
+static bool check_compressed(struct img *img, const struct img_section *s, const uint8_t *head,
+			     size_t n)
+{
+	struct diag_place at = img_place(img, s->name, 0);
+	struct reader r;
+	reader_init(&r, head, n, img->big);
+	uint64_t size;
+	if (s->flags & SHF_COMPRESSED) {
+		uint32_t type = reader_u32(&r);
+		if (img->is64)
+			reader_u32(&r); // reserved
+		size = img_read_word(&r, img);
+		if (!r.err && type != ELFCOMPRESS_ZLIB && type != 2)
+			return diag_error(img->diag, &at,
+					  "the section is compressed in an unknown way (%u)", type);
+	} else {
+		r.big = true; // .zdebug: "ZLIB" and eight bytes, big-endian in every file
+		reader_skip(&r, 4);
+		size = reader_u64(&r);
+	}
+	if (r.err)
+		return diag_error(img->diag, &at, "the compressed section is truncated");
+	if (size / MAX_RATIO > s->size)
+		return diag_error(img->diag, &at,
+				  "the compressed section claims %" PRIu64
+				  " bytes, too many for its %" PRIu64,
+				  size, s->size);
+	// Tools compress only debug sections. libelf has one copy meanwhile, and we another.
+	bool odd = !str_has_prefix(s->name, STR(".debug")) && !str_has_prefix(s->name, STR(".z"));
+	return spend(img, s, size > (odd ? MAX_ODD : MAX_READ) ? UINT64_MAX : 2 * size);
+}
+
+static bool decompress(struct img *img, struct img_section *s, bool gnu)
+{
+	if (elf_version(EV_CURRENT) == EV_NONE)
+		return img_bad_file(img, "libelf does not know this ELF version");
+	Elf *elf = elf_begin(img->fd, ELF_C_READ, NULL);
+	Elf_Scn *scn = elf ? elf_getscn(elf, s->index) : NULL;
+	Elf_Data *data = NULL;
+	bool good = scn && (gnu ? elf_compress_gnu(scn, 0, 0) : elf_compress(scn, 0, 0)) >= 0 &&
+		    (data = elf_rawdata(scn, NULL)) && data->d_size <= MAX_READ;
+	if (good)
+		s->data = str_copy(img->arena,
+				   (struct str){data->d_buf ? data->d_buf : "", data->d_size});
+	else
+		diag_error(img->diag, &(struct diag_place){.file = img_place(img, s->name, 0).file},
+			   "the section cannot be decompressed: %s", elf_errmsg(-1));
+	elf_end(elf);
+	return good;
+}
+
+static bool read_section(struct img *img, struct img_section *s)
+{
+	struct diag_place at = img_place(img, s->name, 0);
+	if (!img_has_bytes(img, s->off, s->size))
+		return diag_error(img->diag, &at,
+				  "the section (0x%" PRIx64 " bytes at 0x%" PRIx64
+				  ") runs past the end of the file",
+				  s->size, s->off);
+	uint8_t head[24];
+	size_t n = s->size < sizeof(head) ? (size_t)s->size : sizeof(head);
+	bool gnu = str_has_prefix(s->name, STR(".zdebug"));
+	if (gnu || s->flags & SHF_COMPRESSED) {
+		if (!file_read_at(img->fd, head, n, s->off))
+			return diag_error(img->diag, &at, "the section cannot be read");
+		if (s->flags & SHF_COMPRESSED || (n >= 4 && memcmp(head, "ZLIB", 4) == 0))
+			return check_compressed(img, s, head, n) && decompress(img, s, gnu);
+	}
+	if (!spend(img, s, s->size))
+		return false;
+	char *bytes = arena_alloc(img->arena, s->size);
+	if (!file_read_at(img->fd, bytes, s->size, s->off))
+		return diag_error(img->diag, &at, "the section cannot be read");
+	s->data = (struct str){bytes, s->size};
+	return true;
+}
+
+bool img_read_section(struct img *img, struct img_section *s)
+{
+	if (s->type == SHT_NOBITS || !s->size)
+		return true;
+	if (!img->contents)
+		img->contents = arena_array(img->arena, struct str, img->n_sections);
+	struct str *kept = &img->contents[s->index];
+	if (!kept->p && read_section(img, s))
+		*kept = s->data;
+	s->data = *kept;
+	return kept->p != NULL;
+}
+
+bool img_check_unpacked(struct img *img)
+{
+	struct img_section s;
+	uint64_t sum = 0;
+	if (img->unpack_checked)
+		return !img->unpacks_too_much;
+	img->unpack_checked = true;
+	for (unsigned i = 1; img_next_header(img, &i, &s);) {
+		uint8_t head[24];
+		struct reader r;
+		bool gnu = str_has_prefix(s.name, STR(".zdebug"));
+		bool plain = !(s.flags & SHF_COMPRESSED) || !str_has_prefix(s.name, STR(".debug"));
+		if ((!gnu && plain) || s.size < sizeof(head) ||
+		    !img_has_bytes(img, s.off, s.size) ||
+		    !file_read_at(img->fd, head, sizeof(head), s.off))
+			continue;
+		// gABI, "Section Compression": type, (reserved,) size; .zdebug: "ZLIB", size
+		reader_init(&r, head, sizeof(head), img->big || gnu);
+		reader_skip(&r, gnu || !img->is64 ? 4 : 8);
+		uint64_t size = gnu ? reader_u64(&r) : img_read_word(&r, img);
+		sum += size < MAX_UNPACKED ? size : MAX_UNPACKED;
+		img->unpacks_too_much |= sum >= MAX_UNPACKED;
+	}
+	if (img->unpacks_too_much)
+		diag_warning(img->diag, &(struct diag_place){.file = img->shown},
+			     "its compressed debug information is not read: decompressed it has "
+			     "more than %u MiB",
+			     (unsigned)(MAX_UNPACKED >> 20));
+	return !img->unpacks_too_much;
+}
+
+bool img_addr_to_offset(struct img *img, uint64_t addr, uint64_t *ret)
+{
+	for (unsigned i = 0; i < img->n_phdrs; i++) {
+		struct phdr p = img_decode_phdr(img, i);
+		if (p.type != PT_LOAD || addr < p.vaddr || addr - p.vaddr >= p.filesz)
+			continue;
+		if (!img_has_bytes(img, p.off, addr - p.vaddr))
+			return false;
+		*ret = p.off + (addr - p.vaddr);
+		return true;
+	}
+	return false;
+}
+
+/** Sites of probes lie close together: hundreds of them are read with a few system calls. */
+static bool read_near(struct img *img, void *buf, size_t n, uint64_t off)
+{
+	if (n > PIECE)
+		return file_read_at(img->fd, buf, n, off);
+	if (off < img->block_off || off + n > img->block_off + img->block_n) {
+		uint64_t start = off & ~(uint64_t)(PAGE - 1), left = img->size - start;
+		if (!img->block)
+			img->block = arena_alloc(img->arena, PAGE + PIECE);
+		img->block_off = start;
+		img->block_n = left < PAGE + PIECE ? (size_t)left : PAGE + PIECE;
+		if (!file_read_at(img->fd, img->block, img->block_n, start)) {
+			img->block_n = 0;
+			return false;
+		}
+	}
+	memcpy(buf, img->block + (off - img->block_off), n);
+	return true;
+}
+
+size_t img_read_code(struct img *img, uint64_t addr, void *buf, size_t n, uint64_t *off)
+{
+	for (unsigned i = 0; i < img->n_phdrs; i++) {
+		struct phdr p = img_decode_phdr(img, i);
+		if (p.type != PT_LOAD || !(p.flags & PF_X) || addr < p.vaddr ||
+		    addr - p.vaddr >= p.filesz)
+			continue;
+		uint64_t in = addr - p.vaddr;
+		if (n > p.filesz - in)
+			n = (size_t)(p.filesz - in);
+		if (!img_has_bytes(img, p.off, in) || !img_has_bytes(img, p.off + in, n))
+			return 0;
+		*off = p.off + in;
+		return read_near(img, buf, n, *off) ? n : 0;
+	}
+	return 0;
+}
+
+bool img_load_bias(struct img *img, uint64_t start, uint64_t offset, uint64_t *ret)
+{
+	for (unsigned i = 0; i < img->n_phdrs; i++) {
+		struct phdr p = img_decode_phdr(img, i);
+		// A mapping starts at a page, up to 64 KiB of it before the segment.
+		if (p.type != PT_LOAD || !(p.flags & PF_X) || offset + 65536 <= p.off ||
+		    (offset > p.off && offset - p.off >= p.filesz))
+			continue;
+		*ret = start - (p.vaddr - p.off + offset);
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,141 @@
+/** imgsym - the symbols of an image. */
+#include <elf.h>
+#include <string.h>
+
+#include "base/reader.h"
+#include "elf/debugfile.h"
+#include "elf/debuginfo.h"
+#include "elf/img.h"
+
+/** Where a walk goes to; `go_on` turns false when it wants no more. */
+struct walk {
+	bool objects; // variables, too
+	bool (*fn)(void *ctx, const struct img_symbol *sym);
+	void *ctx;
+	bool go_on;
+};
+
+static void walk_symbol(struct walk *w, struct str name, unsigned info, unsigned section,
+			uint64_t addr, uint64_t size)
+{
+	// The low four bits are the type in both classes.
+	unsigned type = info & 0xf;
+	bool wanted =
+	    type == STT_FUNC || type == STT_GNU_IFUNC || (type == STT_OBJECT && w->objects);
+	if (!wanted || section == SHN_UNDEF || !name.n)
+		return;
+	struct img_symbol sym = {str_slice(name, 0, str_find(name, '@')), addr, size};
+	if (sym.name.n)
+		w->go_on = w->fn(w->ctx, &sym);
+}
+
+/** One symbol table of @img itself, gABI "Symbol Table". */
+static void walk_table(struct img *img, const char *section, struct walk *w)
+{
+	struct img_section table, strings;
+	if (!w->go_on || !img_find_section(img, section, &table) || !table.data.n)
+		return;
+	if (!img_header_at(img, table.link, &strings) || strings.type != SHT_STRTAB) {
+		struct diag_place at = img_place(img, table.name, 0);
+		diag_error(img->diag, &at, "the symbol table has no table of names");
+		return;
+	}
+	if (!img_read_section(img, &strings))
+		return;
+
+	size_t entry = img->is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+	struct reader r;
+	reader_init(&r, table.data.p, table.data.n / entry * entry, img->big);
+	while (w->go_on && !reader_at_end(&r)) {
+		uint64_t addr = 0, size = 0;
+		uint32_t name = reader_u32(&r);
+		if (!img->is64) {
+			addr = reader_u32(&r);
+			size = reader_u32(&r);
+		}
+		unsigned info = reader_u8(&r);
+		reader_u8(&r); // visibility
+		unsigned index = reader_u16(&r);
+		if (img->is64) {
+			addr = reader_u64(&r);
+			size = reader_u64(&r);
+		}
+		if (name >= strings.data.n)
+			continue;
+		const char *p = strings.data.p + name;
+		struct str s = {p, strnlen(p, strings.data.n - name)};
+		walk_symbol(w, s, info, index, addr, size);
+	}
+}
+
+/** The xz-compressed symbol table that Fedora leaves in stripped programs; libdwfl unpacks it. */
+static void walk_gnu_debugdata(struct img *img, struct walk *w)
+{
+	struct img_section s;
+	struct debuginfo *di;
+	if (!w->go_on || !img_find_header(img, ".gnu_debugdata", &s) ||
+	    !debuginfo_open_module(img, &di))
+		return;
+	int n = dwfl_module_getsymtab(di->module);
+	for (int i = 0; i < n && w->go_on; i++) {
+		GElf_Sym sym;
+		GElf_Addr addr;
+		GElf_Word section;
+		const char *name =
+		    dwfl_module_getsym_info(di->module, i, &sym, &addr, &section, NULL, NULL);
+		if (name)
+			walk_symbol(w, str_from(name), sym.st_info, section, addr, sym.st_size);
+	}
+}
+
+static void walk_all(struct img *img, struct walk w)
+{
+	struct img_section s;
+	struct img *separate;
+	bool stripped = !img_find_header(img, ".symtab", &s) || s.type == SHT_NOBITS;
+	if (!stripped)
+		walk_table(img, ".symtab", &w);
+	walk_table(img, ".dynsym", &w);
+	if (!w.go_on || !stripped)
+		return;
+	if (img_separate_file(img, &separate))
+		walk_table(separate, ".symtab", &w);
+	walk_gnu_debugdata(img, &w);
+}
+
+void img_walk_functions(struct img *img, bool (*fn)(void *ctx, const struct img_symbol *sym),
+			void *ctx)
+{
+	walk_all(img, (struct walk){false, fn, ctx, true});
+}
+
+void img_walk_symbols(struct img *img, bool (*fn)(void *ctx, const struct img_symbol *sym),
+		      void *ctx)
+{
+	walk_all(img, (struct walk){true, fn, ctx, true});
+}
+
+struct wanted {
+	struct str name;
+	bool found;
+	uint64_t addr;
+};
+
+static bool match(void *ctx, const struct img_symbol *sym)
+{
+	struct wanted *w = ctx;
+	if (!str_eq(sym->name, w->name))
+		return true;
+	w->found = true;
+	w->addr = sym->addr;
+	return false;
+}
+
+bool img_find_function(struct img *img, struct str name, uint64_t *ret)
+{
+	struct wanted w = {.name = name};
+	img_walk_functions(img, match, &w);
+	if (w.found)
+		*ret = w.addr;
+	return w.found;
+}

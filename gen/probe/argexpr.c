@@ -1,0 +1,350 @@
+/** The type of an expression at a site: the half of argsrc that reads C. */
+#include <ctype.h>
+#include <dwarf.h>
+#include <elf.h>
+#include <string.h>
+
+#include "probe/argname.h"
+#include "probe/argsrc.h"
+#include "probe/argtype.h"
+#include "dwarf/dwfind.h"
+#include "dwarf/dwload.h"
+
+enum { MAX_DEPTH = 32 };
+
+struct reading {
+	struct argloc *loc;
+	struct str rest;
+	unsigned depth;
+	bool failed;
+};
+
+static struct ctype *fail(struct reading *r)
+{
+	r->failed = true;
+	return NULL;
+}
+
+static void skip_blanks(struct reading *r)
+{
+	for (;;) {
+		r->rest = str_trim(r->rest);
+		if (!str_has_prefix(r->rest, STR("/*")) && !str_has_prefix(r->rest, STR("//")))
+			return;
+		r->rest = argname_skip_token(r->rest);
+	}
+}
+
+static bool eat(struct reading *r, const char *token)
+{
+	skip_blanks(r);
+	if (!str_has_prefix(r->rest, str_from(token)))
+		return false;
+	r->rest = str_from_offset(r->rest, strlen(token));
+	return true;
+}
+
+static bool at_word(struct reading *r)
+{
+	skip_blanks(r);
+	return r->rest.n && (isalpha((unsigned char)r->rest.p[0]) || r->rest.p[0] == '_');
+}
+
+static struct str take_word(struct reading *r)
+{
+	struct str behind = argname_skip_token(r->rest);
+	struct str word = {r->rest.p, r->rest.n - behind.n};
+	r->rest = behind;
+	return word;
+}
+
+static struct ctype *parse_unary(struct reading *r);
+
+// --- types
+
+static bool take_hit(void *ctx, const struct dwhit *hit)
+{
+	Dwarf_Die *ret = ctx;
+	if (hit->is_decl && ret->addr)
+		return true;
+	*ret = hit->die;
+	return hit->is_decl;
+}
+
+static struct ctype *find_type(struct argloc *l, struct str name, unsigned kinds)
+{
+	struct dwquery q;
+	Dwarf_Die die = {0};
+	if (!dwquery_parse(name, kinds, &q))
+		return NULL;
+	dwfind(l->src, &q, take_hit, &die);
+	return die.addr ? dwload_type(l->src, &die) : NULL;
+}
+
+/** The integer types that C spells with several words, in any order. */
+static struct ctype *integer_of_words(struct reading *r, struct str words)
+{
+	struct ctype *t = arena_new(r->loc->src->arena, struct ctype);
+	unsigned longs = 0;
+	bool is_unsigned = false, is_signed = false, is_short = false, is_char = false;
+	struct str rest = words;
+	while ((rest = str_trim(rest)).n) {
+		struct str next = argname_skip_token(rest), w = {rest.p, rest.n - next.n};
+		rest = next;
+		longs += str_eqz(w, "long");
+		is_unsigned |= str_eqz(w, "unsigned");
+		is_signed |= str_eqz(w, "signed");
+		is_short |= str_eqz(w, "short");
+		is_char |= str_eqz(w, "char");
+	}
+	t->kind = CTYPE_INT;
+	t->has_size = t->is_complete = true;
+	if (is_char) {
+		t->size = 1;
+		t->is_char = !is_unsigned && !is_signed;
+		t->is_signed = is_signed || (t->is_char && r->loc->machine == EM_X86_64);
+		t->name = is_unsigned ? STR("unsigned char")
+			  : is_signed ? STR("signed char")
+				      : STR("char");
+		return t;
+	}
+	t->is_signed = !is_unsigned;
+	t->size = is_short ? 2 : longs ? 8 : 4;
+	// As compilers call them in the debug information.
+	static const char *const names[4][2] = {{"int", "unsigned int"},
+						{"long int", "long unsigned int"},
+						{"long long int", "long long unsigned int"},
+						{"short int", "short unsigned int"}};
+	t->name = str_from(names[is_short ? 3 : longs > 2 ? 2 : longs][is_unsigned]);
+	return t;
+}
+
+static bool is_integer_word(struct str w)
+{
+	static const char *const words[] = {"unsigned", "signed", "long", "short", "int", "char"};
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (str_eqz(w, words[i]))
+			return true;
+	return false;
+}
+
+/** `const struct x *` and the like, up to the end of @text; false when it is not the name of a known type. */
+static bool parse_type(struct reading *r, struct str text, struct ctype **ret)
+{
+	struct arena *a = r->loc->src->arena;
+	struct reading t = {.loc = r->loc, .rest = text};
+	struct str base = {0};
+	bool is_const = false, integers = false, is_void = false;
+	unsigned kinds = 0;
+	while (at_word(&t)) {
+		const char *start = t.rest.p;
+		struct str w = take_word(&t);
+		if (str_eqz(w, "const")) {
+			is_const = true;
+		} else if (str_eqz(w, "volatile")) {
+			return false;
+		} else if (str_eqz(w, "struct") || str_eqz(w, "union") || str_eqz(w, "enum")) {
+			if (base.n)
+				return false;
+			kinds = str_eqz(w, "struct")  ? DWFIND_STRUCT
+				: str_eqz(w, "union") ? DWFIND_UNION
+						      : DWFIND_ENUM;
+		} else if (is_integer_word(w) && (!base.n || integers)) {
+			base = base.n ? (struct str){base.p, (size_t)(w.p + w.n - base.p)}
+				      : (struct str){start, (size_t)(w.p + w.n - start)};
+			integers = true;
+		} else if (str_eqz(w, "void") && !base.n) {
+			is_void = true;
+			base = w;
+		} else if (!base.n) {
+			base = w;
+		} else {
+			return false;
+		}
+	}
+	if (!base.n || (is_const && integers && kinds))
+		return false;
+	struct ctype *type = NULL;
+	if (integers)
+		type = integer_of_words(r, base);
+	else if (!is_void)
+		type = find_type(r->loc, base, kinds ? kinds : DWFIND_TYPEDEF | DWFIND_BASE);
+	if (!type && !is_void)
+		return false;
+	if (is_const) {
+		struct ctype *c = arena_new(a, struct ctype);
+		c->kind = CTYPE_CONST;
+		c->is_complete = true;
+		c->of = type;
+		type = c;
+	}
+	while (eat(&t, "*"))
+		type = argtype_pointer(a, type, 8);
+	skip_blanks(&t);
+	*ret = type;
+	return t.rest.n == 0;
+}
+
+// --- operands
+
+static struct ctype *pointee(struct reading *r, struct ctype *t)
+{
+	t = ctype_strip(t);
+	if (t && t->kind == CTYPE_REFERENCE)
+		t = ctype_strip(t->of);
+	if (!t || (t->kind != CTYPE_POINTER && t->kind != CTYPE_ARRAY) || !t->of)
+		return fail(r);
+	return t->of;
+}
+
+static struct ctype *member_of(struct reading *r, struct ctype *t)
+{
+	struct ctype_place place;
+	struct str bad;
+	struct ctype *in;
+	t = ctype_strip(t);
+	if (t && t->kind == CTYPE_REFERENCE)
+		t = ctype_strip(t->of);
+	if (!t || !at_word(r))
+		return fail(r);
+	struct str name = take_word(r);
+	if (!ctype_is_aggregate(t) || !ctype_resolve(t, name, &place, &bad, &in) || place.bit_size)
+		return fail(r);
+	return place.type;
+}
+
+/** What function @name returns, if the unit knows it. */
+static struct ctype *result_of(struct reading *r, struct str name)
+{
+	struct dwsrc *src = r->loc->src;
+	Dwarf_Die unit = r->loc->scope->unit, die;
+	struct dwwalk w = {0};
+	for (bool more = dwsrc_child(src, &w, &unit, &die); more;
+	     more = dwsrc_sibling(src, &w, &die, &die))
+		if (dwarf_tag(&die) == DW_TAG_subprogram &&
+		    str_eqz(name, dwarf_diename(&die) ? dwarf_diename(&die) : ""))
+			return dwload_type_of(src, &die);
+	return fail(r);
+}
+
+/** The innermost variable of that name that is declared before the site's line, else a global. */
+static struct ctype *variable(struct reading *r, struct str name)
+{
+	for (size_t i = 0; i < r->loc->vars.n; i++) {
+		const struct argloc_var *v = &r->loc->vars.v[i];
+		if (str_eq(v->name, name) && (!v->line || v->line <= r->loc->scope->line))
+			return v->type ? v->type : fail(r);
+	}
+	struct ctype *t;
+	return argloc_global(r->loc, name, &t) ? t : fail(r);
+}
+
+static struct ctype *parse_primary(struct reading *r)
+{
+	if (eat(r, "(")) {
+		struct ctype *t = parse_unary(r);
+		return eat(r, ")") ? t : fail(r);
+	}
+	if (r->rest.n && r->rest.p[0] == '"') {
+		struct ctype *c = arena_new(r->loc->src->arena, struct ctype);
+		c->kind = CTYPE_INT;
+		c->name = STR("char");
+		c->size = 1;
+		c->has_size = c->is_complete = c->is_char = true;
+		c->is_signed = r->loc->machine == EM_X86_64;
+		while (r->rest.n && r->rest.p[0] == '"') {
+			take_word(r);
+			skip_blanks(r);
+		}
+		return argtype_pointer(r->loc->src->arena, c, 8);
+	}
+	if (r->rest.n && isdigit((unsigned char)r->rest.p[0])) {
+		struct str number = take_word(r);
+		uint64_t v;
+		return str_to_u64(number, &v) && v <= INT32_MAX ? argtype_int(r->loc->src->arena)
+								: fail(r);
+	}
+	if (!at_word(r))
+		return fail(r);
+	struct str name = take_word(r);
+	skip_blanks(r);
+	if (r->rest.n && r->rest.p[0] == '(') {
+		size_t close = argname_close(r->rest);
+		if (close == r->rest.n)
+			return fail(r);
+		r->rest = str_from_offset(r->rest, close + 1);
+		return result_of(r, name);
+	}
+	return variable(r, name);
+}
+
+static struct ctype *parse_postfix(struct reading *r)
+{
+	struct ctype *t = parse_primary(r);
+	while (!r->failed) {
+		if (eat(r, "->")) {
+			t = member_of(r, pointee(r, t));
+		} else if (str_has_prefix(r->rest, STR("["))) {
+			size_t close = argname_close(r->rest);
+			t = close == r->rest.n ? fail(r) : pointee(r, t);
+			r->rest = str_from_offset(r->rest, close + 1);
+		} else if (eat(r, ".")) {
+			t = member_of(r, t);
+		} else {
+			break;
+		}
+	}
+	return r->failed ? NULL : t;
+}
+
+static struct ctype *parse_unary(struct reading *r)
+{
+	struct arena *a = r->loc->src->arena;
+	struct ctype *t = NULL;
+	if (++r->depth > MAX_DEPTH)
+		return fail(r);
+	skip_blanks(r);
+	struct str rest = r->rest;
+	if (eat(r, "&")) {
+		t = parse_unary(r);
+		t = r->failed ? NULL : argtype_pointer(a, t, 8);
+	} else if (eat(r, "*")) {
+		t = parse_unary(r);
+		t = r->failed ? NULL : pointee(r, t);
+	} else if (rest.n && rest.p[0] == '(') {
+		size_t close = argname_close(rest);
+		struct ctype *type;
+		if (close < rest.n && parse_type(r, str_slice(rest, 1, close - 1), &type)) {
+			r->rest = str_from_offset(rest, close + 1);
+			struct reading sub = {.loc = r->loc, .rest = r->rest, .depth = r->depth};
+			parse_unary(&sub);
+			// The operand may be anything that ends here: the type is the cast's.
+			skip_blanks(&sub);
+			if (sub.failed)
+				return fail(r);
+			r->rest = sub.rest;
+			t = type;
+		} else {
+			t = parse_postfix(r);
+		}
+	} else {
+		t = parse_postfix(r);
+	}
+	r->depth--;
+	return t;
+}
+
+uint64_t argsrc_string_max(struct argloc *l, struct str expr)
+{
+	struct ctype *t = ctype_strip(argsrc_type(l, expr));
+	struct ctype *of = t && t->kind == CTYPE_ARRAY && t->has_count ? ctype_strip(t->of) : NULL;
+	return of && of->kind == CTYPE_INT && of->is_char && t->count ? t->count - 1 : 0;
+}
+
+struct ctype *argsrc_type(struct argloc *l, struct str expr)
+{
+	struct reading r = {.loc = l, .rest = expr};
+	struct ctype *t = parse_unary(&r);
+	skip_blanks(&r);
+	return r.failed || r.rest.n ? NULL : t;
+}

@@ -1,0 +1,311 @@
+#include "probe/arginfer.h"
+
+#include <dwarf.h>
+
+#include "probe/argtype.h"
+#include "dwarf/dwload.h"
+
+enum { MAX_TEXT_ARGS = 16 };
+
+static bool has_candidate(const struct argloc_candidates *c, struct str name)
+{
+	for (size_t i = 0; i < c->list.n; i++)
+		if (str_eq(c->list.v[i].name, name))
+			return true;
+	return false;
+}
+
+/** A decimal, octal or hexadecimal number as it stands in the text, with a sign. */
+static bool literal_value(struct str expr, int64_t *ret)
+{
+	uint64_t v;
+	bool minus = str_has_prefix(expr, STR("-"));
+	if (minus)
+		expr = str_trim(str_from_offset(expr, 1));
+	if (!str_to_u64(expr, &v))
+		return false;
+	*ret = (int64_t)(minus ? 0 - v : v);
+	return true;
+}
+
+/**
+ * Can the texts be the operands from number @shift on? Counts what speaks for it, variables that are where the
+ * operand is, and against it.
+ */
+static bool fits(const struct argsrc_arg *texts, size_t n_texts, const struct probearg *args,
+		 size_t n, const struct arginfer_arg *found, int64_t shift, int *votes)
+{
+	*votes = 0;
+	for (size_t i = 0; i < n; i++) {
+		int64_t k = (int64_t)i - shift, value;
+		if (k < 0 || k >= (int64_t)n_texts)
+			continue;
+		const struct argsrc_arg *t = &texts[k];
+		const struct sdtarg *o = &args[i].operand;
+		bool literal = literal_value(t->expr, &value);
+		if (t->type && !t->is_literal && !argtype_fits(t->type, o))
+			return false;
+		if (literal && (o->kind != SDTARG_CONST || o->value != value))
+			return false;
+		if (literal || has_candidate(&found[i].candidates, t->name))
+			++*votes;
+		else if (found[i].candidates.list.n)
+			--*votes; // another variable is there: it may be a copy, it may be another argument
+	}
+	return true;
+}
+
+/**
+ * Macros around a probe add arguments in front of what they were given (a time stamp), or behind; glibc's has the
+ * number of arguments in front. Which is it here? False when that is not clear.
+ */
+static bool align(const struct argsrc_arg *texts, size_t n_texts, const struct probearg *args,
+		  size_t n, const struct arginfer_arg *found, int64_t *ret)
+{
+	int votes, votes2;
+	*ret = (int64_t)n - (int64_t)n_texts;
+	bool good = fits(texts, n_texts, args, n, found, *ret, &votes);
+	if (n <= n_texts) {
+		int64_t count;
+		// More texts than operands: only a count in front is understood.
+		return good &&
+		       (n == n_texts || (n + 1 == n_texts && literal_value(texts[0].expr, &count) &&
+					 count == (int64_t)n));
+	}
+	bool good2 = fits(texts, n_texts, args, n, found, 0, &votes2);
+	if (good && good2 && votes == votes2)
+		return n_texts == 0;
+	if (good2 && (!good || votes < votes2))
+		*ret = 0;
+	return good || good2;
+}
+
+static void take_text(struct arena *a, const struct argsrc_arg *t, const struct probearg *arg,
+		      struct arginfer_arg *ret)
+{
+	ret->by_source = true;
+	ret->expr = t->expr;
+	ret->name = t->name;
+	if (t->type && argtype_fits(t->type, &arg->operand))
+		ret->type = t->type;
+	if (ret->type || t->is_literal)
+		return;
+	// An expression that was not understood: a variable of its name in that place has its type.
+	for (size_t i = 0; i < ret->candidates.list.n && t->name.n; i++) {
+		const struct argloc_candidate *c = &ret->candidates.list.v[i];
+		if (!str_eq(c->name, t->name))
+			continue;
+		if (ret->type && !argtype_is_same(a, ret->type, c->type)) {
+			ret->type = NULL;
+			return;
+		}
+		ret->type = c->type;
+	}
+}
+
+/** `&p->first` is where p points to: with p at one place for two arguments, which of them is p? */
+static void drop_twins(const struct probearg *args, size_t n, struct arginfer_arg *ret)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = i + 1; k < n; k++)
+			if (str_eq(args[i].operand.place, args[k].operand.place))
+				ret[i].candidates = ret[k].candidates =
+				    (struct argloc_candidates){0};
+}
+
+static bool is_signed_enum(struct ctype *t)
+{
+	t = ctype_strip(t);
+	return t && t->kind == CTYPE_ENUM && t->is_signed;
+}
+
+/**
+ * In C a constant of four bytes with a sign is an int: its enumerators are ints, and of enumerations only one that has a
+ * negative one is signed. False in other languages and where there is such an enumeration.
+ */
+static bool constants_are_ints(const struct argloc *l)
+{
+	Dwarf_Die unit = l->scope->unit, die;
+	struct dwwalk w = {0};
+	if (!dwsrc_is_c(&unit))
+		return false;
+	for (size_t i = 0; i < l->vars.n; i++)
+		if (is_signed_enum(l->vars.v[i].type))
+			return false;
+	for (bool more = dwsrc_child(l->src, &w, &unit, &die); more;
+	     more = dwsrc_sibling(l->src, &w, &die, &die))
+		if (dwarf_tag(&die) == DW_TAG_enumeration_type &&
+		    is_signed_enum(dwload_type(l->src, &die)))
+			return false;
+	return true;
+}
+
+static void find_ints(const struct argloc *l, const struct probearg *args, size_t n,
+		      struct arginfer_arg *ret)
+{
+	bool asked = false, are_ints = false;
+	for (size_t i = 0; i < n; i++) {
+		const struct sdtarg *o = &args[i].operand;
+		if (o->kind != SDTARG_CONST || o->size != 4 || !o->is_signed || o->is_float ||
+		    ret[i].by_source)
+			continue;
+		if (!asked)
+			are_ints = constants_are_ints(l);
+		asked = true;
+		ret[i].is_int = are_ints;
+	}
+}
+
+/** The texts of the source line, if there is one and it fits. */
+static void read_line(struct argloc *l, struct str probe, const struct probearg *args, size_t n,
+		      struct arginfer_arg *ret)
+{
+	struct argsrc_arg texts[MAX_TEXT_ARGS];
+	size_t n_texts;
+	int64_t shift;
+	if (!argsrc_read(l, probe, texts, MAX_TEXT_ARGS, &n_texts) ||
+	    !align(texts, n_texts, args, n, ret, &shift))
+		return;
+	for (size_t i = 0; i < n; i++) {
+		int64_t k = (int64_t)i - shift;
+		if (k < 0 || k >= (int64_t)n_texts)
+			continue;
+		take_text(l->src->arena, &texts[k], &args[i], &ret[i]);
+		if (ret[i].type)
+			ret[i].string_max = argsrc_string_max(l, ret[i].expr);
+	}
+}
+
+void arginfer_site(struct dwsrc *src, const struct dwsite *scope, unsigned machine,
+		   struct str probe, const struct probearg *args, size_t n,
+		   struct arginfer_arg *ret)
+{
+	struct argloc at;
+	argloc_init(&at, src, scope, machine);
+	for (size_t i = 0; i < n; i++)
+		argloc_find(&at, &args[i].operand, &ret[i].candidates);
+	read_line(&at, probe, args, n, ret);
+	drop_twins(args, n, ret);
+	find_ints(&at, args, n, ret);
+}
+
+// --- several sites
+
+/** @c has a candidate of type @type, and of name @name unless that is empty. */
+static bool has_type(struct arena *a, const struct argloc_candidates *c, struct str name,
+		     struct ctype *type)
+{
+	for (size_t i = 0; i < c->list.n; i++)
+		if ((!name.n || str_eq(c->list.v[i].name, name)) &&
+		    argtype_is_same(a, c->list.v[i].type, type))
+			return true;
+	return false;
+}
+
+/** What argument @k can be at one site: the source's word, or the candidates; empty when nothing is known. */
+static struct argloc_candidates evidence(struct arena *a, const struct arginfer_arg *arg)
+{
+	struct argloc_candidates c = {0};
+	if (!arg->by_source)
+		return arg->candidates;
+	if (arg->type)
+		vec_push(a, &c.list, (struct argloc_candidate){arg->name, arg->type});
+	return c;
+}
+
+/** Those of @all that @other has, too; @by_name: name and type, else only the type. */
+static struct argloc_candidates common(struct arena *a, const struct argloc_candidates *all,
+				       const struct argloc_candidates *other, bool by_name)
+{
+	struct argloc_candidates left = {0};
+	for (size_t i = 0; i < all->list.n; i++) {
+		struct argloc_candidate *one = &all->list.v[i];
+		if ((!by_name || one->name.n) &&
+		    has_type(a, other, by_name ? one->name : (struct str){0}, one->type))
+			vec_push(a, &left.list, *one);
+	}
+	return left;
+}
+
+/**
+ * Sites of one probe have the same types: keeps the candidates whose types all sites have, if there are any, and of these
+ * the names that all have. A name never decides about a type: two pointers to one struct can both be passed, or their first
+ * members.
+ */
+static void narrow(struct arena *a, struct arginfer_arg **sites, const size_t *counts, size_t n,
+		   size_t k)
+{
+	struct argloc_candidates types = {0}, names = {0};
+	size_t n_known = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (k >= counts[i])
+			continue;
+		struct argloc_candidates here = evidence(a, &sites[i][k]);
+		if (!here.list.n)
+			continue;
+		types = n_known ? common(a, &types, &here, false) : here;
+		names = n_known ? common(a, &names, &here, true) : here;
+		n_known++;
+		if (!types.list.n)
+			return; // they disagree: nobody is believed
+	}
+	for (size_t i = 0; i < n && n_known > 1; i++) {
+		if (k >= counts[i] || sites[i][k].by_source)
+			continue;
+		struct argloc_candidates *c = &sites[i][k].candidates, left = {0};
+		*c = common(a, c, &types, false);
+		for (size_t j = 0; j < c->list.n; j++) {
+			const struct argloc_candidate *one = &c->list.v[j];
+			if (!has_type(a, &names, (struct str){0}, one->type) ||
+			    has_type(a, &names, one->name, one->type))
+				vec_push(a, &left.list, *one);
+		}
+		*c = left;
+	}
+}
+
+/** What all candidates agree about. */
+static void settle(struct arena *a, struct arginfer_arg *arg)
+{
+	const struct argloc_candidates *c = &arg->candidates;
+	if (arg->by_source || !c->list.n)
+		return;
+	arg->name = c->list.v[0].name;
+	arg->type = c->list.v[0].type;
+	for (size_t i = 1; i < c->list.n; i++) {
+		if (!str_eq(arg->name, c->list.v[i].name))
+			arg->name = (struct str){0};
+		if (!argtype_is_same(a, arg->type, c->list.v[i].type))
+			arg->type = NULL;
+	}
+	// With two types that fit, nobody knows; a name alone would be a guess at which variable it was.
+	if (!arg->type)
+		arg->name = (struct str){0};
+}
+
+/** Some site knows the type of argument @k: it may be called otherwise than int. */
+static bool is_known(struct arginfer_arg **sites, const size_t *counts, size_t n, size_t k)
+{
+	for (size_t i = 0; i < n; i++)
+		if (k < counts[i] && sites[i][k].type && !sites[i][k].is_int)
+			return true;
+	return false;
+}
+
+void arginfer_intersect(struct arena *a, struct arginfer_arg **sites, const size_t *counts,
+			size_t n)
+{
+	size_t most = 0;
+	for (size_t i = 0; i < n; i++)
+		most = counts[i] > most ? counts[i] : most;
+	for (size_t k = 0; k < most; k++) {
+		narrow(a, sites, counts, n, k);
+		for (size_t i = 0; i < n; i++)
+			if (k < counts[i])
+				settle(a, &sites[i][k]);
+		bool known = is_known(sites, counts, n, k);
+		for (size_t i = 0; i < n && !known; i++)
+			if (k < counts[i] && sites[i][k].is_int)
+				sites[i][k].type = argtype_int(a);
+	}
+}

@@ -1,0 +1,365 @@
+#include "probe/argloc.h"
+
+#include <dwarf.h>
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elf/debuginfo.h"
+#include "probe/argtype.h"
+#include "dwarf/dwload.h"
+
+enum { MAX_VARS = 4096, MAX_CANDIDATES = 32, MAX_NEST = 16 };
+
+/** Number of an x86-64 register in DWARF (psABI, figure 3.36), of any part of it that starts at bit 0. */
+static int x86_register(struct str s)
+{
+	static const char *const names[8][4] = {
+	    {"rax", "eax", "ax", "al"},	 {"rdx", "edx", "dx", "dl"},  {"rcx", "ecx", "cx", "cl"},
+	    {"rbx", "ebx", "bx", "bl"},	 {"rsi", "esi", "si", "sil"}, {"rdi", "edi", "di", "dil"},
+	    {"rbp", "ebp", "bp", "bpl"}, {"rsp", "esp", "sp", "spl"},
+	};
+	for (int i = 0; i < 8; i++)
+		for (int k = 0; k < 4; k++)
+			if (str_eqz(s, names[i][k]))
+				return i;
+	if (s.n < 2 || s.p[0] != 'r')
+		return -1;
+	char last = s.p[s.n - 1];
+	uint64_t n;
+	struct str digits =
+	    str_slice(s, 1, s.n - (last == 'd' || last == 'w' || last == 'b' ? 2 : 1));
+	return str_to_u64(digits, &n) && n >= 8 && n <= 15 ? (int)n : -1;
+}
+
+/** The same for AArch64 (ABI for DWARF, section 4.1). */
+static int arm_register(struct str s)
+{
+	uint64_t n;
+	if (str_eqz(s, "sp") || str_eqz(s, "wsp"))
+		return 31;
+	if (s.n < 2 || (s.p[0] != 'x' && s.p[0] != 'w') || !str_to_u64(str_from_offset(s, 1), &n) ||
+	    n > 30)
+		return -1;
+	return (int)n;
+}
+
+static int register_number(const struct argloc *l, struct str name)
+{
+	return l->machine == EM_X86_64	  ? x86_register(name)
+	       : l->machine == EM_AARCH64 ? arm_register(name)
+					  : -1;
+}
+
+// --- where variables are
+
+/** CFA at the site as register + offset, from the unwind tables. */
+static void find_cfa(struct argloc *l)
+{
+	struct debuginfo *di;
+	Dwarf_Addr bias;
+	Dwarf_Frame *frame = NULL;
+	if (!img_debuginfo(l->src->img, &di))
+		return;
+	Dwarf_CFI *tables[2] = {dwfl_module_eh_cfi(di->module, &bias), dwarf_getcfi(di->dwarf)};
+	Dwarf_Addr at[2] = {l->scope->pc - bias, l->scope->at};
+	for (int i = 0; i < 2 && !l->have_cfa; i++) {
+		Dwarf_Op *ops;
+		size_t n;
+		if (!tables[i] || dwarf_cfi_addrframe(tables[i], at[i], &frame) != 0)
+			continue;
+		if (dwarf_frame_cfa(frame, &ops, &n) == 0 && n == 1) {
+			l->have_cfa = true;
+			if (ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31) {
+				l->cfa_reg = ops[0].atom - DW_OP_breg0;
+				l->cfa_off = (int64_t)ops[0].number;
+			} else if (ops[0].atom == DW_OP_bregx) {
+				l->cfa_reg = (int)ops[0].number;
+				l->cfa_off = (int64_t)ops[0].number2;
+			} else {
+				l->have_cfa = false;
+			}
+		}
+		free(frame);
+		frame = NULL;
+	}
+}
+
+/** Frame base of the function that owns the code: the CFA, or a register. */
+static bool frame_base(struct argloc *l, int *reg, int64_t *off)
+{
+	Dwarf_Attribute at;
+	Dwarf_Op *ops;
+	size_t n;
+	if (!l->scope->dies.n)
+		return false;
+	Dwarf_Die outermost = l->scope->dies.v[l->scope->dies.n - 1];
+	if (!dwarf_attr_integrate(&outermost, DW_AT_frame_base, &at) ||
+	    dwarf_getlocation_addr(&at, l->scope->at, &ops, &n, 1) < 1 || n != 1)
+		return false;
+	if (ops[0].atom == DW_OP_call_frame_cfa && l->have_cfa) {
+		*reg = l->cfa_reg;
+		*off = l->cfa_off;
+		return true;
+	}
+	*off = 0;
+	if (ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31) {
+		*reg = ops[0].atom - DW_OP_reg0;
+		return true;
+	}
+	if (ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31) {
+		*reg = ops[0].atom - DW_OP_breg0;
+		*off = (int64_t)ops[0].number;
+		return true;
+	}
+	return false;
+}
+
+/** Reads a location of one operation; anything computed is nowhere. */
+static void locate(struct argloc *l, Dwarf_Die *die, struct argloc_var *v)
+{
+	Dwarf_Attribute at;
+	Dwarf_Op *ops;
+	size_t n;
+	int64_t base;
+	if (!dwarf_attr(die, DW_AT_location, &at) ||
+	    dwarf_getlocation_addr(&at, l->scope->at, &ops, &n, 1) < 1 || n != 1)
+		return;
+	unsigned atom = ops[0].atom;
+	if (atom >= DW_OP_reg0 && atom <= DW_OP_reg31) {
+		v->kind = ARGLOC_REG;
+		v->reg = (int)(atom - DW_OP_reg0);
+	} else if (atom == DW_OP_regx) {
+		v->kind = ARGLOC_REG;
+		v->reg = (int)ops[0].number;
+	} else if (atom >= DW_OP_breg0 && atom <= DW_OP_breg31) {
+		v->kind = ARGLOC_MEM;
+		v->reg = (int)(atom - DW_OP_breg0);
+		v->off = (int64_t)ops[0].number;
+	} else if (atom == DW_OP_fbreg && frame_base(l, &v->reg, &base)) {
+		v->kind = ARGLOC_MEM;
+		v->off = (int64_t)((uint64_t)base + ops[0].number); // a file can say any
+	} else if (atom == DW_OP_addr) {
+		v->kind = ARGLOC_STATIC;
+		v->off = (int64_t)(ops[0].number + (l->scope->pc - l->scope->at));
+	}
+}
+
+static void add_var(struct argloc *l, Dwarf_Die *die, unsigned block)
+{
+	const char *name = dwarf_diename(die);
+	Dwarf_Attribute at;
+	Dwarf_Word line;
+	bool artificial = false;
+	if (dwarf_attr_integrate(die, DW_AT_artificial, &at))
+		dwarf_formflag(&at, &artificial);
+	// Neither what the compiler made nor what the probe macro itself declares.
+	if (!name || !*name || strncmp(name, "__usdt_", 7) == 0 || l->vars.n >= MAX_VARS ||
+	    (artificial && strcmp(name, "this") != 0))
+		return;
+	struct argloc_var v = {.name = str_from(name), .block = block};
+	v.type = dwload_type_of(l->src, die);
+	if (dwarf_attr_integrate(die, DW_AT_decl_line, &at) && dwarf_formudata(&at, &line) == 0)
+		v.line = (unsigned)line;
+	locate(l, die, &v);
+	vec_push(l->src->arena, &l->vars, v);
+}
+
+void argloc_init(struct argloc *l, struct dwsrc *src, const struct dwsite *scope, unsigned machine)
+{
+	*l = (struct argloc){.src = src, .scope = scope, .machine = machine};
+	find_cfa(l);
+	for (size_t i = 0; i < scope->n_inner; i++) {
+		Dwarf_Die parent = scope->dies.v[i], die;
+		struct dwwalk w = {0};
+		for (bool more = dwsrc_child(src, &w, &parent, &die); more;
+		     more = dwsrc_sibling(src, &w, &die, &die)) {
+			int tag = dwarf_tag(&die);
+			if (tag == DW_TAG_variable || tag == DW_TAG_formal_parameter)
+				add_var(l, &die, (unsigned)i);
+		}
+	}
+}
+
+// --- candidates
+
+static void add_one(struct argloc *l, const struct sdtarg *operand, struct str name,
+		    struct ctype *declared, struct argloc_candidates *ret)
+{
+	struct arena *a = l->src->arena;
+	struct ctype *type = argtype_of_value(a, declared);
+	if (!name.n || ret->list.n >= MAX_CANDIDATES || !argtype_fits(type, operand))
+		return;
+	for (size_t i = 0; i < ret->list.n; i++)
+		if (str_eq(ret->list.v[i].name, name) &&
+		    argtype_is_same(a, ret->list.v[i].type, type))
+			return;
+	vec_push(a, &ret->list, (struct argloc_candidate){name, type});
+}
+
+/** A pointer to a struct is also the address of its first member, when that is an array or a struct: `p->name`. */
+static void add_first_members(struct argloc *l, const struct sdtarg *operand, struct ctype *t,
+			      struct argloc_candidates *ret)
+{
+	t = ctype_strip(t);
+	t = t && t->kind == CTYPE_POINTER ? ctype_strip(t->of) : NULL;
+	for (unsigned depth = 0; t && depth < MAX_NEST; depth++) {
+		if (!ctype_is_aggregate(t) || !ctype_complete(t))
+			return;
+		struct ctype *first = NULL;
+		for (size_t i = 0; i < t->n_members; i++) {
+			const struct ctype_member *m = &t->members[i];
+			struct ctype *bare = ctype_strip(m->type);
+			// `union { struct __data; char __size[48]; }`: what only the C library itself writes.
+			if (m->off || m->bit_size || !bare || str_has_prefix(m->name, STR("__")))
+				continue;
+			if (bare->kind == CTYPE_ARRAY)
+				add_one(l, operand, m->name, m->type, ret);
+			if (!ctype_is_aggregate(bare))
+				continue;
+			add_one(l, operand, m->name,
+				argtype_pointer(l->src->arena, m->type, (unsigned)operand->size),
+				ret);
+			first = bare;
+		}
+		t = first;
+	}
+}
+
+static void add(struct argloc *l, const struct sdtarg *operand, struct str name,
+		struct ctype *declared, struct argloc_candidates *ret)
+{
+	add_one(l, operand, name, declared, ret);
+	add_first_members(l, operand, declared, ret);
+}
+
+/** The members of @t, nested ones too, that lie at @off. @name: of what is not a struct itself. */
+static void add_at(struct argloc *l, const struct sdtarg *operand, struct str name, struct ctype *t,
+		   uint64_t off, struct argloc_candidates *ret, unsigned depth)
+{
+	struct ctype *bare = ctype_strip(t);
+	uint64_t size;
+	if (!bare || depth > MAX_NEST)
+		return;
+	if (bare->kind == CTYPE_ARRAY) {
+		if (ctype_size(bare->of, &size) && size)
+			add_at(l, operand, name, bare->of, off % size, ret, depth + 1);
+		return;
+	}
+	if (!ctype_is_aggregate(bare)) {
+		if (off == 0)
+			add(l, operand, name, t, ret);
+		return;
+	}
+	if (!ctype_complete(bare))
+		return;
+	for (size_t i = 0; i < bare->n_members; i++) {
+		const struct ctype_member *m = &bare->members[i];
+		if (m->bit_size || m->off > off || !ctype_size(m->type, &size) ||
+		    off - m->off >= size)
+			continue;
+		add_at(l, operand, m->name, m->type, off - m->off, ret, depth + 1);
+	}
+}
+
+static void find_memory(struct argloc *l, const struct sdtarg *operand, int base,
+			struct argloc_candidates *ret)
+{
+	for (size_t i = 0; i < l->vars.n; i++) {
+		const struct argloc_var *v = &l->vars.v[i];
+		struct ctype *t = ctype_strip(v->type);
+		uint64_t size;
+		if (!t || v->reg != base)
+			continue;
+		int64_t off = (int64_t)((uint64_t)operand->disp - (uint64_t)v->off);
+		if (v->kind == ARGLOC_MEM && off >= 0 && ctype_size(v->type, &size) &&
+		    (uint64_t)off < size)
+			add_at(l, operand, v->name, v->type, (uint64_t)off, ret, 0);
+		// A member of what it points to; a plain number behind a pointer has no name of its own.
+		if (v->kind == ARGLOC_REG && operand->disp >= 0 &&
+		    (t->kind == CTYPE_POINTER || t->kind == CTYPE_REFERENCE) && t->of &&
+		    ctype_size(t->of, &size) && (uint64_t)operand->disp < size)
+			add_at(l, operand, v->name, t->of, (uint64_t)operand->disp, ret, 0);
+	}
+}
+
+bool argloc_global(struct argloc *l, struct str name, struct ctype **ret)
+{
+	Dwarf_Die unit = l->scope->unit, die;
+	struct dwwalk w = {0};
+	Dwarf_Attribute at;
+	for (bool more = dwsrc_child(l->src, &w, &unit, &die); more;
+	     more = dwsrc_sibling(l->src, &w, &die, &die)) {
+		if (dwarf_tag(&die) != DW_TAG_variable)
+			continue;
+		const char *z = dwarf_diename(&die), *linkage = NULL;
+		if (dwarf_attr_integrate(&die, DW_AT_linkage_name, &at))
+			linkage = dwarf_formstring(&at);
+		if (!str_eqz(name, z ? z : "") && !str_eqz(name, linkage ? linkage : ""))
+			continue;
+		*ret = dwload_type_of(l->src, &die);
+		return *ret != NULL;
+	}
+	return false;
+}
+
+/** `total.2` is a static variable of a function, `total.lto_priv.0` one of a file: the name before the dot, or empty. */
+static struct str name_of_local(struct str symbol)
+{
+	size_t dot = str_find(symbol, '.');
+	struct str name = str_slice(symbol, 0, dot), rest = str_from_offset(symbol, dot + 1);
+	uint64_t n;
+	if (str_has_prefix(rest, STR("lto_priv.")))
+		rest = str_from_offset(rest, 9);
+	return str_is_ident(name) && str_to_u64(rest, &n) ? name : (struct str){0};
+}
+
+/** What @operand is when the variable @name of type @type is at its symbol. */
+static void add_symbol(struct argloc *l, const struct sdtarg *operand, struct str name,
+		       struct ctype *type, struct argloc_candidates *ret)
+{
+	uint64_t size;
+	if (operand->kind == SDTARG_MEM) {
+		if (operand->disp >= 0 && ctype_size(type, &size) && (uint64_t)operand->disp < size)
+			add_at(l, operand, name, type, (uint64_t)operand->disp, ret, 0);
+		return;
+	}
+	struct ctype *bare = ctype_strip(type);
+	if (operand->disp != 0 || !bare)
+		return;
+	// The address of an array is the array; that of a struct is a pointer to it, or to its first member.
+	if (bare->kind == CTYPE_ARRAY)
+		add(l, operand, name, type, ret);
+	else
+		add(l, operand, name, argtype_pointer(l->src->arena, type, 8), ret);
+}
+
+static void find_symbol(struct argloc *l, const struct sdtarg *operand,
+			struct argloc_candidates *ret)
+{
+	struct ctype *type;
+	struct str local = name_of_local(operand->symbol);
+	if (argloc_global(l, local.n ? local : operand->symbol, &type))
+		add_symbol(l, operand, local.n ? local : operand->symbol, type, ret);
+	// Two statics of one name in different blocks are told apart by a number that nobody else knows: both.
+	for (size_t i = 0; i < l->vars.n && local.n; i++)
+		if (l->vars.v[i].kind == ARGLOC_STATIC && str_eq(l->vars.v[i].name, local))
+			add_symbol(l, operand, local, l->vars.v[i].type, ret);
+}
+
+void argloc_find(struct argloc *l, const struct sdtarg *operand, struct argloc_candidates *ret)
+{
+	int base = operand->base.n ? register_number(l, operand->base) : -1;
+	if (operand->kind == SDTARG_REG && base >= 0) {
+		for (size_t i = 0; i < l->vars.n; i++)
+			if (l->vars.v[i].kind == ARGLOC_REG && l->vars.v[i].reg == base)
+				add(l, operand, l->vars.v[i].name, l->vars.v[i].type, ret);
+	} else if (operand->kind == SDTARG_MEM && !operand->index.n && operand->symbol.n) {
+		if (base < 0)
+			find_symbol(l, operand, ret);
+	} else if (operand->kind == SDTARG_MEM && !operand->index.n && base >= 0) {
+		find_memory(l, operand, base, ret);
+	} else if (operand->kind == SDTARG_ADDR && base < 0) {
+		find_symbol(l, operand, ret);
+	}
+}

@@ -1,0 +1,59 @@
+/**
+ * argloc - which variables can have been a probe's argument: those that are where the operand is.
+ *
+ * Looks at the variables and parameters of the innermost function around a site, and at the globals of its unit. A variable is
+ * a candidate when its location at that address is the operand (a register; memory at the same register and offset, the
+ * frame being known from the unwind table); so is a member at that offset of what a pointer variable in the base register
+ * points to, and a global for a symbol. Only types of the operand's size and sign are candidates. Constants have none.
+ *
+ *	struct argloc at;
+ *	argloc_init(&at, src, &scope, machine);
+ *	struct argloc_candidates c = {0};
+ *	argloc_find(&at, &operand, &c);
+ */
+#ifndef PROBE_ARGLOC_H
+#define PROBE_ARGLOC_H
+
+#include "probe/sdtarg.h"
+#include "ctype/ctype.h"
+#include "dwarf/dwsite.h"
+
+struct argloc_candidate {
+	struct str name;    /**< of the variable or of the last member */
+	struct ctype *type; /**< as argtype_of_value() gives it */
+};
+
+struct argloc_candidates {
+	VEC(struct argloc_candidate) list;
+};
+
+/** Where a variable is at one address. */
+struct argloc_var {
+	struct str name;
+	struct ctype *type; /**< as declared */
+	enum { ARGLOC_NOWHERE, ARGLOC_REG, ARGLOC_MEM, ARGLOC_STATIC } kind;
+	int reg;	/**< number in DWARF; of ARGLOC_MEM the base */
+	int64_t off;	/**< ARGLOC_MEM: bytes from the base; ARGLOC_STATIC: address */
+	unsigned block; /**< how many scopes out of the innermost it is declared */
+	unsigned line;	/**< where it is declared, or 0 */
+};
+
+struct argloc {
+	struct dwsrc *src;
+	const struct dwsite *scope;
+	unsigned machine;
+	VEC(struct argloc_var) vars; /**< of the innermost function, innermost block first */
+	bool have_cfa;		     /**< the frame is at cfa_reg + cfa_off */
+	int cfa_reg;
+	int64_t cfa_off;
+};
+
+/** Reads the variables around the site. */
+void argloc_init(struct argloc *ret, struct dwsrc *src, const struct dwsite *scope,
+		 unsigned machine);
+/** Adds the candidates for @operand, each name and type once. */
+void argloc_find(struct argloc *l, const struct sdtarg *operand, struct argloc_candidates *ret);
+/** The global, static or extern variable @name of the site's unit; false when it has none. */
+bool argloc_global(struct argloc *l, struct str name, struct ctype **ret);
+
+#endif

@@ -1,0 +1,322 @@
+#include "probe/argname.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static bool is_word_start(char c)
+{
+	return isalpha((unsigned char)c) || c == '_' || c == '$';
+}
+
+static bool is_word_char(char c)
+{
+	return is_word_start(c) || isdigit((unsigned char)c);
+}
+
+/** Bytes of the string or character literal at the start of @s, all of it when it does not end. */
+static size_t literal_length(struct str s)
+{
+	for (size_t i = 1; i < s.n; i++) {
+		if (s.p[i] == '\\')
+			i++;
+		else if (s.p[i] == s.p[0])
+			return i + 1;
+	}
+	return s.n;
+}
+
+/** A pp-number (C11 6.4.8), with C++14's digit separators. */
+static size_t number_length(struct str s)
+{
+	size_t i = 1;
+	while (i < s.n) {
+		char c = s.p[i], before = s.p[i - 1];
+		bool sign = (c == '+' || c == '-') && memchr("eEpP", before, 4);
+		bool separator = c == '\'' && i + 1 < s.n && is_word_char(s.p[i + 1]);
+		if (!is_word_char(c) && c != '.' && !sign && !separator)
+			break;
+		i++;
+	}
+	return i;
+}
+
+static size_t word_length(struct str s)
+{
+	size_t n = 0;
+	while (n < s.n && is_word_char(s.p[n]))
+		n++;
+	return n;
+}
+
+struct str argname_skip_token(struct str s)
+{
+	if (!s.n)
+		return s;
+	char c = s.p[0];
+	if (is_word_start(c))
+		return str_from_offset(s, word_length(s));
+	if (isdigit((unsigned char)c))
+		return str_from_offset(s, number_length(s));
+	if (c == '"' || c == '\'')
+		return str_from_offset(s, literal_length(s));
+	if (str_has_prefix(s, STR("/*"))) {
+		for (size_t i = 2; i + 1 < s.n; i++)
+			if (s.p[i] == '*' && s.p[i + 1] == '/')
+				return str_from_offset(s, i + 2);
+		return str_from_offset(s, s.n);
+	}
+	if (str_has_prefix(s, STR("//")))
+		return str_from_offset(s, str_find(s, '\n'));
+	return str_from_offset(s, 1);
+}
+
+size_t argname_split(struct str text, struct str *ret, size_t max)
+{
+	size_t n = 0, depth = 0;
+	struct str rest = text, start = text;
+	for (;;) {
+		bool end = rest.n == 0;
+		if (end || (rest.p[0] == ',' && depth == 0)) {
+			struct str piece = {start.p, (size_t)(rest.p - start.p)};
+			if (n < max)
+				ret[n] = str_trim(piece);
+			n++;
+			if (end)
+				return n;
+			rest = start = str_from_offset(rest, 1);
+			continue;
+		}
+		if (rest.p[0] == '(')
+			depth++;
+		else if (rest.p[0] == ')' && depth)
+			depth--;
+		rest = argname_skip_token(rest);
+	}
+}
+
+size_t argname_close(struct str text)
+{
+	size_t depth = 0;
+	struct str rest = text;
+	char close = text.n && text.p[0] == '[' ? ']' : ')';
+	while (rest.n) {
+		if (rest.p[0] == text.p[0])
+			depth++;
+		else if (rest.p[0] == close && --depth == 0)
+			return text.n - rest.n;
+		rest = argname_skip_token(rest);
+	}
+	return text.n;
+}
+
+struct str argname_literal(struct arena *a, struct str text)
+{
+	struct strbuf b;
+	strbuf_init(&b);
+	bool good = false;
+	for (text = str_trim(text); text.n; text = str_trim(text)) {
+		size_t n = literal_length(text);
+		good = text.p[0] == '"' && n >= 2 && text.p[n - 1] == '"';
+		if (!good)
+			break;
+		for (size_t i = 1; i + 1 < n; i++) {
+			static const char codes[] = "abfnrtv", values[] = "\a\b\f\n\r\t\v";
+			char c = text.p[i];
+			if (c != '\\' || i + 2 >= n) {
+				strbuf_addc(&b, c);
+				continue;
+			}
+			c = text.p[++i];
+			const char *hit = memchr(codes, c, sizeof(codes) - 1);
+			if (c == 'x' || (c >= '0' && c <= '7')) {
+				unsigned base = c == 'x' ? 16 : 8, v = 0, most = c == 'x' ? 2 : 3;
+				size_t k = c == 'x' ? i + 1 : i, from = k;
+				for (; k + 1 < n && k < from + most; k++) {
+					const char *digits = "0123456789abcdef";
+					const char *d =
+					    memchr(digits, tolower((unsigned char)text.p[k]), base);
+					if (!d)
+						break;
+					v = v * base + (unsigned)(d - digits);
+				}
+				strbuf_addc(&b, (char)v);
+				i = k - 1;
+			} else {
+				strbuf_addc(&b, hit ? values[hit - codes] : c);
+			}
+		}
+		text = str_from_offset(text, n);
+	}
+	struct str s = good ? str_copy(a, strbuf_str(&b)) : (struct str){0};
+	strbuf_fini(&b);
+	return s;
+}
+
+/** Takes the token @word (and blanks around it) off *@s. */
+static bool eat(struct str *s, const char *word)
+{
+	struct str want = str_from(word), t = str_trim(*s);
+	if (!str_has_prefix(t, want))
+		return false;
+	if (is_word_start(want.p[0]) && t.n > want.n && is_word_char(t.p[want.n]))
+		return false;
+	*s = str_trim(str_from_offset(t, want.n));
+	return true;
+}
+
+/** What is between the parentheses that @s wholly consists of. */
+static bool inside_parentheses(struct str s, struct str *ret)
+{
+	s = str_trim(s);
+	if (s.n < 2 || s.p[0] != '(' || argname_close(s) != s.n - 1)
+		return false;
+	*ret = str_trim(str_slice(s, 1, s.n - 2));
+	return true;
+}
+
+/** A parenthesis of words, *, &, ::, < and > in front of an operand; *@ret is what is behind it. */
+static bool is_cast(struct str s, struct str *ret)
+{
+	size_t close = s.n && s.p[0] == '(' ? argname_close(s) : s.n;
+	if (close == s.n)
+		return false;
+	bool any = false;
+	for (size_t i = 1; i < close; i++) {
+		if (!is_word_char(s.p[i]) && !memchr(" \t\n*&:<>", s.p[i], 8))
+			return false;
+		any |= is_word_char(s.p[i]);
+	}
+	*ret = str_trim(str_from_offset(s, close + 1));
+	return any && ret->n && (is_word_start(ret->p[0]) || memchr("(*&", ret->p[0], 3));
+}
+
+static bool is_constant_word(struct str s)
+{
+	if (str_eqz(s, "true") || str_eqz(s, "false") || str_eqz(s, "nullptr"))
+		return true;
+	for (size_t i = 0; i < s.n; i++)
+		if (islower((unsigned char)s.p[i]))
+			return false;
+	return true;
+}
+
+/** A word followed by ->word, .word, ::word and [...]: its last word. */
+static struct str last_word(struct str s)
+{
+	size_t n = s.n && is_word_start(s.p[0]) ? word_length(s) : 0;
+	struct str none = {0}, name = str_slice(s, 0, n);
+	if (!n)
+		return none;
+	s = str_trim(str_from_offset(s, n));
+	while (s.n) {
+		if (s.p[0] == '[') {
+			size_t close = argname_close(s);
+			if (close == s.n)
+				return none;
+			s = str_trim(str_from_offset(s, close + 1));
+			continue;
+		}
+		if (!eat(&s, "->") && !eat(&s, "::") && !eat(&s, "."))
+			return none;
+		n = s.n && is_word_start(s.p[0]) ? word_length(s) : 0;
+		if (!n)
+			return none;
+		name = str_slice(s, 0, n);
+		s = str_trim(str_from_offset(s, n));
+	}
+	return is_constant_word(name) ? none : name;
+}
+
+/** Parentheses and operators around a name: how many are taken off, and how many bytes are read for it. */
+enum { MAX_LAYERS = 100, MAX_READ = 1 << 18 };
+
+struct str argname_of_expression(struct str s)
+{
+	struct str inner;
+	size_t n_read = 0;
+	for (unsigned i = 0; i < MAX_LAYERS && n_read < MAX_READ; i++) {
+		s = str_trim(s);
+		n_read += s.n;
+		struct str call = s;
+		if (inside_parentheses(s, &inner))
+			s = inner;
+		else if (s.n && memchr("*&+", s.p[0], 3))
+			s = str_from_offset(s, 1);
+		else if (is_cast(s, &inner))
+			s = inner;
+		else if (eat(&call, "USDT_BITS") && inside_parentheses(call, &inner))
+			s = inner;
+		else
+			return last_word(s);
+	}
+	return (struct str){0};
+}
+
+/** ((void)sizeof("USDT_ARG"), (void)sizeof("name"), ..., (EXPRESSION)) as the four pieces of USDT_ARG. */
+static size_t expanded_form(struct arena *a, struct str s, struct str *ret)
+{
+	struct str inner, parts[5];
+	if (!inside_parentheses(s, &inner))
+		return 0;
+	size_t n = argname_split(inner, parts, 5);
+	if (n < 3 || n > 5)
+		return 0;
+	for (size_t i = 0; i + 1 < n; i++)
+		if (!eat(&parts[i], "(") || !eat(&parts[i], "void") || !eat(&parts[i], ")") ||
+		    !eat(&parts[i], "sizeof") || !inside_parentheses(parts[i], &parts[i]))
+			return 0;
+	if (!str_eqz(argname_literal(a, parts[0]), "USDT_ARG") ||
+	    !inside_parentheses(parts[n - 1], &ret[0]))
+		return 0;
+	for (size_t i = 1; i + 1 < n; i++)
+		ret[i] = parts[i];
+	return n - 1;
+}
+
+void argname_parse(struct arena *a, struct str piece, struct argnote_arg *ret)
+{
+	struct str parts[4], call = piece, inner;
+	size_t n = 0;
+	*ret = (struct argnote_arg){.expr = piece};
+	if (eat(&call, "USDT_ARG") && inside_parentheses(call, &inner))
+		n = argname_split(inner, parts, 4);
+	else
+		n = expanded_form(a, piece, parts);
+	if (n < 2 || n > 4) {
+		ret->name = argname_of_expression(piece);
+		return;
+	}
+	ret->expr = parts[0];
+	struct str name = argname_literal(a, parts[1]);
+	bool good = str_is_ident(name) && !isdigit((unsigned char)name.p[0]);
+	ret->name = good ? name : argname_of_expression(parts[0]);
+	if (n > 2)
+		ret->doc = argname_literal(a, parts[2]);
+	if (n > 3)
+		ret->unit = argname_literal(a, parts[3]);
+}
+
+static bool is_taken(const struct str *names, size_t n, struct str name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(names[i], name))
+			return true;
+	return false;
+}
+
+void argname_number(struct arena *a, struct str *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!names[i].n)
+			names[i] = str_from(arena_printf(a, "arg%zu", i));
+	for (size_t i = 1; i < n; i++) {
+		struct str name = names[i];
+		if (!is_taken(names, i, name))
+			continue;
+		size_t count = 1;
+		do
+			names[i] = str_from(arena_printf(a, STR_FMT "%zu", STR_ARG(name), ++count));
+		while (is_taken(names, i, names[i]) ||
+		       is_taken(names + i + 1, n - i - 1, names[i]));
+	}
+}

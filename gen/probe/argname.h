@@ -1,0 +1,34 @@
+/**
+ * argname - what an argument is called, out of the text that a macro was called with.
+ *
+ * `ctx->subsystem->subnqn` is `subnqn`, `(int)s.values[i + 1]` is `values`, `USDT_ARG(-rc, "error")` is `error`. The
+ * rules are those of docs/usdt-notes.md, "From the text to names".
+ *
+ *	struct str parts[3];
+ *	size_t n = argname_split(STR("item, it->name, f(a, b)"), parts, 3);	// 3
+ *	struct str name = argname_of_expression(parts[1]);			// "name"
+ */
+#ifndef PROBE_ARGNAME_H
+#define PROBE_ARGNAME_H
+
+#include "probe/argnote.h"
+
+/**
+ * Cuts @text at the commas that the preprocessor would cut it at; the pieces are trimmed. Returns how many there are, of
+ * which at most @max are written.
+ */
+size_t argname_split(struct str text, struct str *ret, size_t max);
+/** The name after an expression, or empty. */
+struct str argname_of_expression(struct str expr);
+/** Expression, name and the rest of USDT_ARG of one piece; the name is empty when there is none. */
+void argname_parse(struct arena *a, struct str piece, struct argnote_arg *ret);
+/** Gives the nameless a name, argN, and tells equal names apart: `state`, `state2`. */
+void argname_number(struct arena *a, struct str *names, size_t n);
+/** C string literals in a row, with their escapes resolved; empty when @text is not that. */
+struct str argname_literal(struct arena *a, struct str text);
+/** The bytes behind the token that @text starts with: a word, a number, a literal, a comment, blanks or one byte. */
+struct str argname_skip_token(struct str text);
+/** The bracket that closes the one @text starts with, ( or [; text.n when there is none. */
+size_t argname_close(struct str text);
+
+#endif

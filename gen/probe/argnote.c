@@ -1,0 +1,197 @@
+#include "probe/argnote.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/reader.h"
+#include "base/vec.h"
+#include "probe/argname.h"
+
+enum { NOTE_SITE = 1, NOTE_TEXT = 2, NOTE_DOC = 3 };
+
+/** The macro takes 12; a text with more is not one of ours. */
+enum { MAX_ARGS = 12 };
+
+/** Strings of one text: more than that no one writes, and each of its sites would be shown with them. */
+enum { MAX_TEXT = 1 << 14 };
+
+/** A type 2 note, which many sites may refer to. */
+struct text {
+	uint64_t off; /**< of its description */
+	uint32_t id;
+	unsigned line;
+	struct str provider, probe, file, args;
+	bool is_parsed;
+	struct argnote_arg *parsed;
+	size_t n_parsed;
+};
+
+struct argnotes {
+	struct arena *arena;
+	VEC(struct text) texts;	   /**< in the order of the section, so sorted by `off` */
+	VEC(struct argnote) sites; /**< sorted by_site() */
+	struct map docs;	   /**< "provider\0probe" -> struct str */
+};
+
+static void add_text(struct argnotes *n, uint64_t off, struct reader *r)
+{
+	struct text t = {.off = off};
+	t.id = reader_u32(r);
+	t.line = reader_u32(r);
+	t.provider = reader_cstr(r);
+	t.probe = reader_cstr(r);
+	t.file = reader_cstr(r);
+	t.args = reader_cstr(r);
+	if (!r->err && reader_offset(r) <= MAX_TEXT)
+		vec_push(n->arena, &n->texts, t);
+}
+
+static const struct text *find_text(const struct argnotes *n, uint64_t off)
+{
+	size_t lo = 0, hi = n->texts.n;
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+		if (n->texts.v[mid].off < off)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < n->texts.n && n->texts.v[lo].off == off ? &n->texts.v[lo] : NULL;
+}
+
+/** A text stands before its sites, so that it is known already. */
+static void add_site(struct argnotes *n, uint64_t off, struct reader *r)
+{
+	uint64_t pc = reader_u64(r);
+	int32_t back = (int32_t)reader_u32(r);
+	uint32_t id = reader_u32(r);
+	if (r->err || !pc)
+		return;
+	const struct text *t = find_text(n, off + (uint64_t)(int64_t)back);
+	if (!t || t->id != id)
+		return;
+	vec_push(n->arena, &n->sites,
+		 (struct argnote){.pc = pc,
+				  .id = id,
+				  .line = t->line,
+				  .provider = t->provider,
+				  .probe = t->probe,
+				  .file = t->file,
+				  .text = (size_t)(t - n->texts.v)});
+}
+
+static void add_doc(struct argnotes *n, struct reader *r)
+{
+	struct str provider = reader_cstr(r), probe = reader_cstr(r), sentence = reader_cstr(r);
+	if (r->err)
+		return;
+	struct str *value = arena_new(n->arena, struct str);
+	*value = argname_literal(n->arena, sentence);
+	// The two strings follow each other, so that the key is a view of both and of the NUL between them.
+	if (value->n)
+		map_put(n->arena, &n->docs, (struct str){provider.p, provider.n + 1 + probe.n},
+			value);
+}
+
+static void read_section(struct argnotes *n, struct str data, bool big)
+{
+	struct reader r;
+	reader_init(&r, data.p, data.n, big);
+	while (!reader_at_end(&r) && !r.err) {
+		uint32_t namesz = reader_u32(&r), descsz = reader_u32(&r), type = reader_u32(&r);
+		struct str owner = reader_bytes(&r, namesz);
+		reader_align(&r, 4);
+		uint64_t off = reader_offset(&r);
+		struct str desc = reader_bytes(&r, descsz);
+		reader_align(&r, 4);
+		if (r.err)
+			return;
+		struct reader d;
+		reader_init(&d, desc.p, desc.n, big);
+		if (owner.n != 6 || memcmp(owner.p, "btgen", 6) != 0)
+			continue;
+		if (type == NOTE_SITE)
+			add_site(n, off, &d);
+		else if (type == NOTE_TEXT)
+			add_text(n, off, &d);
+		else if (type == NOTE_DOC)
+			add_doc(n, &d);
+	}
+}
+
+static int by_text(struct str a, struct str b)
+{
+	int order = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
+	return order ? order : (a.n > b.n) - (a.n < b.n);
+}
+
+/** Many probes may be at one address, where no argument has to be fetched between them. */
+static int by_site(const void *a, const void *b)
+{
+	const struct argnote *x = a, *y = b;
+	if (x->pc != y->pc)
+		return x->pc < y->pc ? -1 : 1;
+	int order = by_text(x->probe, y->probe);
+	return order ? order : by_text(x->provider, y->provider);
+}
+
+struct argnotes *argnote_read(struct img *img)
+{
+	struct argnotes *n = img->argnotes;
+	struct img_section s;
+	if (n)
+		return n;
+	img->argnotes = n = arena_new(img->arena, struct argnotes);
+	n->arena = img->arena;
+	if (!img_find_section(img, ".note.btgen", &s))
+		return n;
+	read_section(n, s.data, img->big);
+	if (n->sites.n)
+		qsort(n->sites.v, n->sites.n, sizeof(*n->sites.v), by_site);
+	return n;
+}
+
+/** Cuts the text of the macro call; the first piece is the probe's name. */
+static void parse_args(struct arena *a, struct text *t)
+{
+	struct str parts[MAX_ARGS + 2], names[MAX_ARGS];
+	size_t count = argname_split(t->args, parts, MAX_ARGS + 2);
+	t->is_parsed = true;
+	if (count < 2 || count > MAX_ARGS + 1)
+		return;
+	t->n_parsed = count - 1;
+	t->parsed = arena_array(a, struct argnote_arg, t->n_parsed);
+	for (size_t i = 0; i < t->n_parsed; i++) {
+		argname_parse(a, parts[i + 1], &t->parsed[i]);
+		names[i] = t->parsed[i].name;
+	}
+	argname_number(a, names, t->n_parsed);
+	for (size_t i = 0; i < t->n_parsed; i++)
+		t->parsed[i].name = names[i];
+}
+
+struct argnote *argnote_find(struct argnotes *notes, uint64_t pc, struct str provider,
+			     struct str probe)
+{
+	struct argnote key = {.pc = pc, .provider = provider, .probe = probe};
+	struct argnote *n = notes->sites.n ? bsearch(&key, notes->sites.v, notes->sites.n,
+						     sizeof(*notes->sites.v), by_site)
+					   : NULL;
+	if (!n)
+		return NULL;
+	struct text *t = &notes->texts.v[n->text];
+	if (!t->is_parsed)
+		parse_args(notes->arena, t);
+	n->args = t->parsed;
+	n->n_args = t->n_parsed;
+	return n;
+}
+
+struct str argnote_doc(const struct argnotes *notes, struct str provider, struct str probe)
+{
+	char *key = arena_printf(notes->arena, STR_FMT "%c" STR_FMT, STR_ARG(provider), '\0',
+				 STR_ARG(probe));
+	struct str *s = map_get(&notes->docs, (struct str){key, provider.n + 1 + probe.n});
+	return s ? *s : (struct str){0};
+}

@@ -1,0 +1,43 @@
+/**
+ * argnote - what a program built with btgen/usdt.h says about its probes: .note.btgen.
+ *
+ * For a site: file and line, and its arguments as the program spells them; for a probe: the sentence of USDT_DOC. The
+ * section is not loaded and survives strip. Format: docs/usdt-notes.md. A pair of notes that does not hold together is
+ * skipped in silence: then the site is one of a program that was not built with the header.
+ *
+ *	struct argnotes *notes = argnote_read(img);
+ *	const struct argnote *n = argnote_find(notes, site->pc, probe->provider, probe->name);
+ */
+#ifndef PROBE_ARGNOTE_H
+#define PROBE_ARGNOTE_H
+
+#include "elf/img.h"
+
+/** One argument as the program spells it. */
+struct argnote_arg {
+	struct str expr; /**< the expression, inside of USDT_ARG if that was used */
+	struct str name; /**< by the rules of the format; "argN" when the expression has none */
+	struct str doc, unit; /**< of USDT_ARG; empty when not given */
+};
+
+struct argnote {
+	uint64_t pc; /**< link-time address of the nop */
+	uint32_t id; /**< names the variables with the types */
+	unsigned line;
+	struct str provider, probe, file;
+	size_t text;		  /**< which text has the macro's arguments */
+	struct argnote_arg *args; /**< filled by argnote_find(), shared by sites of one text */
+	size_t n_args;
+};
+
+struct argnotes;
+
+/** All of @img, read once and kept in it; never NULL, empty when there are none. */
+struct argnotes *argnote_read(struct img *img);
+/** The note of the site at @pc, if it is about that probe; else NULL. */
+struct argnote *argnote_find(struct argnotes *notes, uint64_t pc, struct str provider,
+			     struct str probe);
+/** The sentence about a probe, or empty. */
+struct str argnote_doc(const struct argnotes *notes, struct str provider, struct str probe);
+
+#endif

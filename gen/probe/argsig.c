@@ -1,0 +1,150 @@
+#include "probe/argsig.h"
+
+#include "probe/argtype.h"
+#include "dwarf/dwfind.h"
+#include "dwarf/dwload.h"
+
+static bool is_text(const struct ctype *t)
+{
+	return t && t->kind == CTYPE_INT && t->is_char;
+}
+
+/** Both are known to be of a kind, and the kinds are different. */
+static bool is_other_kind(struct ctype *listed, struct ctype *known)
+{
+	listed = ctype_strip(listed);
+	known = ctype_strip(known);
+	if (!listed || !known)
+		return false;
+	bool is_pointer = listed->kind == CTYPE_POINTER;
+	if (is_pointer != (known->kind == CTYPE_POINTER || known->kind == CTYPE_REFERENCE))
+		return true;
+	struct ctype *to = ctype_strip(listed->of), *to2 = ctype_strip(known->of);
+	if (!is_pointer || !to || !to2) // a void * can be anything
+		return listed->kind == CTYPE_ENUM && known->kind == CTYPE_ENUM && known->name.n &&
+		       !str_eq(listed->name, known->name);
+	return to->kind != to2->kind || is_text(to) != is_text(to2) ||
+	       (to->kind == CTYPE_STRUCT && to2->name.n && !str_eq(to->name, to2->name));
+}
+
+static bool contradicts(const struct probesig_arg *want, const struct probearg *arg)
+{
+	const struct sdtarg *o = &arg->operand;
+	if (want->is_constant)
+		return o->kind != SDTARG_CONST || (uint64_t)o->value != want->value;
+	if (want->type->kind == CTYPE_POINTER && !argtype_fits(want->type, o))
+		return true;
+	return o->is_float || (o->size && o->size < want->type->size) ||
+	       is_other_kind(want->type, arg->type);
+}
+
+/** Why the probe is another one than @sig, or empty. */
+static struct str why_not(struct arena *a, const struct probesig *sig, const struct probeargs *pa)
+{
+	for (size_t i = 0; i < pa->n_sites; i++) {
+		const struct probesite *s = &pa->sites[i];
+		if (s->n_args != sig->n_args)
+			return str_from(arena_printf(a, "it has %zu argument%s there", sig->n_args,
+						     sig->n_args == 1 ? "" : "s"));
+		for (size_t k = 0; k < sig->n_args; k++) {
+			const struct probesig_arg *want = &sig->args[k];
+			if (!contradicts(want, &s->args[k]))
+				continue;
+			if (want->is_constant)
+				return str_from(arena_printf(a, "arg%zu is always %llu there", k,
+							     (unsigned long long)want->value));
+			return str_from(arena_printf(a, "arg%zu is " STR_FMT " there", k,
+						     STR_ARG(ctype_spell(a, want->type))));
+		}
+	}
+	return (struct str){0};
+}
+
+// --- definitions
+
+struct search {
+	const Dwarf_Die *unit;
+	Dwarf_Die found;
+	bool any;
+};
+
+static bool take_hit(void *ctx, const struct dwhit *hit)
+{
+	struct search *s = ctx;
+	bool own = s->unit && hit->die.cu == s->unit->cu;
+	if (!s->any || own)
+		s->found = hit->die;
+	s->any = true;
+	return !own;
+}
+
+/** The definition of the shell @t in the program, or NULL. */
+static struct ctype *find_definition(struct dwsrc *src, const Dwarf_Die *unit, struct ctype *t)
+{
+	struct search s = {.unit = unit};
+	struct dwquery q;
+	unsigned kind = t->kind == CTYPE_ENUM ? DWFIND_ENUM : DWFIND_STRUCT;
+	if (!src || !dwquery_parse(t->name, kind, &q))
+		return NULL;
+	q.no_decls = true;
+	dwfind(src, &q, take_hit, &s);
+	return s.any ? dwload_type(src, &s.found) : NULL;
+}
+
+/** @t with what the program has in the place of a shell. An enum that it has not is as large as the operand. */
+static struct ctype *define(struct arena *a, struct dwsrc *src, const Dwarf_Die *unit,
+			    struct ctype *t, const struct sdtarg *operand)
+{
+	if (t->kind == CTYPE_POINTER && t->of && t->of->is_decl) {
+		struct ctype *found = find_definition(src, unit, t->of);
+		return found ? argtype_pointer(a, found, (unsigned)t->size) : t;
+	}
+	if (t->kind != CTYPE_ENUM)
+		return t;
+	struct ctype *found = find_definition(src, unit, t);
+	if (found)
+		return found;
+	found = arena_new(a, struct ctype);
+	*found = *t;
+	found->size = operand->size;
+	found->has_size = operand->size != 0;
+	found->is_signed = operand->is_signed;
+	return found;
+}
+
+// --- arguments
+
+static void take_arg(struct arena *a, struct dwsrc *src, const Dwarf_Die *unit,
+		     const struct probesig_arg *want, size_t k, struct probeargs *pa)
+{
+	bool has_name = false, has_type = false;
+	struct ctype *type = NULL;
+	for (size_t i = 0; i < pa->n_sites; i++) {
+		has_name |= pa->sites[i].args[k].has_name;
+		has_type |= pa->sites[i].args[k].type != NULL;
+	}
+	for (size_t i = 0; i < pa->n_sites; i++) {
+		struct probearg *arg = &pa->sites[i].args[k];
+		arg->is_constant = want->is_constant;
+		arg->constant = want->value;
+		if (!has_type && !type)
+			type = define(a, src, unit, want->type, &arg->operand);
+		bool fits = !has_type && argtype_fits(type, &arg->operand);
+		if (fits)
+			arg->type = type;
+		if (!has_name && want->name.n) {
+			arg->name = want->name;
+			arg->has_name = true;
+		}
+		if (fits || arg->from == PROBEARG_SIZE_ONLY)
+			arg->from = PROBEARG_LISTED;
+	}
+}
+
+void argsig_take(struct arena *a, struct dwsrc *src, const Dwarf_Die *unit,
+		 const struct probesig *sig, struct probeargs *pa)
+{
+	pa->unlisted = why_not(a, sig, pa);
+	for (size_t k = 0; k < sig->n_args && !pa->unlisted.n; k++)
+		take_arg(a, src, unit, &sig->args[k], k, pa);
+}

@@ -1,0 +1,64 @@
+#include "probe/argtype.h"
+
+struct ctype *argtype_pointer(struct arena *a, struct ctype *to, unsigned size)
+{
+	struct ctype *t = arena_new(a, struct ctype);
+	t->kind = CTYPE_POINTER;
+	t->size = size;
+	t->has_size = t->is_complete = true;
+	t->of = to;
+	return t;
+}
+
+struct ctype *argtype_int(struct arena *a)
+{
+	struct ctype *t = arena_new(a, struct ctype);
+	t->kind = CTYPE_INT;
+	t->name = STR("int");
+	t->size = 4;
+	t->has_size = t->is_complete = t->is_signed = true;
+	return t;
+}
+
+struct ctype *argtype_of_value(struct arena *a, struct ctype *t)
+{
+	for (unsigned i = 0; t && i < 16; i++) {
+		if (t->kind != CTYPE_CONST && t->kind != CTYPE_VOLATILE)
+			break;
+		t = t->of;
+	}
+	struct ctype *bare = ctype_strip(t);
+	if (bare && bare->kind == CTYPE_ARRAY)
+		return argtype_pointer(a, bare->of, 8);
+	if (bare && bare->kind == CTYPE_FUNC)
+		return argtype_pointer(a, bare, 8);
+	return t;
+}
+
+bool argtype_fits(struct ctype *t, const struct sdtarg *operand)
+{
+	uint64_t size;
+	t = ctype_strip(t);
+	if (!t || !ctype_size(t, &size) || (operand->size && size != operand->size))
+		return false;
+	switch (t->kind) {
+	case CTYPE_INT:
+	case CTYPE_ENUM:
+		return !operand->is_float && t->is_signed == operand->is_signed;
+	case CTYPE_BOOL:
+	case CTYPE_POINTER:
+	case CTYPE_REFERENCE:
+		return !operand->is_float && !operand->is_signed;
+	case CTYPE_FLOAT:
+		return operand->is_float;
+	default:
+		return false;
+	}
+}
+
+bool argtype_is_same(struct arena *a, struct ctype *x, struct ctype *y)
+{
+	if (x == y || !x || !y)
+		return x == y;
+	return str_eq(ctype_spell(a, x), ctype_spell(a, y)) && ctype_is_same(x, y);
+}

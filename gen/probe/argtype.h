@@ -1,0 +1,19 @@
+/** argtype - the type of a probe's argument: what a value of a declared type is when it is passed. */
+#ifndef PROBE_ARGTYPE_H
+#define PROBE_ARGTYPE_H
+
+#include "probe/sdtarg.h"
+#include "ctype/ctype.h"
+
+/** @t as a value: its own qualifiers dropped, an array or function as the address that is passed. */
+struct ctype *argtype_of_value(struct arena *a, struct ctype *t);
+/** A new pointer to @to (NULL: void) of @size bytes. */
+struct ctype *argtype_pointer(struct arena *a, struct ctype *to, unsigned size);
+/** int, as the type of a constant. */
+struct ctype *argtype_int(struct arena *a);
+/** An operand of that size and sign can hold a value of type @t. False for structs and what has no size. */
+bool argtype_fits(struct ctype *t, const struct sdtarg *operand);
+/** The two are spelled alike and look alike. */
+bool argtype_is_same(struct arena *a, struct ctype *x, struct ctype *y);
+
+#endif

@@ -1,0 +1,346 @@
+#include "probe/probeargs.h"
+
+#include <string.h>
+
+#include "probe/argname.h"
+#include "probe/argdecl.h"
+#include "probe/arginfer.h"
+#include "probe/argsig.h"
+#include "probe/argtype.h"
+
+/** What is known before sites are compared. */
+struct site_work {
+	struct arginfer_arg *guesses; /**< one for each operand; NULL for a site that declares */
+	struct dwsrc *src;	      /**< NULL: no debug information */
+	Dwarf_Die unit;		      /**< with has_unit: whose code the site is in */
+	bool has_unit;
+};
+
+static void read_operands(struct img *img, struct probesite *s)
+{
+	struct sdtarg *operands;
+	sdtarg_parse(img->arena, img->machine, s->site->args, &operands, &s->n_args);
+	s->args = arena_array(img->arena, struct probearg, s->n_args + 1);
+	for (size_t i = 0; i < s->n_args; i++)
+		s->args[i] = (struct probearg){.operand = operands[i],
+					       .size = operands[i].size,
+					       .is_signed = operands[i].is_signed,
+					       .is_float = operands[i].is_float};
+}
+
+/**
+ * Names go into programs: whatever a file says, only an identifier is one. An argument @k that the source calls arg1 has
+ * no name: args.arg1 is bpftrace's arg1.
+ */
+static bool is_good_name(struct str name, size_t k)
+{
+	uint64_t n;
+	bool is_number =
+	    str_has_prefix(name, STR("arg")) && str_to_u64(str_from_offset(name, 3), &n);
+	return name.n && name.n <= 64 && str_is_ident(name) && (!is_number || n == k);
+}
+
+static void take_note(struct img *img, const struct argnote *note, struct dwsrc *src,
+		      const struct dwsite *scope, struct probesite *s)
+{
+	bool named = note->n_args == s->n_args;
+	struct ctype **types = arena_array(img->arena, struct ctype *, s->n_args + 1);
+	if (scope && s->n_args)
+		argdecl_types(src, scope, note->id, s->n_args, types);
+	s->file = note->file;
+	s->line = note->line;
+	for (size_t i = 0; i < s->n_args; i++) {
+		struct probearg *arg = &s->args[i];
+		if (named) {
+			arg->name = is_good_name(note->args[i].name, i) ? note->args[i].name
+									: (struct str){0};
+			arg->unit = note->args[i].unit;
+			arg->doc = note->args[i].doc;
+			arg->expr = note->args[i].expr;
+			arg->has_name = arg->name.n &&
+					!str_eqz(arg->name, arena_printf(img->arena, "arg%zu", i));
+		}
+		if (types[i] && argtype_fits(types[i], &arg->operand))
+			arg->type = types[i];
+		if (named || arg->type)
+			arg->from = PROBEARG_DECLARED;
+	}
+}
+
+static bool is_text(struct ctype *t)
+{
+	t = ctype_strip(t);
+	t = t && t->kind == CTYPE_POINTER ? ctype_strip(t->of) : NULL;
+	return t && t->kind == CTYPE_INT && t->is_char;
+}
+
+/** How long strings can be: a declared type is that of a pointer, but the expression may be an array. */
+static void find_string_max(struct img *img, struct dwsrc *src, const struct dwsite *scope,
+			    struct probesite *s)
+{
+	struct argloc at;
+	bool ready = false;
+	for (size_t i = 0; i < s->n_args; i++) {
+		if (!s->args[i].expr.n || !is_text(s->args[i].type))
+			continue;
+		if (!ready)
+			argloc_init(&at, src, scope, img->machine);
+		ready = true;
+		s->args[i].string_max = argsrc_string_max(&at, s->args[i].expr);
+	}
+}
+
+static void take_guesses(const struct arginfer_arg *guesses, struct probesite *s)
+{
+	for (size_t i = 0; i < s->n_args; i++) {
+		struct probearg *arg = &s->args[i];
+		arg->has_name = is_good_name(guesses[i].name, i);
+		arg->name = arg->has_name ? guesses[i].name : (struct str){0};
+		arg->type = guesses[i].type;
+		arg->expr = guesses[i].expr;
+		arg->string_max = guesses[i].string_max;
+		if (arg->has_name || arg->type)
+			arg->from = PROBEARG_INFERRED;
+	}
+}
+
+static void name_all(struct arena *a, struct probearg *args, size_t n)
+{
+	struct str *names = arena_array(a, struct str, n + 1);
+	for (size_t i = 0; i < n; i++)
+		names[i] = args[i].name;
+	argname_number(a, names, n);
+	for (size_t i = 0; i < n; i++)
+		args[i].name = names[i];
+}
+
+static void read_site(struct img *img, const struct sdt_probe *p, struct probesite *s,
+		      struct site_work *w)
+{
+	struct dwsrc *src = NULL;
+	struct dwsite scope;
+	read_operands(img, s);
+	bool found = dwsrc_open_whole(img, &src) && src;
+	uint64_t n_before = src ? src->n_visits : 0;
+	found = found && dwsite_at(src, s->site->pc, &scope);
+	if (found || src) {
+		s->function = scope.function;
+		s->caller = scope.caller;
+		s->file = scope.file;
+		s->line = scope.line;
+	}
+	struct argnote *note = argnote_find(argnote_read(img), s->site->pc, p->provider, p->name);
+	w->src = src;
+	w->has_unit = found;
+	if (found)
+		w->unit = scope.unit;
+	if (note) {
+		take_note(img, note, src, found ? &scope : NULL, s);
+		if (found)
+			find_string_max(img, src, &scope, s);
+	} else if (found && s->n_args) {
+		w->guesses = arena_array(img->arena, struct arginfer_arg, s->n_args);
+		arginfer_site(src, &scope, img->machine, p->name, s->args, s->n_args, w->guesses);
+	}
+	if (src)
+		dwsite_spend(src, n_before);
+}
+
+/** Does the pointee of @t have a `const` or `volatile` of its own? */
+static bool is_qualified(const struct ctype *t)
+{
+	return t->kind == CTYPE_POINTER && t->of &&
+	       (t->of->kind == CTYPE_CONST || t->of->kind == CTYPE_VOLATILE);
+}
+
+/** char * and const char * are one type to a reader; the one that promises more is shown. */
+static struct ctype *common_type(struct arena *a, struct ctype *x, struct ctype *y)
+{
+	if (argtype_is_same(a, x, y))
+		return x;
+	if (x->kind != CTYPE_POINTER || y->kind != CTYPE_POINTER || !x->of || !y->of)
+		return NULL;
+	struct ctype *to_x = argtype_of_value(a, x->of), *to_y = argtype_of_value(a, y->of);
+	if (!to_x || !to_y || !argtype_is_same(a, to_x, to_y))
+		return NULL;
+	return is_qualified(x) ? x : y;
+}
+
+/** The type of argument @k, if all sites that know one have the same. */
+static void merge_types(struct arena *a, const struct probeargs *pa, size_t k, struct probearg *ret)
+{
+	for (size_t i = 0; i < pa->n_sites; i++) {
+		if (k >= pa->sites[i].n_args)
+			continue;
+		struct probearg *arg = &pa->sites[i].args[k];
+		if (!arg->type)
+			continue;
+		ret->type = ret->type ? common_type(a, ret->type, arg->type) : arg->type;
+		ret->types_differ = !ret->type;
+		if (ret->types_differ)
+			return;
+	}
+}
+
+static bool has_name(const struct probearg *arg, struct str name)
+{
+	if (str_eq(arg->name, name))
+		return true;
+	for (size_t i = 0; i < arg->other_names.n; i++)
+		if (str_eq(arg->other_names.v[i], name))
+			return true;
+	return false;
+}
+
+/** The longest that a string can be, if each site has a limit. */
+static uint64_t merge_string_max(const struct probeargs *pa, size_t k)
+{
+	uint64_t max = 0;
+	for (size_t i = 0; i < pa->n_sites; i++) {
+		if (k >= pa->sites[i].n_args)
+			continue;
+		uint64_t n = pa->sites[i].args[k].string_max;
+		if (!n)
+			return 0;
+		max = n > max ? n : max;
+	}
+	return max;
+}
+
+static void merge_arg(struct arena *a, const struct probeargs *pa, size_t k, struct probearg *ret)
+{
+	bool first = true;
+	struct map names = {0};
+	for (size_t i = 0; i < pa->n_sites; i++) {
+		const struct probesite *s = &pa->sites[i];
+		if (k >= s->n_args) {
+			ret->is_optional = true;
+			continue;
+		}
+		const struct probearg *arg = &s->args[k];
+		if (first) {
+			ret->size = arg->size;
+			ret->is_signed = arg->is_signed;
+			ret->is_float = arg->is_float;
+			first = false;
+		} else if (ret->size != arg->size || ret->is_signed != arg->is_signed ||
+			   ret->is_float != arg->is_float) {
+			ret->sizes_differ = true;
+		}
+		if (arg->from > ret->from)
+			ret->from = arg->from;
+		ret->is_constant = arg->is_constant;
+		ret->constant = arg->constant;
+		if (!ret->unit.n)
+			ret->unit = arg->unit;
+		if (!ret->doc.n)
+			ret->doc = arg->doc;
+		if (!arg->has_name || (ret->has_name && str_eq(ret->name, arg->name)) ||
+		    !map_add(a, &names, arg->name))
+			continue;
+		if (!ret->has_name) {
+			ret->has_name = true;
+			ret->name = arg->name;
+			ret->expr = arg->expr;
+		} else {
+			vec_push(a, &ret->other_names, arg->name);
+		}
+	}
+	merge_types(a, pa, k, ret);
+	ret->string_max = merge_string_max(pa, k);
+}
+
+static void merge(struct arena *a, struct probeargs *pa)
+{
+	pa->n_args_least = pa->n_sites ? SIZE_MAX : 0;
+	for (size_t i = 0; i < pa->n_sites; i++) {
+		size_t n = pa->sites[i].n_args;
+		pa->n_args = n > pa->n_args ? n : pa->n_args;
+		pa->n_args_least = n < pa->n_args_least ? n : pa->n_args_least;
+	}
+	pa->args = arena_array(a, struct probearg, pa->n_args + 1);
+	for (size_t k = 0; k < pa->n_args; k++)
+		merge_arg(a, pa, k, &pa->args[k]);
+	name_all(a, pa->args, pa->n_args);
+}
+
+void probeargs_read(struct img *img, const struct sdt_probe *probe, struct probeargs *ret)
+{
+	struct arena *a = img->arena;
+	*ret = (struct probeargs){.n_sites = probe->n_sites};
+	ret->sites = arena_array(a, struct probesite, probe->n_sites + 1);
+	struct site_work *work = arena_array(a, struct site_work, probe->n_sites + 1);
+	struct arginfer_arg **guesses = arena_array(a, struct arginfer_arg *, probe->n_sites + 1);
+	size_t *counts = arena_array(a, size_t, probe->n_sites + 1), n_guessed = 0;
+	for (size_t i = 0; i < probe->n_sites; i++) {
+		ret->sites[i].site = &probe->sites[i];
+		read_site(img, probe, &ret->sites[i], &work[i]);
+		if (work[i].guesses) {
+			guesses[n_guessed] = work[i].guesses;
+			counts[n_guessed++] = ret->sites[i].n_args;
+		}
+	}
+	arginfer_intersect(a, guesses, counts, n_guessed);
+	for (size_t i = 0; i < probe->n_sites; i++)
+		if (work[i].guesses)
+			take_guesses(work[i].guesses, &ret->sites[i]);
+	const struct probesig *sig = probesig_find(img->signatures, probe->provider, probe->name);
+	if (sig && probe->n_sites)
+		argsig_take(a, work->src, work->has_unit ? &work->unit : NULL, sig, ret);
+	for (size_t i = 0; i < probe->n_sites; i++)
+		name_all(a, ret->sites[i].args, ret->sites[i].n_args);
+	merge(a, ret);
+	ret->doc = argnote_doc(argnote_read(img), probe->provider, probe->name);
+}
+
+const char *probearg_from_text(enum probearg_from from)
+{
+	return from == PROBEARG_DECLARED   ? "declared"
+	       : from == PROBEARG_INFERRED ? "inferred"
+	       : from == PROBEARG_LISTED   ? "listed"
+					   : "size only";
+}
+
+struct str probearg_type_text(struct arena *a, const struct probearg *arg)
+{
+	if (arg->type)
+		return ctype_spell(a, arg->type);
+	if (arg->is_float)
+		return arg->size == 4 ? STR("float") : STR("double");
+	if (!arg->size || arg->sizes_differ)
+		return STR("?");
+	return str_from(arena_printf(a, "%sint%u_t", arg->is_signed ? "" : "u", arg->size * 8));
+}
+
+struct str probearg_declaration(struct arena *a, const struct probearg *arg)
+{
+	struct str type = probearg_type_text(a, arg);
+	if (str_has_suffix(type, STR(" (*)()"))) // a pointer to a function has its name inside
+		return str_from(arena_printf(a, STR_FMT "(*" STR_FMT ")()",
+					     STR_ARG(str_slice(type, 0, type.n - 5)),
+					     STR_ARG(arg->name)));
+	bool star = type.n && (type.p[type.n - 1] == '*' || type.p[type.n - 1] == '&');
+	return str_from(arena_printf(a, STR_FMT "%s" STR_FMT, STR_ARG(type), star ? "" : " ",
+				     STR_ARG(arg->name)));
+}
+
+bool probeargs_find(const struct probeargs *pa, struct str name, size_t *ret)
+{
+	uint64_t n;
+	for (size_t i = 0; i < pa->n_args; i++)
+		if (str_eq(pa->args[i].name, name)) {
+			*ret = i;
+			return true;
+		}
+	for (size_t i = 0; i < pa->n_args; i++)
+		if (has_name(&pa->args[i], name)) {
+			*ret = i;
+			return true;
+		}
+	if (str_has_prefix(name, STR("arg")))
+		name = str_from_offset(name, 3);
+	if (!str_to_u64(name, &n) || n >= pa->n_args)
+		return false;
+	*ret = n;
+	return true;
+}

@@ -1,0 +1,177 @@
+#include "probe/probesig.h"
+
+#include "base/file.h"
+#include "probe/argtype.h"
+
+enum { MAX_ARGS = 12 };
+
+/** What a type is called, and under which name the debug information of gcc knows it. */
+static const struct {
+	const char *spelling, *name;
+	enum ctype_kind kind;
+	unsigned size;
+	bool is_signed;
+} types[] = {
+    {"int", "int", CTYPE_INT, 4, true},
+    {"unsigned int", "unsigned int", CTYPE_INT, 4, false},
+    {"unsigned", "unsigned int", CTYPE_INT, 4, false},
+    {"long", "long int", CTYPE_INT, 8, true},
+    {"unsigned long", "long unsigned int", CTYPE_INT, 8, false},
+    {"short", "short int", CTYPE_INT, 2, true},
+    {"unsigned short", "short unsigned int", CTYPE_INT, 2, false},
+    {"unsigned char", "unsigned char", CTYPE_INT, 1, false},
+    {"signed char", "signed char", CTYPE_INT, 1, true},
+    {"bool", "_Bool", CTYPE_BOOL, 1, false},
+    {"size_t", "size_t", CTYPE_INT, 8, false},
+    {"int8_t", "int8_t", CTYPE_INT, 1, true},
+    {"int16_t", "int16_t", CTYPE_INT, 2, true},
+    {"int32_t", "int32_t", CTYPE_INT, 4, true},
+    {"int64_t", "int64_t", CTYPE_INT, 8, true},
+    {"uint8_t", "uint8_t", CTYPE_INT, 1, false},
+    {"uint16_t", "uint16_t", CTYPE_INT, 2, false},
+    {"uint32_t", "uint32_t", CTYPE_INT, 4, false},
+    {"uint64_t", "uint64_t", CTYPE_INT, 8, false},
+};
+
+static struct ctype *new_type(struct arena *a, enum ctype_kind kind, const char *name,
+			      unsigned size, bool is_signed)
+{
+	struct ctype *t = arena_new(a, struct ctype);
+	*t = (struct ctype){.kind = kind,
+			    .name = str_from(name),
+			    .size = size,
+			    .has_size = true,
+			    .is_signed = is_signed,
+			    .is_complete = true};
+	return t;
+}
+
+/** `enum NAME`, `struct NAME *`: shells, argsig.h puts what the program has in their place. */
+static struct ctype *declare_type(struct arena *a, struct str text)
+{
+	bool is_enum = str_has_prefix(text, STR("enum "));
+	bool is_pointer = str_has_prefix(text, STR("struct ")) && str_has_suffix(text, STR(" *"));
+	struct str name = str_from_offset(text, is_enum ? 5 : 7);
+	if (is_pointer)
+		name = str_slice(name, 0, name.n - 2);
+	if (!(is_enum || is_pointer) || !str_is_ident(name))
+		return NULL;
+	struct ctype *t = arena_new(a, struct ctype);
+	*t = (struct ctype){
+	    .kind = is_enum ? CTYPE_ENUM : CTYPE_STRUCT, .name = name, .is_decl = true};
+	return is_enum ? t : argtype_pointer(a, t, 8);
+}
+
+static struct ctype *find_type(struct arena *a, struct str text)
+{
+	text = str_trim(text);
+	if (str_eqz(text, "void *"))
+		return argtype_pointer(a, NULL, 8);
+	bool is_const = str_eqz(text, "const char *");
+	if (is_const || str_eqz(text, "char *")) {
+		struct ctype *c = new_type(a, CTYPE_INT, "char", 1, true), *q = c;
+		c->is_char = true;
+		if (is_const) {
+			q = arena_new(a, struct ctype);
+			*q = (struct ctype){.kind = CTYPE_CONST, .of = c, .is_complete = true};
+		}
+		return argtype_pointer(a, q, 8);
+	}
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (str_eqz(text, types[i].spelling))
+			return new_type(a, types[i].kind, types[i].name, types[i].size,
+					types[i].is_signed);
+	return declare_type(a, text);
+}
+
+/** `RESULT (*NAME)()` */
+static bool parse_function(struct arena *a, struct str text, struct probesig_arg *ret)
+{
+	size_t star = str_find(text, '*');
+	struct str result = str_slice(text, 0, star);
+	if (!str_has_suffix(result, STR(" (")) || !str_has_suffix(text, STR(")()")))
+		return false;
+	result = str_slice(result, 0, result.n - 2);
+	struct ctype *f = new_type(a, CTYPE_FUNC, "", 0, false);
+	f->has_size = false;
+	f->of = str_eqz(result, "void") ? NULL : find_type(a, result);
+	ret->name = str_slice(text, star + 1, text.n - star - 4);
+	ret->type = argtype_pointer(a, f, 8);
+	return str_is_ident(ret->name) && (f->of || str_eqz(result, "void"));
+}
+
+/** `TYPE NAME`, or a number: the macro of the probe adds it. */
+static bool parse_arg(struct arena *a, struct diag *d, const struct diag_place *at, struct str text,
+		      struct probesig_arg *ret)
+{
+	text = str_trim(text);
+	ret->is_constant = str_to_u64(text, &ret->value);
+	if (ret->is_constant)
+		ret->type = argtype_int(a);
+	if (ret->is_constant || parse_function(a, text, ret))
+		return true;
+	size_t n = text.n;
+	while (n && str_is_made_of(str_slice(text, n - 1, 1), ALPHABET_WORD))
+		n--;
+	ret->name = str_from_offset(text, n);
+	ret->type = find_type(a, str_slice(text, 0, n));
+	if (ret->type && str_is_ident(ret->name))
+		return true;
+	return diag_error(d, at, "\"" STR_FMT "\" is not a type that can be listed and a name",
+			  STR_ARG(text));
+}
+
+static bool parse_line(struct arena *a, struct diag *d, const struct diag_place *at,
+		       struct str line, struct probesigs *ret)
+{
+	size_t open = str_find(line, '('), close = line.n - 1;
+	struct str key = str_trim(str_slice(line, 0, open));
+	if (open >= close || line.p[close] != ')' || str_find(key, ':') == key.n)
+		return diag_error(d, at, "expected provider:name(TYPE NAME, ...)");
+	struct probesig *sig = arena_new(a, struct probesig);
+	struct str rest = str_trim(str_slice(line, open + 1, close - open - 1));
+	sig->args = arena_array(a, struct probesig_arg, MAX_ARGS);
+	while (rest.n) {
+		size_t comma = str_find(rest, ',');
+		if (sig->n_args == MAX_ARGS)
+			return diag_error(d, at, "more than %d arguments", MAX_ARGS);
+		if (!parse_arg(a, d, at, str_slice(rest, 0, comma), &sig->args[sig->n_args++]))
+			return false;
+		rest = str_from_offset(rest, comma + 1);
+	}
+	map_put(a, &ret->probes, key, sig);
+	return true;
+}
+
+bool probesig_load(struct arena *a, struct diag *d, const char *path, struct probesigs *ret)
+{
+	struct diag_place at = {.file = str_copy(a, str_from(path))};
+	struct str text;
+	if (!file_read_list(a, d, path, "of probes", &text))
+		return false;
+	bool good = true;
+	while (text.n) {
+		at.source = str_slice(text, 0, str_find(text, '\n'));
+		text = str_from_offset(text, at.source.n + 1);
+		at.line++;
+		struct str line = str_trim(str_slice(at.source, 0, str_find(at.source, '#')));
+		if (line.n)
+			good &= parse_line(a, d, &at, line, ret);
+	}
+	return good;
+}
+
+const struct probesig *probesig_find(const struct probesigs *s, struct str provider,
+				     struct str name)
+{
+	struct strbuf key;
+	if (!s)
+		return NULL;
+	strbuf_init(&key);
+	strbuf_adds(&key, provider);
+	strbuf_addc(&key, ':');
+	strbuf_adds(&key, name);
+	const struct probesig *sig = map_get(&s->probes, strbuf_str(&key));
+	strbuf_fini(&key);
+	return sig;
+}

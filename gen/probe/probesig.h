@@ -1,0 +1,43 @@
+/**
+ * probesig - documented signatures of probes, for programs that come without debug information.
+ *
+ * A text file (bpf/probes.conf), one probe a line as its manual has it, # starts a comment:
+ *
+ *	postgresql:query__start(const char *query)
+ *
+ *	spdk:nvmf_tgt_state(0, enum nvmf_tgt_state g_tgt_state)
+ *	spdk:msg_exec(0, void (*fn)(), void *arg)
+ *
+ * Types are C's integers, bool, <stdint.h>'s, pointers to char, void or a struct, enums, and functions without their
+ * parameters. A number is an argument that the probe's macro adds, always the same. What becomes of a list: argsig.h.
+ */
+#ifndef PROBE_PROBESIG_H
+#define PROBE_PROBESIG_H
+
+#include "base/diag.h"
+#include "base/map.h"
+#include "ctype/ctype.h"
+
+struct probesig_arg {
+	struct str name;
+	struct ctype *type; /**< an enum or struct is a shell: only its name is known */
+	bool is_constant;   /**< a number, `value`; it has no name */
+	uint64_t value;
+};
+
+struct probesig {
+	struct probesig_arg *args;
+	size_t n_args;
+};
+
+struct probesigs {
+	struct map probes; /**< "provider:name" -> struct probesig */
+};
+
+/** Reads @path, adding to *@ret; mistakes are reported at their line. */
+bool probesig_load(struct arena *a, struct diag *d, const char *path, struct probesigs *ret);
+/** NULL when the probe is not listed, or @s is NULL. */
+const struct probesig *probesig_find(const struct probesigs *s, struct str provider,
+				     struct str name);
+
+#endif

@@ -1,0 +1,314 @@
+#include "probe/sdt.h"
+
+#include <elf.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "elf/imgpriv.h"
+
+#define NT_STAPSDT 3
+// The largest programs have some thousand sites and strings of some hundred bytes; beyond these a file lies.
+#define MAX_SITES (1u << 17)
+#define MAX_BROKEN 1000
+#define MAX_STRING (1u << 16)
+
+struct site_node {
+	struct sdt_site site;
+	struct site_node *next;
+};
+
+/** A probe while its sites are collected. Most have one site, so an array that grows would be mostly empty. */
+struct growing {
+	struct sdt_probe probe;
+	struct site_node *first, **last;
+	size_t index; /**< in the list */
+};
+
+/** The first site of each doubt, and how many there are. */
+struct doubtful {
+	struct diag_place at;
+	uint64_t pc;
+	size_t n;
+};
+
+struct notes {
+	struct img *img;
+	struct sdt_list *list;
+	struct img_section section; /**< the one that is being read */
+	bool has_base;
+	uint64_t base;	   /**< where .stapsdt.base is now */
+	uint64_t max_addr; /**< highest address of the file's class */
+	struct doubtful doubtful[SDT_NO_BASE + 1];
+};
+
+static bool bad_note(struct notes *n, uint64_t off, const char *what)
+{
+	struct diag_place at = img_place(n->img, n->section.name, off);
+	n->list->n_broken++;
+	return diag_error(n->img->diag, &at, "%s", what);
+}
+
+const char *sdt_doubt_text(enum sdt_doubt doubt)
+{
+	switch (doubt) {
+	case SDT_NOT_A_NOP:
+		return "the instruction there is not a nop";
+	case SDT_NO_CODE:
+		return "the file has no code there";
+	case SDT_NO_BASE:
+		return "the linker lost the base address that its note recorded";
+	case SDT_SURE:
+	case SDT_UNCHECKED:
+		break;
+	}
+	return NULL;
+}
+
+/** One-byte nop, or a long one with its prefixes (Intel SDM volume 2, NOP; as long forms are also used as sites). */
+static bool x86_is_nop(const uint8_t *p, size_t n)
+{
+	size_t i = 0;
+	while (i < n && (p[i] == 0x66 || p[i] == 0x2e))
+		i++;
+	if (i < n && p[i] == 0x90)
+		return true;
+	return i + 1 < n && p[i] == 0x0f && p[i + 1] == 0x1f;
+}
+
+static enum sdt_doubt check_code(struct img *img, uint64_t pc, uint64_t *off)
+{
+	static const uint8_t arm64_nop[] = {0x1f, 0x20, 0x03, 0xd5}; // little-endian in every file
+	uint8_t code[10];
+	if (img->machine != EM_X86_64 && img->machine != EM_386 && img->machine != EM_AARCH64)
+		return img_read_code(img, pc, code, 1, off) ? SDT_UNCHECKED : SDT_NO_CODE;
+	size_t n = img_read_code(img, pc, code, sizeof(code), off);
+	if (!n)
+		return SDT_NO_CODE;
+	bool nop = img->machine == EM_AARCH64 ? n >= 4 && memcmp(code, arm64_nop, 4) == 0
+					      : x86_is_nop(code, n);
+	return nop ? SDT_SURE : SDT_NOT_A_NOP;
+}
+
+/** The two strings follow each other in the note, so the key is a view of both and the NUL between them. */
+static struct str key_of(const struct sdt_probe *p)
+{
+	return (struct str){p->provider.p, p->provider.n + 1 + p->name.n};
+}
+
+static void add_site(struct notes *n, struct str provider, struct str name, struct sdt_site site)
+{
+	struct arena *a = n->img->arena;
+	struct map *by_name = &n->list->by_name;
+	struct sdt_probe probe = {.provider = provider, .name = name};
+	struct growing *g = map_get(by_name, key_of(&probe));
+	if (!g) {
+		g = arena_new(a, struct growing);
+		g->probe = probe;
+		g->last = &g->first;
+		g->index = by_name->n;
+		map_put(a, by_name, key_of(&probe), g);
+	}
+	struct site_node *node = arena_new(a, struct site_node);
+	node->site = site;
+	*g->last = node;
+	g->last = &node->next;
+	g->probe.n_sites++;
+	n->list->n_sites++;
+
+	struct doubtful *d = &n->doubtful[site.doubt];
+	if (!d->n++) {
+		d->at = img_place(n->img, n->section.name, site.note);
+		d->pc = site.pc;
+	}
+}
+
+/** The description of a note: three addresses, three strings. */
+static bool read_site(struct notes *n, uint64_t off, struct str desc)
+{
+	struct img *img = n->img;
+	struct reader r;
+	reader_init(&r, desc.p, desc.n, img->big);
+	uint64_t pc = img_read_word(&r, img), base = img_read_word(&r, img);
+	uint64_t semaphore = img_read_word(&r, img);
+	if (r.err)
+		return bad_note(n, off, "the note is too short for its three addresses");
+	struct str provider = reader_cstr(&r), name = reader_cstr(&r), args = reader_cstr(&r);
+	if (r.err)
+		return bad_note(n, off, "a string in the note does not end inside it");
+	if (!provider.n || !name.n)
+		return bad_note(n, off,
+				provider.n ? "the probe has no name" : "the probe has no provider");
+	if (desc.n > MAX_STRING)
+		return bad_note(n, off, "the strings of the note are too long");
+
+	struct sdt_site site = {.pc = pc, .semaphore = semaphore, .note = off, .args = args};
+	bool lost_base = n->has_base && n->base && !base && img->type != ET_REL;
+	if (n->has_base && !lost_base) {
+		site.pc = (pc + (n->base - base)) & n->max_addr;
+		if (semaphore)
+			site.semaphore = (semaphore + (n->base - base)) & n->max_addr;
+	}
+	// A linker that drops a function writes 0 where its notes had an address.
+	site.doubt = pc && img->type != ET_REL ? check_code(img, site.pc, &site.off) : SDT_NO_CODE;
+	if (lost_base)
+		site.doubt = SDT_NO_BASE;
+	add_site(n, provider, name, site);
+	return true;
+}
+
+static void read_section(struct notes *n)
+{
+	struct reader r;
+	reader_init(&r, n->section.data.p, n->section.data.n, n->img->big);
+	while (!reader_at_end(&r)) {
+		uint64_t off = reader_offset(&r);
+		uint32_t namesz = reader_u32(&r), descsz = reader_u32(&r), type = reader_u32(&r);
+		if (r.err) {
+			bad_note(n, off, "the section ends inside the header of a note");
+			return;
+		}
+		struct str name = reader_bytes(&r, namesz);
+		reader_align(&r, 4);
+		struct str desc = reader_bytes(&r, descsz);
+		reader_align(&r, 4);
+		if (r.err) {
+			bad_note(n, off, "the note runs past the end of the section");
+			return;
+		}
+		if (type != NT_STAPSDT || !str_eq(name, (struct str){"stapsdt", 8}))
+			continue;
+		if (n->list->n_sites == MAX_SITES || n->list->n_broken == MAX_BROKEN) {
+			bad_note(n, off,
+				 n->list->n_broken == MAX_BROKEN
+				     ? "too many broken notes; the rest of the section is not read"
+				     : "too many notes; the rest of the section is not read");
+			return;
+		}
+		read_site(n, off, desc);
+	}
+}
+
+static void warn(struct notes *n, enum sdt_doubt doubt, const char *what)
+{
+	const struct doubtful *d = &n->doubtful[doubt];
+	if (!d->n)
+		return;
+	if (d->n == 1)
+		diag_warning(n->img->diag, &d->at, "the site at 0x%" PRIx64 " %s", d->pc, what);
+	else
+		diag_warning(n->img->diag, &d->at, "the site at 0x%" PRIx64 " (and %zu more) %s",
+			     d->pc, d->n - 1, what);
+}
+
+static void warn_about_doubts(struct notes *n)
+{
+	struct diag_place file = {.file = n->img->shown};
+	size_t n_sites = n->list->n_sites;
+	if (!n_sites)
+		return;
+	if (n->img->type == ET_REL) {
+		diag_warning(n->img->diag, &file,
+			     "an object file: its probes have no addresses until it is linked");
+		return;
+	}
+	if (!n->has_base)
+		diag_warning(n->img->diag, &file,
+			     "no section .stapsdt.base (the linker dropped it?): addresses of "
+			     "probes are taken as recorded");
+	if (n->doubtful[SDT_NO_CODE].n == n_sites)
+		diag_warning(
+		    n->img->diag, &file,
+		    "no code at any site: a separate debug file? Trace the program itself");
+	else
+		warn(n, SDT_NO_CODE, "has no code: it cannot be traced");
+	warn(n, SDT_NOT_A_NOP, "is not a nop: tracing it can crash the program");
+	warn(n, SDT_NO_BASE,
+	     "has lost its base address (linked without .stapsdt.base?): tracers will put their "
+	     "breakpoint elsewhere and can crash the program");
+}
+
+bool sdt_read(struct img *img, struct sdt_list *ret)
+{
+	*ret = (struct sdt_list){0};
+	struct notes n = {.img = img, .list = ret};
+	n.max_addr = img->is64 ? UINT64_MAX : UINT32_MAX;
+	struct img_section s;
+	n.has_base = img_find_header(img, ".stapsdt.base", &s);
+	n.base = n.has_base ? s.addr : 0;
+
+	size_t n_sections = 0, n_read = 0;
+	for (unsigned i = 1; img_next_header(img, &i, &s);) {
+		if (!str_eqz(s.name, ".note.stapsdt") || s.type == SHT_NOBITS)
+			continue;
+		n_sections++;
+		if (!img_read_section(img, &s))
+			continue;
+		n_read++;
+		n.section = s;
+		read_section(&n);
+	}
+	if (n_sections && !n_read)
+		return false;
+
+	ret->probes = arena_array(img->arena, struct sdt_probe, ret->by_name.n + 1);
+	for (struct map_entry *e = NULL; (e = map_next(&ret->by_name, e));) {
+		struct growing *g = e->value;
+		g->probe.sites = &g->first->site;
+		if (g->probe.n_sites > 1) {
+			struct sdt_site *site =
+			    arena_array(img->arena, struct sdt_site, g->probe.n_sites);
+			g->probe.sites = site;
+			for (const struct site_node *node = g->first; node; node = node->next)
+				*site++ = node->site;
+		}
+		ret->probes[ret->n_probes++] = g->probe;
+	}
+	warn_about_doubts(&n);
+	return true;
+}
+
+static bool matches(struct str pattern, struct str s)
+{
+	return str_eq(pattern, s) || str_glob(pattern, s);
+}
+
+struct sdt_probe *sdt_find(const struct sdt_list *list, struct str provider, struct str name,
+			   const struct sdt_probe *after)
+{
+	for (size_t i = after ? (size_t)(after - list->probes) + 1 : 0; i < list->n_probes; i++) {
+		struct sdt_probe *p = &list->probes[i];
+		if ((!provider.n || matches(provider, p->provider)) && matches(name, p->name))
+			return p;
+	}
+	return NULL;
+}
+
+struct sdt_probe *sdt_find_same(const struct sdt_list *list, const struct sdt_probe *like)
+{
+	const struct growing *g = map_get(&list->by_name, key_of(like));
+	return g ? &list->probes[g->index] : NULL;
+}
+
+bool sdt_find_nearest(const struct sdt_list *list, struct str provider, struct str name,
+		      unsigned *best, const struct sdt_probe **ret)
+{
+	bool found = false;
+	for (size_t i = 0; i < list->n_probes; i++) {
+		const struct sdt_probe *p = &list->probes[i];
+		unsigned limit = *best, d = 0;
+		if (!str_eq(name, p->name) && !str_is_nearer(name, p->name, &limit))
+			continue;
+		if (!str_eq(name, p->name))
+			d = limit;
+		// A wrong provider costs at most 2, so that the right name under it is still offered.
+		if (provider.n && !str_eq(provider, p->provider))
+			d += str_distance(provider, p->provider, 1);
+		if (d >= *best)
+			continue;
+		*best = d;
+		*ret = p;
+		found = true;
+	}
+	return found;
+}
