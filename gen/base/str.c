@@ -90,6 +90,15 @@ struct str str_copy(struct arena *a, struct str s)
 	return (struct str){str_dup(a, s), s.n};
 }
 
+struct str str_printf(struct arena *a, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	struct str s = str_from(arena_vprintf(a, fmt, ap));
+	va_end(ap);
+	return s;
+}
+
 bool str_to_u64(struct str s, uint64_t *ret)
 {
 	unsigned base = 10;
@@ -327,6 +336,13 @@ struct str strbuf_str(const struct strbuf *b)
 	return (struct str){b->p ? b->p : "", b->n};
 }
 
+struct str strbuf_take(struct strbuf *b, struct arena *a)
+{
+	struct str s = str_copy(a, strbuf_str(b));
+	strbuf_fini(b);
+	return s;
+}
+
 /** Length of the UTF-8 sequence at @p (Unicode 15 table 3-7: no overlong forms, no surrogates), 0 when there is none. */
 static size_t utf8_len(const unsigned char *p, size_t n)
 {
@@ -423,7 +439,5 @@ struct str str_printable(struct arena *a, struct str s)
 	struct strbuf b;
 	strbuf_init(&b);
 	strbuf_add_printable(&b, s);
-	struct str r = str_copy(a, strbuf_str(&b));
-	strbuf_fini(&b);
-	return r;
+	return strbuf_take(&b, a);
 }

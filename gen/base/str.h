@@ -49,6 +49,8 @@ struct str str_trim(struct str s);
 char *str_dup(struct arena *a, struct str s);
 /** A copy in @a as a view. */
 struct str str_copy(struct arena *a, struct str s);
+/** Formatted text in @a. */
+struct str str_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /** Decimal, 0x or 0 (octal) number that fills all of @s; false when it does not or overflows. */
 bool str_to_u64(struct str s, uint64_t *ret);
 /** A shell-like pattern with * and ? and nothing else, against all of @s. */
@@ -98,6 +100,8 @@ void strbuf_vaddf(struct strbuf *b, const char *fmt, va_list ap)
     __attribute__((format(printf, 2, 0)));
 /** The contents; valid until the next change of @b. */
 struct str strbuf_str(const struct strbuf *b);
+/** The contents as a copy in @a; @b ends as by strbuf_fini(). */
+struct str strbuf_take(struct strbuf *b, struct arena *a);
 
 /** Adds @s with control bytes, and bytes that are not valid UTF-8, as \xNN: for text from strangers on a terminal. */
 void strbuf_add_printable(struct strbuf *b, struct str s);

@@ -93,8 +93,7 @@ static void rename_variables(struct bind *b, struct map *taken, const struct scr
 			name = arena_new(a, struct str);
 			*name = t->text;
 			for (unsigned n = 2; !map_add(a, taken, *name); n++)
-				*name =
-				    str_from(arena_printf(a, STR_FMT "_%u", STR_ARG(t->text), n));
+				*name = str_printf(a, STR_FMT "_%u", STR_ARG(t->text), n);
 			map_put(a, &renamed, t->text, name);
 		}
 		t->text = *name;

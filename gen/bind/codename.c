@@ -255,13 +255,13 @@ static struct str add_place(struct codename *c, const struct module *m, const st
 		dwsite_at(src, s->addr,
 			  &site); // which knows the line also where it finds no function
 	if (!site.line)
-		return str_from(arena_printf(c->arena, STR_FMT " (0x%" PRIx64 ")", STR_ARG(s->name),
-					     s->addr + m->bias));
+		return str_printf(c->arena, STR_FMT " (0x%" PRIx64 ")", STR_ARG(s->name),
+				  s->addr + m->bias);
 	struct str file = site.file;
 	while (str_find(file, '/') < file.n)
 		file = str_from_offset(file, str_find(file, '/') + 1);
-	return str_from(arena_printf(c->arena, STR_FMT " (" STR_FMT ":%u)", STR_ARG(s->name),
-				     STR_ARG(file), site.line));
+	return str_printf(c->arena, STR_FMT " (" STR_FMT ":%u)", STR_ARG(s->name), STR_ARG(file),
+			  site.line);
 }
 
 struct codename *codename_open(struct arena *a, struct proc *proc)

@@ -10,10 +10,10 @@
 static struct str number(struct arena *a, int64_t value, const struct ctype *of)
 {
 	if (value >= 0)
-		return str_from(arena_printf(a, "%" PRId64, value));
+		return str_printf(a, "%" PRId64, value);
 	if (of && !of->is_signed)
-		return str_from(arena_printf(a, "0x%" PRIx64, (uint64_t)value));
-	return str_from(arena_printf(a, "(%" PRId64 ")", value));
+		return str_printf(a, "0x%" PRIx64, (uint64_t)value);
+	return str_printf(a, "(%" PRId64 ")", value);
 }
 
 bool constant_lower(struct bind *b, const struct attach_clause *c, struct node *n,

@@ -10,16 +10,13 @@ static struct str type_text(struct bind *b, const struct node *type)
 	for (const struct token *t = type->first; t != type->last->next; t = t->next)
 		if (t != type->first || !tok_is(t, "enum"))
 			strbuf_adds(&text, t->text);
-	struct str s = str_copy(b->arena, strbuf_str(&text));
-	strbuf_fini(&text);
-	return s;
+	return strbuf_take(&text, b->arena);
 }
 
 /** "enum_" and the type, respelled as a name. */
 static struct str map_name(struct bind *b, struct str type)
 {
-	return str_to_ident(b->arena,
-			    str_from(arena_printf(b->arena, "enum_" STR_FMT, STR_ARG(type))));
+	return str_to_ident(b->arena, str_printf(b->arena, "enum_" STR_FMT, STR_ARG(type)));
 }
 
 static bool is_taken(const struct bind *b, struct str map)
@@ -47,7 +44,7 @@ static struct str table_for(struct bind *b, size_t i, struct str type, const str
 	struct bind_enum_table t = {first, type, means, tok_place(at)};
 	// Another enum of this name, or `a::b` and `a__b`.
 	for (unsigned n = 2; is_taken(b, t.map); n++)
-		t.map = str_from(arena_printf(b->arena, STR_FMT "_%u", STR_ARG(first), n));
+		t.map = str_printf(b->arena, STR_FMT "_%u", STR_ARG(first), n);
 	vec_push(b->arena, &b->enum_tables, t);
 	return t.map;
 }

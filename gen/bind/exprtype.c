@@ -199,8 +199,8 @@ static struct str key_of(struct finder *f, const struct node *n)
 	struct arena *a = f->b->arena;
 	struct str name = n->name ? n->name->text : STR("");
 	if (n->kind == NODE_MAP)
-		return str_from(arena_printf(a, "@" STR_FMT, STR_ARG(name)));
-	return str_from(arena_printf(a, "%zu" STR_FMT, f->scope, STR_ARG(name)));
+		return str_printf(a, "@" STR_FMT, STR_ARG(name));
+	return str_printf(a, "%zu" STR_FMT, f->scope, STR_ARG(name));
 }
 
 static struct holder *holder_of(struct finder *f, struct str key)

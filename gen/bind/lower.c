@@ -148,7 +148,7 @@ static bool lower_named(struct lowerer *lo, struct node *n, const struct node *p
 				minds_sign(parent) ||
 				    (t && t->kind == CTYPE_INT && !t->is_signed && t->size == 8));
 	if (!text.n)
-		text = str_from(arena_printf(a, "arg%u", i));
+		text = str_printf(a, "arg%u", i);
 	change(a, n, pointer.n ? "(%s%t)" : "%s%t", cast, text);
 	return true;
 }
@@ -163,8 +163,7 @@ static bool fold_sizeof(struct lowerer *lo, struct node *n)
 		lo->good = targettype_fold(lo->b, lo->clause, n);
 		return n->kind == NODE_NUMBER;
 	}
-	change_leaf(lo->b->arena, n, NODE_NUMBER,
-		    str_from(arena_printf(lo->b->arena, "%" PRIu64, size)));
+	change_leaf(lo->b->arena, n, NODE_NUMBER, str_printf(lo->b->arena, "%" PRIu64, size));
 	return true;
 }
 

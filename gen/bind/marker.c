@@ -20,7 +20,7 @@ static void get_markers(const struct bind *b, struct marker *ret)
 	ret[1] = (struct marker){"__PID__", b->proc != NULL, STR("")};
 	ret[2] = (struct marker){"__COMM__", b->proc != NULL, STR("")};
 	if (b->proc) {
-		ret[1].value = str_from(arena_printf(b->arena, "%d", b->proc->pid));
+		ret[1].value = str_printf(b->arena, "%d", b->proc->pid);
 		ret[2].value = b->proc->comm;
 	}
 }
@@ -88,8 +88,7 @@ static bool replace(struct replacer *r, const struct token *t, bool is_format, s
 		rest = str_from_offset(rest, off + strlen(m->name));
 	}
 	strbuf_adds(&text, rest);
-	*ret = str_copy(b->arena, strbuf_str(&text));
-	strbuf_fini(&text);
+	*ret = strbuf_take(&text, b->arena);
 	r->good &= good;
 	return good;
 }

@@ -137,9 +137,7 @@ static struct str case_format(const struct printing *p)
 		done = arg->how.end;
 	}
 	strbuf_adds(&format, str_from_offset(text, done));
-	struct str s = str_copy(p->arena, strbuf_str(&format));
-	strbuf_fini(&format);
-	return s;
+	return strbuf_take(&format, p->arena);
 }
 
 /** For C's printf: the name, and behind it the number if that is missing, else 0. */
@@ -171,7 +169,7 @@ static struct str new_variable(struct rewriter *r)
 {
 	struct str name = STR("$key");
 	for (unsigned n = 2; !map_add(r->b->arena, &r->variables, name); n++)
-		name = str_from(arena_printf(r->b->arena, "$key_%u", n));
+		name = str_printf(r->b->arena, "$key_%u", n);
 	return name;
 }
 

@@ -8,8 +8,7 @@ static struct str take_name(struct bind *b, const struct token *t, const struct 
 {
 	struct str name = t->text;
 	for (t = t->next; t->kind != TOK_EOF && !t->space; t = t->next)
-		name = str_from(
-		    arena_printf(b->arena, STR_FMT STR_FMT, STR_ARG(name), STR_ARG(t->text)));
+		name = str_printf(b->arena, STR_FMT STR_FMT, STR_ARG(name), STR_ARG(t->text));
 	*end = t;
 	return name;
 }

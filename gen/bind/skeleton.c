@@ -86,7 +86,7 @@ static void forget_disputed_name(struct arena *a, struct probearg *arg, size_t i
 {
 	if (!arg->other_names.n)
 		return;
-	arg->name = str_from(arena_printf(a, "arg%zu", index));
+	arg->name = str_printf(a, "arg%zu", index);
 	arg->has_name = false;
 }
 
@@ -143,8 +143,8 @@ static void add_probe(struct skeleton *sk, struct image *im, const struct sdt_pr
 		return;
 	}
 	add_fields(sk, &sp);
-	struct str name = str_from(
-	    arena_printf(sk->arena, STR_FMT ":" STR_FMT, STR_ARG(p->provider), STR_ARG(p->name)));
+	struct str name =
+	    str_printf(sk->arena, STR_FMT ":" STR_FMT, STR_ARG(p->provider), STR_ARG(p->name));
 	uintptr_t first = (uintptr_t)map_get(&sk->named, name);
 	if (first)
 		sp.needs_path = sk->probes.v[first - 1].needs_path = true;

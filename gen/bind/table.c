@@ -66,14 +66,12 @@ static bool parse_pragma(struct bind *b, const struct pp_pragma *p, struct wante
 			strbuf_adds(&type, t->text);
 		}
 	}
-	ret->type = str_copy(b->arena, strbuf_str(&type));
-	strbuf_fini(&type);
+	ret->type = strbuf_take(&type, b->arena);
 	struct strbuf prefixes;
 	strbuf_init(&prefixes);
 	for (; is_word(t) || tok_is(t, "|"); t = t->next)
 		strbuf_adds(&prefixes, t->text);
-	ret->prefix = str_copy(b->arena, strbuf_str(&prefixes));
-	strbuf_fini(&prefixes);
+	ret->prefix = strbuf_take(&prefixes, b->arena);
 	if (t->kind != TOK_EOF) {
 		place = tok_place(t);
 		return diag_error(b->diag, &place, "#pragma enum: unexpected text after the type");

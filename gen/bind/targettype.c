@@ -160,12 +160,12 @@ struct str targettype_pointer(struct bind *b, struct ctype *type)
 	if (!to)
 		return STR("");
 	if (!ctype_is_aggregate(to))
-		return str_from(arena_printf(b->arena, "%sint%u *", to->is_signed ? "" : "u",
-					     (unsigned)to->size * 8));
+		return str_printf(b->arena, "%sint%u *", to->is_signed ? "" : "u",
+				  (unsigned)to->size * 8);
 	if (!ctype_complete(to) || !closure_add(&b->types->closure, to, name, &tag))
 		return STR("");
-	return str_from(arena_printf(b->arena, "%s " STR_FMT " *",
-				     to->kind == CTYPE_UNION ? "union" : "struct", STR_ARG(tag)));
+	return str_printf(b->arena, "%s " STR_FMT " *",
+			  to->kind == CTYPE_UNION ? "union" : "struct", STR_ARG(tag));
 }
 
 static struct kbtf *kernel_btf(struct targettype *r)
@@ -253,8 +253,7 @@ static bool use_type(struct targettype *r, struct node *n, const struct node *pa
 		return true;
 	struct str rest = STR(""); // const, [4]
 	for (const struct token *p = name->end; p != n->last->next; p = p->next)
-		rest =
-		    str_from(arena_printf(a, STR_FMT " " STR_FMT, STR_ARG(rest), STR_ARG(p->text)));
+		rest = str_printf(a, STR_FMT " " STR_FMT, STR_ARG(rest), STR_ARG(p->text));
 	change(a, n, "%s%s%s%t", spelling, stars ? " " : "", all + sizeof(all) - 1 - stars, rest);
 	return true;
 }
@@ -325,8 +324,7 @@ static bool fold_offset(struct bind *b, struct node *call, struct ctype *type)
 				  STR_ARG(ctype_spell(b->arena, in)), STR_ARG(bad));
 	if (place.bit_size)
 		return diag_error(b->diag, &at, "a bitfield has no offset in bytes");
-	change_leaf(b->arena, call, NODE_NUMBER,
-		    str_from(arena_printf(b->arena, "%" PRIu64, place.off)));
+	change_leaf(b->arena, call, NODE_NUMBER, str_printf(b->arena, "%" PRIu64, place.off));
 	return true;
 }
 
@@ -345,8 +343,7 @@ bool targettype_fold(struct bind *b, const struct attach_clause *c, struct node 
 	if (!is_size)
 		return name.stars || fold_offset(b, call, type);
 	if (name.stars || ctype_size(type, &size))
-		change_leaf(b->arena, call, NODE_NUMBER,
-			    str_from(arena_printf(b->arena, "%" PRIu64, size)));
+		change_leaf(b->arena, call, NODE_NUMBER, str_printf(b->arena, "%" PRIu64, size));
 	return true;
 }
 
@@ -378,9 +375,9 @@ static void rename_own(struct targettype *r, struct token *list)
 	struct map renamed = {0};
 	for (size_t i = 0; i < r->b->script.definitions.n; i++) {
 		struct str *tag = arena_new(a, struct str), own = r->b->script.definitions.v[i].tag;
-		*tag = str_from(arena_printf(a, CLOSURE_PREFIX STR_FMT, STR_ARG(own)));
+		*tag = str_printf(a, CLOSURE_PREFIX STR_FMT, STR_ARG(own));
 		while (is_taken(r, *tag))
-			*tag = str_from(arena_printf(a, STR_FMT "_", STR_ARG(*tag)));
+			*tag = str_printf(a, STR_FMT "_", STR_ARG(*tag));
 		map_put(a, &renamed, own, tag);
 		map_add(a, &r->own, *tag);
 	}

@@ -103,7 +103,7 @@ static bool replace_cpid(void *ctx, struct node *n, struct node *parent)
 	(void)parent;
 	if (is_has || (is_read && tok_is(n->name, "cpid")))
 		change_leaf(b->arena, n, NODE_NUMBER,
-			    str_from(arena_printf(b->arena, "%d", is_has ? 1 : b->proc->pid)));
+			    str_printf(b->arena, "%d", is_has ? 1 : b->proc->pid));
 	return true;
 }
 

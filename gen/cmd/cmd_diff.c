@@ -93,8 +93,7 @@ static void lines_of(struct arena *a, struct str text, struct str path, struct l
 		strbuf_addz(&b, hit ? "__EXE__" : "");
 		text = str_from_offset(text, n + (hit ? path.n : 0));
 	}
-	struct str rest = str_copy(a, strbuf_str(&b));
-	strbuf_fini(&b);
+	struct str rest = strbuf_take(&b, a);
 	while (rest.n) {
 		struct str line = str_slice(rest, 0, str_find(rest, '\n'));
 		rest = str_from_offset(rest, line.n + 1);

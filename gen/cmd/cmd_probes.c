@@ -70,8 +70,7 @@ static void add_file(struct listing *l, const char *path, struct str shown, cons
 		return;
 	f.machine = img->machine;
 	if (p && !mapped->host_path.n)
-		img_set_root(img, str_from(arena_printf(&l->arena, "/proc/%d/root", p->pid)),
-			     mapped->path);
+		img_set_root(img, str_printf(&l->arena, "/proc/%d/root", p->pid), mapped->path);
 	if (p && img_load_bias(img, mapped->start, mapped->offset, &f.bias)) {
 		f.is_mapped = true;
 		f.pid = p->pid;
@@ -207,9 +206,9 @@ static struct str why_not(struct listing *l, const struct sdt_probe *p, const st
 			return STR("the file has no code at a site");
 		for (size_t k = 0; dialect_has_libbpf_usdt(l->version) && k < s->n_args; k++)
 			if (sdtarg_is_beyond_libbpf(&s->args[k].operand))
-				return str_from(arena_printf(
-				    &l->arena, "it cannot read the place of arg%zu, " STR_FMT, k,
-				    STR_ARG(s->args[k].operand.text)));
+				return str_printf(&l->arena,
+						  "it cannot read the place of arg%zu, " STR_FMT, k,
+						  STR_ARG(s->args[k].operand.text));
 	}
 	return (struct str){0};
 }

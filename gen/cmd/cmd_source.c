@@ -31,7 +31,7 @@ static bool add_process(struct cmd_source *s, int pid)
 {
 	if (!proc_open(&s->arena, &s->diag, "/proc", pid, &s->proc))
 		return false;
-	struct str root = str_from(arena_printf(&s->arena, "/proc/%d/root", pid));
+	struct str root = str_printf(&s->arena, "/proc/%d/root", pid);
 	for (size_t i = 0; i < s->proc->files.n; i++) {
 		const struct proc_file *f = &s->proc->files.v[i];
 		struct img *img;

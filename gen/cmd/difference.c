@@ -19,9 +19,7 @@ static struct str signature(struct arena *a, const struct probeargs *pa)
 		strbuf_addz(&b, i ? ", " : "");
 		strbuf_adds(&b, probearg_declaration(a, &pa->args[i]));
 	}
-	struct str s = str_copy(a, strbuf_str(&b));
-	strbuf_fini(&b);
-	return s;
+	return strbuf_take(&b, a);
 }
 
 static void compare_arg(struct difference *df, struct str subject, unsigned n,
@@ -75,18 +73,16 @@ static void compare_enum(struct difference *df, struct map *seen, struct ctype *
 			continue;
 		}
 		struct change *c = add(df, now ? CHANGE_ENUM_VALUE : CHANGE_ENUM_REMOVED, subject);
-		c->was =
-		    str_from(arena_printf(a, STR_FMT " = %" PRId64, STR_ARG(v->name), v->value));
+		c->was = str_printf(a, STR_FMT " = %" PRId64, STR_ARG(v->name), v->value);
 		if (!now)
 			continue;
-		c->is =
-		    str_from(arena_printf(a, STR_FMT " = %" PRId64, STR_ARG(v->name), now->value));
+		c->is = str_printf(a, STR_FMT " = %" PRId64, STR_ARG(v->name), now->value);
 		map_remove(&values, v->name);
 	}
 	for (struct map_entry *e = NULL; (e = map_next(&values, e));) {
 		const struct ctype_value *v = e->value;
 		add(df, CHANGE_ENUM_ADDED, subject)->is =
-		    str_from(arena_printf(a, STR_FMT " = %" PRId64, STR_ARG(v->name), v->value));
+		    str_printf(a, STR_FMT " = %" PRId64, STR_ARG(v->name), v->value);
 	}
 }
 
@@ -118,8 +114,7 @@ static const struct sdt_probe *find_probe(struct images *s, const struct sdt_pro
 
 static struct str probe_name(struct arena *a, const struct sdt_probe *p)
 {
-	return str_from(
-	    arena_printf(a, STR_FMT ":" STR_FMT, STR_ARG(p->provider), STR_ARG(p->name)));
+	return str_printf(a, STR_FMT ":" STR_FMT, STR_ARG(p->provider), STR_ARG(p->name));
 }
 
 void difference_find(struct difference *df, struct arena *a, struct images *before,

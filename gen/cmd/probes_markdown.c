@@ -90,8 +90,7 @@ static void add_sites(struct strbuf *b, struct arena *a, const struct probeargs 
 		strbuf_addz(b, any ? ", " : "- in: ");
 		any = true;
 		if (s->function.n)
-			add_code(b, a,
-				 str_from(arena_printf(a, STR_FMT "()", STR_ARG(s->function))));
+			add_code(b, a, str_printf(a, STR_FMT "()", STR_ARG(s->function)));
 		if (s->file.n) {
 			strbuf_addz(b, s->function.n ? " of " : "");
 			add_text(b, a, s->file);
@@ -120,9 +119,7 @@ static void add_probe(struct strbuf *b, struct arena *a, const struct sdt_probe 
 		      const struct probeargs *pa, const struct probes_scripts *scripts)
 {
 	strbuf_addz(b, "\n## ");
-	add_code(
-	    b, a,
-	    str_from(arena_printf(a, STR_FMT ":" STR_FMT, STR_ARG(p->provider), STR_ARG(p->name))));
+	add_code(b, a, str_printf(a, STR_FMT ":" STR_FMT, STR_ARG(p->provider), STR_ARG(p->name)));
 	strbuf_addz(b, "\n\n");
 	if (pa->doc.n) {
 		strbuf_addz(b, "Fires when: ");

@@ -63,8 +63,8 @@ bool trace_make(struct arena *a, struct diag *d, struct images *images, unsigned
 	struct record_probe *probes = arena_array(a, struct record_probe, sk.probes.n);
 	for (size_t i = 0; i < sk.probes.n; i++) {
 		const struct skeleton_probe *p = &sk.probes.v[i];
-		probes[i].name = str_from(arena_printf(
-		    a, STR_FMT ":" STR_FMT, STR_ARG(p->probe->provider), STR_ARG(p->probe->name)));
+		probes[i].name = str_printf(a, STR_FMT ":" STR_FMT, STR_ARG(p->probe->provider),
+					    STR_ARG(p->probe->name));
 		probes[i].n_fields = p->n_fields;
 		probes[i].fields = arena_array(a, struct record_field, p->n_fields + 1);
 		for (size_t k = 0; k < p->n_fields; k++)
@@ -77,7 +77,6 @@ bool trace_make(struct arena *a, struct diag *d, struct images *images, unsigned
 	const struct records *r = *records;
 	struct skeleton_marks marks = {r->start, r->sep, r->end, r->counts};
 	skeleton_write_records(&sk, &marks, &text);
-	*program = str_copy(a, strbuf_str(&text));
-	strbuf_fini(&text);
+	*program = strbuf_take(&text, a);
 	return true;
 }

@@ -15,8 +15,7 @@ static void add_remark(struct arena *a, struct clayout *l, const char *fmt, stru
 	strbuf_init(&b);
 	strbuf_add_printable(&b, name);
 	strbuf_addf(&b, " %s", fmt);
-	vec_push(a, &l->remarks, str_copy(a, strbuf_str(&b)));
-	strbuf_fini(&b);
+	vec_push(a, &l->remarks, strbuf_take(&b, a));
 }
 
 static bool gather(struct arena *a, struct ctype *t, uint64_t at, unsigned level, bool for_bpftrace,

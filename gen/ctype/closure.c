@@ -28,8 +28,7 @@ static struct cdef *find_or_make(struct closure *c, struct ctype *t, struct str 
 {
 	struct str first = cname_ident(c->arena, name, c->opt.for_bpftrace), tag = first;
 	if (c->opt.is_taken && c->opt.is_taken(c->opt.ctx, tag))
-		first = tag =
-		    str_from(arena_printf(c->arena, CLOSURE_PREFIX STR_FMT, STR_ARG(tag)));
+		first = tag = str_printf(c->arena, CLOSURE_PREFIX STR_FMT, STR_ARG(tag));
 	for (unsigned i = 2;; i++) {
 		struct cdef *def = map_get(&c->by_tag, tag);
 		bool taken = def || (c->opt.is_taken && c->opt.is_taken(c->opt.ctx, tag));
@@ -39,7 +38,7 @@ static struct cdef *find_or_make(struct closure *c, struct ctype *t, struct str 
 			remember(c, t, def);
 			return def;
 		}
-		tag = str_from(arena_printf(c->arena, STR_FMT "_%u", STR_ARG(first), i));
+		tag = str_printf(c->arena, STR_FMT "_%u", STR_ARG(first), i);
 	}
 	struct cdef *def = arena_new(c->arena, struct cdef);
 	*def = (struct cdef){.type = t, .tag = tag, .name = name};

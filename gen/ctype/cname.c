@@ -108,11 +108,10 @@ struct str cname_ident(struct arena *a, struct str name, bool for_bpftrace)
 			if (name.p[i] != ' ')
 				strbuf_addc(&b, good ? name.p[i] : '_');
 		}
-		name = str_copy(a, strbuf_str(&b));
-		strbuf_fini(&b);
+		name = strbuf_take(&b, a);
 	}
 	if (cname_is_reserved(name, for_bpftrace))
-		name = str_from(arena_printf(a, STR_FMT "_", STR_ARG(name)));
+		name = str_printf(a, STR_FMT "_", STR_ARG(name));
 	return name;
 }
 
@@ -139,7 +138,7 @@ struct str *cname_members(struct arena *a, const struct ctype *t, bool for_bpftr
 			map_put(a, &counts, first, n);
 		}
 		do
-			names[i] = str_from(arena_printf(a, STR_FMT "_%u", STR_ARG(first), ++*n));
+			names[i] = str_printf(a, STR_FMT "_%u", STR_ARG(first), ++*n);
 		while (!map_add(a, &used, names[i]));
 	}
 	return names;

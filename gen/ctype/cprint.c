@@ -245,8 +245,7 @@ static struct str enumerator_name(struct closure *c, const struct cdef *def, str
 	struct str ident = cname_ident(c->arena, name, c->opt.for_bpftrace);
 	if (!clash)
 		return ident;
-	return str_from(
-	    arena_printf(c->arena, STR_FMT "__" STR_FMT, STR_ARG(def->tag), STR_ARG(ident)));
+	return str_printf(c->arena, STR_FMT "__" STR_FMT, STR_ARG(def->tag), STR_ARG(ident));
 }
 
 static void print_enum(struct printer *p, const struct cdef *def)

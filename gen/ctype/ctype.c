@@ -232,9 +232,7 @@ struct str ctype_spell(struct arena *a, const struct ctype *t)
 	struct strbuf b;
 	strbuf_init(&b);
 	spell(&b, t, 0);
-	struct str s = str_copy(a, strbuf_str(&b));
-	strbuf_fini(&b);
-	return s;
+	return strbuf_take(&b, a);
 }
 
 /** Own members first, then those of anonymous members and bases, as C++ hides names. */

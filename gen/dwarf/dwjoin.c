@@ -175,8 +175,7 @@ static bool copy_strings(struct arena *a, bool big, struct str all, struct str *
 		strbuf_add(&b, all.p + off, n + 1);
 	}
 	*offsets = (struct str){copy, offsets->n};
-	*ret = str_copy(a, strbuf_str(&b));
-	strbuf_fini(&b);
+	*ret = strbuf_take(&b, a);
 	return good;
 }
 

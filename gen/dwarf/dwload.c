@@ -70,7 +70,7 @@ static struct str name_with_scopes(struct dwloader *l, Dwarf_Die *die)
 	struct str outer = dwscope_of(l->src, &spec);
 	if (!outer.n)
 		return str_from(z);
-	return str_from(arena_printf(l->src->arena, STR_FMT "::%s", STR_ARG(outer), z));
+	return str_printf(l->src->arena, STR_FMT "::%s", STR_ARG(outer), z);
 }
 
 // --- one function for each family of tags

@@ -344,13 +344,12 @@ static struct str unit_text(struct lookup *lk, const struct dwdef *d, bool with_
 	bool is_type = dwarf_diecu(&die, &top, NULL, NULL) && dwarf_tag(&top) == DW_TAG_type_unit;
 	bool has_line = dwarf_decl_line(&die, &line) == 0;
 	if (is_type && has_line && dwarf_decl_file(&die))
-		unit = str_from(arena_printf(lk->arena, "%s:%d", dwarf_decl_file(&die), line));
+		unit = str_printf(lk->arena, "%s:%d", dwarf_decl_file(&die), line);
 	else if (with_line && has_line && !is_type)
-		unit = str_from(arena_printf(lk->arena, STR_FMT ":%d", STR_ARG(unit), line));
+		unit = str_printf(lk->arena, STR_FMT ":%d", STR_ARG(unit), line);
 	if (!with_image)
 		return unit;
-	return str_from(
-	    arena_printf(lk->arena, STR_FMT " of " STR_FMT, STR_ARG(unit), STR_ARG(d->img->shown)));
+	return str_printf(lk->arena, STR_FMT " of " STR_FMT, STR_ARG(unit), STR_ARG(d->img->shown));
 }
 
 static const char *value_text(struct lookup *lk, const struct dwdef *d)

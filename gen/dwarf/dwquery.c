@@ -131,9 +131,7 @@ struct str dwhit_name(struct arena *a, const struct dwhit *hit)
 	struct strbuf b;
 	strbuf_init(&b);
 	dwhit_add_name(&b, hit);
-	struct str s = str_copy(a, strbuf_str(&b));
-	strbuf_fini(&b);
-	return s;
+	return strbuf_take(&b, a);
 }
 
 unsigned dwquery_outer_scopes(Dwarf_Die *die, struct str ret[DWSRC_MAX_DEPTH])

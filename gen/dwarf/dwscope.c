@@ -34,8 +34,7 @@ static void add_scopes(struct dwsrc *src, struct unit_scopes *us, struct dwwalk 
 		if (dwarf_attr(&die, DW_AT_specification, &at))
 			name = dwquery_qualified_name(src->arena, &die);
 		else if (z && outer.n)
-			name =
-			    str_from(arena_printf(src->arena, STR_FMT "::%s", STR_ARG(outer), z));
+			name = str_printf(src->arena, STR_FMT "::%s", STR_ARG(outer), z);
 		else if (z)
 			name = str_from(z);
 		open = us->list.n;

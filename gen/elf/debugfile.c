@@ -76,7 +76,7 @@ static void note_looked(struct img *img, struct str where, const char *why)
 	struct debug_search *s = img->search;
 	struct str text = where;
 	if (why)
-		text = str_from(arena_printf(img->arena, STR_FMT " (%s)", STR_ARG(where), why));
+		text = str_printf(img->arena, STR_FMT " (%s)", STR_ARG(where), why);
 	for (size_t i = 0; i < s->looked.n; i++)
 		if (str_eq(s->looked.v[i], text))
 			return;
@@ -88,7 +88,7 @@ static struct img *try_file(struct img *img, struct str root, const char *path, 
 {
 	const char *why;
 	uint64_t size;
-	struct str where = str_from(arena_printf(img->arena, STR_FMT "%s", STR_ARG(root), path));
+	struct str where = str_printf(img->arena, STR_FMT "%s", STR_ARG(root), path);
 	int fd = file_open(root.n ? str_dup(img->arena, root) : NULL, path, &size, &why);
 	if (fd < 0) {
 		note_looked(img, where, strcmp(why, "no such file") == 0 ? NULL : why);

@@ -118,7 +118,5 @@ struct str print_text(struct arena *a, const struct node *n)
 			strbuf_adds(&b, t->before);
 		strbuf_adds(&b, t->text);
 	}
-	struct str s = str_copy(a, strbuf_str(&b));
-	strbuf_fini(&b);
-	return s;
+	return strbuf_take(&b, a);
 }

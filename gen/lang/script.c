@@ -22,9 +22,7 @@ static struct str field_text(struct arena *a, const struct token *first, const s
 			strbuf_addc(&b, ' ');
 		strbuf_adds(&b, t->kind == TOK_STRING ? lex_string_value(a, t) : t->text);
 	}
-	struct str r = str_copy(a, strbuf_str(&b));
-	strbuf_fini(&b);
-	return r;
+	return strbuf_take(&b, a);
 }
 
 static void add_attach(struct arena *a, struct script_clause *c, struct node *n)

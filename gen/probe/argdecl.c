@@ -66,7 +66,7 @@ bool argdecl_types(struct dwsrc *src, const struct dwsite *at, uint32_t id, size
 		   struct ctype **ret)
 {
 	struct search s = {.src = src, .n = n, .ret = ret};
-	s.prefix = str_from(arena_printf(src->arena, "__usdt_%u_", id));
+	s.prefix = str_printf(src->arena, "__usdt_%u_", id);
 	memset(ret, 0, n * sizeof(*ret));
 	for (size_t i = 0; i < at->dies.n; i++) {
 		Dwarf_Die die = at->dies.v[i];

@@ -308,14 +308,14 @@ void argname_number(struct arena *a, struct str *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!names[i].n)
-			names[i] = str_from(arena_printf(a, "arg%zu", i));
+			names[i] = str_printf(a, "arg%zu", i);
 	for (size_t i = 1; i < n; i++) {
 		struct str name = names[i];
 		if (!is_taken(names, i, name))
 			continue;
 		size_t count = 1;
 		do
-			names[i] = str_from(arena_printf(a, STR_FMT "%zu", STR_ARG(name), ++count));
+			names[i] = str_printf(a, STR_FMT "%zu", STR_ARG(name), ++count);
 		while (is_taken(names, i, names[i]) ||
 		       is_taken(names + i + 1, n - i - 1, names[i]));
 	}

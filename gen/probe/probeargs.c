@@ -309,19 +309,18 @@ struct str probearg_type_text(struct arena *a, const struct probearg *arg)
 		return arg->size == 4 ? STR("float") : STR("double");
 	if (!arg->size || arg->sizes_differ)
 		return STR("?");
-	return str_from(arena_printf(a, "%sint%u_t", arg->is_signed ? "" : "u", arg->size * 8));
+	return str_printf(a, "%sint%u_t", arg->is_signed ? "" : "u", arg->size * 8);
 }
 
 struct str probearg_declaration(struct arena *a, const struct probearg *arg)
 {
 	struct str type = probearg_type_text(a, arg);
 	if (str_has_suffix(type, STR(" (*)()"))) // a pointer to a function has its name inside
-		return str_from(arena_printf(a, STR_FMT "(*" STR_FMT ")()",
-					     STR_ARG(str_slice(type, 0, type.n - 5)),
-					     STR_ARG(arg->name)));
+		return str_printf(a, STR_FMT "(*" STR_FMT ")()",
+				  STR_ARG(str_slice(type, 0, type.n - 5)), STR_ARG(arg->name));
 	bool star = type.n && (type.p[type.n - 1] == '*' || type.p[type.n - 1] == '&');
-	return str_from(arena_printf(a, STR_FMT "%s" STR_FMT, STR_ARG(type), star ? "" : " ",
-				     STR_ARG(arg->name)));
+	return str_printf(a, STR_FMT "%s" STR_FMT, STR_ARG(type), star ? "" : " ",
+			  STR_ARG(arg->name));
 }
 
 bool probeargs_find(const struct probeargs *pa, struct str name, size_t *ret)

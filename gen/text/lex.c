@@ -337,9 +337,7 @@ static struct str gap(const struct lexer *lx, uint32_t start, uint32_t end)
 	}
 	for (; newlines; newlines--)
 		strbuf_addc(&b, '\n');
-	struct str r = str_copy(lx->arena, strbuf_str(&b));
-	strbuf_fini(&b);
-	return r;
+	return strbuf_take(&b, lx->arena);
 }
 
 void lexer_next(struct lexer *lx, struct token *ret)

@@ -20,9 +20,7 @@ struct str pp_quote(struct pp *pp, struct str s)
 			strbuf_addc(&b, s.p[i]);
 	}
 	strbuf_addc(&b, '"');
-	struct str r = str_copy(pp->arena, strbuf_str(&b));
-	strbuf_fini(&b);
-	return r;
+	return strbuf_take(&b, pp->arena);
 }
 
 struct str pp_spell(struct pp *pp, const struct token *list)
@@ -34,9 +32,7 @@ struct str pp_spell(struct pp *pp, const struct token *list)
 			strbuf_addc(&b, ' ');
 		strbuf_adds(&b, t->text);
 	}
-	struct str r = str_copy(pp->arena, strbuf_str(&b));
-	strbuf_fini(&b);
-	return r;
+	return strbuf_take(&b, pp->arena);
 }
 
 struct token *pp_builtin(struct pp *pp, const struct macro *m, const struct token *call)
@@ -60,14 +56,14 @@ struct token *pp_builtin(struct pp *pp, const struct macro *m, const struct toke
 		long line = (long)src_line(call->use);
 		if (call->use.file == pp->level->file)
 			line += pp->level->line_shift;
-		t->text = str_from(arena_printf(pp->arena, "%ld", line));
+		t->text = str_printf(pp->arena, "%ld", line);
 		break;
 	}
 	case MACRO_COUNTER:
-		t->text = str_from(arena_printf(pp->arena, "%u", pp->counter++));
+		t->text = str_printf(pp->arena, "%u", pp->counter++);
 		break;
 	default:
-		t->text = str_from(arena_printf(pp->arena, "%u", pp->depth));
+		t->text = str_printf(pp->arena, "%u", pp->depth);
 		break;
 	}
 	return t;
@@ -398,5 +394,5 @@ void pp_add_external(struct pp *pp, const char *name, const char *value)
 void pp_predefine(struct pp *pp, const char *name, const char *text)
 {
 	map_remove(&pp->macros, str_from(name));
-	define_text(pp, "<built-in>", str_from(arena_printf(pp->arena, "%s %s", name, text)), true);
+	define_text(pp, "<built-in>", str_printf(pp->arena, "%s %s", name, text), true);
 }

@@ -21,8 +21,7 @@ static void pack(struct pp *pp, const struct token *hash, const struct token *na
 	struct token *d = pp_copy(pp, hash);
 	d->kind = TOK_DIRECTIVE;
 	d->before = STR("");
-	d->text = str_from(
-	    arena_printf(pp->arena, "#pragma pack" STR_FMT, STR_ARG(pp_spell(pp, l.head))));
+	d->text = str_printf(pp->arena, "#pragma pack" STR_FMT, STR_ARG(pp_spell(pp, l.head)));
 	pp_emit(pp, d);
 }
 
@@ -31,8 +30,8 @@ static void once(struct pp *pp)
 	const struct src_file *f = pp->level->file;
 	if (f->dev || f->ino)
 		map_add(pp->arena, &pp->once,
-			str_from(arena_printf(pp->arena, "%llu:%llu", (unsigned long long)f->dev,
-					      (unsigned long long)f->ino)));
+			str_printf(pp->arena, "%llu:%llu", (unsigned long long)f->dev,
+				   (unsigned long long)f->ino));
 }
 
 /** Is @list, of @n tokens, an integer? Words are not, but for other macros: an #if would take them for 0. */

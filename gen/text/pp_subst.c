@@ -121,8 +121,7 @@ static struct token *stringize(const struct subst *s, const struct token *hash,
 	strbuf_addc(&b, '"');
 	struct token *t = made(s, hash);
 	t->kind = TOK_STRING;
-	t->text = str_copy(s->pp->arena, strbuf_str(&b));
-	strbuf_fini(&b);
+	t->text = strbuf_take(&b, s->pp->arena);
 	struct token check;
 	// A backslash by itself before a quote undoes the quote's own.
 	if (!s->pp->fatal && !lex_one(s->pp->arena, t->text, &check))

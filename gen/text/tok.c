@@ -149,7 +149,5 @@ struct str lex_quote(struct arena *a, struct str text)
 			strbuf_addc(&b, (char)c);
 	}
 	strbuf_addc(&b, '"');
-	struct str s = str_copy(a, strbuf_str(&b));
-	strbuf_fini(&b);
-	return s;
+	return strbuf_take(&b, a);
 }

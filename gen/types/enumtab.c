@@ -21,8 +21,8 @@ bool enumtab_from_type(struct arena *a, struct ctype *t, struct enumtab *ret)
 		struct enumtab_item *first = map_get(&seen, key);
 		if (first) {
 			first->aliases =
-			    str_from(arena_printf(a, STR_FMT "%s" STR_FMT, STR_ARG(first->aliases),
-						  first->aliases.n ? ", " : "", STR_ARG(v->name)));
+			    str_printf(a, STR_FMT "%s" STR_FMT, STR_ARG(first->aliases),
+				       first->aliases.n ? ", " : "", STR_ARG(v->name));
 			continue;
 		}
 		struct enumtab_item *item = &ret->items[ret->n_items++];

@@ -71,8 +71,8 @@ static const void *domain_of(const struct lookup *lk, const struct dwpick *p)
 
 static struct str key_of(struct lookup *lk, const void *asker, const struct dwpick *p)
 {
-	return str_from(arena_printf(lk->arena, "%p %u " STR_FMT " " STR_FMT, asker,
-				     p->tags | p->others, STR_ARG(p->owner), STR_ARG(p->q.text)));
+	return str_printf(lk->arena, "%p %u " STR_FMT " " STR_FMT, asker, p->tags | p->others,
+			  STR_ARG(p->owner), STR_ARG(p->q.text));
 }
 
 /** dwpick_find() with a memory. */

@@ -55,7 +55,7 @@ static void check_layout(struct arena *a, const char *how)
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 	snprintf(want, sizeof(want), format, "main");
 #pragma GCC diagnostic pop
-	check(a, str_from(arena_printf(a, "[<%s:1234>]\n", how)), str_from(want),
+	check(a, str_printf(a, "[<%s:1234>]\n", how), str_from(want),
 	      arena_printf(a, "a name as %%%ss", how));
 }
 

@@ -51,9 +51,7 @@ static struct str dumped(const struct node *n)
 	strbuf_init(&b);
 	if (n)
 		dump(n, &b);
-	struct str r = str_copy(&arena, strbuf_str(&b));
-	strbuf_fini(&b);
-	return r;
+	return strbuf_take(&b, &arena);
 }
 
 static bool prints_itself(const struct node *program, struct str text)
@@ -73,7 +71,7 @@ static bool prints_itself(const struct node *program, struct str text)
 /** The only statement of @text has the tree @want. */
 static void statement(const char *text, const char *want)
 {
-	struct str program = str_from(arena_printf(&arena, "BEGIN { %s }", text));
+	struct str program = str_printf(&arena, "BEGIN { %s }", text);
 	struct node *n = parse(program);
 	struct str got = STR("");
 	if (n && n->child && n->child->kind == NODE_CLAUSE && n->child->last_child->child)
@@ -116,9 +114,7 @@ static struct str text_of(const struct token *t)
 		strbuf_adds(&b, t->before);
 		strbuf_adds(&b, t->text);
 	}
-	struct str r = str_copy(&arena, strbuf_str(&b));
-	strbuf_fini(&b);
-	return r;
+	return strbuf_take(&b, &arena);
 }
 
 /** The script at @path is preprocessed, parsed and printed. */
@@ -155,7 +151,7 @@ static void test_case(struct str text, struct str want, bool is_program)
 	struct str whole = text, got = STR("");
 	unsigned n_opaque = 0;
 	if (!is_program)
-		whole = str_from(arena_printf(&arena, "BEGIN { " STR_FMT " }", STR_ARG(text)));
+		whole = str_printf(&arena, "BEGIN { " STR_FMT " }", STR_ARG(text));
 	struct node *tree = parse(whole);
 	if (tree && !want.n)
 		node_walk(tree, note_opaque, &n_opaque);

@@ -28,9 +28,7 @@ static struct str cut(const char *text)
 			strbuf_addc(&b, '~');
 		strbuf_adds(&b, t->text);
 	}
-	struct str r = str_copy(&arena, strbuf_str(&b));
-	strbuf_fini(&b);
-	return r;
+	return strbuf_take(&b, &arena);
 }
 
 static void is_cut(const char *text, const char *want, const char *claim)

@@ -32,9 +32,7 @@ static struct str printed(const char *text)
 		return STR("(failed)");
 	strbuf_init(&b);
 	pp_print(pp.out, &b);
-	struct str r = str_copy(&arena, strbuf_str(&b));
-	strbuf_fini(&b);
-	return r;
+	return strbuf_take(&b, &arena);
 }
 
 static const struct token *nth(size_t n)

@@ -43,9 +43,7 @@ static struct str record(struct arena *a, const struct records *r, struct str fo
 			strbuf_addz(&b, r->counts);
 		else
 			strbuf_addc(&b, form.p[i]);
-	struct str s = str_copy(a, strbuf_str(&b));
-	strbuf_fini(&b);
-	return s;
+	return strbuf_take(&b, a);
 }
 
 /** What bpftrace can hold. */

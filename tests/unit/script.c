@@ -46,9 +46,7 @@ static struct str attached(size_t i)
 			strbuf_addf(&b, "%s" STR_FMT, j ? "|" : "", STR_ARG(a->fields.v[j]));
 		strbuf_addc(&b, ')');
 	}
-	struct str r = str_copy(&arena, strbuf_str(&b));
-	strbuf_fini(&b);
-	return r;
+	return strbuf_take(&b, &arena);
 }
 
 /** Map uses of the first clause: name, then [] with a key, then = when written. */
@@ -62,9 +60,7 @@ static struct str map_uses(const char *body)
 		strbuf_addf(&b, "%s" STR_FMT "%s%s", i ? " " : "", STR_ARG(u->name),
 			    u->has_key ? "[]" : "", u->is_written ? "=" : "");
 	}
-	struct str r = str_copy(&arena, strbuf_str(&b));
-	strbuf_fini(&b);
-	return r;
+	return strbuf_take(&b, &arena);
 }
 
 static void attach_points(void)

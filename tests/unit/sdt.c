@@ -49,9 +49,7 @@ static struct str show(const struct sdt_list *list)
 			strbuf_addf(&b, " [" STR_FMT "]", STR_ARG(s->args));
 		}
 	}
-	struct str s = str_copy(&arena, strbuf_str(&b));
-	strbuf_fini(&b);
-	return s;
+	return strbuf_take(&b, &arena);
 }
 
 /** Reads @e and compares the list and what was said; @want_said "" for nothing. */
