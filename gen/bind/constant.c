@@ -42,5 +42,5 @@ bool constant_lower(struct bind *b, const struct attach_clause *c, struct node *
 	struct diag_place at = tok_place(n->last);
 	return !has_scopes || // no bpftrace has such names
 	       lookup_say_unknown(b->lookup, &at, "type or enumerator", name,
-				  DWFIND_TYPES | DWFIND_ENUMERATOR);
+				  NAME_TYPES | NAME_ENUMERATOR);
 }

@@ -33,7 +33,7 @@ static struct str table_for(struct bind *b, size_t i, struct str type, const str
 	struct lookup *lk = bind_lookup_from(b, i);
 	struct ctype *means = NULL;
 	if (lk)
-		lookup_type(lk, type, DWFIND_ENUM | DWFIND_TYPEDEF, &means);
+		lookup_type(lk, type, NAME_ENUM | NAME_TYPEDEF, &means);
 	for (size_t k = 0; k < b->enum_tables.n; k++) {
 		const struct bind_enum_table *t = &b->enum_tables.v[k];
 		if (str_eq(t->type, type) &&

@@ -170,7 +170,7 @@ static struct expr of_type(struct finder *f, const struct node *n)
 		e.type = builtin_type(a, name.name);
 	else if (targettype_is_own(f->b, tag) || !bind_lookup(f->b) ||
 		 (!f->knows_types && name.stars) ||
-		 !lookup_type(bind_lookup(f->b), name.name, DWFIND_TYPES, &e.type))
+		 !lookup_type(bind_lookup(f->b), name.name, NAME_TYPES, &e.type))
 		return e;
 	e.sign = sign_of_type(e.type, 0);
 	if (!name.stars)

@@ -103,7 +103,7 @@ static bool add_table(struct bind *b, const struct wanted *w, struct strbuf *beg
 	struct enumtab tab;
 	struct lookup *lk = lookup_for(b, w->map);
 	if (!enumtab_lookup(lk, w->type, &tab))
-		return lookup_say_unknown(lk, &w->place, "enum", w->type, DWFIND_ENUM);
+		return lookup_say_unknown(lk, &w->place, "enum", w->type, NAME_ENUM);
 	enumtab_strip(&tab, w->prefix);
 	if (tab.n_items > dialect_max_table(b->version))
 		diag_warning(b->diag, &w->place,

@@ -205,7 +205,7 @@ static bool is_taken(void *ctx, struct str tag)
 		return false;
 	struct lookup *lk = bind_lookup(r->b);
 	return !str_has_prefix(tag, STR(CLOSURE_PREFIX)) ||
-	       (lk && lookup_type(lk, tag, DWFIND_TYPES, &unused));
+	       (lk && lookup_type(lk, tag, NAME_TYPES, &unused));
 }
 
 static bool follow(void *ctx, struct ctype *owner, const struct ctype_member *m)
@@ -275,7 +275,7 @@ static bool miss(struct targettype *r, const struct attach_clause *c,
 	struct lookup *lk = bind_lookup(b);
 	struct diag_place place = tok_place(name->last);
 	if (!kernel_has(r, name->name) && lk)
-		return lookup_say_unknown(lk, &place, "type", name->name, DWFIND_TYPES);
+		return lookup_say_unknown(lk, &place, "type", name->name, NAME_TYPES);
 	bool of_kernel =
 	    parent->kind == NODE_CAST && node_is(parent->child->next, NODE_NAME, "curtask");
 	if (lk && c->has_user && !c->has_other && !of_kernel &&
@@ -294,7 +294,7 @@ static bool find_type(struct targettype *r, const struct attach_clause *c, const
 	       !map_get(&r->own, bare_name(name->name)) &&
 	       (name->has_keyword || !vocabulary_type(name->name)) &&
 	       !(targettype_is_kernel_clause(c->clause) && kernel_has(r, name->name)) &&
-	       lookup_type(lk, name->name, DWFIND_TYPES, ret);
+	       lookup_type(lk, name->name, NAME_TYPES, ret);
 }
 
 bool targettype_lower(struct bind *b, const struct attach_clause *c, struct node *n,

@@ -341,21 +341,21 @@ static struct ctype *find_by_kind(struct kbtf *k, struct str name, unsigned kind
 		unsigned kind = 0;
 		switch (bt ? btf_kind(bt) : 0) {
 		case BTF_KIND_STRUCT:
-			kind = DWFIND_STRUCT;
+			kind = NAME_STRUCT;
 			break;
 		case BTF_KIND_UNION:
-			kind = DWFIND_UNION;
+			kind = NAME_UNION;
 			break;
 		case BTF_KIND_ENUM:
 		case BTF_KIND_ENUM64:
-			kind = btf_vlen(bt) ? DWFIND_ENUM : 0; // none: a forward declaration
+			kind = btf_vlen(bt) ? NAME_ENUM : 0; // none: a forward declaration
 			break;
 		case BTF_KIND_TYPEDEF:
-			kind = DWFIND_TYPEDEF;
+			kind = NAME_TYPEDEF;
 			break;
 		case BTF_KIND_INT:
 		case BTF_KIND_FLOAT:
-			kind = DWFIND_BASE;
+			kind = NAME_BASE;
 			break;
 		default:
 			break;
@@ -375,7 +375,7 @@ static bool complete(struct ctype_source *source, struct ctype *t)
 	struct kbtf *k = (struct kbtf *)source;
 	const struct btf_type *bt = btf__type_by_id(k->btf, (uint32_t)t->origin);
 	if (t->is_decl) {
-		unsigned kind = t->kind == CTYPE_STRUCT ? DWFIND_STRUCT : DWFIND_UNION;
+		unsigned kind = t->kind == CTYPE_STRUCT ? NAME_STRUCT : NAME_UNION;
 		struct ctype *def = find_by_kind(k, t->name, kind);
 		if (!def || !ctype_complete(def))
 			return false;
@@ -395,18 +395,18 @@ static bool complete(struct ctype_source *source, struct ctype *t)
 
 // --- by name
 
-struct ctype *kbtf_find(struct kbtf *k, const struct dwquery *q)
+struct ctype *kbtf_find(struct kbtf *k, const struct namequery *q)
 {
 	if (q->n_parts != 1)
 		return NULL;
-	unsigned tags = q->kinds & (DWFIND_STRUCT | DWFIND_UNION | DWFIND_ENUM);
+	unsigned tags = q->kinds & (NAME_TAGS);
 	struct ctype *t = tags ? find_by_kind(k, q->parts[0], tags) : NULL;
 	struct ctype *other =
 	    tags == q->kinds ? NULL : find_by_kind(k, q->parts[0], q->kinds & ~tags);
 	if (!t || !other || ctype_is_same(t, other))
 		return t ? t : other;
 	// In C the name alone is the typedef; whether one unit had both is not recorded.
-	if ((q->kinds & DWFIND_TYPES) != DWFIND_TYPES)
+	if ((q->kinds & NAME_TYPES) != NAME_TYPES)
 		return t;
 	struct diag_place at = {.file = k->path};
 	if (map_add(k->arena, &k->warned, str_copy(k->arena, q->text)))
@@ -447,13 +447,13 @@ bool kbtf_find_enumerator(struct kbtf *k, struct str name, int64_t *value, struc
 
 static bool is_among(const struct btf_type *bt, unsigned kinds)
 {
-	return (kinds & DWFIND_STRUCT && btf_is_struct(bt)) ||
-	       (kinds & DWFIND_UNION && btf_is_union(bt)) ||
-	       (kinds & DWFIND_ENUM && btf_is_any_enum(bt)) ||
-	       (kinds & DWFIND_TYPEDEF && btf_is_typedef(bt));
+	return (kinds & NAME_STRUCT && btf_is_struct(bt)) ||
+	       (kinds & NAME_UNION && btf_is_union(bt)) ||
+	       (kinds & NAME_ENUM && btf_is_any_enum(bt)) ||
+	       (kinds & NAME_TYPEDEF && btf_is_typedef(bt));
 }
 
-struct str kbtf_nearest(struct kbtf *k, const struct dwquery *q)
+struct str kbtf_nearest(struct kbtf *k, const struct namequery *q)
 {
 	struct str best = {0}, wanted = q->parts[q->n_parts - 1];
 	unsigned distance = UINT32_MAX;
@@ -470,18 +470,18 @@ struct str kbtf_nearest(struct kbtf *k, const struct dwquery *q)
 
 void kbtf_walk(struct kbtf *k, unsigned kinds, dwfind_fn *fn, void *ctx)
 {
-	static const unsigned each[] = {DWFIND_STRUCT, DWFIND_UNION, DWFIND_ENUM, DWFIND_TYPEDEF};
+	static const unsigned each[] = {NAME_STRUCT, NAME_UNION, NAME_ENUM, NAME_TYPEDEF};
 	for (uint32_t id = 1; id < k->n_types; id++) {
 		const struct btf_type *bt = btf__type_by_id(k->btf, id);
 		struct dwhit hit = {.kind = 0};
 		for (unsigned i = 0; bt && i < 4; i++)
 			hit.kind |= is_among(bt, each[i] & kinds) ? each[i] : 0;
-		if (bt && kinds & DWFIND_BASE && (btf_is_int(bt) || btf_is_float(bt)))
-			hit.kind = DWFIND_BASE;
+		if (bt && kinds & NAME_BASE && (btf_is_int(bt) || btf_is_float(bt)))
+			hit.kind = NAME_BASE;
 		if (!hit.kind)
 			continue;
 		hit.name = name_at(k, bt->name_off);
-		hit.is_decl = hit.kind == DWFIND_ENUM && btf_vlen(bt) == 0;
+		hit.is_decl = hit.kind == NAME_ENUM && btf_vlen(bt) == 0;
 		if (hit.name.n && !fn(ctx, &hit))
 			return;
 	}
@@ -494,7 +494,7 @@ bool kbtf_has_tag(struct kbtf *k, struct str tag)
 		for (uint32_t id = 1; id < k->n_types; id++) {
 			const struct btf_type *bt = btf__type_by_id(k->btf, id);
 			struct str name = {0};
-			if (bt && is_among(bt, DWFIND_STRUCT | DWFIND_UNION | DWFIND_ENUM))
+			if (bt && is_among(bt, NAME_TAGS))
 				name = name_at(k, bt->name_off);
 			if (name.n)
 				map_add(k->arena, &k->tags, name);

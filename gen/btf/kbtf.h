@@ -22,9 +22,9 @@ void kbtf_close(struct kbtf *k);
 struct str kbtf_path(const struct kbtf *k);
 
 /** The type that @q asks for, or NULL. */
-struct ctype *kbtf_find(struct kbtf *k, const struct dwquery *q);
+struct ctype *kbtf_find(struct kbtf *k, const struct namequery *q);
 bool kbtf_find_enumerator(struct kbtf *k, struct str name, int64_t *value, struct ctype **of);
-struct str kbtf_nearest(struct kbtf *k, const struct dwquery *q);
+struct str kbtf_nearest(struct kbtf *k, const struct namequery *q);
 /** Calls @fn for each named type among @kinds, in the order of the file; a hit has no DIE. */
 void kbtf_walk(struct kbtf *k, unsigned kinds, dwfind_fn *fn, void *ctx);
 /** The kernel has a struct, union or enum of this tag: a script's own must be renamed. */

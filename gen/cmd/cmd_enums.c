@@ -46,7 +46,7 @@ static bool collect(struct cmd_source *s, const struct enumconf *conf, struct ta
 					     STR_ARG(e->type));
 		} else if (e->is_named) {
 			good = lookup_say_unknown(&s->lookup, NULL, "enum", e->type,
-						  DWFIND_ENUM | DWFIND_TYPEDEF);
+						  NAME_ENUM | NAME_TYPEDEF);
 		} else {
 			skipped++;
 		}
@@ -63,7 +63,7 @@ static bool collect(struct cmd_source *s, const struct enumconf *conf, struct ta
 			continue;
 		if (n == 0) // none of the list: the wrong program, or no debug information
 			return lookup_say_unknown(&s->lookup, &e->place, "enum", e->type,
-						  DWFIND_ENUM | DWFIND_TYPEDEF);
+						  NAME_ENUM | NAME_TYPEDEF);
 		diag_warning(&s->diag, &e->place,
 			     "no enum \"" STR_FMT "\" in this program; skipped", STR_ARG(e->type));
 	}

@@ -221,7 +221,7 @@ static int list_names(struct types_cmd *cmd, char **patterns, int n)
 				any || i + 1 < s->lookup.images.n ? NULL : "types", &src))
 			continue;
 		any = true;
-		dwfind_names(src, DWFIND_TYPES, add_name, &l);
+		dwfind_names(src, NAME_TYPES, add_name, &l);
 		struct diag_place at = {.file = src->img->shown};
 		if (src->n_missing)
 			diag_warning(&s->diag, &at, "the types of %u units are not in the list",
@@ -229,7 +229,7 @@ static int list_names(struct types_cmd *cmd, char **patterns, int n)
 		dwsplit_say_missing(src);
 	}
 	if (s->lookup.btf)
-		kbtf_walk(s->lookup.btf, DWFIND_TYPES, add_name, &l);
+		kbtf_walk(s->lookup.btf, NAME_TYPES, add_name, &l);
 	any |= s->lookup.btf != NULL;
 	strbuf_fini(&l.buf);
 	struct strbuf b;
@@ -282,8 +282,8 @@ static int run(void *ctx, char **names, int n)
 	for (int i = 0; i < n; i++) {
 		struct str name = str_from(names[i]), tag;
 		struct ctype *t;
-		if (!lookup_type(&s->lookup, name, DWFIND_TYPES, &t)) {
-			good = lookup_say_unknown(&s->lookup, NULL, "type", name, DWFIND_TYPES);
+		if (!lookup_type(&s->lookup, name, NAME_TYPES, &t)) {
+			good = lookup_say_unknown(&s->lookup, NULL, "type", name, NAME_TYPES);
 			continue;
 		}
 		// A typedef of a pointer stands for what it points to.

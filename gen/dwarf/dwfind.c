@@ -38,7 +38,7 @@ static void visit(struct walk *w, Dwarf_Die *die, Dwarf_Die *owner, unsigned kin
 	    .name = str_from(name),
 	};
 	struct str outer[DWSRC_MAX_DEPTH];
-	if (kind != DWFIND_ENUMERATOR && dwarf_hasattr(die, DW_AT_specification)) {
+	if (kind != NAME_ENUMERATOR && dwarf_hasattr(die, DW_AT_specification)) {
 		// Completed outside of its scope: the scopes are those of the declaration.
 		hit.n_scopes = dwquery_outer_scopes(die, outer);
 		hit.scopes = outer;
@@ -67,13 +67,13 @@ static void walk_children(struct walk *w, Dwarf_Die *parent, unsigned depth)
 	     more = dwsrc_sibling(w->src, &w->at, &die, &die)) {
 		int tag = dwarf_tag(&die);
 		unsigned kind = dwquery_kind_of_tag(tag);
-		if (kind == DWFIND_ENUMERATOR && dwarf_tag(parent) != DW_TAG_enumeration_type)
+		if (kind == NAME_ENUMERATOR && dwarf_tag(parent) != DW_TAG_enumeration_type)
 			continue; // damage
 		if (kind & w->kinds)
 			visit(w, &die, parent, kind, depth);
 		if (w->stopped)
 			return;
-		bool is_enum = tag == DW_TAG_enumeration_type && w->kinds & DWFIND_ENUMERATOR;
+		bool is_enum = tag == DW_TAG_enumeration_type && w->kinds & NAME_ENUMERATOR;
 		if ((!is_enum && !dwquery_is_scope(tag)) || depth + 1 >= DWSRC_MAX_DEPTH)
 			continue;
 		// Enumerators of an unscoped enum belong to the scope around it.
@@ -173,9 +173,9 @@ static bool add_entry(void *ctx, const struct dwhit *hit)
 
 static void find_in_index(const struct index *ix, const struct dwquery *q, dwfind_fn *fn, void *ctx)
 {
-	const struct chain *c = map_get(&ix->names, index_key(q->parts[q->n_parts - 1]));
+	const struct chain *c = map_get(&ix->names, index_key(q->name.parts[q->name.n_parts - 1]));
 	for (const struct entry *e = c ? c->first : NULL; e; e = e->next)
-		if (e->hit.kind & q->kinds && dwquery_fits(q, &e->hit) && !fn(ctx, &e->hit))
+		if (e->hit.kind & q->name.kinds && dwquery_fits(q, &e->hit) && !fn(ctx, &e->hit))
 			return;
 }
 
@@ -191,11 +191,11 @@ void dwfind(struct dwsrc *src, const struct dwquery *q, dwfind_fn *fn, void *ctx
 		src->n_walks++;
 		if (q->in_body)
 			*q->in_body = true;
-		dwfind_walk(src, q->kinds, filter_hit, &f);
+		dwfind_walk(src, q->name.kinds, filter_hit, &f);
 		return;
 	}
 	// Enumerators are most of the names and seldom asked for: they join when they are.
-	unsigned kinds = DWFIND_TYPES | (q->kinds & DWFIND_ENUMERATOR);
+	unsigned kinds = NAME_TYPES | (q->name.kinds & NAME_ENUMERATOR);
 	if (!ix || kinds & ~ix->kinds) {
 		src->index = ix = arena_new(src->arena, struct index);
 		ix->src = src;
@@ -299,7 +299,7 @@ static struct str nearest_string(struct near *n, const struct dwquery *q)
 		try_ends(n, s, missing, &t);
 	for (unsigned i = 0; i < t.n && !n->best.n; i++) {
 		struct dwquery one;
-		if (dwquery_parse(t.v[i], q->kinds, &one))
+		if (dwquery_parse(t.v[i], q->name.kinds, &one))
 			dwscan_try(scan, &one, TRIED_BYTES, take_name, n);
 	}
 	return n->best;
@@ -313,9 +313,10 @@ bool dwfind_is_large(struct dwsrc *src)
 
 struct str dwfind_nearest(struct dwsrc *src, const struct dwquery *q)
 {
-	struct near n = {.src = src, .wanted = q->parts[q->n_parts - 1], .distance = UINT32_MAX};
+	struct near n = {
+	    .src = src, .wanted = q->name.parts[q->name.n_parts - 1], .distance = UINT32_MAX};
 	if (dwfind_is_large(src))
 		return nearest_string(&n, q);
-	dwfind_names(src, q->kinds, near_hit, &n);
+	dwfind_names(src, q->name.kinds, near_hit, &n);
 	return n.best;
 }

@@ -6,7 +6,7 @@
  * names is made.
  *
  *	struct dwquery q;
- *	if (dwquery_parse(name, DWFIND_TYPES, &q))
+ *	if (dwquery_parse(name, NAME_TYPES, &q))
  *		dwfind(src, &q, each_hit, ctx);
  */
 #ifndef DWARF_DWFIND_H

@@ -316,9 +316,9 @@ static struct ctype *find_definition(struct dwloader *l, struct ctype *t)
 {
 	struct definition d = {l->src, t, NULL};
 	struct dwquery q;
-	unsigned kind = t->kind == CTYPE_STRUCT	 ? DWFIND_STRUCT
-			: t->kind == CTYPE_UNION ? DWFIND_UNION
-						 : DWFIND_ENUM;
+	unsigned kind = t->kind == CTYPE_STRUCT	 ? NAME_STRUCT
+			: t->kind == CTYPE_UNION ? NAME_UNION
+						 : NAME_ENUM;
 	if (!t->name.n)
 		return NULL;
 	if (l->elsewhere) {

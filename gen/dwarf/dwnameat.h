@@ -18,7 +18,7 @@
 
 struct dwunit_span;
 
-/** Kinds (DWFIND_*) that may have the name, and among them those that may define it: shifted by 8. */
+/** Kinds (NAME_*) that may have the name, and among them those that may define it: shifted by 8. */
 enum { DWNAMEAT_DEFINES = 8, DWNAMEAT_ANY = 0x3f3f };
 
 struct dwnameat_place {

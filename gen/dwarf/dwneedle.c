@@ -38,7 +38,7 @@ struct searcher {
 static void mark(struct dwunit_span *u, unsigned kinds)
 {
 	u->kinds |= (uint16_t)kinds;
-	for (unsigned k = 0; k < DWFIND_N_KINDS; k++)
+	for (unsigned k = 0; k < NAME_N_KINDS; k++)
 		if (kinds >> DWNAMEAT_DEFINES & 1u << k && u->n_defs[k] < UINT8_MAX)
 			u->n_defs[k]++;
 }

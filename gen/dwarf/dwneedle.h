@@ -10,7 +10,7 @@
  *
  *	dwneedle_begin(units, name, UINT64_MAX);
  *	for (size_t i = 0; dwneedle_mark(units, i); i++)
- *		if (units->units.v[i].kinds & DWFIND_ENUM) ...
+ *		if (units->units.v[i].kinds & NAME_ENUM) ...
  */
 #ifndef DWARF_DWNEEDLE_H
 #define DWARF_DWNEEDLE_H

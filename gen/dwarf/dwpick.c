@@ -78,7 +78,7 @@ static uint64_t mark_of_value(Dwarf_Die *die, Dwarf_Die *owner)
 
 static bool wants_value(const struct found *f)
 {
-	return f->p->tags == DWFIND_ENUMERATOR;
+	return f->p->tags == NAME_ENUMERATOR;
 }
 
 static bool is_same(struct found *f, const struct dwdef *a, const struct dwdef *b)
@@ -114,12 +114,12 @@ static bool means_its_tag(struct ctype *t)
 /** A question for an enum is not answered by a typedef of something else. */
 static bool is_asked_kind(const struct found *f, struct ctype *t)
 {
-	unsigned tags = f->p->tags, aggregates = DWFIND_STRUCT | DWFIND_UNION;
+	unsigned tags = f->p->tags, aggregates = NAME_STRUCT | NAME_UNION;
 	struct ctype *bare = ctype_strip(t);
 	return !tags || (tags & aggregates) == aggregates ||
-	       (bare && bare->kind == (tags & DWFIND_ENUM     ? CTYPE_ENUM
-				       : tags & DWFIND_STRUCT ? CTYPE_STRUCT
-							      : CTYPE_UNION));
+	       (bare && bare->kind == (tags & NAME_ENUM	    ? CTYPE_ENUM
+				       : tags & NAME_STRUCT ? CTYPE_STRUCT
+							    : CTYPE_UNION));
 }
 
 static void add(struct found *f, struct sort *s, const struct dwhit *hit, const struct dwdef *def)
@@ -208,7 +208,7 @@ static void find_in_image(struct found *all, struct dwsrc *src)
 	struct found f = {.p = all->p, .src = src, .n_members = all->n_members};
 	q->no_decls = true;
 	q->in_body = &f.in_body;
-	q->kinds = f.p->tags | f.p->others;
+	q->name.kinds = f.p->tags | f.p->others;
 	dwfind(src, q, add_definition, &f);
 	q->no_decls = false;
 	q->in_body = NULL;
@@ -216,7 +216,7 @@ static void find_in_image(struct found *all, struct dwsrc *src)
 		diag_note(f.p->lk->diag, NULL,
 			  STR_FMT ": the first %u definitions of \"" STR_FMT
 				  "\" are the same; any others were not compared",
-			  STR_ARG(src->img->shown), f.most, STR_ARG(q->text));
+			  STR_ARG(src->img->shown), f.most, STR_ARG(q->name.text));
 	settle(&f, false);
 	struct dwdef first = all->tags.first;
 	f.in_body |= all->in_body;
@@ -291,8 +291,8 @@ static void find_near(struct found *f)
 		Dwarf_Die unit = near->units.v[i].die;
 		f->src = near->units.v[i].src;
 		f->n_here = 0;
-		p->q.kinds = p->tags | p->others;
-		dwfind_unit(f->src, &unit, p->q.kinds, add_near, f);
+		p->q.name.kinds = p->tags | p->others;
+		dwfind_unit(f->src, &unit, p->q.name.kinds, add_near, f);
 		has_own[i] = f->n_here > 0;
 	}
 	settle(f, true);
@@ -364,7 +364,7 @@ static void say_differ(struct found *f)
 	const struct dwdef *first = &f->tags.first, *other = &f->tags.other;
 	bool apart = first->img != other->img;
 	bool twice = !apart && str_eq(first->type->unit, other->type->unit);
-	struct str name = f->p->q.text, one = unit_text(lk, first, apart, twice),
+	struct str name = f->p->q.name.text, one = unit_text(lk, first, apart, twice),
 		   two = unit_text(lk, other, apart, twice);
 	const char *text;
 	if (wants_value(f))
@@ -407,7 +407,7 @@ static void check_missing(struct found *f)
 	    "the types beside the traced code are in \"" STR_FMT
 	    "\", which cannot be read: those of other files are used, such as \"" STR_FMT
 	    "\" of " STR_FMT,
-	    STR_ARG(dwo), STR_ARG(f->p->q.text),
+	    STR_ARG(dwo), STR_ARG(f->p->q.name.text),
 	    STR_ARG(unit_text(lk, &f->tags.first, false, false)));
 	struct diag_place at = {.file = src->img->shown};
 	if (!dwo.n || !map_add(lk->arena, &lk->warned, dwo))

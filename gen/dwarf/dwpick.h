@@ -36,7 +36,7 @@ struct dwpick {
 	struct lookup *lk;
 	dwpick_open_fn *open;
 	struct dwquery q;
-	unsigned tags;	  /**< kinds that are asked for: of tags, or DWFIND_ENUMERATOR */
+	unsigned tags;	  /**< kinds that are asked for: of tags, or NAME_ENUMERATOR */
 	unsigned others;  /**< likewise typedefs and numbers; 0: none */
 	struct str owner; /**< name of the enum that the enumerator must be of; empty: of any */
 	struct img *own;  /**< of a declaration whose definition is wanted: asked first; or NULL */

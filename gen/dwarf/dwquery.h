@@ -1,42 +1,23 @@
 /**
  * dwquery - what is looked for by name in debug information, and what is found.
- *
- * A name is written as in the program: `nvmf_tgt_state`, `enum nvmf_tgt_state`, `ns::Outer::E`, `vec<int>`; with
- * a keyword only that kind is found. Blanks inside template arguments do not matter, unnamed scopes (anonymous
- * namespaces, inline ones without a name) need not be written.
  */
 #ifndef DWARF_DWQUERY_H
 #define DWARF_DWQUERY_H
 
+#include "ctype/namequery.h"
 #include "dwarf/dwsrc.h"
 
-enum {
-	DWFIND_STRUCT = 1, /**< and class */
-	DWFIND_UNION = 2,
-	DWFIND_ENUM = 4,
-	DWFIND_TYPEDEF = 8,
-	DWFIND_BASE = 16,
-	DWFIND_TYPES = 31,
-	DWFIND_ENUMERATOR = 32,
-	DWFIND_N_KINDS = 6,
-};
-
-enum { DWFIND_MAX_PARTS = 16 };
-
 struct dwquery {
-	struct str text; /**< as it was asked */
-	unsigned kinds;
+	struct namequery name;
 	bool no_decls; /**< definitions only; dwquery_parse() leaves it off */
 	bool *
 	    in_body; /**< dwfind() sets it when function bodies, too, may define the name; or NULL */
-	struct str parts[DWFIND_MAX_PARTS]; /**< scopes, then the name */
-	unsigned n_parts;
 };
 
 struct dwhit {
 	Dwarf_Die die;
 	Dwarf_Die owner;	  /**< of an enumerator: its enum */
-	unsigned kind;		  /**< one of DWFIND_* */
+	unsigned kind;		  /**< one of NAME_* */
 	bool is_decl;		  /**< a declaration, not the definition */
 	const struct str *scopes; /**< names of the scopes around it; an unnamed one is empty */
 	unsigned n_scopes;
@@ -47,7 +28,7 @@ struct dwhit {
 bool dwquery_parse(struct str text, unsigned kinds, struct dwquery *ret);
 /** The hit has the name and the scopes that @q asks for, and is no declaration if none are wanted; its kind is not looked at. */
 bool dwquery_fits(const struct dwquery *q, const struct dwhit *hit);
-/** One of DWFIND_*, or 0 for a DIE that is no type. */
+/** One of NAME_*, or 0 for a DIE that is no type. */
 unsigned dwquery_kind_of_tag(int tag);
 /** Scopes that hold types by name; function bodies are not among them. */
 bool dwquery_is_scope(int tag);

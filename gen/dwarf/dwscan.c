@@ -153,7 +153,7 @@ static void scan_inside(struct scan_walk *w, const struct dwdie *d, unsigned dep
 {
 	Dwarf_Die die;
 	bool room = depth + 1 < DWSRC_MAX_DEPTH;
-	if (d->ab->tag == DW_TAG_enumeration_type && w->kinds & DWFIND_ENUMERATOR && room) {
+	if (d->ab->tag == DW_TAG_enumeration_type && w->kinds & NAME_ENUMERATOR && room) {
 		bool scoped = d->ab->has_enum_class;
 		if (scoped)
 			w->scopes[depth] = scope_name(w, d, &die);
@@ -175,7 +175,7 @@ static void scan_children(struct scan_walk *w, uint64_t owner, unsigned depth)
 	while (dwdie_next(&w->r, &d)) {
 		unsigned kind = dwquery_kind_of_tag(d.ab->tag);
 		bool elsewhere = !d.name_form && (d.ab->has_spec || d.ab->has_signature);
-		if (kind == DWFIND_ENUMERATOR && !owner)
+		if (kind == NAME_ENUMERATOR && !owner)
 			continue; // damage: outside of any enum
 		bool is_named = w->q && kind & w->kinds && dwdie_has_name(&w->r, &d, w->wanted);
 		w->n_defs += is_named && !d.ab->is_decl;
@@ -226,7 +226,7 @@ static bool refit_hit(void *ctx, const struct dwhit *hit)
 static bool has_more(const struct scan_walk *w, const struct dwunit_span *u)
 {
 	unsigned n = 0;
-	for (unsigned k = 0; k < DWFIND_N_KINDS; k++) {
+	for (unsigned k = 0; k < NAME_N_KINDS; k++) {
 		if (w->kinds & 1u << k)
 			n += u->n_defs[k];
 		if (w->kinds & 1u << k && u->n_defs[k] == UINT8_MAX)
@@ -262,7 +262,7 @@ static bool find(struct scan_walk *w, uint64_t most, dwfind_fn *fn, void *ctx)
 	struct dwunits *u = w->r.u;
 	struct refit f = {w->q, fn, ctx};
 	bool any = false, *in_body = w->q->in_body;
-	unsigned kinds = w->q->no_decls ? w->q->kinds << DWNAMEAT_DEFINES : w->q->kinds;
+	unsigned kinds = w->q->no_decls ? w->q->name.kinds << DWNAMEAT_DEFINES : w->q->name.kinds;
 	dwneedle_begin(u, w->wanted, most);
 	for (size_t i = 0; u->units.n == i || u->units.v[i].off < most; i++) {
 		if (!dwneedle_mark(u, i))
@@ -276,7 +276,7 @@ static bool find(struct scan_walk *w, uint64_t most, dwfind_fn *fn, void *ctx)
 		if ((w->r.has_failed || w->hits.n) && !dwunits_list_all(u))
 			return false;
 		if (w->r.has_failed) {
-			if (!walk_unit(u, &u->units.v[i], w->q->kinds, refit_hit, &f))
+			if (!walk_unit(u, &u->units.v[i], w->q->name.kinds, refit_hit, &f))
 				return true;
 			any = true;
 			continue;
@@ -303,8 +303,8 @@ static bool find_in(struct dwscan *s, const struct dwquery *q, uint64_t most, dw
 	struct scan_walk w = {.r.u = &s->u,
 			      .r.abbrevs.arena = s->u.src->arena,
 			      .q = q,
-			      .kinds = q->kinds,
-			      .wanted = q->parts[q->n_parts - 1]};
+			      .kinds = q->name.kinds,
+			      .wanted = q->name.parts[q->name.n_parts - 1]};
 	bool done = find(&w, most, fn, ctx);
 	dwdie_fini(&w.r);
 	s->is_busy = false;

@@ -23,7 +23,7 @@ struct dwunit_span {
 	uint8_t jump;	/**< dwjump's handle that knows the unit, from 1 on; 0: none */
 	uint16_t kinds; /**< dwneedle's answer: what of the name it may have, as dwnameat_kinds() */
 	uint8_t n_defs
-	    [DWFIND_N_KINDS]; /**< and how many definitions of each kind, anywhere in it; 255: or more */
+	    [NAME_N_KINDS]; /**< and how many definitions of each kind, anywhere in it; 255: or more */
 };
 
 /** A handle of libdw that knows some units only (dwjump.h). */

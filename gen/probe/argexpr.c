@@ -146,9 +146,9 @@ static bool parse_type(struct reading *r, struct str text, struct ctype **ret)
 		} else if (str_eqz(w, "struct") || str_eqz(w, "union") || str_eqz(w, "enum")) {
 			if (base.n)
 				return false;
-			kinds = str_eqz(w, "struct")  ? DWFIND_STRUCT
-				: str_eqz(w, "union") ? DWFIND_UNION
-						      : DWFIND_ENUM;
+			kinds = str_eqz(w, "struct")  ? NAME_STRUCT
+				: str_eqz(w, "union") ? NAME_UNION
+						      : NAME_ENUM;
 		} else if (is_integer_word(w) && (!base.n || integers)) {
 			base = base.n ? (struct str){base.p, (size_t)(w.p + w.n - base.p)}
 				      : (struct str){start, (size_t)(w.p + w.n - start)};
@@ -168,7 +168,7 @@ static bool parse_type(struct reading *r, struct str text, struct ctype **ret)
 	if (integers)
 		type = integer_of_words(r, base);
 	else if (!is_void)
-		type = find_type(r->loc, base, kinds ? kinds : DWFIND_TYPEDEF | DWFIND_BASE);
+		type = find_type(r->loc, base, kinds ? kinds : NAME_TYPEDEF | NAME_BASE);
 	if (!type && !is_void)
 		return false;
 	if (is_const) {

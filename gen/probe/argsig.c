@@ -83,7 +83,7 @@ static struct ctype *find_definition(struct dwsrc *src, const Dwarf_Die *unit, s
 {
 	struct search s = {.unit = unit};
 	struct dwquery q;
-	unsigned kind = t->kind == CTYPE_ENUM ? DWFIND_ENUM : DWFIND_STRUCT;
+	unsigned kind = t->kind == CTYPE_ENUM ? NAME_ENUM : NAME_STRUCT;
 	if (!src || !dwquery_parse(t->name, kind, &q))
 		return NULL;
 	q.no_decls = true;

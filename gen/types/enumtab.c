@@ -35,7 +35,7 @@ bool enumtab_from_type(struct arena *a, struct ctype *t, struct enumtab *ret)
 bool enumtab_lookup(struct lookup *lk, struct str name, struct enumtab *ret)
 {
 	struct ctype *t;
-	if (!lookup_type(lk, name, DWFIND_ENUM | DWFIND_TYPEDEF, &t) ||
+	if (!lookup_type(lk, name, NAME_ENUM | NAME_TYPEDEF, &t) ||
 	    !enumtab_from_type(lk->arena, t, ret))
 		return false;
 	if (!ret->name.n)

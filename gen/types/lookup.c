@@ -72,7 +72,7 @@ static const void *domain_of(const struct lookup *lk, const struct dwpick *p)
 static struct str key_of(struct lookup *lk, const void *asker, const struct dwpick *p)
 {
 	return str_printf(lk->arena, "%p %u " STR_FMT " " STR_FMT, asker, p->tags | p->others,
-			  STR_ARG(p->owner), STR_ARG(p->q.text));
+			  STR_ARG(p->owner), STR_ARG(p->q.name.text));
 }
 
 /** dwpick_find() with a memory. */
@@ -105,15 +105,15 @@ static bool find(struct lookup *lk, struct dwpick *p, struct dwdef *ret)
 /** A tag and a typedef of one name are usually the same type. */
 static void set_kinds(struct dwpick *p)
 {
-	p->tags = p->q.kinds & ~(unsigned)(DWFIND_TYPEDEF | DWFIND_BASE);
-	p->others = p->q.kinds & ~p->tags;
+	p->tags = p->q.name.kinds & ~(unsigned)(NAME_TYPEDEF | NAME_BASE);
+	p->others = p->q.name.kinds & ~p->tags;
 }
 
 static bool find_elsewhere(void *ctx, struct dwsrc *src, struct ctype *decl, struct ctype **ret)
 {
-	unsigned kind = decl->kind == CTYPE_STRUCT  ? DWFIND_STRUCT
-			: decl->kind == CTYPE_UNION ? DWFIND_UNION
-						    : DWFIND_ENUM;
+	unsigned kind = decl->kind == CTYPE_STRUCT  ? NAME_STRUCT
+			: decl->kind == CTYPE_UNION ? NAME_UNION
+						    : NAME_ENUM;
 	struct dwpick p = {.own = src->img};
 	struct dwdef def;
 	if (!dwquery_parse(decl->name, kind, &p.q))
@@ -135,22 +135,22 @@ bool lookup_type(struct lookup *lk, struct str name, unsigned kinds, struct ctyp
 	set_kinds(&p);
 	*ret = find(lk, &p, &def) ? def.type : NULL;
 	if (!*ret && lk->btf)
-		*ret = kbtf_find(lk->btf, &q);
+		*ret = kbtf_find(lk->btf, &q.name);
 	return *ret;
 }
 
 bool lookup_enumerator(struct lookup *lk, struct str name, int64_t *value, struct ctype **of)
 {
-	struct dwpick p = {.tags = DWFIND_ENUMERATOR};
+	struct dwpick p = {.tags = NAME_ENUMERATOR};
 	struct dwdef def;
-	if (!dwquery_parse(name, DWFIND_ENUMERATOR, &p.q))
+	if (!dwquery_parse(name, NAME_ENUMERATOR, &p.q))
 		return false;
 	bool found = find(lk, &p, &def);
-	if (!found && p.q.n_parts > 1) {
+	if (!found && p.q.name.n_parts > 1) {
 		// C++ also takes E::A for an enumerator of an enum whose names belong to the scope around it.
-		struct str name_part = p.q.parts[--p.q.n_parts];
-		p.owner = p.q.parts[p.q.n_parts - 1];
-		p.q.parts[p.q.n_parts - 1] = name_part;
+		struct str name_part = p.q.name.parts[--p.q.name.n_parts];
+		p.owner = p.q.name.parts[p.q.name.n_parts - 1];
+		p.q.name.parts[p.q.name.n_parts - 1] = name_part;
 		found = find(lk, &p, &def);
 	}
 	if (found) {
@@ -171,7 +171,7 @@ bool lookup_is_declared(struct lookup *lk, struct str name)
 {
 	struct dwquery q;
 	bool found = false;
-	if (!dwquery_parse(name, DWFIND_STRUCT | DWFIND_UNION | DWFIND_ENUM, &q))
+	if (!dwquery_parse(name, NAME_TAGS, &q))
 		return false;
 	for (size_t i = 0; i < lk->images.n && !found; i++) {
 		struct dwsrc *src;
@@ -193,7 +193,7 @@ struct str lookup_nearest(struct lookup *lk, struct str name, unsigned kinds)
 			near = dwfind_nearest(src, &q);
 	}
 	if (!near.n && lk->btf)
-		near = kbtf_nearest(lk->btf, &q);
+		near = kbtf_nearest(lk->btf, &q.name);
 	return near;
 }
 
@@ -213,7 +213,7 @@ bool lookup_say_unknown(struct lookup *lk, const struct diag_place *at, const ch
 	// So it is when the first image, whose types are meant, has none, whatever its libraries have.
 	struct dwsrc *first;
 	if (lk->images.n && !lk->btf && (!any || !open_image(lk, 0, &first))) {
-		const char *full = arena_printf(lk->arena, STR_FMT, STR_ARG(q.text));
+		const char *full = arena_printf(lk->arena, STR_FMT, STR_ARG(q.name.text));
 		return debugfile_say_missing(lk->images.v[0], full);
 	}
 	struct diag_place here = {0};
@@ -227,10 +227,10 @@ bool lookup_say_unknown(struct lookup *lk, const struct diag_place *at, const ch
 		diag_error(lk->diag, at,
 			   "%s \"" STR_FMT
 			   "\" is declared in the debug information but nowhere defined",
-			   what, STR_ARG(q.text));
+			   what, STR_ARG(q.name.text));
 	else
 		diag_error(lk->diag, at, "no %s \"" STR_FMT "\" in the debug information", what,
-			   STR_ARG(q.text));
+			   STR_ARG(q.name.text));
 	struct str near = lookup_nearest(lk, name, kinds);
 	if (near.n)
 		diag_note(lk->diag, NULL, "did you mean \"" STR_FMT "\"?", STR_ARG(near));

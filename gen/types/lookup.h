@@ -10,8 +10,8 @@
  *	lookup_init(&lk, &arena, &diag);
  *	lookup_add_image(&lk, img);
  *	struct ctype *t;
- *	if (!lookup_type(&lk, STR("struct spdk_nvmf_tgt"), DWFIND_TYPES, &t))
- *		return lookup_say_unknown(&lk, NULL, STR("struct spdk_nvmf_tgt"), DWFIND_TYPES);
+ *	if (!lookup_type(&lk, STR("struct spdk_nvmf_tgt"), NAME_TYPES, &t))
+ *		return lookup_say_unknown(&lk, NULL, STR("struct spdk_nvmf_tgt"), NAME_TYPES);
  */
 #ifndef TYPES_LOOKUP_H
 #define TYPES_LOOKUP_H
@@ -50,7 +50,7 @@ void lookup_ask_from(struct lookup *lk, struct dwnear *near);
 bool lookup_ask_at(struct lookup *lk, struct img *img, uint64_t addr);
 
 /**
- * The definition of @name ("struct x", "x", "ns::x") among @kinds (DWFIND_*). False, without a message, when no
+ * The definition of @name ("struct x", "x", "ns::x") among @kinds (NAME_*). False, without a message, when no
  * image has one.
  */
 bool lookup_type(struct lookup *lk, struct str name, unsigned kinds, struct ctype **ret);

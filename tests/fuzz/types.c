@@ -69,12 +69,12 @@ static void use_type(struct lookup *lk, struct closure *c, struct str name)
 	struct str tag, bad;
 	struct ctype_place place;
 	int64_t v;
-	if (lookup_type(lk, name, DWFIND_TYPES, &t)) {
+	if (lookup_type(lk, name, NAME_TYPES, &t)) {
 		closure_add(c, t, name, &tag);
 		ctype_resolve(t, STR("a.b[2].c"), &place, &bad, &in);
 		ctype_spell(lk->arena, t);
 	} else {
-		lookup_say_unknown(lk, NULL, "type", name, DWFIND_TYPES);
+		lookup_say_unknown(lk, NULL, "type", name, NAME_TYPES);
 	}
 	struct enumtab tab;
 	if (enumtab_lookup(lk, name, &tab))
@@ -106,9 +106,9 @@ static void use_probes(struct arena *a, struct img *img)
 
 static bool find_btf(void *ctx, const struct dwhit *hit)
 {
-	struct dwquery q;
+	struct namequery q;
 	struct ctype *t;
-	if (dwquery_parse(hit->name, DWFIND_TYPES, &q) && (t = kbtf_find(ctx, &q)))
+	if (namequery_parse(hit->name, NAME_TYPES, &q) && (t = kbtf_find(ctx, &q)))
 		ctype_complete(t);
 	return true;
 }
@@ -120,7 +120,7 @@ static void use_btf(struct arena *a, struct diag *d, const char *path)
 	struct ctype *of;
 	if (!kbtf_open(a, d, path, &k))
 		return;
-	kbtf_walk(k, DWFIND_TYPES, find_btf, k);
+	kbtf_walk(k, NAME_TYPES, find_btf, k);
 	kbtf_find_enumerator(k, STR("A"), &value, &of);
 	kbtf_close(k);
 }
@@ -139,7 +139,7 @@ static void read_all(const char *path, uint64_t entry, FILE *out)
 		lookup_add_image(&lk, img);
 		struct names names = {.arena = &arena};
 		if (dwsrc_open(img, "types", &src)) {
-			dwfind_walk(src, DWFIND_TYPES | DWFIND_ENUMERATOR, add_name, &names);
+			dwfind_walk(src, NAME_TYPES | NAME_ENUMERATOR, add_name, &names);
 			// Half of them in pieces and by two threads, as a large file.
 			src->acts_large = names.n / 2 % 2;
 		}

@@ -39,14 +39,14 @@ int main(void)
 	      DW_FORM_flag_present, 0, 0, 3, DW_TAG_member, 0, DW_AT_name, DW_FORM_strp, 0, 0,
 	      (char)0x90, 1, DW_TAG_union_type, 0, DW_AT_byte_size, DW_FORM_data2, DW_AT_name,
 	      DW_FORM_strp, 0, 0, 0);
-	is_num(kinds("\x07\x01nnnn", 2, false), both(DWFIND_STRUCT), "a struct");
-	is_num(kinds("\x07\x02nnnn", 2, true), DWFIND_ENUM, "an enum that is only declared");
+	is_num(kinds("\x07\x01nnnn", 2, false), both(NAME_STRUCT), "a struct");
+	is_num(kinds("\x07\x02nnnn", 2, true), NAME_ENUM, "an enum that is only declared");
 	is_num(kinds("\x07\x02nnnn", 2, false), 0, "an enum's name is inline, this one is not");
 	is_num(kinds("\x07\x03nnnn", 2, false), 0, "a member");
-	is_num(kinds("\x90\x01ssnnnn", 4, false), both(DWFIND_UNION), "two bytes of number");
+	is_num(kinds("\x90\x01ssnnnn", 4, false), both(NAME_UNION), "two bytes of number");
 	is_num(kinds("\x91\x01ssnnnn", 4, false), 0, "another number");
 	is_num(kinds("nnnn", 0, false), 0, "a unit does not begin with a name");
-	is_num(kinds("\x81\x80\x00nnnn", 3, false) & both(DWFIND_STRUCT), both(DWFIND_STRUCT),
+	is_num(kinds("\x81\x80\x00nnnn", 3, false) & both(NAME_STRUCT), both(NAME_STRUCT),
 	       "a number that is longer than it must be");
 
 	ENTER(1, DW_TAG_structure_type, 1, DW_AT_byte_size, DW_FORM_udata, DW_AT_name, DW_FORM_strp,
@@ -65,9 +65,9 @@ int main(void)
 	struct dwunit_span wide = unit;
 	wide.off_size = 8;
 	enter(table, sizeof(table), true, &wide);
-	is_num(kinds("\x01\0\0\0\0nnnn", 5, false), both(DWFIND_TYPEDEF), "64 bit, big endian");
+	is_num(kinds("\x01\0\0\0\0nnnn", 5, false), both(NAME_TYPEDEF), "64 bit, big endian");
 	enter(table, sizeof(table), false, &wide);
-	is_num(kinds("\x01nnnn\0\0\0\0", 1, false), both(DWFIND_TYPEDEF), "and little endian");
+	is_num(kinds("\x01nnnn\0\0\0\0", 1, false), both(NAME_TYPEDEF), "and little endian");
 	dwnameat_fini(&c);
 	return done();
 }

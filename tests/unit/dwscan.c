@@ -40,7 +40,7 @@ static bool record(void *ctx, const struct dwhit *h)
 {
 	struct answers *a = ctx;
 	struct hit *hit = arena_new(a->arena, struct hit);
-	uint64_t owner = h->kind == DWFIND_ENUMERATOR ? place(&h->owner) : 0;
+	uint64_t owner = h->kind == NAME_ENUMERATOR ? place(&h->owner) : 0;
 	*hit =
 	    (struct hit){place(&h->die), owner, h->kind, h->is_decl, dwhit_name(a->arena, h), NULL};
 	struct name *n = map_get(&a->names, h->name);
@@ -58,7 +58,7 @@ static bool compare(void *ctx, const struct dwhit *h)
 {
 	struct answers *a = ctx;
 	struct hit *want = a->got;
-	uint64_t owner = h->kind == DWFIND_ENUMERATOR ? place(&h->owner) : 0;
+	uint64_t owner = h->kind == NAME_ENUMERATOR ? place(&h->owner) : 0;
 	struct str name = dwhit_name(a->arena, h);
 	// Scopes must be asked for: of a name without any, only those hits are expected that have none.
 	while (want && str_find(want->name, ':') != want->name.n && !str_eq(want->name, name))
@@ -81,7 +81,7 @@ static bool ask(struct dwscan *scan, struct answers *a, struct name *n, struct s
 		bool no_decls)
 {
 	struct dwquery q;
-	if (!dwquery_parse(full, DWFIND_TYPES | DWFIND_ENUMERATOR, &q))
+	if (!dwquery_parse(full, NAME_TYPES | NAME_ENUMERATOR, &q))
 		return true; // names that cannot be asked for, such as operators
 	q.no_decls = no_decls;
 	struct name same = {.tail = &same.first};
@@ -125,7 +125,7 @@ static void test_file(const char *path, size_t most)
 	}
 	// A large file is refused with the first question.
 	struct dwquery first;
-	dwquery_parse(STR("no_such_name_anywhere"), DWFIND_TYPES, &first);
+	dwquery_parse(STR("no_such_name_anywhere"), NAME_TYPES, &first);
 	struct answers none = {.good = true};
 	if (scan && !dwscan_find(scan, &first, compare, &none) && dwscan_open(src))
 		ok(false, "%s is refused, and is not", path);
@@ -135,7 +135,7 @@ static void test_file(const char *path, size_t most)
 		goto out;
 	}
 	struct answers a = {.arena = &arena};
-	dwfind_walk(src, DWFIND_TYPES | DWFIND_ENUMERATOR, record, &a);
+	dwfind_walk(src, NAME_TYPES | NAME_ENUMERATOR, record, &a);
 	size_t step = a.names.n / most + 1, n = 0, bad = 0, i = 0;
 	for (struct map_entry *e = NULL; (e = map_next(&a.names, e)); i++) {
 		struct name *name = e->value;
@@ -149,7 +149,7 @@ static void test_file(const char *path, size_t most)
 	}
 	ok(n > 0 && bad == 0, "%s: %zu names are where libdw finds them", path, n);
 	struct dwquery q;
-	dwquery_parse(STR("no_such_name_anywhere"), DWFIND_TYPES, &q);
+	dwquery_parse(STR("no_such_name_anywhere"), NAME_TYPES, &q);
 	a.got = NULL;
 	a.good = true;
 	ok(dwscan_find(scan, &q, compare, &a) && a.good,
@@ -159,11 +159,10 @@ static void test_file(const char *path, size_t most)
 	for (struct map_entry *e = NULL; !near.n && (e = map_next(&a.names, e));) {
 		const struct hit *h = ((struct name *)e->value)->first;
 		char *typo = str_dup(&arena, h->name);
-		if (h->is_decl || h->kind != DWFIND_STRUCT || h->name.n < 8 ||
-		    !str_is_ident(h->name))
+		if (h->is_decl || h->kind != NAME_STRUCT || h->name.n < 8 || !str_is_ident(h->name))
 			continue;
 		typo[4] = typo[4] == 'q' ? 'j' : 'q';
-		dwquery_parse(str_from(typo), DWFIND_TYPES, &q);
+		dwquery_parse(str_from(typo), NAME_TYPES, &q);
 		near = dwfind_nearest(src, &q);
 		ok(near.n > 0, "%s: \"%s\" is near to \"%s\"", path, typo, str_dup(&arena, near));
 		break;
@@ -204,7 +203,7 @@ static void test_shrinking(void)
 			struct answers a = {.good = true};
 			struct dwquery q;
 			dup2(open("/dev/null", O_WRONLY), 2);
-			dwquery_parse(STR("no_such_name_anywhere"), DWFIND_TYPES, &q);
+			dwquery_parse(STR("no_such_name_anywhere"), NAME_TYPES, &q);
 			dwscan_find(scan, &q, compare, &a);
 			_exit(0);
 		}

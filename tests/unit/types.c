@@ -51,7 +51,7 @@ static char said[4096];
 static struct ctype *find(const char *name)
 {
 	struct ctype *t = NULL;
-	lookup_type(&lk, str_from(name), DWFIND_TYPES, &t);
+	lookup_type(&lk, str_from(name), NAME_TYPES, &t);
 	return t;
 }
 
@@ -127,7 +127,7 @@ static void test_enums(void)
 	       !of->is_signed,
 	   "one of 64 bits");
 	ok(!lookup_enumerator(&lk, STR("FRUIT_"), &v, &of), "part of a name is no name");
-	is_str(lookup_nearest(&lk, STR("FRUIT_PAER"), DWFIND_ENUMERATOR), STR("FRUIT_PEAR"),
+	is_str(lookup_nearest(&lk, STR("FRUIT_PAER"), NAME_ENUMERATOR), STR("FRUIT_PEAR"),
 	       "the nearest enumerator");
 	struct enumtab t;
 	ok(enumtab_lookup(&lk, STR("fruit"), &t) && t.n_items == 4 && t.is_signed && t.size == 4,
@@ -239,8 +239,8 @@ static void test_queries(void)
 	    {"struct ", 1, "struct"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct dwquery q;
-		bool good = dwquery_parse(str_from(cases[i].text), DWFIND_TYPES, &q);
+		struct namequery q;
+		bool good = namequery_parse(str_from(cases[i].text), NAME_TYPES, &q);
 		ok(good == (cases[i].n > 0) &&
 		       (!good || (q.n_parts == cases[i].n &&
 				  str_eqz(q.parts[q.n_parts - 1], cases[i].last))),
