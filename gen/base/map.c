@@ -78,6 +78,21 @@ bool map_add(struct arena *a, struct map *m, struct str key)
 	return true;
 }
 
+void *map_get_u64(const struct map *m, uint64_t key)
+{
+	return map_get(m, (struct str){(const char *)&key, sizeof(key)});
+}
+
+void map_put_u64(struct arena *a, struct map *m, uint64_t key, void *value)
+{
+	map_put(a, m, str_copy(a, (struct str){(const char *)&key, sizeof(key)}), value);
+}
+
+bool map_add_u64(struct arena *a, struct map *m, uint64_t key)
+{
+	return map_add(a, m, str_copy(a, (struct str){(const char *)&key, sizeof(key)}));
+}
+
 struct map_entry *map_next(const struct map *m, struct map_entry *e)
 {
 	for (e = e ? e + 1 : m->entries; e && e < m->entries + m->n; e++)

@@ -15,13 +15,12 @@ struct use {
 /** What is known about the arguments of a probe; worked out once. */
 static const struct probeargs *args_of(struct bind *b, const struct attach_match *m)
 {
-	struct str key = {(const char *)&m->probe, sizeof(m->probe)};
-	struct probeargs *known = map_get(&b->probeargs, key);
+	struct probeargs *known = map_get_ptr(&b->probeargs, m->probe);
 	if (known)
 		return known;
 	struct probeargs *pa = arena_new(b->arena, struct probeargs);
 	probeargs_read(m->image->img, m->probe, pa);
-	map_put(b->arena, &b->probeargs, str_copy(b->arena, key), pa);
+	map_put_ptr(b->arena, &b->probeargs, m->probe, pa);
 	return pa;
 }
 

@@ -166,11 +166,7 @@ static bool add_pattern(struct skeleton *sk, struct str pattern)
 		const struct sdt_list *list = image_probes(sk->images, im);
 		for (struct sdt_probe *p = NULL; (p = sdt_find(list, provider, name, p));) {
 			found = true;
-			const struct sdt_probe **key =
-			    arena_new(sk->arena, const struct sdt_probe *);
-			*key = p;
-			if (map_add(sk->arena, &sk->known,
-				    (struct str){(const char *)key, sizeof(*key)}))
+			if (map_add_ptr(sk->arena, &sk->known, p))
 				add_probe(sk, im, p);
 		}
 	}

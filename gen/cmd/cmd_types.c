@@ -54,9 +54,8 @@ static bool follow(void *ctx, struct ctype *owner, const struct ctype_member *m)
 {
 	struct types_cmd *cmd = ctx;
 	struct arena *a = &cmd->source.arena;
-	struct str key = {(const char *)&owner, sizeof(owner)};
-	uintptr_t steps =
-	    (uintptr_t)map_get(&cmd->steps, key); // 1 + distance; unknown: embedded in the last
+	// 1 + distance; unknown: embedded in the last
+	uintptr_t steps = (uintptr_t)map_get_ptr(&cmd->steps, owner);
 	if (!steps)
 		steps = 1;
 	if (steps > cmd->follow)
@@ -66,11 +65,8 @@ static bool follow(void *ctx, struct ctype *owner, const struct ctype_member *m)
 	       (t->kind == CTYPE_POINTER || t->kind == CTYPE_REFERENCE || t->kind == CTYPE_ARRAY ||
 		t->kind == CTYPE_TYPEDEF || t->kind == CTYPE_CONST || t->kind == CTYPE_VOLATILE))
 		t = t->of;
-	struct ctype **copy = arena_new(a, struct ctype *);
-	*copy = t;
-	key = (struct str){(const char *)copy, sizeof(*copy)};
-	if (t && !map_get(&cmd->steps, key))
-		map_put(a, &cmd->steps, key, (void *)(steps + 1));
+	if (t && !map_get_ptr(&cmd->steps, t))
+		map_put_ptr(a, &cmd->steps, t, (void *)(steps + 1));
 	return true;
 }
 

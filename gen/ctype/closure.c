@@ -12,15 +12,7 @@ void closure_init(struct closure *c, struct arena *a, struct diag *d,
 
 struct cdef *closure_get(const struct closure *c, const struct ctype *t)
 {
-	struct str key = {(const char *)&t, sizeof(t)};
-	return map_get(&c->by_place, key);
-}
-
-static void remember(struct closure *c, struct ctype *t, struct cdef *def)
-{
-	struct ctype **key = arena_new(c->arena, struct ctype *);
-	*key = t;
-	map_put(c->arena, &c->by_place, (struct str){(const char *)key, sizeof(*key)}, def);
+	return map_get_ptr(&c->by_place, t);
 }
 
 /** A tag for @name that nobody else has; or, when it is the same type again, its definition. */
@@ -35,7 +27,7 @@ static struct cdef *find_or_make(struct closure *c, struct ctype *t, struct str 
 		if (!taken)
 			break;
 		if (def && str_eq(def->name, name) && ctype_is_same(def->type, t)) {
-			remember(c, t, def);
+			map_put_ptr(c->arena, &c->by_place, t, def);
 			return def;
 		}
 		tag = str_printf(c->arena, STR_FMT "_%u", STR_ARG(first), i);
@@ -43,7 +35,7 @@ static struct cdef *find_or_make(struct closure *c, struct ctype *t, struct str 
 	struct cdef *def = arena_new(c->arena, struct cdef);
 	*def = (struct cdef){.type = t, .tag = tag, .name = name};
 	map_put(c->arena, &c->by_tag, tag, def);
-	remember(c, t, def);
+	map_put_ptr(c->arena, &c->by_place, t, def);
 	return def;
 }
 

@@ -241,14 +241,13 @@ static bool open_dwp(struct dwsrc *src, struct joined *ret)
 Dwarf *dwjoin_open(struct dwsrc *src, Dwarf_Die *skeleton, Dwarf_Die *top)
 {
 	uint64_t id = id_of(skeleton);
-	struct str key = {(const char *)&id, sizeof(id)};
-	struct joined *j = map_get(&src->joined, key);
+	struct joined *j = map_get_u64(&src->joined, id);
 	if (!j) {
 		j = arena_new(src->arena, struct joined);
 		j->id = id;
 		if (!open_dwo(src, skeleton, j))
 			open_dwp(src, j);
-		map_put(src->arena, &src->joined, str_copy(src->arena, key), j);
+		map_put_u64(src->arena, &src->joined, id, j);
 	}
 	*top = j->top;
 	return j->dbg;

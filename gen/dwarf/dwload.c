@@ -263,14 +263,13 @@ struct ctype *dwload_type(struct dwsrc *src, Dwarf_Die *die)
 	Dwarf_Die type;
 	if (dwsrc_signature(die, &type) && type.addr)
 		die = &type;
-	struct str key = {(const char *)&die->addr, sizeof(die->addr)};
-	struct ctype *t = map_get(&l->types, key);
+	struct ctype *t = map_get_ptr(&l->types, die->addr);
 	if (t)
 		return t;
 	t = arena_new(src->arena, struct ctype);
 	t->kind = CTYPE_OPAQUE;
 	t->is_complete = true;
-	map_put(src->arena, &l->types, dwsrc_key(src->arena, die->addr), t);
+	map_put_ptr(src->arena, &l->types, die->addr, t);
 
 	// Chains (pointer to pointer to array ...) recurse; in a damaged file they may never end.
 	if (l->src->depth >= DWSRC_MAX_DEPTH)

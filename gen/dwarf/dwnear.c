@@ -32,7 +32,7 @@ bool dwnear_has_image(const struct dwnear *n, const struct img *img)
 /** Once, and if there are not too many. */
 static void add_unit(struct arena *a, struct dwnear *n, struct dwsrc *src, Dwarf_Die *die)
 {
-	if (n->units.n < MAX_UNITS && map_add(a, &n->known, dwsrc_key(a, die->addr)))
+	if (n->units.n < MAX_UNITS && map_add_ptr(a, &n->known, die->addr))
 		vec_push(a, &n->units, (struct dwnear_unit){src, *die});
 }
 

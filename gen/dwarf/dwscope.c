@@ -51,13 +51,12 @@ struct str dwscope_of(struct dwsrc *src, Dwarf_Die *die)
 	Dwarf_Die unit;
 	if (!dwarf_diecu(die, &unit, NULL, NULL) || dwsrc_is_c(&unit))
 		return (struct str){0};
-	struct str key = {(const char *)&unit.addr, sizeof(unit.addr)};
-	struct unit_scopes *us = map_get(&src->scopes, key);
+	struct unit_scopes *us = map_get_ptr(&src->scopes, unit.addr);
 	if (!us) {
 		us = arena_new(src->arena, struct unit_scopes);
 		struct dwwalk w = {0};
 		add_scopes(src, us, &w, &unit, (struct str){0}, 0);
-		map_put(src->arena, &src->scopes, dwsrc_key(src->arena, unit.addr), us);
+		map_put_ptr(src->arena, &src->scopes, unit.addr, us);
 	}
 	size_t lo = 0, hi = us->list.n;
 	while (lo < hi) {

@@ -183,13 +183,6 @@ struct str dwsrc_unit_name(Dwarf_Die *die)
 						      : STR("?");
 }
 
-struct str dwsrc_key(struct arena *a, const void *place)
-{
-	const void **copy = arena_alloc(a, sizeof(*copy));
-	*copy = place;
-	return (struct str){(const char *)copy, sizeof(*copy)};
-}
-
 struct diag_place dwsrc_place(struct dwsrc *src, Dwarf_Die *die)
 {
 	const char *text =

@@ -96,8 +96,6 @@ const char *dwsrc_name(Dwarf_Die *die);
  * its unit is not there.
  */
 bool dwsrc_signature(Dwarf_Die *die, Dwarf_Die *ret);
-/** A key for a map: @place itself, eight bytes kept in @a. */
-struct str dwsrc_key(struct arena *a, const void *place);
 /** The unit with top DIE @unit is C (or assembler): it has no scopes, and no types inside of types. */
 bool dwsrc_is_c(Dwarf_Die *unit);
 /** The same by DW_AT_language. */

@@ -17,8 +17,7 @@ bool enumtab_from_type(struct arena *a, struct ctype *t, struct enumtab *ret)
 	struct map seen = {0};
 	for (size_t i = 0; i < t->n_values; i++) {
 		const struct ctype_value *v = &t->values[i];
-		struct str key = {(const char *)&v->value, sizeof(v->value)};
-		struct enumtab_item *first = map_get(&seen, key);
+		struct enumtab_item *first = map_get_u64(&seen, (uint64_t)v->value);
 		if (first) {
 			first->aliases =
 			    str_printf(a, STR_FMT "%s" STR_FMT, STR_ARG(first->aliases),
@@ -27,7 +26,7 @@ bool enumtab_from_type(struct arena *a, struct ctype *t, struct enumtab *ret)
 		}
 		struct enumtab_item *item = &ret->items[ret->n_items++];
 		*item = (struct enumtab_item){v->name, v->name, v->value, {0}};
-		map_put(a, &seen, key, item);
+		map_put_u64(a, &seen, (uint64_t)v->value, item);
 	}
 	return true;
 }
