@@ -15,14 +15,14 @@ static bool is_wildcard(struct str s)
 	return str_find(s, '*') < s.n;
 }
 
-/** The images that @path (a field of an attach point) means: all for __EXE__, else the mapped file of that name. */
-static bool is_meant(const struct image *im, struct str path)
+/** The files that @path (a field of an attach point) means: all for __EXE__, else the mapped file of that name. */
+static bool is_meant(const struct targetfile *tf, struct str path)
 {
 	if (str_eqz(path, "__EXE__"))
 		return true;
-	const struct proc_file *f = im->mapped;
+	const struct proc_file *f = tf->mapped;
 	if (!f || !f->have_id)
-		return str_eq(path, im->path);
+		return str_eq(path, tf->path);
 	char z[4096];
 	struct stat st;
 	if (path.n >= sizeof(z))
@@ -49,11 +49,11 @@ static bool say_no_probe(struct bind *b, const struct token *at, struct str path
 	const struct sdt_probe *near = NULL;
 	unsigned best = UINT_MAX;
 	size_t known = 0;
-	for (size_t i = 0; i < b->images->files.n; i++) {
-		struct image *im = &b->images->files.v[i];
-		if (!is_meant(im, path))
+	for (size_t i = 0; i < b->files->list.n; i++) {
+		struct targetfile *tf = &b->files->list.v[i];
+		if (!is_meant(tf, path))
 			continue;
-		const struct sdt_list *list = image_probes(b->images, im);
+		const struct sdt_list *list = targetfile_probes(b->files, tf);
 		if (i == 0 || !str_eqz(path, "__EXE__"))
 			known += list->n_probes;
 		sdt_find_nearest(list, provider, name, &best, &near);
@@ -93,11 +93,11 @@ static bool check_one_provider(struct bind *b, const struct token *at, struct st
 static bool find_probes(struct bind *b, const struct token *at, struct str path,
 			struct str provider, struct str name, struct attach_clause *ret)
 {
-	for (size_t i = 0; i < b->images->files.n; i++) {
-		struct image *im = &b->images->files.v[i];
-		if (!is_meant(im, path))
+	for (size_t i = 0; i < b->files->list.n; i++) {
+		struct targetfile *tf = &b->files->list.v[i];
+		if (!is_meant(tf, path))
 			continue;
-		const struct sdt_list *list = image_probes(b->images, im);
+		const struct sdt_list *list = targetfile_probes(b->files, tf);
 		const struct sdt_probe *p = NULL;
 		while ((p = sdt_find(list, provider, name, p))) {
 			if (!str_is_made_of(p->provider, ALPHABET_WORD) ||
@@ -109,9 +109,9 @@ static bool find_probes(struct bind *b, const struct token *at, struct str path,
 					     STR_ARG(p->provider), STR_ARG(p->name));
 				continue;
 			}
-			vec_push(b->arena, &ret->probes, (struct attach_match){im, p});
+			vec_push(b->arena, &ret->probes, (struct attach_match){tf, p});
 			for (size_t k = 0; k < p->n_sites; k++)
-				dwnear_add(b->arena, &ret->near, im->img, p->sites[k].pc);
+				dwnear_add(b->arena, &ret->near, tf->img, p->sites[k].pc);
 		}
 	}
 	return true;
@@ -123,9 +123,9 @@ static bool find_probes(struct bind *b, const struct token *at, struct str path,
  */
 static bool has_namesake(struct bind *b, const struct attach_match *m)
 {
-	for (size_t i = 0; i < b->images->files.n; i++) {
-		struct image *im = &b->images->files.v[i];
-		if (im != m->image && sdt_find_same(image_probes(b->images, im), m->probe))
+	for (size_t i = 0; i < b->files->list.n; i++) {
+		struct targetfile *tf = &b->files->list.v[i];
+		if (tf != m->file && sdt_find_same(targetfile_probes(b->files, tf), m->probe))
 			return true;
 	}
 	return false;
@@ -153,7 +153,7 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 	bool good = true;
 	for (size_t i = from; i < ret->probes.n && good; i++) {
 		const struct attach_match *m = &ret->probes.v[i];
-		const char *file = path_of(b, m->image, at->node->first);
+		const char *file = path_of(b, m->file, at->node->first);
 		good = file != NULL;
 		if (b->scope == BIND_BY_PID && b->proc && !dialect_has_libbpf_usdt(b->version) &&
 		    has_namesake(b, m))
@@ -165,7 +165,7 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 		if (good && b->verbose)
 			diag_note(b->diag, NULL, STR_FMT ":" STR_FMT " is in " STR_FMT,
 				  STR_ARG(m->probe->provider), STR_ARG(m->probe->name),
-				  STR_ARG(m->image->path));
+				  STR_ARG(m->file->path));
 		b->n_attach++;
 	}
 	change(b->arena, at->node, "%t", strbuf_str(&text));
@@ -204,28 +204,28 @@ static bool fits(void *ctx, const struct img_symbol *sym)
 }
 
 /** The file that defines the function; the executable before its libraries, as the linker would have it. */
-static struct image *find_function(struct bind *b, struct str path, struct str name,
-				   struct dwnear *near)
+static struct targetfile *find_function(struct bind *b, struct str path, struct str name,
+					struct dwnear *near)
 {
-	struct image *first = NULL;
-	for (size_t i = 0; i < b->images->files.n; i++) {
-		struct image *im = &b->images->files.v[i];
+	struct targetfile *first = NULL;
+	for (size_t i = 0; i < b->files->list.n; i++) {
+		struct targetfile *tf = &b->files->list.v[i];
 		uint64_t addr;
-		if (!is_meant(im, path))
+		if (!is_meant(tf, path))
 			continue;
 		if (!first)
-			first = im;
+			first = tf;
 		if (!is_symbol(name) && !is_pattern(name))
 			break;
-		struct img *img = image_open(b->images, im);
+		struct img *img = targetfile_open(b->files, tf);
 		if (img && is_pattern(name)) {
 			struct search search = {b->arena, img, name, near, false};
 			img_walk_functions(img, fits, &search);
 			if (search.found)
-				return im;
+				return tf;
 		} else if (img && img_find_function(img, name, &addr)) {
 			dwnear_add(b->arena, near, img, addr);
-			return im;
+			return tf;
 		}
 	}
 	return is_symbol(name) || is_pattern(name) ? NULL : first;
@@ -248,9 +248,9 @@ static bool say_no_function(struct bind *b, const struct token *at, struct str p
 			    struct str name)
 {
 	struct nearest near = {.wanted = name, .best = UINT_MAX};
-	for (size_t i = 0; i < b->images->files.n; i++) {
-		struct image *im = &b->images->files.v[i];
-		struct img *img = is_meant(im, path) ? image_open(b->images, im) : NULL;
+	for (size_t i = 0; i < b->files->list.n; i++) {
+		struct targetfile *tf = &b->files->list.v[i];
+		struct img *img = is_meant(tf, path) ? targetfile_open(b->files, tf) : NULL;
 		if (img && is_symbol(name))
 			img_walk_functions(img, try_symbol, &near);
 	}
@@ -267,17 +267,18 @@ static bool bind_uprobe(struct bind *b, struct script_attach *at, struct attach_
 {
 	struct str path = at->fields.v[0], rest = at->fields.v[at->fields.n - 1];
 	struct str name = str_slice(rest, 0, str_find(rest, '+'));
-	struct image *im = find_function(b, path, at->fields.n == 2 ? name : STR("*"), &ret->near);
-	if (!im && (at->absent = optional_covers(b, at, name)))
+	struct targetfile *tf =
+	    find_function(b, path, at->fields.n == 2 ? name : STR("*"), &ret->near);
+	if (!tf && (at->absent = optional_covers(b, at, name)))
 		return true;
-	if (!im)
+	if (!tf)
 		return say_no_function(b, at->node->first, path, name);
-	const char *file = path_of(b, im, at->node->first);
+	const char *file = path_of(b, tf, at->node->first);
 	if (!file)
 		return false;
 	if (b->verbose)
 		diag_note(b->diag, NULL, STR_FMT " is in " STR_FMT, STR_ARG(rest),
-			  STR_ARG(im->path));
+			  STR_ARG(tf->path));
 	struct strbuf text;
 	strbuf_init(&text);
 	strbuf_addf(&text, STR_FMT ":%s", STR_ARG(at->kind), file);
@@ -310,8 +311,8 @@ static void spell_begin_and_end(struct script_attach *at)
 
 static bool is_mapped(const struct bind *b, struct str path)
 {
-	for (size_t i = 0; b->images && i < b->images->files.n; i++)
-		if (is_meant(&b->images->files.v[i], path))
+	for (size_t i = 0; b->files && i < b->files->list.n; i++)
+		if (is_meant(&b->files->list.v[i], path))
 			return true;
 	return false;
 }
@@ -326,7 +327,7 @@ static bool bind_attach(struct bind *b, struct script_attach *at, struct attach_
 	}
 	struct str path = at->fields.v[0];
 	bool is_usdt = at->provider->kind == PROVIDER_USDT, good = true;
-	if (str_eqz(path, "__EXE__") && !b->images)
+	if (str_eqz(path, "__EXE__") && !b->files)
 		return say_no_target(b, at->node->first);
 	if (!str_eqz(path, "__EXE__") && !is_mapped(b, path))
 		b->n_attach++; // some other file: the template knows what it wants

@@ -14,7 +14,7 @@
 
 /** A probe that a clause fires on. */
 struct attach_match {
-	struct image *image;
+	struct targetfile *file;
 	const struct sdt_probe *probe;
 };
 

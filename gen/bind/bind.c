@@ -3,24 +3,24 @@
 #include "bind/attach.h"
 #include "lang/change.h"
 
-static void add_image(struct bind *b, struct map *seen, struct image *im)
+static void add_image(struct bind *b, struct map *seen, struct targetfile *tf)
 {
-	if (map_add(b->arena, seen, im->path) && image_open(b->images, im))
-		lookup_add_image(b->lookup, im->img);
+	if (map_add(b->arena, seen, tf->path) && targetfile_open(b->files, tf))
+		lookup_add_image(b->lookup, tf->img);
 }
 
 struct lookup *bind_lookup(struct bind *b)
 {
-	if (b->lookup || !b->images)
+	if (b->lookup || !b->files)
 		return b->lookup;
 	b->lookup = arena_new(b->arena, struct lookup);
 	lookup_init(b->lookup, b->arena, b->diag);
 	struct map seen = {0};
 	for (size_t i = 0; i < b->script.clauses.n; i++)
 		for (size_t k = 0; k < b->clauses[i].probes.n; k++)
-			add_image(b, &seen, b->clauses[i].probes.v[k].image);
-	for (size_t i = 0; i < b->images->files.n; i++)
-		add_image(b, &seen, &b->images->files.v[i]);
+			add_image(b, &seen, b->clauses[i].probes.v[k].file);
+	for (size_t i = 0; i < b->files->list.n; i++)
+		add_image(b, &seen, &b->files->list.v[i]);
 	b->lookup->verbose = b->verbose;
 	b->all_near = arena_new(b->arena, struct dwnear);
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
@@ -63,12 +63,12 @@ const char *bind_target_name(struct bind *b)
 	if (b->proc)
 		return arena_printf(b->arena, STR_FMT " (PID %d)", STR_ARG(proc_name(b->proc)),
 				    b->proc->pid);
-	return str_dup(b->arena, b->images->files.v[0].path);
+	return str_dup(b->arena, b->files->list.v[0].path);
 }
 
 void bind_note_no_probes(struct bind *b)
 {
-	if (!b->said_no_probes && !image_probes(b->images, &b->images->files.v[0])->n_probes)
+	if (!b->said_no_probes && !targetfile_probes(b->files, &b->files->list.v[0])->n_probes)
 		diag_note(b->diag, NULL,
 			  "%s no USDT probes at all: was it built with them (--with-usdt)?",
 			  b->proc ? "its executable has" : "it has");

@@ -1,5 +1,5 @@
 /**
- * bind - names in a template meet names in the images.
+ * bind - names in a template meet names in the target's files.
  *
  * What all steps of that (bind/template.h) know and find out: the target and its files, the script's structure, what its
  * clauses are bound to. They replace what stands for something of the target: __EXE__ in an attach point becomes the path
@@ -9,7 +9,7 @@
 #ifndef BIND_BIND_H
 #define BIND_BIND_H
 
-#include "bind/images.h"
+#include "bind/targetfile.h"
 #include "text/pp.h"
 #include "lang/script.h"
 #include "types/lookup.h"
@@ -35,8 +35,9 @@ enum bind_scope {
 struct bind {
 	struct arena *arena;
 	struct diag *diag;
-	struct images *images; /**< files that names can refer to; NULL when no target was given */
-	struct proc *proc;     /**< the target process, or NULL */
+	struct targetfiles
+	    *files;	   /**< files that names can refer to; NULL when no target was given */
+	struct proc *proc; /**< the target process, or NULL */
 	/** With @proc, in turn, the processes that are traced together; NULL for it alone. */
 	const int *pids;
 	size_t n_pids;

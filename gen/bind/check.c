@@ -51,7 +51,7 @@ static bool check_site(struct bind *b, const struct attach_clause *c, const stru
 	struct sdtarg *args;
 	size_t n;
 	bool good = true;
-	sdtarg_parse(b->arena, m->image->img->machine, site->args, &args, &n);
+	sdtarg_parse(b->arena, m->file->img->machine, site->args, &args, &n);
 	if (dialect_has_libbpf_usdt(b->version))
 		for (size_t i = 0; i < n; i++)
 			if (sdtarg_is_beyond_libbpf(&args[i]))
@@ -256,6 +256,6 @@ static bool warn_of_new(void *ctx, struct node *n, struct node *parent)
 
 void check_words(struct bind *b, const struct script_clause *c)
 {
-	if (b->images) // a script of the host is all bpftrace's
+	if (b->files) // a script of the host is all bpftrace's
 		node_walk(c->node, warn_of_new, b);
 }

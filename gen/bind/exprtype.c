@@ -93,7 +93,7 @@ enum sign exprtype_arg_sign(struct bind *b, const struct attach_clause *c, unsig
 		for (size_t k = 0; k < m->probe->n_sites; k++) {
 			struct sdtarg *args;
 			size_t n_args;
-			sdtarg_parse(b->arena, m->image->img->machine, m->probe->sites[k].args,
+			sdtarg_parse(b->arena, m->file->img->machine, m->probe->sites[k].args,
 				     &args, &n_args);
 			if (n >= n_args || args[n].is_float || !args[n].size || args[n].size > 8)
 				return SIGN_OTHER;
@@ -451,7 +451,7 @@ static void find_unary(struct finder *f, struct node *n, struct expr *e)
 /** What is counted down may fall below 0. Of a host's script, which stays as it is, it is taken for a count. */
 static bool falls(const struct finder *f, const struct token *op)
 {
-	return f->b->images && (tok_is(op, "-=") || tok_is(op, "--"));
+	return f->b->files && (tok_is(op, "-=") || tok_is(op, "--"));
 }
 
 /** n++: a count, whatever else it may be. */
@@ -476,7 +476,7 @@ static enum sign sign_of_difference(const struct finder *f, const struct node *n
 {
 	const struct node *left = node_ungrouped(n->child), *right = node_ungrouped(n->child->next);
 	uint64_t from, taken;
-	if (!f->b->images || left->expr->is_wide || right->expr->is_wide)
+	if (!f->b->files || left->expr->is_wide || right->expr->is_wide)
 		return SIGN_OTHER;
 	if (left->kind == NODE_NUMBER && right->kind == NODE_NUMBER &&
 	    str_to_u64(node_text(left), &from) && str_to_u64(node_text(right), &taken))

@@ -227,7 +227,7 @@ static void warn_of_copied_bits(struct lowerer *lo, const struct node *n, const 
 /** %d, %u and %x print 32 bits of what has more; %ld and its kin print what is narrower as it is, too. */
 static void widen_format(struct lowerer *lo, struct node *n)
 {
-	struct node *format = lo->b->images ? format_find(n) : NULL;
+	struct node *format = lo->b->files ? format_find(n) : NULL;
 	struct conversion c = {0};
 	struct strbuf text;
 	size_t done = 0;

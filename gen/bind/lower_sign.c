@@ -111,7 +111,7 @@ void lower_division(struct lowerer *lo, struct node *n)
 /** bpftrace up to 0.23 makes an unsigned number of a signed one and an unsigned one, and has other maps for them. */
 static bool mixes_signs(const struct lowerer *lo)
 {
-	return lo->b->images && !dialect_has_libbpf_usdt(lo->b->version);
+	return lo->b->files && !dialect_has_libbpf_usdt(lo->b->version);
 }
 
 /** A number that is never below 0, which to bpftrace has no sign: to be one that has. */
@@ -134,7 +134,7 @@ static void make_signed(struct lowerer *lo, struct node *n)
 /** -x, where x has no sign: newer versions have maps and variables of 8 bits without one. */
 void lower_minus(struct lowerer *lo, struct node *n)
 {
-	if (lo->b->images && tok_is(n->name, "-"))
+	if (lo->b->files && tok_is(n->name, "-"))
 		make_signed(lo, n->child);
 }
 
@@ -146,7 +146,7 @@ static void lower_comparison(struct lowerer *lo, struct node *n)
 	struct node *odd = l == SIGN_SIGNED ? left : right;
 	if (mixes_signs(lo) && (l == SIGN_MIXED || r == SIGN_MIXED))
 		warn_of_mixed(lo, n->name);
-	if (!lo->b->images || l == r || (l != SIGN_UNSIGNED && r != SIGN_UNSIGNED) ||
+	if (!lo->b->files || l == r || (l != SIGN_UNSIGNED && r != SIGN_UNSIGNED) ||
 	    odd->expr->sign != SIGN_SIGNED)
 		return;
 	change(lo->b->arena, odd, "(uint64)(%n)", odd);

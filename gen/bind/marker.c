@@ -14,9 +14,9 @@ enum { N_MARKERS = 3 };
 
 static void get_markers(const struct bind *b, struct marker *ret)
 {
-	ret[0] = (struct marker){"__EXE__", b->images != NULL, STR("")};
-	if (b->images)
-		ret[0].value = b->images->files.v[0].path;
+	ret[0] = (struct marker){"__EXE__", b->files != NULL, STR("")};
+	if (b->files)
+		ret[0].value = b->files->list.v[0].path;
 	ret[1] = (struct marker){"__PID__", b->proc != NULL, STR("")};
 	ret[2] = (struct marker){"__COMM__", b->proc != NULL, STR("")};
 	if (b->proc) {
@@ -35,7 +35,7 @@ static bool say_unknown(struct bind *b, const struct token *t, const struct mark
 		return diag_error(b->diag, &place,
 				  "%s needs a target: give a PID, or a file with -x", m->name);
 	return diag_error(b->diag, &place, "%s needs a process: give a PID%s", m->name,
-			  b->images ? " instead of a file" : "");
+			  b->files ? " instead of a file" : "");
 }
 
 /** The first marker in @s; its offset in *@off. */

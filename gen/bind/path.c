@@ -37,11 +37,11 @@ static bool is_quotable(struct arena *a, struct str path)
 	return str_eq(path, str_printable(a, path));
 }
 
-const char *path_of(struct bind *b, const struct image *im, const struct token *at)
+const char *path_of(struct bind *b, const struct targetfile *tf, const struct token *at)
 {
-	const struct proc_file *f = im->mapped;
+	const struct proc_file *f = tf->mapped;
 	struct arena *a = b->arena;
-	struct str path = f && f->host_path.n ? f->host_path : im->path;
+	struct str path = f && f->host_path.n ? f->host_path : tf->path;
 	bool follow = b->proc && f && b->scope != BIND_HOST;
 
 	if (follow && f->root_path.n && str_is_made_of(f->root_path, ALPHABET_PATH))

@@ -19,6 +19,6 @@ const char *path_quote(struct arena *a, struct str s);
  * The file's name for an attach point, quoted if need be; NULL with an error at @at when there is none. b->scope becomes
  * BIND_BY_FILTER when it does not work together with bpftrace's -p.
  */
-const char *path_of(struct bind *b, const struct image *im, const struct token *at);
+const char *path_of(struct bind *b, const struct targetfile *tf, const struct token *at);
 
 #endif

@@ -21,8 +21,8 @@ static bool is_typedef(const struct ctype *t, const char *name)
 }
 
 /** This bpftrace gets a value, and the right one, at every site. */
-static bool can_read(const struct skeleton *sk, const struct image *im, const struct probeargs *pa,
-		     unsigned index)
+static bool can_read(const struct skeleton *sk, const struct targetfile *tf,
+		     const struct probeargs *pa, unsigned index)
 {
 	const struct probearg *arg = &pa->args[index];
 	struct str text = STR("");
@@ -32,7 +32,7 @@ static bool can_read(const struct skeleton *sk, const struct image *im, const st
 	for (size_t i = 0; i < pa->n_sites; i++) {
 		const struct sdtarg *operand = &pa->sites[i].args[index].operand;
 		is_needed |= argread_needs(sk->version, index, operand);
-		is_one &= argread_join(sk->arena, im->img, pa->sites[i].site->pc, operand, &text);
+		is_one &= argread_join(sk->arena, tf->img, pa->sites[i].site->pc, operand, &text);
 	}
 	return !arg->is_float && !arg->is_optional && (!is_needed || is_one);
 }
@@ -102,7 +102,7 @@ static void add_fields(struct skeleton *sk, struct skeleton_probe *p)
 		f->index = (unsigned)i;
 		f->name = f->arg->name;
 		f->kind =
-		    can_read(sk, p->image, &p->args, f->index) ? kind_of(f->arg) : SKELETON_HIDDEN;
+		    can_read(sk, p->file, &p->args, f->index) ? kind_of(f->arg) : SKELETON_HIDDEN;
 		f->by_name = is_by_name(&p->args, i);
 		if (f->kind != SKELETON_ENUM)
 			continue;
@@ -132,10 +132,10 @@ static const char *why_not(const struct skeleton *sk, const struct sdt_probe *p,
 	return NULL;
 }
 
-static void add_probe(struct skeleton *sk, struct image *im, const struct sdt_probe *p)
+static void add_probe(struct skeleton *sk, struct targetfile *tf, const struct sdt_probe *p)
 {
-	struct skeleton_probe sp = {.image = im, .probe = p};
-	probeargs_read(im->img, p, &sp.args);
+	struct skeleton_probe sp = {.file = tf, .probe = p};
+	probeargs_read(tf->img, p, &sp.args);
 	const char *why = why_not(sk, p, &sp.args);
 	if (why) {
 		diag_warning(sk->diag, NULL, STR_FMT ":" STR_FMT " is left out: %s",
@@ -161,20 +161,20 @@ static bool add_pattern(struct skeleton *sk, struct str pattern)
 	const struct sdt_probe *near = NULL;
 	unsigned best = UINT_MAX;
 	bool found = false;
-	for (size_t i = 0; i < sk->images->files.n; i++) {
-		struct image *im = &sk->images->files.v[i];
-		const struct sdt_list *list = image_probes(sk->images, im);
+	for (size_t i = 0; i < sk->files->list.n; i++) {
+		struct targetfile *tf = &sk->files->list.v[i];
+		const struct sdt_list *list = targetfile_probes(sk->files, tf);
 		for (struct sdt_probe *p = NULL; (p = sdt_find(list, provider, name, p));) {
 			found = true;
 			if (map_add_ptr(sk->arena, &sk->known, p))
-				add_probe(sk, im, p);
+				add_probe(sk, tf, p);
 		}
 	}
 	if (found)
 		return true;
-	for (size_t i = 0; i < sk->images->files.n; i++)
-		sdt_find_nearest(image_probes(sk->images, &sk->images->files.v[i]), provider, name,
-				 &best, &near);
+	for (size_t i = 0; i < sk->files->list.n; i++)
+		sdt_find_nearest(targetfile_probes(sk->files, &sk->files->list.v[i]), provider,
+				 name, &best, &near);
 	diag_error(sk->diag, NULL, "no probe matches '" STR_FMT "'", STR_ARG(pattern));
 	if (near)
 		diag_note(sk->diag, NULL, "did you mean '" STR_FMT ":" STR_FMT "'?",
@@ -182,22 +182,23 @@ static bool add_pattern(struct skeleton *sk, struct str pattern)
 	return false;
 }
 
-bool skeleton_collect(struct skeleton *ret, struct arena *a, struct diag *d, struct images *images,
-		      unsigned version, const char *const *patterns, size_t n)
+bool skeleton_collect(struct skeleton *ret, struct arena *a, struct diag *d,
+		      struct targetfiles *files, unsigned version, const char *const *patterns,
+		      size_t n)
 {
-	*ret = (struct skeleton){.arena = a, .diag = d, .images = images, .version = version};
+	*ret = (struct skeleton){.arena = a, .diag = d, .files = files, .version = version};
 	bool good = true;
 	for (size_t i = 0; i < n; i++)
 		good &= add_pattern(ret, str_from(patterns[i]));
 	for (size_t i = 0; i < ret->probes.n; i++) {
 		struct skeleton_probe *p = &ret->probes.v[i];
-		if (!p->needs_path || str_is_made_of(p->image->path, ALPHABET_QUOTED_PATH))
+		if (!p->needs_path || str_is_made_of(p->file->path, ALPHABET_QUOTED_PATH))
 			continue;
 		diag_warning(d, NULL,
 			     STR_FMT ":" STR_FMT " of " STR_FMT
 				     " is left out: bpftrace cannot be given that path",
 			     STR_ARG(p->probe->provider), STR_ARG(p->probe->name),
-			     STR_ARG(p->image->path));
+			     STR_ARG(p->file->path));
 		memmove(p, p + 1, (--ret->probes.n - i) * sizeof(*p));
 		i--;
 	}
@@ -211,7 +212,7 @@ bool skeleton_collect(struct skeleton *ret, struct arena *a, struct diag *d, str
 static void write_attach(const struct skeleton_probe *p, struct strbuf *out)
 {
 	if (p->needs_path)
-		strbuf_addf(out, "usdt:\"" STR_FMT "\":", STR_ARG(p->image->path));
+		strbuf_addf(out, "usdt:\"" STR_FMT "\":", STR_ARG(p->file->path));
 	else
 		strbuf_addz(out, "usdt:__EXE__:");
 	strbuf_addf(out, STR_FMT ":" STR_FMT, STR_ARG(p->probe->provider), STR_ARG(p->probe->name));

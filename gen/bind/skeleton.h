@@ -7,13 +7,13 @@
  * separators that no traced program can know, so that whatever is in a string cannot be taken for anything else.
  *
  *	struct skeleton sk;
- *	if (skeleton_collect(&sk, a, d, images, version, patterns, n))
+ *	if (skeleton_collect(&sk, a, d, files, version, patterns, n))
  *		skeleton_write_template(&sk, &out);
  */
 #ifndef BIND_SKELETON_H
 #define BIND_SKELETON_H
 
-#include "bind/images.h"
+#include "bind/targetfile.h"
 #include "types/enumtab.h"
 #include "probe/probeargs.h"
 
@@ -42,7 +42,7 @@ struct skeleton_field {
 };
 
 struct skeleton_probe {
-	struct image *image;
+	struct targetfile *file;
 	const struct sdt_probe *probe;
 	bool needs_path; /**< other files have a probe of that name, too */
 	struct probeargs args;
@@ -53,10 +53,10 @@ struct skeleton_probe {
 struct skeleton {
 	struct arena *arena;
 	struct diag *diag;
-	struct images *images;
+	struct targetfiles *files;
 	unsigned version; /**< of bpftrace */
 	VEC(struct skeleton_probe) probes;
-	struct map known; /**< addresses of those in the images' lists */
+	struct map known; /**< addresses of those in the lists of files */
 	struct map named; /**< "provider:name" -> 1 + index of the first one in `probes` */
 };
 
@@ -64,8 +64,9 @@ struct skeleton {
  * Finds the probes that match any of @patterns, each NAME or PROVIDER:NAME with * and ?. Probes that this bpftrace
  * cannot attach to are left out with a warning; a pattern that matches nothing is an error.
  */
-bool skeleton_collect(struct skeleton *ret, struct arena *a, struct diag *d, struct images *images,
-		      unsigned version, const char *const *patterns, size_t n);
+bool skeleton_collect(struct skeleton *ret, struct arena *a, struct diag *d,
+		      struct targetfiles *files, unsigned version, const char *const *patterns,
+		      size_t n);
 /** A template with a clause for each probe. */
 void skeleton_write_template(const struct skeleton *sk, struct strbuf *out);
 /** What no traced program can know. */

@@ -180,7 +180,7 @@ bool table_add_all(struct bind *b, struct pp *pp)
 	}
 	if (!wanted.n)
 		return true;
-	if (!b->images)
+	if (!b->files)
 		return diag_error(b->diag, &wanted.v[0].place,
 				  "the names of enum " STR_FMT
 				  " are needed: give a PID, or a file with -x",

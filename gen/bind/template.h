@@ -5,7 +5,7 @@
  * statements; then expressions by their types; each step changes the tree that the ones before have left, and at the end
  * the tree is printed.
  *
- *	struct bind b = {.arena = &arena, .diag = &diag, .images = &images, .version = 17};
+ *	struct bind b = {.arena = &arena, .diag = &diag, .files = &files, .version = 17};
  *	if (template_bind(&b, &pp))
  *		emit_tokens(&arena, pp.out, file, &program);
  */

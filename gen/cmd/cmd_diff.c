@@ -148,9 +148,9 @@ static bool compare_script(struct options *o, struct difference *df, const char 
 		c.fails = !expand_run(a, &o->diag, &o->req, &is);
 		o->diag.n_errors = n_errors; // an error of the new build is a finding
 		if (!c.fails) {
-			lines_of(a, strbuf_str(&was.program.text), was.images.files.v[0].path,
+			lines_of(a, strbuf_str(&was.program.text), was.files.list.v[0].path,
 				 &old_lines);
-			lines_of(a, strbuf_str(&is.program.text), is.images.files.v[0].path,
+			lines_of(a, strbuf_str(&is.program.text), is.files.list.v[0].path,
 				 &new_lines);
 			compare_lines(a, &old_lines, &new_lines, &c);
 		}
@@ -298,12 +298,12 @@ static void print_json(const struct difference *df, const script_changes *script
 static int compare(struct options *o)
 {
 	struct arena *a = &o->arena;
-	struct images before = {0}, after = {0};
+	struct targetfiles before = {0}, after = {0};
 	struct difference df;
 	script_changes scripts = {0};
 	size_t relied = 0;
-	bool good = images_of_file(a, &o->diag, o->before, &before) &&
-		    images_of_file(a, &o->diag, o->after, &after);
+	bool good = targetfiles_of_file(a, &o->diag, o->before, &before) &&
+		    targetfiles_of_file(a, &o->diag, o->after, &after);
 	if (good) {
 		difference_find(&df, a, &before, &after);
 		for (size_t i = 0; i < o->scripts.n; i++)
@@ -314,8 +314,8 @@ static int compare(struct options *o)
 		print_json(&df, &scripts);
 	else if (good && !o->quiet)
 		print_text(&df, &scripts);
-	images_close(&before);
-	images_close(&after);
+	targetfiles_close(&before);
+	targetfiles_close(&after);
 	if (!good)
 		return DIFF_TROUBLE;
 	if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -45,8 +45,7 @@ static bool write_skeleton(struct arena *a, struct diag *d, const struct expand_
 {
 	struct skeleton sk;
 	if (!expand_open_target(a, d, req, x) ||
-	    !skeleton_collect(&sk, a, d, &x->images, req->version, req->patterns.v,
-			      req->patterns.n))
+	    !skeleton_collect(&sk, a, d, &x->files, req->version, req->patterns.v, req->patterns.n))
 		return false;
 	struct strbuf text;
 	strbuf_init(&text);

@@ -100,12 +100,12 @@ static void compare_probe(struct difference *df, struct map *enums, struct str s
 	}
 }
 
-static const struct sdt_probe *find_probe(struct images *s, const struct sdt_probe *like,
-					  struct image **ret)
+static const struct sdt_probe *find_probe(struct targetfiles *s, const struct sdt_probe *like,
+					  struct targetfile **ret)
 {
-	for (size_t i = 0; i < s->files.n; i++) {
-		*ret = &s->files.v[i];
-		const struct sdt_probe *p = sdt_find_same(image_probes(s, *ret), like);
+	for (size_t i = 0; i < s->list.n; i++) {
+		*ret = &s->list.v[i];
+		const struct sdt_probe *p = sdt_find_same(targetfile_probes(s, *ret), like);
 		if (p)
 			return p;
 	}
@@ -117,19 +117,19 @@ static struct str probe_name(struct arena *a, const struct sdt_probe *p)
 	return str_printf(a, STR_FMT ":" STR_FMT, STR_ARG(p->provider), STR_ARG(p->name));
 }
 
-void difference_find(struct difference *df, struct arena *a, struct images *before,
-		     struct images *after)
+void difference_find(struct difference *df, struct arena *a, struct targetfiles *before,
+		     struct targetfiles *after)
 {
 	struct map enums = {0};
 	*df = (struct difference){.arena = a};
-	for (size_t i = 0; i < before->files.n; i++) {
-		struct image *im = &before->files.v[i], *other;
-		const struct sdt_list *list = image_probes(before, im);
+	for (size_t i = 0; i < before->list.n; i++) {
+		struct targetfile *tf = &before->list.v[i], *other;
+		const struct sdt_list *list = targetfile_probes(before, tf);
 		for (size_t k = 0; k < list->n_probes; k++) {
 			const struct sdt_probe *p = &list->probes[k];
 			const struct sdt_probe *q = find_probe(after, p, &other);
 			struct probeargs was, is;
-			probeargs_read(im->img, p, &was);
+			probeargs_read(tf->img, p, &was);
 			if (!q) {
 				add(df, CHANGE_PROBE_REMOVED, probe_name(a, p))->was =
 				    signature(a, &was);
@@ -139,14 +139,14 @@ void difference_find(struct difference *df, struct arena *a, struct images *befo
 			compare_probe(df, &enums, probe_name(a, p), &was, &is);
 		}
 	}
-	for (size_t i = 0; i < after->files.n; i++) {
-		struct image *im = &after->files.v[i], *other;
-		const struct sdt_list *list = image_probes(after, im);
+	for (size_t i = 0; i < after->list.n; i++) {
+		struct targetfile *tf = &after->list.v[i], *other;
+		const struct sdt_list *list = targetfile_probes(after, tf);
 		for (size_t k = 0; k < list->n_probes; k++) {
 			struct probeargs is;
 			if (find_probe(before, &list->probes[k], &other))
 				continue;
-			probeargs_read(im->img, &list->probes[k], &is);
+			probeargs_read(tf->img, &list->probes[k], &is);
 			add(df, CHANGE_PROBE_ADDED, probe_name(a, &list->probes[k]))->is =
 			    signature(a, &is);
 		}

@@ -39,8 +39,8 @@ struct difference {
 	VEC(struct change) changes;
 };
 
-void difference_find(struct difference *ret, struct arena *a, struct images *before,
-		     struct images *after);
+void difference_find(struct difference *ret, struct arena *a, struct targetfiles *before,
+		     struct targetfiles *after);
 /**
  * Notes for each change whether the script that was bound as @b (to the old build) relies on it: it attaches to the
  * probe, and uses the argument. Enumerators are compared by their use, see cmd_diff.c. Returns how many it does.

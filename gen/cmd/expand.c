@@ -213,14 +213,14 @@ static bool preprocess(struct arena *a, struct diag *d, const struct expand_requ
 	return good && check_not_empty(d, pp, *main);
 }
 
-/** Gives the images the list; a file given with -x is open already. */
-static bool use_signatures(struct arena *a, struct diag *d, struct images *images)
+/** Gives the files the list; a file given with -x is open already. */
+static bool use_signatures(struct arena *a, struct diag *d, struct targetfiles *files)
 {
 	unsigned n_errors = d->n_errors;
-	images->signatures = expand_signatures(a, d);
-	for (size_t i = 0; i < images->files.n; i++)
-		if (images->files.v[i].img)
-			images->files.v[i].img->signatures = images->signatures;
+	files->signatures = expand_signatures(a, d);
+	for (size_t i = 0; i < files->list.n; i++)
+		if (files->list.v[i].img)
+			files->list.v[i].img->signatures = files->signatures;
 	return d->n_errors == n_errors;
 }
 
@@ -230,8 +230,8 @@ bool expand_open_target(struct arena *a, struct diag *d, const struct expand_req
 	*x = (struct expansion){0};
 	program_init(&x->program);
 	if (req->exe)
-		return images_of_file(a, d, req->exe, &x->images) &&
-		       use_signatures(a, d, &x->images);
+		return targetfiles_of_file(a, d, req->exe, &x->files) &&
+		       use_signatures(a, d, &x->files);
 	if (!req->pids.n)
 		return true;
 	x->n_parents = kin_parents_first(req->pids.v, req->pids.n);
@@ -239,8 +239,8 @@ bool expand_open_target(struct arena *a, struct diag *d, const struct expand_req
 		x->proc = NULL;
 		return false;
 	}
-	images_of_proc(a, d, x->proc, &x->images);
-	return use_signatures(a, d, &x->images);
+	targetfiles_of_proc(a, d, x->proc, &x->files);
+	return use_signatures(a, d, &x->files);
 }
 
 /** -t of several processes, of which the first names the files: they must be those of the others. */
@@ -285,7 +285,7 @@ static bool check_pids(struct arena *a, struct diag *d, const struct expand_requ
 		   list_pids(a, pids, n));
 	if (x->bind.scope != BIND_HOST)
 		diag_note(d, NULL, "-x " STR_FMT " traces every process that runs it",
-			  STR_ARG(x->images.files.v[0].path));
+			  STR_ARG(x->files.list.v[0].path));
 	else if (x->n_parents < n)
 		diag_note(d, NULL, "%s are no children of the others",
 			  list_pids(a, pids, x->n_parents));
@@ -306,11 +306,11 @@ static bool take_patterns(struct arena *a, struct diag *d, const struct expand_r
 			  struct expansion *x, struct expand_request *ret)
 {
 	struct str text;
-	if (!x->images.files.n)
+	if (!x->files.list.n)
 		return diag_error(d, NULL, "-t needs a process (or a file with -x)");
 	if (!check_kin(d, req))
 		return false;
-	if (!trace_make(a, d, &x->images, req->version, req->patterns.v, req->patterns.n, req->json,
+	if (!trace_make(a, d, &x->files, req->version, req->patterns.v, req->patterns.n, req->json,
 			&x->records, &text))
 		return false;
 	*ret = *req;
@@ -359,7 +359,7 @@ bool expand_run(struct arena *a, struct diag *d, const struct expand_request *re
 	x->bind = (struct bind){
 	    .arena = a,
 	    .diag = d,
-	    .images = x->images.files.n ? &x->images : NULL,
+	    .files = x->files.list.n ? &x->files : NULL,
 	    .proc = x->proc,
 	    .pids = req->pids.v,
 	    .n_pids = x->proc ? req->pids.n : 0,
@@ -381,7 +381,7 @@ bool expand_run(struct arena *a, struct diag *d, const struct expand_request *re
 void expand_close(struct expansion *x)
 {
 	program_fini(&x->program);
-	images_close(&x->images);
+	targetfiles_close(&x->files);
 	if (x->records)
 		records_fini(x->records);
 	x->records = NULL;

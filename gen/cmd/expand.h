@@ -43,7 +43,7 @@ struct expansion {
 	struct proc *proc; /**< the target, or NULL; owned */
 	size_t
 	    n_parents; /**< of several PIDs, see kin_parents_first(); 1: the others are its children */
-	struct images images;
+	struct targetfiles files;
 	struct records *records; /**< with patterns: decodes what the program prints */
 	struct bind bind;	 /**< what was found out about the program */
 };

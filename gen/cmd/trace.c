@@ -53,12 +53,12 @@ static void fill_field(struct arena *a, const struct skeleton_field *f, struct r
 	ret->n_names = f->names.n_items;
 }
 
-bool trace_make(struct arena *a, struct diag *d, struct images *images, unsigned version,
+bool trace_make(struct arena *a, struct diag *d, struct targetfiles *files, unsigned version,
 		const char *const *patterns, size_t n, bool json, struct records **records,
 		struct str *program)
 {
 	struct skeleton sk;
-	if (!skeleton_collect(&sk, a, d, images, version, patterns, n))
+	if (!skeleton_collect(&sk, a, d, files, version, patterns, n))
 		return false;
 	struct record_probe *probes = arena_array(a, struct record_probe, sk.probes.n);
 	for (size_t i = 0; i < sk.probes.n; i++) {

@@ -8,10 +8,10 @@
 #include "run/records.h"
 
 /**
- * A template for the probes of @images that match, and the decoder of what it prints; both live in @a. Errors as
+ * A template for the probes of @files that match, and the decoder of what it prints; both live in @a. Errors as
  * skeleton_collect() says them.
  */
-bool trace_make(struct arena *a, struct diag *d, struct images *images, unsigned version,
+bool trace_make(struct arena *a, struct diag *d, struct targetfiles *files, unsigned version,
 		const char *const *patterns, size_t n, bool json, struct records **records,
 		struct str *program);
 

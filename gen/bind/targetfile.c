@@ -1,0 +1,75 @@
+#include "bind/targetfile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void targetfiles_of_proc(struct arena *a, struct diag *d, struct proc *proc,
+			 struct targetfiles *ret)
+{
+	*ret = (struct targetfiles){.arena = a, .diag = d, .proc = proc};
+	for (size_t i = 0; i < proc->files.n; i++) {
+		const struct proc_file *f = &proc->files.v[i];
+		vec_push(
+		    a, &ret->list,
+		    (struct targetfile){.mapped = f, .path = f->path, .open_path = f->open_path});
+	}
+}
+
+bool targetfiles_of_file(struct arena *a, struct diag *d, const char *path, struct targetfiles *ret)
+{
+	*ret = (struct targetfiles){.arena = a, .diag = d};
+	char *real = realpath(path, NULL);
+	struct str full = str_from(arena_strdup(a, real ? real : path));
+	free(real);
+	vec_push(a, &ret->list, (struct targetfile){.path = full, .open_path = full});
+	return targetfile_open(ret, &ret->list.v[0]) != NULL;
+}
+
+void targetfiles_close(struct targetfiles *s)
+{
+	for (size_t i = 0; i < s->list.n; i++) {
+		img_close(s->list.v[i].img);
+		s->list.v[i].img = NULL;
+	}
+}
+
+struct img *targetfile_open_mapped(struct arena *a, struct diag *d, const struct proc *proc,
+				   const struct proc_file *f)
+{
+	struct img *img;
+	if (!img_open(a, d, str_dup(a, f->open_path), str_copy(a, f->path), &img))
+		return NULL;
+	// Debug files of a process that lives in another file system are looked for there.
+	if (!f->host_path.n)
+		img_set_root(img,
+			     str_printf(a, STR_FMT "/%d/root", STR_ARG(proc->procfs), proc->pid),
+			     f->path);
+	return img;
+}
+
+struct img *targetfile_open(struct targetfiles *s, struct targetfile *tf)
+{
+	if (tf->tried)
+		return tf->img;
+	tf->tried = true;
+	if (!tf->open_path.n) {
+		diag_warning(s->diag, NULL, STR_FMT ": mapped by the process, but cannot be opened",
+			     STR_ARG(tf->path));
+		return NULL;
+	}
+	if (tf->mapped)
+		tf->img = targetfile_open_mapped(s->arena, s->diag, s->proc, tf->mapped);
+	else if (!img_open(s->arena, s->diag, str_dup(s->arena, tf->open_path), tf->path, &tf->img))
+		tf->img = NULL;
+	if (tf->img)
+		tf->img->signatures = s->signatures;
+	return tf->img;
+}
+
+const struct sdt_list *targetfile_probes(struct targetfiles *s, struct targetfile *tf)
+{
+	if (!tf->have_probes && targetfile_open(s, tf))
+		sdt_read(tf->img, &tf->probes);
+	tf->have_probes = true;
+	return &tf->probes;
+}

@@ -1,0 +1,49 @@
+/**
+ * targetfile - the ELF files that names in a template can refer to.
+ *
+ * Either the files that a process has mapped (the executable first), or one file that the user named.
+ * A file is opened when it is first asked for, and its probes are read once.
+ */
+#ifndef BIND_TARGETFILE_H
+#define BIND_TARGETFILE_H
+
+#include "elf/img.h"
+#include "probe/sdt.h"
+#include "target/proc.h"
+
+struct targetfile {
+	const struct proc_file *mapped; /**< of the process; NULL for a file named by its path */
+	struct str path;		/**< for messages */
+	struct str open_path;
+	struct img *img; /**< NULL until targetfile_open() */
+	struct sdt_list probes;
+	bool tried, have_probes;
+};
+
+struct probesigs;
+
+struct targetfiles {
+	struct arena *arena;
+	struct diag *diag;
+	struct proc *proc;		    /**< NULL when there is no process */
+	const struct probesigs *signatures; /**< for files that say nothing themselves, or NULL */
+	VEC(struct targetfile) list;
+};
+
+/** The files of @proc. */
+void targetfiles_of_proc(struct arena *a, struct diag *d, struct proc *proc,
+			 struct targetfiles *ret);
+/** The file @path alone; false, with an error, when it is no ELF file. */
+bool targetfiles_of_file(struct arena *a, struct diag *d, const char *path,
+			 struct targetfiles *ret);
+void targetfiles_close(struct targetfiles *s);
+
+/** The file opened, or NULL when it cannot be read (said once, as a warning for a library). */
+struct img *targetfile_open(struct targetfiles *s, struct targetfile *tf);
+/** Opens a file of @proc by itself, for the caller to close; NULL with an error when it cannot be read. */
+struct img *targetfile_open_mapped(struct arena *a, struct diag *d, const struct proc *proc,
+				   const struct proc_file *f);
+/** Its probes; empty when there are none or they cannot be read. */
+const struct sdt_list *targetfile_probes(struct targetfiles *s, struct targetfile *tf);
+
+#endif
