@@ -26,7 +26,7 @@ struct finder {
 	struct bind *b;
 	const struct attach_clause *clause;
 	const struct node *macro; // that is looked at, or NULL
-	size_t scope;		  // index of the clause
+	const struct node *scope; // the clause, fn or macro whose variables are meant
 	struct map known, before; // name -> struct holder, of this round and the one before
 	VEC(struct hidden) hidden;
 	unsigned round;
@@ -200,7 +200,7 @@ static struct str key_of(struct finder *f, const struct node *n)
 	struct str name = n->name ? n->name->text : STR("");
 	if (n->kind == NODE_MAP)
 		return str_printf(a, "@" STR_FMT, STR_ARG(name));
-	return str_printf(a, "%zu" STR_FMT, f->scope, STR_ARG(name));
+	return str_printf(a, "%p" STR_FMT, (const void *)f->scope, STR_ARG(name));
 }
 
 static struct holder *holder_of(struct finder *f, struct str key)
@@ -653,18 +653,6 @@ static void find_map(struct finder *f, struct node *n, struct expr *e)
 	recall(f, n, e);
 }
 
-struct node *exprtype_macro(const struct bind *b, const struct node *call, size_t *index)
-{
-	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		struct node *n = b->script.clauses.v[i].node;
-		*index = i;
-		if (n->kind == NODE_MACRO && call->kind == NODE_CALL &&
-		    str_eq(n->name->text, call->name->text))
-			return n;
-	}
-	return NULL;
-}
-
 /** A macro is looked at once, for all its calls. */
 static void check_parameter(struct finder *f, const struct node *argument, const struct holder *h)
 {
@@ -681,12 +669,12 @@ static void check_parameter(struct finder *f, const struct node *argument, const
 }
 
 /** What it is called with is what its parameters are, and what its block ends in is what the call is. */
-static void find_macro(struct finder *f, const struct node *macro, size_t scope,
-		       const struct node *call, struct expr *e)
+static void find_macro(struct finder *f, const struct node *macro, const struct node *call,
+		       struct expr *e)
 {
-	size_t was = f->scope;
+	const struct node *was = f->scope;
 	const struct node *argument = call->child, *p = macro->child;
-	f->scope = scope;
+	f->scope = macro;
 	for (; argument && p->next; argument = argument->next, p = p->next) {
 		struct expr value = {.type = argument->expr->type,
 				     .sign = argument->expr->sign,
@@ -704,12 +692,11 @@ static void find_macro(struct finder *f, const struct node *macro, size_t scope,
 
 static void find_call(struct finder *f, struct node *n, struct expr *e)
 {
-	size_t scope;
 	for (struct node *c = n->child; c; c = c->next)
 		find(f, c);
-	const struct node *macro = exprtype_macro(f->b, n, &scope);
+	const struct node *macro = script_macro(&f->b->script, n);
 	if (macro) {
-		find_macro(f, macro, scope, n, e);
+		find_macro(f, macro, n, e);
 		return;
 	}
 	const struct word *word = vocabulary_word(n->name->text);
@@ -880,7 +867,7 @@ static bool is_programs(const struct script_clause *c)
 static void find_clause(struct finder *f, struct node *n, size_t i)
 {
 	f->clause = &f->b->clauses[i];
-	f->scope = i; // variables of each are its own
+	f->scope = n; // variables of each are its own
 	f->macro = n->kind == NODE_MACRO ? n : NULL;
 	f->knows_types = is_programs(&f->b->script.clauses.v[i]);
 	bind_lookup_from(f->b, i);

@@ -43,8 +43,6 @@ struct expr {
 /** Finds the types of all expressions of the clauses. False, with errors, for members that a struct does not have and indices beyond an array. */
 bool exprtype_find(struct bind *b);
 
-/** The macro of the script that @call calls, its clause in *@index; NULL for other functions. */
-struct node *exprtype_macro(const struct bind *b, const struct node *call, size_t *index);
 /** What a pointer of type @t leads to, without typedefs; NULL when @t is none. */
 struct ctype *exprtype_pointee(struct ctype *t);
 /** Has it, or anything in it, members of some bits only? */

@@ -100,10 +100,9 @@ static void lower_arg(struct lowerer *lo, struct node *n, const struct node *par
 /** Is the value followed, or kept where it may be followed later? Other uses are those of a number. */
 static bool is_followed(const struct bind *b, const struct node *n, const struct node *parent)
 {
-	size_t unused;
 	switch (parent->kind) {
 	case NODE_CALL:
-		return exprtype_macro(b, parent, &unused) != NULL;
+		return script_macro(&b->script, parent) != NULL;
 	case NODE_MEMBER:
 	case NODE_TUPLE:
 	case NODE_LET:

@@ -111,6 +111,16 @@ static bool collect(void *ctx, struct node *n, struct node *parent)
 	return true;
 }
 
+static void add_macro(struct arena *a, struct script *s, struct node *macro)
+{
+	struct script_macros *same = map_get(&s->macros, node_text(macro));
+	if (!same) {
+		same = arena_new(a, struct script_macros);
+		map_put(a, &s->macros, node_text(macro), same);
+	}
+	vec_push(a, &same->nodes, macro);
+}
+
 /** fn and macro, too: they have no attach points. */
 static void add_clause(struct arena *a, struct script *s, struct node *clause)
 {
@@ -123,6 +133,8 @@ static void add_clause(struct arena *a, struct script *s, struct node *clause)
 			node_walk(n, collect, &k);
 	}
 	vec_push(a, &s->clauses, c);
+	if (clause->kind == NODE_MACRO)
+		add_macro(a, s, clause);
 }
 
 bool script_parse(struct arena *a, struct diag *d, struct token *tokens, struct script *ret)
@@ -145,6 +157,30 @@ bool script_parse(struct arena *a, struct diag *d, struct token *tokens, struct 
 							    n->name ? n->name->text : STR("")});
 	}
 	return true;
+}
+
+/** $a takes a variable, @a a whole map, and a anything. */
+static bool takes(const struct node *macro, const struct node *n)
+{
+	const struct node *p = macro->child, *argument = n->child;
+	for (; p->next && argument; p = p->next, argument = argument->next) {
+		bool is_whole = argument->kind != NODE_MAP || !argument->child;
+		if (p->kind != NODE_NAME && (p->kind != argument->kind || !is_whole))
+			return false;
+	}
+	return !p->next && !argument;
+}
+
+const struct node *script_macro(const struct script *s, const struct node *n)
+{
+	bool is_word =
+	    n->kind == NODE_NAME && n->first == n->last && !vocabulary_is_builtin(node_text(n));
+	const struct script_macros *same =
+	    is_word || n->kind == NODE_CALL ? map_get(&s->macros, node_text(n)) : NULL;
+	for (size_t i = 0; same && i < same->nodes.n; i++)
+		if (takes(same->nodes.v[i], n))
+			return same->nodes.v[i];
+	return NULL;
 }
 
 struct node *script_predicate(const struct script_clause *c)

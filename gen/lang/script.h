@@ -12,6 +12,7 @@
 #ifndef LANG_SCRIPT_H
 #define LANG_SCRIPT_H
 
+#include "base/map.h"
 #include "base/vec.h"
 #include "lang/tree.h"
 #include "lang/vocabulary.h"
@@ -65,10 +66,16 @@ struct script_definition {
 	struct str kind, tag;
 };
 
+/** Those of one name: they differ in their parameters. */
+struct script_macros {
+	VEC(struct node *) nodes;
+};
+
 struct script {
 	struct node *program;
 	VEC(struct script_definition) definitions;
 	VEC(struct script_clause) clauses;
+	struct map macros; /**< name -> struct script_macros */
 	struct token
 	    *behind_c; /**< the first token that is not C: no directive may come behind it */
 };
@@ -78,6 +85,12 @@ struct script {
  * (#pragma pack) stay where they are in the list and belong to no range of their own.
  */
 bool script_parse(struct arena *a, struct diag *d, struct token *tokens, struct script *ret);
+
+/**
+ * The macro of the script that @n, a NODE_CALL or NODE_NAME, stands for: the first one whose parameters fit, as bpftrace
+ * 0.27 chooses (measured). Without parameters it may be named without brackets. NULL: none.
+ */
+const struct node *script_macro(const struct script *s, const struct node *n);
 
 /** The NODE_PREDICATE of @c, or NULL. */
 struct node *script_predicate(const struct script_clause *c);

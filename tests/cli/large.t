@@ -23,6 +23,10 @@ soon() {
 gen '"usdt:__EXE__:p /args.e == 1/ { printf(\"%d %d\\n\", ((struct s *)arg0)->a, arg1); }\n" * 5000'
 soon "5000 clauses" 0 ''
 is "$(grep -c '^usdt:' "$tmp/out")" 5000 "... are in the program"
+gen '"usdt:__EXE__:p { $x = str(arg0); @[$x] = count(); print($x); printf(\"%d\\n\", arg1); }\n" * 20000'
+soon "20000 clauses that call functions" 0 ''
+gen '"".join("macro m%d() { m%d() + m%d() }\n" % (i, i + 1, i + 1) for i in range(2000)) + "usdt:__EXE__:p { @ = m0(); }\n"'
+soon "2000 macros that call the next one twice" 0 ''
 gen '"".join("#pragma option O%d 1 \"help\"\n" % i for i in range(50000)) + "usdt:__EXE__:p { }\n"'
 soon "50000 options" 0 ''
 gen '"#pragma option A 1 \"x\"\n" + "#pragma option A 2 \"x\"\n" + "usdt:__EXE__:p { }\n"'

@@ -141,13 +141,14 @@ done <<<"$ways"
 like "$("$btgen" expand --for 0.27 -x "$tmp/l" -e 'usdt:__EXE__:lang:ev { $c = *args.p; print(str($c.name, 4)); }' 2>&1)" \
 	'error: this is in a copy of a struct, and cannot be cut: read it through a pointer' "a string in a copy is not cut"
 if [ "$version" -ge 27 ]; then
-	# The bodies of macros, one of them called before it stands there, one by another one
+	# The bodies of macros, one of them called before it stands there, one by another one, one of two of a name
 	live_start "$tmp/l"
 	cat >"$tmp/macro.bt" <<'E2'
 macro bits(e) { e->bits }
 macro half($e) { $d = $e->delta; $d / 2 }
 macro third(e) { $b = bits(e); $b / 3 }
 usdt:__EXE__:lang:ev { $p = args.p; printf("bits %ld\nhalf %ld\nthird %ld\nname %s\n", bits($p), half($p), third(args.p), text($p)); }
+macro text(@e) { @e }
 macro text(e) { str(e->name) }
 E2
 	live_trace "$live_pid" "$tmp/macro.bt" || ok "macros: the program is accepted" false
