@@ -388,18 +388,21 @@ static bool is_control(unsigned c)
 	       (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
+/** Adds what needs no escape anywhere, which is most of all text, from the front of @s; returns how many bytes. */
+static size_t add_plain(struct strbuf *b, struct str s)
+{
+	size_t n = 0;
+	while (n < s.n && s.p[n] >= 0x20 && s.p[n] < 0x7f && s.p[n] != '"' && s.p[n] != '\\')
+		n++;
+	if (n)
+		strbuf_add(b, s.p, n);
+	return n;
+}
+
 void strbuf_add_printable(struct strbuf *b, struct str s)
 {
 	const unsigned char *p = (const unsigned char *)s.p;
-	for (size_t i = 0; i < s.n;) {
-		size_t plain = i; // runs of ordinary characters are most of all text
-		while (plain < s.n && p[plain] >= 0x20 && p[plain] < 0x7f)
-			plain++;
-		if (plain > i) {
-			strbuf_add(b, p + i, plain - i);
-			i = plain;
-			continue;
-		}
+	for (size_t i = add_plain(b, s); i < s.n; i += add_plain(b, str_from_offset(s, i))) {
 		size_t len = utf8_len(p + i, s.n - i);
 		if (len && !is_control(code_point(p + i, len))) {
 			strbuf_add(b, p + i, len);
@@ -416,7 +419,7 @@ void strbuf_add_json(struct strbuf *b, struct str s)
 {
 	const unsigned char *p = (const unsigned char *)s.p;
 	strbuf_addc(b, '"');
-	for (size_t i = 0; i < s.n;) {
+	for (size_t i = add_plain(b, s); i < s.n; i += add_plain(b, str_from_offset(s, i))) {
 		size_t len = utf8_len(p + i, s.n - i);
 		if (!len) {
 			strbuf_addz(b, "\xef\xbf\xbd");

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "cmd/cmd.h"
 #include "cmd/difference.h"
 #include "cmd/expand.h"
@@ -254,43 +255,37 @@ static void print_text(const struct difference *df, const script_changes *script
 	strbuf_fini(&b);
 }
 
-static void add_member(struct strbuf *b, const char *key, struct str text)
-{
-	strbuf_addf(b, ", \"%s\": ", key);
-	if (text.p)
-		strbuf_add_json(b, text);
-	else
-		strbuf_addz(b, "null");
-}
-
 static void print_json(const struct difference *df, const script_changes *scripts)
 {
 	struct strbuf b;
 	strbuf_init(&b);
-	const char *between = "[\n";
-	for (size_t i = 0; i < df->changes.n; i++, between = ",\n") {
+	struct json j = {.out = &b};
+	json_open(&j, NULL, '[');
+	for (size_t i = 0; i < df->changes.n; i++) {
 		const struct change *c = &df->changes.v[i];
-		strbuf_addf(&b, "%s{\"change\": \"%s\"", between, kind_text(c->kind));
-		add_member(&b, "subject", c->subject);
+		json_line(&j, "");
+		json_open(&j, NULL, '{');
+		json_str(&j, "change", str_from(kind_text(c->kind)));
+		json_str(&j, "subject", c->subject);
 		if (c->kind == CHANGE_TYPE || c->kind == CHANGE_NAME)
-			strbuf_addf(&b, ", \"arg\": %u", c->arg);
-		add_member(&b, "was", c->was);
-		add_member(&b, "is", c->is);
-		strbuf_addz(&b, ", \"scripts\": [");
-		for (size_t k = 0; k < c->scripts.n; k++) {
-			strbuf_addz(&b, k ? ", " : "");
-			strbuf_add_json(&b, str_from(c->scripts.v[k]));
-		}
-		strbuf_addz(&b, "]}");
+			json_printf(&j, "arg", "%u", c->arg);
+		json_str_or_null(&j, "was", c->was);
+		json_str_or_null(&j, "is", c->is);
+		json_open(&j, "scripts", '[');
+		for (size_t k = 0; k < c->scripts.n; k++)
+			json_str(&j, NULL, str_from(c->scripts.v[k]));
+		json_close(&j, ']');
+		json_close(&j, '}');
 	}
-	for (size_t i = 0; i < scripts->n; i++, between = ",\n") {
+	for (size_t i = 0; i < scripts->n; i++) {
 		const struct script_change *c = &scripts->v[i];
-		strbuf_addf(&b, "%s{\"change\": \"%s\"", between,
-			    c->fails ? "script fails" : "script program");
-		add_member(&b, "subject", str_from(c->script));
-		strbuf_addz(&b, "}");
+		json_line(&j, "");
+		json_open(&j, NULL, '{');
+		json_str(&j, "change", c->fails ? STR("script fails") : STR("script program"));
+		json_str(&j, "subject", str_from(c->script));
+		json_close(&j, '}');
 	}
-	strbuf_addz(&b, between[0] == '[' ? "[]\n" : "\n]\n");
+	json_close_lines(&j);
 	fwrite(b.p, 1, b.n, stdout);
 	strbuf_fini(&b);
 }

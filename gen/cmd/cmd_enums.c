@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/json.h"
 #include "base/outfile.h"
 #include "cmd/cmd_source.h"
 #include "types/enumconf.h"
@@ -102,32 +103,32 @@ static void print_script(struct strbuf *b, const struct table *tables, size_t n)
 
 static void print_json(struct strbuf *b, const struct table *tables, size_t n)
 {
-	strbuf_addc(b, '[');
+	struct json j = {.out = b};
+	json_open(&j, NULL, '[');
 	for (size_t i = 0; i < n; i++) {
 		const struct enumtab *t = &tables[i].tab;
-		strbuf_addz(b, i ? ",\n {\"enum\": " : "\n {\"enum\": ");
-		strbuf_add_json(b, t->name);
-		strbuf_addz(b, ", \"map\": ");
-		strbuf_add_json(b, tables[i].entry->map);
-		strbuf_addf(b, ", \"size\": %u, \"signed\": %s, \"values\": [", t->size,
-			    t->is_signed ? "true" : "false");
+		json_line(&j, " ");
+		json_open(&j, NULL, '{');
+		json_str(&j, "enum", t->name);
+		json_str(&j, "map", tables[i].entry->map);
+		json_printf(&j, "size", "%u", t->size);
+		json_bool(&j, "signed", t->is_signed);
+		json_open(&j, "values", '[');
 		for (size_t k = 0; k < t->n_items; k++) {
 			const struct enumtab_item *item = &t->items[k];
-			strbuf_addz(b, k ? ",\n  {\"name\": " : "\n  {\"name\": ");
-			strbuf_add_json(b, item->name);
-			strbuf_addz(b, ", \"text\": ");
-			strbuf_add_json(b, item->text);
-			strbuf_addz(b, ", \"value\": ");
-			enumtab_print_value(b, t, item->value);
-			if (item->aliases.n) {
-				strbuf_addz(b, ", \"aliases\": ");
-				strbuf_add_json(b, item->aliases);
-			}
-			strbuf_addc(b, '}');
+			json_line(&j, "  ");
+			json_open(&j, NULL, '{');
+			json_str(&j, "name", item->name);
+			json_str(&j, "text", item->text);
+			enumtab_print_value(json_value(&j, "value"), t, item->value);
+			if (item->aliases.n)
+				json_str(&j, "aliases", item->aliases);
+			json_close(&j, '}');
 		}
-		strbuf_addz(b, "]}");
+		json_close(&j, ']');
+		json_close(&j, '}');
 	}
-	strbuf_addz(b, n ? "\n]\n" : "]\n");
+	json_close_lines(&j);
 }
 
 struct enums_cmd {

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/outfile.h"
 #include "cmd/cmd_source.h"
 #include "ctype/closure.h"
@@ -92,57 +93,58 @@ static bool opens_kernel(struct types_cmd *cmd)
 	       kbtf_open(&s->arena, &s->diag, KBTF_KERNEL, &cmd->running);
 }
 
-static void json_place(struct strbuf *b, const struct ctype_member *m)
+static void json_size(struct json *j, struct ctype *t)
 {
-	strbuf_addf(b, ", \"offset\": %" PRIu64, m->off);
-	if (m->bit_size)
-		strbuf_addf(b, ", \"bit_offset\": %" PRIu64 ", \"bit_size\": %u", m->bit_off,
-			    m->bit_size);
 	uint64_t size;
-	if (ctype_size(m->type, &size))
-		strbuf_addf(b, ", \"size\": %" PRIu64, size);
+	if (t && ctype_size(t, &size))
+		json_printf(j, "size", "%" PRIu64, size);
 }
 
-static void json_type(struct types_cmd *cmd, struct strbuf *b, struct str name, struct ctype *t)
+static void json_member(struct json *j, struct arena *a, const struct ctype_member *m)
 {
-	uint64_t size;
-	struct ctype *s = ctype_strip(t);
-	strbuf_addz(b, "{\"name\": ");
-	strbuf_add_json(b, s && s->name.n ? s->name : name);
-	strbuf_addz(b, ", \"type\": ");
-	strbuf_add_json(b, s ? ctype_spell(&cmd->source.arena, s) : STR("void"));
-	if (s && ctype_size(s, &size))
-		strbuf_addf(b, ", \"size\": %" PRIu64, size);
-	if (s && s->unit.n) {
-		strbuf_addz(b, ", \"unit\": ");
-		strbuf_add_json(b, s->unit);
+	json_line(j, "  ");
+	json_open(j, NULL, '{');
+	json_str(j, "name", m->name);
+	json_str(j, "type", ctype_spell(a, m->type));
+	json_printf(j, "offset", "%" PRIu64, m->off);
+	if (m->bit_size) {
+		json_printf(j, "bit_offset", "%" PRIu64, m->bit_off);
+		json_printf(j, "bit_size", "%u", m->bit_size);
 	}
+	json_size(j, m->type);
+	if (m->is_base)
+		json_bool(j, "base", true);
+	json_close(j, '}');
+}
+
+static void json_type(struct json *j, struct arena *a, struct str name, struct ctype *t)
+{
+	struct ctype *s = ctype_strip(t);
+	json_line(j, " ");
+	json_open(j, NULL, '{');
+	json_str(j, "name", s && s->name.n ? s->name : name);
+	json_str(j, "type", s ? ctype_spell(a, s) : STR("void"));
+	json_size(j, s);
+	if (s && s->unit.n)
+		json_str(j, "unit", s->unit);
 	if (s && ctype_is_aggregate(s) && ctype_complete(s)) {
-		strbuf_addz(b, ", \"members\": [");
-		for (size_t i = 0; i < s->n_members; i++) {
-			const struct ctype_member *m = &s->members[i];
-			strbuf_addz(b, i ? ",\n  {\"name\": " : "\n  {\"name\": ");
-			strbuf_add_json(b, m->name);
-			strbuf_addz(b, ", \"type\": ");
-			strbuf_add_json(b, ctype_spell(&cmd->source.arena, m->type));
-			json_place(b, m);
-			strbuf_addz(b, m->is_base ? ", \"base\": true}" : "}");
-		}
-		strbuf_addc(b, ']');
+		json_open(j, "members", '[');
+		for (size_t i = 0; i < s->n_members; i++)
+			json_member(j, a, &s->members[i]);
+		json_close(j, ']');
 	}
 	if (s && s->kind == CTYPE_ENUM && ctype_complete(s)) {
-		strbuf_addz(b, ", \"values\": [");
+		json_open(j, "values", '[');
 		for (size_t i = 0; i < s->n_values; i++) {
-			strbuf_addz(b, i ? ", {\"name\": " : "{\"name\": ");
-			strbuf_add_json(b, s->values[i].name);
-			strbuf_addf(b,
-				    s->is_signed ? ", \"value\": %" PRId64 "}"
-						 : ", \"value\": %" PRIu64 "}",
+			json_open(j, NULL, '{');
+			json_str(j, "name", s->values[i].name);
+			json_printf(j, "value", s->is_signed ? "%" PRId64 : "%" PRIu64,
 				    s->values[i].value);
+			json_close(j, '}');
 		}
-		strbuf_addc(b, ']');
+		json_close(j, ']');
 	}
-	strbuf_addc(b, '}');
+	json_close(j, '}');
 }
 
 /** A typedef that was asked for by name is there under that name in plain C. */
@@ -193,16 +195,16 @@ static void print_names(struct strbuf *b, const struct map *names)
 /** The first two members of what --json prints of a type. */
 static void print_names_json(struct strbuf *b, const struct map *names)
 {
-	const char *sep = "[\n";
-	for (struct map_entry *e = NULL; (e = map_next(names, e)); sep = ",\n") {
-		const char *word = e->value;
-		strbuf_addf(b, "%s {\"name\": ", sep);
-		strbuf_add_json(b, str_from_offset(e->key, strlen(word)));
-		strbuf_addz(b, ", \"type\": ");
-		strbuf_add_json(b, e->key);
-		strbuf_addc(b, '}');
+	struct json j = {.out = b};
+	json_open(&j, NULL, '[');
+	for (struct map_entry *e = NULL; (e = map_next(names, e));) {
+		json_line(&j, " ");
+		json_open(&j, NULL, '{');
+		json_str(&j, "name", str_from_offset(e->key, strlen(e->value)));
+		json_str(&j, "type", e->key);
+		json_close(&j, '}');
 	}
-	strbuf_addz(b, names->n ? "\n]\n" : "[]\n");
+	json_close_lines(&j);
 }
 
 static int list_names(struct types_cmd *cmd, char **patterns, int n)
@@ -273,8 +275,9 @@ static int run(void *ctx, char **names, int n)
 	VEC(struct ctype *) typedefs = {0};
 	int n_good = 0;
 	bool good = true;
+	struct json j = {.out = &b};
 	if (cmd->json)
-		strbuf_addc(&b, '[');
+		json_open(&j, NULL, '[');
 	for (int i = 0; i < n; i++) {
 		struct str name = str_from(names[i]), tag;
 		struct ctype *t;
@@ -287,8 +290,7 @@ static int run(void *ctx, char **names, int n)
 		for (int k = 0; target && target->kind == CTYPE_POINTER && k < 8; k++)
 			target = ctype_strip(target->of);
 		if (cmd->json) {
-			strbuf_addz(&b, n_good ? ",\n " : "\n ");
-			json_type(cmd, &b, name, t);
+			json_type(&j, &s->arena, name, t);
 		} else if (target && (ctype_is_aggregate(target) || target->kind == CTYPE_ENUM)) {
 			if (!closure_add(&c, target, t->name, &tag)) {
 				good = false;
@@ -300,7 +302,7 @@ static int run(void *ctx, char **names, int n)
 		n_good++;
 	}
 	if (cmd->json)
-		strbuf_addz(&b, n_good ? "\n]\n" : "]\n");
+		json_close_lines(&j);
 	else
 		good &=
 		    cprint_definitions(&b, &c, &(struct cprint_options){.asserts = cmd->asserts});

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "run/nonce.h"
 
 /** A record is shorter: 12 strings of 1024 bytes and some numbers. What is longer is none. */
@@ -250,21 +251,21 @@ static bool take_head(const struct records *r, const struct str fields[N_FIXED],
 	       ret->probe < (int64_t)r->n_probes;
 }
 
-static void add_head(const struct records *r, struct strbuf *out, const struct head *h,
+static void add_head(const struct records *r, struct json *j, const struct head *h,
 		     struct str probe)
 {
-	if (r->json)
-		strbuf_addz(out, "{\"time\": ");
-	add_time(r, out, h->ns);
+	struct strbuf *out = j->out;
 	if (r->json) {
-		strbuf_addf(out, ", \"ns\": %" PRId64 ", \"pid\": %" PRId64 ", \"tid\": %" PRId64,
-			    h->ns, h->pid, h->tid);
-		strbuf_addz(out, ", \"comm\": ");
-		strbuf_add_json(out, h->comm);
-		strbuf_addz(out, ", \"probe\": ");
-		strbuf_add_json(out, probe);
-		strbuf_addz(out, ", \"args\": {");
+		json_open(j, NULL, '{');
+		add_time(r, json_value(j, "time"), h->ns);
+		json_printf(j, "ns", "%" PRId64, h->ns);
+		json_printf(j, "pid", "%" PRId64, h->pid);
+		json_printf(j, "tid", "%" PRId64, h->tid);
+		json_str(j, "comm", h->comm);
+		json_str(j, "probe", probe);
+		json_open(j, "args", '{');
 	} else {
+		add_time(r, out, h->ns);
 		strbuf_addc(out, ' ');
 		strbuf_add_printable(out, h->comm);
 		strbuf_addf(out, "[%" PRId64 "] ", h->tid);
@@ -281,8 +282,9 @@ static bool add_event(struct records *r, struct str body, struct strbuf *out)
 	if (n < N_FIXED || n > MAX_FIELDS || !take_head(r, fields, &head))
 		return false;
 	struct record_probe *p = &r->probes[head.probe];
-	add_head(r, out, &head, p->name);
-	size_t at = N_FIXED, n_cut = 0, n_shown = 0;
+	struct json j = {.out = out};
+	add_head(r, &j, &head, p->name);
+	size_t at = N_FIXED, n_cut = 0;
 	struct str cut[MAX_FIELDS];
 	for (size_t i = 0; i < p->n_fields; i++) {
 		const struct record_field *f = &p->fields[i];
@@ -294,23 +296,22 @@ static bool add_event(struct records *r, struct str body, struct strbuf *out)
 			cut[n_cut++] = f->name;
 		if (r->json && !needed)
 			continue;
-		if (r->json) {
-			strbuf_addz(out, n_shown++ ? ", " : "");
-			strbuf_add_json(out, f->name);
-			strbuf_addz(out, ": ");
-		} else {
+		if (r->json)
+			json_named_value(&j, f->name);
+		else
 			strbuf_addf(out, " " STR_FMT "=", STR_ARG(f->name));
-		}
 		add_value(r, out, f, needed ? v : 0, text);
 		at += needed;
 	}
 	if (r->json) {
-		strbuf_addc(out, '}');
-		for (size_t i = 0; i < n_cut; i++) {
-			strbuf_addz(out, i ? ", " : ", \"cut\": [");
-			strbuf_add_json(out, cut[i]);
-		}
-		strbuf_addz(out, n_cut ? "]}" : "}");
+		json_close(&j, '}');
+		if (n_cut)
+			json_open(&j, "cut", '[');
+		for (size_t i = 0; i < n_cut; i++)
+			json_str(&j, NULL, cut[i]);
+		if (n_cut)
+			json_close(&j, ']');
+		json_close(&j, '}');
 	}
 	strbuf_addc(out, '\n');
 	p->n_events += at == n;
@@ -356,9 +357,11 @@ static void add_other(struct records *r, struct str s, struct strbuf *out)
 		if (!str_trim(line).n || take_count(r, line) || take_lost(r, line))
 			continue;
 		if (r->json) {
-			strbuf_addz(out, "{\"text\": ");
-			strbuf_add_json(out, line);
-			strbuf_addz(out, "}\n");
+			struct json j = {.out = out};
+			json_open(&j, NULL, '{');
+			json_str(&j, "text", line);
+			json_close(&j, '}');
+			strbuf_addc(out, '\n');
 		} else {
 			strbuf_add_printable(out, line);
 			strbuf_addc(out, '\n');
@@ -431,18 +434,18 @@ struct records_sum records_sum(const struct records *r)
 
 static void add_lost(const struct records *r, struct strbuf *out)
 {
-	const char *comma = "";
-	strbuf_addz(out, "{\"lost\": {");
+	struct json j = {.out = out};
+	json_open(&j, NULL, '{');
+	json_open(&j, "lost", '{');
 	for (size_t i = 0; i < r->n_probes; i++) {
 		const struct record_probe *p = &r->probes[i];
-		if (p->n_fired <= p->n_events)
-			continue;
-		strbuf_addz(out, comma);
-		strbuf_add_json(out, p->name);
-		strbuf_addf(out, ": %" PRIu64, p->n_fired - p->n_events);
-		comma = ", ";
+		if (p->n_fired > p->n_events)
+			strbuf_addf(json_named_value(&j, p->name), "%" PRIu64,
+				    p->n_fired - p->n_events);
 	}
-	strbuf_addz(out, "}}\n");
+	json_close(&j, '}');
+	json_close(&j, '}');
+	strbuf_addc(out, '\n');
 }
 
 void records_end(struct records *r, struct strbuf *out)

@@ -1,0 +1,48 @@
+/**
+ * json - JSON (RFC 8259), written into a buffer.
+ *
+ * Puts the commas and escapes the strings; that what is opened is closed is the caller's to see to. A member of an object has
+ * a key, an element of an array and the outermost value have NULL instead.
+ *
+ *	struct json j = {&buf};
+ *	json_open(&j, NULL, '{');
+ *	json_str(&j, "name", STR("a\"b"));
+ *	json_open(&j, "args", '[');
+ *	json_printf(&j, NULL, "%u", 42);
+ *	json_close(&j, ']');
+ *	json_close(&j, '}');		// {"name": "a\"b", "args": [42]}
+ */
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
+
+#include "base/str.h"
+
+struct json {
+	struct strbuf *out;
+	bool needs_comma; /**< something stands before what comes next */
+};
+
+/** A comma where one is needed, and @key; the caller adds a value to the buffer that is returned. */
+struct strbuf *json_value(struct json *j, const char *key);
+/** The same with a key from a stranger. */
+struct strbuf *json_named_value(struct json *j, struct str key);
+
+/** @bracket: [ or { */
+void json_open(struct json *j, const char *key, char bracket);
+void json_close(struct json *j, char bracket);
+/** Bytes that are not UTF-8 become U+FFFD. */
+void json_str(struct json *j, const char *key, struct str s);
+/** null when @s is empty */
+void json_str_or_null(struct json *j, const char *key, struct str s);
+void json_bool(struct json *j, const char *key, bool v);
+void json_null(struct json *j, const char *key);
+/** Written as it is: a number. */
+void json_printf(struct json *j, const char *key, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** The next element begins a line, behind @indent. */
+void json_line(struct json *j, const char *indent);
+/** Ends an array whose elements each began a line, and the text. */
+void json_close_lines(struct json *j);
+
+#endif
