@@ -37,7 +37,7 @@ static bool say_no_target(struct bind *b, const struct token *at)
 {
 	return map_add(b->arena, &b->said_unknown, STR("__EXE__")) &&
 	       diag_error(b->diag, NULL,
-			  STR_FMT " traces a process: give the PID or the name of one that runs, "
+			  STR_FMT " traces a process: give a PID, the name of a running program, "
 				  "or -x FILE for every process of a program",
 			  STR_ARG(tok_place(at).file));
 }
@@ -82,7 +82,7 @@ static bool check_one_provider(struct bind *b, const struct token *at, struct st
 		struct diag_place place = tok_place(at);
 		return diag_error(b->diag, &place,
 				  "probe " STR_FMT " is ambiguous: " STR_FMT ":" STR_FMT
-				  " or " STR_FMT ":" STR_FMT "? name the provider",
+				  " or " STR_FMT ":" STR_FMT "? Name the provider",
 				  STR_ARG(name), STR_ARG(first->provider), STR_ARG(first->name),
 				  STR_ARG(other->provider), STR_ARG(other->name));
 	}
@@ -103,10 +103,11 @@ static bool find_probes(struct bind *b, const struct token *at, struct str path,
 			if (!str_is_made_of(p->provider, ALPHABET_WORD) ||
 			    !str_is_made_of(p->name, ALPHABET_WORD)) {
 				struct diag_place place = tok_place(at);
-				diag_warning(b->diag, &place,
-					     "probe " STR_FMT ":" STR_FMT
-					     " left out: bpftrace cannot spell its name",
-					     STR_ARG(p->provider), STR_ARG(p->name));
+				diag_warning(
+				    b->diag, &place,
+				    "probe " STR_FMT ":" STR_FMT
+				    " skipped: its name has characters that bpftrace cannot parse",
+				    STR_ARG(p->provider), STR_ARG(p->name));
 				continue;
 			}
 			vec_push(b->arena, &ret->probes, (struct attach_match){tf, p});

@@ -122,8 +122,8 @@ static bool say_early_end(struct bind *b, const char *kind, const struct token *
 {
 	struct diag_place at = tok_place(end), there = tok_place(block_of(next)->first);
 	diag_error(b->diag, &at,
-		   "this would keep the next %s from being run: bpftrace 0.%u has but one; put "
-		   "what follows under an if",
+		   "this would skip the next %s too, as bpftrace 0.%u runs only one and they are "
+		   "joined: put the rest under an if",
 		   kind, b->version);
 	diag_note(b->diag, &there, "the next %s is here", kind);
 	return false;

@@ -11,11 +11,12 @@ static bool say_unattachable(struct bind *b, const struct script_attach *at,
 			     const struct attach_match *m, const struct sdtarg *arg)
 {
 	struct diag_place place = tok_place(at->node->first);
-	return diag_error(
-	    b->diag, &place,
-	    "bpftrace 0.%u cannot attach to " STR_FMT ":" STR_FMT ": it cannot read the place of "
-	    "one argument, " STR_FMT " (0.23 and older can attach, and read the others)",
-	    b->version, STR_ARG(m->probe->provider), STR_ARG(m->probe->name), STR_ARG(arg->text));
+	return diag_error(b->diag, &place,
+			  "bpftrace 0.%u cannot attach to " STR_FMT ":" STR_FMT
+			  ": it cannot read the location of one argument, " STR_FMT
+			  " (0.23 and older can attach and read the others)",
+			  b->version, STR_ARG(m->probe->provider), STR_ARG(m->probe->name),
+			  STR_ARG(arg->text));
 }
 
 /** It would print a number, and the number would be wrong. */
@@ -39,8 +40,7 @@ static bool say_no_such(struct bind *b, const struct script_arg *use, struct str
 	if (place.n)
 		diag_note(b->diag, NULL,
 			  "at one site arg%u is " STR_FMT
-			  ": no expression reads it there and at all "
-			  "the others",
+			  ": no single expression reads it there and at the other sites",
 			  use->n, STR_ARG(str_printable(b->arena, place)));
 	return false;
 }
@@ -122,14 +122,15 @@ bool check_number(struct bind *b)
 	// A program that is only printed can still be cut down.
 	bool is_run = b->code_mark != NULL;
 	(is_run ? diag_error : diag_warning)(
-	    b->diag, NULL, "bpftrace 0.%u can attach to %u probes at once, and these are %u",
-	    b->version, most, n_probes);
+	    b->diag, NULL,
+	    "bpftrace 0.%u can attach to at most %u probes at once, and there are %u", b->version,
+	    most, n_probes);
 	if (n_places > n_probes)
-		diag_note(
-		    b->diag, NULL,
-		    "one counts again for each place that other sites have its arguments in: %u",
-		    n_places);
-	diag_note(b->diag, NULL, "name fewer of them; bpftrace 0.23 can attach to all");
+		diag_note(b->diag, NULL,
+			  "a probe counts once for each way in which its sites pass its arguments: "
+			  "%u in all",
+			  n_places);
+	diag_note(b->diag, NULL, "name fewer probes; bpftrace 0.23 has no such limit");
 	return !is_run;
 }
 
@@ -224,8 +225,8 @@ static bool warn_of_sign(void *ctx, struct node *n, struct node *parent)
 	struct str text = word->name->text;
 	diag_warning(b->diag, &at,
 		     "to bpftrace " STR_FMT
-		     " of a function is a 64-bit number without a sign, never "
-		     "below 0: write (int32)" STR_FMT " for an int, (int64)" STR_FMT " for a long",
+		     " of a function is an unsigned 64-bit number: write (int32)" STR_FMT
+		     " for an int, (int64)" STR_FMT " for a long",
 		     STR_ARG(text), STR_ARG(text), STR_ARG(text));
 	return true;
 }
@@ -249,8 +250,8 @@ static bool warn_of_new(void *ctx, struct node *n, struct node *parent)
 	struct diag_place at = tok_place(n->first);
 	(void)parent;
 	if (w && w->since > b->version && (n->kind == NODE_CALL || w->is_bare))
-		diag_warning(b->diag, &at, "bpftrace 0.%u has no %s: it came with 0.%u", b->version,
-			     w->name, w->since);
+		diag_warning(b->diag, &at, "bpftrace 0.%u has no %s: it was added in 0.%u",
+			     b->version, w->name, w->since);
 	return true;
 }
 

@@ -67,9 +67,9 @@ static bool rewrite(void *ctx, struct node *n, struct node *parent)
 		return r->good = diag_error(b->diag, &at, "enum_name() takes a type and a value");
 	struct str text = type_text(b, type);
 	if (!text.n || text.p[0] < 'A')
-		return r->good =
-			   diag_error(b->diag, &at,
-				      "the first argument of enum_name() is the name of an enum");
+		return r->good = diag_error(
+			   b->diag, &at,
+			   "the first argument of enum_name() must be the name of an enum");
 	struct token *name = arena_new(b->arena, struct token);
 	*name = *n->name;
 	name->text = table_for(b, r->clause, text, type->first);

@@ -663,7 +663,7 @@ static void check_parameter(struct finder *f, const struct node *argument, const
 		return;
 	f->good = diag_error(f->b->diag, &at,
 			     "this macro is called with " STR_FMT " * and with " STR_FMT
-			     " *, and cannot be right for both: write two",
+			     " *: write a macro for each",
 			     STR_ARG(ctype_spell(f->b->arena, before)),
 			     STR_ARG(ctype_spell(f->b->arena, now)));
 }
@@ -891,10 +891,9 @@ bool exprtype_find(struct bind *b)
 	while (f.has_changed && f.round < MAX_ROUNDS)
 		find_program(&f);
 	if (f.has_changed)
-		f.good =
-		    diag_error(b->diag, NULL,
-			       "maps are assigned to each other over too many clauses: it cannot "
-			       "be told what they hold");
+		f.good = diag_error(b->diag, NULL,
+				    "maps are assigned to each other across too many clauses: "
+				    "their types cannot be determined");
 	f.is_last = true;
 	find_program(&f);
 	return f.good;

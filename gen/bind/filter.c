@@ -36,9 +36,8 @@ bool filter_add_all(struct bind *b)
 		if (c->has_other) {
 			struct diag_place place = tok_place(c->clause->attach.v[0].node->first);
 			good = diag_error(b->diag, &place,
-					  "this clause mixes probes of the process with others, "
-					  "and its probes must be "
-					  "filtered by process here: write two clauses");
+					  "this clause mixes probes of the process, which need a "
+					  "filter by PID here, with others: write two clauses");
 			continue;
 		}
 		add_filter(b, c->clause);

@@ -29,8 +29,9 @@ bool lower_fits(struct lowerer *lo, const struct node *n)
 {
 	struct diag_place at = tok_place(n->first);
 	if (lo->good && n->size > MAX_TEXT)
-		lo->good = diag_error(lo->b->diag, &at,
-				      "this becomes too long: keep a part of it in a variable");
+		lo->good = diag_error(
+		    lo->b->diag, &at,
+		    "the code for this becomes too long: keep a part of it in a variable");
 	return lo->good;
 }
 
@@ -177,8 +178,8 @@ static bool lower_str_of_value(struct lowerer *lo, struct node *n)
 	struct diag_place at = tok_place(n->first);
 	if (array->next) {
 		lo->good = diag_error(lo->b->diag, &at,
-				      "this is in a copy of a struct, and cannot be cut: "
-				      "read it through a pointer");
+				      "str() with a length cannot be used on a copy of a struct: "
+				      "read the member through a pointer");
 		return true;
 	}
 	lower_children(lo, n);
@@ -218,7 +219,8 @@ static void warn_of_copied_bits(struct lowerer *lo, const struct node *n, const 
 		return;
 	struct diag_place at = tok_place(n->first);
 	diag_warning(lo->b->diag, &at,
-		     "bpftrace %s the bitfields of a whole " STR_FMT " wrong: name the members",
+		     "bpftrace %s the bitfields of a whole " STR_FMT
+		     " wrong: name the members one by one",
 		     prints ? "prints" : "keeps",
 		     STR_ARG(ctype_spell(lo->b->arena, ctype_strip(n->expr->type))));
 }
@@ -260,14 +262,15 @@ static void refuse_floats(struct lowerer *lo, const struct node *n, const struct
 	struct diag_place at = tok_place(n->first);
 	struct str what = ctype_spell(lo->b->arena, ctype_strip(n->expr->type));
 	if (prints)
-		lo->good = diag_error(lo->b->diag, &at,
-				      "bpftrace 0.%u cannot print a whole " STR_FMT
-				      ", which has floating-point numbers: name the members",
-				      v, STR_ARG(what));
+		lo->good =
+		    diag_error(lo->b->diag, &at,
+			       "bpftrace 0.%u cannot print a whole " STR_FMT
+			       ", which has floating-point members: name the others one by one",
+			       v, STR_ARG(what));
 	else
 		diag_warning(lo->b->diag, &at,
 			     "bpftrace 0.%u cannot print a whole " STR_FMT
-			     ", which has floating-point numbers: clear() the map in END",
+			     ", which has floating-point members: clear() the map in END",
 			     v, STR_ARG(what));
 }
 
@@ -332,11 +335,10 @@ static void warn_of_opaque(struct bind *b, struct node *program)
 	if (!found)
 		return;
 	struct diag_place at = tok_place(found->first);
-	diag_warning(
-	    b->diag, &at,
-	    "btgen knows the language up to bpftrace 0.%u, and not this: it is passed on as it is "
-	    "written, and not looked into",
-	    DIALECT_NEWEST);
+	diag_warning(b->diag, &at,
+		     "unknown syntax (btgen knows bpftrace's language up to 0.%u): passed on "
+		     "unchanged and unchecked",
+		     DIALECT_NEWEST);
 }
 
 bool lower_program(struct bind *b)

@@ -99,10 +99,9 @@ static struct node *read_far_bits(struct lowerer *lo, const struct node *n, cons
 	if (value)
 		return t->is_signed ? read_signed(lo, n->expr, value) : value;
 	struct diag_place at = tok_place(n->name ? n->name : n->first);
-	lo->good =
-	    diag_error(lo->b->diag, &at,
-		       "this bitfield lies in nine bytes, behind an index that is no constant: "
-		       "read it with a constant one");
+	lo->good = diag_error(
+	    lo->b->diag, &at,
+	    "this bitfield spans nine bytes and its index is not a constant: use a constant index");
 	return NULL;
 }
 

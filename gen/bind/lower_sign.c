@@ -58,8 +58,8 @@ static void warn_of_mixed(struct lowerer *lo, const struct token *op)
 	struct diag_place at = tok_place(op);
 	if (op->loc.file)
 		diag_warning(lo->b->diag, &at,
-			     "bpftrace %s as if nothing were below 0, and here it is not known "
-			     "what has a sign: write (int64)(...) or (uint64)(...) to say it",
+			     "bpftrace %s unsigned, and the signedness of this operand is unknown: "
+			     "write (int64)(...) or (uint64)(...)",
 			     divides(op)    ? "divides"
 			     : compares(op) ? "compares"
 					    : "shifts");
@@ -88,8 +88,8 @@ static struct node *divide(struct lowerer *lo, const struct node *n)
 	if ((division_repeats_value(&q) && !division_is_repeatable(left)) ||
 	    (q.by_is_signed && !division_is_repeatable(right)))
 		lo->good = diag_error(lo->b->diag, &at,
-				      "to %s this as C does, it is read more than once: keep it in "
-				      "a variable first",
+				      "to %s this as C does, it must be evaluated more than once: "
+				      "keep it in a variable first",
 				      shift ? "shift" : "divide");
 	return lo->good ? division_make(lo->b->arena, &q) : NULL;
 }

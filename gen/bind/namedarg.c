@@ -81,7 +81,7 @@ static bool check_sites(struct bind *b, const struct use *u, const struct attach
 		diag_note(b->diag, NULL, STR_FMT ":%u has " STR_FMT, STR_ARG(s->file), s->line,
 			  STR_ARG(ctype_spell(b->arena, s->args[u->index].type)));
 	}
-	diag_note(b->diag, NULL, "arg%zu is its plain value", u->index);
+	diag_note(b->diag, NULL, "arg%zu is the plain value", u->index);
 	return false;
 }
 
@@ -96,7 +96,7 @@ static void warn_of_names(struct bind *b, const struct use *u, const struct atta
 		if (!arg || !arg->has_name || str_eq(arg->name, u->name))
 			continue;
 		diag_warning(b->diag, &at,
-			     "not all sites of %s call it " STR_FMT ": in " STR_FMT
+			     "not all sites of %s name it " STR_FMT ": in " STR_FMT
 			     "%s arg%zu is " STR_FMT,
 			     probe_name(b, m), STR_ARG(u->name), STR_ARG(s->function),
 			     s->function.n ? "()" : "another", u->index, STR_ARG(arg->name));
@@ -131,7 +131,7 @@ static bool check_definitions(struct bind *b, const struct attach_match *m, cons
 		return true;
 	return diag_error(b->diag, &at,
 			  "the probes of this clause disagree about the type of " STR_FMT
-			  ": that " STR_FMT " is the one of " STR_FMT " in %s, of " STR_FMT
+			  ": " STR_FMT " of " STR_FMT " in %s, of " STR_FMT
 			  " in %s: write two clauses",
 			  STR_ARG(u->name), STR_ARG(ctype_spell(b->arena, one)), STR_ARG(one->unit),
 			  probe_name(b, u->match), STR_ARG(other->unit), probe_name(b, m));

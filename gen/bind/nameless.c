@@ -235,16 +235,14 @@ static void rewrite(struct printing *p, struct node *statement)
 	if (p->is_simple)
 		add_numbers(p);
 	else if (statement->kind != NODE_EXPRESSION)
-		p->r->good =
-		    diag_error(b->diag, &at,
-			       "names of an enum are printed inside of an expression: make this "
-			       "call a statement of its own, under an if");
+		p->r->good = diag_error(b->diag, &at,
+					"a call that prints the name of an enumerator cannot be "
+					"part of an expression: make it a statement, under an if");
 	else if (p->n_cases > MAX_CASES)
-		p->r->good =
-		    diag_error(b->diag, &at,
-			       "too many names of enums in one call for bpftrace 0.%u: use several "
-			       "calls",
-			       b->version);
+		p->r->good = diag_error(
+		    b->diag, &at,
+		    "too many enumerator names in one call for bpftrace 0.%u: use several calls",
+		    b->version);
 	else
 		change(p->arena, statement, "%n", make_cases(p, 0));
 }
@@ -270,10 +268,9 @@ static void warn_of_copy(struct rewriter *r, struct node *value)
 	else if (!nameless_is_name(r->tables, value))
 		return;
 	if (!looks)
-		diag_warning(
-		    r->b->diag, &at,
-		    "this is empty for a value that has no name: look the name up where it "
-		    "is printed, and it is the number then");
+		diag_warning(r->b->diag, &at,
+			     "values without an enumerator print as \"\" here: look the name up in "
+			     "printf() itself to get the number");
 }
 
 static bool is_same(const struct node *a, const struct node *b)
@@ -322,8 +319,8 @@ static bool warn_of_key(void *ctx, struct node *n, struct node *parent)
 	struct diag_place at = tok_place(n->first);
 	if (!guard.found)
 		diag_warning(keys->r->b->diag, &at,
-			     "values that have no name fall together under an empty "
-			     "key here: put the number in the key, too");
+			     "all values without an enumerator share the key \"\": add the number "
+			     "to the key");
 	return false;
 }
 

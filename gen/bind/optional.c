@@ -32,7 +32,7 @@ bool optional_collect(struct bind *b, const struct pp *pp)
 			else
 				good = diag_error(b->diag, &place,
 						  "#pragma optional takes names of probes or "
-						  "functions, with blanks between");
+						  "functions, separated by blanks");
 		}
 	}
 	return good;
@@ -171,12 +171,12 @@ bool optional_drop(struct bind *b)
 				  bind_target_name(b), name_list(b, &names, 4));
 		bind_note_no_probes(b);
 	} else if (names.n) {
-		diag_note(b->diag, NULL, "left out, %s does not have them: %s", bind_target_name(b),
+		diag_note(b->diag, NULL, "dropped, as %s lacks them: %s", bind_target_name(b),
 			  name_list(b, &names, SIZE_MAX));
 	}
 	if (good && waiting.n)
 		diag_note(b->diag, NULL,
-			  "left out with them, as nothing sets what they wait for: %s",
+			  "also dropped (they depend on maps that only those clauses set): %s",
 			  name_list(b, &waiting, SIZE_MAX));
 	return good;
 }

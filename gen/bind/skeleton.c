@@ -120,14 +120,14 @@ static const char *why_not(const struct skeleton *sk, const struct sdt_probe *p,
 			   const struct probeargs *pa)
 {
 	if (!str_is_made_of(p->provider, ALPHABET_WORD) || !str_is_made_of(p->name, ALPHABET_WORD))
-		return "bpftrace cannot spell its name";
+		return "its name has characters that bpftrace cannot parse";
 	for (size_t i = 0; i < pa->n_sites; i++) {
 		if (pa->sites[i].site->doubt == SDT_NO_CODE)
 			return "the file has no code at a site";
 		for (size_t k = 0; k < pa->sites[i].n_args; k++)
 			if (dialect_has_libbpf_usdt(sk->version) &&
 			    sdtarg_is_beyond_libbpf(&pa->sites[i].args[k].operand))
-				return "this bpftrace cannot read the place of an argument";
+				return "this bpftrace cannot read the location of an argument";
 	}
 	return NULL;
 }
@@ -138,7 +138,7 @@ static void add_probe(struct skeleton *sk, struct targetfile *tf, const struct s
 	probeargs_read(tf->img, p, &sp.args);
 	const char *why = why_not(sk, p, &sp.args);
 	if (why) {
-		diag_warning(sk->diag, NULL, STR_FMT ":" STR_FMT " is left out: %s",
+		diag_warning(sk->diag, NULL, STR_FMT ":" STR_FMT " is skipped: %s",
 			     STR_ARG(p->provider), STR_ARG(p->name), why);
 		return;
 	}
@@ -196,7 +196,7 @@ bool skeleton_collect(struct skeleton *ret, struct arena *a, struct diag *d,
 			continue;
 		diag_warning(d, NULL,
 			     STR_FMT ":" STR_FMT " of " STR_FMT
-				     " is left out: bpftrace cannot be given that path",
+				     " is skipped: bpftrace does not accept that path",
 			     STR_ARG(p->probe->provider), STR_ARG(p->probe->name),
 			     STR_ARG(p->file->path));
 		memmove(p, p + 1, (--ret->probes.n - i) * sizeof(*p));
@@ -297,8 +297,7 @@ static void write_clause(const struct skeleton *sk, const struct skeleton_probe 
 	strbuf_addz(out, ");\n}\n");
 	for (size_t i = 0; i < p->n_fields; i++)
 		if (p->fields[i].kind == SKELETON_HIDDEN)
-			strbuf_addf(out,
-				    "// arg%u is left out: bpftrace 0.%u cannot read it here\n",
+			strbuf_addf(out, "// arg%u is omitted: bpftrace 0.%u cannot read it here\n",
 				    p->fields[i].index, sk->version);
 	arena_fini(&a);
 }

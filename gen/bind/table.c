@@ -107,8 +107,7 @@ static bool add_table(struct bind *b, const struct wanted *w, struct strbuf *beg
 	enumtab_strip(&tab, w->prefix);
 	if (tab.n_items > dialect_max_table(b->version))
 		diag_warning(b->diag, &w->place,
-			     "enum " STR_FMT
-			     " has %zu names: bpftrace 0.%u will take long to start",
+			     "enum " STR_FMT " has %zu names: bpftrace 0.%u will be slow to start",
 			     STR_ARG(tab.name), tab.n_items, b->version);
 	// The keys of a map are of one type, which is signed from 0.24 on.
 	if (tab.size == 8 && dialect_has_libbpf_usdt(b->version))
@@ -139,7 +138,7 @@ static bool collect_pragmas(struct bind *b, struct pp *pp, struct map *named, wa
 			good = false;
 		} else if (!map_add(b->arena, named, w.map)) {
 			good = diag_error(b->diag, &w.place,
-					  "#pragma enum: map @" STR_FMT " has a table already",
+					  "#pragma enum: map @" STR_FMT " already has a table",
 					  STR_ARG(w.map));
 		} else {
 			vec_push(b->arena, ret, w);

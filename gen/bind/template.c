@@ -38,7 +38,7 @@ static bool take_require(struct bind *b, const struct token *t)
 		return diag_error(b->diag, &place, "#pragma require: expected `bpftrace >= 0.N`");
 	return b->version >= v ||
 	       diag_error(b->diag, &place,
-			  "this script needs bpftrace " STR_FMT ", this one is 0.%u",
+			  "this script needs bpftrace " STR_FMT ", but this is 0.%u",
 			  STR_ARG(t->next->next->text), b->version);
 }
 
@@ -114,7 +114,7 @@ bool template_bind(struct bind *b, struct pp *pp)
 		return false;
 	if (!b->script.clauses.n) {
 		struct diag_place place = tok_place(pp->out);
-		return diag_error(b->diag, &place, "there is no probe in this script");
+		return diag_error(b->diag, &place, "the script has no probes");
 	}
 	place_c_lines(b, pp);
 	import_resolve(b);

@@ -199,7 +199,7 @@ static void complain(struct listing *l, const struct sdt_list *all)
 static struct str why_not(struct listing *l, const struct sdt_probe *p, const struct probeargs *pa)
 {
 	if (!str_is_made_of(p->provider, ALPHABET_WORD) || !str_is_made_of(p->name, ALPHABET_WORD))
-		return STR("its attach points have no way to spell the name");
+		return STR("its name has characters that bpftrace cannot parse");
 	for (size_t i = 0; i < pa->n_sites; i++) {
 		const struct probesite *s = &pa->sites[i];
 		if (s->site->doubt == SDT_NO_CODE)
@@ -207,8 +207,8 @@ static struct str why_not(struct listing *l, const struct sdt_probe *p, const st
 		for (size_t k = 0; dialect_has_libbpf_usdt(l->version) && k < s->n_args; k++)
 			if (sdtarg_is_beyond_libbpf(&s->args[k].operand))
 				return str_printf(&l->arena,
-						  "it cannot read the place of arg%zu, " STR_FMT, k,
-						  STR_ARG(s->args[k].operand.text));
+						  "it cannot read the location of arg%zu, " STR_FMT,
+						  k, STR_ARG(s->args[k].operand.text));
 	}
 	return (struct str){0};
 }

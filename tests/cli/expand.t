@@ -69,14 +69,14 @@ is "$(expand 'BEGIN { $a = 1; $a_2 = 2; } BEGIN { $a = 3; $b = $a; $a_3 = $a; }'
 	"and a variable of one gets a name there that none of them has"
 expand 'END { if (1) { return; } } END { }' >/dev/null
 is $? 1 "a return in an END that others follow is an error"
-like "$(cat "$tmp/err")" "1:16: error: this would keep the next END from being run" "which says why"
+like "$(cat "$tmp/err")" "1:16: error: this would skip the next END too" "which says why"
 like "$(expand 'usdt:__EXE__:nvmf_tgt_state { printf("%s", @target[arg1]); } END { if (@n) { return; } print(@n); }')" \
 	'END \{ clear\(@target\); if \(@n\)' "a table is cleared first in an END that may end early"
 
 # Words that came later
 expand 'BEGIN { @a[1] = 1; print(len(@a)); print(ncpus); print(pid); }' >/dev/null
 is "$(grep -o 'warning: .*' "$tmp/err" | paste -sd,)" \
-	"warning: bpftrace 0.17 has no len: it came with 0.20,warning: bpftrace 0.17 has no ncpus: it came with 0.24" \
+	"warning: bpftrace 0.17 has no len: it was added in 0.20,warning: bpftrace 0.17 has no ncpus: it was added in 0.24" \
 	"a function and a builtin that this bpftrace does not have yet"
 expand 'BEGIN { @a[1] = 1; print(len(@a)); print(ncpus); @len = 1; }' --for 0.24 >/dev/null
 is "$(cat "$tmp/err")" "" "nothing is said for one that has them"
@@ -94,19 +94,19 @@ is "$(names 'printf("%d", @target[arg1]); print(@target[arg1]);')" 'printf("%d",
 	"what is not printed by %s is left alone"
 like "$(names 'arg0 ? printf("%s", @target[arg1]) : 0;')" 'arg0 \? printf\("%s%.0ld", @target' "a call in an expression"
 names '@hits[@target[arg1]] = count();' >/dev/null
-like "$(cat "$tmp/err")" '^<command line>:1:37: warning: values that have no name fall together under an empty key here' "a name that is a key of another map"
+like "$(cat "$tmp/err")" '^<command line>:1:37: warning: all values without an enumerator share the key ""' "a name that is a key of another map"
 for text in '@hits[@target[arg1], arg1] = count();' 'if (@target[arg1] != "") { @hits[@target[arg1]] = count(); }' '@hits[arg1] = count();'; do
 	names "$text" >/dev/null
 	is "$(cat "$tmp/err")" "" "no warning of $text"
 done
 names '$n = @target[arg1]; printf("%s", $n);' >/dev/null
-like "$(cat "$tmp/err")" "1:36: warning: this is empty for a value that has no name" "a name in a variable: a warning"
+like "$(cat "$tmp/err")" "1:36: warning: values without an enumerator print as" "a name in a variable: a warning"
 names '$n = @target[arg1] == "" ? "?" : @target[arg1]; @[@target[arg1]] = 1;' >/dev/null
 is "$(cat "$tmp/err")" "" "but none when the script looks itself, or uses it as a key"
 names 'arg0 ? printf("%s", @target[arg1]) : 0;' --for 0.27 >/dev/null
-like "$(cat "$tmp/err")" "1:38: error: names of an enum are printed inside of an expression" "is an error where it takes a statement"
+like "$(cat "$tmp/err")" "1:38: error: a call that prints the name of an enumerator cannot be part of an expression" "is an error where it takes a statement"
 names 'printf("%s%s%s%s%s%s", @target[1], @target[2], @target[3], @target[4], @target[5], @target[6]);' --for 0.27 >/dev/null
-like "$(cat "$tmp/err")" "error: too many names of enums in one call for bpftrace 0.27" "more names than a call can have are an error"
+like "$(cat "$tmp/err")" "error: too many enumerator names in one call for bpftrace 0.27" "more names than a call can have are an error"
 out=$(expand '#pragma enum @mine enum spdk_nvmf_subsystem_state SPDK_NVMF_SUBSYSTEM_
 usdt:__EXE__:nvmf_tgt_state { @x[@mine[arg1]] = count(); }')
 like "$out" '@mine\[2\] = "ACTIVE"' "#pragma enum fills a map of any name"
@@ -121,7 +121,7 @@ like "$(expand 'struct spdk_thread_stats { int mine; }; usdt:__EXE__:dynsched_mo
 expand '#pragma require bpftrace >= 0.23
 usdt:__EXE__:nvmf_tgt_state { }' >/dev/null
 is $? 1 "#pragma require: an older bpftrace is refused"
-like "$(cat "$tmp/err")" "needs bpftrace 0.23, this one is 0.17" "and the message says so"
+like "$(cat "$tmp/err")" "needs bpftrace 0.23, but this is 0.17" "and the message says so"
 is "$(expand '#if __BPFTRACE__ >= 23
 new
 #else

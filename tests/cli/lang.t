@@ -32,7 +32,7 @@ like "$(body 'usdt:__EXE__:push { print(args.this->head); }')" '\*\(uint32 \*\)\
 	"a pointer to one that has no cast is followed by its address"
 if [ -r /sys/kernel/btf/vmlinux ]; then
 	body 'usdt:__EXE__:ev { print(((struct file *)arg0)->f_flags); print(((struct file *)arg0)->f_mode); }' >/dev/null
-	is "$(grep -c 'warning: .*/t has no struct file: this is the kernel' "$tmp/err")" 1 "a tag that only the kernel has, in a clause of the program, is said once"
+	is "$(grep -c 'warning: .*/t has no struct file: using the kernel' "$tmp/err")" 1 "a tag that only the kernel has, in a clause of the program, is said once"
 	body 'usdt:__EXE__:ev { print(((struct task_struct *)curtask)->pid); } kprobe:vfs_read { print(((struct file *)arg0)->f_flags); }' >/dev/null
 	is "$(cat "$tmp/err")" "" "where the kernel is meant nothing is said"
 else
@@ -68,7 +68,7 @@ chain() {
 }
 like "$(body "$(chain 40)")" '@r = \(int64\)' "a sign goes through 40 maps, of which each is assigned further down"
 body "$(chain 300)" >/dev/null
-like "$(cat "$tmp/err")" '^btgen: error: maps are assigned to each other over too many clauses: it cannot be told what they hold$' \
+like "$(cat "$tmp/err")" '^btgen: error: maps are assigned to each other across too many clauses: their types cannot be determined$' \
 	"beyond what is followed it is an error"
 
 is "$("$btgen" expand -e '#define N 3
@@ -92,11 +92,11 @@ like "$("$btgen" expand -e 'BEGIN { print(-7 / (uint64)2); $y = (int64)-7; print
 
 unknown='struct s; BEGIN { switch pid { 1: print(1) } print(1) print(2); }'
 is "$("$btgen" expand --for 0.28 -e "$unknown" 2>"$tmp/err")" "$unknown" "what is not understood is passed on"
-is "$(grep -c . "$tmp/err"),$(head -1 "$tmp/err")" "3,<command line>:1:19: warning: btgen knows the language up to bpftrace 0.27, and not this: it is passed on as it is written, and not looked into" \
+is "$(grep -c . "$tmp/err"),$(head -1 "$tmp/err")" "3,<command line>:1:19: warning: unknown syntax (btgen knows bpftrace's language up to 0.27): passed on unchanged and unchecked" \
 	"that is said once"
 printf '#!/bin/sh\n[ "$1" = --version ] && echo bpftrace v0.28.0 || exit 3\n' >"$tmp/bpftrace"
 chmod +x "$tmp/bpftrace"
-like "$("$btgen" run --bpftrace "$tmp/bpftrace" -e "$unknown" 2>&1)" 'btgen knows the language up to' "so it is when it is run"
+like "$("$btgen" run --bpftrace "$tmp/bpftrace" -e "$unknown" 2>&1)" 'unknown syntax .btgen knows bpftrace.s language up to' "so it is when it is run"
 unlike "$("$btgen" run -q --bpftrace "$tmp/bpftrace" -e "$unknown" 2>&1)" 'btgen knows' "unless -q says that warnings are not wanted"
 is "$("$btgen" expand --for 0.27 -e "$unknown" 2>&1)" "$unknown" "nor for a bpftrace that refuses it itself"
 done_testing

@@ -92,7 +92,7 @@ refuses "sites that disagree about which argument it is" 'usdt:__EXE__:app:swapp
 	'<command line>:1:37: error: the sites of app:swapped disagree: argc is arg0 at one and arg1 at another'
 refuses "sites that disagree about the type" 'usdt:__EXE__:app:widths { @ = args.size; }' \
 	'<command line>:1:36: error: the sites of app:widths disagree about the type of size
-btgen: note: arg0 is its plain value'
+btgen: note: arg0 is the plain value'
 refuses "args.N beyond the last" 'usdt:__EXE__:app:two { @ = args.2; }' \
 	'<command line>:1:32: error: probe app:two has no argument 2
 btgen: note: it is app:two(const char *text, int argc)'
@@ -100,15 +100,15 @@ refuses "usdt and other probes in one clause" 'usdt:__EXE__:app:two, interval:s:
 	'<command line>:1:47: error: this clause mixes usdt probes with others, whose args are different: write two clauses'
 refuses "an argument that this bpftrace cannot read" 'usdt:__EXE__:app:spread { @ = args.last; }' \
 	'<command line>:1:31: error: bpftrace 0.17 reads arg0 to arg5 only (0.24 reads up to arg11)
-btgen: note: at one site arg6 is -4@$-1: no expression reads it there and at all the others'
+btgen: note: at one site arg6 is -4@$-1: no single expression reads it there and at the other sites'
 refuses "enum_name() with one argument" 'usdt:__EXE__:app:two { @ = enum_name(mode); }' \
 	'<command line>:1:28: error: enum_name() takes a type and a value'
 refuses "enum_name() of what is no enum" 'usdt:__EXE__:app:two { @ = enum_name(mood, 1); }' \
 	'<command line>:1:38: error: no enum "mood" in the debug information
 btgen: note: did you mean "mode"?'
-is "$("$btgen" expand -x "$tmp/app" -e 'uretprobe:__EXE__:main /retval < 0/ { print(retval >= -1); print((int32)retval < 0); print(retval < 5); }' 2>&1 >/dev/null | grep -o "^.*to bpftrace retval of a function is a 64-bit number without a sign")" \
-	"<command line>:1:25: warning: to bpftrace retval of a function is a 64-bit number without a sign
-<command line>:1:45: warning: to bpftrace retval of a function is a 64-bit number without a sign" "asking for the sign of a number that has none"
+is "$("$btgen" expand -x "$tmp/app" -e 'uretprobe:__EXE__:main /retval < 0/ { print(retval >= -1); print((int32)retval < 0); print(retval < 5); }' 2>&1 >/dev/null | grep -o "^.*to bpftrace retval of a function is an unsigned 64-bit number")" \
+	"<command line>:1:25: warning: to bpftrace retval of a function is an unsigned 64-bit number
+<command line>:1:45: warning: to bpftrace retval of a function is an unsigned 64-bit number" "asking for the sign of a number that has none"
 # A class that a template of ours cannot spell, but for its typedef.
 cat >"$tmp/cc.cc" <<'END'
 #include <btgen/usdt.h>

@@ -22,7 +22,7 @@ uprobe:__EXE__:removed_function { @n = count(); }
 END
 )" 'usdt:nvmf_tgt:spdk:nvmf_tgt_state { printf("%d\n", arg1); }' "clauses whose probe or function is missing are left out"
 is "$(cat "$tmp/err")" \
-	"btgen: note: left out, $targets/nvmf_tgt does not have them: from_next_year, removed_function" \
+	"btgen: note: dropped, as $targets/nvmf_tgt lacks them: from_next_year, removed_function" \
 	"one note names them"
 
 for list in 'old, usdt:__EXE__:msg_exec, usdt:__EXE__:timerfd_exec' \
@@ -105,8 +105,8 @@ END { clear(@start); clear(@name); zero(@size); clear(@end); clear(@x); }
 EOT
 )" 'BEGIN { @x = 1; } usdt:nvmf_tgt:spdk:timerfd_exec /0 == 0 || 0/ { printf("%s %d\n", "", 0); if (0 != 0) { } @both = 2; print(@both); } interval:s:1 { } END { clear(@x); }' \
 	"maps that nothing sets any more: clauses that wait for them, clear, delete, zero and print of them go; else they are 0 or \"\""
-is "$(cat "$tmp/err")" "btgen: note: left out, $targets/nvmf_tgt does not have them: gone
-btgen: note: left out with them, as nothing sets what they wait for: nvmf_tgt_state, msg_exec" "the notes name both"
+is "$(cat "$tmp/err")" "btgen: note: dropped, as $targets/nvmf_tgt lacks them: gone
+btgen: note: also dropped (they depend on maps that only those clauses set): nvmf_tgt_state, msg_exec" "the notes name both"
 
 is "$(expand --for 0.23 <<'EOT' | squeezed
 #pragma optional

@@ -42,7 +42,7 @@ usdt:__EXE__:app:other
 "$btgen" skeleton --for 0.17 -x "$tmp/app" 'app:*' >"$tmp/all.bt"
 ok "what it writes can be expanded" "$btgen" expand --for 0.17 -x "$tmp/app" -o "$tmp/all.out" "$tmp/all.bt"
 like "$(cat "$tmp/all.bt")" '^	printf\("%s %s\[%d\] app:mixed n=0x%lx\\n",$' "what sites disagree about is plain"
-like "$(cat "$tmp/all.bt")" '^// arg6 is left out: bpftrace 0.17 cannot read it here$' "what bpftrace cannot read is left out, and that is said"
+like "$(cat "$tmp/all.bt")" '^// arg6 is omitted: bpftrace 0.17 cannot read it here$' "what bpftrace cannot read is left out, and that is said"
 is "$("$btgen" skeleton --for 0.27 -x "$tmp/app" many | grep -c 'seventh=%ld')" 1 "unless it can"
 is "$("$btgen" skeleton --for 0.17 -x "$tmp/app" 'all' | grep -c '^usdt:')" 2 "a name without a provider is all of that name"
 is "$("$btgen" skeleton --for 0.17 -x "$tmp/app" 'all' 'app:al*' | grep -c '^usdt:')" 2 "a probe that two patterns match is there once"
@@ -95,5 +95,5 @@ usdt:__EXE__:app:io
 }' "a name that not all sites have is left out ($header)"
 like "$("$btgen" probes -v -x "$tmp/sites" app:io)" '^    arg0   int len .*; elsewhere called tries$' "btgen probes -v has both"
 is "$("$btgen" expand -x "$tmp/sites" -e 'usdt:__EXE__:io { @ = args.len; @r = args.rc; }' 2>&1 >/dev/null | head -n 1)" \
-	'<command line>:1:28: warning: not all sites of app:io call it len: in lost() arg0 is tries' "and a script that uses one of them is warned"
+	'<command line>:1:28: warning: not all sites of app:io name it len: in lost() arg0 is tries' "and a script that uses one of them is warned"
 done_testing

@@ -181,7 +181,7 @@ like "$(readelf -n "$tmp/full-O2")" '@counter\(%rip\)' "an argument whose place 
 ok "-t '*' traces what it can" traced full-O2 -t 'side:*'
 if [ "$version" -ge 24 ]; then
 	is "$(grep -c . "$tmp/messages") $(grep left "$tmp/messages")" \
-		"3 btgen: warning: side:symbol is left out: this bpftrace cannot read the place of an argument" \
+		"3 btgen: warning: side:symbol is skipped: this bpftrace cannot read the location of an argument" \
 		"one line says which probe it cannot"
 	is "$(sed 's/.*] //' "$tmp/trace")" "side:plain argc=1" "and the other is there"
 else

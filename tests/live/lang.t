@@ -139,7 +139,7 @@ while IFS='~' read -r way since before reach after; do
 	done <<<"$ops"
 done <<<"$ways"
 like "$("$btgen" expand --for 0.27 -x "$tmp/l" -e 'usdt:__EXE__:lang:ev { $c = *args.p; print(str($c.name, 4)); }' 2>&1)" \
-	'error: this is in a copy of a struct, and cannot be cut: read it through a pointer' "a string in a copy is not cut"
+	'error: str\(\) with a length cannot be used on a copy of a struct: read the member through a pointer' "a string in a copy is not cut"
 if [ "$version" -ge 27 ]; then
 	# The bodies of macros, one of them called before it stands there, one by another one, one of two of a name
 	live_start "$tmp/l"
@@ -162,12 +162,12 @@ E2
 	done
 fi
 like "$("$btgen" expand --for 0.27 -x "$tmp/l" -e 'macro m(e) { e->delta } usdt:__EXE__:lang:ev { m(args.p); m(args.out); }' 2>&1)" \
-	'error: this macro is called with struct in \* and with struct out \*, and cannot be right for both: write two' "a macro cannot have two types"
+	'error: this macro is called with struct in \* and with struct out \*: write a macro for each' "a macro cannot have two types"
 like "$("$btgen" expand --for 0.27 -x "$tmp/l" -e 'macro RED(RED) { RED } usdt:__EXE__:lang:ev { print(RED(5)); }' 2>&1)" \
 	'macro RED\(RED\) \{ RED \}' "a macro's parameter is no enumerator"
 for op in '/ 2' '% 4'; do
 	like "$("$btgen" expand -x "$tmp/l" -e 'usdt:__EXE__:lang:ev { $p = args.p; @ = (args.one == 1 ? $p : $p)->delta '"$op"'; }' 2>&1)" \
-		'error: to divide this as C does, it is read more than once: keep it in a variable first' \
+		'error: to divide this as C does, it must be evaluated more than once: keep it in a variable first' \
 		"a choice that would be read twice is refused, and why ($op)"
 done
 done_testing

@@ -269,7 +269,7 @@ exec 8>&-
 live_wait
 is "$(grep . "$tmp/trace")" "$(cat "$tmp/answers")" "bitfields behind variable indices, packed ones too, have their values"
 like "$("$btgen" expand -x "$tmp/b" -e 'usdt:__EXE__:bf { $i = 0; @ = ((struct big *)arg0)->t[$i].far; }' 2>&1)" \
-	":1:59: error: this bitfield lies in nine bytes" "one that cannot be read is an error"
+	":1:59: error: this bitfield spans nine bytes" "one that cannot be read is an error"
 
 live_start "$tmp/m"
 ok "long strings: the program is accepted and attached" live_trace "$live_pid" -e '
@@ -361,7 +361,7 @@ if [ "$version" = 23 ]; then
 	is $rc 0 "a whole struct with a double is printed, as far as this version can"
 else
 	is $rc 1 "a whole struct with a double ends or misleads this version: an error"
-	like "$out" ':1:29: error: bpftrace 0\.[0-9]* cannot print a whole struct price, which has floating-point numbers: name the members' \
+	like "$out" ':1:29: error: bpftrace 0\.[0-9]* cannot print a whole struct price, which has floating-point members: name the others one by one' \
 		"with what to do instead"
 	like "$("$btgen" expand --for "0.$version" -x "$tmp/r" -e 'usdt:__EXE__:res:ev { @p = *args.pp; }' 2>&1)" \
 		'warning: bpftrace 0\.[0-9]* cannot print a whole struct price.*: clear\(\) the map in END' "one in a map is a warning"

@@ -128,7 +128,7 @@ END
 if [ "$(uname -m)" = x86_64 ] && "${CC:-gcc}" -no-pie -o "$tmp/sym" "$tmp/sym.s"; then
 	attachable() { "$btgen" probes --json --for "$1" -x "$2" "$3" | /usr/bin/python3 -c 'import json, sys; p, = json.load(sys.stdin); print(p["attachable"], p["why_not"])'; }
 	is "$(attachable 0.23 "$tmp/sym" global)" "True None" "bpftrace 0.23 can attach to a probe with a global in memory"
-	is "$(attachable 0.27 "$tmp/sym" global)" "False it cannot read the place of arg0, 4@value(%rip)" "0.27 cannot, and that is said"
+	is "$(attachable 0.27 "$tmp/sym" global)" "False it cannot read the location of arg0, 4@value(%rip)" "0.27 cannot, and that is said"
 	is "$(attachable 0.27 "$tmp/all" work)" "True None" "what it can read it can attach to"
 	for old in 0.17 0.23; do
 		like "$("$btgen" expand --for $old -x "$tmp/sym" -e 'usdt:__EXE__:global { printf("%d", arg0); }' 2>&1)" \

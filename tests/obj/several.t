@@ -286,7 +286,7 @@ out=$("$btgen" expand --for 0.27 -p $pid -e "$clause { print(((struct box *)arg0
 like "$out" 'warning: "box" is defined differently in [^ ]*m\.c of [^ ]*/m and [^ ]*l2\.c of [^ ]*/lib3\.so; the first is used' \
 	"in a clause over probes of both, a warning names both structs"
 out=$("$btgen" expand --for 0.27 -p $pid -e "$clause { print(args.0->a); }" 2>&1)
-like "$out" 'error: the probes of this clause disagree about the type of 0: that struct box is the one of [^ ]*m\.c in m:outer, of [^ ]*l2\.c in l:fire' \
+like "$out" 'error: the probes of this clause disagree about the type of 0: struct box of [^ ]*m\.c in m:outer, of [^ ]*l2\.c in l:fire' \
 	"... and for an argument, whose type is known, it is an error"
 for cast in '((struct box *)arg0)' args.0; do
 	out=$("$btgen" expand --for 0.27 -p $pid -e "usdt:__EXE__:outer { print($cast->a); } usdt:__EXE__:fire { print($cast->id); }" 2>&1)
