@@ -136,7 +136,7 @@ struct str argread_find(struct bind *b, const struct attach_clause *c, unsigned 
 		return text;
 	for (size_t i = 0; i < c->probes.n && is_one; i++) {
 		const struct attach_match *m = &c->probes.v[i];
-		struct img *img = m->file->img;
+		struct img *img = m->file->bin.img;
 		for (size_t k = 0; k < m->probe->n_sites && is_one; k++) {
 			const struct sdt_site *site = &m->probe->sites[k];
 			struct sdtarg *args;

@@ -112,7 +112,7 @@ static bool find_probes(struct bind *b, const struct token *at, struct str path,
 			}
 			vec_push(b->arena, &ret->probes, (struct attach_match){tf, p});
 			for (size_t k = 0; k < p->n_sites; k++)
-				dwnear_add(b->arena, &ret->near, tf->img, p->sites[k].pc);
+				dwnear_add(b->arena, &ret->near, tf->bin.img, p->sites[k].pc);
 		}
 	}
 	return true;

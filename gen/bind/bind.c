@@ -6,7 +6,7 @@
 static void add_image(struct bind *b, struct map *seen, struct targetfile *tf)
 {
 	if (map_add(b->arena, seen, tf->path) && targetfile_open(b->files, tf))
-		lookup_add_image(b->lookup, tf->img);
+		lookup_add_image(b->lookup, tf->bin.img);
 }
 
 struct lookup *bind_lookup(struct bind *b)

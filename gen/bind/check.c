@@ -51,7 +51,7 @@ static bool check_site(struct bind *b, const struct attach_clause *c, const stru
 	struct sdtarg *args;
 	size_t n;
 	bool good = true;
-	sdtarg_parse(b->arena, m->file->img->machine, site->args, &args, &n);
+	sdtarg_parse(b->arena, m->file->bin.img->machine, site->args, &args, &n);
 	if (dialect_has_libbpf_usdt(b->version))
 		for (size_t i = 0; i < n; i++)
 			if (sdtarg_is_beyond_libbpf(&args[i]))

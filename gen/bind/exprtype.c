@@ -93,7 +93,7 @@ enum sign exprtype_arg_sign(struct bind *b, const struct attach_clause *c, unsig
 		for (size_t k = 0; k < m->probe->n_sites; k++) {
 			struct sdtarg *args;
 			size_t n_args;
-			sdtarg_parse(b->arena, m->file->img->machine, m->probe->sites[k].args,
+			sdtarg_parse(b->arena, m->file->bin.img->machine, m->probe->sites[k].args,
 				     &args, &n_args);
 			if (n >= n_args || args[n].is_float || !args[n].size || args[n].size > 8)
 				return SIGN_OTHER;

@@ -19,7 +19,7 @@ static const struct probeargs *args_of(struct bind *b, const struct attach_match
 	if (known)
 		return known;
 	struct probeargs *pa = arena_new(b->arena, struct probeargs);
-	probeargs_read(m->file->img, m->probe, pa);
+	probeargs_read(&m->file->bin, b->files->signatures, m->probe, pa);
 	map_put_ptr(b->arena, &b->probeargs, m->probe, pa);
 	return pa;
 }

@@ -32,7 +32,8 @@ static bool can_read(const struct skeleton *sk, const struct targetfile *tf,
 	for (size_t i = 0; i < pa->n_sites; i++) {
 		const struct sdtarg *operand = &pa->sites[i].args[index].operand;
 		is_needed |= argread_needs(sk->version, index, operand);
-		is_one &= argread_join(sk->arena, tf->img, pa->sites[i].site->pc, operand, &text);
+		is_one &=
+		    argread_join(sk->arena, tf->bin.img, pa->sites[i].site->pc, operand, &text);
 	}
 	return !arg->is_float && !arg->is_optional && (!is_needed || is_one);
 }
@@ -135,7 +136,7 @@ static const char *why_not(const struct skeleton *sk, const struct sdt_probe *p,
 static void add_probe(struct skeleton *sk, struct targetfile *tf, const struct sdt_probe *p)
 {
 	struct skeleton_probe sp = {.file = tf, .probe = p};
-	probeargs_read(tf->img, p, &sp.args);
+	probeargs_read(&tf->bin, sk->files->signatures, p, &sp.args);
 	const char *why = why_not(sk, p, &sp.args);
 	if (why) {
 		diag_warning(sk->diag, NULL, STR_FMT ":" STR_FMT " is skipped: %s",

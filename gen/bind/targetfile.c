@@ -27,10 +27,8 @@ bool targetfiles_of_file(struct arena *a, struct diag *d, const char *path, stru
 
 void targetfiles_close(struct targetfiles *s)
 {
-	for (size_t i = 0; i < s->list.n; i++) {
-		img_close(s->list.v[i].img);
-		s->list.v[i].img = NULL;
-	}
+	for (size_t i = 0; i < s->list.n; i++)
+		binary_close(&s->list.v[i].bin);
 }
 
 struct img *targetfile_open_mapped(struct arena *a, struct diag *d, const struct proc *proc,
@@ -50,7 +48,7 @@ struct img *targetfile_open_mapped(struct arena *a, struct diag *d, const struct
 struct img *targetfile_open(struct targetfiles *s, struct targetfile *tf)
 {
 	if (tf->tried)
-		return tf->img;
+		return tf->bin.img;
 	tf->tried = true;
 	if (!tf->open_path.n) {
 		diag_warning(s->diag, NULL, STR_FMT ": mapped by the process, but cannot be opened",
@@ -58,18 +56,17 @@ struct img *targetfile_open(struct targetfiles *s, struct targetfile *tf)
 		return NULL;
 	}
 	if (tf->mapped)
-		tf->img = targetfile_open_mapped(s->arena, s->diag, s->proc, tf->mapped);
-	else if (!img_open(s->arena, s->diag, str_dup(s->arena, tf->open_path), tf->path, &tf->img))
-		tf->img = NULL;
-	if (tf->img)
-		tf->img->signatures = s->signatures;
-	return tf->img;
+		tf->bin.img = targetfile_open_mapped(s->arena, s->diag, s->proc, tf->mapped);
+	else if (!img_open(s->arena, s->diag, str_dup(s->arena, tf->open_path), tf->path,
+			   &tf->bin.img))
+		tf->bin.img = NULL;
+	return tf->bin.img;
 }
 
 const struct sdt_list *targetfile_probes(struct targetfiles *s, struct targetfile *tf)
 {
 	if (!tf->have_probes && targetfile_open(s, tf))
-		sdt_read(tf->img, &tf->probes);
+		sdt_read(tf->bin.img, &tf->probes);
 	tf->have_probes = true;
 	return &tf->probes;
 }

@@ -7,7 +7,7 @@
 #ifndef BIND_TARGETFILE_H
 #define BIND_TARGETFILE_H
 
-#include "elf/img.h"
+#include "probe/binary.h"
 #include "probe/sdt.h"
 #include "target/proc.h"
 
@@ -15,7 +15,7 @@ struct targetfile {
 	const struct proc_file *mapped; /**< of the process; NULL for a file named by its path */
 	struct str path;		/**< for messages */
 	struct str open_path;
-	struct img *img; /**< NULL until targetfile_open() */
+	struct binary bin; /**< not open until targetfile_open() */
 	struct sdt_list probes;
 	bool tried, have_probes;
 };

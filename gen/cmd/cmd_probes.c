@@ -78,11 +78,10 @@ static void add_file(struct listing *l, const char *path, struct str shown, cons
 	// Files stay open only for what is asked of them: a process has hundreds.
 	bool good = sdt_read(img, &f.probes);
 	if (good && f.probes.n_probes && (l->verbose || l->json || l->markdown))
-		f.img = img;
-	img->signatures = l->signatures;
+		f.bin.img = img;
 	if (good)
 		vec_push(&l->arena, &l->files, f);
-	if (!f.img)
+	if (!f.bin.img)
 		img_close(img);
 }
 
@@ -237,7 +236,7 @@ static void find_extra(struct listing *l, struct probes_file *f)
 	for (size_t i = 0; i < f->probes.n_probes; i++) {
 		const struct sdt_probe *p = &f->probes.probes[i];
 		struct probes_extra *x = &f->extra[i];
-		probeargs_read(f->img, p, &x->args);
+		probeargs_read(&f->bin, l->signatures, p, &x->args);
 		read_counter(f, p, mem, x);
 		x->bpftrace = l->version;
 		x->is_unsaid = !l->version;
@@ -292,7 +291,7 @@ static void list(struct listing *l)
 	else
 		probes_print_text(stdout, l->files.v, l->files.n, l->n_processes || l->files.n > 1);
 	for (size_t i = 0; i < l->files.n; i++)
-		img_close(l->files.v[i].img);
+		binary_close(&l->files.v[i].bin);
 	if (!n && !l->patterns.n && !l->diag.n_errors)
 		fputs(l->n_processes ? "btgen: no file of the process has USDT probes\n"
 				     : "btgen: no USDT probes in there\n",

@@ -129,13 +129,13 @@ void difference_find(struct difference *df, struct arena *a, struct targetfiles 
 			const struct sdt_probe *p = &list->probes[k];
 			const struct sdt_probe *q = find_probe(after, p, &other);
 			struct probeargs was, is;
-			probeargs_read(tf->img, p, &was);
+			probeargs_read(&tf->bin, before->signatures, p, &was);
 			if (!q) {
 				add(df, CHANGE_PROBE_REMOVED, probe_name(a, p))->was =
 				    signature(a, &was);
 				continue;
 			}
-			probeargs_read(other->img, q, &is);
+			probeargs_read(&other->bin, after->signatures, q, &is);
 			compare_probe(df, &enums, probe_name(a, p), &was, &is);
 		}
 	}
@@ -146,7 +146,7 @@ void difference_find(struct difference *df, struct arena *a, struct targetfiles 
 			struct probeargs is;
 			if (find_probe(before, &list->probes[k], &other))
 				continue;
-			probeargs_read(tf->img, &list->probes[k], &is);
+			probeargs_read(&tf->bin, after->signatures, &list->probes[k], &is);
 			add(df, CHANGE_PROBE_ADDED, probe_name(a, &list->probes[k]))->is =
 			    signature(a, &is);
 		}

@@ -213,14 +213,10 @@ static bool preprocess(struct arena *a, struct diag *d, const struct expand_requ
 	return good && check_not_empty(d, pp, *main);
 }
 
-/** Gives the files the list; a file given with -x is open already. */
 static bool use_signatures(struct arena *a, struct diag *d, struct targetfiles *files)
 {
 	unsigned n_errors = d->n_errors;
 	files->signatures = expand_signatures(a, d);
-	for (size_t i = 0; i < files->list.n; i++)
-		if (files->list.v[i].img)
-			files->list.v[i].img->signatures = files->signatures;
 	return d->n_errors == n_errors;
 }
 

@@ -35,7 +35,7 @@ struct probes_file {
 	unsigned machine; /**< EM_* */
 	bool is_deleted;
 	struct sdt_list probes;
-	struct img *img;	    /**< open while the list is made */
+	struct binary bin;	    /**< open while the list is made */
 	bool is_mapped;		    /**< by a process, `bias` is valid */
 	uint64_t bias;		    /**< address in the process - link-time address */
 	int pid;		    /**< of that process */

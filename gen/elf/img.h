@@ -61,8 +61,6 @@ struct img {
 	struct debug_search *search;  /**< of debugfile.c; NULL until asked for */
 	void *types;		      /**< struct dwsrc, of dwarf/; NULL until asked for */
 	void (*types_fini)(void *);   /**< how to close it; NULL: nothing to do */
-	const void *signatures;	      /**< struct probesigs of probe/, shared; or NULL */
-	void *argnotes;		      /**< of argnote.c; NULL until asked for */
 	struct str shdrs, phdrs;      /**< the tables as in the file, whole entries */
 	unsigned n_sections, n_phdrs; /**< section 0 is counted */
 	struct str *contents;	      /**< of sections that were read, by index; NULL: none yet */

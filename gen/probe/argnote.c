@@ -138,11 +138,8 @@ static int by_site(const void *a, const void *b)
 
 struct argnotes *argnote_read(struct img *img)
 {
-	struct argnotes *n = img->argnotes;
+	struct argnotes *n = arena_new(img->arena, struct argnotes);
 	struct img_section s;
-	if (n)
-		return n;
-	img->argnotes = n = arena_new(img->arena, struct argnotes);
 	n->arena = img->arena;
 	if (!img_find_section(img, ".note.btgen", &s))
 		return n;

@@ -5,7 +5,7 @@
  * section is not loaded and survives strip. Format: docs/usdt-notes.md. A pair of notes that does not hold together is
  * skipped in silence: then the site is one of a program that was not built with the header.
  *
- *	struct argnotes *notes = argnote_read(img);
+ *	struct argnotes *notes = argnote_read(img);	// binary.h does it once
  *	const struct argnote *n = argnote_find(notes, site->pc, probe->provider, probe->name);
  */
 #ifndef PROBE_ARGNOTE_H
@@ -32,7 +32,7 @@ struct argnote {
 
 struct argnotes;
 
-/** All of @img, read once and kept in it; never NULL, empty when there are none. */
+/** All of @img, in its arena; never NULL, empty when there are none. */
 struct argnotes *argnote_read(struct img *img);
 /** The note of the site at @pc, if it is about that probe; else NULL. */
 struct argnote *argnote_find(struct argnotes *notes, uint64_t pc, struct str provider,

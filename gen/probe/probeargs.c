@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "probe/argname.h"
+#include "probe/argnote.h"
 #include "probe/argdecl.h"
 #include "probe/arginfer.h"
 #include "probe/argsig.h"
@@ -114,9 +115,10 @@ static void name_all(struct arena *a, struct probearg *args, size_t n)
 		args[i].name = names[i];
 }
 
-static void read_site(struct img *img, const struct sdt_probe *p, struct probesite *s,
+static void read_site(struct binary *b, const struct sdt_probe *p, struct probesite *s,
 		      struct site_work *w)
 {
+	struct img *img = b->img;
 	struct dwsrc *src = NULL;
 	struct dwsite scope;
 	read_operands(img, s);
@@ -129,7 +131,7 @@ static void read_site(struct img *img, const struct sdt_probe *p, struct probesi
 		s->file = scope.file;
 		s->line = scope.line;
 	}
-	struct argnote *note = argnote_find(argnote_read(img), s->site->pc, p->provider, p->name);
+	struct argnote *note = argnote_find(binary_notes(b), s->site->pc, p->provider, p->name);
 	w->src = src;
 	w->has_unit = found;
 	if (found)
@@ -264,9 +266,10 @@ static void merge(struct arena *a, struct probeargs *pa)
 	name_all(a, pa->args, pa->n_args);
 }
 
-void probeargs_read(struct img *img, const struct sdt_probe *probe, struct probeargs *ret)
+void probeargs_read(struct binary *b, const struct probesigs *signatures,
+		    const struct sdt_probe *probe, struct probeargs *ret)
 {
-	struct arena *a = img->arena;
+	struct arena *a = b->img->arena;
 	*ret = (struct probeargs){.n_sites = probe->n_sites};
 	ret->sites = arena_array(a, struct probesite, probe->n_sites + 1);
 	struct site_work *work = arena_array(a, struct site_work, probe->n_sites + 1);
@@ -274,7 +277,7 @@ void probeargs_read(struct img *img, const struct sdt_probe *probe, struct probe
 	size_t *counts = arena_array(a, size_t, probe->n_sites + 1), n_guessed = 0;
 	for (size_t i = 0; i < probe->n_sites; i++) {
 		ret->sites[i].site = &probe->sites[i];
-		read_site(img, probe, &ret->sites[i], &work[i]);
+		read_site(b, probe, &ret->sites[i], &work[i]);
 		if (work[i].guesses) {
 			guesses[n_guessed] = work[i].guesses;
 			counts[n_guessed++] = ret->sites[i].n_args;
@@ -284,13 +287,13 @@ void probeargs_read(struct img *img, const struct sdt_probe *probe, struct probe
 	for (size_t i = 0; i < probe->n_sites; i++)
 		if (work[i].guesses)
 			take_guesses(work[i].guesses, &ret->sites[i]);
-	const struct probesig *sig = probesig_find(img->signatures, probe->provider, probe->name);
+	const struct probesig *sig = probesig_find(signatures, probe->provider, probe->name);
 	if (sig && probe->n_sites)
 		argsig_take(a, work->src, work->has_unit ? &work->unit : NULL, sig, ret);
 	for (size_t i = 0; i < probe->n_sites; i++)
 		name_all(a, ret->sites[i].args, ret->sites[i].n_args);
 	merge(a, ret);
-	ret->doc = argnote_doc(argnote_read(img), probe->provider, probe->name);
+	ret->doc = argnote_doc(binary_notes(b), probe->provider, probe->name);
 }
 
 const char *probearg_from_text(enum probearg_from from)

@@ -7,7 +7,7 @@
  * has several sites; what they agree about is the probe's, and where they disagree that is said.
  *
  *	struct probeargs pa;
- *	probeargs_read(img, probe, &pa);
+ *	probeargs_read(&binary, signatures, probe, &pa);
  *	for (size_t i = 0; i < pa.n_args; i++)
  *		if (pa.args[i].type) ...
  */
@@ -15,6 +15,7 @@
 #define PROBE_PROBEARGS_H
 
 #include "base/vec.h"
+#include "probe/binary.h"
 #include "probe/sdt.h"
 #include "probe/sdtarg.h"
 #include "ctype/ctype.h"
@@ -71,8 +72,14 @@ struct probeargs {
 	struct str unlisted; /**< why the listed signature is not used, or empty */
 };
 
-/** All about @probe of @img. Says nothing: without debug information less is known. */
-void probeargs_read(struct img *img, const struct sdt_probe *probe, struct probeargs *ret);
+struct probesigs;
+
+/**
+ * All about @probe of @b; @signatures are those of documented probes, or NULL. Says nothing: without debug information
+ * less is known.
+ */
+void probeargs_read(struct binary *b, const struct probesigs *signatures,
+		    const struct sdt_probe *probe, struct probeargs *ret);
 /** "declared", "inferred", "listed", "size only" */
 const char *probearg_from_text(enum probearg_from from);
 /** The type as C spells it, or "int64_t" and the like with only the size known, "double" for a float. */

@@ -92,12 +92,13 @@ static void use_probes(struct arena *a, struct img *img)
 {
 	struct sdt_list list;
 	struct probeargs pa;
+	struct binary b = {.img = img};
 	if (!sdt_read(img, &list))
 		return;
 	for (size_t i = 0; i < list.n_probes && i < 8; i++) {
 		if (list.probes[i].n_sites > 64)
 			continue; // tests/obj/many.t is about those
-		probeargs_read(img, &list.probes[i], &pa);
+		probeargs_read(&b, NULL, &list.probes[i], &pa);
 		for (size_t k = 0; k < pa.n_args; k++)
 			probearg_declaration(a, &pa.args[k]);
 		sdt_find_same(&list, &list.probes[i]);

@@ -1,0 +1,24 @@
+/**
+ * binary - an ELF file whose probes are looked into, and what was read of it once for all of them.
+ *
+ *	struct binary b = {.img = img};
+ *	struct probeargs pa;
+ *	probeargs_read(&b, signatures, probe, &pa);
+ *	binary_close(&b);
+ */
+#ifndef PROBE_BINARY_H
+#define PROBE_BINARY_H
+
+#include "elf/img.h"
+
+struct binary {
+	struct img *img;	/**< NULL: not open */
+	struct argnotes *notes; /**< binary_notes()'s; NULL until asked for */
+};
+
+/** Gives the image back; fine when nothing is open. */
+void binary_close(struct binary *b);
+/** What the program says about its probes; never NULL, read when first asked for. */
+struct argnotes *binary_notes(struct binary *b);
+
+#endif
