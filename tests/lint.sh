@@ -26,9 +26,9 @@ layer target base
 layer elf base
 layer text base
 layer ctype base
-layer dwarf base elf ctype types
-layer btf base elf ctype dwarf
-layer types base elf ctype dwarf btf
+layer dwarf base elf ctype
+layer btf base elf ctype
+layer types base
 layer probe base elf ctype dwarf
 layer lang base text
 layer bind base target elf ctype dwarf btf types probe text lang out/dialect.h

@@ -6,7 +6,7 @@
 static void add_image(struct bind *b, struct map *seen, struct targetfile *tf)
 {
 	if (map_add(b->arena, seen, tf->path) && targetfile_open(b->files, tf))
-		lookup_add_image(b->lookup, tf->bin.img);
+		dwtypes_add_image(b->dwarf, tf->bin.img);
 }
 
 struct lookup *bind_lookup(struct bind *b)
@@ -15,13 +15,16 @@ struct lookup *bind_lookup(struct bind *b)
 		return b->lookup;
 	b->lookup = arena_new(b->arena, struct lookup);
 	lookup_init(b->lookup, b->arena, b->diag);
+	b->dwarf = arena_new(b->arena, struct dwtypes);
+	dwtypes_init(b->dwarf, b->arena, b->diag);
+	lookup_add(b->lookup, &b->dwarf->source);
 	struct map seen = {0};
 	for (size_t i = 0; i < b->script.clauses.n; i++)
 		for (size_t k = 0; k < b->clauses[i].probes.n; k++)
 			add_image(b, &seen, b->clauses[i].probes.v[k].file);
 	for (size_t i = 0; i < b->files->list.n; i++)
 		add_image(b, &seen, &b->files->list.v[i]);
-	b->lookup->verbose = b->verbose;
+	b->dwarf->verbose = b->verbose;
 	b->all_near = arena_new(b->arena, struct dwnear);
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
 		const struct dwnear *near = &b->clauses[i].near;
@@ -29,7 +32,7 @@ struct lookup *bind_lookup(struct bind *b)
 			dwnear_add(b->arena, b->all_near, near->places.v[k].img,
 				   near->places.v[k].addr);
 	}
-	lookup_ask_from(b->lookup, b->all_near);
+	dwtypes_ask_from(b->dwarf, b->all_near);
 	return b->lookup;
 }
 
@@ -37,8 +40,8 @@ struct lookup *bind_lookup_from(struct bind *b, size_t i)
 {
 	struct lookup *lk = bind_lookup(b);
 	if (lk)
-		lookup_ask_from(lk,
-				b->clauses[i].near.places.n ? &b->clauses[i].near : b->all_near);
+		dwtypes_ask_from(b->dwarf,
+				 b->clauses[i].near.places.n ? &b->clauses[i].near : b->all_near);
 	return lk;
 }
 

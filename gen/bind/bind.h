@@ -10,12 +10,12 @@
 #define BIND_BIND_H
 
 #include "bind/targetfile.h"
+#include "ctype/lookup.h"
+#include "dwarf/dwtypes.h"
 #include "text/pp.h"
 #include "lang/script.h"
-#include "types/lookup.h"
 
 struct attach_clause;
-struct dwnear;
 struct bind_enum_table;
 struct targettype;
 
@@ -62,6 +62,7 @@ struct bind {
 	/** What those of the script's own define, see struct pp: they are the script's own, as its definitions are. */
 	const struct map *header_tags, *header_names;
 	struct lookup *lookup; /**< NULL until bind_lookup() */
+	struct dwtypes *dwarf; /**< the source that it asks; likewise */
 	VEC(struct bind_optional) optionals;
 	struct attach_clause *clauses; /**< what each clause of the script is bound to */
 	struct dwnear *all_near;       /**< the code of all probes, once bind_lookup() made it */

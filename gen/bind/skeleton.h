@@ -14,7 +14,7 @@
 #define BIND_SKELETON_H
 
 #include "bind/targetfile.h"
-#include "types/enumtab.h"
+#include "ctype/enumtab.h"
 #include "probe/probeargs.h"
 
 enum skeleton_kind {

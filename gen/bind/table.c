@@ -6,7 +6,7 @@
 #include "bind/nameless.h"
 #include "out/dialect.h"
 #include "types/enumconf.h"
-#include "types/enumtab.h"
+#include "ctype/enumtab.h"
 
 struct wanted {
 	struct str map, type, prefix;
@@ -93,7 +93,7 @@ static struct lookup *lookup_for(struct bind *b, struct str map)
 		for (size_t k = 0; k < its->places.n && reads; k++)
 			dwnear_add(b->arena, near, its->places.v[k].img, its->places.v[k].addr);
 	}
-	lookup_ask_from(lk, near->places.n ? near : b->all_near);
+	dwtypes_ask_from(b->dwarf, near->places.n ? near : b->all_near);
 	return lk;
 }
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -18,10 +19,10 @@
 enum { MAX_DEPTH = 64 };
 
 struct kbtf {
-	struct ctype_source source; /**< first: a ctype knows its file by this */
+	struct type_source source; /**< first: it is one */
+	struct ctype_loader loader;
 	struct arena *arena;
 	struct diag *diag;
-	struct str path;
 	struct btf *btf;      /**< libbpf's; owned */
 	struct ctype **types; /**< by id, as they are asked for */
 	uint32_t n_types;
@@ -32,7 +33,8 @@ struct kbtf {
 	struct map tags;     /**< of structs, unions and enums, once somebody asked */
 };
 
-static bool complete(struct ctype_source *source, struct ctype *t);
+static bool complete(struct ctype_loader *loader, struct ctype *t);
+static const struct type_source_ops ops;
 
 static int be_quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
@@ -107,10 +109,11 @@ static bool open_file(struct arena *a, struct diag *d, const char *path, struct 
 		return diag_error(d, &at, "BTF cannot be read: %s", strerror(err));
 	}
 	struct kbtf *k = arena_new(a, struct kbtf);
-	k->source.complete = complete;
+	k->source.ops = &ops;
+	k->loader.complete = complete;
 	k->arena = a;
 	k->diag = d;
-	k->path = str_copy(a, str_from(path));
+	k->source.file = str_copy(a, str_from(path));
 	k->btf = btf;
 	k->n_types = btf__type_cnt(btf);
 	k->types = arena_array(a, struct ctype *, k->n_types);
@@ -134,11 +137,6 @@ void kbtf_close(struct kbtf *k)
 {
 	if (k)
 		btf__free(k->btf);
-}
-
-struct str kbtf_path(const struct kbtf *k)
-{
-	return k->path;
 }
 
 static struct str name_at(struct kbtf *k, uint32_t off)
@@ -178,7 +176,7 @@ static void set_size(struct ctype *t, uint64_t size)
 static void load_named(struct kbtf *k, const struct btf_type *bt, struct ctype *t)
 {
 	unsigned kind = btf_kind(bt);
-	t->source = &k->source;
+	t->loader = &k->loader;
 	t->is_complete = false;
 	t->is_decl = kind == BTF_KIND_FWD;
 	if (!t->is_decl)
@@ -253,7 +251,7 @@ static struct ctype *load(struct kbtf *k, uint32_t id)
 	t->is_complete = true;
 	t->origin = id;
 	t->name = name_at(k, bt->name_off);
-	t->unit = k->path;
+	t->unit = k->source.file;
 	if (k->depth >= MAX_DEPTH)
 		return t;
 	k->depth++;
@@ -308,7 +306,7 @@ static void read_values(struct kbtf *k, const struct btf_type *bt, struct ctype 
 /** BTF does not say where types come from. */
 static void say_differ(struct kbtf *k, struct str name, uint64_t first, uint64_t other)
 {
-	struct diag_place at = {.file = k->path};
+	struct diag_place at = {.file = k->source.file};
 	if (map_add(k->arena, &k->warned, str_copy(k->arena, name)))
 		diag_warning(k->diag, &at,
 			     "\"" STR_FMT
@@ -333,34 +331,33 @@ static bool take_definition(struct kbtf *k, struct str name, struct ctype *t, st
 	return same;
 }
 
+/** What the name of a definition stands for; 0: it is none. */
+static unsigned kind_of(const struct btf_type *bt)
+{
+	switch (btf_kind(bt)) {
+	case BTF_KIND_STRUCT:
+		return NAME_STRUCT;
+	case BTF_KIND_UNION:
+		return NAME_UNION;
+	case BTF_KIND_ENUM:
+	case BTF_KIND_ENUM64:
+		return btf_vlen(bt) ? NAME_ENUM : 0; // none: a forward declaration
+	case BTF_KIND_TYPEDEF:
+		return NAME_TYPEDEF;
+	case BTF_KIND_INT:
+	case BTF_KIND_FLOAT:
+		return NAME_BASE;
+	default:
+		return 0;
+	}
+}
+
 static struct ctype *find_by_kind(struct kbtf *k, struct str name, unsigned kinds)
 {
 	struct ctype *first = NULL;
 	for (uint32_t id = 1; id < k->n_types; id++) {
 		const struct btf_type *bt = btf__type_by_id(k->btf, id);
-		unsigned kind = 0;
-		switch (bt ? btf_kind(bt) : 0) {
-		case BTF_KIND_STRUCT:
-			kind = NAME_STRUCT;
-			break;
-		case BTF_KIND_UNION:
-			kind = NAME_UNION;
-			break;
-		case BTF_KIND_ENUM:
-		case BTF_KIND_ENUM64:
-			kind = btf_vlen(bt) ? NAME_ENUM : 0; // none: a forward declaration
-			break;
-		case BTF_KIND_TYPEDEF:
-			kind = NAME_TYPEDEF;
-			break;
-		case BTF_KIND_INT:
-		case BTF_KIND_FLOAT:
-			kind = NAME_BASE;
-			break;
-		default:
-			break;
-		}
-		if (!(kind & kinds))
+		if (!bt || !(kind_of(bt) & kinds))
 			continue;
 		const char *z = btf__name_by_offset(k->btf, bt->name_off);
 		if (z && strncmp(z, name.p, name.n) == 0 && z[name.n] == '\0' &&
@@ -370,9 +367,9 @@ static struct ctype *find_by_kind(struct kbtf *k, struct str name, unsigned kind
 	return first;
 }
 
-static bool complete(struct ctype_source *source, struct ctype *t)
+static bool complete(struct ctype_loader *loader, struct ctype *t)
 {
-	struct kbtf *k = (struct kbtf *)source;
+	struct kbtf *k = (struct kbtf *)((char *)loader - offsetof(struct kbtf, loader));
 	const struct btf_type *bt = btf__type_by_id(k->btf, (uint32_t)t->origin);
 	if (t->is_decl) {
 		unsigned kind = t->kind == CTYPE_STRUCT ? NAME_STRUCT : NAME_UNION;
@@ -395,8 +392,9 @@ static bool complete(struct ctype_source *source, struct ctype *t)
 
 // --- by name
 
-struct ctype *kbtf_find(struct kbtf *k, const struct namequery *q)
+static struct ctype *find(struct type_source *source, const struct namequery *q)
 {
+	struct kbtf *k = (struct kbtf *)source;
 	if (q->n_parts != 1)
 		return NULL;
 	unsigned tags = q->kinds & (NAME_TAGS);
@@ -408,7 +406,7 @@ struct ctype *kbtf_find(struct kbtf *k, const struct namequery *q)
 	// In C the name alone is the typedef; whether one unit had both is not recorded.
 	if ((q->kinds & NAME_TYPES) != NAME_TYPES)
 		return t;
-	struct diag_place at = {.file = k->path};
+	struct diag_place at = {.file = k->source.file};
 	if (map_add(k->arena, &k->warned, str_copy(k->arena, q->text)))
 		diag_warning(k->diag, &at,
 			     "\"" STR_FMT
@@ -417,74 +415,70 @@ struct ctype *kbtf_find(struct kbtf *k, const struct namequery *q)
 	return other;
 }
 
-bool kbtf_find_enumerator(struct kbtf *k, struct str name, int64_t *value, struct ctype **of)
+static struct ctype *find_enumerator(struct type_source *source, const struct namequery *q,
+				     int64_t *value)
 {
-	*of = NULL;
-	for (uint32_t id = 1; id < k->n_types; id++) {
+	struct kbtf *k = (struct kbtf *)source;
+	struct ctype *of = NULL;
+	for (uint32_t id = 1; id < k->n_types && q->n_parts == 1; id++) {
 		const struct btf_type *bt = btf__type_by_id(k->btf, id);
 		if (!bt || !btf_is_any_enum(bt))
 			continue;
 		for (unsigned i = 0; i < btf_vlen(bt); i++) {
 			uint32_t off = btf_is_enum64(bt) ? btf_enum64(bt)[i].name_off
 							 : btf_enum(bt)[i].name_off;
-			if (!str_eq(name_at(k, off), name))
+			if (!str_eq(name_at(k, off), q->parts[0]))
 				continue;
 			struct ctype *t = load(k, id);
 			if (!t || !ctype_complete(t))
-				return false;
-			if (*of && *value != t->values[i].value) {
-				say_differ(k, name, (*of)->origin, t->origin);
-				return true;
+				return NULL;
+			if (of && *value != t->values[i].value) {
+				say_differ(k, q->parts[0], of->origin, t->origin);
+				return of;
 			}
-			if (!*of)
+			if (!of)
 				*value = t->values[i].value;
-			if (!*of)
-				*of = t;
+			if (!of)
+				of = t;
 		}
 	}
-	return *of;
+	return of;
 }
 
-static bool is_among(const struct btf_type *bt, unsigned kinds)
+static struct str nearest(struct type_source *source, const struct namequery *q)
 {
-	return (kinds & NAME_STRUCT && btf_is_struct(bt)) ||
-	       (kinds & NAME_UNION && btf_is_union(bt)) ||
-	       (kinds & NAME_ENUM && btf_is_any_enum(bt)) ||
-	       (kinds & NAME_TYPEDEF && btf_is_typedef(bt));
-}
-
-struct str kbtf_nearest(struct kbtf *k, const struct namequery *q)
-{
+	struct kbtf *k = (struct kbtf *)source;
 	struct str best = {0}, wanted = q->parts[q->n_parts - 1];
 	unsigned distance = UINT32_MAX;
 	for (uint32_t id = 1; id < k->n_types && distance; id++) {
 		const struct btf_type *bt = btf__type_by_id(k->btf, id);
-		if (!bt || !is_among(bt, q->kinds))
-			continue;
-		struct str name = name_at(k, bt->name_off);
+		struct str name =
+		    bt && kind_of(bt) & q->kinds ? name_at(k, bt->name_off) : (struct str){0};
 		if (name.n && str_is_nearer(wanted, name, &distance))
 			best = name;
 	}
 	return best;
 }
 
-void kbtf_walk(struct kbtf *k, unsigned kinds, dwfind_fn *fn, void *ctx)
+static bool walk(struct type_source *source, unsigned kinds, type_source_name_fn *fn, void *ctx)
 {
-	static const unsigned each[] = {NAME_STRUCT, NAME_UNION, NAME_ENUM, NAME_TYPEDEF};
+	struct kbtf *k = (struct kbtf *)source;
 	for (uint32_t id = 1; id < k->n_types; id++) {
 		const struct btf_type *bt = btf__type_by_id(k->btf, id);
-		struct dwhit hit = {.kind = 0};
-		for (unsigned i = 0; bt && i < 4; i++)
-			hit.kind |= is_among(bt, each[i] & kinds) ? each[i] : 0;
-		if (bt && kinds & NAME_BASE && (btf_is_int(bt) || btf_is_float(bt)))
-			hit.kind = NAME_BASE;
-		if (!hit.kind)
-			continue;
-		hit.name = name_at(k, bt->name_off);
-		hit.is_decl = hit.kind == NAME_ENUM && btf_vlen(bt) == 0;
-		if (hit.name.n && !fn(ctx, &hit))
-			return;
+		unsigned kind = bt ? kind_of(bt) & kinds : 0;
+		struct str name = kind ? name_at(k, bt->name_off) : (struct str){0};
+		if (name.n)
+			fn(ctx, kind, name);
 	}
+	return true;
+}
+
+static const struct type_source_ops ops = {
+    .find = find, .find_enumerator = find_enumerator, .nearest = nearest, .walk = walk};
+
+struct type_source *kbtf_source(struct kbtf *k)
+{
+	return &k->source;
 }
 
 bool kbtf_has_tag(struct kbtf *k, struct str tag)
@@ -493,9 +487,8 @@ bool kbtf_has_tag(struct kbtf *k, struct str tag)
 	if (!k->tags.n)
 		for (uint32_t id = 1; id < k->n_types; id++) {
 			const struct btf_type *bt = btf__type_by_id(k->btf, id);
-			struct str name = {0};
-			if (bt && is_among(bt, NAME_TAGS))
-				name = name_at(k, bt->name_off);
+			struct str name = bt && kind_of(bt) & NAME_TAGS ? name_at(k, bt->name_off)
+									: (struct str){0};
 			if (name.n)
 				map_add(k->arena, &k->tags, name);
 		}

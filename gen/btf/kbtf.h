@@ -7,8 +7,8 @@
 #ifndef BTF_KBTF_H
 #define BTF_KBTF_H
 
-#include "ctype/ctype.h"
-#include "dwarf/dwfind.h"
+#include "base/diag.h"
+#include "ctype/source.h"
 
 struct kbtf;
 
@@ -19,14 +19,8 @@ bool kbtf_open(struct arena *a, struct diag *d, const char *path, struct kbtf **
 /** A module's BTF (/sys/kernel/btf/NAME), whose types go on from those of @base. */
 bool kbtf_open_split(struct kbtf *base, const char *path, struct kbtf **ret);
 void kbtf_close(struct kbtf *k);
-struct str kbtf_path(const struct kbtf *k);
-
-/** The type that @q asks for, or NULL. */
-struct ctype *kbtf_find(struct kbtf *k, const struct namequery *q);
-bool kbtf_find_enumerator(struct kbtf *k, struct str name, int64_t *value, struct ctype **of);
-struct str kbtf_nearest(struct kbtf *k, const struct namequery *q);
-/** Calls @fn for each named type among @kinds, in the order of the file; a hit has no DIE. */
-void kbtf_walk(struct kbtf *k, unsigned kinds, dwfind_fn *fn, void *ctx);
+/** As a source of types; owned by @k. */
+struct type_source *kbtf_source(struct kbtf *k);
 /** The kernel has a struct, union or enum of this tag: a script's own must be renamed. */
 bool kbtf_has_tag(struct kbtf *k, struct str tag);
 

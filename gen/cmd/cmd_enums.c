@@ -6,7 +6,7 @@
 #include "base/outfile.h"
 #include "cmd/cmd_source.h"
 #include "types/enumconf.h"
-#include "types/enumtab.h"
+#include "ctype/enumtab.h"
 
 static const char usage[] =
     "Usage: btgen enums -x FILE NAME...\n"

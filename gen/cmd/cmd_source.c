@@ -22,7 +22,7 @@ static bool add_image(struct cmd_source *s, const char *path, struct str shown, 
 {
 	if (!img_open(&s->arena, &s->diag, path, shown, ret))
 		return false;
-	lookup_add_image(&s->lookup, *ret);
+	dwtypes_add_image(&s->images, *ret);
 	return true;
 }
 
@@ -77,11 +77,13 @@ static bool open_all(struct cmd_source *s)
 	for (size_t i = 0; i < s->pids.n; i++)
 		if (!add_process(s, s->pids.v[i]))
 			return false;
+	if (s->images.images.n)
+		lookup_add(&s->lookup, &s->images.source);
 	if (!s->btf)
 		return true;
 	if (!add_btf(s, s->btf))
 		return false;
-	lookup_add_btf(&s->lookup, s->module ? s->module : s->kernel);
+	lookup_add(&s->lookup, kbtf_source(s->module ? s->module : s->kernel));
 	return true;
 }
 
@@ -89,8 +91,8 @@ static void close_all(struct cmd_source *s)
 {
 	kbtf_close(s->module);
 	kbtf_close(s->kernel);
-	for (size_t i = s->lookup.images.n; i-- > 0;)
-		img_close(s->lookup.images.v[i]);
+	for (size_t i = s->images.images.n; i-- > 0;)
+		img_close(s->images.images.v[i]);
 	if (s->proc)
 		proc_close(s->proc);
 }
@@ -101,6 +103,7 @@ int cmd_source_main(struct cmd_source *s, const struct cmd_source_command *cmd, 
 	arena_init(&s->arena);
 	diag_init(&s->diag, stderr);
 	lookup_init(&s->lookup, &s->arena, &s->diag);
+	dwtypes_init(&s->images, &s->arena, &s->diag);
 	int status = cmd_read_options(&cmd->options, argc, argv, ctx);
 	char **names = argv + optind;
 	int n = argc - optind;

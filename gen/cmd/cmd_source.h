@@ -14,8 +14,9 @@
 #include "base/vec.h"
 #include "cmd/cmd.h"
 #include "target/proc.h"
+#include "ctype/lookup.h"
 #include "btf/kbtf.h"
-#include "types/lookup.h"
+#include "dwarf/dwtypes.h"
 
 struct cmd_source {
 	struct arena arena; /**< of the whole run */
@@ -25,6 +26,7 @@ struct cmd_source {
 	const char *btf;	 /**< --btf or NULL */
 	const char *out;	 /**< -o or NULL */
 	struct lookup lookup;	 /**< what was opened */
+	struct dwtypes images;	 /**< of -x and -p, a source of the same */
 	struct proc *proc;
 	struct kbtf *kernel, *module;
 };

@@ -9,7 +9,6 @@
 #include "cmd/cmd_source.h"
 #include "ctype/closure.h"
 #include "ctype/cprint.h"
-#include "dwarf/dwsplit.h"
 #include "btf/kbtf.h"
 
 static const char usage[] =
@@ -164,24 +163,22 @@ struct list {
 	struct strbuf buf; /**< the name at hand: most come many times */
 };
 
-static bool add_name(void *ctx, const struct dwhit *hit)
+static void add_name(void *ctx, unsigned kind, struct str name)
 {
 	static const char *const words[] = {"struct ", "union ", "enum ", "", ""};
 	struct list *l = ctx;
 	struct arena *a = &l->cmd->source.arena;
-	if (hit->is_decl)
-		return true;
-	const char *word = words[__builtin_ctz(hit->kind)];
-	strbuf_clear(&l->buf);
-	strbuf_addz(&l->buf, word);
-	dwhit_add_name(&l->buf, hit);
-	struct str full = strbuf_str(&l->buf), name = str_from_offset(full, strlen(word));
+	const char *word = words[__builtin_ctz(kind)];
 	bool fits = l->n == 0;
 	for (int i = 0; i < l->n && !fits; i++)
 		fits = str_glob(str_from(l->patterns[i]), name);
-	if (fits && !map_get(&l->names, full))
-		map_put(a, &l->names, str_copy(a, full), (char *)word);
-	return true;
+	if (!fits)
+		return;
+	strbuf_clear(&l->buf);
+	strbuf_addz(&l->buf, word);
+	strbuf_adds(&l->buf, name);
+	if (!map_get(&l->names, strbuf_str(&l->buf)))
+		map_put(a, &l->names, str_copy(a, strbuf_str(&l->buf)), (char *)word);
 }
 
 static void print_names(struct strbuf *b, const struct map *names)
@@ -211,24 +208,8 @@ static int list_names(struct types_cmd *cmd, char **patterns, int n)
 {
 	struct cmd_source *s = &cmd->source;
 	struct list l = {.cmd = cmd, .patterns = patterns, .n = n};
-	bool any = false;
 	strbuf_init(&l.buf);
-	for (size_t i = 0; i < s->lookup.images.n; i++) {
-		struct dwsrc *src;
-		if (!dwsrc_open(s->lookup.images.v[i],
-				any || i + 1 < s->lookup.images.n ? NULL : "types", &src))
-			continue;
-		any = true;
-		dwfind_names(src, NAME_TYPES, add_name, &l);
-		struct diag_place at = {.file = src->img->shown};
-		if (src->n_missing)
-			diag_warning(&s->diag, &at, "the types of %u units are not in the list",
-				     src->n_missing);
-		dwsplit_say_missing(src);
-	}
-	if (s->lookup.btf)
-		kbtf_walk(s->lookup.btf, NAME_TYPES, add_name, &l);
-	any |= s->lookup.btf != NULL;
+	bool any = lookup_walk(&s->lookup, NAME_TYPES, add_name, &l);
 	strbuf_fini(&l.buf);
 	struct strbuf b;
 	strbuf_init(&b);
@@ -244,16 +225,16 @@ static int list_names(struct types_cmd *cmd, char **patterns, int n)
 /** Finds the function of --at and with it the unit that is preferred. */
 static bool prefer(struct types_cmd *cmd)
 {
-	struct lookup *lk = &cmd->source.lookup;
+	struct dwtypes *t = &cmd->source.images;
 	uint64_t addr;
-	for (size_t i = 0; i < lk->images.n; i++)
-		if (img_find_function(lk->images.v[i], str_from(cmd->at), &addr))
-			return lookup_ask_at(lk, lk->images.v[i], addr) ||
+	for (size_t i = 0; i < t->images.n; i++)
+		if (img_find_function(t->images.v[i], str_from(cmd->at), &addr))
+			return dwtypes_ask_at(t, t->images.v[i], addr) ||
 			       diag_error(
-				   lk->diag, NULL,
+				   t->diag, NULL,
 				   "--at: no debug information says which unit has function \"%s\"",
 				   cmd->at);
-	return diag_error(lk->diag, NULL, "--at: no function \"%s\"", cmd->at);
+	return diag_error(t->diag, NULL, "--at: no function \"%s\"", cmd->at);
 }
 
 static int run(void *ctx, char **names, int n)

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "bind/attach.h"
-#include "types/enumtab.h"
+#include "ctype/enumtab.h"
 
 static struct change *add(struct difference *df, enum change_kind kind, struct str subject)
 {

@@ -8,9 +8,9 @@ bool ctype_complete(struct ctype *t)
 {
 	if (t->is_complete)
 		return true;
-	if (t->is_failed || !t->source)
+	if (t->is_failed || !t->loader)
 		return false;
-	if (!t->source->complete(t->source, t)) {
+	if (!t->loader->complete(t->loader, t)) {
 		t->is_failed = true;
 		return false;
 	}

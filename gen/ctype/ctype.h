@@ -55,10 +55,10 @@ struct ctype_value {
 	int64_t value; /**< of an unsigned 64-bit enum: its bits */
 };
 
-/** Where types come from: fills what was left open. */
-struct ctype_source {
+/** What a type was loaded by: fills what was left open. */
+struct ctype_loader {
 	/** Fills the members or values of @t; false when that cannot be done (said). */
-	bool (*complete)(struct ctype_source *src, struct ctype *t);
+	bool (*complete)(struct ctype_loader *l, struct ctype *t);
 };
 
 struct ctype {
@@ -82,7 +82,7 @@ struct ctype {
 	size_t n_members;
 	struct ctype_value *values;
 	size_t n_values;
-	struct ctype_source *source; /**< who fills it in; NULL: nothing left open */
+	struct ctype_loader *loader; /**< who fills it in; NULL: nothing left open */
 	uint64_t origin;	/**< the source's own reference: offset of the DIE, or BTF id */
 	const void *origin_ptr; /**< likewise */
 	struct str unit;	/**< the compilation unit, for messages; may be empty */

@@ -8,20 +8,20 @@
 #include "dwarf/dwscope.h"
 
 struct dwloader {
-	struct ctype_source source; /**< first: a ctype knows its loader by this */
+	struct ctype_loader base; /**< first: a ctype knows its loader by this */
 	struct dwsrc *src;
 	struct map types; /**< place of a DIE (8 bytes) -> struct ctype */
 	dwload_elsewhere_fn *elsewhere;
 	void *ctx;
 };
 
-static bool complete(struct ctype_source *source, struct ctype *t);
+static bool complete(struct ctype_loader *loader, struct ctype *t);
 
 static struct dwloader *loader_of(struct dwsrc *src)
 {
 	if (!src->loader) {
 		struct dwloader *l = arena_new(src->arena, struct dwloader);
-		l->source.complete = complete;
+		l->base.complete = complete;
 		l->src = src;
 		src->loader = l;
 	}
@@ -253,7 +253,7 @@ static void load_kind(struct dwloader *l, Dwarf_Die *die, struct ctype *t)
 	}
 	// enums, structs, unions: their inside waits for ctype_complete()
 	t->is_decl = has_flag(die, DW_AT_declaration) || dwsrc_signature(die, &under);
-	t->source = &l->source;
+	t->loader = &l->base;
 	t->is_complete = false;
 }
 
@@ -329,9 +329,9 @@ static struct ctype *find_definition(struct dwloader *l, struct ctype *t)
 	return d.found;
 }
 
-static bool complete(struct ctype_source *source, struct ctype *t)
+static bool complete(struct ctype_loader *loader, struct ctype *t)
 {
-	struct dwloader *l = (struct dwloader *)source;
+	struct dwloader *l = (struct dwloader *)loader;
 	Dwarf_Die die = *(const Dwarf_Die *)t->origin_ptr;
 	if (!t->is_decl)
 		return dwmember_read(l->src, &die, t);

@@ -3,9 +3,11 @@
 #include <dwarf.h>
 #include <inttypes.h>
 
+#include "dwarf/dwfind.h"
 #include "dwarf/dwload.h"
 #include "dwarf/dwnear.h"
 #include "dwarf/dwsplit.h"
+#include "dwarf/dwtypes.h"
 
 /**
  * A common header's struct is defined in every unit. The first definitions, until so many members were looked at, are
@@ -212,8 +214,8 @@ static void find_in_image(struct found *all, struct dwsrc *src)
 	dwfind(src, q, add_definition, &f);
 	q->no_decls = false;
 	q->in_body = NULL;
-	if (f.is_cut && f.p->lk->verbose)
-		diag_note(f.p->lk->diag, NULL,
+	if (f.is_cut && f.p->types->verbose)
+		diag_note(f.p->types->diag, NULL,
 			  STR_FMT ": the first %u definitions of \"" STR_FMT
 				  "\" are the same; any others were not compared",
 			  STR_ARG(src->img->shown), f.most, STR_ARG(q->name.text));
@@ -264,7 +266,7 @@ static void add_meaning(struct found *f, const struct found *one)
 static void add_images_of_units(struct found *f, const bool *has_own)
 {
 	struct dwpick *p = f->p;
-	struct dwnear *near = p->lk->near;
+	struct dwnear *near = p->types->near;
 	const struct dwsrc *last = NULL;
 	for (size_t i = 0; i < near->units.n && !f->tags.other.type; i++) {
 		const struct dwnear_unit *u = &near->units.v[i];
@@ -282,11 +284,11 @@ static void add_images_of_units(struct found *f, const bool *has_own)
 static void find_near(struct found *f)
 {
 	struct dwpick *p = f->p;
-	struct dwnear *near = p->lk->near;
+	struct dwnear *near = p->types->near;
 	p->depends = true;
-	if (!dwnear_resolve(p->lk->arena, near))
+	if (!dwnear_resolve(p->types->arena, near))
 		return;
-	bool *has_own = arena_array(p->lk->arena, bool, near->units.n);
+	bool *has_own = arena_array(p->types->arena, bool, near->units.n);
 	for (size_t i = 0; i < near->units.n; i++) {
 		Dwarf_Die unit = near->units.v[i].die;
 		f->src = near->units.v[i].src;
@@ -319,11 +321,11 @@ static bool find_in_blocks(struct found *f, const struct dwnear_body *body, size
  */
 static bool find_in_bodies(struct found *f, struct found *maybe)
 {
-	struct dwnear *near = f->p->lk->near;
+	struct dwnear *near = f->p->types->near;
 	bool is_certain = near->places.n > 0;
 	f->p->depends = true;
 	for (size_t i = 0; i < near->places.n; i++) {
-		const struct dwnear_body *body = dwnear_body(f->p->lk->arena, near, i);
+		const struct dwnear_body *body = dwnear_body(f->p->types->arena, near, i);
 		struct found one = {.p = f->p}, stray = {.p = f->p};
 		if (find_in_blocks(&one, body, 0, body->n_around))
 			add_meaning(f, &one);
@@ -335,7 +337,7 @@ static bool find_in_bodies(struct found *f, struct found *maybe)
 }
 
 /** "main.c", or "main.c:7" of one that has it twice; a type unit has no name, but its type has a place. */
-static struct str unit_text(struct lookup *lk, const struct dwdef *d, bool with_image,
+static struct str unit_text(struct dwtypes *t, const struct dwdef *d, bool with_image,
 			    bool with_line)
 {
 	struct str unit = d->type->unit.n ? d->type->unit : STR("?");
@@ -344,52 +346,52 @@ static struct str unit_text(struct lookup *lk, const struct dwdef *d, bool with_
 	bool is_type = dwarf_diecu(&die, &top, NULL, NULL) && dwarf_tag(&top) == DW_TAG_type_unit;
 	bool has_line = dwarf_decl_line(&die, &line) == 0;
 	if (is_type && has_line && dwarf_decl_file(&die))
-		unit = str_printf(lk->arena, "%s:%d", dwarf_decl_file(&die), line);
+		unit = str_printf(t->arena, "%s:%d", dwarf_decl_file(&die), line);
 	else if (with_line && has_line && !is_type)
-		unit = str_printf(lk->arena, STR_FMT ":%d", STR_ARG(unit), line);
+		unit = str_printf(t->arena, STR_FMT ":%d", STR_ARG(unit), line);
 	if (!with_image)
 		return unit;
-	return str_printf(lk->arena, STR_FMT " of " STR_FMT, STR_ARG(unit), STR_ARG(d->img->shown));
+	return str_printf(t->arena, STR_FMT " of " STR_FMT, STR_ARG(unit), STR_ARG(d->img->shown));
 }
 
-static const char *value_text(struct lookup *lk, const struct dwdef *d)
+static const char *value_text(struct dwtypes *t, const struct dwdef *d)
 {
-	return arena_printf(lk->arena, d->type->is_signed ? "%" PRId64 : "%" PRIu64, d->value);
+	return arena_printf(t->arena, d->type->is_signed ? "%" PRId64 : "%" PRIu64, d->value);
 }
 
 /** They differ, and nothing tells which is meant. */
 static void say_differ(struct found *f)
 {
-	struct lookup *lk = f->p->lk;
+	struct dwtypes *t = f->p->types;
 	const struct dwdef *first = &f->tags.first, *other = &f->tags.other;
 	bool apart = first->img != other->img;
 	bool twice = !apart && str_eq(first->type->unit, other->type->unit);
-	struct str name = f->p->q.name.text, one = unit_text(lk, first, apart, twice),
-		   two = unit_text(lk, other, apart, twice);
+	struct str name = f->p->q.name.text, one = unit_text(t, first, apart, twice),
+		   two = unit_text(t, other, apart, twice);
 	const char *text;
 	if (wants_value(f))
-		text = arena_printf(lk->arena,
+		text = arena_printf(t->arena,
 				    "\"" STR_FMT "\" is %s in " STR_FMT " and %s in " STR_FMT
 				    "; %s is used",
-				    STR_ARG(name), value_text(lk, first), STR_ARG(one),
-				    value_text(lk, other), STR_ARG(two), value_text(lk, first));
+				    STR_ARG(name), value_text(t, first), STR_ARG(one),
+				    value_text(t, other), STR_ARG(two), value_text(t, first));
 	else if (first->type->kind == CTYPE_TYPEDEF && other->type->kind != CTYPE_TYPEDEF)
-		text = arena_printf(lk->arena,
+		text = arena_printf(t->arena,
 				    "\"" STR_FMT "\" is a typedef in " STR_FMT
 				    " and a type of its own in " STR_FMT "; the typedef is used",
 				    STR_ARG(name), STR_ARG(one), STR_ARG(two));
 	else
-		text = arena_printf(lk->arena,
+		text = arena_printf(t->arena,
 				    "\"" STR_FMT "\" is defined differently in " STR_FMT
 				    " and " STR_FMT "; the first is used",
 				    STR_ARG(first->type->name.n ? first->type->name : name),
 				    STR_ARG(one), STR_ARG(two));
-	if (!map_add(lk->arena, &lk->warned, str_from(text)))
+	if (!map_add(t->arena, &t->warned, str_from(text)))
 		return;
 	struct diag_place at = {.file = first->img->shown};
-	diag_warning(lk->diag, &at, "%s", text);
-	if (f->by_place && lk->near->places.n > 1)
-		diag_note(lk->diag, NULL,
+	diag_warning(t->diag, &at, "%s", text);
+	if (f->by_place && t->near->places.n > 1)
+		diag_note(t->diag, NULL,
 			  "not all places that are traced mean the same one: write a clause for "
 			  "each probe");
 }
@@ -397,22 +399,22 @@ static void say_differ(struct found *f)
 /** The unit that is meant may have one of its own, in a file that cannot be read. */
 static void check_missing(struct found *f)
 {
-	struct lookup *lk = f->p->lk;
+	struct dwtypes *t = f->p->types;
 	struct dwsrc *src = f->src;
 	f->p->depends = true;
-	dwnear_resolve(lk->arena, lk->near);
-	struct str dwo = lk->near->missing;
+	dwnear_resolve(t->arena, t->near);
+	struct str dwo = t->near->missing;
 	const char *text = arena_printf(
-	    lk->arena,
+	    t->arena,
 	    "the types beside the traced code are in \"" STR_FMT
 	    "\", which cannot be read: those of other files are used, such as \"" STR_FMT
 	    "\" of " STR_FMT,
 	    STR_ARG(dwo), STR_ARG(f->p->q.name.text),
-	    STR_ARG(unit_text(lk, &f->tags.first, false, false)));
+	    STR_ARG(unit_text(t, &f->tags.first, false, false)));
 	struct diag_place at = {.file = src->img->shown};
-	if (!dwo.n || !map_add(lk->arena, &lk->warned, dwo))
+	if (!dwo.n || !map_add(t->arena, &t->warned, dwo))
 		return;
-	diag_warning(lk->diag, &at, "%s", text);
+	diag_warning(t->diag, &at, "%s", text);
 	dwsplit_say_missing(src);
 }
 
@@ -420,27 +422,27 @@ static void check_missing(struct found *f)
 static void find_in_images(struct found *f, bool own)
 {
 	struct dwpick *p = f->p;
-	struct lookup *lk = p->lk;
+	struct dwtypes *t = p->types;
 	struct dwsrc *src;
-	for (size_t i = 0; i < lk->images.n && !f->tags.other.type; i++) {
-		struct img *img = lk->images.v[i];
-		bool is_own = p->own ? img == p->own : lk->near && dwnear_has_image(lk->near, img);
-		if (is_own == own && p->open(lk, i, &src))
+	for (size_t i = 0; i < t->images.n && !f->tags.other.type; i++) {
+		struct img *img = t->images.v[i];
+		bool is_own = p->own ? img == p->own : t->near && dwnear_has_image(t->near, img);
+		if (is_own == own && dwtypes_open(t, i, &src))
 			find_in_image(f, src);
 	}
 }
 
 bool dwpick_find(struct dwpick *p, struct dwdef *ret)
 {
-	struct lookup *lk = p->lk;
+	struct dwtypes *t = p->types;
 	struct found f = {.p = p}, near = {.p = p}, inner = {.p = p}, maybe = {.p = p};
 	struct dwsrc *src;
 	p->depends = false;
-	bool has_near = lk->near && (!p->own || dwnear_has_image(lk->near, p->own));
-	bool near_first = has_near && lk->near->is_asked;
-	for (size_t i = 0; i < lk->images.n && has_near && !near_first; i++)
-		near_first = dwnear_has_image(lk->near, lk->images.v[i]) && p->open(lk, i, &src) &&
-			     !src->slim && dwfind_is_large(src);
+	bool has_near = t->near && (!p->own || dwnear_has_image(t->near, p->own));
+	bool near_first = has_near && t->near->is_asked;
+	for (size_t i = 0; i < t->images.n && has_near && !near_first; i++)
+		near_first = dwnear_has_image(t->near, t->images.v[i]) &&
+			     dwtypes_open(t, i, &src) && !src->slim && dwfind_is_large(src);
 	if (near_first)
 		find_near(&near);
 	if (!near.tags.first.type)

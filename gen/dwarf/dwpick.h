@@ -15,12 +15,12 @@
  *
  * In large debug information not every definition is compared, and so there the unit is looked at before all others.
  *
- * For lookup.c alone, which adds the memory.
+ * For dwtypes.c alone, which adds the memory.
  */
 #ifndef DWARF_DWPICK_H
 #define DWARF_DWPICK_H
 
-#include "types/lookup.h"
+#include "dwarf/dwquery.h"
 
 /** A type, or an enumerator of it with its value. */
 struct dwdef {
@@ -29,12 +29,10 @@ struct dwdef {
 	int64_t value;
 };
 
-/** Is the debug information of image @i there? Opened when it is first needed. */
-typedef bool dwpick_open_fn(struct lookup *lk, size_t i, struct dwsrc **ret);
+struct dwtypes;
 
 struct dwpick {
-	struct lookup *lk;
-	dwpick_open_fn *open;
+	struct dwtypes *types;
 	struct dwquery q;
 	unsigned tags;	  /**< kinds that are asked for: of tags, or NAME_ENUMERATOR */
 	unsigned others;  /**< likewise typedefs and numbers; 0: none */

@@ -17,9 +17,11 @@
 #include "probe/argsrc.h"
 #include "ctype/closure.h"
 #include "ctype/cprint.h"
+#include "ctype/enumtab.h"
+#include "ctype/lookup.h"
 #include "dwarf/dwnear.h"
 #include "dwarf/dwscan.h"
-#include "types/enumtab.h"
+#include "dwarf/dwtypes.h"
 #include "btf/kbtf.h"
 #include "probe/probeargs.h"
 
@@ -105,24 +107,28 @@ static void use_probes(struct arena *a, struct img *img)
 	}
 }
 
-static bool find_btf(void *ctx, const struct dwhit *hit)
+static void find_btf(void *ctx, unsigned kind, struct str name)
 {
+	struct type_source *btf = ctx;
 	struct namequery q;
 	struct ctype *t;
-	if (namequery_parse(hit->name, NAME_TYPES, &q) && (t = kbtf_find(ctx, &q)))
+	(void)kind;
+	if (namequery_parse(name, NAME_TYPES, &q) && (t = btf->ops->find(btf, &q)))
 		ctype_complete(t);
-	return true;
 }
 
 static void use_btf(struct arena *a, struct diag *d, const char *path)
 {
 	struct kbtf *k;
+	struct lookup lk;
 	int64_t value;
 	struct ctype *of;
 	if (!kbtf_open(a, d, path, &k))
 		return;
-	kbtf_walk(k, NAME_TYPES, find_btf, k);
-	kbtf_find_enumerator(k, STR("A"), &value, &of);
+	lookup_init(&lk, a, d);
+	lookup_add(&lk, kbtf_source(k));
+	lookup_walk(&lk, NAME_TYPES, find_btf, kbtf_source(k));
+	lookup_enumerator(&lk, STR("A"), &value, &of);
 	kbtf_close(k);
 }
 
@@ -131,13 +137,16 @@ static void read_all(const char *path, uint64_t entry, FILE *out)
 	struct arena arena;
 	struct diag diag;
 	struct lookup lk;
+	struct dwtypes images;
 	struct img *img;
 	struct dwsrc *src;
 	arena_init(&arena);
 	diag_init(&diag, out);
 	lookup_init(&lk, &arena, &diag);
+	dwtypes_init(&images, &arena, &diag);
+	lookup_add(&lk, &images.source);
 	if (img_open(&arena, &diag, path, STR("input"), &img)) {
-		lookup_add_image(&lk, img);
+		dwtypes_add_image(&images, img);
 		struct names names = {.arena = &arena};
 		if (dwsrc_open(img, "types", &src)) {
 			dwfind_walk(src, NAME_TYPES | NAME_ENUMERATOR, add_name, &names);
@@ -152,7 +161,7 @@ static void read_all(const char *path, uint64_t entry, FILE *out)
 		for (uint64_t pc = 0; pc < 64; pc += 16)
 			dwnear_add(&arena, &near, img, entry + pc);
 		for (size_t i = 0; i < names.n; i++) {
-			lookup_ask_from(&lk, i % 3 ? &near : NULL);
+			dwtypes_ask_from(&images, i % 3 ? &near : NULL);
 			use_type(&lk, &c, names.v[i]);
 		}
 		use_type(&lk, &c, STR("no_such_name"));

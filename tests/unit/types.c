@@ -6,8 +6,9 @@
 #include "ctype/cname.h"
 #include "ctype/cprint.h"
 #include "types/enumconf.h"
-#include "types/enumtab.h"
-#include "types/lookup.h"
+#include "ctype/enumtab.h"
+#include "ctype/lookup.h"
+#include "dwarf/dwtypes.h"
 
 enum fruit { FRUIT_NONE = -1, FRUIT_APPLE, FRUIT_PEAR = 40, FRUIT_LAST = 0x7fffffff };
 enum wide_fruit { WIDE_A = 1, WIDE_B = 0xffffffffffffffffull };
@@ -265,7 +266,10 @@ int main(void)
 	struct img *img;
 	if (!img_open(&arena, &diag, "/proc/self/exe", STR("self"), &img))
 		return 1;
-	lookup_add_image(&lk, img);
+	struct dwtypes images;
+	dwtypes_init(&images, &arena, &diag);
+	dwtypes_add_image(&images, img);
+	lookup_add(&lk, &images.source);
 	struct dwsrc *src;
 	if (!dwsrc_open(img, NULL, &src)) {
 		printf("1..0 # SKIP built without -g\n");

@@ -13,10 +13,10 @@
  * A table is printed as assignments to a map. The key of a negative value of an enum narrower than 64 bits is printed
  * twice, sign-extended and zero-extended: bpftrace reads arguments the one way and members the other.
  */
-#ifndef TYPES_ENUMTAB_H
-#define TYPES_ENUMTAB_H
+#ifndef CTYPE_ENUMTAB_H
+#define CTYPE_ENUMTAB_H
 
-#include "types/lookup.h"
+#include "ctype/lookup.h"
 
 struct enumtab_item {
 	struct str name;    /**< as in the program, prefix included */
