@@ -97,6 +97,55 @@ bool check_arguments(struct bind *b, const struct attach_clause *c)
 	return true;
 }
 
+/** Macros that clauses of usdt probes call, and those that these call. */
+struct called {
+	struct bind *b;
+	struct map seen;
+	VEC(struct node *) macros;
+	const struct node *in; // the one that is looked at; NULL in a clause
+	bool good;
+};
+
+static bool check_word(void *ctx, struct node *n, struct node *parent)
+{
+	struct called *k = ctx;
+	struct arena *a = k->b->arena;
+	unsigned i;
+	(void)parent;
+	if ((n->kind != NODE_NAME && n->kind != NODE_CALL) || script_is_parameter(k->in, n))
+		return true;
+	struct node *macro = script_macro(&k->b->script, n);
+	if (macro && map_add_ptr(a, &k->seen, macro))
+		vec_push(a, &k->macros, macro);
+	struct diag_place at = tok_place(n->name);
+	if (k->in && n->kind == NODE_NAME && vocabulary_arg_number(node_text(n), &i))
+		k->good = diag_error(k->b->diag, &at,
+				     "in a macro bpftrace has no argN of a usdt probe: call the "
+				     "macro with it");
+	return true;
+}
+
+static bool has_usdt(const struct script_clause *c)
+{
+	for (size_t i = 0; i < c->attach.n; i++)
+		if (c->attach.v[i].provider && c->attach.v[i].provider->kind == PROVIDER_USDT)
+			return true;
+	return false;
+}
+
+bool check_macros(struct bind *b)
+{
+	struct called k = {.b = b, .good = true};
+	for (size_t i = 0; i < b->script.clauses.n; i++)
+		if (has_usdt(&b->script.clauses.v[i]))
+			node_walk(b->script.clauses.v[i].node, check_word, &k);
+	for (size_t i = 0; i < k.macros.n; i++) {
+		k.in = k.macros.v[i];
+		node_walk(k.macros.v[i], check_word, &k);
+	}
+	return k.good;
+}
+
 /** How many different places the sites of a probe have for their arguments. */
 static unsigned count_places(struct bind *b, const struct sdt_probe *p)
 {

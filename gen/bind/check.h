@@ -12,6 +12,11 @@
  * would read 0 in silence.
  */
 bool check_arguments(struct bind *b, const struct attach_clause *c);
+/**
+ * No macro that a clause of a usdt probe calls, or that such a macro calls, reads argN: newer versions would read what lies
+ * anywhere (measured with 0.27; of a function's clause they read it right). Otherwise an error at the argument.
+ */
+bool check_macros(struct bind *b);
 /** No more probes than this bpftrace can attach to, which it would find out after half a minute. Sets b->n_programs. */
 bool check_number(struct bind *b);
 

@@ -742,24 +742,19 @@ static void find_number(struct finder *f, struct node *n, struct expr *e)
 	e->sign = str_to_u64(node_text(n), &value) && value > INT64_MAX ? SIGN_UNSIGNED : SIGN_NONE;
 }
 
-/** A word that is a parameter of the macro that is looked at. */
-static bool is_parameter(const struct finder *f, const struct node *n)
-{
-	for (const struct node *p = f->macro ? f->macro->child : NULL; p && p->next; p = p->next)
-		if (p->kind == NODE_NAME && str_eq(p->name->text, n->name->text))
-			return true;
-	return false;
-}
-
 static void find_word(struct finder *f, struct node *n, struct expr *e)
 {
-	e->is_substituted = is_parameter(f, n);
-	if (e->is_substituted) {
+	bool is_parameter = script_is_parameter(f->macro, n);
+	const struct node *macro = is_parameter ? NULL : script_macro(&f->b->script, n);
+	if (macro) {
+		find_macro(f, macro, n, e);
+	} else if (is_parameter) {
 		recall(f, n, e);
-		return;
+		e->is_substituted = true;
+	} else {
+		find_name(f, n, e);
+		find_enumerator(f, n, e);
 	}
-	find_name(f, n, e);
-	find_enumerator(f, n, e);
 }
 
 static void find_variable(struct finder *f, struct node *n, struct expr *e)

@@ -1,5 +1,6 @@
 #include "bind/nameless.h"
 
+#include "bind/exprtype.h"
 #include "bind/format.h"
 #include "lang/change.h"
 #include "out/dialect.h"
@@ -60,6 +61,8 @@ static bool is_steady(const struct node *n)
 	static const char *const words[] = {"pid", "tid", "retval", NULL};
 	static const char *const operators[] = {"-", "!", "~", "+", NULL};
 	unsigned i;
+	if (n->expr && n->expr->is_substituted)
+		return false;
 	switch (n->kind) {
 	case NODE_NUMBER:
 	case NODE_VARIABLE:

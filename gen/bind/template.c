@@ -69,6 +69,7 @@ static bool bind_clauses(struct bind *b)
 		if (bound)
 			check_signs(b, &clauses[i]);
 	}
+	good &= check_macros(b);
 	return good && optional_drop(b) && check_number(b);
 }
 

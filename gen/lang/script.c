@@ -171,7 +171,7 @@ static bool takes(const struct node *macro, const struct node *n)
 	return !p->next && !argument;
 }
 
-const struct node *script_macro(const struct script *s, const struct node *n)
+struct node *script_macro(const struct script *s, const struct node *n)
 {
 	bool is_word =
 	    n->kind == NODE_NAME && n->first == n->last && !vocabulary_is_builtin(node_text(n));
@@ -181,6 +181,14 @@ const struct node *script_macro(const struct script *s, const struct node *n)
 		if (takes(same->nodes.v[i], n))
 			return same->nodes.v[i];
 	return NULL;
+}
+
+bool script_is_parameter(const struct node *macro, const struct node *n)
+{
+	for (const struct node *p = macro ? macro->child : NULL; p && p->next; p = p->next)
+		if (p->kind == NODE_NAME && str_eq(node_text(p), node_text(n)))
+			return true;
+	return false;
 }
 
 struct node *script_predicate(const struct script_clause *c)

@@ -90,7 +90,9 @@ bool script_parse(struct arena *a, struct diag *d, struct token *tokens, struct 
  * The macro of the script that @n, a NODE_CALL or NODE_NAME, stands for: the first one whose parameters fit, as bpftrace
  * 0.27 chooses (measured). Without parameters it may be named without brackets. NULL: none.
  */
-const struct node *script_macro(const struct script *s, const struct node *n);
+struct node *script_macro(const struct script *s, const struct node *n);
+/** Is the word @n, in the body of @macro, a parameter of it? Of NULL it is none. */
+bool script_is_parameter(const struct node *macro, const struct node *n);
 
 /** The NODE_PREDICATE of @c, or NULL. */
 struct node *script_predicate(const struct script_clause *c);

@@ -163,6 +163,16 @@ E2
 fi
 like "$("$btgen" expand --for 0.27 -x "$tmp/l" -e 'macro m(e) { e->delta } usdt:__EXE__:lang:ev { m(args.p); m(args.out); }' 2>&1)" \
 	'error: this macro is called with struct in \* and with struct out \*: write a macro for each' "a macro cannot have two types"
+for call in 'm()' m; do
+	for in in "{ print($call); }" "/$call == 3/ { }"; do
+		like "$("$btgen" expand --for 0.27 -x "$tmp/l" -e "macro m() { n() } macro n() { arg1 } usdt:__EXE__:lang:ev $in" 2>&1)" \
+			':1:31: error: in a macro bpftrace has no argN of a usdt probe: call the macro with it$' "argN in a macro: $in"
+	done
+done
+like "$("$btgen" expand --for 0.27 -x "$tmp/l" -e 'macro m(x) { x + arg1 } macro n() { arg1 } usdt:__EXE__:lang:ev { print(n); } uprobe:__EXE__:main { print(m(arg0)); }' 2>&1)" \
+	':1:37: error: in a macro' "but not of a function's"
+like "$("$btgen" expand --for 0.27 -x "$tmp/l" -e 'macro m() { @n++; @n } usdt:__EXE__:lang:ev { printf("%s\n", enum_name(color, m)); }' 2>&1)" \
+	'\$key = \(int64\)\(m\); if \(@enum_color\[\$key\] == ""\)' "a macro is called once for an enumerator's name"
 like "$("$btgen" expand --for 0.27 -x "$tmp/l" -e 'macro RED(RED) { RED } usdt:__EXE__:lang:ev { print(RED(5)); }' 2>&1)" \
 	'macro RED\(RED\) \{ RED \}' "a macro's parameter is no enumerator"
 for op in '/ 2' '% 4'; do
