@@ -134,17 +134,17 @@ main() {
 			return
 			;;
 		--version) run=(--version) && break ;;
-		-p | --pid | -p*) usage_error "a PID has no -p before it: bpftrace.sh PID SCRIPT" ;;
+		-p | --pid | -p*) usage_error "give the PID without -p: bpftrace.sh PID SCRIPT" ;;
 		-*) usage_error "unknown option '$word'" ;;
 		*)
 			[ -n "${word//[,[:space:]]/}" ] ||
-				usage_error "an empty word stands for a PID or a script: does the program run?"
+				usage_error "an empty argument in place of a PID or a script: is the program running?"
 			# `pidof` gives several words, or one in quotes; behind a script a number is a script's name.
 			if [[ ${#scripts[@]} = 0 && $word =~ ^[0-9[:space:],]*$ ]]; then
 				read -ra words <<<"${word//[,[:space:]]/ }"
 				pids+=("${words[@]}")
 			elif [[ ${#scripts[@]} != 0 && $word =~ ^[0-9]+$ && -d /proc/$word && ! -e $word ]]; then
-				usage_error "the PID stands before the script: bpftrace.sh $word ${scripts[0]}"
+				usage_error "the PID goes before the script: bpftrace.sh $word ${scripts[0]}"
 			else
 				scripts+=("$word")
 			fi
@@ -162,8 +162,8 @@ main() {
 	fi
 	if [ ${#scripts[@]} = 0 ] && [ $texts = 0 ]; then
 		[ ${#pids[@]} = 0 ] || what="process ${pids[*]}"
-		[ -n "$what" ] || usage_error "say which process and which script"
-		usage_error "say which script to run on $what"
+		[ -n "$what" ] || usage_error "give a process and a script"
+		usage_error "give a script to run on $what"
 	fi
 	for word in ${pids[@]+"${pids[@]}"}; do
 		run+=(-p "$word")
@@ -171,7 +171,7 @@ main() {
 	[ -z "$out" ] || run+=(-o "$out")
 	[ -z "${ECHO_PROGRAM-}" ] || run+=(--echo)
 	[ -z "${USE_CMDLINE_BPF_PROGRAM-}" ] || run+=(--raw)
-	[ $command = no ] || [ ${#pids[@]} = 0 ] || usage_error "-c starts a process: give no PID with it"
+	[ $command = no ] || [ ${#pids[@]} = 0 ] || usage_error "-c starts the process: it cannot be used with a PID"
 	export BTGEN_CALLED_AS=bpftrace.sh # in what btgen says about options
 	exec "$btgen" run ${run[@]+"${run[@]}"} ${scripts[@]+"${scripts[@]}"} -- ${script_args[@]+"${script_args[@]}"}
 }
@@ -271,7 +271,7 @@ list_probes() {
 		[ -e "${scripts[0]}" ] || args=(-p "${scripts[0]}")
 		scripts=("${scripts[@]:1}")
 	else
-		usage_error "-l: say which process or file"
+		usage_error "-l: give a process or a file"
 	fi
 	exec "$btgen" probes "${args[@]}" -- ${scripts[@]+"${scripts[@]}"}
 }

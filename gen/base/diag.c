@@ -78,7 +78,7 @@ bool diag_error(struct diag *d, const struct diag_place *at, const char *fmt, ..
 {
 	d->last_hidden = d->n_errors++ >= DIAG_MAX_ERRORS;
 	if (d->n_errors == DIAG_MAX_ERRORS + 1 && d->out)
-		fprintf(d->out, "btgen: error: too many errors, the rest are not shown\n");
+		fprintf(d->out, "btgen: error: too many errors; the rest are not shown\n");
 	if (d->last_hidden)
 		return false;
 	va_list ap;

@@ -70,7 +70,7 @@ bool outfile_check(struct diag *d, const char *path)
 		      memcmp(start, "\177ELF", sizeof(start)) == 0;
 	close(fd);
 	struct diag_place at = {.file = str_from(path)};
-	return !is_elf || diag_error(d, &at, "is a program or a library: it is not overwritten");
+	return !is_elf || diag_error(d, &at, "is a program or library: not overwritten");
 }
 
 bool outfile_is_same(const char *path, const char *other)

@@ -67,7 +67,7 @@ static int parse(int argc, char **argv, struct options *o)
 	static const struct cmd_options options = {"D:I:q", longs, help, take};
 	int status = cmd_read_options(&options, argc, argv, o);
 	if (status < 0 && argc - optind < 2)
-		status = cmd_usage_error(argv[0], "say which two files");
+		status = cmd_usage_error(argv[0], "give the two files to compare: OLD NEW");
 	if (status >= 0)
 		return status;
 	o->before = argv[optind++];
@@ -246,8 +246,7 @@ static void print_text(const struct difference *df, const script_changes *script
 		const struct script_change *c = &scripts->v[i];
 		strbuf_addz(&b, "script ");
 		strbuf_add_printable(&b, str_from(c->script));
-		strbuf_addz(&b,
-			    c->fails ? " does not work any more\n" : " becomes another program:\n");
+		strbuf_addz(&b, c->fails ? " no longer works\n" : " expands to another program:\n");
 		add_lines(&b, '-', c->was.v, c->was.n);
 		add_lines(&b, '+', c->is.v, c->is.n);
 	}

@@ -156,7 +156,7 @@ static int prepare(void *ctx, const char *command, char **names, int n)
 	struct arena *a = &cmd->source.arena;
 	struct diag *d = &cmd->source.diag;
 	if (!cmd->file && n == 0)
-		return cmd_usage_error(command, "say which enums: names, or --conf FILE");
+		return cmd_usage_error(command, "give names of enums, or --conf FILE");
 	for (int i = 0; i < n; i++)
 		if (!enumconf_add_option(a, d, str_from(names[i]), &cmd->conf))
 			return CMD_USAGE;

@@ -29,7 +29,7 @@ static int parse(int argc, char **argv, struct expand_request *req)
 	for (; optind < argc; optind++)
 		vec_push(req->arena, &req->sources, (struct expand_source){argv[optind], false});
 	if (status < 0 && !req->sources.n)
-		status = cmd_usage_error(argv[0], "say which script to expand");
+		status = cmd_usage_error(argv[0], "give a script to expand");
 	if (status < 0 && req->exe && req->pids.n)
 		status = cmd_usage_error(argv[0], "give -p or -x, not both");
 	return status;

@@ -102,7 +102,7 @@ static void add_process(struct listing *l, int pid)
 			add_file(l, path, f->path, p, f);
 	}
 	if (!proc_is_same(p))
-		diag_error(&l->diag, NULL, "process %d has ended meanwhile", pid);
+		diag_error(&l->diag, NULL, "process %d has exited", pid);
 	proc_close(p);
 }
 
@@ -294,7 +294,7 @@ static void list(struct listing *l)
 		binary_close(&l->files.v[i].bin);
 	if (!n && !l->patterns.n && !l->diag.n_errors)
 		fputs(l->n_processes ? "btgen: no file of the process has USDT probes\n"
-				     : "btgen: no USDT probes in there\n",
+				     : "btgen: the file has no USDT probes\n",
 		      stderr);
 	if (fflush(stdout) != 0 || ferror(stdout))
 		diag_error(&l->diag, NULL, "cannot write the list");
@@ -306,7 +306,7 @@ static int take(void *ctx, const char *command, int letter, const char *value)
 	switch (letter) {
 	case 'p':
 		if (is_bad_pid(&l->arena, value))
-			return cmd_usage_error(command, "-p: '%s' is not a process id", value);
+			return cmd_usage_error(command, "-p: '%s' is not a process ID", value);
 		// fall through
 	case 'x':
 		vec_push(&l->arena, &l->sources, (struct source){letter == 'p', value});
@@ -325,7 +325,8 @@ static int take(void *ctx, const char *command, int letter, const char *value)
 		break;
 	default: // F
 		if (!dialect_parse(str_from(value), &l->version))
-			return cmd_usage_error(command, "--for: '%s' is no version", value);
+			return cmd_usage_error(command, "--for: '%s' is not a version of bpftrace",
+					       value);
 	}
 	return -1;
 }
@@ -354,7 +355,7 @@ int cmd_probes(int argc, char **argv)
 	strbuf_init(&l.out);
 	int status = cmd_read_options(&options, argc, argv, &l);
 	if (status < 0 && !l.sources.n)
-		status = cmd_usage_error(argv[0], "say which file (-x FILE) or process (-p PID)");
+		status = cmd_usage_error(argv[0], "give a file (-x FILE) or a process (-p PID)");
 	if (status < 0) {
 		for (int i = optind; i < argc; i++)
 			vec_push(&l.arena, &l.patterns,

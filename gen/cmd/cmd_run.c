@@ -59,7 +59,7 @@ static int take_format(struct options *o, const char *command, const char *value
 {
 	o->req.json = strcmp(value, "json") == 0;
 	if (!o->req.json && strcmp(value, "text") != 0)
-		return cmd_usage_error(command, "-f: '%s' is neither text nor json", value);
+		return cmd_usage_error(command, "-f: unknown format '%s': text or json", value);
 	return -1;
 }
 
@@ -69,7 +69,8 @@ static int take_ready_fd(struct options *o, const char *command, const char *val
 	// Closed at exec: who waits for its end must not wait for bpftrace's.
 	if (!str_to_u64(str_from(value), &n) || n > 65535 ||
 	    fcntl((int)n, F_SETFD, FD_CLOEXEC) != 0)
-		return cmd_usage_error(command, "--ready-fd: '%s' is no open descriptor", value);
+		return cmd_usage_error(command, "--ready-fd: '%s' is not an open file descriptor",
+				       value);
 	o->ready_fd = (int)n;
 	return -1;
 }
@@ -138,7 +139,7 @@ static int take_name(struct options *o, const char *command)
 		return -1;
 	if (!req->pids.n)
 		return cmd_usage_error(
-		    command, "'%s' is neither a program that runs nor a script here or in %s", word,
+		    command, "'%s' is neither a running program nor a script here or in %s", word,
 		    expand_script_dir(req->arena));
 	memmove(&req->sources.v[i], &req->sources.v[i + 1],
 		(--req->sources.n - i) * sizeof(*req->sources.v));
@@ -150,15 +151,16 @@ static int check(const struct options *o, const char *command)
 {
 	const struct expand_request *req = &o->req;
 	if (req->patterns.n && req->sources.n)
-		return cmd_usage_error(command, "-t takes the place of a script: leave '%s' out",
+		return cmd_usage_error(command, "-t replaces the script: drop '%s'",
 				       req->sources.v[0].text);
 	if (req->json && !req->patterns.n)
-		return cmd_usage_error(
-		    command, "-f json is for -t: a script prints what it is written to print");
+		return cmd_usage_error(command, "-f json needs -t: the output of a script has the "
+						"form that the script gives it");
 	if (!req->sources.n && !req->patterns.n)
-		return cmd_usage_error(command, "say which script to run");
+		return cmd_usage_error(command, "give a script to run");
 	if (o->command && (req->pids.n || req->exe))
-		return cmd_usage_error(command, "-c starts a process: give no -p or -x with it");
+		return cmd_usage_error(command,
+				       "-c starts the process: it cannot be used with -p or -x");
 	if (req->exe && req->pids.n)
 		return cmd_usage_error(command, "give -p or -x, not both");
 	return -1;
@@ -196,7 +198,7 @@ static bool check_root(struct diag *d)
 {
 	return geteuid() == 0 ||
 	       diag_error(d, NULL,
-			  "tracing needs root: run this with sudo (-n shows the program without)");
+			  "tracing needs root: use sudo (-n prints the program without it)");
 }
 
 /** The limit for this program's strings, raised to its longest char array; the user is told when that is not enough. */
@@ -213,10 +215,10 @@ static unsigned string_limit(struct arena *a, struct diag *d, const struct bpftr
 	if (wanted > limit)
 		limit = wanted < ceiling ? wanted : ceiling;
 	if (b->longest_string >= limit)
-		diag_warning(
-		    d, NULL,
-		    "strings of up to %u characters are cut at %u: bpftrace 0.%u holds no more",
-		    b->longest_string, limit - 1, bt->version);
+		diag_warning(d, NULL,
+			     "strings of up to %u characters are cut at %u, the most that bpftrace "
+			     "0.%u can hold",
+			     b->longest_string, limit - 1, bt->version);
 	return limit;
 }
 
@@ -255,8 +257,7 @@ static void raise_limits(struct arena *a, struct diag *d, const struct bpftrace 
 		setrlimit(RLIMIT_NOFILE, &files);
 	}
 	diag_warning(d, NULL,
-		     "%u places are to be traced: bpftrace takes minutes to attach to them, and "
-		     "again to detach",
+		     "%u sites to trace: bpftrace takes minutes to attach, and again to detach",
 		     n_programs);
 }
 
@@ -287,8 +288,8 @@ static bool check_reach(struct diag *d, const struct bind *b)
 		return true;
 	struct diag_place place = tok_place(at->node->first);
 	diag_error(d, &place,
-		   "with -x this would fire for every process of the machine: give a PID");
-	return diag_note(d, NULL, "#pragma scope host makes a script one for all processes");
+		   "with -x this would fire for every process on the machine: give a PID");
+	return diag_note(d, NULL, "#pragma scope host says that a script is for all processes");
 }
 
 /** The end of a burst is lost without a word unless there is an event after it, on every processor. */
@@ -324,12 +325,13 @@ static void note_others(struct diag *d, const struct expansion *x, size_t n)
 	unsigned children = n == 1 ? kin_count_children(x->proc->pid) : 0;
 	if (children)
 		diag_note(d, NULL,
-			  "%u children of process %d run the same program and are not traced: "
-			  "-x " STR_FMT " traces all",
+			  "%u children of process %d run the same program and are not traced: use "
+			  "-x " STR_FMT " to trace all",
 			  children, x->proc->pid, STR_ARG(file));
 	else if (n > 1)
 		diag_note(d, NULL,
-			  "processes that start later are not traced: -x " STR_FMT " traces all",
+			  "processes that start later are not traced: use -x " STR_FMT
+			  " to trace all",
 			  STR_ARG(file));
 }
 

@@ -30,11 +30,11 @@ static int parse(int argc, char **argv, struct expand_request *req)
 	static const struct cmd_options options = {"p:x:o:", longs, help, expand_take};
 	int status = cmd_read_options(&options, argc, argv, req);
 	if (status < 0 && !req->pids.n == !req->exe)
-		status = cmd_usage_error(argv[0], "say which process (-p PID) or file (-x FILE)");
+		status = cmd_usage_error(argv[0], "give a process (-p PID) or a file (-x FILE)");
 	if (status < 0 && req->pids.n > 1)
 		status = cmd_usage_error(argv[0], "-p: one process at a time");
 	if (status < 0 && optind == argc)
-		status = cmd_usage_error(argv[0], "say which probes: a PATTERN, or '*'");
+		status = cmd_usage_error(argv[0], "give a PATTERN of probes, or '*'");
 	for (; optind < argc; optind++)
 		vec_push(req->arena, &req->patterns, argv[optind]);
 	return status;

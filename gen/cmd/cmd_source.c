@@ -6,7 +6,7 @@ int cmd_source_take(struct cmd_source *s, const char *command, int letter, const
 {
 	int pid;
 	if (letter == 'p' && !cmd_parse_pid(value, &pid))
-		return cmd_usage_error(command, "-p: '%s' is not a process id", value);
+		return cmd_usage_error(command, "-p: '%s' is not a process ID", value);
 	if (letter == 'p')
 		vec_push(&s->arena, &s->pids, pid);
 	else if (letter == 'x')
@@ -109,7 +109,7 @@ int cmd_source_main(struct cmd_source *s, const struct cmd_source_command *cmd, 
 	int n = argc - optind;
 	if (status < 0 && !s->files.n && !s->pids.n && !s->btf)
 		status = cmd_usage_error(
-		    argv[0], "say where the %s are: -p PID, -x FILE or --btf FILE", cmd->what);
+		    argv[0], "give a source of %s: -p PID, -x FILE or --btf FILE", cmd->what);
 	if (status < 0 && s->pids.n > 1)
 		status = cmd_usage_error(argv[0], "-p: one process at a time");
 	if (status < 0)

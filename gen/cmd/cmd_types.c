@@ -78,8 +78,8 @@ static bool is_kernels(void *ctx, struct str tag)
 		return false;
 	if (map_add(&cmd->source.arena, &cmd->renamed, str_copy(&cmd->source.arena, tag)))
 		diag_warning(&cmd->source.diag, NULL,
-			     "the kernel has a type " STR_FMT
-			     ", too: this one is written as " CLOSURE_PREFIX STR_FMT,
+			     "the kernel also has a type " STR_FMT
+			     ": this one is printed as " CLOSURE_PREFIX STR_FMT,
 			     STR_ARG(tag), STR_ARG(tag));
 	return true;
 }
@@ -230,10 +230,9 @@ static bool prefer(struct types_cmd *cmd)
 	for (size_t i = 0; i < t->images.n; i++)
 		if (img_find_function(t->images.v[i], str_from(cmd->at), &addr))
 			return dwtypes_ask_at(t, t->images.v[i], addr) ||
-			       diag_error(
-				   t->diag, NULL,
-				   "--at: no debug information says which unit has function \"%s\"",
-				   cmd->at);
+			       diag_error(t->diag, NULL,
+					  "--at: no debug information about function \"%s\"",
+					  cmd->at);
 	return diag_error(t->diag, NULL, "--at: no function \"%s\"", cmd->at);
 }
 
@@ -337,7 +336,7 @@ static int prepare(void *ctx, const char *command, char **names, int n)
 {
 	const struct types_cmd *cmd = ctx;
 	(void)names;
-	return n || cmd->list ? -1 : cmd_usage_error(command, "say which types");
+	return n || cmd->list ? -1 : cmd_usage_error(command, "give names of types");
 }
 
 int cmd_types(int argc, char **argv)

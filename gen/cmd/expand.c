@@ -43,7 +43,7 @@ int expand_take(void *request, const char *command, int letter, const char *valu
 	case 'p':
 		if (!expand_add_processes(req, value))
 			return cmd_usage_error(
-			    command, "'%s' is not a PID, nor the name of a program that runs",
+			    command, "'%s' is neither a PID nor the name of a running program",
 			    value);
 		break;
 	case 'x':
@@ -69,10 +69,11 @@ int expand_take(void *request, const char *command, int letter, const char *valu
 		break;
 	case 'F':
 		if (!dialect_parse(str_from(value), &req->version))
-			return cmd_usage_error(command, "--for: '%s' is no version", value);
+			return cmd_usage_error(command, "--for: '%s' is not a version of bpftrace",
+					       value);
 		break;
 	default: // a letter in the command's table that it has forgotten
-		return cmd_usage_error(command, "option '-%c' does nothing", letter);
+		return cmd_usage_error(command, "option '-%c' has no effect", letter);
 	}
 	return -1;
 }
@@ -176,7 +177,7 @@ static bool check_not_empty(struct diag *d, const struct pp *pp, const struct sr
 	if (pp->out && pp->out->kind != TOK_EOF)
 		return true;
 	struct diag_place at = {.file = first ? first->name : STR("<command line>")};
-	return diag_error(d, &at, "there is nothing in this script");
+	return diag_error(d, &at, "the script is empty");
 }
 
 static bool preprocess(struct arena *a, struct diag *d, const struct expand_request *req,
@@ -245,8 +246,8 @@ static bool check_kin(struct diag *d, const struct expand_request *req)
 	for (size_t i = 1; i < req->pids.n; i++)
 		if (!kin_run_same_file(req->pids.v[0], req->pids.v[i]))
 			return diag_error(d, NULL,
-					  "process %d does not run the program of process %d: "
-					  "trace them one by one",
+					  "process %d does not run the same program as process %d: "
+					  "trace them separately",
 					  req->pids.v[i], req->pids.v[0]);
 	return true;
 }
@@ -277,13 +278,13 @@ static bool check_pids(struct arena *a, struct diag *d, const struct expand_requ
 				  pids[0], n - 1, pids[0]);
 		return true;
 	}
-	diag_error(d, NULL, "%zu processes were given (%s): name the one to trace", n,
+	diag_error(d, NULL, "%zu processes were given (%s): give the one to trace", n,
 		   list_pids(a, pids, n));
 	if (x->bind.scope != BIND_HOST)
 		diag_note(d, NULL, "-x " STR_FMT " traces every process that runs it",
 			  STR_ARG(x->files.list.v[0].path));
 	else if (x->n_parents < n)
-		diag_note(d, NULL, "%s are no children of the others",
+		diag_note(d, NULL, "%s are not children of the others",
 			  list_pids(a, pids, x->n_parents));
 	return false;
 }

@@ -23,7 +23,7 @@ static void usage(FILE *out)
 	fputs("Usage: btgen COMMAND [OPTION]...\n\n", out);
 	for (size_t i = 0; i < n_commands; i++)
 		fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
-	fputs("\n'btgen COMMAND --help' tells more. To trace a program, use bpftrace.sh.\n", out);
+	fputs("\nSee 'btgen COMMAND --help' for more. To trace a program, use bpftrace.sh.\n", out);
 }
 
 /** A file opened later must not become stdout because that was closed: there, writing fails as it would have. */

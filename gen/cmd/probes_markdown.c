@@ -67,7 +67,7 @@ static void add_arg(struct strbuf *b, struct arena *a, const struct probearg *ar
 	if (arg->types_differ)
 		add_remark(b, &any, "sites disagree about its type");
 	if (arg->sizes_differ)
-		add_remark(b, &any, "sites disagree about its size or sign");
+		add_remark(b, &any, "sites disagree about its size or signedness");
 	if (arg->is_optional)
 		add_remark(b, &any, "not at all sites");
 	if (arg->from == PROBEARG_SIZE_ONLY)

@@ -42,7 +42,7 @@ static void add_remarks(struct strbuf *b, const struct probearg *arg)
 	if (arg->types_differ)
 		strbuf_addz(b, "; sites disagree about its type");
 	if (arg->sizes_differ)
-		strbuf_addz(b, "; sites disagree about its size or sign");
+		strbuf_addz(b, "; sites disagree about its size or signedness");
 	if (arg->is_optional)
 		strbuf_addz(b, "; not at all sites");
 	for (size_t i = 0; i < arg->other_names.n; i++) {

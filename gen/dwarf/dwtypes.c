@@ -197,7 +197,8 @@ static bool walk(struct type_source *s, unsigned kinds, type_source_name_fn *fn,
 		dwfind_names(src, kinds, walk_hit, &w);
 		struct diag_place at = {.file = src->img->shown};
 		if (src->n_missing)
-			diag_warning(t->diag, &at, "the types of %u units are not in the list",
+			diag_warning(t->diag, &at,
+				     "the types of %u compilation units are missing from the list",
 				     src->n_missing);
 		dwsplit_say_missing(src);
 	}

@@ -91,16 +91,15 @@ int bpftrace_find(struct arena *a, struct diag *d, const char *wanted, bool quie
 
 	if (!ret->path || access(ret->path, F_OK) != 0) {
 		if (!quiet)
-			diag_error(
-			    d, NULL,
-			    "bpftrace not found%s%s: install it with your package manager, or say "
-			    "where it is with --bpftrace PATH",
-			    ret->path ? " at " : "", ret->path ? ret->path : "");
+			diag_error(d, NULL,
+				   "bpftrace not found%s%s: install it with your package manager, "
+				   "or give its path with --bpftrace PATH",
+				   ret->path ? " at " : "", ret->path ? ret->path : "");
 		return RUN_NOT_FOUND;
 	}
 	if (!is_program(ret->path)) {
 		if (!quiet)
-			diag_error(d, NULL, "%s is not a program that can be run", ret->path);
+			diag_error(d, NULL, "%s is not an executable file", ret->path);
 		return RUN_NOT_RUNNABLE;
 	}
 	struct str line = ask_version(a, ret->path);
@@ -108,7 +107,7 @@ int bpftrace_find(struct arena *a, struct diag *d, const char *wanted, bool quie
 		if (!quiet)
 			diag_error(
 			    d, NULL,
-			    "%s --version does not tell a version of bpftrace (it says \"" STR_FMT
+			    "%s --version does not report a version of bpftrace (but \"" STR_FMT
 			    "\")",
 			    ret->path, STR_ARG(line));
 		return RUN_NOT_RUNNABLE;

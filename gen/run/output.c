@@ -26,7 +26,7 @@ bool output_open(struct arena *a, struct diag *d, const char *path, struct outpu
 						: ".";
 		ret->is_new = true;
 		if (access(dir, F_OK) != 0)
-			return diag_error(d, NULL, "-o: there is no folder %s", dir);
+			return diag_error(d, NULL, "-o: no such folder: %s", dir);
 		if (access(dir, W_OK | X_OK) == 0)
 			return true;
 	}
@@ -41,9 +41,9 @@ bool output_begin(struct diag *d, struct output *o)
 	if (o->is_new && o->fd < 0)
 		o->fd = open(o->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	else if (fstat(o->fd, &st) == 0 && S_ISREG(st.st_mode) && ftruncate(o->fd, 0) != 0)
-		return diag_error(d, NULL, "-o: cannot empty %s: %s", o->path, strerror(errno));
+		return diag_error(d, NULL, "-o: cannot truncate %s: %s", o->path, strerror(errno));
 	return o->fd >= 0 ||
-	       diag_error(d, NULL, "-o: cannot make %s: %s", o->path, strerror(errno));
+	       diag_error(d, NULL, "-o: cannot create %s: %s", o->path, strerror(errno));
 }
 
 ssize_t output_write(struct output *o, struct str data)

@@ -220,17 +220,15 @@ static void become_ready(struct runner *r)
 		give_up(r);
 	} else if (proc && proc_is_replaced(proc)) {
 		diag_error(r->diag, NULL,
-			   "process %d (" STR_FMT ") has exited, and its PID is another process's "
-			   "now: it is not traced",
+			   "process %d (" STR_FMT
+			   ") has exited and its PID was reused: the new process is not traced",
 			   proc->pid, STR_ARG(proc_name(proc)));
 		give_up(r);
 	} else if (proc && !proc_is_same(proc)) {
 		return; // said at the end
 	} else if (proc && !proc_runs_same_file(proc)) {
-		diag_error(
-		    r->diag, NULL,
-		    "process %d has started another program while it was looked at: try again",
-		    proc->pid);
+		diag_error(r->diag, NULL, "process %d called exec() during setup: try again",
+			   proc->pid);
 		give_up(r);
 	} else {
 		ready_tell(r->arena, r->diag, r->cfg);
@@ -349,10 +347,9 @@ static void tell_end_signal(struct runner *r)
 	const char *name = strsignal(r->end_signal);
 	diag_error(r->diag, NULL, "bpftrace was ended by signal %d (%s)", r->end_signal, name);
 	if (r->stopping && r->ready)
-		diag_note(
-		    r->diag, NULL,
-		    "it was detaching its probes: breakpoints may be left in what was traced; "
-		    "another trace of it that ends with ^C removes them");
+		diag_note(r->diag, NULL,
+			  "it was detaching its probes: breakpoints may be left in the traced "
+			  "program; tracing it again and ending that with ^C removes them");
 }
 
 /** Loss is never silent: a reader of the data has to know. */
@@ -457,7 +454,7 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg)
 	if (!output_open(a, d, cfg->out_path, &r.output))
 		return 1;
 	if (cfg->proc && !proc_is_same(cfg->proc)) {
-		diag_error(d, NULL, "process %d has ended", cfg->proc->pid);
+		diag_error(d, NULL, "process %d has exited", cfg->proc->pid);
 		return 1;
 	}
 

@@ -167,8 +167,8 @@ bool spawn_held(struct arena *a, struct diag *d, const char *command, struct spa
 	if (!ret->held) {
 		spawn_end(ret);
 		return diag_error(d, NULL,
-				  "-c: %s cannot be held at its start (a set-uid program, or it "
-				  "ended at once)",
+				  "-c: %s cannot be stopped at its first instruction (it is "
+				  "set-uid, or exited at once)",
 				  name);
 	}
 	return true;

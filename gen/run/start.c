@@ -28,7 +28,8 @@ static int make_program_fd(struct starting *s)
 {
 	int fd = memfd_create("btgen-program", 0); // inherited on purpose
 	if (fd < 0 || !output_write_all(fd, s->cfg->program) || lseek(fd, 0, SEEK_SET) != 0) {
-		diag_error(s->diag, NULL, "cannot hand the program over: %s", strerror(errno));
+		diag_error(s->diag, NULL, "cannot pass the program to bpftrace: %s",
+			   strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return -1;
@@ -146,7 +147,7 @@ bool start_bpftrace(struct arena *a, struct diag *d, const struct run_config *cf
 	int out[2], err[2];
 	char **argv = make_argv(&s, ret->program_name);
 	if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0)
-		return diag_error(d, NULL, "cannot make a pipe: %s", strerror(errno));
+		return diag_error(d, NULL, "cannot create a pipe: %s", strerror(errno));
 	pid_t parent = getpid();
 	ret->pid = fork();
 	if (ret->pid == 0)

@@ -216,19 +216,20 @@ static bool read_exe(struct proc *p, const struct stat_line *st)
 	struct proc_file exe = {0};
 	const char *handle = proc_path(p, "exe");
 	if (!read_link(p->arena, handle, &exe.path)) {
-		const char *why = geteuid() != 0 ? "run as root"
-						 : "root needs CAP_SYS_PTRACE for it, and a "
-						   "sandbox may protect it from root";
+		const char *why =
+		    geteuid() != 0
+			? "run as root"
+			: "even root needs CAP_SYS_PTRACE for it, and a sandbox may forbid it";
 		if (errno == EACCES || errno == EPERM)
 			return diag_error(p->diag, NULL,
-					  "no permission to look into process %d (" STR_FMT "): %s",
+					  "no permission to inspect process %d (" STR_FMT "): %s",
 					  p->pid, STR_ARG(p->comm), why);
 		if (st->flags & PF_KTHREAD)
 			return diag_error(p->diag, NULL,
 					  "process %d (" STR_FMT ") is a kernel thread: it has no "
 					  "executable to probe",
 					  p->pid, STR_ARG(p->comm));
-		return diag_error(p->diag, NULL, "process %d has ended", p->pid);
+		return diag_error(p->diag, NULL, "process %d has exited", p->pid);
 	}
 	find_paths(p, &exe, handle, 0);
 	vec_push(p->arena, &p->files, exe);
@@ -264,20 +265,20 @@ static bool look_up(struct proc *p)
 
 	uint64_t tgid;
 	if (str_to_u64(status_value(status, STR("Tgid:")), &tgid) && tgid != (uint64_t)p->pid)
-		return diag_error(p->diag, NULL, "%d is a thread of process %d: give the process",
+		return diag_error(p->diag, NULL, "%d is a thread of process %d: give that PID",
 				  p->pid, (int)tgid);
 	p->ns_pid = innermost_pid(p, status_value(status, STR("NSpid:")));
 	if (has_ended(st.state))
 		return diag_error(p->diag, NULL,
 				  "process %d (" STR_FMT
-				  ") has ended and waits for its parent (zombie)",
+				  ") is a zombie: it has exited, and its parent has not noticed",
 				  p->pid, STR_ARG(p->comm));
 	if (str_eqz(p->procfs, "/proc"))
 		p->pidfd = (int)syscall(SYS_pidfd_open, p->pid, 0);
 	if (!read_exe(p, &st) || !read_maps(p))
 		return false;
 	return proc_is_same(p) ||
-	       diag_error(p->diag, NULL, "process %d ended while it was looked at", p->pid);
+	       diag_error(p->diag, NULL, "process %d exited while it was being inspected", p->pid);
 }
 
 bool proc_open(struct arena *a, struct diag *d, const char *procfs, int pid, struct proc **ret)

@@ -63,33 +63,33 @@ fi
 bad 1 "2 processes were given" "two PIDs" $pid $z "$tmp/good.bt"
 bad 1 "2 processes were given \($pid $z\)" "two PIDs in one word, as from \"\`pidof\`\"" "$pid $z" "$tmp/good.bt"
 bad 1 "no process has PID 99999999" "a PID beyond all" 99999999 "$tmp/good.bt"
-bad 2 "'0' is not a PID" "0 as a PID" 0 "$tmp/good.bt"
-bad 2 "empty word stands for a PID" "an empty PID" "" "$tmp/good.bt"
-bad 2 "empty word stands for a PID or a script" "an empty script name" $pid ""
-bad 2 "a PID has no -p before it: bpftrace.sh PID SCRIPT" "-p" -p $pid "$tmp/good.bt"
-bad 2 "the PID stands before the script: bpftrace.sh $pid" "a PID behind the script" "$tmp/good.bt" $pid
-bad 2 "say which script to run on the command" "-c without a script" -c 'sleep 1'
-bad 2 "say which script to run on $tgt" "-x without a script" -x "$tgt"
+bad 2 "'0' is neither a PID" "0 as a PID" 0 "$tmp/good.bt"
+bad 2 "empty argument in place of a PID" "an empty PID" "" "$tmp/good.bt"
+bad 2 "empty argument in place of a PID or a script" "an empty script name" $pid ""
+bad 2 "give the PID without -p: bpftrace.sh PID SCRIPT" "-p" -p $pid "$tmp/good.bt"
+bad 2 "the PID goes before the script: bpftrace.sh $pid" "a PID behind the script" "$tmp/good.bt" $pid
+bad 2 "give a script to run on the command" "-c without a script" -c 'sleep 1'
+bad 2 "give a script to run on $tgt" "-x without a script" -x "$tgt"
 bad 2 "give -p or -x, not both" "-x and a PID" -x "$tgt" $pid "$tmp/good.bt"
-bad 1 "nvmf.bt traces a process: give the PID or the name" "a PID that is missing, as from an empty \`pidof\`" nvmf.bt
+bad 1 "nvmf.bt traces a process: give a PID, the name" "a PID that is missing, as from an empty \`pidof\`" nvmf.bt
 is "$("$sh" nvmf.bt 2>&1 | wc -l)" 1 "a PID that is missing: one line"
 is "$("$sh" postgresql.bt 2>&1 | wc -l)" 1 "and one with a script that asks for __PID__, too"
-bad 2 "'no_such_program' is neither a program that runs nor a script here or in" "a name that nothing has" no_such_program nvmf.bt
+bad 2 "'no_such_program' is neither a running program nor a script here or in" "a name that nothing has" no_such_program nvmf.bt
 bad 2 "'no_such_program' is neither" "a name that nothing has, with -t" -t '*' no_such_program
 bad 1 "no process runs a program named 'no_such_program'" "a name that nothing has, with -l" -l no_such_program
-bad 1 ":1:30: error: with -x this would fire for every process of the machine" "-x and an event of the kernel" \
+bad 1 ":1:30: error: with -x this would fire for every process on the machine" "-x and an event of the kernel" \
 	-x "$tgt" -e 'usdt:__EXE__:nvmf_tgt_state, kprobe:vfs_read { }'
 bad 1 "__PID__ needs a process: give a PID instead of a file" "-x and __PID__" -x "$tgt" -e 'usdt:__EXE__:nvmf_tgt_state /pid == __PID__/ { }'
-bad 2 "^bpftrace.sh: -f: 'xml' is neither" "an option that btgen reads" -f xml -t '*' $pid
+bad 2 "^bpftrace.sh: -f: unknown format 'xml'" "an option that btgen reads" -f xml -t '*' $pid
 
 bad 1 "no script 'nosuch'" "a script that is not there" $pid nosuch
 bad 1 "Is a directory" "a folder as a script" $pid "$tmp"
 : >"$tmp/empty.bt"
-bad 1 "nothing in this script" "an empty script" $pid "$tmp/empty.bt"
+bad 1 "the script is empty" "an empty script" $pid "$tmp/empty.bt"
 printf '// only a comment' >"$tmp/comment.bt"
-bad 1 "nothing in this script" "a script that is a comment without end of line" $pid "$tmp/comment.bt"
+bad 1 "the script is empty" "a script that is a comment without end of line" $pid "$tmp/comment.bt"
 printf 'struct x { int a; };\n' >"$tmp/noprobe.bt"
-bad 1 "no probe in this script" "a script without a probe" $pid "$tmp/noprobe.bt"
+bad 1 "the script has no probes" "a script without a probe" $pid "$tmp/noprobe.bt"
 printf 'BEGIN { /* no end' >"$tmp/open.bt"
 bad 1 "open.bt:1:9: error: .*comment" "a comment without end" $pid "$tmp/open.bt"
 printf 'BEGIN { printf("x) }\n' >"$tmp/open.bt"
@@ -119,7 +119,7 @@ bad 1 "no debug information" "no DWARF at all" $stripped -e 'usdt:__EXE__:nvmf_t
 
 bad 1 "<command line>:1:19: error: .* flag '#' .* write %% for" "a flag of printf that 0.17 does not count as one" \
 	-e 'BEGIN { printf("5 %#x, %d\n", 1, 2); }'
-bad 1 "no folder $tmp/nowhere" "-o into a folder that is not there" -o "$tmp/nowhere/out" $pid "$tmp/good.bt"
+bad 1 "no such folder: $tmp/nowhere" "-o into a folder that is not there" -o "$tmp/nowhere/out" $pid "$tmp/good.bt"
 bad 1 "cannot write $tmp" "-o onto a folder" -o "$tmp" $pid "$tmp/good.bt"
 bad 1 "no process has PID" "-o with a wrong PID" -o "$tmp/old" $free_pid "$tmp/good.bt"
 is "$(cat "$tmp/old")" precious "and the old output file is as it was"
@@ -128,10 +128,10 @@ not_ok "and no new output file is made" test -e "$tmp/new"
 
 bad 2 "unknown option '--nosuch'" "an unknown option" --nosuch $pid "$tmp/good.bt"
 bad 2 "needs a value" "an option without its value" -o
-bad 2 "which script" "no script" $pid
-bad 2 "which process" "nothing at all"
+bad 2 "give a script to run" "no script" $pid
+bad 2 "give a process and a script" "nothing at all"
 bad 127 "bpftrace not found" "a bpftrace that is not there" --bpftrace "$tmp/nosuch" $pid "$tmp/good.bt"
-bad 126 "not a program" "a bpftrace that is no program" --bpftrace "$tmp/good.bt" $pid "$tmp/good.bt"
+bad 126 "not an executable file" "a bpftrace that is no program" --bpftrace "$tmp/good.bt" $pid "$tmp/good.bt"
 export FAKE_VERSION=0.11.3
 bad 1 "0.11: 0.17 or newer is needed" "a bpftrace that is too old" $pid "$tmp/good.bt"
 unset FAKE_VERSION
@@ -143,12 +143,12 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	like "$out" "needs root" "without root: the message says so"
 	out=$(setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/btgen" expand -p $pid "$tmp/good.bt" 2>&1)
 	is $? 1 "another user's process: exit status 1"
-	like "$out" "no permission to look into process $pid" "another user's process: the message says so"
+	like "$out" "no permission to inspect process $pid" "another user's process: the message says so"
 	setpriv --reuid 65534 --regid 65534 --clear-groups sleep 100 &
 	own $!
 	wait_for 10 grep -q sleep "/proc/$!/comm"
 	out=$(setpriv --bounding-set -sys_ptrace --inh-caps -sys_ptrace "$tmp/btgen" expand -p $! "$tmp/good.bt" 2>&1)
-	like "$out" "no permission to look into process $! \(sleep\): root needs CAP_SYS_PTRACE" "root that may not look: it is not told to be root"
+	like "$out" "no permission to inspect process $! \(sleep\): even root needs CAP_SYS_PTRACE" "root that may not look: it is not told to be root"
 	chmod 000 "$tmp/good.bt"
 	out=$(setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/btgen" expand -x "$tmp/nvmf_tgt" "$tmp/good.bt" 2>&1)
 	is $? 1 "an unreadable script: exit status 1"
@@ -172,7 +172,7 @@ bad_exe "$tmp/nosuch" "nosuch.*no such file" "a target that is not there"
 # bpftrace expands a star in a path even between quotes, and would trace other files, too.
 mkdir "$tmp/st*r" "$tmp/a b"
 cp "$tgt" "$tmp/st*r/t"
-bad_exe "$tmp/st*r/t" "bpftrace cannot be given a path with one of.*use a hard link" "a star in the path"
+bad_exe "$tmp/st*r/t" "bpftrace accepts no path with any of.*use a hard link" "a star in the path"
 ln "$tmp/st*r/t" "$tmp/plain"
 like "$("$btgen" expand -x "$tmp/plain" "$tmp/good.bt" 2>&1)" "^usdt:$tmp/plain:" "and the hard link does it"
 cp "$tgt" "$tmp/a b/t"

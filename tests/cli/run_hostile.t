@@ -162,14 +162,14 @@ if unshare -pf --mount-proc sh -c 'echo 50 >/proc/sys/kernel/ns_last_pid' 2>/dev
 		echo "the old one is $OLD" >&2
 		"$1" run -p $OLD --ready-file "$2/reused" -e "BEGIN { }"; echo "status $?" >&2' - "$btgen" "$tmp" 2>"$tmp/err")
 	is "$out" "" "a PID that was given to another process: nothing of that is printed"
-	like "$(cat "$tmp/err")" "process [0-9]+ \\(sleep\\) has exited, and its PID is another process's" "an error says so"
+	like "$(cat "$tmp/err")" "process [0-9]+ \\(sleep\\) has exited and its PID was reused" "an error says so"
 	is "$(grep -c 'status 1' "$tmp/err") $(grep -o 'one is .*' "$tmp/err" | sort -u | wc -l)" "1 1" "with status 1"
 	not_ok "and nobody is told that it is ready" test -e "$tmp/reused"
 else
 	skip "a PID that was given to another process" "no PID namespace where PIDs can be chosen"
 fi
 
-# A target that becomes another program between look-up and attach.
+# A target that expands to another program between look-up and attach.
 mkfifo "$tmp/go"
 bash -c 'read -r _ <"$0"; exec sleep 60' "$tmp/go" &
 target=$!
@@ -179,7 +179,7 @@ wait_for 5 grep -q bash "/proc/$target/comm"
 sed -i 's/^echo "Attached/[ -z "${BEFORE-}" ] || eval "$BEFORE"\n&/' "$tmp/bpftrace"
 out=$(BEFORE="trap 'exit 0' INT; echo >$tmp/go; until grep -q sleep /proc/$target/comm; do pause; done" FAKE='trap "exit 0" INT; while :; do pause; done' run -p $target 2>&1)
 is $? 1 "the target called exec() before its probes were attached: status 1"
-like "$out" "process $target has started another program" "and the message says so"
+like "$out" "process $target called exec" "and the message says so"
 
 # Endless lines: bounded memory.
 FAKE='head -c 50000000 /dev/zero | tr "\\0" x; head -c 50000000 /dev/zero | tr "\\0" x >&2'

@@ -57,17 +57,17 @@ refuses() {
 }
 refuses "a pattern that matches nothing" 1 "btgen: error: no probe matches 'al'
 btgen: note: did you mean 'app:all'?" skeleton -x "$tmp/app" al
-refuses "no pattern" 2 "btgen skeleton: say which probes: a PATTERN, or '*'
+refuses "no pattern" 2 "btgen skeleton: give a PATTERN of probes, or '*'
 Try 'btgen skeleton --help'." skeleton -x "$tmp/app"
-refuses "no target" 2 "btgen skeleton: say which process (-p PID) or file (-x FILE)
+refuses "no target" 2 "btgen skeleton: give a process (-p PID) or a file (-x FILE)
 Try 'btgen skeleton --help'." skeleton all
-refuses "two targets" 2 "btgen skeleton: say which process (-p PID) or file (-x FILE)
+refuses "two targets" 2 "btgen skeleton: give a process (-p PID) or a file (-x FILE)
 Try 'btgen skeleton --help'." skeleton -x "$tmp/app" -p 1 all
 refuses "two processes, of which the last alone was looked at" 2 "btgen skeleton: -p: one process at a time
 Try 'btgen skeleton --help'." skeleton -p 1 -p $$ '*'
-refuses "-f json with a script" 2 "btgen run: -f json is for -t: a script prints what it is written to print
+refuses "-f json with a script" 2 "btgen run: -f json needs -t: the output of a script has the form that the script gives it
 Try 'btgen run --help'." run -f json -x "$tmp/app" x.bt
-refuses "an unknown format" 2 "btgen run: -f: 'xml' is neither text nor json
+refuses "an unknown format" 2 "btgen run: -f: unknown format 'xml': text or json
 Try 'btgen run --help'." run -f xml -t all -x "$tmp/app"
 refuses "-t without a target" 1 "btgen: error: -t needs a process (or a file with -x)" run -n -t all
 is "$("$btgen" run -n --bpftrace /nonexistent -t app:all -x "$tmp/app" | sed -E 's/@[0-9a-f]{16}//g; s/fired_[0-9a-f]{16}/fired/; s/usdt:[^ ]*/usdt/')" \

@@ -239,6 +239,6 @@ start nvmf_tgt
 is "$("$top/scripts/bpftrace.sh" -t nvmf_tgt_stat $live_pid 2>&1)" "btgen: error: no probe matches 'nvmf_tgt_stat'
 btgen: note: did you mean 'spdk:nvmf_tgt_state'?" "a pattern that matches nothing"
 is "$("$top/scripts/bpftrace.sh" -t 'x*' $live_pid nvmf.bt 2>&1 | head -n 1)" \
-	"bpftrace.sh: -t takes the place of a script: leave 'nvmf.bt' out" "a pattern and a script"
+	"bpftrace.sh: -t replaces the script: drop 'nvmf.bt'" "a pattern and a script"
 live_quit
 done_testing

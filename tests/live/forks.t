@@ -44,7 +44,7 @@ ok "the server's first process" live_trace -t 'query__start' $postmaster
 live_wait INT
 like "$(cat "$tmp/messages")" "note: [0-9]+ children of process $postmaster run the same program and are not traced" \
 	"that its children are not traced is said, and what traces them"
-like "$(cat "$tmp/messages")" "not traced: -x $(readlink -f /proc/$postmaster/exe) traces all" "with what does"
+like "$(cat "$tmp/messages")" "not traced: use -x $(readlink -f /proc/$postmaster/exe) to trace all" "with what does"
 ok "all processes of the program" live_trace -f json -t 'query__start' -x "$(readlink -f "/proc/$postmaster/exe")"
 say 2 "SELECT 'asked before', $$;"
 wait_for 10 answered 2 'asked before'
@@ -55,9 +55,9 @@ live_wait INT
 is "$(sed -nE "s/.*\"pid\": ([0-9]+),.*'(asked [a-z]*)', $$.*/\1 \2/p" "$tmp/trace")" "${backend[2]} asked before
 ${backend[4]} asked later" "-x: a backend that was there, and one that came later"
 like "$("$top/scripts/bpftrace.sh" -n -t 'query__start' $postmaster $$ 2>&1)" \
-	"^btgen: error: process $$ does not run the program of process $postmaster" "processes of different programs: an error"
+	"^btgen: error: process $$ does not run the same program as process $postmaster" "processes of different programs: an error"
 is "$("$top/scripts/bpftrace.sh" -e 'usdt:__EXE__:query__start { exit(); }' $postmaster "${backend[1]}" 2>&1 | head -n 1)" \
-	"btgen: error: 2 processes were given ($postmaster ${backend[1]}): name the one to trace" "a script is for one process"
+	"btgen: error: 2 processes were given ($postmaster ${backend[1]}): give the one to trace" "a script is for one process"
 exec 14>&- 11>&- 12>&- 13>&-
 
 postgresql_stop

@@ -92,7 +92,7 @@ app:work(const char *name, enum mode mode, int left, int n)
     arg2   int left          declared, in jobs: jobs that wait
     arg3   int n             declared; elsewhere called argc
 app:sized(? size)
-    arg0   ? size  declared; sites disagree about its type; sites disagree about its size or sign" \
+    arg0   ? size  declared; sites disagree about its type; sites disagree about its size or signedness" \
 	"-v: a declaration, sentences, units, and where sites disagree" || sed 's/^/# /' "$tmp/out"
 like "$(cat "$tmp/out")" '^    ADDR  note\(\), inlined into main\(\)  all.c:8  file offset ADDR$' "a site names its function, where that is inlined, and its line"
 like "$(cat "$tmp/out")" '^    semaphore ADDR$' "a semaphore is there"

@@ -104,10 +104,10 @@ like "$out" '^  - usdt:__EXE__:app:mode /arg0 == \(?1\)?/' "and the line of its 
 like "$out" '^  \+ usdt:__EXE__:app:mode /arg0 == \(?2\)?/' "with what it becomes"
 run old OFFSETS member.bt
 is "$status" 1 "a script that reads a member relies on its offset"
-like "$out" '^script member.bt becomes another program:$' "and is named"
+like "$out" '^script member.bt expands to another program:$' "and is named"
 echo 'usdt:__EXE__:app:start { print(args.j->low); }' >bits.bt
 says "two members that changed places make another program of the same lines" "1
-script bits.bt becomes another program:
+script bits.bt expands to another program:
   - unsigned int low : 4;
   - unsigned int high : 4;
   + unsigned int high : 4;
@@ -122,7 +122,7 @@ is "$status" 0 "one that uses another argument does not"
 run old ORDER number.bt
 is "$status" 1 "arguments in another order"
 run old PROBES stop.bt
-is "$status $(tail -n 1 <<<"$out")" "1 script stop.bt does not work any more" "a probe that is gone"
+is "$status $(tail -n 1 <<<"$out")" "1 script stop.bt no longer works" "a probe that is gone"
 like "$(cat err)" 'stop.bt:1:1: error: .*PROBES has no probe app:stop' "with the reason"
 run old NAMES member.bt
 is "$status" 1 "args.NAME of a name that is gone"
@@ -147,7 +147,7 @@ trouble() { # CLAIM MESSAGE ARGS...
 }
 trouble "a file that is not there is trouble" "nothing: error: cannot open it: no such file" old nothing
 trouble "so is one that is no program" "$tmp/app.c: error: not an ELF file" app.c old
-trouble "so is one file only" "btgen diff: say which two files
+trouble "so is one file only" "btgen diff: give the two files to compare: OLD NEW
 Try 'btgen diff --help'." old
 run old SAME missing.bt
 is "$status" 2 "a script that is not there"

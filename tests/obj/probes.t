@@ -140,7 +140,7 @@ is "$(grep -c '/plain: 3 probes$' <<<"$out")" 2 "each file has a line with its p
 # files without probes, and files that are none
 "${CC:-gcc}" -x c -o "$tmp/none" - <<<'int main(void) { return 0; }'
 run -x "$tmp/none"
-is "$status $out$err" "0 btgen: no USDT probes in there" "a file without probes is not an error, and that is said"
+is "$status $out$err" "0 btgen: the file has no USDT probes" "a file without probes is not an error, and that is said"
 run --json -x "$tmp/none"
 is "$status $out" "0 []" "and is an empty array"
 run -x "$tmp/none" start
@@ -241,11 +241,11 @@ usage_error() { # CLAIM MESSAGE ARGS...
 	is "$status $out$err" "2 btgen probes: $message
 Try 'btgen probes --help'." "$claim"
 }
-usage_error "neither file nor process" "say which file (-x FILE) or process (-p PID)"
+usage_error "neither file nor process" "give a file (-x FILE) or a process (-p PID)"
 usage_error "an unknown option" "unknown option '-z'" -z
 usage_error "an unknown long option" "unknown option '--nope'" --nope
 usage_error "an option without its value" "option '-x' needs a value" -x
-usage_error "a PID that is none" "-p: '12x' is not a process id" -p 12x
+usage_error "a PID that is none" "-p: '12x' is not a process ID" -p 12x
 "$btgen" probes -x "$tmp/odd" >/dev/full 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" "1 btgen: error: cannot write the list" "a full disk is an error"
 done_testing

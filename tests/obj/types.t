@@ -90,7 +90,7 @@ for version in 4 5; do
 	out=$("$btgen" types -x "$tmp/p" ns::Derived 2>&1)
 	is "$?" 1 "... a damaged file is an error"
 	like "$out" 'split files that cannot be read, e\.g\. "x\.dwo"' "... that names it"
-	like "$("$btgen" types -x "$tmp/p" -l 2>&1)" 'warning: the types of 1 units are not in the list' "... and a warning of a list without it"
+	like "$("$btgen" types -x "$tmp/p" -l 2>&1)" 'warning: the types of 1 compilation units are missing from the list' "... and a warning of a list without it"
 	for dwp in dwp llvm-dwp; do
 		for compiler in g++ clang++; do
 			claim="DWARF $version: what $dwp makes of $compiler's files is read"
@@ -202,7 +202,7 @@ print([m["type"] for m in json.load(sys.stdin)[0]["members"]])')" "['int[3][4]',
 like "$("$btgen" probes -v -x "$tmp/arrays")" 'int \(\*\)\[7\]' "and in lists of probes"
 if [ -r /sys/kernel/btf/vmlinux ]; then
 	like "$("$btgen" types -x "$tmp/arrays" --bpftrace request 2>"$tmp/err")" '^struct user_request \{' "--bpftrace gives a tag that the kernel has another name"
-	like "$(cat "$tmp/err")" 'warning: the kernel has a type request, too: this one is written as user_request' "and says so"
+	like "$(cat "$tmp/err")" 'warning: the kernel also has a type request: this one is printed as user_request' "and says so"
 	like "$("$btgen" types -x "$tmp/arrays" request)" '^struct request \{' "which plain C does not need"
 else
 	skip "--bpftrace and tags of the kernel" "no kernel BTF"
