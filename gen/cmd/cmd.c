@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "out/dialect.h"
+
 int cmd_usage_error(const char *name, const char *fmt, ...)
 {
 	struct strbuf msg, shown;
@@ -26,7 +28,8 @@ int cmd_usage_error(const char *name, const char *fmt, ...)
 	return CMD_USAGE;
 }
 
-int cmd_bad_option(const char *name, char **argv, int opt)
+/** For getopt's '?' and ':'. */
+static int bad_option(const char *name, char **argv, int opt)
 {
 	const char *word = argv[optind - 1];
 	if (opt == ':')
@@ -46,19 +49,70 @@ bool cmd_parse_pid(const char *text, int *ret)
 	return true;
 }
 
+int cmd_take_version(const char *command, const char *value, unsigned *ret)
+{
+	if (!dialect_parse(str_from(value), ret))
+		return cmd_usage_error(command, "--for: '%s' is not a version of bpftrace", value);
+	return -1;
+}
+
+enum { MAX_OPTIONS = 32, HELP_COLUMN = 25 };
+
+static const struct cmd_option help_option = {'h', "help", NULL, "this text"};
+
+static void print_option(const struct cmd_option *o)
+{
+	bool is_short = o->letter < CMD_FOR;
+	char letter[] = {'-', (char)o->letter, '\0'};
+	int n =
+	    printf("  %s%s%s%s%s", is_short ? letter : "    --", is_short && o->name ? ", --" : "",
+		   o->name ? o->name : "", o->value ? " " : "", o->value ? o->value : "");
+	printf("%*s%s\n", HELP_COLUMN - n, "", o->help);
+}
+
+static void print_help(const struct cmd_options *o)
+{
+	fputs(o->usage, stdout);
+	for (const struct cmd_option *i = o->list; i->letter; i++)
+		print_option(i);
+	print_option(&help_option);
+	fputs(o->notes ? o->notes : "", stdout);
+}
+
+/** What getopt_long() wants to have. */
+struct for_getopt {
+	char letters[2 * MAX_OPTIONS + 4];
+	struct option longs[MAX_OPTIONS + 1];
+	size_t n_letters, n_longs;
+};
+
+static void tell_getopt(struct for_getopt *g, const struct cmd_option *o)
+{
+	if (o->letter < CMD_FOR)
+		g->letters[g->n_letters++] = (char)o->letter;
+	if (o->letter < CMD_FOR && o->value)
+		g->letters[g->n_letters++] = ':';
+	if (o->name)
+		g->longs[g->n_longs++] = (struct option){
+		    o->name, o->value ? required_argument : no_argument, NULL, o->letter};
+}
+
 int cmd_read_options(const struct cmd_options *o, int argc, char **argv, void *ctx)
 {
-	char letters[64];
-	bool in_order = o->letters[0] == '-';
-	snprintf(letters, sizeof(letters), "%s:%sh", in_order ? "-" : "", o->letters + in_order);
+	struct for_getopt g = {.letters = "-:"};
+	g.n_letters = strlen(g.letters);
+	for (size_t i = 0; o->list[i].letter && i < MAX_OPTIONS - 1; i++)
+		tell_getopt(&g, &o->list[i]);
+	tell_getopt(&g, &help_option);
+	const char *letters = g.letters + !o->in_order; // with - in front an operand is option 1
 	int status = -1, letter;
 	opterr = 0;
-	while (status < 0 && (letter = getopt_long(argc, argv, letters, o->longs, NULL)) != -1) {
+	while (status < 0 && (letter = getopt_long(argc, argv, letters, g.longs, NULL)) != -1) {
 		if (letter == 'h') {
-			fputs(o->help, stdout);
+			print_help(o);
 			return CMD_OK;
 		}
-		status = letter == '?' || letter == ':' ? cmd_bad_option(argv[0], argv, letter)
+		status = letter == '?' || letter == ':' ? bad_option(argv[0], argv, letter)
 							: o->take(ctx, argv[0], letter, optarg);
 	}
 	return status;

@@ -33,14 +33,26 @@ int cmd_types(int argc, char **argv);
  * $BTGEN_CALLED_AS); returns CMD_USAGE.
  */
 int cmd_usage_error(const char *name, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/** For getopt's '?' and ':' (with opterr = 0 and a leading ':' in the option string). */
-int cmd_bad_option(const char *name, char **argv, int opt);
+/** One option: all that getopt, the help and the command know about it. */
+struct cmd_option {
+	int letter;	   /**< what take() is told; from 256 on there is no short form */
+	const char *name;  /**< the long form, or NULL */
+	const char *value; /**< what it takes, as the help calls it; NULL: nothing */
+	const char *help;  /**< one line */
+};
+
+/** Letters of options that have only a long form; a command's own are from CMD_OWN on. */
+enum { CMD_FOR = 256, CMD_CONF, CMD_BTF, CMD_JSON, CMD_OWN };
+/** Those that mean the same wherever they are. */
+#define CMD_DEFINE ((struct cmd_option){'D', NULL, "NAME[=VALUE]", "define a macro"})
+#define CMD_DIR ((struct cmd_option){'I', NULL, "DIR", "search DIR for #include"})
+
 /** What a command takes: see cmd_read_options(). */
 struct cmd_options {
-	/** As getopt's; h, for the help, is not among them. With - in front an operand before -- is an option, 1. */
-	const char *letters;
-	const struct option *longs; /**< "help" with the value 'h' among them */
-	const char *help;
+	const char *usage;	       /**< the help, before the options */
+	const struct cmd_option *list; /**< ends with a letter 0; -h, --help is not among them */
+	const char *notes;	       /**< the help behind them, or NULL */
+	bool in_order;		       /**< an operand before -- is option 1 */
 	/** Takes one option (@value is NULL for those without); -1, or the exit status of a bad one, which is said. */
 	int (*take)(void *ctx, const char *command, int letter, const char *value);
 };
@@ -50,5 +62,7 @@ int cmd_read_options(const struct cmd_options *o, int argc, char **argv, void *c
 
 /** Decimal PID, or false. */
 bool cmd_parse_pid(const char *text, int *ret);
+/** The @value of --for; -1, or the exit status of a bad one, which is said. */
+int cmd_take_version(const char *command, const char *value, unsigned *ret);
 
 #endif

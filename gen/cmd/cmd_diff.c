@@ -10,23 +10,14 @@
 /** As diff(1): what is wrong with the input is not a difference. */
 enum { DIFF_SAME = 0, DIFF_CHANGED = 1, DIFF_TROUBLE = 2 };
 
-static const char help[] =
-    "Usage: btgen diff [OPTION]... OLD NEW [SCRIPT]...\n"
-    "Say what changed between two builds of a program or library: probes, their arguments, the\n"
-    "enumerators of their types; and for each SCRIPT whether its program would be another one.\n"
-    "\n"
-    "  btgen diff build.old/app build/app bpf/*.bt && echo 'the scripts still work'\n"
-    "\n"
-    "      --json          one JSON array of changes\n"
-    "      --for VERSION   expand scripts for that bpftrace [the installed one]\n"
-    "  -D NAME[=VALUE]     define a macro for the scripts; -I DIR: search DIR for #include\n"
-    "  -q                  nothing but the exit status\n"
-    "  -h, --help          this text\n"
-    "\n"
-    "Exit status: 0 nothing changed (with SCRIPTs: nothing that they rely on), 1 it did, 2 "
-    "trouble.\n"
-    "What a SCRIPT relies on are its probes, the arguments it uses, and all that goes into its\n"
-    "program: enumerators, tables, offsets of the struct members that it reads.\n";
+static const struct cmd_option list[] = {
+    {CMD_JSON, "json", NULL, "one JSON array of changes"},
+    {CMD_FOR, "for", "VERSION", "expand scripts for that bpftrace [the installed one]"},
+    CMD_DEFINE,
+    CMD_DIR,
+    {'q', NULL, NULL, "nothing but the exit status"},
+    {0},
+};
 
 struct options {
 	struct arena arena;
@@ -49,7 +40,7 @@ typedef VEC(struct script_change) script_changes;
 static int take(void *ctx, const char *command, int letter, const char *value)
 {
 	struct options *o = ctx;
-	if (letter == 'j')
+	if (letter == CMD_JSON)
 		o->json = true;
 	else if (letter == 'q')
 		o->quiet = true;
@@ -58,13 +49,28 @@ static int take(void *ctx, const char *command, int letter, const char *value)
 	return -1;
 }
 
+static const struct cmd_options options = {
+    .usage = "Usage: btgen diff [OPTION]... OLD NEW [SCRIPT]...\n"
+	     "Say what changed between two builds of a program or library: probes, their "
+	     "arguments, the\n"
+	     "enumerators of their types; and for each SCRIPT whether its program would be another "
+	     "one.\n"
+	     "\n"
+	     "  btgen diff build.old/app build/app bpf/*.bt && echo 'the scripts still work'\n"
+	     "\n",
+    .list = list,
+    .notes =
+	"\n"
+	"Exit status: 0 nothing changed (with SCRIPTs: nothing that they rely on), 1 it did, 2 "
+	"trouble.\n"
+	"What a SCRIPT relies on are its probes, the arguments it uses, and all that goes into "
+	"its\n"
+	"program: enumerators, tables, offsets of the struct members that it reads.\n",
+    .take = take,
+};
+
 static int parse(int argc, char **argv, struct options *o)
 {
-	static const struct option longs[] = {EXPAND_LONG_FOR,
-					      {"json", no_argument, NULL, 'j'},
-					      {"help", no_argument, NULL, 'h'},
-					      {0}};
-	static const struct cmd_options options = {"D:I:q", longs, help, take};
 	int status = cmd_read_options(&options, argc, argv, o);
 	if (status < 0 && argc - optind < 2)
 		status = cmd_usage_error(argv[0], "give the two files to compare: OLD NEW");

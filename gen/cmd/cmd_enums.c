@@ -16,14 +16,18 @@ static const char usage[] =
     "Prints a BEGIN probe that fills a map with the names of each enum, and an END probe that "
     "clears\n"
     "it. NAME[:MAP[:PREFIX]]: an enum, the map's name (default: the enum's), a prefix to strip.\n"
-    "\n"
-    "  -p PID        enums of a process: its executable, then its libraries\n"
-    "  -x FILE       enums of an executable or library (more than one may be given)\n"
-    "  --btf FILE    enums of BTF: a file, or vmlinux, or a kernel module's name\n"
-    "  --conf FILE   a list of tables, lines of MAP TYPE [PREFIX]; those not found are skipped\n"
-    "  -o FILE       write to FILE, which is replaced only when all went well\n"
-    "  --json        a JSON array instead of a script\n"
-    "  -h, --help    this text\n";
+    "\n";
+
+static const struct cmd_option list[] = {
+    {'p', NULL, "PID", "enums of a process: its executable, then its libraries"},
+    {'x', NULL, "FILE", "enums of an executable or library (more than one may be given)"},
+    {CMD_BTF, "btf", "FILE", "enums of BTF: a file, or vmlinux, or a kernel module's name"},
+    {CMD_CONF, "conf", "FILE",
+     "a list of tables, lines of MAP TYPE [PREFIX]; those not found are skipped"},
+    {'o', NULL, "FILE", "write to FILE, which is replaced only when all went well"},
+    {CMD_JSON, "json", NULL, "a JSON array instead of a script"},
+    {0},
+};
 
 struct table {
 	const struct enumconf_entry *entry;
@@ -141,9 +145,9 @@ struct enums_cmd {
 static int take(void *ctx, const char *command, int letter, const char *value)
 {
 	struct enums_cmd *cmd = ctx;
-	if (letter == 'C')
+	if (letter == CMD_CONF)
 		cmd->file = value;
-	else if (letter == 'j')
+	else if (letter == CMD_JSON)
 		cmd->json = true;
 	else
 		return cmd_source_take(&cmd->source, command, letter, value);
@@ -185,12 +189,8 @@ static int run(void *ctx, char **names, int n_names)
 
 int cmd_enums(int argc, char **argv)
 {
-	static const struct option longs[] = {CMD_SOURCE_LONG_OPTIONS,
-					      {"conf", required_argument, NULL, 'C'},
-					      {"json", no_argument, NULL, 'j'},
-					      {0}};
 	static const struct cmd_source_command command = {
-	    {CMD_SOURCE_OPTIONS, longs, usage, take}, "enums", prepare, run};
+	    {usage, list, .take = take}, "enums", prepare, run};
 	struct enums_cmd cmd = {0};
 	return cmd_source_main(&cmd.source, &command, &cmd, argc, argv);
 }

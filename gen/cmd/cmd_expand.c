@@ -5,26 +5,29 @@
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
 
-static const char help[] =
-    "Usage: btgen expand [OPTION]... SCRIPT...\n"
-    "Prints the bpftrace program that the templates stand for. Needs neither root nor bpftrace.\n"
-    "\n"
-    "  -p, --pid PID        look names up in this process\n"
-    "  -x, --exe FILE       look names up in this file\n"
-    "  -e, --text TEXT      template text instead of a file\n"
-    "  -D NAME[=VALUE]      define a macro\n"
-    "  -I DIR               search DIR for #include\n"
-    "  -o, --output FILE    write there; FILE is replaced only when all went well\n"
-    "      --for VERSION    bpftrace version to write for [the one installed, else 0.17]\n"
-    "      --conf FILE      list of enum tables [bpf/enums.conf]\n"
-    "  -v, --verbose        say which files were chosen\n"
-    "  -h, --help           this text\n";
+static const struct cmd_option list[] = {
+    {'p', "pid", "PID", "look names up in this process"},
+    {'x', "exe", "FILE", "look names up in this file"},
+    {'e', "text", "TEXT", "template text instead of a file"},
+    CMD_DEFINE,
+    CMD_DIR,
+    {'o', "output", "FILE", "write there; FILE is replaced only when all went well"},
+    {CMD_FOR, "for", "VERSION", "bpftrace version to write for [the one installed, else 0.17]"},
+    {CMD_CONF, "conf", "FILE", "list of enum tables [bpf/enums.conf]"},
+    {'v', "verbose", NULL, "say which files were chosen"},
+    {0},
+};
+
+static const struct cmd_options options = {
+    .usage = "Usage: btgen expand [OPTION]... SCRIPT...\n"
+	     "Prints the bpftrace program that the templates stand for. Needs neither root nor "
+	     "bpftrace.\n\n",
+    .list = list,
+    .take = expand_take,
+};
 
 static int parse(int argc, char **argv, struct expand_request *req)
 {
-	static const struct option longs[] = {
-	    EXPAND_LONG_OPTIONS, EXPAND_LONG_FOR, {"output", required_argument, NULL, 'o'}, {0}};
-	static const struct cmd_options options = {EXPAND_OPTIONS "o:", longs, help, expand_take};
 	int status = cmd_read_options(&options, argc, argv, req);
 	for (; optind < argc; optind++)
 		vec_push(req->arena, &req->sources, (struct expand_source){argv[optind], false});

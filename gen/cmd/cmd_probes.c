@@ -40,26 +40,6 @@ struct listing {
 	struct strbuf out;
 };
 
-static const char help[] =
-    "Usage: btgen probes (-x FILE | -p PID|NAME)... [OPTION]... [PATTERN]...\n"
-    "List USDT probes: where each site is, and where its arguments are.\n\n"
-    "  btgen probes -x /lib/x86_64-linux-gnu/libc.so.6    the probes of a file\n"
-    "  btgen probes -p 4242                               of all files a process has "
-    "mapped\n"
-    "  btgen probes -p 4242 'libc:mutex_*' setjmp         only some of them\n\n"
-    "A PATTERN is NAME or PROVIDER:NAME and can contain * and ?.\n\n"
-    "  -x FILE    an ELF file: program, library, separate debug file; can be repeated\n"
-    "  -p PID|NAME  a process, or those that run a program of this name; can be repeated\n"
-    "  -v         everything: types, names, source lines, places in words\n"
-    "  --json     the same as one JSON array, for programs\n"
-    "  --markdown  a reference to keep: when each fires, its arguments, scripts that use "
-    "it\n"
-    "  --scripts DIR  where the scripts are that it names [btgen's own]\n"
-    "  --for VERSION  the bpftrace to say of whether it can attach [the installed one]\n"
-    "  -h, --help this text\n\n"
-    "Exit status: 0, 1 when a file could not be read whole or a PATTERN matches nothing, "
-    "2 usage.\n";
-
 /** Reads the probes of one file; what is wrong has been said. */
 static void add_file(struct listing *l, const char *path, struct str shown, const struct proc *p,
 		     const struct proc_file *mapped)
@@ -300,6 +280,20 @@ static void list(struct listing *l)
 		diag_error(&l->diag, NULL, "cannot write the list");
 }
 
+enum { MARKDOWN = CMD_OWN, SCRIPTS };
+
+static const struct cmd_option options_list[] = {
+    {'x', NULL, "FILE", "an ELF file: program, library, separate debug file; can be repeated"},
+    {'p', NULL, "PID|NAME", "a process, or those that run a program of this name; can be repeated"},
+    {'v', NULL, NULL, "everything: types, names, source lines, places in words"},
+    {CMD_JSON, "json", NULL, "the same as one JSON array, for programs"},
+    {MARKDOWN, "markdown", NULL,
+     "a reference to keep: when each fires, its arguments, scripts that use it"},
+    {SCRIPTS, "scripts", "DIR", "where the scripts are that it names [btgen's own]"},
+    {CMD_FOR, "for", "VERSION", "the bpftrace to say of whether it can attach [the installed one]"},
+    {0},
+};
+
 static int take(void *ctx, const char *command, int letter, const char *value)
 {
 	struct listing *l = ctx;
@@ -314,19 +308,17 @@ static int take(void *ctx, const char *command, int letter, const char *value)
 	case 'v':
 		l->verbose = true;
 		break;
-	case 'j':
+	case CMD_JSON:
 		l->json = true;
 		break;
-	case 'm':
+	case MARKDOWN:
 		l->markdown = true;
 		break;
-	case 'S':
+	case SCRIPTS:
 		l->script_dir = value;
 		break;
-	default: // F
-		if (!dialect_parse(str_from(value), &l->version))
-			return cmd_usage_error(command, "--for: '%s' is not a version of bpftrace",
-					       value);
+	case CMD_FOR:
+		return cmd_take_version(command, value, &l->version);
 	}
 	return -1;
 }
@@ -342,13 +334,23 @@ static void add_source(struct listing *l, const struct source *s)
 		add_named(l, s->text);
 }
 
+static const struct cmd_options options = {
+    .usage =
+	"Usage: btgen probes (-x FILE | -p PID|NAME)... [OPTION]... [PATTERN]...\n"
+	"List USDT probes: where each site is, and where its arguments are.\n\n"
+	"  btgen probes -x /lib/x86_64-linux-gnu/libc.so.6    the probes of a file\n"
+	"  btgen probes -p 4242                               of all files a process has mapped\n"
+	"  btgen probes -p 4242 'libc:mutex_*' setjmp         only some of them\n\n"
+	"A PATTERN is NAME or PROVIDER:NAME and can contain * and ?.\n\n",
+    .list = options_list,
+    .notes =
+	"\nExit status: 0, 1 when a file could not be read whole or a PATTERN matches nothing, "
+	"2 usage.\n",
+    .take = take,
+};
+
 int cmd_probes(int argc, char **argv)
 {
-	static const struct option longs[] = {
-	    {"help", no_argument, NULL, 'h'},	   {"json", no_argument, NULL, 'j'},
-	    {"markdown", no_argument, NULL, 'm'},  {"scripts", required_argument, NULL, 'S'},
-	    {"for", required_argument, NULL, 'F'}, {0}};
-	static const struct cmd_options options = {"p:x:v", longs, help, take};
 	struct listing l = {0};
 	arena_init(&l.arena);
 	diag_init(&l.diag, stderr);

@@ -19,31 +19,29 @@
 #include "run/run.h"
 #include "target/kin.h"
 
-static const char help[] =
-    "Usage: btgen run [OPTION]... [NAME] SCRIPT... [-- ARG...]\n"
-    "       btgen run [OPTION]... -t PATTERN...\n"
-    "Expands the templates and runs the program under bpftrace. bpftrace.sh is the short way to "
-    "it.\n"
-    "\n"
-    "  -p, --pid PID|NAME     trace this process, or those that run a program of this name\n"
-    "  -x, --exe FILE         trace every process that runs or maps FILE, later ones too\n"
-    "  -c, --command COMMAND  start COMMAND and trace it from its first instruction\n"
-    "  -e, --text TEXT        template text instead of a file\n"
-    "  -t, --trace PATTERN    instead of a script: print every event of the probes that match\n"
-    "  -f, --format text|json how -t prints them [text]; json: one object a line\n"
-    "  -D NAME[=VALUE]        define a macro\n"
-    "  -I DIR                 search DIR for #include\n"
-    "  -o, --output FILE      data to FILE; left alone when nothing could be attached\n"
-    "  -n, --no-run           print the program and stop\n"
-    "      --echo             print the program and go on\n"
-    "      --raw              SCRIPT is the text of a finished program\n"
-    "      --bpftrace PATH    the bpftrace to run\n"
-    "      --conf FILE        list of enum tables [bpf/enums.conf]\n"
-    "      --ready-file FILE  write a line there once all probes are attached\n"
-    "      --ready-fd N       the same to an open descriptor\n"
-    "  -q, --quiet            no messages but errors and lost events\n"
-    "  -v, --verbose          say which files were chosen and what is run\n"
-    "  -h, --help             this text\n";
+enum { ECHO_TEXT = CMD_OWN, RAW, BPFTRACE, READY_FILE, READY_FD };
+
+static const struct cmd_option list[] = {
+    {'p', "pid", "PID|NAME", "trace this process, or those that run a program of this name"},
+    {'x', "exe", "FILE", "trace every process that runs or maps FILE, later ones too"},
+    {'c', "command", "COMMAND", "start COMMAND and trace it from its first instruction"},
+    {'e', "text", "TEXT", "template text instead of a file"},
+    {'t', "trace", "PATTERN", "instead of a script: print every event of the probes that match"},
+    {'f', "format", "text|json", "how -t prints them [text]; json: one object a line"},
+    CMD_DEFINE,
+    CMD_DIR,
+    {'o', "output", "FILE", "data to FILE; left alone when nothing could be attached"},
+    {'n', "no-run", NULL, "print the program and stop"},
+    {ECHO_TEXT, "echo", NULL, "print the program and go on"},
+    {RAW, "raw", NULL, "SCRIPT is the text of a finished program"},
+    {BPFTRACE, "bpftrace", "PATH", "the bpftrace to run"},
+    {CMD_CONF, "conf", "FILE", "list of enum tables [bpf/enums.conf]"},
+    {READY_FILE, "ready-file", "FILE", "write a line there once all probes are attached"},
+    {READY_FD, "ready-fd", "N", "the same to an open descriptor"},
+    {'q', "quiet", NULL, "no messages but errors and lost events"},
+    {'v', "verbose", NULL, "say which files were chosen and what is run"},
+    {0},
+};
 
 struct options {
 	struct expand_request req;
@@ -93,19 +91,19 @@ static int take(void *ctx, const char *command, int letter, const char *value)
 	case 'n':
 		o->no_run = true;
 		break;
-	case 'E':
+	case ECHO_TEXT:
 		o->echo = true;
 		break;
-	case 'R':
+	case RAW:
 		o->req.raw = true;
 		break;
-	case 'B':
+	case BPFTRACE:
 		o->bpftrace = value;
 		break;
-	case 'r':
+	case READY_FILE:
 		o->ready_file = value;
 		break;
-	case 'G':
+	case READY_FD:
 		return take_ready_fd(o, command, value);
 	case 'q':
 		o->quiet = true;
@@ -166,23 +164,19 @@ static int check(const struct options *o, const char *command)
 	return -1;
 }
 
+static const struct cmd_options options = {
+    .usage =
+	"Usage: btgen run [OPTION]... [NAME] SCRIPT... [-- ARG...]\n"
+	"       btgen run [OPTION]... -t PATTERN...\n"
+	"Expands the templates and runs the program under bpftrace. bpftrace.sh is the short way "
+	"to it.\n\n",
+    .list = list,
+    .in_order = true,
+    .take = take,
+};
+
 static int parse(int argc, char **argv, struct options *o)
 {
-	static const struct option longs[] = {EXPAND_LONG_OPTIONS,
-					      {"command", required_argument, NULL, 'c'},
-					      {"trace", required_argument, NULL, 't'},
-					      {"format", required_argument, NULL, 'f'},
-					      {"output", required_argument, NULL, 'o'},
-					      {"no-run", no_argument, NULL, 'n'},
-					      {"echo", no_argument, NULL, 'E'},
-					      {"raw", no_argument, NULL, 'R'},
-					      {"bpftrace", required_argument, NULL, 'B'},
-					      {"ready-file", required_argument, NULL, 'r'},
-					      {"ready-fd", required_argument, NULL, 'G'},
-					      {"quiet", no_argument, NULL, 'q'},
-					      {0}};
-	static const struct cmd_options options = {"-" EXPAND_OPTIONS "c:o:t:f:nq", longs, help,
-						   take};
 	int status = cmd_read_options(&options, argc, argv, o);
 	for (size_t i = 0; i < o->words.n; i++)
 		vec_push(o->req.arena, &o->req.sources,

@@ -6,28 +6,33 @@
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
 
-static const char help[] =
-    "Usage: btgen skeleton (-p PID | -x FILE) [OPTION]... PATTERN...\n"
-    "Write a template that prints every event of the probes that match: to be edited, then run.\n"
-    "\n"
-    "  btgen skeleton -p 4242 'nvmf_subsystem_*' >my.bt\n"
-    "  bpftrace.sh 4242 my.bt\n"
-    "\n"
-    "A PATTERN is NAME or PROVIDER:NAME and can contain * and ?. bpftrace.sh -t PATTERN PID "
-    "traces\n"
-    "without a script.\n"
-    "\n"
-    "  -p PID          the probes of all files that a process has mapped\n"
-    "  -x FILE         the probes of a file\n"
-    "      --for VERSION   for that bpftrace [the installed one]\n"
-    "  -o FILE         to FILE instead of standard output\n"
-    "  -h, --help      this text\n";
+static const struct cmd_option list[] = {
+    {'p', NULL, "PID", "the probes of all files that a process has mapped"},
+    {'x', NULL, "FILE", "the probes of a file"},
+    {CMD_FOR, "for", "VERSION", "for that bpftrace [the installed one]"},
+    {'o', NULL, "FILE", "to FILE instead of standard output"},
+    {0},
+};
+
+static const struct cmd_options options = {
+    .usage =
+	"Usage: btgen skeleton (-p PID | -x FILE) [OPTION]... PATTERN...\n"
+	"Write a template that prints every event of the probes that match: to be edited, then "
+	"run.\n"
+	"\n"
+	"  btgen skeleton -p 4242 'nvmf_subsystem_*' >my.bt\n"
+	"  bpftrace.sh 4242 my.bt\n"
+	"\n"
+	"A PATTERN is NAME or PROVIDER:NAME and can contain * and ?. bpftrace.sh -t PATTERN PID "
+	"traces\n"
+	"without a script.\n"
+	"\n",
+    .list = list,
+    .take = expand_take,
+};
 
 static int parse(int argc, char **argv, struct expand_request *req)
 {
-	static const struct option longs[] = {
-	    EXPAND_LONG_FOR, {"help", no_argument, NULL, 'h'}, {0}};
-	static const struct cmd_options options = {"p:x:o:", longs, help, expand_take};
 	int status = cmd_read_options(&options, argc, argv, req);
 	if (status < 0 && !req->pids.n == !req->exe)
 		status = cmd_usage_error(argv[0], "give a process (-p PID) or a file (-x FILE)");

@@ -13,6 +13,8 @@ int cmd_source_take(struct cmd_source *s, const char *command, int letter, const
 		vec_push(&s->arena, &s->files, value);
 	else if (letter == 'o')
 		s->out = value;
+	else if (letter == 'v')
+		s->images.verbose = true;
 	else
 		s->btf = value;
 	return -1;

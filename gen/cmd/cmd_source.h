@@ -5,7 +5,7 @@
  * ("vmlinux" or a module's name stand for /sys/kernel/btf/NAME). They may be combined; the images come first.
  *
  *	struct mine { struct cmd_source source; ... } mine = {0};
- *	static const struct cmd_source_command command = {{CMD_SOURCE_OPTIONS, longs, help, take}, "types", prepare, run};
+ *	static const struct cmd_source_command command = {{usage, list, .take = take}, "types", prepare, run};
  *	return cmd_source_main(&mine.source, &command, &mine, argc, argv);
  */
 #ifndef CMD_CMD_SOURCE_H
@@ -31,13 +31,7 @@ struct cmd_source {
 	struct kbtf *kernel, *module;
 };
 
-#define CMD_SOURCE_OPTIONS "p:x:o:"
-#define CMD_SOURCE_LONG_OPTIONS                                                                    \
-	{"btf", required_argument, NULL, 'T'},                                                     \
-	{                                                                                          \
-		"help", no_argument, NULL, 'h'                                                     \
-	}
-/** Takes these options, as cmd_options wants it. */
+/** Takes -p, -x, -o, -v and CMD_BTF, as cmd_options wants it. */
 int cmd_source_take(struct cmd_source *s, const char *command, int letter, const char *value);
 
 struct cmd_source_command {

@@ -21,22 +21,7 @@ static const char usage[] =
     "value, with the layout that the program's debug information records. Names may be typedefs "
     "and\n"
     "C++ names (ns::Outer::Inner, vec<int>).\n"
-    "\n"
-    "  -p PID        types of a process: its executable, then its libraries\n"
-    "  -x FILE       types of an executable or library (more than one may be given)\n"
-    "  --btf FILE    types of BTF: a file, or vmlinux, or a kernel module's name\n"
-    "  --at FUNCTION where units define a name differently, take the definition that FUNCTION's "
-    "unit has\n"
-    "  --follow N    also define what pointers lead to, N steps far (default 0: void *)\n"
-    "  --assert      add _Static_assert for every size and offset\n"
-    "  --bpftrace    write what every bpftrace accepts: no enums, no typedefs, names respelled\n"
-    "  --keep-going  leave out what cannot be written, with a message, and exit 0 if anything is "
-    "left\n"
-    "  -o FILE       write to FILE, which is replaced only when all went well\n"
-    "  -l, --list    only the names of the types that fit the patterns (* and ?)\n"
-    "  --json        a JSON array of the types themselves instead of C\n"
-    "  -v, --verbose say which definitions of a name were not compared\n"
-    "  -h, --help    this text\n";
+    "\n";
 
 struct types_cmd {
 	struct cmd_source source;
@@ -295,32 +280,51 @@ static int run(void *ctx, char **names, int n)
 	return good ? CMD_OK : CMD_INPUT;
 }
 
-enum { OPT_AT = 256, OPT_FOLLOW, OPT_ASSERT, OPT_BPFTRACE, OPT_JSON, OPT_KEEP };
+enum { AT = CMD_OWN, FOLLOW, ASSERT, BPFTRACE, KEEP_GOING };
+
+static const struct cmd_option list[] = {
+    {'p', NULL, "PID", "types of a process: its executable, then its libraries"},
+    {'x', NULL, "FILE", "types of an executable or library (more than one may be given)"},
+    {CMD_BTF, "btf", "FILE", "types of BTF: a file, or vmlinux, or a kernel module's name"},
+    {AT, "at", "FUNCTION",
+     "where units define a name differently, take the definition that FUNCTION's unit has"},
+    {FOLLOW, "follow", "N", "also define what pointers lead to, N steps far (default 0: void *)"},
+    {ASSERT, "assert", NULL, "add _Static_assert for every size and offset"},
+    {BPFTRACE, "bpftrace", NULL,
+     "write what every bpftrace accepts: no enums, no typedefs, names respelled"},
+    {KEEP_GOING, "keep-going", NULL,
+     "leave out what cannot be written, with a message, and exit 0 if anything is left"},
+    {'o', NULL, "FILE", "write to FILE, which is replaced only when all went well"},
+    {'l', "list", NULL, "only the names of the types that fit the patterns (* and ?)"},
+    {CMD_JSON, "json", NULL, "a JSON array of the types themselves instead of C"},
+    {'v', "verbose", NULL, "say which definitions of a name were not compared"},
+    {0},
+};
 
 static int take(void *ctx, const char *command, int letter, const char *value)
 {
 	struct types_cmd *cmd = ctx;
 	uint64_t number;
 	switch (letter) {
-	case OPT_AT:
+	case AT:
 		cmd->at = value;
 		break;
-	case OPT_FOLLOW:
+	case FOLLOW:
 		if (!str_to_u64(str_from(value), &number) || number > 100)
 			return cmd_usage_error(command, "--follow: '%s' is not a number up to 100",
 					       value);
 		cmd->follow = (unsigned)number;
 		break;
-	case OPT_ASSERT:
+	case ASSERT:
 		cmd->asserts = true;
 		break;
-	case OPT_BPFTRACE:
+	case BPFTRACE:
 		cmd->bpftrace = true;
 		break;
-	case OPT_KEEP:
+	case KEEP_GOING:
 		cmd->keep_going = true;
 		break;
-	case OPT_JSON:
+	case CMD_JSON:
 		cmd->json = true;
 		break;
 	case 'l':
@@ -341,19 +345,8 @@ static int prepare(void *ctx, const char *command, char **names, int n)
 
 int cmd_types(int argc, char **argv)
 {
-	static const struct option longs[] = {
-	    CMD_SOURCE_LONG_OPTIONS,
-	    {"at", required_argument, NULL, OPT_AT},
-	    {"follow", required_argument, NULL, OPT_FOLLOW},
-	    {"assert", no_argument, NULL, OPT_ASSERT},
-	    {"bpftrace", no_argument, NULL, OPT_BPFTRACE},
-	    {"keep-going", no_argument, NULL, OPT_KEEP},
-	    {"json", no_argument, NULL, OPT_JSON},
-	    {"list", no_argument, NULL, 'l'},
-	    {0},
-	};
 	static const struct cmd_source_command command = {
-	    {CMD_SOURCE_OPTIONS "l", longs, usage, take}, "types", prepare, run};
+	    {usage, list, .take = take}, "types", prepare, run};
 	struct types_cmd cmd = {0};
 	return cmd_source_main(&cmd.source, &command, &cmd, argc, argv);
 }

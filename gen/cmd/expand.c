@@ -64,14 +64,11 @@ int expand_take(void *request, const char *command, int letter, const char *valu
 	case 'v':
 		req->verbose = true;
 		break;
-	case 'C':
+	case CMD_CONF:
 		req->conf = value;
 		break;
-	case 'F':
-		if (!dialect_parse(str_from(value), &req->version))
-			return cmd_usage_error(command, "--for: '%s' is not a version of bpftrace",
-					       value);
-		break;
+	case CMD_FOR:
+		return cmd_take_version(command, value, &req->version);
 	default: // a letter in the command's table that it has forgotten
 		return cmd_usage_error(command, "option '-%c' has no effect", letter);
 	}

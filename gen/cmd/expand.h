@@ -49,21 +49,9 @@ struct expansion {
 };
 
 /**
- * Takes an option that several commands have: -p -x -e -D -I -v -o, --conf ('C'), --for ('F'); as cmd_options wants it,
- * @request is a struct expand_request. Returns -1, or the exit status of a bad value or letter, which is said.
+ * Takes an option that several commands have: -p -x -e -D -I -v -o, CMD_CONF, CMD_FOR; as cmd_options wants it, @request is
+ * a struct expand_request. Returns -1, or the exit status of a bad value, which is said.
  */
-#define EXPAND_OPTIONS "p:x:e:D:I:v"
-#define EXPAND_LONG_OPTIONS                                                                        \
-	{"pid", required_argument, NULL, 'p'}, {"exe", required_argument, NULL, 'x'},              \
-	    {"text", required_argument, NULL, 'e'}, {"conf", required_argument, NULL, 'C'},        \
-	    {"verbose", no_argument, NULL, 'v'},                                                   \
-	{                                                                                          \
-		"help", no_argument, NULL, 'h'                                                     \
-	}
-#define EXPAND_LONG_FOR                                                                            \
-	{                                                                                          \
-		"for", required_argument, NULL, 'F'                                                \
-	}
 int expand_take(void *request, const char *command, int letter, const char *value);
 /** Adds the process with PID @word, or those of that name; false when there is none of that name. */
 bool expand_add_processes(struct expand_request *req, const char *word);

@@ -210,6 +210,8 @@ fi
 
 is "$("$btgen" types -x "$targets/nvmf_tgt" -l --json | python3 -c 'import json, sys
 for t in json.load(sys.stdin): print(t["type"])')" "$("$btgen" types -x "$targets/nvmf_tgt" -l)" "a list as JSON has the same types"
+is "$("$btgen" types -v -x "$targets/nvmf_tgt" option 2>&1)" "$("$btgen" types -x "$targets/nvmf_tgt" option)" \
+	"-v has nothing to say where each definition was compared"
 
 # Kernel BTF
 if [ -r /sys/kernel/btf/vmlinux ]; then
