@@ -151,7 +151,7 @@ static struct ctype *builtin_type(struct arena *a, struct str name)
 	if (!word->size)
 		return NULL;
 	struct ctype *t = arena_new(a, struct ctype);
-	*t = (struct ctype){.kind = CTYPE_INT, .size = word->size, .has_size = true};
+	*t = (struct ctype){.kind = CTYPE_INT, .name = name, .size = word->size, .has_size = true};
 	t->is_signed = word->is_signed;
 	return t;
 }
@@ -653,19 +653,31 @@ static void find_map(struct finder *f, struct node *n, struct expr *e)
 	recall(f, n, e);
 }
 
+/** May one text read members and elements of values of both types? */
+static bool can_share_text(struct ctype *a, struct ctype *b)
+{
+	struct ctype *to_a = exprtype_pointee(a), *to_b = exprtype_pointee(b);
+	a = ctype_strip(a);
+	b = ctype_strip(b);
+	bool a_is_array = a && a->kind == CTYPE_ARRAY, b_is_array = b && b->kind == CTYPE_ARRAY;
+	bool a_leads_on = to_a || a_is_array || (a && ctype_is_aggregate(a));
+	bool b_leads_on = to_b || b_is_array || (b && ctype_is_aggregate(b));
+	if (!a_leads_on || !b_leads_on || (a_is_array && b_is_array))
+		return true;
+	return to_a && to_b ? ctype_is_same(to_a, to_b) : ctype_is_same(a, b);
+}
+
 /** A macro is looked at once, for all its calls. */
 static void check_parameter(struct finder *f, const struct node *argument, const struct holder *h)
 {
-	struct ctype *now = exprtype_pointee(argument->expr->type),
-		     *before = exprtype_pointee(h->value.type);
+	struct ctype *now = argument->expr->type, *before = h->value.type;
 	struct diag_place at = tok_place(argument->first);
-	if (!f->is_last || !now || !before || ctype_is_same(now, before))
+	if (!f->is_last || can_share_text(now, before))
 		return;
-	f->good = diag_error(f->b->diag, &at,
-			     "this macro is called with " STR_FMT " * and with " STR_FMT
-			     " *: write a macro for each",
-			     STR_ARG(ctype_spell(f->b->arena, before)),
-			     STR_ARG(ctype_spell(f->b->arena, now)));
+	f->good = diag_error(
+	    f->b->diag, &at,
+	    "this macro is called with " STR_FMT " and with " STR_FMT ": write a macro for each",
+	    STR_ARG(ctype_spell(f->b->arena, before)), STR_ARG(ctype_spell(f->b->arena, now)));
 }
 
 /** What it is called with is what its parameters are, and what its block ends in is what the call is. */

@@ -163,6 +163,18 @@ E2
 fi
 like "$("$btgen" expand --for 0.27 -x "$tmp/l" -e 'macro m(e) { e->delta } usdt:__EXE__:lang:ev { m(args.p); m(args.out); }' 2>&1)" \
 	'error: this macro is called with struct in \* and with struct out \*: write a macro for each' "a macro cannot have two types"
+while IFS='~' read -r one other message; do
+	like "$("$btgen" expand --for 0.27 -x "$tmp/l" -e "macro m(e) { e } usdt:__EXE__:lang:ev { \$c = *args.p; m($one); m($other); }" 2>&1)" \
+		":1:$((62 + ${#one})): error: this macro is called with $message: write a macro for each\$" "nor can it have $one and $other"
+done <<'E2'
+args.p~*args.p~struct in \* and with struct in
+$c~args.p~struct in and with struct in \*
+(int16 *)arg1~args.p->row~int16 \* and with int\[3\]
+*args.p~*args.out~struct in and with struct out
+E2
+for two in 'args.p,$c.p' 'args.p->row,args.p->name' '*args.p,args.out->a' 'args.p,args.one' 'args.p,arg1'; do
+	ok "it can have ${two/,/ and }" "$btgen" expand -o /dev/null --for 0.27 -x "$tmp/l" -e "macro m(e) { e } usdt:__EXE__:lang:ev { \$c = *args.out; m(${two%,*}); m(${two#*,}); }"
+done
 for call in 'm()' m; do
 	for in in "{ print($call); }" "/$call == 3/ { }"; do
 		like "$("$btgen" expand --for 0.27 -x "$tmp/l" -e "macro m() { n() } macro n() { arg1 } usdt:__EXE__:lang:ev $in" 2>&1)" \
