@@ -105,7 +105,7 @@ static bool open_file(struct arena *a, struct diag *d, const char *path, struct 
 			return diag_error(d, &at, "%s",
 					  err == ENOENT ? "no such file" : "no BTF in it");
 		if (!err || err >= __LIBBPF_ERRNO__START)
-			return diag_error(d, &at, "this is not BTF");
+			return diag_error(d, &at, "not a BTF file");
 		return diag_error(d, &at, "BTF cannot be read: %s", strerror(err));
 	}
 	struct kbtf *k = arena_new(a, struct kbtf);
@@ -409,8 +409,7 @@ static struct ctype *find(struct type_source *source, const struct namequery *q)
 	struct diag_place at = {.file = k->source.file};
 	if (map_add(k->arena, &k->warned, str_copy(k->arena, q->text)))
 		diag_warning(k->diag, &at,
-			     "\"" STR_FMT
-			     "\" is a typedef and a type of its own; the typedef is used",
+			     "\"" STR_FMT "\" is both a typedef and a tag; the typedef is used",
 			     STR_ARG(q->text));
 	return other;
 }

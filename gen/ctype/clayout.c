@@ -121,7 +121,7 @@ static bool drop_hidden(struct arena *a, struct clayout *l, bool for_bpftrace)
 			add_remark(a, l, "of a base is hidden by another member: padding",
 				   f.name.n ? f.own_name : hidden);
 		else if (f.is_empty && f.name.n)
-			add_remark(a, l, "is empty: left out", f.own_name);
+			add_remark(a, l, "is empty: omitted", f.own_name);
 		else if (!f.is_empty)
 			l->fields.v[n++] = f;
 	}
@@ -152,7 +152,7 @@ static bool settle_struct(struct arena *a, struct clayout *l, const char **why)
 		struct clayout_field *f = &l->fields.v[i];
 		uint64_t next = ends[i];
 		if (f->bit_off > end || (f->bits && f->bit_off + f->bits > end)) {
-			*why = "a member lies behind its end";
+			*why = "a member lies past its end";
 			return false;
 		}
 		if (f->is_bytes) {
@@ -166,7 +166,7 @@ static bool settle_struct(struct arena *a, struct clayout *l, const char **why)
 		if (f->is_bytes && (!f->bits || f->bit_off % 8))
 			continue; // nothing left of it
 		if (!f->is_bitfield && f->bit_off % 8) {
-			*why = "a member begins inside of a byte";
+			*why = "a member does not start at a byte";
 			return false;
 		}
 		l->fields.v[n++] = *f;
@@ -185,7 +185,7 @@ static bool settle_union(struct arena *a, struct clayout *l, const char **why)
 			return false;
 		}
 		if (f->is_bytes || f->bit_off) {
-			add_remark(a, l, "cannot be written in a union: left out", f->own_name);
+			add_remark(a, l, "cannot be written in a union: omitted", f->own_name);
 			continue;
 		}
 		l->fields.v[n++] = *f;
@@ -208,11 +208,11 @@ bool clayout_of(struct arena *a, struct ctype *t, bool for_bpftrace, struct clay
 	}
 	if (!gather(a, t, 0, 0, for_bpftrace, ret)) {
 		*why = ret->fields.n > MAX_FIELDS ? "it has more than 65536 members"
-						  : "its members are damaged";
+						  : "its members are corrupt";
 		return false;
 	}
 	if (!drop_hidden(a, ret, for_bpftrace)) {
-		*why = "its members are damaged";
+		*why = "its members are corrupt";
 		return false;
 	}
 	if (t->kind == CTYPE_UNION)

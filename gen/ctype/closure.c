@@ -78,10 +78,10 @@ static void want_pointee(struct closure *c, struct ctype *t)
 static bool define_members(struct closure *c, struct ctype *t)
 {
 	if (c->depth >= MAX_DEPTH)
-		return diag_error(c->diag, NULL, "types nest more than %d deep", MAX_DEPTH);
+		return diag_error(c->diag, NULL, "types are nested more than %d deep", MAX_DEPTH);
 	// Types without a name are looked at again wherever they are; damaged ones hold each other many times over.
 	if (++c->n_looked_at > MAX_NAMELESS)
-		return diag_error(c->diag, NULL, "types hold each other more than %d times",
+		return diag_error(c->diag, NULL, "types contain nameless types more than %d times",
 				  MAX_NAMELESS);
 	c->depth++;
 	bool good = true;
@@ -127,7 +127,7 @@ static bool define(struct closure *c, struct ctype *t, struct str name, struct c
 	if (!define_members(c, def->type)) {
 		if (c->diag->n_errors == before)
 			diag_error(c->diag, NULL,
-				   "\"" STR_FMT "\" contains itself: damaged debug information",
+				   "\"" STR_FMT "\" contains itself: corrupt debug information",
 				   STR_ARG(name));
 		return false;
 	}
@@ -143,12 +143,12 @@ bool closure_add(struct closure *c, struct ctype *t, struct str name, struct str
 	if (t && t->name.n)
 		own = t->name;
 	if (!t || (!ctype_is_aggregate(t) && t->kind != CTYPE_ENUM))
-		return diag_error(c->diag, NULL, "\"" STR_FMT "\" is no struct, union or enum",
+		return diag_error(c->diag, NULL, "\"" STR_FMT "\" is not a struct, union or enum",
 				  STR_ARG(name));
 	if (!ctype_complete(t))
 		return diag_error(c->diag, NULL,
 				  "\"" STR_FMT
-				  "\" is declared but nowhere defined in the debug information",
+				  "\" is declared but not defined in the debug information",
 				  STR_ARG(name));
 	struct cdef *def;
 	if (!define(c, t, own, &def))

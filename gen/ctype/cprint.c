@@ -187,7 +187,7 @@ static bool print_field(struct printer *p, const struct clayout_field *f, unsign
 	if (e && !f->is_bytes && !name && ctype_is_aggregate(e) && e->is_complete) {
 		strbuf_addf(b, "%s {\n", keyword(e));
 		if (depth > MAX_DEPTH) {
-			p->why = "it nests too deep";
+			p->why = "it is nested too deeply";
 			return false;
 		}
 		if (!print_body(p, e, depth + 1))

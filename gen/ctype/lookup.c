@@ -77,7 +77,7 @@ bool lookup_say_unknown(struct lookup *lk, const struct diag_place *at, const ch
 	struct namequery q;
 	// It takes time to say something helpful: not for what is not shown.
 	if (!namequery_parse(name, kinds, &q) || lk->diag->n_errors > DIAG_MAX_ERRORS)
-		return diag_error(lk->diag, at, "\"" STR_FMT "\" is not the name of a type",
+		return diag_error(lk->diag, at, "\"" STR_FMT "\" is not a type name",
 				  STR_ARG(name));
 	if (say_empty(lk, str_dup(lk->arena, q.text)))
 		return false;
@@ -89,7 +89,7 @@ bool lookup_say_unknown(struct lookup *lk, const struct diag_place *at, const ch
 	if (is_declared(lk, name))
 		diag_error(lk->diag, at,
 			   "%s \"" STR_FMT
-			   "\" is declared in the debug information but nowhere defined",
+			   "\" is declared in the debug information but not defined",
 			   what, STR_ARG(q.text));
 	else
 		diag_error(lk->diag, at, "no %s \"" STR_FMT "\" in the debug information", what,

@@ -378,7 +378,7 @@ static void say_differ(struct found *f)
 	else if (first->type->kind == CTYPE_TYPEDEF && other->type->kind != CTYPE_TYPEDEF)
 		text = arena_printf(t->arena,
 				    "\"" STR_FMT "\" is a typedef in " STR_FMT
-				    " and a type of its own in " STR_FMT "; the typedef is used",
+				    " and a tag in " STR_FMT "; the typedef is used",
 				    STR_ARG(name), STR_ARG(one), STR_ARG(two));
 	else
 		text = arena_printf(t->arena,

@@ -95,7 +95,7 @@ static bool read_ehdr(struct img *img, struct ehdr *h)
 		return img_bad_file(img, "the file cannot be read");
 	if (n >= 2 && memcmp(bytes, "#!", 2) == 0)
 		return img_bad_file(img,
-				    "not an ELF file but a script; give the program that runs it");
+				    "a script, not an ELF file: give the program that runs it");
 	if (n < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0)
 		return img_bad_file(img, "not an ELF file");
 	if (n < EI_NIDENT)

@@ -107,7 +107,7 @@ static bool check_compressed(struct img *img, const struct img_section *s, const
 	if (size / MAX_RATIO > s->size)
 		return diag_error(img->diag, &at,
 				  "the compressed section claims %" PRIu64
-				  " bytes, too many for its %" PRIu64,
+				  " bytes, too many for its size of %" PRIu64,
 				  size, s->size);
 	// Tools compress only debug sections. libelf has one copy meanwhile, and we another.
 	bool odd = !str_has_prefix(s->name, STR(".debug")) && !str_has_prefix(s->name, STR(".z"));
@@ -196,10 +196,10 @@ bool img_check_unpacked(struct img *img)
 		img->unpacks_too_much |= sum >= MAX_UNPACKED;
 	}
 	if (img->unpacks_too_much)
-		diag_warning(img->diag, &(struct diag_place){.file = img->shown},
-			     "its compressed debug information is not read: decompressed it has "
-			     "more than %u MiB",
-			     (unsigned)(MAX_UNPACKED >> 20));
+		diag_warning(
+		    img->diag, &(struct diag_place){.file = img->shown},
+		    "its compressed debug information is not read: it exceeds %u MiB decompressed",
+		    (unsigned)(MAX_UNPACKED >> 20));
 	return !img->unpacks_too_much;
 }
 

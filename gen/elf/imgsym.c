@@ -37,7 +37,7 @@ static void walk_table(struct img *img, const char *section, struct walk *w)
 		return;
 	if (!img_header_at(img, table.link, &strings) || strings.type != SHT_STRTAB) {
 		struct diag_place at = img_place(img, table.name, 0);
-		diag_error(img->diag, &at, "the symbol table has no table of names");
+		diag_error(img->diag, &at, "the symbol table has no string table");
 		return;
 	}
 	if (!img_read_section(img, &strings))

@@ -126,7 +126,7 @@ static struct token *find_close(struct parser *p, struct token *open)
 			struct token *o = stack.v[stack.n - 1];
 			char want = tok_is(o, "(") ? ')' : tok_is(o, "[") ? ']' : '}';
 			if (t->text.p[0] != want)
-				return error_at(p, t, "does not fit what is open", o);
+				return error_at(p, t, "does not match the open bracket", o);
 			if (--stack.n == 0)
 				return t;
 		}
@@ -169,7 +169,8 @@ static struct token *end_of_item(struct parser *p)
 			break;
 		if (!parse_is_opener(t) && !is_closer(t))
 			continue;
-		last = is_closer(t) ? error_at(p, t, "closes nothing", NULL) : find_close(p, t);
+		last = is_closer(t) ? error_at(p, t, "has no opening bracket", NULL)
+				    : find_close(p, t);
 		if (!last || tok_is(t, "{"))
 			break;
 		t = last;
@@ -325,7 +326,7 @@ static struct node *parse_predicate(struct parser *p)
 		return parse_end(p, n);
 	struct token *end = predicate_end(open);
 	if (!end) {
-		error_at(p, open, "begins a predicate that has no closing slash before a {", NULL);
+		error_at(p, open, "begins a predicate without a closing slash before {", NULL);
 		return NULL;
 	}
 	return take_opaque(p, NODE_PREDICATE, open, end);
@@ -373,7 +374,7 @@ struct node *parse_program(struct arena *a, struct diag *d, struct token *tokens
 			continue;
 		}
 		if (is_closer(p.at))
-			return error_at(&p, p.at, "closes nothing", NULL), NULL;
+			return error_at(&p, p.at, "has no opening bracket", NULL), NULL;
 		if (tok_is_any(p.at, tags))
 			n = parse_definition(&p);
 		else

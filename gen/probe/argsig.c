@@ -44,16 +44,16 @@ static struct str why_not(struct arena *a, const struct probesig *sig, const str
 	for (size_t i = 0; i < pa->n_sites; i++) {
 		const struct probesite *s = &pa->sites[i];
 		if (s->n_args != sig->n_args)
-			return str_printf(a, "it has %zu argument%s there", sig->n_args,
+			return str_printf(a, "it lists %zu argument%s", sig->n_args,
 					  sig->n_args == 1 ? "" : "s");
 		for (size_t k = 0; k < sig->n_args; k++) {
 			const struct probesig_arg *want = &sig->args[k];
 			if (!contradicts(want, &s->args[k]))
 				continue;
 			if (want->is_constant)
-				return str_printf(a, "arg%zu is always %llu there", k,
+				return str_printf(a, "it lists arg%zu as always %llu", k,
 						  (unsigned long long)want->value);
-			return str_printf(a, "arg%zu is " STR_FMT " there", k,
+			return str_printf(a, "it lists arg%zu as " STR_FMT, k,
 					  STR_ARG(ctype_spell(a, want->type)));
 		}
 	}

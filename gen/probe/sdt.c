@@ -135,7 +135,7 @@ static bool read_site(struct notes *n, uint64_t off, struct str desc)
 		return bad_note(n, off, "the note is too short for its three addresses");
 	struct str provider = reader_cstr(&r), name = reader_cstr(&r), args = reader_cstr(&r);
 	if (r.err)
-		return bad_note(n, off, "a string in the note does not end inside it");
+		return bad_note(n, off, "a string in the note is not terminated");
 	if (!provider.n || !name.n)
 		return bad_note(n, off,
 				provider.n ? "the probe has no name" : "the probe has no provider");
@@ -179,10 +179,11 @@ static void read_section(struct notes *n)
 		if (type != NT_STAPSDT || !str_eq(name, (struct str){"stapsdt", 8}))
 			continue;
 		if (n->list->n_sites == MAX_SITES || n->list->n_broken == MAX_BROKEN) {
-			bad_note(n, off,
-				 n->list->n_broken == MAX_BROKEN
-				     ? "too many broken notes; the rest of the section is not read"
-				     : "too many notes; the rest of the section is not read");
+			bad_note(
+			    n, off,
+			    n->list->n_broken == MAX_BROKEN
+				? "too many malformed notes; the rest of the section is not read"
+				: "too many notes; the rest of the section is not read");
 			return;
 		}
 		read_site(n, off, desc);
@@ -214,12 +215,12 @@ static void warn_about_doubts(struct notes *n)
 	}
 	if (!n->has_base)
 		diag_warning(n->img->diag, &file,
-			     "no section .stapsdt.base (the linker dropped it?): addresses of "
+			     "no section .stapsdt.base (did the linker drop it?): addresses of "
 			     "probes are taken as recorded");
 	if (n->doubtful[SDT_NO_CODE].n == n_sites)
 		diag_warning(
 		    n->img->diag, &file,
-		    "no code at any site: a separate debug file? Trace the program itself");
+		    "no code at any site: is it a separate debug file? Trace the program itself");
 	else
 		warn(n, SDT_NO_CODE, "has no code: it cannot be traced");
 	warn(n, SDT_NOT_A_NOP, "is not a nop: tracing it can crash the program");

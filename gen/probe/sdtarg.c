@@ -171,7 +171,7 @@ void sdtarg_describe(struct strbuf *b, const struct sdtarg *arg)
 		describe_address(b, arg);
 		break;
 	case SDTARG_UNKNOWN:
-		strbuf_addz(b, "in a form that is not understood");
+		strbuf_addz(b, "in an unknown form");
 		break;
 	}
 }

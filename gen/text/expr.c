@@ -104,7 +104,7 @@ static struct value number(struct parser *p, const struct token *t)
 	if (i == 0)
 		return fail(p, t, "this is not a number that #if can use");
 	if (base == 8 && rest.n && (rest.p[0] == '8' || rest.p[0] == '9'))
-		return fail(p, t, "an octal number has no digit 8 or 9");
+		return fail(p, t, "invalid digit in an octal number");
 	if (base == 10 && rest.n > 1 && (rest.p[0] | 32) == 'e' && digit_value(rest.p[1]) < 10 &&
 	    !scale(&r.v, &rest))
 		return fail(p, t, "this number is too large for #if");
@@ -167,7 +167,7 @@ static struct value char_constant(struct parser *p, const struct token *t)
 	while (s.n) {
 		unsigned c;
 		if (!character(&s, &c))
-			return fail(p, t, "a character constant with an escape that is none");
+			return fail(p, t, "unknown escape in a character constant");
 		if (++n > 4)
 			return fail(p, t, "a character constant of more than four characters");
 		v = v << 8 | c;
@@ -192,7 +192,7 @@ static struct value primary(struct parser *p)
 	}
 	if (t->kind == TOK_IDENT) {
 		p->t = t->next;
-		return tok_is(p->t, "(") ? fail(p, t, "#if knows no macro of this name")
+		return tok_is(p->t, "(") ? fail(p, t, "no macro of this name is defined")
 					 : (struct value){0};
 	}
 	if (tok_is(t, "(")) {
@@ -202,15 +202,15 @@ static struct value primary(struct parser *p)
 			return r;
 		if (!tok_is(p->t, ")"))
 			return fail(p, p->t->kind == TOK_EOF ? t : p->t,
-				    "a parenthesis of this #if expression is not closed");
+				    "this parenthesis of the #if expression is not closed");
 		p->t = p->t->next;
 		return r;
 	}
 	if (t->kind == TOK_STRING)
 		return fail(p, t, "#if cannot use strings");
 	return fail(p, t,
-		    t->kind == TOK_EOF ? "the #if expression ends where a value is missing"
-				       : "the #if expression lacks a value here");
+		    t->kind == TOK_EOF ? "the #if expression ends where a value is expected"
+				       : "expected a value in the #if expression");
 }
 
 static struct value unary(struct parser *p)
@@ -389,7 +389,7 @@ bool expr_eval(const struct token *list, bool *ret, const struct token **bad_at,
 	struct parser p = {.t = list};
 	struct value v = conditional(&p);
 	if (!p.why && p.t->kind != TOK_EOF)
-		fail(&p, p.t, "the #if expression lacks an operator before this");
+		fail(&p, p.t, "expected an operator before this in the #if expression");
 	*bad_at = p.bad_at;
 	*why = p.why;
 	*ret = v.v != 0;

@@ -226,7 +226,7 @@ static uint32_t scan_token(struct lexer *lx, uint32_t pos, enum tok_kind *kind)
 		if (scan_quoted(lx, pos, c, &end))
 			return end;
 		if (c == '"')
-			complain(lx, pos, true, "this string is not closed on its line");
+			complain(lx, pos, true, "this string is not terminated on its line");
 		*kind = TOK_OTHER;
 		return pos + 1;
 	}

@@ -61,7 +61,7 @@ bool pp_spend(struct pp *pp, size_t n)
 	if (pp->n_tokens <= PP_MAX_TOKENS)
 		return true;
 	return over_limit(
-	    pp, "the program grows past 2 million tokens here: is a macro multiplying itself?");
+	    pp, "the program exceeds 2 million tokens here: does a macro multiply itself?");
 }
 
 bool pp_spend_bytes(struct pp *pp, size_t n)
@@ -69,7 +69,7 @@ bool pp_spend_bytes(struct pp *pp, size_t n)
 	pp->n_bytes += n;
 	if (pp->n_bytes <= PP_MAX_BYTES)
 		return true;
-	return over_limit(pp, "more than 64 MiB of text are read or made by # and ## here");
+	return over_limit(pp, "# and ## exceed 64 MiB of text here");
 }
 
 static void note_macros(struct pp *pp)
@@ -101,7 +101,7 @@ void pp_notes(struct pp *pp)
 			  STR_ARG(l->file->name));
 	}
 	if (n > MAX_NOTES && !again)
-		diag_note(pp->diag, NULL, "(%u more files around it)", n - MAX_NOTES);
+		diag_note(pp->diag, NULL, "(included by %u more files)", n - MAX_NOTES);
 }
 
 void pp_lex(struct pp *pp, struct token *ret)

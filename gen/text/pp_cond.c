@@ -48,7 +48,7 @@ static struct token *defined_operator(struct pp *pp, const struct token *op)
 	if (paren)
 		t = pp_next_raw(pp);
 	if (t->kind != TOK_IDENT) {
-		pp_error(pp, t->kind == TOK_EOF ? op : t, "defined needs a macro's name");
+		pp_error(pp, t->kind == TOK_EOF ? op : t, "\"defined\" needs the name of a macro");
 		return NULL;
 	}
 	bool yes = is_defined(pp, t);
@@ -102,7 +102,7 @@ static bool ifdef(struct pp *pp, const struct token *directive)
 	struct token *t = pp_line(pp);
 	if (t->kind != TOK_IDENT)
 		return pp_error(pp, t->kind == TOK_EOF ? directive : t,
-				"#" STR_FMT " needs a macro's name", STR_ARG(directive->text));
+				"#" STR_FMT " needs the name of a macro", STR_ARG(directive->text));
 	pp_no_more(pp, t->next, str_dup(pp->arena, directive->text));
 	return is_defined(pp, t);
 }

@@ -82,7 +82,7 @@ static void unknown(struct pp *pp, const struct token *name)
 		if (str_is_nearer(name->text, str_from(known[i]), &best))
 			guess = known[i];
 	if (tok_is(name, "include_next") || tok_is(name, "import"))
-		pp_error(pp, name, "#" STR_FMT " is not supported; #pragma once and #include are",
+		pp_error(pp, name, "#" STR_FMT " is not supported; use #pragma once and #include",
 			 STR_ARG(name->text));
 	else if (guess)
 		pp_error(pp, name, "unknown directive #" STR_FMT "; did you mean #%s?",

@@ -230,7 +230,7 @@ static bool expand_function(struct pp *pp, struct macro *m, struct token *name)
 	pp->context = chain;
 	bool good = closed;
 	if (!closed && !pp->fatal)
-		pp_error(pp, name, "the arguments of macro \"" STR_FMT "\" have no closing )",
+		pp_error(pp, name, "the arguments of macro \"" STR_FMT "\" lack a closing )",
 			 STR_ARG(m->name));
 	else if (closed)
 		good = count_args(pp, m, name, &args);

@@ -132,8 +132,7 @@ static void not_found(struct pp *pp, const struct header *h)
 		for (size_t i = 0; i < pp->dirs.n; i++)
 			diag_note(pp->diag, NULL, "looked in %s", pp->dirs.v[i]);
 		if (h->angled && !pp->dirs.n)
-			diag_note(pp->diag, NULL,
-				  "there is no folder to look in: give one with -I");
+			diag_note(pp->diag, NULL, "no folder to look in: give one with -I");
 	}
 	pp_notes(pp);
 	pp->failed = true;
@@ -149,12 +148,12 @@ static void keep_c_header(struct pp *pp, const struct token *include, const stru
 	bool angled = h->angled && !is_found;
 	for (size_t i = 0; i < name.n; i++)
 		if ((unsigned char)name.p[i] < 0x20 || name.p[i] == '"') {
-			pp_error(pp, &h->at, "this path cannot be written into a program: " STR_FMT,
+			pp_error(pp, &h->at, "the path cannot be written into a program: " STR_FMT,
 				 STR_ARG(name));
 			return;
 		}
 	if (pp->braces > 0) {
-		pp_error(pp, include, "#include of a C header inside of braces");
+		pp_error(pp, include, "#include of a C header inside braces");
 		return;
 	}
 	pp_c_macros(pp, include);
@@ -181,7 +180,7 @@ static bool may_enter(struct pp *pp, const struct token *include, const struct s
 	if (pp->depth >= PP_MAX_DEPTH) {
 		pp->fatal = true;
 		pp_error(pp, include,
-			 again ? "\"" STR_FMT "\" includes itself without end"
+			 again ? "\"" STR_FMT "\" includes itself endlessly"
 			       : "#include of \"" STR_FMT "\" is nested too deeply",
 			 STR_ARG(f->name));
 		return false;

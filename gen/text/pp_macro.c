@@ -99,9 +99,9 @@ static bool is_reserved(struct str name)
 static struct token *macro_name(struct pp *pp, struct token *t, const char *directive)
 {
 	if (t->kind == TOK_EOF)
-		pp_error(pp, t, "#%s needs a macro's name", directive);
+		pp_error(pp, t, "#%s needs the name of a macro", directive);
 	else if (t->kind != TOK_IDENT)
-		pp_error(pp, t, "a macro's name is an identifier");
+		pp_error(pp, t, "the name of a macro must be an identifier");
 	else if (is_reserved(t->text))
 		pp_error(pp, t, "\"" STR_FMT "\" cannot be a macro's name", STR_ARG(t->text));
 	else
@@ -129,15 +129,14 @@ static struct token *parse_params(struct pp *pp, struct macro *m, struct token *
 			m->variadic = true;
 			name = STR("__VA_ARGS__");
 		} else if (t->kind != TOK_IDENT || is_reserved(name)) {
-			pp_error(pp, t, "a name of a parameter is expected here");
+			pp_error(pp, t, "expected the name of a parameter");
 			return NULL;
 		} else if (tok_is(t->next, "...")) {
 			m->variadic = m->named_rest = true;
 			t = t->next;
 		}
 		if (find_param(m, name) >= 0) {
-			pp_error(pp, t, "macro parameter \"" STR_FMT "\" is there twice",
-				 STR_ARG(name));
+			pp_error(pp, t, "duplicate macro parameter \"" STR_FMT "\"", STR_ARG(name));
 			return NULL;
 		}
 		vec_push(pp->arena, &params, name);
@@ -148,9 +147,9 @@ static struct token *parse_params(struct pp *pp, struct macro *m, struct token *
 			return t->next;
 		if (m->variadic || !tok_is(t, ",") || params.n >= MAX_PARAMS) {
 			pp_error(pp, t, "%s",
-				 m->variadic		  ? "only ) may follow ..."
+				 m->variadic		  ? "expected ) after ..."
 				 : params.n >= MAX_PARAMS ? "more than 1024 parameters"
-							  : "the parameters have no closing )");
+							  : "the parameters lack a closing )");
 			return NULL;
 		}
 		t = t->next;
@@ -166,17 +165,17 @@ static bool check_va_opt(struct pp *pp, const struct macro *m, size_t i)
 	for (size_t k = i + 2; k < m->n_body; k++) {
 		const struct token *t = &m->body[k];
 		if (tok_is(t, "__VA_OPT__"))
-			return pp_error(pp, t, "__VA_OPT__ may not stand in another one");
+			return pp_error(pp, t, "__VA_OPT__ cannot contain __VA_OPT__");
 		if (tok_is(t, "("))
 			depth++;
 		if (!tok_is(t, ")") || --depth)
 			continue;
 		if (k > i + 2 && (tok_is(&m->body[i + 2], "##") || tok_is(&m->body[k - 1], "##")))
 			return pp_error(pp, &m->body[i],
-					"## cannot stand at an end of __VA_OPT__'s tokens");
+					"## cannot be at either end of __VA_OPT__'s tokens");
 		return true;
 	}
-	return pp_error(pp, &m->body[i], "__VA_OPT__ has no closing )");
+	return pp_error(pp, &m->body[i], "__VA_OPT__ lacks a closing )");
 }
 
 static bool check_body(struct pp *pp, const struct macro *m)
@@ -186,19 +185,19 @@ static bool check_body(struct pp *pp, const struct macro *m)
 		const struct token *t = &m->body[i];
 		bool last = i + 1 == m->n_body;
 		if (tok_is(t, "##") && (i == 0 || last))
-			return pp_error(pp, t, "## cannot stand at an end of a macro");
+			return pp_error(pp, t, "## cannot be at either end of a macro");
 		if (function && tok_is(t, "#") &&
 		    (last || (m->param[i + 1] < 0 &&
 			      !(m->variadic && tok_is(&m->body[i + 1], "__VA_OPT__")))))
 			return pp_error(pp, t, "# is not followed by a parameter of the macro");
 		if (tok_is(t, "__VA_ARGS__") && (!m->variadic || m->named_rest))
 			return pp_error(
-			    pp, t, "__VA_ARGS__ means something only in a macro that ends in ...");
+			    pp, t, "__VA_ARGS__ is valid only in a macro with variable arguments");
 		if (tok_is(t, "__VA_OPT__")) {
 			if (!m->variadic)
-				return pp_error(pp, t,
-						"__VA_OPT__ means something only in a macro that "
-						"takes variable arguments");
+				return pp_error(
+				    pp, t,
+				    "__VA_OPT__ is valid only in a macro with variable arguments");
 			if (!check_va_opt(pp, m, i))
 				return false;
 		}
@@ -221,7 +220,7 @@ static void take_body(struct pp *pp, struct macro *m, struct token *list)
 		struct token at = *t;
 		at.text = STR("//");
 		at.loc.off -= (uint32_t)t->before.n;
-		pp_warning(pp, &at, "this starts a comment, also in a path");
+		pp_warning(pp, &at, "this starts a comment, even in a path");
 	}
 	m->body = body.v;
 	m->n_body = body.n;
@@ -253,14 +252,13 @@ static bool may_define(struct pp *pp, const struct macro *m, const struct token 
 	if (!old)
 		return true;
 	if (old->predefined)
-		return pp_error(pp, name,
-				"\"" STR_FMT "\" is predefined and cannot be defined again",
+		return pp_error(pp, name, "\"" STR_FMT "\" is predefined and cannot be redefined",
 				STR_ARG(m->name));
 	if (same_macro(old, m))
 		return false;
-	pp_error(pp, name, "macro \"" STR_FMT "\" is defined again, differently", STR_ARG(m->name));
+	pp_error(pp, name, "macro \"" STR_FMT "\" is redefined differently", STR_ARG(m->name));
 	struct diag_place at = src_place(old->loc, old->name.n);
-	return diag_note(pp->diag, &at, "it was defined here");
+	return diag_note(pp->diag, &at, "the previous definition is here");
 }
 
 void pp_define_line(struct pp *pp, struct token *line, bool predefined)
@@ -279,7 +277,7 @@ void pp_define_line(struct pp *pp, struct token *line, bool predefined)
 		if (!t)
 			return;
 	} else if (t->kind != TOK_EOF && !t->space) {
-		pp_warning(pp, t, "no blank between the macro's name and its text");
+		pp_warning(pp, t, "no blank after the macro's name");
 	}
 	take_body(pp, m, t);
 	if (check_body(pp, m) && may_define(pp, m, name))
@@ -344,7 +342,7 @@ bool pp_define(struct pp *pp, const char *def)
 	struct str s = str_from(def);
 	size_t eq = str_find(s, '=');
 	if (str_find(s, '\n') < s.n)
-		return diag_error(pp->diag, NULL, "-D: a macro is one line");
+		return diag_error(pp->diag, NULL, "-D: a macro must be one line");
 	struct str name = str_slice(s, 0, eq);
 	if (!str_is_ident(str_slice(name, 0, str_find(name, '('))))
 		return diag_error(pp->diag, NULL,

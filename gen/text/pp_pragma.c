@@ -73,7 +73,7 @@ static void check_given(struct pp *pp, const struct token *name, const struct to
 		strbuf_add_printable(&text, given->body[i].text);
 	}
 	pp_error(pp, name,
-		 "-D " STR_FMT ": this is a number, " STR_FMT " by default, not \"" STR_FMT "\"",
+		 "-D " STR_FMT ": expected a number (default " STR_FMT "), not \"" STR_FMT "\"",
 		 STR_ARG(name->text), STR_ARG(pp_spell(pp, value)), STR_ARG(strbuf_str(&text)));
 	strbuf_fini(&text);
 }
@@ -96,8 +96,7 @@ static void option(struct pp *pp, struct token *name)
 		return;
 	}
 	if (help->kind != TOK_STRING) {
-		pp_error(pp, help,
-			 "option " STR_FMT ": its help is a text in quotes, and comes last",
+		pp_error(pp, help, "option " STR_FMT ": expected its help last, as text in quotes",
 			 STR_ARG(name->text));
 		return;
 	}
@@ -110,10 +109,9 @@ static void option(struct pp *pp, struct token *name)
 		const struct pp_option *old = &pp->options.v[known - 1];
 		if (str_eq(old->value, o.value) && str_eq(old->help, o.help))
 			return; // the file was included twice
-		pp_error(pp, name, "option " STR_FMT " is declared again, differently",
-			 STR_ARG(o.name));
+		pp_error(pp, name, "option " STR_FMT " is redeclared differently", STR_ARG(o.name));
 		struct diag_place at = src_place(old->loc, old->name.n);
-		diag_note(pp->diag, &at, "it was declared here");
+		diag_note(pp->diag, &at, "the previous declaration is here");
 		return;
 	}
 	const struct macro *given = map_get(&pp->macros, name->text);
@@ -150,7 +148,7 @@ void pp_pragma(struct pp *pp, const struct token *hash, const struct token *name
 			guess = ours[i];
 	}
 	if (line->kind == TOK_EOF)
-		pp_warning(pp, name, "#pragma says nothing");
+		pp_warning(pp, name, "#pragma without a name");
 	else if (!known && guess)
 		pp_warning(pp, line, "unknown #pragma " STR_FMT "; did you mean %s?",
 			   STR_ARG(line->text), guess);

@@ -125,7 +125,7 @@ static struct token *stringize(const struct subst *s, const struct token *hash,
 	struct token check;
 	// A backslash by itself before a quote undoes the quote's own.
 	if (!s->pp->fatal && !lex_one(s->pp->arena, t->text, &check))
-		pp_error(s->pp, hash, "# makes " STR_FMT ", which is not one string",
+		pp_error(s->pp, hash, "# makes " STR_FMT ", which is not a single string",
 			 STR_ARG(str_slice(t->text, 0, 200)));
 	return t;
 }
@@ -199,7 +199,8 @@ static void paste(const struct subst *s, const struct token *op, struct toklist 
 	p[a->text.n + b->text.n] = '\0';
 	struct str text = {p, a->text.n + b->text.n};
 	if (!lex_one(pp->arena, text, &joined)) {
-		pp_error(pp, op, "## makes \"" STR_FMT "\", which is not one token", STR_ARG(text));
+		pp_error(pp, op, "## makes \"" STR_FMT "\", which is not a single token",
+			 STR_ARG(text));
 		list_join(l, rhs);
 		return;
 	}

@@ -56,9 +56,9 @@ static bool parse_line(struct arena *a, struct diag *d, struct diag_place at, st
 	at.col = (unsigned)cols[n - 1];
 	at.len = (unsigned)words[n - 1].n;
 	if (n == 1)
-		return diag_error(d, &at, "a table is MAP TYPE [PREFIX]; the type is missing");
+		return diag_error(d, &at, "a table is MAP TYPE [PREFIX]: the type is missing");
 	if (n == 4)
-		return diag_error(d, &at, "a table is MAP TYPE [PREFIX]; this word is too many");
+		return diag_error(d, &at, "a table is MAP TYPE [PREFIX]: unexpected word");
 	struct str map = words[0];
 	at.col = (unsigned)cols[0];
 	at.len = (unsigned)words[0].n;
@@ -141,7 +141,7 @@ bool enumconf_add_option(struct arena *a, struct diag *d, struct str option, str
 		return diag_error(d, NULL, "\"" STR_FMT "\" is not the name of a map",
 				  STR_ARG(e.map));
 	if (enumconf_find(ret, e.map))
-		return diag_error(d, NULL, "map \"" STR_FMT "\" is asked for twice",
+		return diag_error(d, NULL, "map \"" STR_FMT "\" is requested twice",
 				  STR_ARG(e.map));
 	vec_push(a, &ret->entries, e);
 	return true;

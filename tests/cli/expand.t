@@ -139,7 +139,7 @@ interval:s:1 { exit(); }" "-D of an option that a script does not have is notice
 is "$("$btgen" expand -D PERIOD=5 -D DEBUG "$tmp/option.bt" 2>&1 | grep .)" "interval:s:5 { exit(); }" "... and of what it has or asks for is not"
 for value in abc '' '"5"' '5 6' '3 +' 1.5 10ms; do
 	is "$("$btgen" expand -D "PERIOD=$value" "$tmp/option.bt" 2>&1 | head -n 1)" \
-		"$tmp/option.bt:1:16: error: -D PERIOD: this is a number, 1 by default, not \"${value}\"" "an option that is a number cannot be \"$value\""
+		"$tmp/option.bt:1:16: error: -D PERIOD: expected a number (default 1), not \"${value}\"" "an option that is a number cannot be \"$value\""
 done
 for value in -5 '(2 + 3) * 4' 1e3 1_000 0x10 OTHER; do
 	is "$("$btgen" expand -D "PERIOD=$value" -D OTHER=7 -e '#pragma option PERIOD 1 "a number"
@@ -269,7 +269,7 @@ BEGIN { exit(); }' "without headers #if adds nothing to the program"
 expand 'BEGIN { exit(); }
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 0, 0)
 #endif'
-like "$(cat "$tmp/err")" ':2:27: error: #if knows no macro of this name' "a macro with arguments that #if does not know is an error"
+like "$(cat "$tmp/err")" ':2:27: error: no macro of this name is defined' "a macro with arguments that #if does not know is an error"
 expand '#if __clang_major__ > 14
 #endif
 BEGIN { exit(); }'
@@ -277,5 +277,5 @@ like "$(cat "$tmp/err")" ':1:5: error: only bpftrace knows the value of __clang_
 expand 'BEGIN {
 #include <errno.h>
 exit(); }'
-like "$(cat "$tmp/err")" ':2:2: error: #include of a C header inside of braces' "and a header in a body"
+like "$(cat "$tmp/err")" ':2:2: error: #include of a C header inside braces' "and a header in a body"
 done_testing

@@ -271,7 +271,7 @@ END
 postgresql:checkpoint__start(int64_t flags)
     arg0   int64_t flags  listed
 postgresql:query__done(uint64_t arg0, int32_t arg1)
-    probes.conf is not used: it has 1 argument there
+    probes.conf is not used: it lists 1 argument
     arg0   uint64_t arg0  size only
     arg1   int32_t arg1   size only" "listed names and types are used where number, size and sign fit"
 
@@ -300,11 +300,11 @@ END
 	"$btgen" probes -v -x "$tmp/spdk" | grep '^[a-z]\|^    [a-z]' >"$tmp/out"
 	# said PROBE: what is known of its arguments
 	said() { sed -n "/^$1(/,/^[a-z].*)\$/{/^    /p}" "$tmp/out" | tr -s ' '; }
-	is "$(said spdk:nvmf_subsystem_create | head -n 1)" " probes.conf is not used: arg0 is always 0 there" \
+	is "$(said spdk:nvmf_subsystem_create | head -n 1)" " probes.conf is not used: it lists arg0 as always 0" \
 		"an argument that is listed as constant and has another value"
-	is "$(said spdk:nvmf_create_poll_group | head -n 1)" " probes.conf is not used: arg0 is uint64_t there" \
+	is "$(said spdk:nvmf_create_poll_group | head -n 1)" " probes.conf is not used: it lists arg0 as uint64_t" \
 		"an operand that is too small for what is listed, as in an older program"
-	is "$(said spdk:nvmf_subsystem_destroy)" " probes.conf is not used: arg1 is char * there
+	is "$(said spdk:nvmf_subsystem_destroy)" " probes.conf is not used: it lists arg1 as char *
  arg0 int arg0 inferred
  arg1 struct ctrlr *c inferred" "a variable of another type is where the argument is"
 	is "$(said spdk:nvmf_tgt_state)" " arg0 int arg0 inferred, constant 0: -t leaves it out

@@ -138,9 +138,9 @@ not_ok "a list of which nothing is there is an error" "$btgen" enums -x "$tmp/x"
 ok "... and the old file stays" grep -q 'two\[5\]' "$tmp/out.bt"
 printf 'one plain P_ more\nbad-name plain\nalone\none sparse\ntwo sparse\ntwo sparse\n' >"$tmp/bad"
 is "$("$btgen" enums -x "$tmp/a" --conf "$tmp/bad" 2>&1 | grep error | sed "s,.*/bad:,,")" \
-	'1:14: error: a table is MAP TYPE [PREFIX]; this word is too many
+	'1:14: error: a table is MAP TYPE [PREFIX]: unexpected word
 2:1: error: "bad-name" is not the name of a map
-3:1: error: a table is MAP TYPE [PREFIX]; the type is missing
+3:1: error: a table is MAP TYPE [PREFIX]: the type is missing
 6:1: error: map "two" is listed twice' "mistakes in the list are placed"
 not_ok "-o into a folder that is not there fails" "$btgen" enums -x "$tmp/a" plain -o "$tmp/no/such" 2>/dev/null
 is "$(find "$tmp" -name 'out.bt*' | wc -l)" 1 "no temporary file is left"

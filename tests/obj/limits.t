@@ -36,7 +36,7 @@ for spec in "-.note.stapsdt $G" "+.note.stapsdt 0x3ffff000" "-.note.btgen $G" "+
 	cheap "$spec: a type" types -x "$tmp/huge" honest
 	case $spec in
 	"+.debug_str"* | "+.debug_line_str"*) like "$(cat "$tmp/out")" 'enum mood mood' "... is found all the same" ;;
-	"-.debug"*) like "$(cat "$tmp/err")" 'huge: warning: .*decompressed it has more than 512 MiB' "... is not, and that is why" ;;
+	"-.debug"*) like "$(cat "$tmp/err")" 'huge: warning: .*it exceeds 512 MiB decompressed' "... is not, and that is why" ;;
 	esac
 	cheap "$spec: a function" expand -x "$tmp/huge" -e 'uprobe:__EXE__:main { }'
 done
@@ -57,8 +57,8 @@ truncate -s 10G "$tmp/p.debug"
 cheap "a debug file of 10 GiB" types -x "$tmp/p" honest
 like "$(cat "$tmp/err")" 'p.debug \(is too large for its CRC to be checked\)' "... is refused"
 
-is "$("$btgen" types --btf /dev/zero mood 2>&1)" "/dev/zero: error: this is not BTF" "--btf: zeros without end"
+is "$("$btgen" types --btf /dev/zero mood 2>&1)" "/dev/zero: error: not a BTF file" "--btf: zeros without end"
 truncate -s 10G "$tmp/btf"
 cheap "--btf: a hole of 10 GiB" types --btf "$tmp/btf" mood
-like "$(cat "$tmp/err")" 'btf: error: this is not BTF' "... is no BTF"
+like "$(cat "$tmp/err")" 'btf: error: not a BTF file' "... is no BTF"
 done_testing

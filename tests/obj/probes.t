@@ -154,7 +154,7 @@ mkfifo "$tmp/fifo"
 refuses "a directory" "cannot open it: is a directory" "$tmp"
 refuses "a FIFO is not waited for" "cannot open it: is not a regular file" "$tmp/fifo"
 refuses "an empty file" "the file is empty" "$tmp/empty"
-refuses "a script" "not an ELF file but a script; give the program that runs it" "$0"
+refuses "a script" "a script, not an ELF file: give the program that runs it" "$0"
 refuses "a text" "not an ELF file" "$tmp/plain.s"
 refuses "a path with control characters is shown escaped" "cannot open it: no such file" '/no/such\x0a'
 run -x $'/no/such\n'

@@ -109,7 +109,7 @@ is "$(said)" '"odd" is defined differently in u1.c and u2.c; the first is used' 
 expand '#define RED 1
 #define RED 2
 usdt:__EXE__:one { print(RED); }' >/dev/null
-like "$(cat "$tmp/err")" 'macro "RED" is defined again, differently' "a macro of the template with two values is an error"
+like "$(cat "$tmp/err")" 'macro "RED" is redefined differently' "a macro of the template with two values is an error"
 
 # However it is stored, the source file is found
 text='usdt:__EXE__:one { print((RED, sizeof(struct odd))); } usdt:__EXE__:two { print((RED, sizeof(struct odd))); }'
@@ -233,7 +233,7 @@ printf '#include "usdt.h"\nstruct b { long x; } b1; typedef struct b a; int g(a 
 for order in "tag name" "name tag"; do
 	(cd "$tmp" && gcc -g -w -I "$top/include/btgen" -o p "${order% *}.c" "${order#* }.c") || exit 1
 	"$btgen" types -x "$tmp/p" a >"$tmp/out" 2>"$tmp/err"
-	is "$(grep typedef "$tmp/out")$(said)" 'typedef struct b a;"a" is a typedef in name.c and a type of its own in tag.c; the typedef is used' "$order: where they are of two files, that is said"
+	is "$(grep typedef "$tmp/out")$(said)" 'typedef struct b a;"a" is a typedef in name.c and a tag in tag.c; the typedef is used' "$order: where they are of two files, that is said"
 	is "$(expand 'usdt:__EXE__:f { print((sizeof(a), sizeof(struct a))); } usdt:__EXE__:g { print((sizeof(a), sizeof(struct a))); }' | grep -o '([0-9]*, [0-9]*)' | tr '\n' ' ')$(said)" "(1, 1) (8, 1) " "... and each clause has its own"
 done
 printf '#include "usdt.h"\nnamespace n { struct b { long x; }; typedef b a; } struct a { char c; } a1; n::a b1; struct b : n::b { typedef short a; a v; } b2; int main() { USDT_PROBE(t, f, &a1); return a1.c + b1.x + b2.v; }\n' >"$tmp/alias.cc"
@@ -379,7 +379,7 @@ if gcc -gbtf -c -o "$tmp/b.o" "$tmp/b.c" 2>/dev/null; then
 	printf 'typedef struct same { int a; } same; struct b { long x; }; typedef struct b a; struct a { char c; }; same s; a b1; struct a a1;\n' >"$tmp/b.c"
 	gcc -gbtf -c -o "$tmp/b.o" "$tmp/b.c"
 	like "$("$btgen" types --btf "$tmp/b.o" --json a 2>&1)" '"size": 8' "BTF: a name without a keyword is a typedef before it is a tag"
-	like "$("$btgen" types --btf "$tmp/b.o" --json a 2>&1 >/dev/null)" 'warning: "a" is a typedef and a type of its own; the typedef is used' "... which is said"
+	like "$("$btgen" types --btf "$tmp/b.o" --json a 2>&1 >/dev/null)" 'warning: "a" is both a typedef and a tag; the typedef is used' "... which is said"
 	is "$("$btgen" types --btf "$tmp/b.o" 'struct a' same 2>&1 | grep -cE 'warning|char c;|int a;')" 2 "... and the keyword asks for the tag"
 else
 	skip "BTF with two definitions of a name" "this gcc writes no BTF"

@@ -136,7 +136,7 @@ done
 build gcc -g t.c
 like "$("$btgen" types -x "$tmp/p" itme 2>&1)" 'no type "itme"' "an unknown type is an error"
 like "$("$btgen" types -x "$tmp/p" itme 2>&1)" 'did you mean "item"' "... with the nearest name"
-like "$("$btgen" types -x "$tmp/p" declared_only 2>&1)" '"declared_only" is declared .*nowhere defined' "a type that is only declared is told from one that is not there"
+like "$("$btgen" types -x "$tmp/p" declared_only 2>&1)" '"declared_only" is declared .*not defined' "a type that is only declared is told from one that is not there"
 like "$("$btgen" types -x "$tmp/p" 'union item' 2>&1)" 'no type "union item"' "the keyword must fit"
 not_ok "an error leaves status 1" "$btgen" types -x "$tmp/p" item nosuch -o "$tmp/none" 2>/dev/null
 not_ok "... and no file" test -e "$tmp/none"

@@ -27,17 +27,17 @@ takes() {
 }
 
 gen '"".join("#define A%d A%d A%d\n" % (i, i+1, i+1) for i in range(64)) + "A0\n"'
-refuses "a macro that doubles 64 times" 't:[0-9]+:[0-9]+: error: the program grows past 2 million tokens'
+refuses "a macro that doubles 64 times" 't:[0-9]+:[0-9]+: error: the program exceeds 2 million tokens'
 gen '"#define F(x) x x\n" + "F("*60 + "a" + ")"*60 + "\n"'
-refuses "an argument that doubles 60 times" 'error: the program grows past 2 million tokens'
+refuses "an argument that doubles 60 times" 'error: the program exceeds 2 million tokens'
 gen '"#define S(x) #x\n#define X(x) S(x)\n" + "X("*60 + "\"\\\\\"" + ")"*60 + "\n"'
-refuses "a string whose escapes double" 'error: more than 64 MiB of text'
+refuses "a string whose escapes double" 'error: # and ## exceed 64 MiB of text'
 gen '"#define P(x) Q(x, x)\n#define Q(a, b) a ## b\n" + "P("*60 + "abc" + ")"*60 + "\n"'
-refuses "a name pasted to itself" 'error: more than 64 MiB of text'
+refuses "a name pasted to itself" 'error: # and ## exceed 64 MiB of text'
 gen '"#define F(x) x\n" + "F("*1000 + ")"*1000 + "\n"'
 refuses "calls nested 1000 deep" 'error: macro calls are nested more than 200 deep'
 gen '"#define F(x) x\n" + "F("*300000'
-refuses "calls without end" 'error: the arguments of macro "F" have no closing \)'
+refuses "calls without end" 'error: the arguments of macro "F" lack a closing \)'
 gen '"".join("#define A%d A%d\n" % (i, i+1) for i in range(100000)) + "A0\n"'
 takes "a chain of 100000 macros" A100000
 gen '"#define F(" + ",".join("a%d" % i for i in range(5000)) + ") x\n"'
@@ -63,7 +63,7 @@ refuses "a comment of two megabytes without end" 't:1:1: error: unterminated com
 gen '"\n"*4000000 + "a"'
 takes "4 million empty lines" a
 gen '"a " * 3000000'
-refuses "3 million tokens" 'error: the program grows past 2 million tokens'
+refuses "3 million tokens" 'error: the program exceeds 2 million tokens'
 gen '"a\0b"'
 refuses "a NUL byte" 'a NUL byte at offset 1'
 gen '"a" * (16 * 1024 * 1024 + 1)'
@@ -82,5 +82,5 @@ gen '"#include <f0>\n"'
 refuses "files that multiply" 'error: more than 2000 files are included'
 python3 -c 'print("/" * (15 << 20))' >"$tmp/big"
 gen '"#include <big>\n" * 100'
-refuses "a large file many times" 'error: more than 64 MiB of text'
+refuses "a large file many times" 'error: # and ## exceed 64 MiB of text'
 done_testing

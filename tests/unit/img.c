@@ -130,7 +130,7 @@ static void not_elf(void)
 	refuses_bytes("hello", 5, "x: error: not an ELF file\n", "a text");
 	refuses_bytes("\177EL", 3, "x: error: not an ELF file\n", "half a magic number");
 	refuses_bytes("#!/bin/sh\n", 10,
-		      "x: error: not an ELF file but a script; give the program that runs it\n",
+		      "x: error: a script, not an ELF file: give the program that runs it\n",
 		      "a script");
 }
 

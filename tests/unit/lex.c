@@ -65,7 +65,7 @@ static void quotes(void)
 	       "strings hide comments and quotes");
 	is_cut("it's", "it|'|s", "an apostrophe alone is a byte");
 	is_cut("x'y\nz'", "x|'|y|z|'", "a character constant ends with its line");
-	ok(complains("a \"b\nc", "t.bt:1:3: error: this string is not closed"),
+	ok(complains("a \"b\nc", "t.bt:1:3: error: this string is not terminated"),
 	   "a string that is not closed on its line is an error at its quote");
 	ok(complains("a /* b", "t.bt:1:3: error: unterminated comment"),
 	   "a comment without end is an error at its start");

@@ -107,7 +107,7 @@ static void definitions(void)
 	is_str(strbuf_str(&b), STR("1 x y <1>\n"), "and they expand");
 	strbuf_fini(&b);
 	ok(!pp_define(&pp, "1A") && heard("-D 1A: not NAME"), "-D names no number");
-	ok(!pp_define(&pp, "C") && heard("<command line>:1:1: error: macro \"C\" is defined again"),
+	ok(!pp_define(&pp, "C") && heard("<command line>:1:1: error: macro \"C\" is redefined"),
 	   "-D does not contradict another one");
 	ok(!run("#define __BPFTRACE__ 1\n") && heard("t.bt:1:9: error: \"__BPFTRACE__\" is predef"),
 	   "a macro of ours cannot be defined again");

@@ -94,8 +94,7 @@ static void predicates(void)
 	ok(parse("BEGIN/pid/{ }") && script_predicate(&s.clauses.v[0]),
 	   "no blanks are needed after BEGIN");
 	ok(parse("k:f // { \n { }") && s.clauses.n == 1, "a comment is none");
-	ok(complains("k:f /pid == 1 { }",
-		     "t.bt:1:5: error: this \"/\" begins a predicate that has no"),
+	ok(complains("k:f /pid == 1 { }", "t.bt:1:5: error: this \"/\" begins a predicate without"),
 	   "a predicate that does not end");
 }
 
@@ -155,12 +154,13 @@ static void others(void)
 
 static void brackets(void)
 {
-	ok(complains("BEGIN { (1 }", "t.bt:1:12: error: this \"}\" does not fit"),
+	ok(complains("BEGIN { (1 }", "t.bt:1:12: error: this \"}\" does not match"),
 	   "a bracket of the wrong kind");
 	ok(strstr(said, "t.bt:1:9: note: the innermost"), "and what is open");
 	ok(complains("BEGIN {\n if (1) {\n }", "t.bt:1:7: error: this \"{\" is not closed"),
 	   "a brace without end is shown at its start");
-	ok(complains("BEGIN { } }", "t.bt:1:11: error: this \"}\" closes nothing"), "one too many");
+	ok(complains("BEGIN { } }", "t.bt:1:11: error: this \"}\" has no opening bracket"),
+	   "one too many");
 	ok(complains("struct a { int x; BEGIN { }", "t.bt:1:10: error: this \"{\" is not closed"),
 	   "in a definition");
 }

@@ -218,7 +218,8 @@ static void doubts(void)
 	e.text_is_nobits = true;
 	elfmake_note(&e, &e.notes, 0x1000, 0x3000, 0, "p", "n", "");
 	reads(&e, "p:n 0x1000? []",
-	      "x: warning: no code at any site: a separate debug file? Trace the program itself\n",
+	      "x: warning: no code at any site: is it a separate debug file? Trace the program "
+	      "itself\n",
 	      "a debug file has the notes and no code");
 
 	e = elfmake_default();
@@ -233,7 +234,7 @@ static void doubts(void)
 	e.has_base = false;
 	elfmake_note(&e, &e.notes, 0x1000, 0x3000, 0, "p", "n", "");
 	reads(&e, "p:n 0x1000 []",
-	      "x: warning: no section .stapsdt.base (the linker dropped it?): addresses of probes "
+	      "x: warning: no section .stapsdt.base (did the linker drop it?): addresses of probes "
 	      "are taken as recorded\n",
 	      "no .stapsdt.base: nothing is moved, and that is said");
 
@@ -274,16 +275,16 @@ static void broken_notes(void)
 	       "x:.note.stapsdt+0x38: error: the note is too short for its three addresses\n",
 	       "an empty note");
 	damage("stapsdt", 8, 24, 24, ADDRESSES, true,
-	       "x:.note.stapsdt+0x38: error: a string in the note does not end inside it\n",
+	       "x:.note.stapsdt+0x38: error: a string in the note is not terminated\n",
 	       "no strings");
 	damage("stapsdt", 8, 32, 32, ADDRESSES "provider", true,
-	       "x:.note.stapsdt+0x38: error: a string in the note does not end inside it\n",
+	       "x:.note.stapsdt+0x38: error: a string in the note is not terminated\n",
 	       "a provider without end");
 	damage("stapsdt", 8, 28, 28, ADDRESSES "p\0na", true,
-	       "x:.note.stapsdt+0x38: error: a string in the note does not end inside it\n",
+	       "x:.note.stapsdt+0x38: error: a string in the note is not terminated\n",
 	       "a name without end");
 	damage("stapsdt", 8, 32, 32, ADDRESSES "p\0n\0 8@%", true,
-	       "x:.note.stapsdt+0x38: error: a string in the note does not end inside it\n",
+	       "x:.note.stapsdt+0x38: error: a string in the note is not terminated\n",
 	       "arguments without end");
 	damage("stapsdt", 8, 28, 28, ADDRESSES "\0n\0", true,
 	       "x:.note.stapsdt+0x38: error: the probe has no provider\n", "an empty provider");
@@ -409,7 +410,7 @@ static void compressed_sections(void)
 		   "compressed in a way of its own");
 	compressed(true, false, ELFCOMPRESS_ZLIB, UINT64_MAX, false, "",
 		   "x:.note.stapsdt+0x0: error: the compressed section claims 18446744073709551615 "
-		   "bytes, too many for its 91\n",
+		   "bytes, too many for its size of 91\n",
 		   "a claim that no zlib stream can keep");
 	compressed(true, false, ELFCOMPRESS_ZLIB, 0, true, "",
 		   "x:.note.stapsdt+0x0: error: the section cannot be decompressed: cannot "

@@ -262,7 +262,7 @@ int main(void)
 	is_described("8@$x+4", "unsigned, 8 bytes, the address x + 4");
 	is_described("4@%fs:-4", "unsigned, 4 bytes, in thread-local memory (fs) at -4");
 	is_described("8@(,%rbx,8)", "unsigned, 8 bytes, at rbx * 8");
-	is_described("8@[what]", "unsigned, 8 bytes, in a form that is not understood");
+	is_described("8@[what]", "unsigned, 8 bytes, in an unknown form");
 	arena_fini(&arena);
 	return done();
 }
