@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "elf/debuginfo.h"
-#include "dwarf/dwjoin.h"
 #include "dwarf/dwsite.h"
 #include "dwarf/dwsplit.h"
 
@@ -122,26 +121,17 @@ static void add_place(struct arena *a, struct dwnear *n, const struct dwnear_pla
 {
 	struct dwsrc *src;
 	struct debuginfo *di;
-	Dwarf_Die unit;
+	Dwarf_Die unit, split;
 	// Addresses take the whole handle; offsets of units are the same in both.
 	if (!dwsrc_open(p->img, NULL, &src) || !img_debuginfo(p->img, &di) ||
-	    !dwsite_unit(p->img, p->addr, &unit))
+	    !dwsite_listed_unit(p->img, p->addr, &unit))
 		return;
-	uint8_t kind;
-	dwarf_cu_info(unit.cu, NULL, &kind, NULL, NULL, NULL, NULL, NULL);
-	if (kind == DW_UT_skeleton || !dwsplit_is_whole(&unit)) {
-		struct str name = dwsplit_name(&unit);
-		// A split unit does not name its file: its skeleton, which is met on the way, does.
-		for (struct dwunit u = {0}; dwsrc_next_unit(src, &u);)
-			;
-		Dwarf *joined = dwjoin_open(src, &unit, &unit);
-		if (!joined)
-			n->missing = name;
-		// Its type units are the unit's own.
-		for (Dwarf_CU *cu = NULL;
-		     joined && dwarf_get_units(joined, cu, &cu, NULL, NULL, &unit, NULL) == 0;)
-			add_unit(a, n, src, &unit);
-		return;
+	if (dwsplit_unit(&unit, &split)) {
+		if (!split.cu || !dwsplit_is_whole(&split)) {
+			n->missing = dwsplit_name(&unit);
+			return;
+		}
+		unit = split;
 	}
 	find_source_unit(&unit, p->addr - di->bias);
 	if (src->slim && !dwarf_offdie(src->dbg, dwarf_dieoffset(&unit), &unit))

@@ -459,7 +459,7 @@ bool dwpick_find(struct dwpick *p, struct dwdef *ret)
 	f = inner;
 	if (f.tags.other.type)
 		say_differ(&f);
-	else if (f.tags.first.type && has_near && f.src->n_missing)
+	else if (f.tags.first.type && has_near && f.src->missing.n)
 		check_missing(&f);
 	*ret = f.tags.first;
 	return f.tags.first.type != NULL;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "elf/debuginfo.h"
+#include "dwarf/dwsplit.h"
 
 /** Some seconds. Large programs need less than a hundredth of it. */
 enum { MAX_SPENT = 1 << 26 };
@@ -36,7 +37,7 @@ static bool has_pcs(Dwarf_Die *die)
 	return dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges);
 }
 
-bool dwsite_unit(struct img *img, uint64_t pc, Dwarf_Die *ret)
+bool dwsite_listed_unit(struct img *img, uint64_t pc, Dwarf_Die *ret)
 {
 	struct debuginfo *di;
 	struct dwsrc *src = img->types;
@@ -60,10 +61,16 @@ bool dwsite_unit(struct img *img, uint64_t pc, Dwarf_Die *ret)
 			return false;
 		*ret = unit;
 	}
+	return true;
+}
+
+/** The unit that has the code at link-time address @pc: that of the .dwo file for a skeleton. */
+static bool find_unit(struct img *img, uint64_t pc, Dwarf_Die *ret)
+{
 	Dwarf_Die split;
-	uint8_t kind;
-	if (dwarf_cu_info(ret->cu, NULL, &kind, NULL, &split, NULL, NULL, NULL) == 0 &&
-	    kind == DW_UT_skeleton && split.cu)
+	if (!dwsite_listed_unit(img, pc, ret))
+		return false;
+	if (dwsplit_unit(ret, &split) && split.cu)
 		*ret = split;
 	return true;
 }
@@ -167,7 +174,7 @@ bool dwsite_at(struct dwsrc *src, uint64_t pc, struct dwsite *ret)
 	if (!img_debuginfo(src->img, &di))
 		return false;
 	ret->at = pc - di->bias;
-	if (!dwsite_unit(src->img, pc, &ret->unit))
+	if (!find_unit(src->img, pc, &ret->unit))
 		return false;
 	find_line(src, ret);
 	struct dwwalk w = {0}, w2 = {0};

@@ -189,25 +189,6 @@ static Dwarf *open_image(char *image, size_t size, Elf **ret)
 	return dbg;
 }
 
-Dwarf *dwslim_wrap(const struct img *like, const struct str *names, const struct str *contents,
-		   size_t n, Elf **ret)
-{
-	uint64_t sizes[DWSLIM_MAX_PARTS] = {0}, total = 0;
-	size_t size, off;
-	*ret = NULL;
-	if (n > DWSLIM_MAX_PARTS)
-		return NULL;
-	for (size_t i = 0; i < n; i++)
-		total += sizes[i] = contents[i].n;
-	if (total > MAX_PLAIN)
-		return NULL;
-	uint8_t *p = frame(like, names, sizes, n, &size, &off);
-	for (size_t i = 0; i < n; off += contents[i++].n)
-		if (contents[i].n)
-			memcpy(p + off, contents[i].p, contents[i].n);
-	return open_image((char *)p, size, ret);
-}
-
 Dwarf *dwslim_open(struct img *file, Elf **ret)
 {
 	struct img_section sections[N_WANTED];

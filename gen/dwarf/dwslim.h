@@ -18,13 +18,6 @@
  * that needs more of libdw (relocatable, split, type units, dwz). Closed by dwslim_close().
  */
 Dwarf *dwslim_open(struct img *file, Elf **elf);
-/**
- * A handle for @n sections that are in memory, in an ELF image of the kind of @like; the contents are copied. NULL,
- * silently, when libdw refuses them. Closed by dwslim_close().
- */
-enum { DWSLIM_MAX_PARTS = 8 };
-Dwarf *dwslim_wrap(const struct img *like, const struct str *names, const struct str *contents,
-		   size_t n, Elf **elf);
 void dwslim_close(Dwarf *dbg, Elf *elf);
 
 #endif

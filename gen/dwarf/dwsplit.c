@@ -8,6 +8,14 @@
 /** What is in dwsrc's map of missing files. */
 static const char GONE[] = "gone", UNREADABLE[] = "unreadable";
 
+bool dwsplit_unit(Dwarf_Die *unit, Dwarf_Die *ret)
+{
+	uint8_t kind;
+	*ret = (Dwarf_Die){0};
+	return dwarf_cu_info(unit->cu, NULL, &kind, NULL, ret, NULL, NULL, NULL) == 0 &&
+	       kind == DW_UT_skeleton;
+}
+
 bool dwsplit_is_whole(Dwarf_Die *split)
 {
 	static const char *const names[] = {".debug_info.dwo", ".debug_types.dwo"};
@@ -37,13 +45,14 @@ struct str dwsplit_name(Dwarf_Die *skeleton)
 	return name ? str_from(name) : dwsrc_unit_name(skeleton);
 }
 
-const char *dwsplit_path(struct dwsrc *src, Dwarf_Die *skeleton)
+/** In the folder of the compilation, or beside the program. */
+static bool is_there(struct dwsrc *src, Dwarf_Die *skeleton)
 {
 	Dwarf_Attribute at;
 	struct arena *a = src->arena;
 	struct str name = dwsplit_name(skeleton), beside = src->img->path;
 	if (name.n && name.p[0] == '/')
-		return access(str_dup(a, name), R_OK) == 0 ? str_dup(a, name) : NULL;
+		return access(str_dup(a, name), R_OK) == 0;
 	while (beside.n && beside.p[beside.n - 1] != '/')
 		beside.n--;
 	const char *dir = NULL;
@@ -51,9 +60,9 @@ const char *dwsplit_path(struct dwsrc *src, Dwarf_Die *skeleton)
 		dir = dwarf_formstring(&at);
 	const char *path = arena_printf(a, "%s/" STR_FMT, dir ? dir : ".", STR_ARG(name));
 	if (access(path, R_OK) == 0)
-		return path;
+		return true;
 	path = arena_printf(a, STR_FMT STR_FMT, STR_ARG(beside), STR_ARG(name));
-	return access(path, R_OK) == 0 ? path : NULL;
+	return access(path, R_OK) == 0;
 }
 
 void dwsplit_add_missing(struct dwsrc *src, Dwarf_Die *skeleton)
@@ -61,36 +70,44 @@ void dwsplit_add_missing(struct dwsrc *src, Dwarf_Die *skeleton)
 	struct str name = dwsplit_name(skeleton);
 	if (map_get(&src->missing, name))
 		return;
-	const char *why = dwsplit_path(src, skeleton) ? UNREADABLE : GONE;
+	const char *why = is_there(src, skeleton) ? UNREADABLE : GONE;
 	map_put(src->arena, &src->missing, name, (void *)(uintptr_t)why);
-	src->n_missing++;
+}
+
+/** How many files are missing for that reason, and the first of them. */
+static unsigned count(const struct dwsrc *src, const char *why, struct str *first)
+{
+	unsigned n = 0;
+	for (struct map_entry *e = NULL; (e = map_next(&src->missing, e));)
+		if (e->value == why && !n++)
+			*first = e->key;
+	return n;
 }
 
 void dwsplit_say_missing(struct dwsrc *src)
 {
-	unsigned n_gone = 0, n_unreadable = 0;
-	struct str gone = {0}, unreadable = {0};
-	for (struct map_entry *e = NULL; (e = map_next(&src->missing, e));) {
-		bool is_gone = e->value == (void *)(uintptr_t)GONE;
-		unsigned *n = is_gone ? &n_gone : &n_unreadable;
-		if (!(*n)++)
-			*(is_gone ? &gone : &unreadable) = e->key;
-	}
-	if (n_gone)
-		diag_note(src->diag, NULL,
-			  "%u units keep their types in split files that are not there, e.g. "
-			  "\"" STR_FMT "\"",
-			  n_gone, STR_ARG(gone));
-	if (n_unreadable)
-		diag_note(src->diag, NULL,
-			  "%u units keep their types in split files that cannot be read, e.g. "
-			  "\"" STR_FMT "\": of another build, or damaged",
-			  n_unreadable, STR_ARG(unreadable));
+	struct str name;
+	unsigned n = count(src, GONE, &name);
+	if (n)
+		diag_note(
+		    src->diag, NULL,
+		    "%u units keep their types in split files that are not there, e.g. \"" STR_FMT
+		    "\"",
+		    n, STR_ARG(name));
+	n = count(src, UNREADABLE, &name);
+	if (n)
+		diag_note(
+		    src->diag, NULL,
+		    "%u units keep their types in split files that cannot be read, e.g. \"" STR_FMT
+		    "\": of another build, corrupt, or with type units (build without "
+		    "-fdebug-types-section)",
+		    n, STR_ARG(name));
 	const struct img *img = src->img;
 	const char *dwp = arena_printf(src->arena, STR_FMT ".dwp", STR_ARG(img->path));
-	if (src->n_missing && access(dwp, R_OK) == 0)
+	if (src->missing.n && access(dwp, R_OK) == 0)
 		diag_note(src->diag, NULL,
-			  STR_FMT ".dwp is there, but does not have them, or has type units, which "
-				  "this libdw does not read from such files",
+			  STR_FMT
+			  ".dwp is there, but does not have them, or this elfutils cannot read it "
+			  "(0.192 can): keep the .dwo files",
 			  STR_ARG(img->shown));
 }

@@ -3,7 +3,6 @@
 #include <dwarf.h>
 
 #include "elf/debuginfo.h"
-#include "dwarf/dwjoin.h"
 #include "dwarf/dwscan.h"
 #include "dwarf/dwslim.h"
 #include "dwarf/dwsplit.h"
@@ -19,7 +18,6 @@ static void add_file(struct dwsrc *src, Dwarf *dbg)
 static void fini(void *types)
 {
 	struct dwsrc *src = types;
-	dwjoin_close(src);
 	dwscan_close(src->scan);
 	if (src->slim)
 		dwslim_close(src->dbg, src->slim);
@@ -81,11 +79,8 @@ bool dwsrc_next_unit(struct dwsrc *src, struct dwunit *u)
 			if (kind != DW_UT_skeleton)
 				return true;
 			// The unit is in a .dwo file; all units of that file are read in their turn.
-			Dwarf *joined;
 			if (split.cu && dwsplit_is_whole(&split))
 				add_file(src, dwarf_cu_getdwarf(split.cu));
-			else if ((joined = dwjoin_open(src, &u->die, &split)))
-				add_file(src, joined);
 			else
 				dwsplit_add_missing(src, &u->die);
 		}

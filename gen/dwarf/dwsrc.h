@@ -49,9 +49,6 @@ struct dwsrc {
 	VEC(Dwarf *) files; /**< main, alternate (dwz), then split units as they are met */
 	bool damaged;	    /**< damage was found (and said) */
 	struct map missing; /**< dwsplit's: names of .dwo files that cannot be read */
-	unsigned n_missing;
-	void *dwp;	    /**< dwjoin's: the .dwp file; NULL until asked for */
-	struct map joined;  /**< dwjoin's: id of a split unit -> its handle */
 	struct map scopes;  /**< dwscope's memory: place of a unit's top DIE -> its scopes */
 	void *loader;	    /**< dwload's memory; NULL until used */
 	void *index;	    /**< dwfind's, of all names; NULL until it is worth its cost */

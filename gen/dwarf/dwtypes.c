@@ -196,10 +196,10 @@ static bool walk(struct type_source *s, unsigned kinds, type_source_name_fn *fn,
 		any = true;
 		dwfind_names(src, kinds, walk_hit, &w);
 		struct diag_place at = {.file = src->img->shown};
-		if (src->n_missing)
+		if (src->missing.n)
 			diag_warning(t->diag, &at,
-				     "the types of %u compilation units are missing from the list",
-				     src->n_missing);
+				     "the types of %zu compilation units are missing from the list",
+				     src->missing.n);
 		dwsplit_say_missing(src);
 	}
 	strbuf_fini(&w.name);

@@ -121,9 +121,16 @@ for compiler in gcc clang; do
 			skip "$claim" "cannot be built"
 			continue
 		fi
+		case $compiler$flags in
+		gcc*split*types*) # one section for each type unit: libdw reads the first alone
+			is "$(expand "$text")" "" "stored as $compiler $flags does it, nothing is guessed"
+			like "$(cat "$tmp/err")" 'split files that cannot be read, e\.g\. "u1\.dwo": .* type units \(build without -fdebug-types-section\)' "... and the error names the file and a remedy"
+			continue
+			;;
+		esac
 		is "$(expand "$text" | grep -o '([0-9]*, [0-9]*)' | tr '\n' ' ')$(said)" "(1, 16) (2, 4) " "$claim"
 		expand 'usdt:__EXE__:neither { print(RED); }' >/dev/null
-		# A type unit in a .dwo has neither a name nor a list of files.
+		# A type unit that clang splits has neither a name nor a list of files.
 		like "$(said)" '"RED" is 1 in (.*u1\.c.*|a type unit) and 2 in (.*u2\.c|a type unit)' "... and the warning names the files"
 	done
 done
@@ -131,7 +138,12 @@ for version in 4 5; do
 	compiler=gcc
 	[ $version = 4 ] || compiler=clang # llvm-dwp 14 fails on what gcc makes, or does not end
 	if command -v llvm-dwp >/dev/null && build $compiler "-gdwarf-$version -gsplit-dwarf -O1" && (cd "$tmp" && timeout 10 llvm-dwp -e p -o p.dwp && rm ./*.dwo) 2>/dev/null; then
-		is "$(expand "$text" | grep -o '([0-9]*, [0-9]*)' | tr '\n' ' ')$(said)" "(1, 16) (2, 4) " "DWARF $version: joined by dwp, each clause has its own"
+		got=$(expand "$text" | grep -o '([0-9]*, [0-9]*)' | tr '\n' ' ')
+		if [ -n "$got" ]; then
+			is "$got$(said)" "(1, 16) (2, 4) " "DWARF $version: joined by dwp, each clause has its own"
+		else # elfutils before 0.192
+			like "$(cat "$tmp/err")" 'p\.dwp is there, .*: keep the \.dwo files' "DWARF $version: joined by dwp, nothing is guessed, and a note names the file and a remedy"
+		fi
 		rm "$tmp/p.dwp"
 	else
 		skip "DWARF $version: joined by dwp" "no llvm-dwp, or no $compiler"
