@@ -374,7 +374,8 @@ static void rename_own(struct targettype *r, struct token *list)
 	struct arena *a = r->b->arena;
 	struct map renamed = {0};
 	for (size_t i = 0; i < r->b->script.definitions.n; i++) {
-		struct str *tag = arena_new(a, struct str), own = r->b->script.definitions.v[i].tag;
+		struct str *tag = arena_new(a, struct str),
+			   own = script_tag(r->b->script.definitions.v[i]);
 		*tag = str_printf(a, CLOSURE_PREFIX STR_FMT, STR_ARG(own));
 		while (is_taken(r, *tag))
 			*tag = str_printf(a, STR_FMT "_", STR_ARG(*tag));
@@ -392,9 +393,9 @@ static void collect_own(struct targettype *r)
 {
 	struct arena *a = r->b->arena;
 	for (size_t i = 0; i < r->b->script.definitions.n; i++) {
-		const struct script_definition *d = &r->b->script.definitions.v[i];
-		map_add(a, &r->own, d->tag);
-		for (const struct token *t = d->range.first; t != d->range.last; t = t->next)
+		const struct node *d = r->b->script.definitions.v[i];
+		map_add(a, &r->own, script_tag(d));
+		for (const struct token *t = d->first; t != d->last; t = t->next)
 			if (t->kind == TOK_IDENT)
 				map_add(a, &r->own_names, t->text);
 	}

@@ -146,17 +146,19 @@ bool script_parse(struct arena *a, struct diag *d, struct token *tokens, struct 
 		return false;
 	ret->program = program;
 	for (struct node *n = program->child; n; n = n->next) {
-		struct script_range range = {n->first, n->last};
 		if (!ret->behind_c && !tok_is_any(n->first, tags))
 			ret->behind_c = n->first;
 		if (n->kind == NODE_CLAUSE || n->kind == NODE_FUNCTION || n->kind == NODE_MACRO)
 			add_clause(a, ret, n);
 		else if (n->kind == NODE_DEFINITION)
-			vec_push(a, &ret->definitions,
-				 (struct script_definition){range, n->first->text,
-							    n->name ? n->name->text : STR("")});
+			vec_push(a, &ret->definitions, n);
 	}
 	return true;
+}
+
+struct str script_tag(const struct node *definition)
+{
+	return definition->name ? node_text(definition) : STR("");
 }
 
 /** $a takes a variable, @a a whole map, and a anything. */

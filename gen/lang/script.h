@@ -2,8 +2,8 @@
  * script - the structure of a preprocessed template: definitions and clauses.
  *
  * A bpftrace program is a list of C definitions, then clauses: attach points, an optional /predicate/ and a
- * { body }. This lists, out of the tree, their token ranges and what the later layers ask about them. Ranges are
- * first..last, both included, of the list in pp->out.
+ * { body }. This lists their nodes, and what the later layers ask about them: what a clause is attached to, the arguments
+ * and maps that it uses, the macros by name.
  *
  *	struct script s;
  *	if (script_parse(&arena, &diag, pp.out, &s))
@@ -16,10 +16,6 @@
 #include "base/vec.h"
 #include "lang/tree.h"
 #include "lang/vocabulary.h"
-
-struct script_range {
-	struct token *first, *last; /**< both NULL for none */
-};
 
 /** One attach point, e.g. usdt:__EXE__:spdk:nvmf_tgt_state, or BEGIN. */
 struct script_attach {
@@ -60,12 +56,6 @@ struct script_clause {
 	VEC(struct script_map_use) maps;
 };
 
-/** struct, union or enum at the top level. */
-struct script_definition {
-	struct script_range range;
-	struct str kind, tag;
-};
-
 /** Those of one name: they differ in their parameters. */
 struct script_macros {
 	VEC(struct node *) nodes;
@@ -73,7 +63,7 @@ struct script_macros {
 
 struct script {
 	struct node *program;
-	VEC(struct script_definition) definitions;
+	VEC(struct node *) definitions; /**< NODE_DEFINITION */
 	VEC(struct script_clause) clauses;
 	struct map macros; /**< name -> struct script_macros */
 	struct token
@@ -82,9 +72,12 @@ struct script {
 
 /**
  * Parses @tokens (pp->out) and finds their parts. False, with an error, where parse_program() has one. Directives
- * (#pragma pack) stay where they are in the list and belong to no range of their own.
+ * (#pragma pack) stay where they are in the list and belong to no node of their own.
  */
 bool script_parse(struct arena *a, struct diag *d, struct token *tokens, struct script *ret);
+
+/** The tag of a definition, empty when it has none. */
+struct str script_tag(const struct node *definition);
 
 /**
  * The macro of the script that @n, a NODE_CALL or NODE_NAME, stands for: the first one whose parameters fit, as bpftrace

@@ -130,14 +130,14 @@ static void definitions(void)
 	      "pack(pop)\n"
 	      "union b { int x; }\nenum c : int { X, Y };\nenum { Z } k:f { struct d { } }");
 	ok(s.definitions.n == 4 && s.clauses.n == 1, "structs, unions and enums at the top level");
-	is_str(print_text(&arena, s.program->child),
+	is_str(print_text(&arena, s.definitions.v[0]),
 	       STR("struct a { int x[3]; struct { int y; } z; };"), "with the semicolon");
-	is_str(s.definitions.v[1].kind, STR("union"), "or without");
-	is_str(s.definitions.v[2].tag, STR("c"), "their tags");
-	is_str(s.definitions.v[3].tag, STR(""), "or none");
+	is_str(print_text(&arena, s.definitions.v[1]), STR("union b { int x; }"), "or without");
+	is_str(script_tag(s.definitions.v[2]), STR("c"), "their tags");
+	is_str(script_tag(s.definitions.v[3]), STR(""), "or none");
 	parse(
 	    "struct __attribute__((packed)) x { int a; } __attribute__((aligned(4)));\nBEGIN { }");
-	is_str(s.definitions.v[0].tag, STR("x"), "attributes belong to it");
+	is_str(script_tag(s.definitions.v[0]), STR("x"), "attributes belong to it");
 	ok(s.clauses.n == 1 && s.definitions.n == 1, "on both sides");
 }
 
