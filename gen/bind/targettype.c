@@ -27,43 +27,30 @@ static bool is_keyword(const struct token *t)
 	return tok_is(t, "struct") || tok_is(t, "union") || tok_is(t, "enum");
 }
 
-/** `<int, 4>` as compilers write it in a type's name; what is none adds nothing. Returns the token behind. */
-static struct token *add_template(struct token *open, struct strbuf *name, struct token **last)
+/** From the < at @t to its >, which the parser has seen, as compilers write it in a type's name. Returns the >. */
+static struct token *add_template(struct token *t, struct strbuf *name)
 {
-	size_t start = name->n;
 	unsigned depth = 0;
-	const struct token *prev = NULL;
-	for (struct token *t = open; tok_is(open, "<") && t->kind != TOK_EOF;
-	     prev = t, t = t->next) {
+	for (const struct token *prev = t;; prev = t, t = t->next) {
 		bool is_word = t->kind == TOK_IDENT || t->kind == TOK_NUMBER;
 		unsigned closes = tok_is(t, ">>") ? 2 : tok_is(t, ">");
-		if (!is_word && !closes && !tok_is(t, "<") && !tok_is(t, ",") && !tok_is(t, "*") &&
-		    !tok_is(t, ":"))
-			break;
-		depth += tok_is(t, "<");
-		if (closes > depth)
-			break;
-		if (prev &&
-		    (tok_is(prev, ",") || ((is_word || tok_is(t, "*")) && prev->kind == TOK_IDENT)))
+		if (tok_is(prev, ",") || ((is_word || tok_is(t, "*")) && prev->kind == TOK_IDENT))
 			strbuf_addc(name, ' ');
 		for (unsigned i = 0; i < closes; i++)
 			strbuf_addz(name, name->p[name->n - 1] == '>' ? " >" : ">");
 		if (!closes)
 			strbuf_adds(name, t->text);
+		depth += tok_is(t, "<");
 		depth -= closes;
-		if (!depth) {
-			*last = t;
-			return t->next;
-		}
+		if (!depth)
+			return t;
 	}
-	name->n = start;
-	return open;
 }
 
-/** The type name that starts at @t; false when none does. */
-static bool read_name(struct arena *a, struct token *t, struct targettype_name *ret)
+/** The type name that starts at @t and goes to before @end at most; false when none does. */
+static bool read_name(struct arena *a, struct token *t, const struct token *end,
+		      struct targettype_name *ret)
 {
-	*ret = (struct targettype_name){.first = t};
 	struct strbuf name;
 	strbuf_init(&name);
 	if (is_keyword(t)) {
@@ -85,7 +72,10 @@ static bool read_name(struct arena *a, struct token *t, struct targettype_name *
 			ret->last = t;
 			t = t->next;
 		}
-		t = add_template(t, &name, &ret->last);
+		if (t != end && tok_is(t, "<")) {
+			ret->last = add_template(t, &name);
+			t = ret->last->next;
+		}
 		for (; tok_is(t, "*"); t = t->next)
 			ret->stars++;
 		ret->end = t;
@@ -103,7 +93,7 @@ bool targettype_read(struct arena *a, const struct node *n, struct targettype_na
 		return false;
 	while (t != n->last && (tok_is(t, "const") || tok_is(t, "volatile")))
 		t = t->next;
-	return read_name(a, t, ret);
+	return read_name(a, t, n->last->next, ret);
 }
 
 bool targettype_is_whole(const struct node *n, const struct targettype_name *name)
@@ -272,14 +262,12 @@ static bool miss(struct targettype *r, const struct attach_clause *c,
 		 const struct targettype_name *name, const struct node *parent)
 {
 	struct bind *b = r->b;
-	struct lookup *lk = bind_lookup(b);
 	struct diag_place place = tok_place(name->last);
-	if (!kernel_has(r, name->name) && lk)
-		return lookup_say_unknown(lk, &place, "type", name->name, NAME_TYPES);
+	if (!kernel_has(r, name->name))
+		return lookup_say_unknown(bind_lookup(b), &place, "type", name->name, NAME_TYPES);
 	bool of_kernel =
 	    parent->kind == NODE_CAST && node_is(parent->child->next, NODE_NAME, "curtask");
-	if (lk && c->has_user && !c->has_other && !of_kernel &&
-	    map_add(b->arena, &r->said, name->name))
+	if (c->has_user && !c->has_other && !of_kernel && map_add(b->arena, &r->said, name->name))
 		diag_warning(b->diag, &place, "%s has no " STR_FMT ": using the kernel's",
 			     bind_target_name(b), STR_ARG(name->name));
 	return true;

@@ -15,8 +15,8 @@
 
 /** A type name in the program, e.g. `struct foo *` or `ns::foo`. */
 struct targettype_name {
-	struct token *first, *last; /**< keyword and name, without the stars */
-	struct str name;	    /**< with its keyword, as lookup_type() takes it */
+	struct token *last; /**< of the name, without the stars */
+	struct str name;    /**< with its keyword, as lookup_type() takes it */
 	bool has_keyword;
 	unsigned stars;
 	struct token *end; /**< the token behind the stars */
