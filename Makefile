@@ -114,7 +114,7 @@ FUZZ_SRC := $(wildcard tests/fuzz/*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/tests/fuzz/%)
 FUZZ_SECONDS ?= 60
 
-$(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(BUILD)/libbtgen.a
+$(BUILD)/tests/fuzz/%: tests/fuzz/%.c tests/fuzz/cut.h $(BUILD)/libbtgen.a
 	$(say) FUZZ $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(GEN_CFLAGS) -DFUZZ_MUTATE $(LDFLAGS) -o $@ $< $(BUILD)/libbtgen.a $(GEN_LIBS)

@@ -1,7 +1,5 @@
 // libFuzzer entry: any text through the preprocessor, the script parser and the printer. Nothing may crash, and
 // what was printed must be cut into the same tokens again: nothing runs together, nothing is lost.
-//
-// Built with -DFUZZ_MUTATE it is a program that runs on each FILE given, whole and cut off at 16 places.
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,30 +68,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 }
 
 #ifdef FUZZ_MUTATE
-int main(int argc, char **argv)
-{
-	static uint8_t buf[1 << 20];
-	int runs = 0;
-	for (int i = 1; i < argc; i++) {
-		FILE *f = fopen(argv[i], "rb");
-		if (!f) {
-			perror(argv[i]);
-			return 1;
-		}
-		size_t n = fread(buf, 1, sizeof(buf), f);
-		fclose(f);
-		for (size_t cut = 0; cut <= 16; cut++, runs++) {
-			size_t size = n - n * cut / 17;
-			uint8_t *copy =
-			    malloc(size ? size : 1); // its own, so that a read past it shows
-			if (!copy)
-				return 1;
-			memcpy(copy, buf, size);
-			LLVMFuzzerTestOneInput(copy, size);
-			free(copy);
-		}
-	}
-	printf("%d runs\n", runs);
-	return 0;
-}
+#include "cut.h"
 #endif
