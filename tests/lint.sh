@@ -35,6 +35,13 @@ layer bind base target elf ctype dwarf btf types probe text lang out/dialect.h
 layer out base text
 layer run base target text out
 
+echo "== who reads /proc"
+# target/proc does. base/file names descriptors of ours, bind/path writes paths into programs, and elf/debuginfo has one that
+# cannot exist.
+while read -r line; do
+	complain "$line: only target/proc reads /proc"
+done < <(grep -nE '"[^"]*/proc[/"]' gen/*/*.c | grep -vE '^gen/(target/proc|base/file|bind/path|elf/debuginfo)\.c:|#include')
+
 echo '== formatting'
 mapfile -t sources < <(git ls-files 'gen/*.[ch]' 'tests/unit/*.[ch]' 'tests/targets/*.[ch]')
 clang-format --dry-run --Werror "${sources[@]}" || found=1

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -50,6 +51,11 @@ int file_open(const char *root, const char *path, uint64_t *size, const char **w
 	close(fd);
 	errno = err;
 	return -1;
+}
+
+void file_path_of(int fd, char ret[FILE_PATH_OF])
+{
+	snprintf(ret, FILE_PATH_OF, "/proc/self/fd/%d", fd);
 }
 
 bool file_read_at(int fd, void *buf, size_t n, uint64_t off)

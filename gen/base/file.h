@@ -26,6 +26,11 @@ int file_open(const char *root, const char *path, uint64_t *size, const char **w
 /** Reads exactly @n bytes from offset @off; false when the file ends before that or cannot be read. */
 bool file_read_at(int fd, void *buf, size_t n, uint64_t off);
 
+/** Bytes of a path to an open file, see file_path_of(). */
+enum { FILE_PATH_OF = 32 };
+/** A path that leads to the file which @fd, a descriptor of ours, has open: for who takes only a path. */
+void file_path_of(int fd, char ret[FILE_PATH_OF]);
+
 /**
  * All of the text file @path, which lives in @a. An error is said for one that cannot be read or that has more than
  * 1 MiB: no list that people write ("of enums": @what) is as long.

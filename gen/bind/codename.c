@@ -105,7 +105,7 @@ static void look_again(struct codename *c)
 	struct proc *p;
 	uint64_t start = now_us();
 	arena_init(&a);
-	if (proc_open(&a, &c->quiet, str_dup(&a, c->proc->procfs), c->proc->pid, &p)) {
+	if (proc_open(&a, &c->quiet, c->proc->procfs, c->proc->pid, &p)) {
 		if (p->start_time == c->proc->start_time)
 			add_modules(c, p);
 		proc_close(p);

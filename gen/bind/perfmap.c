@@ -42,9 +42,8 @@ void perfmap_read(struct perfmap *m)
 	uint64_t size;
 	const char *why;
 	arena_init(&a);
-	char *root = arena_printf(&a, STR_FMT "/%d/root", STR_ARG(m->proc->procfs), m->proc->pid);
-	int fd =
-	    file_open(root, arena_printf(&a, "/tmp/perf-%d.map", m->proc->ns_pid), &size, &why);
+	const char *path = arena_printf(&a, "/tmp/perf-%d.map", m->proc->ns_pid);
+	int fd = file_open(str_dup(&a, m->proc->root), path, &size, &why);
 	if (fd >= 0 && size < m->done) { // written anew
 		m->done = 0;
 		m->entries.n = 0;

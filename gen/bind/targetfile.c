@@ -39,9 +39,7 @@ struct img *targetfile_open_mapped(struct arena *a, struct diag *d, const struct
 		return NULL;
 	// Debug files of a process that lives in another file system are looked for there.
 	if (!f->host_path.n)
-		img_set_root(img,
-			     str_printf(a, STR_FMT "/%d/root", STR_ARG(proc->procfs), proc->pid),
-			     f->path);
+		img_set_root(img, proc->root, f->path);
 	return img;
 }
 

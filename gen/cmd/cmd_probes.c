@@ -1,18 +1,17 @@
 /** btgen probes - lists the USDT probes of files and processes. */
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/vec.h"
+#include "bind/targetfile.h"
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
 #include "out/dialect.h"
 #include "cmd/probes_print.h"
 #include "cmd/probes_scripts.h"
 #include "run/bpftrace.h"
-#include "target/kin.h"
 #include "target/proc.h"
 
 struct pattern {
@@ -41,16 +40,12 @@ struct listing {
 };
 
 /** Reads the probes of one file; what is wrong has been said. */
-static void add_file(struct listing *l, const char *path, struct str shown, const struct proc *p,
+static void add_file(struct listing *l, struct img *img, const struct proc *p,
 		     const struct proc_file *mapped)
 {
-	struct img *img;
-	struct probes_file f = {.path = shown, .is_deleted = mapped && mapped->is_deleted};
-	if (!img_open(&l->arena, &l->diag, path, shown, &img))
-		return;
-	f.machine = img->machine;
-	if (p && !mapped->host_path.n)
-		img_set_root(img, str_printf(&l->arena, "/proc/%d/root", p->pid), mapped->path);
+	struct probes_file f = {.path = img->shown,
+				.machine = img->machine,
+				.is_deleted = mapped && mapped->is_deleted};
 	if (p && img_load_bias(img, mapped->start, mapped->offset, &f.bias)) {
 		f.is_mapped = true;
 		f.pid = p->pid;
@@ -65,10 +60,17 @@ static void add_file(struct listing *l, const char *path, struct str shown, cons
 		img_close(img);
 }
 
+static void add_mapped(struct listing *l, const struct proc *p, const struct proc_file *f)
+{
+	struct img *img = targetfile_open_mapped(&l->arena, &l->diag, p, f);
+	if (img)
+		add_file(l, img, p, f);
+}
+
 static void add_process(struct listing *l, int pid)
 {
 	struct proc *p;
-	if (!proc_open(&l->arena, &l->diag, "/proc", pid, &p))
+	if (!proc_open(&l->arena, &l->diag, PROCFS, pid, &p))
 		return;
 	l->n_processes++;
 	for (size_t i = 0; i < p->files.n; i++) {
@@ -79,7 +81,7 @@ static void add_process(struct listing *l, int pid)
 			diag_warning(&l->diag, &at, "this file of process %d cannot be opened",
 				     pid);
 		else if (img_is_elf(path))
-			add_file(l, path, f->path, p, f);
+			add_mapped(l, p, f);
 	}
 	if (!proc_is_same(p))
 		diag_error(&l->diag, NULL, "process %d has exited", pid);
@@ -90,13 +92,13 @@ static void add_process(struct listing *l, int pid)
 static void add_named(struct listing *l, const char *name)
 {
 	size_t n;
-	int *pids = kin_find(&l->arena, name, &n);
+	int *pids = proc_find_named(&l->arena, PROCFS, name, &n);
 	if (!n)
 		diag_error(&l->diag, NULL, "no process runs a program named '%s'", name);
-	kin_parents_first(pids, n);
+	proc_parents_first(PROCFS, pids, n);
 	for (size_t i = 0; i < n; i++) {
 		size_t k = 0;
-		while (k < i && !kin_run_same_file(pids[k], pids[i]))
+		while (k < i && !proc_same_exe(PROCFS, pids[k], pids[i]))
 			k++;
 		if (k == i)
 			add_process(l, pids[i]);
@@ -108,9 +110,10 @@ static bool is_bad_pid(struct arena *a, const char *word)
 {
 	int pid;
 	size_t n = 0;
-	if (*word >= '0' && *word <= '9' && !cmd_parse_pid(word, &pid))
-		return !kin_find(a, word, &n);
-	return false;
+	if (*word < '0' || *word > '9' || cmd_parse_pid(word, &pid))
+		return false;
+	proc_find_named(a, PROCFS, word, &n);
+	return n == 0;
 }
 
 static bool matches(struct listing *l, const struct sdt_probe *p)
@@ -206,12 +209,7 @@ static void read_counter(const struct probes_file *f, const struct sdt_probe *p,
 
 static void find_extra(struct listing *l, struct probes_file *f)
 {
-	char path[32];
-	int mem = -1;
-	if (f->is_mapped) {
-		snprintf(path, sizeof(path), "/proc/%d/mem", f->pid);
-		mem = open(path, O_RDONLY | O_CLOEXEC);
-	}
+	int mem = f->is_mapped ? proc_open_file(PROCFS, f->pid, "mem") : -1;
 	f->extra = arena_array(&l->arena, struct probes_extra, f->probes.n_probes + 1);
 	for (size_t i = 0; i < f->probes.n_probes; i++) {
 		const struct sdt_probe *p = &f->probes.probes[i];
@@ -323,11 +321,18 @@ static int take(void *ctx, const char *command, int letter, const char *value)
 	return -1;
 }
 
+static void add_unmapped(struct listing *l, const char *path)
+{
+	struct img *img;
+	if (img_open(&l->arena, &l->diag, path, str_from(path), &img))
+		add_file(l, img, NULL, NULL);
+}
+
 static void add_source(struct listing *l, const struct source *s)
 {
 	int pid;
 	if (!s->is_process)
-		add_file(l, s->text, str_from(s->text), NULL, NULL);
+		add_unmapped(l, s->text);
 	else if (cmd_parse_pid(s->text, &pid))
 		add_process(l, pid);
 	else

@@ -17,7 +17,6 @@
 #include "out/dialect.h"
 #include "run/bpftrace.h"
 #include "run/run.h"
-#include "target/kin.h"
 
 enum { ECHO_TEXT = CMD_OWN, RAW, BPFTRACE, READY_FILE, READY_FD };
 
@@ -316,7 +315,7 @@ static struct str name_marked(void *names, uint64_t addr, bool is_key)
 static void note_others(struct diag *d, const struct expansion *x, size_t n)
 {
 	struct str file = x->proc->files.v[0].path;
-	unsigned children = n == 1 ? kin_count_children(x->proc->pid) : 0;
+	unsigned children = n == 1 ? proc_count_children(x->proc) : 0;
 	if (children)
 		diag_note(d, NULL,
 			  "%u children of process %d run the same program and are not traced: use "

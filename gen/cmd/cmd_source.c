@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "bind/targetfile.h"
+
 int cmd_source_take(struct cmd_source *s, const char *command, int letter, const char *value)
 {
 	int pid;
@@ -20,35 +22,24 @@ int cmd_source_take(struct cmd_source *s, const char *command, int letter, const
 	return -1;
 }
 
-static bool add_image(struct cmd_source *s, const char *path, struct str shown, struct img **ret)
-{
-	if (!img_open(&s->arena, &s->diag, path, shown, ret))
-		return false;
-	dwtypes_add_image(&s->images, *ret);
-	return true;
-}
-
 /** The executable must be readable; a library that is not costs only its own types. */
 static bool add_process(struct cmd_source *s, int pid)
 {
-	if (!proc_open(&s->arena, &s->diag, "/proc", pid, &s->proc))
+	if (!proc_open(&s->arena, &s->diag, PROCFS, pid, &s->proc))
 		return false;
-	struct str root = str_printf(&s->arena, "/proc/%d/root", pid);
 	for (size_t i = 0; i < s->proc->files.n; i++) {
 		const struct proc_file *f = &s->proc->files.v[i];
-		struct img *img;
-		if (!f->open_path.n) {
-			if (i == 0)
-				return diag_error(&s->diag, NULL,
-						  "the executable of process %d, " STR_FMT
-						  ", cannot be reached",
-						  pid, STR_ARG(f->path));
+		if (!f->open_path.n && i == 0)
+			return diag_error(&s->diag, NULL,
+					  "the executable of process %d, " STR_FMT
+					  ", cannot be reached",
+					  pid, STR_ARG(f->path));
+		if (!f->open_path.n)
 			continue;
-		}
-		if (!add_image(s, str_dup(&s->arena, f->open_path), f->path, &img))
+		struct img *img = targetfile_open_mapped(&s->arena, &s->diag, s->proc, f);
+		if (!img)
 			return false;
-		if (f->root_path.n && !f->host_path.n)
-			img_set_root(img, root, f->path);
+		dwtypes_add_image(&s->images, img);
 	}
 	return true;
 }
@@ -73,9 +64,12 @@ static bool add_btf(struct cmd_source *s, const char *name)
 static bool open_all(struct cmd_source *s)
 {
 	struct img *img;
-	for (size_t i = 0; i < s->files.n; i++)
-		if (!add_image(s, s->files.v[i], str_from(s->files.v[i]), &img))
+	for (size_t i = 0; i < s->files.n; i++) {
+		const char *path = s->files.v[i];
+		if (!img_open(&s->arena, &s->diag, path, str_from(path), &img))
 			return false;
+		dwtypes_add_image(&s->images, img);
+	}
 	for (size_t i = 0; i < s->pids.n; i++)
 		if (!add_process(s, s->pids.v[i]))
 			return false;

@@ -10,7 +10,6 @@
 #include "out/dialect.h"
 #include "out/predefined.h"
 #include "run/bpftrace.h"
-#include "target/kin.h"
 #include "cmd/trace.h"
 
 static void add_pid(struct expand_request *req, int pid)
@@ -29,7 +28,7 @@ bool expand_add_processes(struct expand_request *req, const char *word)
 		add_pid(req, pid);
 		return true;
 	}
-	int *found = kin_find(req->arena, word, &n);
+	int *found = proc_find_named(req->arena, PROCFS, word, &n);
 	for (size_t i = 0; i < n; i++)
 		add_pid(req, found[i]);
 	return n > 0;
@@ -87,16 +86,11 @@ void expand_choose_version(struct arena *a, struct diag *d, struct expand_reques
 const char *expand_script_dir(struct arena *a)
 {
 	static const char *const below[] = {"../bpf", "../share/btgen/bpf"};
-	char exe[4096];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	if (n <= 0)
-		return NULL;
-	exe[n] = '\0';
-	char *slash = strrchr(exe, '/');
-	if (!slash)
-		return NULL;
+	struct str exe = proc_own_exe(a);
+	while (exe.n && exe.p[exe.n - 1] != '/')
+		exe.n--;
 	for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
-		char *path = arena_printf(a, "%.*s/%s", (int)(slash - exe), exe, below[i]);
+		char *path = arena_printf(a, STR_FMT "%s", STR_ARG(exe), below[i]);
 		char *real = access(path, R_OK | X_OK) == 0 ? realpath(path, NULL) : NULL;
 		if (real) {
 			path = arena_strdup(a, real);
@@ -228,8 +222,8 @@ bool expand_open_target(struct arena *a, struct diag *d, const struct expand_req
 		       use_signatures(a, d, &x->files);
 	if (!req->pids.n)
 		return true;
-	x->n_parents = kin_parents_first(req->pids.v, req->pids.n);
-	if (!proc_open(a, d, "/proc", req->pids.v[0], &x->proc)) {
+	x->n_parents = proc_parents_first(PROCFS, req->pids.v, req->pids.n);
+	if (!proc_open(a, d, PROCFS, req->pids.v[0], &x->proc)) {
 		x->proc = NULL;
 		return false;
 	}
@@ -238,10 +232,10 @@ bool expand_open_target(struct arena *a, struct diag *d, const struct expand_req
 }
 
 /** -t of several processes, of which the first names the files: they must be those of the others. */
-static bool check_kin(struct diag *d, const struct expand_request *req)
+static bool check_same_exe(struct diag *d, const struct expand_request *req)
 {
 	for (size_t i = 1; i < req->pids.n; i++)
-		if (!kin_run_same_file(req->pids.v[0], req->pids.v[i]))
+		if (!proc_same_exe(PROCFS, req->pids.v[0], req->pids.v[i]))
 			return diag_error(d, NULL,
 					  "process %d does not run the same program as process %d: "
 					  "trace them separately",
@@ -302,7 +296,7 @@ static bool take_patterns(struct arena *a, struct diag *d, const struct expand_r
 	struct str text;
 	if (!x->files.list.n)
 		return diag_error(d, NULL, "-t needs a process (or a file with -x)");
-	if (!check_kin(d, req))
+	if (!check_same_exe(d, req))
 		return false;
 	if (!trace_make(a, d, &x->files, req->version, req->patterns.v, req->patterns.n, req->json,
 			&x->records, &text))

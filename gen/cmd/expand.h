@@ -42,7 +42,7 @@ struct expansion {
 	struct program program;
 	struct proc *proc; /**< the target, or NULL; owned */
 	size_t
-	    n_parents; /**< of several PIDs, see kin_parents_first(); 1: the others are its children */
+	    n_parents; /**< of several PIDs, see proc_parents_first(); 1: the others are its children */
 	struct targetfiles files;
 	struct records *records; /**< with patterns: decodes what the program prints */
 	struct bind bind;	 /**< what was found out about the program */

@@ -144,8 +144,8 @@ static struct str real_path(struct img *img)
 {
 	if (img->root.n)
 		return img->root_path;
-	char link[32], path[4096];
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", img->fd);
+	char link[FILE_PATH_OF], path[4096];
+	file_path_of(img->fd, link);
 	ssize_t n = readlink(link, path, sizeof(path));
 	if (n <= 0 || path[0] != '/')
 		return img->path;
@@ -198,8 +198,8 @@ static struct img *try_debuginfod(struct img *img, struct wanted w)
 		note_looked(img, STR("the servers of DEBUGINFOD_URLS"), NULL);
 		return NULL;
 	}
-	char path[32];
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	char path[FILE_PATH_OF];
+	file_path_of(fd, path);
 	struct img *found = try_file(img, STR(""), path, w);
 	close(fd);
 	return found;

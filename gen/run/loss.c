@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "target/proc.h"
+
 /** One counter, or one for each processor. */
 enum { MAX_COUNTERS = 8192 };
 
@@ -39,9 +41,8 @@ static bool is_counter(int map)
 
 int loss_open(pid_t pid)
 {
-	char path[40];
-	snprintf(path, sizeof(path), "/proc/%d/fdinfo", (int)pid);
-	DIR *dir = opendir(path);
+	int folder = proc_open_file(PROCFS, pid, "fdinfo");
+	DIR *dir = folder < 0 ? NULL : fdopendir(folder);
 	int found = -1;
 	for (struct dirent *e; dir && found < 0 && (e = readdir(dir));) {
 		uint32_t id = read_map_id(dirfd(dir), e->d_name);

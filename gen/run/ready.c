@@ -11,23 +11,14 @@
 
 #include "run/output.h"
 
-/** The start of a file of /proc/PID, "" when there is none. */
-static void read_proc(pid_t pid, const char *name, char *ret, size_t size)
-{
-	char path[40];
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, ret, size - 1);
-	if (fd >= 0)
-		close(fd);
-	ret[n > 0 ? n : 0] = '\0';
-}
-
 bool ready_is_waiting(pid_t pid)
 {
-	char text[32]; // a number and more, or "running": neither call is number 0
-	read_proc(pid, "syscall", text, sizeof(text));
-	long nr = strtol(text, NULL, 10);
+	struct arena a;
+	struct str text; // a number and more, or "running": neither call is number 0
+	arena_init(&a);
+	proc_read(&a, PROCFS, pid, "syscall", &text);
+	long nr = strtol(text.p, NULL, 10);
+	arena_fini(&a);
 #ifdef SYS_epoll_wait
 	if (nr == SYS_epoll_wait)
 		return true;
@@ -37,10 +28,14 @@ bool ready_is_waiting(pid_t pid)
 
 bool ready_is_tracing(pid_t pid)
 {
-	char text[4096];
-	read_proc(pid, "status", text, sizeof(text));
-	const char *caught = strstr(text, "\nSigCgt:");
-	return caught && (strtoull(caught + 8, NULL, 16) & 1ull << (SIGINT - 1));
+	struct arena a;
+	struct str text;
+	arena_init(&a);
+	proc_read(&a, PROCFS, pid, "status", &text);
+	const char *caught = strstr(text.p, "\nSigCgt:");
+	bool is = caught && (strtoull(caught + 8, NULL, 16) & 1ull << (SIGINT - 1));
+	arena_fini(&a);
+	return is;
 }
 
 void ready_tell(struct arena *a, struct diag *d, const struct run_config *cfg)

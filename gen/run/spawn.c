@@ -14,6 +14,8 @@
 #include <unistd.h>
 #include <wordexp.h>
 
+#include "target/proc.h"
+
 // The breakpoint that holds the program at its entry point.
 #if defined(__x86_64__)
 #define BREAK_MASK 0xfful
@@ -31,15 +33,15 @@
 /** AT_ENTRY of the process's auxiliary vector (getauxval(3)), 0 when it cannot be read. */
 static uint64_t read_entry(struct arena *a, pid_t pid)
 {
-	int fd = open(arena_printf(a, "/proc/%d/auxv", (int)pid), O_RDONLY | O_CLOEXEC);
-	uint64_t pair[2], entry = 0;
-	while (fd >= 0 && read(fd, pair, sizeof(pair)) == (ssize_t)sizeof(pair) &&
-	       pair[0] != AT_NULL)
+	struct str auxv;
+	uint64_t pair[2] = {AT_NULL};
+	proc_read(a, PROCFS, pid, "auxv", &auxv);
+	for (; auxv.n >= sizeof(pair); auxv = str_from_offset(auxv, sizeof(pair))) {
+		memcpy(pair, auxv.p, sizeof(pair));
 		if (pair[0] == AT_ENTRY)
-			entry = pair[1];
-	if (fd >= 0)
-		close(fd);
-	return entry;
+			return pair[1];
+	}
+	return 0;
 }
 
 /** Waits until the program stops for us with SIGTRAP; other signals are passed on to it. */

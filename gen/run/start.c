@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "out/dialect.h"
 #include "run/output.h"
 #include "run/relay.h"
@@ -143,7 +144,9 @@ bool start_bpftrace(struct arena *a, struct diag *d, const struct run_config *cf
 	int program = make_program_fd(&s);
 	if (program < 0)
 		return false;
-	ret->program_name = arena_printf(a, "/proc/self/fd/%d", program);
+	char program_name[FILE_PATH_OF];
+	file_path_of(program, program_name);
+	ret->program_name = arena_strdup(a, program_name);
 	int out[2], err[2];
 	char **argv = make_argv(&s, ret->program_name);
 	if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0)

@@ -1,5 +1,6 @@
 #include "target/proc.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,19 +17,36 @@
 /** What /proc/PID/stat says (proc_pid_stat(5)). */
 struct stat_line {
 	char state;
+	uint64_t parent;
 	uint64_t flags;
 	uint64_t start_time;
 };
 
-static char *proc_path(const struct proc *p, const char *rest)
+static char *path_of(struct arena *a, const char *procfs, int pid, const char *name)
 {
-	return arena_printf(p->arena, STR_FMT "/%d/%s", STR_ARG(p->procfs), p->pid, rest);
+	return arena_printf(a, "%s/%d/%s", procfs, pid, name);
 }
 
-/** Reads a whole file of /proc (its size is not known beforehand); false with errno set. */
-static bool read_file(struct arena *a, const char *path, struct str *ret)
+static char *proc_path(const struct proc *p, const char *name)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	return path_of(p->arena, p->procfs, p->pid, name);
+}
+
+int proc_open_file(const char *procfs, int pid, const char *name)
+{
+	struct arena a;
+	arena_init(&a);
+	int fd = open(path_of(&a, procfs, pid, name), O_RDONLY | O_CLOEXEC);
+	int err = errno;
+	arena_fini(&a);
+	errno = err;
+	return fd;
+}
+
+bool proc_read(struct arena *a, const char *procfs, int pid, const char *name, struct str *ret)
+{
+	int fd = proc_open_file(procfs, pid, name);
+	*ret = STR("");
 	if (fd < 0)
 		return false;
 	struct strbuf b;
@@ -58,6 +76,12 @@ static bool read_link(struct arena *a, const char *path, struct str *ret)
 	return true;
 }
 
+struct str proc_own_exe(struct arena *a)
+{
+	struct str path;
+	return read_link(a, PROCFS "/self/exe", &path) ? path : STR("");
+}
+
 /** Fields are counted from behind the last ')': the name before it may hold anything. */
 static bool parse_stat(struct str text, struct stat_line *ret)
 {
@@ -72,6 +96,8 @@ static bool parse_stat(struct str text, struct stat_line *ret)
 		struct str word = str_trim(str_slice(rest, 0, blank));
 		if (field == 3 && word.n == 1)
 			ret->state = word.p[0];
+		if (field == 4 && !str_to_u64(word, &ret->parent))
+			return false;
 		if (field == 9 && !str_to_u64(word, &ret->flags))
 			return false;
 		if (field == 22)
@@ -81,11 +107,11 @@ static bool parse_stat(struct str text, struct stat_line *ret)
 	return false;
 }
 
-static bool read_stat(const struct proc *p, struct stat_line *ret)
+static bool read_stat(struct arena *a, const char *procfs, int pid, struct stat_line *ret)
 {
 	struct str text;
 	*ret = (struct stat_line){0};
-	return read_file(p->arena, proc_path(p, "stat"), &text) && parse_stat(text, ret);
+	return proc_read(a, procfs, pid, "stat", &text) && parse_stat(text, ret);
 }
 
 /** The value of "Key:\tvalue" in /proc/PID/status; empty when absent. */
@@ -119,7 +145,7 @@ static void find_paths(const struct proc *p, struct proc_file *f, const char *ha
 	if (str_has_suffix(plain, STR(" (deleted)")))
 		plain.n -= strlen(" (deleted)");
 	const char *host = str_dup(p->arena, plain);
-	const char *rooted = arena_printf(p->arena, "%s%s", proc_path(p, "root"), host);
+	const char *rooted = arena_printf(p->arena, STR_FMT "%s", STR_ARG(p->root), host);
 
 	bool have_handle = stat(handle, &st) == 0 && S_ISREG(st.st_mode);
 	if (!have_handle) {
@@ -187,7 +213,7 @@ static void add_mapping(struct proc *p, struct proc_file f)
 static bool read_maps(struct proc *p)
 {
 	struct str maps;
-	if (!read_file(p->arena, proc_path(p, "maps"), &maps))
+	if (!proc_read(p->arena, p->procfs, p->pid, "maps", &maps))
 		return diag_error(p->diag, NULL, "cannot read the memory map of process %d: %s",
 				  p->pid, strerror(errno));
 	while (maps.n) {
@@ -256,10 +282,11 @@ static bool look_up(struct proc *p)
 {
 	struct stat_line st;
 	struct str status;
-	if (!read_stat(p, &st) || !read_file(p->arena, proc_path(p, "status"), &status))
+	if (!read_stat(p->arena, p->procfs, p->pid, &st) ||
+	    !proc_read(p->arena, p->procfs, p->pid, "status", &status))
 		return diag_error(p->diag, NULL, "no process has PID %d", p->pid);
 	p->start_time = st.start_time;
-	if (read_file(p->arena, proc_path(p, "comm"), &p->comm) &&
+	if (proc_read(p->arena, p->procfs, p->pid, "comm", &p->comm) &&
 	    str_has_suffix(p->comm, STR("\n")))
 		p->comm.n--;
 
@@ -273,7 +300,7 @@ static bool look_up(struct proc *p)
 				  "process %d (" STR_FMT
 				  ") is a zombie: it has exited, and its parent has not noticed",
 				  p->pid, STR_ARG(p->comm));
-	if (str_eqz(p->procfs, "/proc"))
+	if (strcmp(p->procfs, PROCFS) == 0)
 		p->pidfd = (int)syscall(SYS_pidfd_open, p->pid, 0);
 	if (!read_exe(p, &st) || !read_maps(p))
 		return false;
@@ -284,8 +311,8 @@ static bool look_up(struct proc *p)
 bool proc_open(struct arena *a, struct diag *d, const char *procfs, int pid, struct proc **ret)
 {
 	struct proc *p = arena_new(a, struct proc);
-	*p = (struct proc){
-	    .arena = a, .diag = d, .procfs = str_from(procfs), .pid = pid, .pidfd = -1};
+	*p = (struct proc){.arena = a, .diag = d, .procfs = procfs, .pid = pid, .pidfd = -1};
+	p->root = str_from(proc_path(p, "root"));
 	*ret = p;
 	if (look_up(p))
 		return true;
@@ -317,13 +344,14 @@ bool proc_is_same(const struct proc *p)
 		if (poll(&fd, 1, 0) > 0)
 			return false;
 	}
-	return read_stat(p, &st) && st.start_time == p->start_time && !has_ended(st.state);
+	return read_stat(p->arena, p->procfs, p->pid, &st) && st.start_time == p->start_time &&
+	       !has_ended(st.state);
 }
 
 bool proc_is_replaced(const struct proc *p)
 {
 	struct stat_line st;
-	return read_stat(p, &st) && st.start_time != p->start_time;
+	return read_stat(p->arena, p->procfs, p->pid, &st) && st.start_time != p->start_time;
 }
 
 bool proc_runs_same_file(const struct proc *p)
@@ -332,4 +360,97 @@ bool proc_runs_same_file(const struct proc *p)
 	struct stat st;
 	return !exe->have_id || stat(proc_path(p, "exe"), &st) != 0 ||
 	       (st.st_dev == exe->dev && st.st_ino == exe->ino);
+}
+
+// --- processes that run the same program
+
+/** All PIDs. */
+static int *list_pids(struct arena *a, const char *procfs, size_t *n)
+{
+	VEC(int) pids = {0};
+	DIR *dir = opendir(procfs);
+	for (struct dirent *e; dir && (e = readdir(dir));)
+		if (atoi(e->d_name) > 0)
+			vec_push(a, &pids, atoi(e->d_name));
+	if (dir)
+		closedir(dir);
+	*n = pids.n;
+	return pids.v;
+}
+
+/** -1 when it is gone */
+static int parent_of(struct arena *a, const char *procfs, int pid)
+{
+	struct stat_line st;
+	return read_stat(a, procfs, pid, &st) ? (int)st.parent : -1;
+}
+
+bool proc_same_exe(const char *procfs, int pid, int other)
+{
+	struct arena a;
+	struct stat one, two;
+	arena_init(&a);
+	bool same = stat(path_of(&a, procfs, pid, "exe"), &one) == 0 &&
+		    stat(path_of(&a, procfs, other, "exe"), &two) == 0 &&
+		    one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+	arena_fini(&a);
+	return same;
+}
+
+unsigned proc_count_children(const struct proc *p)
+{
+	struct arena a;
+	unsigned count = 0;
+	size_t n;
+	arena_init(&a);
+	const int *pids = list_pids(&a, p->procfs, &n);
+	for (size_t i = 0; i < n; i++)
+		count += parent_of(&a, p->procfs, pids[i]) == p->pid &&
+			 proc_same_exe(p->procfs, p->pid, pids[i]);
+	arena_fini(&a);
+	return count;
+}
+
+size_t proc_parents_first(const char *procfs, int *pids, size_t n)
+{
+	struct arena a;
+	size_t n_parents = 0;
+	arena_init(&a);
+	for (size_t i = 0; i < n; i++) {
+		int parent = parent_of(&a, procfs, pids[i]);
+		bool is_child = false;
+		for (size_t k = 0; k < n && !is_child; k++)
+			is_child = pids[k] == parent && proc_same_exe(procfs, pids[k], pids[i]);
+		if (is_child)
+			continue;
+		int swapped = pids[n_parents];
+		pids[n_parents++] = pids[i];
+		pids[i] = swapped;
+	}
+	arena_fini(&a);
+	return n_parents;
+}
+
+static bool has_name(struct arena *a, const char *procfs, int pid, struct str name)
+{
+	struct str exe = {0}, comm;
+	if (!read_link(a, path_of(a, procfs, pid, "exe"), &exe) && errno != EACCES)
+		return false; // gone, or of the kernel
+	if (str_has_suffix(exe, STR(" (deleted)")))
+		exe.n -= strlen(" (deleted)");
+	if (exe.n > name.n && exe.p[exe.n - name.n - 1] == '/' && str_has_suffix(exe, name))
+		return true;
+	return proc_read(a, procfs, pid, "comm", &comm) && str_has_suffix(comm, STR("\n")) &&
+	       str_eq(str_slice(comm, 0, comm.n - 1), name);
+}
+
+int *proc_find_named(struct arena *a, const char *procfs, const char *name, size_t *n)
+{
+	size_t n_all = 0;
+	int *pids = *name ? list_pids(a, procfs, &n_all) : NULL; // a thread's name may be empty
+	*n = 0;
+	for (size_t i = 0; i < n_all; i++)
+		if (pids[i] != getpid() && has_name(a, procfs, pids[i], str_from(name)))
+			pids[(*n)++] = pids[i];
+	return pids;
 }

@@ -11,7 +11,7 @@
  * place.
  *
  *	struct proc *p;
- *	if (proc_open(&arena, &diag, "/proc", pid, &p))
+ *	if (proc_open(&arena, &diag, PROCFS, pid, &p))
  *		for (size_t i = 0; i < p->files.n; i++) use(p->files.v[i].open_path);
  *	proc_close(p);
  */
@@ -24,6 +24,9 @@
 #include "base/diag.h"
 #include "base/str.h"
 #include "base/vec.h"
+
+/** The kernel's. Whatever is read of it is read here. */
+#define PROCFS "/proc"
 
 struct proc_file {
 	struct str
@@ -44,7 +47,8 @@ struct proc_file {
 struct proc {
 	struct arena *arena;
 	struct diag *diag;
-	struct str procfs; /**< "/proc" */
+	const char *procfs; /**< "/proc" */
+	struct str root;    /**< how we reach its root directory */
 	int pid;
 	int ns_pid;	     /**< its PID in its own PID namespace */
 	int pidfd;	     /**< -1 where the kernel has none, or under a test's /proc */
@@ -68,5 +72,28 @@ bool proc_is_same(const struct proc *p);
 bool proc_is_replaced(const struct proc *p);
 /** False when the process has called exec() since: its probes are no longer those that were looked up. */
 bool proc_runs_same_file(const struct proc *p);
+
+/** Opens a file or folder of process @pid for reading; -1 with errno set. */
+int proc_open_file(const char *procfs, int pid, const char *name);
+/** A whole file of it, in @a; false with errno set, and empty, when it cannot be read. */
+bool proc_read(struct arena *a, const char *procfs, int pid, const char *name, struct str *ret);
+
+/** The path of this process's own executable, in @a; empty when it cannot be read. */
+struct str proc_own_exe(struct arena *a);
+
+/** Do both processes run the same executable file? False when one of them is gone or may not be looked at. */
+bool proc_same_exe(const char *procfs, int pid, int other);
+/** How many children of the process run the same executable file. */
+unsigned proc_count_children(const struct proc *p);
+/**
+ * Moves those of @pids to the front that are no children of another of them which runs the same file, and returns how
+ * many they are: 1 when all but one are the children of that one.
+ */
+size_t proc_parents_first(const char *procfs, int *pids, size_t n);
+/**
+ * The processes whose executable or main thread (which is called after the link that was run) has this name, in @a;
+ * their number in *@n. This process is none of them.
+ */
+int *proc_find_named(struct arena *a, const char *procfs, const char *name, size_t *n);
 
 #endif

@@ -164,6 +164,47 @@ static void test_fake(void)
 	ok(system(cmd) == 0, "cleaned up");
 }
 
+static void fake_process(const char *root, int pid, int parent, const char *exe, const char *name)
+{
+	char dir[64], text[128];
+	snprintf(dir, sizeof(dir), "%s/%d", root, pid);
+	mkdir(dir, 0700);
+	snprintf(text, sizeof(text), "%d (%s) S %d 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 9 0 0\n",
+		 pid, name, parent);
+	write_file(dir, "stat", text);
+	snprintf(text, sizeof(text), "%s\n", name);
+	write_file(dir, "comm", text);
+	snprintf(text, sizeof(text), "%s/exe", dir);
+	if (symlink(exe, text) != 0)
+		ok(false, "a link to an executable");
+}
+
+/** A server that forks: 10 has started 11 and 12; 13 runs something else, and 14 is another server. */
+static void test_same_exe(void)
+{
+	char root[] = "/tmp/btgen-proc-XXXXXX", cmd[128];
+	ok(mkdtemp(root) != NULL, "a folder for processes of ours");
+	fake_process(root, 12, 10, "/bin/sh", "worker) S 1");
+	fake_process(root, 10, 1, "/bin/sh", "master");
+	fake_process(root, 11, 10, "/bin/sh", "worker");
+	fake_process(root, 13, 10, "/bin/ls", "worker");
+	fake_process(root, 14, 1, "/bin/sh", "server");
+	struct proc p = {.procfs = root, .pid = 10};
+	ok(proc_count_children(&p) == 2, "children that run the same file are counted");
+	int pids[] = {12, 11, 10}, both[] = {14, 11, 10};
+	ok(proc_parents_first(root, pids, 3) == 1 && pids[0] == 10, "the parent comes first");
+	ok(proc_parents_first(root, both, 3) == 2 && both[2] == 11, "... and all that have none");
+	size_t n;
+	int *found = proc_find_named(&arena, root, "ls", &n);
+	ok(n == 1 && found[0] == 13, "a process is found by the name of its executable");
+	found = proc_find_named(&arena, root, "worker) S 1", &n);
+	ok(n == 1 && found[0] == 12, "... and by that of its main thread");
+	proc_find_named(&arena, root, "work", &n);
+	ok(n == 0, "... of which a part is not enough");
+	snprintf(cmd, sizeof(cmd), "rm -r %s", root);
+	ok(system(cmd) == 0, "cleaned up");
+}
+
 int main(void)
 {
 	arena_init(&arena);
@@ -171,6 +212,7 @@ int main(void)
 	test_children();
 	test_deleted();
 	test_fake();
+	test_same_exe();
 	arena_fini(&arena);
 	free(said);
 	return done();
