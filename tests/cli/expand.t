@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What a template becomes: `btgen expand` as a user sees it.
+# What a template becomes: `btgen expand` as a user sees it. Most cases are in tests/cli/templates; here is what needs files,
+# options or several answers.
 . "$(dirname "$0")/../lib.sh"
 
 tgt=$targets/nvmf_tgt
@@ -37,20 +38,8 @@ usdt:$tgt:spdk:nvmf_tgt_state
 	@n = count();	// columns stay, too
 }" "lines keep their numbers, comments stay, markers are replaced outside of comments"
 
-is "$(expand 'usdt:__EXE__:nvmf_tgt_state { }')" "usdt:$tgt:spdk:nvmf_tgt_state { }" \
-	"the provider is filled in"
-is "$(expand 'usdt:__EXE__:spdk:nvmf_tgt_*_polling { }')" \
-	"usdt:$tgt:spdk:nvmf_tgt_pause_polling, usdt:$tgt:spdk:nvmf_tgt_resume_polling { }" \
-	"a pattern becomes the probes that fit"
 is "$("$btgen" expand --for 0.17 -x "$lib" -e 'usdt:__EXE__:nvmf_tgt_state, usdt:__EXE__:nvmf_ctrlr_create { }')" \
 	"usdt:$lib:spdk:nvmf_tgt_state, usdt:$lib:spdk:nvmf_ctrlr_create { }" "several attach points in one clause"
-is "$(expand 'uprobe:__EXE__:spdk_thread_send_msg+4 { } uretprobe:__EXE__:main { }')" \
-	"uprobe:$tgt:spdk_thread_send_msg+4 { } uretprobe:$tgt:main { }" "functions, with an offset too"
-is "$(expand 'usdt:/usr/lib/x.so:a:b { } tracepoint:syscalls:sys_enter_read { }')" \
-	"usdt:/usr/lib/x.so:a:b { } tracepoint:syscalls:sys_enter_read { }" "what does not name the target stays"
-
-is "$(expand 'usdt:__EXE__:nvmf_tgt_state { printf("%s", @s[arg1]); @s[0] = "x"; }')" \
-	"usdt:$tgt:spdk:nvmf_tgt_state { printf(\"%s\", @s[arg1]); @s[0] = \"x\"; }" "a map that the script writes is its own"
 out=$(expand 'usdt:__EXE__:nvmf_tgt_state { printf("%s", @target[arg1]); }')
 like "$out" '^BEGIN \{ @target\[0\] = "NONE";.*@target\[4\] = "RUNNING";.*\}$' "a listed map gets its table in BEGIN"
 like "$out" '^END \{ clear\(@target\); \}$' "and is cleared in END"
@@ -73,55 +62,10 @@ like "$(cat "$tmp/err")" "1:16: error: this would skip the next END too" "which 
 like "$(expand 'usdt:__EXE__:nvmf_tgt_state { printf("%s", @target[arg1]); } END { if (@n) { return; } print(@n); }')" \
 	'END \{ clear\(@target\); if \(@n\)' "a table is cleared first in an END that may end early"
 
-# Words that came later
-expand 'BEGIN { @a[1] = 1; print(len(@a)); print(ncpus); print(pid); }' >/dev/null
-is "$(grep -o 'warning: .*' "$tmp/err" | paste -sd,)" \
-	"warning: bpftrace 0.17 has no len: it was added in 0.20,warning: bpftrace 0.17 has no ncpus: it was added in 0.24" \
-	"a function and a builtin that this bpftrace does not have yet"
-expand 'BEGIN { @a[1] = 1; print(len(@a)); print(ncpus); @len = 1; }' --for 0.24 >/dev/null
-is "$(cat "$tmp/err")" "" "nothing is said for one that has them"
-
-# A number where a name is missing: what can be written so, and what is refused.
-names() { expand "usdt:__EXE__:nvmf_tgt_state { $1 }" "${@:2}" | sed -n 's/^usdt[^{]*{ \(.*\) }/\1/p'; }
-is "$(names 'printf("%s", arg1 > 2 ? @target[arg1] : "none");')" \
-	'if (arg1 > 2) { printf("%s%.0ld", @target[arg1], @target[arg1] == "" ? (int64)(arg1) : 0); } else { printf("%s", "none"); }' \
-	"a name in one arm of a choice"
-is "$(names '$key = 1; printf("%s", @target[rand % 3]);')" \
-	'$key = 1; $key_2 = (int64)(rand % 3); printf("%s%.0ld", @target[$key_2], @target[$key_2] == "" ? (int64)($key_2) : 0);' \
-	"a key that changes is read once"
-is "$(names 'printf("%s", @target[1, arg1]);')" 'printf("%s", @target[1, arg1]);' "a table has no two keys"
-is "$(names 'printf("%d", @target[arg1]); print(@target[arg1]);')" 'printf("%d", @target[arg1]); print(@target[arg1]);' \
-	"what is not printed by %s is left alone"
-like "$(names 'arg0 ? printf("%s", @target[arg1]) : 0;')" 'arg0 \? printf\("%s%.0ld", @target' "a call in an expression"
-names '@hits[@target[arg1]] = count();' >/dev/null
-like "$(cat "$tmp/err")" '^<command line>:1:37: warning: all values without an enumerator share the key ""' "a name that is a key of another map"
-for text in '@hits[@target[arg1], arg1] = count();' 'if (@target[arg1] != "") { @hits[@target[arg1]] = count(); }' '@hits[arg1] = count();'; do
-	names "$text" >/dev/null
-	is "$(cat "$tmp/err")" "" "no warning of $text"
-done
-names '$n = @target[arg1]; printf("%s", $n);' >/dev/null
-like "$(cat "$tmp/err")" "1:36: warning: values without an enumerator print as" "a name in a variable: a warning"
-names '$n = @target[arg1] == "" ? "?" : @target[arg1]; @[@target[arg1]] = 1;' >/dev/null
-is "$(cat "$tmp/err")" "" "but none when the script looks itself, or uses it as a key"
-names 'arg0 ? printf("%s", @target[arg1]) : 0;' --for 0.27 >/dev/null
-like "$(cat "$tmp/err")" "1:38: error: a call that prints the name of an enumerator cannot be part of an expression" "is an error where it takes a statement"
-names 'printf("%s%s%s%s%s%s", @target[1], @target[2], @target[3], @target[4], @target[5], @target[6]);' --for 0.27 >/dev/null
-like "$(cat "$tmp/err")" "error: too many enumerator names in one call for bpftrace 0.27" "more names than a call can have are an error"
 out=$(expand '#pragma enum @mine enum spdk_nvmf_subsystem_state SPDK_NVMF_SUBSYSTEM_
 usdt:__EXE__:nvmf_tgt_state { @x[@mine[arg1]] = count(); }')
 like "$out" '@mine\[2\] = "ACTIVE"' "#pragma enum fills a map of any name"
 
-is "$(expand 'usdt:__EXE__:nvmf_tgt_state /arg1 == NVMF_TGT_RUNNING/ { printf("%d", NVMF_TGT_STOPPED); }')" \
-	"usdt:$tgt:spdk:nvmf_tgt_state /arg1 == 4/ { printf(\"%d\", 10); }" "enumerators become numbers"
-is "$(expand 'usdt:__EXE__:nvmf_tgt_state { printf("%d %d", sizeof(struct spdk_thread_stats), offsetof(struct spdk_thread_stats, idle_tsc)); }')" \
-	"usdt:$tgt:spdk:nvmf_tgt_state { printf(\"%d %d\", 16, 8); }" "sizeof and offsetof become numbers"
-like "$(expand 'struct spdk_thread_stats { int mine; }; usdt:__EXE__:dynsched_move { printf("%d %d", ((struct spdk_thread_stats *)arg1)->mine, sizeof(struct spdk_thread_stats)); }')" \
-	'^struct spdk_thread_stats \{ int mine; \}; usdt.*sizeof\(struct spdk_thread_stats\)' "a struct that the template defines is its own"
-
-expand '#pragma require bpftrace >= 0.23
-usdt:__EXE__:nvmf_tgt_state { }' >/dev/null
-is $? 1 "#pragma require: an older bpftrace is refused"
-like "$(cat "$tmp/err")" "needs bpftrace 0.23, but this is 0.17" "and the message says so"
 is "$(expand '#if __BPFTRACE__ >= 23
 new
 #else
@@ -151,42 +95,14 @@ is "$("$btgen" expand -D 'NAME=abc' -e '#pragma option NAME "x" "a text"
 BEGIN { @ = NAME; }' 2>&1 | grep .)" "BEGIN { @ = abc; }" "one whose default is a text can be anything"
 is "$(expand 'BEGIN { exit(); }' -D DEBUG 2>&1)" "BEGIN { exit(); }" "... nor in a script that declares no options"
 
-like "$(expand 'kprobe:x /arg1 == NVMF_TGT_RUNNING/ { }')" "arg1 == NVMF_TGT_RUNNING" \
-	"but not in a kernel probe's clause, where the kernel's may be meant"
-
-# Enumerators that are called like something of bpftrace's.
-cat >"$tmp/words.c" <<'E2'
-#include <btgen/usdt.h>
-enum word { pid = 70, perf, raw, tai, init, probetype, arg7, END, count, s, map_key, AF_INET };
-int main(void) { enum word w = perf; USDT_PROBE(test, word, w, 1, 2, 3, 4, 5, 6, 7); }
-E2
-gcc -O0 -g -I"$top/include" -o "$tmp/words" "$tmp/words.c" || exit 1
-words() { "$btgen" expand --for 0.27 -x "$tmp/words" -e "usdt:__EXE__:word { $1 }" 2>&1 | sed -n 's/^usdt[^{]*{ \(.*\) }/\1/p'; }
-is "$(words '@[pid, probetype, arg7, comm] = 1;')" '@[pid, probetype, arg7, comm] = 1;' "builtins stay what they are"
-is "$(words '@[perf, raw, tai, init, END, count, s, map_key, AF_INET] = 1;')" '@[71, 72, 73, 74, 77, 78, 79, 80, 81] = 1;' \
-	"words that bpftrace knows in other places only are the program's"
-is "$(words '@[kstack(perf), ustack(raw, 3), nsecs(tai), pid(init), ntop(AF_INET, 1)] = count();')" \
-	'@[kstack(perf), ustack(raw, 3), nsecs(tai), pid(init), ntop(AF_INET, 1)] = count();' "and bpftrace's in those"
-
 # A % in a value must not become a conversion.
-cp "$tmp/words" "$tmp/100%d"
+cp "$tgt" "$tmp/100%d"
 percent() { "$btgen" expand --for 0.27 -x "$tmp/100%d" -e "$1" 2>&1; }
 for call in 'printf("__EXE__")' 'printf(__EXE__)' 'cat("__EXE__")' 'strftime("__EXE__", 0)' 'time("__EXE__")' \
 	'errorf("__EXE__")' 'warnf(__EXE__)'; do
 	like "$(percent "BEGIN { $call; }")" 'error: the value of __EXE__ has a % sign: print it with %s' "$call"
 done
 like "$(percent 'BEGIN { printf("%s", "__EXE__"); print(__EXE__); }')" '/100%d"\); print\("' "as an argument it may have one"
-
-# Two providers with a probe of one name.
-cat >"$tmp/two.c" <<'E2'
-#include <btgen/usdt.h>
-int main(void) { USDT_PROBE(one, hit, 1); USDT_PROBE(two, hit, 2); }
-E2
-gcc -O2 -g -I"$top/include" -o "$tmp/two" "$tmp/two.c"
-out=$("$btgen" expand -x "$tmp/two" -e 'usdt:__EXE__:hit { }' 2>&1)
-is $? 1 "a name that two providers have is an error"
-like "$out" "ambiguous: one:hit or two:hit" "and the message names both"
-like "$("$btgen" expand -x "$tmp/two" -e 'usdt:__EXE__:two:hit { }')" "^usdt:$tmp/two:two:hit" "with the provider it is fine"
 
 # One name, two definitions: the one beside the probe is meant.
 cat >"$tmp/a.c" <<'E2'
@@ -226,16 +142,6 @@ is "$(cat "$tmp/out")" "interval:s:1 { exit(); }" "-o: success replaces it"
 is "$(find "$tmp" -maxdepth 1 -name 'out*' | wc -l)" 1 "and nothing else is left in the folder"
 is "$("$top/scripts/bpftrace.sh" -n -e 'interval:s:1 { exit(); }')" "interval:s:1 { exit(); }" "bpftrace.sh -n prints the program"
 
-# Everything that is wrong is told at once, at its place.
-printf 'usdt:__EXE__:nosuch1 { }\n\n  usdt:__EXE__:nosuch2 { }\nuprobe:__EXE__:nosuch3 { }\n' >"$tmp/many.bt"
-out=$("$btgen" expand -x "$tgt" "$tmp/many.bt" 2>&1 | grep -o 'many.bt:[0-9:]* error')
-is "$out" "many.bt:1:1: error
-many.bt:3:3: error
-many.bt:4:1: error" "several mistakes are told in one go"
-echo 'int main(void) { return 0; }' | gcc -x c -o "$tmp/none" -
-out=$("$btgen" expand -x "$tmp/none" -e 'usdt:__EXE__:a:b { } usdt:__EXE__:c { }' 2>&1)
-is "$(grep -c 'error: ' <<<"$out") $(grep -c 'no USDT probes at all' <<<"$out")" "2 1" \
-	"that a program has no probes at all is said once, whatever the number of errors"
 # Lines for bpftrace's clang
 is "$(expand '#pragma pack(1)
 #include <a.h>

@@ -1,0 +1,5 @@
+// No probes.
+int main(void)
+{
+	return 0;
+}
