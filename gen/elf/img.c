@@ -1,7 +1,9 @@
 #include "elf/img.h"
 
 #include <elf.h>
+#include <gelf.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,16 +12,11 @@
 #include "elf/debugfile.h"
 #include "elf/debuginfo.h"
 #include "elf/imgpriv.h"
+#include "elf/note.h"
 
 // Large programs built with -ffunction-sections have some 100,000 sections before they are linked.
 #define MAX_SECTIONS (1u << 20)
 #define MAX_BUILD_ID 64
-
-/** The fields of an ELF header that matter here. */
-struct ehdr {
-	uint64_t phoff, shoff;
-	unsigned phentsize, phnum, shentsize, shnum, shstrndx;
-};
 
 struct diag_place img_place(struct img *img, struct str section, uint64_t off)
 {
@@ -29,7 +26,6 @@ struct diag_place img_place(struct img *img, struct str section, uint64_t off)
 	return (struct diag_place){.file = str_from(file)};
 }
 
-// The fields of all headers follow each other in the same order in both classes, but for p_flags.
 uint64_t img_read_word(struct reader *r, const struct img *img)
 {
 	return img->is64 ? reader_u64(r) : reader_u32(r);
@@ -38,41 +34,20 @@ uint64_t img_read_word(struct reader *r, const struct img *img)
 bool img_decode_section(const struct img *img, unsigned index, struct img_section *ret,
 			uint32_t *name)
 {
-	size_t entry = img->is64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
-	struct str bytes = str_slice(img->shdrs, index * entry, entry);
-	struct reader r;
-	reader_init(&r, bytes.p, bytes.n, img->big);
-	*name = reader_u32(&r);
-	*ret = (struct img_section){.index = index, .name = STR(""), .data = STR("")};
-	ret->type = reader_u32(&r);
-	ret->flags = img_read_word(&r, img);
-	ret->addr = img_read_word(&r, img);
-	ret->off = img_read_word(&r, img);
-	ret->size = img_read_word(&r, img);
-	ret->link = reader_u32(&r);
-	return !r.err;
-}
-
-struct phdr img_decode_phdr(const struct img *img, unsigned index)
-{
-	size_t entry = img->is64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
-	struct str bytes = str_slice(img->phdrs, index * entry, entry);
-	struct reader r;
-	struct phdr p = {0};
-	reader_init(&r, bytes.p, bytes.n, img->big);
-	p.type = reader_u32(&r);
-	if (img->is64)
-		p.flags = reader_u32(&r);
-	p.off = img_read_word(&r, img);
-	p.vaddr = img_read_word(&r, img);
-	img_read_word(&r, img); // physical address
-	p.filesz = img_read_word(&r, img);
-	img_read_word(&r, img); // size in memory
-	if (!img->is64)
-		p.flags = reader_u32(&r);
-	if (r.err)
-		memset(&p, 0, sizeof(p));
-	return p;
+	GElf_Shdr s;
+	if (!gelf_getshdr(elf_getscn(img->elf, index), &s))
+		return false;
+	*ret = (struct img_section){.index = index,
+				    .name = STR(""),
+				    .type = s.sh_type,
+				    .addr = s.sh_addr,
+				    .off = s.sh_offset,
+				    .size = s.sh_size,
+				    .flags = s.sh_flags,
+				    .link = s.sh_link,
+				    .data = STR("")};
+	*name = s.sh_name;
+	return true;
 }
 
 bool img_bad_file(struct img *img, const char *what)
@@ -85,9 +60,10 @@ bool img_has_bytes(const struct img *img, uint64_t off, uint64_t size)
 	return off <= img->size && size <= img->size - off;
 }
 
-static bool read_ehdr(struct img *img, struct ehdr *h)
+/** Reads the ELF header; elf_memory() sees no more of the file. */
+static bool read_ehdr(struct img *img, GElf_Ehdr *h)
 {
-	uint8_t bytes[sizeof(Elf64_Ehdr)];
+	char bytes[sizeof(Elf64_Ehdr)];
 	size_t n = img->size < sizeof(bytes) ? (size_t)img->size : sizeof(bytes);
 	if (!n)
 		return img_bad_file(img, "the file is empty");
@@ -98,97 +74,96 @@ static bool read_ehdr(struct img *img, struct ehdr *h)
 				    "a script, not an ELF file: give the program that runs it");
 	if (n < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0)
 		return img_bad_file(img, "not an ELF file");
+
+	static const char truncated[] = "the file is truncated: it ends inside its ELF header";
 	if (n < EI_NIDENT)
-		return img_bad_file(img, "the file is truncated: it ends inside its ELF header");
-
-	unsigned file_class = bytes[EI_CLASS], order = bytes[EI_DATA];
-	if (file_class != ELFCLASS32 && file_class != ELFCLASS64)
+		return img_bad_file(img, truncated);
+	if (bytes[EI_CLASS] != ELFCLASS32 && bytes[EI_CLASS] != ELFCLASS64)
 		return img_bad_file(img, "the ELF header is broken: neither 32 nor 64 bit");
-	if (order != ELFDATA2LSB && order != ELFDATA2MSB)
+	if (bytes[EI_DATA] != ELFDATA2LSB && bytes[EI_DATA] != ELFDATA2MSB)
 		return img_bad_file(img, "the ELF header is broken: unknown byte order");
-	img->is64 = file_class == ELFCLASS64;
-	img->big = order == ELFDATA2MSB;
+	img->is64 = bytes[EI_CLASS] == ELFCLASS64;
+	img->big = bytes[EI_DATA] == ELFDATA2MSB;
 
-	struct reader r;
-	reader_init(&r, bytes, n, img->big);
-	reader_skip(&r, EI_NIDENT);
-	img->type = reader_u16(&r);
-	img->machine = reader_u16(&r);
-	reader_u32(&r);		// version
-	img_read_word(&r, img); // entry
-	h->phoff = img_read_word(&r, img);
-	h->shoff = img_read_word(&r, img);
-	reader_u32(&r); // flags
-	reader_u16(&r); // size of this header
-	h->phentsize = reader_u16(&r);
-	h->phnum = reader_u16(&r);
-	h->shentsize = reader_u16(&r);
-	h->shnum = reader_u16(&r);
-	h->shstrndx = reader_u16(&r);
-	if (r.err)
-		return img_bad_file(img, "the file is truncated: it ends inside its ELF header");
+	Elf *header = elf_memory(bytes, n);
+	bool good = gelf_getehdr(header, h) != NULL;
+	elf_end(header);
+	img->type = h->e_type;
+	img->machine = h->e_machine;
+	if (!good)
+		return img_bad_file(img, n < (img->is64 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr))
+					     ? truncated
+					     : "the ELF header is broken: unknown version");
 	return true;
 }
 
-/** Reads a table of @n entries; @what names it in messages. */
-static bool read_table(struct img *img, const char *what, uint64_t off, uint64_t n, size_t entry,
-		       unsigned claimed, struct str *ret)
+/** Does the file have all @n entries of a table? @what names it in messages. */
+static bool check_table(struct img *img, const char *what, uint64_t off, uint64_t n, Elf_Type type,
+			unsigned claimed)
 {
+	struct diag_place at = {.file = img->shown};
+	size_t entry =
+	    img->is64 ? elf64_fsize(type, 1, EV_CURRENT) : elf32_fsize(type, 1, EV_CURRENT);
 	if (claimed != entry)
-		return diag_error(img->diag, &(struct diag_place){.file = img->shown},
+		return diag_error(img->diag, &at,
 				  "the ELF header is broken: %s of %u bytes, not %zu", what,
 				  claimed, entry);
 	if (n > MAX_SECTIONS)
-		return diag_error(img->diag, &(struct diag_place){.file = img->shown},
-				  "the ELF header is broken: %" PRIu64 " %s", n, what);
-	uint64_t size = n * entry;
-	if (!img_has_bytes(img, off, size))
-		return diag_error(img->diag, &(struct diag_place){.file = img->shown},
+		return diag_error(img->diag, &at, "the ELF header is broken: %" PRIu64 " %s", n,
+				  what);
+	if (!img_has_bytes(img, off, n * entry))
+		return diag_error(img->diag, &at,
 				  "the file is truncated: its %s are at 0x%" PRIx64
 				  ", it has 0x%" PRIx64 " bytes",
 				  what, off, img->size);
-	char *bytes = arena_alloc(img->arena, size + 1);
-	if (!file_read_at(img->fd, bytes, size, off))
-		return img_bad_file(img, "the file cannot be read");
-	*ret = (struct str){bytes, size};
 	return true;
 }
 
-/** Both header tables, with gABI's escapes for counts that do not fit into 16 bits. */
-static bool read_tables(struct img *img, const struct ehdr *h)
+/** The number of sections, checked. Where e_shnum is 0, section 0 has it in its sh_size: gABI, "ELF Header". */
+static bool count_sections(struct img *img, const GElf_Ehdr *h)
 {
-	size_t shdr_size = img->is64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
-	size_t phdr_size = img->is64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
-	uint64_t n_sections = h->shnum, n_phdrs = h->phnum;
-	img->names_index = h->shstrndx;
-	if (h->shoff) {
-		struct img_section first;
-		uint32_t info = 0, name;
-		if (!read_table(img, "section headers", h->shoff, 1, shdr_size, h->shentsize,
-				&img->shdrs))
-			return false;
-		img_decode_section(img, 0, &first, &name);
+	uint8_t size[8];
+	uint64_t n = h->e_shnum;
+	if (!h->e_shoff)
+		return true;
+	if (!check_table(img, "section headers", h->e_shoff, n ? n : 1, ELF_T_SHDR, h->e_shentsize))
+		return false;
+	if (!n) {
 		struct reader r;
-		reader_init(&r, img->shdrs.p, img->shdrs.n, img->big);
-		reader_skip(&r, img->is64 ? 44 : 28); // sh_info
-		info = reader_u32(&r);
-		if (!n_sections)
-			n_sections = first.size;
-		if (h->shstrndx == SHN_XINDEX)
-			img->names_index = first.link;
-		if (n_phdrs == PN_XNUM)
-			n_phdrs = info;
-		if (!read_table(img, "section headers", h->shoff, n_sections, shdr_size,
-				h->shentsize, &img->shdrs))
-			return false;
-		img->n_sections = (unsigned)n_sections;
+		uint64_t in =
+		    img->is64 ? offsetof(Elf64_Shdr, sh_size) : offsetof(Elf32_Shdr, sh_size);
+		reader_init(&r, size, img->is64 ? 8 : 4, img->big);
+		if (!file_read_at(img->fd, size, img->is64 ? 8 : 4, h->e_shoff + in))
+			return img_bad_file(img, "the file cannot be read");
+		n = img_read_word(&r, img);
 	}
-	if (h->phoff && n_phdrs) {
-		if (!read_table(img, "program headers", h->phoff, n_phdrs, phdr_size, h->phentsize,
-				&img->phdrs))
-			return false;
-		img->n_phdrs = (unsigned)n_phdrs;
-	}
+	img->n_sections = n <= MAX_SECTIONS ? (unsigned)n : 0;
+	return check_table(img, "section headers", h->e_shoff, n, ELF_T_SHDR, h->e_shentsize);
+}
+
+/** Gives the file to libelf; its tables are read once, here. */
+static bool read_tables(struct img *img, const GElf_Ehdr *h)
+{
+	GElf_Shdr first = {0};
+	GElf_Phdr segment;
+	size_t n_sections = 0, n_phdrs = 0;
+	img->elf = elf_begin(img->fd, ELF_C_READ, NULL);
+	if (elf_kind(img->elf) != ELF_K_ELF)
+		return img_bad_file(img, "the file cannot be read");
+	if (img->n_sections &&
+	    (elf_getshdrnum(img->elf, &n_sections) != 0 || n_sections != img->n_sections ||
+	     !gelf_getshdr(elf_getscn(img->elf, 0), &first) ||
+	     elf_getshdrstrndx(img->elf, &img->names_index) != 0))
+		return img_bad_file(img, "the section headers cannot be read");
+	uint64_t n = h->e_phnum == PN_XNUM && img->n_sections ? first.sh_info : h->e_phnum;
+	if (!h->e_phoff || !n)
+		return true;
+	if (!check_table(img, "program headers", h->e_phoff, n, ELF_T_PHDR, h->e_phentsize))
+		return false;
+	if (elf_getphdrnum(img->elf, &n_phdrs) != 0 || n_phdrs != n ||
+	    !gelf_getphdr(img->elf, 0, &segment))
+		return img_bad_file(img, "the program headers cannot be read");
+	img->n_phdrs = (unsigned)n;
 	return true;
 }
 
@@ -196,19 +171,14 @@ static bool read_tables(struct img *img, const struct ehdr *h)
 static bool scan_build_id(struct img *img, struct str bytes)
 {
 	struct reader r;
+	struct note note;
 	reader_init(&r, bytes.p, bytes.n, img->big);
-	while (!reader_at_end(&r)) {
-		uint32_t namesz = reader_u32(&r), descsz = reader_u32(&r), type = reader_u32(&r);
-		struct str name = reader_bytes(&r, namesz);
-		reader_align(&r, 4);
-		struct str desc = reader_bytes(&r, descsz);
-		reader_align(&r, 4);
-		if (r.err || type != NT_GNU_BUILD_ID || !str_eq(name, (struct str){"GNU", 4}))
+	while (note_next(&r, &note)) {
+		if (note.type != NT_GNU_BUILD_ID || !str_eqz(note.owner, "GNU"))
 			continue;
-		if (!desc.n || desc.n > MAX_BUILD_ID)
-			return false;
-		img->build_id = desc;
-		return true;
+		if (note.desc.n && note.desc.n <= MAX_BUILD_ID)
+			img->build_id = note.desc;
+		return img->build_id.n > 0;
 	}
 	return false;
 }
@@ -227,11 +197,12 @@ static void find_build_id(struct img *img)
 			off = s.off;
 			size = s.size;
 		} else {
-			struct phdr p = img_decode_phdr(img, i - img->n_sections);
-			if (p.type != PT_NOTE)
+			GElf_Phdr p;
+			if (!gelf_getphdr(img->elf, (int)(i - img->n_sections), &p) ||
+			    p.p_type != PT_NOTE)
 				continue;
-			off = p.off;
-			size = p.filesz;
+			off = p.p_offset;
+			size = p.p_filesz;
 		}
 		if (!size || size > 1 << 16 || !img_has_bytes(img, off, size))
 			continue;
@@ -250,12 +221,13 @@ bool img_open_fd(struct arena *a, struct diag *d, int fd, struct str path, struc
 	img->path = str_copy(a, path);
 	img->shown = str_copy(a, shown);
 	struct stat st;
-	struct ehdr h = {0};
+	GElf_Ehdr h = {0};
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
 		img_bad_file(img, "not a regular file");
 	} else {
 		img->size = (uint64_t)st.st_size;
-		if (read_ehdr(img, &h) && read_tables(img, &h)) {
+		elf_version(EV_CURRENT);
+		if (read_ehdr(img, &h) && count_sections(img, &h) && read_tables(img, &h)) {
 			find_build_id(img);
 			*ret = img;
 			return true;
@@ -297,6 +269,8 @@ void img_close(struct img *img)
 		img->types_fini(img->types);
 	debuginfo_close(img);
 	debugfile_close(img);
+	elf_end(img->elf);
+	img->elf = NULL;
 	if (img->fd >= 0)
 		close(img->fd);
 	img->fd = -1;

@@ -1,7 +1,7 @@
 /** imgsec - the sections of an image, and what is at an address. */
 #include <elf.h>
+#include <gelf.h>
 #include <inttypes.h>
-#include <libelf.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -13,6 +13,10 @@
 #define MAX_UNPACKED ((uint64_t)512 << 20)
 // Deflate cannot shrink by more than this, so a header that claims more lies.
 #define MAX_RATIO 1032
+// Of <elf.h> since glibc 2.37
+#ifndef ELFCOMPRESS_ZSTD
+#define ELFCOMPRESS_ZSTD 2
+#endif
 // What is kept of the file for reading code: a page, and as much of the next as a piece may need
 #define PAGE ((size_t)4096)
 #define PIECE ((size_t)64)
@@ -29,7 +33,7 @@ static bool read_names(struct img *img)
 	struct img_section s;
 	uint32_t name;
 	if (img->names_index >= img->n_sections ||
-	    !img_decode_section(img, img->names_index, &s, &name))
+	    !img_decode_section(img, (unsigned)img->names_index, &s, &name))
 		return img_bad_file(img,
 				    "the ELF header is broken: no section holds the section names");
 	s.name = STR(".shstrtab");
@@ -81,43 +85,61 @@ static bool spend(struct img *img, const struct img_section *s, uint64_t size)
 	return true;
 }
 
-/** Claimed size after decompression, checked, from the section's own header. */
-static bool check_compressed(struct img *img, const struct img_section *s, const uint8_t *head,
-			     size_t n)
+/** How the bytes of a section are to be read. */
+struct packing {
+	unsigned type; /**< ELFCOMPRESS_* */
+	uint64_t size; /**< bytes once it is decompressed, as its own header claims */
+	bool gnu;      /**< .zdebug, as old tools wrote it */
+	bool cut;      /**< the section ends before these are known */
+};
+
+/**
+ * False when @s is not compressed. gABI, "Section Compression": type, reserved in 64 bit, size. A .zdebug section has "ZLIB"
+ * and the size, big-endian in every file.
+ */
+static bool find_packing(struct img *img, const struct img_section *s, struct packing *ret)
+{
+	uint8_t head[24] = {0};
+	size_t n = s->size < sizeof(head) ? (size_t)s->size : sizeof(head);
+	*ret = (struct packing){.type = ELFCOMPRESS_ZLIB};
+	ret->gnu = str_has_prefix(s->name, STR(".zdebug"));
+	if (s->type == SHT_NOBITS || (!ret->gnu && !(s->flags & SHF_COMPRESSED)))
+		return false;
+	bool got = file_read_at(img->fd, head, n, s->off);
+	if (ret->gnu && (!got || memcmp(head, "ZLIB", 4) != 0))
+		return false;
+	struct reader r;
+	reader_init(&r, head, got ? n : 0, img->big || ret->gnu);
+	uint32_t type = reader_u32(&r);
+	if (!ret->gnu && img->is64)
+		reader_u32(&r);
+	ret->size = ret->gnu ? reader_u64(&r) : img_read_word(&r, img);
+	ret->type = ret->gnu ? ELFCOMPRESS_ZLIB : type;
+	ret->cut = r.err;
+	return true;
+}
+
+static bool check_packing(struct img *img, const struct img_section *s, const struct packing *p)
 {
 	struct diag_place at = img_place(img, s->name, 0);
-	struct reader r;
-	reader_init(&r, head, n, img->big);
-	uint64_t size;
-	if (s->flags & SHF_COMPRESSED) {
-		uint32_t type = reader_u32(&r);
-		if (img->is64)
-			reader_u32(&r); // reserved
-		size = img_read_word(&r, img);
-		if (!r.err && type != ELFCOMPRESS_ZLIB && type != 2)
-			return diag_error(img->diag, &at,
-					  "the section is compressed in an unknown way (%u)", type);
-	} else {
-		r.big = true; // .zdebug: "ZLIB" and eight bytes, big-endian in every file
-		reader_skip(&r, 4);
-		size = reader_u64(&r);
-	}
-	if (r.err)
+	if (p->cut)
 		return diag_error(img->diag, &at, "the compressed section is truncated");
-	if (size / MAX_RATIO > s->size)
+	if (p->type != ELFCOMPRESS_ZLIB && p->type != ELFCOMPRESS_ZSTD)
+		return diag_error(img->diag, &at,
+				  "the section is compressed in an unknown way (%u)", p->type);
+	if (p->size / MAX_RATIO > s->size)
 		return diag_error(img->diag, &at,
 				  "the compressed section claims %" PRIu64
 				  " bytes, too many for its size of %" PRIu64,
-				  size, s->size);
+				  p->size, s->size);
 	// Tools compress only debug sections. libelf has one copy meanwhile, and we another.
 	bool odd = !str_has_prefix(s->name, STR(".debug")) && !str_has_prefix(s->name, STR(".z"));
-	return spend(img, s, size > (odd ? MAX_ODD : MAX_READ) ? UINT64_MAX : 2 * size);
+	return spend(img, s, p->size > (odd ? MAX_ODD : MAX_READ) ? UINT64_MAX : 2 * p->size);
 }
 
+/** By a handle of its own: elf_compress() changes the header that it sees, and elf_end() takes libelf's copy away. */
 static bool decompress(struct img *img, struct img_section *s, bool gnu)
 {
-	if (elf_version(EV_CURRENT) == EV_NONE)
-		return img_bad_file(img, "libelf does not know this ELF version");
 	Elf *elf = elf_begin(img->fd, ELF_C_READ, NULL);
 	Elf_Scn *scn = elf ? elf_getscn(elf, s->index) : NULL;
 	Elf_Data *data = NULL;
@@ -136,20 +158,14 @@ static bool decompress(struct img *img, struct img_section *s, bool gnu)
 static bool read_section(struct img *img, struct img_section *s)
 {
 	struct diag_place at = img_place(img, s->name, 0);
+	struct packing p;
 	if (!img_has_bytes(img, s->off, s->size))
 		return diag_error(img->diag, &at,
 				  "the section (0x%" PRIx64 " bytes at 0x%" PRIx64
 				  ") runs past the end of the file",
 				  s->size, s->off);
-	uint8_t head[24];
-	size_t n = s->size < sizeof(head) ? (size_t)s->size : sizeof(head);
-	bool gnu = str_has_prefix(s->name, STR(".zdebug"));
-	if (gnu || s->flags & SHF_COMPRESSED) {
-		if (!file_read_at(img->fd, head, n, s->off))
-			return diag_error(img->diag, &at, "the section cannot be read");
-		if (s->flags & SHF_COMPRESSED || (n >= 4 && memcmp(head, "ZLIB", 4) == 0))
-			return check_compressed(img, s, head, n) && decompress(img, s, gnu);
-	}
+	if (find_packing(img, s, &p))
+		return check_packing(img, s, &p) && decompress(img, s, p.gnu);
 	if (!spend(img, s, s->size))
 		return false;
 	char *bytes = arena_alloc(img->arena, s->size);
@@ -175,26 +191,15 @@ bool img_read_section(struct img *img, struct img_section *s)
 bool img_check_unpacked(struct img *img)
 {
 	struct img_section s;
+	struct packing p;
 	uint64_t sum = 0;
 	if (img->unpack_checked)
 		return !img->unpacks_too_much;
 	img->unpack_checked = true;
-	for (unsigned i = 1; img_next_header(img, &i, &s);) {
-		uint8_t head[24];
-		struct reader r;
-		bool gnu = str_has_prefix(s.name, STR(".zdebug"));
-		bool plain = !(s.flags & SHF_COMPRESSED) || !str_has_prefix(s.name, STR(".debug"));
-		if ((!gnu && plain) || s.size < sizeof(head) ||
-		    !img_has_bytes(img, s.off, s.size) ||
-		    !file_read_at(img->fd, head, sizeof(head), s.off))
-			continue;
-		// gABI, "Section Compression": type, (reserved,) size; .zdebug: "ZLIB", size
-		reader_init(&r, head, sizeof(head), img->big || gnu);
-		reader_skip(&r, gnu || !img->is64 ? 4 : 8);
-		uint64_t size = gnu ? reader_u64(&r) : img_read_word(&r, img);
-		sum += size < MAX_UNPACKED ? size : MAX_UNPACKED;
-		img->unpacks_too_much |= sum >= MAX_UNPACKED;
-	}
+	for (unsigned i = 1; sum < MAX_UNPACKED && img_next_header(img, &i, &s);)
+		if (find_packing(img, &s, &p))
+			sum += p.size < MAX_UNPACKED ? p.size : MAX_UNPACKED;
+	img->unpacks_too_much = sum >= MAX_UNPACKED;
 	if (img->unpacks_too_much)
 		diag_warning(
 		    img->diag, &(struct diag_place){.file = img->shown},
@@ -203,16 +208,23 @@ bool img_check_unpacked(struct img *img)
 	return !img->unpacks_too_much;
 }
 
+/** Steps through the segments of the process with all of @flags (PF_*). */
+static bool next_load(struct img *img, unsigned *i, unsigned flags, GElf_Phdr *ret)
+{
+	while (*i < img->n_phdrs && gelf_getphdr(img->elf, (int)(*i)++, ret))
+		if (ret->p_type == PT_LOAD && (ret->p_flags & flags) == flags)
+			return true;
+	return false;
+}
+
 bool img_addr_to_offset(struct img *img, uint64_t addr, uint64_t *ret)
 {
-	for (unsigned i = 0; i < img->n_phdrs; i++) {
-		struct phdr p = img_decode_phdr(img, i);
-		if (p.type != PT_LOAD || addr < p.vaddr || addr - p.vaddr >= p.filesz)
+	GElf_Phdr p;
+	for (unsigned i = 0; next_load(img, &i, 0, &p);) {
+		if (addr < p.p_vaddr || addr - p.p_vaddr >= p.p_filesz)
 			continue;
-		if (!img_has_bytes(img, p.off, addr - p.vaddr))
-			return false;
-		*ret = p.off + (addr - p.vaddr);
-		return true;
+		*ret = p.p_offset + (addr - p.p_vaddr);
+		return img_has_bytes(img, p.p_offset, addr - p.p_vaddr);
 	}
 	return false;
 }
@@ -239,17 +251,16 @@ static bool read_near(struct img *img, void *buf, size_t n, uint64_t off)
 
 size_t img_read_code(struct img *img, uint64_t addr, void *buf, size_t n, uint64_t *off)
 {
-	for (unsigned i = 0; i < img->n_phdrs; i++) {
-		struct phdr p = img_decode_phdr(img, i);
-		if (p.type != PT_LOAD || !(p.flags & PF_X) || addr < p.vaddr ||
-		    addr - p.vaddr >= p.filesz)
+	GElf_Phdr p;
+	for (unsigned i = 0; next_load(img, &i, PF_X, &p);) {
+		if (addr < p.p_vaddr || addr - p.p_vaddr >= p.p_filesz)
 			continue;
-		uint64_t in = addr - p.vaddr;
-		if (n > p.filesz - in)
-			n = (size_t)(p.filesz - in);
-		if (!img_has_bytes(img, p.off, in) || !img_has_bytes(img, p.off + in, n))
+		uint64_t in = addr - p.p_vaddr;
+		if (n > p.p_filesz - in)
+			n = (size_t)(p.p_filesz - in);
+		if (!img_has_bytes(img, p.p_offset, in) || !img_has_bytes(img, p.p_offset + in, n))
 			return 0;
-		*off = p.off + in;
+		*off = p.p_offset + in;
 		return read_near(img, buf, n, *off) ? n : 0;
 	}
 	return 0;
@@ -257,13 +268,13 @@ size_t img_read_code(struct img *img, uint64_t addr, void *buf, size_t n, uint64
 
 bool img_load_bias(struct img *img, uint64_t start, uint64_t offset, uint64_t *ret)
 {
-	for (unsigned i = 0; i < img->n_phdrs; i++) {
-		struct phdr p = img_decode_phdr(img, i);
+	GElf_Phdr p;
+	for (unsigned i = 0; next_load(img, &i, PF_X, &p);) {
 		// A mapping starts at a page, up to 64 KiB of it before the segment.
-		if (p.type != PT_LOAD || !(p.flags & PF_X) || offset + 65536 <= p.off ||
-		    (offset > p.off && offset - p.off >= p.filesz))
+		if (offset + 65536 <= p.p_offset ||
+		    (offset > p.p_offset && offset - p.p_offset >= p.p_filesz))
 			continue;
-		*ret = start - (p.vaddr - p.off + offset);
+		*ret = start - (p.p_vaddr - p.p_offset + offset);
 		return true;
 	}
 	return false;

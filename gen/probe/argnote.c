@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "base/reader.h"
 #include "base/vec.h"
+#include "elf/note.h"
 #include "probe/argname.h"
 
 enum { NOTE_SITE = 1, NOTE_TEXT = 2, NOTE_DOC = 3 };
@@ -97,25 +97,18 @@ static void add_doc(struct argnotes *n, struct reader *r)
 static void read_section(struct argnotes *n, struct str data, bool big)
 {
 	struct reader r;
+	struct note note;
 	reader_init(&r, data.p, data.n, big);
-	while (!reader_at_end(&r) && !r.err) {
-		uint32_t namesz = reader_u32(&r), descsz = reader_u32(&r), type = reader_u32(&r);
-		struct str owner = reader_bytes(&r, namesz);
-		reader_align(&r, 4);
-		uint64_t off = reader_offset(&r);
-		struct str desc = reader_bytes(&r, descsz);
-		reader_align(&r, 4);
-		if (r.err)
-			return;
+	while (note_next(&r, &note)) {
 		struct reader d;
-		reader_init(&d, desc.p, desc.n, big);
-		if (owner.n != 6 || memcmp(owner.p, "btgen", 6) != 0)
+		reader_init(&d, note.desc.p, note.desc.n, big);
+		if (!str_eqz(note.owner, "btgen"))
 			continue;
-		if (type == NOTE_SITE)
-			add_site(n, off, &d);
-		else if (type == NOTE_TEXT)
-			add_text(n, off, &d);
-		else if (type == NOTE_DOC)
+		if (note.type == NOTE_SITE)
+			add_site(n, note.desc_off, &d);
+		else if (note.type == NOTE_TEXT)
+			add_text(n, note.desc_off, &d);
+		else if (note.type == NOTE_DOC)
 			add_doc(n, &d);
 	}
 }

@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "elf/imgpriv.h"
+#include "elf/note.h"
 
 #define NT_STAPSDT 3
 // The largest programs have some thousand sites and strings of some hundred bytes; beyond these a file lies.
@@ -160,34 +161,25 @@ static bool read_site(struct notes *n, uint64_t off, struct str desc)
 static void read_section(struct notes *n)
 {
 	struct reader r;
+	struct note note;
 	reader_init(&r, n->section.data.p, n->section.data.n, n->img->big);
-	while (!reader_at_end(&r)) {
-		uint64_t off = reader_offset(&r);
-		uint32_t namesz = reader_u32(&r), descsz = reader_u32(&r), type = reader_u32(&r);
-		if (r.err) {
-			bad_note(n, off, "the section ends inside the header of a note");
-			return;
-		}
-		struct str name = reader_bytes(&r, namesz);
-		reader_align(&r, 4);
-		struct str desc = reader_bytes(&r, descsz);
-		reader_align(&r, 4);
-		if (r.err) {
-			bad_note(n, off, "the note runs past the end of the section");
-			return;
-		}
-		if (type != NT_STAPSDT || !str_eq(name, (struct str){"stapsdt", 8}))
+	while (note_next(&r, &note)) {
+		if (note.type != NT_STAPSDT || !str_eqz(note.owner, "stapsdt"))
 			continue;
 		if (n->list->n_sites == MAX_SITES || n->list->n_broken == MAX_BROKEN) {
 			bad_note(
-			    n, off,
+			    n, note.off,
 			    n->list->n_broken == MAX_BROKEN
 				? "too many malformed notes; the rest of the section is not read"
 				: "too many notes; the rest of the section is not read");
 			return;
 		}
-		read_site(n, off, desc);
+		read_site(n, note.off, note.desc);
 	}
+	if (r.err)
+		bad_note(n, note.off,
+			 note.has_header ? "the note runs past the end of the section"
+					 : "the section ends inside the header of a note");
 }
 
 static void warn(struct notes *n, enum sdt_doubt doubt, const char *what)

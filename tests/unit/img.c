@@ -140,6 +140,7 @@ static void broken_headers(void)
 	memcpy(h.e_ident, ELFMAG, SELFMAG);
 	h.e_ident[EI_CLASS] = ELFCLASS64;
 	h.e_ident[EI_DATA] = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
+	h.e_ident[EI_VERSION] = EV_CURRENT;
 	h.e_shentsize = sizeof(Elf64_Shdr);
 	h.e_phentsize = sizeof(Elf64_Phdr);
 	refuses_bytes(&h, 63, "x: error: the file is truncated: it ends inside its ELF header\n",
@@ -153,6 +154,10 @@ static void broken_headers(void)
 	b.e_ident[EI_DATA] = 0;
 	refuses_bytes(&b, sizeof(b), "x: error: the ELF header is broken: unknown byte order\n",
 		      "no byte order");
+	b = h;
+	b.e_ident[EI_VERSION] = 0;
+	refuses_bytes(&b, sizeof(b), "x: error: the ELF header is broken: unknown version\n",
+		      "no version");
 	b = h;
 	b.e_shoff = 64;
 	b.e_shnum = 1;
