@@ -22,8 +22,8 @@ layer() {
 
 echo '== layers'
 layer base
-layer target base
 layer elf base
+layer target base elf
 layer text base
 layer ctype base
 layer dwarf base elf ctype
@@ -33,7 +33,8 @@ layer probe base elf ctype dwarf
 layer lang base text
 layer bind base target elf ctype dwarf btf types probe text lang out/dialect.h
 layer out base text
-layer run base target text out
+layer marks base elf target ctype dwarf
+layer run base target text out marks
 
 echo "== who reads /proc"
 # target/proc does. base/file names descriptors of ours, bind/path writes paths into programs, and elf/debuginfo has one that

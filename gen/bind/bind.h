@@ -46,7 +46,7 @@ struct bind {
 	const char *conf; /**< the list of enum tables, or NULL for none */
 	bool verbose;	  /**< say which files were chosen */
 	const char
-	    *code_mark, /**< START of run/codemark.h; NULL: bpftrace looks functions up itself */
+	    *code_mark, /**< START of marks/codemark.h; NULL: bpftrace looks functions up itself */
 	    *code_key;	/**< KEY of it; NULL with the other one */
 
 	// Results.

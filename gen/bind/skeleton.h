@@ -3,7 +3,7 @@
  *
  * Takes the probes of the target that match some patterns and decides how each argument is best shown: strings quoted,
  * enums by name, pointers in hex, numbers with their sign. Out of that comes an editable template (`btgen skeleton`),
- * or a program that prints records for run/records.h to decode (`bpftrace.sh -t`): numbers and raw strings between
+ * or a program that prints records for marks/records.h to decode (`bpftrace.sh -t`): numbers and raw strings between
  * separators that no traced program can know, so that whatever is in a string cannot be taken for anything else.
  *
  *	struct skeleton sk;

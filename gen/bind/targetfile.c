@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/mapped.h"
+
 void targetfiles_of_proc(struct arena *a, struct diag *d, struct proc *proc,
 			 struct targetfiles *ret)
 {
@@ -31,18 +33,6 @@ void targetfiles_close(struct targetfiles *s)
 		binary_close(&s->list.v[i].bin);
 }
 
-struct img *targetfile_open_mapped(struct arena *a, struct diag *d, const struct proc *proc,
-				   const struct proc_file *f)
-{
-	struct img *img;
-	if (!img_open(a, d, str_dup(a, f->open_path), str_copy(a, f->path), &img))
-		return NULL;
-	// Debug files of a process that lives in another file system are looked for there.
-	if (!f->host_path.n)
-		img_set_root(img, proc->root, f->path);
-	return img;
-}
-
 struct img *targetfile_open(struct targetfiles *s, struct targetfile *tf)
 {
 	if (tf->tried)
@@ -54,7 +44,7 @@ struct img *targetfile_open(struct targetfiles *s, struct targetfile *tf)
 		return NULL;
 	}
 	if (tf->mapped)
-		tf->bin.img = targetfile_open_mapped(s->arena, s->diag, s->proc, tf->mapped);
+		tf->bin.img = mapped_open(s->arena, s->diag, s->proc, tf->mapped);
 	else if (!img_open(s->arena, s->diag, str_dup(s->arena, tf->open_path), tf->path,
 			   &tf->bin.img))
 		tf->bin.img = NULL;

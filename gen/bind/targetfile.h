@@ -40,9 +40,6 @@ void targetfiles_close(struct targetfiles *s);
 
 /** The file opened, or NULL when it cannot be read (said once, as a warning for a library). */
 struct img *targetfile_open(struct targetfiles *s, struct targetfile *tf);
-/** Opens a file of @proc by itself, for the caller to close; NULL with an error when it cannot be read. */
-struct img *targetfile_open_mapped(struct arena *a, struct diag *d, const struct proc *proc,
-				   const struct proc_file *f);
 /** Its probes; empty when there are none or they cannot be read. */
 const struct sdt_list *targetfile_probes(struct targetfiles *s, struct targetfile *tf);
 

@@ -5,7 +5,6 @@
 
 #include "base/file.h"
 #include "base/vec.h"
-#include "bind/targetfile.h"
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
 #include "out/dialect.h"
@@ -13,6 +12,7 @@
 #include "cmd/probes_scripts.h"
 #include "run/bpftrace.h"
 #include "target/proc.h"
+#include "target/mapped.h"
 
 struct pattern {
 	struct str text;
@@ -62,7 +62,7 @@ static void add_file(struct listing *l, struct img *img, const struct proc *p,
 
 static void add_mapped(struct listing *l, const struct proc *p, const struct proc_file *f)
 {
-	struct img *img = targetfile_open_mapped(&l->arena, &l->diag, p, f);
+	struct img *img = mapped_open(&l->arena, &l->diag, p, f);
 	if (img)
 		add_file(l, img, p, f);
 }

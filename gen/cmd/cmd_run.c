@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/outfile.h"
-#include "bind/codename.h"
+#include "marks/codename.h"
 #include "bind/enumname.h"
 #include "bind/strings.h"
 #include "cmd/cmd.h"
@@ -301,16 +301,6 @@ static void add_first_counts(struct program *p, struct records *r)
 	r->first_count = 1;
 }
 
-static struct str name_code(void *names, uint64_t addr)
-{
-	return codename_find(names, addr);
-}
-
-static struct str name_marked(void *names, uint64_t addr, bool is_key)
-{
-	return is_key ? codename_find_distinct(names, addr) : codename_find(names, addr);
-}
-
 /** What -t of these @n processes does not show. */
 static void note_others(struct diag *d, const struct expansion *x, size_t n)
 {
@@ -360,17 +350,14 @@ static int trace(struct arena *a, struct diag *d, struct options *o, const struc
 	};
 	cfg.pass_pid = cfg.proc && x->bind.scope == BIND_BY_PID;
 	struct codename *names = NULL;
+	if (x->bind.marks_code || (x->records && x->records->has_code && cfg.proc))
+		names = codename_open(a, x->proc);
 	if (x->bind.marks_code) {
-		names = codename_open(a, x->proc);
 		cfg.codemark = &o->codemark;
-		cfg.codemark->ctx = names;
-	}
-	if (x->records && x->records->has_code && cfg.proc) {
-		names = codename_open(a, x->proc);
-		x->records->name = name_code;
-		x->records->ctx = names;
+		cfg.codemark->names = names;
 	}
 	if (x->records) {
+		x->records->names = names;
 		const char *own = getenv(dialect_strlen_variable(bt->version));
 		unsigned limit = own ? (unsigned)strtoul(own, NULL, 10) : cfg.max_strlen;
 		x->records->longest = limit ? limit - 1 : 0;
@@ -398,7 +385,6 @@ static int expand_and_trace(struct arena *a, struct diag *d, struct options *o,
 	}
 	if (!o->no_run) { // elsewhere nobody would name them
 		codemark_init(&o->codemark);
-		o->codemark.name = name_marked;
 		o->req.code_mark = o->codemark.start;
 		o->req.code_key = o->codemark.key;
 	}

@@ -1,8 +1,7 @@
 #include "cmd/cmd_source.h"
+#include "target/mapped.h"
 
 #include <string.h>
-
-#include "bind/targetfile.h"
 
 int cmd_source_take(struct cmd_source *s, const char *command, int letter, const char *value)
 {
@@ -36,7 +35,7 @@ static bool add_process(struct cmd_source *s, int pid)
 					  pid, STR_ARG(f->path));
 		if (!f->open_path.n)
 			continue;
-		struct img *img = targetfile_open_mapped(&s->arena, &s->diag, s->proc, f);
+		struct img *img = mapped_open(&s->arena, &s->diag, s->proc, f);
 		if (!img)
 			return false;
 		dwtypes_add_image(&s->images, img);

@@ -9,7 +9,7 @@
 
 #include "bind/bind.h"
 #include "out/emit.h"
-#include "run/records.h"
+#include "marks/records.h"
 #include "target/proc.h"
 #include "base/vec.h"
 #include "probe/probesig.h"

@@ -5,7 +5,7 @@
 #define CMD_TRACE_H
 
 #include "bind/skeleton.h"
-#include "run/records.h"
+#include "marks/records.h"
 
 /**
  * A template for the probes of @files that match, and the decoder of what it prints; both live in @a. Errors as

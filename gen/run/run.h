@@ -10,8 +10,8 @@
 
 #include "out/emit.h"
 #include "run/bpftrace.h"
-#include "run/codemark.h"
-#include "run/records.h"
+#include "marks/codemark.h"
+#include "marks/records.h"
 #include "run/spawn.h"
 #include "target/proc.h"
 

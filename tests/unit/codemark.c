@@ -1,22 +1,26 @@
 /** codemark: addresses in marks come out as names, laid out as printf lays out a string, however the text is cut. */
-#include "run/codemark.h"
+#include "marks/codemark.h"
 
 #include "base/arena.h"
 
 #include "tap.h"
 
-static struct str name_of(void *ctx, uint64_t addr, bool is_key)
+/** Stand for those of marks/codename.c, which are of a process that runs. */
+struct str codename_find(struct codename *c, uint64_t addr)
 {
-	(void)ctx;
-	if (is_key && addr == 0x1234)
-		return STR("main (a.c:1)");
+	(void)c;
 	return addr == 0x1234 ? STR("main") : addr == 0x666 ? STR("a\033]0;b\x9b\n") : STR("");
+}
+
+struct str codename_find_distinct(struct codename *c, uint64_t addr)
+{
+	return addr == 0x1234 ? STR("main (a.c:1)") : codename_find(c, addr);
 }
 
 /** '<' in @form becomes START, '#' KEY; given in pieces of @step bytes. */
 static struct str decode(struct arena *a, struct str form, size_t step)
 {
-	struct codemark m = {.name = name_of};
+	struct codemark m = {0};
 	struct strbuf in, out;
 	codemark_init(&m);
 	strbuf_init(&in);

@@ -18,8 +18,8 @@
  * The program counts the events of each probe in a map, which bpftrace prints at its end: what was counted and has not come
  * was lost. In JSON a last line says so: {"lost": {"spdk:nvmf_tgt_state": 3}}.
  */
-#ifndef RUN_RECORDS_H
-#define RUN_RECORDS_H
+#ifndef MARKS_RECORDS_H
+#define MARKS_RECORDS_H
 
 #include <stdint.h>
 #include <time.h>
@@ -27,6 +27,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "marks/codename.h"
 
 enum record_kind {
 	RECORD_SIGNED,
@@ -69,10 +70,8 @@ struct records {
 	struct record_probe *probes;
 	size_t n_probes;
 	bool json;
-	bool has_code; /**< some field is RECORD_CODE */
-	/** The name of the function that @addr is in, or empty. May be set after records_init(); NULL: nobody knows. */
-	struct str (*name)(void *ctx, uint64_t addr);
-	void *ctx;
+	bool has_code;		/**< some field is RECORD_CODE */
+	struct codename *names; /**< of the process; may be set after records_init(); NULL: none */
 	char start[24], sep[24], end[24]; /**< made by records_init() */
 	char counts[32];		  /**< likewise, of the map: a key is a probe's number */
 	unsigned first_count;		  /**< what a count() begins with */

@@ -7,17 +7,15 @@
  * random for each run, so that no string of a traced program can contain one. Control bytes in a name come out as \xNN, as symbol
  * tables and perf maps are written by strangers. Everything else is passed on.
  */
-#ifndef RUN_CODEMARK_H
-#define RUN_CODEMARK_H
+#ifndef MARKS_CODEMARK_H
+#define MARKS_CODEMARK_H
 
-#include "base/str.h"
+#include "marks/codename.h"
 
 struct codemark {
 	char start[24], key[24]; /**< made by codemark_init(); the second is a negative number */
-	/** The name of the function that @addr is in; empty: the address is printed. For a key it must differ from others'. */
-	struct str (*name)(void *ctx, uint64_t addr, bool is_key);
-	void *ctx;
-	struct strbuf pending; /**< what may turn out to be a mark */
+	struct codename *names;	 /**< of the process; may be set after codemark_init() */
+	struct strbuf pending;	 /**< what may turn out to be a mark */
 };
 
 /** Chooses START and KEY. */

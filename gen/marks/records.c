@@ -1,11 +1,11 @@
-#include "run/records.h"
+#include "marks/records.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
-#include "run/nonce.h"
+#include "marks/nonce.h"
 
 /** A record is shorter: 12 strings of 1024 bytes and some numbers. What is longer is none. */
 enum { MAX_RECORD = 1 << 18, MAX_FIELDS = 32, N_FIXED = 5 };
@@ -147,7 +147,7 @@ static void add_address(const struct records *r, struct strbuf *out, const struc
 static void add_code(const struct records *r, struct strbuf *out, const struct record_field *f,
 		     int64_t v)
 {
-	struct str name = r->name ? r->name(r->ctx, (uint64_t)v) : (struct str){0};
+	struct str name = r->names ? codename_find(r->names, (uint64_t)v) : (struct str){0};
 	if (!name.n)
 		add_address(r, out, f, v);
 	else if (r->json)

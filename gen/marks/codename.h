@@ -12,8 +12,8 @@
  *	struct str name = codename_find(c, 0x55d0c0001234);	// "main", "ns::f(int)"; empty: none has it
  *	codename_close(c);
  */
-#ifndef BIND_CODENAME_H
-#define BIND_CODENAME_H
+#ifndef MARKS_CODENAME_H
+#define MARKS_CODENAME_H
 
 #include "elf/img.h"
 #include "target/proc.h"

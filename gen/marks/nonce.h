@@ -1,6 +1,6 @@
 /** nonce - a number that no string of a traced program can contain, for marks in what a program prints. */
-#ifndef RUN_NONCE_H
-#define RUN_NONCE_H
+#ifndef MARKS_NONCE_H
+#define MARKS_NONCE_H
 
 #include <stdint.h>
 

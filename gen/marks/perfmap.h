@@ -5,8 +5,8 @@
  * --perf-basic-prof) adds a line for each function: address and size in hexadecimal, a name that may have blanks. The PID and
  * the folder are those of the process's own namespaces. Format: tools/perf/Documentation/jit-interface.txt of Linux.
  */
-#ifndef BIND_PERFMAP_H
-#define BIND_PERFMAP_H
+#ifndef MARKS_PERFMAP_H
+#define MARKS_PERFMAP_H
 
 #include "base/vec.h"
 #include "target/proc.h"

@@ -1,4 +1,4 @@
-#include "run/nonce.h"
+#include "marks/nonce.h"
 
 #include <sys/random.h>
 #include <time.h>

@@ -1,10 +1,10 @@
-#include "run/codemark.h"
+#include "marks/codemark.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "run/nonce.h"
+#include "marks/nonce.h"
 
 enum {
 	MAX_MARK = 64,
@@ -50,7 +50,8 @@ static bool parse_hex(struct str s, uint64_t *ret)
 /** The name of the function at @addr, escaped since the traced program chose it, or the address. */
 static void add_name(struct codemark *m, uint64_t addr, bool is_key, struct strbuf *out)
 {
-	struct str name = m->name(m->ctx, addr, is_key);
+	struct str name =
+	    is_key ? codename_find_distinct(m->names, addr) : codename_find(m->names, addr);
 	if (name.n)
 		strbuf_add_printable(out, name);
 	else

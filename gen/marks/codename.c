@@ -1,4 +1,4 @@
-#include "bind/codename.h"
+#include "marks/codename.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -7,9 +7,9 @@
 #include <time.h>
 
 #include "base/vec.h"
-#include "bind/targetfile.h"
-#include "bind/perfmap.h"
+#include "marks/perfmap.h"
 #include "dwarf/dwsite.h"
+#include "target/mapped.h"
 
 enum {
 	MAX_FILES = 256, // each holds a descriptor
@@ -69,7 +69,7 @@ static struct file *find_file(struct codename *c, const struct proc_file *f)
 		return NULL;
 	struct file *file = arena_new(c->arena, struct file);
 	*file = (struct file){.dev = f->dev, .ino = f->ino};
-	file->img = targetfile_open_mapped(c->arena, &c->quiet, c->proc, f);
+	file->img = mapped_open(c->arena, &c->quiet, c->proc, f);
 	if (file->img)
 		file->img->offline = true; // bpftrace would lose events meanwhile
 	vec_push(c->arena, &c->files, file);

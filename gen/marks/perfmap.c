@@ -1,4 +1,4 @@
-#include "bind/perfmap.h"
+#include "marks/perfmap.h"
 
 #include <stdlib.h>
 #include <string.h>
