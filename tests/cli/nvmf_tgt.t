@@ -86,7 +86,7 @@ is "$(grep -c '^ok$' "$tmp/out")" "$(grep -c . "$tmp/many")" "more commands at o
 # The gate, a socket, and errors that are answers.
 "$targets/nvmf_tgt" -t 2 --wait --log "$tmp/log" >"$tmp/out" < <(
 	echo bdev_null_create null0 10 512
-	sleep 0.1
+	wait_for 10 grep -q "^error: waiting" "$tmp/out"
 	test -s "$tmp/log" && echo quit
 	printf '%s\n' start 'nvmf_subsystem_add_ns nqn.x y' 'nvmf_create_transport' nonsense
 )

@@ -142,6 +142,11 @@ END
 	} | sed "s|^m:|usdt:\"$1\":m:|" # quoted: g++ has a ++
 }
 
+# ticks FILE N PID: returns when the interval probe of the trace in FILE has fired N times, or its bpftrace has ended
+ticks() {
+	until [ "$(grep -c '^up' "$1")" -ge "$2" ] || ! kill -0 "$3" 2>/dev/null; do sleep 0.05; done
+}
+
 # live BPFTRACE VERSION NAME, in $tmp: "NAME: what is wrong", or nothing
 live() {
 	local bt=$1 version=$2 name=$3 program=$3 language=c out
@@ -157,15 +162,15 @@ live() {
 		: >"$out.trace"
 		echo 'interval:ms:100 { printf("up\n"); }' >>"$out.bt"
 		timeout 120 "$bt" -B line "$out.bt" >"$out.trace" 2>"$out.err" </dev/null &
-		until grep -q '^up' "$out.trace" || ! kill -0 $! 2>/dev/null; do sleep 0.1; done
+		ticks "$out.trace" 1 $!
 		"./$program" >"$out.ran" 2>/dev/null
-		sleep 0.3
+		ticks "$out.trace" $(($(grep -c '^up' "$out.trace") + 2)) $! # the events were printed before
 		kill -INT $! && wait $!
 	fi || echo "$name: bpftrace ends with status $?: $(tail -n 3 "$out.err")"
 	grep -v '^Attaching\|^$' "$out.ran" | if [ "$version" -ge 24 ]; then cat; else grep -v '^beyond'; fi | sort >"$out.want"
 	diff <(grep -v '^Attaching\|^up\|^$' "$out.trace" | sort) "$out.want" >"$out.diff" || echo "$name: $(head -n 4 "$out.diff")"
 }
-export -f live script
+export -f live script ticks
 
 if can_trace; then
 	# Each compiler and language with each way of linking, and each level four times; MATRIX_LIVE=all: every combination.

@@ -100,7 +100,7 @@ like "$(cat "$tmp/out")" '^    semaphore ADDR$' "a semaphore is there"
 "$tmp/all" < <(sleep 20) >"$tmp/up" &
 pid=$!
 own $pid
-wait_for 5 grep -q up "$tmp/up" || sleep 0.2
+wait_for 10 grep -q up "$tmp/up"
 is "$("$btgen" probes -v -p $pid sized | grep -o 'in the process.*')" "in the process now 0 (not traced)" \
 	"-p: the counter in the process, while nobody traces"
 is "$("$btgen" probes --json -p $pid sized | /usr/bin/python3 -c 'import json, sys; print([p["counter"] for p in json.load(sys.stdin)])')" "[0]" \
