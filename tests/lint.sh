@@ -28,10 +28,10 @@ layer text base
 layer ctype base
 layer dwarf base elf ctype
 layer btf base elf ctype
-layer types base
-layer probe base elf ctype dwarf
+layer conf base ctype
+layer probe base elf ctype conf dwarf
 layer lang base text
-layer bind base target elf ctype dwarf btf types probe text lang out/dialect.h
+layer bind base target elf ctype dwarf btf conf probe text lang out/dialect.h
 layer out base text
 layer marks base elf target ctype dwarf
 layer run base target text out marks

@@ -9,8 +9,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { MAX_LIST = 1 << 20 };
-
 static int open_path(const char *root, const char *path, uint64_t flags)
 {
 	if (!root)
@@ -74,23 +72,4 @@ bool file_read_at(int fd, void *buf, size_t n, uint64_t off)
 		n -= (size_t)got;
 	}
 	return true;
-}
-
-bool file_read_list(struct arena *a, struct diag *d, const char *path, const char *what,
-		    struct str *ret)
-{
-	struct diag_place at = {.file = str_from(path)};
-	const char *why;
-	uint64_t size;
-	int fd = file_open(NULL, path, &size, &why);
-	if (fd < 0)
-		return diag_error(d, &at, "%s", why);
-	bool small = size <= MAX_LIST;
-	char *p = arena_alloc(a, small ? size + 1 : 1);
-	bool good = small && file_read_at(fd, p, size, 0);
-	close(fd);
-	*ret = (struct str){p, size};
-	if (!small)
-		return diag_error(d, &at, "larger than 1 MiB: not a list %s", what);
-	return good || diag_error(d, &at, "cannot be read");
 }

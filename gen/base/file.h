@@ -31,11 +31,4 @@ enum { FILE_PATH_OF = 32 };
 /** A path that leads to the file which @fd, a descriptor of ours, has open: for who takes only a path. */
 void file_path_of(int fd, char ret[FILE_PATH_OF]);
 
-/**
- * All of the text file @path, which lives in @a. An error is said for one that cannot be read or that has more than
- * 1 MiB: no list that people write ("of enums": @what) is as long.
- */
-bool file_read_list(struct arena *a, struct diag *d, const char *path, const char *what,
-		    struct str *ret);
-
 #endif

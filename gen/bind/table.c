@@ -5,7 +5,7 @@
 #include "bind/enumname.h"
 #include "bind/nameless.h"
 #include "out/dialect.h"
-#include "types/enumconf.h"
+#include "conf/enumconf.h"
 #include "ctype/enumtab.h"
 
 struct wanted {

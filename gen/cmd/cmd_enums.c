@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/outfile.h"
 #include "cmd/cmd_source.h"
-#include "types/enumconf.h"
+#include "conf/enumconf.h"
 #include "ctype/enumtab.h"
 
 static const char usage[] =

@@ -12,7 +12,7 @@
 #include "marks/records.h"
 #include "target/proc.h"
 #include "base/vec.h"
-#include "probe/probesig.h"
+#include "conf/probesig.h"
 
 /** A template as the command line named it. */
 struct expand_source {

@@ -17,6 +17,25 @@ bool ctype_complete(struct ctype *t)
 	return t->is_complete;
 }
 
+struct ctype *ctype_new(struct arena *a, enum ctype_kind kind, const char *name, uint64_t size,
+			bool is_signed)
+{
+	struct ctype *t = arena_new(a, struct ctype);
+	t->kind = kind;
+	t->name = str_from(name);
+	t->size = size;
+	t->is_signed = is_signed;
+	t->has_size = t->is_complete = true;
+	return t;
+}
+
+struct ctype *ctype_new_pointer(struct arena *a, struct ctype *to, uint64_t size)
+{
+	struct ctype *t = ctype_new(a, CTYPE_POINTER, "", size, false);
+	t->of = to;
+	return t;
+}
+
 struct ctype *ctype_strip(struct ctype *t)
 {
 	for (unsigned i = 0; t && i < MAX_DEPTH; i++) {

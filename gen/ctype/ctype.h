@@ -88,6 +88,12 @@ struct ctype {
 	struct str unit;	/**< the compilation unit, for messages; may be empty */
 };
 
+/** A type that needs nothing more, of @size bytes; an empty @name for none. */
+struct ctype *ctype_new(struct arena *a, enum ctype_kind kind, const char *name, uint64_t size,
+			bool is_signed);
+/** A pointer to @to (NULL: void) of @size bytes. */
+struct ctype *ctype_new_pointer(struct arena *a, struct ctype *to, uint64_t size);
+
 /** Members or values are there; false when the type is only declared, or (said) damaged. */
 bool ctype_complete(struct ctype *t);
 /** Without typedefs, const and volatile; NULL for void. */

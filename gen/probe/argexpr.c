@@ -179,7 +179,7 @@ static bool parse_type(struct reading *r, struct str text, struct ctype **ret)
 		type = c;
 	}
 	while (eat(&t, "*"))
-		type = argtype_pointer(a, type, 8);
+		type = ctype_new_pointer(a, type, 8);
 	skip_blanks(&t);
 	*ret = type;
 	return t.rest.n == 0;
@@ -256,13 +256,14 @@ static struct ctype *parse_primary(struct reading *r)
 			take_word(r);
 			skip_blanks(r);
 		}
-		return argtype_pointer(r->loc->src->arena, c, 8);
+		return ctype_new_pointer(r->loc->src->arena, c, 8);
 	}
 	if (r->rest.n && isdigit((unsigned char)r->rest.p[0])) {
 		struct str number = take_word(r);
 		uint64_t v;
-		return str_to_u64(number, &v) && v <= INT32_MAX ? argtype_int(r->loc->src->arena)
-								: fail(r);
+		return str_to_u64(number, &v) && v <= INT32_MAX
+			   ? ctype_new(r->loc->src->arena, CTYPE_INT, "int", 4, true)
+			   : fail(r);
 	}
 	if (!at_word(r))
 		return fail(r);
@@ -307,7 +308,7 @@ static struct ctype *parse_unary(struct reading *r)
 	struct str rest = r->rest;
 	if (eat(r, "&")) {
 		t = parse_unary(r);
-		t = r->failed ? NULL : argtype_pointer(a, t, 8);
+		t = r->failed ? NULL : ctype_new_pointer(a, t, 8);
 	} else if (eat(r, "*")) {
 		t = parse_unary(r);
 		t = r->failed ? NULL : pointee(r, t);

@@ -306,6 +306,6 @@ void arginfer_intersect(struct arena *a, struct arginfer_arg **sites, const size
 		bool known = is_known(sites, counts, n, k);
 		for (size_t i = 0; i < n && !known; i++)
 			if (k < counts[i] && sites[i][k].is_int)
-				sites[i][k].type = argtype_int(a);
+				sites[i][k].type = ctype_new(a, CTYPE_INT, "int", 4, true);
 	}
 }

@@ -218,7 +218,7 @@ static void add_first_members(struct argloc *l, const struct sdtarg *operand, st
 			if (!ctype_is_aggregate(bare))
 				continue;
 			add_one(l, operand, m->name,
-				argtype_pointer(l->src->arena, m->type, (unsigned)operand->size),
+				ctype_new_pointer(l->src->arena, m->type, (unsigned)operand->size),
 				ret);
 			first = bare;
 		}
@@ -331,7 +331,7 @@ static void add_symbol(struct argloc *l, const struct sdtarg *operand, struct st
 	if (bare->kind == CTYPE_ARRAY)
 		add(l, operand, name, type, ret);
 	else
-		add(l, operand, name, argtype_pointer(l->src->arena, type, 8), ret);
+		add(l, operand, name, ctype_new_pointer(l->src->arena, type, 8), ret);
 }
 
 static void find_symbol(struct argloc *l, const struct sdtarg *operand,

@@ -97,7 +97,7 @@ static struct ctype *define(struct arena *a, struct dwsrc *src, const Dwarf_Die 
 {
 	if (t->kind == CTYPE_POINTER && t->of && t->of->is_decl) {
 		struct ctype *found = find_definition(src, unit, t->of);
-		return found ? argtype_pointer(a, found, (unsigned)t->size) : t;
+		return found ? ctype_new_pointer(a, found, (unsigned)t->size) : t;
 	}
 	if (t->kind != CTYPE_ENUM)
 		return t;

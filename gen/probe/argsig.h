@@ -14,7 +14,7 @@
 
 #include "dwarf/dwsrc.h"
 #include "probe/probeargs.h"
-#include "probe/probesig.h"
+#include "conf/probesig.h"
 
 /**
  * To be called when the sites of @pa are read and not yet compared; sets pa->unlisted when @sig is not used. @src, and

@@ -1,25 +1,5 @@
 #include "probe/argtype.h"
 
-struct ctype *argtype_pointer(struct arena *a, struct ctype *to, unsigned size)
-{
-	struct ctype *t = arena_new(a, struct ctype);
-	t->kind = CTYPE_POINTER;
-	t->size = size;
-	t->has_size = t->is_complete = true;
-	t->of = to;
-	return t;
-}
-
-struct ctype *argtype_int(struct arena *a)
-{
-	struct ctype *t = arena_new(a, struct ctype);
-	t->kind = CTYPE_INT;
-	t->name = STR("int");
-	t->size = 4;
-	t->has_size = t->is_complete = t->is_signed = true;
-	return t;
-}
-
 struct ctype *argtype_of_value(struct arena *a, struct ctype *t)
 {
 	for (unsigned i = 0; t && i < 16; i++) {
@@ -29,9 +9,9 @@ struct ctype *argtype_of_value(struct arena *a, struct ctype *t)
 	}
 	struct ctype *bare = ctype_strip(t);
 	if (bare && bare->kind == CTYPE_ARRAY)
-		return argtype_pointer(a, bare->of, 8);
+		return ctype_new_pointer(a, bare->of, 8);
 	if (bare && bare->kind == CTYPE_FUNC)
-		return argtype_pointer(a, bare, 8);
+		return ctype_new_pointer(a, bare, 8);
 	return t;
 }
 

@@ -7,10 +7,6 @@
 
 /** @t as a value: its own qualifiers dropped, an array or function as the address that is passed. */
 struct ctype *argtype_of_value(struct arena *a, struct ctype *t);
-/** A new pointer to @to (NULL: void) of @size bytes. */
-struct ctype *argtype_pointer(struct arena *a, struct ctype *to, unsigned size);
-/** int, as the type of a constant. */
-struct ctype *argtype_int(struct arena *a);
 /** An operand of that size and sign can hold a value of type @t. False for structs and what has no size. */
 bool argtype_fits(struct ctype *t, const struct sdtarg *operand);
 /** The two are spelled alike and look alike. */

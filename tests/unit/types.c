@@ -5,7 +5,7 @@
 #include "ctype/closure.h"
 #include "ctype/cname.h"
 #include "ctype/cprint.h"
-#include "types/enumconf.h"
+#include "conf/enumconf.h"
 #include "ctype/enumtab.h"
 #include "ctype/lookup.h"
 #include "dwarf/dwtypes.h"

@@ -1,30 +1,19 @@
-#include "types/enumconf.h"
+#include "conf/enumconf.h"
 
-#include <string.h>
-
-#include "base/file.h"
-
-bool enumconf_load(struct arena *a, struct diag *d, const char *path, struct enumconf *ret)
-{
-	struct str text;
-	return file_read_list(a, d, path, "of enums", &text) &&
-	       enumconf_parse(a, d, str_copy(a, str_from(path)), text, ret);
-}
+#include "conf/lines.h"
 
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-/** The next word of @line from *@pos on; empty at the end or at a comment. */
+/** The next word of @line from *@pos on; empty at the end. */
 static struct str next_word(struct str line, size_t *pos)
 {
 	size_t i = *pos;
 	while (i < line.n && is_blank(line.p[i]))
 		i++;
 	size_t start = i;
-	if (i < line.n && line.p[i] == '#')
-		i = start = line.n;
 	// Blanks inside template arguments belong to the name.
 	unsigned nest = 0;
 	for (; i < line.n && (nest || !is_blank(line.p[i])); i++) {
@@ -37,22 +26,21 @@ static struct str next_word(struct str line, size_t *pos)
 	return str_slice(line, start, i - start);
 }
 
-static bool parse_line(struct arena *a, struct diag *d, struct diag_place at, struct enumconf *ret)
+static bool parse_line(struct arena *a, struct diag *d, const struct lines *l, struct enumconf *ret)
 {
-	struct str line = at.source, words[4];
+	struct diag_place at = l->at;
+	struct str line = l->text, words[4];
 	size_t pos = 0, cols[4];
 	unsigned n = 0;
 	while (n < 4) {
 		words[n] = next_word(line, &pos);
-		cols[n] = (size_t)(words[n].p - line.p) + 1;
+		cols[n] = (size_t)(words[n].p - at.source.p) + 1;
 		if (!words[n].n)
 			break;
 		// `enum x` is one name; the keyword says nothing that the table does not.
 		if (n != 1 || !str_eq(words[n], STR("enum")))
 			n++;
 	}
-	if (n == 0)
-		return true;
 	at.col = (unsigned)cols[n - 1];
 	at.len = (unsigned)words[n - 1].n;
 	if (n == 1)
@@ -81,21 +69,14 @@ static bool parse_line(struct arena *a, struct diag *d, struct diag_place at, st
 	return true;
 }
 
-bool enumconf_parse(struct arena *a, struct diag *d, struct str name, struct str text,
-		    struct enumconf *ret)
+bool enumconf_load(struct arena *a, struct diag *d, const char *path, struct enumconf *ret)
 {
+	struct lines l;
+	if (!lines_open(a, d, path, "of enums", &l))
+		return false;
 	bool good = true;
-	unsigned number = 0;
-	while (text.n) {
-		size_t end = str_find(text, '\n');
-		struct diag_place at = {
-		    .file = name, .line = ++number, .source = str_slice(text, 0, end)};
-		text = str_from_offset(text, end + 1);
-		if (memchr(at.source.p, '\0', at.source.n))
-			good = diag_error(d, &at, "a NUL byte: this is not a list of enums");
-		else
-			good &= parse_line(a, d, at, ret);
-	}
+	while (lines_next(&l))
+		good &= parse_line(a, d, &l, ret);
 	return good;
 }
 

@@ -11,8 +11,8 @@
  * Types are C's integers, bool, <stdint.h>'s, pointers to char, void or a struct, enums, and functions without their
  * parameters. A number is an argument that the probe's macro adds, always the same. What becomes of a list: argsig.h.
  */
-#ifndef PROBE_PROBESIG_H
-#define PROBE_PROBESIG_H
+#ifndef CONF_PROBESIG_H
+#define CONF_PROBESIG_H
 
 #include "base/diag.h"
 #include "base/map.h"

@@ -1,7 +1,6 @@
-#include "probe/probesig.h"
+#include "conf/probesig.h"
 
-#include "base/file.h"
-#include "probe/argtype.h"
+#include "conf/lines.h"
 
 enum { MAX_ARGS = 12 };
 
@@ -33,19 +32,6 @@ static const struct {
     {"uint64_t", "uint64_t", CTYPE_INT, 8, false},
 };
 
-static struct ctype *new_type(struct arena *a, enum ctype_kind kind, const char *name,
-			      unsigned size, bool is_signed)
-{
-	struct ctype *t = arena_new(a, struct ctype);
-	*t = (struct ctype){.kind = kind,
-			    .name = str_from(name),
-			    .size = size,
-			    .has_size = true,
-			    .is_signed = is_signed,
-			    .is_complete = true};
-	return t;
-}
-
 /** `enum NAME`, `struct NAME *`: shells, argsig.h puts what the program has in their place. */
 static struct ctype *declare_type(struct arena *a, struct str text)
 {
@@ -59,28 +45,28 @@ static struct ctype *declare_type(struct arena *a, struct str text)
 	struct ctype *t = arena_new(a, struct ctype);
 	*t = (struct ctype){
 	    .kind = is_enum ? CTYPE_ENUM : CTYPE_STRUCT, .name = name, .is_decl = true};
-	return is_enum ? t : argtype_pointer(a, t, 8);
+	return is_enum ? t : ctype_new_pointer(a, t, 8);
 }
 
 static struct ctype *find_type(struct arena *a, struct str text)
 {
 	text = str_trim(text);
 	if (str_eqz(text, "void *"))
-		return argtype_pointer(a, NULL, 8);
+		return ctype_new_pointer(a, NULL, 8);
 	bool is_const = str_eqz(text, "const char *");
 	if (is_const || str_eqz(text, "char *")) {
-		struct ctype *c = new_type(a, CTYPE_INT, "char", 1, true), *q = c;
+		struct ctype *c = ctype_new(a, CTYPE_INT, "char", 1, true), *q = c;
 		c->is_char = true;
 		if (is_const) {
 			q = arena_new(a, struct ctype);
 			*q = (struct ctype){.kind = CTYPE_CONST, .of = c, .is_complete = true};
 		}
-		return argtype_pointer(a, q, 8);
+		return ctype_new_pointer(a, q, 8);
 	}
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
 		if (str_eqz(text, types[i].spelling))
-			return new_type(a, types[i].kind, types[i].name, types[i].size,
-					types[i].is_signed);
+			return ctype_new(a, types[i].kind, types[i].name, types[i].size,
+					 types[i].is_signed);
 	return declare_type(a, text);
 }
 
@@ -92,11 +78,11 @@ static bool parse_function(struct arena *a, struct str text, struct probesig_arg
 	if (!str_has_suffix(result, STR(" (")) || !str_has_suffix(text, STR(")()")))
 		return false;
 	result = str_slice(result, 0, result.n - 2);
-	struct ctype *f = new_type(a, CTYPE_FUNC, "", 0, false);
+	struct ctype *f = ctype_new(a, CTYPE_FUNC, "", 0, false);
 	f->has_size = false;
 	f->of = str_eqz(result, "void") ? NULL : find_type(a, result);
 	ret->name = str_slice(text, star + 1, text.n - star - 4);
-	ret->type = argtype_pointer(a, f, 8);
+	ret->type = ctype_new_pointer(a, f, 8);
 	return str_is_ident(ret->name) && (f->of || str_eqz(result, "void"));
 }
 
@@ -107,7 +93,7 @@ static bool parse_arg(struct arena *a, struct diag *d, const struct diag_place *
 	text = str_trim(text);
 	ret->is_constant = str_to_u64(text, &ret->value);
 	if (ret->is_constant)
-		ret->type = argtype_int(a);
+		ret->type = ctype_new(a, CTYPE_INT, "int", 4, true);
 	if (ret->is_constant || parse_function(a, text, ret))
 		return true;
 	size_t n = text.n;
@@ -145,19 +131,12 @@ static bool parse_line(struct arena *a, struct diag *d, const struct diag_place 
 
 bool probesig_load(struct arena *a, struct diag *d, const char *path, struct probesigs *ret)
 {
-	struct diag_place at = {.file = str_copy(a, str_from(path))};
-	struct str text;
-	if (!file_read_list(a, d, path, "of probes", &text))
+	struct lines l;
+	if (!lines_open(a, d, path, "of probes", &l))
 		return false;
 	bool good = true;
-	while (text.n) {
-		at.source = str_slice(text, 0, str_find(text, '\n'));
-		text = str_from_offset(text, at.source.n + 1);
-		at.line++;
-		struct str line = str_trim(str_slice(at.source, 0, str_find(at.source, '#')));
-		if (line.n)
-			good &= parse_line(a, d, &at, line, ret);
-	}
+	while (lines_next(&l))
+		good &= parse_line(a, d, &l.at, l.text, ret);
 	return good;
 }
 

@@ -8,8 +8,8 @@
  *
  * MAP may carry bpftrace's @. TYPE is a tag, a typedef or a C++ name with its scopes.
  */
-#ifndef TYPES_ENUMCONF_H
-#define TYPES_ENUMCONF_H
+#ifndef CONF_ENUMCONF_H
+#define CONF_ENUMCONF_H
 
 #include "base/diag.h"
 #include "base/vec.h"
@@ -28,9 +28,6 @@ struct enumconf {
 
 /** Reads the file @path, adding to *@ret; every mistake is reported at its place. */
 bool enumconf_load(struct arena *a, struct diag *d, const char *path, struct enumconf *ret);
-/** The same for @text; @name is the file's name in messages. */
-bool enumconf_parse(struct arena *a, struct diag *d, struct str name, struct str text,
-		    struct enumconf *ret);
 /** The entry for map @map (without @), or NULL. */
 const struct enumconf_entry *enumconf_find(const struct enumconf *c, struct str map);
 /** One table given as NAME, NAME:MAP or NAME:MAP:PREFIX (:: in a C++ name does not separate). */

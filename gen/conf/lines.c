@@ -1,0 +1,50 @@
+#include "conf/lines.h"
+
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/file.h"
+
+enum { MAX_LIST = 1 << 20 };
+
+bool lines_open(struct arena *a, struct diag *d, const char *path, const char *what,
+		struct lines *ret)
+{
+	const char *why;
+	uint64_t size;
+	*ret = (struct lines){.at.file = str_copy(a, str_from(path))};
+	int fd = file_open(NULL, path, &size, &why);
+	if (fd < 0)
+		return diag_error(d, &ret->at, "%s", why);
+	bool small = size <= MAX_LIST;
+	char *p = arena_alloc(a, small ? size + 1 : 1);
+	bool good = small && file_read_at(fd, p, size, 0);
+	close(fd);
+	if (!small)
+		return diag_error(d, &ret->at, "larger than 1 MiB: not a list %s", what);
+	if (!good)
+		return diag_error(d, &ret->at, "cannot be read");
+	ret->rest = (struct str){p, size};
+	return str_find(ret->rest, '\0') == size ||
+	       diag_error(d, &ret->at, "has a NUL byte: not a list %s", what);
+}
+
+static struct str without_comment(struct str line)
+{
+	for (size_t i = 0; i < line.n; i++)
+		if (line.p[i] == '#' && (!i || !str_trim(str_slice(line, i - 1, 1)).n))
+			return str_slice(line, 0, i);
+	return line;
+}
+
+bool lines_next(struct lines *l)
+{
+	l->text = STR("");
+	while (!l->text.n && l->rest.n) {
+		l->at.source = str_slice(l->rest, 0, str_find(l->rest, '\n'));
+		l->rest = str_from_offset(l->rest, l->at.source.n + 1);
+		l->at.line++;
+		l->text = str_trim(without_comment(l->at.source));
+	}
+	return l->text.n > 0;
+}
