@@ -40,7 +40,8 @@ settle() {
 	printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
 	chmod +x "$root/usr/sbin/policy-rc.d"
 	cp -L /etc/resolv.conf "$root/etc/resolv.conf"
-	apt-config dump --no-empty --format '%F "%v";%n' Acquire | grep -E '^Acquire::(https?|Check-)' >"$root/etc/apt/apt.conf.d/90host" || :
+	apt-config dump --no-empty --format '%F "%v";%n' Acquire |
+		grep -E '^Acquire::(https?|Check-)' >"$root/etc/apt/apt.conf.d/90host" || :
 	[ -e "$root/btgen" ] || git clone -q "$top" "$root/btgen"
 	git -C "$root/btgen" fetch -q "$top" HEAD
 	git -C "$root/btgen" reset -q --hard FETCH_HEAD

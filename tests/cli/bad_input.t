@@ -79,7 +79,8 @@ bad 2 "'no_such_program' is neither" "a name that nothing has, with -t" -t '*' n
 bad 1 "no process runs a program named 'no_such_program'" "a name that nothing has, with -l" -l no_such_program
 bad 1 ":1:30: error: with -x this would fire for every process on the machine" "-x and an event of the kernel" \
 	-x "$tgt" -e 'usdt:__EXE__:nvmf_tgt_state, kprobe:vfs_read { }'
-bad 1 "__PID__ needs a process: give a PID instead of a file" "-x and __PID__" -x "$tgt" -e 'usdt:__EXE__:nvmf_tgt_state /pid == __PID__/ { }'
+bad 1 "__PID__ needs a process: give a PID instead of a file" "-x and __PID__" -x "$tgt" \
+	-e 'usdt:__EXE__:nvmf_tgt_state /pid == __PID__/ { }'
 bad 2 "^bpftrace.sh: -f: unknown format 'xml'" "an option that btgen reads" -f xml -t '*' $pid
 
 bad 1 "no script 'nosuch'" "a script that is not there" $pid nosuch
@@ -148,7 +149,8 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	own $!
 	wait_for 10 grep -q sleep "/proc/$!/comm"
 	out=$(setpriv --bounding-set -sys_ptrace --inh-caps -sys_ptrace "$tmp/btgen" expand -p $! "$tmp/good.bt" 2>&1)
-	like "$out" "no permission to inspect process $! \(sleep\): even root needs CAP_SYS_PTRACE" "root that may not look: it is not told to be root"
+	like "$out" "no permission to inspect process $! \(sleep\): even root needs CAP_SYS_PTRACE" \
+		"root that may not look: it is not told to be root"
 	chmod 000 "$tmp/good.bt"
 	out=$(setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/btgen" expand -x "$tmp/nvmf_tgt" "$tmp/good.bt" 2>&1)
 	is $? 1 "an unreadable script: exit status 1"

@@ -105,5 +105,6 @@ make -s targets >"$tmp/log" 2>&1
 is $? 0 "--without-usdt: the targets are built" || sed 's/^/#   /' "$tmp/log"
 is "$(readelf -SW tests/targets/nvmf_tgt tests/targets/*.so | grep -cE 'stapsdt|note\.btgen|\.probes')" 0 "... without notes and semaphores"
 is "$(echo quit | tests/targets/nvmf_tgt | tail -n 1)" "$(echo quit | "$targets/nvmf_tgt" | tail -n 1)" "... and they run"
-like "$("$btgen" expand -x tests/targets/nvmf_tgt nvmf 2>&1)" 'no USDT probes at all' "... and a script that needs the probes says that there are none"
+like "$("$btgen" expand -x tests/targets/nvmf_tgt nvmf 2>&1)" 'no USDT probes at all' \
+	"... and a script that needs the probes says that there are none"
 done_testing

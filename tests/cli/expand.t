@@ -73,17 +73,20 @@ interval:s:1 { exit(); }
 #endif
 ' | grep .)" "interval:s:1 { exit(); }" "__BPFTRACE__ is the version in #if"
 is "$(expand 'interval:s:PERIOD { exit(); }' -D PERIOD=5)" "interval:s:5 { exit(); }" "-D defines a macro in attach points too"
-is "$("$btgen" expand -e 'BEGIN /pid == __PID__ || tid == __PID__/ { exit(); }' 2>&1)" "<command line>:1:15: error: __PID__ needs a process: give a PID
+is "$("$btgen" expand -e 'BEGIN /pid == __PID__ || tid == __PID__/ { exit(); }' 2>&1)" \
+	"<command line>:1:15: error: __PID__ needs a process: give a PID
     BEGIN /pid == __PID__ || tid == __PID__/ { exit(); }
                   ^~~~~~~" "a marker that has no value is said once"
 printf '#pragma option PERIOD 1 "seconds"\n#ifdef DEBUG\n#endif\ninterval:s:PERIOD { exit(); }\n' >"$tmp/option.bt"
 is "$("$btgen" expand -D PERIODS=5 "$tmp/option.bt" 2>&1 | grep .)" "btgen: warning: -D PERIODS: the script has no such option
 btgen: note: did you mean PERIOD?
 interval:s:1 { exit(); }" "-D of an option that a script does not have is noticed"
-is "$("$btgen" expand -D PERIOD=5 -D DEBUG "$tmp/option.bt" 2>&1 | grep .)" "interval:s:5 { exit(); }" "... and of what it has or asks for is not"
+is "$("$btgen" expand -D PERIOD=5 -D DEBUG "$tmp/option.bt" 2>&1 | grep .)" "interval:s:5 { exit(); }" \
+	"... and of what it has or asks for is not"
 for value in abc '' '"5"' '5 6' '3 +' 1.5 10ms; do
 	is "$("$btgen" expand -D "PERIOD=$value" "$tmp/option.bt" 2>&1 | head -n 1)" \
-		"$tmp/option.bt:1:16: error: -D PERIOD: expected a number (default 1), not \"${value}\"" "an option that is a number cannot be \"$value\""
+		"$tmp/option.bt:1:16: error: -D PERIOD: expected a number (default 1), not \"${value}\"" \
+			"an option that is a number cannot be \"$value\""
 done
 for value in -5 '(2 + 3) * 4' 1e3 1_000 0x10 OTHER; do
 	is "$("$btgen" expand -D "PERIOD=$value" -D OTHER=7 -e '#pragma option PERIOD 1 "a number"

@@ -43,7 +43,8 @@ ok "a program is compiled with the installed headers" \
 is "$("$prefix/bin/btgen" probes -x "$tmp/app" | grep -c '^app:')" 2 "and its probes are listed"
 
 is "$(cd "$prefix/share/doc/btgen" && find . -type f | sort)" \
-	"$(cd "$top" && find ./README.md ./CONTRIBUTING.md ./LICENSE ./docs -type f ! -path './docs/man/*' | sort)" "the documents, where README.md says, and the lab"
+	"$(cd "$top" && find ./README.md ./CONTRIBUTING.md ./LICENSE ./docs -type f ! -path './docs/man/*' | sort)" \
+		"the documents, where README.md says, and the lab"
 cat >"$tmp/links.py" <<'END'
 """Prints the links of the Markdown files below the folders given that lead to nothing, and how many it followed."""
 import os
@@ -67,7 +68,8 @@ is "$(python3 "$tmp/links.py" "$prefix/share/doc/btgen" "$prefix/share/btgen")" 
 # The lab's README has the commands for a folder without a checkout.
 mkdir "$tmp/lab"
 sed -n '/^    mkdir scripts build/,/^$/s/^    //p' "$top/docs/lab/README.md" | sed "s|/usr/local/|\"\$PREFIX\"/|" >"$tmp/lab.sh"
-(cd "$tmp/lab" && unset BUILD MAKEFLAGS MAKEOVERRIDES MFLAGS && PREFIX=$prefix PATH=$prefix/bin:$PATH bash -e "$tmp/lab.sh") >"$tmp/lab.out" 2>&1
+(cd "$tmp/lab" && unset BUILD MAKEFLAGS MAKEOVERRIDES MFLAGS &&
+	PREFIX=$prefix PATH=$prefix/bin:$PATH bash -e "$tmp/lab.sh") >"$tmp/lab.out" 2>&1
 is "$? $(grep -i error "$tmp/lab.out")" "0 " "a folder for the lab is made of what is installed, as its page says"
 is "$(cd "$tmp/lab" && build/btgen probes -x build/lab/users | head -n 1) $(cd "$tmp/lab" && scripts/bpftrace.sh --version)" \
 	"users:found  1 site, 3 arguments $("$btgen" --version)" "and the commands of its pages work there"

@@ -32,13 +32,15 @@ like "$(body 'usdt:__EXE__:push { print(args.this->head); }')" '\*\(uint32 \*\)\
 	"a pointer to one that has no cast is followed by its address"
 if [ -r /sys/kernel/btf/vmlinux ]; then
 	body 'usdt:__EXE__:ev { print(((struct file *)arg0)->f_flags); print(((struct file *)arg0)->f_mode); }' >/dev/null
-	is "$(grep -c 'warning: .*/t has no struct file: using the kernel' "$tmp/err")" 1 "a tag that only the kernel has, in a clause of the program, is said once"
+	is "$(grep -c 'warning: .*/t has no struct file: using the kernel' "$tmp/err")" 1 \
+		"a tag that only the kernel has, in a clause of the program, is said once"
 	body 'usdt:__EXE__:ev { print(((struct task_struct *)curtask)->pid); } kprobe:vfs_read { print(((struct file *)arg0)->f_flags); }' >/dev/null
 	is "$(cat "$tmp/err")" "" "where the kernel is meant nothing is said"
 else
 	skip "tags of the kernel" "no kernel BTF"
 fi
-is "$(body 'usdt:__EXE__:ev { $t = (1, (args.p, 2)); print($t.1.0.n); print($t.1.0->n); }' | sed 's/.*; print(\(.*\)); print(\(.*\)); }/\1 \2/' | tr -d ' ')" \
+is "$(body 'usdt:__EXE__:ev { $t = (1, (args.p, 2)); print($t.1.0.n); print($t.1.0->n); }' |
+	sed 's/.*; print(\(.*\)); print(\(.*\)); }/\1 \2/' | tr -d ' ')" \
 	'(int64)(int16)$t.1.0->n(int64)(int16)$t.1.0->n' "a name behind the number of an element"
 is "$(body 'usdt:__EXE__:ev { $p = args.p; print($p.delta); }' | sed 's/.*print/print/')" 'print((int64)(int32)$p->delta); }' \
 	"a point behind a pointer is an arrow"
@@ -46,18 +48,22 @@ like "$(body 'usdt:__EXE__:ev { $t = (1, args.p); print($t.1.n); }')" '\(int64\)
 	"so is one behind an element of a tuple"
 
 for name in acme::st::b ::acme::st::b; do
-	like "$(body "usdt:__EXE__:ev { if (args.s == $name) { print(args.p->n); } }")" 'if \(arg1 == 3\) { print\(\(int64\)\(int16\)\(\(struct in \*\)arg0\)->n\)' \
+	like "$(body "usdt:__EXE__:ev { if (args.s == $name) { print(args.p->n); } }")" \
+		'if \(arg1 == 3\) { print\(\(int64\)\(int16\)\(\(struct in \*\)arg0\)->n\)' \
 		"$name is a name like any other: what stands beside it is looked into"
 done
-like "$(body 'usdt:__EXE__:ev { $x = acme::st::a; print($x / 2); }')" '\$x = \(-1\); print\(\(int64\)' "an enumerator below 0 is divided with its sign"
-like "$(body 'usdt:__EXE__:ev { $x = if (pid) { args.p->n } else { 2 }; print($x / 2); }')" 'print\(\(int64\)' "a choice of blocks has the sign of their values"
+like "$(body 'usdt:__EXE__:ev { $x = acme::st::a; print($x / 2); }')" '\$x = \(-1\); print\(\(int64\)' \
+	"an enumerator below 0 is divided with its sign"
+like "$(body 'usdt:__EXE__:ev { $x = if (pid) { args.p->n } else { 2 }; print($x / 2); }')" 'print\(\(int64\)' \
+	"a choice of blocks has the sign of their values"
 body 'usdt:__EXE__:ev { print((if (pid) { args.p->n } else { 2 }) / 2); }' >/dev/null
 like "$(cat "$tmp/err")" 'keep it in a variable first' "and is not written twice"
 for value in -rand '(-rand)' '-$x++' '-(pid ? 1 : 2)'; do
 	body "usdt:__EXE__:ev { \$x = 1; \$y = $value / 3; }" >/dev/null
 	like "$(cat "$tmp/err")" 'keep it in a variable first' "nor is $value"
 done
-like "$(body 'usdt:__EXE__:ev { printf("%s\n", enum_name(acme::st, -pid)); }')" 'printf\("%s\\n", @enum_acme__st\[-\(int64\)\(uint64\)\(pid\)\]\)' \
+like "$(body 'usdt:__EXE__:ev { printf("%s\n", enum_name(acme::st, -pid)); }')" \
+	'printf\("%s\\n", @enum_acme__st\[-\(int64\)\(uint64\)\(pid\)\]\)' \
 	"a key may be negated"
 
 # chain N: each of N maps is assigned the next one, in a clause further down
@@ -86,17 +92,20 @@ is "$(body 'usdt:__EXE__:ev { $z = (int32)-3; $a = (pid + // first
 $z % 4) / $z; // third
 print($a);
 }
-interval:s:1 { exit(); }' | grep -n -e 'print(' -e exit | cut -d: -f1 | tr '\n' ' ')" '5 7 ' "what stands several times in what it becomes moves no line further down"
+interval:s:1 { exit(); }' | grep -n -e 'print(' -e exit | cut -d: -f1 | tr '\n' ' ')" '5 7 ' \
+	"what stands several times in what it becomes moves no line further down"
 like "$("$btgen" expand -e 'BEGIN { print(-7 / (uint64)2); $y = (int64)-7; print($y / (uint64)2); }')" \
 	'print\(-7 / \(uint64\)2\); .* print\(\$y / \(uint64\)2\)' "a division beside an uint64 has no sign, as in C"
 
 unknown='struct s; BEGIN { switch pid { 1: print(1) } print(1) print(2); }'
 is "$("$btgen" expand --for 0.28 -e "$unknown" 2>"$tmp/err")" "$unknown" "what is not understood is passed on"
-is "$(grep -c . "$tmp/err"),$(head -1 "$tmp/err")" "3,<command line>:1:19: warning: unknown syntax (btgen knows bpftrace's language up to 0.27): passed on unchanged and unchecked" \
+is "$(grep -c . "$tmp/err"),$(head -1 "$tmp/err")" \
+	"3,<command line>:1:19: warning: unknown syntax (btgen knows bpftrace's language up to 0.27): passed on unchanged and unchecked" \
 	"that is said once"
 printf '#!/bin/sh\n[ "$1" = --version ] && echo bpftrace v0.28.0 || exit 3\n' >"$tmp/bpftrace"
 chmod +x "$tmp/bpftrace"
-like "$("$btgen" run --bpftrace "$tmp/bpftrace" -e "$unknown" 2>&1)" 'unknown syntax .btgen knows bpftrace.s language up to' "so it is when it is run"
+like "$("$btgen" run --bpftrace "$tmp/bpftrace" -e "$unknown" 2>&1)" \
+	'unknown syntax .btgen knows bpftrace.s language up to' "so it is when it is run"
 unlike "$("$btgen" run -q --bpftrace "$tmp/bpftrace" -e "$unknown" 2>&1)" 'btgen knows' "unless -q says that warnings are not wanted"
 is "$("$btgen" expand --for 0.27 -e "$unknown" 2>&1)" "$unknown" "nor for a bpftrace that refuses it itself"
 done_testing

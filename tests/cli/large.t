@@ -80,7 +80,8 @@ END
 chmod +x "$tmp/bpftrace"
 limits() { FAKE_VERSION=$1 "$btgen" run --bpftrace "$tmp/bpftrace" -x "$tmp/many" -t "$2" 2>"$tmp/err"; }
 if [ "$(id -u)" = 0 ]; then # btgen run asks for root
-	is "$(limits 0.27.1 'one:*'; grep -c 'error: bpftrace 0.27 can attach to at most 256 probes at once' "$tmp/err")" 1 "a trace of too many does not begin"
+	is "$(limits 0.27.1 'one:*'; grep -c 'error: bpftrace 0.27 can attach to at most 256 probes at once' \
+		"$tmp/err")" 1 "a trace of too many does not begin"
 	is "$(limits 0.17.0 'two:*')" "its own its own" "bpftrace keeps its limits where they are enough"
 	is "$(limits 0.17.0 '*')" "1288 1288" "and has them raised where 644 sites are more than 0.17 takes by itself"
 	like "$(cat "$tmp/err")" '^btgen: warning: 644 sites to trace: bpftrace takes minutes' "which is said"

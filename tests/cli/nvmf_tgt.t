@@ -68,12 +68,14 @@ for build in nvmf_tgt nvmf_tgt_shared; do
 		"$build: a timer that runs is a descriptor that is handled, too"
 	is "$(awk -F'\t' '$3 == "nvmf_destroy_poll_group_qpairs" { n[$5] = 1 } $3 == "nvmf_destroy_poll_group" { print n[$5] + 0 }' "$tmp/log")" $'1\n1' \
 		"$build: the queue pairs of a poll group are ended before it is"
-	is "$(awk -F'\t' '$3 ~ /^nvmf_(create_poll_group|poll_group_add_subsystem)$/ { print $3, $5 }' "$tmp/log" | sort | uniq -c | awk '{ print $2, $3, ($1 > 1) }')" \
+	is "$(awk -F'\t' '$3 ~ /^nvmf_(create_poll_group|poll_group_add_subsystem)$/ { print $3, $5 }' "$tmp/log" |
+		sort | uniq -c | awk '{ print $2, $3, ($1 > 1) }')" \
 		"nvmf_create_poll_group 2 0
 nvmf_create_poll_group 3 0
 nvmf_poll_group_add_subsystem 2 1
 nvmf_poll_group_add_subsystem 3 1" "$build: a new poll group is given the subsystems that there are, and each that starts"
-	is "$(awk -F'\t' '$3 == "dynsched_balance" { print $5 }' "$tmp/log")" 4 "$build: the scheduler's number of cores is the highest one's and one"
+	is "$(awk -F'\t' '$3 == "dynsched_balance" { print $5 }' "$tmp/log")" 4 \
+		"$build: the scheduler's number of cores is the highest one's and one"
 done
 
 {
@@ -81,7 +83,8 @@ done
 	for _ in {1..100}; do printf '%s\n' "nvmf_subsystem_remove_ns $cnode1 1" "nvmf_subsystem_add_ns $cnode1 null0"; done
 } >"$tmp/many"
 "$targets/nvmf_tgt" -m 0xC < <(cat "$tmp/many") >"$tmp/out"
-is "$(grep -c '^ok$' "$tmp/out")" "$(grep -c . "$tmp/many")" "more commands at once than are read at once ($(wc -c <"$tmp/many") bytes) are all run"
+is "$(grep -c '^ok$' "$tmp/out")" "$(grep -c . "$tmp/many")" \
+	"more commands at once than are read at once ($(wc -c <"$tmp/many") bytes) are all run"
 
 # The gate, a socket, and errors that are answers.
 "$targets/nvmf_tgt" -t 2 --wait --log "$tmp/log" >"$tmp/out" < <(

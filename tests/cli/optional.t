@@ -67,7 +67,8 @@ BEGIN { printf("waiting\n"); }
 usdt:__EXE__:spdk:gone { }
 interval:s:1 { print(1); }
 END
-like "$? $(cat "$tmp/err")" '^1 .*has none of the probes of this script.*: gone' "a script of which nothing is left would wait for ever: an error"
+like "$? $(cat "$tmp/err")" '^1 .*has none of the probes of this script.*: gone' \
+	"a script of which nothing is left would wait for ever: an error"
 is "$(expand <<'END' | squeezed
 #pragma optional
 usdt:__EXE__:spdk:gone { }

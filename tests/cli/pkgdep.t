@@ -61,10 +61,12 @@ fake dpkg-query 'exit 1'
 fake apt-get 'echo "apt-get $*" >>"$RAN"; exit 1'
 check() {
 	: >"$tmp/ran"
-	env -u MAKEFLAGS -u MAKEOVERRIDES -u MFLAGS PATH="$path:$PATH" RAN="$tmp/ran" make "$@" -C "$top" BUILD="$build" check >"$tmp/out" 2>&1
+	env -u MAKEFLAGS -u MAKEOVERRIDES -u MFLAGS PATH="$path:$PATH" RAN="$tmp/ran" make "$@" -C "$top" BUILD="$build" \
+		check >"$tmp/out" 2>&1
 }
 check
-is "$? $(grep -c ' install ' "$tmp/ran") $(grep -c 'packages above could not be installed' "$tmp/out")" "2 1 1" "make check installs what is missing, or ends"
+is "$? $(grep -c ' install ' "$tmp/ran") $(grep -c 'packages above could not be installed' "$tmp/out")" "2 1 1" \
+	"make check installs what is missing, or ends"
 check -n --no-print-directory
 is "$? $(cat "$tmp/ran")" "0 " "make -n check installs nothing"
 fake apt-get 'echo "apt-get $*" >>"$RAN"; [ -z "$FAIL" ]'

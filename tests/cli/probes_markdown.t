@@ -17,7 +17,8 @@ if readelf -n "$targets/nvmf_tgt" 2>/dev/null | grep -q 'Provider: spdk'; then
 	# Scripts by another way: the attach points that can be seen with the naked eye.
 	for script in nvmf nvme sched; do
 		is "$(awk -v s="\`$script.bt\`" '/^## /{p=$2} /^- used by: /&&index($0,s){gsub(/`/,"",p);print p}' <<<"$got" | sort)" \
-			"$(sed -nE 's/^usdt:__EXE__:(spdk:[a-z_]+).*/\1/p' bpf/$script.bt | sort -u)" "the probes that $script.bt is named at are those it has"
+			"$(sed -nE 's/^usdt:__EXE__:(spdk:[a-z_]+).*/\1/p' bpf/$script.bt | sort -u)" \
+				"the probes that $script.bt is named at are those it has"
 	done
 else
 	skip "docs/probes-nvmf_tgt.md" "built with --without-usdt"
@@ -94,7 +95,8 @@ for cc in gcc clang g++; do
 	x=c
 	[ $cc != g++ ] || x=c++
 	$cc -O1 -g -w -x $x -Iinclude -o "$tmp/long" "$tmp/long.c" || ok "$cc compiles" false
-	is "$("$btgen" probes --markdown --scripts "$tmp/empty" -x "$tmp/long" | sed -n 's/^## //p; s/^| arg\([0-9]\).* at most \([0-9]* bytes\).*/\1: \2/p')" '`len:known`
+	is "$("$btgen" probes --markdown --scripts "$tmp/empty" -x "$tmp/long" |
+		sed -n 's/^## //p; s/^| arg\([0-9]\).* at most \([0-9]* bytes\).*/\1: \2/p')" '`len:known`
 0: 23 bytes
 1: 9 bytes
 2: 5 bytes

@@ -179,7 +179,8 @@ own $target
 wait_for 5 grep -q bash "/proc/$target/comm"
 # shellcheck disable=SC2016
 sed -i 's/^echo "Attached/[ -z "${BEFORE-}" ] || eval "$BEFORE"\n&/' "$tmp/bpftrace"
-out=$(BEFORE="trap 'exit 0' INT; echo >$tmp/go; until grep -q sleep /proc/$target/comm; do pause; done" FAKE='trap "exit 0" INT; while :; do pause; done' run -p $target 2>&1)
+out=$(BEFORE="trap 'exit 0' INT; echo >$tmp/go; until grep -q sleep /proc/$target/comm; do pause; done" \
+	FAKE='trap "exit 0" INT; while :; do pause; done' run -p $target 2>&1)
 is $? 1 "the target called exec() before its probes were attached: status 1"
 like "$out" "process $target called exec" "and the message says so"
 
@@ -233,7 +234,8 @@ echo "WARNING: failed to detach probe: usdt:/proc/1/exe:a:b" >&2
 E2
 if unshare -m true 2>/dev/null; then
 	# shellcheck disable=SC2016
-	out=$(unshare -m bash -c 'umount -l /sys/kernel/tracing /sys/kernel/debug; exec "$1" run -e "BEGIN { }"' - "$btgen" 2>&1 | grep -v ^umount:)
+	out=$(unshare -m bash -c 'umount -l /sys/kernel/tracing /sys/kernel/debug; exec "$1" run -e "BEGIN { }"' - \
+		"$btgen" 2>&1 | grep -v ^umount:)
 	unlike "$out" "detach" "without tracefs: no warning of a probe that is detached otherwise"
 else
 	skip "warnings without tracefs" "no mount namespace"

@@ -51,7 +51,8 @@ END
 
 for name in $scripts; do
 	file=$top/bpf/$name.bt
-	is "$(sed -n '1,/\*\//{s/^ \* \([A-Z][A-Z]*\( OUTPUT\)\?\)\( (.*)\)\?$/\1/p}' "$file" | grep -xE 'TRACES|USAGE|SAMPLE OUTPUT|OVERHEAD|CAVEATS' | uniq | tr '\n' ' ')" \
+	is "$(sed -n '1,/\*\//{s/^ \* \([A-Z][A-Z]*\( OUTPUT\)\?\)\( (.*)\)\?$/\1/p}' "$file" |
+		grep -xE 'TRACES|USAGE|SAMPLE OUTPUT|OVERHEAD|CAVEATS' | uniq | tr '\n' ' ')" \
 		"TRACES USAGE SAMPLE OUTPUT OVERHEAD CAVEATS " "$name: its page has all sections, in order"
 	case $name in
 	nvme-latency) ;; # its sample is percentiles.py's output
@@ -73,10 +74,12 @@ page=$("$sh" -h nvmf.bt)
 like "$page" '^  @subsystem  enum spdk_nvmf_subsystem_state$' "a page has the enums"
 like "$("$sh" -h sched)" '^  struct spdk_scheduler_core_info$' "and the types"
 like "$("$sh" -h postgresql)" '^  the whole machine, where the script itself looks for the process given$' "and the scope"
-is "$("$sh" -h nvmf | sed -n '/^ENUMS/,/^$/{/^  /p}' | sed -E 's/ enum .*//' | awk '{ print length($0) }' | uniq | wc -l)" 1 "with the enums in columns"
+is "$("$sh" -h nvmf | sed -n '/^ENUMS/,/^$/{/^  /p}' | sed -E 's/ enum .*//' | awk '{ print length($0) }' | uniq |
+	wc -l)" 1 "with the enums in columns"
 is "$("$sh" -L | cut -c 17 | uniq)" " " "-L has columns, too"
 for name in nvmf-timeout nvmf_timeout send-msg syscall_latency postgresql_waits.bt; do
-	is "$("$sh" -h $name 2>&1 | head -n 1 | sed 's/ - .*//')" "$(tr _ - <<<"${name%.bt}" | sed 's/nvmf-timeout/nvmf_timeout/; s/send-msg/send_msg/').bt" \
+	is "$("$sh" -h $name 2>&1 | head -n 1 | sed 's/ - .*//')" \
+		"$(tr _ - <<<"${name%.bt}" | sed 's/nvmf-timeout/nvmf_timeout/; s/send-msg/send_msg/').bt" \
 		"-h $name: - and _ are alike in a script's name"
 	like "$("$btgen" run -n $name 2>&1)" 'btgen: error: .* traces a process: give|__PID__ needs a process' "and to run it"
 done

@@ -24,7 +24,8 @@ int main(int argc, char **argv)
 END
 "${CC:-gcc}" -O1 -g -I"$top/include" -o "$tmp/app" "$tmp/app.c" || skip_all "no compiler"
 
-is "$("$btgen" skeleton --for 0.17 -x "$tmp/app" app:all other 2>&1)" '// Written by btgen skeleton: prints every event of these probes. To be edited.
+is "$("$btgen" skeleton --for 0.17 -x "$tmp/app" app:all other 2>&1)" \
+	'// Written by btgen skeleton: prints every event of these probes. To be edited.
 
 // all(char *text, enum mode mode, int argc, short unsigned int port, _Bool flag, char **argv)
 usdt:__EXE__:app:all
@@ -42,7 +43,8 @@ usdt:__EXE__:app:other
 "$btgen" skeleton --for 0.17 -x "$tmp/app" 'app:*' >"$tmp/all.bt"
 ok "what it writes can be expanded" "$btgen" expand --for 0.17 -x "$tmp/app" -o "$tmp/all.out" "$tmp/all.bt"
 like "$(cat "$tmp/all.bt")" '^	printf\("%s %s\[%d\] app:mixed n=0x%lx\\n",$' "what sites disagree about is plain"
-like "$(cat "$tmp/all.bt")" '^// arg6 is omitted: bpftrace 0.17 cannot read it here$' "what bpftrace cannot read is left out, and that is said"
+like "$(cat "$tmp/all.bt")" '^// arg6 is omitted: bpftrace 0.17 cannot read it here$' \
+	"what bpftrace cannot read is left out, and that is said"
 is "$("$btgen" skeleton --for 0.27 -x "$tmp/app" many | grep -c 'seventh=%ld')" 1 "unless it can"
 is "$("$btgen" skeleton --for 0.17 -x "$tmp/app" 'all' | grep -c '^usdt:')" 2 "a name without a provider is all of that name"
 is "$("$btgen" skeleton --for 0.17 -x "$tmp/app" 'all' 'app:al*' | grep -c '^usdt:')" 2 "a probe that two patterns match is there once"
@@ -70,11 +72,14 @@ Try 'btgen run --help'." run -f json -x "$tmp/app" x.bt
 refuses "an unknown format" 2 "btgen run: -f: unknown format 'xml': text or json
 Try 'btgen run --help'." run -f xml -t all -x "$tmp/app"
 refuses "-t without a target" 1 "btgen: error: -t needs a process (or a file with -x)" run -n -t all
-is "$("$btgen" run -n --bpftrace /nonexistent -t app:all -x "$tmp/app" | sed -E 's/@[0-9a-f]{16}//g; s/fired_[0-9a-f]{16}/fired/; s/usdt:[^ ]*/usdt/')" \
+is "$("$btgen" run -n --bpftrace /nonexistent -t app:all -x "$tmp/app" |
+	sed -E 's/@[0-9a-f]{16}//g; s/fired_[0-9a-f]{16}/fired/; s/usdt:[^ ]*/usdt/')" \
 	'usdt { @fired[0] = count(); printf("<0,%lu,%d,%d,%s,%ld,%s,%ld,%ld,%ld,%ld,%ld>\n", nsecs, pid, tid, comm, (int64)(arg0), str(arg0), (int64)((int64)(int32)arg1), (int64)((int64)(int32)arg2), (int64)(arg3), (int64)(arg4), (int64)(arg5)); }' \
 	"-n -t shows the program: it prints records, without tables"
-is "$("$btgen" run -n --bpftrace /nonexistent -t app:all -x "$tmp/app" | grep -oE '@[0-9a-f]{16}' | sort -u | wc -l)" 1 "that have one marker"
-not_ok "which is another one in each run" test "$("$btgen" run -n --bpftrace /nonexistent -t app:all -x "$tmp/app")" = "$("$btgen" run -n --bpftrace /nonexistent -t app:all -x "$tmp/app")"
+is "$("$btgen" run -n --bpftrace /nonexistent -t app:all -x "$tmp/app" | grep -oE '@[0-9a-f]{16}' | sort -u | wc -l)" 1 \
+	"that have one marker"
+not_ok "which is another one in each run" test "$("$btgen" run -n --bpftrace /nonexistent -t app:all -x "$tmp/app")" = \
+	"$("$btgen" run -n --bpftrace /nonexistent -t app:all -x "$tmp/app")"
 
 # One probe at several sites, which have other things in it: with the names of variables, as systemtap's header leaves them.
 header=btgen/usdt.h macro=USDT_PROBE
@@ -95,5 +100,6 @@ usdt:__EXE__:app:io
 }' "a name that not all sites have is left out ($header)"
 like "$("$btgen" probes -v -x "$tmp/sites" app:io)" '^    arg0   int len .*; elsewhere called tries$' "btgen probes -v has both"
 is "$("$btgen" expand -x "$tmp/sites" -e 'usdt:__EXE__:io { @ = args.len; @r = args.rc; }' 2>&1 >/dev/null | head -n 1)" \
-	'<command line>:1:28: warning: not all sites of app:io name it len: in lost() arg0 is tries' "and a script that uses one of them is warned"
+	'<command line>:1:28: warning: not all sites of app:io name it len: in lost() arg0 is tries' \
+		"and a script that uses one of them is warned"
 done_testing

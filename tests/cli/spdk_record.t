@@ -35,9 +35,11 @@ for build in nvmf_tgt nvmf_tgt_shared; do
 	is "$(sed 1d "$tmp/answers" | sort | uniq -c | tr -s ' ')" " $((n + 1)) ok" "$build takes the commands of the record"
 	chains log "$tmp/log" >"$tmp/got"
 	is "$(cat "$tmp/got")" "$(chains record "$record")" \
-		"$build fires what a real SPDK did, in its order, with its arguments ($(wc -l <"$tmp/got") lines of $(cut -d'|' -f 1 "$tmp/got" | sort -u | wc -l) chains)"
+		"$build fires what a real SPDK did, in its order, with its arguments ($(wc \
+			-l <"$tmp/got") lines of $(cut -d'|' -f 1 "$tmp/got" | sort -u | wc -l) chains)"
 
-	is "$(rounds '^dynsched_move' | cut -f 4 | sort | uniq -c | tr -s ' ')" " 9 0" "$build: three rounds ask for each of three threads where it is to run"
+	is "$(rounds '^dynsched_move' | cut -f 4 | sort | uniq -c | tr -s ' ')" " 9 0" \
+		"$build: three rounds ask for each of three threads where it is to run"
 	is "$(rounds '^move\(\)')" $'move()\t3\t1\t0' "of which one is moved"
 done
 

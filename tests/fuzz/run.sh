@@ -9,14 +9,17 @@ make_seeds() {
 	local dir=$1 here flags i=0
 	here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 	mkdir -p "$dir"
-	for flags in -g -gdwarf-2 -gdwarf-4 '-g -gdwarf64' '-g -gz' '-g -fdebug-types-section' '-gdwarf-4 -fdebug-types-section' '-g -O2 -flto'; do
+	for flags in -g -gdwarf-2 -gdwarf-4 '-g -gdwarf64' '-g -gz' '-g -fdebug-types-section' \
+		'-gdwarf-4 -fdebug-types-section' '-g -O2 -flto'; do
 		i=$((i + 1))
 		# shellcheck disable=SC2086
-		g++ $flags -w -nostdlib -static -Wl,-emain -o "$dir/gcc$i" -I "$here/../../include" "$here/seed.cc" "$here/seed2.cc" "$here/seed3.cc" || :
+		g++ $flags -w -nostdlib -static -Wl,-emain -o "$dir/gcc$i" -I "$here/../../include" "$here/seed.cc" \
+			"$here/seed2.cc" "$here/seed3.cc" || :
 	done
 	gcc -gbtf -w -c -o "$dir/btf" -xc - <<<'enum e { A, B = -1 }; struct s { int a : 3; enum e e; union { struct s *n; char t[4][2]; }; }; typedef struct s s; typedef const s *p; s x; p y; int (*f)(s *, enum e);' 2>/dev/null || :
 	if command -v clang++ >/dev/null; then
-		clang++ -g -w -nostdlib -static -Wl,-emain -o "$dir/clang" -I "$here/../../include" "$here/seed.cc" "$here/seed2.cc" "$here/seed3.cc" || :
+		clang++ -g -w -nostdlib -static -Wl,-emain -o "$dir/clang" -I "$here/../../include" "$here/seed.cc" \
+			"$here/seed2.cc" "$here/seed3.cc" || :
 	fi
 }
 
@@ -42,7 +45,8 @@ main() {
 			mkdir -p "$corpus"
 			cp "$here"/../../bpf/*.bt "$corpus"
 			grep -hvE $'^(##|\t|$)' "$here"/../lang/programs.lang | split -a 3 -l 1 - "$corpus/program."
-			grep -hvE $'^(##|\t|$)' "$here"/../lang/[es]*.lang | sed 's/.*/BEGIN { & }/' | split -a 3 -l 5 - "$corpus/statements."
+			grep -hvE $'^(##|\t|$)' "$here"/../lang/[es]*.lang | sed 's/.*/BEGIN { & }/' |
+				split -a 3 -l 5 - "$corpus/statements."
 			options=("-dict=$here/lang.dict")
 		else
 			make_seeds "$corpus"

@@ -24,7 +24,8 @@ for how in "aarch64-linux-gnu-gcc -std=gnu11" "aarch64-linux-gnu-g++ -std=c++11"
 	case $how in *++*) src=p.cc ;; esac
 	for opt in -O0 -O2; do
 		# shellcheck disable=SC2086
-		$how $opt -g -ffreestanding -Wall -Wextra -Werror -I"$top/include" -c -o "$tmp/p.o" "$tmp/$src" || { ok "$how $opt compiles" false; continue; }
+		$how $opt -g -ffreestanding -Wall -Wextra -Werror -I"$top/include" -c -o "$tmp/p.o" "$tmp/$src" ||
+			{ ok "$how $opt compiles" false; continue; }
 		args=$(readelf -nW "$tmp/p.o" | grep -A2 'Name: args' | sed -n 's/ *Arguments: //p')
 		like "$args" '^-8@x[0-9]+ 1@x[0-9]+ 8@x[0-9]+ -4@x[0-9]+ -4@(42|x[0-9]+) -8@(-1|x[0-9]+) -4@x[0-9]+$' \
 			"$how $opt: registers and constants, with sizes and signs"

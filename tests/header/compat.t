@@ -127,7 +127,8 @@ for how in "gcc -std=gnu11 -O2" "gcc -std=c99 -O1" "gcc -O2 -fPIC -pie" "clang -
 	case $cc in *++) src=p.cc asm=() ;; esac
 	[ "$(uname -m)" = x86_64 ] || asm=()
 	# shellcheck disable=SC2086
-	$how -g -w -o "$tmp/real" "$tmp/$src" "${asm[@]}" && $how -g -Wall -Wextra -Werror "$drop_in" -o "$tmp/ours" "$tmp/$src" "${asm[@]}" ||
+	$how -g -w -o "$tmp/real" "$tmp/$src" "${asm[@]}" &&
+		$how -g -Wall -Wextra -Werror "$drop_in" -o "$tmp/ours" "$tmp/$src" "${asm[@]}" ||
 		{ ok "$how compiles" false; continue; }
 	is "$(notes "$tmp/ours" sizes)" "$(notes "$tmp/real" sizes)" "$how: the same notes as with the original: sizes, signs, semaphores"
 	want=$(sort "$tmp/want.types")
@@ -147,7 +148,8 @@ like "$(cat "$tmp/err")" 'STAP_PROBE2 takes 2 arguments' "a wrong number of argu
 if can_trace; then
 	gcc -O2 -g "$drop_in" -o "$tmp/p" "$tmp/p.c"
 	# shellcheck disable=SC2016
-	timeout 60 bpftrace -o "$tmp/out" -e 'usdt:'"$tmp"'/p:postgresql:query__start { printf("%s\n", str(arg0)); }' -c "$tmp/p" >/dev/null 2>&1
+	timeout 60 bpftrace -o "$tmp/out" -e 'usdt:'"$tmp"'/p:postgresql:query__start { printf("%s\n", str(arg0)); }' \
+		-c "$tmp/p" >/dev/null 2>&1
 	is "$(grep -c 'select 1' "$tmp/out")" 3 "a tracer raises the semaphore that the program declared"
 else
 	skip "a tracer raises the semaphore that the program declared" "tracing needs root and bpftrace"

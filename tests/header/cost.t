@@ -11,7 +11,8 @@ gcc -E -xc - <<<'#include <sys/sdt.h>' >/dev/null 2>&1 && has_original=yes
 
 # code FILE: its instructions, without addresses
 code() {
-	objdump -d --no-show-raw-insn "$1" | sed -n 's/^ *[0-9a-f]*:\t//p' | sed 's/ *#.*//; s/<[^>]*>//; s/\<[0-9a-f]\{1,6\} *$//; s/[ \t]*$//'
+	objdump -d --no-show-raw-insn "$1" | sed -n 's/^ *[0-9a-f]*:\t//p' |
+		sed 's/ *#.*//; s/<[^>]*>//; s/\<[0-9a-f]\{1,6\} *$//; s/[ \t]*$//'
 }
 
 # loaded FILE: bytes in loaded segments, counted by `size`
@@ -46,7 +47,8 @@ if [ $has_original = yes ]; then
 	for opt in -O1 -O2 -O3 -Os; do
 		gcc $opt -g -w -c -o "$tmp/real.o" "$tmp/r.c"
 		gcc $opt -g "$drop_in" -c -o "$tmp/ours.o" "$tmp/r.c"
-		is "$(code "$tmp/ours.o")" "$(code "$tmp/real.o")" "gcc $opt: arguments in registers and constants: the instructions of the original"
+		is "$(code "$tmp/ours.o")" "$(code "$tmp/real.o")" \
+			"gcc $opt: arguments in registers and constants: the instructions of the original"
 		is "$(loaded "$tmp/ours.o")" "$(loaded "$tmp/real.o")" "gcc $opt: types and names add no byte to what is loaded"
 	done
 	gcc -O2 -g -w -c -o "$tmp/real.o" "$tmp/l.c"
@@ -86,7 +88,8 @@ for cc in g++ clang++; do
 		$cc -std=c++11 $opt -g "$include" -fPIC -shared -o "$tmp/t.so" "$tmp/t.cc"
 		$cc -std=c++11 $opt -g "$include" -fPIC -shared -DUSDT_DISABLE -o "$tmp/off.so" "$tmp/t.cc"
 		is "$(readelf -W --dyn-syms "$tmp/t.so" | awk '{ print $5, $8 }' | sort)" \
-			"$(readelf -W --dyn-syms "$tmp/off.so" | awk '{ print $5, $8 }' | sort)" "$cc $opt: a library exports nothing for its probes"
+			"$(readelf -W --dyn-syms "$tmp/off.so" | awk '{ print $5, $8 }' | sort)" \
+				"$cc $opt: a library exports nothing for its probes"
 	done
 done
 
@@ -123,8 +126,10 @@ for cc in gcc clang g++ clang++; do
 	for opt in -O0 -O2; do
 		$cc -std=$std $opt -Wall -Wextra -Wshadow -pedantic -Werror "$include" -DWITH -DUSDT_DISABLE -c -o "$tmp/off.o" "$tmp/$src"
 		$cc -std=$std $opt -c -o "$tmp/none.o" "$tmp/$src"
-		is "$(size -A "$tmp/off.o" | awk '/^\.(text|data|bss|rodata|note|probes|stapsdt)/ && $2 { print $1, $2 }'; code "$tmp/off.o")" \
-			"$(size -A "$tmp/none.o" | awk '/^\.(text|data|bss|rodata|note|probes|stapsdt)/ && $2 { print $1, $2 }'; code "$tmp/none.o")" \
+		is "$(size -A "$tmp/off.o" |
+			awk '/^\.(text|data|bss|rodata|note|probes|stapsdt)/ && $2 { print $1, $2 }'; code "$tmp/off.o")" \
+			"$(size -A "$tmp/none.o" |
+				awk '/^\.(text|data|bss|rodata|note|probes|stapsdt)/ && $2 { print $1, $2 }'; code "$tmp/none.o")" \
 			"$cc $opt -DUSDT_DISABLE: the code of a program without probes, no warning"
 	done
 	printf '#include <btgen/usdt.h>\nvoid f(void) { USDT_PROBE(p, n, no_such_variable); }\n' >"$tmp/bad.${src#off.}"

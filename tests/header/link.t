@@ -49,13 +49,15 @@ semaphores() { # FILE: name and address of each semaphore
 		match($0, /Semaphore: /) { print n, substr($0, RSTART + 11) }' | grep -v ' 0x0*$' | sort -u
 }
 
-for how in "gcc -O2" "gcc -O2 -fuse-ld=lld" "gcc -O2 -fuse-ld=mold" "gcc -O2 -flto" "clang -O2" "clang -O2 -fuse-ld=lld" "clang -O2 -flto -fuse-ld=lld" \
+for how in "gcc -O2" "gcc -O2 -fuse-ld=lld" "gcc -O2 -fuse-ld=mold" "gcc -O2 -flto" "clang -O2" "clang -O2 -fuse-ld=lld" \
+	"clang -O2 -flto -fuse-ld=lld" \
 	"clang -O2 -fuse-ld=mold"; do
 	cc=${how%% *} linker=${how##*-fuse-ld=}
 	command -v "$cc" >/dev/null || { skip "$how" "no $cc"; continue; }
 	[ "$linker" = "$how" ] || command -v "ld.$linker" >/dev/null || { skip "$how" "no $linker"; continue; }
 	# shellcheck disable=SC2086
-	$how -g -ffunction-sections -fdata-sections -Wl,--gc-sections "$include" -o "$tmp/ab" "$tmp/a.c" "$tmp/b.c" || { ok "$how links" false; continue; }
+	$how -g -ffunction-sections -fdata-sections -Wl,--gc-sections "$include" -o "$tmp/ab" "$tmp/a.c" "$tmp/b.c" ||
+		{ ok "$how links" false; continue; }
 	is "$("$probes" "$tmp/ab" | live)" "$want" "$how --gc-sections: all sites, with types and texts; the base section is there"
 	is "$(semaphores "$tmp/ab" | awk '{ print $2 }' | sort | uniq -c | awk '{ print $1 }' | sort | xargs)" "1 1 2" \
 		"$how: one semaphore for each probe, one for the two probes that share it"

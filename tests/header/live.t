@@ -66,7 +66,8 @@ if [ "$(uname -m)" = x86_64 ]; then
 	for how in "" "-DUSDT_FAST" "-DUSDT_FAST -DUSDT_NO_RED_ZONE -mno-red-zone"; do
 		# shellcheck disable=SC2086
 		gcc -O2 -I"$top/include" $how -o "$tmp/leaf" "$tmp/leaf.c"
-		timeout 60 bpftrace -o "$tmp/got" -e 'usdt:'"$tmp"'/leaf:p:leaf { @ = count(); @s = sum(arg0); }' -c "$tmp/leaf" >"$tmp/said" 2>/dev/null
+		timeout 60 bpftrace -o "$tmp/got" -e 'usdt:'"$tmp"'/leaf:p:leaf { @ = count(); @s = sum(arg0); }' \
+			-c "$tmp/leaf" >"$tmp/said" 2>/dev/null
 		is "$(grep wrong "$tmp/said")" "0 wrong" "gcc -O2 $how: a traced leaf function keeps its variables"
 		is "$(grep -o '^@.*' "$tmp/got" | sort | xargs)" "@: 1000 @s: 499500" "gcc -O2 $how: each hit is seen, with its argument"
 	done

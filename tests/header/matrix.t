@@ -95,7 +95,8 @@ for combo in "${combos[@]}"; do
 		failed+=("$combo: $(head -n 6 "$tmp/diff")")
 	elif [ "$(readelf -n "$tmp/$name" 2>&1 >/dev/null | grep -c 'arning\|rror')" != 0 ]; then
 		failed+=("$combo: readelf -n complains")
-	elif ! diff "$tmp/$name.sites" <(sed -E 's/\[USDT_ARG\(([^,]*),[^]]*\]/[\1]/g' "$tmp/$name.probes" | LC_ALL=C sort) >"$tmp/diff"; then
+	elif ! diff "$tmp/$name.sites" <(sed -E 's/\[USDT_ARG\(([^,]*),[^]]*\]/[\1]/g' "$tmp/$name.probes" |
+		LC_ALL=C sort) >"$tmp/diff"; then
 		failed+=("$combo: btgen probes differs from the oracle: $(head -n 6 "$tmp/diff")")
 	fi
 	ran=$((ran + 1))
@@ -186,17 +187,21 @@ if can_trace; then
 	while read -r name; do
 		cc=${name%%.*} x=c
 		[[ $cc != *++ ]] || x=cc
-		[[ $name != *.shared ]] || (cd "$tmp" && $cc -o "main.$name" "main.$x" "./$name" "-Wl,-rpath,$tmp") || ok "main.$name links" false
+		[[ $name != *.shared ]] || (cd "$tmp" && $cc -o "main.$name" "main.$x" "./$name" "-Wl,-rpath,$tmp") ||
+			ok "main.$name links" false
 	done <"$tmp/traced"
 	versions=("$bpftrace") # and, when make check-matrix has installed it, one of those since 0.24
 	for p in "${BTGEN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/btgen}"/bpftrace-*/bpftrace; do
-		[ -x "$p" ] && [ -z "${BTGEN_BPFTRACE-}" ] && [[ $p != */bpftrace-0.[1-9].* && $p != */bpftrace-0.[12][0-3].* ]] && versions[1]=$p
+		[ -x "$p" ] && [ -z "${BTGEN_BPFTRACE-}" ] && [[ $p != */bpftrace-0.[1-9].* &&
+			$p != */bpftrace-0.[12][0-3].* ]] && versions[1]=$p
 	done
 	for bt in "${versions[@]}"; do
 		version=$("$bt" --version 2>/dev/null | sed 's/^bpftrace v0\.\([0-9]*\).*/\1/')
 		# Detaching waits for the kernel, not for the processor: many at once.
-		(cd "$tmp" && xargs -P 12 -I '{}' "$top/tests/matrix/tracefs.sh" bash -c 'live "$@"' live "$bt" "$version" '{}' <traced) >"$tmp/wrong" 2>&1
-		is "$(head -n 12 "$tmp/wrong")" "" "bpftrace 0.$version prints the values that the program printed, in $(wc -l <"$tmp/traced") combinations"
+		(cd "$tmp" && xargs -P 12 -I '{}' "$top/tests/matrix/tracefs.sh" bash -c 'live "$@"' live "$bt" \
+			"$version" '{}' <traced) >"$tmp/wrong" 2>&1
+		is "$(head -n 12 "$tmp/wrong")" "" \
+			"bpftrace 0.$version prints the values that the program printed, in $(wc -l <"$tmp/traced") combinations"
 	done
 else
 	skip "a tracer prints the values that the program printed" "tracing needs root and bpftrace"

@@ -49,7 +49,8 @@ is "$(grep change_state "$tmp/trace" | sort)" \
 	"$("$top/tests/live/args.py" log "$tmp/log" | awk '$2 == "nvmf_subsystem_change_state" && $5 == 2')" \
 	"and prints what the program passed"
 is "$(sed -n 's/ ctrlr / nvmf_ctrlr_add_io_qpair /p' "$tmp/trace" | sed 's/ SPDK_NVMF_SUBSYSTEM_ACTIVE$//' | sort)" \
-	"$("$top/tests/live/args.py" log "$tmp/log" | grep ' nvmf_ctrlr_add_io_qpair ')" "a controller gets queue pairs while its subsystem is active"
+	"$("$top/tests/live/args.py" log "$tmp/log" | grep ' nvmf_ctrlr_add_io_qpair ')" \
+		"a controller gets queue pairs while its subsystem is active"
 
 # --- strings that try to be something else, numbers at their limits
 cat >"$tmp/odd.c" <<'END'
@@ -175,7 +176,8 @@ done
 is "$(cat "$tmp/fullest")" "full:two x=a y=b
 full:behind argc=1 x=a y=b
 full:three x=a argc=1 y=b argc2=1 z=c
-full:twelve argc=1 x=a argc2=1 y=b$(printf ' argc%s=1' $(seq 3 10))" "strings and numbers are what the program passed, as far as they can be read"
+full:twelve argc=1 x=a argc2=1 y=b$(printf ' argc%s=1' $(seq 3 10))" \
+	"strings and numbers are what the program passed, as far as they can be read"
 
 like "$(readelf -n "$tmp/full-O2")" '@counter\(%rip\)' "an argument whose place is a symbol"
 ok "-t '*' traces what it can" traced full-O2 -t 'side:*'

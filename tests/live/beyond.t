@@ -82,7 +82,8 @@ for way in registers pushed memory both still; do
 	exec 8>&-
 	is "$(sed -nE 's/.*far:small .*[^a-z]a=(\S+) b=(\S+) c=(\S+) d=(\S+) e=(\S+) f=(\S+)$/small \1 \2 \3 \4 \5 \6/p
 s/.*far:large .*[^a-z]a=(\S+) b=(\S+) box=\S+ text="(.*)" mode=(\S+) arg11=7$/large \1 \2 \3 \4/p' "$tmp/trace" | sort)" \
-		"$(sed -nE 's/^large (\S+) (\S+) -9 in a box (.*) 7$/large \1 \2 \3/p; /^small/p' "$tmp/answers" | sort)" "$way: with the same values"
+		"$(sed -nE 's/^large (\S+) (\S+) -9 in a box (.*) 7$/large \1 \2 \3/p; /^small/p' "$tmp/answers" |
+			sort)" "$way: with the same values"
 	unlike "$(cat "$tmp/trace")" '=\?' "$way: none is unknown"
 done
 
@@ -122,19 +123,22 @@ for pie in '-fno-pie -no-pie' '-fPIE -pie'; do
 done
 strip -o "$tmp/stripped" "$tmp/sym" 2>/dev/null &&
 	like "$("$btgen" expand --for 0.17 -x "$tmp/stripped" -e 'usdt:__EXE__:sym:hit { print(arg1); }' 2>&1)" \
-		'error: bpftrace 0.17 cannot read arg1 of sym:hit: it is at counter\(%rip\)' "where no symbol table says where it is, it is refused"
+		'error: bpftrace 0.17 cannot read arg1 of sym:hit: it is at counter\(%rip\)' \
+			"where no symbol table says where it is, it is refused"
 
 # Where sites have it in different places no expression is right for all.
 spread=$("$btgen" expand --for 0.17 -x "$tmp/registers" -e 'usdt:__EXE__:far:spread { @ = args.seventh; }' 2>&1)
 like "$spread" 'error: bpftrace 0.17 reads arg0 to arg5 only' "what sites disagree about is refused"
 like "$spread" 'note: at one site arg6 is -4@\$7: no single expression reads it there and at the other sites' "with one of the places"
-like "$("$btgen" expand --for 0.17 -x "$tmp/registers" -e 'usdt:__EXE__:far:same { @ = args.seventh; }')" '@ = \(int64\)\(int32\)\(7\)' "what they agree about is not"
+like "$("$btgen" expand --for 0.17 -x "$tmp/registers" -e 'usdt:__EXE__:far:same { @ = args.seventh; }')" \
+	'@ = \(int64\)\(int32\)\(7\)' "what they agree about is not"
 live_start "$tmp/registers"
 ok "-t traces such a probe" live_trace -t far:spread "$live_pid"
 echo >&8
 wait_for 10 grep -q '^done' "$tmp/answers"
 live_wait
 exec 8>&-
-is "$(sed 's/.* seventh=//' "$tmp/trace" | sort | uniq -c | tr -s ' \n' ' ')" "$([ "$version" -ge 24 ] && echo ' 2 1 2 7 ' || echo ' 4 ? ')" \
+is "$(sed 's/.* seventh=//' "$tmp/trace" | sort | uniq -c | tr -s ' \n' ' ')" \
+	"$([ "$version" -ge 24 ] && echo ' 2 1 2 7 ' || echo ' 4 ? ')" \
 	"and prints a question mark where this bpftrace cannot read it"
 done_testing

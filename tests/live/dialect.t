@@ -135,7 +135,8 @@ struct s {
 	nosuch_t b;
 };
 BEGIN { exit(); }'
-like "$err" '^definitions\.h:4:2: error: unknown type name' "lines of C errors count in the extracted definitions, after one of bpftrace's own"
+like "$err" '^definitions\.h:4:2: error: unknown type name' \
+	"lines of C errors count in the extracted definitions, after one of bpftrace's own"
 not_ok "a C error is not status 0" test "$rc" = 0
 
 # Attach points. Each round prints n once: twice attached would be seen.
@@ -162,7 +163,8 @@ rm "$tmp/deleted"
 once "a deleted executable, /proc/PID/exe without -p" "usdt:\"/proc/$target/exe\":dialect:$twice"
 start "$tmp/target"
 map=$(awk '/libdialect/ && $2 ~ /x/ { print $1; exit }' "/proc/$target/maps")
-once "a library, /proc/PID/map_files/A-B without -p" "usdt:\"/proc/$target/map_files/$map\":dialect:lib { printf(\"r%ld\n\", arg0); } END { printf(\"end\n\"); }"
+once "a library, /proc/PID/map_files/A-B without -p" \
+	"usdt:\"/proc/$target/map_files/$map\":dialect:lib { printf(\"r%ld\n\", arg0); } END { printf(\"end\n\"); }"
 
 # Values, in one program: layout, strings, signs, sites, a site by address.
 start "$tmp/target"

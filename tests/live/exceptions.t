@@ -77,7 +77,8 @@ is "$(grep -E '^@(throws|catches|rethrows)' "$tmp/trace" | sort)" "@catches[4Oop
 @throws[N3app11bad_requestE]: 40" "by type, the first one too, whose name was not in memory yet"
 is "$(c++filt -t <"$tmp/trace" | grep '^@throws' | sort)" "@throws[Oops]: 20
 @throws[app::bad_request]: 40" "c++filt -t makes C++ of the names"
-is "$(grep -cE '^[0-9]+\.[0-9]{6}: thread [0-9]+ throws .* in parse\(int\)$' "$tmp/trace")" 60 "lines: a line for each throw, with who threw"
+is "$(grep -cE '^[0-9]+\.[0-9]{6}: thread [0-9]+ throws .* in parse\(int\)$' "$tmp/trace")" 60 \
+	"lines: a line for each throw, with who threw"
 like "$(tr '\n' ' ' <"$tmp/trace")" '@stacks\[4Oops, parse\(int\), +__cxa_throw\+0 +handle\(int\)\+[0-9]+ +main\+' \
 	"the stack that threw"
 is "$(sed -n '/^@stacks/,/^@throws/s/^\]: //p' "$tmp/trace" | awk '{ n += $1 } END { print n }')" $thrown "each throw has a stack"

@@ -77,6 +77,7 @@ if [ "$version" -lt 24 ]; then
 	is "$said" "try.bt:11:18: error: bpftrace 0.$version does not know the flag ' ' of \"% t\" and would print garbage: write %% for a percent sign" \
 		"a % with a blank, a letter and a value behind it is an error"
 else
-	like "$said" "try.bt:11:[0-9]*: error: bpftrace: (printf: )?[Nn]ot enough arguments" "a % with a blank and a letter behind it is an error"
+	like "$said" "try.bt:11:[0-9]*: error: bpftrace: (printf: )?[Nn]ot enough arguments" \
+		"a % with a blank and a letter behind it is an error"
 fi
 done_testing

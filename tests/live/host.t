@@ -16,7 +16,8 @@ while IFS= read -r line; do
 	timeout 60 "$btgen" run -q --bpftrace "$bpftrace" "$tmp/script.bt" 2>/dev/null </dev/null | said >"$tmp/ours"
 	is "$(cat "$tmp/ours")" "$(cat "$tmp/bare")" "$line"
 	ok "... which is something" test -s "$tmp/bare"
-done < <(grep -E '^BEGIN.*exit\(\)' "$top/tests/cli/host.scripts" | grep -vE 'elapsed|nsecs|\$[1#]|-7|-2|let |for |if has|= if|\{ let|has_key|len\(|rand|\(a =|strcontains|true')
+done < <(grep -E '^BEGIN.*exit\(\)' "$top/tests/cli/host.scripts" |
+	grep -vE 'elapsed|nsecs|\$[1#]|-7|-2|let |for |if has|= if|\{ let|has_key|len\(|rand|\(a =|strcontains|true')
 
 while IFS='~' read -r line want; do
 	is "$(timeout 60 "$btgen" run -q --bpftrace "$bpftrace" -e "$line" 2>/dev/null </dev/null | said)" "$want" "as in C: $line"

@@ -85,7 +85,8 @@ int main(int argc, char **argv)
 }
 END
 (cd "$tmp" && gcc -shared -fPIC -o libinner.so inner.c && gcc -shared -fPIC -DINNER="\"$tmp/libinner.so\"" -o libpart.so part.c &&
-	gcc -shared -fPIC -o libplugin.so plugin.c -L. -lpart -Wl,-rpath,"$tmp" && gcc -O1 -fno-optimize-sibling-calls -o app app.c) 2>"$tmp/err" ||
+	gcc -shared -fPIC -o libplugin.so plugin.c -L. -lpart -Wl,-rpath,"$tmp" &&
+		gcc -O1 -fno-optimize-sibling-calls -o app app.c) 2>"$tmp/err" ||
 	skip_all "gcc failed: $(head -n 1 "$tmp/err")"
 live_start "$tmp/app" "$tmp/libplugin.so"
 ok "it attaches" live_trace $live_pid loader.bt
@@ -114,7 +115,8 @@ like "$events" '^2 < dlopen 0x[0-9a-f]{6,} [^ ]*/libinner.so: ' "the name of the
 read -r all map < <(sed -nE 's/^1 < dlopen 0x[0-9a-f]{6,} [^ ]*\/libplugin.so: ([0-9]+) us, ([0-9]+) of them to map$/\1 \2/p' <<<"$events" | head -n 1)
 ok "the constructor's 20 ms are in the call's time and not in that of mapping (${all:-no} us, ${map:-no})" \
 	test "${map:-0}" -gt 0 -a $((${all:-0} - ${map:-0})) -ge 20000
-like "$events" '^1 < dlopen 0x[0-9a-f]{6,} [^ ]*/libplugin.so: [0-9]+ us, 0 of them to map$' "a second dlopen() of the same library maps nothing"
+like "$events" '^1 < dlopen 0x[0-9a-f]{6,} [^ ]*/libplugin.so: [0-9]+ us, 0 of them to map$' \
+	"a second dlopen() of the same library maps nothing"
 is "$(sed -nE 's/^1 < dlclose [0-9]+ us, //p' <<<"$events")" "still in use
 unloaded" "the first dlclose() only takes back a use, the second one unloads"
 excuse=()

@@ -146,7 +146,8 @@ is "$(paste -sd, "$tmp/trace")" "x,Lost 99 events,y" "a string that says \"Lost 
 if [ $counts = yes ]; then
 	unlike "$(cat "$tmp/messages")" 'were lost' "and nothing is said to be lost"
 else
-	like "$(cat "$tmp/messages")" 'at least 99 events were lost.*or the traced program printed' "and the message says whose words these may be"
+	like "$(cat "$tmp/messages")" 'at least 99 events were lost.*or the traced program printed' \
+		"and the message says whose words these may be"
 fi
 ok "-t attaches" live_trace "$live_pid" -t 'burst:end'
 burst 2 1
@@ -193,7 +194,8 @@ ok "-t attaches to 60 probes" live_trace "$live_pid" -t 'first:*'
 live_say go
 wait_for 60 grep -q "done" "$tmp/answers"
 live_wait INT
-is $(($(grep -c 'first:p' "$tmp/trace") + $(lost))) 120 "-t: an event that is the first of its probe on two processors at once is counted on both"
+is $(($(grep -c 'first:p' "$tmp/trace") + $(lost))) 120 \
+	"-t: an event that is the first of its probe on two processors at once is counted on both"
 is "$(grep -cv 'first:p[0-9]* n=' "$tmp/trace")" 0 "and nothing else is among the lines"
 live_quit
 done_testing

@@ -37,7 +37,8 @@ int main(void)
 	}
 }
 END
-gcc -O1 -fno-builtin -fno-omit-frame-pointer -rdynamic -o "$tmp/app" "$tmp/app.c" 2>"$tmp/err" || skip_all "gcc failed: $(head -n 1 "$tmp/err")"
+gcc -O1 -fno-builtin -fno-omit-frame-pointer -rdynamic -o "$tmp/app" "$tmp/app.c" 2>"$tmp/err" ||
+	skip_all "gcc failed: $(head -n 1 "$tmp/err")"
 live_start "$tmp/app"
 live_round $live_pid malloc.bt
 is "$(grep -E '^@(calls|allocated)' "$tmp/trace" | sort)" "@allocated[calloc]: 50000

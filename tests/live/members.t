@@ -352,7 +352,8 @@ live_say x
 exec 8>&-
 live_wait
 for line in two nested behind copied kept; do
-	is "$(grep "^$line " "$tmp/trace")" "$(grep "^$line " "$tmp/answers")" "members called buffer, timestamp, username, string, unroll: $line"
+	is "$(grep "^$line " "$tmp/trace")" "$(grep "^$line " "$tmp/answers")" \
+		"members called buffer, timestamp, username, string, unroll: $line"
 done
 
 out=$("$btgen" expand --for "0.$version" -x "$tmp/r" -e 'usdt:__EXE__:res:ev { print(*args.pp); }' 2>&1)

@@ -114,7 +114,8 @@ $(line "$(answer 8)")" "$program: code without a file by its perf map, the last 
 	is "$(shown 9p)" "$(line plugged)" "$program: a function of a library that was loaded later"
 	wait_for 10 told_evil # what is not known is not looked for all the time
 	live_say tidy
-	is "$(tail -n 1 "$tmp/trace" | cut -d'|' -f 1)" 'a\x1b]0;b\x07\x9b\x0d\xe2\x80\xaec' "$program: control bytes in a name that the target made up are escaped"
+	is "$(tail -n 1 "$tmp/trace" | cut -d'|' -f 1)" 'a\x1b]0;b\x07\x9b\x0d\xe2\x80\xaec' \
+		"$program: control bytes in a name that the target made up are escaped"
 	live_say end
 	exec 8>&-
 	live_wait
@@ -236,7 +237,8 @@ spdk:timerfd_exec fn=tick job=ADDR
 "app:job", "args": {"done": null, "arg1": 7}}
 "spdk:timerfd_exec", "args": {"fn": "0x10", "job": "ADDR"}}
 "spdk:timerfd_exec", "args": {"fn": "hidden", "job": "ADDR"}}
-"spdk:timerfd_exec", "args": {"fn": "tick", "job": "ADDR"}}' "-t, declared: functions by name; the constant of a macro is left out, that of the program not"
+"spdk:timerfd_exec", "args": {"fn": "tick", "job": "ADDR"}}' \
+	"-t, declared: functions by name; the constant of a macro is left out, that of the program not"
 if ! echo '#include <sys/sdt.h>' | gcc -E - >"$tmp/sdt" 2>&1; then
 	skip "functions that are inferred or listed" "no <sys/sdt.h> (systemtap-sdt-dev)"
 else

@@ -53,7 +53,8 @@ compiles() {
 	timeout 60 unshare -m sh "$tmp/in_tracefs" "$tmp/tracefs" "$bpftrace" "${how[@]}" "$tmp/program.bt" \
 		>"$tmp/out" 2>&1
 	local rc=$?
-	grep -E 'program.bt:[0-9].*ERROR|^error:|different signs|signed operands|being cast to type' "$tmp/out" | cut -c 1-200 | sed 's/^/#   /' >"$tmp/said"
+	grep -E 'program.bt:[0-9].*ERROR|^error:|different signs|signed operands|being cast to type' "$tmp/out" |
+		cut -c 1-200 | sed 's/^/#   /' >"$tmp/said"
 	cat "$tmp/said"
 	[ ! -s "$tmp/said" ] || return 1
 	if [ "$version" -lt 20 ]; then [ $rc = 0 ]; else grep -qi 'attach' "$tmp/out"; fi
@@ -70,7 +71,8 @@ for options in "" "-DCTRL_ID=0 -DNSID=1 -DOPCODE=2 -DADMIN=0" "-DINTERVAL=1" "-D
 	# shellcheck disable=SC2086
 	ok "nvme-latency.bt $options: compiles, no warning about signs" compiles $options nvme-latency.bt
 done
-reports() { "$btgen" expand --for "0.$version" -DINTERVAL=1 "$@" nvme-latency.bt | grep -oE '(print|clear)\(@[a-z_]+\)' | sort | uniq | tr '\n' ' '; }
+reports() { "$btgen" expand --for "0.$version" -DINTERVAL=1 "$@" nvme-latency.bt |
+	grep -oE '(print|clear)\(@[a-z_]+\)' | sort | uniq | tr '\n' ' '; }
 shown='print(@completed) print(@errors) print(@in_flight) print(@lost_starts) print(@submitted) print(@unmatched) print(@us) print(@us_max) print(@us_stats)'
 is "$(reports -DACCUMULATE=1)" "clear(@nvme_status) clear(@start) $shown " "with ACCUMULATE a report clears nothing"
 is "$(reports)" "clear(@completed) clear(@errors) clear(@lost_starts) clear(@nvme_status) clear(@start) clear(@submitted) clear(@unmatched) clear(@us) clear(@us_max) clear(@us_stats) $shown " \

@@ -74,5 +74,6 @@ for probe in 'usdt:__EXE__:"test":"hit"' 'usdt:__EXE__:"hit"' 'usdt:__EXE__:te"s
 	is "$(traced "a b" "$probe")" $! "$probe: as without the quotes"
 done
 kill $!
-is "$(timeout 60 "$btgen" run --bpftrace "$bpftrace" -e '"interval":ms:1 { print(1); exit(); }' 2>/dev/null)" 1 "and around the name of a provider that is not the program's"
+is "$(timeout 60 "$btgen" run --bpftrace "$bpftrace" -e '"interval":ms:1 { print(1); exit(); }' 2>/dev/null)" 1 \
+	"and around the name of a provider that is not the program's"
 done_testing

@@ -78,7 +78,8 @@ live_wait INT
 exec 8>&-
 wait $live_pid
 shop='classname="Shop" scope="::"' none='classname="" scope=""'
-is "$(sed -n "s|$tmp/||; s/arg0=0x.*/arg0=an address/; s/^[^]]*] php://p" "$tmp/trace")" "function__entry function_name=\"open\" request_file=\"app.php\" lineno=6 $shop
+is "$(sed -n "s|$tmp/||; s/arg0=0x.*/arg0=an address/; s/^[^]]*] php://p" "$tmp/trace")" \
+	"function__entry function_name=\"open\" request_file=\"app.php\" lineno=6 $shop
 function__entry function_name=\"middle\" request_file=\"app.php\" lineno=3 $none
 function__entry function_name=\"leaf\" request_file=\"app.php\" lineno=2 $none
 function__entry function_name=\"leaf\" request_file=\"app.php\" lineno=2 $none
@@ -107,7 +108,8 @@ request GET /index.php?a=1
 request GET /index.php" "each request, with its method and address"
 	like "$(cat "$tmp/trace")" '^no function calls were seen: PHP reports them only if .* USE_ZEND_DTRACE=1 in its environment' \
 		"and why no function is shown: its server was started without USE_ZEND_DTRACE=1"
-	is "$(awk '/^@/ { on = /^@request_us/; next } on && /^\[/ { sub(/\|.*/, ""); n += $NF } END { print n + 0 }' "$tmp/trace")" 3 "and its time"
+	is "$(awk '/^@/ { on = /^@request_us/; next } on && /^\[/ { sub(/\|.*/, ""); n += $NF } END { print n + 0 }' \
+		"$tmp/trace")" 3 "and its time"
 else
 	skip "requests" "PHP's server does not start: $(tail -n 1 "$tmp/server")"
 fi

@@ -131,19 +131,22 @@ if [ "$version" -lt 160000 ]; then
 else
 	is "$(sum disk_reads)" $rest "as many that were read from a file ($rest)"
 fi
-is "$(histogram 'transaction_us[commit]') $(histogram 'transaction_us[rollback]')" "${count[2]} ${count[3]}" "as many commits and rollbacks (${count[2]}, ${count[3]})"
+is "$(histogram 'transaction_us[commit]') $(histogram 'transaction_us[rollback]')" "${count[2]} ${count[3]}" \
+	"as many commits and rollbacks (${count[2]}, ${count[3]})"
 is "$(sum deadlocks)" "${count[4]}" "as many deadlocks"
 is "$(grep -c 'checkpoint wrote' "$tmp/trace")" "${count[5]}" "as many checkpoints"
 checkpointer=$(sed -n 's/^@written\[\([0-9]*\)\]: '"${count[6]}"'$/\1/p' "$tmp/trace")
 like "$checkpointer" '^[0-9]+$' "and a process that wrote what these wrote (${count[6]} blocks)"
-tail -n +$((lines + 1)) "$tmp/server" | sed -nE 's/.*process ([0-9]+) acquired ([A-Za-z]+) on .* after ([0-9.]+) ms.*$/\1 \2 \3/p' | sort >"$tmp/logged"
+tail -n +$((lines + 1)) "$tmp/server" | sed \
+	-nE 's/.*process ([0-9]+) acquired ([A-Za-z]+) on .* after ([0-9.]+) ms.*$/\1 \2 \3/p' | sort >"$tmp/logged"
 sed -nE 's/.*backend ([0-9]+) waited ([0-9.]+) ms for ([A-Za-z]+) on.*/\1 \3 \2/p' "$tmp/trace" | sort >"$tmp/waited"
 # The server has a line only for who still waits when it looks, after deadlock_timeout.
 ok "its log has long waits ($(wc -l <"$tmp/logged"))" test -s "$tmp/logged"
 # From the log's figure on the process may wait for the processor, for as long as this test saw.
 is "$(awk -v most=$waited_at_most 'NR == FNR { ms[$1 " " $2] = $3; next }
 	!(($1 " " $2) in ms) { print "not traced:", $0; next }
-	{ d = ms[$1 " " $2] - $3; if (d < -1 || ms[$1 " " $2] > most) print $0, "traced as", ms[$1 " " $2] }' "$tmp/waited" "$tmp/logged")" "" \
+	{ d = ms[$1 " " $2] - $3; if (d < -1 || ms[$1 " " $2] > most) print $0, "traced as", ms[$1 " " $2] }' \
+		"$tmp/waited" "$tmp/logged")" "" \
 	"whose, for which lock and how long is traced as it is logged"
 unlike "$(cat "$tmp/trace")" '^@(sought|mode|kind|began|sync|checkpoint)' "its own maps are not printed"
 is_sample postgresql-waits.bt

@@ -135,7 +135,8 @@ tail -n +$((lines + 1)) "$tmp/server" |
 ok "the server's log has $(awk '{ n += $2 } END { print n }' "$tmp/logged") statements of $(wc -l <"$tmp/logged") backends" \
 	test "$(wc -l <"$tmp/logged")" -gt 20
 is "$(bodies statements)" "$(cat "$tmp/logged")" "as many statements for each backend as in the server's log"
-is "$(bodies failed)" "$(tail -n +$((lines + 1)) "$tmp/server" | awk '$2 == "STATEMENT:" { n[$1]++ } END { for (pid in n) print pid, n[pid] }' | sort -n)" \
+is "$(bodies failed)" "$(tail -n +$((lines + 1)) "$tmp/server" |
+	awk '$2 == "STATEMENT:" { n[$1]++ } END { for (pid in n) print pid, n[pid] }' | sort -n)" \
 	"as many failures, in parsing, binding, execution and by an administrator's hand"
 is "$(histogram latency_us)" "$(awk '{ n += $2 } END { print n }' "$tmp/logged")" "as many in the histogram"
 is "$(grep -cE '^[0-9.]+: backend [0-9]+ [0-9.]+ ms ' "$tmp/trace")" "$(histogram latency_us)" "and as many lines"

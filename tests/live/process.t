@@ -112,7 +112,8 @@ path=()
 is_sample files.bt ${path[@]+"${path[@]}"}
 
 traced -D SLOW_US=50000 syscall-latency.bt
-is "$(count_of 'us[clock_nanosleep]') $(count_of 'us[write]') $(count_of 'us[pwrite64]')" "7 9 1" "syscall-latency.bt: each call is in its histogram"
+is "$(count_of 'us[clock_nanosleep]') $(count_of 'us[write]') $(count_of 'us[pwrite64]')" "7 9 1" \
+	"syscall-latency.bt: each call is in its histogram"
 sed -nE 's/^[0-9.]+: [0-9]+ clock_nanosleep ([0-9]+) us, returned 0$/\1/p' "$tmp/trace" >"$tmp/slow"
 least=$(sort -n "$tmp/slow" | head -n 1) lines=$(wc -l <"$tmp/slow")
 by_program=$(awk '$1 == "nap" && $2 >= 50000' "$tmp/answers" | wc -l)
@@ -126,7 +127,8 @@ is_sample syscall-latency.bt
 traced -D MIN_US=5000 offcpu.bt
 # Those that were so long by the program's own clocks: all 7, 170 ms together, but for a processor that is not always there.
 read -r waits waited <<<"$(awk '$1 == "nap" && $3 >= 5000 { n++; us += $3 } END { print n + 0, us + 0 }' "$tmp/answers")"
-ok "offcpu.bt: each wait is in the histogram ($(count_of 'wait_us[work]') of $waits)" test "$(count_of 'wait_us[work]')" -ge "$waits" -a "$waits" -ge 2
+ok "offcpu.bt: each wait is in the histogram ($(count_of 'wait_us[work]') of $waits)" test \
+	"$(count_of 'wait_us[work]')" -ge "$waits" -a "$waits" -ge 2
 total=$(awk '/^@off_us/ { on = 1 } on && /^\]: / { n += $2; on = 0 } END { print n + 0 }' "$tmp/trace")
 ok "offcpu.bt: the waits sum up to $waited us at least ($total us)" test "$total" -ge "$waited" ||
 	sed 's/^/# /' "$tmp/answers" "$tmp/trace"

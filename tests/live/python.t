@@ -148,7 +148,8 @@ live_wait INT
 exec 8>&-
 wait $live_pid
 if [ "$version" = "3 11" ]; then
-	like "$(cat "$tmp/trace")" '^no function calls were seen: Python 3.11 reports them only .* sys.setprofile\(\)' "and says why no function is shown"
+	like "$(cat "$tmp/trace")" '^no function calls were seen: Python 3.11 reports them only .* sys.setprofile\(\)' \
+		"and says why no function is shown"
 	unlike "$(cat "$tmp/trace")" '^@called' "without a map of its own use"
 else
 	skip "why no function is shown" "only Python 3.11 needs a profile function"

@@ -48,7 +48,8 @@ is "$(grep -c '^nvmf_subsystem_change_state_done .* from INACTIVE to ACTIVE 0$' 
 # Some start it with an environment that has next to nothing in it: a shell finds commands without PATH.
 found=$(env -i /bin/sh -c 'command -v bpftrace')
 if [ -n "$found" ]; then
-	is "$(env -i BTGEN="$btgen" BPF_OUTFILE="$tmp/out" "$live_sh" -q -e 'BEGIN { printf("begun\n"); exit(); }' 2>&1; grep . "$tmp/out")" \
+	is "$(env -i BTGEN="$btgen" BPF_OUTFILE="$tmp/out" "$live_sh" -q -e 'BEGIN { printf("begun\n"); exit(); }' \
+		2>&1; grep . "$tmp/out")" \
 		begun "without PATH in the environment, bpftrace is the one that a shell finds"
 else
 	skip "without PATH in the environment, bpftrace is the one that a shell finds" "no bpftrace in the system's folders"

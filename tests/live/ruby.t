@@ -102,7 +102,8 @@ raise classname=\"ArgumentError\" sourcefile=\"app.rb\" lineno=20"
 is "$(grep -E '^method__entry.*"app.rb"|^raise' "$tmp/lines")" "$round
 $round
 $round" "-t prints names and files as strings"
-is "$(sed -n 's/ lineno=.*//; /^require__entry/p' "$tmp/lines")" 'require__entry requiredfile="English" sourcefile="app.rb"' "of a file, too"
+is "$(sed -n 's/ lineno=.*//; /^require__entry/p' "$tmp/lines")" \
+	'require__entry requiredfile="English" sourcefile="app.rb"' "of a file, too"
 like "$(cat "$tmp/lines")" '^string__create length=[0-9]+ ' "and lengths as numbers"
 
 # A program as it is: up to Ruby 3.1 none of its methods reach the probes.

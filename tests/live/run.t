@@ -194,7 +194,8 @@ live_trace "$live_pid" -e "$script"
 printf B >&8
 wait_for 10 hits_printed 1
 live_wait INT
-is "$(cat -A "$tmp/trace")" $'hit$\n$\nit was$\n$\n$\n@used[1]: 1$' "one map of six is not empty: it comes behind the two lines that set maps apart"
+is "$(cat -A "$tmp/trace")" $'hit$\n$\nit was$\n$\n$\n@used[1]: 1$' \
+	"one map of six is not empty: it comes behind the two lines that set maps apart"
 live_trace "$live_pid" -e "$script"
 live_wait INT
 is "$(cat -A "$tmp/trace")" "" "no events: the file is empty"

@@ -26,7 +26,8 @@ live_wait
 is $live_rc 0 "the trace ends with the program, status 0"
 is "$(grep -cE '^usdt:' "$top/bpf/spdk.bt")" "$(cut -f 3 "$tmp/log" | grep -v '()' | sort -u | wc -l)" "a clause for each probe that fired"
 sed -nE 's/^[0-9]+\.[0-9]{6}: ([0-9]+) (\w+)/00:00:00.000000 x[\1] spdk:\2/p' "$tmp/trace" >"$tmp/text"
-is "$("$top/tests/live/args.py" text "$tmp/text" "$targets"/*.h "$targets"/*.c | same)" "$("$top/tests/live/args.py" log "$tmp/log" | sed -E 's/^([0-9]+ \w+) 0 /\1 /' | same)" \
+is "$("$top/tests/live/args.py" text "$tmp/text" "$targets"/*.h "$targets"/*.c | same)" \
+	"$("$top/tests/live/args.py" log "$tmp/log" | sed -E 's/^([0-9]+ \w+) 0 /\1 /' | same)" \
 	"each event of 50 probes once, each value the one that the program passed ($(wc -l <"$tmp/log") events)"
 named=$(grep -cE ' (msg|timerfd|event)_exec fn=[a-z_]+ ' "$tmp/trace") all=$(grep -cE ' (msg|timerfd|event)_exec fn=' "$tmp/trace")
 ok "functions by name, also of what is printed after the program's end ($named of $all)" test "$all" -gt 100 -a "$named" -eq "$all"

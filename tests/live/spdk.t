@@ -55,7 +55,8 @@ is_round() {
 			$3 == "core_thread()" { cores = cores sprintf("core %d busy %d%% with thread %d\n", $4, part($6), $5) }
 			$3 == "move()" { printf "thread %d moves from core %d to core %d\n", $4, $5, $6 }' "$tmp/log.then")" \
 		"$2, sched.bt: a round, its cores, their threads, what moved"
-	is "$(grep -c ' moves ' "$tmp/trace") of $(grep -c dynsched_move "$tmp/log.then")" "1 of 3" "... the one thread that is not on the main core, of three that are asked for"
+	is "$(grep -c ' moves ' "$tmp/trace") of $(grep -c dynsched_move "$tmp/log.then")" "1 of 3" \
+		"... the one thread that is not on the main core, of three that are asked for"
 }
 
 for build in nvmf_tgt nvmf_tgt_shared; do

@@ -153,6 +153,7 @@ ok "types that functions have to themselves: the program is accepted and attache
 printf x >&8
 exec 8>&-
 live_wait
-is "$(grep -E '^(inner|deep|beside)' "$tmp/trace")" "$(cat "$tmp/answers")" "each clause has the struct, the values and the names that its probe's block has"
+is "$(grep -E '^(inner|deep|beside)' "$tmp/trace")" "$(cat "$tmp/answers")" \
+	"each clause has the struct, the values and the names that its probe's block has"
 unlike "$(cat "$tmp/messages")" 'warning' "... without a warning"
 done_testing

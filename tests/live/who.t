@@ -93,17 +93,21 @@ like "$("$btgen" probes -p '' 2>&1)" "error: no process runs a program named ''"
 echo >"$tmp/nameless"
 
 begin 3
-is "$("$live_sh" -n "$name" -e "$script" 2>&1)" "btgen: error: 2 processes were given ($(printf '%s\n' "${pid[2]}" "${pid[3]}" | sort -n | xargs)): give the one to trace
+is "$("$live_sh" -n "$name" -e "$script" 2>&1)" \
+	"btgen: error: 2 processes were given ($(printf '%s\n' "${pid[2]}" "${pid[3]}" | sort -n | xargs)): give the one to trace
 btgen: note: -x $tmp/$name traces every process that runs it" "a name that two processes have: an error with their PIDs and what to do"
 is "$("$live_sh" -l "$name" 'app:*' | grep -c '^app:hit')" 1 "-l of both lists the probes once"
 mkdir "$tmp/other"
 cp "$tmp/$name" "$tmp/other"
 begin 4 "$tmp/other/$name"
-like "$("$live_sh" -n -t 'app:*' "$name" 2>&1)" "error: process [0-9]+ does not run the same program as process [0-9]+: trace them separately" \
+like "$("$live_sh" -n -t 'app:*' "$name" 2>&1)" \
+	"error: process [0-9]+ does not run the same program as process [0-9]+: trace them separately" \
 	"a name that two programs have, with -t: an error, too"
-like "$("$live_sh" -n -t 'app:*' $$ "${pid[2]}" 2>&1)" "^btgen: error: process ${pid[2]} does not run the same program as process $$: trace them separately$" \
+like "$("$live_sh" -n -t 'app:*' $$ "${pid[2]}" 2>&1)" \
+	"^btgen: error: process ${pid[2]} does not run the same program as process $$: trace them separately$" \
 	"of which the first has no such probe: the same"
-like "$("$live_sh" -n -e 'usdt:__EXE__:app:hit { printf("x\n"); }' $$ "${pid[2]}" 2>&1)" "btgen: error: 2 processes were given \($$ ${pid[2]}\): give the one to trace" \
+like "$("$live_sh" -n -e 'usdt:__EXE__:app:hit { printf("x\n"); }' $$ "${pid[2]}" 2>&1)" \
+	"btgen: error: 2 processes were given \($$ ${pid[2]}\): give the one to trace" \
 	"a script, of which the first process has no such probe: both are said, as another may have it"
 
 # Every process of a file, those that start later too.
@@ -137,7 +141,8 @@ ${pid[4]} hit J" "-x of a library: the processes of both programs that map it"
 # A script of ours is called like the program that it is for, as java.bt.
 cp "$tmp/$name" "$tmp/other/longjmp"
 begin 7 "$tmp/other/longjmp"
-like "$("$live_sh" -n longjmp -e "$script" 2>&1)" "^usdt:/proc/${pid[7]}/" "a name that is a script's, too, is the program's when another script is there"
+like "$("$live_sh" -n longjmp -e "$script" 2>&1)" "^usdt:/proc/${pid[7]}/" \
+	"a name that is a script's, too, is the program's when another script is there"
 like "$("$live_sh" -n longjmp 2>&1)" "longjmp.bt traces a process" "and alone it is the script's"
 
 rm "$tmp/other/$name"

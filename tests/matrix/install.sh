@@ -117,7 +117,8 @@ main() {
 	for suite in "${suites[@]}"; do
 		if [ $update = yes ] || ! "$cache/suite-$suite/bpftrace" --version >/dev/null 2>&1; then
 			for tool in apt-get dpkg-deb patchelf; do
-				command -v "$tool" >/dev/null || die "$tool is not here (scripts/pkgdep.sh --matrix; Debian and Ubuntu only)"
+				command -v "$tool" >/dev/null ||
+					die "$tool is not here (scripts/pkgdep.sh --matrix; Debian and Ubuntu only)"
 			done
 			[ -r "$keyring" ] || die "$keyring is not here (package debian-archive-keyring)"
 			install_suite "$suite"

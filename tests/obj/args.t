@@ -94,7 +94,8 @@ app:work(const char *name, enum mode mode, int left, int n)
 app:sized(? size)
     arg0   ? size  declared; sites disagree about its type; sites disagree about its size or signedness" \
 	"-v: a declaration, sentences, units, and where sites disagree" || sed 's/^/# /' "$tmp/out"
-like "$(cat "$tmp/out")" '^    ADDR  note\(\), inlined into main\(\)  all.c:8  file offset ADDR$' "a site names its function, where that is inlined, and its line"
+like "$(cat "$tmp/out")" '^    ADDR  note\(\), inlined into main\(\)  all.c:8  file offset ADDR$' \
+	"a site names its function, where that is inlined, and its line"
 like "$(cat "$tmp/out")" '^    semaphore ADDR$' "a semaphore is there"
 
 "$tmp/all" < <(sleep 20) >"$tmp/up" &
@@ -103,7 +104,8 @@ own $pid
 wait_for 10 grep -q up "$tmp/up"
 is "$("$btgen" probes -v -p $pid sized | grep -o 'in the process.*')" "in the process now 0 (not traced)" \
 	"-p: the counter in the process, while nobody traces"
-is "$("$btgen" probes --json -p $pid sized | /usr/bin/python3 -c 'import json, sys; print([p["counter"] for p in json.load(sys.stdin)])')" "[0]" \
+is "$("$btgen" probes --json -p $pid sized |
+	/usr/bin/python3 -c 'import json, sys; print([p["counter"] for p in json.load(sys.stdin)])')" "[0]" \
 	"and in the JSON"
 
 # --- can this bpftrace attach?
@@ -126,7 +128,8 @@ _.stapsdt.base: .space 1
 	.section .note.GNU-stack,"","progbits"
 END
 if [ "$(uname -m)" = x86_64 ] && "${CC:-gcc}" -no-pie -o "$tmp/sym" "$tmp/sym.s"; then
-	attachable() { "$btgen" probes --json --for "$1" -x "$2" "$3" | /usr/bin/python3 -c 'import json, sys; p, = json.load(sys.stdin); print(p["attachable"], p["why_not"])'; }
+	attachable() { "$btgen" probes --json --for "$1" -x "$2" "$3" |
+		/usr/bin/python3 -c 'import json, sys; p, = json.load(sys.stdin); print(p["attachable"], p["why_not"])'; }
 	is "$(attachable 0.23 "$tmp/sym" global)" "True None" "bpftrace 0.23 can attach to a probe with a global in memory"
 	is "$(attachable 0.27 "$tmp/sym" global)" "False it cannot read the location of arg0, 4@value(%rip)" "0.27 cannot, and that is said"
 	is "$(attachable 0.27 "$tmp/all" work)" "True None" "what it can read it can attach to"
@@ -168,12 +171,14 @@ END
 		# What that did not tell is listed. A function is listed without the name of its type.
 		"$btgen" probes --json -x "$tmp/plain/tgt" >"$tmp/listed.json"
 		"$here/args.py" --all "$tmp/declared.json" "$tmp/listed.json" >"$tmp/out"
-		is "$(sed -E 's/^([0-9]+) types and [0-9]+ names of \1 arguments$/all/' "$tmp/out")" all "$level, with the list: all types of all 50 probes are known, and right"
+		is "$(sed -E 's/^([0-9]+) types and [0-9]+ names of \1 arguments$/all/' "$tmp/out")" all \
+			"$level, with the list: all types of all 50 probes are known, and right"
 		like "$(cat "$tmp/listed.json")" '"listed"' "$level: which says what is from the list"
 		strip -o "$tmp/plain/bare" "$tmp/plain/tgt"
 		"$btgen" probes --json -x "$tmp/plain/bare" >"$tmp/listed.json"
 		"$here/args.py" --all "$tmp/declared.json" "$tmp/listed.json" >"$tmp/out"
-		is "$(sed -E 's/^([0-9]+) types and [0-9]+ names of \1 arguments$/all/' "$tmp/out")" all "$level, with nothing but the list: likewise"
+		is "$(sed -E 's/^([0-9]+) types and [0-9]+ names of \1 arguments$/all/' "$tmp/out")" all \
+			"$level, with nothing but the list: likewise"
 		cp "$targets"/*.[ch] "$tmp/plain"
 	done
 
@@ -240,7 +245,8 @@ END
 		is "$(sed '$d' "$tmp/out")" "" "$level: nothing is wrong where guesses would be" &&
 			printf '# %s, globals and traps: %s\n' "$level" "$(tail -n 1 "$tmp/out")"
 		[ "$level" = -O0 ] ||
-			is "$("$btgen" probes -v -x "$tmp/traps" | grep '^trap:\(globals\|statics\|inner\|numbers\)' | sort)" "trap:globals(long int hits, enum mood mood)
+			is "$("$btgen" probes -v -x "$tmp/traps" | grep '^trap:\(globals\|statics\|inner\|numbers\)' |
+				sort)" "trap:globals(long int hits, enum mood mood)
 trap:inner(short int total)
 trap:numbers(int arg0, int arg1, int16_t arg2)
 trap:statics(long unsigned int total)" "$level: variables that are not the function's own, and constants"
@@ -312,13 +318,15 @@ END
 	is "$(said other:nvmf_tgt_state | head -n 1)" " arg0 int arg0 inferred" "another provider is another program"
 	like "$(cat "$tmp/out")" '^    arg2   void \*fn_arg1 ' "what the source calls arg1 and is arg2 has no such name"
 	unlike "$(cat "$tmp/out")" 'void \*arg1' "at no place"
-	is "$("$btgen" skeleton --for 0.17 -x "$tmp/spdk" spdk:nvmf_tgt_state spdk:nvmf_subsystem_create spdk:event_exec 2>&1 | grep printf | sed "s,argv=,arg1=,")" \
+	is "$("$btgen" skeleton --for 0.17 -x "$tmp/spdk" spdk:nvmf_tgt_state spdk:nvmf_subsystem_create spdk:event_exec \
+		2>&1 | grep printf | sed "s,argv=,arg1=,")" \
 '	printf("%s %s[%d] spdk:nvmf_tgt_state now=%s\n",
 	printf("%s %s[%d] spdk:nvmf_subsystem_create arg0=%ld arg1=\"%s\"\n",
 	printf("%s %s[%d] spdk:event_exec fn=%s fn_arg1=0x%lx fn_arg2=0x%lx\n",' \
 		"what the macro adds is not printed, a number of the program's own is; a function has its name"
 	strip -o "$tmp/spdk.bare" "$tmp/spdk"
-	is "$("$btgen" skeleton --for 0.17 -x "$tmp/spdk.bare" spdk:nvmf_tgt_state 2>&1 | tail -n 6)" '// nvmf_tgt_state(int arg0, enum nvmf_tgt_state g_tgt_state)
+	is "$("$btgen" skeleton --for 0.17 -x "$tmp/spdk.bare" spdk:nvmf_tgt_state 2>&1 | tail -n 6)" \
+		'// nvmf_tgt_state(int arg0, enum nvmf_tgt_state g_tgt_state)
 usdt:__EXE__:spdk:nvmf_tgt_state
 {
 	printf("%s %s[%d] spdk:nvmf_tgt_state g_tgt_state=%lu\n",

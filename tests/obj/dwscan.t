@@ -21,7 +21,10 @@ i=0
 try() { # COMPILER FLAGS SOURCE
 	i=$((i + 1))
 	# shellcheck disable=SC2086
-	$1 $2 -w -o "$tmp/p$i" "$tmp/$3" 2>/dev/null || { skip "$1 $2 $3" "does not build"; return; }
+	if ! $1 $2 -w -o "$tmp/p$i" "$tmp/$3" 2>/dev/null; then
+		skip "$1 $2 $3" "does not build"
+		return
+	fi
 	"$scan" "$tmp/p$i" >"$tmp/out" 2>&1
 	local rc=$? names
 	names=$(sed -n 's/.*: \([0-9]*\) names .*/\1/p' "$tmp/out")

@@ -59,7 +59,8 @@ check_build "... split into a .dwo file" "$tmp/split"
 gcc -g -gsplit-dwarf -gdwarf-4 -c -o "$tmp/split4.o" "$tmp/a.c" && gcc -o "$tmp/split4" "$tmp/split4.o"
 check_build "... split as DWARF 4 does" "$tmp/split4"
 rm "$tmp/split.dwo"
-like "$("$btgen" enums -x "$tmp/split" plain 2>&1)" '1 units keep their types in split files.*split\.dwo' "a .dwo file that is gone is named"
+like "$("$btgen" enums -x "$tmp/split" plain 2>&1)" '1 units keep their types in split files.*split\.dwo' \
+	"a .dwo file that is gone is named"
 for flags in -g -gdwarf-4 "-g -gsplit-dwarf" "-g -gz"; do
 	if ! command -v clang >/dev/null; then
 		skip "... built by clang $flags" "no clang"
@@ -82,12 +83,15 @@ is "$(printf '%s\n' "$out" | grep '@neg\[')" '	@neg[-3] = "A";
 	@neg[2147483647] = "C";' "negative keys are there sign-extended and zero-extended"
 like "$out" '@tn\[128\] = "Z_A";' "... to the enum's own width"
 is "$(printf '%s\n' "$out" | grep -cE '^(BEGIN|END)$')" 2 "all tables share one BEGIN and one END"
-is "$(printf '%s\n' "$out" | grep clear)" "$(printf '\tclear(@neg);\n\tclear(@plain);\n\tclear(@tw);\n\tclear(@tn);')" "END clears every table"
+is "$(printf '%s\n' "$out" | grep clear)" "$(printf '\tclear(@neg);\n\tclear(@plain);\n\tclear(@tw);\n\tclear(@tn);')" \
+	"END clears every table"
 is "$(printf '%s\n' "$out" | grep '@tw\[')" "$(printf '\t@tw[1] = "T_A";\n\t@tw[2] = "T_B";')" "the first name of a value wins"
 like "$out" '^// +T_A is also T_C, T_E$' "... and the others are listed"
-is "$("$btgen" enums -x "$tmp/a" PRE:m:PRE_ | grep '@m\[')" "$(printf '\t@m[1] = "PRE_";\n\t@m[2] = "1";\n\t@m[3] = "X";\n\t@m[4] = "OTHER";')" \
+is "$("$btgen" enums -x "$tmp/a" PRE:m:PRE_ | grep '@m\[')" \
+	"$(printf '\t@m[1] = "PRE_";\n\t@m[2] = "1";\n\t@m[3] = "X";\n\t@m[4] = "OTHER";')" \
 	"a prefix is stripped where something remains"
-like "$("$btgen" enums -x "$tmp/a" 'enum wide:w')" '@w\[18446744073709551615\] = "W_C"' "a 64-bit unsigned value stays unsigned; \`enum' may be written"
+like "$("$btgen" enums -x "$tmp/a" 'enum wide:w')" '@w\[18446744073709551615\] = "W_C"' \
+	"a 64-bit unsigned value stays unsigned; \`enum' may be written"
 
 like "$("$btgen" enums -x "$tmp/a" plian 2>&1)" 'no enum "plian".*' "an unknown enum is an error"
 like "$("$btgen" enums -x "$tmp/a" plian 2>&1)" 'did you mean "plain"' "... with the nearest name"
@@ -106,7 +110,8 @@ printf 'enum same { A1, A2 } a1; enum odd { B1 = 1, B2 } b1;\n' >"$tmp/u1.c"
 printf 'enum same { A1, A2 } a2; enum odd { B1 = 7, B2 } b2; int main(void){return 0;}\n' >"$tmp/u2.c"
 gcc -g -o "$tmp/units" "$tmp/u1.c" "$tmp/u2.c"
 is "$("$btgen" enums -x "$tmp/units" same 2>&1 >/dev/null)" "" "the same definition in two units is no news"
-like "$("$btgen" enums -x "$tmp/units" odd 2>&1)" 'warning: "odd" is defined differently in .*u1\.c and .*u2\.c' "different ones are reported with their units"
+like "$("$btgen" enums -x "$tmp/units" odd 2>&1)" 'warning: "odd" is defined differently in .*u1\.c and .*u2\.c' \
+	"different ones are reported with their units"
 like "$("$btgen" enums -x "$tmp/units" odd 2>/dev/null)" '@odd\[1\] = "B1"' "... and the first wins"
 
 cat >"$tmp/x.cc" <<'END'

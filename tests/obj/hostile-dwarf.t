@@ -7,9 +7,14 @@ rounds=${FUZZ_ROUNDS:-400}
 n=0
 try() { # COMPILER FLAGS
 	# shellcheck disable=SC2086
-	$1 $2 -w -nostdlib -static -Wl,-emain -o "$tmp/seed" -I "$top/include" "$top/tests/fuzz/seed.cc" "$top/tests/fuzz/seed2.cc" "$top/tests/fuzz/seed3.cc" 2>/dev/null || { skip "$1 $2" "does not build"; return; }
+	if ! $1 $2 -w -nostdlib -static -Wl,-emain -o "$tmp/seed" -I "$top/include" \
+		"$top"/tests/fuzz/{seed,seed2,seed3}.cc 2>/dev/null; then
+		skip "$1 $2" "does not build"
+		return
+	fi
 	n=$((n + 1000))
-	is "$("$fuzz" "$tmp/seed" "$rounds" $n 2>&1 | tail -n 20)" "$rounds inputs read" "$1 $2: $rounds damaged files (FUZZ_SHOW=1 names the round, FUZZ_SAVE=file keeps it)"
+	is "$("$fuzz" "$tmp/seed" "$rounds" $n 2>&1 | tail -n 20)" "$rounds inputs read" \
+		"$1 $2: $rounds damaged files (FUZZ_SHOW=1 names the round, FUZZ_SAVE=file keeps it)"
 }
 for flags in -gdwarf-2 -gdwarf-4 -gdwarf-5 "-g -gdwarf64" "-g -gz" "-g -fdebug-types-section" "-gdwarf-4 -fdebug-types-section"; do
 	try g++ "$flags"
@@ -42,7 +47,13 @@ for cut in 1 10 63 64 100 1000 $((size / 2)) $((size - 2000)) $((size - 64)) $((
 	head -c "$cut" "$tmp/p" >"$tmp/cut"
 	"$btgen" enums -x "$tmp/cut" e >"$tmp/out" 2>"$tmp/err"
 	rc=$?
-	[ $rc = 1 ] && [ ! -s "$tmp/out" ] && [ -s "$tmp/err" ] || { [ $rc = 0 ] && grep -q '"A"' "$tmp/out"; } || { bad=$((bad + 1)) && printf '#   %s bytes: status %s\n' "$cut" $rc; }
+	if [ $rc = 1 ]; then
+		[ ! -s "$tmp/out" ] && [ -s "$tmp/err" ]
+	else
+		[ $rc = 0 ] && grep -q '"A"' "$tmp/out"
+	fi && continue
+	bad=$((bad + 1))
+	printf '#   %s bytes: status %s\n' "$cut" $rc
 done
 is $bad 0 "a file that was cut short gives an error"
 
@@ -54,11 +65,13 @@ gcc -g -O0 -S -o "$tmp/loc.s" -xc - <<-'E'
 	int main(void) { return f(1); }
 E
 for far in 0x7fffffffffffffff -0x8000000000000000; do
-	sed -e "/\.uleb128 0x2\$/{N;N;s/0x2\n\(.*\.byte\t0x91\n\t\.sleb128\).*/0xb\n\1 $far/}" -e '/^\.Ldebug_info0:/{n;s/0x.*/.Lend-.Ldebug_info0-4/}' \
+	sed -e "/\.uleb128 0x2\$/{N;N;s/0x2\n\(.*\.byte\t0x91\n\t\.sleb128\).*/0xb\n\1 $far/}" \
+		-e '/^\.Ldebug_info0:/{n;s/0x.*/.Lend-.Ldebug_info0-4/}' \
 		-e '/section\t\.debug_abbrev/i .Lend:' "$tmp/loc.s" >"$tmp/far.s"
 	gcc -o "$tmp/far" "$tmp/far.s"
 	"$btgen" probes -v -x "$tmp/far" >"$tmp/out" 2>&1
-	is "$? $(grep -c '^a:b\|sanitizer\|runtime error' "$tmp/out") $(readelf --debug-dump=info "$tmp/far" | grep -c 'DW_OP_fbreg: -*9223372036854775')" "0 1 1" "a variable $far bytes from its frame is no trouble"
+	is "$? $(grep -c '^a:b\|sanitizer\|runtime error' "$tmp/out") $(readelf --debug-dump=info "$tmp/far" |
+		grep -c 'DW_OP_fbreg: -*9223372036854775')" "0 1 1" "a variable $far bytes from its frame is no trouble"
 done
 
 # 40 structs, each with the next one twice as a member without a name: 2^40 of them. An empty one makes names matter.
@@ -75,6 +88,7 @@ for named in True False; do
 		open(sys.argv[1], 'wb').write(head + types + names)
 	E
 	timeout 10 "$btgen" types --btf "$tmp/deep.btf" L00 >"$tmp/out" 2>"$tmp/err"
-	is "$? $(wc -c <"$tmp/out") $(grep -m 1 -o 'corrupt\|contain nameless types' "$tmp/err" | wc -l)" "1 0 1" "types that hold each other 2^40 times are refused (names: $named)"
+	is "$? $(wc -c <"$tmp/out") $(grep -m 1 -o 'corrupt\|contain nameless types' "$tmp/err" | wc -l)" "1 0 1" \
+		"types that hold each other 2^40 times are refused (names: $named)"
 done
 done_testing

@@ -42,7 +42,8 @@ for compiler in g++ clang++; do
 		continue
 	fi
 	# dwz refuses what clang makes of DWARF 5 (.debug_addr).
-	if command -v dwz >/dev/null && { [ $compiler = g++ ] || build $compiler -gdwarf-4; } && cp "$tmp/p" "$tmp/q1" && cp "$tmp/p" "$tmp/q2" && dwz -m "$tmp/common.debug" -h "$tmp/q1" "$tmp/q2" 2>"$tmp/cc.err"; then
+	if command -v dwz >/dev/null && { [ $compiler = g++ ] || build $compiler -gdwarf-4; } &&
+		cp "$tmp/p" "$tmp/q1" && cp "$tmp/p" "$tmp/q2" && dwz -m "$tmp/common.debug" -h "$tmp/q1" "$tmp/q2" 2>"$tmp/cc.err"; then
 		compare "C++, $compiler and dwz with an alternate file" "$tmp/q1" 400
 	else
 		skip "C++, $compiler and dwz" "no dwz, or it refuses: $(head -n 1 "$tmp/cc.err")"

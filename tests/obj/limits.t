@@ -29,7 +29,8 @@ G=0x40000000 G10=0x280000000
 for spec in "-.note.stapsdt $G" "+.note.stapsdt 0x3ffff000" "-.note.btgen $G" "+.note.btgen 0x3ffff000" "+.shstrtab 0x3ffff000" \
 	"+.symtab 0x3ffff000 +.strtab 0x3ffff000" "-.symtab 0x1ff00000" \
 	"+.debug_str $G10" "+.debug_line_str $G10" "+.debug_info $G10" "+.debug_abbrev $G10" "+.debug_line $G10" "+.debug_aranges $G10" \
-	"-.debug_str 0x3ff00000" "-.debug_line 0x3ff00000" "-.debug_info 0x3ff00000 -.debug_str 0x3ff00000 -.debug_abbrev 0x3ff00000 -.debug_line_str 0x3ff00000"; do
+	"-.debug_str 0x3ff00000" "-.debug_line 0x3ff00000" \
+		"-.debug_info 0x3ff00000 -.debug_str 0x3ff00000 -.debug_abbrev 0x3ff00000 -.debug_line_str 0x3ff00000"; do
 	# shellcheck disable=SC2086
 	huge $spec || exit 1
 	cheap "$spec: probes" probes -v -x "$tmp/huge"
@@ -41,7 +42,8 @@ for spec in "-.note.stapsdt $G" "+.note.stapsdt 0x3ffff000" "-.note.btgen $G" "+
 	cheap "$spec: a function" expand -x "$tmp/huge" -e 'uprobe:__EXE__:main { }'
 done
 huge -.note.stapsdt $G
-is "$("$btgen" probes -x "$tmp/huge" 2>&1)" "$tmp/huge:.note.stapsdt+0x0: error: the section is too large to be read" "notes of 1 GiB in a file of 1 MB: refused"
+is "$("$btgen" probes -x "$tmp/huge" 2>&1)" "$tmp/huge:.note.stapsdt+0x0: error: the section is too large to be read" \
+	"notes of 1 GiB in a file of 1 MB: refused"
 huge -.debug_str 0x4000000
 like "$("$btgen" types -x "$tmp/huge" honest 2>&1)" 'enum mood mood' "64 MiB of compressed strings are read"
 

@@ -34,7 +34,8 @@ is "$(grep -c 'is gone' "$tmp/out") $(grep -c 'is new' "$tmp/out")" "$n $n" "...
 soon "... with a script for all of them, which does not work any more" 1 "$btgen" diff --for 0.27 "$tmp/names" "$tmp/others" "$tmp/all.bt"
 is "$(grep -c 'used by' "$tmp/out") $(grep -c 'no longer works' "$tmp/out")" "$n 1" "... and uses each"
 soon "btgen diff of $n sites with names of their own" 0 "$btgen" diff "$tmp/differ" "$tmp/differ"
-soon "an argument by the last of $n names" 0 "$btgen" expand --for 0.27 -x "$tmp/differ" -e "usdt:__EXE__:n { print(args.state$((n - 1))); }"
+soon "an argument by the last of $n names" 0 "$btgen" expand --for 0.27 -x "$tmp/differ" \
+	-e "usdt:__EXE__:n { print(args.state$((n - 1))); }"
 
 # 1500 sites in a function with 60000 labels: each site is looked for among all of them
 cat >"$tmp/walk.s" <<'END'
@@ -95,7 +96,8 @@ else
 fi
 
 # What is read of them is right
-is "$("$btgen" probes --json -x "$tmp/place" 'p:n77' 2>/dev/null | grep -o '"name": "[a-z0-9]*", "type": [^,]*, "from": "[a-z]*"' | head -n 1)" '"name": "state", "type": null, "from": "declared"' \
+is "$("$btgen" probes --json -x "$tmp/place" 'p:n77' 2>/dev/null |
+	grep -o '"name": "[a-z0-9]*", "type": [^,]*, "from": "[a-z]*"' | head -n 1)" '"name": "state", "type": null, "from": "declared"' \
 	"of many notes at one address the one of the probe is found"
 like "$("$btgen" probes -v -x "$tmp/text" 2>/dev/null | head -n 3)" 'p:n\(int32_t arg0\)' "a text that no one writes names nothing"
 done_testing

@@ -49,7 +49,8 @@ int main(void)
 END
 
 build() { # COMPILER FLAGS -> $tmp/p
-	(cd "$tmp" && rm -f p ./*.dwo ./*.o && for f in u1 u2 main; do $1 $2 -w -I "$top/include/btgen" -c -o $f.o $f.c || exit; done && $1 $2 -o p u1.o u2.o main.o)
+	(cd "$tmp" && rm -f p ./*.dwo ./*.o &&
+		for f in u1 u2 main; do $1 $2 -w -I "$top/include/btgen" -c -o $f.o $f.c || exit; done && $1 $2 -o p u1.o u2.o main.o)
 }
 expand() { # TEXT: the program, without definitions; messages in $tmp/err
 	"$btgen" expand --for 0.27 -x "$tmp/p" -e "$1" 2>"$tmp/err" | grep -a usdt:
@@ -67,22 +68,29 @@ usdt:__EXE__:two { print((sizeof(struct odd), offsetof(struct odd, a), sizeof(wo
 	'{ print((16, 0, 4)); }
 { print((4, 2, 1)); }' "so are sizeof, offsetof and typedefs"
 text='usdt:__EXE__:one { print(((struct odd *)arg1)->a); } usdt:__EXE__:two { print(((struct odd *)arg1)->a); }'
-like "$(expand "$text")" 'one \{.*int32\)\(\(struct odd \*\)arg1.*two \{.*int16\)\(\(struct odd_2 \*\)arg1' "two structs of one name are two definitions"
+like "$(expand "$text")" 'one \{.*int32\)\(\(struct odd \*\)arg1.*two \{.*int16\)\(\(struct odd_2 \*\)arg1' \
+	"two structs of one name are two definitions"
 is "$(said)" "" "... in one program, without a word"
 is "$("$btgen" expand --for 0.27 -x "$tmp/p" -e '#pragma enum m1 state
 #pragma enum m2 state
-usdt:__EXE__:one { printf("%s", @m1[arg2]); } usdt:__EXE__:two { printf("%s", @m2[arg2]); }' 2>&1 | grep -o '@m[12]\[[0-9]*\] = "O[FN]*"' | tr '\n' ' ')" \
+usdt:__EXE__:one { printf("%s", @m1[arg2]); } usdt:__EXE__:two { printf("%s", @m2[arg2]); }' 2>&1 |
+	grep -o '@m[12]\[[0-9]*\] = "O[FN]*"' | tr '\n' ' ')" \
 	'@m1[0] = "OFF" @m1[1] = "ON" @m2[3] = "OFF" @m2[4] = "ON" ' "a table has the names of the enum of the clause that reads it"
 printf 'm3 state\n' >"$tmp/conf"
-like "$("$btgen" expand --conf "$tmp/conf" --for 0.27 -x "$tmp/p" -e 'usdt:__EXE__:two { printf("%s", @m3[arg2]); }' 2>&1)" '@m3\[3\] = "OFF"' "... from the list of tables, too"
-like "$(expand 'usdt:__EXE__:two { printf("%s", enum_name(state, arg2)); }'; "$btgen" expand --for 0.27 -x "$tmp/p" -e 'usdt:__EXE__:two { printf("%s", enum_name(state, arg2)); }' 2>&1)" \
+like "$("$btgen" expand --conf "$tmp/conf" --for 0.27 -x "$tmp/p" -e 'usdt:__EXE__:two { printf("%s", @m3[arg2]); }' \
+	2>&1)" '@m3\[3\] = "OFF"' "... from the list of tables, too"
+like "$(expand 'usdt:__EXE__:two { printf("%s", enum_name(state, arg2)); }'; "$btgen" expand --for 0.27 -x "$tmp/p" \
+	-e 'usdt:__EXE__:two { printf("%s", enum_name(state, arg2)); }' 2>&1)" \
 	'@enum_state\[3\] = "OFF"' "... and for enum_name()"
 out=$("$btgen" expand --for 0.27 -x "$tmp/p" -e 'usdt:__EXE__:one { printf("%s", enum_name(state, arg2)); }
 usdt:__EXE__:two { printf("%s", enum_name(state, arg2)); } usdt:__EXE__:one { printf("%s", enum_name(state, arg2)); }' 2>&1)
 is "$(grep -o '@enum_state[_2]*\[[0-9]*\] = "O[FN]*"' <<<"$out" | tr '\n' ' ')" \
-	'@enum_state[0] = "OFF" @enum_state[1] = "ON" @enum_state_2[3] = "OFF" @enum_state_2[4] = "ON" ' "... where each of two clauses has a table"
-is "$(grep -o 'f("[^,]*, @enum_state[_2]*' <<<"$out" | grep -o '@.*' | tr '\n' ' ')$(grep warning <<<"$out")" "@enum_state @enum_state_2 @enum_state " "... and reads its own"
-like "$(expand 'uprobe:__EXE__:two { print(RED); } usdt:__EXE__:one { print(RED); }')" '\{ print\(1\)' "a function's source file counts like a probe's"
+	'@enum_state[0] = "OFF" @enum_state[1] = "ON" @enum_state_2[3] = "OFF" @enum_state_2[4] = "ON" ' \
+		"... where each of two clauses has a table"
+is "$(grep -o 'f("[^,]*, @enum_state[_2]*' <<<"$out" | grep -o '@.*' | tr '\n' ' ')$(grep warning <<<"$out")" \
+	"@enum_state @enum_state_2 @enum_state " "... and reads its own"
+like "$(expand 'uprobe:__EXE__:two { print(RED); } usdt:__EXE__:one { print(RED); }')" '\{ print\(1\)' \
+	"a function's source file counts like a probe's"
 like "$("$btgen" expand -x "$tmp/p" -e 'uprobe:__EXE__:two { print(RED); }' 2>&1)" 'print\(2\)' "... in a clause of its own"
 
 like "$(expand 'usdt:__EXE__:neither { print(RED); }')" 'print\(1\)' "where the probe's file has none the first is taken"
@@ -96,7 +104,8 @@ is "$(said)" '"word_t" is defined differently in u1.c and u2.c; the first is use
 expand 'usdt:__EXE__:neither { printf("%s", enum_name(state, arg0)); }' >/dev/null
 is "$(said)" '"state" is defined differently in u1.c and u2.c; the first is used' "... and an enum"
 expand 'usdt:__EXE__:neither { print(((struct has_odd *)arg0)->odd->a); }' >/dev/null
-is "$(said)" '"odd" is defined differently in u1.c and u2.c; the first is used' "... and what a pointer leads to whose file only declares it"
+is "$(said)" '"odd" is defined differently in u1.c and u2.c; the first is used' \
+	"... and what a pointer leads to whose file only declares it"
 expand 'usdt:__EXE__:one { } BEGIN { print(RED); }' >/dev/null
 is "$(said)" "" "BEGIN means what the script's probes have"
 expand 'usdt:__EXE__:one, usdt:__EXE__:two { print(RED); }' >/dev/null
@@ -124,7 +133,8 @@ for compiler in gcc clang; do
 		case $compiler$flags in
 		gcc*split*types*) # one section for each type unit: libdw reads the first alone
 			is "$(expand "$text")" "" "stored as $compiler $flags does it, nothing is guessed"
-			like "$(cat "$tmp/err")" 'split files that cannot be read, e\.g\. "u1\.dwo": .* type units \(build without -fdebug-types-section\)' "... and the error names the file and a remedy"
+			like "$(cat "$tmp/err")" \
+				'split files that cannot be read, e\.g\. "u1\.dwo": .* type units \(build without -fdebug-types-section\)' "... and the error names the file and a remedy"
 			continue
 			;;
 		esac
@@ -137,19 +147,22 @@ done
 for version in 4 5; do
 	compiler=gcc
 	[ $version = 4 ] || compiler=clang # llvm-dwp 14 fails on what gcc makes, or does not end
-	if command -v llvm-dwp >/dev/null && build $compiler "-gdwarf-$version -gsplit-dwarf -O1" && (cd "$tmp" && timeout 10 llvm-dwp -e p -o p.dwp && rm ./*.dwo) 2>/dev/null; then
+	if command -v llvm-dwp >/dev/null && build $compiler "-gdwarf-$version -gsplit-dwarf -O1" &&
+		(cd "$tmp" && timeout 10 llvm-dwp -e p -o p.dwp && rm ./*.dwo) 2>/dev/null; then
 		got=$(expand "$text" | grep -o '([0-9]*, [0-9]*)' | tr '\n' ' ')
 		if [ -n "$got" ]; then
 			is "$got$(said)" "(1, 16) (2, 4) " "DWARF $version: joined by dwp, each clause has its own"
 		else # elfutils before 0.192
-			like "$(cat "$tmp/err")" 'p\.dwp is there, .*: keep the \.dwo files' "DWARF $version: joined by dwp, nothing is guessed, and a note names the file and a remedy"
+			like "$(cat "$tmp/err")" 'p\.dwp is there, .*: keep the \.dwo files' \
+				"DWARF $version: joined by dwp, nothing is guessed, and a note names the file and a remedy"
 		fi
 		rm "$tmp/p.dwp"
 	else
 		skip "DWARF $version: joined by dwp" "no llvm-dwp, or no $compiler"
 	fi
 	build gcc "-gdwarf-$version -gsplit-dwarf -O1" && rm "$tmp/u2.dwo"
-	is "$(expand 'usdt:__EXE__:one { print(RED); print(sizeof(struct odd)); }' | grep -c 'print(1); print(16)')$(said)" 1 "DWARF $version: a split file that is gone is no matter to other files"
+	is "$(expand 'usdt:__EXE__:one { print(RED); print(sizeof(struct odd)); }' |
+		grep -c 'print(1); print(16)')$(said)" 1 "DWARF $version: a split file that is gone is no matter to other files"
 	expand 'usdt:__EXE__:two { print(sizeof(struct odd)); }' >/dev/null
 	is "$(said)" 'the types beside the traced code are in "u2.dwo", which cannot be read: those of other files are used, such as "struct odd" of u1.c' \
 		"... and where it has the probe, a warning says whose types are used"
@@ -158,23 +171,28 @@ done
 build gcc "-g -O1"
 if command -v dwz >/dev/null; then
 	cp "$tmp/p" "$tmp/p2" && dwz -m "$tmp/common.debug" -h "$tmp/p" "$tmp/p2" 2>/dev/null
-	is "$(expand "$text" | grep -o '([0-9]*, [0-9]*)' | tr '\n' ' ')$(said)" "(1, 16) (2, 4) " "stored as dwz does it, each clause has its own"
+	is "$(expand "$text" | grep -o '([0-9]*, [0-9]*)' | tr '\n' ' ')$(said)" "(1, 16) (2, 4) " \
+		"stored as dwz does it, each clause has its own"
 	build gcc "-g -O1"
 else
 	skip "stored as dwz does it" "no dwz"
 fi
-objcopy --only-keep-debug --compress-debug-sections "$tmp/p" "$tmp/p.debug" && strip "$tmp/p" && objcopy --add-gnu-debuglink="$tmp/p.debug" "$tmp/p"
+objcopy --only-keep-debug --compress-debug-sections "$tmp/p" "$tmp/p.debug" && strip "$tmp/p" &&
+	objcopy --add-gnu-debuglink="$tmp/p.debug" "$tmp/p"
 is "$(expand "$text" | grep -o '([0-9]*, [0-9]*)' | tr '\n' ' ')$(said)" "(1, 16) (2, 4) " "in a compressed file of its own, too"
 
 # A difference that only the sign, an inner struct or an array's elements show
 differ() { # CLAIM DEFINITION DEFINITION NAME
 	printf '%s x1;\n' "$2" >"$tmp/d1.c" && printf '%s x2; int main(void) { return 0; }\n' "$3" >"$tmp/d2.c"
-	gcc -g -w -o "$tmp/d" "$tmp/d1.c" "$tmp/d2.c" && like "$("$btgen" types -x "$tmp/d" "$4" 2>&1 >/dev/null)" 'is defined differently in .*d1\.c and .*d2\.c' "$1"
+	gcc -g -w -o "$tmp/d" "$tmp/d1.c" "$tmp/d2.c" &&
+		like "$("$btgen" types -x "$tmp/d" "$4" 2>&1 >/dev/null)" 'is defined differently in .*d1\.c and .*d2\.c' "$1"
 }
 differ "a member with another sign is a difference" "struct s { int a; }" "struct s { unsigned a; }" s
-differ "... an array of others of that size" "struct s { int a[2]; long b; }" "struct s { short a[2]; long b __attribute__((aligned(8))); }" s
+differ "... an array of others of that size" "struct s { int a[2]; long b; }" \
+	"struct s { short a[2]; long b __attribute__((aligned(8))); }" s
 differ "... a struct inside" "struct s { struct { int a, b; } in; }" "struct s { struct { int b, a; } in; }" s
-differ "... a pointer to another struct" "struct t1 { int a; }; struct s { struct t1 *p; }" "struct t2 { int b; }; struct s { struct t2 *p; }" s
+differ "... a pointer to another struct" "struct t1 { int a; }; struct s { struct t1 *p; }" \
+	"struct t2 { int b; }; struct s { struct t2 *p; }" s
 differ "... an enumerator with another value" "enum s { A, B }" "enum s { A, B = 2 }" s
 
 # C++: enumerators by their names with scopes
@@ -189,8 +207,10 @@ END
 if g++ -g -w -I "$top/include/btgen" -o "$tmp/p" "$tmp/x.cc"; then
 	fold() { expand "usdt:__EXE__:p { print($1); }" | sed 's/.*print(//; s/); }$//'; }
 	is "$(fold ns::Color::RED) $(fold ns::Color::GREEN)" "(-1) 300" "an enumerator of an enum class in a namespace"
-	is "$(fold ns::E_A) $(fold ns::E::E_A) $(fold E_GLOBAL) $(fold E::E_GLOBAL) $(fold ::E_GLOBAL)" "4 4 9 9 9" "... of a plain enum, with its name or without"
-	is "$(fold ns::Outer::IN_B) $(fold ns::Outer::Inner::IN_B) $(fold ns::Outer::K::One) $(fold ns::HID)" "40 40 250 5" "... in a class, and in an unnamed namespace"
+	is "$(fold ns::E_A) $(fold ns::E::E_A) $(fold E_GLOBAL) $(fold E::E_GLOBAL) $(fold ::E_GLOBAL)" "4 4 9 9 9" \
+		"... of a plain enum, with its name or without"
+	is "$(fold ns::Outer::IN_B) $(fold ns::Outer::Inner::IN_B) $(fold ns::Outer::K::One) $(fold ns::HID)" \
+		"40 40 250 5" "... in a class, and in an unnamed namespace"
 	is "$(fold ns::W::BIG)" "0xffffffffffffffff" "... of 64 bits"
 	like "$(fold 'arg0 == 1 ? ns::E_A : ns::HID')" '== 1 \? 4 : 5$' "a choice's colon is not one of a name"
 	expand 'usdt:__EXE__:p { print(ns::Color::REED); }' >/dev/null
@@ -200,7 +220,8 @@ fi
 printf '#include "usdt.h"\nnamespace { enum class L { V = %s }; } int %s() { L l = L::V; USDT_PROBE(t, %s, l); return (int)l; }\n' 3 f f >"$tmp/a1.cc"
 printf '#include "usdt.h"\nnamespace { enum class L { V = %s }; } int %s() { L l = L::V; USDT_PROBE(t, %s, l); return (int)l; } int f(); int main() { return (f() + g()) * 0; }\n' 4 g g >"$tmp/a2.cc"
 if g++ -g -w -I "$top/include/btgen" -o "$tmp/p" "$tmp/a1.cc" "$tmp/a2.cc"; then
-	is "$(expand 'usdt:__EXE__:f { print(L::V); } usdt:__EXE__:g { print(L::V); }' | grep -o 'print([0-9])' | tr '\n' ' ')" "print(3) print(4) " "unnamed namespaces of two files are two"
+	is "$(expand 'usdt:__EXE__:f { print(L::V); } usdt:__EXE__:g { print(L::V); }' | grep -o 'print([0-9])' |
+		tr '\n' ' ')" "print(3) print(4) " "unnamed namespaces of two files are two"
 fi
 
 # A name that is a typedef and the tag of another type: without a keyword C means the typedef, and so does gdb
@@ -229,28 +250,66 @@ for flags in -g -gdwarf-4 "-g -fdebug-types-section" "-g -gsplit-dwarf"; do
 	for name in a 'struct a' anon 'struct anon' en 'enum en' ptr 'struct ptr' num 'struct num' same 'struct same'; do
 		text+="sizeof($name), " want+="$(gdb -batch -ex "print sizeof($name)" "$tmp/p" 2>/dev/null | sed 's/.* = //'), "
 	done
-	is "$(expand "${text%, })); }" | grep -o '([0-9][0-9, ]*)')" "${want%, })" "$flags: a typedef is meant where no keyword says that it is a tag of the same name"
+	is "$(expand "${text%, })); }" | grep -o '([0-9][0-9, ]*)')" "${want%, })" \
+		"$flags: a typedef is meant where no keyword says that it is a tag of the same name"
 	is "$(said)" "" "... and nothing is said"
 done
 gcc -g -w -I "$top/include/btgen" -o "$tmp/p" "$tmp/alias.c"
 is "$("$btgen" types -x "$tmp/p" a 2>&1 | grep -E '^(struct|typedef)')" 'struct b {
 typedef struct b a;' "so it is in btgen types"
 is "$("$btgen" types -x "$tmp/p" 'struct a' 2>&1 | grep -E '^(struct|typedef)')" 'struct a {' "... where the keyword asks for the tag"
-is "$(expand 'usdt:__EXE__:f { print((((a *)arg0)->y, ((struct a *)arg1)->c, ((ptr)arg6)->c)); }' | grep -o '(struct [a-z]* \*)' | tr '\n' ' ')" "(struct b *) (struct a *) (struct a *) " "... and in casts"
+is "$(expand 'usdt:__EXE__:f { print((((a *)arg0)->y, ((struct a *)arg1)->c, ((ptr)arg6)->c)); }' |
+	grep -o '(struct [a-z]* \*)' | tr '\n' ' ')" "(struct b *) (struct a *) (struct a *) " "... and in casts"
 like "$("$btgen" enums -x "$tmp/p" en:m 2>&1)" '@m\[0\] = "EA"' "... and in enum tables"
-unlike "$("$btgen" types -x "$tmp/p" hidden2 none 2>&1)" 'int [iv]' "a typedef of void, or of a type that is only declared, is not the tag either"
+unlike "$("$btgen" types -x "$tmp/p" hidden2 none 2>&1)" 'int [iv]' \
+	"a typedef of void, or of a type that is only declared, is not the tag either"
 
 printf '#include "usdt.h"\nstruct a { char c; } a1; int f(struct a *p) { USDT_PROBE(t, f, p); return 0; }\n' >"$tmp/tag.c"
-printf '#include "usdt.h"\nstruct b { long x; } b1; typedef struct b a; int g(a *p) { USDT_PROBE(t, g, p); return 0; } int f(void *); int main(void) { return f(&b1) + g(&b1); }\n' >"$tmp/name.c"
+cat >"$tmp/name.c" <<'END'
+#include "usdt.h"
+struct b {
+	long x;
+} b1;
+typedef struct b a;
+int g(a *p) {
+	USDT_PROBE(t, g, p);
+	return 0;
+}
+int f(void *);
+int main(void) { return f(&b1) + g(&b1); }
+END
 for order in "tag name" "name tag"; do
 	(cd "$tmp" && gcc -g -w -I "$top/include/btgen" -o p "${order% *}.c" "${order#* }.c") || exit 1
 	"$btgen" types -x "$tmp/p" a >"$tmp/out" 2>"$tmp/err"
-	is "$(grep typedef "$tmp/out")$(said)" 'typedef struct b a;"a" is a typedef in name.c and a tag in tag.c; the typedef is used' "$order: where they are of two files, that is said"
+	is "$(grep typedef "$tmp/out")$(said)" \
+		'typedef struct b a;"a" is a typedef in name.c and a tag in tag.c; the typedef is used' \
+		"$order: where they are of two files, that is said"
 	is "$(expand 'usdt:__EXE__:f { print((sizeof(a), sizeof(struct a))); } usdt:__EXE__:g { print((sizeof(a), sizeof(struct a))); }' | grep -o '([0-9]*, [0-9]*)' | tr '\n' ' ')$(said)" "(1, 1) (8, 1) " "... and each clause has its own"
 done
-printf '#include "usdt.h"\nnamespace n { struct b { long x; }; typedef b a; } struct a { char c; } a1; n::a b1; struct b : n::b { typedef short a; a v; } b2; int main() { USDT_PROBE(t, f, &a1); return a1.c + b1.x + b2.v; }\n' >"$tmp/alias.cc"
+cat >"$tmp/alias.cc" <<'END'
+#include "usdt.h"
+namespace n {
+struct b {
+	long x;
+};
+typedef b a;
+} // namespace n
+struct a {
+	char c;
+} a1;
+n::a b1;
+struct b : n::b {
+	typedef short a;
+	a v;
+} b2;
+int main() {
+	USDT_PROBE(t, f, &a1);
+	return a1.c + b1.x + b2.v;
+}
+END
 if g++ -g -w -I "$top/include/btgen" -o "$tmp/p" "$tmp/alias.cc"; then
-	is "$(expand 'usdt:__EXE__:f { print((sizeof(a), sizeof(n::a), sizeof(b), sizeof(b::a))); }' | grep -o '([0-9, ]*)')$(said)" "(1, 8, 16, 2)" "C++: a typedef of another scope is another name"
+	is "$(expand 'usdt:__EXE__:f { print((sizeof(a), sizeof(n::a), sizeof(b), sizeof(b::a))); }' |
+		grep -o '([0-9, ]*)')$(said)" "(1, 8, 16, 2)" "C++: a typedef of another scope is another name"
 fi
 
 # Two libraries of a process
@@ -263,30 +322,72 @@ int one(enum e c, struct odd *o) { USDT_PROBE(one, p1, c, o); return o->a + (c =
 lib 2 '#include "usdt.h"
 enum e { RED = 2, SAME = 9 }; struct odd { char b; short a; };
 int two(enum e c, struct odd *o) { USDT_PROBE(two, p2, c, o); return o->a + (c == RED); }'
-printf '#include "usdt.h"\n#include <unistd.h>\nstruct odd; int one(int, struct odd *); int two(int, struct odd *);\nint main(void) { static char b[100]; USDT_PROBE(m, main_, 1); one(1, (struct odd *)b); two(2, (struct odd *)b); sleep(60); return 0; }\n' >"$tmp/m.c"
+cat >"$tmp/m.c" <<'END'
+#include "usdt.h"
+#include <unistd.h>
+struct odd;
+int one(int, struct odd *);
+int two(int, struct odd *);
+int main(void) {
+	static char b[100];
+	USDT_PROBE(m, main_, 1);
+	one(1, (struct odd *)b);
+	two(2, (struct odd *)b);
+	sleep(60);
+	return 0;
+}
+END
 for order in "1 2" "2 1"; do
 	gcc -g -w -I "$top/include/btgen" -o "$tmp/m" "$tmp/m.c" -L "$tmp" -l:lib"${order% *}".so -l:lib"${order#* }".so -Wl,-rpath,"$tmp"
 	"$tmp/m" &
 	pid=$!
 	own $pid
 	wait_for 5 grep -q lib2.so /proc/$pid/maps
-	out=$("$btgen" expand --for 0.27 -p $pid -e 'usdt:__EXE__:p1 { print((RED, sizeof(struct odd))); } usdt:__EXE__:p2 { print((RED, sizeof(struct odd))); }' 2>&1)
-	is "$(grep -o '([0-9]*, [0-9]*)\|warning.*' <<<"$out" | tr '\n' ' ')" "(1, 16) (2, 4) " "libraries in the order $order: each clause has what its probe's library has"
+	out=$("$btgen" expand --for 0.27 -p $pid \
+		-e 'usdt:__EXE__:p1 { print((RED, sizeof(struct odd))); } usdt:__EXE__:p2 { print((RED, sizeof(struct odd))); }' 2>&1)
+	is "$(grep -o '([0-9]*, [0-9]*)\|warning.*' <<<"$out" | tr '\n' ' ')" "(1, 16) (2, 4) " \
+		"libraries in the order $order: each clause has what its probe's library has"
 	out=$("$btgen" expand --for 0.27 -p $pid -e 'usdt:__EXE__:main_ { print((RED, SAME)); }' 2>&1)
 	like "$out" 'warning: "RED" is [12] in [^ ]* of [^ ]*/lib[12]\.so and [12] in [^ ]* of [^ ]*/lib[12]\.so; [12] is used' "... elsewhere a warning names both libraries and values"
 	is "$(grep -c warning <<<"$out")" 1 "... and says nothing of what is the same in both"
-	out=$("$btgen" expand --for 0.27 -p $pid -e 'usdt:__EXE__:p1, usdt:__EXE__:p2, usdt:__EXE__:main_ { print((RED, sizeof(struct odd))); }' 2>&1)
-	like "$out" 'warning: "RED" is 1 in [^ ]* of [^ ]*/lib1\.so and 2 in [^ ]* of [^ ]*/lib2\.so; 1 is used' "... so it does in a clause with probes of both"
+	out=$("$btgen" expand --for 0.27 -p $pid \
+		-e 'usdt:__EXE__:p1, usdt:__EXE__:p2, usdt:__EXE__:main_ { print((RED, sizeof(struct odd))); }' 2>&1)
+	like "$out" 'warning: "RED" is 1 in [^ ]* of [^ ]*/lib1\.so and 2 in [^ ]* of [^ ]*/lib2\.so; 1 is used' \
+		"... so it does in a clause with probes of both"
 	like "$("$btgen" enums -p $pid e 2>&1)" 'warning: "e" is defined differently in [^ ]* of .*/lib' "btgen enums -p warns, too"
 	like "$("$btgen" types -p $pid odd 2>&1)" 'warning: "odd" is defined differently in [^ ]* of .*/lib' "... and so does btgen types"
 	kill $pid
 done
-is "$("$btgen" types -x "$tmp/lib1.so" -x "$tmp/lib2.so" --at two --json odd 2>&1 | grep -o '"size": [0-9]*, "unit"')" '"size": 4, "unit"' "--at chooses among files as it does among units"
+is "$("$btgen" types -x "$tmp/lib1.so" -x "$tmp/lib2.so" --at two --json odd 2>&1 | grep -o '"size": [0-9]*, "unit"')" \
+	'"size": 4, "unit"' "--at chooses among files as it does among units"
 
 # A library's file that only declares a struct means the one of its library, not the one of the executable
 printf 'struct box { long z; long y; int id; }; struct box the_box = {7, 42};\n' >"$tmp/l2.c"
-printf '#include "usdt.h"\nstruct box; extern struct box the_box; int three(void) { struct box *b = &the_box; USDT_PROBE(l, fire, b); return 0; }\n' >"$tmp/l.c"
-printf '#include "usdt.h"\n#include <unistd.h>\nstruct box { int a; int b; } file_box; int three(void);\nint main(void) { USDT_PROBE(m, outer, &file_box); three(); sleep(60); return 0; }\n' >"$tmp/m.c"
+cat >"$tmp/l.c" <<'END'
+#include "usdt.h"
+struct box;
+extern struct box the_box;
+int three(void) {
+	struct box *b = &the_box;
+	USDT_PROBE(l, fire, b);
+	return 0;
+}
+END
+cat >"$tmp/m.c" <<'END'
+#include "usdt.h"
+#include <unistd.h>
+struct box {
+	int a;
+	int b;
+} file_box;
+int three(void);
+int main(void) {
+	USDT_PROBE(m, outer, &file_box);
+	three();
+	sleep(60);
+	return 0;
+}
+END
 gcc -g -w -I "$top/include/btgen" -shared -fPIC -o "$tmp/lib3.so" "$tmp/l.c" "$tmp/l2.c"
 gcc -g -w -I "$top/include/btgen" -o "$tmp/m" "$tmp/m.c" -L "$tmp" -l:lib3.so -Wl,-rpath,"$tmp"
 "$tmp/m" &
@@ -343,7 +444,8 @@ build_inner() { (cd "$tmp" && "$@" -g -O2 -no-pie -fno-pie -w -I "$top/include/b
 if [ "$(gcc -dumpversion | cut -d. -f1)" -le 12 ]; then # newer ones, and clang, put the types of inner blocks elsewhere
 for flags in -O0 -O1 -O2 "-O2 -flto" "-O2 -gz" "-O1 -gdwarf-4" "-O1 -fdebug-types-section" "-O1 -gsplit-dwarf"; do
 	# shellcheck disable=SC2086
-	(cd "$tmp" && gcc -g $flags -no-pie -fno-pie -w -I "$top/include/btgen" -c -o inner.o inner.c && gcc $flags -no-pie -o p inner.o) || exit 1
+	(cd "$tmp" && gcc -g $flags -no-pie -fno-pie -w -I "$top/include/btgen" -c -o inner.o inner.c &&
+		gcc $flags -no-pie -o p inner.o) || exit 1
 	got=
 	while read -r probe _; do
 		got+="$probe $(expand "usdt:__EXE__:$probe { print((sizeof(struct box), offsetof(struct box, a), ON)); }" | grep -o '([0-9][^)]*)')$(said)"$'\n'
@@ -358,14 +460,17 @@ for probe in inner before deep deeper beside outer; do
 		skip "gdb at $probe" "gdb cannot run the program"
 		continue
 	fi
-	is "$(expand "usdt:__EXE__:$probe { print(sizeof(struct box)); }" | grep -o 'print([0-9]*)')" "print($said)" "gdb, stopped at $probe, means the same struct"
+	is "$(expand "usdt:__EXE__:$probe { print(sizeof(struct box)); }" | grep -o 'print([0-9]*)')" "print($said)" \
+		"gdb, stopped at $probe, means the same struct"
 done
-like "$("$btgen" expand --for 0.27 -x "$tmp/p" -e 'usdt:__EXE__:deep { printf("%s", enum_name(mode, arg0)); } usdt:__EXE__:inner { printf("%s", enum_name(mode, arg0)); }' 2>&1)" \
+like "$("$btgen" expand --for 0.27 -x "$tmp/p" \
+	-e 'usdt:__EXE__:deep { printf("%s", enum_name(mode, arg0)); } usdt:__EXE__:inner { printf("%s", enum_name(mode, arg0)); }' 2>&1)" \
 	'@enum_mode\[7\] = "ON".*@enum_mode_2\[5\] = "ON"' "enum_name() has the names of the block's enum"
 like "$("$btgen" types -x "$tmp/p" --at inner box)" 'pad\[12\]' "btgen types --at means a function's own"
 unlike "$("$btgen" types -x "$tmp/p" --at outer box)" 'pad' "... and not another one's"
 expand 'usdt:__EXE__:outer, usdt:__EXE__:inner { print(((struct box *)arg0)->a); }' >/dev/null
-is "$(said)" '"box" is defined differently in inner.c:8 and inner.c:4; the first is used' "a clause over a probe in the block and one outside is warned of"
+is "$(said)" '"box" is defined differently in inner.c:8 and inner.c:4; the first is used' \
+	"a clause over a probe in the block and one outside is warned of"
 expand 'usdt:__EXE__:deep, usdt:__EXE__:inner { print(ON); }' >/dev/null
 is "$(said)" '"ON" is 7 in inner.c:18 and 5 in inner.c:9; 7 is used' "... one over two blocks, too"
 expand 'usdt:__EXE__:deep, usdt:__EXE__:deeper { print(((struct box *)arg0)->a); }' >/dev/null
@@ -373,28 +478,67 @@ is "$(said)" "" "... and one over two probes of a block is not"
 else
 	skip "which block a type belongs to" "this gcc does not record it"
 fi
-printf '#include "usdt.h"\nstruct box { int a; } one;\nint main(void) { struct box *p = &one; { struct box { char pad[12]; int a; } x; USDT_PROBE(t, both, p, &x); } return 0; }\n' >"$tmp/both.c"
+cat >"$tmp/both.c" <<'END'
+#include "usdt.h"
+struct box {
+	int a;
+} one;
+int main(void) {
+	struct box *p = &one;
+	{
+		struct box {
+			char pad[12];
+			int a;
+		} x;
+		USDT_PROBE(t, both, p, &x);
+	}
+	return 0;
+}
+END
 gcc -g -w -I "$top/include/btgen" -o "$tmp/p" "$tmp/both.c"
-like "$("$btgen" expand --for 0.27 -x "$tmp/p" -e 'usdt:__EXE__:both { print(args.1->a); }' 2>&1)" 'pad\[12\]' "an argument whose type is the block's can be followed"
-unlike "$("$btgen" expand --for 0.27 -x "$tmp/p" -e 'usdt:__EXE__:both { print(args.p->a); }' 2>&1)" 'pad|error' "... and so can one whose type the block hides"
+like "$("$btgen" expand --for 0.27 -x "$tmp/p" -e 'usdt:__EXE__:both { print(args.1->a); }' 2>&1)" 'pad\[12\]' \
+	"an argument whose type is the block's can be followed"
+unlike "$("$btgen" expand --for 0.27 -x "$tmp/p" -e 'usdt:__EXE__:both { print(args.p->a); }' 2>&1)" 'pad|error' \
+	"... and so can one whose type the block hides"
 for compiler in gcc clang; do
 	command -v $compiler >/dev/null && build_inner $compiler || continue
 	while read -r probe answer; do
 		out=$(expand "usdt:__EXE__:$probe { print((sizeof(struct box), offsetof(struct box, a))); }" | grep -o '([0-9][^)]*)')
-		ok "$compiler: what is meant at $probe is right, or a warning says that there are two" test "$out" = "${answer%, *})" -o -n "$(said)"
+		ok "$compiler: what is meant at $probe is right, or a warning says that there are two" test "$out" = \
+			"${answer%, *})" -o -n "$(said)"
 	done < <("$tmp/p")
 done
 
 # BTF: gcc writes both of two structs that functions have to themselves
-printf 'int f(void *p) { struct s { int a; } *x = p; return x->a; } long g(void *p) { struct s { long b; } *x = p; return x->b; } struct ok { int a; } k;\n' >"$tmp/b.c"
+cat >"$tmp/b.c" <<'END'
+int f(void *p) {
+	struct s {
+		int a;
+	} *x = p;
+	return x->a;
+}
+long g(void *p) {
+	struct s {
+		long b;
+	} *x = p;
+	return x->b;
+}
+struct ok {
+	int a;
+} k;
+END
 if gcc -gbtf -c -o "$tmp/b.o" "$tmp/b.c" 2>/dev/null; then
-	like "$("$btgen" types --btf "$tmp/b.o" s 2>&1)" 'warning: "s" is defined differently by types [0-9]+ and [0-9]+; the first is used' "BTF with two definitions of a name is warned of"
+	like "$("$btgen" types --btf "$tmp/b.o" s 2>&1)" \
+		'warning: "s" is defined differently by types [0-9]+ and [0-9]+; the first is used' \
+		"BTF with two definitions of a name is warned of"
 	is "$("$btgen" types --btf "$tmp/b.o" ok 2>&1 >/dev/null)" "" "... and only then"
 	printf 'typedef struct same { int a; } same; struct b { long x; }; typedef struct b a; struct a { char c; }; same s; a b1; struct a a1;\n' >"$tmp/b.c"
 	gcc -gbtf -c -o "$tmp/b.o" "$tmp/b.c"
 	like "$("$btgen" types --btf "$tmp/b.o" --json a 2>&1)" '"size": 8' "BTF: a name without a keyword is a typedef before it is a tag"
-	like "$("$btgen" types --btf "$tmp/b.o" --json a 2>&1 >/dev/null)" 'warning: "a" is both a typedef and a tag; the typedef is used' "... which is said"
-	is "$("$btgen" types --btf "$tmp/b.o" 'struct a' same 2>&1 | grep -cE 'warning|char c;|int a;')" 2 "... and the keyword asks for the tag"
+	like "$("$btgen" types --btf "$tmp/b.o" --json a 2>&1 >/dev/null)" \
+		'warning: "a" is both a typedef and a tag; the typedef is used' "... which is said"
+	is "$("$btgen" types --btf "$tmp/b.o" 'struct a' same 2>&1 | grep -cE 'warning|char c;|int a;')" 2 \
+		"... and the keyword asks for the tag"
 else
 	skip "BTF with two definitions of a name" "this gcc writes no BTF"
 fi

@@ -33,7 +33,8 @@ build() { # COMPILER FLAGS SOURCE -> $tmp/p; compiled and linked in $tmp, where 
 	(cd "$tmp" && rm -f p p.o ./*.dwo && $1 $2 -w -c -o p.o "$3" && $1 $2 -o p p.o) 2>"$tmp/cc.err"
 }
 
-for flags in -gdwarf-2 -gdwarf-3 -gdwarf-4 -gdwarf-5 "-gdwarf-5 -gsplit-dwarf" "-gdwarf-4 -gsplit-dwarf" "-g -fdebug-types-section" "-g -gz" "-g -O2 -flto" "-g -gdwarf64"; do
+for flags in -gdwarf-2 -gdwarf-3 -gdwarf-4 -gdwarf-5 "-gdwarf-5 -gsplit-dwarf" "-gdwarf-4 -gsplit-dwarf" \
+	"-g -fdebug-types-section" "-g -gz" "-g -O2 -flto" "-g -gdwarf64"; do
 	build gcc "$flags" t.c && compare "C, gcc $flags" "$tmp/p" 8
 done
 for flags in -gdwarf-4 -gdwarf-5 "-g -gsplit-dwarf" "-g -fdebug-types-section" "-g -gz"; do
@@ -73,7 +74,32 @@ done
 
 # Split files: what is read is what the same program has when it is not split. Type units in a .dwo of gcc are not read, nor is a
 # .dwp before elfutils 0.192: all of it is refused then, and a note names a file.
-printf 'namespace ns { struct Derived { int x; }; enum class E : short { A = -1, B }; } template <typename T> struct Box { T t; ns::E e : 4; struct In { T *p; } in; }; typedef int number; union U { int i; float f; ns::Derived d[2]; }; ns::Derived d; Box<int> b; number n; U u; int main() { return d.x; }\n' >"$tmp/x.cc"
+cat >"$tmp/x.cc" <<'END'
+namespace ns {
+struct Derived {
+	int x;
+};
+enum class E : short { A = -1, B };
+} // namespace ns
+template <typename T> struct Box {
+	T t;
+	ns::E e : 4;
+	struct In {
+		T *p;
+	} in;
+};
+typedef int number;
+union U {
+	int i;
+	float f;
+	ns::Derived d[2];
+};
+ns::Derived d;
+Box<int> b;
+number n;
+U u;
+int main() { return d.x; }
+END
 printf 'struct Other { long l; char text[8]; }; enum Plain { PLAIN = 7 }; Other o; Plain p;\n' >"$tmp/y.cc"
 split_names=(ns::Derived ns::E 'Box<int>' 'Box<int>::In' number U Other Plain)
 split_json() { "$btgen" types -x "$1" --json "${split_names[@]}" 2>&1; }
@@ -86,13 +112,15 @@ for version in 4 5; do
 	out=$(split_json "$tmp/p")
 	unlike "$out" '"size"' "DWARF $version: type units in .dwo files are refused"
 	like "$out" 'split files that cannot be read, e\.g\. "x\.dwo": .* type units \(build without -fdebug-types-section\)' "... naming one of the files, and the remedy"
-	like "$("$btgen" types -x "$tmp/p" -l 2>&1)" 'warning: the types of 2 compilation units are missing from the list' "... also where types are listed"
+	like "$("$btgen" types -x "$tmp/p" -l 2>&1)" \
+		'warning: the types of 2 compilation units are missing from the list' "... also where types are listed"
 	split_build g++ "-gdwarf-$version -gsplit-dwarf"
 	rm "$tmp/x.dwo" && : >"$tmp/x.dwo"
 	out=$("$btgen" types -x "$tmp/p" ns::Derived 2>&1)
 	is "$?" 1 "... a damaged file is an error"
 	like "$out" 'split files that cannot be read, e\.g\. "x\.dwo"' "... that names it"
-	like "$("$btgen" types -x "$tmp/p" -l 2>&1)" 'warning: the types of 1 compilation units are missing from the list' "... and a warning of a list without it"
+	like "$("$btgen" types -x "$tmp/p" -l 2>&1)" \
+		'warning: the types of 1 compilation units are missing from the list' "... and a warning of a list without it"
 done
 read_or_refused() { # CLAIM GOT WANT
 	case $2 in
@@ -104,8 +132,11 @@ for version in 4 5; do
 	for dwp in dwp llvm-dwp; do
 		for compiler in g++ clang++; do
 			claim="DWARF $version: what $dwp makes of $compiler's files"
-			if ! command -v $compiler >/dev/null || ! split_build $compiler -gdwarf-$version || ! split_json "$tmp/p" >"$tmp/want" ||
-				! split_build $compiler "-gdwarf-$version -gsplit-dwarf" || ! { (cd "$tmp" && timeout 10 $dwp -e p -o p.dwp) 2>&1; } >"$tmp/cc.err" 2>&1; then # it may crash, too
+			if ! command -v $compiler >/dev/null || ! split_build $compiler -gdwarf-$version ||
+				! split_json "$tmp/p" >"$tmp/want" ||
+				! split_build $compiler "-gdwarf-$version -gsplit-dwarf" ||
+					! { (cd "$tmp" && timeout 10 $dwp -e p -o p.dwp) 2>&1; } >"$tmp/cc.err" \
+					2>&1; then # it may crash, too
 				skip "$claim" "cannot be made: $(tail -n 1 "$tmp/cc.err")"
 				continue
 			fi
@@ -121,14 +152,16 @@ for version in 4 5; do
 	for dwp in dwp llvm-dwp; do
 		for compiler in g++ clang++; do
 			claim="DWARF $version: a .dwp with type units, of $dwp and $compiler"
-			split_build $compiler -gdwarf-$version && want=$(split_json "$tmp/p") && want_list=$("$btgen" types -x "$tmp/p" -l 2>&1)
+			split_build $compiler -gdwarf-$version && want=$(split_json "$tmp/p") &&
+				want_list=$("$btgen" types -x "$tmp/p" -l 2>&1)
 			if ! split_build $compiler "-gdwarf-$version -gsplit-dwarf -fdebug-types-section" ||
 				! { (cd "$tmp" && timeout 10 $dwp -e p -o p.dwp) 2>&1; } >"$tmp/cc.err" 2>&1; then
 				skip "$claim" "cannot be made: $(tail -n 1 "$tmp/cc.err")"
 				continue
 			fi
 			rm "$tmp"/*.dwo
-			read_or_refused "$claim" "$(split_json "$tmp/p" | sed 's/"unit": "[^"]*"//')" "$(sed 's/"unit": "[^"]*"//' <<<"$want")"
+			read_or_refused "$claim" "$(split_json "$tmp/p" | sed 's/"unit": "[^"]*"//')" \
+				"$(sed 's/"unit": "[^"]*"//' <<<"$want")"
 			read_or_refused "... its list" "$("$btgen" types -x "$tmp/p" -l 2>&1 | sort)" "$(sort <<<"$want_list")"
 		done
 	done
@@ -138,21 +171,42 @@ done
 build gcc -g t.c
 like "$("$btgen" types -x "$tmp/p" itme 2>&1)" 'no type "itme"' "an unknown type is an error"
 like "$("$btgen" types -x "$tmp/p" itme 2>&1)" 'did you mean "item"' "... with the nearest name"
-like "$("$btgen" types -x "$tmp/p" declared_only 2>&1)" '"declared_only" is declared .*not defined' "a type that is only declared is told from one that is not there"
+like "$("$btgen" types -x "$tmp/p" declared_only 2>&1)" '"declared_only" is declared .*not defined' \
+	"a type that is only declared is told from one that is not there"
 like "$("$btgen" types -x "$tmp/p" 'union item' 2>&1)" 'no type "union item"' "the keyword must fit"
 not_ok "an error leaves status 1" "$btgen" types -x "$tmp/p" item nosuch -o "$tmp/none" 2>/dev/null
 not_ok "... and no file" test -e "$tmp/none"
-is "$("$btgen" types -x "$tmp/p" in anon_t | tail -n 1)" "typedef struct anon_t anon_t;" "a typedef that was asked for can be used by its name"
+is "$("$btgen" types -x "$tmp/p" in anon_t | tail -n 1)" "typedef struct anon_t anon_t;" \
+	"a typedef that was asked for can be used by its name"
 
-printf 'struct cfg { int n; }; typedef struct cfg cfg_t; typedef const cfg_t *cfg_p; cfg_p p; typedef unsigned u32; u32 v; int main(void) { return 0; }' >"$tmp/td.c"
+cat >"$tmp/td.c" <<'END'
+struct cfg {
+	int n;
+};
+typedef struct cfg cfg_t;
+typedef const cfg_t *cfg_p;
+cfg_p p;
+typedef unsigned u32;
+u32 v;
+int main(void) { return 0; }
+END
 gcc -g -o "$tmp/td" "$tmp/td.c"
 is "$("$btgen" types -x "$tmp/td" cfg_p u32 | tr -d '\n\t')" \
-	"#pragma pack(push,1)struct cfg {int n;};#pragma pack(pop)typedef struct cfg *cfg_p;typedef unsigned int u32;" "a typedef of a pointer defines what it points to"
+	"#pragma pack(push,1)struct cfg {int n;};#pragma pack(pop)typedef struct cfg *cfg_p;typedef unsigned int u32;" \
+		"a typedef of a pointer defines what it points to"
 like "$("$btgen" types -x "$tmp/td" --bpftrace cfg_p)" 'struct cfg' "... for bpftrace, too"
 
 # Two units with a struct of one name
 printf 'struct odd { int a; long b; } o1; int one(void) { return o1.a; }\n' >"$tmp/u1.c"
-printf 'struct odd { char b; short a; } o2; int one(void); int two(void) { return o2.b; } int main(void) { return one() + two(); }\n' >"$tmp/u2.c"
+cat >"$tmp/u2.c" <<'END'
+struct odd {
+	char b;
+	short a;
+} o2;
+int one(void);
+int two(void) { return o2.b; }
+int main(void) { return one() + two(); }
+END
 gcc -g -o "$tmp/units" "$tmp/u1.c" "$tmp/u2.c"
 size_at() { "$btgen" types -x "$tmp/units" --json "$@" odd 2>"$tmp/err" | sed -n 's/.*"size": \([0-9]*\), "unit.*/\1/p'; }
 is "$(size_at)" 16 "the first definition of several is taken"
@@ -162,7 +216,26 @@ is "$(cat "$tmp/err")" "" "... without a warning"
 like "$("$btgen" types -x "$tmp/units" --at tow odd 2>&1)" 'no function "tow"' "... and says so when there is no such function"
 
 # Names that an heir takes from its base
-printf 'struct Empty {}; struct Base { int m; union { int u; float f; }; int after; }; struct Heir : Base { Empty m; union { char u; short v; }; }; Heir h; int main() { return h.after; }\n' >"$tmp/hide.cc"
+cat >"$tmp/hide.cc" <<'END'
+struct Empty {};
+struct Base {
+	int m;
+	union {
+		int u;
+		float f;
+	};
+	int after;
+};
+struct Heir : Base {
+	Empty m;
+	union {
+		char u;
+		short v;
+	};
+};
+Heir h;
+int main() { return h.after; }
+END
 g++ -g -o "$tmp/hide" "$tmp/hide.cc"
 out=$("$btgen" types -x "$tmp/hide" --assert Heir 2>&1)
 unlike "$out" 'int m;|int u;' "a base's member is hidden by one of an empty class, and in an anonymous union by another's"
@@ -172,15 +245,29 @@ ok "... and the rest compiles with its layout" gcc -w -fsyntax-only -xc - <<<"$o
 # Pointers
 like "$("$btgen" types -x "$tmp/p" item)" '	struct item \*next;' "a pointer to a type that is defined is typed"
 build gcc -g t.c
-printf 'struct n3 { int v; }; struct n2 { struct n3 *p; }; struct n1 { struct n2 *p, *q[2]; struct n3 *z; } n; int main(void) { return 0; }' >"$tmp/n.c"
+cat >"$tmp/n.c" <<'END'
+struct n3 {
+	int v;
+};
+struct n2 {
+	struct n3 *p;
+};
+struct n1 {
+	struct n2 *p, *q[2];
+	struct n3 *z;
+} n;
+int main(void) { return 0; }
+END
 gcc -g -o "$tmp/n" "$tmp/n.c"
 is "$("$btgen" types -x "$tmp/n" --follow 1 n1 | tr -d '\n\t')" \
 	"#pragma pack(push,1)struct n1 {struct n2 *p;struct n2 *q[2];struct n3 *z;};struct n2 {struct n3 *p;};struct n3 {int v;};#pragma pack(pop)" "--follow 1 defines what pointers lead to"
-is "$("$btgen" types -x "$tmp/n" n1 | tr -d '\n\t')" "#pragma pack(push,1)struct n1 {void *p;void *q[2];void *z;};#pragma pack(pop)" "other pointers are void *"
+is "$("$btgen" types -x "$tmp/n" n1 | tr -d '\n\t')" \
+	"#pragma pack(push,1)struct n1 {void *p;void *q[2];void *z;};#pragma pack(pop)" "other pointers are void *"
 
 # bpftrace itself
 "$btgen" types -x "$tmp/p" --bpftrace item pk al zero un big nothing anon_t >"$tmp/b.bt" 2>"$tmp/err"
-unlike "$(cat "$tmp/b.bt")" '^(typedef|enum|struct [a-z]+;)|__attribute__|/\*|//|\bbool ' "--bpftrace writes nothing that a bpftrace refuses"
+unlike "$(cat "$tmp/b.bt")" '^(typedef|enum|struct [a-z]+;)|__attribute__|/\*|//|\bbool ' \
+	"--bpftrace writes nothing that a bpftrace refuses"
 like "$(cat "$tmp/b.bt")" '	int unroll_;' "a member called as a bpftrace word is respelled"
 if can_trace; then
 	cat >>"$tmp/b.bt" <<'END'
@@ -203,7 +290,8 @@ print([m["type"] for m in json.load(sys.stdin)[0]["members"]])')" "['int[3][4]',
 	"arrays of arrays and pointers to arrays as C writes them, in JSON"
 like "$("$btgen" probes -v -x "$tmp/arrays")" 'int \(\*\)\[7\]' "and in lists of probes"
 if [ -r /sys/kernel/btf/vmlinux ]; then
-	like "$("$btgen" types -x "$tmp/arrays" --bpftrace request 2>"$tmp/err")" '^struct user_request \{' "--bpftrace gives a tag that the kernel has another name"
+	like "$("$btgen" types -x "$tmp/arrays" --bpftrace request 2>"$tmp/err")" '^struct user_request \{' \
+		"--bpftrace gives a tag that the kernel has another name"
 	like "$(cat "$tmp/err")" 'warning: the kernel also has a type request: this one is printed as user_request' "and says so"
 	like "$("$btgen" types -x "$tmp/arrays" request)" '^struct request \{' "which plain C does not need"
 else

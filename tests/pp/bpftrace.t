@@ -38,6 +38,7 @@ if [ "$has_tree" ]; then
 	is "$(cat "$tmp/b")" "$(cat "$tmp/a")" "and means the same to bpftrace"
 	echo 'BEGIN { @a = 6 / /* c */ 2; @b = pid ? 1 :2; }' >"$tmp/slash"
 	"$build/tests/ppcat" "$tmp/slash" >"$tmp/slash.out"
-	is "$(tree "$tmp/slash.out" | grep -c 'int: [62]')" 3 "a comment after a slash and a colon before a word, which bpftrace 0.17 trips over, are parsed"
+	is "$(tree "$tmp/slash.out" | grep -c 'int: [62]')" 3 \
+		"a comment after a slash and a colon before a word, which bpftrace 0.17 trips over, are parsed"
 fi
 done_testing
