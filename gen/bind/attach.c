@@ -8,6 +8,7 @@
 #include "bind/optional.h"
 #include "bind/path.h"
 #include "lang/change.h"
+#include "probe/attachable.h"
 #include "out/dialect.h"
 
 static bool is_wildcard(struct str s)
@@ -89,6 +90,17 @@ static bool check_one_provider(struct bind *b, const struct token *at, struct st
 	return true;
 }
 
+static void say_skipped(struct bind *b, const struct token *at, const struct targetfile *tf,
+			const struct sdt_probe *p)
+{
+	struct diag_place place = tok_place(at);
+	struct str why = attachable_why_not(b->arena, tf->bin.img->machine, p, false);
+	diag_warning(b->diag, &place,
+		     "bpftrace 0.%u cannot attach to " STR_FMT ":" STR_FMT
+		     ", which is skipped: " STR_FMT,
+		     b->version, STR_ARG(p->provider), STR_ARG(p->name), STR_ARG(why));
+}
+
 /** Adds all probes that match; false when one cannot be written into a program. */
 static bool find_probes(struct bind *b, const struct token *at, struct str path,
 			struct str provider, struct str name, struct attach_clause *ret)
@@ -100,14 +112,8 @@ static bool find_probes(struct bind *b, const struct token *at, struct str path,
 		const struct sdt_list *list = targetfile_probes(b->files, tf);
 		const struct sdt_probe *p = NULL;
 		while ((p = sdt_find(list, provider, name, p))) {
-			if (!str_is_made_of(p->provider, ALPHABET_WORD) ||
-			    !str_is_made_of(p->name, ALPHABET_WORD)) {
-				struct diag_place place = tok_place(at);
-				diag_warning(
-				    b->diag, &place,
-				    "probe " STR_FMT ":" STR_FMT
-				    " skipped: its name has characters that bpftrace cannot parse",
-				    STR_ARG(p->provider), STR_ARG(p->name));
+			if (!attachable_has_name(p)) {
+				say_skipped(b, at, tf, p);
 				continue;
 			}
 			vec_push(b->arena, &ret->probes, (struct attach_match){tf, p});

@@ -4,19 +4,23 @@
 
 #include "bind/argread.h"
 #include "bind/format.h"
+#include "probe/attachable.h"
 #include "probe/sdtarg.h"
 #include "out/dialect.h"
 
-static bool say_unattachable(struct bind *b, const struct script_attach *at,
-			     const struct attach_match *m, const struct sdtarg *arg)
+static bool check_attachable(struct bind *b, const struct attach_clause *c,
+			     const struct attach_match *m)
 {
-	struct diag_place place = tok_place(at->node->first);
-	return diag_error(b->diag, &place,
-			  "bpftrace 0.%u cannot attach to " STR_FMT ":" STR_FMT
-			  ": it cannot read the location of one argument, " STR_FMT
-			  " (0.23 and older can attach and read the others)",
-			  b->version, STR_ARG(m->probe->provider), STR_ARG(m->probe->name),
-			  STR_ARG(arg->text));
+	struct diag_place place = tok_place(c->clause->attach.v[0].node->first);
+	struct str why = attachable_why_not(b->arena, m->file->bin.img->machine, m->probe,
+					    dialect_has_libbpf_usdt(b->version));
+	if (!why.n)
+		return true;
+	diag_error(b->diag, &place,
+		   "bpftrace 0.%u cannot attach to " STR_FMT ":" STR_FMT ": " STR_FMT, b->version,
+		   STR_ARG(m->probe->provider), STR_ARG(m->probe->name), STR_ARG(why));
+	diag_note(b->diag, NULL, "bpftrace 0.23 and older can attach to it");
+	return false;
 }
 
 /** It would print a number, and the number would be wrong. */
@@ -52,11 +56,6 @@ static bool check_site(struct bind *b, const struct attach_clause *c, const stru
 	size_t n;
 	bool good = true;
 	sdtarg_parse(b->arena, m->file->bin.img->machine, site->args, &args, &n);
-	if (dialect_has_libbpf_usdt(b->version))
-		for (size_t i = 0; i < n; i++)
-			if (sdtarg_is_beyond_libbpf(&args[i]))
-				return say_unattachable(b, &c->clause->attach.v[0], m, &args[i]);
-
 	for (size_t i = 0; i < c->clause->args.n; i++) {
 		const struct script_arg *use = &c->clause->args.v[i];
 		struct diag_place place = tok_place(use->token);
@@ -89,6 +88,8 @@ bool check_arguments(struct bind *b, const struct attach_clause *c)
 {
 	for (size_t i = 0; i < c->probes.n; i++) {
 		const struct attach_match *m = &c->probes.v[i];
+		if (!check_attachable(b, c, m))
+			return false;
 		// One complaint for each probe is enough: sites mostly fail alike.
 		for (size_t k = 0; k < m->probe->n_sites; k++)
 			if (!check_site(b, c, m, &m->probe->sites[k]))

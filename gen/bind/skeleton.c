@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bind/argread.h"
+#include "probe/attachable.h"
 #include "probe/sdtarg.h"
 #include "out/dialect.h"
 
@@ -116,33 +117,19 @@ static void add_fields(struct skeleton *sk, struct skeleton_probe *p)
 	}
 }
 
-/** Why this bpftrace would refuse the probe, and with it the whole program; NULL: it does not. */
-static const char *why_not(const struct skeleton *sk, const struct sdt_probe *p,
-			   const struct probeargs *pa)
-{
-	if (!str_is_made_of(p->provider, ALPHABET_WORD) || !str_is_made_of(p->name, ALPHABET_WORD))
-		return "its name has characters that bpftrace cannot parse";
-	for (size_t i = 0; i < pa->n_sites; i++) {
-		if (pa->sites[i].site->doubt == SDT_NO_CODE)
-			return "the file has no code at a site";
-		for (size_t k = 0; k < pa->sites[i].n_args; k++)
-			if (dialect_has_libbpf_usdt(sk->version) &&
-			    sdtarg_is_beyond_libbpf(&pa->sites[i].args[k].operand))
-				return "this bpftrace cannot read the location of an argument";
-	}
-	return NULL;
-}
-
 static void add_probe(struct skeleton *sk, struct targetfile *tf, const struct sdt_probe *p)
 {
 	struct skeleton_probe sp = {.file = tf, .probe = p};
-	probeargs_read(&tf->bin, sk->files->signatures, p, &sp.args);
-	const char *why = why_not(sk, p, &sp.args);
-	if (why) {
-		diag_warning(sk->diag, NULL, STR_FMT ":" STR_FMT " is skipped: %s",
-			     STR_ARG(p->provider), STR_ARG(p->name), why);
+	struct str why = attachable_why_not(sk->arena, tf->bin.img->machine, p,
+					    dialect_has_libbpf_usdt(sk->version));
+	if (why.n) {
+		diag_warning(sk->diag, NULL,
+			     "bpftrace 0.%u cannot attach to " STR_FMT ":" STR_FMT
+			     ", which is skipped: " STR_FMT,
+			     sk->version, STR_ARG(p->provider), STR_ARG(p->name), STR_ARG(why));
 		return;
 	}
+	probeargs_read(&tf->bin, sk->files->signatures, p, &sp.args);
 	add_fields(sk, &sp);
 	struct str name =
 	    str_printf(sk->arena, STR_FMT ":" STR_FMT, STR_ARG(p->provider), STR_ARG(p->name));

@@ -10,6 +10,7 @@
 #include "out/dialect.h"
 #include "cmd/probes_print.h"
 #include "cmd/probes_scripts.h"
+#include "probe/attachable.h"
 #include "run/bpftrace.h"
 #include "target/proc.h"
 #include "target/mapped.h"
@@ -177,24 +178,6 @@ static void complain(struct listing *l, const struct sdt_list *all)
 	}
 }
 
-/** Why this bpftrace cannot attach to the probe, or empty. */
-static struct str why_not(struct listing *l, const struct sdt_probe *p, const struct probeargs *pa)
-{
-	if (!str_is_made_of(p->provider, ALPHABET_WORD) || !str_is_made_of(p->name, ALPHABET_WORD))
-		return STR("its name has characters that bpftrace cannot parse");
-	for (size_t i = 0; i < pa->n_sites; i++) {
-		const struct probesite *s = &pa->sites[i];
-		if (s->site->doubt == SDT_NO_CODE)
-			return STR("the file has no code at a site");
-		for (size_t k = 0; dialect_has_libbpf_usdt(l->version) && k < s->n_args; k++)
-			if (sdtarg_is_beyond_libbpf(&s->args[k].operand))
-				return str_printf(&l->arena,
-						  "it cannot read the location of arg%zu, " STR_FMT,
-						  k, STR_ARG(s->args[k].operand.text));
-	}
-	return (struct str){0};
-}
-
 /** The counter that tracers raise, as it is in the process at this moment. */
 static void read_counter(const struct probes_file *f, const struct sdt_probe *p, int mem,
 			 struct probes_extra *x)
@@ -219,7 +202,8 @@ static void find_extra(struct listing *l, struct probes_file *f)
 		x->bpftrace = l->version;
 		x->is_unsaid = !l->version;
 		if (l->version)
-			x->why_not = why_not(l, p, &x->args);
+			x->why_not = attachable_why_not(&l->arena, f->bin.img->machine, p,
+							dialect_has_libbpf_usdt(l->version));
 	}
 	if (mem >= 0)
 		close(mem);

@@ -133,6 +133,14 @@ if [ "$(uname -m)" = x86_64 ] && "${CC:-gcc}" -no-pie -o "$tmp/sym" "$tmp/sym.s"
 	is "$(attachable 0.23 "$tmp/sym" global)" "True None" "bpftrace 0.23 can attach to a probe with a global in memory"
 	is "$(attachable 0.27 "$tmp/sym" global)" "False it cannot read the location of arg0, 4@value(%rip)" "0.27 cannot, and that is said"
 	is "$(attachable 0.27 "$tmp/all" work)" "True None" "what it can read it can attach to"
+	is "$("$btgen" expand --for 0.27 -x "$tmp/sym" -e 'usdt:__EXE__:global { print(1); }' 2>&1 | head -n 1)" \
+		"<command line>:1:1: error: bpftrace 0.27 cannot attach to app:global: it cannot read the location of arg0, 4@value(%rip)" \
+		"a script for it is an error, in the same words"
+	sed 's/main, _/0, _/; s/4@value(%rip)/4@%ebx/' "$tmp/sym.s" >"$tmp/gone.s"
+	"${CC:-gcc}" -no-pie -o "$tmp/gone" "$tmp/gone.s"
+	is "$({ attachable 0.23 "$tmp/gone" global; attachable 0.27 "$tmp/gone" global; } 2>/dev/null)" \
+		"True None
+False the file has no code at one of its sites" "0.23 passes over a site without code, 0.27 does not attach"
 	for old in 0.17 0.23; do
 		like "$("$btgen" expand --for $old -x "$tmp/sym" -e 'usdt:__EXE__:global { printf("%d", arg0); }' 2>&1)" \
 			"error: bpftrace $old cannot read arg0 of app:global: it is at value\(%rip\)" \

@@ -1,0 +1,28 @@
+#include "probe/attachable.h"
+
+#include "probe/sdtarg.h"
+
+bool attachable_has_name(const struct sdt_probe *p)
+{
+	return str_is_made_of(p->provider, ALPHABET_WORD) && str_is_made_of(p->name, ALPHABET_WORD);
+}
+
+struct str attachable_why_not(struct arena *a, unsigned machine, const struct sdt_probe *p,
+			      bool by_libbpf)
+{
+	if (!attachable_has_name(p))
+		return STR("its name has characters that bpftrace cannot parse");
+	for (size_t i = 0; by_libbpf && i < p->n_sites; i++) {
+		struct sdtarg *args;
+		size_t n;
+		if (p->sites[i].doubt == SDT_NO_CODE)
+			return STR("the file has no code at one of its sites");
+		sdtarg_parse(a, machine, p->sites[i].args, &args, &n);
+		for (size_t k = 0; k < n; k++)
+			if (sdtarg_is_beyond_libbpf(&args[k]))
+				return str_printf(a,
+						  "it cannot read the location of arg%zu, " STR_FMT,
+						  k, STR_ARG(str_printable(a, args[k].text)));
+	}
+	return STR("");
+}
