@@ -43,6 +43,11 @@ while read -r line; do
 	complain "$line: only target/proc reads /proc"
 done < <(grep -nE '"[^"]*/proc[/"]' gen/*/*.c | grep -vE '^gen/(target/proc|base/file|bind/path|elf/debuginfo)\.c:|#include')
 
+# What a member of no type points to is another layer's, which the includes do not show.
+while IFS= read -r line; do
+	complain "$line: an image must not carry what another layer knows"
+done < <(grep -HnE '^\s+((const )?void \*\w+|void \(\*\w+\)\(.*\));' gen/elf/*.h)
+
 echo '== formatting'
 mapfile -t sources < <(git ls-files 'gen/*.[ch]' 'tests/unit/*.[ch]' 'tests/targets/*.[ch]')
 clang-format --dry-run --Werror "${sources[@]}" || found=1

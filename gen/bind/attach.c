@@ -118,7 +118,7 @@ static bool find_probes(struct bind *b, const struct token *at, struct str path,
 			}
 			vec_push(b->arena, &ret->probes, (struct attach_match){tf, p});
 			for (size_t k = 0; k < p->n_sites; k++)
-				dwnear_add(b->arena, &ret->near, tf->bin.img, p->sites[k].pc);
+				dwnear_add(b->arena, &ret->near, tf->bin.src, p->sites[k].pc);
 		}
 	}
 	return true;
@@ -194,7 +194,7 @@ static bool is_pattern(struct str name)
 
 struct search {
 	struct arena *arena;
-	struct img *img;
+	struct dwsrc *src;
 	struct str pattern;
 	struct dwnear *near;
 	bool found;
@@ -206,7 +206,7 @@ static bool fits(void *ctx, const struct img_symbol *sym)
 	if (!str_glob(s->pattern, sym->name))
 		return true;
 	s->found = true;
-	dwnear_add(s->arena, s->near, s->img, sym->addr);
+	dwnear_add(s->arena, s->near, s->src, sym->addr);
 	return true;
 }
 
@@ -226,12 +226,12 @@ static struct targetfile *find_function(struct bind *b, struct str path, struct 
 			break;
 		struct img *img = targetfile_open(b->files, tf);
 		if (img && is_pattern(name)) {
-			struct search search = {b->arena, img, name, near, false};
+			struct search search = {b->arena, tf->bin.src, name, near, false};
 			img_walk_functions(img, fits, &search);
 			if (search.found)
 				return tf;
 		} else if (img && img_find_function(img, name, &addr)) {
-			dwnear_add(b->arena, near, img, addr);
+			dwnear_add(b->arena, near, tf->bin.src, addr);
 			return tf;
 		}
 	}

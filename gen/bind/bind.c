@@ -6,7 +6,7 @@
 static void add_image(struct bind *b, struct map *seen, struct targetfile *tf)
 {
 	if (map_add(b->arena, seen, tf->path) && targetfile_open(b->files, tf))
-		dwtypes_add_image(b->dwarf, tf->bin.img);
+		dwtypes_add(b->dwarf, tf->bin.src);
 }
 
 struct lookup *bind_lookup(struct bind *b)
@@ -29,7 +29,7 @@ struct lookup *bind_lookup(struct bind *b)
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
 		const struct dwnear *near = &b->clauses[i].near;
 		for (size_t k = 0; k < near->places.n; k++)
-			dwnear_add(b->arena, b->all_near, near->places.v[k].img,
+			dwnear_add(b->arena, b->all_near, near->places.v[k].src,
 				   near->places.v[k].addr);
 	}
 	dwtypes_ask_from(b->dwarf, b->all_near);

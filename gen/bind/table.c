@@ -91,7 +91,7 @@ static struct lookup *lookup_for(struct bind *b, struct str map)
 		for (size_t k = 0; k < c->maps.n; k++)
 			reads |= str_eq(c->maps.v[k].name, map);
 		for (size_t k = 0; k < its->places.n && reads; k++)
-			dwnear_add(b->arena, near, its->places.v[k].img, its->places.v[k].addr);
+			dwnear_add(b->arena, near, its->places.v[k].src, its->places.v[k].addr);
 	}
 	dwtypes_ask_from(b->dwarf, near->places.n ? near : b->all_near);
 	return lk;

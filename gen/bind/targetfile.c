@@ -43,12 +43,14 @@ struct img *targetfile_open(struct targetfiles *s, struct targetfile *tf)
 			     STR_ARG(tf->path));
 		return NULL;
 	}
+	struct img *img = NULL;
 	if (tf->mapped)
-		tf->bin.img = mapped_open(s->arena, s->diag, s->proc, tf->mapped);
-	else if (!img_open(s->arena, s->diag, str_dup(s->arena, tf->open_path), tf->path,
-			   &tf->bin.img))
-		tf->bin.img = NULL;
-	return tf->bin.img;
+		img = mapped_open(s->arena, s->diag, s->proc, tf->mapped);
+	else
+		img_open(s->arena, s->diag, str_dup(s->arena, tf->open_path), tf->path, &img);
+	if (img)
+		binary_init(&tf->bin, img);
+	return img;
 }
 
 const struct sdt_list *targetfile_probes(struct targetfiles *s, struct targetfile *tf)

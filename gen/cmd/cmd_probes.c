@@ -54,7 +54,7 @@ static void add_file(struct listing *l, struct img *img, const struct proc *p,
 	// Files stay open only for what is asked of them: a process has hundreds.
 	bool good = sdt_read(img, &f.probes);
 	if (good && f.probes.n_probes && (l->verbose || l->json || l->markdown))
-		f.bin.img = img;
+		binary_init(&f.bin, img);
 	if (good)
 		vec_push(&l->arena, &l->files, f);
 	if (!f.bin.img)

@@ -38,7 +38,7 @@ static bool add_process(struct cmd_source *s, int pid)
 		struct img *img = mapped_open(&s->arena, &s->diag, s->proc, f);
 		if (!img)
 			return false;
-		dwtypes_add_image(&s->images, img);
+		dwtypes_add(&s->images, dwsrc_new(img));
 	}
 	return true;
 }
@@ -67,7 +67,7 @@ static bool open_all(struct cmd_source *s)
 		const char *path = s->files.v[i];
 		if (!img_open(&s->arena, &s->diag, path, str_from(path), &img))
 			return false;
-		dwtypes_add_image(&s->images, img);
+		dwtypes_add(&s->images, dwsrc_new(img));
 	}
 	for (size_t i = 0; i < s->pids.n; i++)
 		if (!add_process(s, s->pids.v[i]))
@@ -86,8 +86,11 @@ static void close_all(struct cmd_source *s)
 {
 	kbtf_close(s->module);
 	kbtf_close(s->kernel);
-	for (size_t i = s->images.images.n; i-- > 0;)
-		img_close(s->images.images.v[i]);
+	for (size_t i = s->images.images.n; i-- > 0;) {
+		struct dwsrc *src = s->images.images.v[i];
+		dwsrc_free(src);
+		img_close(src->img);
+	}
 	if (s->proc)
 		proc_close(s->proc);
 }

@@ -213,7 +213,7 @@ static bool prefer(struct types_cmd *cmd)
 	struct dwtypes *t = &cmd->source.images;
 	uint64_t addr;
 	for (size_t i = 0; i < t->images.n; i++)
-		if (img_find_function(t->images.v[i], str_from(cmd->at), &addr))
+		if (img_find_function(t->images.v[i]->img, str_from(cmd->at), &addr))
 			return dwtypes_ask_at(t, t->images.v[i], addr) ||
 			       diag_error(t->diag, NULL,
 					  "--at: no debug information about function \"%s\"",

@@ -11,19 +11,19 @@
 /** A wildcard may mean thousands of places, and a unit may bring as many along. */
 enum { MAX_UNITS = 1 << 16 };
 
-void dwnear_add(struct arena *a, struct dwnear *n, struct img *img, uint64_t addr)
+void dwnear_add(struct arena *a, struct dwnear *n, struct dwsrc *src, uint64_t addr)
 {
 	// Sites of one probe and clauses with the same probes follow each other; what is there twice only takes room.
-	if (n->places.n && n->places.v[n->places.n - 1].img == img &&
+	if (n->places.n && n->places.v[n->places.n - 1].src == src &&
 	    n->places.v[n->places.n - 1].addr == addr)
 		return;
-	vec_push(a, &n->places, (struct dwnear_place){.img = img, .addr = addr});
+	vec_push(a, &n->places, (struct dwnear_place){.src = src, .addr = addr});
 }
 
 bool dwnear_has_image(const struct dwnear *n, const struct img *img)
 {
 	for (size_t i = 0; i < n->places.n; i++)
-		if (n->places.v[i].img == img)
+		if (n->places.v[i].src->img == img)
 			return true;
 	return false;
 }
@@ -119,12 +119,12 @@ static void find_source_unit(Dwarf_Die *unit, Dwarf_Addr pc)
 
 static void add_place(struct arena *a, struct dwnear *n, const struct dwnear_place *p)
 {
-	struct dwsrc *src;
+	struct dwsrc *src = p->src;
 	struct debuginfo *di;
 	Dwarf_Die unit, split;
 	// Addresses take the whole handle; offsets of units are the same in both.
-	if (!dwsrc_open(p->img, NULL, &src) || !img_debuginfo(p->img, &di) ||
-	    !dwsite_listed_unit(p->img, p->addr, &unit))
+	if (!dwsrc_open(src, NULL) || !img_debuginfo(src->img, &di) ||
+	    !dwsite_listed_unit(src, p->addr, &unit))
 		return;
 	if (dwsplit_unit(&unit, &split)) {
 		if (!split.cu || !dwsplit_is_whole(&split)) {
@@ -200,7 +200,8 @@ const struct dwnear_body *dwnear_body(struct arena *a, struct dwnear *n, size_t 
 		return p->body;
 	struct dwnear_body *b = p->body = arena_new(a, struct dwnear_body);
 	struct dwsite site;
-	if (!dwsrc_open(p->img, NULL, &b->src))
+	b->src = p->src;
+	if (!dwsrc_open(b->src, NULL))
 		return b;
 	uint64_t n_before = b->src->n_visits;
 	if (dwsite_at(b->src, p->addr, &site)) {

@@ -12,7 +12,7 @@
  * into others. clang puts the types of all blocks there, so that it is not known which part of the function sees them.
  *
  *	struct dwnear near = {0};
- *	dwnear_add(arena, &near, img, site->pc);
+ *	dwnear_add(arena, &near, src, site->pc);
  *	if (dwnear_resolve(arena, &near)) use(near.units.v, near.units.n);
  */
 #ifndef DWARF_DWNEAR_H
@@ -21,7 +21,7 @@
 #include "dwarf/dwsrc.h"
 
 struct dwnear_place {
-	struct img *img;
+	struct dwsrc *src;
 	uint64_t addr;		  /**< link-time */
 	struct dwnear_body *body; /**< NULL until dwnear_body() */
 };
@@ -49,8 +49,8 @@ struct dwnear {
 	bool is_asked; /**< the user named the place: its units come first, whatever others have */
 };
 
-/** Adds the code at link-time address @addr of @img; before the first question. */
-void dwnear_add(struct arena *a, struct dwnear *n, struct img *img, uint64_t addr);
+/** Adds the code at link-time address @addr of @src's image; before the first question. */
+void dwnear_add(struct arena *a, struct dwnear *n, struct dwsrc *src, uint64_t addr);
 bool dwnear_has_image(const struct dwnear *n, const struct img *img);
 /** Finds the units; false, silently, when debug information knows none. */
 bool dwnear_resolve(struct arena *a, struct dwnear *n);

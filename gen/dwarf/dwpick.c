@@ -425,7 +425,7 @@ static void find_in_images(struct found *f, bool own)
 	struct dwtypes *t = p->types;
 	struct dwsrc *src;
 	for (size_t i = 0; i < t->images.n && !f->tags.other.type; i++) {
-		struct img *img = t->images.v[i];
+		struct img *img = t->images.v[i]->img;
 		bool is_own = p->own ? img == p->own : t->near && dwnear_has_image(t->near, img);
 		if (is_own == own && dwtypes_open(t, i, &src))
 			find_in_image(f, src);
@@ -441,7 +441,7 @@ bool dwpick_find(struct dwpick *p, struct dwdef *ret)
 	bool has_near = t->near && (!p->own || dwnear_has_image(t->near, p->own));
 	bool near_first = has_near && t->near->is_asked;
 	for (size_t i = 0; i < t->images.n && has_near && !near_first; i++)
-		near_first = dwnear_has_image(t->near, t->images.v[i]) &&
+		near_first = dwnear_has_image(t->near, t->images.v[i]->img) &&
 			     dwtypes_open(t, i, &src) && !src->slim && dwfind_is_large(src);
 	if (near_first)
 		find_near(&near);

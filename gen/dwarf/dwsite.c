@@ -37,11 +37,10 @@ static bool has_pcs(Dwarf_Die *die)
 	return dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges);
 }
 
-bool dwsite_listed_unit(struct img *img, uint64_t pc, Dwarf_Die *ret)
+bool dwsite_listed_unit(struct dwsrc *src, uint64_t pc, Dwarf_Die *ret)
 {
 	struct debuginfo *di;
-	struct dwsrc *src = img->types;
-	if ((src && src->is_spent) || !img_debuginfo(img, &di))
+	if (src->is_spent || !img_debuginfo(src->img, &di))
 		return false;
 	Dwarf_Addr at = pc - di->bias;
 	uint64_t n_units = 0;
@@ -55,8 +54,7 @@ bool dwsite_listed_unit(struct img *img, uint64_t pc, Dwarf_Die *ret)
 			found = dwarf_haspc(&unit, at);
 			n_units++;
 		}
-		if (src)
-			spend(src, n_units);
+		spend(src, n_units);
 		if (found != 1)
 			return false;
 		*ret = unit;
@@ -65,10 +63,10 @@ bool dwsite_listed_unit(struct img *img, uint64_t pc, Dwarf_Die *ret)
 }
 
 /** The unit that has the code at link-time address @pc: that of the .dwo file for a skeleton. */
-static bool find_unit(struct img *img, uint64_t pc, Dwarf_Die *ret)
+static bool find_unit(struct dwsrc *src, uint64_t pc, Dwarf_Die *ret)
 {
 	Dwarf_Die split;
-	if (!dwsite_listed_unit(img, pc, ret))
+	if (!dwsite_listed_unit(src, pc, ret))
 		return false;
 	if (dwsplit_unit(ret, &split) && split.cu)
 		*ret = split;
@@ -174,7 +172,7 @@ bool dwsite_at(struct dwsrc *src, uint64_t pc, struct dwsite *ret)
 	if (!img_debuginfo(src->img, &di))
 		return false;
 	ret->at = pc - di->bias;
-	if (!find_unit(src->img, pc, &ret->unit))
+	if (!find_unit(src, pc, &ret->unit))
 		return false;
 	find_line(src, ret);
 	struct dwwalk w = {0}, w2 = {0};

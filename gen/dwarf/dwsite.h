@@ -39,7 +39,7 @@ void dwsite_spend(struct dwsrc *src, uint64_t n_visits_before);
  * The unit that has the code at link-time address @pc, as the file itself lists it, which may be the skeleton of one that is
  * in a .dwo file. In the handle that elf/debuginfo.h gives. False, without a message, when there is none.
  */
-bool dwsite_listed_unit(struct img *img, uint64_t pc, Dwarf_Die *ret);
+bool dwsite_listed_unit(struct dwsrc *src, uint64_t pc, Dwarf_Die *ret);
 /** False, without a message, when no unit or function has code at link-time address @pc. */
 bool dwsite_at(struct dwsrc *src, uint64_t pc, struct dwsite *ret);
 /** DW_TAG_subprogram or DW_TAG_inlined_subroutine. */

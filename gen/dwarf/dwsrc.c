@@ -15,52 +15,52 @@ static void add_file(struct dwsrc *src, Dwarf *dbg)
 	vec_push(src->arena, &src->files, dbg);
 }
 
-static void fini(void *types)
+struct dwsrc *dwsrc_new(struct img *img)
 {
-	struct dwsrc *src = types;
+	struct dwsrc *src = arena_new(img->arena, struct dwsrc);
+	src->img = img;
+	src->arena = img->arena;
+	src->diag = img->diag;
+	return src;
+}
+
+void dwsrc_free(struct dwsrc *src)
+{
+	if (!src)
+		return;
 	dwscan_close(src->scan);
 	if (src->slim)
 		dwslim_close(src->dbg, src->slim);
 }
 
 /** @whole: also what only code needs: places, lines. */
-static bool open_src(struct img *img, const char *wanted_for, bool whole, struct dwsrc **ret)
+static bool open_src(struct dwsrc *src, const char *wanted_for, bool whole)
 {
-	if (img->types) {
-		*ret = img->types;
-		return true;
-	}
 	struct img *file;
 	struct debuginfo *di;
-	Elf *elf = NULL;
-	Dwarf *dbg = !whole && img_debugfile(img, &file) ? dwslim_open(file, &elf) : NULL;
-	if (!dbg && !img_debuginfo(img, &di))
-		return wanted_for ? debugfile_say_missing(img, wanted_for) : false;
-
-	struct dwsrc *src = arena_new(img->arena, struct dwsrc);
-	src->img = img;
-	src->arena = img->arena;
-	src->diag = img->diag;
-	src->dbg = dbg ? dbg : di->dwarf;
-	src->slim = elf;
-	img->types_fini = fini;
+	if (src->dbg)
+		return true;
+	if (!whole && img_debugfile(src->img, &file))
+		src->dbg = dwslim_open(file, &src->slim);
+	if (!src->dbg && img_debuginfo(src->img, &di))
+		src->dbg = di->dwarf;
+	if (!src->dbg)
+		return wanted_for ? debugfile_say_missing(src->img, wanted_for) : false;
 	add_file(src, src->dbg);
 	Dwarf *alt = src->slim ? NULL : dwarf_getalt(src->dbg);
 	if (alt)
 		add_file(src, alt);
-	img->types = src;
-	*ret = src;
 	return true;
 }
 
-bool dwsrc_open(struct img *img, const char *wanted_for, struct dwsrc **ret)
+bool dwsrc_open(struct dwsrc *src, const char *wanted_for)
 {
-	return open_src(img, wanted_for, false, ret);
+	return open_src(src, wanted_for, false);
 }
 
-bool dwsrc_open_whole(struct img *img, struct dwsrc **ret)
+bool dwsrc_open_whole(struct dwsrc *src)
 {
-	return open_src(img, NULL, true, ret);
+	return open_src(src, NULL, true);
 }
 
 bool dwsrc_next_unit(struct dwsrc *src, struct dwunit *u)

@@ -6,8 +6,8 @@
  * that: dwsrc_next_unit() gives the top DIE of each unit once, file after file. libdw decodes; names are
  * looked up by dwfind and turned into types by dwload.
  *
- *	struct dwsrc *src;
- *	if (!dwsrc_open(img, "enum color", &src))
+ *	struct dwsrc *src = dwsrc_new(img);
+ *	if (!dwsrc_open(src, "enum color"))
  *		return false;		// said: no debug information, what to install
  *	struct dwunit u = {0};
  *	while (dwsrc_next_unit(src, &u))
@@ -65,17 +65,21 @@ struct dwsrc {
 	size_t acts_large;
 };
 
+/** For the debug information of @img, which is not looked for yet. Lives in the image's arena. */
+struct dwsrc *dwsrc_new(struct img *img);
+/** Gives libdw's handles back; to be called before img_close(). NULL is fine. */
+void dwsrc_free(struct dwsrc *src);
 /**
- * Debug information of @img, its own or that of a separate file; opened once for each image, closed with it.
- * False when there is none: the error says where it was looked for and how to get it, and that it was wanted
- * for @wanted_for ("enum color"); with NULL nothing is said.
+ * Opens the image's own debug information or that of a separate file, once. False when there is none: the error says
+ * where it was looked for and how to get it, and that it was wanted for @wanted_for ("enum color"); with NULL nothing is
+ * said.
  */
-bool dwsrc_open(struct img *img, const char *wanted_for, struct dwsrc **ret);
+bool dwsrc_open(struct dwsrc *src, const char *wanted_for);
 /**
  * The same, silently, for who asks about code, too (dwsite.h): nothing is then decompressed twice. Who comes after one
  * that asked about types only gets what that one opened; dwsite reads the rest from elf/debuginfo.h.
  */
-bool dwsrc_open_whole(struct img *img, struct dwsrc **ret);
+bool dwsrc_open_whole(struct dwsrc *src);
 
 /** The next unit's top DIE into *@u (zeroed before the first call); false at the end. */
 bool dwsrc_next_unit(struct dwsrc *src, struct dwunit *u);

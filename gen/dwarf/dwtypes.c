@@ -17,15 +17,16 @@ struct answer {
 
 static bool find_elsewhere(void *ctx, struct dwsrc *src, struct ctype *decl, struct ctype **ret);
 
-void dwtypes_add_image(struct dwtypes *t, struct img *img)
+void dwtypes_add(struct dwtypes *t, struct dwsrc *src)
 {
-	vec_push(t->arena, &t->images, img);
-	t->source.file = t->images.n == 1 ? img->shown : (struct str){0};
+	vec_push(t->arena, &t->images, src);
+	t->source.file = t->images.n == 1 ? src->img->shown : (struct str){0};
 }
 
 bool dwtypes_open(struct dwtypes *t, size_t i, struct dwsrc **ret)
 {
-	if (!dwsrc_open(t->images.v[i], NULL, ret))
+	*ret = t->images.v[i];
+	if (!dwsrc_open(*ret, NULL))
 		return false;
 	dwload_set_elsewhere(*ret, find_elsewhere, t);
 	return true;
@@ -36,11 +37,11 @@ void dwtypes_ask_from(struct dwtypes *t, struct dwnear *near)
 	t->near = near;
 }
 
-bool dwtypes_ask_at(struct dwtypes *t, struct img *img, uint64_t addr)
+bool dwtypes_ask_at(struct dwtypes *t, struct dwsrc *src, uint64_t addr)
 {
 	struct dwnear *near = arena_new(t->arena, struct dwnear);
 	near->is_asked = true;
-	dwnear_add(t->arena, near, img, addr);
+	dwnear_add(t->arena, near, src, addr);
 	dwtypes_ask_from(t, near);
 	return dwnear_resolve(t->arena, near);
 }
@@ -52,9 +53,9 @@ static const void *domain_of(const struct dwtypes *t, const struct dwpick *p)
 	if (p->own || !near || !near->places.n)
 		return p->own;
 	for (size_t i = 1; i < near->places.n; i++)
-		if (near->places.v[i].img != near->places.v[0].img)
+		if (near->places.v[i].src != near->places.v[0].src)
 			return near;
-	return near->places.v[0].img;
+	return near->places.v[0].src->img;
 }
 
 static struct str key_of(struct dwtypes *t, const void *asker, const struct dwpick *p)
@@ -212,7 +213,7 @@ static bool say_empty(struct type_source *s, const char *wanted)
 	struct dwtypes *t = (struct dwtypes *)s;
 	struct dwsrc *src;
 	return t->images.n && !dwtypes_open(t, 0, &src) &&
-	       !debugfile_say_missing(t->images.v[0], wanted);
+	       !debugfile_say_missing(t->images.v[0]->img, wanted);
 }
 
 static void say_gaps(struct type_source *s)

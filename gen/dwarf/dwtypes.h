@@ -7,7 +7,7 @@
  *
  *	struct dwtypes types;
  *	dwtypes_init(&types, &arena, &diag);
- *	dwtypes_add_image(&types, img);
+ *	dwtypes_add(&types, src);
  *	lookup_add(&lk, &types.source);
  */
 #ifndef DWARF_DWTYPES_H
@@ -22,16 +22,17 @@ struct dwtypes {
 	struct type_source source; /**< first: it is one */
 	struct arena *arena;
 	struct diag *diag;
-	VEC(struct img *) images;
-	struct map known;    /**< answers: question -> struct answer */
-	struct map warned;   /**< warnings about differing definitions, each said once */
-	struct dwnear *near; /**< dwtypes_ask_from()'s, or NULL */
-	unsigned depth;	     /**< questions that wait for this one */
-	bool verbose;	     /**< say which definitions were not compared */
+	VEC(struct dwsrc *) images; /**< their debug information, opened when it is needed */
+	struct map known;	    /**< answers: question -> struct answer */
+	struct map warned;	    /**< warnings about differing definitions, each said once */
+	struct dwnear *near;	    /**< dwtypes_ask_from()'s, or NULL */
+	unsigned depth;		    /**< questions that wait for this one */
+	bool verbose;		    /**< say which definitions were not compared */
 };
 
 void dwtypes_init(struct dwtypes *t, struct arena *a, struct diag *d);
-void dwtypes_add_image(struct dwtypes *t, struct img *img);
+/** @src lives as long as @t. */
+void dwtypes_add(struct dwtypes *t, struct dwsrc *src);
 
 /**
  * From now on questions come from the code at @near, until the next call; NULL: from nowhere in particular. Its images
@@ -39,7 +40,7 @@ void dwtypes_add_image(struct dwtypes *t, struct img *img);
  */
 void dwtypes_ask_from(struct dwtypes *t, struct dwnear *near);
 /** The same for one place, which the user named: it goes before all. False, silently, when no unit is known for it. */
-bool dwtypes_ask_at(struct dwtypes *t, struct img *img, uint64_t addr);
+bool dwtypes_ask_at(struct dwtypes *t, struct dwsrc *src, uint64_t addr);
 
 /** For dwpick: the debug information of image @i, opened when it is first needed. False, silently, when it has none. */
 bool dwtypes_open(struct dwtypes *t, size_t i, struct dwsrc **ret);

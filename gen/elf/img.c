@@ -265,8 +265,6 @@ void img_close(struct img *img)
 {
 	if (!img)
 		return;
-	if (img->types_fini)
-		img->types_fini(img->types);
 	debuginfo_close(img);
 	debugfile_close(img);
 	elf_end(img->elf);

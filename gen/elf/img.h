@@ -69,8 +69,6 @@ struct img {
 
 	struct debuginfo *debuginfo;  /**< of debuginfo.c; NULL until asked for */
 	struct debug_search *search;  /**< of debugfile.c; NULL until asked for */
-	void *types;		      /**< struct dwsrc, of dwarf/; NULL until asked for */
-	void (*types_fini)(void *);   /**< how to close it; NULL: nothing to do */
 	struct Elf *elf;	      /**< libelf's handle, which has the headers */
 	unsigned n_sections, n_phdrs; /**< section 0 is counted */
 	struct str *contents;	      /**< of sections that were read, by index; NULL: none yet */

@@ -29,8 +29,9 @@ struct symbol {
 struct file {
 	dev_t dev;
 	ino_t ino;
-	struct img *img; // NULL: it cannot be read
-	bool tried;	 // its symbols were read, if it has any
+	struct img *img;   // NULL: it cannot be read
+	struct dwsrc *src; // with it: its debug information
+	bool tried;	   // its symbols were read, if it has any
 	VEC(struct symbol) symbols;
 };
 
@@ -70,8 +71,10 @@ static struct file *find_file(struct codename *c, const struct proc_file *f)
 	struct file *file = arena_new(c->arena, struct file);
 	*file = (struct file){.dev = f->dev, .ino = f->ino};
 	file->img = mapped_open(c->arena, &c->quiet, c->proc, f);
-	if (file->img)
+	if (file->img) {
 		file->img->offline = true; // bpftrace would lose events meanwhile
+		file->src = dwsrc_new(file->img);
+	}
 	vec_push(c->arena, &c->files, file);
 	return file;
 }
@@ -249,9 +252,9 @@ static bool has_namesake(struct codename *c, const struct file *in, const struct
 
 static struct str add_place(struct codename *c, const struct module *m, const struct symbol *s)
 {
-	struct dwsrc *src;
+	struct dwsrc *src = m->file->src;
 	struct dwsite site = {0};
-	if (dwsrc_open_whole(m->file->img, &src))
+	if (dwsrc_open_whole(src))
 		dwsite_at(src, s->addr,
 			  &site); // which knows the line also where it finds no function
 	if (!site.line)
@@ -302,8 +305,10 @@ void codename_close(struct codename *c)
 {
 	if (!c)
 		return;
-	for (size_t i = 0; i < c->files.n; i++)
+	for (size_t i = 0; i < c->files.n; i++) {
+		dwsrc_free(c->files.v[i]->src);
 		img_close(c->files.v[i]->img);
+	}
 	if (c->cxx)
 		dlclose(c->cxx);
 }

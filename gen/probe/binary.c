@@ -2,10 +2,16 @@
 
 #include "probe/argnote.h"
 
+void binary_init(struct binary *ret, struct img *img)
+{
+	*ret = (struct binary){.img = img, .src = dwsrc_new(img)};
+}
+
 void binary_close(struct binary *b)
 {
+	dwsrc_free(b->src);
 	img_close(b->img);
-	b->img = NULL;
+	*b = (struct binary){0};
 }
 
 struct argnotes *binary_notes(struct binary *b)

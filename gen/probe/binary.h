@@ -1,7 +1,8 @@
 /**
  * binary - an ELF file whose probes are looked into, and what was read of it once for all of them.
  *
- *	struct binary b = {.img = img};
+ *	struct binary b;
+ *	binary_init(&b, img);
  *	struct probeargs pa;
  *	probeargs_read(&b, signatures, probe, &pa);
  *	binary_close(&b);
@@ -9,13 +10,16 @@
 #ifndef PROBE_BINARY_H
 #define PROBE_BINARY_H
 
-#include "elf/img.h"
+#include "dwarf/dwsrc.h"
 
 struct binary {
 	struct img *img;	/**< NULL: not open */
+	struct dwsrc *src;	/**< its debug information, opened when it is needed */
 	struct argnotes *notes; /**< binary_notes()'s; NULL until asked for */
 };
 
+/** Takes @img over. */
+void binary_init(struct binary *ret, struct img *img);
 /** Gives the image back; fine when nothing is open. */
 void binary_close(struct binary *b);
 /** What the program says about its probes; never NULL, read when first asked for. */

@@ -119,12 +119,11 @@ static void read_site(struct binary *b, const struct sdt_probe *p, struct probes
 		      struct site_work *w)
 {
 	struct img *img = b->img;
-	struct dwsrc *src = NULL;
+	struct dwsrc *src = dwsrc_open_whole(b->src) ? b->src : NULL;
 	struct dwsite scope;
 	read_operands(img, s);
-	bool found = dwsrc_open_whole(img, &src) && src;
 	uint64_t n_before = src ? src->n_visits : 0;
-	found = found && dwsite_at(src, s->site->pc, &scope);
+	bool found = src && dwsite_at(src, s->site->pc, &scope);
 	if (found || src) {
 		s->function = scope.function;
 		s->caller = scope.caller;

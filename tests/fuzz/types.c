@@ -90,17 +90,16 @@ static bool follow_all(void *ctx, struct ctype *owner, const struct ctype_member
 	return true;
 }
 
-static void use_probes(struct arena *a, struct img *img)
+static void use_probes(struct arena *a, struct binary *b)
 {
 	struct sdt_list list;
 	struct probeargs pa;
-	struct binary b = {.img = img};
-	if (!sdt_read(img, &list))
+	if (!sdt_read(b->img, &list))
 		return;
 	for (size_t i = 0; i < list.n_probes && i < 8; i++) {
 		if (list.probes[i].n_sites > 64)
 			continue; // tests/obj/many.t is about those
-		probeargs_read(&b, NULL, &list.probes[i], &pa);
+		probeargs_read(b, NULL, &list.probes[i], &pa);
 		for (size_t k = 0; k < pa.n_args; k++)
 			probearg_declaration(a, &pa.args[k]);
 		sdt_find_same(&list, &list.probes[i]);
@@ -139,16 +138,18 @@ static void read_all(const char *path, uint64_t entry, FILE *out)
 	struct lookup lk;
 	struct dwtypes images;
 	struct img *img;
-	struct dwsrc *src;
 	arena_init(&arena);
 	diag_init(&diag, out);
 	lookup_init(&lk, &arena, &diag);
 	dwtypes_init(&images, &arena, &diag);
 	lookup_add(&lk, &images.source);
 	if (img_open(&arena, &diag, path, STR("input"), &img)) {
-		dwtypes_add_image(&images, img);
+		struct binary bin;
+		binary_init(&bin, img);
+		struct dwsrc *src = bin.src;
+		dwtypes_add(&images, src);
 		struct names names = {.arena = &arena};
-		if (dwsrc_open(img, "types", &src)) {
+		if (dwsrc_open(src, "types")) {
 			dwfind_walk(src, NAME_TYPES | NAME_ENUMERATOR, add_name, &names);
 			// Half of them in pieces and by two threads, as a large file.
 			src->acts_large = names.n / 2 % 2;
@@ -159,20 +160,20 @@ static void read_all(const char *path, uint64_t entry, FILE *out)
 		// Asked from nowhere, from the code, and from code that was named.
 		struct dwnear near = {.is_asked = names.n / 4 % 2};
 		for (uint64_t pc = 0; pc < 64; pc += 16)
-			dwnear_add(&arena, &near, img, entry + pc);
+			dwnear_add(&arena, &near, src, entry + pc);
 		for (size_t i = 0; i < names.n; i++) {
 			dwtypes_ask_from(&images, i % 3 ? &near : NULL);
 			use_type(&lk, &c, names.v[i]);
 		}
 		use_type(&lk, &c, STR("no_such_name"));
-		for (uint64_t pc = 0; pc < 4 && img->types; pc++)
-			use_site(&arena, img->types, entry + pc);
-		use_probes(&arena, img);
+		for (uint64_t pc = 0; pc < 4 && src->dbg; pc++)
+			use_site(&arena, src, entry + pc);
+		use_probes(&arena, &bin);
 		struct strbuf b;
 		strbuf_init(&b);
 		cprint_definitions(&b, &c, &(struct cprint_options){.asserts = true});
 		strbuf_fini(&b);
-		img_close(img);
+		binary_close(&bin);
 	}
 	use_btf(&arena, &diag, path);
 	arena_fini(&arena);

@@ -45,13 +45,14 @@ int main(void)
 	struct arena arena;
 	struct diag diag;
 	struct img *img;
-	struct dwsrc *src;
+	struct dwsrc *src = NULL;
 	struct dwunits u;
 	unsigned n = 0, wrong = 0, reached = 0, refused = 0;
 	arena_init(&arena);
 	diag_init(&diag, stdout);
 	if (!img_open(&arena, &diag, "/proc/self/exe", STR("this"), &img) ||
-	    !dwsrc_open(img, NULL, &src) || !dwunits_open(src, &u) || u.units.n < 20) {
+	    !(src = dwsrc_new(img)) || !dwsrc_open(src, NULL) || !dwunits_open(src, &u) ||
+	    u.units.n < 20) {
 		ok(true, "jumps # SKIP this program has not enough debug information");
 		return done();
 	}
@@ -78,6 +79,7 @@ int main(void)
 	ok(refused > 0, "%u units take more handles than there are", refused);
 	ok(memcmp(u.info.p, u.map + u.map_skip, u.info.n) == 0, "no byte has changed");
 	dwunits_close(&u);
+	dwsrc_free(src);
 	img_close(img);
 	arena_fini(&arena);
 	return done();

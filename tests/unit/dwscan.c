@@ -112,14 +112,14 @@ static void test_file(const char *path, size_t most)
 	struct diag diag;
 	diag_init(&diag, stdout);
 	struct img *img;
-	struct dwsrc *src;
 	if (access(path, R_OK) != 0 || !img_open(&arena, &diag, path, str_from(path), &img)) {
 		ok(true, "%s # SKIP not there", path);
 		arena_fini(&arena);
 		return;
 	}
 	struct dwscan *scan = NULL;
-	if (dwsrc_open(img, NULL, &src)) {
+	struct dwsrc *src = dwsrc_new(img);
+	if (dwsrc_open(src, NULL)) {
 		src->acts_large = most == SIZE_MAX ? 1 : 3 << 20; // two threads, that is
 		scan = dwscan_open(src);
 	}
@@ -131,7 +131,7 @@ static void test_file(const char *path, size_t most)
 		ok(false, "%s is refused, and is not", path);
 	if (!scan || !dwscan_open(src)) {
 		ok(true, "%s # SKIP %s", path,
-		   img->types ? "not for dwscan" : "no debug information");
+		   src->dbg ? "not for dwscan" : "no debug information");
 		goto out;
 	}
 	struct answers a = {.arena = &arena};
@@ -168,6 +168,7 @@ static void test_file(const char *path, size_t most)
 		break;
 	}
 out:
+	dwsrc_free(src);
 	img_close(img);
 	arena_fini(&arena);
 }
@@ -180,7 +181,7 @@ static void test_shrinking(void)
 	struct diag diag;
 	diag_init(&diag, stdout);
 	struct img *img = NULL;
-	struct dwsrc *src;
+	struct dwsrc *src = NULL;
 	char path[] = "/tmp/btgen-dwscan.XXXXXX", block[1 << 16];
 	FILE *from = fopen("/proc/self/exe", "rb");
 	int fd = mkstemp(path), status = 0;
@@ -190,7 +191,9 @@ static void test_shrinking(void)
 	if (from)
 		fclose(from);
 	struct dwscan *scan = NULL;
-	if (img_open(&arena, &diag, path, STR("a copy"), &img) && dwsrc_open(img, NULL, &src)) {
+	if (img_open(&arena, &diag, path, STR("a copy"), &img))
+		src = dwsrc_new(img);
+	if (src && dwsrc_open(src, NULL)) {
 		src->acts_large = 1;
 		scan = dwscan_open(src);
 	}
@@ -211,6 +214,7 @@ static void test_shrinking(void)
 		ok(WIFEXITED(status) && WEXITSTATUS(status) == 1,
 		   "a file that shrinks while it is read ends the program with status 1");
 	}
+	dwsrc_free(src);
 	img_close(img);
 	close(fd);
 	unlink(path);

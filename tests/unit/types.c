@@ -268,10 +268,10 @@ int main(void)
 		return 1;
 	struct dwtypes images;
 	dwtypes_init(&images, &arena, &diag);
-	dwtypes_add_image(&images, img);
+	struct dwsrc *src = dwsrc_new(img);
+	dwtypes_add(&images, src);
 	lookup_add(&lk, &images.source);
-	struct dwsrc *src;
-	if (!dwsrc_open(img, NULL, &src)) {
+	if (!dwsrc_open(src, NULL)) {
 		printf("1..0 # SKIP built without -g\n");
 		return 0;
 	}
@@ -280,6 +280,7 @@ int main(void)
 	test_paths();
 	test_enums();
 	test_closure();
+	dwsrc_free(src);
 	img_close(img);
 	fclose(out);
 	arena_fini(&arena);
