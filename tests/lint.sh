@@ -29,9 +29,10 @@ layer ctype base
 layer dwarf base elf ctype
 layer btf base elf ctype
 layer conf base ctype
-layer probe base elf ctype conf dwarf
+layer usdt base elf
+layer probe base elf ctype conf dwarf usdt
 layer lang base text
-layer bind base target elf ctype dwarf btf conf probe text lang out/dialect.h
+layer bind base target elf ctype dwarf btf conf usdt probe text lang out/dialect.h
 layer out base text
 layer marks base elf target ctype dwarf
 layer run base target text out marks

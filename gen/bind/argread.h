@@ -12,7 +12,7 @@
 #define BIND_ARGREAD_H
 
 #include "bind/attach.h"
-#include "probe/sdtarg.h"
+#include "usdt/sdtarg.h"
 
 /** Does bpftrace of @version read argument @n, which is @arg at a site, wrong or not at all? */
 bool argread_needs(unsigned version, unsigned n, const struct sdtarg *arg);

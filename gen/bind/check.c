@@ -5,7 +5,7 @@
 #include "bind/argread.h"
 #include "bind/format.h"
 #include "probe/attachable.h"
-#include "probe/sdtarg.h"
+#include "usdt/sdtarg.h"
 #include "out/dialect.h"
 
 static bool check_attachable(struct bind *b, const struct attach_clause *c,

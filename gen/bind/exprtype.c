@@ -3,7 +3,7 @@
 #include "bind/attach.h"
 #include "bind/namedarg.h"
 #include "bind/targettype.h"
-#include "probe/sdtarg.h"
+#include "usdt/sdtarg.h"
 #include "lang/print.h"
 #include "lang/vocabulary.h"
 

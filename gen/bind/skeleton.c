@@ -5,7 +5,7 @@
 
 #include "bind/argread.h"
 #include "probe/attachable.h"
-#include "probe/sdtarg.h"
+#include "usdt/sdtarg.h"
 #include "out/dialect.h"
 
 static bool is_string(struct ctype *t)

@@ -8,7 +8,7 @@
 #define BIND_TARGETFILE_H
 
 #include "probe/binary.h"
-#include "probe/sdt.h"
+#include "usdt/sdt.h"
 #include "target/proc.h"
 
 struct targetfile {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "probe/sdtarg.h"
+#include "usdt/sdtarg.h"
 
 /** How wide a printable text is: its characters, all taken to be one column wide. */
 static size_t columns(struct str s)

@@ -16,7 +16,7 @@
 
 #include <stdio.h>
 
-#include "probe/sdt.h"
+#include "usdt/sdt.h"
 #include "probe/probeargs.h"
 
 /** What is known about one probe beyond its notes. */

@@ -1,5 +1,5 @@
 /** btgen probes -v: each probe as a declaration, with all that is known about it. */
-#include "probe/sdtarg.h"
+#include "usdt/sdtarg.h"
 #include "cmd/probes_print.h"
 
 /** Two blanks behind what was added from @from on, or more, up to column @width of it. */

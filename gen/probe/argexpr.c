@@ -4,7 +4,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "probe/argname.h"
+#include "usdt/argname.h"
 #include "probe/argsrc.h"
 #include "probe/argtype.h"
 #include "dwarf/dwfind.h"

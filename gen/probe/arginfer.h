@@ -10,7 +10,7 @@
 #define PROBE_ARGINFER_H
 
 #include "probe/argsrc.h"
-#include "probe/probeargs.h"
+#include "probe/probearg.h"
 
 struct arginfer_arg {
 	struct str name;     /**< empty: not known */

@@ -14,7 +14,7 @@
 #ifndef PROBE_ARGLOC_H
 #define PROBE_ARGLOC_H
 
-#include "probe/sdtarg.h"
+#include "usdt/sdtarg.h"
 #include "ctype/ctype.h"
 #include "dwarf/dwsite.h"
 

@@ -13,7 +13,7 @@
 #define PROBE_ARGSIG_H
 
 #include "dwarf/dwsrc.h"
-#include "probe/probeargs.h"
+#include "probe/probearg.h"
 #include "conf/probesig.h"
 
 /**

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "probe/argname.h"
+#include "usdt/argname.h"
 #include "elf/debuginfo.h"
 #include "probe/argtype.h"
 
@@ -185,7 +185,7 @@ bool argsrc_read(struct argloc *l, struct str probe, struct argsrc_arg *ret, siz
 	if (n > MAX_PARTS || n > max)
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		struct argnote_arg arg;
+		struct argname_arg arg;
 		argname_parse(l->src->arena, parts[i], &arg);
 		ret[i] = (struct argsrc_arg){
 		    .expr = arg.expr,

@@ -2,7 +2,7 @@
 #ifndef PROBE_ARGTYPE_H
 #define PROBE_ARGTYPE_H
 
-#include "probe/sdtarg.h"
+#include "usdt/sdtarg.h"
 #include "ctype/ctype.h"
 
 /** @t as a value: its own qualifiers dropped, an array or function as the address that is passed. */

@@ -10,7 +10,7 @@
 #ifndef PROBE_ATTACHABLE_H
 #define PROBE_ATTACHABLE_H
 
-#include "probe/sdt.h"
+#include "usdt/sdt.h"
 
 /** Is the probe called so that an attach point can name it? */
 bool attachable_has_name(const struct sdt_probe *p);

@@ -1,6 +1,6 @@
 #include "probe/binary.h"
 
-#include "probe/argnote.h"
+#include "usdt/argnote.h"
 
 void binary_init(struct binary *ret, struct img *img)
 {

@@ -7,7 +7,7 @@
 #ifndef RUN_READY_H
 #define RUN_READY_H
 
-#include "run/run.h"
+#include "run/config.h"
 
 /** Does the process @pid wait for events? */
 bool ready_is_waiting(pid_t pid);

@@ -7,7 +7,7 @@
 #ifndef RUN_START_H
 #define RUN_START_H
 
-#include "run/run.h"
+#include "run/config.h"
 
 struct started {
 	pid_t pid;

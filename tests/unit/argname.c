@@ -1,5 +1,5 @@
 /** argname: the rules of docs/usdt-notes.md, "From the text to names", one by one. */
-#include "probe/argname.h"
+#include "usdt/argname.h"
 
 #include "tap.h"
 
@@ -7,7 +7,7 @@ static struct arena a;
 
 static void named(const char *piece, const char *want)
 {
-	struct argnote_arg arg;
+	struct argname_arg arg;
 	argname_parse(&a, str_from(piece), &arg);
 	is_str(arg.name, str_from(want), piece);
 }
@@ -89,7 +89,7 @@ int main(void)
 	named(
 	    "( ( void ) sizeof ( \"USDT_ARG\" ) , (void)sizeof(\"e\"), (void)sizeof(\"doc\"), (x))",
 	    "e");
-	struct argnote_arg arg;
+	struct argname_arg arg;
 	argname_parse(&a, STR("USDT_ARG(f(a, b), \"n\", \"a \\\"doc\\\"\", \"ns\")"), &arg);
 	is_str(arg.expr, STR("f(a, b)"), "USDT_ARG's expression");
 	is_str(arg.doc, STR("a \"doc\""), "its sentence");

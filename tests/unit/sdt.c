@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "elfmake.h"
-#include "probe/sdt.h"
+#include "usdt/sdt.h"
 #include "tap.h"
 
 static struct arena arena;

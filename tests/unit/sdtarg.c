@@ -1,7 +1,7 @@
 /** Reads operands: each form that compilers write, as "KIND size sign base index*scale disp symbol". */
 #include <elf.h>
 
-#include "probe/sdtarg.h"
+#include "usdt/sdtarg.h"
 #include "tap.h"
 
 static struct arena arena;

@@ -10,8 +10,8 @@
 
 #include "elfmake.h"
 #include "elf/debuginfo.h"
-#include "probe/sdt.h"
-#include "probe/sdtarg.h"
+#include "usdt/sdt.h"
+#include "usdt/sdtarg.h"
 #include "tap.h"
 
 enum { ROUNDS = 6000, SECONDS = 120 };

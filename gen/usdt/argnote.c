@@ -1,4 +1,4 @@
-#include "probe/argnote.h"
+#include "usdt/argnote.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,6 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "elf/note.h"
-#include "probe/argname.h"
 
 enum { NOTE_SITE = 1, NOTE_TEXT = 2, NOTE_DOC = 3 };
 
@@ -23,7 +22,7 @@ struct text {
 	unsigned line;
 	struct str provider, probe, file, args;
 	bool is_parsed;
-	struct argnote_arg *parsed;
+	struct argname_arg *parsed;
 	size_t n_parsed;
 };
 
@@ -151,7 +150,7 @@ static void parse_args(struct arena *a, struct text *t)
 	if (count < 2 || count > MAX_ARGS + 1)
 		return;
 	t->n_parsed = count - 1;
-	t->parsed = arena_array(a, struct argnote_arg, t->n_parsed);
+	t->parsed = arena_array(a, struct argname_arg, t->n_parsed);
 	for (size_t i = 0; i < t->n_parsed; i++) {
 		argname_parse(a, parts[i + 1], &t->parsed[i]);
 		names[i] = t->parsed[i].name;

@@ -8,17 +8,11 @@
  *	struct argnotes *notes = argnote_read(img);	// binary.h does it once
  *	const struct argnote *n = argnote_find(notes, site->pc, probe->provider, probe->name);
  */
-#ifndef PROBE_ARGNOTE_H
-#define PROBE_ARGNOTE_H
+#ifndef USDT_ARGNOTE_H
+#define USDT_ARGNOTE_H
 
 #include "elf/img.h"
-
-/** One argument as the program spells it. */
-struct argnote_arg {
-	struct str expr; /**< the expression, inside of USDT_ARG if that was used */
-	struct str name; /**< by the rules of the format; "argN" when the expression has none */
-	struct str doc, unit; /**< of USDT_ARG; empty when not given */
-};
+#include "usdt/argname.h"
 
 struct argnote {
 	uint64_t pc; /**< link-time address of the nop */
@@ -26,7 +20,7 @@ struct argnote {
 	unsigned line;
 	struct str provider, probe, file;
 	size_t text;		  /**< which text has the macro's arguments */
-	struct argnote_arg *args; /**< filled by argnote_find(), shared by sites of one text */
+	struct argname_arg *args; /**< filled by argnote_find(), shared by sites of one text */
 	size_t n_args;
 };
 

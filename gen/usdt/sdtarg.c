@@ -1,10 +1,10 @@
-#include "probe/sdtarg.h"
+#include "usdt/sdtarg.h"
 
 #include <elf.h>
 #include <inttypes.h>
 #include <string.h>
 
-#include "probe/sdtplace.h"
+#include "usdt/sdtarg_priv.h"
 
 /** What the program passed, when a compiler wrote @v for it. */
 static int64_t extend(int64_t v, unsigned size, bool is_signed)
@@ -49,7 +49,7 @@ static struct sdtarg parse_one(unsigned machine, struct str text)
 	arg.place = str_from_offset(text, n);
 
 	struct sdtarg full = arg;
-	if ((n && !arg.size) || !sdtplace_read(machine, arg.place, &full))
+	if ((n && !arg.size) || !sdtarg_read_place(machine, arg.place, &full))
 		return arg;
 	if (full.kind == SDTARG_CONST) {
 		full.value = extend(full.disp, full.size, full.is_signed);

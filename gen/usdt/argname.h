@@ -8,10 +8,18 @@
  *	size_t n = argname_split(STR("item, it->name, f(a, b)"), parts, 3);	// 3
  *	struct str name = argname_of_expression(parts[1]);			// "name"
  */
-#ifndef PROBE_ARGNAME_H
-#define PROBE_ARGNAME_H
+#ifndef USDT_ARGNAME_H
+#define USDT_ARGNAME_H
 
-#include "probe/argnote.h"
+#include "base/arena.h"
+#include "base/str.h"
+
+/** One argument as the program spells it. */
+struct argname_arg {
+	struct str expr; /**< the expression, inside of USDT_ARG if that was used */
+	struct str name; /**< by the rules of the format; "argN" when the expression has none */
+	struct str doc, unit; /**< of USDT_ARG; empty when not given */
+};
 
 /**
  * Cuts @text at the commas that the preprocessor would cut it at; the pieces are trimmed. Returns how many there are, of
@@ -21,7 +29,7 @@ size_t argname_split(struct str text, struct str *ret, size_t max);
 /** The name after an expression, or empty. */
 struct str argname_of_expression(struct str expr);
 /** Expression, name and the rest of USDT_ARG of one piece; the name is empty when there is none. */
-void argname_parse(struct arena *a, struct str piece, struct argnote_arg *ret);
+void argname_parse(struct arena *a, struct str piece, struct argname_arg *ret);
 /** Gives the nameless a name, argN, and tells equal names apart: `state`, `state2`. */
 void argname_number(struct arena *a, struct str *names, size_t n);
 /** C string literals in a row, with their escapes resolved; empty when @text is not that. */

@@ -1,4 +1,4 @@
-#include "probe/sdtplace.h"
+#include "usdt/sdtarg_priv.h"
 
 #include <elf.h>
 #include <string.h>
@@ -331,7 +331,7 @@ static bool arm64_read(struct cursor *c, struct sdtarg *arg)
 	return true;
 }
 
-bool sdtplace_read(unsigned machine, struct str place, struct sdtarg *arg)
+bool sdtarg_read_place(unsigned machine, struct str place, struct sdtarg *arg)
 {
 	struct cursor c = {place.p, place.p + place.n};
 	bool good = false;

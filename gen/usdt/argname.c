@@ -1,4 +1,4 @@
-#include "probe/argname.h"
+#include "usdt/argname.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -273,11 +273,11 @@ static size_t expanded_form(struct arena *a, struct str s, struct str *ret)
 	return n - 1;
 }
 
-void argname_parse(struct arena *a, struct str piece, struct argnote_arg *ret)
+void argname_parse(struct arena *a, struct str piece, struct argname_arg *ret)
 {
 	struct str parts[4], call = piece, inner;
 	size_t n = 0;
-	*ret = (struct argnote_arg){.expr = piece};
+	*ret = (struct argname_arg){.expr = piece};
 	if (eat(&call, "USDT_ARG") && inside_parentheses(call, &inner))
 		n = argname_split(inner, parts, 4);
 	else

@@ -13,8 +13,8 @@
  *	if (sdt_read(img, &list))
  *		for (const struct sdt_probe *p = NULL; (p = sdt_find(&list, STR(""), STR("nvmf_*"), p));) ...
  */
-#ifndef PROBE_SDT_H
-#define PROBE_SDT_H
+#ifndef USDT_SDT_H
+#define USDT_SDT_H
 
 #include "base/map.h"
 #include "elf/img.h"

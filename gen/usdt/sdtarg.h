@@ -10,8 +10,8 @@
  *	size_t n;
  *	sdtarg_parse(&arena, EM_X86_64, STR("-4@$5 8@16(%rsp)"), &args, &n); // CONST 5; MEM, base "rsp", disp 16
  */
-#ifndef PROBE_SDTARG_H
-#define PROBE_SDTARG_H
+#ifndef USDT_SDTARG_H
+#define USDT_SDTARG_H
 
 #include "base/arena.h"
 #include "base/str.h"

@@ -1,4 +1,4 @@
-#include "probe/sdt.h"
+#include "usdt/sdt.h"
 
 #include <elf.h>
 #include <inttypes.h>
