@@ -300,6 +300,8 @@ static bool find_guard(void *ctx, struct node *n, struct node *parent)
 	return !g->found;
 }
 
+static bool look(void *ctx, struct node *n, struct node *parent);
+
 /** A map's key in which names are looked for. */
 struct keys {
 	struct rewriter *r;
@@ -311,7 +313,10 @@ static bool warn_of_key(void *ctx, struct node *n, struct node *parent)
 {
 	const struct keys *keys = ctx;
 	struct guard guard = {.r = keys->r};
-	(void)parent;
+	if (n->kind == NODE_CALL && format_find(n)) { // in a block: no part of the key
+		look(keys->r, n, parent);
+		return false;
+	}
 	if (!nameless_is_name(keys->r->tables, n))
 		return true;
 	for (const struct node *c = keys->map->child; c; c = c->next)
