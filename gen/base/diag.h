@@ -1,12 +1,14 @@
 /**
- * diag - what the user is told.
+ * diag - errors, warnings and notes for the user.
  *
- * An error is said once, where most is known, and the caller gets false:
+ * An error is reported once, by the code that knows most about it; the caller gets false and passes
+ * it on:
  *
  *	return diag_error(d, &place, "unknown probe \"" STR_FMT "\"", STR_ARG(name));
  *
- * prints `bpf/nvmf.bt:14:7: error: ...`, the line and a caret. After DIAG_MAX_ERRORS errors the rest are
- * counted but not shown. Nothing here exits. Every message and line is escaped before it reaches a terminal.
+ * prints `bpf/nvmf.bt:14:7: error: ...`, the line and a caret. After DIAG_MAX_ERRORS errors the
+ * rest are counted but not shown. Nothing here exits. Every message and line is escaped before it
+ * reaches a terminal.
  */
 #ifndef BASE_DIAG_H
 #define BASE_DIAG_H

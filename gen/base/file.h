@@ -1,8 +1,9 @@
 /**
  * file - opening files that a stranger may have prepared.
  *
- * A path that comes from another process can name a FIFO, a device, a folder or a link that leads out of that
- * process's file system. Only regular files are opened, no open ever waits, and below a root no link leads out.
+ * A path that comes from another process can name a FIFO, a device, a folder or a link that leads
+ * out of that process's file system. Only regular files are opened, no open ever waits, and below a
+ * root no link leads out.
  *
  *	const char *why;
  *	int fd = file_open("/proc/42/root", "/usr/lib/x.so", &size, &why);
@@ -18,17 +19,23 @@
 #include "base/str.h"
 
 /**
- * A descriptor (close-on-exec, read-only) of the regular file @path, and its size in bytes. With @root (may be
- * NULL) the path is resolved as if @root were "/": openat2(2), RESOLVE_IN_ROOT. On failure -1, errno is set and
+ * A descriptor (close-on-exec, read-only) of the regular file @path, and its size in bytes. With
+ * @root (may be NULL) the path is resolved as if @root were "/": openat2(2), RESOLVE_IN_ROOT. On
+ * failure -1, errno is set and
  * *@why is a text such as "is a directory" that needs no freeing.
  */
 int file_open(const char *root, const char *path, uint64_t *size, const char **why);
-/** Reads exactly @n bytes from offset @off; false when the file ends before that or cannot be read. */
+/**
+ * Reads exactly @n bytes from offset @off; false when the file ends before that or cannot be read.
+ */
 bool file_read_at(int fd, void *buf, size_t n, uint64_t off);
 
 /** Bytes of a path to an open file, see file_path_of(). */
 enum { FILE_PATH_OF = 32 };
-/** A path that leads to the file which @fd, a descriptor of ours, has open: for who takes only a path. */
+/**
+ * A path that leads to the file which @fd, a descriptor of ours, has open: for interfaces that take
+ * only a path.
+ */
 void file_path_of(int fd, char ret[FILE_PATH_OF]);
 
 #endif

@@ -1,9 +1,10 @@
 /**
  * outfile - a result written to a file all at once, or not at all.
  *
- * The text goes into a private file beside @path, which is renamed when everything is on disk: a reader never
- * sees half of it, and an error leaves what was there before. What is no regular file (a pipe, /dev/stdout) is
- * written to directly. A program or library is never replaced: its name stands there by mistake.
+ * The text goes into a private file beside @path, which is renamed when everything is on disk: a
+ * reader never sees half of it, and an error leaves what was there before. What is not a regular
+ * file (a pipe, /dev/stdout) is written to directly. A program or library is never replaced: its
+ * name was given by mistake.
  */
 #ifndef BASE_OUTFILE_H
 #define BASE_OUTFILE_H
@@ -13,7 +14,9 @@
 /** Writes @text to @path, or to standard output when @path is NULL or "-"; an error is said. */
 bool outfile_write(struct arena *a, struct diag *d, const char *path, struct str text);
 
-/** @path is an ELF file: false, with an error that says so; true when it is none or cannot be read. */
+/**
+ * @path is an ELF file: false, with an error that says so; true when it is none or cannot be read.
+ */
 bool outfile_check(struct diag *d, const char *path);
 /** Two names of one regular file. */
 bool outfile_is_same(const char *path, const char *other);

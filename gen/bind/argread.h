@@ -1,8 +1,9 @@
 /**
  * argread - arguments of USDT probes for which bpftrace has no argN, or a wrong one.
  *
- * Up to 0.23 there are arg0 to arg5, and what lies at a symbol is misread. The note says where each argument is, and reg() reads the registers of a usdt clause in
- * every version (measured on x86-64, the only machine whose names are known here):
+ * Up to 0.23 there are arg0 to arg5, and what lies at a symbol is misread. The note says where each
+ * argument is, and reg() reads the registers of a usdt clause in every version (measured on x86-64,
+ * the only machine whose names are known here):
  *
  *	-4@%r13d	(int64)(int32)reg("r13")
  *	2@-20(%rbp)	(uint64)(uint16)*(uint16 *)(reg("bp") - 20)
@@ -17,14 +18,15 @@
 /** Does bpftrace of @version read argument @n, which is @arg at a site, wrong or not at all? */
 bool argread_needs(unsigned version, unsigned n, const struct sdtarg *arg);
 /**
- * Does the same text read the argument @arg of one more site, at @pc in @img? @text, empty at first, becomes that of this site.
- * bpftrace does not say at which site it is: where they differ there is no right one.
+ * Does the same text read the argument @arg of one more site, at @pc in @img? @text, empty at
+ * first, becomes that of this site. bpftrace does not say at which site it is: where they differ
+ * there is no right one.
  */
 bool argread_join(struct arena *a, struct img *img, uint64_t pc, const struct sdtarg *arg,
 		  struct str *text);
 /**
- * What stands for argN in clause @c; empty for argN itself, and where nothing does. @place: then where a site has it that is not
- * read, or not as the sites before it.
+ * What stands for argN in clause @c; empty for argN itself, and where nothing does. @place: then
+ * where a site has it that is not read, or not as the sites before it.
  */
 struct str argread_find(struct bind *b, const struct attach_clause *c, unsigned n,
 			struct str *place);

@@ -1,10 +1,11 @@
 /**
  * bind - names in a template meet names in the target's files.
  *
- * What all steps of that (bind/template.h) know and find out: the target and its files, the script's structure, what its
- * clauses are bound to. They replace what stands for something of the target: __EXE__ in an attach point becomes the path
- * of the file that has that probe or function, a map of enum names gets its table, __PID__ and __COMM__ their values.
- * They work on the tokens in place, so that every one of them keeps its place in the template.
+ * The state that all steps (bind/template.h) share: the target and its files, the structure of the
+ * script, what its clauses are bound to. They replace what stands for something of the target:
+ * __EXE__ in an attach point becomes the path of the file that has that probe or function, a map of
+ * enum names gets its table, __PID__ and __COMM__ their values. They change nodes of the tree
+ * (lang/change.h), so that what is printed keeps its place in the template.
  */
 #ifndef BIND_BIND_H
 #define BIND_BIND_H
@@ -59,7 +60,10 @@ struct bind {
 	unsigned longest_string; /**< bytes of the longest char array that is read as a string */
 	struct script script;
 	bool has_headers; /**< C headers, which bpftrace reads */
-	/** What those of the script's own define, see struct pp: they are the script's own, as its definitions are. */
+	/**
+	 * What those of the script's own define, see struct pp: they are the script's own, as its
+	 * definitions are.
+	 */
 	const struct map *header_tags, *header_names;
 	struct lookup *lookup; /**< NULL until bind_lookup() */
 	struct dwtypes *dwarf; /**< the source that it asks; likewise */
@@ -72,13 +76,15 @@ struct bind {
 };
 
 /**
- * The types of the target: the files with the program's probes first, because the type of a probe's argument is
- * theirs, then the others. NULL when there is no target. To be called when the attach points are bound.
+ * The types of the target: the files with the program's probes first, because the type of a probe's
+ * argument is theirs, then the others. NULL when there is no target. To be called when the attach
+ * points are bound.
  */
 struct lookup *bind_lookup(struct bind *b);
 /**
- * The same, asked from clause @i: where units or images define a name differently, what its probes have is meant; for a
- * clause without probes of the target, such as BEGIN, what those of all clauses have.
+ * The same, asked from clause @i: where units or images define a name differently, what its probes
+ * have is meant; for a clause without probes of the target, such as BEGIN, what those of all
+ * clauses have.
  */
 struct lookup *bind_lookup_from(struct bind *b, size_t i);
 

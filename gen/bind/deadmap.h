@@ -1,8 +1,9 @@
 /**
  * deadmap - maps that nothing sets any more, because the clauses that did were left out.
  *
- * bpftrace refuses a program that reads or clears a map which it never sets: it could not tell what the map holds. So
- * where `#pragma optional` takes clauses out, what the others say about the maps of these goes as well:
+ * bpftrace refuses a program that reads or clears a map which it never sets: it could not tell what
+ * the map holds. So where `#pragma optional` takes clauses out, the uses of their maps in other
+ * clauses go as well:
  *
  *	usdt:x:gone { @start[pid] = nsecs; }	left out, and with it
  *	usdt:x:done /@start[pid]/ { ... }	a clause that waits for the map,

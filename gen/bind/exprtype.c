@@ -31,7 +31,7 @@ struct finder {
 	VEC(struct hidden) hidden;
 	unsigned round;
 	bool has_changed; // in this round something was found out
-	bool is_last;	  // of the rounds, when all is known: errors are told
+	bool is_last;	  // of the rounds, when all is known: errors are reported
 	bool knows_types; // the target's: not in clauses of the kernel
 	bool good;
 };

@@ -1,10 +1,11 @@
 /**
- * exprtype - what is known of each expression of a program: its C type, whether it can be below 0, and whose place in
- * memory it is.
+ * exprtype - what is known of each expression of a program: its C type, whether it can be negative,
+ * and whose place in memory it is.
  *
- * The types come from casts, from declarations (`let $x : T`, parameters of fn) and from the members that are read; they go
- * on through variables, maps, tuples and loops. What is assigned in one clause is known in all, so the program is gone
- * through until nothing new turns up. What is not known stays unknown.
+ * The types come from casts, from declarations (`let $x : T`, parameters of fn) and from the
+ * members that are read; they go on through variables, maps, tuples and loops. What is assigned in
+ * one clause is known in all, so the pass over the program is repeated until it finds nothing new.
+ * What is not known stays unknown.
  *
  *	exprtype_find(b);		// b->script.program->...->expr
  *	if (n->expr && n->expr->is_place)
@@ -29,7 +30,10 @@ struct expr {
 	bool is_string;	    /**< lower makes a str() of it */
 	bool is_value;	    /**< in a struct that bpftrace holds as a value */
 	bool is_place;	    /**< in memory: the rest holds */
-	/** Counted from the pointer that the first child is (x->m, p[i], *p), not from the place that it is (x.m, a[i]). */
+	/**
+	 * Counted from the pointer that the first child is (x->m, p[i], *p), not from the place
+	 * that it is (x.m, a[i]).
+	 */
 	bool via_pointer;
 	bool by_address;       /**< bpftrace cannot follow it: to be read by its address */
 	uint64_t offset;       /**< of a member, bytes from there */
@@ -40,7 +44,10 @@ struct expr {
 	unsigned bit_bytes;    /**< how much of that is to be read: 1, 2, 4 or 8; 0: byte by byte */
 };
 
-/** Finds the types of all expressions of the clauses. False, with errors, for members that a struct does not have and indices beyond an array. */
+/**
+ * Finds the types of all expressions of the clauses. False, with errors, for members that a struct
+ * does not have and indices beyond an array.
+ */
 bool exprtype_find(struct bind *b);
 
 /** What a pointer of type @t leads to, without typedefs; NULL when @t is none. */
@@ -50,8 +57,8 @@ bool exprtype_has_bitfields(struct ctype *t);
 /** Is it an aggregate or array with a float or double anywhere in it? */
 bool exprtype_has_floats(struct ctype *t);
 /**
- * The sign of argument @n over all sites of all probes of the clause: a narrow one goes with both. @size: its bytes, 0
- * where sites disagree.
+ * The sign of argument @n over all sites of all probes of the clause: a narrow unsigned one is
+ * compatible with either. @size: its bytes, 0 where sites disagree.
  */
 enum sign exprtype_arg_sign(struct bind *b, const struct attach_clause *c, unsigned n,
 			    unsigned *size);

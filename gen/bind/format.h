@@ -1,5 +1,5 @@
 /**
- * format - the formats of printf("%s %d", a, b) and its kin.
+ * format - the formats of printf("%s %d", a, b) and the like.
  *
  * Walks the conversions as bpftrace reads them: % flags digits . digits letters.
  *
@@ -12,7 +12,7 @@
 
 #include "lang/tree.h"
 
-/** The format of a call of printf() or its kin, a literal; NULL for what is none. */
+/** The format of a call of printf() or the like, if it is a literal; else NULL. */
 struct node *format_find(const struct node *call);
 
 struct conversion {

@@ -1,8 +1,8 @@
 /**
  * import - files that the script asks bpftrace for.
  *
- * bpftrace (from 0.24 on) looks for `import "helpers.bt"` beside the script. The program that it is given is no file
- * beside anything, so that the path is written out.
+ * bpftrace (from 0.24 on) looks for `import "helpers.bt"` beside the script. The program that it is
+ * given lies in no folder, so the path is written out in full.
  */
 #ifndef BIND_IMPORT_H
 #define BIND_IMPORT_H

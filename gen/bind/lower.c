@@ -225,7 +225,7 @@ static void warn_of_copied_bits(struct lowerer *lo, const struct node *n, const 
 		     STR_ARG(ctype_spell(lo->b->arena, ctype_strip(n->expr->type))));
 }
 
-/** %d, %u and %x print 32 bits of what has more; %ld and its kin print what is narrower as it is, too. */
+/** %d, %u and %x print 32 bits of what has more; %ld and the like print narrower values right, too. */
 static void widen_format(struct lowerer *lo, struct node *n)
 {
 	struct node *format = lo->b->files ? format_find(n) : NULL;

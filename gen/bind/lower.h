@@ -1,8 +1,9 @@
 /**
  * lower - what this bpftrace reads wrong, or not at all, becomes what it reads right.
  *
- * A table of rules over the tree, each for one thing that some version gets wrong (measured; out/dialect.h has those that
- * differ). They change the tokens of an expression in place, its parts before the whole:
+ * A table of rules over the tree, each for one thing that some version gets wrong (measured;
+ * out/dialect.h has those that differ). They change the nodes of an expression, its parts before
+ * the whole:
  *
  *	char array		str(ADDRESS, N), or ADDRESS, N within str()
  *	signed and narrow	(int64)(int32)x
@@ -18,7 +19,10 @@
 
 #include "bind/bind.h"
 
-/** To be called when the clauses are bound, and before what they are filtered by is added. False after an error. */
+/**
+ * To be called when the clauses are bound, and before what they are filtered by is added. False
+ * after an error.
+ */
 bool lower_program(struct bind *b);
 
 #endif

@@ -1,5 +1,5 @@
 /**
- * sign - may a number be below 0?
+ * sign - can a number be negative?
  *
  * The arithmetic of it: what comes of two operands, and of what a name is assigned.
  *
@@ -12,9 +12,9 @@
 
 /** The values that a number can have. */
 enum sign {
-	SIGN_OPEN,     /**< of a name whose assignments were not seen yet, or only of itself */
-	SIGN_NONE,     /**< never below 0, nor above the largest int64: goes with both */
-	SIGN_SIGNED,   /**< an int64 */
+	SIGN_OPEN,   /**< of a name whose assignments were not seen yet, or only of itself */
+	SIGN_NONE,   /**< neither negative nor above INT64_MAX: compatible with either signedness */
+	SIGN_SIGNED, /**< an int64 */
 	SIGN_UNSIGNED, /**< an uint64 */
 	SIGN_OTHER,    /**< no number, or nothing is known */
 	SIGN_MIXED,    /**< sometimes one and sometimes another */

@@ -190,7 +190,7 @@ static bool is_taken(void *ctx, struct str tag)
 	if (map_get(&r->own, tag) || kernel_has(r, tag))
 		return true;
 	if (r->b->has_headers && !str_has_prefix(tag, STR(CLOSURE_PREFIX)))
-		return true; // who knows what they define
+		return true; // what they define is not known here
 	if (!r->avoids_program)
 		return false;
 	struct lookup *lk = bind_lookup(r->b);
@@ -325,7 +325,7 @@ bool targettype_fold(struct bind *b, const struct attach_clause *c, struct node 
 	bool is_size = tok_is(call->name, "sizeof");
 	if (!first || !(is_size ? !first->next : tok_is(call->name, "offsetof") && first->next) ||
 	    !find_type(b->types, c, first, &name, &type))
-		return true; // a kernel type, or told when its tag is looked at
+		return true; // a kernel type, or reported when its tag is resolved
 	if (!targettype_is_whole(first, &name))
 		return true;
 	if (!is_size)

@@ -55,7 +55,7 @@ static bool take_pragmas(struct bind *b, const struct pp *pp)
 	return good;
 }
 
-/** Every clause is looked at, so that all mistakes are told at once. */
+/** Every clause is looked at, so that all mistakes are reported in one go. */
 static bool bind_clauses(struct bind *b)
 {
 	struct attach_clause *clauses = b->clauses;

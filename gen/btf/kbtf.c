@@ -317,7 +317,7 @@ static void say_differ(struct kbtf *k, struct str name, uint64_t first, uint64_t
 /** @first, or @t when there is none yet; false once nothing can be learnt from others. */
 static bool take_definition(struct kbtf *k, struct str name, struct ctype *t, struct ctype **first)
 {
-	// A type may be asked for while others are compared; in damaged BTF without end.
+	// A type may be asked for while others are compared; in corrupt BTF without end.
 	bool compares = k->n_compared < MAX_DEPTH;
 	if (!*first) {
 		*first = t;

@@ -1,7 +1,9 @@
 /**
- * cmd - what the subcommands of btgen share: the table of commands and the options that most of them take.
+ * cmd - what the subcommands of btgen share: the table of commands and the options that most of
+ * them take.
  *
- * Exit status of every command: 0 done, 1 the input is wrong (said on stderr), 2 the command line is wrong.
+ * Exit status of every command: 0 done, 1 the input is wrong (said on stderr), 2 the command line
+ * is wrong.
  */
 #ifndef CMD_CMD_H
 #define CMD_CMD_H
@@ -29,13 +31,13 @@ int cmd_skeleton(int argc, char **argv);
 int cmd_types(int argc, char **argv);
 
 /**
- * "btgen NAME: MESSAGE" and "Try 'btgen NAME --help'." on stderr, or bpftrace.sh's name when that has called us (it sets
- * $BTGEN_CALLED_AS); returns CMD_USAGE.
+ * "btgen NAME: MESSAGE" and "Try 'btgen NAME --help'." on stderr, or bpftrace.sh's name when that
+ * has called us (it sets $BTGEN_CALLED_AS); returns CMD_USAGE.
  */
 int cmd_usage_error(const char *name, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /** One option: all that getopt, the help and the command know about it. */
 struct cmd_option {
-	int letter;	   /**< what take() is told; from 256 on there is no short form */
+	int letter;	   /**< passed to take(); from 256 on there is no short form */
 	const char *name;  /**< the long form, or NULL */
 	const char *value; /**< what it takes, as the help calls it; NULL: nothing */
 	const char *help;  /**< one line */
@@ -53,11 +55,17 @@ struct cmd_options {
 	const struct cmd_option *list; /**< ends with a letter 0; -h, --help is not among them */
 	const char *notes;	       /**< the help behind them, or NULL */
 	bool in_order;		       /**< an operand before -- is option 1 */
-	/** Takes one option (@value is NULL for those without); -1, or the exit status of a bad one, which is said. */
+	/**
+	 * Takes one option (@value is NULL for those without); -1, or the exit status of a bad one,
+	 * which is said.
+	 */
 	int (*take)(void *ctx, const char *command, int letter, const char *value);
 };
 
-/** Reads all options, up to the operands at argv[optind]. Returns -1, or the exit status when nothing is left to do. */
+/**
+ * Reads all options, up to the operands at argv[optind]. Returns -1, or the exit status when
+ * nothing is left to do.
+ */
 int cmd_read_options(const struct cmd_options *o, int argc, char **argv, void *ctx);
 
 /** Decimal PID, or false. */

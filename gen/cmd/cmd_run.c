@@ -194,7 +194,7 @@ static bool check_root(struct diag *d)
 			  "tracing needs root: use sudo (-n prints the program without it)");
 }
 
-/** The limit for this program's strings, raised to its longest char array; the user is told when that is not enough. */
+/** The limit for this program's strings, raised to its longest char array; a warning when that is not enough. */
 static unsigned string_limit(struct arena *a, struct diag *d, const struct bpftrace *bt,
 			     const struct bind *b)
 {
@@ -411,7 +411,9 @@ int cmd_run(int argc, char **argv)
 	struct diag d;
 	diag_init(&d, stderr);
 	struct options o = {.req.arena = &a, .ready_fd = -1};
-	signal(SIGCHLD, SIG_DFL); // who ignores it, and whose children do, is told no exit status
+	signal(
+	    SIGCHLD,
+	    SIG_DFL); // while it is ignored, as a parent may have left it, wait() reports no exit status
 	int status = parse(argc, argv, &o);
 	if (status < 0) {
 		struct bpftrace bt;

@@ -89,8 +89,9 @@ static void add_names(struct arena *a, const struct clayout_field *f, bool for_b
 }
 
 /**
- * Of two members with one name the heir's stays, then the first; an anonymous one goes with any of its names. Members of
- * empty classes hide others, too, and then go: their place may be another one's.
+ * Of two members with one name that of the derived class stays, then the first; an anonymous one
+ * goes with any of its names. Members of empty classes hide others, too, and then go: their place
+ * may be another one's.
  */
 static bool drop_hidden(struct arena *a, struct clayout *l, bool for_bpftrace)
 {
@@ -100,7 +101,7 @@ static bool drop_hidden(struct arena *a, struct clayout *l, bool for_bpftrace)
 		is_needed |= l->fields.v[i].level > 0 || l->fields.v[i].is_empty;
 	if (!is_needed)
 		return true;
-	unsigned left = MAX_NAMELESS; // damaged types hold each other many times over
+	unsigned left = MAX_NAMELESS; // corrupt types contain each other many times over
 	for (size_t i = 0; i < l->fields.n; i++) {
 		struct clayout_field *f = &l->fields.v[i];
 		add_names(a, f, for_bpftrace, &names[i], &left);

@@ -1,9 +1,10 @@
 /**
  * clayout - the members of a struct as C can write them down: in order of place, without overlaps.
  *
- * Base classes are spread out into the struct (C++ reads p->x of a base without naming it). What C has no words
- * for becomes bytes or padding: a member that shares bytes with the next one, one of a type that is only declared, a
- * base's member hidden by one of the heir's. Each such case is a remark.
+ * Base classes are spread out into the struct (C++ reads p->x of a base without naming it). What C
+ * has no words for becomes bytes or padding: a member that shares bytes with the next one, one of a
+ * type that is only declared, a base's member hidden by one of the derived class. Each such case is
+ * a remark.
  */
 #ifndef CTYPE_CLAYOUT_H
 #define CTYPE_CLAYOUT_H

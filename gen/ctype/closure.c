@@ -79,7 +79,7 @@ static bool define_members(struct closure *c, struct ctype *t)
 {
 	if (c->depth >= MAX_DEPTH)
 		return diag_error(c->diag, NULL, "types are nested more than %d deep", MAX_DEPTH);
-	// Types without a name are looked at again wherever they are; damaged ones hold each other many times over.
+	// Types without a name are visited again wherever they are; corrupt ones contain each other many times over.
 	if (++c->n_looked_at > MAX_NAMELESS)
 		return diag_error(c->diag, NULL, "types contain nameless types more than %d times",
 				  MAX_NAMELESS);
@@ -99,7 +99,7 @@ static bool define_members(struct closure *c, struct ctype *t)
 			good = define(c, e, name, &unused);
 		if (!ctype_is_aggregate(e))
 			continue;
-		// A base class is spread out into its heir; a type without a name is printed in its place.
+		// A base class is spread out into the derived class; a type without a name is printed in its place.
 		if (m->is_base || !name.n)
 			good = !ctype_complete(e) || define_members(c, e);
 		else if (ctype_complete(e))

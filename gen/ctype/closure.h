@@ -1,10 +1,11 @@
 /**
  * closure - which types must be defined so that some can be used, in which order, under which tags.
  *
- * A struct needs everything it embeds by value, defined before it. What it points to is needed only where
- * somebody follows the pointer: the caller's follow() decides; other pointers are printed as void *. Each definition
- * gets a tag of its own: the program's, respelled where C cannot take it, renamed where the kernel has one of that
- * name. The same struct met in several units is one definition; a different one of the same name gets a number.
+ * A struct needs everything it embeds by value, defined before it. What it points to is needed only
+ * where somebody follows the pointer: the caller's follow() decides; other pointers are printed as
+ * void *. Each definition gets a tag of its own: the program's, respelled where C cannot take it,
+ * renamed where the kernel has one of that name. The same struct met in several units is one
+ * definition; a different one of the same name gets a number.
  *
  *	struct closure c;
  *	closure_init(&c, &arena, &diag, &options);
@@ -26,7 +27,9 @@
 struct closure_options {
 	/** The pointer (or array of pointers) @m of @owner is dereferenced; NULL: none is. */
 	bool (*follow)(void *ctx, struct ctype *owner, const struct ctype_member *m);
-	/** The tag belongs to somebody else (as the kernel) and must not be used; NULL: none does. */
+	/**
+	 * The tag belongs to somebody else (as the kernel) and must not be used; NULL: none does.
+	 */
 	bool (*is_taken)(void *ctx, struct str tag);
 	void *ctx;
 	bool for_bpftrace; /**< spelling that every bpftrace accepts; enums are plain integers */
@@ -57,8 +60,9 @@ struct closure {
 void closure_init(struct closure *c, struct arena *a, struct diag *d,
 		  const struct closure_options *opt);
 /**
- * Adds @t (typedefs looked through; @name names it when it has no tag) and all it needs; *@tag is what to write after the
- * keyword. False, said, when it is no struct, union or enum, only declared, damaged, or cannot be laid out.
+ * Adds @t (typedefs looked through; @name names it when it has no tag) and all it needs; *@tag is
+ * what to write after the keyword. False, with an error, when it is not a struct, union or enum,
+ * only declared, corrupt, or cannot be laid out.
  */
 bool closure_add(struct closure *c, struct ctype *t, struct str name, struct str *tag);
 /** The definition of @t if the closure has it or is about to, else NULL. */

@@ -1,16 +1,17 @@
 /**
  * ctype - the model of a type, whatever it was read from (DWARF or BTF).
  *
- * A graph of nodes in an arena. Every size and offset is the one that the compiler recorded, nothing is worked out
- * again. Structs, unions and enums are filled on demand: a pointer to a struct costs one shell, and the members
- * are read when somebody asks, by ctype_complete().
+ * A graph of nodes in an arena. Every size and offset is the one that the compiler recorded,
+ * nothing is worked out again. Structs, unions and enums are filled on demand: a pointer to a
+ * struct costs one shell, and the members are read when somebody asks, by ctype_complete().
  *
  *	if (ctype_complete(t))
  *		for (size_t i = 0; i < t->n_members; i++)
  *			use(&t->members[i]);
  *
- * Offsets are bytes from the start of the aggregate; a bitfield has its place in bits from that start, counted from
- * the least significant bit on little-endian machines and from the most significant on big-endian ones.
+ * Offsets are bytes from the start of the aggregate; a bitfield has its place in bits from that
+ * start, counted from the least significant bit on little-endian machines and from the most
+ * significant on big-endian ones.
  */
 #ifndef CTYPE_CTYPE_H
 #define CTYPE_CTYPE_H
@@ -94,7 +95,9 @@ struct ctype *ctype_new(struct arena *a, enum ctype_kind kind, const char *name,
 /** A pointer to @to (NULL: void) of @size bytes. */
 struct ctype *ctype_new_pointer(struct arena *a, struct ctype *to, uint64_t size);
 
-/** Members or values are there; false when the type is only declared, or (said) damaged. */
+/**
+ * Members or values are there; false when the type is only declared, or, with an error, corrupt.
+ */
 bool ctype_complete(struct ctype *t);
 /** Without typedefs, const and volatile; NULL for void. */
 struct ctype *ctype_strip(struct ctype *t);
@@ -104,8 +107,9 @@ bool ctype_size(struct ctype *t, uint64_t *ret);
 bool ctype_is_aggregate(const struct ctype *t);
 
 /**
- * Equal as far as a reader of memory can tell: kind, size, sign, names and places of members and what they hold by
- * value, or the names and values of an enum. Pointers are followed no further than the name of what they lead to.
+ * Equal as far as a reader of memory can tell: kind, size, sign, names and places of members and
+ * what they hold by value, or the names and values of an enum. Pointers are followed no further
+ * than the name of what they lead to.
  */
 bool ctype_is_same(struct ctype *a, struct ctype *b);
 /** The same; adds to *@n how many members were looked at. */
@@ -125,9 +129,9 @@ struct ctype_place {
 };
 
 /**
- * Follows a path of members and constant indices, "a.b[2].c", from @t (typedefs looked through, anonymous members
- * and base classes searched). On failure @bad is the part of the path that does not fit, and @in the type it was looked
- * up in; nothing is said.
+ * Follows a path of members and constant indices, "a.b[2].c", from @t (typedefs looked through,
+ * anonymous members and base classes searched). On failure @bad is the part of the path that does
+ * not fit, and @in the type it was looked up in; nothing is said.
  */
 bool ctype_resolve(struct ctype *t, struct str path, struct ctype_place *ret, struct str *bad,
 		   struct ctype **in);

@@ -1,9 +1,10 @@
 /**
  * note - the notes of a section or segment, one after the other.
  *
- * gABI, "Note Section": namesz, descsz, type, the owner's name and the description, each padded. The gABI pads to 8 bytes
- * in a file of 64 bit, but no tool does: notes are padded to 4 in both classes (<sys/sdt.h> says .balign 4, as the kernel, gdb
- * and readelf expect), but for NT_GNU_PROPERTY_TYPE_0, which has a section and a segment of its own, aligned to 8. There the
+ * gABI, "Note Section": namesz, descsz, type, the owner's name and the description, each padded.
+ * The gABI pads to 8 bytes in a file of 64 bit, but no tool does: notes are padded to 4 in both
+ * classes (<sys/sdt.h> says .balign 4, as the kernel, gdb and readelf expect), but for
+ * NT_GNU_PROPERTY_TYPE_0, which has a section and a segment of its own, aligned to 8. There the
  * sizes are multiples of 8, so that 4 reads these, too.
  *
  *	struct note note;
@@ -11,8 +12,8 @@
  *		use(&note);
  *	if (r.err) ...		// at note.off
  *
- * libelf's gelf_getnote() does the same for bytes that libelf has read, but its answer for a note that does not hold together
- * is that of the end.
+ * libelf's gelf_getnote() does the same for bytes that libelf has read, but it cannot tell a
+ * malformed note from the end.
  */
 #ifndef ELF_NOTE_H
 #define ELF_NOTE_H

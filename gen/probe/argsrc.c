@@ -80,7 +80,8 @@ static bool is_macro_of(struct str word, struct str probe)
 struct call {
 	struct str args;
 	bool has_args;
-	unsigned n; /**< how many there are: more than one is none */
+	unsigned
+	    n; /**< matching calls on the line; more than one is ambiguous, and treated as none */
 };
 
 static void look_at_word(struct str word, struct str behind, struct str outer, struct str probe,

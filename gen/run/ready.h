@@ -1,8 +1,8 @@
 /**
- * ready - are all probes attached, and who wants to know.
+ * ready - when all probes are attached, and the report of it: a line, a file, a descriptor.
  *
- * bpftrace sets up, runs BEGIN, attaches, says so (relay.h), and only then waits for events with epoll_wait and prints any: that
- * system call of its main thread tells that it has nothing to do.
+ * bpftrace sets up, runs BEGIN, attaches, says so (relay.h), and only then waits for events with
+ * epoll_wait and prints any: that system call of its main thread tells that it has nothing to do.
  */
 #ifndef RUN_READY_H
 #define RUN_READY_H
@@ -11,9 +11,12 @@
 
 /** Does the process @pid wait for events? */
 bool ready_is_waiting(pid_t pid);
-/** Is the process @pid (0.17, 0.23) in its loop, or before it? What it prints afterwards are the maps: it leaves SIGINT to the kernel then. */
+/**
+ * Is the process @pid (0.17, 0.23) in its loop, or before it? What it prints afterwards are the
+ * maps: it leaves SIGINT to the kernel then.
+ */
 bool ready_is_tracing(pid_t pid);
-/** Tells the user, --ready-file and --ready-fd, and lets a held command go. */
+/** Reports it to the user, --ready-file and --ready-fd, and lets a held command go. */
 void ready_tell(struct arena *a, struct diag *d, const struct run_config *cfg);
 
 #endif

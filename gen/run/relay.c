@@ -6,7 +6,7 @@
 
 #include "run/definitions.h"
 
-enum { LONGEST_MESSAGE = 65536 }; // longer lines are data, or told in pieces
+enum { LONGEST_MESSAGE = 65536 }; // longer lines are data, or reported in pieces
 
 void relay_init(struct relay *r, struct diag *d, const struct linemap *map,
 		const char *program_name)
@@ -243,7 +243,7 @@ static bool is_warning_line(struct str line)
 	       str_has_prefix(line, STR("modprobe kheaders "));
 }
 
-/** A message that is told as it is. */
+/** A message that is passed on as it is. */
 static void pass_on(struct relay *r, struct str line)
 {
 	if (r->diag->quiet && is_warning_line(line))
@@ -265,7 +265,7 @@ static void pass_on(struct relay *r, struct str line)
 
 /**
  * What clang says of a definition of the program. Newer bpftraces try several times, each time with
- * more of the kernel's types, and may succeed in the end: so nothing is told until it is known that
+ * more of the kernel's types, and may succeed in the end: so nothing is reported until it is known that
  * this was the last attempt. What has been said before begins the next one.
  */
 static bool hold_definition_message(struct relay *r, struct str line)

@@ -1,12 +1,13 @@
 /**
  * relay - what bpftrace prints, sorted into data and messages, with places in templates.
  *
- * bpftrace mixes both: before 0.24 "Attaching..." and lost-event lines stand between the data. The data go
- * through as they are; messages go to stderr; an error that names a line of the generated program is
- * told as an error of the template's line. A line "Lost 9 events" stays in the data: the traced program can print
- * it, too.
+ * bpftrace mixes both: before 0.24 "Attaching..." and lost-event lines stand between the data. The
+ * data go through as they are; messages go to stderr; an error that names a line of the generated
+ * program is reported at the template's line. A line "Lost 9 events" stays in the data: the traced
+ * program can print it, too.
  *
- * bpftrace ends with two empty lines and the maps, before 0.24 with an empty line for each map that has nothing in it.
+ * bpftrace ends with two empty lines and the maps, before 0.24 with an empty line for each map that
+ * has nothing in it.
  */
 #ifndef RUN_RELAY_H
 #define RUN_RELAY_H
@@ -14,7 +15,10 @@
 #include "base/diag.h"
 #include "out/emit.h"
 
-/** What bpftrace before 0.24 prints when all probes are attached, if there is a variable of this name. */
+/**
+ * What bpftrace before 0.24 prints when all probes are attached, if there is a variable of this
+ * name.
+ */
 #define RELAY_ATTACHED "__BPFTRACE_NOTIFY_PROBES_ATTACHED"
 
 struct relay {
@@ -32,9 +36,10 @@ struct relay {
 	struct strbuf out;	   /**< data ready to be written by the owner, who clears it */
 	struct strbuf out_line;	   /**< start of a line that may yet turn out to be a message */
 	struct strbuf err_line;
-	struct strbuf c_errors; /**< what clang says of the definitions, not yet told: lines */
-	bool told;		/**< a message was passed on as it is */
-	struct strbuf withheld; /**< the first warning that was not told */
+	struct strbuf
+	    c_errors; /**< clang's messages about the definitions, not yet reported: lines */
+	bool told;    /**< a message was passed on as it is */
+	struct strbuf withheld; /**< the first warning that was held back */
 	struct diag_place withheld_at;
 	bool idle; /**< the last warning was none that matters: nor is its "expanded from" */
 	bool out_mid_line;     /**< the start of the current data line has already gone */
@@ -49,17 +54,23 @@ struct relay {
 void relay_init(struct relay *r, struct diag *d, const struct linemap *map,
 		const char *program_name);
 void relay_fini(struct relay *r);
-/** Messages that were held back are told; none are from now on. */
+/** Reports the messages that were held back; from now on none are. */
 void relay_release(struct relay *r);
 /** Takes bytes of bpftrace's stdout. */
 void relay_stdout(struct relay *r, struct str bytes);
-/** Nothing more comes for now: a line without an end is data if it cannot become a message, and empty lines are. */
+/**
+ * Nothing more comes for now: a line without an end is data if it cannot become a message, and
+ * empty lines are.
+ */
 void relay_stdout_idle(struct relay *r);
 /** Takes bytes of bpftrace's stderr. */
 void relay_stderr(struct relay *r, struct str bytes);
 /** Both streams have ended. */
 void relay_end(struct relay *r);
-/** bpftrace has failed: tells why, if it has not been told. It may call a reason a warning, which we keep to ourselves. */
+/**
+ * bpftrace has failed: reports why, if that was not done yet. The reason may be a warning of
+ * bpftrace's, which is held back as long as it runs.
+ */
 void relay_explain_failure(struct relay *r, int status);
 
 #endif

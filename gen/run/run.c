@@ -19,7 +19,7 @@
 #include "run/start.h"
 
 #define READY_POLL_MS 5 // how often bpftrace is looked at until it is attached
-#define STOP_LOOK_MS 60 // how often it is looked at once it was told to end
+#define STOP_LOOK_MS 60 // how often its state is polled once it got a signal
 #define STOP_LOOKS 4 // that many looks in a row, longer than its last wait, mean it has not heard
 #define LAST_EVENTS_MS 250  // what the target did at its end is read at most 100 ms later
 #define BUSY_MS 3000	    // one that always has something to read is interrupted in the end
@@ -40,11 +40,12 @@ struct runner {
 	bool ended;    // bpftrace is a zombie
 	bool given_up; // no more output: its reader has gone, or what an error has said
 	unsigned interrupts;
-	unsigned long stop_at; // ms: when bpftrace is to be told to end, once it waits; 0: no
-	bool stopping;	       // it was told to end
-	unsigned sent;	       // bits of the signals that we have sent to it
-	int first_signal;      // that told us to end
-	bool killing;	       // it is to be killed once it is stopped
+	unsigned long
+	    stop_at;	  // ms: from then on bpftrace gets SIGINT, as soon as it waits; 0: not yet
+	bool stopping;	  // it got the signal
+	unsigned sent;	  // bits of the signals that we have sent to it
+	int first_signal; // that we got
+	bool killing;	  // it is to be killed once it is stopped
 	struct guard guard;
 	int loss;		 // its counter of lost events, or -1
 	unsigned idle_looks;	 // how often since then it was seen to wait for events, in a row
@@ -72,8 +73,8 @@ static void stop_bpftrace(struct runner *r, int sig)
 }
 
 /**
- * bpftrace drops the events that it is reading when a signal comes: it is told to end while it waits for some, that is,
- * has read what there was.
+ * bpftrace drops the events that it is reading when a signal comes: so it gets one while it waits
+ * for events, that is, when it has read those that there were.
  */
 static void stop_when_idle(struct runner *r)
 {
@@ -86,8 +87,8 @@ static void stop_when_idle(struct runner *r)
 }
 
 /**
- * KILL in the middle of a detach leaves the breakpoint and the semaphore in the target: the kernel gives up restoring them. A
- * process that has been stopped is in no system call.
+ * KILL in the middle of a detach leaves the breakpoint and the semaphore in the target: the kernel
+ * gives up restoring them. A process that has been stopped is in no system call.
  */
 static void kill_when_stopped(struct runner *r)
 {
@@ -138,7 +139,10 @@ static void take_signal(struct runner *r)
 	}
 }
 
-/** False, with errno, when it cannot be written; EPIPE also when nobody reads and we were told twice to end. */
+/**
+ * False, with errno, when it cannot be written; EPIPE also when nobody reads and a second signal
+ * came.
+ */
 static bool write_polled(struct runner *r, struct str data)
 {
 	while (data.n) {
@@ -236,8 +240,9 @@ static void become_ready(struct runner *r)
 }
 
 /**
- * bpftrace 0.17 and 0.23 lose a signal that comes while they handle output, and go on. One that still waits for events,
- * look after look and with nothing to say, has lost it. (After detaching it waits once more, for 100 ms.)
+ * bpftrace 0.17 and 0.23 lose a signal that comes while they handle output, and go on. One that
+ * still waits for events, look after look and with nothing to say, has lost it. (After detaching it
+ * waits once more, for 100 ms.)
  */
 static void stop_again_if_lost(struct runner *r, bool had_output)
 {

@@ -1,16 +1,18 @@
 /**
  * run - one bpftrace, from start to exit status.
  *
- * The program goes to bpftrace through a descriptor, so no file is left anywhere. Nothing of the output
- * file is touched before the probes are attached. bpftrace ends with us: it is told to when we are
- * interrupted, and the kernel tells it when we are killed.
+ * The program goes to bpftrace through a descriptor, so no file is left anywhere. Nothing of the
+ * output file is touched before the probes are attached. bpftrace ends with us: it gets a signal
+ * when we are interrupted, and the kernel tells it when we are killed.
  */
 #ifndef RUN_RUN_H
 #define RUN_RUN_H
 
 #include "run/config.h"
 
-/** A program of a bpftrace that tells of loss late prints nothing this often, on every processor. */
+/**
+ * A program of a bpftrace that tells of loss late prints nothing this often, on every processor.
+ */
 enum { RUN_HEARTBEAT_HZ = 5 };
 
 /** Runs it to its end; returns the exit status for the shell. Errors are said through @d. */

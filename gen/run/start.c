@@ -60,9 +60,10 @@ static char **make_argv(struct starting *s, const char *program)
 }
 
 /**
- * The size of its buffer, the limits of strings, and one table of symbols for the process instead of one for each look-up: making it takes
- * 0.17 10 ms, and its bcc closes a descriptor at random each time (one of a module that has no file, as
- * [uprobes]), so that maps came out empty in every tenth run. What the user has set is left alone.
+ * The size of its buffer, the limits of strings, and one table of symbols for the process instead
+ * of one for each look-up: making it takes 0.17 10 ms, and its bcc closes a descriptor at random
+ * each time (one of a module that has no file, as [uprobes]), so that maps came out empty in every
+ * tenth run. What the user has set is left alone.
  */
 static void set_environment(const struct run_config *cfg)
 {
@@ -85,9 +86,10 @@ static void set_environment(const struct run_config *cfg)
 }
 
 /**
- * 0.17's bcc closes a descriptor that it never opened when it reads a process's symbols: a member of ModulePath that has no
- * value (mended in bcc 0.33), measured to be the length of the path of the program. A probe whose descriptor has this
- * number is silent from then on. With the low numbers taken by nothing in particular, bpftrace's own are higher ones.
+ * 0.17's bcc closes a descriptor that it never opened when it reads a process's symbols: a member
+ * of ModulePath that has no value (mended in bcc 0.33), measured to be the length of the path of
+ * the program. A probe whose descriptor has this number is silent from then on. With the low
+ * numbers taken by nothing in particular, bpftrace's own are higher ones.
  */
 static void occupy_descriptors(int null)
 {
@@ -121,7 +123,7 @@ static void become_bpftrace(struct starting *s, char **argv, int out, int err, p
 	sigset_t none;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	// What we were told to ignore (a shell's background process: SIGINT) bpftrace must hear from us.
+	// What we inherited as ignored (SIGINT in a shell's background process) must reach bpftrace when we send it.
 	static const int heard[] = {SIGPIPE, SIGINT, SIGTERM, SIGQUIT, SIGXFSZ};
 	for (size_t i = 0; i < sizeof(heard) / sizeof(heard[0]); i++)
 		signal(heard[i], SIG_DFL);

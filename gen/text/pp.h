@@ -1,8 +1,9 @@
 /**
  * pp - the C preprocessor for templates.
  *
- * C11 6.10 with GNU's comma elision, #include_next left out, and our pragmas. `gcc -E -P` is the oracle for what a
- * macro expands to. The result is one list of tokens without directives; each token knows its place.
+ * C11 6.10 with GNU's comma elision, #include_next left out, and our pragmas. `gcc -E -P` is the
+ * oracle for what a macro expands to. The result is one list of tokens without directives; each
+ * token knows its place.
  *
  *	struct pp pp;
  *	pp_init(&pp, &arena, &diag);
@@ -11,17 +12,19 @@
  *	pp_predefine(&pp, "__BPFTRACE__", "17");
  *	if (pp_file(&pp, file)) use(pp.out);
  *
- * What bpftrace itself must read stays: `#pragma pack(...)` is one TOK_DIRECTIVE token at its place in pp->out
- * (its arguments macro-expanded); #include of a C header (a name that ends in .h) is collected in pp->c_lines,
- * with the absolute path when our search finds it, and not expanded. `#pragma option NAME DEFAULT "help"` defines
- * NAME unless pp_define() did, and is listed in pp->options. #if arithmetic also takes bpftrace's 1e6 and
- * 1_000_000. Everything is bounded: files, nesting, tokens made (PP_MAX_*), so that a hostile template ends in an
- * error and not in a full machine.
+ * What bpftrace itself must read stays: `#pragma pack(...)` is one TOK_DIRECTIVE token at its place
+ * in pp->out (its arguments macro-expanded); #include of a C header (a name that ends in .h) is
+ * collected in pp->c_lines, with the absolute path when our search finds it, and not expanded.
+ * `#pragma option NAME DEFAULT "help"` defines NAME unless pp_define() did, and is listed in
+ * pp->options. #if arithmetic also takes bpftrace's 1e6 and 1_000_000. Everything is bounded:
+ * files, nesting, tokens made (PP_MAX_*), so that a hostile template ends in an error and not in a
+ * full machine.
  *
- * Headers bring macros that #if cannot see. What it asks for and we do not know is taken for undefined, and a line for
- * bpftrace's clang in pp->c_lines makes it an error if that is wrong: right or said, and a guard for a default
- * (`#ifndef N`, `#define N 1`) works. The same goes for names that only a compiler defines (`__NAME`), and for what
- * __has_include asks about C headers.
+ * Headers bring macros that #if cannot see. What it asks for and we do not know is taken for
+ * undefined, and a line for bpftrace's clang in pp->c_lines makes it an error if that is wrong. So
+ * the answer is right or an error, and a guard for a default (`#ifndef N`, `#define N 1`) works.
+ * The same goes for names that only a compiler defines (`__NAME`), and for what __has_include asks
+ * about C headers.
  */
 #ifndef TEXT_PP_H
 #define TEXT_PP_H
@@ -70,7 +73,10 @@ struct pp {
 	struct map option_names;       /**< name -> 1 + index in `options` */
 	VEC(struct pp_c_line) c_lines; /**< in order of appearance */
 	unsigned n_c_headers;	       /**< C headers among them */
-	/** What C headers that our search finds define: tags of struct, union and enum; macros and enumerators. */
+	/**
+	 * What C headers that our search finds define: tags of struct, union and enum; macros and
+	 * enumerators.
+	 */
 	struct map header_tags, header_names;
 	VEC(struct src_file *) files; /**< every file read, for dependency lists, each once */
 	struct token *out;   /**< the tokens of everything processed so far, ends in TOK_EOF */
@@ -103,23 +109,27 @@ void pp_init(struct pp *pp, struct arena *a, struct diag *d);
 void pp_add_dir(struct pp *pp, const char *dir);
 /** As -D of cpp: NAME, NAME=TEXT or NAME(args)=TEXT; an error names the option. */
 bool pp_define(struct pp *pp, const char *def);
-/** A macro of ours (defined() is true for it); no warning when a template defines it again: that is an error. */
+/**
+ * A macro of ours (defined() is true for it); no warning when a template defines it again: that is
+ * an error.
+ */
 void pp_predefine(struct pp *pp, const char *name, const char *text);
 /**
- * A macro of bpftrace's own, which #if knows and the text does not: it is left there. @value is a number, NULL when only
- * bpftrace knows it.
+ * A macro of bpftrace's own, which #if knows and the text does not: it is left there. @value is a
+ * number, NULL when only bpftrace knows it.
  */
 void pp_add_external(struct pp *pp, const char *name, const char *value);
 /** Processes @f and adds its tokens to pp->out; false when there was an error. */
 bool pp_file(struct pp *pp, const struct src_file *f);
 /**
- * To be called after all files: where they declare options, a macro of pp_define() that none of them asked for is
- * a mistyped one, and a warning. Without options anything may be given, as for cpp.
+ * To be called after all files: where they declare options, a macro of pp_define() that none of
+ * them asked for is a mistyped one, and a warning. Without options anything may be given, as for
+ * cpp.
  */
 void pp_warn_unused(struct pp *pp);
 /**
- * Writes a list of tokens as text. A token of a template keeps its line (and, where no macro stands before it on
- * the line, its column) and its comments; tokens of macros never run together.
+ * Writes a list of tokens as text. A token of a template keeps its line (and, where no macro stands
+ * before it on the line, its column) and its comments; tokens of macros never run together.
  */
 void pp_print(const struct token *list, struct strbuf *ret);
 

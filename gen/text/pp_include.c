@@ -1,4 +1,4 @@
-// #include: which file is meant, who reads it, and how deep.
+// #include: which file is meant, whether bpftrace or we read it, and how deep.
 #include "text/pp_priv.h"
 
 #include <limits.h>
