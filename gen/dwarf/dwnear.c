@@ -126,7 +126,7 @@ static void add_place(struct arena *a, struct dwnear *n, const struct dwnear_pla
 	if (!dwsrc_open(src, NULL) || !img_debuginfo(src->img, &di) ||
 	    !dwsite_listed_unit(src, p->addr, &unit))
 		return;
-	if (dwsplit_unit(&unit, &split)) {
+	if (dwsplit_unit(src, &unit, &split)) {
 		if (!split.cu || !dwsplit_is_whole(&split)) {
 			n->missing = dwsplit_name(&unit);
 			return;

@@ -68,7 +68,7 @@ static bool find_unit(struct dwsrc *src, uint64_t pc, Dwarf_Die *ret)
 	Dwarf_Die split;
 	if (!dwsite_listed_unit(src, pc, ret))
 		return false;
-	if (dwsplit_unit(ret, &split) && split.cu)
+	if (dwsplit_unit(src, ret, &split) && split.cu)
 		*ret = split;
 	return true;
 }

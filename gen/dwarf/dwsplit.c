@@ -1,20 +1,16 @@
 #include "dwarf/dwsplit.h"
 
 #include <dwarf.h>
+#include <errno.h>
 #include <gelf.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
+#include "elf/debugfile.h"
+
 /** What is in dwsrc's map of missing files. */
 static const char GONE[] = "gone", UNREADABLE[] = "unreadable";
-
-bool dwsplit_unit(Dwarf_Die *unit, Dwarf_Die *ret)
-{
-	uint8_t kind;
-	*ret = (Dwarf_Die){0};
-	return dwarf_cu_info(unit->cu, NULL, &kind, NULL, ret, NULL, NULL, NULL) == 0 &&
-	       kind == DW_UT_skeleton;
-}
 
 bool dwsplit_is_whole(Dwarf_Die *split)
 {
@@ -45,24 +41,91 @@ struct str dwsplit_name(Dwarf_Die *skeleton)
 	return name ? str_from(name) : dwsrc_unit_name(skeleton);
 }
 
-/** In the folder of the compilation, or beside the program. */
-static bool is_there(struct dwsrc *src, Dwarf_Die *skeleton)
+enum { MAX_PLACES = 2 };
+
+/**
+ * Where libdw looks for the file of @skeleton, which it does by itself: beside the file with the skeleton, and in the folder
+ * of the compilation. Returns how many there are.
+ */
+static unsigned find_places(struct arena *a, struct dwsrc *src, Dwarf_Die *skeleton,
+			    const char *ret[MAX_PLACES])
 {
 	Dwarf_Attribute at;
-	struct arena *a = src->arena;
-	struct str name = dwsplit_name(skeleton), beside = src->img->path;
+	struct img *file;
+	char link[FILE_PATH_OF], beside[4096];
+	struct str name = dwsplit_name(skeleton);
+	ret[0] = str_dup(a, name);
 	if (name.n && name.p[0] == '/')
-		return access(str_dup(a, name), R_OK) == 0;
-	while (beside.n && beside.p[beside.n - 1] != '/')
-		beside.n--;
+		return 1;
+	file_path_of(img_debugfile(src->img, &file) ? file->fd : src->img->fd, link);
+	ssize_t n = readlink(link, beside, sizeof(beside));
+	while (n > 0 && beside[n - 1] != '/')
+		n--;
+	struct str folder = {beside, n > 0 ? (size_t)n : 0};
 	const char *dir = NULL;
 	if (dwarf_attr(skeleton, DW_AT_comp_dir, &at))
 		dir = dwarf_formstring(&at);
-	const char *path = arena_printf(a, "%s/" STR_FMT, dir ? dir : ".", STR_ARG(name));
-	if (access(path, R_OK) == 0)
-		return true;
-	path = arena_printf(a, STR_FMT STR_FMT, STR_ARG(beside), STR_ARG(name));
-	return access(path, R_OK) == 0;
+	ret[0] = arena_printf(a, STR_FMT STR_FMT, STR_ARG(folder), STR_ARG(name));
+	ret[1] =
+	    arena_printf(a, STR_FMT "%s/" STR_FMT, STR_ARG(dir && *dir == '/' ? STR("") : folder),
+			 dir ? dir : ".", STR_ARG(name));
+	return 2;
+}
+
+/** False for what libdw would wait for or fill the memory with; what is not there or no ELF file costs nothing. */
+static bool may_open(struct arena *a, const char *path)
+{
+	struct diag quiet;
+	struct img *img;
+	const char *why;
+	uint64_t size;
+	int fd = file_open(NULL, path, &size, &why);
+	if (fd < 0)
+		return errno == ENOENT;
+	diag_init(&quiet, NULL);
+	if (!img_open_fd(a, &quiet, fd, str_from(path), str_from(path), &img))
+		return false;
+	bool good = img_check_unpacked(img);
+	img_close(img);
+	return good;
+}
+
+/** Asked once for each skeleton. */
+static bool may_look(struct dwsrc *src, Dwarf_Die *skeleton)
+{
+	static const char YES[] = "yes", NO[] = "no";
+	const char *known = map_get_ptr(&src->splits, skeleton->addr);
+	if (known)
+		return known == YES;
+	struct arena a;
+	const char *places[MAX_PLACES];
+	bool good = true;
+	arena_init(&a);
+	unsigned n = find_places(&a, src, skeleton, places);
+	for (unsigned i = 0; i < n && good; i++)
+		good = may_open(&a, places[i]);
+	arena_fini(&a);
+	map_put_ptr(src->arena, &src->splits, skeleton->addr, (void *)(uintptr_t)(good ? YES : NO));
+	return good;
+}
+
+bool dwsplit_unit(struct dwsrc *src, Dwarf_Die *unit, Dwarf_Die *ret)
+{
+	uint8_t kind;
+	*ret = (Dwarf_Die){0};
+	if (dwarf_cu_info(unit->cu, NULL, &kind, NULL, NULL, NULL, NULL, NULL) != 0 ||
+	    kind != DW_UT_skeleton)
+		return false;
+	if (may_look(src, unit))
+		dwarf_cu_info(unit->cu, NULL, NULL, NULL, ret, NULL, NULL, NULL);
+	return true;
+}
+
+static bool is_there(struct dwsrc *src, Dwarf_Die *skeleton)
+{
+	const char *places[MAX_PLACES];
+	unsigned n = find_places(src->arena, src, skeleton, places);
+	return access(places[0], F_OK) == 0 || (n > 1 && access(places[1], F_OK) == 0);
 }
 
 void dwsplit_add_missing(struct dwsrc *src, Dwarf_Die *skeleton)
@@ -99,8 +162,8 @@ void dwsplit_say_missing(struct dwsrc *src)
 		diag_note(
 		    src->diag, NULL,
 		    "%u units keep their types in split files that cannot be read, e.g. \"" STR_FMT
-		    "\": of another build, corrupt, or with type units (build without "
-		    "-fdebug-types-section)",
+		    "\": of another build, corrupt, too large, or with type units (build "
+		    "without -fdebug-types-section)",
 		    n, STR_ARG(name));
 	const struct img *img = src->img;
 	const char *dwp = arena_printf(src->arena, STR_FMT ".dwp", STR_ARG(img->path));

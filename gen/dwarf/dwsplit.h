@@ -11,8 +11,11 @@
 
 #include "dwarf/dwsrc.h"
 
-/** @unit is a skeleton: true; *@ret is the unit that it stands for, all zero when libdw has not found its file. */
-bool dwsplit_unit(Dwarf_Die *unit, Dwarf_Die *ret);
+/**
+ * @unit is a skeleton: true; *@ret is the unit that it stands for, all zero when libdw has not found its file. libdw opens what
+ * bears the name, and unpacks it whole: it is not asked where there is no regular file, or one that is a bomb.
+ */
+bool dwsplit_unit(struct dwsrc *src, Dwarf_Die *unit, Dwarf_Die *ret);
 /** The file of @split, the top DIE of a split unit, can be read as a whole. */
 bool dwsplit_is_whole(Dwarf_Die *split);
 /** Remembers that the file of @skeleton is not there or cannot be read; each file once. */

@@ -72,14 +72,15 @@ bool dwsrc_next_unit(struct dwsrc *src, struct dwunit *u)
 		int rc = 0;
 		while (rc == 0) {
 			rc = dwarf_get_units(src->files.v[u->file], u->cursor, &next, NULL, &kind,
-					     &u->die, &split);
+					     &u->die, NULL);
 			if (rc != 0)
 				break;
 			u->cursor = next;
 			if (kind != DW_UT_skeleton)
 				return true;
 			// The unit is in a .dwo file; all units of that file are read in their turn.
-			if (split.cu && dwsplit_is_whole(&split))
+			if (dwsplit_unit(src, &u->die, &split) && split.cu &&
+			    dwsplit_is_whole(&split))
 				add_file(src, dwarf_cu_getdwarf(split.cu));
 			else
 				dwsplit_add_missing(src, &u->die);

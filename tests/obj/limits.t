@@ -59,6 +59,18 @@ truncate -s 10G "$tmp/p.debug"
 cheap "a debug file of 10 GiB" types -x "$tmp/p" honest
 like "$(cat "$tmp/err")" 'p.debug \(is too large for its CRC to be checked\)' "... is refused"
 
+# libdw opens whatever bears the name that a skeleton has for its split unit, waits for it, and unpacks it whole.
+(cd "$tmp" && gcc -g -gsplit-dwarf -O1 -I"$top/include" -c p.c && gcc -o s p.o && mv p.dwo whole.dwo)
+cp "$tmp/whole.dwo" "$tmp/p.dwo"
+like "$("$btgen" types -x "$tmp/s" honest 2>&1)" 'enum mood mood' "a split unit"
+python3 "$top/tests/obj/huge.py" "$tmp/whole.dwo" "$tmp/p.dwo" -.debug_info.dwo $G -.debug_str.dwo $G
+cheap "a split unit of 2 GiB in a file of 2 MB" types -x "$tmp/s" honest
+like "$(cat "$tmp/err")" 'split files that cannot be read, e.g. "p.dwo": of another build, corrupt, too large' "... is not read"
+rm "$tmp/p.dwo"
+mkfifo "$tmp/p.dwo"
+like "$(timeout 20 "$btgen" types -x "$tmp/s" honest 2>&1)" 'split files that cannot be read, e.g. "p.dwo"' "a FIFO for a split unit is not waited for"
+like "$(timeout 20 "$btgen" probes -v -x "$tmp/s" 2>&1)" 'prov:hit' "... nor for what is around a site"
+
 is "$("$btgen" types --btf /dev/zero mood 2>&1)" "/dev/zero: error: not a BTF file" "--btf: zeros without end"
 truncate -s 10G "$tmp/btf"
 cheap "--btf: a hole of 10 GiB" types --btf "$tmp/btf" mood
