@@ -21,6 +21,7 @@ static bool is_meant(const struct targetfile *tf, struct str path)
 {
 	if (str_eqz(path, "__EXE__"))
 		return true;
+	// The script may name a mapped file by any of its paths: what counts is the inode.
 	const struct proc_file *f = tf->mapped;
 	if (!f || !f->have_id)
 		return str_eq(path, tf->path);
@@ -55,6 +56,8 @@ static bool say_no_probe(struct bind *b, const struct token *at, struct str path
 		if (!is_meant(tf, path))
 			continue;
 		const struct sdt_list *list = targetfile_probes(b->files, tf);
+		// The C library has probes in every process: whether a program was built with some
+		// shows in its executable.
 		if (i == 0 || !str_eqz(path, "__EXE__"))
 			known += list->n_probes;
 		sdt_find_nearest(list, provider, name, &best, &near);
@@ -101,7 +104,7 @@ static void say_skipped(struct bind *b, const struct token *at, const struct tar
 		     b->version, STR_ARG(p->provider), STR_ARG(p->name), STR_ARG(why));
 }
 
-/** Adds all probes that match; false when one cannot be written into a program. */
+/** Adds all probes that match; one whose name bpftrace cannot parse is skipped, with a warning. */
 static bool find_probes(struct bind *b, const struct token *at, struct str path,
 			struct str provider, struct str name, struct attach_clause *ret)
 {
@@ -223,7 +226,7 @@ static struct targetfile *find_function(struct bind *b, struct str path, struct 
 		if (!first)
 			first = tf;
 		if (!is_symbol(name) && !is_pattern(name))
-			break;
+			break; // for bpftrace to look up, in the first file
 		struct img *img = targetfile_open(b->files, tf);
 		if (img && is_pattern(name)) {
 			struct search search = {b->arena, tf->bin.src, name, near, false};
@@ -274,6 +277,8 @@ static bool bind_uprobe(struct bind *b, struct script_attach *at, struct attach_
 {
 	struct str path = at->fields.v[0], rest = at->fields.v[at->fields.n - 1];
 	struct str name = str_slice(rest, 0, str_find(rest, '+'));
+	// With a language (uprobe:PATH:cpp:NAME) the name is one that only bpftrace demangles: any
+	// file with functions will do.
 	struct targetfile *tf =
 	    find_function(b, path, at->fields.n == 2 ? name : STR("*"), &ret->near);
 	if (!tf && (at->absent = optional_covers(b, at, name)))

@@ -104,6 +104,8 @@ static void take_out_line(struct relay *r, struct str line)
 			strbuf_addc(&r->out, '\n');
 		return;
 	}
+	// bpftrace prints two empty lines before the first map and one before each other; more are
+	// those of empty maps.
 	if (r->ending && bare.p[0] == '@') {
 		unsigned most = r->printing_maps ? 1 : 2;
 		r->blank_lines = r->blank_lines < most ? r->blank_lines : most;
@@ -121,7 +123,7 @@ void relay_stdout(struct relay *r, struct str bytes)
 		bool whole = nl < bytes.n;
 		struct str part = str_slice(bytes, 0, nl + whole);
 		bytes = str_from_offset(bytes, part.n);
-		if (r->out_mid_line) {
+		if (r->out_mid_line) { // its beginning was passed on as data, so the rest is data, too
 			strbuf_adds(&r->out, part);
 			r->out_mid_line = !whole;
 			continue;
@@ -139,6 +141,8 @@ void relay_stdout(struct relay *r, struct str bytes)
 
 void relay_stdout_idle(struct relay *r)
 {
+	// A printf() need not end its line: what bpftrace leaves unfinished while it waits is shown
+	// as it is.
 	add_blank_lines(r);
 	if (!r->out_line.n || may_be_message(r, strbuf_str(&r->out_line)))
 		return;
@@ -219,7 +223,8 @@ static bool take_placed_message(struct relay *r, struct str line)
 	if (!find_place(r, (unsigned)l1, (unsigned)c1, c2 > c1 ? (unsigned)(c2 - c1) : 0, &at,
 			&is_ours))
 		return false;
-	// Ours is that of a cast that we put in so that all versions read the same: not the template's business.
+	// Ours is that of a cast that we put in so that all versions read the same: not the
+	// template's business.
 	bool is_idle = is_idle_warning(r, line, is_ours);
 	if (is_warning && !r->withheld.n && (is_idle || r->diag->quiet)) {
 		strbuf_adds(&r->withheld, line);

@@ -119,7 +119,8 @@ static void take_signal(struct runner *r)
 	}
 	if (r->interrupts++ == 0)
 		r->first_signal = (int)info.ssi_signo;
-	// SIGINT makes bpftrace detach (a tenth of a second for each probe), run END and print its maps.
+	// SIGINT makes bpftrace detach (a tenth of a second for each probe), run END and print its
+	// maps.
 	if (r->interrupts == 1 && r->ready) {
 		r->stop_at = now_ms() + (r->cfg->has_heartbeat ? 1000 / RUN_HEARTBEAT_HZ + 10 : 1);
 		return;
@@ -216,6 +217,9 @@ static void give_up(struct runner *r)
 
 static void become_ready(struct runner *r)
 {
+	// bpftrace knows a process by its PID alone: only now that it is attached can we tell
+	// whether the PID still belonged to the process that was looked at, and whether that still
+	// runs the same program.
 	const struct proc *proc = r->cfg->proc;
 	r->ready = true;
 	relay_release(&r->relay);
@@ -316,7 +320,8 @@ static void relay_until_end(struct runner *r)
 				take_signal(r);
 			if (fds[3].revents) {
 				r->target_end = -1;
-				// With -p bpftrace ends by itself, mostly: 0.27 may miss it, and is told below.
+				// With -p bpftrace ends by itself, mostly: 0.27 may miss it, and is
+				// told below.
 				r->stopping = r->cfg->pass_pid;
 				r->looked_at = now_ms();
 				r->stop_at = r->cfg->pass_pid ? 0 : now_ms() + LAST_EVENTS_MS;

@@ -12,6 +12,8 @@ void pp_push(struct pp *pp, struct token *list, struct macro *m, struct token *c
 		m->off = true;
 }
 
+// The tokens of a directive end with its line: reading stops at the barrier, not in what comes
+// behind.
 void pp_begin_list(struct pp *pp, struct token *list)
 {
 	pp_push(pp, list, NULL, NULL);
@@ -46,6 +48,8 @@ static struct token *next_of_file(struct pp *pp)
 	for (;;) {
 		if (pp->fatal || level->at_end || !pp_spend(pp, 1))
 			return end_token(pp);
+		// Tokens of arguments are not in the program yet: until they are, the lexer's own
+		// count goes on.
 		if (!pp->in_args)
 			level->lex.braces = pp->braces;
 		struct token *t = arena_alloc(pp->arena, sizeof(*t));
@@ -236,7 +240,7 @@ static bool expand_function(struct pp *pp, struct macro *m, struct token *name)
 		good = count_args(pp, m, name, &args);
 	pp->context = now;
 	if (!good) {
-		name->no_expand = true;
+		name->no_expand = true; // reported once
 		put_back(pp, name);
 		return true;
 	}
@@ -259,7 +263,7 @@ struct token *pp_next(struct pp *pp)
 		if (!m)
 			return t;
 		m->used = true;
-		if (m->off) {
+		if (m->off) { // C11 6.10.3.4 paragraph 2: never again, even where the macro is on
 			t->no_expand = true;
 			return t;
 		}
