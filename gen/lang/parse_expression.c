@@ -24,6 +24,7 @@ static const char *const assignments[] = {
 /** How tightly the operator at @t binds, from 1; 0 when it is none. */
 static unsigned level_of(const struct parser *p, const struct token *t)
 {
+	// In /x == 1/ { the first slash with a brace behind it ends the predicate.
 	if (p->in_predicate && tok_is(t, "/") && tok_is(t->next, "{"))
 		return 0;
 	for (unsigned i = 0; i < N_LEVELS; i++)
@@ -60,8 +61,9 @@ static bool can_be_in_template(const struct token *t)
 }
 
 /**
- * Behind `<`...`>` at @t, which hold names, numbers and punctuation of a C++ type; NULL when they do not close. No compiler
- * writes a longer one, and a < of a comparison must not look through all of a long text for its end.
+ * Behind `<`...`>` at @t, which hold names, numbers and punctuation of a C++ type; NULL when they
+ * do not close. No compiler writes a longer one, and a < of a comparison must not look through all
+ * of a long text for its end.
  */
 static struct token *skip_template(struct token *t)
 {
@@ -79,7 +81,10 @@ static struct token *skip_template(struct token *t)
 	return NULL;
 }
 
-/** Behind the name of a type at @t: words, ns::name, name<...>; NULL for none. *@sure: it cannot be anything else. */
+/**
+ * Behind the name of a type at @t: words, ns::name, name<...>; NULL for none. *@sure: it cannot be
+ * anything else.
+ */
 static struct token *skip_type_name(struct token *t, bool *sure)
 {
 	static const char *const tags[] = {"struct", "union", "enum", "class", NULL};
@@ -175,7 +180,11 @@ struct node *parse_type_annotation(struct parser *p, const char *terminators)
 
 // Brackets
 
-/** (T)x, behind the bracket; NULL, and nothing taken, when it is no cast. */
+/**
+ * (T)x, behind the bracket; NULL, and nothing taken, when it is no cast. Which names are types is
+ * not known here, so any word in brackets is one when an operand can begin behind them; bpftrace's
+ * own words are not.
+ */
 static struct node *parse_cast(struct parser *p, struct node *n)
 {
 	if (is_typeof(p->at)) {
@@ -411,7 +420,10 @@ static void cut_element(struct parser *p, struct token *t)
 	}
 }
 
-/** One of the operators behind @n; NULL when what follows one is wrong, @n itself when there is none. */
+/**
+ * One of the operators behind @n; NULL when what follows one is wrong, @n itself when there is
+ * none.
+ */
 static struct node *parse_one_postfix(struct parser *p, struct node *base)
 {
 	struct node *n = NULL;

@@ -9,7 +9,8 @@
 #include "elf/note.h"
 
 #define NT_STAPSDT 3
-// The largest programs have some thousand sites and strings of some hundred bytes; beyond these a file lies.
+// The largest programs have some thousand sites and strings of some hundred bytes; beyond these a
+// file lies.
 #define MAX_SITES (1u << 17)
 #define MAX_BROKEN 1000
 #define MAX_STRING (1u << 16)
@@ -19,7 +20,10 @@ struct site_node {
 	struct site_node *next;
 };
 
-/** A probe while its sites are collected. Most have one site, so an array that grows would be mostly empty. */
+/**
+ * A probe while its sites are collected. Most have one site, so an array that grows would be mostly
+ * empty.
+ */
 struct growing {
 	struct sdt_probe probe;
 	struct site_node *first, **last;
@@ -66,7 +70,10 @@ const char *sdt_doubt_text(enum sdt_doubt doubt)
 	return NULL;
 }
 
-/** One-byte nop, or a long one with its prefixes (Intel SDM volume 2, NOP; as long forms are also used as sites). */
+/**
+ * One-byte nop, or a long one with its prefixes (Intel SDM volume 2, NOP; as long forms are also
+ * used as sites).
+ */
 static bool x86_is_nop(const uint8_t *p, size_t n)
 {
 	size_t i = 0;
@@ -91,7 +98,10 @@ static enum sdt_doubt check_code(struct img *img, uint64_t pc, uint64_t *off)
 	return nop ? SDT_SURE : SDT_NOT_A_NOP;
 }
 
-/** The two strings follow each other in the note, so the key is a view of both and the NUL between them. */
+/**
+ * The two strings follow each other in the note, so the key is a view of both and the NUL between
+ * them.
+ */
 static struct str key_of(const struct sdt_probe *p)
 {
 	return (struct str){p->provider.p, p->provider.n + 1 + p->name.n};
@@ -124,7 +134,11 @@ static void add_site(struct notes *n, struct str provider, struct str name, stru
 	}
 }
 
-/** The description of a note: three addresses, three strings. */
+/**
+ * The description of a note (_SDT_ASM_BODY of <sys/sdt.h>): the site, .stapsdt.base as it was when
+ * the note was written, and the semaphore, each as wide as the file's class; provider, name and
+ * operands, each ended by a NUL.
+ */
 static bool read_site(struct notes *n, uint64_t off, struct str desc)
 {
 	struct img *img = n->img;
@@ -144,6 +158,9 @@ static bool read_site(struct notes *n, uint64_t off, struct str desc)
 		return bad_note(n, off, "the strings of the note are too long");
 
 	struct sdt_site site = {.pc = pc, .semaphore = semaphore, .note = off, .args = args};
+	// A note of an object file whose .stapsdt.base was dropped (--gc-sections, or a section
+	// group kept from another file) has 0 for it: the difference would move the site out of the
+	// program.
 	bool lost_base = n->has_base && n->base && !base && img->type != ET_REL;
 	if (n->has_base && !lost_base) {
 		site.pc = (pc + (n->base - base)) & n->max_addr;
@@ -294,7 +311,8 @@ bool sdt_find_nearest(const struct sdt_list *list, struct str provider, struct s
 			continue;
 		if (!str_eq(name, p->name))
 			d = limit;
-		// A wrong provider costs at most 2, so that the right name under it is still offered.
+		// A wrong provider costs at most 2, so that the right name under it is still
+		// offered.
 		if (provider.n && !str_eq(provider, p->provider))
 			d += str_distance(provider, p->provider, 1);
 		if (d >= *best)
