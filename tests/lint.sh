@@ -32,7 +32,10 @@ layer conf base ctype
 layer usdt base elf
 layer probe base elf ctype conf dwarf usdt
 layer lang base text
-layer bind base target elf ctype dwarf btf conf usdt probe text lang out/dialect.h
+layer bind base target elf ctype dwarf usdt probe text lang out/dialect.h
+layer lower base ctype btf usdt lang bind out/dialect.h
+layer names base ctype conf lang bind lower out/dialect.h
+layer template base ctype usdt probe lang bind lower names out/dialect.h
 layer out base text
 layer marks base elf target ctype dwarf
 layer run base target text out marks

@@ -1,7 +1,7 @@
 /**
  * bind - names in a template meet names in the target's files.
  *
- * The state that all steps (bind/template.h) share: the target and its files, the structure of the
+ * The state that all steps (template/template.h) share: the target and its files, the structure of the
  * script, what its clauses are bound to. They replace what stands for something of the target:
  * __EXE__ in an attach point becomes the path of the file that has that probe or function, a map of
  * enum names gets its table, __PID__ and __COMM__ their values. They change nodes of the tree
@@ -71,8 +71,8 @@ struct bind {
 	struct attach_clause *clauses; /**< what each clause of the script is bound to */
 	struct dwnear *all_near;       /**< the code of all probes, once bind_lookup() made it */
 	struct map probeargs;	       /**< namedarg's memory: probe -> struct probeargs */
-	struct targettype *types;      /**< bind/targettype.h's */
-	VEC(struct bind_enum_table) enum_tables; /**< of enum_name(), see bind/enumname.h */
+	struct targettype *types;      /**< lower/targettype.h's */
+	VEC(struct bind_enum_table) enum_tables; /**< of enum_name(), see names/enumname.h */
 };
 
 /**

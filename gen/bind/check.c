@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "bind/argread.h"
-#include "bind/format.h"
+#include "lang/format.h"
 #include "probe/attachable.h"
 #include "usdt/sdtarg.h"
 #include "out/dialect.h"

@@ -2,7 +2,7 @@
  * namedarg - arguments of USDT probes by name: `args.subnqn`, and `args.2`.
  *
  * In a clause of usdt attach points `args.NAME` is the argument that the program calls so (probe/probeargs.h), and has its
- * type (bind/exprtype.h); it becomes argN where the program is written for bpftrace (bind/lower.h). All probes of the
+ * type (lower/exprtype.h); it becomes argN where the program is written for bpftrace (lower/lower.h). All probes of the
  * clause must have that argument, with the same number and the same type: otherwise it is an error.
  */
 #ifndef BIND_NAMEDARG_H

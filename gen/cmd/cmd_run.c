@@ -9,8 +9,8 @@
 
 #include "base/outfile.h"
 #include "marks/codename.h"
-#include "bind/enumname.h"
-#include "bind/strings.h"
+#include "names/enumname.h"
+#include "lower/strings.h"
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
 #include "elf/img.h"

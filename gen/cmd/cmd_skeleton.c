@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/outfile.h"
-#include "bind/skeleton.h"
+#include "template/skeleton.h"
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
 

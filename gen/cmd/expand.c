@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/outfile.h"
-#include "bind/template.h"
+#include "template/template.h"
 #include "cmd/cmd.h"
 #include "out/dialect.h"
 #include "out/predefined.h"

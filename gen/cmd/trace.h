@@ -4,7 +4,7 @@
 #ifndef CMD_TRACE_H
 #define CMD_TRACE_H
 
-#include "bind/skeleton.h"
+#include "template/skeleton.h"
 #include "marks/records.h"
 
 /**

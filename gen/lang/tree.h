@@ -81,7 +81,7 @@ struct node {
 	struct node *next;	    /**< the next child of the same parent */
 	struct node *last_child;    /**< the last child */
 	unsigned height;	    /**< 0 without children; bounded, so that a walk can recurse */
-	struct expr *expr; /**< of an expression: what is known of it (bind/exprtype.h), or NULL */
+	struct expr *expr; /**< of an expression: what is known of it (lower/exprtype.h), or NULL */
 
 	bool is_extended;     /**< a block that is printed as its braces and its children */
 	bool is_changed;      /**< it is printed as its pieces are, no more as its tokens */

@@ -49,7 +49,7 @@ unsigned dialect_max_programs(unsigned v);
 unsigned dialect_max_arg(unsigned v);
 /**
  * Characters that str() and string maps can hold at most in a program that prints up to @strings of them at
- * once (bind/strings.h), and the variable that sets it.
+ * once (lower/strings.h), and the variable that sets it.
  */
 unsigned dialect_max_strlen(unsigned v, unsigned strings);
 /** The same for a record of -t with @fields arguments, of which @strings are strings: measured for all that 0.17 reads. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bind/template.h"
+#include "template/template.h"
 #include "out/emit.h"
 #include "lang/parse.h"
 #include "lang/print.h"

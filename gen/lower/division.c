@@ -1,0 +1,123 @@
+#include "lower/division.h"
+
+#include <inttypes.h>
+
+#include "lower/exprtype.h"
+#include "lang/change.h"
+
+/** A number that all versions read alike: not 1e6, nor 010. */
+static bool read_number(const struct node *n, uint64_t *ret)
+{
+	struct str text = n->kind == NODE_NUMBER ? node_text(n) : STR("");
+	bool octal = text.n > 1 && text.p[0] == '0' && (text.p[1] | 32) != 'x';
+	return !octal && str_to_u64(text, ret);
+}
+
+/** 1 for a value below 0, else 0. */
+static struct node *sign_of(struct arena *a, const struct node *value)
+{
+	return change_text(a, value, "(int64)((uint64)%n >> 63)", value);
+}
+
+/**
+ * By a positive constant: negative values are moved up by a multiple of it, so that none is below 0, and by one less than
+ * it, because C rounds to 0. Were the sign read in another moment than the value, it would be off by one at most.
+ */
+static struct node *by_constant(struct arena *a, const struct node *value, char op, uint64_t by)
+{
+	uint64_t multiple = ((uint64_t)1 << 63) / by;
+	const struct node *sign = sign_of(a, value);
+	const struct node *up =
+	    change_text(a, value, "(uint64)(%n + %n * %u + (int64)0x%s)", value, sign, by - 1,
+			arena_printf(a, "%" PRIx64, multiple * by));
+	if (op == '/')
+		return change_text(a, value, "(int64)((int64)(%n / %u) - (int64)%u)", up, by,
+				   multiple);
+	return change_text(a, value, "(int64)((int64)(%n %% %u) - %n * %u)", up, by, sign, by - 1);
+}
+
+/** 1 or -1; with @value times it there is nothing below 0. */
+static struct node *unit_of(struct arena *a, const struct node *value)
+{
+	return change_text(a, value, "(1 | -%n)", sign_of(a, value));
+}
+
+/** Without a sign beside what has none: 0.27 warns of another pair. Numbers go with both. */
+static struct node *without_sign(struct arena *a, const struct node *by)
+{
+	return change_text(a, by, by->kind == NODE_NUMBER ? "%n" : "(uint64)%n", by);
+}
+
+/** By anything: of the magnitudes, and then with the sign. */
+static struct node *by_any(struct arena *a, const struct division *q)
+{
+	const struct node *value = q->value, *by = without_sign(a, q->by);
+	const struct node *sign = change_text(a, value, "");
+	if (q->value_is_signed) {
+		const struct node *unit = unit_of(a, q->value);
+		value = change_text(a, value, "(%n * %n)", value, unit);
+		sign = change_text(a, value, " * %n", unit);
+	}
+	if (q->by_is_signed) {
+		const struct node *unit = unit_of(a, q->by);
+		by = change_text(a, by, "(uint64)(%n * %n)", q->by, unit);
+		if (q->op == '/')
+			sign = change_text(a, value, "%n * %n", sign, unit);
+	}
+	return change_text(a, value, "(int64)((int64)((uint64)%n %s %n)%n)", value,
+			   q->op == '/' ? "/" : "%", by, sign);
+}
+
+static bool is_plain_shift(const struct node *by, uint64_t *n)
+{
+	return read_number(by, n) && *n >= 1 && *n < 64;
+}
+
+static struct node *shift(struct arena *a, const struct node *value, const struct node *by)
+{
+	uint64_t n;
+	if (is_plain_shift(by, &n))
+		return change_text(a, value,
+				   "(int64)((int64)(((uint64)%n ^ 0x8000000000000000) >> %u) - "
+				   "(int64)%u)",
+				   value, n, (uint64_t)1 << (63 - n));
+	const struct node *ones = change_text(a, value, "-%n", sign_of(a, value));
+	return change_text(a, value, "(int64)((int64)((uint64)(%n ^ %n) >> %n) ^ %n)", value, ones,
+			   without_sign(a, by), ones);
+}
+
+struct node *division_make(struct arena *a, const struct division *q)
+{
+	uint64_t n;
+	if (q->op == '>')
+		return shift(a, q->value, q->by);
+	if (q->value_is_signed && read_number(q->by, &n) && n > 1 && n <= INT64_MAX)
+		return by_constant(a, q->value, q->op, n);
+	return by_any(a, q);
+}
+
+bool division_repeats_value(const struct division *q)
+{
+	uint64_t n;
+	return q->value_is_signed && !(q->op == '>' && is_plain_shift(q->by, &n));
+}
+
+/** Changes something, or comes out otherwise each time. */
+static bool find_effect(void *ctx, struct node *n, struct node *parent)
+{
+	bool *found = ctx;
+	(void)parent;
+	bool is_step =
+	    n->kind == NODE_POSTFIX || node_is(n, NODE_UNARY, "++") || node_is(n, NODE_UNARY, "--");
+	*found |= is_step || (n->expr && n->expr->is_substituted) || n->kind == NODE_TERNARY ||
+		  n->kind == NODE_BLOCK || node_is(n, NODE_NAME, "rand") ||
+		  node_is(n, NODE_CALL, "rand");
+	return !*found;
+}
+
+bool division_is_repeatable(struct node *n)
+{
+	bool found = false;
+	node_walk(n, find_effect, &found);
+	return !found;
+}

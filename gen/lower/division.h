@@ -1,0 +1,38 @@
+/**
+ * division - division, remainder and right shift of numbers that may be negative.
+ *
+ * bpftrace computes all three unsigned, whatever it knows of its operands: -700 / 7 is
+ * 2635249153387078702 in every version. Where an operand is known to be signed (lower/exprtype.h),
+ * it becomes what C makes of it, in unsigned arithmetic. A choice (`X < 0 ? ... : ...`) would be
+ * plainer, but bpftrace 0.23 dies of one when X is behind a map.
+ *
+ *	X / 7	(int64)((int64)((uint64)(X + (int64)((uint64)X >> 63) * 6 + (int64)0x7fffffffffffffff) / 7) - 1317624576693539401)
+ *	X >> 3	(int64)((int64)(((uint64)X ^ 0x8000000000000000) >> 3) - 1152921504606846976)
+ */
+#ifndef LOWER_DIVISION_H
+#define LOWER_DIVISION_H
+
+#include "base/arena.h"
+#include "lang/tree.h"
+
+struct division {
+	const struct node
+	    *value; /**< what may stand behind a cast: no operators outside of brackets */
+	bool value_is_signed;
+	char op;	       /**< '/', '%' or '>' for >> */
+	const struct node *by; /**< as @value; of a shift it is never below 0 */
+	bool by_is_signed;
+};
+
+/** `value op by`; one of the two is signed, and the other not above the largest int64. */
+struct node *division_make(struct arena *a, const struct division *q);
+
+/** Does the value stand in that more than once? What it is divided by does when that is signed. */
+bool division_repeats_value(const struct division *q);
+/**
+ * May the expression stand several times in one, as in those here? Not with ++, -- or rand in it;
+ * nor a choice, of which 0.23 computes sums wrong, nor a block.
+ */
+bool division_is_repeatable(struct node *n);
+
+#endif

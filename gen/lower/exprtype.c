@@ -1,0 +1,907 @@
+#include "lower/exprtype.h"
+
+#include "bind/attach.h"
+#include "bind/namedarg.h"
+#include "lower/targettype.h"
+#include "usdt/sdtarg.h"
+#include "lang/print.h"
+#include "lang/vocabulary.h"
+
+enum { MAX_ROUNDS = 100 }; // what a clause assigns may come from one further down, and so on
+enum { MAX_NESTING = 20 }; // of structs in structs that are looked into
+
+/** What is known of a variable or map by its name. */
+struct holder {
+	struct expr value;
+	struct expr *key; // of a map: a tuple for several
+};
+
+/** What a `let` in a block, or a loop's variable, hides until the block ends. */
+struct hidden {
+	struct str name;
+	struct holder *was;
+};
+
+struct finder {
+	struct bind *b;
+	const struct attach_clause *clause;
+	const struct node *macro; // that is looked at, or NULL
+	const struct node *scope; // the clause, fn or macro whose variables are meant
+	struct map known, before; // name -> struct holder, of this round and the one before
+	VEC(struct hidden) hidden;
+	unsigned round;
+	bool has_changed; // in this round something was found out
+	bool is_last;	  // of the rounds, when all is known: errors are reported
+	bool knows_types; // the target's: not in clauses of the kernel
+	bool good;
+};
+
+static struct expr *find(struct finder *f, struct node *n);
+
+struct ctype *exprtype_pointee(struct ctype *t)
+{
+	t = ctype_strip(t);
+	return t && t->kind == CTYPE_POINTER ? ctype_strip(t->of) : NULL;
+}
+
+/** Does @fits say so of any member of @t, or of what is in one? */
+static bool has_member(struct ctype *t, bool (*fits)(const struct ctype_member *m), unsigned depth)
+{
+	t = ctype_strip(t);
+	while (t && t->kind == CTYPE_ARRAY)
+		t = ctype_strip(t->of);
+	if (!t || !ctype_is_aggregate(t) || depth > MAX_NESTING || !ctype_complete(t))
+		return false;
+	for (size_t i = 0; i < t->n_members; i++)
+		if (fits(&t->members[i]) || has_member(t->members[i].type, fits, depth + 1))
+			return true;
+	return false;
+}
+
+static bool is_bitfield(const struct ctype_member *m)
+{
+	return m->bit_size > 0;
+}
+
+/** float and double; others are bytes to bpftrace. */
+static bool is_float(const struct ctype_member *m)
+{
+	struct ctype *t = ctype_strip(m->type);
+	while (t && t->kind == CTYPE_ARRAY)
+		t = ctype_strip(t->of);
+	return t && t->kind == CTYPE_FLOAT && t->size <= 8;
+}
+
+bool exprtype_has_bitfields(struct ctype *t)
+{
+	return has_member(t, is_bitfield, 0);
+}
+
+bool exprtype_has_floats(struct ctype *t)
+{
+	return has_member(t, is_float, 0);
+}
+
+enum sign exprtype_arg_sign(struct bind *b, const struct attach_clause *c, unsigned n,
+			    unsigned *size)
+{
+	enum sign sign = SIGN_OPEN, constants = SIGN_OPEN;
+	bool differs = false;
+	*size = 0;
+	for (size_t i = 0; i < c->probes.n; i++) {
+		const struct attach_match *m = &c->probes.v[i];
+		for (size_t k = 0; k < m->probe->n_sites; k++) {
+			struct sdtarg *args;
+			size_t n_args;
+			sdtarg_parse(b->arena, m->file->bin.img->machine, m->probe->sites[k].args,
+				     &args, &n_args);
+			if (n >= n_args || args[n].is_float || !args[n].size || args[n].size > 8)
+				return SIGN_OTHER;
+			enum sign one = args[n].is_signed  ? SIGN_SIGNED
+					: args[n].size < 8 ? SIGN_NONE
+							   : SIGN_UNSIGNED;
+			// 5 is 5 with any sign: what it is called says nothing beside other sites.
+			if (args[n].kind == SDTARG_CONST && args[n].value >= 0)
+				constants = sign_join(constants, one);
+			else
+				sign = sign_join(sign, one);
+			differs |= *size && args[n].size != *size;
+			*size = args[n].size;
+		}
+	}
+	if (differs || (*size & (*size - 1)))
+		*size = 0;
+	if (sign == SIGN_OPEN)
+		sign = constants;
+	return sign == SIGN_OPEN ? SIGN_OTHER : sign;
+}
+
+// --- types ---
+
+static enum sign sign_of_type(struct ctype *t, unsigned bit_size)
+{
+	t = ctype_strip(t);
+	if (!t || (t->kind != CTYPE_INT && t->kind != CTYPE_ENUM && t->kind != CTYPE_BOOL) ||
+	    t->size > 8)
+		return SIGN_OTHER;
+	if (t->is_signed)
+		return SIGN_SIGNED;
+	return t->size < 8 || (bit_size && bit_size < 64) ? SIGN_NONE : SIGN_UNSIGNED;
+}
+
+static bool is_wide_type(struct ctype *t, unsigned bit_size)
+{
+	t = ctype_strip(t);
+	if (!t || (t->kind != CTYPE_INT && t->kind != CTYPE_ENUM))
+		return t && (t->kind == CTYPE_POINTER || t->kind == CTYPE_REFERENCE);
+	return t->size == 8 && (!bit_size || bit_size > 32);
+}
+
+static struct ctype *pointer_to(struct arena *a, struct ctype *of)
+{
+	struct ctype *p = arena_new(a, struct ctype);
+	*p = (struct ctype){.kind = CTYPE_POINTER, .size = 8, .has_size = true, .of = of};
+	return p;
+}
+
+/** A number type that bpftrace knows by itself; NULL for string and the like. */
+static struct ctype *builtin_type(struct arena *a, struct str name)
+{
+	const struct type_word *word = vocabulary_type(name);
+	if (!word->size)
+		return NULL;
+	struct ctype *t = arena_new(a, struct ctype);
+	*t = (struct ctype){.kind = CTYPE_INT, .name = name, .size = word->size, .has_size = true};
+	t->is_signed = word->is_signed;
+	return t;
+}
+
+/** What is known of a value of the type that @n spells. */
+static struct expr of_type(struct finder *f, const struct node *n)
+{
+	struct expr e = {.sign = SIGN_OTHER};
+	struct targettype_name name;
+	struct arena *a = f->b->arena;
+	if (n->kind != NODE_TYPE || !targettype_read(a, n, &name) || !targettype_is_whole(n, &name))
+		return e;
+	struct str tag =
+	    name.has_keyword ? str_from_offset(name.name, str_find(name.name, ' ') + 1) : name.name;
+	if (vocabulary_type(name.name))
+		e.type = builtin_type(a, name.name);
+	else if (targettype_is_own(f->b, tag) || !bind_lookup(f->b) ||
+		 (!f->knows_types && name.stars) ||
+		 !lookup_type(bind_lookup(f->b), name.name, NAME_TYPES, &e.type))
+		return e;
+	e.sign = sign_of_type(e.type, 0);
+	if (!name.stars)
+		return e;
+	e.sign = SIGN_OTHER;
+	for (unsigned i = 0; e.type && i < name.stars; i++)
+		e.type = pointer_to(a, e.type);
+	return e;
+}
+
+/** typeof(x), or a type by its name. */
+static struct expr of_annotation(struct finder *f, struct node *n)
+{
+	if (n->kind != NODE_TYPEOF)
+		return of_type(f, n);
+	if (n->child->kind == NODE_TYPE)
+		return of_type(f, n->child);
+	return *find(f, n->child);
+}
+
+// --- names ---
+
+/** The key of a variable of this clause, or of a map, in `known`. */
+static struct str key_of(struct finder *f, const struct node *n)
+{
+	struct arena *a = f->b->arena;
+	struct str name = n->name ? n->name->text : STR("");
+	if (n->kind == NODE_MAP)
+		return str_printf(a, "@" STR_FMT, STR_ARG(name));
+	return str_printf(a, "%p" STR_FMT, (const void *)f->scope, STR_ARG(name));
+}
+
+static struct holder *holder_of(struct finder *f, struct str key)
+{
+	struct holder *h = map_get(&f->known, key);
+	if (!h) {
+		h = arena_new(f->b->arena, struct holder);
+		h->value.sign = SIGN_OPEN;
+		map_put(f->b->arena, &f->known, key, h);
+	}
+	return h;
+}
+
+/** A variable's type is that of the last assignment, a map's of any; the sign is that of all. */
+static void learn(struct finder *f, const struct node *target, const struct expr *value)
+{
+	struct holder *h = holder_of(f, key_of(f, target));
+	h->value.sign = sign_join(h->value.sign, value->sign);
+	h->value.is_wide |= value->is_wide;
+	if (value->type || value->elements) {
+		h->value.type = value->type;
+		h->value.elements = value->elements;
+		h->value.n_elements = value->n_elements;
+	}
+}
+
+/** What is known by that name. */
+static void recall(struct finder *f, const struct node *n, struct expr *e)
+{
+	struct str key = key_of(f, n);
+	const struct holder *now = map_get(&f->known, key), *before = map_get(&f->before, key);
+	e->sign =
+	    sign_join(now ? now->value.sign : SIGN_OPEN, before ? before->value.sign : SIGN_OPEN);
+	if (!now && !before)
+		e->sign = f->round ? SIGN_OTHER : SIGN_OPEN;
+	e->is_wide = (now && now->value.is_wide) || (before && before->value.is_wide);
+	bool is_known = now && (now->value.type || now->value.elements);
+	bool comes_later = n->kind == NODE_MAP || f->macro; // from clauses below
+	const struct holder *from = is_known ? now : comes_later ? before : NULL;
+	if (!from)
+		return;
+	e->type = from->value.type;
+	e->elements = from->value.elements;
+	e->n_elements = from->value.n_elements;
+}
+
+/** From here to the end of the block the name means another variable. */
+static void hide(struct finder *f, const struct node *variable)
+{
+	struct str key = key_of(f, variable);
+	vec_push(f->b->arena, &f->hidden, (struct hidden){key, map_get(&f->known, key)});
+	struct holder *h = arena_new(f->b->arena, struct holder);
+	h->value.sign = SIGN_OPEN;
+	map_put(f->b->arena, &f->known, key, h);
+}
+
+static void unhide(struct finder *f, size_t n)
+{
+	while (f->hidden.n > n) {
+		struct hidden *h = &f->hidden.v[--f->hidden.n];
+		struct holder *inner = map_get(&f->known, h->name);
+		// Before `let` had blocks all of one name were one variable: its sign is that of both.
+		if (h->was)
+			h->was->value.sign = sign_join(h->was->value.sign, inner->value.sign);
+		if (h->was)
+			h->was->value.is_wide |= inner->value.is_wide;
+		if (h->was)
+			map_put(f->b->arena, &f->known, h->name, h->was);
+	}
+}
+
+// --- places ---
+
+/**
+ * Where a bitfield is read by address: in the unit of its type if it lies in one, which is never outside of the
+ * aggregate; else (packed) from its first byte on, byte by byte. Returns the offset.
+ */
+static uint64_t place_bits(struct ctype *in, const struct ctype_place *place, struct expr *e)
+{
+	uint64_t unit = 0, size, at;
+	ctype_size(place->type, &unit);
+	e->bit_bytes = (unsigned)unit;
+	if (unit == 1 || unit == 2 || unit == 4 || unit == 8) {
+		at = place->bit_off / (unit * 8) * unit;
+		e->bit_shift = (unsigned)(place->bit_off - at * 8);
+		if (e->bit_shift + e->bit_size <= unit * 8 && ctype_size(in, &size) &&
+		    at + unit <= size)
+			return at;
+	}
+	e->bit_bytes = 0;
+	e->bit_shift = (unsigned)(place->bit_off % 8);
+	return place->bit_off / 8;
+}
+
+static void say_no_member(struct finder *f, struct ctype *in, const struct token *name)
+{
+	struct diag_place at = tok_place(name);
+	struct str near = ctype_nearest_member(in, name->text);
+	diag_error(f->b->diag, &at, STR_FMT " has no member " STR_FMT,
+		   STR_ARG(ctype_spell(f->b->arena, in)), STR_ARG(name->text));
+	if (near.n)
+		diag_note(f->b->diag, NULL, "did you mean " STR_FMT "?", STR_ARG(near));
+	f->good = false;
+}
+
+/** The members of @e, a pointer or an aggregate: what `.` and `->` lead to; NULL when that is not known. */
+static struct ctype *members_of(const struct expr *e, bool *is_pointer)
+{
+	struct ctype *to = exprtype_pointee(e->type), *t = ctype_strip(e->type);
+	*is_pointer = to != NULL;
+	t = to ? to : t;
+	return t && ctype_is_aggregate(t) && ctype_complete(t) ? t : NULL;
+}
+
+static void find_member(struct finder *f, struct node *n, const struct expr *of, struct expr *e)
+{
+	struct ctype_place place;
+	struct str bad;
+	struct ctype *where, *in = members_of(of, &e->via_pointer);
+	if (!in || n->name->kind != TOK_IDENT)
+		return;
+	if (!ctype_resolve(in, n->name->text, &place, &bad, &where)) {
+		if (f->is_last)
+			say_no_member(f, in, n->name);
+		return;
+	}
+	e->in = place.in;
+	e->bit_size = place.bit_size;
+	e->offset = place.bit_size ? place_bits(in, &place, e) : place.off;
+	e->type = place.type;
+	e->is_place = e->via_pointer || of->is_place;
+	e->is_value = !e->is_place;
+	// A pointer whose type no cast can spell is a number to bpftrace.
+	e->by_address = of->by_address || (e->via_pointer && !targettype_can_point(of->type));
+	e->sign = sign_of_type(e->type, e->bit_size);
+}
+
+/** `.1` of a tuple. */
+static void find_element(const struct node *n, const struct expr *of, struct expr *e)
+{
+	struct str number = n->name->text;
+	uint64_t i;
+	if (str_has_prefix(number, STR(".")))
+		number = str_from_offset(number, 1);
+	if (!str_to_u64(number, &i) || i >= of->n_elements)
+		return;
+	of = of->elements[i];
+	if (!of)
+		return;
+	e->type = of->type;
+	e->sign = of->sign;
+	e->is_wide = of->is_wide;
+	e->elements = of->elements;
+	e->n_elements = of->n_elements;
+}
+
+static bool is_constant(const struct node *index, uint64_t *value)
+{
+	return index->kind == NODE_NUMBER && str_to_u64(node_text(index), value);
+}
+
+/**
+ * `[index]` of a pointer. bpftrace itself takes constants only, and then knows a number's sign, but not that of a
+ * member behind.
+ */
+static void find_pointed(const struct node *index, const struct expr *of, struct expr *e)
+{
+	struct ctype *to = exprtype_pointee(of->type);
+	uint64_t value;
+	bool constant = is_constant(index, &value);
+	if (!to || to->kind == CTYPE_ARRAY || !ctype_size(to, &e->element_size))
+		return;
+	e->type = to;
+	e->sign = sign_of_type(to, 0);
+	e->is_place = e->via_pointer = true;
+	e->by_address = of->by_address || !constant;
+}
+
+/** `[index]` of an array in memory. bpftrace itself takes constants of one-dimensional arrays only. */
+static void find_index(struct finder *f, struct node *n, const struct expr *of, struct expr *e)
+{
+	struct node *index = n->child->next;
+	struct ctype *array = ctype_strip(of->type);
+	uint64_t value = 0;
+	if (array && array->kind == CTYPE_POINTER) {
+		find_pointed(index, of, e);
+		return;
+	}
+	if (!array || array->kind != CTYPE_ARRAY || !ctype_size(array->of, &e->element_size) ||
+	    !(of->is_place || of->is_value))
+		return;
+	struct ctype *element = ctype_strip(array->of);
+	bool constant = is_constant(index, &value);
+	if (constant && array->has_count && value >= array->count) {
+		struct diag_place at = tok_place(index->first);
+		if (f->is_last)
+			f->good = diag_error(f->b->diag, &at, "the array has %llu elements",
+					     (unsigned long long)array->count);
+		return;
+	}
+	bool simple = constant && array->has_count && element && element->kind != CTYPE_ARRAY &&
+		      !(element->kind == CTYPE_INT && element->size == 1);
+	e->type = array->of;
+	e->sign = sign_of_type(e->type, 0);
+	e->is_place = of->is_place;
+	e->is_value = of->is_value;
+	e->by_address = of->is_place && (of->by_address || !simple);
+}
+
+/** `*p`: what a pointer leads to. Where that is no struct or pointer, bpftrace itself reads it right. */
+static void find_pointee(const struct expr *of, struct expr *e)
+{
+	struct ctype *to = exprtype_pointee(of->type);
+	e->type = to;
+	e->sign = to ? sign_of_type(to, 0) : SIGN_OTHER;
+	if (!to || (!ctype_is_aggregate(to) && to->kind != CTYPE_POINTER && !of->by_address))
+		return;
+	e->is_place = e->via_pointer = true;
+	e->by_address = of->by_address;
+}
+
+// --- operators ---
+
+static bool is_step(const struct node *n)
+{
+	return tok_is(n->name, "++") || tok_is(n->name, "--");
+}
+
+static void find_unary(struct finder *f, struct node *n, struct expr *e)
+{
+	const struct expr *of = find(f, n->child);
+	const struct token *op = n->name;
+	e->sign = of->sign;
+	e->is_wide = of->is_wide && (tok_is(op, "-") || tok_is(op, "~") || is_step(n));
+	if (tok_is(op, "*")) {
+		find_pointee(of, e);
+	} else if (tok_is(op, "!")) {
+		e->sign = SIGN_NONE;
+	} else if (tok_is(op, "&")) {
+		e->sign = SIGN_OTHER;
+	} else if (tok_is(op, "~")) {
+		e->sign = of->sign == SIGN_NONE ? SIGN_UNSIGNED : of->sign;
+	} else if (tok_is(op, "-")) {
+		e->sign = of->sign == SIGN_NONE ? SIGN_SIGNED : of->sign;
+	}
+}
+
+/** What is counted down may fall below 0. Of a host's script, which stays as it is, it is taken for a count. */
+static bool falls(const struct finder *f, const struct token *op)
+{
+	return f->b->files && (tok_is(op, "-=") || tok_is(op, "--"));
+}
+
+/** n++: a count, whatever else it may be. */
+static void learn_step(struct finder *f, struct node *n)
+{
+	struct expr count = {.sign = falls(f, n->name) ? SIGN_SIGNED : SIGN_NONE};
+	if (is_step(n) && (n->child->kind == NODE_VARIABLE || n->child->kind == NODE_MAP))
+		learn(f, n->child, &count);
+}
+
+static bool is_truth(const struct token *op)
+{
+	static const char *const names[] = {"==", "!=", "<", ">", "<=", ">=", "&&", "||", NULL};
+	return tok_is_any(op, names);
+}
+
+/**
+ * Of a difference of numbers that are never below 0: times are taken from later ones, and two constants are known; all
+ * else may come out below 0. A host's script stays as it is.
+ */
+static enum sign sign_of_difference(const struct finder *f, const struct node *n)
+{
+	const struct node *left = node_ungrouped(n->child), *right = node_ungrouped(n->child->next);
+	uint64_t from, taken;
+	if (!f->b->files || left->expr->is_wide || right->expr->is_wide)
+		return SIGN_OTHER;
+	if (left->kind == NODE_NUMBER && right->kind == NODE_NUMBER &&
+	    str_to_u64(node_text(left), &from) && str_to_u64(node_text(right), &taken))
+		return from < taken ? SIGN_SIGNED : SIGN_NONE;
+	return SIGN_SIGNED;
+}
+
+static void find_binary(struct finder *f, struct node *n, struct expr *e)
+{
+	const struct expr *left = find(f, n->child), *right = find(f, n->child->next);
+	e->sign = sign_of_result(n->name->text, left->sign, right->sign);
+	if (tok_is(n->name, "-") && left->sign == SIGN_NONE && right->sign == SIGN_NONE)
+		e->sign = sign_of_difference(f, n);
+	bool is_shift = tok_is(n->name, "<<") || tok_is(n->name, ">>");
+	e->is_wide = !is_truth(n->name) && (left->is_wide || (right->is_wide && !is_shift));
+	// What a pointer is moved by keeps its type.
+	if ((tok_is(n->name, "+") || tok_is(n->name, "-")) && exprtype_pointee(left->type))
+		e->type = left->type;
+}
+
+static void find_ternary(struct finder *f, struct node *n, struct expr *e)
+{
+	struct node *yes = n->child->next, *no = yes->next;
+	find(f, n->child);
+	*e = *find(f, no ? yes : n->child);
+	const struct expr *other = find(f, no ? no : yes);
+	e->sign = sign_join(e->sign, other->sign);
+	e->is_wide |= other->is_wide;
+	e->is_place = e->is_value = e->by_address = e->via_pointer = false;
+	e->bit_size = 0;
+	if (!e->type && exprtype_pointee(other->type))
+		e->type = other->type; // the other part is a 0
+}
+
+/** a = b, a op= b */
+static void find_assign(struct finder *f, struct node *n, struct expr *e)
+{
+	struct node *target = n->child;
+	const struct expr *value = find(f, target->next);
+	find(f, target);
+	*e = *value;
+	e->is_place = e->is_value = false;
+	if (target->kind != NODE_VARIABLE && target->kind != NODE_MAP)
+		return;
+	struct expr kept = *e;
+	bool is_plain = tok_is(n->name, "=");
+	// A count, whatever else it may be; what is shifted has a sign as it had before.
+	if (!is_plain && value->sign == SIGN_NONE && falls(f, n->name))
+		kept = (struct expr){.sign = SIGN_SIGNED};
+	else if (!is_plain && (value->sign == SIGN_NONE || tok_is(n->name, ">>=")))
+		kept = (struct expr){.sign = SIGN_NONE};
+	else if (!is_plain)
+		kept = (struct expr){.sign = value->sign};
+	kept.is_wide = value->is_wide;
+	learn(f, target, &kept);
+	if (is_plain && target->kind == NODE_MAP && target->child)
+		holder_of(f, key_of(f, target))->key = target->child->expr;
+}
+
+static void find_let(struct finder *f, struct node *n, struct expr *e)
+{
+	(void)e;
+	struct node *variable = n->child, *type = NULL, *value = variable->next;
+	if (value && (value->kind == NODE_TYPE || value->kind == NODE_TYPEOF)) {
+		type = value;
+		value = type->next;
+	}
+	const struct expr *given = value ? find(f, value) : NULL;
+	struct expr kept = {.sign = SIGN_OPEN};
+	if (type)
+		kept = of_annotation(f, type);
+	else if (given)
+		kept = *given;
+	hide(f, variable);
+	learn(f, variable, &kept);
+	find(f, variable);
+}
+
+/** for ($kv : @m): a key and a value; for ($i : a..b): a number. */
+static void find_for(struct finder *f, struct node *n, struct expr *e)
+{
+	(void)e;
+	struct node *variable = n->child, *over = variable->next, *block = over->next;
+	struct arena *a = f->b->arena;
+	struct expr item = {.sign = SIGN_OTHER};
+	find(f, over);
+	if (over->kind == NODE_RANGE) {
+		bool starts_at_number = over->child->kind == NODE_NUMBER;
+		item.sign = starts_at_number ? SIGN_NONE : over->child->expr->sign;
+	} else if (over->kind == NODE_MAP && !over->child) {
+		const struct holder *now = map_get(&f->known, key_of(f, over)),
+				    *before = map_get(&f->before, key_of(f, over));
+		item.elements = arena_array(a, struct expr *, 2);
+		item.n_elements = 2;
+		item.elements[0] = now && now->key ? now->key : before ? before->key : NULL;
+		item.elements[1] = arena_new(a, struct expr);
+		recall(f, over, item.elements[1]);
+	}
+	size_t scope = f->hidden.n;
+	hide(f, variable);
+	learn(f, variable, &item);
+	find(f, variable);
+	find(f, block);
+	unhide(f, scope);
+}
+
+// --- expressions ---
+
+static void find_tuple(struct finder *f, struct node *n, struct expr *e)
+{
+	for (struct node *c = n->child; c; c = c->next)
+		e->n_elements++;
+	e->elements = arena_array(f->b->arena, struct expr *, e->n_elements);
+	size_t i = 0;
+	for (struct node *c = n->child; c; c = c->next)
+		e->elements[i++] = find(f, c);
+}
+
+static void find_name(struct finder *f, const struct node *n, struct expr *e)
+{
+	const struct word *word = vocabulary_word(n->name->text);
+	unsigned i, size = 0;
+	bool is_count = word->is_bare ? word->gives == GIVES_COUNT
+				      : !vocabulary_is_builtin(n->name->text); // an enumerator
+	e->sign = is_count ? SIGN_NONE : SIGN_OTHER;
+	if (vocabulary_arg_number(n->name->text, &i) && !f->clause->has_other &&
+	    !f->clause->has_uprobe)
+		e->sign = exprtype_arg_sign(f->b, f->clause, i, &size);
+	e->is_wide = size == 8 || word->is_wide;
+}
+
+/** BLUE, or ns::BLUE: its value may be below 0. */
+static void find_enumerator(struct finder *f, const struct node *n, struct expr *e)
+{
+	int64_t value;
+	struct ctype *of;
+	if (e->sign != SIGN_NONE || !f->knows_types || vocabulary_is_builtin(n->name->text) ||
+	    !bind_lookup(f->b))
+		return;
+	struct str name = print_text(f->b->arena, n);
+	if (lookup_enumerator(f->b->lookup, name, &value, &of) && value < 0)
+		e->sign = of && !of->is_signed ? SIGN_UNSIGNED : SIGN_SIGNED;
+}
+
+/** A hostile file may call a type anything: what no compiler writes is no type. */
+static bool is_type_name(struct ctype *t)
+{
+	struct ctype *to = exprtype_pointee(t);
+	return !to || !to->name.n || str_is_made_of(to->name, ALPHABET_TYPE);
+}
+
+/** args.name */
+static bool find_named(struct finder *f, const struct node *n, struct expr *e)
+{
+	unsigned i, size;
+	const struct probearg *arg = node_is(n->child, NODE_NAME, "args")
+					 ? namedarg_find(f->b, f->clause, n->name, &i)
+					 : NULL;
+	if (!arg)
+		return false;
+	e->type = is_type_name(arg->type) ? arg->type : NULL;
+	// Where sites pass it in different widths its type knows its sign best.
+	e->sign = exprtype_arg_sign(f->b, f->clause, i, &size);
+	e->is_wide = size == 8;
+	if (arg->sizes_differ && ctype_strip(arg->type))
+		e->sign = sign_of_type(arg->type, 0);
+	return true;
+}
+
+static void find_map(struct finder *f, struct node *n, struct expr *e)
+{
+	for (struct node *c = n->child; c; c = c->next)
+		find(f, c);
+	recall(f, n, e);
+}
+
+/** May one text read members and elements of values of both types? */
+static bool can_share_text(struct ctype *a, struct ctype *b)
+{
+	struct ctype *to_a = exprtype_pointee(a), *to_b = exprtype_pointee(b);
+	a = ctype_strip(a);
+	b = ctype_strip(b);
+	bool a_is_array = a && a->kind == CTYPE_ARRAY, b_is_array = b && b->kind == CTYPE_ARRAY;
+	bool a_leads_on = to_a || a_is_array || (a && ctype_is_aggregate(a));
+	bool b_leads_on = to_b || b_is_array || (b && ctype_is_aggregate(b));
+	if (!a_leads_on || !b_leads_on || (a_is_array && b_is_array))
+		return true;
+	return to_a && to_b ? ctype_is_same(to_a, to_b) : ctype_is_same(a, b);
+}
+
+/** A macro is looked at once, for all its calls. */
+static void check_parameter(struct finder *f, const struct node *argument, const struct holder *h)
+{
+	struct ctype *now = argument->expr->type, *before = h->value.type;
+	struct diag_place at = tok_place(argument->first);
+	if (!f->is_last || can_share_text(now, before))
+		return;
+	f->good = diag_error(
+	    f->b->diag, &at,
+	    "this macro is called with " STR_FMT " and with " STR_FMT ": write a macro for each",
+	    STR_ARG(ctype_spell(f->b->arena, before)), STR_ARG(ctype_spell(f->b->arena, now)));
+}
+
+/** What it is called with is what its parameters are, and what its block ends in is what the call is. */
+static void find_macro(struct finder *f, const struct node *macro, const struct node *call,
+		       struct expr *e)
+{
+	const struct node *was = f->scope;
+	const struct node *argument = call->child, *p = macro->child;
+	f->scope = macro;
+	for (; argument && p->next; argument = argument->next, p = p->next) {
+		struct expr value = {.type = argument->expr->type,
+				     .sign = argument->expr->sign,
+				     .is_wide = argument->expr->is_wide};
+		if (p->kind != NODE_NAME && p->kind != NODE_VARIABLE)
+			continue;
+		check_parameter(f, argument, holder_of(f, key_of(f, p)));
+		learn(f, p, &value);
+	}
+	f->scope = was;
+	if (macro->last_child->expr)
+		*e = *macro->last_child->expr;
+	e->is_substituted = true;
+}
+
+static void find_call(struct finder *f, struct node *n, struct expr *e)
+{
+	for (struct node *c = n->child; c; c = c->next)
+		find(f, c);
+	const struct node *macro = script_macro(&f->b->script, n);
+	if (macro) {
+		find_macro(f, macro, n, e);
+		return;
+	}
+	const struct word *word = vocabulary_word(n->name->text);
+	e->sign = word->gives == GIVES_COUNT ? SIGN_NONE : SIGN_OTHER;
+	e->is_wide = word->is_wide;
+}
+
+static void find_children(struct finder *f, struct node *n)
+{
+	size_t scope = f->hidden.n;
+	for (struct node *c = n->child; c; c = c->next)
+		find(f, c);
+	if (n->kind == NODE_BLOCK)
+		unhide(f, scope);
+}
+
+/** { ...; x } is x. */
+static void find_block(struct finder *f, struct node *n, struct expr *e)
+{
+	const struct node *last = n->last_child;
+	find_children(f, n);
+	if (!last || last->kind != NODE_EXPRESSION || tok_is(last->last, ";"))
+		return;
+	*e = *last->child->expr;
+	e->is_place = e->is_value = e->by_address = e->via_pointer = false;
+	e->bit_size = 0;
+}
+
+/** if (c) { x } else { y } is x or y. */
+static void find_if(struct finder *f, struct node *n, struct expr *e)
+{
+	find_children(f, n);
+	e->sign = SIGN_OPEN;
+	for (const struct node *c = n->child; c; c = c->next)
+		if (c->kind == NODE_BLOCK)
+			e->sign = sign_join(e->sign, c->expr->sign);
+}
+
+static void find_number(struct finder *f, struct node *n, struct expr *e)
+{
+	uint64_t value;
+	(void)f;
+	e->sign = str_to_u64(node_text(n), &value) && value > INT64_MAX ? SIGN_UNSIGNED : SIGN_NONE;
+}
+
+static void find_word(struct finder *f, struct node *n, struct expr *e)
+{
+	bool is_parameter = script_is_parameter(f->macro, n);
+	const struct node *macro = is_parameter ? NULL : script_macro(&f->b->script, n);
+	if (macro) {
+		find_macro(f, macro, n, e);
+	} else if (is_parameter) {
+		recall(f, n, e);
+		e->is_substituted = true;
+	} else {
+		find_name(f, n, e);
+		find_enumerator(f, n, e);
+	}
+}
+
+static void find_variable(struct finder *f, struct node *n, struct expr *e)
+{
+	recall(f, n, e);
+}
+
+static void find_step(struct finder *f, struct node *n, struct expr *e)
+{
+	if (find_named(f, n, e))
+		return;
+	const struct expr *of = find(f, n->child);
+	if (n->name->kind == TOK_NUMBER)
+		find_element(n, of, e);
+	else
+		find_member(f, n, of, e);
+}
+
+static void find_indexed(struct finder *f, struct node *n, struct expr *e)
+{
+	find(f, n->child->next);
+	find_index(f, n, find(f, n->child), e);
+}
+
+static void find_cast(struct finder *f, struct node *n, struct expr *e)
+{
+	find(f, n->child->next);
+	*e = of_annotation(f, n->child);
+	e->is_place = e->is_value = e->by_address = false;
+	e->is_wide = false;
+}
+
+static void find_prefixed(struct finder *f, struct node *n, struct expr *e)
+{
+	find_unary(f, n, e);
+	learn_step(f, n);
+}
+
+static void find_stepped(struct finder *f, struct node *n, struct expr *e)
+{
+	const struct expr *of = find(f, n->child);
+	*e = (struct expr){.type = of->type, .sign = of->sign, .is_wide = of->is_wide};
+	learn_step(f, n);
+}
+
+static void find_inner(struct finder *f, struct node *n, struct expr *e)
+{
+	*e = *find(f, n->child);
+}
+
+static void find_value(struct finder *f, struct node *n, struct expr *e)
+{
+	static void (*const finders[])(struct finder *, struct node *,
+				       struct expr *) = {[NODE_NUMBER] = find_number,
+							 [NODE_NAME] = find_word,
+							 [NODE_VARIABLE] = find_variable,
+							 [NODE_MAP] = find_map,
+							 [NODE_CALL] = find_call,
+							 [NODE_MEMBER] = find_step,
+							 [NODE_INDEX] = find_indexed,
+							 [NODE_CAST] = find_cast,
+							 [NODE_UNARY] = find_prefixed,
+							 [NODE_POSTFIX] = find_stepped,
+							 [NODE_BINARY] = find_binary,
+							 [NODE_TERNARY] = find_ternary,
+							 [NODE_ASSIGN] = find_assign,
+							 [NODE_GROUP] = find_inner,
+							 [NODE_COMPTIME] = find_inner,
+							 [NODE_TUPLE] = find_tuple,
+							 [NODE_BLOCK] = find_block,
+							 [NODE_IF] = find_if,
+							 [NODE_LET] = find_let,
+							 [NODE_FOR] = find_for,
+							 [NODE_OPAQUE] = NULL};
+	if (finders[n->kind])
+		finders[n->kind](f, n, e);
+	else
+		find_children(f, n);
+}
+
+static struct expr *find(struct finder *f, struct node *n)
+{
+	struct expr e = {.sign = SIGN_OTHER};
+	find_value(f, n, &e);
+	e.is_wide |= is_wide_type(e.type, e.bit_size);
+	if (!n->expr)
+		n->expr = arena_new(f->b->arena, struct expr);
+	f->has_changed |= n->expr->sign != e.sign || !n->expr->type != !e.type ||
+			  n->expr->is_wide != e.is_wide || n->expr->n_elements != e.n_elements;
+	*n->expr = e;
+	return n->expr;
+}
+
+// --- the program ---
+
+/** fn and macro, without attach points, are taken for the program's. */
+static bool is_programs(const struct script_clause *c)
+{
+	for (size_t i = 0; i < c->attach.n; i++)
+		if (c->attach.v[i].provider && c->attach.v[i].provider->memory == MEMORY_PROGRAM)
+			return true;
+	return c->attach.n == 0;
+}
+
+static void find_clause(struct finder *f, struct node *n, size_t i)
+{
+	f->clause = &f->b->clauses[i];
+	f->scope = n; // variables of each are its own
+	f->macro = n->kind == NODE_MACRO ? n : NULL;
+	f->knows_types = is_programs(&f->b->script.clauses.v[i]);
+	bind_lookup_from(f->b, i);
+	find_children(f, n);
+	unhide(f, 0); // parameters
+}
+
+static void find_program(struct finder *f)
+{
+	f->before = f->known;
+	f->known = (struct map){0};
+	f->has_changed = false;
+	for (size_t i = 0; i < f->b->script.clauses.n; i++)
+		find_clause(f, f->b->script.clauses.v[i].node, i);
+	f->round++;
+}
+
+bool exprtype_find(struct bind *b)
+{
+	struct finder f = {.b = b, .good = true, .has_changed = true};
+	while (f.has_changed && f.round < MAX_ROUNDS)
+		find_program(&f);
+	if (f.has_changed)
+		f.good = diag_error(b->diag, NULL,
+				    "maps are assigned to each other across too many clauses: "
+				    "their types cannot be determined");
+	f.is_last = true;
+	find_program(&f);
+	return f.good;
+}

@@ -1,0 +1,66 @@
+/**
+ * exprtype - what is known of each expression of a program: its C type, whether it can be negative,
+ * and whose place in memory it is.
+ *
+ * The types come from casts, from declarations (`let $x : T`, parameters of fn) and from the
+ * members that are read; they go on through variables, maps, tuples and loops. What is assigned in
+ * one clause is known in all, so the pass over the program is repeated until it finds nothing new.
+ * What is not known stays unknown.
+ *
+ *	exprtype_find(b);		// b->script.program->...->expr
+ *	if (n->expr && n->expr->is_place)
+ *		lower(n);
+ */
+#ifndef LOWER_EXPRTYPE_H
+#define LOWER_EXPRTYPE_H
+
+#include "bind/bind.h"
+#include "lower/sign.h"
+#include "lang/tree.h"
+
+struct expr {
+	struct ctype *type; /**< NULL: not known */
+	enum sign sign;
+	bool is_wide;		/**< more than 32 bits may be in use */
+	struct expr **elements; /**< of a tuple; each may be NULL */
+	size_t n_elements;
+
+	bool
+	    is_substituted; /**< a parameter of a macro or a call of one: it may do more than be read */
+	bool is_string;	    /**< lower makes a str() of it */
+	bool is_value;	    /**< in a struct that bpftrace holds as a value */
+	bool is_place;	    /**< in memory: the rest holds */
+	/**
+	 * Counted from the pointer that the first child is (x->m, p[i], *p), not from the place
+	 * that it is (x.m, a[i]).
+	 */
+	bool via_pointer;
+	bool by_address;       /**< bpftrace cannot follow it: to be read by its address */
+	uint64_t offset;       /**< of a member, bytes from there */
+	uint64_t element_size; /**< of an index: bytes of an element */
+	struct ctype *in;      /**< of a member: the aggregate that lists it */
+	unsigned bit_size;     /**< of a bitfield, else 0 */
+	unsigned bit_shift;    /**< where it begins in what stands at the address */
+	unsigned bit_bytes;    /**< how much of that is to be read: 1, 2, 4 or 8; 0: byte by byte */
+};
+
+/**
+ * Finds the types of all expressions of the clauses. False, with errors, for members that a struct
+ * does not have and indices beyond an array.
+ */
+bool exprtype_find(struct bind *b);
+
+/** What a pointer of type @t leads to, without typedefs; NULL when @t is none. */
+struct ctype *exprtype_pointee(struct ctype *t);
+/** Has it, or anything in it, members of some bits only? */
+bool exprtype_has_bitfields(struct ctype *t);
+/** Is it an aggregate or array with a float or double anywhere in it? */
+bool exprtype_has_floats(struct ctype *t);
+/**
+ * The sign of argument @n over all sites of all probes of the clause: a narrow unsigned one is
+ * compatible with either. @size: its bytes, 0 where sites disagree.
+ */
+enum sign exprtype_arg_sign(struct bind *b, const struct attach_clause *c, unsigned n,
+			    unsigned *size);
+
+#endif

@@ -1,0 +1,33 @@
+#include "lower/sign.h"
+
+enum sign sign_join(enum sign a, enum sign b)
+{
+	if (a == SIGN_OPEN || a == b)
+		return b;
+	if (b == SIGN_OPEN || b == SIGN_NONE)
+		return a;
+	return a == SIGN_NONE ? b : SIGN_MIXED;
+}
+
+enum sign sign_of_result(struct str op, enum sign a, enum sign b)
+{
+	static const char *const truths[] = {"==", "!=", "<", ">", "<=", ">=", "&&", "||", NULL};
+	if (str_is_any(op, truths))
+		return SIGN_NONE;
+	if (str_eqz(op, "<<") || str_eqz(op, ">>"))
+		return a;
+	if (a == SIGN_OPEN || b == SIGN_OPEN)
+		return SIGN_OPEN;
+	bool is_none = a == SIGN_NONE || b == SIGN_NONE;
+	if (str_eqz(op, "&") && is_none)
+		return SIGN_NONE;
+	if (str_eqz(op, "%") && a == SIGN_NONE && b != SIGN_SIGNED)
+		return SIGN_NONE;
+	// As C has it, an int64 beside an uint64 is one, too.
+	if (a == SIGN_UNSIGNED || b == SIGN_UNSIGNED)
+		return is_none || a == SIGN_SIGNED || b == SIGN_SIGNED ? SIGN_UNSIGNED
+								       : sign_join(a, b);
+	if (str_eqz(op, "%"))
+		return a;
+	return sign_join(a, b);
+}

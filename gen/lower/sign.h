@@ -1,0 +1,28 @@
+/**
+ * sign - can a number be negative?
+ *
+ * The arithmetic of it: what comes of two operands, and of what a name is assigned.
+ *
+ *	sign_of_result(STR("+"), SIGN_NONE, SIGN_SIGNED) == SIGN_SIGNED
+ */
+#ifndef LOWER_SIGN_H
+#define LOWER_SIGN_H
+
+#include "base/str.h"
+
+/** The values that a number can have. */
+enum sign {
+	SIGN_OPEN,   /**< of a name whose assignments were not seen yet, or only of itself */
+	SIGN_NONE,   /**< neither negative nor above INT64_MAX: compatible with either signedness */
+	SIGN_SIGNED, /**< an int64 */
+	SIGN_UNSIGNED, /**< an uint64 */
+	SIGN_OTHER,    /**< no number, or nothing is known */
+	SIGN_MIXED,    /**< sometimes one and sometimes another */
+};
+
+/** Of what may be either of two, such as a variable that is assigned twice. */
+enum sign sign_join(enum sign a, enum sign b);
+/** Of `A op B`, computed as in C; a difference of two that have none is the caller's to judge. */
+enum sign sign_of_result(struct str op, enum sign a, enum sign b);
+
+#endif

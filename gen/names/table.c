@@ -1,0 +1,202 @@
+#include "names/table.h"
+
+#include "bind/attach.h"
+#include "bind/beginend.h"
+#include "names/enumname.h"
+#include "names/nameless.h"
+#include "out/dialect.h"
+#include "conf/enumconf.h"
+#include "ctype/enumtab.h"
+
+struct wanted {
+	struct str map, type, prefix;
+	struct diag_place place; // of the pragma's type, or of the map's first use
+	bool is_pragma;
+};
+
+/** Only read, in all clauses of the program? And where first. */
+static bool is_only_read(const struct bind *b, struct str map, struct token **ret_at)
+{
+	*ret_at = NULL;
+	for (size_t i = 0; i < b->script.clauses.n; i++) {
+		const struct script_clause *c = &b->script.clauses.v[i];
+		for (size_t k = 0; k < c->maps.n; k++) {
+			const struct script_map_use *use = &c->maps.v[k];
+			if (!str_eq(use->name, map))
+				continue;
+			if (use->is_written)
+				return false;
+			if (!*ret_at)
+				*ret_at = use->at;
+		}
+	}
+	return *ret_at != NULL;
+}
+
+static bool is_word(const struct token *t)
+{
+	return t->kind == TOK_IDENT;
+}
+
+/** `enum MAP TYPE [PREFIX]`; TYPE may be written `enum x` and with C++ scopes, MAP with @. */
+static bool parse_pragma(struct bind *b, const struct pp_pragma *p, struct wanted *ret)
+{
+	const struct token *t = p->tokens->next; // behind `enum`
+	struct diag_place place = tok_place(p->tokens);
+	*ret = (struct wanted){.is_pragma = true};
+	if (tok_is(t, "@"))
+		t = t->next;
+	if (!is_word(t))
+		return diag_error(b->diag, &place, "#pragma enum: expected MAP TYPE [PREFIX]");
+	ret->map = t->text;
+	t = t->next;
+	if (tok_is(t, "enum"))
+		t = t->next;
+	if (!is_word(t))
+		return diag_error(b->diag, &place,
+				  "#pragma enum: expected a type after the map's name");
+	ret->place = tok_place(t);
+	struct strbuf type;
+	strbuf_init(&type);
+	strbuf_adds(&type, t->text);
+	for (t = t->next; tok_is(t, ":") || tok_is(t, "::"); t = t->next) {
+		strbuf_adds(&type, t->text);
+		if (is_word(t->next)) {
+			t = t->next;
+			strbuf_adds(&type, t->text);
+		}
+	}
+	ret->type = strbuf_take(&type, b->arena);
+	struct strbuf prefixes;
+	strbuf_init(&prefixes);
+	for (; is_word(t) || tok_is(t, "|"); t = t->next)
+		strbuf_adds(&prefixes, t->text);
+	ret->prefix = strbuf_take(&prefixes, b->arena);
+	if (t->kind != TOK_EOF) {
+		place = tok_place(t);
+		return diag_error(b->diag, &place, "#pragma enum: unexpected text after the type");
+	}
+	return true;
+}
+
+/** The clauses that read @map tell whose enum is meant, if units have different ones. */
+static struct lookup *lookup_for(struct bind *b, struct str map)
+{
+	struct lookup *lk = bind_lookup(b);
+	struct dwnear *near = arena_new(b->arena, struct dwnear);
+	for (size_t i = 0; i < b->script.clauses.n; i++) {
+		const struct script_clause *c = &b->script.clauses.v[i];
+		const struct dwnear *its = &b->clauses[i].near;
+		bool reads = false;
+		for (size_t k = 0; k < c->maps.n; k++)
+			reads |= str_eq(c->maps.v[k].name, map);
+		for (size_t k = 0; k < its->places.n && reads; k++)
+			dwnear_add(b->arena, near, its->places.v[k].src, its->places.v[k].addr);
+	}
+	dwtypes_ask_from(b->dwarf, near->places.n ? near : b->all_near);
+	return lk;
+}
+
+static bool add_table(struct bind *b, const struct wanted *w, struct strbuf *begin,
+		      struct strbuf *end)
+{
+	struct enumtab tab;
+	struct lookup *lk = lookup_for(b, w->map);
+	if (!enumtab_lookup(lk, w->type, &tab))
+		return lookup_say_unknown(lk, &w->place, "enum", w->type, NAME_ENUM);
+	enumtab_strip(&tab, w->prefix);
+	if (tab.n_items > dialect_max_table(b->version))
+		diag_warning(b->diag, &w->place,
+			     "enum " STR_FMT " has %zu names: bpftrace 0.%u will be slow to start",
+			     STR_ARG(tab.name), tab.n_items, b->version);
+	// The keys of a map are of one type, which is signed from 0.24 on.
+	if (tab.size == 8 && dialect_has_libbpf_usdt(b->version))
+		tab.is_signed = true;
+	size_t from = begin->n;
+	enumtab_print(begin, w->map, &tab, " ");
+	for (size_t i = from; i < begin->n;
+	     i++) // one line: the template's lines keep their numbers
+		if (begin->p[i] == '\n')
+			begin->p[i] = ' ';
+	// An unknown 0 would print as nothing: see nameless.h.
+	if (!enumtab_get(&tab, 0))
+		strbuf_addf(begin, " @" STR_FMT "[0] = \"0\";", STR_ARG(w->map));
+	strbuf_addf(end, " clear(@" STR_FMT ");", STR_ARG(w->map));
+	return true;
+}
+
+typedef VEC(struct wanted) wanted_list;
+
+static bool collect_pragmas(struct bind *b, struct pp *pp, struct map *named, wanted_list *ret)
+{
+	bool good = true;
+	for (size_t i = 0; i < pp->pragmas.n; i++) {
+		struct wanted w;
+		if (!tok_is(pp->pragmas.v[i].tokens, "enum"))
+			continue;
+		if (!parse_pragma(b, &pp->pragmas.v[i], &w)) {
+			good = false;
+		} else if (!map_add(b->arena, named, w.map)) {
+			good = diag_error(b->diag, &w.place,
+					  "#pragma enum: map @" STR_FMT " already has a table",
+					  STR_ARG(w.map));
+		} else {
+			vec_push(b->arena, ret, w);
+		}
+	}
+	return good;
+}
+
+static bool collect_conf(struct bind *b, struct map *named, wanted_list *ret)
+{
+	struct enumconf conf = {0};
+	if (!b->conf)
+		return true;
+	if (!enumconf_load(b->arena, b->diag, b->conf, &conf))
+		return false;
+	for (size_t i = 0; i < conf.entries.n; i++) {
+		const struct enumconf_entry *e = &conf.entries.v[i];
+		struct token *at;
+		if (!is_only_read(b, e->map, &at) || !map_add(b->arena, named, e->map))
+			continue;
+		vec_push(b->arena, ret,
+			 (struct wanted){e->map, e->type, e->prefix, tok_place(at), false});
+	}
+	return true;
+}
+
+bool table_add_all(struct bind *b, struct pp *pp)
+{
+	struct map named = {0};
+	wanted_list wanted = {0};
+	if (!collect_pragmas(b, pp, &named, &wanted) || !collect_conf(b, &named, &wanted))
+		return false;
+	for (size_t i = 0; i < b->enum_tables.n; i++) {
+		const struct bind_enum_table *t = &b->enum_tables.v[i];
+		if (map_add(b->arena, &named, t->map))
+			vec_push(b->arena, &wanted,
+				 (struct wanted){t->map, t->type, {0}, t->at, false});
+	}
+	if (!wanted.n)
+		return true;
+	if (!b->files)
+		return diag_error(b->diag, &wanted.v[0].place,
+				  "the names of enum " STR_FMT
+				  " are needed: give a PID, or a file with -x",
+				  STR_ARG(wanted.v[0].type));
+
+	struct strbuf begin, end;
+	strbuf_init(&begin);
+	strbuf_init(&end);
+	bool good = true;
+	for (size_t i = 0; i < wanted.n; i++)
+		good &= add_table(b, &wanted.v[i], &begin, &end);
+	good = good && nameless_rewrite(b, &named);
+	if (good) {
+		beginend_add_begin(b, strbuf_str(&begin));
+		beginend_add_end(b, strbuf_str(&end));
+	}
+	strbuf_fini(&begin);
+	strbuf_fini(&end);
+	return good;
+}

@@ -1,0 +1,26 @@
+#include "template/import.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+static bool resolve(void *ctx, struct node *n, struct node *parent)
+{
+	struct bind *b = ctx;
+	char path[PATH_MAX];
+	struct token *name = n->first->next;
+	(void)parent;
+	if (n->kind != NODE_IMPORT || name->kind != TOK_STRING || !name->loc.file)
+		return true;
+	struct str file = lex_string_value(b->arena, name);
+	const char *beside = arena_printf(b->arena, STR_FMT "/" STR_FMT,
+					  STR_ARG(name->loc.file->dir), STR_ARG(file));
+	// What is not there is bpftrace's own (stdlib), or for it to miss.
+	if (file.n && file.p[0] != '/' && realpath(beside, path))
+		name->text = lex_quote(b->arena, str_copy(b->arena, str_from(path)));
+	return true;
+}
+
+void import_resolve(struct bind *b)
+{
+	node_walk(b->script.program, resolve, b);
+}

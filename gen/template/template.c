@@ -1,0 +1,133 @@
+#include "template/template.h"
+
+#include "bind/attach.h"
+#include "bind/beginend.h"
+#include "bind/check.h"
+#include "names/codecall.h"
+#include "names/enumname.h"
+#include "bind/filter.h"
+#include "template/import.h"
+#include "lower/lower.h"
+#include "bind/marker.h"
+#include "bind/namedarg.h"
+#include "bind/optional.h"
+#include "names/table.h"
+#include "lower/targettype.h"
+#include "lang/change.h"
+#include "lang/print.h"
+#include "out/dialect.h"
+
+/** `scope target` or `scope host` */
+static bool take_scope(struct bind *b, const struct token *t)
+{
+	struct diag_place place = tok_place(t);
+	if (tok_is(t, "host"))
+		b->scope = BIND_HOST;
+	else if (!tok_is(t, "target"))
+		return diag_error(b->diag, &place, "#pragma scope: expected `target` or `host`");
+	return true;
+}
+
+/** `require bpftrace >= 0.23` */
+static bool take_require(struct bind *b, const struct token *t)
+{
+	struct diag_place place = tok_place(t);
+	unsigned v = 0;
+	if (!tok_is(t, "bpftrace") || !tok_is(t->next, ">=") ||
+	    !dialect_parse(t->next->next->text, &v))
+		return diag_error(b->diag, &place, "#pragma require: expected `bpftrace >= 0.N`");
+	return b->version >= v ||
+	       diag_error(b->diag, &place,
+			  "this script needs bpftrace " STR_FMT ", but this is 0.%u",
+			  STR_ARG(t->next->next->text), b->version);
+}
+
+static bool take_pragmas(struct bind *b, const struct pp *pp)
+{
+	bool good = true;
+	for (size_t i = 0; i < pp->pragmas.n; i++) {
+		const struct token *t = pp->pragmas.v[i].tokens;
+		if (tok_is(t, "scope"))
+			good &= take_scope(b, t->next);
+		else if (tok_is(t, "require"))
+			good &= take_require(b, t->next);
+	}
+	return good;
+}
+
+/** Every clause is looked at, so that all mistakes are reported in one go. */
+static bool bind_clauses(struct bind *b)
+{
+	struct attach_clause *clauses = b->clauses;
+	bool good = true;
+	for (size_t i = 0; i < b->script.clauses.n; i++) {
+		bool bound = attach_bind_clause(b, &b->script.clauses.v[i], &clauses[i]);
+		good &= check_formats(b, &b->script.clauses.v[i]);
+		check_words(b, &b->script.clauses.v[i]);
+		good &=
+		    bound && namedarg_resolve(b, &clauses[i]) && check_arguments(b, &clauses[i]);
+		if (bound)
+			check_signs(b, &clauses[i]);
+	}
+	good &= check_macros(b);
+	return good && optional_drop(b) && check_number(b);
+}
+
+/** Lines for bpftrace's clang go where they stood, but before the first clause: it takes none behind it. */
+static void place_c_lines(struct bind *b, struct pp *pp)
+{
+	struct token **link = &pp->out;
+	for (size_t i = 0; i < pp->c_lines.n; i++) {
+		struct token *line = pp->c_lines.v[i].directive;
+		while (link != pp->c_lines.v[i].at && *link != b->script.behind_c &&
+		       (*link)->kind != TOK_EOF)
+			link = &(*link)->next;
+		// The next one may have stood here, too.
+		if (i + 1 < pp->c_lines.n && pp->c_lines.v[i + 1].at == link)
+			pp->c_lines.v[i + 1].at = &line->next;
+		line->next = *link;
+		*link = line;
+		link = &line->next;
+	}
+	b->script.program->first = pp->out;
+	b->header_tags = &pp->header_tags;
+	b->header_names = &pp->header_names;
+	b->has_headers = pp->n_c_headers > 0;
+}
+
+/** cpid and has_cpid, also written as calls: bpftrace has started no program, we have. */
+static bool replace_cpid(void *ctx, struct node *n, struct node *parent)
+{
+	struct bind *b = ctx;
+	bool is_read = n->kind == NODE_NAME || (n->kind == NODE_CALL && !n->child);
+	bool is_has = is_read && tok_is(n->name, "has_cpid");
+	(void)parent;
+	if (is_has || (is_read && tok_is(n->name, "cpid")))
+		change_leaf(b->arena, n, NODE_NUMBER,
+			    str_printf(b->arena, "%d", is_has ? 1 : b->proc->pid));
+	return true;
+}
+
+bool template_bind(struct bind *b, struct pp *pp)
+{
+	if (!script_parse(b->arena, b->diag, pp->out, &b->script) || !take_pragmas(b, pp) ||
+	    !optional_collect(b, pp))
+		return false;
+	if (!b->script.clauses.n) {
+		struct diag_place place = tok_place(pp->out);
+		return diag_error(b->diag, &place, "the script has no probes");
+	}
+	place_c_lines(b, pp);
+	import_resolve(b);
+	if (b->is_started)
+		node_walk(b->script.program, replace_cpid, b);
+	b->clauses = arena_array(b->arena, struct attach_clause, b->script.clauses.n);
+	if (!bind_clauses(b) || !filter_add_all(b) || !marker_replace_all(b) ||
+	    !beginend_merge(b, "BEGIN") || !beginend_merge(b, "END"))
+		return false;
+	codecall_rewrite(b);
+	if (!enumname_rewrite(b) || !lower_program(b) || !table_add_all(b, pp))
+		return false;
+	pp->out = print_tokens(b->arena, b->script.program);
+	return targettype_define(b, &pp->out);
+}
