@@ -2,7 +2,6 @@
 
 #include <elf.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -96,17 +95,10 @@ static struct img *try_file(struct img *img, struct str root, const char *path, 
 	}
 
 	// A broken debug file is one more place without debug information, not an error of the user's file.
-	char *text = NULL;
-	size_t text_size;
-	FILE *out = open_memstream(&text, &text_size);
-	if (!out)
-		base_oom();
 	struct diag quiet;
-	diag_init(&quiet, out);
+	diag_init(&quiet, NULL);
 	struct img *found = NULL;
 	bool opened = img_open_fd(img->arena, &quiet, fd, where, where, &found);
-	fclose(out);
-	free(text);
 	why = opened ? mismatch(img, found, w) : "is not a readable ELF file";
 	note_looked(img, where, why);
 	if (why) {

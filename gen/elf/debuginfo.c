@@ -5,9 +5,13 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/reader.h"
+
+/** What libdwfl may take for unpacked symbols; those of the largest programs are some 50 MB. */
+#define MAX_SYMBOLS ((rlim_t)256 << 20)
 
 /** libdwfl never has to find the file itself: it was given. */
 static int no_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
@@ -122,6 +126,22 @@ bool img_debuginfo(struct img *img, struct debuginfo **ret)
 	}
 	*ret = di;
 	return di->dwarf != NULL;
+}
+
+int debuginfo_count_symbols(struct debuginfo *di)
+{
+	// xz makes 7000 bytes of one, and what comes out may be packed again: only memory itself can be the limit.
+	struct rlimit old, scarce;
+	struct rusage used;
+	if (getrlimit(RLIMIT_DATA, &old) != 0 || getrusage(RUSAGE_SELF, &used) != 0)
+		return 0;
+	scarce = old;
+	scarce.rlim_cur = ((rlim_t)used.ru_maxrss << 10) + MAX_SYMBOLS;
+	if (scarce.rlim_cur < old.rlim_cur)
+		setrlimit(RLIMIT_DATA, &scarce);
+	int n = dwfl_module_getsymtab(di->module);
+	setrlimit(RLIMIT_DATA, &old);
+	return n;
 }
 
 int debuginfo_ask_servers(struct debuginfo *di)

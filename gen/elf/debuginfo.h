@@ -26,12 +26,15 @@ struct debuginfo {
 	struct img *file; /**< the image that holds the DWARF: the image itself or its debug file */
 	Dwfl *dwfl;
 	bool ready;
+	bool said_unread; /**< by imgsym.c: .gnu_debugdata cannot be read */
 };
 
 /** False, without a message, when there is no DWARF; debugfile_say_missing() says why. */
 bool img_debuginfo(struct img *img, struct debuginfo **ret);
 /** The module alone, e.g. for symbols; it needs no DWARF. False when libdwfl refuses the file. */
 bool debuginfo_open_module(struct img *img, struct debuginfo **ret);
+/** How many symbols libdwfl has, .gnu_debugdata's too, which it unpacks as far as 256 MiB of memory go. */
+int debuginfo_count_symbols(struct debuginfo *di);
 /** The debug file's descriptor from the servers of DEBUGINFOD_URLS (debugfile.c decides when), or -1. */
 int debuginfo_ask_servers(struct debuginfo *di);
 /** Called by img_close(). */

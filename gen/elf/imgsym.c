@@ -73,10 +73,18 @@ static void walk_gnu_debugdata(struct img *img, struct walk *w)
 {
 	struct img_section s;
 	struct debuginfo *di;
-	if (!w->go_on || !img_find_header(img, ".gnu_debugdata", &s) ||
+	if (!w->go_on || !img_find_header(img, ".gnu_debugdata", &s) || !img_check_unpacked(img) ||
 	    !debuginfo_open_module(img, &di))
 		return;
-	int n = dwfl_module_getsymtab(di->module);
+	int n = debuginfo_count_symbols(di);
+	// libdwfl says nothing of symbols that it cannot unpack: those of .dynsym are then all.
+	size_t entry = img->is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+	uint64_t n_dynamic = img_find_header(img, ".dynsym", &s) ? s.size / entry : 0;
+	if ((n < 0 || (uint64_t)n <= n_dynamic) && !di->said_unread) {
+		di->said_unread = true;
+		diag_warning(img->diag, &(struct diag_place){.file = img->shown},
+			     "its .gnu_debugdata is not read: corrupt or too large");
+	}
 	for (int i = 0; i < n && w->go_on; i++) {
 		GElf_Sym sym;
 		GElf_Addr addr;
@@ -98,9 +106,10 @@ static void walk_all(struct img *img, struct walk w)
 	walk_table(img, ".dynsym", &w);
 	if (!w.go_on || !stripped)
 		return;
-	if (img_separate_file(img, &separate))
+	if (img_separate_file(img, &separate) && img_find_header(separate, ".symtab", &s))
 		walk_table(separate, ".symtab", &w);
-	walk_gnu_debugdata(img, &w);
+	else
+		walk_gnu_debugdata(img, &w);
 }
 
 void img_walk_functions(struct img *img, bool (*fn)(void *ctx, const struct img_symbol *sym),

@@ -59,6 +59,28 @@ truncate -s 10G "$tmp/p.debug"
 cheap "a debug file of 10 GiB" types -x "$tmp/p" honest
 like "$(cat "$tmp/err")" 'p.debug \(is too large for its CRC to be checked\)' "... is refused"
 
+# The symbols that Fedora leaves in stripped programs are an ELF file packed by xz, 7000 to 1, whose sections can be packed again.
+if ! command -v xz >/dev/null; then
+	skip "symbols packed by xz" "xz is not installed"
+else
+	gcc -O1 -I"$top/include" -o "$tmp/full" "$tmp/p.c" && objcopy --strip-all "$tmp/full" "$tmp/bare"
+	packed() { # NAME: $tmp/NAME.elf as the .gnu_debugdata of $tmp/NAME
+		xz -0 -T1 <"$tmp/$1.elf" >"$tmp/xz" && objcopy --add-section .gnu_debugdata="$tmp/xz" "$tmp/bare" "$tmp/$1"
+	}
+	python3 "$top/tests/obj/huge.py" "$tmp/full" "$tmp/twice.elf" -.symtab $G
+	cp "$tmp/full" "$tmp/zeros.elf"
+	truncate -s 1G "$tmp/zeros.elf"
+	head -c 100 "$tmp/full" >"$tmp/corrupt.elf"
+	cp "$tmp/full" "$tmp/good.elf"
+	packed good
+	like "$("$btgen" expand -x "$tmp/good" -e 'uprobe:__EXE__:main { }' 2>&1)" '^uprobe:.*/good:main' "symbols packed by xz"
+	for name in twice zeros corrupt; do
+		packed $name
+		cheap "symbols packed by xz, $name" expand -x "$tmp/$name" -e 'uprobe:__EXE__:main { }'
+		like "$(cat "$tmp/err")" "$name: warning: its .gnu_debugdata is not read: corrupt or too large" "... are refused"
+	done
+fi
+
 # libdw opens whatever bears the name that a skeleton has for its split unit, waits for it, and unpacks it whole.
 (cd "$tmp" && gcc -g -gsplit-dwarf -O1 -I"$top/include" -c p.c && gcc -o s p.o && mv p.dwo whole.dwo)
 cp "$tmp/whole.dwo" "$tmp/p.dwo"
