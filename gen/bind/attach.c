@@ -121,7 +121,7 @@ static bool find_probes(struct bind *b, const struct token *at, struct str path,
 			}
 			vec_push(b->arena, &ret->probes, (struct attach_match){tf, p});
 			for (size_t k = 0; k < p->n_sites; k++)
-				dwnear_add(b->arena, &ret->near, tf->bin.src, p->sites[k].pc);
+				context_add(b->arena, &ret->near, tf->bin.src, p->sites[k].pc);
 		}
 	}
 	return true;
@@ -199,7 +199,7 @@ struct search {
 	struct arena *arena;
 	struct dwsrc *src;
 	struct str pattern;
-	struct dwnear *near;
+	struct context *near;
 	bool found;
 };
 
@@ -209,13 +209,13 @@ static bool fits(void *ctx, const struct img_symbol *sym)
 	if (!str_glob(s->pattern, sym->name))
 		return true;
 	s->found = true;
-	dwnear_add(s->arena, s->near, s->src, sym->addr);
+	context_add(s->arena, s->near, s->src, sym->addr);
 	return true;
 }
 
 /** The file that defines the function; the executable before its libraries, as the linker would have it. */
 static struct targetfile *find_function(struct bind *b, struct str path, struct str name,
-					struct dwnear *near)
+					struct context *near)
 {
 	struct targetfile *first = NULL;
 	for (size_t i = 0; i < b->files->list.n; i++) {
@@ -234,7 +234,7 @@ static struct targetfile *find_function(struct bind *b, struct str path, struct 
 			if (search.found)
 				return tf;
 		} else if (img && img_find_function(img, name, &addr)) {
-			dwnear_add(b->arena, near, tf->bin.src, addr);
+			context_add(b->arena, near, tf->bin.src, addr);
 			return tf;
 		}
 	}

@@ -10,7 +10,7 @@
 #define BIND_ATTACH_H
 
 #include "bind/bind.h"
-#include "dwarf/dwnear.h"
+#include "dwarf/context.h"
 
 /** A probe that a clause fires on. */
 struct attach_match {
@@ -22,8 +22,8 @@ struct attach_match {
 struct attach_clause {
 	struct script_clause *clause;
 	VEC(struct attach_match) probes; /**< USDT probes, each once */
-	struct dwnear near; /**< the code of its probes and functions, whose types it means */
-	bool has_user;	    /**< a usdt or uprobe attach point of the target: fires in user code */
+	struct context near; /**< the code of its probes and functions, whose types it means */
+	bool has_user;	     /**< a usdt or uprobe attach point of the target: fires in user code */
 	bool has_uprobe;
 	bool has_other; /**< any other kind */
 };

@@ -25,12 +25,12 @@ struct lookup *bind_lookup(struct bind *b)
 	for (size_t i = 0; i < b->files->list.n; i++)
 		add_image(b, &seen, &b->files->list.v[i]);
 	b->dwarf->verbose = b->verbose;
-	b->all_near = arena_new(b->arena, struct dwnear);
+	b->all_near = arena_new(b->arena, struct context);
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		const struct dwnear *near = &b->clauses[i].near;
+		const struct context *near = &b->clauses[i].near;
 		for (size_t k = 0; k < near->places.n; k++)
-			dwnear_add(b->arena, b->all_near, near->places.v[k].src,
-				   near->places.v[k].addr);
+			context_add(b->arena, b->all_near, near->places.v[k].src,
+				    near->places.v[k].addr);
 	}
 	dwtypes_ask_from(b->dwarf, b->all_near);
 	return b->lookup;

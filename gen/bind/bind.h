@@ -69,7 +69,7 @@ struct bind {
 	struct dwtypes *dwarf; /**< the source that it asks; likewise */
 	VEC(struct bind_optional) optionals;
 	struct attach_clause *clauses; /**< what each clause of the script is bound to */
-	struct dwnear *all_near;       /**< the code of all probes, once bind_lookup() made it */
+	struct context *all_near;      /**< the code of all probes, once bind_lookup() made it */
 	struct map probeargs;	       /**< namedarg's memory: probe -> struct probeargs */
 	struct targettype *types;      /**< lower/targettype.h's */
 	VEC(struct bind_enum_table) enum_tables; /**< of enum_name(), see names/enumname.h */

@@ -320,9 +320,9 @@ static struct ctype *find_definition(struct dwloader *l, struct ctype *t)
 						 : NAME_ENUM;
 	if (!t->name.n)
 		return NULL;
-	if (l->elsewhere) {
-		l->elsewhere(l->ctx, l->src, t, &d.found);
-	} else if (dwquery_parse(t->name, kind, &q)) {
+	if (l->elsewhere)
+		return l->elsewhere(l->ctx, l->src, t);
+	if (dwquery_parse(t->name, kind, &q)) {
 		q.no_decls = true;
 		dwfind(l->src, &q, is_definition, &d);
 	}

@@ -21,9 +21,8 @@ struct ctype *dwload_type_of(struct dwsrc *src, Dwarf_Die *die);
 /** DW_AT_const_value of the enumerator @die; false when it has none that fits 64 bits. */
 bool dwload_enumerator_value(Dwarf_Die *die, const struct ctype *of, int64_t *ret);
 
-/** Finds the definition of a declaration that @src has, there or elsewhere; without one the first in @src is taken. */
-typedef bool dwload_elsewhere_fn(void *ctx, struct dwsrc *src, struct ctype *decl,
-				 struct ctype **ret);
+/** Finds the definition of a declaration that @src has, there or elsewhere, or NULL; without it the first in @src is taken. */
+typedef struct ctype *dwload_elsewhere_fn(void *ctx, struct dwsrc *src, struct ctype *decl);
 void dwload_set_elsewhere(struct dwsrc *src, dwload_elsewhere_fn *fn, void *ctx);
 
 #endif

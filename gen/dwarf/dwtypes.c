@@ -1,21 +1,20 @@
 #include "dwarf/dwtypes.h"
 
 #include "elf/debugfile.h"
+#include "dwarf/context.h"
 #include "dwarf/dwfind.h"
 #include "dwarf/dwload.h"
-#include "dwarf/dwnear.h"
-#include "dwarf/dwpick.h"
 #include "dwarf/dwsplit.h"
 
 /** Declarations that are completed one inside the other; more is damage. */
 enum { MAX_DEPTH = 16 };
 
 struct answer {
-	struct dwdef def; /**< without a type: nobody has it */
-	bool depends;	  /**< on the place that asked: that one's answer is kept apart */
+	struct definition def; /**< without a type: nobody has it */
+	bool depends;	       /**< on the place that asked: that one's answer is kept apart */
 };
 
-static bool find_elsewhere(void *ctx, struct dwsrc *src, struct ctype *decl, struct ctype **ret);
+static struct ctype *find_elsewhere(void *ctx, struct dwsrc *src, struct ctype *decl);
 
 void dwtypes_add(struct dwtypes *t, struct dwsrc *src)
 {
@@ -23,118 +22,103 @@ void dwtypes_add(struct dwtypes *t, struct dwsrc *src)
 	t->source.file = t->images.n == 1 ? src->img->shown : (struct str){0};
 }
 
-bool dwtypes_open(struct dwtypes *t, size_t i, struct dwsrc **ret)
+bool dwtypes_open(struct dwtypes *t, struct dwsrc *src)
 {
-	*ret = t->images.v[i];
-	if (!dwsrc_open(*ret, NULL))
+	if (!dwsrc_open(src, NULL))
 		return false;
-	dwload_set_elsewhere(*ret, find_elsewhere, t);
+	dwload_set_elsewhere(src, find_elsewhere, t);
 	return true;
 }
 
-void dwtypes_ask_from(struct dwtypes *t, struct dwnear *near)
+void dwtypes_ask_from(struct dwtypes *t, struct context *c)
 {
-	t->near = near;
+	t->context = c;
 }
 
 bool dwtypes_ask_at(struct dwtypes *t, struct dwsrc *src, uint64_t addr)
 {
-	struct dwnear *near = arena_new(t->arena, struct dwnear);
-	near->is_asked = true;
-	dwnear_add(t->arena, near, src, addr);
-	dwtypes_ask_from(t, near);
-	return dwnear_resolve(t->arena, near);
+	struct context *c = arena_new(t->arena, struct context);
+	c->is_asked = true;
+	context_add(t->arena, c, src, addr);
+	dwtypes_ask_from(t, c);
+	return context_resolve(t->arena, c);
 }
 
-/** The images that are asked first, in a word: answers that agree hold for everybody who asks the same images. */
-static const void *domain_of(const struct dwtypes *t, const struct dwpick *p)
+/** What a question of @c is remembered by: answers that agree hold for everybody whose places are in the same image. */
+static const void *asker_of(const struct context *c)
 {
-	const struct dwnear *near = t->near;
-	if (p->own || !near || !near->places.n)
-		return p->own;
-	for (size_t i = 1; i < near->places.n; i++)
-		if (near->places.v[i].src != near->places.v[0].src)
-			return near;
-	return near->places.v[0].src->img;
+	for (size_t i = 1; c && i < c->places.n; i++)
+		if (c->places.v[i].src != c->places.v[0].src)
+			return c;
+	return c && c->places.n ? c->places.v[0].src : NULL;
 }
 
-static struct str key_of(struct dwtypes *t, const void *asker, const struct dwpick *p)
+static struct str key_of(struct dwtypes *t, const void *asker, const struct context_question *q)
 {
-	return str_printf(t->arena, "%p %u " STR_FMT " " STR_FMT, asker, p->tags | p->others,
-			  STR_ARG(p->owner), STR_ARG(p->q.name.text));
+	return str_printf(t->arena, "%p %u " STR_FMT " " STR_FMT, asker, q->name->kinds,
+			  STR_ARG(q->owner), STR_ARG(q->name->text));
 }
 
-/** dwpick_find() with a memory. */
-static bool pick(struct dwtypes *t, struct dwpick *p, struct dwdef *ret)
+/** context_find() with a memory. */
+static struct definition find_definition(struct dwtypes *t, struct context_question *q)
 {
-	p->types = t;
-	struct str key = key_of(t, domain_of(t, p), p);
+	struct str key = key_of(t, q->own ? q->own : asker_of(t->context), q);
 	struct answer *known = map_get(&t->known, key);
 	if (known && known->depends) {
-		key = key_of(t, t->near, p);
+		key = key_of(t, t->context, q);
 		known = map_get(&t->known, key);
 	}
 	if (!known) {
 		if (t->depth >= MAX_DEPTH)
-			return false;
+			return (struct definition){.type = NULL};
+		q->types = t;
 		t->depth++;
 		known = arena_new(t->arena, struct answer);
-		dwpick_find(p, &known->def);
-		known->depends = p->depends;
+		context_find(q, &known->def);
+		known->depends = q->depends;
 		t->depth--;
 		map_put(t->arena, &t->known, key, known);
 		if (known->depends)
-			map_put(t->arena, &t->known, key_of(t, t->near, p), known);
+			map_put(t->arena, &t->known, key_of(t, t->context, q), known);
 	}
-	*ret = known->def;
-	return ret->type != NULL;
+	return known->def;
 }
 
-/** @own: the image of a declaration whose definition is wanted, or NULL. */
-static struct ctype *find_type(struct dwtypes *t, const struct namequery *q, struct img *own)
-{
-	struct dwdef def;
-	struct dwpick p = {.q.name = *q, .own = own};
-	// A tag and a typedef of one name are usually the same type.
-	p.tags = q->kinds & ~(unsigned)(NAME_TYPEDEF | NAME_BASE);
-	p.others = q->kinds & ~p.tags;
-	return pick(t, &p, &def) ? def.type : NULL;
-}
-
-static bool find_elsewhere(void *ctx, struct dwsrc *src, struct ctype *decl, struct ctype **ret)
+static struct ctype *find_elsewhere(void *ctx, struct dwsrc *src, struct ctype *decl)
 {
 	struct namequery q;
 	unsigned kind = decl->kind == CTYPE_STRUCT  ? NAME_STRUCT
 			: decl->kind == CTYPE_UNION ? NAME_UNION
 						    : NAME_ENUM;
-	*ret = namequery_parse(decl->name, kind, &q) ? find_type(ctx, &q, src->img) : NULL;
-	return *ret;
+	struct context_question question = {.name = &q, .own = src};
+	return namequery_parse(decl->name, kind, &q) ? find_definition(ctx, &question).type : NULL;
 }
 
 // --- as a source of types
 
-static struct ctype *find(struct type_source *s, const struct namequery *q)
+static struct ctype *find(struct type_source *s, const struct namequery *name)
 {
-	return find_type((struct dwtypes *)s, q, NULL);
+	struct context_question q = {.name = name};
+	return find_definition((struct dwtypes *)s, &q).type;
 }
 
-static struct ctype *find_enumerator(struct type_source *s, const struct namequery *q,
+static struct ctype *find_enumerator(struct type_source *s, const struct namequery *name,
 				     int64_t *value)
 {
 	struct dwtypes *t = (struct dwtypes *)s;
-	struct dwpick p = {.tags = NAME_ENUMERATOR, .q.name = *q};
-	struct dwdef def;
-	bool found = pick(t, &p, &def);
-	if (!found && q->n_parts > 1) {
+	struct context_question q = {.name = name};
+	struct definition def = find_definition(t, &q);
+	if (!def.type && name->n_parts > 1) {
 		// C++ also takes E::A for an enumerator of an enum whose names belong to the scope around it.
-		struct namequery *outer = &p.q.name;
-		struct str name = outer->parts[--outer->n_parts];
-		p.owner = outer->parts[outer->n_parts - 1];
-		outer->parts[outer->n_parts - 1] = name;
-		found = pick(t, &p, &def);
+		struct namequery outer = *name;
+		q = (struct context_question){.name = &outer};
+		outer.parts[--outer.n_parts] = (struct str){0};
+		q.owner = name->parts[name->n_parts - 2];
+		outer.parts[name->n_parts - 2] = name->parts[name->n_parts - 1];
+		def = find_definition(t, &q);
 	}
 	*value = def.value;
-	return found ? def.type : NULL;
+	return def.type;
 }
 
 static bool is_decl_hit(void *ctx, const struct dwhit *hit)
@@ -146,24 +130,22 @@ static bool is_decl_hit(void *ctx, const struct dwhit *hit)
 static bool is_declared(struct type_source *s, const struct namequery *q)
 {
 	struct dwtypes *t = (struct dwtypes *)s;
-	struct dwsrc *src;
 	struct dwquery any = {.name = *q};
 	bool found = false;
 	for (size_t i = 0; i < t->images.n && !found; i++)
-		if (dwtypes_open(t, i, &src))
-			dwfind(src, &any, is_decl_hit, &found);
+		if (dwtypes_open(t, t->images.v[i]))
+			dwfind(t->images.v[i], &any, is_decl_hit, &found);
 	return found;
 }
 
 static struct str nearest(struct type_source *s, const struct namequery *q)
 {
 	struct dwtypes *t = (struct dwtypes *)s;
-	struct dwsrc *src;
 	struct dwquery any = {.name = *q};
 	struct str near = {0};
 	for (size_t i = 0; i < t->images.n && !near.n; i++)
-		if (dwtypes_open(t, i, &src))
-			near = dwfind_nearest(src, &any);
+		if (dwtypes_open(t, t->images.v[i]))
+			near = dwfind_nearest(t->images.v[i], &any);
 	return near;
 }
 
@@ -188,11 +170,11 @@ static bool walk(struct type_source *s, unsigned kinds, type_source_name_fn *fn,
 {
 	struct dwtypes *t = (struct dwtypes *)s;
 	struct walk w = {fn, ctx, {0}};
-	struct dwsrc *src;
 	bool any = false;
 	strbuf_init(&w.name);
 	for (size_t i = 0; i < t->images.n; i++) {
-		if (!dwtypes_open(t, i, &src))
+		struct dwsrc *src = t->images.v[i];
+		if (!dwtypes_open(t, t->images.v[i]))
 			continue;
 		any = true;
 		dwfind_names(src, kinds, walk_hit, &w);
@@ -211,18 +193,16 @@ static bool walk(struct type_source *s, unsigned kinds, type_source_name_fn *fn,
 static bool say_empty(struct type_source *s, const char *wanted)
 {
 	struct dwtypes *t = (struct dwtypes *)s;
-	struct dwsrc *src;
-	return t->images.n && !dwtypes_open(t, 0, &src) &&
+	return t->images.n && !dwtypes_open(t, t->images.v[0]) &&
 	       !debugfile_say_missing(t->images.v[0]->img, wanted);
 }
 
 static void say_gaps(struct type_source *s)
 {
 	struct dwtypes *t = (struct dwtypes *)s;
-	struct dwsrc *src;
 	for (size_t i = 0; i < t->images.n; i++)
-		if (dwtypes_open(t, i, &src))
-			dwsplit_say_missing(src);
+		if (dwtypes_open(t, t->images.v[i]))
+			dwsplit_say_missing(t->images.v[i]);
 }
 
 void dwtypes_init(struct dwtypes *t, struct arena *a, struct diag *d)

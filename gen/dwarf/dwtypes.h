@@ -2,7 +2,7 @@
  * dwtypes - the DWARF of a run's images as one source of types.
  *
  * A name is looked up in the images in the order in which they were added: the executable, then its libraries. When
- * units or images define a name differently, dwpick.h tells which one is meant by the code that the question comes from.
+ * units or images define a name differently, context.h tells which one is meant by the code that the question comes from.
  * Answers are remembered.
  *
  *	struct dwtypes types;
@@ -16,7 +16,7 @@
 #include "ctype/source.h"
 #include "dwarf/dwsrc.h"
 
-struct dwnear;
+struct context;
 
 struct dwtypes {
 	struct type_source source; /**< first: it is one */
@@ -25,7 +25,7 @@ struct dwtypes {
 	VEC(struct dwsrc *) images; /**< their debug information, opened when it is needed */
 	struct map known;	    /**< answers: question -> struct answer */
 	struct map warned;	    /**< warnings about differing definitions, each said once */
-	struct dwnear *near;	    /**< dwtypes_ask_from()'s, or NULL */
+	struct context *context;    /**< dwtypes_ask_from()'s, or NULL */
 	unsigned depth;		    /**< questions that wait for this one */
 	bool verbose;		    /**< say which definitions were not compared */
 };
@@ -35,14 +35,14 @@ void dwtypes_init(struct dwtypes *t, struct arena *a, struct diag *d);
 void dwtypes_add(struct dwtypes *t, struct dwsrc *src);
 
 /**
- * From now on questions come from the code at @near, until the next call; NULL: from nowhere in particular. Its images
- * are asked first. When definitions differ, those of its units are meant. @near is not copied.
+ * From now on questions come from the code at @c, until the next call; NULL: from nowhere in particular. Its images
+ * are asked first. When definitions differ, those of its units are meant. @c is not copied.
  */
-void dwtypes_ask_from(struct dwtypes *t, struct dwnear *near);
+void dwtypes_ask_from(struct dwtypes *t, struct context *c);
 /** The same for one place, which the user named: it goes before all. False, silently, when no unit is known for it. */
 bool dwtypes_ask_at(struct dwtypes *t, struct dwsrc *src, uint64_t addr);
 
-/** For dwpick: the debug information of image @i, opened when it is first needed. False, silently, when it has none. */
-bool dwtypes_open(struct dwtypes *t, size_t i, struct dwsrc **ret);
+/** For context.c: opens @src when it is first needed. False, silently, when there is no debug information. */
+bool dwtypes_open(struct dwtypes *t, struct dwsrc *src);
 
 #endif

@@ -83,15 +83,15 @@ static bool parse_pragma(struct bind *b, const struct pp_pragma *p, struct wante
 static struct lookup *lookup_for(struct bind *b, struct str map)
 {
 	struct lookup *lk = bind_lookup(b);
-	struct dwnear *near = arena_new(b->arena, struct dwnear);
+	struct context *near = arena_new(b->arena, struct context);
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
 		const struct script_clause *c = &b->script.clauses.v[i];
-		const struct dwnear *its = &b->clauses[i].near;
+		const struct context *its = &b->clauses[i].near;
 		bool reads = false;
 		for (size_t k = 0; k < c->maps.n; k++)
 			reads |= str_eq(c->maps.v[k].name, map);
 		for (size_t k = 0; k < its->places.n && reads; k++)
-			dwnear_add(b->arena, near, its->places.v[k].src, its->places.v[k].addr);
+			context_add(b->arena, near, its->places.v[k].src, its->places.v[k].addr);
 	}
 	dwtypes_ask_from(b->dwarf, near->places.n ? near : b->all_near);
 	return lk;

@@ -19,7 +19,7 @@
 #include "ctype/cprint.h"
 #include "ctype/enumtab.h"
 #include "ctype/lookup.h"
-#include "dwarf/dwnear.h"
+#include "dwarf/context.h"
 #include "dwarf/dwscan.h"
 #include "dwarf/dwtypes.h"
 #include "btf/kbtf.h"
@@ -158,9 +158,9 @@ static void read_all(const char *path, uint64_t entry, FILE *out)
 		struct closure c;
 		closure_init(&c, &arena, &diag, &opt);
 		// Asked from nowhere, from the code, and from code that was named.
-		struct dwnear near = {.is_asked = names.n / 4 % 2};
+		struct context near = {.is_asked = names.n / 4 % 2};
 		for (uint64_t pc = 0; pc < 64; pc += 16)
-			dwnear_add(&arena, &near, src, entry + pc);
+			context_add(&arena, &near, src, entry + pc);
 		for (size_t i = 0; i < names.n; i++) {
 			dwtypes_ask_from(&images, i % 3 ? &near : NULL);
 			use_type(&lk, &c, names.v[i]);

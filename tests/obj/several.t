@@ -469,7 +469,7 @@ like "$("$btgen" expand --for 0.27 -x "$tmp/p" \
 like "$("$btgen" types -x "$tmp/p" --at inner box)" 'pad\[12\]' "btgen types --at means a function's own"
 unlike "$("$btgen" types -x "$tmp/p" --at outer box)" 'pad' "... and not another one's"
 expand 'usdt:__EXE__:outer, usdt:__EXE__:inner { print(((struct box *)arg0)->a); }' >/dev/null
-is "$(said)" '"box" is defined differently in inner.c:8 and inner.c:4; the first is used' \
+is "$(said)" '"box" is defined differently in inner.c:4 and inner.c:8; the first is used' \
 	"a clause over a probe in the block and one outside is warned of"
 expand 'usdt:__EXE__:deep, usdt:__EXE__:inner { print(ON); }' >/dev/null
 is "$(said)" '"ON" is 7 in inner.c:18 and 5 in inner.c:9; 7 is used' "... one over two blocks, too"

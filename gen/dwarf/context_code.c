@@ -1,4 +1,4 @@
-#include "dwarf/dwnear.h"
+#include "dwarf/context.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -9,57 +9,66 @@
 #include "dwarf/dwsplit.h"
 
 /** A wildcard may mean thousands of places, and a unit may bring as many along. */
-enum { MAX_UNITS = 1 << 16 };
+enum { MAX_PARTS = 1 << 16 };
 
-void dwnear_add(struct arena *a, struct dwnear *n, struct dwsrc *src, uint64_t addr)
+void context_add(struct arena *a, struct context *c, struct dwsrc *src, uint64_t addr)
 {
 	// Sites of one probe and clauses with the same probes follow each other; what is there twice only takes room.
-	if (n->places.n && n->places.v[n->places.n - 1].src == src &&
-	    n->places.v[n->places.n - 1].addr == addr)
+	if (c->places.n && c->places.v[c->places.n - 1].src == src &&
+	    c->places.v[c->places.n - 1].addr == addr)
 		return;
-	vec_push(a, &n->places, (struct dwnear_place){.src = src, .addr = addr});
+	vec_push(a, &c->places, (struct context_place){.src = src, .addr = addr});
 }
 
-bool dwnear_has_image(const struct dwnear *n, const struct img *img)
+bool context_has_image(const struct context *c, const struct dwsrc *src)
 {
-	for (size_t i = 0; i < n->places.n; i++)
-		if (n->places.v[i].src->img == img)
+	for (size_t i = 0; i < c->places.n; i++)
+		if (c->places.v[i].src == src)
 			return true;
 	return false;
 }
 
+/** A unit while it is put together. */
+struct gathering {
+	struct arena *a;
+	struct context *c;
+	struct context_unit *u;
+	struct map seen; /**< the addresses of its parts */
+};
+
 /** Once, and if there are not too many. */
-static void add_unit(struct arena *a, struct dwnear *n, struct dwsrc *src, Dwarf_Die *die)
+static void add_part(struct gathering *g, Dwarf_Die *die)
 {
-	if (n->units.n < MAX_UNITS && map_add_ptr(a, &n->known, die->addr))
-		vec_push(a, &n->units, (struct dwnear_unit){src, *die});
+	if (g->c->n_parts >= MAX_PARTS || !map_add_ptr(g->a, &g->seen, die->addr))
+		return;
+	vec_push(g->a, &g->u->parts, *die);
+	g->c->n_parts++;
 }
 
 /** The unit that attribute @name of @die leads to. */
-static void add_referred(struct arena *a, struct dwnear *n, struct dwsrc *src, Dwarf_Die *die,
-			 unsigned name)
+static void add_referred(struct gathering *g, Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute at;
 	Dwarf_Die to, unit;
 	if (dwarf_attr(die, name, &at) && dwarf_formref_die(&at, &to) &&
 	    dwarf_diecu(&to, &unit, NULL, NULL))
-		add_unit(a, n, src, &unit);
+		add_part(g, &unit);
 }
 
 /** Type units that anything in the unit refers to or stands for: there is no other trace of them in it. */
-static void add_type_units(struct arena *a, struct dwnear *n, struct dwsrc *src, Dwarf_Die *parent,
-			   unsigned depth)
+static void add_type_units(struct gathering *g, Dwarf_Die *parent, unsigned depth)
 {
+	struct dwsrc *src = g->u->src;
 	struct dwwalk w = {0};
 	Dwarf_Die die;
 	Dwarf_Attribute at;
 	for (bool more = dwsrc_child(src, &w, parent, &die); more;
 	     more = dwsrc_sibling(src, &w, &die, &die)) {
 		if (dwarf_attr(&die, DW_AT_type, &at) && dwarf_whatform(&at) == DW_FORM_ref_sig8)
-			add_referred(a, n, src, &die, DW_AT_type);
-		add_referred(a, n, src, &die, DW_AT_signature);
+			add_referred(g, &die, DW_AT_type);
+		add_referred(g, &die, DW_AT_signature);
 		if (depth < DWSRC_MAX_DEPTH && dwarf_haschildren(&die))
-			add_type_units(a, n, src, &die, depth + 1);
+			add_type_units(g, &die, depth + 1);
 	}
 }
 
@@ -73,20 +82,25 @@ static bool has_type_units(struct dwsrc *src)
 	return false;
 }
 
-/** What the units from @first on, all of one file, bring along. */
-static void add_imported(struct arena *a, struct dwnear *n, struct dwsrc *src, size_t first)
+/** The unit with top DIE @top, and what it brings along. */
+static struct context_unit *gather(struct arena *a, struct context *c, struct dwsrc *src,
+				   Dwarf_Die *top)
 {
+	struct gathering g = {.a = a, .c = c, .u = arena_new(a, struct context_unit)};
+	g.u->src = src;
+	add_part(&g, top);
 	bool has_types = has_type_units(src);
-	for (size_t i = first; i < n->units.n; i++) {
-		Dwarf_Die top = n->units.v[i].die, die;
+	for (size_t i = 0; i < g.u->parts.n; i++) {
+		Dwarf_Die part = g.u->parts.v[i], die;
 		struct dwwalk w = {0};
-		for (bool more = dwsrc_child(src, &w, &top, &die); more;
+		for (bool more = dwsrc_child(src, &w, &part, &die); more;
 		     more = dwsrc_sibling(src, &w, &die, &die))
 			if (dwarf_tag(&die) == DW_TAG_imported_unit)
-				add_referred(a, n, src, &die, DW_AT_import);
+				add_referred(&g, &die, DW_AT_import);
 		if (has_types)
-			add_type_units(a, n, src, &top, 0);
+			add_type_units(&g, &part, 0);
 	}
+	return g.u;
 }
 
 /**
@@ -117,7 +131,8 @@ static void find_source_unit(Dwarf_Die *unit, Dwarf_Addr pc)
 	free(scopes);
 }
 
-static void add_place(struct arena *a, struct dwnear *n, const struct dwnear_place *p)
+static struct context_unit *find_unit(struct arena *a, struct context *c,
+				      const struct context_place *p)
 {
 	struct dwsrc *src = p->src;
 	struct debuginfo *di;
@@ -125,30 +140,31 @@ static void add_place(struct arena *a, struct dwnear *n, const struct dwnear_pla
 	// Addresses take the whole handle; offsets of units are the same in both.
 	if (!dwsrc_open(src, NULL) || !img_debuginfo(src->img, &di) ||
 	    !dwsite_listed_unit(src, p->addr, &unit))
-		return;
+		return NULL;
 	if (dwsplit_unit(src, &unit, &split)) {
 		if (!split.cu || !dwsplit_is_whole(&split)) {
-			n->missing = dwsplit_name(&unit);
-			return;
+			c->missing = dwsplit_name(&unit);
+			return NULL;
 		}
 		unit = split;
 	}
 	find_source_unit(&unit, p->addr - di->bias);
 	if (src->slim && !dwarf_offdie(src->dbg, dwarf_dieoffset(&unit), &unit))
-		return;
-	size_t first = n->units.n;
-	add_unit(a, n, src, &unit);
-	if (n->units.n > first)
-		add_imported(a, n, src, first);
+		return NULL;
+	struct context_unit *u = map_get_ptr(&c->units, unit.addr);
+	if (!u) {
+		u = gather(a, c, src, &unit);
+		map_put_ptr(a, &c->units, unit.addr, u);
+	}
+	return u;
 }
 
-bool dwnear_resolve(struct arena *a, struct dwnear *n)
+bool context_resolve(struct arena *a, struct context *c)
 {
-	if (!n->is_resolved)
-		for (size_t i = 0; i < n->places.n; i++)
-			add_place(a, n, &n->places.v[i]);
-	n->is_resolved = true;
-	return n->units.n > 0;
+	for (size_t i = 0; i < c->places.n && !c->is_resolved; i++)
+		c->places.v[i].unit = find_unit(a, c, &c->places.v[i]);
+	c->is_resolved = true;
+	return c->units.n > 0;
 }
 
 /**
@@ -164,14 +180,14 @@ static bool keeps_blocks(Dwarf_Die *unit)
 }
 
 /** Adds a block, and what it is an instance of: types of an inlined function are in the function as it was written. */
-static void add_block(struct arena *a, struct dwnear_body *b, Dwarf_Die die)
+static void add_block(struct arena *a, struct context_blocks *b, Dwarf_Die die)
 {
 	Dwarf_Attribute at;
 	Dwarf_Die block;
 	for (int k = 0; k < 8; k++) {
 		block = die;
 		if (!b->src->slim || dwarf_offdie(b->src->dbg, dwarf_dieoffset(&die), &block))
-			vec_push(a, &b->blocks, block);
+			vec_push(a, &b->dies, block);
 		if (!dwarf_attr(&die, DW_AT_abstract_origin, &at) || !dwarf_formref_die(&at, &die))
 			return;
 	}
@@ -181,7 +197,7 @@ static void add_block(struct arena *a, struct dwnear_body *b, Dwarf_Die die)
  * Of a function that is inlined everywhere clang puts the types into a function without any attribute: it is not known which
  * one that is.
  */
-static void add_strays(struct arena *a, struct dwnear_body *b, Dwarf_Die *unit)
+static void add_strays(struct arena *a, struct context_blocks *b, Dwarf_Die *unit)
 {
 	struct dwwalk w = {0};
 	Dwarf_Die die;
@@ -193,12 +209,12 @@ static void add_strays(struct arena *a, struct dwnear_body *b, Dwarf_Die *unit)
 			add_block(a, b, die);
 }
 
-const struct dwnear_body *dwnear_body(struct arena *a, struct dwnear *n, size_t i)
+const struct context_blocks *context_blocks_at(struct arena *a, struct context *c, size_t i)
 {
-	struct dwnear_place *p = &n->places.v[i];
-	if (p->body)
-		return p->body;
-	struct dwnear_body *b = p->body = arena_new(a, struct dwnear_body);
+	struct context_place *p = &c->places.v[i];
+	if (p->blocks)
+		return p->blocks;
+	struct context_blocks *b = p->blocks = arena_new(a, struct context_blocks);
 	struct dwsite site;
 	b->src = p->src;
 	if (!dwsrc_open(b->src, NULL))
@@ -208,7 +224,7 @@ const struct dwnear_body *dwnear_body(struct arena *a, struct dwnear *n, size_t 
 		b->is_flat = !keeps_blocks(&site.unit);
 		for (size_t k = 0; k < site.n_inner; k++)
 			add_block(a, b, site.dies.v[k]);
-		b->n_around = b->blocks.n;
+		b->n_around = b->dies.n;
 		if (b->is_flat)
 			add_strays(a, b, &site.unit);
 	}

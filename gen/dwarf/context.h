@@ -1,0 +1,108 @@
+/**
+ * context - which of several definitions of a name is meant, by the code that the question comes from.
+ *
+ * In C each source file may have a struct, an enum or a typedef of its own under one name, each function and each block in it,
+ * too, and so may each library of a process. A struct of a common header, on the other hand, is defined in every unit that
+ * includes it: a name has hundreds of definitions, which are nearly always the same.
+ *
+ * Where. The context of a question is a list of places in the code: the sites of a clause's probes, or a function. Each
+ * place means the nearest definition:
+ *
+ *	1. block	in the blocks around the place, innermost first, up to its function; of code that was inlined into
+ *			others, in the function as it was written
+ *	2. unit		in the place's unit, in the units that it imports (dwz, LTO) and the type units that it refers to
+ *	3. image	anywhere else in the images of the context's places
+ *	4. the rest	in the other images, in the order in which they were added
+ *
+ * What. Two types are the same when a reader of memory cannot tell them apart (ctype_is_same()), two enumerators when
+ * their values are. A name without a keyword that is both a typedef and the tag of another type is the typedef, as in C
+ * (C11 6.2.3); where the two are of different units, that counts as a difference.
+ *
+ * When a warning is said. When nothing tells which is meant: the nearest definitions of a place differ (two of its image,
+ * say, and its unit has none), or places mean different ones. The first is taken, that of the first place, and the
+ * warning names both. Nothing is said of definitions that are the same.
+ *
+ * What it costs. Finding a unit by an address takes time, and blocks more. So the images of the context are searched first:
+ * if all their definitions are the same, that of the unit is, too. The places are looked at only when they differ, or when
+ * the search has seen that a function may define the name. In large debug information not every definition is compared, and
+ * so there the places come first.
+ *
+ *	struct context c = {0};
+ *	context_add(arena, &c, src, site->pc);
+ *	dwtypes_ask_from(types, &c);
+ */
+#ifndef DWARF_CONTEXT_H
+#define DWARF_CONTEXT_H
+
+#include "ctype/namequery.h"
+#include "dwarf/dwsrc.h"
+
+/** A unit and those that it brings along. */
+struct context_unit {
+	struct dwsrc *src;
+	VEC(Dwarf_Die) parts; /**< their top DIEs, in the handle of @src; its own first */
+};
+
+/** The blocks of the function around a place, innermost first; none where that is not known. */
+struct context_blocks {
+	struct dwsrc *src;
+	VEC(Dwarf_Die) dies;
+	size_t n_around; /**< those that are around the place; behind them some that may be */
+	bool is_flat;	 /**< the types of inner blocks may be in the outermost one */
+};
+
+struct context_place {
+	struct dwsrc *src;
+	uint64_t addr;		       /**< link-time */
+	struct context_unit *unit;     /**< NULL until context_resolve(), or when it is not known */
+	struct context_blocks *blocks; /**< NULL until context_blocks_at() */
+};
+
+struct context {
+	VEC(struct context_place) places;
+	struct map units; /**< address of a unit's DIE -> struct context_unit */
+	size_t n_parts;	  /**< of all units */
+	struct str
+	    missing; /**< the .dwo file of a unit whose types cannot be read; empty: all can */
+	bool is_resolved;
+	bool is_asked; /**< the user named the place: its unit comes first, whatever others have */
+};
+
+/** Adds the code at link-time address @addr of @src's image; before the first question. */
+void context_add(struct arena *a, struct context *c, struct dwsrc *src, uint64_t addr);
+/** There is a place in the image of @src. */
+bool context_has_image(const struct context *c, const struct dwsrc *src);
+
+/** Finds the units of the places; false, silently, when debug information knows none. */
+bool context_resolve(struct arena *a, struct context *c);
+/** The blocks around place @i; it costs a walk over the unit's functions. */
+const struct context_blocks *context_blocks_at(struct arena *a, struct context *c, size_t i);
+
+struct dwtypes;
+
+/** A type, or an enumerator of it with its value. */
+struct definition {
+	struct dwsrc *src;
+	struct ctype *type; /**< NULL: nothing was found */
+	int64_t value;
+};
+
+/** For dwtypes.c, which remembers the answers. */
+struct context_question {
+	struct dwtypes *types; /**< the images, and the context */
+	const struct namequery *name;
+	struct str owner;  /**< the enum that the enumerator must be of; empty: any */
+	struct dwsrc *own; /**< of a declaration whose definition is wanted: asked first; or NULL */
+	bool depends;	   /**< set when the answer may be another one for another context */
+
+	// For the search.
+	struct context *context; /**< that of @types, or NULL where it says nothing */
+	bool may_be_in_body;	 /**< function bodies, too, may define the name */
+	unsigned n_compared;	 /**< members and values that were compared in this image so far */
+	struct map known;	 /**< what each image and each unit means: struct meaning */
+};
+
+/** *@ret is what is meant, without a type when no image has it; differences are said. */
+void context_find(struct context_question *q, struct definition *ret);
+
+#endif
