@@ -120,9 +120,9 @@ static bool check_word(void *ctx, struct node *n, struct node *parent)
 		vec_push(a, &k->macros, macro);
 	struct diag_place at = tok_place(n->name);
 	if (k->in && n->kind == NODE_NAME && vocabulary_arg_number(node_text(n), &i))
-		k->good = diag_error(k->b->diag, &at,
-				     "in a macro bpftrace has no argN of a usdt probe: call the "
-				     "macro with it");
+		k->good = diag_error(
+		    k->b->diag, &at,
+		    "bpftrace has no argN of a usdt probe inside a macro: pass it as an argument");
 	return true;
 }
 

@@ -151,8 +151,8 @@ static int check(const struct options *o, const char *command)
 		return cmd_usage_error(command, "-t replaces the script: drop '%s'",
 				       req->sources.v[0].text);
 	if (req->json && !req->patterns.n)
-		return cmd_usage_error(command, "-f json needs -t: the output of a script has the "
-						"form that the script gives it");
+		return cmd_usage_error(command,
+				       "-f json needs -t: a script prints in its own format");
 	if (!req->sources.n && !req->patterns.n)
 		return cmd_usage_error(command, "give a script to run");
 	if (o->command && (req->pids.n || req->exe))

@@ -269,7 +269,7 @@ static bool check_pids(struct arena *a, struct diag *d, const struct expand_requ
 				  pids[0], n - 1, pids[0]);
 		return true;
 	}
-	diag_error(d, NULL, "%zu processes were given (%s): give the one to trace", n,
+	diag_error(d, NULL, "%zu processes were given (%s): give only the one to trace", n,
 		   list_pids(a, pids, n));
 	if (x->bind.scope != BIND_HOST)
 		diag_note(d, NULL, "-x " STR_FMT " traces every process that runs it",

@@ -37,8 +37,7 @@ static void add_remarks(struct strbuf *b, const struct probearg *arg)
 	if (arg->string_max)
 		strbuf_addf(b, ", at most %llu bytes", (unsigned long long)arg->string_max);
 	if (arg->is_constant)
-		strbuf_addf(b, ", constant %llu: -t leaves it out",
-			    (unsigned long long)arg->constant);
+		strbuf_addf(b, ", constant %llu: -t omits it", (unsigned long long)arg->constant);
 	if (arg->types_differ)
 		strbuf_addz(b, "; sites disagree about its type");
 	if (arg->sizes_differ)

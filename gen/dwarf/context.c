@@ -409,9 +409,9 @@ static void say_differ(struct context_question *q, const struct meaning *m)
 	struct diag_place at = {.file = first->src->img->shown};
 	diag_warning(t->diag, &at, "%s", text);
 	if (m->by_place)
-		diag_note(t->diag, NULL,
-			  "not all places that are traced mean the same one: write a clause for "
-			  "each probe");
+		diag_note(
+		    t->diag, NULL,
+		    "the traced sites do not all mean the same one: write a clause for each probe");
 }
 
 /** The unit that is meant may have a definition of its own, in a file that cannot be read. */
@@ -428,8 +428,8 @@ static void check_missing(struct context_question *q, const struct meaning *m)
 		return;
 	struct diag_place at = {.file = src->img->shown};
 	diag_warning(t->diag, &at,
-		     "the types beside the traced code are in \"" STR_FMT
-		     "\", which cannot be read: those of other files are used, such as \"" STR_FMT
+		     "the types of the traced code are in \"" STR_FMT
+		     "\", which cannot be read; those of other files are used, such as \"" STR_FMT
 		     "\" of " STR_FMT,
 		     STR_ARG(dwo), STR_ARG(q->name->text),
 		     STR_ARG(unit_text(t, &m->first, false, false)));

@@ -105,7 +105,7 @@ static bool read_members(struct dwsrc *src, Dwarf_Die *die, struct ctype *t)
 			struct diag_place at = dwsrc_place(src, &child);
 			diag_warning(src->diag, &at,
 				     "member \"" STR_FMT "\" of \"" STR_FMT
-				     "\" has no place that can be read; left out",
+				     "\" has no readable location; omitted",
 				     STR_ARG(m.name), STR_ARG(t->name));
 			continue;
 		}
@@ -189,7 +189,7 @@ static bool read_values(struct dwsrc *src, Dwarf_Die *die, struct ctype *t)
 		if (!name || !dwload_enumerator_value(&child, t, &v.value)) {
 			struct diag_place at = dwsrc_place(src, &child);
 			diag_warning(src->diag, &at,
-				     "enumerator \"%s\" has no value that can be read; left out",
+				     "enumerator \"%s\" has no readable value; omitted",
 				     name ? name : "?");
 			continue;
 		}

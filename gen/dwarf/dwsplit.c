@@ -154,23 +154,22 @@ void dwsplit_say_missing(struct dwsrc *src)
 	if (n)
 		diag_note(
 		    src->diag, NULL,
-		    "%u units keep their types in split files that are not there, e.g. \"" STR_FMT
+		    "the types of %u units are in split files that are missing, e.g. \"" STR_FMT
 		    "\"",
 		    n, STR_ARG(name));
 	n = count(src, UNREADABLE, &name);
 	if (n)
 		diag_note(
 		    src->diag, NULL,
-		    "%u units keep their types in split files that cannot be read, e.g. \"" STR_FMT
-		    "\": of another build, corrupt, too large, or with type units (build "
-		    "without -fdebug-types-section)",
+		    "the types of %u units are in split files that cannot be read, e.g. \"" STR_FMT
+		    "\": from another build, corrupt, too large, or with type units (build without "
+		    "-fdebug-types-section)",
 		    n, STR_ARG(name));
 	const struct img *img = src->img;
 	const char *dwp = arena_printf(src->arena, STR_FMT ".dwp", STR_ARG(img->path));
 	if (src->missing.n && access(dwp, R_OK) == 0)
 		diag_note(src->diag, NULL,
-			  STR_FMT
-			  ".dwp is there, but does not have them, or this elfutils cannot read it "
-			  "(0.192 can): keep the .dwo files",
+			  STR_FMT ".dwp exists but lacks them, or this elfutils cannot read it "
+				  "(0.192 can): keep the .dwo files",
 			  STR_ARG(img->shown));
 }

@@ -88,7 +88,7 @@ bool dwsrc_next_unit(struct dwsrc *src, struct dwunit *u)
 		if (rc < 0 && !src->damaged) {
 			src->damaged = true;
 			struct diag_place at = {.file = src->img->shown};
-			diag_error(src->diag, &at, "debug information is damaged: %s",
+			diag_error(src->diag, &at, "debug information is corrupt: %s",
 				   dwarf_errmsg(-1));
 		}
 	}
@@ -107,7 +107,7 @@ static bool go_to(struct dwsrc *src, struct dwwalk *w, int rc, Dwarf_Die *from, 
 	if (!src->damaged) {
 		src->damaged = true;
 		struct diag_place at = dwsrc_place(src, from);
-		diag_error(src->diag, &at, "debug information is damaged: %s",
+		diag_error(src->diag, &at, "debug information is corrupt: %s",
 			   rc < 0 ? dwarf_errmsg(-1) : "a sibling lies before its predecessor");
 	}
 	return false;

@@ -79,9 +79,9 @@ static bool read_ehdr(struct img *img, GElf_Ehdr *h)
 	if (n < EI_NIDENT)
 		return img_bad_file(img, truncated);
 	if (bytes[EI_CLASS] != ELFCLASS32 && bytes[EI_CLASS] != ELFCLASS64)
-		return img_bad_file(img, "the ELF header is broken: neither 32 nor 64 bit");
+		return img_bad_file(img, "invalid ELF header: neither 32 nor 64 bit");
 	if (bytes[EI_DATA] != ELFDATA2LSB && bytes[EI_DATA] != ELFDATA2MSB)
-		return img_bad_file(img, "the ELF header is broken: unknown byte order");
+		return img_bad_file(img, "invalid ELF header: unknown byte order");
 	img->is64 = bytes[EI_CLASS] == ELFCLASS64;
 	img->big = bytes[EI_DATA] == ELFDATA2MSB;
 
@@ -93,7 +93,7 @@ static bool read_ehdr(struct img *img, GElf_Ehdr *h)
 	if (!good)
 		return img_bad_file(img, n < (img->is64 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr))
 					     ? truncated
-					     : "the ELF header is broken: unknown version");
+					     : "invalid ELF header: unknown version");
 	return true;
 }
 
@@ -105,12 +105,10 @@ static bool check_table(struct img *img, const char *what, uint64_t off, uint64_
 	size_t entry =
 	    img->is64 ? elf64_fsize(type, 1, EV_CURRENT) : elf32_fsize(type, 1, EV_CURRENT);
 	if (claimed != entry)
-		return diag_error(img->diag, &at,
-				  "the ELF header is broken: %s of %u bytes, not %zu", what,
-				  claimed, entry);
+		return diag_error(img->diag, &at, "invalid ELF header: %s of %u bytes, not %zu",
+				  what, claimed, entry);
 	if (n > MAX_SECTIONS)
-		return diag_error(img->diag, &at, "the ELF header is broken: %" PRIu64 " %s", n,
-				  what);
+		return diag_error(img->diag, &at, "invalid ELF header: %" PRIu64 " %s", n, what);
 	if (!img_has_bytes(img, off, n * entry))
 		return diag_error(img->diag, &at,
 				  "the file is truncated: its %s are at 0x%" PRIx64

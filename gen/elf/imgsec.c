@@ -34,8 +34,7 @@ static bool read_names(struct img *img)
 	uint32_t name;
 	if (img->names_index >= img->n_sections ||
 	    !img_decode_section(img, (unsigned)img->names_index, &s, &name))
-		return img_bad_file(img,
-				    "the ELF header is broken: no section holds the section names");
+		return img_bad_file(img, "invalid ELF header: no section holds the section names");
 	s.name = STR(".shstrtab");
 	if (!img_read_section(img, &s))
 		return false;

@@ -355,7 +355,7 @@ static void reap(struct runner *r)
 static void tell_end_signal(struct runner *r)
 {
 	const char *name = strsignal(r->end_signal);
-	diag_error(r->diag, NULL, "bpftrace was ended by signal %d (%s)", r->end_signal, name);
+	diag_error(r->diag, NULL, "bpftrace was killed by signal %d (%s)", r->end_signal, name);
 	if (r->stopping && r->ready)
 		diag_note(r->diag, NULL,
 			  "it was detaching its probes: breakpoints may be left in the traced "

@@ -113,7 +113,7 @@ static bool split_words(struct diag *d, const char *command, wordexp_t *words)
 				  "-c \"sh -c '...'\"",
 				  command);
 	case WRDE_SYNTAX:
-		return diag_error(d, NULL, "-c: %s: a quote is not closed", command);
+		return diag_error(d, NULL, "-c: %s: unterminated quote", command);
 	default:
 		return diag_error(d, NULL, "-c: %s: cannot be split into words", command);
 	}

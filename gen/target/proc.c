@@ -296,10 +296,11 @@ static bool look_up(struct proc *p)
 				  p->pid, (int)tgid);
 	p->ns_pid = innermost_pid(p, status_value(status, STR("NSpid:")));
 	if (has_ended(st.state))
-		return diag_error(p->diag, NULL,
-				  "process %d (" STR_FMT
-				  ") is a zombie: it has exited, and its parent has not noticed",
-				  p->pid, STR_ARG(p->comm));
+		return diag_error(
+		    p->diag, NULL,
+		    "process %d (" STR_FMT
+		    ") is a zombie: it has exited, and its parent has not waited for it",
+		    p->pid, STR_ARG(p->comm));
 	if (strcmp(p->procfs, PROCFS) == 0)
 		p->pidfd = (int)syscall(SYS_pidfd_open, p->pid, 0);
 	if (!read_exe(p, &st) || !read_maps(p))

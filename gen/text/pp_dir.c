@@ -115,7 +115,7 @@ static void dispatch(struct pp *pp, const struct token *hash, const struct token
 		pp_undef_line(pp, pp_line(pp));
 	} else if (tok_is(name, "include")) {
 		if (pp->in_args)
-			pp_error(pp, name, "#include inside the arguments of a macro");
+			pp_error(pp, name, "#include cannot be inside the arguments of a macro");
 		else
 			pp_include(pp, name);
 	} else if (tok_is(name, "pragma")) {

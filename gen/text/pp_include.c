@@ -153,7 +153,7 @@ static void keep_c_header(struct pp *pp, const struct token *include, const stru
 			return;
 		}
 	if (pp->braces > 0) {
-		pp_error(pp, include, "#include of a C header inside braces");
+		pp_error(pp, include, "#include of a C header cannot be inside braces");
 		return;
 	}
 	pp_c_macros(pp, include);

@@ -7,7 +7,7 @@ static void pack(struct pp *pp, const struct token *hash, const struct token *na
 		 struct token *line)
 {
 	if (pp->in_args) {
-		pp_error(pp, name, "#pragma pack inside the arguments of a macro");
+		pp_error(pp, name, "#pragma pack cannot be inside the arguments of a macro");
 		return;
 	}
 	struct toklist l;

@@ -186,5 +186,5 @@ like "$(cat "$tmp/err")" ':1:5: error: only bpftrace knows the value of __clang_
 expand 'BEGIN {
 #include <errno.h>
 exit(); }'
-like "$(cat "$tmp/err")" ':2:2: error: #include of a C header inside braces' "and a header in a body"
+like "$(cat "$tmp/err")" ':2:2: error: #include of a C header cannot be inside braces' "and a header in a body"
 done_testing

@@ -45,7 +45,7 @@ FAKE='exit 3' perl -e '$SIG{CHLD} = "IGNORE"; exec @ARGV' "$btgen" run -e 'BEGIN
 is $? 3 "also when our parent ignores SIGCHLD"
 out=$(FAKE='kill -SEGV $$' run 2>&1)
 is $? 139 "a bpftrace that dies by a signal: 128 and its number"
-like "$out" "ended by signal 11" "and the message says so"
+like "$out" "killed by signal 11" "and the message says so"
 
 SECONDS=0
 FAKE='sleep 15 & echo data; exit 0' run >"$tmp/out" 2>/dev/null

@@ -67,7 +67,7 @@ refuses "two targets" 2 "btgen skeleton: give a process (-p PID) or a file (-x F
 Try 'btgen skeleton --help'." skeleton -x "$tmp/app" -p 1 all
 refuses "two processes, of which the last alone was looked at" 2 "btgen skeleton: -p: one process at a time
 Try 'btgen skeleton --help'." skeleton -p 1 -p $$ '*'
-refuses "-f json with a script" 2 "btgen run: -f json needs -t: the output of a script has the form that the script gives it
+refuses "-f json with a script" 2 "btgen run: -f json needs -t: a script prints in its own format
 Try 'btgen run --help'." run -f json -x "$tmp/app" x.bt
 refuses "an unknown format" 2 "btgen run: -f: unknown format 'xml': text or json
 Try 'btgen run --help'." run -f xml -t all -x "$tmp/app"

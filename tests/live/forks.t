@@ -57,7 +57,7 @@ ${backend[4]} asked later" "-x: a backend that was there, and one that came late
 like "$("$top/scripts/bpftrace.sh" -n -t 'query__start' $postmaster $$ 2>&1)" \
 	"^btgen: error: process $$ does not run the same program as process $postmaster" "processes of different programs: an error"
 is "$("$top/scripts/bpftrace.sh" -e 'usdt:__EXE__:query__start { exit(); }' $postmaster "${backend[1]}" 2>&1 | head -n 1)" \
-	"btgen: error: 2 processes were given ($postmaster ${backend[1]}): give the one to trace" "a script is for one process"
+	"btgen: error: 2 processes were given ($postmaster ${backend[1]}): give only the one to trace" "a script is for one process"
 exec 14>&- 11>&- 12>&- 13>&-
 
 postgresql_stop

@@ -162,7 +162,7 @@ sql -c "SELECT 'in any', 'cluster'" >/dev/null
 detach "SELECT 'in any', 'cluster'"
 is "$(sent | grep cluster)" "SELECT 'in any', 'cluster'" "and statements are seen"
 children=("${all[@]:0:2}")
-is "$("$live_sh" "${children[@]}" postgresql.bt 2>&1)" "btgen: error: 2 processes were given (${children[*]}): give the one to trace" \
+is "$("$live_sh" "${children[@]}" postgresql.bt 2>&1)" "btgen: error: 2 processes were given (${children[*]}): give only the one to trace" \
 	"two children: an error that names them"
 like "$("$live_sh" "${all[@]}" $$ postgresql.bt 2>&1 | tr '\n' ' ')" \
 	"error: $((${#all[@]} + 1)) processes were given .*note: $postmaster $$ are not children of the others" \

@@ -130,7 +130,7 @@ out=$("$live_sh" -c "$tmp/nosuch" -e "$probe" 2>&1)
 is $? 1 "-c with a program that is not there: status 1"
 like "$out" "nosuch cannot be run: No such file" "and the message says so"
 like "$("$live_sh" -c "a | b" -e "$probe" 2>&1)" "need a shell" "-c with a pipe: the message names the way"
-like "$("$live_sh" -c "'a" -e "$probe" 2>&1)" "quote is not closed" "-c with an open quote: the message says so"
+like "$("$live_sh" -c "'a" -e "$probe" 2>&1)" "unterminated quote" "-c with an open quote: the message says so"
 out=$(timeout 30 "$live_sh" -c 'sleep 0.3' -e '#pragma scope host
 interval:ms:50 { printf("tick\n"); }' 2>"$tmp/messages")
 is "$? $(grep -c tick <<<"$out" | grep -c '[^0]')" "0 1" "-c with a script for the whole host: the trace ends with the command"

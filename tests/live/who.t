@@ -94,7 +94,7 @@ echo >"$tmp/nameless"
 
 begin 3
 is "$("$live_sh" -n "$name" -e "$script" 2>&1)" \
-	"btgen: error: 2 processes were given ($(printf '%s\n' "${pid[2]}" "${pid[3]}" | sort -n | xargs)): give the one to trace
+	"btgen: error: 2 processes were given ($(printf '%s\n' "${pid[2]}" "${pid[3]}" | sort -n | xargs)): give only the one to trace
 btgen: note: -x $tmp/$name traces every process that runs it" "a name that two processes have: an error with their PIDs and what to do"
 is "$("$live_sh" -l "$name" 'app:*' | grep -c '^app:hit')" 1 "-l of both lists the probes once"
 mkdir "$tmp/other"
@@ -107,7 +107,7 @@ like "$("$live_sh" -n -t 'app:*' $$ "${pid[2]}" 2>&1)" \
 	"^btgen: error: process ${pid[2]} does not run the same program as process $$: trace them separately$" \
 	"of which the first has no such probe: the same"
 like "$("$live_sh" -n -e 'usdt:__EXE__:app:hit { printf("x\n"); }' $$ "${pid[2]}" 2>&1)" \
-	"btgen: error: 2 processes were given \($$ ${pid[2]}\): give the one to trace" \
+	"btgen: error: 2 processes were given \($$ ${pid[2]}\): give only the one to trace" \
 	"a script, of which the first process has no such probe: both are said, as another may have it"
 
 # Every process of a file, those that start later too.

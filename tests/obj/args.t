@@ -321,7 +321,7 @@ END
 	is "$(said spdk:nvmf_subsystem_destroy)" " probes.conf is not used: it lists arg1 as char *
  arg0 int arg0 inferred
  arg1 struct ctrlr *c inferred" "a variable of another type is where the argument is"
-	is "$(said spdk:nvmf_tgt_state)" " arg0 int arg0 inferred, constant 0: -t leaves it out
+	is "$(said spdk:nvmf_tgt_state)" " arg0 int arg0 inferred, constant 0: -t omits it
  arg1 enum nvmf_tgt_state now inferred" "where all agrees, what was inferred goes before"
 	is "$(said other:nvmf_tgt_state | head -n 1)" " arg0 int arg0 inferred" "another provider is another program"
 	like "$(cat "$tmp/out")" '^    arg2   void \*fn_arg1 ' "what the source calls arg1 and is arg2 has no such name"

@@ -87,7 +87,7 @@ cp "$tmp/whole.dwo" "$tmp/p.dwo"
 like "$("$btgen" types -x "$tmp/s" honest 2>&1)" 'enum mood mood' "a split unit"
 python3 "$top/tests/obj/huge.py" "$tmp/whole.dwo" "$tmp/p.dwo" -.debug_info.dwo $G -.debug_str.dwo $G
 cheap "a split unit of 2 GiB in a file of 2 MB" types -x "$tmp/s" honest
-like "$(cat "$tmp/err")" 'split files that cannot be read, e.g. "p.dwo": of another build, corrupt, too large' "... is not read"
+like "$(cat "$tmp/err")" 'split files that cannot be read, e.g. "p.dwo": from another build, corrupt, too large' "... is not read"
 rm "$tmp/p.dwo"
 mkfifo "$tmp/p.dwo"
 like "$(timeout 20 "$btgen" types -x "$tmp/s" honest 2>&1)" 'split files that cannot be read, e.g. "p.dwo"' "a FIFO for a split unit is not waited for"

@@ -112,7 +112,7 @@ expand 'usdt:__EXE__:one, usdt:__EXE__:two { print(RED); }' >/dev/null
 is "$(said)" '"RED" is 1 in u1.c and 2 in u2.c; 1 is used' "probes of one clause that do not agree are warned of"
 expand 'usdt:__EXE__:one { } usdt:__EXE__:two { } BEGIN { print(RED); }' >/dev/null
 is "$(said)" '"RED" is 1 in u1.c and 2 in u2.c; 1 is used' "... those of a script in BEGIN"
-like "$(cat "$tmp/err")" 'note: not all places that are traced mean the same one: write a clause for each probe' "... with what to do"
+like "$(cat "$tmp/err")" 'note: the traced sites do not all mean the same one: write a clause for each probe' "... with what to do"
 expand 'usdt:__EXE__:one, usdt:__EXE__:neither { print(((struct odd *)arg0)->a); }' >/dev/null
 is "$(said)" '"odd" is defined differently in u1.c and u2.c; the first is used' "... and a probe whose file has none may mean any"
 expand '#define RED 1
@@ -153,7 +153,7 @@ for version in 4 5; do
 		if [ -n "$got" ]; then
 			is "$got$(said)" "(1, 16) (2, 4) " "DWARF $version: joined by dwp, each clause has its own"
 		else # elfutils before 0.192
-			like "$(cat "$tmp/err")" 'p\.dwp is there, .*: keep the \.dwo files' \
+			like "$(cat "$tmp/err")" 'p\.dwp exists .*: keep the \.dwo files' \
 				"DWARF $version: joined by dwp, nothing is guessed, and a note names the file and a remedy"
 		fi
 		rm "$tmp/p.dwp"
@@ -164,9 +164,9 @@ for version in 4 5; do
 	is "$(expand 'usdt:__EXE__:one { print(RED); print(sizeof(struct odd)); }' |
 		grep -c 'print(1); print(16)')$(said)" 1 "DWARF $version: a split file that is gone is no matter to other files"
 	expand 'usdt:__EXE__:two { print(sizeof(struct odd)); }' >/dev/null
-	is "$(said)" 'the types beside the traced code are in "u2.dwo", which cannot be read: those of other files are used, such as "struct odd" of u1.c' \
+	is "$(said)" 'the types of the traced code are in "u2.dwo", which cannot be read; those of other files are used, such as "struct odd" of u1.c' \
 		"... and where it has the probe, a warning says whose types are used"
-	like "$(cat "$tmp/err")" 'split files that are not there, e\.g\. "u2\.dwo"' "... and why"
+	like "$(cat "$tmp/err")" 'split files that are missing, e\.g\. "u2\.dwo"' "... and why"
 done
 build gcc "-g -O1"
 if command -v dwz >/dev/null; then

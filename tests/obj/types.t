@@ -124,7 +124,7 @@ for version in 4 5; do
 done
 read_or_refused() { # CLAIM GOT WANT
 	case $2 in
-	*'p.dwp is there, but '*) unlike "$2" '"size"|^struct' "$1: refused" ;;
+	*'p.dwp exists but '*) unlike "$2" '"size"|^struct' "$1: refused" ;;
 	*) is "$2" "$3" "$1: read" ;;
 	esac
 }

@@ -148,15 +148,15 @@ static void broken_headers(void)
 
 	Elf64_Ehdr b = h;
 	b.e_ident[EI_CLASS] = 3;
-	refuses_bytes(&b, sizeof(b), "x: error: the ELF header is broken: neither 32 nor 64 bit\n",
+	refuses_bytes(&b, sizeof(b), "x: error: invalid ELF header: neither 32 nor 64 bit\n",
 		      "a class of its own");
 	b = h;
 	b.e_ident[EI_DATA] = 0;
-	refuses_bytes(&b, sizeof(b), "x: error: the ELF header is broken: unknown byte order\n",
+	refuses_bytes(&b, sizeof(b), "x: error: invalid ELF header: unknown byte order\n",
 		      "no byte order");
 	b = h;
 	b.e_ident[EI_VERSION] = 0;
-	refuses_bytes(&b, sizeof(b), "x: error: the ELF header is broken: unknown version\n",
+	refuses_bytes(&b, sizeof(b), "x: error: invalid ELF header: unknown version\n",
 		      "no version");
 	b = h;
 	b.e_shoff = 64;
@@ -179,7 +179,7 @@ static void broken_headers(void)
 		      "program headers past the end");
 	b.e_phentsize = 0;
 	refuses_bytes(&b, sizeof(b),
-		      "x: error: the ELF header is broken: program headers of 0 bytes, not 56\n",
+		      "x: error: invalid ELF header: program headers of 0 bytes, not 56\n",
 		      "program headers of no size");
 
 	struct {
@@ -188,7 +188,7 @@ static void broken_headers(void)
 	} many = {h, {.sh_size = UINT64_MAX}};
 	many.h.e_shoff = sizeof(h);
 	refuses_bytes(&many, sizeof(many),
-		      "x: error: the ELF header is broken: 18446744073709551615 section headers\n",
+		      "x: error: invalid ELF header: 18446744073709551615 section headers\n",
 		      "a number of sections that no file can hold");
 }
 

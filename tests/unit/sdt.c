@@ -371,7 +371,7 @@ static void broken_sections(void)
 	e = elfmake_default();
 	elfmake_note(&e, &e.notes, 0x1000, 0x3000, 0, "p", "n", "");
 	e.shstrndx = 77;
-	reads(&e, "", "x: error: the ELF header is broken: no section holds the section names\n",
+	reads(&e, "", "x: error: invalid ELF header: no section holds the section names\n",
 	      "section names in a section that does not exist");
 }
 
