@@ -71,17 +71,17 @@ unsigned dialect_max_strlen(unsigned v, unsigned strings)
 {
 	if (v >= 23)
 		return 1024;
-	// The strings of one printf() share the 512 bytes of a BPF program's stack with all else. Measured with
-	// 0.17: 2 of 160, 3 of 120 and 4 of 88 fit when nothing else is printed, 2 of 150 and 3 of 112 with some
-	// more. Below its own default of 64 it would only lose text.
+	// The strings of one printf() share the 512 bytes of a BPF program's stack with all else.
+	// Measured with 0.17: 2 of 160, 3 of 120 and 4 of 88 fit when nothing else is printed, 2 of
+	// 150 and 3 of 112 with some more. Below its own default of 64 it would only lose text.
 	unsigned n = strings > 1 ? 300 / strings : 200;
 	return n < 64 ? 64 : n;
 }
 
 unsigned dialect_record_strlen(unsigned v, unsigned strings, unsigned fields)
 {
-	// The record with its strings, and one that is being read; each is rounded up to 8. Beside them 56 bytes that are
-	// in all records, and 8 to read an argument that lies in memory.
+	// The record with its strings, and one that is being read; each is rounded up to 8. Beside
+	// them 56 bytes that are in all records, and 8 to read an argument that lies in memory.
 	unsigned room = 512 - 64 - 8 * fields, n = room / (strings + 1) / 8 * 8;
 	return v >= 23 ? 1024 : n < 200 ? n : 200;
 }
@@ -93,9 +93,10 @@ unsigned dialect_strlen_ceiling(unsigned v, unsigned strings)
 
 unsigned dialect_buffer_pages(unsigned v, unsigned cpus)
 {
-	// From 0.24 it goes by the machine's memory: anything here would be less. 0.23 has one buffer of 64 pages for all
-	// processors: a burst of 3000 events needs 4096. Before, each has its own of 64, where 20,000 were lost at times and
-	// 256 held 100,000: four times that, unless all of them are more than 64 MiB.
+	// From 0.24 it goes by the machine's memory: anything here would be less. 0.23 has one
+	// buffer of 64 pages for all processors: a burst of 3000 events needs 4096. Before, each
+	// has its own of 64, where 20,000 were lost at times and 256 held 100,000: four times that,
+	// unless all of them are more than 64 MiB.
 	enum { OWN_PAGES = 64, MOST_IN_ALL = 16384 };
 	unsigned pages = v >= 23 ? 4096 : 1024;
 	if (v >= 24)

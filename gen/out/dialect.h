@@ -1,8 +1,9 @@
 /**
  * dialect - what each bpftrace version accepts, in one place.
  *
- * A version is one number: 17 for 0.17.x, 23 for 0.23.x, 1000 for 1.0. Templates see it as __BPFTRACE__.
- * Every difference between versions that btgen knows is a question here, answered from measurements.
+ * A version is one number: 17 for 0.17.x, 23 for 0.23.x, 1000 for 1.0. Templates see it as
+ * __BPFTRACE__. Every difference between versions that btgen knows is a question here, answered
+ * from measurements.
  */
 #ifndef OUT_DIALECT_H
 #define OUT_DIALECT_H
@@ -13,20 +14,25 @@
 
 #define DIALECT_OLDEST 17 /**< what we support at least */
 #define DIALECT_DEFAULT 17
-/** Whose language lang/parse.h knows all of: what that leaves opaque is refused by every version up to this one. */
+/**
+ * Whose language lang/parse.h knows all of: what that leaves opaque is refused by every version up
+ * to this one.
+ */
 #define DIALECT_NEWEST 27
 
 /** Reads "bpftrace v0.17.0", "v0.23.2", "0.27"; false when it is no version. */
 bool dialect_parse(struct str text, unsigned *ret);
 
 /**
- * A whole struct with a float or double in it can be printed, with blanks in their place. 0.17 ends by a signal, 0.27 as well
- * or prints null.
+ * A whole struct with a float or double in it can be printed, with blanks in their place. 0.17 ends
+ * by a signal, 0.27 as well or prints null.
  */
 bool dialect_prints_floats(unsigned v);
 /** Several BEGIN (or END) clauses in one program: from 0.25. */
 bool dialect_has_many_begins(unsigned v);
-/** printf() formats are bpftrace's own from 0.24; before, they are C's, where "%.0ld" of 0 is "". */
+/**
+ * printf() formats are bpftrace's own from 0.24; before, they are C's, where "%.0ld" of 0 is "".
+ */
 bool dialect_has_own_printf(unsigned v);
 /**
  * USDT by libbpf (from 0.24): arguments up to arg11; an argument that does not exist reads as 0 in
@@ -34,39 +40,55 @@ bool dialect_has_own_printf(unsigned v);
  */
 bool dialect_has_libbpf_usdt(unsigned v);
 /**
- * In a clause of a uprobe or uretprobe, `struct X` is first looked up in the debug information of the probe's file, also
- * when the program defines it; 0.17 aborts there on any struct with a member that has no name.
+ * In a clause of a uprobe or uretprobe, `struct X` is first looked up in the debug information of
+ * the probe's file, also when the program defines it; 0.17 aborts there on any struct with a member
+ * that has no name.
  */
 bool dialect_prefers_program_types(unsigned v);
 /**
- * USDT probes that can be attached to at once; one whose sites have their arguments in N different places counts as N
- * (BPF_USDT_MAX_SPEC_CNT of libbpf's usdt.bpf.h, built into bpftrace).
+ * USDT probes that can be attached to at once; one whose sites have their arguments in N different
+ * places counts as N (BPF_USDT_MAX_SPEC_CNT of libbpf's usdt.bpf.h, built into bpftrace).
  */
 unsigned dialect_max_usdt(unsigned v);
-/** Attach points, each site of a probe counted, that take no BPFTRACE_MAX_PROBES and BPFTRACE_MAX_BPF_PROGS. */
+/**
+ * Attach points, each site of a probe counted, that take no BPFTRACE_MAX_PROBES and
+ * BPFTRACE_MAX_BPF_PROGS.
+ */
 unsigned dialect_max_programs(unsigned v);
 /** Highest N of argN that this version can read. */
 unsigned dialect_max_arg(unsigned v);
 /**
- * Characters that str() and string maps can hold at most in a program that prints up to @strings of them at
- * once (lower/strings.h), and the variable that sets it.
+ * Characters that str() and string maps can hold at most in a program that prints up to @strings of
+ * them at once (lower/strings.h), and the variable that sets it.
  */
 unsigned dialect_max_strlen(unsigned v, unsigned strings);
-/** The same for a record of -t with @fields arguments, of which @strings are strings: measured for all that 0.17 reads. */
+/**
+ * The same for a record of -t with @fields arguments, of which @strings are strings: measured for
+ * all that 0.17 reads.
+ */
 unsigned dialect_record_strlen(unsigned v, unsigned strings, unsigned fields);
 /** What that may be raised to for a program that reads longer ones. */
 unsigned dialect_strlen_ceiling(unsigned v, unsigned strings);
 const char *dialect_strlen_variable(unsigned v);
 /**
- * Pages of the buffer between the probes and bpftrace to ask for on a machine with @cpus processors; 0: its own choice is
- * better. Never less than its own.
+ * Pages of the buffer between the probes and bpftrace to ask for on a machine with @cpus
+ * processors; 0: its own choice is better. Never less than its own.
  */
 unsigned dialect_buffer_pages(unsigned v, unsigned cpus);
-/** Says how many events were lost only when the next one comes on the same processor; keeps no count in the kernel. */
+/**
+ * Says how many events were lost only when the next one comes on the same processor; keeps no count
+ * in the kernel.
+ */
 bool dialect_tells_loss_late(unsigned v);
-/** count() of a key that two processors count for the first time at once misses one of them, and says so among the data. */
+/**
+ * count() of a key that two processors count for the first time at once misses one of them, and
+ * says so among the data.
+ */
 bool dialect_misses_first_count(unsigned v);
-/** Reads the symbols of a process anew for each address, unless told to keep them (BPFTRACE_CACHE_USER_SYMBOLS). */
+/**
+ * Reads the symbols of a process anew for each address, unless told to keep them
+ * (BPFTRACE_CACHE_USER_SYMBOLS).
+ */
 bool dialect_rebuilds_symbols(unsigned v);
 /** Entries of one generated table beyond which the start takes longer than a user would wait. */
 unsigned dialect_max_table(unsigned v);

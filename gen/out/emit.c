@@ -63,7 +63,8 @@ static bool put_before_verbatim(struct writer *w, const struct token *t, const s
 {
 	if (w->in_definition || t->from_macro || t->loc.file != w->main)
 		return false;
-	// bpftrace 0.17 reads `a:b` as a path, and a slash with only a comment behind it as a predicate's end.
+	// bpftrace 0.17 reads `a:b` as a path, and a slash with only a comment behind it as a
+	// predicate's end.
 	if (prev && !t->attach &&
 	    ((tok_is(prev, ":") && !t->before.n) ||
 	     (tok_is(prev, "/") && !is_blank_only(t->before))))

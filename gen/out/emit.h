@@ -1,11 +1,11 @@
 /**
  * emit - tokens written out as a bpftrace program, and where each piece of it came from.
  *
- * A token of the first template keeps its line and, unless something before it on the line changed its
- * length, its column: an error that bpftrace reports then points at the same place in both. What comes
- * from other files, macros and btgen itself is put where it fits; the line map knows the origin of
- * every token. Comments stay, except inside definitions, where bpftrace before 0.24 counts the
- * braces in them.
+ * A token of the first template keeps its line and, unless something before it on the line changed
+ * its length, its column: an error that bpftrace reports then points at the same place in both.
+ * What comes from other files, macros and btgen itself is put where it fits; the line map knows the
+ * origin of every token. Comments stay, except inside definitions, where bpftrace before 0.24
+ * counts the braces in them.
  */
 #ifndef OUT_EMIT_H
 #define OUT_EMIT_H
@@ -37,8 +37,8 @@ void emit_tokens(struct arena *a, const struct token *tokens, const struct src_f
 		 struct program *p);
 
 /**
- * The token that stands at program position @line:@col, or the last one before it; NULL when there is
- * none. Its `use` is the place in a template, unless use.file is NULL.
+ * The token that stands at program position @line:@col, or the last one before it; NULL when there
+ * is none. Its `use` is the place in a template, unless use.file is NULL.
  */
 const struct token *linemap_find(const struct linemap *m, unsigned line, unsigned col);
 /** The first token on @line or below it, for a place without a column. */

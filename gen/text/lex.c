@@ -22,7 +22,10 @@ static bool is_high(char c)
 	return (unsigned char)c >= 0x80;
 }
 
-/** Bytes of the line splice at @pos: a backslash, blanks that one cannot see, a newline. 0 when it is none. */
+/**
+ * Bytes of the line splice at @pos: a backslash, blanks that one cannot see, a newline. 0 when it
+ * is none.
+ */
 static uint32_t splice_len(const struct lexer *lx, uint32_t pos)
 {
 	const char *p = lx->file->text.p;
@@ -74,7 +77,10 @@ static void complain(struct lexer *lx, uint32_t pos, bool fatal, const char *wha
 	}
 }
 
-/** From the second slash of a comment to its newline, which is left. A backslash before that continues it in C, not in bpftrace. */
+/**
+ * From the second slash of a comment to its newline, which is left. A backslash before that
+ * continues it in C, not in bpftrace.
+ */
 static void skip_line_comment(struct lexer *lx)
 {
 	lx->pos += (uint32_t)str_find(str_from_offset(lx->file->text, lx->pos), '\n');
@@ -166,8 +172,9 @@ static bool is_dot(const struct lexer *lx, uint32_t pos)
 }
 
 /**
- * A pp-number (C11 6.4.8): it takes letters, digits, dots and a sign after an exponent letter. bpftrace's have no dots: the
- * range 0..N is three tokens, of which N may be a macro, and $t.1.name are two members.
+ * A pp-number (C11 6.4.8): it takes letters, digits, dots and a sign after an exponent letter.
+ * bpftrace's have no dots: the range 0..N is three tokens, of which N may be a macro, and $t.1.name
+ * are two members.
  */
 static uint32_t scan_number(const struct lexer *lx, uint32_t pos)
 {

@@ -1,16 +1,18 @@
 /**
  * lex - templates cut into tokens: C's preprocessing tokens plus what bpftrace adds.
  *
- * The cut is the preprocessor's (C11 6.4): identifiers (with $, as GNU C), pp-numbers, strings, punctuators;
- * any other byte is a token by itself. Two things are bpftrace's own:
+ * The cut is the preprocessor's (C11 6.4): identifiers (with $, as GNU C), pp-numbers, strings,
+ * punctuators; any other byte is a token by itself. Two things are bpftrace's own:
  *  - outside of braces, a word and a colon with no blank around it begin an attach point: until the next blank,
  *    comma or brace, slashes start no comment (usdt:/usr//lib/x:a, uprobe:/opt/ *:f without the blank), as in
  *    bpftrace's own lexer. Its tokens are marked `attach`;
  *  - @name and $name are cut as `@` `name` and `$name`.
- * A token knows the blanks and comments before it, so that a program can be written out as it was read.
+ * A token knows the blanks and comments before it, so that a program can be written out as it was
+ * read.
  *
- * A struct lexer cuts one token at a time, because what braces mean depends on conditionals and macros, which
- * only the preprocessor knows: it corrects `braces` as it goes. lex_file() is for text without directives.
+ * A struct lexer cuts one token at a time, because what braces mean depends on conditionals and
+ * macros, which only the preprocessor knows: it corrects `braces` as it goes. lex_file() is for
+ * text without directives.
  */
 #ifndef TEXT_LEX_H
 #define TEXT_LEX_H
@@ -25,7 +27,9 @@ enum tok_kind {
 	TOK_CHAR,   /**< 'x' with its quotes */
 	TOK_PUNCT,  /**< C's, and @ */
 	TOK_OTHER, /**< a byte that starts nothing, a run of non-ASCII bytes, or a quote not closed on its line */
-	/** A whole line for bpftrace, as text: `#pragma pack(1)`. Must stand on a line of its own. */
+	/**
+	 * A whole line for bpftrace, as text: `#pragma pack(1)`. Must stand on a line of its own.
+	 */
 	TOK_DIRECTIVE,
 };
 
@@ -37,13 +41,14 @@ struct token {
 	bool
 	    no_expand; /**< names a macro that was being expanded here: never expanded again (C11 6.10.3.4) */
 	/**
-	 * Came out of a macro's replacement list or was made by # or ##. False for the text of a macro argument
-	 * that stands in the program itself.
+	 * Came out of a macro's replacement list or was made by # or ##. False for the text of a
+	 * macro argument that stands in the program itself.
 	 */
 	bool from_macro;
 	struct str text; /**< spelling, with line splices removed */
 	/**
-	 * Blanks and comments before it, verbatim, newlines included; only line splices are gone, for bpftrace knows none.
+	 * Blanks and comments before it, verbatim, newlines included; only line splices are gone,
+	 * for bpftrace knows none.
 	 */
 	struct str before;
 	struct src_loc loc; /**< where it is spelled; in a macro's definition when from_macro */
@@ -58,8 +63,8 @@ bool tok_is(const struct token *t, const char *z);
 bool tok_is_any(const struct token *t, const char *const *words);
 struct diag_place tok_place(const struct token *t);
 /**
- * Must a blank stand between @prev and @next, two tokens that did not touch in the source, so that they are
- * read as two again? Never inside an attach point.
+ * Must a blank stand between @prev and @next, two tokens that did not touch in the source, so that
+ * they are read as two again? Never inside an attach point.
  */
 bool tok_needs_space(const struct token *prev, const struct token *next);
 
@@ -80,7 +85,10 @@ struct lexer {
 };
 
 void lexer_init(struct lexer *lx, struct arena *a, struct diag *d, const struct src_file *f);
-/** Cuts the next token into @ret (TOK_EOF at the end). Errors set lx->failed; the token is there all the same. */
+/**
+ * Cuts the next token into @ret (TOK_EOF at the end). Errors set lx->failed; the token is there all
+ * the same.
+ */
 void lexer_next(struct lexer *lx, struct token *ret);
 /** The rest of the line as it stands, without taking it. */
 struct str lexer_rest_of_line(const struct lexer *lx);
@@ -91,12 +99,14 @@ bool lex_file(struct arena *a, struct diag *d, const struct src_file *f, struct 
 bool lex_one(struct arena *a, struct str text, struct token *ret);
 
 /**
- * The value of a string token with its escapes resolved (C's and bpftrace's: \n \t \" \\ \r \NNN \xNN; a
- * backslash before anything else stays).
+ * The value of a string token with its escapes resolved (C's and bpftrace's: \n \t \" \\ \r \NNN
+ * \xNN; a backslash before anything else stays).
  */
 struct str lex_string_value(struct arena *a, const struct token *t);
 
-/** @text as a bpftrace string literal, quotes included; bytes that are not printable ASCII as \xNN. */
+/**
+ * @text as a bpftrace string literal, quotes included; bytes that are not printable ASCII as \xNN.
+ */
 struct str lex_quote(struct arena *a, struct str text);
 
 #endif

@@ -204,7 +204,8 @@ void pp_enter_file(struct pp *pp, const struct src_file *f, struct src_loc at)
 		pp_emit(pp, t);
 	check_conds(pp);
 	if (at.file && tail == pp->tail) {
-		// Nothing came of this file: its blank lines are of no use to the one that included it.
+		// Nothing came of this file: its blank lines are of no use to the one that included
+		// it.
 		pp->lost->n = lost;
 	} else {
 		strbuf_adds(pp->lost, t->before);

@@ -1,4 +1,5 @@
-// Lines for bpftrace's clang: C headers, what they may ask of the template, and what the template asks of them.
+// Lines for bpftrace's clang: C headers, what they may ask of the template, and what the template
+// asks of them.
 #include "text/pp_priv.h"
 
 #include <stdarg.h>

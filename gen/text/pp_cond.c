@@ -22,7 +22,10 @@ static bool is_defined(struct pp *pp, const struct token *name)
 	return yes;
 }
 
-/** A word of #if that is no macro of the template: bpftrace's, or none, which is 0. NULL after an error. */
+/**
+ * A word of #if that is no macro of the template: bpftrace's, or none, which is 0. NULL after an
+ * error.
+ */
 static struct token *word_value(struct pp *pp, struct token *name)
 {
 	const char *value = map_get(&pp->external, name->text);

@@ -97,7 +97,10 @@ static void put_back(struct pp *pp, struct token *t)
 		pp_push(pp, t, NULL, NULL);
 }
 
-/** A token read without expanding it; a macro's name that stands inside the macro is marked all the same. */
+/**
+ * A token read without expanding it; a macro's name that stands inside the macro is marked all the
+ * same.
+ */
 static struct token *next_argument_token(struct pp *pp)
 {
 	struct token *t = pp_next_raw(pp);
@@ -119,7 +122,10 @@ static void end_arg(struct pp *pp, struct call_args *a)
 	list_init(&a->cur);
 }
 
-/** Splits what stands between the parentheses of a call, the opening one already taken; false at the end. */
+/**
+ * Splits what stands between the parentheses of a call, the opening one already taken; false at the
+ * end.
+ */
 static bool split_args(struct pp *pp, const struct macro *m, struct call_args *a)
 {
 	unsigned depth = 0;
@@ -170,7 +176,10 @@ static bool count_args(struct pp *pp, const struct macro *m, const struct token 
 	return false;
 }
 
-/** Gives the first token of an expansion the place of the macro's name; an empty one leaves its blank behind. */
+/**
+ * Gives the first token of an expansion the place of the macro's name; an empty one leaves its
+ * blank behind.
+ */
 static void take_place(struct pp *pp, struct toklist *l, const struct token *name)
 {
 	if (!l->head) {

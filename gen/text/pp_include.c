@@ -228,7 +228,10 @@ void pp_include(struct pp *pp, const struct token *name)
 	pp->depth--;
 }
 
-/** Is there such a C header where compilers look? What bpftrace was built to do is its own: it is asked afterwards. */
+/**
+ * Is there such a C header where compilers look? What bpftrace was built to do is its own: it is
+ * asked afterwards.
+ */
 static bool compiler_has(struct pp *pp, struct str name)
 {
 	static const char *const dirs[] = {

@@ -117,7 +117,9 @@ static int find_param(const struct macro *m, struct str name)
 	return -1;
 }
 
-/** From after the parenthesis of `#define f(`; returns the token after its end, NULL after an error. */
+/**
+ * From after the parenthesis of `#define f(`; returns the token after its end, NULL after an error.
+ */
 static struct token *parse_params(struct pp *pp, struct macro *m, struct token *t)
 {
 	VEC(struct str) params = {0};

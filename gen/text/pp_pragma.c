@@ -1,4 +1,5 @@
-// #pragma: once and option are ours to obey, pack is bpftrace's, the rest is kept for the layers that know it.
+// #pragma: once and option are ours to obey, pack is bpftrace's, the rest is kept for the layers
+// that know it.
 #include "text/expr.h"
 #include "text/pp_priv.h"
 
@@ -34,7 +35,10 @@ static void once(struct pp *pp)
 				   (unsigned long long)f->ino));
 }
 
-/** Is @list, of @n tokens, an integer? Words are not, but for other macros: an #if would take them for 0. */
+/**
+ * Is @list, of @n tokens, an integer? Words are not, but for other macros: an #if would take them
+ * for 0.
+ */
 static bool is_integer(struct pp *pp, const struct token *list, size_t n)
 {
 	bool has_macros = false, truth;
@@ -53,7 +57,10 @@ static bool is_integer(struct pp *pp, const struct token *list, size_t n)
 	return n && (has_macros || expr_eval(copy, &truth, &bad, &why));
 }
 
-/** -D of an option whose default is a number must be one, too: bpftrace would say so where the option is used, or #if not. */
+/**
+ * -D of an option whose default is a number must be one, too: bpftrace would say so where the
+ * option is used, or #if not.
+ */
 static void check_given(struct pp *pp, const struct token *name, const struct token *value,
 			const struct macro *given)
 {
@@ -89,7 +96,8 @@ static void option(struct pp *pp, struct token *name)
 		return;
 	}
 	if (!help || help == value) {
-		// A default that is a text, without help, is as wrong: which of the two was forgotten?
+		// A default that is a text, without help, is as wrong: which of the two was
+		// forgotten?
 		pp_error(pp, value, "option " STR_FMT " has no %s: write NAME DEFAULT \"help\"",
 			 STR_ARG(name->text),
 			 help && help->kind != TOK_STRING ? "help" : "default");

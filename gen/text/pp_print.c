@@ -52,7 +52,8 @@ static struct str without_comments(struct str gap, struct strbuf *ret)
 /** Writes blanks and comments without carriage returns, and without @excess of the blank lines. */
 static void add_gap(struct printer *p, struct str gap, long excess)
 {
-	// With macros around it, a comment that touches a word could become part of an attach point's path.
+	// With macros around it, a comment that touches a word could become part of an attach
+	// point's path.
 	if (gap.n && gap.p[0] == '/' && p->prev && p->braces == 0 &&
 	    !(p->prev->text.n == 1 && strchr(";{},", p->prev->text.p[0])))
 		strbuf_addc(p->b, ' ');
@@ -82,7 +83,10 @@ static void add_gap(struct printer *p, struct str gap, long excess)
 	}
 }
 
-/** Starts following the lines of another file; back in an earlier one its own lines are caught up with. */
+/**
+ * Starts following the lines of another file; back in an earlier one its own lines are caught up
+ * with.
+ */
 static void change_file(struct printer *p, const struct token *t, long at)
 {
 	if (p->prev && p->b->n && p->b->p[p->b->n - 1] != '\n')
@@ -91,7 +95,10 @@ static void change_file(struct printer *p, const struct token *t, long at)
 	p->shift = p->line <= at ? 0 : p->line - at;
 }
 
-/** Goes to where @t stands: its line as far as that is still to come, with the blanks and comments before it. */
+/**
+ * Goes to where @t stands: its line as far as that is still to come, with the blanks and comments
+ * before it.
+ */
 static void print_gap(struct printer *p, const struct token *t, struct str gap)
 {
 	const struct src_loc *where = t->from_macro ? &t->use : &t->loc;
@@ -125,8 +132,9 @@ static bool needs_blank(const struct printer *p, const struct token *t)
 		return false;
 	bool adjacent = !prev->from_macro && !t->from_macro && prev->loc.file == t->loc.file &&
 			prev->loc.off + prev->text.n == t->loc.off;
-	// Two that touch in the source may touch here, with two exceptions: in bodies bpftrace up to 0.22 takes
-	// a colon and a word for a path, and slashes cut from a path can have ended up in a body.
+	// Two that touch in the source may touch here, with two exceptions: in bodies bpftrace up
+	// to 0.22 takes a colon and a word for a path, and slashes cut from a path can have ended
+	// up in a body.
 	if (adjacent && !(p->braces > 0 && tok_is(prev, ":")) && !tok_is(prev, "/"))
 		return false;
 	return tok_needs_space(prev, t);
@@ -135,7 +143,8 @@ static bool needs_blank(const struct printer *p, const struct token *t)
 static void print_token(struct printer *p, const struct token *t)
 {
 	struct str gap = t->before;
-	// For bpftrace a slash before a slash ends a predicate, even when the second one opens a comment.
+	// For bpftrace a slash before a slash ends a predicate, even when the second one opens a
+	// comment.
 	if (p->prev && tok_is(p->prev, "/"))
 		gap = without_comments(gap, &p->scratch);
 	print_gap(p, t, gap);

@@ -1,10 +1,11 @@
 /**
  * pp_priv - what the files of the preprocessor share.
  *
- * Tokens flow like this: a struct lexer cuts the innermost file (pp->level); pp_directive() swallows directives;
- * contexts, a stack of lists (replacement lists, arguments, tokens put back), come before the file;
- * pp_next_raw() reads from the top of all that, pp_next() also expands macros. As in gcc a macro is off while its
- * replacement list is on the stack, and a name that meets its own macro switched off is marked for good.
+ * Tokens flow like this: a struct lexer cuts the innermost file (pp->level); pp_directive()
+ * swallows directives; contexts, a stack of lists (replacement lists, arguments, tokens put back),
+ * come before the file; pp_next_raw() reads from the top of all that, pp_next() also expands
+ * macros. As in gcc a macro is off while its replacement list is on the stack, and a name that
+ * meets its own macro switched off is marked for good.
  *
  * A list is linked by `next` and ends in NULL; every token in it belongs to that list alone.
  */
@@ -89,7 +90,10 @@ struct token *pp_copy(struct pp *pp, const struct token *t);
 /** Counts @n tokens made; false, once with an error, when there were too many. */
 bool pp_spend(struct pp *pp, size_t n);
 bool pp_spend_bytes(struct pp *pp, size_t n);
-/** Errors and warnings at @t, with the macro calls and #includes that led there as notes. Return false. */
+/**
+ * Errors and warnings at @t, with the macro calls and #includes that led there as notes. Return
+ * false.
+ */
 bool pp_error(struct pp *pp, const struct token *t, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 bool pp_warning(struct pp *pp, const struct token *t, const char *fmt, ...)
@@ -148,18 +152,26 @@ bool pp_conditional(struct pp *pp, const struct token *name);
 
 // pp_include.c
 void pp_include(struct pp *pp, const struct token *name);
-/** The number 0 or 1 for __has_include, whose name is @name; its operand is taken from the list being read. */
+/**
+ * The number 0 or 1 for __has_include, whose name is @name; its operand is taken from the list
+ * being read.
+ */
 struct token *pp_has_include(struct pp *pp, const struct token *name);
 
 // pp_c.c
-/** Adds a line for bpftrace's clang, the text of which is the format's; errors in it are said at @at. */
+/**
+ * Adds a line for bpftrace's clang, the text of which is the format's; errors in it are said at
+ * @at.
+ */
 void pp_c_line(struct pp *pp, const struct token *at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/** To be called before the #include of a C header at @include: it may ask for the template's macros. */
+/**
+ * To be called before the #include of a C header at @include: it may ask for the template's macros.
+ */
 void pp_c_macros(struct pp *pp, const struct token *include);
 /**
- * A macro that we do not know was taken for undefined: has clang confirm that, where a C header or the compiler could have
- * it.
+ * A macro that we do not know was taken for undefined: has clang confirm that, where a C header or
+ * the compiler could have it.
  */
 void pp_c_confirm_undefined(struct pp *pp, const struct token *name);
 /** The same for what __has_include(@name) was taken to be. */
@@ -169,7 +181,10 @@ void pp_c_confirm_header(struct pp *pp, const struct token *at, struct str name,
 void pp_c_scan(struct pp *pp, const char *path);
 
 // pp_include.c
-/** The path of @name as a file in the folder of @from (NULL: not there) or in those of <...> has it; NULL when none has. */
+/**
+ * The path of @name as a file in the folder of @from (NULL: not there) or in those of <...> has it;
+ * NULL when none has.
+ */
 const char *pp_find_header(struct pp *pp, struct str name, const struct src_file *from);
 
 // pp_pragma.c

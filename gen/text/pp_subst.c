@@ -1,4 +1,5 @@
-// Replacement lists with arguments put in: # ## __VA_OPT__ and GNU's comma (C11 6.10.3.1 to 6.10.3.3).
+// Replacement lists with arguments put in: # ## __VA_OPT__ and GNU's comma (C11 6.10.3.1 to
+// 6.10.3.3).
 #include "text/pp_priv.h"
 
 #include <string.h>
@@ -130,7 +131,9 @@ static struct token *stringize(const struct subst *s, const struct token *hash,
 	return t;
 }
 
-/** One past the last token of the operand that starts at @i: a token, `# x` or `__VA_OPT__ ( ... )`. */
+/**
+ * One past the last token of the operand that starts at @i: a token, `# x` or `__VA_OPT__ ( ... )`.
+ */
 static size_t operand_end(const struct macro *m, size_t i)
 {
 	if (m->kind == MACRO_FUNCTION && tok_is(&m->body[i], "#"))
@@ -231,7 +234,8 @@ static void substitute_range(const struct subst *s, size_t i, size_t end, struct
 			e = operand_end(m, r);
 			add_operand(s, r, true, &rhs);
 			if (comma && is_rest(m, r)) {
-				// GNU's `, ## args`: nothing is pasted, the comma goes when there are none.
+				// GNU's `, ## args`: nothing is pasted, the comma goes when there
+				// are none.
 				if (s->args[m->param[r]].omitted)
 					list_init(&l);
 				list_join(&l, &rhs);

@@ -1,8 +1,9 @@
 /**
  * src - the text of templates, and places in it.
  *
- * A src_file is one file (or -e text) as it was read. A place in it is (file, byte offset); lines and columns
- * are worked out only when somebody wants to print them. Files live as long as the arena.
+ * A src_file is one file (or -e text) as it was read. A place in it is (file, byte offset); lines
+ * and columns are worked out only when somebody wants to print them. Files live as long as the
+ * arena.
  *
  *	struct src_file *f;
  *	if (!src_load(arena, diag, "bpf/nvmf.bt", STR("bpf/nvmf.bt"), NULL, &f))
@@ -37,8 +38,8 @@ struct src_loc {
 };
 
 /**
- * Reads the file @path. Refused with an error at @at (may be NULL): missing, a folder, unreadable, larger than
- * 16 MiB, a NUL byte in it.
+ * Reads the file @path. Refused with an error at @at (may be NULL): missing, a folder, unreadable,
+ * larger than 16 MiB, a NUL byte in it.
  */
 bool src_load(struct arena *a, struct diag *d, const char *path, struct str name,
 	      const struct diag_place *at, struct src_file **ret);
