@@ -36,7 +36,11 @@ static struct token *made(const struct subst *s, const struct token *body)
 	return t;
 }
 
-/** The argument after macro expansion, which happens as if it were the rest of the file. */
+/**
+ * The argument after macro expansion, which happens as if it were the rest of the file (C11
+ * 6.10.3.1). Once for all places where the parameter stands: expanding it has side effects
+ * (__COUNTER__).
+ */
 static struct toklist *expanded(const struct subst *s, struct arg *arg)
 {
 	if (arg->is_expanded)
@@ -95,6 +99,11 @@ static void add_arg(const struct subst *s, const struct token *p, struct arg *ar
 	l->pad |= e && e->pad;
 }
 
+/**
+ * # (C11 6.10.3.2): blanks between tokens become one each, and only strings and character constants
+ * have their quotes and backslashes escaped: the result, read again, is the spelling of the
+ * argument.
+ */
 static struct token *stringize(const struct subst *s, const struct token *hash,
 			       const struct token *list)
 {
@@ -184,7 +193,10 @@ static void add_operand(const struct subst *s, size_t i, bool raw, struct toklis
 	}
 }
 
-/** Joins the last token of @l and the first of @rhs into one, and adds the rest of @rhs. */
+/**
+ * ## (C11 6.10.3.3): joins the last token of @l and the first of @rhs into one, and adds the rest
+ * of @rhs. An operand without tokens (a placemarker, there) leaves the other as it is.
+ */
 static void paste(const struct subst *s, const struct token *op, struct toklist *l,
 		  struct toklist *rhs)
 {
