@@ -3,7 +3,6 @@
 #include <dwarf.h>
 
 #include "elf/debuginfo.h"
-#include "dwarf/dwscan.h"
 #include "dwarf/dwslim.h"
 #include "dwarf/dwsplit.h"
 
@@ -28,7 +27,6 @@ void dwsrc_free(struct dwsrc *src)
 {
 	if (!src)
 		return;
-	dwscan_close(src->scan);
 	if (src->slim)
 		dwslim_close(src->dbg, src->slim);
 }

@@ -46,24 +46,20 @@ struct dwsrc {
 	struct diag *diag;
 	Dwarf *dbg; /**< the main handle, for types; owned by the image */
 	Elf *slim;  /**< dwslim's, which has types only; NULL: dbg is that of elf/debuginfo.h */
-	VEC(Dwarf *) files; /**< main, alternate (dwz), then split units as they are met */
-	bool damaged;	    /**< damage was found (and said) */
-	struct map splits;  /**< dwsplit's: which skeletons' files libdw may look for */
-	struct map missing; /**< dwsplit's: names of .dwo files that cannot be read */
-	struct map scopes;  /**< dwscope's memory: place of a unit's top DIE -> its scopes */
-	void *loader;	    /**< dwload's memory; NULL until used */
-	void *index;	    /**< dwfind's, of all names; NULL until it is worth its cost */
-	unsigned n_walks;   /**< questions that dwfind has answered by a walk */
-	unsigned n_scans;   /**< ... or by dwscan */
-	void *scan;	    /**< dwscan's; NULL until used, or when it cannot */
-	bool no_scan;	    /**< it cannot */
-	unsigned depth;	    /**< nesting of dwload at this moment */
-	struct map sources; /**< argsrc's: path of a source file -> its text */
-	uint64_t n_visits;  /**< DIEs that walks have come to */
-	uint64_t n_spent;   /**< dwsite's: what it took to look around places in the code */
-	bool is_spent;	    /**< that was too much, which was said */
-	/** For tests, before anything is asked: a second thread helps dwscan after so many bytes, as in a large file; 0: no. */
-	size_t acts_large;
+	VEC(Dwarf *) files;    /**< main, alternate (dwz), then split units as they are met */
+	bool damaged;	       /**< damage was found (and said) */
+	struct map splits;     /**< dwsplit's: which skeletons' files libdw may look for */
+	struct map missing;    /**< dwsplit's: names of .dwo files that cannot be read */
+	struct map scopes;     /**< dwscope's memory: place of a unit's top DIE -> its scopes */
+	void *loader;	       /**< dwload's memory; NULL until used */
+	struct dwindex *index; /**< dwfind's; NULL until it is asked */
+	unsigned depth;	       /**< nesting of dwload at this moment */
+	struct map sources;    /**< argsrc's: path of a source file -> its text */
+	uint64_t n_visits;     /**< DIEs that walks have come to */
+	uint64_t n_spent;      /**< dwsite's: what it took to look around places in the code */
+	bool is_spent;	       /**< that was too much, which was said */
+	/** For tests: dwfind treats it as large debug information. */
+	bool acts_large;
 };
 
 /** For the debug information of @img, which is not looked for yet. Lives in the image's arena. */

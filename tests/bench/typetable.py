@@ -235,10 +235,6 @@ def kernel_rows(path):
             "without what it embeds", lambda a, b: verdict(a[0] - b[0] <= 5, "5 ms more"))
     compare("kernel: all types", own + ["-l"], "btgen", [walker, path, "--all"], "libdw, the same",
             lambda a, b: "(%.1f) " % (b[0] / a[0]) + verdict(b[0] / a[0] >= 5, "1/5 of libdw"))
-    if len(os.sched_getaffinity(0)) > 1:
-        cpu = str(min(os.sched_getaffinity(0)))
-        compare("kernel: two threads, one", own + [enum95], "two", ["taskset", "-c", cpu] + own + [enum95], "one",
-                lambda a, b: "(%.2f elapsed) " % (b[1] / a[1]) + verdict(a[1] < b[1], "faster"))
 
 
 def main():

@@ -20,7 +20,7 @@
 #include "ctype/enumtab.h"
 #include "ctype/lookup.h"
 #include "dwarf/context.h"
-#include "dwarf/dwscan.h"
+#include "dwarf/dwfind.h"
 #include "dwarf/dwtypes.h"
 #include "btf/kbtf.h"
 #include "probe/probeargs.h"
@@ -151,7 +151,7 @@ static void read_all(const char *path, uint64_t entry, FILE *out)
 		struct names names = {.arena = &arena};
 		if (dwsrc_open(src, "types")) {
 			dwfind_walk(src, NAME_TYPES | NAME_ENUMERATOR, add_name, &names);
-			// Half of them in pieces and by two threads, as a large file.
+			// Half of them as a large file.
 			src->acts_large = names.n / 2 % 2;
 		}
 		struct closure_options opt = {.follow = follow_all, .for_bpftrace = names.n % 2};

@@ -1,12 +1,13 @@
-// dwscan against a walk of everything with libdw: the same DIEs, scopes and order for every name.
+// dwfind against a walk of everything with libdw: the same DIEs, scopes and order for every name.
 //
-//	dwscan.t [FILE...]	all names of these; default: some of this program, libc and python3.11
+//	dwfind.t [FILE...]	all names of these; default: some of this program, libc and python3.11
+#include <dwarf.h>
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tap.h"
-#include "dwarf/dwscan.h"
+
 #include "dwarf/dwfind.h"
 
 struct hit {
@@ -25,6 +26,7 @@ struct name {
 struct answers {
 	struct arena *arena;
 	struct map names; // last part -> struct name
+	struct map inner; // names that are defined in functions
 	struct hit *got;  // the next expected hit of the name that is asked for
 	struct name *asked;
 	bool good;
@@ -77,13 +79,15 @@ static bool compare(void *ctx, const struct dwhit *h)
 }
 
 /** Every hit of the name with these very scopes must come, in order; or every definition. */
-static bool ask(struct dwscan *scan, struct answers *a, struct name *n, struct str full,
+static bool ask(struct dwsrc *src, struct answers *a, struct name *n, struct str full,
 		bool no_decls)
 {
 	struct dwquery q;
 	if (!dwquery_parse(full, NAME_TYPES | NAME_ENUMERATOR, &q))
 		return true; // names that cannot be asked for, such as operators
+	bool in_body = false;
 	q.no_decls = no_decls;
+	q.in_body = &in_body;
 	struct name same = {.tail = &same.first};
 	for (struct hit *h = n->first; h; h = h->next) {
 		if (!str_eq(h->name, full) || (no_decls && h->is_decl))
@@ -97,12 +101,31 @@ static bool ask(struct dwscan *scan, struct answers *a, struct name *n, struct s
 	a->got = same.first;
 	a->good = true;
 	// A name of a template that is nowhere defined takes a walk.
-	if (!dwscan_find(scan, &q, compare, a))
+	if (!dwfind_scan(src, &q, compare, a))
 		return no_decls && !same.first;
 	if (a->good && a->got)
 		printf("#   missed %s at 0x%llx\n", str_dup(a->arena, a->got->name),
 		       (unsigned long long)a->got->off);
+	if (!in_body && map_get(&a->inner, q.name.parts[q.name.n_parts - 1])) {
+		printf("#   missed that a function has a %s\n", str_dup(a->arena, full));
+		return false;
+	}
 	return a->good && !a->got;
+}
+
+/** Takes down the names of types that functions have to themselves. */
+static void find_inner(struct answers *a, Dwarf_Die *parent, bool in_body, unsigned depth)
+{
+	Dwarf_Die die;
+	for (int rc = dwarf_child(parent, &die); rc == 0; rc = dwarf_siblingof(&die, &die)) {
+		const char *name = dwarf_diename(&die);
+		if (in_body && name && dwquery_kind_of_tag(dwarf_tag(&die)) &&
+		    !dwarf_hasattr(&die, DW_AT_declaration))
+			map_put(a->arena, &a->inner, str_from(name), a);
+		if (depth < 64)
+			find_inner(a, &die, in_body || dwarf_tag(&die) == DW_TAG_subprogram,
+				   depth + 1);
+	}
 }
 
 static void test_file(const char *path, size_t most)
@@ -117,43 +140,35 @@ static void test_file(const char *path, size_t most)
 		arena_fini(&arena);
 		return;
 	}
-	struct dwscan *scan = NULL;
 	struct dwsrc *src = dwsrc_new(img);
-	if (dwsrc_open(src, NULL)) {
-		src->acts_large = most == SIZE_MAX ? 1 : 3 << 20; // two threads, that is
-		scan = dwscan_open(src);
-	}
-	// A large file is refused with the first question.
-	struct dwquery first;
-	dwquery_parse(STR("no_such_name_anywhere"), NAME_TYPES, &first);
+	bool is_open = dwsrc_open(src, NULL);
+	struct dwquery q;
 	struct answers none = {.good = true};
-	if (scan && !dwscan_find(scan, &first, compare, &none) && dwscan_open(src))
-		ok(false, "%s is refused, and is not", path);
-	if (!scan || !dwscan_open(src)) {
+	dwquery_parse(STR("no_such_name_anywhere"), NAME_TYPES, &q);
+	if (!is_open || !dwfind_scan(src, &q, compare, &none)) {
 		ok(true, "%s # SKIP %s", path,
-		   src->dbg ? "not for dwscan" : "no debug information");
+		   is_open ? "for libdw alone" : "no debug information");
 		goto out;
 	}
+	ok(none.good, "%s: a name that is not there is not found", path);
+	src->acts_large = true; // for the nearest name
 	struct answers a = {.arena = &arena};
 	dwfind_walk(src, NAME_TYPES | NAME_ENUMERATOR, record, &a);
+	struct dwunit u = {0};
+	while (dwsrc_next_unit(src, &u))
+		find_inner(&a, &u.die, false, 0);
 	size_t step = a.names.n / most + 1, n = 0, bad = 0, i = 0;
 	for (struct map_entry *e = NULL; (e = map_next(&a.names, e)); i++) {
 		struct name *name = e->value;
 		if (i % step)
 			continue;
 		n++;
-		if ((!ask(scan, &a, name, name->first->name, false) ||
-		     !ask(scan, &a, name, name->first->name, true)) &&
+		if ((!ask(src, &a, name, name->first->name, false) ||
+		     !ask(src, &a, name, name->first->name, true)) &&
 		    bad++ < 5)
 			printf("#   wrong: %s\n", str_dup(&arena, name->first->name));
 	}
 	ok(n > 0 && bad == 0, "%s: %zu names are where libdw finds them", path, n);
-	struct dwquery q;
-	dwquery_parse(STR("no_such_name_anywhere"), NAME_TYPES, &q);
-	a.got = NULL;
-	a.good = true;
-	ok(dwscan_find(scan, &q, compare, &a) && a.good,
-	   "%s: a name that is not there is not found", path);
 	// With one letter changed, a name is found again among the strings.
 	struct str near = {0};
 	for (struct map_entry *e = NULL; !near.n && (e = map_next(&a.names, e));) {
@@ -173,7 +188,7 @@ out:
 	arena_fini(&arena);
 }
 
-/** A copy of this program, cut short between two looks at it: a message and an end, by whichever thread sees it. */
+/** A copy of this program, cut short between two looks at it: a message and an end. */
 static void test_shrinking(void)
 {
 	struct arena arena;
@@ -182,7 +197,7 @@ static void test_shrinking(void)
 	diag_init(&diag, stdout);
 	struct img *img = NULL;
 	struct dwsrc *src = NULL;
-	char path[] = "/tmp/btgen-dwscan.XXXXXX", block[1 << 16];
+	char path[] = "/tmp/btgen-dwfind.XXXXXX", block[1 << 16];
 	FILE *from = fopen("/proc/self/exe", "rb");
 	int fd = mkstemp(path), status = 0;
 	for (size_t n; from && (n = fread(block, 1, sizeof(block), from)) > 0;)
@@ -190,14 +205,10 @@ static void test_shrinking(void)
 			break;
 	if (from)
 		fclose(from);
-	struct dwscan *scan = NULL;
 	if (img_open(&arena, &diag, path, STR("a copy"), &img))
 		src = dwsrc_new(img);
-	if (src && dwsrc_open(src, NULL)) {
-		src->acts_large = 1;
-		scan = dwscan_open(src);
-	}
-	if (!scan || ftruncate(fd, 4096) != 0) {
+	bool is_open = src && dwsrc_open(src, NULL);
+	if (!is_open || ftruncate(fd, 4096) != 0) {
 		ok(true, "a file that shrinks # SKIP no debug information");
 	} else {
 		fflush(stdout);
@@ -207,7 +218,7 @@ static void test_shrinking(void)
 			struct dwquery q;
 			dup2(open("/dev/null", O_WRONLY), 2);
 			dwquery_parse(STR("no_such_name_anywhere"), NAME_TYPES, &q);
-			dwscan_find(scan, &q, compare, &a);
+			dwfind_scan(src, &q, compare, &a);
 			_exit(0);
 		}
 		waitpid(child, &status, 0);
