@@ -77,9 +77,6 @@ struct img {
 	struct str names; /**< section names (.shstrtab), read when first asked for */
 	size_t names_index;
 	bool names_read;
-	uint8_t *block;	    /**< a piece of the file around the code read last */
-	uint64_t block_off; /**< its offset */
-	size_t block_n;	    /**< its size in bytes */
 };
 
 /**

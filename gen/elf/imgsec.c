@@ -17,9 +17,6 @@
 #ifndef ELFCOMPRESS_ZSTD
 #define ELFCOMPRESS_ZSTD 2
 #endif
-// What is kept of the file for reading code: a page, and as much of the next as a piece may need
-#define PAGE ((size_t)4096)
-#define PIECE ((size_t)64)
 
 /** The table of section names; said once when it is broken. */
 static bool read_names(struct img *img)
@@ -228,26 +225,6 @@ bool img_addr_to_offset(struct img *img, uint64_t addr, uint64_t *ret)
 	return false;
 }
 
-/** Sites of probes lie close together: hundreds of them are read with a few system calls. */
-static bool read_near(struct img *img, void *buf, size_t n, uint64_t off)
-{
-	if (n > PIECE)
-		return file_read_at(img->fd, buf, n, off);
-	if (off < img->block_off || off + n > img->block_off + img->block_n) {
-		uint64_t start = off & ~(uint64_t)(PAGE - 1), left = img->size - start;
-		if (!img->block)
-			img->block = arena_alloc(img->arena, PAGE + PIECE);
-		img->block_off = start;
-		img->block_n = left < PAGE + PIECE ? (size_t)left : PAGE + PIECE;
-		if (!file_read_at(img->fd, img->block, img->block_n, start)) {
-			img->block_n = 0;
-			return false;
-		}
-	}
-	memcpy(buf, img->block + (off - img->block_off), n);
-	return true;
-}
-
 size_t img_read_code(struct img *img, uint64_t addr, void *buf, size_t n, uint64_t *off)
 {
 	GElf_Phdr p;
@@ -260,7 +237,7 @@ size_t img_read_code(struct img *img, uint64_t addr, void *buf, size_t n, uint64
 		if (!img_has_bytes(img, p.p_offset, in) || !img_has_bytes(img, p.p_offset + in, n))
 			return 0;
 		*off = p.p_offset + in;
-		return read_near(img, buf, n, *off) ? n : 0;
+		return file_read_at(img->fd, buf, n, *off) ? n : 0;
 	}
 	return 0;
 }
