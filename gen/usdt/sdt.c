@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/map.h"
+#include "base/vec.h"
 #include "elf/imgpriv.h"
 #include "elf/note.h"
 
@@ -15,19 +15,10 @@
 #define MAX_BROKEN 1000
 #define MAX_STRING (1u << 16)
 
-struct site_node {
+/** A site as its note was met; those of one probe need not follow each other. */
+struct found {
+	struct sdt_probe *probe;
 	struct sdt_site site;
-	struct site_node *next;
-};
-
-/**
- * A probe while its sites are collected. Most have one site, so an array that grows would be mostly
- * empty.
- */
-struct growing {
-	struct sdt_probe probe;
-	struct site_node *first, **last;
-	size_t index; /**< in the list */
 };
 
 /** The first site of each doubt, and how many there are. */
@@ -44,6 +35,7 @@ struct notes {
 	bool has_base;
 	uint64_t base;	   /**< where .stapsdt.base is now */
 	uint64_t max_addr; /**< highest address of the file's class */
+	VEC(struct found) sites;
 	struct doubtful doubtful[SDT_NO_BASE + 1];
 };
 
@@ -112,20 +104,15 @@ static void add_site(struct notes *n, struct str provider, struct str name, stru
 	struct arena *a = n->img->arena;
 	struct map *by_name = &n->list->by_name;
 	struct sdt_probe probe = {.provider = provider, .name = name};
-	struct growing *g = map_get(by_name, key_of(&probe));
-	if (!g) {
-		g = arena_new(a, struct growing);
-		g->probe = probe;
-		g->last = &g->first;
-		g->index = by_name->n;
-		map_put(a, by_name, key_of(&probe), g);
+	struct sdt_probe *p = map_get(by_name, key_of(&probe));
+	if (!p) {
+		p = arena_new(a, struct sdt_probe);
+		*p = probe;
+		map_put(a, by_name, key_of(&probe), p);
 	}
-	struct site_node *node = arena_new(a, struct site_node);
-	node->site = site;
-	*g->last = node;
-	g->last = &node->next;
-	g->probe.n_sites++;
+	p->n_sites++;
 	n->list->n_sites++;
+	vec_push(a, &n->sites, (struct found){p, site});
 
 	struct doubtful *d = &n->doubtful[site.doubt];
 	if (!d->n++) {
@@ -238,6 +225,23 @@ static void warn_about_doubts(struct notes *n)
 	     "breakpoint elsewhere and can crash the program");
 }
 
+/** The probes in the order of the notes, each with its sites together. */
+static void make_list(struct notes *n)
+{
+	struct sdt_list *list = n->list;
+	struct sdt_site *site = arena_array(n->img->arena, struct sdt_site, list->n_sites + 1);
+	list->probes = arena_array(n->img->arena, struct sdt_probe, list->by_name.n + 1);
+	for (struct map_entry *e = NULL; (e = map_next(&list->by_name, e));) {
+		struct sdt_probe *p = e->value;
+		p->sites = site;
+		site += p->n_sites;
+		e->value = &list->probes[list->n_probes];
+		list->probes[list->n_probes++] = *p;
+	}
+	for (size_t i = 0; i < n->sites.n; i++)
+		*n->sites.v[i].probe->sites++ = n->sites.v[i].site;
+}
+
 bool sdt_read(struct img *img, struct sdt_list *ret)
 {
 	*ret = (struct sdt_list){0};
@@ -261,19 +265,7 @@ bool sdt_read(struct img *img, struct sdt_list *ret)
 	if (n_sections && !n_read)
 		return false;
 
-	ret->probes = arena_array(img->arena, struct sdt_probe, ret->by_name.n + 1);
-	for (struct map_entry *e = NULL; (e = map_next(&ret->by_name, e));) {
-		struct growing *g = e->value;
-		g->probe.sites = &g->first->site;
-		if (g->probe.n_sites > 1) {
-			struct sdt_site *site =
-			    arena_array(img->arena, struct sdt_site, g->probe.n_sites);
-			g->probe.sites = site;
-			for (const struct site_node *node = g->first; node; node = node->next)
-				*site++ = node->site;
-		}
-		ret->probes[ret->n_probes++] = g->probe;
-	}
+	make_list(&n);
 	warn_about_doubts(&n);
 	return true;
 }
@@ -296,8 +288,7 @@ struct sdt_probe *sdt_find(const struct sdt_list *list, struct str provider, str
 
 struct sdt_probe *sdt_find_same(const struct sdt_list *list, const struct sdt_probe *like)
 {
-	const struct growing *g = map_get(&list->by_name, key_of(like));
-	return g ? &list->probes[g->index] : NULL;
+	return map_get(&list->by_name, key_of(like));
 }
 
 bool sdt_find_nearest(const struct sdt_list *list, struct str provider, struct str name,
