@@ -303,7 +303,7 @@ static const struct meaning *find_in_unit(struct context_question *q, const stru
 		return m ? m : &nothing;
 	m = arena_new(q->types->arena, struct meaning);
 	map_put_ptr(q->types->arena, &q->known, u, m);
-	*m = find_below(q, u->src, u->parts.v, u->parts.n, true);
+	*m = find_below(q, p->src, u->parts.v, u->parts.n, true);
 	if (!m->first.type)
 		*m = *find_in_image(q, p->src);
 	for (int own = 1; own >= 0 && !m->first.type; own--)

@@ -39,8 +39,7 @@
 
 /** A unit and those that it brings along. */
 struct context_unit {
-	struct dwsrc *src;
-	VEC(Dwarf_Die) parts; /**< their top DIEs, in the handle of @src; its own first */
+	VEC(Dwarf_Die) parts; /**< their top DIEs, its own first */
 };
 
 /** The blocks of the function around a place, innermost first; none where that is not known. */

@@ -32,6 +32,7 @@ bool context_has_image(const struct context *c, const struct dwsrc *src)
 struct gathering {
 	struct arena *a;
 	struct context *c;
+	struct dwsrc *src;
 	struct context_unit *u;
 	struct map seen; /**< the addresses of its parts */
 };
@@ -39,7 +40,8 @@ struct gathering {
 /** Once, and if there are not too many. */
 static void add_part(struct gathering *g, Dwarf_Die *die)
 {
-	if (g->c->n_parts >= MAX_PARTS || !map_add_ptr(g->a, &g->seen, die->addr))
+	if ((g->u->parts.n && g->c->n_parts >= MAX_PARTS) ||
+	    !map_add_ptr(g->a, &g->seen, die->addr))
 		return;
 	vec_push(g->a, &g->u->parts, *die);
 	g->c->n_parts++;
@@ -58,12 +60,11 @@ static void add_referred(struct gathering *g, Dwarf_Die *die, unsigned name)
 /** Type units that anything in the unit refers to or stands for: there is no other trace of them in it. */
 static void add_type_units(struct gathering *g, Dwarf_Die *parent, unsigned depth)
 {
-	struct dwsrc *src = g->u->src;
 	struct dwwalk w = {0};
 	Dwarf_Die die;
 	Dwarf_Attribute at;
-	for (bool more = dwsrc_child(src, &w, parent, &die); more;
-	     more = dwsrc_sibling(src, &w, &die, &die)) {
+	for (bool more = dwsrc_child(g->src, &w, parent, &die); more;
+	     more = dwsrc_sibling(g->src, &w, &die, &die)) {
 		if (dwarf_attr(&die, DW_AT_type, &at) && dwarf_whatform(&at) == DW_FORM_ref_sig8)
 			add_referred(g, &die, DW_AT_type);
 		add_referred(g, &die, DW_AT_signature);
@@ -86,8 +87,7 @@ static bool has_type_units(struct dwsrc *src)
 static struct context_unit *gather(struct arena *a, struct context *c, struct dwsrc *src,
 				   Dwarf_Die *top)
 {
-	struct gathering g = {.a = a, .c = c, .u = arena_new(a, struct context_unit)};
-	g.u->src = src;
+	struct gathering g = {a, c, src, arena_new(a, struct context_unit), {0}};
 	add_part(&g, top);
 	bool has_types = has_type_units(src);
 	for (size_t i = 0; i < g.u->parts.n; i++) {

@@ -40,24 +40,26 @@ struct dwwalk {
 	const void *last;
 };
 
+struct dwloader;
+
 struct dwsrc {
 	struct img *img;
 	struct arena *arena;
 	struct diag *diag;
 	Dwarf *dbg; /**< the main handle, for types; owned by the image */
 	Elf *slim;  /**< dwslim's, which has types only; NULL: dbg is that of elf/debuginfo.h */
-	VEC(Dwarf *) files;    /**< main, alternate (dwz), then split units as they are met */
-	bool damaged;	       /**< damage was found (and said) */
-	struct map splits;     /**< dwsplit's: which skeletons' files libdw may look for */
-	struct map missing;    /**< dwsplit's: names of .dwo files that cannot be read */
-	struct map scopes;     /**< dwscope's memory: place of a unit's top DIE -> its scopes */
-	void *loader;	       /**< dwload's memory; NULL until used */
-	struct dwindex *index; /**< dwfind's; NULL until it is asked */
-	unsigned depth;	       /**< nesting of dwload at this moment */
-	struct map sources;    /**< argsrc's: path of a source file -> its text */
-	uint64_t n_visits;     /**< DIEs that walks have come to */
-	uint64_t n_spent;      /**< dwsite's: what it took to look around places in the code */
-	bool is_spent;	       /**< that was too much, which was said */
+	VEC(Dwarf *) files;	 /**< main, alternate (dwz), then split units as they are met */
+	bool damaged;		 /**< damage was found (and said) */
+	struct map splits;	 /**< dwsplit's: which skeletons' files libdw may look for */
+	struct map missing;	 /**< dwsplit's: names of .dwo files that cannot be read */
+	struct map scopes;	 /**< dwscope's memory: place of a unit's top DIE -> its scopes */
+	struct dwloader *loader; /**< dwload's memory; NULL until used */
+	struct dwindex *index;	 /**< dwfind's; NULL until it is asked */
+	unsigned depth;		 /**< nesting of dwload at this moment */
+	struct map sources;	 /**< argsrc's: path of a source file -> its text */
+	uint64_t n_visits;	 /**< DIEs that walks have come to */
+	uint64_t n_spent;	 /**< dwsite's: what it took to look around places in the code */
+	bool is_spent;		 /**< that was too much, which was said */
 	/** For tests: dwfind treats it as large debug information. */
 	bool acts_large;
 };
