@@ -43,8 +43,8 @@ static int be_quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 }
 
 /**
- * The kernel's own BTF, mapped: read(2) gives a page of it at a time. Since Linux 6.16; NULL for any other file, which
- * might shrink while it is mapped.
+ * The kernel's own BTF, mapped: read(2) gives a page of it at a time. Since Linux 6.16; NULL for
+ * any other file, which might shrink while it is mapped.
  */
 static struct btf *parse_mapped(const char *path)
 {
@@ -66,7 +66,10 @@ static struct btf *parse_mapped(const char *path)
 	return btf;
 }
 
-/** Section .BTF of an ELF file, read by us: libbpf believes what the file says of it. False after an error. */
+/**
+ * Section .BTF of an ELF file, read by us: libbpf believes what the file says of it. False after an
+ * error.
+ */
 static bool parse_elf(struct arena *a, struct diag *d, const char *path, struct btf *base,
 		      struct btf **ret)
 {
@@ -190,7 +193,8 @@ static void load_named(struct kbtf *k, const struct btf_type *bt, struct ctype *
 	if (t->kind != CTYPE_ENUM)
 		return;
 	t->is_signed = btf_kflag(bt);
-	// Before LLVM 15 and pahole 1.24 the flag was never set: a negative value shows the sign, too.
+	// Before LLVM 15 and pahole 1.24 the flag was never set: a negative value shows the sign,
+	// too.
 	if (kind == BTF_KIND_ENUM && bt->size == 4)
 		for (unsigned i = 0; i < btf_vlen(bt); i++)
 			t->is_signed |= btf_enum(bt)[i].val < 0;

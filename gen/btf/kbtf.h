@@ -1,8 +1,8 @@
 /**
  * kbtf - types out of BTF: the kernel's (/sys/kernel/btf/vmlinux) or any file's .BTF.
  *
- * libbpf reads the file; names are looked up in one pass over its types and turned into the same ctype as
- * DWARF's. BTF has no scopes and no declarations of structs other than forward ones.
+ * libbpf reads the file; names are looked up in one pass over its types and turned into the same
+ * ctype as DWARF's. BTF has no scopes and no declarations of structs other than forward ones.
  */
 #ifndef BTF_KBTF_H
 #define BTF_KBTF_H
@@ -14,7 +14,10 @@ struct kbtf;
 
 #define KBTF_KERNEL "/sys/kernel/btf/vmlinux" /**< of the kernel that runs */
 
-/** Opens raw BTF or an ELF file with a .BTF section; an error is said. Lives in @a; kbtf_close() frees libbpf's part. */
+/**
+ * Opens raw BTF or an ELF file with a .BTF section; an error is said. Lives in @a; kbtf_close()
+ * frees libbpf's part.
+ */
 bool kbtf_open(struct arena *a, struct diag *d, const char *path, struct kbtf **ret);
 /** A module's BTF (/sys/kernel/btf/NAME), whose types go on from those of @base. */
 bool kbtf_open_split(struct kbtf *base, const char *path, struct kbtf **ret);

@@ -50,7 +50,8 @@ static bool gather(struct arena *a, struct ctype *t, uint64_t at, unsigned level
 		if (size > MAX_SIZE)
 			return false;
 		f.bits = m->bit_size ? m->bit_size : size * 8;
-		// An array without a length has no size; anything else without one is only declared.
+		// An array without a length has no size; anything else without one is only
+		// declared.
 		f.is_bytes =
 		    !known && !(in && in->kind == CTYPE_ARRAY && ctype_size(in->of, &size));
 		vec_push(a, &l->fields, f);

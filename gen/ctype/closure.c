@@ -41,7 +41,10 @@ static struct cdef *find_or_make(struct closure *c, struct ctype *t, struct str 
 
 static bool define(struct closure *c, struct ctype *t, struct str name, struct cdef **ret);
 
-/** What a member's type stands on: arrays and typedefs removed. The last typedef names a type without a tag. */
+/**
+ * What a member's type stands on: arrays and typedefs removed. The last typedef names a type
+ * without a tag.
+ */
 static struct ctype *element_of(struct ctype *t, struct str *name)
 {
 	for (unsigned i = 0; t && i < MAX_DEPTH; i++) {
@@ -57,7 +60,10 @@ static struct ctype *element_of(struct ctype *t, struct str *name)
 	return t;
 }
 
-/** Notes that the struct behind a pointer is wanted; it is defined when the one that points has been. */
+/**
+ * Notes that the struct behind a pointer is wanted; it is defined when the one that points has
+ * been.
+ */
 static void want_pointee(struct closure *c, struct ctype *t)
 {
 	struct str name = {0};
@@ -79,7 +85,8 @@ static bool define_members(struct closure *c, struct ctype *t)
 {
 	if (c->depth >= MAX_DEPTH)
 		return diag_error(c->diag, NULL, "types are nested more than %d deep", MAX_DEPTH);
-	// Types without a name are visited again wherever they are; corrupt ones contain each other many times over.
+	// Types without a name are visited again wherever they are; corrupt ones contain each other
+	// many times over.
 	if (++c->n_looked_at > MAX_NAMELESS)
 		return diag_error(c->diag, NULL, "types contain nameless types more than %d times",
 				  MAX_NAMELESS);
@@ -99,7 +106,8 @@ static bool define_members(struct closure *c, struct ctype *t)
 			good = define(c, e, name, &unused);
 		if (!ctype_is_aggregate(e))
 			continue;
-		// A base class is spread out into the derived class; a type without a name is printed in its place.
+		// A base class is spread out into the derived class; a type without a name is
+		// printed in its place.
 		if (m->is_base || !name.n)
 			good = !ctype_complete(e) || define_members(c, e);
 		else if (ctype_complete(e))
@@ -121,7 +129,8 @@ static bool define(struct closure *c, struct ctype *t, struct str name, struct c
 		return false;
 	if (c->defs.n >= MAX_DEFS)
 		return diag_error(c->diag, NULL, "more than %d types are needed", MAX_DEFS);
-	// While it is being defined the state says FAILED: meeting it again by value means that it holds itself.
+	// While it is being defined the state says FAILED: meeting it again by value means that it
+	// holds itself.
 	def->state = CLOSURE_FAILED;
 	unsigned before = c->diag->n_errors;
 	if (!define_members(c, def->type)) {

@@ -10,8 +10,8 @@
  *	struct closure c;
  *	closure_init(&c, &arena, &diag, &options);
  *	struct str tag;
- *	if (closure_add(&c, type, &tag))	// "struct <tag>" can be used
- *		cprint_definitions(&b, &c);
+ *	if (closure_add(&c, type, name, &tag))	// "struct <tag>" can be used
+ *		cprint_definitions(&b, &c, &print_options);
  */
 #ifndef CTYPE_CLOSURE_H
 #define CTYPE_CLOSURE_H

@@ -49,7 +49,9 @@ static const char *keyword(const struct ctype *t)
 	return t->kind == CTYPE_UNION ? "union" : t->kind == CTYPE_ENUM ? "enum" : "struct";
 }
 
-/** C gives an enum 4 bytes when its values fit, else 8; any other size cannot be had by its name. */
+/**
+ * C gives an enum 4 bytes when its values fit, else 8; any other size cannot be had by its name.
+ */
 static uint64_t natural_enum_size(const struct ctype *t)
 {
 	for (size_t i = 0; i < t->n_values; i++) {
@@ -61,8 +63,8 @@ static uint64_t natural_enum_size(const struct ctype *t)
 }
 
 /**
- * The name of @t as a C type, with stars for pointers; NULL when C has no word for it (then it is bytes) or when it is
- * an array or a struct without a name.
+ * The name of @t as a C type, with stars for pointers; NULL when C has no word for it (then it is
+ * bytes) or when it is an array or a struct without a name.
  */
 static const char *name_of(struct closure *c, struct ctype *t, unsigned depth)
 {

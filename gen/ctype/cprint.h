@@ -1,9 +1,9 @@
 /**
  * cprint - writes the definitions of a closure as C.
  *
- * Two readers: bpftrace, of any version from 0.17 on (closure_options.for_bpftrace), and a C compiler. For both the
- * structs are packed and every gap is an explicit member, so that the layout is the one that was recorded, whatever
- * the reader would have chosen itself:
+ * Two readers: bpftrace, of any version from 0.17 on (closure_options.for_bpftrace), and a C
+ * compiler. For both the structs are packed and every gap is an explicit member, so that the layout
+ * is the one that was recorded, whatever the reader would have chosen itself:
  *
  *	#pragma pack(push,1)
  *	struct foo {
@@ -13,8 +13,8 @@
  *	};
  *	#pragma pack(pop)
  *
- * What no bpftrace accepts (typedefs, forward declarations, attributes, comments inside of a struct) is not
- * used. Big-endian bitfields are not supported.
+ * What no bpftrace accepts (typedefs, forward declarations, attributes, comments inside of a
+ * struct) is not used. Big-endian bitfields are not supported.
  */
 #ifndef CTYPE_CPRINT_H
 #define CTYPE_CPRINT_H
@@ -25,9 +25,14 @@ struct cprint_options {
 	bool asserts; /**< a C compiler checks size and offsets: _Static_assert */
 };
 
-/** Appends everything in c->defs; what cannot be written is an error naming the reason, and false. */
+/**
+ * Appends everything in c->defs; what cannot be written is an error naming the reason, and false.
+ */
 bool cprint_definitions(struct strbuf *b, struct closure *c, const struct cprint_options *opt);
-/** The C type of a value: "unsigned int", "struct tag *", or "void *" for a pointee that is not defined. */
+/**
+ * The C type of a value: "unsigned int", "struct tag *", or "void *" for a pointee that is not
+ * defined.
+ */
 struct str cprint_type_name(struct closure *c, struct ctype *t);
 
 #endif

@@ -73,7 +73,10 @@ bool ctype_is_aggregate(const struct ctype *t)
 	return t->kind == CTYPE_STRUCT || t->kind == CTYPE_UNION;
 }
 
-/** How many members a comparison may look at: in corrupt debug information types may contain themselves. */
+/**
+ * How many members a comparison may look at: in corrupt debug information types may contain
+ * themselves.
+ */
 enum { MAX_SAME = 1 << 17 };
 
 struct comparison {

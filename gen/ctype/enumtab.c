@@ -79,7 +79,9 @@ void enumtab_print_value(struct strbuf *b, const struct enumtab *t, int64_t valu
 		strbuf_addf(b, "%" PRIu64, (uint64_t)value);
 }
 
-/** The text between quotes. Names come from a stranger's file: what is not plain ASCII becomes ?. */
+/**
+ * The text between quotes. Names come from a stranger's file: what is not plain ASCII becomes ?.
+ */
 static void add_text(struct strbuf *b, struct str text)
 {
 	strbuf_addc(b, '"');

@@ -1,8 +1,8 @@
 /**
  * enumtab - the table that turns an enum's numbers into names.
  *
- * One entry for each value; the first name of a value is its name, later ones are aliases. With a prefix stripped
- * the names are what a reader wants to see: NVMF_TGT_RUNNING is RUNNING.
+ * One entry for each value; the first name of a value is its name, later ones are aliases. With a
+ * prefix stripped the names are what a reader wants to see: NVMF_TGT_RUNNING is RUNNING.
  *
  *	struct enumtab t;
  *	if (enumtab_lookup(lk, STR("nvmf_tgt_state"), &t)) {
@@ -10,8 +10,9 @@
  *		enumtab_print(&b, STR("target"), &t);
  *	}
  *
- * A table is printed as assignments to a map. The key of a negative value of an enum narrower than 64 bits is printed
- * twice, sign-extended and zero-extended: bpftrace reads arguments the one way and members the other.
+ * A table is printed as assignments to a map. The key of a negative value of an enum narrower than
+ * 64 bits is printed twice, sign-extended and zero-extended: bpftrace reads arguments the one way
+ * and members the other.
  */
 #ifndef CTYPE_ENUMTAB_H
 #define CTYPE_ENUMTAB_H
@@ -33,13 +34,16 @@ struct enumtab {
 	size_t n_items;
 };
 
-/** Looks an enum up in all that @lk knows; silent when it is not there: lookup_say_unknown() says it. */
+/**
+ * Looks an enum up in all that @lk knows; silent when it is not there: lookup_say_unknown() says
+ * it.
+ */
 bool enumtab_lookup(struct lookup *lk, struct str name, struct enumtab *ret);
 /** From an enum type, or a typedef of one; false when it is none, or only declared. */
 bool enumtab_from_type(struct arena *a, struct ctype *t, struct enumtab *ret);
 /**
- * Takes a prefix from the shown names: the first one of @prefixes, `A_` or `A_B_|A_`, that a name begins with. A name that
- * is nothing else keeps it.
+ * Takes a prefix from the shown names: the first one of @prefixes, `A_` or `A_B_|A_`, that a name
+ * begins with. A name that is nothing else keeps it.
  */
 void enumtab_strip(struct enumtab *t, struct str prefixes);
 /** The item of @value, or NULL. */

@@ -72,7 +72,8 @@ bool namequery_fits(const struct namequery *q, struct str name, const struct str
 {
 	if (!same_name(name, q->parts[q->n_parts - 1]))
 		return false;
-	// Scopes without a name (inline or anonymous namespaces, anonymous structs) need not be written.
+	// Scopes without a name (inline or anonymous namespaces, anonymous structs) need not be
+	// written.
 	unsigned k = q->n_parts - 1;
 	for (unsigned i = n_scopes; i-- > 0;) {
 		struct str scope = scopes[i];

@@ -1,9 +1,10 @@
 /**
  * namequery - the name of a type or an enumerator as a user writes it, taken apart for a search.
  *
- * A name is written as in the program: `nvmf_tgt_state`, `enum nvmf_tgt_state`, `ns::Outer::E`, `vec<int>`; a keyword
- * narrows the search to its kind. Blanks inside template arguments do not matter, and scopes without a name (anonymous
- * and inline namespaces, anonymous structs) need not be written.
+ * A name is written as in the program: `nvmf_tgt_state`, `enum nvmf_tgt_state`, `ns::Outer::E`,
+ * `vec<int>`; a keyword narrows the search to its kind. Blanks inside template arguments do not
+ * matter, and scopes without a name (anonymous and inline namespaces, anonymous structs) need not
+ * be written.
  *
  *	struct namequery q;
  *	if (namequery_parse(STR("enum ns::E"), NAME_TYPES, &q))
@@ -40,7 +41,10 @@ struct namequery {
 
 /** Takes @text apart for a search among @kinds; false when it is no name at all. */
 bool namequery_parse(struct str text, unsigned kinds, struct namequery *ret);
-/** @name inside @scopes, outermost first and an unnamed one empty, is what @q asks for; kinds are not looked at. */
+/**
+ * @name inside @scopes, outermost first and an unnamed one empty, is what @q asks for; kinds are
+ * not looked at.
+ */
 bool namequery_fits(const struct namequery *q, struct str name, const struct str *scopes,
 		    unsigned n_scopes);
 

@@ -9,10 +9,11 @@
 #include "dwarf/dwtypes.h"
 
 /**
- * A common header's struct is defined in every unit. The first definitions, until so many members were looked at, are
- * compared member by member; those that follow only if their size or their line in the source differs. The more debug
- * information there is, the sooner the rest is believed: thousands of units would have to be read for it. A name of
- * which units have types of their own is a rare one: 64 that agree are a header's.
+ * A common header's struct is defined in every unit. The first definitions, until so many members
+ * were looked at, are compared member by member; those that follow only if their size or their line
+ * in the source differs. The more debug information there is, the sooner the rest is believed:
+ * thousands of units would have to be read for it. A name of which units have types of their own is
+ * a rare one: 64 that agree are a header's.
  */
 enum { FULLY_COMPARED = 2000, MAX_COMPARED = 4096, MAX_COMPARED_LARGE = 64 };
 
@@ -40,12 +41,11 @@ struct search {
 	struct dwsrc *src;
 	struct group tags; /**< and enumerators */
 	struct group
-	    typedefs; /**< and base types; only those that mean another type than the tag of their name */
-	struct definition
-	    same_tag;  /**< a typedef that means the tag of its name; or without a type */
-	unsigned most; /**< image: how many definitions of a group to compare */
-	bool is_cut;   /**< image: there may be more */
-	bool is_met;   /**< unit, block: there is one at least */
+	    typedefs; /**< and base types; without typedefs that mean the tag of their name */
+	struct definition same_tag; /**< the first of those; or without a type */
+	unsigned most;		    /**< image: how many definitions of a group to compare */
+	bool is_cut;		    /**< image: there may be more */
+	bool is_met;		    /**< unit, block: there is one at least */
 };
 
 static bool wants_value(const struct context_question *q)
@@ -161,8 +161,9 @@ static void add(struct search *s, const struct dwhit *hit, const struct definiti
 }
 
 /**
- * What the definitions that were met come to: a typedef goes before a tag. @together: all of them can be seen from one place.
- * Otherwise, where the two are different types of different units, nothing tells which one is meant.
+ * What the definitions that were met come to: a typedef goes before a tag. @together: all of them
+ * can be seen from one place. Otherwise, where the two are different types of different units,
+ * nothing tells which one is meant.
  */
 static struct meaning settle(struct search *s, bool together)
 {
@@ -247,7 +248,10 @@ static const struct meaning *find_in_image(struct context_question *q, struct dw
 	return m;
 }
 
-/** In the images that the question comes from when @own, else in the others, until two definitions differ. */
+/**
+ * In the images that the question comes from when @own, else in the others, until two definitions
+ * differ.
+ */
 static void find_in_images(struct context_question *q, bool own, struct meaning *ret)
 {
 	struct dwtypes *t = q->types;
@@ -277,7 +281,9 @@ static bool add_from_die(void *ctx, const struct dwhit *hit)
 	return true;
 }
 
-/** Below units, which are searched together, or in the first of some blocks that has any definition. */
+/**
+ * Below units, which are searched together, or in the first of some blocks that has any definition.
+ */
 static struct meaning find_below(struct context_question *q, struct dwsrc *src,
 				 const Dwarf_Die *dies, size_t n, bool are_units)
 {
@@ -289,7 +295,10 @@ static struct meaning find_below(struct context_question *q, struct dwsrc *src,
 	return settle(&s, true);
 }
 
-/** What the unit of @p means: its own definition, else that of its image, of others; nothing when it is not known. */
+/**
+ * What the unit of @p means: its own definition, else that of its image, of others; nothing when it
+ * is not known.
+ */
 static const struct meaning *find_in_unit(struct context_question *q, const struct context_place *p)
 {
 	static const struct meaning nothing;
@@ -353,7 +362,10 @@ static struct meaning find_at_places(struct context_question *q, bool may_be_in_
 
 // --- messages
 
-/** "main.c", or "main.c:7" of one that has it twice; a type unit has no name, but its type has a place. */
+/**
+ * "main.c", or "main.c:7" of one that has it twice; a type unit has no name, but its type has a
+ * place.
+ */
 static struct str unit_text(struct dwtypes *t, const struct definition *d, bool with_image,
 			    bool with_line)
 {
@@ -438,7 +450,10 @@ static void check_missing(struct context_question *q, const struct meaning *m)
 
 // --- the rule
 
-/** The user named the place, or an image of the context is too large to compare all definitions in it. */
+/**
+ * The user named the place, or an image of the context is too large to compare all definitions in
+ * it.
+ */
 static bool asks_places_first(const struct context_question *q)
 {
 	struct dwtypes *t = q->types;

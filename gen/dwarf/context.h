@@ -1,31 +1,37 @@
 /**
- * context - which of several definitions of a name is meant, by the code that the question comes from.
+ * context - which of several definitions of a name is meant, by the code that the question comes
+ * from.
  *
- * In C each source file may have a struct, an enum or a typedef of its own under one name, each function and each block in it,
- * too, and so may each library of a process. A struct of a common header, on the other hand, is defined in every unit that
- * includes it: a name has hundreds of definitions, which are nearly always the same.
+ * In C each source file may have a struct, an enum or a typedef of its own under one name, each
+ * function and each block in it, too, and so may each library of a process. A struct of a common
+ * header, on the other hand, is defined in every unit that includes it: a name has hundreds of
+ * definitions, which are nearly always the same.
  *
- * Where. The context of a question is a list of places in the code: the sites of a clause's probes, or a function. Each
- * place means the nearest definition:
+ * Where. The context of a question is a list of places in the code: the sites of a clause's probes,
+ * or a function. Each place means the nearest definition:
  *
- *	1. block	in the blocks around the place, innermost first, up to its function; of code that was inlined into
- *			others, in the function as it was written
- *	2. unit		in the place's unit, in the units that it imports (dwz, LTO) and the type units that it refers to
+ *	1. block	in the blocks around the place, innermost first, up to its function; of
+ *			code that was inlined into others, in the function as it was written
+ *	2. unit		in the place's unit, in the units that it imports (dwz, LTO) and in the
+ *			type units that it refers to
  *	3. image	anywhere else in the images of the context's places
  *	4. the rest	in the other images, in the order in which they were added
  *
- * What. Two types are the same when a reader of memory cannot tell them apart (ctype_is_same()), two enumerators when
- * their values are. A name without a keyword that is both a typedef and the tag of another type is the typedef, as in C
- * (C11 6.2.3); where the two are of different units, that counts as a difference.
+ * What. Two types are the same when a reader of memory cannot tell them apart (ctype_is_same()),
+ * two enumerators when their values are. A name without a keyword that is both a typedef and the
+ * tag of another type is the typedef, as in C (C11 6.2.3); where the two are of different units,
+ * that counts as a difference.
  *
- * When a warning is said. When nothing tells which is meant: the nearest definitions of a place differ (two of its image,
- * say, and its unit has none), or places mean different ones. The first is taken, that of the first place, and the
- * warning names both. Nothing is said of definitions that are the same.
+ * When a warning is said. When nothing tells which is meant: the nearest definitions of a place
+ * differ (two of its image, say, and its unit has none), or places mean different ones. The first
+ * is taken, that of the first place, and the warning names both. Nothing is said of definitions
+ * that are the same.
  *
- * What it costs. Finding a unit by an address takes time, and blocks more. So the images of the context are searched first:
- * if all their definitions are the same, that of the unit is, too. The places are looked at only when they differ, or when
- * the search has seen that a function may define the name. In large debug information not every definition is compared, and
- * so there the places come first.
+ * What it costs. Finding a unit by an address takes time, and blocks more. So the images of the
+ * context are searched first: if all their definitions are the same, that of the unit is, too. The
+ * places are looked at only when they differ, or when the search has seen that a function may
+ * define the name. In large debug information not every definition is compared, and so there the
+ * places come first.
  *
  *	struct context c = {0};
  *	context_add(arena, &c, src, site->pc);

@@ -13,7 +13,8 @@ enum { MAX_PARTS = 1 << 16 };
 
 void context_add(struct arena *a, struct context *c, struct dwsrc *src, uint64_t addr)
 {
-	// Sites of one probe and clauses with the same probes follow each other; what is there twice only takes room.
+	// Sites of one probe and clauses with the same probes follow each other; what is there
+	// twice only takes room.
 	if (c->places.n && c->places.v[c->places.n - 1].src == src &&
 	    c->places.v[c->places.n - 1].addr == addr)
 		return;
@@ -57,7 +58,10 @@ static void add_referred(struct gathering *g, Dwarf_Die *die, unsigned name)
 		add_part(g, &unit);
 }
 
-/** Type units that anything in the unit refers to or stands for: there is no other trace of them in it. */
+/**
+ * Type units that anything in the unit refers to or stands for: there is no other trace of them in
+ * it.
+ */
 static void add_type_units(struct gathering *g, Dwarf_Die *parent, unsigned depth)
 {
 	struct dwwalk w = {0};
@@ -104,8 +108,9 @@ static struct context_unit *gather(struct arena *a, struct context *c, struct dw
 }
 
 /**
- * The LTO of gcc puts the code of all sources into units of its own, called <artificial>, whose functions refer to those
- * of the sources' units: the unit of the function that has the code at @pc, inlined or not.
+ * The LTO of gcc puts the code of all sources into units of its own, called <artificial>, whose
+ * functions refer to those of the sources' units: the unit of the function that has the code at
+ * @pc, inlined or not.
  */
 static void find_source_unit(Dwarf_Die *unit, Dwarf_Addr pc)
 {
@@ -168,8 +173,8 @@ bool context_resolve(struct arena *a, struct context *c)
 }
 
 /**
- * Are types of an inner block in that block? Only those that gcc up to 12 writes: clang 14, and gcc 14 of functions that are
- * inlined, put them into the function. "GNU C17 12.2.0 -O2"
+ * Are types of an inner block in that block? Only those that gcc up to 12 writes: clang 14, and gcc
+ * 14 of functions that are inlined, put them into the function. "GNU C17 12.2.0 -O2"
  */
 static bool keeps_blocks(Dwarf_Die *unit)
 {
@@ -179,7 +184,10 @@ static bool keeps_blocks(Dwarf_Die *unit)
 	return version && strtoul(version, NULL, 10) <= 12;
 }
 
-/** Adds a block, and what it is an instance of: types of an inlined function are in the function as it was written. */
+/**
+ * Adds a block, and what it is an instance of: types of an inlined function are in the function as
+ * it was written.
+ */
 static void add_block(struct arena *a, struct context_blocks *b, Dwarf_Die die)
 {
 	Dwarf_Attribute at;
@@ -194,8 +202,8 @@ static void add_block(struct arena *a, struct context_blocks *b, Dwarf_Die die)
 }
 
 /**
- * Of a function that is inlined everywhere clang puts the types into a function without any attribute: it is not known which
- * one that is.
+ * Of a function that is inlined everywhere clang puts the types into a function without any
+ * attribute: it is not known which one that is.
  */
 static void add_strays(struct arena *a, struct context_blocks *b, Dwarf_Die *unit)
 {

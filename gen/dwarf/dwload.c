@@ -45,13 +45,6 @@ static bool attr_uint(Dwarf_Die *die, unsigned name, uint64_t *ret)
 	return true;
 }
 
-static bool has_flag(Dwarf_Die *die, unsigned name)
-{
-	Dwarf_Attribute at;
-	bool set = false;
-	return dwarf_attr(die, name, &at) && dwarf_formflag(&at, &set) == 0 && set;
-}
-
 static bool type_die_of(Dwarf_Die *die, Dwarf_Die *ret)
 {
 	Dwarf_Attribute at;
@@ -75,6 +68,7 @@ static struct str name_with_scopes(struct dwloader *l, Dwarf_Die *die)
 
 // --- one function for each family of tags
 
+/** DWARF 5 section 5.1.1. */
 static void load_base(Dwarf_Die *die, struct ctype *t)
 {
 	uint64_t encoding = 0;
@@ -109,56 +103,57 @@ static void load_base(Dwarf_Die *die, struct ctype *t)
 	t->is_char = t->kind == CTYPE_INT && t->size == 1 && str_eq(t->name, STR("char"));
 }
 
-/** One node for each dimension, the first subrange outermost. */
+/**
+ * The length of a dimension (DWARF 5 section 5.13): DW_AT_count, or a constant upper bound, where
+ * -1 is [0]. With an expression or a reference the length is a run-time matter, without either it
+ * is not known.
+ */
+static void read_length(Dwarf_Die *subrange, struct ctype *t)
+{
+	Dwarf_Attribute at;
+	Dwarf_Sword up;
+	uint64_t v = 0, low = 0;
+	attr_uint(subrange, DW_AT_lower_bound, &low);
+	t->has_count = attr_uint(subrange, DW_AT_count, &t->count);
+	if (t->has_count || !dwarf_attr(subrange, DW_AT_upper_bound, &at) ||
+	    dwarf_formudata(&at, &v) != 0 || dwarf_formsdata(&at, &up) != 0)
+		return;
+	bool is_empty = v == UINT32_MAX || (up < 0 && (uint64_t)up == v);
+	t->has_count = true;
+	t->count = is_empty ? 0 : v - low + 1;
+}
+
+/** One node for each dimension, the first subrange outermost. DWARF 5 section 5.5. */
 static void load_array(struct dwloader *l, Dwarf_Die *die, struct ctype *t)
 {
 	Dwarf_Attribute at;
-	t->kind = CTYPE_ARRAY;
-	struct ctype *last = t, *elem = dwload_type_of(l->src, die);
 	Dwarf_Die child;
 	struct dwwalk w = {0};
+	struct ctype *last = t;
 	unsigned n = 0;
-	if (dwarf_attr(die, DW_AT_byte_stride, &at) || dwarf_attr(die, DW_AT_bit_stride, &at)) {
-		t->kind = CTYPE_OPAQUE; // gaps between the elements
-		return;
-	}
+	if (dwarf_attr(die, DW_AT_byte_stride, &at) || dwarf_attr(die, DW_AT_bit_stride, &at))
+		return; // gaps between the elements: opaque
+	t->kind = CTYPE_ARRAY;
 	for (bool more = dwsrc_child(l->src, &w, die, &child); more && n < DWSRC_MAX_DEPTH;
 	     more = dwsrc_sibling(l->src, &w, &child, &child)) {
 		int tag = dwarf_tag(&child);
 		if (tag != DW_TAG_subrange_type && tag != DW_TAG_enumeration_type)
 			continue;
 		if (n++) {
-			struct ctype *next = arena_new(l->src->arena, struct ctype);
-			next->kind = CTYPE_ARRAY;
-			next->is_complete = true;
-			last->of = next;
-			last = next;
+			last = last->of = arena_new(l->src->arena, struct ctype);
+			last->kind = CTYPE_ARRAY;
+			last->is_complete = true;
 		}
-		uint64_t v = 0, low = 0;
-		attr_uint(&child, DW_AT_lower_bound, &low);
-		if (attr_uint(&child, DW_AT_count, &v)) {
-			last->has_count = true;
-			last->count = v;
-		} else if (dwarf_attr(&child, DW_AT_upper_bound, &at)) {
-			// A constant; an expression or a reference makes the length a run-time matter. -1 is [0].
-			Dwarf_Sword up;
-			if (dwarf_formudata(&at, &v) == 0 && dwarf_formsdata(&at, &up) == 0) {
-				last->has_count = true;
-				last->count = up < 0 && (uint64_t)up == v ? 0 : v - low + 1;
-				if (v == UINT32_MAX)
-					last->count = 0;
-			}
-		}
+		read_length(&child, last);
 	}
-	last->of = elem;
-	if (n == 0)
-		t->has_count = false;
+	last->of = dwload_type_of(l->src, die);
 }
 
+/** DWARF 5 section 5.9. */
 static void load_enum(struct dwloader *l, Dwarf_Die *die, struct ctype *t)
 {
 	t->kind = CTYPE_ENUM;
-	t->is_scoped = has_flag(die, DW_AT_enum_class);
+	t->is_scoped = dwsrc_flag(die, DW_AT_enum_class);
 	Dwarf_Die under;
 	if (type_die_of(die, &under)) {
 		struct ctype *base = ctype_strip(dwload_type(l->src, &under));
@@ -168,8 +163,8 @@ static void load_enum(struct dwloader *l, Dwarf_Die *die, struct ctype *t)
 			t->has_size = true;
 		}
 	} else if (!t->is_decl) {
-		t->is_signed = dwmember_has_negative(
-		    l->src, die); // before DWARF 3 the sign is in the values only
+		// Before DWARF 3 the sign is in the values only.
+		t->is_signed = dwmember_has_negative(l->src, die);
 	}
 }
 
@@ -185,7 +180,9 @@ static void load_pointer(struct dwloader *l, Dwarf_Die *die, struct ctype *t)
 	t->of = dwload_type_of(l->src, die);
 }
 
-/** Itanium C++ ABI 2.3: an offset, or a function's address and an adjustment. */
+/**
+ * DWARF 5 section 5.14, Itanium C++ ABI 2.3: an offset, or a function's address and an adjustment.
+ */
 static void load_member_pointer(Dwarf_Die *die, struct ctype *t)
 {
 	Dwarf_Die under;
@@ -252,7 +249,7 @@ static void load_kind(struct dwloader *l, Dwarf_Die *die, struct ctype *t)
 		return; // opaque, with whatever size it has
 	}
 	// enums, structs, unions: their inside waits for ctype_complete()
-	t->is_decl = has_flag(die, DW_AT_declaration) || dwsrc_signature(die, &under);
+	t->is_decl = dwsrc_flag(die, DW_AT_declaration) || dwsrc_signature(die, &under);
 	t->loader = &l->base;
 	t->is_complete = false;
 }

@@ -8,13 +8,6 @@
 /** Members of one aggregate, and enumerators of one enum: more is damage. */
 enum { MAX_ITEMS = 1 << 20 };
 
-static bool is_flag_set(Dwarf_Die *die, unsigned name)
-{
-	Dwarf_Attribute at;
-	bool set = false;
-	return dwarf_attr(die, name, &at) && dwarf_formflag(&at, &set) == 0 && set;
-}
-
 static bool read_uint(Dwarf_Die *die, unsigned name, uint64_t *ret)
 {
 	Dwarf_Attribute at;
@@ -26,8 +19,9 @@ static bool read_uint(Dwarf_Die *die, unsigned name, uint64_t *ret)
 }
 
 /**
- * DW_AT_data_member_location: a constant, or (DWARF 2, and 3 for most compilers) the expression
- * DW_OP_plus_uconst N. False for anything that must be computed at run time.
+ * DW_AT_data_member_location (DWARF 5 section 5.7.6): a constant, or (DWARF 2, and 3 for most
+ * compilers) the expression DW_OP_plus_uconst N. False for anything that must be computed at run
+ * time.
  */
 static bool read_location(Dwarf_Die *die, uint64_t *ret)
 {
@@ -48,6 +42,10 @@ static bool read_location(Dwarf_Die *die, uint64_t *ret)
 	return true;
 }
 
+/**
+ * DWARF 5 section 5.7.6: DW_AT_data_bit_offset from the start of the struct; until DWARF 3,
+ * DW_AT_bit_offset.
+ */
 static bool read_bitfield(struct dwsrc *src, Dwarf_Die *die, struct ctype_member *m)
 {
 	uint64_t bits, at;
@@ -59,7 +57,7 @@ static bool read_bitfield(struct dwsrc *src, Dwarf_Die *die, struct ctype_member
 	if (read_uint(die, DW_AT_data_bit_offset, &at)) {
 		m->bit_off = m->off * 8 + at;
 	} else if (read_uint(die, DW_AT_bit_offset, &at)) {
-		// DWARF 2 and 3: counted from the most significant bit of a storage unit.
+		// Counted from the most significant bit of a storage unit.
 		uint64_t unit;
 		if (!read_uint(die, DW_AT_byte_size, &unit) && !ctype_size(m->type, &unit))
 			return false;
@@ -83,7 +81,7 @@ static bool read_member(struct dwsrc *src, Dwarf_Die *die, struct ctype_member *
 	return m->type && read_location(die, &m->off) && read_bitfield(src, die, m);
 }
 
-static bool read_members(struct dwsrc *src, Dwarf_Die *die, struct ctype *t)
+static void read_members(struct dwsrc *src, Dwarf_Die *die, struct ctype *t)
 {
 	VEC(struct ctype_member) list = {0};
 	Dwarf_Die child;
@@ -93,8 +91,9 @@ static bool read_members(struct dwsrc *src, Dwarf_Die *die, struct ctype *t)
 		int tag = dwarf_tag(&child);
 		if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
 			continue;
-		// Static members are not in the object; a virtual base is found at run time only.
-		if (is_flag_set(&child, DW_AT_external) || is_flag_set(&child, DW_AT_declaration))
+		// Static members (section 5.7.7) are not in the object; a virtual base (5.7.3) is
+		// found at run time only.
+		if (dwsrc_flag(&child, DW_AT_external) || dwsrc_flag(&child, DW_AT_declaration))
 			continue;
 		uint64_t virtuality = 0;
 		if (tag == DW_TAG_inheritance && read_uint(&child, DW_AT_virtuality, &virtuality) &&
@@ -115,9 +114,9 @@ static bool read_members(struct dwsrc *src, Dwarf_Die *die, struct ctype *t)
 	}
 	t->members = list.v;
 	t->n_members = list.n;
-	return true;
 }
 
+/** DWARF 5 section 5.9. */
 bool dwload_enumerator_value(Dwarf_Die *die, const struct ctype *of, int64_t *ret)
 {
 	Dwarf_Attribute at;
@@ -147,8 +146,8 @@ bool dwload_enumerator_value(Dwarf_Die *die, const struct ctype *of, int64_t *re
 	}
 	if (dwarf_formudata(&at, &u) != 0)
 		return false;
-	// Fixed-size forms say nothing of the sign. Only when they fill a signed type is the top bit a sign:
-	// gcc writes 200 in an int as data1 0xc8.
+	// Fixed-size forms say nothing of the sign. Only when they fill a signed type is the top
+	// bit a sign: gcc writes 200 in an int as data1 0xc8.
 	if (width && width < 8) {
 		u &= (UINT64_C(1) << width * 8) - 1;
 		if (of && of->is_signed && of->has_size && of->size == width &&
@@ -175,7 +174,7 @@ bool dwmember_has_negative(struct dwsrc *src, Dwarf_Die *die)
 	return false;
 }
 
-static bool read_values(struct dwsrc *src, Dwarf_Die *die, struct ctype *t)
+static void read_values(struct dwsrc *src, Dwarf_Die *die, struct ctype *t)
 {
 	VEC(struct ctype_value) list = {0};
 	Dwarf_Die child;
@@ -199,13 +198,15 @@ static bool read_values(struct dwsrc *src, Dwarf_Die *die, struct ctype *t)
 	}
 	t->values = list.v;
 	t->n_values = list.n;
-	return true;
 }
 
 bool dwmember_read(struct dwsrc *src, Dwarf_Die *die, struct ctype *t)
 {
 	// A file whose damage was already said ends in an error; what was read of it is not used.
-	bool good = t->kind == CTYPE_ENUM ? read_values(src, die, t) : read_members(src, die, t);
-	t->is_complete = good && !src->damaged;
+	if (t->kind == CTYPE_ENUM)
+		read_values(src, die, t);
+	else
+		read_members(src, die, t);
+	t->is_complete = !src->damaged;
 	return t->is_complete;
 }

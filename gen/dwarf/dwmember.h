@@ -1,11 +1,17 @@
-/** dwmember - reads what is inside of a struct, union or enum DIE into its ctype; dwload's other half. */
+/**
+ * dwmember - reads what is inside of a struct, union or enum DIE into its ctype; dwload's other
+ * half.
+ */
 #ifndef DWARF_DWMEMBER_H
 #define DWARF_DWMEMBER_H
 
 #include "ctype/ctype.h"
 #include "dwarf/dwsrc.h"
 
-/** Fills members or values of @t from @die, which is a definition; false (said) when the tree is damaged. */
+/**
+ * Fills members or values of @t from @die, which is a definition; false (said) when the tree is
+ * damaged.
+ */
 bool dwmember_read(struct dwsrc *src, Dwarf_Die *die, struct ctype *t);
 /** An enumerator of @die is negative: for enums that do not name their integer type. */
 bool dwmember_has_negative(struct dwsrc *src, Dwarf_Die *die);

@@ -41,7 +41,8 @@ static void add_scopes(struct dwsrc *src, struct unit_scopes *us, struct dwwalk 
 		vec_push(src->arena, &us->list, (struct scope){die.addr, NULL, name});
 		add_scopes(src, us, w, &die, name, depth + 1);
 	}
-	// The last one ends where its parent does: an inner interval found later is always the nearer one.
+	// The last one ends where its parent does: an inner interval found later is always the
+	// nearer one.
 	if (open != SIZE_MAX)
 		us->list.v[open].end = w->last ? (const char *)w->last + 1 : NULL;
 }

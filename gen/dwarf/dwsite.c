@@ -74,8 +74,8 @@ static bool find_unit(struct dwsrc *src, uint64_t pc, Dwarf_Die *ret)
 }
 
 /**
- * Out-of-line functions are children of the unit or of a namespace; the function of a lambda may be anywhere, also
- * below a function that is somewhere else. @everywhere: look there, too.
+ * Out-of-line functions are children of the unit or of a namespace; the function of a lambda may be
+ * anywhere, also below a function that is somewhere else. @everywhere: look there, too.
  */
 static bool find_function(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, Dwarf_Addr at,
 			  bool everywhere, unsigned depth, Dwarf_Die *ret)

@@ -1,8 +1,9 @@
 /**
  * dwsite - what is around a code address: function, inlined functions, blocks, source line.
  *
- * A site of a probe is one instruction; the variables that its arguments can be made of are those of the blocks and of the
- * innermost function around it, which may be inlined into others. DWARF 5, sections 3.3 to 3.5.
+ * A site of a probe is one instruction; the variables that its arguments can be made of are those
+ * of the blocks and of the innermost function around it, which may be inlined into others. DWARF 5,
+ * sections 3.3 to 3.5.
  *
  *	struct dwsite s;
  *	if (dwsite_at(src, pc, &s))
@@ -17,7 +18,10 @@ struct dwsite {
 	uint64_t pc;   /**< link-time address of the image */
 	Dwarf_Addr at; /**< the same as the debug information has it */
 	Dwarf_Die unit;
-	/** DW_TAG_lexical_block, _inlined_subroutine, _subprogram that hold the address, innermost first. */
+	/**
+	 * DW_TAG_lexical_block, _inlined_subroutine, _subprogram that hold the address, innermost
+	 * first.
+	 */
 	VEC(Dwarf_Die) dies;
 	size_t n_inner;	     /**< those up to and with the innermost function, inlined or not */
 	struct str function; /**< name of the innermost function */
@@ -29,15 +33,16 @@ struct dwsite {
 };
 
 /**
- * Each place in the code costs a walk over a function or a list of units, and a file can have very many of both. Once that
- * has become too much nothing is found any more, and a warning says so. To be called with src->n_visits as it was before
- * something was looked for around a place.
+ * Each place in the code costs a walk over a function or a list of units, and a file can have very
+ * many of both. Once that has become too much nothing is found any more, and a warning says so. To
+ * be called with src->n_visits as it was before something was looked for around a place.
  */
 void dwsite_spend(struct dwsrc *src, uint64_t n_visits_before);
 
 /**
- * The unit that has the code at link-time address @pc, as the file itself lists it, which may be the skeleton of one that is
- * in a .dwo file. In the handle that elf/debuginfo.h gives. False, without a message, when there is none.
+ * The unit that has the code at link-time address @pc, as the file itself lists it, which may be
+ * the skeleton of one that is in a .dwo file. In the handle that elf/debuginfo.h gives. False,
+ * without a message, when there is none.
  */
 bool dwsite_listed_unit(struct dwsrc *src, uint64_t pc, Dwarf_Die *ret);
 /** False, without a message, when no unit or function has code at link-time address @pc. */

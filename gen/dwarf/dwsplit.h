@@ -1,10 +1,12 @@
 /**
- * dwsplit - units whose types are in files of their own (.dwo), and what is said of those that cannot be read.
+ * dwsplit - units whose types are in files of their own (.dwo), and what is said of those that
+ * cannot be read.
  *
- * libdw finds and opens the files: .dwo files (DWARF 5 section 7.3.2) and, from elfutils 0.192 on, .dwp packages of them. Two
- * kinds are not read, and each of their units is missing as a whole, as half of a type would be worse than none: a .dwp that
- * libdw does not read, and a .dwo with type units (-gsplit-dwarf with gcc's -fdebug-types-section), which gcc leaves in
- * a section each, of which libdw sees the first.
+ * libdw finds and opens the files: .dwo files (DWARF 5 section 7.3.2) and, from elfutils 0.192 on,
+ * .dwp packages of them. Two kinds are not read, and each of their units is missing as a whole, as
+ * half of a type would be worse than none: a .dwp that libdw does not read, and a .dwo with type
+ * units (-gsplit-dwarf with gcc's -fdebug-types-section), which gcc leaves in a section each, of
+ * which libdw sees the first.
  */
 #ifndef DWARF_DWSPLIT_H
 #define DWARF_DWSPLIT_H
@@ -12,8 +14,9 @@
 #include "dwarf/dwsrc.h"
 
 /**
- * @unit is a skeleton: true; *@ret is the unit that it stands for, all zero when libdw has not found its file. libdw opens what
- * bears the name, and unpacks it whole: it is not asked where there is no regular file, or one that is a bomb.
+ * @unit is a skeleton: true; *@ret is the unit that it stands for, all zero when libdw has not
+ * found its file. libdw opens what bears the name, and unpacks it whole: it is not asked where
+ * there is no regular file, or one that is a bomb.
  */
 bool dwsplit_unit(struct dwsrc *src, Dwarf_Die *unit, Dwarf_Die *ret);
 /** The file of @split, the top DIE of a split unit, can be read as a whole. */

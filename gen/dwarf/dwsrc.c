@@ -147,6 +147,13 @@ const char *dwsrc_name(Dwarf_Die *die)
 	return dwarf_diename(&type);
 }
 
+bool dwsrc_flag(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute at;
+	bool set = false;
+	return dwarf_attr(die, name, &at) && dwarf_formflag(&at, &set) == 0 && set;
+}
+
 bool dwsrc_is_c(Dwarf_Die *unit)
 {
 	return dwsrc_lang_is_c(dwarf_srclang(unit));

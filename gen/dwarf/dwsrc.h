@@ -2,9 +2,9 @@
  * dwsrc - the debug information of one image: every unit it has, wherever it is stored.
  *
  * DWARF is spread over more places than one section: partial units, type units (.debug_types or in
- * .debug_info), split units in .dwo files, and a file shared by several programs (dwz). This module hides
- * that: dwsrc_next_unit() gives the top DIE of each unit once, file after file. libdw decodes; names are
- * looked up by dwfind and turned into types by dwload.
+ * .debug_info), split units in .dwo files, and a file shared by several programs (dwz). This module
+ * hides that: dwsrc_next_unit() gives the top DIE of each unit once, file after file. libdw
+ * decodes; names are looked up by dwfind and turned into types by dwload.
  *
  *	struct dwsrc *src = dwsrc_new(img);
  *	if (!dwsrc_open(src, "enum color"))
@@ -13,8 +13,9 @@
  *	while (dwsrc_next_unit(src, &u))
  *		use(&u.die);
  *
- * libdw trusts DW_AT_sibling, so a damaged file could send a walk in circles. Walk with dwsrc_child() and
- * dwsrc_sibling(): in a sound file each DIE lies behind all those visited before it, and they insist on that.
+ * libdw trusts DW_AT_sibling, so a damaged file could send a walk in circles. Walk with
+ * dwsrc_child() and dwsrc_sibling(): in a sound file each DIE lies behind all those visited before
+ * it, and they insist on that.
  */
 #ifndef DWARF_DWSRC_H
 #define DWARF_DWSRC_H
@@ -35,7 +36,9 @@ struct dwunit {
 	Dwarf_CU *cursor; /**< where libdw stands in that file */
 };
 
-/** A walk's memory: the place of the last DIE seen. Zero it before each unit or list of children. */
+/**
+ * A walk's memory: the place of the last DIE seen. Zero it before each unit or list of children.
+ */
 struct dwwalk {
 	const void *last;
 };
@@ -69,34 +72,41 @@ struct dwsrc *dwsrc_new(struct img *img);
 /** Gives libdw's handles back; to be called before img_close(). NULL is fine. */
 void dwsrc_free(struct dwsrc *src);
 /**
- * Opens the image's own debug information or that of a separate file, once. False when there is none: the error says
- * where it was looked for and how to get it, and that it was wanted for @wanted_for ("enum color"); with NULL nothing is
- * said.
+ * Opens the image's own debug information or that of a separate file, once. False when there is
+ * none: the error says where it was looked for and how to get it, and that it was wanted for
+ * @wanted_for ("enum color"); with NULL nothing is said.
  */
 bool dwsrc_open(struct dwsrc *src, const char *wanted_for);
 /**
- * The same, silently, for who asks about code, too (dwsite.h): nothing is then decompressed twice. Who comes after one
- * that asked about types only gets what that one opened; dwsite reads the rest from elf/debuginfo.h.
+ * The same, silently, for who asks about code, too (dwsite.h): nothing is then decompressed twice.
+ * Who comes after one that asked about types only gets what that one opened; dwsite reads the rest
+ * from elf/debuginfo.h.
  */
 bool dwsrc_open_whole(struct dwsrc *src);
 
 /** The next unit's top DIE into *@u (zeroed before the first call); false at the end. */
 bool dwsrc_next_unit(struct dwsrc *src, struct dwunit *u);
-/** First child, next sibling; false at the end, or, with an error said, when the tree is damaged. */
+/**
+ * First child, next sibling; false at the end, or, with an error said, when the tree is damaged.
+ */
 bool dwsrc_child(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *die, Dwarf_Die *ret);
 bool dwsrc_sibling(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *die, Dwarf_Die *ret);
 
 /**
- * The DIE's name, NULL when it has none: its own, that of the declaration it completes, or, for the stand-in
- * of a type that lives in a type unit, that of the type.
+ * The DIE's name, NULL when it has none: its own, that of the declaration it completes, or, for the
+ * stand-in of a type that lives in a type unit, that of the type.
  */
 const char *dwsrc_name(Dwarf_Die *die);
+/** The attribute @name is there and true. */
+bool dwsrc_flag(Dwarf_Die *die, unsigned name);
 /**
- * True when @die is a stand-in for a type in a type unit (DW_AT_signature); *@ret is that type, or all zero when
- * its unit is not there.
+ * True when @die is a stand-in for a type in a type unit (DW_AT_signature); *@ret is that type, or
+ * all zero when its unit is not there.
  */
 bool dwsrc_signature(Dwarf_Die *die, Dwarf_Die *ret);
-/** The unit with top DIE @unit is C (or assembler): it has no scopes, and no types inside of types. */
+/**
+ * The unit with top DIE @unit is C (or assembler): it has no scopes, and no types inside of types.
+ */
 bool dwsrc_is_c(Dwarf_Die *unit);
 /** The same by DW_AT_language. */
 bool dwsrc_lang_is_c(int lang);

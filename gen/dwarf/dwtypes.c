@@ -44,7 +44,10 @@ bool dwtypes_ask_at(struct dwtypes *t, struct dwsrc *src, uint64_t addr)
 	return context_resolve(t->arena, c);
 }
 
-/** What a question of @c is remembered by: answers that agree hold for everybody whose places are in the same image. */
+/**
+ * What a question of @c is remembered by: answers that agree hold for everybody whose places are in
+ * the same image.
+ */
 static const void *asker_of(const struct context *c)
 {
 	for (size_t i = 1; c && i < c->places.n; i++)
@@ -109,7 +112,8 @@ static struct ctype *find_enumerator(struct type_source *s, const struct nameque
 	struct context_question q = {.name = name};
 	struct definition def = find_definition(t, &q);
 	if (!def.type && name->n_parts > 1) {
-		// C++ also takes E::A for an enumerator of an enum whose names belong to the scope around it.
+		// C++ also takes E::A for an enumerator of an enum whose names belong to the scope
+		// around it.
 		struct namequery outer = *name;
 		q = (struct context_question){.name = &outer};
 		outer.parts[--outer.n_parts] = (struct str){0};
@@ -189,7 +193,9 @@ static bool walk(struct type_source *s, unsigned kinds, type_source_name_fn *fn,
 	return any;
 }
 
-/** The first image is the one that the user named: its types are meant, whatever its libraries have. */
+/**
+ * The first image is the one that the user named: its types are meant, whatever its libraries have.
+ */
 static bool say_empty(struct type_source *s, const char *wanted)
 {
 	struct dwtypes *t = (struct dwtypes *)s;

@@ -1,9 +1,9 @@
 /**
  * dwtypes - the DWARF of a run's images as one source of types.
  *
- * A name is looked up in the images in the order in which they were added: the executable, then its libraries. When
- * units or images define a name differently, context.h tells which one is meant by the code that the question comes from.
- * Answers are remembered.
+ * A name is looked up in the images in the order in which they were added: the executable, then its
+ * libraries. When units or images define a name differently, context.h tells which one is meant by
+ * the code that the question comes from. Answers are remembered.
  *
  *	struct dwtypes types;
  *	dwtypes_init(&types, &arena, &diag);
@@ -35,14 +35,21 @@ void dwtypes_init(struct dwtypes *t, struct arena *a, struct diag *d);
 void dwtypes_add(struct dwtypes *t, struct dwsrc *src);
 
 /**
- * From now on questions come from the code at @c, until the next call; NULL: from nowhere in particular. Its images
- * are asked first. When definitions differ, those of its units are meant. @c is not copied.
+ * From now on questions come from the code at @c, until the next call; NULL: from nowhere in
+ * particular. Its images are asked first. When definitions differ, those of its units are meant. @c
+ * is not copied.
  */
 void dwtypes_ask_from(struct dwtypes *t, struct context *c);
-/** The same for one place, which the user named: it goes before all. False, silently, when no unit is known for it. */
+/**
+ * The same for one place, which the user named: it goes before all. False, silently, when no unit
+ * is known for it.
+ */
 bool dwtypes_ask_at(struct dwtypes *t, struct dwsrc *src, uint64_t addr);
 
-/** For context.c: opens @src when it is first needed. False, silently, when there is no debug information. */
+/**
+ * For context.c: opens @src when it is first needed. False, silently, when there is no debug
+ * information.
+ */
 bool dwtypes_open(struct dwtypes *t, struct dwsrc *src);
 
 #endif
