@@ -2,7 +2,9 @@
  * argname - what an argument is called, out of the text that a macro was called with.
  *
  * `ctx->subsystem->subnqn` is `subnqn`, `(int)s.values[i + 1]` is `values`, `USDT_ARG(-rc, "error")` is `error`. The
- * rules are those of docs/usdt-notes.md, "From the text to names".
+ * rules are those of docs/usdt-notes.md, "From the text to names". The text is a stranger's: it is read
+ * where it stands, token by token, and never complained about, which is why text/lex.h, with its list
+ * of tokens and their places, is of no use here.
  *
  *	struct str parts[3];
  *	size_t n = argname_split(STR("item, it->name, f(a, b)"), parts, 3);	// 3

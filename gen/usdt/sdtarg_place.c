@@ -97,21 +97,8 @@ static bool read_sum(struct cursor *c, int64_t *value, struct str *symbol)
 	return true;
 }
 
-/** True when @s is one of the blank-separated @words. */
-static bool is_one_of(struct str s, const char *words)
-{
-	for (const char *w = words; *w;) {
-		size_t i = 0;
-		while (i < s.n && w[i] == s.p[i])
-			i++;
-		if (i == s.n && (w[i] == ' ' || !w[i]))
-			return true;
-		while (*w && *w != ' ')
-			w++;
-		w += *w == ' ';
-	}
-	return false;
-}
+/** True when @s is one of the words that follow. */
+#define is_one_of(s, ...) str_is_any(s, (const char *const[]){__VA_ARGS__, NULL})
 
 /** @s is @prefix and a decimal number below @limit. */
 static bool is_numbered(struct str s, const char *prefix, unsigned limit)
@@ -131,12 +118,13 @@ static bool is_numbered(struct str s, const char *prefix, unsigned limit)
 static bool x86_is_general(struct str s, bool is64)
 {
 	if (!s.n || s.p[0] != 'r')
-		return is_one_of(s, "eax ebx ecx edx esi edi ebp esp ax bx cx dx si di bp sp "
-				    "al bl cl dl ah bh ch dh") ||
-		       (is64 && is_one_of(s, "sil dil bpl spl"));
+		return is_one_of(s, "eax", "ebx", "ecx", "edx", "esi", "edi", "ebp", "esp", "ax",
+				 "bx", "cx", "dx", "si", "di", "bp", "sp", "al", "bl", "cl", "dl",
+				 "ah", "bh", "ch", "dh") ||
+		       (is64 && is_one_of(s, "sil", "dil", "bpl", "spl"));
 	if (!is64)
 		return false;
-	if (is_one_of(s, "rax rbx rcx rdx rsi rdi rbp rsp"))
+	if (is_one_of(s, "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp"))
 		return true;
 	// r8 to r15 (to r31 with APX), whole or with a suffix for their low bytes
 	if (s.n > 2 && memchr("dwbl", s.p[s.n - 1], 4))
@@ -148,7 +136,8 @@ static bool x86_is_float(struct str s)
 {
 	return is_numbered(s, "xmm", 32) || is_numbered(s, "ymm", 32) ||
 	       is_numbered(s, "zmm", 32) ||
-	       is_one_of(s, "st st(0) st(1) st(2) st(3) st(4) st(5) st(6) st(7)");
+	       is_one_of(s, "st", "st(0)", "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)",
+			 "st(7)");
 }
 
 /** %NAME; parentheses belong to %st(1). */
@@ -221,7 +210,7 @@ static bool x86_read(struct cursor *c, bool is64, struct sdtarg *arg)
 
 	struct str reg = x86_read_register(c);
 	if (accept(c, ':')) {
-		if (!is_one_of(reg, "fs gs"))
+		if (!is_one_of(reg, "fs", "gs"))
 			return false;
 		arg->segment = reg;
 		return x86_read_memory(c, is64, arg);
@@ -250,7 +239,7 @@ static bool arm64_read_shift(struct cursor *c, struct sdtarg *arg)
 		return !narrow;
 	skip_blanks(c);
 	struct str how = read_word(c);
-	if (!is_one_of(how, narrow ? "uxtw sxtw" : "lsl sxtx uxtx"))
+	if (!(narrow ? is_one_of(how, "uxtw", "sxtw") : is_one_of(how, "lsl", "sxtx", "uxtx")))
 		return false;
 	arg->index_signed = str_eqz(how, "sxtw");
 	skip_blanks(c);
@@ -303,7 +292,7 @@ static bool arm64_read(struct cursor *c, struct sdtarg *arg)
 
 	struct cursor start = *c;
 	struct str word = read_word(c);
-	if (at_end(c) && is_one_of(word, "xzr wzr")) {
+	if (at_end(c) && is_one_of(word, "xzr", "wzr")) {
 		arg->kind = SDTARG_CONST;
 		return true;
 	}
