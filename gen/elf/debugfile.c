@@ -151,6 +151,10 @@ static struct str dir_of(struct str path)
 	return path;
 }
 
+/**
+ * The file that .gnu_debuglink names: a name, padding to 4 bytes, a CRC-32 in the file's byte order, and the places where
+ * it may be, in this order (GDB's manual, "Separate Debug Files").
+ */
 static struct img *try_debuglink(struct img *img, struct wanted w)
 {
 	struct img_section s;

@@ -21,7 +21,7 @@ static int no_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_
 	return -1;
 }
 
-/** The name and build-id in .gnu_debugaltlink of @file. */
+/** The name and build-id in .gnu_debugaltlink of @file, as dwz writes them: the name ends in NUL. */
 static bool read_altlink(struct img *file, struct str *name, struct str *id)
 {
 	struct img_section s;

@@ -60,7 +60,7 @@ bool img_has_bytes(const struct img *img, uint64_t off, uint64_t size)
 	return off <= img->size && size <= img->size - off;
 }
 
-/** Reads the ELF header; elf_memory() sees no more of the file. */
+/** gABI, "ELF Header" and "ELF Identification"; elf_memory() sees no more of the file. */
 static bool read_ehdr(struct img *img, GElf_Ehdr *h)
 {
 	char bytes[sizeof(Elf64_Ehdr)];
@@ -181,7 +181,10 @@ static bool scan_build_id(struct img *img, struct str bytes)
 	return false;
 }
 
-/** Looks in note sections first: in a separate debug file the program headers describe another file. */
+/**
+ * ld --build-id leaves a note of type NT_GNU_BUILD_ID. Looks in note sections first: in a separate
+ * debug file the program headers describe another file.
+ */
 static void find_build_id(struct img *img)
 {
 	for (unsigned i = 1; i < img->n_sections + img->n_phdrs; i++) {

@@ -18,7 +18,7 @@
 #define ELFCOMPRESS_ZSTD 2
 #endif
 
-/** The table of section names; said once when it is broken. */
+/** The table of section names, gABI "String Table"; said once when it is broken. */
 static bool read_names(struct img *img)
 {
 	if (img->names_read)
@@ -204,7 +204,7 @@ bool img_check_unpacked(struct img *img)
 	return !img->unpacks_too_much;
 }
 
-/** Steps through the segments of the process with all of @flags (PF_*). */
+/** Steps through the segments of the process with all of @flags (PF_*): gABI, "Program Header". */
 static bool next_load(struct img *img, unsigned *i, unsigned flags, GElf_Phdr *ret)
 {
 	while (*i < img->n_phdrs && gelf_getphdr(img->elf, (int)(*i)++, ret))
