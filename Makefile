@@ -107,7 +107,7 @@ PPCAT := $(BUILD)/tests/ppcat
 $(PPCAT): tests/pp/ppcat.c $(BUILD)/libbtgen.a
 	$(say) TEST $@
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(GEN_CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/libbtgen.a
+	$(Q)$(CC) $(GEN_CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/libbtgen.a $(GEN_LIBS)
 
 # Fuzz targets as programs that damage a file themselves, for the test suite; make fuzz builds them for libFuzzer.
 FUZZ_SRC := $(wildcard tests/fuzz/*.c)

@@ -3,10 +3,10 @@
 #include <string.h>
 
 struct writer {
-	struct arena *arena;
 	struct program *p;
 	const struct src_file *main;
 	uint32_t line, col; // of the next byte
+	int depth;	    // of braces
 	bool in_definition;
 };
 
@@ -57,28 +57,62 @@ static bool ends_line(const struct token *t, const struct token *prev)
 	return t->kind == TOK_DIRECTIVE || (prev && prev->kind == TOK_DIRECTIVE);
 }
 
+/** Must a blank be put between the two? What touches in the template may, with two exceptions. */
+static bool needs_blank(const struct writer *w, const struct token *prev, const struct token *t)
+{
+	bool touches = !t->before.n && !prev->from_macro && !t->from_macro &&
+		       prev->loc.file == t->loc.file && prev->loc.off + prev->text.n == t->loc.off;
+	// bpftrace 0.17 reads `a:b` in a body as a path, and slashes cut from one may be there.
+	if (touches && !(w->depth > 0 && tok_is(prev, ":")) && !tok_is(prev, "/"))
+		return false;
+	return tok_needs_space(prev, t);
+}
+
+/** @gap without the carriage returns of its lines; false when it has others, or line splices. */
+static bool clean_gap(struct str gap, struct strbuf *ret)
+{
+	for (size_t i = 0; i < gap.n; i++) {
+		char c = gap.p[i];
+		bool ends = c == '\r' && i + 1 < gap.n && gap.p[i + 1] == '\n';
+		if (c == '\\' || (c == '\r' && !ends))
+			return false;
+		if (!ends)
+			strbuf_addc(ret, c);
+	}
+	return true;
+}
+
+/** May the blanks and comments before @t stand there as they are? */
+static bool keeps_gap(const struct writer *w, const struct token *t, const struct token *prev)
+{
+	if (w->in_definition || (t->from_macro && !t->bol))
+		return false;
+	if (!prev || is_blank_only(t->before))
+		return !prev || t->before.n || !needs_blank(w, prev, t);
+	// For 0.17 a slash with only a comment behind it ends a predicate.
+	return !tok_is(prev, "/") || t->attach;
+}
+
 /** Comments and line breaks before @t, as written, when they fit: same file, nothing displaced. */
 static bool put_before_verbatim(struct writer *w, const struct token *t, const struct token *prev,
 				unsigned line)
 {
-	if (w->in_definition || t->from_macro || t->loc.file != w->main)
-		return false;
-	// bpftrace 0.17 reads `a:b` as a path, and a slash with only a comment behind it as a
-	// predicate's end.
-	if (prev && !t->attach &&
-	    ((tok_is(prev, ":") && !t->before.n) ||
-	     (tok_is(prev, "/") && !is_blank_only(t->before))))
-		return false;
+	struct strbuf gap;
 	unsigned newlines = 0;
-	for (size_t i = 0; i < t->before.n; i++) {
-		newlines += t->before.p[i] == '\n';
-		if (t->before.p[i] == '\\' || t->before.p[i] == '\r')
-			return false; // a line splice: the text would not mean the same
-	}
-	if (w->line + newlines != line || (!newlines && ends_line(t, prev) && w->col > 1))
-		return false;
-	put(w, t->before);
-	return true;
+	strbuf_init(&gap);
+	// In an attach point a comment that touches a word could become part of a path.
+	if (prev && w->depth == 0 && !tok_is(prev, ";") && !tok_is(prev, "}") &&
+	    str_has_prefix(t->before, STR("/")))
+		strbuf_addc(&gap, ' ');
+	bool fits = keeps_gap(w, t, prev) && clean_gap(t->before, &gap);
+	for (size_t i = 0; i < gap.n; i++)
+		newlines += gap.p[i] == '\n';
+	fits =
+	    fits && w->line + newlines == line && (newlines || !ends_line(t, prev) || w->col == 1);
+	if (fits)
+		put(w, strbuf_str(&gap));
+	strbuf_fini(&gap);
+	return fits;
 }
 
 static void put_before(struct writer *w, const struct token *t, const struct token *prev)
@@ -89,7 +123,6 @@ static void put_before(struct writer *w, const struct token *t, const struct tok
 		src_position(t->use, &line, &col);
 	if (of_main && put_before_verbatim(w, t, prev, line))
 		return;
-
 	if (of_main && w->line < line) {
 		while (w->line < line)
 			put(w, STR("\n"));
@@ -100,7 +133,7 @@ static void put_before(struct writer *w, const struct token *t, const struct tok
 		struct str indent = indent_of(t);
 		if (t->bol && is_blank_only(indent))
 			put(w, indent);
-	} else if (prev && (t->space || t->bol || tok_needs_space(prev, t))) {
+	} else if (prev && (t->space || t->bol || needs_blank(w, prev, t))) {
 		put(w, STR(" "));
 	}
 }
@@ -114,23 +147,23 @@ static bool starts_definition(const struct token *t)
 void emit_tokens(struct arena *a, const struct token *tokens, const struct src_file *main,
 		 struct program *p)
 {
-	struct writer w = {.arena = a, .p = p, .main = main, .line = 1, .col = 1};
-	const struct token *prev = NULL;
-	int depth = 0;
+	struct writer w = {.p = p, .main = main, .line = 1, .col = 1};
+	const struct token *prev = NULL, *t = tokens;
 
-	for (const struct token *t = tokens; t && t->kind != TOK_EOF; prev = t, t = t->next) {
-		if (depth == 0)
-			w.in_definition =
-			    starts_definition(t) || (w.in_definition && !tok_is(prev, "}"));
+	for (; t && t->kind != TOK_EOF; prev = t, t = t->next) {
+		w.in_definition = w.in_definition && (w.depth > 0 || !tok_is(prev, "}"));
 		put_before(&w, t, prev);
+		w.in_definition |= w.depth == 0 && starts_definition(t);
 		vec_push(a, &p->map.entries,
 			 (struct linemap_entry){w.line, w.col, (uint32_t)t->text.n, t});
 		put(&w, t->text);
 		if (tok_is(t, "{"))
-			depth++;
-		else if (tok_is(t, "}") && depth > 0)
-			depth--;
+			w.depth++;
+		else if (tok_is(t, "}") && w.depth > 0)
+			w.depth--;
 	}
+	if (t && t->use.file == main && t->before.n)
+		put_before_verbatim(&w, t, prev, src_line(t->use));
 	if (w.col > 1)
 		put(&w, STR("\n"));
 }

@@ -127,10 +127,5 @@ bool pp_file(struct pp *pp, const struct src_file *f);
  * cpp.
  */
 void pp_warn_unused(struct pp *pp);
-/**
- * Writes a list of tokens as text. A token of a template keeps its line (and, where no macro stands
- * before it on the line, its column) and its comments; tokens of macros never run together.
- */
-void pp_print(const struct token *list, struct strbuf *ret);
 
 #endif

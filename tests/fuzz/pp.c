@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "out/emit.h"
 #include "text/pp.h"
 #include "lang/script.h"
 
@@ -15,30 +16,31 @@ static void add_bytes(struct strbuf *b, const struct token *list)
 		strbuf_adds(b, t->text);
 }
 
-static void must_read_again(struct arena *a, const struct token *out)
+static void must_read_again(struct arena *a, const struct token *out, const struct src_file *main)
 {
 	struct diag d;
-	struct strbuf text, before, after;
+	struct program p;
+	struct strbuf before, after;
 	struct token *again;
 	diag_init(&d, fopen("/dev/null", "w"));
-	strbuf_init(&text);
+	program_init(&p);
 	strbuf_init(&before);
 	strbuf_init(&after);
 	for (const struct token *t = out; t->kind != TOK_EOF; t = t->next)
 		if (t->kind == TOK_DIRECTIVE || t->kind == TOK_OTHER ||
 		    (t->attach && t->from_macro))
 			goto out; // cut otherwise on purpose, an error for bpftrace, only known by its macro
-	pp_print(out, &text);
-	lex_file(a, &d, src_from_text(a, STR("again"), strbuf_str(&text)), &again);
+	emit_tokens(a, out, main, &p);
+	lex_file(a, &d, src_from_text(a, STR("again"), strbuf_str(&p.text)), &again);
 	add_bytes(&before, out);
 	add_bytes(&after, again);
 	if (!str_eq(strbuf_str(&before), strbuf_str(&after))) {
-		fprintf(stderr, "printed:\n%s\nbefore: %s\nafter:  %s\n", text.p ? text.p : "",
+		fprintf(stderr, "printed:\n%s\nbefore: %s\nafter:  %s\n", p.text.p ? p.text.p : "",
 			before.p ? before.p : "", after.p ? after.p : "");
 		abort();
 	}
 out:
-	strbuf_fini(&text);
+	program_fini(&p);
 	strbuf_fini(&before);
 	strbuf_fini(&after);
 	fclose(d.out);
@@ -61,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (pp_file(&pp, src_from_text(&a, STR("fuzz.bt"), text))) {
 		script_parse(&a, &d, pp.out, &s);
 		if (str_find(text, '\0') == text.n && !str_contains(text, STR("#!")))
-			must_read_again(&a, pp.out);
+			must_read_again(&a, pp.out, pp.files.v[0]);
 	}
 	arena_fini(&a);
 	return 0;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "out/emit.h"
 #include "text/pp.h"
 
 static void print_pragmas(const struct pp *pp)
@@ -45,19 +46,19 @@ int main(int argc, char **argv)
 				pp_file(&pp, f);
 		}
 	}
-	struct strbuf b;
-	strbuf_init(&b);
+	struct program program;
+	program_init(&program);
 	if (good) {
 		for (size_t i = 0; i < pp.c_lines.n; i++) // of the others gcc leaves nothing
 			if (str_has_prefix(pp.c_lines.v[i].directive->text, STR("#include")))
 				printf(STR_FMT "\n", STR_ARG(pp.c_lines.v[i].directive->text));
 		if (pragmas)
 			print_pragmas(&pp);
-		pp_print(pp.out, &b);
-		if (b.n)
-			fwrite(b.p, 1, b.n, stdout);
+		emit_tokens(&a, pp.out, pp.files.n ? pp.files.v[0] : NULL, &program);
+		if (program.text.n)
+			fwrite(program.text.p, 1, program.text.n, stdout);
 	}
-	strbuf_fini(&b);
+	program_fini(&program);
 	arena_fini(&a);
 	return good ? 0 : 1;
 }
