@@ -187,7 +187,7 @@ bool check_number(struct bind *b)
 /**
  * The flag in @conversion that bpftrace before 0.24 does not know, 0 when there is none: it looks
  * for `% -? digits . digits letters` and leaves printing to C's printf(), which takes an argument
- * for these, too (measured: "%d% core:%d" printed "7ore:" and a number of nobody's).
+ * for these, too (measured: "%d% core:%d" printed "7ore:" and a number from nowhere).
  */
 static char unknown_flag(struct str conversion)
 {

@@ -268,7 +268,7 @@ struct ctype *dwload_type(struct dwsrc *src, Dwarf_Die *die)
 	t->is_complete = true;
 	map_put_ptr(src->arena, &l->types, die->addr, t);
 
-	// Chains (pointer to pointer to array ...) recurse; in a damaged file they may never end.
+	// Chains (pointer to pointer to array ...) recurse; in a corrupt file they may never end.
 	if (l->src->depth >= DWSRC_MAX_DEPTH)
 		return t;
 	l->src->depth++;

@@ -16,7 +16,7 @@
 #include "dwarf/dwsrc.h"
 
 /**
- * The type that @die describes; NULL for void. A damaged DIE becomes an opaque type without a size.
+ * The type that @die describes; NULL for void. A corrupt DIE becomes an opaque type without a size.
  */
 struct ctype *dwload_type(struct dwsrc *src, Dwarf_Die *die);
 /** The type that DW_AT_type of @die names (a variable, parameter, member); NULL for void. */

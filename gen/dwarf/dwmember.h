@@ -10,7 +10,7 @@
 
 /**
  * Fills members or values of @t from @die, which is a definition; false (said) when the tree is
- * damaged.
+ * corrupt.
  */
 bool dwmember_read(struct dwsrc *src, Dwarf_Die *die, struct ctype *t);
 /** An enumerator of @die is negative: for enums that do not name their integer type. */

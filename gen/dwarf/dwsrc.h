@@ -13,7 +13,7 @@
  *	while (dwsrc_next_unit(src, &u))
  *		use(&u.die);
  *
- * libdw trusts DW_AT_sibling, so a damaged file could send a walk in circles. Walk with
+ * libdw trusts DW_AT_sibling, so a corrupt file could send a walk in circles. Walk with
  * dwsrc_child() and dwsrc_sibling(): in a sound file each DIE lies behind all those visited before
  * it, and they insist on that.
  */
@@ -52,7 +52,7 @@ struct dwsrc {
 	Dwarf *dbg; /**< the main handle, for types; owned by the image */
 	Elf *slim;  /**< dwslim's, which has types only; NULL: dbg is that of elf/debuginfo.h */
 	VEC(Dwarf *) files;	 /**< main, alternate (dwz), then split units as they are met */
-	bool damaged;		 /**< damage was found (and said) */
+	bool damaged;		 /**< it is corrupt, which was reported */
 	struct map splits;	 /**< dwsplit's: which skeletons' files libdw may look for */
 	struct map missing;	 /**< dwsplit's: names of .dwo files that cannot be read */
 	struct map scopes;	 /**< dwscope's memory: place of a unit's top DIE -> its scopes */
@@ -78,16 +78,16 @@ void dwsrc_free(struct dwsrc *src);
  */
 bool dwsrc_open(struct dwsrc *src, const char *wanted_for);
 /**
- * The same, silently, for who asks about code, too (dwsite.h): nothing is then decompressed twice.
- * Who comes after one that asked about types only gets what that one opened; dwsite reads the rest
- * from elf/debuginfo.h.
+ * The same, silently, for callers that also need code addresses (dwsite.h): nothing is then
+ * decompressed twice. After a call for types alone it gives what that one opened, and dwsite reads
+ * the rest from elf/debuginfo.h.
  */
 bool dwsrc_open_whole(struct dwsrc *src);
 
 /** The next unit's top DIE into *@u (zeroed before the first call); false at the end. */
 bool dwsrc_next_unit(struct dwsrc *src, struct dwunit *u);
 /**
- * First child, next sibling; false at the end, or, with an error said, when the tree is damaged.
+ * First child, next sibling; false at the end, or, with an error said, when the tree is corrupt.
  */
 bool dwsrc_child(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *die, Dwarf_Die *ret);
 bool dwsrc_sibling(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *die, Dwarf_Die *ret);

@@ -27,7 +27,7 @@ struct division {
 /** `value op by`; one of the two is signed, and the other not above the largest int64. */
 struct node *division_make(struct arena *a, const struct division *q);
 
-/** Does the value stand in that more than once? What it is divided by does when that is signed. */
+/** Is the dividend evaluated more than once there? (A divisor that is signed always is.) */
 bool division_repeats_value(const struct division *q);
 /**
  * May the expression stand several times in one, as in those here? Not with ++, -- or rand in it;

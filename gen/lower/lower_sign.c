@@ -28,7 +28,10 @@ static struct node *operand(struct lowerer *lo, struct node *n)
 	return change_text(a, n, "(int64)%n", n);
 }
 
-/** @n becomes @made, a cast of @was: what it was, which stays below it for whoever asks what is read there. */
+/**
+ * @n becomes @made, a cast of @was: its old self, which stays below it, so that later rules still
+ * see what is read there.
+ */
 static void become_cast(struct lowerer *lo, struct node *n, struct node *was,
 			const struct node *made)
 {
@@ -108,7 +111,10 @@ void lower_division(struct lowerer *lo, struct node *n)
 	become_cast(lo, n, change_copy(lo->b->arena, n), quotient);
 }
 
-/** bpftrace up to 0.23 makes an unsigned number of a signed one and an unsigned one, and has other maps for them. */
+/**
+ * bpftrace up to 0.23 makes an unsigned number of a signed one and an unsigned one, and has other
+ * maps for them.
+ */
 static bool mixes_signs(const struct lowerer *lo)
 {
 	return lo->b->files && !dialect_has_libbpf_usdt(lo->b->version);
@@ -138,7 +144,10 @@ void lower_minus(struct lowerer *lo, struct node *n)
 		make_signed(lo, n->child);
 }
 
-/** As C does it: what is narrower than 64 bits is compared with its sign, and an int64 with an uint64 without. */
+/**
+ * As C does it: what is narrower than 64 bits is compared with its sign, and an int64 with an
+ * uint64 without.
+ */
 static void lower_comparison(struct lowerer *lo, struct node *n)
 {
 	struct node *left = n->child, *right = left->next;
@@ -167,7 +176,9 @@ void lower_mixture(struct lowerer *lo, struct node *n)
 		make_signed(lo, right);
 }
 
-/** What a name is given that may be below 0 elsewhere; @x += y makes an unsigned map whatever y is. */
+/**
+ * What a name is given that may be below 0 elsewhere; @x += y makes an unsigned map whatever y is.
+ */
 void lower_kept(struct lowerer *lo, struct node *n)
 {
 	static const char *const operators[] = {"+=", "-=", "*=", NULL};
@@ -182,7 +193,10 @@ void lower_kept(struct lowerer *lo, struct node *n)
 		       str_slice(n->name->text, 0, 1), value);
 }
 
-/** Is what comes of @n kept as a number, or computed with? In a condition, a variable, a tuple and printf() it is right. */
+/**
+ * Is what comes of @n kept as a number, or computed with? In a condition, a variable, a tuple and
+ * printf() it is right.
+ */
 static bool is_kept_as_number(const struct node *n, const struct node *parent)
 {
 	switch (parent->kind) {
