@@ -206,7 +206,7 @@ for map in is isall 'iskey\[1]' iseither; do same "@$map:" "at exit a comparison
 for map in acc c neg far mixed less lessmap lesssum lessmost; do same "@$map:" "at exit @$map has a sign"; done
 unlike "$(cat "$tmp/messages")" 'different signs' "bpftrace has nothing to say of it"
 like "$("$btgen" expand --for 0.17 -x "$tmp/m" -e 'usdt:__EXE__:torn { if (arg0 < 0) { exit(); } }' 2>&1)" \
-	'warning: bpftrace compares as if nothing were below 0, and here it is not known what has a sign' \
+	'warning: bpftrace compares unsigned, and the signedness of this operand is unknown' \
 	"where one site passes a long and another an unsigned long, that is said"
 
 {
