@@ -24,20 +24,14 @@ static int open_path(const char *root, const char *path, uint64_t flags)
 	return fd;
 }
 
-int file_open(const char *root, const char *path, uint64_t *size, const char **why)
+/** Opens @path if it is a regular file. */
+static int open_regular(const char *root, const char *path, uint64_t flags, uint64_t *size,
+			const char **why)
 {
-	// O_NONBLOCK: a FIFO without a writer would wait for ever; it has no effect on regular files.
-	int fd = open_path(root, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (fd < 0) {
-		*why = errno == ENOENT ? "no such file"
-		       : errno == ENXIO
-			   ? "is not a regular file" // a socket, or a device without driver
-			   : strerror(errno);
-		return -1;
-	}
+	int fd = open_path(root, path, flags | O_CLOEXEC);
 	struct stat st;
-	if (fstat(fd, &st) != 0) {
-		*why = strerror(errno);
+	if (fd < 0 || fstat(fd, &st) != 0) {
+		*why = errno == ENOENT ? "no such file" : strerror(errno);
 	} else if (S_ISREG(st.st_mode)) {
 		*size = (uint64_t)st.st_size;
 		return fd;
@@ -46,9 +40,21 @@ int file_open(const char *root, const char *path, uint64_t *size, const char **w
 		errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
 	}
 	int err = errno;
-	close(fd);
+	if (fd >= 0)
+		close(fd);
 	errno = err;
 	return -1;
+}
+
+int file_open(const char *root, const char *path, uint64_t *size, const char **why)
+{
+	// To open a device can have an effect of its own (a watchdog, a tape): it is looked at before.
+	int fd = open_regular(root, path, O_PATH, size, why);
+	if (fd < 0)
+		return -1;
+	close(fd);
+	// O_NONBLOCK, should it be a FIFO by now: without a writer it would wait for ever.
+	return open_regular(root, path, O_RDONLY | O_NOCTTY | O_NONBLOCK, size, why);
 }
 
 void file_path_of(int fd, char ret[FILE_PATH_OF])
