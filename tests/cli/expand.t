@@ -73,6 +73,8 @@ interval:s:1 { exit(); }
 #endif
 ' | grep .)" "interval:s:1 { exit(); }" "__BPFTRACE__ is the version in #if"
 is "$(expand 'interval:s:PERIOD { exit(); }' -D PERIOD=5)" "interval:s:5 { exit(); }" "-D defines a macro in attach points too"
+is "$(expand 'BEGIN { @a = MINUS-1; @b = 7 SLASH/ 2; }' -D MINUS=- -D SLASH=/)" "BEGIN { @a = - -1; @b = 7 / / 2; }" \
+	"what a macro leaves and what stands behind it are no operator or comment together"
 is "$("$btgen" expand -e 'BEGIN /pid == __PID__ || tid == __PID__/ { exit(); }' 2>&1)" \
 	"<command line>:1:15: error: __PID__ needs a process: give a PID
     BEGIN /pid == __PID__ || tid == __PID__/ { exit(); }
