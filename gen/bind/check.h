@@ -31,7 +31,7 @@ bool check_formats(struct bind *b, const struct script_clause *c);
 void check_words(struct bind *b, const struct script_clause *c);
 
 /**
- * Warns where argN or retval of a function is asked for being below 0, without a cast: bpftrace does not know that it is an
+ * Warns where argN or retval of a function is compared with 0, without a cast: bpftrace does not know that it is an
  * int, and takes it for a large number.
  */
 void check_signs(struct bind *b, const struct attach_clause *c);

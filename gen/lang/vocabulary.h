@@ -53,7 +53,7 @@ enum word_takes {
 
 enum word_gives {
 	GIVES_OTHER,
-	GIVES_COUNT, /**< a number that is never below 0 */
+	GIVES_COUNT, /**< a number that is never negative */
 	GIVES_TEXT,
 };
 

@@ -13,14 +13,14 @@ static bool read_number(const struct node *n, uint64_t *ret)
 	return !octal && str_to_u64(text, ret);
 }
 
-/** 1 for a value below 0, else 0. */
+/** 1 for a negative value, else 0. */
 static struct node *sign_of(struct arena *a, const struct node *value)
 {
 	return change_text(a, value, "(int64)((uint64)%n >> 63)", value);
 }
 
 /**
- * By a positive constant: negative values are moved up by a multiple of it, so that none is below 0, and by one less than
+ * By a positive constant: negative values are moved up by a multiple of it, so that none is negative, and by one less than
  * it, because C rounds to 0. Were the sign read in another moment than the value, it would be off by one at most.
  */
 static struct node *by_constant(struct arena *a, const struct node *value, char op, uint64_t by)
@@ -36,7 +36,7 @@ static struct node *by_constant(struct arena *a, const struct node *value, char 
 	return change_text(a, value, "(int64)((int64)(%n %% %u) - %n * %u)", up, by, sign, by - 1);
 }
 
-/** 1 or -1; with @value times it there is nothing below 0. */
+/** 1 or -1; with @value times it nothing is negative. */
 static struct node *unit_of(struct arena *a, const struct node *value)
 {
 	return change_text(a, value, "(1 | -%n)", sign_of(a, value));

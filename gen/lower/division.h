@@ -20,7 +20,7 @@ struct division {
 	    *value; /**< what may stand behind a cast: no operators outside of brackets */
 	bool value_is_signed;
 	char op;	       /**< '/', '%' or '>' for >> */
-	const struct node *by; /**< as @value; of a shift it is never below 0 */
+	const struct node *by; /**< as @value; of a shift it is never negative */
 	bool by_is_signed;
 };
 

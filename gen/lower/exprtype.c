@@ -448,7 +448,7 @@ static void find_unary(struct finder *f, struct node *n, struct expr *e)
 	}
 }
 
-/** What is counted down may fall below 0. Of a host's script, which stays as it is, it is taken for a count. */
+/** What is counted down may become negative. Of a host's script, which stays as it is, it is taken for a count. */
 static bool falls(const struct finder *f, const struct token *op)
 {
 	return f->b->files && (tok_is(op, "-=") || tok_is(op, "--"));
@@ -469,8 +469,8 @@ static bool is_truth(const struct token *op)
 }
 
 /**
- * Of a difference of numbers that are never below 0: times are taken from later ones, and two constants are known; all
- * else may come out below 0. A host's script stays as it is.
+ * Of a difference of numbers that are never negative: times are taken from later ones, and two constants are known; all
+ * else may come out negative. A host's script stays as it is.
  */
 static enum sign sign_of_difference(const struct finder *f, const struct node *n)
 {
@@ -523,7 +523,7 @@ static void find_assign(struct finder *f, struct node *n, struct expr *e)
 		return;
 	struct expr kept = *e;
 	bool is_plain = tok_is(n->name, "=");
-	// A count, whatever else it may be; what is shifted has a sign as it had before.
+	// A count, whatever else it may be; what is shifted keeps its signedness.
 	if (!is_plain && value->sign == SIGN_NONE && falls(f, n->name))
 		kept = (struct expr){.sign = SIGN_SIGNED};
 	else if (!is_plain && (value->sign == SIGN_NONE || tok_is(n->name, ">>=")))
@@ -608,7 +608,7 @@ static void find_name(struct finder *f, const struct node *n, struct expr *e)
 	e->is_wide = size == 8 || word->is_wide;
 }
 
-/** BLUE, or ns::BLUE: its value may be below 0. */
+/** BLUE, or ns::BLUE: its value may be negative. */
 static void find_enumerator(struct finder *f, const struct node *n, struct expr *e)
 {
 	int64_t value;

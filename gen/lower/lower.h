@@ -10,7 +10,7 @@
  *	signed bitfield		((x ^ SIGN) - SIGN)
  *	variable index		*(uint32 *)(ADDRESS), and a struct behind it by its address
  *	c ? p : q		of pointers: (struct x *)(c ? (uint64)p : (uint64)q)
- *	x / y, x % y, x >> y	of what may be below 0: see lower/division.h
+ *	x / y, x % y, x >> y	of what may be negative: see lower/division.h
  *	p.m			p->m
  *	sizeof(x)		a number
  */

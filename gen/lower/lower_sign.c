@@ -1,4 +1,4 @@
-// Numbers that may be below 0, or beside one that may.
+// Numbers that may be negative, or beside one that may.
 #include "lower/division.h"
 #include "lang/format.h"
 #include "lower/lower_priv.h"
@@ -120,7 +120,7 @@ static bool mixes_signs(const struct lowerer *lo)
 	return lo->b->files && !dialect_has_libbpf_usdt(lo->b->version);
 }
 
-/** A number that is never below 0, which to bpftrace has no sign: to be one that has. */
+/** A number that is never negative, which is unsigned to bpftrace, becomes signed. */
 static void make_signed(struct lowerer *lo, struct node *n)
 {
 	struct arena *a = lo->b->arena;
@@ -177,7 +177,7 @@ void lower_mixture(struct lowerer *lo, struct node *n)
 }
 
 /**
- * What a name is given that may be below 0 elsewhere; @x += y makes an unsigned map whatever y is.
+ * What a name is given that may be negative elsewhere; @x += y makes an unsigned map whatever y is.
  */
 void lower_kept(struct lowerer *lo, struct node *n)
 {
@@ -215,7 +215,7 @@ static bool is_kept_as_number(const struct node *n, const struct node *parent)
 	}
 }
 
-/** Where x and y have a sign bpftrace 0.23 takes true for -1, but not what `!` makes of it. */
+/** Where x and y are signed, bpftrace 0.23 takes true for -1, but not what `!` makes of it. */
 void lower_truth(struct lowerer *lo, struct node *n, const struct node *parent)
 {
 	static const char *const operators[] = {"==", "!=", "<", ">", "<=", ">=", NULL};
