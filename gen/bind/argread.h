@@ -12,7 +12,7 @@
 #ifndef BIND_ARGREAD_H
 #define BIND_ARGREAD_H
 
-#include "bind/attach.h"
+#include "bind/bind.h"
 #include "usdt/sdtarg.h"
 
 /** Does bpftrace of @version read argument @n, which is @arg at a site, wrong or not at all? */

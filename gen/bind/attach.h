@@ -10,23 +10,6 @@
 #define BIND_ATTACH_H
 
 #include "bind/bind.h"
-#include "dwarf/context.h"
-
-/** A probe that a clause fires on. */
-struct attach_match {
-	struct targetfile *file;
-	const struct sdt_probe *probe;
-};
-
-/** What the attach points of one clause are bound to. */
-struct attach_clause {
-	struct script_clause *clause;
-	VEC(struct attach_match) probes; /**< USDT probes, each once */
-	struct context near; /**< the code of its probes and functions, whose types it means */
-	bool has_user;	     /**< a usdt or uprobe attach point of the target: fires in user code */
-	bool has_uprobe;
-	bool has_other; /**< any other kind */
-};
 
 /**
  * Binds each attach point of @c, changing its node. Errors: nothing of that name in the target (with the

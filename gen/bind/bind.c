@@ -1,6 +1,5 @@
 #include "bind/bind.h"
 
-#include "bind/attach.h"
 #include "lang/change.h"
 
 static void add_image(struct bind *b, struct map *seen, struct targetfile *tf)

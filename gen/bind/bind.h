@@ -12,11 +12,11 @@
 
 #include "bind/targetfile.h"
 #include "ctype/lookup.h"
+#include "dwarf/context.h"
 #include "dwarf/dwtypes.h"
 #include "text/pp.h"
 #include "lang/script.h"
 
-struct attach_clause;
 struct bind_enum_table;
 struct targettype;
 
@@ -24,6 +24,22 @@ struct targettype;
 struct bind_optional {
 	const struct src_file *file; /**< where it stands, and holds */
 	struct str name;	     /**< or a pattern; empty: every attach point of the file */
+};
+
+/** A probe that a clause fires on. */
+struct attach_match {
+	struct targetfile *file;
+	const struct sdt_probe *probe;
+};
+
+/** What the attach points of one clause are bound to. */
+struct attach_clause {
+	struct script_clause *clause;
+	VEC(struct attach_match) probes; /**< USDT probes, each once */
+	struct context near; /**< the code of its probes and functions, whose types it means */
+	bool has_user;	     /**< a usdt or uprobe attach point of the target: fires in user code */
+	bool has_uprobe;
+	bool has_other; /**< any other kind */
 };
 
 /** What keeps the program to its process: the one answer to whether bpftrace is given -p. */

@@ -4,7 +4,7 @@
 #ifndef BIND_CHECK_H
 #define BIND_CHECK_H
 
-#include "bind/attach.h"
+#include "bind/bind.h"
 
 /**
  * Every argN that clause @c reads exists at every site of its probes and can be read by this bpftrace; every

@@ -7,7 +7,7 @@
 #ifndef BIND_FILTER_H
 #define BIND_FILTER_H
 
-#include "bind/attach.h"
+#include "bind/bind.h"
 
 /** To be called when all clauses are bound. An error for a clause of which only a part may be filtered. */
 bool filter_add_all(struct bind *b);

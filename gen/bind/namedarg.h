@@ -8,7 +8,7 @@
 #ifndef BIND_NAMEDARG_H
 #define BIND_NAMEDARG_H
 
-#include "bind/attach.h"
+#include "bind/bind.h"
 #include "probe/probeargs.h"
 
 /**

@@ -15,7 +15,7 @@
 #ifndef BIND_OPTIONAL_H
 #define BIND_OPTIONAL_H
 
-#include "bind/attach.h"
+#include "bind/bind.h"
 
 /** Collects the pragmas into b->optionals; false, with an error, for a malformed one. */
 bool optional_collect(struct bind *b, const struct pp *pp);

@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "bind/attach.h"
+#include "bind/bind.h"
 #include "ctype/enumtab.h"
 
 static struct change *add(struct difference *df, enum change_kind kind, struct str subject)

@@ -11,6 +11,7 @@
 #include "base/reader.h"
 #include "base/vec.h"
 #include "elf/debuginfo.h"
+#include "elf/img_priv.h"
 
 /** Of larger files the CRC is not computed: the file beside a stranger's program may be one hole. */
 #define MAX_CRC ((uint64_t)2 << 30)

@@ -25,7 +25,5 @@ bool debugfile_say_missing(struct img *img, const char *wanted_for);
  * descriptor and path (in the image's arena), or -1.
  */
 int debugfile_open_alternate(struct img *img, const char *link, struct str id, struct str *path);
-/** Called by img_close(). */
-void debugfile_close(struct img *img);
 
 #endif

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/reader.h"
+#include "elf/img_priv.h"
 
 /** What libdwfl may take for unpacked symbols; those of the largest programs are some 50 MB. */
 #define MAX_SYMBOLS ((rlim_t)256 << 20)

@@ -37,7 +37,5 @@ bool debuginfo_open_module(struct img *img, struct debuginfo **ret);
 int debuginfo_count_symbols(struct debuginfo *di);
 /** The debug file's descriptor from the servers of DEBUGINFOD_URLS (debugfile.c decides when), or -1. */
 int debuginfo_ask_servers(struct debuginfo *di);
-/** Called by img_close(). */
-void debuginfo_close(struct img *img);
 
 #endif

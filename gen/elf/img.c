@@ -9,9 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "elf/debugfile.h"
-#include "elf/debuginfo.h"
-#include "elf/imgpriv.h"
+#include "elf/img_priv.h"
 #include "elf/note.h"
 
 // Large programs built with -ffunction-sections have some 100,000 sections before they are linked.

@@ -26,6 +26,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/reader.h"
 #include "base/str.h"
 
 struct debuginfo;
@@ -136,6 +137,8 @@ void img_walk_functions(struct img *img, bool (*fn)(void *ctx, const struct img_
 void img_walk_symbols(struct img *img, bool (*fn)(void *ctx, const struct img_symbol *sym),
 		      void *ctx);
 
+/** A field whose size depends on the class: an address, an offset. */
+uint64_t img_read_word(struct reader *r, const struct img *img);
 /** For diag: "shown:.section+0x1c4". */
 struct diag_place img_place(struct img *img, struct str section, uint64_t off);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "elf/imgpriv.h"
+#include "elf/img_priv.h"
 
 // What is read of one file, decompressed, in all; and what libdw may make of its compressed debug sections
 #define MAX_READ ((uint64_t)448 << 20)

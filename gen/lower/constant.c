@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "bind/attach.h"
+#include "bind/bind.h"
 #include "lower/targettype.h"
 #include "lang/change.h"
 #include "lang/print.h"

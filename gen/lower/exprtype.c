@@ -1,6 +1,6 @@
 #include "lower/exprtype.h"
 
-#include "bind/attach.h"
+#include "bind/bind.h"
 #include "bind/namedarg.h"
 #include "lower/targettype.h"
 #include "usdt/sdtarg.h"

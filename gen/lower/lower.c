@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bind/argread.h"
-#include "bind/attach.h"
+#include "bind/bind.h"
 #include "lower/constant.h"
 #include "lower/division.h"
 #include "lower/exprtype.h"

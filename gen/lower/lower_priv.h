@@ -2,7 +2,7 @@
 #ifndef LOWER_LOWER_PRIV_H
 #define LOWER_LOWER_PRIV_H
 
-#include "bind/attach.h"
+#include "bind/bind.h"
 #include "lower/exprtype.h"
 #include "lower/lower.h"
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-#include "bind/attach.h"
+#include "bind/bind.h"
 #include "lang/change.h"
 #include "lang/print.h"
 #include "out/dialect.h"

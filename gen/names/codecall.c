@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "bind/attach.h"
+#include "bind/bind.h"
 #include "lang/format.h"
 #include "lang/change.h"
 

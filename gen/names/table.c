@@ -1,6 +1,6 @@
 #include "names/table.h"
 
-#include "bind/attach.h"
+#include "bind/bind.h"
 #include "bind/beginend.h"
 #include "names/enumname.h"
 #include "names/nameless.h"

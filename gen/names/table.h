@@ -8,7 +8,7 @@
 #ifndef NAMES_TABLE_H
 #define NAMES_TABLE_H
 
-#include "bind/attach.h"
+#include "bind/bind.h"
 
 /**
  * Adds the tables to the program, and has numbers printed where they have no name (nameless.h). Errors: a type that is not

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "elf/imgpriv.h"
 #include "elf/note.h"
 
 #define NT_STAPSDT 3

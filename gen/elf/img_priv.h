@@ -1,18 +1,22 @@
-/** imgpriv - what img.c and imgsec.c share. */
-#ifndef ELF_IMGPRIV_H
-#define ELF_IMGPRIV_H
+/**
+ * img_priv - what the files share that make an image: headers and sections, and the debug files,
+ * which are closed with it.
+ */
+#ifndef ELF_IMG_PRIV_H
+#define ELF_IMG_PRIV_H
 
-#include "base/reader.h"
 #include "elf/img.h"
 
 /** Says what is wrong with the file as a whole; returns false. */
 bool img_bad_file(struct img *img, const char *what);
 /** The file has @size bytes from @off on. */
 bool img_has_bytes(const struct img *img, uint64_t off, uint64_t size);
-/** A field whose size depends on the class: an address, an offset. */
-uint64_t img_read_word(struct reader *r, const struct img *img);
 /** The header of section @index, its name as an offset; false past the end of the table. */
 bool img_decode_section(const struct img *img, unsigned index, struct img_section *ret,
 			uint32_t *name);
+
+/** The debug files that were opened for @img, and libdw's handles. */
+void debugfile_close(struct img *img);
+void debuginfo_close(struct img *img);
 
 #endif
