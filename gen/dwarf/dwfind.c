@@ -189,10 +189,13 @@ static bool take_sections(struct dwindex *ix, Elf *elf)
 /** Where the file has .debug_info, if libdw has mapped it and not made it in memory. */
 static void find_in_file(struct dwindex *ix, Elf *elf)
 {
+	enum { SMALL = 16 << 20 }; // so much of the mapping may as well be touched
 	struct img *file;
 	size_t size = 0;
 	ix->fd = -1;
-	const char *map = ix->src->slim ? NULL : elf_rawfile(elf, &size);
+	if (ix->src->slim || (ix->info.n <= SMALL && !ix->src->acts_large))
+		return;
+	const char *map = elf_rawfile(elf, &size);
 	if (map && ix->info.p >= map && ix->info.p < map + size &&
 	    img_debugfile(ix->src->img, &file) && file->size == size) {
 		ix->fd = file->fd;
@@ -201,7 +204,7 @@ static void find_in_file(struct dwindex *ix, Elf *elf)
 }
 
 /**
- * @n bytes of .debug_info at @off, read into @buf when it is mapped: to touch all of a mapping
+ * @n bytes of .debug_info at @off, read into @buf when it is in a file: touching all of a mapping
  * takes as much memory, and more time than reading it. NULL when the file has shrunk.
  */
 static const char *bytes_at(const struct dwindex *ix, uint64_t off, size_t n, char *buf)
