@@ -280,7 +280,7 @@ typedef uint8_t lanes __attribute__((vector_size(LANES)));
  * Words of four bytes, as they are in memory, and their first and second bytes LANES times each.
  */
 struct search {
-	uint32_t words[MAX_WORDS], mask; /**< bits that count */
+	uint32_t words[MAX_WORDS];
 	lanes first[MAX_WORDS], second[MAX_WORDS];
 	unsigned n;
 	unsigned question;
@@ -325,16 +325,11 @@ static size_t next_place(const struct search *s, const char *p, size_t n, size_t
 			uint32_t word;
 			memcpy(&word, p + at, 4);
 			for (unsigned k = 0; k < s->n; k++)
-				if ((word & s->mask) == s->words[k])
+				if (word == s->words[k])
 					return at;
 		}
 	}
 	return n;
-}
-
-static bool has_place(const struct search *s, struct str in)
-{
-	return s->n && next_place(s, in.p, in.n, 0) < in.n;
 }
 
 /** Adds the offsets of the name, which has its NUL, in a section of strings. */
@@ -360,23 +355,26 @@ static void search_begin(struct dwindex *ix, struct str name, struct search *s)
 	}
 	s->question = ix->question;
 	s->n = 0;
-	s->mask = UINT32_MAX;
+
 	s->is_any = z.n < 4 || ix->spec_elsewhere ||
 		    ix->str.n + ix->line_str.n + ix->str_offsets.n > MAX_SEARCHED;
 	add_offsets(s, ix->str, z, ix->big);
 	add_offsets(s, ix->line_str, z, ix->big);
-	s->is_any |= has_place(s, ix->str_offsets);
+	struct str table = ix->str_offsets;
+	s->is_any |= s->n && next_place(s, table.p, table.n, 0) < table.n;
 	add_word(s, z.p);
 }
 
-static bool may_have_spec_elsewhere(const struct dwindex *ix)
+/** Some abbreviation seems to have a DW_AT_specification in another unit. */
+static bool may_have_spec_elsewhere(struct str abbrev)
 {
-	static const uint8_t pair[4] = {DW_AT_specification, DW_FORM_ref_addr},
-			     mask[4] = {255, 255};
-	struct search s = {.n = 0};
-	memcpy(&s.mask, mask, 4);
-	add_word(&s, pair);
-	return ix->abbrev.n > MAX_SEARCHED || has_place(&s, ix->abbrev);
+	const char *p = abbrev.p, *end = p + abbrev.n;
+	if (abbrev.n > MAX_SEARCHED)
+		return true;
+	while (p < end && (p = memchr(p, DW_AT_specification, (size_t)(end - p))))
+		if (++p < end && *p == DW_FORM_ref_addr)
+			return true;
+	return false;
 }
 
 static struct dwindex *open_index(struct dwsrc *src)
@@ -389,7 +387,7 @@ static struct dwindex *open_index(struct dwsrc *src)
 	if (take_sections(ix, elf)) {
 		find_in_file(ix, elf);
 		ix->is_plain = list_units(ix);
-		ix->spec_elsewhere = ix->is_plain && may_have_spec_elsewhere(ix);
+		ix->spec_elsewhere = ix->is_plain && may_have_spec_elsewhere(ix->abbrev);
 	}
 	return ix;
 }
@@ -441,9 +439,12 @@ static struct step step_for(struct abbrev *ab, uint64_t name, uint64_t form, str
 			 form == DW_FORM_line_strp || form == DW_FORM_strx ||
 			 (form >= DW_FORM_strx1 && form <= DW_FORM_strx4);
 	bool is_number = form == DW_FORM_udata || (over.op == OP_SKIP && over.n && over.n <= 4);
+	bool is_wanted = ab->kind || dwquery_is_scope(ab->tag);
 	switch (name) {
 	case DW_AT_name:
-		return (struct step){is_string ? OP_NAME : OP_UNKNOWN, (uint32_t)form};
+		if (is_wanted)
+			over = (struct step){is_string ? OP_NAME : OP_UNKNOWN, (uint32_t)form};
+		break;
 	case DW_AT_sibling:
 		if (form == DW_FORM_ref_udata || (form >= DW_FORM_ref1 && form <= DW_FORM_ref8))
 			over.op = OP_SIBLING;
@@ -464,7 +465,7 @@ static struct step step_for(struct abbrev *ab, uint64_t name, uint64_t form, str
 	case DW_AT_signature:
 		// Its name is elsewhere. Today's compilers have that in plain files for functions
 		// and variables alone.
-		if (ab->kind || dwquery_is_scope(ab->tag))
+		if (is_wanted)
 			over.op = OP_UNKNOWN;
 		break;
 	default:
@@ -640,8 +641,7 @@ struct die {
 	const struct abbrev *ab;
 	uint64_t off; /**< in .debug_info */
 	bool is_decl;
-	unsigned name_form; /**< 0: none */
-	uint64_t name_at;   /**< value of the form, or place in .debug_info for DW_FORM_string */
+	struct str name;	/**< from there to the end of its section; empty: none */
 	const uint8_t *sibling; /**< or NULL */
 };
 
@@ -658,17 +658,31 @@ static inline void skip(struct reader *r, uint64_t n)
 		r->p += n;
 }
 
+static struct str string_at(struct str section, uint64_t off)
+{
+	return off < section.n ? str_from_offset(section, off) : (struct str){0};
+}
+
 static void read_name(struct dies *r, unsigned form, struct die *d)
 {
-	d->name_form = form;
-	d->name_at = r->u->off + reader_offset(&r->in);
-	if (form == DW_FORM_string)
+	const struct dwindex *ix = r->ix;
+	unsigned size = r->u->h.off_size;
+	if (form == DW_FORM_string) {
+		d->name = string_at(ix->info, r->u->off + reader_offset(&r->in));
 		reader_cstr(&r->in);
-	else if (form == DW_FORM_strp || form == DW_FORM_line_strp)
-		d->name_at = read_number(&r->in, r->u->h.off_size);
-	else
-		d->name_at =
+	} else if (form == DW_FORM_strp || form == DW_FORM_line_strp) {
+		d->name = string_at(form == DW_FORM_strp ? ix->str : ix->line_str,
+				    read_number(&r->in, size));
+	} else {
+		struct str table = string_at(ix->str_offsets, r->str_base);
+		uint64_t i =
 		    read_number(&r->in, form == DW_FORM_strx ? 0 : form - DW_FORM_strx1 + 1);
+		struct reader entry;
+		reader_init(&entry, table.p, table.n, ix->big);
+		reader_skip(&entry, i < table.n / size ? i * size : UINT64_MAX);
+		d->name = string_at(ix->str, reader_uint(&entry, size));
+		r->in.err |= entry.err;
+	}
 }
 
 static inline void run_step(struct dies *r, struct step step, struct die *d)
@@ -784,50 +798,17 @@ static bool begin_unit(struct dies *r, const struct unit *u)
 	return top.ab->has_children;
 }
 
-/**
- * Where the name of @d is. False when it has none of its own, and, with in.err, when it is corrupt.
- */
-static bool find_name(struct dies *r, const struct die *d, struct str *section, uint64_t *at)
-{
-	const struct dwindex *ix = r->ix;
-	struct str table = ix->str_offsets;
-	struct reader in;
-	unsigned form = d->name_form, size = r->u->h.off_size;
-	*section = form == DW_FORM_string      ? ix->info
-		   : form == DW_FORM_line_strp ? ix->line_str
-					       : ix->str;
-	*at = d->name_at;
-	if (form == DW_FORM_string || form == DW_FORM_strp || form == DW_FORM_line_strp || !form)
-		return form && *at < section->n;
-	if (*at >= table.n / size) {
-		r->in.err = true;
-		return false;
-	}
-	reader_init(&in, table.p, table.n, ix->big);
-	reader_skip(&in, r->str_base);
-	reader_skip(&in, *at * size);
-	*at = reader_uint(&in, size);
-	r->in.err |= in.err;
-	return !in.err && *at < section->n;
-}
-
 /** DW_AT_name of @d itself; empty when it has none. */
-static struct str name_of(struct dies *r, const struct die *d)
+static struct str name_of(const struct die *d)
 {
-	struct str in;
-	uint64_t at;
-	if (!find_name(r, d, &in, &at))
-		return (struct str){0};
-	const char *p = in.p + at, *nul = memchr(p, 0, in.n - at);
-	return (struct str){p, nul ? (size_t)(nul - p) : 0};
+	const char *nul = d->name.n ? memchr(d->name.p, 0, d->name.n) : NULL;
+	return (struct str){d->name.p, nul ? (size_t)(nul - d->name.p) : 0};
 }
 
-static bool has_name(struct dies *r, const struct die *d, struct str name)
+static bool has_name(const struct die *d, struct str name)
 {
-	struct str in;
-	uint64_t at;
-	return find_name(r, d, &in, &at) && in.n - at > name.n &&
-	       memcmp(in.p + at, name.p, name.n) == 0 && in.p[at + name.n] == '\0';
+	return d->name.n > name.n && memcmp(d->name.p, name.p, name.n) == 0 &&
+	       d->name.p[name.n] == '\0';
 }
 
 // --- What a unit has of the name
@@ -883,7 +864,7 @@ static void keep(struct scan *w, const struct die *d, uint64_t owner, unsigned d
 			    .is_decl = d->is_decl,
 			    .scopes = w->scopes,
 			    .n_scopes = depth,
-			    .name = w->q ? w->wanted : name_of(&w->r, d)};
+			    .name = w->q ? w->wanted : name_of(d)};
 	if (!w->q) {
 		w->has_stopped = hit.name.n && !w->fn(w->ctx, &hit);
 	} else if (!find_die(ix, d->off, &hit.die) || (owner && !find_die(ix, owner, &hit.owner))) {
@@ -907,7 +888,7 @@ static void scan_inside(struct scan *w, const struct die *d, unsigned depth)
 		// Enumerators of an unscoped enum belong to the scope around it.
 		scan_children(w, d->off, depth);
 	} else {
-		w->scopes[depth] = name_of(&w->r, d);
+		w->scopes[depth] = name_of(d);
 		scan_children(w, is_enum ? d->off : 0, depth + 1);
 	}
 }
@@ -920,7 +901,7 @@ static void scan_children(struct scan *w, uint64_t owner, unsigned depth)
 		if (d.ab->kind == NAME_ENUMERATOR && !owner)
 			continue; // corrupt: outside of any enum
 		if (d.ab->kind & w->kinds) {
-			bool is_named = w->q && has_name(&w->r, &d, w->wanted);
+			bool is_named = w->q && has_name(&d, w->wanted);
 			w->n_defs += is_named && !d.is_decl;
 			if (!w->q || is_named)
 				keep(w, &d, owner, depth);
@@ -955,7 +936,7 @@ static bool has_inner(struct scan *w)
 			depth--;
 			continue;
 		}
-		n += d.ab->kind & w->kinds && !d.is_decl && has_name(&w->r, &d, w->wanted);
+		n += d.ab->kind & w->kinds && !d.is_decl && has_name(&d, w->wanted);
 		depth += d.ab->has_children;
 	}
 	return w->r.in.err || n > w->n_defs;
