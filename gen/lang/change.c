@@ -3,7 +3,8 @@
 #include <inttypes.h>
 #include <stdarg.h>
 
-size_t change_size(const struct node *n)
+/** How many bytes @n is printed as, about: what is a piece of several counts as often. */
+static size_t size_of(const struct node *n)
 {
 	size_t size = 0;
 	const struct node *child = n->child;
@@ -11,12 +12,12 @@ size_t change_size(const struct node *n)
 		return n->size;
 	if (n->is_extended) {
 		for (; child; child = child->next)
-			size += change_size(child);
+			size += size_of(child);
 		return size + 2;
 	}
 	for (const struct token *t = n->first;; t = t->next) {
 		if (child && child->first == t) {
-			size += change_size(child);
+			size += size_of(child);
 			t = child->last;
 			child = child->next;
 		} else {
@@ -36,7 +37,7 @@ static void add_piece(struct arena *a, struct node *to, struct piece ***end, str
 	*p = (struct piece){.text = text, .node = node};
 	**end = p;
 	*end = &p->next;
-	to->size += node ? change_size(node) : text.n;
+	to->size += node ? size_of(node) : text.n;
 }
 
 /** Gives @to, whose place is known, its pieces. */

@@ -39,7 +39,4 @@ void change_prepend(struct node *block, struct node *statement);
  */
 void change_remove(struct node *n);
 
-/** How many bytes @n is printed as, about: what is a piece of several counts as often. */
-size_t change_size(const struct node *n);
-
 #endif

@@ -57,7 +57,5 @@ bool parse_is_assignment(const struct token *t);
 /** if ... else ..., which is an expression, too. */
 struct node *parse_if(struct parser *p);
 struct node *parse_block(struct parser *p);
-/** `(` expression `)` or one without brackets, in front of a block. */
-bool parse_add_condition(struct parser *p, struct node *n);
 
 #endif

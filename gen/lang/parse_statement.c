@@ -22,7 +22,8 @@ static struct node *end_statement(struct parser *p, struct node *n)
 	return n && (parse_take(p, ";") || parse_is(p, "}")) ? parse_end(p, n) : NULL;
 }
 
-bool parse_add_condition(struct parser *p, struct node *n)
+/** `(` expression `)` or one without brackets, in front of a block. */
+static bool add_condition(struct parser *p, struct node *n)
 {
 	// The brackets are the statement's own: what they hold is no cast of what follows, and no record.
 	if (parse_take(p, "("))
@@ -36,7 +37,7 @@ struct node *parse_if(struct parser *p)
 	n->name = p->at;
 	for (;;) {
 		parse_take_any(p); // if
-		if (!parse_add_condition(p, n) || !parse_add(n, parse_block(p)))
+		if (!add_condition(p, n) || !parse_add(n, parse_block(p)))
 			return NULL;
 		if (!parse_take(p, "else"))
 			return parse_end(p, n);
@@ -50,7 +51,7 @@ static struct node *parse_loop(struct parser *p)
 {
 	struct node *n = parse_begin(p, NODE_WHILE);
 	n->name = parse_take_any(p);
-	return parse_add_condition(p, n) && parse_add(n, parse_block(p)) ? parse_end(p, n) : NULL;
+	return add_condition(p, n) && parse_add(n, parse_block(p)) ? parse_end(p, n) : NULL;
 }
 
 /** A map, or a..b */

@@ -36,7 +36,8 @@ struct printing {
 	bool splits;	  // a case by itself for names that are missing
 };
 
-bool nameless_is_name(const struct map *tables, const struct node *n)
+/** Is @n `@map[key]`, @map a table? Two keys make none: bpftrace is to refuse those. */
+static bool is_table_name(const struct map *tables, const struct node *n)
 {
 	return n->kind == NODE_MAP && n->name && map_get(tables, n->name->text) && n->child &&
 	       !n->child->next;
@@ -49,7 +50,7 @@ static bool is_choice(const struct map *tables, struct node *n)
 		return false;
 	for (struct node *c = n->child->next; c; c = c->next) {
 		struct node *part = node_ungrouped(c);
-		if (nameless_is_name(tables, part) || is_choice(tables, part))
+		if (is_table_name(tables, part) || is_choice(tables, part))
 			return true;
 	}
 	return false;
@@ -96,7 +97,7 @@ static unsigned cases_of(const struct printing *p, struct node *n)
 	n = node_ungrouped(n);
 	if (is_choice(p->r->tables, n))
 		return cases_of(p, n->child->next) + cases_of(p, n->child->next->next);
-	return nameless_is_name(p->r->tables, n) && p->splits ? 2 : 1;
+	return is_table_name(p->r->tables, n) && p->splits ? 2 : 1;
 }
 
 /** Does the call print names for %s? */
@@ -109,7 +110,7 @@ static bool find_names(struct rewriter *r, struct node *call, struct printing *p
 	p->format = format_find(call);
 	for (struct node *n = p->format ? p->format->next : NULL; n; n = n->next) {
 		struct node *value = node_ungrouped(n);
-		bool is_name = nameless_is_name(r->tables, value);
+		bool is_name = is_table_name(r->tables, value);
 		bool is_string = format_next(p->format->name->text, &how) && how.letter == 's';
 		struct argument arg = {.node = n, .how = how, .is = n};
 		arg.is_choice = is_string && (is_name || is_choice(r->tables, value));
@@ -209,7 +210,7 @@ static struct node *make_name(struct printing *p, size_t i, const struct node *n
 static struct node *make_choice(struct printing *p, size_t i, struct node *n)
 {
 	n = node_ungrouped(n);
-	if (nameless_is_name(p->r->tables, n))
+	if (is_table_name(p->r->tables, n))
 		return make_name(p, i, n);
 	if (!is_choice(p->r->tables, n))
 		return make_with(p, i, n, NULL);
@@ -268,7 +269,7 @@ static void warn_of_copy(struct rewriter *r, struct node *value)
 	value = node_ungrouped(value);
 	if (is_choice(r->tables, value))
 		node_walk(value->child, find_map, &looks);
-	else if (!nameless_is_name(r->tables, value))
+	else if (!is_table_name(r->tables, value))
 		return;
 	if (!looks)
 		diag_warning(r->b->diag, &at,
@@ -296,7 +297,7 @@ static bool find_guard(void *ctx, struct node *n, struct node *parent)
 	static const char *const names[] = {"==", "!=", NULL};
 	struct guard *g = ctx;
 	g->found |= parent && parent->kind == NODE_BINARY && tok_is_any(parent->name, names) &&
-		    nameless_is_name(g->r->tables, n) && str_eq(n->name->text, g->table);
+		    is_table_name(g->r->tables, n) && str_eq(n->name->text, g->table);
 	return !g->found;
 }
 
@@ -317,7 +318,7 @@ static bool warn_of_key(void *ctx, struct node *n, struct node *parent)
 		look(keys->r, n, parent);
 		return false;
 	}
-	if (!nameless_is_name(keys->r->tables, n))
+	if (!is_table_name(keys->r->tables, n))
 		return true;
 	for (const struct node *c = keys->map->child; c; c = c->next)
 		guard.found |= is_same(c, n->child); // the number is in the key, too

@@ -24,7 +24,4 @@
  */
 bool nameless_rewrite(struct bind *b, const struct map *tables);
 
-/** Is @n `@map[key]`, @map a table? Two keys make none: bpftrace is to refuse those. */
-bool nameless_is_name(const struct map *tables, const struct node *n);
-
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-void pp_push(struct pp *pp, struct token *list, struct macro *m, struct token *call)
+static void push(struct pp *pp, struct token *list, struct macro *m, struct token *call)
 {
 	struct pp_context *c = arena_new(pp->arena, struct pp_context);
 	*c = (struct pp_context){.outer = pp->context, .next = list, .macro = m, .call = call};
@@ -16,7 +16,7 @@ void pp_push(struct pp *pp, struct token *list, struct macro *m, struct token *c
 // behind.
 void pp_begin_list(struct pp *pp, struct token *list)
 {
-	pp_push(pp, list, NULL, NULL);
+	push(pp, list, NULL, NULL);
 	pp->context->barrier = true;
 }
 
@@ -94,7 +94,7 @@ static void pay_pad(struct pp *pp, struct token *t)
 static void put_back(struct pp *pp, struct token *t)
 {
 	if (t->kind != TOK_EOF)
-		pp_push(pp, t, NULL, NULL);
+		push(pp, t, NULL, NULL);
 }
 
 /**
@@ -205,7 +205,7 @@ static void take_place(struct pp *pp, struct toklist *l, const struct token *nam
 static void read_expansion(struct pp *pp, struct toklist *l, struct macro *m, struct token *name)
 {
 	take_place(pp, l, name);
-	pp_push(pp, l->head, m, name);
+	push(pp, l->head, m, name);
 	pp->context->pad = l->pad;
 }
 

@@ -6,7 +6,8 @@
 
 #define MAX_PARAMS 1024
 
-struct str pp_quote(struct pp *pp, struct str s)
+/** A string token's spelling for @s. */
+static struct str quote(struct pp *pp, struct str s)
 {
 	struct strbuf b;
 	strbuf_init(&b);
@@ -46,11 +47,11 @@ struct token *pp_builtin(struct pp *pp, const struct macro *m, const struct toke
 	switch (m->kind) {
 	case MACRO_FILE:
 		t->kind = TOK_STRING;
-		t->text = pp_quote(pp, pp->level->shown_name);
+		t->text = quote(pp, pp->level->shown_name);
 		break;
 	case MACRO_BASE_FILE:
 		t->kind = TOK_STRING;
-		t->text = pp_quote(pp, outermost->file->name);
+		t->text = quote(pp, outermost->file->name);
 		break;
 	case MACRO_LINE: {
 		long line = (long)src_line(call->use);

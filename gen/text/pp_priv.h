@@ -107,7 +107,6 @@ void pp_enter_file(struct pp *pp, const struct src_file *f, struct src_loc at);
 // pp_expand.c
 struct token *pp_next_raw(struct pp *pp);
 struct token *pp_next(struct pp *pp);
-void pp_push(struct pp *pp, struct token *list, struct macro *m, struct token *call);
 /** Reads only @list until pp_end_list(): for arguments and directives. */
 void pp_begin_list(struct pp *pp, struct token *list);
 void pp_end_list(struct pp *pp);
@@ -132,8 +131,6 @@ void pp_undef_line(struct pp *pp, struct token *line);
 void pp_add_builtins(struct pp *pp);
 /** The token that a macro like __LINE__ stands for at @call. */
 struct token *pp_builtin(struct pp *pp, const struct macro *m, const struct token *call);
-/** A string token's spelling for @s. */
-struct str pp_quote(struct pp *pp, struct str s);
 
 /** Text of a list, blanks where tokens had any before them. */
 struct str pp_spell(struct pp *pp, const struct token *list);
