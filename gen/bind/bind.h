@@ -75,12 +75,7 @@ struct bind {
 	unsigned n_programs; /**< at most so many BPF programs come of them: one for each site */
 	unsigned longest_string; /**< bytes of the longest char array that is read as a string */
 	struct script script;
-	bool has_headers; /**< C headers, which bpftrace reads */
-	/**
-	 * What those of the script's own define, see struct pp: they are the script's own, as its
-	 * definitions are.
-	 */
-	const struct map *header_tags, *header_names;
+	const struct pp *pp; /**< the same, preprocessed: its pragmas, what its C headers define */
 	struct lookup *lookup; /**< NULL until bind_lookup() */
 	struct dwtypes *dwarf; /**< the source that it asks; likewise */
 	VEC(struct bind_optional) optionals;

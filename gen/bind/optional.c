@@ -13,11 +13,11 @@ static struct str take_name(struct bind *b, const struct token *t, const struct 
 	return name;
 }
 
-bool optional_collect(struct bind *b, const struct pp *pp)
+bool optional_collect(struct bind *b)
 {
 	bool good = true;
-	for (size_t i = 0; i < pp->pragmas.n; i++) {
-		const struct pp_pragma *p = &pp->pragmas.v[i];
+	for (size_t i = 0; i < b->pp->pragmas.n; i++) {
+		const struct pp_pragma *p = &b->pp->pragmas.v[i];
 		if (!tok_is(p->tokens, "optional"))
 			continue;
 		struct bind_optional o = {.file = p->loc.file};

@@ -18,7 +18,7 @@
 #include "bind/bind.h"
 
 /** Collects the pragmas into b->optionals; false, with an error, for a malformed one. */
-bool optional_collect(struct bind *b, const struct pp *pp);
+bool optional_collect(struct bind *b);
 /** Can the script do without @at? @name is the probe or function that it wants. */
 bool optional_covers(const struct bind *b, const struct script_attach *at, struct str name);
 /**

@@ -189,7 +189,7 @@ static bool is_taken(void *ctx, struct str tag)
 	struct ctype *unused;
 	if (map_get(&r->own, tag) || kernel_has(r, tag))
 		return true;
-	if (r->b->has_headers && !str_has_prefix(tag, STR(CLOSURE_PREFIX)))
+	if (r->b->pp->n_c_headers && !str_has_prefix(tag, STR(CLOSURE_PREFIX)))
 		return true; // what they define is not known here
 	if (!r->avoids_program)
 		return false;
@@ -387,9 +387,9 @@ static void collect_own(struct targettype *r)
 			if (t->kind == TOK_IDENT)
 				map_add(a, &r->own_names, t->text);
 	}
-	for (struct map_entry *e = NULL; (e = map_next(r->b->header_tags, e));)
+	for (struct map_entry *e = NULL; (e = map_next(&r->b->pp->header_tags, e));)
 		map_add(a, &r->own, e->key);
-	for (struct map_entry *e = NULL; (e = map_next(r->b->header_names, e));)
+	for (struct map_entry *e = NULL; (e = map_next(&r->b->pp->header_names, e));)
 		map_add(a, &r->own_names, e->key);
 }
 

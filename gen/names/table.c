@@ -127,8 +127,9 @@ static bool add_table(struct bind *b, const struct wanted *w, struct strbuf *beg
 
 typedef VEC(struct wanted) wanted_list;
 
-static bool collect_pragmas(struct bind *b, struct pp *pp, struct map *named, wanted_list *ret)
+static bool collect_pragmas(struct bind *b, struct map *named, wanted_list *ret)
 {
+	const struct pp *pp = b->pp;
 	bool good = true;
 	for (size_t i = 0; i < pp->pragmas.n; i++) {
 		struct wanted w;
@@ -165,11 +166,11 @@ static bool collect_conf(struct bind *b, struct map *named, wanted_list *ret)
 	return true;
 }
 
-bool table_add_all(struct bind *b, struct pp *pp)
+bool table_add_all(struct bind *b)
 {
 	struct map named = {0};
 	wanted_list wanted = {0};
-	if (!collect_pragmas(b, pp, &named, &wanted) || !collect_conf(b, &named, &wanted))
+	if (!collect_pragmas(b, &named, &wanted) || !collect_conf(b, &named, &wanted))
 		return false;
 	for (size_t i = 0; i < b->enum_tables.n; i++) {
 		const struct bind_enum_table *t = &b->enum_tables.v[i];

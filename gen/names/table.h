@@ -14,6 +14,6 @@
  * Adds the tables to the program, and has numbers printed where they have no name (nameless.h). Errors: a type that is not
  * there, a pragma with wrong words.
  */
-bool table_add_all(struct bind *b, struct pp *pp);
+bool table_add_all(struct bind *b);
 
 #endif

@@ -42,8 +42,9 @@ static bool take_require(struct bind *b, const struct token *t)
 			  STR_ARG(t->next->next->text), b->version);
 }
 
-static bool take_pragmas(struct bind *b, const struct pp *pp)
+static bool take_pragmas(struct bind *b)
 {
+	const struct pp *pp = b->pp;
 	bool good = true;
 	for (size_t i = 0; i < pp->pragmas.n; i++) {
 		const struct token *t = pp->pragmas.v[i].tokens;
@@ -90,9 +91,6 @@ static void place_c_lines(struct bind *b, struct pp *pp)
 		link = &line->next;
 	}
 	b->script.program->first = pp->out;
-	b->header_tags = &pp->header_tags;
-	b->header_names = &pp->header_names;
-	b->has_headers = pp->n_c_headers > 0;
 }
 
 /** cpid and has_cpid, also written as calls: bpftrace has started no program, we have. */
@@ -110,8 +108,9 @@ static bool replace_cpid(void *ctx, struct node *n, struct node *parent)
 
 bool template_bind(struct bind *b, struct pp *pp)
 {
-	if (!script_parse(b->arena, b->diag, pp->out, &b->script) || !take_pragmas(b, pp) ||
-	    !optional_collect(b, pp))
+	b->pp = pp;
+	if (!script_parse(b->arena, b->diag, pp->out, &b->script) || !take_pragmas(b) ||
+	    !optional_collect(b))
 		return false;
 	if (!b->script.clauses.n) {
 		struct diag_place place = tok_place(pp->out);
@@ -126,7 +125,7 @@ bool template_bind(struct bind *b, struct pp *pp)
 	    !beginend_merge(b, "BEGIN") || !beginend_merge(b, "END"))
 		return false;
 	codecall_rewrite(b);
-	if (!enumname_rewrite(b) || !lower_program(b) || !table_add_all(b, pp))
+	if (!enumname_rewrite(b) || !lower_program(b) || !table_add_all(b))
 		return false;
 	pp->out = print_tokens(b->arena, b->script.program);
 	return targettype_define(b, &pp->out);
