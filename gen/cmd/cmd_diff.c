@@ -12,7 +12,7 @@ enum { DIFF_SAME = 0, DIFF_CHANGED = 1, DIFF_TROUBLE = 2 };
 
 static const struct cmd_option list[] = {
     {CMD_JSON, "json", NULL, "one JSON array of changes"},
-    {CMD_FOR, "for", "VERSION", "expand scripts for that bpftrace [the installed one]"},
+    {CMD_FOR, "for", "VERSION", "expand scripts for this version of bpftrace [the installed one]"},
     CMD_DEFINE,
     CMD_DIR,
     {'q', NULL, NULL, "nothing but the exit status"},
@@ -53,8 +53,8 @@ static const struct cmd_options options = {
     .usage = "Usage: btgen diff [OPTION]... OLD NEW [SCRIPT]...\n"
 	     "Say what changed between two builds of a program or library: probes, their "
 	     "arguments, the\n"
-	     "enumerators of their types; and for each SCRIPT whether its program would be another "
-	     "one.\n"
+	     "enumerators of their types; and for each SCRIPT whether it would expand to another "
+	     "program.\n"
 	     "\n"
 	     "  btgen diff build.old/app build/app bpf/*.bt && echo 'the scripts still work'\n"
 	     "\n",

@@ -13,7 +13,7 @@ static const char usage[] =
     "       btgen enums -p PID --conf bpf/enums.conf -o enums.bt\n"
     "       btgen enums --btf vmlinux rq_end_io_ret:ret:RQ_END_IO_\n"
     "\n"
-    "Prints a BEGIN probe that fills a map with the names of each enum, and an END probe that "
+    "Print a BEGIN probe that fills a map with the names of each enum, and an END probe that "
     "clears\n"
     "it. NAME[:MAP[:PREFIX]]: an enum, the map's name (default: the enum's), a prefix to strip.\n"
     "\n";
@@ -24,7 +24,7 @@ static const struct cmd_option list[] = {
     {CMD_BTF, "btf", "FILE", "enums of BTF: a file, or vmlinux, or a kernel module's name"},
     {CMD_CONF, "conf", "FILE",
      "a list of tables, lines of MAP TYPE [PREFIX]; those not found are skipped"},
-    {'o', NULL, "FILE", "write to FILE, which is replaced only when all went well"},
+    {'o', NULL, "FILE", "write to FILE, which is replaced only on success"},
     {CMD_JSON, "json", NULL, "a JSON array instead of a script"},
     {0},
 };

@@ -11,8 +11,9 @@ static const struct cmd_option list[] = {
     {'e', "text", "TEXT", "template text instead of a file"},
     CMD_DEFINE,
     CMD_DIR,
-    {'o', "output", "FILE", "write there; FILE is replaced only when all went well"},
-    {CMD_FOR, "for", "VERSION", "bpftrace version to write for [the one installed, else 0.17]"},
+    {'o', "output", "FILE", "write to FILE, which is replaced only on success"},
+    {CMD_FOR, "for", "VERSION",
+     "write for this version of bpftrace [the one installed, else 0.17]"},
     {CMD_CONF, "conf", "FILE", "list of enum tables [bpf/enums.conf]"},
     {'v', "verbose", NULL, "say which files were chosen"},
     {0},
@@ -20,8 +21,9 @@ static const struct cmd_option list[] = {
 
 static const struct cmd_options options = {
     .usage = "Usage: btgen expand [OPTION]... SCRIPT...\n"
-	     "Prints the bpftrace program that the templates stand for. Needs neither root nor "
-	     "bpftrace.\n\n",
+	     "Print the bpftrace program that the templates expand to. Needs neither root nor "
+	     "bpftrace.\n"
+	     "\n",
     .list = list,
     .take = expand_take,
 };

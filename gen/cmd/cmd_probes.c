@@ -267,12 +267,13 @@ enum { MARKDOWN = CMD_OWN, SCRIPTS };
 static const struct cmd_option options_list[] = {
     {'x', NULL, "FILE", "an ELF file: program, library, separate debug file; can be repeated"},
     {'p', NULL, "PID|NAME", "a process, or those that run a program of this name; can be repeated"},
-    {'v', NULL, NULL, "everything: types, names, source lines, places in words"},
+    {'v', NULL, NULL, "everything: types, names, source lines, operands in words"},
     {CMD_JSON, "json", NULL, "the same as one JSON array, for programs"},
     {MARKDOWN, "markdown", NULL,
-     "a reference to keep: when each fires, its arguments, scripts that use it"},
-    {SCRIPTS, "scripts", "DIR", "where the scripts are that it names [btgen's own]"},
-    {CMD_FOR, "for", "VERSION", "the bpftrace to say of whether it can attach [the installed one]"},
+     "a reference: when each fires, its arguments, scripts that use it"},
+    {SCRIPTS, "scripts", "DIR", "where to look for these scripts [btgen's own]"},
+    {CMD_FOR, "for", "VERSION",
+     "say whether this version of bpftrace can attach [the installed one]"},
     {0},
 };
 
@@ -326,11 +327,14 @@ static void add_source(struct listing *l, const struct source *s)
 static const struct cmd_options options = {
     .usage =
 	"Usage: btgen probes (-x FILE | -p PID|NAME)... [OPTION]... [PATTERN]...\n"
-	"List USDT probes: where each site is, and where its arguments are.\n\n"
+	"List USDT probes: where each site is, and where its arguments are.\n"
+	"\n"
 	"  btgen probes -x /lib/x86_64-linux-gnu/libc.so.6    the probes of a file\n"
 	"  btgen probes -p 4242                               of all files a process has mapped\n"
-	"  btgen probes -p 4242 'libc:mutex_*' setjmp         only some of them\n\n"
-	"A PATTERN is NAME or PROVIDER:NAME and can contain * and ?.\n\n",
+	"  btgen probes -p 4242 'libc:mutex_*' setjmp         only some of them\n"
+	"\n"
+	"A PATTERN is NAME or PROVIDER:NAME and can contain * and ?.\n"
+	"\n",
     .list = options_list,
     .notes =
 	"\nExit status: 0, 1 when a file could not be read whole or a PATTERN matches nothing, "

@@ -29,14 +29,14 @@ static const struct cmd_option list[] = {
     {'f', "format", "text|json", "how -t prints them [text]; json: one object a line"},
     CMD_DEFINE,
     CMD_DIR,
-    {'o', "output", "FILE", "data to FILE; left alone when nothing could be attached"},
+    {'o', "output", "FILE", "write the data to FILE; left alone unless probes are attached"},
     {'n', "no-run", NULL, "print the program and stop"},
     {ECHO_TEXT, "echo", NULL, "print the program and go on"},
     {RAW, "raw", NULL, "SCRIPT is the text of a finished program"},
     {BPFTRACE, "bpftrace", "PATH", "the bpftrace to run"},
     {CMD_CONF, "conf", "FILE", "list of enum tables [bpf/enums.conf]"},
     {READY_FILE, "ready-file", "FILE", "write a line there once all probes are attached"},
-    {READY_FD, "ready-fd", "N", "the same to an open descriptor"},
+    {READY_FD, "ready-fd", "N", "the same, to an open descriptor"},
     {'q', "quiet", NULL, "no messages but errors and lost events"},
     {'v', "verbose", NULL, "say which files were chosen and what is run"},
     {0},
@@ -164,11 +164,11 @@ static int check(const struct options *o, const char *command)
 }
 
 static const struct cmd_options options = {
-    .usage =
-	"Usage: btgen run [OPTION]... [NAME] SCRIPT... [-- ARG...]\n"
-	"       btgen run [OPTION]... -t PATTERN...\n"
-	"Expands the templates and runs the program under bpftrace. bpftrace.sh is the short way "
-	"to it.\n\n",
+    .usage = "Usage: btgen run [OPTION]... [NAME] SCRIPT... [-- ARG...]\n"
+	     "       btgen run [OPTION]... -t PATTERN...\n"
+	     "Expand the templates and run the program under bpftrace. bpftrace.sh is a shorthand "
+	     "for this.\n"
+	     "\n",
     .list = list,
     .in_order = true,
     .take = take,

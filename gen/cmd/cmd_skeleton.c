@@ -9,24 +9,23 @@
 static const struct cmd_option list[] = {
     {'p', NULL, "PID", "the probes of all files that a process has mapped"},
     {'x', NULL, "FILE", "the probes of a file"},
-    {CMD_FOR, "for", "VERSION", "for that bpftrace [the installed one]"},
-    {'o', NULL, "FILE", "to FILE instead of standard output"},
+    {CMD_FOR, "for", "VERSION", "write for this version of bpftrace [the installed one]"},
+    {'o', NULL, "FILE", "write to FILE instead of standard output"},
     {0},
 };
 
 static const struct cmd_options options = {
-    .usage =
-	"Usage: btgen skeleton (-p PID | -x FILE) [OPTION]... PATTERN...\n"
-	"Write a template that prints every event of the probes that match: to be edited, then "
-	"run.\n"
-	"\n"
-	"  btgen skeleton -p 4242 'nvmf_subsystem_*' >my.bt\n"
-	"  bpftrace.sh 4242 my.bt\n"
-	"\n"
-	"A PATTERN is NAME or PROVIDER:NAME and can contain * and ?. bpftrace.sh -t PATTERN PID "
-	"traces\n"
-	"without a script.\n"
-	"\n",
+    .usage = "Usage: btgen skeleton (-p PID | -x FILE) [OPTION]... PATTERN...\n"
+	     "Write a template that prints every event of the probes that match: to be edited, "
+	     "then run.\n"
+	     "\n"
+	     "  btgen skeleton -p 4242 'nvmf_subsystem_*' >my.bt\n"
+	     "  bpftrace.sh 4242 my.bt\n"
+	     "\n"
+	     "A PATTERN is NAME or PROVIDER:NAME and can contain * and ?. bpftrace.sh -t PATTERN "
+	     "PID traces\n"
+	     "without a script.\n"
+	     "\n",
     .list = list,
     .take = expand_take,
 };

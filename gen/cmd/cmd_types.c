@@ -16,7 +16,7 @@ static const char usage[] =
     "       btgen types -p PID --bpftrace 'struct spdk_nvmf_subsystem'\n"
     "       btgen types --btf vmlinux --assert task_struct | gcc -xc -fsyntax-only -\n"
     "\n"
-    "Prints C definitions of the named structs, unions and enums and of everything that they embed "
+    "Print C definitions of the named structs, unions and enums and of everything that they embed "
     "by\n"
     "value, with the layout that the program's debug information records. Names may be typedefs "
     "and\n"
@@ -287,14 +287,14 @@ static const struct cmd_option list[] = {
     {'x', NULL, "FILE", "types of an executable or library (more than one may be given)"},
     {CMD_BTF, "btf", "FILE", "types of BTF: a file, or vmlinux, or a kernel module's name"},
     {AT, "at", "FUNCTION",
-     "where units define a name differently, take the definition that FUNCTION's unit has"},
-    {FOLLOW, "follow", "N", "also define what pointers lead to, N steps far (default 0: void *)"},
+     "where units define a name differently, take the definition in FUNCTION's unit"},
+    {FOLLOW, "follow", "N", "also define what pointers lead to, N levels deep (default 0: void *)"},
     {ASSERT, "assert", NULL, "add _Static_assert for every size and offset"},
     {BPFTRACE, "bpftrace", NULL,
      "write what every bpftrace accepts: no enums, no typedefs, names respelled"},
     {KEEP_GOING, "keep-going", NULL,
      "leave out what cannot be written, with a message, and exit 0 if anything is left"},
-    {'o', NULL, "FILE", "write to FILE, which is replaced only when all went well"},
+    {'o', NULL, "FILE", "write to FILE, which is replaced only on success"},
     {'l', "list", NULL, "only the names of the types that fit the patterns (* and ?)"},
     {CMD_JSON, "json", NULL, "a JSON array of the types themselves instead of C"},
     {'v', "verbose", NULL, "say which definitions of a name were not compared"},

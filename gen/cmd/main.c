@@ -8,7 +8,7 @@
 #include "cmd/cmd.h"
 
 static const struct cmd commands[] = {
-    {"expand", "print the bpftrace program that a template stands for", cmd_expand},
+    {"expand", "print the bpftrace program that a template expands to", cmd_expand},
     {"run", "expand a template and run it under bpftrace", cmd_run},
     {"skeleton", "write a template that prints the probes that match", cmd_skeleton},
     {"probes", "list the USDT probes of a file or a process", cmd_probes},
@@ -20,7 +20,9 @@ static const size_t n_commands = sizeof(commands) / sizeof(commands[0]);
 
 static void usage(FILE *out)
 {
-	fputs("Usage: btgen COMMAND [OPTION]...\n\n", out);
+	fputs("Usage: btgen COMMAND [OPTION]...\n"
+	      "\n",
+	      out);
 	for (size_t i = 0; i < n_commands; i++)
 		fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
 	fputs("\nSee 'btgen COMMAND --help' for more. To trace a program, use bpftrace.sh.\n", out);
