@@ -39,6 +39,14 @@ layer template base ctype usdt probe lang bind lower names out/dialect.h
 layer out base text
 layer marks base elf target ctype dwarf
 layer run base target text out marks
+layer listing base usdt probe text lang
+
+# A folder is to be read as a whole; a file is understood after those that it includes.
+for folder in gen/*/; do
+	n=$(git ls-files "$folder" | wc -l)
+	[ "$n" -le 25 ] || complain "$folder has $n files: more than 25 are two folders"
+done
+out=$(python3 tests/circles.py) || complain "$out"
 
 echo "== who reads /proc"
 # target/proc does. base/file names descriptors of ours, bind/path writes paths into programs, and elf/debuginfo has one that

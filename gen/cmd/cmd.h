@@ -1,6 +1,6 @@
 /**
- * cmd - what the subcommands of btgen share: the table of commands and the options that most of
- * them take.
+ * cmd - what the subcommands of btgen share: how they read options, and say what is wrong with
+ * them.
  *
  * Exit status of every command: 0 done, 1 the input is wrong (said on stderr), 2 the command line
  * is wrong.
@@ -15,20 +15,6 @@
 #include "base/diag.h"
 
 enum { CMD_OK = 0, CMD_INPUT = 1, CMD_USAGE = 2 };
-
-struct cmd {
-	const char *name;
-	const char *summary;		   /**< one line for `btgen --help` */
-	int (*run)(int argc, char **argv); /**< argv[0] is the command's name */
-};
-
-int cmd_diff(int argc, char **argv);
-int cmd_enums(int argc, char **argv);
-int cmd_expand(int argc, char **argv);
-int cmd_probes(int argc, char **argv);
-int cmd_run(int argc, char **argv);
-int cmd_skeleton(int argc, char **argv);
-int cmd_types(int argc, char **argv);
 
 /**
  * "btgen NAME: MESSAGE" and "Try 'btgen NAME --help'." on stderr, or bpftrace.sh's name when that

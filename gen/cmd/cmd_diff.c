@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/difference.h"
 #include "cmd/expand.h"

@@ -11,6 +11,7 @@
 #include "marks/codename.h"
 #include "names/enumname.h"
 #include "lower/strings.h"
+#include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
 #include "elf/img.h"

@@ -6,7 +6,7 @@
 #include "dwarf/dwfind.h"
 #include "dwarf/dwload.h"
 #include "dwarf/dwsplit.h"
-#include "dwarf/dwtypes.h"
+#include "dwarf/context_priv.h"
 
 /**
  * A common header's struct is defined in every unit. The first definitions, until so many members

@@ -83,31 +83,4 @@ bool context_resolve(struct arena *a, struct context *c);
 /** The blocks around place @i; it costs a walk over the unit's functions. */
 const struct context_blocks *context_blocks_at(struct arena *a, struct context *c, size_t i);
 
-struct dwtypes;
-
-/** A type, or an enumerator of it with its value. */
-struct definition {
-	struct dwsrc *src;
-	struct ctype *type; /**< NULL: nothing was found */
-	int64_t value;
-};
-
-/** For dwtypes.c, which remembers the answers. */
-struct context_question {
-	struct dwtypes *types; /**< the images, and the context */
-	const struct namequery *name;
-	struct str owner;  /**< the enum that the enumerator must be of; empty: any */
-	struct dwsrc *own; /**< of a declaration whose definition is wanted: asked first; or NULL */
-	bool depends;	   /**< set when the answer may be another one for another context */
-
-	// For the search.
-	struct context *context; /**< that of @types, or NULL where it says nothing */
-	bool may_be_in_body;	 /**< function bodies, too, may define the name */
-	unsigned n_compared;	 /**< members and values that were compared in this image so far */
-	struct map known;	 /**< what each image and each unit means: struct meaning */
-};
-
-/** *@ret is what is meant, without a type when no image has it; differences are said. */
-void context_find(struct context_question *q, struct definition *ret);
-
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "dwarf/dwfind.h"
-#include "dwarf/dwmember.h"
+#include "dwarf/dwload_priv.h"
 #include "dwarf/dwscope.h"
 
 struct dwloader {

@@ -1,4 +1,4 @@
-#include "dwarf/dwmember.h"
+#include "dwarf/dwload_priv.h"
 
 #include <dwarf.h>
 #include <string.h>

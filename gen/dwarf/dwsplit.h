@@ -21,8 +21,6 @@
 bool dwsplit_unit(struct dwsrc *src, Dwarf_Die *unit, Dwarf_Die *ret);
 /** The file of @split, the top DIE of a split unit, can be read as a whole. */
 bool dwsplit_is_whole(Dwarf_Die *split);
-/** Remembers that the file of @skeleton is not there or cannot be read; each file once. */
-void dwsplit_add_missing(struct dwsrc *src, Dwarf_Die *skeleton);
 /** "u2.dwo", as the skeleton names it; without that, the unit's name. */
 struct str dwsplit_name(Dwarf_Die *skeleton);
 /** A note for each kind of trouble that @src has had so far; silent without any. */

@@ -4,7 +4,7 @@
 
 #include "elf/debuginfo.h"
 #include "dwarf/dwslim.h"
-#include "dwarf/dwsplit.h"
+#include "dwarf/dwsrc_priv.h"
 
 static void add_file(struct dwsrc *src, Dwarf *dbg)
 {

@@ -1,7 +1,7 @@
 #include "dwarf/dwtypes.h"
 
 #include "elf/debugfile.h"
-#include "dwarf/context.h"
+#include "dwarf/context_priv.h"
 #include "dwarf/dwfind.h"
 #include "dwarf/dwload.h"
 #include "dwarf/dwsplit.h"

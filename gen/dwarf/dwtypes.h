@@ -46,10 +46,4 @@ void dwtypes_ask_from(struct dwtypes *t, struct context *c);
  */
 bool dwtypes_ask_at(struct dwtypes *t, struct dwsrc *src, uint64_t addr);
 
-/**
- * For context.c: opens @src when it is first needed. False, silently, when there is no debug
- * information.
- */
-bool dwtypes_open(struct dwtypes *t, struct dwsrc *src);
-
 #endif

@@ -1,9 +1,9 @@
 /**
- * dwmember - reads what is inside of a struct, union or enum DIE into its ctype; dwload's other
+ * dwload_priv - reads what is inside of a struct, union or enum DIE into its ctype; dwload's other
  * half.
  */
-#ifndef DWARF_DWMEMBER_H
-#define DWARF_DWMEMBER_H
+#ifndef DWARF_DWLOAD_PRIV_H
+#define DWARF_DWLOAD_PRIV_H
 
 #include "ctype/ctype.h"
 #include "dwarf/dwsrc.h"

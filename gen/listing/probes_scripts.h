@@ -8,8 +8,8 @@
  *	if (probes_scripts_read(&arena, &diag, "bpf", 17, &scripts))
  *		for (size_t i = 0; i < scripts.uses.n; i++) if (probes_use_fits(&scripts.uses.v[i], provider, name)) ...
  */
-#ifndef CMD_PROBES_SCRIPTS_H
-#define CMD_PROBES_SCRIPTS_H
+#ifndef LISTING_PROBES_SCRIPTS_H
+#define LISTING_PROBES_SCRIPTS_H
 
 #include "base/diag.h"
 #include "base/vec.h"

@@ -1,4 +1,4 @@
-#include "cmd/probes_print.h"
+#include "listing/probes_print.h"
 
 #include <string.h>
 

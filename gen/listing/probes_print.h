@@ -11,8 +11,8 @@
  *
  * Addresses are strings "0x...", and what is not there or not known is null.
  */
-#ifndef CMD_PROBES_PRINT_H
-#define CMD_PROBES_PRINT_H
+#ifndef LISTING_PROBES_PRINT_H
+#define LISTING_PROBES_PRINT_H
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /** The list of probes for programs; the form is described in probes_print.h. */
-#include "cmd/probes_print.h"
+#include "listing/probes_print.h"
 
 #include "base/json.h"
 

@@ -1,6 +1,6 @@
 /** btgen probes --markdown: a reference of probes, to keep beside a program. Nothing in it changes with each build. */
-#include "cmd/probes_print.h"
-#include "cmd/probes_scripts.h"
+#include "listing/probes_print.h"
+#include "listing/probes_scripts.h"
 
 /** Text from a stranger, as it is: nothing in it is markup. */
 static void add_text(struct strbuf *b, struct arena *a, struct str s)

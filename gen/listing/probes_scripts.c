@@ -1,4 +1,4 @@
-#include "cmd/probes_scripts.h"
+#include "listing/probes_scripts.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,0 +1,19 @@
+/** commands - the subcommands of btgen, each in its cmd_NAME.c. */
+#ifndef CMD_COMMANDS_H
+#define CMD_COMMANDS_H
+
+struct cmd {
+	const char *name;
+	const char *summary;		   /**< one line for `btgen --help` */
+	int (*run)(int argc, char **argv); /**< argv[0] is the command's name */
+};
+
+int cmd_diff(int argc, char **argv);
+int cmd_enums(int argc, char **argv);
+int cmd_expand(int argc, char **argv);
+int cmd_probes(int argc, char **argv);
+int cmd_run(int argc, char **argv);
+int cmd_skeleton(int argc, char **argv);
+int cmd_types(int argc, char **argv);
+
+#endif
