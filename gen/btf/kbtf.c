@@ -148,6 +148,11 @@ static struct str name_at(struct kbtf *k, uint32_t off)
 	return str_from(z);
 }
 
+static uint32_t id_of(const struct ctype *t)
+{
+	return (uint32_t)(uintptr_t)t->origin;
+}
+
 // --- one BTF type into one ctype
 
 static struct ctype *load(struct kbtf *k, uint32_t id);
@@ -253,7 +258,7 @@ static struct ctype *load(struct kbtf *k, uint32_t id)
 	struct ctype *t = k->types[id] = arena_new(k->arena, struct ctype);
 	t->kind = CTYPE_OPAQUE;
 	t->is_complete = true;
-	t->origin = id;
+	t->origin = (void *)(uintptr_t)id;
 	t->name = name_at(k, bt->name_off);
 	t->unit = k->source.file;
 	if (k->depth >= MAX_DEPTH)
@@ -277,8 +282,7 @@ static void read_members(struct kbtf *k, const struct btf_type *bt, struct ctype
 		m->bit_size = btf_member_bitfield_size(bt, i);
 		// Old producers keep a bitfield's size and place in its integer type.
 		struct ctype *in = ctype_strip(m->type);
-		const struct btf_type *it =
-		    in ? btf__type_by_id(k->btf, (uint32_t)in->origin) : NULL;
+		const struct btf_type *it = in ? btf__type_by_id(k->btf, id_of(in)) : NULL;
 		if (!btf_kflag(bt) && it && btf_is_int(it) &&
 		    (btf_int_bits(it) != it->size * 8 || btf_int_offset(it))) {
 			m->bit_size = btf_int_bits(it);
@@ -308,14 +312,15 @@ static void read_values(struct kbtf *k, const struct btf_type *bt, struct ctype 
 }
 
 /** BTF does not say where types come from. */
-static void say_differ(struct kbtf *k, struct str name, uint64_t first, uint64_t other)
+static void say_differ(struct kbtf *k, struct str name, const struct ctype *first,
+		       const struct ctype *other)
 {
 	struct diag_place at = {.file = k->source.file};
 	if (map_add(k->arena, &k->warned, str_copy(k->arena, name)))
 		diag_warning(k->diag, &at,
 			     "\"" STR_FMT
-			     "\" is defined differently by types %llu and %llu; the first is used",
-			     STR_ARG(name), (unsigned long long)first, (unsigned long long)other);
+			     "\" is defined differently by types %u and %u; the first is used",
+			     STR_ARG(name), id_of(first), id_of(other));
 }
 
 /** @first, or @t when there is none yet; false once nothing can be learnt from others. */
@@ -331,7 +336,7 @@ static bool take_definition(struct kbtf *k, struct str name, struct ctype *t, st
 	bool same = ctype_is_same(*first, t);
 	k->n_compared--;
 	if (!same)
-		say_differ(k, name, (*first)->origin, t->origin);
+		say_differ(k, name, *first, t);
 	return same;
 }
 
@@ -374,7 +379,7 @@ static struct ctype *find_by_kind(struct kbtf *k, struct str name, unsigned kind
 static bool complete(struct ctype_loader *loader, struct ctype *t)
 {
 	struct kbtf *k = (struct kbtf *)((char *)loader - offsetof(struct kbtf, loader));
-	const struct btf_type *bt = btf__type_by_id(k->btf, (uint32_t)t->origin);
+	const struct btf_type *bt = btf__type_by_id(k->btf, id_of(t));
 	if (t->is_decl) {
 		unsigned kind = t->kind == CTYPE_STRUCT ? NAME_STRUCT : NAME_UNION;
 		struct ctype *def = find_by_kind(k, t->name, kind);
@@ -436,7 +441,7 @@ static struct ctype *find_enumerator(struct type_source *source, const struct na
 			if (!t || !ctype_complete(t))
 				return NULL;
 			if (of && *value != t->values[i].value) {
-				say_differ(k, q->parts[0], of->origin, t->origin);
+				say_differ(k, q->parts[0], of, t);
 				return of;
 			}
 			if (!of)

@@ -84,9 +84,8 @@ struct ctype {
 	struct ctype_value *values;
 	size_t n_values;
 	struct ctype_loader *loader; /**< who fills it in; NULL: nothing left open */
-	uint64_t origin;	/**< the source's own reference: offset of the DIE, or BTF id */
-	const void *origin_ptr; /**< likewise */
-	struct str unit;	/**< the compilation unit, for messages; may be empty */
+	const void *origin;	     /**< the loader's own reference */
+	struct str unit;	     /**< the compilation unit, for messages; may be empty */
 };
 
 /** A type that needs nothing more, of @size bytes; an empty @name for none. */

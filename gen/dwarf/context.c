@@ -370,7 +370,7 @@ static struct str unit_text(struct dwtypes *t, const struct definition *d, bool 
 			    bool with_line)
 {
 	struct str unit = d->type->unit.n ? d->type->unit : STR("?");
-	Dwarf_Die die = *(const Dwarf_Die *)d->type->origin_ptr, top;
+	Dwarf_Die die = *(const Dwarf_Die *)d->type->origin, top;
 	int line;
 	bool is_type = dwarf_diecu(&die, &top, NULL, NULL) && dwarf_tag(&top) == DW_TAG_type_unit;
 	bool has_line = dwarf_decl_line(&die, &line) == 0;

@@ -274,10 +274,9 @@ struct ctype *dwload_type(struct dwsrc *src, Dwarf_Die *die)
 	l->src->depth++;
 	t->name = name_with_scopes(l, die);
 	t->has_size = attr_uint(die, DW_AT_byte_size, &t->size);
-	t->origin = dwarf_dieoffset(die);
 	Dwarf_Die *copy = arena_new(src->arena, Dwarf_Die);
 	*copy = *die;
-	t->origin_ptr = copy;
+	t->origin = copy;
 	t->unit = dwsrc_unit_name(die);
 	load_kind(l, die, t);
 	l->src->depth--;
@@ -292,44 +291,50 @@ struct ctype *dwload_type_of(struct dwsrc *src, Dwarf_Die *die)
 
 // --- filling in
 
-struct definition {
-	struct dwsrc *src;
-	struct ctype *decl;
-	struct ctype *found;
+struct search {
+	const Dwarf_Die *unit; /**< whose is wanted; NULL: any */
+	Dwarf_Die found;       /**< all zero: none yet */
 };
 
-static bool is_definition(void *ctx, const struct dwhit *hit)
+static bool take_hit(void *ctx, const struct dwhit *hit)
 {
-	struct definition *d = ctx;
-	if (hit->is_decl)
-		return true;
-	Dwarf_Die die = hit->die;
-	d->found = dwload_type(d->src, &die);
-	return false;
+	struct search *s = ctx;
+	bool is_wanted = !s->unit || hit->die.cu == s->unit->cu;
+	if (!s->found.addr || is_wanted)
+		s->found = hit->die;
+	return !is_wanted;
+}
+
+struct ctype *dwload_first(struct dwsrc *src, struct str name, unsigned kinds,
+			   const Dwarf_Die *unit)
+{
+	struct search s = {.unit = unit};
+	struct dwquery q;
+	if (!dwquery_parse(name, kinds, &q))
+		return NULL;
+	q.no_decls = true;
+	dwfind(src, &q, take_hit, &s);
+	q.no_decls = false;
+	if (!s.found.addr)
+		dwfind(src, &q, take_hit, &s);
+	return s.found.addr ? dwload_type(src, &s.found) : NULL;
 }
 
 static struct ctype *find_definition(struct dwloader *l, struct ctype *t)
 {
-	struct definition d = {l->src, t, NULL};
-	struct dwquery q;
 	unsigned kind = t->kind == CTYPE_STRUCT	 ? NAME_STRUCT
 			: t->kind == CTYPE_UNION ? NAME_UNION
 						 : NAME_ENUM;
 	if (!t->name.n)
 		return NULL;
-	if (l->elsewhere)
-		return l->elsewhere(l->ctx, l->src, t);
-	if (dwquery_parse(t->name, kind, &q)) {
-		q.no_decls = true;
-		dwfind(l->src, &q, is_definition, &d);
-	}
-	return d.found;
+	return l->elsewhere ? l->elsewhere(l->ctx, l->src, t)
+			    : dwload_first(l->src, t->name, kind, NULL);
 }
 
 static bool complete(struct ctype_loader *loader, struct ctype *t)
 {
 	struct dwloader *l = (struct dwloader *)loader;
-	Dwarf_Die die = *(const Dwarf_Die *)t->origin_ptr;
+	Dwarf_Die die = *(const Dwarf_Die *)t->origin;
 	if (!t->is_decl)
 		return dwmember_read(l->src, &die, t);
 

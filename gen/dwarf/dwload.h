@@ -21,6 +21,12 @@
 struct ctype *dwload_type(struct dwsrc *src, Dwarf_Die *die);
 /** The type that DW_AT_type of @die names (a variable, parameter, member); NULL for void. */
 struct ctype *dwload_type_of(struct dwsrc *src, Dwarf_Die *die);
+/**
+ * The first definition of @name among @kinds in @src, that of @unit before others; without one, a
+ * declaration, or NULL. For who has no context (context.h).
+ */
+struct ctype *dwload_first(struct dwsrc *src, struct str name, unsigned kinds,
+			   const Dwarf_Die *unit);
 /** DW_AT_const_value of the enumerator @die; false when it has none that fits 64 bits. */
 bool dwload_enumerator_value(Dwarf_Die *die, const struct ctype *of, int64_t *ret);
 

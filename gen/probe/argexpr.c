@@ -7,7 +7,7 @@
 #include "usdt/argname.h"
 #include "probe/argsrc.h"
 #include "probe/argtype.h"
-#include "dwarf/dwfind.h"
+#include "ctype/namequery.h"
 #include "dwarf/dwload.h"
 
 enum { MAX_DEPTH = 32 };
@@ -61,25 +61,6 @@ static struct str take_word(struct reading *r)
 static struct ctype *parse_unary(struct reading *r);
 
 // --- types
-
-static bool take_hit(void *ctx, const struct dwhit *hit)
-{
-	Dwarf_Die *ret = ctx;
-	if (hit->is_decl && ret->addr)
-		return true;
-	*ret = hit->die;
-	return hit->is_decl;
-}
-
-static struct ctype *find_type(struct argloc *l, struct str name, unsigned kinds)
-{
-	struct dwquery q;
-	Dwarf_Die die = {0};
-	if (!dwquery_parse(name, kinds, &q))
-		return NULL;
-	dwfind(l->src, &q, take_hit, &die);
-	return die.addr ? dwload_type(l->src, &die) : NULL;
-}
 
 /** The integer types that C spells with several words, in any order. */
 static struct ctype *integer_of_words(struct reading *r, struct str words)
@@ -168,7 +149,8 @@ static bool parse_type(struct reading *r, struct str text, struct ctype **ret)
 	if (integers)
 		type = integer_of_words(r, base);
 	else if (!is_void)
-		type = find_type(r->loc, base, kinds ? kinds : NAME_TYPEDEF | NAME_BASE);
+		type =
+		    dwload_first(r->loc->src, base, kinds ? kinds : NAME_TYPEDEF | NAME_BASE, NULL);
 	if (!type && !is_void)
 		return false;
 	if (is_const) {

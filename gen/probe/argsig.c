@@ -1,7 +1,7 @@
 #include "probe/argsig.h"
 
 #include "probe/argtype.h"
-#include "dwarf/dwfind.h"
+#include "ctype/namequery.h"
 #include "dwarf/dwload.h"
 
 static bool is_text(const struct ctype *t)
@@ -62,33 +62,12 @@ static struct str why_not(struct arena *a, const struct probesig *sig, const str
 
 // --- definitions
 
-struct search {
-	const Dwarf_Die *unit;
-	Dwarf_Die found;
-	bool any;
-};
-
-static bool take_hit(void *ctx, const struct dwhit *hit)
-{
-	struct search *s = ctx;
-	bool own = s->unit && hit->die.cu == s->unit->cu;
-	if (!s->any || own)
-		s->found = hit->die;
-	s->any = true;
-	return !own;
-}
-
 /** The definition of the shell @t in the program, or NULL. */
 static struct ctype *find_definition(struct dwsrc *src, const Dwarf_Die *unit, struct ctype *t)
 {
-	struct search s = {.unit = unit};
-	struct dwquery q;
 	unsigned kind = t->kind == CTYPE_ENUM ? NAME_ENUM : NAME_STRUCT;
-	if (!src || !dwquery_parse(t->name, kind, &q))
-		return NULL;
-	q.no_decls = true;
-	dwfind(src, &q, take_hit, &s);
-	return s.any ? dwload_type(src, &s.found) : NULL;
+	struct ctype *found = src ? dwload_first(src, t->name, kind, unit) : NULL;
+	return found && !found->is_decl ? found : NULL;
 }
 
 /** @t with what the program has in the place of a shell. An enum that it has not is as large as the operand. */
