@@ -56,6 +56,7 @@ static const char *const c_words[] = {
     "_Imaginary",
     "NULL",
     "EOF",
+    NULL,
 };
 
 // Names of types and statements in the lexers of bpftrace 0.17 to 0.27.
@@ -65,16 +66,8 @@ static const char *const bpftrace_words[] = {
     "uint32",	"uint64",   "min_t",	"max_t",     "sum_t",	    "avg_t",	     "umin_t",
     "umax_t",	"usum_t",   "uavg_t",	"stats_t",   "ustats_t",    "count_t",	     "usym_t",
     "ksym_t",	"kstack_t", "ustack_t", "macaddr_t", "mac_address", "cgroup_path_t", "strerror_t",
-    "true",	"false",
+    "true",	"false",    NULL,
 };
-
-static bool is_among(struct str name, const char *const *words, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (str_eqz(name, words[i]))
-			return true;
-	return false;
-}
 
 /** What cprint calls the gaps between members. */
 static bool is_gap(struct str name)
@@ -87,11 +80,10 @@ static bool is_gap(struct str name)
 	return true;
 }
 
-bool cname_is_reserved(struct str name, bool for_bpftrace)
+static bool is_reserved(struct str name, bool for_bpftrace)
 {
-	return is_gap(name) || is_among(name, c_words, sizeof(c_words) / sizeof(c_words[0])) ||
-	       (for_bpftrace &&
-		is_among(name, bpftrace_words, sizeof(bpftrace_words) / sizeof(bpftrace_words[0])));
+	return is_gap(name) || str_is_any(name, c_words) ||
+	       (for_bpftrace && str_is_any(name, bpftrace_words));
 }
 
 struct str cname_ident(struct arena *a, struct str name, bool for_bpftrace)
@@ -110,7 +102,7 @@ struct str cname_ident(struct arena *a, struct str name, bool for_bpftrace)
 		}
 		name = strbuf_take(&b, a);
 	}
-	if (cname_is_reserved(name, for_bpftrace))
+	if (is_reserved(name, for_bpftrace))
 		name = str_printf(a, STR_FMT "_", STR_ARG(name));
 	return name;
 }

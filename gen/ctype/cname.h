@@ -22,7 +22,5 @@ struct str cname_ident(struct arena *a, struct str name, bool for_bpftrace);
  * t->n_members.
  */
 struct str *cname_members(struct arena *a, const struct ctype *t, bool for_bpftrace);
-/** @name is a keyword, a type name or a predefined macro. */
-bool cname_is_reserved(struct str name, bool for_bpftrace);
 
 #endif

@@ -150,7 +150,12 @@ static void print_gap(struct printer *p, uint64_t from, uint64_t to, unsigned de
 	}
 }
 
-static bool print_body(struct printer *p, struct ctype *t, unsigned depth);
+static bool layout_of(struct printer *p, struct ctype *t, struct clayout *ret)
+{
+	return clayout_of(p->c->arena, t, p->c->opt.for_bpftrace, ret, &p->why);
+}
+
+static bool print_body(struct printer *p, struct ctype *t, const struct clayout *l, unsigned depth);
 
 static bool print_field(struct printer *p, const struct clayout_field *f, unsigned depth)
 {
@@ -192,7 +197,8 @@ static bool print_field(struct printer *p, const struct clayout_field *f, unsign
 			p->why = "it is nested too deeply";
 			return false;
 		}
-		if (!print_body(p, e, depth + 1))
+		struct clayout inner;
+		if (!layout_of(p, e, &inner) || !print_body(p, e, &inner, depth + 1))
 			return false;
 		indent(p, depth);
 		print_name(p, "}", f->name);
@@ -210,33 +216,30 @@ static bool print_field(struct printer *p, const struct clayout_field *f, unsign
 	return true;
 }
 
-static bool print_body(struct printer *p, struct ctype *t, unsigned depth)
+static bool print_body(struct printer *p, struct ctype *t, const struct clayout *l, unsigned depth)
 {
-	struct clayout l;
-	if (!clayout_of(p->c->arena, t, p->c->opt.for_bpftrace, &l, &p->why))
-		return false;
 	if (t->kind == CTYPE_UNION) {
 		uint64_t largest = 0;
-		for (size_t i = 0; i < l.fields.n; i++) {
-			if (!print_field(p, &l.fields.v[i], depth))
+		for (size_t i = 0; i < l->fields.n; i++) {
+			if (!print_field(p, &l->fields.v[i], depth))
 				return false;
-			uint64_t bytes = (l.fields.v[i].bits + 7) / 8;
+			uint64_t bytes = (l->fields.v[i].bits + 7) / 8;
 			if (bytes > largest)
 				largest = bytes;
 		}
-		if (largest < l.size)
-			print_gap(p, 0, l.size * 8, depth);
+		if (largest < l->size)
+			print_gap(p, 0, l->size * 8, depth);
 		return true;
 	}
 	uint64_t at = 0;
-	for (size_t i = 0; i < l.fields.n; i++) {
-		const struct clayout_field *f = &l.fields.v[i];
+	for (size_t i = 0; i < l->fields.n; i++) {
+		const struct clayout_field *f = &l->fields.v[i];
 		print_gap(p, at, f->bit_off, depth);
 		if (!print_field(p, f, depth))
 			return false;
 		at = f->bit_off + f->bits;
 	}
-	print_gap(p, at, l.size * 8, depth);
+	print_gap(p, at, l->size * 8, depth);
 	return true;
 }
 
@@ -272,18 +275,16 @@ static void print_enum(struct printer *p, const struct cdef *def)
 	strbuf_addz(p->b, "};\n");
 }
 
-static void assert_offsets(struct printer *p, const struct cdef *def, struct ctype *t, uint64_t at,
-			   unsigned depth)
+static void assert_offsets(struct printer *p, const struct cdef *def, const struct clayout *l,
+			   uint64_t at, unsigned depth)
 {
-	struct clayout l;
-	const char *why;
-	if (depth > MAX_DEPTH || !clayout_of(p->c->arena, t, p->c->opt.for_bpftrace, &l, &why))
-		return;
-	for (size_t i = 0; i < l.fields.n; i++) {
-		const struct clayout_field *f = &l.fields.v[i];
+	for (size_t i = 0; i < l->fields.n; i++) {
+		const struct clayout_field *f = &l->fields.v[i];
 		struct ctype *e = ctype_strip(f->type);
-		if (!f->name.n && e && ctype_is_aggregate(e))
-			assert_offsets(p, def, e, at + f->bit_off, depth + 1);
+		struct clayout inner;
+		if (!f->name.n && e && ctype_is_aggregate(e) && depth < MAX_DEPTH &&
+		    layout_of(p, e, &inner))
+			assert_offsets(p, def, &inner, at + f->bit_off, depth + 1);
 		if (!f->name.n || f->is_bitfield)
 			continue;
 		strbuf_addf(p->b,
@@ -294,44 +295,35 @@ static void assert_offsets(struct printer *p, const struct cdef *def, struct cty
 	}
 }
 
-static void print_remarks(struct printer *p, const struct cdef *def)
+static bool print_one(struct printer *p, const struct cdef *def, bool asserts)
 {
-	struct clayout l;
-	const char *why;
+	struct ctype *t = def->type;
+	bool is_enum = t->kind == CTYPE_ENUM;
+	struct clayout l = {0};
+	p->n_gaps = 0;
+	if (!is_enum && !layout_of(p, t, &l))
+		return false;
 	if (!str_eq(def->name, def->tag)) {
 		strbuf_addz(p->b, "// ");
 		strbuf_add_printable(p->b, def->name);
 		strbuf_addc(p->b, '\n');
 	}
-	if (def->type->kind == CTYPE_ENUM ||
-	    !clayout_of(p->c->arena, def->type, p->c->opt.for_bpftrace, &l, &why))
-		return;
 	for (size_t i = 0; i < l.remarks.n; i++)
 		strbuf_addf(p->b, "// " STR_FMT "\n", STR_ARG(l.remarks.v[i]));
-}
-
-static bool print_one(struct printer *p, const struct cdef *def, bool asserts)
-{
-	struct ctype *t = def->type;
-	p->n_gaps = 0;
-	print_remarks(p, def);
-	uint64_t size = t->size;
-	if (t->kind == CTYPE_ENUM) {
+	if (is_enum) {
 		print_enum(p, def);
-		asserts = asserts && natural_enum_size(t) == size;
 	} else {
 		strbuf_addf(p->b, "%s " STR_FMT " {\n", keyword(t), STR_ARG(def->tag));
-		if (!print_body(p, t, 1))
+		if (!print_body(p, t, &l, 1))
 			return false;
 		strbuf_addz(p->b, "};\n");
 	}
-	if (!asserts)
+	if (!asserts || (is_enum && natural_enum_size(t) != t->size))
 		return true;
 	strbuf_addf(p->b,
 		    "_Static_assert(sizeof(%s " STR_FMT ") == %" PRIu64 ", \"" STR_FMT "\");\n",
-		    keyword(t), STR_ARG(def->tag), size, STR_ARG(def->tag));
-	if (t->kind != CTYPE_ENUM)
-		assert_offsets(p, def, t, 0, 0);
+		    keyword(t), STR_ARG(def->tag), t->size, STR_ARG(def->tag));
+	assert_offsets(p, def, &l, 0, 0);
 	return true;
 }
 

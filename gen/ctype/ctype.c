@@ -282,50 +282,56 @@ static bool find_member(struct ctype *t, struct str name, struct ctype_place *re
 	return false;
 }
 
+/** "[2]" at the start of @path, of @ret's array; false when it does not fit. @bad is the text. */
+static bool resolve_index(struct str path, struct ctype_place *ret, struct str *bad)
+{
+	struct ctype *array = ctype_strip(ret->type);
+	size_t close = str_find(path, ']');
+	uint64_t index, size, add;
+	*bad = str_slice(path, 0, close + 1);
+	if (!array || array->kind != CTYPE_ARRAY || close >= path.n ||
+	    !str_to_u64(str_trim(str_slice(path, 1, close - 1)), &index) ||
+	    !ctype_size(array->of, &size) ||
+	    (array->has_count && array->count && index >= array->count) ||
+	    __builtin_mul_overflow(index, size, &add) ||
+	    __builtin_add_overflow(ret->off, add, &ret->off))
+		return false;
+	ret->type = array->of;
+	return true;
+}
+
+/** "a" at the start of @path, of @ret's struct, up to the next . or [; likewise. */
+static bool resolve_member(struct str path, struct ctype_place *ret, struct str *bad)
+{
+	struct ctype *aggregate = ctype_strip(ret->type);
+	struct ctype_place next;
+	size_t dot = str_find(path, '.'), bracket = str_find(path, '[');
+	*bad = str_slice(path, 0, dot < bracket ? dot : bracket);
+	if (ret->bit_size || !aggregate || !ctype_is_aggregate(aggregate) || !bad->n ||
+	    !find_member(aggregate, *bad, &next, 0))
+		return false;
+	next.off += ret->off;
+	next.bit_off += ret->off * 8;
+	*ret = next;
+	return true;
+}
+
 bool ctype_resolve(struct ctype *t, struct str path, struct ctype_place *ret, struct str *bad,
 		   struct ctype **in)
 {
 	*ret = (struct ctype_place){.type = t};
-	size_t i = 0;
-	while (i < path.n) {
-		struct ctype *cur = ctype_strip(ret->type);
-		*in = cur;
-		size_t start = i;
-		if (path.p[i] == '[') {
-			size_t close = str_find(str_from_offset(path, i), ']');
-			*bad = str_slice(path, i, close + 1);
-			uint64_t index, size, add;
-			if (!cur || cur->kind != CTYPE_ARRAY || close + i >= path.n ||
-			    !str_to_u64(str_trim(str_slice(path, i + 1, close - 1)), &index) ||
-			    !ctype_size(cur->of, &size) ||
-			    (cur->has_count && cur->count && index >= cur->count) ||
-			    __builtin_mul_overflow(index, size, &add) ||
-			    __builtin_add_overflow(ret->off, add, &ret->off))
-				return false;
-			ret->type = cur->of;
-			i += close + 1;
-			continue;
-		}
-		if (path.p[i] == '.') {
-			if (i == 0 || ++i == path.n) {
-				*bad = path;
-				return false;
-			}
-			start = i;
-		} else if (i > 0) {
-			*bad = str_from_offset(path, i);
+	for (struct str rest = path; rest.n; rest = str_from_offset(rest, bad->n)) {
+		bool is_first = rest.n == path.n, is_dot = rest.p[0] == '.';
+		bool is_index = rest.p[0] == '[';
+		*in = ctype_strip(ret->type);
+		*bad = is_dot ? path : rest;
+		// Between members there is a dot, and it has one on each side.
+		if (is_dot ? is_first || rest.n == 1 : !is_index && !is_first)
 			return false;
-		}
-		while (i < path.n && path.p[i] != '.' && path.p[i] != '[')
-			i++;
-		*bad = str_slice(path, start, i - start);
-		struct ctype_place next;
-		if (ret->bit_size || !cur || !ctype_is_aggregate(cur) || !bad->n ||
-		    !find_member(cur, *bad, &next, 0))
+		if (is_dot)
+			rest = str_from_offset(rest, 1);
+		if (is_index ? !resolve_index(rest, ret, bad) : !resolve_member(rest, ret, bad))
 			return false;
-		next.off += ret->off;
-		next.bit_off += ret->off * 8;
-		*ret = next;
 	}
 	if (!ret->bit_size)
 		ret->bit_off = 0;

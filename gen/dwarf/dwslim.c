@@ -8,19 +8,11 @@
 #include "base/file.h"
 #include "base/reader.h"
 
-static const char *const wanted[] = {".debug_info", ".debug_abbrev", ".debug_str",
-				     ".debug_line_str", ".debug_str_offsets"};
+static const char *const wanted[] = {".debug_info",	".debug_abbrev",      ".debug_str",
+				     ".debug_line_str", ".debug_str_offsets", NULL};
 static const char *const unwanted[] = {".gnu_debugaltlink", ".debug_types", ".debug_addr",
-				       ".debug_info.dwo"};
+				       ".debug_info.dwo", NULL};
 enum { N_WANTED = 5, MAX_PLAIN = 1 << 30 };
-
-static bool is_among(struct str name, const char *const *list, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (str_eqz(name, list[i]))
-			return true;
-	return false;
-}
 
 /** The sections to take; false when there is nothing to gain, or the file is of another kind. */
 static bool choose(struct img *file, struct img_section *ret, size_t *ret_n)
@@ -31,9 +23,9 @@ static bool choose(struct img *file, struct img_section *ret, size_t *ret_n)
 	if (file->type == ET_REL)
 		return false;
 	for (unsigned i = 1; img_next_header(file, &i, &s);) {
-		if (is_among(s.name, unwanted, sizeof(unwanted) / sizeof(unwanted[0])))
+		if (str_is_any(s.name, unwanted))
 			return false;
-		if (!is_among(s.name, wanted, N_WANTED) || s.type != SHT_PROGBITS)
+		if (!str_is_any(s.name, wanted) || s.type != SHT_PROGBITS)
 			continue;
 		if (*ret_n == N_WANTED)
 			return false;
