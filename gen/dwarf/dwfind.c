@@ -181,9 +181,11 @@ static bool take_sections(struct dwindex *ix, Elf *elf)
 	// GNU's split units of DWARF 4 have .debug_addr and look like plain ones otherwise; clang
 	// 14 writes it for plain units of DWARF 5, too: there the header tells.
 	struct reader r;
+	if (!ix->info.n)
+		return false;
 	reader_init(&r, ix->info.p, ix->info.n, ix->big);
 	reader_skip(&r, reader_u32(&r) == UINT32_MAX ? 8 : 0);
-	return ix->info.n && (!has_addr || reader_u16(&r) >= 5);
+	return !has_addr || reader_u16(&r) >= 5;
 }
 
 /** Where the file has .debug_info, if libdw has mapped it and not made it in memory. */
@@ -257,7 +259,9 @@ static bool list_units(struct dwindex *ix)
 		uint64_t left = ix->info.n - u.off;
 		size_t n = left < MAX_HEADER ? (size_t)left : MAX_HEADER;
 		const char *p = bytes_at(ix, u.off, n, buf);
-		reader_init(&r, p, p ? n : 0, ix->big);
+		if (!p)
+			return false;
+		reader_init(&r, p, n, ix->big);
 		if (!read_header(&r, left, &u))
 			return false;
 		vec_push(ix->src->arena, &ix->units, u);
@@ -368,12 +372,15 @@ static void search_begin(struct dwindex *ix, struct str name, struct search *s)
 /** Some abbreviation seems to have a DW_AT_specification in another unit. */
 static bool may_have_spec_elsewhere(struct str abbrev)
 {
-	const char *p = abbrev.p, *end = p + abbrev.n;
+	struct str rest = abbrev;
+	const char *p;
 	if (abbrev.n > MAX_SEARCHED)
 		return true;
-	while (p < end && (p = memchr(p, DW_AT_specification, (size_t)(end - p))))
-		if (++p < end && *p == DW_FORM_ref_addr)
+	while (rest.n && (p = memchr(rest.p, DW_AT_specification, rest.n))) {
+		rest = str_from_offset(abbrev, (size_t)(p - abbrev.p) + 1);
+		if (rest.n && rest.p[0] == DW_FORM_ref_addr)
 			return true;
+	}
 	return false;
 }
 
@@ -660,7 +667,7 @@ static inline void skip(struct reader *r, uint64_t n)
 
 static struct str string_at(struct str section, uint64_t off)
 {
-	return off < section.n ? str_from_offset(section, off) : (struct str){0};
+	return off < section.n ? str_from_offset(section, off) : STR("");
 }
 
 static void read_name(struct dies *r, unsigned form, struct die *d)
