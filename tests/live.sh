@@ -106,6 +106,14 @@ live_tour() {
 	[ $ended = 0 ] && [ $live_rc = 0 ]
 }
 
+# histogram NAME[KEY]: how many values are in that histogram of $tmp/trace; without a KEY: in all of that map
+histogram() {
+	awk -v name="@$1" '
+		/^@/ { map = $0; sub(/: *$/, "", map); on = map == name || index(map, name "[") == 1; next }
+		on && /^[\[(]/ { sub(/\|.*/, ""); n += $NF }
+		END { print n + 0 }' "$tmp/trace"
+}
+
 # is_sample SCRIPT [-x REGEX]... [TRACE]...: its header's sample is what it prints (tests/sample.py) in these traces, else in
 # $tmp/trace; lines that match a REGEX cannot come of this run
 is_sample() {

@@ -85,11 +85,6 @@ public class App {
 END
 "$home/bin/javac" -d "$tmp" "$tmp/App.java" >"$tmp/err" 2>&1 || skip_all "javac failed: $(head -n 1 "$tmp/err")"
 
-# histogram MAP: how many values are in it, over all keys that match
-histogram() {
-	awk -v m="^@$1" '/^@/ { on = $0 ~ m; next } on && /^[\[(]/ { sub(/\|.*/, ""); sum += $NF } END { print sum + 0 }' "$tmp/trace"
-}
-
 for collector in Serial G1; do
 	options=(-D CLASSES) compile=-Xint
 	[ $collector = Serial ] || options+=(-D COMPILES) compile=-Xmixed

@@ -73,8 +73,7 @@ live_start "$tmp/app"
 live_round -D MIN_US=5000 $live_pid mutex.bt
 lock=$(printf '%d' "$(sed 's/done //' "$tmp/answers")")
 is "$(grep '^@calls.take' "$tmp/trace")" "@calls[take]: 16" "every lock is counted, by who took it"
-is "$(awk -v m="@wait_us[take, $lock]:" '/^@/ { sub(/ *$/, ""); on = $0 == m; next } on && /^\[/ { sub(/\|.*/, ""); n += $NF } END { print n + 0 }' "$tmp/trace")" \
-	3 "each wait, with the mutex and who waited"
+is "$(histogram "wait_us[take, $lock]")" 3 "each wait, with the mutex and who waited"
 is_sample mutex.bt
 
 done_testing

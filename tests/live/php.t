@@ -108,8 +108,7 @@ request GET /index.php?a=1
 request GET /index.php" "each request, with its method and address"
 	like "$(cat "$tmp/trace")" '^no function calls were seen: PHP reports them only if .* USE_ZEND_DTRACE=1 in its environment' \
 		"and why no function is shown: its server was started without USE_ZEND_DTRACE=1"
-	is "$(awk '/^@/ { on = /^@request_us/; next } on && /^\[/ { sub(/\|.*/, ""); n += $NF } END { print n + 0 }' \
-		"$tmp/trace")" 3 "and its time"
+	is "$(histogram request_us)" 3 "and its time"
 else
 	skip "requests" "PHP's server does not start: $(tail -n 1 "$tmp/server")"
 fi

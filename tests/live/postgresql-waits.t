@@ -16,9 +16,6 @@ sql -c 'CREATE TABLE t AS SELECT generate_series(1, 20000) AS n' -c 'CREATE TABL
 held() { [ "$(sql -c 'SELECT count(*) FROM pg_locks WHERE NOT granted')" = "$1" ]; }
 # map NAME [KEY]: the value of a map's key
 map() { sed -n "s/^@$1\[${2-[0-9]*}\]: //p" "$tmp/trace"; }
-histogram() {
-	awk -v m="@$1:" '/^@/ { sub(/ *$/, ""); on = $0 == m; next } on && /^[\[(]/ { sub(/\|.*/, ""); sum += $NF } END { print sum + 0 }' "$tmp/trace"
-}
 
 # The server counts as well: blocks and transactions of a database (and blocks of 0, what all of them share), checkpoints;
 # its log has what took long. A session asks that reads no blocks any more. The database is a copy of files: none of its blocks

@@ -73,11 +73,6 @@ is "$(grep -cE 'backend [0-9]+ ' "$tmp/trace")" "$(sent | wc -l)" "every line ha
 is "$(total rollbacks)" 3 "three transactions were rolled back"
 is_sample postgresql.bt
 
-# histogram NAME: how many values it has
-histogram() {
-	awk -v m="@$1:" '/^@/ { sub(/ *$/, ""); on = $0 == m; next } on && /^[\[(]/ { sub(/\|.*/, ""); sum += $NF } END { print sum + 0 }' "$tmp/trace"
-}
-
 # Everything that can be sent, counted by the server as well: its log has a line for each statement that ended, and
 # one for each that failed; its statistics count transactions.
 sql -c 'CREATE DATABASE work TEMPLATE postgres' -c 'ALTER SYSTEM SET log_min_duration_statement = 0' \

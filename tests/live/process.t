@@ -92,9 +92,6 @@ traced() {
 	exec 8>&-
 	wait $live_pid
 }
-count_of() {
-	awk -v m="@$1:" '/^@/ { sub(/ *$/, ""); on = $0 == m; next } on && /^[\[(]/ { sub(/\|.*/, ""); n += $NF } END { print n + 0 }' "$tmp/trace"
-}
 
 traced files.bt
 is "$(sed -nE "s/^[0-9.]+: //; s|: $tmp/data\$||; s|$tmp/||; s/^(opens|closes)/\1/p" "$tmp/trace")" "opens app.log as 3
@@ -112,7 +109,7 @@ path=()
 is_sample files.bt ${path[@]+"${path[@]}"}
 
 traced -D SLOW_US=50000 syscall-latency.bt
-is "$(count_of 'us[clock_nanosleep]') $(count_of 'us[write]') $(count_of 'us[pwrite64]')" "7 9 1" \
+is "$(histogram 'us[clock_nanosleep]') $(histogram 'us[write]') $(histogram 'us[pwrite64]')" "7 9 1" \
 	"syscall-latency.bt: each call is in its histogram"
 sed -nE 's/^[0-9.]+: [0-9]+ clock_nanosleep ([0-9]+) us, returned 0$/\1/p' "$tmp/trace" >"$tmp/slow"
 least=$(sort -n "$tmp/slow" | head -n 1) lines=$(wc -l <"$tmp/slow")
@@ -127,8 +124,8 @@ is_sample syscall-latency.bt
 traced -D MIN_US=5000 offcpu.bt
 # Those that were so long by the program's own clocks: all 7, 170 ms together, but for a processor that is not always there.
 read -r waits waited <<<"$(awk '$1 == "nap" && $3 >= 5000 { n++; us += $3 } END { print n + 0, us + 0 }' "$tmp/answers")"
-ok "offcpu.bt: each wait is in the histogram ($(count_of 'wait_us[work]') of $waits)" test \
-	"$(count_of 'wait_us[work]')" -ge "$waits" -a "$waits" -ge 2
+ok "offcpu.bt: each wait is in the histogram ($(histogram 'wait_us[work]') of $waits)" test \
+	"$(histogram 'wait_us[work]')" -ge "$waits" -a "$waits" -ge 2
 total=$(awk '/^@off_us/ { on = 1 } on && /^\]: / { n += $2; on = 0 } END { print n + 0 }' "$tmp/trace")
 ok "offcpu.bt: the waits sum up to $waited us at least ($total us)" test "$total" -ge "$waited" ||
 	sed 's/^/# /' "$tmp/answers" "$tmp/trace"

@@ -111,11 +111,7 @@ open 1
 work 1" "and how often each was called"
 	like "$(grep total_us "$tmp/trace")" "app.py, work\]: [0-9]+$" "and how long it took"
 fi
-collections() {
-	awk -v n="$1" '$0 ~ "^@gc_us\\[" n "\\]" { on = 1; next } on && /^\[/ { sub(/\|.*/, ""); sum += $NF; next } { on = 0 }
-		END { print sum + 0 }' "$tmp/trace"
-}
-is "$(for n in 0 1 2; do echo "gc $n $(collections $n) $(sed -n "s/^@gc_objects\[$n\]: //p" "$tmp/trace")"; done)" \
+is "$(for n in 0 1 2; do echo "gc $n $(histogram "gc_us[$n]") $(sed -n "s/^@gc_objects\[$n\]: //p" "$tmp/trace")"; done)" \
 	"$(grep ^gc "$tmp/answers")" "collections and objects by generation, as the gc module counted them"
 is "$(sed -nE 's/^[0-9.]+: [0-9]+ (import (colorsys|no_such_module)) [0-9]+ us, (found: .)/\1 \3/p' "$tmp/trace")" \
 	"import colorsys found: 1

@@ -76,8 +76,7 @@ Shop, sell 3" "how often each was called"
 is "$(grep -E '^@(raised|objects)\[(ArgumentError|Shop)\]' "$tmp/trace" | sort)" "@objects[ArgumentError]: 3
 @objects[Shop]: 3
 @raised[ArgumentError]: 3" "what was made, and raised"
-is "gc $(awk '/^@/ { on = /^@gc_us\[mark\]/; next } on && /^\[/ { sub(/\|.*/, ""); n += $NF } END { print n + 0 }' "$tmp/trace")" \
-	"$(grep ^gc "$tmp/answers")" "as many collections as Ruby counted"
+is "gc $(histogram 'gc_us[mark]')" "$(grep ^gc "$tmp/answers")" "as many collections as Ruby counted"
 like "$(cat "$tmp/trace")" " require English \($tmp/app.rb:[0-9]+\)$" "what was required, where"
 is_sample ruby.bt
 unlike "$(cat "$tmp/trace")" '^(no method calls|@called)' "without a complaint"
