@@ -49,8 +49,8 @@ done
 out=$(python3 tests/circles.py) || complain "$out"
 
 echo "== who reads /proc"
-# target/proc does. base/file names descriptors of ours, bind/path writes paths into programs, and elf/debuginfo has one that
-# cannot exist.
+# target/proc does. base/file names descriptors of ours, bind/path writes paths into programs, elf/debuginfo has one that
+# cannot exist, and asks how much memory btgen itself has.
 while read -r line; do
 	complain "$line: only target/proc reads /proc"
 done < <(grep -nE '"[^"]*/proc[/"]' gen/*/*.c | grep -vE '^gen/(target/proc|base/file|bind/path|elf/debuginfo)\.c:|#include')

@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -129,17 +130,30 @@ bool img_debuginfo(struct img *img, struct debuginfo **ret)
 	return di->dwarf != NULL;
 }
 
+/** Bytes of this program's data, as RLIMIT_DATA counts them (proc(5), statm); 0: not known. */
+static rlim_t data_in_use(void)
+{
+	unsigned long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+	if (!f || fscanf(f, "%*u %*u %*u %*u %*u %lu", &pages) != 1)
+		pages = 0;
+	if (f)
+		fclose(f);
+	return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
 int debuginfo_count_symbols(struct debuginfo *di)
 {
-	// xz makes 7000 bytes of one, and what comes out may be packed again: only memory itself can be the limit.
+	// xz makes 7000 bytes of one, and what comes out may be packed again: only memory itself can be
+	// the limit.
 	struct rlimit old, scarce;
-	struct rusage used;
-	if (getrlimit(RLIMIT_DATA, &old) != 0 || getrusage(RUSAGE_SELF, &used) != 0)
+	rlim_t used = data_in_use();
+	if (!used || getrlimit(RLIMIT_DATA, &old) != 0)
 		return 0;
 	scarce = old;
-	scarce.rlim_cur = ((rlim_t)used.ru_maxrss << 10) + MAX_SYMBOLS;
-	if (scarce.rlim_cur < old.rlim_cur)
-		setrlimit(RLIMIT_DATA, &scarce);
+	if (used + MAX_SYMBOLS < old.rlim_cur)
+		scarce.rlim_cur = used + MAX_SYMBOLS;
+	setrlimit(RLIMIT_DATA, &scarce);
 	int n = dwfl_module_getsymtab(di->module);
 	setrlimit(RLIMIT_DATA, &old);
 	return n;
