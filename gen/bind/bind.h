@@ -68,8 +68,8 @@ struct bind {
 
 	// Results.
 	enum bind_scope scope;	 /**< the caller's at first, then what the script needs */
-	struct map said_unknown; /**< markers without a value, each said once */
-	bool said_no_probes;	 /**< that the executable has none at all is said once */
+	struct map said_unknown; /**< markers without a value, each reported once */
+	bool said_no_probes;	 /**< that the executable has none at all is reported once */
 	bool marks_code;	 /**< the program prints such marks */
 	unsigned n_attach;	 /**< attach points in the program */
 	unsigned n_programs; /**< at most so many BPF programs come of them: one for each site */

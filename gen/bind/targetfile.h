@@ -38,7 +38,7 @@ bool targetfiles_of_file(struct arena *a, struct diag *d, const char *path,
 			 struct targetfiles *ret);
 void targetfiles_close(struct targetfiles *s);
 
-/** The file opened, or NULL when it cannot be read (said once, as a warning for a library). */
+/** The file opened, or NULL when it cannot be read (reported once, as a warning for a library). */
 struct img *targetfile_open(struct targetfiles *s, struct targetfile *tf);
 /** Its probes; empty when there are none or they cannot be read. */
 const struct sdt_list *targetfile_probes(struct targetfiles *s, struct targetfile *tf);

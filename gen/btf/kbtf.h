@@ -15,7 +15,7 @@ struct kbtf;
 #define KBTF_KERNEL "/sys/kernel/btf/vmlinux" /**< of the kernel that runs */
 
 /**
- * Opens raw BTF or an ELF file with a .BTF section; an error is said. Lives in @a; kbtf_close()
+ * Opens raw BTF or an ELF file with a .BTF section; an error is reported. Lives in @a; kbtf_close()
  * frees libbpf's part.
  */
 bool kbtf_open(struct arena *a, struct diag *d, const char *path, struct kbtf **ret);

@@ -2,7 +2,7 @@
  * cmd - what the subcommands of btgen share: how they read options, and say what is wrong with
  * them.
  *
- * Exit status of every command: 0 done, 1 the input is wrong (said on stderr), 2 the command line
+ * Exit status of every command: 0 done, 1 the input is wrong (reported on stderr), 2 the command line
  * is wrong.
  */
 #ifndef CMD_CMD_H
@@ -43,7 +43,7 @@ struct cmd_options {
 	bool in_order;		       /**< an operand before -- is option 1 */
 	/**
 	 * Takes one option (@value is NULL for those without); -1, or the exit status of a bad one,
-	 * which is said.
+	 * which is reported.
 	 */
 	int (*take)(void *ctx, const char *command, int letter, const char *value);
 };
@@ -56,7 +56,7 @@ int cmd_read_options(const struct cmd_options *o, int argc, char **argv, void *c
 
 /** Decimal PID, or false. */
 bool cmd_parse_pid(const char *text, int *ret);
-/** The @value of --for; -1, or the exit status of a bad one, which is said. */
+/** The @value of --for; -1, or the exit status of a bad one, which is reported. */
 int cmd_take_version(const char *command, const char *value, unsigned *ret);
 
 #endif

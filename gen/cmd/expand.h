@@ -2,7 +2,7 @@
  * expand - from a command line to the program that bpftrace is given; what `expand` and `run` share.
  *
  * Reads the templates, looks the target up, preprocesses, binds names to the target's files and writes
- * the program. Errors are said; a program after an error is never returned.
+ * the program. Errors are reported; a program after an error is never returned.
  */
 #ifndef CMD_EXPAND_H
 #define CMD_EXPAND_H
@@ -50,7 +50,7 @@ struct expansion {
 
 /**
  * Takes an option that several commands have: -p -x -e -D -I -v -o, CMD_CONF, CMD_FOR; as cmd_options wants it, @request is
- * a struct expand_request. Returns -1, or the exit status of a bad value, which is said.
+ * a struct expand_request. Returns -1, or the exit status of a bad value, which is reported.
  */
 int expand_take(void *request, const char *command, int letter, const char *value);
 /** Adds the process with PID @word, or those of that name; false when there is none of that name. */
@@ -77,7 +77,7 @@ int expand_command(int argc, char **argv, int (*parse)(int, char **, struct expa
 
 /** Folder of btgen's own scripts (bpf/ of the checkout, or share/btgen/bpf of the installation), or NULL. */
 const char *expand_script_dir(struct arena *a);
-/** The list of documented probes there (probes.conf); NULL when there is none, or (said) it is wrong. */
+/** The list of documented probes there (probes.conf); NULL when there is none, or, with an error, it is wrong. */
 struct probesigs *expand_signatures(struct arena *a, struct diag *d);
 
 #endif

@@ -22,7 +22,7 @@ struct lines {
 };
 
 /**
- * Reads the file @path, which lives in @a. An error is said for one that cannot be read or that is no text of up to 1
+ * Reads the file @path, which lives in @a. An error is reported for one that cannot be read or that is no text of up to 1
  * MiB: no list that people write ("of enums": @what) is as long.
  */
 bool lines_open(struct arena *a, struct diag *d, const char *path, const char *what,

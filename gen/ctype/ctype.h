@@ -58,7 +58,7 @@ struct ctype_value {
 
 /** What a type was loaded by: fills what was left open. */
 struct ctype_loader {
-	/** Fills the members or values of @t; false when that cannot be done (said). */
+	/** Fills the members or values of @t; false when that cannot be done (reported). */
 	bool (*complete)(struct ctype_loader *l, struct ctype *t);
 };
 
@@ -74,7 +74,7 @@ struct ctype {
 	bool is_class;	  /**< declared with `class` */
 	bool is_decl;	  /**< only a declaration is known */
 	bool is_complete; /**< members or values are filled in */
-	bool is_failed;	  /**< filling in failed and was said */
+	bool is_failed;	  /**< filling in failed and was reported */
 	struct ctype *
 	    of; /**< pointer, reference, array, typedef, qualifier, function's result; NULL is void */
 	uint64_t count; /**< array: elements; valid when has_count */
@@ -130,7 +130,7 @@ struct ctype_place {
 /**
  * Follows a path of members and constant indices, "a.b[2].c", from @t (typedefs looked through,
  * anonymous members and base classes searched). On failure @bad is the part of the path that does
- * not fit, and @in the type it was looked up in; nothing is said.
+ * not fit, and @in the type it was looked up in; nothing is reported.
  */
 bool ctype_resolve(struct ctype *t, struct str path, struct ctype_place *ret, struct str *bad,
 		   struct ctype **in);

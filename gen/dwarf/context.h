@@ -22,9 +22,9 @@
  * tag of another type is the typedef, as in C (C11 6.2.3); where the two are of different units,
  * that counts as a difference.
  *
- * When a warning is said. When nothing tells which is meant: the nearest definitions of a place
+ * When there is a warning. When nothing tells which is meant: the nearest definitions of a place
  * differ (two of its image, say, and its unit has none), or places mean different ones. The first
- * is taken, that of the first place, and the warning names both. Nothing is said of definitions
+ * is taken, that of the first place, and the warning names both. No warning for definitions
  * that are the same.
  *
  * What it costs. Finding a unit by an address takes time, and blocks more. So the images of the

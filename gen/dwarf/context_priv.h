@@ -30,7 +30,7 @@ struct context_question {
 	struct map known;	 /**< what each image and each unit means: struct meaning */
 };
 
-/** *@ret is what is meant, without a type when no image has it; differences are said. */
+/** *@ret is what is meant, without a type when no image has it; differences are reported. */
 void context_find(struct context_question *q, struct definition *ret);
 
 /**

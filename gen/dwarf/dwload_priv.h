@@ -9,7 +9,7 @@
 #include "dwarf/dwsrc.h"
 
 /**
- * Fills members or values of @t from @die, which is a definition; false (said) when the tree is
+ * Fills members or values of @t from @die, which is a definition; false (reported) when the tree is
  * corrupt.
  */
 bool dwmember_read(struct dwsrc *src, Dwarf_Die *die, struct ctype *t);

@@ -1,5 +1,5 @@
 /**
- * dwsplit - units whose types are in files of their own (.dwo), and what is said of those that
+ * dwsplit - units whose types are in files of their own (.dwo), and what is reported of those that
  * cannot be read.
  *
  * libdw finds and opens the files: .dwo files (DWARF 5 section 7.3.2) and, from elfutils 0.192 on,

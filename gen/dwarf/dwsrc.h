@@ -8,7 +8,7 @@
  *
  *	struct dwsrc *src = dwsrc_new(img);
  *	if (!dwsrc_open(src, "enum color"))
- *		return false;		// said: no debug information, what to install
+ *		return false;		// reported: no debug information, what to install
  *	struct dwunit u = {0};
  *	while (dwsrc_next_unit(src, &u))
  *		use(&u.die);
@@ -62,7 +62,7 @@ struct dwsrc {
 	struct map sources;	 /**< argsrc's: path of a source file -> its text */
 	uint64_t n_visits;	 /**< DIEs that walks have come to */
 	uint64_t n_spent;	 /**< dwsite's: what it took to look around places in the code */
-	bool is_spent;		 /**< that was too much, which was said */
+	bool is_spent;		 /**< that was too much, which was reported */
 	/** For tests, before anything is asked: dwfind takes it for large debug information. */
 	bool acts_large;
 };
@@ -87,7 +87,7 @@ bool dwsrc_open_whole(struct dwsrc *src);
 /** The next unit's top DIE into *@u (zeroed before the first call); false at the end. */
 bool dwsrc_next_unit(struct dwsrc *src, struct dwunit *u);
 /**
- * First child, next sibling; false at the end, or, with an error said, when the tree is corrupt.
+ * First child, next sibling; false at the end, or, with an error, when the tree is corrupt.
  */
 bool dwsrc_child(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *die, Dwarf_Die *ret);
 bool dwsrc_sibling(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *die, Dwarf_Die *ret);

@@ -24,7 +24,7 @@ struct dwtypes {
 	struct diag *diag;
 	VEC(struct dwsrc *) images; /**< their debug information, opened when it is needed */
 	struct map known;	    /**< answers: question -> struct answer */
-	struct map warned;	    /**< warnings about differing definitions, each said once */
+	struct map warned;	    /**< warnings about differing definitions, each reported once */
 	struct context *context;    /**< dwtypes_ask_from()'s, or NULL */
 	unsigned depth;		    /**< questions that wait for this one */
 	bool verbose;		    /**< say which definitions were not compared */

@@ -81,7 +81,7 @@ struct img {
 };
 
 /**
- * Opens @path and checks its headers; @shown is the path in messages. An error (said through @d) for anything that
+ * Opens @path and checks its headers; @shown is the path in messages. An error (reported through @d) for anything that
  * is not an ELF file of 32 or 64 bit; never waits on a FIFO. The image and what it holds live in @a.
  */
 bool img_open(struct arena *a, struct diag *d, const char *path, struct str shown,
@@ -99,7 +99,7 @@ void img_close(struct img *img);
  */
 void img_set_root(struct img *img, struct str root, struct str path);
 
-/** False, without a message, when there is no such section; an error is said when it is there and broken. */
+/** False, without a message, when there is no such section; an error is reported when it is there and broken. */
 bool img_find_section(struct img *img, const char *name, struct img_section *ret);
 /** The same without reading the contents: `data` stays empty until img_read_section(). */
 bool img_find_header(struct img *img, const char *name, struct img_section *ret);

@@ -25,7 +25,7 @@ struct probes_scripts {
 	VEC(struct probes_use) uses;
 };
 
-/** False, with an error said, when the folder cannot be read or a script of it is wrong. */
+/** False, with an error, when the folder cannot be read or a script of it is wrong. */
 bool probes_scripts_read(struct arena *a, struct diag *d, const char *dir, unsigned version,
 			 struct probes_scripts *ret);
 bool probes_use_fits(const struct probes_use *use, struct str provider, struct str name);

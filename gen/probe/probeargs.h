@@ -4,7 +4,7 @@
  * A note of .note.stapsdt has size, sign and place of each argument. Names and types come from the program itself where
  * it was built with btgen/usdt.h (`declared`), else from the debug information and the source (`inferred`), else from the
  * list of well-known probes (`listed`, argsig.h); what is not certain is left out: then only the size is known. One probe
- * has several sites; what they agree about is the probe's, and where they disagree that is said.
+ * has several sites; what they agree about is the probe's, and where they disagree that is shown.
  *
  *	struct probeargs pa;
  *	probeargs_read(&binary, signatures, probe, &pa);

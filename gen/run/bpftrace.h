@@ -20,7 +20,7 @@ struct bpftrace {
 
 /**
  * Finds bpftrace: @wanted if not NULL, else $BTGEN_BPFTRACE, else the one that configure was given, else
- * $PATH. Returns 0, or RUN_NOT_FOUND / RUN_NOT_RUNNABLE after saying why (nothing is said when @quiet).
+ * $PATH. Returns 0, or RUN_NOT_FOUND / RUN_NOT_RUNNABLE after reporting why (not when @quiet).
  */
 int bpftrace_find(struct arena *a, struct diag *d, const char *wanted, bool quiet,
 		  struct bpftrace *ret);

@@ -43,11 +43,11 @@ struct relay {
 	struct diag_place withheld_at;
 	bool idle; /**< the last warning was none that matters: nor is its "expanded from" */
 	bool out_mid_line;     /**< the start of the current data line has already gone */
-	bool attached;	       /**< bpftrace said that all probes are */
+	bool attached;	       /**< bpftrace has reported that all probes are */
 	unsigned skip_excerpt; /**< lines of bpftrace's own excerpt that are still to be dropped */
 	bool holds_messages;   /**< what bpftrace says waits for relay_release() */
 	struct strbuf held;    /**< lines of stderr */
-	unsigned long long lost; /**< events that bpftrace said were lost */
+	unsigned long long lost; /**< events that bpftrace reported as lost */
 	unsigned n_errors;	 /**< error lines seen */
 };
 

@@ -15,7 +15,7 @@
  */
 enum { RUN_HEARTBEAT_HZ = 5 };
 
-/** Runs it to its end; returns the exit status for the shell. Errors are said through @d. */
+/** Runs it to its end; returns the exit status for the shell. Errors are reported through @d. */
 int run_program(struct arena *a, struct diag *d, const struct run_config *cfg);
 
 #endif

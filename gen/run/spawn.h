@@ -25,7 +25,7 @@ struct spawned {
 
 /**
  * Splits @command as a shell does (quotes, variables, ~; no pipes, no redirections), starts it and stops
- * it at its entry point. An error is said when it cannot be run.
+ * it at its entry point. An error is reported when it cannot be run.
  */
 bool spawn_held(struct arena *a, struct diag *d, const char *command, struct spawned *ret);
 void spawn_release(struct spawned *s);

@@ -7,7 +7,7 @@
  * other way. The half of ?: && || that is not evaluated may divide by zero.
  *
  *	bool yes;
- *	if (!expr_eval(diag, tokens, &yes)) ... // said where
+ *	if (!expr_eval(diag, tokens, &yes)) ... // reported, with its place
  */
 #ifndef TEXT_EXPR_H
 #define TEXT_EXPR_H

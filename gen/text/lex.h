@@ -76,7 +76,7 @@ struct lexer {
 	int braces;	   /**< depth of { }: attach points are looked for at 0 only */
 	bool quiet;	   /**< skipped text: say nothing */
 	bool in_directive; /**< a newline ends the line with TOK_EOF and is not taken */
-	bool failed;	   /**< an error was said */
+	bool failed;	   /**< an error was reported */
 	bool bol;	   /**< no token on this line yet */
 	/** How far the word before `pos` is on its way to an attach point. */
 	enum { LEX_WORD_NONE, LEX_WORD_NAME, LEX_WORD_ATTACH } word;

@@ -98,7 +98,7 @@ struct pp {
 	bool vanished;	    /**< a macro expanded to nothing since this was last cleared */
 	bool in_args;	    /**< reading the arguments of a macro call */
 	bool fatal;	    /**< a limit was passed: everything ends */
-	bool failed;	    /**< an error was said */
+	bool failed;	    /**< an error was reported */
 	int braces;	    /**< depth of { } in what was put out */
 	unsigned nesting;   /**< of macro calls in arguments */
 	unsigned n_includes;

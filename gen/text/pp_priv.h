@@ -58,7 +58,7 @@ struct pp_level {
 	struct lexer lex;
 	struct pp_cond *conds;
 	unsigned n_conds;
-	struct str shown_name; /**< __FILE__: the file's name or what #line said */
+	struct str shown_name; /**< __FILE__: the file's name or what #line gives */
 	long line_shift;       /**< what #line adds to line numbers */
 	bool at_end;
 };
@@ -157,7 +157,7 @@ struct token *pp_has_include(struct pp *pp, const struct token *name);
 
 // pp_c.c
 /**
- * Adds a line for bpftrace's clang, the text of which is the format's; errors in it are said at
+ * Adds a line for bpftrace's clang, the text of which is the format's; errors in it are reported at
  * @at.
  */
 void pp_c_line(struct pp *pp, const struct token *at, const char *fmt, ...)
