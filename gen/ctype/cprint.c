@@ -157,6 +157,39 @@ static bool layout_of(struct printer *p, struct ctype *t, struct clayout *ret)
 
 static bool print_body(struct printer *p, struct ctype *t, const struct clayout *l, unsigned depth);
 
+static bool print_bitfield(struct printer *p, const struct clayout_field *f)
+{
+	struct ctype *t = ctype_strip(f->type);
+	const char *name = t ? name_of(p->c, t, 0) : NULL;
+	if (!name || f->bits > t->size * 8) {
+		// The compiler recorded a type that cannot hold it; any that can will do.
+		name = f->bits > 32 ? "unsigned long long" : "unsigned int";
+		if (f->bits > 64) {
+			p->why = "it has a bitfield of more than 64 bits";
+			return false;
+		}
+	}
+	strbuf_addf(p->b, "%s " STR_FMT " : %u;\n", name, STR_ARG(f->name), (unsigned)f->bits);
+	return true;
+}
+
+/** A struct or union without a name, in the place of member @f. */
+static bool print_inline(struct printer *p, struct ctype *t, const struct clayout_field *f,
+			 unsigned depth)
+{
+	struct clayout l;
+	if (depth > MAX_DEPTH) {
+		p->why = "it is nested too deeply";
+		return false;
+	}
+	strbuf_addf(p->b, "%s {\n", keyword(t));
+	if (!layout_of(p, t, &l) || !print_body(p, t, &l, depth + 1))
+		return false;
+	indent(p, depth);
+	print_name(p, "}", f->name);
+	return true;
+}
+
 static bool print_field(struct printer *p, const struct clayout_field *f, unsigned depth)
 {
 	struct strbuf *b = p->b;
@@ -164,48 +197,25 @@ static bool print_field(struct printer *p, const struct clayout_field *f, unsign
 		p->why = "its definition is larger than 64 MiB";
 		return false;
 	}
-	struct ctype *e = ctype_strip(f->type);
 	if (f->is_bytes && !f->name.n) {
 		print_gap(p, f->bit_off, f->bit_off + f->bits, depth);
 		return true;
 	}
 	indent(p, depth);
-	if (f->is_bitfield) {
-		const char *name = e ? name_of(p->c, e, 0) : NULL;
-		uint64_t size = e ? e->size : 0;
-		if (!name || f->bits > size * 8) {
-			// The compiler recorded a type that cannot hold it; any that can will do.
-			name = f->bits > 32 ? "unsigned long long" : "unsigned int";
-			if (f->bits > 64) {
-				p->why = "it has a bitfield of more than 64 bits";
-				return false;
-			}
-		}
-		strbuf_addf(b, "%s " STR_FMT " : %u;\n", name, STR_ARG(f->name), (unsigned)f->bits);
-		return true;
-	}
+	if (f->is_bitfield)
+		return print_bitfield(p, f);
 	uint64_t dims[MAX_DEPTH];
 	unsigned n = 0;
-	while (e && e->kind == CTYPE_ARRAY && n < MAX_DEPTH) {
+	struct ctype *e = ctype_strip(f->type);
+	for (; e && e->kind == CTYPE_ARRAY && n < MAX_DEPTH; e = ctype_strip(e->of))
 		dims[n++] = e->has_count ? e->count : 0;
-		e = ctype_strip(e->of);
-	}
 	const char *name = e && !f->is_bytes ? name_of(p->c, e, 0) : NULL;
-	if (e && !f->is_bytes && !name && ctype_is_aggregate(e) && e->is_complete) {
-		strbuf_addf(b, "%s {\n", keyword(e));
-		if (depth > MAX_DEPTH) {
-			p->why = "it is nested too deeply";
-			return false;
-		}
-		struct clayout inner;
-		if (!layout_of(p, e, &inner) || !print_body(p, e, &inner, depth + 1))
-			return false;
-		indent(p, depth);
-		print_name(p, "}", f->name);
-	} else if (name) {
+	if (name) {
 		print_name(p, name, f->name);
+	} else if (e && !f->is_bytes && ctype_is_aggregate(e) && e->is_complete) {
+		if (!print_inline(p, e, f, depth))
+			return false;
 	} else {
-		n = 0;
 		strbuf_addf(b, "unsigned char " STR_FMT "[%" PRIu64 "];\n", STR_ARG(f->name),
 			    f->bits / 8);
 		return true;

@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-bool namequery_parse(struct str text, unsigned kinds, struct namequery *ret)
+/** Takes the keyword from @rest; it narrows the kinds, it never widens them. */
+static struct str take_keyword(struct str rest, unsigned *kinds)
 {
 	static const struct {
 		struct str word;
@@ -13,15 +14,18 @@ bool namequery_parse(struct str text, unsigned kinds, struct namequery *ret)
 	    {{"union ", 6}, NAME_UNION},
 	    {{"enum ", 5}, NAME_ENUM},
 	};
+	for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++)
+		if (str_has_prefix(rest, keywords[i].word)) {
+			*kinds &= keywords[i].kind;
+			return str_trim(str_from_offset(rest, keywords[i].word.n));
+		}
+	return rest;
+}
+
+bool namequery_parse(struct str text, unsigned kinds, struct namequery *ret)
+{
 	*ret = (struct namequery){.text = str_trim(text), .kinds = kinds};
-	struct str rest = ret->text;
-	for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++) {
-		if (!str_has_prefix(rest, keywords[i].word))
-			continue;
-		rest = str_trim(str_from_offset(rest, keywords[i].word.n));
-		ret->kinds &= keywords[i].kind;
-		break;
-	}
+	struct str rest = take_keyword(ret->text, &ret->kinds);
 	if (str_has_prefix(rest, STR("::")))
 		rest = str_from_offset(rest, 2);
 
