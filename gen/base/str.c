@@ -195,7 +195,8 @@ unsigned str_distance(struct str a, struct str b, unsigned limit)
 	return prev[b.n] > limit ? limit + 1 : prev[b.n];
 }
 
-unsigned str_near_limit(struct str wanted, unsigned best)
+/** So many edits, at most, are between @wanted and what str_is_nearer() takes. */
+static unsigned near_limit(struct str wanted, unsigned best)
 {
 	unsigned allowed = (unsigned)(wanted.n / 4) + 1;
 	if (allowed > 6)
@@ -205,7 +206,7 @@ unsigned str_near_limit(struct str wanted, unsigned best)
 
 bool str_is_nearer(struct str wanted, struct str guess, unsigned *best)
 {
-	unsigned allowed = str_near_limit(wanted, *best);
+	unsigned allowed = near_limit(wanted, *best);
 	unsigned d = str_distance(wanted, guess, allowed);
 	if (d > allowed)
 		return false;

@@ -62,8 +62,6 @@ bool str_glob(struct str pattern, struct str s);
 unsigned str_distance(struct str a, struct str b, unsigned limit);
 /** True when @guess is near enough to @wanted to be offered instead of it; *best is the distance to beat. */
 bool str_is_nearer(struct str wanted, struct str guess, unsigned *best);
-/** So many edits, at most, are between @wanted and what str_is_nearer() takes. */
-unsigned str_near_limit(struct str wanted, unsigned best);
 /** Which ASCII bytes may stand in a text that comes from a stranger and becomes part of a program. */
 enum alphabet {
 	ALPHABET_WORD,	       /**< letters, digits and _; all others have these as well */

@@ -444,10 +444,10 @@ static struct ctype *find_enumerator(struct type_source *source, const struct na
 				say_differ(k, q->parts[0], of, t);
 				return of;
 			}
-			if (!of)
+			if (!of) {
 				*value = t->values[i].value;
-			if (!of)
 				of = t;
+			}
 		}
 	}
 	return of;

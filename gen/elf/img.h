@@ -112,8 +112,6 @@ bool img_read_section(struct img *img, struct img_section *s);
 /** False, with a warning the first time, when the compressed sections are too large to be decompressed by libdw. */
 bool img_check_unpacked(struct img *img);
 
-/** File offset of link-time address @addr by the program headers; false when no segment holds it in the file. */
-bool img_addr_to_offset(struct img *img, uint64_t addr, uint64_t *ret);
 /**
  * What to add to a link-time address in a process that has mapped the code from file offset @offset at address
  * @start; false when no executable segment is there.

@@ -204,31 +204,19 @@ bool img_check_unpacked(struct img *img)
 	return !img->unpacks_too_much;
 }
 
-/** Steps through the segments of the process with all of @flags (PF_*): gABI, "Program Header". */
-static bool next_load(struct img *img, unsigned *i, unsigned flags, GElf_Phdr *ret)
+/** Steps through the executable segments: gABI, "Program Header". */
+static bool next_code(struct img *img, unsigned *i, GElf_Phdr *ret)
 {
 	while (*i < img->n_phdrs && gelf_getphdr(img->elf, (int)(*i)++, ret))
-		if (ret->p_type == PT_LOAD && (ret->p_flags & flags) == flags)
+		if (ret->p_type == PT_LOAD && ret->p_flags & PF_X)
 			return true;
-	return false;
-}
-
-bool img_addr_to_offset(struct img *img, uint64_t addr, uint64_t *ret)
-{
-	GElf_Phdr p;
-	for (unsigned i = 0; next_load(img, &i, 0, &p);) {
-		if (addr < p.p_vaddr || addr - p.p_vaddr >= p.p_filesz)
-			continue;
-		*ret = p.p_offset + (addr - p.p_vaddr);
-		return img_has_bytes(img, p.p_offset, addr - p.p_vaddr);
-	}
 	return false;
 }
 
 size_t img_read_code(struct img *img, uint64_t addr, void *buf, size_t n, uint64_t *off)
 {
 	GElf_Phdr p;
-	for (unsigned i = 0; next_load(img, &i, PF_X, &p);) {
+	for (unsigned i = 0; next_code(img, &i, &p);) {
 		if (addr < p.p_vaddr || addr - p.p_vaddr >= p.p_filesz)
 			continue;
 		uint64_t in = addr - p.p_vaddr;
@@ -245,7 +233,7 @@ size_t img_read_code(struct img *img, uint64_t addr, void *buf, size_t n, uint64
 bool img_load_bias(struct img *img, uint64_t start, uint64_t offset, uint64_t *ret)
 {
 	GElf_Phdr p;
-	for (unsigned i = 0; next_load(img, &i, PF_X, &p);) {
+	for (unsigned i = 0; next_code(img, &i, &p);) {
 		// A mapping starts at a page, up to 64 KiB of it before the segment.
 		if (offset + 65536 <= p.p_offset ||
 		    (offset > p.p_offset && offset - p.p_offset >= p.p_filesz))

@@ -103,7 +103,4 @@ struct node *node_ungrouped(struct node *n);
 void node_walk(struct node *n, bool (*visit)(void *ctx, struct node *n, struct node *parent),
 	       void *ctx);
 
-/** "binary", "map": for tests and messages to developers. */
-const char *node_kind_name(enum node_kind kind);
-
 #endif

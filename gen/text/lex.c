@@ -380,20 +380,6 @@ struct str lexer_rest_of_line(const struct lexer *lx)
 	return str_slice(rest, 0, str_find(rest, '\n'));
 }
 
-bool lex_file(struct arena *a, struct diag *d, const struct src_file *f, struct token **ret)
-{
-	struct lexer lx;
-	lexer_init(&lx, a, d, f);
-	struct token *t, **tail = ret;
-	do {
-		t = arena_new(a, struct token);
-		lexer_next(&lx, t);
-		*tail = t;
-		tail = &t->next;
-	} while (t->kind != TOK_EOF);
-	return !lx.failed;
-}
-
 bool lex_one(struct arena *a, struct str text, struct token *ret)
 {
 	struct src_file f = {.text = text};

@@ -11,8 +11,7 @@
  * read.
  *
  * A struct lexer cuts one token at a time, because what braces mean depends on conditionals and
- * macros, which only the preprocessor knows: it corrects `braces` as it goes. lex_file() is for
- * text without directives.
+ * macros, which only the preprocessor knows: it corrects `braces` as it goes.
  */
 #ifndef TEXT_LEX_H
 #define TEXT_LEX_H
@@ -93,8 +92,6 @@ void lexer_next(struct lexer *lx, struct token *ret);
 /** The rest of the line as it stands, without taking it. */
 struct str lexer_rest_of_line(const struct lexer *lx);
 
-/** Cuts all of @f; unterminated comments and strings are errors. CR LF counts as a newline. */
-bool lex_file(struct arena *a, struct diag *d, const struct src_file *f, struct token **ret);
 /** Cuts @text, made by ##; false when it is not exactly one token. */
 bool lex_one(struct arena *a, struct str text, struct token *ret);
 

@@ -230,7 +230,8 @@ static struct str last_word(struct str s)
 /** Parentheses and operators around a name: how many are taken off, and how many bytes are read for it. */
 enum { MAX_LAYERS = 100, MAX_READ = 1 << 18 };
 
-struct str argname_of_expression(struct str s)
+/** The name after an expression, or empty. */
+static struct str of_expression(struct str s)
 {
 	struct str inner;
 	size_t n_read = 0;
@@ -283,13 +284,13 @@ void argname_parse(struct arena *a, struct str piece, struct argname_arg *ret)
 	else
 		n = expanded_form(a, piece, parts);
 	if (n < 2 || n > 4) {
-		ret->name = argname_of_expression(piece);
+		ret->name = of_expression(piece);
 		return;
 	}
 	ret->expr = parts[0];
 	struct str name = argname_literal(a, parts[1]);
 	bool good = str_is_ident(name) && !isdigit((unsigned char)name.p[0]);
-	ret->name = good ? name : argname_of_expression(parts[0]);
+	ret->name = good ? name : of_expression(parts[0]);
 	if (n > 2)
 		ret->doc = argname_literal(a, parts[2]);
 	if (n > 3)

@@ -8,7 +8,7 @@
  *
  *	struct str parts[3];
  *	size_t n = argname_split(STR("item, it->name, f(a, b)"), parts, 3);	// 3
- *	struct str name = argname_of_expression(parts[1]);			// "name"
+ *	argname_parse(arena, parts[1], &arg);					// arg.name is "name"
  */
 #ifndef USDT_ARGNAME_H
 #define USDT_ARGNAME_H
@@ -28,8 +28,6 @@ struct argname_arg {
  * which at most @max are written.
  */
 size_t argname_split(struct str text, struct str *ret, size_t max);
-/** The name after an expression, or empty. */
-struct str argname_of_expression(struct str expr);
 /** Expression, name and the rest of USDT_ARG of one piece; the name is empty when there is none. */
 void argname_parse(struct arena *a, struct str piece, struct argname_arg *ret);
 /** Gives the nameless a name, argN, and tells equal names apart: `state`, `state2`. */

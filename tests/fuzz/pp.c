@@ -7,6 +7,8 @@
 #include "text/pp.h"
 #include "lang/script.h"
 
+#include "../unit/lexfile.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /** A slash in an attach point is cut by itself, elsewhere it may be part of an operator: compare the bytes. */

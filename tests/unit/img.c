@@ -90,10 +90,8 @@ static void own_program(void)
 	ok(img_read_code(img, addr, code, 8, &off) == 8 &&
 	       memcmp(code, (const void *)a_function_of_ours, 8) == 0,
 	   "code read at an address is the code that runs");
-	ok(img_addr_to_offset(img, addr, &off) && pread(img->fd, in_file, 8, (off_t)off) == 8 &&
-	       memcmp(in_file, code, 8) == 0,
+	ok(pread(img->fd, in_file, 8, (off_t)off) == 8 && memcmp(in_file, code, 8) == 0,
 	   "the file has the same bytes at the offset of that address");
-	ok(!img_addr_to_offset(img, UINT64_MAX, &off), "the last address is in no segment");
 	ok(!img_read_code(img, UINT64_MAX, code, 8, &off), "there is no code at the last address");
 
 	struct debuginfo *di;

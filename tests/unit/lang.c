@@ -9,8 +9,59 @@
 #include "tap.h"
 #include "text/pp.h"
 
+#include "lexfile.h"
+
 static struct arena arena;
 static struct diag diag;
+
+static const char *kind_name(enum node_kind kind)
+{
+	static const char *const names[] = {
+	    [NODE_NUMBER] = "number",
+	    [NODE_STRING] = "string",
+	    [NODE_NAME] = "name",
+	    [NODE_VARIABLE] = "variable",
+	    [NODE_PARAMETER] = "parameter",
+	    [NODE_MAP] = "map",
+	    [NODE_CALL] = "call",
+	    [NODE_MEMBER] = "member",
+	    [NODE_INDEX] = "index",
+	    [NODE_CAST] = "cast",
+	    [NODE_UNARY] = "unary",
+	    [NODE_POSTFIX] = "postfix",
+	    [NODE_BINARY] = "binary",
+	    [NODE_TERNARY] = "ternary",
+	    [NODE_ASSIGN] = "assign",
+	    [NODE_GROUP] = "group",
+	    [NODE_TUPLE] = "tuple",
+	    [NODE_RECORD] = "record",
+	    [NODE_FIELD] = "field",
+	    [NODE_COMPTIME] = "comptime",
+	    [NODE_TYPE] = "type",
+	    [NODE_TYPEOF] = "typeof",
+	    [NODE_RANGE] = "range",
+	    [NODE_BLOCK] = "block",
+	    [NODE_EXPRESSION] = "expression",
+	    [NODE_LET] = "let",
+	    [NODE_IF] = "if",
+	    [NODE_WHILE] = "while",
+	    [NODE_FOR] = "for",
+	    [NODE_RETURN] = "return",
+	    [NODE_JUMP] = "jump",
+	    [NODE_PROGRAM] = "program",
+	    [NODE_DEFINITION] = "definition",
+	    [NODE_CLAUSE] = "clause",
+	    [NODE_ATTACH] = "attach",
+	    [NODE_PREDICATE] = "predicate",
+	    [NODE_FUNCTION] = "function",
+	    [NODE_MACRO] = "macro",
+	    [NODE_IMPORT] = "import",
+	    [NODE_CONFIG] = "config",
+	    [NODE_MAP_TYPE] = "map type",
+	    [NODE_OPAQUE] = "opaque",
+	};
+	return names[kind];
+}
 
 static struct node *parse(struct str text)
 {
@@ -31,7 +82,7 @@ static void dump(const struct node *n, struct strbuf *out)
 		strbuf_adds(out, n->first->text);
 		return;
 	}
-	strbuf_addf(out, "(%s", node_kind_name(n->kind));
+	strbuf_addf(out, "(%s", kind_name(n->kind));
 	if (n->kind == NODE_TYPE || n->kind == NODE_OPAQUE || n->kind == NODE_ATTACH) {
 		strbuf_addc(out, ' ');
 		strbuf_adds(out, print_text(&arena, n));

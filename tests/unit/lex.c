@@ -2,6 +2,7 @@
 #include "text/lex.h"
 
 #include "tap.h"
+#include "lexfile.h"
 
 static struct arena arena;
 static struct diag diag;

@@ -72,7 +72,8 @@ static void read_all(const char *path, FILE *out)
 		sum += img_read_section(img, &s) ? s.data.n : 0;
 	img_walk_functions(img, count_function, &sum);
 	img_find_function(img, STR("main"), &addr);
-	img_addr_to_offset(img, any(), &addr);
+	uint8_t code[16];
+	img_read_code(img, any(), code, sizeof(code), &addr);
 	img_close(img);
 	arena_fini(&arena);
 }
