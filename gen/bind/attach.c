@@ -37,7 +37,7 @@ static bool is_meant(const struct targetfile *tf, struct str path)
 /** Once, and without the line: what is wrong is not the script. */
 static bool say_no_target(struct bind *b, const struct token *at)
 {
-	return map_add(b->arena, &b->said_unknown, STR("__EXE__")) &&
+	return map_add(b->arena, &b->reported_unknown, STR("__EXE__")) &&
 	       diag_error(b->diag, NULL,
 			  STR_FMT " traces a process: give a PID, the name of a running program, "
 				  "or -x FILE for every process of a program",

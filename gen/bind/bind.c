@@ -70,9 +70,9 @@ const char *bind_target_name(struct bind *b)
 
 void bind_note_no_probes(struct bind *b)
 {
-	if (!b->said_no_probes && !targetfile_probes(b->files, &b->files->list.v[0])->n_probes)
+	if (!b->reported_no_probes && !targetfile_probes(b->files, &b->files->list.v[0])->n_probes)
 		diag_note(b->diag, NULL,
 			  "%s no USDT probes at all: was it built with them (--with-usdt)?",
 			  b->proc ? "its executable has" : "it has");
-	b->said_no_probes = true;
+	b->reported_no_probes = true;
 }

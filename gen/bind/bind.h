@@ -67,11 +67,11 @@ struct bind {
 	    *code_key;	/**< KEY of it; NULL with the other one */
 
 	// Results.
-	enum bind_scope scope;	 /**< the caller's at first, then what the script needs */
-	struct map said_unknown; /**< markers without a value, each reported once */
-	bool said_no_probes;	 /**< that the executable has none at all is reported once */
-	bool marks_code;	 /**< the program prints such marks */
-	unsigned n_attach;	 /**< attach points in the program */
+	enum bind_scope scope;	     /**< the caller's at first, then what the script needs */
+	struct map reported_unknown; /**< markers without a value, each reported once */
+	bool reported_no_probes;     /**< that the executable has none at all is reported once */
+	bool marks_code;	     /**< the program prints such marks */
+	unsigned n_attach;	     /**< attach points in the program */
 	unsigned n_programs; /**< at most so many BPF programs come of them: one for each site */
 	unsigned longest_string; /**< bytes of the longest char array that is read as a string */
 	struct script script;

@@ -28,8 +28,8 @@ static void get_markers(const struct bind *b, struct marker *ret)
 static bool say_unknown(struct bind *b, const struct token *t, const struct marker *m)
 {
 	struct diag_place place = tok_place(t);
-	if (map_get(&b->said_unknown, STR("__EXE__")) ||
-	    !map_add(b->arena, &b->said_unknown, str_from(m->name)))
+	if (map_get(&b->reported_unknown, STR("__EXE__")) ||
+	    !map_add(b->arena, &b->reported_unknown, str_from(m->name)))
 		return false;
 	if (str_eqz(str_from(m->name), "__EXE__"))
 		return diag_error(b->diag, &place,

@@ -45,7 +45,7 @@ struct listing {
 static void add_file(struct listing *l, struct img *img, const struct proc *p,
 		     const struct proc_file *mapped)
 {
-	struct probes_file f = {.path = img->shown,
+	struct probes_file f = {.path = img->display_path,
 				.machine = img->machine,
 				.is_deleted = mapped && mapped->is_deleted};
 	if (p && img_load_bias(img, mapped->start, mapped->offset, &f.bias)) {
@@ -201,7 +201,7 @@ static void find_extra(struct listing *l, struct probes_file *f)
 		probeargs_read(&f->bin, l->signatures, p, &x->args);
 		read_counter(f, p, mem, x);
 		x->bpftrace = l->version;
-		x->is_unsaid = !l->version;
+		x->has_no_version = !l->version;
 		if (l->version)
 			x->why_not = attachable_why_not(&l->arena, f->bin.img->machine, p,
 							dialect_has_libbpf_usdt(l->version));

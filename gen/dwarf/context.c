@@ -242,7 +242,7 @@ static const struct meaning *find_in_image(struct context_question *q, struct dw
 		diag_note(t->diag, NULL,
 			  STR_FMT ": the first %u definitions of \"" STR_FMT
 				  "\" are the same; any others were not compared",
-			  STR_ARG(src->img->shown), s.most, STR_ARG(q->name->text));
+			  STR_ARG(src->img->display_path), s.most, STR_ARG(q->name->text));
 	*m = settle(&s, false);
 	m->is_all = !s.is_cut;
 	return m;
@@ -381,7 +381,7 @@ static struct str unit_text(struct dwtypes *t, const struct definition *d, bool 
 	if (!with_image)
 		return unit;
 	return str_printf(t->arena, STR_FMT " of " STR_FMT, STR_ARG(unit),
-			  STR_ARG(d->src->img->shown));
+			  STR_ARG(d->src->img->display_path));
 }
 
 static const char *value_text(struct dwtypes *t, const struct definition *d)
@@ -418,7 +418,7 @@ static void say_differ(struct context_question *q, const struct meaning *m)
 				    STR_ARG(one), STR_ARG(two));
 	if (!map_add(t->arena, &t->warned, str_from(text)))
 		return;
-	struct diag_place at = {.file = first->src->img->shown};
+	struct diag_place at = {.file = first->src->img->display_path};
 	diag_warning(t->diag, &at, "%s", text);
 	if (m->by_place)
 		diag_note(
@@ -438,7 +438,7 @@ static void check_missing(struct context_question *q, const struct meaning *m)
 	struct str dwo = q->context->missing;
 	if (!dwo.n || !map_add(t->arena, &t->warned, dwo))
 		return;
-	struct diag_place at = {.file = src->img->shown};
+	struct diag_place at = {.file = src->img->display_path};
 	diag_warning(t->diag, &at,
 		     "the types of the traced code are in \"" STR_FMT
 		     "\", which cannot be read; those of other files are used, such as \"" STR_FMT

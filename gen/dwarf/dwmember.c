@@ -207,6 +207,6 @@ bool dwmember_read(struct dwsrc *src, Dwarf_Die *die, struct ctype *t)
 		read_values(src, die, t);
 	else
 		read_members(src, die, t);
-	t->is_complete = !src->damaged;
+	t->is_complete = !src->corrupt;
 	return t->is_complete;
 }

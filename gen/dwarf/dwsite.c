@@ -15,7 +15,7 @@ static void spend(struct dwsrc *src, uint64_t n)
 	if (src->n_spent < MAX_SPENT || src->is_spent)
 		return;
 	src->is_spent = true;
-	struct diag_place at = {.file = src->img->shown};
+	struct diag_place at = {.file = src->img->display_path};
 	diag_warning(src->diag, &at,
 		     "too many sites in too much debug information: what is around the rest is not "
 		     "looked up");

@@ -172,5 +172,5 @@ void dwsplit_say_missing(struct dwsrc *src)
 		diag_note(src->diag, NULL,
 			  STR_FMT ".dwp exists but lacks them, or this elfutils cannot read it "
 				  "(0.192 can): keep the .dwo files",
-			  STR_ARG(img->shown));
+			  STR_ARG(img->display_path));
 }

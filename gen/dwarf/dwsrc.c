@@ -83,9 +83,9 @@ bool dwsrc_next_unit(struct dwsrc *src, struct dwunit *u)
 			else
 				dwsplit_add_missing(src, &u->die);
 		}
-		if (rc < 0 && !src->damaged) {
-			src->damaged = true;
-			struct diag_place at = {.file = src->img->shown};
+		if (rc < 0 && !src->corrupt) {
+			src->corrupt = true;
+			struct diag_place at = {.file = src->img->display_path};
 			diag_error(src->diag, &at, "debug information is corrupt: %s",
 				   dwarf_errmsg(-1));
 		}
@@ -102,8 +102,8 @@ static bool go_to(struct dwsrc *src, struct dwwalk *w, int rc, Dwarf_Die *from, 
 		w->last = to->addr;
 		return true;
 	}
-	if (!src->damaged) {
-		src->damaged = true;
+	if (!src->corrupt) {
+		src->corrupt = true;
 		struct diag_place at = dwsrc_place(src, from);
 		diag_error(src->diag, &at, "debug information is corrupt: %s",
 			   rc < 0 ? dwarf_errmsg(-1) : "a sibling lies before its predecessor");
@@ -187,7 +187,7 @@ struct str dwsrc_unit_name(Dwarf_Die *die)
 struct diag_place dwsrc_place(struct dwsrc *src, Dwarf_Die *die)
 {
 	const char *text =
-	    arena_printf(src->arena, STR_FMT ":.debug_info+0x%llx", STR_ARG(src->img->shown),
+	    arena_printf(src->arena, STR_FMT ":.debug_info+0x%llx", STR_ARG(src->img->display_path),
 			 (unsigned long long)dwarf_dieoffset(die));
 	return (struct diag_place){.file = str_from(text)};
 }

@@ -52,7 +52,7 @@ struct dwsrc {
 	Dwarf *dbg; /**< the main handle, for types; owned by the image */
 	Elf *slim;  /**< dwslim's, which has types only; NULL: dbg is that of elf/debuginfo.h */
 	VEC(Dwarf *) files;	 /**< main, alternate (dwz), then split units as they are met */
-	bool damaged;		 /**< it is corrupt, which was reported */
+	bool corrupt;		 /**< it is corrupt, which was reported */
 	struct map splits;	 /**< dwsplit's: which skeletons' files libdw may look for */
 	struct map missing;	 /**< dwsplit's: names of .dwo files that cannot be read */
 	struct map scopes;	 /**< dwscope's memory: place of a unit's top DIE -> its scopes */

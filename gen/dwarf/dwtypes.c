@@ -19,7 +19,7 @@ static struct ctype *find_elsewhere(void *ctx, struct dwsrc *src, struct ctype *
 void dwtypes_add(struct dwtypes *t, struct dwsrc *src)
 {
 	vec_push(t->arena, &t->images, src);
-	t->source.file = t->images.n == 1 ? src->img->shown : (struct str){0};
+	t->source.file = t->images.n == 1 ? src->img->display_path : (struct str){0};
 }
 
 bool dwtypes_open(struct dwtypes *t, struct dwsrc *src)
@@ -182,7 +182,7 @@ static bool walk(struct type_source *s, unsigned kinds, type_source_name_fn *fn,
 			continue;
 		any = true;
 		dwfind_names(src, kinds, walk_hit, &w);
-		struct diag_place at = {.file = src->img->shown};
+		struct diag_place at = {.file = src->img->display_path};
 		if (src->missing.n)
 			diag_warning(t->diag, &at,
 				     "the types of %zu compilation units are missing from the list",

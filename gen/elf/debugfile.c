@@ -237,12 +237,12 @@ bool debugfile_say_missing(struct img *img, const char *wanted_for)
 {
 	struct img *separate;
 	bool found = img_separate_file(img, &separate);
-	struct diag_place at = {.file = img->shown};
+	struct diag_place at = {.file = img->display_path};
 	diag_error(img->diag, &at, "no debug information (DWARF)%s%s", wanted_for ? " for " : "",
 		   wanted_for ? wanted_for : "");
 	if (found)
 		diag_note(img->diag, &at, "its debug file " STR_FMT " has only symbols",
-			  STR_ARG(separate->shown));
+			  STR_ARG(separate->display_path));
 	else
 		for (size_t i = 0; i < img->search->looked.n; i++)
 			diag_note(img->diag, &at, "looked for " STR_FMT,

@@ -26,7 +26,7 @@ struct debuginfo {
 	struct img *file; /**< the image that holds the DWARF: the image itself or its debug file */
 	Dwfl *dwfl;
 	bool ready;
-	bool said_unread; /**< by imgsym.c: .gnu_debugdata cannot be read */
+	bool reported_unread; /**< by imgsym.c: .gnu_debugdata cannot be read */
 };
 
 /** False, without a message, when there is no DWARF; debugfile_say_missing() says why. */

@@ -19,7 +19,7 @@
 struct diag_place img_place(struct img *img, struct str section, uint64_t off)
 {
 	const char *file =
-	    arena_printf(img->arena, STR_FMT ":" STR_FMT "+0x%" PRIx64, STR_ARG(img->shown),
+	    arena_printf(img->arena, STR_FMT ":" STR_FMT "+0x%" PRIx64, STR_ARG(img->display_path),
 			 STR_ARG(str_slice(section, 0, 100)), off);
 	return (struct diag_place){.file = str_from(file)};
 }
@@ -50,7 +50,7 @@ bool img_decode_section(const struct img *img, unsigned index, struct img_sectio
 
 bool img_bad_file(struct img *img, const char *what)
 {
-	return diag_error(img->diag, &(struct diag_place){.file = img->shown}, "%s", what);
+	return diag_error(img->diag, &(struct diag_place){.file = img->display_path}, "%s", what);
 }
 
 bool img_has_bytes(const struct img *img, uint64_t off, uint64_t size)
@@ -99,7 +99,7 @@ static bool read_ehdr(struct img *img, GElf_Ehdr *h)
 static bool check_table(struct img *img, const char *what, uint64_t off, uint64_t n, Elf_Type type,
 			unsigned claimed)
 {
-	struct diag_place at = {.file = img->shown};
+	struct diag_place at = {.file = img->display_path};
 	size_t entry =
 	    img->is64 ? elf64_fsize(type, 1, EV_CURRENT) : elf32_fsize(type, 1, EV_CURRENT);
 	if (claimed != entry)
@@ -212,13 +212,13 @@ static void find_build_id(struct img *img)
 	}
 }
 
-bool img_open_fd(struct arena *a, struct diag *d, int fd, struct str path, struct str shown,
+bool img_open_fd(struct arena *a, struct diag *d, int fd, struct str path, struct str display_path,
 		 struct img **ret)
 {
 	struct img *img = arena_new(a, struct img);
 	*img = (struct img){.arena = a, .diag = d, .fd = fd, .build_id = STR("")};
 	img->path = str_copy(a, path);
-	img->shown = str_copy(a, shown);
+	img->display_path = str_copy(a, display_path);
 	struct stat st;
 	GElf_Ehdr h = {0};
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
@@ -236,15 +236,16 @@ bool img_open_fd(struct arena *a, struct diag *d, int fd, struct str path, struc
 	return false;
 }
 
-bool img_open(struct arena *a, struct diag *d, const char *path, struct str shown, struct img **ret)
+bool img_open(struct arena *a, struct diag *d, const char *path, struct str display_path,
+	      struct img **ret)
 {
 	const char *why;
 	uint64_t size;
 	int fd = file_open(NULL, path, &size, &why);
 	if (fd < 0)
-		return diag_error(d, &(struct diag_place){.file = shown}, "cannot open it: %s",
-				  why);
-	return img_open_fd(a, d, fd, str_from(path), shown, ret);
+		return diag_error(d, &(struct diag_place){.file = display_path},
+				  "cannot open it: %s", why);
+	return img_open_fd(a, d, fd, str_from(path), display_path, ret);
 }
 
 bool img_is_elf(const char *path)

@@ -54,14 +54,14 @@ struct img_symbol {
 struct img {
 	struct arena *arena;
 	struct diag *diag;
-	struct str path;     /**< the path that was opened */
-	struct str shown;    /**< the path in messages: the one the user knows */
-	int fd;		     /**< open for as long as the image */
-	uint64_t size;	     /**< bytes in the file */
-	bool is64, big;	     /**< class and byte order */
-	unsigned machine;    /**< EM_* */
-	unsigned type;	     /**< ET_* */
-	struct str build_id; /**< bytes of the GNU build-id note; empty when there is none */
+	struct str path;	 /**< the path that was opened */
+	struct str display_path; /**< the path in messages: the one the user knows */
+	int fd;			 /**< open for as long as the image */
+	uint64_t size;		 /**< bytes in the file */
+	bool is64, big;		 /**< class and byte order */
+	unsigned machine;	 /**< EM_* */
+	unsigned type;		 /**< ET_* */
+	struct str build_id;	 /**< bytes of the GNU build-id note; empty when there is none */
 
 	struct str root;      /**< as img_set_root() left it; empty: our own file system */
 	struct str root_path; /**< path of this file below `root` */
@@ -81,13 +81,13 @@ struct img {
 };
 
 /**
- * Opens @path and checks its headers; @shown is the path in messages. An error (reported through @d) for anything that
+ * Opens @path and checks its headers; @display_path is the path in messages. An error (reported through @d) for anything that
  * is not an ELF file of 32 or 64 bit; never waits on a FIFO. The image and what it holds live in @a.
  */
-bool img_open(struct arena *a, struct diag *d, const char *path, struct str shown,
+bool img_open(struct arena *a, struct diag *d, const char *path, struct str display_path,
 	      struct img **ret);
 /** The same for an open file, which the image then owns (also after a failure); @path for the record. */
-bool img_open_fd(struct arena *a, struct diag *d, int fd, struct str path, struct str shown,
+bool img_open_fd(struct arena *a, struct diag *d, int fd, struct str path, struct str display_path,
 		 struct img **ret);
 /** True when @path is a regular file that starts as ELF files do; says nothing, never waits. */
 bool img_is_elf(const char *path);
@@ -137,7 +137,7 @@ void img_walk_symbols(struct img *img, bool (*fn)(void *ctx, const struct img_sy
 
 /** A field whose size depends on the class: an address, an offset. */
 uint64_t img_read_word(struct reader *r, const struct img *img);
-/** For diag: "shown:.section+0x1c4". */
+/** For diag: "path:.section+0x1c4". */
 struct diag_place img_place(struct img *img, struct str section, uint64_t off);
 
 #endif

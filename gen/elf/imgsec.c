@@ -198,7 +198,7 @@ bool img_check_unpacked(struct img *img)
 	img->unpacks_too_much = sum >= MAX_UNPACKED;
 	if (img->unpacks_too_much)
 		diag_warning(
-		    img->diag, &(struct diag_place){.file = img->shown},
+		    img->diag, &(struct diag_place){.file = img->display_path},
 		    "its compressed debug information is not read: it exceeds %u MiB decompressed",
 		    (unsigned)(MAX_UNPACKED >> 20));
 	return !img->unpacks_too_much;

@@ -83,9 +83,9 @@ static void walk_gnu_debugdata(struct img *img, struct walk *w)
 	// libdwfl says nothing of symbols that it cannot unpack: those of .dynsym are then all.
 	size_t entry = img->is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 	uint64_t n_dynamic = img_find_header(img, ".dynsym", &s) ? s.size / entry : 0;
-	if ((n < 0 || (uint64_t)n <= n_dynamic) && !di->said_unread) {
-		di->said_unread = true;
-		diag_warning(img->diag, &(struct diag_place){.file = img->shown},
+	if ((n < 0 || (uint64_t)n <= n_dynamic) && !di->reported_unread) {
+		di->reported_unread = true;
+		diag_warning(img->diag, &(struct diag_place){.file = img->display_path},
 			     "its .gnu_debugdata is not read: corrupt or too large");
 	}
 	for (int i = 0; i < n && w->go_on; i++) {

@@ -145,7 +145,7 @@ static void add_probe(struct strbuf *b, struct arena *a, const struct sdt_probe 
 		strbuf_addc(b, '\n');
 	}
 	add_semaphore(b, p, x);
-	if (!x->is_unsaid && x->why_not.n) {
+	if (!x->has_no_version && x->why_not.n) {
 		strbuf_addf(b, "    bpftrace 0.%u cannot attach: ", x->bpftrace);
 		strbuf_add_printable(b, x->why_not);
 		strbuf_addc(b, '\n');

@@ -344,7 +344,7 @@ static bool take_lost(struct records *r, struct str line)
 	    line.n <= lost.n + events.n ||
 	    !str_to_u64(str_slice(line, lost.n, line.n - lost.n - events.n), &n))
 		return false;
-	r->said_lost += n;
+	r->reported_lost += n;
 	return true;
 }
 

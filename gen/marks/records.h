@@ -76,7 +76,7 @@ struct records {
 	char counts[32];		  /**< likewise, of the map: a key is a probe's number */
 	unsigned first_count;		  /**< what a count() begins with */
 	bool is_counted;		  /**< the map has come */
-	unsigned long long said_lost;	  /**< by bpftrace before 0.24, in lines between records */
+	unsigned long long reported_lost; /**< by bpftrace before 0.24, in lines between records */
 	size_t longest; /**< bytes of the longest string that bpftrace can hold; 0: not known */
 	int64_t offset; /**< CLOCK_REALTIME - CLOCK_MONOTONIC in ns */
 	struct strbuf pending; /**< what has come and is not decoded yet */

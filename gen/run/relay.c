@@ -255,7 +255,7 @@ static void pass_on(struct relay *r, struct str line)
 		return;
 	if (str_has_prefix(line, STR("ERROR: ")))
 		r->n_errors++;
-	r->told |= !is_warning_line(line);
+	r->reported |= !is_warning_line(line);
 	r->skip_excerpt = 0;
 	struct strbuf b;
 	strbuf_init(&b);
@@ -426,10 +426,10 @@ void relay_end(struct relay *r)
 
 void relay_explain_failure(struct relay *r, int status)
 {
-	if (r->told || r->n_errors || r->diag->n_errors)
+	if (r->reported || r->n_errors || r->diag->n_errors)
 		return;
 	tell_definition_messages(r); // 0.17 has nothing to add to some
-	if (r->told || r->n_errors)
+	if (r->reported || r->n_errors)
 		return;
 	if (r->withheld.n)
 		diag_error(r->diag, &r->withheld_at, "bpftrace: " STR_FMT,

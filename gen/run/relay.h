@@ -37,8 +37,8 @@ struct relay {
 	struct strbuf out_line;	   /**< start of a line that may yet turn out to be a message */
 	struct strbuf err_line;
 	struct strbuf
-	    c_errors; /**< clang's messages about the definitions, not yet reported: lines */
-	bool told;    /**< a message was passed on as it is */
+	    c_errors;  /**< clang's messages about the definitions, not yet reported: lines */
+	bool reported; /**< a message was passed on as it is */
 	struct strbuf withheld; /**< the first warning that was held back */
 	struct diag_place withheld_at;
 	bool idle; /**< the last warning was none that matters: nor is its "expanded from" */

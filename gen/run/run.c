@@ -367,7 +367,7 @@ static void tell_loss(struct runner *r)
 {
 	struct records *records = r->cfg->records;
 	struct records_sum sum = records ? records_sum(records) : (struct records_sum){0};
-	unsigned long long lost = records ? records->said_lost : r->relay.lost;
+	unsigned long long lost = records ? records->reported_lost : r->relay.lost;
 	bool is_exact = loss_read(r->loss, &lost), was_quiet = r->diag->quiet;
 	r->diag->quiet = false;
 	if (records && records->is_counted && sum.n_lost)

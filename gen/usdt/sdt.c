@@ -199,7 +199,7 @@ static void warn(struct notes *n, enum sdt_doubt doubt, const char *what)
 
 static void warn_about_doubts(struct notes *n)
 {
-	struct diag_place file = {.file = n->img->shown};
+	struct diag_place file = {.file = n->img->display_path};
 	size_t n_sites = n->list->n_sites;
 	if (!n_sites)
 		return;
