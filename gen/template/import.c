@@ -15,8 +15,15 @@ static bool resolve(void *ctx, struct node *n, struct node *parent)
 	const char *beside = arena_printf(b->arena, STR_FMT "/" STR_FMT,
 					  STR_ARG(name->loc.file->dir), STR_ARG(file));
 	// What is not there is bpftrace's own (stdlib), or for it to miss.
-	if (file.n && file.p[0] != '/' && realpath(beside, path))
-		name->text = lex_quote(b->arena, str_copy(b->arena, str_from(path)));
+	if (!file.n || file.p[0] == '/' || !realpath(beside, path))
+		return true;
+	name->text = lex_quote(b->arena, str_copy(b->arena, str_from(path)));
+	struct diag_place place = tok_place(name);
+	// bpftrace reads members and arguments wrongly in there as anywhere, and we cannot see where.
+	if (b->files)
+		diag_warning(b->diag, &place,
+			     "macros of an imported file see no types of the target: use #include "
+			     "to bring them in");
 	return true;
 }
 

@@ -166,6 +166,12 @@ if [ "$version" -ge 24 ]; then
 	printf 'import "helpers.bt";\nimport "lib";\nBEGIN { printf("%%d %%d\\n", two(), three()); exit(); }\n' >"$tmp/own/import.bt"
 	chmod -R go-w "$tmp/own"
 	is "$(cd / && "$live_sh" -q "$tmp/own/import.bt" 2>&1 | grep .)" "2 3" "files and folders are imported from beside the script"
+	sed -i 's/^BEGIN .*/uprobe:__EXE__:main { print(two()); }/' "$tmp/own/import.bt"
+	like "$("$btgen" expand -x "$btgen" "$tmp/own/import.bt" 2>&1)" \
+		'import.bt:1:8: warning: macros of an imported file see no types of the target: use #include' \
+		'with a target, that such a file is not looked into is said'
+	sed -i 's/^import \("helpers.bt"\);/#include \1/; /^import/d' "$tmp/own/import.bt"
+	like "$("$btgen" expand --for 0.27 -x "$btgen" "$tmp/own/import.bt" 2>&1)" '^macro two\(\) \{ 2 \}' '#include brings it in'
 fi
 
 # cpid
