@@ -101,7 +101,7 @@ int cmd_read_options(const struct cmd_options *o, int argc, char **argv, void *c
 {
 	struct for_getopt g = {.letters = "-:"};
 	g.n_letters = strlen(g.letters);
-	for (size_t i = 0; o->list[i].letter && i < MAX_OPTIONS - 1; i++)
+	for (size_t i = 0; i < MAX_OPTIONS - 1 && o->list[i].letter; i++)
 		tell_getopt(&g, &o->list[i]);
 	tell_getopt(&g, &help_option);
 	const char *letters = g.letters + !o->in_order; // with - in front an operand is option 1

@@ -53,6 +53,7 @@ struct str lookup_nearest(struct lookup *lk, struct str name, unsigned kinds)
 		return near;
 	for (size_t i = 0; i < lk->sources.n && !near.n; i++)
 		near = lk->sources.v[i]->ops->nearest(lk->sources.v[i], &q);
+	// cppcheck-suppress returnDanglingLifetime -- a name of the source, not of q
 	return near;
 }
 

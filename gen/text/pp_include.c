@@ -164,15 +164,15 @@ static void keep_c_header(struct pp *pp, const struct token *include, const stru
 		pp_c_scan(pp, str_dup(pp->arena, name));
 }
 
-static char *file_id(struct pp *pp, const struct src_file *f)
+struct str pp_file_id(struct pp *pp, const struct src_file *f)
 {
-	return arena_printf(pp->arena, "%llu:%llu", (unsigned long long)f->dev,
-			    (unsigned long long)f->ino);
+	return str_printf(pp->arena, "%llu:%llu", (unsigned long long)f->dev,
+			  (unsigned long long)f->ino);
 }
 
 static bool may_enter(struct pp *pp, const struct token *include, const struct src_file *f)
 {
-	if (map_get(&pp->once, str_from(file_id(pp, f))))
+	if (map_get(&pp->once, pp_file_id(pp, f)))
 		return false;
 	bool again = false;
 	for (struct pp_level *l = pp->level; l; l = l->outer)

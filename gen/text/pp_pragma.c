@@ -30,9 +30,7 @@ static void once(struct pp *pp)
 {
 	const struct src_file *f = pp->level->file;
 	if (f->dev || f->ino)
-		map_add(pp->arena, &pp->once,
-			str_printf(pp->arena, "%llu:%llu", (unsigned long long)f->dev,
-				   (unsigned long long)f->ino));
+		map_add(pp->arena, &pp->once, pp_file_id(pp, f));
 }
 
 /**

@@ -189,5 +189,7 @@ void pp_pragma(struct pp *pp, const struct token *hash, const struct token *name
 
 // expr.c
 #include "text/expr.h"
+/** What tells files apart, whatever path leads there: for #pragma once. */
+struct str pp_file_id(struct pp *pp, const struct src_file *f);
 
 #endif
