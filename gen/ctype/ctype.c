@@ -320,6 +320,7 @@ bool ctype_resolve(struct ctype *t, struct str path, struct ctype_place *ret, st
 		   struct ctype **in)
 {
 	*ret = (struct ctype_place){.type = t};
+	*bad = path;
 	for (struct str rest = path; rest.n; rest = str_from_offset(rest, bad->n)) {
 		bool is_first = rest.n == path.n, is_dot = rest.p[0] == '.';
 		bool is_index = rest.p[0] == '[';

@@ -318,7 +318,7 @@ static struct ctype *members_of(const struct expr *e, bool *is_pointer)
 static void find_member(struct finder *f, struct node *n, const struct expr *of, struct expr *e)
 {
 	struct ctype_place place;
-	struct str bad = {0};
+	struct str bad;
 	struct ctype *where, *in = members_of(of, &e->via_pointer);
 	if (!in || n->name->kind != TOK_IDENT)
 		return;
