@@ -144,6 +144,9 @@ wait_for 20 eval '[ "$(xact)" = "$(in_work commits) $(in_work rollbacks)" ]'
 is "$(in_work commits) $(in_work rollbacks)" "$(xact)" "as many commits and rollbacks as in pg_stat_database, with parallel workers"
 
 # All its processes, the youngest first, as pidof gives them: the postmaster is meant.
+# A client ends before its backend does: only those that stay are listed.
+no_backend() { ! pgrep -P $postmaster -f ': (tester|parallel worker) ' >/dev/null; }
+wait_for 10 no_backend
 readarray -t all < <(pgrep -P $postmaster | sort -nr; echo $postmaster)
 live_trace "${all[@]}" postgresql.bt
 like "$(cat "$tmp/messages")" "note: process $postmaster is the parent of the other $((${#all[@]} - 1)): __PID__ is $postmaster" \
