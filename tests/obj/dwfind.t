@@ -8,7 +8,7 @@ cat >"$tmp/t.c" <<'END'
 enum e { A, B = 77, LONG_ENUMERATOR_NAME }; typedef enum e e_t; struct s { struct t *p; int x; }; struct t { struct { int q; } in; }; union u { int i; };
 typedef struct { int z; } anon_t; struct xs { int n; }; enum { LOOSE = 5 }; struct only_declared *od;
 struct s s; struct t t; union u u; anon_t a; struct xs xs; e_t e; int l = LOOSE;
-int main(void) { struct local { int y; } v = {1}; return v.y * 0; }
+int main(void) { struct local { int y; } v = {1}; struct xs { char of_main; } own = {0}; return v.y * own.of_main; }
 END
 cat >"$tmp/x.cc" <<'END'
 #include <string>
@@ -48,82 +48,130 @@ END
 for flags in -gdwarf-4 -gdwarf-5 "-gdwarf-4 -gdwarf64" "-gdwarf-5 -gdwarf64"; do
 	try "clang --target=powerpc64-linux-gnu" "-g $flags -shared -nostdlib -fuse-ld=lld" be.c 9
 done
-# A unit of more bytes than are searched at once: each name is somewhere else in it
-for ((i = 0; i < 4000; i++)); do
-	echo "struct name_$i { int a, b; } v$i;"
-done >"$tmp/large.c"
-try gcc "-g -shared" large.c 4000
-
-# What today's compilers do not write, or seldom: names behind something of variable size, in the unit itself, of a form that
-# is named in the DIE; numbers of abbreviations that are longer than they must be; definitions that complete a
-# declaration, in this unit or another one.
-cat >"$tmp/odd.s" <<'END'
-	.section .debug_abbrev,"",@progbits
-	.byte 1, 0x11, 1, 0x25, 8, 0, 0			# unit: producer
-	.byte 2, 0x13, 0, 0x03, 8, 0x0b, 0x0b, 0, 0		# struct: name as string, byte_size
-	.byte 3, 0x13, 0, 0x0b, 0x0f, 0x03, 0x0e, 0, 0	# struct: byte_size as udata, name as strp
-	.byte 4, 0x13, 0, 0x03, 0x16, 0x0b, 0x0b, 0, 0	# struct: name as indirect
-	.byte 5, 0x13, 0, 0x03, 0x0e, 0x3c, 0x0c, 0, 0	# struct: name as strp, declaration as flag
-	.byte 6, 0x13, 0, 0x47, 0x13, 0x0b, 0x0b, 0, 0	# struct: specification as ref4
-	.byte 7, 0x39, 1, 0x03, 8, 0, 0			# namespace: name as string
-	.byte 8, 0x13, 0, 0x47, 0x10, 0x0b, 0x0b, 0, 0	# struct: specification as ref_addr
-	.byte 0
-.Lfixed:	.byte 1, 0x11, 1, 0x25, 8, 0, 0
-	.byte 2, 0x13, 0, 0x03, 0x0e, 0x0b, 0x0b, 0, 0		# struct: name as strp
-	.byte 0
-	.section .debug_str,"MS",@progbits,1
-.Lvaries:	.asciz "behind_a_number"
-.Ldecl:	.asciz "completed_here"
-.Lfar:	.asciz "completed_elsewhere"
-.Llong:	.asciz "number_longer_than_it_must_be"
+# What today's compilers do not write, or seldom. Each unit has a table of abbreviations of its own (DWARF 5 section 7.5.3).
+cat >"$tmp/odd.h" <<'END'
 	.section .note.GNU-stack,"",@progbits
+	.section .debug_str,"",@progbits
+.Lstr:
 	.section .debug_info,"",@progbits
-.Lstart:
-	.macro unit table
+.Linfo:
+	.macro table # the next table, which begins with the unit's DIE: its producer as string
+	.section .debug_abbrev,"",@progbits
+3:	.byte 1, 0x11, 1, 0x25, 8, 0, 0
+	.endm
+	.macro unit # of that table
+	.byte 0
+	.section .debug_info,"",@progbits
 	.4byte 2f - 1f
 1:	.2byte 4
-	.4byte \table
+	.4byte 3b
 	.byte 8, 1
-	.asciz "hand"
+	.asciz "hands"
 	.endm
-	unit .debug_abbrev
-	.byte 3, 4
-	.4byte .Lvaries
+	.macro name text
+	.section .debug_str,"",@progbits
+4:	.asciz "\text"
+	.section .debug_info,"",@progbits
+	.4byte 4b
+	.endm
+END
+cat "$tmp/odd.h" - >"$tmp/odd.s" <<'END'
+	table
+	.byte 2, 0x13, 0, 0x03, 8, 0x0b, 0x0b, 0, 0		# struct: name as string, byte_size
+	unit
 	.byte 2
 	.asciz "in_the_unit"
 	.byte 4, 0
-2:	unit .debug_abbrev
-	.byte 4, 8
+2:	table
+	.byte 2, 0x13, 0, 0x0b, 0x0f, 0x03, 0x0e, 0, 0		# struct: byte_size as udata, name as strp
+	unit
+	.byte 2, 0x84, 0
+	name behind_a_number
+	.byte 0
+2:	table
+	.byte 2, 0x13, 0, 0x01, 0x13, 0x03, 0x0e, 0x0b, 0x0b, 0, 0	# struct: sibling, name as strp, byte_size
+	unit
+	.byte 2
+	.4byte 5f - 1b + 4
+	name behind_a_reference
+	.byte 4
+5:	.byte 0
+2:	table
+	.byte 2, 0x13, 0, 0x03, 0x16, 0x0b, 0x0b, 0, 0		# struct: name as indirect
+	unit
+	.byte 2, 8
 	.asciz "of_indirect_form"
 	.byte 4, 0
-2:	unit .debug_abbrev
-	.byte 7
-	.asciz "ns"
-.Lnear_decl:	.byte 5
-	.4byte .Ldecl
-	.byte 1
-.Lfar_decl:	.byte 5
-	.4byte .Lfar
-	.byte 1, 0
-	.byte 6
-	.4byte .Lnear_decl - 1b + 4
-	.byte 4, 0
-2:	unit .debug_abbrev
-	.byte 8
-	.4byte .Lfar_decl - .Lstart
-	.byte 4, 0
-2:	unit .Lfixed
+2:	table
+	.byte 2, 0x13, 0, 0x03, 0x0e, 0x0b, 0x0b, 0, 0		# struct: name as strp, byte_size
+	.byte 0x90, 1, 0x13, 0, 0x03, 0x0e, 0x0b, 0x0b, 0, 0	# the same
+	unit
 	.byte 0x82, 0x80, 0
-	.4byte .Llong
+	name number_longer_than_it_must_be
+	.byte 4, 0x90, 1
+	name number_of_two_bytes
+	.byte 4, 0
+2:	table
+	.byte 2, 0x13, 0, 0x03, 0x0e, 0x3c, 0x0c, 0, 0		# struct: name as strp, declaration as flag
+	.byte 3, 0x13, 0, 0x47, 0x13, 0x0b, 0x0b, 0, 0		# struct: specification as ref4
+	.byte 4, 0x39, 1, 0x03, 8, 0, 0			# namespace: name as string
+	unit
+	.byte 4
+	.asciz "ns"
+5:	.byte 2
+	name completed_here
+	.byte 1
+	.ifdef FAR
+.Lfar:	.byte 2
+	name completed_elsewhere
+	.byte 1
+	.endif
+	.byte 0, 3
+	.4byte 5b - 1b + 4
 	.byte 4, 0
 2:
+	.ifdef FAR
+	table
+	.byte 2, 0x13, 0, 0x47, 0x10, 0x0b, 0x0b, 0, 0		# struct: specification as ref_addr
+	unit
+	.byte 2
+	.4byte .Lfar - .Linfo
+	.byte 4, 0
+2:
+	.endif
+END
+# A unit of more bytes than are searched at once, with a name in every five
+cat "$tmp/odd.h" - >"$tmp/dense.s" <<'END'
+	table
+	.byte 2, 0x13, 0, 0x03, 0x0e, 0, 0
+	unit
+	.set i, 0
+	.rept 13300
+	.byte 2
+	.4byte .Lstr + 7 * i
+	.set i, i + 1
+	.endr
+	.byte 0
+2:	.section .debug_str,"",@progbits
+	.set i, 0
+	.rept 13300
+	.byte 'n', '0' + i / 10000, '0' + i / 1000 % 10, '0' + i / 100 % 10, '0' + i / 10 % 10, '0' + i % 10, 0
+	.set i, i + 1
+	.endr
 END
 echo 'int main(void) { return 0; }' >"$tmp/main.c"
-gcc -o "$tmp/odd" "$tmp/odd.s" "$tmp/main.c"
-is "$("$scan" "$tmp/odd" | grep -o '[0-9]* names .*')" "6 names are where libdw finds them" "odd DIEs"
-for name in behind_a_number in_the_unit of_indirect_form ns::completed_here ns::completed_elsewhere number_longer_than_it_must_be; do
+assemble() { # NAMES CLAIM FILE [OPTION]: the program is $tmp/FILE
+	gcc -o "$tmp/$3" ${4+"$4"} "$tmp/$3.s" "$tmp/main.c"
+	is "$("$scan" "$tmp/$3" | sed -n 's/^ok .*: \([0-9]* names .*\)/\1/p')" "$1 names are where libdw finds them" "$2"
+}
+assemble 13300 "names as dense as they can be" dense
+odd="in_the_unit behind_a_number behind_a_reference of_indirect_form number_longer_than_it_must_be number_of_two_bytes ns::completed_here"
+assemble 7 "odd DIEs" odd
+for name in $odd; do
 	is "$("$btgen" types --json -x "$tmp/odd" $name 2>&1 | grep -c '"size": 4')" 1 "... $name"
 done
+assemble 8 "a definition whose declaration is in another unit" odd -Wa,--defsym,FAR=1
+is "$("$btgen" types --json -x "$tmp/odd" ns::completed_elsewhere 2>&1 | grep -c '"size": 4')" 1 "... is found by name"
 
 # What it does not handle it must refuse, not answer wrongly.
 for flags in "-g -fdebug-types-section" "-gdwarf-4 -fdebug-types-section" "-gdwarf-4 -gsplit-dwarf" "-g -gsplit-dwarf"; do
