@@ -1,8 +1,8 @@
 /**
  * json - JSON (RFC 8259), written into a buffer.
  *
- * Puts the commas and escapes the strings; that what is opened is closed is the caller's to see to. A member of an object has
- * a key, an element of an array and the outermost value have NULL instead.
+ * Puts the commas and escapes the strings; that what is opened is closed is the caller's to see to.
+ * A member of an object has a key, an element of an array and the outermost value have NULL instead.
  *
  *	struct json j = {&buf};
  *	json_open(&j, NULL, '{');
@@ -22,7 +22,7 @@ struct json {
 	bool needs_comma; /**< something stands before what comes next */
 };
 
-/** A comma where one is needed, and @key; the caller adds a value to the buffer that is returned. */
+/** A comma where one is needed, and @key; the caller adds a value to the returned buffer. */
 struct strbuf *json_value(struct json *j, const char *key);
 /** The same with a key from a stranger. */
 struct strbuf *json_named_value(struct json *j, struct str key);

@@ -1,8 +1,8 @@
 /**
  * lines - a list that people write, line by line.
  *
- * Comments, from a # at the start of a line or behind a blank, are left out, and so are blanks at both ends and lines
- * with nothing else.
+ * Comments, from a # at the start of a line or behind a blank, are left out, and so are blanks at
+ * both ends and lines with nothing else.
  *
  *	struct lines l;
  *	bool good = lines_open(arena, diag, path, "of probes", &l);
@@ -22,8 +22,8 @@ struct lines {
 };
 
 /**
- * Reads the file @path, which lives in @a. An error is reported for one that cannot be read or that is no text of up to 1
- * MiB: no list that people write ("of enums": @what) is as long.
+ * Reads the file @path, which lives in @a. An error is reported for one that cannot be read or that
+ * is no text of up to 1 MiB: no list that people write ("of enums": @what) is as long.
  */
 bool lines_open(struct arena *a, struct diag *d, const char *path, const char *what,
 		struct lines *ret);

@@ -8,8 +8,8 @@
 #include "target/proc.h"
 
 /**
- * Opens @f of @proc, for the caller to close; NULL with an error when it cannot be read. Debug files of a process that
- * lives in another file system are looked for there.
+ * Opens @f of @proc, for the caller to close; NULL with an error when it cannot be read. Debug
+ * files of a process that lives in another file system are looked for there.
  */
 struct img *mapped_open(struct arena *a, struct diag *d, const struct proc *proc,
 			const struct proc_file *f);
