@@ -115,6 +115,8 @@ is "$(said)" '"RED" is 1 in u1.c and 2 in u2.c; 1 is used' "... those of a scrip
 like "$(cat "$tmp/err")" 'note: the traced sites do not all mean the same one: write a clause for each probe' "... with what to do"
 expand 'usdt:__EXE__:one, usdt:__EXE__:neither { print(((struct odd *)arg0)->a); }' >/dev/null
 is "$(said)" '"odd" is defined differently in u1.c and u2.c; the first is used' "... and a probe whose file has none may mean any"
+expand 'usdt:__EXE__:two, usdt:__EXE__:neither { print(((struct odd *)arg0)->a); }' >/dev/null
+is "$(said)" '"odd" is defined differently in u2.c and u1.c; the first is used' "... such as another than the probe before it"
 expand '#define RED 1
 #define RED 2
 usdt:__EXE__:one { print(RED); }' >/dev/null
