@@ -1,5 +1,6 @@
 #include "run/ready.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -10,6 +11,17 @@
 #include <unistd.h>
 
 #include "run/output.h"
+
+bool ready_is_report(struct str line)
+{
+	const struct str verb = STR("Attached ");
+	if (!str_has_prefix(line, verb))
+		return str_eqz(line, READY_ATTACHED);
+	struct str rest = str_from_offset(line, verb.n);
+	while (rest.n && isdigit((unsigned char)rest.p[0]))
+		rest = str_from_offset(rest, 1);
+	return rest.n + verb.n < line.n && str_has_prefix(rest, STR(" probe"));
+}
 
 bool ready_is_waiting(pid_t pid)
 {

@@ -9,6 +9,14 @@
 
 #include "run/config.h"
 
+/**
+ * What bpftrace prints when all probes are attached, if there is a variable of this name: up to 0.22
+ * on stderr, 0.23 on stdout. Newer ones print "Attached N probes" on stderr.
+ */
+#define READY_ATTACHED "__BPFTRACE_NOTIFY_PROBES_ATTACHED"
+
+/** Does this line of bpftrace's stderr say that all probes are attached? */
+bool ready_is_report(struct str line);
 /** Does the process @pid wait for events? */
 bool ready_is_waiting(pid_t pid);
 /**

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "run/definitions.h"
+#include "run/ready.h"
 
 enum { LONGEST_MESSAGE = 65536 }; // longer lines are data, or reported in pieces
 
@@ -43,17 +44,12 @@ static bool take_text(struct str *s, struct str text)
 	return true;
 }
 
-/** VERB, a number, and " probe" or " probes..." and the like: ours is said when it is true. */
-static bool is_attach_line(struct str line, struct str verb)
+/** "Attaching 5 probes...": ready.h's report is printed when it is true. */
+static bool is_attaching_line(struct str line)
 {
 	unsigned long long n;
-	return take_text(&line, verb) && take_number(&line, &n) && take_text(&line, STR(" probe"));
-}
-
-/** All probes are attached: 0.23 says it on stdout, behind "Attaching" and before any data. */
-static bool is_attached_line(struct str line)
-{
-	return str_eqz(line, RELAY_ATTACHED);
+	return take_text(&line, STR("Attaching ")) && take_number(&line, &n) &&
+	       take_text(&line, STR(" probe"));
 }
 
 static bool is_lost_line(struct str line, unsigned long long *n)
@@ -68,7 +64,7 @@ static bool may_be_message(const struct relay *r, struct str part)
 		return false;
 	return (!r->seen_attaching &&
 		(str_has_prefix(attaching, part) || str_has_prefix(part, attaching))) ||
-	       (!r->attached && str_has_prefix(str_from(RELAY_ATTACHED), part)) ||
+	       (!r->attached && str_has_prefix(str_from(READY_ATTACHED), part)) ||
 	       str_has_prefix(lost, part) || str_has_prefix(part, lost);
 }
 
@@ -85,12 +81,12 @@ static void take_out_line(struct relay *r, struct str line)
 	if (str_has_suffix(bare, STR("\n")))
 		bare.n--;
 	unsigned long long n;
-	if (r->stdout_has_messages && !r->seen_attaching &&
-	    is_attach_line(bare, STR("Attaching "))) {
+	if (r->stdout_has_messages && !r->seen_attaching && is_attaching_line(bare)) {
 		r->seen_attaching = true;
 		return;
 	}
-	if (r->stdout_has_messages && !r->attached && is_attached_line(bare)) {
+	// Behind "Attaching" and before any data.
+	if (r->stdout_has_messages && !r->attached && str_eqz(bare, READY_ATTACHED)) {
 		r->attached = true;
 		return;
 	}
@@ -367,7 +363,7 @@ static bool is_noise(struct str line)
 static void take_err_line(struct relay *r, struct str line)
 {
 	unsigned long long n;
-	if (is_attach_line(line, STR("Attached ")) || is_attached_line(line)) {
+	if (ready_is_report(line)) {
 		r->attached = true;
 		return;
 	}

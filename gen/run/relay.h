@@ -15,12 +15,6 @@
 #include "base/diag.h"
 #include "out/emit.h"
 
-/**
- * What bpftrace before 0.24 prints when all probes are attached, if there is a variable of this
- * name.
- */
-#define RELAY_ATTACHED "__BPFTRACE_NOTIFY_PROBES_ATTACHED"
-
 struct relay {
 	struct diag *diag;	   /**< for errors with a place */
 	const struct linemap *map; /**< may be NULL: places stay bpftrace's */

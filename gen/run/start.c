@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "out/dialect.h"
 #include "run/output.h"
-#include "run/relay.h"
+#include "run/ready.h"
 
 #define NUMBER_LENGTH 24
 
@@ -80,7 +80,7 @@ static void set_environment(const struct run_config *cfg)
 	if (pages)
 		setenv("BPFTRACE_PERF_RB_PAGES", number, 0);
 	if (version < BPFTRACE_SAYS_ATTACHED)
-		setenv(RELAY_ATTACHED, "1", 1);
+		setenv(READY_ATTACHED, "1", 1);
 	if (dialect_rebuilds_symbols(version) && cfg->proc)
 		setenv("BPFTRACE_CACHE_USER_SYMBOLS", "1", 0);
 }

@@ -1,4 +1,5 @@
 /** run/relay: what bpftrace versions print, sorted into data and messages. The samples are real output. */
+#include "run/ready.h"
 #include "run/relay.h"
 #include "tap.h"
 #include "text/pp.h"
@@ -48,15 +49,15 @@ static void test_data(void)
 	is_str((struct str){said, said_n}, STR(""), "and not repeated as they stand");
 
 	start(&s, true);
-	relay_stdout(&s.r, STR("Attaching 2 probes...\n" RELAY_ATTACHED));
+	relay_stdout(&s.r, STR("Attaching 2 probes...\n" READY_ATTACHED));
 	relay_stdout_idle(&s.r);
 	ok(!s.r.attached, "before 0.24: not yet attached");
-	relay_stdout(&s.r, STR("\n" RELAY_ATTACHED "\n"));
+	relay_stdout(&s.r, STR("\n" READY_ATTACHED "\n"));
 	ok(s.r.attached, "and now it is, by bpftrace's own word on stdout");
-	is_str(finish(&s), STR(RELAY_ATTACHED "\n"), "which is the program's the second time");
+	is_str(finish(&s), STR(READY_ATTACHED "\n"), "which is the program's the second time");
 
 	start(&s, true);
-	relay_stderr(&s.r, STR(RELAY_ATTACHED "\n"));
+	relay_stderr(&s.r, STR(READY_ATTACHED "\n"));
 	ok(s.r.attached, "before 0.23 it is on stderr");
 	finish(&s);
 	is_str((struct str){said, said_n}, STR(""), "where nobody is shown it");
