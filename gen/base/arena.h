@@ -1,11 +1,12 @@
 /**
  * arena - memory that lives until the end of a run.
  *
- * One arena serves one run of a command; everything that the run builds (tokens, types, strings) is taken
- * from it and given back at once by arena_fini(). Nothing is freed by itself, nothing returns NULL: when
- * memory is exhausted the process says so and exits with status 1.
+ * One arena serves one run of a command; everything that the run builds (tokens, types, strings) is
+ * taken from it and given back at once by arena_fini(). Nothing is freed by itself, nothing returns
+ * NULL: when memory is exhausted the process says so and exits with status 1.
  *
- * Built with -DARENA_MALLOC each object is its own malloc(), so that AddressSanitizer sees overruns.
+ * Built with -DARENA_MALLOC each object is its own malloc(), so that AddressSanitizer sees
+ * overruns.
  *
  *	struct arena a;
  *	arena_init(&a);

@@ -48,7 +48,8 @@ static int open_regular(const char *root, const char *path, uint64_t flags, uint
 
 int file_open(const char *root, const char *path, uint64_t *size, const char **why)
 {
-	// To open a device can have an effect of its own (a watchdog, a tape): it is looked at before.
+	// To open a device can have an effect of its own (a watchdog, a tape): it is looked at
+	// before.
 	int fd = open_regular(root, path, O_PATH, size, why);
 	if (fd < 0)
 		return -1;

@@ -2,7 +2,8 @@
  * json - JSON (RFC 8259), written into a buffer.
  *
  * Puts the commas and escapes the strings; that what is opened is closed is the caller's to see to.
- * A member of an object has a key, an element of an array and the outermost value have NULL instead.
+ * A member of an object has a key, an element of an array and the outermost value have NULL
+ * instead.
  *
  *	struct json j = {&buf};
  *	json_open(&j, NULL, '{');

@@ -1,8 +1,9 @@
 /**
  * reader - bytes of a file that may lie, read one field at a time.
  *
- * Every read is checked against the end. The first one that does not fit sets `err` and from then on each
- * read returns 0 and moves nothing: a parser reads a whole record and asks once, at its end.
+ * Every read is checked against the end. The first one that does not fit sets `err` and from then
+ * on each read returns 0 and moves nothing: a parser reads a whole record and asks once, at its
+ * end.
  *
  *	struct reader r;
  *	reader_init(&r, bytes, size, big_endian);
@@ -39,7 +40,10 @@ struct str reader_cstr(struct reader *r);
 /** @n bytes as a view. */
 struct str reader_bytes(struct reader *r, uint64_t n);
 void reader_skip(struct reader *r, uint64_t n);
-/** Skips to the next multiple of @to (a power of two) from the start; padding cut off by the end is no error. */
+/**
+ * Skips to the next multiple of @to (a power of two) from the start; padding cut off by the end is
+ * no error.
+ */
 void reader_align(struct reader *r, size_t to);
 size_t reader_offset(const struct reader *r);
 bool reader_at_end(const struct reader *r);

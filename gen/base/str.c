@@ -127,7 +127,8 @@ bool str_to_u64(struct str s, uint64_t *ret)
 
 bool str_glob(struct str pattern, struct str s)
 {
-	// The usual two-pointer match: remember the last *, and on a mismatch let it take one byte more.
+	// The usual two-pointer match: remember the last *, and on a mismatch let it take one byte
+	// more.
 	size_t p = 0, i = 0, star = SIZE_MAX, mark = 0;
 	while (i < s.n) {
 		if (p < pattern.n && pattern.p[p] == '*') {
@@ -344,7 +345,10 @@ struct str strbuf_take(struct strbuf *b, struct arena *a)
 	return s;
 }
 
-/** Length of the UTF-8 sequence at @p (Unicode 15 table 3-7: no overlong forms, no surrogates), 0 when there is none. */
+/**
+ * Length of the UTF-8 sequence at @p (Unicode 15 table 3-7: no overlong forms, no surrogates), 0
+ * when there is none.
+ */
 static size_t utf8_len(const unsigned char *p, size_t n)
 {
 	static const struct {
@@ -380,8 +384,8 @@ static unsigned code_point(const unsigned char *p, size_t len)
 }
 
 /**
- * C1 controls (U+0080..U+009F) can drive a terminal just as C0 ones do, and Unicode's bidirectional controls
- * (its annex 9) let a name show what it is not.
+ * C1 controls (U+0080..U+009F) can drive a terminal just as C0 ones do, and Unicode's bidirectional
+ * controls (its annex 9) let a name show what it is not.
  */
 static bool is_control(unsigned c)
 {
@@ -389,7 +393,10 @@ static bool is_control(unsigned c)
 	       (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
-/** Adds what needs no escape anywhere, which is most of all text, from the front of @s; returns how many bytes. */
+/**
+ * Adds what needs no escape anywhere, which is most of all text, from the front of @s; returns how
+ * many bytes.
+ */
 static size_t add_plain(struct strbuf *b, struct str s)
 {
 	size_t n = 0;

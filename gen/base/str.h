@@ -1,8 +1,9 @@
 /**
  * str - views of text, and a growable buffer to write text into.
  *
- * A `struct str` does not own its bytes and need not end in NUL: it points into a source file, a mapped ELF
- * section or the arena, and lives as long as they do. `struct strbuf` owns heap memory until strbuf_fini().
+ * A `struct str` does not own its bytes and need not end in NUL: it points into a source file, a
+ * mapped ELF section or the arena, and lives as long as they do. `struct strbuf` owns heap memory
+ * until strbuf_fini().
  *
  *	struct str s = STR("usdt:a:b");
  *	if (str_has_prefix(s, STR("usdt:")))
@@ -56,13 +57,18 @@ bool str_to_u64(struct str s, uint64_t *ret);
 /** A shell-like pattern with * and ? and nothing else, against all of @s. */
 bool str_glob(struct str pattern, struct str s);
 /**
- * How many single-byte edits (insert, delete, replace, swap of neighbours) lead from @a to @b, for "did you
- * mean"; @limit + 1 when there are more than @limit.
+ * How many single-byte edits (insert, delete, replace, swap of neighbours) lead from @a to @b, for
+ * "did you mean"; @limit + 1 when there are more than @limit.
  */
 unsigned str_distance(struct str a, struct str b, unsigned limit);
-/** True when @guess is near enough to @wanted to be offered instead of it; *best is the distance to beat. */
+/**
+ * True when @guess is near enough to @wanted to be offered instead of it; *best is the distance to
+ * beat.
+ */
 bool str_is_nearer(struct str wanted, struct str guess, unsigned *best);
-/** Which ASCII bytes may stand in a text that comes from a stranger and becomes part of a program. */
+/**
+ * Which ASCII bytes may stand in a text that comes from a stranger and becomes part of a program.
+ */
 enum alphabet {
 	ALPHABET_WORD,	       /**< letters, digits and _; all others have these as well */
 	ALPHABET_SCOPED_WORD,  /**< ns::name */
@@ -101,7 +107,10 @@ struct str strbuf_str(const struct strbuf *b);
 /** The contents as a copy in @a; @b ends as by strbuf_fini(). */
 struct str strbuf_take(struct strbuf *b, struct arena *a);
 
-/** Adds @s with control bytes, and bytes that are not valid UTF-8, as \xNN: for text from strangers on a terminal. */
+/**
+ * Adds @s with control bytes, and bytes that are not valid UTF-8, as \xNN: for text from strangers
+ * on a terminal.
+ */
 void strbuf_add_printable(struct strbuf *b, struct str s);
 /** Adds @s as a JSON string, quotes included; bytes that are not UTF-8 become U+FFFD. */
 void strbuf_add_json(struct strbuf *b, struct str s);

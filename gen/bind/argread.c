@@ -7,8 +7,8 @@
 #include "out/dialect.h"
 
 /**
- * What bpftrace calls the register that @name is, or with @parts is a part of: "r13" of r13d. Empty for ah, and for what holds no
- * whole numbers.
+ * What bpftrace calls the register that @name is, or with @parts is a part of: "r13" of r13d. Empty
+ * for ah, and for what holds no whole numbers.
  */
 static const char *register_of(struct str name, bool parts)
 {
@@ -46,7 +46,10 @@ static bool try_symbol(void *ctx, const struct img_symbol *sym)
 	return !s->is_ambiguous;
 }
 
-/** How far behind the site at @pc the symbol is, wherever the file is loaded; statics of several units may have one name. */
+/**
+ * How far behind the site at @pc the symbol is, wherever the file is loaded; statics of several
+ * units may have one name.
+ */
 static bool distance_to(struct img *img, uint64_t pc, struct str symbol, uint64_t *ret)
 {
 	struct search s = {.name = symbol};
@@ -55,7 +58,10 @@ static bool distance_to(struct img *img, uint64_t pc, struct str symbol, uint64_
 	return s.is_found && !s.is_ambiguous;
 }
 
-/** The address that @arg, of the site at @pc, is or is at; NULL when it is counted from nothing that can be read. */
+/**
+ * The address that @arg, of the site at @pc, is or is at; NULL when it is counted from nothing that
+ * can be read.
+ */
 static const char *address_of(struct arena *a, struct img *img, uint64_t pc,
 			      const struct sdtarg *arg)
 {
@@ -97,7 +103,10 @@ static const char *bits_of(struct arena *a, struct img *img, uint64_t pc, const 
 	}
 }
 
-/** The value of @arg with its sign, as an operand that a cast may stand before; empty when no expression reads it. */
+/**
+ * The value of @arg with its sign, as an operand that a cast may stand before; empty when no
+ * expression reads it.
+ */
 static struct str text_of(struct arena *a, struct img *img, uint64_t pc, const struct sdtarg *arg)
 {
 	unsigned size = arg->size;

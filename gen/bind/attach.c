@@ -16,7 +16,10 @@ static bool is_wildcard(struct str s)
 	return str_find(s, '*') < s.n;
 }
 
-/** The files that @path (a field of an attach point) means: all for __EXE__, else the mapped file of that name. */
+/**
+ * The files that @path (a field of an attach point) means: all for __EXE__, else the mapped file of
+ * that name.
+ */
 static bool is_meant(const struct targetfile *tf, struct str path)
 {
 	if (str_eqz(path, "__EXE__"))
@@ -128,8 +131,8 @@ static bool find_probes(struct bind *b, const struct token *at, struct str path,
 }
 
 /**
- * Another file of the process has a probe of that name, too. Given a PID, bpftrace before 0.24 takes them for one, and
- * fails ("couldn't get argument") at the first argument.
+ * Another file of the process has a probe of that name, too. Given a PID, bpftrace before 0.24
+ * takes them for one, and fails ("couldn't get argument") at the first argument.
  */
 static bool has_namesake(struct bind *b, const struct attach_match *m)
 {
@@ -213,7 +216,10 @@ static bool fits(void *ctx, const struct img_symbol *sym)
 	return true;
 }
 
-/** The file that defines the function; the executable before its libraries, as the linker would have it. */
+/**
+ * The file that defines the function; the executable before its libraries, as the linker would have
+ * it.
+ */
 static struct targetfile *find_function(struct bind *b, struct str path, struct str name,
 					struct context *near)
 {
@@ -272,7 +278,10 @@ static bool say_no_function(struct bind *b, const struct token *at, struct str p
 	return false;
 }
 
-/** uprobe:PATH:FUNCTION[+OFFSET] or uprobe:PATH:LANGUAGE:FUNCTION; the file is chosen, the rest stays as written. */
+/**
+ * uprobe:PATH:FUNCTION[+OFFSET] or uprobe:PATH:LANGUAGE:FUNCTION; the file is chosen, the rest
+ * stays as written.
+ */
 static bool bind_uprobe(struct bind *b, struct script_attach *at, struct attach_clause *ret)
 {
 	struct str path = at->fields.v[0], rest = at->fields.v[at->fields.n - 1];

@@ -1,10 +1,10 @@
 /**
  * attach - attach points of a template bound to files of the target.
  *
- * `usdt:__EXE__:provider:name` (the provider may be left out, both may have wildcards) becomes one attach
- * point for each file and probe that match, fully spelled; `uprobe:__EXE__:function` gets the file that
- * defines the function. An absolute path that the target has mapped is treated the same, because a
- * bpftrace that follows a process must be given every path in one particular form.
+ * `usdt:__EXE__:provider:name` (the provider may be left out, both may have wildcards) becomes one
+ * attach point for each file and probe that match, fully spelled; `uprobe:__EXE__:function` gets
+ * the file that defines the function. An absolute path that the target has mapped is treated the
+ * same, because a bpftrace that follows a process must be given every path in one particular form.
  */
 #ifndef BIND_ATTACH_H
 #define BIND_ATTACH_H
@@ -12,9 +12,10 @@
 #include "bind/bind.h"
 
 /**
- * Binds each attach point of @c, changing its node. Errors: nothing of that name in the target (with the
- * nearest name), no target given, a name that bpftrace cannot spell. b->scope becomes BIND_BY_FILTER when
- * a file can only be named in a way that does not work together with bpftrace's -p.
+ * Binds each attach point of @c, changing its node. Errors: nothing of that name in the target
+ * (with the nearest name), no target given, a name that bpftrace cannot spell. b->scope becomes
+ * BIND_BY_FILTER when a file can only be named in a way that does not work together with bpftrace's
+ * -p.
  */
 bool attach_bind_clause(struct bind *b, struct script_clause *c, struct attach_clause *ret);
 

@@ -34,7 +34,10 @@ static struct node *make(struct bind *b, enum node_kind kind, const struct token
 	return n;
 }
 
-/** The last statement of a block may do without its semicolon; no other may, nor has one more than it needs. */
+/**
+ * The last statement of a block may do without its semicolon; no other may, nor has one more than
+ * it needs.
+ */
 static void append(struct bind *b, struct node *block, struct node *statement)
 {
 	struct node *last = block->last_child;
@@ -48,7 +51,10 @@ static void append(struct bind *b, struct node *block, struct node *statement)
 	change_append(block, statement);
 }
 
-/** `if (p) { s }` of /p/ and { s }. Without a predicate the condition is 1: a block by itself is no statement before 0.22. */
+/**
+ * `if (p) { s }` of /p/ and { s }. Without a predicate the condition is 1: a block by itself is no
+ * statement before 0.22.
+ */
 static struct node *make_if(struct bind *b, struct node *condition, struct node *block)
 {
 	struct node *n = make(b, NODE_IF, block->first);
@@ -80,7 +86,10 @@ static bool is_variable(const struct token *t)
 	       str_is_ident(str_from_offset(t->text, 1));
 }
 
-/** Before 0.22 a variable is the whole clause's, blocks or not: the names of each body are made its own. */
+/**
+ * Before 0.22 a variable is the whole clause's, blocks or not: the names of each body are made its
+ * own.
+ */
 static void rename_variables(struct bind *b, struct map *taken, const struct script_clause *c)
 {
 	struct arena *a = b->arena;

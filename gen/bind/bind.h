@@ -1,8 +1,8 @@
 /**
  * bind - names in a template meet names in the target's files.
  *
- * The state that all steps (template/template.h) share: the target and its files, the structure of the
- * script, what its clauses are bound to. They replace what stands for something of the target:
+ * The state that all steps (template/template.h) share: the target and its files, the structure of
+ * the script, what its clauses are bound to. They replace what stands for something of the target:
  * __EXE__ in an attach point becomes the path of the file that has that probe or function, a map of
  * enum names gets its table, __PID__ and __COMM__ their values. They change nodes of the tree
  * (lang/change.h), so that what is printed keeps its place in the template.

@@ -249,7 +249,10 @@ bool check_formats(struct bind *b, const struct script_clause *c)
 	return k.good;
 }
 
-/** `< 0`, `>= 0` and comparisons with a negative number, of which an unsigned one is always or never true. */
+/**
+ * `< 0`, `>= 0` and comparisons with a negative number, of which an unsigned one is always or never
+ * true.
+ */
 static bool asks_for_sign(const struct node *n)
 {
 	static const char *const names[] = {"<", ">", "<=", ">=", "==", "!=", NULL};

@@ -7,32 +7,39 @@
 #include "bind/bind.h"
 
 /**
- * Every argN that clause @c reads exists at every site of its probes and can be read by this bpftrace; every
- * operand is one that this bpftrace can attach to. Otherwise an error at the argument: newer versions
- * would read 0 in silence.
+ * Every argN that clause @c reads exists at every site of its probes and can be read by this
+ * bpftrace; every operand is one that this bpftrace can attach to. Otherwise an error at the
+ * argument: newer versions would read 0 in silence.
  */
 bool check_arguments(struct bind *b, const struct attach_clause *c);
 /**
- * No macro that a clause of a usdt probe calls, or that such a macro calls, reads argN: newer versions would read what lies
- * anywhere (measured with 0.27; of a function's clause they read it right). Otherwise an error at the argument.
+ * No macro that a clause of a usdt probe calls, or that such a macro calls, reads argN: newer
+ * versions would read what lies anywhere (measured with 0.27; of a function's clause they read it
+ * right). Otherwise an error at the argument.
  */
 bool check_macros(struct bind *b);
-/** No more probes than this bpftrace can attach to, which it would find out after half a minute. Sets b->n_programs. */
+/**
+ * No more probes than this bpftrace can attach to, which it would find out after half a minute.
+ * Sets b->n_programs.
+ */
 bool check_number(struct bind *b);
 
 /**
- * No format of clause @c has a conversion with a flag that this bpftrace does not know, as the `% t`
- * of "%d% threads %d" before 0.24. Otherwise an error at its %: what it prints from there on is what
- * lies in memory.
+ * No format of clause @c has a conversion with a flag that this bpftrace does not know, as the `%
+ * t` of "%d% threads %d" before 0.24. Otherwise an error at its %: what it prints from there on is
+ * what lies in memory.
  */
 bool check_formats(struct bind *b, const struct script_clause *c);
 
-/** Warns of builtins and functions that came with a newer bpftrace, which this one takes for unknown words. */
+/**
+ * Warns of builtins and functions that came with a newer bpftrace, which this one takes for unknown
+ * words.
+ */
 void check_words(struct bind *b, const struct script_clause *c);
 
 /**
- * Warns where argN or retval of a function is compared with 0, without a cast: bpftrace does not know that it is an
- * int, and takes it for a large number.
+ * Warns where argN or retval of a function is compared with 0, without a cast: bpftrace does not
+ * know that it is an int, and takes it for a large number.
  */
 void check_signs(struct bind *b, const struct attach_clause *c);
 

@@ -67,7 +67,10 @@ struct replacer {
 	bool good;
 };
 
-/** What stands for the markers in @t, a string or a word; false when there are none, or after an error. */
+/**
+ * What stands for the markers in @t, a string or a word; false when there are none, or after an
+ * error.
+ */
 static bool replace(struct replacer *r, const struct token *t, bool is_format, struct str *ret)
 {
 	struct bind *b = r->b;

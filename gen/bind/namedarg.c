@@ -112,7 +112,10 @@ static bool is_number(struct str name)
 	return name.n > 0;
 }
 
-/** Files may have types of their own under one name: what @t is or leads to, if that has members or enumerators. */
+/**
+ * Files may have types of their own under one name: what @t is or leads to, if that has members or
+ * enumerators.
+ */
 static struct ctype *definition_of(struct ctype *t)
 {
 	t = ctype_strip(t);

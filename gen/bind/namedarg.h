@@ -1,9 +1,10 @@
 /**
  * namedarg - arguments of USDT probes by name: `args.subnqn`, and `args.2`.
  *
- * In a clause of usdt attach points `args.NAME` is the argument that the program calls so (probe/probeargs.h), and has its
- * type (lower/exprtype.h); it becomes argN where the program is written for bpftrace (lower/lower.h). All probes of the
- * clause must have that argument, with the same number and the same type: otherwise it is an error.
+ * In a clause of usdt attach points `args.NAME` is the argument that the program calls so
+ * (probe/probeargs.h), and has its type (lower/exprtype.h); it becomes argN where the program is
+ * written for bpftrace (lower/lower.h). All probes of the clause must have that argument, with the
+ * same number and the same type: otherwise it is an error.
  */
 #ifndef BIND_NAMEDARG_H
 #define BIND_NAMEDARG_H
@@ -12,11 +13,14 @@
 #include "probe/probeargs.h"
 
 /**
- * Checks the uses in clause @c, which is bound, and adds them to those of argN. An error for a name that a probe does
- * not have (with what it has), and for what probes or sites disagree about.
+ * Checks the uses in clause @c, which is bound, and adds them to those of argN. An error for a name
+ * that a probe does not have (with what it has), and for what probes or sites disagree about.
  */
 bool namedarg_resolve(struct bind *b, struct attach_clause *c);
-/** The argument that @name behind `args` means in a clause for which that went well, and its number; NULL for none. */
+/**
+ * The argument that @name behind `args` means in a clause for which that went well, and its number;
+ * NULL for none.
+ */
 const struct probearg *namedarg_find(struct bind *b, const struct attach_clause *c,
 				     const struct token *name, unsigned *index);
 

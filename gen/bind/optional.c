@@ -3,7 +3,10 @@
 #include "bind/deadmap.h"
 #include "lang/change.h"
 
-/** The name that starts at @t, whose tokens (`nvmf_` `*`) have no blank between; the token behind it in @end. */
+/**
+ * The name that starts at @t, whose tokens (`nvmf_` `*`) have no blank between; the token behind it
+ * in @end.
+ */
 static struct str take_name(struct bind *b, const struct token *t, const struct token **end)
 {
 	struct str name = t->text;
@@ -48,7 +51,10 @@ bool optional_covers(const struct bind *b, const struct script_attach *at, struc
 	return false;
 }
 
-/** Takes an attach point out with a comma: that before it when there is one that stays, else that behind it. */
+/**
+ * Takes an attach point out with a comma: that before it when there is one that stays, else that
+ * behind it.
+ */
 static void drop_attach(const struct script_attach *before, struct node *n)
 {
 	if (before) {
@@ -115,7 +121,9 @@ static bool is_event(const struct script_clause *c)
 	return false;
 }
 
-/** Takes out the clauses that wait for a map which nothing sets any more; true when there were any. */
+/**
+ * Takes out the clauses that wait for a map which nothing sets any more; true when there were any.
+ */
 static bool drop_waiting(struct bind *b, struct deadmap *dead, bool *gone, struct map *names)
 {
 	bool any = false;

@@ -1,11 +1,12 @@
 /**
  * optional - probes that a script can do without.
  *
- * `#pragma optional` covers every attach point in the file where it stands, `#pragma optional NAME...` those of that
- * probe or function name (a pattern with * and ? fits too). When the target has no such probe, the attach
- * point is taken out, and with the last one its clause; one note names all that was left out. What other clauses
- * say about maps that only such a clause sets goes, too: see bind/deadmap.h. A script of which nothing of the target is
- * left is an error: it would wait for ever.
+ * `#pragma optional` covers every attach point in the file where it stands, `#pragma optional
+ * NAME...` those of that probe or function name (a pattern with * and ? fits too). When the target
+ * has no such probe, the attach point is taken out, and with the last one its clause; one note
+ * names all that was left out. What other clauses say about maps that only such a clause sets goes,
+ * too: see bind/deadmap.h. A script of which nothing of the target is left is an error: it would
+ * wait for ever.
  *
  *	if (!found && optional_covers(b, at))
  *		at->absent = true;
@@ -22,8 +23,8 @@ bool optional_collect(struct bind *b);
 /** Can the script do without @at? @name is the probe or function that it wants. */
 bool optional_covers(const struct bind *b, const struct script_attach *at, struct str name);
 /**
- * Takes absent attach points, and clauses that have no other, out of the script and of b->clauses. To be
- * called when every clause is bound.
+ * Takes absent attach points, and clauses that have no other, out of the script and of b->clauses.
+ * To be called when every clause is bound.
  */
 bool optional_drop(struct bind *b);
 

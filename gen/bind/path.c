@@ -25,8 +25,8 @@ static const char *plain_path(struct arena *a, struct str path)
 }
 
 /**
- * Quotes do not take the meaning from the special ones: a star in them still matches other files as well. Control bytes
- * can only be written as they are, and the program is shown on terminals.
+ * Quotes do not take the meaning from the special ones: a star in them still matches other files as
+ * well. Control bytes can only be written as they are, and the program is shown on terminals.
  */
 static bool is_quotable(struct arena *a, struct str path)
 {

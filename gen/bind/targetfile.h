@@ -1,8 +1,8 @@
 /**
  * targetfile - the ELF files that names in a template can refer to.
  *
- * Either the files that a process has mapped (the executable first), or one file that the user named.
- * A file is opened when it is first asked for, and its probes are read once.
+ * Either the files that a process has mapped (the executable first), or one file that the user
+ * named. A file is opened when it is first asked for, and its probes are read once.
  */
 #ifndef BIND_TARGETFILE_H
 #define BIND_TARGETFILE_H

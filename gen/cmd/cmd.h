@@ -2,8 +2,8 @@
  * cmd - what the subcommands of btgen share: how they read options, and say what is wrong with
  * them.
  *
- * Exit status of every command: 0 done, 1 the input is wrong (reported on stderr), 2 the command line
- * is wrong.
+ * Exit status of every command: 0 done, 1 the input is wrong (reported on stderr), 2 the command
+ * line is wrong.
  */
 #ifndef CMD_CMD_H
 #define CMD_CMD_H

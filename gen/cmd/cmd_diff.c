@@ -1,4 +1,7 @@
-/** btgen diff - what changed between two builds in probes, arguments and enums, and whether scripts rely on it. */
+/**
+ * btgen diff - what changed between two builds in probes, arguments and enums, and whether scripts
+ * rely on it.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -113,8 +116,8 @@ static void lines_of(struct arena *a, struct str text, struct str path, struct l
 }
 
 /**
- * Lines that only one of the programs has. When both have the same, in another order or number (members that changed
- * places), the part between what is equal at the start and at the end.
+ * Lines that only one of the programs has. When both have the same, in another order or number
+ * (members that changed places), the part between what is equal at the start and at the end.
  */
 static void compare_lines(struct arena *a, const struct lines *was, const struct lines *is,
 			  struct script_change *ret)
@@ -138,7 +141,10 @@ static void compare_lines(struct arena *a, const struct lines *was, const struct
 		vec_push(a, &ret->is, is->all.v[i]);
 }
 
-/** Expands @script for both builds; false when that fails for the old one, which says nothing about the new. */
+/**
+ * Expands @script for both builds; false when that fails for the old one, which says nothing about
+ * the new.
+ */
 static bool compare_script(struct options *o, struct difference *df, const char *script,
 			   script_changes *changes, size_t *relied)
 {

@@ -115,8 +115,9 @@ static int take(void *ctx, const char *command, int letter, const char *value)
 }
 
 /**
- * Without a target the first word may be the name of a running program: before a script, with -e or -t, or when there is no
- * script of that name. What is a file (but no program), or is spelled like one, is a script.
+ * Without a target the first word may be the name of a running program: before a script, with -e or
+ * -t, or when there is no script of that name. What is a file (but no program), or is spelled like
+ * one, is a script.
  */
 static int take_name(struct options *o, const char *command)
 {
@@ -195,7 +196,10 @@ static bool check_root(struct diag *d)
 			  "tracing needs root: use sudo (-n prints the program without it)");
 }
 
-/** The limit for this program's strings, raised to its longest char array; a warning when that is not enough. */
+/**
+ * The limit for this program's strings, raised to its longest char array; a warning when that is
+ * not enough.
+ */
 static unsigned string_limit(struct arena *a, struct diag *d, const struct bpftrace *bt,
 			     const struct bind *b)
 {
@@ -233,8 +237,9 @@ static unsigned record_limit(const struct records *r, unsigned version)
 }
 
 /**
- * bpftrace's limits are there for a pattern that matches more than was meant. What we have counted was meant; as much again is
- * left for patterns that bpftrace expands, and two descriptors for each. What the user has set stands.
+ * bpftrace's limits are there for a pattern that matches more than was meant. What we have counted
+ * was meant; as much again is left for patterns that bpftrace expands, and two descriptors for
+ * each. What the user has set stands.
  */
 static void raise_limits(struct arena *a, struct diag *d, const struct bpftrace *bt,
 			 unsigned n_programs)
@@ -286,7 +291,9 @@ static bool check_reach(struct diag *d, const struct bind *b)
 	return diag_note(d, NULL, "#pragma scope host says that a script is for all processes");
 }
 
-/** The end of a burst is lost without a word unless there is an event after it, on every processor. */
+/**
+ * The end of a burst is lost without a word unless there is an event after it, on every processor.
+ */
 static void add_heartbeat(struct program *p)
 {
 	strbuf_addf(&p->text, "\nprofile:hz:%d { printf(\"\"); }\n", RUN_HEARTBEAT_HZ);

@@ -2,7 +2,8 @@
  * cmd_source - where a command reads types from: -p PID, -x FILE, --btf FILE.
  *
  * -p takes the executable of a process and then its libraries, -x files in the order given, --btf a file with BTF
- * ("vmlinux" or a module's name stand for /sys/kernel/btf/NAME). They may be combined; the images come first.
+ * ("vmlinux" or a module's name stand for /sys/kernel/btf/NAME). They may be combined; the images
+ * come first.
  *
  *	struct mine { struct cmd_source source; ... } mine = {0};
  *	static const struct cmd_source_command command = {{usage, list, .take = take}, "types", prepare, run};

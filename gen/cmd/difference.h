@@ -1,9 +1,10 @@
 /**
  * difference - what changed between two builds of a program, as far as a tracer sees it.
  *
- * Probes that came and went, arguments that have another number, type or name, enumerators of the types of arguments that
- * have another value. Addresses, sites and source lines are expected to change and are not looked at; what only
- * one of the two knows (types, when the other is stripped) is no difference.
+ * Probes that came and went, arguments that have another number, type or name, enumerators of the
+ * types of arguments that have another value. Addresses, sites and source lines are expected to
+ * change and are not looked at; what only one of the two knows (types, when the other is stripped)
+ * is no difference.
  *
  *	struct difference df;
  *	difference_find(&df, &arena, old_images, new_images);
@@ -42,8 +43,9 @@ struct difference {
 void difference_find(struct difference *ret, struct arena *a, struct targetfiles *before,
 		     struct targetfiles *after);
 /**
- * Notes for each change whether the script that was bound as @b (to the old build) relies on it: it attaches to the
- * probe, and uses the argument. Enumerators are compared by their use, see cmd_diff.c. Returns how many it does.
+ * Notes for each change whether the script that was bound as @b (to the old build) relies on it: it
+ * attaches to the probe, and uses the argument. Enumerators are compared by their use, see
+ * cmd_diff.c. Returns how many it does.
  */
 size_t difference_mark(struct difference *df, const struct bind *b, const char *script);
 

@@ -111,7 +111,9 @@ struct probesigs *expand_signatures(struct arena *a, struct diag *d)
 	return probesig_load(a, d, path, s) ? s : NULL;
 }
 
-/** @name with each of its @from, '-' or '_', as the other: our own scripts had both in their names. */
+/**
+ * @name with each of its @from, '-' or '_', as the other: our own scripts had both in their names.
+ */
 static const char *respell(struct arena *a, const char *name, char from)
 {
 	char *other = arena_strdup(a, name);
@@ -149,7 +151,8 @@ static bool load_source(struct arena *a, struct diag *d, const struct expand_req
 			const struct expand_source *s, struct src_file **ret)
 {
 	if (s->is_text) {
-		// The script of -t is ours: without a name, as no place in it means anything to the user.
+		// The script of -t is ours: without a name, as no place in it means anything to the
+		// user.
 		struct str name = req->patterns.n ? STR("") : STR("<command line>");
 		*ret = src_from_text(a, name, str_from(s->text));
 		return true;
@@ -231,7 +234,9 @@ bool expand_open_target(struct arena *a, struct diag *d, const struct expand_req
 	return use_signatures(a, d, &x->files);
 }
 
-/** -t of several processes, of which the first names the files: they must be those of the others. */
+/**
+ * -t of several processes, of which the first names the files: they must be those of the others.
+ */
 static bool check_same_exe(struct diag *d, const struct expand_request *req)
 {
 	for (size_t i = 1; i < req->pids.n; i++)
@@ -252,8 +257,9 @@ static const char *list_pids(struct arena *a, const int *pids, size_t n)
 }
 
 /**
- * One bpftrace follows one process. A script of the whole host looks for its process itself: of a server and its children
- * that is the server. What -t prints can be filtered instead, as nothing in it says which process is meant.
+ * One bpftrace follows one process. A script of the whole host looks for its process itself: of a
+ * server and its children that is the server. What -t prints can be filtered instead, as nothing in
+ * it says which process is meant.
  */
 static bool check_pids(struct arena *a, struct diag *d, const struct expand_request *req,
 		       const struct expansion *x)

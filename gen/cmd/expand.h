@@ -1,8 +1,9 @@
 /**
- * expand - from a command line to the program that bpftrace is given; what `expand` and `run` share.
+ * expand - from a command line to the program that bpftrace is given; what `expand` and `run`
+ * share.
  *
- * Reads the templates, looks the target up, preprocesses, binds names to the target's files and writes
- * the program. Errors are reported; a program after an error is never returned.
+ * Reads the templates, looks the target up, preprocesses, binds names to the target's files and
+ * writes the program. Errors are reported; a program after an error is never returned.
  */
 #ifndef CMD_EXPAND_H
 #define CMD_EXPAND_H
@@ -49,18 +50,24 @@ struct expansion {
 };
 
 /**
- * Takes an option that several commands have: -p -x -e -D -I -v -o, CMD_CONF, CMD_FOR; as cmd_options wants it, @request is
- * a struct expand_request. Returns -1, or the exit status of a bad value, which is reported.
+ * Takes an option that several commands have: -p -x -e -D -I -v -o, CMD_CONF, CMD_FOR; as
+ * cmd_options wants it, @request is a struct expand_request. Returns -1, or the exit status of a
+ * bad value, which is reported.
  */
 int expand_take(void *request, const char *command, int letter, const char *value);
-/** Adds the process with PID @word, or those of that name; false when there is none of that name. */
+/**
+ * Adds the process with PID @word, or those of that name; false when there is none of that name.
+ */
 bool expand_add_processes(struct expand_request *req, const char *word);
 /** Is there such a script, here or among btgen's own? */
 bool expand_has_script(struct arena *a, const char *name);
 /** When no --for was given: the version of the bpftrace that is installed, else DIALECT_DEFAULT. */
 void expand_choose_version(struct arena *a, struct diag *d, struct expand_request *req);
 
-/** Only opens the process or file that names are looked up in; @ret must be closed also after a failure. */
+/**
+ * Only opens the process or file that names are looked up in; @ret must be closed also after a
+ * failure.
+ */
 bool expand_open_target(struct arena *a, struct diag *d, const struct expand_request *req,
 			struct expansion *ret);
 /** Makes the program; @ret must be closed also after a failure. */
@@ -68,16 +75,22 @@ bool expand_run(struct arena *a, struct diag *d, const struct expand_request *re
 		struct expansion *ret);
 void expand_close(struct expansion *x);
 /**
- * A command that writes what it makes of a target: @parse reads its options (-1: go on, else the exit status), @work does it,
- * for the bpftrace of expand_choose_version. Returns the exit status.
+ * A command that writes what it makes of a target: @parse reads its options (-1: go on, else the
+ * exit status), @work does it, for the bpftrace of expand_choose_version. Returns the exit status.
  */
 int expand_command(int argc, char **argv, int (*parse)(int, char **, struct expand_request *),
 		   bool (*work)(struct arena *, struct diag *, const struct expand_request *,
 				struct expansion *));
 
-/** Folder of btgen's own scripts (bpf/ of the checkout, or share/btgen/bpf of the installation), or NULL. */
+/**
+ * Folder of btgen's own scripts (bpf/ of the checkout, or share/btgen/bpf of the installation), or
+ * NULL.
+ */
 const char *expand_script_dir(struct arena *a);
-/** The list of documented probes there (probes.conf); NULL when there is none, or, with an error, it is wrong. */
+/**
+ * The list of documented probes there (probes.conf); NULL when there is none, or, with an error, it
+ * is wrong.
+ */
 struct probesigs *expand_signatures(struct arena *a, struct diag *d);
 
 #endif

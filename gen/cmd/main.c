@@ -29,7 +29,10 @@ static void usage(FILE *out)
 	fputs("\nSee 'btgen COMMAND --help' for more. To trace a program, use bpftrace.sh.\n", out);
 }
 
-/** A file opened later must not become stdout because that was closed: there, writing fails as it would have. */
+/**
+ * A file opened later must not become stdout because that was closed: there, writing fails as it
+ * would have.
+ */
 static void keep_standard_descriptors(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

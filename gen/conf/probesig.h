@@ -8,8 +8,9 @@
  *	spdk:nvmf_tgt_state(0, enum nvmf_tgt_state g_tgt_state)
  *	spdk:msg_exec(0, void (*fn)(), void *arg)
  *
- * Types are C's integers, bool, <stdint.h>'s, pointers to char, void or a struct, enums, and functions without their
- * parameters. A number is an argument that the probe's macro adds, always the same. What becomes of a list: argsig.h.
+ * Types are C's integers, bool, <stdint.h>'s, pointers to char, void or a struct, enums, and
+ * functions without their parameters. A number is an argument that the probe's macro adds, always
+ * the same. What becomes of a list: argsig.h.
  */
 #ifndef CONF_PROBESIG_H
 #define CONF_PROBESIG_H

@@ -42,8 +42,8 @@ struct type_source_ops {
 	struct str (*nearest)(struct type_source *s, const struct namequery *q);
 	/**
 	 * Calls @fn for each named type among @kinds that is defined, in the order of the file; a
-	 * name may come many times. What cannot be listed is reported. False, silently, when there is
-	 * nothing to read at all.
+	 * name may come many times. What cannot be listed is reported. False, silently, when there
+	 * is nothing to read at all.
 	 */
 	bool (*walk)(struct type_source *s, unsigned kinds, type_source_name_fn *fn, void *ctx);
 	/**

@@ -1,6 +1,6 @@
 /**
- * context_priv - a question to the images of a run: dwtypes.c asks and remembers, context.c finds out
- * what is meant.
+ * context_priv - a question to the images of a run: dwtypes.c asks and remembers, context.c finds
+ * out what is meant.
  */
 #ifndef DWARF_CONTEXT_PRIV_H
 #define DWARF_CONTEXT_PRIV_H

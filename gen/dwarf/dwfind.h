@@ -2,8 +2,8 @@
  * dwfind - finds types and enumerators by name in the debug information of an image.
  *
  * Names are looked up at the top of each unit and inside namespaces, structs and classes, never in
- * function bodies. The answer is the same for every kind of debug information; for the plain kind it
- * takes milliseconds, as dwfind.c tells.
+ * function bodies. The answer is the same for every kind of debug information; for the plain kind
+ * it takes milliseconds, as dwfind.c tells.
  *
  *	struct dwquery q;
  *	if (dwquery_parse(name, NAME_TYPES, &q))
@@ -27,8 +27,8 @@ bool dwfind_scan(struct dwsrc *src, const struct dwquery *q, dwfind_fn *fn, void
 /** Calls @fn for each named type, and enumerator when @kinds has it, of the image; libdw alone. */
 void dwfind_walk(struct dwsrc *src, unsigned kinds, dwfind_fn *fn, void *ctx);
 /**
- * Faster variant for callers that need only names, scopes and kinds: a hit may have no DIE. @fn must
- * not look up other names.
+ * Faster variant for callers that need only names, scopes and kinds: a hit may have no DIE. @fn
+ * must not look up other names.
  */
 void dwfind_names(struct dwsrc *src, unsigned kinds, dwfind_fn *fn, void *ctx);
 /** As dwfind_walk() for one unit, given its top DIE; false when @fn stopped it. */

@@ -53,7 +53,10 @@ static void put_section(uint8_t *p, const struct img *file, uint32_t name, uint3
 	put(p + 8 + 4 * w + 8, 1, w, file->big); // alignment
 }
 
-/** Bytes of @s when it is decompressed; false for what zlib cannot, and for claims that no zlib stream can keep. */
+/**
+ * Bytes of @s when it is decompressed; false for what zlib cannot, and for claims that no zlib
+ * stream can keep.
+ */
 static bool plain_size(const struct img *file, const struct img_section *s, uint64_t *ret,
 		       size_t *header)
 {
@@ -92,7 +95,10 @@ static bool fill(const struct img *file, const struct img_section *s, uint8_t *t
 	return good;
 }
 
-/** An ELF image of @n empty sections and their names; malloc'ed. The contents follow each other from *@ret_off on. */
+/**
+ * An ELF image of @n empty sections and their names; malloc'ed. The contents follow each other from
+ * *@ret_off on.
+ */
 static uint8_t *frame(const struct img *file, const struct str *names, const uint64_t *sizes,
 		      size_t n, size_t *ret, size_t *ret_off)
 {

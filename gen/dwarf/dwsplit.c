@@ -45,8 +45,8 @@ struct str dwsplit_name(Dwarf_Die *skeleton)
 enum { MAX_PLACES = 2 };
 
 /**
- * Where libdw looks for the file of @skeleton, which it does by itself: beside the file with the skeleton, and in the folder
- * of the compilation. Returns how many there are.
+ * Where libdw looks for the file of @skeleton, which it does by itself: beside the file with the
+ * skeleton, and in the folder of the compilation. Returns how many there are.
  */
 static unsigned find_places(struct arena *a, struct dwsrc *src, Dwarf_Die *skeleton,
 			    const char *ret[MAX_PLACES])
@@ -73,7 +73,10 @@ static unsigned find_places(struct arena *a, struct dwsrc *src, Dwarf_Die *skele
 	return 2;
 }
 
-/** False for what libdw would wait for or fill the memory with; what is not there or no ELF file costs nothing. */
+/**
+ * False for what libdw would wait for or fill the memory with; what is not there or no ELF file
+ * costs nothing.
+ */
 static bool may_open(struct arena *a, const char *path)
 {
 	struct diag quiet;

@@ -76,7 +76,8 @@ bool dwsrc_next_unit(struct dwsrc *src, struct dwunit *u)
 			u->cursor = next;
 			if (kind != DW_UT_skeleton)
 				return true;
-			// The unit is in a .dwo file; all units of that file are read in their turn.
+			// The unit is in a .dwo file; all units of that file are read in their
+			// turn.
 			if (dwsplit_unit(src, &u->die, &split) && split.cu &&
 			    dwsplit_is_whole(&split))
 				add_file(src, dwarf_cu_getdwarf(split.cu));

@@ -13,7 +13,9 @@
 #include "elf/debuginfo.h"
 #include "elf/img_priv.h"
 
-/** Of larger files the CRC is not computed: the file beside a stranger's program may be one hole. */
+/**
+ * Of larger files the CRC is not computed: the file beside a stranger's program may be one hole.
+ */
 #define MAX_CRC ((uint64_t)2 << 30)
 
 /** What was searched, and found, for one image. */
@@ -95,7 +97,8 @@ static struct img *try_file(struct img *img, struct str root, const char *path, 
 		return NULL;
 	}
 
-	// A broken debug file is one more place without debug information, not an error of the user's file.
+	// A broken debug file is one more place without debug information, not an error of the
+	// user's file.
 	struct diag quiet;
 	diag_init(&quiet, NULL);
 	struct img *found = NULL;
@@ -153,8 +156,8 @@ static struct str dir_of(struct str path)
 }
 
 /**
- * The file that .gnu_debuglink names: a name, padding to 4 bytes, a CRC-32 in the file's byte order, and the places where
- * it may be, in this order (GDB's manual, "Separate Debug Files").
+ * The file that .gnu_debuglink names: a name, padding to 4 bytes, a CRC-32 in the file's byte
+ * order, and the places where it may be, in this order (GDB's manual, "Separate Debug Files").
  */
 static struct img *try_debuglink(struct img *img, struct wanted w)
 {

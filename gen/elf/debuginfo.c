@@ -23,7 +23,9 @@ static int no_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_
 	return -1;
 }
 
-/** The name and build-id in .gnu_debugaltlink of @file, as dwz writes them: the name ends in NUL. */
+/**
+ * The name and build-id in .gnu_debugaltlink of @file, as dwz writes them: the name ends in NUL.
+ */
 static bool read_altlink(struct img *file, struct str *name, struct str *id)
 {
 	struct img_section s;
@@ -36,7 +38,9 @@ static bool read_altlink(struct img *file, struct str *name, struct str *id)
 	return !r.err && id->n;
 }
 
-/** Called for the debug file and, with the name that .gnu_debugaltlink holds, for the alternate one. */
+/**
+ * Called for the debug file and, with the name that .gnu_debugaltlink holds, for the alternate one.
+ */
 static int find_debuginfo(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
 			  const char *file_name, const char *link, GElf_Word crc, char **found)
 {
@@ -61,7 +65,8 @@ static int find_debuginfo(Dwfl_Module *module, void **userdata, const char *name
 	return fd;
 }
 
-// libdw's own search is kept away from the disk: ours checks what it finds and does not leave the root.
+// libdw's own search is kept away from the disk: ours checks what it finds and does not leave the
+// root.
 static char no_folder[] =
     "/proc/none"; // ENOENT: any other error ends libdwfl's search, debuginfod included
 static char *no_folders = no_folder;
@@ -144,8 +149,8 @@ static rlim_t data_in_use(void)
 
 int debuginfo_count_symbols(struct debuginfo *di)
 {
-	// xz makes 7000 bytes of one, and what comes out may be packed again: only memory itself can be
-	// the limit.
+	// xz makes 7000 bytes of one, and what comes out may be packed again: only memory itself
+	// can be the limit.
 	struct rlimit old, scarce;
 	rlim_t used = data_in_use();
 	if (!used || getrlimit(RLIMIT_DATA, &old) != 0)

@@ -115,7 +115,10 @@ static bool check_table(struct img *img, const char *what, uint64_t off, uint64_
 	return true;
 }
 
-/** The number of sections, checked. Where e_shnum is 0, section 0 has it in its sh_size: gABI, "ELF Header". */
+/**
+ * The number of sections, checked. Where e_shnum is 0, section 0 has it in its sh_size: gABI, "ELF
+ * Header".
+ */
 static bool count_sections(struct img *img, const GElf_Ehdr *h)
 {
 	uint8_t size[8];

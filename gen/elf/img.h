@@ -1,13 +1,14 @@
 /**
  * img - an ELF file and its sections.
  *
- * A hostile file gives an error with its place and never a crash, and costs a limited amount of memory. Contents are read,
- * not mapped: a file that shrinks meanwhile is an error, not a signal. Debug information is debuginfo.h's. Knows nothing of
- * templates. Format: System V gABI, chapters 4 and 5.
+ * A hostile file gives an error with its place and never a crash, and costs a limited amount of
+ * memory. Contents are read, not mapped: a file that shrinks meanwhile is an error, not a signal.
+ * Debug information is debuginfo.h's. Knows nothing of templates. Format: System V gABI, chapters 4
+ * and 5.
  *
- * libelf (ELF_C_READ) decodes the headers of both classes and byte orders, and decompresses. As measured with elfutils 0.188
- * it never maps a file, reads only what is asked for, and refuses what has been cut off meanwhile. What it does not do is
- * done here:
+ * libelf (ELF_C_READ) decodes the headers of both classes and byte orders, and decompresses. As
+ * measured with elfutils 0.188 it never maps a file, reads only what is asked for, and refuses what
+ * has been cut off meanwhile. What it does not do is done here:
  * - elf_begin() makes 256 bytes for each section that a file claims: 4 million in a sparse file took 1 GB. They are counted
  *   before.
  * - Tables that run past the end of the file are no sections or fewer segments to it, and e_shentsize is ignored: that
@@ -42,7 +43,10 @@ struct img_section {
 	    size; /**< bytes in the file (of a compressed section: compressed), or in memory for SHT_NOBITS */
 	uint64_t flags; /**< SHF_* */
 	unsigned link;	/**< sh_link */
-	/** Contents, decompressed; lives as long as the arena; empty for SHT_NOBITS and until it was asked for. */
+	/**
+	 * Contents, decompressed; lives as long as the arena; empty for SHT_NOBITS and until it was
+	 * asked for.
+	 */
 	struct str data;
 };
 
@@ -81,12 +85,16 @@ struct img {
 };
 
 /**
- * Opens @path and checks its headers; @display_path is the path in messages. An error (reported through @d) for anything that
- * is not an ELF file of 32 or 64 bit; never waits on a FIFO. The image and what it holds live in @a.
+ * Opens @path and checks its headers; @display_path is the path in messages. An error (reported
+ * through @d) for anything that is not an ELF file of 32 or 64 bit; never waits on a FIFO. The
+ * image and what it holds live in @a.
  */
 bool img_open(struct arena *a, struct diag *d, const char *path, struct str display_path,
 	      struct img **ret);
-/** The same for an open file, which the image then owns (also after a failure); @path for the record. */
+/**
+ * The same for an open file, which the image then owns (also after a failure); @path for the
+ * record.
+ */
 bool img_open_fd(struct arena *a, struct diag *d, int fd, struct str path, struct str display_path,
 		 struct img **ret);
 /** True when @path is a regular file that starts as ELF files do; says nothing, never waits. */
@@ -94,41 +102,56 @@ bool img_is_elf(const char *path);
 /** Gives back the descriptor and the handles of libdw; NULL is fine. */
 void img_close(struct img *img);
 /**
- * Tells where the file's own file system is seen when that is not ours: @root e.g. "/proc/42/root", and the path of
- * the file below it. Separate debug files are then looked for there first.
+ * Tells where the file's own file system is seen when that is not ours: @root e.g. "/proc/42/root",
+ * and the path of the file below it. Separate debug files are then looked for there first.
  */
 void img_set_root(struct img *img, struct str root, struct str path);
 
-/** False, without a message, when there is no such section; an error is reported when it is there and broken. */
+/**
+ * False, without a message, when there is no such section; an error is reported when it is there
+ * and broken.
+ */
 bool img_find_section(struct img *img, const char *name, struct img_section *ret);
 /** The same without reading the contents: `data` stays empty until img_read_section(). */
 bool img_find_header(struct img *img, const char *name, struct img_section *ret);
-/** Steps through all sections from index *@i (1 at first) on; false after the last one, or when names are broken. */
+/**
+ * Steps through all sections from index *@i (1 at first) on; false after the last one, or when
+ * names are broken.
+ */
 bool img_next_header(struct img *img, unsigned *i, struct img_section *ret);
 /** The header of section @index; false, without a message, when there is none. */
 bool img_header_at(struct img *img, unsigned index, struct img_section *ret);
-/** Fills in s->data; an error when it, or what was read of the file before, is too much to hold in memory. */
+/**
+ * Fills in s->data; an error when it, or what was read of the file before, is too much to hold in
+ * memory.
+ */
 bool img_read_section(struct img *img, struct img_section *s);
-/** False, with a warning the first time, when the compressed sections are too large to be decompressed by libdw. */
+/**
+ * False, with a warning the first time, when the compressed sections are too large to be
+ * decompressed by libdw.
+ */
 bool img_check_unpacked(struct img *img);
 
 /**
- * What to add to a link-time address in a process that has mapped the code from file offset @offset at address
- * @start; false when no executable segment is there.
+ * What to add to a link-time address in a process that has mapped the code from file offset @offset
+ * at address @start; false when no executable segment is there.
  */
 bool img_load_bias(struct img *img, uint64_t start, uint64_t offset, uint64_t *ret);
 /**
- * Up to @n bytes of code at @addr, and its offset in the file; returns how many there are, 0 when no executable segment has it
- * in the file.
+ * Up to @n bytes of code at @addr, and its offset in the file; returns how many there are, 0 when
+ * no executable segment has it in the file.
  */
 size_t img_read_code(struct img *img, uint64_t addr, void *buf, size_t n, uint64_t *off);
 
 /**
- * Address of a defined function called @name in .symtab or .dynsym; the separate debug file and .gnu_debugdata are
- * read only when these do not have it. False without a message when there is none.
+ * Address of a defined function called @name in .symtab or .dynsym; the separate debug file and
+ * .gnu_debugdata are read only when these do not have it. False without a message when there is
+ * none.
  */
 bool img_find_function(struct img *img, struct str name, uint64_t *ret);
-/** Calls @fn for each defined function, as img_find_function() sees them, until it returns false. */
+/**
+ * Calls @fn for each defined function, as img_find_function() sees them, until it returns false.
+ */
 void img_walk_functions(struct img *img, bool (*fn)(void *ctx, const struct img_symbol *sym),
 			void *ctx);
 /** The same for each defined function and variable. */

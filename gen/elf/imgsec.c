@@ -7,7 +7,8 @@
 #include "base/file.h"
 #include "elf/img_priv.h"
 
-// What is read of one file, decompressed, in all; and what libdw may make of its compressed debug sections
+// What is read of one file, decompressed, in all; and what libdw may make of its compressed debug
+// sections
 #define MAX_READ ((uint64_t)448 << 20)
 #define MAX_ODD ((uint64_t)16 << 20)
 #define MAX_UNPACKED ((uint64_t)512 << 20)
@@ -90,8 +91,8 @@ struct packing {
 };
 
 /**
- * False when @s is not compressed. gABI, "Section Compression": type, reserved in 64 bit, size. A .zdebug section has "ZLIB"
- * and the size, big-endian in every file.
+ * False when @s is not compressed. gABI, "Section Compression": type, reserved in 64 bit, size. A
+ * .zdebug section has "ZLIB" and the size, big-endian in every file.
  */
 static bool find_packing(struct img *img, const struct img_section *s, struct packing *ret)
 {
@@ -133,7 +134,10 @@ static bool check_packing(struct img *img, const struct img_section *s, const st
 	return spend(img, s, p->size > (odd ? MAX_ODD : MAX_READ) ? UINT64_MAX : 2 * p->size);
 }
 
-/** By a handle of its own: elf_compress() changes the header that it sees, and elf_end() takes libelf's copy away. */
+/**
+ * By a handle of its own: elf_compress() changes the header that it sees, and elf_end() takes
+ * libelf's copy away.
+ */
 static bool decompress(struct img *img, struct img_section *s, bool gnu)
 {
 	Elf *elf = elf_begin(img->fd, ELF_C_READ, NULL);

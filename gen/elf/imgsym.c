@@ -69,8 +69,8 @@ static void walk_table(struct img *img, const char *section, struct walk *w)
 }
 
 /**
- * The xz-compressed symbol table that Fedora leaves in stripped programs (GDB's manual, "MiniDebugInfo");
- * libdwfl unpacks it.
+ * The xz-compressed symbol table that Fedora leaves in stripped programs (GDB's manual,
+ * "MiniDebugInfo"); libdwfl unpacks it.
  */
 static void walk_gnu_debugdata(struct img *img, struct walk *w)
 {

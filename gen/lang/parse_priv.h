@@ -5,8 +5,9 @@
 #include "lang/parse.h"
 
 /**
- * Parsing and walking recurse. No bpftrace compiles what is nested like that: brackets beyond the first limit are an
- * error, and so is what makes a tree higher than the second (a + b + c ... grows, too).
+ * Parsing and walking recurse. No bpftrace compiles what is nested like that: brackets beyond the
+ * first limit are an error, and so is what makes a tree higher than the second (a + b + c ...
+ * grows, too).
  */
 #define PARSE_MAX_NESTING 500
 #define PARSE_MAX_HEIGHT 2000
@@ -26,7 +27,10 @@ struct parser {
 /** A node that starts at the next token, or where its first child @child does. */
 struct node *parse_begin(struct parser *p, enum node_kind kind);
 struct node *parse_begin_at(struct parser *p, enum node_kind kind, struct node *child);
-/** Adds a child; false when there is none, so that calls can be chained: a part that does not fit fails the whole. */
+/**
+ * Adds a child; false when there is none, so that calls can be chained: a part that does not fit
+ * fails the whole.
+ */
 bool parse_add(struct node *parent, struct node *child);
 /** The node ends with the token that was taken last. NULL when the tree would be too high. */
 struct node *parse_end(struct parser *p, struct node *n);
@@ -37,7 +41,10 @@ bool parse_take(struct parser *p, const char *z);
 struct token *parse_take_any(struct parser *p);
 /** One of ( [ { */
 bool parse_is_opener(const struct token *t);
-/** The bracket that closes the one at @open, or the last token of all: in a body, whose brackets are known to match. */
+/**
+ * The bracket that closes the one at @open, or the last token of all: in a body, whose brackets are
+ * known to match.
+ */
 struct token *parse_closing(struct token *open);
 bool parse_is_variable(const struct token *t);
 /** False when the recursion is too deep; parse_leave() goes with each that returned true. */
@@ -48,7 +55,10 @@ void parse_leave(struct parser *p);
 struct node *parse_expression(struct parser *p);
 struct node *parse_unary(struct parser *p);
 struct node *parse_primary(struct parser *p);
-/** A type; @terminators are the characters one of which must follow, or NULL. NULL, and nothing taken, for what is none. */
+/**
+ * A type; @terminators are the characters one of which must follow, or NULL. NULL, and nothing
+ * taken, for what is none.
+ */
 struct node *parse_type(struct parser *p, const char *terminators);
 /** The same or typeof(...). */
 struct node *parse_type_annotation(struct parser *p, const char *terminators);

@@ -1,7 +1,10 @@
 // Statements and blocks.
 #include "lang/parse_priv.h"
 
-/** From @first, where a statement failed, to its semicolon, behind its block, or to the end of the block that it is in. */
+/**
+ * From @first, where a statement failed, to its semicolon, behind its block, or to the end of the
+ * block that it is in.
+ */
 static struct node *parse_opaque(struct parser *p, struct token *first)
 {
 	p->at = first;
@@ -25,7 +28,8 @@ static struct node *end_statement(struct parser *p, struct node *n)
 /** `(` expression `)` or one without brackets, in front of a block. */
 static bool add_condition(struct parser *p, struct node *n)
 {
-	// The brackets are the statement's own: what they hold is no cast of what follows, and no record.
+	// The brackets are the statement's own: what they hold is no cast of what follows, and no
+	// record.
 	if (parse_take(p, "("))
 		return parse_add(n, parse_expression(p)) && parse_take(p, ")");
 	return parse_add(n, parse_unary(p));

@@ -22,7 +22,10 @@ static void add(struct printer *p, struct token t)
 	p->end = &copy->next;
 }
 
-/** A token of what has changed: it is ours, and stands for what was at its place. Its line is made once, not with each copy. */
+/**
+ * A token of what has changed: it is ours, and stands for what was at its place. Its line is made
+ * once, not with each copy.
+ */
 static struct token moved(const struct token *t)
 {
 	struct token moved = *t;

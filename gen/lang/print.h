@@ -1,9 +1,10 @@
 /**
  * print - a tree as tokens, or as text.
  *
- * Each node writes its own tokens, with the blanks and comments before them, and its children where they stand between
- * those: print(parse(x)) is x, but for line splices, and that is what tells whether a tree is sound. One that was changed
- * (lang/change.h) writes its pieces: the text among them is not the template's, but stands for what is at the node's place.
+ * Each node writes its own tokens, with the blanks and comments before them, and its children where
+ * they stand between those: print(parse(x)) is x, but for line splices, and that is what tells
+ * whether a tree is sound. One that was changed (lang/change.h) writes its pieces: the text among
+ * them is not the template's, but stands for what is at the node's place.
  */
 #ifndef LANG_PRINT_H
 #define LANG_PRINT_H

@@ -8,7 +8,10 @@ struct collector {
 	struct script_clause *clause;
 };
 
-/** What the tokens from @first to before @end spell, blanks between them as one; quotes may stand around any part of it. */
+/**
+ * What the tokens from @first to before @end spell, blanks between them as one; quotes may stand
+ * around any part of it.
+ */
 static struct str field_text(struct arena *a, const struct token *first, const struct token *end)
 {
 	if (first == end)

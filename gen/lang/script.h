@@ -1,9 +1,9 @@
 /**
  * script - the structure of a preprocessed template: definitions and clauses.
  *
- * A bpftrace program is a list of C definitions, then clauses: attach points, an optional /predicate/ and a
- * { body }. This lists their nodes, and what the later layers ask about them: what a clause is attached to, the arguments
- * and maps that it uses, the macros by name.
+ * A bpftrace program is a list of C definitions, then clauses: attach points, an optional
+ * /predicate/ and a { body }. This lists their nodes, and what the later layers ask about them:
+ * what a clause is attached to, the arguments and maps that it uses, the macros by name.
  *
  *	struct script s;
  *	if (script_parse(&arena, &diag, pp.out, &s))
@@ -22,7 +22,10 @@ struct script_attach {
 	struct node *node;		 /**< NODE_ATTACH */
 	struct str kind;		 /**< "usdt", "uprobe", "BEGIN" ... as written */
 	const struct provider *provider; /**< what that is; NULL: not known */
-	/** What stands between the colons after the kind, blanks trimmed, quotes of a quoted field removed. */
+	/**
+	 * What stands between the colons after the kind, blanks trimmed, quotes of a quoted field
+	 * removed.
+	 */
 	VEC(struct str) fields;
 	bool
 	    absent; /**< for bind/: the target has no such probe, and the script can do without it */
@@ -48,10 +51,16 @@ struct script_map_use {
 
 struct script_clause {
 	struct node *node; /**< NODE_CLAUSE, NODE_FUNCTION or NODE_MACRO */
-	/** None in `fn` and `macro`, nor in a clause that starts with its body, which is for bpftrace to refuse. */
+	/**
+	 * None in `fn` and `macro`, nor in a clause that starts with its body, which is for
+	 * bpftrace to refuse.
+	 */
 	VEC(struct script_attach) attach;
 	VEC(struct script_arg) args; /**< in predicate and body */
-	/** args.NAME or args->NAME; in args.3 the name is the number `.3`, which C cuts as one token. */
+	/**
+	 * args.NAME or args->NAME; in args.3 the name is the number `.3`, which C cuts as one
+	 * token.
+	 */
 	VEC(struct node *) named_args;
 	VEC(struct script_map_use) maps;
 };
@@ -71,8 +80,9 @@ struct script {
 };
 
 /**
- * Parses @tokens (pp->out) and finds their parts. False, with an error, where parse_program() has one. Directives
- * (#pragma pack) stay where they are in the list and belong to no node of their own.
+ * Parses @tokens (pp->out) and finds their parts. False, with an error, where parse_program() has
+ * one. Directives (#pragma pack) stay where they are in the list and belong to no node of their
+ * own.
  */
 bool script_parse(struct arena *a, struct diag *d, struct token *tokens, struct script *ret);
 
@@ -80,8 +90,9 @@ bool script_parse(struct arena *a, struct diag *d, struct token *tokens, struct 
 struct str script_tag(const struct node *definition);
 
 /**
- * The macro of the script that @n, a NODE_CALL or NODE_NAME, stands for: the first one whose parameters fit, as bpftrace
- * 0.27 chooses (measured). Without parameters it may be named without brackets. NULL: none.
+ * The macro of the script that @n, a NODE_CALL or NODE_NAME, stands for: the first one whose
+ * parameters fit, as bpftrace 0.27 chooses (measured). Without parameters it may be named without
+ * brackets. NULL: none.
  */
 struct node *script_macro(const struct script *s, const struct node *n);
 /** Is the word @n, in the body of @macro, a parameter of it? Of NULL it is none. */

@@ -1,11 +1,13 @@
 /**
  * tree - a preprocessed template as a tree over its tokens.
  *
- * lang/parse.h makes it. A node stands on the tokens from `first` to `last`; those of its children lie within, in the
- * order in which they are written, and what lies between them (keywords, operators, brackets, commas) is the node's own.
- * So a tree that nothing has changed is printed by walking it, byte for byte as it was written (lang/print.h).
+ * lang/parse.h makes it. A node stands on the tokens from `first` to `last`; those of its children
+ * lie within, in the order in which they are written, and what lies between them (keywords,
+ * operators, brackets, commas) is the node's own. So a tree that nothing has changed is printed by
+ * walking it, byte for byte as it was written (lang/print.h).
  *
- * What the parser does not know, such as a construct of a newer bpftrace, is a NODE_OPAQUE: it has tokens and no meaning.
+ * What the parser does not know, such as a construct of a newer bpftrace, is a NODE_OPAQUE: it has
+ * tokens and no meaning.
  *
  *	for (struct node *arg = call->child; arg; arg = arg->next)
  *		if (arg->kind == NODE_STRING) ...
@@ -97,8 +99,8 @@ struct str node_text(const struct node *n);
 struct node *node_ungrouped(struct node *n);
 
 /**
- * Calls @visit for @n and all below it, parents first, with the parent of each (NULL for @n). Below a node for which it
- * returns false it does not go.
+ * Calls @visit for @n and all below it, parents first, with the parent of each (NULL for @n). Below
+ * a node for which it returns false it does not go.
  */
 void node_walk(struct node *n, bool (*visit)(void *ctx, struct node *n, struct node *parent),
 	       void *ctx);

@@ -1,8 +1,9 @@
 /**
  * vocabulary - the words of bpftrace's language, in one place.
  *
- * What a word means is asked here, never by a list of its own elsewhere. Which version of bpftrace knows which word is
- * in its manuals: docs/language.md, docs/stdlib.md and man/adoc/bpftrace.adoc of each release.
+ * What a word means is asked here, never by a list of its own elsewhere. Which version of bpftrace
+ * knows which word is in its manuals: docs/language.md, docs/stdlib.md and man/adoc/bpftrace.adoc
+ * of each release.
  *
  *	const struct provider *p = vocabulary_provider(STR("ur"));
  *	if (p && p->memory == MEMORY_KERNEL) ...
@@ -71,7 +72,10 @@ struct word {
 /** All is 0 for a word that is none, or of which nothing needs to be known. */
 const struct word *vocabulary_word(struct str word);
 
-/** The name of something that every clause has (pid, nsecs, arg0 ...), so that (pid) is never a cast. */
+/**
+ * The name of something that every clause has (pid, nsecs, arg0 ...), so that (pid) is never a
+ * cast.
+ */
 bool vocabulary_is_builtin(struct str word);
 
 /** Types that bpftrace knows by themselves. */

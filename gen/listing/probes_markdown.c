@@ -1,4 +1,7 @@
-/** btgen probes --markdown: a reference of probes, to keep beside a program. Nothing in it changes with each build. */
+/**
+ * btgen probes --markdown: a reference of probes, to keep beside a program. Nothing in it changes
+ * with each build.
+ */
 #include "listing/probes_print.h"
 #include "listing/probes_scripts.h"
 
@@ -75,7 +78,10 @@ static void add_arg(struct strbuf *b, struct arena *a, const struct probearg *ar
 	strbuf_addz(b, " |\n");
 }
 
-/** Function and file of each site, the same place once; without lines and addresses, which change with every build. */
+/**
+ * Function and file of each site, the same place once; without lines and addresses, which change
+ * with every build.
+ */
 static void add_sites(struct strbuf *b, struct arena *a, const struct probeargs *pa)
 {
 	bool any = false;

@@ -13,7 +13,9 @@ static size_t columns(struct str s)
 	return n;
 }
 
-/** Two spaces or more after a text of @n columns, so that the next one starts at column @width + 2. */
+/**
+ * Two spaces or more after a text of @n columns, so that the next one starts at column @width + 2.
+ */
 static void pad(struct strbuf *b, size_t n, size_t width)
 {
 	static const char blanks[] = "                                                    ";

@@ -1,8 +1,8 @@
 /**
  * probes_print - lists of probes, for people and for programs.
  *
- * The text has a line for each probe and one for each of its sites, in columns. With `args` (what probeargs.h knows) a
- * probe is shown as a declaration. The JSON is one array of
+ * The text has a line for each probe and one for each of its sites, in columns. With `args` (what
+ * probeargs.h knows) a probe is shown as a declaration. The JSON is one array of
  *
  *	{file, provider, name, semaphore, counter, doc, attachable, why_not,
  *	 args: [{name, type, from, size, signed, float, unit, doc, string_max, other_names, differs}],

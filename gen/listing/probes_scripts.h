@@ -1,8 +1,9 @@
 /**
  * probes_scripts - which scripts of a folder attach to a probe.
  *
- * Every *.bt file of the folder is preprocessed as for a run, and its attach points are kept. Patterns (* and ?) count,
- * and an attach point without a provider fits every provider; so does one that says only __EXE__, whatever the file.
+ * Every *.bt file of the folder is preprocessed as for a run, and its attach points are kept.
+ * Patterns (* and ?) count, and an attach point without a provider fits every provider; so does one
+ * that says only __EXE__, whatever the file.
  *
  *	struct probes_scripts scripts;
  *	if (probes_scripts_read(&arena, &diag, "bpf", 17, &scripts))
@@ -14,7 +15,10 @@
 #include "base/diag.h"
 #include "base/vec.h"
 
-/** One usdt attach point; those of a script follow each other, scripts are in the order of their names. */
+/**
+ * One usdt attach point; those of a script follow each other, scripts are in the order of their
+ * names.
+ */
 struct probes_use {
 	struct str script;   /**< the file's name without its folder */
 	struct str provider; /**< empty: any */

@@ -1,16 +1,20 @@
 /**
  * constant - enumerators of the target in a template.
  *
- * `arg1 == NVMF_TGT_RUNNING` becomes `arg1 == 4`, `arg2 == ns::color::red` becomes `arg2 == 1`: no bpftrace knows the
- * name, and a number cannot clash with one of the kernel's. Names that bpftrace, the template or a kernel probe's clause
- * gives a meaning are left alone. Where units differ, a clause means what its own probes' units have.
+ * `arg1 == NVMF_TGT_RUNNING` becomes `arg1 == 4`, `arg2 == ns::color::red` becomes `arg2 == 1`: no
+ * bpftrace knows the name, and a number cannot clash with one of the kernel's. Names that bpftrace,
+ * the template or a kernel probe's clause gives a meaning are left alone. Where units differ, a
+ * clause means what its own probes' units have.
  */
 #ifndef LOWER_CONSTANT_H
 #define LOWER_CONSTANT_H
 
 #include "bind/bind.h"
 
-/** @n is a NODE_NAME in clause @c. False, with an error, for one with scopes (ns::ON) that the target does not have. */
+/**
+ * @n is a NODE_NAME in clause @c. False, with an error, for one with scopes (ns::ON) that the
+ * target does not have.
+ */
 bool constant_lower(struct bind *b, const struct attach_clause *c, struct node *n,
 		    const struct node *parent);
 

@@ -20,8 +20,9 @@ static struct node *sign_of(struct arena *a, const struct node *value)
 }
 
 /**
- * By a positive constant: negative values are moved up by a multiple of it, so that none is negative, and by one less than
- * it, because C rounds to 0. Were the sign read in another moment than the value, it would be off by one at most.
+ * By a positive constant: negative values are moved up by a multiple of it, so that none is
+ * negative, and by one less than it, because C rounds to 0. Were the sign read in another moment
+ * than the value, it would be off by one at most.
  */
 static struct node *by_constant(struct arena *a, const struct node *value, char op, uint64_t by)
 {

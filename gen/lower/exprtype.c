@@ -262,7 +262,8 @@ static void unhide(struct finder *f, size_t n)
 	while (f->hidden.n > n) {
 		struct hidden *h = &f->hidden.v[--f->hidden.n];
 		struct holder *inner = map_get(&f->known, h->name);
-		// Before `let` had blocks all of one name were one variable: its sign is that of both.
+		// Before `let` had blocks all of one name were one variable: its sign is that of
+		// both.
 		if (h->was)
 			h->was->value.sign = sign_join(h->was->value.sign, inner->value.sign);
 		if (h->was)
@@ -275,8 +276,8 @@ static void unhide(struct finder *f, size_t n)
 // --- places ---
 
 /**
- * Where a bitfield is read by address: in the unit of its type if it lies in one, which is never outside of the
- * aggregate; else (packed) from its first byte on, byte by byte. Returns the offset.
+ * Where a bitfield is read by address: in the unit of its type if it lies in one, which is never
+ * outside of the aggregate; else (packed) from its first byte on, byte by byte. Returns the offset.
  */
 static uint64_t place_bits(struct ctype *in, const struct ctype_place *place, struct expr *e)
 {
@@ -306,7 +307,10 @@ static void say_no_member(struct finder *f, struct ctype *in, const struct token
 	f->good = false;
 }
 
-/** The members of @e, a pointer or an aggregate: what `.` and `->` lead to; NULL when that is not known. */
+/**
+ * The members of @e, a pointer or an aggregate: what `.` and `->` lead to; NULL when that is not
+ * known.
+ */
 static struct ctype *members_of(const struct expr *e, bool *is_pointer)
 {
 	struct ctype *to = exprtype_pointee(e->type), *t = ctype_strip(e->type);
@@ -363,8 +367,8 @@ static bool is_constant(const struct node *index, uint64_t *value)
 }
 
 /**
- * `[index]` of a pointer. bpftrace itself takes constants only, and then knows a number's sign, but not that of a
- * member behind.
+ * `[index]` of a pointer. bpftrace itself takes constants only, and then knows a number's sign, but
+ * not that of a member behind.
  */
 static void find_pointed(const struct node *index, const struct expr *of, struct expr *e)
 {
@@ -379,7 +383,9 @@ static void find_pointed(const struct node *index, const struct expr *of, struct
 	e->by_address = of->by_address || !constant;
 }
 
-/** `[index]` of an array in memory. bpftrace itself takes constants of one-dimensional arrays only. */
+/**
+ * `[index]` of an array in memory. bpftrace itself takes constants of one-dimensional arrays only.
+ */
 static void find_index(struct finder *f, struct node *n, const struct expr *of, struct expr *e)
 {
 	struct node *index = n->child->next;
@@ -410,7 +416,10 @@ static void find_index(struct finder *f, struct node *n, const struct expr *of, 
 	e->by_address = of->is_place && (of->by_address || !simple);
 }
 
-/** `*p`: what a pointer leads to. Where that is no struct or pointer, bpftrace itself reads it right. */
+/**
+ * `*p`: what a pointer leads to. Where that is no struct or pointer, bpftrace itself reads it
+ * right.
+ */
 static void find_pointee(const struct expr *of, struct expr *e)
 {
 	struct ctype *to = exprtype_pointee(of->type);
@@ -448,7 +457,10 @@ static void find_unary(struct finder *f, struct node *n, struct expr *e)
 	}
 }
 
-/** What is counted down may become negative. Of a host's script, which stays as it is, it is taken for a count. */
+/**
+ * What is counted down may become negative. Of a host's script, which stays as it is, it is taken
+ * for a count.
+ */
 static bool falls(const struct finder *f, const struct token *op)
 {
 	return f->b->files && (tok_is(op, "-=") || tok_is(op, "--"));
@@ -469,8 +481,8 @@ static bool is_truth(const struct token *op)
 }
 
 /**
- * Of a difference of numbers that are never negative: times are taken from later ones, and two constants are known; all
- * else may come out negative. A host's script stays as it is.
+ * Of a difference of numbers that are never negative: times are taken from later ones, and two
+ * constants are known; all else may come out negative. A host's script stays as it is.
  */
 static enum sign sign_of_difference(const struct finder *f, const struct node *n)
 {
@@ -680,7 +692,10 @@ static void check_parameter(struct finder *f, const struct node *argument, const
 	    STR_ARG(ctype_spell(f->b->arena, before)), STR_ARG(ctype_spell(f->b->arena, now)));
 }
 
-/** What it is called with is what its parameters are, and what its block ends in is what the call is. */
+/**
+ * What it is called with is what its parameters are, and what its block ends in is what the call
+ * is.
+ */
 static void find_macro(struct finder *f, const struct node *macro, const struct node *call,
 		       struct expr *e)
 {

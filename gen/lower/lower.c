@@ -69,8 +69,9 @@ static bool minds_sign(const struct node *n)
 }
 
 /**
- * What must stand before argN: bpftrace before 0.24 takes every one for an unsigned 64-bit number, `arg2 < 0` is never
- * true. From 0.24 on it takes it for a signed one. Where sites disagree it has the value with the sign of each.
+ * What must stand before argN: bpftrace before 0.24 takes every one for an unsigned 64-bit number,
+ * `arg2 < 0` is never true. From 0.24 on it takes it for a signed one. Where sites disagree it has
+ * the value with the sign of each.
  */
 static const char *arg_cast(struct lowerer *lo, unsigned i, bool is_kept_unsigned)
 {
@@ -98,7 +99,9 @@ static void lower_arg(struct lowerer *lo, struct node *n, const struct node *par
 		change(lo->b->arena, n, "%sarg%u", cast, (uint64_t)i);
 }
 
-/** Is the value followed, or kept where it may be followed later? Other uses are those of a number. */
+/**
+ * Is the value followed, or kept where it may be followed later? Other uses are those of a number.
+ */
 static bool is_followed(const struct bind *b, const struct node *n, const struct node *parent)
 {
 	switch (parent->kind) {
@@ -167,7 +170,10 @@ static bool fold_sizeof(struct lowerer *lo, struct node *n)
 	return true;
 }
 
-/** str() of a char array in a struct that is held as a value: to bpftrace it is a string, and str() of it nothing. */
+/**
+ * str() of a char array in a struct that is held as a value: to bpftrace it is a string, and str()
+ * of it nothing.
+ */
 static bool lower_str_of_value(struct lowerer *lo, struct node *n)
 {
 	const struct node *array = n->child;
@@ -225,7 +231,9 @@ static void warn_of_copied_bits(struct lowerer *lo, const struct node *n, const 
 		     STR_ARG(ctype_spell(lo->b->arena, ctype_strip(n->expr->type))));
 }
 
-/** %d, %u and %x print 32 bits of what has more; %ld and the like print narrower values right, too. */
+/**
+ * %d, %u and %x print 32 bits of what has more; %ld and the like print narrower values right, too.
+ */
 static void widen_format(struct lowerer *lo, struct node *n)
 {
 	struct node *format = lo->b->files ? format_find(n) : NULL;
@@ -326,7 +334,10 @@ static bool find_opaque(void *ctx, struct node *n, struct node *parent)
 	return !*found;
 }
 
-/** Says once that what a newer bpftrace may take is not understood here; an older one refuses it, and says so itself. */
+/**
+ * Says once that what a newer bpftrace may take is not understood here; an older one refuses it,
+ * and says so itself.
+ */
 static void warn_of_opaque(struct bind *b, struct node *program)
 {
 	struct node *found = NULL;

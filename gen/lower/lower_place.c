@@ -36,7 +36,10 @@ static struct node *address_of(struct lowerer *lo, const struct node *n)
 	return change_text(a, n, "%n + (uint64)(%n) * %u", base, n->child->next, e->element_size);
 }
 
-/** A char array as a string of its whole length. From 0.22 on str(p, N) delivers N-1 characters; before, N. */
+/**
+ * A char array as a string of its whole length. From 0.22 on str(p, N) delivers N-1 characters;
+ * before, N.
+ */
 static struct node *read_string(struct lowerer *lo, const struct node *n, const struct node *parent,
 				uint64_t size)
 {
@@ -151,7 +154,9 @@ static struct node *read_place(struct lowerer *lo, const struct node *n, const s
 	return read_signed(lo, e, change_copy(lo->b->arena, n));
 }
 
-/** A member's name as the definition of its struct spells it: C and bpftrace cannot take them all. */
+/**
+ * A member's name as the definition of its struct spells it: C and bpftrace cannot take them all.
+ */
 static void spell_member(struct lowerer *lo, struct node *n)
 {
 	struct ctype *in = n->kind == NODE_MEMBER ? n->expr->in : NULL;

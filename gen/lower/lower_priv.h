@@ -1,4 +1,7 @@
-/** What the parts of lower share: the walk (lower.c), places in memory (lower_place.c), signs (lower_sign.c). */
+/**
+ * What the parts of lower share: the walk (lower.c), places in memory (lower_place.c), signs
+ * (lower_sign.c).
+ */
 #ifndef LOWER_LOWER_PRIV_H
 #define LOWER_LOWER_PRIV_H
 
@@ -14,7 +17,10 @@ struct lowerer {
 
 /** Applies the rules to @n and all below it. */
 void lower_node(struct lowerer *lo, struct node *n, const struct node *parent);
-/** Is what takes the place of an expression, in which that may stand several times, of a bounded size? If not, an error. */
+/**
+ * Is what takes the place of an expression, in which that may stand several times, of a bounded
+ * size? If not, an error.
+ */
 bool lower_fits(struct lowerer *lo, const struct node *n);
 bool lower_is_number_type(const struct ctype *t);
 /** A char array, or one of any bytes when @bytes; *@n is its length. */
@@ -23,7 +29,10 @@ bool lower_is_char_array(struct ctype *t, bool bytes, uint64_t *n);
 /** A member, element or pointee becomes what this bpftrace reads it right by. */
 void lower_place(struct lowerer *lo, struct node *n, const struct node *parent);
 
-/** `x / y`, `x >>= y`: see lower/division.h. Before that the operands have been lowered, here and below. */
+/**
+ * `x / y`, `x >>= y`: see lower/division.h. Before that the operands have been lowered, here and
+ * below.
+ */
 void lower_division(struct lowerer *lo, struct node *n);
 /** `-x` */
 void lower_minus(struct lowerer *lo, struct node *n);

@@ -1,8 +1,9 @@
 /**
  * strings - how many strings a program prints, or makes a key of, at once.
  *
- * Old versions of bpftrace keep every string of a printf(), and of a map's key, on the 512 bytes of stack that a BPF
- * program has; how long a string may be depends on how many there are (out/dialect.h).
+ * Old versions of bpftrace keep every string of a printf(), and of a map's key, on the 512 bytes of
+ * stack that a BPF program has; how long a string may be depends on how many there are
+ * (out/dialect.h).
  */
 #ifndef LOWER_STRINGS_H
 #define LOWER_STRINGS_H
@@ -11,9 +12,10 @@
 #include "lang/script.h"
 
 /**
- * The most strings that one printf() or one key has, in the whole program: each str(), and each char array that
- * is read as one, counts once, each use of a map that one was assigned to three times, which is what it takes on the stack, and each use of a map whose name
- * is in the set @tables once. A call in a while loop that prints any counts one more.
+ * The most strings that one printf() or one key has, in the whole program: each str(), and each
+ * char array that is read as one, counts once, each use of a map that one was assigned to three
+ * times, which is what it takes on the stack, and each use of a map whose name is in the set
+ * @tables once. A call in a while loop that prints any counts one more.
  */
 unsigned strings_most_in_call(struct arena *a, const struct script *s, const struct map *tables);
 

@@ -27,7 +27,10 @@ static bool is_keyword(const struct token *t)
 	return tok_is(t, "struct") || tok_is(t, "union") || tok_is(t, "enum");
 }
 
-/** From the < at @t to its >, which the parser has seen, as compilers write it in a type's name. Returns the >. */
+/**
+ * From the < at @t to its >, which the parser has seen, as compilers write it in a type's name.
+ * Returns the >.
+ */
 static struct token *add_template(struct token *t, struct strbuf *name)
 {
 	unsigned depth = 0;
@@ -125,7 +128,8 @@ static struct ctype *named_pointee(struct ctype *type, struct str *name)
 	uint64_t size;
 	*name = bare->name;
 	if (ctype_is_aggregate(bare)) {
-		// std::string is a basic_string<...>, which no definition of ours can have as its tag.
+		// std::string is a basic_string<...>, which no definition of ours can have as its
+		// tag.
 		if (!str_is_made_of(*name, ALPHABET_SCOPED_WORD) && to->kind == CTYPE_TYPEDEF)
 			*name = to->name;
 		return str_is_made_of(*name, ALPHABET_SCOPED_WORD) ? bare : NULL;
@@ -180,8 +184,8 @@ static bool kernel_has(struct targettype *r, struct str name)
 }
 
 /**
- * The tag cannot be given to a definition. Where those of the program cannot, all of ours begin in a way that hardly any of
- * its own do, so that few have to be looked up.
+ * The tag cannot be given to a definition. Where those of the program cannot, all of ours begin in
+ * a way that hardly any of its own do, so that few have to be looked up.
  */
 static bool is_taken(void *ctx, struct str tag)
 {
@@ -205,7 +209,10 @@ static bool follow(void *ctx, struct ctype *owner, const struct ctype_member *m)
 	return map_get(&r->accessed, m->name) != NULL;
 }
 
-/** The words that stand for a number type in every bpftrace: "int32", or "int64)(int32" to carry the sign. */
+/**
+ * The words that stand for a number type in every bpftrace: "int32", or "int64)(int32" to carry the
+ * sign.
+ */
 static const char *scalar_name(struct bind *b, struct ctype *t, bool is_bare)
 {
 	bool is_signed = t->is_signed && t->kind != CTYPE_BOOL;
@@ -217,7 +224,9 @@ static const char *scalar_name(struct bind *b, struct ctype *t, bool is_bare)
 	return arena_printf(b->arena, "%sint%u", is_signed ? "" : "u", bits);
 }
 
-/** The definition of the target's type is wanted; the name becomes `struct tag`, or a number type. */
+/**
+ * The definition of the target's type is wanted; the name becomes `struct tag`, or a number type.
+ */
 static bool use_type(struct targettype *r, struct node *n, const struct node *parent,
 		     const struct targettype_name *name, struct ctype *t)
 {
@@ -248,7 +257,10 @@ static bool use_type(struct targettype *r, struct node *n, const struct node *pa
 	return true;
 }
 
-/** Probes of the kernel, where a kernel type is meant; everything else runs beside the target's code. */
+/**
+ * Probes of the kernel, where a kernel type is meant; everything else runs beside the target's
+ * code.
+ */
 bool targettype_is_kernel_clause(const struct script_clause *c)
 {
 	for (size_t i = 0; i < c->attach.n; i++)
@@ -273,7 +285,10 @@ static bool miss(struct targettype *r, const struct attach_clause *c,
 	return true;
 }
 
-/** What @n names in the target. False when that is nothing, or a type of the template's or the kernel's. */
+/**
+ * What @n names in the target. False when that is nothing, or a type of the template's or the
+ * kernel's.
+ */
 static bool find_type(struct targettype *r, const struct attach_clause *c, const struct node *n,
 		      struct targettype_name *name, struct ctype **ret)
 {
@@ -356,7 +371,10 @@ static bool has_function_clause(const struct script *s)
 	return false;
 }
 
-/** The template's own tags, too, become other ones than the program's, in its definitions and wherever they are used. */
+/**
+ * The template's own tags, too, become other ones than the program's, in its definitions and
+ * wherever they are used.
+ */
 static void rename_own(struct targettype *r, struct token *list)
 {
 	struct arena *a = r->b->arena;

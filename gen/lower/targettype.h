@@ -1,12 +1,13 @@
 /**
  * targettype - the types that a template names and does not define.
  *
- * `((struct subsystem *)arg1)->name` needs a definition of struct subsystem: it is taken from the target's debug
- * information, with all that it embeds and with what the pointers that the template follows lead to, and put before
- * the program. Typedefs and C++ names in casts become what bpftrace can spell; a tag that the kernel also has
- * is renamed, as is every tag in a program with a uprobe for a version that would take the file's types for them;
- * `sizeof` and `offsetof` of such types become numbers. In clauses of kernel probes a kernel type of the same name is
- * meant, and bpftrace finds that itself.
+ * `((struct subsystem *)arg1)->name` needs a definition of struct subsystem: it is taken from the
+ * target's debug information, with all that it embeds and with what the pointers that the template
+ * follows lead to, and put before the program. Typedefs and C++ names in casts become what bpftrace
+ * can spell; a tag that the kernel also has is renamed, as is every tag in a program with a uprobe
+ * for a version that would take the file's types for them; `sizeof` and `offsetof` of such types
+ * become numbers. In clauses of kernel probes a kernel type of the same name is meant, and bpftrace
+ * finds that itself.
  */
 #ifndef LOWER_TARGETTYPE_H
 #define LOWER_TARGETTYPE_H
@@ -33,16 +34,25 @@ bool targettype_is_kernel_clause(const struct script_clause *c);
 void targettype_begin(struct bind *b);
 /** Is @name, without a keyword, one that the script or its headers define? */
 bool targettype_is_own(const struct bind *b, struct str name);
-/** Does a definition of the script's or an enum of its headers have the word @name? It is no enumerator of the target's then. */
+/**
+ * Does a definition of the script's or an enum of its headers have the word @name? It is no
+ * enumerator of the target's then.
+ */
 bool targettype_defines(const struct bind *b, struct str name);
 /**
- * Can what the pointer type @type leads to be named in a cast? Not without a name, nor with one that is not made of words
- * and `::`: a hostile binary's "names" must not become program text.
+ * Can what the pointer type @type leads to be named in a cast? Not without a name, nor with one
+ * that is not made of words and `::`: a hostile binary's "names" must not become program text.
  */
 bool targettype_can_point(struct ctype *type);
-/** What a pointer of type @type must be cast to: `struct x *`, which is defined then, `uint16 *`. Empty where it cannot be. */
+/**
+ * What a pointer of type @type must be cast to: `struct x *`, which is defined then, `uint16 *`.
+ * Empty where it cannot be.
+ */
 struct str targettype_pointer(struct bind *b, struct ctype *type);
-/** @n, a NODE_TYPE in clause @c, becomes what bpftrace can spell. An error for a struct that neither target nor kernel has. */
+/**
+ * @n, a NODE_TYPE in clause @c, becomes what bpftrace can spell. An error for a struct that neither
+ * target nor kernel has.
+ */
 bool targettype_lower(struct bind *b, const struct attach_clause *c, struct node *n,
 		      const struct node *parent);
 /** The call becomes a number if it is sizeof() or offsetof() of a type of the target. */

@@ -1,11 +1,14 @@
 /**
- * codemark - addresses of functions that a program prints with marks around them, turned into names.
+ * codemark - addresses of functions that a program prints with marks around them, turned into
+ * names.
  *
- * names/codecall.h writes a mark where a script says printf("%s", usym(...)): START, the conversion's flags, width and
- * precision as they stand between % and s, ':', the address in hexadecimal, '>'. Where a map has the key usym(...), the program
- * has two keys, KEY and the address, and bpftrace prints @map[KEY, 94729069973817]. START and KEY hold numbers that are chosen at
- * random for each run, so that no string of a traced program can contain one. Control bytes in a name come out as \xNN, as symbol
- * tables and perf maps are written by strangers. Everything else is passed on.
+ * names/codecall.h writes a mark where a script says printf("%s", usym(...)): START, the
+ * conversion's flags, width and precision as they stand between % and s, ':', the address in
+ * hexadecimal, '>'. Where a map has the key usym(...), the program has two keys, KEY and the
+ * address, and bpftrace prints @map[KEY, 94729069973817]. START and KEY hold numbers that are
+ * chosen at random for each run, so that no string of a traced program can contain one. Control
+ * bytes in a name come out as \xNN, as symbol tables and perf maps are written by strangers.
+ * Everything else is passed on.
  */
 #ifndef MARKS_CODEMARK_H
 #define MARKS_CODEMARK_H

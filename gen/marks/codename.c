@@ -144,7 +144,10 @@ static size_t count_underscores(struct str name)
 	return n;
 }
 
-/** By address; of several names of one function the most public one last: malloc, then __libc_malloc. */
+/**
+ * By address; of several names of one function the most public one last: malloc, then
+ * __libc_malloc.
+ */
 static int compare(const void *pa, const void *pb)
 {
 	const struct symbol *a = pa, *b = pb;

@@ -1,4 +1,7 @@
-/** nonce - a number that no string of a traced program can contain, for marks in what a program prints. */
+/**
+ * nonce - a number that no string of a traced program can contain, for marks in what a program
+ * prints.
+ */
 #ifndef MARKS_NONCE_H
 #define MARKS_NONCE_H
 

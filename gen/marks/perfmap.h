@@ -1,9 +1,11 @@
 /**
  * perfmap - names of code that a process made itself, out of /tmp/perf-PID.map.
  *
- * A just-in-time compiler that is asked to (java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit or an agent, node
+ * A just-in-time compiler that is asked to (java -XX:+UnlockDiagnosticVMOptions
+ * -XX:+DumpPerfMapAtExit or an agent, node
  * --perf-basic-prof) adds a line for each function: address and size in hexadecimal, a name that may have blanks. The PID and
- * the folder are those of the process's own namespaces. Format: tools/perf/Documentation/jit-interface.txt of Linux.
+ * the folder are those of the process's own namespaces. Format:
+ * tools/perf/Documentation/jit-interface.txt of Linux.
  */
 #ifndef MARKS_PERFMAP_H
 #define MARKS_PERFMAP_H

@@ -369,7 +369,9 @@ static void add_other(struct records *r, struct str s, struct strbuf *out)
 	}
 }
 
-/** Decodes the record at the start of @s; 0 when it is not complete, else the bytes that are done. */
+/**
+ * Decodes the record at the start of @s; 0 when it is not complete, else the bytes that are done.
+ */
 static size_t take_record(struct records *r, struct str s, struct strbuf *out)
 {
 	size_t from = strlen(r->start), end = find(s, from, r->end);

@@ -1,22 +1,25 @@
 /**
  * records - events that a generated program prints as records, turned into lines or JSON.
  *
- * A record is START number SEP nsecs SEP pid SEP tid SEP comm SEP field ... END newline. Numbers are decimal, signed, 64
- * bits; a string is two fields, its address and its bytes as they are. The three markers hold a number that is chosen at
- * random for each run, so that no string of a traced program can contain one: quotes, newlines and control bytes in a
- * string stay in their string, and are escaped here. Enumerators get their names here too, which costs bpftrace nothing.
+ * A record is START number SEP nsecs SEP pid SEP tid SEP comm SEP field ... END newline. Numbers
+ * are decimal, signed, 64 bits; a string is two fields, its address and its bytes as they are. The
+ * three markers hold a number that is chosen at random for each run, so that no string of a traced
+ * program can contain one: quotes, newlines and control bytes in a string stay in their string, and
+ * are escaped here. Enumerators get their names here too, which costs bpftrace nothing.
  *
  *	12:00:01.000123 reactor_0[42] spdk:nvmf_tgt_state state=NVMF_TGT_RUNNING
  *	{"time": "2026-01-31T12:00:01.000123+00:00", "ns": 1234, "pid": 42, "tid": 42, "comm": "reactor_0",
  *	 "probe": "spdk:nvmf_tgt_state", "args": {"state": "NVMF_TGT_RUNNING"}}
  *
- * In JSON (one object a line) an address is a string "0x...", a null pointer null, an enumerator its name or the number of
- * what has none, a function its name or its address, a string that is not UTF-8 has U+FFFD in it; what bpftrace cannot read is left out. A string that is as
- * long as bpftrace can hold has more to it: `s="abc"...`, and in JSON its name is in "cut", beside "args". Anything between records is passed on, in JSON as
- * {"text": "..."}.
+ * In JSON (one object a line) an address is a string "0x...", a null pointer null, an enumerator
+ * its name or the number of what has none, a function its name or its address, a string that is not
+ * UTF-8 has U+FFFD in it; what bpftrace cannot read is left out. A string that is as long as
+ * bpftrace can hold has more to it: `s="abc"...`, and in JSON its name is in "cut", beside "args".
+ * Anything between records is passed on, in JSON as {"text": "..."}.
  *
- * The program counts the events of each probe in a map, which bpftrace prints at its end: what was counted and has not come
- * was lost. In JSON a last line says so: {"lost": {"spdk:nvmf_tgt_state": 3}}.
+ * The program counts the events of each probe in a map, which bpftrace prints at its end: what was
+ * counted and has not come was lost. In JSON a last line says so: {"lost": {"spdk:nvmf_tgt_state":
+ * 3}}.
  */
 #ifndef MARKS_RECORDS_H
 #define MARKS_RECORDS_H
@@ -87,7 +90,9 @@ void records_init(struct records *r, struct record_probe *probes, size_t n, bool
 void records_fini(struct records *r);
 /** Takes bytes of the program's output and adds what is complete to @out. */
 void records_take(struct records *r, struct str bytes, struct strbuf *out);
-/** Events that the probes fired, those that came, and the difference, which is never less than 0. */
+/**
+ * Events that the probes fired, those that came, and the difference, which is never less than 0.
+ */
 struct records_sum {
 	uint64_t n_fired, n_events, n_lost;
 };

@@ -27,7 +27,8 @@ static bool is_plain(struct str how)
 /** What is before the number X that `usym(X)` becomes. */
 static void make_number(struct bind *b, struct node *usym, const char *before)
 {
-	// Before 0.24 a map that only a later clause fills can be added to, but neither cast nor named.
+	// Before 0.24 a map that only a later clause fills can be added to, but neither cast nor
+	// named.
 	bool is_map = usym->child->kind == NODE_MAP;
 	change(b->arena, usym, "%s(uint64)(%n%s)", before, usym->child, is_map ? " + 0" : "");
 	b->marks_code = true;

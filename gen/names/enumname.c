@@ -27,7 +27,10 @@ static bool is_taken(const struct bind *b, struct str map)
 	return false;
 }
 
-/** The table of what @type is in clause @i; source files may have enums of their own under that name. */
+/**
+ * The table of what @type is in clause @i; source files may have enums of their own under that
+ * name.
+ */
 static struct str table_for(struct bind *b, size_t i, struct str type, const struct token *at)
 {
 	struct lookup *lk = bind_lookup_from(b, i);

@@ -1,9 +1,9 @@
 /**
  * enumname - `enum_name(TYPE, EXPR)`: the name of an enumerator.
  *
- * It becomes a look-up in a table of the type's names, which table.h fills at the start: `@enum_state[EXPR]`. In a printf()
- * a number without a name is printed as a number (nameless.h). Clauses whose probes mean different enums by one name have
- * a table each.
+ * It becomes a look-up in a table of the type's names, which table.h fills at the start:
+ * `@enum_state[EXPR]`. In a printf() a number without a name is printed as a number (nameless.h).
+ * Clauses whose probes mean different enums by one name have a table each.
  */
 #ifndef NAMES_ENUMNAME_H
 #define NAMES_ENUMNAME_H
@@ -18,7 +18,10 @@ struct bind_enum_table {
 	struct diag_place at; /**< the type's first use */
 };
 
-/** Rewrites all calls and collects b->enum_tables; false, with an error, for a call that is not written like that. */
+/**
+ * Rewrites all calls and collects b->enum_tables; false, with an error, for a call that is not
+ * written like that.
+ */
 bool enumname_rewrite(struct bind *b);
 
 #endif

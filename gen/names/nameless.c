@@ -56,7 +56,10 @@ static bool is_choice(const struct map *tables, struct node *n)
 	return false;
 }
 
-/** Is the expression the same whenever it is read in a clause? Arguments, variables, numbers and arithmetic are. */
+/**
+ * Is the expression the same whenever it is read in a clause? Arguments, variables, numbers and
+ * arithmetic are.
+ */
 static bool is_steady(const struct node *n)
 {
 	static const char *const words[] = {"pid", "tid", "retval", NULL};
@@ -261,7 +264,10 @@ static bool find_map(void *ctx, struct node *n, struct node *parent)
 	return !*found;
 }
 
-/** `$name = @state[key];`: nothing can be put in a variable for a name that is missing. A script may look itself. */
+/**
+ * `$name = @state[key];`: nothing can be put in a variable for a name that is missing. A script may
+ * look itself.
+ */
 static void warn_of_copy(struct rewriter *r, struct node *value)
 {
 	struct diag_place at = tok_place(value->first);

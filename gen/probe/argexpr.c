@@ -109,7 +109,10 @@ static bool is_integer_word(struct str w)
 	return false;
 }
 
-/** `const struct x *` and the like, up to the end of @text; false when it is not the name of a known type. */
+/**
+ * `const struct x *` and the like, up to the end of @text; false when it is not the name of a known
+ * type.
+ */
 static bool parse_type(struct reading *r, struct str text, struct ctype **ret)
 {
 	struct arena *a = r->loc->src->arena;

@@ -29,8 +29,8 @@ static bool literal_value(struct str expr, int64_t *ret)
 }
 
 /**
- * Can the texts be the operands from number @shift on? Counts what speaks for it, variables that are where the
- * operand is, and against it.
+ * Can the texts be the operands from number @shift on? Counts what speaks for it, variables that
+ * are where the operand is, and against it.
  */
 static bool fits(const struct argsrc_arg *texts, size_t n_texts, const struct probearg *args,
 		 size_t n, const struct arginfer_arg *found, int64_t shift, int *votes)
@@ -56,8 +56,8 @@ static bool fits(const struct argsrc_arg *texts, size_t n_texts, const struct pr
 }
 
 /**
- * Macros around a probe add arguments in front of what they were given (a time stamp), or behind; glibc's has the
- * number of arguments in front. Which is it here? False when that is not clear.
+ * Macros around a probe add arguments in front of what they were given (a time stamp), or behind;
+ * glibc's has the number of arguments in front. Which is it here? False when that is not clear.
  */
 static bool align(const struct argsrc_arg *texts, size_t n_texts, const struct probearg *args,
 		  size_t n, const struct arginfer_arg *found, int64_t *ret)
@@ -120,8 +120,9 @@ static bool is_signed_enum(struct ctype *t)
 }
 
 /**
- * In C a constant of four bytes with a sign is an int: its enumerators are ints, and of enumerations only one that has a
- * negative one is signed. False in other languages and where there is such an enumeration.
+ * In C a constant of four bytes with a sign is an int: its enumerators are ints, and of
+ * enumerations only one that has a negative one is signed. False in other languages and where there
+ * is such an enumeration.
  */
 static bool constants_are_ints(const struct argloc *l)
 {
@@ -202,7 +203,10 @@ static bool has_type(struct arena *a, const struct argloc_candidates *c, struct 
 	return false;
 }
 
-/** What argument @k can be at one site: the source's word, or the candidates; empty when nothing is known. */
+/**
+ * What argument @k can be at one site: the source's word, or the candidates; empty when nothing is
+ * known.
+ */
 static struct argloc_candidates evidence(struct arena *a, const struct arginfer_arg *arg)
 {
 	struct argloc_candidates c = {0};
@@ -228,9 +232,9 @@ static struct argloc_candidates common(struct arena *a, const struct argloc_cand
 }
 
 /**
- * Sites of one probe have the same types: keeps the candidates whose types all sites have, if there are any, and of these
- * the names that all have. A name never decides about a type: two pointers to one struct can both be passed, or their first
- * members.
+ * Sites of one probe have the same types: keeps the candidates whose types all sites have, if there
+ * are any, and of these the names that all have. A name never decides about a type: two pointers to
+ * one struct can both be passed, or their first members.
  */
 static void narrow(struct arena *a, struct arginfer_arg **sites, const size_t *counts, size_t n,
 		   size_t k)
@@ -278,7 +282,8 @@ static void settle(struct arena *a, struct arginfer_arg *arg)
 		if (!argtype_is_same(a, arg->type, c->list.v[i].type))
 			arg->type = NULL;
 	}
-	// With two types that fit, nobody knows; a name alone would be a guess at which variable it was.
+	// With two types that fit, nobody knows; a name alone would be a guess at which variable it
+	// was.
 	if (!arg->type)
 		arg->name = (struct str){0};
 }

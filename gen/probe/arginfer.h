@@ -1,10 +1,11 @@
 /**
  * arginfer - names and types of arguments that nobody declared.
  *
- * Two witnesses: the variables that are where the operand is (argloc.h), and the source line (argsrc.h), which says which
- * expression it is. The line decides when it is there and does not contradict sizes, signs and constants. Without it
- * a type or name is taken only when everything that fits has it; several sites of one probe narrow the choice. Where one
- * place is two arguments of a site, it is at most one of them, and nobody knows which.
+ * Two witnesses: the variables that are where the operand is (argloc.h), and the source line
+ * (argsrc.h), which says which expression it is. The line decides when it is there and does not
+ * contradict sizes, signs and constants. Without it a type or name is taken only when everything
+ * that fits has it; several sites of one probe narrow the choice. Where one place is two arguments
+ * of a site, it is at most one of them, and nobody knows which.
  */
 #ifndef PROBE_ARGINFER_H
 #define PROBE_ARGINFER_H
@@ -26,7 +27,10 @@ struct arginfer_arg {
 void arginfer_site(struct dwsrc *src, const struct dwsite *scope, unsigned machine,
 		   struct str probe, const struct probearg *args, size_t n,
 		   struct arginfer_arg *ret);
-/** Compares the @n sites of one probe; sites[i] has counts[i] arguments. Names and types are settled here. */
+/**
+ * Compares the @n sites of one probe; sites[i] has counts[i] arguments. Names and types are settled
+ * here.
+ */
 void arginfer_intersect(struct arena *a, struct arginfer_arg **sites, const size_t *counts,
 			size_t n);
 

@@ -11,7 +11,10 @@
 
 enum { MAX_VARS = 4096, MAX_CANDIDATES = 32, MAX_NEST = 16 };
 
-/** Number of an x86-64 register in DWARF (psABI, figure 3.36), of any part of it that starts at bit 0. */
+/**
+ * Number of an x86-64 register in DWARF (psABI, figure 3.36), of any part of it that starts at bit
+ * 0.
+ */
 static int x86_register(struct str s)
 {
 	static const char *const names[8][4] = {
@@ -197,7 +200,10 @@ static void add_one(struct argloc *l, const struct sdtarg *operand, struct str n
 	vec_push(a, &ret->list, (struct argloc_candidate){name, type});
 }
 
-/** A pointer to a struct is also the address of its first member, when that is an array or a struct: `p->name`. */
+/**
+ * A pointer to a struct is also the address of its first member, when that is an array or a struct:
+ * `p->name`.
+ */
 static void add_first_members(struct argloc *l, const struct sdtarg *operand, struct ctype *t,
 			      struct argloc_candidates *ret)
 {
@@ -210,7 +216,8 @@ static void add_first_members(struct argloc *l, const struct sdtarg *operand, st
 		for (size_t i = 0; i < t->n_members; i++) {
 			const struct ctype_member *m = &t->members[i];
 			struct ctype *bare = ctype_strip(m->type);
-			// `union { struct __data; char __size[48]; }`: what only the C library itself writes.
+			// `union { struct __data; char __size[48]; }`: what only the C library
+			// itself writes.
 			if (m->off || m->bit_size || !bare || str_has_prefix(m->name, STR("__")))
 				continue;
 			if (bare->kind == CTYPE_ARRAY)
@@ -275,7 +282,8 @@ static void find_memory(struct argloc *l, const struct sdtarg *operand, int base
 		if (v->kind == ARGLOC_MEM && off >= 0 && ctype_size(v->type, &size) &&
 		    (uint64_t)off < size)
 			add_at(l, operand, v->name, v->type, (uint64_t)off, ret, 0);
-		// A member of what it points to; a plain number behind a pointer has no name of its own.
+		// A member of what it points to; a plain number behind a pointer has no name of its
+		// own.
 		if (v->kind == ARGLOC_REG && operand->disp >= 0 &&
 		    (t->kind == CTYPE_POINTER || t->kind == CTYPE_REFERENCE) && t->of &&
 		    ctype_size(t->of, &size) && (uint64_t)operand->disp < size)
@@ -303,7 +311,10 @@ bool argloc_global(struct argloc *l, struct str name, struct ctype **ret)
 	return false;
 }
 
-/** `total.2` is a static variable of a function, `total.lto_priv.0` one of a file: the name before the dot, or empty. */
+/**
+ * `total.2` is a static variable of a function, `total.lto_priv.0` one of a file: the name before
+ * the dot, or empty.
+ */
 static struct str name_of_local(struct str symbol)
 {
 	size_t dot = str_find(symbol, '.');
@@ -327,7 +338,8 @@ static void add_symbol(struct argloc *l, const struct sdtarg *operand, struct st
 	struct ctype *bare = ctype_strip(type);
 	if (operand->disp != 0 || !bare)
 		return;
-	// The address of an array is the array; that of a struct is a pointer to it, or to its first member.
+	// The address of an array is the array; that of a struct is a pointer to it, or to its
+	// first member.
 	if (bare->kind == CTYPE_ARRAY)
 		add(l, operand, name, type, ret);
 	else
@@ -341,7 +353,8 @@ static void find_symbol(struct argloc *l, const struct sdtarg *operand,
 	struct str local = name_of_local(operand->symbol);
 	if (argloc_global(l, local.n ? local : operand->symbol, &type))
 		add_symbol(l, operand, local.n ? local : operand->symbol, type, ret);
-	// Two statics of one name in different blocks are told apart by a number that nobody else knows: both.
+	// Two statics of one name in different blocks are told apart by a number that nobody else
+	// knows: both.
 	for (size_t i = 0; i < l->vars.n && local.n; i++)
 		if (l->vars.v[i].kind == ARGLOC_STATIC && str_eq(l->vars.v[i].name, local))
 			add_symbol(l, operand, local, l->vars.v[i].type, ret);

@@ -1,10 +1,12 @@
 /**
  * argloc - which variables can have been a probe's argument: those that are where the operand is.
  *
- * Looks at the variables and parameters of the innermost function around a site, and at the globals of its unit. A variable is
- * a candidate when its location at that address is the operand (a register; memory at the same register and offset, the
- * frame being known from the unwind table); so is a member at that offset of what a pointer variable in the base register
- * points to, and a global for a symbol. Only types of the operand's size and sign are candidates. Constants have none.
+ * Looks at the variables and parameters of the innermost function around a site, and at the globals
+ * of its unit. A variable is a candidate when its location at that address is the operand (a
+ * register; memory at the same register and offset, the frame being known from the unwind table);
+ * so is a member at that offset of what a pointer variable in the base register points to, and a
+ * global for a symbol. Only types of the operand's size and sign are candidates. Constants have
+ * none.
  *
  *	struct argloc at;
  *	argloc_init(&at, src, &scope, machine);

@@ -70,7 +70,10 @@ static struct ctype *find_definition(struct dwsrc *src, const Dwarf_Die *unit, s
 	return found && !found->is_decl ? found : NULL;
 }
 
-/** @t with what the program has in the place of a shell. An enum that it has not is as large as the operand. */
+/**
+ * @t with what the program has in the place of a shell. An enum that it has not is as large as the
+ * operand.
+ */
 static struct ctype *define(struct arena *a, struct dwsrc *src, const Dwarf_Die *unit,
 			    struct ctype *t, const struct sdtarg *operand)
 {

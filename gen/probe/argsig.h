@@ -1,13 +1,14 @@
 /**
  * argsig - what a listed signature (probesig.h) adds to the arguments of a probe.
  *
- * The binary goes first. A name is taken for an argument that has none at any site, a type for one whose type no site
- * knows, where it has the operand's size and sign. A signature that the binary contradicts is that of another
- * version of the program, and nothing of it is used: another number of arguments, an operand that cannot hold what is listed
- * or is not the number that is listed, a type known to be of another kind.
+ * The binary goes first. A name is taken for an argument that has none at any site, a type for one
+ * whose type no site knows, where it has the operand's size and sign. A signature that the binary
+ * contradicts is that of another version of the program, and nothing of it is used: another number
+ * of arguments, an operand that cannot hold what is listed or is not the number that is listed, a
+ * type known to be of another kind.
  *
- * Of a listed enum or struct the definition is the program's, that of the site's own unit if it has one. Without debug
- * information only its name is known.
+ * Of a listed enum or struct the definition is the program's, that of the site's own unit if it has
+ * one. Without debug information only its name is known.
  */
 #ifndef PROBE_ARGSIG_H
 #define PROBE_ARGSIG_H
@@ -17,8 +18,8 @@
 #include "conf/probesig.h"
 
 /**
- * To be called when the sites of @pa are read and not yet compared; sets pa->unlisted when @sig is not used. @src, and
- * the @unit of a site, are NULL where there is no debug information.
+ * To be called when the sites of @pa are read and not yet compared; sets pa->unlisted when @sig is
+ * not used. @src, and the @unit of a site, are NULL where there is no debug information.
  */
 void argsig_take(struct arena *a, struct dwsrc *src, const Dwarf_Die *unit,
 		 const struct probesig *sig, struct probeargs *pa);

@@ -23,7 +23,10 @@ static bool is_newer(const struct stat *source, int binary)
 		   : source->st_mtim.tv_nsec > st.st_mtim.tv_nsec;
 }
 
-/** The text of source file @path, or empty: not there, not a file, changed after the program was built. */
+/**
+ * The text of source file @path, or empty: not there, not a file, changed after the program was
+ * built.
+ */
 static struct str source_text(struct dwsrc *src, const char *path)
 {
 	struct str *known = map_get(&src->sources, str_from(path)), text = {0};
@@ -60,7 +63,10 @@ static struct str from_line(struct str text, unsigned line)
 	return text;
 }
 
-/** PostgreSQL's and systemtap's dtrace scripts make QUERY__START of query__start, with a prefix, _ for __. */
+/**
+ * PostgreSQL's and systemtap's dtrace scripts make QUERY__START of query__start, with a prefix, _
+ * for __.
+ */
 static bool is_macro_of(struct str word, struct str probe)
 {
 	size_t i = word.n, k = probe.n;

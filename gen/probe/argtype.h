@@ -1,13 +1,20 @@
-/** argtype - the type of a probe's argument: what a value of a declared type is when it is passed. */
+/**
+ * argtype - the type of a probe's argument: what a value of a declared type is when it is passed.
+ */
 #ifndef PROBE_ARGTYPE_H
 #define PROBE_ARGTYPE_H
 
 #include "usdt/sdtarg.h"
 #include "ctype/ctype.h"
 
-/** @t as a value: its own qualifiers dropped, an array or function as the address that is passed. */
+/**
+ * @t as a value: its own qualifiers dropped, an array or function as the address that is passed.
+ */
 struct ctype *argtype_of_value(struct arena *a, struct ctype *t);
-/** An operand of that size and sign can hold a value of type @t. False for structs and what has no size. */
+/**
+ * An operand of that size and sign can hold a value of type @t. False for structs and what has no
+ * size.
+ */
 bool argtype_fits(struct ctype *t, const struct sdtarg *operand);
 /** The two are spelled alike and look alike. */
 bool argtype_is_same(struct arena *a, struct ctype *x, struct ctype *y);

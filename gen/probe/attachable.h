@@ -1,7 +1,8 @@
 /**
  * attachable - may bpftrace attach to a probe, and why not.
  *
- * One probe that it cannot attach to ends the whole program, so that this is asked before one is written.
+ * One probe that it cannot attach to ends the whole program, so that this is asked before one is
+ * written.
  *
  *	struct str why = attachable_why_not(a, img->machine, probe, dialect_has_libbpf_usdt(version));
  *	if (why.n)
@@ -15,9 +16,10 @@
 /** Is the probe called so that an attach point can name it? */
 bool attachable_has_name(const struct sdt_probe *p);
 /**
- * Why bpftrace cannot attach to @p, of a file for @machine (EM_*), in words to be put behind "bpftrace cannot attach to it: ";
- * empty where it can. @by_libbpf: it is 0.24 or newer. Older ones pass over a site that has no code and an operand that they
- * cannot read; these do not attach (measured with 0.17.0, 0.23.2 and 0.27.1).
+ * Why bpftrace cannot attach to @p, of a file for @machine (EM_*), in words to be put behind
+ * "bpftrace cannot attach to it: "; empty where it can. @by_libbpf: it is 0.24 or newer. Older ones
+ * pass over a site that has no code and an operand that they cannot read; these do not attach
+ * (measured with 0.17.0, 0.23.2 and 0.27.1).
  */
 struct str attachable_why_not(struct arena *a, unsigned machine, const struct sdt_probe *p,
 			      bool by_libbpf);

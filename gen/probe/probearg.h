@@ -1,5 +1,6 @@
 /**
- * probearg - the arguments of a probe, and its sites, as probeargs.h finds them and everybody shows them.
+ * probearg - the arguments of a probe, and its sites, as probeargs.h finds them and everybody shows
+ * them.
  */
 #ifndef PROBE_PROBEARG_H
 #define PROBE_PROBEARG_H
@@ -63,7 +64,10 @@ struct probeargs {
 
 /** "declared", "inferred", "listed", "size only" */
 const char *probearg_from_text(enum probearg_from from);
-/** The type as C spells it, or "int64_t" and the like with only the size known, "double" for a float. */
+/**
+ * The type as C spells it, or "int64_t" and the like with only the size known, "double" for a
+ * float.
+ */
 struct str probearg_type_text(struct arena *a, const struct probearg *arg);
 /** `char *subnqn`, `enum state requested`, `uint32_t arg2` */
 struct str probearg_declaration(struct arena *a, const struct probearg *arg);

@@ -30,8 +30,8 @@ static void read_operands(struct img *img, struct probesite *s)
 }
 
 /**
- * Names go into programs: whatever a file says, only an identifier is one. An argument @k that the source calls arg1 has
- * no name: args.arg1 is bpftrace's arg1.
+ * Names go into programs: whatever a file says, only an identifier is one. An argument @k that the
+ * source calls arg1 has no name: args.arg1 is bpftrace's arg1.
  */
 static bool is_good_name(struct str name, size_t k)
 {
@@ -75,7 +75,10 @@ static bool is_text(struct ctype *t)
 	return t && t->kind == CTYPE_INT && t->is_char;
 }
 
-/** How long strings can be: a declared type is that of a pointer, but the expression may be an array. */
+/**
+ * How long strings can be: a declared type is that of a pointer, but the expression may be an
+ * array.
+ */
 static void find_string_max(struct img *img, struct dwsrc *src, const struct dwsite *scope,
 			    struct probesite *s)
 {

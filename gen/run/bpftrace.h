@@ -10,7 +10,9 @@
 /** Exit statuses of the shell for a program that cannot be run, or is not there. */
 enum { RUN_NOT_RUNNABLE = 126, RUN_NOT_FOUND = 127 };
 
-/** From this version on it says by itself that it is attached, and on stderr, as all that it says. */
+/**
+ * From this version on it says by itself that it is attached, and on stderr, as all that it says.
+ */
 enum { BPFTRACE_SAYS_ATTACHED = 24 };
 
 struct bpftrace {
@@ -19,8 +21,8 @@ struct bpftrace {
 };
 
 /**
- * Finds bpftrace: @wanted if not NULL, else $BTGEN_BPFTRACE, else the one that configure was given, else
- * $PATH. Returns 0, or RUN_NOT_FOUND / RUN_NOT_RUNNABLE after reporting why (not when @quiet).
+ * Finds bpftrace: @wanted if not NULL, else $BTGEN_BPFTRACE, else the one that configure was given,
+ * else $PATH. Returns 0, or RUN_NOT_FOUND / RUN_NOT_RUNNABLE after reporting why (not when @quiet).
  */
 int bpftrace_find(struct arena *a, struct diag *d, const char *wanted, bool quiet,
 		  struct bpftrace *ret);

@@ -1,9 +1,9 @@
 /**
  * definitions - places in "definitions.h", as bpftrace calls the C part of a program.
  *
- * bpftrace hands the definitions and # lines of a program to clang as one text of their own: each definition as it
- * stands, one below the other, everything between them left out, and one line of its own first. An error of clang
- * names a line of that text.
+ * bpftrace hands the definitions and # lines of a program to clang as one text of their own: each
+ * definition as it stands, one below the other, everything between them left out, and one line of
+ * its own first. An error of clang names a line of that text.
  */
 #ifndef RUN_DEFINITIONS_H
 #define RUN_DEFINITIONS_H

@@ -13,7 +13,10 @@
 /** One counter, or one for each processor. */
 enum { MAX_COUNTERS = 8192 };
 
-/** The kernel's number of the map that is the descriptor @name in @dir; 0: it is none. See proc(5), /proc/pid/fdinfo. */
+/**
+ * The kernel's number of the map that is the descriptor @name in @dir; 0: it is none. See proc(5),
+ * /proc/pid/fdinfo.
+ */
 static uint32_t read_map_id(int dir, const char *name)
 {
 	char text[512];
@@ -27,7 +30,10 @@ static uint32_t read_map_id(int dir, const char *name)
 	return at && sscanf(at, "map_id: %u", &id) == 1 ? id : 0;
 }
 
-/** The kernel keeps 15 characters of a name: event_loss_counter (0.23), .data.event_loss_counter (later). */
+/**
+ * The kernel keeps 15 characters of a name: event_loss_counter (0.23), .data.event_loss_counter
+ * (later).
+ */
 static bool is_counter(int map)
 {
 	struct bpf_map_info info = {0};

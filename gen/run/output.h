@@ -1,8 +1,9 @@
 /**
  * output - where the data of a run go.
  *
- * A file is tried when the run starts and touched only when the probes are attached: a run that fails leaves it as it
- * was. Writing never blocks for longer than the caller has polled for, so that ^C is heard while a reader does not read.
+ * A file is tried when the run starts and touched only when the probes are attached: a run that
+ * fails leaves it as it was. Writing never blocks for longer than the caller has polled for, so
+ * that ^C is heard while a reader does not read.
  */
 #ifndef RUN_OUTPUT_H
 #define RUN_OUTPUT_H
@@ -25,8 +26,8 @@ bool output_open(struct arena *a, struct diag *d, const char *path, struct outpu
 /** The file is wanted now: empties or makes it. */
 bool output_begin(struct diag *d, struct output *o);
 /**
- * Writes the first bytes of @data, at most as many as a pipe takes whole when poll() has said POLLOUT. Returns their
- * number, 0 for "not now", -1 with errno.
+ * Writes the first bytes of @data, at most as many as a pipe takes whole when poll() has said
+ * POLLOUT. Returns their number, 0 for "not now", -1 with errno.
  */
 ssize_t output_write(struct output *o, struct str data);
 /** A disk is full: takes the start of a line off the end of a file. */

@@ -10,8 +10,8 @@
 #include "run/config.h"
 
 /**
- * What bpftrace prints when all probes are attached, if there is a variable of this name: up to 0.22
- * on stderr, 0.23 on stdout. Newer ones print "Attached N probes" on stderr.
+ * What bpftrace prints when all probes are attached, if there is a variable of this name: up to
+ * 0.22 on stderr, 0.23 on stdout. Newer ones print "Attached N probes" on stderr.
  */
 #define READY_ATTACHED "__BPFTRACE_NOTIFY_PROBES_ATTACHED"
 

@@ -165,8 +165,9 @@ static bool find_place(struct relay *r, unsigned line, unsigned col, unsigned le
 }
 
 /**
- * Warnings that leave nothing to do: bpftrace 0.27 says the first of its own address spaces and the second of
- * delete() as a statement, which is what older versions have; each some times, with the places it went through.
+ * Warnings that leave nothing to do: bpftrace 0.27 says the first of its own address spaces and the
+ * second of delete() as a statement, which is what older versions have; each some times, with the
+ * places it went through.
  */
 static bool is_idle_warning(struct relay *r, struct str text, bool is_ours)
 {
@@ -176,7 +177,10 @@ static bool is_idle_warning(struct relay *r, struct str text, bool is_ours)
 	return r->idle;
 }
 
-/** In containers and bare machines it is not mounted: then bpftrace knows no tracepoint, and from 0.24 on it runs nothing. */
+/**
+ * In containers and bare machines it is not mounted: then bpftrace knows no tracepoint, and from
+ * 0.24 on it runs nothing.
+ */
 static void explain_tracefs(const struct relay *r, struct str line)
 {
 	bool is_it = str_contains(line, STR("tracepoint not found")) ||
@@ -189,8 +193,8 @@ static void explain_tracefs(const struct relay *r, struct str line)
 }
 
 /**
- * "NAME:2:17-20: ERROR: text" or "NAME:2-4: ERROR: text": bpftrace's Location, from 1, columns count bytes,
- * the second one stands behind the last. False when the line is none of these.
+ * "NAME:2:17-20: ERROR: text" or "NAME:2-4: ERROR: text": bpftrace's Location, from 1, columns
+ * count bytes, the second one stands behind the last. False when the line is none of these.
  */
 static bool take_placed_message(struct relay *r, struct str line)
 {
@@ -266,8 +270,8 @@ static void pass_on(struct relay *r, struct str line)
 
 /**
  * What clang says of a definition of the program. Newer bpftraces try several times, each time with
- * more of the kernel's types, and may succeed in the end: so nothing is reported until it is known that
- * this was the last attempt. What has been said before begins the next one.
+ * more of the kernel's types, and may succeed in the end: so nothing is reported until it is known
+ * that this was the last attempt. What has been said before begins the next one.
  */
 static bool hold_definition_message(struct relay *r, struct str line)
 {
@@ -338,9 +342,9 @@ static bool is_own_excerpt(struct relay *r, struct str line)
 }
 
 /**
- * Messages that tell of nothing wrong. Kernels from 5.11 on account BPF memory by cgroup, so the limit that
- * bpftrace may not raise is not used. And without tracefs no probe was made through uprobe_events, so
- * there is none to take out of it: bpftrace 0.17 and 0.23 try all the same.
+ * Messages that tell of nothing wrong. Kernels from 5.11 on account BPF memory by cgroup, so the
+ * limit that bpftrace may not raise is not used. And without tracefs no probe was made through
+ * uprobe_events, so there is none to take out of it: bpftrace 0.17 and 0.23 try all the same.
  */
 static bool is_noise(struct str line)
 {

@@ -1,8 +1,8 @@
 /**
  * spawn - start a program and hold it before its first instruction, for `-c COMMAND`.
  *
- * The program is stopped where the dynamic loader hands over to it: its libraries are mapped, so their
- * probes can be found, and no instruction of its own has run.
+ * The program is stopped where the dynamic loader hands over to it: its libraries are mapped, so
+ * their probes can be found, and no instruction of its own has run.
  *
  *	struct spawned s;
  *	if (spawn_held(&arena, &diag, "app --opt 'a b'", &s)) {
@@ -24,8 +24,8 @@ struct spawned {
 };
 
 /**
- * Splits @command as a shell does (quotes, variables, ~; no pipes, no redirections), starts it and stops
- * it at its entry point. An error is reported when it cannot be run.
+ * Splits @command as a shell does (quotes, variables, ~; no pipes, no redirections), starts it and
+ * stops it at its entry point. An error is reported when it cannot be run.
  */
 bool spawn_held(struct arena *a, struct diag *d, const char *command, struct spawned *ret);
 void spawn_release(struct spawned *s);

@@ -95,7 +95,8 @@ static void occupy_descriptors(int null)
 {
 	enum { LONGEST_PATH = 256 };
 	struct rlimit most;
-	// They come on top of what bpftrace may have open, or not at all: with too few left it could not start.
+	// They come on top of what bpftrace may have open, or not at all: with too few left it
+	// could not start.
 	if (getrlimit(RLIMIT_NOFILE, &most) != 0)
 		return;
 	most.rlim_cur += LONGEST_PATH;
@@ -116,14 +117,16 @@ static void become_bpftrace(struct starting *s, char **argv, int out, int err, p
 {
 	// A process group of its own: ^C reaches bpftrace once, through us, and not twice.
 	setpgid(0, 0);
-	// Until there is a guard. A signal that bpftrace handles: KILL within a detach would leave breakpoints.
+	// Until there is a guard. A signal that bpftrace handles: KILL within a detach would leave
+	// breakpoints.
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(RUN_NOT_RUNNABLE);
 	sigset_t none;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	// What we inherited as ignored (SIGINT in a shell's background process) must reach bpftrace when we send it.
+	// What we inherited as ignored (SIGINT in a shell's background process) must reach bpftrace
+	// when we send it.
 	static const int heard[] = {SIGPIPE, SIGINT, SIGTERM, SIGQUIT, SIGXFSZ};
 	for (size_t i = 0; i < sizeof(heard) / sizeof(heard[0]); i++)
 		signal(heard[i], SIG_DFL);

@@ -1,8 +1,8 @@
 /**
  * start - bpftrace as a child process: its arguments, its environment, its pipes.
  *
- * It gets the program through a descriptor of its own (no file is left anywhere), a process group of its own (^C reaches it
- * through us), no stdin, and ends when we are killed.
+ * It gets the program through a descriptor of its own (no file is left anywhere), a process group
+ * of its own (^C reaches it through us), no stdin, and ends when we are killed.
  */
 #ifndef RUN_START_H
 #define RUN_START_H
@@ -15,7 +15,10 @@ struct started {
 	const char *program_name; /**< what it calls the program in messages */
 };
 
-/** False, with an error, when there is nothing to start it with; that it cannot be run its exit status tells. */
+/**
+ * False, with an error, when there is nothing to start it with; that it cannot be run its exit
+ * status tells.
+ */
 bool start_bpftrace(struct arena *a, struct diag *d, const struct run_config *cfg,
 		    struct started *ret);
 

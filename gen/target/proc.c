@@ -135,8 +135,9 @@ static bool is_same_file(const char *path, const struct proc_file *f)
 }
 
 /**
- * The ways to reach file @f. @handle is a link of /proc that leads to the mapped file itself (exe or
- * map_files/A-B). Only root may follow map_files; for others the inode number of the map must do.
+ * The ways to reach file @f. @handle is a link of /proc that leads to the mapped file itself (exe
+ * or map_files/A-B). Only root may follow map_files; for others the inode number of the map must
+ * do.
  */
 static void find_paths(const struct proc *p, struct proc_file *f, const char *handle, ino_t map_ino)
 {
@@ -227,7 +228,8 @@ static bool read_maps(struct proc *p)
 			continue;
 		const char *handle = proc_path(
 		    p, arena_printf(p->arena, "map_files/%" PRIx64 "-%" PRIx64, f.start, f.end));
-		// The kernel writes a newline in a path as \012, and escapes nothing else: ask the link.
+		// The kernel writes a newline in a path as \012, and escapes nothing else: ask the
+		// link.
 		struct str target;
 		if (str_contains(f.path, STR("\\012")) && read_link(p->arena, handle, &target))
 			f.path = target;

@@ -2,13 +2,13 @@
  * proc - the process to be traced: its executable, the ELF files it has mapped, and its identity.
  *
  * A PID is only a number: it can be given to another process while we work. proc_open() pins the
- * process with a pidfd and its start time, and proc_is_same() says later whether it is still the one
- * that was looked at.
+ * process with a pidfd and its start time, and proc_is_same() says later whether it is still the
+ * one that was looked at.
  *
- * Everything is read below a `/proc` that the caller names, so that tests can bring their own. Paths
- * in it are bytes from a stranger. Files are compared by device and inode with what is really mapped:
- * a name that now leads to another file (an upgrade, another mount namespace) is never opened in its
- * place.
+ * Everything is read below a `/proc` that the caller names, so that tests can bring their own.
+ * Paths in it are bytes from a stranger. Files are compared by device and inode with what is really
+ * mapped: a name that now leads to another file (an upgrade, another mount namespace) is never
+ * opened in its place.
  *
  *	struct proc *p;
  *	if (proc_open(&arena, &diag, PROCFS, pid, &p))
@@ -64,13 +64,21 @@ struct proc {
  */
 bool proc_open(struct arena *a, struct diag *d, const char *procfs, int pid, struct proc **ret);
 void proc_close(struct proc *p);
-/** What the process runs, for messages: the executable's name. A program may call its main thread, and so comm, anything. */
+/**
+ * What the process runs, for messages: the executable's name. A program may call its main thread,
+ * and so comm, anything.
+ */
 struct str proc_name(const struct proc *p);
-/** False when the process has ended (a zombie has) or its PID belongs to another one. No message. */
+/**
+ * False when the process has ended (a zombie has) or its PID belongs to another one. No message.
+ */
 bool proc_is_same(const struct proc *p);
 /** Its PID is another process's now. No message. */
 bool proc_is_replaced(const struct proc *p);
-/** False when the process has called exec() since: its probes are no longer those that were looked up. */
+/**
+ * False when the process has called exec() since: its probes are no longer those that were looked
+ * up.
+ */
 bool proc_runs_same_file(const struct proc *p);
 
 /** Opens a file or folder of process @pid for reading; -1 with errno set. */
@@ -81,18 +89,21 @@ bool proc_read(struct arena *a, const char *procfs, int pid, const char *name, s
 /** The path of this process's own executable, in @a; empty when it cannot be read. */
 struct str proc_own_exe(struct arena *a);
 
-/** Do both processes run the same executable file? False when one of them is gone or may not be looked at. */
+/**
+ * Do both processes run the same executable file? False when one of them is gone or may not be
+ * looked at.
+ */
 bool proc_same_exe(const char *procfs, int pid, int other);
 /** How many children of the process run the same executable file. */
 unsigned proc_count_children(const struct proc *p);
 /**
- * Moves those of @pids to the front that are no children of another of them which runs the same file, and returns how
- * many they are: 1 when all but one are the children of that one.
+ * Moves those of @pids to the front that are no children of another of them which runs the same
+ * file, and returns how many they are: 1 when all but one are the children of that one.
  */
 size_t proc_parents_first(const char *procfs, int *pids, size_t n);
 /**
- * The processes whose executable or main thread (which is called after the link that was run) has this name, in @a;
- * their number in *@n. This process is none of them.
+ * The processes whose executable or main thread (which is called after the link that was run) has
+ * this name, in @a; their number in *@n. This process is none of them.
  */
 int *proc_find_named(struct arena *a, const char *procfs, const char *name, size_t *n);
 

@@ -19,7 +19,8 @@ static bool resolve(void *ctx, struct node *n, struct node *parent)
 		return true;
 	name->text = lex_quote(b->arena, str_copy(b->arena, str_from(path)));
 	struct diag_place place = tok_place(name);
-	// bpftrace reads members and arguments wrongly in there as anywhere, and we cannot see where.
+	// bpftrace reads members and arguments wrongly in there as anywhere, and we cannot see
+	// where.
 	if (b->files)
 		diag_warning(b->diag, &place,
 			     "macros of an imported file see no types of the target: use #include "

@@ -1,10 +1,11 @@
 /**
  * skeleton - a script for probes that nobody has written one for.
  *
- * Takes the probes of the target that match some patterns and decides how each argument is best shown: strings quoted,
- * enums by name, pointers in hex, numbers with their sign. Out of that comes an editable template (`btgen skeleton`),
- * or a program that prints records for marks/records.h to decode (`bpftrace.sh -t`): numbers and raw strings between
- * separators that no traced program can know, so that whatever is in a string cannot be taken for anything else.
+ * Takes the probes of the target that match some patterns and decides how each argument is best
+ * shown: strings quoted, enums by name, pointers in hex, numbers with their sign. Out of that comes
+ * an editable template (`btgen skeleton`), or a program that prints records for marks/records.h to
+ * decode (`bpftrace.sh -t`): numbers and raw strings between separators that no traced program can
+ * know, so that whatever is in a string cannot be taken for anything else.
  *
  *	struct skeleton sk;
  *	if (skeleton_collect(&sk, a, d, files, version, patterns, n))
@@ -61,8 +62,9 @@ struct skeleton {
 };
 
 /**
- * Finds the probes that match any of @patterns, each NAME or PROVIDER:NAME with * and ?. Probes that this bpftrace
- * cannot attach to are left out with a warning; a pattern that matches nothing is an error.
+ * Finds the probes that match any of @patterns, each NAME or PROVIDER:NAME with * and ?. Probes
+ * that this bpftrace cannot attach to are left out with a warning; a pattern that matches nothing
+ * is an error.
  */
 bool skeleton_collect(struct skeleton *ret, struct arena *a, struct diag *d,
 		      struct targetfiles *files, unsigned version, const char *const *patterns,
@@ -75,9 +77,9 @@ struct skeleton_marks {
 	const char *counts; /**< a map's name with its @ */
 };
 /**
- * A template that prints records: start, number of the probe, nsecs, pid, tid, comm, then the fields, each behind `sep`;
- * a string is two fields, its address and its text; last `end` and a newline. Hidden fields are left out. The map `counts` has the
- * number of events of each probe.
+ * A template that prints records: start, number of the probe, nsecs, pid, tid, comm, then the
+ * fields, each behind `sep`; a string is two fields, its address and its text; last `end` and a
+ * newline. Hidden fields are left out. The map `counts` has the number of events of each probe.
  */
 void skeleton_write_records(const struct skeleton *sk, const struct skeleton_marks *marks,
 			    struct strbuf *out);

@@ -74,7 +74,10 @@ static bool bind_clauses(struct bind *b)
 	return good && optional_drop(b) && check_number(b);
 }
 
-/** Lines for bpftrace's clang go where they stood, but before the first clause: it takes none behind it. */
+/**
+ * Lines for bpftrace's clang go where they stood, but before the first clause: it takes none behind
+ * it.
+ */
 static void place_c_lines(struct bind *b, struct pp *pp)
 {
 	struct token **link = &pp->out;

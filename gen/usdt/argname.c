@@ -227,7 +227,10 @@ static struct str last_word(struct str s)
 	return is_constant_word(name) ? none : name;
 }
 
-/** Parentheses and operators around a name: how many are taken off, and how many bytes are read for it. */
+/**
+ * Parentheses and operators around a name: how many are taken off, and how many bytes are read for
+ * it.
+ */
 enum { MAX_LAYERS = 100, MAX_READ = 1 << 18 };
 
 /** The name after an expression, or empty. */
@@ -253,7 +256,10 @@ static struct str of_expression(struct str s)
 	return (struct str){0};
 }
 
-/** ((void)sizeof("USDT_ARG"), (void)sizeof("name"), ..., (EXPRESSION)) as the four pieces of USDT_ARG. */
+/**
+ * ((void)sizeof("USDT_ARG"), (void)sizeof("name"), ..., (EXPRESSION)) as the four pieces of
+ * USDT_ARG.
+ */
 static size_t expanded_form(struct arena *a, struct str s, struct str *ret)
 {
 	struct str inner, parts[5];

@@ -1,10 +1,10 @@
 /**
  * argname - what an argument is called, out of the text that a macro was called with.
  *
- * `ctx->subsystem->subnqn` is `subnqn`, `(int)s.values[i + 1]` is `values`, `USDT_ARG(-rc, "error")` is `error`. The
- * rules are those of docs/usdt-notes.md, "From the text to names". The text is a stranger's: it is read
- * where it stands, token by token, and never complained about, which is why text/lex.h, with its list
- * of tokens and their places, is of no use here.
+ * `ctx->subsystem->subnqn` is `subnqn`, `(int)s.values[i + 1]` is `values`, `USDT_ARG(-rc,
+ * "error")` is `error`. The rules are those of docs/usdt-notes.md, "From the text to names". The
+ * text is a stranger's: it is read where it stands, token by token, and never complained about,
+ * which is why text/lex.h, with its list of tokens and their places, is of no use here.
  *
  *	struct str parts[3];
  *	size_t n = argname_split(STR("item, it->name, f(a, b)"), parts, 3);	// 3
@@ -24,8 +24,8 @@ struct argname_arg {
 };
 
 /**
- * Cuts @text at the commas that the preprocessor would cut it at; the pieces are trimmed. Returns how many there are, of
- * which at most @max are written.
+ * Cuts @text at the commas that the preprocessor would cut it at; the pieces are trimmed. Returns
+ * how many there are, of which at most @max are written.
  */
 size_t argname_split(struct str text, struct str *ret, size_t max);
 /** Expression, name and the rest of USDT_ARG of one piece; the name is empty when there is none. */
@@ -34,7 +34,10 @@ void argname_parse(struct arena *a, struct str piece, struct argname_arg *ret);
 void argname_number(struct arena *a, struct str *names, size_t n);
 /** C string literals in a row, with their escapes resolved; empty when @text is not that. */
 struct str argname_literal(struct arena *a, struct str text);
-/** The bytes behind the token that @text starts with: a word, a number, a literal, a comment, blanks or one byte. */
+/**
+ * The bytes behind the token that @text starts with: a word, a number, a literal, a comment, blanks
+ * or one byte.
+ */
 struct str argname_skip_token(struct str text);
 /** The bracket that closes the one @text starts with, ( or [; text.n when there is none. */
 size_t argname_close(struct str text);

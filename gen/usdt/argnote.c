@@ -12,7 +12,10 @@ enum { NOTE_SITE = 1, NOTE_TEXT = 2, NOTE_DOC = 3 };
 /** The macro takes 12; a text with more is not one of ours. */
 enum { MAX_ARGS = 12 };
 
-/** Strings of one text: more than that no one writes, and each of its sites would be shown with them. */
+/**
+ * Strings of one text: more than that no one writes, and each of its sites would be shown with
+ * them.
+ */
 enum { MAX_TEXT = 1 << 14 };
 
 /** A type 2 note, which many sites may refer to. */
@@ -87,7 +90,8 @@ static void add_doc(struct argnotes *n, struct reader *r)
 		return;
 	struct str *value = arena_new(n->arena, struct str);
 	*value = argname_literal(n->arena, sentence);
-	// The two strings follow each other, so that the key is a view of both and of the NUL between them.
+	// The two strings follow each other, so that the key is a view of both and of the NUL
+	// between them.
 	if (value->n)
 		map_put(n->arena, &n->docs, (struct str){provider.p, provider.n + 1 + probe.n},
 			value);

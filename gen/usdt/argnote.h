@@ -1,9 +1,10 @@
 /**
  * argnote - what a program built with btgen/usdt.h says about its probes: .note.btgen.
  *
- * For a site: file and line, and its arguments as the program spells them; for a probe: the sentence of USDT_DOC. The
- * section is not loaded and survives strip. Format: docs/usdt-notes.md. A pair of notes that does not hold together is
- * skipped in silence: then the site is one of a program that was not built with the header.
+ * For a site: file and line, and its arguments as the program spells them; for a probe: the
+ * sentence of USDT_DOC. The section is not loaded and survives strip. Format: docs/usdt-notes.md. A
+ * pair of notes that does not hold together is skipped in silence: then the site is one of a
+ * program that was not built with the header.
  *
  *	struct argnotes *notes = argnote_read(img);	// binary.h does it once
  *	const struct argnote *n = argnote_find(notes, site->pc, probe->provider, probe->name);

@@ -1,13 +1,15 @@
 /**
  * sdt - the USDT probes of an ELF file, out of its .note.stapsdt section.
  *
- * Each note is one *site*: an address with a nop, the provider and name of its probe, where its arguments are
- * at that address, and the address of a semaphore (0: none). One probe has as many sites as the compiler made
- * of its macro. Format: systemtap's <sys/sdt.h>, "note layout"; addresses are link-time ones and are moved by the
- * difference between the .stapsdt.base section and the base that the note recorded (prelink).
+ * Each note is one *site*: an address with a nop, the provider and name of its probe, where its
+ * arguments are at that address, and the address of a semaphore (0: none). One probe has as many
+ * sites as the compiler made of its macro. Format: systemtap's <sys/sdt.h>, "note layout";
+ * addresses are link-time ones and are moved by the difference between the .stapsdt.base section
+ * and the base that the note recorded (prelink).
  *
- * A tracer writes a breakpoint over the byte at a site. Where that byte is not a nop it would change the program, so
- * each site is compared with the file's code, and one that does not look right carries a doubt.
+ * A tracer writes a breakpoint over the byte at a site. Where that byte is not a nop it would
+ * change the program, so each site is compared with the file's code, and one that does not look
+ * right carries a doubt.
  *
  *	struct sdt_list list;
  *	if (sdt_read(img, &list))
@@ -50,24 +52,26 @@ struct sdt_list {
 };
 
 /**
- * All probes of @img; an empty list when it has no such section. A broken note is reported with its place and
- * skipped; false only when nothing could be read. Sites in doubt are warned about, once for each kind.
+ * All probes of @img; an empty list when it has no such section. A broken note is reported with its
+ * place and skipped; false only when nothing could be read. Sites in doubt are warned about, once
+ * for each kind.
  */
 bool sdt_read(struct img *img, struct sdt_list *ret);
 /** A clause such as "the instruction there is not a nop"; NULL for SDT_SURE and SDT_UNCHECKED. */
 const char *sdt_doubt_text(enum sdt_doubt doubt);
 
 /**
- * The first probe after @after (NULL: from the start) that @provider and @name match: equal, or patterns with * and ?; an
- * empty provider matches all. NULL when there is none.
+ * The first probe after @after (NULL: from the start) that @provider and @name match: equal, or
+ * patterns with * and ?; an empty provider matches all. NULL when there is none.
  */
 struct sdt_probe *sdt_find(const struct sdt_list *list, struct str provider, struct str name,
 			   const struct sdt_probe *after);
 /** The probe with the provider and the name of @like, which is one of any list; or NULL. */
 struct sdt_probe *sdt_find_same(const struct sdt_list *list, const struct sdt_probe *like);
 /**
- * For "did you mean": the probe nearest to what was asked for, if it is nearer than *@best (start with UINT_MAX; a
- * walk over several files keeps it). Also finds the right name under another provider. False: nothing nearer.
+ * For "did you mean": the probe nearest to what was asked for, if it is nearer than *@best (start
+ * with UINT_MAX; a walk over several files keeps it). Also finds the right name under another
+ * provider. False: nothing nearer.
  */
 bool sdt_find_nearest(const struct sdt_list *list, struct str provider, struct str name,
 		      unsigned *best, const struct sdt_probe **ret);

@@ -63,7 +63,10 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/** Takes the first word off @rest; empty when there is none. A blank inside brackets does not end it. */
+/**
+ * Takes the first word off @rest; empty when there is none. A blank inside brackets does not end
+ * it.
+ */
 static struct str next_word(struct str *rest)
 {
 	const char *p = rest->p, *end = rest->p + rest->n;

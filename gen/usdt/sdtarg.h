@@ -1,10 +1,10 @@
 /**
  * sdtarg - one operand of a probe's argument string, e.g. "-4@%ebx": size, sign and place.
  *
- * Grammar (systemtap's wiki page "UserSpaceProbeImplementation"): [-]SIZE[f]@OPERAND, where OPERAND is what the
- * assembler prints for the constraint: x86 AT&T syntax ($5, %rax, 8(%rbp), -8(%rax,%rbx,4), sym+8(%rip)) or
- * aarch64 syntax (5, x0, [sp, 16], [x0, x1, lsl 2], [x0, #:lo12:sym]). SIZE may be absent. Blanks separate operands,
- * except inside brackets.
+ * Grammar (systemtap's wiki page "UserSpaceProbeImplementation"): [-]SIZE[f]@OPERAND, where OPERAND
+ * is what the assembler prints for the constraint: x86 AT&T syntax ($5, %rax, 8(%rbp),
+ * -8(%rax,%rbx,4), sym+8(%rip)) or aarch64 syntax (5, x0, [sp, 16], [x0, x1, lsl 2], [x0,
+ * #:lo12:sym]). SIZE may be absent. Blanks separate operands, except inside brackets.
  *
  *	struct sdtarg *args;
  *	size_t n;
@@ -34,8 +34,9 @@ struct sdtarg {
 	bool is_signed;
 	bool is_float; /**< an `f` after the size, or a vector or floating-point register */
 	/**
-	 * Of SDTARG_CONST: the argument's value, cut to its size and extended by its sign: compilers write -1 for the
-	 * unsigned 4294967295. Sizes of 8 and more: the 64 bits that are written.
+	 * Of SDTARG_CONST: the argument's value, cut to its size and extended by its sign:
+	 * compilers write -1 for the unsigned 4294967295. Sizes of 8 and more: the 64 bits that are
+	 * written.
 	 */
 	int64_t value;
 	struct str base;  /**< register without %, as spelled ("eax", "x0", "xmm1"), or empty */
@@ -45,8 +46,9 @@ struct sdtarg {
 	unsigned scale;	  /**< 1, 2, 4, 8 or 16; 0 when there is no index */
 	int64_t disp;
 	/**
-	 * Symbol name as spelled, with an @suffix if it has one ("x@tpoff"), or empty. "sym+8(%rip)" and
-	 * "[x21, #:lo12:sym+8]" are symbol + 8, without a base: the register only helps the encoding.
+	 * Symbol name as spelled, with an @suffix if it has one ("x@tpoff"), or empty.
+	 * "sym+8(%rip)" and "[x21, #:lo12:sym+8]" are symbol + 8, without a base: the register only
+	 * helps the encoding.
 	 */
 	struct str symbol;
 	struct str segment; /**< "fs" or "gs", of SDTARG_SEGMENT */
@@ -54,26 +56,35 @@ struct sdtarg {
 	struct str place;   /**< the part of `text` after SIZE@ */
 };
 
-/** Splits @args of a file for machine @machine (EM_*) into operands; never fails: what is not understood is SDTARG_UNKNOWN. */
+/**
+ * Splits @args of a file for machine @machine (EM_*) into operands; never fails: what is not
+ * understood is SDTARG_UNKNOWN.
+ */
 void sdtarg_parse(struct arena *a, unsigned machine, struct str args, struct sdtarg **ret,
 		  size_t *ret_n);
 /**
- * The texts of the operands, and how many there are: blanks end one, but not inside brackets, and one that has a size goes
- * on until the next that has one: "8@QWORD PTR [rbp-8]" (from -masm=intel) is one operand, although one that we do not read.
+ * The texts of the operands, and how many there are: blanks end one, but not inside brackets, and
+ * one that has a size goes on until the next that has one: "8@QWORD PTR [rbp-8]" (from -masm=intel)
+ * is one operand, although one that we do not read.
  */
 size_t sdtarg_split(struct str args, struct str ret[static SDTARG_MAX + 1]);
 /**
- * libbpf's parser (libbpf 1.x, usdt.c, parse_usdt_arg) refuses it, and with it the whole site: floating-point numbers,
- * addresses of symbols, and what we cannot read either. bpftrace uses libbpf for USDT from 0.24 on.
+ * libbpf's parser (libbpf 1.x, usdt.c, parse_usdt_arg) refuses it, and with it the whole site:
+ * floating-point numbers, addresses of symbols, and what we cannot read either. bpftrace uses
+ * libbpf for USDT from 0.24 on.
  */
 bool sdtarg_is_beyond_libbpf(const struct sdtarg *arg);
 /**
- * bcc's parser, which bpftrace uses up to 0.23, does not read it. It attaches all the same, and where a symbol is the
- * place, "G(%rip)", it reads what an uninitialised pointer points to: measured with 0.17.0 and 0.23.2, status 0.
+ * bcc's parser, which bpftrace uses up to 0.23, does not read it. It attaches all the same, and
+ * where a symbol is the place, "G(%rip)", it reads what an uninitialised pointer points to:
+ * measured with 0.17.0 and 0.23.2, status 0.
  */
 bool sdtarg_is_beyond_bcc(const struct sdtarg *arg);
 
-/** Adds in words what @arg is: "signed, 4 bytes, in ebx" or "4 bytes, at rsp + 16"; text from the file is escaped. */
+/**
+ * Adds in words what @arg is: "signed, 4 bytes, in ebx" or "4 bytes, at rsp + 16"; text from the
+ * file is escaped.
+ */
 void sdtarg_describe(struct strbuf *b, const struct sdtarg *arg);
 
 #endif

@@ -57,8 +57,9 @@ static struct str read_word(struct cursor *c)
 }
 
 /**
- * A sum of numbers and at most one symbol, which must not be subtracted. False when there is none, or when a number
- * does not fit; an unsigned 64-bit number is its bits, but only when it stands alone.
+ * A sum of numbers and at most one symbol, which must not be subtracted. False when there is none,
+ * or when a number does not fit; an unsigned 64-bit number is its bits, but only when it stands
+ * alone.
  */
 static bool read_sum(struct cursor *c, int64_t *value, struct str *symbol)
 {
@@ -184,13 +185,14 @@ static bool x86_read_memory(struct cursor *c, bool is64, struct sdtarg *arg)
 	if (accept(c, '(')) {
 		if (!x86_read_parentheses(c, is64, arg))
 			return false;
-		// An assembler takes sym(%rip) as the symbol itself, not as a distance from the instruction.
+		// An assembler takes sym(%rip) as the symbol itself, not as a distance from the
+		// instruction.
 		if (arg->symbol.n && (str_eqz(arg->base, "rip") || str_eqz(arg->base, "eip")))
 			arg->base = STR("");
 	} else if (!has_sum || (!arg->symbol.n && !arg->segment.n) ||
 		   x86_is_general(arg->symbol, is64)) {
-		// A number alone is an address in AT&T syntax and a constant in Intel's, "rax" a symbol and a
-		// register: we cannot tell.
+		// A number alone is an address in AT&T syntax and a constant in Intel's, "rax" a
+		// symbol and a register: we cannot tell.
 		return false;
 	}
 	arg->kind = arg->segment.n ? SDTARG_SEGMENT : SDTARG_MEM;
@@ -281,7 +283,8 @@ static bool arm64_read_memory(struct cursor *c, struct sdtarg *arg)
 		skip_blanks(c);
 	}
 	arg->kind = SDTARG_MEM;
-	// What follows the bracket in [x0]! and [x0], 8 changes the register: the caller refuses a rest.
+	// What follows the bracket in [x0]! and [x0], 8 changes the register: the caller refuses a
+	// rest.
 	return accept(c, ']');
 }
 
