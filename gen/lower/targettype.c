@@ -446,7 +446,11 @@ bool targettype_define(struct bind *b, struct token **list)
 	if (good && text.n)
 		prepend(b->arena, list, str_trim(str_copy(b->arena, strbuf_str(&text))));
 	strbuf_fini(&text);
-	if (r->kernel)
-		kbtf_close(r->kernel);
 	return good;
+}
+
+void targettype_end(struct bind *b)
+{
+	if (b->types)
+		kbtf_close(b->types->kernel);
 }

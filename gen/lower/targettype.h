@@ -59,5 +59,7 @@ bool targettype_lower(struct bind *b, const struct attach_clause *c, struct node
 bool targettype_fold(struct bind *b, const struct attach_clause *c, struct node *call);
 /** Puts the definitions that are needed before the program. */
 bool targettype_define(struct bind *b, struct token **list);
+/** Gives back the kernel's types, also after an error and without targettype_begin(). */
+void targettype_end(struct bind *b);
 
 #endif

@@ -109,7 +109,7 @@ static bool replace_cpid(void *ctx, struct node *n, struct node *parent)
 	return true;
 }
 
-bool template_bind(struct bind *b, struct pp *pp)
+static bool bind_program(struct bind *b, struct pp *pp)
 {
 	b->pp = pp;
 	if (!script_parse(b->arena, b->diag, pp->out, &b->script) || !take_pragmas(b) ||
@@ -132,4 +132,11 @@ bool template_bind(struct bind *b, struct pp *pp)
 		return false;
 	pp->out = print_tokens(b->arena, b->script.program);
 	return targettype_define(b, &pp->out);
+}
+
+bool template_bind(struct bind *b, struct pp *pp)
+{
+	bool good = bind_program(b, pp);
+	targettype_end(b);
+	return good;
 }
