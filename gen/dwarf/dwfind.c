@@ -913,7 +913,9 @@ static void scan_children(struct scan *w, uint64_t owner, unsigned depth)
 			if (!w->q || is_named)
 				keep(w, &d, owner, depth);
 		}
-		if (d.ab->has_children)
+		if (d.ab->has_children && owner)
+			skip_children(&w->r, &d); // corrupt: an enum has no scopes
+		else if (d.ab->has_children)
 			scan_inside(w, &d, depth);
 	}
 }
@@ -1015,15 +1017,9 @@ struct walk {
 	void *ctx;
 	struct dwwalk at;
 	struct str scopes[DWSRC_MAX_DEPTH];
+	unsigned nest; /**< of DIEs; scopes that are declared elsewhere need not nest so */
 	bool stopped;
 };
-
-static bool has_flag(Dwarf_Die *die, unsigned name)
-{
-	Dwarf_Attribute at;
-	bool set = false;
-	return dwarf_attr(die, name, &at) && dwarf_formflag(&at, &set) == 0 && set;
-}
 
 static void visit(struct walk *w, Dwarf_Die *die, Dwarf_Die *owner, unsigned kind, unsigned depth)
 {
@@ -1035,7 +1031,7 @@ static void visit(struct walk *w, Dwarf_Die *die, Dwarf_Die *owner, unsigned kin
 	    .die = *die,
 	    .owner = *owner,
 	    .kind = kind,
-	    .is_decl = has_flag(die, DW_AT_declaration) || dwsrc_signature(die, &type),
+	    .is_decl = dwsrc_flag(die, DW_AT_declaration) || dwsrc_signature(die, &type),
 	    .scopes = w->scopes,
 	    .n_scopes = depth,
 	    .name = str_from(name),
@@ -1066,6 +1062,7 @@ static void walk_outside(struct walk *w, Dwarf_Die *die)
 static void walk_children(struct walk *w, Dwarf_Die *parent, unsigned depth)
 {
 	Dwarf_Die die;
+	w->nest++;
 	for (bool more = dwsrc_child(w->src, &w->at, parent, &die); more && !w->stopped;
 	     more = dwsrc_sibling(w->src, &w->at, &die, &die)) {
 		int tag = dwarf_tag(&die);
@@ -1077,10 +1074,11 @@ static void walk_children(struct walk *w, Dwarf_Die *parent, unsigned depth)
 		if (w->stopped)
 			return;
 		bool is_enum = tag == DW_TAG_enumeration_type && w->kinds & NAME_ENUMERATOR;
-		if ((!is_enum && !dwquery_is_scope(tag)) || depth + 1 >= DWSRC_MAX_DEPTH)
+		if ((!is_enum && !dwquery_is_scope(tag)) || depth + 1 >= DWSRC_MAX_DEPTH ||
+		    w->nest >= DWSRC_MAX_DEPTH)
 			continue;
 		// Enumerators of an unscoped enum belong to the scope around it.
-		if (is_enum && !has_flag(&die, DW_AT_enum_class)) {
+		if (is_enum && !dwsrc_flag(&die, DW_AT_enum_class)) {
 			walk_children(w, &die, depth);
 		} else if (dwarf_hasattr(&die, DW_AT_specification)) {
 			walk_outside(w, &die);
@@ -1089,6 +1087,7 @@ static void walk_children(struct walk *w, Dwarf_Die *parent, unsigned depth)
 			walk_children(w, &die, depth + 1);
 		}
 	}
+	w->nest--;
 }
 
 bool dwfind_unit(struct dwsrc *src, Dwarf_Die *unit, unsigned kinds, dwfind_fn *fn, void *ctx)

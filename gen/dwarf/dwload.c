@@ -266,18 +266,19 @@ struct ctype *dwload_type(struct dwsrc *src, Dwarf_Die *die)
 	t = arena_new(src->arena, struct ctype);
 	t->kind = CTYPE_OPAQUE;
 	t->is_complete = true;
-	map_put_ptr(src->arena, &l->types, die->addr, t);
-
-	// Chains (pointer to pointer to array ...) recurse; in a corrupt file they may never end.
-	if (l->src->depth >= DWSRC_MAX_DEPTH)
-		return t;
-	l->src->depth++;
-	t->name = name_with_scopes(l, die);
-	t->has_size = attr_uint(die, DW_AT_byte_size, &t->size);
 	Dwarf_Die *copy = arena_new(src->arena, Dwarf_Die);
 	*copy = *die;
 	t->origin = copy;
 	t->unit = dwsrc_unit_name(die);
+
+	// Chains (pointer to pointer to array ...) recurse; in a corrupt file they may never end.
+	// What is cut off here is not remembered: asked for by its name it is whole.
+	if (l->src->depth >= DWSRC_MAX_DEPTH)
+		return t;
+	map_put_ptr(src->arena, &l->types, die->addr, t);
+	l->src->depth++;
+	t->name = name_with_scopes(l, die);
+	t->has_size = attr_uint(die, DW_AT_byte_size, &t->size);
 	load_kind(l, die, t);
 	l->src->depth--;
 	return t;

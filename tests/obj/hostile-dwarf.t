@@ -91,4 +91,63 @@ for named in True False; do
 	is "$? $(wc -c <"$tmp/out") $(grep -m 1 -o 'corrupt\|contain nameless types' "$tmp/err" | wc -l)" "1 0 1" \
 		"types that hold each other 2^40 times are refused (names: $named)"
 done
+
+# Scopes and enums nested in each other, deeper than any stack. A scope that is declared elsewhere (DW_AT_specification) is
+# in the scopes of its declaration, and enumerators are in the scope around their enum: neither nests by name.
+cat >"$tmp/nest.s" <<'E'
+	.text
+	.globl _start
+_start:	ret
+	.section .debug_abbrev,"",@progbits
+	.byte 1, 0x11, 1, 0x13, 0x0b, 0, 0		# unit: language
+	.byte 2, 0x13, 1, 0x47, 0x13, 0, 0		# struct: specification as ref4
+	.byte 3, 0x13, 0, 0x03, 8, 0x3c, 0x19, 0, 0	# struct: name as string, declaration
+	.byte 4, 0x04, 1, 0, 0				# enum
+	.byte 5, 0x28, 0, 0x03, 8, 0x1c, 0x0b, 0, 0	# enumerator: name as string, value
+	.byte 0
+	.section .debug_info,"",@progbits
+0:	.4byte 2f - 1f
+1:	.2byte 4
+	.4byte 0
+	.byte 8, 1, 4
+3:	.byte 3
+	.asciz "AB"
+	.ifdef STRUCTS
+	.rept 100000
+	.byte 2
+	.4byte 3b - 0b
+	.endr
+	.fill 100000, 1, 0
+	.else
+	.fill 1000000, 1, 4
+	.byte 5
+	.asciz "ABCDE"
+	.byte 1
+	.fill 1000000, 1, 0
+	.endif
+	.byte 0
+2:
+E
+gcc -nostdlib -static -Wa,--defsym,STRUCTS=1 -o "$tmp/structs" "$tmp/nest.s"
+is "$(timeout 20 "$btgen" types -x "$tmp/structs" 'struct WXYZ' 2>&1) $(timeout 20 "$btgen" types -l -x "$tmp/structs" '*' 2>&1)" \
+	"$tmp/structs: error: no type \"struct WXYZ\" in the debug information struct AB" "100,000 structs inside each other"
+gcc -c -o "$tmp/enums.o" "$tmp/nest.s"
+gcc -nostdlib -static -o "$tmp/enums" "$tmp/enums.o"
+echo 'BEGIN { printf("%d\n", ABCDE); }' >"$tmp/enum.bt"
+for file in enums enums.o; do # an object file is read with libdw
+	is "$(timeout 20 "$btgen" expand -x "$tmp/$file" "$tmp/enum.bt" 2>&1)" "$(cat "$tmp/enum.bt")" "a million enums inside each other: $file"
+done
+
+# A chain of more types than are followed, in one file; in the other each is defined differently. The one that the first
+# question was cut off at is as it is without that question.
+{
+	echo 'typedef int T0;'
+	for i in {1..64}; do echo "typedef T$((i - 1)) *T$i;"; done
+	echo 'T64 x; int main(void) { return 0; }'
+} >"$tmp/chain.c"
+for i in {0..64}; do echo "typedef struct { long a[$i + 1]; } T$i; T$i w$i;"; done >"$tmp/other.c"
+(cd "$tmp" && gcc -g -fno-eliminate-unused-debug-types -o chain chain.c other.c)
+alone=$("$btgen" types -x "$tmp/chain" T32 2>&1)
+is "$? $(grep -c 'warning: "T32" is defined differently in chain.c and other.c' <<<"$alone")" "0 1" "types that differ"
+is "$("$btgen" types -x "$tmp/chain" T64 T32 2>&1 | grep T32)" "$alone" "... at the end of a chain of pointers"
 done_testing
