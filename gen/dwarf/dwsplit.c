@@ -74,8 +74,9 @@ static unsigned find_places(struct arena *a, struct dwsrc *src, Dwarf_Die *skele
 }
 
 /**
- * False for what libdw would wait for or fill the memory with; what is not there or no ELF file
- * costs nothing.
+ * False for what libdw would wait for or fill the memory with: FIFOs, devices, and ELF files that
+ * are too large. What cannot be opened or is no ELF file costs nothing; libdw goes on to the next
+ * place.
  */
 static bool may_open(struct arena *a, const char *path)
 {
@@ -85,7 +86,12 @@ static bool may_open(struct arena *a, const char *path)
 	uint64_t size;
 	int fd = file_open(NULL, path, &size, &why);
 	if (fd < 0)
-		return errno == ENOENT;
+		return errno != EINVAL; // which is neither a file nor a folder
+	char magic[SELFMAG];
+	if (!file_read_at(fd, magic, SELFMAG, 0) || memcmp(magic, ELFMAG, SELFMAG) != 0) {
+		close(fd);
+		return true;
+	}
 	diag_init(&quiet, NULL);
 	if (!img_open_fd(a, &quiet, fd, str_from(path), str_from(path), &img))
 		return false;

@@ -92,6 +92,18 @@ rm "$tmp/p.dwo"
 mkfifo "$tmp/p.dwo"
 like "$(timeout 20 "$btgen" types -x "$tmp/s" honest 2>&1)" 'split files that cannot be read, e.g. "p.dwo"' "a FIFO for a split unit is not waited for"
 like "$(timeout 20 "$btgen" probes -v -x "$tmp/s" 2>&1)" 'prov:hit' "... nor for what is around a site"
+rm "$tmp/p.dwo"
+# It looks beside the program first, where another thing may have that name, or that folder's.
+mkdir "$tmp/beside" "$tmp/x"
+cp "$tmp/whole.dwo" "$tmp/p.dwo"
+cp "$tmp/s" "$tmp/beside/s"
+echo text >"$tmp/beside/p.dwo"
+like "$("$btgen" types -x "$tmp/beside/s" honest 2>&1)" 'enum mood mood' "a text is passed over for the split unit in the folder of the compilation"
+rm "$tmp/beside/p.dwo"
+mkdir "$tmp/beside/p.dwo"
+like "$("$btgen" types -x "$tmp/beside/s" honest 2>&1)" 'enum mood mood' "... a folder, too"
+(cd "$tmp" && gcc -g -gsplit-dwarf -O1 -I"$top/include" -c -o x/p.o p.c && gcc -o beside/x x/p.o)
+like "$("$btgen" types -x "$tmp/beside/x" honest 2>&1)" 'enum mood mood' "... and a program that has the name of a folder there"
 
 is "$("$btgen" types --btf /dev/zero mood 2>&1)" "/dev/zero: error: not a BTF file" "--btf: zeros without end"
 truncate -s 10G "$tmp/btf"
