@@ -119,6 +119,7 @@ struct dwindex {
 	struct dwsrc *src;
 	struct str info, abbrev, str, line_str, str_offsets; /**< as libdw has them, decompressed */
 	bool big;
+	bool has_addr;	     /**< there is .debug_addr */
 	bool is_plain;	     /**< of the kind that is read here */
 	bool spec_elsewhere; /**< there may be a DW_AT_specification in another unit */
 	int fd;		     /**< the file that libdw has mapped `info` from; -1: it is in memory */
@@ -167,25 +168,17 @@ static bool take_sections(struct dwindex *ix, Elf *elf)
 	    elf_getshdrstrndx(elf, &names) != 0)
 		return false;
 	ix->big = ehdr.e_ident[EI_DATA] == ELFDATA2MSB;
-	bool has_addr = false;
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
 		GElf_Shdr shdr;
 		const char *name =
 		    gelf_getshdr(scn, &shdr) ? elf_strptr(elf, names, shdr.sh_name) : NULL;
 		if (!name || shdr.sh_type == SHT_NOBITS)
 			continue;
-		has_addr |= strcmp(name, ".debug_addr") == 0;
+		ix->has_addr |= strcmp(name, ".debug_addr") == 0;
 		if (!take_section(ix, scn, name))
 			return false;
 	}
-	// GNU's split units of DWARF 4 have .debug_addr and look like plain ones otherwise; clang
-	// 14 writes it for plain units of DWARF 5, too: there the header tells.
-	struct reader r;
-	if (!ix->info.n)
-		return false;
-	reader_init(&r, ix->info.p, ix->info.n, ix->big);
-	reader_skip(&r, reader_u32(&r) == UINT32_MAX ? 8 : 0);
-	return !has_addr || reader_u16(&r) >= 5;
+	return ix->info.n > 0;
 }
 
 /** Where the file has .debug_info, if libdw has mapped it and not made it in memory. */
@@ -263,6 +256,10 @@ static bool list_units(struct dwindex *ix)
 			return false;
 		reader_init(&r, p, n, ix->big);
 		if (!read_header(&r, left, &u))
+			return false;
+		// GNU's split units of DWARF 4 have .debug_addr and look like plain ones otherwise;
+		// clang 14 writes it for plain units of DWARF 5, too: there the header tells.
+		if (ix->has_addr && u.h.version < 5)
 			return false;
 		vec_push(ix->src->arena, &ix->units, u);
 	}
@@ -935,9 +932,13 @@ static bool has_inner(struct scan *w)
 	const struct unit *u = w->r.u;
 	struct die d;
 	unsigned n = 0;
+	bool is_more = false;
 	for (unsigned k = 0; k < NAME_N_KINDS; k++)
-		n += w->kinds >> k & 1 ? u->n_defs[k] : 0;
-	if (n <= w->n_defs)
+		if (w->kinds >> k & 1) {
+			n += u->n_defs[k];
+			is_more |= u->n_defs[k] == UINT8_MAX;
+		}
+	if (n <= w->n_defs && !is_more)
 		return false;
 	n = 0;
 	for (unsigned depth = begin_unit(&w->r, u); depth && !w->r.in.err;) {
@@ -1218,9 +1219,11 @@ static bool near_hit(void *ctx, const struct dwhit *hit)
  */
 static struct str nearest_string(struct near *n, unsigned kinds)
 {
-	enum { MAX_TRIED = 3, TRIED_BYTES = 16 << 20 };
+	enum { MAX_TRIED = 3, TRIED_BYTES = 16 << 20, MAX_EDITS = 6 };
 	struct dwindex *ix = open_index(n->src);
 	struct str tried[MAX_TRIED + 1], all = ix->str;
+	// str_is_nearer() never allows more edits, so that this much of a longer string is refused.
+	size_t longest = n->wanted.n + MAX_EDITS + 1;
 	unsigned n_tried = 0;
 	bool is_start = true;
 	for (size_t i = 0; i < all.n; i++) {
@@ -1228,7 +1231,8 @@ static struct str nearest_string(struct near *n, unsigned kinds)
 		is_start = all.p[i] == '\0' || all.p[i] == '_';
 		if (!is_candidate)
 			continue;
-		struct str s = {all.p + i, strnlen(all.p + i, all.n - i)};
+		size_t most = all.n - i < longest ? all.n - i : longest;
+		struct str s = {all.p + i, strnlen(all.p + i, most)};
 		if (!str_is_nearer(n->wanted, s, &n->distance))
 			continue;
 		memmove(tried + 1, tried, n_tried * sizeof(*tried));

@@ -173,12 +173,47 @@ done
 assemble 8 "a definition whose declaration is in another unit" odd -Wa,--defsym,FAR=1
 is "$("$btgen" types --json -x "$tmp/odd" ns::completed_elsewhere 2>&1 | grep -c '"size": 4')" 1 "... is found by name"
 
+# More definitions of a name than are counted, and one in a function
+{
+	echo '#include "usdt.h"'
+	for i in {1..260}; do echo "struct C$i { struct inner { int i; } t; } c$i;"; done
+	echo 'int main() { struct inner { long x; int k; } t = {1, 2}; USDT_PROBE(app, p, &t); return t.k; }'
+} >"$tmp/many.cc"
+g++ -g -w -I "$top/include/btgen" -o "$tmp/many" "$tmp/many.cc"
+echo 'usdt:__EXE__:app:p { print(((struct inner *)arg0)->k); }' >"$tmp/many.bt"
+like "$("$btgen" expand -x "$tmp/many" "$tmp/many.bt" 2>&1)" 'long long x;' \
+	"260 types inside of classes do not hide a function's own"
+
+# The nearest name in a large file with a string that ends in two million others
+cat "$tmp/odd.h" - >"$tmp/ends.s" <<'END'
+	table
+	.byte 2, 0x13, 0, 0x03, 0x0e, 0x0b, 0x0b, 0, 0		# struct: name as strp, byte_size
+	unit
+	.byte 2
+	name sample
+	.byte 4, 0
+	.fill 65 << 20, 1, 0
+2:	.section .debug_str,"",@progbits
+	.rept 2000000
+	.ascii "_s"
+	.endr
+	.byte 0
+END
+gcc -o "$tmp/ends" "$tmp/ends.s" "$tmp/main.c"
+like "$(timeout 10 "$btgen" types -x "$tmp/ends" 'struct simple' 2>&1)" 'did you mean "sample"' "ends of strings cost no more than a name is long"
+rm "$tmp/ends"
+
 # What it does not handle it must refuse, not answer wrongly.
 for flags in "-g -fdebug-types-section" "-gdwarf-4 -fdebug-types-section" "-gdwarf-4 -gsplit-dwarf" "-g -gsplit-dwarf"; do
 	# shellcheck disable=SC2086
 	(cd "$tmp" && g++ $flags -w -o q x.cc)
 	like "$("$scan" "$tmp/q")" 'SKIP for libdw alone' "refused: g++ $flags"
 done
+echo 'struct plain { int x; } plain;' >"$tmp/plain.c"
+echo 'struct split { int x; } split; int main(void) { return 0; }' >"$tmp/split.c"
+(cd "$tmp" && gcc -gdwarf-5 -c plain.c && gcc -gdwarf-4 -gsplit-dwarf -c split.c && gcc -o mixed plain.o split.o)
+like "$("$scan" "$tmp/mixed")" 'SKIP for libdw alone' "refused: a split unit of DWARF 4 behind a plain one of DWARF 5"
+like "$("$btgen" types -x "$tmp/mixed" split 2>&1)" 'struct split {' "... whose types are found"
 g++ -g -c -o "$tmp/x.o" "$tmp/x.cc"
 like "$("$scan" "$tmp/x.o")" 'SKIP for libdw alone' "refused: an object file, which needs relocation"
 done_testing
