@@ -267,6 +267,15 @@ static void print_text(const struct difference *df, const script_changes *script
 	strbuf_fini(&b);
 }
 
+/** A probe that is not there is null; one without arguments is "". */
+static void add_side(struct json *j, const char *key, struct str text)
+{
+	if (text.p)
+		json_str(j, key, text);
+	else
+		json_null(j, key);
+}
+
 static void print_json(const struct difference *df, const script_changes *scripts)
 {
 	struct strbuf b;
@@ -281,8 +290,8 @@ static void print_json(const struct difference *df, const script_changes *script
 		json_str(&j, "subject", c->subject);
 		if (c->kind == CHANGE_TYPE || c->kind == CHANGE_NAME)
 			json_printf(&j, "arg", "%u", c->arg);
-		json_str_or_null(&j, "was", c->was);
-		json_str_or_null(&j, "is", c->is);
+		add_side(&j, "was", c->was);
+		add_side(&j, "is", c->is);
 		json_open(&j, "scripts", '[');
 		for (size_t k = 0; k < c->scripts.n; k++)
 			json_str(&j, NULL, str_from(c->scripts.v[k]));

@@ -89,6 +89,8 @@ const char *expand_script_dir(struct arena *a)
 	struct str exe = proc_own_exe(a);
 	while (exe.n && exe.p[exe.n - 1] != '/')
 		exe.n--;
+	if (!exe.n)
+		return NULL; // no /proc: the current folder is not ours
 	for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
 		char *path = arena_printf(a, STR_FMT "%s", STR_ARG(exe), below[i]);
 		char *real = access(path, R_OK | X_OK) == 0 ? realpath(path, NULL) : NULL;

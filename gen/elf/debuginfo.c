@@ -154,7 +154,7 @@ int debuginfo_count_symbols(struct debuginfo *di)
 	struct rlimit old, scarce;
 	rlim_t used = data_in_use();
 	if (!used || getrlimit(RLIMIT_DATA, &old) != 0)
-		return 0;
+		return dwfl_module_getsymtab(di->module);
 	scarce = old;
 	if (used + MAX_SYMBOLS < old.rlim_cur)
 		scarce.rlim_cur = used + MAX_SYMBOLS;

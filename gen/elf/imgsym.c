@@ -86,7 +86,7 @@ static void walk_gnu_debugdata(struct img *img, struct walk *w)
 	if ((n < 0 || (uint64_t)n <= n_dynamic) && !di->reported_unread) {
 		di->reported_unread = true;
 		diag_warning(img->diag, &(struct diag_place){.file = img->display_path},
-			     "its .gnu_debugdata is not read: corrupt or too large");
+			     "its .gnu_debugdata adds no symbols: empty, corrupt or too large");
 	}
 	for (int i = 0; i < n && w->go_on; i++) {
 		GElf_Sym sym;

@@ -70,8 +70,7 @@ static bool bind_clauses(struct bind *b)
 		if (bound)
 			check_signs(b, &clauses[i]);
 	}
-	good &= check_macros(b);
-	return good && optional_drop(b) && check_number(b);
+	return good && optional_drop(b) && check_macros(b) && check_number(b);
 }
 
 /**

@@ -134,6 +134,8 @@ is "$status $(/usr/bin/python3 -c '
 import json, sys
 print(json.load(sys.stdin))' <<<"$out")" "1 [{'change': 'arguments', 'subject': 'app:start', 'was': 'struct job *j, count_t n', 'is': 'struct job *j, count_t n, char **argv', 'scripts': ['number.bt']}]" \
 	"--json"
+run --json old PROBES
+like "$out" '"was": ?"[^}]*"is": ?null' "... where a probe that is gone is null"
 run --json old SAME
 is "$status $out" "0 []" "an empty array when nothing changed"
 run -q old PROBES

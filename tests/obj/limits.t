@@ -77,7 +77,7 @@ else
 	for name in twice zeros corrupt; do
 		packed $name
 		cheap "symbols packed by xz, $name" expand -x "$tmp/$name" -e 'uprobe:__EXE__:main { }'
-		like "$(cat "$tmp/err")" "$name: warning: its .gnu_debugdata is not read: corrupt or too large" "... are refused"
+		like "$(cat "$tmp/err")" "$name: warning: its .gnu_debugdata adds no symbols: empty, corrupt or too large" "... are refused"
 	done
 fi
 
