@@ -57,6 +57,7 @@ static void __attribute__((noinline)) load(const char *name)
 			return;
 		dlsym(h, "plugin");
 		dlsym(h, "no_such_function");
+		dprintf(1, "the next malloc: %s\n", dlsym(RTLD_NEXT, "malloc") ? "found" : dlerror());
 		dlopen(name, RTLD_NOW);
 		dlclose(h);
 		dlclose(h);
@@ -126,8 +127,11 @@ if grep -q '^no conversion' "$tmp/answers"; then
 else
 	like "$events" '^the C library itself loads or unloads: [0-9]+ us$' "what iconv() loads"
 fi
-is "$(grep '^@' "$tmp/trace" | sort)" "@symbols[no_such_function]: 1
+is "$(grep '^@' "$tmp/trace" | sort)" "@symbols[malloc]: 1
+@symbols[no_such_function]: 1
 @symbols[plugin]: 1" "symbols that were looked up; its own maps are not printed"
+
+like "$(cat "$tmp/answers")" 'the next malloc: found' "dlsym() tells its callers apart as without a tracer"
 
 is_sample loader.bt ${excuse[@]+"${excuse[@]}"}
 
