@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "dwarf/dwfind.h"
+#include "dwarf/dwscan.h"
 #include "dwarf/dwload.h"
 #include "dwarf/dwsplit.h"
 #include "dwarf/context_priv.h"
@@ -235,7 +236,7 @@ static const struct meaning *find_in_image(struct context_question *q, struct dw
 	if (!dwtypes_open(t, src))
 		return m;
 	struct dwquery query = {.name = *q->name, .no_decls = true, .in_body = &q->may_be_in_body};
-	s.most = dwfind_is_large(src) ? MAX_COMPARED_LARGE : MAX_COMPARED;
+	s.most = dwscan_is_large(src) ? MAX_COMPARED_LARGE : MAX_COMPARED;
 	q->n_compared = 0;
 	dwfind(src, &query, add_from_image, &s);
 	if (s.is_cut && t->verbose)
@@ -290,7 +291,7 @@ static struct meaning find_below(struct context_question *q, struct dwsrc *src,
 	struct search s = {.q = q, .src = src};
 	for (size_t i = 0; i < n && (are_units || !s.is_met); i++) {
 		Dwarf_Die die = dies[i];
-		dwfind_unit(src, &die, q->name->kinds, add_from_die, &s);
+		dwname_walk_unit(src, &die, q->name->kinds, add_from_die, &s);
 	}
 	return settle(&s, true);
 }
@@ -461,7 +462,7 @@ static bool asks_places_first(const struct context_question *q)
 	for (size_t i = 0; i < t->images.n && !first; i++) {
 		struct dwsrc *src = t->images.v[i];
 		first = context_has_image(q->context, src) && dwtypes_open(t, src) && !src->slim &&
-			dwfind_is_large(src);
+			dwscan_is_large(src);
 	}
 	return first;
 }

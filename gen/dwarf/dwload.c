@@ -5,7 +5,7 @@
 
 #include "dwarf/dwfind.h"
 #include "dwarf/dwload_priv.h"
-#include "dwarf/dwscope.h"
+#include "dwarf/dwname.h"
 
 struct dwloader {
 	struct ctype_loader base; /**< first: a ctype knows its loader by this */
@@ -60,7 +60,7 @@ static struct str name_with_scopes(struct dwloader *l, Dwarf_Die *die)
 	Dwarf_Die spec = *die;
 	if (dwarf_attr(die, DW_AT_specification, &at))
 		dwarf_formref_die(&at, &spec);
-	struct str outer = dwscope_of(l->src, &spec);
+	struct str outer = dwname_scope_of(l->src, &spec);
 	if (!outer.n)
 		return str_from(z);
 	return str_printf(l->src->arena, STR_FMT "::%s", STR_ARG(outer), z);

@@ -55,9 +55,10 @@ struct dwsrc {
 	bool corrupt;		 /**< it is corrupt, which was reported */
 	struct map splits;	 /**< dwsplit's: which skeletons' files libdw may look for */
 	struct map missing;	 /**< dwsplit's: names of .dwo files that cannot be read */
-	struct map scopes;	 /**< dwscope's memory: place of a unit's top DIE -> its scopes */
+	struct map scopes;	 /**< dwname's memory: place of a unit's top DIE -> its scopes */
 	struct dwloader *loader; /**< dwload's memory; NULL until used */
-	struct dwindex *index;	 /**< dwfind's; NULL until it is asked */
+	struct dwindex *index;	 /**< dwscan's; NULL until it is asked */
+	struct dwnames *names;	 /**< dwfind's, of all names; NULL until it is worth its cost */
 	unsigned depth;		 /**< nesting of dwload at this moment */
 	struct map sources;	 /**< argsrc's: path of a source file -> its text */
 	uint64_t n_visits;	 /**< DIEs that walks have come to */

@@ -150,7 +150,7 @@ static void read_all(const char *path, uint64_t entry, FILE *out)
 		dwtypes_add(&images, src);
 		struct names names = {.arena = &arena};
 		if (dwsrc_open(src, "types")) {
-			dwfind_walk(src, NAME_TYPES | NAME_ENUMERATOR, add_name, &names);
+			dwname_walk(src, NAME_TYPES | NAME_ENUMERATOR, add_name, &names);
 			// Half of them as a large file.
 			src->acts_large = names.n / 2 % 2;
 		}

@@ -9,6 +9,7 @@
 #include "tap.h"
 
 #include "dwarf/dwfind.h"
+#include "dwarf/dwscan.h"
 
 struct hit {
 	uint64_t off, owner;
@@ -101,7 +102,7 @@ static bool ask(struct dwsrc *src, struct answers *a, struct name *n, struct str
 	a->got = same.first;
 	a->good = true;
 	// A name of a template that is nowhere defined takes a walk.
-	if (!dwfind_scan(src, &q, compare, a))
+	if (!dwscan_find(src, &q, UINT64_MAX, compare, a))
 		return no_decls && !same.first;
 	if (a->good && a->got)
 		printf("#   missed %s at 0x%llx\n", str_dup(a->arena, a->got->name),
@@ -119,7 +120,7 @@ static void find_inner(struct answers *a, Dwarf_Die *parent, bool in_body, unsig
 	Dwarf_Die die;
 	for (int rc = dwarf_child(parent, &die); rc == 0; rc = dwarf_siblingof(&die, &die)) {
 		const char *name = dwarf_diename(&die);
-		if (in_body && name && dwquery_kind_of_tag(dwarf_tag(&die)) &&
+		if (in_body && name && dwname_kind_of_tag(dwarf_tag(&die)) &&
 		    !dwarf_hasattr(&die, DW_AT_declaration))
 			map_put(a->arena, &a->inner, str_from(name), a);
 		if (depth < 64)
@@ -146,7 +147,7 @@ static void test_file(const char *path, size_t most)
 	src->acts_large = true; // read in pieces, and the nearest name found among strings
 	struct answers none = {.good = true};
 	dwquery_parse(STR("no_such_name_anywhere"), NAME_TYPES, &q);
-	if (!is_open || !dwfind_scan(src, &q, compare, &none)) {
+	if (!is_open || !dwscan_find(src, &q, UINT64_MAX, compare, &none)) {
 		ok(true, "%s # SKIP %s", path,
 		   is_open ? "for libdw alone" : "no debug information");
 		goto out;
@@ -154,7 +155,7 @@ static void test_file(const char *path, size_t most)
 	ok(none.good, "%s: a name that is not there is not found", path);
 
 	struct answers a = {.arena = &arena};
-	dwfind_walk(src, NAME_TYPES | NAME_ENUMERATOR, record, &a);
+	dwname_walk(src, NAME_TYPES | NAME_ENUMERATOR, record, &a);
 	struct dwunit u = {0};
 	while (dwsrc_next_unit(src, &u))
 		find_inner(&a, &u.die, false, 0);
@@ -221,7 +222,7 @@ static void test_shrinking(void)
 			struct dwquery q;
 			dup2(open("/dev/null", O_WRONLY), 2);
 			dwquery_parse(STR("no_such_name_anywhere"), NAME_TYPES, &q);
-			dwfind_scan(src, &q, compare, &a);
+			dwscan_find(src, &q, UINT64_MAX, compare, &a);
 			_exit(0);
 		}
 		waitpid(child, &status, 0);

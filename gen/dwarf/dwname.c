@@ -1,0 +1,271 @@
+#include "dwarf/dwname.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool dwquery_parse(struct str text, unsigned kinds, struct dwquery *ret)
+{
+	*ret = (struct dwquery){.no_decls = false};
+	return namequery_parse(text, kinds, &ret->name);
+}
+
+bool dwquery_fits(const struct dwquery *q, const struct dwhit *hit)
+{
+	return !(hit->is_decl && q->no_decls) &&
+	       namequery_fits(&q->name, hit->name, hit->scopes, hit->n_scopes);
+}
+
+unsigned dwname_kind_of_tag(int tag)
+{
+	switch (tag) {
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+		return NAME_STRUCT;
+	case DW_TAG_union_type:
+		return NAME_UNION;
+	case DW_TAG_enumeration_type:
+		return NAME_ENUM;
+	case DW_TAG_typedef:
+		return NAME_TYPEDEF;
+	case DW_TAG_base_type:
+	case DW_TAG_unspecified_type:
+		return NAME_BASE;
+	case DW_TAG_enumerator:
+		return NAME_ENUMERATOR;
+	default:
+		return 0;
+	}
+}
+
+bool dwname_is_scope(int tag)
+{
+	return tag == DW_TAG_namespace || tag == DW_TAG_structure_type ||
+	       tag == DW_TAG_class_type || tag == DW_TAG_union_type || tag == DW_TAG_module;
+}
+
+void dwhit_add_name(struct strbuf *b, const struct dwhit *hit)
+{
+	for (unsigned i = 0; i < hit->n_scopes; i++)
+		if (hit->scopes[i].n) {
+			strbuf_adds(b, hit->scopes[i]);
+			strbuf_addz(b, "::");
+		}
+	strbuf_adds(b, hit->name);
+}
+
+struct str dwhit_name(struct arena *a, const struct dwhit *hit)
+{
+	struct strbuf b;
+	strbuf_init(&b);
+	dwhit_add_name(&b, hit);
+	return strbuf_take(&b, a);
+}
+
+unsigned dwname_outer_scopes(Dwarf_Die *die, struct str ret[DWSRC_MAX_DEPTH])
+{
+	Dwarf_Attribute at;
+	Dwarf_Die spec = *die, *scopes = NULL;
+	if (dwarf_attr(die, DW_AT_specification, &at))
+		dwarf_formref_die(&at, &spec);
+	unsigned depth = 0;
+	int n = dwarf_getscopes_die(&spec, &scopes);
+	for (int i = n - 1; i > 0 && depth < DWSRC_MAX_DEPTH - 1; i--)
+		if (dwname_is_scope(dwarf_tag(&scopes[i])))
+			ret[depth++] = str_from(dwsrc_name(&scopes[i]));
+	free(scopes);
+	return depth;
+}
+
+struct str dwname_qualified(struct arena *a, Dwarf_Die *die)
+{
+	struct str scopes[DWSRC_MAX_DEPTH];
+	const char *name = dwsrc_name(die);
+	if (!name)
+		return (struct str){0};
+	struct dwhit hit = {.scopes = scopes, .name = str_from(name)};
+	hit.n_scopes = dwname_outer_scopes(die, scopes);
+	return dwhit_name(a, &hit);
+}
+
+const struct str *dwhit_copy_scopes(struct arena *a, const struct dwhit *hit)
+{
+	struct str *copy = arena_array(a, struct str, hit->n_scopes);
+	if (hit->n_scopes)
+		memcpy(copy, hit->scopes, hit->n_scopes * sizeof(*copy));
+	return copy;
+}
+
+// --- The scopes around a DIE
+
+/** Qualified names of the scopes of one unit, in the order of their places. */
+struct scope {
+	const void *start,
+	    *end;	 /**< the DIEs in between are inside; end NULL: until the unit's end */
+	struct str name; /**< "ns::Outer" */
+};
+
+struct unit_scopes {
+	VEC(struct scope) list;
+};
+
+static void add_scopes(struct dwsrc *src, struct unit_scopes *us, struct dwwalk *w,
+		       Dwarf_Die *parent, struct str outer, unsigned depth)
+{
+	Dwarf_Die die;
+	size_t open = SIZE_MAX;
+	for (bool more = dwsrc_child(src, w, parent, &die); more;
+	     more = dwsrc_sibling(src, w, &die, &die)) {
+		if (open != SIZE_MAX)
+			us->list.v[open].end = die.addr;
+		open = SIZE_MAX;
+		if (!dwname_is_scope(dwarf_tag(&die)) || !dwarf_haschildren(&die) ||
+		    depth + 1 >= DWSRC_MAX_DEPTH)
+			continue;
+		const char *z = dwsrc_name(&die);
+		struct str name = outer;
+		Dwarf_Attribute at;
+		if (dwarf_attr(&die, DW_AT_specification, &at))
+			name = dwname_qualified(src->arena, &die);
+		else if (z && outer.n)
+			name = str_printf(src->arena, STR_FMT "::%s", STR_ARG(outer), z);
+		else if (z)
+			name = str_from(z);
+		open = us->list.n;
+		vec_push(src->arena, &us->list, (struct scope){die.addr, NULL, name});
+		add_scopes(src, us, w, &die, name, depth + 1);
+	}
+	// The last one ends where its parent does: an inner interval found later is always the
+	// nearer one.
+	if (open != SIZE_MAX)
+		us->list.v[open].end = w->last ? (const char *)w->last + 1 : NULL;
+}
+
+struct str dwname_scope_of(struct dwsrc *src, Dwarf_Die *die)
+{
+	Dwarf_Die unit;
+	if (!dwarf_diecu(die, &unit, NULL, NULL) || dwsrc_is_c(&unit))
+		return (struct str){0};
+	struct unit_scopes *us = map_get_ptr(&src->scopes, unit.addr);
+	if (!us) {
+		us = arena_new(src->arena, struct unit_scopes);
+		struct dwwalk w = {0};
+		add_scopes(src, us, &w, &unit, (struct str){0}, 0);
+		map_put_ptr(src->arena, &src->scopes, unit.addr, us);
+	}
+	size_t lo = 0, hi = us->list.n;
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+		if ((uintptr_t)us->list.v[mid].start < (uintptr_t)die->addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	while (lo-- > 0)
+		if (!us->list.v[lo].end || (uintptr_t)us->list.v[lo].end > (uintptr_t)die->addr)
+			return us->list.v[lo].name;
+	return (struct str){0};
+}
+
+// --- A walk over all names
+
+struct walk {
+	struct dwsrc *src;
+	unsigned kinds;
+	dwname_fn *fn;
+	void *ctx;
+	struct dwwalk at;
+	struct str scopes[DWSRC_MAX_DEPTH];
+	unsigned nest; /**< of DIEs; scopes that are declared elsewhere need not nest so */
+	bool stopped;
+};
+
+static void visit(struct walk *w, Dwarf_Die *die, Dwarf_Die *owner, unsigned kind, unsigned depth)
+{
+	const char *name = dwsrc_name(die);
+	if (!name || !*name)
+		return;
+	Dwarf_Die type;
+	struct dwhit hit = {
+	    .die = *die,
+	    .owner = *owner,
+	    .kind = kind,
+	    .is_decl = dwsrc_flag(die, DW_AT_declaration) || dwsrc_signature(die, &type),
+	    .scopes = w->scopes,
+	    .n_scopes = depth,
+	    .name = str_from(name),
+	};
+	struct str outer[DWSRC_MAX_DEPTH];
+	if (kind != NAME_ENUMERATOR && dwarf_hasattr(die, DW_AT_specification)) {
+		// Completed outside of its scope: the scopes are those of the declaration.
+		hit.n_scopes = dwname_outer_scopes(die, outer);
+		hit.scopes = outer;
+	}
+	if (!w->fn(w->ctx, &hit))
+		w->stopped = true;
+}
+
+static void walk_children(struct walk *w, Dwarf_Die *parent, unsigned depth);
+
+/** Into a scope that was declared elsewhere: what is in it belongs there, too. */
+static void walk_outside(struct walk *w, Dwarf_Die *die)
+{
+	struct str saved[DWSRC_MAX_DEPTH];
+	memcpy(saved, w->scopes, sizeof(saved));
+	unsigned depth = dwname_outer_scopes(die, w->scopes);
+	w->scopes[depth] = str_from(dwsrc_name(die));
+	walk_children(w, die, depth + 1);
+	memcpy(w->scopes, saved, sizeof(saved));
+}
+
+static void walk_children(struct walk *w, Dwarf_Die *parent, unsigned depth)
+{
+	Dwarf_Die die;
+	w->nest++;
+	for (bool more = dwsrc_child(w->src, &w->at, parent, &die); more && !w->stopped;
+	     more = dwsrc_sibling(w->src, &w->at, &die, &die)) {
+		int tag = dwarf_tag(&die);
+		unsigned kind = dwname_kind_of_tag(tag);
+		if (kind == NAME_ENUMERATOR && dwarf_tag(parent) != DW_TAG_enumeration_type)
+			continue; // corrupt
+		if (kind & w->kinds)
+			visit(w, &die, parent, kind, depth);
+		if (w->stopped)
+			return;
+		bool is_enum = tag == DW_TAG_enumeration_type && w->kinds & NAME_ENUMERATOR;
+		if ((!is_enum && !dwname_is_scope(tag)) || depth + 1 >= DWSRC_MAX_DEPTH ||
+		    w->nest >= DWSRC_MAX_DEPTH)
+			continue;
+		// Enumerators of an unscoped enum belong to the scope around it.
+		if (is_enum && !dwsrc_flag(&die, DW_AT_enum_class)) {
+			walk_children(w, &die, depth);
+		} else if (dwarf_hasattr(&die, DW_AT_specification)) {
+			walk_outside(w, &die);
+		} else {
+			w->scopes[depth] = str_from(dwsrc_name(&die));
+			walk_children(w, &die, depth + 1);
+		}
+	}
+	w->nest--;
+}
+
+bool dwname_walk_unit(struct dwsrc *src, Dwarf_Die *unit, unsigned kinds, dwname_fn *fn, void *ctx)
+{
+	struct walk w = {.src = src, .kinds = kinds, .fn = fn, .ctx = ctx};
+	walk_children(&w, unit, 0);
+	return !w.stopped;
+}
+
+void dwname_walk(struct dwsrc *src, unsigned kinds, dwname_fn *fn, void *ctx)
+{
+	struct dwunit u = {0};
+	while (dwsrc_next_unit(src, &u))
+		if (!dwname_walk_unit(src, &u.die, kinds, fn, ctx))
+			return;
+}
+
+bool dwname_filter(void *ctx, const struct dwhit *hit)
+{
+	const struct dwname_filter *f = ctx;
+	return !dwquery_fits(f->q, hit) || f->fn(f->ctx, hit);
+}
