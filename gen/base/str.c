@@ -196,18 +196,26 @@ unsigned str_distance(struct str a, struct str b, unsigned limit)
 	return prev[b.n] > limit ? limit + 1 : prev[b.n];
 }
 
-/** So many edits, at most, are between @wanted and what str_is_nearer() takes. */
-static unsigned near_limit(struct str wanted, unsigned best)
+/**
+ * So many edits are still a slip: a third of the longer word, rounded down between words that differ
+ * by a letter in length. Two of four letters would make any short word any other.
+ */
+static unsigned near_limit(struct str wanted, struct str guess)
 {
-	unsigned allowed = (unsigned)(wanted.n / 4) + 1;
-	if (allowed > 6)
-		allowed = 6;
-	return best > allowed ? allowed : best ? best - 1 : 0;
+	enum { SHORTEST = 3, MOST = 6 };
+	size_t longer = wanted.n > guess.n ? wanted.n : guess.n;
+	size_t gap = longer - (wanted.n < guess.n ? wanted.n : guess.n);
+	if (longer < SHORTEST)
+		return 0;
+	size_t allowed = gap <= 1 ? longer / 3 : (longer + 2) / 3;
+	return allowed < MOST ? (unsigned)allowed : MOST;
 }
 
 bool str_is_nearer(struct str wanted, struct str guess, unsigned *best)
 {
-	unsigned allowed = near_limit(wanted, *best);
+	unsigned allowed = near_limit(wanted, guess);
+	if (allowed >= *best)
+		allowed = *best ? *best - 1 : 0;
 	unsigned d = str_distance(wanted, guess, allowed);
 	if (d > allowed)
 		return false;

@@ -62,8 +62,8 @@ bool str_glob(struct str pattern, struct str s);
  */
 unsigned str_distance(struct str a, struct str b, unsigned limit);
 /**
- * True when @guess is near enough to @wanted to be offered instead of it; *best is the distance to
- * beat.
+ * True when @guess is near enough to @wanted to be offered instead of it: no more edits apart than a
+ * third of the longer one's letters, 6 at most. *best is the distance to beat.
  */
 bool str_is_nearer(struct str wanted, struct str guess, unsigned *best);
 /**

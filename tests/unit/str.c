@@ -1,4 +1,5 @@
 // str: the edit distance, with its shortcuts, against the textbook's table on strings of few letters; what is escaped.
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +36,38 @@ static struct str some(char *buf, const char *letters)
 	for (size_t i = 0; i < n; i++)
 		buf[i] = letters[(size_t)rand() % of];
 	return (struct str){buf, n};
+}
+
+static void test_near(void)
+{
+	static const struct {
+		const char *wanted, *guess;
+		bool is_near;
+	} pairs[] = {
+	    {"mian", "main", true},
+	    {"mian", "nan", false},
+	    {"ring", "range", false},
+	    {"ring", "int", false},
+	    {"ring", "rings", true},
+	    {"strnig", "string", true},
+	    {"nosuch", "such", true},
+	    {"nosuch", "nothing", false},
+	    {"nvmf_tgt_stat", "nvmf_tgt_state", true},
+	    {"nvme_tgt_stat", "nvmf_target_state", true},
+	    {"spdk_get_thread", "spdk_thread_get", false},
+	    {"al", "all", true},
+	    {"x", "y", false},
+	    {"pd", "id", false},
+	    {"same", "same", true},
+	};
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
+		unsigned best = UINT_MAX;
+		struct str wanted = str_from(pairs[i].wanted), guess = str_from(pairs[i].guess);
+		ok(str_is_nearer(wanted, guess, &best) == pairs[i].is_near, "%s is %s for %s",
+		   pairs[i].guess, pairs[i].is_near ? "offered" : "not offered", pairs[i].wanted);
+	}
+	unsigned best = 1;
+	ok(!str_is_nearer(STR("mian"), STR("main"), &best), "a guess as near is no nearer");
 }
 
 int main(void)
@@ -78,5 +111,6 @@ int main(void)
 	ok(n_high == 0, "... nor one that is not ASCII, but that of patterns");
 	ok(n_word == 63, "a word is of 63 bytes");
 	ok(!str_is_made_of(STR(""), ALPHABET_TYPE), "nothing is of no alphabet");
+	test_near();
 	return done();
 }
