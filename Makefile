@@ -58,7 +58,7 @@ Q := @
 say = @printf '  %-7s %s\n'
 endif
 
-LAYERS := base elf target text ctype dwarf btf conf usdt probe lang bind lower names template out marks run listing
+LAYERS := base elf target text ctype dwarf btf conf usdt probe lang bind lower check names template out marks run listing
 LIB_SRC := $(wildcard $(patsubst %,gen/%/*.c,$(LAYERS)))
 CMD_SRC := $(wildcard gen/cmd/*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
@@ -129,7 +129,7 @@ $(BUILD)-fuzz/%: tests/fuzz/%.c $(LIB_SRC)
 fuzz: $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)-fuzz/%)
 	$(Q)tests/fuzz/run.sh '$(BUILD)-fuzz' $(FUZZ_SECONDS)
 
-TESTS = $(if $(T),$(wildcard $(T)),$(UNIT_T) $(wildcard $(patsubst %,tests/%/*.t,lang pp obj cli live header)))
+TESTS = $(if $(T),$(wildcard $(T)),$(UNIT_T) $(wildcard $(patsubst %,tests/%/*.t,lang pp obj cli check live header)))
 
 check: all $(UNIT_T) $(FUZZ_BIN) $(PPCAT)
 	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) tests/matrix/tracefs.sh tests/prove.sh $(PROVE_FLAGS) $(TESTS)

@@ -38,6 +38,9 @@ OPTIONS
   -f text|json      how -t prints them; json: one object a line
   -D NAME[=VALUE]   define a macro; -I DIR: search DIR for #include
   -c COMMAND        start COMMAND and trace it
+  -W NAME|no-NAME|error
+                    show findings called NAME, or not; make warnings errors
+  --force           run in spite of findings that are errors
   -x FILE           trace every process that runs or maps FILE, from now on
   -q                no messages but errors and lost events
   -v                say which files were chosen and what is run
@@ -101,7 +104,7 @@ main() {
 			value=${word#*=}
 			set -- "$value" "$@"
 			;;
-		-[oeDIctfx]?*)
+		-[oeDIctfxW]?*)
 			opt=${word:0:2}
 			set -- "${word:2}" "$@"
 			;;
@@ -112,7 +115,7 @@ main() {
 		*) opt=$word ;;
 		esac
 		case $opt in
-		-o | -e | -D | -I | -c | -t | -f | -x | --bpftrace | --ready-file | --ready-fd)
+		-o | -e | -D | -I | -c | -t | -f | -x | -W | --bpftrace | --ready-file | --ready-fd)
 			[ $# -gt 0 ] || usage_error "option '$opt' needs a value"
 			case $opt in
 			-o) out=$1 ;;
@@ -123,7 +126,7 @@ main() {
 			esac
 			shift
 			;;
-		-n | -q | -v) run+=("$opt") ;;
+		-n | -q | -v | --force) run+=("$opt") ;;
 		-l) list=yes ;;
 		-L)
 			list_scripts

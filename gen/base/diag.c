@@ -1,14 +1,38 @@
 #include "base/diag.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+
+static bool wants_colour(FILE *out)
+{
+	const char *never = getenv("NO_COLOR"), *term = getenv("TERM");
+	return out && isatty(fileno(out)) && !(never && *never) && term &&
+	       strcmp(term, "dumb") != 0;
+}
 
 void diag_init(struct diag *d, FILE *out)
 {
-	*d = (struct diag){.out = out};
+	*d = (struct diag){.out = out, .is_coloured = wants_colour(out)};
+}
+
+// Those of gcc.
+#define PLAIN "\033[0m"
+#define BOLD "\033[1m"
+#define RED "\033[1;31m"
+#define GREEN "\033[1;32m"
+#define MAGENTA "\033[1;35m"
+#define CYAN "\033[1;36m"
+
+static void paint(const struct diag *d, struct strbuf *b, const char *colour)
+{
+	strbuf_addz(b, d->is_coloured ? colour : "");
 }
 
 /** The line and a caret below the place; tabs are kept so that the caret stands under its byte. */
-static void add_excerpt(struct strbuf *b, const struct diag_place *at)
+static void add_excerpt(const struct diag *d, struct strbuf *b, const struct diag_place *at)
 {
 	struct str line = at->source;
 	while (line.n && (line.p[line.n - 1] == '\r' || line.p[line.n - 1] == '\n'))
@@ -36,69 +60,171 @@ static void add_excerpt(struct strbuf *b, const struct diag_place *at)
 		else if ((c & 0xc0) != 0x80)
 			strbuf_addc(b, ' ');
 	}
+	paint(d, b, GREEN);
 	strbuf_addc(b, '^');
 	for (unsigned i = 1; i < at->len && at->col - 1 + i < line.n; i++)
 		strbuf_addc(b, '~');
+	paint(d, b, PLAIN);
 	strbuf_addc(b, '\n');
 }
 
-static __attribute__((format(printf, 4, 0))) void
-say(struct diag *d, const struct diag_place *at, const char *level, const char *fmt, va_list ap)
+static const struct {
+	const char *word, *colour;
+} levels[] = {[DIAG_NOTE] = {"note", CYAN},
+	      [DIAG_WARNING] = {"warning", MAGENTA},
+	      [DIAG_ERROR] = {"error", RED}};
+
+static void add_text(struct diag *d, struct strbuf *b, const struct diag_place *at,
+		     enum diag_level level, const char *name, struct str text)
+{
+	paint(d, b, BOLD);
+	if (at) {
+		strbuf_add_printable(b, at->file);
+		if (at->line)
+			strbuf_addf(b, ":%u", at->line);
+		if (at->line && at->col)
+			strbuf_addf(b, ":%u", at->col);
+		strbuf_addz(b, ": ");
+	} else {
+		strbuf_addz(b, "btgen: ");
+	}
+	paint(d, b, levels[level].colour);
+	strbuf_addf(b, "%s: ", levels[level].word);
+	paint(d, b, PLAIN);
+	strbuf_add_printable(b, text);
+	if (name)
+		strbuf_addf(b, "  [%s]", name);
+	strbuf_addc(b, '\n');
+	if (at)
+		add_excerpt(d, b, at);
+}
+
+void diag_end_json(struct diag *d)
+{
+	if (d->in_json) {
+		json_close(d->json, ']');
+		json_close(d->json, '}');
+	}
+	d->in_json = false;
+}
+
+/** A note is an element of "notes" of the message before it, or a message where there is none. */
+static void add_json(struct diag *d, const struct diag_place *at, enum diag_level level,
+		     const char *name, struct str text)
+{
+	struct json *j = d->json;
+	bool is_inner = level == DIAG_NOTE && d->in_json;
+	if (!is_inner) {
+		diag_end_json(d);
+		json_line(j, "  ");
+	}
+	json_open(j, NULL, '{');
+	json_str_or_null(j, "file", at ? at->file : STR(""));
+	json_printf(j, "line", "%u", at ? at->line : 0);
+	json_printf(j, "col", "%u", at && at->line ? at->col : 0);
+	json_printf(j, "end", "%u",
+		    at && at->line && at->col ? at->col + (at->len ? at->len : 1) : 0);
+	if (!is_inner) {
+		json_str(j, "severity", str_from(levels[level].word));
+		json_str_or_null(j, "name", str_from(name));
+	}
+	json_str(j, "text", text);
+	if (is_inner) {
+		json_close(j, '}');
+		return;
+	}
+	json_open(j, "notes", '[');
+	d->in_json = true;
+}
+
+static __attribute__((format(printf, 5, 0))) void say(struct diag *d, const struct diag_place *at,
+						      enum diag_level level, const char *name,
+						      const char *fmt, va_list ap)
 {
 	struct strbuf msg, b;
-	if (!d->out)
+	if (!d->out && !d->json)
 		return;
 	strbuf_init(&msg);
 	strbuf_init(&b);
 	strbuf_vaddf(&msg, fmt, ap);
-	if (at && at->file.n) {
-		strbuf_add_printable(&b, at->file);
-		if (at->line)
-			strbuf_addf(&b, ":%u", at->line);
-		if (at->line && at->col)
-			strbuf_addf(&b, ":%u", at->col);
-		strbuf_addz(&b, ": ");
-	} else {
-		strbuf_addz(&b, "btgen: ");
+	if (at && !at->file.n)
 		at = NULL;
+	if (d->json) {
+		add_json(d, at, level, name, strbuf_str(&msg));
+	} else {
+		add_text(d, &b, at, level, name, strbuf_str(&msg));
+		// One write for a whole message, so that messages of several processes do not mix.
+		fwrite(b.p, 1, b.n, d->out);
+		fflush(d->out);
 	}
-	strbuf_addf(&b, "%s: ", level);
-	strbuf_add_printable(&b, strbuf_str(&msg));
-	strbuf_addc(&b, '\n');
-	if (at)
-		add_excerpt(&b, at);
-	// One write for a whole message, so that messages of several processes do not mix.
-	fwrite(b.p, 1, b.n, d->out);
-	fflush(d->out);
 	strbuf_fini(&msg);
 	strbuf_fini(&b);
 }
 
+/** Counts a message; false when it is not to be shown. */
+static bool count(struct diag *d, enum diag_level level)
+{
+	if (level == DIAG_WARNING) {
+		d->n_warnings++;
+		d->last_hidden = d->quiet;
+		return !d->last_hidden;
+	}
+	d->last_hidden = !d->json && d->n_errors >= DIAG_MAX_ERRORS;
+	d->n_errors++;
+	if (d->last_hidden && d->n_errors == DIAG_MAX_ERRORS + 1 && d->out)
+		fprintf(d->out, "btgen: error: too many errors; the rest are not shown\n");
+	return !d->last_hidden;
+}
+
 bool diag_error(struct diag *d, const struct diag_place *at, const char *fmt, ...)
 {
-	d->last_hidden = d->n_errors++ >= DIAG_MAX_ERRORS;
-	if (d->n_errors == DIAG_MAX_ERRORS + 1 && d->out)
-		fprintf(d->out, "btgen: error: too many errors; the rest are not shown\n");
-	if (d->last_hidden)
-		return false;
 	va_list ap;
 	va_start(ap, fmt);
-	say(d, at, "error", fmt, ap);
+	if (count(d, DIAG_ERROR))
+		say(d, at, DIAG_ERROR, NULL, fmt, ap);
 	va_end(ap);
 	return false;
 }
 
 bool diag_warning(struct diag *d, const struct diag_place *at, const char *fmt, ...)
 {
-	d->n_warnings++;
-	d->last_hidden = d->quiet;
-	if (d->last_hidden)
-		return false;
+	enum diag_level level = d->is_strict ? DIAG_ERROR : DIAG_WARNING;
 	va_list ap;
 	va_start(ap, fmt);
-	say(d, at, "warning", fmt, ap);
+	if (count(d, level))
+		say(d, at, level, NULL, fmt, ap);
 	va_end(ap);
 	return false;
+}
+
+/** What the user has chosen for the findings called @name. */
+static enum diag_level level_of(const struct diag *d, const char *name, enum diag_level level)
+{
+	bool is_off = level == DIAG_OFF;
+	for (size_t i = 0; i < d->n_choices; i++)
+		if (strcmp(d->choices[i].name, name) == 0)
+			is_off = !d->choices[i].is_on;
+	if (is_off)
+		return DIAG_OFF;
+	if (d->is_forced)
+		return DIAG_WARNING;
+	return d->is_strict || level == DIAG_ERROR ? DIAG_ERROR : DIAG_WARNING;
+}
+
+bool diag_check(struct diag *d, const char *name, enum diag_level level,
+		const struct diag_place *at, const char *fmt, ...)
+{
+	level = level_of(d, name, level);
+	if (level == DIAG_OFF) {
+		d->last_hidden = true;
+		return true;
+	}
+	va_list ap;
+	va_start(ap, fmt);
+	if (count(d, level))
+		say(d, at, level, name, fmt, ap);
+	va_end(ap);
+	return level != DIAG_ERROR;
 }
 
 bool diag_note(struct diag *d, const struct diag_place *at, const char *fmt, ...)
@@ -107,7 +233,7 @@ bool diag_note(struct diag *d, const struct diag_place *at, const char *fmt, ...
 		return false;
 	va_list ap;
 	va_start(ap, fmt);
-	say(d, at, "note", fmt, ap);
+	say(d, at, DIAG_NOTE, NULL, fmt, ap);
 	va_end(ap);
 	return false;
 }

@@ -9,6 +9,9 @@
  * prints `bpf/nvmf.bt:14:7: error: ...`, the line and a caret. After DIAG_MAX_ERRORS errors the
  * rest are counted but not shown. Nothing here exits. Every message and line is escaped before it
  * reaches a terminal.
+ *
+ * A finding is a message with a name (check/names.h), which the user can switch off, make an error,
+ * or go on in spite of: `... error: there is no arg3  [argument]`.
  */
 #ifndef BASE_DIAG_H
 #define BASE_DIAG_H
@@ -22,6 +25,8 @@
 #define DIAG_MAX_ERRORS 20
 
 /** Where in a text; `line` 0 when only the file (or a place in a binary, as text) is known. */
+struct json;
+
 struct diag_place {
 	struct str
 	    file; /**< as the user wrote it, or "path:.section+0x1c4"; empty: no text of the user's */
@@ -31,19 +36,45 @@ struct diag_place {
 	struct str source; /**< the whole line without its newline; empty when it is not at hand */
 };
 
+enum diag_level { DIAG_OFF, DIAG_NOTE, DIAG_WARNING, DIAG_ERROR };
+
+/** -W NAME, -W no-NAME */
+struct diag_choice {
+	const char *name;
+	bool is_on;
+};
+
 struct diag {
 	FILE *out; /**< where messages go, not owned; NULL: they are only counted */
 	unsigned n_errors, n_warnings;
 	bool quiet;	  /**< warnings and their notes are counted, not shown */
 	bool last_hidden; /**< notes follow the fate of the message before them */
+	bool is_coloured;
+	bool is_strict;			   /**< -W error: a warning is an error */
+	bool is_forced;			   /**< --force: a finding is a warning at most */
+	const struct diag_choice *choices; /**< the last one about a name counts; not owned */
+	size_t n_choices;
+	struct json
+	    *json;    /**< messages become objects of its open array instead of text; or NULL */
+	bool in_json; /**< one of them is open, for notes */
 };
 
+/** Coloured if @out is a terminal and neither NO_COLOR nor TERM=dumb is set. */
 void diag_init(struct diag *d, FILE *out);
+/** Ends the last object of d->json. */
+void diag_end_json(struct diag *d);
 /** @at may be NULL. All return false, so that a caller can pass it on. */
 bool diag_error(struct diag *d, const struct diag_place *at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 bool diag_warning(struct diag *d, const struct diag_place *at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/**
+ * A finding: @level is what it is unless the user says otherwise; DIAG_OFF: only with -W @name.
+ * False when it is an error.
+ */
+bool diag_check(struct diag *d, const char *name, enum diag_level level,
+		const struct diag_place *at, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
 /** Belongs to the error or warning before it. */
 bool diag_note(struct diag *d, const struct diag_place *at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

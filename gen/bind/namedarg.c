@@ -199,6 +199,19 @@ const struct probearg *namedarg_find(struct bind *b, const struct attach_clause 
 	return &pa->args[i];
 }
 
+const struct probearg *namedarg_at(struct bind *b, const struct attach_match *m, unsigned n)
+{
+	const struct probeargs *pa = args_of(b, m);
+	return n < pa->n_args ? &pa->args[n] : NULL;
+}
+
+void namedarg_site(struct bind *b, const struct attach_match *m, struct str *file, unsigned *line)
+{
+	const struct probeargs *pa = args_of(b, m);
+	*file = pa->n_sites ? pa->sites[0].file : STR("");
+	*line = pa->n_sites ? pa->sites[0].line : 0;
+}
+
 /** `args.x` of tracepoints and uprobes is bpftrace's own. */
 bool namedarg_resolve(struct bind *b, struct attach_clause *c)
 {

@@ -30,10 +30,14 @@ struct cmd_option {
 };
 
 /** Letters of options that have only a long form; a command's own are from CMD_OWN on. */
-enum { CMD_FOR = 256, CMD_CONF, CMD_BTF, CMD_JSON, CMD_OWN };
+enum { CMD_FOR = 256, CMD_CONF, CMD_BTF, CMD_JSON, CMD_FORCE, CMD_OWN };
 /** Those that mean the same wherever they are. */
 #define CMD_DEFINE ((struct cmd_option){'D', NULL, "NAME[=VALUE]", "define a macro"})
 #define CMD_DIR ((struct cmd_option){'I', NULL, "DIR", "search DIR for #include"})
+#define CMD_FINDINGS                                                                               \
+	((struct cmd_option){'W', NULL, "NAME|no-NAME|error",                                      \
+			     "show findings called NAME, or not; make warnings errors"})
+#define CMD_FORCED ((struct cmd_option){CMD_FORCE, "force", NULL, "go on in spite of findings"})
 
 /** What a command takes: see cmd_read_options(). */
 struct cmd_options {

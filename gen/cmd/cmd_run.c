@@ -30,6 +30,8 @@ static const struct cmd_option list[] = {
     {'f', "format", "text|json", "how -t prints them [text]; json: one object a line"},
     CMD_DEFINE,
     CMD_DIR,
+    CMD_FINDINGS,
+    CMD_FORCED,
     {'o', "output", "FILE", "write the data to FILE; left alone unless probes are attached"},
     {'n', "no-run", NULL, "print the program and stop"},
     {ECHO_TEXT, "echo", NULL, "print the program and go on"},

@@ -8,6 +8,7 @@ struct cmd {
 	int (*run)(int argc, char **argv); /**< argv[0] is the command's name */
 };
 
+int cmd_check(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_enums(int argc, char **argv);
 int cmd_expand(int argc, char **argv);

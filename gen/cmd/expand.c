@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/outfile.h"
+#include "check/names.h"
 #include "template/template.h"
 #include "cmd/cmd.h"
 #include "out/dialect.h"
@@ -32,6 +33,27 @@ bool expand_add_processes(struct expand_request *req, const char *word)
 	for (size_t i = 0; i < n; i++)
 		add_pid(req, found[i]);
 	return n > 0;
+}
+
+/** -W */
+static int take_finding(struct expand_request *req, const char *command, const char *value)
+{
+	struct str name = str_from(value);
+	bool is_on = !str_has_prefix(name, STR("no-"));
+	if (str_eqz(name, "error")) {
+		req->strict = true;
+		return -1;
+	}
+	if (!is_on)
+		name = str_from_offset(name, 3);
+	const struct check_name *known = check_name_find(name);
+	const char *near = known ? NULL : check_name_near(name);
+	if (!known)
+		return cmd_usage_error(command, "-W: no finding is called '%s'%s%s%s",
+				       str_dup(req->arena, name), near ? ", did you mean '" : "",
+				       near ? near : "", near ? "'?" : "");
+	vec_push(req->arena, &req->findings, (struct diag_choice){known->name, is_on});
+	return -1;
 }
 
 int expand_take(void *request, const char *command, int letter, const char *value)
@@ -65,6 +87,14 @@ int expand_take(void *request, const char *command, int letter, const char *valu
 		break;
 	case CMD_CONF:
 		req->conf = value;
+		break;
+	case 'W':
+		return take_finding(req, command, value);
+	case CMD_FORCE:
+		req->forced = true;
+		break;
+	case CMD_JSON:
+		req->json = true;
 		break;
 	case CMD_FOR:
 		return cmd_take_version(command, value, &req->version);
@@ -327,8 +357,8 @@ static bool check_out(struct diag *d, const struct expand_request *req)
 	return true;
 }
 
-bool expand_run(struct arena *a, struct diag *d, const struct expand_request *req,
-		struct expansion *x)
+static bool make_program(struct arena *a, struct diag *d, const struct expand_request *req,
+			 struct expansion *x)
 {
 	if (!check_out(d, req) || !expand_open_target(a, d, req, x))
 		return false;
@@ -372,6 +402,18 @@ bool expand_run(struct arena *a, struct diag *d, const struct expand_request *re
 		return false;
 	emit_tokens(a, pp.out, main, &x->program);
 	return true;
+}
+
+bool expand_run(struct arena *a, struct diag *d, const struct expand_request *req,
+		struct expansion *x)
+{
+	d->choices = req->findings.v;
+	d->n_choices = req->findings.n;
+	d->is_strict = req->strict;
+	d->is_forced = req->forced;
+	bool good = make_program(a, d, req, x);
+	d->is_strict = d->is_forced = false; // what bpftrace says is its own
+	return good;
 }
 
 void expand_close(struct expansion *x)

@@ -30,11 +30,14 @@ struct expand_request {
 	VEC(const char *) defines;  /**< as -D had them */
 	VEC(const char *) dirs;	    /**< as -I had them */
 	VEC(const char *) patterns; /**< -t: instead of sources, trace the probes that match */
-	bool json;		    /**< -f json, of these */
+	bool json;		    /**< -f json, of these; of `check`: --json */
 	const char *conf;	    /**< enum table list, or NULL for the installed one */
 	const char *out;	    /**< -o FILE, or NULL */
 	unsigned version;	    /**< of bpftrace, see out/dialect.h */
 	const char *code_mark, *code_key; /**< see struct bind */
+	VEC(struct diag_choice) findings; /**< -W NAME, -W no-NAME */
+	bool strict;			  /**< -W error */
+	bool forced;			  /**< --force */
 	bool raw; /**< the source is a finished program (USE_CMDLINE_BPF_PROGRAM) */
 	bool verbose;
 };
@@ -50,8 +53,8 @@ struct expansion {
 };
 
 /**
- * Takes an option that several commands have: -p -x -e -D -I -v -o, CMD_CONF, CMD_FOR; as
- * cmd_options wants it, @request is a struct expand_request. Returns -1, or the exit status of a
+ * Takes an option that several commands have: -p -x -e -D -I -v -o -W, CMD_CONF, CMD_FOR,
+ * CMD_FORCE, CMD_JSON; as cmd_options wants it, @request is a struct expand_request. Returns -1, or the exit status of a
  * bad value, which is reported.
  */
 int expand_take(void *request, const char *command, int letter, const char *value);

@@ -56,6 +56,9 @@ enum word_gives {
 	GIVES_OTHER,
 	GIVES_COUNT, /**< a number that is never negative */
 	GIVES_TEXT,
+	GIVES_NUMBER, /**< any other */
+	GIVES_SHOWN,  /**< what is only printed, with %s: stacks, symbols, addresses of hosts */
+	GIVES_AGGREGATION, /**< what only a map can hold: count() and the like */
 };
 
 /** A builtin or a function. */

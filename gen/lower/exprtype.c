@@ -214,12 +214,33 @@ static struct holder *holder_of(struct finder *f, struct str key)
 	return h;
 }
 
+static enum expr_kind join_kinds(enum expr_kind a, enum expr_kind b)
+{
+	if (a == EXPR_OPEN || a == b)
+		return b;
+	return b == EXPR_OPEN ? a : EXPR_MIXED;
+}
+
+/** A plain 0 says nothing of what else a name may hold. */
+static bool is_mixture(const struct expr *a, const struct expr *b)
+{
+	if (a->kind == EXPR_OPEN || b->kind == EXPR_OPEN)
+		return false;
+	return a->arg_of != b->arg_of || (a->arg_of && a->arg != b->arg) || !a->type != !b->type ||
+	       (a->type && a->type != b->type && !ctype_is_same(a->type, b->type));
+}
+
 /** A variable's type is that of the last assignment, a map's of any; the sign is that of all. */
 static void learn(struct finder *f, const struct node *target, const struct expr *value)
 {
 	struct holder *h = holder_of(f, key_of(f, target));
 	h->value.sign = sign_join(h->value.sign, value->sign);
 	h->value.is_wide |= value->is_wide;
+	h->value.is_mixed |= value->is_mixed || is_mixture(&h->value, value);
+	h->value.kind = join_kinds(h->value.kind, value->kind);
+	h->value.arg_of = value->arg_of;
+	h->value.arg = value->arg;
+	h->value.is_guess |= value->is_guess;
 	if (value->type || value->elements) {
 		h->value.type = value->type;
 		h->value.elements = value->elements;
@@ -237,6 +258,15 @@ static void recall(struct finder *f, const struct node *n, struct expr *e)
 	if (!now && !before)
 		e->sign = f->round ? SIGN_OTHER : SIGN_OPEN;
 	e->is_wide = (now && now->value.is_wide) || (before && before->value.is_wide);
+	e->is_mixed = (now && now->value.is_mixed) || (before && before->value.is_mixed);
+	e->kind =
+	    join_kinds(now ? now->value.kind : EXPR_OPEN, before ? before->value.kind : EXPR_OPEN);
+	const struct holder *last = now ? now : before;
+	if (last) {
+		e->arg_of = last->value.arg_of;
+		e->arg = last->value.arg;
+		e->is_guess = last->value.is_guess;
+	}
 	bool is_known = now && (now->value.type || now->value.elements);
 	bool comes_later = n->kind == NODE_MAP || f->macro; // from clauses below
 	const struct holder *from = is_known ? now : comes_later ? before : NULL;
@@ -331,6 +361,8 @@ static void find_member(struct finder *f, struct node *n, const struct expr *of,
 			say_no_member(f, in, n->name);
 		return;
 	}
+	e->is_guess = of->is_guess;
+	e->is_mixed = of->is_mixed;
 	e->in = place.in;
 	e->bit_size = place.bit_size;
 	e->offset = place.bit_size ? place_bits(in, &place, e) : place.off;
@@ -354,11 +386,9 @@ static void find_element(const struct node *n, const struct expr *of, struct exp
 	of = of->elements[i];
 	if (!of)
 		return;
-	e->type = of->type;
-	e->sign = of->sign;
-	e->is_wide = of->is_wide;
-	e->elements = of->elements;
-	e->n_elements = of->n_elements;
+	*e = *of;
+	e->is_place = e->is_value = e->by_address = e->via_pointer = false;
+	e->bit_size = 0;
 }
 
 static bool is_constant(const struct node *index, uint64_t *value)
@@ -378,6 +408,8 @@ static void find_pointed(const struct node *index, const struct expr *of, struct
 	if (!to || to->kind == CTYPE_ARRAY || !ctype_size(to, &e->element_size))
 		return;
 	e->type = to;
+	e->is_guess = of->is_guess;
+	e->is_mixed = of->is_mixed;
 	e->sign = sign_of_type(to, 0);
 	e->is_place = e->via_pointer = true;
 	e->by_address = of->by_address || !constant;
@@ -410,6 +442,8 @@ static void find_index(struct finder *f, struct node *n, const struct expr *of, 
 	bool simple = constant && array->has_count && element && element->kind != CTYPE_ARRAY &&
 		      !(element->kind == CTYPE_INT && element->size == 1);
 	e->type = array->of;
+	e->is_guess = of->is_guess;
+	e->is_mixed = of->is_mixed;
 	e->sign = sign_of_type(e->type, 0);
 	e->is_place = of->is_place;
 	e->is_value = of->is_value;
@@ -444,7 +478,11 @@ static void find_unary(struct finder *f, struct node *n, struct expr *e)
 	const struct token *op = n->name;
 	e->sign = of->sign;
 	e->is_wide = of->is_wide && (tok_is(op, "-") || tok_is(op, "~") || is_step(n));
+	e->kind = EXPR_NUMBER;
 	if (tok_is(op, "*")) {
+		e->kind = EXPR_OPEN;
+		e->is_guess = of->is_guess;
+		e->is_mixed = of->is_mixed;
 		find_pointee(of, e);
 	} else if (tok_is(op, "!")) {
 		e->sign = SIGN_NONE;
@@ -469,7 +507,8 @@ static bool falls(const struct finder *f, const struct token *op)
 /** n++: a count, whatever else it may be. */
 static void learn_step(struct finder *f, struct node *n)
 {
-	struct expr count = {.sign = falls(f, n->name) ? SIGN_SIGNED : SIGN_NONE};
+	struct expr count = {.sign = falls(f, n->name) ? SIGN_SIGNED : SIGN_NONE,
+			     .kind = EXPR_NUMBER};
 	if (is_step(n) && (n->child->kind == NODE_VARIABLE || n->child->kind == NODE_MAP))
 		learn(f, n->child, &count);
 }
@@ -503,10 +542,14 @@ static void find_binary(struct finder *f, struct node *n, struct expr *e)
 	if (tok_is(n->name, "-") && left->sign == SIGN_NONE && right->sign == SIGN_NONE)
 		e->sign = sign_of_difference(f, n);
 	bool is_shift = tok_is(n->name, "<<") || tok_is(n->name, ">>");
+	e->kind = EXPR_NUMBER;
 	e->is_wide = !is_truth(n->name) && (left->is_wide || (right->is_wide && !is_shift));
 	// What a pointer is moved by keeps its type.
-	if ((tok_is(n->name, "+") || tok_is(n->name, "-")) && exprtype_pointee(left->type))
+	if ((tok_is(n->name, "+") || tok_is(n->name, "-")) && exprtype_pointee(left->type)) {
 		e->type = left->type;
+		e->is_guess = left->is_guess;
+		e->is_mixed = left->is_mixed;
+	}
 }
 
 static void find_ternary(struct finder *f, struct node *n, struct expr *e)
@@ -516,6 +559,9 @@ static void find_ternary(struct finder *f, struct node *n, struct expr *e)
 	*e = *find(f, no ? yes : n->child);
 	const struct expr *other = find(f, no ? no : yes);
 	e->sign = sign_join(e->sign, other->sign);
+	e->is_mixed |= other->is_mixed || is_mixture(e, other);
+	e->is_guess |= other->is_guess;
+	e->kind = join_kinds(e->kind, other->kind);
 	e->is_wide |= other->is_wide;
 	e->is_place = e->is_value = e->by_address = e->via_pointer = false;
 	e->bit_size = 0;
@@ -543,6 +589,7 @@ static void find_assign(struct finder *f, struct node *n, struct expr *e)
 	else if (!is_plain)
 		kept = (struct expr){.sign = value->sign};
 	kept.is_wide = value->is_wide;
+	kept.kind = is_plain ? value->kind : EXPR_NUMBER;
 	learn(f, target, &kept);
 	if (is_plain && target->kind == NODE_MAP && target->child)
 		holder_of(f, key_of(f, target))->key = target->child->expr;
@@ -599,12 +646,22 @@ static void find_for(struct finder *f, struct node *n, struct expr *e)
 
 static void find_tuple(struct finder *f, struct node *n, struct expr *e)
 {
+	e->kind = EXPR_TUPLE;
 	for (struct node *c = n->child; c; c = c->next)
 		e->n_elements++;
 	e->elements = arena_array(f->b->arena, struct expr *, e->n_elements);
 	size_t i = 0;
 	for (struct node *c = n->child; c; c = c->next)
 		e->elements[i++] = find(f, c);
+}
+
+static enum expr_kind kind_of_word(const struct word *word)
+{
+	static const enum expr_kind kinds[] = {
+	    [GIVES_OTHER] = EXPR_OPEN,	  [GIVES_COUNT] = EXPR_NUMBER,
+	    [GIVES_NUMBER] = EXPR_NUMBER, [GIVES_TEXT] = EXPR_TEXT,
+	    [GIVES_SHOWN] = EXPR_SHOWN,	  [GIVES_AGGREGATION] = EXPR_AGGREGATION};
+	return kinds[word->gives];
 }
 
 static void find_name(struct finder *f, const struct node *n, struct expr *e)
@@ -614,9 +671,14 @@ static void find_name(struct finder *f, const struct node *n, struct expr *e)
 	bool is_count = word->is_bare ? word->gives == GIVES_COUNT
 				      : !vocabulary_is_builtin(n->name->text); // an enumerator
 	e->sign = is_count ? SIGN_NONE : SIGN_OTHER;
+	e->kind = kind_of_word(word);
 	if (vocabulary_arg_number(n->name->text, &i) && !f->clause->has_other &&
-	    !f->clause->has_uprobe)
+	    !f->clause->has_uprobe) {
 		e->sign = exprtype_arg_sign(f->b, f->clause, i, &size);
+		e->kind = EXPR_NUMBER;
+		e->arg_of = f->clause->probes.n ? f->clause : NULL;
+		e->arg = i;
+	}
 	e->is_wide = size == 8 || word->is_wide;
 }
 
@@ -629,7 +691,11 @@ static void find_enumerator(struct finder *f, const struct node *n, struct expr 
 	    !bind_lookup(f->b))
 		return;
 	struct str name = print_text(f->b->arena, n);
-	if (lookup_enumerator(f->b->lookup, name, &value, &of) && value < 0)
+	if (!lookup_enumerator(f->b->lookup, name, &value, &of))
+		return;
+	e->kind = EXPR_NUMBER;
+	e->enumerator_of = of;
+	if (value < 0)
 		e->sign = of && !of->is_signed ? SIGN_UNSIGNED : SIGN_SIGNED;
 }
 
@@ -650,6 +716,10 @@ static bool find_named(struct finder *f, const struct node *n, struct expr *e)
 	if (!arg)
 		return false;
 	e->type = is_type_name(arg->type) ? arg->type : NULL;
+	e->kind = EXPR_NUMBER;
+	e->arg_of = f->clause;
+	e->arg = i;
+	e->is_guess = arg->from != PROBEARG_DECLARED;
 	// Where sites pass it in different widths its type knows its sign best.
 	e->sign = exprtype_arg_sign(f->b, f->clause, i, &size);
 	e->is_wide = size == 8;
@@ -704,6 +774,11 @@ static void find_macro(struct finder *f, const struct node *macro, const struct 
 	f->scope = macro;
 	for (; argument && p->next; argument = argument->next, p = p->next) {
 		struct expr value = {.type = argument->expr->type,
+				     .kind = argument->expr->kind,
+				     .arg_of = argument->expr->arg_of,
+				     .arg = argument->expr->arg,
+				     .is_guess = argument->expr->is_guess,
+				     .is_mixed = argument->expr->is_mixed,
 				     .sign = argument->expr->sign,
 				     .is_wide = argument->expr->is_wide};
 		if (p->kind != NODE_NAME && p->kind != NODE_VARIABLE)
@@ -729,6 +804,7 @@ static void find_call(struct finder *f, struct node *n, struct expr *e)
 	const struct word *word = vocabulary_word(n->name->text);
 	e->sign = word->gives == GIVES_COUNT ? SIGN_NONE : SIGN_OTHER;
 	e->is_wide = word->is_wide;
+	e->kind = kind_of_word(word);
 }
 
 static void find_children(struct finder *f, struct node *n)
@@ -767,6 +843,14 @@ static void find_number(struct finder *f, struct node *n, struct expr *e)
 	uint64_t value;
 	(void)f;
 	e->sign = str_to_u64(node_text(n), &value) && value > INT64_MAX ? SIGN_UNSIGNED : SIGN_NONE;
+	e->kind = EXPR_NUMBER;
+}
+
+static void find_string(struct finder *f, struct node *n, struct expr *e)
+{
+	(void)f;
+	(void)n;
+	e->kind = EXPR_TEXT;
 }
 
 static void find_word(struct finder *f, struct node *n, struct expr *e)
@@ -823,7 +907,8 @@ static void find_prefixed(struct finder *f, struct node *n, struct expr *e)
 static void find_stepped(struct finder *f, struct node *n, struct expr *e)
 {
 	const struct expr *of = find(f, n->child);
-	*e = (struct expr){.type = of->type, .sign = of->sign, .is_wide = of->is_wide};
+	*e = (struct expr){
+	    .type = of->type, .sign = of->sign, .is_wide = of->is_wide, .kind = EXPR_NUMBER};
 	learn_step(f, n);
 }
 
@@ -834,45 +919,77 @@ static void find_inner(struct finder *f, struct node *n, struct expr *e)
 
 static void find_value(struct finder *f, struct node *n, struct expr *e)
 {
-	static void (*const finders[])(struct finder *, struct node *,
-				       struct expr *) = {[NODE_NUMBER] = find_number,
-							 [NODE_NAME] = find_word,
-							 [NODE_VARIABLE] = find_variable,
-							 [NODE_MAP] = find_map,
-							 [NODE_CALL] = find_call,
-							 [NODE_MEMBER] = find_step,
-							 [NODE_INDEX] = find_indexed,
-							 [NODE_CAST] = find_cast,
-							 [NODE_UNARY] = find_prefixed,
-							 [NODE_POSTFIX] = find_stepped,
-							 [NODE_BINARY] = find_binary,
-							 [NODE_TERNARY] = find_ternary,
-							 [NODE_ASSIGN] = find_assign,
-							 [NODE_GROUP] = find_inner,
-							 [NODE_COMPTIME] = find_inner,
-							 [NODE_TUPLE] = find_tuple,
-							 [NODE_BLOCK] = find_block,
-							 [NODE_IF] = find_if,
-							 [NODE_LET] = find_let,
-							 [NODE_FOR] = find_for,
-							 [NODE_OPAQUE] = NULL};
+	static void (*const finders[])(struct finder *, struct node *, struct expr *) = {
+	    [NODE_NUMBER] = find_number,   [NODE_STRING] = find_string,
+	    [NODE_NAME] = find_word,	   [NODE_VARIABLE] = find_variable,
+	    [NODE_MAP] = find_map,	   [NODE_CALL] = find_call,
+	    [NODE_MEMBER] = find_step,	   [NODE_INDEX] = find_indexed,
+	    [NODE_CAST] = find_cast,	   [NODE_UNARY] = find_prefixed,
+	    [NODE_POSTFIX] = find_stepped, [NODE_BINARY] = find_binary,
+	    [NODE_TERNARY] = find_ternary, [NODE_ASSIGN] = find_assign,
+	    [NODE_GROUP] = find_inner,	   [NODE_COMPTIME] = find_inner,
+	    [NODE_TUPLE] = find_tuple,	   [NODE_BLOCK] = find_block,
+	    [NODE_IF] = find_if,	   [NODE_LET] = find_let,
+	    [NODE_FOR] = find_for,	   [NODE_OPAQUE] = NULL};
 	if (finders[n->kind])
 		finders[n->kind](f, n, e);
 	else
 		find_children(f, n);
 }
 
+static enum expr_kind kind_of_type(struct ctype *t)
+{
+	t = ctype_strip(t);
+	if (!t || t->kind == CTYPE_OPAQUE || t->kind == CTYPE_FLOAT || t->kind == CTYPE_FUNC)
+		return EXPR_OPEN;
+	if (t->kind == CTYPE_ARRAY) {
+		t = ctype_strip(t->of);
+		return t && t->kind == CTYPE_INT && t->size == 1 ? EXPR_TEXT : EXPR_AGGREGATE;
+	}
+	return ctype_is_aggregate(t) ? EXPR_AGGREGATE : EXPR_NUMBER;
+}
+
 static struct expr *find(struct finder *f, struct node *n)
 {
 	struct expr e = {.sign = SIGN_OTHER};
 	find_value(f, n, &e);
+	if (e.kind == EXPR_OPEN)
+		e.kind = kind_of_type(e.type);
 	e.is_wide |= is_wide_type(e.type, e.bit_size);
 	if (!n->expr)
 		n->expr = arena_new(f->b->arena, struct expr);
 	f->has_changed |= n->expr->sign != e.sign || !n->expr->type != !e.type ||
-			  n->expr->is_wide != e.is_wide || n->expr->n_elements != e.n_elements;
+			  n->expr->is_wide != e.is_wide || n->expr->n_elements != e.n_elements ||
+			  n->expr->kind != e.kind || n->expr->is_mixed != e.is_mixed;
 	*n->expr = e;
 	return n->expr;
+}
+
+// --- what it means in the program ---
+
+const struct probearg *exprtype_argument(struct bind *b, const struct expr *e)
+{
+	const struct attach_clause *c = e->arg_of;
+	return c && !e->is_mixed ? namedarg_at(b, &c->probes.v[0], e->arg) : NULL;
+}
+
+struct ctype *exprtype_meant(struct bind *b, const struct expr *e, bool *is_guess)
+{
+	const struct attach_clause *c = e->arg_of;
+	struct ctype *t = NULL;
+	*is_guess = e->is_guess;
+	if (e->is_mixed)
+		return NULL;
+	if (e->type || !c)
+		return e->type;
+	for (size_t i = 0; i < c->probes.n; i++) {
+		const struct probearg *arg = namedarg_at(b, &c->probes.v[i], e->arg);
+		if (!arg || !arg->type || arg->types_differ || (t && !ctype_is_same(t, arg->type)))
+			return NULL;
+		t = arg->type;
+		*is_guess |= arg->from != PROBEARG_DECLARED;
+	}
+	return t;
 }
 
 // --- the program ---

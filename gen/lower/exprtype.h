@@ -1,6 +1,6 @@
 /**
- * exprtype - what is known of each expression of a program: its C type, whether it can be negative,
- * and whose place in memory it is.
+ * exprtype - what is known of each expression of a program: its C type, what bpftrace makes of it,
+ * whether it can be negative, and whose place in memory it is.
  *
  * The types come from casts, from declarations (`let $x : T`, parameters of fn) and from the
  * members that are read; they go on through variables, maps, tuples and loops. What is assigned in
@@ -18,8 +18,28 @@
 #include "lower/sign.h"
 #include "lang/tree.h"
 
+/** What bpftrace has in an expression's place. */
+enum expr_kind {
+	EXPR_OPEN, /**< not known */
+	EXPR_NUMBER,
+	EXPR_TEXT,
+	EXPR_SHOWN, /**< what is only printed, with %s: a stack, a symbol */
+	EXPR_TUPLE,
+	EXPR_AGGREGATE,	  /**< a struct or union, or an array but of characters */
+	EXPR_AGGREGATION, /**< of a map: count() and the like */
+	EXPR_MIXED,	  /**< sometimes one and sometimes another */
+};
+
 struct expr {
 	struct ctype *type; /**< NULL: not known */
+	enum expr_kind kind;
+	/** The argument of these probes, unchanged, that it is; NULL: none. See exprtype_meant(). */
+	const struct attach_clause *arg_of;
+	unsigned arg;		     /**< its number */
+	struct ctype *enumerator_of; /**< of an enumerator's name: its enum, or NULL */
+	bool is_guess; /**< `type` comes from an argument whose type is inferred or listed */
+	bool
+	    is_mixed; /**< a name that is assigned different types or arguments: `type` is one of them */
 	enum sign sign;
 	bool is_wide;		/**< more than 32 bits may be in use */
 	struct expr **elements; /**< of a tuple; each may be NULL */
@@ -50,6 +70,14 @@ struct expr {
  */
 bool exprtype_find(struct bind *b);
 
+/**
+ * The C type that @e has in the program, as far as that is known: that of an argN, too, which to
+ * bpftrace is a number. NULL: not known, or not the same for all that may be there. *@is_guess: it
+ * is inferred or listed, not declared. Debug information is read for it only when it is asked for.
+ */
+struct ctype *exprtype_meant(struct bind *b, const struct expr *e, bool *is_guess);
+/** The argument that @e is, of the first probe of its clause; NULL for none. */
+const struct probearg *exprtype_argument(struct bind *b, const struct expr *e);
 /** What a pointer of type @t leads to, without typedefs; NULL when @t is none. */
 struct ctype *exprtype_pointee(struct ctype *t);
 /** Has it, or anything in it, members of some bits only? */

@@ -355,9 +355,6 @@ static void warn_of_opaque(struct bind *b, struct node *program)
 bool lower_program(struct bind *b)
 {
 	struct lowerer lo = {.b = b, .good = true};
-	targettype_begin(b);
-	if (!exprtype_find(b))
-		return false;
 	warn_of_opaque(b, b->script.program);
 	bool good = true;
 	for (size_t i = 0; i < b->script.clauses.n; i++) {

@@ -19,10 +19,7 @@
 
 #include "bind/bind.h"
 
-/**
- * To be called when the clauses are bound, and before what they are filtered by is added. False
- * after an error.
- */
+/** To be called behind exprtype_find(). False after an error. */
 bool lower_program(struct bind *b);
 
 #endif

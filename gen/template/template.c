@@ -2,7 +2,7 @@
 
 #include "bind/attach.h"
 #include "bind/beginend.h"
-#include "bind/check.h"
+#include "check/check.h"
 #include "names/codecall.h"
 #include "names/enumname.h"
 #include "bind/filter.h"
@@ -12,6 +12,7 @@
 #include "bind/namedarg.h"
 #include "bind/optional.h"
 #include "names/table.h"
+#include "lower/exprtype.h"
 #include "lower/targettype.h"
 #include "lang/change.h"
 #include "lang/print.h"
@@ -63,12 +64,10 @@ static bool bind_clauses(struct bind *b)
 	bool good = true;
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
 		bool bound = attach_bind_clause(b, &b->script.clauses.v[i], &clauses[i]);
-		good &= check_formats(b, &b->script.clauses.v[i]);
+		good &= check_flags(b, &b->script.clauses.v[i]);
 		check_words(b, &b->script.clauses.v[i]);
 		good &=
 		    bound && namedarg_resolve(b, &clauses[i]) && check_arguments(b, &clauses[i]);
-		if (bound)
-			check_signs(b, &clauses[i]);
 	}
 	return good && optional_drop(b) && check_macros(b) && check_number(b);
 }
@@ -123,7 +122,10 @@ static bool bind_program(struct bind *b, struct pp *pp)
 	if (b->is_started)
 		node_walk(b->script.program, replace_cpid, b);
 	b->clauses = arena_array(b->arena, struct attach_clause, b->script.clauses.n);
-	if (!bind_clauses(b) || !filter_add_all(b) || !marker_replace_all(b) ||
+	if (!bind_clauses(b))
+		return false;
+	targettype_begin(b);
+	if (!exprtype_find(b) || !check_script(b) || !filter_add_all(b) || !marker_replace_all(b) ||
 	    !beginend_merge(b, "BEGIN") || !beginend_merge(b, "END"))
 		return false;
 	codecall_rewrite(b);

@@ -65,7 +65,7 @@ print("}")
 END
 gcc -O1 -w -I "$top/include/btgen" -o "$tmp/many" "$tmp/many.c" || exit 1
 many() { { "$btgen" expand --for "$1" -x "$tmp/many" -e "usdt:__EXE__:$2 { @ = count(); }" >"$tmp/out"; } 2>&1; }
-is "$(many 0.27 'one:*')" "btgen: warning: bpftrace 0.27 can attach to at most 256 probes at once, and there are 257
+is "$(many 0.27 'one:*')" "btgen: warning: bpftrace 0.27 can attach to at most 256 probes at once, and there are 257  [limit]
 btgen: note: name fewer probes; bpftrace 0.23 has no such limit" "too many probes for 0.27 are known before it tries"
 is "$(many 0.27 'one:p*')" "" "256 are not too many"
 like "$(many 0.27 'two:*')" 'note: a probe counts once for each way in which its sites pass its arguments: 258 in all$' \

@@ -1,8 +1,15 @@
 /**
  * check - complaints about a template that can be made before anything is attached.
+ *
+ * While the clauses are bound each is looked at by itself (check_clause_*); when all are, and the
+ * type of each expression is known, the script as a whole (check_script). Each finding has a name
+ * (names.h) and goes to b->diag by diag_check(). An error is what bpftrace would refuse, what is not
+ * there, or what would certainly print something else than the script says; a warning is what may
+ * be meant, or what is known from inferred or listed types only. Of what is not known nothing is
+ * said.
  */
-#ifndef BIND_CHECK_H
-#define BIND_CHECK_H
+#ifndef CHECK_CHECK_H
+#define CHECK_CHECK_H
 
 #include "bind/bind.h"
 
@@ -23,14 +30,12 @@ bool check_macros(struct bind *b);
  * Sets b->n_programs.
  */
 bool check_number(struct bind *b);
-
 /**
  * No format of clause @c has a conversion with a flag that this bpftrace does not know, as the `%
  * t` of "%d% threads %d" before 0.24. Otherwise an error at its %: what it prints from there on is
  * what lies in memory.
  */
-bool check_formats(struct bind *b, const struct script_clause *c);
-
+bool check_flags(struct bind *b, const struct script_clause *c);
 /**
  * Warns of builtins and functions that came with a newer bpftrace, which this one takes for unknown
  * words.
@@ -38,9 +43,9 @@ bool check_formats(struct bind *b, const struct script_clause *c);
 void check_words(struct bind *b, const struct script_clause *c);
 
 /**
- * Warns where argN or retval of a function is compared with 0, without a cast: bpftrace does not
- * know that it is an int, and takes it for a large number.
+ * Everything that needs types, or all of the script. To be called behind exprtype_find(), before a
+ * node is changed. False after an error.
  */
-void check_signs(struct bind *b, const struct attach_clause *c);
+bool check_script(struct bind *b);
 
 #endif

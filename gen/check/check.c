@@ -1,0 +1,78 @@
+#include "check/check_priv.h"
+
+#include "bind/namedarg.h"
+#include "lang/print.h"
+
+static void (*const checks[])(struct checker *, struct node *, struct node *) = {
+    check_format,
+    check_compare,
+};
+
+bool check_meaning(struct checker *k, const struct node *n, struct meaning *ret)
+{
+	const struct expr *e = n->expr;
+	*ret = (struct meaning){0};
+	if (e)
+		ret->type = exprtype_meant(k->b, e, &ret->is_guess);
+	ret->plain = ctype_strip(ret->type);
+	return ret->type != NULL;
+}
+
+enum diag_level check_level(const struct meaning *m)
+{
+	return m->is_guess ? DIAG_WARNING : DIAG_ERROR;
+}
+
+bool check_is_string(struct ctype *plain)
+{
+	struct ctype *to = exprtype_pointee(plain);
+	return to && to->kind == CTYPE_INT && to->size == 1 && to->is_char;
+}
+
+bool check_is_floating(const struct meaning *m)
+{
+	for (const struct ctype *t = m->type; t; t = t->kind == CTYPE_TYPEDEF ? t->of : NULL)
+		if (t->kind == CTYPE_FLOAT || str_eqz(t->name, "usdt_double_bits") ||
+		    str_eqz(t->name, "usdt_float_bits"))
+			return true;
+	return m->plain && m->plain->kind == CTYPE_FLOAT;
+}
+
+void check_note_origin(struct checker *k, const struct node *n)
+{
+	const struct expr *e = n->expr;
+	const struct probearg *arg = e ? exprtype_argument(k->b, e) : NULL;
+	if (!arg)
+		return;
+	struct str file;
+	unsigned line;
+	const struct sdt_probe *probe = e->arg_of->probes.v[0].probe;
+	namedarg_site(k->b, &e->arg_of->probes.v[0], &file, &line);
+	struct diag_place at = {.file = file, .line = line};
+	diag_note(k->b->diag, &at, "arg%u of " STR_FMT ":" STR_FMT " is " STR_FMT " (%s)", e->arg,
+		  STR_ARG(probe->provider), STR_ARG(probe->name),
+		  STR_ARG(probearg_declaration(k->b->arena, arg)), probearg_from_text(arg->from));
+}
+
+const char *check_text(struct checker *k, const struct node *n)
+{
+	return str_dup(k->b->arena, print_text(k->b->arena, n));
+}
+
+static bool check_node(void *ctx, struct node *n, struct node *parent)
+{
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
+		checks[i](ctx, n, parent);
+	return true;
+}
+
+bool check_script(struct bind *b)
+{
+	struct checker k = {.b = b, .good = true};
+	for (; k.i < b->script.clauses.n; k.i++) {
+		k.clause = &b->clauses[k.i];
+		bind_lookup_from(b, k.i);
+		node_walk(k.clause->clause->node, check_node, &k);
+	}
+	return k.good;
+}

@@ -1,0 +1,46 @@
+/**
+ * check_priv - what the files of check/ share: one group of checks each, called by check.c for each
+ * node of each clause.
+ */
+#ifndef CHECK_CHECK_PRIV_H
+#define CHECK_CHECK_PRIV_H
+
+#include "bind/bind.h"
+#include "check/check.h"
+#include "lower/exprtype.h"
+
+struct checker {
+	struct bind *b;
+	const struct attach_clause *clause;
+	size_t i; /**< its number */
+	bool good;
+};
+
+/** What is known of a value, for a message. */
+struct meaning {
+	struct ctype *type;  /**< as the program has it, qualifiers and all; never NULL */
+	struct ctype *plain; /**< the same, stripped; NULL: void */
+	bool is_guess;	     /**< inferred or listed */
+};
+
+/** False when nothing is known of @n's type. */
+bool check_meaning(struct checker *k, const struct node *n, struct meaning *ret);
+/** DIAG_ERROR, or, of what is a guess, DIAG_WARNING. */
+enum diag_level check_level(const struct meaning *m);
+/** `char *` of any sign, and `const`: what str() reads. Not of an array. */
+bool check_is_string(struct ctype *plain);
+/** A double or float, or an integer that is declared to hold the bits of one (USDT_BITS). */
+bool check_is_floating(const struct meaning *m);
+/**
+ * A note that says where @n's type is from: the declaration of the argument, at the line of the
+ * probe's first site. Nothing when @n is no argument.
+ */
+void check_note_origin(struct checker *k, const struct node *n);
+/** @n as it is written, for a remedy. */
+const char *check_text(struct checker *k, const struct node *n);
+
+// One for each group: looks at @n and reports through k->b->diag; k->good is false after an error.
+void check_format(struct checker *k, struct node *n, struct node *parent);
+void check_compare(struct checker *k, struct node *n, struct node *parent);
+
+#endif

@@ -1,0 +1,34 @@
+#include "check/names.h"
+
+#include <limits.h>
+
+const struct check_name check_names[] = {
+    {"argument", "an argument that the probe does not have, or that this bpftrace cannot read",
+     false},
+    {"attach", "a probe that this bpftrace cannot attach to", false},
+    {"floating-point", "floating-point numbers, which bpftrace does not know", false},
+    {"format", "a conversion of printf() that does not fit its value", false},
+    {"limit", "more than this bpftrace can take", false},
+    {"sign-compare", "a comparison whose result is the same for every value", false},
+    {"string-address", "a string of which the address is used", false},
+    {"version", "what this bpftrace does not have yet", false},
+};
+const size_t n_check_names = sizeof(check_names) / sizeof(check_names[0]);
+
+const struct check_name *check_name_find(struct str name)
+{
+	for (size_t i = 0; i < n_check_names; i++)
+		if (str_eqz(name, check_names[i].name))
+			return &check_names[i];
+	return NULL;
+}
+
+const char *check_name_near(struct str wanted)
+{
+	const char *near = NULL;
+	unsigned best = UINT_MAX;
+	for (size_t i = 0; i < n_check_names; i++)
+		if (str_is_nearer(wanted, str_from(check_names[i].name), &best))
+			near = check_names[i].name;
+	return near;
+}

@@ -1,0 +1,184 @@
+#include "check/check_priv.h"
+
+#include "bind/argread.h"
+#include "probe/attachable.h"
+#include "usdt/sdtarg.h"
+#include "out/dialect.h"
+
+static bool check_attachable(struct bind *b, const struct attach_clause *c,
+			     const struct attach_match *m)
+{
+	struct diag_place place = tok_place(c->clause->attach.v[0].node->first);
+	struct str why = attachable_why_not(b->arena, m->file->bin.img->machine, m->probe,
+					    dialect_has_libbpf_usdt(b->version));
+	if (!why.n)
+		return true;
+	bool good = diag_check(b->diag, "attach", DIAG_ERROR, &place,
+			       "bpftrace 0.%u cannot attach to " STR_FMT ":" STR_FMT ": " STR_FMT,
+			       b->version, STR_ARG(m->probe->provider), STR_ARG(m->probe->name),
+			       STR_ARG(why));
+	diag_note(b->diag, NULL, "bpftrace 0.23 and older can attach to it");
+	return good;
+}
+
+/** It would print a number, and the number would be wrong. */
+static bool say_unreadable(struct bind *b, const struct script_arg *use,
+			   const struct attach_match *m, const struct sdtarg *arg)
+{
+	struct diag_place place = tok_place(use->token);
+	return diag_check(b->diag, "argument", DIAG_ERROR, &place,
+			  "bpftrace 0.%u cannot read arg%u of " STR_FMT ":" STR_FMT
+			  ": it is at " STR_FMT,
+			  b->version, use->n, STR_ARG(m->probe->provider), STR_ARG(m->probe->name),
+			  STR_ARG(str_printable(b->arena, arg->place)));
+}
+
+/** Where there is no argN, and no other way to read it at all sites. */
+static bool say_no_such(struct bind *b, const struct script_arg *use, struct str place)
+{
+	struct diag_place at = tok_place(use->token);
+	bool good = diag_check(b->diag, "argument", DIAG_ERROR, &at,
+			       "bpftrace 0.%u reads arg0 to arg%u only (0.24 reads up to arg11)",
+			       b->version, dialect_max_arg(b->version));
+	if (place.n)
+		diag_note(b->diag, NULL,
+			  "at one site arg%u is " STR_FMT
+			  ": no single expression reads it there and at the other sites",
+			  use->n, STR_ARG(str_printable(b->arena, place)));
+	return good;
+}
+
+static bool check_site(struct bind *b, const struct attach_clause *c, const struct attach_match *m,
+		       const struct sdt_site *site)
+{
+	struct sdtarg *args;
+	size_t n;
+	bool good = true;
+	sdtarg_parse(b->arena, m->file->bin.img->machine, site->args, &args, &n);
+	for (size_t i = 0; i < c->clause->args.n; i++) {
+		const struct script_arg *use = &c->clause->args.v[i];
+		struct diag_place place = tok_place(use->token);
+		struct str far = STR("");
+		if (use->n >= n) {
+			good &= diag_check(
+			    b->diag, "argument", DIAG_ERROR, &place,
+			    "there is no arg%u: probe " STR_FMT ":" STR_FMT " has %zu argument%s%s",
+			    use->n, STR_ARG(m->probe->provider), STR_ARG(m->probe->name), n,
+			    n == 1 ? "" : "s", n ? ", counted from arg0" : "");
+		} else if (args[use->n].is_float) {
+			good &= diag_check(
+			    b->diag, "floating-point", DIAG_ERROR, &place,
+			    "arg%u of " STR_FMT ":" STR_FMT
+			    " is a floating-point number, which bpftrace cannot read",
+			    use->n, STR_ARG(m->probe->provider), STR_ARG(m->probe->name));
+		} else if (use->n > dialect_max_arg(b->version)) {
+			if (!argread_find(b, c, use->n, &far).n)
+				good &= say_no_such(b, use, far);
+		} else if (!dialect_has_libbpf_usdt(b->version) &&
+			   sdtarg_is_beyond_bcc(&args[use->n]) &&
+			   !argread_find(b, c, use->n, &far).n) {
+			good &= say_unreadable(b, use, m, &args[use->n]);
+		}
+	}
+	return good;
+}
+
+bool check_arguments(struct bind *b, const struct attach_clause *c)
+{
+	for (size_t i = 0; i < c->probes.n; i++) {
+		const struct attach_match *m = &c->probes.v[i];
+		if (!check_attachable(b, c, m))
+			return false;
+		// One complaint for each probe is enough: sites mostly fail alike.
+		for (size_t k = 0; k < m->probe->n_sites; k++)
+			if (!check_site(b, c, m, &m->probe->sites[k]))
+				return false;
+	}
+	return true;
+}
+
+/** Macros that clauses of usdt probes call, and those that these call. */
+struct called {
+	struct bind *b;
+	struct map seen;
+	VEC(struct node *) macros;
+	const struct node *in; // the one that is looked at; NULL in a clause
+	bool good;
+};
+
+static bool check_word(void *ctx, struct node *n, struct node *parent)
+{
+	struct called *k = ctx;
+	struct arena *a = k->b->arena;
+	unsigned i;
+	(void)parent;
+	if ((n->kind != NODE_NAME && n->kind != NODE_CALL) || script_is_parameter(k->in, n))
+		return true;
+	struct node *macro = script_macro(&k->b->script, n);
+	if (macro && map_add_ptr(a, &k->seen, macro))
+		vec_push(a, &k->macros, macro);
+	struct diag_place at = tok_place(n->name);
+	if (k->in && n->kind == NODE_NAME && vocabulary_arg_number(node_text(n), &i))
+		k->good &= diag_check(
+		    k->b->diag, "argument", DIAG_ERROR, &at,
+		    "bpftrace has no argN of a usdt probe inside a macro: pass it as an argument");
+	return true;
+}
+
+static bool has_usdt(const struct script_clause *c)
+{
+	for (size_t i = 0; i < c->attach.n; i++)
+		if (c->attach.v[i].provider && c->attach.v[i].provider->kind == PROVIDER_USDT)
+			return true;
+	return false;
+}
+
+bool check_macros(struct bind *b)
+{
+	struct called k = {.b = b, .good = true};
+	for (size_t i = 0; i < b->script.clauses.n; i++)
+		if (has_usdt(&b->script.clauses.v[i]))
+			node_walk(b->script.clauses.v[i].node, check_word, &k);
+	for (size_t i = 0; i < k.macros.n; i++) {
+		k.in = k.macros.v[i];
+		node_walk(k.macros.v[i], check_word, &k);
+	}
+	return k.good;
+}
+
+/** How many different places the sites of a probe have for their arguments. */
+static unsigned count_places(struct bind *b, const struct sdt_probe *p)
+{
+	struct map places = {0};
+	for (size_t i = 0; i < p->n_sites; i++)
+		map_add(b->arena, &places, p->sites[i].args);
+	return (unsigned)places.n;
+}
+
+bool check_number(struct bind *b)
+{
+	unsigned n_probes = 0, n_places = 0, most = dialect_max_usdt(b->version);
+	b->n_programs = b->n_attach;
+	for (size_t i = 0; i < b->script.clauses.n; i++)
+		for (size_t k = 0; k < b->clauses[i].probes.n; k++) {
+			const struct sdt_probe *p = b->clauses[i].probes.v[k].probe;
+			b->n_programs += (unsigned)p->n_sites - 1;
+			n_places += count_places(b, p);
+			n_probes++;
+		}
+	if (n_places <= most)
+		return true;
+	// A program that is only printed can still be cut down.
+	bool is_run = b->code_mark != NULL;
+	bool good =
+	    diag_check(b->diag, "limit", is_run ? DIAG_ERROR : DIAG_WARNING, NULL,
+		       "bpftrace 0.%u can attach to at most %u probes at once, and there are %u",
+		       b->version, most, n_probes);
+	if (n_places > n_probes)
+		diag_note(b->diag, NULL,
+			  "a probe counts once for each way in which its sites pass its arguments: "
+			  "%u in all",
+			  n_places);
+	diag_note(b->diag, NULL, "name fewer probes; bpftrace 0.23 has no such limit");
+	return good;
+}
