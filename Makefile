@@ -109,6 +109,12 @@ $(PPCAT): tests/pp/ppcat.c $(BUILD)/libbtgen.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(GEN_CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/libbtgen.a $(GEN_LIBS)
 
+# btgen that says what its checks took, for make bench
+BENCH_CHECK := $(BUILD)/checkcost
+$(BENCH_CHECK): tests/bench/checkcost.c $(CMD_OBJ) $(BUILD)/libbtgen.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(GEN_CFLAGS) $(LDFLAGS) -Wl,--wrap=check_script -o $@ $^ $(GEN_LIBS)
+
 # Fuzz targets as programs that damage a file themselves, for the test suite; make fuzz builds them for libFuzzer.
 FUZZ_SRC := $(wildcard tests/fuzz/*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/tests/fuzz/%)
@@ -164,7 +170,7 @@ demo: all
 lint:
 	$(Q)tests/lint.sh
 
-bench: all
+bench: all $(BENCH_CHECK)
 	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) tests/bench/run.sh
 
 bench-scripts: all

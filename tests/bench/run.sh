@@ -111,6 +111,43 @@ row_probes() {
 	done
 }
 
+# large_target FILE: nvmf_tgt with 15 MB of debug information of its own
+large_target() {
+	local i
+	{
+		for ((i = 0; i < 5000; i++)); do
+			printf 'struct large_%d { struct large_%d *next; LARGE; };\n' $i $((i / 2))
+		done
+	} >"$tmp/large_target.c"
+	"${CC:-gcc}" -g -fno-eliminate-unused-debug-types -c -o "$tmp/large_target.o" \
+		-DLARGE="$(for ((i = 0; i < 250; i++)); do printf 'int member_%d; ' $i; done)" "$tmp/large_target.c"
+	"${CC:-gcc}" -O2 -g -D_GNU_SOURCE -I"$top/include" -I"$top/tests/targets" -pthread -o "$1" \
+		"$top"/tests/targets/{main,rpc,commands,target,poll_group,subsystem,subsystem_ops,ctrlr,bdev,bdev_nvme,thread,io_channel,reactor,scheduler,log}.c \
+		"$tmp/large_target.o"
+}
+
+# The promises: at most 100 ms for all of it, and at most 5 ms for the checks in it.
+row_check() {
+	local script cost most=0
+	large_target "$tmp/large_target"
+	compare "check: the largest script, against $(($(stat -c %s "$tmp/large_target") >> 20)) MB" \
+		'btgen check -x FILE spdk.bt' "$btgen" check -x "$tmp/large_target" --for 0.17 spdk \
+		--- 'readelf --debug-dump=info FILE' readelf --debug-dump=info "$tmp/large_target"
+	printf '  of that for the checks (medians of 9):'
+	for script in nvmf spdk; do
+		cost=$(for _ in {1..9}; do
+			"$build/checkcost" check -x "$tmp/large_target" --for 0.17 $script 2>&1 | sed -n 's/^check_script //p'
+		done | sort -n | sed -n 5p)
+		printf ' %s.bt %s ms' $script "$cost"
+		most=$(awk -v a="$cost" -v b="$most" 'BEGIN { print a > b ? a : b }')
+	done
+	printf '\n'
+	if awk -v most="$most" 'BEGIN { exit most <= 5 }'; then
+		printf '  MISSED: at most 5 ms\n'
+		failed=1
+	fi
+}
+
 row_enums() {
 	local title="enums: one of nvmf_tgt"
 	if ! has gdb; then
@@ -148,7 +185,7 @@ main() {
 	local row
 	failed=0
 	# shellcheck disable=SC2086 # a list of names
-	[ $# -gt 0 ] || set -- ${BENCH:-start expand probes hits enums kernel types}
+	[ $# -gt 0 ] || set -- ${BENCH:-start expand check probes hits enums kernel types}
 	printf '  %-44s %12s %12s %10s %9s\n' "(medians of ${ROUNDS:-7})" CPU elapsed memory "CPU ratio"
 	for row; do
 		if ! declare -F "row_$row" >/dev/null; then

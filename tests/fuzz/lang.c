@@ -1,6 +1,7 @@
 // libFuzzer entry: any text as a template, through the parser. The tree must be sound: a node's children lie within it, in
-// order and apart, and it prints what the preprocessor left, byte for byte. Then the types are found and the rules applied,
-// as without a target: nothing may crash, and what comes of it is written out.
+// order and apart, and it prints what the preprocessor left, byte for byte. Then it is bound, its types are found, it is
+// checked and the rules are applied: nothing may crash, and what comes of it is written out. With a program's path in
+// $FUZZ_TARGET that is what names are looked up in, else there is no target.
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,22 @@ static void must_print_itself(struct arena *a, const struct node *program, const
 	strbuf_fini(&want);
 }
 
+/** Opened once: it is the same for all texts. NULL: none. */
+static struct targetfiles *target(void)
+{
+	static struct targetfiles files;
+	static struct arena arena;
+	static struct diag d;
+	const char *path = getenv("FUZZ_TARGET");
+	if (!path || files.arena)
+		return path ? &files : NULL;
+	arena_init(&arena);
+	diag_init(&d, stderr);
+	if (!targetfiles_of_file(&arena, &d, path, &files))
+		exit(1);
+	return &files;
+}
+
 static void parse_and_bind(struct arena *a, struct diag *d, struct pp *pp, unsigned version)
 {
 	struct node *program = parse_program(a, d, pp->out);
@@ -55,7 +72,7 @@ static void parse_and_bind(struct arena *a, struct diag *d, struct pp *pp, unsig
 		return;
 	node_walk(program, must_be_sound, NULL);
 	must_print_itself(a, program, pp->out);
-	struct bind b = {.arena = a, .diag = d, .version = version};
+	struct bind b = {.arena = a, .diag = d, .version = version, .files = target()};
 	struct program text;
 	program_init(&text);
 	if (template_bind(&b, pp))

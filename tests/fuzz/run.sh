@@ -23,6 +23,17 @@ make_seeds() {
 	fi
 }
 
+# run TARGET SECONDS CORPUS OPTION...
+run() {
+	local target=$1 seconds=$2 corpus=$3
+	shift 3
+	"$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -max_len=65536 -print_final_stats=1 \
+		-artifact_prefix="${target%/*}/" "$@" "$corpus" 2>&1 | grep -vE '^(#|INFO)' || {
+		printf 'run.sh: %s failed; the input is in %s\n' "$target" "${target%/*}" >&2
+		exit 1
+	}
+}
+
 main() {
 	local folder=$1 seconds=$2 target corpus here f n
 	local -a options
@@ -52,11 +63,16 @@ main() {
 			make_seeds "$corpus"
 		fi
 		printf '=== %s, %s s\n' "${target##*/}" "$seconds"
-		"$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -max_len=65536 -print_final_stats=1 \
-			-artifact_prefix="$folder/" ${options[@]+"${options[@]}"} "$corpus" 2>&1 | grep -vE '^(#|INFO)' || {
-			printf 'run.sh: %s failed; the input is in %s\n' "$target" "$folder" >&2
-			exit 1
-		}
+		run "$target" "$seconds" "$corpus" ${options[@]+"${options[@]}"}
+		if [ "${target##*/}" = lang ]; then
+			# The same against a program: wrong scripts, and right ones.
+			corpus=$folder/corpus-check
+			mkdir -p "$corpus"
+			cp "$here"/../../bpf/*.bt "$corpus"
+			sed -n 's/^PROG //p' "$here"/../check/*.cases | split -a 3 -l 1 - "$corpus/case."
+			printf '=== check, %s s\n' "$seconds"
+			FUZZ_TARGET=$here/../targets/nvmf_tgt run "$target" "$seconds" "$corpus" "${options[@]}"
+		fi
 	done
 }
 
