@@ -35,8 +35,9 @@ enum { CMD_FOR = 256, CMD_CONF, CMD_BTF, CMD_JSON, CMD_FORCE, CMD_OWN };
 #define CMD_DEFINE ((struct cmd_option){'D', NULL, "NAME[=VALUE]", "define a macro"})
 #define CMD_DIR ((struct cmd_option){'I', NULL, "DIR", "search DIR for #include"})
 #define CMD_FINDINGS                                                                               \
-	((struct cmd_option){'W', NULL, "NAME|no-NAME|error",                                      \
-			     "show findings called NAME, or not; make warnings errors"})
+	((struct cmd_option){                                                                      \
+	    'W', NULL, "NAME|no-NAME|error|help",                                                  \
+	    "show findings called NAME, or not; make warnings errors; list names"})
 #define CMD_FORCED ((struct cmd_option){CMD_FORCE, "force", NULL, "go on in spite of findings"})
 
 /** What a command takes: see cmd_read_options(). */

@@ -1,5 +1,6 @@
 #include "cmd/expand.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,11 +36,21 @@ bool expand_add_processes(struct expand_request *req, const char *word)
 	return n > 0;
 }
 
+static int list_findings(void)
+{
+	for (size_t i = 0; i < n_check_names; i++)
+		printf("%-16s %s%s\n", check_names[i].name, check_names[i].summary,
+		       check_names[i].is_off ? " (only with -W)" : "");
+	return CMD_OK;
+}
+
 /** -W */
 static int take_finding(struct expand_request *req, const char *command, const char *value)
 {
 	struct str name = str_from(value);
 	bool is_on = !str_has_prefix(name, STR("no-"));
+	if (str_eqz(name, "help"))
+		return list_findings();
 	if (str_eqz(name, "error")) {
 		req->strict = true;
 		return -1;

@@ -139,7 +139,7 @@ row_check() {
 			"$build/checkcost" check -x "$tmp/large_target" --for 0.17 $script 2>&1 | sed -n 's/^check_script //p'
 		done | sort -n | sed -n 5p)
 		printf ' %s.bt %s ms' $script "$cost"
-		most=$(awk -v a="$cost" -v b="$most" 'BEGIN { print a > b ? a : b }')
+		most=$(awk -v a="$cost" -v b="$most" 'BEGIN { print (a > b ? a : b) }')
 	done
 	printf '\n'
 	if awk -v most="$most" 'BEGIN { exit most <= 5 }'; then
