@@ -137,28 +137,43 @@ static void add_json(struct diag *d, const struct diag_place *at, enum diag_leve
 	d->in_json = true;
 }
 
+static void write_message(struct diag *d, const struct diag_place *at, enum diag_level level,
+			  const char *name, struct str text)
+{
+	struct strbuf b;
+	if (at && !at->file.n)
+		at = NULL;
+	if (d->json) {
+		add_json(d, at, level, name, text);
+		return;
+	}
+	strbuf_init(&b);
+	add_text(d, &b, at, level, name, text);
+	// One write for a whole message, so that messages of several processes do not mix.
+	fwrite(b.p, 1, b.n, d->out);
+	fflush(d->out);
+	strbuf_fini(&b);
+}
+
 static __attribute__((format(printf, 5, 0))) void say(struct diag *d, const struct diag_place *at,
 						      enum diag_level level, const char *name,
 						      const char *fmt, va_list ap)
 {
-	struct strbuf msg, b;
+	struct strbuf msg;
 	if (!d->out && !d->json)
 		return;
 	strbuf_init(&msg);
-	strbuf_init(&b);
 	strbuf_vaddf(&msg, fmt, ap);
-	if (at && !at->file.n)
-		at = NULL;
-	if (d->json) {
-		add_json(d, at, level, name, strbuf_str(&msg));
-	} else {
-		add_text(d, &b, at, level, name, strbuf_str(&msg));
-		// One write for a whole message, so that messages of several processes do not mix.
-		fwrite(b.p, 1, b.n, d->out);
-		fflush(d->out);
-	}
+	write_message(d, at, level, name, strbuf_str(&msg));
 	strbuf_fini(&msg);
-	strbuf_fini(&b);
+	if (!at || !at->macro.file.n)
+		return;
+	struct diag_place call = {.file = at->macro.file,
+				  .line = at->macro.line,
+				  .col = at->macro.col,
+				  .len = at->macro.len,
+				  .source = at->macro.source};
+	write_message(d, &call, DIAG_NOTE, NULL, STR("in the expansion of this macro"));
 }
 
 /** Counts a message; false when it is not to be shown. */

@@ -34,6 +34,11 @@ struct diag_place {
 	unsigned col;	   /**< from 1, in bytes; 0 when only the line is known */
 	unsigned len;	   /**< bytes to underline, at least 1 */
 	struct str source; /**< the whole line without its newline; empty when it is not at hand */
+	/** The macro call that the text there came out of, for a note of its own; `file` empty: none */
+	struct {
+		struct str file, source;
+		unsigned line, col, len;
+	} macro;
 };
 
 enum diag_level { DIAG_OFF, DIAG_NOTE, DIAG_WARNING, DIAG_ERROR };

@@ -40,6 +40,7 @@ struct attach_clause {
 	bool has_user;	     /**< a usdt or uprobe attach point of the target: fires in user code */
 	bool has_uprobe;
 	bool has_other; /**< any other kind */
+	bool is_wrong;	/**< an error was reported about what it is bound to */
 };
 
 /** What keeps the program to its process: the one answer to whether bpftrace is given -p. */

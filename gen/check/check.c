@@ -71,6 +71,8 @@ bool check_script(struct bind *b)
 	struct checker k = {.b = b, .good = true};
 	for (; k.i < b->script.clauses.n; k.i++) {
 		k.clause = &b->clauses[k.i];
+		if (k.clause->is_wrong)
+			continue; // more would be said of the same cause
 		bind_lookup_from(b, k.i);
 		node_walk(k.clause->clause->node, check_node, &k);
 	}

@@ -12,6 +12,8 @@ static const struct cmd_option list[] = {
     {'e', "text", "TEXT", "template text instead of a file"},
     CMD_DEFINE,
     CMD_DIR,
+    CMD_FINDINGS,
+    CMD_FORCED,
     {'o', "output", "FILE", "write to FILE, which is replaced only on success"},
     {CMD_FOR, "for", "VERSION",
      "write for this version of bpftrace [the one installed, else 0.17]"},

@@ -66,8 +66,9 @@ static bool bind_clauses(struct bind *b)
 		bool bound = attach_bind_clause(b, &b->script.clauses.v[i], &clauses[i]);
 		good &= check_flags(b, &b->script.clauses.v[i]);
 		check_words(b, &b->script.clauses.v[i]);
-		good &=
-		    bound && namedarg_resolve(b, &clauses[i]) && check_arguments(b, &clauses[i]);
+		clauses[i].is_wrong =
+		    !bound || !namedarg_resolve(b, &clauses[i]) || !check_arguments(b, &clauses[i]);
+		good &= !clauses[i].is_wrong;
 	}
 	return good && optional_drop(b) && check_macros(b) && check_number(b);
 }
@@ -122,11 +123,11 @@ static bool bind_program(struct bind *b, struct pp *pp)
 	if (b->is_started)
 		node_walk(b->script.program, replace_cpid, b);
 	b->clauses = arena_array(b->arena, struct attach_clause, b->script.clauses.n);
-	if (!bind_clauses(b))
-		return false;
+	bool bound =
+	    bind_clauses(b); // if not, clauses that are right so far are looked at all the same
 	targettype_begin(b);
-	if (!exprtype_find(b) || !check_script(b) || !filter_add_all(b) || !marker_replace_all(b) ||
-	    !beginend_merge(b, "BEGIN") || !beginend_merge(b, "END"))
+	if (!exprtype_find(b) || !check_script(b) || !bound || !filter_add_all(b) ||
+	    !marker_replace_all(b) || !beginend_merge(b, "BEGIN") || !beginend_merge(b, "END"))
 		return false;
 	codecall_rewrite(b);
 	if (!enumname_rewrite(b) || !lower_program(b) || !table_add_all(b))

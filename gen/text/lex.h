@@ -60,6 +60,7 @@ struct token {
 bool tok_is(const struct token *t, const char *z);
 /** The same for any of @words, which end in NULL. */
 bool tok_is_any(const struct token *t, const char *const *words);
+/** Where it is spelled, and the macro call that it came out of. */
 struct diag_place tok_place(const struct token *t);
 /**
  * Must a blank stand between @prev and @next, two tokens that did not touch in the source, so that

@@ -78,7 +78,7 @@ static void note_macros(struct pp *pp)
 	for (struct pp_context *c = pp->context; c; c = c->outer) {
 		if (!c->call || n++ >= MAX_NOTES)
 			continue;
-		struct diag_place at = tok_place(c->call);
+		struct diag_place at = src_place(c->call->loc, c->call->text.n);
 		diag_note(pp->diag, &at, "in the expansion of macro \"" STR_FMT "\"",
 			  STR_ARG(c->call->text));
 	}
@@ -119,7 +119,7 @@ bool pp_error(struct pp *pp, const struct token *t, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
-	struct diag_place at = tok_place(t);
+	struct diag_place at = src_place(t->loc, t->text.n); // note_macros() has the calls
 	diag_error(pp->diag, &at, "%s", arena_vprintf(pp->arena, fmt, ap));
 	va_end(ap);
 	pp_notes(pp);
@@ -133,7 +133,7 @@ bool pp_warning(struct pp *pp, const struct token *t, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
-	struct diag_place at = tok_place(t);
+	struct diag_place at = src_place(t->loc, t->text.n); // note_macros() has the calls
 	diag_warning(pp->diag, &at, "%s", arena_vprintf(pp->arena, fmt, ap));
 	va_end(ap);
 	pp_notes(pp);

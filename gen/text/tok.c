@@ -19,7 +19,16 @@ bool tok_is_any(const struct token *t, const char *const *words)
 
 struct diag_place tok_place(const struct token *t)
 {
-	return src_place(t->loc, t->text.n);
+	struct diag_place at = src_place(t->loc, t->text.n);
+	if (!t->from_macro)
+		return at;
+	struct diag_place call = src_place(t->use, 1);
+	at.macro.file = call.file;
+	at.macro.source = call.source;
+	at.macro.line = call.line;
+	at.macro.col = call.col;
+	at.macro.len = call.len;
+	return at;
 }
 
 bool tok_needs_space(const struct token *prev, const struct token *next)

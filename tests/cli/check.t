@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# btgen check: findings with their names, and what a user can do about them. What is found is tested in tests/check.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+cd "$tmp" || exit
+cp "$targets/nvmf_tgt" .
+cat >my.bt <<'END'
+#define SHOW(x) printf("%d\n", x)
+usdt:__EXE__:nvmf_subsystem_add_listener { SHOW(arg1); }
+usdt:__EXE__:nvmf_subsystem_add_listener { printf("%d\n", comm); }
+END
+check() { "$btgen" check --for 0.17 -x nvmf_tgt "$@" my.bt 2>&1; }
+# Only what begins a message, without its text
+short() { sed -En 's/^([^ ]*): (error|warning|note): .*([^ ]|  \[(.*)\])$/\2 \1 \4/p' | sed 's/ $//'; }
+
+is "$(check)" "$(cat <<'END'
+my.bt:2:49: warning: %d prints the address of a string: use %s with str(arg1) for its text  [string-address]
+    usdt:__EXE__:nvmf_subsystem_add_listener { SHOW(arg1); }
+                                                    ^~~~
+tests/targets/subsystem_ops.c:175: note: arg1 of spdk:nvmf_subsystem_add_listener is char *subnqn (declared)
+my.bt:3:59: error: %d of a text: use %s  [format]
+    usdt:__EXE__:nvmf_subsystem_add_listener { printf("%d\n", comm); }
+                                                              ^~~~
+END
+)" "each finding has its place, its name, and where the argument's type is from"
+check >/dev/null
+is $? 1 "an error is the exit status"
+check -W no-format >/dev/null
+is $? 0 "a warning is none"
+is "$(check -W no-format -W no-string-address)" "" "-W no-NAME says nothing about it"
+is "$(check -W no-format -W format | short)" "$(check | short)" "the last -W about a name counts"
+check -W no-format -W error >/dev/null
+is $? 1 "-W error: a warning is an error"
+is "$(check -W error | short | sort -u)" "error my.bt:2:49
+error my.bt:3:59
+note tests/targets/subsystem_ops.c:175" "and called so"
+out=$(check --force)
+is "$? $(short <<<"$out" | grep -c ^warning)" "0 2" "--force: findings are warnings"
+is "$("$btgen" expand --for 0.17 --force -x nvmf_tgt my.bt 2>"$tmp/err" | tail -n 1)" \
+	"usdt:$tmp/nvmf_tgt:spdk:nvmf_subsystem_add_listener { printf(\"%d\\n\", comm); }" "and the program is written"
+like "$(check -W fromat)" "^btgen check: -W: no finding is called 'fromat', did you mean 'format'\?$" "a name that is none"
+is "$("$btgen" check -W help | grep -c '^[a-z-]* *[a-z]')" "$("$btgen" check -W help | wc -l)" "-W help lists the names"
+is "$(echo 'BEGIN { printf("%s %d\n", 1, comm); }' | "$btgen" check /dev/stdin 2>&1 | short | wc -l)" 2 "a script without a target is checked as well"
+
+is "$(check --json 2>"$tmp/err" | python3 -c '
+import json, sys
+for f in json.load(sys.stdin):
+    print(list(f), [f[k] for k in ("file", "line", "col", "end", "severity", "name")], [(n["file"], n["line"]) for n in f["notes"]])
+')" "$(cat <<'END'
+['file', 'line', 'col', 'end', 'severity', 'name', 'text', 'notes'] ['my.bt', 2, 49, 53, 'warning', 'string-address'] [('tests/targets/subsystem_ops.c', 175)]
+['file', 'line', 'col', 'end', 'severity', 'name', 'text', 'notes'] ['my.bt', 3, 59, 63, 'error', 'format'] []
+END
+)" "--json: one array of findings"
+is "$(cat "$tmp/err")" "" "and nothing beside it"
+echo 'BEGIN { exit(); }' >right.bt
+is "$("$btgen" check --json right.bt | tr -d '\n')" "[]" "empty when there are none"
+is "$("$btgen" check --json nosuch.bt | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["severity"])')" error \
+	"what is no finding but an error is in there, too"
+
+printf '#define SHOW(x) printf("%%d %%d\\n", comm, x)\nusdt:__EXE__:nvmf_tgt_state { SHOW(arg0); }\n' >my.bt
+is "$(check | sed -n 's/: \(error\|note\): .*//p')" "my.bt:1:35
+my.bt:2:31" "what is wrong in a macro is shown there, and where it is called"
+
+# A terminal
+coloured() { script -qec "$* '$btgen' check --for 0.17 -x nvmf_tgt my.bt" /dev/null </dev/null | tr -d '\r'; }
+if command -v script >/dev/null; then
+	like "$(coloured TERM=xterm env -u NO_COLOR)" $'\033\[1;31merror: ' "a terminal gets colours"
+	not_ok "not with NO_COLOR" grep -q $'\033' <<<"$(coloured TERM=xterm NO_COLOR=1)"
+	not_ok "nor one that cannot show them" grep -q $'\033' <<<"$(coloured TERM=dumb env -u NO_COLOR)"
+else
+	skip "colours" "no script(1)"
+fi
+done_testing
