@@ -39,7 +39,7 @@ layer names base ctype conf lang bind lower out/dialect.h
 layer template base ctype usdt probe lang bind lower check names out/dialect.h
 layer out base text
 layer marks base elf target ctype dwarf
-layer run base target text out marks
+layer run base target text out marks lang/vocabulary.h
 layer listing base usdt probe text lang
 
 # A folder is to be read as a whole; a file is understood after those that it includes.

@@ -1,5 +1,7 @@
 #include "lang/vocabulary.h"
 
+#include <limits.h>
+
 static const struct provider providers[] = {
     {"BEGIN", "begin", PROVIDER_BEGIN, MEMORY_PROGRAM},
     {"END", "end", PROVIDER_END, MEMORY_PROGRAM},
@@ -157,6 +159,27 @@ const struct word *vocabulary_word(struct str s)
 		if (str_eqz(s, words[i].name))
 			return &words[i];
 	return &no_word;
+}
+
+const char *vocabulary_nearest(struct str wanted)
+{
+	// Functions of which nothing needs to be known, those of all versions.
+	static const char *const plain[] = {
+	    "avg",    "bswap",	"cgroup_path", "cgroupid", "clear",    "count",
+	    "delete", "exit",	"hist",	       "join",	   "kaddr",    "ksym",
+	    "lhist",  "max",	"min",	       "override", "path",     "print",
+	    "reg",    "signal", "skboutput",   "stats",	   "strerror", "strncmp",
+	    "sum",    "uaddr",	"unwatch",     "usym",	   "zero",
+	};
+	unsigned best = UINT_MAX;
+	const char *near = NULL;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (str_is_nearer(wanted, str_from(words[i].name), &best))
+			near = words[i].name;
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+		if (str_is_nearer(wanted, str_from(plain[i]), &best))
+			near = plain[i];
+	return near;
 }
 
 bool vocabulary_is_builtin(struct str s)

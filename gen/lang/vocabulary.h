@@ -75,6 +75,9 @@ struct word {
 /** All is 0 for a word that is none, or of which nothing needs to be known. */
 const struct word *vocabulary_word(struct str word);
 
+/** The builtin or function nearest to @word, which is none; NULL for none that is near. */
+const char *vocabulary_nearest(struct str word);
+
 /**
  * The name of something that every clause has (pid, nsecs, arg0 ...), so that (pid) is never a
  * cast.

@@ -1,10 +1,9 @@
 /**
- * relay - what bpftrace prints, sorted into data and messages, with places in templates.
+ * relay - what bpftrace prints, sorted into data and messages.
  *
  * bpftrace mixes both: before 0.24 "Attaching..." and lost-event lines stand between the data. The
- * data go through as they are; messages go to stderr; an error that names a line of the generated
- * program is reported at the template's line. A line "Lost 9 events" stays in the data: the traced
- * program can print it, too.
+ * data go through as they are; messages go to stderr (run/message.h). A line "Lost 9 events" stays in
+ * the data: the traced program can print it, too.
  *
  * bpftrace ends with two empty lines and the maps, before 0.24 with an empty line for each map that
  * has nothing in it.
@@ -12,37 +11,25 @@
 #ifndef RUN_RELAY_H
 #define RUN_RELAY_H
 
-#include "base/diag.h"
-#include "out/emit.h"
+#include "run/message.h"
 
 struct relay {
-	struct diag *diag;	   /**< for errors with a place */
-	const struct linemap *map; /**< may be NULL: places stay bpftrace's */
-	struct str program;	   /**< its text, for places in its definitions */
-	const char *program_name;  /**< what bpftrace calls the program in messages */
-	bool stdout_has_messages;  /**< bpftrace before 0.24 */
-	unsigned n_maps;	   /**< of the program */
-	bool ending;		   /**< bpftrace has seen its last event, and prints the maps */
-	bool printing_maps;	   /**< the first one has come */
-	unsigned blank_lines;	   /**< that have come and may be bpftrace's */
-	bool has_data;		   /**< something has come that is no empty line */
-	bool seen_attaching;	   /**< it says so once, before any data */
-	struct strbuf out;	   /**< data ready to be written by the owner, who clears it */
-	struct strbuf out_line;	   /**< start of a line that may yet turn out to be a message */
+	struct messages messages; /**< what goes to stderr */
+	bool stdout_has_messages; /**< bpftrace before 0.24 */
+	unsigned n_maps;	  /**< of the program */
+	bool ending;		  /**< bpftrace has seen its last event, and prints the maps */
+	bool printing_maps;	  /**< the first one has come */
+	unsigned blank_lines;	  /**< that have come and may be bpftrace's */
+	bool has_data;		  /**< something has come that is no empty line */
+	bool seen_attaching;	  /**< it says so once, before any data */
+	struct strbuf out;	  /**< data ready to be written by the owner, who clears it */
+	struct strbuf out_line;	  /**< start of a line that may yet turn out to be a message */
 	struct strbuf err_line;
-	struct strbuf
-	    c_errors;  /**< clang's messages about the definitions, not yet reported: lines */
-	bool reported; /**< a message was passed on as it is */
-	struct strbuf withheld; /**< the first warning that was held back */
-	struct diag_place withheld_at;
-	bool idle; /**< the last warning was none that matters: nor is its "expanded from" */
-	bool out_mid_line;     /**< the start of the current data line has already gone */
-	bool attached;	       /**< bpftrace has reported that all probes are */
-	unsigned skip_excerpt; /**< lines of bpftrace's own excerpt that are still to be dropped */
-	bool holds_messages;   /**< what bpftrace says waits for relay_release() */
-	struct strbuf held;    /**< lines of stderr */
+	bool out_mid_line;	 /**< the start of the current data line has already gone */
+	bool attached;		 /**< bpftrace has reported that all probes are */
+	bool holds_messages;	 /**< what bpftrace says waits for relay_release() */
+	struct strbuf held;	 /**< lines of stderr */
 	unsigned long long lost; /**< events that bpftrace reported as lost */
-	unsigned n_errors;	 /**< error lines seen */
 };
 
 void relay_init(struct relay *r, struct diag *d, const struct linemap *map,
@@ -61,10 +48,5 @@ void relay_stdout_idle(struct relay *r);
 void relay_stderr(struct relay *r, struct str bytes);
 /** Both streams have ended. */
 void relay_end(struct relay *r);
-/**
- * bpftrace has failed: reports why, if that was not done yet. The reason may be a warning of
- * bpftrace's, which is held back as long as it runs.
- */
-void relay_explain_failure(struct relay *r, int status);
 
 #endif

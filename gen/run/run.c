@@ -404,7 +404,7 @@ static void tell_end(struct runner *r, bool is_gone)
 	} else if (r->end_signal && !by_us) {
 		tell_end_signal(r);
 	} else if (!r->ready && r->status) {
-		relay_explain_failure(&r->relay, r->status);
+		messages_explain_failure(&r->relay.messages, r->status);
 	} else if (is_gone && r->status == 0 && !cfg->quiet && !r->given_up) {
 		fprintf(stderr, "btgen: process %d (" STR_FMT ") has exited\n", cfg->proc->pid,
 			STR_ARG(str_printable(r->arena, proc_name(cfg->proc))));
@@ -488,7 +488,7 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg)
 		r.out_pipe = started.out;
 		r.err_pipe = started.err;
 		relay_init(&r.relay, d, cfg->map, started.program_name);
-		r.relay.program = cfg->program;
+		r.relay.messages.program = cfg->program;
 		r.relay.stdout_has_messages = cfg->bpftrace->version < BPFTRACE_SAYS_ATTACHED;
 		r.relay.holds_messages = true;
 		r.relay.n_maps = r.relay.stdout_has_messages ? count_maps(a, cfg->program) : 0;

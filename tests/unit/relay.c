@@ -148,8 +148,8 @@ static void test_places(void)
 		     "#define PRINT(x) printf(\"%d\\n\", x)\n\nstruct a { int x; };\n\nstruct b "
 		     "{\n\tfoo_t y;\n};\n"
 		     "BEGIN {\n\tPRINT($y);\n}\n");
-	s.r.map = &p.map;
-	s.r.program = strbuf_str(&p.text);
+	s.r.messages.map = &p.map;
+	s.r.messages.program = strbuf_str(&p.text);
 	relay_stderr(&s.r,
 		     STR("/proc/self/fd/3:9:17-19: ERROR: Undefined or undeclared variable: $y\n"
 			 "    printf(\"%d\\n\", $y);\n                   ~~\n"
@@ -165,7 +165,6 @@ static void test_places(void)
 		   "    \tPRINT($y);\n    \t      ^~\n"
 		   "t.bt:6:2: error: bpftrace: unknown type name 'foo_t'\n    \tfoo_t y;\n    "
 		   "\t^~~~~\n"
-		   "Clang parse error\n"
 		   "t.bt:3:1: error: bpftrace: over several lines\n    struct a { int x; };\n    "
 		   "^~~~~~\n"
 		   "/proc/self/fd/35:1:1-2: ERROR: another file\n"
@@ -186,14 +185,14 @@ static void test_attempts(void)
 	start(&s, false);
 	make_program(&pp, &s.d, &p,
 		     "struct a { foo_t x; };\nstruct b { uint64_t x; };\nBEGIN {\n\t$y;\n}\n");
-	s.r.map = &p.map;
-	s.r.program = strbuf_str(&p.text);
+	s.r.messages.map = &p.map;
+	s.r.messages.program = strbuf_str(&p.text);
 	relay_stderr(&s.r, str_from(both));
 	relay_stderr(&s.r, str_from(both));
 	relay_stderr(&s.r,
 		     STR("/proc/self/fd/3:4:2-4: ERROR: Undefined or undeclared variable: $y\n"));
 	relay_end(&s.r);
-	relay_explain_failure(&s.r, 1);
+	messages_explain_failure(&s.r.messages, 1);
 	finish(&s);
 	is_str((struct str){said, said_n},
 	       STR("t.bt:4:2: error: bpftrace: Undefined or undeclared variable: $y\n"
@@ -204,8 +203,8 @@ static void test_attempts(void)
 	start(&s, false);
 	make_program(&pp, &s.d, &p,
 		     "struct a { foo_t x; };\nstruct b { uint64_t x; };\nBEGIN { }\n");
-	s.r.map = &p.map;
-	s.r.program = strbuf_str(&p.text);
+	s.r.messages.map = &p.map;
+	s.r.messages.program = strbuf_str(&p.text);
 	relay_stderr(&s.r, str_from(both));
 	relay_stderr(&s.r, str_from(both));
 	relay_stderr(&s.r, str_from(one));
@@ -214,16 +213,15 @@ static void test_attempts(void)
 	finish(&s);
 	is_str((struct str){said, said_n},
 	       STR("t.bt:1:12: error: bpftrace: unknown type name 'foo_t'\n"
-		   "    struct a { foo_t x; };\n               ^~~~~\n"
-		   "Clang parse error\n"),
+		   "    struct a { foo_t x; };\n               ^~~~~\n"),
 	       "and of those that it gave up, what it said in the last attempt");
 	program_fini(&p);
 
 	start(&s, true);
-	s.r.program = STR("struct a { foo_t x; };\n");
+	s.r.messages.program = STR("struct a { foo_t x; };\n");
 	relay_stderr(&s.r, str_from(one));
 	relay_end(&s.r);
-	relay_explain_failure(&s.r, 1);
+	messages_explain_failure(&s.r.messages, 1);
 	finish(&s);
 	is_str((struct str){said, said_n}, str_from(one), "0.17 may end with no more than that");
 }
@@ -235,7 +233,7 @@ static void test_idle_warnings(void)
 	struct program p;
 	start(&s, false);
 	make_program(&pp, &s.d, &p, "BEGIN\n/pid/\n{\n\t@a[pid] = 1;\n\tdelete(@a[pid]);\n}\n");
-	s.r.map = &p.map;
+	s.r.messages.map = &p.map;
 	relay_stderr(&s.r, STR("/proc/self/fd/3:4:2-9: WARNING: Addrspace mismatch\n"
 			       "    @a[pid] = 1;\n    ~~~~~~~\n"
 			       "/proc/self/fd/3:2:1-6: WARNING: expanded from\n"
@@ -250,9 +248,151 @@ static void test_idle_warnings(void)
 	is_str((struct str){said, said_n},
 	       STR("t.bt:4:2: warning: bpftrace: something else\n"
 		   "    \t@a[pid] = 1;\n    \t^~~~~~~\n"
-		   "t.bt:2:1: warning: bpftrace: expanded from\n    /pid/\n    ^~~~~\n"),
+		   "t.bt:2:1: note: expanded from here\n    /pid/\n    ^~~~~\n"),
 	       "warnings of 0.27 that leave nothing to do are not told, others are");
 	program_fini(&p);
+}
+
+/** What @program's bpftrace says in @messages, and ends with. */
+static void check_said(const char *program, const char *messages, const char *want,
+		       const char *claim)
+{
+	struct sample s;
+	struct pp pp;
+	struct program p;
+	start(&s, true);
+	make_program(&pp, &s.d, &p, program);
+	s.r.messages.map = &p.map;
+	s.r.messages.program = strbuf_str(&p.text);
+	relay_stderr(&s.r, str_from(messages));
+	relay_end(&s.r);
+	messages_explain_failure(&s.r.messages, 1);
+	finish(&s);
+	is_str((struct str){said, said_n}, str_from(want), claim);
+	program_fini(&p);
+}
+
+static void test_attach_points(void)
+{
+	static const char program[] = "BEGIN\n{\n}\n\n// a:b\nkprobe:one,\nkprobe:a:b\n{\n}\n\n"
+				      "usdt:\"/a b/lib.so\":lib:f /pid == 1/ { }\n"
+				      "interval:s:1 { printf(\"%d\",\n\t@x); }\n";
+	check_said(
+	    program, "/proc/self/fd/3:3-7: ERROR: Probe does not exist: a:b\n",
+	    "t.bt:7:1: error: bpftrace: Probe does not exist: a:b\n    kprobe:a:b\n"
+	    "    ^~~~~~~~~~\n",
+	    "0.17 and 0.23 place an attach point at the brace before it: the name is looked for");
+	check_said(program, "/proc/self/fd/3:3-6: ERROR: not available for your kernel version.\n",
+		   "t.bt:6:1: error: bpftrace: not available for your kernel version.\n"
+		   "    kprobe:one,\n    ^~~~~~~~~~\n",
+		   "without a name, what begins the last of its lines");
+	check_said(program, "/proc/self/fd/3:12-13: ERROR: in a statement\n",
+		   "t.bt:12:1: error: bpftrace: in a statement\n"
+		   "    interval:s:1 { printf(\"%d\",\n    ^~~~~~~~\n",
+		   "but a statement over several lines begins on the first");
+	check_said(program, "ERROR: couldn't get argument 0 for lb.so:lib:f\n",
+		   "t.bt:11:1: error: bpftrace: couldn't get argument 0 for lb.so:lib:f\n"
+		   "    usdt:\"/a b/lib.so\":lib:f /pid == 1/ { }\n    ^~~~~~~~~~~~~~~~~~~~~~~~\n",
+		   "an error without a place is at the probe that it names, cut as it may be");
+	check_said(program, "ERROR: Error loading program: interval:s:1 (try -v)\n",
+		   "t.bt:12:1: error: bpftrace: Error loading program: interval:s:1\n"
+		   "    interval:s:1 { printf(\"%d\",\n    ^~~~~~~~~~~~\n",
+		   "0.17: a program that the kernel refuses");
+	check_said(program,
+		   "ERROR: Error loading BPF program for interval_s_1_4. Use -v for full kernel "
+		   "error log.\nERROR: Loading BPF object(s) failed.\n",
+		   "t.bt:12:1: error: bpftrace: Error loading BPF program for interval_s_1_4.\n"
+		   "    interval:s:1 { printf(\"%d\",\n    ^~~~~~~~~~~~\n",
+		   "0.23: the same, by the name of the function");
+	check_said(program,
+		   "error: <unknown>:0:0: in function interval:s:1 i64 (i8*): Looks like the BPF "
+		   "stack limit of 512 bytes is exceeded.\n\n\n",
+		   "t.bt:12:1: error: bpftrace: Looks like the BPF stack limit of 512 bytes is "
+		   "exceeded.\n    interval:s:1 { printf(\"%d\",\n    ^~~~~~~~~~~~\n",
+		   "LLVM's errors, too");
+	check_said(program, "ERROR: Unable to attach probe: uprobe:/bin/sh:1\n",
+		   "ERROR: Unable to attach probe: uprobe:/bin/sh:1\n",
+		   "a probe that is not in the script is not taken for one that ends alike");
+}
+
+static void test_cascades(void)
+{
+	check_said("BEGIN {\n\tprintf(\"%d\", @x);\n\t$y = @x;\n}\n",
+		   "/proc/self/fd/3:2:15-17: ERROR: Undefined map: @x\n"
+		   "\tprintf(\"%d\", @x);\n\t              ~~\n"
+		   "/proc/self/fd/3:2:2-18: ERROR: printf: %d specifier expects a value of type "
+		   "integer (none supplied)\n"
+		   "/proc/self/fd/3:3:7-9: ERROR: Undefined map: @x\n",
+		   "t.bt:2:15: error: bpftrace: Undefined map: @x\n"
+		   "    \tprintf(\"%d\", @x);\n    \t             ^~\n",
+		   "what follows from an error is not said, nor a name twice");
+	check_said(
+	    "BEGIN { @ = foo; }\n",
+	    "/proc/self/fd/3:1:9-16: ERROR: Type mismatch for @: trying to assign value of type "
+	    "'none' when map already has a value type 'int8'\n"
+	    "/proc/self/fd/3:1:13-16: ERROR: Unknown identifier: 'foo'\n",
+	    "t.bt:1:13: error: bpftrace: Unknown identifier: 'foo'\n"
+	    "    BEGIN { @ = foo; }\n                ^~~\n",
+	    "0.27 says it before its cause");
+	check_said(
+	    "BEGIN { @ = clear(@x); }\n",
+	    "/proc/self/fd/3:1:9-10: ERROR: Type mismatch for @: trying to assign value of type "
+	    "'none' when map already contains a value of type 'int64'\n",
+	    "t.bt:1:9: error: bpftrace: Type mismatch for @: trying to assign value of type "
+	    "'none' when map already contains a value of type 'int64'\n"
+	    "    BEGIN { @ = clear(@x); }\n            ^\n",
+	    "when nothing else is wrong, it is the cause");
+	check_said(
+	    "BEGIN { $a = 1; printf(\"%d %d\", $a->x, $a->y); }\n",
+	    "/proc/self/fd/3:1:33-38: ERROR: Can not access field 'x' on expression of type "
+	    "'int8'\n"
+	    "/proc/self/fd/3:1:33-38: ERROR: Can not access field 'x' on expression of type "
+	    "'int8'\n"
+	    "/proc/self/fd/3:1:40-45: ERROR: Can not access field 'y' on expression of type "
+	    "'int8'\n",
+	    "t.bt:1:33: error: bpftrace: Can not access field 'x' on expression of type 'int8'\n"
+	    "    BEGIN { $a = 1; printf(\"%d %d\", $a->x, $a->y); }\n"
+	    "                                    ^~~~~\n",
+	    "members of one thing that has none, and the same a second time");
+	check_said("BEGIN { prinft(\"x\"); }\n",
+		   "/proc/self/fd/3:1:9-20: ERROR: Unknown function: 'prinft'\n",
+		   "t.bt:1:9: error: bpftrace: Unknown function: 'prinft'\n"
+		   "    BEGIN { prinft(\"x\"); }\n            ^~~~~~~~~~~\n"
+		   "btgen: note: did you mean printf?\n",
+		   "a function's right name is offered");
+	check_said(
+	    "BEGIN { delete(@a[1]); }\n",
+	    "stdlib/base.bt:288:3-32: ERROR: Type mismatch for $key: trying to assign value of "
+	    "type 'int8' when variable already has a type 'none'\n"
+	    "  let $key : typeof(@map) = key;\n  ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
+	    "stdlib/base.bt:310:3-34: ERROR: expanded from\n"
+	    "  __deprecated_delete(map_access)\n  ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
+	    "/proc/self/fd/3:1:9-22: ERROR: expanded from\n"
+	    "BEGIN { delete(@a[1]); }\n        ~~~~~~~~~~~~~\n"
+	    "stdlib/base.bt:288:21-25: ERROR: Undefined map: @a\n"
+	    "  let $key : typeof(@map) = key;\n                    ~~~~\n"
+	    "stdlib/base.bt:310:3-34: ERROR: expanded from\n"
+	    "  __deprecated_delete(map_access)\n  ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
+	    "/proc/self/fd/3:1:9-22: ERROR: expanded from\n"
+	    "BEGIN { delete(@a[1]); }\n        ~~~~~~~~~~~~~\n",
+	    "t.bt:1:9: error: bpftrace: Undefined map: @a\n"
+	    "    BEGIN { delete(@a[1]); }\n            ^~~~~~~~~~~~~\n",
+	    "0.27: what is wrong in its own script is where that is called");
+	check_said(
+	    "BEGIN { if (\"a\" == 1) { } }\n",
+	    "/proc/self/fd/3:1:13-21: ERROR: Type mismatch for '==': comparing string[2] with "
+	    "int8\n"
+	    "/proc/self/fd/3:1:13-16: ERROR: left (string[2])\n"
+	    "/proc/self/fd/3:1:20-21: ERROR: right (int8)\n",
+	    "t.bt:1:13: error: bpftrace: Type mismatch for '==': comparing string[2] with "
+	    "int8\n    BEGIN { if (\"a\" == 1) { } }\n                ^~~~~~~~\n",
+	    "the two sides of a comparison are one error");
+	check_said("kprobe:nosuch { }\n",
+		   "/proc/self/fd/3:1:1-14: ERROR: No matches for kprobe nosuch.\n"
+		   "/proc/self/fd/3:1:1-14: WARNING: nosuch is not traceable\n",
+		   "t.bt:1:1: error: bpftrace: No matches for kprobe nosuch.\n"
+		   "    kprobe:nosuch { }\n    ^~~~~~~~~~~~~\n",
+		   "a warning at the place of an error adds nothing");
 }
 
 int main(void)
@@ -264,6 +404,8 @@ int main(void)
 	test_places();
 	test_attempts();
 	test_idle_warnings();
+	test_attach_points();
+	test_cascades();
 	arena_fini(&arena);
 	free(said);
 	return done();

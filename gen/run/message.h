@@ -1,0 +1,66 @@
+/**
+ * message - what bpftrace says is wrong: at its place in the template, and once for each cause.
+ *
+ * bpftrace places an error in the program that it was given, which is generated. The line map
+ * (out/emit.h) leads back to the template. Three kinds need more:
+ *
+ * - Up to 0.23 an attach point's error has lines only, from the end of the clause before, and what
+ *   fails when a probe is loaded or attached has no place at all: the attach point that the text
+ *   names is meant.
+ * - From 0.24 on many functions are written in bpftrace's own language. An error in one of them is
+ *   placed in stdlib/base.bt, with an "expanded from" for each call that led there: the last one is
+ *   in the program.
+ * - An expression that bpftrace does not understand has the type "none" from then on, and all that
+ *   it is part of is wrong as well. Such errors are reported only if no other was.
+ *
+ * An error at a place that already has one is not reported, nor is the second use of a name that is
+ * not known.
+ */
+#ifndef RUN_MESSAGE_H
+#define RUN_MESSAGE_H
+
+#include "base/diag.h"
+#include "base/map.h"
+#include "out/emit.h"
+
+/** A message that waits until it is known whether it is needed. */
+struct message_held {
+	struct str text; /**< empty: none */
+	struct diag_place at;
+	bool has_place;
+};
+
+struct messages {
+	struct diag *diag;	   /**< for those with a place */
+	const struct linemap *map; /**< may be NULL: places stay bpftrace's */
+	struct str program;	   /**< its text, for places in its definitions */
+	const char *program_name;  /**< what bpftrace calls the program */
+	unsigned n_errors;	   /**< that were reported or passed on */
+	bool passed_on;		   /**< one was passed on as it is */
+
+	struct arena arena;
+	struct map causes; /**< of the errors reported: places, names */
+	struct strbuf key; /**< of one that is looked up */
+	struct message_held follow_up, withheld,
+	    inner; /**< the first that was caused by another, the
+							   first warning not shown, the last in
+							   bpftrace's own script */
+	bool inner_is_error;
+	bool last_hidden;	/**< nor is its "expanded from" shown */
+	unsigned skip_excerpt;	/**< lines of bpftrace's own excerpt that are still to be dropped */
+	struct strbuf c_errors; /**< clang's about the definitions, not yet reported: lines */
+};
+
+/** Messages go to @d; the caller sets what else is known of the program. */
+void messages_init(struct messages *m, struct diag *d, const struct linemap *map,
+		   const char *program_name);
+void messages_fini(struct messages *m);
+/** Takes a line of bpftrace's stderr, without its newline, that is a message. */
+void messages_take(struct messages *m, struct str line);
+/**
+ * bpftrace has failed with @status: reports why, if that was not done yet. The reason may be
+ * something that was held back.
+ */
+void messages_explain_failure(struct messages *m, int status);
+
+#endif
