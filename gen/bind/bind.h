@@ -61,6 +61,7 @@ struct bind {
 	size_t n_pids;
 	bool is_started;  /**< @proc is of -c: bpftrace would call its number cpid */
 	unsigned version; /**< of bpftrace, see out/dialect.h */
+	bool is_any_version; /**< it is a guess: nobody said, and none is installed */
 	const char *conf; /**< the list of enum tables, or NULL for none */
 	bool verbose;	  /**< say which files were chosen */
 	const char

@@ -37,10 +37,10 @@ bool check_number(struct bind *b);
  */
 bool check_flags(struct bind *b, const struct script_clause *c);
 /**
- * Warns of builtins and functions that came with a newer bpftrace, which this one takes for unknown
- * words.
+ * The script has no word and no syntax that came with a newer bpftrace, or that this one has no
+ * more; each is an error, once.
  */
-void check_words(struct bind *b, const struct script_clause *c);
+bool check_words(struct bind *b);
 
 /**
  * Everything that needs types, or all of the script. To be called behind exprtype_find(), before a

@@ -1,23 +1,399 @@
+/**
+ * What a version of bpftrace does not have yet, or no more: words (lang/vocabulary.h), and syntax.
+ *
+ * Which version has what is in bpftrace's CHANGELOG.md, in the grammar of each release
+ * (src/parser.yy, up to 0.25) and measured with 0.17, 0.23 and 0.27. What btgen rewrites for an
+ * older version (`begin`, several BEGIN, `.` behind a pointer whose type is known) is not here.
+ */
 #include "check/check_priv.h"
+
+#include <string.h>
 
 #include "lang/vocabulary.h"
 
-static bool warn_of_new(void *ctx, struct node *n, struct node *parent)
+struct versions {
+	struct bind *b;
+	struct map said; /**< each thing is said once */
+	bool in_usdt;	 /**< a clause in which args.NAME is btgen's */
+	bool good;
+};
+
+static bool is_statement(const struct node *parent)
 {
-	struct bind *b = ctx;
-	bool is_used = n->kind == NODE_NAME || n->kind == NODE_CALL;
-	const struct word *w = is_used ? vocabulary_word(n->name->text) : NULL;
-	struct diag_place at = tok_place(n->first);
+	return parent && parent->kind == NODE_BLOCK;
+}
+
+static bool is_for(const struct node *n, const struct node *parent)
+{
 	(void)parent;
-	if (w && w->since > b->version && (n->kind == NODE_CALL || w->is_bare))
-		diag_check(b->diag, "version", DIAG_WARNING, &at,
-			   "bpftrace 0.%u has no %s: it was added in 0.%u", b->version, w->name,
-			   w->since);
+	return n->kind == NODE_FOR && n->child->next && n->child->next->kind != NODE_RANGE;
+}
+
+static bool is_range(const struct node *n, const struct node *parent)
+{
+	(void)parent;
+	return n->kind == NODE_RANGE;
+}
+
+static bool is_let(const struct node *n, const struct node *parent)
+{
+	return n->kind == NODE_LET && !(parent && parent->kind == NODE_FUNCTION);
+}
+
+static bool is_macro(const struct node *n, const struct node *parent)
+{
+	(void)parent;
+	return n->kind == NODE_MACRO;
+}
+
+static bool is_import(const struct node *n, const struct node *parent)
+{
+	(void)parent;
+	return n->kind == NODE_IMPORT;
+}
+
+static bool is_if_value(const struct node *n, const struct node *parent)
+{
+	return n->kind == NODE_IF && !is_statement(parent) && parent->kind != NODE_EXPRESSION;
+}
+
+static bool is_bare_condition(const struct node *n, const struct node *parent)
+{
+	(void)parent;
+	return (n->kind == NODE_IF || n->kind == NODE_WHILE) && !tok_is(n->name->next, "(");
+}
+
+/** One that belongs to no other statement, or is a value. */
+static bool is_block(const struct node *n, const struct node *parent)
+{
+	static const enum node_kind owners[] = {NODE_CLAUSE, NODE_FUNCTION, NODE_MACRO,
+						NODE_IF,     NODE_WHILE,    NODE_FOR};
+	for (size_t i = 0; parent && i < sizeof(owners) / sizeof(owners[0]); i++)
+		if (parent->kind == owners[i])
+			return false;
+	return n->kind == NODE_BLOCK;
+}
+
+static bool is_tuple_key(const struct node *n, const struct node *parent)
+{
+	return n->kind == NODE_TUPLE && parent && parent->kind == NODE_MAP;
+}
+
+static bool is_record(const struct node *n, const struct node *parent)
+{
+	(void)parent;
+	return n->kind == NODE_RECORD;
+}
+
+static bool is_config(const struct node *n, const struct node *parent)
+{
+	(void)parent;
+	return n->kind == NODE_CONFIG;
+}
+
+static bool is_map_type(const struct node *n, const struct node *parent)
+{
+	(void)parent;
+	return n->kind == NODE_MAP_TYPE;
+}
+
+/** 5ms; 0x1d and 1e3 are plain numbers. */
+static bool is_duration(const struct node *n, const struct node *parent)
+{
+	struct str text = n->kind == NODE_NUMBER ? node_text(n) : STR("");
+	(void)parent;
+	return text.n > 1 && !str_has_prefix(text, STR("0x")) && !str_has_prefix(text, STR("0X")) &&
+	       strchr("smhd", text.p[text.n - 1]);
+}
+
+/** 1ULL; small letters are in all versions. */
+static bool is_capital_suffix(const struct node *n, const struct node *parent)
+{
+	struct str text = n->kind == NODE_NUMBER ? node_text(n) : STR("");
+	(void)parent;
+	return text.n > 1 && (text.p[text.n - 1] == 'U' || text.p[text.n - 1] == 'L');
+}
+
+static bool is_short_choice(const struct node *n, const struct node *parent)
+{
+	(void)parent;
+	return n->kind == NODE_TERNARY && n->child->next && !n->child->next->next;
+}
+
+static bool is_address(const struct node *n, const struct node *parent)
+{
+	(void)parent;
+	return node_is(n, NODE_UNARY, "&");
+}
+
+static bool is_comptime(const struct node *n, const struct node *parent)
+{
+	(void)parent;
+	return n->kind == NODE_COMPTIME;
+}
+
+static bool is_typeof(const struct node *n, const struct node *parent)
+{
+	(void)parent;
+	return n->kind == NODE_TYPEOF;
+}
+
+static bool is_bool_cast(const struct node *n, const struct node *parent)
+{
+	return n->kind == NODE_TYPE && parent && parent->kind == NODE_CAST && n->first == n->last &&
+	       tok_is(n->first, "bool");
+}
+
+static size_t n_children(const struct node *n)
+{
+	size_t count = 0;
+	for (const struct node *c = n->child; c; c = c->next)
+		count++;
+	return count;
+}
+
+static bool is_print_of_key(const struct node *n, const struct node *parent)
+{
+	(void)parent;
+	return node_is(n, NODE_CALL, "print") && n->child && n->child->kind == NODE_MAP &&
+	       n->child->child;
+}
+
+static bool is_delete_of_key(const struct node *n, const struct node *parent)
+{
+	(void)parent;
+	return node_is(n, NODE_CALL, "delete") && n_children(n) == 2 &&
+	       n->child->kind == NODE_MAP && !n->child->child;
+}
+
+static bool is_delete_of_many(const struct node *n, const struct node *parent)
+{
+	(void)parent;
+	return node_is(n, NODE_CALL, "delete") && n_children(n) > 1 && n->child->kind == NODE_MAP &&
+	       n->child->child;
+}
+
+static bool is_delete_value(const struct node *n, const struct node *parent)
+{
+	return node_is(n, NODE_CALL, "delete") && parent && parent->kind != NODE_EXPRESSION &&
+	       !is_statement(parent);
+}
+
+static bool is_status(const struct node *n, const struct node *parent)
+{
+	(void)parent;
+	return node_is(n, NODE_CALL, "exit") && n->child;
+}
+
+static bool is_fine_hist(const struct node *n, const struct node *parent)
+{
+	(void)parent;
+	return node_is(n, NODE_CALL, "hist") && n_children(n) > 1;
+}
+
+static bool is_clock(const struct node *n, const struct node *parent)
+{
+	(void)parent;
+	return node_is(n, NODE_CALL, "nsecs");
+}
+
+static bool is_raw_stack(const struct node *n, const struct node *parent)
+{
+	return node_is(n, NODE_NAME, "raw") &&
+	       (node_is(parent, NODE_CALL, "kstack") || node_is(parent, NODE_CALL, "ustack"));
+}
+
+static bool is_build_id_stack(const struct node *n, const struct node *parent)
+{
+	return node_is(n, NODE_NAME, "build_id") &&
+	       (node_is(parent, NODE_CALL, "kstack") || node_is(parent, NODE_CALL, "ustack"));
+}
+
+/** pid() for pid */
+static bool is_builtin_call(const struct node *n, const struct node *parent)
+{
+	static const char *const always[] = {"kstack", "ustack", "nsecs", NULL};
+	(void)parent;
+	return n->kind == NODE_CALL && vocabulary_word(n->name->text)->is_bare &&
+	       !tok_is_any(n->name, always);
+}
+
+static const struct feature {
+	bool (*is)(const struct node *n, const struct node *parent);
+	const char *what;
+	unsigned since; /**< the version that brought it */
+	unsigned last;	/**< the last that has it; 0: all since */
+	const char *instead;
+} features[] = {
+    {is_raw_stack, "stack mode raw", 18, 0, NULL},
+    {is_clock, "clock in nsecs()", 19, 0, "nsecs alone is the time since boot"},
+    {is_config, "config block", 20, 0, "set the environment variables of its names instead"},
+    {is_fine_hist, "second argument of hist()", 20, 0, NULL},
+    {is_for, "for loop", 21, 0, NULL},
+    {is_print_of_key, "print() of one key", 21, 0, "printf() prints it, print(@map) all keys"},
+    {is_status, "argument of exit()", 21, 0, NULL},
+    {is_delete_of_many, "delete() of several keys", 21, 21, "write one delete(@map[key]) for each"},
+    {is_delete_of_key, "delete() with the key as second argument", 22, 0,
+     "delete(@map[key]) is right in all versions"},
+    {is_let, "let", 22, 0, "an assignment declares a variable, too"},
+    {is_tuple_key, "tuple as a key", 22, 0, "write its values as keys: @map[a, b]"},
+    {is_address, "address-of operator", 24, 0, NULL},
+    {is_block, "block of its own", 24, 0, NULL},
+    {is_bool_cast, "type bool", 24, 0, "write x != 0"},
+    {is_build_id_stack, "stack mode build_id", 25, 0, NULL},
+    {is_builtin_call, "builtin with brackets", 24, 0, "write comm for comm()"},
+    {is_delete_value, "value of delete()", 24, 0, NULL},
+    {is_duration, "number with a unit of time", 24, 0, "write nanoseconds"},
+    {is_import, "import", 24, 0, NULL},
+    {is_macro, "macro", 24, 0, "#define has them in all versions"},
+    {is_map_type, "declaration of a map's type", 24, 0, NULL},
+    {is_range, "range", 24, 0, "while (...) {} counts in all versions"},
+    {is_bare_condition, "condition without brackets", 25, 0, "put it in brackets"},
+    {is_comptime, "comptime", 25, 0, NULL},
+    {is_if_value, "if as a value", 25, 0, "c ? x : y is one in all versions"},
+    {is_record, "record", 25, 0, "tuples are in all versions"},
+    {is_typeof, "typeof", 25, 0, NULL},
+    {is_short_choice, "choice without a middle", 26, 0, "write c ? c : x"},
+    {is_capital_suffix, "capital letter behind a number", 1, 23, "write 1ull for 1ULL"},
+};
+
+/** False when it was said before. */
+static bool is_new(struct versions *v, const char *what)
+{
+	return map_add(v->b->arena, &v->said, str_from(what));
+}
+
+static void say(struct versions *v, const struct token *at, const char *what, unsigned since,
+		unsigned last)
+{
+	struct diag_place place = tok_place(at);
+	unsigned version = v->b->version;
+	if (since > version)
+		v->good &= diag_check(v->b->diag, "version", DIAG_ERROR, &place,
+				      "bpftrace 0.%u has no %s: it was added in 0.%u", version,
+				      what, since);
+	else
+		v->good &= diag_check(v->b->diag, "version", DIAG_ERROR, &place,
+				      "bpftrace 0.%u has no %s any more: 0.%u was the last",
+				      version, what, last);
+}
+
+static void check_feature(struct versions *v, const struct feature *f, const struct node *n,
+			  const struct node *parent)
+{
+	unsigned version = v->b->version;
+	if ((version >= f->since && (!f->last || version <= f->last)) || !f->is(n, parent) ||
+	    !is_new(v, f->what))
+		return;
+	say(v, n->first, f->what, f->since, f->last);
+	if (f->instead)
+		diag_note(v->b->diag, NULL, "%s", f->instead);
+}
+
+/** Something of the script's own may have the name of a newer version's. */
+static bool is_own(const struct versions *v, const struct node *n)
+{
+	const struct script *s = &v->b->script;
+	if (script_macro(s, n))
+		return true;
+	for (size_t i = 0; i < s->definitions.n; i++)
+		for (const struct token *t = s->definitions.v[i]->first;
+		     t != s->definitions.v[i]->last; t = t->next)
+			if (str_eq(t->text, n->name->text))
+				return true;
+	return false;
+}
+
+static void check_word(struct versions *v, const struct node *n)
+{
+	static const char *const kernel[] = {"true", "false", NULL}; // enumerators of its BTF, too
+	const struct word *w = vocabulary_word(n->name->text);
+	if (w->since > v->b->version && (n->kind == NODE_CALL || w->is_bare) &&
+	    !tok_is_any(n->name, kernel) && !is_own(v, n) && is_new(v, w->name))
+		say(v, n->first, w->name, w->since, 0);
+}
+
+/** break, continue and return in the block of a `for`: the first, NULL for none. */
+static const struct node *find_jump(const struct node *n)
+{
+	if (n->kind == NODE_JUMP || n->kind == NODE_RETURN)
+		return n;
+	for (const struct node *c = n->child; c; c = c->next) {
+		const struct node *jump =
+		    c->kind == NODE_WHILE || c->kind == NODE_FOR ? NULL : find_jump(c);
+		if (jump)
+			return jump;
+	}
+	return NULL;
+}
+
+/** args.NAME of a tracepoint. */
+static bool is_dot_of_args(const struct node *n)
+{
+	return n->kind == NODE_MEMBER && node_is(n->child, NODE_NAME, "args") &&
+	       tok_is(n->child->last->next, ".");
+}
+
+static bool check_node(void *ctx, struct node *n, struct node *parent)
+{
+	struct versions *v = ctx;
+	if (n->kind == NODE_CLAUSE) {
+		const struct provider *p = vocabulary_provider(n->first->text);
+		v->in_usdt = p && p->kind == PROVIDER_USDT;
+	}
+	if (is_dot_of_args(n) && !v->in_usdt && v->b->version < 19 && is_new(v, "dot")) {
+		say(v, n->first, "dot behind args", 19, 0);
+		diag_note(v->b->diag, NULL, "write args->");
+	}
+	bool is_before = v->b->version < 24 && v->b->version > 20;
+	const struct node *jump = n->kind == NODE_FOR && is_before ? find_jump(n) : NULL;
+	for (size_t i = 0; i < sizeof(features) / sizeof(features[0]); i++)
+		check_feature(v, &features[i], n, parent);
+	if (n->kind == NODE_NAME || (n->kind == NODE_CALL && !is_builtin_call(n, parent)))
+		check_word(v, n);
+	if (jump && is_new(v, "jump"))
+		say(v, jump->first, "way out of a for loop", 24, 0);
 	return true;
 }
 
-void check_words(struct bind *b, const struct script_clause *c)
+static void check_attach(struct versions *v, const struct script_attach *at)
 {
-	if (b->files) // a script of the host is all bpftrace's
-		node_walk(c->node, warn_of_new, b);
+	static const struct {
+		const char *kind;
+		unsigned since;
+		const char *instead;
+	} kinds[] = {
+	    {"fentry", 20, "kfunc is the same"},
+	    {"fexit", 20, "kretfunc is the same"},
+	    {"self", 22, NULL},
+	    {"bench", 24, NULL},
+	    {"test", 25, NULL},
+	};
+	const struct token *first = at->node->first;
+	bool is_time = str_eqz(at->kind, "interval") || str_eqz(at->kind, "profile");
+	if (is_time && at->fields.n == 1 && v->b->version < 24 && is_new(v, "interval")) {
+		say(v, first, "interval of one word", 24, 0);
+		diag_note(v->b->diag, NULL, "write the unit in front: " STR_FMT ":s:5",
+			  STR_ARG(at->kind));
+	}
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (!str_eqz(at->kind, kinds[i].kind) || v->b->version >= kinds[i].since ||
+		    !is_new(v, kinds[i].kind))
+			continue;
+		say(v, first, kinds[i].kind, kinds[i].since, 0);
+		if (kinds[i].instead)
+			diag_note(v->b->diag, NULL, "%s", kinds[i].instead);
+	}
+}
+
+bool check_words(struct bind *b)
+{
+	struct versions v = {.b = b, .good = true};
+	if (b->is_any_version)
+		return true;
+	for (size_t i = 0; i < b->script.clauses.n; i++)
+		for (size_t k = 0; k < b->script.clauses.v[i].attach.n; k++)
+			check_attach(&v, &b->script.clauses.v[i].attach.v[k]);
+	node_walk(b->script.program, check_node, &v);
+	return v.good;
 }

@@ -120,6 +120,7 @@ void expand_choose_version(struct arena *a, struct diag *d, struct expand_reques
 	struct bpftrace bt;
 	if (!req->version && bpftrace_find(a, d, NULL, true, &bt) == 0)
 		req->version = bt.version;
+	req->is_any_version = !req->version;
 	if (!req->version)
 		req->version = DIALECT_DEFAULT;
 }
@@ -403,6 +404,7 @@ static bool make_program(struct arena *a, struct diag *d, const struct expand_re
 	    .scope = req->pids.n > 1 ? BIND_BY_FILTER : BIND_BY_PID,
 	    .is_started = req->is_started,
 	    .version = req->version,
+	    .is_any_version = req->is_any_version,
 	    .conf = conf,
 	    .verbose = req->verbose,
 	    .code_mark = req->code_mark,

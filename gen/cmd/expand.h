@@ -34,6 +34,7 @@ struct expand_request {
 	const char *conf;	    /**< enum table list, or NULL for the installed one */
 	const char *out;	    /**< -o FILE, or NULL */
 	unsigned version;	    /**< of bpftrace, see out/dialect.h */
+	bool is_any_version;	    /**< no --for, and none is installed: it is a guess */
 	const char *code_mark, *code_key; /**< see struct bind */
 	VEC(struct diag_choice) findings; /**< -W NAME, -W no-NAME */
 	bool strict;			  /**< -W error */

@@ -61,11 +61,10 @@ static bool take_pragmas(struct bind *b)
 static bool bind_clauses(struct bind *b)
 {
 	struct attach_clause *clauses = b->clauses;
-	bool good = true;
+	bool good = check_words(b);
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
 		bool bound = attach_bind_clause(b, &b->script.clauses.v[i], &clauses[i]);
 		good &= check_flags(b, &b->script.clauses.v[i]);
-		check_words(b, &b->script.clauses.v[i]);
 		clauses[i].is_wrong =
 		    !bound || !namedarg_resolve(b, &clauses[i]) || !check_arguments(b, &clauses[i]);
 		good &= !clauses[i].is_wrong;

@@ -77,7 +77,7 @@ body "$(chain 300)" >/dev/null
 like "$(cat "$tmp/err")" '^btgen: error: maps are assigned to each other across too many clauses: their types cannot be determined$' \
 	"beyond what is followed it is an error"
 
-is "$("$btgen" expand -e '#define N 3
+is "$("$btgen" expand --for 0.27 -e '#define N 3
 BEGIN { for ($i : 0..N) { } for ($i : N..$1) { } for ($i : 0..N+1) { } }' 2>&1 | tr -d '\n ')" \
 	'BEGIN{for($i:0..3){}for($i:3..$1){}for($i:0..3+1){}}' "the ends of a range are expanded"
 is "$("$btgen" expand -e '#define FOO 7
