@@ -125,14 +125,16 @@ static bool is_followed(const struct bind *b, const struct node *n, const struct
 	}
 }
 
-/** args.name is argN; false for what is none of a usdt probe. */
+/** args.name, with or without brackets around it, is argN; false for what is none of a usdt probe. */
 static bool lower_named(struct lowerer *lo, struct node *n, const struct node *parent)
 {
 	struct arena *a = lo->b->arena;
+	struct node *name = node_ungrouped(n);
 	unsigned i;
-	const struct probearg *arg = n->kind == NODE_MEMBER && node_is(n->child, NODE_NAME, "args")
-					 ? namedarg_find(lo->b, lo->clause, n->name, &i)
-					 : NULL;
+	const struct probearg *arg =
+	    name->kind == NODE_MEMBER && node_is(name->child, NODE_NAME, "args")
+		? namedarg_find(lo->b, lo->clause, name->name, &i)
+		: NULL;
 	if (!arg)
 		return false;
 	struct ctype *t = ctype_strip(arg->type);
@@ -152,7 +154,7 @@ static bool lower_named(struct lowerer *lo, struct node *n, const struct node *p
 				    (t && t->kind == CTYPE_INT && !t->is_signed && t->size == 8));
 	if (!text.n)
 		text = str_printf(a, "arg%u", i);
-	change(a, n, pointer.n ? "(%s%t)" : "%s%t", cast, text);
+	change(a, name, pointer.n ? "(%s%t)" : "%s%t", cast, text);
 	return true;
 }
 

@@ -56,6 +56,8 @@ static bool read_name(struct arena *a, struct token *t, const struct token *end,
 {
 	struct strbuf name;
 	strbuf_init(&name);
+	if (tok_is(t, "class") && t->next != end) // as C++ does, by the name alone
+		t = t->next;
 	if (is_keyword(t)) {
 		ret->has_keyword = true;
 		strbuf_adds(&name, t->text);
