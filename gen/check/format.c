@@ -134,7 +134,7 @@ static void check_number_of(struct given *g, char letter)
 			       STR_FMT " prints the bits of a floating-point number, of "
 				       "which bpftrace knows nothing: -t prints its value",
 			       STR_ARG(conversion));
-	} else if (check_is_string(t)) {
+	} else if (check_is_string(t) && letter != 'p') { // %p asks for the address
 		g->k->good &= diag_check(b->diag, "string-address", DIAG_WARNING, &g->at,
 					 STR_FMT " prints the address of a string: use %%s with "
 						 "str(%s) for its text",
