@@ -37,16 +37,6 @@ static bool is_meant(const struct targetfile *tf, struct str path)
 	return stat(z, &st) == 0 && st.st_dev == f->dev && st.st_ino == f->ino;
 }
 
-/** Once, and without the line: what is wrong is not the script. */
-static bool say_no_target(struct bind *b, const struct token *at)
-{
-	return map_add(b->arena, &b->reported_unknown, STR("__EXE__")) &&
-	       diag_error(b->diag, NULL,
-			  STR_FMT " traces a process: give a PID, the name of a running program, "
-				  "or -x FILE for every process of a program",
-			  STR_ARG(tok_place(at).file));
-}
-
 static bool say_no_probe(struct bind *b, const struct token *at, struct str path,
 			 struct str provider, struct str name)
 {
@@ -349,7 +339,7 @@ static bool bind_attach(struct bind *b, struct script_attach *at, struct attach_
 	struct str path = at->fields.v[0];
 	bool is_usdt = at->provider->kind == PROVIDER_USDT, good = true;
 	if (str_eqz(path, "__EXE__") && !b->files)
-		return say_no_target(b, at->node->first);
+		return bind_say_no_target(b, at->node->first);
 	if (!str_eqz(path, "__EXE__") && !is_mapped(b, path))
 		b->n_attach++; // some other file: the template knows what it wants
 	else if (is_usdt)

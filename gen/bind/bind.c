@@ -60,6 +60,16 @@ void bind_remove_clauses(struct bind *b, const bool *gone)
 	b->script.clauses.n = kept;
 }
 
+bool bind_say_no_target(struct bind *b, const struct token *at)
+{
+	return map_add(b->arena, &b->reported_unknown, STR("target")) &&
+	       diag_error(b->diag, NULL,
+			  STR_FMT
+			  " traces a process, and none was given (by a `pidof` that found none?): "
+			  "give its PID or name, or -x FILE for every process of a program",
+			  STR_ARG(tok_place(at).file));
+}
+
 const char *bind_target_name(struct bind *b)
 {
 	if (b->proc)

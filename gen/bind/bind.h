@@ -104,6 +104,12 @@ struct lookup *bind_lookup_from(struct bind *b, size_t i);
 /** Takes the clauses out of the program, of b->script and b->clauses, for which @gone says so. */
 void bind_remove_clauses(struct bind *b, const bool *gone);
 
+/**
+ * There is no target, which @at is about. Reported once, and without the line: what is wrong is not
+ * the script. Returns false.
+ */
+bool bind_say_no_target(struct bind *b, const struct token *at);
+
 /** "nvmf_tgt (PID 42)" or the file; there is a target. */
 const char *bind_target_name(struct bind *b);
 

@@ -28,14 +28,11 @@ static void get_markers(const struct bind *b, struct marker *ret)
 static bool say_unknown(struct bind *b, const struct token *t, const struct marker *m)
 {
 	struct diag_place place = tok_place(t);
-	if (map_get(&b->reported_unknown, STR("__EXE__")) ||
-	    !map_add(b->arena, &b->reported_unknown, str_from(m->name)))
-		return false;
-	if (str_eqz(str_from(m->name), "__EXE__"))
-		return diag_error(b->diag, &place,
-				  "%s needs a target: give a PID, or a file with -x", m->name);
-	return diag_error(b->diag, &place, "%s needs a process: give a PID%s", m->name,
-			  b->files ? " instead of a file" : "");
+	if (!b->files)
+		return bind_say_no_target(b, t);
+	return map_add(b->arena, &b->reported_unknown, str_from(m->name)) &&
+	       diag_error(b->diag, &place, "%s needs a process: give a PID instead of a file",
+			  m->name);
 }
 
 /** The first marker in @s; its offset in *@off. */

@@ -203,6 +203,12 @@ static bool load_source(struct arena *a, struct diag *d, const struct expand_req
 	}
 	const char *dir = expand_script_dir(a);
 	const char *path = find_script(a, s->text, dir);
+	size_t n;
+	if (!path && !req->pids.n && proc_find_named(a, PROCFS, s->text, &n) && n)
+		return diag_error(d, NULL,
+				  "'%s' is no script, but a running program: its name goes before "
+				  "the script",
+				  s->text);
 	if (!path)
 		return diag_error(d, NULL, "no script '%s' here%s%s", s->text,
 				  dir ? ", nor in " : "", dir ? dir : "");
@@ -306,13 +312,13 @@ static const char *list_pids(struct arena *a, const int *pids, size_t n)
  * it says which process is meant.
  */
 static bool check_pids(struct arena *a, struct diag *d, const struct expand_request *req,
-		       const struct expansion *x)
+		       const struct expansion *x, bool is_host)
 {
 	const int *pids = req->pids.v;
 	size_t n = req->pids.n;
 	if (n < 2 || req->patterns.n)
 		return true;
-	if (x->bind.scope == BIND_HOST && x->n_parents == 1) {
+	if (is_host && x->n_parents == 1) {
 		if (!d->quiet)
 			diag_note(d, NULL,
 				  "process %d is the parent of the other %zu: __PID__ is %d",
@@ -321,7 +327,7 @@ static bool check_pids(struct arena *a, struct diag *d, const struct expand_requ
 	}
 	diag_error(d, NULL, "%zu processes were given (%s): give only the one to trace", n,
 		   list_pids(a, pids, n));
-	if (x->bind.scope != BIND_HOST)
+	if (!is_host)
 		diag_note(d, NULL, "-x " STR_FMT " traces every process that runs it",
 			  STR_ARG(x->files.list.v[0].path));
 	else if (x->n_parents < n)
@@ -336,7 +342,7 @@ static bool take_raw(struct arena *a, struct diag *d, const struct expand_reques
 {
 	for (size_t i = 0; i < req->sources.n; i++)
 		strbuf_addf(&x->program.text, "%s\n", req->sources.v[i].text);
-	return check_pids(a, d, req, x);
+	return check_pids(a, d, req, x, false);
 }
 
 /** -t: the script is made here. */
@@ -345,7 +351,11 @@ static bool take_patterns(struct arena *a, struct diag *d, const struct expand_r
 {
 	struct str text;
 	if (!x->files.list.n)
-		return diag_error(d, NULL, "-t needs a process (or a file with -x)");
+		return diag_error(
+		    d, NULL,
+		    "-t traces a process, and none was given (by a `pidof` that "
+		    "found none?): give its PID or name, or -x FILE for every process "
+		    "of a program");
 	if (!check_same_exe(d, req))
 		return false;
 	if (!trace_make(a, d, &x->files, req->version, req->patterns.v, req->patterns.n, req->json,
@@ -385,7 +395,9 @@ static bool make_program(struct arena *a, struct diag *d, const struct expand_re
 			return false;
 		req = &traced;
 	}
-	if (!preprocess(a, d, req, x->proc, &pp, &main))
+	// Before names are looked up in the first of several.
+	if (!preprocess(a, d, req, x->proc, &pp, &main) ||
+	    !check_pids(a, d, req, x, template_is_for_host(&pp)))
 		return false;
 
 	const char *conf = req->conf;
@@ -410,8 +422,7 @@ static bool make_program(struct arena *a, struct diag *d, const struct expand_re
 	    .code_mark = req->code_mark,
 	    .code_key = req->code_key,
 	};
-	bool bound = template_bind(&x->bind, &pp); // what the first process lacks another may have
-	if (!check_pids(a, d, req, x) || !bound || d->n_errors)
+	if (!template_bind(&x->bind, &pp) || d->n_errors)
 		return false;
 	emit_tokens(a, pp.out, main, &x->program);
 	return true;

@@ -29,6 +29,15 @@ static bool take_scope(struct bind *b, const struct token *t)
 	return true;
 }
 
+bool template_is_for_host(const struct pp *pp)
+{
+	for (size_t i = 0; i < pp->pragmas.n; i++)
+		if (tok_is(pp->pragmas.v[i].tokens, "scope") &&
+		    tok_is(pp->pragmas.v[i].tokens->next, "host"))
+			return true;
+	return false;
+}
+
 /** `require bpftrace >= 0.23` */
 static bool take_require(struct bind *b, const struct token *t)
 {

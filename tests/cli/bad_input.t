@@ -71,7 +71,10 @@ bad 2 "the PID goes before the script: bpftrace.sh $pid" "a PID behind the scrip
 bad 2 "give a script to run on the command" "-c without a script" -c 'sleep 1'
 bad 2 "give a script to run on $tgt" "-x without a script" -x "$tgt"
 bad 2 "give -p or -x, not both" "-x and a PID" -x "$tgt" $pid "$tmp/good.bt"
-bad 1 "nvmf.bt traces a process: give a PID, the name" "a PID that is missing, as from an empty \`pidof\`" nvmf.bt
+for script in nvmf.bt files.bt '-e BEGIN { printf("%d %s __EXE__", __PID__, __COMM__); }' "-t*"; do
+	bad 1 "traces a process, and none was given \(by a .pidof. that found none\?\): give its PID or name, or -x FILE" \
+		"a PID that is missing, as from an empty \`pidof\`, with $script" "$script"
+done
 is "$("$sh" nvmf.bt 2>&1 | wc -l)" 1 "a PID that is missing: one line"
 is "$("$sh" postgresql.bt 2>&1 | wc -l)" 1 "and one with a script that asks for __PID__, too"
 bad 2 "'no_such_program' is neither a running program nor a script here or in" "a name that nothing has" no_such_program nvmf.bt
@@ -83,6 +86,8 @@ bad 1 "__PID__ needs a process: give a PID instead of a file" "-x and __PID__" -
 	-e 'usdt:__EXE__:nvmf_tgt_state /pid == __PID__/ { }'
 bad 2 "^bpftrace.sh: -f: unknown format 'xml'" "an option that btgen reads" -f xml -t '*' $pid
 
+bad 1 "'nvmf_tgt' is no script, but a running program: its name goes before the script" "a name behind the script" \
+	"$tmp/good.bt" nvmf_tgt
 bad 1 "no script 'nosuch'" "a script that is not there" $pid nosuch
 bad 1 "Is a directory" "a folder as a script" $pid "$tmp"
 : >"$tmp/empty.bt"

@@ -76,9 +76,7 @@ is "$(expand 'interval:s:PERIOD { exit(); }' -D PERIOD=5)" "interval:s:5 { exit(
 is "$(expand 'BEGIN { @a = MINUS-1; @b = 7 SLASH/ 2; }' -D MINUS=- -D SLASH=/)" "BEGIN { @a = - -1; @b = 7 / / 2; }" \
 	"what a macro leaves and what stands behind it are no operator or comment together"
 is "$("$btgen" expand -e 'BEGIN /pid == __PID__ || tid == __PID__/ { exit(); }' 2>&1)" \
-	"<command line>:1:15: error: __PID__ needs a process: give a PID
-    BEGIN /pid == __PID__ || tid == __PID__/ { exit(); }
-                  ^~~~~~~" "a marker that has no value is said once"
+	"btgen: error: <command line> traces a process, and none was given (by a \`pidof\` that found none?): give its PID or name, or -x FILE for every process of a program" "a marker that has no value is said once"
 printf '#pragma option PERIOD 1 "seconds"\n#ifdef DEBUG\n#endif\ninterval:s:PERIOD { exit(); }\n' >"$tmp/option.bt"
 is "$("$btgen" expand -D PERIODS=5 "$tmp/option.bt" 2>&1 | grep .)" "btgen: warning: -D PERIODS: the script has no such option
 btgen: note: did you mean PERIOD?

@@ -71,7 +71,7 @@ refuses "-f json with a script" 2 "btgen run: -f json needs -t: a script prints 
 Try 'btgen run --help'." run -f json -x "$tmp/app" x.bt
 refuses "an unknown format" 2 "btgen run: -f: unknown format 'xml': text or json
 Try 'btgen run --help'." run -f xml -t all -x "$tmp/app"
-refuses "-t without a target" 1 "btgen: error: -t needs a process (or a file with -x)" run -n -t all
+refuses "-t without a target" 1 "btgen: error: -t traces a process, and none was given (by a \`pidof\` that found none?): give its PID or name, or -x FILE for every process of a program" run -n -t all
 is "$("$btgen" run -n --bpftrace /nonexistent -t app:all -x "$tmp/app" |
 	sed -E 's/@[0-9a-f]{16}//g; s/fired_[0-9a-f]{16}/fired/; s/usdt:[^ ]*/usdt/')" \
 	'usdt { @fired[0] = count(); printf("<0,%lu,%d,%d,%s,%ld,%s,%ld,%ld,%ld,%ld,%ld>\n", nsecs, pid, tid, comm, (int64)(arg0), str(arg0), (int64)((int64)(int32)arg1), (int64)((int64)(int32)arg2), (int64)(arg3), (int64)(arg4), (int64)(arg5)); }' \

@@ -75,7 +75,7 @@ is "$("$live_sh" -l "$name" 'app:*' | grep -c '^app:hit')" 1 "-l takes a name, t
 mkdir "$tmp/here"
 cd "$tmp/here" || exit
 printf '%s\n' "$script" >"$name"
-is "$("$live_sh" -n "$name" 2>&1)" "btgen: error: $name traces a process: give a PID, the name of a running program, or -x FILE for every process of a program" \
+is "$("$live_sh" -n "$name" 2>&1)" "btgen: error: $name traces a process, and none was given (by a \`pidof\` that found none?): give its PID or name, or -x FILE for every process of a program" \
 	"a word that is a script in place is that script"
 cd "$tmp" || exit
 like "$("$live_sh" -n "$name" -e "$script" 2>&1)" "^usdt:/proc/${pid[2]}/" "and the program itself in place is none"
