@@ -328,9 +328,22 @@ static bool is_mapped(const struct bind *b, struct str path)
 	return false;
 }
 
+/** 0.17 would abort. A newer one than we know, and a pattern of kinds, may find more. */
+static bool check_kind(struct bind *b, const struct script_attach *at)
+{
+	if (at->provider || !str_is_ident(at->kind) || b->version > DIALECT_NEWEST)
+		return true;
+	struct diag_place place = tok_place(at->node->first);
+	const char *near = vocabulary_nearest_provider(at->kind);
+	diag_error(b->diag, &place, "unknown probe type " STR_FMT, STR_ARG(at->kind));
+	return near && diag_note(b->diag, NULL, "did you mean %s?", near);
+}
+
 static bool bind_attach(struct bind *b, struct script_attach *at, struct attach_clause *ret)
 {
 	spell_begin_and_end(at);
+	if (!check_kind(b, at))
+		return false;
 	if (!is_in_file(at->provider) || at->fields.n < 2) {
 		ret->has_other = true;
 		b->n_attach++;

@@ -38,6 +38,18 @@ const struct provider *vocabulary_provider(struct str word)
 	return NULL;
 }
 
+const char *vocabulary_nearest_provider(struct str wanted)
+{
+	unsigned best = UINT_MAX;
+	const char *near = NULL;
+	for (size_t i = 0; i < sizeof(providers) / sizeof(providers[0]); i++)
+		if (str_is_nearer(wanted, str_from(providers[i].name), &best) ||
+		    (providers[i].short_name &&
+		     str_is_nearer(wanted, str_from(providers[i].short_name), &best)))
+			near = providers[i].name;
+	return near;
+}
+
 static bool has_number_after(struct str word, const char *prefix)
 {
 	if (!str_has_prefix(word, str_from(prefix)))

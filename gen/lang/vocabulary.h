@@ -43,6 +43,9 @@ struct provider {
 /** The provider that is called @word, in full or for short; NULL for none that is known. */
 const struct provider *vocabulary_provider(struct str word);
 
+/** The full name of a provider that is spelled like @word; NULL for none. */
+const char *vocabulary_nearest_provider(struct str word);
+
 /** What a function does with its first argument, where that matters. */
 enum word_takes {
 	TAKES_VALUE,

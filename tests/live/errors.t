@@ -51,7 +51,7 @@ E2
 if [ -d /sys/kernel/tracing/events/syscalls ]; then
 	like "$(said "$tmp/script.bt")" 'the kernel has no tracepoints nosuch:\*: maybe the module that has them is not loaded' \
 		'... with a reason'
-	wrong '1:1' 'sys_enter_opnat' 'a tracepoint that is misspelled' <<<'tracepoint:syscalls:sys_enter_opnat { @ = args.flags; }'
+	wrong '1:1' 'sys_enter_opnat' 'a tracepoint that is misspelled' <<<'tracepoint:syscalls:sys_enter_opnat { @ = args->flags; }'
 	like "$(said "$tmp/script.bt")" 'note: did you mean syscalls:sys_enter_openat\?' '... and what was meant'
 fi
 wrong '2:1' 'hz:99999999' 'a frequency that the kernel refuses' <<'E2'
