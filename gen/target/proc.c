@@ -43,9 +43,9 @@ int proc_open_file(const char *procfs, int pid, const char *name)
 	return fd;
 }
 
-bool proc_read(struct arena *a, const char *procfs, int pid, const char *name, struct str *ret)
+/** All that can be read of @fd, which is closed; false with errno set. */
+static bool read_all(struct arena *a, int fd, struct str *ret)
 {
-	int fd = proc_open_file(procfs, pid, name);
 	*ret = STR("");
 	if (fd < 0)
 		return false;
@@ -65,6 +65,16 @@ bool proc_read(struct arena *a, const char *procfs, int pid, const char *name, s
 	return n == 0;
 }
 
+bool proc_read(struct arena *a, const char *procfs, int pid, const char *name, struct str *ret)
+{
+	return read_all(a, proc_open_file(procfs, pid, name), ret);
+}
+
+bool proc_read_other(struct arena *a, const char *procfs, const char *name, struct str *ret)
+{
+	return read_all(a, open(arena_printf(a, "%s/%s", procfs, name), O_RDONLY | O_CLOEXEC), ret);
+}
+
 /** The link's text, not resolved; false with errno set. */
 static bool read_link(struct arena *a, const char *path, struct str *ret)
 {
@@ -74,6 +84,14 @@ static bool read_link(struct arena *a, const char *path, struct str *ret)
 		return false;
 	*ret = str_copy(a, (struct str){text, (size_t)n});
 	return true;
+}
+
+struct str proc_namespace(struct arena *a, const char *procfs, int pid, const char *kind)
+{
+	struct str name;
+	const char *who = pid ? arena_printf(a, "%d", pid) : "self";
+	return read_link(a, arena_printf(a, "%s/%s/ns/%s", procfs, who, kind), &name) ? name
+										      : STR("");
 }
 
 struct str proc_own_exe(struct arena *a)
@@ -114,8 +132,7 @@ static bool read_stat(struct arena *a, const char *procfs, int pid, struct stat_
 	return proc_read(a, procfs, pid, "stat", &text) && parse_stat(text, ret);
 }
 
-/** The value of "Key:\tvalue" in /proc/PID/status; empty when absent. */
-static struct str status_value(struct str status, struct str key)
+struct str proc_status_value(struct str status, struct str key)
 {
 	while (status.n) {
 		size_t nl = str_find(status, '\n');
@@ -293,10 +310,10 @@ static bool look_up(struct proc *p)
 		p->comm.n--;
 
 	uint64_t tgid;
-	if (str_to_u64(status_value(status, STR("Tgid:")), &tgid) && tgid != (uint64_t)p->pid)
+	if (str_to_u64(proc_status_value(status, STR("Tgid:")), &tgid) && tgid != (uint64_t)p->pid)
 		return diag_error(p->diag, NULL, "%d is a thread of process %d: give that PID",
 				  p->pid, (int)tgid);
-	p->ns_pid = innermost_pid(p, status_value(status, STR("NSpid:")));
+	p->ns_pid = innermost_pid(p, proc_status_value(status, STR("NSpid:")));
 	if (has_ended(st.state))
 		return diag_error(
 		    p->diag, NULL,

@@ -86,6 +86,16 @@ int proc_open_file(const char *procfs, int pid, const char *name);
 /** A whole file of it, in @a; false with errno set, and empty, when it cannot be read. */
 bool proc_read(struct arena *a, const char *procfs, int pid, const char *name, struct str *ret);
 
+/** The same for a file that is of no process, or of this one: "sys/kernel/osrelease", "self/status". */
+bool proc_read_other(struct arena *a, const char *procfs, const char *name, struct str *ret);
+/** What stands behind @key, such as "Tgid:", in the text of a `status` file; empty: no such line. */
+struct str proc_status_value(struct str status, struct str key);
+/**
+ * The namespace of @kind ("mnt", "pid") that @pid is in, 0: this process; equal names are one
+ * namespace. In @a; empty when it may not be known.
+ */
+struct str proc_namespace(struct arena *a, const char *procfs, int pid, const char *kind);
+
 /** The path of this process's own executable, in @a; empty when it cannot be read. */
 struct str proc_own_exe(struct arena *a);
 
