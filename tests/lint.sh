@@ -41,6 +41,7 @@ layer out base text
 layer marks base elf target ctype dwarf
 layer run base target text out marks lang/vocabulary.h
 layer listing base usdt probe text lang
+layer doctor base elf target usdt probe run out/dialect.h
 
 # A folder is to be read as a whole; a file is understood after those that it includes.
 for folder in gen/*/; do

@@ -10,6 +10,7 @@ struct cmd {
 
 int cmd_check(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
 int cmd_enums(int argc, char **argv);
 int cmd_expand(int argc, char **argv);
 int cmd_probes(int argc, char **argv);

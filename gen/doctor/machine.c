@@ -1,0 +1,355 @@
+#include "doctor/machine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "out/dialect.h"
+#include "target/proc.h"
+
+/** Bits of a process's capabilities, capabilities(7). */
+enum capability {
+	CAPABLE_SYS_PTRACE = 19,
+	CAPABLE_SYS_ADMIN = 21,
+	CAPABLE_SYS_RESOURCE = 24,
+	CAPABLE_PERFMON = 38,
+	CAPABLE_BPF = 39,
+};
+
+/** What the kernel boots in is called so, PROC_PID_INIT_INO of include/linux/proc_ns.h. */
+#define FIRST_PID_NAMESPACE "pid:[4026531836]"
+
+/** Kernels, as dialect_parse() reads the first two numbers of a version. */
+enum {
+	KERNEL_OLDEST = 4009,	     // what bpftrace asks for
+	KERNEL_UPROBE_PMU = 4017,    // uprobes without tracefs
+	KERNEL_CGROUP_MEMORY = 5011, // BPF memory is not locked memory any more
+};
+
+/** Is there such a file below /sys, which may be read? Its beginning, trimmed, in *@ret unless NULL. */
+static bool read_sys(const struct machine *m, const char *path, struct str *ret)
+{
+	uint64_t size;
+	const char *why;
+	char text[256];
+	int fd = file_open(m->root, path, &size, &why);
+	if (fd < 0)
+		return false;
+	ssize_t n = ret ? read(fd, text, sizeof(text)) : 0;
+	close(fd);
+	if (ret)
+		*ret = str_trim(str_copy(m->out->arena, (struct str){text, n > 0 ? (size_t)n : 0}));
+	return true;
+}
+
+/** A line of /proc, trimmed; empty when it cannot be read. */
+static struct str read_proc(const struct machine *m, const char *path)
+{
+	struct str text;
+	proc_read_other(m->out->arena, m->procfs, path, &text);
+	return str_trim(text);
+}
+
+// --- the kernel
+
+static void examine_kernel(struct machine *m)
+{
+	struct str release = read_proc(m, "sys/kernel/osrelease");
+	struct findings *f = m->out;
+	if (!dialect_parse(release, &m->kernel))
+		return finding_add(f, FINDING_WARNING, "kernel", NULL,
+				   "the version of the kernel cannot be read");
+	if (m->kernel < KERNEL_OLDEST)
+		finding_add(f, FINDING_ERROR, "kernel", "update it",
+			    "Linux " STR_FMT " is older than 4.9, the oldest that bpftrace runs on",
+			    STR_ARG(release));
+	else
+		finding_add(f, FINDING_OK, "kernel", NULL, "Linux " STR_FMT, STR_ARG(release));
+	if (!read_proc(m, "sys/kernel/unprivileged_bpf_disabled").n)
+		finding_add(f, FINDING_ERROR, "bpf", "boot a kernel with CONFIG_BPF_SYSCALL",
+			    "this kernel has no BPF");
+}
+
+static void examine_uprobes(struct machine *m)
+{
+	struct findings *f = m->out;
+	if (m->kernel < KERNEL_UPROBE_PMU)
+		return;
+	if (!read_sys(m, "/sys/bus/event_source/devices/uprobe/type", NULL))
+		finding_add(f, FINDING_ERROR, "uprobes", "boot a kernel with CONFIG_UPROBE_EVENTS",
+			    "this kernel has no uprobes, by which programs are traced");
+	else if (!read_sys(m, "/sys/bus/event_source/devices/uprobe/format/ref_ctr_offset", NULL))
+		finding_add(f, FINDING_WARNING, "uprobes", "update it to Linux 4.20 or newer",
+			    "this kernel does not raise the semaphores of probes, so that some "
+			    "probes may not fire");
+	else
+		finding_add(f, FINDING_OK, "uprobes", NULL,
+			    "the kernel has uprobes, with semaphores");
+}
+
+static void examine_btf(struct machine *m)
+{
+	static const char remedy[] = "boot a kernel with CONFIG_DEBUG_INFO_BTF";
+	if (read_sys(m, "/sys/kernel/btf/vmlinux", NULL))
+		finding_add(m->out, FINDING_OK, "btf", NULL,
+			    "the kernel has the types of its structs (BTF)");
+	else if (dialect_has_libbpf_usdt(m->found.version))
+		finding_add(
+		    m->out, FINDING_ERROR, "btf", remedy,
+		    "there is no /sys/kernel/btf/vmlinux, without which bpftrace 0.%u reads "
+		    "no argument of a USDT probe",
+		    m->found.version);
+	else
+		finding_add(
+		    m->out, FINDING_WARNING, "btf", remedy,
+		    "there is no /sys/kernel/btf/vmlinux, so that scripts cannot read structs "
+		    "of the kernel, and bpftrace from 0.24 on no argument of a USDT probe");
+}
+
+static void examine_jit(struct machine *m)
+{
+	// Readable by root only, and in the first network namespace.
+	struct str on = read_proc(m, "sys/net/core/bpf_jit_enable");
+	if (str_eqz(on, "0"))
+		finding_add(
+		    m->out, FINDING_WARNING, "jit", "sysctl net.core.bpf_jit_enable=1",
+		    "BPF programs are not compiled (JIT), so that each event costs the traced "
+		    "program more");
+	else if (on.n)
+		finding_add(m->out, FINDING_OK, "jit", NULL,
+			    "the kernel compiles BPF programs (JIT)");
+}
+
+/** Is one of the two mounted where bpftrace looks? /proc/PID/mounts: "device folder type ...". */
+static bool has_tracefs(struct str mounts)
+{
+	while (mounts.n) {
+		size_t nl = str_find(mounts, '\n');
+		struct str line = str_slice(mounts, 0, nl);
+		mounts = str_from_offset(mounts, nl + 1);
+		struct str folder = str_from_offset(line, str_find(line, ' ') + 1);
+		struct str type = str_from_offset(folder, str_find(folder, ' ') + 1);
+		folder = str_slice(folder, 0, str_find(folder, ' '));
+		type = str_slice(type, 0, str_find(type, ' '));
+		if ((str_eqz(type, "tracefs") && (str_eqz(folder, "/sys/kernel/tracing") ||
+						  str_eqz(folder, "/sys/kernel/debug/tracing"))) ||
+		    (str_eqz(type, "debugfs") && str_eqz(folder, "/sys/kernel/debug")))
+			return true;
+	}
+	return false;
+}
+
+static void examine_tracefs(struct machine *m)
+{
+	static const char remedy[] = "mount -t tracefs tracefs /sys/kernel/tracing";
+	struct str mounts = read_proc(m, "self/mounts");
+	if (has_tracefs(mounts))
+		finding_add(m->out, FINDING_OK, "tracefs", NULL, "tracefs is mounted");
+	else if (dialect_has_libbpf_usdt(m->found.version))
+		finding_add(m->out, FINDING_ERROR, "tracefs", remedy,
+			    "tracefs is not mounted, without which bpftrace 0.%u runs no script",
+			    m->found.version);
+	else
+		finding_add(m->out, FINDING_WARNING, "tracefs", remedy,
+			    "tracefs is not mounted, without which there are no tracepoints, and "
+			    "bpftrace from 0.24 on runs no script");
+}
+
+static void examine_lockdown(struct machine *m)
+{
+	struct str modes;
+	if (!read_sys(m, "/sys/kernel/security/lockdown", &modes))
+		return; // securityfs is not mounted, or the kernel cannot be locked down
+	if (str_contains(modes, STR("[confidentiality]")))
+		finding_add(m->out, FINDING_ERROR, "lockdown", "boot with lockdown=integrity",
+			    "kernel lockdown is in its mode confidentiality, in which bpftrace "
+			    "refuses to run");
+	else
+		finding_add(m->out, FINDING_OK, "lockdown", NULL,
+			    "kernel lockdown is %s, which does not limit tracing",
+			    str_contains(modes, STR("[integrity]")) ? "in its mode integrity"
+								    : "off");
+}
+
+// --- what this user may do
+
+static bool can(const struct machine *m, enum capability c)
+{
+	uint64_t set;
+	struct str hex = proc_status_value(m->status, STR("CapEff:"));
+	return str_to_u64(str_printf(m->out->arena, "0x" STR_FMT, STR_ARG(hex)), &set) &&
+	       set >> c & 1;
+}
+
+/**
+ * Measured on Linux 6.18 as root with only these capabilities: 0.17 and 0.23 attach to nothing
+ * without CAP_SYS_ADMIN, 0.27 takes CAP_BPF and CAP_PERFMON for it.
+ */
+static bool may_attach(const struct machine *m)
+{
+	return can(m, CAPABLE_SYS_ADMIN) || (dialect_has_libbpf_usdt(m->found.version) &&
+					     can(m, CAPABLE_BPF) && can(m, CAPABLE_PERFMON));
+}
+
+/** The effective user of "Uid:\treal\teffective\t..."; -1 when it is not known. */
+static long user_of(const struct machine *m)
+{
+	long user;
+	const char *ids = str_dup(m->out->arena, proc_status_value(m->status, STR("Uid:")));
+	return sscanf(ids, "%*d %ld", &user) == 1 ? user : -1;
+}
+
+static void examine_privileges(struct machine *m)
+{
+	struct findings *f = m->out;
+	long user = user_of(m);
+	unsigned long n_users = 0;
+	const char *map = str_dup(f->arena, read_proc(m, "self/uid_map"));
+	if (user != 0)
+		finding_add(f, FINDING_ERROR, "root", "use sudo",
+			    "bpftrace traces as root only, and this is user %ld, who cannot see "
+			    "processes of others, and whether the kernel compiles BPF programs",
+			    user);
+	else if (sscanf(map, "%*u %*u %lu", &n_users) == 1 && n_users < UINT32_MAX)
+		finding_add(f, FINDING_ERROR, "root", "run it as root of the host",
+			    "this is root of a user namespace (a rootless container), which the "
+			    "kernel lets load no BPF program");
+	else if (!may_attach(m))
+		finding_add(
+		    f, FINDING_ERROR, "root",
+		    "docker run --privileged, or --cap-add SYS_ADMIN --cap-add SYS_PTRACE",
+		    "root lacks the capability CAP_SYS_ADMIN, without which bpftrace attaches "
+		    "to nothing");
+	else if (!can(m, CAPABLE_SYS_PTRACE))
+		finding_add(
+		    f, FINDING_WARNING, "root", "docker run --cap-add SYS_PTRACE",
+		    "root lacks the capability CAP_SYS_PTRACE, without which most processes "
+		    "cannot be looked into");
+	else
+		finding_add(f, FINDING_OK, "root", NULL,
+			    "this is root, with the capabilities that tracing needs");
+}
+
+/** Two settings that are often taken for the reason why tracing fails. */
+static void examine_settings(struct machine *m)
+{
+	struct str paranoid = read_proc(m, "sys/kernel/perf_event_paranoid");
+	struct str disabled = read_proc(m, "sys/kernel/unprivileged_bpf_disabled");
+	if (paranoid.n && disabled.n && may_attach(m))
+		finding_add(m->out, FINDING_OK, "sysctl", NULL,
+			    "kernel.perf_event_paranoid=" STR_FMT
+			    " and kernel.unprivileged_bpf_disabled=" STR_FMT
+			    " limit other users only",
+			    STR_ARG(paranoid), STR_ARG(disabled));
+}
+
+/** Its line is "Max locked memory  SOFT  HARD  bytes"; 0: unlimited, or not known. */
+static unsigned long long locked_memory(const struct machine *m)
+{
+	unsigned long long n;
+	struct str limit = proc_status_value(read_proc(m, "self/limits"), STR("Max locked memory"));
+	return sscanf(str_dup(m->out->arena, limit), "%llu", &n) == 1 ? n : 0;
+}
+
+static void examine_memory(struct machine *m)
+{
+	unsigned long long limit = locked_memory(m);
+	if (m->kernel >= KERNEL_CGROUP_MEMORY || can(m, CAPABLE_SYS_RESOURCE) || !limit)
+		return;
+	finding_add(m->out, FINDING_WARNING, "memlock", "ulimit -l unlimited",
+		    "maps and buffers of BPF are locked memory before Linux 5.11, which is limited "
+		    "to %llu KiB here, and bpftrace may not raise that",
+		    limit / 1024);
+}
+
+/** Measured: 0.23 and 0.27 give a script the PIDs of the namespace that the process is in. */
+static void examine_pid_namespace(struct machine *m)
+{
+	struct str name = proc_namespace(m->out->arena, m->procfs, 0, "pid");
+	if (name.n && !str_eqz(name, FIRST_PID_NAMESPACE) && m->found.version &&
+	    m->found.version < 23)
+		finding_add(
+		    m->out, FINDING_WARNING, "container",
+		    "trace from the host, or docker run --pid=host",
+		    "this container has PIDs of its own, but pid and tid of bpftrace 0.%u are "
+		    "the host's",
+		    m->found.version);
+}
+
+// --- bpftrace
+
+/** What a user of these versions meets sooner or later, and btgen cannot make good. */
+static const struct defect {
+	unsigned from, to; /**< versions */
+	const char *text, *remedy;
+} defects[] = {
+    {0, 22, "reports too few lost events, and lines out of order by some milliseconds",
+     "install 0.23 or newer"},
+    {20, 23, "can miss the first event of a key that it counts", "install 0.24 or newer"},
+    {24, UINT32_MAX,
+     "attaches to no probe with a float, or a variable at a fixed address, among its "
+     "arguments",
+     "use 0.23 for these"},
+};
+
+static void examine_version(struct machine *m)
+{
+	struct findings *f = m->out;
+	unsigned v = m->found.version;
+	if (v < DIALECT_OLDEST) {
+		finding_add(f, FINDING_ERROR, "bpftrace", "install 0.17 or newer",
+			    "%s is version 0.%u, which is too old", m->found.path, v);
+		return;
+	}
+	finding_add(f, FINDING_OK, "bpftrace", NULL, "bpftrace 0.%u at %s%s", v, m->found.path,
+		    v > DIALECT_NEWEST ? ", newer than those that btgen was tested with" : "");
+	finding_add(f, FINDING_OK, "limits", NULL,
+		    "limits of bpftrace 0.%u are strings of %u bytes%s; enums of more than %u "
+		    "names delay the start",
+		    v, dialect_strlen_ceiling(v, 1),
+		    dialect_has_libbpf_usdt(v) ? " and 256 USDT probes at once" : "",
+		    dialect_max_table(v));
+	for (size_t i = 0; i < sizeof(defects) / sizeof(defects[0]); i++)
+		if (v >= defects[i].from && v <= defects[i].to)
+			finding_add(f, FINDING_WARNING, "defect", defects[i].remedy,
+				    "bpftrace 0.%u %s", v, defects[i].text);
+}
+
+static void examine_bpftrace(struct machine *m, int found)
+{
+	if (found == RUN_NOT_FOUND)
+		finding_add(
+		    m->out, FINDING_ERROR, "bpftrace",
+		    "install it with your package manager, or give its path with --bpftrace",
+		    "bpftrace not found%s%s", m->found.path ? " at " : "",
+		    m->found.path ? m->found.path : "");
+	else if (found)
+		finding_add(m->out, FINDING_ERROR, "bpftrace", "install it again",
+			    "%s does not run, or does not report a version of bpftrace",
+			    m->found.path);
+	else
+		examine_version(m);
+}
+
+void machine_examine(struct machine *m)
+{
+	struct diag quiet;
+	diag_init(&quiet, NULL);
+	int found = bpftrace_find(m->out->arena, &quiet, m->bpftrace, true, &m->found);
+	if (!proc_read_other(m->out->arena, m->procfs, "self/status", &m->status))
+		return finding_add(m->out, FINDING_ERROR, "proc",
+				   arena_printf(m->out->arena, "mount -t proc proc %s", m->procfs),
+				   "%s is not mounted", m->procfs);
+	examine_kernel(m);
+	examine_uprobes(m);
+	examine_btf(m);
+	examine_jit(m);
+	examine_tracefs(m);
+	examine_lockdown(m);
+	examine_privileges(m);
+	examine_settings(m);
+	examine_memory(m);
+	examine_pid_namespace(m);
+	examine_bpftrace(m, found);
+}

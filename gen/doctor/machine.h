@@ -1,0 +1,28 @@
+/**
+ * machine - can this machine trace: its kernel, what this user may do, its bpftrace.
+ *
+ * Reads /proc and /sys only, below folders that the caller names, so that tests can bring their
+ * own. That bpftrace refuses, or does without, was measured with 0.17.0, 0.23.2 and 0.27.1.
+ */
+#ifndef DOCTOR_MACHINE_H
+#define DOCTOR_MACHINE_H
+
+#include "doctor/finding.h"
+#include "run/bpftrace.h"
+
+struct machine {
+	struct findings *out;
+	const char *procfs;   /**< "/proc" */
+	const char *root;     /**< the folder that has "sys"; NULL: our own root */
+	const char *bpftrace; /**< the one to use, NULL: see bpftrace_find() */
+
+	// Set by machine_examine():
+	struct bpftrace found; /**< version 0: none that runs */
+	unsigned kernel;       /**< 6018: Linux 6.18; 0: not known */
+	struct str status;     /**< /proc/self/status */
+};
+
+/** Adds what is found to m->out. */
+void machine_examine(struct machine *m);
+
+#endif

@@ -1,0 +1,173 @@
+#include "doctor/process.h"
+
+#include <stdlib.h>
+
+#include "elf/debugfile.h"
+#include "out/dialect.h"
+#include "probe/attachable.h"
+#include "target/mapped.h"
+#include "target/proc.h"
+#include "usdt/sdt.h"
+
+struct examination {
+	struct findings *out;
+	struct diag *diag;
+	const struct proc *proc;
+	unsigned version; /**< of bpftrace; 0: there is none */
+	size_t n_probes;
+};
+
+static void examine_place(const struct examination *x)
+{
+	const struct proc *p = x->proc;
+	struct arena *a = x->out->arena;
+	struct str ours = proc_namespace(a, p->procfs, 0, "mnt");
+	struct str its = proc_namespace(a, p->procfs, p->pid, "mnt");
+	finding_add(x->out, FINDING_OK, "process", NULL, "process %d runs " STR_FMT, p->pid,
+		    STR_ARG(p->files.v[0].path));
+	if (p->ns_pid != p->pid)
+		finding_add(x->out, FINDING_OK, "container", NULL,
+			    "it is process %d of a container, and process %d to bpftrace.sh",
+			    p->ns_pid, p->pid);
+	else if (ours.n && its.n && !str_eq(ours, its))
+		finding_add(x->out, FINDING_OK, "container", NULL,
+			    "it sees other file systems than we do; its files are read there");
+}
+
+/** Probes that have the same names everywhere, of libraries that most processes have mapped. */
+static bool is_runtime(const struct sdt_list *probes)
+{
+	static const char *const providers[] = {"libc",	     "libm",   "rtld", "libpthread",
+						"libstdcxx", "libgcc", NULL};
+	return probes->n_probes && str_is_any(probes->probes[0].provider, providers);
+}
+
+static void examine_debuginfo(const struct examination *x, struct img *img)
+{
+	struct img *found;
+	img->offline = true;
+	if (!img_debugfile(img, &found))
+		finding_add(x->out, FINDING_WARNING, "debuginfo",
+			    "build it with -g, or install its debug package",
+			    STR_FMT " has no debug information, so that names of enums, structs "
+				    "and most arguments are unknown",
+			    STR_ARG(img->display_path));
+	else if (found != img)
+		finding_add(x->out, FINDING_OK, "debuginfo", NULL,
+			    STR_FMT " has its debug information in " STR_FMT,
+			    STR_ARG(img->display_path), STR_ARG(found->display_path));
+	else
+		finding_add(x->out, FINDING_OK, "debuginfo", NULL, STR_FMT " has debug information",
+			    STR_ARG(img->display_path));
+}
+
+static void examine_probes(const struct examination *x, const struct img *img,
+			   const struct sdt_list *probes)
+{
+	size_t n_good = 0;
+	bool by_libbpf = dialect_has_libbpf_usdt(x->version);
+	for (size_t i = 0; i < probes->n_probes && x->version; i++) {
+		const struct sdt_probe *p = &probes->probes[i];
+		struct str why = attachable_why_not(x->out->arena, img->machine, p, by_libbpf);
+		n_good += !why.n;
+		if (why.n)
+			finding_add(
+			    x->out, FINDING_WARNING, "probe",
+			    by_libbpf && attachable_has_name(p) ? "use bpftrace 0.23" : NULL,
+			    "bpftrace 0.%u cannot attach to " STR_FMT ":" STR_FMT
+			    ", because " STR_FMT,
+			    x->version, STR_ARG(p->provider), STR_ARG(p->name), STR_ARG(why));
+	}
+	if (x->version)
+		finding_add(x->out, FINDING_OK, "probes", NULL,
+			    "bpftrace 0.%u can attach to %zu of %zu USDT probes of " STR_FMT,
+			    x->version, n_good, probes->n_probes, STR_ARG(img->display_path));
+	else
+		finding_add(x->out, FINDING_OK, "probes", NULL, STR_FMT " has %zu USDT probes",
+			    STR_ARG(img->display_path), probes->n_probes);
+}
+
+static void examine_file(struct examination *x, const struct proc_file *f)
+{
+	bool is_exe = f == x->proc->files.v;
+	struct img *img = mapped_open(x->out->arena, x->diag, x->proc, f);
+	struct sdt_list probes;
+	if (!img)
+		return;
+	if (sdt_read(img, &probes) && (is_exe || probes.n_probes)) {
+		x->n_probes += probes.n_probes;
+		if (f->is_deleted)
+			finding_add(x->out, FINDING_WARNING, "deleted",
+				    "restart the process to trace the new one",
+				    STR_FMT
+				    " was removed or replaced after the process had started",
+				    STR_ARG(f->path));
+		if (probes.n_probes)
+			examine_probes(x, img, &probes);
+		if (!is_runtime(&probes))
+			examine_debuginfo(x, img);
+	}
+	img_close(img);
+}
+
+static void examine_files(struct examination *x)
+{
+	for (size_t i = 0; i < x->proc->files.n; i++) {
+		const struct proc_file *f = &x->proc->files.v[i];
+		if (!f->open_path.n)
+			finding_add(x->out, FINDING_WARNING, "file", NULL,
+				    STR_FMT " of the process cannot be opened", STR_ARG(f->path));
+		else if (img_is_elf(str_dup(x->out->arena, f->open_path)))
+			examine_file(x, f);
+	}
+	if (!x->n_probes)
+		finding_add(x->out, FINDING_WARNING, "probes",
+			    "trace its functions, as in uprobe:__EXE__:main",
+			    "no file of the process has USDT probes");
+}
+
+/** The lines that a diag wrote, "PLACE: error: TEXT", as findings. */
+static void add_messages(struct findings *f, struct str said)
+{
+	while (said.n) {
+		size_t nl = str_find(said, '\n'), colon = 0;
+		struct str line = str_slice(said, 0, nl), place, text;
+		said = str_from_offset(said, nl + 1);
+		do {
+			colon += str_find(str_from_offset(line, colon), ':') + 1;
+			place = str_slice(line, 0, colon);
+			text = str_trim(str_from_offset(line, colon));
+		} while (colon < line.n && !str_has_prefix(text, STR("error: ")) &&
+			 !str_has_prefix(text, STR("warning: ")));
+		if (!text.n)
+			continue;
+		bool is_error = str_has_prefix(text, STR("error: "));
+		text = str_from_offset(text, str_find(text, ' ') + 1);
+		if (str_eqz(place, "btgen:"))
+			place = STR("");
+		finding_add(f, is_error ? FINDING_ERROR : FINDING_WARNING, "file", NULL,
+			    STR_FMT "%s" STR_FMT, STR_ARG(place), place.n ? " " : "",
+			    STR_ARG(text));
+	}
+}
+
+void process_examine(struct findings *f, const char *procfs, int pid, unsigned version)
+{
+	char *said = NULL;
+	size_t n = 0;
+	FILE *out = open_memstream(&said, &n);
+	if (!out)
+		base_oom();
+	struct diag diag;
+	struct proc *p;
+	diag_init(&diag, out);
+	if (proc_open(f->arena, &diag, procfs, pid, &p)) {
+		struct examination x = {.out = f, .diag = &diag, .proc = p, .version = version};
+		examine_place(&x);
+		examine_files(&x);
+		proc_close(p);
+	}
+	fclose(out);
+	add_messages(f, (struct str){said, n});
+	free(said);
+}
