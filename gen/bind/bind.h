@@ -18,6 +18,7 @@
 #include "lang/script.h"
 
 struct bind_enum_table;
+struct bind_table;
 struct targettype;
 
 /** `#pragma optional` or one name of it, see bind/optional.h. */
@@ -85,6 +86,7 @@ struct bind {
 	struct context *all_near;      /**< the code of all probes, once bind_lookup() made it */
 	struct map probeargs;	       /**< namedarg's memory: probe -> struct probeargs */
 	struct targettype *types;      /**< lower/targettype.h's */
+	VEC(struct bind_table) tables; /**< of enum names, see names/table.h */
 	VEC(struct bind_enum_table) enum_tables; /**< of enum_name(), see names/enumname.h */
 };
 

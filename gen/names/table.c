@@ -8,12 +8,6 @@
 #include "conf/enumconf.h"
 #include "ctype/enumtab.h"
 
-struct wanted {
-	struct str map, type, prefix;
-	struct diag_place place; // of the pragma's type, or of the map's first use
-	bool is_pragma;
-};
-
 /** Only read, in all clauses of the program? And where first. */
 static bool is_only_read(const struct bind *b, struct str map, struct token **ret_at)
 {
@@ -39,11 +33,11 @@ static bool is_word(const struct token *t)
 }
 
 /** `enum MAP TYPE [PREFIX]`; TYPE may be written `enum x` and with C++ scopes, MAP with @. */
-static bool parse_pragma(struct bind *b, const struct pp_pragma *p, struct wanted *ret)
+static bool parse_pragma(struct bind *b, const struct pp_pragma *p, struct bind_table *ret)
 {
 	const struct token *t = p->tokens->next; // behind `enum`
 	struct diag_place place = tok_place(p->tokens);
-	*ret = (struct wanted){.is_pragma = true};
+	*ret = (struct bind_table){0};
 	if (tok_is(t, "@"))
 		t = t->next;
 	if (!is_word(t))
@@ -97,7 +91,7 @@ static struct lookup *lookup_for(struct bind *b, struct str map)
 	return lk;
 }
 
-static bool add_table(struct bind *b, const struct wanted *w, struct strbuf *begin,
+static bool add_table(struct bind *b, const struct bind_table *w, struct strbuf *begin,
 		      struct strbuf *end)
 {
 	struct enumtab tab;
@@ -125,14 +119,12 @@ static bool add_table(struct bind *b, const struct wanted *w, struct strbuf *beg
 	return true;
 }
 
-typedef VEC(struct wanted) wanted_list;
-
-static bool collect_pragmas(struct bind *b, struct map *named, wanted_list *ret)
+static bool collect_pragmas(struct bind *b, struct map *named)
 {
 	const struct pp *pp = b->pp;
 	bool good = true;
 	for (size_t i = 0; i < pp->pragmas.n; i++) {
-		struct wanted w;
+		struct bind_table w;
 		if (!tok_is(pp->pragmas.v[i].tokens, "enum"))
 			continue;
 		if (!parse_pragma(b, &pp->pragmas.v[i], &w)) {
@@ -142,13 +134,13 @@ static bool collect_pragmas(struct bind *b, struct map *named, wanted_list *ret)
 					  "#pragma enum: map @" STR_FMT " already has a table",
 					  STR_ARG(w.map));
 		} else {
-			vec_push(b->arena, ret, w);
+			vec_push(b->arena, &b->tables, w);
 		}
 	}
 	return good;
 }
 
-static bool collect_conf(struct bind *b, struct map *named, wanted_list *ret)
+static bool collect_conf(struct bind *b, struct map *named)
 {
 	struct enumconf conf = {0};
 	if (!b->conf)
@@ -160,38 +152,43 @@ static bool collect_conf(struct bind *b, struct map *named, wanted_list *ret)
 		struct token *at;
 		if (!is_only_read(b, e->map, &at) || !map_add(b->arena, named, e->map))
 			continue;
-		vec_push(b->arena, ret,
-			 (struct wanted){e->map, e->type, e->prefix, tok_place(at), false});
+		vec_push(b->arena, &b->tables,
+			 (struct bind_table){e->map, e->type, e->prefix, tok_place(at)});
 	}
 	return true;
+}
+
+bool table_find_all(struct bind *b)
+{
+	struct map named = {0};
+	return collect_pragmas(b, &named) && collect_conf(b, &named);
 }
 
 bool table_add_all(struct bind *b)
 {
 	struct map named = {0};
-	wanted_list wanted = {0};
-	if (!collect_pragmas(b, &named, &wanted) || !collect_conf(b, &named, &wanted))
-		return false;
+	for (size_t i = 0; i < b->tables.n; i++)
+		map_add(b->arena, &named, b->tables.v[i].map);
 	for (size_t i = 0; i < b->enum_tables.n; i++) {
 		const struct bind_enum_table *t = &b->enum_tables.v[i];
 		if (map_add(b->arena, &named, t->map))
-			vec_push(b->arena, &wanted,
-				 (struct wanted){t->map, t->type, {0}, t->at, false});
+			vec_push(b->arena, &b->tables,
+				 (struct bind_table){t->map, t->type, STR(""), t->at});
 	}
-	if (!wanted.n)
+	if (!b->tables.n)
 		return true;
 	if (!b->files)
-		return diag_error(b->diag, &wanted.v[0].place,
+		return diag_error(b->diag, &b->tables.v[0].place,
 				  "the names of enum " STR_FMT
 				  " are needed: give a PID, or a file with -x",
-				  STR_ARG(wanted.v[0].type));
+				  STR_ARG(b->tables.v[0].type));
 
 	struct strbuf begin, end;
 	strbuf_init(&begin);
 	strbuf_init(&end);
 	bool good = true;
-	for (size_t i = 0; i < wanted.n; i++)
-		good &= add_table(b, &wanted.v[i], &begin, &end);
+	for (size_t i = 0; i < b->tables.n; i++)
+		good &= add_table(b, &b->tables.v[i], &begin, &end);
 	good = good && nameless_rewrite(b, &named);
 	if (good) {
 		beginend_add_begin(b, strbuf_str(&begin));

@@ -11,9 +11,22 @@
 
 #include "bind/bind.h"
 
+/** A map that is to be filled. */
+struct bind_table {
+	struct str map;		 /**< without @ */
+	struct str type;	 /**< the enum, as written */
+	struct str prefix;	 /**< taken from the names, or empty */
+	struct diag_place place; /**< of the pragma's type, or of the map's first use */
+};
+
 /**
- * Adds the tables to the program, and has numbers printed where they have no name (nameless.h).
- * Errors: a type that is not there, a pragma with wrong words.
+ * Sets b->tables by the pragmas and the list, before anything is changed. False after an error: a
+ * pragma with wrong words.
+ */
+bool table_find_all(struct bind *b);
+/**
+ * Adds those tables and b->enum_tables to the program, and has numbers printed where they have no
+ * name (nameless.h). An error for a type that is not there.
  */
 bool table_add_all(struct bind *b);
 

@@ -134,8 +134,9 @@ static bool bind_program(struct bind *b, struct pp *pp)
 	bool bound =
 	    bind_clauses(b); // if not, clauses that are right so far are looked at all the same
 	targettype_begin(b);
-	if (!exprtype_find(b) || !check_script(b) || !bound || !filter_add_all(b) ||
-	    !marker_replace_all(b) || !beginend_merge(b, "BEGIN") || !beginend_merge(b, "END"))
+	if (!exprtype_find(b) || !table_find_all(b) || !check_script(b) || !bound ||
+	    !filter_add_all(b) || !marker_replace_all(b) || !beginend_merge(b, "BEGIN") ||
+	    !beginend_merge(b, "END"))
 		return false;
 	codecall_rewrite(b);
 	if (!enumname_rewrite(b) || !lower_program(b) || !table_add_all(b))
