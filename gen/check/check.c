@@ -6,6 +6,7 @@
 static void (*const checks[])(struct checker *, struct node *, struct node *) = {
     check_format,
     check_compare,
+    check_enums,
 };
 
 bool check_meaning(struct checker *k, const struct node *n, struct meaning *ret)
@@ -57,6 +58,35 @@ void check_note_origin(struct checker *k, const struct node *n)
 const char *check_text(struct checker *k, const struct node *n)
 {
 	return str_dup(k->b->arena, print_text(k->b->arena, n));
+}
+
+/** Not 1e6 and 010, which versions read differently. */
+static bool read_literal(const struct node *n, struct constant *ret)
+{
+	struct str text = node_text(n);
+	bool is_octal = text.n > 1 && text.p[0] == '0' && (text.p[1] | 32) != 'x';
+	ret->is_negative = false;
+	return !is_octal && str_to_u64(text, &ret->bits);
+}
+
+bool check_constant(struct checker *k, struct node *n, struct constant *ret)
+{
+	struct ctype *of;
+	int64_t value;
+	n = node_ungrouped(n);
+	if (n->kind == NODE_NUMBER)
+		return read_literal(n, ret);
+	if (node_is(n, NODE_UNARY, "-") && n->child->kind == NODE_NUMBER) {
+		bool good = read_literal(n->child, ret) && ret->bits <= (uint64_t)1 << 63;
+		ret->bits = -ret->bits;
+		ret->is_negative = ret->bits != 0;
+		return good;
+	}
+	if (!n->expr || !n->expr->enumerator_of ||
+	    !lookup_enumerator(k->b->lookup, print_text(k->b->arena, n), &value, &of))
+		return false;
+	*ret = (struct constant){(uint64_t)value, value < 0 && of && of->is_signed};
+	return true;
 }
 
 static bool check_node(void *ctx, struct node *n, struct node *parent)

@@ -12,7 +12,8 @@
 struct checker {
 	struct bind *b;
 	const struct attach_clause *clause;
-	size_t i; /**< its number */
+	size_t i;	 /**< its number */
+	struct map said; /**< what is said once only, each check has words of its own */
 	bool good;
 };
 
@@ -39,8 +40,17 @@ void check_note_origin(struct checker *k, const struct node *n);
 /** @n as it is written, for a remedy. */
 const char *check_text(struct checker *k, const struct node *n);
 
+/** A number that stands in the script: a literal, maybe behind a -, or an enumerator. */
+struct constant {
+	uint64_t bits;
+	bool is_negative; /**< `bits` are those of an int64 */
+};
+
+bool check_constant(struct checker *k, struct node *n, struct constant *ret);
+
 // One for each group: looks at @n and reports through k->b->diag; k->good is false after an error.
 void check_format(struct checker *k, struct node *n, struct node *parent);
 void check_compare(struct checker *k, struct node *n, struct node *parent);
+void check_enums(struct checker *k, struct node *n, struct node *parent);
 
 #endif

@@ -1,6 +1,23 @@
+// Comparisons whose result is known before, and those that C reads otherwise than they look.
 #include "check/check_priv.h"
 
+#include <inttypes.h>
+
+#include "lang/print.h"
 #include "lang/vocabulary.h"
+
+static bool is_comparison(const struct node *n)
+{
+	static const char *const names[] = {"==", "!=", "<", ">", "<=", ">=", NULL};
+	return n->kind == NODE_BINARY && tok_is_any(n->name, names);
+}
+
+static bool is_equality(const struct node *n)
+{
+	return node_is(n, NODE_BINARY, "==") || node_is(n, NODE_BINARY, "!=");
+}
+
+// --- functions, whose numbers have no sign ---
 
 /** bpftrace does not know that argN and retval of functions may be an int. */
 static bool is_of_function(const struct attach_clause *c)
@@ -28,11 +45,10 @@ static bool asks_for_sign(const struct node *n)
 	       str_eqz(with->name->text, "0");
 }
 
-void check_compare(struct checker *k, struct node *n, struct node *parent)
+static void check_function(struct checker *k, struct node *n)
 {
 	unsigned i;
-	(void)parent;
-	if (n->kind != NODE_BINARY || !is_of_function(k->clause) || !asks_for_sign(n))
+	if (!is_of_function(k->clause) || !asks_for_sign(n))
 		return;
 	const struct node *word = node_ungrouped(n->child);
 	if (!node_is(word, NODE_NAME, "retval") &&
@@ -45,4 +61,294 @@ void check_compare(struct checker *k, struct node *n, struct node *parent)
 			      " of a function is an unsigned 64-bit number: write (int32)" STR_FMT
 			      " for an int, (int64)" STR_FMT " for a long",
 			      STR_ARG(text), STR_ARG(text), STR_ARG(text));
+}
+
+// --- a value and a number that it never has ---
+
+/** What a type can hold; -1 as `least` is that of an int64. */
+struct range {
+	int64_t least;
+	uint64_t most;
+};
+
+static bool range_of(const struct expr *e, const struct meaning *m, struct range *ret)
+{
+	const struct ctype *t = m->plain;
+	if (!t || (t->kind != CTYPE_INT && t->kind != CTYPE_ENUM && t->kind != CTYPE_BOOL) ||
+	    !t->has_size || t->size < 1 || t->size > 8)
+		return false;
+	unsigned bits = e->bit_size ? e->bit_size : (unsigned)t->size * 8;
+	uint64_t all = UINT64_MAX >> (64 - bits);
+	if (t->kind == CTYPE_BOOL)
+		*ret = (struct range){0, 1};
+	else if (t->is_signed)
+		*ret = (struct range){-(int64_t)(all >> 1) - 1, all >> 1};
+	else
+		*ret = (struct range){0, all};
+	return true;
+}
+
+/** -1, 0, 1: @c is below, in or above @r; at its ends it is in. */
+static int place_in(const struct range *r, const struct constant *c)
+{
+	if (c->is_negative)
+		return (int64_t)c->bits < r->least ? -1 : 0;
+	return c->bits > r->most ? 1 : 0;
+}
+
+static bool is_least(const struct range *r, const struct constant *c)
+{
+	return c->bits == (uint64_t)r->least && c->is_negative == (r->least < 0);
+}
+
+static bool is_most(const struct range *r, const struct constant *c)
+{
+	return c->bits == r->most && !c->is_negative;
+}
+
+/** "true", "false", or NULL: `value op c` is neither for all values of @r. */
+static const char *result_of(struct str op, const struct range *r, const struct constant *c)
+{
+	int place = place_in(r, c);
+	bool least = is_least(r, c), most = is_most(r, c);
+	if (str_eqz(op, "=="))
+		return place ? "false" : NULL;
+	if (str_eqz(op, "!="))
+		return place ? "true" : NULL;
+	if (str_eqz(op, "<"))
+		return place > 0 ? "true" : place < 0 || least ? "false" : NULL;
+	if (str_eqz(op, "<="))
+		return place > 0 || most ? "true" : place < 0 ? "false" : NULL;
+	if (str_eqz(op, ">"))
+		return place < 0 ? "true" : place > 0 || most ? "false" : NULL;
+	return place < 0 || least ? "true" : place > 0 ? "false" : NULL;
+}
+
+static struct str mirrored(struct str op)
+{
+	if (str_eqz(op, "<"))
+		return STR(">");
+	if (str_eqz(op, ">"))
+		return STR("<");
+	if (str_eqz(op, "<="))
+		return STR(">=");
+	return str_eqz(op, ">=") ? STR("<=") : op;
+}
+
+/** An enum's name says what it is; a range is for what has none. */
+static const char *range_text(struct checker *k, const struct range *r, const struct meaning *m,
+			      unsigned bit_size)
+{
+	struct arena *a = k->b->arena;
+	const char *type = arena_printf(a, STR_FMT, STR_ARG(ctype_spell(a, m->type)));
+	if (m->plain->kind == CTYPE_BOOL)
+		return "a bool";
+	if (bit_size)
+		type = arena_printf(a, "%s of %u bit%s", type, bit_size, bit_size == 1 ? "" : "s");
+	return arena_printf(a, "%s, %" PRId64 " to %" PRIu64, type, r->least, r->most);
+}
+
+/** An uint64 beside -1: C, bpftrace and we compare it without a sign. */
+static bool check_wide(struct checker *k, struct str op, struct node *value, struct node *number,
+		       const struct constant *c, const struct token *at)
+{
+	struct diag_place place = tok_place(at);
+	if (str_eqz(op, "==") || str_eqz(op, "!="))
+		return false;
+	k->good &= diag_check(k->b->diag, "constant-compare", DIAG_WARNING, &place,
+			      "%s has no sign, and %s is compared as %" PRIu64,
+			      check_text(k, value), check_text(k, number), c->bits);
+	check_note_origin(k, value);
+	return true;
+}
+
+/** `value op number`; true when something was said. */
+static bool check_range(struct checker *k, struct str op, struct node *value, struct node *number,
+			const struct token *at)
+{
+	struct meaning m;
+	struct range r;
+	struct constant c;
+	struct diag_place place = tok_place(at);
+	if (!check_constant(k, number, &c) || !check_meaning(k, value, &m) ||
+	    check_is_floating(&m) || !range_of(value->expr, &m, &r))
+		return false;
+	if (c.is_negative && r.most == UINT64_MAX)
+		return check_wide(k, op, value, number, &c, at);
+	const char *always = result_of(op, &r, &c), *remedy = "";
+	if (!always)
+		return false;
+	// In C an unsigned int is equal to -1 where all of its bits are set.
+	if (c.is_negative && r.most == UINT32_MAX && (str_eqz(op, "==") || str_eqz(op, "!=")))
+		remedy =
+		    arena_printf(k->b->arena, ": compare it with 0x%" PRIx32, (uint32_t)c.bits);
+	k->good &= diag_check(k->b->diag, "constant-compare", DIAG_WARNING, &place,
+			      "this is always %s: %s is %s%s", always, check_text(k, value),
+			      range_text(k, &r, &m, value->expr->bit_size), remedy);
+	check_note_origin(k, value);
+	return true;
+}
+
+static bool find_effect(void *ctx, struct node *n, struct node *parent)
+{
+	bool *found = ctx;
+	(void)parent;
+	*found |= n->kind != NODE_NAME && n->kind != NODE_VARIABLE && n->kind != NODE_MAP &&
+		  n->kind != NODE_MEMBER && n->kind != NODE_GROUP && n->kind != NODE_NUMBER &&
+		  n->kind != NODE_INDEX && n->kind != NODE_CAST && n->kind != NODE_TYPE;
+	return !*found;
+}
+
+/** `$x == $x`; what a macro of the preprocessor makes equal may be meant. */
+static void check_itself(struct checker *k, struct node *n)
+{
+	struct node *left = node_ungrouped(n->child), *right = node_ungrouped(n->child->next);
+	struct diag_place at = tok_place(n->name);
+	bool has_effect = false;
+	if (left->kind == NODE_NUMBER || left->kind != right->kind || n->name->from_macro ||
+	    left->first->from_macro || right->first->from_macro ||
+	    !str_eq(print_text(k->b->arena, left), print_text(k->b->arena, right)))
+		return;
+	node_walk(left, find_effect, &has_effect);
+	bool is_true = tok_is(n->name, "==") || tok_is(n->name, "<=") || tok_is(n->name, ">=");
+	if (!has_effect)
+		k->good &= diag_check(k->b->diag, "constant-compare", DIAG_WARNING, &at,
+				      "this is always %s: a value is compared with itself",
+				      is_true ? "true" : "false");
+}
+
+/** `flags & 1 == 2`, with brackets: no such bit is left. */
+static void check_mask(struct checker *k, struct node *n, struct node *masked, struct node *number)
+{
+	struct constant mask, c;
+	struct diag_place at = tok_place(n->name);
+	masked = node_ungrouped(masked);
+	if (!is_equality(n) || !node_is(masked, NODE_BINARY, "&") ||
+	    !check_constant(k, number, &c) ||
+	    (!check_constant(k, masked->child->next, &mask) &&
+	     !check_constant(k, masked->child, &mask)) ||
+	    !(c.bits & ~mask.bits))
+		return;
+	k->good &= diag_check(k->b->diag, "constant-compare", DIAG_WARNING, &at,
+			      "this is always %s: %s has bits that `%s` clears",
+			      tok_is(n->name, "==") ? "false" : "true", check_text(k, number),
+			      check_text(k, masked));
+}
+
+// --- a number and a text ---
+
+/** bpftrace refuses it, and of a pointer it knows no more than its number. */
+static bool check_text_and_number(struct checker *k, const struct node *value,
+				  const struct node *text)
+{
+	struct diag_place at = tok_place(value->first);
+	struct meaning m;
+	if (!value->expr || !text->expr || value->expr->kind != EXPR_NUMBER ||
+	    text->expr->kind != EXPR_TEXT)
+		return false;
+	if (check_meaning(k, value, &m) && check_is_string(m.plain))
+		k->good &=
+		    diag_check(k->b->diag, "string-address", DIAG_ERROR, &at,
+			       "the address of a string is compared with a text: use str(%s)",
+			       check_text(k, value));
+	else
+		k->good &=
+		    diag_check(k->b->diag, "compare", DIAG_ERROR, &at,
+			       "%s is a number, and is compared with a text", check_text(k, value));
+	check_note_origin(k, value);
+	return true;
+}
+
+// --- what looks like something else ---
+
+static bool is_number(const struct node *n, const char *text)
+{
+	return n->kind == NODE_NUMBER && str_eqz(node_text(n), text);
+}
+
+/** `a & 1 == 0`, which is a & (1 == 0). */
+static void check_precedence(struct checker *k, const struct node *n)
+{
+	static const char *const bits[] = {"&", "|", "^", NULL};
+	const struct node *left = n->child, *right = left->next;
+	const struct node *inner = is_comparison(left) ? left : right;
+	struct diag_place at = tok_place(n->name);
+	if (!tok_is_any(n->name, bits) || is_comparison(left) == is_comparison(right))
+		return;
+	k->good &= diag_check(k->b->diag, "parentheses", DIAG_WARNING, &at,
+			      STR_FMT " is applied to the result of " STR_FMT
+				      ": put brackets around what belongs together",
+			      STR_ARG(n->name->text), STR_ARG(inner->name->text));
+}
+
+/** `1 < x < 3` */
+static void check_chain(struct checker *k, const struct node *n)
+{
+	struct diag_place at = tok_place(n->name);
+	if (!is_comparison(n->child) || is_equality(n->child) || is_equality(n))
+		return;
+	k->good &= diag_check(k->b->diag, "parentheses", DIAG_WARNING, &at,
+			      "the result of " STR_FMT ", 0 or 1, is compared: write a " STR_FMT
+			      " b && b " STR_FMT " c",
+			      STR_ARG(n->child->name->text), STR_ARG(n->child->name->text),
+			      STR_ARG(n->name->text));
+}
+
+/** `!x == 2`, which is (!x) == 2. */
+static void check_not(struct checker *k, struct node *n)
+{
+	const struct node *left = n->child, *right = node_ungrouped(n->child->next);
+	struct diag_place at = tok_place(left->first);
+	if (!node_is(left, NODE_UNARY, "!") || node_is(right, NODE_UNARY, "!") ||
+	    is_comparison(right) || is_number(right, "0") || is_number(right, "1") ||
+	    node_is(right, NODE_BINARY, "&&") || node_is(right, NODE_BINARY, "||") ||
+	    right->kind == NODE_NAME)
+		return;
+	k->good &= diag_check(k->b->diag, "parentheses", DIAG_WARNING, &at,
+			      "! is applied to %s alone: put brackets around the comparison",
+			      check_text(k, left->child));
+}
+
+/** `/arg0 = 1/`, `if ($x = 1)`: no version takes it, and so it is not understood here. */
+static void check_assignment(struct checker *k, const struct node *n)
+{
+	const struct token *t = n->first;
+	bool is_if = n->kind == NODE_OPAQUE && (tok_is(t, "if") || tok_is(t, "while"));
+	unsigned depth = 0;
+	if (!is_if && (n->kind != NODE_PREDICATE || n->child))
+		return;
+	for (; t != n->last; t = t->next) {
+		depth += tok_is(t, "(");
+		depth -= tok_is(t, ")") && depth;
+		struct diag_place at = tok_place(t);
+		if (tok_is(t, "{") || (is_if && !depth && tok_is(t, ")")))
+			return;
+		if (tok_is(t, "=")) {
+			k->good &= diag_check(k->b->diag, "compare", DIAG_ERROR, &at,
+					      "= does not compare: write ==");
+			return;
+		}
+	}
+}
+
+void check_compare(struct checker *k, struct node *n, struct node *parent)
+{
+	(void)parent;
+	check_assignment(k, n);
+	if (n->kind != NODE_BINARY)
+		return;
+	check_precedence(k, n);
+	if (!is_comparison(n))
+		return;
+	struct node *left = n->child, *right = left->next;
+	check_function(k, n);
+	check_chain(k, n);
+	check_not(k, n);
+	check_itself(k, n);
+	check_mask(k, n, left, right);
+	check_mask(k, n, right, left);
+	if (!check_range(k, n->name->text, left, right, n->name))
+		check_range(k, mirrored(n->name->text), right, left, n->name);
+	if (is_equality(n) && !check_text_and_number(k, left, right))
+		check_text_and_number(k, right, left);
 }

@@ -1,0 +1,257 @@
+// An enum's values beside the names of another.
+#include "check/check_priv.h"
+
+#include <inttypes.h>
+
+#include "lang/print.h"
+#include "lower/targettype.h"
+#include "names/table.h"
+
+/** Is @n a value of an enum whose names are known? */
+static bool is_of_enum(struct checker *k, const struct node *n, struct meaning *ret)
+{
+	return check_meaning(k, n, ret) && ret->plain && ret->plain->kind == CTYPE_ENUM &&
+	       ctype_complete(ret->plain) && ret->plain->n_values;
+}
+
+/**
+ * C takes enums without a name for lists of numbers, and units may have different versions of one
+ * enum.
+ */
+static bool is_other(const struct meaning *m, struct ctype *of)
+{
+	bool has_name = m->plain->name.n || m->type->kind == CTYPE_TYPEDEF;
+	return of && of->name.n && has_name && !str_eq(of->name, m->plain->name) &&
+	       !ctype_is_same(of, m->plain);
+}
+
+/** What enum_name() takes for it. */
+static struct str name_of(struct checker *k, const struct meaning *m)
+{
+	return m->plain->name.n ? m->plain->name : ctype_spell(k->b->arena, m->type);
+}
+
+static struct str spell(struct checker *k, const struct meaning *m)
+{
+	return ctype_spell(k->b->arena, m->plain->name.n ? m->plain : m->type);
+}
+
+// --- names of another enum ---
+
+static bool find_enum(struct checker *k, struct str name, struct ctype **ret)
+{
+	struct lookup *lk = bind_lookup_from(k->b, k->i);
+	if (!lk || !lookup_type(lk, name, NAME_ENUM | NAME_TYPEDEF, ret))
+		return false;
+	*ret = ctype_strip(*ret);
+	return *ret && (*ret)->kind == CTYPE_ENUM && ctype_complete(*ret);
+}
+
+static const struct bind_table *table_of(struct checker *k, struct str map)
+{
+	for (size_t i = 0; i < k->b->tables.n; i++)
+		if (str_eq(k->b->tables.v[i].map, map))
+			return &k->b->tables.v[i];
+	return NULL;
+}
+
+/** "@target[arg1]" where there is a table of that enum, else "enum_name(tgt_state, arg1)". */
+static const char *right_names(struct checker *k, const struct node *value, const struct meaning *m)
+{
+	struct arena *a = k->b->arena;
+	for (size_t i = 0; i < k->b->tables.n; i++) {
+		struct ctype *of;
+		const struct bind_table *t = &k->b->tables.v[i];
+		if (find_enum(k, t->type, &of) && ctype_is_same(of, m->plain))
+			return arena_printf(a, "@" STR_FMT "[%s]", STR_ARG(t->map),
+					    check_text(k, value));
+	}
+	return arena_printf(a, "enum_name(" STR_FMT ", %s)", STR_ARG(name_of(k, m)),
+			    check_text(k, value));
+}
+
+/** @value is looked up in names of the enum @type, by what is called @who. */
+static void check_names_of(struct checker *k, const struct node *value, struct str type,
+			   const char *who)
+{
+	struct diag_place at = tok_place(value->first);
+	struct meaning m;
+	struct ctype *of;
+	if (!check_meaning(k, value, &m) || !m.plain || !find_enum(k, type, &of))
+		return;
+	if (m.plain->kind == CTYPE_POINTER) {
+		k->good &= diag_check(k->b->diag, "enum", check_level(&m), &at,
+				      "%s has the names of " STR_FMT ", and %s is a pointer", who,
+				      STR_ARG(ctype_spell(k->b->arena, of)), check_text(k, value));
+	} else if (is_of_enum(k, value, &m) && is_other(&m, of)) {
+		k->good &=
+		    diag_check(k->b->diag, "enum", check_level(&m), &at,
+			       "%s has the names of " STR_FMT ", and %s is of " STR_FMT ": use %s",
+			       who, STR_ARG(ctype_spell(k->b->arena, of)), check_text(k, value),
+			       STR_ARG(spell(k, &m)), right_names(k, value, &m));
+	} else {
+		return;
+	}
+	check_note_origin(k, value);
+}
+
+// --- comparisons ---
+
+static bool has_value(const struct ctype *t, uint64_t bits)
+{
+	for (size_t i = 0; i < t->n_values; i++)
+		if ((uint64_t)t->values[i].value == bits)
+			return true;
+	return false;
+}
+
+/** The enumerator of @t that is called like the word @name, scopes aside. */
+static const struct ctype_value *value_called(const struct ctype *t, struct str name)
+{
+	for (size_t i = 0; i < t->n_values; i++)
+		if (str_eq(t->values[i].name, name))
+			return &t->values[i];
+	return NULL;
+}
+
+/** 1, 2, 3, 4 without a gap: no flags that are combined. */
+static bool is_counted(const struct ctype *t)
+{
+	int64_t least = INT64_MAX, most = INT64_MIN;
+	for (size_t i = 0; i < t->n_values; i++) {
+		int64_t v = t->values[i].value;
+		least = v < least ? v : least;
+		most = v > most ? v : most;
+	}
+	if (most < 3 || (uint64_t)most - (uint64_t)least >= t->n_values)
+		return false;
+	for (int64_t v = least; v <= most; v++)
+		if (!has_value(t, (uint64_t)v))
+			return false;
+	return true;
+}
+
+/** 0 and -1 stand for no value at all; flags are combined. */
+static bool may_have(const struct ctype *t, const struct constant *c)
+{
+	uint64_t all = 0;
+	if (c->bits == 0 || c->bits == UINT64_MAX || has_value(t, c->bits))
+		return true;
+	if (c->is_negative || is_counted(t))
+		return false;
+	for (size_t i = 0; i < t->n_values; i++)
+		if (((uint64_t)t->values[i].value & ~c->bits) == 0)
+			all |= (uint64_t)t->values[i].value;
+	return all == c->bits;
+}
+
+static void note_nearest(struct checker *k, const struct ctype *t, struct str name)
+{
+	const struct ctype_value *near = NULL;
+	unsigned best = UINT32_MAX;
+	for (size_t i = 0; i < t->n_values; i++)
+		if (str_is_nearer(name, t->values[i].name, &best))
+			near = &t->values[i];
+	if (near)
+		diag_note(k->b->diag, NULL, "did you mean " STR_FMT "?", STR_ARG(near->name));
+}
+
+/** `state == OTHER_ON`: once for each value and enum, not for each branch of a chain. */
+static void check_enumerator(struct checker *k, const struct node *value, const struct meaning *m,
+			     const struct node *name)
+{
+	struct arena *a = k->b->arena;
+	struct ctype *of = name->expr->enumerator_of;
+	struct diag_place at = tok_place(name->first);
+	if (!is_other(m, of) || value_called(m->plain, name->last->text) ||
+	    !map_add(a, &k->said,
+		     str_printf(a, "enum %zu %s " STR_FMT, k->i, check_text(k, value),
+				STR_ARG(of->name))))
+		return;
+	k->good &= diag_check(k->b->diag, "enum", DIAG_WARNING, &at,
+			      "%s is of " STR_FMT ", and " STR_FMT " of " STR_FMT,
+			      check_text(k, value), STR_ARG(spell(k, m)), STR_ARG(name->last->text),
+			      STR_ARG(ctype_spell(a, of)));
+	note_nearest(k, m->plain, name->last->text);
+	check_note_origin(k, value);
+}
+
+/** `state == 99` */
+static void check_number_of_enum(struct checker *k, const struct node *value,
+				 const struct meaning *m, const struct node *number,
+				 const struct constant *c)
+{
+	struct diag_place at = tok_place(number->first);
+	if (may_have(m->plain, c))
+		return;
+	k->good &= diag_check(k->b->diag, "enum", DIAG_WARNING, &at,
+			      "%s is of " STR_FMT ", which has no %s", check_text(k, value),
+			      STR_ARG(spell(k, m)), check_text(k, number));
+	check_note_origin(k, value);
+}
+
+static void check_both(struct checker *k, const struct node *left, const struct meaning *l,
+		       const struct node *right)
+{
+	struct meaning r;
+	struct diag_place at = tok_place(right->first);
+	if (!is_of_enum(k, right, &r) || !is_other(l, r.plain))
+		return;
+	k->good &= diag_check(k->b->diag, "enum", DIAG_WARNING, &at,
+			      "%s is of " STR_FMT ", and %s of " STR_FMT, check_text(k, left),
+			      STR_ARG(spell(k, l)), check_text(k, right), STR_ARG(spell(k, &r)));
+	check_note_origin(k, left);
+}
+
+static void check_comparison(struct checker *k, const struct token *op, struct node *left,
+			     struct node *right)
+{
+	static const char *const all[] = {"==", "!=", "<", ">", "<=", ">=", NULL};
+	static const char *const equality[] = {"==", "!=", NULL};
+	struct node *name = node_ungrouped(right);
+	struct meaning m;
+	struct constant c;
+	if (!tok_is_any(op, all) || !is_of_enum(k, left, &m))
+		return;
+	if (name->expr && name->expr->enumerator_of)
+		check_enumerator(k, left, &m, name);
+	else if (tok_is_any(op, equality) && check_constant(k, right, &c))
+		check_number_of_enum(k, left, &m, right, &c);
+}
+
+/** `let $x : enum state = args.mode` */
+static void check_let(struct checker *k, struct node *n)
+{
+	struct node *type = n->child->next, *value = type ? type->next : NULL;
+	struct meaning to;
+	if (!value || type->kind != NODE_TYPE || !is_of_enum(k, n->child, &to))
+		return;
+	struct node *name = node_ungrouped(value);
+	if (name->expr && name->expr->enumerator_of)
+		check_enumerator(k, n->child, &to, name);
+	else
+		check_both(k, n->child, &to, value);
+}
+
+void check_enums(struct checker *k, struct node *n, struct node *parent)
+{
+	struct targettype_name name;
+	(void)parent;
+	if (n->kind == NODE_LET) {
+		check_let(k, n);
+	} else if (n->kind == NODE_BINARY) {
+		struct meaning m;
+		check_comparison(k, n->name, n->child, n->child->next);
+		check_comparison(k, n->name, n->child->next, n->child);
+		if ((tok_is(n->name, "==") || tok_is(n->name, "!=")) && is_of_enum(k, n->child, &m))
+			check_both(k, n->child, &m, n->child->next);
+	} else if (n->kind == NODE_MAP && n->name && n->child && !n->child->next) {
+		const struct bind_table *t = table_of(k, n->name->text);
+		if (t)
+			check_names_of(k, n->child, t->type,
+				       arena_printf(k->b->arena, "@" STR_FMT, STR_ARG(t->map)));
+	} else if (node_is(n, NODE_CALL, "enum_name") && n->child && n->child->next &&
+		   targettype_read(k->b->arena, n->child, &name)) {
+		check_names_of(k, n->child->next, name.name, "enum_name()");
+	}
+}
