@@ -4,9 +4,7 @@
 #include "lang/print.h"
 
 static void (*const checks[])(struct checker *, struct node *, struct node *) = {
-    check_format,
-    check_compare,
-    check_enums,
+    check_format, check_compare, check_enums, check_arithmetic, check_pointers,
 };
 
 bool check_meaning(struct checker *k, const struct node *n, struct meaning *ret)

@@ -52,5 +52,7 @@ bool check_constant(struct checker *k, struct node *n, struct constant *ret);
 void check_format(struct checker *k, struct node *n, struct node *parent);
 void check_compare(struct checker *k, struct node *n, struct node *parent);
 void check_enums(struct checker *k, struct node *n, struct node *parent);
+void check_arithmetic(struct checker *k, struct node *n, struct node *parent);
+void check_pointers(struct checker *k, struct node *n, struct node *parent);
 
 #endif

@@ -168,10 +168,10 @@ static void check_enumerator(struct checker *k, const struct node *value, const 
 		     str_printf(a, "enum %zu %s " STR_FMT, k->i, check_text(k, value),
 				STR_ARG(of->name))))
 		return;
-	k->good &= diag_check(k->b->diag, "enum", DIAG_WARNING, &at,
-			      "%s is of " STR_FMT ", and " STR_FMT " of " STR_FMT,
-			      check_text(k, value), STR_ARG(spell(k, m)), STR_ARG(name->last->text),
-			      STR_ARG(ctype_spell(a, of)));
+	k->good &=
+	    diag_check(k->b->diag, "enum", DIAG_WARNING, &at,
+		       "%s is of " STR_FMT ", and %s of " STR_FMT, check_text(k, value),
+		       STR_ARG(spell(k, m)), check_text(k, name), STR_ARG(ctype_spell(a, of)));
 	note_nearest(k, m->plain, name->last->text);
 	check_note_origin(k, value);
 }

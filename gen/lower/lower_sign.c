@@ -59,13 +59,25 @@ static bool compares(const struct token *op)
 static void warn_of_mixed(struct lowerer *lo, const struct token *op)
 {
 	struct diag_place at = tok_place(op);
+	const char *name = divides(op) ? "division" : compares(op) ? "sign-compare" : "shift";
 	if (op->loc.file)
-		diag_warning(lo->b->diag, &at,
-			     "bpftrace %s unsigned, and the signedness of this operand is unknown: "
-			     "write (int64)(...) or (uint64)(...)",
-			     divides(op)    ? "divides"
-			     : compares(op) ? "compares"
-					    : "shifts");
+		lo->good &= diag_check(
+		    lo->b->diag, name, DIAG_WARNING, &at,
+		    "bpftrace %s unsigned, and the signedness of this operand is unknown: "
+		    "write (int64)(...) or (uint64)(...)",
+		    divides(op)	   ? "divides"
+		    : compares(op) ? "compares"
+				   : "shifts");
+}
+
+/** What is evaluated once stays so: with --force it is computed without a sign. */
+static void say_not_repeatable(struct lowerer *lo, const struct node *n, bool is_shift)
+{
+	struct diag_place at = tok_place(n->child->first);
+	lo->good = diag_check(lo->b->diag, is_shift ? "shift" : "division", DIAG_ERROR, &at,
+			      "to %s this as C does, it must be evaluated more than once: keep it "
+			      "in a variable first",
+			      is_shift ? "shift" : "divide");
 }
 
 /** What `left op right` becomes; NULL when it stays as it is. */
@@ -87,14 +99,12 @@ static struct node *divide(struct lowerer *lo, const struct node *n)
 	    .by = operand(lo, right),
 	    .by_is_signed = r == SIGN_SIGNED,
 	};
-	struct diag_place at = tok_place(left->first);
 	if ((division_repeats_value(&q) && !division_is_repeatable(left)) ||
-	    (q.by_is_signed && !division_is_repeatable(right)))
-		lo->good = diag_error(lo->b->diag, &at,
-				      "to %s this as C does, it must be evaluated more than once: "
-				      "keep it in a variable first",
-				      shift ? "shift" : "divide");
-	return lo->good ? division_make(lo->b->arena, &q) : NULL;
+	    (q.by_is_signed && !division_is_repeatable(right))) {
+		say_not_repeatable(lo, n, shift);
+		return NULL;
+	}
+	return division_make(lo->b->arena, &q);
 }
 
 void lower_division(struct lowerer *lo, struct node *n)

@@ -282,8 +282,9 @@ static bool miss(struct targettype *r, const struct attach_clause *c,
 	bool of_kernel =
 	    parent->kind == NODE_CAST && node_is(parent->child->next, NODE_NAME, "curtask");
 	if (c->has_user && !c->has_other && !of_kernel && map_add(b->arena, &r->said, name->name))
-		diag_warning(b->diag, &place, "%s has no " STR_FMT ": using the kernel's",
-			     bind_target_name(b), STR_ARG(name->name));
+		return diag_check(b->diag, "kernel-type", DIAG_WARNING, &place,
+				  "%s has no " STR_FMT ": using the kernel's", bind_target_name(b),
+				  STR_ARG(name->name));
 	return true;
 }
 

@@ -22,6 +22,7 @@ int main(int argc, char **argv)
 	struct request request = {{argc, 0}, 512, 3, false, STATE_ON, "first"}, *r = &request;
 	struct packet packet = {argc, 40}, *p = &packet;
 	struct event event = {argv[0], 0.5}, *e = &event;
+	struct tagged tagged = {argc, 7}, *t = &tagged;
 	enum state state = STATE_ON;
 	state_t again = STATE_OFF;
 	enum mode mode = MODE_WRITE;
@@ -39,6 +40,6 @@ int main(int argc, char **argv)
 	USDT_PROBE(app, enums, state, again, mode, code, color, argc);
 	USDT_PROBE(app, numbers, level, delta, length, total, balance, busy);
 	USDT_PROBE(app, pointers, r, p, e, text, any, hidden);
-	USDT_PROBE(app, more, &r, &request.head, argc, state, &length, total);
+	USDT_PROBE(app, more, &r, &request.head, argc, state, &length, total, t);
 	return 0;
 }

@@ -1,0 +1,255 @@
+// What is followed as a pointer, and what it leads to in the program.
+#include "check/check_priv.h"
+
+#include "bind/namedarg.h"
+#include "lang/vocabulary.h"
+
+enum { MAX_NESTING = 20 };  // of structs that begin with structs
+enum { FIRST_PAGE = 4096 }; // where nothing lies
+
+static struct ctype *strip_arrays(struct ctype *t)
+{
+	t = ctype_strip(t);
+	while (t && t->kind == CTYPE_ARRAY)
+		t = ctype_strip(t->of);
+	return t;
+}
+
+/** Is @inner @outer, or a base class of it, or what it or one of its first members begins with? */
+static bool begins_with(struct ctype *outer, struct ctype *inner, unsigned depth)
+{
+	outer = strip_arrays(outer);
+	if (!outer || !ctype_is_aggregate(outer) || depth > MAX_NESTING || !ctype_complete(outer))
+		return false;
+	if (str_eq(outer->name, inner->name) ? inner->name.n > 0 : ctype_is_same(outer, inner))
+		return true;
+	for (size_t i = 0; i < outer->n_members; i++) {
+		const struct ctype_member *m = &outer->members[i];
+		if ((m->off == 0 || m->is_base) && begins_with(m->type, inner, depth + 1))
+			return true;
+	}
+	return false;
+}
+
+/** "family" of sin_family */
+static struct str without_prefix(struct str name)
+{
+	size_t at = str_find(name, '_');
+	return at + 1 < name.n ? str_from_offset(name, at + 1) : name;
+}
+
+/**
+ * Structs that stand for each other without one in the other begin with the same member: `NodeTag
+ * type` of all of PostgreSQL's nodes, sa_family and sin_family of addresses.
+ */
+static bool begin_alike(const struct ctype *a, const struct ctype *b)
+{
+	if (!a->n_members || !b->n_members)
+		return true;
+	const struct ctype_member *m = &a->members[0], *n = &b->members[0];
+	return ctype_is_same(m->type, n->type) &&
+	       str_eq(without_prefix(m->name), without_prefix(n->name));
+}
+
+/** May what is declared to be a @declared be read as a @meant? */
+static bool may_be(struct ctype *declared, struct ctype *meant)
+{
+	return !ctype_is_aggregate(declared) || !ctype_complete(declared) ||
+	       !ctype_complete(meant) || begins_with(declared, meant, 0) ||
+	       begins_with(meant, declared, 0) || begin_alike(declared, meant);
+}
+
+/** What no pointer fits in, whatever else it may hold. */
+static bool is_too_narrow(const struct ctype *t)
+{
+	return t->kind == CTYPE_ENUM || t->kind == CTYPE_BOOL ||
+	       (t->kind == CTYPE_INT && t->has_size && t->size < 8);
+}
+
+/** `(struct a *)x`, of which something is read. */
+static void check_cast(struct checker *k, struct node *cast)
+{
+	struct node *value = cast->child->next;
+	struct arena *a = k->b->arena;
+	struct meaning m;
+	struct ctype *to = cast->expr ? exprtype_pointee(cast->expr->type) : NULL;
+	struct diag_place at = tok_place(cast->first);
+	if (!to || !ctype_is_aggregate(to) || !check_meaning(k, value, &m) || !m.plain)
+		return;
+	struct ctype *of = exprtype_pointee(m.plain);
+	if (is_too_narrow(m.plain)) {
+		k->good &= diag_check(k->b->diag, "pointer", check_level(&m), &at,
+				      "%s is no pointer: it is of " STR_FMT, check_text(k, value),
+				      STR_ARG(ctype_spell(a, m.type)));
+	} else if (of && of->kind == CTYPE_POINTER && ctype_strip(of->of) &&
+		   ctype_is_same(ctype_strip(of->of), to)) {
+		k->good &= diag_check(k->b->diag, "pointer", check_level(&m), &at,
+				      "%s is " STR_FMT ", a pointer to a pointer: use *%s",
+				      check_text(k, value), STR_ARG(ctype_spell(a, m.type)),
+				      check_text(k, value));
+	} else if (of && !may_be(of, to)) {
+		k->good &=
+		    diag_check(k->b->diag, "pointer", check_level(&m), &at,
+			       "%s points to " STR_FMT ", not to " STR_FMT, check_text(k, value),
+			       STR_ARG(ctype_spell(a, of)), STR_ARG(ctype_spell(a, to)));
+	} else {
+		return;
+	}
+	check_note_origin(k, value);
+}
+
+/** args.name or a cast of argN, with which bpftrace can follow it. */
+static const char *as_pointer(struct checker *k, const struct node *value, const struct meaning *m)
+{
+	const struct probearg *arg = exprtype_argument(k->b, value->expr);
+	if (arg && arg->has_name)
+		return arena_printf(k->b->arena, "args." STR_FMT, STR_ARG(arg->name));
+	return arena_printf(k->b->arena, "((" STR_FMT ")%s)",
+			    STR_ARG(ctype_spell(k->b->arena, m->type)), check_text(k, value));
+}
+
+/** `arg0->member`, `$x->member` of a number. */
+static void check_member(struct checker *k, const struct node *n, struct node *of)
+{
+	struct diag_place at = tok_place(of->first);
+	struct meaning m;
+	if (n->name->kind != TOK_IDENT || !of->expr || of->expr->kind != EXPR_NUMBER ||
+	    !check_meaning(k, of, &m) || !m.plain)
+		return;
+	struct ctype *to = exprtype_pointee(m.plain);
+	if (!of->expr->type && to && ctype_is_aggregate(to)) {
+		const char *pointer = as_pointer(k, of, &m);
+		k->good &= diag_check(k->b->diag, "pointer", DIAG_ERROR, &at,
+				      "to bpftrace %s is a number: write %s->" STR_FMT,
+				      check_text(k, of), pointer, STR_ARG(n->name->text));
+	} else if (!to || !ctype_is_aggregate(to)) {
+		if (m.plain->kind == CTYPE_POINTER && (!to || to->kind == CTYPE_VOID))
+			return;
+		k->good &= diag_check(k->b->diag, "pointer", check_level(&m), &at,
+				      "%s is of " STR_FMT ", which has no members",
+				      check_text(k, of), STR_ARG(ctype_spell(k->b->arena, m.type)));
+	} else {
+		return;
+	}
+	check_note_origin(k, of);
+}
+
+/** `arg0[1]` */
+static void check_index(struct checker *k, struct node *of)
+{
+	struct diag_place at = tok_place(of->first);
+	struct meaning m;
+	if (!of->expr || of->expr->kind != EXPR_NUMBER || !check_meaning(k, of, &m) || !m.plain ||
+	    (of->expr->type && m.plain->kind == CTYPE_POINTER))
+		return;
+	if (m.plain->kind == CTYPE_POINTER)
+		k->good &= diag_check(k->b->diag, "pointer", DIAG_ERROR, &at,
+				      "to bpftrace %s is a number: write %s[...]",
+				      check_text(k, of), as_pointer(k, of, &m));
+	else
+		k->good &= diag_check(k->b->diag, "pointer", DIAG_ERROR, &at,
+				      "%s is of " STR_FMT ", which has no elements",
+				      check_text(k, of), STR_ARG(ctype_spell(k->b->arena, m.type)));
+	check_note_origin(k, of);
+}
+
+/** `*x` of a number; of argN, of which bpftrace reads 8 bytes. */
+static void check_pointee(struct checker *k, struct node *of)
+{
+	struct diag_place at = tok_place(of->first);
+	struct meaning m;
+	uint64_t size;
+	if (!of->expr || of->expr->kind != EXPR_NUMBER || !check_meaning(k, of, &m) || !m.plain)
+		return;
+	struct ctype *to = exprtype_pointee(m.plain);
+	if (is_too_narrow(m.plain))
+		k->good &= diag_check(k->b->diag, "pointer", check_level(&m), &at,
+				      "%s is no pointer: it is of " STR_FMT, check_text(k, of),
+				      STR_ARG(ctype_spell(k->b->arena, m.type)));
+	else if (!of->expr->type && to && ctype_size(to, &size) && size < 8)
+		k->good &=
+		    diag_check(k->b->diag, "pointer", check_level(&m), &at,
+			       "to bpftrace %s is a number, and it reads 8 bytes there: write "
+			       "*%s",
+			       check_text(k, of), as_pointer(k, of, &m));
+	else
+		return;
+	check_note_origin(k, of);
+}
+
+/** What is followed, or kept where it will be. */
+static void check_followed(struct checker *k, struct node *value)
+{
+	value = value ? node_ungrouped(value) : NULL;
+	// What lies behind a struct, (struct b *)(p + 1), is of another type.
+	if (value && value->kind == NODE_CAST && value->child->next &&
+	    node_ungrouped(value->child->next)->kind != NODE_BINARY)
+		check_cast(k, value);
+}
+
+/** `pointer == 5`, but not 0, -1 and addresses. */
+static void check_address(struct checker *k, const struct token *op, struct node *value,
+			  struct node *other)
+{
+	static const char *const names[] = {"==", "!=", "<", ">", "<=", ">=", NULL};
+	struct diag_place at = tok_place(op);
+	struct meaning m, with;
+	struct constant c;
+	if (!tok_is_any(op, names) || !check_meaning(k, value, &m) || !m.plain ||
+	    m.plain->kind != CTYPE_POINTER)
+		return;
+	if (check_constant(k, other, &c)) {
+		bool is_hex = str_has_prefix(node_ungrouped(other)->first->text, STR("0x"));
+		struct ctype *to = exprtype_pointee(m.plain);
+		// 1 stands for something in places: SIG_IGN, (void *)1.
+		if (is_hex || c.is_negative || c.bits == 0 || c.bits >= FIRST_PAGE - 1 ||
+		    (c.bits == 1 && (!to || to->kind == CTYPE_VOID || to->kind == CTYPE_FUNC)))
+			return;
+		k->good &= diag_check(k->b->diag, "pointer", DIAG_WARNING, &at,
+				      "%s is a pointer, and is compared with %s",
+				      check_text(k, value), check_text(k, other));
+	} else if (check_meaning(k, other, &with) && with.plain && is_too_narrow(with.plain)) {
+		k->good &=
+		    diag_check(k->b->diag, "pointer", DIAG_WARNING, &at,
+			       "%s is a pointer, and is compared with %s, which is of " STR_FMT,
+			       check_text(k, value), check_text(k, other),
+			       STR_ARG(ctype_spell(k->b->arena, with.type)));
+	} else {
+		return;
+	}
+	check_note_origin(k, value);
+}
+
+void check_pointers(struct checker *k, struct node *n, struct node *parent)
+{
+	(void)parent;
+	switch (n->kind) {
+	case NODE_MEMBER:
+		check_followed(k, n->child);
+		check_member(k, n, node_ungrouped(n->child));
+		break;
+	case NODE_INDEX:
+		check_followed(k, n->child);
+		check_index(k, node_ungrouped(n->child));
+		break;
+	case NODE_UNARY:
+		if (!tok_is(n->name, "*"))
+			break;
+		check_followed(k, n->child);
+		check_pointee(k, node_ungrouped(n->child));
+		break;
+	case NODE_ASSIGN:
+		if (tok_is(n->name, "="))
+			check_followed(k, n->child->next);
+		break;
+	case NODE_LET:
+		check_followed(k, n->last_child);
+		break;
+	case NODE_BINARY:
+		check_address(k, n->name, n->child, n->child->next);
+		check_address(k, n->name, n->child->next, n->child);
+		break;
+	default:
+		break;
+	}
+}
