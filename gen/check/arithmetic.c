@@ -73,7 +73,7 @@ static void check_cast_down(struct checker *k, struct node *n, const struct node
 		k->good &= diag_check(k->b->diag, "narrowing", DIAG_WARNING, &at,
 				      "%s is a pointer, and %u bits of it are left",
 				      check_text(k, value), bits_of(to));
-	else if (lost)
+	else if (lost && str_is_made_of(lost->name, ALPHABET_SCOPED_WORD))
 		k->good &= diag_check(k->b->diag, "narrowing", DIAG_WARNING, &at,
 				      "%s may be " STR_FMT ", which %u bits cannot hold",
 				      check_text(k, value), STR_ARG(lost->name), bits_of(to));

@@ -7,12 +7,24 @@ static void (*const checks[])(struct checker *, struct node *, struct node *) = 
     check_format, check_compare, check_enums, check_arithmetic, check_pointers,
 };
 
+/** Compilers write such a type; any other word of a file is not repeated to the user. */
+static bool is_spelled_well(const struct ctype *t)
+{
+	enum { MAX_NESTING = 20 }; // a pointer may lead to itself there
+	for (unsigned i = 0; t && i < MAX_NESTING; t = t->of, i++)
+		if (t->name.n && !str_is_made_of(t->name, ALPHABET_TYPE))
+			return false;
+	return true;
+}
+
 bool check_meaning(struct checker *k, const struct node *n, struct meaning *ret)
 {
 	const struct expr *e = n->expr;
 	*ret = (struct meaning){0};
 	if (e)
 		ret->type = exprtype_meant(k->b, e, &ret->is_guess);
+	if (!is_spelled_well(ret->type))
+		ret->type = NULL;
 	ret->plain = ctype_strip(ret->type);
 	return ret->type != NULL;
 }

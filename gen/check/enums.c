@@ -152,7 +152,7 @@ static void note_nearest(struct checker *k, const struct ctype *t, struct str na
 	for (size_t i = 0; i < t->n_values; i++)
 		if (str_is_nearer(name, t->values[i].name, &best))
 			near = &t->values[i];
-	if (near)
+	if (near && str_is_made_of(near->name, ALPHABET_SCOPED_WORD))
 		diag_note(k->b->diag, NULL, "did you mean " STR_FMT "?", STR_ARG(near->name));
 }
 
