@@ -1,14 +1,11 @@
 #include "run/bpftrace.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/ask.h"
 #include "out/dialect.h"
 
 #ifndef BTGEN_BPFTRACE
@@ -17,8 +14,6 @@
 
 /** Where shells look for commands when PATH is not set at all. */
 #define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
-extern char **environ;
 
 static bool is_program(const char *path)
 {
@@ -40,39 +35,6 @@ static const char *search_path(struct arena *a, const char *name)
 			return path;
 	}
 	return NULL;
-}
-
-/** The first line that `PATH --version` prints; empty when it cannot be run. */
-static struct str ask_version(struct arena *a, const char *path)
-{
-	int out[2];
-	if (pipe2(out, O_CLOEXEC) != 0)
-		return STR("");
-	posix_spawn_file_actions_t actions;
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, out[1], 1);
-	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-	char *argv[] = {(char *)path, (char *)"--version", NULL};
-	pid_t pid;
-	int err = posix_spawn(&pid, path, &actions, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	close(out[1]);
-
-	char text[256];
-	size_t n = 0;
-	ssize_t got = 0;
-	while (
-	    !err && n < sizeof(text) &&
-	    ((got = read(out[0], text + n, sizeof(text) - n)) > 0 || (got < 0 && errno == EINTR)))
-		n += got > 0 ? (size_t)got : 0;
-	close(out[0]);
-	if (err)
-		return STR("");
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	struct str line = {text, n};
-	return str_copy(a, str_trim(str_slice(line, 0, str_find(line, '\n'))));
 }
 
 int bpftrace_find(struct arena *a, struct diag *d, const char *wanted, bool quiet,
@@ -102,7 +64,8 @@ int bpftrace_find(struct arena *a, struct diag *d, const char *wanted, bool quie
 			diag_error(d, NULL, "%s is not an executable file", ret->path);
 		return RUN_NOT_RUNNABLE;
 	}
-	struct str line = ask_version(a, ret->path);
+	const char *argv[] = {ret->path, "--version", NULL};
+	struct str line = ask_program(a, argv, NULL);
 	if (!dialect_parse(line, &ret->version)) {
 		if (!quiet)
 			diag_error(
