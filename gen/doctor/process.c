@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "elf/debugfile.h"
+#include "elf/debugpackage.h"
 #include "out/dialect.h"
 #include "probe/attachable.h"
 #include "target/mapped.h"
@@ -42,13 +43,18 @@ static bool is_runtime(const struct sdt_list *probes)
 	return probes->n_probes && str_is_any(probes->probes[0].provider, providers);
 }
 
-static void examine_debuginfo(const struct examination *x, struct img *img)
+static void examine_debuginfo(const struct examination *x, struct img *img,
+			      const struct proc_file *f)
 {
 	struct img *found;
+	struct arena *a = x->out->arena;
 	img->offline = true;
-	if (!img_debugfile(img, &found))
+	bool has = img_debugfile(img, &found);
+	struct str package = has ? STR("") : debugpackage_install(a, f->host_path);
+	if (!has)
 		finding_add(x->out, FINDING_WARNING, "debuginfo",
-			    "build it with -g, or install its debug package",
+			    package.n ? str_dup(a, package)
+				      : "build it with -g, or install its debug package",
 			    STR_FMT " has no debug information, so that names of enums, structs "
 				    "and most arguments are unknown",
 			    STR_ARG(img->display_path));
@@ -105,7 +111,7 @@ static void examine_file(struct examination *x, const struct proc_file *f)
 		if (probes.n_probes)
 			examine_probes(x, img, &probes);
 		if (!is_runtime(&probes))
-			examine_debuginfo(x, img);
+			examine_debuginfo(x, img, f);
 	}
 	img_close(img);
 }

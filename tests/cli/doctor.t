@@ -245,8 +245,18 @@ ${CC:-gcc} -O1 -s -I"$top/include" -o "$tmp/app" "$tmp/app.c" || exit
 like "$(process 0.17.0 $pid)" "^  warning  $tmp/app was removed or replaced after the process had started: restart the process to trace the new one$" \
 	"a program that was built again since"
 start "$tmp/app"
-like "$(process 0.17.0 $pid)" "^  warning  $tmp/app has no debug information, so that names of enums, structs and most arguments are unknown: " \
-	"a program that was stripped"
+none='has no debug information, so that names of enums, structs and most arguments are unknown'
+like "$(process 0.17.0 $pid)" "^  warning  $tmp/app $none: build it with -g, or install its debug package$" "a program that was stripped"
+start "$(command -v sleep)" 30
+exe=$(readlink -f /proc/$pid/exe)
+package=$(dpkg-query -S "$exe" "${exe#/usr}" 2>/dev/null | sed 's/:.*//')
+out=$(process 0.17.0 $pid)
+if [ "$package" ] && ! grep -q 'has its debug information in' <<<"$out"; then
+	like "$out" "^  warning  $exe $none: install the package $package-dbgsym or $package-dbg$" \
+		"a program of the distribution: the package that has its debug information"
+else
+	skip "a program of the distribution" "not Debian, or its debug information is installed"
+fi
 cat >"$tmp/none.c" <<'E2'
 #include <unistd.h>
 int main(void) { for (;;) pause(); }
@@ -305,7 +315,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	wait_for 10 grep -qx sleep /proc/$!/comm
 	like "$(process 0.17.0 $!)" "^  ok       it sees other file systems than we do; its files are read there$" "a process in another mount namespace"
 	# unshare ignores SIGTERM, and the first process of a PID namespace all but SIGKILL
-	unshare -p -f sleep 30 &
+	unshare -p -f sleep 30 2>/dev/null &
 	wait_for 10 pgrep -P $! sleep >/dev/null
 	pid=$(pgrep -P $! sleep)
 	like "$(process 0.17.0 "$pid")" "^  ok       it is process 1 of a container, and process $pid to bpftrace.sh$" "a process of a container"
