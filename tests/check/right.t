@@ -69,9 +69,6 @@ folder orders "${orders[@]}"
 folder stripped "$tmp/orders-stripped"
 g++ -std=c++17 -O2 -g -I"$top/include" -o "$tmp/shapes" "$right/shapes/shapes.cc" || exit 1
 folder shapes "$tmp/shapes"
-written=$n_right
-
-# bpf/: SPDK's, those for any process (a C++ program that waits), those of the machine, and the rest on what is installed.
 mkfifo "$tmp/stdin"
 "$tmp/shapes" <"$tmp/stdin" >"$tmp/stdout" &
 process=$!
@@ -79,6 +76,12 @@ own $process
 exec 3>"$tmp/stdin"
 wait_for 10 grep -q ready "$tmp/stdout"
 
+for script in "$right"/process/*.bt; do
+	silent "right/process/${script##*/}" "$(from "$script")" -p $process "$script"
+done
+written=$n_right
+
+# bpf/: SPDK's, those for any process (a C++ program that waits), those of the machine, and the rest on what is installed.
 # for_script NAME: what the script is for, as options; nothing when it is not here
 for_script() {
 	local file=

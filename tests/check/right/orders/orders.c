@@ -56,6 +56,16 @@ __attribute__((noinline)) long account_book(struct account *account, int64_t cen
 	return account->balance;
 }
 
+__attribute__((noinline)) void send_line(void *data, size_t n, uint32_t address, uintptr_t cookie, char **words)
+{
+	DTRACE_PROBE5(orders, sent, data, n, address, cookie, words);
+}
+
+__attribute__((noinline)) void limits(int8_t small, uint8_t byte, uint16_t port, bool on, unsigned char letter)
+{
+	DTRACE_PROBE5(orders, limits, small, byte, port, on, letter);
+}
+
 int main(void)
 {
 	char line[64];
@@ -68,6 +78,8 @@ int main(void)
 		order.id++;
 		order_place(&order, line, -(int)order.id);
 		account_book(&account, -150, 5);
+		send_line(line, strlen(line), 0x0100007f, (uintptr_t)&order, (char *[]){order.symbol, NULL});
+		limits(-1, 255, 4420, order.urgent, 'x');
 	}
 	return 0;
 }
