@@ -31,6 +31,11 @@ bool check_macros(struct bind *b);
  */
 bool check_number(struct bind *b);
 /**
+ * Warns of probes that cannot fire in this process: code that it has moved, semaphores that nothing
+ * can raise, files that it has not mapped. False when the user has made that an error.
+ */
+bool check_reach(struct bind *b);
+/**
  * No format of clause @c has a conversion with a flag that this bpftrace does not know, as the `%
  * t` of "%d% threads %d" before 0.24. Otherwise an error at its %: what it prints from there on is
  * what lies in memory.

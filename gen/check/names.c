@@ -8,6 +8,7 @@ const struct check_name check_names[] = {
     {"attach", "a probe that this bpftrace cannot attach to", false},
     {"compare", "a comparison of what cannot be compared", false},
     {"constant-compare", "a comparison whose result is the same for every value", false},
+    {"dead-probe", "a probe that cannot fire in this process", false},
     {"division", "a division whose result is not what C has", false},
     {"enum", "names or numbers of another enum than the value's", false},
     {"floating-point", "floating-point numbers, which bpftrace does not know", false},
@@ -17,8 +18,9 @@ const struct check_name check_names[] = {
     {"narrowing", "a type that cannot hold the value it is given", false},
     {"parentheses", "an expression that C reads otherwise than it looks", false},
     {"pointer", "a pointer to something else, or a number that is followed as one", false},
+    {"replaced", "a file that is not the one of its name any more", false},
     {"shift", "a shift that leaves no bit, or whose result is not what C has", false},
-    {"sign-compare", "a number without a sign, compared as if it had one", false},
+    {"sign-compare", "a comparison whose result is the same for every value", false},
     {"string-address", "a string of which the address is used", false},
     {"version", "what this bpftrace does not have yet", false},
 };

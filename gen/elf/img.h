@@ -142,6 +142,11 @@ bool img_load_bias(struct img *img, uint64_t start, uint64_t offset, uint64_t *r
  * no executable segment has it in the file.
  */
 size_t img_read_code(struct img *img, uint64_t addr, void *buf, size_t n, uint64_t *off);
+/**
+ * The offset in the file of the variable at @addr; false when no segment that can be written to has
+ * it from the file (.bss is not in the file).
+ */
+bool img_find_data(struct img *img, uint64_t addr, uint64_t *off);
 
 /**
  * Address of a defined function called @name in .symtab or .dynsym; the separate debug file and

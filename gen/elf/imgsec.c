@@ -234,6 +234,21 @@ size_t img_read_code(struct img *img, uint64_t addr, void *buf, size_t n, uint64
 	return 0;
 }
 
+bool img_find_data(struct img *img, uint64_t addr, uint64_t *off)
+{
+	const uint64_t page = 4096;
+	GElf_Phdr p;
+	for (unsigned i = 0; i < img->n_phdrs && gelf_getphdr(img->elf, (int)i, &p); i++) {
+		// The last page is the file's up to its end.
+		uint64_t end = (p.p_vaddr + p.p_filesz + page - 1) & ~(page - 1);
+		if (p.p_type != PT_LOAD || !(p.p_flags & PF_W) || addr < p.p_vaddr || addr >= end)
+			continue;
+		*off = p.p_offset + (addr - p.p_vaddr);
+		return true;
+	}
+	return false;
+}
+
 bool img_load_bias(struct img *img, uint64_t start, uint64_t offset, uint64_t *ret)
 {
 	GElf_Phdr p;

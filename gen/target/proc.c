@@ -160,6 +160,7 @@ static void find_paths(const struct proc *p, struct proc_file *f, const char *ha
 {
 	struct stat st;
 	struct str plain = f->path;
+	f->mapped_as = f->path;
 	if (str_has_suffix(plain, STR(" (deleted)")))
 		plain.n -= strlen(" (deleted)");
 	const char *host = str_dup(p->arena, plain);
@@ -188,21 +189,23 @@ static void find_paths(const struct proc *p, struct proc_file *f, const char *ha
 }
 
 /** A line of /proc/PID/maps (proc_pid_maps(5)): "start-end perms offset dev inode   path". */
-static bool parse_map(struct arena *a, struct str line, struct proc_file *ret, ino_t *ino)
+static bool parse_map(struct arena *a, struct str line, struct proc_mapping *ret, ino_t *ino)
 {
 	uint64_t inode;
 	char perms[5];
 	int path_at = 0;
 	char *z = str_dup(a, line);
-	*ret = (struct proc_file){0};
+	*ret = (struct proc_mapping){0};
 	if (sscanf(z, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 " %n", &ret->start,
 		   &ret->end, perms, &ret->offset, &inode, &path_at) < 5)
 		return false;
-	if (!path_at || z[path_at] != '/' || perms[2] != 'x')
+	if (!path_at || z[path_at] != '/')
 		return false;
 	*ino = (ino_t)inode;
 	ret->path = str_from(z + path_at);
-	return true;
+	ret->is_code = perms[2] == 'x' && perms[3] == 'p';
+	ret->is_data = perms[1] == 'w' && perms[3] == 'p';
+	return perms[2] == 'x' || ret->is_data;
 }
 
 static bool is_listed_as(const struct proc_file *a, const struct proc_file *b)
@@ -239,10 +242,15 @@ static bool read_maps(struct proc *p)
 		struct str line = str_slice(maps, 0, nl);
 		maps = str_from_offset(maps, nl + 1);
 
-		struct proc_file f;
+		struct proc_mapping m;
 		ino_t ino;
-		if (!parse_map(p->arena, line, &f, &ino))
+		if (!parse_map(p->arena, line, &m, &ino))
 			continue;
+		vec_push(p->arena, &p->mappings, m);
+		if (m.is_data && !m.is_code)
+			continue;
+		struct proc_file f = {
+		    .path = m.path, .start = m.start, .end = m.end, .offset = m.offset};
 		const char *handle = proc_path(
 		    p, arena_printf(p->arena, "map_files/%" PRIx64 "-%" PRIx64, f.start, f.end));
 		// The kernel writes a newline in a path as \012, and escapes nothing else: ask the
@@ -380,6 +388,31 @@ bool proc_runs_same_file(const struct proc *p)
 	struct stat st;
 	return !exe->have_id || stat(proc_path(p, "exe"), &st) != 0 ||
 	       (st.st_dev == exe->dev && st.st_ino == exe->ino);
+}
+
+// --- what it has mapped
+
+bool proc_has_mapped(const struct proc *p, const struct proc_file *f, uint64_t offset, bool is_data)
+{
+	bool is_known = false; // else its name is spelled in another way there
+	for (size_t i = 0; i < p->mappings.n; i++) {
+		const struct proc_mapping *m = &p->mappings.v[i];
+		if (!str_eq(m->path, f->mapped_as))
+			continue;
+		is_known = true;
+		if ((is_data ? m->is_data : m->is_code) && offset >= m->offset &&
+		    offset - m->offset < m->end - m->start)
+			return true;
+	}
+	return !is_known;
+}
+
+bool proc_has_successor(const struct proc *p, const struct proc_file *f)
+{
+	struct stat st;
+	const char *path =
+	    arena_printf(p->arena, STR_FMT STR_FMT, STR_ARG(p->root), STR_ARG(f->path));
+	return f->is_deleted && stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
 // --- processes that run the same program

@@ -28,7 +28,16 @@
 /** The kernel's. Whatever is read of it is read here. */
 #define PROCFS "/proc"
 
+/** A piece of a file in its memory; of what is mapped so that all see what is written, none. */
+struct proc_mapping {
+	struct str path; /**< as the kernel has it, with a " (deleted)" */
+	uint64_t start, end, offset;
+	bool is_code; /**< executable */
+	bool is_data; /**< writable */
+};
+
 struct proc_file {
+	struct str mapped_as; /**< the path of its struct proc_mapping */
 	struct str
 	    path; /**< as the kernel names it, without its " (deleted)", for messages; raw bytes */
 	struct str open_path; /**< a path by which we reach this very file; empty: not reachable */
@@ -56,6 +65,7 @@ struct proc {
 	struct str comm;
 	VEC(struct proc_file)
 	files; /**< the executable first, then libraries in order of address */
+	VEC(struct proc_mapping) mappings;
 };
 
 /**
@@ -64,6 +74,14 @@ struct proc {
  */
 bool proc_open(struct arena *a, struct diag *d, const char *procfs, int pid, struct proc **ret);
 void proc_close(struct proc *p);
+/**
+ * Is the byte at @offset of @f where the kernel can put a probe (executable), or raise its
+ * semaphore (@is_data: writable)? When the process was opened; true where that is not known.
+ */
+bool proc_has_mapped(const struct proc *p, const struct proc_file *f, uint64_t offset,
+		     bool is_data);
+/** Another file has @f's path now, where the process sees it. */
+bool proc_has_successor(const struct proc *p, const struct proc_file *f);
 /**
  * What the process runs, for messages: the executable's name. A program may call its main thread,
  * and so comm, anything.

@@ -1,0 +1,214 @@
+/**
+ * Probes that cannot fire, although bpftrace attaches to them without a word.
+ *
+ * The kernel puts a probe into the file's code where that is mapped, and raises a semaphore where
+ * the file's data is (kernel/events/uprobes.c, valid_vma() and valid_ref_ctr_vma()). What a process
+ * has copied to memory of its own, as programs do that put their code on large pages, and what it
+ * has mapped from another file of the same name, is out of reach.
+ */
+#include "check/check_priv.h"
+
+#include <sys/stat.h>
+
+/** What is wrong is said once for each file, at the first attach point. */
+struct reach {
+	struct bind *b;
+	struct map dead, raised, replaced; /**< paths of files */
+	bool good;
+};
+
+/** The first thing of a file that cannot fire, and how many others there are. */
+struct unreachable {
+	struct str name;
+	struct diag_place at;
+	size_t n_sites, n_dead; /**< of it */
+	size_t n_others;
+};
+
+static bool is_new(struct reach *r, struct map *said, const struct targetfile *tf)
+{
+	return map_add(r->b->arena, said, tf->path);
+}
+
+static void add_unreachable(struct unreachable *u, struct str name, const struct script_attach *at,
+			    size_t n_sites, size_t n_dead)
+{
+	if (!n_dead)
+		return;
+	if (u->n_dead) {
+		u->n_others++;
+		return;
+	}
+	*u = (struct unreachable){name, tok_place(at->node->first), n_sites, n_dead, 0};
+}
+
+static struct str probe_name(const struct reach *r, const struct sdt_probe *p)
+{
+	return str_printf(r->b->arena, STR_FMT ":" STR_FMT, STR_ARG(p->provider), STR_ARG(p->name));
+}
+
+/** Probes of clause @c in @tf whose code is not mapped from it. */
+static void find_moved(const struct reach *r, const struct attach_clause *c,
+		       const struct targetfile *tf, struct unreachable *ret)
+{
+	const struct proc *p = r->b->proc;
+	for (size_t i = 0; i < c->probes.n; i++) {
+		const struct sdt_probe *probe = c->probes.v[i].probe;
+		size_t n_dead = 0;
+		if (c->probes.v[i].file != tf)
+			continue;
+		for (size_t k = 0; k < probe->n_sites; k++)
+			n_dead += probe->sites[k].off &&
+				  !proc_has_mapped(p, tf->mapped, probe->sites[k].off, false);
+		add_unreachable(ret, probe_name(r, probe), &c->clause->attach.v[0], probe->n_sites,
+				n_dead);
+	}
+	// A clause of functions only: their code is all that it has.
+	for (size_t i = 0; !c->probes.n && i < c->near.places.n; i++) {
+		const struct context_place *place = &c->near.places.v[i];
+		const struct script_attach *at = &c->clause->attach.v[0];
+		uint64_t off;
+		char byte;
+		if (place->src == tf->bin.src &&
+		    img_read_code(tf->bin.img, place->addr, &byte, 1, &off))
+			add_unreachable(ret, at->fields.v[at->fields.n - 1], at, 1,
+					!proc_has_mapped(p, tf->mapped, off, false));
+	}
+}
+
+static void check_moved(struct reach *r, const struct targetfile *tf)
+{
+	struct bind *b = r->b;
+	struct unreachable u = {0};
+	for (size_t i = 0; i < b->script.clauses.n; i++)
+		find_moved(r, &b->clauses[i], tf, &u);
+	if (!u.n_dead)
+		return;
+	if (u.n_dead < u.n_sites)
+		r->good &= diag_check(
+		    b->diag, "dead-probe", DIAG_WARNING, &u.at,
+		    "%zu of %zu sites of " STR_FMT
+		    " cannot fire: process %d has moved their code out of " STR_FMT,
+		    u.n_dead, u.n_sites, STR_ARG(u.name), b->proc->pid, STR_ARG(tf->path));
+	else
+		r->good &= diag_check(b->diag, "dead-probe", DIAG_WARNING, &u.at,
+				      STR_FMT
+				      " cannot fire: process %d has moved its code out of " STR_FMT,
+				      STR_ARG(u.name), b->proc->pid, STR_ARG(tf->path));
+	if (u.n_others)
+		diag_note(b->diag, NULL, "and %zu more of this script", u.n_others);
+	diag_note(
+	    b->diag, NULL,
+	    "the kernel puts probes into mapped files only: look for an option of the program "
+	    "that leaves its code off large pages");
+}
+
+/** Where a program asks whether anybody listens, a counter that stays 0 means nobody. */
+static void check_semaphore(struct reach *r, const struct attach_clause *c,
+			    const struct attach_match *m)
+{
+	struct bind *b = r->b;
+	struct img *img = m->file->bin.img;
+	for (size_t k = 0; k < m->probe->n_sites; k++) {
+		uint64_t addr = m->probe->sites[k].semaphore, off;
+		struct diag_place at = tok_place(c->clause->attach.v[0].node->first);
+		if (!addr)
+			continue;
+		bool is_data = img_find_data(img, addr, &off);
+		if (is_data &&
+		    (!m->file->mapped || proc_has_mapped(b->proc, m->file->mapped, off, true)))
+			continue;
+		if (!is_new(r, &r->raised, m->file))
+			return;
+		r->good &= diag_check(b->diag, "dead-probe", DIAG_WARNING, &at,
+				      STR_FMT ":" STR_FMT " may never fire: nothing can raise its "
+					      "semaphore, which is %s",
+				      STR_ARG(m->probe->provider), STR_ARG(m->probe->name),
+				      is_data ? "not mapped from the file, or not writable"
+					      : "in no writable part of the file");
+		return;
+	}
+}
+
+static void check_replaced(struct reach *r, const struct attach_clause *c,
+			   const struct targetfile *tf)
+{
+	struct bind *b = r->b;
+	struct diag_place at = tok_place(c->clause->attach.v[0].node->first);
+	if (!tf->mapped || !proc_has_successor(b->proc, tf->mapped) || !is_new(r, &r->replaced, tf))
+		return;
+	r->good &= diag_check(b->diag, "replaced", DIAG_WARNING, &at,
+			      STR_FMT " was replaced since process %d started: what it runs is "
+				      "traced, not the new file",
+			      STR_ARG(tf->path), b->proc->pid);
+	diag_note(b->diag, NULL, "it is reached through " STR_FMT, STR_ARG(tf->open_path));
+}
+
+static bool is_mapped_file(const struct bind *b, const struct stat *st)
+{
+	for (size_t i = 0; i < b->proc->files.n; i++) {
+		const struct proc_file *f = &b->proc->files.v[i];
+		if (!f->have_id || (f->dev == st->st_dev && f->ino == st->st_ino))
+			return true;
+	}
+	return false;
+}
+
+/** An attach point that names a file by its path, which is not one that the process has mapped. */
+static void check_path(struct reach *r, const struct script_attach *at)
+{
+	struct bind *b = r->b;
+	const struct provider *p = at->provider;
+	struct diag_place place = tok_place(at->node->first);
+	struct stat st;
+	if (!p || at->fields.n < 2 || !str_has_prefix(at->fields.v[0], STR("/")) ||
+	    (p->kind != PROVIDER_USDT && p->kind != PROVIDER_UPROBE &&
+	     p->kind != PROVIDER_URETPROBE))
+		return;
+	struct str path = at->fields.v[0];
+	if (str_find(path, '*') < path.n || stat(str_dup(b->arena, path), &st) != 0 ||
+	    is_mapped_file(b, &st) || !map_add(b->arena, &r->dead, path))
+		return;
+	for (size_t i = 0; i < b->proc->files.n; i++) {
+		if (!str_eq(b->proc->files.v[i].path, path))
+			continue;
+		r->good &=
+		    diag_check(b->diag, "replaced", DIAG_WARNING, &place,
+			       "process %d runs another file of this name: write __EXE__ for "
+			       "the one that it runs",
+			       b->proc->pid);
+		return;
+	}
+	r->good &= diag_check(b->diag, "dead-probe", DIAG_WARNING, &place,
+			      "process %d has not mapped " STR_FMT ": nothing fires until it does",
+			      b->proc->pid, STR_ARG(path));
+}
+
+static void check_clause(struct reach *r, const struct attach_clause *c)
+{
+	struct bind *b = r->b;
+	for (size_t i = 0; i < c->probes.n; i++) {
+		check_semaphore(r, c, &c->probes.v[i]);
+		if (b->proc)
+			check_replaced(r, c, c->probes.v[i].file);
+	}
+	for (size_t i = 0; b->proc && i < b->files->list.n; i++)
+		if (b->files->list.v[i].bin.src &&
+		    context_has_image(&c->near, b->files->list.v[i].bin.src))
+			check_replaced(r, c, &b->files->list.v[i]);
+	for (size_t i = 0; b->proc && b->scope != BIND_HOST && i < c->clause->attach.n; i++)
+		check_path(r, &c->clause->attach.v[i]);
+}
+
+bool check_reach(struct bind *b)
+{
+	struct reach r = {.b = b, .good = true};
+	if (!b->files)
+		return true;
+	for (size_t i = 0; b->proc && i < b->files->list.n; i++)
+		if (b->files->list.v[i].bin.src && b->files->list.v[i].mapped)
+			check_moved(&r, &b->files->list.v[i]);
+	for (size_t i = 0; i < b->script.clauses.n; i++)
+		check_clause(&r, &b->clauses[i]);
+	return r.good;
+}

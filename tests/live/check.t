@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# What `btgen check` says about a process: code that it has moved, files that were replaced since it started, files that it
+# does not have. It says so without root.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/live.sh
+. "$(dirname "$0")/../live.sh"
+
+# check PID TEXT: what is said, without the lines that show the script
+check() { "$btgen" check -p "$1" -e "$2" 2>&1 | grep -v '^    '; }
+
+# start PROGRAM ARG...: it runs, its PID in $pid
+start() {
+	"$@" &
+	pid=$!
+	own $pid
+	wait_for 10 runs "$1"
+}
+runs() { [ "$(readlink "/proc/$pid/exe")" = "$1" ]; }
+# Its code is where it puts it: nothing of its segment of code is mapped from the file any more.
+has_moved() { ! grep -q "r-xp .*$1\$" "/proc/$pid/maps"; }
+
+# --- code on large pages
+gcc -O2 -g -I"$top/include" -o "$tmp/large" "$top/docs/lab/programs/large.c" || exit 1
+start "$tmp/large" 30
+wait_for 10 has_moved "$tmp/large"
+probe='usdt:__EXE__:large:tick { @ = count(); }'
+is "$(check $pid "$probe")" \
+	"<command line>:1:1: warning: large:tick cannot fire: process $pid has moved its code out of $tmp/large  [dead-probe]
+btgen: note: the kernel puts probes into mapped files only: look for an option of the program that leaves its code off large pages" \
+	"a probe in code that the program has moved cannot fire"
+like "$(check $pid 'uprobe:__EXE__:tick { @ = count(); }')" "^<command line>:1:1: warning: tick cannot fire: process" \
+	"and so cannot a function"
+like "$(check $pid 'usdt:__EXE__:large:* { @ = count(); }')" "and 1 more of this script" "it is said once for all"
+is "$("$btgen" check -p $pid -W no-dead-probe -e "$probe" 2>&1)" "" "or not at all"
+not_ok "-W error makes it one" "$btgen" check -p $pid -W error -e "$probe" 2>/dev/null
+is "$("$btgen" check -x "$tmp/large" -e "$probe" 2>&1)" "" "of the file alone nothing is known"
+
+gcc -O2 -g -I"$top/include" -DSTAYS -o "$tmp/stays" "$top/docs/lab/programs/large.c" || exit 1
+start "$tmp/stays" 30
+code=$(grep -c 'r-xp' "/proc/$pid/maps")
+like "$(check $pid 'usdt:__EXE__:large:* { @ = count(); }')" "large:tick cannot fire" "what was left in the file ($code pieces of code)"
+is "$(check $pid 'usdt:__EXE__:large:tock { @ = count(); }')" "" "can fire"
+
+# --- another file of the same name
+cp "$targets/nvmf_tgt" "$tmp/server"
+live_start "$tmp/server" -m 0xC --wait --log "$tmp/log"
+pid=$live_pid
+probe='usdt:__EXE__:nvmf_tgt_state { @ = count(); }'
+is "$(check $pid "$probe")" "" "a process as it was started: nothing"
+rm "$tmp/server"
+is "$(check $pid "$probe")" "" "nor of one whose file is gone"
+cp /bin/true "$tmp/server"
+is "$(check $pid "$probe")" \
+	"<command line>:1:1: warning: $tmp/server was replaced since process $pid started: what it runs is traced, not the new file  [replaced]
+btgen: note: it is reached through /proc/$pid/exe" "a file that was replaced is said to be"
+is "$(check $pid "uprobe:$tmp/server:main { @ = count(); }")" \
+	"<command line>:1:1: warning: process $pid runs another file of this name: write __EXE__ for the one that it runs  [replaced]" \
+	"a path that leads to the new one"
+is "$(check $pid "uprobe:$tmp/large:main { @ = count(); }")" \
+	"<command line>:1:1: warning: process $pid has not mapped $tmp/large: nothing fires until it does  [dead-probe]" \
+	"a file that the process does not have"
+is "$(check $pid "#pragma scope host
+uprobe:$tmp/large:main { @ = count(); }")" "" "unless the script is for all of them"
+
+# --- a semaphore on a page that is not the file's any more
+gcc -O1 -g -I"$top/include" -o "$tmp/lost" "$top/tests/check/lost.c" || exit 1
+start "$tmp/lost" on
+is "$(check $pid 'usdt:__EXE__:lost:fine { @ = count(); }')" "" "a semaphore of a process that can be raised"
+like "$(check $pid 'usdt:__EXE__:lost:bss { @ = count(); }')" \
+	'lost:bss may never fire: nothing can raise its semaphore.*dead-probe' "and one that cannot"
+if can_trace; then
+	is "$(timeout 60 "$top/scripts/bpftrace.sh" -q -W no-dead-probe $pid -e 'usdt:__EXE__:lost:bss { @n++; } usdt:__EXE__:lost:fine { @m++; }
+interval:s:1 /@m > 3/ { printf("%d\n", @n); exit(); } END { clear(@n); clear(@m); }' 2>/dev/null | grep .)" 0 "bpftrace sees none of it"
+else
+	skip "bpftrace sees none of it" "needs root and bpftrace"
+fi
+done_testing
