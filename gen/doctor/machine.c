@@ -51,6 +51,14 @@ static struct str read_proc(const struct machine *m, const char *path)
 	return str_trim(text);
 }
 
+/** Is such a file system mounted there? "device folder type ..." in /proc/self/mounts. */
+static bool is_mounted(const struct machine *m, const char *type, const char *folder)
+{
+	struct str mounts = read_proc(m, "self/mounts");
+	struct str wanted = str_printf(m->out->arena, " %s %s ", folder, type);
+	return str_contains(mounts, wanted);
+}
+
 // --- the kernel
 
 static void examine_kernel(struct machine *m)
@@ -121,30 +129,13 @@ static void examine_jit(struct machine *m)
 			    "the kernel compiles BPF programs (JIT)");
 }
 
-/** Is one of the two mounted where bpftrace looks? /proc/PID/mounts: "device folder type ...". */
-static bool has_tracefs(struct str mounts)
-{
-	while (mounts.n) {
-		size_t nl = str_find(mounts, '\n');
-		struct str line = str_slice(mounts, 0, nl);
-		mounts = str_from_offset(mounts, nl + 1);
-		struct str folder = str_from_offset(line, str_find(line, ' ') + 1);
-		struct str type = str_from_offset(folder, str_find(folder, ' ') + 1);
-		folder = str_slice(folder, 0, str_find(folder, ' '));
-		type = str_slice(type, 0, str_find(type, ' '));
-		if ((str_eqz(type, "tracefs") && (str_eqz(folder, "/sys/kernel/tracing") ||
-						  str_eqz(folder, "/sys/kernel/debug/tracing"))) ||
-		    (str_eqz(type, "debugfs") && str_eqz(folder, "/sys/kernel/debug")))
-			return true;
-	}
-	return false;
-}
-
 static void examine_tracefs(struct machine *m)
 {
 	static const char remedy[] = "mount -t tracefs tracefs /sys/kernel/tracing";
-	struct str mounts = read_proc(m, "self/mounts");
-	if (has_tracefs(mounts))
+	// debugfs mounts it below itself when it is looked for, unless the kernel has given that up.
+	if (is_mounted(m, "tracefs", "/sys/kernel/tracing") ||
+	    is_mounted(m, "tracefs", "/sys/kernel/debug/tracing") ||
+	    read_sys(m, "/sys/kernel/debug/tracing/available_events", NULL))
 		finding_add(m->out, FINDING_OK, "tracefs", NULL, "tracefs is mounted");
 	else if (dialect_has_libbpf_usdt(m->found.version))
 		finding_add(m->out, FINDING_ERROR, "tracefs", remedy,
@@ -342,11 +333,16 @@ void machine_examine(struct machine *m)
 				   arena_printf(m->out->arena, "mount -t proc proc %s", m->procfs),
 				   "%s is not mounted", m->procfs);
 	examine_kernel(m);
-	examine_uprobes(m);
-	examine_btf(m);
 	examine_jit(m);
-	examine_tracefs(m);
-	examine_lockdown(m);
+	if (is_mounted(m, "sysfs", "/sys")) {
+		examine_uprobes(m);
+		examine_btf(m);
+		examine_tracefs(m);
+		examine_lockdown(m);
+	} else {
+		finding_add(m->out, FINDING_ERROR, "sys", "mount -t sysfs sysfs /sys",
+			    "/sys is not mounted");
+	}
 	examine_privileges(m);
 	examine_settings(m);
 	examine_memory(m);
