@@ -19,6 +19,7 @@
 
 struct bind_enum_table;
 struct bind_table;
+struct lock;
 struct targettype;
 
 /** `#pragma optional` or one name of it, see bind/optional.h. */
@@ -60,11 +61,11 @@ struct bind {
 	/** With @proc, in turn, the processes that are traced together; NULL for it alone. */
 	const int *pids;
 	size_t n_pids;
-	bool is_started;  /**< @proc is of -c: bpftrace would call its number cpid */
-	unsigned version; /**< of bpftrace, see out/dialect.h */
+	bool is_started;     /**< @proc is of -c: bpftrace would call its number cpid */
+	unsigned version;    /**< of bpftrace, see out/dialect.h */
 	bool is_any_version; /**< it is a guess: nobody said, and none is installed */
-	const char *conf; /**< the list of enum tables, or NULL for none */
-	bool verbose;	  /**< say which files were chosen */
+	const char *conf;    /**< the list of enum tables, or NULL for none */
+	bool verbose;	     /**< say which files were chosen */
 	const char
 	    *code_mark, /**< START of marks/codemark.h; NULL: bpftrace looks functions up itself */
 	    *code_key;	/**< KEY of it; NULL with the other one */
@@ -88,6 +89,8 @@ struct bind {
 	struct targettype *types;      /**< lower/targettype.h's */
 	VEC(struct bind_table) tables; /**< of enum names, see names/table.h */
 	VEC(struct bind_enum_table) enum_tables; /**< of enum_name(), see names/enumname.h */
+	struct lock
+	    *lock; /**< the caller's: gets what the script relies on, check/lock.h; or NULL */
 };
 
 /**

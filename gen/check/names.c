@@ -15,6 +15,7 @@ const struct check_name check_names[] = {
     {"format", "a conversion of printf() that does not fit its value", false},
     {"kernel-type", "a struct of the kernel's in a clause of the program", false},
     {"limit", "more than this bpftrace can take", false},
+    {"lock", "what is not as the file of --against has it", false},
     {"narrowing", "a type that cannot hold the value it is given", false},
     {"parentheses", "an expression that C reads otherwise than it looks", false},
     {"pointer", "a pointer to something else, or a number that is followed as one", false},

@@ -421,6 +421,7 @@ static bool make_program(struct arena *a, struct diag *d, const struct expand_re
 	    .verbose = req->verbose,
 	    .code_mark = req->code_mark,
 	    .code_key = req->code_key,
+	    .lock = req->facts,
 	};
 	if (!template_bind(&x->bind, &pp) || d->n_errors)
 		return false;

@@ -288,14 +288,11 @@ static bool miss(struct targettype *r, const struct attach_clause *c,
 	return true;
 }
 
-/**
- * What @n names in the target. False when that is nothing, or a type of the template's or the
- * kernel's.
- */
-static bool find_type(struct targettype *r, const struct attach_clause *c, const struct node *n,
-		      struct targettype_name *name, struct ctype **ret)
+bool targettype_find(struct bind *b, const struct attach_clause *c, const struct node *n,
+		     struct targettype_name *name, struct ctype **ret)
 {
-	struct lookup *lk = bind_lookup(r->b);
+	struct targettype *r = b->types;
+	struct lookup *lk = bind_lookup(b);
 	return lk && targettype_read(r->b->arena, n, name) &&
 	       !map_get(&r->own, bare_name(name->name)) &&
 	       (name->has_keyword || !vocabulary_type(name->name)) &&
@@ -309,7 +306,7 @@ bool targettype_lower(struct bind *b, const struct attach_clause *c, struct node
 	struct targettype *r = b->types;
 	struct targettype_name name = {0};
 	struct ctype *type;
-	if (find_type(r, c, n, &name, &type))
+	if (targettype_find(b, c, n, &name, &type))
 		return use_type(r, n, parent, &name, type);
 	if (!name.has_keyword || map_get(&r->own, bare_name(name.name)) ||
 	    (targettype_is_kernel_clause(c->clause) && kernel_has(r, name.name)))
@@ -342,7 +339,7 @@ bool targettype_fold(struct bind *b, const struct attach_clause *c, struct node 
 	uint64_t size = 8;
 	bool is_size = tok_is(call->name, "sizeof");
 	if (!first || !(is_size ? !first->next : tok_is(call->name, "offsetof") && first->next) ||
-	    !find_type(b->types, c, first, &name, &type))
+	    !targettype_find(b, c, first, &name, &type))
 		return true; // a kernel type, or reported when its tag is resolved
 	if (!targettype_is_whole(first, &name))
 		return true;

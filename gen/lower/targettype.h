@@ -55,6 +55,12 @@ struct str targettype_pointer(struct bind *b, struct ctype *type);
  */
 bool targettype_lower(struct bind *b, const struct attach_clause *c, struct node *n,
 		      const struct node *parent);
+/**
+ * What @n in clause @c names in the target. False when that is nothing, or a type of the template's
+ * or the kernel's; @name is empty then when @n spells no type at all.
+ */
+bool targettype_find(struct bind *b, const struct attach_clause *c, const struct node *n,
+		     struct targettype_name *name, struct ctype **ret);
 /** The call becomes a number if it is sizeof() or offsetof() of a type of the target. */
 bool targettype_fold(struct bind *b, const struct attach_clause *c, struct node *call);
 /** Puts the definitions that are needed before the program. */

@@ -91,13 +91,14 @@ static struct lookup *lookup_for(struct bind *b, struct str map)
 	return lk;
 }
 
-static bool add_table(struct bind *b, const struct bind_table *w, struct strbuf *begin,
+static bool add_table(struct bind *b, struct bind_table *w, struct strbuf *begin,
 		      struct strbuf *end)
 {
 	struct enumtab tab;
 	struct lookup *lk = lookup_for(b, w->map);
 	if (!enumtab_lookup(lk, w->type, &tab))
 		return lookup_say_unknown(lk, &w->place, "enum", w->type, NAME_ENUM);
+	w->names = tab;
 	enumtab_strip(&tab, w->prefix);
 	if (tab.n_items > dialect_max_table(b->version))
 		diag_warning(b->diag, &w->place,
@@ -153,7 +154,10 @@ static bool collect_conf(struct bind *b, struct map *named)
 		if (!is_only_read(b, e->map, &at) || !map_add(b->arena, named, e->map))
 			continue;
 		vec_push(b->arena, &b->tables,
-			 (struct bind_table){e->map, e->type, e->prefix, tok_place(at)});
+			 (struct bind_table){.map = e->map,
+					     .type = e->type,
+					     .prefix = e->prefix,
+					     .place = tok_place(at)});
 	}
 	return true;
 }
@@ -172,8 +176,9 @@ bool table_add_all(struct bind *b)
 	for (size_t i = 0; i < b->enum_tables.n; i++) {
 		const struct bind_enum_table *t = &b->enum_tables.v[i];
 		if (map_add(b->arena, &named, t->map))
-			vec_push(b->arena, &b->tables,
-				 (struct bind_table){t->map, t->type, STR(""), t->at});
+			vec_push(
+			    b->arena, &b->tables,
+			    (struct bind_table){.map = t->map, .type = t->type, .place = t->at});
 	}
 	if (!b->tables.n)
 		return true;

@@ -10,6 +10,7 @@
 #define NAMES_TABLE_H
 
 #include "bind/bind.h"
+#include "ctype/enumtab.h"
 
 /** A map that is to be filled. */
 struct bind_table {
@@ -17,6 +18,7 @@ struct bind_table {
 	struct str type;	 /**< the enum, as written */
 	struct str prefix;	 /**< taken from the names, or empty */
 	struct diag_place place; /**< of the pragma's type, or of the map's first use */
+	struct enumtab names;	 /**< what table_add_all() found, with nothing taken from them */
 };
 
 /**
