@@ -67,10 +67,20 @@ static void examine_debuginfo(const struct examination *x, struct img *img,
 			    STR_ARG(img->display_path));
 }
 
-static void examine_probes(const struct examination *x, const struct img *img,
-			   const struct sdt_list *probes)
+/** The kernel puts probes into mapped files: where the process runs a copy of the code, none fires. */
+static bool is_moved(const struct examination *x, const struct proc_file *f,
+		     const struct sdt_probe *p)
 {
-	size_t n_good = 0;
+	for (size_t i = 0; i < p->n_sites; i++)
+		if (p->sites[i].off && !proc_has_mapped(x->proc, f, p->sites[i].off, false))
+			return true;
+	return false;
+}
+
+static void examine_probes(const struct examination *x, const struct img *img,
+			   const struct proc_file *f, const struct sdt_list *probes)
+{
+	size_t n_good = 0, n_moved = 0;
 	bool by_libbpf = dialect_has_libbpf_usdt(x->version);
 	for (size_t i = 0; i < probes->n_probes && x->version; i++) {
 		const struct sdt_probe *p = &probes->probes[i];
@@ -91,6 +101,16 @@ static void examine_probes(const struct examination *x, const struct img *img,
 	else
 		finding_add(x->out, FINDING_OK, "probes", NULL, STR_FMT " has %zu USDT probes",
 			    STR_ARG(img->display_path), probes->n_probes);
+	for (size_t i = 0; i < probes->n_probes; i++)
+		n_moved += is_moved(x, f, &probes->probes[i]);
+	if (n_moved)
+		finding_add(
+		    x->out, FINDING_WARNING, "moved",
+		    "look for an option of the program that leaves its code off large pages",
+		    "%zu USDT probes of " STR_FMT
+		    " have sites that cannot fire, because the process "
+		    "has moved their code out of the file",
+		    n_moved, STR_ARG(img->display_path));
 }
 
 static void examine_file(struct examination *x, const struct proc_file *f)
@@ -102,14 +122,13 @@ static void examine_file(struct examination *x, const struct proc_file *f)
 		return;
 	if (sdt_read(img, &probes) && (is_exe || probes.n_probes)) {
 		x->n_probes += probes.n_probes;
-		if (f->is_deleted)
-			finding_add(x->out, FINDING_WARNING, "deleted",
+		if (proc_has_successor(x->proc, f))
+			finding_add(x->out, FINDING_WARNING, "replaced",
 				    "restart the process to trace the new one",
-				    STR_FMT
-				    " was removed or replaced after the process had started",
+				    STR_FMT " was replaced after the process had started",
 				    STR_ARG(f->path));
 		if (probes.n_probes)
-			examine_probes(x, img, &probes);
+			examine_probes(x, img, f, &probes);
 		if (!is_runtime(&probes))
 			examine_debuginfo(x, img, f);
 	}

@@ -248,8 +248,15 @@ is "$(process 0.27.1 $pid)" "process
 is "$(process nosuch $pid | sed -n 3p)" "  ok       $tmp/app has 2 USDT probes" "without a bpftrace: what there is"
 rm "$tmp/app"
 ${CC:-gcc} -O1 -s -I"$top/include" -o "$tmp/app" "$tmp/app.c" || exit
-like "$(process 0.17.0 $pid)" "^  warning  $tmp/app was removed or replaced after the process had started: restart the process to trace the new one$" \
+like "$(process 0.17.0 $pid)" "^  warning  $tmp/app was replaced after the process had started: restart the process to trace the new one$" \
 	"a program that was built again since"
+start "$tmp/app"
+${CC:-gcc} -O2 -g -I"$top/include" -o "$tmp/large" "$top/docs/lab/programs/large.c" || exit
+start "$tmp/large" 30
+has_moved() { grep -q 'large$' "/proc/$pid/maps" && ! grep -q 'r-xp.*large$' "/proc/$pid/maps"; }
+wait_for 10 has_moved
+like "$(process 0.17.0 $pid)" "^  warning  2 USDT probes of $tmp/large have sites that cannot fire, because the process has moved their code out of the file: look for an option" \
+	"a program that has its code on large pages"
 start "$tmp/app"
 none='has no debug information, so that names of enums, structs and most arguments are unknown'
 like "$(process 0.17.0 $pid)" "^  warning  $tmp/app $none: build it with -g, or install its debug package$" "a program that was stripped"
