@@ -176,7 +176,8 @@ static bool check_range(struct checker *k, struct str op, struct node *value, st
 	if (c.is_negative && r.most == UINT64_MAX)
 		return check_wide(k, op, value, number, &c, at);
 	const char *always = result_of(op, &r, &c), *remedy = "";
-	if (!always)
+	// A macro may have another value tomorrow: -D MIN=0 is "all".
+	if (!always || (number->first->from_macro && !place_in(&r, &c)))
 		return false;
 	// In C an unsigned int is equal to -1 where all of its bits are set.
 	if (c.is_negative && r.most == UINT32_MAX && (str_eqz(op, "==") || str_eqz(op, "!=")))
