@@ -55,8 +55,8 @@ static void examine_debuginfo(const struct examination *x, struct img *img,
 		finding_add(x->out, FINDING_WARNING, "debuginfo",
 			    package.n ? str_dup(a, package)
 				      : "build it with -g, or install its debug package",
-			    STR_FMT " has no debug information, so that names of enums, structs "
-				    "and most arguments are unknown",
+			    STR_FMT " has no debug information, from which names of enums and "
+				    "layouts of structs are read",
 			    STR_ARG(img->display_path));
 	else if (found != img)
 		finding_add(x->out, FINDING_OK, "debuginfo", NULL,

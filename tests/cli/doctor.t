@@ -258,7 +258,7 @@ wait_for 10 has_moved
 like "$(process 0.17.0 $pid)" "^  warning  2 USDT probes of $tmp/large have sites that cannot fire, because the process has moved their code out of the file: look for an option" \
 	"a program that has its code on large pages"
 start "$tmp/app"
-none='has no debug information, so that names of enums, structs and most arguments are unknown'
+none='has no debug information, from which names of enums and layouts of structs are read'
 like "$(process 0.17.0 $pid)" "^  warning  $tmp/app $none: build it with -g, or install its debug package$" "a program that was stripped"
 start "$(command -v sleep)" 30
 exe=$(readlink -f /proc/$pid/exe)
