@@ -64,7 +64,8 @@ static void check_cast_down(struct checker *k, struct node *n, const struct node
 	struct meaning m;
 	bool picks = node_is(parent, NODE_BINARY, "&") || node_is(parent, NODE_BINARY, "%") ||
 		     node_is(parent, NODE_BINARY, ">>") || node_is(parent, NODE_BINARY, "^");
-	if (!to || to->kind != CTYPE_INT || to->size >= 8 || picks ||
+	// bpftrace's own bool is a number of 8 bits here.
+	if (!to || to->kind != CTYPE_INT || to->size >= 8 || str_eqz(to->name, "bool") || picks ||
 	    !check_meaning(k, value, &m) || !m.plain)
 		return;
 	const struct ctype_value *lost =

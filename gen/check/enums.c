@@ -70,6 +70,14 @@ static const char *right_names(struct checker *k, const struct node *value, cons
 			    check_text(k, value));
 }
 
+/** Then it is the same, and debug information need not be read to see that. */
+static bool is_called(const struct meaning *m, struct str type)
+{
+	if (str_has_prefix(type, STR("enum ")))
+		type = str_from_offset(type, 5);
+	return str_eq(type, m->plain->name) || str_eq(type, m->type->name);
+}
+
 /** @value is looked up in names of the enum @type, by what is called @who. */
 static void check_names_of(struct checker *k, const struct node *value, struct str type,
 			   const char *who)
@@ -77,7 +85,9 @@ static void check_names_of(struct checker *k, const struct node *value, struct s
 	struct diag_place at = tok_place(value->first);
 	struct meaning m;
 	struct ctype *of;
-	if (!check_meaning(k, value, &m) || !m.plain || !find_enum(k, type, &of))
+	if (!check_meaning(k, value, &m) || !m.plain || is_called(&m, type) ||
+	    (m.plain->kind != CTYPE_ENUM && m.plain->kind != CTYPE_POINTER) ||
+	    !find_enum(k, type, &of))
 		return;
 	if (m.plain->kind == CTYPE_POINTER) {
 		k->good &= diag_check(k->b->diag, "enum", check_level(&m), &at,
