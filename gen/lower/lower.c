@@ -40,6 +40,31 @@ bool lower_is_number_type(const struct ctype *t)
 	return t && (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM || t->kind == CTYPE_BOOL);
 }
 
+/** A pointer is asked whether it is NULL: a number in that place. */
+static void ask_pointer(struct lowerer *lo, struct node *n)
+{
+	const struct ctype *t = n->expr ? ctype_strip(n->expr->type) : NULL;
+	bool is_named = n->kind == NODE_MEMBER && node_is(n->child, NODE_NAME, "args");
+	if (lo->good && lo->b->files && t && t->kind == CTYPE_POINTER && !is_named)
+		change(lo->b->arena, n, "(uint64)(%n)", n);
+}
+
+/**
+ * bpftrace has no ! of a pointer in any version, and 0.17 neither && and || nor a condition
+ * (measured).
+ */
+static void lower_asked(struct lowerer *lo, struct node *n)
+{
+	bool is_pair = node_is(n, NODE_BINARY, "&&") || node_is(n, NODE_BINARY, "||");
+	if (n->kind == NODE_TERNARY || is_pair || node_is(n, NODE_UNARY, "!"))
+		ask_pointer(lo, n->child);
+	if (is_pair)
+		ask_pointer(lo, n->child->next);
+	for (struct node *c = n->child; c && n->kind == NODE_IF; c = c->next)
+		if (c->kind != NODE_BLOCK)
+			ask_pointer(lo, c);
+}
+
 /** bpftrace takes what comes of a choice of pointers for 0. */
 static void lower_ternary(struct lowerer *lo, struct node *n, const struct node *parent)
 {
@@ -48,6 +73,7 @@ static void lower_ternary(struct lowerer *lo, struct node *n, const struct node 
 	struct str name = STR("");
 	struct ctype *to = exprtype_pointee(n->expr->type);
 	lower_children(lo, n);
+	lower_asked(lo, n);
 	if (to && ctype_is_aggregate(to))
 		name = targettype_pointer(lo->b, n->expr->type);
 	if (!name.n || !no || !lo->good)
@@ -313,6 +339,7 @@ void lower_node(struct lowerer *lo, struct node *n, const struct node *parent)
 		if (n->kind == NODE_CALL)
 			widen_format(lo, n);
 		lower_children(lo, n);
+		lower_asked(lo, n);
 		if (n->kind == NODE_UNARY)
 			lower_minus(lo, n);
 		if (n->kind == NODE_BINARY)
