@@ -51,7 +51,7 @@ static struct str read_proc(const struct machine *m, const char *path)
 	return str_trim(text);
 }
 
-/** Is such a file system mounted there? "device folder type ..." in /proc/self/mounts. */
+/** Is such a file system mounted there? Lines of mounts are "device folder type options 0 0". */
 static bool is_mounted(const struct machine *m, const char *type, const char *folder)
 {
 	struct str mounts = read_proc(m, "self/mounts");
