@@ -23,6 +23,7 @@ const struct check_name check_names[] = {
     {"shift", "a shift that leaves no bit, or whose result is not what C has", false},
     {"sign-compare", "a comparison whose result is the same for every value", false},
     {"string-address", "a string of which the address is used", false},
+    {"switch", "a probe that fires only when its program was told so", false},
     {"version", "what this bpftrace does not have yet", false},
 };
 const size_t n_check_names = sizeof(check_names) / sizeof(check_names[0]);
