@@ -110,6 +110,9 @@ static bool is_most(const struct range *r, const struct constant *c)
 static const char *result_of(struct str op, const struct range *r, const struct constant *c)
 {
 	int place = place_in(r, c);
+	// 0x8000000000000000 is a negative one to 64 bits.
+	if (r->least == INT64_MIN && !c->is_negative && c->bits > INT64_MAX)
+		return NULL;
 	bool least = is_least(r, c), most = is_most(r, c);
 	if (str_eqz(op, "=="))
 		return place ? "false" : NULL;

@@ -122,6 +122,12 @@ static bool is_address_word(const struct ctype *t)
 	return false;
 }
 
+/** Is its type the program's? An address that a script reads by itself, *(uint64 *)(arg0 + 8), is a number to bpftrace. */
+static bool is_given(const struct node *value)
+{
+	return value->expr->arg_of || value->expr->in;
+}
+
 /** %d and the like, %p, %c of a number whose type is known. */
 static void check_number_of(struct given *g, char letter)
 {
@@ -142,7 +148,8 @@ static void check_number_of(struct given *g, char letter)
 	} else if (t && t->kind == CTYPE_POINTER && strchr("diuc", letter)) {
 		g->k->good &= diag_check(b->diag, "format", DIAG_WARNING, &g->at,
 					 STR_FMT " of a pointer: use %%p", STR_ARG(conversion));
-	} else if (letter == 'p' && t && is_plain_number(t) && !is_address_word(g->m.type)) {
+	} else if (letter == 'p' && t && is_plain_number(t) && is_given(g->value) &&
+		   !is_address_word(g->m.type)) {
 		g->k->good &= diag_check(b->diag, "format", DIAG_WARNING, &g->at,
 					 "%%p of a number that is no pointer: use %%d or %%x");
 	} else {
