@@ -39,7 +39,8 @@ def target_file(name, cases, folder):
         return os.path.join(TOP, "tests/targets", name)
     program = os.path.join(folder, name.rsplit(".", 1)[0])
     compiler = os.environ.get("CXX", "g++") if name.endswith(".cc") else os.environ.get("CC", "gcc")
-    subprocess.run([*compiler.split(), "-O1", "-g", "-I", os.path.join(TOP, "include"), "-o", program, source], check=True)
+    subprocess.run([*compiler.split(), "-O1", "-g", "-I", os.path.join(TOP, "include"), "-o", program, source],
+                   check=True, cwd=folder)  # where it is built is in its debug information
     return program
 
 

@@ -5,7 +5,7 @@
 #include "lang/print.h"
 
 static void (*const checks[])(struct checker *, struct node *, struct node *) = {
-    check_format, check_compare, check_enums, check_arithmetic, check_pointers,
+    check_format, check_values, check_compare, check_enums, check_arithmetic, check_pointers,
 };
 
 /** Compilers write such a type; any other word of a file is not repeated to the user. */
@@ -41,6 +41,12 @@ bool check_is_string(struct ctype *plain)
 	return to && to->kind == CTYPE_INT && to->size == 1 && to->is_char;
 }
 
+bool check_is_byte_array(const struct ctype *plain)
+{
+	struct ctype *of = plain && plain->kind == CTYPE_ARRAY ? ctype_strip(plain->of) : NULL;
+	return of && of->kind == CTYPE_INT && of->size == 1;
+}
+
 bool check_is_floating(const struct meaning *m)
 {
 	for (const struct ctype *t = m->type; t; t = t->kind == CTYPE_TYPEDEF ? t->of : NULL)
@@ -54,6 +60,10 @@ void check_note_origin(struct checker *k, const struct node *n)
 {
 	const struct expr *e = n->expr;
 	const struct probearg *arg = e ? exprtype_argument(k->b, e) : NULL;
+	if (e && e->in && e->type)
+		diag_note(k->b->diag, NULL, STR_FMT " is " STR_FMT " in " STR_FMT,
+			  STR_ARG(n->name->text), STR_ARG(ctype_spell(k->b->arena, e->type)),
+			  STR_ARG(ctype_spell(k->b->arena, e->in)));
 	if (!arg)
 		return;
 	struct str file;
@@ -98,6 +108,41 @@ bool check_constant(struct checker *k, struct node *n, struct constant *ret)
 		return false;
 	*ret = (struct constant){(uint64_t)value, value < 0 && of && of->is_signed};
 	return true;
+}
+
+void check_say(struct checker *k, const struct node *n, const char *name, enum diag_level level,
+	       const char *fmt, ...)
+{
+	struct diag_place at = tok_place(n->first);
+	va_list args;
+	va_start(args, fmt);
+	const char *text = arena_vprintf(k->b->arena, fmt, args);
+	va_end(args);
+	k->good &= diag_check(k->b->diag, name, level, &at, "%s", text);
+	check_note_origin(k, n);
+}
+
+bool check_is_address_word(const struct ctype *t)
+{
+	for (; t && t->kind == CTYPE_TYPEDEF; t = t->of)
+		if (str_contains(t->name, STR("ptr")) || str_contains(t->name, STR("addr")))
+			return true;
+	return false;
+}
+
+bool check_lacks_key(struct checker *k, const struct node *n)
+{
+	struct str name = n->name ? n->name->text : STR("");
+	if (n->kind != NODE_MAP || n->child)
+		return false;
+	for (size_t i = 0; i < k->b->script.clauses.n; i++) {
+		const struct script_clause *c = &k->b->script.clauses.v[i];
+		for (size_t m = 0; m < c->maps.n; m++)
+			if (c->maps.v[m].is_set && c->maps.v[m].has_key &&
+			    str_eq(c->maps.v[m].name, name))
+				return true;
+	}
+	return false;
 }
 
 static bool check_node(void *ctx, struct node *n, struct node *parent)

@@ -30,15 +30,24 @@ bool check_meaning(struct checker *k, const struct node *n, struct meaning *ret)
 enum diag_level check_level(const struct meaning *m);
 /** `char *` of any sign, and `const`: what str() reads. Not of an array. */
 bool check_is_string(struct ctype *plain);
+/** Of characters, or of other bytes. */
+bool check_is_byte_array(const struct ctype *plain);
 /** A double or float, or an integer that is declared to hold the bits of one (USDT_BITS). */
 bool check_is_floating(const struct meaning *m);
 /**
  * A note that says where @n's type is from: the declaration of the argument, at the line of the
- * probe's first site. Nothing when @n is no argument.
+ * probe's first site, or the struct of a member. Nothing when @n is neither.
  */
 void check_note_origin(struct checker *k, const struct node *n);
 /** @n as it is written, for a remedy. */
 const char *check_text(struct checker *k, const struct node *n);
+/** A finding at @n, and where its type is from. */
+void check_say(struct checker *k, const struct node *n, const char *name, enum diag_level level,
+	       const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/** uintptr_t, or a typedef that says of a number that it is an address. */
+bool check_is_address_word(const struct ctype *t);
+/** A map that is named without a key, and has some elsewhere. */
+bool check_lacks_key(struct checker *k, const struct node *n);
 
 /** A number that stands in the script: a literal, maybe behind a -, or an enumerator. */
 struct constant {
@@ -50,6 +59,7 @@ bool check_constant(struct checker *k, struct node *n, struct constant *ret);
 
 // One for each group: looks at @n and reports through k->b->diag; k->good is false after an error.
 void check_format(struct checker *k, struct node *n, struct node *parent);
+void check_values(struct checker *k, struct node *n, struct node *parent);
 void check_compare(struct checker *k, struct node *n, struct node *parent);
 void check_enums(struct checker *k, struct node *n, struct node *parent);
 void check_arithmetic(struct checker *k, struct node *n, struct node *parent);

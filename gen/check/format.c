@@ -18,33 +18,38 @@ static char unknown_flag(struct str conversion)
 	return 0;
 }
 
-static bool say_unknown_flag(struct bind *b, const struct token *format, size_t at, size_t end)
+/**
+ * A conversion with such a flag before one that bpftrace knows: what stands behind the last one
+ * that it knows is text to printf(), too.
+ */
+static bool find_unknown_flag(struct str format, struct conversion *ret)
 {
-	struct str conversion = str_slice(format->text, at, end - at);
+	*ret = (struct conversion){0};
+	for (struct conversion c = {0}; format_next(format, &c);) {
+		if (!strchr("hlLqjztdiouxXeEfFgGaAcspnCSm", c.letter))
+			continue; // "5%, ": no conversion to anybody
+		bool known = !unknown_flag(str_slice(format, c.at, c.end - c.at));
+		if (known && ret->end)
+			return true;
+		if (!known && !ret->end)
+			*ret = c;
+	}
+	return false;
+}
+
+static bool check_conversions(struct bind *b, const struct token *format)
+{
+	struct conversion bad;
+	if (!find_unknown_flag(format->text, &bad))
+		return true;
+	struct str conversion = str_slice(format->text, bad.at, bad.end - bad.at);
 	struct diag_place place = tok_place(format);
-	place.col += (unsigned)at;
+	place.col += (unsigned)bad.at;
 	place.len = (unsigned)conversion.n;
 	return diag_check(b->diag, "format", DIAG_ERROR, &place,
 			  "bpftrace 0.%u does not know the flag '%c' of \"" STR_FMT
 			  "\" and would print garbage: write %%%% for a percent sign",
 			  b->version, unknown_flag(conversion), STR_ARG(conversion));
-}
-
-/** What stands behind the last conversion that bpftrace knows is text to printf(), too. */
-static bool check_conversions(struct bind *b, const struct token *format)
-{
-	struct str text = format->text;
-	struct conversion bad = {0};
-	for (struct conversion c = {0}; format_next(text, &c);) {
-		if (!strchr("hlLqjztdiouxXeEfFgGaAcspnCSm", c.letter))
-			continue; // "5%, ": no conversion to anybody
-		bool known = !unknown_flag(str_slice(text, c.at, c.end - c.at));
-		if (known && bad.end)
-			return say_unknown_flag(b, format, bad.at, bad.end);
-		if (!known && !bad.end)
-			bad = c;
-	}
-	return true;
 }
 
 struct flags {
@@ -70,42 +75,152 @@ bool check_flags(struct bind *b, const struct script_clause *c)
 	return f.good;
 }
 
-// --- a conversion and its value ---
+// --- conversions and their values ---
 
 /** One conversion of a format, and what it is given. */
 struct given {
 	struct checker *k;
 	const struct node *value;
 	struct str conversion; // "%-5d"
-	struct diag_place at;  // of the value
+	char letter;
 	struct meaning m;
 };
 
-static bool is_integral(char letter)
+/**
+ * Is @c one to this bpftrace? What is none stays in the text as it is (measured). A conversion that
+ * has j, t or L before its letter ends behind that.
+ */
+static bool is_conversion(const struct bind *b, struct str format, struct conversion *c)
 {
-	return strchr("diuxX", letter) != NULL;
+	bool is_own = dialect_has_own_printf(b->version);
+	if (strchr(is_own ? "jtL" : "jt", c->letter) && c->end < format.n &&
+	    strchr("diuoxX", format.p[c->end]))
+		c->letter = format.p[c->end++];
+	if (c->letter == 'r' && c->end < format.n && strchr("xh", format.p[c->end]))
+		c->end++;
+	if (!is_own && unknown_flag(str_slice(format, c->at, c->end - c->at)))
+		return false;
+	return strchr(is_own ? "diuoxXcpsr" : "duoxXcpsr", c->letter) != NULL;
 }
 
-/** %s of a number. */
+/** What C's printf() knows, too. */
+static bool looks_like_one(char letter)
+{
+	return strchr("ieEfFgGaAn*duxX", letter) != NULL;
+}
+
+static const char *why_unknown(struct arena *a, unsigned version, struct str conversion)
+{
+	char letter = conversion.p[conversion.n - 1], flag = unknown_flag(conversion);
+	if (flag && !dialect_has_own_printf(version))
+		return arena_printf(a, "the flag '%c' came with 0.24", flag);
+	if (strchr("eEfFgGaA", letter))
+		return "it prints no floating-point numbers";
+	return letter == 'i' ? "use %d" : "use %d or %x, with a number for the width";
+}
+
+/** What a format has for its values. */
+struct conversions {
+	unsigned n, n_values;
+	struct conversion unmatched; // the first one without a value
+	struct conversion odd;	     // the first one that this bpftrace does not know, and C does
+	struct conversion blank;     // the first one with a blank for a flag, which may be text
+};
+
+static struct conversions count_conversions(const struct bind *b, const struct node *format)
+{
+	struct str text = format->name->text;
+	struct conversions found = {0};
+	for (const struct node *value = format->next; value; value = value->next)
+		found.n_values++;
+	for (struct conversion c = {0}; format_next(text, &c);) {
+		bool is_known = is_conversion(b, text, &c);
+		if (is_known && found.n++ == found.n_values)
+			found.unmatched = c;
+		if (is_known && !found.blank.end && text.p[c.at + 1] == ' ')
+			found.blank = c;
+		if (!is_known && !found.odd.end && looks_like_one(c.letter))
+			found.odd = c;
+	}
+	return found;
+}
+
+/** At conversion @c. */
+static void say_of_conversion(struct checker *k, const struct node *format,
+			      const struct conversion *c, const char *remedy)
+{
+	struct diag_place place = tok_place(format->name);
+	struct str text = str_slice(format->name->text, c->at, c->end - c->at);
+	place.col += (unsigned)c->at;
+	place.len = (unsigned)text.n;
+	k->good &= diag_check(k->b->diag, "format", DIAG_ERROR, &place, "\"" STR_FMT "\" %s",
+			      STR_ARG(text), remedy);
+}
+
+/** As many conversions as values? */
+static bool is_matched(struct checker *k, const struct node *format)
+{
+	struct arena *a = k->b->arena;
+	struct conversions found = count_conversions(k->b, format);
+	unsigned n = found.n, n_values = found.n_values;
+	const char *values = arena_printf(a, "%u value%s follow%s", n_values,
+					  n_values == 1 ? "" : "s", n_values == 1 ? "s" : "");
+	const struct node *surplus = format->next;
+	if (n == n_values)
+		return true;
+	for (unsigned i = 0; i < n && surplus; i++)
+		surplus = surplus->next;
+	if (n > n_values && found.blank.end)
+		say_of_conversion(k, format, &found.blank,
+				  "is a conversion, too: write %% for a percent sign");
+	else if (n > n_values)
+		say_of_conversion(
+		    k, format, &found.unmatched,
+		    arena_printf(a, "has no value: the format has %u conversion%s, and %s", n,
+				 n == 1 ? "" : "s", values));
+	else if (found.odd.end)
+		say_of_conversion(
+		    k, format, &found.odd,
+		    arena_printf(a, "is unknown to bpftrace: %s",
+				 why_unknown(a, k->b->version,
+					     str_slice(format->name->text, found.odd.at,
+						       found.odd.end - found.odd.at))));
+	else
+		check_say(k, surplus, "format", DIAG_ERROR,
+			  "no conversion for this value: the format has %u, and %s", n, values);
+	return false;
+}
+
+static bool is_integral(char letter)
+{
+	return strchr("diuoxX", letter) != NULL;
+}
+
+/**
+ * %s of a number. From 0.24 on bpftrace prints the number, which is right unless a text or a name
+ * was meant.
+ */
 static void check_text_of_number(struct given *g)
 {
 	struct bind *b = g->k->b;
 	const char *text = check_text(g->k, g->value);
-	struct ctype *t = g->m.plain;
-	if (check_is_string(t)) {
-		g->k->good &=
-		    diag_check(b->diag, "format", DIAG_ERROR, &g->at,
-			       "%%s needs the text, and this is its address: use str(%s)", text);
-	} else if (t && t->kind == CTYPE_ENUM) {
-		g->k->good &= diag_check(b->diag, "format", DIAG_ERROR, &g->at,
-					 "%%s of a number: use %%d, or enum_name(" STR_FMT
-					 ", %s) for its name",
-					 STR_ARG(t->name), text);
-	} else {
-		g->k->good &=
-		    diag_check(b->diag, "format", DIAG_ERROR, &g->at, "%%s of a number: use %%d");
-	}
-	check_note_origin(g->k, g->value);
+	const struct ctype *t =
+	    g->value->expr->enumerator_of ? g->value->expr->enumerator_of : g->m.plain;
+	bool is_refused = !dialect_has_own_printf(b->version);
+	enum diag_level level = is_refused ? DIAG_ERROR : check_level(&g->m);
+	if (check_is_string(g->m.plain))
+		check_say(g->k, g->value, "format", level,
+			  "%%s needs the text, and this is its address: use str(%s)", text);
+	else if (t && t->kind == CTYPE_ENUM)
+		check_say(g->k, g->value, "format", level,
+			  "%%s of a number: use %%d, or enum_name(" STR_FMT ", %s) for its name",
+			  STR_ARG(t->name), text);
+	else if (check_is_floating(&g->m))
+		check_say(g->k, g->value, "floating-point", level,
+			  "%%s of the bits of a floating-point number, of which bpftrace knows "
+			  "nothing: -t prints its value");
+	else if (is_refused)
+		check_say(g->k, g->value, "format", DIAG_ERROR, "%%s of a number: use %%d");
 }
 
 static bool is_plain_number(const struct ctype *t)
@@ -113,13 +228,36 @@ static bool is_plain_number(const struct ctype *t)
 	return t->kind == CTYPE_INT || t->kind == CTYPE_ENUM || t->kind == CTYPE_BOOL;
 }
 
-/** uintptr_t, or a typedef that may stand for what has no other name. */
-static bool is_address_word(const struct ctype *t)
+/** Bits of a number that are printed by @conversion, as it is written. */
+static unsigned bits_printed(struct str conversion)
 {
-	for (; t && t->kind == CTYPE_TYPEDEF; t = t->of)
-		if (str_contains(t->name, STR("ptr")) || str_contains(t->name, STR("addr")))
-			return true;
-	return false;
+	unsigned n_halves = 0;
+	for (size_t i = 1; i < conversion.n; i++) {
+		if (strchr("lzjtL", conversion.p[i]))
+			return 64;
+		n_halves += conversion.p[i] == 'h';
+	}
+	return 32 >> n_halves;
+}
+
+/**
+ * More bits than are printed. With a target %d becomes %ld where that is needed; of a host's script,
+ * which stays as it is, only clocks are known to be large.
+ */
+static void check_width(struct given *g)
+{
+	const struct node *value = node_ungrouped((struct node *)g->value);
+	const struct ctype *t = g->m.plain;
+	unsigned left = bits_printed(g->conversion), bits = g->value->expr->is_wide ? 64 : 0;
+	if (t && is_plain_number(t))
+		bits = value->expr->bit_size ? value->expr->bit_size : (unsigned)t->size * 8;
+	bool is_clock = value->kind == NODE_NAME &&
+			(tok_is(value->name, "nsecs") || tok_is(value->name, "elapsed"));
+	if (bits <= left || left == 64 || (left == 32 && (g->k->b->files || !is_clock)))
+		return;
+	check_say(g->k, g->value, "format", DIAG_WARNING,
+		  STR_FMT " prints %u of %u bits: use %%%s%c", STR_ARG(g->conversion), left, bits,
+		  bits == 64 ? "l" : "", g->letter);
 }
 
 /** Is its type the program's? An address that a script reads by itself, *(uint64 *)(arg0 + 8), is a number to bpftrace. */
@@ -128,66 +266,118 @@ static bool is_given(const struct node *value)
 	return value->expr->arg_of || value->expr->in;
 }
 
-/** %d and the like, %p, %c of a number whose type is known. */
-static void check_number_of(struct given *g, char letter)
+/**
+ * Is its type the program's? An address that a script reads by itself, *(uint64 *)(arg0 + 8), is a
+ * number to bpftrace, and so is one that is cast to one.
+ */
+static bool is_given(const struct node *value)
 {
-	struct bind *b = g->k->b;
-	struct ctype *t = g->m.plain;
-	struct str conversion = g->conversion;
-	if (check_is_floating(&g->m) && strchr("diuc", letter)) {
-		g->k->good &=
-		    diag_check(b->diag, "floating-point", check_level(&g->m), &g->at,
-			       STR_FMT " prints the bits of a floating-point number, of "
-				       "which bpftrace knows nothing: -t prints its value",
-			       STR_ARG(conversion));
-	} else if (check_is_string(t) && letter != 'p') { // %p asks for the address
-		g->k->good &= diag_check(b->diag, "string-address", DIAG_WARNING, &g->at,
-					 STR_FMT " prints the address of a string: use %%s with "
-						 "str(%s) for its text",
-					 STR_ARG(conversion), check_text(g->k, g->value));
-	} else if (t && t->kind == CTYPE_POINTER && strchr("diuc", letter)) {
-		g->k->good &= diag_check(b->diag, "format", DIAG_WARNING, &g->at,
-					 STR_FMT " of a pointer: use %%p", STR_ARG(conversion));
-	} else if (letter == 'p' && t && is_plain_number(t) && is_given(g->value) &&
-		   !is_address_word(g->m.type)) {
-		g->k->good &= diag_check(b->diag, "format", DIAG_WARNING, &g->at,
-					 "%%p of a number that is no pointer: use %%d or %%x");
-	} else {
-		return;
-	}
-	check_note_origin(g->k, g->value);
+	return value->expr->arg_of || value->expr->in;
 }
 
-static void check_given(struct given *g, char letter)
+/** %d and the like, %p, %c of a number whose type is known. */
+static void check_number_of(struct given *g)
+{
+	struct checker *k = g->k;
+	const struct ctype *t = g->m.plain;
+	struct str conversion = g->conversion;
+	if (check_is_floating(&g->m) && strchr("diuc", g->letter))
+		check_say(k, g->value, "floating-point", check_level(&g->m),
+			  STR_FMT " prints the bits of a floating-point number, of which bpftrace "
+				  "knows nothing: -t prints its value",
+			  STR_ARG(conversion));
+	else if (check_is_string(g->m.plain) && strchr("diuc", g->letter))
+		check_say(k, g->value, "string-address", DIAG_WARNING,
+			  STR_FMT
+			  " prints the address of a string: use %%s with str(%s) for its text",
+			  STR_ARG(conversion), check_text(k, g->value));
+	else if (t && t->kind == CTYPE_POINTER && strchr("diuc", g->letter))
+		check_say(k, g->value, "format", DIAG_WARNING, STR_FMT " of a pointer: use %%p",
+			  STR_ARG(conversion));
+	else if (g->letter == 'p' && t && is_plain_number(t) && is_given(g->value) &&
+		 !check_is_address_word(g->m.type))
+		check_say(k, g->value, "format", DIAG_WARNING,
+			  "%%p of a number that is no pointer: use %%d or %%x");
+	else if (is_integral(g->letter))
+		check_width(g);
+}
+
+/** What is no number: which conversions print it, and how to get there with another. */
+static void check_other(struct given *g, enum expr_kind kind)
+{
+	static const struct {
+		const char *what, *remedy, *fits, *fits_new;
+	} kinds[] = {
+	    [EXPR_TEXT] = {"a text", "use %s", "s", "s"},
+	    [EXPR_SHOWN] = {"a stack, a symbol or the like", "use %s", "s", "s"},
+	    [EXPR_BYTES] = {"a buffer", "use %r", "r", "rs"},
+	    [EXPR_TUPLE] = {"a tuple", "print its elements one by one, or use print()", "", "s"},
+	    [EXPR_AGGREGATE] = {"a whole struct or array", "name a member or an element", "", ""},
+	    [EXPR_AGGREGATION] = {"what a map counts", NULL, "", "s"},
+	};
+	bool is_own = dialect_has_own_printf(g->k->b->version);
+	// Of count() that no map has values.c speaks.
+	bool is_misplaced = kind == EXPR_AGGREGATION && g->value->kind == NODE_CALL;
+	const char *remedy = kinds[kind].remedy, *text = check_text(g->k, g->value);
+	if (!remedy && g->k->b->version >= 22)
+		remedy = arena_printf(g->k->b->arena, "use (int64)%s", text);
+	else if (!remedy)
+		remedy = "use print() of all of it";
+	const char *what = kinds[kind].what;
+	bool is_bytes = kind == EXPR_AGGREGATE && check_is_byte_array(g->m.plain);
+	if (is_bytes)
+		what = "an array of bytes";
+	if (is_bytes)
+		remedy = arena_printf(g->k->b->arena, "use %%r with buf(%s), or %%s with str(%s)",
+				      text, text);
+	const char *fits = is_own ? kinds[kind].fits_new : kinds[kind].fits;
+	if (what && !strchr(fits, g->letter) && !is_misplaced)
+		check_say(g->k, g->value, "format", g->m.type ? check_level(&g->m) : DIAG_ERROR,
+			  STR_FMT " of %s: %s", STR_ARG(g->conversion), what, remedy);
+}
+
+static void check_given(struct given *g)
 {
 	enum expr_kind kind = g->value->expr ? g->value->expr->kind : EXPR_OPEN;
-	bool is_text = kind == EXPR_TEXT || kind == EXPR_SHOWN;
-	if (kind == EXPR_OPEN || kind == EXPR_MIXED)
+	const char *text = check_text(g->k, g->value);
+	if (check_lacks_key(g->k, g->value))
+		check_say(g->k, g->value, "format", DIAG_ERROR,
+			  "%s has keys: name one, as in %s[tid], or use print(%s)", text, text,
+			  text);
+	if (kind == EXPR_OPEN || kind == EXPR_MIXED || check_lacks_key(g->k, g->value))
 		return;
 	check_meaning(g->k, g->value, &g->m);
-	if (letter == 's' && kind == EXPR_NUMBER)
+	if (kind != EXPR_NUMBER)
+		check_other(g, kind);
+	else if (g->letter == 's')
 		check_text_of_number(g);
-	else if (is_text && (is_integral(letter) || letter == 'p' || letter == 'c'))
-		g->k->good &= diag_check(g->k->b->diag, "format", DIAG_ERROR, &g->at,
-					 STR_FMT " of a text: use %%s", STR_ARG(g->conversion));
-	else if (kind == EXPR_NUMBER && (is_integral(letter) || letter == 'p' || letter == 'c'))
-		check_number_of(g, letter);
+	else if (g->letter == 'r')
+		check_say(g->k, g->value, "format", DIAG_ERROR,
+			  STR_FMT " of a number: use buf(%s, LENGTH) for the bytes at an address",
+			  STR_ARG(g->conversion), text);
+	else
+		check_number_of(g);
 }
 
 void check_format(struct checker *k, struct node *n, struct node *parent)
 {
 	const struct node *format = format_find(n);
-	struct conversion c = {0};
+	struct conversion c = {0}, bad;
 	(void)parent;
-	if (!format)
-		return;
+	if (!format ||
+	    (!dialect_has_own_printf(k->b->version) &&
+	     find_unknown_flag(format->name->text, &bad)) ||
+	    !is_matched(k, format))
+		return; // of a flag check_flags() speaks
 	struct str text = format->name->text;
-	for (const struct node *value = format->next; value && format_next(text, &c);
-	     value = value->next) {
+	for (const struct node *value = format->next; value && format_next(text, &c);) {
+		if (!is_conversion(k->b, text, &c))
+			continue;
 		struct given g = {.k = k,
 				  .value = value,
 				  .conversion = str_slice(text, c.at, c.end - c.at),
-				  .at = tok_place(value->first)};
-		check_given(&g, c.letter);
+				  .letter = c.letter};
+		check_given(&g);
+		value = value->next;
 	}
 }

@@ -6,6 +6,7 @@ const struct check_name check_names[] = {
     {"argument", "an argument that the probe does not have, or that this bpftrace cannot read",
      false},
     {"attach", "a probe that this bpftrace cannot attach to", false},
+    {"call", "a function that is called with what it cannot take", false},
     {"compare", "a comparison of what cannot be compared", false},
     {"constant-compare", "a comparison whose result is the same for every value", false},
     {"dead-probe", "a probe that cannot fire in this process", false},

@@ -61,8 +61,30 @@ enum word_gives {
 	GIVES_TEXT,
 	GIVES_NUMBER, /**< any other */
 	GIVES_SHOWN,  /**< what is only printed, with %s: stacks, symbols, addresses of hosts */
+	GIVES_BYTES,  /**< what is only printed, with %r */
 	GIVES_AGGREGATION, /**< what only a map can hold: count() and the like */
 };
+
+/** What an argument of a function must be. */
+enum word_wants {
+	WANTS_ANY,
+	WANTS_NUMBER,
+	WANTS_SAMPLE,	/**< a number that a map counts or adds up */
+	WANTS_CONSTANT, /**< a number that is written there */
+	WANTS_TEXT,
+	WANTS_LITERAL, /**< a text that is written there */
+	WANTS_STRING,  /**< the address of a string */
+	WANTS_STRINGS, /**< the address of an array of such addresses */
+	WANTS_BYTES,   /**< an address, or an array in a struct */
+	WANTS_HOST,    /**< of a host, as a number or an array */
+	WANTS_CODE,    /**< the address of a function */
+	WANTS_KERNEL,  /**< an address in the kernel */
+	WANTS_STACK,   /**< or a map: what has a length */
+	WANTS_MAP,     /**< all of it */
+	WANTS_ENTRY,   /**< a map with one of its keys, or all of one that has none */
+};
+
+#define WORD_MANY 99 /**< arguments: any number */
 
 /** A builtin or a function. */
 struct word {
@@ -73,6 +95,11 @@ struct word {
 	enum word_gives gives;
 	bool is_wide;	      /**< a number of more than 32 bits */
 	const char *modes[5]; /**< what means something as its argument only: kstack(perf) */
+
+	// Of a function, as 0.17, 0.23 and 0.27 take it.
+	bool is_counted;	  /**< the rest is known */
+	unsigned least, most;	  /**< arguments */
+	enum word_wants wants[4]; /**< WANTS_ANY for those that follow */
 };
 
 /** All is 0 for a word that is none, or of which nothing needs to be known. */

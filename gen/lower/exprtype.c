@@ -153,6 +153,7 @@ static struct ctype *builtin_type(struct arena *a, struct str name)
 	struct ctype *t = arena_new(a, struct ctype);
 	*t = (struct ctype){.kind = CTYPE_INT, .name = name, .size = word->size, .has_size = true};
 	t->is_signed = word->is_signed;
+	t->is_char = str_eqz(name, "char");
 	return t;
 }
 
@@ -657,10 +658,13 @@ static void find_tuple(struct finder *f, struct node *n, struct expr *e)
 
 static enum expr_kind kind_of_word(const struct word *word)
 {
-	static const enum expr_kind kinds[] = {
-	    [GIVES_OTHER] = EXPR_OPEN,	  [GIVES_COUNT] = EXPR_NUMBER,
-	    [GIVES_NUMBER] = EXPR_NUMBER, [GIVES_TEXT] = EXPR_TEXT,
-	    [GIVES_SHOWN] = EXPR_SHOWN,	  [GIVES_AGGREGATION] = EXPR_AGGREGATION};
+	static const enum expr_kind kinds[] = {[GIVES_OTHER] = EXPR_OPEN,
+					       [GIVES_COUNT] = EXPR_NUMBER,
+					       [GIVES_NUMBER] = EXPR_NUMBER,
+					       [GIVES_TEXT] = EXPR_TEXT,
+					       [GIVES_SHOWN] = EXPR_SHOWN,
+					       [GIVES_BYTES] = EXPR_BYTES,
+					       [GIVES_AGGREGATION] = EXPR_AGGREGATION};
 	return kinds[word->gives];
 }
 
@@ -944,7 +948,7 @@ static enum expr_kind kind_of_type(struct ctype *t)
 		return EXPR_OPEN;
 	if (t->kind == CTYPE_ARRAY) {
 		t = ctype_strip(t->of);
-		return t && t->kind == CTYPE_INT && t->size == 1 ? EXPR_TEXT : EXPR_AGGREGATE;
+		return t && t->kind == CTYPE_INT && t->is_char ? EXPR_TEXT : EXPR_AGGREGATE;
 	}
 	return ctype_is_aggregate(t) ? EXPR_AGGREGATE : EXPR_NUMBER;
 }

@@ -24,6 +24,7 @@ enum expr_kind {
 	EXPR_NUMBER,
 	EXPR_TEXT,
 	EXPR_SHOWN, /**< what is only printed, with %s: a stack, a symbol */
+	EXPR_BYTES, /**< of buf(): printed with %r */
 	EXPR_TUPLE,
 	EXPR_AGGREGATE,	  /**< a struct or union, or an array but of characters */
 	EXPR_AGGREGATION, /**< of a map: count() and the like */

@@ -1,0 +1,558 @@
+// What functions are called with: how many arguments, and of which kind each is.
+#include "check/check_priv.h"
+
+#include "bind/namedarg.h"
+#include "lang/vocabulary.h"
+
+/** One argument of a call. */
+struct argument {
+	struct checker *k;
+	const struct node *call, *value;
+	const char *function, *text; // as they are written
+	enum word_wants wants;
+	enum expr_kind kind;
+	struct meaning m;
+};
+
+/** "a text", for what is of another kind than the function takes. */
+static const char *kind_text(const struct argument *x)
+{
+	static const char *const kinds[] = {[EXPR_NUMBER] = "a number",
+					    [EXPR_TEXT] = "a text",
+					    [EXPR_SHOWN] = "a stack, a symbol or the like",
+					    [EXPR_BYTES] = "a buffer",
+					    [EXPR_TUPLE] = "a tuple",
+					    [EXPR_AGGREGATE] = "a struct or array",
+					    [EXPR_AGGREGATION] = "what another map counts"};
+	struct ctype *t = x->m.plain;
+	if (x->kind == EXPR_NUMBER && check_is_string(t))
+		return x->wants == WANTS_TEXT ? "the address of one" : "the address of a string";
+	if (x->kind == EXPR_NUMBER && t && t->kind == CTYPE_POINTER)
+		return "an address";
+	return kinds[x->kind];
+}
+
+/** What each takes, as words and as kinds. */
+static const struct {
+	const char *takes;
+	unsigned kinds;
+} wanted[] = {
+    [WANTS_NUMBER] = {"a number", 1 << EXPR_NUMBER | 1 << EXPR_AGGREGATION},
+    [WANTS_SAMPLE] = {"a number", 1 << EXPR_NUMBER},
+    [WANTS_TEXT] = {"a text", 1 << EXPR_TEXT},
+    [WANTS_STRING] = {"the address of a string", 1 << EXPR_NUMBER},
+    [WANTS_STRINGS] = {"the address of an array of strings (char **)", 1 << EXPR_NUMBER},
+    [WANTS_BYTES] = {"an address or an array",
+		     1 << EXPR_NUMBER | 1 << EXPR_AGGREGATE | 1 << EXPR_TEXT},
+    [WANTS_HOST] = {"a number or an array of 4 or 16 bytes",
+		    1 << EXPR_NUMBER | 1 << EXPR_AGGREGATE | 1 << EXPR_TEXT},
+    [WANTS_CODE] = {"the address of a function", 1 << EXPR_NUMBER},
+    [WANTS_KERNEL] = {"an address in the kernel", 1 << EXPR_NUMBER | 1 << EXPR_AGGREGATE},
+    [WANTS_STACK] = {"a map or a stack", 1 << EXPR_SHOWN},
+};
+
+static enum diag_level level_of(const struct argument *x)
+{
+	return x->m.type ? check_level(&x->m) : DIAG_ERROR;
+}
+
+/** str() of a text is that text from 0.25 on, and of a char array in memory always. */
+static bool is_text_again(const struct argument *x)
+{
+	const struct expr *e = x->value->expr;
+	if (x->wants != WANTS_STRING)
+		return false;
+	return (x->kind == EXPR_TEXT && x->k->b->version >= 25) ||
+	       ((e->is_place || e->is_value) && check_is_byte_array(x->m.plain));
+}
+
+/** False, with an error, for what bpftrace itself would refuse. */
+static bool check_kind(const struct argument *x)
+{
+	const char *remedy = "";
+	struct arena *a = x->k->b->arena;
+	if (!wanted[x->wants].takes || (wanted[x->wants].kinds >> x->kind & 1) ||
+	    is_text_again(x) || x->kind == EXPR_OPEN || x->kind == EXPR_MIXED)
+		return true;
+	if (x->wants == WANTS_TEXT && check_is_string(x->m.plain))
+		remedy = arena_printf(a, ": use str(%s)", x->text);
+	else if (x->wants == WANTS_STRING && x->kind == EXPR_TEXT)
+		remedy = " already: leave str() out";
+	check_say(x->k, x->value, "call", level_of(x), "%s() takes %s, and this is %s%s",
+		  x->function, wanted[x->wants].takes, kind_text(x), remedy);
+	return false;
+}
+
+/** What is no address for sure; NULL for what may be one. */
+static const char *no_address(const struct argument *x)
+{
+	const struct ctype *t = x->m.plain;
+	const struct node *value = node_ungrouped((struct node *)x->value);
+	if (check_is_floating(&x->m))
+		return "the bits of a floating-point number";
+	if (t && t->kind == CTYPE_ENUM)
+		return "an enum";
+	if (t && t->kind == CTYPE_BOOL)
+		return "a bool";
+	if (t && t->kind == CTYPE_INT && t->size == 1 && t->is_char)
+		return "a character";
+	if (t && t->kind == CTYPE_INT && t->size < 8)
+		return arena_printf(x->k->b->arena, "a number of %u byte%s", (unsigned)t->size,
+				    t->size == 1 ? "" : "s");
+	const struct word *word =
+	    value->kind == NODE_NAME ? vocabulary_word(value->name->text) : NULL;
+	return word && word->gives == GIVES_COUNT && !word->is_wide ? "a number" : NULL;
+}
+
+/** How to print what is no string. */
+static const char *how_to_print(const struct argument *x)
+{
+	const struct ctype *t = x->m.plain;
+	if (x->wants != WANTS_STRING)
+		return "";
+	if (check_is_floating(&x->m))
+		return ": -t prints its value";
+	if (t && t->kind == CTYPE_ENUM)
+		return arena_printf(x->k->b->arena, ": use enum_name(" STR_FMT ", %s) for its name",
+				    STR_ARG(t->name), x->text);
+	return t && t->is_char ? ": print it with %c" : ": print it with %d";
+}
+
+/** A number of 8 bytes that nothing says to be an address, neither its type nor its name. */
+static bool is_bare_number(const struct argument *x)
+{
+	static const char *const hints[] = {"ptr",  "addr", "buf",  "str", "name",
+					    "path", "text", "data", "msg", NULL};
+	const struct probearg *arg = exprtype_argument(x->k->b, x->value->expr);
+	struct str name = arg ? arg->name : x->value->expr->in ? x->value->name->text : STR("");
+	if (x->m.plain->kind != CTYPE_INT || x->m.is_guess || !name.n ||
+	    check_is_address_word(x->m.type))
+		return false;
+	for (size_t i = 0; hints[i]; i++)
+		if (str_contains(name, str_from(hints[i])))
+			return false;
+	return true;
+}
+
+/** A pointer to something that has a type, which is neither bytes nor begins with any. */
+static bool leads_elsewhere(struct ctype *pointer)
+{
+	struct ctype *to = exprtype_pointee(pointer);
+	while (to && to->kind == CTYPE_STRUCT && ctype_complete(to) && to->n_members)
+		to = ctype_strip(to->members[0].type);
+	while (to && to->kind == CTYPE_ARRAY)
+		to = ctype_strip(to->of);
+	return to && (to->kind == CTYPE_POINTER || to->kind == CTYPE_ENUM ||
+		      (to->kind == CTYPE_INT && to->size > 1));
+}
+
+static const char *how_to_follow(const struct argument *x)
+{
+	const struct ctype *to = exprtype_pointee(x->m.plain);
+	if (to->kind == CTYPE_STRUCT)
+		return "name one of its members";
+	if (to->kind == CTYPE_POINTER)
+		return arena_printf(x->k->b->arena, "str(*(uint64 *)%s) reads what that points to",
+				    x->text);
+	return arena_printf(x->k->b->arena, "*(uint%u *)%s is the number there",
+			    (unsigned)to->size * 8, x->text);
+}
+
+/** str() of what is an address, or may be one. */
+static void check_string(const struct argument *x)
+{
+	struct arena *a = x->k->b->arena;
+	if (x->wants != WANTS_STRING || !x->m.plain || x->m.is_guess)
+		return;
+	if (is_bare_number(x))
+		check_say(x->k, x->value, "call", DIAG_WARNING,
+			  "str() of a number that is no address: print it with %%d");
+	else if (leads_elsewhere(x->m.plain))
+		check_say(x->k, x->value, "call", DIAG_WARNING,
+			  "str() reads a string, and this points to " STR_FMT ": %s",
+			  STR_ARG(ctype_spell(a, ctype_strip(x->m.type)->of)), how_to_follow(x));
+}
+
+/** What reads memory, or names what is there. */
+static void check_address(const struct argument *x)
+{
+	const char *what = no_address(x);
+	struct ctype *t = x->m.plain;
+	bool is_programs = t && t->kind == CTYPE_POINTER && x->value->expr->arg_of;
+	if (what)
+		check_say(x->k, x->value, "call", level_of(x), "%s() takes %s, and this is %s%s",
+			  x->function, wanted[x->wants].takes, what, how_to_print(x));
+	else if (x->wants == WANTS_KERNEL && is_programs)
+		check_say(x->k, x->value, "call", level_of(x),
+			  "%s() takes an address in the kernel, and this is one in the program%s",
+			  x->function, tok_is(x->call->name, "ksym") ? ": use usym()" : "");
+	else if (x->wants == WANTS_STRINGS && check_is_string(t))
+		check_say(x->k, x->value, "call", level_of(x),
+			  "%s() takes %s, and this is the address of one string: use str(%s)",
+			  x->function, wanted[x->wants].takes, x->text);
+	else
+		check_string(x);
+}
+
+/** hist(), sum() and the like of a number. */
+static void check_sample(const struct argument *x)
+{
+	struct ctype *t = x->m.plain;
+	if (check_is_floating(&x->m))
+		check_say(x->k, x->value, "floating-point", level_of(x),
+			  "%s() takes the bits of a floating-point number for an integer",
+			  x->function);
+	else if (check_is_string(t))
+		check_say(x->k, x->value, "string-address", DIAG_WARNING,
+			  "%s() of the address of a string: count texts by their own, as in "
+			  "@[str(%s)] = count()",
+			  x->function, x->text);
+	else if (t && t->kind == CTYPE_POINTER)
+		check_say(x->k, x->value, "call", DIAG_WARNING,
+			  "%s() of an address: a cast says that it is meant, as in (uint64)%s",
+			  x->function, x->text);
+}
+
+/** An address in place of what is there. */
+static void check_host(const struct argument *x)
+{
+	struct ctype *t = x->m.plain;
+	bool is_text = x->value->kind == NODE_STRING || node_is(x->value, NODE_CALL, "str");
+	if (is_text)
+		check_say(x->k, x->value, "call", DIAG_ERROR, "ntop() takes %s, and this is a text",
+			  wanted[WANTS_HOST].takes);
+	else if (x->kind == EXPR_NUMBER && t && t->kind == CTYPE_POINTER)
+		check_say(x->k, x->value, "call", level_of(x),
+			  "ntop() takes %s, and this is where one is: use ntop(*(uint32 *)%s)",
+			  wanted[WANTS_HOST].takes, x->text);
+}
+
+/** buf() of something whose size bpftrace does not know. */
+static void check_bytes(const struct argument *x)
+{
+	uint64_t size;
+	struct ctype *t = x->m.plain;
+	bool has_size = t && t->kind == CTYPE_ARRAY && ctype_size(t, &size);
+	if (!tok_is(x->call->name, "buf") || x->value->next || x->kind == EXPR_AGGREGATE ||
+	    (has_size && !ctype_strip(t->of)->is_char)) {
+		if (x->kind == EXPR_NUMBER)
+			check_address(x);
+		return;
+	}
+	check_say(x->k, x->value, "call", level_of(x), "buf() needs a length here: buf(%s, %u)",
+		  x->text, has_size ? (unsigned)size : 16);
+}
+
+// --- what must be written as it is ---
+
+static bool is_literal_number(const struct node *n)
+{
+	if (node_is(n, NODE_UNARY, "-"))
+		n = n->child;
+	return n->kind == NODE_NUMBER;
+}
+
+/** Known only when a probe fires: what a macro or a newer bpftrace may compute before is not. */
+static bool is_computed(const struct node *n)
+{
+	unsigned i;
+	if (n->kind == NODE_NAME)
+		return vocabulary_arg_number(n->name->text, &i) ||
+		       vocabulary_word(n->name->text)->gives != GIVES_OTHER;
+	return n->kind == NODE_MAP || n->kind == NODE_MEMBER || n->kind == NODE_CALL ||
+	       n->kind == NODE_VARIABLE;
+}
+
+static void check_literal_number(const struct argument *x)
+{
+	bool is_mode = x->value->kind == NODE_NAME && x->value->expr &&
+		       (x->value->expr->enumerator_of || x->value->expr->is_substituted);
+	if (node_is(x->value, NODE_UNARY, "-") && is_literal_number(x->value))
+		check_say(x->k, x->value, "call", DIAG_ERROR, "%s() takes no negative number here",
+			  x->function);
+	else if (x->value->kind == NODE_STRING || (is_computed(x->value) && !is_mode))
+		check_say(x->k, x->value, "call", DIAG_ERROR, "%s() takes a literal number here",
+			  x->function);
+}
+
+static void check_literal_text(const struct argument *x)
+{
+	if (x->value->kind == NODE_NUMBER || (is_computed(x->value) && x->kind != EXPR_OPEN))
+		check_say(x->k, x->value, "call", DIAG_ERROR, "%s() takes a string literal here%s",
+			  x->function,
+			  tok_is(x->call->name, "printf") && x->kind == EXPR_TEXT
+			      ? arena_printf(x->k->b->arena, ": use printf(\"%%s\", %s)", x->text)
+			      : "");
+}
+
+// --- maps ---
+
+static void check_map(const struct argument *x)
+{
+	const char *remedy = "";
+	struct arena *a = x->k->b->arena;
+	bool is_map = x->value->kind == NODE_MAP;
+	if (is_map && !x->value->child)
+		return;
+	if (is_map && tok_is(x->call->name, "clear"))
+		remedy = arena_printf(a, ": use delete(%s)", x->text);
+	else if (is_map && tok_is(x->call->name, "zero"))
+		remedy = arena_printf(a, ": use %s = 0", x->text);
+	else if (is_map && tok_is(x->call->name, "has_key"))
+		remedy = ": its key is the second argument, as in has_key(@x, tid)";
+	check_say(x->k, x->value, "call", DIAG_ERROR, "%s() takes a whole map, and this is %s%s",
+		  x->function, is_map ? "one of its values" : "none", remedy);
+}
+
+/** delete(@x[k]), delete(@x, k), delete(@x) */
+static void check_entry(const struct argument *x)
+{
+	if (x->value->kind != NODE_MAP)
+		check_say(x->k, x->value, "call", DIAG_ERROR,
+			  "delete() takes a map with its key, and this is none");
+	else if (!x->value->next && check_lacks_key(x->k, x->value))
+		check_say(
+		    x->k, x->call, "call", DIAG_ERROR,
+		    "%s has keys: name one, as in delete(%s[tid]), or use clear(%s) for all of "
+		    "them",
+		    x->text, x->text, x->text);
+}
+
+// --- calls ---
+
+static void check_argument(struct argument *x)
+{
+	const struct expr *e = x->value->expr;
+	bool is_whole_map = x->value->kind == NODE_MAP && !x->value->child;
+	x->kind = e ? e->kind : EXPR_OPEN;
+	if (x->kind == EXPR_NUMBER || x->kind == EXPR_TEXT || x->kind == EXPR_AGGREGATE)
+		check_meaning(x->k, x->value, &x->m);
+	if (x->wants == WANTS_CONSTANT)
+		check_literal_number(x);
+	else if (x->wants == WANTS_LITERAL)
+		check_literal_text(x);
+	else if (x->wants == WANTS_MAP)
+		check_map(x);
+	else if (x->wants == WANTS_ENTRY)
+		check_entry(x);
+	else if ((x->wants == WANTS_STACK && is_whole_map) || !check_kind(x) ||
+		 x->kind == EXPR_OPEN || x->kind == EXPR_MIXED)
+		return;
+	else if (x->wants == WANTS_BYTES)
+		check_bytes(x);
+	else if (x->wants == WANTS_HOST)
+		check_host(x);
+	else if (x->wants == WANTS_SAMPLE)
+		check_sample(x);
+	else if (x->kind == EXPR_NUMBER && x->wants != WANTS_NUMBER && x->wants != WANTS_ANY &&
+		 x->wants != WANTS_TEXT && x->wants != WANTS_STACK)
+		check_address(x);
+}
+
+/** The bounds of lhist(x, from, to, step), where all are numbers. */
+static void check_bounds(struct checker *k, const struct node *call)
+{
+	uint64_t at[3];
+	const struct node *bound = call->child->next;
+	const struct node *first = bound;
+	for (size_t i = 0; i < 3; i++, bound = bound->next)
+		if (bound->kind != NODE_NUMBER || !str_to_u64(node_text(bound), &at[i]))
+			return;
+	if (at[0] >= at[1])
+		check_say(k, first, "call", DIAG_ERROR,
+			  "the range of lhist() is empty: %llu is not below %llu",
+			  (unsigned long long)at[0], (unsigned long long)at[1]);
+	else if (!at[2] || at[2] > at[1] - at[0])
+		check_say(
+		    k, first->next->next, "call", DIAG_ERROR,
+		    "the step of lhist() must be between 1 and %llu, the range that it divides",
+		    (unsigned long long)(at[1] - at[0]));
+	else if ((at[1] - at[0]) / at[2] > 1000)
+		check_say(
+		    k, first->next->next, "call", DIAG_ERROR,
+		    "lhist() has at most 1000 buckets, and these would be %llu: use a step of "
+		    "at least %llu",
+		    (unsigned long long)((at[1] - at[0]) / at[2]),
+		    (unsigned long long)((at[1] - at[0] + 999) / 1000));
+}
+
+/** What is only for some numbers, or some arguments, of one function. */
+static void check_special(struct checker *k, const struct node *call)
+{
+	const struct node *value = call->child, *second = value ? value->next : NULL;
+	uint64_t bits;
+	if (tok_is(call->name, "lhist"))
+		check_bounds(k, call);
+	if (tok_is(call->name, "hist") && second && second->kind == NODE_NUMBER &&
+	    str_to_u64(node_text(second), &bits) && bits > 5)
+		check_say(k, second, "call", DIAG_ERROR,
+			  "the second argument of hist() must be between 0 and 5");
+	if (tok_is(call->name, "print") && second && (value->kind != NODE_MAP || value->child))
+		check_say(k, second, "call", DIAG_ERROR,
+			  "only print() of a whole map takes a number of entries");
+	if (tok_is(call->name, "print")) {
+		struct meaning m;
+		if (check_meaning(k, value, &m) && check_is_string(m.plain))
+			check_say(
+			    k, value, "string-address", DIAG_WARNING,
+			    "print() shows the address of a string: use print(str(%s)) for its "
+			    "text",
+			    check_text(k, value));
+	}
+}
+
+/** "1 or 2 arguments" */
+static const char *arity_text(struct arena *a, unsigned least, unsigned most)
+{
+	if (most == WORD_MANY)
+		return "at least one argument";
+	if (!most)
+		return "no argument";
+	if (least == most)
+		return most == 1 ? "one argument" : arena_printf(a, "%u arguments", most);
+	return arena_printf(a, "%u %s %u arguments", least, most - least == 1 ? "or" : "to", most);
+}
+
+static bool check_arity(struct checker *k, const struct node *call, const struct word *word)
+{
+	unsigned n = 0;
+	const struct node *at = call;
+	for (const struct node *value = call->child; value; value = value->next)
+		if (n++ == word->most)
+			at = value;
+	if (n >= word->least && n <= word->most)
+		return true;
+	struct diag_place place = tok_place(at->first);
+	k->good &= diag_check(k->b->diag, "call", DIAG_ERROR, &place, "%s() takes %s, not %u",
+			      word->name, arity_text(k->b->arena, word->least, word->most), n);
+	return false;
+}
+
+/** A function or macro of the script's own may have any name. */
+static bool is_own(struct checker *k, const struct node *call)
+{
+	if (script_macro(&k->b->script, call))
+		return true;
+	for (size_t i = 0; i < k->b->script.clauses.n; i++) {
+		const struct node *n = k->b->script.clauses.v[i].node;
+		if (n->kind == NODE_FUNCTION && n->name && str_eq(n->name->text, call->name->text))
+			return true;
+	}
+	return false;
+}
+
+/** count() and the like are kept in maps, by an assignment. */
+static void check_place(struct checker *k, const struct node *call, const struct node *parent)
+{
+	bool is_kept = parent->kind == NODE_GROUP ||
+		       (node_is(parent, NODE_ASSIGN, "=") && parent->child->kind == NODE_MAP);
+	if (!is_kept)
+		check_say(k, call, "call", DIAG_ERROR, "%s() is kept in a map: write @x = %s",
+			  vocabulary_word(call->name->text)->name, check_text(k, call));
+}
+
+static void check_call(struct checker *k, const struct node *call, const struct node *parent)
+{
+	const struct word *word = vocabulary_word(call->name->text);
+	if (!word->is_counted || is_own(k, call))
+		return;
+	if (word->gives == GIVES_AGGREGATION)
+		check_place(k, call, parent);
+	if (!check_arity(k, call, word))
+		return;
+	size_t i = 0;
+	unsigned n_before = k->b->diag->n_errors;
+	for (const struct node *value = call->child; value; value = value->next, i++) {
+		bool is_family = word->wants[0] == WANTS_HOST && value->next;
+		struct argument x = {.k = k,
+				     .call = call,
+				     .value = value,
+				     .function = word->name,
+				     .text = check_text(k, value)};
+		if (i < sizeof(word->wants) / sizeof(word->wants[0]) && !is_family)
+			x.wants = word->wants[i];
+		check_argument(&x);
+		if (k->b->diag->n_errors != n_before)
+			return; // what is behind it may only have slipped
+	}
+	check_special(k, call);
+}
+
+// --- strings by their address ---
+
+/** Is it the address of a string, which is declared or inferred to be one? */
+static bool is_string_address(struct checker *k, const struct node *n)
+{
+	struct meaning m;
+	return n->expr && n->expr->kind == EXPR_NUMBER && check_meaning(k, n, &m) &&
+	       check_is_string(m.plain);
+}
+
+/** An entry that is looked up or deleted by its key: the address stands for what is there. */
+static bool is_looked_up(struct checker *k, struct str map)
+{
+	for (size_t i = 0; i < k->b->script.clauses.n; i++) {
+		const struct script_clause *c = &k->b->script.clauses.v[i];
+		for (size_t m = 0; m < c->maps.n; m++)
+			if (c->maps.v[m].has_key && !c->maps.v[m].is_set &&
+			    str_eq(c->maps.v[m].name, map))
+				return true;
+	}
+	return false;
+}
+
+static void check_key(struct checker *k, const struct node *map, const struct node *key)
+{
+	struct str name = map->name ? map->name->text : STR("");
+	for (const struct node *c = key->kind == NODE_TUPLE ? key->child : NULL; c; c = c->next)
+		check_key(k, map, c);
+	if (is_string_address(k, key) && !is_looked_up(k, name))
+		check_say(k, key, "string-address", DIAG_WARNING,
+			  "this key is the address of a string: use str(%s) for its text",
+			  check_text(k, key));
+}
+
+static void check_texts_compared(struct checker *k, const struct node *n)
+{
+	const struct node *left = node_ungrouped(n->child), *right = node_ungrouped(n->child->next);
+	if (is_string_address(k, left) && is_string_address(k, right))
+		check_say(k, left, "string-address", DIAG_WARNING,
+			  "two addresses are compared, not the texts there: use str(%s) %s str(%s)",
+			  check_text(k, left), str_dup(k->b->arena, n->name->text),
+			  check_text(k, right));
+}
+
+// --- floating-point members ---
+
+/** bpftrace refuses them, wherever they stand but in sizeof(). */
+static void check_floating_member(struct checker *k, const struct node *n,
+				  const struct node *parent)
+{
+	const struct expr *e = n->expr;
+	struct ctype *t = e && e->is_place ? ctype_strip(e->type) : NULL;
+	bool is_named =
+	    parent->kind == NODE_TYPEOF ||
+	    (parent->kind == NODE_CALL && vocabulary_word(parent->name->text)->takes == TAKES_TYPE);
+	if (!t || t->kind != CTYPE_FLOAT || t->size > 8 || is_named)
+		return;
+	const char *bits = "";
+	if (e->via_pointer)
+		bits = arena_printf(k->b->arena, ": its bits are *(uint%u *)((uint64)%s + %llu)",
+				    (unsigned)t->size * 8, check_text(k, n->child),
+				    (unsigned long long)e->offset);
+	check_say(k, n, "floating-point", DIAG_ERROR, "bpftrace cannot read a " STR_FMT "%s",
+		  STR_ARG(t->name), bits);
+}
+
+void check_values(struct checker *k, struct node *n, struct node *parent)
+{
+	if (n->kind == NODE_MEMBER)
+		check_floating_member(k, n, parent);
+	if (n->kind == NODE_CALL)
+		check_call(k, n, parent);
+	if (n->kind == NODE_MAP)
+		for (const struct node *key = n->child; key; key = key->next)
+			check_key(k, n, key);
+	if (node_is(n, NODE_BINARY, "==") || node_is(n, NODE_BINARY, "!="))
+		check_texts_compared(k, n);
+}
