@@ -260,12 +260,6 @@ static void check_width(struct given *g)
 		  bits == 64 ? "l" : "", g->letter);
 }
 
-/** Is its type the program's? An address that a script reads by itself, *(uint64 *)(arg0 + 8), is a number to bpftrace. */
-static bool is_given(const struct node *value)
-{
-	return value->expr->arg_of || value->expr->in;
-}
-
 /**
  * Is its type the program's? An address that a script reads by itself, *(uint64 *)(arg0 + 8), is a
  * number to bpftrace, and so is one that is cast to one.
