@@ -11,7 +11,8 @@
 #include "lower/targettype.h"
 #include "names/table.h"
 
-enum { MAX_NAME = 1000 }; // bytes of one name or type; hostile files have longer ones
+enum { MAX_NESTING = 20 }; // arrays of arrays; corrupt ones have no end
+enum { MAX_NAME = 1000 };  // bytes of one name or type; hostile files have longer ones
 
 // --- facts as text ---
 
@@ -261,7 +262,7 @@ static void add_members(struct collector *k, const struct node *n)
 static bool is_unnamed(struct ctype *t)
 {
 	struct ctype *bare = ctype_strip(t);
-	while (bare && bare->kind == CTYPE_ARRAY) {
+	for (unsigned i = 0; i < MAX_NESTING && bare && bare->kind == CTYPE_ARRAY; i++) {
 		t = bare->of;
 		bare = ctype_strip(t);
 	}

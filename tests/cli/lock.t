@@ -352,8 +352,9 @@ cd "$top" || exit
 "$btgen" check -x "$targets/nvmf_tgt" --lock "$tmp/nvmf.lock" bpf/nvmf.bt
 check -x "$targets/libnvmf.so" --against "$tmp/nvmf.lock" bpf/nvmf.bt
 is "$status$said" 0 "nvmf.bt: a static and a shared build do not differ"
-"$targets/nvmf_tgt_shared" -m 0x1 </dev/zero >/dev/null 2>&1 &
+"$targets/nvmf_tgt_shared" -r "$tmp/rpc" >"$tmp/log" 2>&1 &
 own $!
+wait_for 20 test -S "$tmp/rpc"
 check -p $! --against "$tmp/nvmf.lock" bpf/nvmf.bt
 is "$status$said" 0 "nor does a process of it"
 

@@ -1,10 +1,11 @@
 // libFuzzer entry: any text as a template, through the parser. The tree must be sound: a node's children lie within it, in
 // order and apart, and it prints what the preprocessor left, byte for byte. Then it is bound, its types are found, it is
-// checked and the rules are applied: nothing may crash, and what comes of it is written out. With a program's path in
-// $FUZZ_TARGET that is what names are looked up in, else there is no target.
+// checked, what it relies on is listed and the rules are applied: nothing may crash, and what comes of it is written out.
+// With a program's path in $FUZZ_TARGET that is what names are looked up in, else there is no target.
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/lock.h"
 #include "template/template.h"
 #include "out/emit.h"
 #include "lang/parse.h"
@@ -72,11 +73,14 @@ static void parse_and_bind(struct arena *a, struct diag *d, struct pp *pp, unsig
 		return;
 	node_walk(program, must_be_sound, NULL);
 	must_print_itself(a, program, pp->out);
-	struct bind b = {.arena = a, .diag = d, .version = version, .files = target()};
+	struct lock lock = {.arena = a};
+	struct bind b = {
+	    .arena = a, .diag = d, .version = version, .files = target(), .lock = &lock};
 	struct program text;
 	program_init(&text);
 	if (template_bind(&b, pp))
 		emit_tokens(a, pp->out, NULL, &text);
+	lock_add_tables(&b);
 	program_fini(&text);
 }
 
