@@ -33,8 +33,12 @@ struct str lock_name(struct arena *a, struct str s, bool is_word)
 	return strbuf_take(&b, a);
 }
 
-/** gcc's names of C's integers, and those of clang. */
+/** gcc's names of C's integers, and those of clang; qualifiers, which a tracer need not know. */
 static const char *const respelled[][2] = {
+    {"const ", ""},
+    {"const", ""},
+    {"volatile ", ""},
+    {"volatile", ""},
     {"long long unsigned int", "unsigned long long"},
     {"long unsigned int", "unsigned long"},
     {"short unsigned int", "unsigned short"},
@@ -45,9 +49,9 @@ static const char *const respelled[][2] = {
     {"_Bool", "bool"},
 };
 
-static bool is_word(char c)
+static bool is_word(struct str s, size_t at)
 {
-	return str_is_made_of((struct str){&c, 1}, ALPHABET_WORD);
+	return at < s.n && str_is_made_of(str_slice(s, at, 1), ALPHABET_WORD);
 }
 
 /** A type as every compiler spells it. */
@@ -57,12 +61,12 @@ static struct str type_name(struct arena *a, struct str s)
 	strbuf_init(&b);
 	s = str_slice(s, 0, 2 * MAX_NAME);
 	for (size_t i = 0, n; i < s.n; i += n) {
-		struct str rest = str_from_offset(s, i);
-		struct str as = str_slice(rest, 0, n = 1);
-		for (size_t k = 0; k < sizeof(respelled) / sizeof(respelled[0]); k++) {
+		struct str as = str_slice(s, i, n = 1);
+		for (size_t k = 0; k < sizeof(respelled) / sizeof(respelled[0]) && n == 1; k++) {
 			struct str was = str_from(respelled[k][0]);
-			if (n > 1 || !str_has_prefix(rest, was) || (i && is_word(s.p[i - 1])) ||
-			    (rest.n > was.n && is_word(rest.p[was.n])))
+			if (!str_has_prefix(str_from_offset(s, i), was) ||
+			    (i && is_word(s, i - 1)) ||
+			    (is_word(was, was.n - 1) && is_word(s, i + was.n)))
 				continue;
 			as = str_from(respelled[k][1]);
 			n = was.n;

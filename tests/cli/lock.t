@@ -65,10 +65,15 @@ __attribute__((noinline)) int assist(int n) { return n + LIMIT; }
 int main(int argc, char **argv)
 {
 	static struct job job = {.id = 1, .name = "first"};
-	struct job *j = &job;
 	serial_t serial = (serial_t)argc;
 	int result = helper(argc);
+#ifdef QUALIFIED
+	char *const text = argv[0];
+	const volatile struct job *j = &job;
+#else
 	const char *text = argv[0];
+	struct job *j = &job;
+#endif
 #ifdef ORDER
 	USDT_PROBE3(app, job, text, serial, j);
 #elif defined(COUNT)
@@ -120,7 +125,7 @@ argument app:done 0 = 8 bytes, unsigned, j, struct job *
 argument app:done 1 = 4 bytes, signed, result, int
 argument app:job 0 = 8 bytes, unsigned, j, struct job *
 argument app:job 1 = 4 bytes, unsigned, serial, serial_t
-argument app:job 2 = 8 bytes, unsigned, text, const char *
+argument app:job 2 = 8 bytes, unsigned, text, char *
 enum state BUSY = 1
 enum state FAILED = 2
 enum state IDLE = 0
@@ -169,6 +174,7 @@ same() { # BUILD COMMAND...
 same again "${CC:-gcc}" -O1 -g
 same O0 "${CC:-gcc}" -O0 -g
 same O2 "${CC:-gcc}" -O2 -g
+same qualified "${CC:-gcc}" -O1 -g -DQUALIFIED
 same dwarf4 "${CC:-gcc}" -O2 -gdwarf-4 -fPIE -pie
 same dwz "${CC:-gcc}" -O0 -g -gz
 if command -v clang >/dev/null; then
@@ -204,7 +210,7 @@ differs SIGN "another sign" \
 	"error: probe app:job: arg1 was unsigned, is signed  [lock]
 script.bt:4:37: note: it is used here"
 differs TYPE "another type" \
-	"error: probe app:job: arg2 was const char *, is struct other *  [lock]
+	"error: probe app:job: arg2 was char *, is struct other *  [lock]
 script.bt:4:47: note: it is used here"
 differs COUNT "an argument less" \
 	"error: probe app:job: arg2 is gone  [lock]
