@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "elf/debugfile.h"
 #include "bind/optional.h"
 #include "bind/path.h"
 #include "lang/change.h"
@@ -254,15 +255,19 @@ static bool say_no_function(struct bind *b, const struct token *at, struct str p
 			    struct str name)
 {
 	struct nearest near = {.wanted = name, .best = UINT_MAX};
+	struct img *first = NULL;
 	for (size_t i = 0; i < b->files->list.n; i++) {
 		struct targetfile *tf = &b->files->list.v[i];
 		struct img *img = is_meant(tf, path) ? targetfile_open(b->files, tf) : NULL;
 		if (img && is_symbol(name))
 			img_walk_functions(img, try_symbol, &near);
+		first = first ? first : img;
 	}
 	struct diag_place place = tok_place(at);
 	diag_error(b->diag, &place, "no function %s" STR_FMT " in %s or its libraries",
 		   is_pattern(name) ? "matches " : "", STR_ARG(name), bind_target_name(b));
+	if (first)
+		debugfile_note_stripped(first);
 	if (near.name.n)
 		diag_note(b->diag, NULL, "did you mean " STR_FMT "?", STR_ARG(near.name));
 	return false;

@@ -58,10 +58,10 @@ struct str lookup_nearest(struct lookup *lk, struct str name, unsigned kinds)
 }
 
 /** The only source is empty, which is said: then that is the whole story. */
-static bool say_empty(struct lookup *lk, const char *wanted)
+static bool say_empty(struct lookup *lk, const struct diag_place *at, const char *wanted)
 {
 	struct type_source *s = lk->sources.n == 1 ? lk->sources.v[0] : NULL;
-	return s && s->ops->say_empty && s->ops->say_empty(s, wanted);
+	return s && s->ops->say_empty && s->ops->say_empty(s, at, wanted);
 }
 
 bool lookup_walk(struct lookup *lk, unsigned kinds, type_source_name_fn *fn, void *ctx)
@@ -69,7 +69,7 @@ bool lookup_walk(struct lookup *lk, unsigned kinds, type_source_name_fn *fn, voi
 	bool any = false;
 	for (size_t i = 0; i < lk->sources.n; i++)
 		any |= lk->sources.v[i]->ops->walk(lk->sources.v[i], kinds, fn, ctx);
-	return any || !say_empty(lk, "types");
+	return any || !say_empty(lk, NULL, "types");
 }
 
 bool lookup_say_unknown(struct lookup *lk, const struct diag_place *at, const char *what,
@@ -80,7 +80,7 @@ bool lookup_say_unknown(struct lookup *lk, const struct diag_place *at, const ch
 	if (!namequery_parse(name, kinds, &q) || lk->diag->n_errors > DIAG_MAX_ERRORS)
 		return diag_error(lk->diag, at, "\"" STR_FMT "\" is not a type name",
 				  STR_ARG(name));
-	if (say_empty(lk, str_dup(lk->arena, q.text)))
+	if (say_empty(lk, at, str_dup(lk->arena, q.text)))
 		return false;
 	struct diag_place here = {0};
 	if (lk->sources.n)

@@ -13,6 +13,7 @@
 #ifndef CTYPE_SOURCE_H
 #define CTYPE_SOURCE_H
 
+#include "base/diag.h"
 #include "ctype/ctype.h"
 #include "ctype/namequery.h"
 
@@ -47,10 +48,10 @@ struct type_source_ops {
 	 */
 	bool (*walk)(struct type_source *s, unsigned kinds, type_source_name_fn *fn, void *ctx);
 	/**
-	 * When there are no types where they are expected, says so, and how to get at @wanted:
-	 * true. NULL: never empty.
+	 * When there are no types where they are expected, says so at @at (may be NULL), and
+	 * how to get at @wanted: true. NULL: never empty.
 	 */
-	bool (*say_empty)(struct type_source *s, const char *wanted);
+	bool (*say_empty)(struct type_source *s, const struct diag_place *at, const char *wanted);
 	/** Says which parts cannot be read; silent when there are none. NULL: it has no parts. */
 	void (*say_gaps)(struct type_source *s);
 };

@@ -50,7 +50,7 @@ static void examine_debuginfo(const struct examination *x, struct img *img,
 	struct arena *a = x->out->arena;
 	img->offline = true;
 	bool has = img_debugfile(img, &found);
-	struct str package = has ? STR("") : debugpackage_install(a, f->host_path);
+	struct str package = has ? STR("") : debugpackage_install(a, "", f->host_path);
 	if (!has)
 		finding_add(x->out, FINDING_WARNING, "debuginfo",
 			    package.n ? str_dup(a, package)

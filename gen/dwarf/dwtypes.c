@@ -196,11 +196,11 @@ static bool walk(struct type_source *s, unsigned kinds, type_source_name_fn *fn,
 /**
  * The first image is the one that the user named: its types are meant, whatever its libraries have.
  */
-static bool say_empty(struct type_source *s, const char *wanted)
+static bool say_empty(struct type_source *s, const struct diag_place *at, const char *wanted)
 {
 	struct dwtypes *t = (struct dwtypes *)s;
 	return t->images.n && !dwtypes_open(t, t->images.v[0]) &&
-	       !debugfile_say_missing(t->images.v[0]->img, wanted);
+	       !debugfile_say_missing(t->images.v[0]->img, at, wanted);
 }
 
 static void say_gaps(struct type_source *s)

@@ -12,6 +12,7 @@
 #include "base/vec.h"
 #include "elf/debuginfo.h"
 #include "elf/img_priv.h"
+#include "elf/debugpackage.h"
 
 /**
  * Of larger files the CRC is not computed: the file beside a stranger's program may be one hole.
@@ -21,6 +22,7 @@
 /** What was searched, and found, for one image. */
 struct debug_search {
 	bool done;
+	bool is_noted;	      /**< what helps was said */
 	struct img *separate; /**< the debug file; NULL: none; owned */
 	VEC(struct str)
 	looked; /**< paths tried, with the reason when a file was there and was refused */
@@ -236,25 +238,75 @@ bool img_debugfile(struct img *img, struct img **ret)
 	return true;
 }
 
-bool debugfile_say_missing(struct img *img, const char *wanted_for)
+static bool has_symbols(struct img *img)
+{
+	struct img_section s;
+	return img_find_header(img, ".symtab", &s) || img_find_header(img, ".gnu_debugdata", &s);
+}
+
+static bool is_stripped(struct img *img)
+{
+	struct img *separate;
+	return !has_symbols(img) && !(img_separate_file(img, &separate) && has_symbols(separate));
+}
+
+/** What to do; @package as of debugpackage_install(). */
+static const char *remedy(struct img *img, struct str package)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+	const char *server = urls && *urls ? "" : ", or set DEBUGINFOD_URLS";
+	if (package.n)
+		return arena_printf(img->arena, STR_FMT "%s", STR_ARG(package), server);
+	return arena_printf(img->arena,
+			    "build it with -g, or install its debug package (Debian: NAME-dbg or "
+			    "NAME-dbgsym, Fedora: dnf debuginfo-install NAME)%s",
+			    server);
+}
+
+/** Once for each image, whatever is missing in it. */
+static void note_remedy(struct img *img)
 {
 	struct img *separate;
 	bool found = img_separate_file(img, &separate);
+	struct debug_search *s = img->search;
+	if (s->is_noted)
+		return;
+	s->is_noted = true;
 	struct diag_place at = {.file = img->display_path};
-	diag_error(img->diag, &at, "no debug information (DWARF)%s%s", wanted_for ? " for " : "",
-		   wanted_for ? wanted_for : "");
+	struct str package =
+	    debugpackage_install(img->arena, str_dup(img->arena, img->root), real_path(img));
 	if (found)
 		diag_note(img->diag, &at, "its debug file " STR_FMT " has only symbols",
 			  STR_ARG(separate->display_path));
-	else
-		for (size_t i = 0; i < img->search->looked.n; i++)
-			diag_note(img->diag, &at, "looked for " STR_FMT,
-				  STR_ARG(img->search->looked.v[i]));
-	const char *urls = getenv("DEBUGINFOD_URLS");
-	return diag_note(img->diag, &at,
-			 "build it with -g, or install its debug package (Debian: NAME-dbg or "
-			 "NAME-dbgsym, Fedora: dnf debuginfo-install NAME)%s",
-			 urls && *urls ? "" : ", or set DEBUGINFOD_URLS");
+	// A file that was refused is of interest even where one can be installed.
+	for (size_t i = 0; !found && i < s->looked.n; i++)
+		if (!package.n || str_has_suffix(s->looked.v[i], STR(")")))
+			diag_note(img->diag, &at, "looked for " STR_FMT, STR_ARG(s->looked.v[i]));
+	diag_note(img->diag, &at, "%s", remedy(img, package));
+}
+
+bool debugfile_say_missing(struct img *img, const struct diag_place *at, const char *wanted_for)
+{
+	struct diag_place here = {.file = img->display_path};
+	const char *file = at ? str_dup(img->arena, img->display_path) : "it", *where = "";
+	if (is_stripped(img))
+		where = arena_printf(img->arena, ": %s is stripped", file);
+	else if (at)
+		where = arena_printf(img->arena, " in %s", file);
+	diag_error(img->diag, at ? at : &here, "no debug information (DWARF)%s%s%s",
+		   wanted_for ? " for " : "", wanted_for ? wanted_for : "", where);
+	note_remedy(img);
+	return false;
+}
+
+void debugfile_note_stripped(struct img *img)
+{
+	if (!is_stripped(img))
+		return;
+	diag_note(img->diag, NULL,
+		  STR_FMT " is stripped: functions that it does not export have no names",
+		  STR_ARG(img->display_path));
+	note_remedy(img);
 }
 
 int debugfile_open_alternate(struct img *img, const char *link, struct str id, struct str *path)

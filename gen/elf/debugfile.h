@@ -21,9 +21,11 @@ bool img_debugfile(struct img *img, struct img **ret);
 bool img_separate_file(struct img *img, struct img **ret);
 /**
  * Says that @img has no debug information, where it was looked for and what helps; @wanted_for:
- * "enum color", or NULL. Returns false.
+ * "enum color", or NULL; @at, where that is wanted, or NULL. Returns false.
  */
-bool debugfile_say_missing(struct img *img, const char *wanted_for);
+bool debugfile_say_missing(struct img *img, const struct diag_place *at, const char *wanted_for);
+/** Notes, if that is so, that @img is stripped of its symbols, and what helps. */
+void debugfile_note_stripped(struct img *img);
 /**
  * Opens the alternate debug file (dwz) called @link, of build-id @id, that the debug file @img
  * points at. Returns its descriptor and path (in the image's arena), or -1.

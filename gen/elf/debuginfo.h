@@ -6,7 +6,7 @@
  *
  *	struct debuginfo *di;
  *	if (!img_debuginfo(img, &di))
- *		return debugfile_say_missing(img, "enum color");
+ *		return debugfile_say_missing(img, NULL, "enum color");
  *	... dwarf_nextcu(di->dwarf, ...)
  *
  * libdw maps files: when one shrinks meanwhile, the process ends with a message and status 1

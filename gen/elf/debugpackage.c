@@ -1,44 +1,98 @@
 #include "elf/debugpackage.h"
 
+#include <dirent.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/ask.h"
+#include "base/file.h"
 
-#define DPKG "/usr/bin/dpkg-query"
 #define RPM "/usr/bin/rpm"
+#define LISTS "/var/lib/dpkg/info"
 
-/** Messages in English, which are not taken for the name of a package. */
-static const char *const env[] = {"LC_ALL=C", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL};
+// A Debian with everything has 60,000 packages, and the list of the largest 2 MB.
+enum { MAX_LISTS = 100000, LARGEST_LIST = 16 << 20 };
 
-/** Of "libc6:amd64, libx: /lib/x.so" the first. */
-static struct str ask_dpkg(struct arena *a, const char *path)
+/** Is one of @lines, each of which begins and ends in a newline, @path? */
+static bool has_line(struct arena *a, struct str lines, struct str path)
 {
-	// Where /lib is a link to /usr/lib packages may still have their files in /lib.
-	bool in_usr = str_has_prefix(str_from(path), STR("/usr/"));
-	const char *argv[] = {DPKG, "-S", path, in_usr ? path + 4 : NULL, NULL};
-	struct str line = ask_program(a, argv, env);
-	line = str_slice(line, 0, str_find(line, ':'));
-	return str_slice(line, 0, str_find(line, ','));
+	struct str line = str_printf(a, "\n" STR_FMT "\n", STR_ARG(path));
+	return str_contains(lines, line);
 }
 
+/** /usr/lib/x and /lib/x are one file where / is merged into /usr, and either may be listed. */
+static bool lists_file(struct arena *a, struct str lines, struct str path)
+{
+	struct str usr = STR("/usr");
+	return has_line(a, lines, path) ||
+	       (str_has_prefix(path, STR("/usr/"))
+		    ? has_line(a, lines, str_from_offset(path, usr.n))
+		    : has_line(a, lines, str_printf(a, "/usr" STR_FMT, STR_ARG(path))));
+}
+
+static bool read_list(const char *root, const char *name, struct strbuf *ret)
+{
+	uint64_t size = 0;
+	const char *why;
+	char path[sizeof(LISTS) + sizeof(((struct dirent *)0)->d_name) + 1];
+	snprintf(path, sizeof(path), "%s/%s", LISTS, name);
+	int fd = file_open(*root ? root : NULL, path, &size, &why);
+	strbuf_clear(ret);
+	strbuf_addc(ret, '\n');
+	char *text = fd >= 0 && size && size <= LARGEST_LIST ? malloc(size) : NULL;
+	bool good = text && file_read_at(fd, text, size, 0);
+	if (good)
+		strbuf_add(ret, text, size);
+	free(text);
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
+/** The package whose list has @path; empty when none has. */
+static struct str find_list(struct arena *a, const char *root, struct str path)
+{
+	struct str found = {0}, suffix = STR(".list");
+	DIR *dir = opendir(arena_printf(a, "%s%s", root, LISTS));
+	struct arena scratch;
+	struct strbuf lines;
+	arena_init(&scratch);
+	strbuf_init(&lines);
+	unsigned n = 0;
+	for (struct dirent *e; dir && !found.n && n < MAX_LISTS && (e = readdir(dir)); n++) {
+		struct str name = str_from(e->d_name);
+		if (!str_has_suffix(name, suffix) || !read_list(root, e->d_name, &lines) ||
+		    !lists_file(&scratch, strbuf_str(&lines), path))
+			continue;
+		name.n -= suffix.n;
+		found = str_copy(a, str_slice(name, 0, str_find(name, ':'))); // libc6:amd64
+	}
+	if (dir)
+		closedir(dir);
+	strbuf_fini(&lines);
+	arena_fini(&scratch);
+	return found;
+}
+
+/** Of its database only rpm itself can read all forms. */
 static struct str ask_rpm(struct arena *a, const char *path)
 {
+	// Messages in English, which are not taken for the name of a package.
+	static const char *const env[] = {"LC_ALL=C", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL};
 	const char *argv[] = {RPM, "-qf", "--queryformat", "%{NAME}\\n", path, NULL};
 	return ask_program(a, argv, env);
 }
 
-struct str debugpackage_install(struct arena *a, struct str path)
+struct str debugpackage_install(struct arena *a, const char *root, struct str path)
 {
-	// A star would be a pattern to dpkg. Nor is a sentence the name of a package.
-	bool has_dpkg = access(DPKG, X_OK) == 0;
-	if (!str_is_made_of(path, ALPHABET_PATH) || (!has_dpkg && access(RPM, X_OK) != 0))
+	struct str name = find_list(a, root, path);
+	if (name.n && str_is_made_of(name, ALPHABET_PATH))
+		return str_printf(a, "install the package " STR_FMT "-dbgsym or " STR_FMT "-dbg",
+				  STR_ARG(name), STR_ARG(name));
+	if (*root || access(RPM, X_OK) != 0 || !str_is_made_of(path, ALPHABET_PATH))
 		return STR("");
-	const char *file = str_dup(a, path);
-	struct str name = has_dpkg ? ask_dpkg(a, file) : ask_rpm(a, file);
-	if (!str_is_made_of(name, ALPHABET_PATH))
+	name = ask_rpm(a, str_dup(a, path));
+	if (!str_is_made_of(name, ALPHABET_PATH)) // a sentence is no name
 		return STR("");
-	if (!has_dpkg)
-		return str_printf(a, "dnf debuginfo-install " STR_FMT, STR_ARG(name));
-	return str_printf(a, "install the package " STR_FMT "-dbgsym or " STR_FMT "-dbg",
-			  STR_ARG(name), STR_ARG(name));
+	return str_printf(a, "dnf debuginfo-install " STR_FMT, STR_ARG(name));
 }
