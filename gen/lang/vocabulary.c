@@ -191,21 +191,20 @@ const struct word *vocabulary_word(struct str s)
 const char *vocabulary_nearest(struct str wanted)
 {
 	// Functions of which nothing needs to be known, those of all versions.
-	static const char *const plain[] = {
-	    "avg",    "bswap",	"cgroup_path", "cgroupid", "clear",    "count",
-	    "delete", "exit",	"hist",	       "join",	   "kaddr",    "ksym",
-	    "lhist",  "max",	"min",	       "override", "path",     "print",
-	    "reg",    "signal", "skboutput",   "stats",	   "strerror", "strncmp",
-	    "sum",    "uaddr",	"unwatch",     "usym",	   "zero",
+	static const char *const plain[] = {"override", "skboutput", "unwatch"};
+	enum {
+		N_WORDS = sizeof(words) / sizeof(words[0]),
+		N_PLAIN = sizeof(plain) / sizeof(plain[0])
 	};
 	unsigned best = UINT_MAX;
 	const char *near = NULL;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (str_is_nearer(wanted, str_from(words[i].name), &best))
-			near = words[i].name;
-	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
-		if (str_is_nearer(wanted, str_from(plain[i]), &best))
-			near = plain[i];
+	// Of those that are as near one of the same length: prinft is printf, not print.
+	for (size_t i = 0; i < 2 * (N_WORDS + N_PLAIN); i++) {
+		size_t k = i % (N_WORDS + N_PLAIN);
+		struct str word = str_from(k < N_WORDS ? words[k].name : plain[k - N_WORDS]);
+		if ((i != k || word.n == wanted.n) && str_is_nearer(wanted, word, &best))
+			near = word.p;
+	}
 	return near;
 }
 
