@@ -92,6 +92,9 @@ static void add_text(struct diag *d, struct strbuf *b, const struct diag_place *
 	strbuf_addf(b, "%s: ", levels[level].word);
 	paint(d, b, PLAIN);
 	strbuf_add_printable(b, text);
+	for (size_t i = 0; level != DIAG_NOTE && !d->is_for_all && i < d->n_versions; i++)
+		strbuf_addf(b, "%s%s%s", i ? ", " : " (", d->for_versions[i],
+			    i + 1 < d->n_versions ? "" : ")");
 	if (name)
 		strbuf_addf(b, "  [%s]", name);
 	strbuf_addc(b, '\n');
@@ -129,6 +132,12 @@ static void add_json(struct diag *d, const struct diag_place *at, enum diag_leve
 		json_str_or_null(j, "name", str_from(name));
 	}
 	json_str(j, "text", text);
+	if (d->for_versions && !is_inner) {
+		json_open(j, "versions", '[');
+		for (size_t i = 0; i < d->n_versions; i++)
+			json_str(j, NULL, str_from(d->for_versions[i]));
+		json_close(j, ']');
+	}
 	if (is_inner) {
 		json_close(j, '}');
 		return;
@@ -143,6 +152,14 @@ static void write_message(struct diag *d, const struct diag_place *at, enum diag
 	struct strbuf b;
 	if (at && !at->file.n)
 		at = NULL;
+	if (d->log) {
+		struct diag_message m = {
+		    .level = level, .name = name, .text = str_copy(d->log->arena, text)};
+		if (at)
+			m.at = *at;
+		vec_push(d->log->arena, &d->log->messages, m);
+		return;
+	}
 	if (d->json) {
 		add_json(d, at, level, name, text);
 		return;
@@ -160,7 +177,7 @@ static __attribute__((format(printf, 5, 0))) void say(struct diag *d, const stru
 						      const char *fmt, va_list ap)
 {
 	struct strbuf msg;
-	if (!d->out && !d->json)
+	if (!d->out && !d->json && !d->log)
 		return;
 	strbuf_init(&msg);
 	strbuf_vaddf(&msg, fmt, ap);
@@ -176,6 +193,12 @@ static __attribute__((format(printf, 5, 0))) void say(struct diag *d, const stru
 	write_message(d, &call, DIAG_NOTE, NULL, STR("in the expansion of this macro"));
 }
 
+void diag_show(struct diag *d, const struct diag_message *m)
+{
+	if (d->out || d->json)
+		write_message(d, &m->at, m->level, m->name, m->text);
+}
+
 /** Counts a message; false when it is not to be shown. */
 static bool count(struct diag *d, enum diag_level level)
 {
@@ -184,7 +207,7 @@ static bool count(struct diag *d, enum diag_level level)
 		d->last_hidden = d->quiet;
 		return !d->last_hidden;
 	}
-	d->last_hidden = !d->json && d->n_errors >= DIAG_MAX_ERRORS;
+	d->last_hidden = !d->json && !d->log && d->n_errors >= DIAG_MAX_ERRORS;
 	d->n_errors++;
 	if (d->last_hidden && d->n_errors == DIAG_MAX_ERRORS + 1 && d->out)
 		fprintf(d->out, "btgen: error: too many errors; the rest are not shown\n");

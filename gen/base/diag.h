@@ -20,7 +20,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/arena.h"
 #include "base/str.h"
+#include "base/vec.h"
 
 #define DIAG_MAX_ERRORS 20
 
@@ -43,6 +45,19 @@ struct diag_place {
 
 enum diag_level { DIAG_OFF, DIAG_NOTE, DIAG_WARNING, DIAG_ERROR };
 
+/** One that was kept instead of shown; a note belongs to what is before it. */
+struct diag_message {
+	enum diag_level level;
+	const char *name;     /**< of a finding, or NULL */
+	struct diag_place at; /**< its file is empty: of no place */
+	struct str text;
+};
+
+struct diag_log {
+	struct arena *arena;
+	VEC(struct diag_message) messages;
+};
+
 /** -W NAME, -W no-NAME */
 struct diag_choice {
 	const char *name;
@@ -62,12 +77,18 @@ struct diag {
 	struct json
 	    *json;    /**< messages become objects of its open array instead of text; or NULL */
 	bool in_json; /**< one of them is open, for notes */
+	struct diag_log *log;		 /**< messages are kept there instead, or NULL */
+	const char *const *for_versions; /**< of bpftrace, for which the next message is; or NULL */
+	size_t n_versions;
+	bool is_for_all; /**< these are all that were asked about: the message does not say so */
 };
 
 /** Coloured if @out is a terminal and neither NO_COLOR nor TERM=dumb is set. */
 void diag_init(struct diag *d, FILE *out);
 /** Ends the last object of d->json. */
 void diag_end_json(struct diag *d);
+/** Shows @m, which was counted when it was kept. */
+void diag_show(struct diag *d, const struct diag_message *m);
 /** @at may be NULL. All return false, so that a caller can pass it on. */
 bool diag_error(struct diag *d, const struct diag_place *at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

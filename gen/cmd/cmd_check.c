@@ -16,8 +16,8 @@ static const struct cmd_option list[] = {
     {'e', "text", "TEXT", "template text instead of a file"},
     CMD_DEFINE,
     CMD_DIR,
-    {CMD_FOR, "for", "VERSION",
-     "check for this version of bpftrace [the one installed, else 0.17]"},
+    {CMD_FOR, "for", "VERSION[,VERSION...]",
+     "check for these versions of bpftrace [the one installed, else 0.17]"},
     CMD_FINDINGS,
     CMD_FORCED,
     {CMD_JSON, "json", NULL, "one array of findings on standard output"},
@@ -28,6 +28,22 @@ static const struct cmd_option list[] = {
     {0},
 };
 
+/** 0.17,0.23 */
+static int take_versions(struct expand_request *req, const char *command, const char *value)
+{
+	req->versions.n = 0;
+	for (struct str left = str_from(value); left.n || !req->versions.n;) {
+		size_t comma = str_find(left, ',');
+		const char *one = str_dup(req->arena, str_slice(left, 0, comma));
+		int status = cmd_take_version(command, one, &req->version);
+		if (status >= 0)
+			return status;
+		vec_push(req->arena, &req->versions, req->version);
+		left = str_from_offset(left, comma + 1);
+	}
+	return -1;
+}
+
 static int take(void *request, const char *command, int letter, const char *value)
 {
 	struct expand_request *req = request;
@@ -35,6 +51,8 @@ static int take(void *request, const char *command, int letter, const char *valu
 		req->lock = value;
 	else if (letter == AGAINST)
 		req->against = value;
+	else if (letter == CMD_FOR)
+		return take_versions(req, command, value);
 	else
 		return expand_take(req, command, letter, value);
 	return -1;
@@ -55,6 +73,10 @@ static int check_lock_options(const char *command, const struct expand_request *
 {
 	if (!req->lock && !req->against)
 		return -1;
+	if (req->versions.n > 1)
+		return cmd_usage_error(command,
+				       "--lock and --against need one version: --for %u.%u",
+				       req->version / 1000, req->version % 1000);
 	if (req->lock && req->against)
 		return cmd_usage_error(command, "give --lock or --against, not both");
 	if (!req->exe && !req->pids.n)
@@ -103,9 +125,106 @@ static bool check_lock(struct arena *a, struct diag *d, const struct expand_requ
 	return good;
 }
 
+/** A message with its notes, and the versions for which it is said. */
+struct shared {
+	struct diag_message *messages;
+	size_t n;
+	VEC(const char *) versions;
+};
+
+/** What makes two messages one: all that is said, but for the number of the version. */
+static struct str shared_key(struct arena *a, const struct shared *s, const char *version)
+{
+	struct str name = str_printf(a, "bpftrace %s", version), key;
+	struct strbuf b;
+	strbuf_init(&b);
+	for (size_t i = 0; i < s->n; i++) {
+		const struct diag_message *m = &s->messages[i];
+		strbuf_addf(&b, "%d %u:%u ", (int)m->level, m->at.line, m->at.col);
+		strbuf_adds(&b, m->at.file);
+		strbuf_addf(&b, " %s ", m->name ? m->name : "");
+		for (size_t at = 0; at < m->text.n; at++) {
+			bool is_name = str_has_prefix(str_from_offset(m->text, at), name);
+			strbuf_addc(&b, is_name ? '*' : m->text.p[at]);
+			at += is_name ? name.n - 1 : 0;
+		}
+		strbuf_addc(&b, '\n');
+	}
+	key = str_copy(a, strbuf_str(&b));
+	strbuf_fini(&b);
+	return key;
+}
+
+/** Each message once. */
+struct merged {
+	struct map by_key; /**< -> struct shared */
+	VEC(struct shared *) list;
+};
+
+static void merge(struct arena *a, struct merged *all, const struct diag_log *log,
+		  const char *version)
+{
+	for (size_t i = 0; i < log->messages.n;) {
+		struct shared *s = arena_new(a, struct shared);
+		*s = (struct shared){.messages = &log->messages.v[i], .n = 1};
+		while (i + s->n < log->messages.n && s->messages[s->n].level == DIAG_NOTE)
+			s->n++;
+		i += s->n;
+		struct str key = shared_key(a, s, version);
+		struct shared *known = map_get(&all->by_key, key);
+		if (!known) {
+			map_put(a, &all->by_key, key, s);
+			vec_push(a, &all->list, s);
+			known = s;
+		}
+		if (!known->versions.n || known->versions.v[known->versions.n - 1] != version)
+			vec_push(a, &known->versions, version);
+	}
+}
+
+static void show_merged(struct diag *d, const struct merged *all, size_t n_versions)
+{
+	for (size_t i = 0; i < all->list.n; i++) {
+		const struct shared *s = all->list.v[i];
+		d->for_versions = s->versions.v;
+		d->n_versions = s->versions.n;
+		d->is_for_all = s->versions.n >= n_versions;
+		for (size_t k = 0; k < s->n; k++)
+			diag_show(d, &s->messages[k]);
+	}
+	d->for_versions = NULL;
+	d->n_versions = 0;
+	d->is_for_all = false;
+}
+
+/** For several versions: what is said for more of them is said once. */
+static bool check_versions(struct arena *a, struct diag *d, const struct expand_request *req,
+			   struct expansion *x)
+{
+	struct expand_request one = *req;
+	struct merged all = {0};
+	bool good = true;
+	for (size_t i = 0; i < req->versions.n; i++) {
+		struct diag_log log = {.arena = a};
+		one.version = req->versions.v[i];
+		if (i)
+			expand_close(x);
+		d->n_errors = 0; // or nothing would be made for the next
+		d->log = &log;
+		good &= expand_run(a, d, &one, x);
+		d->log = NULL;
+		merge(a, &all, &log,
+		      arena_printf(a, "%u.%u", one.version / 1000, one.version % 1000));
+	}
+	show_merged(d, &all, req->versions.n);
+	return good;
+}
+
 static bool check_all(struct arena *a, struct diag *d, const struct expand_request *req,
 		      struct expansion *x)
 {
+	if (req->versions.n > 1)
+		return check_versions(a, d, req, x);
 	return req->lock || req->against ? check_lock(a, d, req, x) : expand_run(a, d, req, x);
 }
 

@@ -32,11 +32,12 @@ struct expand_request {
 	VEC(const char *) patterns; /**< -t: instead of sources, trace the probes that match */
 	bool json;		    /**< -f json, of these; of `check`: --json */
 	const char *lock, *against; /**< of `check`: its options of these names, or NULL */
-	struct lock *facts;  /**< collects what the script relies on, check/lock.h; or NULL */
-	const char *conf;    /**< enum table list, or NULL for the installed one */
-	const char *out;     /**< -o FILE, or NULL */
-	unsigned version;    /**< of bpftrace, see out/dialect.h */
-	bool is_any_version; /**< no --for, and none is installed: it is a guess */
+	struct lock *facts;	/**< collects what the script relies on, check/lock.h; or NULL */
+	const char *conf;	/**< enum table list, or NULL for the installed one */
+	const char *out;	/**< -o FILE, or NULL */
+	unsigned version;	/**< of bpftrace, see out/dialect.h */
+	VEC(unsigned) versions; /**< of `check`: for each of these, if there are several */
+	bool is_any_version;	/**< no --for, and none is installed: it is a guess */
 	const char *code_mark, *code_key; /**< see struct bind */
 	VEC(struct diag_choice) findings; /**< -W NAME, -W no-NAME */
 	bool strict;			  /**< -W error */

@@ -62,6 +62,31 @@ printf '#define SHOW(x) printf("%%d %%d\\n", comm, x)\nusdt:__EXE__:nvmf_tgt_sta
 is "$(check | sed -n 's/: \(error\|note\): .*//p')" "my.bt:1:35
 my.bt:2:31" "what is wrong in a macro is shown there, and where it is called"
 
+# Several versions at once
+cat >several.bt <<'END'
+BEGIN { let $x = 1; printf("%d\n", comm); @m[1] = 2; for ($kv : @m) { break; } }
+END
+is "$("$btgen" check --for 0.17,0.23,0.27 several.bt 2>&1 | grep -v '^    ')" "$(cat <<'END'
+several.bt:1:9: error: bpftrace 0.17 has no let: it was added in 0.22 (0.17)  [version]
+btgen: note: an assignment declares a variable, too
+several.bt:1:54: error: bpftrace 0.17 has no for loop: it was added in 0.21 (0.17)  [version]
+several.bt:1:36: error: %d of a text: use %s  [format]
+several.bt:1:71: error: bpftrace 0.23 has no way out of a for loop: it was added in 0.24 (0.23)  [version]
+END
+)" "--for of several versions says once what is the same for them, and else for which it is"
+is "$("$btgen" check --json --for 0.17,0.23,0.27 several.bt | python3 -c '
+import json, sys
+for f in json.load(sys.stdin):
+    print(f["col"], *f["versions"])
+')" "9 0.17
+54 0.17
+36 0.17 0.23 0.27
+71 0.23" "--json has a list of them"
+"$btgen" check --for 0.24,0.27 -W no-format several.bt
+is $? 0 "the status is that of all of them"
+like "$("$btgen" check --for 0.17,x several.bt 2>&1)" "^btgen check: --for: 'x' is not a version of bpftrace$" "one that is none"
+like "$("$btgen" check --for 0.17,0.23 --lock lock several.bt 2>&1)" '--lock and --against need one version' "a lock is of one"
+
 # A terminal
 coloured() { script -qec "$* '$btgen' check --for 0.17 -x nvmf_tgt my.bt" /dev/null </dev/null | tr -d '\r'; }
 if command -v script >/dev/null; then
