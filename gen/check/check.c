@@ -145,6 +145,37 @@ bool check_lacks_key(struct checker *k, const struct node *n)
 	return false;
 }
 
+static bool is_in_word(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       c == '_';
+}
+
+/** How often @word, which begins with @ or $, stands in @text. */
+static size_t count_word(struct str text, struct str word)
+{
+	size_t n = 0;
+	for (size_t i = 0; i + word.n <= text.n; i++)
+		n += str_eq(str_slice(text, i, word.n), word) &&
+		     (i + word.n == text.n || !is_in_word(text.p[i + word.n]));
+	return n;
+}
+
+size_t check_count_hidden(struct bind *b, const struct src_file *file, const char *word)
+{
+	if (!file)
+		return 0;
+	size_t in_text = count_word(file->text, str_from(word)), in_program = 0;
+	for (const struct token *t = b->pp->out; t; t = t->next) {
+		bool is_it = tok_is(t, word) || (word[0] == '@' && tok_is(t, "@") && t->next &&
+						 tok_is(t->next, word + 1));
+		if (is_it && t->from_macro)
+			return 1; // where else the macro stands is not known
+		in_program += is_it && t->loc.file == file;
+	}
+	return in_text > in_program ? in_text - in_program : 0;
+}
+
 static bool check_node(void *ctx, struct node *n, struct node *parent)
 {
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
@@ -163,6 +194,10 @@ bool check_script(struct bind *b)
 			continue; // more would be said of the same cause
 		bind_lookup_from(b, k.i);
 		node_walk(k.clause->clause->node, check_node, &k);
+		check_variables(&k);
 	}
+	struct mapuses maps;
+	mapuse_find(b, &maps);
+	check_use(&k, &maps);
 	return k.good;
 }

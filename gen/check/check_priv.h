@@ -7,6 +7,7 @@
 
 #include "bind/bind.h"
 #include "check/check.h"
+#include "check/mapuse.h"
 #include "lower/exprtype.h"
 
 struct checker {
@@ -39,6 +40,11 @@ bool check_is_floating(const struct meaning *m);
  * probe's first site, or the struct of a member. Nothing when @n is neither.
  */
 void check_note_origin(struct checker *k, const struct node *n);
+/**
+ * How often `@name` or `$name` stands in @file where it is no part of the program: left out by #if,
+ * or in a comment; at least 1 if a macro has it. What seems not to be used may be used there.
+ */
+size_t check_count_hidden(struct bind *b, const struct src_file *file, const char *word);
 /** @n as it is written, for a remedy. */
 const char *check_text(struct checker *k, const struct node *n);
 /** A finding at @n, and where its type is from. */
@@ -64,5 +70,9 @@ void check_compare(struct checker *k, struct node *n, struct node *parent);
 void check_enums(struct checker *k, struct node *n, struct node *parent);
 void check_arithmetic(struct checker *k, struct node *n, struct node *parent);
 void check_pointers(struct checker *k, struct node *n, struct node *parent);
+
+// The same for each clause, and for the script as a whole.
+void check_variables(struct checker *k);
+void check_use(struct checker *k, struct mapuses *all);
 
 #endif

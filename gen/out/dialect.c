@@ -42,6 +42,16 @@ bool dialect_has_own_printf(unsigned v)
 	return v >= 24;
 }
 
+bool dialect_reads_unset_maps(unsigned v)
+{
+	return v >= 24;
+}
+
+bool dialect_has_blocks(unsigned v)
+{
+	return v >= 22;
+}
+
 bool dialect_has_libbpf_usdt(unsigned v)
 {
 	return v >= 24;

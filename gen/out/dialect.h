@@ -34,6 +34,10 @@ bool dialect_has_many_begins(unsigned v);
  * printf() formats are bpftrace's own from 0.24; before, they are C's, where "%.0ld" of 0 is "".
  */
 bool dialect_has_own_printf(unsigned v);
+/** What is read of a map that nothing sets is 0 or "" from 0.24; before, it is an error. */
+bool dialect_reads_unset_maps(unsigned v);
+/** A variable that is first set in a block is known in it only: from 0.22. */
+bool dialect_has_blocks(unsigned v);
 /**
  * USDT by libbpf (from 0.24): arguments up to arg11; an argument that does not exist reads as 0 in
  * silence; an operand that libbpf cannot parse makes the whole probe unattachable.

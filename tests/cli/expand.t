@@ -47,7 +47,7 @@ unlike "$(expand 'usdt:__EXE__:nvmf_tgt_state { }')" "BEGIN|END" "a script that 
 out=$(expand 'BEGIN { printf("hi"); } usdt:__EXE__:nvmf_tgt_state { printf("%s", @target[arg1]); } END { printf("bye"); }')
 like "$out" '^BEGIN \{ @target\[0\].*printf\("hi"\); \}' "a table joins the script's own BEGIN"
 like "$out" 'END \{ printf\("bye"\); clear\(@target\); \}$' "and its END"
-like "$(expand 'usdt:__EXE__:nvmf_tgt_state { printf("%s", @target[arg1]); } END { print(@n) }')" \
+like "$(expand 'usdt:__EXE__:nvmf_tgt_state { printf("%s", @target[arg1]); @n++; } END { print(@n) }')" \
 	'^usdt.* END \{ print\(@n\); clear\(@target\); \}$' "also when its last statement has no semicolon"
 like "$(expand 'usdt:__EXE__:nvmf_tgt_state { printf("%s", @target[arg1]); } END { $x = if (pid) { 1 } else { 2 } }' -W no-version)" \
 	'END \{ \$x = if \(pid\) \{ 1 \} else \{ 2 \}; clear' "or is one that ends in a brace"
@@ -59,11 +59,11 @@ is "$(expand 'BEGIN { $a = 1; $a_2 = 2; } BEGIN { $a = 3; $b = $a; $a_3 = $a; }'
 expand 'END { if (1) { return; } } END { }' >/dev/null
 is $? 1 "a return in an END that others follow is an error"
 like "$(cat "$tmp/err")" "1:16: error: this would skip the next END too" "which says why"
-like "$(expand 'usdt:__EXE__:nvmf_tgt_state { printf("%s", @target[arg1]); } END { if (@n) { return; } print(@n); }')" \
+like "$(expand 'usdt:__EXE__:nvmf_tgt_state { printf("%s", @target[arg1]); @n++; } END { if (@n) { return; } print(@n); }')" \
 	'END \{ clear\(@target\); if \(@n\)' "a table is cleared first in an END that may end early"
 
 out=$(expand '#pragma enum @mine enum spdk_nvmf_subsystem_state SPDK_NVMF_SUBSYSTEM_
-usdt:__EXE__:nvmf_subsystem_change_state { @x[@mine[arg3]] = count(); }')
+usdt:__EXE__:nvmf_tgt_state { @x[@mine[arg1]] = count(); }')
 like "$out" '@mine\[2\] = "ACTIVE"' "#pragma enum fills a map of any name"
 
 is "$(expand '#if __BPFTRACE__ >= 23

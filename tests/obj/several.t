@@ -83,7 +83,7 @@ like "$(expand 'usdt:__EXE__:two { printf("%s", enum_name(state, arg2)); }'; "$b
 	-e 'usdt:__EXE__:two { printf("%s", enum_name(state, arg2)); }' 2>&1)" \
 	'@enum_state\[3\] = "OFF"' "... and for enum_name()"
 out=$("$btgen" expand --for 0.27 -x "$tmp/p" -e 'usdt:__EXE__:one { printf("%s", enum_name(state, arg2)); }
-usdt:__EXE__:two { printf("%s", enum_name(state, arg2)); } usdt:__EXE__:one { printf("%s", enum_name(state, arg2)); }' 2>&1)
+usdt:__EXE__:two { printf("%s", enum_name(state, arg2)); } usdt:__EXE__:one { printf("%s\n", enum_name(state, arg2)); }' 2>&1)
 is "$(grep -o '@enum_state[_2]*\[[0-9]*\] = "O[FN]*"' <<<"$out" | tr '\n' ' ')" \
 	'@enum_state[0] = "OFF" @enum_state[1] = "ON" @enum_state_2[3] = "OFF" @enum_state_2[4] = "ON" ' \
 		"... where each of two clauses has a table"

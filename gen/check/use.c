@@ -1,0 +1,276 @@
+// Maps that are read and never set, set and never seen, or used with different keys.
+#include "check/check_priv.h"
+
+#include <limits.h>
+
+#include "conf/enumconf.h"
+#include "out/dialect.h"
+
+/** The name of the map that `#pragma enum` fills, NULL for another pragma. */
+static const struct token *table_of(const struct pp_pragma *p)
+{
+	const struct token *t = p->tokens;
+	if (!tok_is(t, "enum"))
+		return NULL;
+	t = t->next;
+	return tok_is(t, "@") ? t->next : t;
+}
+
+/** Maps that are filled with names: by pragmas, and those that the list of tables would fill. */
+struct tables {
+	struct map pragmas;
+	struct enumconf listed;
+};
+
+/** What is wrong with the list is said where the tables are made. */
+static void find_tables(struct bind *b, struct tables *ret)
+{
+	struct diag silent = {0};
+	*ret = (struct tables){0};
+	for (size_t i = 0; i < b->pp->pragmas.n; i++) {
+		const struct token *name = table_of(&b->pp->pragmas.v[i]);
+		if (name)
+			map_add(b->arena, &ret->pragmas, name->text);
+	}
+	if (b->conf)
+		enumconf_load(b->arena, &silent, b->conf, &ret->listed);
+}
+
+static bool is_listed(const struct tables *t, struct str name)
+{
+	for (size_t i = 0; i < t->listed.entries.n; i++)
+		if (str_eq(t->listed.entries.v[i].map, name))
+			return true;
+	return false;
+}
+
+/** All that is known of one map. */
+struct whole {
+	bool is_read, is_set, is_changed; // is_changed: cleared or deleted from, too
+	bool is_opaque;
+	const struct mapuse *first;	    // that is not a set
+	const struct mapuse *set, *cleared; // the first ones; cleared: in END
+};
+
+static void gather(const struct mapuses *all, struct str name, struct whole *ret)
+{
+	*ret = (struct whole){0};
+	for (size_t i = 0; i < all->uses.n; i++) {
+		const struct mapuse *u = &all->uses.v[i];
+		if (!str_eq(u->name, name))
+			continue;
+		ret->is_read |= u->is_read;
+		ret->is_set |= u->is_set;
+		ret->is_changed |= u->is_set || u->is_cleared || u->is_deleted;
+		ret->is_opaque |= u->is_opaque;
+		if (u->is_set && !ret->set)
+			ret->set = u;
+		if (!u->is_set && !ret->first)
+			ret->first = u;
+		if (u->is_cleared && mapuse_is_in(u, PROVIDER_END) && !ret->cleared)
+			ret->cleared = u;
+	}
+}
+
+/** The map most like @name that is set or filled; empty: none. */
+static struct str near_map(const struct mapuses *all, const struct tables *tables, struct str name)
+{
+	struct str near = {0};
+	unsigned best = UINT_MAX;
+	for (size_t i = 0; i < all->uses.n; i++)
+		if (all->uses.v[i].is_set && str_is_nearer(name, all->uses.v[i].name, &best))
+			near = all->uses.v[i].name;
+	for (struct map_entry *e = NULL; (e = map_next(&tables->pragmas, e));)
+		if (str_is_nearer(name, e->key, &best))
+			near = e->key;
+	for (size_t i = 0; i < tables->listed.entries.n; i++)
+		if (str_is_nearer(name, tables->listed.entries.v[i].map, &best))
+			near = tables->listed.entries.v[i].map;
+	return near;
+}
+
+/** What #if leaves out may set it: bpftrace from 0.24 on takes it for 0 then. */
+static bool is_taken(struct bind *b, const struct mapuse *u)
+{
+	return dialect_reads_unset_maps(b->version) && u->is_read && !u->is_whole &&
+	       check_count_hidden(b, u->node->first->loc.file, mapuse_text(b, u));
+}
+
+static void say_unset(struct checker *k, struct mapuses *all, const struct tables *tables,
+		      const struct whole *w)
+{
+	struct bind *b = k->b;
+	const struct mapuse *u = w->first;
+	struct diag_place at = tok_place(u->node->first);
+	const char *verb = u->is_read ? "read" : u->is_cleared ? "cleared" : "deleted from";
+	struct str near = near_map(all, tables, u->name);
+	at.len = (unsigned)u->name.n + 1;
+	k->good &= diag_check(b->diag, "unset", is_taken(b, u) ? DIAG_WARNING : DIAG_ERROR, &at,
+			      "%s is %s and never set", mapuse_text(b, u), verb);
+	if (w->is_changed && is_listed(tables, u->name))
+		diag_note(b->diag, NULL,
+			  "it would be filled with names, as the list of tables has it, if the "
+			  "script only read it");
+	else if (near.n && !str_eq(near, u->name)) {
+		diag_note(b->diag, NULL, "did you mean @" STR_FMT "?", STR_ARG(near));
+		map_add(b->arena, &all->meant, near);
+	}
+}
+
+static void check_unset(struct checker *k, struct mapuses *all, const struct tables *tables,
+			struct str name, const struct whole *w)
+{
+	bool is_filled =
+	    map_get(&tables->pragmas, name) || (is_listed(tables, name) && !w->is_changed);
+	if (w->first && !w->is_set && !is_filled)
+		say_unset(k, all, tables, w);
+}
+
+/** Nobody sees it: not in the script, nor at its end. */
+static void check_unused(struct checker *k, struct str name, const struct whole *w)
+{
+	struct bind *b = k->b;
+	if (!w->set || w->is_read || !w->cleared)
+		return; // bpftrace prints it
+	const char *word = mapuse_text(b, w->set);
+	if (check_count_hidden(b, w->set->node->first->loc.file, word))
+		return;
+	struct diag_place at = tok_place(w->set->node->first),
+			  there = tok_place(w->cleared->node->first);
+	at.len = there.len = (unsigned)name.n + 1;
+	k->good &=
+	    diag_check(b->diag, "unused", DIAG_WARNING, &at, "%s is set and never read", word);
+	diag_note(b->diag, &there, "without this bpftrace would print it at the end");
+}
+
+// --- keys ---
+
+/** 0: a number, 1: a text; -1: not known. */
+static int kind_of(const struct node *n)
+{
+	const struct expr *e = n->expr;
+	if (n->kind == NODE_STRING || (e && e->kind == EXPR_TEXT))
+		return 1;
+	return n->kind == NODE_NUMBER || (e && e->kind == EXPR_NUMBER) ? 0 : -1;
+}
+
+/** How many values make a key of @map; 0 when that is not certain: one may be a whole tuple. */
+static unsigned count_keys(const struct node *map)
+{
+	unsigned n = 0;
+	for (const struct node *c = map->child; c; c = c->next)
+		n++;
+	const struct node *only = n == 1 ? node_ungrouped(map->child) : NULL;
+	if (only && only->kind == NODE_TUPLE) {
+		for (n = 0, only = only->child; only; only = only->next)
+			n++;
+		return n;
+	}
+	return only && kind_of(only) < 0 ? 0 : n;
+}
+
+static const char *key_words(struct bind *b, const struct node *map)
+{
+	unsigned n = count_keys(map);
+	if (!map->child)
+		return "without a key";
+	return n == 1 ? "with a key" : arena_printf(b->arena, "with a key of %u values", n);
+}
+
+/** Why bpftrace refuses a map that is used as @a and as @u; NULL: it may not. */
+static const char *why_not(struct bind *b, const struct node *a, const struct node *u)
+{
+	unsigned n = count_keys(a), m = count_keys(u);
+	if (!a->child != !u->child || (n && m && n != m))
+		return arena_printf(b->arena, "is used %s here, and %s there", key_words(b, u),
+				    key_words(b, a));
+	const struct node *x = a->child, *y = u->child;
+	for (; x && y && n == m; x = x->next, y = y->next) {
+		int is = kind_of(y), was = kind_of(x);
+		if (is >= 0 && was >= 0 && is != was)
+			return arena_printf(b->arena, "has a %s for a key here, and a %s there",
+					    is ? "text" : "number", was ? "text" : "number");
+	}
+	return NULL;
+}
+
+/** The first place of a map settles its keys. */
+static void check_keys(struct checker *k, const struct mapuses *all, struct str name)
+{
+	struct bind *b = k->b;
+	const struct mapuse *first = NULL;
+	for (size_t i = 0; i < all->uses.n; i++) {
+		const struct mapuse *u = &all->uses.v[i];
+		if (!str_eq(u->name, name) || u->is_whole)
+			continue;
+		const char *why = first ? why_not(b, first->node, u->node) : NULL;
+		if (!first)
+			first = u;
+		if (!why)
+			continue;
+		struct diag_place at = tok_place(u->node->first),
+				  there = tok_place(first->node->first);
+		at.len = there.len = (unsigned)name.n + 1;
+		k->good &=
+		    diag_check(b->diag, "key", DIAG_ERROR, &at, "%s %s", mapuse_text(b, u), why);
+		diag_note(b->diag, &there, "there");
+		return;
+	}
+}
+
+// --- tables ---
+
+/** A file of tables for many scripts may have more than one needs: it has no clauses. */
+static bool has_clauses(struct bind *b, const struct src_file *file)
+{
+	for (size_t i = 0; i < b->script.clauses.n; i++)
+		if (b->script.clauses.v[i].node->first->loc.file == file)
+			return true;
+	return false;
+}
+
+static void check_table(struct checker *k, const struct mapuses *all, const struct pp_pragma *p)
+{
+	const struct token *name = table_of(p);
+	if (!name || !has_clauses(k->b, p->loc.file))
+		return;
+	const char *word = arena_printf(k->b->arena, "@" STR_FMT, STR_ARG(name->text));
+	bool has_at = tok_is(p->tokens->next, "@");
+	if (check_count_hidden(k->b, p->loc.file, word) > has_at)
+		return;
+	for (size_t i = 0; i < all->uses.n; i++)
+		if (str_eq(all->uses.v[i].name, name->text))
+			return;
+	if (map_get(&all->meant, name->text))
+		return;
+	struct diag_place at = tok_place(name);
+	k->good &= diag_check(k->b->diag, "table", DIAG_WARNING, &at,
+			      "the names of %s are never used", word);
+}
+
+static void check_map(struct checker *k, struct mapuses *all, const struct tables *tables,
+		      struct str name)
+{
+	struct whole w;
+	gather(all, name, &w);
+	if (w.is_opaque)
+		return;
+	check_unset(k, all, tables, name, &w);
+	check_unused(k, name, &w);
+	check_keys(k, all, name);
+}
+
+void check_use(struct checker *k, struct mapuses *all)
+{
+	struct bind *b = k->b;
+	struct map seen = {0};
+	struct tables tables;
+	if (all->is_open)
+		return;
+	find_tables(b, &tables);
+	for (size_t i = 0; i < all->uses.n; i++)
+		if (map_add(b->arena, &seen, all->uses.v[i].name))
+			check_map(k, all, &tables, all->uses.v[i].name);
+	for (size_t i = 0; i < b->pp->pragmas.n; i++)
+		check_table(k, all, &b->pp->pragmas.v[i]);
+}

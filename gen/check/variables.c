@@ -1,0 +1,337 @@
+// Variables that are read where they are not set, or set and never read. They belong to one clause,
+// and from 0.22 on to one block of it.
+#include "check/check_priv.h"
+
+#include <limits.h>
+
+#include "out/dialect.h"
+
+struct variable {
+	struct str name;      // with its $
+	const struct node *n; // where it is declared or first set
+	bool is_set, is_read;
+	bool is_given; // by a loop, a parameter, or a call for its own sake: it need not be read
+	bool is_gone;  // its block is over
+};
+
+/** A variable that is read where there is none. */
+struct lack {
+	const struct node *n;
+	bool is_gone; // a block that is over had one
+};
+
+struct scope {
+	struct checker *k;
+	VEC(struct variable) all;
+	VEC(struct lack) lacks; // one for each name
+	struct map loose;	// names of which not all is known
+};
+
+static void look(struct scope *s, struct node *n, const struct node *parent);
+
+static struct variable *find(struct scope *s, struct str name, bool is_gone)
+{
+	for (size_t i = s->all.n; i-- > 0;)
+		if (str_eq(s->all.v[i].name, name) && s->all.v[i].is_gone == is_gone)
+			return &s->all.v[i];
+	return NULL;
+}
+
+static struct variable *declare(struct scope *s, const struct node *n)
+{
+	vec_push(s->k->b->arena, &s->all, (struct variable){.name = node_text(n), .n = n});
+	return &s->all.v[s->all.n - 1];
+}
+
+static void end_block(struct scope *s, size_t from)
+{
+	for (size_t i = from; i < s->all.n && dialect_has_blocks(s->k->b->version); i++)
+		s->all.v[i].is_gone = true;
+}
+
+static void look_at_children(struct scope *s, struct node *n)
+{
+	for (struct node *c = n->child; c; c = c->next)
+		look(s, c, n);
+}
+
+static void look_at_read(struct scope *s, const struct node *n)
+{
+	struct variable *v = find(s, node_text(n), false);
+	if (v) {
+		v->is_read = true;
+		return;
+	}
+	for (size_t i = 0; i < s->lacks.n; i++)
+		if (str_eq(node_text(s->lacks.v[i].n), node_text(n)))
+			return;
+	struct lack lack = {n, find(s, node_text(n), true) != NULL};
+	vec_push(s->k->b->arena, &s->lacks, lack);
+}
+
+/** `$ignore = delete(@m, key)`: what the call does is why it is there. */
+static bool is_action(const struct node *value)
+{
+	return value->kind == NODE_CALL && vocabulary_word(node_text(value))->gives == GIVES_OTHER;
+}
+
+static void look_at_set(struct scope *s, const struct node *n, const struct node *value)
+{
+	struct variable *v = find(s, node_text(n), false);
+	if (!v)
+		v = declare(s, n);
+	v->is_set = true;
+	v->is_given |= is_action(value);
+}
+
+/** `let $x` beside another $x. */
+static void say_shadow(struct scope *s, const struct node *n, const struct variable *before)
+{
+	struct diag_place at = tok_place(n->first), there = tok_place(before->n->first);
+	s->k->good &=
+	    diag_check(s->k->b->diag, "shadow", DIAG_ERROR, &at,
+		       STR_FMT " is declared already: use another name", STR_ARG(node_text(n)));
+	diag_note(s->k->b->diag, &there, "the first one is here");
+}
+
+static void look_at_let(struct scope *s, struct node *n)
+{
+	struct node *name = n->child;
+	if (name->kind != NODE_VARIABLE) {
+		look_at_children(s, n);
+		return;
+	}
+	for (struct node *c = name->next; c; c = c->next)
+		look(s, c, n);
+	const struct variable *before = find(s, node_text(name), false);
+	if (before && dialect_has_blocks(s->k->b->version))
+		say_shadow(s, name, before);
+	bool has_value = n->last_child != name && n->last_child->kind != NODE_TYPE &&
+			 n->last_child->kind != NODE_TYPEOF;
+	struct variable *v = declare(s, name);
+	v->is_set = has_value;
+	v->is_given = has_value && is_action(n->last_child);
+}
+
+static void look_at_for(struct scope *s, struct node *n)
+{
+	size_t from = s->all.n;
+	struct node *name = n->child;
+	for (struct node *c = name->next; c; c = c->next) {
+		if (c->kind == NODE_BLOCK && name->kind == NODE_VARIABLE) {
+			struct variable *v = declare(s, name);
+			v->is_set = v->is_given = true;
+		}
+		look(s, c, n);
+	}
+	end_block(s, from);
+}
+
+static void look_at_block(struct scope *s, struct node *n)
+{
+	size_t from = s->all.n;
+	look_at_children(s, n);
+	end_block(s, from);
+}
+
+/** `$x++;` and `$x += 1;` read what they set, but nobody sees it. */
+static void look_at_step(struct scope *s, struct node *n, const struct node *parent)
+{
+	struct variable *v = find(s, node_text(n->child), false);
+	if (!v || !parent || parent->kind != NODE_EXPRESSION)
+		look_at_read(s, n->child);
+	for (struct node *c = n->child->next; c; c = c->next)
+		look(s, c, n);
+}
+
+static bool is_step(const struct node *n)
+{
+	bool is_one = (n->kind == NODE_UNARY || n->kind == NODE_POSTFIX) &&
+		      (tok_is(n->name, "++") || tok_is(n->name, "--"));
+	return (is_one || (n->kind == NODE_ASSIGN && !tok_is(n->name, "="))) &&
+	       n->child->kind == NODE_VARIABLE;
+}
+
+static void look(struct scope *s, struct node *n, const struct node *parent)
+{
+	if (n->kind == NODE_VARIABLE) {
+		look_at_read(s, n);
+	} else if (n->kind == NODE_LET) {
+		look_at_let(s, n);
+	} else if (n->kind == NODE_FOR) {
+		look_at_for(s, n);
+	} else if (n->kind == NODE_BLOCK) {
+		look_at_block(s, n);
+	} else if (is_step(n)) {
+		look_at_step(s, n, parent);
+	} else if (n->kind == NODE_ASSIGN && n->child->kind == NODE_VARIABLE) {
+		look(s, n->child->next, n);
+		look_at_set(s, n->child, n->child->next);
+	} else {
+		look_at_children(s, n);
+	}
+}
+
+/** The variables that are set below a node. */
+struct names {
+	struct arena *arena;
+	struct map found;
+};
+
+static bool add_set(void *ctx, struct node *n, struct node *parent)
+{
+	struct names *names = ctx;
+	bool is_set = parent && (parent->kind == NODE_LET ||
+				 (parent->kind == NODE_ASSIGN && tok_is(parent->name, "=")));
+	if (n->kind == NODE_VARIABLE && is_set && parent->child == n)
+		map_add(names->arena, &names->found, node_text(n));
+	return true;
+}
+
+static struct map names_in(struct bind *b, const struct script_clause *c)
+{
+	struct names names = {.arena = b->arena};
+	node_walk(c->node, add_set, &names);
+	return names.found;
+}
+
+static bool is_set_elsewhere(struct bind *b, size_t not_in, struct str name)
+{
+	for (size_t i = 0; i < b->script.clauses.n; i++) {
+		struct map names = names_in(b, &b->script.clauses.v[i]);
+		if (i != not_in && map_get(&names, name))
+			return true;
+	}
+	return false;
+}
+
+static struct str near_name(const struct map *names, struct str name)
+{
+	struct str near = {0};
+	unsigned best = UINT_MAX;
+	for (struct map_entry *e = NULL; (e = map_next(names, e));)
+		if (str_is_nearer(str_from_offset(name, 1), str_from_offset(e->key, 1), &best))
+			near = e->key;
+	return near;
+}
+
+static void say_lack(struct scope *s, const struct lack *lack)
+{
+	struct bind *b = s->k->b;
+	struct str name = node_text(lack->n), bare = str_from_offset(name, 1);
+	struct diag_place at = tok_place(lack->n->first);
+	struct map names = names_in(b, s->k->clause->clause);
+	const char *why;
+	if (lack->is_gone)
+		why = " is set in a block, and is known only there: set it before the block";
+	else if (map_get(&names, name))
+		why = " is read before it is set";
+	else if (is_set_elsewhere(b, s->k->i, name))
+		why = arena_printf(b->arena,
+				   " is set in another clause, and a variable is known in one "
+				   "only: use a map, such as @" STR_FMT "[tid]",
+				   STR_ARG(bare));
+	else
+		why = " is read and never set";
+	struct str near = near_name(&names, name);
+	s->k->good &=
+	    diag_check(b->diag, "unset", DIAG_ERROR, &at, STR_FMT "%s", STR_ARG(name), why);
+	if (!near.n || str_eq(near, name))
+		return;
+	diag_note(b->diag, NULL, "did you mean " STR_FMT "?", STR_ARG(near));
+	map_add(b->arena, &s->loose, near); // what is wrong with it may follow from this
+}
+
+/** Another clause reads it, which is said there. */
+static bool is_wanted_elsewhere(struct bind *b, size_t not_in, struct str name)
+{
+	for (size_t i = 0; i < b->script.clauses.n; i++) {
+		const struct node *n = b->script.clauses.v[i].node;
+		struct map names = names_in(b, &b->script.clauses.v[i]);
+		if (i == not_in || map_get(&names, name))
+			continue;
+		for (const struct token *t = n->first; t != n->last; t = t->next)
+			if (str_eq(t->text, name))
+				return true;
+	}
+	return false;
+}
+
+static void say_variable(struct scope *s, const struct variable *v)
+{
+	struct bind *b = s->k->b;
+	struct diag_place at = tok_place(v->n->first);
+	if (v->is_read && !v->is_set)
+		s->k->good &= diag_check(b->diag, "unset", DIAG_WARNING, &at,
+					 STR_FMT " is read and never set", STR_ARG(v->name));
+	else if (!v->is_read && !v->is_given && !v->n->first->from_macro &&
+		 !check_count_hidden(b, v->n->first->loc.file, str_dup(b->arena, v->name)) &&
+		 !is_wanted_elsewhere(b, s->k->i, v->name))
+		s->k->good &=
+		    diag_check(b->diag, "unused", DIAG_WARNING, &at, STR_FMT " is %s",
+			       STR_ARG(v->name), v->is_set ? "set and never read" : "never used");
+}
+
+static void add_all(struct scope *s, const struct node *n)
+{
+	for (const struct token *t = n->first;; t = t->next) {
+		if (t->kind == TOK_IDENT && t->text.p[0] == '$')
+			map_add(s->k->b->arena, &s->loose, t->text);
+		if (t == n->last)
+			break;
+	}
+}
+
+/**
+ * What is not understood, and what is given to a macro or has the name of a macro's own (0.27
+ * shares them with the clause: measured), may be set and read there.
+ */
+static bool find_loose(void *ctx, struct node *n, struct node *parent)
+{
+	struct scope *s = ctx;
+	(void)parent;
+	if (n->kind == NODE_OPAQUE || (n->kind == NODE_CALL && !mapuse_is_known_call(s->k->b, n)) ||
+	    (n->kind == NODE_NAME && script_macro(&s->k->b->script, n)))
+		add_all(s, n);
+	return true;
+}
+
+static void find_all_loose(struct scope *s)
+{
+	const struct script *script = &s->k->b->script;
+	node_walk(s->k->clause->clause->node, find_loose, s);
+	for (size_t i = 0; i < script->clauses.n; i++)
+		if (script->clauses.v[i].node->kind == NODE_MACRO)
+			add_all(s, script->clauses.v[i].node);
+}
+
+static bool has_lack(const struct scope *s, struct str name)
+{
+	for (size_t i = 0; i < s->lacks.n; i++)
+		if (str_eq(node_text(s->lacks.v[i].n), name))
+			return true;
+	return false;
+}
+
+void check_variables(struct checker *k)
+{
+	struct scope s = {.k = k};
+	struct node *clause = k->clause->clause->node;
+	if (clause->kind == NODE_MACRO)
+		return;
+	find_all_loose(&s);
+	for (struct node *n = clause->child; n; n = n->next) {
+		if (clause->kind == NODE_FUNCTION && n->kind == NODE_LET) {
+			struct variable *v = declare(&s, n->child);
+			v->is_set = v->is_given = true;
+		} else if (n->kind != NODE_ATTACH) {
+			look(&s, n, clause);
+		}
+	}
+	for (size_t i = 0; i < s.lacks.n; i++)
+		if (!map_get(&s.loose, node_text(s.lacks.v[i].n)))
+			say_lack(&s, &s.lacks.v[i]);
+	for (size_t i = 0; i < s.all.n; i++)
+		if (!map_get(&s.loose, s.all.v[i].name) && !has_lack(&s, s.all.v[i].name))
+			say_variable(&s, &s.all.v[i]);
+}
