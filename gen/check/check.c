@@ -5,7 +5,8 @@
 #include "lang/print.h"
 
 static void (*const checks[])(struct checker *, struct node *, struct node *) = {
-    check_format, check_values, check_compare, check_enums, check_arithmetic, check_pointers,
+    check_format,     check_values,   check_compare, check_enums,
+    check_arithmetic, check_pointers, check_flow,
 };
 
 /** Compilers write such a type; any other word of a file is not repeated to the user. */
@@ -199,5 +200,7 @@ bool check_script(struct bind *b)
 	struct mapuses maps;
 	mapuse_find(b, &maps);
 	check_use(&k, &maps);
+	check_latency(&k, &maps);
+	check_clauses(&k);
 	return k.good;
 }

@@ -70,9 +70,12 @@ void check_compare(struct checker *k, struct node *n, struct node *parent);
 void check_enums(struct checker *k, struct node *n, struct node *parent);
 void check_arithmetic(struct checker *k, struct node *n, struct node *parent);
 void check_pointers(struct checker *k, struct node *n, struct node *parent);
+void check_flow(struct checker *k, struct node *n, struct node *parent);
 
 // The same for each clause, and for the script as a whole.
 void check_variables(struct checker *k);
 void check_use(struct checker *k, struct mapuses *all);
+void check_latency(struct checker *k, const struct mapuses *all);
+void check_clauses(struct checker *k);
 
 #endif

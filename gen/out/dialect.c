@@ -47,6 +47,11 @@ bool dialect_reads_unset_maps(unsigned v)
 	return v >= 24;
 }
 
+bool dialect_refuses_same_probes(unsigned v)
+{
+	return v == 23;
+}
+
 bool dialect_has_blocks(unsigned v)
 {
 	return v >= 22;

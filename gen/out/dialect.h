@@ -36,6 +36,8 @@ bool dialect_has_many_begins(unsigned v);
 bool dialect_has_own_printf(unsigned v);
 /** What is read of a map that nothing sets is 0 or "" from 0.24; before, it is an error. */
 bool dialect_reads_unset_maps(unsigned v);
+/** Cannot load a clause with one attach point twice; the others run it twice. */
+bool dialect_refuses_same_probes(unsigned v);
 /** A variable that is first set in a block is known in it only: from 0.22. */
 bool dialect_has_blocks(unsigned v);
 /**

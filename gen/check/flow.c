@@ -1,0 +1,163 @@
+// Conditions that are always the same, and what is never run or does nothing.
+#include "check/check_priv.h"
+
+#include "lang/print.h"
+#include "lang/vocabulary.h"
+
+static bool is_same(struct checker *k, const struct node *a, const struct node *b)
+{
+	return str_eq(print_text(k->b->arena, a), print_text(k->b->arena, b));
+}
+
+static bool is_comparison(const struct node *n)
+{
+	static const char *const names[] = {"==", "!=", "<", ">", "<=", ">=", NULL};
+	return n->kind == NODE_BINARY && tok_is_any(n->name, names);
+}
+
+/** A number, string or enumerator as it is written: no macro, and nothing that we have put there. */
+static bool is_literal(const struct node *n)
+{
+	if (n->first->from_macro || n->is_changed)
+		return false;
+	return n->kind == NODE_NUMBER || n->kind == NODE_STRING ||
+	       (n->kind == NODE_NAME && n->expr && n->expr->enumerator_of);
+}
+
+/** `x == 1 || 2`: the second one is not compared with anything. */
+static void check_lone(struct checker *k, const struct node *n)
+{
+	struct node *a = node_ungrouped(n->child), *b = node_ungrouped(n->child->next);
+	while (a->kind == NODE_BINARY && tok_is_any(a->name, (const char *[]){"&&", "||", NULL}))
+		a = node_ungrouped(a->child->next);
+	if (!is_comparison(a) || !is_literal(b) || is_literal(node_ungrouped(a->child)) ||
+	    str_eqz(node_text(b), "0") || str_eqz(node_text(b), "1"))
+		return;
+	struct diag_place at = tok_place(b->first);
+	const char *text = check_text(k, b);
+	k->good &= diag_check(k->b->diag, "constant", DIAG_WARNING, &at,
+			      "%s is compared with nothing: write %s %s %s", text,
+			      check_text(k, a->child), str_dup(k->b->arena, node_text(a)), text);
+}
+
+/** `x != 1 || x != 2` is always true, `x == 1 && x == 2` never. */
+static void check_both(struct checker *k, const struct node *n)
+{
+	bool is_or = tok_is(n->name, "||");
+	struct node *a = node_ungrouped(n->child), *b = node_ungrouped(n->child->next);
+	while (a->kind == NODE_BINARY && tok_is(a->name, is_or ? "||" : "&&"))
+		a = node_ungrouped(a->child->next);
+	const char *wanted = is_or ? "!=" : "==";
+	if (!node_is(a, NODE_BINARY, wanted) || !node_is(b, NODE_BINARY, wanted))
+		return;
+	struct node *x = a->child, *y = b->child;
+	if (!is_literal(node_ungrouped(x->next)) || !is_literal(node_ungrouped(y->next)) ||
+	    !is_same(k, x, y) || is_same(k, x->next, y->next))
+		return;
+	struct diag_place at = tok_place(n->name);
+	k->good &= diag_check(k->b->diag, "constant", DIAG_WARNING, &at, "this is %s true: use %s",
+			      is_or ? "always" : "never", is_or ? "&&" : "||");
+}
+
+/** The characters that @n can hold at most, 0 when that is not known. */
+static uint64_t longest(struct checker *k, const struct node *n)
+{
+	enum { COMM = 15 };
+	struct meaning m;
+	uint64_t size;
+	if (node_is(n, NODE_NAME, "comm"))
+		return COMM;
+	if (node_is(n, NODE_CALL, "str") && n->child && n->child->next &&
+	    n->child->next->kind == NODE_NUMBER && !n->child->next->next)
+		return str_to_u64(node_text(n->child->next), &size) ? size : 0;
+	if (!check_meaning(k, n, &m) || !m.plain || m.plain->kind != CTYPE_ARRAY)
+		return 0;
+	struct ctype *of = ctype_strip(m.plain->of);
+	return of && of->kind == CTYPE_INT && of->size == 1 ? m.plain->size : 0;
+}
+
+static void check_long_text(struct checker *k, const struct node *n)
+{
+	const struct node *a = node_ungrouped(n->child), *b = node_ungrouped(n->child->next);
+	if (a->kind == NODE_STRING) {
+		const struct node *other = a;
+		a = b;
+		b = other;
+	}
+	uint64_t most = longest(k, a);
+	if (b->kind != NODE_STRING || !most)
+		return;
+	struct str text = lex_string_value(k->b->arena, b->name ? b->name : b->first);
+	if (text.n <= most)
+		return;
+	struct diag_place at = tok_place(b->first);
+	k->good &= diag_check(k->b->diag, "constant", DIAG_WARNING, &at,
+			      "%s has at most %llu characters, and this has %zu: it is %s",
+			      check_text(k, a), (unsigned long long)most, text.n,
+			      tok_is(n->name, "==") ? "never equal" : "always different");
+}
+
+static void check_binary(struct checker *k, const struct node *n)
+{
+	if (tok_is(n->name, "||") || tok_is(n->name, "&&")) {
+		check_lone(k, n);
+		check_both(k, n);
+	} else if (tok_is(n->name, "==") || tok_is(n->name, "!=")) {
+		check_long_text(k, n);
+	}
+}
+
+/** It ends the clause, or the loop. */
+static bool is_end(const struct node *n)
+{
+	return n->kind == NODE_RETURN || n->kind == NODE_JUMP ||
+	       (n->kind == NODE_EXPRESSION && node_is(n->child, NODE_CALL, "exit"));
+}
+
+static void check_block(struct checker *k, const struct node *n)
+{
+	const struct node *last = n->child;
+	while (last && !is_end(last))
+		last = last->next;
+	// What a macro or #if leaves there is for another setting.
+	if (!last || !last->next || last->first->from_macro || last->next->is_changed)
+		return;
+	struct diag_place at = tok_place(last->next->first);
+	struct str word = last->first->text;
+	k->good &= diag_check(k->b->diag, "unreachable", DIAG_WARNING, &at,
+			      "this is never run: it is behind " STR_FMT "%s", STR_ARG(word),
+			      tok_is(last->first, "exit") ? "()" : "");
+}
+
+/** `@x == 5;` */
+static void check_statement(struct checker *k, const struct node *n, const struct node *parent)
+{
+	const struct node *x = n->child;
+	bool is_value = parent && parent->last_child == n && !tok_is(n->last, ";");
+	if (is_value || n->is_changed || x->is_changed || x->first->from_macro)
+		return;
+	struct diag_place at = tok_place(x->first);
+	if (node_is(x, NODE_BINARY, "==") &&
+	    (x->child->kind == NODE_MAP || x->child->kind == NODE_VARIABLE)) {
+		at = tok_place(x->name);
+		k->good &= diag_check(k->b->diag, "unused", DIAG_WARNING, &at,
+				      "the result of this comparison is not used: use = to set %s",
+				      check_text(k, x->child));
+	} else if ((x->kind == NODE_BINARY && x->child->kind != NODE_CALL) ||
+		   x->kind == NODE_NUMBER || x->kind == NODE_STRING || x->kind == NODE_VARIABLE ||
+		   x->kind == NODE_MAP || x->kind == NODE_MEMBER ||
+		   (x->kind == NODE_NAME && vocabulary_is_builtin(node_text(x)))) {
+		k->good &= diag_check(k->b->diag, "unused", DIAG_WARNING, &at,
+				      "this does nothing: its value is not used");
+	}
+}
+
+void check_flow(struct checker *k, struct node *n, struct node *parent)
+{
+	if (n->kind == NODE_BINARY)
+		check_binary(k, n);
+	else if (n->kind == NODE_BLOCK)
+		check_block(k, n);
+	else if (n->kind == NODE_EXPRESSION)
+		check_statement(k, n, parent);
+}
