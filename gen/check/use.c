@@ -194,6 +194,13 @@ static const char *why_not(struct bind *b, const struct node *a, const struct no
 	return NULL;
 }
 
+/** A format is given the map without the key that it needs: format.c says so. */
+static bool is_said(struct checker *k, const struct mapuse *u)
+{
+	return u->parent && u->parent->kind == NODE_CALL && check_lacks_key(k, u->node) &&
+	       vocabulary_word(node_text(u->parent))->takes == TAKES_FORMAT;
+}
+
 /** The first place of a map settles its keys. */
 static void check_keys(struct checker *k, const struct mapuses *all, struct str name)
 {
@@ -201,7 +208,7 @@ static void check_keys(struct checker *k, const struct mapuses *all, struct str 
 	const struct mapuse *first = NULL;
 	for (size_t i = 0; i < all->uses.n; i++) {
 		const struct mapuse *u = &all->uses.v[i];
-		if (!str_eq(u->name, name) || u->is_whole)
+		if (!str_eq(u->name, name) || u->is_whole || is_said(k, u))
 			continue;
 		const char *why = first ? why_not(b, first->node, u->node) : NULL;
 		if (!first)

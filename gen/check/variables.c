@@ -69,10 +69,12 @@ static void look_at_read(struct scope *s, const struct node *n)
 	vec_push(s->k->b->arena, &s->lacks, lack);
 }
 
-/** `$ignore = delete(@m, key)`: what the call does is why it is there. */
+/** `$ignore = delete(@m, key)`: what the call does is why it is there. What no variable can hold is values.c's. */
 static bool is_action(const struct node *value)
 {
-	return value->kind == NODE_CALL && vocabulary_word(node_text(value))->gives == GIVES_OTHER;
+	enum word_gives gives =
+	    value->kind == NODE_CALL ? vocabulary_word(node_text(value))->gives : GIVES_NUMBER;
+	return gives == GIVES_OTHER || gives == GIVES_AGGREGATION;
 }
 
 static void look_at_set(struct scope *s, const struct node *n, const struct node *value)
