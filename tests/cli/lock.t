@@ -246,6 +246,12 @@ differs PROBE "a probe that is gone is one difference, whatever was read of it" 
 differs FUNCTION "a function that is gone" \
 	"error: function helper is gone  [lock]"
 
+{ echo '#pragma optional'; cat script.bt; } >optional.bt
+check -x PROBE --against base.lock optional.bt
+is "$status
+$(grep -v note: <<<"$said")" "1
+base.lock:2: error: probe app:done is gone  [lock]" "a script that can do without the probe works, and the difference is reported"
+
 check -x NAME --against base.lock script.bt
 is "$status
 $said" "0
