@@ -87,20 +87,14 @@ static bool check_one_provider(struct bind *b, const struct token *at, struct st
 	return true;
 }
 
-static void say_skipped(struct bind *b, const struct token *at, const struct targetfile *tf,
-			const struct sdt_probe *p)
-{
-	struct diag_place place = tok_place(at);
-	struct str why = attachable_why_not(b->arena, tf->bin.img->machine, p, false);
-	diag_warning(b->diag, &place,
-		     "bpftrace 0.%u cannot attach to " STR_FMT ":" STR_FMT
-		     ", which is skipped: " STR_FMT,
-		     b->version, STR_ARG(p->provider), STR_ARG(p->name), STR_ARG(why));
-}
+/** Probes whose names bpftrace cannot parse. */
+struct nameless {
+	VEC(struct attach_match) matches;
+};
 
-/** Adds all probes that match; one whose name bpftrace cannot parse is skipped, with a warning. */
-static bool find_probes(struct bind *b, const struct token *at, struct str path,
-			struct str provider, struct str name, struct attach_clause *ret)
+/** Adds all probes that match to @ret, or to @nameless. */
+static void find_probes(struct bind *b, struct str path, struct str provider, struct str name,
+			struct attach_clause *ret, struct nameless *nameless)
 {
 	for (size_t i = 0; i < b->files->list.n; i++) {
 		struct targetfile *tf = &b->files->list.v[i];
@@ -109,16 +103,36 @@ static bool find_probes(struct bind *b, const struct token *at, struct str path,
 		const struct sdt_list *list = targetfile_probes(b->files, tf);
 		const struct sdt_probe *p = NULL;
 		while ((p = sdt_find(list, provider, name, p))) {
+			struct attach_match match = {tf, p};
 			if (!attachable_has_name(p)) {
-				say_skipped(b, at, tf, p);
+				vec_push(b->arena, &nameless->matches, match);
 				continue;
 			}
-			vec_push(b->arena, &ret->probes, (struct attach_match){tf, p});
+			vec_push(b->arena, &ret->probes, match);
 			for (size_t k = 0; k < p->n_sites; k++)
 				context_add(b->arena, &ret->near, tf->bin.src, p->sites[k].pc);
 		}
 	}
-	return true;
+}
+
+/** An error where nothing else matches; beside others they are skipped, with a warning each. */
+static void say_nameless(struct bind *b, const struct token *at, const struct nameless *nameless,
+			 bool is_error)
+{
+	struct diag_place place = tok_place(at);
+	for (size_t i = 0; i < nameless->matches.n && !(is_error && i); i++) {
+		const struct attach_match *m = &nameless->matches.v[i];
+		struct str why =
+		    attachable_why_not(b->arena, m->file->bin.img->machine, m->probe, false);
+		const char *text = arena_printf(
+		    b->arena, "bpftrace cannot attach to " STR_FMT ":" STR_FMT "%s: " STR_FMT,
+		    STR_ARG(m->probe->provider), STR_ARG(m->probe->name),
+		    is_error ? "" : ", which is skipped", STR_ARG(why));
+		if (is_error)
+			diag_error(b->diag, &place, "%s", text);
+		else
+			diag_warning(b->diag, &place, "%s", text);
+	}
 }
 
 /**
@@ -143,12 +157,16 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 	if (at->fields.n == 3)
 		provider = at->fields.v[1];
 	size_t from = ret->probes.n;
-	if (!find_probes(b, at->node->first, path, provider, name, ret))
-		return false;
-	if (ret->probes.n == from && (at->absent = optional_covers(b, at, name)))
+	struct nameless nameless = {0};
+	find_probes(b, path, provider, name, ret, &nameless);
+	bool found = ret->probes.n > from;
+	at->absent = !found && optional_covers(b, at, name);
+	say_nameless(b, at->node->first, &nameless, !found && !at->absent);
+	if (at->absent)
 		return true;
-	if (ret->probes.n == from)
-		return say_no_probe(b, at->node->first, path, provider, name);
+	if (!found)
+		return nameless.matches.n == 0 &&
+		       say_no_probe(b, at->node->first, path, provider, name);
 	if (!provider.n && !check_one_provider(b, at->node->first, name, ret, from))
 		return false;
 

@@ -59,4 +59,24 @@ for cmd in probes "probes -v" "probes --json" "types honest" "enums mood"; do
 	"$btgen" "$verb" -x "$tmp/evil" "$@" >"$tmp/out" 2>&1
 	unlike "$(cat -v "$tmp/out")" '\^\[|\^G' "btgen $cmd: no control characters"
 done
+
+# A name that is no word for bpftrace is one message.
+cat >"$tmp/dash.c" <<'E2'
+#include <btgen/usdt.h>
+int main(void)
+{
+	USDT_PROBE(app, my_probe_, 1);
+	USDT_PROBE(app, my_other, 1);
+	return 0;
+}
+E2
+gcc -O0 -I"$top/include" -o "$tmp/dash.c.o" "$tmp/dash.c" && sed 's/my_probe_/my-probe_/g' "$tmp/dash.c.o" >"$tmp/dash"
+why='its name has characters that bpftrace cannot parse'
+for attach in usdt:__EXE__:app:my-probe_ usdt:__EXE__:my-probe_ 'usdt:__EXE__:app:my-*'; do
+	is "$("$btgen" expand -x "$tmp/dash" -e "$attach { }" 2>&1 | grep -v '^    ')" \
+		"<command line>:1:1: error: bpftrace cannot attach to app:my-probe_: $why" "$attach: one error says why"
+done
+is "$("$btgen" expand -x "$tmp/dash" -e 'usdt:__EXE__:app:my* { }' 2>&1 | grep -v '^    ')" \
+	"<command line>:1:1: warning: bpftrace cannot attach to app:my-probe_, which is skipped: $why
+usdt:$tmp/dash:app:my_other { }" "beside others it is skipped"
 done_testing
