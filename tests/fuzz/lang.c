@@ -50,15 +50,25 @@ static void must_print_itself(struct arena *a, const struct node *program, const
 	strbuf_fini(&want);
 }
 
-/** Opened once: it is the same for all texts. NULL: none. */
+enum { RUNS_OF_A_TARGET = 256 }; // what is read of its types stays until it is closed
+
+/** Opened now and then: it is the same for all texts. NULL: none. */
 static struct targetfiles *target(void)
 {
 	static struct targetfiles files;
 	static struct arena arena;
 	static struct diag d;
+	static unsigned n_runs;
 	const char *path = getenv("FUZZ_TARGET");
-	if (!path || files.arena)
-		return path ? &files : NULL;
+	if (!path)
+		return NULL;
+	if (n_runs++ % RUNS_OF_A_TARGET)
+		return &files;
+	if (n_runs > 1) {
+		targetfiles_close(&files);
+		arena_fini(&arena);
+	}
+	files = (struct targetfiles){0};
 	arena_init(&arena);
 	diag_init(&d, stderr);
 	if (!targetfiles_of_file(&arena, &d, path, &files))
