@@ -49,8 +49,8 @@ while IFS= read -r line; do
 	*) silent "$line" "$oldest" -e "$line" ;;
 	esac
 done <"$right/oneliners.txt"
-for script in "$right"/host/*.bt; do
-	silent "right/host/${script##*/}" "$(from "$script")" "$script"
+for script in "$right"/host/*.bt "$right"/language/*.bt; do
+	silent "right/${script#"$right/"}" "$(from "$script")" "$script"
 done
 
 # Programs: declared types, types from the debug information alone, and a program about which hardly anything is known.
