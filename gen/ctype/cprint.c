@@ -96,8 +96,8 @@ static const char *name_of(struct closure *c, struct ctype *t, unsigned depth)
 			return integer_name(&(struct ctype){0}, t->size, bpf);
 		struct ctype *to = ctype_strip(t->of);
 		const char *name = to && to->kind != CTYPE_FUNC ? name_of(c, to, depth + 1) : NULL;
-		if (!name)
-			return "void *";
+		if (!name) // bpftrace 0.27 aborts of a map with a `void *` in it
+			return bpf ? "char *" : "void *";
 		size_t n = str_from(name).n;
 		return arena_printf(c->arena, name[n - 1] == '*' ? "%s*" : "%s *", name);
 	}

@@ -11,9 +11,9 @@ cat >"$tmp/l.c" <<'E2'
 #include <stdio.h>
 #include <unistd.h>
 enum color { RED = 1, GREEN = 5, BLUE = -2 };
-struct in { int delta; int bits : 5; unsigned three : 3; int whole : 32; short narrow; signed char tiny; unsigned long big; enum color color; char name[24]; int row[3]; };
+struct in { int delta; int bits : 5; unsigned three : 3; int whole : 32; short narrow; signed char tiny; unsigned long big; enum color color; char name[24]; int row[3]; void *owner; };
 struct out { struct in *p, *q; struct in *list[3]; struct in a, b[2]; struct out *self; };
-static struct in x = {-9, -4, 5, -5, -300, -7, 0xffffffffffffff00, BLUE, "a name of 20 letters", {-1, -8, -27}}, other = {1, 1, 1, 1, 1, 1, 1, RED, "other", {1, 1, 1}};
+static struct in x = {-9, -4, 5, -5, -300, -7, 0xffffffffffffff00, BLUE, "a name of 20 letters", {-1, -8, -27}, &x}, other = {1, 1, 1, 1, 1, 1, 1, RED, "other", {1, 1, 1}};
 static struct out o = {.p = &x, .q = &other, .list = {&other, &x, &other}};
 int main(void)
 {
@@ -27,8 +27,8 @@ int main(void)
 	USDT_PROBE(lang, ev, out, p, q, one);
 	printf("delta %d\nhalf %d\nrest %d\nshift %d\nbits %d\nthird %d\nthree %u\nwhole %d\nnarrow %d\ntiny %d\nbig %lu\nbelow %d\nname %s\n", x.delta, x.delta / 2,
 	       x.delta % 4, x.delta >> 1, x.bits, x.bits / 3, x.three, x.whole, x.narrow, x.tiny, x.big, x.delta < 0, x.name);
-	printf("cut a na\ncolor BLUE\nsame %d\nrow %d\nrows %d\nkey -9\nsum %d\nsize %zu\nmixed %lu\nneg %d\nstring %d\ndone\n", x.color == BLUE, x.row[2], x.row[1] / 3,
-	       x.delta + x.bits, sizeof(x.name), x.delta / x.big, -x.delta, 1);
+	printf("cut a na\ncolor BLUE\nsame %d\nrow %d\nrows %d\nkey -9\nsum %d\nsize %zu\nmixed %lu\nneg %d\nstring %d\nowner %d\ndone\n", x.color == BLUE, x.row[2], x.row[1] / 3,
+	       x.delta + x.bits, sizeof(x.name), x.delta / x.big, -x.delta, 1, x.owner != NULL);
 	return 0;
 }
 E2
@@ -58,7 +58,8 @@ sum	printf("sum %ld\n", R->delta + R->bits);
 size	printf("size %d\n", sizeof(R->name));
 mixed	printf("mixed %lu\n", R->delta / R->big);
 neg	printf("neg %ld\n", -R->delta);
-string	if (str(R->name) == "a name of 20 letters") { printf("string 1\n"); }'
+string	if (str(R->name) == "a name of 20 letters") { printf("string 1\n"); }
+owner	@w[R->owner] = 1; if (R->owner && !(!R->owner)) { printf("owner %d\n", @w[R->owner]); }'
 
 # How it is reached: a name, the first version, statements before, R, and what closes them
 ways='a cast~17~~((struct in *)arg1)~
@@ -109,7 +110,7 @@ program() {
 	done <<<"$ops"
 	[ -z "$body" ] || echo "usdt:__EXE__:lang:ev { $1 $body $3 }"
 	[[ $way != 'a macro' ]] || echo 'macro the(e) { e }'
-	echo 'END { clear(@m); clear(@o); clear(@f); clear(@k); }'
+	echo 'END { clear(@m); clear(@o); clear(@f); clear(@k); clear(@w); }'
 }
 
 while IFS='~' read -r way since before reach after; do
