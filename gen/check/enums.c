@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "ctype/enumtab.h"
 #include "lang/print.h"
 #include "lower/targettype.h"
 #include "names/table.h"
@@ -70,6 +71,32 @@ static const char *right_names(struct checker *k, const struct node *value, cons
 			    check_text(k, value));
 }
 
+/** A number's name: @t[value], enum_name(t, value). */
+struct look_up {
+	const char *who;
+	struct str type, prefix;
+	struct node *value;
+};
+
+static bool find_look_up(struct checker *k, struct node *n, struct look_up *ret)
+{
+	struct targettype_name type;
+	const struct bind_table *t =
+	    n->kind == NODE_MAP && n->name ? table_of(k, n->name->text) : NULL;
+	*ret = (struct look_up){.who = "enum_name()", .value = n->last_child};
+	if (t && n->child && !n->child->next) {
+		ret->who = arena_printf(k->b->arena, "@" STR_FMT, STR_ARG(t->map));
+		ret->type = t->type;
+		ret->prefix = t->prefix;
+		return true;
+	}
+	if (!node_is(n, NODE_CALL, "enum_name") || !n->child || n->child->next != ret->value ||
+	    !targettype_read(k->b->arena, n->child, &type))
+		return false;
+	ret->type = type.name;
+	return true;
+}
+
 /** Then it is the same, and debug information need not be read to see that. */
 static bool is_called(const struct meaning *m, struct str type)
 {
@@ -78,31 +105,31 @@ static bool is_called(const struct meaning *m, struct str type)
 	return str_eq(type, m->plain->name) || str_eq(type, m->type->name);
 }
 
-/** @value is looked up in names of the enum @type, by what is called @who. */
-static void check_names_of(struct checker *k, const struct node *value, struct str type,
-			   const char *who)
+static void check_look_up(struct checker *k, struct node *n)
 {
-	struct diag_place at = tok_place(value->first);
+	struct look_up l;
 	struct meaning m;
 	struct ctype *of;
-	if (!check_meaning(k, value, &m) || !m.plain || is_called(&m, type) ||
+	if (!find_look_up(k, n, &l) || !check_meaning(k, l.value, &m) || !m.plain ||
+	    is_called(&m, l.type) ||
 	    (m.plain->kind != CTYPE_ENUM && m.plain->kind != CTYPE_POINTER) ||
-	    !find_enum(k, type, &of))
+	    !find_enum(k, l.type, &of))
 		return;
-	if (m.plain->kind == CTYPE_POINTER) {
+	const char *text = check_text(k, l.value);
+	struct str names = ctype_spell(k->b->arena, of);
+	struct diag_place at = tok_place(l.value->first);
+	if (m.plain->kind == CTYPE_POINTER)
 		k->good &= diag_check(k->b->diag, "enum", check_level(&m), &at,
-				      "%s has the names of " STR_FMT ", and %s is a pointer", who,
-				      STR_ARG(ctype_spell(k->b->arena, of)), check_text(k, value));
-	} else if (is_of_enum(k, value, &m) && is_other(&m, of)) {
-		k->good &=
-		    diag_check(k->b->diag, "enum", check_level(&m), &at,
-			       "%s has the names of " STR_FMT ", and %s is of " STR_FMT ": use %s",
-			       who, STR_ARG(ctype_spell(k->b->arena, of)), check_text(k, value),
-			       STR_ARG(spell(k, &m)), right_names(k, value, &m));
-	} else {
+				      "%s has the names of " STR_FMT ", and %s is a pointer", l.who,
+				      STR_ARG(names), text);
+	else if (is_of_enum(k, l.value, &m) && is_other(&m, of))
+		k->good &= diag_check(
+		    k->b->diag, "enum", check_level(&m), &at,
+		    "%s has the names of " STR_FMT ", and %s is of " STR_FMT ": use %s", l.who,
+		    STR_ARG(names), text, STR_ARG(spell(k, &m)), right_names(k, l.value, &m));
+	else
 		return;
-	}
-	check_note_origin(k, value);
+	check_note_origin(k, l.value);
 }
 
 // --- comparisons ---
@@ -229,6 +256,36 @@ static void check_comparison(struct checker *k, const struct token *op, struct n
 		check_number_of_enum(k, left, &m, right, &c);
 }
 
+/** `@target[arg1] == "RUNING"`; "" is what a number without a name has. */
+static void check_text_of_enum(struct checker *k, struct node *names, const struct node *text)
+{
+	struct enumtab tab;
+	struct look_up l;
+	struct ctype *of;
+	struct str near = STR(""), quoted = text->kind == NODE_STRING ? node_text(text) : near;
+	unsigned best = UINT32_MAX;
+	struct diag_place at = tok_place(text->first);
+	if (quoted.n <= 2 || !find_look_up(k, node_ungrouped(names), &l) ||
+	    !find_enum(k, l.type, &of) || !enumtab_from_type(k->b->arena, of, &tab))
+		return;
+	enumtab_strip(&tab, l.prefix);
+	struct str wanted = str_slice(quoted, 1, quoted.n - 2);
+	for (size_t i = 0; i < tab.n_items; i++) {
+		if (str_eq(tab.items[i].text, wanted))
+			return;
+		if (str_eq(tab.items[i].name, wanted)) { // a prefix is taken off
+			near = tab.items[i].text;
+			break;
+		}
+		if (str_is_nearer(wanted, tab.items[i].text, &best))
+			near = tab.items[i].text;
+	}
+	k->good &= diag_check(k->b->diag, "enum", DIAG_WARNING, &at, "%s is never \"" STR_FMT "\"",
+			      check_text(k, names), STR_ARG(wanted));
+	if (near.n && str_is_made_of(near, ALPHABET_SCOPED_WORD))
+		diag_note(k->b->diag, NULL, "did you mean \"" STR_FMT "\"?", STR_ARG(near));
+}
+
 /** `let $x : enum state = args.mode` */
 static void check_let(struct checker *k, struct node *n)
 {
@@ -245,23 +302,21 @@ static void check_let(struct checker *k, struct node *n)
 
 void check_enums(struct checker *k, struct node *n, struct node *parent)
 {
-	struct targettype_name name;
+	struct meaning m;
 	(void)parent;
-	if (n->kind == NODE_LET) {
+	if (n->kind == NODE_LET)
 		check_let(k, n);
-	} else if (n->kind == NODE_BINARY) {
-		struct meaning m;
-		check_comparison(k, n->name, n->child, n->child->next);
-		check_comparison(k, n->name, n->child->next, n->child);
-		if ((tok_is(n->name, "==") || tok_is(n->name, "!=")) && is_of_enum(k, n->child, &m))
-			check_both(k, n->child, &m, n->child->next);
-	} else if (n->kind == NODE_MAP && n->name && n->child && !n->child->next) {
-		const struct bind_table *t = table_of(k, n->name->text);
-		if (t)
-			check_names_of(k, n->child, t->type,
-				       arena_printf(k->b->arena, "@" STR_FMT, STR_ARG(t->map)));
-	} else if (node_is(n, NODE_CALL, "enum_name") && n->child && n->child->next &&
-		   targettype_read(k->b->arena, n->child, &name)) {
-		check_names_of(k, n->child->next, name.name, "enum_name()");
-	}
+	if (n->kind == NODE_MAP || n->kind == NODE_CALL)
+		check_look_up(k, n);
+	if (n->kind != NODE_BINARY)
+		return;
+	struct node *left = n->child, *right = left->next;
+	check_comparison(k, n->name, left, right);
+	check_comparison(k, n->name, right, left);
+	if (!tok_is(n->name, "==") && !tok_is(n->name, "!="))
+		return;
+	if (is_of_enum(k, left, &m))
+		check_both(k, left, &m, right);
+	check_text_of_enum(k, left, right);
+	check_text_of_enum(k, right, left);
 }

@@ -238,6 +238,10 @@ static void learn(struct finder *f, const struct node *target, const struct expr
 	h->value.sign = sign_join(h->value.sign, value->sign);
 	h->value.is_wide |= value->is_wide;
 	h->value.is_mixed |= value->is_mixed || is_mixture(&h->value, value);
+	if (h->value.kind == EXPR_OPEN)
+		h->value.enumerator_of = value->enumerator_of;
+	else if (h->value.enumerator_of != value->enumerator_of)
+		h->value.enumerator_of = NULL;
 	h->value.kind = join_kinds(h->value.kind, value->kind);
 	h->value.arg_of = value->arg_of;
 	h->value.arg = value->arg;
@@ -267,7 +271,10 @@ static void recall(struct finder *f, const struct node *n, struct expr *e)
 		e->arg_of = last->value.arg_of;
 		e->arg = last->value.arg;
 		e->is_guess = last->value.is_guess;
+		e->enumerator_of = last->value.enumerator_of;
 	}
+	if (now && before && now->value.enumerator_of != before->value.enumerator_of)
+		e->enumerator_of = NULL;
 	bool is_known = now && (now->value.type || now->value.elements);
 	bool comes_later = n->kind == NODE_MAP || f->macro; // from clauses below
 	const struct holder *from = is_known ? now : comes_later ? before : NULL;
@@ -562,6 +569,8 @@ static void find_ternary(struct finder *f, struct node *n, struct expr *e)
 	e->sign = sign_join(e->sign, other->sign);
 	e->is_mixed |= other->is_mixed || is_mixture(e, other);
 	e->is_guess |= other->is_guess;
+	if (e->enumerator_of != other->enumerator_of)
+		e->enumerator_of = NULL;
 	e->kind = join_kinds(e->kind, other->kind);
 	e->is_wide |= other->is_wide;
 	e->is_place = e->is_value = e->by_address = e->via_pointer = false;
@@ -781,6 +790,7 @@ static void find_macro(struct finder *f, const struct node *macro, const struct 
 				     .kind = argument->expr->kind,
 				     .arg_of = argument->expr->arg_of,
 				     .arg = argument->expr->arg,
+				     .enumerator_of = argument->expr->enumerator_of,
 				     .is_guess = argument->expr->is_guess,
 				     .is_mixed = argument->expr->is_mixed,
 				     .sign = argument->expr->sign,

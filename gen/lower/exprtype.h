@@ -36,9 +36,10 @@ struct expr {
 	enum expr_kind kind;
 	/** The argument of these probes, unchanged, that it is; NULL: none. See exprtype_meant(). */
 	const struct attach_clause *arg_of;
-	unsigned arg;		     /**< its number */
-	struct ctype *enumerator_of; /**< of an enumerator's name: its enum, or NULL */
-	bool is_guess; /**< `type` comes from an argument whose type is inferred or listed */
+	unsigned arg; /**< its number */
+	struct ctype *
+	    enumerator_of; /**< of an enumerator, and a name that holds only such: its enum, or NULL */
+	bool is_guess;	   /**< `type` comes from an argument whose type is inferred or listed */
 	bool
 	    is_mixed; /**< a name that is assigned different types or arguments: `type` is one of them */
 	enum sign sign;
