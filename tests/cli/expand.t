@@ -63,7 +63,7 @@ like "$(expand 'usdt:__EXE__:nvmf_tgt_state { printf("%s", @target[arg1]); @n++;
 	'END \{ clear\(@target\); if \(@n\)' "a table is cleared first in an END that may end early"
 
 out=$(expand '#pragma enum @mine enum spdk_nvmf_subsystem_state SPDK_NVMF_SUBSYSTEM_
-usdt:__EXE__:nvmf_tgt_state { @x[@mine[arg1]] = count(); }')
+usdt:__EXE__:nvmf_tgt_state { @x[@mine[arg1 & 7]] = count(); }')
 like "$out" '@mine\[2\] = "ACTIVE"' "#pragma enum fills a map of any name"
 
 is "$(expand '#if __BPFTRACE__ >= 23
