@@ -11,6 +11,7 @@ const struct check_name check_names[] = {
     {"constant", "a condition whose result is always the same", false},
     {"constant-compare", "a comparison whose result is the same for every value", false},
     {"dead-probe", "a probe that cannot fire in this process", false},
+    {"disagree", "an argument that is not the same at all probes or sites", false},
     {"division", "a division whose result is not what C has", false},
     {"duplicate", "what is written twice and happens twice", false},
     {"enum", "names or numbers of another enum than the value's", false},
