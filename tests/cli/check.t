@@ -64,14 +64,14 @@ my.bt:2:31" "what is wrong in a macro is shown there, and where it is called"
 
 # Several versions at once
 cat >several.bt <<'END'
-BEGIN { let $x = 1; printf("%d\n", comm); @m[1] = 2; for ($kv : @m) { break; } }
+BEGIN { let $x = 1; printf("%d\n", comm); @m[1] = $x; for ($kv : @m) { break; } }
 END
 is "$("$btgen" check --for 0.17,0.23,0.27 several.bt 2>&1 | grep -v '^    ')" "$(cat <<'END'
 several.bt:1:9: error: bpftrace 0.17 has no let: it was added in 0.22 (0.17)  [version]
 btgen: note: an assignment declares a variable, too
-several.bt:1:54: error: bpftrace 0.17 has no for loop: it was added in 0.21 (0.17)  [version]
+several.bt:1:55: error: bpftrace 0.17 has no for loop: it was added in 0.21 (0.17)  [version]
 several.bt:1:36: error: %d of a text: use %s  [format]
-several.bt:1:71: error: bpftrace 0.23 has no way out of a for loop: it was added in 0.24 (0.23)  [version]
+several.bt:1:72: error: bpftrace 0.23 has no way out of a for loop: it was added in 0.24 (0.23)  [version]
 END
 )" "--for of several versions says once what is the same for them, and else for which it is"
 is "$("$btgen" check --json --for 0.17,0.23,0.27 several.bt | python3 -c '
@@ -79,9 +79,9 @@ import json, sys
 for f in json.load(sys.stdin):
     print(f["col"], *f["versions"])
 ')" "9 0.17
-54 0.17
+55 0.17
 36 0.17 0.23 0.27
-71 0.23" "--json has a list of them"
+72 0.23" "--json has a list of them"
 "$btgen" check --for 0.24,0.27 -W no-format several.bt
 is $? 0 "the status is that of all of them"
 like "$("$btgen" check --for 0.17,x several.bt 2>&1)" "^btgen check: --for: 'x' is not a version of bpftrace$" "one that is none"
