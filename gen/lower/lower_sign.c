@@ -186,6 +186,16 @@ void lower_mixture(struct lowerer *lo, struct node *n)
 		make_signed(lo, right);
 }
 
+/** Its key cannot stand there twice, as in @x[k] = @x[k] - y. */
+static void warn_of_lost_sign(struct lowerer *lo, const struct node *map)
+{
+	struct diag_place at = tok_place(map->first);
+	lo->good &=
+	    diag_check(lo->b->diag, "sign", DIAG_WARNING, &at,
+		       "bpftrace before 0.24 keeps no negative number here: keep the key in a "
+		       "variable first");
+}
+
 /**
  * What a name is given that may be negative elsewhere; @x += y makes an unsigned map whatever y is.
  */
@@ -198,7 +208,9 @@ void lower_kept(struct lowerer *lo, struct node *n)
 	    (!is_compound && !tok_is(n->name, "=")))
 		return;
 	make_signed(lo, value);
-	if (is_compound && target->kind == NODE_MAP && division_is_repeatable(target))
+	if (is_compound && target->kind == NODE_MAP && !division_is_repeatable(target))
+		warn_of_lost_sign(lo, target);
+	else if (is_compound && target->kind == NODE_MAP)
 		change(lo->b->arena, n, "%n = %n %t (%n)", target, operand(lo, target),
 		       str_slice(n->name->text, 0, 1), value);
 }
