@@ -78,6 +78,8 @@ struct bind {
 	unsigned n_attach;	     /**< attach points in the program */
 	unsigned n_programs; /**< at most so many BPF programs come of them: one for each site */
 	unsigned longest_string; /**< bytes of the longest char array that is read as a string */
+	const struct token *longest_at; /**< where it is read */
+	unsigned max_strlen; /**< bytes that bpftrace must give to a string, see lower/strings.h */
 	struct script script;
 	const struct pp *pp; /**< the same, preprocessed: its pragmas, what its C headers define */
 	struct lookup *lookup; /**< NULL until bind_lookup() */

@@ -57,5 +57,10 @@ bool check_words(struct bind *b);
  * node is changed. False after an error.
  */
 bool check_script(struct bind *b);
+/**
+ * Warns of the longest char array that is read, if this bpftrace cannot hold all of it: behind
+ * strings_limit().
+ */
+bool check_strings(struct bind *b);
 
 #endif

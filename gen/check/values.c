@@ -3,6 +3,7 @@
 
 #include "bind/namedarg.h"
 #include "lang/vocabulary.h"
+#include "out/dialect.h"
 
 /** One argument of a call. */
 struct argument {
@@ -555,4 +556,20 @@ void check_values(struct checker *k, struct node *n, struct node *parent)
 			check_key(k, n, key);
 	if (node_is(n, NODE_BINARY, "==") || node_is(n, NODE_BINARY, "!="))
 		check_texts_compared(k, n);
+}
+
+// --- strings that are cut ---
+
+bool check_strings(struct bind *b)
+{
+	if (b->longest_string < b->max_strlen)
+		return true;
+	struct diag_place at = tok_place(b->longest_at);
+	bool fits_alone = dialect_strlen_ceiling(b->version, 1) > b->longest_string;
+	return diag_check(
+	    b->diag, "string-cut", DIAG_WARNING, &at,
+	    "strings of up to %u characters are cut at %u, the most that bpftrace 0.%u "
+	    "can hold%s",
+	    b->longest_string, b->max_strlen - 1, b->version,
+	    fits_alone ? " of several at once: print them one by one" : "");
 }

@@ -9,8 +9,6 @@
 
 #include "base/outfile.h"
 #include "marks/codename.h"
-#include "names/enumname.h"
-#include "lower/strings.h"
 #include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
@@ -198,30 +196,6 @@ static bool check_root(struct diag *d)
 			  "tracing needs root: use sudo (-n prints the program without it)");
 }
 
-/**
- * The limit for this program's strings, raised to its longest char array; a warning when that is
- * not enough.
- */
-static unsigned string_limit(struct arena *a, struct diag *d, const struct bpftrace *bt,
-			     const struct bind *b)
-{
-	struct map tables = {0};
-	for (size_t i = 0; i < b->enum_tables.n; i++)
-		map_add(a, &tables, b->enum_tables.v[i].map);
-	unsigned strings = strings_most_in_call(a, &b->script, &tables);
-	unsigned limit = dialect_max_strlen(bt->version, strings);
-	unsigned ceiling = dialect_strlen_ceiling(bt->version, strings);
-	unsigned wanted = b->longest_string < UINT32_MAX ? b->longest_string + 1 : UINT32_MAX;
-	if (wanted > limit)
-		limit = wanted < ceiling ? wanted : ceiling;
-	if (b->longest_string >= limit)
-		diag_warning(d, NULL,
-			     "strings of up to %u characters are cut at %u, the most that bpftrace "
-			     "0.%u can hold",
-			     b->longest_string, limit - 1, bt->version);
-	return limit;
-}
-
 /** The limit for the strings of -t: the one that the fullest of its records has room for. */
 static unsigned record_limit(const struct records *r, unsigned version)
 {
@@ -353,7 +327,7 @@ static int trace(struct arena *a, struct diag *d, struct options *o, const struc
 	    .quiet = o->quiet,
 	    .max_strlen = o->req.raw   ? 0
 			  : x->records ? record_limit(x->records, bt->version)
-				       : string_limit(a, d, bt, &x->bind),
+				       : x->bind.max_strlen,
 	    .args = o->args,
 	    .records = x->records,
 	    .has_heartbeat = beats,

@@ -252,11 +252,11 @@ static void warn_of_copied_bits(struct lowerer *lo, const struct node *n, const 
 	if ((!prints && !is_kept && !is_element) || !exprtype_has_bitfields(n->expr->type))
 		return;
 	struct diag_place at = tok_place(n->first);
-	diag_warning(lo->b->diag, &at,
-		     "bpftrace %s the bitfields of a whole " STR_FMT
-		     " wrong: name the members one by one",
-		     prints ? "prints" : "keeps",
-		     STR_ARG(ctype_spell(lo->b->arena, ctype_strip(n->expr->type))));
+	diag_check(lo->b->diag, "bitfield", DIAG_WARNING, &at,
+		   "bpftrace %s the bitfields of a whole " STR_FMT
+		   " wrong: name the members one by one",
+		   prints ? "prints" : "keeps",
+		   STR_ARG(ctype_spell(lo->b->arena, ctype_strip(n->expr->type))));
 }
 
 /**
@@ -299,15 +299,15 @@ static void refuse_floats(struct lowerer *lo, const struct node *n, const struct
 	struct str what = ctype_spell(lo->b->arena, ctype_strip(n->expr->type));
 	if (prints)
 		lo->good =
-		    diag_error(lo->b->diag, &at,
+		    diag_check(lo->b->diag, "floating-point", DIAG_ERROR, &at,
 			       "bpftrace 0.%u cannot print a whole " STR_FMT
 			       ", which has floating-point members: name the others one by one",
 			       v, STR_ARG(what));
 	else
-		diag_warning(lo->b->diag, &at,
-			     "bpftrace 0.%u cannot print a whole " STR_FMT
-			     ", which has floating-point members: clear() the map in END",
-			     v, STR_ARG(what));
+		diag_check(lo->b->diag, "floating-point", DIAG_WARNING, &at,
+			   "bpftrace 0.%u cannot print a whole " STR_FMT
+			   ", which has floating-point members: clear() the map in END",
+			   v, STR_ARG(what));
 }
 
 void lower_node(struct lowerer *lo, struct node *n, const struct node *parent)

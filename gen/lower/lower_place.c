@@ -46,8 +46,10 @@ static struct node *read_string(struct lowerer *lo, const struct node *n, const 
 	struct bind *b = lo->b;
 	uint64_t length = b->version >= 22 ? size + 1 : size;
 	struct node *address = address_of(lo, n);
-	if (size > b->longest_string)
+	if (size > b->longest_string) {
 		b->longest_string = size < UINT32_MAX ? (unsigned)size : UINT32_MAX;
+		b->longest_at = n->first;
+	}
 	if (is_in_str(n, parent) && n->next) // str(p->name, 8)
 		return address;
 	n->expr->is_string = !is_in_str(n, parent);

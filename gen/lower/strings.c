@@ -1,6 +1,7 @@
 #include "lower/strings.h"
 
 #include "lower/exprtype.h"
+#include "out/dialect.h"
 
 #define MAP_WEIGHT 3
 
@@ -56,4 +57,15 @@ unsigned strings_most_in_call(struct arena *a, const struct script *s, const str
 		}
 	count(&k, s->program, false);
 	return k.most;
+}
+
+unsigned strings_limit(const struct bind *b, const struct map *tables)
+{
+	unsigned strings = strings_most_in_call(b->arena, &b->script, tables);
+	unsigned limit = dialect_max_strlen(b->version, strings);
+	unsigned ceiling = dialect_strlen_ceiling(b->version, strings);
+	unsigned wanted = b->longest_string < UINT32_MAX ? b->longest_string + 1 : UINT32_MAX;
+	if (wanted <= limit)
+		return limit;
+	return wanted < ceiling ? wanted : ceiling;
 }

@@ -8,6 +8,7 @@
 #ifndef LOWER_STRINGS_H
 #define LOWER_STRINGS_H
 
+#include "bind/bind.h"
 #include "base/map.h"
 #include "lang/script.h"
 
@@ -18,5 +19,12 @@
  * @tables once. A call in a while loop that prints any counts one more.
  */
 unsigned strings_most_in_call(struct arena *a, const struct script *s, const struct map *tables);
+
+/**
+ * Bytes that bpftrace must give to a string of the program: its default, or what the longest char
+ * array that is read needs, as far as this version goes. To be called behind lower_program();
+ * @tables as above.
+ */
+unsigned strings_limit(const struct bind *b, const struct map *tables);
 
 #endif

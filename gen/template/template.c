@@ -8,6 +8,7 @@
 #include "bind/filter.h"
 #include "template/import.h"
 #include "lower/lower.h"
+#include "lower/strings.h"
 #include "bind/marker.h"
 #include "bind/namedarg.h"
 #include "bind/optional.h"
@@ -117,6 +118,14 @@ static bool replace_cpid(void *ctx, struct node *n, struct node *parent)
 	return true;
 }
 
+static void find_string_limit(struct bind *b)
+{
+	struct map tables = {0};
+	for (size_t i = 0; i < b->enum_tables.n; i++)
+		map_add(b->arena, &tables, b->enum_tables.v[i].map);
+	b->max_strlen = strings_limit(b, &tables);
+}
+
 static bool bind_program(struct bind *b, struct pp *pp)
 {
 	b->pp = pp;
@@ -141,6 +150,9 @@ static bool bind_program(struct bind *b, struct pp *pp)
 		return false;
 	codecall_rewrite(b);
 	if (!enumname_rewrite(b) || !lower_program(b) || !table_add_all(b))
+		return false;
+	find_string_limit(b);
+	if (!check_strings(b))
 		return false;
 	pp->out = print_tokens(b->arena, b->script.program);
 	return targettype_define(b, &pp->out);

@@ -6,7 +6,7 @@
 enum color { RED, GREEN, BLUE = 7 };
 struct job {
 	char name[8];
-	char path[300];
+	char path[300], tag[180], page[20000];
 	enum color color;
 	int size;
 	uint64_t id;
@@ -26,7 +26,7 @@ static void called(void)
 }
 int main(int argc, char **argv)
 {
-	struct job job = {"first", "/tmp/first", BLUE, argc, 1ULL << 40, "a job", 0, 2.5,
+	struct job job = {"first", "/tmp/first", "a", "b", BLUE, argc, 1ULL << 40, "a job", 0, 2.5,
 			  {2, 4, 6, 8, 10, 12}, {0xfe, 0x80}, 0x0100007f, true, 'x', {argv[0]}, argv, 0};
 	struct job *j = &job;
 	uint64_t id = j->id + (uint64_t)argc, *counter = &id;
