@@ -335,6 +335,46 @@ static bool is_in_file(const struct provider *p)
 		     p->kind == PROVIDER_URETPROBE);
 }
 
+/** Has @img what @at names? Patterns, addresses and names of other languages are bpftrace's. */
+static bool has_it(struct img *img, const struct script_attach *at, struct str name)
+{
+	uint64_t addr;
+	struct sdt_list list;
+	if (at->provider->kind != PROVIDER_USDT)
+		return at->fields.n != 2 || !is_symbol(name) || str_find(name, '@') < name.n ||
+		       img_find_function(img, name, &addr);
+	struct str provider = at->fields.n == 3 ? at->fields.v[1] : STR("");
+	sdt_read(img, &list);
+	return at->fields.n > 3 || is_wildcard(name) || is_wildcard(provider) ||
+	       sdt_find(&list, provider, name, NULL);
+}
+
+/**
+ * A file that is none of the target's: what it does not have 0.17 drops without a word. What cannot
+ * be opened is bpftrace's to complain of.
+ */
+static bool check_elsewhere(struct bind *b, const struct script_attach *at)
+{
+	struct str path = at->fields.v[0], name = at->fields.v[at->fields.n - 1];
+	struct diag *silent = arena_new(b->arena, struct diag);
+	struct img *img;
+	if (!str_has_prefix(path, STR("/")) || is_wildcard(path) ||
+	    !img_open(b->arena, silent, str_dup(b->arena, path), path, &img))
+		return true;
+	bool good = has_it(img, at, str_slice(name, 0, str_find(name, '+'))) ||
+		    optional_covers(b, at, name);
+	struct diag_place place = tok_place(at->node->first);
+	if (!good)
+		diag_error(b->diag, &place, "no %s " STR_FMT " in " STR_FMT,
+			   at->provider->kind == PROVIDER_USDT ? "USDT probe" : "function",
+			   STR_ARG(name), STR_ARG(path));
+	img->diag = b->diag;
+	if (!good && at->provider->kind != PROVIDER_USDT)
+		debugfile_note_stripped(img);
+	img_close(img);
+	return good;
+}
+
 /** `begin` is BEGIN, by which every version knows it. */
 static void spell_begin_and_end(struct script_attach *at)
 {
@@ -376,12 +416,14 @@ static bool bind_attach(struct bind *b, struct script_attach *at, struct attach_
 	bool is_usdt = at->provider->kind == PROVIDER_USDT, good = true;
 	if (str_eqz(path, "__EXE__") && !b->files)
 		return bind_say_no_target(b, at->node->first);
-	if (!str_eqz(path, "__EXE__") && !is_mapped(b, path))
-		b->n_attach++; // some other file: the template knows what it wants
-	else if (is_usdt)
+	if (!str_eqz(path, "__EXE__") && !is_mapped(b, path)) {
+		good = check_elsewhere(b, at);
+		b->n_attach++;
+	} else if (is_usdt) {
 		good = at->fields.n > 3 || bind_usdt(b, at, ret);
-	else
+	} else {
 		good = bind_uprobe(b, at, ret);
+	}
 	ret->has_user |= !at->absent;
 	ret->has_uprobe |= !at->absent && !is_usdt;
 	return good;
