@@ -188,20 +188,55 @@ const struct word *vocabulary_word(struct str s)
 	return &no_word;
 }
 
+/** Functions of which nothing needs to be known, those of all versions. */
+static const char *const plain_words[] = {
+    "assert",
+    "assert_str",
+    "assert_userspace_probe",
+    "check_key",
+    "container_of",
+    "dw_ustack",
+    "elf_info",
+    "elf_is_exe",
+    "is_array",
+    "is_integer",
+    "is_literal",
+    "is_ptr",
+    "is_str",
+    "is_unsigned_integer",
+    "kfunc_allowed",
+    "kfunc_exist",
+    "memcmp_record",
+    "override",
+    "signal_name",
+    "skboutput",
+    "str_concat",
+    "strcontains",
+    "static_assert",
+    "strlen",
+    "unwatch",
+    "usdt_arg",
+    NULL,
+};
+
+bool vocabulary_is_word(struct str s)
+{
+	return vocabulary_is_builtin(s) || vocabulary_word(s)->name || str_is_any(s, plain_words) ||
+	       str_has_prefix(s, STR("__"));
+}
+
 const char *vocabulary_nearest(struct str wanted)
 {
-	// Functions of which nothing needs to be known, those of all versions.
-	static const char *const plain[] = {"override", "skboutput", "unwatch"};
 	enum {
 		N_WORDS = sizeof(words) / sizeof(words[0]),
-		N_PLAIN = sizeof(plain) / sizeof(plain[0])
+		N_PLAIN = sizeof(plain_words) / sizeof(plain_words[0]) - 1,
 	};
 	unsigned best = UINT_MAX;
 	const char *near = NULL;
 	// Of those that are as near one of the same length: prinft is printf, not print.
 	for (size_t i = 0; i < 2 * (N_WORDS + N_PLAIN); i++) {
 		size_t k = i % (N_WORDS + N_PLAIN);
-		struct str word = str_from(k < N_WORDS ? words[k].name : plain[k - N_WORDS]);
+		struct str word = str_from(k < N_WORDS ? words[k].name : plain_words[k - N_WORDS]);
 		if ((i != k || word.n == wanted.n) && str_is_nearer(wanted, word, &best))
 			near = word.p;
 	}

@@ -1,0 +1,117 @@
+// Words that bpftrace does not know, or not in a clause of this kind.
+#include "check/check_priv.h"
+
+#include "lang/vocabulary.h"
+
+static bool is_any_kind(const struct script_attach *at, const char *const *names)
+{
+	return at->provider && str_is_any(str_from(at->provider->name), names);
+}
+
+/** A builtin that clauses of some kinds do not have. */
+struct misplaced {
+	const char *const *names; // of kinds
+	const char *remedy;
+};
+
+static const char *const no_event[] = {"BEGIN",	   "END",      "interval", "profile",
+				       "software", "hardware", NULL};
+static const char *const returns[] = {"kretprobe", "uretprobe", NULL};
+static const char *const tracepoints[] = {"tracepoint", NULL};
+static const char *const entries[] = {"kprobe", "uprobe", "usdt", NULL};
+
+static const struct misplaced of_args[] = {
+    {no_event, "it has no arguments"},
+    {NULL, NULL},
+};
+static const struct misplaced of_argument[] = {
+    {no_event, "it has no arguments"},
+    {returns, "keep it in a map where the function is entered, as in @arg[tid]"},
+    {tracepoints, "write args->NAME"},
+    {NULL, NULL},
+};
+static const struct misplaced of_retval[] = {
+    {no_event, "it belongs to the end of a function"},
+    {entries, "it belongs to the end of a function: kretprobe or uretprobe"},
+    {tracepoints, "write args->ret"},
+    {NULL, NULL},
+};
+
+static const struct misplaced *misplaced_of(const struct node *n)
+{
+	unsigned i;
+	if (vocabulary_arg_number(node_text(n), &i))
+		return of_argument;
+	if (tok_is(n->name, "retval"))
+		return of_retval;
+	return tok_is(n->name, "args") ? of_args : NULL;
+}
+
+static bool check_place(struct checker *k, const struct node *n)
+{
+	const struct script_clause *c = k->clause->clause;
+	for (const struct misplaced *m = misplaced_of(n); m && m->names; m++)
+		for (size_t i = 0; i < c->attach.n; i++) {
+			if (!is_any_kind(&c->attach.v[i], m->names))
+				continue;
+			struct diag_place at = tok_place(n->first);
+			k->good &= diag_check(
+			    k->b->diag, "argument", DIAG_ERROR, &at,
+			    STR_FMT " is not known in a clause of " STR_FMT ": %s",
+			    STR_ARG(node_text(n)), STR_ARG(c->attach.v[i].kind), m->remedy);
+			return false;
+		}
+	return true;
+}
+
+/** What may stand there that is no word of the language: a type, a mode, what a header defines. */
+static bool may_be_other(struct checker *k, const struct node *n, const struct node *parent)
+{
+	const struct node *clause = k->clause->clause->node;
+	bool is_in_call = parent && parent->kind == NODE_CALL;
+	const struct word *call =
+	    is_in_call ? vocabulary_word(node_text(parent)) : vocabulary_word(STR(""));
+	if (call->modes[0] || call->takes == TAKES_TYPE || script_macro(&k->b->script, n) ||
+	    (clause->kind == NODE_MACRO && script_is_parameter(clause, n)))
+		return true;
+	if (n->kind == NODE_CALL)
+		return false;
+	// Enumerators and constants: those of the program, of the script and of headers.
+	return k->b->pp->n_c_headers || k->b->script.definitions.n || n->first != n->last ||
+	       (n->expr && n->expr->enumerator_of) || str_eqz(node_text(n), "_");
+}
+
+static bool is_own_function(struct checker *k, const struct node *n)
+{
+	for (const struct node *c = k->b->script.program->child; c; c = c->next)
+		if (c->kind == NODE_IMPORT ||
+		    ((c->kind == NODE_FUNCTION || c->kind == NODE_MACRO) && c->name &&
+		     str_eq(node_text(c), node_text(n))))
+			return true;
+	return false;
+}
+
+/** Only what is nearly a word that there is: bpftrace says the rest better. */
+static void check_spelling(struct checker *k, const struct node *n, const struct node *parent)
+{
+	struct str text = node_text(n);
+	if (vocabulary_is_word(text) || may_be_other(k, n, parent) || is_own_function(k, n))
+		return;
+	const char *near = vocabulary_nearest(text);
+	if (!near || vocabulary_word(str_from(near))->is_bare != (n->kind == NODE_NAME))
+		return;
+	struct diag_place at = tok_place(n->name);
+	k->good &=
+	    diag_check(k->b->diag, "unknown", DIAG_ERROR, &at,
+		       "bpftrace has no " STR_FMT "%s: did you mean %s%s?", STR_ARG(text),
+		       n->kind == NODE_CALL ? "()" : "", near, n->kind == NODE_CALL ? "()" : "");
+}
+
+void check_known(struct checker *k, struct node *n, struct node *parent)
+{
+	bool is_word = n->kind == NODE_NAME && !n->is_changed;
+	if (is_word && !check_place(k, n))
+		return;
+	if (is_word || n->kind == NODE_CALL)
+		check_spelling(k, n, parent);
+}
