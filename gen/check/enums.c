@@ -243,7 +243,7 @@ static void check_both(struct checker *k, const struct node *left, const struct 
 static void check_comparison(struct checker *k, const struct token *op, struct node *left,
 			     struct node *right)
 {
-	static const char *const all[] = {"==", "!=", "<", ">", "<=", ">=", NULL};
+	static const char *const all[] = {"==", "!=", "<", ">", "<=", ">=", "&", NULL};
 	static const char *const equality[] = {"==", "!=", NULL};
 	struct node *name = node_ungrouped(right);
 	struct meaning m;

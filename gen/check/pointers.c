@@ -98,6 +98,25 @@ static void check_cast(struct checker *k, struct node *cast)
 	check_note_origin(k, value);
 }
 
+/** `let $p : struct a * = x`, where the type stands for a cast. */
+static void check_let(struct checker *k, struct node *n)
+{
+	struct node *type = n->child->next, *value = type ? node_ungrouped(type->next) : NULL;
+	struct meaning m;
+	if (!value || type->kind != NODE_TYPE || value->kind == NODE_CAST)
+		return;
+	struct ctype *to = n->child->expr ? exprtype_pointee(n->child->expr->type) : NULL;
+	struct ctype *of = check_meaning(k, value, &m) ? exprtype_pointee(m.plain) : NULL;
+	struct diag_place at = tok_place(value->first);
+	if (!to || !of || !ctype_is_aggregate(to) || may_be(of, to))
+		return;
+	k->good &= diag_check(k->b->diag, "pointer", check_level(&m), &at,
+			      "%s points to " STR_FMT ", not to " STR_FMT, check_text(k, value),
+			      STR_ARG(ctype_spell(k->b->arena, of)),
+			      STR_ARG(ctype_spell(k->b->arena, to)));
+	check_note_origin(k, value);
+}
+
 /** args.name or a cast of argN, with which bpftrace can follow it. */
 static const char *as_pointer(struct checker *k, const struct node *value, const struct meaning *m)
 {
@@ -125,7 +144,7 @@ static void check_member(struct checker *k, const struct node *n, struct node *o
 	} else if (!to || !ctype_is_aggregate(to)) {
 		if (m.plain->kind == CTYPE_POINTER && (!to || to->kind == CTYPE_VOID))
 			return;
-		k->good &= diag_check(k->b->diag, "pointer", check_level(&m), &at,
+		k->good &= diag_check(k->b->diag, "pointer", DIAG_ERROR, &at,
 				      "%s is of " STR_FMT ", which has no members",
 				      check_text(k, of), STR_ARG(ctype_spell(k->b->arena, m.type)));
 	} else {
@@ -244,6 +263,7 @@ void check_pointers(struct checker *k, struct node *n, struct node *parent)
 		break;
 	case NODE_LET:
 		check_followed(k, n->last_child);
+		check_let(k, n);
 		break;
 	case NODE_BINARY:
 		check_address(k, n->name, n->child, n->child->next);
