@@ -5,8 +5,8 @@
 #include "lang/print.h"
 
 static void (*const checks[])(struct checker *, struct node *, struct node *) = {
-    check_format,   check_values, check_compare,  check_enums, check_arithmetic,
-    check_pointers, check_flow,	  check_disagree, check_known,
+    check_format,   check_values, check_compare,  check_enums,	check_arithmetic,
+    check_pointers, check_flow,	  check_disagree, check_limits, check_known,
 };
 
 /** Compilers write such a type; any other word of a file is not repeated to the user. */

@@ -1,0 +1,79 @@
+/**
+ * What is too much for a version of bpftrace, of which it would say so late and in LLVM's words.
+ */
+#include "check/check_priv.h"
+
+#include <stdlib.h>
+
+#include "lang/format.h"
+#include "out/dialect.h"
+
+/** Before 0.21 a printf() and a key are on the 512 bytes of stack that a BPF program has. */
+enum {
+	STACK = 512,
+	STRING = 64, /**< str() at least, unless the user has set another length */
+	WORD = 8,    /**< anything else at least */
+};
+
+static bool is_string(const struct node *n)
+{
+	return node_is(n, NODE_CALL, "str") || (n->expr && n->expr->is_string);
+}
+
+/**
+ * Strings and other values from @first on: what is certain to be on the stack at once. Measured
+ * with 0.17: the strings, one more that is being read, and 8 bytes for each number.
+ */
+static void check_stack(struct checker *k, const struct node *n, struct node *first,
+			const char *what)
+{
+	unsigned strings = 0, others = 0, version = k->b->version;
+	for (struct node *c = first; c; c = c->next) {
+		const struct node *value = node_ungrouped(c);
+		if (value->kind == NODE_TERNARY)
+			return; // it may be made two
+		strings += is_string(value);
+		others += !is_string(value);
+	}
+	unsigned room = STRING * (strings + (strings > 0)) + WORD * others;
+	if (room < STACK || version >= 21 || getenv(dialect_strlen_variable(version)))
+		return;
+	struct diag_place at = tok_place(n->first);
+	const char *and =
+	    strings && others ? arena_printf(k->b->arena, "%u strings and ", strings) : "";
+	k->good &=
+	    diag_check(k->b->diag, "limit", DIAG_ERROR, &at,
+		       "bpftrace 0.%u has no room for %s%u %s in one %s: its stack is 512 bytes",
+		       version, and, others ? others : strings,
+		       !others	 ? "strings"
+		       : strings ? "other values"
+				 : "values",
+		       what);
+	if (strings)
+		diag_note(k->b->diag, NULL, "a string takes 64 of them: use fewer at once%s",
+			  n->kind == NODE_CALL ? ", with a second printf()" : "");
+}
+
+/** unroll (N): the body is there N times in the program. */
+static void check_unroll(struct checker *k, const struct node *n)
+{
+	uint64_t times;
+	struct str text = n->child->kind == NODE_NUMBER ? node_text(n->child) : STR("");
+	struct diag_place at = tok_place(n->child->first);
+	if (!str_to_u64(text, &times) || (times >= 1 && times <= 100))
+		return;
+	k->good &= diag_check(k->b->diag, "limit", DIAG_ERROR, &at,
+			      "unroll takes 1 to 100 times: use while (...) {}");
+}
+
+void check_limits(struct checker *k, struct node *n, struct node *parent)
+{
+	(void)parent;
+	const struct node *format = n->kind == NODE_CALL ? format_find(n) : NULL;
+	if (format && tok_is(n->name, "printf"))
+		check_stack(k, n, format->next, "printf()");
+	else if (n->kind == NODE_MAP && n->child)
+		check_stack(k, n, n->child, "key");
+	else if (node_is(n, NODE_WHILE, "unroll"))
+		check_unroll(k, n);
+}
