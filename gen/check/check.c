@@ -3,6 +3,7 @@
 #include "bind/namedarg.h"
 #include "check/lock.h"
 #include "lang/print.h"
+#include "lang/vocabulary.h"
 
 static void (*const checks[])(struct checker *, struct node *, struct node *) = {
     check_format,   check_values, check_compare,  check_enums,	check_arithmetic,
@@ -144,6 +145,17 @@ bool check_lacks_key(struct checker *k, const struct node *n)
 				return true;
 	}
 	return false;
+}
+
+const char *check_what_it_is(struct checker *k, const struct node *value)
+{
+	const struct expr *e = value->expr;
+	if (value->kind == NODE_CALL &&
+	    vocabulary_word(node_text(value))->gives == GIVES_AGGREGATION)
+		return arena_printf(k->b->arena, STR_FMT "()", STR_ARG(node_text(value)));
+	if (value->kind == NODE_STRING || (e && e->kind == EXPR_TEXT))
+		return "a text";
+	return value->kind == NODE_NUMBER || (e && e->kind == EXPR_NUMBER) ? "a number" : NULL;
 }
 
 static bool is_in_word(char c)

@@ -45,6 +45,8 @@ void check_note_origin(struct checker *k, const struct node *n);
  * or in a comment; at least 1 if a macro has it. What seems not to be used may be used there.
  */
 size_t check_count_hidden(struct bind *b, const struct src_file *file, const char *word);
+/** "a number", "a text" or "count()": what a map or variable holds that is given @value; NULL: not known. */
+const char *check_what_it_is(struct checker *k, const struct node *value);
 /** @n as it is written, for a remedy. */
 const char *check_text(struct checker *k, const struct node *n);
 /** A finding at @n, and where its type is from. */

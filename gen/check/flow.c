@@ -3,6 +3,7 @@
 
 #include "lang/print.h"
 #include "lang/vocabulary.h"
+#include "out/dialect.h"
 
 static bool is_same(struct checker *k, const struct node *a, const struct node *b)
 {
@@ -107,6 +108,34 @@ static void check_binary(struct checker *k, const struct node *n)
 	}
 }
 
+static bool is_text(const struct node *n)
+{
+	return n->kind == NODE_STRING || (n->expr && n->expr->kind == EXPR_TEXT);
+}
+
+/** `if (comm)`; "text" alone is always true to newer versions. */
+static void check_condition(struct checker *k, struct node *n)
+{
+	const struct node *x = node_ungrouped(n);
+	if (!is_text(x) || (x->kind == NODE_STRING && dialect_has_libbpf_usdt(k->b->version)))
+		return;
+	struct diag_place at = tok_place(x->first);
+	k->good &=
+	    diag_check(k->b->diag, "condition", DIAG_ERROR, &at,
+		       "a text is no condition: compare it, as in %s != \"\"", check_text(k, x));
+}
+
+static void check_conditions(struct checker *k, const struct node *n)
+{
+	if (n->kind == NODE_IF) {
+		for (struct node *c = n->child; c; c = c->next)
+			if (c->kind != NODE_BLOCK)
+				check_condition(k, c);
+	} else if (n->child) {
+		check_condition(k, n->child);
+	}
+}
+
 /** It ends the clause, or the loop. */
 static bool is_end(const struct node *n)
 {
@@ -154,7 +183,10 @@ static void check_statement(struct checker *k, const struct node *n, const struc
 
 void check_flow(struct checker *k, struct node *n, struct node *parent)
 {
-	if (n->kind == NODE_BINARY)
+	if (n->kind == NODE_PREDICATE || n->kind == NODE_IF || n->kind == NODE_TERNARY ||
+	    node_is(n, NODE_UNARY, "!"))
+		check_conditions(k, n);
+	else if (n->kind == NODE_BINARY)
 		check_binary(k, n);
 	else if (n->kind == NODE_BLOCK)
 		check_block(k, n);

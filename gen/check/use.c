@@ -225,6 +225,43 @@ static void check_keys(struct checker *k, const struct mapuses *all, struct str 
 	}
 }
 
+// --- values ---
+
+/** What the map holds after @u; NULL: not known. */
+static const char *given_at(struct checker *k, const struct mapuse *u)
+{
+	if (!u->is_set || u->is_opaque || !u->parent || u->parent->kind == NODE_CALL)
+		return NULL;
+	bool is_plain = u->value && tok_is(u->parent->name, "=");
+	return is_plain ? check_what_it_is(k, u->value) : "a number"; // else ++ and +=
+}
+
+/** All that is put in it must be of one kind. */
+static void check_values_of(struct checker *k, const struct mapuses *all, struct str name)
+{
+	const struct mapuse *first = NULL;
+	const char *was = NULL;
+	for (size_t i = 0; i < all->uses.n; i++) {
+		const struct mapuse *u = &all->uses.v[i];
+		const char *is = str_eq(u->name, name) ? given_at(k, u) : NULL;
+		if (!is || (was && str_eqz(str_from(is), was)))
+			continue;
+		if (!was) {
+			was = is;
+			first = u;
+			continue;
+		}
+		struct diag_place at = tok_place(u->node->first),
+				  there = tok_place(first->node->first);
+		at.len = there.len = (unsigned)name.n + 1;
+		k->good &=
+		    diag_check(k->b->diag, "mixed", DIAG_ERROR, &at,
+			       "%s is given %s here, and %s there", mapuse_text(k->b, u), is, was);
+		diag_note(k->b->diag, &there, "there");
+		return;
+	}
+}
+
 // --- tables ---
 
 /** A file of tables for many scripts may have more than one needs: it has no clauses. */
@@ -265,6 +302,7 @@ static void check_map(struct checker *k, struct mapuses *all, const struct table
 	check_unset(k, all, tables, name, &w);
 	check_unused(k, name, &w);
 	check_keys(k, all, name);
+	check_values_of(k, all, name);
 }
 
 void check_use(struct checker *k, struct mapuses *all)

@@ -9,6 +9,7 @@
 struct variable {
 	struct str name;      // with its $
 	const struct node *n; // where it is declared or first set
+	const char *what;     // it holds, see check_what_it_is()
 	bool is_set, is_read;
 	bool is_given; // by a loop, a parameter, or a call for its own sake: it need not be read
 	bool is_gone;  // its block is over
@@ -77,6 +78,23 @@ static bool is_action(const struct node *value)
 	return gives == GIVES_OTHER || gives == GIVES_AGGREGATION;
 }
 
+static void check_same_kind(struct scope *s, struct variable *v, const struct node *n,
+			    const struct node *value)
+{
+	const char *is = check_what_it_is(s->k, value);
+	struct diag_place at = tok_place(n->first), there = tok_place(v->n->first);
+	if (!is || !v->what) {
+		v->what = is ? is : v->what;
+		return;
+	}
+	if (str_eqz(str_from(is), v->what))
+		return;
+	s->k->good &=
+	    diag_check(s->k->b->diag, "mixed", DIAG_ERROR, &at,
+		       STR_FMT " is given %s here, and %s there", STR_ARG(v->name), is, v->what);
+	diag_note(s->k->b->diag, &there, "there");
+}
+
 static void look_at_set(struct scope *s, const struct node *n, const struct node *value)
 {
 	struct variable *v = find(s, node_text(n), false);
@@ -84,6 +102,7 @@ static void look_at_set(struct scope *s, const struct node *n, const struct node
 		v = declare(s, n);
 	v->is_set = true;
 	v->is_given |= is_action(value);
+	check_same_kind(s, v, n, value);
 }
 
 /** `let $x` beside another $x. */
@@ -113,6 +132,7 @@ static void look_at_let(struct scope *s, struct node *n)
 	struct variable *v = declare(s, name);
 	v->is_set = has_value;
 	v->is_given = has_value && is_action(n->last_child);
+	v->what = has_value ? check_what_it_is(s->k, n->last_child) : NULL;
 }
 
 static void look_at_for(struct scope *s, struct node *n)
