@@ -1,6 +1,7 @@
 #include "check/check_priv.h"
 
 #include "bind/argread.h"
+#include "bind/namedarg.h"
 #include "probe/attachable.h"
 #include "usdt/sdtarg.h"
 #include "out/dialect.h"
@@ -48,6 +49,39 @@ static bool say_no_such(struct bind *b, const struct script_arg *use, struct str
 	return good;
 }
 
+static size_t count_args(struct bind *b, const struct attach_match *m, const struct sdt_site *site)
+{
+	struct sdtarg *args;
+	size_t n;
+	sdtarg_parse(b->arena, m->file->bin.img->machine, site->args, &args, &n);
+	return n;
+}
+
+/** Where there is no argN because @site has fewer arguments than others, or the probe has. */
+static bool say_none(struct bind *b, const struct script_arg *use, const struct attach_match *m,
+		     const struct sdt_site *site, size_t n)
+{
+	const struct sdt_probe *p = m->probe;
+	struct diag_place place = tok_place(use->token);
+	size_t without = 0;
+	for (size_t i = 0; i < p->n_sites; i++)
+		without += count_args(b, m, &p->sites[i]) <= use->n;
+	if (without == p->n_sites)
+		return diag_check(b->diag, "argument", DIAG_ERROR, &place,
+				  "there is no arg%u: probe " STR_FMT ":" STR_FMT
+				  " has %zu argument%s%s",
+				  use->n, STR_ARG(p->provider), STR_ARG(p->name), n,
+				  n == 1 ? "" : "s", n ? ", counted from arg0" : "");
+	bool good = diag_check(b->diag, "disagree", DIAG_ERROR, &place,
+			       "there is no arg%u at %zu of the %zu sites of " STR_FMT ":" STR_FMT,
+			       use->n, without, p->n_sites, STR_ARG(p->provider), STR_ARG(p->name));
+	const struct probeargs *pa = namedarg_at(b, m, 0) ? map_get_ptr(&b->probeargs, p) : NULL;
+	const struct probesite *s = pa ? &pa->sites[site - p->sites] : NULL;
+	struct diag_place at = {.file = s ? s->file : STR(""), .line = s ? s->line : 0};
+	diag_note(b->diag, &at, "it has %zu argument%s there", n, n == 1 ? "" : "s");
+	return good;
+}
+
 static bool check_site(struct bind *b, const struct attach_clause *c, const struct attach_match *m,
 		       const struct sdt_site *site)
 {
@@ -60,11 +94,7 @@ static bool check_site(struct bind *b, const struct attach_clause *c, const stru
 		struct diag_place place = tok_place(use->token);
 		struct str far = STR("");
 		if (use->n >= n) {
-			good &= diag_check(
-			    b->diag, "argument", DIAG_ERROR, &place,
-			    "there is no arg%u: probe " STR_FMT ":" STR_FMT " has %zu argument%s%s",
-			    use->n, STR_ARG(m->probe->provider), STR_ARG(m->probe->name), n,
-			    n == 1 ? "" : "s", n ? ", counted from arg0" : "");
+			good &= say_none(b, use, m, site, n);
 		} else if (args[use->n].is_float) {
 			good &= diag_check(
 			    b->diag, "floating-point", DIAG_ERROR, &place,

@@ -19,6 +19,8 @@ int main(int argc, char **argv)
 	USDT_PROBE(app, avenue, text, argc);
 	USDT_PROBE(app, width, argc);
 	USDT_PROBE(app, width, narrow);
+	USDT_PROBE(app, number, argc, narrow);
+	USDT_PROBE(app, number, argc);
 	USDT_PROBE(app, kind, argc);
 	USDT_PROBE(app, kind, text);
 	USDT_PROBE(app, state_of, state);
