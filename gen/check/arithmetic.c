@@ -42,7 +42,7 @@ static unsigned bits_of(const struct ctype *t)
 /** The first enumerator that @to cannot hold; NULL: it has room for all. */
 static const struct ctype_value *find_lost(struct ctype *of, const struct ctype *to)
 {
-	if (!ctype_complete(of) || to->size >= 8)
+	if (!ctype_complete(of) || to->size < 1 || to->size >= 8)
 		return NULL;
 	int64_t least = to->is_signed ? -((int64_t)1 << (bits_of(to) - 1)) : 0;
 	int64_t most = ((int64_t)1 << (bits_of(to) - to->is_signed)) - 1;

@@ -78,6 +78,8 @@ static bool range_of(const struct expr *e, const struct meaning *m, struct range
 	    !t->has_size || t->size < 1 || t->size > 8)
 		return false;
 	unsigned bits = e->bit_size ? e->bit_size : (unsigned)t->size * 8;
+	if (bits > 64) // of a hostile file
+		return false;
 	uint64_t all = UINT64_MAX >> (64 - bits);
 	if (t->kind == CTYPE_BOOL)
 		*ret = (struct range){0, 1};

@@ -4,8 +4,9 @@
 #include "bind/namedarg.h"
 #include "lang/vocabulary.h"
 
-enum { MAX_NESTING = 20 };  // of structs that begin with structs
-enum { FIRST_PAGE = 4096 }; // where nothing lies
+enum { MAX_NESTING = 20 };     // of structs that begin with structs
+enum { MAX_LOOKED_AT = 1000 }; // of them, where all of a union's members begin it
+enum { FIRST_PAGE = 4096 };    // where nothing lies
 
 static struct ctype *strip_arrays(struct ctype *t)
 {
@@ -15,17 +16,26 @@ static struct ctype *strip_arrays(struct ctype *t)
 	return t;
 }
 
-/** Is @inner @outer, or a base class of it, or what it or one of its first members begins with? */
-static bool begins_with(struct ctype *outer, struct ctype *inner, unsigned depth)
+static bool is_named_alike(struct ctype *a, struct ctype *b)
+{
+	return a->name.n || b->name.n ? str_eq(a->name, b->name) : ctype_is_same(a, b);
+}
+
+/**
+ * Is @inner @outer, or a base class of it, or what it or one of its first members begins with?
+ * *@left: how many may still be looked at; then it may be.
+ */
+static bool begins_with(struct ctype *outer, struct ctype *inner, unsigned depth, unsigned *left)
 {
 	outer = strip_arrays(outer);
 	if (!outer || !ctype_is_aggregate(outer) || depth > MAX_NESTING || !ctype_complete(outer))
 		return false;
-	if (str_eq(outer->name, inner->name) ? inner->name.n > 0 : ctype_is_same(outer, inner))
+	if (!*left || is_named_alike(outer, inner))
 		return true;
+	(*left)--;
 	for (size_t i = 0; i < outer->n_members; i++) {
 		const struct ctype_member *m = &outer->members[i];
-		if ((m->off == 0 || m->is_base) && begins_with(m->type, inner, depth + 1))
+		if ((m->off == 0 || m->is_base) && begins_with(m->type, inner, depth + 1, left))
 			return true;
 	}
 	return false;
@@ -54,9 +64,10 @@ static bool begin_alike(const struct ctype *a, const struct ctype *b)
 /** May what is declared to be a @declared be read as a @meant? */
 static bool may_be(struct ctype *declared, struct ctype *meant)
 {
+	unsigned left = MAX_LOOKED_AT;
 	return !ctype_is_aggregate(declared) || !ctype_complete(declared) ||
-	       !ctype_complete(meant) || begins_with(declared, meant, 0) ||
-	       begins_with(meant, declared, 0) || begin_alike(declared, meant);
+	       !ctype_complete(meant) || begins_with(declared, meant, 0, &left) ||
+	       begins_with(meant, declared, 0, &left) || begin_alike(declared, meant);
 }
 
 /** What no pointer fits in, whatever else it may hold. */
@@ -64,6 +75,27 @@ static bool is_too_narrow(const struct ctype *t)
 {
 	return t->kind == CTYPE_ENUM || t->kind == CTYPE_BOOL ||
 	       (t->kind == CTYPE_INT && t->has_size && t->size < 8);
+}
+
+/** @value points to a member of @to that is not its first: how to come from there to the whole. */
+static void note_container(struct checker *k, struct node *value, struct ctype *to,
+			   struct ctype *of)
+{
+	struct arena *a = k->b->arena;
+	for (size_t i = 0; i < to->n_members; i++) {
+		const struct ctype_member *m = &to->members[i];
+		struct ctype *t = ctype_strip(m->type);
+		if (!t || !ctype_is_aggregate(t) || !str_is_ident(m->name) ||
+		    !is_named_alike(t, of))
+			continue;
+		struct str whole = ctype_spell(a, to);
+		diag_note(k->b->diag, NULL,
+			  "its member " STR_FMT " is one: write (" STR_FMT
+			  " *)((uint64)%s - offsetof(" STR_FMT ", " STR_FMT "))",
+			  STR_ARG(m->name), STR_ARG(whole), check_text(k, value), STR_ARG(whole),
+			  STR_ARG(m->name));
+		return;
+	}
 }
 
 /** `(struct a *)x`, of which something is read. */
@@ -92,6 +124,7 @@ static void check_cast(struct checker *k, struct node *cast)
 		    diag_check(k->b->diag, "pointer", check_level(&m), &at,
 			       "%s points to " STR_FMT ", not to " STR_FMT, check_text(k, value),
 			       STR_ARG(ctype_spell(a, of)), STR_ARG(ctype_spell(a, to)));
+		note_container(k, value, to, of);
 	} else {
 		return;
 	}

@@ -15,6 +15,7 @@ struct request { struct head head; uint32_t length; uint8_t tries; bool is_done;
 struct packet { long stamp; int size; };
 struct event { const char *source; double load; };
 struct tagged { int kind; long payload; };
+struct late { int count; struct head link; };
 struct hidden;
 
 int main(int argc, char **argv)
@@ -23,6 +24,7 @@ int main(int argc, char **argv)
 	struct packet packet = {argc, 40}, *p = &packet;
 	struct event event = {argv[0], 0.5}, *e = &event;
 	struct tagged tagged = {argc, 7}, *t = &tagged;
+	struct late late = {argc, {argc, 0}}, *l = &late;
 	enum state state = STATE_ON;
 	state_t again = STATE_OFF;
 	enum mode mode = MODE_WRITE;
@@ -40,6 +42,6 @@ int main(int argc, char **argv)
 	USDT_PROBE(app, enums, state, again, mode, code, color, argc);
 	USDT_PROBE(app, numbers, level, delta, length, total, balance, busy);
 	USDT_PROBE(app, pointers, r, p, e, text, any, hidden);
-	USDT_PROBE(app, more, &r, &request.head, argc, state, &length, total, t);
+	USDT_PROBE(app, more, &r, &request.head, argc, state, &length, total, t, l);
 	return 0;
 }
