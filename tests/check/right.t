@@ -40,17 +40,31 @@ folder() {
 	done
 }
 
+# lacks_file TEXT: one of the files that the script names is not here, which it prints
+lacks_file() {
+	local file
+	for file in $(grep -oE 'u(ret)?probe:/[^: ]+' <<<"$1" | cut -d: -f 2); do
+		[ -e "$file" ] || { echo "no $file here" && return; }
+	done
+	return 1
+}
+
 # Scripts for the whole machine.
 oldest=17
 while IFS= read -r line; do
 	case $line in
 	'# from '*) oldest=${line##*0.} ;;
 	'#'* | '') ;;
-	*) silent "$line" "$oldest" -e "$line" ;;
+	*) if why=$(lacks_file "$line"); then skip "$line" "$why"; else silent "$line" "$oldest" -e "$line"; fi ;;
 	esac
 done <"$right/oneliners.txt"
 for script in "$right"/host/*.bt "$right"/language/*.bt; do
-	silent "right/${script#"$right/"}" "$(from "$script")" "$script"
+	name=right/${script#"$right/"}
+	if why=$(lacks_file "$(cat "$script")"); then
+		skip "$name" "$why"
+	else
+		silent "$name" "$(from "$script")" "$script"
+	fi
 done
 
 # Programs: declared types, types from the debug information alone, and a program about which hardly anything is known.
