@@ -22,6 +22,7 @@ const struct check_name check_names[] = {
     {"growth", "a map that gets a new key for each event", true},
     {"kernel-type", "a struct of the kernel's in a clause of the program", false},
     {"key", "a map that is used with different kinds of keys", false},
+    {"kind", "a text where a number is, or the other way round", false},
     {"latency", "a time that is measured from where it did not begin", false},
     {"limit", "more than this bpftrace can take", false},
     {"lock", "what is not as the file of --against has it", false},

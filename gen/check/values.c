@@ -195,11 +195,25 @@ static void check_address(const struct argument *x)
 		check_string(x);
 }
 
+/** From 0.24 on it is no number. */
+static bool is_truth(const struct checker *k, const struct node *n)
+{
+	static const char *const names[] = {"==", "!=", "<", ">", "<=", ">=", "&&", "||", NULL};
+	n = node_ungrouped((struct node *)n);
+	return k->b->version >= 24 && (node_is(n, NODE_UNARY, "!") ||
+				       (n->kind == NODE_BINARY && tok_is_any(n->name, names)));
+}
+
 /** hist(), sum() and the like of a number. */
 static void check_sample(const struct argument *x)
 {
 	struct ctype *t = x->m.plain;
-	if (check_is_floating(&x->m))
+	if (is_truth(x->k, x->value))
+		check_say(x->k, x->value, "call", DIAG_ERROR,
+			  "%s() takes a number, and from bpftrace 0.24 on this is a bool: use (%s) "
+			  "? 1 : 0",
+			  x->function, x->text);
+	else if (check_is_floating(&x->m))
 		check_say(x->k, x->value, "floating-point", level_of(x),
 			  "%s() takes the bits of a floating-point number for an integer",
 			  x->function);
