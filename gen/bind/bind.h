@@ -65,6 +65,7 @@ struct bind {
 	unsigned version;    /**< of bpftrace, see out/dialect.h */
 	bool is_any_version; /**< it is a guess: nobody said, and none is installed */
 	const char *conf;    /**< the list of enum tables, or NULL for none */
+	bool is_thrifty;     /**< open no debug file only to check what arguments are */
 	bool verbose;	     /**< say which files were chosen */
 	const char
 	    *code_mark, /**< START of marks/codemark.h; NULL: bpftrace looks functions up itself */
@@ -88,8 +89,9 @@ struct bind {
 	struct attach_clause *clauses; /**< what each clause of the script is bound to */
 	struct context *all_near;      /**< the code of all probes, once bind_lookup() made it */
 	struct map probeargs;	       /**< namedarg's memory: probe -> struct probeargs */
-	struct targettype *types;      /**< lower/targettype.h's */
-	VEC(struct bind_table) tables; /**< of enum names, see names/table.h */
+	struct map thrifty_args; /**< the same, with is_thrifty, of those that no args.NAME needs */
+	struct targettype *types;		 /**< lower/targettype.h's */
+	VEC(struct bind_table) tables;		 /**< of enum names, see names/table.h */
 	VEC(struct bind_enum_table) enum_tables; /**< of enum_name(), see names/enumname.h */
 	struct lock
 	    *lock; /**< the caller's: gets what the script relies on, check/lock.h; or NULL */

@@ -12,15 +12,32 @@ struct use {
 	const struct attach_match *match;
 };
 
-/** What is known about the arguments of a probe; worked out once. */
-static const struct probeargs *args_of(struct bind *b, const struct attach_match *m)
+/** What is known about the arguments of a probe; worked out once, and kept in @memory. */
+static const struct probeargs *remember(struct bind *b, struct map *memory,
+					const struct attach_match *m)
 {
-	struct probeargs *known = map_get_ptr(&b->probeargs, m->probe);
+	struct probeargs *known = map_get_ptr(memory, m->probe);
 	if (known)
 		return known;
 	struct probeargs *pa = arena_new(b->arena, struct probeargs);
 	probeargs_read(&m->file->bin, b->files->signatures, m->probe, pa);
-	map_put_ptr(b->arena, &b->probeargs, m->probe, pa);
+	map_put_ptr(b->arena, memory, m->probe, pa);
+	return pa;
+}
+
+static const struct probeargs *args_of(struct bind *b, const struct attach_match *m)
+{
+	return remember(b, &b->probeargs, m);
+}
+
+/** What is known already, or, with b->is_thrifty, at no cost. */
+static const struct probeargs *args_for_check(struct bind *b, const struct attach_match *m)
+{
+	if (!b->is_thrifty || map_get_ptr(&b->probeargs, m->probe))
+		return args_of(b, m);
+	m->file->bin.is_thrifty = true;
+	const struct probeargs *pa = remember(b, &b->thrifty_args, m);
+	m->file->bin.is_thrifty = false;
 	return pa;
 }
 
@@ -201,13 +218,13 @@ const struct probearg *namedarg_find(struct bind *b, const struct attach_clause 
 
 const struct probearg *namedarg_at(struct bind *b, const struct attach_match *m, unsigned n)
 {
-	const struct probeargs *pa = args_of(b, m);
+	const struct probeargs *pa = args_for_check(b, m);
 	return n < pa->n_args ? &pa->args[n] : NULL;
 }
 
 void namedarg_site(struct bind *b, const struct attach_match *m, struct str *file, unsigned *line)
 {
-	const struct probeargs *pa = args_of(b, m);
+	const struct probeargs *pa = args_for_check(b, m);
 	*file = pa->n_sites ? pa->sites[0].file : STR("");
 	*line = pa->n_sites ? pa->sites[0].line : 0;
 }

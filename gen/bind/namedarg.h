@@ -24,7 +24,10 @@ bool namedarg_resolve(struct bind *b, struct attach_clause *c);
 const struct probearg *namedarg_find(struct bind *b, const struct attach_clause *c,
 				     const struct token *name, unsigned *index);
 
-/** Argument @n of the probe of @m; NULL when it has none. What was read is kept. */
+/**
+ * For checks, what is known of argument @n of the probe of @m, with b->is_thrifty maybe less; NULL
+ * when it has none. What was read is kept.
+ */
 const struct probearg *namedarg_at(struct bind *b, const struct attach_match *m, unsigned n);
 /** Where the first site of the probe of @m is in its source; @line is 0 where that is not known. */
 void namedarg_site(struct bind *b, const struct attach_match *m, struct str *file, unsigned *line);

@@ -394,7 +394,7 @@ int cmd_run(int argc, char **argv)
 	arena_init(&a);
 	struct diag d;
 	diag_init(&d, stderr);
-	struct options o = {.req.arena = &a, .ready_fd = -1};
+	struct options o = {.req = {.arena = &a, .is_thrifty = true}, .ready_fd = -1};
 	signal(
 	    SIGCHLD,
 	    SIG_DFL); // while it is ignored, as a parent may have left it, wait() reports no exit status

@@ -26,6 +26,7 @@ struct expand_request {
 	VEC(int) pids;
 	const char *exe; /**< -x FILE, or NULL */
 	bool is_started; /**< the process was started for the script: -c */
+	bool is_thrifty; /**< see struct bind */
 	VEC(struct expand_source) sources;
 	VEC(const char *) defines;  /**< as -D had them */
 	VEC(const char *) dirs;	    /**< as -I had them */

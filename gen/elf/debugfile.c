@@ -35,7 +35,7 @@ struct wanted {
 	uint32_t crc;
 };
 
-static bool has_dwarf(struct img *img)
+bool img_has_dwarf(struct img *img)
 {
 	struct img_section s;
 	return (img_find_header(img, ".debug_info", &s) ||
@@ -218,7 +218,7 @@ bool img_separate_file(struct img *img, struct img **ret)
 		s->separate = try_build_id(img, w);
 		if (!s->separate)
 			s->separate = try_debuglink(img, w);
-		if (!s->separate && !has_dwarf(img) && !img->offline)
+		if (!s->separate && !img_has_dwarf(img) && !img->offline)
 			s->separate = try_debuginfod(img, w);
 	}
 	*ret = s->separate;
@@ -228,11 +228,11 @@ bool img_separate_file(struct img *img, struct img **ret)
 bool img_debugfile(struct img *img, struct img **ret)
 {
 	struct img *separate;
-	if (has_dwarf(img)) {
+	if (img_has_dwarf(img)) {
 		*ret = img;
 		return true;
 	}
-	if (!img_separate_file(img, &separate) || !has_dwarf(separate))
+	if (!img_separate_file(img, &separate) || !img_has_dwarf(separate))
 		return false;
 	*ret = separate;
 	return true;

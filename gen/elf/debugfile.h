@@ -17,6 +17,8 @@
  * @img. False, without a message, when there is none: debugfile_say_missing() says why.
  */
 bool img_debugfile(struct img *img, struct img **ret);
+/** Has @img DWARF in the file itself? */
+bool img_has_dwarf(struct img *img);
 /** The separate debug file even when it has only symbols, or when @img has .debug_info itself. */
 bool img_separate_file(struct img *img, struct img **ret);
 /**

@@ -13,8 +13,10 @@
 #include "dwarf/dwsrc.h"
 
 struct binary {
-	struct img *img;	/**< NULL: not open */
-	struct dwsrc *src;	/**< its debug information, opened when it is needed */
+	struct img *img;   /**< NULL: not open */
+	struct dwsrc *src; /**< its debug information, opened when it is needed */
+	/** No debug file is opened for the arguments of probes: less is known, at no cost. */
+	bool is_thrifty;
 	struct argnotes *notes; /**< binary_notes()'s; NULL until asked for */
 };
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "elf/debugfile.h"
 #include "usdt/argname.h"
 #include "usdt/argnote.h"
 #include "probe/argdecl.h"
@@ -122,7 +123,8 @@ static void read_site(struct binary *b, const struct sdt_probe *p, struct probes
 		      struct site_work *w)
 {
 	struct img *img = b->img;
-	struct dwsrc *src = dwsrc_open_whole(b->src) ? b->src : NULL;
+	bool may_read = !b->is_thrifty || img_has_dwarf(img);
+	struct dwsrc *src = may_read && dwsrc_open_whole(b->src) ? b->src : NULL;
 	struct dwsite scope;
 	read_operands(img, s);
 	uint64_t n_before = src ? src->n_visits : 0;

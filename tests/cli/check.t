@@ -87,6 +87,15 @@ is $? 0 "the status is that of all of them"
 like "$("$btgen" check --for 0.17,x several.bt 2>&1)" "^btgen check: --for: 'x' is not a version of bpftrace$" "one that is none"
 like "$("$btgen" check --for 0.17,0.23 --lock lock several.bt 2>&1)" '--lock and --against need one version' "a lock is of one"
 
+# Debug information in a file of its own, of which only this would be read
+gcc -g -O1 -I"$top/include" -o plain "$top/tests/check/plain.c"
+objcopy --only-keep-debug plain plain.debug
+strip plain
+objcopy --add-gnu-debuglink=plain.debug plain
+text='usdt:__EXE__:plain:run { printf("%d\n", arg0); }'
+like "$("$btgen" check --for 0.17 -x plain -e "$text" 2>&1)" 'warning: .*\[format\]' "btgen check reads a debug file for types"
+is "$("$btgen" run -n -x plain -e "$text" 2>&1 >/dev/null)" "" "a run, which would start later for that, does not"
+
 # A terminal
 coloured() { script -qec "$* '$btgen' check --for 0.17 -x nvmf_tgt my.bt" /dev/null </dev/null | tr -d '\r'; }
 if command -v script >/dev/null; then
