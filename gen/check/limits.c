@@ -54,18 +54,6 @@ static void check_stack(struct checker *k, const struct node *n, struct node *fi
 			  n->kind == NODE_CALL ? ", with a second printf()" : "");
 }
 
-/** unroll (N): the body is there N times in the program. */
-static void check_unroll(struct checker *k, const struct node *n)
-{
-	uint64_t times;
-	struct str text = n->child->kind == NODE_NUMBER ? node_text(n->child) : STR("");
-	struct diag_place at = tok_place(n->child->first);
-	if (!str_to_u64(text, &times) || (times >= 1 && times <= 100))
-		return;
-	k->good &= diag_check(k->b->diag, "limit", DIAG_ERROR, &at,
-			      "unroll takes 1 to 100 times: use while (...) {}");
-}
-
 void check_limits(struct checker *k, struct node *n, struct node *parent)
 {
 	(void)parent;
@@ -74,6 +62,4 @@ void check_limits(struct checker *k, struct node *n, struct node *parent)
 		check_stack(k, n, format->next, "printf()");
 	else if (n->kind == NODE_MAP && n->child)
 		check_stack(k, n, n->child, "key");
-	else if (node_is(n, NODE_WHILE, "unroll"))
-		check_unroll(k, n);
 }

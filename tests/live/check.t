@@ -50,7 +50,7 @@ probe='usdt:__EXE__:nvmf_tgt_state { @ = count(); }'
 is "$(check $pid "$probe")" "" "a process as it was started: nothing"
 rm "$tmp/server"
 is "$(check $pid "$probe")" "" "nor of one whose file is gone"
-cp /bin/true "$tmp/server"
+cp "$tmp/stays" "$tmp/server"
 is "$(check $pid "$probe")" \
 	"<command line>:1:1: warning: $tmp/server was replaced since process $pid started: what it runs is traced, not the new file  [replaced]
 btgen: note: it is reached through /proc/$pid/exe" "a file that was replaced is said to be"
