@@ -43,26 +43,90 @@ static void check_clause(struct checker *k, struct map *seen, const struct node 
 	diag_note(k->b->diag, &there, "the first one is here");
 }
 
-/** break and continue where there is no loop; loops that bpftrace does not unroll. */
+/** break and continue where there is no loop. */
 static void check_loops(struct checker *k, const struct node *n, bool in_loop)
 {
-	uint64_t times;
-	const struct node *number =
-	    node_is(n, NODE_WHILE, "unroll") ? node_ungrouped(n->child) : NULL;
 	struct diag_place at = tok_place(n->first);
-	if (n->kind == NODE_JUMP && !in_loop) {
+	if (n->kind == NODE_JUMP && !in_loop)
 		k->good &= diag_check(k->b->diag, "loop", DIAG_ERROR, &at,
 				      STR_FMT " outside of a loop: return ends the clause",
 				      STR_ARG(n->first->text));
-	} else if (number && number->kind == NODE_NUMBER && str_to_u64(node_text(number), &times) &&
-		   (!times || times > 100)) {
-		at = tok_place(number->first);
-		k->good &= diag_check(k->b->diag, "loop", DIAG_ERROR, &at,
-				      "unroll() takes 1 to 100: use while for more");
-	}
 	in_loop |= n->kind == NODE_WHILE || n->kind == NODE_FOR;
 	for (const struct node *c = n->child; c; c = c->next)
 		check_loops(k, c, in_loop);
+}
+
+/** What fires for every process, whichever bpftrace is to follow. */
+static bool is_global(const struct script_attach *at)
+{
+	static const char *const kinds[] = {"tracepoint", "rawtracepoint", "kprobe",   "kretprobe",
+					    "fentry",	  "fexit",	   "kfunc",    "kretfunc",
+					    "profile",	  "software",	   "hardware", NULL};
+	return at->provider && str_is_any(str_from(at->provider->name), kinds);
+}
+
+/** args->prev_pid, args->comm */
+static bool is_member_of_process(const struct node *n)
+{
+	return n->kind == NODE_MEMBER &&
+	       (str_contains(node_text(n), STR("pid")) || str_contains(node_text(n), STR("comm")));
+}
+
+static bool find_identity(void *ctx, struct node *n, struct node *parent)
+{
+	static const char *const words[] = {"pid",    "tid",  "comm", "cgroup", "curtask",
+					    "uid",    "gid",  "ppid", "pcomm",	"username",
+					    "ustack", "usym", NULL};
+	bool *has_one = ctx;
+	(void)parent;
+	*has_one |= n->kind == NODE_OPAQUE || n->kind == NODE_PREDICATE || n->kind == NODE_IF ||
+		    n->kind == NODE_TERNARY || is_member_of_process(n) ||
+		    ((n->kind == NODE_NAME || n->kind == NODE_CALL) && tok_is_any(n->name, words));
+	return !*has_one;
+}
+
+/** Interrupts come while any process runs, and completions with them. */
+static bool is_interrupt(const struct script_attach *at)
+{
+	static const char *const groups[] = {"irq", "napi", NULL};
+	static const char *const names[] = {"block_rq_complete", "block_bio_complete",
+					    "nvme_complete_rq", NULL};
+	return at->provider && str_eqz(str_from(at->provider->name), "tracepoint") &&
+	       at->fields.n == 2 &&
+	       (str_is_any(at->fields.v[0], groups) || str_is_any(at->fields.v[1], names));
+}
+
+/**
+ * A script that is for one process, and -p: up to 0.23 it keeps nothing of the kernel's to the
+ * process (measured with tracepoint, profile and software), from 0.24 on all.
+ */
+static void check_scope(struct checker *k, const struct script_clause *c)
+{
+	const struct bind *b = k->b;
+	bool is_filtered = b->scope == BIND_BY_PID && dialect_filters_kernel(b->version);
+	bool has_identity = false;
+	if (!b->proc || b->scope == BIND_HOST || !c->attach.n)
+		return;
+	node_walk(c->node, find_identity, &has_identity);
+	for (size_t i = 0; i < c->attach.n; i++) {
+		const struct script_attach *at = &c->attach.v[i];
+		struct diag_place place = tok_place(at->node->first);
+		if (is_filtered && is_interrupt(at)) {
+			k->good &= diag_check(
+			    b->diag, "scope", DIAG_WARNING, &place,
+			    "this comes with interrupts, in any process, of which only those in "
+			    "process %d are seen: #pragma scope host takes all",
+			    b->proc->pid);
+			return;
+		}
+		if (!is_filtered && !has_identity && is_global(at)) {
+			k->good &=
+			    diag_check(b->diag, "scope", DIAG_WARNING, &place,
+				       "this fires for every process: add /pid == __PID__/, or say "
+				       "#pragma scope host");
+			return;
+		}
+	}
 }
 
 void check_clauses(struct checker *k)
@@ -71,6 +135,7 @@ void check_clauses(struct checker *k)
 	for (size_t i = 0; i < k->b->script.clauses.n; i++) {
 		const struct script_clause *c = k->b->clauses[i].clause;
 		check_attach_points(k, c);
+		check_scope(k, c);
 		if (c->node->kind != NODE_MACRO)
 			check_loops(k, c->node, false);
 		if (c->attach.n)

@@ -52,6 +52,11 @@ bool dialect_refuses_same_probes(unsigned v)
 	return v == 23;
 }
 
+bool dialect_filters_kernel(unsigned v)
+{
+	return v >= 24;
+}
+
 bool dialect_has_blocks(unsigned v)
 {
 	return v >= 22;

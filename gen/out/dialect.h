@@ -38,6 +38,8 @@ bool dialect_has_own_printf(unsigned v);
 bool dialect_reads_unset_maps(unsigned v);
 /** Cannot load a clause with one attach point twice; the others run it twice. */
 bool dialect_refuses_same_probes(unsigned v);
+/** With -p, events of the kernel are those of that process only: from 0.24. */
+bool dialect_filters_kernel(unsigned v);
 /** A variable that is first set in a block is known in it only: from 0.22. */
 bool dialect_has_blocks(unsigned v);
 /**
