@@ -196,7 +196,9 @@ static void check_clause(struct reach *r, const struct attach_clause *c)
 		if (b->files->list.v[i].bin.src &&
 		    context_has_image(&c->near, b->files->list.v[i].bin.src))
 			check_replaced(r, c, &b->files->list.v[i]);
-	for (size_t i = 0; b->proc && b->scope != BIND_HOST && i < c->clause->attach.n; i++)
+	// What -c has started has yet to load what it needs.
+	bool is_loaded = b->proc && !b->is_started && b->scope != BIND_HOST;
+	for (size_t i = 0; is_loaded && i < c->clause->attach.n; i++)
 		check_path(r, &c->clause->attach.v[i]);
 }
 

@@ -63,6 +63,9 @@ is "$(check $pid "uprobe:$tmp/large:main { @ = count(); }")" \
 is "$(check $pid "#pragma scope host
 uprobe:$tmp/large:main { @ = count(); }")" "" "unless the script is for all of them"
 
+is "$("$btgen" run -n -c "$tmp/stays 0" -e "uprobe:$tmp/large:main { @ = count(); }" 2>&1 >/dev/null)" "" \
+	"or the process has just been started, and may load it yet"
+
 # --- a semaphore on a page that is not the file's any more
 gcc -O1 -g -I"$top/include" -o "$tmp/lost" "$top/tests/check/lost.c" || exit 1
 start "$tmp/lost" on
