@@ -6,8 +6,8 @@
 #include "lang/vocabulary.h"
 
 static void (*const checks[])(struct checker *, struct node *, struct node *) = {
-    check_format,   check_values, check_kinds,	  check_compare, check_enums, check_arithmetic,
-    check_pointers, check_flow,	  check_disagree, check_limits,	 check_known,
+    check_format,   check_values, check_compare,  check_enums,	check_arithmetic,
+    check_pointers, check_flow,	  check_disagree, check_limits, check_known,
 };
 
 /** Compilers write such a type; any other word of a file is not repeated to the user. */

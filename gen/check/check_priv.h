@@ -67,7 +67,6 @@ bool check_constant(struct checker *k, struct node *n, struct constant *ret);
 
 // One for each group: looks at @n and reports through k->b->diag; k->good is false after an error.
 void check_format(struct checker *k, struct node *n, struct node *parent);
-void check_kinds(struct checker *k, struct node *n, struct node *parent);
 void check_values(struct checker *k, struct node *n, struct node *parent);
 void check_compare(struct checker *k, struct node *n, struct node *parent);
 void check_enums(struct checker *k, struct node *n, struct node *parent);

@@ -559,8 +559,35 @@ static void check_floating_member(struct checker *k, const struct node *n,
 		  STR_ARG(t->name), bits);
 }
 
+// --- operators ---
+
+/** bpftrace computes with numbers only. Of == and conditions compare.c and flow.c speak. */
+static void check_operands(struct checker *k, const struct node *n)
+{
+	static const char *const names[] = {"+",  "-", "*", "/",  "%",	"&",  "|",  "^", "<<",
+					    ">>", "<", ">", "<=", ">=", "&&", "||", NULL};
+	static const char *const kinds[] = {[EXPR_TEXT] = "a text",
+					    [EXPR_SHOWN] = "a stack, a symbol or the like",
+					    [EXPR_BYTES] = "a buffer",
+					    [EXPR_TUPLE] = "a tuple",
+					    [EXPR_MIXED] = NULL};
+	bool is_logical = node_is(n, NODE_BINARY, "&&") || node_is(n, NODE_BINARY, "||");
+	bool is_minus = node_is(n, NODE_UNARY, "-") || node_is(n, NODE_UNARY, "~");
+	if (!is_minus && (n->kind != NODE_BINARY || !tok_is_any(n->name, names)))
+		return;
+	for (const struct node *c = n->child; c; c = c->next) {
+		if (!c->expr || !kinds[c->expr->kind] || (c->kind == NODE_STRING && is_logical))
+			continue; // comm == "sh" || "bash" is flow.c's
+		check_say(k, c, "operator", DIAG_ERROR,
+			  "\"" STR_FMT "\" is for numbers, and this is %s", STR_ARG(n->name->text),
+			  kinds[c->expr->kind]);
+		return;
+	}
+}
+
 void check_values(struct checker *k, struct node *n, struct node *parent)
 {
+	check_operands(k, n);
 	if (n->kind == NODE_MEMBER)
 		check_floating_member(k, n, parent);
 	if (n->kind == NODE_CALL)
