@@ -35,8 +35,9 @@ layer lang base text
 layer bind base target elf ctype dwarf usdt probe text lang out/dialect.h
 layer lower base ctype btf usdt lang bind out/dialect.h
 layer names base ctype conf lang bind lower out/dialect.h
-layer check base elf ctype conf usdt probe lang bind lower names/table.h out/dialect.h
-layer template base ctype usdt probe lang bind lower check names out/dialect.h
+layer check base ctype conf usdt probe lang bind lower names/table.h out/dialect.h
+layer lock base elf ctype conf probe lang bind lower names/table.h
+layer template base ctype usdt probe lang bind lower check lock names out/dialect.h
 layer out base text
 layer marks base elf target ctype dwarf
 layer run base target text out marks lang/vocabulary.h

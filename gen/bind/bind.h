@@ -65,6 +65,7 @@ struct bind {
 	unsigned version;    /**< of bpftrace, see out/dialect.h */
 	bool is_any_version; /**< it is a guess: nobody said, and none is installed */
 	const char *conf;    /**< the list of enum tables, or NULL for none */
+	bool is_own;	     /**< the script is btgen\'s own, of -t: nobody can mend it */
 	bool is_thrifty;     /**< open no debug file only to check what arguments are */
 	bool verbose;	     /**< say which files were chosen */
 	const char

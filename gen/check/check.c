@@ -1,7 +1,6 @@
 #include "check/check_priv.h"
 
 #include "bind/namedarg.h"
-#include "check/lock.h"
 #include "lang/print.h"
 #include "lang/vocabulary.h"
 
@@ -199,8 +198,6 @@ static bool check_node(void *ctx, struct node *n, struct node *parent)
 bool check_script(struct bind *b)
 {
 	struct checker k = {.b = b, .good = true};
-	if (b->lock)
-		lock_add_script(b);
 	for (; k.i < b->script.clauses.n; k.i++) {
 		k.clause = &b->clauses[k.i];
 		if (k.clause->is_wrong)

@@ -3,7 +3,7 @@
 
 #include "base/json.h"
 #include "base/outfile.h"
-#include "check/lock.h"
+#include "lock/lock.h"
 #include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/expand.h"

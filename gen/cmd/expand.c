@@ -416,6 +416,7 @@ static bool make_program(struct arena *a, struct diag *d, const struct expand_re
 	    .scope = req->pids.n > 1 ? BIND_BY_FILTER : BIND_BY_PID,
 	    .is_started = req->is_started,
 	    .is_thrifty = req->is_thrifty,
+	    .is_own = req->patterns.n > 0,
 	    .version = req->version,
 	    .is_any_version = req->is_any_version,
 	    .conf = conf,

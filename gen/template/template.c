@@ -13,6 +13,7 @@
 #include "bind/namedarg.h"
 #include "bind/optional.h"
 #include "names/table.h"
+#include "lock/lock.h"
 #include "lower/exprtype.h"
 #include "lower/targettype.h"
 #include "lang/change.h"
@@ -126,6 +127,14 @@ static void find_string_limit(struct bind *b)
 	b->max_strlen = strings_limit(b, &tables);
 }
 
+/** Reads all that is known of the script by now, and changes nothing. */
+static bool look_at(struct bind *b)
+{
+	if (b->lock)
+		lock_add_script(b);
+	return b->is_own || check_script(b);
+}
+
 static bool bind_program(struct bind *b, struct pp *pp)
 {
 	b->pp = pp;
@@ -144,7 +153,7 @@ static bool bind_program(struct bind *b, struct pp *pp)
 	bool bound =
 	    bind_clauses(b); // if not, clauses that are right so far are looked at all the same
 	targettype_begin(b);
-	if (!exprtype_find(b) || !table_find_all(b) || !check_script(b) || !bound ||
+	if (!exprtype_find(b) || !table_find_all(b) || !look_at(b) || !bound ||
 	    !filter_add_all(b) || !marker_replace_all(b) || !beginend_merge(b, "BEGIN") ||
 	    !beginend_merge(b, "END"))
 		return false;

@@ -1,4 +1,4 @@
-#include "check/lock_priv.h"
+#include "lock/lock_priv.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -5,10 +5,10 @@
  * commas, of which the last one is a type. A field that is not known, or not the same at all sites
  * of a probe, is a ?, which is equal to everything.
  */
-#ifndef CHECK_LOCK_PRIV_H
-#define CHECK_LOCK_PRIV_H
+#ifndef LOCK_LOCK_PRIV_H
+#define LOCK_LOCK_PRIV_H
 
-#include "check/lock.h"
+#include "lock/lock.h"
 #include "probe/probearg.h"
 
 #define LOCK_FORMAT "btgen-lock "

@@ -13,8 +13,8 @@
  *		lock_write(&lock, &diag, path);
  *	}
  */
-#ifndef CHECK_LOCK_H
-#define CHECK_LOCK_H
+#ifndef LOCK_LOCK_H
+#define LOCK_LOCK_H
 
 #include "bind/bind.h"
 
