@@ -70,7 +70,10 @@ static void look_at_read(struct scope *s, const struct node *n)
 	vec_push(s->k->b->arena, &s->lacks, lack);
 }
 
-/** `$ignore = delete(@m, key)`: what the call does is why it is there. What no variable can hold is values.c's. */
+/**
+ * `$ignore = delete(@m, key)`: what the call does is why it is there. What no variable can hold
+ * is values.c's.
+ */
 static bool is_action(const struct node *value)
 {
 	enum word_gives gives =
