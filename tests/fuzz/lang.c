@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/lock.h"
+#include "lock/lock.h"
 #include "template/template.h"
 #include "out/emit.h"
 #include "lang/parse.h"

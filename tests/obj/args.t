@@ -134,7 +134,7 @@ if [ "$(uname -m)" = x86_64 ] && "${CC:-gcc}" -no-pie -o "$tmp/sym" "$tmp/sym.s"
 	is "$(attachable 0.27 "$tmp/sym" global)" "False it cannot read the location of arg0, 4@value(%rip)" "0.27 cannot, and that is said"
 	is "$(attachable 0.27 "$tmp/all" work)" "True None" "what it can read it can attach to"
 	is "$("$btgen" expand --for 0.27 -x "$tmp/sym" -e 'usdt:__EXE__:global { print(1); }' 2>&1 | head -n 1)" \
-		"<command line>:1:1: error: bpftrace 0.27 cannot attach to app:global: it cannot read the location of arg0, 4@value(%rip)" \
+		"<command line>:1:1: error: bpftrace 0.27 cannot attach to app:global: it cannot read the location of arg0, 4@value(%rip)  [attach]" \
 		"a script for it is an error, in the same words"
 	sed 's/main, _/0, _/; s/4@value(%rip)/4@%ebx/' "$tmp/sym.s" >"$tmp/gone.s"
 	"${CC:-gcc}" -no-pie -o "$tmp/gone" "$tmp/gone.s"
