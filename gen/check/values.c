@@ -64,7 +64,7 @@ static bool is_text_again(const struct argument *x)
 	if (x->wants != WANTS_STRING)
 		return false;
 	return (x->kind == EXPR_TEXT && x->k->b->version >= 25) ||
-	       ((e->is_place || e->is_value) && check_is_byte_array(x->m.plain));
+	       ((e->is_place || e->is_value) && check_is_byte_array(ctype_strip(e->type)));
 }
 
 /** False, with an error, for what bpftrace itself would refuse. */
