@@ -61,7 +61,8 @@ void check_note_origin(struct checker *k, const struct node *n)
 {
 	const struct expr *e = n->expr;
 	const struct probearg *arg = e ? exprtype_argument(k->b, e) : NULL;
-	if (e && e->in && e->type)
+	n = node_ungrouped((struct node *)n);
+	if (e && e->in && e->type && n->kind == NODE_MEMBER)
 		diag_note(k->b->diag, NULL, STR_FMT " is " STR_FMT " in " STR_FMT,
 			  STR_ARG(n->name->text), STR_ARG(ctype_spell(k->b->arena, e->type)),
 			  STR_ARG(ctype_spell(k->b->arena, e->in)));

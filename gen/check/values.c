@@ -125,7 +125,10 @@ static bool is_bare_number(const struct argument *x)
 	static const char *const hints[] = {"ptr",  "addr", "buf",  "str", "name",
 					    "path", "text", "data", "msg", NULL};
 	const struct probearg *arg = exprtype_argument(x->k->b, x->value->expr);
-	struct str name = arg ? arg->name : x->value->expr->in ? x->value->name->text : STR("");
+	const struct node *value = node_ungrouped((struct node *)x->value);
+	struct str name = arg ? arg->name : STR("");
+	if (!arg && value->kind == NODE_MEMBER)
+		name = value->name->text;
 	if (x->m.plain->kind != CTYPE_INT || x->m.is_guess || !name.n ||
 	    check_is_address_word(x->m.type))
 		return false;
