@@ -56,18 +56,18 @@ def as_written(line, target, cases):
     return " ".join(filter(None, [found[2].upper(), found[1], found[3]]))
 
 
-def expand(command, cases, prog, version, target):
+def expand(command, cases, prog, version, settings, target):
     """Status, lines of the program, and what is said."""
-    words = [BTGEN, command, "--for", version, *(["-x", target] if target else []), "-e", prog]
+    words = [BTGEN, command, *settings["WITH"].split(), "--for", version, *(["-x", target] if target else []), "-e", prog]
     result = subprocess.run(words, capture_output=True, text=True)
     program = result.stdout.replace(target, "__EXE__") if target else result.stdout
     said = [as_written(line, target, cases) for line in result.stderr.splitlines()]
     return result.returncode, program.splitlines(), [line for line in said if line]
 
 
-def differs(command, cases, case, version, target):
+def differs(command, cases, case, version, settings, target):
     """What is not as the case has it, a list of remarks."""
-    status, program, said = expand(command, cases, "\n".join(case["PROG"]), version, target)
+    status, program, said = expand(command, cases, "\n".join(case["PROG"]), version, settings, target)
     remarks = []
     if said != case["said"]:
         remarks += ["said for %s:" % version, *said]
@@ -87,7 +87,7 @@ def differs(command, cases, case, version, target):
 
 def read_cases(path):
     """(settings, case) for each case of a file; a case is a dict with the lines of each keyword."""
-    settings, cases = {"TARGET": None, "FOR": "0.17 0.23 0.27"}, []
+    settings, cases = {"TARGET": None, "FOR": "0.17 0.23 0.27", "WITH": ""}, []
     in_case = False
     for number, line in enumerate(open(path), 1):
         keyword, _, rest = line.rstrip("\n").partition(" ")
@@ -117,7 +117,7 @@ def update(command, path, cases, target_of):
         while end < len(lines) and lines[end]:
             end += 1
         _, _, said = expand(command, os.path.dirname(path), "\n".join(case["PROG"]), settings["FOR"].split()[0],
-                            target_of[settings["TARGET"]])
+                            settings, target_of[settings["TARGET"]])
         kept = [line for line in lines[at:end] if line.partition(" ")[0] not in (*SAID, "SAYS")]
         lines[at:end] = kept + said
     with open(path, "w") as file:
@@ -145,7 +145,7 @@ def run(folder, command):
                     continue
                 remarks = []
                 for version in settings["FOR"].split():
-                    remarks = remarks or differs(command, cases_in, case, version, target)
+                    remarks = remarks or differs(command, cases_in, case, version, settings, target)
                 where = "%s:%d" % (os.path.relpath(path, TOP), case["line"])
                 claim(not remarks, case["NAME"], [where, *case["PROG"], *remarks])
     print("1..%d" % n_tests)
