@@ -154,7 +154,7 @@ const char *check_what_it_is(struct checker *k, const struct node *value)
 	    vocabulary_word(node_text(value))->gives == GIVES_AGGREGATION)
 		return arena_printf(k->b->arena, STR_FMT "()", STR_ARG(node_text(value)));
 	if (value->kind == NODE_STRING || (e && e->kind == EXPR_TEXT))
-		return "a text";
+		return "a string";
 	return value->kind == NODE_NUMBER || (e && e->kind == EXPR_NUMBER) ? "a number" : NULL;
 }
 

@@ -255,12 +255,12 @@ static bool check_text_and_number(struct checker *k, const struct node *value,
 	if (check_meaning(k, value, &m) && check_is_string(m.plain))
 		k->good &=
 		    diag_check(k->b->diag, "string-address", DIAG_ERROR, &at,
-			       "the address of a string is compared with a text: use str(%s)",
+			       "the address of a string is compared with a string: use str(%s)",
 			       check_text(k, value));
 	else
-		k->good &=
-		    diag_check(k->b->diag, "compare", DIAG_ERROR, &at,
-			       "%s is a number, and is compared with a text", check_text(k, value));
+		k->good &= diag_check(k->b->diag, "compare", DIAG_ERROR, &at,
+				      "%s is a number, and is compared with a string",
+				      check_text(k, value));
 	check_note_origin(k, value);
 	return true;
 }

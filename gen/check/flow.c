@@ -122,7 +122,7 @@ static void check_condition(struct checker *k, struct node *n)
 	struct diag_place at = tok_place(x->first);
 	k->good &=
 	    diag_check(k->b->diag, "condition", DIAG_ERROR, &at,
-		       "a text is no condition: compare it, as in %s != \"\"", check_text(k, x));
+		       "a string is no condition: compare it, as in %s != \"\"", check_text(k, x));
 }
 
 static void check_conditions(struct checker *k, const struct node *n)

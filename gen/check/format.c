@@ -210,7 +210,7 @@ static void check_text_of_number(struct given *g)
 	enum diag_level level = is_refused ? DIAG_ERROR : check_level(&g->m);
 	if (check_is_string(g->m.plain))
 		check_say(g->k, g->value, "format", level,
-			  "%%s needs the text, and this is its address: use str(%s)", text);
+			  "%%s needs the string, and this is its address: use str(%s)", text);
 	else if (t && t->kind == CTYPE_ENUM)
 		check_say(g->k, g->value, "format", level,
 			  "%%s of a number: use %%d, or enum_name(" STR_FMT ", %s) for its name",
@@ -282,8 +282,7 @@ static void check_number_of(struct given *g)
 			  STR_ARG(conversion));
 	else if (check_is_string(g->m.plain) && strchr("diuc", g->letter))
 		check_say(k, g->value, "string-address", DIAG_WARNING,
-			  STR_FMT
-			  " prints the address of a string: use %%s with str(%s) for its text",
+			  STR_FMT " prints the address of a string: use %%s with str(%s)",
 			  STR_ARG(conversion), check_text(k, g->value));
 	else if (t && t->kind == CTYPE_POINTER && strchr("diuc", g->letter))
 		check_say(k, g->value, "format", DIAG_WARNING, STR_FMT " of a pointer: use %%p",
@@ -302,7 +301,7 @@ static void check_other(struct given *g, enum expr_kind kind)
 	static const struct {
 		const char *what, *remedy, *fits, *fits_new;
 	} kinds[] = {
-	    [EXPR_TEXT] = {"a text", "use %s", "s", "s"},
+	    [EXPR_TEXT] = {"a string", "use %s", "s", "s"},
 	    [EXPR_SHOWN] = {"a stack, a symbol or the like", "use %s", "s", "s"},
 	    [EXPR_BYTES] = {"a buffer", "use %r", "r", "rs"},
 	    [EXPR_TUPLE] = {"a tuple", "print its elements one by one, or use print()", "", "s"},

@@ -28,7 +28,7 @@ const struct check_name check_names[] = {
     {"loop", "a loop that bpftrace cannot make, or the way out of none", false},
     {"mixed", "a map or variable that is given values of different kinds", false},
     {"narrowing", "a type that cannot hold the value it is given", false},
-    {"operator", "an operator that is applied to a text", false},
+    {"operator", "an operator that is applied to a string", false},
     {"parentheses", "an expression that C reads otherwise than it looks", false},
     {"pointer", "a pointer to something else, or a number that is followed as one", false},
     {"replaced", "a file that is not the one of its name any more", false},

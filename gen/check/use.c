@@ -189,7 +189,7 @@ static const char *why_not(struct bind *b, const struct node *a, const struct no
 		int is = kind_of(y), was = kind_of(x);
 		if (is >= 0 && was >= 0 && is != was)
 			return arena_printf(b->arena, "has a %s for a key here, and a %s there",
-					    is ? "text" : "number", was ? "text" : "number");
+					    is ? "string" : "number", was ? "string" : "number");
 	}
 	return NULL;
 }

@@ -15,11 +15,11 @@ struct argument {
 	struct meaning m;
 };
 
-/** "a text", for what is of another kind than the function takes. */
+/** "a string", for what is of another kind than the function takes. */
 static const char *kind_text(const struct argument *x)
 {
 	static const char *const kinds[] = {[EXPR_NUMBER] = "a number",
-					    [EXPR_TEXT] = "a text",
+					    [EXPR_TEXT] = "a string",
 					    [EXPR_SHOWN] = "a stack, a symbol or the like",
 					    [EXPR_BYTES] = "a buffer",
 					    [EXPR_TUPLE] = "a tuple",
@@ -40,7 +40,7 @@ static const struct {
 } wanted[] = {
     [WANTS_NUMBER] = {"a number", 1 << EXPR_NUMBER | 1 << EXPR_AGGREGATION},
     [WANTS_SAMPLE] = {"a number", 1 << EXPR_NUMBER},
-    [WANTS_TEXT] = {"a text", 1 << EXPR_TEXT},
+    [WANTS_TEXT] = {"a string", 1 << EXPR_TEXT},
     [WANTS_STRING] = {"the address of a string", 1 << EXPR_NUMBER},
     [WANTS_STRINGS] = {"the address of an array of strings (char **)", 1 << EXPR_NUMBER},
     [WANTS_BYTES] = {"an address or an array",
@@ -222,7 +222,7 @@ static void check_sample(const struct argument *x)
 			  x->function);
 	else if (check_is_string(t))
 		check_say(x->k, x->value, "string-address", DIAG_WARNING,
-			  "%s() of the address of a string: count texts by their own, as in "
+			  "%s() of the address of a string: count by the string itself, as in "
 			  "@[str(%s)] = count()",
 			  x->function, x->text);
 	else if (t && t->kind == CTYPE_POINTER)
@@ -237,8 +237,8 @@ static void check_host(const struct argument *x)
 	struct ctype *t = x->m.plain;
 	bool is_text = x->value->kind == NODE_STRING || node_is(x->value, NODE_CALL, "str");
 	if (is_text)
-		check_say(x->k, x->value, "call", DIAG_ERROR, "ntop() takes %s, and this is a text",
-			  wanted[WANTS_HOST].takes);
+		check_say(x->k, x->value, "call", DIAG_ERROR,
+			  "ntop() takes %s, and this is a string", wanted[WANTS_HOST].takes);
 	else if (x->kind == EXPR_NUMBER && t && t->kind == CTYPE_POINTER)
 		check_say(x->k, x->value, "call", level_of(x),
 			  "ntop() takes %s, and this is where one is: use ntop(*(uint32 *)%s)",
@@ -526,18 +526,17 @@ static void check_key(struct checker *k, const struct node *map, const struct no
 		check_key(k, map, c);
 	if (is_string_address(k, key) && !is_looked_up(k, name))
 		check_say(k, key, "string-address", DIAG_WARNING,
-			  "this key is the address of a string: use str(%s) for its text",
-			  check_text(k, key));
+			  "this key is the address of a string: use str(%s)", check_text(k, key));
 }
 
 static void check_texts_compared(struct checker *k, const struct node *n)
 {
 	const struct node *left = node_ungrouped(n->child), *right = node_ungrouped(n->child->next);
 	if (is_string_address(k, left) && is_string_address(k, right))
-		check_say(k, left, "string-address", DIAG_WARNING,
-			  "two addresses are compared, not the texts there: use str(%s) %s str(%s)",
-			  check_text(k, left), str_dup(k->b->arena, n->name->text),
-			  check_text(k, right));
+		check_say(
+		    k, left, "string-address", DIAG_WARNING,
+		    "two addresses are compared, not the strings there: use str(%s) %s str(%s)",
+		    check_text(k, left), str_dup(k->b->arena, n->name->text), check_text(k, right));
 }
 
 // --- floating-point members ---
@@ -569,7 +568,7 @@ static void check_operands(struct checker *k, const struct node *n)
 {
 	static const char *const names[] = {"+",  "-", "*", "/",  "%",	"&",  "|",  "^", "<<",
 					    ">>", "<", ">", "<=", ">=", "&&", "||", NULL};
-	static const char *const kinds[] = {[EXPR_TEXT] = "a text",
+	static const char *const kinds[] = {[EXPR_TEXT] = "a string",
 					    [EXPR_SHOWN] = "a stack, a symbol or the like",
 					    [EXPR_BYTES] = "a buffer",
 					    [EXPR_TUPLE] = "a tuple",

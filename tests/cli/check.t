@@ -15,11 +15,11 @@ check() { "$btgen" check --for 0.17 -x nvmf_tgt "$@" my.bt 2>&1; }
 short() { sed -En 's/^([^ ]*): (error|warning|note): .*([^ ]|  \[(.*)\])$/\2 \1 \4/p' | sed 's/ $//'; }
 
 is "$(check)" "$(cat <<'END'
-my.bt:2:49: warning: %d prints the address of a string: use %s with str(arg1) for its text  [string-address]
+my.bt:2:49: warning: %d prints the address of a string: use %s with str(arg1)  [string-address]
     usdt:__EXE__:nvmf_subsystem_add_listener { SHOW(arg1); }
                                                     ^~~~
 tests/targets/subsystem_ops.c:175: note: arg1 of spdk:nvmf_subsystem_add_listener is char *subnqn (declared)
-my.bt:3:59: error: %d of a text: use %s  [format]
+my.bt:3:59: error: %d of a string: use %s  [format]
     usdt:__EXE__:nvmf_subsystem_add_listener { printf("%d\n", comm); }
                                                               ^~~~
 END
@@ -70,7 +70,7 @@ is "$("$btgen" check --for 0.17,0.23,0.27 several.bt 2>&1 | grep -v '^    ')" "$
 several.bt:1:9: error: bpftrace 0.17 has no let: it was added in 0.22 (0.17)  [version]
 btgen: note: an assignment declares a variable, too
 several.bt:1:55: error: bpftrace 0.17 has no for loop: it was added in 0.21 (0.17)  [version]
-several.bt:1:36: error: %d of a text: use %s  [format]
+several.bt:1:36: error: %d of a string: use %s  [format]
 several.bt:1:72: error: bpftrace 0.23 has no way out of a for loop: it was added in 0.24 (0.23)  [version]
 END
 )" "--for of several versions says once what is the same for them, and else for which it is"
