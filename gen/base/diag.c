@@ -155,8 +155,11 @@ static void write_message(struct diag *d, const struct diag_place *at, enum diag
 	if (d->log) {
 		struct diag_message m = {
 		    .level = level, .name = name, .text = str_copy(d->log->arena, text)};
-		if (at)
+		if (at) {
+			// The name of a source file is the binary's, which may be closed by then.
 			m.at = *at;
+			m.at.file = str_copy(d->log->arena, at->file);
+		}
 		vec_push(d->log->arena, &d->log->messages, m);
 		return;
 	}

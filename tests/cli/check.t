@@ -95,6 +95,8 @@ objcopy --add-gnu-debuglink=plain.debug plain
 text='usdt:__EXE__:plain:run { printf("%d\n", arg0); }'
 like "$("$btgen" check --for 0.17 -x plain -e "$text" 2>&1)" 'warning: .*\[format\]' "btgen check reads a debug file for types"
 is "$("$btgen" run -n -x plain -e "$text" 2>&1 >/dev/null)" "" "a run, which would start later for that, does not"
+like "$("$btgen" check --for 0.17,0.27 -x plain -e "$text" 2>&1)" '^[^ ]*plain\.c:12: note: arg0 of ' \
+	"with several versions, too, the note has the name of the source file"
 
 # A terminal
 coloured() { script -qec "$* '$btgen' check --for 0.17 -x nvmf_tgt my.bt" /dev/null </dev/null | tr -d '\r'; }
