@@ -1,6 +1,9 @@
 // Arithmetic that loses the value: divisions, shifts, types that are too narrow.
 #include "check/check_priv.h"
 
+#include <inttypes.h>
+#include <string.h>
+
 static void check_division(struct checker *k, struct node *n)
 {
 	static const char *const names[] = {"/", "%", "/=", "%=", NULL};
@@ -8,6 +11,67 @@ static void check_division(struct checker *k, struct node *n)
 	struct constant by;
 	if (tok_is_any(n->name, names) && check_constant(k, n->child->next, &by) && by.bits == 0)
 		k->good &= diag_check(k->b->diag, "division", DIAG_WARNING, &at, "division by 0");
+}
+
+/**
+ * A number that somebody compares a double with: the bits of all but the least ones are larger, and
+ * so is what is meant as bits. 0 has none in either form, which == and != may ask for.
+ */
+static bool is_small_number(struct checker *k, struct node *n, uint64_t size, bool is_equality)
+{
+	struct constant c;
+	if (!check_constant(k, n, &c))
+		return false;
+	uint64_t value = c.is_negative ? -c.bits : c.bits;
+	return value < (uint64_t)1 << (size == 8 ? 52 : 23) && !(is_equality && value == 0);
+}
+
+/** What to compare with instead of @n: positive numbers are in the order of their bits. */
+static const char *bits_to_compare(struct checker *k, struct node *n, uint64_t size)
+{
+	struct constant c = {0};
+	check_constant(k, n, &c);
+	double wide = c.is_negative ? -(double)-c.bits : (double)c.bits;
+	float narrow = (float)wide;
+	uint64_t bits = 0;
+	memcpy(&bits, size == 8 ? (void *)&wide : &narrow,
+	       size == 8 ? sizeof(wide) : sizeof(narrow));
+	return arena_printf(k->b->arena, ": those of %s are 0x%" PRIx64, check_text(k, n), bits);
+}
+
+/** `cost > 3`, `cost / 1000`: of the bits that is no answer. Masks and shifts pick them apart. */
+static void check_floating_operand(struct checker *k, struct node *n)
+{
+	static const char *const orders[] = {"<", ">", "<=", ">=", NULL};
+	static const char *const equals[] = {"==", "!=", NULL};
+	static const char *const sums[] = {
+	    "+", "-", "*", "/", "%", "+=", "-=", "*=", "/=", "%=", NULL};
+	bool is_sum = tok_is_any(n->name, sums), is_equality = tok_is_any(n->name, equals);
+	struct node *sides[] = {n->child, n->child->next};
+	if (!is_sum && !is_equality && !tok_is_any(n->name, orders))
+		return;
+	for (int i = 0; i < 2; i++) {
+		struct meaning m;
+		struct node *other = sides[!i];
+		if (!check_meaning(k, sides[i], &m) || !check_is_floating(&m) || !m.plain)
+			continue;
+		if (is_sum || is_small_number(k, other, m.plain->size, is_equality))
+			check_say(k, sides[i], "floating-point", check_level(&m),
+				  STR_FMT " takes the bits of a floating-point number%s",
+				  STR_ARG(n->name->text),
+				  is_sum ? " for an integer"
+					 : bits_to_compare(k, other, m.plain->size));
+		return;
+	}
+}
+
+/** To bpftrace 3.5 is an element of a tuple. */
+static void check_fraction(struct checker *k, const struct node *n)
+{
+	struct diag_place at = tok_place(n->first);
+	if (str_contains(node_text(n), STR(".")))
+		k->good &= diag_check(k->b->diag, "floating-point", DIAG_ERROR, &at,
+				      "bpftrace has no numbers with a decimal point");
 }
 
 /** bpftrace computes with 64 bits, whatever has less. */
@@ -110,6 +174,9 @@ void check_arithmetic(struct checker *k, struct node *n, struct node *parent)
 	if (n->kind == NODE_BINARY || n->kind == NODE_ASSIGN) {
 		check_division(k, n);
 		check_shift(k, n);
+		check_floating_operand(k, n);
+	} else if (n->kind == NODE_NUMBER) {
+		check_fraction(k, n);
 	} else if (n->kind == NODE_CAST && n->child->next) {
 		check_cast_down(k, n, parent);
 	} else if (n->kind == NODE_LET) {
