@@ -53,7 +53,7 @@ build() { # COMPILER FLAGS -> $tmp/p
 		for f in u1 u2 main; do $1 $2 -w -I "$top/include/btgen" -c -o $f.o $f.c || exit; done && $1 $2 -o p u1.o u2.o main.o)
 }
 expand() { # TEXT: the program, without definitions; messages in $tmp/err
-	"$btgen" expand --for 0.27 -x "$tmp/p" -e "$1" 2>"$tmp/err" | grep -a usdt:
+	"$btgen" expand -W no-disagree --for 0.27 -x "$tmp/p" -e "$1" 2>"$tmp/err" | grep -a usdt:
 }
 said() { sed -n "s,^$tmp/,,; s/.*warning: //p" "$tmp/err" | sed "s,$tmp/,,g"; }
 
