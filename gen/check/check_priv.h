@@ -13,8 +13,9 @@
 struct checker {
 	struct bind *b;
 	const struct attach_clause *clause;
-	size_t i;	 /**< its number */
-	struct map said; /**< what is said once only, each check has words of its own */
+	size_t i;		 /**< its number */
+	struct map said;	 /**< what is said once only, each check has words of its own */
+	struct names *variables; /**< variables.c's */
 	bool good;
 };
 

@@ -12,20 +12,19 @@ static struct str text_of(struct checker *k, const struct node *n)
 /** An event of it would run the clause twice; 0.23 does not even load the program. */
 static void check_attach_points(struct checker *k, const struct script_clause *c)
 {
-	for (size_t i = 1; i < c->attach.n; i++)
-		for (size_t m = 0; m < i; m++) {
-			const struct node *n = c->attach.v[i].node;
-			if (!str_eq(text_of(k, n), text_of(k, c->attach.v[m].node)))
-				continue;
-			struct diag_place at = tok_place(n->first);
-			bool is_refused = dialect_refuses_same_probes(k->b->version);
-			k->good &= diag_check(k->b->diag, "duplicate",
-					      is_refused ? DIAG_ERROR : DIAG_WARNING, &at,
-					      "this probe is in the list already: %s",
-					      is_refused ? "bpftrace 0.23 cannot load that"
-							 : "the clause would run twice");
-			return;
-		}
+	bool is_refused = dialect_refuses_same_probes(k->b->version);
+	struct map seen = {0};
+	for (size_t i = 0; i < c->attach.n; i++) {
+		const struct node *n = c->attach.v[i].node;
+		if (map_add(k->b->arena, &seen, text_of(k, n)))
+			continue;
+		struct diag_place at = tok_place(n->first);
+		k->good &= diag_check(
+		    k->b->diag, "duplicate", is_refused ? DIAG_ERROR : DIAG_WARNING, &at,
+		    "this probe is in the list already: %s",
+		    is_refused ? "bpftrace 0.23 cannot load that" : "the clause would run twice");
+		return;
+	}
 }
 
 /** Word for word the same as one before it: @seen has those by their text. */

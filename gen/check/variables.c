@@ -197,10 +197,11 @@ static void look(struct scope *s, struct node *n, const struct node *parent)
 	}
 }
 
-/** The variables that are set below a node. */
+/** The variables of a clause. */
 struct names {
 	struct arena *arena;
-	struct map found;
+	struct map set;	  // by an assignment
+	struct map named; // anywhere, also where it is not understood
 };
 
 static bool add_set(void *ctx, struct node *n, struct node *parent)
@@ -209,24 +210,42 @@ static bool add_set(void *ctx, struct node *n, struct node *parent)
 	bool is_set = parent && (parent->kind == NODE_LET ||
 				 (parent->kind == NODE_ASSIGN && tok_is(parent->name, "=")));
 	if (n->kind == NODE_VARIABLE && is_set && parent->child == n)
-		map_add(names->arena, &names->found, node_text(n));
+		map_add(names->arena, &names->set, node_text(n));
 	return true;
 }
 
-static struct map names_in(struct bind *b, const struct script_clause *c)
+static void add_named(struct arena *a, const struct node *n, struct map *ret)
 {
-	struct names names = {.arena = b->arena};
-	node_walk(c->node, add_set, &names);
-	return names.found;
+	for (const struct token *t = n->first;; t = t->next) {
+		if (t->kind == TOK_IDENT && t->text.p[0] == '$')
+			map_add(a, ret, t->text);
+		if (t == n->last)
+			break;
+	}
 }
 
-static bool is_set_elsewhere(struct bind *b, size_t not_in, struct str name)
+/** Those of each clause, looked for once. */
+static const struct names *names_of(struct checker *k, size_t i)
 {
-	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		struct map names = names_in(b, &b->script.clauses.v[i]);
-		if (i != not_in && map_get(&names, name))
-			return true;
+	struct arena *a = k->b->arena;
+	const struct script *s = &k->b->script;
+	if (k->variables)
+		return &k->variables[i];
+	k->variables = arena_array(a, struct names, s->clauses.n);
+	for (size_t c = 0; c < s->clauses.n; c++) {
+		struct node *n = s->clauses.v[c].node;
+		k->variables[c] = (struct names){.arena = a};
+		node_walk(n, add_set, &k->variables[c]);
+		add_named(a, n, &k->variables[c].named);
 	}
+	return &k->variables[i];
+}
+
+static bool is_set_elsewhere(struct checker *k, struct str name)
+{
+	for (size_t i = 0; i < k->b->script.clauses.n; i++)
+		if (i != k->i && map_get(&names_of(k, i)->set, name))
+			return true;
 	return false;
 }
 
@@ -245,20 +264,20 @@ static void say_lack(struct scope *s, const struct lack *lack)
 	struct bind *b = s->k->b;
 	struct str name = node_text(lack->n), bare = str_from_offset(name, 1);
 	struct diag_place at = tok_place(lack->n->first);
-	struct map names = names_in(b, s->k->clause->clause);
+	const struct map *names = &names_of(s->k, s->k->i)->set;
 	const char *why;
 	if (lack->is_gone)
 		why = " is set in a block, and is known only there: set it before the block";
-	else if (map_get(&names, name))
+	else if (map_get(names, name))
 		why = " is read before it is set";
-	else if (is_set_elsewhere(b, s->k->i, name))
+	else if (is_set_elsewhere(s->k, name))
 		why = arena_printf(b->arena,
 				   " is set in another clause, and a variable is known in one "
 				   "only: use a map, such as @" STR_FMT "[tid]",
 				   STR_ARG(bare));
 	else
 		why = " is read and never set";
-	struct str near = near_name(&names, name);
+	struct str near = near_name(names, name);
 	s->k->good &=
 	    diag_check(b->diag, "unset", DIAG_ERROR, &at, STR_FMT "%s", STR_ARG(name), why);
 	if (!near.n || str_eq(near, name))
@@ -268,17 +287,12 @@ static void say_lack(struct scope *s, const struct lack *lack)
 }
 
 /** Another clause reads it, which is said there. */
-static bool is_wanted_elsewhere(struct bind *b, size_t not_in, struct str name)
+static bool is_wanted_elsewhere(struct checker *k, struct str name)
 {
-	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		const struct node *n = b->script.clauses.v[i].node;
-		struct map names = names_in(b, &b->script.clauses.v[i]);
-		if (i == not_in || map_get(&names, name))
-			continue;
-		for (const struct token *t = n->first; t != n->last; t = t->next)
-			if (str_eq(t->text, name))
-				return true;
-	}
+	for (size_t i = 0; i < k->b->script.clauses.n; i++)
+		if (i != k->i && !map_get(&names_of(k, i)->set, name) &&
+		    map_get(&names_of(k, i)->named, name))
+			return true;
 	return false;
 }
 
@@ -291,20 +305,10 @@ static void say_variable(struct scope *s, const struct variable *v)
 					 STR_FMT " is read and never set", STR_ARG(v->name));
 	else if (!v->is_read && !v->is_given && !v->n->first->from_macro &&
 		 !check_count_hidden(b, v->n->first->loc.file, str_dup(b->arena, v->name)) &&
-		 !is_wanted_elsewhere(b, s->k->i, v->name))
+		 !is_wanted_elsewhere(s->k, v->name))
 		s->k->good &=
 		    diag_check(b->diag, "unused", DIAG_WARNING, &at, STR_FMT " is %s",
 			       STR_ARG(v->name), v->is_set ? "set and never read" : "never used");
-}
-
-static void add_all(struct scope *s, const struct node *n)
-{
-	for (const struct token *t = n->first;; t = t->next) {
-		if (t->kind == TOK_IDENT && t->text.p[0] == '$')
-			map_add(s->k->b->arena, &s->loose, t->text);
-		if (t == n->last)
-			break;
-	}
 }
 
 /**
@@ -317,7 +321,7 @@ static bool find_loose(void *ctx, struct node *n, struct node *parent)
 	(void)parent;
 	if (n->kind == NODE_OPAQUE || (n->kind == NODE_CALL && !mapuse_is_known_call(s->k->b, n)) ||
 	    (n->kind == NODE_NAME && script_macro(&s->k->b->script, n)))
-		add_all(s, n);
+		add_named(s->k->b->arena, n, &s->loose);
 	return true;
 }
 
@@ -327,7 +331,7 @@ static void find_all_loose(struct scope *s)
 	node_walk(s->k->clause->clause->node, find_loose, s);
 	for (size_t i = 0; i < script->clauses.n; i++)
 		if (script->clauses.v[i].node->kind == NODE_MACRO)
-			add_all(s, script->clauses.v[i].node);
+			add_named(s->k->b->arena, script->clauses.v[i].node, &s->loose);
 }
 
 static bool has_lack(const struct scope *s, struct str name)
