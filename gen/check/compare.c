@@ -6,12 +6,6 @@
 #include "lang/print.h"
 #include "lang/vocabulary.h"
 
-static bool is_comparison(const struct node *n)
-{
-	static const char *const names[] = {"==", "!=", "<", ">", "<=", ">=", NULL};
-	return n->kind == NODE_BINARY && tok_is_any(n->name, names);
-}
-
 static bool is_equality(const struct node *n)
 {
 	return node_is(n, NODE_BINARY, "==") || node_is(n, NODE_BINARY, "!=");
@@ -37,10 +31,9 @@ static bool is_of_function(const struct attach_clause *c)
  */
 static bool asks_for_sign(const struct node *n)
 {
-	static const char *const names[] = {"<", ">", "<=", ">=", "==", "!=", NULL};
 	const struct node *with = n->child->next;
 	if (node_is(with, NODE_UNARY, "-"))
-		return tok_is_any(n->name, names) && with->child->kind == NODE_NUMBER;
+		return with->child->kind == NODE_NUMBER;
 	return (tok_is(n->name, "<") || tok_is(n->name, ">=")) && with->kind == NODE_NUMBER &&
 	       str_eqz(with->name->text, "0");
 }
@@ -277,9 +270,9 @@ static void check_precedence(struct checker *k, const struct node *n)
 {
 	static const char *const bits[] = {"&", "|", "^", NULL};
 	const struct node *left = n->child, *right = left->next;
-	const struct node *inner = is_comparison(left) ? left : right;
+	const struct node *inner = node_is_comparison(left) ? left : right;
 	struct diag_place at = tok_place(n->name);
-	if (!tok_is_any(n->name, bits) || is_comparison(left) == is_comparison(right))
+	if (!tok_is_any(n->name, bits) || node_is_comparison(left) == node_is_comparison(right))
 		return;
 	k->good &= diag_check(k->b->diag, "parentheses", DIAG_WARNING, &at,
 			      STR_FMT " is applied to the result of " STR_FMT
@@ -291,7 +284,7 @@ static void check_precedence(struct checker *k, const struct node *n)
 static void check_chain(struct checker *k, const struct node *n)
 {
 	struct diag_place at = tok_place(n->name);
-	if (!is_comparison(n->child) || is_equality(n->child) || is_equality(n))
+	if (!node_is_comparison(n->child) || is_equality(n->child) || is_equality(n))
 		return;
 	k->good &= diag_check(k->b->diag, "parentheses", DIAG_WARNING, &at,
 			      "the result of " STR_FMT ", 0 or 1, is compared: write a " STR_FMT
@@ -306,7 +299,7 @@ static void check_not(struct checker *k, struct node *n)
 	const struct node *left = n->child, *right = node_ungrouped(n->child->next);
 	struct diag_place at = tok_place(left->first);
 	if (!node_is(left, NODE_UNARY, "!") || node_is(right, NODE_UNARY, "!") ||
-	    is_comparison(right) || is_number(right, "0") || is_number(right, "1") ||
+	    node_is_comparison(right) || is_number(right, "0") || is_number(right, "1") ||
 	    node_is(right, NODE_BINARY, "&&") || node_is(right, NODE_BINARY, "||") ||
 	    right->kind == NODE_NAME)
 		return;
@@ -344,7 +337,7 @@ void check_compare(struct checker *k, struct node *n, struct node *parent)
 	if (n->kind != NODE_BINARY)
 		return;
 	check_precedence(k, n);
-	if (!is_comparison(n))
+	if (!node_is_comparison(n))
 		return;
 	struct node *left = n->child, *right = left->next;
 	check_function(k, n);

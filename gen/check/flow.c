@@ -10,12 +10,6 @@ static bool is_same(struct checker *k, const struct node *a, const struct node *
 	return str_eq(print_text(k->b->arena, a), print_text(k->b->arena, b));
 }
 
-static bool is_comparison(const struct node *n)
-{
-	static const char *const names[] = {"==", "!=", "<", ">", "<=", ">=", NULL};
-	return n->kind == NODE_BINARY && tok_is_any(n->name, names);
-}
-
 /** A number, string or enumerator as it is written: no macro, and nothing that we have put there. */
 static bool is_literal(const struct node *n)
 {
@@ -31,7 +25,7 @@ static void check_lone(struct checker *k, const struct node *n)
 	struct node *a = node_ungrouped(n->child), *b = node_ungrouped(n->child->next);
 	while (a->kind == NODE_BINARY && tok_is_any(a->name, (const char *[]){"&&", "||", NULL}))
 		a = node_ungrouped(a->child->next);
-	if (!is_comparison(a) || !is_literal(b) || is_literal(node_ungrouped(a->child)) ||
+	if (!node_is_comparison(a) || !is_literal(b) || is_literal(node_ungrouped(a->child)) ||
 	    str_eqz(node_text(b), "0") || str_eqz(node_text(b), "1"))
 		return;
 	struct diag_place at = tok_place(b->first);

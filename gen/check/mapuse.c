@@ -48,12 +48,6 @@ static void add_call(struct bind *b, struct mapuse *u, const struct node *call)
 	}
 }
 
-static bool is_step(const struct node *n)
-{
-	return n && (n->kind == NODE_UNARY || n->kind == NODE_POSTFIX) &&
-	       (tok_is(n->name, "++") || tok_is(n->name, "--"));
-}
-
 static void add_map(struct finder *f, struct node *n, const struct node *parent,
 		    const struct node *above)
 {
@@ -65,7 +59,7 @@ static void add_map(struct finder *f, struct node *n, const struct node *parent,
 	if (parent && parent->kind == NODE_ASSIGN && parent->child == n) {
 		u.is_set = true;
 		u.value = n->next;
-	} else if (is_step(parent)) {
+	} else if (node_is_step(parent)) {
 		u.is_set = true;
 		u.is_read = !above || above->kind != NODE_EXPRESSION;
 	} else if (node_is(parent, NODE_BINARY, "==") && parent->child == n && above &&

@@ -243,12 +243,10 @@ static void check_followed(struct checker *k, struct node *value)
 static void check_address(struct checker *k, const struct token *op, struct node *value,
 			  struct node *other)
 {
-	static const char *const names[] = {"==", "!=", "<", ">", "<=", ">=", NULL};
 	struct diag_place at = tok_place(op);
 	struct meaning m, with;
 	struct constant c;
-	if (!tok_is_any(op, names) || !check_meaning(k, value, &m) || !m.plain ||
-	    m.plain->kind != CTYPE_POINTER)
+	if (!check_meaning(k, value, &m) || !m.plain || m.plain->kind != CTYPE_POINTER)
 		return;
 	if (check_constant(k, other, &c)) {
 		bool is_hex = str_has_prefix(node_ungrouped(other)->first->text, STR("0x"));
@@ -299,6 +297,8 @@ void check_pointers(struct checker *k, struct node *n, struct node *parent)
 		check_let(k, n);
 		break;
 	case NODE_BINARY:
+		if (!node_is_comparison(n))
+			break;
 		check_address(k, n->name, n->child, n->child->next);
 		check_address(k, n->name, n->child->next, n->child);
 		break;

@@ -171,9 +171,7 @@ static void look_at_step(struct scope *s, struct node *n, const struct node *par
 
 static bool is_step(const struct node *n)
 {
-	bool is_one = (n->kind == NODE_UNARY || n->kind == NODE_POSTFIX) &&
-		      (tok_is(n->name, "++") || tok_is(n->name, "--"));
-	return (is_one || (n->kind == NODE_ASSIGN && !tok_is(n->name, "="))) &&
+	return (node_is_step(n) || (n->kind == NODE_ASSIGN && !tok_is(n->name, "="))) &&
 	       n->child->kind == NODE_VARIABLE;
 }
 

@@ -57,12 +57,6 @@ static void add_arg(struct collector *k, struct token *t)
 		vec_push(k->arena, &k->clause->args, (struct script_arg){t, n});
 }
 
-static bool is_step(const struct node *n)
-{
-	return n && (n->kind == NODE_UNARY || n->kind == NODE_POSTFIX) &&
-	       (tok_is(n->name, "++") || tok_is(n->name, "--"));
-}
-
 static void add_map(struct collector *k, struct node *n, const struct node *parent)
 {
 	struct script_map_use u = {.at = n->first,
@@ -72,7 +66,7 @@ static void add_map(struct collector *k, struct node *n, const struct node *pare
 				   .parent = parent};
 	if (parent && parent->kind == NODE_ASSIGN && parent->child == n)
 		u.value = n->next;
-	u.is_set = is_step(parent) || u.value;
+	u.is_set = node_is_step(parent) || u.value;
 	u.is_written = u.is_set || node_is(parent, NODE_CALL, "clear") ||
 		       node_is(parent, NODE_CALL, "delete") || node_is(parent, NODE_CALL, "zero");
 	vec_push(k->arena, &k->clause->maps, u);

@@ -5,6 +5,18 @@ bool node_is(const struct node *n, enum node_kind kind, const char *name)
 	return n && n->kind == kind && n->name && tok_is(n->name, name);
 }
 
+bool node_is_step(const struct node *n)
+{
+	return n && (n->kind == NODE_UNARY || n->kind == NODE_POSTFIX) &&
+	       (tok_is(n->name, "++") || tok_is(n->name, "--"));
+}
+
+bool node_is_comparison(const struct node *n)
+{
+	static const char *const names[] = {"==", "!=", "<", ">", "<=", ">=", NULL};
+	return n->kind == NODE_BINARY && tok_is_any(n->name, names);
+}
+
 struct str node_text(const struct node *n)
 {
 	return n->name->text;

@@ -93,6 +93,10 @@ struct node {
 
 /** Is it one of @kind whose name is @name? */
 bool node_is(const struct node *n, enum node_kind kind, const char *name);
+/** `++` or `--`, in front or behind. */
+bool node_is_step(const struct node *n);
+/** `==`, `<` and the like. */
+bool node_is_comparison(const struct node *n);
 /** All of a leaf: "0x10", "$x". */
 struct str node_text(const struct node *n);
 /** What is behind brackets that only group. */

@@ -475,17 +475,12 @@ static void find_pointee(const struct expr *of, struct expr *e)
 
 // --- operators ---
 
-static bool is_step(const struct node *n)
-{
-	return tok_is(n->name, "++") || tok_is(n->name, "--");
-}
-
 static void find_unary(struct finder *f, struct node *n, struct expr *e)
 {
 	const struct expr *of = find(f, n->child);
 	const struct token *op = n->name;
 	e->sign = of->sign;
-	e->is_wide = of->is_wide && (tok_is(op, "-") || tok_is(op, "~") || is_step(n));
+	e->is_wide = of->is_wide && (tok_is(op, "-") || tok_is(op, "~") || node_is_step(n));
 	e->kind = EXPR_NUMBER;
 	if (tok_is(op, "*")) {
 		e->kind = EXPR_OPEN;
@@ -517,14 +512,14 @@ static void learn_step(struct finder *f, struct node *n)
 {
 	struct expr count = {.sign = falls(f, n->name) ? SIGN_SIGNED : SIGN_NONE,
 			     .kind = EXPR_NUMBER};
-	if (is_step(n) && (n->child->kind == NODE_VARIABLE || n->child->kind == NODE_MAP))
+	if (node_is_step(n) && (n->child->kind == NODE_VARIABLE || n->child->kind == NODE_MAP))
 		learn(f, n->child, &count);
 }
 
-static bool is_truth(const struct token *op)
+static bool is_truth(const struct node *n)
 {
-	static const char *const names[] = {"==", "!=", "<", ">", "<=", ">=", "&&", "||", NULL};
-	return tok_is_any(op, names);
+	return node_is_comparison(n) || node_is(n, NODE_BINARY, "&&") ||
+	       node_is(n, NODE_BINARY, "||");
 }
 
 /**
@@ -551,7 +546,7 @@ static void find_binary(struct finder *f, struct node *n, struct expr *e)
 		e->sign = sign_of_difference(f, n);
 	bool is_shift = tok_is(n->name, "<<") || tok_is(n->name, ">>");
 	e->kind = EXPR_NUMBER;
-	e->is_wide = !is_truth(n->name) && (left->is_wide || (right->is_wide && !is_shift));
+	e->is_wide = !is_truth(n) && (left->is_wide || (right->is_wide && !is_shift));
 	// What a pointer is moved by keeps its type.
 	if ((tok_is(n->name, "+") || tok_is(n->name, "-")) && exprtype_pointee(left->type)) {
 		e->type = left->type;
