@@ -49,7 +49,7 @@ static void check_function(struct checker *k, struct node *n)
 		return;
 	struct diag_place at = tok_place(word->first);
 	struct str text = word->name->text;
-	k->good &= diag_check(k->b->diag, "sign-compare", DIAG_WARNING, &at,
+	k->good &= diag_check(k->b->diag, "sign", DIAG_WARNING, &at,
 			      "to bpftrace " STR_FMT
 			      " of a function is an unsigned 64-bit number: write (int32)" STR_FMT
 			      " for an int, (int64)" STR_FMT " for a long",
@@ -153,7 +153,7 @@ static bool check_wide(struct checker *k, struct str op, struct node *value, str
 	struct diag_place place = tok_place(at);
 	if (str_eqz(op, "==") || str_eqz(op, "!="))
 		return false;
-	k->good &= diag_check(k->b->diag, "constant-compare", DIAG_WARNING, &place,
+	k->good &= diag_check(k->b->diag, "sign", DIAG_WARNING, &place,
 			      "%s has no sign, and %s is compared as %" PRIu64,
 			      check_text(k, value), check_text(k, number), c->bits);
 	check_note_origin(k, value);
@@ -181,7 +181,7 @@ static bool check_range(struct checker *k, struct str op, struct node *value, st
 	if (c.is_negative && r.most == UINT32_MAX && (str_eqz(op, "==") || str_eqz(op, "!=")))
 		remedy =
 		    arena_printf(k->b->arena, ": compare it with 0x%" PRIx32, (uint32_t)c.bits);
-	k->good &= diag_check(k->b->diag, "constant-compare", DIAG_WARNING, &place,
+	k->good &= diag_check(k->b->diag, "constant", DIAG_WARNING, &place,
 			      "this is always %s: %s is %s%s", always, check_text(k, value),
 			      range_text(k, &r, &m, value->expr->bit_size), remedy);
 	check_note_origin(k, value);
@@ -211,7 +211,7 @@ static void check_itself(struct checker *k, struct node *n)
 	node_walk(left, find_effect, &has_effect);
 	bool is_true = tok_is(n->name, "==") || tok_is(n->name, "<=") || tok_is(n->name, ">=");
 	if (!has_effect)
-		k->good &= diag_check(k->b->diag, "constant-compare", DIAG_WARNING, &at,
+		k->good &= diag_check(k->b->diag, "constant", DIAG_WARNING, &at,
 				      "this is always %s: a value is compared with itself",
 				      is_true ? "true" : "false");
 }
@@ -228,7 +228,7 @@ static void check_mask(struct checker *k, struct node *n, struct node *masked, s
 	     !check_constant(k, masked->child, &mask)) ||
 	    !(c.bits & ~mask.bits))
 		return;
-	k->good &= diag_check(k->b->diag, "constant-compare", DIAG_WARNING, &at,
+	k->good &= diag_check(k->b->diag, "constant", DIAG_WARNING, &at,
 			      "this is always %s: %s has bits that `%s` clears",
 			      tok_is(n->name, "==") ? "false" : "true", check_text(k, number),
 			      check_text(k, masked));
@@ -251,7 +251,7 @@ static bool check_text_and_number(struct checker *k, const struct node *value,
 			       "the address of a string is compared with a string: use str(%s)",
 			       check_text(k, value));
 	else
-		k->good &= diag_check(k->b->diag, "compare", DIAG_ERROR, &at,
+		k->good &= diag_check(k->b->diag, "operator", DIAG_ERROR, &at,
 				      "%s is a number, and is compared with a string",
 				      check_text(k, value));
 	check_note_origin(k, value);
@@ -323,7 +323,7 @@ static void check_assignment(struct checker *k, const struct node *n)
 		if (tok_is(t, "{") || (is_if && !depth && tok_is(t, ")")))
 			return;
 		if (tok_is(t, "=")) {
-			k->good &= diag_check(k->b->diag, "compare", DIAG_ERROR, &at,
+			k->good &= diag_check(k->b->diag, "operator", DIAG_ERROR, &at,
 					      "= does not compare: write ==");
 			return;
 		}

@@ -115,7 +115,7 @@ static void check_condition(struct checker *k, struct node *n)
 		return;
 	struct diag_place at = tok_place(x->first);
 	k->good &=
-	    diag_check(k->b->diag, "condition", DIAG_ERROR, &at,
+	    diag_check(k->b->diag, "operator", DIAG_ERROR, &at,
 		       "a string is no condition: compare it, as in %s != \"\"", check_text(k, x));
 }
 

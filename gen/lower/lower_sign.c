@@ -59,7 +59,7 @@ static bool compares(const struct token *op)
 static void warn_of_mixed(struct lowerer *lo, const struct token *op)
 {
 	struct diag_place at = tok_place(op);
-	const char *name = divides(op) ? "division" : compares(op) ? "sign-compare" : "shift";
+	const char *name = divides(op) ? "division" : compares(op) ? "sign" : "shift";
 	if (op->loc.file)
 		lo->good &= diag_check(
 		    lo->b->diag, name, DIAG_WARNING, &at,
