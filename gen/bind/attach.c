@@ -257,38 +257,73 @@ static struct targetfile *find_function(struct bind *b, struct str path, struct 
 }
 
 struct nearest {
-	struct str wanted, name;
+	struct str wanted, mangled, name;
 	unsigned best;
 };
 
 static bool try_symbol(void *ctx, const struct img_symbol *sym)
 {
 	struct nearest *n = ctx;
-	if (str_is_nearer(n->wanted, sym->name, &n->best))
+	if (str_has_prefix(sym->name, STR("_Z")) && str_contains(sym->name, n->mangled)) {
 		n->name = sym->name;
+		n->best = 0;
+	} else if (str_is_nearer(n->wanted, sym->name, &n->best)) {
+		n->name = sym->name;
+	}
 	return n->best > 0;
+}
+
+/** What the symbol of a C++ function has in it: db::commit is 2db6commit there. */
+static struct str mangle(struct arena *a, struct str name)
+{
+	struct str ret = STR("");
+	while (name.n) {
+		size_t n = str_find(name, ':');
+		if (n)
+			ret = str_printf(a, STR_FMT "%zu" STR_FMT, STR_ARG(ret), n,
+					 STR_ARG(str_slice(name, 0, n)));
+		name = str_from_offset(name, n + 1);
+	}
+	return ret;
 }
 
 static bool say_no_function(struct bind *b, const struct token *at, struct str path,
 			    struct str name)
 {
-	struct nearest near = {.wanted = name, .best = UINT_MAX};
+	bool is_scoped = str_contains(name, STR("::"));
+	struct nearest near = {
+	    .wanted = name, .mangled = mangle(b->arena, name), .best = is_scoped ? 1 : UINT_MAX};
 	struct img *first = NULL;
 	for (size_t i = 0; i < b->files->list.n; i++) {
 		struct targetfile *tf = &b->files->list.v[i];
 		struct img *img = is_meant(tf, path) ? targetfile_open(b->files, tf) : NULL;
-		if (img && is_symbol(name))
+		if (img && near.best && (is_scoped || is_symbol(name)))
 			img_walk_functions(img, try_symbol, &near);
 		first = first ? first : img;
 	}
 	struct diag_place place = tok_place(at);
-	diag_error(b->diag, &place, "no function %s" STR_FMT " in %s or its libraries",
-		   is_pattern(name) ? "matches " : "", STR_ARG(name), bind_target_name(b));
+	if (is_scoped)
+		diag_error(b->diag, &place,
+			   STR_FMT ": colons separate the parts of a probe: write the function's "
+				   "symbol, as nm shows it",
+			   STR_ARG(name));
+	else
+		diag_error(b->diag, &place, "no function %s" STR_FMT " in %s or its libraries",
+			   is_pattern(name) ? "matches " : "", STR_ARG(name), bind_target_name(b));
 	if (first)
 		debugfile_note_stripped(first);
 	if (near.name.n)
 		diag_note(b->diag, NULL, "did you mean " STR_FMT "?", STR_ARG(near.name));
 	return false;
+}
+
+/** What follows the path, colons and all. */
+static struct str join_fields(struct arena *a, const struct script_attach *at)
+{
+	struct str ret = at->fields.v[1];
+	for (size_t i = 2; i < at->fields.n; i++)
+		ret = str_printf(a, STR_FMT ":" STR_FMT, STR_ARG(ret), STR_ARG(at->fields.v[i]));
+	return ret;
 }
 
 /**
@@ -299,6 +334,8 @@ static bool bind_uprobe(struct bind *b, struct script_attach *at, struct attach_
 {
 	struct str path = at->fields.v[0], rest = at->fields.v[at->fields.n - 1];
 	struct str name = str_slice(rest, 0, str_find(rest, '+'));
+	if (at->fields.n > 3 && !at->fields.v[2].n) // PATH:ns::FUNCTION
+		return say_no_function(b, at->node->first, path, join_fields(b->arena, at));
 	// With a language (uprobe:PATH:cpp:NAME) the name is one that only bpftrace demangles: any
 	// file with functions will do.
 	struct targetfile *tf =

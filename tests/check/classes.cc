@@ -34,3 +34,11 @@ int main(int argc, char **argv)
 	USDT_PROBE(app, scoped, color, shape, busy);
 	return 0;
 }
+
+namespace app
+{
+int grow(int by)
+{
+	return by + 1;
+}
+} // namespace app
