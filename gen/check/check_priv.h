@@ -58,6 +58,9 @@ bool check_is_address_word(const struct ctype *t);
 /** A map that is named without a key, and has some elsewhere. */
 bool check_lacks_key(struct checker *k, const struct node *n);
 
+/** `start` where the script has $start or @start: "$" or "@". NULL where it has neither. */
+const char *check_missing_sigil(struct checker *k, const struct node *n);
+
 /** A number that stands in the script: a literal, maybe behind a -, or an enumerator. */
 struct constant {
 	uint64_t bits;

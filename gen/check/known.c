@@ -91,12 +91,49 @@ static bool is_own_function(struct checker *k, const struct node *n)
 	return false;
 }
 
+struct sigil {
+	struct str name; // with its $
+	bool is_found;
+};
+
+static bool find_variable(void *ctx, struct node *n, struct node *parent)
+{
+	(void)parent;
+	struct sigil *s = ctx;
+	s->is_found |= n->kind == NODE_VARIABLE && str_eq(node_text(n), s->name);
+	return !s->is_found;
+}
+
+const char *check_missing_sigil(struct checker *k, const struct node *n)
+{
+	const struct script *script = &k->b->script;
+	if (n->kind != NODE_NAME || vocabulary_is_word(node_text(n)))
+		return NULL;
+	struct sigil s = {.name = str_printf(k->b->arena, "$" STR_FMT, STR_ARG(node_text(n)))};
+	node_walk(k->clause->clause->node, find_variable, &s);
+	if (s.is_found)
+		return "$";
+	for (size_t i = 0; i < script->clauses.n; i++)
+		for (size_t m = 0; m < script->clauses.v[i].maps.n; m++)
+			if (str_eq(script->clauses.v[i].maps.v[m].name, node_text(n)))
+				return "@";
+	return NULL;
+}
+
 /** Only what is nearly a word that there is: bpftrace says the rest better. */
 static void check_spelling(struct checker *k, const struct node *n, const struct node *parent)
 {
 	struct str text = node_text(n);
 	if (vocabulary_is_word(text) || may_be_other(k, n, parent) || is_own_function(k, n))
 		return;
+	const char *sigil = check_missing_sigil(k, n);
+	if (sigil) {
+		struct diag_place at = tok_place(n->name);
+		k->good &= diag_check(k->b->diag, "unknown", DIAG_ERROR, &at,
+				      "bpftrace has no " STR_FMT ": did you mean %s" STR_FMT "?",
+				      STR_ARG(text), sigil, STR_ARG(text));
+		return;
+	}
 	const char *near = vocabulary_nearest(text);
 	if (!near || vocabulary_word(str_from(near))->is_bare != (n->kind == NODE_NAME))
 		return;

@@ -318,6 +318,8 @@ static void check_map(const struct argument *x)
 		remedy = arena_printf(a, ": use %s = 0", x->text);
 	else if (is_map && tok_is(x->call->name, "has_key"))
 		remedy = ": its key is the second argument, as in has_key(@x, tid)";
+	if (check_missing_sigil(x->k, x->value))
+		return; // known.c says it
 	check_say(x->k, x->value, "call", DIAG_ERROR, "%s() takes a whole map, and this is %s%s",
 		  x->function, is_map ? "one of its values" : "none", remedy);
 }
@@ -325,6 +327,9 @@ static void check_map(const struct argument *x)
 /** delete(@x[k]), delete(@x, k), delete(@x) */
 static void check_entry(const struct argument *x)
 {
+	const struct node *map = x->value->kind == NODE_INDEX ? x->value->child : x->value;
+	if (check_missing_sigil(x->k, map))
+		return; // the same
 	if (x->value->kind != NODE_MAP)
 		check_say(x->k, x->value, "call", DIAG_ERROR,
 			  "delete() takes a map with its key, and this is none");

@@ -4,6 +4,7 @@
 
 #include <limits.h>
 
+#include "lang/vocabulary.h"
 #include "out/dialect.h"
 
 struct variable {
@@ -68,6 +69,15 @@ static void look_at_read(struct scope *s, const struct node *n)
 			return;
 	struct lack lack = {n, find(s, node_text(n), true) != NULL};
 	vec_push(s->k->b->arena, &s->lacks, lack);
+}
+
+/** `start` where $start is meant, which known.c says. */
+static void look_at_bare(struct scope *s, const struct node *n)
+{
+	struct str name = str_printf(s->k->b->arena, "$" STR_FMT, STR_ARG(node_text(n)));
+	struct variable *v = vocabulary_is_word(node_text(n)) ? NULL : find(s, name, false);
+	if (v)
+		v->is_read = true;
 }
 
 /**
@@ -179,6 +189,8 @@ static void look(struct scope *s, struct node *n, const struct node *parent)
 {
 	if (n->kind == NODE_VARIABLE) {
 		look_at_read(s, n);
+	} else if (n->kind == NODE_NAME) {
+		look_at_bare(s, n);
 	} else if (n->kind == NODE_LET) {
 		look_at_let(s, n);
 	} else if (n->kind == NODE_FOR) {
