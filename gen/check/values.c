@@ -138,24 +138,48 @@ static bool is_bare_number(const struct argument *x)
 	return true;
 }
 
+static bool is_empty(struct ctype *t)
+{
+	t = ctype_strip(t);
+	if (!t || t->kind != CTYPE_STRUCT || !ctype_complete(t))
+		return false;
+	for (size_t i = 0; i < t->n_members; i++)
+		if (!is_empty(t->members[i].type))
+			return false;
+	return true;
+}
+
+/** The first thing in @t that is no struct; bases that are empty are nowhere. */
+static struct ctype *first_in(struct ctype *t)
+{
+	while (t && t->kind == CTYPE_STRUCT && ctype_complete(t) && t->n_members) {
+		size_t i = 0;
+		while (i + 1 < t->n_members && is_empty(t->members[i].type))
+			i++;
+		t = ctype_strip(t->members[i].type);
+	}
+	while (t && t->kind == CTYPE_ARRAY)
+		t = ctype_strip(t->of);
+	return t;
+}
+
 /** A pointer to something that has a type, which is neither bytes nor begins with any. */
 static bool leads_elsewhere(struct ctype *pointer)
 {
-	struct ctype *to = exprtype_pointee(pointer);
-	while (to && to->kind == CTYPE_STRUCT && ctype_complete(to) && to->n_members)
-		to = ctype_strip(to->members[0].type);
-	while (to && to->kind == CTYPE_ARRAY)
-		to = ctype_strip(to->of);
+	const struct ctype *to = first_in(exprtype_pointee(pointer));
 	return to && (to->kind == CTYPE_POINTER || to->kind == CTYPE_ENUM ||
 		      (to->kind == CTYPE_INT && to->size > 1));
 }
 
 static const char *how_to_follow(const struct argument *x)
 {
-	const struct ctype *to = exprtype_pointee(x->m.plain);
-	if (to->kind == CTYPE_STRUCT)
+	struct ctype *to = exprtype_pointee(x->m.plain);
+	// A std::string is some structs around the pointer.
+	bool is_wrapped = to->kind == CTYPE_STRUCT && check_is_string(first_in(to)) &&
+			  ctype_strip(to->members[0].type)->kind == CTYPE_STRUCT;
+	if (to->kind == CTYPE_STRUCT && !is_wrapped)
 		return "name one of its members";
-	if (to->kind == CTYPE_POINTER)
+	if (is_wrapped || to->kind == CTYPE_POINTER)
 		return arena_printf(x->k->b->arena, "str(*(uint64 *)%s) reads what that points to",
 				    x->text);
 	return arena_printf(x->k->b->arena, "*(uint%u *)%s is the number there",
@@ -166,7 +190,7 @@ static const char *how_to_follow(const struct argument *x)
 static void check_string(const struct argument *x)
 {
 	struct arena *a = x->k->b->arena;
-	if (x->wants != WANTS_STRING || !x->m.plain || x->m.is_guess)
+	if (x->wants != WANTS_STRING || !x->m.plain)
 		return;
 	if (is_bare_number(x))
 		check_say(x->k, x->value, "call", DIAG_WARNING,

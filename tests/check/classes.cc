@@ -35,10 +35,14 @@ int main(int argc, char **argv)
 	return 0;
 }
 
+#include <string>
+
 namespace app
 {
 int grow(int by)
 {
+	std::string name(static_cast<size_t>(by), 'x'), *text = &name;
+	USDT_PROBE(app, grown, text);
 	return by + 1;
 }
 } // namespace app
