@@ -145,17 +145,8 @@ static void check_unused(struct checker *k, struct str name, const struct whole 
 
 // --- keys ---
 
-/** 0: a number, 1: a text; -1: not known. */
-static int kind_of(const struct node *n)
-{
-	const struct expr *e = n->expr;
-	if (n->kind == NODE_STRING || (e && e->kind == EXPR_TEXT))
-		return 1;
-	return n->kind == NODE_NUMBER || (e && e->kind == EXPR_NUMBER) ? 0 : -1;
-}
-
 /** How many values make a key of @map; 0 when that is not certain: one may be a whole tuple. */
-static unsigned count_keys(const struct node *map)
+static unsigned count_keys(struct checker *k, const struct node *map)
 {
 	unsigned n = 0;
 	for (const struct node *c = map->child; c; c = c->next)
@@ -166,30 +157,30 @@ static unsigned count_keys(const struct node *map)
 			n++;
 		return n;
 	}
-	return only && kind_of(only) < 0 ? 0 : n;
+	return only && !check_what_it_is(k, only) ? 0 : n;
 }
 
-static const char *key_words(struct bind *b, const struct node *map)
+static const char *key_words(struct checker *k, const struct node *map)
 {
-	unsigned n = count_keys(map);
+	unsigned n = count_keys(k, map);
 	if (!map->child)
 		return "without a key";
-	return n == 1 ? "with a key" : arena_printf(b->arena, "with a key of %u values", n);
+	return n > 1 ? arena_printf(k->b->arena, "with a key of %u values", n) : "with a key";
 }
 
 /** Why bpftrace refuses a map that is used as @a and as @u; NULL: it may not. */
-static const char *why_not(struct bind *b, const struct node *a, const struct node *u)
+static const char *why_not(struct checker *k, const struct node *a, const struct node *u)
 {
-	unsigned n = count_keys(a), m = count_keys(u);
+	unsigned n = count_keys(k, a), m = count_keys(k, u);
 	if (!a->child != !u->child || (n && m && n != m))
-		return arena_printf(b->arena, "is used %s here, and %s there", key_words(b, u),
-				    key_words(b, a));
+		return arena_printf(k->b->arena, "is used %s here, and %s there", key_words(k, u),
+				    key_words(k, a));
 	const struct node *x = a->child, *y = u->child;
 	for (; x && y && n == m; x = x->next, y = y->next) {
-		int is = kind_of(y), was = kind_of(x);
-		if (is >= 0 && was >= 0 && is != was)
-			return arena_printf(b->arena, "has a %s for a key here, and a %s there",
-					    is ? "string" : "number", was ? "string" : "number");
+		const char *is = check_what_it_is(k, y), *was = check_what_it_is(k, x);
+		if (is && was && !str_eqz(str_from(is), was))
+			return arena_printf(k->b->arena, "has %s for a key here, and %s there", is,
+					    was);
 	}
 	return NULL;
 }
@@ -210,7 +201,7 @@ static void check_keys(struct checker *k, const struct mapuses *all, struct str 
 		const struct mapuse *u = &all->uses.v[i];
 		if (!str_eq(u->name, name) || u->is_whole || is_said(k, u))
 			continue;
-		const char *why = first ? why_not(b, first->node, u->node) : NULL;
+		const char *why = first ? why_not(k, first->node, u->node) : NULL;
 		if (!first)
 			first = u;
 		if (!why)
