@@ -65,10 +65,7 @@ static uint64_t longest(struct checker *k, const struct node *n)
 	if (node_is(n, NODE_CALL, "str") && n->child && n->child->next &&
 	    n->child->next->kind == NODE_NUMBER && !n->child->next->next)
 		return str_to_u64(node_text(n->child->next), &size) ? size : 0;
-	if (!check_meaning(k, n, &m) || !m.plain || m.plain->kind != CTYPE_ARRAY)
-		return 0;
-	struct ctype *of = ctype_strip(m.plain->of);
-	return of && of->kind == CTYPE_INT && of->size == 1 ? m.plain->size : 0;
+	return check_meaning(k, n, &m) && check_is_byte_array(m.plain) ? m.plain->size : 0;
 }
 
 static void check_long_text(struct checker *k, const struct node *n)

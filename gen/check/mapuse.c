@@ -28,11 +28,9 @@ static bool takes_map(const struct node *call)
 
 bool mapuse_is_known_call(struct bind *b, const struct node *call)
 {
-	static const char *const commands[] = {"exit", "join", "signal", "override", NULL};
 	if (script_macro(&b->script, call) || tok_is(call->name, "find")) // find(@m, key, $value)
 		return false;
-	return takes_map(call) || tok_is_any(call->name, commands) ||
-	       vocabulary_word(node_text(call))->name;
+	return vocabulary_word(node_text(call))->name != NULL;
 }
 
 static void add_call(struct bind *b, struct mapuse *u, const struct node *call)
