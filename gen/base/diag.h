@@ -26,9 +26,9 @@
 
 #define DIAG_MAX_ERRORS 20
 
-/** Where in a text; `line` 0 when only the file (or a place in a binary, as text) is known. */
 struct json;
 
+/** Where in a text; `line` 0 when only the file (or a place in a binary, as text) is known. */
 struct diag_place {
 	struct str
 	    file; /**< as the user wrote it, or "path:.section+0x1c4"; empty: no text of the user's */

@@ -65,7 +65,7 @@ struct bind {
 	unsigned version;    /**< of bpftrace, see out/dialect.h */
 	bool is_any_version; /**< it is a guess: nobody said, and none is installed */
 	const char *conf;    /**< the list of enum tables, or NULL for none */
-	bool is_own;	     /**< the script is btgen\'s own, of -t: nobody can mend it */
+	bool is_own;	     /**< the script is btgen's own, of -t: nobody can mend it */
 	bool is_thrifty;     /**< open no debug file only to check what arguments are */
 	bool verbose;	     /**< say which files were chosen */
 	const char
@@ -95,7 +95,7 @@ struct bind {
 	VEC(struct bind_table) tables;		 /**< of enum names, see names/table.h */
 	VEC(struct bind_enum_table) enum_tables; /**< of enum_name(), see names/enumname.h */
 	struct lock
-	    *lock; /**< the caller's: gets what the script relies on, check/lock.h; or NULL */
+	    *lock; /**< the caller's: gets what the script relies on, lock/lock.h; or NULL */
 };
 
 /**

@@ -7,7 +7,7 @@
  * source changes: no addresses, no lines, no paths (docs/lock.md).
  *
  *	struct lock lock = {.arena = &arena};
- *	b.lock = &lock;			// check_script() collects
+ *	b.lock = &lock;			// template_bind() adds what is found
  *	if (template_bind(&b, &pp)) {
  *		lock_add_tables(&b);
  *		lock_write(&lock, &diag, path);
