@@ -81,16 +81,6 @@ static bool may_be_other(struct checker *k, const struct node *n, const struct n
 	       (n->expr && n->expr->enumerator_of) || str_eqz(node_text(n), "_");
 }
 
-static bool is_own_function(struct checker *k, const struct node *n)
-{
-	for (const struct node *c = k->b->script.program->child; c; c = c->next)
-		if (c->kind == NODE_IMPORT ||
-		    ((c->kind == NODE_FUNCTION || c->kind == NODE_MACRO) && c->name &&
-		     str_eq(node_text(c), node_text(n))))
-			return true;
-	return false;
-}
-
 struct sigil {
 	struct str name; // with its $
 	bool is_found;
@@ -124,7 +114,7 @@ const char *check_missing_sigil(struct checker *k, const struct node *n)
 static void check_spelling(struct checker *k, const struct node *n, const struct node *parent)
 {
 	struct str text = node_text(n);
-	if (vocabulary_is_word(text) || may_be_other(k, n, parent) || is_own_function(k, n))
+	if (vocabulary_is_word(text) || may_be_other(k, n, parent) || script_has_function(&k->b->script, text))
 		return;
 	const char *sigil = check_missing_sigil(k, n);
 	if (sigil) {

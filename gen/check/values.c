@@ -420,7 +420,7 @@ static void check_bounds(struct checker *k, const struct node *call)
 		    "lhist() has at most 1000 buckets, and these would be %llu: use a step of "
 		    "at least %llu",
 		    (unsigned long long)((at[1] - at[0]) / at[2]),
-		    (unsigned long long)((at[1] - at[0] + 999) / 1000));
+		    (unsigned long long)((at[1] - at[0] - 1) / 1000 + 1));
 }
 
 /** What is only for some numbers, or some arguments, of one function. */
@@ -475,19 +475,6 @@ static bool check_arity(struct checker *k, const struct node *call, const struct
 	return false;
 }
 
-/** A function or macro of the script's own may have any name. */
-static bool is_own(struct checker *k, const struct node *call)
-{
-	if (script_macro(&k->b->script, call))
-		return true;
-	for (size_t i = 0; i < k->b->script.clauses.n; i++) {
-		const struct node *n = k->b->script.clauses.v[i].node;
-		if (n->kind == NODE_FUNCTION && n->name && str_eq(n->name->text, call->name->text))
-			return true;
-	}
-	return false;
-}
-
 /** count() and the like are kept in maps, by an assignment. */
 static void check_place(struct checker *k, const struct node *call, const struct node *parent)
 {
@@ -501,7 +488,7 @@ static void check_place(struct checker *k, const struct node *call, const struct
 static void check_call(struct checker *k, const struct node *call, const struct node *parent)
 {
 	const struct word *word = vocabulary_word(call->name->text);
-	if (!word->is_counted || is_own(k, call))
+	if (!word->is_counted || script_has_function(&k->b->script, call->name->text))
 		return;
 	if (word->gives == GIVES_AGGREGATION)
 		check_place(k, call, parent);

@@ -294,7 +294,7 @@ static void check_feature(struct versions *v, const struct feature *f, const str
 static bool is_own(const struct versions *v, const struct node *n)
 {
 	const struct script *s = &v->b->script;
-	if (script_macro(s, n))
+	if (script_has_function(s, n->name->text))
 		return true;
 	for (size_t i = 0; i < s->definitions.n; i++)
 		for (const struct token *t = s->definitions.v[i]->first;

@@ -182,6 +182,16 @@ struct node *script_macro(const struct script *s, const struct node *n)
 	return NULL;
 }
 
+bool script_has_function(const struct script *s, struct str name)
+{
+	for (const struct node *n = s->program->child; n; n = n->next)
+		if (n->kind == NODE_IMPORT ||
+		    ((n->kind == NODE_FUNCTION || n->kind == NODE_MACRO) && n->name &&
+		     str_eq(n->name->text, name)))
+			return true;
+	return false;
+}
+
 bool script_is_parameter(const struct node *macro, const struct node *n)
 {
 	for (const struct node *p = macro ? macro->child : NULL; p && p->next; p = p->next)
