@@ -188,29 +188,17 @@ static bool check_range(struct checker *k, struct str op, struct node *value, st
 	return true;
 }
 
-static bool find_effect(void *ctx, struct node *n, struct node *parent)
-{
-	bool *found = ctx;
-	(void)parent;
-	*found |= n->kind != NODE_NAME && n->kind != NODE_VARIABLE && n->kind != NODE_MAP &&
-		  n->kind != NODE_MEMBER && n->kind != NODE_GROUP && n->kind != NODE_NUMBER &&
-		  n->kind != NODE_INDEX && n->kind != NODE_CAST && n->kind != NODE_TYPE;
-	return !*found;
-}
-
 /** `$x == $x`; what a macro of the preprocessor makes equal may be meant. */
 static void check_itself(struct checker *k, struct node *n)
 {
 	struct node *left = node_ungrouped(n->child), *right = node_ungrouped(n->child->next);
 	struct diag_place at = tok_place(n->name);
-	bool has_effect = false;
-	if (left->kind == NODE_NUMBER || left->kind != right->kind || n->name->from_macro ||
-	    left->first->from_macro || right->first->from_macro ||
+	if (left->kind == NODE_NUMBER || left->kind == NODE_STRING || left->kind != right->kind ||
+	    n->name->from_macro || left->first->from_macro || right->first->from_macro ||
 	    !str_eq(print_text(k->b->arena, left), print_text(k->b->arena, right)))
 		return;
-	node_walk(left, find_effect, &has_effect);
 	bool is_true = tok_is(n->name, "==") || tok_is(n->name, "<=") || tok_is(n->name, ">=");
-	if (!has_effect)
+	if (!check_has_effect(left))
 		k->good &= diag_check(k->b->diag, "constant", DIAG_WARNING, &at,
 				      "this is always %s: a value is compared with itself",
 				      is_true ? "true" : "false");

@@ -152,7 +152,7 @@ static void check_block(struct checker *k, const struct node *n)
 /** `@x == 5;` */
 static void check_statement(struct checker *k, const struct node *n, const struct node *parent)
 {
-	const struct node *x = n->child;
+	struct node *x = n->child;
 	bool is_value = parent && parent->last_child == n && !tok_is(n->last, ";");
 	if (is_value || n->is_changed || x->is_changed || x->first->from_macro)
 		return;
@@ -163,9 +163,9 @@ static void check_statement(struct checker *k, const struct node *n, const struc
 		k->good &= diag_check(k->b->diag, "unused", DIAG_WARNING, &at,
 				      "the result of this comparison is not used: use = to set %s",
 				      check_text(k, x->child));
-	} else if ((x->kind == NODE_BINARY && x->child->kind != NODE_CALL) ||
-		   x->kind == NODE_NUMBER || x->kind == NODE_STRING || x->kind == NODE_VARIABLE ||
-		   x->kind == NODE_MAP || x->kind == NODE_MEMBER ||
+	} else if ((x->kind == NODE_BINARY && !check_has_effect(x)) || x->kind == NODE_NUMBER ||
+		   x->kind == NODE_STRING || x->kind == NODE_VARIABLE || x->kind == NODE_MAP ||
+		   x->kind == NODE_MEMBER ||
 		   (x->kind == NODE_NAME && vocabulary_is_builtin(node_text(x)))) {
 		k->good &= diag_check(k->b->diag, "unused", DIAG_WARNING, &at,
 				      "this does nothing: its value is not used");
