@@ -1,5 +1,6 @@
 #include "lower/lower_priv.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -287,6 +288,36 @@ static void widen_format(struct lowerer *lo, struct node *n)
 	strbuf_fini(&text);
 }
 
+/**
+ * `%%` behind the last value: bpftrace before 0.24 prints what stands there as it is. One that would
+ * be a conversion, with what follows it, is left alone.
+ */
+static void lower_percent(struct lowerer *lo, struct node *n)
+{
+	struct node *format = dialect_has_own_printf(lo->b->version) ? NULL : format_find(n);
+	struct conversion c = {0};
+	struct strbuf text;
+	if (!format || !tok_is(n->name, "printf"))
+		return;
+	struct str whole = node_text(format);
+	for (const struct node *arg = format->next; arg && format_next(whole, &c); arg = arg->next)
+		;
+	strbuf_init(&text);
+	strbuf_adds(&text, str_slice(whole, 0, c.end));
+	for (size_t i = c.end; i < whole.n; i++) {
+		strbuf_addc(&text, whole.p[i]);
+		if (!str_has_prefix(str_from_offset(whole, i), STR("%%")))
+			continue;
+		i++;
+		if (isalnum((unsigned char)whole.p[i + 1]) || strchr("-.%", whole.p[i + 1]))
+			strbuf_addc(&text, whole.p[i]);
+	}
+	if (text.n < whole.n)
+		change_leaf(lo->b->arena, format, NODE_STRING,
+			    str_copy(lo->b->arena, strbuf_str(&text)));
+	strbuf_fini(&text);
+}
+
 /** print(*p), @m = *p of a struct with floating-point numbers. */
 static void refuse_floats(struct lowerer *lo, const struct node *n, const struct node *parent)
 {
@@ -336,8 +367,10 @@ void lower_node(struct lowerer *lo, struct node *n, const struct node *parent)
 		lower_arg(lo, n, parent);
 		lo->good = n->is_changed || constant_lower(lo->b, lo->clause, n, parent);
 	} else if (n->kind != NODE_CALL || (!fold_sizeof(lo, n) && !lower_str_of_value(lo, n))) {
-		if (n->kind == NODE_CALL)
+		if (n->kind == NODE_CALL) {
 			widen_format(lo, n);
+			lower_percent(lo, n);
+		}
 		lower_children(lo, n);
 		lower_asked(lo, n);
 		if (n->kind == NODE_UNARY)
