@@ -1,7 +1,5 @@
 #include "doctor/process.h"
 
-#include <stdlib.h>
-
 #include "elf/debugfile.h"
 #include "elf/debugpackage.h"
 #include "out/dialect.h"
@@ -151,48 +149,28 @@ static void examine_files(struct examination *x)
 			    "no file of the process has USDT probes");
 }
 
-/** The lines that a diag wrote, "PLACE: error: TEXT", as findings. */
-static void add_messages(struct findings *f, struct str said)
+/** What was wrong with the process or its files, as findings; of a hostile file not all. */
+static void add_messages(struct findings *f, const struct diag_log *log)
 {
-	while (said.n) {
-		size_t nl = str_find(said, '\n'), colon = 0;
-		struct str line = str_slice(said, 0, nl), place, text;
-		said = str_from_offset(said, nl + 1);
-		do {
-			colon += str_find(str_from_offset(line, colon), ':') + 1;
-			place = str_slice(line, 0, colon);
-			text = str_trim(str_from_offset(line, colon));
-		} while (colon < line.n && !str_has_prefix(text, STR("error: ")) &&
-			 !str_has_prefix(text, STR("warning: ")));
-		if (!text.n)
-			continue;
-		bool is_error = str_has_prefix(text, STR("error: "));
-		text = str_from_offset(text, str_find(text, ' ') + 1);
-		if (str_eqz(place, "btgen:"))
-			place = STR("");
-		finding_add(f, is_error ? FINDING_ERROR : FINDING_WARNING, "file", NULL,
-			    STR_FMT "%s" STR_FMT, STR_ARG(place), place.n ? " " : "",
-			    STR_ARG(text));
+	for (size_t i = 0; i < log->messages.n && i < 2 * DIAG_MAX_ERRORS; i++) {
+		const struct diag_message *m = &log->messages.v[i];
+		if (m->level != DIAG_NOTE)
+			finding_add(f, m->level == DIAG_ERROR ? FINDING_ERROR : FINDING_WARNING,
+				    "file", NULL, STR_FMT "%s" STR_FMT, STR_ARG(m->at.file),
+				    m->at.file.n ? ": " : "", STR_ARG(m->text));
 	}
 }
 
 void process_examine(struct findings *f, const char *procfs, int pid, unsigned version)
 {
-	char *said = NULL;
-	size_t n = 0;
-	FILE *out = open_memstream(&said, &n);
-	if (!out)
-		base_oom();
-	struct diag diag;
+	struct diag_log log = {.arena = f->arena};
+	struct diag diag = {.log = &log};
 	struct proc *p;
-	diag_init(&diag, out);
 	if (proc_open(f->arena, &diag, procfs, pid, &p)) {
 		struct examination x = {.out = f, .diag = &diag, .proc = p, .version = version};
 		examine_place(&x);
 		examine_files(&x);
 		proc_close(p);
 	}
-	fclose(out);
-	add_messages(f, (struct str){said, n});
-	free(said);
+	add_messages(f, &log);
 }
