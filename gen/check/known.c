@@ -114,7 +114,8 @@ const char *check_missing_sigil(struct checker *k, const struct node *n)
 static void check_spelling(struct checker *k, const struct node *n, const struct node *parent)
 {
 	struct str text = node_text(n);
-	if (vocabulary_is_word(text) || may_be_other(k, n, parent) || script_has_function(&k->b->script, text))
+	if (vocabulary_is_word(text) || may_be_other(k, n, parent) ||
+	    script_has_function(&k->b->script, text))
 		return;
 	const char *sigil = check_missing_sigil(k, n);
 	if (sigil) {
