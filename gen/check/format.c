@@ -295,6 +295,16 @@ static void check_number_of(struct given *g)
 		check_width(g);
 }
 
+/** `%d` of str() of a number: that str() is wrong, values.c says, and %d is right without it. */
+static bool is_str_of_number(struct checker *k, const struct node *value)
+{
+	struct meaning m;
+	value = node_ungrouped((struct node *)value);
+	return node_is(value, NODE_CALL, "str") && value->child &&
+	       check_meaning(k, value->child, &m) && m.plain && is_plain_number(m.plain) &&
+	       m.plain->size < 8;
+}
+
 /** What is no number: which conversions print it, and how to get there with another. */
 static void check_other(struct given *g, enum expr_kind kind)
 {
@@ -324,7 +334,7 @@ static void check_other(struct given *g, enum expr_kind kind)
 		remedy = arena_printf(g->k->b->arena, "use %%r with buf(%s), or %%s with str(%s)",
 				      text, text);
 	const char *fits = is_own ? kinds[kind].fits_new : kinds[kind].fits;
-	if (what && !strchr(fits, g->letter) && !is_misplaced)
+	if (what && !strchr(fits, g->letter) && !is_misplaced && !is_str_of_number(g->k, g->value))
 		check_say(g->k, g->value, "format", g->m.type ? check_level(&g->m) : DIAG_ERROR,
 			  STR_FMT " of %s: %s", STR_ARG(g->conversion), what, remedy);
 }

@@ -209,6 +209,9 @@ static bool load_source(struct arena *a, struct diag *d, const struct expand_req
 				  "'%s' is no script, but a running program: its name goes before "
 				  "the script",
 				  s->text);
+	if (!path && strchr(s->text, '{'))
+		return diag_error(d, NULL, "'%s' is the text of a script: write -e before it",
+				  s->text);
 	if (!path)
 		return diag_error(d, NULL, "no script '%s' here%s%s", s->text,
 				  dir ? ", nor in " : "", dir ? dir : "");

@@ -89,6 +89,7 @@ bad 2 "^bpftrace.sh: -f: unknown format 'xml'" "an option that btgen reads" -f x
 bad 1 "'nvmf_tgt' is no script, but a running program: its name goes before the script" "a name behind the script" \
 	"$tmp/good.bt" nvmf_tgt
 bad 1 "no script 'nosuch'" "a script that is not there" $pid nosuch
+bad 1 "'BEGIN { exit\(\); }' is the text of a script: write -e before it" "a text without -e" $pid 'BEGIN { exit(); }'
 bad 1 "Is a directory" "a folder as a script" $pid "$tmp"
 : >"$tmp/empty.bt"
 bad 1 "the script is empty" "an empty script" $pid "$tmp/empty.bt"
