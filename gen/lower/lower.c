@@ -297,8 +297,8 @@ static void lower_percent(struct lowerer *lo, struct node *n)
 	struct node *format = dialect_has_own_printf(lo->b->version) ? NULL : format_find(n);
 	struct conversion c = {0};
 	struct strbuf text;
-	if (!format || !tok_is(n->name, "printf"))
-		return;
+	if (!format || !lo->b->files || !tok_is(n->name, "printf"))
+		return; // a host's script stays as it is
 	struct str whole = node_text(format);
 	for (const struct node *arg = format->next; arg && format_next(whole, &c); arg = arg->next)
 		;

@@ -82,6 +82,6 @@ else
 fi
 
 # Behind the last value, too, where bpftrace before 0.24 prints both of them
-is "$("$live_sh" -q -e 'BEGIN { printf("%d%%, %s%%|%%\t%%\n", 4, "x"); printf("100%%\n"); printf("%d%%%d%%", 1, 2); exit(); }')" \
+is "$("$live_sh" -q -x "$targets/nvmf_tgt" -e 'BEGIN { printf("%d%%, %s%%|%%\t%%\n", 4, "x"); printf("100%%\n"); printf("%d%%%d%%", 1, 2); exit(); }')" \
 	$'4%, x%|%\t%\n100%\n1%2%' "%% is a percent sign wherever it stands"
 done_testing
