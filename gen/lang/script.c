@@ -147,7 +147,10 @@ bool script_parse(struct arena *a, struct diag *d, struct token *tokens, struct 
 			ret->behind_c = n->first;
 		if (n->kind == NODE_CLAUSE || n->kind == NODE_FUNCTION || n->kind == NODE_MACRO)
 			add_clause(a, ret, n);
-		else if (n->kind == NODE_DEFINITION)
+		if ((n->kind == NODE_FUNCTION || n->kind == NODE_MACRO) && n->name)
+			map_add(a, &ret->functions, n->name->text);
+		ret->has_import |= n->kind == NODE_IMPORT;
+		if (n->kind == NODE_DEFINITION)
 			vec_push(a, &ret->definitions, n);
 	}
 	return true;
@@ -184,12 +187,7 @@ struct node *script_macro(const struct script *s, const struct node *n)
 
 bool script_has_function(const struct script *s, struct str name)
 {
-	for (const struct node *n = s->program->child; n; n = n->next)
-		if (n->kind == NODE_IMPORT ||
-		    ((n->kind == NODE_FUNCTION || n->kind == NODE_MACRO) && n->name &&
-		     str_eq(n->name->text, name)))
-			return true;
-	return false;
+	return s->has_import || map_get(&s->functions, name);
 }
 
 bool script_is_parameter(const struct node *macro, const struct node *n)
