@@ -55,6 +55,8 @@ void check_say(struct checker *k, const struct node *n, const char *name, enum d
 	       const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /** uintptr_t, or a typedef that says of a number that it is an address. */
 bool check_is_address_word(const struct ctype *t);
+/** Does the clause name the variable @name, with its $? */
+bool check_has_variable(struct checker *k, struct str name);
 /** Does computing @n do anything else, or may it? */
 bool check_has_effect(struct node *n);
 /** A map that is named without a key, and has some elsewhere. */

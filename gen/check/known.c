@@ -81,27 +81,12 @@ static bool may_be_other(struct checker *k, const struct node *n, const struct n
 	       (n->expr && n->expr->enumerator_of) || str_eqz(node_text(n), "_");
 }
 
-struct sigil {
-	struct str name; // with its $
-	bool is_found;
-};
-
-static bool find_variable(void *ctx, struct node *n, struct node *parent)
-{
-	(void)parent;
-	struct sigil *s = ctx;
-	s->is_found |= n->kind == NODE_VARIABLE && str_eq(node_text(n), s->name);
-	return !s->is_found;
-}
-
 const char *check_missing_sigil(struct checker *k, const struct node *n)
 {
 	const struct script *script = &k->b->script;
 	if (n->kind != NODE_NAME || vocabulary_is_word(node_text(n)))
 		return NULL;
-	struct sigil s = {.name = str_printf(k->b->arena, "$" STR_FMT, STR_ARG(node_text(n)))};
-	node_walk(k->clause->clause->node, find_variable, &s);
-	if (s.is_found)
+	if (check_has_variable(k, str_printf(k->b->arena, "$" STR_FMT, STR_ARG(node_text(n)))))
 		return "$";
 	for (size_t i = 0; i < script->clauses.n; i++)
 		for (size_t m = 0; m < script->clauses.v[i].maps.n; m++)

@@ -251,6 +251,11 @@ static const struct names *names_of(struct checker *k, size_t i)
 	return &k->variables[i];
 }
 
+bool check_has_variable(struct checker *k, struct str name)
+{
+	return map_get(&names_of(k, k->i)->named, name);
+}
+
 static bool is_set_elsewhere(struct checker *k, struct str name)
 {
 	for (size_t i = 0; i < k->b->script.clauses.n; i++)
