@@ -16,15 +16,6 @@ static struct str number(struct arena *a, int64_t value, const struct ctype *of)
 	return str_printf(a, "(%" PRId64 ")", value);
 }
 
-/** What a header or the script defines, a parameter, or the name of a type. */
-static bool may_be_other(struct bind *b, const struct attach_clause *c, const struct node *parent)
-{
-	return b->pp->n_c_headers || b->script.definitions.n ||
-	       c->clause->node->kind != NODE_CLAUSE ||
-	       (parent->kind == NODE_CALL &&
-		vocabulary_word(node_text(parent))->takes == TAKES_TYPE);
-}
-
 bool constant_lower(struct bind *b, const struct attach_clause *c, struct node *n,
 		    const struct node *parent)
 {
@@ -49,12 +40,6 @@ bool constant_lower(struct bind *b, const struct attach_clause *c, struct node *
 		return true;
 	}
 	struct diag_place at = tok_place(n->last);
-	if (!has_scopes && !may_be_other(b, c, parent)) {
-		struct str near = lookup_nearest(b->lookup, name, NAME_ENUMERATOR);
-		return !near.n || diag_check(b->diag, "unknown", DIAG_ERROR, &at,
-					     "no enumerator " STR_FMT ": did you mean " STR_FMT "?",
-					     STR_ARG(name), STR_ARG(near));
-	}
 	return !has_scopes || // no bpftrace has such names
 	       lookup_say_unknown(b->lookup, &at, "type or enumerator", name,
 				  NAME_TYPES | NAME_ENUMERATOR);
