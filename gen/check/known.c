@@ -102,6 +102,10 @@ static void check_spelling(struct checker *k, const struct node *n, const struct
 	if (vocabulary_is_word(text) || may_be_other(k, n, parent) ||
 	    script_has_function(&k->b->script, text))
 		return;
+	// Said once, and looked for once.
+	if (!map_add(k->b->arena, &k->said,
+		     str_printf(k->b->arena, "word " STR_FMT, STR_ARG(text))))
+		return;
 	const char *sigil = check_missing_sigil(k, n);
 	if (sigil) {
 		struct diag_place at = tok_place(n->name);

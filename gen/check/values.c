@@ -190,7 +190,7 @@ static const char *how_to_follow(const struct argument *x)
 static void check_string(const struct argument *x)
 {
 	struct arena *a = x->k->b->arena;
-	if (x->wants != WANTS_STRING || !x->m.plain)
+	if (x->wants != WANTS_STRING || !x->m.plain || x->m.is_guess)
 		return;
 	if (is_bare_number(x))
 		check_say(x->k, x->value, "call", DIAG_WARNING,
