@@ -237,7 +237,7 @@ static unsigned bits_printed(struct str conversion)
 			return 64;
 		n_halves += conversion.p[i] == 'h';
 	}
-	return 32 >> n_halves;
+	return n_halves == 0 ? 32 : n_halves == 1 ? 16 : 8;
 }
 
 /**
