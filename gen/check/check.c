@@ -184,29 +184,66 @@ static bool is_in_word(char c)
 	       c == '_';
 }
 
-/** How often @word, which begins with @ or $, stands in @text. */
-static size_t count_word(struct str text, struct str word)
+/** How often a word that begins with @ or $ is there. */
+struct word_count {
+	size_t in_text, in_program;
+	bool in_macro;
+};
+
+static struct word_count *word_count(struct checker *k, struct map *words, struct str word)
 {
-	size_t n = 0;
-	for (size_t i = 0; i + word.n <= text.n; i++)
-		n += str_eq(str_slice(text, i, word.n), word) &&
-		     (i + word.n == text.n || !is_in_word(text.p[i + word.n]));
-	return n;
+	struct word_count *count = map_get(words, word);
+	if (!count) {
+		count = arena_new(k->b->arena, struct word_count);
+		map_put(k->b->arena, words, word, count);
+	}
+	return count;
 }
 
-size_t check_count_hidden(struct bind *b, const struct src_file *file, const char *word)
+static void count_in_text(struct checker *k, struct map *words, struct str text)
+{
+	for (size_t i = 0, n; i < text.n; i += n) {
+		n = 1;
+		if (text.p[i] != '@' && text.p[i] != '$')
+			continue;
+		while (i + n < text.n && is_in_word(text.p[i + n]))
+			n++;
+		word_count(k, words, str_slice(text, i, n))->in_text++;
+	}
+}
+
+static void count_in_program(struct checker *k, struct map *words, const struct src_file *file)
+{
+	for (const struct token *t = k->b->pp->out; t; t = t->next) {
+		bool is_map = tok_is(t, "@") && t->next;
+		struct str names[] = {t->text, is_map ? t->next->text : STR("")};
+		if (!t->text.n || (t->text.p[0] != '@' && t->text.p[0] != '$'))
+			continue;
+		if (is_map)
+			names[1] = str_printf(k->b->arena, "@" STR_FMT, STR_ARG(names[1]));
+		for (size_t i = 0; i <= is_map; i++) {
+			struct word_count *count = word_count(k, words, names[i]);
+			count->in_macro |= t->from_macro;
+			count->in_program += t->loc.file == file;
+		}
+	}
+}
+
+size_t check_count_hidden(struct checker *k, const struct src_file *file, const char *word)
 {
 	if (!file)
 		return 0;
-	size_t in_text = count_word(file->text, str_from(word)), in_program = 0;
-	for (const struct token *t = b->pp->out; t; t = t->next) {
-		bool is_it = tok_is(t, word) || (word[0] == '@' && tok_is(t, "@") && t->next &&
-						 tok_is(t->next, word + 1));
-		if (is_it && t->from_macro)
-			return 1; // where else the macro stands is not known
-		in_program += is_it && t->loc.file == file;
+	struct map *words = map_get_ptr(&k->words, file);
+	if (!words) {
+		words = arena_new(k->b->arena, struct map);
+		map_put_ptr(k->b->arena, &k->words, file, words);
+		count_in_text(k, words, file->text);
+		count_in_program(k, words, file);
 	}
-	return in_text > in_program ? in_text - in_program : 0;
+	const struct word_count *count = word_count(k, words, str_from(word));
+	if (count->in_macro)
+		return 1; // where else the macro stands is not known
+	return count->in_text > count->in_program ? count->in_text - count->in_program : 0;
 }
 
 static bool check_node(void *ctx, struct node *n, struct node *parent)

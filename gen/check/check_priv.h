@@ -16,6 +16,7 @@ struct checker {
 	size_t i;		 /**< its number */
 	struct map said;	 /**< what is said once only, each check has words of its own */
 	struct names *variables; /**< variables.c's */
+	struct map words;	 /**< of check_count_hidden(), those of each source file */
 	bool good;
 };
 
@@ -45,7 +46,7 @@ void check_note_origin(struct checker *k, const struct node *n);
  * How often `@name` or `$name` stands in @file where it is no part of the program: left out by #if,
  * or in a comment; at least 1 if a macro has it. What seems not to be used may be used there.
  */
-size_t check_count_hidden(struct bind *b, const struct src_file *file, const char *word);
+size_t check_count_hidden(struct checker *k, const struct src_file *file, const char *word);
 /** "a number", "a text" or "count()": what a map or variable holds that is given @value; NULL: not known. */
 const char *check_what_it_is(struct checker *k, const struct node *value);
 /** @n as it is written, for a remedy. */

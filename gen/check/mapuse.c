@@ -98,6 +98,17 @@ static void look(struct finder *f, struct node *n, const struct node *parent,
 		look(f, c, n, parent);
 }
 
+static void link_uses(struct arena *a, struct mapuses *all)
+{
+	struct map last = {0};
+	for (size_t i = 0; i < all->uses.n; i++) {
+		struct mapuse *u = &all->uses.v[i], *before = map_get(&last, u->name);
+		if (before)
+			before->next = u;
+		map_put(a, &last, u->name, u);
+	}
+}
+
 void mapuse_find(struct bind *b, struct mapuses *ret)
 {
 	struct finder f = {.b = b, .all = ret};
@@ -110,6 +121,7 @@ void mapuse_find(struct bind *b, struct mapuses *ret)
 			if (n->kind != NODE_ATTACH)
 				look(&f, n, f.clause->clause->node, NULL);
 	}
+	link_uses(b->arena, ret);
 }
 
 const char *mapuse_text(struct bind *b, const struct mapuse *u)

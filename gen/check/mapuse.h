@@ -25,6 +25,7 @@ struct mapuse {
 	bool is_whole;		  /**< all of the map: print(@m), delete(@m, key), a loop over it */
 	bool is_opaque;		  /**< not understood: anything may happen */
 	const struct node *value; /**< what is assigned to it, or NULL */
+	const struct mapuse *next; /**< of the same map */
 };
 
 struct mapuses {

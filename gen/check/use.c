@@ -52,13 +52,10 @@ struct whole {
 	const struct mapuse *set, *cleared; // the first ones; cleared: in END
 };
 
-static void gather(const struct mapuses *all, struct str name, struct whole *ret)
+static void gather(const struct mapuse *u, struct whole *ret)
 {
 	*ret = (struct whole){0};
-	for (size_t i = 0; i < all->uses.n; i++) {
-		const struct mapuse *u = &all->uses.v[i];
-		if (!str_eq(u->name, name))
-			continue;
+	for (; u; u = u->next) {
 		ret->is_read |= u->is_read;
 		ret->is_set |= u->is_set;
 		ret->is_changed |= u->is_set || u->is_cleared || u->is_deleted;
@@ -90,10 +87,10 @@ static struct str near_map(const struct mapuses *all, const struct tables *table
 }
 
 /** What #if leaves out may set it: bpftrace from 0.24 on takes it for 0 then. */
-static bool is_taken(struct bind *b, const struct mapuse *u)
+static bool is_taken(struct checker *k, const struct mapuse *u)
 {
-	return dialect_reads_unset_maps(b->version) && u->is_read && !u->is_whole &&
-	       check_count_hidden(b, u->node->first->loc.file, mapuse_text(b, u));
+	return dialect_reads_unset_maps(k->b->version) && u->is_read && !u->is_whole &&
+	       check_count_hidden(k, u->node->first->loc.file, mapuse_text(k->b, u));
 }
 
 static void say_unset(struct checker *k, struct mapuses *all, const struct tables *tables,
@@ -105,7 +102,7 @@ static void say_unset(struct checker *k, struct mapuses *all, const struct table
 	const char *verb = u->is_read ? "read" : u->is_cleared ? "cleared" : "deleted from";
 	struct str near = near_map(all, tables, u->name);
 	at.len = (unsigned)u->name.n + 1;
-	k->good &= diag_check(b->diag, "unset", is_taken(b, u) ? DIAG_WARNING : DIAG_ERROR, &at,
+	k->good &= diag_check(b->diag, "unset", is_taken(k, u) ? DIAG_WARNING : DIAG_ERROR, &at,
 			      "%s is %s and never set", mapuse_text(b, u), verb);
 	if (w->is_changed && is_listed(tables, u->name))
 		diag_note(b->diag, NULL,
@@ -133,7 +130,7 @@ static void check_unused(struct checker *k, struct str name, const struct whole 
 	if (!w->set || w->is_read || !w->cleared)
 		return; // bpftrace prints it
 	const char *word = mapuse_text(b, w->set);
-	if (check_count_hidden(b, w->set->node->first->loc.file, word))
+	if (check_count_hidden(k, w->set->node->first->loc.file, word))
 		return;
 	struct diag_place at = tok_place(w->set->node->first),
 			  there = tok_place(w->cleared->node->first);
@@ -193,13 +190,12 @@ static bool is_said(struct checker *k, const struct mapuse *u)
 }
 
 /** The first place of a map settles its keys. */
-static void check_keys(struct checker *k, const struct mapuses *all, struct str name)
+static void check_keys(struct checker *k, const struct mapuse *u)
 {
 	struct bind *b = k->b;
 	const struct mapuse *first = NULL;
-	for (size_t i = 0; i < all->uses.n; i++) {
-		const struct mapuse *u = &all->uses.v[i];
-		if (!str_eq(u->name, name) || u->is_whole || is_said(k, u))
+	for (; u; u = u->next) {
+		if (u->is_whole || is_said(k, u))
 			continue;
 		const char *why = first ? why_not(k, first->node, u->node) : NULL;
 		if (!first)
@@ -208,7 +204,7 @@ static void check_keys(struct checker *k, const struct mapuses *all, struct str 
 			continue;
 		struct diag_place at = tok_place(u->node->first),
 				  there = tok_place(first->node->first);
-		at.len = there.len = (unsigned)name.n + 1;
+		at.len = there.len = (unsigned)u->name.n + 1;
 		k->good &=
 		    diag_check(b->diag, "key", DIAG_ERROR, &at, "%s %s", mapuse_text(b, u), why);
 		diag_note(b->diag, &there, "there");
@@ -228,13 +224,12 @@ static const char *given_at(struct checker *k, const struct mapuse *u)
 }
 
 /** All that is put in it must be of one kind. */
-static void check_values_of(struct checker *k, const struct mapuses *all, struct str name)
+static void check_values_of(struct checker *k, const struct mapuse *u)
 {
 	const struct mapuse *first = NULL;
 	const char *was = NULL;
-	for (size_t i = 0; i < all->uses.n; i++) {
-		const struct mapuse *u = &all->uses.v[i];
-		const char *is = str_eq(u->name, name) ? given_at(k, u) : NULL;
+	for (; u; u = u->next) {
+		const char *is = given_at(k, u);
 		if (!is || (was && str_eqz(str_from(is), was)))
 			continue;
 		if (!was) {
@@ -244,7 +239,7 @@ static void check_values_of(struct checker *k, const struct mapuses *all, struct
 		}
 		struct diag_place at = tok_place(u->node->first),
 				  there = tok_place(first->node->first);
-		at.len = there.len = (unsigned)name.n + 1;
+		at.len = there.len = (unsigned)u->name.n + 1;
 		k->good &=
 		    diag_check(k->b->diag, "mixed", DIAG_ERROR, &at,
 			       "%s is given %s here, and %s there", mapuse_text(k->b, u), is, was);
@@ -271,7 +266,7 @@ static void check_table(struct checker *k, const struct mapuses *all, const stru
 		return;
 	const char *word = arena_printf(k->b->arena, "@" STR_FMT, STR_ARG(name->text));
 	bool has_at = tok_is(p->tokens->next, "@");
-	if (check_count_hidden(k->b, p->loc.file, word) > has_at)
+	if (check_count_hidden(k, p->loc.file, word) > has_at)
 		return;
 	for (size_t i = 0; i < all->uses.n; i++)
 		if (str_eq(all->uses.v[i].name, name->text))
@@ -284,16 +279,16 @@ static void check_table(struct checker *k, const struct mapuses *all, const stru
 }
 
 static void check_map(struct checker *k, struct mapuses *all, const struct tables *tables,
-		      struct str name)
+		      const struct mapuse *first)
 {
 	struct whole w;
-	gather(all, name, &w);
+	gather(first, &w);
 	if (w.is_opaque)
 		return;
-	check_unset(k, all, tables, name, &w);
-	check_unused(k, name, &w);
-	check_keys(k, all, name);
-	check_values_of(k, all, name);
+	check_unset(k, all, tables, first->name, &w);
+	check_unused(k, first->name, &w);
+	check_keys(k, first);
+	check_values_of(k, first);
 }
 
 void check_use(struct checker *k, struct mapuses *all)
@@ -306,7 +301,7 @@ void check_use(struct checker *k, struct mapuses *all)
 	find_tables(b, &tables);
 	for (size_t i = 0; i < all->uses.n; i++)
 		if (map_add(b->arena, &seen, all->uses.v[i].name))
-			check_map(k, all, &tables, all->uses.v[i].name);
+			check_map(k, all, &tables, &all->uses.v[i]);
 	for (size_t i = 0; i < b->pp->pragmas.n; i++)
 		check_table(k, all, &b->pp->pragmas.v[i]);
 }

@@ -319,7 +319,7 @@ static void say_variable(struct scope *s, const struct variable *v)
 		s->k->good &= diag_check(b->diag, "unset", DIAG_WARNING, &at,
 					 STR_FMT " is read and never set", STR_ARG(v->name));
 	else if (!v->is_read && !v->is_given && !v->n->first->from_macro &&
-		 !check_count_hidden(b, v->n->first->loc.file, str_dup(b->arena, v->name)) &&
+		 !check_count_hidden(s->k, v->n->first->loc.file, str_dup(b->arena, v->name)) &&
 		 !is_wanted_elsewhere(s->k, v->name))
 		s->k->good &=
 		    diag_check(b->diag, "unused", DIAG_WARNING, &at, STR_FMT " is %s",
@@ -344,9 +344,11 @@ static void find_all_loose(struct scope *s)
 {
 	const struct script *script = &s->k->b->script;
 	node_walk(s->k->clause->clause->node, find_loose, s);
-	for (size_t i = 0; i < script->clauses.n; i++)
-		if (script->clauses.v[i].node->kind == NODE_MACRO)
-			add_named(s->k->b->arena, script->clauses.v[i].node, &s->loose);
+	for (struct map_entry *e = NULL; (e = map_next(&script->macros, e));) {
+		const struct script_macros *same = e->value;
+		for (size_t i = 0; i < same->nodes.n; i++)
+			add_named(s->k->b->arena, same->nodes.v[i], &s->loose);
+	}
 }
 
 static bool has_lack(const struct scope *s, struct str name)
