@@ -159,11 +159,12 @@ bool beginend_merge(struct bind *b, const char *kind)
 	for (struct token *t = b->script.program->first; t->kind != TOK_EOF; t = t->next)
 		if (is_variable(t))
 			map_add(b->arena, &variables, t->text);
+	const struct token *end = early_end(first);
 	while ((next = find_clause(b, kind, (size_t)(next - b->script.clauses.v) + 1))) {
-		const struct token *end = early_end(first);
 		// After exit() in BEGIN nothing is of interest any more.
 		if (end && (tok_is(end, "return") || str_eqz(str_from(kind), "END")))
 			return say_early_end(b, kind, end, next);
+		end = end ? end : early_end(next);
 		join(b, &variables, first, next);
 		gone[next - b->script.clauses.v] = true;
 	}
