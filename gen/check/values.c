@@ -97,9 +97,14 @@ static const char *no_address(const struct argument *x)
 		return "a bool";
 	if (t && t->kind == CTYPE_INT && t->size == 1 && t->is_char)
 		return "a character";
-	if (t && t->kind == CTYPE_INT && t->size < 8)
-		return arena_printf(x->k->b->arena, "a number of %u byte%s", (unsigned)t->size,
-				    t->size == 1 ? "" : "s");
+	unsigned size = 0; // of an argument of a stripped file that is known, too
+	if (t && t->kind == CTYPE_INT)
+		size = (unsigned)t->size;
+	else if (!t && x->value->expr->arg_of && !x->value->expr->is_mixed)
+		exprtype_arg_sign(x->k->b, x->value->expr->arg_of, x->value->expr->arg, &size);
+	if (size && size < 8)
+		return arena_printf(x->k->b->arena, "a number of %u byte%s", size,
+				    size == 1 ? "" : "s");
 	const struct word *word =
 	    value->kind == NODE_NAME ? vocabulary_word(value->name->text) : NULL;
 	return word && word->gives == GIVES_COUNT && !word->is_wide ? "a number" : NULL;
@@ -439,7 +444,13 @@ static void check_special(struct checker *k, const struct node *call)
 			  "only print() of a whole map takes a number of entries");
 	if (tok_is(call->name, "print")) {
 		struct meaning m;
-		if (check_meaning(k, value, &m) && check_is_string(m.plain))
+		bool is_known = check_meaning(k, value, &m);
+		if (is_known && check_is_floating(&m))
+			check_say(
+			    k, value, "floating-point", check_level(&m),
+			    "print() shows the bits of a floating-point number: -t prints its "
+			    "value");
+		else if (is_known && check_is_string(m.plain))
 			check_say(
 			    k, value, "string-address", DIAG_WARNING,
 			    "print() shows the address of a string: use print(str(%s)) for its "

@@ -278,9 +278,9 @@ static void warn_of_copy(struct rewriter *r, struct node *value)
 	else if (!is_table_name(r->tables, value))
 		return;
 	if (!looks)
-		diag_warning(r->b->diag, &at,
-			     "values without an enumerator print as \"\" here: look the name up in "
-			     "printf() itself to get the number");
+		diag_check(r->b->diag, "table", DIAG_WARNING, &at,
+			   "values without an enumerator print as \"\" here: look the name up in "
+			   "printf() itself to get the number");
 }
 
 static bool is_same(const struct node *a, const struct node *b)
@@ -333,9 +333,9 @@ static bool warn_of_key(void *ctx, struct node *n, struct node *parent)
 		node_walk(keys->r->clause, find_guard, &guard);
 	struct diag_place at = tok_place(n->first);
 	if (!guard.found)
-		diag_warning(keys->r->b->diag, &at,
-			     "all values without an enumerator share the key \"\": add the number "
-			     "to the key");
+		diag_check(keys->r->b->diag, "table", DIAG_WARNING, &at,
+			   "all values without an enumerator share the key \"\": add the number "
+			   "to the key");
 	return false;
 }
 

@@ -101,9 +101,9 @@ static bool add_table(struct bind *b, struct bind_table *w, struct strbuf *begin
 	w->names = tab;
 	enumtab_strip(&tab, w->prefix);
 	if (tab.n_items > dialect_max_table(b->version))
-		diag_warning(b->diag, &w->place,
-			     "enum " STR_FMT " has %zu names: bpftrace 0.%u will be slow to start",
-			     STR_ARG(tab.name), tab.n_items, b->version);
+		diag_check(b->diag, "table", DIAG_WARNING, &w->place,
+			   "enum " STR_FMT " has %zu names: bpftrace 0.%u will be slow to start",
+			   STR_ARG(tab.name), tab.n_items, b->version);
 	// The keys of a map are of one type, which is signed from 0.24 on.
 	if (tab.size == 8 && dialect_has_libbpf_usdt(b->version))
 		tab.is_signed = true;
