@@ -221,7 +221,7 @@ static void count_in_program(struct checker *k, struct map *words, const struct 
 			continue;
 		if (is_map)
 			names[1] = str_printf(k->b->arena, "@" STR_FMT, STR_ARG(names[1]));
-		for (size_t i = 0; i <= is_map; i++) {
+		for (size_t i = 0; i < (is_map ? 2u : 1u); i++) {
 			struct word_count *count = word_count(k, words, names[i]);
 			count->in_macro |= t->from_macro;
 			count->in_program += t->loc.file == file;
