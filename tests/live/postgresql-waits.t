@@ -128,12 +128,7 @@ if [ "$version" -lt 160000 ]; then
 else
 	is "$(sum disk_reads)" $rest "as many that were read from a file ($rest)"
 fi
-# bpftrace 0.20 to 0.23 make a bucket with BPF_NOEXIST: of two processors' first events in it, at once, one is lost.
-commits=$(histogram 'transaction_us[commit]')
-if [[ $("$bpftrace" --version) =~ v0\.2[0-3] ]] && [ "$commits" = $((count[2] - 1)) ]; then
-	commits=$((commits + 1))
-fi
-is "$commits $(histogram 'transaction_us[rollback]')" "${count[2]} ${count[3]}" \
+is "$(histogram 'transaction_us[commit]') $(histogram 'transaction_us[rollback]')" "${count[2]} ${count[3]}" \
 	"as many commits and rollbacks (${count[2]}, ${count[3]})"
 is "$(sum deadlocks)" "${count[4]}" "as many deadlocks"
 is "$(grep -c 'checkpoint wrote' "$tmp/trace")" "${count[5]}" "as many checkpoints"
