@@ -1,5 +1,7 @@
 #include "check/check_priv.h"
 
+#include "lower/argument.h"
+
 #include "bind/namedarg.h"
 #include "lang/print.h"
 #include "lang/vocabulary.h"
@@ -24,7 +26,7 @@ bool check_meaning(struct checker *k, const struct node *n, struct meaning *ret)
 	const struct expr *e = n->expr;
 	*ret = (struct meaning){0};
 	if (e)
-		ret->type = exprtype_meant(k->b, e, &ret->is_guess);
+		ret->type = argument_meant(k->b, e, &ret->is_guess);
 	if (!is_spelled_well(ret->type))
 		ret->type = NULL;
 	ret->plain = ctype_strip(ret->type);
@@ -60,7 +62,7 @@ bool check_is_floating(const struct meaning *m)
 void check_note_origin(struct checker *k, const struct node *n)
 {
 	const struct expr *e = n->expr;
-	const struct probearg *arg = e ? exprtype_argument(k->b, e) : NULL;
+	const struct probearg *arg = e ? argument_of(k->b, e) : NULL;
 	n = node_ungrouped((struct node *)n);
 	if (e && e->in && e->type && n->kind == NODE_MEMBER)
 		diag_note(k->b->diag, NULL, STR_FMT " is " STR_FMT " in " STR_FMT,

@@ -1,20 +1,14 @@
 // What is followed as a pointer, and what it leads to in the program.
 #include "check/check_priv.h"
 
+#include "lower/argument.h"
+
 #include "bind/namedarg.h"
 #include "lang/vocabulary.h"
 
 enum { MAX_NESTING = 20 };     // of structs that begin with structs
 enum { MAX_LOOKED_AT = 1000 }; // of them, where all of a union's members begin it
 enum { FIRST_PAGE = 4096 };    // where nothing lies
-
-static struct ctype *strip_arrays(struct ctype *t)
-{
-	t = ctype_strip(t);
-	while (t && t->kind == CTYPE_ARRAY)
-		t = ctype_strip(t->of);
-	return t;
-}
 
 static bool is_named_alike(struct ctype *a, struct ctype *b)
 {
@@ -27,7 +21,7 @@ static bool is_named_alike(struct ctype *a, struct ctype *b)
  */
 static bool begins_with(struct ctype *outer, struct ctype *inner, unsigned depth, unsigned *left)
 {
-	outer = strip_arrays(outer);
+	outer = ctype_element(outer);
 	if (!outer || !ctype_is_aggregate(outer) || depth > MAX_NESTING || !ctype_complete(outer))
 		return false;
 	if (!*left || is_named_alike(outer, inner))
@@ -153,7 +147,7 @@ static void check_let(struct checker *k, struct node *n)
 /** args.name or a cast of argN, with which bpftrace can follow it. */
 static const char *as_pointer(struct checker *k, const struct node *value, const struct meaning *m)
 {
-	const struct probearg *arg = exprtype_argument(k->b, value->expr);
+	const struct probearg *arg = argument_of(k->b, value->expr);
 	if (arg && arg->has_name)
 		return arena_printf(k->b->arena, "args." STR_FMT, STR_ARG(arg->name));
 	return arena_printf(k->b->arena, "((" STR_FMT ")%s)",

@@ -1,6 +1,8 @@
 // What functions are called with: how many arguments, and of which kind each is.
 #include "check/check_priv.h"
 
+#include "lower/argument.h"
+
 #include "bind/namedarg.h"
 #include "lang/vocabulary.h"
 #include "out/dialect.h"
@@ -129,7 +131,7 @@ static bool is_bare_number(const struct argument *x)
 {
 	static const char *const hints[] = {"ptr",  "addr", "buf",  "str", "name",
 					    "path", "text", "data", "msg", NULL};
-	const struct probearg *arg = exprtype_argument(x->k->b, x->value->expr);
+	const struct probearg *arg = argument_of(x->k->b, x->value->expr);
 	const struct node *value = node_ungrouped((struct node *)x->value);
 	struct str name = arg ? arg->name : STR("");
 	if (!arg && value->kind == NODE_MEMBER)
@@ -157,15 +159,16 @@ static bool is_empty(struct ctype *t)
 /** The first thing in @t that is no struct; bases that are empty are nowhere. */
 static struct ctype *first_in(struct ctype *t)
 {
-	while (t && t->kind == CTYPE_STRUCT && ctype_complete(t) && t->n_members) {
+	enum { MAX_NESTING = 20 }; // a corrupt one may hold itself
+	for (unsigned n = 0;
+	     n < MAX_NESTING && t && t->kind == CTYPE_STRUCT && ctype_complete(t) && t->n_members;
+	     n++) {
 		size_t i = 0;
 		while (i + 1 < t->n_members && is_empty(t->members[i].type))
 			i++;
 		t = ctype_strip(t->members[i].type);
 	}
-	while (t && t->kind == CTYPE_ARRAY)
-		t = ctype_strip(t->of);
-	return t;
+	return ctype_element(t);
 }
 
 /** A pointer to something that has a type, which is neither bytes nor begins with any. */

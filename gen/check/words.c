@@ -29,27 +29,9 @@ static bool is_for(const struct node *n, const struct node *parent)
 	return n->kind == NODE_FOR && n->child->next && n->child->next->kind != NODE_RANGE;
 }
 
-static bool is_range(const struct node *n, const struct node *parent)
-{
-	(void)parent;
-	return n->kind == NODE_RANGE;
-}
-
 static bool is_let(const struct node *n, const struct node *parent)
 {
 	return n->kind == NODE_LET && !(parent && parent->kind == NODE_FUNCTION);
-}
-
-static bool is_macro(const struct node *n, const struct node *parent)
-{
-	(void)parent;
-	return n->kind == NODE_MACRO;
-}
-
-static bool is_import(const struct node *n, const struct node *parent)
-{
-	(void)parent;
-	return n->kind == NODE_IMPORT;
 }
 
 static bool is_if_value(const struct node *n, const struct node *parent)
@@ -79,24 +61,6 @@ static bool is_tuple_key(const struct node *n, const struct node *parent)
 	return n->kind == NODE_TUPLE && parent && parent->kind == NODE_MAP;
 }
 
-static bool is_record(const struct node *n, const struct node *parent)
-{
-	(void)parent;
-	return n->kind == NODE_RECORD;
-}
-
-static bool is_config(const struct node *n, const struct node *parent)
-{
-	(void)parent;
-	return n->kind == NODE_CONFIG;
-}
-
-static bool is_map_type(const struct node *n, const struct node *parent)
-{
-	(void)parent;
-	return n->kind == NODE_MAP_TYPE;
-}
-
 /** 5ms; 0x1d and 1e3 are plain numbers. */
 static bool is_duration(const struct node *n, const struct node *parent)
 {
@@ -124,18 +88,6 @@ static bool is_address(const struct node *n, const struct node *parent)
 {
 	(void)parent;
 	return node_is(n, NODE_UNARY, "&");
-}
-
-static bool is_comptime(const struct node *n, const struct node *parent)
-{
-	(void)parent;
-	return n->kind == NODE_COMPTIME;
-}
-
-static bool is_typeof(const struct node *n, const struct node *parent)
-{
-	(void)parent;
-	return n->kind == NODE_TYPEOF;
 }
 
 static bool is_bool_cast(const struct node *n, const struct node *parent)
@@ -220,41 +172,44 @@ static bool is_builtin_call(const struct node *n, const struct node *parent)
 
 static const struct feature {
 	bool (*is)(const struct node *n, const struct node *parent);
+	enum node_kind kind; /**< without `is`: it is one of these */
 	const char *what;
 	unsigned since; /**< the version that brought it */
 	unsigned last;	/**< the last that has it; 0: all since */
 	const char *instead;
 } features[] = {
-    {is_raw_stack, "stack mode raw", 18, 0, NULL},
-    {is_clock, "clock in nsecs()", 19, 0, "nsecs alone is the time since boot"},
-    {is_config, "config block", 20, 0, "set the environment variables of its names instead"},
-    {is_fine_hist, "second argument of hist()", 20, 0, NULL},
-    {is_for, "for loop", 21, 0, NULL},
-    {is_print_of_key, "print() of one key", 21, 0, "printf() prints it, print(@map) all keys"},
-    {is_status, "argument of exit()", 21, 0, NULL},
-    {is_delete_of_many, "delete() of several keys", 21, 21, "write one delete(@map[key]) for each"},
-    {is_delete_of_key, "delete() with the key as second argument", 22, 0,
+    {is_raw_stack, 0, "stack mode raw", 18, 0, NULL},
+    {is_clock, 0, "clock in nsecs()", 19, 0, "nsecs alone is the time since boot"},
+    {NULL, NODE_CONFIG, "config block", 20, 0,
+     "set the environment variables of its names instead"},
+    {is_fine_hist, 0, "second argument of hist()", 20, 0, NULL},
+    {is_for, 0, "for loop", 21, 0, NULL},
+    {is_print_of_key, 0, "print() of one key", 21, 0, "printf() prints it, print(@map) all keys"},
+    {is_status, 0, "argument of exit()", 21, 0, NULL},
+    {is_delete_of_many, 0, "delete() of several keys", 21, 21,
+     "write one delete(@map[key]) for each"},
+    {is_delete_of_key, 0, "delete() with the key as second argument", 22, 0,
      "delete(@map[key]) is right in all versions"},
-    {is_let, "let", 22, 0, "an assignment declares a variable, too"},
-    {is_tuple_key, "tuple as a key", 22, 0, "write its values as keys: @map[a, b]"},
-    {is_address, "address-of operator", 24, 0, NULL},
-    {is_block, "block of its own", 24, 0, NULL},
-    {is_bool_cast, "type bool", 24, 0, "write x != 0"},
-    {is_build_id_stack, "stack mode build_id", 25, 0, NULL},
-    {is_builtin_call, "builtin with brackets", 24, 0, "write comm for comm()"},
-    {is_delete_value, "value of delete()", 24, 0, NULL},
-    {is_duration, "number with a unit of time", 24, 0, "write nanoseconds"},
-    {is_import, "import", 24, 0, NULL},
-    {is_macro, "macro", 24, 0, "#define has them in all versions"},
-    {is_map_type, "declaration of a map's type", 24, 0, NULL},
-    {is_range, "range", 24, 0, "while (...) {} counts in all versions"},
-    {is_bare_condition, "condition without brackets", 25, 0, "put it in brackets"},
-    {is_comptime, "comptime", 25, 0, NULL},
-    {is_if_value, "if as a value", 25, 0, "c ? x : y is one in all versions"},
-    {is_record, "record", 25, 0, "tuples are in all versions"},
-    {is_typeof, "typeof", 25, 0, NULL},
-    {is_short_choice, "choice without a middle", 26, 0, "write c ? c : x"},
-    {is_capital_suffix, "capital letter behind a number", 1, 23, "write 1ull for 1ULL"},
+    {is_let, 0, "let", 22, 0, "an assignment declares a variable, too"},
+    {is_tuple_key, 0, "tuple as a key", 22, 0, "write its values as keys: @map[a, b]"},
+    {is_address, 0, "address-of operator", 24, 0, NULL},
+    {is_block, 0, "block of its own", 24, 0, NULL},
+    {is_bool_cast, 0, "type bool", 24, 0, "write x != 0"},
+    {is_build_id_stack, 0, "stack mode build_id", 25, 0, NULL},
+    {is_builtin_call, 0, "builtin with brackets", 24, 0, "write comm for comm()"},
+    {is_delete_value, 0, "value of delete()", 24, 0, NULL},
+    {is_duration, 0, "number with a unit of time", 24, 0, "write nanoseconds"},
+    {NULL, NODE_IMPORT, "import", 24, 0, NULL},
+    {NULL, NODE_MACRO, "macro", 24, 0, "#define has them in all versions"},
+    {NULL, NODE_MAP_TYPE, "declaration of a map's type", 24, 0, NULL},
+    {NULL, NODE_RANGE, "range", 24, 0, "while (...) {} counts in all versions"},
+    {is_bare_condition, 0, "condition without brackets", 25, 0, "put it in brackets"},
+    {NULL, NODE_COMPTIME, "comptime", 25, 0, NULL},
+    {is_if_value, 0, "if as a value", 25, 0, "c ? x : y is one in all versions"},
+    {NULL, NODE_RECORD, "record", 25, 0, "tuples are in all versions"},
+    {NULL, NODE_TYPEOF, "typeof", 25, 0, NULL},
+    {is_short_choice, 0, "choice without a middle", 26, 0, "write c ? c : x"},
+    {is_capital_suffix, 0, "capital letter behind a number", 1, 23, "write 1ull for 1ULL"},
 };
 
 /** False when it was said before. */
@@ -282,7 +237,8 @@ static void check_feature(struct versions *v, const struct feature *f, const str
 			  const struct node *parent)
 {
 	unsigned version = v->b->version;
-	if ((version >= f->since && (!f->last || version <= f->last)) || !f->is(n, parent) ||
+	bool is_it = f->is ? f->is(n, parent) : n->kind == f->kind;
+	if ((version >= f->since && (!f->last || version <= f->last)) || !is_it ||
 	    !is_new(v, f->what))
 		return;
 	say(v, n->first, f->what, f->since, f->last);

@@ -46,6 +46,16 @@ struct ctype *ctype_strip(struct ctype *t)
 	return NULL;
 }
 
+struct ctype *ctype_element(struct ctype *t)
+{
+	enum { MAX_DIMENSIONS = 64 };
+	unsigned n = 0;
+	t = ctype_strip(t);
+	while (t && t->kind == CTYPE_ARRAY && n++ < MAX_DIMENSIONS)
+		t = ctype_strip(t->of);
+	return t && t->kind == CTYPE_ARRAY ? NULL : t;
+}
+
 bool ctype_size(struct ctype *t, uint64_t *ret)
 {
 	uint64_t factor = 1;

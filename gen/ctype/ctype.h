@@ -100,6 +100,11 @@ struct ctype *ctype_new_pointer(struct arena *a, struct ctype *to, uint64_t size
 bool ctype_complete(struct ctype *t);
 /** Without typedefs, const and volatile; NULL for void. */
 struct ctype *ctype_strip(struct ctype *t);
+/**
+ * What the innermost elements of an array are, stripped; another type is its own. NULL for void, and
+ * where corrupt arrays have no end.
+ */
+struct ctype *ctype_element(struct ctype *t);
 /** Size in bytes; false for void, functions, declarations and arrays without a length. */
 bool ctype_size(struct ctype *t, uint64_t *ret);
 /** Struct, union or class. */

@@ -47,9 +47,7 @@ struct ctype *exprtype_pointee(struct ctype *t)
 /** Does @fits say so of any member of @t, or of what is in one? */
 static bool has_member(struct ctype *t, bool (*fits)(const struct ctype_member *m), unsigned depth)
 {
-	t = ctype_strip(t);
-	while (t && t->kind == CTYPE_ARRAY)
-		t = ctype_strip(t->of);
+	t = ctype_element(t);
 	if (!t || !ctype_is_aggregate(t) || depth > MAX_NESTING || !ctype_complete(t))
 		return false;
 	for (size_t i = 0; i < t->n_members; i++)
@@ -66,9 +64,7 @@ static bool is_bitfield(const struct ctype_member *m)
 /** float and double; others are bytes to bpftrace. */
 static bool is_float(const struct ctype_member *m)
 {
-	struct ctype *t = ctype_strip(m->type);
-	while (t && t->kind == CTYPE_ARRAY)
-		t = ctype_strip(t->of);
+	struct ctype *t = ctype_element(m->type);
 	return t && t->kind == CTYPE_FLOAT && t->size <= 8;
 }
 
@@ -972,33 +968,6 @@ static struct expr *find(struct finder *f, struct node *n)
 			  n->expr->kind != e.kind || n->expr->is_mixed != e.is_mixed;
 	*n->expr = e;
 	return n->expr;
-}
-
-// --- what it means in the program ---
-
-const struct probearg *exprtype_argument(struct bind *b, const struct expr *e)
-{
-	const struct attach_clause *c = e->arg_of;
-	return c && !e->is_mixed ? namedarg_at(b, &c->probes.v[0], e->arg) : NULL;
-}
-
-struct ctype *exprtype_meant(struct bind *b, const struct expr *e, bool *is_guess)
-{
-	const struct attach_clause *c = e->arg_of;
-	struct ctype *t = NULL;
-	*is_guess = e->is_guess;
-	if (e->is_mixed)
-		return NULL;
-	if (e->type || !c)
-		return e->type;
-	for (size_t i = 0; i < c->probes.n; i++) {
-		const struct probearg *arg = namedarg_at(b, &c->probes.v[i], e->arg);
-		if (!arg || !arg->type || arg->types_differ || (t && !ctype_is_same(t, arg->type)))
-			return NULL;
-		t = arg->type;
-		*is_guess |= arg->from != PROBEARG_DECLARED;
-	}
-	return t;
 }
 
 // --- the program ---

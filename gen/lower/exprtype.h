@@ -34,7 +34,7 @@ enum expr_kind {
 struct expr {
 	struct ctype *type; /**< NULL: not known */
 	enum expr_kind kind;
-	/** The argument of these probes, unchanged, that it is; NULL: none. See exprtype_meant(). */
+	/** The argument of these probes, unchanged, that it is; NULL: none. See argument_meant(). */
 	const struct attach_clause *arg_of;
 	unsigned arg; /**< its number */
 	struct ctype *
@@ -72,20 +72,13 @@ struct expr {
  */
 bool exprtype_find(struct bind *b);
 
-/**
- * The C type that @e has in the program, as far as that is known: that of an argN, too, which to
- * bpftrace is a number. NULL: not known, or not the same for all that may be there. *@is_guess: it
- * is inferred or listed, not declared. Debug information is read for it only when it is asked for.
- */
-struct ctype *exprtype_meant(struct bind *b, const struct expr *e, bool *is_guess);
-/** The argument that @e is, of the first probe of its clause; NULL for none. */
-const struct probearg *exprtype_argument(struct bind *b, const struct expr *e);
 /** What a pointer of type @t leads to, without typedefs; NULL when @t is none. */
 struct ctype *exprtype_pointee(struct ctype *t);
 /** Has it, or anything in it, members of some bits only? */
 bool exprtype_has_bitfields(struct ctype *t);
 /** Is it an aggregate or array with a float or double anywhere in it? */
 bool exprtype_has_floats(struct ctype *t);
+
 /**
  * The sign of argument @n over all sites of all probes of the clause: a narrow unsigned one is
  * compatible with either. @size: its bytes, 0 where sites disagree.

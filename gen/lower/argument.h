@@ -1,0 +1,22 @@
+/**
+ * argument - what the program says of an expression that is an argument of a probe: its type and name
+ * by declarations, debug information or lists.
+ *
+ *	bool is_guess;
+ *	struct ctype *t = argument_meant(b, n->expr, &is_guess);
+ */
+#ifndef LOWER_ARGUMENT_H
+#define LOWER_ARGUMENT_H
+
+#include "lower/exprtype.h"
+
+/**
+ * The C type that @e has in the program, as far as that is known: that of an argN, too, which to
+ * bpftrace is a number. NULL: not known, or not the same for all that may be there. *@is_guess: it
+ * is inferred or listed, not declared. Debug information is read for it only when it is asked for.
+ */
+struct ctype *argument_meant(struct bind *b, const struct expr *e, bool *is_guess);
+/** The argument that @e is, of the first probe of its clause; NULL for none. */
+const struct probearg *argument_of(struct bind *b, const struct expr *e);
+
+#endif
