@@ -38,6 +38,8 @@ endif
 bindir = $(PREFIX)/bin
 datadir = $(PREFIX)/share/btgen
 includedir = $(PREFIX)/include
+pkgconfigdir = $(PREFIX)/share/pkgconfig
+cmakedir = $(PREFIX)/share/cmake/btgen
 mandir = $(PREFIX)/share/man
 docdir = $(PREFIX)/share/doc/btgen
 
@@ -58,7 +60,7 @@ Q := @
 say = @printf '  %-7s %s\n'
 endif
 
-LAYERS := base elf target text ctype dwarf btf conf usdt probe lang bind lower check lock names template out marks run listing doctor
+LAYERS := base elf target text ctype dwarf btf conf usdt probe lang bind lower check lock names template out value record run listing doctor
 LIB_SRC := $(wildcard $(patsubst %,gen/%/*.c,$(LAYERS)))
 CMD_SRC := $(wildcard gen/cmd/*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
@@ -115,6 +117,12 @@ $(BENCH_CHECK): tests/bench/checkcost.c $(CMD_OBJ) $(BUILD)/libbtgen.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(GEN_CFLAGS) $(LDFLAGS) -Wl,--wrap=check_script -o $@ $^ $(GEN_LIBS)
 
+# Records through the decoder and the writer, for make bench
+BENCH_RELAY := $(BUILD)/relaycost
+$(BENCH_RELAY): tests/bench/relay.c $(BUILD)/libbtgen.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(GEN_CFLAGS) $(LDFLAGS) -o $@ $^ $(GEN_LIBS)
+
 # Fuzz targets as programs that damage a file themselves, for the test suite; make fuzz builds them for libFuzzer.
 FUZZ_SRC := $(wildcard tests/fuzz/*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/tests/fuzz/%)
@@ -135,15 +143,18 @@ $(BUILD)-fuzz/%: tests/fuzz/%.c $(LIB_SRC)
 fuzz: $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)-fuzz/%)
 	$(Q)tests/fuzz/run.sh '$(BUILD)-fuzz' $(FUZZ_SECONDS)
 
-TESTS = $(if $(T),$(wildcard $(T)),$(UNIT_T) $(wildcard $(patsubst %,tests/%/*.t,lang pp obj cli check live header)))
+# What takes longest begins first.
+LONG_T := $(addprefix tests/,live/trace-all.t live/lifecycle.t live/equal-languages.t header/matrix.t live/schema.t)
+TESTS = $(if $(T),$(wildcard $(T)),$(LONG_T) $(UNIT_T) \
+	$(filter-out $(LONG_T),$(wildcard $(patsubst %,tests/%/*.t,lang pp obj cli check live header))))
 
 check: all $(UNIT_T) $(FUZZ_BIN) $(PPCAT)
-	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) tests/matrix/tracefs.sh tests/prove.sh $(PROVE_FLAGS) $(TESTS)
+	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) AGAIN=3 AGAIN_OF='tests/live/*' tests/matrix/tracefs.sh tests/prove.sh $(PROVE_FLAGS) $(TESTS)
 
 # The live tests with each bpftrace that we support: the system's and those of other Debian suites.
 check-matrix: all
-	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) tests/matrix/tracefs.sh tests/matrix/run.sh \
-		tests/prove.sh $(PROVE_FLAGS) $(or $(T),$(wildcard tests/live/*.t))
+	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) AGAIN=3 AGAIN_OF='tests/live/*' tests/matrix/tracefs.sh tests/matrix/run.sh \
+		tests/prove.sh $(PROVE_FLAGS) $(or $(T),$(LONG_T) $(filter-out $(LONG_T),$(wildcard tests/live/*.t)))
 
 # The system as a new user may have it: nothing installed but make and gcc.
 check-chroot:
@@ -170,7 +181,7 @@ demo: all
 lint:
 	$(Q)tests/lint.sh
 
-bench: all $(BENCH_CHECK)
+bench: all $(BENCH_CHECK) $(BENCH_RELAY)
 	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) tests/bench/run.sh
 
 bench-scripts: all
@@ -190,20 +201,30 @@ man_section = $(mandir)/man$(subst .,,$(suffix $(1)))
 put = install -m $(1) $(2) $(call dest,$(3))/
 quote = '$(subst ','\'',$(1))'
 dest = $(call quote,$(DESTDIR)$(1))
+# $(call fill,TEMPLATE.in,FOLDER): without the .in, and with what only this Makefile knows
+fill = sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' $(1) | install -m 644 /dev/stdin $(call dest,$(2)/$(notdir $(basename $(1))))
 
 install: $(BUILD)/btgen
 	$(say) INSTALL $(call quote,$(DESTDIR)$(PREFIX))
-	$(Q)install -d $(foreach dir,$(bindir) $(datadir)/bpf $(docdir)/docs/lab/programs $(docdir)/docs/man $(includedir)/btgen/compat/sys \
+	$(Q)install -d $(foreach dir,$(bindir) $(datadir)/bpf $(docdir)/docs/lab/programs $(docdir)/docs/man \
+		$(docdir)/docs/adding-probes/c $(docdir)/docs/adding-probes/c++ \
+		$(includedir)/btgen/compat/sys $(pkgconfigdir) $(cmakedir) \
 		$(sort $(foreach page,$(INSTALL_MAN),$(call man_section,$(page)))),$(call dest,$(dir)))
 	$(Q)$(call put,755,$(BUILD)/btgen $(INSTALL_BIN),$(bindir))
 	$(Q)$(call put,755,scripts/percentiles.py,$(datadir))
 	$(Q)$(call put,644,$(wildcard bpf/*),$(datadir)/bpf)
 	$(Q)$(call put,644,$(wildcard include/btgen/*.h),$(includedir)/btgen)
 	$(Q)$(call put,644,$(wildcard include/btgen/compat/sys/*.h),$(includedir)/btgen/compat/sys)
+	$(Q)$(call fill,packaging/btgen.pc.in,$(pkgconfigdir))
+	$(Q)$(call put,644,packaging/btgen-config.cmake,$(cmakedir))
+	$(Q)$(call fill,packaging/btgen-config-version.cmake.in,$(cmakedir))
 	$(Q)$(call put,644,README.md CONTRIBUTING.md LICENSE,$(docdir))
-	$(Q)$(call put,644,$(wildcard docs/*.md),$(docdir)/docs)
+	$(Q)$(call put,644,$(wildcard docs/*.md docs/*.json),$(docdir)/docs)
 	$(Q)$(call put,644,$(wildcard docs/lab/*.md),$(docdir)/docs/lab)
 	$(Q)$(call put,644,$(wildcard docs/lab/programs/*),$(docdir)/docs/lab/programs)
+	$(Q)$(call put,644,docs/adding-probes/README.md,$(docdir)/docs/adding-probes)
+	$(Q)$(call put,644,$(wildcard docs/adding-probes/c/*),$(docdir)/docs/adding-probes/c)
+	$(Q)$(call put,644,$(wildcard docs/adding-probes/c++/*),$(docdir)/docs/adding-probes/c++)
 	$(Q)$(foreach page,$(INSTALL_MAN),$(call put,644,$(page),$(call man_section,$(page))) &&) :
 	$(Q)ln -sfn ../../btgen/bpf $(call dest,$(docdir)/bpf)
 	$(Q)$(foreach page,$(INSTALL_MAN),ln -sf ../../../../man/$(notdir $(call man_section,$(page)))/$(notdir $(page)) $(call dest,$(docdir)/docs/man)/ &&) :
@@ -212,7 +233,8 @@ uninstall:
 	$(say) REMOVE $(call quote,$(DESTDIR)$(PREFIX))
 	$(Q)rm -f $(foreach file,btgen $(notdir $(INSTALL_BIN)),$(call dest,$(bindir)/$(file)))
 	$(Q)rm -f $(foreach page,$(INSTALL_MAN),$(call dest,$(call man_section,$(page))/$(notdir $(page))))
-	$(Q)rm -rf $(foreach dir,$(datadir) $(docdir) $(includedir)/btgen,$(call dest,$(dir)))
+	$(Q)rm -f $(call dest,$(pkgconfigdir)/btgen.pc)
+	$(Q)rm -rf $(foreach dir,$(datadir) $(docdir) $(includedir)/btgen $(cmakedir),$(call dest,$(dir)))
 
 clean:
 	$(Q)rm -rf build build-asan build-fuzz $(BUILD) config.mak config.log

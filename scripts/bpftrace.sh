@@ -16,6 +16,7 @@ Usage: bpftrace.sh [OPTION]... PID|NAME SCRIPT.bt... [-- ARG...]
        bpftrace.sh [OPTION]... -c COMMAND SCRIPT.bt...
        bpftrace.sh [OPTION]... SCRIPT.bt...         scripts for the whole host
        bpftrace.sh [OPTION]... -t PATTERN PID|NAME  every event of the probes that match, no script
+       bpftrace.sh [OPTION]... --latency START DONE PID|NAME
        bpftrace.sh -l PID|NAME|FILE [PATTERN]...    what can be traced
        bpftrace.sh -L                               the scripts there are
        bpftrace.sh -h SCRIPT                        what one shows, its options, a sample
@@ -32,18 +33,35 @@ EXAMPLES
 
 OPTIONS
   -o FILE           write the data to FILE (as does BPF_OUTFILE); untouched if nothing is attached
-  -n                print the program and stop
+  -n                print the program and stop; --echo: print what runs, and go on
   -e TEXT           template text instead of a file
   -t PATTERN        every event of the probes that match, instead of a script
-  -f text|json      how -t prints them; json: one object a line
+  --deep N          with -t: structs that pointers lead to, N levels
+  --stack           with -t: the user stack behind each event
+  --filter CONDITION
+                    with -t, --latency: only events for which it holds, as 'args.len > 4096'
+  --count[=KEY,...] with -t: how many events of each KEY: probe [that], comm, pid, tid, an argument
+  --latency START DONE
+                    how long from probe START to probe DONE: a histogram with percentiles
+  --key KEY         with --latency: what the two have in common [tid]
+  -f text|json      how lines are printed; json, also with -o FILE.json: one object a line
   -D NAME[=VALUE]   define a macro; -I DIR: search DIR for #include
   -c COMMAND        start COMMAND and trace it
   -W NAME|no-NAME|error
                     show findings called NAME, or not; make warnings errors
   --force           run in spite of findings that are errors
+  -w                wait until a program of that NAME runs
+  --follow          when the process ends, wait for the next of its name, and go on
   -x FILE           trace every process that runs or maps FILE, from now on
+  --children        trace the processes, too, that those given fork
+  --cgroup PATH     of the NAME given, or all: the processes in this cgroup, later ones too
   -q                no messages but errors and lost events
   -v                say which files were chosen and what is run
+  -s                in the order of time; each line with time, CPU, PID, TID and probe
+  --time wall|mono|since
+                    the time in front of each line: of day, since boot, since the first
+  -T SECONDS, -N N  end the trace after SECONDS, after N lines of events, as ^C does
+  --strict          lost events are an error: exit status 3
   --bpftrace PATH   the bpftrace to use
   --ready-file FILE, --ready-fd N
                     write a line there once all probes are attached
@@ -55,7 +73,8 @@ A script is looked for as given, then in the current folder, then among btgen's 
 without .bt, where - and _ are alike. ^C ends the trace and prints its maps.
 ENVIRONMENT: BPF_OUTFILE as -o, ECHO_PROGRAM=1 prints the program and goes on,
 USE_CMDLINE_BPF_PROGRAM=1 takes SCRIPT as the text of a finished program.
-EXIT STATUS: bpftrace's own; 1 wrong input, 2 wrong usage, 126/127 bpftrace cannot be run / is missing.
+EXIT STATUS: bpftrace's own; 1 wrong input, 2 wrong usage, 3 events lost with --strict, 126/127 bpftrace
+cannot be run / is missing.
 EOF
 }
 
@@ -99,34 +118,44 @@ main() {
 			script_args=("$@")
 			break
 			;;
+		--count | --count=*) # whose value may be left out
+			run+=("$word")
+			continue
+			;;
 		--*=*)
 			opt=${word%%=*}
 			value=${word#*=}
 			set -- "$value" "$@"
 			;;
-		-[oeDIctfxW]?*)
+		-[oeDIctfxWTN]?*)
 			opt=${word:0:2}
 			set -- "${word:2}" "$@"
 			;;
-		-[nqvhlL]?*)
+		-[nqsvwhlL]?*)
 			opt=${word:0:2}
 			set -- "-${word:2}" "$@"
 			;;
 		*) opt=$word ;;
 		esac
 		case $opt in
-		-o | -e | -D | -I | -c | -t | -f | -x | -W | --bpftrace | --ready-file | --ready-fd)
+		-o | -e | -D | -I | -c | -t | -f | -x | -W | -T | -N | --time | --deep | --filter | --latency | --key | --cgroup | --bpftrace | --ready-file | --ready-fd)
 			[ $# -gt 0 ] || usage_error "option '$opt' needs a value"
 			case $opt in
 			-o) out=$1 ;;
 			-c) command=yes what='the command' run+=(-c "$1") ;;
 			-x) what=$1 run+=(-x "$1") ;;
+			--cgroup) what=$1 run+=("$opt" "$1") ;;
 			-e | -t) texts=1 run+=("$opt" "$1") ;;
+			--latency)
+				[ $# -gt 1 ] || usage_error "--latency needs two probes: START DONE"
+				texts=1 run+=(--latency "$1" "$2")
+				shift
+				;;
 			*) run+=("$opt" "$1") ;;
 			esac
 			shift
 			;;
-		-n | -q | -v | --force) run+=("$opt") ;;
+		-n | -q | -s | -v | -w | --children | --follow | --echo | --force | --strict | --stack) run+=("$opt") ;;
 		-l) list=yes ;;
 		-L)
 			list_scripts

@@ -32,6 +32,8 @@ test clang clang
 test perl perl-Test-Harness
 test python3 python3
 test python3-pyelftools python3-pyelftools
+test python3-jsonschema python3-jsonschema
+test jq jq
 test lld lld
 test mold mold
 test elfutils elfutils
@@ -39,12 +41,17 @@ test bpfcc-tools bcc-tools
 test linux-perf perf
 test gdb gdb
 test systemtap-sdt-dev systemtap-sdt-devel
+test cmake cmake
+test meson meson
+test ninja-build ninja-build
+test pkg-config pkgconf-pkg-config
 test php-cli php-cli
 test ruby ruby
 test default-jdk-headless java-devel
 test postgresql postgresql-server
 test - postgresql-contrib
 test util-linux util-linux
+test systemd systemd
 test xz-utils xz
 test dwz dwz
 test libc6-dbg -

@@ -29,7 +29,7 @@ tap_cleanup() {
 }
 trap tap_cleanup EXIT
 trap 'exit 1' INT TERM HUP
-trap 'echo "# nobody reads what this test writes: what it talks to has ended"; exit 1' PIPE
+trap 'trap "" PIPE; exit 1' PIPE # nobody reads what this test writes: what it talks to has ended
 
 # own PID: end this process of ours when the test ends
 own() { tap_pids+=("$1"); }
@@ -126,6 +126,15 @@ limit_memory() { grep -q __asan_init "$btgen" || ulimit -v "$1"; }
 
 # limit_cpu SECONDS: of processor time, from here on; sanitizers take several times as much
 limit_cpu() { if grep -q __asan_init "$btgen"; then ulimit -t $(($1 * 8)); else ulimit -t "$1"; fi; }
+
+# python_with MODULE: a python3 that has it (the distribution's may, where another one comes first in PATH)
+python_with() {
+	local python
+	for python in python3 /usr/bin/python3; do
+		"$python" -c "import $1" 2>/dev/null && printf '%s' "$python" && return
+	done
+	return 1
+}
 
 # can_trace: bpftrace is here and this user may load programs
 can_trace() {

@@ -34,15 +34,16 @@ layer probe base elf ctype conf dwarf usdt
 layer lang base text
 layer bind base target elf ctype dwarf usdt probe text lang out/dialect.h
 layer lower base ctype btf usdt lang bind out/dialect.h
-layer names base ctype conf lang bind lower out/dialect.h
+layer names base ctype conf probe lang bind lower record/shape.h record/mapentry.h out/dialect.h
 layer check base ctype conf usdt probe lang bind lower names/table.h out/dialect.h
-layer lock base elf ctype conf probe lang bind lower names/table.h
-layer template base ctype usdt probe lang bind lower check lock names out/dialect.h
+layer lock base elf ctype conf probe lang bind lower names/table.h names/enumname.h
+layer template base ctype usdt probe lang bind lower check lock names record/shape.h out/dialect.h
 layer out base text
-layer marks base elf target ctype dwarf
-layer run base target text out marks lang/vocabulary.h
+layer value base elf target ctype dwarf
+layer record base ctype value
+layer run base target text out value record lang/vocabulary.h
 layer listing base usdt probe text lang
-layer doctor base elf target usdt probe run out/dialect.h
+layer doctor base elf target usdt probe bind run out/dialect.h
 
 # A folder is to be read as a whole; a file is understood after those that it includes.
 for folder in gen/*/; do

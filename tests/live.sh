@@ -54,13 +54,14 @@ live_quit() {
 	wait "$live_pid" 2>/dev/null
 }
 
-# live_trace ARG...: bpftrace.sh with these arguments, data to $tmp/trace; false when it does not get ready
+# live_trace ARG...: bpftrace.sh with these arguments, data to $tmp/trace; false when it does not get ready, in $live_patience
+# seconds
 live_trace() {
 	rm -f "$tmp/ready" "$tmp/trace"
 	"$live_sh" --ready-file "$tmp/ready" -o "$tmp/trace" "$@" 2>"$tmp/messages" 8>&- &
 	live_tracer=$!
 	own $live_tracer
-	local end=$((SECONDS + 60))
+	local end=$((SECONDS + ${live_patience-60}))
 	until [ -s "$tmp/ready" ]; do
 		if ! kill -0 $live_tracer 2>/dev/null || [ $SECONDS -ge $end ]; then
 			sed 's/^/# /' "$tmp/messages"

@@ -3,6 +3,10 @@
 #
 #   tests/prove.sh [PROVE OPTION]... TEST...
 #
+# With AGAIN=N and AGAIN_OF=PATTERN in the environment up to N test files that fail beside others run once more, one at a time,
+# if the names of all of them match, and that counts: what traces a live program on a busy machine may see it too late. What
+# they said the first time is printed all the same.
+#
 # Status: prove's own. With FAILURES=FILE in the environment it is appended to FILE instead of printed, for a caller that
 # runs prove several times.
 set -uo pipefail
@@ -12,11 +16,16 @@ set -uo pipefail
 run_one() {
 	local log=$1/=${2//\//%} rc
 	shift
-	unset FAILURES
+	unset FAILURES AGAIN AGAIN_OF
 	{ "$@" 2>&1 >&3 3>&- | tee "$log.err" >&2; } 3>&1 | tee "$log.out"
 	rc=$?
-	if [ $rc = 0 ] && ! grep -q '^not ok' "$log.out"; then rm "$log.out" "$log.err"; fi
+	if [ $rc = 0 ] && is_good "$log.out"; then rm "$log.out" "$log.err"; fi
 	exit $rc
+}
+
+# is_good OUTPUT: as many claims as were planned, and all of them hold
+is_good() {
+	awk '/^not ok/ { bad = 1 } /^ok / { n++ } /^1\.\.[0-9]/ { plan = substr($1, 4) + 0; planned = 1 } END { exit bad || !planned || n + 0 != plan }' "$1"
 }
 
 # said LOG: its failed claims, each with the lines around it; what it said last when it ended early; messages
@@ -32,15 +41,48 @@ said() {
 	[ ! -s "$1.err" ] || { echo '--- on standard error, at last:' && tail -n 20 "$1.err"; }
 }
 
-# report FOLDER: what each failed test said
-report() {
-	local log name
-	for log in "$1"/*.out; do
+# failed: the test files that failed, a line each
+failed() {
+	local log
+	for log in "$logs"/*.out; do
 		[ -e "$log" ] || continue
-		log=${log%.out} name=${log##*/=}
-		printf '\n=== %s said:\n' "${name//%//}"
-		said "$log"
+		log=${log%.out} log=${log##*/=}
+		printf '%s\n' "${log//%//}"
 	done
+}
+
+# report: what each failed test said
+report() {
+	local name
+	while read -r name; do
+		printf '\n=== %s said:\n' "$name"
+		said "$logs/=${name//\//%}"
+	done < <(failed)
+}
+
+# tell: the report, where it is wanted
+tell() {
+	if [ -n "${FAILURES-}" ]; then report >>"$FAILURES"; else report; fi
+}
+
+# again ARG...: those that failed, without the other tests of ARG... and one at a time; false when that is not to be done
+again() {
+	local -a files options=()
+	local arg
+	mapfile -t files < <(failed)
+	[ ${#files[@]} -gt 0 ] && [ ${#files[@]} -le "${AGAIN:-0}" ] || return 1
+	for arg in "${files[@]}"; do
+		# shellcheck disable=SC2053 # a pattern
+		[[ $arg == ${AGAIN_OF-} ]] || return 1
+	done
+	for arg in "$@"; do
+		if [[ $arg == -* && $arg != -j* ]]; then options+=("$arg"); fi
+	done
+	report
+	printf '\n=== once more, alone: %s\n' "${files[*]}"
+	rm -f "$logs"/*
+	prove -e "${BASH_SOURCE[0]} --run-one $logs" ${options[@]+"${options[@]}"} "${files[@]}"
+	rc=$?
 }
 
 main() {
@@ -54,7 +96,8 @@ main() {
 	trap 'exit 1' INT TERM HUP
 	prove -e "${BASH_SOURCE[0]} --run-one $logs" "$@"
 	rc=$?
-	if [ -n "${FAILURES-}" ]; then report "$logs" >>"$FAILURES"; else report "$logs"; fi
+	if [ $rc != 0 ]; then again "$@"; fi
+	tell
 	exit $rc
 }
 

@@ -59,7 +59,7 @@ HEADER = '''/*
 #pragma optional
 
 #define STAMP $us = elapsed / (uint64)1000
-#define NOW $us / (uint64)1000000, $us % (uint64)1000000, tid
+#define WHEN $us / (uint64)1000000, $us % (uint64)1000000, tid
 '''
 OFTEN = ("msg_exec", "timerfd_exec", "event_exec", "interrupt_fd_process")
 
@@ -91,7 +91,7 @@ def clause(name, signature):
     parts = [argument(d, i) for i, d in enumerate(signature.split(", "))]
     parts = [p for p in parts if p]
     text = " ".join([f'"%lu.%06lu: %lu {name}'] + [p[0] for p in parts]) + '\\n"'
-    values = ", ".join(["NOW"] + [p[1] for p in parts])
+    values = ", ".join(["WHEN"] + [p[1] for p in parts])
     return f"usdt:__EXE__:spdk:{name}\n{{\n\tSTAMP;\n\tprintf({text},\n\t       {values});\n}}\n"
 
 

@@ -16,7 +16,7 @@ struct str str_from_offset(struct str s, size_t off)
 {
 	if (off > s.n)
 		off = s.n;
-	return (struct str){s.p + off, s.n - off};
+	return (struct str){off ? s.p + off : s.p, s.n - off}; // NULL + 0 is undefined in C11
 }
 
 struct str str_slice(struct str s, size_t off, size_t n)
@@ -48,6 +48,21 @@ bool str_is_any(struct str s, const char *const *words)
 bool str_has_prefix(struct str s, struct str prefix)
 {
 	return s.n >= prefix.n && str_eq(str_slice(s, 0, prefix.n), prefix);
+}
+
+bool str_take(struct str *s, struct str prefix)
+{
+	if (!str_has_prefix(*s, prefix))
+		return false;
+	*s = str_from_offset(*s, prefix.n);
+	return true;
+}
+
+struct str str_take_line(struct str *s)
+{
+	struct str line = str_slice(*s, 0, str_find(*s, '\n'));
+	*s = str_from_offset(*s, line.n + 1);
+	return line;
 }
 
 bool str_has_suffix(struct str s, struct str suffix)
@@ -280,12 +295,10 @@ void strbuf_clear(struct strbuf *b)
 		b->p[0] = '\0';
 }
 
-static void strbuf_reserve(struct strbuf *b, size_t more)
+static void __attribute__((noinline)) grow(struct strbuf *b, size_t more)
 {
 	if (more > SIZE_MAX / 4 || b->n > SIZE_MAX / 4)
 		base_oom();
-	if (b->p && b->n + more + 1 <= b->cap)
-		return;
 	size_t cap = b->cap ? b->cap : 256;
 	while (cap < b->n + more + 1)
 		cap *= 2;
@@ -294,6 +307,12 @@ static void strbuf_reserve(struct strbuf *b, size_t more)
 		base_oom();
 	b->p = p;
 	b->cap = cap;
+}
+
+static inline void strbuf_reserve(struct strbuf *b, size_t more)
+{
+	if (!b->p || more >= b->cap - b->n)
+		grow(b, more);
 }
 
 void strbuf_add(struct strbuf *b, const void *p, size_t n)
@@ -310,26 +329,26 @@ void strbuf_adds(struct strbuf *b, struct str s)
 	strbuf_add(b, s.p, s.n);
 }
 
-void strbuf_addz(struct strbuf *b, const char *z)
-{
-	strbuf_add(b, z, strlen(z));
-}
-
 void strbuf_addc(struct strbuf *b, char c)
 {
-	strbuf_add(b, &c, 1);
+	strbuf_reserve(b, 1);
+	b->p[b->n++] = c;
+	b->p[b->n] = '\0';
 }
 
 void strbuf_vaddf(struct strbuf *b, const char *fmt, va_list ap)
 {
 	va_list again;
+	strbuf_reserve(b, 64); // mostly enough, which saves formatting it twice
 	va_copy(again, ap);
-	int n = vsnprintf(NULL, 0, fmt, again);
+	int n = vsnprintf(b->p + b->n, b->cap - b->n, fmt, again);
 	va_end(again);
 	if (n < 0)
 		base_oom();
-	strbuf_reserve(b, (size_t)n);
-	vsnprintf(b->p + b->n, (size_t)n + 1, fmt, ap);
+	if ((size_t)n >= b->cap - b->n) {
+		strbuf_reserve(b, (size_t)n);
+		vsnprintf(b->p + b->n, (size_t)n + 1, fmt, ap);
+	}
 	b->n += (size_t)n;
 }
 
@@ -351,6 +370,20 @@ struct str strbuf_take(struct strbuf *b, struct arena *a)
 	struct str s = str_copy(a, strbuf_str(b));
 	strbuf_fini(b);
 	return s;
+}
+
+// Eight bytes at once: Sean Anderson, Bit Twiddling Hacks, "Determine if a word has a zero byte"
+#define EACH(c) (UINT64_C(0x0101010101010101) * (c))
+
+/** Is a byte of @w less than @c, which is at most 0x80? True also for some that are not ASCII. */
+static bool has_less(uint64_t w, unsigned char c)
+{
+	return (w - EACH(c)) & ~w & EACH(0x80);
+}
+
+static bool has_byte(uint64_t w, unsigned char c)
+{
+	return has_less(w ^ EACH(c), 1);
 }
 
 /**
@@ -401,15 +434,25 @@ static bool is_control(unsigned c)
 	       (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
-/**
- * Adds what needs no escape anywhere, which is most of all text, from the front of @s; returns how
- * many bytes.
- */
-static size_t add_plain(struct strbuf *b, struct str s)
+/** How many bytes at the front of @s need no escape anywhere? Of most text all. */
+static size_t count_plain(struct str s)
 {
 	size_t n = 0;
+	for (uint64_t w; n + sizeof(w) <= s.n; n += sizeof(w)) {
+		memcpy(&w, s.p + n, sizeof(w));
+		if (has_less(w, 0x20) || w & EACH(0x80) || has_byte(w, 0x7f) || has_byte(w, '"') ||
+		    has_byte(w, '\\'))
+			break;
+	}
 	while (n < s.n && s.p[n] >= 0x20 && s.p[n] < 0x7f && s.p[n] != '"' && s.p[n] != '\\')
 		n++;
+	return n;
+}
+
+/** Adds them, and returns how many. */
+static size_t add_plain(struct strbuf *b, struct str s)
+{
+	size_t n = count_plain(s);
 	if (n)
 		strbuf_add(b, s.p, n);
 	return n;
@@ -451,6 +494,28 @@ void strbuf_add_json(struct strbuf *b, struct str s)
 		i += len;
 	}
 	strbuf_addc(b, '"');
+}
+
+bool str_is_utf8(struct str s)
+{
+	const unsigned char *p = (const unsigned char *)s.p;
+	for (size_t i = count_plain(s), len; i < s.n; i += len) {
+		len = p[i] < 0x80 ? 1 : utf8_len(p + i, s.n - i);
+		if (!len)
+			return false;
+	}
+	return true;
+}
+
+struct str str_hex(struct arena *a, struct str bytes)
+{
+	struct strbuf b;
+	strbuf_init(&b);
+	for (size_t i = 0; i < bytes.n; i++)
+		strbuf_addf(&b, "%02x", (unsigned char)bytes.p[i]);
+	struct str hex = str_copy(a, strbuf_str(&b));
+	strbuf_fini(&b);
+	return hex;
 }
 
 struct str str_printable(struct arena *a, struct str s)

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct arena;
 
@@ -41,6 +42,10 @@ bool str_eqz(struct str a, const char *z);
 bool str_is_any(struct str s, const char *const *words);
 bool str_has_prefix(struct str s, struct str prefix);
 bool str_has_suffix(struct str s, struct str suffix);
+/** Moves @s behind @prefix; false, and @s stays, when it does not begin with that. */
+bool str_take(struct str *s, struct str prefix);
+/** Moves @s behind its first line, which is returned without its newline. */
+struct str str_take_line(struct str *s);
 /** Offset of the first @c in @s, or s.n when there is none. */
 size_t str_find(struct str s, char c);
 bool str_contains(struct str s, struct str part);
@@ -97,7 +102,10 @@ void strbuf_fini(struct strbuf *b);
 void strbuf_clear(struct strbuf *b);
 void strbuf_add(struct strbuf *b, const void *p, size_t n);
 void strbuf_adds(struct strbuf *b, struct str s);
-void strbuf_addz(struct strbuf *b, const char *z);
+static inline void strbuf_addz(struct strbuf *b, const char *z)
+{
+	strbuf_add(b, z, strlen(z)); // which the compiler knows of a literal
+}
 void strbuf_addc(struct strbuf *b, char c);
 void strbuf_addf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void strbuf_vaddf(struct strbuf *b, const char *fmt, va_list ap)
@@ -114,7 +122,11 @@ struct str strbuf_take(struct strbuf *b, struct arena *a);
 void strbuf_add_printable(struct strbuf *b, struct str s);
 /** Adds @s as a JSON string, quotes included; bytes that are not UTF-8 become U+FFFD. */
 void strbuf_add_json(struct strbuf *b, struct str s);
+/** Well-formed UTF-8 (Unicode 3.9, table 3-7): no surrogates, nothing longer than needed. */
+bool str_is_utf8(struct str s);
 /** The printable form of @s, in @a. */
 struct str str_printable(struct arena *a, struct str s);
+/** "3f2a": the bytes in hexadecimal. */
+struct str str_hex(struct arena *a, struct str bytes);
 
 #endif

@@ -24,7 +24,7 @@ static bool is_wildcard(struct str s)
 static bool is_meant(const struct targetfile *tf, struct str path)
 {
 	if (str_eqz(path, "__EXE__"))
-		return true;
+		return !tf->is_named;
 	// The script may name a mapped file by any of its paths: what counts is the inode.
 	const struct proc_file *f = tf->mapped;
 	if (!f || !f->have_id)
@@ -56,6 +56,7 @@ static bool say_no_probe(struct bind *b, const struct token *at, struct str path
 			known += list->n_probes;
 		sdt_find_nearest(list, provider, name, &best, &near);
 	}
+	b->files->n_missing++;
 	diag_error(b->diag, &place, "%s has no probe " STR_FMT "%s" STR_FMT, bind_target_name(b),
 		   STR_ARG(provider), provider.n ? ":" : "", STR_ARG(name));
 	if (near)
@@ -149,6 +150,13 @@ static bool has_namesake(struct bind *b, const struct attach_match *m)
 	return false;
 }
 
+/** Given a PID, bpftrace looks for the file among those that the process has mapped now. */
+static void filter_named(struct bind *b, const struct targetfile *tf)
+{
+	if (tf->is_named && b->scope == BIND_BY_PID)
+		b->scope = BIND_BY_FILTER;
+}
+
 /** usdt:PATH:NAME or usdt:PATH:PROVIDER:NAME */
 static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_clause *ret)
 {
@@ -177,6 +185,7 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 		const struct attach_match *m = &ret->probes.v[i];
 		const char *file = path_of(b, m->file, at->node->first);
 		good = file != NULL;
+		filter_named(b, m->file);
 		if (b->scope == BIND_BY_PID && b->proc && !dialect_has_libbpf_usdt(b->version) &&
 		    has_namesake(b, m))
 			b->scope = BIND_BY_FILTER;
@@ -302,6 +311,7 @@ static bool say_no_function(struct bind *b, const struct token *at, struct str p
 		first = first ? first : img;
 	}
 	struct diag_place place = tok_place(at);
+	b->files->n_missing++;
 	if (is_scoped)
 		diag_error(b->diag, &place,
 			   STR_FMT ": colons separate the parts of a probe: write the function's "
@@ -347,6 +357,7 @@ static bool bind_uprobe(struct bind *b, struct script_attach *at, struct attach_
 	const char *file = path_of(b, tf, at->node->first);
 	if (!file)
 		return false;
+	filter_named(b, tf);
 	if (b->verbose)
 		diag_note(b->diag, NULL, STR_FMT " is in " STR_FMT, STR_ARG(rest),
 			  STR_ARG(tf->path));
@@ -386,6 +397,21 @@ static bool has_it(struct img *img, const struct script_attach *at, struct str n
 	       sdt_find(&list, provider, name, NULL);
 }
 
+/** By a name that says which file it is. */
+static bool names_file(const struct script_attach *at)
+{
+	struct str path = is_in_file(at->provider) && at->fields.n >= 2 ? at->fields.v[0] : STR("");
+	return str_has_prefix(path, STR("/")) && !is_wildcard(path);
+}
+
+static struct targetfile *find_file(const struct bind *b, struct str path)
+{
+	for (size_t i = 0; b->files && i < b->files->list.n; i++)
+		if (is_meant(&b->files->list.v[i], path))
+			return &b->files->list.v[i];
+	return NULL;
+}
+
 /**
  * A file that is none of the target's: what it does not have 0.17 drops without a word. What cannot
  * be opened is bpftrace's to complain of.
@@ -395,8 +421,7 @@ static bool check_elsewhere(struct bind *b, const struct script_attach *at)
 	struct str path = at->fields.v[0], name = at->fields.v[at->fields.n - 1];
 	struct diag *silent = arena_new(b->arena, struct diag);
 	struct img *img;
-	if (!str_has_prefix(path, STR("/")) || is_wildcard(path) ||
-	    !img_open(b->arena, silent, str_dup(b->arena, path), path, &img))
+	if (!names_file(at) || !img_open(b->arena, silent, str_dup(b->arena, path), path, &img))
 		return true;
 	bool good = has_it(img, at, str_slice(name, 0, str_find(name, '+'))) ||
 		    optional_covers(b, at, name);
@@ -418,14 +443,6 @@ static void spell_begin_and_end(struct script_attach *at)
 	if (at->provider &&
 	    (at->provider->kind == PROVIDER_BEGIN || at->provider->kind == PROVIDER_END))
 		at->kind = at->node->first->text = str_from(at->provider->name);
-}
-
-static bool is_mapped(const struct bind *b, struct str path)
-{
-	for (size_t i = 0; b->files && i < b->files->list.n; i++)
-		if (is_meant(&b->files->list.v[i], path))
-			return true;
-	return false;
 }
 
 /** 0.17 would abort. A newer one than we know, and a pattern of kinds, may find more. */
@@ -453,8 +470,10 @@ static bool bind_attach(struct bind *b, struct script_attach *at, struct attach_
 	bool is_usdt = at->provider->kind == PROVIDER_USDT, good = true;
 	if (str_eqz(path, "__EXE__") && !b->files)
 		return bind_say_no_target(b, at->node->first);
-	if (!str_eqz(path, "__EXE__") && !is_mapped(b, path)) {
+	const struct targetfile *tf = find_file(b, path);
+	if (!str_eqz(path, "__EXE__") && (!tf || tf->is_named))
 		good = check_elsewhere(b, at);
+	if (!good || (!tf && !str_eqz(path, "__EXE__"))) {
 		b->n_attach++;
 	} else if (is_usdt) {
 		good = at->fields.n > 3 || bind_usdt(b, at, ret);
@@ -464,6 +483,17 @@ static bool bind_attach(struct bind *b, struct script_attach *at, struct attach_
 	ret->has_user |= !at->absent;
 	ret->has_uprobe |= !at->absent && !is_usdt;
 	return good;
+}
+
+void attach_add_files(struct bind *b)
+{
+	for (size_t i = 0; b->files && i < b->script.clauses.n; i++) {
+		const struct script_clause *c = &b->script.clauses.v[i];
+		for (size_t k = 0; k < c->attach.n; k++)
+			if (names_file(&c->attach.v[k]) &&
+			    !find_file(b, c->attach.v[k].fields.v[0]))
+				targetfiles_add_named(b->files, c->attach.v[k].fields.v[0]);
+	}
 }
 
 bool attach_bind_clause(struct bind *b, struct script_clause *c, struct attach_clause *ret)

@@ -4,13 +4,16 @@
  * `usdt:__EXE__:provider:name` (the provider may be left out, both may have wildcards) becomes one
  * attach point for each file and probe that match, fully spelled; `uprobe:__EXE__:function` gets
  * the file that defines the function. An absolute path that the target has mapped is treated the
- * same, because a bpftrace that follows a process must be given every path in one particular form.
+ * same, because a bpftrace that follows a process must be given every path in one particular form;
+ * so is one that it has not mapped yet, whose probes fire once it does.
  */
 #ifndef BIND_ATTACH_H
 #define BIND_ATTACH_H
 
 #include "bind/bind.h"
 
+/** Adds the files that the script names by their paths to those of the target; before all clauses. */
+void attach_add_files(struct bind *b);
 /**
  * Binds each attach point of @c, changing its node. Errors: nothing of that name in the target
  * (with the nearest name), no target given, a name that bpftrace cannot spell. b->scope becomes

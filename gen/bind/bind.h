@@ -17,9 +17,12 @@
 #include "text/pp.h"
 #include "lang/script.h"
 
+struct funcargs;
 struct bind_enum_table;
 struct bind_table;
 struct lock;
+struct map_shape;
+struct shapes;
 struct targettype;
 
 /** `#pragma optional` or one name of it, see bind/optional.h. */
@@ -43,6 +46,8 @@ struct attach_clause {
 	bool has_uprobe;
 	bool has_other; /**< any other kind */
 	bool is_wrong;	/**< an error was reported about what it is bound to */
+	/** Of uprobes of functions: the first one's parameters, where args.NAME asks for them; or NULL. */
+	const struct funcargs *params;
 };
 
 /** What keeps the program to its process: the one answer to whether bpftrace is given -p. */
@@ -58,29 +63,33 @@ struct bind {
 	struct targetfiles
 	    *files;	   /**< files that names can refer to; NULL when no target was given */
 	struct proc *proc; /**< the target process, or NULL */
-	/** With @proc, in turn, the processes that are traced together; NULL for it alone. */
+	/** With @proc, the processes that are traced together, it among them. */
 	const int *pids;
 	size_t n_pids;
-	bool is_started;     /**< @proc is of -c: bpftrace would call its number cpid */
-	unsigned version;    /**< of bpftrace, see out/dialect.h */
-	bool is_any_version; /**< it is a guess: nobody said, and none is installed */
-	const char *conf;    /**< the list of enum tables, or NULL for none */
-	bool is_own;	     /**< the script is btgen's own, of -t: nobody can mend it */
-	bool is_thrifty;     /**< open no debug file only to check what arguments are */
-	bool verbose;	     /**< say which files were chosen */
-	const char
-	    *code_mark, /**< START of marks/codemark.h; NULL: bpftrace looks functions up itself */
-	    *code_key;	/**< KEY of it; NULL with the other one */
+	bool has_family;	     /**< those that they fork are traced, too */
+	const struct cgroup *cgroup; /**< instead, those in this group; or NULL */
+	bool is_started;	     /**< @proc is of -c: bpftrace would call its number cpid */
+	unsigned version;	     /**< of bpftrace, see out/dialect.h */
+	bool is_any_version;	     /**< it is a guess: nobody said, and none is installed */
+	const char *conf;	     /**< the list of enum tables, or NULL for none */
+	bool is_own;		     /**< the script is btgen's own, of -t: nobody can mend it */
+	bool is_thrifty;	     /**< open no debug file only to check what arguments are */
+	bool verbose;		     /**< say which files were chosen */
+	struct shapes
+	    *shapes; /**< gets what the program prints, record/shape.h; NULL: bpftrace prints it */
 
 	// Results.
 	enum bind_scope scope;	     /**< the caller's at first, then what the script needs */
 	struct map reported_unknown; /**< markers without a value, each reported once */
 	bool reported_no_probes;     /**< that the executable has none at all is reported once */
-	bool marks_code;	     /**< the program prints such marks */
-	unsigned n_attach;	     /**< attach points in the program */
+	bool names_code;	     /**< it prints addresses of functions, which are to be named */
+	VEC(struct map_shape) map_shapes;   /**< with `shapes`: of all maps but tables */
+	struct node *made_begin, *made_end; /**< what clauses that the script has not are made of */
+	unsigned n_attach;		    /**< attach points in the program */
 	unsigned n_programs; /**< at most so many BPF programs come of them: one for each site */
 	unsigned longest_string; /**< bytes of the longest char array that is read as a string */
 	const struct token *longest_at; /**< where it is read */
+	unsigned printed_strlen;	/**< that fit in each record; UINT_MAX: no record has any */
 	unsigned max_strlen; /**< bytes that bpftrace must give to a string, see lower/strings.h */
 	struct script script;
 	const struct pp *pp; /**< the same, preprocessed: its pragmas, what its C headers define */

@@ -17,8 +17,9 @@ static void get_markers(const struct bind *b, struct marker *ret)
 	ret[0] = (struct marker){"__EXE__", b->files != NULL, STR("")};
 	if (b->files)
 		ret[0].value = b->files->list.v[0].path;
-	ret[1] = (struct marker){"__PID__", b->proc != NULL, STR("")};
-	ret[2] = (struct marker){"__COMM__", b->proc != NULL, STR("")};
+	bool is_one = b->proc && (b->n_pids <= 1 || b->scope == BIND_HOST);
+	ret[1] = (struct marker){"__PID__", is_one, STR("")};
+	ret[2] = (struct marker){"__COMM__", is_one, STR("")};
 	if (b->proc) {
 		ret[1].value = str_printf(b->arena, "%d", b->proc->pid);
 		ret[2].value = b->proc->comm;
@@ -31,7 +32,9 @@ static bool say_unknown(struct bind *b, const struct token *t, const struct mark
 	if (!b->files)
 		return bind_say_no_target(b, t);
 	return map_add(b->arena, &b->reported_unknown, str_from(m->name)) &&
-	       diag_error(b->diag, &place, "%s needs a process: give a PID instead of a file",
+	       diag_error(b->diag, &place,
+			  b->n_pids > 1 ? "%s is that of one process: give only the one to trace"
+					: "%s needs a process: give a PID instead of a file",
 			  m->name);
 }
 

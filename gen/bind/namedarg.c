@@ -3,6 +3,9 @@
 #include <ctype.h>
 #include <limits.h>
 
+#include "probe/argtype.h"
+#include "probe/funcargs.h"
+
 /** One use of a name, and what it was found to be. */
 struct use {
 	const struct node *named;
@@ -200,13 +203,28 @@ static bool look_up(struct bind *b, const struct attach_match *m, struct use *u)
 static struct str namedarg_name(const struct token *name)
 {
 	struct str s = name->text; // in args.3 it is `.3`, one token
-	return str_has_prefix(s, STR(".")) ? str_from_offset(s, 1) : s;
+	str_take(&s, STR("."));
+	return s;
+}
+
+/** The parameter of that name, NULL for none. */
+static const struct funcarg *find_param(const struct funcargs *f, struct str name)
+{
+	for (size_t i = 0; i < f->list.n; i++)
+		if (f->list.v[i].arg.has_name && str_eq(f->list.v[i].arg.name, name))
+			return &f->list.v[i];
+	return NULL;
 }
 
 const struct probearg *namedarg_find(struct bind *b, const struct attach_clause *c,
 				     const struct token *name, unsigned *index)
 {
 	size_t i;
+	const struct funcarg *param = c->params ? find_param(c->params, namedarg_name(name)) : NULL;
+	if (param) {
+		*index = (unsigned)param->number;
+		return &param->arg;
+	}
 	if (!c->probes.n || c->has_other || c->has_uprobe)
 		return NULL;
 	const struct probeargs *pa = args_of(b, &c->probes.v[0]);
@@ -229,12 +247,91 @@ void namedarg_site(struct bind *b, const struct attach_match *m, struct str *fil
 	*line = pa->n_sites ? pa->sites[0].line : 0;
 }
 
-/** `args.x` of tracepoints and uprobes is bpftrace's own. */
+/** Only entries of functions: elsewhere the registers hold other things. */
+static bool is_of_entries(const struct attach_clause *c)
+{
+	for (size_t i = 0; i < c->clause->attach.n; i++) {
+		const struct script_attach *at = &c->clause->attach.v[i];
+		struct str name = at->fields.n ? at->fields.v[at->fields.n - 1] : STR("");
+		if (at->absent || !at->provider || at->provider->kind != PROVIDER_UPROBE ||
+		    at->fields.n != 2 || !str_is_made_of(name, ALPHABET_SYMBOL))
+			return false;
+	}
+	return c->near.places.n == c->clause->attach.n;
+}
+
+static struct funcargs *read_params(struct bind *b, const struct context_place *p)
+{
+	struct funcargs *f = arena_new(b->arena, struct funcargs);
+	return funcargs_read(p->src, p->addr, f) ? f : NULL;
+}
+
+/** A use of a parameter that each of the functions must have, in one register and of one type. */
+static bool check_param(struct bind *b, const struct attach_clause *c, const struct token *use)
+{
+	struct str name = namedarg_name(use);
+	struct diag_place at = tok_place(use);
+	const struct funcarg *first = NULL;
+	for (size_t i = 0; i < c->near.places.n; i++) {
+		const struct funcargs *f = i ? read_params(b, &c->near.places.v[i]) : c->params;
+		const struct funcarg *now = f ? find_param(f, name) : NULL;
+		if (!f)
+			return diag_error(b->diag, &at,
+					  "the debug information does not tell the parameters of "
+					  "all functions of this clause: write two");
+		if (!now) {
+			diag_error(b->diag, &at, STR_FMT "() has no parameter " STR_FMT,
+				   STR_ARG(f->function), STR_ARG(name));
+			return diag_note(b->diag, NULL, "it is " STR_FMT,
+					 STR_ARG(funcargs_declaration(b->arena, f)));
+		}
+		if (now->number < 0) {
+			diag_error(b->diag, &at,
+				   "parameter " STR_FMT " of " STR_FMT
+				   "() is in no register that bpftrace has as argN, or it is not "
+				   "known in which",
+				   STR_ARG(name), STR_ARG(f->function));
+			return diag_note(b->diag, NULL, "it is " STR_FMT,
+					 STR_ARG(funcargs_declaration(b->arena, f)));
+		}
+		first = first ? first : now;
+		if (now->number != first->number ||
+		    !argtype_is_same(b->arena, now->arg.type, first->arg.type))
+			return diag_error(b->diag, &at,
+					  "the functions of this clause disagree about " STR_FMT
+					  ": write two clauses",
+					  STR_ARG(name));
+	}
+	return true;
+}
+
+/** args.NAME of functions; where nothing is known of them it is bpftrace's own. */
+static bool resolve_params(struct bind *b, struct attach_clause *c)
+{
+	bool good = true;
+	if (!c->clause->named_args.n || !c->has_uprobe || c->has_other)
+		return true;
+	c->params = is_of_entries(c) ? read_params(b, &c->near.places.v[0]) : NULL;
+	for (size_t i = 0; i < c->clause->named_args.n; i++) {
+		const struct token *use = c->clause->named_args.v[i]->name;
+		struct diag_place at = tok_place(use);
+		if (c->params)
+			good &= check_param(b, c, use);
+		else if (b->version < 19)
+			good = diag_error(b->diag, &at,
+					  "bpftrace 0.%u has no args of functions, and the debug "
+					  "information does not tell these: write arg0 to arg5",
+					  b->version);
+	}
+	return good;
+}
+
+/** `args.x` of tracepoints is bpftrace's own. */
 bool namedarg_resolve(struct bind *b, struct attach_clause *c)
 {
 	bool good = true;
 	if (!c->probes.n)
-		return true;
+		return resolve_params(b, c);
 	for (size_t i = 0; i < c->clause->named_args.n; i++) {
 		const struct node *named = c->clause->named_args.v[i];
 		struct use u = {.named = named, .name = namedarg_name(named->name)};

@@ -27,6 +27,18 @@ bool targetfiles_of_file(struct arena *a, struct diag *d, const char *path, stru
 	return targetfile_open(ret, &ret->list.v[0]) != NULL;
 }
 
+void targetfiles_add_named(struct targetfiles *s, struct str path)
+{
+	struct diag *silent = arena_new(s->arena, struct diag); // bpftrace will complain of it
+	struct targetfile tf = {.path = path, .open_path = path, .is_named = true, .tried = true};
+	struct img *img;
+	if (!img_open(s->arena, silent, str_dup(s->arena, path), path, &img))
+		return;
+	img->diag = s->diag;
+	binary_init(&tf.bin, img);
+	vec_push(s->arena, &s->list, tf);
+}
+
 void targetfiles_close(struct targetfiles *s)
 {
 	for (size_t i = 0; i < s->list.n; i++)

@@ -2,7 +2,8 @@
  * targetfile - the ELF files that names in a template can refer to.
  *
  * Either the files that a process has mapped (the executable first), or one file that the user
- * named. A file is opened when it is first asked for, and its probes are read once.
+ * named; and those that attach points of the script name by their paths. A file is opened when it is
+ * first asked for, and its probes are read once.
  */
 #ifndef BIND_TARGETFILE_H
 #define BIND_TARGETFILE_H
@@ -12,11 +13,12 @@
 #include "target/proc.h"
 
 struct targetfile {
-	const struct proc_file *mapped; /**< of the process; NULL for a file named by its path */
+	const struct proc_file *mapped; /**< of the process; NULL for a file known by its path */
 	struct str path;		/**< for messages */
 	struct str open_path;
 	struct binary bin; /**< not open until targetfile_open() */
 	struct sdt_list probes;
+	bool is_named; /**< by the script: the process has not mapped it, yet */
 	bool tried, have_probes;
 };
 
@@ -28,6 +30,7 @@ struct targetfiles {
 	struct proc *proc;		    /**< NULL when there is no process */
 	const struct probesigs *signatures; /**< for files that say nothing themselves, or NULL */
 	VEC(struct targetfile) list;
+	unsigned n_missing; /**< errors about probes or functions that none of them has */
 };
 
 /** The files of @proc. */
@@ -36,6 +39,8 @@ void targetfiles_of_proc(struct arena *a, struct diag *d, struct proc *proc,
 /** The file @path alone; false, with an error, when it is no ELF file. */
 bool targetfiles_of_file(struct arena *a, struct diag *d, const char *path,
 			 struct targetfiles *ret);
+/** Adds the file @path, which the process may load later; nothing where it is no ELF file. */
+void targetfiles_add_named(struct targetfiles *s, struct str path);
 void targetfiles_close(struct targetfiles *s);
 
 /** The file opened, or NULL when it cannot be read (reported once, as a warning for a library). */

@@ -40,7 +40,7 @@ enum diag_level check_level(const struct meaning *m)
 
 bool check_is_string(struct ctype *plain)
 {
-	struct ctype *to = exprtype_pointee(plain);
+	struct ctype *to = ctype_pointee(plain);
 	return to && to->kind == CTYPE_INT && to->size == 1 && to->is_char;
 }
 

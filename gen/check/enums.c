@@ -100,8 +100,7 @@ static bool find_look_up(struct checker *k, struct node *n, struct look_up *ret)
 /** Then it is the same, and debug information need not be read to see that. */
 static bool is_called(const struct meaning *m, struct str type)
 {
-	if (str_has_prefix(type, STR("enum ")))
-		type = str_from_offset(type, 5);
+	str_take(&type, STR("enum "));
 	return str_eq(type, m->plain->name) || str_eq(type, m->type->name);
 }
 

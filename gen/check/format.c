@@ -37,13 +37,29 @@ static bool find_unknown_flag(struct str format, struct conversion *ret)
 	return false;
 }
 
-static bool check_conversions(struct bind *b, const struct token *format)
+/**
+ * Of a program that is run, btgen itself prints what printf() is given, by C's rules, if it knows all
+ * conversions and each has its value.
+ */
+static bool has_all_flags(const struct bind *b, const struct node *call)
 {
+	const struct node *format = call->child, *value = format->next;
+	bool is_known = b->shapes && tok_is(call->name, "printf");
+	for (struct conversion c = {0}; is_known && format_next(format->name->text, &c);) {
+		is_known = value && strchr("diuoxXcpsr", c.letter);
+		value = value ? value->next : NULL;
+	}
+	return (is_known && !value) || dialect_has_own_printf(b->version);
+}
+
+static bool check_conversions(struct bind *b, const struct node *call)
+{
+	const struct node *format = call->child;
 	struct conversion bad;
-	if (!find_unknown_flag(format->text, &bad))
+	if (has_all_flags(b, call) || !find_unknown_flag(format->name->text, &bad))
 		return true;
-	struct str conversion = str_slice(format->text, bad.at, bad.end - bad.at);
-	struct diag_place place = tok_place(format);
+	struct str conversion = str_slice(format->name->text, bad.at, bad.end - bad.at);
+	struct diag_place place = tok_place(format->name);
 	place.col += (unsigned)bad.at;
 	place.len = (unsigned)conversion.n;
 	return diag_check(b->diag, "format", DIAG_ERROR, &place,
@@ -60,18 +76,16 @@ struct flags {
 static bool visit_flags(void *ctx, struct node *n, struct node *parent)
 {
 	struct flags *f = ctx;
-	const struct node *format = format_find(n);
 	(void)parent;
-	if (format)
-		f->good &= check_conversions(f->b, format->name);
+	if (format_find(n))
+		f->good &= check_conversions(f->b, n);
 	return true;
 }
 
 bool check_flags(struct bind *b, const struct script_clause *c)
 {
 	struct flags f = {b, true};
-	if (!dialect_has_own_printf(b->version))
-		node_walk(c->node, visit_flags, &f);
+	node_walk(c->node, visit_flags, &f);
 	return f.good;
 }
 
@@ -90,17 +104,19 @@ struct given {
  * Is @c one to this bpftrace? What is none stays in the text as it is (measured). A conversion that
  * has j, t or L before its letter ends behind that.
  */
-static bool is_conversion(const struct bind *b, struct str format, struct conversion *c)
+static bool is_conversion(const struct bind *b, const struct node *call, struct conversion *c)
 {
+	struct str format = call->child->name->text;
 	bool is_own = dialect_has_own_printf(b->version);
 	if (strchr(is_own ? "jtL" : "jt", c->letter) && c->end < format.n &&
 	    strchr("diuoxX", format.p[c->end]))
 		c->letter = format.p[c->end++];
 	if (c->letter == 'r' && c->end < format.n && strchr("xh", format.p[c->end]))
 		c->end++;
-	if (!is_own && unknown_flag(str_slice(format, c->at, c->end - c->at)))
+	bool has_all = has_all_flags(b, call);
+	if (!has_all && unknown_flag(str_slice(format, c->at, c->end - c->at)))
 		return false;
-	return strchr(is_own ? "diuoxXcpsr" : "duoxXcpsr", c->letter) != NULL;
+	return strchr(has_all ? "diuoxXcpsr" : "duoxXcpsr", c->letter) != NULL;
 }
 
 /** What C's printf() knows, too. */
@@ -109,11 +125,11 @@ static bool looks_like_one(char letter)
 	return strchr("ieEfFgGaAn*duxX", letter) != NULL;
 }
 
-static const char *why_unknown(struct arena *a, unsigned version, struct str conversion)
+static const char *why_unknown(const struct bind *b, const struct node *call, struct str conversion)
 {
 	char letter = conversion.p[conversion.n - 1], flag = unknown_flag(conversion);
-	if (flag && !dialect_has_own_printf(version))
-		return arena_printf(a, "the flag '%c' came with 0.24", flag);
+	if (flag && !has_all_flags(b, call))
+		return arena_printf(b->arena, "the flag '%c' came with 0.24", flag);
 	if (strchr("eEfFgGaA", letter))
 		return "it prints no floating-point numbers";
 	return letter == 'i' ? "use %d" : "use %d or %x, with a number for the width";
@@ -127,14 +143,15 @@ struct conversions {
 	struct conversion blank;     // the first one with a blank for a flag, which may be text
 };
 
-static struct conversions count_conversions(const struct bind *b, const struct node *format)
+static struct conversions count_conversions(const struct bind *b, const struct node *call)
 {
+	const struct node *format = call->child;
 	struct str text = format->name->text;
 	struct conversions found = {0};
 	for (const struct node *value = format->next; value; value = value->next)
 		found.n_values++;
 	for (struct conversion c = {0}; format_next(text, &c);) {
-		bool is_known = is_conversion(b, text, &c);
+		bool is_known = is_conversion(b, call, &c);
 		if (is_known && found.n++ == found.n_values)
 			found.unmatched = c;
 		if (is_known && !found.blank.end && text.p[c.at + 1] == ' ')
@@ -158,10 +175,11 @@ static void say_of_conversion(struct checker *k, const struct node *format,
 }
 
 /** As many conversions as values? */
-static bool is_matched(struct checker *k, const struct node *format)
+static bool is_matched(struct checker *k, const struct node *call)
 {
+	const struct node *format = call->child;
 	struct arena *a = k->b->arena;
-	struct conversions found = count_conversions(k->b, format);
+	struct conversions found = count_conversions(k->b, call);
 	unsigned n = found.n, n_values = found.n_values;
 	const char *values = arena_printf(a, "%u value%s follow%s", n_values,
 					  n_values == 1 ? "" : "s", n_values == 1 ? "s" : "");
@@ -182,7 +200,7 @@ static bool is_matched(struct checker *k, const struct node *format)
 		say_of_conversion(
 		    k, format, &found.odd,
 		    arena_printf(a, "is unknown to bpftrace: %s",
-				 why_unknown(a, k->b->version,
+				 why_unknown(k->b, call,
 					     str_slice(format->name->text, found.odd.at,
 						       found.odd.end - found.odd.at))));
 	else
@@ -206,8 +224,14 @@ static void check_text_of_number(struct given *g)
 	const char *text = check_text(g->k, g->value);
 	const struct ctype *t =
 	    g->value->expr->enumerator_of ? g->value->expr->enumerator_of : g->m.plain;
-	bool is_refused = !dialect_has_own_printf(b->version);
+	const struct ctype *plain = ctype_strip(g->value->expr->type);
+	enum sign sign = g->value->expr->sign;
+	// Of a program that is run the number travels, if it is known how to print it.
+	bool is_refused = !dialect_has_own_printf(b->version) &&
+			  (!b->shapes || sign == SIGN_OTHER || sign == SIGN_MIXED);
 	enum diag_level level = is_refused ? DIAG_ERROR : check_level(&g->m);
+	if (b->shapes && plain && plain->kind == CTYPE_ENUM)
+		return; // its name is printed, names/printcall.h
 	if (check_is_string(g->m.plain))
 		check_say(g->k, g->value, "format", level,
 			  "%%s needs the string, and this is its address: use str(%s)", text);
@@ -334,6 +358,9 @@ static void check_other(struct given *g, enum expr_kind kind)
 		remedy = arena_printf(g->k->b->arena, "use %%r with buf(%s), or %%s with str(%s)",
 				      text, text);
 	const char *fits = is_own ? kinds[kind].fits_new : kinds[kind].fits;
+	uint64_t size;
+	if (!is_bytes && g->k->b->shapes && exprtype_is_whole(g->value->expr, &size))
+		fits = "s"; // its bytes travel, names/printcall.h
 	if (what && !strchr(fits, g->letter) && !is_misplaced && !is_str_of_number(g->k, g->value))
 		check_say(g->k, g->value, "format", g->m.type ? check_level(&g->m) : DIAG_ERROR,
 			  STR_FMT " of %s: %s", STR_ARG(g->conversion), what, remedy);
@@ -367,14 +394,12 @@ void check_format(struct checker *k, struct node *n, struct node *parent)
 	const struct node *format = format_find(n);
 	struct conversion c = {0}, bad;
 	(void)parent;
-	if (!format ||
-	    (!dialect_has_own_printf(k->b->version) &&
-	     find_unknown_flag(format->name->text, &bad)) ||
-	    !is_matched(k, format))
+	if (!format || (!has_all_flags(k->b, n) && find_unknown_flag(format->name->text, &bad)) ||
+	    !is_matched(k, n))
 		return; // of a flag check_flags() speaks
 	struct str text = format->name->text;
 	for (const struct node *value = format->next; value && format_next(text, &c);) {
-		if (!is_conversion(k->b, text, &c))
+		if (!is_conversion(k->b, n, &c))
 			continue;
 		struct given g = {.k = k,
 				  .value = value,

@@ -98,11 +98,11 @@ static void check_cast(struct checker *k, struct node *cast)
 	struct node *value = cast->child->next;
 	struct arena *a = k->b->arena;
 	struct meaning m;
-	struct ctype *to = cast->expr ? exprtype_pointee(cast->expr->type) : NULL;
+	struct ctype *to = cast->expr ? ctype_pointee(cast->expr->type) : NULL;
 	struct diag_place at = tok_place(cast->first);
 	if (!to || !ctype_is_aggregate(to) || !check_meaning(k, value, &m) || !m.plain)
 		return;
-	struct ctype *of = exprtype_pointee(m.plain);
+	struct ctype *of = ctype_pointee(m.plain);
 	if (is_too_narrow(m.plain)) {
 		k->good &= diag_check(k->b->diag, "pointer", check_level(&m), &at,
 				      "%s is no pointer: it is of " STR_FMT, check_text(k, value),
@@ -132,8 +132,8 @@ static void check_let(struct checker *k, struct node *n)
 	struct meaning m;
 	if (!value || type->kind != NODE_TYPE || value->kind == NODE_CAST)
 		return;
-	struct ctype *to = n->child->expr ? exprtype_pointee(n->child->expr->type) : NULL;
-	struct ctype *of = check_meaning(k, value, &m) ? exprtype_pointee(m.plain) : NULL;
+	struct ctype *to = n->child->expr ? ctype_pointee(n->child->expr->type) : NULL;
+	struct ctype *of = check_meaning(k, value, &m) ? ctype_pointee(m.plain) : NULL;
 	struct diag_place at = tok_place(value->first);
 	if (!to || !of || !ctype_is_aggregate(to) || may_be(of, to))
 		return;
@@ -162,7 +162,7 @@ static void check_member(struct checker *k, const struct node *n, struct node *o
 	if (n->name->kind != TOK_IDENT || !of->expr || of->expr->kind != EXPR_NUMBER ||
 	    !check_meaning(k, of, &m) || !m.plain)
 		return;
-	struct ctype *to = exprtype_pointee(m.plain);
+	struct ctype *to = ctype_pointee(m.plain);
 	if (!of->expr->type && to && ctype_is_aggregate(to)) {
 		const char *pointer = as_pointer(k, of, &m);
 		k->good &= diag_check(k->b->diag, "pointer", DIAG_ERROR, &at,
@@ -207,7 +207,7 @@ static void check_pointee(struct checker *k, struct node *of)
 	uint64_t size;
 	if (!of->expr || of->expr->kind != EXPR_NUMBER || !check_meaning(k, of, &m) || !m.plain)
 		return;
-	struct ctype *to = exprtype_pointee(m.plain);
+	struct ctype *to = ctype_pointee(m.plain);
 	if (is_too_narrow(m.plain))
 		k->good &= diag_check(k->b->diag, "pointer", check_level(&m), &at,
 				      "%s is no pointer: it is of " STR_FMT, check_text(k, of),
@@ -244,7 +244,7 @@ static void check_address(struct checker *k, const struct token *op, struct node
 		return;
 	if (check_constant(k, other, &c)) {
 		bool is_hex = str_has_prefix(node_ungrouped(other)->first->text, STR("0x"));
-		struct ctype *to = exprtype_pointee(m.plain);
+		struct ctype *to = ctype_pointee(m.plain);
 		// 1 stands for something in places: SIG_IGN, (void *)1.
 		if (is_hex || c.is_negative || c.bits == 0 || c.bits >= FIRST_PAGE - 1 ||
 		    (c.bits == 1 && (!to || to->kind == CTYPE_VOID || to->kind == CTYPE_FUNC)))

@@ -176,15 +176,6 @@ bool check_macros(struct bind *b)
 	return k.good;
 }
 
-/** How many different places the sites of a probe have for their arguments. */
-static unsigned count_places(struct bind *b, const struct sdt_probe *p)
-{
-	struct map places = {0};
-	for (size_t i = 0; i < p->n_sites; i++)
-		map_add(b->arena, &places, p->sites[i].args);
-	return (unsigned)places.n;
-}
-
 bool check_number(struct bind *b)
 {
 	unsigned n_probes = 0, n_places = 0, most = dialect_max_usdt(b->version);
@@ -193,13 +184,13 @@ bool check_number(struct bind *b)
 		for (size_t k = 0; k < b->clauses[i].probes.n; k++) {
 			const struct sdt_probe *p = b->clauses[i].probes.v[k].probe;
 			b->n_programs += (unsigned)p->n_sites - 1;
-			n_places += count_places(b, p);
+			n_places += sdt_count_places(b->arena, p);
 			n_probes++;
 		}
 	if (n_places <= most)
 		return true;
 	// A program that is only printed can still be cut down.
-	bool is_run = b->code_mark != NULL;
+	bool is_run = b->shapes != NULL;
 	bool good =
 	    diag_check(b->diag, "limit", is_run ? DIAG_ERROR : DIAG_WARNING, NULL,
 		       "bpftrace 0.%u can attach to at most %u probes at once, and there are %u",

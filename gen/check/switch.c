@@ -100,8 +100,8 @@ static struct str value_of(struct str environment, const char *word)
 	while (environment.n) {
 		size_t end = str_find(environment, '\0');
 		struct str entry = str_slice(environment, 0, end);
-		if (str_has_prefix(entry, str_from(word)))
-			return str_from_offset(entry, strlen(word));
+		if (str_take(&entry, str_from(word)))
+			return entry;
 		environment = str_from_offset(environment, end + 1);
 	}
 	return STR("");

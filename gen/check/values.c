@@ -174,14 +174,14 @@ static struct ctype *first_in(struct ctype *t)
 /** A pointer to something that has a type, which is neither bytes nor begins with any. */
 static bool leads_elsewhere(struct ctype *pointer)
 {
-	const struct ctype *to = first_in(exprtype_pointee(pointer));
+	const struct ctype *to = first_in(ctype_pointee(pointer));
 	return to && (to->kind == CTYPE_POINTER || to->kind == CTYPE_ENUM ||
 		      (to->kind == CTYPE_INT && to->size > 1));
 }
 
 static const char *how_to_follow(const struct argument *x)
 {
-	struct ctype *to = exprtype_pointee(x->m.plain);
+	struct ctype *to = ctype_pointee(x->m.plain);
 	// A std::string is some structs around the pointer.
 	bool is_wrapped = to->kind == CTYPE_STRUCT && check_is_string(first_in(to)) &&
 			  ctype_strip(to->members[0].type)->kind == CTYPE_STRUCT;
@@ -463,9 +463,9 @@ static void check_special(struct checker *k, const struct node *call)
 }
 
 /** "1 or 2 arguments" */
-static const char *arity_text(struct arena *a, unsigned least, unsigned most)
+static const char *arity_text(struct arena *a, unsigned least, unsigned most, unsigned n)
 {
-	if (most == WORD_MANY)
+	if (most == WORD_MANY && n < least)
 		return "at least one argument";
 	if (!most)
 		return "no argument";
@@ -485,7 +485,7 @@ static bool check_arity(struct checker *k, const struct node *call, const struct
 		return true;
 	struct diag_place place = tok_place(at->first);
 	k->good &= diag_check(k->b->diag, "call", DIAG_ERROR, &place, "%s() takes %s, not %u",
-			      word->name, arity_text(k->b->arena, word->least, word->most), n);
+			      word->name, arity_text(k->b->arena, word->least, word->most, n), n);
 	return false;
 }
 
@@ -635,7 +635,7 @@ void check_values(struct checker *k, struct node *n, struct node *parent)
 
 bool check_strings(struct bind *b)
 {
-	if (b->longest_string < b->max_strlen)
+	if (!b->longest_at || b->longest_string < b->max_strlen)
 		return true;
 	struct diag_place at = tok_place(b->longest_at);
 	bool fits_alone = dialect_strlen_ceiling(b->version, 1) > b->longest_string;

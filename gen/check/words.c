@@ -14,7 +14,7 @@
 struct versions {
 	struct bind *b;
 	struct map said; /**< each thing is said once */
-	bool in_usdt;	 /**< a clause in which args.NAME is btgen's */
+	bool has_names;	 /**< a clause in which args.NAME is btgen's */
 	bool good;
 };
 
@@ -295,9 +295,9 @@ static bool check_node(void *ctx, struct node *n, struct node *parent)
 	struct versions *v = ctx;
 	if (n->kind == NODE_CLAUSE) {
 		const struct provider *p = vocabulary_provider(n->first->text);
-		v->in_usdt = p && p->kind == PROVIDER_USDT;
+		v->has_names = p && (p->kind == PROVIDER_USDT || p->kind == PROVIDER_UPROBE);
 	}
-	if (is_dot_of_args(n) && !v->in_usdt && v->b->version < 19 && is_new(v, "dot")) {
+	if (is_dot_of_args(n) && !v->has_names && v->b->version < 19 && is_new(v, "dot")) {
 		say(v, n->first, "dot behind args", 19, 0);
 		diag_note(v->b->diag, NULL, "write args->");
 	}

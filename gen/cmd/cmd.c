@@ -56,17 +56,23 @@ int cmd_take_version(const char *command, const char *value, unsigned *ret)
 	return -1;
 }
 
-enum { MAX_OPTIONS = 32, HELP_COLUMN = 25 };
+enum { MAX_OPTIONS = 48, HELP_COLUMN = 25 };
 
 static const struct cmd_option help_option = {'h', "help", NULL, "this text"};
+
+/** The value may be left out: "[=N]". */
+static bool is_optional(const struct cmd_option *o)
+{
+	return o->value && *o->value == '[';
+}
 
 static void print_option(const struct cmd_option *o)
 {
 	bool is_short = o->letter < CMD_FOR;
 	char letter[] = {'-', (char)o->letter, '\0'};
-	int n =
-	    printf("  %s%s%s%s%s", is_short ? letter : "    --", is_short && o->name ? ", --" : "",
-		   o->name ? o->name : "", o->value ? " " : "", o->value ? o->value : "");
+	int n = printf("  %s%s%s%s%s", is_short ? letter : "    --",
+		       is_short && o->name ? ", --" : "", o->name ? o->name : "",
+		       o->value && !is_optional(o) ? " " : "", o->value ? o->value : "");
 	printf("%*s%s\n", HELP_COLUMN - n, "", o->help);
 }
 
@@ -93,16 +99,22 @@ static void tell_getopt(struct for_getopt *g, const struct cmd_option *o)
 	if (o->letter < CMD_FOR && o->value)
 		g->letters[g->n_letters++] = ':';
 	if (o->name)
-		g->longs[g->n_longs++] = (struct option){
-		    o->name, o->value ? required_argument : no_argument, NULL, o->letter};
+		g->longs[g->n_longs++] = (struct option){o->name,
+							 is_optional(o) ? optional_argument
+							 : o->value	? required_argument
+									: no_argument,
+							 NULL, o->letter};
 }
 
 int cmd_read_options(const struct cmd_options *o, int argc, char **argv, void *ctx)
 {
 	struct for_getopt g = {.letters = "-:"};
 	g.n_letters = strlen(g.letters);
-	for (size_t i = 0; i < MAX_OPTIONS - 1 && o->list[i].letter; i++)
+	for (size_t i = 0; o->list[i].letter; i++) {
+		if (i == MAX_OPTIONS - 1)
+			abort(); // a table that has outgrown it
 		tell_getopt(&g, &o->list[i]);
+	}
 	tell_getopt(&g, &help_option);
 	const char *letters = g.letters + !o->in_order; // with - in front an operand is option 1
 	int status = -1, letter;

@@ -23,14 +23,15 @@ enum { CMD_OK = 0, CMD_INPUT = 1, CMD_USAGE = 2 };
 int cmd_usage_error(const char *name, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /** One option: all that getopt, the help and the command know about it. */
 struct cmd_option {
-	int letter;	   /**< passed to take(); from 256 on there is no short form */
-	const char *name;  /**< the long form, or NULL */
-	const char *value; /**< what it takes, as the help calls it; NULL: nothing */
-	const char *help;  /**< one line */
+	int letter;	  /**< passed to take(); from 256 on there is no short form */
+	const char *name; /**< the long form, or NULL */
+	const char
+	    *value; /**< what it takes, as the help calls it; NULL: nothing; "[=N]": or nothing */
+	const char *help; /**< one line */
 };
 
 /** Letters of options that have only a long form; a command's own are from CMD_OWN on. */
-enum { CMD_FOR = 256, CMD_CONF, CMD_BTF, CMD_JSON, CMD_FORCE, CMD_OWN };
+enum { CMD_FOR = 256, CMD_CONF, CMD_BTF, CMD_JSON, CMD_FORCE, CMD_CHILDREN, CMD_CGROUP, CMD_OWN };
 /** Those that mean the same wherever they are. */
 #define CMD_DEFINE ((struct cmd_option){'D', NULL, "NAME[=VALUE]", "define a macro"})
 #define CMD_DIR ((struct cmd_option){'I', NULL, "DIR", "search DIR for #include"})
@@ -38,6 +39,11 @@ enum { CMD_FOR = 256, CMD_CONF, CMD_BTF, CMD_JSON, CMD_FORCE, CMD_OWN };
 	((struct cmd_option){                                                                      \
 	    'W', NULL, "NAME|no-NAME|error|help",                                                  \
 	    "show findings called NAME, or not; make warnings errors; list names"})
+#define CMD_FAMILY                                                                                 \
+	((struct cmd_option){CMD_CHILDREN, "children", NULL, "trace what the processes fork, too"})
+#define CMD_GROUP                                                                                  \
+	((struct cmd_option){CMD_CGROUP, "cgroup", "PATH",                                         \
+			     "trace the processes in this cgroup, or those of the name given"})
 #define CMD_FORCED ((struct cmd_option){CMD_FORCE, "force", NULL, "go on in spite of findings"})
 
 /** What a command takes: see cmd_read_options(). */

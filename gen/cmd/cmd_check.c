@@ -7,6 +7,7 @@
 #include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
+#include "record/shape.h"
 
 enum { LOCK = CMD_OWN, AGAINST };
 
@@ -100,6 +101,17 @@ static int parse(int argc, char **argv, struct expand_request *req)
 	return status < 0 ? check_lock_options(argv[0], req) : status;
 }
 
+/** The program that bpftrace.sh would run is looked at: what it prints is decoded, and so right. */
+static bool expand(struct arena *a, struct diag *d, const struct expand_request *req,
+		   struct expansion *x)
+{
+	struct expand_request run = *req;
+	run.shapes = arena_new(a, struct shapes);
+	shapes_init(run.shapes, a, false);
+	shapes_add_key(run.shapes);
+	return expand_run(a, d, &run, x);
+}
+
 /** Each script by itself, and what they rely on together. */
 static bool check_lock(struct arena *a, struct diag *d, const struct expand_request *req,
 		       struct expansion *x)
@@ -113,7 +125,7 @@ static bool check_lock(struct arena *a, struct diag *d, const struct expand_requ
 		one.sources.v = &req->sources.v[i];
 		if (i)
 			expand_close(x);
-		good &= expand_run(a, d, &one, x);
+		good &= expand(a, d, &one, x);
 		lock_add_tables(&x->bind);
 	}
 	if (req->lock)
@@ -211,7 +223,7 @@ static bool check_versions(struct arena *a, struct diag *d, const struct expand_
 			expand_close(x);
 		d->n_errors = 0; // or nothing would be made for the next
 		d->log = &log;
-		good &= expand_run(a, d, &one, x);
+		good &= expand(a, d, &one, x);
 		d->log = NULL;
 		merge(a, &all, &log,
 		      arena_printf(a, "%u.%u", one.version / 1000, one.version % 1000));
@@ -225,7 +237,7 @@ static bool check_all(struct arena *a, struct diag *d, const struct expand_reque
 {
 	if (req->versions.n > 1)
 		return check_versions(a, d, req, x);
-	return req->lock || req->against ? check_lock(a, d, req, x) : expand_run(a, d, req, x);
+	return req->lock || req->against ? check_lock(a, d, req, x) : expand(a, d, req, x);
 }
 
 /** The findings as one array; true unless writing fails. */

@@ -106,8 +106,7 @@ static void lines_of(struct arena *a, struct str text, struct str path, struct l
 	}
 	struct str rest = strbuf_take(&b, a);
 	while (rest.n) {
-		struct str line = str_slice(rest, 0, str_find(rest, '\n'));
-		rest = str_from_offset(rest, line.n + 1);
+		struct str line = str_take_line(&rest);
 		if (!str_trim(line).n)
 			continue;
 		map_add(a, &ret->set, line);

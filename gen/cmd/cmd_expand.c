@@ -9,6 +9,8 @@
 static const struct cmd_option list[] = {
     {'p', "pid", "PID", "look names up in this process"},
     {'x', "exe", "FILE", "look names up in this file"},
+    CMD_FAMILY,
+    CMD_GROUP,
     {'e', "text", "TEXT", "template text instead of a file"},
     CMD_DEFINE,
     CMD_DIR,
@@ -46,7 +48,7 @@ static int parse(int argc, char **argv, struct expand_request *req)
 static bool write_program(struct arena *a, struct diag *d, const struct expand_request *req,
 			  struct expansion *x)
 {
-	return expand_run(a, d, req, x) &&
+	return expand_choose_cgroup(d, (struct expand_request *)req) && expand_run(a, d, req, x) &&
 	       outfile_write(a, d, req->out, strbuf_str(&x->program.text));
 }
 

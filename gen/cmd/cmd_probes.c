@@ -47,11 +47,16 @@ static void add_file(struct listing *l, struct img *img, const struct proc *p,
 {
 	struct probes_file f = {.path = img->display_path,
 				.machine = img->machine,
-				.is_deleted = mapped && mapped->is_deleted};
+				.is_deleted = mapped && mapped->is_deleted,
+				.has_moved_code = mapped && mapped->has_moved_code};
 	if (p && img_load_bias(img, mapped->start, mapped->offset, &f.bias)) {
 		f.is_mapped = true;
 		f.pid = p->pid;
 	}
+	if (!img->is64 && (!mapped || mapped == p->files.v))
+		diag_note(&l->diag, NULL,
+			  STR_FMT " is a 32-bit program, which cannot be traced: %s",
+			  STR_ARG(img->display_path), IMG_WHY_NOT_32BIT);
 	// Files stay open only for what is asked of them: a process has hundreds.
 	bool good = sdt_read(img, &f.probes);
 	if (good && f.probes.n_probes && (l->verbose || l->json || l->markdown))
@@ -226,6 +231,18 @@ static void print_markdown(struct listing *l)
 		probes_print_markdown(stdout, l->files.v, l->files.n, &scripts);
 }
 
+/** Nothing says so when they are attached: they are silent. */
+static void warn_of_moved_code(struct listing *l)
+{
+	for (size_t i = 0; i < l->files.n; i++)
+		if (l->files.v[i].has_moved_code && l->files.v[i].probes.n_probes)
+			diag_warning(&l->diag, NULL,
+				     "process %d has moved code out of " STR_FMT
+				     " to memory of no file (large pages?): probes there "
+				     "cannot fire",
+				     l->files.v[i].pid, STR_ARG(l->files.v[i].path));
+}
+
 static void list(struct listing *l)
 {
 	struct sdt_list *all = arena_array(&l->arena, struct sdt_list, l->files.n + 1);
@@ -239,6 +256,7 @@ static void list(struct listing *l)
 	}
 	size_t n = filter(l);
 	complain(l, all);
+	warn_of_moved_code(l);
 	if (n && (l->json || l->verbose || l->markdown)) {
 		if (!l->markdown)
 			find_version(l);

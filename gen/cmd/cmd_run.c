@@ -1,215 +1,45 @@
 /** btgen run - expand a template and run it under bpftrace; what bpftrace.sh calls. */
-#include <fcntl.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/crew.h"
+#include "base/json.h"
 #include "base/outfile.h"
-#include "marks/codename.h"
+#include "value/codename.h"
 #include "cmd/commands.h"
 #include "cmd/cmd.h"
-#include "cmd/expand.h"
-#include "elf/img.h"
+#include "cmd/run_options.h"
+#include "ctype/ctype.h"
+#include "doctor/allowed.h"
 #include "out/dialect.h"
+#include "target/await.h"
 #include "run/bpftrace.h"
+#include "run/ready.h"
 #include "run/run.h"
+#include "run/stop.h"
 
-enum { ECHO_TEXT = CMD_OWN, RAW, BPFTRACE, READY_FILE, READY_FD };
-
-static const struct cmd_option list[] = {
-    {'p', "pid", "PID|NAME", "trace this process, or those that run a program of this name"},
-    {'x', "exe", "FILE", "trace every process that runs or maps FILE, later ones too"},
-    {'c', "command", "COMMAND", "start COMMAND and trace it from its first instruction"},
-    {'e', "text", "TEXT", "template text instead of a file"},
-    {'t', "trace", "PATTERN", "instead of a script: print every event of the probes that match"},
-    {'f', "format", "text|json", "how -t prints them [text]; json: one object a line"},
-    CMD_DEFINE,
-    CMD_DIR,
-    CMD_FINDINGS,
-    CMD_FORCED,
-    {'o', "output", "FILE", "write the data to FILE; left alone unless probes are attached"},
-    {'n', "no-run", NULL, "print the program and stop"},
-    {ECHO_TEXT, "echo", NULL, "print the program and go on"},
-    {RAW, "raw", NULL, "SCRIPT is the text of a finished program"},
-    {BPFTRACE, "bpftrace", "PATH", "the bpftrace to run"},
-    {CMD_CONF, "conf", "FILE", "list of enum tables [bpf/enums.conf]"},
-    {READY_FILE, "ready-file", "FILE", "write a line there once all probes are attached"},
-    {READY_FD, "ready-fd", "N", "the same, to an open descriptor"},
-    {'q', "quiet", NULL, "no messages but errors and lost events"},
-    {'v', "verbose", NULL, "say which files were chosen and what is run"},
-    {0},
-};
-
-struct options {
-	struct expand_request req;
-	const char *command, *bpftrace, *ready_file;
-	int ready_fd;
-	bool no_run, echo, quiet;
-	struct codemark codemark; /**< with req.code_mark */
-	VEC(const char *) words;  /**< scripts, and maybe a program's name */
-	char **args;		  /**< positional parameters of the script */
-};
-
-static int take_format(struct options *o, const char *command, const char *value)
+static bool is_address(const struct shape_field *f)
 {
-	o->req.json = strcmp(value, "json") == 0;
-	if (!o->req.json && strcmp(value, "text") != 0)
-		return cmd_usage_error(command, "-f: unknown format '%s': text or json", value);
-	return -1;
+	return f->kind == FIELD_CODE || f->kind == FIELD_STRING ||
+	       (f->kind == FIELD_AGGREGATE && ctype_has_code(f->type));
 }
 
-static int take_ready_fd(struct options *o, const char *command, const char *value)
+/** Functions, or strings with their addresses: what the files of the process tell of them. */
+static bool prints_addresses(const struct bind *b)
 {
-	uint64_t n;
-	// Closed at exec: who waits for its end must not wait for bpftrace's.
-	if (!str_to_u64(str_from(value), &n) || n > 65535 ||
-	    fcntl((int)n, F_SETFD, FD_CLOEXEC) != 0)
-		return cmd_usage_error(command, "--ready-fd: '%s' is not an open file descriptor",
-				       value);
-	o->ready_fd = (int)n;
-	return -1;
-}
-
-static int take(void *ctx, const char *command, int letter, const char *value)
-{
-	struct options *o = ctx;
-	switch (letter) {
-	case 1:
-		vec_push(o->req.arena, &o->words, value);
-		break;
-	case 't':
-		vec_push(o->req.arena, &o->req.patterns, value);
-		break;
-	case 'f':
-		return take_format(o, command, value);
-	case 'c':
-		o->command = value;
-		break;
-	case 'n':
-		o->no_run = true;
-		break;
-	case ECHO_TEXT:
-		o->echo = true;
-		break;
-	case RAW:
-		o->req.raw = true;
-		break;
-	case BPFTRACE:
-		o->bpftrace = value;
-		break;
-	case READY_FILE:
-		o->ready_file = value;
-		break;
-	case READY_FD:
-		return take_ready_fd(o, command, value);
-	case 'q':
-		o->quiet = true;
-		break;
-	default:
-		return expand_take(&o->req, command, letter, value);
-	}
-	return -1;
-}
-
-/**
- * Without a target the first word may be the name of a running program: before a script, with -e or
- * -t, or when there is no script of that name. What is a file (but no program), or is spelled like
- * one, is a script.
- */
-static int take_name(struct options *o, const char *command)
-{
-	struct expand_request *req = &o->req;
-	size_t i = 0;
-	while (i < req->sources.n && req->sources.v[i].is_text)
-		i++;
-	if (i == req->sources.n || o->command || req->exe || req->pids.n)
-		return -1;
-	const char *word = req->sources.v[i].text;
-	if (strchr(word, '/') || str_has_suffix(str_from(word), STR(".bt")) ||
-	    (access(word, F_OK) == 0 && !img_is_elf(word)))
-		return -1;
-	bool is_alone = req->sources.n == 1 && !req->patterns.n;
-	bool is_script = expand_has_script(req->arena, word);
-	if ((is_alone && is_script) ||
-	    (!expand_add_processes(req, word) && (is_alone || is_script)))
-		return -1;
-	if (!req->pids.n)
-		return cmd_usage_error(
-		    command, "'%s' is neither a running program nor a script here or in %s", word,
-		    expand_script_dir(req->arena));
-	memmove(&req->sources.v[i], &req->sources.v[i + 1],
-		(--req->sources.n - i) * sizeof(*req->sources.v));
-	return -1;
-}
-
-/** What does not go together. */
-static int check(const struct options *o, const char *command)
-{
-	const struct expand_request *req = &o->req;
-	if (req->patterns.n && req->sources.n)
-		return cmd_usage_error(command, "-t replaces the script: drop '%s'",
-				       req->sources.v[0].text);
-	if (req->json && !req->patterns.n)
-		return cmd_usage_error(command,
-				       "-f json needs -t: a script prints in its own format");
-	if (!req->sources.n && !req->patterns.n)
-		return cmd_usage_error(command, "give a script to run");
-	if (o->command && (req->pids.n || req->exe))
-		return cmd_usage_error(command,
-				       "-c starts the process: it cannot be used with -p or -x");
-	if (req->exe && req->pids.n)
-		return cmd_usage_error(command, "give -p or -x, not both");
-	return -1;
-}
-
-static const struct cmd_options options = {
-    .usage = "Usage: btgen run [OPTION]... [NAME] SCRIPT... [-- ARG...]\n"
-	     "       btgen run [OPTION]... -t PATTERN...\n"
-	     "Expand the templates and run the program under bpftrace. bpftrace.sh is a shorthand "
-	     "for this.\n"
-	     "\n",
-    .list = list,
-    .in_order = true,
-    .take = take,
-};
-
-static int parse(int argc, char **argv, struct options *o)
-{
-	int status = cmd_read_options(&options, argc, argv, o);
-	for (size_t i = 0; i < o->words.n; i++)
-		vec_push(o->req.arena, &o->req.sources,
-			 (struct expand_source){o->words.v[i], o->req.raw});
-	o->args = argv + optind; // behind --
-	if (status < 0 && !o->req.raw)
-		status = take_name(o, argv[0]);
-	return status < 0 ? check(o, argv[0]) : status;
-}
-
-/** Tracing needs root; bpftrace would say so late and in other words. */
-static bool check_root(struct diag *d)
-{
-	return geteuid() == 0 ||
-	       diag_error(d, NULL,
-			  "tracing needs root: use sudo (-n prints the program without it)");
-}
-
-/** The limit for the strings of -t: the one that the fullest of its records has room for. */
-static unsigned record_limit(const struct records *r, unsigned version)
-{
-	unsigned least = dialect_record_strlen(version, 0, 0);
-	for (size_t i = 0; i < r->n_probes; i++) {
-		unsigned strings = 0, fields = 0;
-		for (size_t k = 0; k < r->probes[i].n_fields; k++) {
-			fields += r->probes[i].fields[k].kind != RECORD_HIDDEN;
-			strings += r->probes[i].fields[k].kind == RECORD_STRING;
-		}
-		unsigned n = dialect_record_strlen(version, strings, fields);
-		least = n < least ? n : least;
-	}
-	return least;
+	for (size_t i = 0; b->shapes && i < b->shapes->list.n; i++)
+		for (size_t k = 0; k < b->shapes->list.v[i].n_fields; k++)
+			if (is_address(&b->shapes->list.v[i].fields[k]))
+				return true;
+	return false;
 }
 
 /**
@@ -267,25 +97,7 @@ static bool check_reach(struct diag *d, const struct bind *b)
 	return diag_note(d, NULL, "#pragma scope host says that a script is for all processes");
 }
 
-/**
- * The end of a burst is lost without a word unless there is an event after it, on every processor.
- */
-static void add_heartbeat(struct program *p)
-{
-	strbuf_addf(&p->text, "\nprofile:hz:%d { printf(\"\"); }\n", RUN_HEARTBEAT_HZ);
-}
-
-/** Each key is there before two processors want to make it at once. */
-static void add_first_counts(struct program *p, struct records *r)
-{
-	strbuf_addz(&p->text, "\nBEGIN {");
-	for (size_t i = 0; i < r->n_probes; i++)
-		strbuf_addf(&p->text, " %s[%zu] = count();", r->counts, i);
-	strbuf_addz(&p->text, " }\n");
-	r->first_count = 1;
-}
-
-/** What -t of these @n processes does not show. */
+/** What a trace of these @n processes does not show. */
 static void note_others(struct diag *d, const struct expansion *x, size_t n)
 {
 	struct str file = x->proc->files.v[0].path;
@@ -293,99 +105,500 @@ static void note_others(struct diag *d, const struct expansion *x, size_t n)
 	if (children)
 		diag_note(d, NULL,
 			  "%u children of process %d run the same program and are not traced: use "
-			  "-x " STR_FMT " to trace all",
+			  "--children, or -x " STR_FMT " to trace all that run it",
 			  children, x->proc->pid, STR_ARG(file));
 	else if (n > 1)
 		diag_note(d, NULL,
-			  "processes that start later are not traced: use -x " STR_FMT
-			  " to trace all",
+			  "processes that start later are not traced: use --children for those "
+			  "that these fork, -x " STR_FMT " to trace all",
 			  STR_ARG(file));
 }
 
-static int trace(struct arena *a, struct diag *d, struct options *o, const struct bpftrace *bt,
-		 struct expansion *x, struct spawned *child)
+/** CLOCK_REALTIME - the clock of nsecs, in ns: that of all versions goes on while the machine sleeps. */
+static int64_t clock_offset(void)
 {
-	// What -t prints it counts, and a finished program is run as it is.
-	bool beats = dialect_tells_loss_late(bt->version) && !x->records && !o->req.raw;
-	if (beats)
-		add_heartbeat(&x->program);
-	bool counts_first = x->records && dialect_misses_first_count(bt->version);
-	if (counts_first)
-		add_first_counts(&x->program, x->records);
+	struct timespec real, boot;
+	clock_gettime(CLOCK_REALTIME, &real);
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	return (int64_t)(real.tv_sec - boot.tv_sec) * 1000000000 + real.tv_nsec - boot.tv_nsec;
+}
+
+static unsigned long max_keys(unsigned version)
+{
+	const char *own = getenv(dialect_map_keys_variable(version));
+	return own ? strtoul(own, NULL, 10) : DIALECT_MAP_KEYS;
+}
+
+static enum writer_head head_of(const struct run_options *o)
+{
+	return o->sorts			      ? WRITER_WHOLE
+	       : trace_is_list(&o->req.trace) ? WRITER_LIST
+	       : o->has_time		      ? WRITER_TIME
+					      : WRITER_BARE;
+}
+
+/** "usdt:app:query", "uprobe:main", "interval:s:1": an attach point without its file. */
+static struct str name_of(struct arena *a, const struct script_attach *at)
+{
+	enum provider_kind kind = at->provider->kind;
+	bool has_file =
+	    kind == PROVIDER_USDT || kind == PROVIDER_UPROBE || kind == PROVIDER_URETPROBE;
+	struct str name = at->kind;
+	for (size_t i = has_file && at->fields.n > 1; i < at->fields.n; i++)
+		name = str_printf(a, STR_FMT ":" STR_FMT, STR_ARG(name), STR_ARG(at->fields.v[i]));
+	return str_printable(a, name);
+}
+
+/** What is attached to, as a message has it: "usdt:app:query was", "uprobe:f, uprobe:g and 3 others were". */
+static struct str list_attached(struct arena *a, const struct bind *b)
+{
+	enum { SHOWN = 3 };
+	struct map names = {0};
+	struct str list = {0};
+	for (size_t i = 0; i < b->script.clauses.n; i++) {
+		const struct script_clause *c = &b->script.clauses.v[i];
+		for (size_t k = 0; k < c->attach.n; k++) {
+			const struct script_attach *at = &c->attach.v[k];
+			if (!at->provider || at->provider->kind == PROVIDER_BEGIN ||
+			    at->provider->kind == PROVIDER_END)
+				continue;
+			struct str name = name_of(a, at);
+			if (map_add(a, &names, name) && names.n <= SHOWN)
+				list = str_printf(a, STR_FMT "%s" STR_FMT, STR_ARG(list),
+						  list.n ? ", " : "", STR_ARG(name));
+		}
+	}
+	if (names.n > SHOWN)
+		return str_printf(a, STR_FMT " and %zu others were", STR_ARG(list),
+				  names.n - SHOWN);
+	return names.n ? str_printf(a, STR_FMT "%s", STR_ARG(list), names.n == 1 ? " was" : " were")
+		       : list;
+}
+
+/** What is known of the traces before this one: with --follow it is one of a series. */
+struct series {
+	bool has_data;		 /**< in the file of -o */
+	bool was_ready;		 /**< any of them: who waits for that has been told */
+	uint64_t started;	 /**< when the last program was, see struct proc */
+	struct str build;	 /**< build-id of the last program, empty: none or unknown */
+	const char *note;	 /**< what is said of this build, or NULL */
+	struct str name;	 /**< of the program */
+	unsigned long long over; /**< ms: when -T is over, on the clock of clock_ms(); 0: never */
+	struct run_end end;
+};
+
+/** The build-id of the program, in @a; empty where it has none. */
+static struct str build_of(struct arena *a, struct expansion *x)
+{
+	struct targetfile *exe = x->files.list.n ? &x->files.list.v[0] : NULL;
+	const struct img *img = exe ? targetfile_open(&x->files, exe) : NULL;
+	return img ? str_copy(a, img->build_id) : STR("");
+}
+
+/** Whether @x runs another build than the process before it. */
+static const char *compare_build(struct arena *a, struct expansion *x, struct series *s)
+{
+	struct str was = s->build;
+	s->build = build_of(a, x);
+	return was.n && s->build.n && !str_eq(was, s->build) ? ", another build" : NULL;
+}
+
+/** @share: as struct run_config has it. */
+static int trace(struct arena *a, struct diag *d, struct run_options *o, const struct bpftrace *bt,
+		 struct expansion *x, struct spawned *child, const struct output_share *share,
+		 struct series *series)
+{
 	bool is_host = x->bind.scope == BIND_HOST;
+	bool is_several = !is_host && expand_has_several(&o->req);
+	bool has_end = child->target || o->follows || (!is_host && !is_several);
 	struct run_config cfg = {
 	    .bpftrace = bt,
 	    .program = strbuf_str(&x->program.text),
 	    .map = o->req.raw ? NULL : &x->program.map,
 	    // A trace of the whole host, or of several, has no process that it ends with, unless it has started one.
-	    .proc = (is_host && !child->pid) || o->req.pids.n > 1 ? NULL : x->proc,
+	    .proc = has_end ? x->proc : NULL,
+	    .chosen = is_host && x->names_one ? x->proc : NULL,
+	    .several = is_several ? x->proc : NULL,
+	    .has_children = o->req.has_children,
+	    .cgroup = o->req.cgroup ? o->req.cgroup->path : NULL,
+	    .pids = o->req.pids.v,
+	    .n_pids = o->req.pids.n,
 	    .exe = !o->req.raw && !find_global(&x->bind) ? o->req.exe : NULL,
-	    .child = child->pid ? child : NULL,
+	    .child = child->target ? child : NULL,
 	    .out_path = o->req.out && strcmp(o->req.out, "-") == 0 ? NULL : o->req.out,
+	    .share = share,
+	    .appends = series->has_data,
+	    .build_note = series->note,
 	    .ready_file = o->ready_file,
 	    .ready_fd = o->ready_fd,
 	    .quiet = o->quiet,
-	    .max_strlen = o->req.raw   ? 0
-			  : x->records ? record_limit(x->records, bt->version)
-				       : x->bind.max_strlen,
+	    .duration = o->duration,
+	    .n_events = o->n_events,
+	    .has_summary = o->req.verbose || isatty(STDERR_FILENO),
+	    .attached = list_attached(a, &x->bind),
+	    .loss_fails = o->strict,
+	    .max_strlen = o->req.raw ? 0 : x->bind.max_strlen,
 	    .args = o->args,
-	    .records = x->records,
-	    .has_heartbeat = beats,
 	};
 	cfg.pass_pid = cfg.proc && x->bind.scope == BIND_BY_PID;
+	if (!allowed_to_attach(d, &o->may, &x->bind, cfg.pass_pid))
+		return CMD_INPUT;
 	struct codename *names = NULL;
-	if (x->bind.marks_code || (x->records && x->records->has_code && cfg.proc))
+	if (x->bind.names_code || (cfg.proc && prints_addresses(&x->bind)))
 		names = codename_open(a, x->proc);
-	if (x->bind.marks_code) {
-		cfg.codemark = &o->codemark;
-		cfg.codemark->names = names;
-	}
-	if (x->records) {
-		x->records->names = names;
-		const char *own = getenv(dialect_strlen_variable(bt->version));
-		unsigned limit = own ? (unsigned)strtoul(own, NULL, 10) : cfg.max_strlen;
-		x->records->longest = limit ? limit - 1 : 0;
-	}
-	if (x->records && !o->quiet && x->proc)
+	const char *own = getenv(dialect_strlen_variable(bt->version));
+	unsigned limit = own ? (unsigned)strtoul(own, NULL, 10) : cfg.max_strlen;
+	struct writer_config how = {
+	    .max_keys = max_keys(bt->version),
+	    .json = o->req.json,
+	    .sorts = o->sorts,
+	    .has_rounds = dialect_reads_by_processor(bt->version),
+	    .head = head_of(o),
+	    .time = o->time,
+	    .limit = o->n_events,
+	    .is_printable = trace_is_wanted(&o->req.trace),
+	    .has_percentiles = o->req.trace.start != NULL,
+	    .has_lost_lines = !dialect_has_libbpf_usdt(bt->version),
+	    .render = {names, limit ? limit - 1 : 0, clock_offset()},
+	    .maps = x->bind.map_shapes.v,
+	    .n_maps = x->bind.map_shapes.n,
+	};
+	cfg.writer = writer_new(&how, &o->shapes);
+	bool is_ours = trace_is_wanted(&o->req.trace); // nothing in it tells that more are meant
+	bool has_later = o->req.has_children || o->req.cgroup;
+	if ((is_ours || is_several) && !is_host && !has_later && !o->quiet && x->proc)
 		note_others(d, x, o->req.pids.n);
-	raise_limits(a, d, bt, x->bind.n_programs + beats + counts_first);
-	int status = run_program(a, d, &cfg);
+	raise_limits(a, d, bt, x->bind.n_programs);
+	int status = run_program(a, d, &cfg, &series->end);
+	bool is_signal = status > 128 && status < 128 + NSIG;
+	if (status && !is_signal && !series->end.was_ready)
+		allowed_note(d, &o->may, &x->bind);
+	series->has_data |= series->end.was_ready;
+	series->was_ready |= series->end.was_ready;
+	writer_free(cfg.writer);
 	codename_close(names);
 	return status;
 }
 
-static int expand_and_trace(struct arena *a, struct diag *d, struct options *o,
-			    const struct bpftrace *bt)
+/** The program, for the process that is held or, if there is none, those that were given. */
+static bool expand(struct arena *a, struct diag *d, struct run_options *o, struct expansion *x)
+{
+	bool has_head = o->req.json || o->sorts || o->has_time || trace_is_list(&o->req.trace);
+	o->shapes = (struct shapes){0};
+	shapes_init(&o->shapes, a, has_head);
+	shapes_add_key(&o->shapes);
+	if (!o->no_run && !o->req.raw) // elsewhere nobody would decode them
+		o->req.shapes = &o->shapes;
+	return expand_run(a, d, &o->req, x) && (!o->req.exe || check_reach(d, &x->bind));
+}
+
+/**
+ * Starts the command of -c. One that is there to start others (a shell, timeout) is not meant: the
+ * first program of those that has what the script wants to trace is held. If there is none, what is
+ * wrong is said of the first.
+ */
+static bool start_command(struct arena *a, struct diag *d, struct run_options *o,
+			  struct spawned *child, struct expansion *x)
+{
+	struct diag_log said = {.arena = a};
+	unsigned n_errors = d->n_errors;
+	bool good = false, is_elsewhere = true;
+	o->req.is_started = true;
+	if (!spawn_held(a, d, o->command, child))
+		return false;
+	// Another program, as one with a mistake in the script, is not to run in vain.
+	bool starts_others = spawn_is_wrapper(child);
+	do {
+		struct diag_log log = {.arena = a};
+		bool is_wrapper = spawn_is_wrapper(child);
+		expand_close(x);
+		o->req.pids.n = 0;
+		vec_push(a, &o->req.pids, child->target);
+		d->n_errors = n_errors;
+		d->log = &log;
+		good = expand(a, d, o, x);
+		d->log = NULL;
+		if (is_wrapper && x->bind.scope != BIND_HOST) { // what it lacks is of no interest
+			good = false;
+			continue;
+		}
+		is_elsewhere = d->n_errors - n_errors == x->files.n_missing;
+		if (good || !is_elsewhere || !said.messages.n)
+			said = log;
+	} while (!good && is_elsewhere && starts_others && spawn_next(child));
+	if (good && !o->no_run)
+		spawn_keep(child);
+	for (size_t i = 0; i < said.messages.n; i++)
+		diag_show(d, &said.messages.v[i]);
+	if (!good && !said.messages.n)
+		diag_error(d, NULL, "-c: %s has started no other program", o->command);
+	return good;
+}
+
+static int expand_and_trace(struct arena *a, struct diag *d, struct run_options *o,
+			    const struct bpftrace *bt, struct series *series)
 {
 	struct spawned child = {0};
 	struct expansion x = {0};
 	int status = CMD_INPUT;
-	bool good = true;
-	if (o->command) {
-		good = spawn_held(a, d, o->command, &child);
-		if (good)
-			vec_push(a, &o->req.pids, child.pid);
-		o->req.is_started = good;
-	}
-	if (!o->no_run) { // elsewhere nobody would name them
-		codemark_init(&o->codemark);
-		o->req.code_mark = o->codemark.start;
-		o->req.code_key = o->codemark.key;
-	}
-	good = good && expand_run(a, d, &o->req, &x);
-	good = good && (!o->req.exe || check_reach(d, &x.bind));
+	bool good = o->command ? start_command(a, d, o, &child, &x) : expand(a, d, o, &x);
+	// Of -t that is the script to go on from.
+	struct str shown =
+	    o->no_run && trace_is_wanted(&o->req.trace) ? x.script : strbuf_str(&x.program.text);
 	if (good && o->no_run)
-		status =
-		    outfile_write(a, d, NULL, strbuf_str(&x.program.text)) ? CMD_OK : CMD_INPUT;
+		status = outfile_write(a, d, NULL, shown) ? CMD_OK : CMD_INPUT;
 	else if (good) {
-		if (!o->echo || outfile_write(a, d, NULL, strbuf_str(&x.program.text)))
-			status = trace(a, d, o, bt, &x, &child);
+		if (!o->echo || outfile_write(a, d, NULL, strbuf_str(&x.program.text))) {
+			series->note = compare_build(a, &x, series);
+			status = trace(a, d, o, bt, &x, &child, NULL, series);
+		}
 	}
+	if (x.proc) {
+		series->name = str_copy(a, proc_name(x.proc));
+		series->started = x.proc->start_time;
+	}
+	// Also one that was gone before it could be looked at.
+	series->end.is_gone |=
+	    !good && o->follows && o->req.pids.n &&
+	    (x.proc ? !proc_is_same(x.proc) : !proc_exists(PROCFS, o->req.pids.v[0]));
 	spawn_end(&child);
 	expand_close(&x);
-	if (o->req.code_mark)
-		codemark_fini(&o->codemark);
 	return status;
+}
+
+/** The processes of one build of a program, of several that are traced side by side. */
+struct build {
+	struct run_options options; /**< for these */
+	struct expansion x;
+	struct output_share share;
+	const char *note; /**< for the message that it is attached to */
+};
+
+struct builds {
+	struct arena *arena;
+	struct diag *diag;
+	const struct bpftrace *bpftrace;
+	const struct run_options *options; /**< for all of them */
+	VEC(struct build) list;
+};
+
+/**
+ * The processes given, by the file that they run. They are not one list where they run several builds of
+ * one program: a file that was replaced while older processes go on, or each container's own.
+ */
+static void sort_by_build(struct builds *b, struct run_options *o)
+{
+	struct arena *a = b->arena;
+	int *pids = o->req.pids.v;
+	struct str name = o->req.pids.n ? proc_exe_name(a, PROCFS, pids[0]) : STR("");
+	for (size_t i = 0, n; i < o->req.pids.n; i += n) {
+		n = proc_same_exe_first(PROCFS, pids + i, o->req.pids.n - i);
+		if (!str_eq(proc_exe_name(a, PROCFS, pids[i]), name)) { // another program
+			b->list.n = 0;
+			return;
+		}
+		struct build build = {.options = *o};
+		build.options.req.pids.v = pids + i;
+		build.options.req.pids.n = n;
+		vec_push(a, &b->list, build);
+	}
+}
+
+static bool is_said(const struct diag_log *log, const struct diag_message *m)
+{
+	for (size_t i = 0; i < log->messages.n; i++)
+		if (str_eq(log->messages.v[i].text, m->text) &&
+		    log->messages.v[i].at.line == m->at.line)
+			return true;
+	return false;
+}
+
+/** What is wrong with the script is said once, not of each build. */
+static bool expand_builds(struct builds *b)
+{
+	struct arena *a = b->arena;
+	struct diag *d = b->diag;
+	struct diag_log said = {.arena = a};
+	bool good = true;
+	for (size_t i = 0; i < b->list.n; i++) {
+		struct diag_log log = {.arena = a};
+		struct build *build = &b->list.v[i];
+		d->log = &log;
+		good &= expand(a, d, &build->options, &build->x);
+		if (good && build->x.bind.scope == BIND_HOST)
+			good =
+			    diag_error(d, NULL,
+				       "%zu builds of the program run, and the script is for the "
+				       "whole host: give the processes of one build",
+				       b->list.n);
+		d->log = NULL;
+		for (size_t k = 0; k < log.messages.n; k++) {
+			if (!is_said(&said, &log.messages.v[k]))
+				diag_show(d, &log.messages.v[k]);
+			vec_push(a, &said.messages, log.messages.v[k]);
+		}
+	}
+	return good;
+}
+
+/** What goes before its lines, as tail has it for several files. @id: the build's, in hex */
+static struct str heading_of(struct builds *b, const struct build *build, const char *id)
+{
+	struct str name = proc_name(build->x.proc), heading;
+	struct strbuf text;
+	strbuf_init(&text);
+	if (build->options.req.json) {
+		struct json j = {&text, false};
+		json_open(&j, NULL, '{');
+		json_str(&j, "program", name);
+		json_printf(&j, "pid", "%d", build->x.proc->pid);
+		json_str_or_null(&j, "build", str_from(id));
+		json_close(&j, '}');
+		strbuf_addf(&text, "\n");
+	} else {
+		strbuf_addf(&text, "==> " STR_FMT " (PID %d)%s <==\n",
+			    STR_ARG(str_printable(b->arena, name)), build->x.proc->pid,
+			    build->note);
+	}
+	heading = str_copy(b->arena, strbuf_str(&text));
+	strbuf_fini(&text);
+	return heading;
+}
+
+/** How a build is told from others: by its build-id, and by its first process. */
+static void name_build(struct builds *b, struct build *build, unsigned number)
+{
+	enum { SHOWN = 6 }; // bytes of it
+	struct arena *a = b->arena;
+	struct str id = build_of(a, &build->x);
+	const char *hex = str_dup(a, str_hex(a, str_slice(id, 0, id.n < SHOWN ? id.n : SHOWN)));
+	build->note = id.n ? arena_printf(a, ", build %s", hex) : "";
+	build->share.self = number;
+	build->share.heading = heading_of(b, build, hex);
+}
+
+static int trace_build(void *ctx, size_t i, int ready_fd)
+{
+	struct builds *b = ctx;
+	struct build *build = &b->list.v[i];
+	struct spawned none = {0};
+	struct series series = {.note = build->note};
+	build->options.ready_file = NULL;
+	build->options.ready_fd = ready_fd;
+	return trace(b->arena, b->diag, &build->options, b->bpftrace, &build->x, &none,
+		     &build->share, &series);
+}
+
+static void builds_are_ready(void *ctx)
+{
+	struct builds *b = ctx;
+	ready_pass_on(b->diag, b->options->ready_file, b->options->ready_fd);
+}
+
+/** Each build's processes by a bpftrace of their own, as each has its own types. */
+static int trace_builds(struct builds *b)
+{
+	struct output_share share;
+	struct crew_work work = {b->list.n, trace_build, builds_are_ready, b, {{0}}};
+	int status = CMD_INPUT;
+	if (!expand_builds(b))
+		;
+	else if (!output_share_new(&share))
+		diag_error(b->diag, NULL, "cannot share the output: %s", strerror(errno));
+	else {
+		for (size_t i = 0; i < b->list.n; i++) {
+			b->list.v[i].share = share;
+			name_build(b, &b->list.v[i], (unsigned)i + 1);
+		}
+		stop_signals(&work.signals);
+		signal(SIGPIPE, SIG_IGN); // nobody may read --ready-fd any more
+		status = crew_run(&work);
+		if (status < 0) {
+			diag_error(b->diag, NULL, "cannot start %zu processes: %s", b->list.n,
+				   strerror(errno));
+			status = 1;
+		}
+	}
+	for (size_t i = 0; i < b->list.n; i++)
+		expand_close(&b->list.v[i].x);
+	return status;
+}
+
+/**
+ * Waits for the next processes of this name. A server's first one stands for its children, where one
+ * was traced. Returns 0, the number of a signal that came, or SIGALRM at the end of -T.
+ */
+static int await(struct arena *a, struct run_options *o, const struct series *s, const char *name)
+{
+	size_t n, n_before = o->req.pids.n;
+	int sig;
+	struct awaited what = {.name = name,
+			       .after = s->started,
+			       .known = o->req.pids.v,
+			       .n_known = n_before,
+			       .deadline = s->over};
+	stop_signals(&what.signals);
+	if (!o->quiet)
+		fprintf(stderr, "btgen: waiting for %s\n",
+			str_dup(a, str_printable(a, str_from(name))));
+	int *found = await_process(a, &what, &n, &sig);
+	if (!found)
+		return sig;
+	bool has_many = n_before > 1 || (n_before == 0 && !o->req.has_children);
+	size_t n_parents = proc_parents_first(PROCFS, found, n);
+	o->req.pids.n = 0;
+	for (size_t i = 0; i < (has_many ? n : n_parents); i++)
+		vec_push(a, &o->req.pids, found[i]);
+	return 0;
+}
+
+/** A reader of a FIFO would see its end after the first trace. */
+static bool check_followed(struct diag *d, const struct run_options *o)
+{
+	struct stat st;
+	bool is_fifo = o->req.out && stat(o->req.out, &st) == 0 && S_ISFIFO(st.st_mode);
+	return !o->follows || !is_fifo ||
+	       diag_error(d, NULL, "-o: %s is a FIFO, which --follow cannot open again and again",
+			  o->req.out);
+}
+
+/** One trace, or with --follow one of each process that comes. */
+static int trace_all(struct arena *a, struct diag *d, struct run_options *o,
+		     const struct bpftrace *bt)
+{
+	struct series s = {0};
+	int status, sig;
+	if (!expand_choose_cgroup(d, &o->req) || !check_followed(d, o))
+		return CMD_INPUT;
+	if (o->awaited && (sig = await(a, o, &s, o->awaited)))
+		return 128 + sig;
+	s.name = o->awaited ? str_from(o->awaited) : STR("");
+	if (o->duration && o->follows)
+		s.over = clock_ms() + o->duration;
+	struct builds builds = {a, d, bt, o, {0}};
+	if (!o->no_run && !o->echo && !o->follows && !o->req.cgroup)
+		sort_by_build(&builds, o);
+	if (builds.list.n > 1)
+		return trace_builds(&builds);
+	for (;;) {
+		s.end = (struct run_end){0};
+		status = expand_and_trace(a, d, o, bt, &s);
+		if (!o->follows || !s.end.is_gone || !s.name.n)
+			return status;
+		if (o->n_events && s.end.n_events >= o->n_events)
+			return status;
+		if (o->n_events)
+			o->n_events -= s.end.n_events;
+		if (await(a, o, &s, str_dup(a, s.name)))
+			return s.was_ready ? CMD_OK : status;
+		if (s.was_ready) {
+			o->ready_file = NULL;
+			o->ready_fd = -1;
+		}
+		d->n_errors = 0;
+		if (s.over) // one that is nearly over lasts a moment
+			o->duration = s.over > clock_ms() ? s.over - clock_ms() : 1;
+	}
 }
 
 int cmd_run(int argc, char **argv)
@@ -394,11 +607,11 @@ int cmd_run(int argc, char **argv)
 	arena_init(&a);
 	struct diag d;
 	diag_init(&d, stderr);
-	struct options o = {.req = {.arena = &a, .is_thrifty = true}, .ready_fd = -1};
+	struct run_options o = {.req = {.arena = &a, .is_thrifty = true}, .ready_fd = -1};
 	signal(
 	    SIGCHLD,
 	    SIG_DFL); // while it is ignored, as a parent may have left it, wait() reports no exit status
-	int status = parse(argc, argv, &o);
+	int status = run_options_read(argc, argv, &o);
 	if (status < 0) {
 		struct bpftrace bt;
 		d.quiet = o.quiet;
@@ -413,10 +626,13 @@ int cmd_run(int argc, char **argv)
 				   bt.version, DIALECT_OLDEST);
 			status = CMD_INPUT;
 		}
-		if (!status && !o.no_run && !check_root(&d))
-			status = CMD_INPUT;
+		if (!status && !o.no_run) {
+			privilege_read(&a, PROCFS, bt.path, &o.may);
+			if (!allowed_to_run(&a, &d, &o.may, bt.version))
+				status = CMD_INPUT;
+		}
 		if (!status)
-			status = expand_and_trace(&a, &d, &o, &bt);
+			status = trace_all(&a, &d, &o, &bt);
 	}
 	arena_fini(&a);
 	return status;

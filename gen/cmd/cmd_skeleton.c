@@ -41,7 +41,7 @@ static int parse(int argc, char **argv, struct expand_request *req)
 	if (status < 0 && optind == argc)
 		status = cmd_usage_error(argv[0], "give a PATTERN of probes, or '*'");
 	for (; optind < argc; optind++)
-		vec_push(req->arena, &req->patterns, argv[optind]);
+		vec_push(req->arena, &req->trace.patterns, argv[optind]);
 	return status;
 }
 
@@ -50,7 +50,8 @@ static bool write_skeleton(struct arena *a, struct diag *d, const struct expand_
 {
 	struct skeleton sk;
 	if (!expand_open_target(a, d, req, x) ||
-	    !skeleton_collect(&sk, a, d, &x->files, req->version, req->patterns.v, req->patterns.n))
+	    !skeleton_collect(&sk, a, d, &x->files, req->version, req->trace.patterns.v,
+			      req->trace.patterns.n))
 		return false;
 	struct strbuf text;
 	strbuf_init(&text);

@@ -13,6 +13,7 @@ int cmd_diff(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_enums(int argc, char **argv);
 int cmd_expand(int argc, char **argv);
+int cmd_bundle(int argc, char **argv);
 int cmd_probes(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_skeleton(int argc, char **argv);

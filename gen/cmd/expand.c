@@ -1,11 +1,13 @@
 #include "cmd/expand.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/outfile.h"
+#include "bind/filter.h"
 #include "check/names.h"
 #include "template/template.h"
 #include "cmd/cmd.h"
@@ -34,6 +36,45 @@ bool expand_add_processes(struct expand_request *req, const char *word)
 	for (size_t i = 0; i < n; i++)
 		add_pid(req, found[i]);
 	return n > 0;
+}
+
+static bool is_given(const struct expand_request *req, int pid)
+{
+	for (size_t i = 0; i < req->pids.n; i++)
+		if (req->pids.v[i] == pid)
+			return true;
+	return !req->pids.n;
+}
+
+bool expand_choose_cgroup(struct diag *d, struct expand_request *req)
+{
+	struct arena *a = req->arena;
+	struct cgroup *group = arena_new(a, struct cgroup);
+	VEC(int) chosen = {0};
+	if (!req->cgroup_name)
+		return true;
+	if (!cgroup_read(a, d, req->cgroup_name, group))
+		return false;
+	for (size_t i = 0; i < group->pids.n; i++)
+		if (is_given(req, group->pids.v[i]))
+			vec_push(a, &chosen, group->pids.v[i]);
+	if (!chosen.n)
+		return diag_error(d, NULL, "--cgroup: %s in %s",
+				  req->pids.n ? "none of the processes given is"
+					      : "there is no process",
+				  group->path);
+	for (size_t i = 1; i < chosen.n; i++)
+		if (!proc_same_exe(PROCFS, chosen.v[0], chosen.v[i]))
+			return diag_error(
+			    d, NULL,
+			    "--cgroup: processes %d and %d there run different programs: "
+			    "give the name of one",
+			    chosen.v[0], chosen.v[i]);
+	req->pids.n = 0;
+	for (size_t i = 0; i < chosen.n; i++)
+		add_pid(req, chosen.v[i]);
+	req->cgroup = group;
+	return true;
 }
 
 static int list_findings(void)
@@ -103,6 +144,12 @@ int expand_take(void *request, const char *command, int letter, const char *valu
 		return take_finding(req, command, value);
 	case CMD_FORCE:
 		req->forced = true;
+		break;
+	case CMD_CGROUP:
+		req->cgroup_name = value;
+		break;
+	case CMD_CHILDREN:
+		req->has_children = true;
 		break;
 	case CMD_JSON:
 		req->json = true;
@@ -196,8 +243,10 @@ static bool load_source(struct arena *a, struct diag *d, const struct expand_req
 {
 	if (s->is_text) {
 		// The script of -t is ours: without a name, as no place in it means anything to the
-		// user.
-		struct str name = req->patterns.n ? STR("") : STR("<command line>");
+		// user, unless he has a condition there.
+		struct str name = !trace_is_wanted(&req->trace) ? STR("<command line>")
+				  : req->trace.filter		? STR("<script of -t>")
+								: STR("");
 		*ret = src_from_text(a, name, str_from(s->text));
 		return true;
 	}
@@ -268,6 +317,13 @@ static bool use_signatures(struct arena *a, struct diag *d, struct targetfiles *
 	return d->n_errors == n_errors;
 }
 
+static bool check_class(struct arena *a, struct diag *d, const struct targetfile *program)
+{
+	return !img_is_32bit(str_dup(a, program->open_path)) ||
+	       diag_error(d, NULL, STR_FMT " is a 32-bit program, which cannot be traced: %s",
+			  STR_ARG(program->path), IMG_WHY_NOT_32BIT);
+}
+
 bool expand_open_target(struct arena *a, struct diag *d, const struct expand_request *req,
 			struct expansion *x)
 {
@@ -275,7 +331,7 @@ bool expand_open_target(struct arena *a, struct diag *d, const struct expand_req
 	program_init(&x->program);
 	if (req->exe)
 		return targetfiles_of_file(a, d, req->exe, &x->files) &&
-		       use_signatures(a, d, &x->files);
+		       check_class(a, d, &x->files.list.v[0]) && use_signatures(a, d, &x->files);
 	if (!req->pids.n)
 		return true;
 	x->n_parents = proc_parents_first(PROCFS, req->pids.v, req->pids.n);
@@ -284,12 +340,10 @@ bool expand_open_target(struct arena *a, struct diag *d, const struct expand_req
 		return false;
 	}
 	targetfiles_of_proc(a, d, x->proc, &x->files);
-	return use_signatures(a, d, &x->files);
+	return check_class(a, d, &x->files.list.v[0]) && use_signatures(a, d, &x->files);
 }
 
-/**
- * -t of several processes, of which the first names the files: they must be those of the others.
- */
+/** Of several processes the first one names the files: they must be those of the others. */
 static bool check_same_exe(struct diag *d, const struct expand_request *req)
 {
 	for (size_t i = 1; i < req->pids.n; i++)
@@ -301,6 +355,11 @@ static bool check_same_exe(struct diag *d, const struct expand_request *req)
 	return true;
 }
 
+bool expand_has_several(const struct expand_request *req)
+{
+	return req->pids.n > 1 || req->has_children || req->cgroup;
+}
+
 static const char *list_pids(struct arena *a, const int *pids, size_t n)
 {
 	const char *all = "";
@@ -310,17 +369,33 @@ static const char *list_pids(struct arena *a, const int *pids, size_t n)
 }
 
 /**
- * One bpftrace follows one process. A script of the whole host looks for its process itself: of a
- * server and its children that is the server. What -t prints can be filtered instead, as nothing in
- * it says which process is meant.
+ * Several processes of one program are told from others by a filter, which nothing in the script must
+ * know of: one that says which process it means, by __PID__, is for one. A script of the whole host that
+ * looks for its process itself is given, of a server and its children, the server.
  */
 static bool check_pids(struct arena *a, struct diag *d, const struct expand_request *req,
-		       const struct expansion *x, bool is_host)
+		       const struct expansion *x, bool is_host, bool names_one)
 {
 	const int *pids = req->pids.v;
 	size_t n = req->pids.n;
-	if (n < 2 || req->patterns.n)
-		return true;
+	if (is_host && req->cgroup && !names_one)
+		return diag_error(
+		    d, NULL, "--cgroup: the script is for the whole host, and would show others");
+	if (!names_one || n == 0)
+		return check_same_exe(d, req);
+	if (!is_host && req->cgroup)
+		return diag_error(d, NULL,
+				  "--cgroup: the script names one process, __PID__, and would not "
+				  "see others");
+	struct str why = req->raw ? STR("") : filter_why_blind(a, req->version, x->proc);
+	if (why.n)
+		return diag_error(d, NULL, "the script asks for __PID__: " STR_FMT, STR_ARG(why));
+	if (n == 1)
+		return is_host || !req->has_children ||
+		       diag_error(
+			   d, NULL,
+			   "--children: the script names one process, __PID__, and would not "
+			   "see those it forks");
 	if (is_host && x->n_parents == 1) {
 		if (!d->quiet)
 			diag_note(d, NULL,
@@ -328,12 +403,11 @@ static bool check_pids(struct arena *a, struct diag *d, const struct expand_requ
 				  pids[0], n - 1, pids[0]);
 		return true;
 	}
-	diag_error(d, NULL, "%zu processes were given (%s): give only the one to trace", n,
-		   list_pids(a, pids, n));
-	if (!is_host)
-		diag_note(d, NULL, "-x " STR_FMT " traces every process that runs it",
-			  STR_ARG(x->files.list.v[0].path));
-	else if (x->n_parents < n)
+	diag_error(d, NULL, "%zu processes were given (%s), and %s: give only the one to trace", n,
+		   list_pids(a, pids, n),
+		   req->raw ? "a finished program is not filtered"
+			    : "the script names one, __PID__");
+	if (is_host && x->n_parents < n)
 		diag_note(d, NULL, "%s are not children of the others",
 			  list_pids(a, pids, x->n_parents));
 	return false;
@@ -345,14 +419,13 @@ static bool take_raw(struct arena *a, struct diag *d, const struct expand_reques
 {
 	for (size_t i = 0; i < req->sources.n; i++)
 		strbuf_addf(&x->program.text, "%s\n", req->sources.v[i].text);
-	return check_pids(a, d, req, x, false);
+	return check_pids(a, d, req, x, false, true);
 }
 
 /** -t: the script is made here. */
 static bool take_patterns(struct arena *a, struct diag *d, const struct expand_request *req,
 			  struct expansion *x, struct expand_request *ret)
 {
-	struct str text;
 	if (!x->files.list.n)
 		return diag_error(
 		    d, NULL,
@@ -361,13 +434,12 @@ static bool take_patterns(struct arena *a, struct diag *d, const struct expand_r
 		    "of a program");
 	if (!check_same_exe(d, req))
 		return false;
-	if (!trace_make(a, d, &x->files, req->version, req->patterns.v, req->patterns.n, req->json,
-			&x->records, &text))
+	if (!trace_make(a, d, &x->files, req->version, &req->trace, req->shapes, &x->script))
 		return false;
 	*ret = *req;
 	ret->sources.v = NULL;
 	ret->sources.n = ret->sources.cap = 0;
-	vec_push(a, &ret->sources, (struct expand_source){str_dup(a, text), true});
+	vec_push(a, &ret->sources, (struct expand_source){str_dup(a, x->script), true});
 	return true;
 }
 
@@ -393,14 +465,16 @@ static bool make_program(struct arena *a, struct diag *d, const struct expand_re
 	struct pp pp;
 	struct src_file *main;
 	struct expand_request traced;
-	if (req->patterns.n) {
+	if (trace_is_wanted(&req->trace)) {
 		if (!take_patterns(a, d, req, x, &traced))
 			return false;
 		req = &traced;
 	}
 	// Before names are looked up in the first of several.
-	if (!preprocess(a, d, req, x->proc, &pp, &main) ||
-	    !check_pids(a, d, req, x, template_is_for_host(&pp)))
+	if (!preprocess(a, d, req, x->proc, &pp, &main))
+		return false;
+	x->names_one = pp_is_used(&pp, STR("__PID__"));
+	if (!check_pids(a, d, req, x, template_is_for_host(&pp), x->names_one))
 		return false;
 
 	const char *conf = req->conf;
@@ -416,16 +490,18 @@ static bool make_program(struct arena *a, struct diag *d, const struct expand_re
 	    .proc = x->proc,
 	    .pids = req->pids.v,
 	    .n_pids = x->proc ? req->pids.n : 0,
-	    .scope = req->pids.n > 1 ? BIND_BY_FILTER : BIND_BY_PID,
+	    .scope = expand_has_several(req) ? BIND_BY_FILTER : BIND_BY_PID,
+	    .has_family = req->has_children,
+	    .cgroup = req->cgroup,
 	    .is_started = req->is_started,
 	    .is_thrifty = req->is_thrifty,
-	    .is_own = req->patterns.n > 0,
+	    .is_own = trace_is_list(&req->trace),
 	    .version = req->version,
 	    .is_any_version = req->is_any_version,
 	    .conf = conf,
 	    .verbose = req->verbose,
-	    .code_mark = req->code_mark,
-	    .code_key = req->code_key,
+	    .shapes = req->shapes,
+	    .printed_strlen = req->shapes ? trace_strlen(req->shapes, req->version) : UINT_MAX,
 	    .lock = req->facts,
 	};
 	if (!template_bind(&x->bind, &pp) || d->n_errors)
@@ -450,9 +526,6 @@ void expand_close(struct expansion *x)
 {
 	program_fini(&x->program);
 	targetfiles_close(&x->files);
-	if (x->records)
-		records_fini(x->records);
-	x->records = NULL;
 	if (x->proc)
 		proc_close(x->proc);
 	x->proc = NULL;

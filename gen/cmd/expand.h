@@ -10,7 +10,8 @@
 
 #include "bind/bind.h"
 #include "out/emit.h"
-#include "marks/records.h"
+#include "cmd/trace.h"
+#include "target/cgroup.h"
 #include "target/proc.h"
 #include "base/vec.h"
 #include "conf/probesig.h"
@@ -24,13 +25,17 @@ struct expand_source {
 struct expand_request {
 	struct arena *arena; /**< of the lists */
 	VEC(int) pids;
-	const char *exe; /**< -x FILE, or NULL */
-	bool is_started; /**< the process was started for the script: -c */
-	bool is_thrifty; /**< see struct bind */
+	const char *exe;	 /**< -x FILE, or NULL */
+	bool has_children;	 /**< --children */
+	const char *cgroup_name; /**< --cgroup PATH, or NULL */
+	struct cgroup *cgroup;	 /**< that, once expand_choose_cgroup() has read it */
+	bool is_started;	 /**< the process was started for the script: -c */
+	bool is_thrifty;	 /**< see struct bind */
 	VEC(struct expand_source) sources;
 	VEC(const char *) defines;  /**< as -D had them */
 	VEC(const char *) dirs;	    /**< as -I had them */
-	VEC(const char *) patterns; /**< -t: instead of sources, trace the probes that match */
+	struct trace_request trace; /**< -t: instead of sources */
+	unsigned deep;		    /**< --deep N, of these: levels of structs behind pointers */
 	bool json;		    /**< -f json, of these; of `check`: --json */
 	const char *lock, *against; /**< of `check`: its options of these names, or NULL */
 	struct lock *facts;	/**< collects what the script relies on, check/lock.h; or NULL */
@@ -39,7 +44,7 @@ struct expand_request {
 	unsigned version;	/**< of bpftrace, see out/dialect.h */
 	VEC(unsigned) versions; /**< of `check`: for each of these, if there are several */
 	bool is_any_version;	/**< no --for, and none is installed: it is a guess */
-	const char *code_mark, *code_key; /**< see struct bind */
+	struct shapes *shapes;	/**< see struct bind */
 	VEC(struct diag_choice) findings; /**< -W NAME, -W no-NAME */
 	bool strict;			  /**< -W error */
 	bool forced;			  /**< --force */
@@ -52,14 +57,15 @@ struct expansion {
 	struct proc *proc; /**< the target, or NULL; owned */
 	size_t
 	    n_parents; /**< of several PIDs, see proc_parents_first(); 1: the others are its children */
+	bool names_one; /**< the script has a process in mind: __PID__ */
 	struct targetfiles files;
-	struct records *records; /**< with patterns: decodes what the program prints */
-	struct bind bind;	 /**< what was found out about the program */
+	struct bind bind;  /**< what was found out about the program */
+	struct str script; /**< with patterns: the template that was made for them */
 };
 
 /**
  * Takes an option that several commands have: -p -x -e -D -I -v -o -W, CMD_CONF, CMD_FOR,
- * CMD_FORCE, CMD_JSON; as cmd_options wants it, @request is a struct expand_request. Returns -1, or the exit status of a
+ * CMD_FORCE, CMD_JSON, CMD_CHILDREN, CMD_CGROUP; as cmd_options wants it, @request is a struct expand_request. Returns -1, or the exit status of a
  * bad value, which is reported.
  */
 int expand_take(void *request, const char *command, int letter, const char *value);
@@ -67,6 +73,13 @@ int expand_take(void *request, const char *command, int letter, const char *valu
  * Adds the process with PID @word, or those of that name; false when there is none of that name.
  */
 bool expand_add_processes(struct expand_request *req, const char *word);
+/**
+ * With --cgroup: those of the processes given that are in it, or all that are. False, with an error,
+ * when there is none, or they are not of one program.
+ */
+bool expand_choose_cgroup(struct diag *d, struct expand_request *req);
+/** More than one process is traced, or may be. */
+bool expand_has_several(const struct expand_request *req);
 /** Is there such a script, here or among btgen's own? */
 bool expand_has_script(struct arena *a, const char *name);
 /** When no --for was given: the version of the bpftrace that is installed, else DIALECT_DEFAULT. */

@@ -1,82 +1,99 @@
 #include "cmd/trace.h"
 
-static enum record_kind record_kind_of(enum skeleton_kind kind)
+#include <limits.h>
+
+#include "out/dialect.h"
+#include "template/follow.h"
+#include "template/tally.h"
+
+bool trace_is_wanted(const struct trace_request *req)
 {
-	switch (kind) {
-	case SKELETON_HIDDEN:
-		return RECORD_HIDDEN;
-	case SKELETON_SIGNED:
-		return RECORD_SIGNED;
-	case SKELETON_UNSIGNED:
-		return RECORD_UNSIGNED;
-	case SKELETON_HEX:
-		return RECORD_HEX;
-	case SKELETON_CODE:
-		return RECORD_CODE;
-	case SKELETON_BOOL:
-		return RECORD_BOOL;
-	case SKELETON_CHAR:
-		return RECORD_CHAR;
-	case SKELETON_STRING:
-		return RECORD_STRING;
-	case SKELETON_ENUM:
-		return RECORD_ENUM;
-	case SKELETON_FLOAT:
-		return RECORD_FLOAT;
-	case SKELETON_DOUBLE:
-		return RECORD_DOUBLE;
-	}
-	return RECORD_HEX;
+	return req->patterns.n || req->start;
 }
 
-static void fill_field(struct arena *a, const struct skeleton_field *f, struct record_field *ret)
+bool trace_is_list(const struct trace_request *req)
 {
-	struct ctype *t = ctype_strip(f->arg->type);
-	*ret = (struct record_field){.name = f->name,
-				     .kind = record_kind_of(f->kind),
-				     .size = f->arg->size,
-				     .is_pointer = t && t->kind == CTYPE_POINTER,
-				     .is_signed = f->arg->is_signed};
-	// Sites that pass it in different widths: the type knows its own.
-	if (f->arg->sizes_differ) {
-		ret->size = t ? (unsigned)t->size : 0;
-		ret->is_signed = t && t->is_signed;
-	}
-	if (f->kind != SKELETON_ENUM)
-		return;
-	struct record_enumerator *names =
-	    arena_array(a, struct record_enumerator, f->names.n_items + 1);
-	for (size_t i = 0; i < f->names.n_items; i++)
-		names[i] =
-		    (struct record_enumerator){f->names.items[i].value, f->names.items[i].name};
-	ret->names = names;
-	ret->n_names = f->names.n_items;
+	return req->patterns.n && !req->counts;
+}
+
+/** The skeleton of @patterns, with what the request says of each event. NULL: errors are reported. */
+static struct skeleton *collect(struct arena *a, struct diag *d, struct targetfiles *files,
+				unsigned version, const struct trace_request *req,
+				const char *const *patterns, size_t n)
+{
+	struct skeleton *sk = arena_new(a, struct skeleton);
+	if (!skeleton_collect(sk, a, d, files, version, patterns, n))
+		return NULL;
+	sk->filter = req->filter;
+	sk->has_stack = req->has_stack;
+	return sk;
+}
+
+static bool write_latency(struct arena *a, struct diag *d, struct targetfiles *files,
+			  unsigned version, const struct trace_request *req, struct strbuf *out)
+{
+	struct skeleton *start = collect(a, d, files, version, req, &req->start, 1);
+	struct skeleton *done = collect(a, d, files, version, req, &req->done, 1);
+	if (!start || !done)
+		return false;
+	start->filter = done->filter = NULL; // in their blocks
+	return tally_write_latency(start, done, str_from(req->key ? req->key : "tid"), req->filter,
+				   out);
+}
+
+static bool write_patterns(struct arena *a, struct diag *d, struct targetfiles *files,
+			   unsigned version, const struct trace_request *req, struct shapes *shapes,
+			   struct strbuf *out)
+{
+	struct skeleton *sk = collect(a, d, files, version, req, req->patterns.v, req->patterns.n);
+	if (!sk)
+		return false;
+	if (req->counts)
+		return tally_write_counts(sk, str_from(req->counts), out);
+	follow_pointers(sk, req->deep);
+	if (shapes)
+		skeleton_write_records(sk, shapes, out);
+	else
+		skeleton_write_template(sk, out);
+	return true;
 }
 
 bool trace_make(struct arena *a, struct diag *d, struct targetfiles *files, unsigned version,
-		const char *const *patterns, size_t n, bool json, struct records **records,
-		struct str *program)
+		const struct trace_request *req, struct shapes *shapes, struct str *ret)
 {
-	struct skeleton sk;
-	if (!skeleton_collect(&sk, a, d, files, version, patterns, n))
-		return false;
-	struct record_probe *probes = arena_array(a, struct record_probe, sk.probes.n);
-	for (size_t i = 0; i < sk.probes.n; i++) {
-		const struct skeleton_probe *p = &sk.probes.v[i];
-		probes[i].name = str_printf(a, STR_FMT ":" STR_FMT, STR_ARG(p->probe->provider),
-					    STR_ARG(p->probe->name));
-		probes[i].n_fields = p->n_fields;
-		probes[i].fields = arena_array(a, struct record_field, p->n_fields + 1);
-		for (size_t k = 0; k < p->n_fields; k++)
-			fill_field(a, &p->fields[k], &probes[i].fields[k]);
-	}
-	*records = arena_new(a, struct records);
-	records_init(*records, probes, sk.probes.n, json);
 	struct strbuf text;
 	strbuf_init(&text);
-	const struct records *r = *records;
-	struct skeleton_marks marks = {r->start, r->sep, r->end, r->counts};
-	skeleton_write_records(&sk, &marks, &text);
-	*program = strbuf_take(&text, a);
-	return true;
+	bool good = req->start ? write_latency(a, d, files, version, req, &text)
+			       : write_patterns(a, d, files, version, req, shapes, &text);
+	*ret = strbuf_take(&text, a);
+	return good;
+}
+
+/** Bytes that the variables with addresses of structs take, and what is read with them. */
+static unsigned addresses_size(const struct shape *s)
+{
+	enum { EACH = 16 };
+	unsigned n = 0;
+	for (size_t i = 0; i < s->n_fields; i++)
+		n += s->fields[i].kind == FIELD_AGGREGATE;
+	return n * EACH;
+}
+
+unsigned trace_strlen(const struct shapes *all, unsigned version)
+{
+	enum { NUMBER = 8, COMM = 16 };
+	unsigned least = UINT_MAX;
+	for (size_t i = 0; i < all->list.n; i++) {
+		size_t numbers, texts; // each with KEY behind it, the first one with KEY in front
+		shape_count(all, &all->list.v[i], &numbers, &texts);
+		if (all->list.v[i].style == SHAPE_KEY)
+			continue;
+		// KEY is looked up in its map by a key that is there, too.
+		unsigned bytes = (unsigned)(NUMBER * (numbers + texts + 2) + COMM);
+		bytes += addresses_size(&all->list.v[i]);
+		unsigned n = dialect_printed_strlen(version, (unsigned)texts - 1, bytes);
+		if (texts > 1 && n < least)
+			least = n;
+	}
+	return least;
 }

@@ -1,19 +1,37 @@
 /**
- * trace - `bpftrace.sh -t PATTERN`: strace for probes, the skeleton of matching probes run as it
- * is.
+ * trace - `bpftrace.sh -t PATTERN`: strace for probes, the skeleton of matching probes run as it is;
+ * and what counts or times them instead.
  */
 #ifndef CMD_TRACE_H
 #define CMD_TRACE_H
 
-#include "template/skeleton.h"
-#include "marks/records.h"
+#include "bind/targetfile.h"
+#include "record/shape.h"
+
+/** What -t and its options ask for. */
+struct trace_request {
+	VEC(const char *) patterns; /**< probes, as skeleton_collect() takes them; none: no -t */
+	unsigned deep;		    /**< levels of structs behind pointers that are shown */
+	bool has_stack;
+	const char *filter; /**< a condition for events, or NULL */
+	const char *counts; /**< --count: keys, template/tally.h, instead of events; or NULL */
+	const char *start, *done,
+	    *key; /**< --latency and its --key: instead of patterns; or NULL */
+};
+
+/** Is there anything that is to be traced without a script? */
+bool trace_is_wanted(const struct trace_request *req);
+/** Each event is to be printed: not counted, nor timed. */
+bool trace_is_list(const struct trace_request *req);
 
 /**
- * A template for the probes of @files that match, and the decoder of what it prints; both live in
- * @a. Errors as skeleton_collect() says them.
+ * A template for the probes of @files, for bpftrace of @version. One that lists events prints records,
+ * whose shapes @shapes gets; if that is NULL it is one to be read and edited, as the others are. Lives
+ * in @a. Errors as skeleton_collect() says them.
  */
 bool trace_make(struct arena *a, struct diag *d, struct targetfiles *files, unsigned version,
-		const char *const *patterns, size_t n, bool json, struct records **records,
-		struct str *program);
+		const struct trace_request *req, struct shapes *shapes, struct str *ret);
+/** How long strings may be that fit in each record of -t; UINT_MAX: no record has any. */
+unsigned trace_strlen(const struct shapes *all, unsigned version);
 
 #endif

@@ -110,10 +110,9 @@ bool enumconf_add_option(struct arena *a, struct diag *d, struct str option, str
 	colon = str_find(rest, ':');
 	e.map = str_slice(rest, 0, colon);
 	e.prefix = str_from_offset(rest, colon + 1);
-	if (str_has_prefix(e.type, STR("enum ")))
-		e.type = str_trim(str_from_offset(e.type, 5));
-	if (str_has_prefix(e.map, STR("@")))
-		e.map = str_from_offset(e.map, 1);
+	if (str_take(&e.type, STR("enum ")))
+		e.type = str_trim(e.type);
+	str_take(&e.map, STR("@"));
 	if (!e.type.n)
 		return diag_error(d, NULL, "\"" STR_FMT "\": a table is NAME[:MAP[:PREFIX]]",
 				  STR_ARG(option));

@@ -41,8 +41,7 @@ bool lines_next(struct lines *l)
 {
 	l->text = STR("");
 	while (!l->text.n && l->rest.n) {
-		l->at.source = str_slice(l->rest, 0, str_find(l->rest, '\n'));
-		l->rest = str_from_offset(l->rest, l->at.source.n + 1);
+		l->at.source = str_take_line(&l->rest);
 		l->at.line++;
 		l->text = str_trim(without_comment(l->at.source));
 	}

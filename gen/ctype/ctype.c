@@ -375,3 +375,58 @@ struct str ctype_nearest_member(struct ctype *t, struct str name)
 		nearest(t, name, &best, &distance, 0);
 	return best;
 }
+
+// --- what is in it
+
+enum { MAX_NESTING = 20 }; // of structs in structs that are looked into
+
+struct ctype *ctype_pointee(struct ctype *t)
+{
+	t = ctype_strip(t);
+	return t && t->kind == CTYPE_POINTER ? ctype_strip(t->of) : NULL;
+}
+
+/** Does @fits say so of any member of @t, or of what is in one? */
+static bool has_member(struct ctype *t, bool (*fits)(const struct ctype_member *m), unsigned depth)
+{
+	t = ctype_element(t);
+	if (!t || !ctype_is_aggregate(t) || depth > MAX_NESTING || !ctype_complete(t))
+		return false;
+	for (size_t i = 0; i < t->n_members; i++)
+		if (fits(&t->members[i]) || has_member(t->members[i].type, fits, depth + 1))
+			return true;
+	return false;
+}
+
+static bool is_bitfield(const struct ctype_member *m)
+{
+	return m->bit_size > 0;
+}
+
+/** float and double; others are bytes to bpftrace. */
+static bool is_float(const struct ctype_member *m)
+{
+	struct ctype *t = ctype_element(m->type);
+	return t && t->kind == CTYPE_FLOAT && t->size <= 8;
+}
+
+static bool is_code(const struct ctype_member *m)
+{
+	struct ctype *to = ctype_pointee(ctype_element(m->type));
+	return to && to->kind == CTYPE_FUNC;
+}
+
+bool ctype_has_code(struct ctype *t)
+{
+	return has_member(t, is_code, 0);
+}
+
+bool ctype_has_bitfields(struct ctype *t)
+{
+	return has_member(t, is_bitfield, 0);
+}
+
+bool ctype_has_floats(struct ctype *t)
+{
+	return has_member(t, is_float, 0);
+}

@@ -79,6 +79,7 @@ struct ctype {
 	    of; /**< pointer, reference, array, typedef, qualifier, function's result; NULL is void */
 	uint64_t count; /**< array: elements; valid when has_count */
 	bool has_count;
+	bool is_vector; /**< array: of vector_size(), in registers of their own */
 	struct ctype_member *members;
 	size_t n_members;
 	struct ctype_value *values;
@@ -141,5 +142,13 @@ bool ctype_resolve(struct ctype *t, struct str path, struct ctype_place *ret, st
 		   struct ctype **in);
 /** The member's name in @t that is nearest to @name, or empty. */
 struct str ctype_nearest_member(struct ctype *t, struct str name);
+/** What a pointer of type @t leads to, without typedefs; NULL when @t is none. */
+struct ctype *ctype_pointee(struct ctype *t);
+/** Has it, or anything in it, members of some bits only? */
+bool ctype_has_bitfields(struct ctype *t);
+/** Has it, or anything in it, pointers to functions? */
+bool ctype_has_code(struct ctype *t);
+/** Is it an aggregate or array with a float or double anywhere in it? */
+bool ctype_has_floats(struct ctype *t);
 
 #endif

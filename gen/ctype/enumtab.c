@@ -3,10 +3,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/map.h"
-
 /** bpftrace 0.17 takes string literals of up to 63 bytes. */
 enum { MAX_TEXT = 63 };
+
+struct str enumtab_scoped(struct arena *a, const struct ctype *t, struct str name)
+{
+	if (!t->is_scoped || !t->name.n)
+		return name;
+	return str_printf(a, STR_FMT "::" STR_FMT, STR_ARG(t->name), STR_ARG(name));
+}
 
 bool enumtab_from_type(struct arena *a, struct ctype *t, struct enumtab *ret)
 {
@@ -16,10 +21,9 @@ bool enumtab_from_type(struct arena *a, struct ctype *t, struct enumtab *ret)
 	*ret =
 	    (struct enumtab){.name = t->name, .size = (unsigned)t->size, .is_signed = t->is_signed};
 	ret->items = arena_array(a, struct enumtab_item, t->n_values);
-	struct map seen = {0};
 	for (size_t i = 0; i < t->n_values; i++) {
 		const struct ctype_value *v = &t->values[i];
-		struct enumtab_item *first = map_get_u64(&seen, (uint64_t)v->value);
+		struct enumtab_item *first = map_get_u64(&ret->by_value, (uint64_t)v->value);
 		if (first) {
 			first->aliases =
 			    str_printf(a, STR_FMT "%s" STR_FMT, STR_ARG(first->aliases),
@@ -27,10 +31,17 @@ bool enumtab_from_type(struct arena *a, struct ctype *t, struct enumtab *ret)
 			continue;
 		}
 		struct enumtab_item *item = &ret->items[ret->n_items++];
-		*item = (struct enumtab_item){v->name, v->name, v->value, {0}};
-		map_put_u64(a, &seen, (uint64_t)v->value, item);
+		*item =
+		    (struct enumtab_item){v->name, enumtab_scoped(a, t, v->name), v->value, {0}};
+		map_put_u64(a, &ret->by_value, (uint64_t)v->value, item);
 	}
 	return true;
+}
+
+const struct enumtab *enumtab_of(struct arena *a, struct ctype *t)
+{
+	struct enumtab *tab = arena_new(a, struct enumtab);
+	return enumtab_from_type(a, t, tab) && tab->n_items ? tab : NULL;
 }
 
 bool enumtab_lookup(struct lookup *lk, struct str name, struct enumtab *ret)
@@ -44,8 +55,8 @@ bool enumtab_lookup(struct lookup *lk, struct str name, struct enumtab *ret)
 	return true;
 }
 
-/** @name without the first of the prefixes A|B|C that it has. */
-static struct str without_prefix(struct str name, struct str prefixes)
+/** @name without the first of the prefixes A|B|C that it has; @other if it has none. */
+static struct str without_prefix(struct str name, struct str prefixes, struct str other)
 {
 	while (prefixes.n) {
 		size_t bar = str_find(prefixes, '|');
@@ -54,17 +65,22 @@ static struct str without_prefix(struct str name, struct str prefixes)
 			return str_from_offset(name, prefix.n);
 		prefixes = str_from_offset(prefixes, bar + 1);
 	}
-	return name;
+	return other;
 }
 
 void enumtab_strip(struct enumtab *t, struct str prefixes)
 {
-	for (size_t i = 0; i < t->n_items; i++)
-		t->items[i].text = without_prefix(t->items[i].name, prefixes);
+	for (size_t i = 0; i < t->n_items; i++) {
+		struct enumtab_item *item = &t->items[i];
+		item->text = without_prefix(item->name, prefixes,
+					    without_prefix(item->text, prefixes, item->text));
+	}
 }
 
 const struct enumtab_item *enumtab_get(const struct enumtab *t, int64_t value)
 {
+	if (t->by_value.n)
+		return map_get_u64(&t->by_value, (uint64_t)value);
 	for (size_t i = 0; i < t->n_items; i++)
 		if (t->items[i].value == value)
 			return &t->items[i];

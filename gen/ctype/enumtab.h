@@ -17,11 +17,13 @@
 #ifndef CTYPE_ENUMTAB_H
 #define CTYPE_ENUMTAB_H
 
+#include "base/map.h"
 #include "ctype/lookup.h"
 
 struct enumtab_item {
-	struct str name;    /**< as in the program, prefix included */
-	struct str text;    /**< what is shown: the name without the prefix */
+	struct str name; /**< as in the program, prefix included */
+	struct str
+	    text; /**< what is shown: the name without the prefix; state::ON of an enum class */
 	int64_t value;	    /**< of an unsigned 64-bit enum: its bits */
 	struct str aliases; /**< other names of the same value, ", " between; may be empty */
 };
@@ -32,6 +34,7 @@ struct enumtab {
 	bool is_signed;
 	struct enumtab_item *items; /**< in the order of the program */
 	size_t n_items;
+	struct map by_value; /**< of items; a table made by hand has none and is searched */
 };
 
 /**
@@ -39,8 +42,12 @@ struct enumtab {
  * it.
  */
 bool enumtab_lookup(struct lookup *lk, struct str name, struct enumtab *ret);
+/** @name of @t's as C++ source has it: of an enum class only with its scopes, ns::state::ON. */
+struct str enumtab_scoped(struct arena *a, const struct ctype *t, struct str name);
 /** From an enum type, or a typedef of one; false when it is none, or only declared. */
 bool enumtab_from_type(struct arena *a, struct ctype *t, struct enumtab *ret);
+/** The same, in @a; NULL also when it has no enumerators. */
+const struct enumtab *enumtab_of(struct arena *a, struct ctype *t);
 /**
  * Takes a prefix from the shown names: the first one of @prefixes, `A_` or `A_B_|A_`, that a name
  * begins with. A name that is nothing else keeps it.

@@ -15,9 +15,9 @@ static struct str take_keyword(struct str rest, unsigned *kinds)
 	    {{"enum ", 5}, NAME_ENUM},
 	};
 	for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++)
-		if (str_has_prefix(rest, keywords[i].word)) {
+		if (str_take(&rest, keywords[i].word)) {
 			*kinds &= keywords[i].kind;
-			return str_trim(str_from_offset(rest, keywords[i].word.n));
+			return str_trim(rest);
 		}
 	return rest;
 }
@@ -26,8 +26,7 @@ bool namequery_parse(struct str text, unsigned kinds, struct namequery *ret)
 {
 	*ret = (struct namequery){.text = str_trim(text), .kinds = kinds};
 	struct str rest = take_keyword(ret->text, &ret->kinds);
-	if (str_has_prefix(rest, STR("::")))
-		rest = str_from_offset(rest, 2);
+	str_take(&rest, STR("::"));
 
 	// Cut at each :: that is not inside template arguments or "(anonymous namespace)".
 	size_t start = 0;

@@ -8,18 +8,6 @@
 #include "out/dialect.h"
 #include "target/proc.h"
 
-/** Bits of a process's capabilities, capabilities(7). */
-enum capability {
-	CAPABLE_SYS_PTRACE = 19,
-	CAPABLE_SYS_ADMIN = 21,
-	CAPABLE_SYS_RESOURCE = 24,
-	CAPABLE_PERFMON = 38,
-	CAPABLE_BPF = 39,
-};
-
-/** What the kernel boots in is called so, PROC_PID_INIT_INO of include/linux/proc_ns.h. */
-#define FIRST_PID_NAMESPACE "pid:[4026531836]"
-
 /** Kernels, as dialect_parse() reads the first two numbers of a version. */
 enum {
 	KERNEL_OLDEST = 4009,	     // what bpftrace asks for
@@ -165,59 +153,73 @@ static void examine_lockdown(struct machine *m)
 
 // --- what this user may do
 
-static bool can(const struct machine *m, enum capability c)
+/** Of a user that is not root. */
+static void examine_user(struct machine *m, uint64_t missing)
 {
-	uint64_t set;
-	struct str hex = proc_status_value(m->status, STR("CapEff:"));
-	return str_to_u64(str_printf(m->out->arena, "0x" STR_FMT, STR_ARG(hex)), &set) &&
-	       set >> c & 1;
+	struct findings *f = m->out;
+	const struct privilege *p = &m->privilege;
+	uint64_t needed = privilege_needed(m->found.version);
+	if (!needed)
+		finding_add(
+		    f, FINDING_ERROR, "root", "use sudo",
+		    "bpftrace up to 0.24 traces as root only, and this is user %ld, who cannot see "
+		    "processes of others, and whether the kernel compiles BPF programs",
+		    p->user);
+	else if (missing)
+		finding_add(f, FINDING_ERROR, "root", "use sudo",
+			    "this is user %ld, who lacks " STR_FMT " of " STR_FMT
+			    ", which bpftrace 0.%u needs when it is not root",
+			    p->user, STR_ARG(privilege_names(f->arena, missing)),
+			    STR_ARG(privilege_names(f->arena, needed)), m->found.version);
+	else
+		finding_add(f, FINDING_OK, "root", NULL,
+			    "user %ld has the capabilities that bpftrace 0.%u needs", p->user,
+			    m->found.version);
 }
 
-/**
- * Measured on Linux 6.18 as root with only these capabilities: 0.17 and 0.23 attach to nothing
- * without CAP_SYS_ADMIN, 0.27 takes CAP_BPF and CAP_PERFMON for it.
- */
-static bool may_attach(const struct machine *m)
+/** Without CAP_SYS_ADMIN: what is still possible depends on the kernel and on bpftrace. */
+static void examine_admin(struct machine *m)
 {
-	return can(m, CAPABLE_SYS_ADMIN) || (dialect_has_libbpf_usdt(m->found.version) &&
-					     can(m, CAPABLE_BPF) && can(m, CAPABLE_PERFMON));
-}
-
-/** The effective user of "Uid:\treal\teffective\t..."; -1 when it is not known. */
-static long user_of(const struct machine *m)
-{
-	long user;
-	const char *ids = str_dup(m->out->arena, proc_status_value(m->status, STR("Uid:")));
-	return sscanf(ids, "%*d %ld", &user) == 1 ? user : -1;
+	unsigned v = m->found.version;
+	if (!privilege_has(&m->privilege, CAPABLE_SYS_ADMIN))
+		finding_add(m->out, FINDING_WARNING, "admin",
+			    m->privilege.user == 0 ? "docker run --cap-add SYS_ADMIN" : NULL,
+			    "CAP_SYS_ADMIN is missing, without which bpftrace 0.%u cannot trace %s "
+			    "on newer kernels",
+			    v,
+			    dialect_has_libbpf_usdt(v) ? "functions of programs"
+						       : "probes with semaphores");
 }
 
 static void examine_privileges(struct machine *m)
 {
 	struct findings *f = m->out;
-	long user = user_of(m);
+	const struct privilege *p = &m->privilege;
+	uint64_t missing = privilege_missing(p, m->found.version);
 	unsigned long n_users = 0;
 	const char *map = str_dup(f->arena, read_proc(m, "self/uid_map"));
-	if (user != 0)
-		finding_add(f, FINDING_ERROR, "root", "use sudo",
-			    "bpftrace traces as root only, and this is user %ld, who cannot see "
-			    "processes of others, and whether the kernel compiles BPF programs",
-			    user);
-	else if (sscanf(map, "%*u %*u %lu", &n_users) == 1 && n_users < UINT32_MAX)
-		finding_add(f, FINDING_ERROR, "root", "run it as root of the host",
-			    "this is root of a user namespace (a rootless container), which the "
-			    "kernel lets load no BPF program");
-	else if (!may_attach(m))
-		finding_add(
-		    f, FINDING_ERROR, "root",
-		    "docker run --privileged, or --cap-add SYS_ADMIN --cap-add SYS_PTRACE",
-		    "root lacks the capability CAP_SYS_ADMIN, without which bpftrace attaches "
-		    "to nothing");
-	else if (!can(m, CAPABLE_SYS_PTRACE))
-		finding_add(
-		    f, FINDING_WARNING, "root", "docker run --cap-add SYS_PTRACE",
-		    "root lacks the capability CAP_SYS_PTRACE, without which most processes "
-		    "cannot be looked into");
-	else
+	if (p->user == 0 && sscanf(map, "%*u %*u %lu", &n_users) == 1 && n_users < UINT32_MAX)
+		return finding_add(
+		    f, FINDING_ERROR, "root", "run it as root of the host",
+		    "this is root of a user namespace (a rootless container), which the "
+		    "kernel lets load no BPF program");
+	if (p->user != 0)
+		examine_user(m, missing);
+	else if (missing)
+		finding_add(f, FINDING_ERROR, "root",
+			    "docker run --privileged, or --cap-add SYS_ADMIN --cap-add SYS_PTRACE",
+			    "root lacks " STR_FMT
+			    ", or CAP_SYS_ADMIN, without which bpftrace attaches "
+			    "to nothing",
+			    STR_ARG(privilege_names(f->arena, missing)));
+	if (missing || (p->user != 0 && !privilege_needed(m->found.version)))
+		return;
+	examine_admin(m);
+	if (!privilege_has(p, CAPABLE_SYS_PTRACE))
+		finding_add(f, FINDING_WARNING, "root", "docker run --cap-add SYS_PTRACE",
+			    "CAP_SYS_PTRACE is missing, without which most processes of others "
+			    "cannot be looked into");
+	else if (p->user == 0 && privilege_has(p, CAPABLE_SYS_ADMIN))
 		finding_add(f, FINDING_OK, "root", NULL,
 			    "this is root, with the capabilities that tracing needs");
 }
@@ -227,7 +229,10 @@ static void examine_settings(struct machine *m)
 {
 	struct str paranoid = read_proc(m, "sys/kernel/perf_event_paranoid");
 	struct str disabled = read_proc(m, "sys/kernel/unprivileged_bpf_disabled");
-	if (paranoid.n && disabled.n && may_attach(m))
+	const struct privilege *p = &m->privilege;
+	bool is_allowed = (p->user == 0 || privilege_needed(m->found.version)) &&
+			  !privilege_missing(p, m->found.version);
+	if (paranoid.n && disabled.n && is_allowed)
 		finding_add(m->out, FINDING_OK, "sysctl", NULL,
 			    "kernel.perf_event_paranoid=" STR_FMT
 			    " and kernel.unprivileged_bpf_disabled=" STR_FMT
@@ -246,7 +251,8 @@ static unsigned long long locked_memory(const struct machine *m)
 static void examine_memory(struct machine *m)
 {
 	unsigned long long limit = locked_memory(m);
-	if (m->kernel >= KERNEL_CGROUP_MEMORY || can(m, CAPABLE_SYS_RESOURCE) || !limit)
+	if (m->kernel >= KERNEL_CGROUP_MEMORY ||
+	    privilege_has(&m->privilege, CAPABLE_SYS_RESOURCE) || !limit)
 		return;
 	finding_add(m->out, FINDING_WARNING, "memlock", "ulimit -l unlimited",
 		    "maps and buffers of BPF are locked memory before Linux 5.11, which is limited "
@@ -258,7 +264,7 @@ static void examine_memory(struct machine *m)
 static void examine_pid_namespace(struct machine *m)
 {
 	struct str name = proc_namespace(m->out->arena, m->procfs, 0, "pid");
-	if (name.n && !str_eqz(name, FIRST_PID_NAMESPACE) && m->found.version &&
+	if (name.n && !str_eqz(name, PROC_FIRST_PID_NAMESPACE) && m->found.version &&
 	    m->found.version < 23)
 		finding_add(
 		    m->out, FINDING_WARNING, "container",
@@ -328,10 +334,12 @@ void machine_examine(struct machine *m)
 	struct diag quiet;
 	diag_init(&quiet, NULL);
 	int found = bpftrace_find(m->out->arena, &quiet, m->bpftrace, true, &m->found);
-	if (!proc_read_other(m->out->arena, m->procfs, "self/status", &m->status))
+	struct str status;
+	if (!proc_read_other(m->out->arena, m->procfs, "self/status", &status))
 		return finding_add(m->out, FINDING_ERROR, "proc",
 				   arena_printf(m->out->arena, "mount -t proc proc %s", m->procfs),
 				   "%s is not mounted", m->procfs);
+	privilege_read(m->out->arena, m->procfs, m->found.path, &m->privilege);
 	examine_kernel(m);
 	examine_jit(m);
 	if (is_mounted(m, "sysfs", "/sys")) {

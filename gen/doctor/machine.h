@@ -8,6 +8,7 @@
 #define DOCTOR_MACHINE_H
 
 #include "doctor/finding.h"
+#include "doctor/privilege.h"
 #include "run/bpftrace.h"
 
 struct machine {
@@ -17,9 +18,9 @@ struct machine {
 	const char *bpftrace; /**< the one to use, NULL: see bpftrace_find() */
 
 	// Set by machine_examine():
-	struct bpftrace found; /**< version 0: none that runs */
-	unsigned kernel;       /**< 6018: Linux 6.18; 0: not known */
-	struct str status;     /**< /proc/self/status */
+	struct bpftrace found;	    /**< version 0: none that runs */
+	unsigned kernel;	    /**< 6018: Linux 6.18; 0: not known */
+	struct privilege privilege; /**< of the bpftrace that would be run */
 };
 
 /** Adds what is found to m->out. */

@@ -118,6 +118,10 @@ static void examine_file(struct examination *x, const struct proc_file *f)
 	struct sdt_list probes;
 	if (!img)
 		return;
+	if (is_exe && !img->is64)
+		finding_add(x->out, FINDING_ERROR, "class", "build it for 64 bits",
+			    STR_FMT " is a 32-bit program, which cannot be traced: %s",
+			    STR_ARG(img->display_path), IMG_WHY_NOT_32BIT);
 	if (sdt_read(img, &probes) && (is_exe || probes.n_probes)) {
 		x->n_probes += probes.n_probes;
 		if (proc_has_successor(x->proc, f))

@@ -134,6 +134,7 @@ static void load_array(struct dwloader *l, Dwarf_Die *die, struct ctype *t)
 	if (dwarf_attr(die, DW_AT_byte_stride, &at) || dwarf_attr(die, DW_AT_bit_stride, &at))
 		return; // gaps between the elements: opaque
 	t->kind = CTYPE_ARRAY;
+	t->is_vector = dwsrc_flag(die, DW_AT_GNU_vector);
 	for (bool more = dwsrc_child(l->src, &w, die, &child); more && n < DWSRC_MAX_DEPTH;
 	     more = dwsrc_sibling(l->src, &w, &child, &child)) {
 		int tag = dwarf_tag(&child);

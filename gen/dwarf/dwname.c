@@ -62,7 +62,11 @@ struct str dwhit_name(struct arena *a, const struct dwhit *hit)
 	return strbuf_take(&b, a);
 }
 
-unsigned dwname_outer_scopes(Dwarf_Die *die, struct str ret[DWSRC_MAX_DEPTH])
+/**
+ * Names of the scopes around @die, or around the declaration that it completes, found by walking
+ * the unit.
+ */
+static unsigned outer_scopes(Dwarf_Die *die, struct str ret[DWSRC_MAX_DEPTH])
 {
 	Dwarf_Attribute at;
 	Dwarf_Die spec = *die, *scopes = NULL;
@@ -77,14 +81,15 @@ unsigned dwname_outer_scopes(Dwarf_Die *die, struct str ret[DWSRC_MAX_DEPTH])
 	return depth;
 }
 
-struct str dwname_qualified(struct arena *a, Dwarf_Die *die)
+/** "ns::Outer::name" of any DIE, found likewise. */
+static struct str qualified_name(struct arena *a, Dwarf_Die *die)
 {
 	struct str scopes[DWSRC_MAX_DEPTH];
 	const char *name = dwsrc_name(die);
 	if (!name)
 		return (struct str){0};
 	struct dwhit hit = {.scopes = scopes, .name = str_from(name)};
-	hit.n_scopes = dwname_outer_scopes(die, scopes);
+	hit.n_scopes = outer_scopes(die, scopes);
 	return dwhit_name(a, &hit);
 }
 
@@ -126,7 +131,7 @@ static void add_scopes(struct dwsrc *src, struct unit_scopes *us, struct dwwalk 
 		struct str name = outer;
 		Dwarf_Attribute at;
 		if (dwarf_attr(&die, DW_AT_specification, &at))
-			name = dwname_qualified(src->arena, &die);
+			name = qualified_name(src->arena, &die);
 		else if (z && outer.n)
 			name = str_printf(src->arena, STR_FMT "::%s", STR_ARG(outer), z);
 		else if (z)
@@ -198,7 +203,7 @@ static void visit(struct walk *w, Dwarf_Die *die, Dwarf_Die *owner, unsigned kin
 	struct str outer[DWSRC_MAX_DEPTH];
 	if (kind != NAME_ENUMERATOR && dwarf_hasattr(die, DW_AT_specification)) {
 		// Completed outside of its scope: the scopes are those of the declaration.
-		hit.n_scopes = dwname_outer_scopes(die, outer);
+		hit.n_scopes = outer_scopes(die, outer);
 		hit.scopes = outer;
 	}
 	if (!w->fn(w->ctx, &hit))
@@ -212,7 +217,7 @@ static void walk_outside(struct walk *w, Dwarf_Die *die)
 {
 	struct str saved[DWSRC_MAX_DEPTH];
 	memcpy(saved, w->scopes, sizeof(saved));
-	unsigned depth = dwname_outer_scopes(die, w->scopes);
+	unsigned depth = outer_scopes(die, w->scopes);
 	w->scopes[depth] = str_from(dwsrc_name(die));
 	walk_children(w, die, depth + 1);
 	memcpy(w->scopes, saved, sizeof(saved));

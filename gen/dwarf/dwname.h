@@ -49,13 +49,6 @@ void dwhit_add_name(struct strbuf *b, const struct dwhit *hit);
 /** A copy in @a of the names of @hit's scopes, which are lent. */
 const struct str *dwhit_copy_scopes(struct arena *a, const struct dwhit *hit);
 /**
- * Names of the scopes around @die, or around the declaration that it completes, found by walking
- * the unit.
- */
-unsigned dwname_outer_scopes(Dwarf_Die *die, struct str ret[DWSRC_MAX_DEPTH]);
-/** "ns::Outer::name" of any DIE, found likewise. */
-struct str dwname_qualified(struct arena *a, Dwarf_Die *die);
-/**
  * Names of the scopes that @die stands in, joined by ::, or empty, as in C. Follows no
  * DW_AT_specification of @die itself.
  */

@@ -160,8 +160,8 @@ static void find_line(struct dwsrc *src, struct dwsite *s)
 		s->file = str_from_offset(s->file, d.n + 1);
 	else if (path[0] != '/' && dir)
 		s->full_path = arena_printf(src->arena, "%s/%s", dir, path);
-	while (str_has_prefix(s->file, STR("./")))
-		s->file = str_from_offset(s->file, 2);
+	while (str_take(&s->file, STR("./")))
+		;
 }
 
 bool dwsite_at(struct dwsrc *src, uint64_t pc, struct dwsite *ret)

@@ -210,8 +210,10 @@ static void find_build_id(struct img *img)
 			continue;
 		char *bytes = arena_alloc(img->arena, size);
 		if (file_read_at(img->fd, bytes, size, off) &&
-		    scan_build_id(img, (struct str){bytes, size}))
+		    scan_build_id(img, (struct str){bytes, size})) {
+			img->build_id_off = off + (uint64_t)(img->build_id.p - bytes);
 			return;
+		}
 	}
 }
 
@@ -251,17 +253,29 @@ bool img_open(struct arena *a, struct diag *d, const char *path, struct str disp
 	return img_open_fd(a, d, fd, str_from(path), display_path, ret);
 }
 
-bool img_is_elf(const char *path)
+/** The beginning of an ELF file: its magic and its class. */
+static bool read_ident(const char *path, char ret[EI_CLASS + 1])
 {
 	const char *why;
 	uint64_t size;
-	char magic[SELFMAG];
 	int fd = file_open(NULL, path, &size, &why);
 	if (fd < 0)
 		return false;
-	bool is_elf = file_read_at(fd, magic, SELFMAG, 0) && memcmp(magic, ELFMAG, SELFMAG) == 0;
+	bool is_elf = file_read_at(fd, ret, EI_CLASS + 1, 0) && memcmp(ret, ELFMAG, SELFMAG) == 0;
 	close(fd);
 	return is_elf;
+}
+
+bool img_is_elf(const char *path)
+{
+	char ident[EI_CLASS + 1];
+	return read_ident(path, ident);
+}
+
+bool img_is_32bit(const char *path)
+{
+	char ident[EI_CLASS + 1];
+	return read_ident(path, ident) && ident[EI_CLASS] == ELFCLASS32;
 }
 
 void img_close(struct img *img)

@@ -66,6 +66,7 @@ struct img {
 	unsigned machine;	 /**< EM_* */
 	unsigned type;		 /**< ET_* */
 	struct str build_id;	 /**< bytes of the GNU build-id note; empty when there is none */
+	uint64_t build_id_off;	 /**< where they are in the file */
 
 	struct str root;      /**< as img_set_root() left it; empty: our own file system */
 	struct str root_path; /**< path of this file below `root` */
@@ -99,6 +100,13 @@ bool img_open_fd(struct arena *a, struct diag *d, int fd, struct str path, struc
 		 struct img **ret);
 /** True when @path is a regular file that starts as ELF files do; says nothing, never waits. */
 bool img_is_elf(const char *path);
+/**
+ * True when @path is an ELF file of class 32. Such a file is read, but bpftrace gets nothing right of
+ * the program: IMG_WHY_NOT_32BIT.
+ */
+bool img_is_32bit(const char *path);
+#define IMG_WHY_NOT_32BIT                                                                          \
+	"bpftrace takes arguments, pointers and structs for those of a 64-bit program"
 /** Gives back the descriptor and the handles of libdw; NULL is fine. */
 void img_close(struct img *img);
 /**
@@ -142,6 +150,8 @@ bool img_load_bias(struct img *img, uint64_t start, uint64_t offset, uint64_t *r
  * no executable segment has it in the file.
  */
 size_t img_read_code(struct img *img, uint64_t addr, void *buf, size_t n, uint64_t *off);
+/** The same of any segment. *@is_constant: the program cannot change them. */
+size_t img_read_bytes(struct img *img, uint64_t addr, void *buf, size_t n, bool *is_constant);
 /**
  * The offset in the file of the variable at @addr; false when no segment that can be written to has
  * it from the file (.bss is not in the file).

@@ -217,19 +217,42 @@ static bool next_code(struct img *img, unsigned *i, GElf_Phdr *ret)
 	return false;
 }
 
+/** Up to @n bytes at @addr of the segment @p, which has that address. */
+static size_t read_segment(struct img *img, const GElf_Phdr *p, uint64_t addr, void *buf, size_t n)
+{
+	uint64_t in = addr - p->p_vaddr;
+	if (n > p->p_filesz - in)
+		n = (size_t)(p->p_filesz - in);
+	if (!img_has_bytes(img, p->p_offset, in) || !img_has_bytes(img, p->p_offset + in, n))
+		return 0;
+	return file_read_at(img->fd, buf, n, p->p_offset + in) ? n : 0;
+}
+
+static bool has_address(const GElf_Phdr *p, uint64_t addr)
+{
+	return addr >= p->p_vaddr && addr - p->p_vaddr < p->p_filesz;
+}
+
 size_t img_read_code(struct img *img, uint64_t addr, void *buf, size_t n, uint64_t *off)
 {
 	GElf_Phdr p;
 	for (unsigned i = 0; next_code(img, &i, &p);) {
-		if (addr < p.p_vaddr || addr - p.p_vaddr >= p.p_filesz)
+		if (!has_address(&p, addr))
 			continue;
-		uint64_t in = addr - p.p_vaddr;
-		if (n > p.p_filesz - in)
-			n = (size_t)(p.p_filesz - in);
-		if (!img_has_bytes(img, p.p_offset, in) || !img_has_bytes(img, p.p_offset + in, n))
-			return 0;
-		*off = p.p_offset + in;
-		return file_read_at(img->fd, buf, n, *off) ? n : 0;
+		*off = p.p_offset + (addr - p.p_vaddr);
+		return read_segment(img, &p, addr, buf, n);
+	}
+	return 0;
+}
+
+size_t img_read_bytes(struct img *img, uint64_t addr, void *buf, size_t n, bool *is_constant)
+{
+	GElf_Phdr p;
+	for (unsigned i = 0; i < img->n_phdrs && gelf_getphdr(img->elf, (int)i, &p); i++) {
+		if (p.p_type != PT_LOAD || !has_address(&p, addr))
+			continue;
+		*is_constant = !(p.p_flags & PF_W);
+		return read_segment(img, &p, addr, buf, n);
 	}
 	return 0;
 }

@@ -84,7 +84,7 @@ enum word_wants {
 	WANTS_ENTRY,   /**< a map with one of its keys, or all of one that has none */
 };
 
-#define WORD_MANY 99 /**< arguments: any number */
+#define WORD_MANY 128 /**< arguments: as many as bpftrace takes */
 
 /** A builtin or a function. */
 struct word {

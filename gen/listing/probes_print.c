@@ -178,6 +178,15 @@ static void flush(struct strbuf *b, FILE *out, size_t piece)
 	strbuf_clear(b);
 }
 
+void probes_add_file(struct strbuf *b, const struct probes_file *f, bool first)
+{
+	strbuf_addz(b, first ? "" : "\n");
+	strbuf_add_printable(b, f->path);
+	strbuf_addz(b, f->is_deleted ? " (deleted): " : ": ");
+	probes_add_count(b, f->probes.n_probes, "probe");
+	strbuf_addc(b, '\n');
+}
+
 void probes_print_text(FILE *out, const struct probes_file *files, size_t n_files, bool headers)
 {
 	struct strbuf b;
@@ -188,13 +197,8 @@ void probes_print_text(FILE *out, const struct probes_file *files, size_t n_file
 		const struct sdt_list *list = &files[i].probes;
 		if (!list->n_probes)
 			continue;
-		if (headers) {
-			strbuf_addz(&b, first ? "" : "\n");
-			strbuf_add_printable(&b, files[i].path);
-			strbuf_addz(&b, files[i].is_deleted ? " (deleted): " : ": ");
-			probes_add_count(&b, list->n_probes, "probe");
-			strbuf_addc(&b, '\n');
-		}
+		if (headers)
+			probes_add_file(&b, &files[i], first);
 		first = false;
 		arena_init(&a);
 		struct cell *names = arena_alloc(&a, list->n_probes * sizeof(*names));

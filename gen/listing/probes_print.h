@@ -34,6 +34,7 @@ struct probes_file {
 	struct str path;  /**< for people */
 	unsigned machine; /**< EM_* */
 	bool is_deleted;
+	bool has_moved_code; /**< struct proc_file has it */
 	struct sdt_list probes;
 	struct binary bin;	    /**< open while the list is made */
 	bool is_mapped;		    /**< by a process, `bias` is valid */
@@ -57,6 +58,8 @@ void probes_print_markdown(FILE *out, const struct probes_file *files, size_t n_
 void probes_add_hex(struct strbuf *b, uint64_t v);
 /** "2 sites", "no sites" */
 void probes_add_count(struct strbuf *b, size_t n, const char *what);
+/** The line above the probes of @f; behind an empty one if it is not the @first. */
+void probes_add_file(struct strbuf *b, const struct probes_file *f, bool first);
 /** The probe's own semaphore is that of its first site that has one; sites can differ. 0: none. */
 uint64_t probes_semaphore(const struct sdt_probe *p);
 

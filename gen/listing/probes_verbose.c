@@ -166,12 +166,8 @@ void probes_print_verbose(FILE *out, const struct probes_file *files, size_t n_f
 		const struct sdt_list *list = &files[i].probes;
 		if (!list->n_probes)
 			continue;
-		strbuf_addz(&b, first ? "" : "\n");
+		probes_add_file(&b, &files[i], first);
 		first = false;
-		strbuf_add_printable(&b, files[i].path);
-		strbuf_addz(&b, files[i].is_deleted ? " (deleted): " : ": ");
-		probes_add_count(&b, list->n_probes, "probe");
-		strbuf_addc(&b, '\n');
 		for (size_t k = 0; k < list->n_probes; k++) {
 			struct arena scratch;
 			arena_init(&scratch);

@@ -9,6 +9,7 @@
 #include "lang/print.h"
 #include "lower/exprtype.h"
 #include "lower/targettype.h"
+#include "names/enumname.h"
 #include "names/table.h"
 
 enum { MAX_NESTING = 20 }; // arrays of arrays; corrupt ones have no end
@@ -306,12 +307,32 @@ static void add_size(struct collector *k, const struct node *n)
 		add_member(k, n, named_type(t), print_text(a, n->child->next));
 }
 
+static void add_names(struct bind *b, const struct enumtab *tab, const struct diag_place *at)
+{
+	for (size_t n = 0; n < tab->n_items; n++)
+		add(b->lock, at, lock_enumerator(b->arena, tab->is_signed, tab->items[n].value),
+		    "enum " STR_FMT " " STR_FMT, STR_ARG(type_name(b->arena, tab->name)),
+		    STR_ARG(lock_name(b->arena, tab->items[n].name, true)));
+}
+
+/** enum_name(T, x): all names of T. */
+static void add_enum_name(struct collector *k, const struct node *call)
+{
+	struct diag_place at = tok_place(call->child->first);
+	const struct enumtab *tab =
+	    enumname_lookup(k->b, (size_t)(k->clause - k->b->clauses), call);
+	if (tab)
+		add_names(k->b, tab, &at);
+}
+
 static bool add_node(void *ctx, struct node *n, struct node *parent)
 {
 	struct collector *k = ctx;
 	const struct expr *e = n->expr;
 	if (n->kind == NODE_CALL && (tok_is(n->name, "sizeof") || tok_is(n->name, "offsetof")))
 		add_size(k, n);
+	if (node_is(n, NODE_CALL, "enum_name") && n->child)
+		add_enum_name(k, n);
 	if (!e)
 		return true;
 	struct str path;
@@ -344,14 +365,8 @@ void lock_add_script(struct bind *b)
 
 void lock_add_tables(struct bind *b)
 {
-	for (size_t i = 0; i < b->tables.n; i++) {
-		const struct enumtab *tab = &b->tables.v[i].names;
-		for (size_t n = 0; n < tab->n_items; n++)
-			add(b->lock, &b->tables.v[i].place,
-			    lock_enumerator(b->arena, tab->is_signed, tab->items[n].value),
-			    "enum " STR_FMT " " STR_FMT, STR_ARG(type_name(b->arena, tab->name)),
-			    STR_ARG(lock_name(b->arena, tab->items[n].name, true)));
-	}
+	for (size_t i = 0; i < b->tables.n; i++)
+		add_names(b, &b->tables.v[i].names, &b->tables.v[i].place);
 }
 
 // --- the file ---

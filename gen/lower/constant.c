@@ -30,8 +30,7 @@ bool constant_lower(struct bind *b, const struct attach_clause *c, struct node *
 	    (is_argument && parent->child == n &&
 	     str_is_any(name, vocabulary_word(parent->name->text)->modes)))
 		return true;
-	if (str_has_prefix(name, STR("::")))
-		name = str_from_offset(name, 2);
+	str_take(&name, STR("::"));
 	if (lookup_enumerator(b->lookup, name, &value, &of)) {
 		if (value < 0)
 			change(b->arena, n, "%t", number(b->arena, value, of));

@@ -8,7 +8,6 @@
 #include "lang/vocabulary.h"
 
 enum { MAX_ROUNDS = 100 }; // what a clause assigns may come from one further down, and so on
-enum { MAX_NESTING = 20 }; // of structs in structs that are looked into
 
 /** What is known of a variable or map by its name. */
 struct holder {
@@ -38,44 +37,10 @@ struct finder {
 
 static struct expr *find(struct finder *f, struct node *n);
 
-struct ctype *exprtype_pointee(struct ctype *t)
+bool exprtype_is_whole(const struct expr *e, uint64_t *size)
 {
-	t = ctype_strip(t);
-	return t && t->kind == CTYPE_POINTER ? ctype_strip(t->of) : NULL;
-}
-
-/** Does @fits say so of any member of @t, or of what is in one? */
-static bool has_member(struct ctype *t, bool (*fits)(const struct ctype_member *m), unsigned depth)
-{
-	t = ctype_element(t);
-	if (!t || !ctype_is_aggregate(t) || depth > MAX_NESTING || !ctype_complete(t))
-		return false;
-	for (size_t i = 0; i < t->n_members; i++)
-		if (fits(&t->members[i]) || has_member(t->members[i].type, fits, depth + 1))
-			return true;
-	return false;
-}
-
-static bool is_bitfield(const struct ctype_member *m)
-{
-	return m->bit_size > 0;
-}
-
-/** float and double; others are bytes to bpftrace. */
-static bool is_float(const struct ctype_member *m)
-{
-	struct ctype *t = ctype_element(m->type);
-	return t && t->kind == CTYPE_FLOAT && t->size <= 8;
-}
-
-bool exprtype_has_bitfields(struct ctype *t)
-{
-	return has_member(t, is_bitfield, 0);
-}
-
-bool exprtype_has_floats(struct ctype *t)
-{
-	return has_member(t, is_float, 0);
+	return e && e->kind == EXPR_AGGREGATE && e->is_place && !e->is_substituted &&
+	       ctype_size(e->type, size) && *size > 0;
 }
 
 enum sign exprtype_arg_sign(struct bind *b, const struct attach_clause *c, unsigned n,
@@ -163,6 +128,7 @@ static struct expr of_type(struct finder *f, const struct node *n)
 		return e;
 	struct str tag =
 	    name.has_keyword ? str_from_offset(name.name, str_find(name.name, ' ') + 1) : name.name;
+	e.is_truth = str_eqz(name.name, "bool") && !name.stars;
 	if (vocabulary_type(name.name))
 		e.type = builtin_type(a, name.name);
 	else if (targettype_is_own(f->b, tag) || !bind_lookup(f->b) ||
@@ -241,6 +207,7 @@ static void learn(struct finder *f, const struct node *target, const struct expr
 	h->value.kind = join_kinds(h->value.kind, value->kind);
 	h->value.arg_of = value->arg_of;
 	h->value.arg = value->arg;
+	h->value.is_truth = value->is_truth;
 	h->value.is_guess |= value->is_guess;
 	if (value->type || value->elements) {
 		h->value.type = value->type;
@@ -266,6 +233,7 @@ static void recall(struct finder *f, const struct node *n, struct expr *e)
 	if (last) {
 		e->arg_of = last->value.arg_of;
 		e->arg = last->value.arg;
+		e->is_truth = last->value.is_truth;
 		e->is_guess = last->value.is_guess;
 		e->enumerator_of = last->value.enumerator_of;
 	}
@@ -347,7 +315,7 @@ static void say_no_member(struct finder *f, struct ctype *in, const struct token
  */
 static struct ctype *members_of(const struct expr *e, bool *is_pointer)
 {
-	struct ctype *to = exprtype_pointee(e->type), *t = ctype_strip(e->type);
+	struct ctype *to = ctype_pointee(e->type), *t = ctype_strip(e->type);
 	*is_pointer = to != NULL;
 	t = to ? to : t;
 	return t && ctype_is_aggregate(t) && ctype_complete(t) ? t : NULL;
@@ -383,8 +351,7 @@ static void find_element(const struct node *n, const struct expr *of, struct exp
 {
 	struct str number = n->name->text;
 	uint64_t i;
-	if (str_has_prefix(number, STR(".")))
-		number = str_from_offset(number, 1);
+	str_take(&number, STR("."));
 	if (!str_to_u64(number, &i) || i >= of->n_elements)
 		return;
 	of = of->elements[i];
@@ -406,7 +373,7 @@ static bool is_constant(const struct node *index, uint64_t *value)
  */
 static void find_pointed(const struct node *index, const struct expr *of, struct expr *e)
 {
-	struct ctype *to = exprtype_pointee(of->type);
+	struct ctype *to = ctype_pointee(of->type);
 	uint64_t value;
 	bool constant = is_constant(index, &value);
 	if (!to || to->kind == CTYPE_ARRAY || !ctype_size(to, &e->element_size))
@@ -460,7 +427,7 @@ static void find_index(struct finder *f, struct node *n, const struct expr *of, 
  */
 static void find_pointee(const struct expr *of, struct expr *e)
 {
-	struct ctype *to = exprtype_pointee(of->type);
+	struct ctype *to = ctype_pointee(of->type);
 	e->type = to;
 	e->sign = to ? sign_of_type(to, 0) : SIGN_OTHER;
 	if (!to || (!ctype_is_aggregate(to) && to->kind != CTYPE_POINTER && !of->by_address))
@@ -485,6 +452,7 @@ static void find_unary(struct finder *f, struct node *n, struct expr *e)
 		find_pointee(of, e);
 	} else if (tok_is(op, "!")) {
 		e->sign = SIGN_NONE;
+		e->is_truth = true;
 	} else if (tok_is(op, "&")) {
 		e->sign = SIGN_OTHER;
 	} else if (tok_is(op, "~")) {
@@ -542,9 +510,10 @@ static void find_binary(struct finder *f, struct node *n, struct expr *e)
 		e->sign = sign_of_difference(f, n);
 	bool is_shift = tok_is(n->name, "<<") || tok_is(n->name, ">>");
 	e->kind = EXPR_NUMBER;
-	e->is_wide = !is_truth(n) && (left->is_wide || (right->is_wide && !is_shift));
+	e->is_truth = is_truth(n);
+	e->is_wide = !e->is_truth && (left->is_wide || (right->is_wide && !is_shift));
 	// What a pointer is moved by keeps its type.
-	if ((tok_is(n->name, "+") || tok_is(n->name, "-")) && exprtype_pointee(left->type)) {
+	if ((tok_is(n->name, "+") || tok_is(n->name, "-")) && ctype_pointee(left->type)) {
 		e->type = left->type;
 		e->is_guess = left->is_guess;
 		e->is_mixed = left->is_mixed;
@@ -560,13 +529,14 @@ static void find_ternary(struct finder *f, struct node *n, struct expr *e)
 	e->sign = sign_join(e->sign, other->sign);
 	e->is_mixed |= other->is_mixed || is_mixture(e, other);
 	e->is_guess |= other->is_guess;
+	e->is_truth &= other->is_truth;
 	if (e->enumerator_of != other->enumerator_of)
 		e->enumerator_of = NULL;
 	e->kind = join_kinds(e->kind, other->kind);
 	e->is_wide |= other->is_wide;
 	e->is_place = e->is_value = e->by_address = e->via_pointer = false;
 	e->bit_size = 0;
-	if (!e->type && exprtype_pointee(other->type))
+	if (!e->type && ctype_pointee(other->type))
 		e->type = other->type; // the other part is a 0
 }
 
@@ -676,6 +646,7 @@ static void find_name(struct finder *f, const struct node *n, struct expr *e)
 				      : !vocabulary_is_builtin(n->name->text); // an enumerator
 	e->sign = is_count ? SIGN_NONE : SIGN_OTHER;
 	e->kind = kind_of_word(word);
+	e->is_truth = tok_is(n->name, "true") || tok_is(n->name, "false");
 	if (vocabulary_arg_number(n->name->text, &i) && !f->clause->has_other &&
 	    !f->clause->has_uprobe) {
 		e->sign = exprtype_arg_sign(f->b, f->clause, i, &size);
@@ -706,7 +677,7 @@ static void find_enumerator(struct finder *f, const struct node *n, struct expr 
 /** A hostile file may call a type anything: what no compiler writes is no type. */
 static bool is_type_name(struct ctype *t)
 {
-	struct ctype *to = exprtype_pointee(t);
+	struct ctype *to = ctype_pointee(t);
 	return !to || !to->name.n || str_is_made_of(to->name, ALPHABET_TYPE);
 }
 
@@ -721,6 +692,11 @@ static bool find_named(struct finder *f, const struct node *n, struct expr *e)
 		return false;
 	e->type = is_type_name(arg->type) ? arg->type : NULL;
 	e->kind = EXPR_NUMBER;
+	if (f->clause->params) {
+		e->sign = sign_of_type(arg->type, 0);
+		e->is_wide = is_wide_type(arg->type, 0);
+		return true;
+	}
 	e->arg_of = f->clause;
 	e->arg = i;
 	e->is_guess = arg->from != PROBEARG_DECLARED;
@@ -742,7 +718,7 @@ static void find_map(struct finder *f, struct node *n, struct expr *e)
 /** May one text read members and elements of values of both types? */
 static bool can_share_text(struct ctype *a, struct ctype *b)
 {
-	struct ctype *to_a = exprtype_pointee(a), *to_b = exprtype_pointee(b);
+	struct ctype *to_a = ctype_pointee(a), *to_b = ctype_pointee(b);
 	a = ctype_strip(a);
 	b = ctype_strip(b);
 	bool a_is_array = a && a->kind == CTYPE_ARRAY, b_is_array = b && b->kind == CTYPE_ARRAY;

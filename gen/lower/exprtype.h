@@ -43,13 +43,15 @@ struct expr {
 	bool
 	    is_mixed; /**< a name that is assigned different types or arguments: `type` is one of them */
 	enum sign sign;
-	bool is_wide;		/**< more than 32 bits may be in use */
+	bool is_truth; /**< a comparison or the like: true or false to bpftrace from 0.24 on */
+	bool is_wide;  /**< more than 32 bits may be in use */
 	struct expr **elements; /**< of a tuple; each may be NULL */
 	size_t n_elements;
 
 	bool
 	    is_substituted; /**< a parameter of a macro or a call of one: it may do more than be read */
 	bool is_string;	    /**< lower makes a str() of it */
+	bool gives_address; /**< set for lower: the address of the place is wanted, not its value */
 	bool is_value;	    /**< in a struct that bpftrace holds as a value */
 	bool is_place;	    /**< in memory: the rest holds */
 	/**
@@ -72,12 +74,8 @@ struct expr {
  */
 bool exprtype_find(struct bind *b);
 
-/** What a pointer of type @t leads to, without typedefs; NULL when @t is none. */
-struct ctype *exprtype_pointee(struct ctype *t);
-/** Has it, or anything in it, members of some bits only? */
-bool exprtype_has_bitfields(struct ctype *t);
-/** Is it an aggregate or array with a float or double anywhere in it? */
-bool exprtype_has_floats(struct ctype *t);
+/** A struct or array in memory, all of which can be read; *@size is its bytes. */
+bool exprtype_is_whole(const struct expr *e, uint64_t *size);
 
 /**
  * The sign of argument @n over all sites of all probes of the clause: a narrow unsigned one is

@@ -72,7 +72,7 @@ static void lower_ternary(struct lowerer *lo, struct node *n, const struct node 
 	struct arena *a = lo->b->arena;
 	struct node *yes = n->child->next, *no = yes->next;
 	struct str name = STR("");
-	struct ctype *to = exprtype_pointee(n->expr->type);
+	struct ctype *to = ctype_pointee(n->expr->type);
 	lower_children(lo, n);
 	lower_asked(lo, n);
 	if (to && ctype_is_aggregate(to))
@@ -152,7 +152,7 @@ static bool is_followed(const struct bind *b, const struct node *n, const struct
 	}
 }
 
-/** args.name, with or without brackets around it, is argN; false for what is none of a usdt probe. */
+/** args.name, with or without brackets around it, is argN; false for what is none of a usdt probe or function. */
 static bool lower_named(struct lowerer *lo, struct node *n, const struct node *parent)
 {
 	struct arena *a = lo->b->arena;
@@ -171,11 +171,11 @@ static bool lower_named(struct lowerer *lo, struct node *n, const struct node *p
 	const char *cast = "";
 	if (pointer.n)
 		cast = arena_printf(a, "(" STR_FMT ")", STR_ARG(pointer));
-	else if (arg->sizes_differ && t && (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM) &&
+	else if ((arg->sizes_differ || lo->clause->params) && lower_is_number_type(t) &&
 		 t->size <= 8 && t->size > 0)
 		cast = arena_printf(a, "(%sint64)(%sint%u)", t->is_signed ? "" : "u",
 				    t->is_signed ? "" : "u", (unsigned)t->size * 8);
-	else if (!arg->sizes_differ && !text.n)
+	else if (!arg->sizes_differ && !text.n && !lo->clause->params)
 		cast = arg_cast(lo, i,
 				minds_sign(parent) ||
 				    (t && t->kind == CTYPE_INT && !t->is_signed && t->size == 8));
@@ -250,7 +250,7 @@ static void warn_of_copied_bits(struct lowerer *lo, const struct node *n, const 
 	bool prints = node_is(parent, NODE_CALL, "print") && parent->child == n;
 	bool is_kept = is_kept_in_map(n, parent);
 	bool is_element = parent->kind == NODE_TUPLE;
-	if ((!prints && !is_kept && !is_element) || !exprtype_has_bitfields(n->expr->type))
+	if ((!prints && !is_kept && !is_element) || !ctype_has_bitfields(n->expr->type))
 		return;
 	struct diag_place at = tok_place(n->first);
 	diag_check(lo->b->diag, "bitfield", DIAG_WARNING, &at,
@@ -324,7 +324,7 @@ static void refuse_floats(struct lowerer *lo, const struct node *n, const struct
 	unsigned v = lo->b->version;
 	bool prints = node_is(parent, NODE_CALL, "print") && parent->child == n;
 	if ((!prints && !is_kept_in_map(n, parent)) || dialect_prints_floats(v) ||
-	    !exprtype_has_floats(n->expr->type))
+	    !ctype_has_floats(n->expr->type))
 		return;
 	struct diag_place at = tok_place(n->first);
 	struct str what = ctype_spell(lo->b->arena, ctype_strip(n->expr->type));

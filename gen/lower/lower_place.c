@@ -117,7 +117,7 @@ static struct node *read_by_address(struct lowerer *lo, const struct node *n, st
 	struct arena *a = lo->b->arena;
 	struct node *value =
 	    change_text(a, n, "*(uint%u *)(%n)", (uint64_t)t->size * 8, address_of(lo, n));
-	struct ctype *to = exprtype_pointee(t);
+	struct ctype *to = ctype_pointee(t);
 	struct str name = to && ctype_is_aggregate(to) ? targettype_pointer(lo->b, t) : STR("");
 	if (!name.n)
 		return t->is_signed && lower_is_number_type(t) ? read_signed(lo, n->expr, value)
@@ -141,6 +141,8 @@ static struct node *read_place(struct lowerer *lo, const struct node *n, const s
 	enum word_takes takes = is_first ? vocabulary_word(parent->name->text)->takes : TAKES_VALUE;
 	bool is_taken = takes == TAKES_WHOLE; // a cast has another size
 	uint64_t size;
+	if (e->gives_address)
+		return address_of(lo, n);
 	if (!t || takes == TAKES_TYPE)
 		return NULL;
 	if (lower_is_char_array(t, is_in_str(n, parent), &size))

@@ -16,9 +16,17 @@
  * The most strings that one printf() or one key has, in the whole program: each str(), and each
  * char array that is read as one, counts once, each use of a map that one was assigned to three
  * times, which is what it takes on the stack, and each use of a map whose name is in the set
- * @tables once. A call in a while loop that prints any counts one more.
+ * @tables once. A call in a while loop that prints any counts one more, and strings_beside().
  */
 unsigned strings_most_in_call(struct arena *a, const struct script *s, const struct map *tables);
+
+/** What printing the value @n takes there, counted in strings: 0 where it is none. */
+unsigned strings_printed(struct node *n);
+/**
+ * So many more are on the stack when @call, somewhere in @clause, is made: one for each variable of
+ * the clause that holds a string, and one for each condition that reads strings and decides about it.
+ */
+unsigned strings_beside(struct arena *a, struct node *clause, const struct node *call);
 
 /**
  * Bytes that bpftrace must give to a string of the program: its default, or what the longest char

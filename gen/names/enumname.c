@@ -94,3 +94,10 @@ bool enumname_rewrite(struct bind *b)
 		node_walk(b->script.clauses.v[r.clause].node, rewrite, &r);
 	return r.good;
 }
+
+const struct enumtab *enumname_lookup(struct bind *b, size_t i, const struct node *call)
+{
+	struct lookup *lk = bind_lookup_from(b, i);
+	struct enumtab *tab = arena_new(b->arena, struct enumtab);
+	return lk && enumtab_lookup(lk, type_text(b, call->child), tab) ? tab : NULL;
+}

@@ -9,6 +9,7 @@
 #define NAMES_ENUMNAME_H
 
 #include "bind/bind.h"
+#include "ctype/enumtab.h"
 
 /** A table that the script needs. */
 struct bind_enum_table {
@@ -23,5 +24,11 @@ struct bind_enum_table {
  * written like that.
  */
 bool enumname_rewrite(struct bind *b);
+
+/**
+ * The names that @call, an enum_name(TYPE, EXPR) in clause @i, chooses from; NULL when there are
+ * none: enumname_rewrite() says why.
+ */
+const struct enumtab *enumname_lookup(struct bind *b, size_t i, const struct node *call);
 
 #endif

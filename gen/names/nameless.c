@@ -1,5 +1,6 @@
 #include "names/nameless.h"
 
+#include "bind/join.h"
 #include "lower/exprtype.h"
 #include "lang/format.h"
 #include "lang/change.h"
@@ -171,15 +172,6 @@ static void add_numbers(struct printing *p)
 	change_leaf(a, p->format, NODE_STRING, case_format(p));
 }
 
-/** A variable that the script does not have. */
-static struct str new_variable(struct rewriter *r)
-{
-	struct str name = STR("$key");
-	for (unsigned n = 2; !map_add(r->b->arena, &r->variables, name); n++)
-		name = str_printf(r->b->arena, "$key_%u", n);
-	return name;
-}
-
 /** Argument @i and those behind it, in all cases. */
 static struct node *make_cases(struct printing *p, size_t i);
 
@@ -197,7 +189,7 @@ static struct node *make_name(struct printing *p, size_t i, const struct node *n
 	struct arena *a = p->arena;
 	const struct node *key = name->child, *keep = change_text(a, name, "");
 	if (!is_steady(key)) {
-		struct str variable = new_variable(p->r);
+		struct str variable = join_new_variable(p->r->b, &p->r->variables, STR("$key"));
 		keep = change_text(a, key, "%t = (int64)(%n); ", variable, key);
 		key = change_text(a, key, "%t", variable);
 		name = change_text(a, name, "@%t[%t]", name->name->text, variable);
@@ -358,10 +350,8 @@ static bool look(void *ctx, struct node *n, struct node *parent)
 
 bool nameless_rewrite(struct bind *b, const struct map *tables)
 {
-	struct rewriter r = {.b = b, .tables = tables, .good = true};
-	for (struct token *t = b->script.program->first; t->kind != TOK_EOF; t = t->next)
-		if (str_has_prefix(t->text, STR("$")))
-			map_add(b->arena, &r.variables, t->text);
+	struct rewriter r = {
+	    .b = b, .tables = tables, .variables = join_variables(b), .good = true};
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
 		r.clause = b->script.clauses.v[i].node;
 		node_walk(r.clause, look, &r);

@@ -91,15 +91,55 @@ static struct lookup *lookup_for(struct bind *b, struct str map)
 	return lk;
 }
 
+static bool find_names(struct bind *b, struct bind_table *w)
+{
+	if (!w->is_sought) {
+		w->is_found = enumtab_lookup(lookup_for(b, w->map), w->type, &w->names);
+		if (w->is_found)
+			enumtab_strip(&w->names, w->prefix);
+	}
+	w->is_sought = true;
+	return w->is_found;
+}
+
+const struct enumtab *table_names(struct bind *b, struct str name)
+{
+	for (size_t i = 0; i < b->tables.n && b->files; i++)
+		if (str_eq(b->tables.v[i].map, name))
+			return find_names(b, &b->tables.v[i]) ? &b->tables.v[i].names : NULL;
+	return NULL;
+}
+
+struct search {
+	struct str map;
+	bool found;
+};
+
+static bool find_reader(void *ctx, struct node *n, struct node *parent)
+{
+	struct search *r = ctx;
+	(void)parent;
+	r->found |= n->kind == NODE_MAP && n->name && str_eq(n->name->text, r->map);
+	return !r->found;
+}
+
+/** Not where all names that it has are given to what is printed behind the program. */
+static bool is_needed(struct bind *b, struct str map)
+{
+	struct search r = {.map = map};
+	node_walk(b->script.program, find_reader, &r);
+	return r.found || !b->shapes;
+}
+
 static bool add_table(struct bind *b, struct bind_table *w, struct strbuf *begin,
 		      struct strbuf *end)
 {
-	struct enumtab tab;
-	struct lookup *lk = lookup_for(b, w->map);
-	if (!enumtab_lookup(lk, w->type, &tab))
-		return lookup_say_unknown(lk, &w->place, "enum", w->type, NAME_ENUM);
-	w->names = tab;
-	enumtab_strip(&tab, w->prefix);
+	if (!find_names(b, w))
+		return lookup_say_unknown(lookup_for(b, w->map), &w->place, "enum", w->type,
+					  NAME_ENUM);
+	if (!is_needed(b, w->map))
+		return true;
+	struct enumtab tab = w->names;
 	if (tab.n_items > dialect_max_table(b->version))
 		diag_check(b->diag, "table", DIAG_WARNING, &w->place,
 			   "enum " STR_FMT " has %zu names: bpftrace 0.%u will be slow to start",
@@ -195,7 +235,7 @@ bool table_add_all(struct bind *b)
 	for (size_t i = 0; i < b->tables.n; i++)
 		good &= add_table(b, &b->tables.v[i], &begin, &end);
 	good = good && nameless_rewrite(b, &named);
-	if (good) {
+	if (good && begin.n) {
 		beginend_add_begin(b, strbuf_str(&begin));
 		beginend_add_end(b, strbuf_str(&end));
 	}

@@ -18,7 +18,8 @@ struct bind_table {
 	struct str type;	 /**< the enum, as written */
 	struct str prefix;	 /**< taken from the names, or empty */
 	struct diag_place place; /**< of the pragma's type, or of the map's first use */
-	struct enumtab names;	 /**< what table_add_all() found, with nothing taken from them */
+	bool is_sought, is_found;
+	struct enumtab names; /**< then; what is shown of them is without the prefix */
 };
 
 /**
@@ -31,5 +32,8 @@ bool table_find_all(struct bind *b);
  * name (nameless.h). An error for a type that is not there.
  */
 bool table_add_all(struct bind *b);
+
+/** What a table in the map @name, without @, would have; NULL: none is asked for, or there is no such enum. */
+const struct enumtab *table_names(struct bind *b, struct str name);
 
 #endif

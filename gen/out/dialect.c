@@ -5,10 +5,9 @@
 bool dialect_parse(struct str text, unsigned *ret)
 {
 	text = str_trim(text);
-	if (str_has_prefix(text, STR("bpftrace ")))
-		text = str_trim(str_from_offset(text, 9));
-	if (str_has_prefix(text, STR("v")))
-		text = str_from_offset(text, 1);
+	if (str_take(&text, STR("bpftrace ")))
+		text = str_trim(text);
+	str_take(&text, STR("v"));
 	unsigned part[2] = {0, 0};
 	for (int i = 0; i < 2; i++) {
 		size_t n = 0;
@@ -17,11 +16,8 @@ bool dialect_parse(struct str text, unsigned *ret)
 		if (n == 0)
 			return false;
 		text = str_from_offset(text, n);
-		if (i == 0) {
-			if (!str_has_prefix(text, STR(".")))
-				return false;
-			text = str_from_offset(text, 1);
-		}
+		if (i == 0 && !str_take(&text, STR(".")))
+			return false;
 	}
 	*ret = part[0] * 1000 + part[1];
 	return true;
@@ -38,6 +34,11 @@ bool dialect_has_many_begins(unsigned v)
 }
 
 bool dialect_has_own_printf(unsigned v)
+{
+	return v >= 24;
+}
+
+bool dialect_has_bool(unsigned v)
 {
 	return v >= 24;
 }
@@ -65,6 +66,11 @@ bool dialect_has_blocks(unsigned v)
 bool dialect_has_libbpf_usdt(unsigned v)
 {
 	return v >= 24;
+}
+
+bool dialect_takes_capabilities(unsigned v)
+{
+	return v >= 25;
 }
 
 bool dialect_prefers_program_types(unsigned v)
@@ -98,12 +104,20 @@ unsigned dialect_max_strlen(unsigned v, unsigned strings)
 	return n < 64 ? 64 : n;
 }
 
-unsigned dialect_record_strlen(unsigned v, unsigned strings, unsigned fields)
+unsigned dialect_printed_strlen(unsigned v, unsigned strings, unsigned bytes)
 {
-	// The record with its strings, and one that is being read; each is rounded up to 8. Beside
-	// them 56 bytes that are in all records, and 8 to read an argument that lies in memory.
-	unsigned room = 512 - 64 - 8 * fields, n = room / (strings + 1) / 8 * 8;
-	return v >= 23 ? 1024 : n < 200 ? n : 200;
+	// What is printed, and the string that is being read; each is rounded up to 8.
+	enum { ROOM = 456, LEAST = 32, MOST = 200 };
+	unsigned n = bytes < ROOM ? (ROOM - bytes) / (strings + 1) / 8 * 8 : LEAST;
+	return v >= 23 ? 1024 : n < LEAST ? LEAST : n < MOST ? n : MOST;
+}
+
+unsigned dialect_printed_numbers(unsigned v, unsigned strings, unsigned others)
+{
+	// 127 arguments; or a stack, on which a string of DIALECT_SHORT bytes is being read, too.
+	unsigned most = v >= 23 ? 127 : 48, of_string = v >= 23 ? 2 : 1 + DIALECT_SHORT / 8;
+	unsigned taken = others + strings * of_string + 1;
+	return taken < most ? most - taken : 0;
 }
 
 unsigned dialect_strlen_ceiling(unsigned v, unsigned strings)
@@ -126,11 +140,6 @@ unsigned dialect_buffer_pages(unsigned v, unsigned cpus)
 	return pages;
 }
 
-bool dialect_tells_loss_late(unsigned v)
-{
-	return v < 23;
-}
-
 bool dialect_misses_first_count(unsigned v)
 {
 	return v >= 20 && v <= 23;
@@ -144,6 +153,21 @@ bool dialect_rebuilds_symbols(unsigned v)
 const char *dialect_strlen_variable(unsigned v)
 {
 	return v >= 22 ? "BPFTRACE_MAX_STRLEN" : "BPFTRACE_STRLEN";
+}
+
+bool dialect_reads_by_processor(unsigned v)
+{
+	return v < 23;
+}
+
+const char *dialect_map_keys_variable(unsigned v)
+{
+	return v >= 19 ? "BPFTRACE_MAX_MAP_KEYS" : "BPFTRACE_MAP_KEYS_MAX";
+}
+
+bool dialect_reports_full_maps(unsigned v)
+{
+	return v >= 20;
 }
 
 unsigned dialect_max_table(unsigned v)

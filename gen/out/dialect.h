@@ -34,6 +34,8 @@ bool dialect_has_many_begins(unsigned v);
  * printf() formats are bpftrace's own from 0.24; before, they are C's, where "%.0ld" of 0 is "".
  */
 bool dialect_has_own_printf(unsigned v);
+/** Comparisons and the like are true or false, and print() says so, from 0.24; before, 1 or 0. */
+bool dialect_has_bool(unsigned v);
 /** What is read of a map that nothing sets is 0 or "" from 0.24; before, it is an error. */
 bool dialect_reads_unset_maps(unsigned v);
 /** Cannot load a clause with one attach point twice; the others run it twice. */
@@ -47,6 +49,8 @@ bool dialect_has_blocks(unsigned v);
  * silence; an operand that libbpf cannot parse makes the whole probe unattachable.
  */
 bool dialect_has_libbpf_usdt(unsigned v);
+/** Runs for users other than root who have certain capabilities (its pull request 4773). */
+bool dialect_takes_capabilities(unsigned v);
 /**
  * In a clause of a uprobe or uretprobe, `struct X` is first looked up in the debug information of
  * the probe's file, also when the program defines it; 0.17 aborts there on any struct with a member
@@ -70,24 +74,30 @@ unsigned dialect_max_arg(unsigned v);
  * them at once (lower/strings.h), and the variable that sets it.
  */
 unsigned dialect_max_strlen(unsigned v, unsigned strings);
-/**
- * The same for a record of -t with @fields arguments, of which @strings are strings: measured for
- * all that 0.17 reads.
- */
-unsigned dialect_record_strlen(unsigned v, unsigned strings, unsigned fields);
 /** What that may be raised to for a program that reads longer ones. */
 unsigned dialect_strlen_ceiling(unsigned v, unsigned strings);
+/**
+ * The first one for one printf() of @strings such strings and @bytes of other values: measured for all
+ * numbers of both that 0.17 can print. Where all of it cannot fit, bpftrace is to say so.
+ */
+unsigned dialect_printed_strlen(unsigned v, unsigned strings, unsigned bytes);
+/** Bytes of strings in a program whose records are as long as its stack allows. */
+enum { DIALECT_SHORT = 64 };
+/** How many numbers can stand in one printf() beside @strings such strings and @others. */
+unsigned dialect_printed_numbers(unsigned v, unsigned strings, unsigned others);
 const char *dialect_strlen_variable(unsigned v);
+/** Does each processor have a buffer of its own between the probes and bpftrace? */
+bool dialect_reads_by_processor(unsigned v);
+/** How many keys a map has room for, unless that variable says otherwise. */
+enum { DIALECT_MAP_KEYS = 4096 };
+const char *dialect_map_keys_variable(unsigned v);
+/** Does it say when a key finds no room in a map? */
+bool dialect_reports_full_maps(unsigned v);
 /**
  * Pages of the buffer between the probes and bpftrace to ask for on a machine with @cpus
  * processors; 0: its own choice is better. Never less than its own.
  */
 unsigned dialect_buffer_pages(unsigned v, unsigned cpus);
-/**
- * Says how many events were lost only when the next one comes on the same processor; keeps no count
- * in the kernel.
- */
-bool dialect_tells_loss_late(unsigned v);
 /**
  * count() of a key that two processors count for the first time at once misses one of them, and
  * says so among the data.

@@ -38,10 +38,7 @@ static void skip_blanks(struct reading *r)
 static bool eat(struct reading *r, const char *token)
 {
 	skip_blanks(r);
-	if (!str_has_prefix(r->rest, str_from(token)))
-		return false;
-	r->rest = str_from_offset(r->rest, strlen(token));
-	return true;
+	return str_take(&r->rest, str_from(token));
 }
 
 static bool at_word(struct reading *r)
@@ -172,11 +169,16 @@ static bool parse_type(struct reading *r, struct str text, struct ctype **ret)
 
 // --- operands
 
+/** What @t refers to, if it is a reference; else @t. */
+static struct ctype *referred(struct ctype *t)
+{
+	struct ctype *bare = ctype_strip(t);
+	return bare && bare->kind == CTYPE_REFERENCE ? bare->of : t;
+}
+
 static struct ctype *pointee(struct reading *r, struct ctype *t)
 {
-	t = ctype_strip(t);
-	if (t && t->kind == CTYPE_REFERENCE)
-		t = ctype_strip(t->of);
+	t = ctype_strip(referred(t));
 	if (!t || (t->kind != CTYPE_POINTER && t->kind != CTYPE_ARRAY) || !t->of)
 		return fail(r);
 	return t->of;
@@ -187,9 +189,7 @@ static struct ctype *member_of(struct reading *r, struct ctype *t)
 	struct ctype_place place;
 	struct str bad;
 	struct ctype *in;
-	t = ctype_strip(t);
-	if (t && t->kind == CTYPE_REFERENCE)
-		t = ctype_strip(t->of);
+	t = ctype_strip(referred(t));
 	if (!t || !at_word(r))
 		return fail(r);
 	struct str name = take_word(r);
@@ -198,12 +198,14 @@ static struct ctype *member_of(struct reading *r, struct ctype *t)
 	return place.type;
 }
 
-/** What function @name returns, if the unit knows it. */
+/** What function @name returns, if the unit knows it; in C++ there may be several. */
 static struct ctype *result_of(struct reading *r, struct str name)
 {
 	struct dwsrc *src = r->loc->src;
 	Dwarf_Die unit = r->loc->scope->unit, die;
 	struct dwwalk w = {0};
+	if (!dwsrc_is_c(&unit))
+		return fail(r);
 	for (bool more = dwsrc_child(src, &w, &unit, &die); more;
 	     more = dwsrc_sibling(src, &w, &die, &die))
 		if (dwarf_tag(&die) == DW_TAG_subprogram &&
@@ -221,7 +223,7 @@ static struct ctype *variable(struct reading *r, struct str name)
 			return v->type ? v->type : fail(r);
 	}
 	struct ctype *t;
-	return argloc_global(r->loc, name, &t) ? t : fail(r);
+	return argloc_names_globals(r->loc) && argloc_global(r->loc, &name, &t) ? t : fail(r);
 }
 
 static struct ctype *parse_primary(struct reading *r)
@@ -292,8 +294,8 @@ static struct ctype *parse_unary(struct reading *r)
 	skip_blanks(r);
 	struct str rest = r->rest;
 	if (eat(r, "&")) {
-		t = parse_unary(r);
-		t = r->failed ? NULL : ctype_new_pointer(a, t, 8);
+		t = referred(parse_unary(r));
+		t = r->failed || !t ? NULL : ctype_new_pointer(a, t, 8);
 	} else if (eat(r, "*")) {
 		t = parse_unary(r);
 		t = r->failed ? NULL : pointee(r, t);

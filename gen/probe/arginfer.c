@@ -4,85 +4,67 @@
 
 #include "probe/argtype.h"
 #include "dwarf/dwload.h"
+#include "usdt/argname.h"
 
 enum { MAX_TEXT_ARGS = 16 };
-
-static bool has_candidate(const struct argloc_candidates *c, struct str name)
-{
-	for (size_t i = 0; i < c->list.n; i++)
-		if (str_eq(c->list.v[i].name, name))
-			return true;
-	return false;
-}
 
 /** A decimal, octal or hexadecimal number as it stands in the text, with a sign. */
 static bool literal_value(struct str expr, int64_t *ret)
 {
 	uint64_t v;
-	bool minus = str_has_prefix(expr, STR("-"));
-	if (minus)
-		expr = str_trim(str_from_offset(expr, 1));
-	if (!str_to_u64(expr, &v))
+	bool minus = str_take(&expr, STR("-"));
+	if (!str_to_u64(minus ? str_trim(expr) : expr, &v))
 		return false;
 	*ret = (int64_t)(minus ? 0 - v : v);
 	return true;
 }
 
-/**
- * Can the texts be the operands from number @shift on? Counts what speaks for it, variables that
- * are where the operand is, and against it.
- */
-static bool fits(const struct argsrc_arg *texts, size_t n_texts, const struct probearg *args,
-		 size_t n, const struct arginfer_arg *found, int64_t shift, int *votes)
+/** Is @name one of the words of @expr? */
+static bool has_word(struct str expr, struct str name)
 {
-	*votes = 0;
-	for (size_t i = 0; i < n; i++) {
-		int64_t k = (int64_t)i - shift, value;
-		if (k < 0 || k >= (int64_t)n_texts)
-			continue;
-		const struct argsrc_arg *t = &texts[k];
-		const struct sdtarg *o = &args[i].operand;
-		bool literal = literal_value(t->expr, &value);
-		if (t->type && !t->is_literal && !argtype_fits(t->type, o))
-			return false;
-		if (literal && (o->kind != SDTARG_CONST || o->value != value))
-			return false;
-		if (literal || has_candidate(&found[i].candidates, t->name))
-			++*votes;
-		else if (found[i].candidates.list.n)
-			--*votes; // another variable is there: it may be a copy, it may be another argument
+	while (expr.n) {
+		struct str behind = argname_skip_token(expr), word = {expr.p, expr.n - behind.n};
+		if (str_eq(word, name))
+			return true;
+		expr = behind;
 	}
-	return true;
+	return false;
 }
 
 /**
- * Macros around a probe add arguments in front of what they were given (a time stamp), or behind;
- * glibc's has the number of arguments in front. Which is it here? False when that is not clear.
+ * Does the debug information say otherwise than text @t of the operand? Another variable is where the
+ * operand is, and not as a copy of what the text has, which would be of its type; or the variable that the
+ * text is lies elsewhere.
  */
-static bool align(const struct argsrc_arg *texts, size_t n_texts, const struct probearg *args,
-		  size_t n, const struct arginfer_arg *found, int64_t *ret)
+static bool is_refuted(struct arena *a, const struct argsrc_arg *t, const struct sdtarg *o,
+		       const struct argloc_candidates *found)
 {
-	int votes, votes2;
-	*ret = (int64_t)n - (int64_t)n_texts;
-	bool good = fits(texts, n_texts, args, n, found, *ret, &votes);
-	if (n <= n_texts) {
-		int64_t count;
-		// More texts than operands: only a count in front is understood.
-		return good &&
-		       (n == n_texts || (n + 1 == n_texts && literal_value(texts[0].expr, &count) &&
-					 count == (int64_t)n));
+	struct ctype *bare = ctype_strip(t->type);
+	int64_t value;
+	if (!t->expr.n)
+		return false;
+	if (literal_value(t->expr, &value))
+		return o->kind != SDTARG_CONST || o->value != value;
+	if (t->type && !t->is_literal && !argtype_fits(t->type, o))
+		return true;
+	if (o->kind == SDTARG_CONST && o->value && bare && bare->kind == CTYPE_POINTER)
+		return true; // the size of what it points to?
+	bool has_type = false;
+	for (size_t i = 0; i < found->list.n; i++) {
+		if (has_word(t->expr, found->list.v[i].name))
+			return false;
+		has_type |= t->type && argtype_is_same(a, found->list.v[i].type, t->type);
 	}
-	bool good2 = fits(texts, n_texts, args, n, found, 0, &votes2);
-	if (good && good2 && votes == votes2)
-		return n_texts == 0;
-	if (good2 && (!good || votes < votes2))
-		*ret = 0;
-	return good || good2;
+	if (!found->list.n || !t->type)
+		return false;
+	return !has_type || (t->var && t->var->kind != ARGLOC_NOWHERE);
 }
 
 static void take_text(struct arena *a, const struct argsrc_arg *t, const struct probearg *arg,
 		      struct arginfer_arg *ret)
 {
+	if (!t->expr.n)
+		return;
 	ret->by_source = true;
 	ret->expr = t->expr;
 	ret->name = t->name;
@@ -157,21 +139,19 @@ static void find_ints(const struct argloc *l, const struct probearg *args, size_
 	}
 }
 
-/** The texts of the source line, if there is one and it fits. */
+/** The texts of the source line, if there is one, and nothing speaks against any of them. */
 static void read_line(struct argloc *l, struct str probe, const struct probearg *args, size_t n,
 		      struct arginfer_arg *ret)
 {
 	struct argsrc_arg texts[MAX_TEXT_ARGS];
 	size_t n_texts;
-	int64_t shift;
-	if (!argsrc_read(l, probe, texts, MAX_TEXT_ARGS, &n_texts) ||
-	    !align(texts, n_texts, args, n, ret, &shift))
+	if (!argsrc_read(l, probe, texts, MAX_TEXT_ARGS, &n_texts) || n_texts != n)
 		return;
+	for (size_t i = 0; i < n; i++)
+		if (is_refuted(l->src->arena, &texts[i], &args[i].operand, &ret[i].candidates))
+			return;
 	for (size_t i = 0; i < n; i++) {
-		int64_t k = (int64_t)i - shift;
-		if (k < 0 || k >= (int64_t)n_texts)
-			continue;
-		take_text(l->src->arena, &texts[k], &args[i], &ret[i]);
+		take_text(l->src->arena, &texts[i], &args[i], &ret[i]);
 		if (ret[i].type)
 			ret[i].string_max = argsrc_string_max(l, ret[i].expr);
 	}

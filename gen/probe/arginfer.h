@@ -2,8 +2,8 @@
  * arginfer - names and types of arguments that nobody declared.
  *
  * Two witnesses: the variables that are where the operand is (argloc.h), and the source line
- * (argsrc.h), which says which expression it is. The line decides when it is there and does not
- * contradict sizes, signs and constants. Without it a type or name is taken only when everything
+ * (argsrc.h), which says which expression it is. A place proves, a text only names: the line decides when
+ * it is there and neither sizes, signs, constants nor places contradict any of it. Without it a type or name is taken only when everything
  * that fits has it; several sites of one probe narrow the choice. Where one place is two arguments
  * of a site, it is at most one of them, and nobody knows which.
  */

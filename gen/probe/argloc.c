@@ -190,7 +190,11 @@ static void add_one(struct argloc *l, const struct sdtarg *operand, struct str n
 		    struct ctype *declared, struct argloc_candidates *ret)
 {
 	struct arena *a = l->src->arena;
-	struct ctype *type = argtype_of_value(a, declared);
+	struct ctype *bare = ctype_strip(declared);
+	// Where a reference is, there is the address of what it refers to.
+	struct ctype *type = bare && bare->kind == CTYPE_REFERENCE && bare->of
+				 ? ctype_new_pointer(a, bare->of, 8)
+				 : argtype_of_value(a, declared);
 	if (!name.n || ret->list.n >= MAX_CANDIDATES || !argtype_fits(type, operand))
 		return;
 	for (size_t i = 0; i < ret->list.n; i++)
@@ -291,7 +295,7 @@ static void find_memory(struct argloc *l, const struct sdtarg *operand, int base
 	}
 }
 
-bool argloc_global(struct argloc *l, struct str name, struct ctype **ret)
+bool argloc_global(struct argloc *l, struct str *name, struct ctype **ret)
 {
 	Dwarf_Die unit = l->scope->unit, die;
 	struct dwwalk w = {0};
@@ -303,11 +307,35 @@ bool argloc_global(struct argloc *l, struct str name, struct ctype **ret)
 		const char *z = dwarf_diename(&die), *linkage = NULL;
 		if (dwarf_attr_integrate(&die, DW_AT_linkage_name, &at))
 			linkage = dwarf_formstring(&at);
-		if (!str_eqz(name, z ? z : "") && !str_eqz(name, linkage ? linkage : ""))
+		if (!str_eqz(*name, z ? z : "") && !str_eqz(*name, linkage ? linkage : ""))
 			continue;
 		*ret = dwload_type_of(l->src, &die);
+		*name = str_from(z ? z : "");
 		return *ret != NULL;
 	}
+	return false;
+}
+
+bool argloc_names_globals(struct argloc *l)
+{
+	Dwarf_Die unit = l->scope->unit, die, function;
+	Dwarf_Attribute at;
+	struct dwwalk w = {0};
+	if (dwsrc_is_c(&unit))
+		return true;
+	if (!l->scope->n_inner)
+		return false;
+	// Of an instance its original, of a definition elsewhere its declaration: that is in its scope.
+	function = l->scope->dies.v[l->scope->n_inner - 1];
+	for (unsigned i = 0; i < MAX_NEST; i++)
+		if ((!dwarf_attr(&function, DW_AT_abstract_origin, &at) &&
+		     !dwarf_attr(&function, DW_AT_specification, &at)) ||
+		    !dwarf_formref_die(&at, &function))
+			break;
+	for (bool more = dwsrc_child(l->src, &w, &unit, &die); more;
+	     more = dwsrc_sibling(l->src, &w, &die, &die))
+		if (dwarf_dieoffset(&die) == dwarf_dieoffset(&function))
+			return true;
 	return false;
 }
 
@@ -320,8 +348,7 @@ static struct str name_of_local(struct str symbol)
 	size_t dot = str_find(symbol, '.');
 	struct str name = str_slice(symbol, 0, dot), rest = str_from_offset(symbol, dot + 1);
 	uint64_t n;
-	if (str_has_prefix(rest, STR("lto_priv.")))
-		rest = str_from_offset(rest, 9);
+	str_take(&rest, STR("lto_priv."));
 	return str_is_ident(name) && str_to_u64(rest, &n) ? name : (struct str){0};
 }
 
@@ -350,9 +377,9 @@ static void find_symbol(struct argloc *l, const struct sdtarg *operand,
 			struct argloc_candidates *ret)
 {
 	struct ctype *type;
-	struct str local = name_of_local(operand->symbol);
-	if (argloc_global(l, local.n ? local : operand->symbol, &type))
-		add_symbol(l, operand, local.n ? local : operand->symbol, type, ret);
+	struct str local = name_of_local(operand->symbol), name = local.n ? local : operand->symbol;
+	if (argloc_global(l, &name, &type))
+		add_symbol(l, operand, name, type, ret);
 	// Two statics of one name in different blocks are told apart by a number that nobody else
 	// knows: both.
 	for (size_t i = 0; i < l->vars.n && local.n; i++)

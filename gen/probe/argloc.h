@@ -55,7 +55,15 @@ void argloc_init(struct argloc *ret, struct dwsrc *src, const struct dwsite *sco
 		 unsigned machine);
 /** Adds the candidates for @operand, each name and type once. */
 void argloc_find(struct argloc *l, const struct sdtarg *operand, struct argloc_candidates *ret);
-/** The global, static or extern variable @name of the site's unit; false when it has none. */
-bool argloc_global(struct argloc *l, struct str name, struct ctype **ret);
+/**
+ * The global, static or extern variable @name of the site's unit, by its name or by its symbol, which
+ * becomes its name; false when it has none.
+ */
+bool argloc_global(struct argloc *l, struct str *name, struct ctype **ret);
+/**
+ * Is a name that is no variable of the function's own a global one, by the rules of the language? Not
+ * where classes and namespaces are searched before: in members, lambdas, functions of a namespace.
+ */
+bool argloc_names_globals(struct argloc *l);
 
 #endif

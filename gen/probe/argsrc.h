@@ -3,7 +3,8 @@
  *
  * When the source that a binary was built from is at hand, and is not newer than the binary, the
  * line of a site holds a macro call with the probe's name: NAME(..., probe, a, b->c) or, as
- * PostgreSQL has it, PREFIX_PROBE_NAME(a, b->c). The text gives names; the type of an expression
+ * PostgreSQL has it, PREFIX_PROBE_NAME(a, b->c); probe/argmacro.h says which of its texts are operands.
+ * The text gives names; the type of an expression
  * that is made of variables, members, indices, *, & and casts is worked out with the debug
  * information, as the compiler did it. What is not understood has no type.
  *
@@ -17,7 +18,7 @@
 #include "probe/argloc.h"
 
 struct argsrc_arg {
-	struct str expr;
+	struct str expr;    /**< empty: what the operand is the text does not say */
 	struct str name;    /**< by the rules of argname.h, or empty */
 	struct ctype *type; /**< of the value, or NULL: not known */
 	bool is_literal;    /**< a number or a string: it has the compiler's type and no name */

@@ -1,6 +1,7 @@
 #include "probe/argtype.h"
 
-struct ctype *argtype_of_value(struct arena *a, struct ctype *t)
+/** Of what is no reference. */
+static struct ctype *value_type(struct arena *a, struct ctype *t)
 {
 	for (unsigned i = 0; t && i < 16; i++) {
 		if (t->kind != CTYPE_CONST && t->kind != CTYPE_VOLATILE)
@@ -13,6 +14,12 @@ struct ctype *argtype_of_value(struct arena *a, struct ctype *t)
 	if (bare && bare->kind == CTYPE_FUNC)
 		return ctype_new_pointer(a, bare, 8);
 	return t;
+}
+
+struct ctype *argtype_of_value(struct arena *a, struct ctype *t)
+{
+	struct ctype *bare = ctype_strip(t);
+	return value_type(a, bare && bare->kind == CTYPE_REFERENCE ? bare->of : t);
 }
 
 bool argtype_fits(struct ctype *t, const struct sdtarg *operand)

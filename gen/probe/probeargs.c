@@ -313,8 +313,7 @@ bool probeargs_find(const struct probeargs *pa, struct str name, size_t *ret)
 			*ret = i;
 			return true;
 		}
-	if (str_has_prefix(name, STR("arg")))
-		name = str_from_offset(name, 3);
+	str_take(&name, STR("arg"));
 	if (!str_to_u64(name, &n) || n >= pa->n_args)
 		return false;
 	*ret = n;

@@ -4,8 +4,8 @@
 
 #include "out/emit.h"
 #include "run/bpftrace.h"
-#include "marks/codemark.h"
-#include "marks/records.h"
+#include "run/output.h"
+#include "record/writer.h"
 #include "run/spawn.h"
 #include "target/proc.h"
 
@@ -15,18 +15,32 @@ struct run_config {
 	const struct linemap *map; /**< NULL: the program is no template's */
 	struct proc *proc;	   /**< the target, or NULL */
 	bool pass_pid;		   /**< bpftrace is given -p: the process of @proc */
+	struct proc
+	    *chosen; /**< of a script of the whole host: the one that it filters by, or NULL */
+	struct proc *several; /**< the first of several that are traced, or NULL */
+	bool has_children;    /**< and what they fork */
+	const char *cgroup;   /**< of this cgroup, all that are in it; or NULL */
+	const int *pids;      /**< of these */
+	size_t n_pids;
 	const char
 	    *exe; /**< with no process: the file all of whose processes are traced, or NULL */
-	struct spawned *child;	   /**< program to release once attached, or NULL */
-	const char *out_path;	   /**< file for the data, or NULL for stdout */
-	const char *ready_file;	   /**< file to write once attached, or NULL */
-	int ready_fd;		   /**< descriptor to write a line to once attached, or -1 */
-	bool quiet;		   /**< no messages but errors and lost events */
-	struct codemark *codemark; /**< the program prints marks: name them; or NULL */
-	struct records *records;   /**< the program prints records: decode them; or NULL */
-	bool has_heartbeat;	   /**< of RUN_HEARTBEAT_HZ */
-	unsigned max_strlen;	   /**< longest string to be shown; 0: bpftrace's default */
-	char **args;		   /**< positional parameters of the script, ends in NULL */
+	struct spawned *child;		  /**< program to release once attached, or NULL */
+	const char *out_path;		  /**< file for the data, or NULL for stdout */
+	const struct output_share *share; /**< others write there, too; or NULL */
+	bool appends;			  /**< the file has data of this trace already */
+	const char
+	    *build_note; /**< what is said of the target's build when it is attached, or NULL */
+	const char *ready_file; /**< file to write once attached, or NULL */
+	int ready_fd;		/**< descriptor to write a line to once attached, or -1 */
+	bool quiet;		/**< no messages but errors and lost events */
+	unsigned long duration; /**< ms after which the trace ends as by ^C; 0: never */
+	uint64_t n_events;	/**< lines of events after which it ends likewise; 0: any number */
+	bool has_summary;	/**< how many events there were is said at the end */
+	struct str attached;	/**< names of probes and "was" or "were", for a message; or empty */
+	bool loss_fails;	/**< lost events are an error: the status is RUN_LOST */
+	struct writer *writer;	/**< turns what the program prints into what the user gets */
+	unsigned max_strlen;	/**< longest string to be shown; 0: bpftrace's default */
+	char **args;		/**< positional parameters of the script, ends in NULL */
 };
 
 #endif

@@ -28,9 +28,7 @@ unsigned definitions_find_line(struct str program, unsigned line)
 	unsigned number = 0;
 	int depth = 0;
 	while (program.n) {
-		size_t nl = str_find(program, '\n');
-		struct str text = str_trim(str_slice(program, 0, nl));
-		program = str_from_offset(program, nl + 1);
+		struct str text = str_trim(str_take_line(&program));
 		number++;
 		bool counts =
 		    depth > 0 || str_has_prefix(text, STR("#")) || starts_definition(text);

@@ -43,22 +43,14 @@ static bool take_number(struct str *s, unsigned *ret)
 	return n > 0;
 }
 
-static bool take_text(struct str *s, struct str text)
-{
-	if (!str_has_prefix(*s, text))
-		return false;
-	*s = str_from_offset(*s, text.n);
-	return true;
-}
-
 static bool take_file(const struct messages *m, struct str *line, struct message *ret)
 {
-	ret->is_own = take_text(line, str_from(m->program_name));
+	ret->is_own = str_take(line, str_from(m->program_name));
 	if (!ret->is_own && str_has_prefix(*line, STR("stdlib/")))
 		*line = str_from_offset(*line, str_find(*line, ':'));
 	else if (!ret->is_own)
 		return false;
-	return take_text(line, STR(":"));
+	return str_take(line, STR(":"));
 }
 
 /** False when @line is none. */
@@ -68,18 +60,18 @@ static bool parse(const struct messages *m, struct str line, struct message *ret
 	if (!take_file(m, &line, ret) || !take_number(&line, &ret->line))
 		return false;
 	ret->last_line = ret->line;
-	if (take_text(&line, STR("-"))) {
+	if (str_take(&line, STR("-"))) {
 		if (!take_number(&line, &ret->last_line))
 			return false;
-	} else if (!take_text(&line, STR(":")) || !take_number(&line, &ret->col) ||
-		   !take_text(&line, STR("-")) || !take_number(&line, &ret->end)) {
+	} else if (!str_take(&line, STR(":")) || !take_number(&line, &ret->col) ||
+		   !str_take(&line, STR("-")) || !take_number(&line, &ret->end)) {
 		return false;
 	}
-	if (!take_text(&line, STR(": ")))
+	if (!str_take(&line, STR(": ")))
 		return false;
-	ret->is_error = take_text(&line, STR("ERROR: "));
+	ret->is_error = str_take(&line, STR("ERROR: "));
 	ret->text = line;
-	return ret->is_error || take_text(&ret->text, STR("WARNING: "));
+	return ret->is_error || str_take(&ret->text, STR("WARNING: "));
 }
 
 // --- Places
@@ -218,7 +210,9 @@ static bool find_place(const struct messages *m, const struct message *msg, stru
 		t = at.token ? at.token : linemap_find_line(m->map, msg->line);
 		len = at.len;
 	}
-	*is_ours = t && !t->loc.file;
+	// What a statement was made of keeps its place; of a cast around it bpftrace speaks there, too.
+	*is_ours = t && !t->loc.file &&
+		   (t->kind == TOK_OTHER || str_contains(msg->text, STR(" being cast to type: ")));
 	return place_of(t, len, ret);
 }
 
@@ -332,9 +326,9 @@ static bool is_known(struct messages *m, const struct diag_place *at, struct str
 /** "tracepoint not found: a:b", and 0.27's "No matches for tracepoint a:b." */
 static struct str missing_tracepoint(struct str text)
 {
-	bool is_it = take_text(&text, STR("tracepoint not found: ")) ||
-		     take_text(&text, STR("tracepoints not found: ")) ||
-		     take_text(&text, STR("No matches for tracepoint "));
+	bool is_it = str_take(&text, STR("tracepoint not found: ")) ||
+		     str_take(&text, STR("tracepoints not found: ")) ||
+		     str_take(&text, STR("No matches for tracepoint "));
 	return is_it ? trim_word(text) : STR("");
 }
 
@@ -380,6 +374,50 @@ static void hold(struct messages *m, struct message_held *h, const struct diag_p
 		h->at = *at;
 }
 
+/** Was it shown before, while the program runs? Then it is counted. */
+static bool is_repeated(struct messages *m, const struct diag_place *at, struct str text)
+{
+	if (!m->is_running)
+		return false;
+	struct str key = cause(m, "text", text);
+	if (at) {
+		strbuf_addf(&m->key, " at " STR_FMT ":%u:%u", STR_ARG(at->file), at->line, at->col);
+		key = strbuf_str(&m->key);
+	}
+	size_t i = (size_t)(uintptr_t)map_get(&m->repeated_at, key);
+	if (i) {
+		m->repeated.v[i - 1].n++;
+		return true;
+	}
+	struct message_repeated r = {.text = str_copy(&m->arena, text), .has_place = at};
+	if (at)
+		r.at = *at;
+	vec_push(&m->arena, &m->repeated, r);
+	map_put(&m->arena, &m->repeated_at, str_copy(&m->arena, key),
+		(void *)(uintptr_t)m->repeated.n);
+	return false;
+}
+
+/** What a map holds is not all that happened. */
+static bool is_loss(struct str text)
+{
+	return str_has_prefix(text, STR("Map full")) ||
+	       str_has_prefix(text, STR("what one processor counted is lost"));
+}
+
+void messages_end(struct messages *m)
+{
+	for (size_t i = 0; i < m->repeated.n; i++) {
+		const struct message_repeated *r = &m->repeated.v[i];
+		bool was_quiet = m->diag->quiet;
+		m->diag->quiet = was_quiet && !is_loss(r->text);
+		if (r->n)
+			diag_warning(m->diag, r->has_place ? &r->at : NULL,
+				     "%lu times more: bpftrace: " STR_FMT, r->n, STR_ARG(r->text));
+		m->diag->quiet = was_quiet;
+	}
+}
+
 static void take_error(struct messages *m, const struct diag_place *at, struct str text)
 {
 	m->last_hidden = true;
@@ -392,6 +430,16 @@ static void take_error(struct messages *m, const struct diag_place *at, struct s
 	}
 }
 
+/** What 0.20 to 0.23 only have the kernel's error number for. */
+static struct str in_words(struct str text)
+{
+	if (str_eq(text, STR("File exists"))) // of BPF_NOEXIST
+		return STR(
+		    "what one processor counted is lost: another one made the same key of the "
+		    "map at that moment");
+	return text;
+}
+
 /**
  * Warnings that leave nothing to do: bpftrace 0.27 says the first of its own address spaces and the
  * second of delete() as a statement, which is what older versions have. @is_ours is that of a cast
@@ -402,11 +450,17 @@ static void take_warning(struct messages *m, const struct diag_place *at, struct
 {
 	bool is_idle = is_ours || str_eq(text, STR("Addrspace mismatch")) ||
 		       str_eq(text, STR("Return value discarded."));
-	m->last_hidden = is_idle || m->diag->quiet || (at && map_get(&m->causes, cause_at(m, at)));
+	text = in_words(text);
+	bool was_quiet = m->diag->quiet;
+	m->has_loss |= is_loss(text);
+	m->diag->quiet = was_quiet && !is_loss(text);
+	m->last_hidden = is_idle || m->diag->quiet ||
+			 (at && map_get(&m->causes, cause_at(m, at))) || is_repeated(m, at, text);
 	if (!m->withheld.text.n && (is_idle || m->diag->quiet))
 		hold(m, &m->withheld, at, text);
 	if (!m->last_hidden)
 		diag_warning(m->diag, at, "bpftrace: " STR_FMT, STR_ARG(text));
+	m->diag->quiet = was_quiet;
 }
 
 /** The operands of a comparison that it has reported; they are in its text. */
@@ -427,6 +481,15 @@ static void take_own_error(struct messages *m, const struct diag_place *at, stru
 			  STR_ARG(map_name(text)));
 }
 
+/** The lines of the program that a message is about, and those behind them. */
+static struct str program_lines(const struct messages *m, const struct message *msg)
+{
+	struct str rest = msg->is_own ? m->program : (struct str){0};
+	for (unsigned i = 1; i < msg->line; i++)
+		str_take_line(&rest);
+	return rest;
+}
+
 static bool take_placed(struct messages *m, struct str line)
 {
 	struct message msg;
@@ -434,7 +497,10 @@ static bool take_placed(struct messages *m, struct str line)
 	bool is_ours = false;
 	if (!m->map || !parse(m, line, &msg))
 		return false;
-	m->skip_excerpt = msg.col ? 2 : 0; // a place over several lines comes without them
+	m->skip_excerpt = msg.col ? 2 : msg.is_own ? 0 : msg.last_line + 1 - msg.line;
+	m->excerpt = STR("");
+	if (!msg.col)
+		m->excerpt = program_lines(m, &msg);
 	bool is_origin = str_eq(msg.text, STR("expanded from"));
 	if (!msg.is_own) {
 		if (!is_origin) {
@@ -499,8 +565,8 @@ static bool take_unplaced(struct messages *m, struct str line)
 {
 	struct diag_place at;
 	bool is_error =
-	    take_text(&line, STR("ERROR: ")) || take_text(&line, STR("error: <unknown>:0:0: "));
-	bool is_warning = !is_error && take_text(&line, STR("WARNING: "));
+	    str_take(&line, STR("ERROR: ")) || str_take(&line, STR("error: <unknown>:0:0: "));
+	bool is_warning = !is_error && str_take(&line, STR("WARNING: "));
 	struct attach_found named = find_attach(m, 1, 0, line);
 	bool has_place = place_of(named.token, named.len, &at);
 	if (is_error && has_place)
@@ -540,11 +606,11 @@ static void report_definition_message(struct messages *m, struct str line)
 	struct str rest = line;
 	struct message msg = {.end = 0};
 	unsigned l = 0;
-	bool placed = take_text(&rest, STR("definitions.h:")) && take_number(&rest, &l) &&
-		      take_text(&rest, STR(":")) && take_number(&rest, &msg.col) &&
-		      take_text(&rest, STR(": "));
-	take_text(&rest, STR("fatal "));
-	bool is_error = placed && take_text(&rest, STR("error: ")), is_ours;
+	bool placed = str_take(&rest, STR("definitions.h:")) && take_number(&rest, &l) &&
+		      str_take(&rest, STR(":")) && take_number(&rest, &msg.col) &&
+		      str_take(&rest, STR(": "));
+	str_take(&rest, STR("fatal "));
+	bool is_error = placed && str_take(&rest, STR("error: ")), is_ours;
 	struct diag_place at;
 	msg.line = definitions_find_line(m->program, l);
 	if (is_error && msg.line && find_place(m, &msg, &at, &is_ours))
@@ -556,11 +622,8 @@ static void report_definition_message(struct messages *m, struct str line)
 static void report_definition_messages(struct messages *m)
 {
 	struct str rest = strbuf_str(&m->c_errors);
-	while (rest.n) {
-		size_t nl = str_find(rest, '\n');
-		report_definition_message(m, str_slice(rest, 0, nl));
-		rest = str_from_offset(rest, nl + 1);
-	}
+	while (rest.n)
+		report_definition_message(m, str_take_line(&rest));
 	strbuf_clear(&m->c_errors);
 }
 
@@ -582,6 +645,11 @@ static bool adds_nothing(struct str line)
 /** bpftrace shows the line and a row of ~ below it; we have shown the template's. */
 static bool is_own_excerpt(struct messages *m, struct str line)
 {
+	struct str next = str_slice(m->excerpt, 0, str_find(m->excerpt, '\n'));
+	bool is_next = m->excerpt.n && str_eq(line, next);
+	m->excerpt = is_next ? str_from_offset(m->excerpt, next.n + 1) : (struct str){0};
+	if (is_next)
+		return true;
 	struct str row = str_trim(line);
 	size_t n = 0;
 	while (n < row.n && row.p[n] == '~')
@@ -596,7 +664,7 @@ static bool is_own_excerpt(struct messages *m, struct str line)
 /** 0.27's advice, behind the excerpt */
 static bool take_hint(struct messages *m, struct str line)
 {
-	if (!take_text(&line, STR("HINT: ")))
+	if (!str_take(&line, STR("HINT: ")))
 		return false;
 	if (!m->last_hidden)
 		diag_note(m->diag, NULL, STR_FMT, STR_ARG(line));
@@ -620,6 +688,9 @@ static bool is_noise(struct str line)
 	// Only kernel functions are meant, and one that cannot be traced is an error of its own.
 	if (str_has_prefix(line, STR("WARNING: Could not read functions from ")))
 		return true;
+	// To keep the symbols of those that will have ended, which it does for names of files only.
+	if (str_has_prefix(line, STR("WARNING: Unable to get pids for ")))
+		return true;
 	bool detach = str_has_prefix(line, STR("ERROR: failed to detach probe: u")) ||
 		      str_has_prefix(line, STR("WARNING: failed to detach probe: u")) ||
 		      (str_has_prefix(line, STR("open(")) &&
@@ -638,6 +709,25 @@ void messages_take(struct messages *m, struct str line)
 	if ((m->n_errors && adds_nothing(line)) || take_unplaced(m, line))
 		return;
 	pass_on(m, line);
+}
+
+bool messages_take_data(struct messages *m, struct str line)
+{
+	struct message msg;
+	if (parse(m, line, &msg) && msg.is_own) {
+		messages_take(m, line);
+		m->skip_excerpt = 0;
+		m->data_excerpt = msg.col ? 2 : 0;
+		m->wants_helper = true;
+		return true;
+	}
+	bool is_helper = m->wants_helper && str_has_prefix(line, STR("Additional Info - helper: "));
+	bool is_excerpt = !m->wants_helper && m->data_excerpt > 0;
+	m->data_excerpt -= is_excerpt;
+	if (m->wants_helper && !is_helper)
+		m->data_excerpt = 0;
+	m->wants_helper = false;
+	return is_helper || is_excerpt;
 }
 
 static void report_held(struct messages *m, const struct message_held *h)

@@ -14,13 +14,15 @@
  *   it is part of is wrong as well. Such errors are reported only if no other was.
  *
  * An error at a place that already has one is not reported, nor is the second use of a name that is
- * not known.
+ * not known. What the program runs into thousands of times, as a map that is full, is told once, and at
+ * the end how often.
  */
 #ifndef RUN_MESSAGE_H
 #define RUN_MESSAGE_H
 
 #include "base/diag.h"
 #include "base/map.h"
+#include "base/vec.h"
 #include "out/emit.h"
 
 /** A message that waits until it is known whether it is needed. */
@@ -28,6 +30,14 @@ struct message_held {
 	struct str text; /**< empty: none */
 	struct diag_place at;
 	bool has_place;
+};
+
+/** A warning that comes as often as the program meets what it warns of. */
+struct message_repeated {
+	struct str text;
+	struct diag_place at;
+	bool has_place;
+	unsigned long n; /**< how often it was not shown */
 };
 
 struct messages {
@@ -39,15 +49,22 @@ struct messages {
 	bool passed_on;		   /**< one was passed on as it is */
 
 	struct arena arena;
-	struct map causes; /**< of the errors reported: places, names */
-	struct strbuf key; /**< of one that is looked up */
+	struct map causes;		       /**< of the errors reported: places, names */
+	struct strbuf key;		       /**< of one that is looked up */
+	VEC(struct message_repeated) repeated; /**< warnings of the program as it runs */
+	struct map repeated_at;		       /**< cause -> 1 + index of the one there */
+	bool is_running;       /**< all probes are attached: warnings are of what happens */
+	bool has_loss;	       /**< maps lack some of what happened */
+	bool wants_helper;     /**< the next line of stdout is the second one of a message */
+	unsigned data_excerpt; /**< behind it, so many lines of the program */
 	struct message_held follow_up, withheld,
 	    inner; /**< the first that was caused by another, the
 							   first warning not shown, the last in
 							   bpftrace's own script */
 	bool inner_is_error;
-	bool last_hidden;	/**< nor is its "expanded from" shown */
-	unsigned skip_excerpt;	/**< lines of bpftrace's own excerpt that are still to be dropped */
+	bool last_hidden;      /**< nor is its "expanded from" shown */
+	unsigned skip_excerpt; /**< lines of bpftrace's own excerpt that are still to be dropped */
+	struct str excerpt;    /**< lines of the program that 0.27 shows for a place over several */
 	struct strbuf c_errors; /**< clang's about the definitions, not yet reported: lines */
 };
 
@@ -57,6 +74,14 @@ void messages_init(struct messages *m, struct diag *d, const struct linemap *map
 void messages_fini(struct messages *m);
 /** Takes a line of bpftrace's stderr, without its newline, that is a message. */
 void messages_take(struct messages *m, struct str line);
+/**
+ * Takes a line of bpftrace's data if it is part of a message: bpftrace 0.20 to 0.23 say there what went
+ * wrong as the program ran, at its place in the program, with the program's line and one with ~ behind
+ * it.
+ */
+bool messages_take_data(struct messages *m, struct str line);
+/** bpftrace has ended: says how often warnings came that were shown once. */
+void messages_end(struct messages *m);
 /**
  * bpftrace has failed with @status: reports why, if that was not done yet. The reason may be
  * something that was held back.

@@ -4,19 +4,65 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/outfile.h"
 
-bool output_open(struct arena *a, struct diag *d, const char *path, struct output *ret)
+struct output_turns {
+	bool is_begun;	// the file holds data of this run
+	bool is_part;	// the last line has no end
+	unsigned owner; // whose turn the last one was, 0: nobody's yet
+};
+
+bool output_share_new(struct output_share *ret)
 {
-	*ret = (struct output){.path = path, .fd = STDOUT_FILENO};
+	*ret = (struct output_share){.lock = memfd_create("btgen", MFD_CLOEXEC)};
+	void *shared = mmap(NULL, sizeof(struct output_turns), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ret->turns = shared == MAP_FAILED ? NULL : shared;
+	return ret->lock >= 0 && ret->turns;
+}
+
+/** A lock that the kernel takes back from one that dies. */
+static bool lock(const struct output_share *s, int command, short type)
+{
+	struct flock whole = {.l_type = type, .l_whence = SEEK_SET};
+	return fcntl(s->lock, command, &whole) == 0;
+}
+
+bool output_take_turn(struct output *o, struct strbuf *first)
+{
+	const struct output_share *s = o->share;
+	if (!s)
+		return true;
+	if (!lock(s, F_SETLK, F_WRLCK))
+		return false;
+	if (s->turns->owner != s->self)
+		strbuf_addf(first, "%s" STR_FMT, s->turns->is_part ? "\n" : "",
+			    STR_ARG(s->heading));
+	s->turns->owner = s->self;
+	return true;
+}
+
+void output_end_turn(struct output *o)
+{
+	if (!o->share)
+		return;
+	o->share->turns->is_part = o->part != 0;
+	lock(o->share, F_SETLK, F_UNLCK);
+}
+
+bool output_open(struct arena *a, struct diag *d, const char *path,
+		 const struct output_share *share, struct output *ret)
+{
+	*ret = (struct output){.path = path, .fd = STDOUT_FILENO, .share = share};
 	if (!path)
 		return true;
 	if (!outfile_check(d, path))
 		return false;
-	ret->fd = open(path, O_WRONLY | O_CLOEXEC);
+	ret->fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
 	if (ret->fd >= 0)
 		return true;
 	if (errno == ENOENT) {
@@ -33,22 +79,45 @@ bool output_open(struct arena *a, struct diag *d, const char *path, struct outpu
 	return diag_error(d, NULL, "-o: cannot write %s: %s", path, strerror(errno));
 }
 
-bool output_begin(struct diag *d, struct output *o)
+static bool begin(struct diag *d, struct output *o)
 {
 	struct stat st;
 	if (!o->path)
 		return true;
+	if (o->appends && o->fd >= 0)
+		return true;
 	if (o->is_new && o->fd < 0)
-		o->fd = open(o->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		o->fd = open(o->path,
+			     O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (o->appends ? 0 : O_TRUNC),
+			     0666);
 	else if (fstat(o->fd, &st) == 0 && S_ISREG(st.st_mode) && ftruncate(o->fd, 0) != 0)
 		return diag_error(d, NULL, "-o: cannot truncate %s: %s", o->path, strerror(errno));
 	return o->fd >= 0 ||
 	       diag_error(d, NULL, "-o: cannot create %s: %s", o->path, strerror(errno));
 }
 
+/** The first of those who share it empties the file. */
+static bool begin_shared(struct diag *d, struct output *o)
+{
+	lock(o->share, F_SETLKW, F_WRLCK);
+	o->appends = o->share->turns->is_begun;
+	o->share->turns->is_begun = true;
+	bool good = begin(d, o);
+	lock(o->share, F_SETLK, F_UNLCK);
+	return good;
+}
+
+bool output_begin(struct diag *d, struct output *o)
+{
+	return o->share ? begin_shared(d, o) : begin(d, o);
+}
+
 ssize_t output_write(struct output *o, struct str data)
 {
-	ssize_t n = write(o->fd, data.p, data.n < PIPE_BUF ? data.n : PIPE_BUF);
+	size_t most = data.n < PIPE_BUF ? data.n : PIPE_BUF;
+	// Whole lines, if it has one: who is killed behind it has written no half of one.
+	const char *end = memrchr(data.p, '\n', most);
+	ssize_t n = write(o->fd, data.p, end ? (size_t)(end + 1 - data.p) : most);
 	for (ssize_t i = 0; i < n; i++)
 		o->part = data.p[i] == '\n' ? 0 : o->part + 1;
 	// EAGAIN: somebody else made our stdout non-blocking.
@@ -58,17 +127,18 @@ ssize_t output_write(struct output *o, struct str data)
 void output_cut_part(struct output *o)
 {
 	struct stat st;
-	if (o->part && fstat(o->fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size >= o->part &&
+	if (o->part && !o->share && fstat(o->fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    st.st_size >= o->part &&
 	    lseek(o->fd, 0, SEEK_CUR) == st.st_size && // nobody else writes there
 	    ftruncate(o->fd, st.st_size - o->part) == 0)
 		o->part = 0;
 }
 
-void output_close(struct output *o)
+bool output_close(struct output *o)
 {
-	if (o->fd > STDERR_FILENO)
-		close(o->fd);
+	int fd = o->fd;
 	o->fd = -1;
+	return fd <= STDERR_FILENO || close(fd) == 0;
 }
 
 bool output_write_all(int fd, struct str s)

@@ -4,6 +4,9 @@
  * A file is tried when the run starts and touched only when the probes are attached: a run that
  * fails leaves it as it was. Writing never blocks for longer than the caller has polled for, so
  * that ^C is heard while a reader does not read.
+ *
+ * Several processes may share one output: they take turns, each writes whole lines in its turn, and says
+ * whose they are by a heading where the lines before were another's.
  */
 #ifndef RUN_OUTPUT_H
 #define RUN_OUTPUT_H
@@ -14,26 +17,53 @@
 #include "base/diag.h"
 #include "base/str.h"
 
-struct output {
-	const char *path; /**< NULL: stdout */
-	int fd;		  /**< -1: the file is not made yet */
-	bool is_new;	  /**< the file did not exist before */
-	off_t part;	  /**< bytes written since the last end of a line */
+/** What those who share it have in common, in memory that they share. */
+struct output_turns;
+
+/** One that shares an output. */
+struct output_share {
+	struct output_turns *turns;
+	int lock;	    /**< a file of no name */
+	unsigned self;	    /**< its number, from 1 */
+	struct str heading; /**< a whole line */
 };
 
-/** Opens @path (NULL for stdout) without changing it; one that does not exist is only tried for. */
-bool output_open(struct arena *a, struct diag *d, const char *path, struct output *ret);
-/** The file is wanted now: empties or makes it. */
+struct output {
+	const char *path;		  /**< NULL: stdout */
+	int fd;				  /**< -1: the file is not made yet */
+	bool is_new;			  /**< the file did not exist before */
+	bool appends;			  /**< what is in the file stays */
+	off_t part;			  /**< bytes written since the last end of a line */
+	const struct output_share *share; /**< or NULL: it is nobody else's */
+};
+
+/** Makes what processes that are forked from now on share; false with errno. */
+bool output_share_new(struct output_share *ret);
+
+/**
+ * Opens @path (NULL for stdout) without changing it; one that does not exist is only tried for. @share:
+ * it is not this process's alone; or NULL.
+ */
+bool output_open(struct arena *a, struct diag *d, const char *path,
+		 const struct output_share *share, struct output *ret);
+/** The file is wanted now: empties or makes it, or goes on behind what is there. */
 bool output_begin(struct diag *d, struct output *o);
 /**
  * Writes the first bytes of @data, at most as many as a pipe takes whole when poll() has said
  * POLLOUT. Returns their number, 0 for "not now", -1 with errno.
  */
 ssize_t output_write(struct output *o, struct str data);
-/** A disk is full: takes the start of a line off the end of a file. */
+/**
+ * Before output_write(): false while another has its turn. What is to be written first, a heading, is
+ * added to @first. After the last of it, which should end a line, output_end_turn().
+ */
+bool output_take_turn(struct output *o, struct strbuf *first);
+void output_end_turn(struct output *o);
+/** What is to follow will not come: takes the start of a line off the end of a file. */
 void output_cut_part(struct output *o);
 /** Writes all of @data to @fd, for small things that go elsewhere; false with errno. */
 bool output_write_all(int fd, struct str data);
-void output_close(struct output *o);
+/** False, with errno, when only now it turns out that something cannot be written. */
+bool output_close(struct output *o);
 
 #endif

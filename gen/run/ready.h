@@ -15,16 +15,11 @@
  */
 #define READY_ATTACHED "__BPFTRACE_NOTIFY_PROBES_ATTACHED"
 
-/** Does this line of bpftrace's stderr say that all probes are attached? */
-bool ready_is_report(struct str line);
 /** Does the process @pid wait for events? */
 bool ready_is_waiting(pid_t pid);
-/**
- * Is the process @pid (0.17, 0.23) in its loop, or before it? What it prints afterwards are the
- * maps: it leaves SIGINT to the kernel then.
- */
-bool ready_is_tracing(pid_t pid);
 /** Reports it to the user, --ready-file and --ready-fd, and lets a held command go. */
 void ready_tell(struct arena *a, struct diag *d, const struct run_config *cfg);
+/** Of these, only --ready-file (or NULL) and --ready-fd (or -1). */
+void ready_pass_on(struct diag *d, const char *file, int fd);
 
 #endif

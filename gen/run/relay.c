@@ -34,121 +34,84 @@ static bool take_number(struct str *s, unsigned long long *ret)
 	return n > 0;
 }
 
-static bool take_text(struct str *s, struct str text)
-{
-	if (!str_has_prefix(*s, text))
-		return false;
-	*s = str_from_offset(*s, text.n);
-	return true;
-}
-
-/** "Attaching 5 probes...": ready.h's report is printed when it is true. */
-static bool is_attaching_line(struct str line)
+/** "Attaching 5 probes...", "Attached 5 probes". */
+static bool is_probes_line(struct str line, struct str verb, unsigned *n_probes)
 {
 	unsigned long long n;
-	return take_text(&line, STR("Attaching ")) && take_number(&line, &n) &&
-	       take_text(&line, STR(" probe"));
+	if (!str_take(&line, verb) || !take_number(&line, &n) ||
+	    !str_has_prefix(line, STR(" probe")))
+		return false;
+	*n_probes = (unsigned)n;
+	return true;
 }
 
 static bool is_lost_line(struct str line, unsigned long long *n)
 {
-	return take_text(&line, STR("Lost ")) && take_number(&line, n) && str_eqz(line, " events");
+	return str_take(&line, STR("Lost ")) && take_number(&line, n) && str_eqz(line, " events");
+}
+
+/** What is behind it may be parts of a string that the traced program has: nothing here reads it. */
+static bool is_all_data(const struct relay *r)
+{
+	return !r->stdout_has_messages || (r->attached && r->seen_attaching);
 }
 
 static bool may_be_message(const struct relay *r, struct str part)
 {
-	struct str attaching = STR("Attaching "), lost = STR("Lost ");
-	if (!r->stdout_has_messages)
-		return false;
+	struct str attaching = STR("Attaching ");
 	return (!r->seen_attaching &&
 		(str_has_prefix(attaching, part) || str_has_prefix(part, attaching))) ||
-	       (!r->attached && str_has_prefix(str_from(READY_ATTACHED), part)) ||
-	       str_has_prefix(lost, part) || str_has_prefix(part, lost);
+	       (!r->attached && str_has_prefix(str_from(READY_ATTACHED), part));
 }
 
-static void add_blank_lines(struct relay *r)
-{
-	for (; r->blank_lines; r->blank_lines--)
-		strbuf_addc(&r->out, '\n');
-}
-
-/** A whole line of stdout, newline included unless the stream ended without one. */
+/** A whole line of what comes before all is attached: BEGIN prints, too. */
 static void take_out_line(struct relay *r, struct str line)
 {
 	struct str bare = line;
 	if (str_has_suffix(bare, STR("\n")))
 		bare.n--;
-	unsigned long long n;
-	if (r->stdout_has_messages && !r->seen_attaching && is_attaching_line(bare)) {
+	if (!r->seen_attaching && is_probes_line(bare, STR("Attaching "), &r->n_probes))
 		r->seen_attaching = true;
-		return;
-	}
-	// Behind "Attaching" and before any data.
-	if (r->stdout_has_messages && !r->attached && str_eqz(bare, READY_ATTACHED)) {
+	else if (!r->attached && str_eqz(bare, READY_ATTACHED))
 		r->attached = true;
-		return;
-	}
-	if (r->stdout_has_messages && is_lost_line(bare, &n))
-		r->lost += n;
-	if (!bare.n && line.n) {
-		// The first of too many cannot be bpftrace's.
-		if (r->blank_lines < 2 + r->n_maps)
-			r->blank_lines++;
-		else
-			strbuf_addc(&r->out, '\n');
-		return;
-	}
-	// bpftrace prints two empty lines before the first map and one before each other; more are
-	// those of empty maps.
-	if (r->ending && bare.p[0] == '@') {
-		unsigned most = r->printing_maps ? 1 : 2;
-		r->blank_lines = r->blank_lines < most ? r->blank_lines : most;
-		r->printing_maps = true;
-	}
-	add_blank_lines(r);
-	r->has_data = true;
-	strbuf_adds(&r->out, line);
+	else
+		strbuf_adds(&r->out, line);
 }
 
 void relay_stdout(struct relay *r, struct str bytes)
 {
-	while (bytes.n) {
+	while (bytes.n && !(is_all_data(r) && !r->out_line.n)) {
 		size_t nl = str_find(bytes, '\n');
 		bool whole = nl < bytes.n;
 		struct str part = str_slice(bytes, 0, nl + whole);
 		bytes = str_from_offset(bytes, part.n);
-		if (r->out_mid_line) { // its beginning was passed on as data, so the rest is data, too
-			strbuf_adds(&r->out, part);
-			r->out_mid_line = !whole;
-			continue;
-		}
-		strbuf_adds(&r->out_line, part);
-		if (!whole) {
-			if (r->out_line.n > LONGEST_MESSAGE)
-				relay_stdout_idle(r);
-			break;
-		}
-		take_out_line(r, strbuf_str(&r->out_line));
+		strbuf_adds(r->out_mid_line ? &r->out : &r->out_line, part);
+		if (!whole && r->out_line.n > LONGEST_MESSAGE)
+			relay_stdout_idle(r);
+		if (!whole)
+			return;
+		if (!r->out_mid_line)
+			take_out_line(r, strbuf_str(&r->out_line));
+		r->out_mid_line = false;
 		strbuf_clear(&r->out_line);
 	}
+	strbuf_adds(&r->out, bytes);
 }
 
 void relay_stdout_idle(struct relay *r)
 {
-	// A printf() need not end its line: what bpftrace leaves unfinished while it waits is shown
-	// as it is.
-	add_blank_lines(r);
-	if (!r->out_line.n || may_be_message(r, strbuf_str(&r->out_line)))
+	// A printf() need not end its line.
+	if (!r->out_line.n || (!is_all_data(r) && may_be_message(r, strbuf_str(&r->out_line))))
 		return;
 	strbuf_adds(&r->out, strbuf_str(&r->out_line));
 	strbuf_clear(&r->out_line);
-	r->out_mid_line = r->has_data = true;
+	r->out_mid_line = !is_all_data(r);
 }
 
 static void take_err_line(struct relay *r, struct str line)
 {
 	unsigned long long n;
-	if (ready_is_report(line)) {
+	if (str_eqz(line, READY_ATTACHED) || is_probes_line(line, STR("Attached "), &r->n_probes)) {
 		r->attached = true;
 		return;
 	}
@@ -168,11 +131,8 @@ void relay_release(struct relay *r)
 {
 	r->holds_messages = false;
 	struct str rest = strbuf_str(&r->held);
-	while (rest.n) {
-		struct str line = str_slice(rest, 0, str_find(rest, '\n'));
-		rest = str_from_offset(rest, line.n + 1);
-		take_err_line(r, line);
-	}
+	while (rest.n)
+		take_err_line(r, str_take_line(&rest));
 	strbuf_clear(&r->held);
 }
 
@@ -194,7 +154,6 @@ void relay_end(struct relay *r)
 	if (r->out_line.n)
 		take_out_line(r, strbuf_str(&r->out_line));
 	strbuf_clear(&r->out_line);
-	r->blank_lines = 0; // with a map among the last lines they all are bpftrace's, too
 	if (r->err_line.n)
 		take_err_line(r, strbuf_str(&r->err_line));
 	strbuf_clear(&r->err_line);

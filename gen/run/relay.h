@@ -1,12 +1,8 @@
 /**
  * relay - what bpftrace prints, sorted into data and messages.
  *
- * bpftrace mixes both: before 0.24 "Attaching..." and lost-event lines stand between the data. The
- * data go through as they are; messages go to stderr (run/message.h). A line "Lost 9 events" stays in
- * the data: the traced program can print it, too.
- *
- * bpftrace ends with two empty lines and the maps, before 0.24 with an empty line for each map that
- * has nothing in it.
+ * bpftrace before 0.24 says "Attaching..." on stdout, and 0.23 also that it is attached: behind these all is
+ * data (record/writer.h). Messages go to stderr (run/message.h).
  */
 #ifndef RUN_RELAY_H
 #define RUN_RELAY_H
@@ -16,20 +12,16 @@
 struct relay {
 	struct messages messages; /**< what goes to stderr */
 	bool stdout_has_messages; /**< bpftrace before 0.24 */
-	unsigned n_maps;	  /**< of the program */
-	bool ending;		  /**< bpftrace has seen its last event, and prints the maps */
-	bool printing_maps;	  /**< the first one has come */
-	unsigned blank_lines;	  /**< that have come and may be bpftrace's */
-	bool has_data;		  /**< something has come that is no empty line */
 	bool seen_attaching;	  /**< it says so once, before any data */
 	struct strbuf out;	  /**< data ready to be written by the owner, who clears it */
 	struct strbuf out_line;	  /**< start of a line that may yet turn out to be a message */
 	struct strbuf err_line;
 	bool out_mid_line;	 /**< the start of the current data line has already gone */
 	bool attached;		 /**< bpftrace has reported that all probes are */
+	unsigned n_probes;	 /**< that bpftrace attaches, by its own count */
 	bool holds_messages;	 /**< what bpftrace says waits for relay_release() */
 	struct strbuf held;	 /**< lines of stderr */
-	unsigned long long lost; /**< events that bpftrace reported as lost */
+	unsigned long long lost; /**< events that bpftrace 0.24 and newer reported as lost */
 };
 
 void relay_init(struct relay *r, struct diag *d, const struct linemap *map,
@@ -40,8 +32,7 @@ void relay_release(struct relay *r);
 /** Takes bytes of bpftrace's stdout. */
 void relay_stdout(struct relay *r, struct str bytes);
 /**
- * Nothing more comes for now: a line without an end is data if it cannot become a message, and
- * empty lines are.
+ * Nothing more comes for now: a line without an end is data if it cannot become a message.
  */
 void relay_stdout_idle(struct relay *r);
 /** Takes bytes of bpftrace's stderr. */

@@ -6,23 +6,24 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/map.h"
-#include "run/guard.h"
+#include "out/dialect.h"
 #include "run/loss.h"
 #include "run/output.h"
 #include "run/ready.h"
 #include "run/relay.h"
 #include "run/start.h"
+#include "run/stop.h"
 
-#define READY_POLL_MS 5 // how often bpftrace is looked at until it is attached
-#define STOP_LOOK_MS 60 // how often its state is polled once it got a signal
-#define STOP_LOOKS 4 // that many looks in a row, longer than its last wait, mean it has not heard
-#define LAST_EVENTS_MS 250  // what the target did at its end is read at most 100 ms later
-#define BUSY_MS 3000	    // one that always has something to read is interrupted in the end
+#define READY_POLL_MS 5	    // how often bpftrace is looked at until it is attached
+#define TURN_POLL_MS 2	    // while another writes to the same output
+#define HELD_LOOK_MS 50	    // while lines wait for those that belong before them
 #define ENOUGH_INTERRUPTS 2 // by then what nobody reads is given up
 
 /** One run. */
@@ -31,81 +32,29 @@ struct runner {
 	struct diag *diag;
 	const struct run_config *cfg;
 	struct relay relay;
-	pid_t pid;		// bpftrace; 0 once it is reaped
+	struct stop stop;	// has bpftrace's PID
 	int out_pipe, err_pipe; // -1 once they have ended
 	int signals;
 	int target_end; // becomes readable when the target ends; -1 afterwards, or without one
 	struct output output;
-	bool ready;    // the probes are attached
-	bool ended;    // bpftrace is a zombie
-	bool given_up; // no more output: its reader has gone, or what an error has said
-	unsigned interrupts;
-	unsigned long
-	    stop_at;	  // ms: from then on bpftrace gets SIGINT, as soon as it waits; 0: not yet
-	bool stopping;	  // it got the signal
-	unsigned sent;	  // bits of the signals that we have sent to it
+	bool ready;	  // the probes are attached
+	bool given_up;	  // no more output: its reader has gone, or what an error has said
 	int first_signal; // that we got
-	bool killing;	  // it is to be killed once it is stopped
-	struct guard guard;
-	int loss;		 // its counter of lost events, or -1
-	unsigned idle_looks;	 // how often since then it was seen to wait for events, in a row
-	unsigned long looked_at; // ms, of the last such look
+	int loss;	  // its counter of lost events, or -1
 	int status;
 	int end_signal; // that ended bpftrace, or 0
-	bool lost;	// some events
+	bool is_full;	// all lines of -N have come: what is lost from then on is of no interest
+	unsigned long long lost;	 // events, by bpftrace's own account
+	bool is_exact;			 // that is the kernel's
+	bool is_targets_end;		 // it is over because the target is
+	uint64_t n_lost;		 // what the user was told of it all
+	unsigned long ready_at, over_at; // ms: the trace began, and its end; 0: not yet
 };
 
-static unsigned long now_ms(void)
+static void interrupt(struct runner *r)
 {
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (unsigned long)t.tv_sec * 1000 + (unsigned long)t.tv_nsec / 1000000;
-}
-
-static void stop_bpftrace(struct runner *r, int sig)
-{
-	if (r->pid > 0)
-		kill(r->pid, sig);
-	r->sent |= 1u << sig;
-	r->stopping = true;
-	r->idle_looks = 0;
-	r->looked_at = now_ms();
-}
-
-/**
- * bpftrace drops the events that it is reading when a signal comes: so it gets one while it waits
- * for events, that is, when it has read those that there were.
- */
-static void stop_when_idle(struct runner *r)
-{
-	unsigned long now = now_ms();
-	if (r->stop_at && now >= r->stop_at &&
-	    (now >= r->stop_at + BUSY_MS || ready_is_waiting(r->pid))) {
-		r->stop_at = 0;
-		stop_bpftrace(r, SIGINT);
-	}
-}
-
-/**
- * KILL in the middle of a detach leaves the breakpoint and the semaphore in the target: the kernel
- * gives up restoring them. A process that has been stopped is in no system call.
- */
-static void kill_when_stopped(struct runner *r)
-{
-	siginfo_t info = {0};
-	if (r->killing && !(r->sent & 1u << SIGKILL) &&
-	    waitid(P_PID, (id_t)r->pid, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
-	    info.si_pid == r->pid)
-		stop_bpftrace(r, SIGKILL);
-}
-
-/** Has bpftrace itself ended, or stopped? What it has started may go on and hold its pipes open. */
-static void look_for_end(struct runner *r)
-{
-	siginfo_t info = {0};
-	int rc = waitid(P_PID, (id_t)r->pid, &info, WEXITED | WNOHANG | WNOWAIT);
-	r->ended |= (rc == 0 && info.si_pid == r->pid) || (rc != 0 && errno == ECHILD);
-	kill_when_stopped(r);
+	r->over_at = r->over_at ? r->over_at : clock_ms();
+	stop_interrupt(&r->stop, r->ready);
 }
 
 static void take_signal(struct runner *r)
@@ -114,29 +63,11 @@ static void take_signal(struct runner *r)
 	if (read(r->signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
 		return;
 	if (info.ssi_signo == SIGCHLD) { // of bpftrace, or of a program that we started
-		look_for_end(r);
-		return;
-	}
-	if (r->interrupts++ == 0)
-		r->first_signal = (int)info.ssi_signo;
-	// SIGINT makes bpftrace detach (a tenth of a second for each probe), run END and print its
-	// maps.
-	if (r->interrupts == 1 && r->ready) {
-		r->stop_at = now_ms() + (r->cfg->has_heartbeat ? 1000 / RUN_HEARTBEAT_HZ + 10 : 1);
-		return;
-	}
-	r->stop_at = 0;
-	if (r->interrupts == 1) {
-		stop_bpftrace(r, SIGINT);
-	} else if (r->interrupts == 2) {
-		fprintf(stderr,
-			"btgen: bpftrace is detaching its probes; press ^C again to kill it "
-			"without printing maps\n");
-		stop_bpftrace(r, SIGTERM);
-	} else {
-		r->killing = true;
-		stop_bpftrace(r, SIGSTOP);
-		kill_when_stopped(r);
+		stop_look_for_end(&r->stop);
+	} else if (info.ssi_signo != SIGALRM || !r->stop.interrupts) { // the time is over only once
+		if (!r->stop.interrupts)
+			r->first_signal = (int)info.ssi_signo;
+		interrupt(r);
 	}
 }
 
@@ -151,13 +82,13 @@ static bool write_polled(struct runner *r, struct str data)
 		    {.fd = r->output.fd, .events = POLLOUT},
 		    {.fd = r->signals, .events = POLLIN},
 		};
-		if (poll(fds, 2, r->stop_at ? READY_POLL_MS : -1) < 0 && errno != EINTR)
+		if (poll(fds, 2, r->stop.at ? READY_POLL_MS : -1) < 0 && errno != EINTR)
 			return false;
 		if (fds[1].revents)
 			take_signal(r);
-		stop_when_idle(r);
+		stop_when_idle(&r->stop);
 		ssize_t n = fds[0].revents ? output_write(&r->output, data) : 0;
-		if (n == 0 && r->interrupts >= ENOUGH_INTERRUPTS) {
+		if (n == 0 && r->stop.interrupts >= ENOUGH_INTERRUPTS) {
 			errno = EPIPE;
 			return false;
 		}
@@ -168,43 +99,87 @@ static bool write_polled(struct runner *r, struct str data)
 	return true;
 }
 
+/**
+ * The turn of writing, and the heading that goes before what is written in it. False, with errno, as
+ * write_polled().
+ */
+static bool begin_turn(struct runner *r)
+{
+	struct strbuf heading;
+	strbuf_init(&heading);
+	while (!output_take_turn(&r->output, &heading)) {
+		struct pollfd fd = {.fd = r->signals, .events = POLLIN};
+		if (poll(&fd, 1, TURN_POLL_MS) > 0)
+			take_signal(r);
+		stop_when_idle(&r->stop);
+		if (r->stop.interrupts >= ENOUGH_INTERRUPTS) {
+			errno = EPIPE;
+			return false;
+		}
+	}
+	bool good = write_polled(r, strbuf_str(&heading));
+	strbuf_fini(&heading);
+	return good;
+}
+
+/** What has just failed with errno. Returns the exit status. */
+static int say_unwritten(struct runner *r)
+{
+	diag_error(r->diag, NULL, "cannot write %s: %s",
+		   r->cfg->out_path ? r->cfg->out_path : "the output", strerror(errno));
+	return 1;
+}
+
 static void write_output(struct runner *r, struct str data)
 {
-	if (data.n && !r->given_up && !write_polled(r, data)) {
-		int err = errno;
+	if (!data.n || r->given_up)
+		return;
+	if (!begin_turn(r) || !write_polled(r, data)) {
 		r->given_up = true;
+		if (errno != EPIPE)
+			say_unwritten(r);
 		output_cut_part(&r->output);
-		if (err != EPIPE)
-			diag_error(r->diag, NULL, "cannot write %s: %s",
-				   r->cfg->out_path ? r->cfg->out_path : "the output",
-				   strerror(err));
-		if (!r->stopping)
-			stop_bpftrace(r, SIGINT);
+		if (!r->stop.is_begun)
+			stop_now(&r->stop, SIGINT);
 	}
+	output_end_turn(&r->output);
+}
+
+/** bpftrace waits for events, and what it had printed before is taken. */
+static bool is_idle(const struct runner *r)
+{
+	struct pollfd fd = {.fd = r->out_pipe, .events = POLLIN};
+	return ready_is_waiting(r->stop.pid) && poll(&fd, 1, 0) == 0;
+}
+
+/**
+ * What bpftrace has worked, in ns. A wrapper that only waits for it does not work: by the wall's time a
+ * tenth of it counts, too.
+ */
+static int64_t worked_ns(pid_t bpftrace)
+{
+	clockid_t clock;
+	struct timespec t = {0};
+	if (clock_getcpuclockid(bpftrace, &clock) != 0 || clock_gettime(clock, &t) != 0)
+		t = (struct timespec){0};
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec + (int64_t)clock_ms() * (1000000 / 10);
 }
 
 /** Writes what has come, records decoded and functions named; @end: nothing more will come. */
 static void flush_output(struct runner *r, bool end)
 {
-	struct str data = strbuf_str(&r->relay.out);
 	if (r->cfg->out_path && !r->ready)
 		return;
-	struct records *records = r->cfg->records;
-	struct codemark *marks = r->cfg->codemark;
 	struct strbuf lines;
 	strbuf_init(&lines);
-	if (records) {
-		records_take(records, data, &lines);
-		if (end)
-			records_end(records, &lines);
-		data = strbuf_str(&lines);
-	} else if (marks) {
-		codemark_take(marks, data, &lines);
-		if (end)
-			codemark_end(marks, &lines);
-		data = strbuf_str(&lines);
-	}
-	write_output(r, data);
+	if (r->stop.pid > 0 && r->relay.out.n)
+		writer_set_clock(r->cfg->writer, worked_ns(r->stop.pid));
+	writer_take(r->cfg->writer, strbuf_str(&r->relay.out), &lines);
+	if (end)
+		writer_end(r->cfg->writer, &lines);
+	else if (writer_is_holding(r->cfg->writer) && is_idle(r))
+		writer_idle(r->cfg->writer, &lines);
+	write_output(r, strbuf_str(&lines));
 	strbuf_fini(&lines);
 	strbuf_clear(&r->relay.out);
 }
@@ -212,7 +187,38 @@ static void flush_output(struct runner *r, bool end)
 static void give_up(struct runner *r)
 {
 	r->given_up = true;
-	stop_bpftrace(r, SIGINT);
+	if (!(r->stop.sent & 1u << SIGINT))
+		stop_now(&r->stop, SIGINT);
+}
+
+/** None comes any more: whoever waits for the next program is not to be ended by it. */
+static void stop_timer(int signals)
+{
+	struct signalfd_siginfo info;
+	struct itimerval none = {0};
+	setitimer(ITIMER_REAL, &none, NULL);
+	while (read(signals, &info, sizeof(info)) == (ssize_t)sizeof(info))
+		;
+}
+
+/** Lets SIGALRM come when the trace is to end. */
+static void start_timer(const struct run_config *cfg)
+{
+	struct itimerval t = {.it_value = {.tv_sec = (time_t)(cfg->duration / 1000),
+					   .tv_usec = (suseconds_t)(cfg->duration % 1000 * 1000)}};
+	if (cfg->duration)
+		setitimer(ITIMER_REAL, &t, NULL);
+}
+
+static bool runs_another_file(const struct runner *r)
+{
+	return r->cfg->proc && !proc_runs_same_file(r->cfg->proc);
+}
+
+static void say_exec(struct runner *r)
+{
+	diag_error(r->diag, NULL, "process %d called exec() during setup: try again",
+		   r->cfg->proc->pid);
 }
 
 static void become_ready(struct runner *r)
@@ -222,8 +228,10 @@ static void become_ready(struct runner *r)
 	// runs the same program.
 	const struct proc *proc = r->cfg->proc;
 	r->ready = true;
+	r->ready_at = clock_ms();
 	relay_release(&r->relay);
-	r->loss = loss_open(r->pid);
+	r->relay.messages.is_running = true;
+	r->loss = loss_open(r->stop.pid);
 	if (!output_begin(r->diag, &r->output)) {
 		give_up(r);
 	} else if (proc && proc_is_replaced(proc)) {
@@ -234,40 +242,33 @@ static void become_ready(struct runner *r)
 		give_up(r);
 	} else if (proc && !proc_is_same(proc)) {
 		return; // said at the end
-	} else if (proc && !proc_runs_same_file(proc)) {
-		diag_error(r->diag, NULL, "process %d called exec() during setup: try again",
-			   proc->pid);
+	} else if (runs_another_file(r)) {
+		say_exec(r);
 		give_up(r);
 	} else {
 		ready_tell(r->arena, r->diag, r->cfg);
+		start_timer(r->cfg);
 	}
 }
 
-/**
- * bpftrace 0.17 and 0.23 lose a signal that comes while they handle output, and go on. One that
- * still waits for events, look after look and with nothing to say, has lost it. (After detaching it
- * waits once more, for 100 ms.)
- */
-static void stop_again_if_lost(struct runner *r, bool had_output)
+/** Says so when it takes long. */
+static void tell_detaching(struct runner *r)
 {
-	if (had_output)
-		r->idle_looks = 0;
-	if (!r->stopping || now_ms() - r->looked_at < STOP_LOOK_MS)
-		return;
-	r->looked_at = now_ms();
-	r->idle_looks = ready_is_waiting(r->pid) ? r->idle_looks + 1 : 0;
-	if (r->idle_looks >= STOP_LOOKS)
-		stop_bpftrace(r, SIGINT);
+	if (stop_takes_long(&r->stop) && r->ready && !r->cfg->quiet)
+		fprintf(stderr, "btgen: detaching %u probe%s\n", r->relay.n_probes,
+			r->relay.n_probes == 1 ? "" : "s");
 }
 
 /** How long to wait for something to happen, in ms. */
 static int wait_time(const struct runner *r)
 {
-	if (r->ended)
+	if (r->stop.ended)
 		return 0;
-	if (!r->ready || r->relay.out_line.n || r->relay.blank_lines || r->stop_at)
+	if (!r->ready || r->relay.out_line.n || r->stop.at)
 		return READY_POLL_MS;
-	return r->stopping ? STOP_LOOK_MS : -1;
+	if (writer_is_holding(r->cfg->writer))
+		return HELD_LOOK_MS;
+	return r->stop.is_begun ? STOP_LOOK_MS : -1;
 }
 
 /** Reads what has come through @fd; -1 in *fd at its end. Returns whether there was anything. */
@@ -276,8 +277,6 @@ static bool take_bytes(struct runner *r, int *fd, void (*take)(struct relay *, s
 	char bytes[65536];
 	ssize_t n = read(*fd, bytes, sizeof(bytes));
 	if (n > 0) {
-		if (r->ready && r->relay.stdout_has_messages && !ready_is_tracing(r->pid))
-			r->relay.ending = true;
 		take(&r->relay, (struct str){bytes, (size_t)n});
 		return true;
 	}
@@ -291,7 +290,37 @@ static bool take_bytes(struct runner *r, int *fd, void (*take)(struct relay *, s
 /** By bpftrace's own word; those to come may choose another, but will wait for events. */
 static bool is_attached(const struct runner *r)
 {
-	return r->relay.attached || (!r->relay.stdout_has_messages && ready_is_waiting(r->pid));
+	return r->relay.attached ||
+	       (!r->relay.stdout_has_messages && ready_is_waiting(r->stop.pid));
+}
+
+/** The target has exited. */
+static void take_target_end(struct runner *r)
+{
+	r->target_end = -1;
+	r->over_at = r->over_at ? r->over_at : clock_ms();
+	stop_after_target(&r->stop, r->cfg->pass_pid);
+}
+
+static uint64_t count_events(const struct runner *r)
+{
+	return writer_n_events(r->cfg->writer);
+}
+
+static void count_loss(struct runner *r)
+{
+	r->lost = r->relay.lost + writer_reported_lost(r->cfg->writer);
+	r->is_exact = loss_read(r->loss, &r->lost);
+}
+
+/** -N */
+static void stop_when_full(struct runner *r)
+{
+	if (!r->cfg->n_events || r->stop.interrupts || count_events(r) < r->cfg->n_events)
+		return;
+	r->is_full = true;
+	count_loss(r);
+	interrupt(r);
 }
 
 /** Until bpftrace has closed both of its streams, or has ended and nothing more comes. */
@@ -303,13 +332,14 @@ static void relay_until_end(struct runner *r)
 		    {.fd = r->err_pipe, .events = POLLIN},
 		    {.fd = r->signals, .events = POLLIN},
 		    {.fd = r->target_end, .events = POLLIN},
+		    {.fd = r->ready && !r->given_up ? r->output.fd : -1},
 		};
-		int n = poll(fds, 4, wait_time(r));
+		int n = poll(fds, 5, wait_time(r));
 		bool had_output = n > 0 && (fds[0].revents || fds[1].revents);
-		if ((n < 0 && errno != EINTR) || (n == 0 && r->ended))
+		if ((n < 0 && errno != EINTR) || (n == 0 && r->stop.ended))
 			break;
 		if (n <= 0) {
-			if (ready_is_waiting(r->pid))
+			if (is_idle(r))
 				relay_stdout_idle(&r->relay);
 		} else {
 			if (fds[1].revents)
@@ -318,35 +348,40 @@ static void relay_until_end(struct runner *r)
 				take_bytes(r, &r->out_pipe, relay_stdout);
 			if (fds[2].revents)
 				take_signal(r);
-			if (fds[3].revents) {
-				r->target_end = -1;
-				// With -p bpftrace ends by itself, mostly: 0.27 may miss it, and is
-				// told below.
-				r->stopping = r->cfg->pass_pid;
-				r->looked_at = now_ms();
-				r->stop_at = r->cfg->pass_pid ? 0 : now_ms() + LAST_EVENTS_MS;
-			}
+			if (fds[3].revents)
+				take_target_end(r);
+			if (fds[4].revents & POLLERR) // the reader has gone: | head
+				give_up(r);
 		}
 		if (!r->ready && is_attached(r))
 			become_ready(r);
 		flush_output(r, false);
-		stop_again_if_lost(r, had_output);
-		stop_when_idle(r);
+		stop_when_full(r);
+		stop_again_if_lost(&r->stop, had_output);
+		stop_when_idle(&r->stop);
+		tell_detaching(r);
 	}
 	relay_end(&r->relay);
+	messages_end(&r->relay.messages);
+}
+
+/** What the writer asks of a line that bpftrace prints itself. */
+static bool take_data_line(void *ctx, struct str line)
+{
+	return messages_take_data(ctx, line);
 }
 
 static void reap(struct runner *r)
 {
 	int status = 0;
-	for (look_for_end(r); !r->ended;
+	for (stop_look_for_end(&r->stop); !r->stop.ended;
 	     take_signal(r)) { // one that has closed its streams may go on
 		struct pollfd fd = {.fd = r->signals, .events = POLLIN};
 		poll(&fd, 1, -1);
 	}
-	while (waitpid(r->pid, &status, 0) < 0 && errno == EINTR)
+	while (waitpid(r->stop.pid, &status, 0) < 0 && errno == EINTR)
 		;
-	r->pid = 0;
+	r->stop.pid = 0;
 	r->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 	r->end_signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
@@ -356,43 +391,108 @@ static void tell_end_signal(struct runner *r)
 {
 	const char *name = strsignal(r->end_signal);
 	diag_error(r->diag, NULL, "bpftrace was killed by signal %d (%s)", r->end_signal, name);
-	if (r->stopping && r->ready)
+	if (r->stop.is_begun && r->ready)
 		diag_note(r->diag, NULL,
 			  "it was detaching its probes: breakpoints may be left in the traced "
 			  "program; tracing it again and ending that with ^C removes them");
 }
 
-/** Loss is never silent: a reader of the data has to know. */
+/**
+ * Loss is never silent: a reader of the data has to know. What is not counted, as print() of a map,
+ * only the kernel has a number of.
+ */
 static void tell_loss(struct runner *r)
 {
-	struct records *records = r->cfg->records;
-	struct records_sum sum = records ? records_sum(records) : (struct records_sum){0};
-	unsigned long long lost = records ? records->reported_lost : r->relay.lost;
-	bool is_exact = loss_read(r->loss, &lost), was_quiet = r->diag->quiet;
+	struct decode_sum sum = {0};
+	bool was_quiet = r->diag->quiet;
+	if (!r->is_full) {
+		sum = writer_sum(r->cfg->writer);
+		count_loss(r);
+	}
+	const char *least = r->is_exact ? "" : "at least ";
 	r->diag->quiet = false;
-	if (records && records->is_counted && sum.n_lost)
+	bool is_at_end = sum.n_lost && r->is_exact && !r->lost;
+	if (is_at_end)
+		diag_warning(r->diag, NULL,
+			     "%" PRIu64 " of %" PRIu64
+			     " events are missing: they came while the trace was being ended",
+			     sum.n_lost, sum.n_fired);
+	else if (sum.n_lost)
 		diag_warning(r->diag, NULL,
 			     "%" PRIu64 " of %" PRIu64
 			     " events were lost: bpftrace could not keep up",
 			     sum.n_lost, sum.n_fired);
-	else if (lost && !(records && records->is_counted))
+	else if (r->lost && sum.n_fired)
+		diag_warning(r->diag, NULL,
+			     "%s%llu calls of print(), clear() and the like were lost: bpftrace "
+			     "could not keep up",
+			     least, r->lost);
+	else if (r->lost)
 		diag_warning(
-		    r->diag, NULL, "%s%llu events were lost: bpftrace could not keep up%s",
-		    is_exact ? "" : "at least ", lost,
-		    !is_exact && r->relay.stdout_has_messages && !records
+		    r->diag, NULL, "%s%llu events were lost: bpftrace could not keep up%s", least,
+		    r->lost,
+		    !r->is_exact && r->relay.stdout_has_messages && !r->cfg->map
 			? " (or the traced program printed bpftrace's line \"Lost N events\": "
 			  "see the data)"
 			: "");
 	r->diag->quiet = was_quiet;
-	r->lost = lost || sum.n_lost;
+	r->n_lost = sum.n_lost && !is_at_end ? sum.n_lost : r->lost;
+}
+
+/** What has come of it all. */
+static void tell_events(struct runner *r)
+{
+	unsigned long ms = (r->over_at ? r->over_at : clock_ms()) - r->ready_at;
+	const char *time = arena_printf(r->arena, "%.*f s", ms < 1000 ? 2 : 1, (double)ms / 1000);
+	struct str attached = r->cfg->attached;
+	uint64_t n = count_events(r);
+	if (!writer_has_data(r->cfg->writer) && !r->n_lost)
+		fprintf(stderr, "btgen: no events: nothing was printed in %s while %s attached\n",
+			time, attached.n ? attached.p : "the probes were");
+	else if (r->cfg->has_summary && n)
+		fprintf(stderr, "btgen: %" PRIu64 " event%s in %s, %" PRIu64 " lost\n", n,
+			n == 1 ? "" : "s", time, r->n_lost);
+	else if (r->cfg->has_summary)
+		fprintf(stderr, "btgen: traced for %s, %" PRIu64 " events lost\n", time, r->n_lost);
+}
+
+static void tell_late(struct runner *r)
+{
+	uint64_t n = writer_n_late(r->cfg->writer);
+	if (n)
+		diag_warning(r->diag, NULL,
+			     "%" PRIu64 " line%s came after later ones had been printed: look for "
+			     "\"late\"",
+			     n, n == 1 ? "" : "s");
+}
+
+/** Older bpftraces say nothing when a key finds no room in a map. */
+static bool has_full_maps(const struct runner *r)
+{
+	return writer_full_maps(r->cfg->writer).n &&
+	       !dialect_reports_full_maps(r->cfg->bpftrace->version);
+}
+
+static void tell_full_maps(struct runner *r)
+{
+	bool was_quiet = r->diag->quiet;
+	r->diag->quiet = false;
+	if (has_full_maps(r))
+		diag_warning(
+		    r->diag, NULL,
+		    STR_FMT
+		    ": as many keys as a map has room for: others may be missing (%s takes more)",
+		    STR_ARG(writer_full_maps(r->cfg->writer)),
+		    dialect_map_keys_variable(r->cfg->bpftrace->version));
+	r->diag->quiet = was_quiet;
 }
 
 /** How it has ended, and the status of that. */
 static void tell_end(struct runner *r, bool is_gone)
 {
 	const struct run_config *cfg = r->cfg;
-	bool by_us = r->end_signal && (r->sent & 1u << r->end_signal);
-	if (!r->ready && r->interrupts) {
+	bool by_us = r->end_signal && (r->stop.sent & 1u << r->end_signal);
+	if (!r->ready && r->stop.interrupts) {
 		r->status = 128 + r->first_signal;
 		if (!cfg->quiet)
 			fprintf(stderr, "btgen: interrupted before all probes were attached\n");
@@ -401,6 +501,9 @@ static void tell_end(struct runner *r, bool is_gone)
 		diag_error(r->diag, NULL,
 			   "process %d (" STR_FMT ") has exited before it could be traced",
 			   cfg->proc->pid, STR_ARG(proc_name(cfg->proc)));
+	} else if (!r->ready && r->status && runs_another_file(r)) {
+		r->status = 1;
+		say_exec(r);
 	} else if (r->end_signal && !by_us) {
 		tell_end_signal(r);
 	} else if (!r->ready && r->status) {
@@ -411,6 +514,9 @@ static void tell_end(struct runner *r, bool is_gone)
 	}
 	if (r->given_up && (r->status == 0 || by_us || r->diag->n_errors))
 		r->status = r->diag->n_errors ? 1 : 0;
+	bool has_loss = r->n_lost || r->relay.messages.has_loss || has_full_maps(r);
+	if (cfg->loss_fails && has_loss && r->status == 0)
+		r->status = RUN_LOST;
 }
 
 /** What remains to be said and done once bpftrace is gone. */
@@ -418,64 +524,48 @@ static void finish(struct runner *r)
 {
 	const struct run_config *cfg = r->cfg;
 	bool was_ready = r->ready, is_gone = cfg->proc && !proc_is_same(cfg->proc);
-	if (r->ready || !r->status || !is_gone) // else it talks of a process that is no more
+	// Else it talks of a process, or a program, that is no more.
+	if (r->ready || !r->status || !(is_gone || runs_another_file(r)))
 		relay_release(&r->relay);
 	if (!r->ready && r->status == 0) { // it was over before we saw it wait: a BEGIN that exits
 		r->ready = true;
 		if (!output_begin(r->diag, &r->output))
 			r->given_up = true;
 	}
+	if (r->end_signal)
+		writer_drop(cfg->writer);
 	if (r->ready)
 		flush_output(r, true);
+	if (r->end_signal)
+		output_cut_part(&r->output);
 	tell_loss(r);
-	bool has_data = cfg->records ? records_sum(cfg->records).n_events > 0 : r->relay.has_data;
-	if (was_ready && !has_data && !r->lost && !r->given_up && r->status == 0 && !cfg->quiet)
-		fprintf(stderr,
-			"btgen: no events: nothing was printed while the probes were attached\n");
+	tell_late(r);
+	tell_full_maps(r);
+	if (was_ready && !r->given_up && r->status == 0 && !cfg->quiet)
+		tell_events(r);
 	tell_end(r, is_gone);
+	r->is_targets_end =
+	    is_gone && !r->stop.interrupts && !r->given_up && (r->status == 0 || !was_ready);
 }
 
-/** Names of maps in a program: an empty line each, if there is nothing in them. */
-static unsigned count_maps(struct arena *a, struct str program)
-{
-	struct map names = {0};
-	unsigned n = 0;
-	bool in_string = false;
-	for (size_t i = 0; i < program.n; i++) {
-		if (program.p[i] == '\\' && in_string)
-			i++;
-		else if (program.p[i] == '"')
-			in_string = !in_string;
-		if (in_string || i >= program.n || program.p[i] != '@')
-			continue;
-		size_t from = i;
-		while (str_is_made_of(str_slice(program, i + 1, 1), ALPHABET_WORD))
-			i++;
-		n += map_add(a, &names, str_slice(program, from, i + 1 - from));
-	}
-	return n;
-}
-
-int run_program(struct arena *a, struct diag *d, const struct run_config *cfg)
+int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, struct run_end *end)
 {
 	struct runner r = {
 	    .arena = a, .diag = d, .cfg = cfg, .out_pipe = -1, .err_pipe = -1, .loss = -1};
 	r.target_end = cfg->proc ? cfg->proc->pidfd : -1;
-	if (!output_open(a, d, cfg->out_path, &r.output))
+	*end = (struct run_end){0};
+	if (!output_open(a, d, cfg->out_path, cfg->share, &r.output))
 		return 1;
+	r.output.appends = cfg->appends;
 	if (cfg->proc && !proc_is_same(cfg->proc)) {
+		end->is_gone = true;
 		diag_error(d, NULL, "process %d has exited", cfg->proc->pid);
 		return 1;
 	}
 
 	sigset_t set, old;
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	struct sigaction hup;
-	if (sigaction(SIGHUP, NULL, &hup) == 0 && hup.sa_handler != SIG_IGN) // nohup: goes on
-		sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGQUIT);
+	stop_signals(&set);
+	sigaddset(&set, SIGALRM);
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, &old);
 	signal(SIGPIPE, SIG_IGN);
@@ -484,25 +574,28 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg)
 	r.status = 1;
 	struct started started;
 	if (start_bpftrace(a, d, cfg, &started)) {
-		r.pid = started.pid;
+		stop_init(&r.stop, started.pid);
 		r.out_pipe = started.out;
 		r.err_pipe = started.err;
 		relay_init(&r.relay, d, cfg->map, started.program_name);
 		r.relay.messages.program = cfg->program;
 		r.relay.stdout_has_messages = cfg->bpftrace->version < BPFTRACE_SAYS_ATTACHED;
+		if (cfg->map && r.relay.stdout_has_messages)
+			writer_set_messages(cfg->writer, take_data_line, &r.relay.messages);
 		r.relay.holds_messages = true;
-		r.relay.n_maps = r.relay.stdout_has_messages ? count_maps(a, cfg->program) : 0;
-		guard_start(&r.guard, r.pid);
 		relay_until_end(&r);
 		reap(&r);
-		guard_end(&r.guard);
+		stop_fini(&r.stop);
 		finish(&r);
+		*end = (struct run_end){r.is_targets_end, r.ready, count_events(&r)};
 		relay_fini(&r.relay);
 		if (r.loss >= 0)
 			close(r.loss);
 	}
+	stop_timer(r.signals);
 	close(r.signals);
 	sigprocmask(SIG_SETMASK, &old, NULL);
-	output_close(&r.output);
+	if (!output_close(&r.output) && !r.given_up)
+		r.status = say_unwritten(&r);
 	return r.status;
 }

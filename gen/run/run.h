@@ -10,12 +10,20 @@
 
 #include "run/config.h"
 
-/**
- * A program of a bpftrace that tells of loss late prints nothing this often, on every processor.
- */
-enum { RUN_HEARTBEAT_HZ = 5 };
+/** The exit status of a trace that has lost events, with loss_fails. */
+enum { RUN_LOST = 3 };
 
-/** Runs it to its end; returns the exit status for the shell. Errors are reported through @d. */
-int run_program(struct arena *a, struct diag *d, const struct run_config *cfg);
+/** How a trace has ended. */
+struct run_end {
+	bool is_gone; /**< because the target has; also one that could not be attached to in time */
+	bool was_ready; /**< data were written */
+	uint64_t n_events;
+};
+
+/**
+ * Runs it to its end, which *@end tells of; returns the exit status for the shell. Errors are
+ * reported through @d.
+ */
+int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, struct run_end *end);
 
 #endif

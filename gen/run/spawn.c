@@ -4,10 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -44,58 +47,108 @@ static uint64_t read_entry(struct arena *a, pid_t pid)
 	return 0;
 }
 
-/** Waits until the program stops for us with SIGTRAP; other signals are passed on to it. */
-static bool wait_for_trap(pid_t pid)
-{
-	for (;;) {
-		int status;
-		if (waitpid(pid, &status, 0) < 0) {
-			if (errno == EINTR)
-				continue;
-			return false;
-		}
-		if (!WIFSTOPPED(status))
-			return false;
-		if (WSTOPSIG(status) == SIGTRAP)
-			return true;
-		if (ptrace(PTRACE_CONT, pid, 0, WSTOPSIG(status)) != 0)
-			return false;
-	}
-}
-
-static bool run_to(pid_t pid, uint64_t entry)
+/** The breakpoint at the entry point of @t, which is stopped. Where there is none, it is held as it is. */
+static bool set_break(pid_t tid, struct spawned_task *t, uint64_t entry)
 {
 	errno = 0;
-	long word = ptrace(PTRACE_PEEKTEXT, pid, entry, 0);
+	t->word = ptrace(PTRACE_PEEKTEXT, tid, entry, 0);
 	if (errno)
 		return false;
-	long trap = (long)(((unsigned long)word & ~BREAK_MASK) | BREAK_INSN);
-	if (ptrace(PTRACE_POKETEXT, pid, entry, trap) != 0 || ptrace(PTRACE_CONT, pid, 0, 0) != 0 ||
-	    !wait_for_trap(pid) || ptrace(PTRACE_POKETEXT, pid, entry, word) != 0)
-		return false;
+	long trap = (long)(((unsigned long)t->word & ~BREAK_MASK) | BREAK_INSN);
+	t->entry = ptrace(PTRACE_POKETEXT, tid, entry, trap) == 0 ? entry : 0;
+	return t->entry != 0;
+}
+
+/** Has @t stopped at its breakpoint? That is gone then. */
+static bool take_break(pid_t tid, struct spawned_task *t)
+{
 	struct user_regs_struct regs;
 	struct iovec iov = {&regs, sizeof(regs)};
-	if (ptrace(PTRACE_GETREGSET, pid, NT_PRSTATUS, &iov) != 0 ||
-	    PC_OF(regs) != entry + PC_AFTER_BREAK)
+	if (!t->entry || ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &iov) != 0 ||
+	    PC_OF(regs) != t->entry + PC_AFTER_BREAK ||
+	    ptrace(PTRACE_POKETEXT, tid, t->entry, t->word) != 0)
 		return false;
-	PC_OF(regs) = entry;
-	return ptrace(PTRACE_SETREGSET, pid, NT_PRSTATUS, &iov) == 0;
+	PC_OF(regs) = t->entry;
+	t->entry = 0;
+	return ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &iov) == 0;
 }
 #endif
 
-/** From the stop at exec to the entry point; left stopped by SIGSTOP, no longer traced by us. */
-static bool hold_at_entry(struct arena *a, pid_t pid)
+static struct spawned_task *find_task(struct spawned *s, pid_t tid)
 {
-	if (!wait_for_trap(pid))
-		return false;
+	for (size_t i = 0; i < s->tasks.n; i++)
+		if (s->tasks.v[i].tid == tid)
+			return &s->tasks.v[i];
+	vec_push(s->arena, &s->tasks, (struct spawned_task){.tid = tid});
+	return &s->tasks.v[s->tasks.n - 1];
+}
+
+static void forget_task(struct spawned *s, pid_t tid)
+{
+	*find_task(s, tid) = s->tasks.v[s->tasks.n - 1];
+	s->tasks.n--;
+	if (tid == s->pid)
+		s->pid = 0;
+}
+
+/** The next stop of any task, with its status; 0: there is none any more. */
+static pid_t wait_for_stop(struct spawned *s, int *status)
+{
+	while (s->tasks.n) {
+		pid_t tid = waitpid(-1, status, __WALL);
+		if (tid > 0 && WIFSTOPPED(*status))
+			return tid;
+		if (tid > 0)
+			forget_task(s, tid);
+		else if (errno != EINTR)
+			s->tasks.n = 0;
+	}
+	return 0;
+}
+
+/** @tid goes on from a stop that is not ours to keep: with its signal, or stopped by one as it would be. */
+static void go_on(struct spawned *s, pid_t tid, int status)
+{
+	int event = status >> 16, sig = WSTOPSIG(status);
+	unsigned long child;
+	if ((event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK ||
+	     event == PTRACE_EVENT_CLONE) &&
+	    ptrace(PTRACE_GETEVENTMSG, tid, 0, &child) == 0)
+		find_task(s, (pid_t)child);
+	if (event == PTRACE_EVENT_STOP && sig != SIGTRAP)
+		ptrace(PTRACE_LISTEN, tid, 0, 0);
+	else
+		ptrace(PTRACE_CONT, tid, 0, event ? 0 : sig);
+}
+
+/** Is this the stop at which a program is held? */
+static bool is_held(struct spawned *s, pid_t tid, int status)
+{
+	struct spawned_task *t = find_task(s, tid);
+	bool is_exec = status >> 8 == (SIGTRAP | PTRACE_EVENT_EXEC << 8);
 #ifdef BREAK_INSN
-	uint64_t entry = read_entry(a, pid);
-	if (entry && !run_to(pid, entry))
-		return false;
+	uint64_t entry = is_exec ? read_entry(s->arena, tid) : 0;
+	if (is_exec)
+		return !entry || !set_break(tid, t, entry);
+	return status >> 8 == SIGTRAP && take_break(tid, t);
 #else
-	(void)a; // elsewhere it is held right after exec: probes in libraries are not mapped yet
+	(void)t; // elsewhere it is held right after exec: probes in libraries are not mapped yet
+	return is_exec;
 #endif
-	return ptrace(PTRACE_DETACH, pid, 0, SIGSTOP) == 0;
+}
+
+/** All run until one is at its entry point; false when they have ended. */
+static bool hold(struct spawned *s)
+{
+	int status;
+	for (pid_t tid; (tid = wait_for_stop(s, &status)); go_on(s, tid, status)) {
+		s->target = tid;
+		s->held = is_held(s, tid, status);
+		if (s->held)
+			return true;
+	}
+	s->target = 0;
+	return false;
 }
 
 static bool split_words(struct diag *d, const char *command, wordexp_t *words)
@@ -119,16 +172,17 @@ static bool split_words(struct diag *d, const char *command, wordexp_t *words)
 	}
 }
 
-/** In the child: becomes the program; on failure sends errno through @report. */
-static void become(char **argv, int report)
+/** In the child: becomes the program once @go ends; on failure sends errno through @report. */
+static void become(char **argv, int go, int report)
 {
+	char c;
 	sigset_t none;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGXFSZ, SIG_DFL); // which only btgen ignores
 	// It would stay stopped for ever if we were killed before it is released.
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (ptrace(PTRACE_TRACEME, 0, 0, 0) == 0)
+	if (read(go, &c, 1) == 1)
 		execvp(argv[0], argv);
 	int err = errno;
 	if (write(report, &err, sizeof(err)) < 0)
@@ -136,65 +190,226 @@ static void become(char **argv, int report)
 	_exit(127);
 }
 
+/** Starts it, traced by us. Returns 0, or the errno of what failed. */
+static int start(struct spawned *s, char **argv)
+{
+	// Nobody would let them go on if we were killed.
+	long options = PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK |
+		       PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE;
+	int go[2], report[2], err = 0;
+	if (pipe2(go, O_CLOEXEC) != 0)
+		return errno;
+	if (pipe2(report, O_CLOEXEC) != 0) {
+		err = errno;
+		close(go[0]);
+		close(go[1]);
+		return err;
+	}
+	s->pid = fork();
+	if (s->pid == 0) {
+		close(go[1]);
+		become(argv, go[0], report[1]);
+	}
+	close(go[0]);
+	close(report[1]);
+	if (s->pid < 0 || ptrace(PTRACE_SEIZE, s->pid, 0, options) != 0 ||
+	    write(go[1], "x", 1) != 1)
+		err = errno;
+	close(go[1]);
+	if (!err) {
+		find_task(s, s->pid);
+		bool is_there = hold(s);
+		while (is_there && s->target != s->pid) // what a library of it runs first
+			is_there = spawn_next(s);
+		if (!is_there && read(report[0], &err, sizeof(err)) != (ssize_t)sizeof(err))
+			err = ECHILD;
+	} else if (s->pid > 0) {
+		waitpid(s->pid, NULL, 0);
+		s->pid = 0;
+	}
+	close(report[0]);
+	return err;
+}
+
 bool spawn_held(struct arena *a, struct diag *d, const char *command, struct spawned *ret)
 {
-	*ret = (struct spawned){0};
+	*ret = (struct spawned){.arena = a, .target_fd = -1};
 	wordexp_t words;
 	if (!split_words(d, command, &words))
 		return false;
-	int report[2];
-	if (pipe2(report, O_CLOEXEC) != 0) {
-		wordfree(&words);
-		return diag_error(d, NULL, "-c: %s", strerror(errno));
-	}
-	pid_t pid = fork();
-	if (pid == 0)
-		become(words.we_wordv, report[1]);
-	close(report[1]);
-	int err = pid < 0 ? errno : 0;
 	const char *name = arena_strdup(a, words.we_wordv[0]);
+	int err = start(ret, words.we_wordv);
 	wordfree(&words);
-
-	// The pipe closes at exec: by then either the program is there or errno has come.
-	if (pid > 0 && read(report[0], &err, sizeof(err)) != (ssize_t)sizeof(err))
-		err = 0;
-	close(report[0]);
-	if (err) {
-		if (pid > 0)
-			waitpid(pid, NULL, 0);
-		return diag_error(d, NULL, "-c: %s cannot be run: %s", name, strerror(err));
-	}
-	ret->pid = pid;
-	ret->held = hold_at_entry(a, pid);
-	if (!ret->held) {
-		spawn_end(ret);
+	if (err == ECHILD)
 		return diag_error(d, NULL,
-				  "-c: %s cannot be stopped at its first instruction (it is "
-				  "set-uid, or exited at once)",
+				  "-c: %s cannot be stopped at its first instruction (it exited at "
+				  "once)",
 				  name);
+	return !err || diag_error(d, NULL, "-c: %s cannot be run: %s", name, strerror(err));
+}
+
+// --- what the command starts
+
+static bool is_listed(struct str name, const char *const *list)
+{
+	while (*list && !str_eqz(name, *list))
+		list++;
+	return *list != NULL;
+}
+
+/** The name of the executable that is held; empty when it cannot be read. */
+static struct str exe_name(const struct spawned *s)
+{
+	struct str path = proc_exe(s->arena, PROCFS, s->target);
+	size_t start = path.n;
+	while (start && path.p[start - 1] != '/')
+		start--;
+	return str_from_offset(path, start);
+}
+
+bool spawn_is_wrapper(const struct spawned *s)
+{
+	static const char *const wrappers[] = {
+	    "chrt",    "doas",	  "env",     "ionice",	"nice",	   "nohup",  "nsenter",
+	    "numactl", "prlimit", "runuser", "setpriv", "setsid",  "stdbuf", "su",
+	    "sudo",    "taskset", "time",    "timeout", "unshare", NULL};
+	static const char *const shells[] = {"bash", "dash", "ksh", "sh", "zsh", NULL};
+	struct str comm, args, exe = exe_name(s);
+	if (!proc_read(s->arena, PROCFS, s->target, "comm", &comm) ||
+	    !proc_read(s->arena, PROCFS, s->target, "cmdline", &args))
+		return false;
+	comm = str_trim(comm);
+	// What a shell runs is in its arguments, or it is a script, after which the process is called.
+	bool has_words = false;
+	for (size_t n = str_find(args, '\0') + 1; n < args.n;
+	     n += str_find(str_from_offset(args, n), '\0') + 1)
+		has_words |= args.p[n] != '-' && args.p[n] != '\0';
+	return is_listed(comm, wrappers) ||
+	       (is_listed(exe, shells) && (has_words || !is_listed(comm, shells)));
+}
+
+bool spawn_next(struct spawned *s)
+{
+	s->held = false;
+	ptrace(PTRACE_CONT, s->target, 0, 0);
+	return hold(s);
+}
+
+/** One whose first thread has ended: it comes to no stop, and its other threads are let go each. */
+static bool is_zombie(struct spawned *s, pid_t tid)
+{
+	struct str status;
+	return !proc_read(s->arena, PROCFS, tid, "status", &status) ||
+	       str_has_prefix(proc_status_value(status, STR("State:")), STR("Z"));
+}
+
+void spawn_keep(struct spawned *s)
+{
+	int status;
+	for (size_t i = s->tasks.n; i-- > 0;) {
+		pid_t tid = s->tasks.v[i].tid;
+		if (tid != s->target && is_zombie(s, tid))
+			forget_task(s, tid);
+		else if (tid != s->target)
+			ptrace(PTRACE_INTERRUPT, tid, 0, 0);
 	}
-	return true;
+	// Those that they make meanwhile begin with a stop, too.
+	while (s->tasks.n > 1) {
+		pid_t tid = wait_for_stop(s, &status);
+		if (!tid)
+			break;
+		if (status >> 16 != PTRACE_EVENT_STOP) {
+			go_on(s, tid, status);
+			continue;
+		}
+		ptrace(PTRACE_DETACH, tid, 0, 0);
+		if (tid != s->pid)
+			forget_task(s, tid);
+		else
+			*find_task(s, tid) = s->tasks.v[--s->tasks.n];
+	}
+	s->tasks.n = 0;
+	if (s->target != s->pid)
+		s->target_fd = (int)syscall(SYS_pidfd_open, s->target, 0);
 }
 
 void spawn_release(struct spawned *s)
 {
 	if (s->held)
-		kill(s->pid, SIGCONT);
+		ptrace(PTRACE_DETACH, s->target, 0, 0);
 	s->held = false;
+}
+
+// --- the end
+
+static void send_all(const struct spawned *s, int sig)
+{
+	if (s->pid)
+		kill(s->pid, sig);
+	if (s->target_fd >= 0)
+		syscall(SYS_pidfd_send_signal, s->target_fd, sig, NULL, 0);
+}
+
+/** The program that was started by the command runs. */
+static bool has_target(const struct spawned *s)
+{
+	struct pollfd fd = {.fd = s->target_fd, .events = POLLIN};
+	return s->target_fd >= 0 && poll(&fd, 1, 0) == 0;
+}
+
+/**
+ * The command, if it has not ended. What else was traced by us is waited for as well: a process is
+ * not gone for its parent before that.
+ */
+static bool has_command(struct spawned *s)
+{
+	int status;
+	for (pid_t tid; (tid = waitpid(-1, &status, WNOHANG | __WALL)) > 0;)
+		if (tid == s->pid && !WIFSTOPPED(status))
+			s->pid = 0;
+	return s->pid != 0;
+}
+
+/** What is held, and those that wait for it: nothing of it has run, there is nothing to wind up. */
+static void drop_held(struct spawned *s)
+{
+	if (s->target != s->pid && s->pid)
+		kill(s->pid, SIGKILL);
+	for (size_t i = 0; i < s->tasks.n; i++)
+		syscall(SYS_tkill, s->tasks.v[i].tid, SIGKILL);
+	kill(s->target, SIGKILL);
+	while (waitpid(-1, NULL, __WALL) > 0 || errno == EINTR)
+		;
+	s->pid = 0;
+}
+
+/** Of a command whose program has ended by itself: it goes on, as without us. */
+static void wait_for_command(struct spawned *s)
+{
+	enum { LOOK_US = 10000, SAID_AFTER = 100 };
+	for (int i = 0; s->target_fd >= 0 && !has_target(s) && has_command(s); i++) {
+		if (i == SAID_AFTER)
+			fprintf(stderr, "btgen: the trace is over, the command goes on\n");
+		usleep(LOOK_US);
+	}
 }
 
 void spawn_end(struct spawned *s)
 {
-	if (!s->pid)
+	enum { LOOK_US = 10000, MERCY = 200 };
+	if (!s->arena)
 		return;
-	if (s->held) // nothing of it has run: there is nothing to wind up
-		kill(s->pid, SIGKILL);
-	for (int i = 0; waitpid(s->pid, NULL, WNOHANG) == 0; i++) {
+	if (s->held)
+		drop_held(s);
+	wait_for_command(s);
+	for (int i = 0; has_command(s) | has_target(s); i++) {
 		if (i == 0)
-			kill(s->pid, SIGTERM);
-		if (i == 200)
-			kill(s->pid, SIGKILL);
-		usleep(10000);
+			send_all(s, SIGTERM);
+		if (i == MERCY)
+			send_all(s, SIGKILL);
+		usleep(LOOK_US);
 	}
-	s->pid = 0;
+	if (s->target_fd >= 0)
+		close(s->target_fd);
+	*s = (struct spawned){.target_fd = -1};
 }

@@ -2,13 +2,20 @@
  * spawn - start a program and hold it before its first instruction, for `-c COMMAND`.
  *
  * The program is stopped where the dynamic loader hands over to it: its libraries are mapped, so
- * their probes can be found, and no instruction of its own has run.
+ * their probes can be found, and no instruction of its own has run. Where the command only starts
+ * the program that is meant (a shell, timeout, sudo), the next one that it starts can be held
+ * instead, until there are no more.
  *
  *	struct spawned s;
- *	if (spawn_held(&arena, &diag, "app --opt 'a b'", &s)) {
- *		...attach to s.pid...
+ *	bool good = spawn_held(&arena, &diag, "timeout 2 app --opt 'a b'", &s);
+ *	while (good && (spawn_is_wrapper(&s) || !is_meant(s.target)))
+ *		good = spawn_next(&s);
+ *	if (good) {
+ *		spawn_keep(&s);
+ *		...attach to s.target...
  *		spawn_release(&s);
  *	}
+ *	spawn_end(&s);
  */
 #ifndef RUN_SPAWN_H
 #define RUN_SPAWN_H
@@ -17,10 +24,22 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/vec.h"
+
+/** A task that we trace with ptrace(2). */
+struct spawned_task {
+	pid_t tid;
+	uint64_t entry; /**< where its breakpoint is; 0: it has none */
+	long word;	/**< what was there */
+};
 
 struct spawned {
-	pid_t pid; /**< 0 when there is none */
-	bool held; /**< it waits for spawn_release() */
+	struct arena *arena;
+	pid_t pid;     /**< the command, our child; 0 when there is none, or none any more */
+	pid_t target;  /**< the program that is held: the command, or one that it has started */
+	int target_fd; /**< a pidfd of @target where that is not our child, else -1 */
+	bool held;     /**< it waits for spawn_release() */
+	VEC(struct spawned_task) tasks;
 };
 
 /**
@@ -28,8 +47,17 @@ struct spawned {
  * stops it at its entry point. An error is reported when it cannot be run.
  */
 bool spawn_held(struct arena *a, struct diag *d, const char *command, struct spawned *ret);
+/** Is it there to start another, as timeout, sudo, a shell with -c? By its name. */
+bool spawn_is_wrapper(const struct spawned *s);
+/**
+ * Lets the program go on, and holds the next one that it, or what it has started, becomes by
+ * exec(). False when there is none: all have ended.
+ */
+bool spawn_next(struct spawned *s);
+/** It is the one: the others go on by themselves. */
+void spawn_keep(struct spawned *s);
 void spawn_release(struct spawned *s);
-/** Ends the program if it still runs (SIGTERM, after two seconds SIGKILL) and reaps it. */
+/** Ends the programs if they still run (SIGTERM, after two seconds SIGKILL). */
 void spawn_end(struct spawned *s);
 
 #endif

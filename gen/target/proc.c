@@ -94,6 +94,12 @@ struct str proc_namespace(struct arena *a, const char *procfs, int pid, const ch
 										      : STR("");
 }
 
+struct str proc_exe(struct arena *a, const char *procfs, int pid)
+{
+	struct str path;
+	return read_link(a, path_of(a, procfs, pid, "exe"), &path) ? path : STR("");
+}
+
 struct str proc_own_exe(struct arena *a)
 {
 	struct str path;
@@ -132,14 +138,28 @@ static bool read_stat(struct arena *a, const char *procfs, int pid, struct stat_
 	return proc_read(a, procfs, pid, "stat", &text) && parse_stat(text, ret);
 }
 
+uint64_t proc_start_time(const char *procfs, int pid)
+{
+	struct arena a;
+	struct stat_line st;
+	arena_init(&a);
+	if (!read_stat(&a, procfs, pid, &st))
+		st.start_time = 0;
+	arena_fini(&a);
+	return st.start_time;
+}
+
+bool proc_exists(const char *procfs, int pid)
+{
+	return proc_start_time(procfs, pid) != 0;
+}
+
 struct str proc_status_value(struct str status, struct str key)
 {
 	while (status.n) {
-		size_t nl = str_find(status, '\n');
-		struct str line = str_slice(status, 0, nl);
-		if (str_has_prefix(line, key))
-			return str_trim(str_from_offset(line, key.n));
-		status = str_from_offset(status, nl + 1);
+		struct str line = str_take_line(&status);
+		if (str_take(&line, key))
+			return str_trim(line);
 	}
 	return STR("");
 }
@@ -189,23 +209,32 @@ static void find_paths(const struct proc *p, struct proc_file *f, const char *ha
 }
 
 /** A line of /proc/PID/maps (proc_pid_maps(5)): "start-end perms offset dev inode   path". */
-static bool parse_map(struct arena *a, struct str line, struct proc_mapping *ret, ino_t *ino)
+struct map_line {
+	struct proc_mapping mapping; // its path is empty for memory of no file
+	ino_t ino;
+	bool is_executable; // mapped so that all see what is written, too
+};
+
+static bool parse_map(struct arena *a, struct str line, struct map_line *ret)
 {
+	struct proc_mapping *m = &ret->mapping;
 	uint64_t inode;
 	char perms[5];
 	int path_at = 0;
 	char *z = str_dup(a, line);
-	*ret = (struct proc_mapping){0};
-	if (sscanf(z, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 " %n", &ret->start,
-		   &ret->end, perms, &ret->offset, &inode, &path_at) < 5)
+	*ret = (struct map_line){0};
+	if (sscanf(z, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 " %n", &m->start,
+		   &m->end, perms, &m->offset, &inode, &path_at) < 5)
 		return false;
-	if (!path_at || z[path_at] != '/')
-		return false;
-	*ino = (ino_t)inode;
-	ret->path = str_from(z + path_at);
-	ret->is_code = perms[2] == 'x' && perms[3] == 'p';
-	ret->is_data = perms[1] == 'w' && perms[3] == 'p';
-	return perms[2] == 'x' || ret->is_data;
+	// Memory on reserved large pages (MAP_HUGETLB) has a name like that of a file.
+	struct str path = path_at ? str_from(z + path_at) : STR("");
+	if (str_has_prefix(path, STR("/")) && !str_has_prefix(path, STR("/anon_hugepage")))
+		m->path = path;
+	ret->ino = (ino_t)inode;
+	ret->is_executable = perms[2] == 'x';
+	m->is_code = ret->is_executable && perms[3] == 'p';
+	m->is_data = perms[1] == 'w' && perms[3] == 'p';
+	return true;
 }
 
 static bool is_listed_as(const struct proc_file *a, const struct proc_file *b)
@@ -226,40 +255,79 @@ static void add_mapping(struct proc *p, struct proc_file f)
 			known->end = f.end;
 			known->offset = f.offset;
 		}
+		known->has_moved_code |= f.has_moved_code;
 		return;
 	}
 	vec_push(p->arena, &p->files, f);
 }
 
+/** @f was found at its mapping @m. */
+static void add_file(struct proc *p, struct proc_file f, const struct map_line *m)
+{
+	f.path = m->mapping.path;
+	const char *handle = proc_path(p, arena_printf(p->arena, "map_files/%" PRIx64 "-%" PRIx64,
+						       m->mapping.start, m->mapping.end));
+	// The kernel writes a newline in a path as \012, and escapes nothing else: ask the link.
+	struct str target;
+	if (str_contains(f.path, STR("\\012")) && read_link(p->arena, handle, &target))
+		f.path = target;
+	find_paths(p, &f, handle, m->ino);
+	add_mapping(p, f);
+}
+
+/**
+ * Programs that put their code on large pages copy it to memory of no file, and that to where the
+ * code was: executable memory between two mappings of a file, without a gap before it, is the
+ * file's code. A library of which all was moved has no other.
+ */
+struct moved_code {
+	struct map_line file; // the last mapping of a file
+	uint64_t mapped_to;   // the end of what is mapped from there on without a gap
+	uint64_t start, end;  // executable memory of no file in there; 0: none
+};
+
+static void find_moved_code(struct proc *p, struct moved_code *c, const struct map_line *line)
+{
+	const struct proc_mapping *m = &line->mapping, *of = &c->file.mapping;
+	if (c->start && m->path.n && str_eq(m->path, of->path))
+		add_file(p,
+			 (struct proc_file){.start = c->start,
+					    .end = c->end,
+					    .offset = of->offset + (c->start - of->start),
+					    .has_moved_code = true},
+			 &c->file);
+	if (m->path.n) {
+		*c = (struct moved_code){.file = *line, .mapped_to = m->end};
+	} else if (m->start == c->mapped_to) {
+		c->mapped_to = m->end;
+		if (line->is_executable && !c->start) {
+			c->start = m->start;
+			c->end = m->end;
+		}
+	}
+}
+
 static bool read_maps(struct proc *p)
 {
 	struct str maps;
+	struct moved_code moved = {0};
 	if (!proc_read(p->arena, p->procfs, p->pid, "maps", &maps))
 		return diag_error(p->diag, NULL, "cannot read the memory map of process %d: %s",
 				  p->pid, strerror(errno));
 	while (maps.n) {
-		size_t nl = str_find(maps, '\n');
-		struct str line = str_slice(maps, 0, nl);
-		maps = str_from_offset(maps, nl + 1);
-
-		struct proc_mapping m;
-		ino_t ino;
-		if (!parse_map(p->arena, line, &m, &ino))
+		struct str text = str_take_line(&maps);
+		struct map_line line;
+		if (!parse_map(p->arena, text, &line))
 			continue;
-		vec_push(p->arena, &p->mappings, m);
-		if (m.is_data && !m.is_code)
-			continue;
-		struct proc_file f = {
-		    .path = m.path, .start = m.start, .end = m.end, .offset = m.offset};
-		const char *handle = proc_path(
-		    p, arena_printf(p->arena, "map_files/%" PRIx64 "-%" PRIx64, f.start, f.end));
-		// The kernel writes a newline in a path as \012, and escapes nothing else: ask the
-		// link.
-		struct str target;
-		if (str_contains(f.path, STR("\\012")) && read_link(p->arena, handle, &target))
-			f.path = target;
-		find_paths(p, &f, handle, ino);
-		add_mapping(p, f);
+		const struct proc_mapping *m = &line.mapping;
+		find_moved_code(p, &moved, &line);
+		if (m->path.n && (line.is_executable || m->is_data))
+			vec_push(p->arena, &p->mappings, *m);
+		if (m->path.n && line.is_executable)
+			add_file(p,
+				 (struct proc_file){
+				     .start = m->start, .end = m->end, .offset = m->offset},
+				 &line);
 	}
 	return true;
 }
@@ -271,7 +339,7 @@ static bool read_exe(struct proc *p, const struct stat_line *st)
 	if (!read_link(p->arena, handle, &exe.path)) {
 		const char *why =
 		    geteuid() != 0
-			? "run as root"
+			? "run as root, or with CAP_SYS_PTRACE"
 			: "even root needs CAP_SYS_PTRACE for it, and a sandbox may forbid it";
 		if (errno == EACCES || errno == EPERM)
 			return diag_error(p->diag, NULL,
@@ -305,10 +373,30 @@ static int innermost_pid(const struct proc *p, struct str pids)
 	return str_to_u64(str_from_offset(pids, start), &n) && n < INT32_MAX ? (int)n : p->pid;
 }
 
+/**
+ * In a PID namespace of our own the /proc of another one may still be mounted: its numbers are those of
+ * other processes, or of none, for bpftrace and for all system calls that take one.
+ */
+static bool check_own_numbers(const struct proc *p)
+{
+	struct str self;
+	uint64_t pid;
+	if (strcmp(p->procfs, PROCFS) != 0)
+		return true;
+	if (read_link(p->arena, PROCFS "/self", &self) && str_to_u64(self, &pid) &&
+	    pid == (uint64_t)getpid())
+		return true;
+	return diag_error(p->diag, NULL,
+			  "/proc shows the processes of another PID namespace than that of this "
+			  "shell: mount -t proc proc /proc (unshare has --mount-proc for it)");
+}
+
 static bool look_up(struct proc *p)
 {
 	struct stat_line st;
 	struct str status;
+	if (!check_own_numbers(p))
+		return false;
 	if (!read_stat(p->arena, p->procfs, p->pid, &st) ||
 	    !proc_read(p->arena, p->procfs, p->pid, "status", &status))
 		return diag_error(p->diag, NULL, "no process has PID %d", p->pid);
@@ -355,13 +443,18 @@ void proc_close(struct proc *p)
 	p->pidfd = -1;
 }
 
+/** What stands behind the last '/'. */
+static struct str last_part(struct str path)
+{
+	size_t start = path.n;
+	while (start && path.p[start - 1] != '/')
+		start--;
+	return str_from_offset(path, start);
+}
+
 struct str proc_name(const struct proc *p)
 {
-	struct str name = p->files.v[0].path;
-	size_t start = name.n;
-	while (start && name.p[start - 1] != '/')
-		start--;
-	return str_from_offset(name, start);
+	return last_part(p->files.v[0].path);
 }
 
 bool proc_is_same(const struct proc *p)
@@ -394,7 +487,7 @@ bool proc_runs_same_file(const struct proc *p)
 
 bool proc_has_mapped(const struct proc *p, const struct proc_file *f, uint64_t offset, bool is_data)
 {
-	bool is_known = false; // else its name is spelled in another way there
+	bool is_known = f->has_moved_code; // else its name is spelled in another way there
 	for (size_t i = 0; i < p->mappings.n; i++) {
 		const struct proc_mapping *m = &p->mappings.v[i];
 		if (!str_eq(m->path, f->mapped_as))
@@ -484,14 +577,38 @@ size_t proc_parents_first(const char *procfs, int *pids, size_t n)
 	return n_parents;
 }
 
+size_t proc_same_exe_first(const char *procfs, int *pids, size_t n)
+{
+	size_t n_same = n ? 1 : 0;
+	for (size_t i = 1; i < n; i++) {
+		if (!proc_same_exe(procfs, pids[0], pids[i]))
+			continue;
+		int swapped = pids[n_same];
+		pids[n_same++] = pids[i];
+		pids[i] = swapped;
+	}
+	return n_same;
+}
+
+/** Of what the kernel calls an executable. */
+static struct str name_of_exe(struct str exe)
+{
+	if (str_has_suffix(exe, STR(" (deleted)")))
+		exe.n -= strlen(" (deleted)");
+	return last_part(exe);
+}
+
+struct str proc_exe_name(struct arena *a, const char *procfs, int pid)
+{
+	return name_of_exe(proc_exe(a, procfs, pid));
+}
+
 static bool has_name(struct arena *a, const char *procfs, int pid, struct str name)
 {
 	struct str exe = {0}, comm;
 	if (!read_link(a, path_of(a, procfs, pid, "exe"), &exe) && errno != EACCES)
 		return false; // gone, or of the kernel
-	if (str_has_suffix(exe, STR(" (deleted)")))
-		exe.n -= strlen(" (deleted)");
-	if (exe.n > name.n && exe.p[exe.n - name.n - 1] == '/' && str_has_suffix(exe, name))
+	if (exe.n && str_eq(name_of_exe(exe), name))
 		return true;
 	return proc_read(a, procfs, pid, "comm", &comm) && str_has_suffix(comm, STR("\n")) &&
 	       str_eq(str_slice(comm, 0, comm.n - 1), name);

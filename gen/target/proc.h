@@ -28,6 +28,9 @@
 /** The kernel's. Whatever is read of it is read here. */
 #define PROCFS "/proc"
 
+/** The PID namespace that the kernel boots in, PROC_PID_INIT_INO of include/linux/proc_ns.h. */
+#define PROC_FIRST_PID_NAMESPACE "pid:[4026531836]"
+
 /** A piece of a file in its memory; of what is mapped so that all see what is written, none. */
 struct proc_mapping {
 	struct str path; /**< as the kernel has it, with a " (deleted)" */
@@ -50,7 +53,9 @@ struct proc_file {
 	dev_t dev;	     /**< of the mapped file, when known (have_id) */
 	ino_t ino;
 	bool have_id;
-	bool is_deleted; /**< removed or replaced on disk: no name leads to it */
+	bool
+	    has_moved_code; /**< some of it was replaced by memory of no file: no probe fires there */
+	bool is_deleted;    /**< removed or replaced on disk: no name leads to it */
 };
 
 struct proc {
@@ -70,7 +75,8 @@ struct proc {
 
 /**
  * Looks @pid up below @procfs. Refused with an error: no such process, a thread's id, a kernel
- * thread, a zombie, no permission.
+ * thread, a zombie, no permission; all of them where the kernel's /proc is that of another PID
+ * namespace.
  */
 bool proc_open(struct arena *a, struct diag *d, const char *procfs, int pid, struct proc **ret);
 void proc_close(struct proc *p);
@@ -114,6 +120,12 @@ struct str proc_status_value(struct str status, struct str key);
  */
 struct str proc_namespace(struct arena *a, const char *procfs, int pid, const char *kind);
 
+/** Is there a process @pid? */
+bool proc_exists(const char *procfs, int pid);
+/** When it was started, in clock ticks after boot; 0: it is gone. */
+uint64_t proc_start_time(const char *procfs, int pid);
+/** What the kernel calls the executable of process @pid, in @a; empty when it cannot be read. */
+struct str proc_exe(struct arena *a, const char *procfs, int pid);
 /** The path of this process's own executable, in @a; empty when it cannot be read. */
 struct str proc_own_exe(struct arena *a);
 
@@ -122,6 +134,12 @@ struct str proc_own_exe(struct arena *a);
  * looked at.
  */
 bool proc_same_exe(const char *procfs, int pid, int other);
+/**
+ * Moves those of @pids to the front that run the same file as the first, and returns how many they are.
+ */
+size_t proc_same_exe_first(const char *procfs, int *pids, size_t n);
+/** The name of its executable, without its folder, in @a; empty when it cannot be read. */
+struct str proc_exe_name(struct arena *a, const char *procfs, int pid);
 /** How many children of the process run the same executable file. */
 unsigned proc_count_children(const struct proc *p);
 /**

@@ -39,34 +39,68 @@ static bool can_read(const struct skeleton *sk, const struct targetfile *tf,
 	return !arg->is_float && !arg->is_optional && (!is_needed || is_one);
 }
 
-static enum skeleton_kind kind_of(const struct probearg *arg)
+/** Of the argument's value, as far as it is known. */
+static unsigned bits_of(const struct probearg *arg)
 {
-	struct ctype *t = ctype_strip(arg->type), *to;
+	struct ctype *t = ctype_strip(arg->type);
+	bool is_number =
+	    t && (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM || t->kind == CTYPE_BOOL);
+	uint64_t size = arg->sizes_differ ? 8 : arg->size;
+	if (is_number && t->size < size)
+		size = t->size;
+	return size && size < 8 ? (unsigned)size * 8 : 64;
+}
+
+static struct shape_field shown(enum field_kind kind, char letter, const struct probearg *arg)
+{
+	return (struct shape_field){.name = arg->name,
+				    .kind = kind,
+				    .letter = letter,
+				    .bits = bits_of(arg),
+				    .is_signed = letter == 'd'};
+}
+
+static struct shape_field shown_number(bool is_signed, const struct probearg *arg)
+{
+	return shown(FIELD_NUMBER, is_signed ? 'd' : 'u', arg);
+}
+
+/** 8 bytes of which nothing is known may be an address. */
+static struct shape_field shown_untyped(const struct probearg *arg)
+{
+	bool may_be_address = arg->sizes_differ || (arg->size == 8 && !arg->is_signed);
+	return may_be_address ? shown(FIELD_NUMBER, 'x', arg) : shown_number(arg->is_signed, arg);
+}
+
+static struct shape_field shown_pointer(struct ctype *t, const struct probearg *arg)
+{
+	struct ctype *to = ctype_strip(t->of);
+	return is_string(t)		      ? shown(FIELD_STRING, 's', arg)
+	       : to && to->kind == CTYPE_FUNC ? shown(FIELD_CODE, 's', arg)
+					      : shown(FIELD_ADDRESS, 'x', arg);
+}
+
+static struct shape_field shape_of(const struct probearg *arg)
+{
+	struct ctype *t = ctype_strip(arg->type);
 	if (!t)
-		return arg->sizes_differ || (arg->size == 8 && !arg->is_signed) ? SKELETON_HEX
-		       : arg->is_signed						? SKELETON_SIGNED
-										: SKELETON_UNSIGNED;
+		return shown_untyped(arg);
 	if (is_typedef(arg->type, "usdt_float_bits"))
-		return SKELETON_FLOAT;
+		return shown(FIELD_FLOAT, 'x', arg);
 	if (is_typedef(arg->type, "usdt_double_bits"))
-		return SKELETON_DOUBLE;
+		return shown(FIELD_DOUBLE, 'x', arg);
 	switch (t->kind) {
 	case CTYPE_BOOL:
-		return SKELETON_BOOL;
+		return shown(FIELD_BOOL, 'u', arg);
 	case CTYPE_ENUM:
-		return SKELETON_ENUM;
+		return shown(FIELD_ENUM, 's', arg);
 	case CTYPE_POINTER:
 	case CTYPE_REFERENCE:
-		to = ctype_strip(t->of);
-		return is_string(t)		      ? SKELETON_STRING
-		       : to && to->kind == CTYPE_FUNC ? SKELETON_CODE
-						      : SKELETON_HEX;
+		return shown_pointer(t, arg);
 	case CTYPE_INT:
-		return t->is_char     ? SKELETON_CHAR
-		       : t->is_signed ? SKELETON_SIGNED
-				      : SKELETON_UNSIGNED;
+		return t->is_char ? shown(FIELD_CHAR, 'c', arg) : shown_number(t->is_signed, arg);
 	default:
-		return SKELETON_HEX;
+		return shown(FIELD_NUMBER, 'x', arg);
 	}
 }
 
@@ -102,26 +136,38 @@ static void add_fields(struct skeleton *sk, struct skeleton_probe *p)
 		forget_disputed_name(sk->arena, &p->args.args[i], i);
 		f->arg = &p->args.args[i];
 		f->index = (unsigned)i;
-		f->name = f->arg->name;
-		f->kind =
-		    can_read(sk, p->file, &p->args, f->index) ? kind_of(f->arg) : SKELETON_HIDDEN;
+		f->shape = can_read(sk, p->file, &p->args, f->index)
+			       ? shape_of(f->arg)
+			       : shown(FIELD_HIDDEN, 's', f->arg);
 		f->by_name = is_by_name(&p->args, i);
-		if (f->kind != SKELETON_ENUM)
+		if (f->shape.kind != FIELD_ENUM)
 			continue;
 		struct ctype *t = ctype_strip(f->arg->type);
 		// An enum without a tag is known by its typedef.
 		f->enum_name = t->name.n ? t->name : f->arg->type->name;
-		if (!str_is_made_of(f->enum_name, ALPHABET_SCOPED_WORD) ||
-		    !enumtab_from_type(sk->arena, f->arg->type, &f->names) || !f->names.n_items)
-			f->kind = f->arg->is_signed ? SKELETON_SIGNED : SKELETON_UNSIGNED;
+		f->shape.names = enumtab_of(sk->arena, f->arg->type);
+		if (!str_is_made_of(f->enum_name, ALPHABET_SCOPED_WORD) || !f->shape.names)
+			f->shape = shown_number(f->arg->is_signed, f->arg);
 	}
+}
+
+/** Why bpftrace cannot attach to one more; empty when it can. */
+static struct str why_not(struct skeleton *sk, const struct targetfile *tf,
+			  const struct sdt_probe *p)
+{
+	unsigned n = sdt_count_places(sk->arena, p), most = dialect_max_usdt(sk->version);
+	struct str why = attachable_why_not(sk->arena, tf->bin.img->machine, p,
+					    dialect_has_libbpf_usdt(sk->version));
+	if (!why.n && n > most - sk->n_places)
+		return str_printf(sk->arena, "%u at once are its limit", most);
+	sk->n_places += why.n ? 0 : n;
+	return why;
 }
 
 static void add_probe(struct skeleton *sk, struct targetfile *tf, const struct sdt_probe *p)
 {
 	struct skeleton_probe sp = {.file = tf, .probe = p};
-	struct str why = attachable_why_not(sk->arena, tf->bin.img->machine, p,
-					    dialect_has_libbpf_usdt(sk->version));
+	struct str why = why_not(sk, tf, p);
 	if (why.n) {
 		diag_warning(sk->diag, NULL,
 			     "bpftrace 0.%u cannot attach to " STR_FMT ":" STR_FMT
@@ -163,6 +209,7 @@ static bool add_pattern(struct skeleton *sk, struct str pattern)
 	for (size_t i = 0; i < sk->files->list.n; i++)
 		sdt_find_nearest(targetfile_probes(sk->files, &sk->files->list.v[i]), provider,
 				 name, &best, &near);
+	sk->files->n_missing++;
 	diag_error(sk->diag, NULL, "no probe matches '" STR_FMT "'", STR_ARG(pattern));
 	if (near)
 		diag_note(sk->diag, NULL, "did you mean '" STR_FMT ":" STR_FMT "'?",
@@ -197,21 +244,25 @@ bool skeleton_collect(struct skeleton *ret, struct arena *a, struct diag *d,
 
 // --- writing
 
-static void write_attach(const struct skeleton_probe *p, struct strbuf *out)
+void skeleton_write_head(const struct skeleton *sk, const struct skeleton_probe *p,
+			 struct strbuf *out)
 {
+	strbuf_addc(out, '\n');
 	if (p->needs_path)
 		strbuf_addf(out, "usdt:\"" STR_FMT "\":", STR_ARG(p->file->path));
 	else
 		strbuf_addz(out, "usdt:__EXE__:");
 	strbuf_addf(out, STR_FMT ":" STR_FMT, STR_ARG(p->probe->provider), STR_ARG(p->probe->name));
+	strbuf_addc(out, '\n');
+	if (sk->filter)
+		strbuf_addf(out, "/(%s)/\n", sk->filter);
 }
 
-/** The argument's value, by name where a template may. */
-static void write_value(const struct skeleton_field *f, bool by_name, struct strbuf *out)
+void skeleton_write_value(const struct skeleton_field *f, bool by_name, struct strbuf *out)
 {
-	struct ctype *t = ctype_strip(f->arg->type);
+	struct ctype *t = f->arg ? ctype_strip(f->arg->type) : NULL;
 	if (by_name && f->by_name)
-		strbuf_addf(out, "args." STR_FMT, STR_ARG(f->name));
+		strbuf_addf(out, "args." STR_FMT, STR_ARG(f->shape.name));
 	else if (t && f->arg->sizes_differ && t->size < 8 &&
 		 (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM))
 		strbuf_addf(out, "(%sint64)(%sint%u)arg%u", t->is_signed ? "" : "u",
@@ -220,28 +271,28 @@ static void write_value(const struct skeleton_field *f, bool by_name, struct str
 		strbuf_addf(out, "arg%u", f->index);
 }
 
+/** A struct is written by its name only, `*args.o->next`. */
+static bool is_in_template(const struct skeleton_field *f)
+{
+	return f->shape.kind != FIELD_HIDDEN && (f->by_name || !f->from);
+}
+
 static const char *conversion(const struct skeleton_field *f)
 {
-	switch (f->kind) {
-	case SKELETON_STRING:
-		return "\\\"%s\\\"";
-	case SKELETON_ENUM:
-	case SKELETON_CODE:
-		return "%s";
-	case SKELETON_SIGNED:
-		return "%ld";
-	case SKELETON_CHAR:
-		return "'%c'";
-	case SKELETON_HEX:
-	case SKELETON_FLOAT:
-	case SKELETON_DOUBLE:
+	if (f->shape.kind == FIELD_AGGREGATE && !f->by_name)
 		return "0x%lx";
-	case SKELETON_UNSIGNED:
-	case SKELETON_BOOL:
-	case SKELETON_HIDDEN:
-		break;
+	switch (f->shape.letter) {
+	case 's':
+		return f->shape.kind == FIELD_STRING ? "\\\"%s\\\"" : "%s";
+	case 'c':
+		return "'%c'";
+	case 'x':
+		return "0x%lx";
+	case 'd':
+		return "%ld";
+	default:
+		return "%lu";
 	}
-	return "%lu";
 }
 
 static void write_clause(const struct skeleton *sk, const struct skeleton_probe *p,
@@ -256,35 +307,39 @@ static void write_clause(const struct skeleton *sk, const struct skeleton_probe 
 		strbuf_addz(out, i ? ", " : "");
 		strbuf_add_printable(out, probearg_declaration(&a, &p->args.args[i]));
 	}
-	strbuf_addz(out, ")\n");
-	write_attach(p, out);
-	strbuf_addz(out, "\n{\n\tprintf(\"%s %s[%d] ");
+	strbuf_addc(out, ')');
+	skeleton_write_head(sk, p, out);
+	strbuf_addz(out, "{\n\tprintf(\"%s %s[%d] ");
 	strbuf_addf(out, STR_FMT ":" STR_FMT, STR_ARG(p->probe->provider), STR_ARG(p->probe->name));
 	for (size_t i = 0; i < p->n_fields; i++) {
 		const struct skeleton_field *f = &p->fields[i];
-		if (f->kind != SKELETON_HIDDEN)
-			strbuf_addf(out, " " STR_FMT "=%s", STR_ARG(f->name), conversion(f));
+		if (is_in_template(f))
+			strbuf_addf(out, " " STR_FMT "=%s", STR_ARG(f->shape.name), conversion(f));
 	}
-	strbuf_addz(out, "\\n\",\n\t       strftime(\"%H:%M:%S.%f\", nsecs), comm, tid");
+	// A stack begins and ends with a newline.
+	strbuf_addz(out, sk->has_stack ? "%s" : "\\n");
+	strbuf_addz(out, "\",\n\t       strftime(\"%H:%M:%S.%f\", nsecs), comm, tid");
 	for (size_t i = 0; i < p->n_fields; i++) {
 		const struct skeleton_field *f = &p->fields[i];
-		if (f->kind == SKELETON_HIDDEN)
+		if (!is_in_template(f))
 			continue;
 		strbuf_addz(out, ", ");
-		if (f->kind == SKELETON_STRING)
+		if (f->shape.kind == FIELD_AGGREGATE && f->by_name)
+			strbuf_addc(out, '*');
+		if (f->shape.kind == FIELD_STRING)
 			strbuf_addz(out, "str(");
-		if (f->kind == SKELETON_ENUM)
+		if (f->shape.kind == FIELD_ENUM)
 			strbuf_addf(out, "enum_name(" STR_FMT ", ", STR_ARG(f->enum_name));
-		if (f->kind == SKELETON_CODE)
+		if (f->shape.kind == FIELD_CODE)
 			strbuf_addz(out, "usym(");
-		write_value(f, true, out);
-		if (f->kind == SKELETON_STRING || f->kind == SKELETON_ENUM ||
-		    f->kind == SKELETON_CODE)
+		skeleton_write_value(f, true, out);
+		if (f->shape.kind == FIELD_STRING || f->shape.kind == FIELD_ENUM ||
+		    f->shape.kind == FIELD_CODE)
 			strbuf_addc(out, ')');
 	}
-	strbuf_addz(out, ");\n}\n");
+	strbuf_addz(out, sk->has_stack ? ", ustack);\n}\n" : ");\n}\n");
 	for (size_t i = 0; i < p->n_fields; i++)
-		if (p->fields[i].kind == SKELETON_HIDDEN)
+		if (p->fields[i].shape.kind == FIELD_HIDDEN)
 			strbuf_addf(out, "// arg%u is omitted: bpftrace 0.%u cannot read it here\n",
 				    p->fields[i].index, sk->version);
 	arena_fini(&a);
@@ -292,42 +347,94 @@ static void write_clause(const struct skeleton *sk, const struct skeleton_probe 
 
 void skeleton_write_template(const struct skeleton *sk, struct strbuf *out)
 {
-	strbuf_addz(
-	    out,
-	    "// Written by btgen skeleton: prints every event of these probes. To be edited.\n");
+	strbuf_addz(out, "// Every event of these probes. Written by btgen, to be edited.\n");
 	for (size_t i = 0; i < sk->probes.n; i++)
 		write_clause(sk, &sk->probes.v[i], out);
 }
 
-void skeleton_write_records(const struct skeleton *sk, const struct skeleton_marks *marks,
-			    struct strbuf *out)
+// --- records
+
+static void add_shape(const struct skeleton_probe *p, bool has_stack, struct shapes *ret)
 {
-	const char *start = marks->start, *sep = marks->sep, *end = marks->end;
+	struct shape s = {.style = SHAPE_LIST, .n_fields = p->n_fields, .is_counted = true};
+	s.probe = str_printf(ret->arena, STR_FMT ":" STR_FMT, STR_ARG(p->probe->provider),
+			     STR_ARG(p->probe->name));
+	s.fields = arena_array(ret->arena, struct shape_field, p->n_fields + 1);
+	for (size_t i = 0; i < p->n_fields; i++)
+		s.fields[i] = p->fields[i].shape;
+	if (has_stack)
+		s.fields[s.n_fields++] =
+		    (struct shape_field){.name = STR("ustack"), .kind = FIELD_TEXT, .letter = 's'};
+	vec_push(ret->arena, &ret->list, s);
+}
+
+/** `$p3 = argN; $p4 = *(uint64 *)($p3 + 24); ` for the structs behind pointers. */
+static void write_addresses(const struct skeleton_probe *p, struct strbuf *out)
+{
+	for (size_t i = 0; i < p->n_fields; i++) {
+		const struct skeleton_field *f = &p->fields[i];
+		if (f->shape.kind != FIELD_AGGREGATE)
+			continue;
+		strbuf_addf(out, "$p%zu = ", i);
+		if (f->from)
+			strbuf_addf(out, "*(uint64 *)($p%zu + %llu)", f->from - 1,
+				    (unsigned long long)f->offset);
+		else
+			strbuf_addf(out, "(uint64)arg%u", f->index);
+		strbuf_addz(out, "; ");
+	}
+}
+
+/** The address in $p3, and the numbers that the struct there is. */
+static void write_struct(const struct skeleton *sk, const struct skeleton_field *f, size_t i,
+			 struct strbuf *out)
+{
+	struct str address = str_printf(sk->arena, "$p%zu", i);
+	strbuf_addf(out, ", " STR_FMT, STR_ARG(address));
+	for (size_t k = 0; k < (f->shape.n_bytes + 7) / 8; k++) {
+		strbuf_addz(out, ", ");
+		shape_write_word(address, f->shape.n_bytes, k, out);
+	}
+}
+
+/** The arguments of the printf() of a record: numbers, $key, then texts, each with it behind. */
+static void write_record_values(const struct skeleton *sk, const struct skeleton_probe *p,
+				struct strbuf *out)
+{
+	// From 0.24 on argN is that, and a cast that changes nothing is warned of.
+	bool cast = !dialect_has_libbpf_usdt(sk->version);
+	strbuf_addz(out, "nsecs, cpu, pid, tid");
+	for (size_t i = 0; i < p->n_fields; i++) {
+		if (p->fields[i].shape.kind == FIELD_HIDDEN)
+			continue;
+		if (p->fields[i].shape.kind == FIELD_AGGREGATE) {
+			write_struct(sk, &p->fields[i], i, out);
+			continue;
+		}
+		strbuf_addz(out, cast ? ", (int64)(" : ", ");
+		skeleton_write_value(&p->fields[i], false, out);
+		strbuf_addz(out, cast ? ")" : "");
+	}
+	strbuf_addz(out, ", $key, comm, $key");
+	for (size_t i = 0; i < p->n_fields; i++)
+		if (p->fields[i].shape.kind == FIELD_STRING)
+			strbuf_addf(out, ", str(arg%u), $key", p->fields[i].index);
+	strbuf_addz(out, sk->has_stack ? ", ustack, $key" : "");
+}
+
+void skeleton_write_records(const struct skeleton *sk, struct shapes *ret, struct strbuf *out)
+{
 	for (size_t i = 0; i < sk->probes.n; i++) {
 		const struct skeleton_probe *p = &sk->probes.v[i];
-		write_attach(p, out);
-		strbuf_addf(out, " { %s[%zu] = count(); printf(\"%s%zu%s%%lu%s%%d%s%%d%s%%s",
-			    marks->counts, i, start, i, sep, sep, sep, sep);
-		for (size_t k = 0; k < p->n_fields; k++) {
-			enum skeleton_kind kind = p->fields[k].kind;
-			if (kind != SKELETON_HIDDEN)
-				strbuf_addf(out, "%s%%ld", sep);
-			if (kind == SKELETON_STRING)
-				strbuf_addf(out, "%s%%s", sep);
-		}
-		strbuf_addf(out, "%s\\n\", nsecs, pid, tid, comm", end);
-		for (size_t k = 0; k < p->n_fields; k++) {
-			const struct skeleton_field *f = &p->fields[k];
-			if (f->kind == SKELETON_HIDDEN)
-				continue;
-			// From 0.24 on argN is that, and a cast that changes nothing is warned of.
-			bool cast = !dialect_has_libbpf_usdt(sk->version);
-			strbuf_addz(out, cast ? ", (int64)(" : ", ");
-			write_value(f, false, out);
-			strbuf_addz(out, cast ? ")" : "");
-			if (f->kind == SKELETON_STRING)
-				strbuf_addf(out, ", str(arg%u)", f->index);
-		}
+		add_shape(p, sk->has_stack, ret);
+		skeleton_write_head(sk, p, out);
+		size_t number = ret->list.n - 1;
+		strbuf_addf(out, "{ %s[%zu] = count(); $key = %s; ", ret->counts, number, ret->key);
+		write_addresses(p, out);
+		strbuf_addz(out, "printf(\"");
+		shape_write_format(ret, number, out);
+		strbuf_addz(out, "\", ");
+		write_record_values(sk, p, out);
 		strbuf_addz(out, "); }\n");
 	}
 }

@@ -3,9 +3,8 @@
  *
  * Takes the probes of the target that match some patterns and decides how each argument is best
  * shown: strings quoted, enums by name, pointers in hex, numbers with their sign. Out of that comes
- * an editable template (`btgen skeleton`), or a program that prints records for marks/records.h to
- * decode (`bpftrace.sh -t`): numbers and raw strings between separators that no traced program can
- * know, so that whatever is in a string cannot be taken for anything else.
+ * an editable template (`btgen skeleton`), or one that prints records (`bpftrace.sh -t`) and their
+ * shapes.
  *
  *	struct skeleton sk;
  *	if (skeleton_collect(&sk, a, d, files, version, patterns, n))
@@ -15,31 +14,17 @@
 #define TEMPLATE_SKELETON_H
 
 #include "bind/targetfile.h"
-#include "ctype/enumtab.h"
 #include "probe/probeargs.h"
-
-enum skeleton_kind {
-	SKELETON_HIDDEN, /**< this bpftrace cannot read it */
-	SKELETON_SIGNED,
-	SKELETON_UNSIGNED,
-	SKELETON_HEX,  /**< pointers, and 8 bytes of which nothing is known */
-	SKELETON_CODE, /**< pointers to functions */
-	SKELETON_BOOL,
-	SKELETON_CHAR,
-	SKELETON_STRING,
-	SKELETON_ENUM,
-	SKELETON_FLOAT,	 /**< the bits of a float in an integer */
-	SKELETON_DOUBLE, /**< likewise */
-};
+#include "record/shape.h"
 
 struct skeleton_field {
-	struct str name;
-	enum skeleton_kind kind;
-	const struct probearg *arg;
-	unsigned index;	      /**< N of argN */
-	bool by_name;	      /**< a template can say args.NAME */
-	struct str enum_name; /**< of SKELETON_ENUM, without the keyword */
-	struct enumtab names; /**< likewise */
+	struct shape_field shape;   /**< how it is shown, without what is of a format */
+	const struct probearg *arg; /**< NULL: what a member of a struct leads to, see `from` */
+	unsigned index;		    /**< N of argN */
+	bool by_name;		    /**< a template can say args.NAME */
+	struct str enum_name;	    /**< of FIELD_ENUM, without the keyword */
+	size_t from;	 /**< of FIELD_AGGREGATE, by template/follow.h: 0: argN leads to it; else */
+	uint64_t offset; /**< the pointer here in what field `from` - 1 leads to */
 };
 
 struct skeleton_probe {
@@ -57,6 +42,10 @@ struct skeleton {
 	struct targetfiles *files;
 	unsigned version; /**< of bpftrace */
 	VEC(struct skeleton_probe) probes;
+	unsigned n_places; /**< of them, see dialect_max_usdt() */
+	const char
+	    *filter;	/**< the caller's: a condition for events, as a predicate has it, or NULL */
+	bool has_stack; /**< likewise: the user stack is shown behind each event */
 	struct map known; /**< addresses of those in the lists of files */
 	struct map named; /**< "provider:name" -> 1 + index of the first one in `probes` */
 };
@@ -69,19 +58,17 @@ struct skeleton {
 bool skeleton_collect(struct skeleton *ret, struct arena *a, struct diag *d,
 		      struct targetfiles *files, unsigned version, const char *const *patterns,
 		      size_t n);
+/** The attach point of @p and the filter, in front of a clause's block. */
+void skeleton_write_head(const struct skeleton *sk, const struct skeleton_probe *p,
+			 struct strbuf *out);
+/** An argument's value, args.NAME where the target's names are known: @by_name. */
+void skeleton_write_value(const struct skeleton_field *f, bool by_name, struct strbuf *out);
 /** A template with a clause for each probe. */
 void skeleton_write_template(const struct skeleton *sk, struct strbuf *out);
-/** What no traced program can know. */
-struct skeleton_marks {
-	const char *start, *sep, *end;
-	const char *counts; /**< a map's name with its @ */
-};
 /**
- * A template that prints records: start, number of the probe, nsecs, pid, tid, comm, then the
- * fields, each behind `sep`; a string is two fields, its address and its text; last `end` and a
- * newline. Hidden fields are left out. The map `counts` has the number of events of each probe.
+ * Adds a shape for each probe, in the order of `probes`, and writes a template that prints records of
+ * these shapes (record/shape.h). Fields that cannot be read are FIELD_HIDDEN.
  */
-void skeleton_write_records(const struct skeleton *sk, const struct skeleton_marks *marks,
-			    struct strbuf *out);
+void skeleton_write_records(const struct skeleton *sk, struct shapes *ret, struct strbuf *out);
 
 #endif

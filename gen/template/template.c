@@ -3,9 +3,11 @@
 #include "bind/attach.h"
 #include "bind/beginend.h"
 #include "check/check.h"
-#include "names/codecall.h"
 #include "names/enumname.h"
+#include "names/mapkey.h"
+#include "names/printcall.h"
 #include "bind/filter.h"
+#include "bind/join.h"
 #include "template/import.h"
 #include "lower/lower.h"
 #include "lower/strings.h"
@@ -73,6 +75,7 @@ static bool bind_clauses(struct bind *b)
 {
 	struct attach_clause *clauses = b->clauses;
 	bool good = check_words(b);
+	attach_add_files(b);
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
 		bool bound = attach_bind_clause(b, &b->script.clauses.v[i], &clauses[i]);
 		good &= check_flags(b, &b->script.clauses.v[i]);
@@ -125,6 +128,8 @@ static void find_string_limit(struct bind *b)
 	for (size_t i = 0; i < b->enum_tables.n; i++)
 		map_add(b->arena, &tables, b->enum_tables.v[i].map);
 	b->max_strlen = strings_limit(b, &tables);
+	if (b->shapes && b->printed_strlen < b->max_strlen)
+		b->max_strlen = b->printed_strlen;
 }
 
 /** Reads all that is known of the script by now, and changes nothing. */
@@ -154,11 +159,15 @@ static bool bind_program(struct bind *b, struct pp *pp)
 	    bind_clauses(b); // if not, clauses that are right so far are looked at all the same
 	targettype_begin(b);
 	if (!exprtype_find(b) || !table_find_all(b) || !look_at(b) || !bound ||
-	    !filter_add_all(b) || !marker_replace_all(b) || !beginend_merge(b, "BEGIN") ||
-	    !beginend_merge(b, "END"))
+	    !marker_replace_all(b) || !beginend_merge(b, "BEGIN") || !beginend_merge(b, "END"))
 		return false;
-	codecall_rewrite(b);
+	mapkey_rewrite(b);
+	printcall_rewrite(b);
 	if (!enumname_rewrite(b) || !lower_program(b) || !table_add_all(b))
+		return false;
+	printcall_begin(b);
+	join_same_probes(b);
+	if (!filter_add_all(b))
 		return false;
 	find_string_limit(b);
 	if (!check_strings(b))

@@ -127,5 +127,7 @@ bool pp_file(struct pp *pp, const struct src_file *f);
  * cpp.
  */
 void pp_warn_unused(struct pp *pp);
+/** Did any of the files use the macro @name, or ask for it? */
+bool pp_is_used(const struct pp *pp, struct str name);
 
 #endif

@@ -371,6 +371,12 @@ static const struct pp_option *nearest_option(const struct pp *pp, struct str na
 	return near;
 }
 
+bool pp_is_used(const struct pp *pp, struct str name)
+{
+	const struct macro *m = map_get(&pp->macros, name);
+	return m && m->used;
+}
+
 void pp_warn_unused(struct pp *pp)
 {
 	if (!pp->options.n)

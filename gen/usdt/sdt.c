@@ -290,6 +290,14 @@ struct sdt_probe *sdt_find_same(const struct sdt_list *list, const struct sdt_pr
 	return map_get(&list->by_name, key_of(like));
 }
 
+unsigned sdt_count_places(struct arena *a, const struct sdt_probe *p)
+{
+	struct map places = {0};
+	for (size_t i = 0; i < p->n_sites; i++)
+		map_add(a, &places, p->sites[i].args);
+	return (unsigned)places.n;
+}
+
 bool sdt_find_nearest(const struct sdt_list *list, struct str provider, struct str name,
 		      unsigned *best, const struct sdt_probe **ret)
 {

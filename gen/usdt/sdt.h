@@ -68,6 +68,8 @@ struct sdt_probe *sdt_find(const struct sdt_list *list, struct str provider, str
 			   const struct sdt_probe *after);
 /** The probe with the provider and the name of @like, which is one of any list; or NULL. */
 struct sdt_probe *sdt_find_same(const struct sdt_list *list, const struct sdt_probe *like);
+/** How many different places the sites of a probe have for their arguments. */
+unsigned sdt_count_places(struct arena *a, const struct sdt_probe *p);
 /**
  * For "did you mean": the probe nearest to what was asked for, if it is nearer than *@best (start
  * with UINT_MAX; a walk over several files keeps it). Also finds the right name under another

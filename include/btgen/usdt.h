@@ -38,11 +38,81 @@
 #ifndef BTGEN_USDT_H
 #define BTGEN_USDT_H
 
+#ifdef __ASSEMBLER__
+#error "btgen/usdt.h: this is for C and C++; assembly has STAP_PROBE of btgen/compat/sys/sdt.h"
+#endif
+#ifndef __GNUC__
+#error "btgen/usdt.h: GCC and clang only"
+#endif
+#if defined(__cplusplus) && __cplusplus < 201103L
+#error "btgen/usdt.h: C++11 or later: compile with -std=c++11 or -std=gnu++11"
+#endif
 #ifndef USDT_DISABLE
 #if !defined(__ELF__) || !defined(__LP64__)
 #error "btgen/usdt.h: 64-bit ELF targets only; -DUSDT_DISABLE compiles the probes out"
 #endif
 #endif
+
+/* ---- what to write instead: mistakes that compile, or whose errors would be those of this header's inside -------- */
+
+#ifdef __cplusplus
+#define USDT__STATIC_ASSERT(test, says) static_assert(test, says)
+#else
+#define USDT__STATIC_ASSERT(test, says) __extension__ _Static_assert(test, says)
+#endif
+
+/*
+ * Names are looked at as text: most of what is no name is no expression either. In C neither compiler calls the other
+ * one's way of looking into a string constant. What clang is given is not defined anywhere, and only sizeof asks for it.
+ */
+#define USDT__NO_NAME "a USDT probe has a provider and a name: USDT_PROBE(provider, name, args...)"
+#define USDT__BAD_NAME                                                                             \
+	"a name of USDT is made of letters, digits and _, the first no digit, and has no quotes: " \
+	"USDT_PROBE(app, start, x)"
+#define USDT__BAD_ARG "USDT_ARG takes a name in quotes: USDT_ARG(x, \"name\")"
+#define USDT__BAD_DOC "USDT_DOC takes a sentence in quotes: USDT_DOC(app, start, \"when it fires\")"
+/* An argument that is no USDT_ARG, or one whose name is quoted. */
+#define USDT__ARG_BEGINS "((void)sizeof(\"USDT_ARG\"), (void)sizeof("
+#define USDT__IS_NAMED(text)                                                                       \
+	(__builtin_strncmp(text, USDT__ARG_BEGINS, sizeof(USDT__ARG_BEGINS) - 1) != 0 ||           \
+	 __builtin_strncmp(text, USDT__ARG_BEGINS "\"", sizeof(USDT__ARG_BEGINS)) == 0)
+#ifdef __clang__
+#define USDT__HAS(text, c) (!!__builtin_strchr(text, c))
+#define USDT__HAS_MARK(text)                                                                       \
+	(USDT__HAS(text, ' ') || USDT__HAS(text, '!') || USDT__HAS(text, '"') || USDT__HAS(text, '#') || \
+	 USDT__HAS(text, '$') || USDT__HAS(text, '%') || USDT__HAS(text, '&') || USDT__HAS(text, '\'') || \
+	 USDT__HAS(text, '(') || USDT__HAS(text, ')') || USDT__HAS(text, '*') || USDT__HAS(text, '+') || \
+	 USDT__HAS(text, ',') || USDT__HAS(text, '-') || USDT__HAS(text, '.') || USDT__HAS(text, '/') || \
+	 USDT__HAS(text, ':') || USDT__HAS(text, ';') || USDT__HAS(text, '<') || USDT__HAS(text, '=') || \
+	 USDT__HAS(text, '>') || USDT__HAS(text, '?') || USDT__HAS(text, '@') || USDT__HAS(text, '[') || \
+	 USDT__HAS(text, '\\') || USDT__HAS(text, ']') || USDT__HAS(text, '^') || USDT__HAS(text, '`') || \
+	 USDT__HAS(text, '{') || USDT__HAS(text, '|') || USDT__HAS(text, '}') || USDT__HAS(text, '~'))
+_Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wgcc-compat\"")
+char usdt_check_name(const char *text)
+    __attribute__((__diagnose_if__(!*text, USDT__NO_NAME, "error"),
+		   __diagnose_if__((*text >= '0' && *text <= '9') || USDT__HAS_MARK(text), USDT__BAD_NAME, "error")));
+char usdt_check_arg(const char *text)
+    __attribute__((__diagnose_if__(!USDT__IS_NAMED(text), USDT__BAD_ARG, "error")));
+char usdt_check_doc(const char *text)
+    __attribute__((__diagnose_if__(*text != '"', USDT__BAD_DOC, "error")));
+_Pragma("clang diagnostic pop")
+#define USDT__CHECK_NAME(text) USDT__STATIC_ASSERT(sizeof(usdt_check_name(text)) == 1, "");
+#define USDT__CHECK_DOC(text) USDT__STATIC_ASSERT(sizeof(usdt_check_doc(text)) == 1, "");
+#define USDT__CHECK_ARG(text) USDT__STATIC_ASSERT(sizeof(usdt_check_arg(text)) == 1, "");
+#else
+#define USDT__LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
+#define USDT__CHECK_NAME(text)                                                                     \
+	USDT__STATIC_ASSERT(sizeof(text) > 1, USDT__NO_NAME);                                      \
+	USDT__STATIC_ASSERT(__builtin_strspn(text, USDT__LETTERS) == sizeof(text) - 1 &&           \
+				__builtin_strspn(text, "0123456789") == 0,                         \
+			    USDT__BAD_NAME "; this is " text);
+#define USDT__CHECK_DOC(text)                                                                      \
+	USDT__STATIC_ASSERT(__builtin_strspn(text, "\"") == 1, USDT__BAD_DOC);
+#define USDT__CHECK_ARG(text) USDT__STATIC_ASSERT(USDT__IS_NAMED(text), USDT__BAD_ARG);
+#endif
+#define USDT__CHECK_NAMES(provider, name)                                                          \
+	USDT__CHECK_NAME(USDT__STR(provider))                                                      \
+	USDT__CHECK_NAME(USDT__STR(name))
 
 /* ---- arguments: what may be one, its type, size and sign ------------------------------------------------------ */
 
@@ -52,20 +122,40 @@
  */
 #if defined(__clang__) && !defined(__OPTIMIZE__)
 /* clang -O0 forgets a variable that is never set, when it inlines (always_inline). */
+#ifdef __cplusplus
+#define USDT__UNSET __attribute__((__unused__)) = nullptr
+#else
 #define USDT__UNSET __attribute__((__unused__)) = 0
+#endif
 #else
 #define USDT__UNSET __attribute__((__unused__))
 #endif
 
 #ifdef __cplusplus
-#define USDT__STATIC_ASSERT(test, says) static_assert(test, says)
 #define USDT__VALUE(id, k, x)                                                                      \
+	USDT__STATIC_ASSERT(!USDT__IS_OBJECT(__typeof__((x))) && !USDT__IS_VOID(__typeof__((x))),  \
+		      "USDT argument " #k " is an object, or void: pass an object by its address, or a number in it"); \
 	auto __usdt_v##k = (x);                                                                    \
-	USDT__STATIC_ASSERT(::usdt_detail::arg<__typeof__(__usdt_v##k)>::fits,                     \
+	USDT__STATIC_ASSERT(::usdt_detail::arg<__typeof__(__usdt_v##k)>::fits ||                   \
+			  USDT__IS_OBJECT(__typeof__(__usdt_v##k)),                                \
 		      "USDT argument " #k " is no integer, enum or pointer of at most 8 bytes: pass " \
-		      "a float or double as USDT_BITS(x), an object by its address");
+		      "a float or double as USDT_BITS(x)");
 #define USDT__IS_POINTER(v) (::usdt_detail::arg<__typeof__(v)>::pointer)
 #define USDT__ADDRESS(v) (::usdt_detail::address(v))
+/*
+ * Asked before the value is copied, which a class may forbid, and not of a template, which takes neither an array of
+ * variable length nor a statement expression.
+ */
+#define USDT__IS_OBJECT(type) (__is_class(type) || __is_union(type))
+#ifdef __has_builtin
+#if __has_builtin(__is_same)
+#define USDT__IS_VOID(type) __is_same(type, void)
+#endif
+#endif
+#ifndef USDT__IS_VOID
+#define USDT__IS_VOID(type) false
+#endif
+#define USDT__CHECK_TYPE(k, x)
 #define USDT__MEMORY(p) static_cast<const volatile char(*)[]>(p)
 #define USDT__TYPE(id, k, x)                                                                       \
 	__extension__ __typeof__((x)) *__usdt_##id##_##k USDT__UNSET;
@@ -111,11 +201,11 @@ template <> struct arg<unsigned long> : int_arg<unsigned long> {};
 __extension__ template <> struct arg<long long> : int_arg<long long> {};
 __extension__ template <> struct arg<unsigned long long> : int_arg<unsigned long long> {};
 template <class T> struct enum_arg<T, true> : arg<__underlying_type(T)> {};
-template <class T> inline __attribute__((__always_inline__)) const volatile void *address(T *p)
+template <class T> inline __attribute__((__always_inline__, __artificial__)) const volatile void *address(T *p)
 {
 	return reinterpret_cast<const volatile void *>(p);
 }
-template <class T> inline __attribute__((__always_inline__)) const volatile void *address(const T &)
+template <class T> inline __attribute__((__always_inline__, __artificial__)) const volatile void *address(const T &)
 {
 	return nullptr;
 }
@@ -123,14 +213,19 @@ template <class T> inline __attribute__((__always_inline__)) const volatile void
 } /* extern "C++" */
 
 #else /* C */
-#define USDT__STATIC_ASSERT(test, says) __extension__ _Static_assert(test, says)
 #define USDT__VALUE(id, k, x)                                                                      \
 	__extension__ __typeof__(*__usdt_##id##_##k) __usdt_v##k = (x);                            \
-	USDT__STATIC_ASSERT(                                                                       \
-	    (USDT__IS_INT(__usdt_v##k) || USDT__CLASS(__usdt_v##k) == 5) &&                        \
-		sizeof(__usdt_v##k) <= 8,                                                          \
-	    "USDT argument " #k " is no integer, enum or pointer of at most 8 bytes: pass a float or " \
-	    "double as USDT_BITS(x), a struct by its address");
+	USDT__STATIC_ASSERT(USDT__IS_INT(__usdt_v##k) || USDT__CLASS(__usdt_v##k) == 5 ||          \
+				sizeof(__usdt_v##k) > 8,                                           \
+			    USDT__NO_VALUE(k));
+#define USDT__NO_VALUE(k)                                                                          \
+	"USDT argument " #k " is no integer, enum or pointer of at most 8 bytes: pass a float or "  \
+	"double as USDT_BITS(x), a struct by its address"
+/* Asked before the type of what is too large, or nothing, leads to other errors. */
+#define USDT__CHECK_TYPE(k, x)                                                                     \
+	USDT__STATIC_ASSERT(!__builtin_types_compatible_p(__typeof__(((void)0, (x))), void),       \
+			    "USDT argument " #k " is void: pass a value");                         \
+	USDT__STATIC_ASSERT(sizeof(__typeof__(((void)0, (x)))) <= 8, USDT__NO_VALUE(k));
 /* 1 integer, 2 char, 3 enum, 4 bool, 5 pointer: GCC's typeclass.h */
 #define USDT__CLASS(x) __builtin_classify_type(x)
 #define USDT__IS_INT(x) (USDT__CLASS(x) >= 1 && USDT__CLASS(x) <= 4)
@@ -165,6 +260,10 @@ template <class T> inline __attribute__((__always_inline__)) const volatile void
 #endif
 
 #define USDT__DECL(id, k, x)                                                                       \
+	USDT__STATIC_ASSERT(sizeof(#x) > 1,                                                        \
+			    "USDT argument " #k " is empty: a comma too many, or a macro for nothing"); \
+	USDT__CHECK_ARG(#x)                                                                        \
+	USDT__CHECK_TYPE(k, x)                                                                     \
 	USDT__TYPE(id, k, x)                                                                       \
 	USDT__VALUE(id, k, x)
 
@@ -400,12 +499,18 @@ template <class T> inline __attribute__((__always_inline__)) const volatile void
 	"\t.hidden " USDT__SEMA_QUOTED(provider, name) "\n"                                        \
 	"\t.8byte " USDT__SEMA_QUOTED(provider, name)
 #define USDT__SEMA_EXPLICIT(sema, provider, name) ".8byte __usdt_sema_" USDT__STR(sema)
+#define USDT__SEMA_IMPLICIT_CHECK(sema, provider, name) USDT__CHECK_NAMES(provider, name)
+/* One that is not declared would be the linker's business, which knows no line. */
+#define USDT__SEMA_EXPLICIT_CHECK(sema, provider, name)                                            \
+	USDT__CHECK_NAMES(provider, name)                                                          \
+	USDT__STATIC_ASSERT(sizeof(__usdt_sema_##sema) == 2, "");
 
-/* How many arguments follow the name; 13 for more than twelve (up to twenty). */
+/* How many arguments follow the name; 13 for more than twelve (up to thirty). */
 #define USDT__COUNT(...)                                                                           \
-	USDT__COUNT_(__VA_ARGS__, 13, 13, 13, 13, 13, 13, 13, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, )
+	USDT__COUNT_(__VA_ARGS__, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, \
+		     12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, )
 #define USDT__COUNT_(name, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16,  \
-		     a17, a18, a19, a20, n, ...)                                                   \
+		     a17, a18, a19, a20, a21, a22, a23, a24, a25, a26, a27, a28, a29, a30, n, ...) \
 	n
 #define USDT__CAT(a, b) USDT__CAT_(a, b)
 #define USDT__CAT_(a, b) a##b
@@ -416,45 +521,47 @@ template <class T> inline __attribute__((__always_inline__)) const volatile void
 	USDT__CAT(USDT__SITE, n)(id, text, kind, sema, provider, __VA_ARGS__)
 
 #define USDT__SITE0(id, text, kind, sema, provider, name)                                          \
-	USDT__EMIT(id, 0, USDT__ARGS0(id), text, kind(sema, provider, name), provider, name)
+	USDT__EMIT(id, 0, USDT__ARGS0(id), text, kind, sema, provider, name)
 #define USDT__SITE1(id, text, kind, sema, provider, name, a1)                                      \
-	USDT__EMIT(id, 1, USDT__ARGS1(id, a1), text, kind(sema, provider, name), provider, name)
+	USDT__EMIT(id, 1, USDT__ARGS1(id, a1), text, kind, sema, provider, name)
 #define USDT__SITE2(id, text, kind, sema, provider, name, a1, a2)                                  \
-	USDT__EMIT(id, 2, USDT__ARGS2(id, a1, a2), text, kind(sema, provider, name), provider, name)
+	USDT__EMIT(id, 2, USDT__ARGS2(id, a1, a2), text, kind, sema, provider, name)
 #define USDT__SITE3(id, text, kind, sema, provider, name, a1, a2, a3)                              \
-	USDT__EMIT(id, 3, USDT__ARGS3(id, a1, a2, a3), text, kind(sema, provider, name), provider, name)
+	USDT__EMIT(id, 3, USDT__ARGS3(id, a1, a2, a3), text, kind, sema, provider, name)
 #define USDT__SITE4(id, text, kind, sema, provider, name, a1, a2, a3, a4)                          \
-	USDT__EMIT(id, 4, USDT__ARGS4(id, a1, a2, a3, a4), text, kind(sema, provider, name), provider, name)
+	USDT__EMIT(id, 4, USDT__ARGS4(id, a1, a2, a3, a4), text, kind, sema, provider, name)
 #define USDT__SITE5(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5)                      \
-	USDT__EMIT(id, 5, USDT__ARGS5(id, a1, a2, a3, a4, a5), text, kind(sema, provider, name), provider, name)
+	USDT__EMIT(id, 5, USDT__ARGS5(id, a1, a2, a3, a4, a5), text, kind, sema, provider, name)
 #define USDT__SITE6(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6)                  \
-	USDT__EMIT(id, 6, USDT__ARGS6(id, a1, a2, a3, a4, a5, a6), text, kind(sema, provider, name), provider, name)
+	USDT__EMIT(id, 6, USDT__ARGS6(id, a1, a2, a3, a4, a5, a6), text, kind, sema, provider, name)
 #define USDT__SITE7(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6, a7)              \
-	USDT__EMIT(id, 7, USDT__ARGS7(id, a1, a2, a3, a4, a5, a6, a7), text, kind(sema, provider, name), provider, name)
+	USDT__EMIT(id, 7, USDT__ARGS7(id, a1, a2, a3, a4, a5, a6, a7), text, kind, sema, provider, name)
 #define USDT__SITE8(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6, a7, a8)          \
-	USDT__EMIT(id, 8, USDT__ARGS8(id, a1, a2, a3, a4, a5, a6, a7, a8), text, kind(sema, provider, name), provider, name)
+	USDT__EMIT(id, 8, USDT__ARGS8(id, a1, a2, a3, a4, a5, a6, a7, a8), text, kind, sema, provider, name)
 #define USDT__SITE9(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6, a7, a8, a9)      \
-	USDT__EMIT(id, 9, USDT__ARGS9(id, a1, a2, a3, a4, a5, a6, a7, a8, a9), text, kind(sema, provider, name), provider, name)
+	USDT__EMIT(id, 9, USDT__ARGS9(id, a1, a2, a3, a4, a5, a6, a7, a8, a9), text, kind, sema, provider, name)
 #define USDT__SITE10(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10) \
-	USDT__EMIT(id, 10, USDT__ARGS10(id, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10), text, kind(sema, provider, name), provider, name)
+	USDT__EMIT(id, 10, USDT__ARGS10(id, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10), text, kind, sema, provider, name)
 #define USDT__SITE11(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11) \
-	USDT__EMIT(id, 11, USDT__ARGS11(id, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11), text, kind(sema, provider, name), provider, name)
+	USDT__EMIT(id, 11, USDT__ARGS11(id, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11), text, kind, sema, provider, name)
 #define USDT__SITE12(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12) \
-	USDT__EMIT(id, 12, USDT__ARGS12(id, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12), text, kind(sema, provider, name), provider, name)
+	USDT__EMIT(id, 12, USDT__ARGS12(id, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12), text, kind, sema, provider, name)
 #define USDT__SITE13(...) USDT__STATIC_ASSERT(0, "a USDT probe has at most 12 arguments")
 #ifdef USDT_DISABLE
-#define USDT__EMIT(id, n, decls, text, sema, provider, name)                                       \
+#define USDT__EMIT(id, n, decls, text, kind, sema, provider, name)                                  \
 	do {                                                                                       \
 		if (0) {                                                                           \
-			decls USDT__USE##n                                                         \
+			kind##_CHECK(sema, provider, name) decls USDT__USE##n                      \
 		}                                                                                  \
 	} while (0)
 #else
-#define USDT__EMIT(id, n, decls, text, sema, provider, name)                                       \
+#define USDT__EMIT(id, n, decls, text, kind, sema, provider, name)                                  \
 	do {                                                                                       \
-		decls USDT__READS##n USDT__PUT_TEXT(text, USDT__TEXT(id, text, provider, name));   \
+		kind##_CHECK(sema, provider, name) decls USDT__READS##n                            \
+		    USDT__PUT_TEXT(text, USDT__TEXT(id, text, provider, name));   \
 		USDT__ASM(USDT__BEFORE "990:\t" USDT_SITE "\n" USDT__AFTER                         \
-				  USDT__NOTE(sema, provider, name, USDT__PLACES##n) USDT__SITE_NOTE(id) \
+				  USDT__NOTE(kind(sema, provider, name), provider, name, USDT__PLACES##n) \
+				      USDT__SITE_NOTE(id) \
 			  :                                                                        \
 			  : USDT__OPERANDS##n);                                                    \
 	} while (0)
@@ -473,11 +580,14 @@ template <class T> inline __attribute__((__always_inline__)) const volatile void
 	((void)sizeof("USDT_ARG"), (void)sizeof(name), (void)sizeof(doc), (expr))
 #define USDT__ARG2(expr, name, doc, unit)                                                          \
 	((void)sizeof("USDT_ARG"), (void)sizeof(name), (void)sizeof(doc), (void)sizeof(unit), (expr))
+#define USDT__ARG3(...) usdt_arg_takes_an_expression_a_name_a_doc_and_a_unit
+#define USDT__ARG4 USDT__ARG3
+#define USDT__ARG5 USDT__ARG3
 
 /* The types tell a tracer what the bits are. */
 typedef __UINT32_TYPE__ usdt_float_bits;
 typedef __UINT64_TYPE__ usdt_double_bits;
-#define USDT__INLINE static __inline__ __attribute__((__always_inline__, __unused__))
+#define USDT__INLINE static __inline__ __attribute__((__always_inline__, __artificial__, __unused__))
 USDT__INLINE usdt_float_bits usdt_bits_of_float(float x)
 {
 	usdt_float_bits bits;
@@ -500,10 +610,20 @@ USDT__INLINE usdt_double_bits usdt_bits(double x)
 {
 	return usdt_bits_of_double(x);
 }
+template <class T> int usdt_bits(T)
+{
+	static_assert(sizeof(T) == 0, "USDT_BITS takes a float or a double");
+	return 0;
+}
 }
 #define USDT_BITS(x) (::usdt_bits(x))
 #else
-#define USDT_BITS(x) (_Generic((x), float: usdt_bits_of_float, double: usdt_bits_of_double)(x))
+usdt_double_bits usdt_bits_takes_a_float_or_a_double(void); /* no such function: a call of it has this name in its error */
+#define USDT_BITS(x)                                                                               \
+	(_Generic((x),                                                                             \
+	     float: usdt_bits_of_float,                                                            \
+	     double: usdt_bits_of_double,                                                          \
+	     default: usdt_bits_takes_a_float_or_a_double)(x))
 #endif
 
 /* An argument is evaluated only behind the test. */
@@ -516,14 +636,20 @@ USDT__INLINE usdt_double_bits usdt_bits(double x)
 #define USDT__LAZY_ENABLED(provider, name, ...) USDT_ENABLED(provider, name)
 
 #ifdef USDT_DISABLE
-#define USDT_DOC(provider, name, sentence) struct usdt_doc
+#define USDT_DOC(provider, name, sentence)                                                         \
+	USDT__CHECK_NAMES(provider, name)                                                          \
+	USDT__CHECK_DOC(USDT__STR(sentence)) struct usdt_doc
 #define USDT_ENABLED(provider, name) 0
-#define USDT_SEMA_DECLARE(sema) extern unsigned short __usdt_sema_##sema
+#define USDT_SEMA_DECLARE(sema)                                                                    \
+	USDT__CHECK_NAME(#sema)                                                                    \
+	extern unsigned short __usdt_sema_##sema
 #define USDT_SEMA_DEFINE(sema) USDT_SEMA_DECLARE(sema)
 #define USDT_SEMA_ENABLED(sema) (0 && __usdt_sema_##sema)
 #else
 #define USDT_DOC(provider, name, sentence) USDT__DOC(provider, name, sentence)
 #define USDT__DOC(provider, name, sentence)                                                        \
+	USDT__CHECK_NAMES(provider, name)                                                          \
+	USDT__CHECK_DOC(USDT__STR(sentence))                                                                 \
 	__asm__("\t.pushsection .note.btgen,\"\",\"note\"\n"                                       \
 		"\t.balign 4\n"                                                                    \
 		"\t.4byte 6, 994f-993f, 3\n"                                                       \
@@ -549,6 +675,7 @@ USDT__INLINE usdt_double_bits usdt_bits(double x)
 #endif
 #define USDT__ENABLED(provider, name)                                                              \
 	(__extension__({                                                                           \
+		USDT__CHECK_NAMES(provider, name)                                                  \
 		USDT__QUIET                                                                        \
 		extern unsigned short __usdt_##provider##__sema_##name __asm__(                    \
 		    USDT__SEMA_NAME(provider, name)) __attribute__((__visibility__("hidden")));    \
@@ -581,6 +708,7 @@ USDT__INLINE usdt_double_bits usdt_bits(double x)
 #define USDT__EXTERN extern
 #endif
 #define USDT_SEMA_DECLARE(sema)                                                                    \
+	USDT__CHECK_NAME(#sema)                                                                    \
 	USDT__EXTERN unsigned short __usdt_sema_##sema __asm__("__usdt_sema_" #sema)               \
 	    __attribute__((__visibility__("hidden")))
 #define USDT_SEMA_DEFINE(sema)                                                                     \

@@ -148,6 +148,20 @@ row_check() {
 	fi
 }
 
+# The promises: a million lines for each second of CPU time, and memory that does not grow with the length of the trace.
+row_relay() {
+	local form rate early late peak
+	printf '%s\n' "relay: 10 million records with four numbers and a text, and memory after a quarter, after all, and at the end"
+	for form in text json sorted; do
+		read -r rate early late peak < <("$build/relaycost" $form 10000000)
+		printf '  %-44s %12s lines/s %7s MB %7s MB %7s MB\n' "$form" "$rate" "$early" "$late" "$peak"
+		if [ "$rate" -lt 1000000 ] || [ "$late" -gt $((early + early / 10 + 1)) ]; then
+			printf '  MISSED: 1000000 lines/s, in memory that does not grow\n'
+			failed=1
+		fi
+	done
+}
+
 row_enums() {
 	local title="enums: one of nvmf_tgt"
 	if ! has gdb; then
@@ -170,6 +184,18 @@ row_types() {
 	BTGEN_BUILD=$build "$top/tests/bench/typetable.py" || failed=1
 }
 
+# A table of its own: until all is attached, and not until the end
+row_names() {
+	local title="names: from the start of bpftrace.sh until all is attached"
+	if [ "$(id -u)" != 0 ] || ! has "$bpftrace"; then
+		skip "$title" "needs root and bpftrace"
+		return
+	fi
+	with_target
+	printf '%s (least of %s)\n' "$title" "${ROUNDS:-9}"
+	BTGEN=$btgen BTGEN_BPFTRACE=$bpftrace "$top/tests/bench/names.py" $pid || failed=1
+}
+
 row_kernel() {
 	local title="types: one of the kernel"
 	if [ ! -r /sys/kernel/btf/vmlinux ] || ! has pahole; then
@@ -185,7 +211,7 @@ main() {
 	local row
 	failed=0
 	# shellcheck disable=SC2086 # a list of names
-	[ $# -gt 0 ] || set -- ${BENCH:-start expand check probes hits enums kernel types}
+	[ $# -gt 0 ] || set -- ${BENCH:-start expand check probes hits names relay enums kernel types}
 	printf '  %-44s %12s %12s %10s %9s\n' "(medians of ${ROUNDS:-7})" CPU elapsed memory "CPU ratio"
 	for row; do
 		if ! declare -F "row_$row" >/dev/null; then

@@ -1,8 +1,8 @@
-// A probe as other headers write it: a note and nothing else, so that types can only be inferred.
+// A probe as libbpf's usdt.h writes it: a note and nothing else, so that types can only be inferred.
 #include <stdint.h>
 __asm__(".pushsection .stapsdt.base, \"aG\", \"progbits\", .stapsdt.base, comdat\n"
 	"_.stapsdt.base: .space 1\n.popsection\n");
-#define PLAIN(name, a, b, c)                                                                       \
+#define USDT(group, name, a, b, c)                                                                 \
 	__asm__ volatile("990: nop\n"                                                              \
 			 ".pushsection .note.stapsdt, \"\", \"note\"\n"                            \
 			 ".balign 4\n"                                                             \
@@ -10,7 +10,7 @@ __asm__(".pushsection .stapsdt.base, \"aG\", \"progbits\", .stapsdt.base, comdat
 			 "991: .asciz \"stapsdt\"\n"                                               \
 			 "992: .balign 4\n"                                                        \
 			 "993: .8byte 990b, _.stapsdt.base, 0\n"                                                \
-			 ".asciz \"app\"\n"                                                        \
+			 ".asciz \"" #group "\"\n"                                                 \
 			 ".asciz \"" #name "\"\n"                                                  \
 			 ".asciz \"8@%0 -4@%1 8@%2\"\n"                                            \
 			 "994: .balign 4\n"                                                        \
@@ -21,6 +21,6 @@ int main(int argc, char **argv)
 	const char *name = argv[0];
 	int size = argc;
 	uint64_t *counter = (uint64_t *)argv;
-	PLAIN(plain, name, size, counter);
+	USDT(app, plain, name, size, counter);
 	return 0;
 }

@@ -137,6 +137,9 @@ for script in $(cd "$top/bpf" && grep -l '^ \* TRACES' ./*.bt | sed 's|^\./||; s
 done
 exec 3>&-
 lacks=
+silent "SPDK's scripts as one program" 17 -x "$targets/nvmf_tgt" \
+	"$top"/bpf/{nvmf,spdk,nvme,sched,qpair,intr-wakeups,send_msg}.bt
+n_right=$((n_right - 1))
 
 # docs/lab: the programs as its pages make them.
 mkdir -p "$tmp/lab/build"

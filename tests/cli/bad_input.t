@@ -60,8 +60,8 @@ tid=$(find /proc/$pid/task -mindepth 1 -maxdepth 1 ! -name "$pid" -printf '%f\n'
 if [ -n "$tid" ]; then
 	bad 1 "thread of process $pid" "a thread's id" "$tid" "$tmp/good.bt"
 fi
-bad 1 "2 processes were given" "two PIDs" $pid $z "$tmp/good.bt"
-bad 1 "2 processes were given \($pid $z\)" "two PIDs in one word, as from \"\`pidof\`\"" "$pid $z" "$tmp/good.bt"
+bad 1 "process $z does not run the same program as process $pid" "two PIDs" $pid $z "$tmp/good.bt"
+bad 1 "process $z does not run the same program as process $pid" "two PIDs in one word, as from \"\`pidof\`\"" "$pid $z" "$tmp/good.bt"
 bad 1 "no process has PID 99999999" "a PID beyond all" 99999999 "$tmp/good.bt"
 bad 2 "'0' is neither a PID" "0 as a PID" 0 "$tmp/good.bt"
 bad 2 "empty argument in place of a PID" "an empty PID" "" "$tmp/good.bt"
@@ -85,6 +85,23 @@ bad 1 ":1:30: error: with -x this would fire for every process on the machine" "
 bad 1 "__PID__ needs a process: give a PID instead of a file" "-x and __PID__" -x "$tgt" \
 	-e 'usdt:__EXE__:nvmf_tgt_state /pid == __PID__/ { }'
 bad 2 "^bpftrace.sh: -f: unknown format 'xml'" "an option that btgen reads" -f xml -t '*' $pid
+bad 2 "^bpftrace.sh: --deep: 'x' is not a number of levels up to 9" "--deep of no number" --deep x -t '*' $pid
+bad 2 "--deep is for -t: a script prints a struct with print" "--deep with a script" --deep 1 $pid "$tmp/good.bt"
+bad 2 "--stack is for -t: a script prints ustack" "--stack with a script" --stack $pid "$tmp/good.bt"
+bad 2 "--stack is for -t" "--stack with --count" --stack --count -t '*' $pid
+bad 2 "--filter is for -t: a script has /conditions/" "--filter with a script" --filter 1 $pid "$tmp/good.bt"
+bad 2 "--filter: the condition is empty" "--filter of nothing" --filter ' ' -t '*' $pid
+bad 2 "--count is for -t: a script counts with count()" "--count with a script" --count $pid "$tmp/good.bt"
+bad 2 "--latency stands alone, without -t and --count" "--latency with -t" --latency a b -t '*' $pid
+bad 2 "^bpftrace.sh: --latency needs two probes: START DONE" "--latency with one" $pid --latency a
+bad 2 "-N is of lines: -T ends what only counts" "-N with --count" -N 5 --count -t '*' $pid
+bad 2 "--count=: give a KEY, or only --count" "--count of nothing" --count= -t '*' $pid
+bad 1 "^btgen: error: spdk:nvmf_tgt_state has no argument 'x'" "--count of no argument" --count=x -t nvmf_tgt_state $pid
+bad 1 "^<script of -t>:3:8: error: probe spdk:nvmf_tgt_state has no argument x" "--filter of no argument" --filter 'args.x > 1' -t nvmf_tgt_state $pid
+bad 1 "^btgen: error: spdk:nvmf_tgt_state is both the start and the end" "--latency from a probe to itself" --latency nvmf_tgt_state 'nvmf_tgt_s*' $pid
+bad 1 "^btgen: error: no probe matches 'no_such'" "--latency to no probe" --latency nvmf_tgt_state no_such $pid
+bad 2 "--key is for --latency" "--key with -t" --key x -t '*' $pid
+bad 2 "-t replaces the script" "--latency with a script" --latency a b $pid "$tmp/good.bt"
 
 bad 1 "'nvmf_tgt' is no script, but a running program: its name goes before the script" "a name behind the script" \
 	"$tmp/good.bt" nvmf_tgt
@@ -129,8 +146,6 @@ own $stripped
 wait_for 10 test -e /proc/$stripped/exe
 bad 1 "no debug information" "no DWARF at all" $stripped -e 'usdt:__EXE__:nvmf_tgt_state { printf("%s", @target[arg1]); }'
 
-bad 1 "<command line>:1:19: error: .* flag '#' .* write %% for" "a flag of printf that 0.17 does not count as one" \
-	-e 'BEGIN { printf("5 %#x, %d\n", 1, 2); }'
 bad 1 "no such folder: $tmp/nowhere" "-o into a folder that is not there" -o "$tmp/nowhere/out" $pid "$tmp/good.bt"
 bad 1 "cannot write $tmp" "-o onto a folder" -o "$tmp" $pid "$tmp/good.bt"
 bad 1 "no process has PID" "-o with a wrong PID" -o "$tmp/old" $free_pid "$tmp/good.bt"
@@ -150,9 +165,11 @@ unset FAKE_VERSION
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	chmod 755 "$tmp"
 	cp "$sh" "$btgen" "$tgt" "$tmp" # the checkout may be in a folder that is closed to others
-	out=$(BTGEN=$tmp/btgen setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/bpftrace.sh" $pid "$tmp/good.bt" 2>&1)
+	# No script, which might start bpftrace with other rights.
+	printf '#include <stdio.h>\nint main(void) { return puts("bpftrace v0.17.0") < 0; }\n' | gcc -x c -o "$tmp/fake" -
+	out=$(BTGEN=$tmp/btgen setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/bpftrace.sh" --bpftrace "$tmp/fake" $pid "$tmp/good.bt" 2>&1)
 	is $? 1 "without root: exit status 1"
-	like "$out" "needs root" "without root: the message says so"
+	like "$out" "tracing needs root with bpftrace 0.17: use sudo" "without root: the message says so"
 	out=$(setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/btgen" expand -p $pid "$tmp/good.bt" 2>&1)
 	is $? 1 "another user's process: exit status 1"
 	like "$out" "no permission to inspect process $pid" "another user's process: the message says so"

@@ -38,10 +38,15 @@ note tests/targets/subsystem_ops.c:175" "and called so"
 out=$(check --force)
 is "$? $(short <<<"$out" | grep -c ^warning)" "0 2" "--force: findings are warnings"
 is "$("$btgen" expand --for 0.17 --force -x nvmf_tgt my.bt 2>"$tmp/err" | tail -n 1)" \
-	"usdt:$tmp/nvmf_tgt:spdk:nvmf_subsystem_add_listener { printf(\"%d\\n\", comm); }" "and the program is written"
+	"if (1) { printf(\"%d\\n\", comm); } }" "and the program is written"
 like "$(check -W fromat)" "^btgen check: -W: no finding is called 'fromat', did you mean 'format'\?$" "a name that is none"
 is "$("$btgen" check -W help | grep -c '^[a-z-]* *[a-z]')" "$("$btgen" check -W help | wc -l)" "-W help lists the names"
-is "$(echo 'BEGIN { printf("%s %d\n", 1, comm); }' | "$btgen" check /dev/stdin 2>&1 | short | wc -l)" 2 "a script without a target is checked as well"
+is "$(echo 'BEGIN { printf("%d %d\n", 1, comm); }' | "$btgen" check /dev/stdin 2>&1 | short | wc -l)" 1 "a script without a target is checked as well"
+flags='BEGIN { printf("%s %+i\n", pid, 3); }'
+is "$("$btgen" check --for 0.17,0.23 -e "$flags" 2>&1) $?" " 0" "what bpftrace.sh prints itself is right on every version"
+like "$("$btgen" expand --for 0.17 -e "$flags" 2>&1)" ":1:20: error: .*came with 0.24" "a program that is printed needs a bpftrace that can"
+like "$("$btgen" check --for 0.17 -e 'BEGIN { system("echo %+d %s", 3, 4); }' 2>&1)" ":1:22: error: .* the flag" \
+	"and so does a command"
 
 is "$(check --json 2>"$tmp/err" | python3 -c '
 import json, sys

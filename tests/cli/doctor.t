@@ -20,7 +20,7 @@ machine() {
 	echo 2 >sys/kernel/perf_event_paranoid
 	echo 2 >sys/kernel/unprivileged_bpf_disabled
 	echo 1 >sys/net/core/bpf_jit_enable
-	printf 'Name:\tbtgen\nUid:\t0\t0\t0\t0\nCapEff:\t000001ffffffffff\n' >self/status
+	printf 'Name:\tbtgen\nUid:\t0\t0\t0\t0\nCapBnd:\t000001ffffffffff\nCapAmb:\t0000000000000000\n' >self/status
 	echo '         0          0 4294967295' >self/uid_map
 	printf 'Limit                     Soft Limit           Hard Limit           Units     \n%s\n' \
 		'Max locked memory         65536                65536                bytes     ' >self/limits
@@ -140,30 +140,43 @@ echo 4 >"$m/proc/sys/kernel/perf_event_paranoid"
 finds 0.17.0 0 "" "a paranoid kernel does not limit root"
 like "$(cat "$tmp/out")" '^  ok       kernel.perf_event_paranoid=4 and .* limit other users only$' "... which is said"
 machine
-printf 'Uid:\t1000\t1000\t1000\t1000\nCapEff:\t0000000000000000\n' >"$m/proc/self/status"
-finds 0.17.0 1 "  error    bpftrace traces as root only, and this is user 1000, who cannot see processes of others, and whether the kernel compiles BPF programs: use sudo" \
+printf 'Uid:\t1000\t1000\t1000\t1000\nCapBnd:\t0000000000000000\n' >"$m/proc/self/status"
+finds 0.17.0 1 "  error    bpftrace up to 0.24 traces as root only, and this is user 1000, who cannot see processes of others, and whether the kernel compiles BPF programs: use sudo" \
 	"not root: one error, and what it does not see"
 unlike "$(cat "$tmp/out")" 'paranoid' "... and nothing about root"
 machine
 printf '         0       1000          1\n' >"$m/proc/self/uid_map"
 finds 0.17.0 1 "  error    this is root of a user namespace (a rootless container), which the kernel lets load no BPF program: run it as root of the host" "root of a rootless container"
 machine
-printf 'Uid:\t0\t0\t0\t0\nCapEff:\t00000000a80425fb\n' >"$m/proc/self/status"
-finds 0.27.1 1 "  error    root lacks the capability CAP_SYS_ADMIN, without which bpftrace attaches to nothing: docker run --privileged, or --cap-add SYS_ADMIN --cap-add SYS_PTRACE" \
+printf 'Uid:\t0\t0\t0\t0\nCapBnd:\t00000000a80425fb\n' >"$m/proc/self/status"
+finds 0.27.1 1 "  error    root lacks CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN, without which bpftrace attaches to nothing: docker run --privileged, or --cap-add SYS_ADMIN --cap-add SYS_PTRACE" \
 	"root of a container, as docker makes it"
-printf 'Uid:\t0\t0\t0\t0\nCapEff:\t000000c0000c25fb\n' >"$m/proc/self/status"
-finds 0.23.2 1 "  error    root lacks the capability CAP_SYS_ADMIN, without which bpftrace attaches to nothing: docker run --privileged, or --cap-add SYS_ADMIN --cap-add SYS_PTRACE" \
-	"CAP_BPF and CAP_PERFMON are not enough for 0.23"
-finds 0.27.1 0 "" "... they are for 0.27"
-printf 'Uid:\t0\t0\t0\t0\nCapEff:\t000001fffff7ffff\n' >"$m/proc/self/status"
-finds 0.27.1 0 "  warning  root lacks the capability CAP_SYS_PTRACE, without which most processes cannot be looked into: docker run --cap-add SYS_PTRACE" "no CAP_SYS_PTRACE"
+printf 'Uid:\t0\t0\t0\t0\nCapBnd:\t000000c0000c25fb\n' >"$m/proc/self/status"
+finds 0.23.2 0 "  warning  CAP_SYS_ADMIN is missing, without which bpftrace 0.23 cannot trace probes with semaphores on newer kernels: docker run --cap-add SYS_ADMIN" \
+	"CAP_BPF and CAP_PERFMON are not enough for all of 0.23"
+finds 0.27.1 0 "  warning  CAP_SYS_ADMIN is missing, without which bpftrace 0.27 cannot trace functions of programs on newer kernels: docker run --cap-add SYS_ADMIN" \
+	"... nor of 0.27"
+printf 'Uid:\t0\t0\t0\t0\nCapBnd:\t000001fffff7ffff\n' >"$m/proc/self/status"
+finds 0.27.1 0 "  warning  CAP_SYS_PTRACE is missing, without which most processes of others cannot be looked into: docker run --cap-add SYS_PTRACE" "no CAP_SYS_PTRACE"
+
+# Another user has what is inherited by every program, the ambient set, unless the file of bpftrace has more.
+printf 'Uid:\t1000\t1000\t1000\t1000\nCapBnd:\t000001ffffffffff\nCapAmb:\t000000c000280006\n' >"$m/proc/self/status"
+finds 0.27.1 0 "" "a user with the capabilities that 0.27 needs"
+like "$(cat "$tmp/out")" '^  ok       user 1000 has the capabilities that bpftrace 0.27 needs$' "... which is said"
+finds 0.23.2 1 "  error    bpftrace up to 0.24 traces as root only, and this is user 1000, who cannot see processes of others, and whether the kernel compiles BPF programs: use sudo" \
+	"... they are nothing to 0.23"
+printf 'Uid:\t1000\t1000\t1000\t1000\nCapBnd:\t000001ffffffffff\nCapAmb:\t0000008000280006\n' >"$m/proc/self/status"
+finds 0.27.1 0 "" "CAP_SYS_ADMIN stands for CAP_PERFMON"
+printf 'Uid:\t1000\t1000\t1000\t1000\nCapBnd:\t000001ffffffffff\nCapAmb:\t0000008000080006\n' >"$m/proc/self/status"
+finds 0.27.1 1 "  error    this is user 1000, who lacks CAP_PERFMON of CAP_BPF, CAP_PERFMON, CAP_DAC_READ_SEARCH and CAP_DAC_OVERRIDE, which bpftrace 0.27 needs when it is not root: use sudo" \
+	"a user with all but one"
 machine
-printf 'Uid:\t0\t0\t0\t0\nCapEff:\t000001fffeffffff\n' >"$m/proc/self/status"
+printf 'Uid:\t0\t0\t0\t0\nCapBnd:\t000001fffeffffff\n' >"$m/proc/self/status"
 finds 0.17.0 0 "" "a limit on locked memory means nothing on a newer kernel"
 echo 5.10.0-28-amd64 >"$m/proc/sys/kernel/osrelease"
 finds 0.17.0 0 "  warning  maps and buffers of BPF are locked memory before Linux 5.11, which is limited to 64 KiB here, and bpftrace may not raise that: ulimit -l unlimited" \
 	"... and much on an older one"
-printf 'Uid:\t0\t0\t0\t0\nCapEff:\t000001ffffffffff\n' >"$m/proc/self/status"
+printf 'Uid:\t0\t0\t0\t0\nCapBnd:\t000001ffffffffff\n' >"$m/proc/self/status"
 finds 0.17.0 0 "" "... unless bpftrace may raise it"
 machine
 ln -sfn 'pid:[4026532179]' "$m/proc/self/ns/pid"
@@ -321,8 +334,8 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	cp "$btgen" "$tmp/btgen"
 	out=$(setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/btgen" doctor --bpftrace "$tmp/bin/0.17.0" $pid)
 	is $? 1 "nobody: exit status 1"
-	like "$out" "^  error    bpftrace traces as root only, and this is user 65534" "... it says who may"
-	like "$out" "^  error    no permission to inspect process $pid \(app\): run as root$" "... and of the process that it is another user's"
+	like "$out" "^  error    bpftrace up to 0.24 traces as root only, and this is user 65534" "... it says who may"
+	like "$out" "^  error    no permission to inspect process $pid \(app\): run as root, or with CAP_SYS_PTRACE$" "... and of the process that it is another user's"
 fi
 if unshare -m -p -f true 2>/dev/null; then
 	unshare -m sleep 100 &

@@ -42,6 +42,43 @@ ok "a program is compiled with the installed headers" \
 	gcc -g -I"$prefix/include" -I"$prefix/include/btgen/compat" -o "$tmp/app" "$tmp/app.c"
 is "$("$prefix/bin/btgen" probes -x "$tmp/app" | grep -c '^app:')" 2 "and its probes are listed"
 
+
+# pkg-config and CMake; a package is unpacked elsewhere than it was configured for, and so is found there
+is "$(cd "$prefix/share" && find pkgconfig cmake -type f | sort)" "cmake/btgen/btgen-config-version.cmake
+cmake/btgen/btgen-config.cmake
+pkgconfig/btgen.pc" "what tells pkg-config and CMake of them"
+if command -v pkg-config >/dev/null; then
+	pc() { PKG_CONFIG_PATH=$prefix/share/pkgconfig pkg-config "$@" btgen; }
+	is "$(pc --modversion)" "$("$btgen" --version | grep -oE '[0-9]+\.[0-9]+\.[0-9]+')" "pkg-config: the version is that of btgen"
+	is "$(pc --cflags) $(pc --libs) $(pc --variable=compatdir)" "-I/opt/btgen/include   /opt/btgen/include/btgen/compat" \
+		"pkg-config: the folders are those of the prefix, without DESTDIR; nothing is linked"
+else
+	skip "pkg-config" "no pkg-config"
+fi
+if command -v cmake >/dev/null; then
+	mkdir "$tmp/cmake" && cp "$tmp/app.c" "$tmp/cmake/"
+	cat >"$tmp/cmake/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.13)
+project(app C)
+find_package(btgen ${WANTED} REQUIRED)
+add_executable(app app.c)
+target_link_libraries(app PRIVATE btgen::sdt)
+END
+	# cmake_app OPTION...: how many probes its program has, or why it is not built
+	cmake_app() {
+		rm -rf "$tmp/cmake/build"
+		{ cmake -S "$tmp/cmake" -B "$tmp/cmake/build" -DCMAKE_PREFIX_PATH="$prefix" "$@" && cmake --build "$tmp/cmake/build"; } \
+			>"$tmp/cmake/log" 2>&1 || { grep -m 1 -oE 'configuration file.*compatible.*|rror: .*' "$tmp/cmake/log"; return; }
+		readelf -n "$tmp/cmake/build/app" | grep -c NT_STAPSDT
+	}
+	is "$(cmake_app) $(cmake_app -DWANTED=0.1 -DBTGEN_USDT=OFF)" "2 0" \
+		"CMake: both headers are found where the package is, and an option compiles the probes out"
+	is "$(cmake_app -DWANTED=99 | grep -o compatible) $(cmake_app -DWANTED=0.99 | grep -o compatible)" "compatible compatible" \
+		"CMake: a later version than there is, is not found"
+else
+	skip "CMake" "no cmake"
+fi
+
 is "$(cd "$prefix/share/doc/btgen" && find . -type f | sort)" \
 	"$(cd "$top" && find ./README.md ./CONTRIBUTING.md ./LICENSE ./docs -type f ! -path './docs/man/*' | sort)" \
 		"the documents, where README.md says, and the lab"

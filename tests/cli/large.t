@@ -22,7 +22,7 @@ soon() {
 
 gen '"usdt:__EXE__:p /args.e == 1/ { printf(\"%d %d\\n\", ((struct s *)arg0)->a, arg1); }\n" * 5000'
 soon "5000 clauses" 0 ''
-is "$(grep -c '^usdt:' "$tmp/out")" 5000 "... are in the program"
+is "$(grep -o 'printf(' "$tmp/out" | wc -l)" 5000 "... are in the program"
 gen '"usdt:__EXE__:p { $x = str(arg0); @[$x] = count(); print($x); printf(\"%d\\n\", arg1); }\n" * 20000'
 soon "20000 clauses that call functions" 0 ''
 gen '"BEGIN { }\n" * 50000'
@@ -86,8 +86,9 @@ END
 chmod +x "$tmp/bpftrace"
 limits() { FAKE_VERSION=$1 "$btgen" run --bpftrace "$tmp/bpftrace" -x "$tmp/many" -t "$2" 2>"$tmp/err"; }
 if [ "$(id -u)" = 0 ]; then # btgen run asks for root
-	is "$(limits 0.27.1 'one:*'; grep -c 'error: bpftrace 0.27 can attach to at most 256 probes at once' \
-		"$tmp/err")" 1 "a trace of too many does not begin"
+	limits 0.27.1 'one:*' >/dev/null
+	is "$(grep -o '[a-z]*:[a-z]*, which is skipped: 256 at once .*' "$tmp/err")" \
+		"one:last, which is skipped: 256 at once are its limit" "-t skips those that are too many, a line for each"
 	is "$(limits 0.17.0 'two:*')" "its own its own" "bpftrace keeps its limits where they are enough"
 	is "$(limits 0.17.0 '*')" "1288 1288" "and has them raised where 644 sites are more than 0.17 takes by itself"
 	like "$(cat "$tmp/err")" '^btgen: warning: 644 sites to trace: bpftrace takes minutes' "which is said"

@@ -77,4 +77,32 @@ is "$(cat "$tmp/after" "$tmp/failures")" "
 --- on standard error, at last:
 dies.t: no such thing" "FAILURES=FILE: there instead"
 
+test_file lonely.t <<'TEST'
+#!/bin/sh
+# passes the second time
+if [ -e been ]; then echo 'ok 1 - alone'; else echo 'not ok 1 - beside others'; fi
+: >been
+echo 1..1
+TEST
+AGAIN=1 AGAIN_OF='*.t' suite -j2 ./good.t ./lonely.t
+is "$rc" 0 "AGAIN: what fails beside others and passes alone has passed"
+is "$(grep -c 'not ok 1 - beside others' "$tmp/log") $(grep -c '^=== once more' "$tmp/log") $(tail -n 1 "$tmp/log")" \
+	"1 1 Result: PASS" "with what it said at first"
+AGAIN=2 AGAIN_OF='*.t' suite -j2 ./good.t ./bad.t ./dies.t
+is "$rc $(grep -c 'the sky is green' "$tmp/log")" "1 2" "what fails again has failed"
+rm -f "$tmp/been"
+AGAIN=1 AGAIN_OF='*.t' suite -j2 ./lonely.t ./bad.t
+is "$rc $(grep -c '^=== once more' "$tmp/log")" "1 0" "so have all when they are more than N"
+rm -f "$tmp/been"
+AGAIN=1 AGAIN_OF='live/*' suite -j2 ./good.t ./lonely.t
+is "$rc $(grep -c '^=== once more' "$tmp/log")" "1 0" "and when it is none of those that may"
+test_file early.t <<'TEST'
+#!/bin/sh
+echo 'ok 1 - begun'
+echo 1..5
+TEST
+rm -f "$tmp/been"
+AGAIN=1 AGAIN_OF='*.t' suite -j2 ./early.t ./lonely.t
+is "$rc $(grep -c '^=== once more' "$tmp/log")" "1 0" "one that ends early with status 0 is one of them"
+
 done_testing

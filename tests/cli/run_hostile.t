@@ -47,6 +47,20 @@ out=$(FAKE='kill -SEGV $$' run 2>&1)
 is $? 139 "a bpftrace that dies by a signal: 128 and its number"
 like "$out" "killed by signal 11" "and the message says so"
 
+# Killed within a line, and within a record: what is in the program between @ and < begins one.
+export FAKE_HALF='echo whole; start=$(grep -ao "@[0-9a-f]*<" "$1" | head -n 1); printf "%s0;7>\n%s1,42;7>\n%s" "$start" "$start" "$rest"; kill -KILL $$'
+half() { FAKE="rest=\"$1\"; $FAKE_HALF" timeout -k 2 20 "$btgen" run "${@:2}" -e 'interval:s:60 { printf("%d apples\n", pid); }' 2>/dev/null; }
+for rest in 'half a li' '${start}1,4' '${start}1' '@'; do
+	is "$(half "$rest"; echo "status $?")" "whole
+42 apples
+status 137" "bpftrace is killed within \"$rest\": only whole lines are printed"
+	half "$rest" -o "$tmp/half"
+	is "$(cat "$tmp/half")" "whole
+42 apples" "so to a file"
+done
+half 'half a li' -f json -o "$tmp/half"
+is "$(grep -c '^{.*}$' "$tmp/half") $(wc -l <"$tmp/half")" "2 2" "and JSON"
+
 SECONDS=0
 FAKE='sleep 15 & echo data; exit 0' run >"$tmp/out" 2>/dev/null
 is "$? $(cat "$tmp/out")" "0 data" "bpftrace has ended, something it started holds its output open: its data and status"

@@ -59,6 +59,11 @@ main() {
 			grep -hvE $'^(##|\t|$)' "$here"/../lang/[es]*.lang | sed 's/.*/BEGIN { & }/' |
 				split -a 3 -l 5 - "$corpus/statements."
 			options=("-dict=$here/lang.dict")
+		elif [ "${target##*/}" = decode ]; then
+			# The records of its words.
+			mkdir -p "$corpus"
+			sed -n 's/^"\(@.*\)\\x0a"$/\1/p' "$here/decode.dict" | split -a 2 -l 3 - "$corpus/records."
+			options=("-dict=$here/decode.dict")
 		else
 			make_seeds "$corpus"
 		fi

@@ -24,6 +24,7 @@
 #include "dwarf/dwtypes.h"
 #include "btf/kbtf.h"
 #include "probe/probeargs.h"
+#include "record/aggregate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -65,6 +66,30 @@ static void use_site(struct arena *a, struct dwsrc *src, uint64_t pc)
 							     STR_ARG(at.vars.v[i].name))));
 }
 
+/** As records have it: all of it or less, whatever the type says. */
+static void show_type(struct ctype *t)
+{
+	enum { N = 64 };
+	static const uint64_t words[4] = {0, 0x4141000a22ff5c27, 0x80, ~UINT64_C(0)};
+	int64_t numbers[1 + N];
+	struct render how = {0};
+	struct strbuf b;
+	for (size_t i = 0; i <= N; i++)
+		numbers[i] = (int64_t)(i ? words[i / 2 % 4] : 8192);
+	strbuf_init(&b);
+	for (size_t n = 0; n <= N * 8; n = n * 3 + 1) {
+		struct shape_field f = {.kind = FIELD_AGGREGATE, .type = t, .n_bytes = n};
+		struct json j = {.out = &b};
+		strbuf_clear(&b);
+		aggregate_text(&how, &f, numbers, &b);
+		strbuf_clear(&b);
+		aggregate_json(&how, &f, numbers, &j, NULL);
+		if (!str_is_utf8(strbuf_str(&b)))
+			abort();
+	}
+	strbuf_fini(&b);
+}
+
 static void use_type(struct lookup *lk, struct closure *c, struct str name)
 {
 	struct ctype *t, *in;
@@ -75,6 +100,7 @@ static void use_type(struct lookup *lk, struct closure *c, struct str name)
 		closure_add(c, t, name, &tag);
 		ctype_resolve(t, STR("a.b[2].c"), &place, &bad, &in);
 		ctype_spell(lk->arena, t);
+		show_type(t);
 	} else {
 		lookup_say_unknown(lk, NULL, "type", name, NAME_TYPES);
 	}

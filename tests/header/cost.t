@@ -165,23 +165,4 @@ for how in "gcc -std=c11 -Wstrict-prototypes -Wdeclaration-after-statement -Wnes
 	$how $strict "$include" -c -o "$tmp/strict.o" "$tmp/$src" >"$tmp/err" 2>&1
 	is "$(head -n 5 "$tmp/err")" "" "$how: nothing to warn of"
 done
-
-# What may not be an argument.
-bad() { # WANT CLAIM CODE
-	local cc src std
-	for cc in gcc clang g++ clang++; do
-		command -v $cc >/dev/null || continue
-		src=bad.c std=c11
-		case $cc in *++) src=bad.cc std=c++11 ;; esac
-		printf '#include <btgen/usdt.h>\nstruct big { long a[4]; };\nvoid f(float x, double y, struct big s, __int128 q)\n{\n\t(void)x, (void)y, (void)s, (void)q;\n\t%s\n}\n' \
-			"$3" >"$tmp/$src"
-		$cc -std=$std "$include" -fsyntax-only "$tmp/$src" >"$tmp/err" 2>&1
-		like "$(cat "$tmp/err")" "$1" "$cc: $2"
-	done
-}
-bad 'argument 1 .*float or double as USDT_BITS' "a float is an error that says what to write" 'USDT_PROBE(p, n, x);'
-bad 'argument 2 .*USDT_BITS' "so is a double, by its position" 'USDT_PROBE(p, n, 1, y);'
-bad 'argument 1 .*by its address' "a struct is an error that says what to write" 'USDT_PROBE(p, n, s);'
-bad 'argument 1 .*at most 8 bytes' "a 128-bit integer is an error" 'USDT_PROBE(p, n, q);'
-bad 'at most 12 arguments' "thirteen arguments are an error" 'USDT_PROBE(p, n, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13);'
 done_testing

@@ -59,18 +59,19 @@ def from_log(path, maps=None):
 def value(v, enums):
     if v is None:
         return '(null)'
-    if isinstance(v, bool):
-        return str(int(v))
-    return str(enums.get(v, v))
+    if isinstance(v, dict):
+        assert enums.get(v['name'], v['value']) == v['value'], v
+        return str(v['value'])
+    return str(int(v) if isinstance(v, bool) else v)
 
 
 def from_json(path, enums):
     with open(path) as f:
         for line in f:
             e = json.loads(line)
-            assert list(e) == ['time', 'ns', 'pid', 'tid', 'comm', 'probe', 'args'], e
-            assert e['ns'] > 0 and e['pid'] and e['comm'] and re.match(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}[+-]\d\d:\d\d$', e['time']), e
-            yield ' '.join([str(e['tid']), e['probe'].removeprefix('spdk:')] + [value(v, enums) for v in e['args'].values()])
+            assert list(e) == ['time', 'cpu', 'pid', 'tid', 'comm', 'probe', 'text', 'fields'], e
+            assert e['pid'] and e['comm'] and re.match(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}[+-]\d\d:\d\d$', e['time']), e
+            yield ' '.join([str(e['tid']), e['probe'].removeprefix('spdk:')] + [value(v, enums) for v in e['fields'].values()])
 
 
 def from_text(path, enums):

@@ -100,24 +100,24 @@ is "$(/usr/bin/python3 -c '
 import json, sys
 for line in open(sys.argv[1]):
     e = json.loads(line)
-    a = e["args"]
+    a = e["fields"]
     a.pop("p", None)
     print(e["probe"], ascii(a))' "$tmp/trace" | sort)" "$(sort <<'END'
 odd:text {'text': 'say "hi"'}
 odd:text {'text': 'a\\b'}
 odd:text {'text': 'two\nlines'}
 odd:text {'text': '\x01\x1b[31m\x7f'}
-odd:text {'text': '\ufffd\ufffd'}
+odd:text {'text': {'text': '\ufffd\ufffd', 'hex': 'fffe'}}
 odd:text {'text': 'caf\xe9'}
 odd:text {'text': '@0<1@0,2'}
 odd:text {'text': ''}
 odd:text {'text': None}
-odd:text {'text': ''}
-odd:mode {'mode': 'OFF', 'flag': False}
-odd:mode {'mode': 'ON', 'flag': True}
-odd:mode {'mode': 'BAD', 'flag': False}
-odd:mode {'mode': 7, 'flag': False}
-odd:number {'i8': -1, 'u64': 18446744073709551615, 'u16': 65535, 'f': 1.5, 'd': -0.1}
+odd:text {}
+odd:mode {'mode': {'name': 'OFF', 'value': 0}, 'flag': False}
+odd:mode {'mode': {'name': 'ON', 'value': 3}, 'flag': True}
+odd:mode {'mode': {'name': 'BAD', 'value': -1}, 'flag': False}
+odd:mode {'mode': {'name': None, 'value': 7}, 'flag': False}
+odd:number {'i8': -1, 'u64': '18446744073709551615', 'u16': 65535, 'f': 1.5, 'd': -0.1}
 END
 )" "are what the program has; enumerators have names, and a number has what has none"
 ok "odd strings in text" odd -t 'odd:text'
@@ -131,7 +131,7 @@ text="café"
 text="@0<1@0,2"
 text=""
 text=(null)
-text=""
+text=?
 END
 )" "are one line each, escaped"
 ok "six strings in one probe" odd -t 'many:six'

@@ -42,6 +42,55 @@ code=$(grep -c 'r-xp' "/proc/$pid/maps")
 like "$(check $pid 'usdt:__EXE__:large:* { @ = count(); }')" "large:tick cannot fire" "what was left in the file ($code pieces of code)"
 is "$(check $pid 'usdt:__EXE__:large:tock { @ = count(); }')" "" "can fire"
 
+like "$("$btgen" probes -p $pid 2>&1)" "warning: process $pid has moved code out of $tmp/stays to memory of no file" \
+	"the list of its probes says so, too"
+
+# A library of which all code was moved has no other executable mapping: it is found by what is mapped around that.
+cat >"$tmp/lib.c" <<'E2'
+#include <btgen/usdt.h>
+static volatile int total;
+void lib_tick(int n) { USDT_PROBE(lib, tick, n); total += n; }
+E2
+cat >"$tmp/uses.c" <<'E2'
+void lib_tick(int n);
+#define main move_and_tick
+#include "large.c"
+#undef main
+// The library's segment of code in place of the executable's.
+int dl_iterate_phdr(int (*f)(struct dl_phdr_info *, size_t, void *), void *ret)
+{
+	struct dl_phdr_info info = {0};
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned long start, end;
+	char line[4096];
+	while (fgets(line, sizeof(line), maps))
+		if (strstr(line, "r-xp") && strstr(line, "libmoved") && sscanf(line, "%lx-%lx", &start, &end) == 2) {
+			ElfW(Phdr) segment = {.p_type = PT_LOAD, .p_flags = PF_X, .p_vaddr = start, .p_memsz = end - start};
+			info.dlpi_phdr = &segment;
+			info.dlpi_phnum = 1;
+			fclose(maps);
+			return f(&info, sizeof(info), ret);
+		}
+	return 0;
+}
+int main(void)
+{
+	char *args[] = {"", "30", NULL};
+	lib_tick(0);
+	return move_and_tick(2, args);
+}
+E2
+gcc -O2 -g -I"$top/include" -fPIC -shared -o "$tmp/libmoved.so" "$tmp/lib.c" &&
+	gcc -O2 -g -I"$top/include" -I"$top/docs/lab/programs" -o "$tmp/uses" "$tmp/uses.c" -L"$tmp" -lmoved -Wl,-rpath,"$tmp" || exit 1
+start "$tmp/uses"
+wait_for 10 eval 'grep -A 1 "r--p 00000000 .*libmoved" /proc/$pid/maps | grep -q "r-xp 00000000 00:00 0"'
+like "$(check $pid 'usdt:__EXE__:lib:tick { @ = count(); }')" \
+	"warning: lib:tick cannot fire: process $pid has moved its code out of $tmp/libmoved.so" "a library whose code was moved is found"
+like "$(check $pid 'uprobe:__EXE__:lib_tick { @ = count(); }')" "warning: lib_tick cannot fire" "and its functions"
+like "$("$btgen" probes -p $pid 2>&1)" "^btgen: warning: process $pid has moved code out of $tmp/libmoved.so to memory of no file" \
+	"the list of its probes says so"
+unlike "$("$btgen" probes -p $pid 'large:*' 2>&1)" "moved" "but not of probes of other files"
+
 # --- another file of the same name
 cp "$targets/nvmf_tgt" "$tmp/server"
 live_start "$tmp/server" -m 0xC --wait --log "$tmp/log"

@@ -36,7 +36,7 @@ wait_for 10 grep -q last "$tmp/trace"
 live_wait INT
 is "$live_rc $(/usr/bin/python3 -c '
 import json, sys
-print([(e["pid"], e["args"]["query"]) for e in map(json.loads, open(sys.argv[1]))])' "$tmp/trace")" \
+print([(e["pid"], e["fields"]["query"]) for e in map(json.loads, open(sys.argv[1]))])' "$tmp/trace")" \
 	"0 [(${backend[1]}, \"SELECT 'asked by 1';\"), (${backend[2]}, \"SELECT 'asked by 2';\"), (${backend[1]}, \"SELECT 'last', 1;\")]" \
 	"the queries of both, and of no other backend"
 
@@ -44,7 +44,7 @@ ok "the server's first process" live_trace -t 'query__start' $postmaster
 live_wait INT
 like "$(cat "$tmp/messages")" "note: [0-9]+ children of process $postmaster run the same program and are not traced" \
 	"that its children are not traced is said, and what traces them"
-like "$(cat "$tmp/messages")" "not traced: use -x $(readlink -f /proc/$postmaster/exe) to trace all" "with what does"
+like "$(cat "$tmp/messages")" "not traced: use --children, or -x $(readlink -f /proc/$postmaster/exe) to trace all that run it" "with what does"
 ok "all processes of the program" live_trace -f json -t 'query__start' -x "$(readlink -f "/proc/$postmaster/exe")"
 say 2 "SELECT 'asked before', $$;"
 wait_for 10 answered 2 'asked before'
@@ -56,8 +56,18 @@ is "$(sed -nE "s/.*\"pid\": ([0-9]+),.*'(asked [a-z]*)', $$.*/\1 \2/p" "$tmp/tra
 ${backend[4]} asked later" "-x: a backend that was there, and one that came later"
 like "$("$top/scripts/bpftrace.sh" -n -t 'query__start' $postmaster $$ 2>&1)" \
 	"^btgen: error: process $$ does not run the same program as process $postmaster" "processes of different programs: an error"
-is "$("$top/scripts/bpftrace.sh" -e 'usdt:__EXE__:query__start { exit(); }' $postmaster "${backend[1]}" 2>&1 | head -n 1)" \
-	"btgen: error: 2 processes were given ($postmaster ${backend[1]}): give only the one to trace" "a script is for one process"
+is "$("$top/scripts/bpftrace.sh" -n -e 'usdt:__EXE__:query__start /pid == __PID__/ { exit(); }' $postmaster "${backend[1]}" 2>&1)" \
+	"btgen: error: 2 processes were given ($postmaster ${backend[1]}), and the script names one, __PID__: give only the one to trace" \
+	"a script that says so is for one process"
+ok "another is for both" live_trace -e 'usdt:__EXE__:query__start { printf("%d %s\n", pid, str(arg0)); }' "${backend[1]} ${backend[2]}"
+for n in 1 2 3; do
+	say $n "SELECT 'of both $n';"
+	wait_for 10 answered $n "of both $n"
+done
+wait_for 10 eval '[ "$(wc -l <"$tmp/trace")" -ge 2 ]'
+live_wait INT
+is "$(grep . "$tmp/trace")" "${backend[1]} SELECT 'of both 1';
+${backend[2]} SELECT 'of both 2';" "and sees the statements of these two"
 exec 14>&- 11>&- 12>&- 13>&-
 
 postgresql_stop

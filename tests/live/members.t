@@ -127,7 +127,7 @@ usdt:__EXE__:all /((struct all *)arg0)->mood == SAD && ((struct all *)arg0)->bf_
 	printf("constants %d %d %ld %d %d\n", SAD, HAPPY, HUGE_MOOD, sizeof(struct all), offsetof(struct all, arr[1].tag));
 	printf("arguments %d %d %d %u %d\n", arg1, arg2, arg3, arg4, arg3 < 0);
 	@p[tid] = $a;
-	printf("map %d %s\n", @p[tid]->i8, ((inner_t *)@p[tid]->ptr)->tag);
+	printf("map %d %s\n", @p[tid]->i8, ((inner_t *)(uint64)@p[tid]->ptr)->tag);
 	clear(@p);
 }
 E2

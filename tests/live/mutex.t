@@ -15,11 +15,11 @@ cat >"$tmp/app.c" <<'END'
 #include <unistd.h>
 
 static atomic_int waiter;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void __attribute__((noinline)) take(void)
 {
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&log_lock);
 	__asm__ volatile("");
 }
 
@@ -27,7 +27,7 @@ static void *worker(void *arg)
 {
 	waiter = gettid();
 	take();
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&log_lock);
 	return arg;
 }
 
@@ -56,14 +56,14 @@ int main(void)
 			while (waiter == 0 || !sleeps(waiter))
 				usleep(1000);
 			usleep(20000);
-			pthread_mutex_unlock(&lock);
+			pthread_mutex_unlock(&log_lock);
 			pthread_join(t, NULL);
 		}
 		for (int i = 0; i < 10; i++) {
 			take();
-			pthread_mutex_unlock(&lock);
+			pthread_mutex_unlock(&log_lock);
 		}
-		if (dprintf(1, "done %p\n", (void *)&lock) < 0)
+		if (dprintf(1, "done\n") < 0)
 			return 1;
 	}
 }
@@ -71,9 +71,8 @@ END
 gcc -O1 -pthread -fno-omit-frame-pointer -rdynamic -o "$tmp/app" "$tmp/app.c" 2>"$tmp/err" || skip_all "gcc failed: $(head -n 1 "$tmp/err")"
 live_start "$tmp/app"
 live_round -D MIN_US=5000 $live_pid mutex.bt
-lock=$(printf '%d' "$(sed 's/done //' "$tmp/answers")")
 is "$(grep '^@calls.take' "$tmp/trace")" "@calls[take]: 16" "every lock is counted, by who took it"
-is "$(histogram "wait_us[take, $lock]")" 3 "each wait, with the mutex and who waited"
+is "$(histogram "wait_us[take, log_lock]")" 3 "each wait, with the mutex and who waited"
 is_sample mutex.bt
 
 done_testing

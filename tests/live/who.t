@@ -93,9 +93,26 @@ like "$("$btgen" probes -p '' 2>&1)" "error: no process runs a program named ''"
 echo >"$tmp/nameless"
 
 begin 3
-is "$("$live_sh" -n "$name" -e "$script" 2>&1)" \
-	"btgen: error: 2 processes were given ($(printf '%s\n' "${pid[2]}" "${pid[3]}" | sort -n | xargs)): give only the one to trace
-btgen: note: -x $tmp/$name traces every process that runs it" "a name that two processes have: an error with their PIDs and what to do"
+both=$(printf '%s\n' "${pid[2]}" "${pid[3]}" | sort -n | xargs)
+ok "a name that two processes have" live_trace "$name" -e "$script"
+is "$(cat "$tmp/messages")" "btgen: note: processes that start later are not traced: use --children for those that these fork, -x $tmp/$name to trace all
+btgen: attached to 2 processes of $name (${both/ /, })" "it says which"
+hit 2 I
+hit 3 J
+begin 9
+hit 9 K
+hit 2 L
+wait_for 10 grep -q L "$tmp/trace"
+live_wait INT
+is "$(grep . "$tmp/trace" | sort -k 3)" "${pid[2]} hit I
+${pid[3]} hit J
+${pid[2]} hit L" "both are traced, and not one that started later"
+hit 9 Z
+like "$("$live_sh" -n "$name" -e 'usdt:__EXE__:app:hit /pid == __PID__/ { printf("x\n"); }' 2>&1)" \
+	"^btgen: error: 2 processes were given \($both\), and the script names one, __PID__: give only the one to trace\$" \
+	"a script that names one process: an error with their PIDs"
+like "$("$live_sh" -n "$name" -e 'usdt:__EXE__:app:hit { printf("__COMM__ x\n"); }' 2>&1)" \
+	"^<command line>:1:.*: error: __COMM__ is that of one process: give only the one to trace" "so is one that prints its name"
 is "$("$live_sh" -l "$name" 'app:*' | grep -c '^app:hit')" 1 "-l of both lists the probes once"
 mkdir "$tmp/other"
 cp "$tmp/$name" "$tmp/other"
@@ -107,8 +124,8 @@ like "$("$live_sh" -n -t 'app:*' $$ "${pid[2]}" 2>&1)" \
 	"^btgen: error: process ${pid[2]} does not run the same program as process $$: trace them separately$" \
 	"of which the first has no such probe: the same"
 like "$("$live_sh" -n -e 'usdt:__EXE__:app:hit { printf("x\n"); }' $$ "${pid[2]}" 2>&1)" \
-	"btgen: error: 2 processes were given \($$ ${pid[2]}\): give only the one to trace" \
-	"a script, of which the first process has no such probe: both are said, as another may have it"
+	"^btgen: error: process ${pid[2]} does not run the same program as process $$: trace them separately$" \
+	"with a script: the same"
 
 # Every process of a file, those that start later too.
 ok "-x" live_trace -x "$tmp/$name" -e "$script"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a command once for each bpftrace version: the system's, and those that install.sh installs.
 #
-#   tests/matrix/run.sh COMMAND...      with BTGEN_BPFTRACE=path in its environment
+#   tests/matrix/run.sh COMMAND...      with BTGEN_BPFTRACE=path in its environment; OTHERS=1: without the system's
 #
 # All versions get their turn; fails if the command failed with any, and says with which. What tests/prove.sh then has
 # to say comes at the end, not between the versions.
@@ -14,7 +14,7 @@ main() {
 	installed=$("$here/install.sh")
 	tmp=$(mktemp -d)
 	trap 'rm -rf "$tmp"' EXIT
-	if command -v bpftrace >/dev/null; then all+=("$(command -v bpftrace)"); fi
+	if [ -z "${OTHERS-}" ] && command -v bpftrace >/dev/null; then all+=("$(command -v bpftrace)"); fi
 	mapfile -t -O ${#all[@]} all <<<"$installed"
 	for bpftrace in "${all[@]}"; do
 		version=$("$bpftrace" --version)

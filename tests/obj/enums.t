@@ -123,10 +123,10 @@ int main() { ns::Color c = ns::Color::Red; ns::E e = ns::E_A; E g = E_GLOBAL; ns
 END
 g++ -g -o "$tmp/x" "$tmp/x.cc"
 cxx() { "$btgen" enums -x "$tmp/x" "$1:m" 2>&1 | sed -n 's/^\t@m\[\(.*\)\] = "\(.*\)";/\1 \2/p' | tr '\n' ' '; }
-is "$(cxx ns::Color)" "-1 Red 65535 Red 300 Green " "an enum class in a namespace"
+is "$(cxx ns::Color)" "-1 ns::Color::Red 65535 ns::Color::Red 300 ns::Color::Green " "an enum class in a namespace"
 is "$(cxx ns::E)|$(cxx E)" "4 E_A |9 E_GLOBAL " "the same name in a namespace and outside are two"
 is "$(cxx ns::Outer::Inner)" "1 IN_A 40 IN_B " "an enum in a class"
-is "$(cxx 'ns::Outer::Box<unsigned  int>::K')" "11 One " "an enum in a template, whatever the blanks"
+is "$(cxx 'ns::Outer::Box<unsigned  int>::K')" "11 ns::Outer::Box<unsigned int>::K::One " "an enum in a template, whatever the blanks"
 is "$(cxx 'ns::(anonymous namespace)::Hid')|$(cxx ns::Hid)" "5 HID |5 HID " "an enum in an anonymous namespace"
 like "$("$btgen" enums -x "$tmp/x" Color 2>&1)" 'did you mean "ns::Color"' "a missing scope is suggested"
 

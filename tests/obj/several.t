@@ -88,7 +88,7 @@ is "$(grep -o '@enum_state[_2]*\[[0-9]*\] = "O[FN]*"' <<<"$out" | tr '\n' ' ')" 
 	'@enum_state[0] = "OFF" @enum_state[1] = "ON" @enum_state_2[3] = "OFF" @enum_state_2[4] = "ON" ' \
 		"... where each of two clauses has a table"
 is "$(grep -o 'f("[^,]*, @enum_state[_2]*' <<<"$out" | grep -o '@.*' | tr '\n' ' ')$(grep warning <<<"$out")" \
-	"@enum_state @enum_state_2 @enum_state " "... and reads its own"
+	"@enum_state @enum_state @enum_state_2 " "... and reads its own: the two on one probe are one clause"
 like "$(expand 'uprobe:__EXE__:two { print(RED); } usdt:__EXE__:one { print(RED); }')" '\{ print\(1\)' \
 	"a function's source file counts like a probe's"
 like "$("$btgen" expand -x "$tmp/p" -e 'uprobe:__EXE__:two { print(RED); }' 2>&1)" 'print\(2\)' "... in a clause of its own"

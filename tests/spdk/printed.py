@@ -106,7 +106,7 @@ def json_values(objects, probes):
     for o in objects:
         name = o["probe"].partition(":")[2]
         if name in probes:
-            values = list(o["args"].values())
+            values = list(o["fields"].values())
             yield " ".join([name, *map(str, values[len(values) - probes[name]:])])
 
 

@@ -278,7 +278,7 @@ def main():
             lines = sorted(traces["qpair.bt"].lines(), key=lambda line: int(line.split()[0]))
             check("qpair.bt", printed.ours_qpair(), events, [line.split(" ", 1)[1] for line in lines])
         if "-t 'spdk:*'" in traces:
-            objects = sorted(map(json.loads, traces["-t 'spdk:*'"].lines()), key=lambda o: o["ns"])
+            objects = sorted(map(json.loads, traces["-t 'spdk:*'"].lines()), key=lambda o: o["time"])
             check("-t 'spdk:*'", printed.values_of(counts), events, list(printed.json_values(objects, counts)))
         if "spdk.bt" in traces:
             lines = list(printed.text_values(traces["spdk.bt"].events(), counts))

@@ -37,16 +37,12 @@ static void test_data(void)
 {
 	struct sample s;
 	start(&s, true);
-	relay_stdout(&s.r,
-		     STR("Attaching 2 probes...\nhi\nLost 12 events\nLost and found\nAttach"));
-	relay_stdout(&s.r, STR("ing 3 probes...\nLost 30 events\n"));
-	is_str(finish(&s),
-	       STR("hi\nLost 12 events\nLost and found\nAttaching 3 probes...\nLost 30 events\n"),
-	       "before 0.24: bpftrace's message is taken out of the data, but not what the program "
-	       "may have "
-	       "printed");
-	is_num((long long)s.r.lost, 42, "lost events are counted");
-	is_str((struct str){said, said_n}, STR(""), "and not repeated as they stand");
+	relay_stdout(&s.r, STR("hi\nAttaching 2 probes...\nhi\nLost 12 events\nAttach"));
+	relay_stdout(&s.r, STR("ing 3 probes...\n\n\n"));
+	is_str(finish(&s), STR("hi\nhi\nLost 12 events\nAttaching 3 probes...\n\n\n"),
+	       "before 0.24: bpftrace's message is taken out of the data, once");
+	is_num(s.r.n_probes, 2, "and says how many probes there are");
+	is_str((struct str){said, said_n}, STR(""), "and is not repeated as it stands");
 
 	start(&s, true);
 	relay_stdout(&s.r, STR("Attaching 2 probes...\n" READY_ATTACHED));
@@ -59,6 +55,9 @@ static void test_data(void)
 	start(&s, true);
 	relay_stderr(&s.r, STR(READY_ATTACHED "\n"));
 	ok(s.r.attached, "before 0.23 it is on stderr");
+	relay_stdout(&s.r, STR("Attaching 2 probes...\nAttaching 2 probes...\nAtta"));
+	is_str(strbuf_str(&s.r.out), STR("Attaching 2 probes...\nAtta"),
+	       "which may be read before the message: that comes once still, and then all is data");
 	finish(&s);
 	is_str((struct str){said, said_n}, STR(""), "where nobody is shown it");
 
@@ -80,37 +79,9 @@ static void test_data(void)
 	relay_stdout_idle(&s.r);
 	is_str(strbuf_str(&s.r.out), STR("Attila: "),
 	       "a line without an end goes out when nothing follows");
-	relay_stdout(&s.r, STR("Lost 5 events\n"));
-	is_str(finish(&s), STR("Attila: Lost 5 events\n"), "and its rest is data whatever it says");
-}
-
-static void test_blank_lines(void)
-{
-	struct sample s;
-	start(&s, true);
-	s.r.n_maps = 3;
-	relay_stdout(&s.r, STR("hi\n\n\n\nyou\n\n"));
-	s.r.ending = true;
-	relay_stdout(&s.r, STR("\n\n\n\n\n"));
-	is_str(finish(&s), STR("hi\n\n\n\nyou\n\n"),
-	       "empty lines of the script stay, those of three maps with nothing in them go");
-
-	start(&s, true);
-	s.r.n_maps = 4;
-	s.r.ending = true;
-	relay_stdout(&s.r, STR("hi\n\n\n\n\n@c[1]: 1\n\n@d: 0\n"));
-	is_str(finish(&s), STR("hi\n\n\n@c[1]: 1\n\n@d: 0\n"),
-	       "before the maps there are two, as without empty maps");
-
-	start(&s, false);
-	relay_stdout(&s.r, STR("hi\n\n\n\n"));
-	is_str(finish(&s), STR("hi\n\n"), "bpftrace's last two go in any version");
-	ok(s.r.has_data, "hi is data");
-
-	start(&s, false);
-	relay_stdout(&s.r, STR("\n\n"));
-	is_str(finish(&s), STR(""), "nothing is printed when there is nothing");
-	ok(!s.r.has_data, "and that can be asked");
+	relay_stdout(&s.r, STR("Attaching 2 probes...\nAttaching 2 probes...\n"));
+	is_str(finish(&s), STR("Attila: Attaching 2 probes...\n"),
+	       "and its rest is data whatever it says");
 }
 
 static void test_held(void)
@@ -250,6 +221,105 @@ static void test_idle_warnings(void)
 		   "    \t@a[pid] = 1;\n    \t^~~~~~~\n"
 		   "t.bt:2:1: note: expanded from here\n    /pid/\n    ^~~~~\n"),
 	       "warnings of 0.27 that leave nothing to do are not told, others are");
+	program_fini(&p);
+}
+
+/** What a program runs into again and again is told once, and at the end how often. */
+static void test_repeated(void)
+{
+	struct sample s;
+	struct pp pp;
+	struct program p;
+	start(&s, false);
+	make_program(&pp, &s.d, &p, "BEGIN\n{\n\t@a[pid] = 1;\n\t@b[pid] = count();\n}\n");
+	s.r.messages.map = &p.map;
+	s.r.messages.is_running = true;
+	for (int i = 0; i < 3; i++)
+		relay_stderr(&s.r, STR("/proc/self/fd/3:3:2-9: WARNING: Map full\n"
+				       "\t@a[pid] = 1;\n\t~~~~~~~\n"));
+	relay_stderr(&s.r, STR("/proc/self/fd/3:4:2-9: WARNING: Map full\n"
+			       "\t@b[pid] = count();\n\t~~~~~~~\n"));
+	messages_end(&s.r.messages);
+	finish(&s);
+	is_str(
+	    (struct str){said, said_n},
+	    STR("t.bt:3:2: warning: bpftrace: Map full\n    \t@a[pid] = 1;\n    \t^~~~~~~\n"
+		"t.bt:4:2: warning: bpftrace: Map full\n    \t@b[pid] = count();\n    \t^~~~~~~\n"
+		"t.bt:3:2: warning: 2 times more: bpftrace: Map full\n    \t@a[pid] = 1;\n    "
+		"\t^~~~~~~\n"),
+	    "a warning that comes three times is told once, and at the end how often");
+	program_fini(&p);
+}
+
+/** 0.20 to 0.23 have such warnings among the data. */
+static void test_warnings_in_data(void)
+{
+	static const char *const lines[] = {
+	    "/proc/self/fd/3:4:2-9: WARNING: File exists",
+	    "Additional Info - helper: map_update_elem, retcode: -17",
+	    "\t@b[pid] = count();",
+	    "\t       ~~~~~~~",
+	};
+	struct sample s;
+	struct pp pp;
+	struct program p;
+	start(&s, false);
+	make_program(&pp, &s.d, &p, "BEGIN\n{\n\t@a[pid] = 1;\n\t@b[pid] = count();\n}\n");
+	s.r.messages.map = &p.map;
+	s.r.messages.is_running = true;
+	bool are_taken = true;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		are_taken &= messages_take_data(&s.r.messages, str_from(lines[i]));
+	ok(are_taken, "a warning among the data is no data, nor are the lines behind it");
+	ok(!messages_take_data(&s.r.messages, STR("@b[5]: 1")) &&
+	       !messages_take_data(&s.r.messages, STR("/proc/self/fd/4:4:2-9: WARNING: no")),
+	   "what follows is data, and so is what speaks of another file");
+	ok(messages_take_data(&s.r.messages, STR("/proc/self/fd/3:3-4: WARNING: File exists")) &&
+	       messages_take_data(&s.r.messages,
+				  STR("Additional Info - helper: f, retcode: -17")) &&
+	       !messages_take_data(&s.r.messages, STR("@b[5]: 1")),
+	   "a place over several lines has none of them");
+	ok(messages_take_data(&s.r.messages, STR("/proc/self/fd/3:3-4: WARNING: File exists")) &&
+	       !messages_take_data(&s.r.messages, STR("@b[5]: 1")) &&
+	       !messages_take_data(&s.r.messages, STR("Additional Info - helper: f")),
+	   "what looks otherwise ends it");
+	messages_end(&s.r.messages);
+	finish(&s);
+	is_str(
+	    (struct str){said, said_n},
+	    STR("t.bt:4:2: warning: bpftrace: what one processor counted is lost: another one made "
+		"the same key of the map at that moment\n"
+		"    \t@b[pid] = count();\n    \t^~~~~~~\n"
+		"t.bt:3:2: warning: bpftrace: what one processor counted is lost: another one made "
+		"the same key of the map at that moment\n    \t@a[pid] = 1;\n    \t^\n"
+		"t.bt:3:2: warning: 1 times more: bpftrace: what one processor counted is lost: "
+		"another one made the same key of the map at that moment\n"
+		"    \t@a[pid] = 1;\n    \t^\n"),
+	    "it is a message, at its place in the template, in words");
+	program_fini(&p);
+}
+
+/** Of a probe with several places 0.27 shows the whole clause, as it stands. */
+static void test_whole_clauses(void)
+{
+	struct sample s;
+	struct pp pp;
+	struct program p;
+	start(&s, false);
+	make_program(&pp, &s.d, &p, "BEGIN\n{\n\t@a[pid] = 1;\n\n\texit();\n}\n");
+	s.r.messages.map = &p.map;
+	s.r.messages.program = strbuf_str(&p.text);
+	relay_stderr(&s.r, STR("/proc/self/fd/3:3:2-9: WARNING: Addrspace mismatch\n"
+			       "    @a[pid] = 1;\n    ~~~~~~~\n"
+			       "/proc/self/fd/3:2-6: WARNING: expanded from\n"
+			       "{\n\t@a[pid] = 1;\n\n\texit();\n}\n"
+			       "stdlib/base.bt:7-10: WARNING: expanded from\n"
+			       "macro retval()\n{\n  __builtin_retval\n}\n"
+			       "/proc/self/fd/3:2-6: WARNING: expanded from\n"
+			       "Loading failed\n"));
+	finish(&s);
+	is_str((struct str){said, said_n}, STR("Loading failed\n"),
+	       "excerpts of several lines are bpftrace's, what is behind them is not");
 	program_fini(&p);
 }
 
@@ -399,11 +469,13 @@ int main(void)
 {
 	arena_init(&arena);
 	test_data();
-	test_blank_lines();
 	test_held();
 	test_places();
 	test_attempts();
 	test_idle_warnings();
+	test_repeated();
+	test_warnings_in_data();
+	test_whole_clauses();
 	test_attach_points();
 	test_cascades();
 	arena_fini(&arena);

@@ -70,6 +70,63 @@ static void test_near(void)
 	ok(!str_is_nearer(STR("mian"), STR("main"), &best), "a guess as near is no nearer");
 }
 
+/** Adds @s as JSON, without the quotes. */
+static void add_inner_json(struct strbuf *b, struct str s)
+{
+	struct strbuf one;
+	strbuf_init(&one);
+	strbuf_add_json(&one, s);
+	strbuf_adds(b, str_slice(strbuf_str(&one), 1, one.n - 2));
+	strbuf_fini(&one);
+}
+
+/** Eight bytes are looked at at once: each byte at each place is what it is by itself. */
+static void test_bytes(void)
+{
+	unsigned wrong = 0;
+	for (unsigned c = 0; c < 256 * LEN; c++) {
+		char text[LEN], byte = (char)(c / LEN);
+		size_t at = c % LEN;
+		struct str s = {text, LEN}, alone = {&byte, 1};
+		struct strbuf got, want;
+		memset(text, at % 2 ? 'a' : '~', LEN);
+		struct str before = str_slice(s, 0, at), after = str_from_offset(s, at + 1);
+		text[at] = byte;
+		strbuf_init(&got);
+		strbuf_init(&want);
+		add_inner_json(&got, s);
+		strbuf_add_printable(&got, s);
+		strbuf_adds(&want, before);
+		add_inner_json(&want, alone);
+		strbuf_adds(&want, after);
+		strbuf_adds(&want, before);
+		strbuf_add_printable(&want, alone);
+		strbuf_adds(&want, after);
+		wrong += !str_eq(strbuf_str(&got), strbuf_str(&want)) ||
+			 str_is_utf8(s) != str_is_utf8(alone);
+		strbuf_fini(&got);
+		strbuf_fini(&want);
+	}
+	is_num(wrong, 0, "each byte is escaped wherever it stands in a text");
+}
+
+static void test_growth(void)
+{
+	unsigned wrong = 0;
+	for (int n = 0; n < 600; n++) {
+		char want[1300];
+		struct strbuf b;
+		strbuf_init(&b);
+		strbuf_addf(&b, "%*d", n, 7);
+		strbuf_addc(&b, 'c');
+		strbuf_addf(&b, "%s%*d", "", n, 8);
+		snprintf(want, sizeof(want), "%*dc%*d", n, 7, n, 8);
+		wrong += !str_eqz(strbuf_str(&b), want) || b.p[b.n];
+		strbuf_fini(&b);
+	}
+	is_num(wrong, 0, "a buffer grows with what is formatted into it");
+}
+
 int main(void)
 {
 	static const char *const letters[] = {"ab", "abc_", "nosuchame_t", "\xff\xdf_?@`"};
@@ -112,5 +169,7 @@ int main(void)
 	ok(n_word == 63, "a word is of 63 bytes");
 	ok(!str_is_made_of(STR(""), ALPHABET_TYPE), "nothing is of no alphabet");
 	test_near();
+	test_bytes();
+	test_growth();
 	return done();
 }

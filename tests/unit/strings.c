@@ -32,7 +32,15 @@ int main(void)
 	       2, "the call with the most of them counts");
 	is_num(most("BEGIN { if (1) { printf(\"%s%s%s\", str(arg0), str(arg1), str(arg2)); } $x = "
 		    "str(arg4); }"),
-	       3, "calls inside of blocks count, str() outside of a call does not");
+	       4, "calls inside of blocks count, and so does a variable that holds a string");
+	is_num(most("BEGIN { $x = str(arg4); printf(\"%s\", str(arg0)); $x = str(arg4); } "
+		    "END { $y = 1; }"),
+	       2, "once, in its clause");
+	is_num(most("BEGIN { if (str(arg0) == \"a\") { printf(\"%s\", str(arg1)); } "
+		    "else { printf(\"%s%s\", str(arg1), str(arg1)); } }"),
+	       3, "the string of a condition is kept while what it decides about is run");
+	is_num(most("BEGIN { if (str(arg0) == \"a\") { exit(); } printf(\"%s\", str(arg1)); }"), 1,
+	       "but not behind");
 	is_num(most("#define S str(arg0)\nBEGIN { printf(\"%s%s\", S, S); }"), 2,
 	       "macros are looked into");
 	is_num(most("BEGIN { @a[pid] = str(arg0); } END { printf(\"%s\", @a[pid]); }"), 3,
@@ -56,10 +64,9 @@ int main(void)
 	is_num(dialect_max_strlen(17, 2), 150, "two share the stack");
 	is_num(dialect_max_strlen(17, 3), 100, "so do three");
 	is_num(dialect_max_strlen(17, 8), 64, "never less than bpftrace's default");
-	is_num(dialect_record_strlen(17, 2, 2), 144, "a record of -t holds two of 144");
-	is_num(dialect_record_strlen(17, 6, 6), 56, "or six of 56");
-	is_num(dialect_record_strlen(17, 1, 12), 176, "and what is beside them takes room, too");
-	is_num(dialect_record_strlen(23, 6, 6), 1024, "but not from 0.23 on");
+	is_num(dialect_printed_strlen(17, 2, 96), 120, "a record of -t holds two of 120");
+	is_num(dialect_printed_strlen(17, 6, 160), 40, "or six of 40");
+	is_num(dialect_printed_strlen(23, 6, 160), 1024, "or of 1024 from 0.23 on");
 
 	arena_fini(&arena);
 	return done();

@@ -91,6 +91,9 @@
 #endif
 #include "../../usdt.h"
 
+/* Names are what the original takes, which is any text. */
+#define USDT__SEMA_STAP_CHECK(sema, provider, name)
+
 /* The asm of the first line says that the program uses the semaphore: link-time optimisation reads no note. */
 #ifdef _SDT_HAS_SEMAPHORES
 #define USDT__SEMA_STAP(sema, provider, name)                                                      \

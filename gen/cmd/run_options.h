@@ -1,0 +1,31 @@
+/** run_options - the command line of `btgen run`, read and checked for what does not go together. */
+#ifndef CMD_RUN_OPTIONS_H
+#define CMD_RUN_OPTIONS_H
+
+#include "cmd/expand.h"
+#include "doctor/privilege.h"
+#include "record/writer.h"
+
+struct run_options {
+	struct expand_request req;
+	const char *command, *bpftrace, *ready_file;
+	const char *format; /**< of -f, or NULL */
+	int ready_fd;
+	unsigned long duration; /**< -T, in ms; 0: not given */
+	uint64_t n_events;	/**< -N; 0: not given */
+	bool no_run, echo, quiet, strict;
+	bool waits, follows; /**< -w, --follow */
+	const char
+	    *awaited; /**< with `waits`: the name of a program that does not run yet, or NULL */
+	bool sorts, has_time; /**< -s, --time */
+	enum writer_time time;
+	struct privilege may;	 /**< what bpftrace is allowed to do */
+	struct shapes shapes;	 /**< of a script that is run */
+	VEC(const char *) words; /**< scripts, and maybe a program's name */
+	char **args;		 /**< positional parameters of the script */
+};
+
+/** Reads all of it into @o; -1, or the exit status when nothing is left to do. */
+int run_options_read(int argc, char **argv, struct run_options *o);
+
+#endif

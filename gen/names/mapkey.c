@@ -1,0 +1,252 @@
+#include "names/mapkey.h"
+
+#include "lang/change.h"
+#include "lower/exprtype.h"
+#include "names/naming.h"
+#include "names/table.h"
+#include "record/mapentry.h"
+
+/** What all uses of a map have in one place of the key, or as its value. */
+struct part {
+	struct map_part is;
+	bool is_call; // the key names it: it is to become a number
+};
+
+struct keyed {
+	struct bind *b;
+	struct str name;
+	size_t clause; // that a use is in
+	VEC(struct part) parts;
+	bool is_seen;	  // a use with a key
+	bool is_fixed;	  // some use cannot be written with another key
+	bool is_disputed; // uses have different keys
+	struct map_part value;
+	bool has_value; // some use tells what that is
+};
+
+/** @m without a key, as the argument of what does not look at keys. */
+static bool is_whole(const struct script_map_use *m)
+{
+	static const char *const words[] = {"clear", "print", "zero", NULL};
+	const struct node *call = m->parent;
+	return !m->has_key && call && call->kind == NODE_CALL && call->child == m->node &&
+	       tok_is_any(call->name, words);
+}
+
+static bool is_unsigned(struct ctype *t)
+{
+	return t && t->kind == CTYPE_INT && t->has_size && t->size == 8 && !t->is_signed;
+}
+
+/** What @e is where a map is printed; NULL: not known. */
+static struct map_part shape_of_value(struct bind *b, const struct expr *e)
+{
+	struct ctype *t = e ? ctype_strip(e->type) : NULL;
+	struct map_part ret = {.kind = MAP_ANY};
+	switch (e ? e->kind : EXPR_OPEN) {
+	case EXPR_NUMBER:
+		ret.names = enumtab_of(b->arena, t);
+		ret.kind = ret.names			   ? MAP_ENUM
+			   : t && t->kind == CTYPE_POINTER ? MAP_ADDRESS
+							   : MAP_NUMBER;
+		ret.is_unsigned = is_unsigned(t);
+		break;
+	case EXPR_TEXT:
+		ret.kind = MAP_TEXT;
+		break;
+	case EXPR_TUPLE:
+		ret.kind = MAP_TUPLE;
+		ret.n_parts = e->n_elements;
+		ret.parts = arena_array(b->arena, struct map_part, ret.n_parts + 1);
+		for (size_t i = 0; i < ret.n_parts; i++)
+			ret.parts[i] = shape_of_value(b, e->elements[i]);
+		break;
+	default:
+		break;
+	}
+	return ret;
+}
+
+static struct part part_of(struct bind *b, size_t clause, struct node *n)
+{
+	const struct enumtab *names;
+	n = node_ungrouped(n);
+	if (naming_is_usym(b, clause, n))
+		return (struct part){{.kind = MAP_CODE}, true};
+	if (naming_find_enum(b, clause, n, &names) && names)
+		return (struct part){{.kind = MAP_ENUM, .names = names}, true};
+	struct part ret = {shape_of_value(b, n->expr), false};
+	ret.is.has_variable = ret.is.kind == MAP_ADDRESS && naming_has_addresses(b, clause);
+	return ret;
+}
+
+static bool is_same_enum(const struct enumtab *a, const struct enumtab *b)
+{
+	bool same = a && b && str_eq(a->name, b->name) && a->n_items == b->n_items;
+	for (size_t i = 0; same && i < a->n_items; i++)
+		same = a->items[i].value == b->items[i].value &&
+		       str_eq(a->items[i].text, b->items[i].text);
+	return same || (!a && !b);
+}
+
+static bool is_same_part(const struct map_part *a, const struct map_part *b)
+{
+	bool same =
+	    a->kind == b->kind && is_same_enum(a->names, b->names) && a->n_parts == b->n_parts;
+	for (size_t i = 0; same && i < a->n_parts; i++)
+		same = a->parts[i].is_unsigned == b->parts[i].is_unsigned &&
+		       is_same_part(&a->parts[i], &b->parts[i]);
+	return same;
+}
+
+/** What two uses have in one place. */
+static void join(struct keyed *k, struct part *was, const struct part *part)
+{
+	was->is.is_unsigned &= part->is.is_unsigned;
+	was->is.has_variable &= part->is.has_variable;
+	if (was->is.kind == part->is.kind && was->is_call == part->is_call &&
+	    is_same_enum(was->is.names, part->is.names))
+		return;
+	k->is_fixed |= was->is_call || part->is_call;
+	*was = (struct part){{.kind = MAP_ANY}, false};
+}
+
+static void look_at_key(struct keyed *k, const struct script_map_use *m)
+{
+	size_t n = 0;
+	for (struct node *c = m->node->child; c; c = c->next, n++) {
+		struct part part = part_of(k->b, k->clause, c);
+		if (!k->is_seen)
+			vec_push(k->b->arena, &k->parts, part);
+		else if (n < k->parts.n)
+			join(k, &k->parts.v[n], &part);
+	}
+	k->is_disputed |= k->is_seen && n != k->parts.n;
+	k->is_seen = true;
+}
+
+/** What a key's part named becomes its number. */
+static void make_number(struct bind *b, struct node *n)
+{
+	struct node *plain = node_ungrouped(n), *value = plain->last_child;
+	// Before 0.24 a map that only a later clause fills can be added to, but neither cast nor
+	// named.
+	change(b->arena, n, "(%s)(%n%s)", node_is(plain, NODE_CALL, "usym") ? "uint64" : "int64",
+	       value, value->kind == NODE_MAP ? " + 0" : "");
+	n->kind = NODE_CAST;
+	n->child = n->last_child = value;
+	value->next = NULL;
+}
+
+static void rewrite_use(struct keyed *k, const struct script_map_use *m)
+{
+	size_t i = 0;
+	for (struct node *c = m->has_key ? m->node->child : NULL; c; c = c->next, i++)
+		if (k->parts.v[i].is_call)
+			make_number(k->b, c);
+}
+
+/** What a map is assigned; NULL: it is counted up or down. */
+static struct map_part value_of(struct bind *b, const struct node *n)
+{
+	static const char *const numbers[] = {"avg", "count", "max", "min", "sum", NULL};
+	if (!n || (n->kind == NODE_CALL && tok_is_any(n->name, numbers)))
+		return (struct map_part){.kind = MAP_NUMBER};
+	return shape_of_value(b, n->expr);
+}
+
+/** A number that is written out may be a value of any type. */
+static bool says_nothing(const struct keyed *k, const struct node *n)
+{
+	return n && k->has_value && node_ungrouped((struct node *)n)->kind == NODE_NUMBER;
+}
+
+/** What all uses assign: the names of one enum are none for the values of another. */
+static void look_at_value(struct keyed *k, const struct node *n)
+{
+	struct map_part part = value_of(k->b, n), *was = &k->value;
+	if (says_nothing(k, n))
+		return;
+	if (!k->has_value)
+		*was = part;
+	was->is_unsigned &= part.is_unsigned;
+	if (!is_same_part(was, &part))
+		*was = (struct map_part){.kind = MAP_ANY};
+	k->has_value = true;
+}
+
+static struct map_shape shape_of(struct keyed *k)
+{
+	struct arena *a = k->b->arena;
+	struct map_shape shape = {.name = str_printf(a, "@" STR_FMT, STR_ARG(k->name)),
+				  .keys = arena_array(a, struct map_part, k->parts.n + 1),
+				  .n_keys = k->parts.n};
+	for (size_t i = 0; i < k->parts.n; i++) {
+		shape.keys[i] = k->parts.v[i].is;
+		if (k->is_fixed && k->parts.v[i].is_call) // bpftrace has the name
+			shape.keys[i] = (struct map_part){.kind = MAP_TEXT};
+		k->b->names_code |= shape.keys[i].kind == MAP_CODE || shape.keys[i].has_variable;
+	}
+	shape.value = k->value;
+	return shape;
+}
+
+/** Calls @take for each use of the map. */
+static void walk_uses(struct keyed *k,
+		      void (*take)(struct keyed *k, const struct script_map_use *m))
+{
+	const struct script *script = &k->b->script;
+	for (k->clause = 0; k->clause < script->clauses.n; k->clause++) {
+		const struct script_clause *c = &script->clauses.v[k->clause];
+		for (size_t n = 0; n < c->maps.n; n++)
+			if (str_eq(c->maps.v[n].name, k->name))
+				take(k, &c->maps.v[n]);
+	}
+}
+
+static void look_at_use(struct keyed *k, const struct script_map_use *m)
+{
+	if (m->has_key && m->node)
+		look_at_key(k, m);
+	else
+		k->is_fixed |= !is_whole(m);
+	if (m->is_set)
+		look_at_value(k, m->value);
+}
+
+/** Can the printed key be cut into its parts? Stacks have several lines, and two strings any commas. */
+static bool can_be_cut(const struct keyed *k)
+{
+	size_t n_texts = 0;
+	for (size_t i = 0; i < k->parts.n; i++) {
+		if (k->parts.v[i].is.kind == MAP_ANY)
+			return false;
+		n_texts += k->parts.v[i].is.kind == MAP_TEXT;
+	}
+	return n_texts < 2;
+}
+
+static void take_map(struct bind *b, struct str name)
+{
+	struct keyed k = {.b = b, .name = name};
+	walk_uses(&k, look_at_use);
+	if (k.is_disputed)
+		k.parts.n = 0;
+	k.is_fixed |= !can_be_cut(&k);
+	if (!k.is_fixed && k.parts.n)
+		walk_uses(&k, rewrite_use);
+	vec_push(b->arena, &b->map_shapes, shape_of(&k));
+}
+
+void mapkey_rewrite(struct bind *b)
+{
+	struct map seen = {0};
+	if (!b->shapes || b->is_own)
+		return;
+	for (size_t i = 0; i < b->script.clauses.n; i++)
+		for (size_t n = 0; n < b->script.clauses.v[i].maps.n; n++) {
+			struct str name = b->script.clauses.v[i].maps.v[n].name;
+			if (!table_names(b, name) && map_add(b->arena, &seen, name))
+				take_map(b, name);
+		}
+}

@@ -1,0 +1,363 @@
+#include "names/printcall_priv.h"
+
+#include <string.h>
+
+#include "lang/print.h"
+#include "lang/vocabulary.h"
+#include "lower/argument.h"
+#include "lower/exprtype.h"
+#include "names/naming.h"
+#include "out/dialect.h"
+#include "probe/probearg.h"
+
+// --- literals ---
+
+static bool is_octal(char c)
+{
+	return c >= '0' && c <= '7';
+}
+
+/** The byte behind a backslash, \n, \x41, \101, as all versions read it; 0 for none. */
+static unsigned take_escape(struct str text, size_t *at)
+{
+	static const char letters[] = "ntr\"\\", bytes[] = "\n\t\r\"\\",
+			  digits[] = "0123456789abcdef";
+	char first = *at < text.n ? text.p[*at] : '\0';
+	const char *letter = first ? strchr(letters, first) : NULL;
+	unsigned value = 0, n = 0;
+	if (letter) {
+		++*at;
+		return (unsigned char)bytes[letter - letters];
+	}
+	bool is_hex = first == 'x';
+	for (*at += is_hex; *at < text.n && n < (is_hex ? 2 : 3); ++*at, n++) {
+		char c = text.p[*at];
+		const char *digit = c ? strchr(digits, c >= 'A' && c <= 'F' ? c | 32 : c) : NULL;
+		if (!digit || (!is_hex && !is_octal(c)))
+			break;
+		value = value * (is_hex ? 16 : 8) + (unsigned)(digit - digits);
+	}
+	return value <= 255 ? value : 0;
+}
+
+bool printfield_literal(struct arena *a, struct str text, bool is_format, struct str *ret)
+{
+	struct strbuf out;
+	bool good = true;
+	strbuf_init(&out);
+	for (size_t i = 0; i < text.n;) {
+		char c = text.p[i++];
+		if (is_format && c == '%' && i < text.n && text.p[i] == '%')
+			i++;
+		if (c == '\\') {
+			c = (char)take_escape(text, &i);
+			good &= c != 0;
+		}
+		strbuf_addc(&out, c);
+	}
+	*ret = strbuf_take(&out, a);
+	return good;
+}
+
+// --- conversions ---
+
+void printfield_convert(struct str format, const struct conversion *c, const struct expr *e,
+			struct shape_field *f)
+{
+	struct str all = str_slice(format, c->at + 1, c->end - c->at - 2);
+	size_t n = all.n;
+	while (n && strchr("lhz", all.p[n - 1]))
+		n--;
+	struct str length = str_from_offset(all, n);
+	f->how = str_slice(all, 0, n);
+	f->letter = c->letter;
+	f->bits = str_eqz(length, "hh") ? 8 : str_eqz(length, "h") ? 16 : length.n ? 64 : 32;
+	// What has more than 32 bits is shown whole, as the program knows it.
+	if (!length.n && ((e && e->is_wide) || c->letter == 'p'))
+		f->bits = 64;
+	if (c->letter == 'c')
+		f->bits = 8;
+	f->is_signed = strchr("dis", c->letter) != NULL;
+	if (e && e->sign == SIGN_SIGNED)
+		f->is_signed = true;
+	else if (e && (e->sign == SIGN_UNSIGNED || e->sign == SIGN_NONE))
+		f->is_signed = false;
+}
+
+// --- names of fields ---
+
+/** As it is written, but on one line. */
+static struct str text_of(struct arena *a, const struct node *n)
+{
+	struct strbuf text;
+	const struct token *list = print_tokens(a, n);
+	strbuf_init(&text);
+	for (const struct token *t = list; t->kind != TOK_EOF; t = t->next) {
+		if (t != list && t->before.n)
+			strbuf_addc(&text, ' ');
+		strbuf_adds(&text, t->text);
+	}
+	return strbuf_take(&text, a);
+}
+
+/** What a call reads or names: str(x) and enum_name(T, x) are x; NULL: it is something of its own. */
+static struct node *subject_of(const struct node *call)
+{
+	static const char *const firsts[] = {"buf", "kstr", "ksym", "str", "usym", NULL},
+				 *const lasts[] = {"enum_name", "ntop", "strftime", NULL};
+	if (call->child && tok_is_any(call->name, firsts))
+		return call->child;
+	return call->child && tok_is_any(call->name, lasts) ? call->last_child : NULL;
+}
+
+static struct str name_of(struct printing *g, struct node *n)
+{
+	struct node *subject = NULL;
+	n = node_ungrouped(n);
+	if (n->kind == NODE_MEMBER && n->name->kind == TOK_IDENT)
+		return n->name->text;
+	if (n->kind == NODE_VARIABLE)
+		return str_from_offset(n->name->text, 1);
+	if (n->kind == NODE_MAP)
+		return n->name ? n->name->text : STR("@");
+	if (n->kind == NODE_CAST)
+		subject = n->last_child;
+	else if (n->kind == NODE_INDEX || node_is(n, NODE_UNARY, "*"))
+		subject = n->child;
+	else if (n->kind == NODE_CALL)
+		subject = subject_of(n);
+	if (subject)
+		return name_of(g, subject);
+	if (n->kind == NODE_NAME && n->expr && g->p->b->shapes->has_head) {
+		const struct probearg *arg = argument_of(g->p->b, n->expr);
+		if (arg && arg->has_name)
+			return arg->name;
+	}
+	return text_of(g->arena, n);
+}
+
+// --- names of values ---
+
+static bool is_usym(const struct printing *g, const struct node *n)
+{
+	return naming_is_usym(g->p->b, g->p->clause, n);
+}
+
+/** The enum whose name an expression stands for, and the number in *ret_value; NULL for none. */
+static const struct enumtab *names_of(struct printing *g, struct node *n, struct node **ret_value)
+{
+	const struct enumtab *names;
+	n = node_ungrouped(n);
+	*ret_value = n->last_child;
+	bool is_name = naming_find_enum(g->p->b, g->p->clause, n, &names);
+	if (is_name && (names || n->kind != NODE_MAP)) // a map with one key need not be a table
+		return names;
+	if (n->kind != NODE_CAST)
+		*ret_value = n;
+	bool is_number = n->expr && n->expr->kind == EXPR_NUMBER;
+	return is_number ? enumtab_of(g->arena, n->expr->type) : NULL;
+}
+
+/** An int that holds an unsigned enum is shown as an int where it has no name. */
+static const struct enumtab *as_read(struct printing *g, const struct enumtab *names,
+				     const struct node *value)
+{
+	struct enumtab *tab = arena_new(g->arena, struct enumtab);
+	bool is_signed = value->expr && value->expr->sign == SIGN_SIGNED;
+	for (size_t i = 0; i < names->n_items; i++)
+		is_signed &= (uint64_t)names->items[i].value <= INT32_MAX;
+	*tab = *names;
+	tab->is_signed |= is_signed;
+	return tab;
+}
+
+static bool has_known_sign(const struct expr *e)
+{
+	return e->sign != SIGN_OTHER && e->sign != SIGN_MIXED;
+}
+
+/** true, false, or what is one of them to bpftrace from 0.24 on. */
+static bool is_truth(const struct node *n)
+{
+	return n->expr && n->expr->is_truth;
+}
+
+// --- values ---
+
+static void add_number(struct printing *g, struct node *n)
+{
+	vec_push(g->arena, &g->numbers, n);
+}
+
+static bool find_effect(void *ctx, struct node *n, struct node *parent)
+{
+	static const enum node_kind others[] = {NODE_ASSIGN, NODE_BLOCK, NODE_IF, NODE_OPAQUE};
+	bool *found = ctx;
+	(void)parent;
+	*found |= node_is_step(n) || (n->expr && n->expr->is_substituted) ||
+		  (n->kind == NODE_CALL && vocabulary_word(n->name->text)->gives == GIVES_OTHER);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		*found |= n->kind == others[i];
+	return !*found;
+}
+
+/** Does computing it do anything else? Then it must be left alone where it is not chosen. */
+static bool has_effect(struct node *n)
+{
+	bool found = false;
+	node_walk(n, find_effect, &found);
+	return found;
+}
+
+static bool is_choice(struct printing *g, struct node *n);
+
+/** What bpftrace need not print: a name, a literal, or a choice with one of them. */
+static bool is_light(struct printing *g, struct node *n)
+{
+	struct node *value;
+	n = node_ungrouped(n);
+	return n->kind == NODE_STRING || is_usym(g, n) || names_of(g, n, &value) || is_choice(g, n);
+}
+
+/**
+ * `c ? x : y` that travels as the condition and both values. Versions before 0.24 cannot choose
+ * among strings of different lengths.
+ */
+static bool is_choice(struct printing *g, struct node *n)
+{
+	struct node *yes = n->kind == NODE_TERNARY ? n->child->next : NULL;
+	bool is_one = yes && yes->next && (is_light(g, yes) || is_light(g, yes->next));
+	for (struct node *c = yes; c && is_one; c = c->next)
+		is_one = !has_effect(c) &&
+			 (is_light(g, c) ||
+			  (c->expr && (c->expr->kind == EXPR_TEXT || c->expr->kind == EXPR_SHOWN)));
+	return is_one;
+}
+
+static bool add_text(struct printing *g, struct node *n, struct shape_field *f);
+
+static bool add_choice(struct printing *g, struct node *n, struct shape_field *f)
+{
+	f->kind = FIELD_CHOICE;
+	add_number(g, n->child);
+	f->yes = arena_new(g->arena, struct shape_field);
+	f->no = arena_new(g->arena, struct shape_field);
+	*f->yes = *f->no = (struct shape_field){.letter = 's'};
+	return add_text(g, n->child->next, f->yes) && add_text(g, n->last_child, f->no);
+}
+
+static void add_name(struct printing *g, struct node *value, const struct enumtab *names,
+		     struct shape_field *f)
+{
+	f->kind = FIELD_ENUM;
+	f->names = as_read(g, names, value);
+	f->name = name_of(g, value);
+	f->is_signed = f->names->is_signed;
+	f->bits = names->size < 8 ? names->size * 8 : 64;
+	add_number(g, value);
+}
+
+/** A text that bpftrace is to print, with %s or as @letters says. */
+static bool add_printed(struct printing *g, struct node *n, struct str letters,
+			struct shape_field *f)
+{
+	f->kind = FIELD_TEXT;
+	f->letters = letters;
+	f->is_string = n->expr && n->expr->kind == EXPR_TEXT;
+	vec_push(g->arena, &g->texts, n);
+	return true;
+}
+
+/** What %s prints. */
+static bool add_text(struct printing *g, struct node *n, struct shape_field *f)
+{
+	struct node *plain = node_ungrouped(n), *value = NULL;
+	const struct enumtab *names;
+	uint64_t size;
+	if (exprtype_is_whole(plain->expr, &size)) {
+		printstruct_add(g, plain, size, f);
+		return true;
+	}
+	if (is_usym(g, plain)) {
+		f->kind = FIELD_CODE;
+		f->bits = 64;
+		g->p->b->names_code = true;
+		add_number(g, plain->child);
+		return true;
+	}
+	if ((names = names_of(g, plain, &value)) != NULL) {
+		add_name(g, value, names, f);
+		return true;
+	}
+	if (plain->kind == NODE_STRING) {
+		struct str text = node_text(plain);
+		f->kind = FIELD_LITERAL;
+		return printfield_literal(g->arena, str_slice(text, 1, text.n - 2), false,
+					  &f->literal);
+	}
+	if (is_choice(g, plain))
+		return add_choice(g, plain, f);
+	if (plain->expr && plain->expr->kind == EXPR_NUMBER && has_known_sign(plain->expr)) {
+		f->kind = is_truth(plain) ? FIELD_BOOL : FIELD_NUMBER;
+		f->bits = 64;
+		add_number(g, n);
+		return true;
+	}
+	return add_printed(g, n, STR(""), f);
+}
+
+/** What a number is, whatever it is printed with: JSON tells. */
+static void add_type(struct printing *g, const struct node *n, struct shape_field *f)
+{
+	struct ctype *t = n->expr ? ctype_strip(n->expr->type) : NULL;
+	const struct enumtab *names;
+	if (f->letter == 'c') {
+		f->kind = FIELD_CHAR;
+	} else if (f->letter == 'p' || (t && t->kind == CTYPE_POINTER)) {
+		f->kind = FIELD_ADDRESS;
+	} else if (is_truth(n) || (t && t->kind == CTYPE_BOOL)) {
+		f->kind = FIELD_BOOL;
+	} else if ((names = enumtab_of(g->arena, t)) != NULL) {
+		f->kind = FIELD_ENUM;
+		f->names = as_read(g, names, n);
+	}
+}
+
+bool printfield_add(struct printing *g, struct node *n, struct shape_field *f)
+{
+	bool is_bytes = n->expr && n->expr->kind == EXPR_BYTES;
+	f->name = name_of(g, n);
+	if (f->letter == 's')
+		return add_text(g, n, f);
+	if (f->letter == 'r')
+		return is_bytes && add_printed(g, n, f->letters, f);
+	add_type(g, n, f);
+	add_number(g, n);
+	return strchr("diuxXocp", f->letter) != NULL;
+}
+
+bool printfield_print(struct printing *g, struct node *n, struct shape_field *f)
+{
+	const struct expr *e = n->expr;
+	struct ctype *t = e ? ctype_strip(e->type) : NULL;
+	uint64_t size;
+	*f = (struct shape_field){.bits = 64, .letter = 's'};
+	if (!e || n->kind == NODE_MAP)
+		return false;
+	if (is_light(g, n) || e->kind == EXPR_TEXT || exprtype_is_whole(e, &size))
+		return printfield_add(g, n, f);
+	if (e->kind == EXPR_BYTES) {
+		f->letter = 'r';
+		f->letters = STR("r");
+		return printfield_add(g, n, f);
+	}
+	bool is_pointer = t && t->kind == CTYPE_POINTER;
+	if (e->kind != EXPR_NUMBER || (!has_known_sign(e) && !is_pointer))
+		return false;
+	f->is_signed = e->sign != SIGN_UNSIGNED;
+	f->letter = f->is_signed ? 'd' : 'u';
+	printfield_add(g, n, f);
+	if (is_pointer || (is_truth(n) && dialect_has_bool(g->p->b->version)))
+		f->letter = 's';
+	return true;
+}

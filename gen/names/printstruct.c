@@ -1,0 +1,73 @@
+#include "names/printcall_priv.h"
+
+#include "bind/join.h"
+#include "lang/change.h"
+#include "lower/exprtype.h"
+#include "lower/strings.h"
+#include "out/dialect.h"
+
+/** How many numbers all structs that the call prints can be. */
+static uint64_t words_for_structs(const struct printing *g)
+{
+	enum { SHOWN = 3 }; // a name of 16 bytes, and KEY
+	struct bind *b = g->p->b;
+	unsigned strings = 0, others = b->shapes->has_head ? SHAPE_HEAD : 0;
+	if (b->version < 23)
+		others += (unsigned)g->p->n_variables; // on the same stack
+	for (struct node *arg = g->call->child; arg; arg = arg->next) {
+		uint64_t size;
+		unsigned n = arg->expr ? strings_printed(arg) : 1;
+		if (n)
+			strings += n;
+		else if (exprtype_is_whole(arg->expr, &size) || arg->expr->kind == EXPR_NUMBER)
+			others++; // of a struct its address
+		else
+			others += SHOWN;
+	}
+	return dialect_printed_numbers(b->version, strings, others);
+}
+
+/** Small structs get what they need, and what is left is shared by the others. */
+static uint64_t bytes_of_each(const struct printing *g)
+{
+	uint64_t all = words_for_structs(g), share = 0, before, size;
+	do {
+		uint64_t rest = all, n_large = 0;
+		for (const struct node *arg = g->call->child; arg; arg = arg->next) {
+			if (!exprtype_is_whole(arg->expr, &size))
+				continue;
+			bool is_small = size / 8 + (size % 8 != 0) <= share;
+			rest -= is_small ? (size + 7) / 8 : 0;
+			n_large += !is_small;
+		}
+		before = share;
+		share = n_large ? rest / n_large : share;
+	} while (share != before);
+	return share * 8;
+}
+
+/** A struct or array in memory of @size bytes: as many of these as fit are read from its address. */
+void printstruct_add(struct printing *g, struct node *n, uint64_t size, struct shape_field *f)
+{
+	struct printer *p = g->p;
+	struct arena *a = g->arena;
+	uint64_t room = bytes_of_each(g);
+	size_t i = g->structs.n;
+	if (i == p->addresses.n)
+		vec_push(a, &p->addresses, join_new_variable(p->b, &p->variables, STR("$at")));
+	struct str address = p->addresses.v[i];
+	f->kind = FIELD_AGGREGATE;
+	f->type = n->expr->type;
+	f->n_bytes = size < room ? size : room;
+	// Clauses have one stack for all that they print.
+	if (p->b->version < 23 && p->b->printed_strlen > DIALECT_SHORT)
+		p->b->printed_strlen = DIALECT_SHORT;
+	vec_push(a, &g->structs, n);
+	vec_push(a, &g->numbers, change_text(a, n, "%t", address));
+	for (size_t k = 0; k < (f->n_bytes + 7) / 8; k++) {
+		struct strbuf text;
+		strbuf_init(&text);
+		shape_write_word(address, f->n_bytes, k, &text);
+		vec_push(a, &g->numbers, change_text(a, n, "%t", strbuf_take(&text, a)));
+	}
+}

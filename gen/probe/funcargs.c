@@ -1,0 +1,273 @@
+#include "probe/funcargs.h"
+
+#include <dwarf.h>
+#include <elf.h>
+
+#include "dwarf/dwload.h"
+#include "dwarf/dwsite.h"
+
+/** Argument @number's register in DWARF: psABI of x86-64, figure 3.36; -1 behind the last. */
+static int register_of(unsigned machine, int number)
+{
+	static const int x86[] = {5, 4, 1, 2, 8, 9}; // rdi, rsi, rdx, rcx, r8, r9
+	if (machine == EM_X86_64)
+		return number < 6 ? x86[number] : -1;
+	return machine == EM_AARCH64 && number < 8 ? number : -1;
+}
+
+/** Where a parameter is when its function is entered. */
+enum place_kind {
+	PLACE_NONE,	/**< nowhere: optimized away, or worked out from others */
+	PLACE_MEMORY,	/**< of the function's frame, where it is put first of all */
+	PLACE_ABOVE,	/**< memory of the caller's frame */
+	PLACE_REGISTER, /**< said of the entry itself */
+	PLACE_ANYWHERE, /**< a register, said of the whole function: it may be moved there first */
+};
+
+struct place {
+	enum place_kind kind;
+	int number; // of the argument register, -1: it is none
+};
+
+static bool has_list(Dwarf_Attribute *attr)
+{
+	switch (dwarf_whatform(attr)) {
+	case DW_FORM_exprloc:
+	case DW_FORM_block:
+	case DW_FORM_block1:
+	case DW_FORM_block2:
+	case DW_FORM_block4:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/** As clang has a bool: the low bits of a register. */
+static bool is_narrowed(const Dwarf_Op *ops, size_t n)
+{
+	for (size_t i = 1; i + 1 < n; i++)
+		if (ops[i].atom != DW_OP_constu && ops[i].atom != DW_OP_and &&
+		    ops[i].atom != DW_OP_convert && ops[i].atom != DW_OP_GNU_convert)
+			return false;
+	return n > 1 && ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31 &&
+	       !ops[0].number && ops[n - 1].atom == DW_OP_stack_value;
+}
+
+/** Whether offsets in the frame of @function are from where that of its caller ends. */
+static bool is_from_caller(Dwarf_Die *function)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Op *ops;
+	size_t n;
+	return dwarf_attr(function, DW_AT_frame_base, &attr) &&
+	       dwarf_getlocation(&attr, &ops, &n) == 0 && n == 1 &&
+	       ops[0].atom == DW_OP_call_frame_cfa;
+}
+
+/** Where the parameter @die of @function is at address @at. */
+static struct place find_place(Dwarf_Die *function, Dwarf_Die *die, Dwarf_Addr at, unsigned machine)
+{
+	struct place p = {PLACE_NONE, -1};
+	Dwarf_Attribute attr;
+	Dwarf_Op *ops;
+	size_t n;
+	if (!dwarf_attr(die, DW_AT_location, &attr) ||
+	    dwarf_getlocation_addr(&attr, at, &ops, &n, 1) < 1 || !n)
+		return p;
+	if (ops[0].atom == DW_OP_fbreg) {
+		bool is_above = (Dwarf_Sword)ops[0].number >= 0 && is_from_caller(function);
+		p.kind = n > 1 ? PLACE_NONE : is_above ? PLACE_ABOVE : PLACE_MEMORY;
+	} else if (is_narrowed(ops, n) ||
+		   (n == 1 && ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31)) {
+		int reg = ops[0].atom - (n > 1 ? DW_OP_breg0 : DW_OP_reg0);
+		p.kind = n == 1 && has_list(&attr) ? PLACE_REGISTER : PLACE_ANYWHERE;
+		for (int i = 0; register_of(machine, i) >= 0; i++)
+			if (register_of(machine, i) == reg)
+				p.number = i;
+	}
+	return p;
+}
+
+/** The calling convention, parameter after parameter. */
+struct convention {
+	unsigned machine;
+	bool is_c;
+	bool is_certain;
+	int next; // argument register that is free
+};
+
+/**
+ * Is it made of numbers and pointers in their natural places, of which each register takes its part?
+ * Others are classed by rules of their own: vectors, long double, members of packed structs. @left: as
+ * many members as are looked at.
+ */
+static bool is_plain(struct ctype *t, uint64_t off, unsigned *left)
+{
+	uint64_t size;
+	t = ctype_strip(t);
+	if (!t || !ctype_size(t, &size) || !*left)
+		return false;
+	--*left;
+	if (t->kind == CTYPE_ARRAY)
+		return !t->is_vector && is_plain(t->of, off, left);
+	if (!ctype_is_aggregate(t))
+		return size > 0 && size <= 8 && off % size == 0;
+	for (size_t i = 0; ctype_complete(t) && i < t->n_members; i++)
+		if (!t->members[i].bit_size &&
+		    !is_plain(t->members[i].type, off + t->members[i].off, left))
+			return false;
+	return ctype_complete(t);
+}
+
+static void begin(struct convention *c, struct ctype *result)
+{
+	enum { MEMBERS = 1000 };
+	unsigned left = MEMBERS;
+	uint64_t size = 0;
+	bool is_sized = ctype_size(result, &size);
+	c->is_certain = true;
+	result = ctype_strip(result);
+	// On AArch64 the address that it is returned at has a register of its own.
+	if (!result || c->machine == EM_AARCH64)
+		return;
+	if (!ctype_is_aggregate(result))
+		c->is_certain = result->kind != CTYPE_ARRAY && is_sized && size <= 16;
+	else if (!c->is_c || !is_sized || !is_plain(result, 0, &left))
+		c->is_certain = false;
+	else if (size > 16)
+		c->next++; // the address that it is returned at
+}
+
+/** The number of a parameter of type @t. */
+static int next_number(struct convention *c, struct ctype *t)
+{
+	uint64_t size;
+	t = ctype_strip(t);
+	bool is_known = t && ctype_size(t, &size);
+	if (is_known && t->kind == CTYPE_FLOAT)
+		return -1;
+	// In memory.
+	if (is_known && ctype_is_aggregate(t) && size > 16 && c->is_c && c->machine == EM_X86_64)
+		return -1;
+	bool is_one = is_known && size <= 8 &&
+		      (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM || t->kind == CTYPE_BOOL ||
+		       t->kind == CTYPE_POINTER || t->kind == CTYPE_REFERENCE);
+	c->is_certain &= is_one;
+	if (!c->is_certain || register_of(c->machine, c->next) < 0)
+		return -1;
+	return c->next++;
+}
+
+/** A reference is an address, and read as one: `args.x->member`. */
+static struct ctype *type_of(struct dwsrc *src, Dwarf_Die *die)
+{
+	struct ctype *t = dwload_type_of(src, die), *bare = ctype_strip(t);
+	return bare && bare->kind == CTYPE_REFERENCE && bare->of
+		   ? ctype_new_pointer(src->arena, bare->of, 8)
+		   : t;
+}
+
+/** Rust, Go and others pass arguments as they like. */
+static bool is_of_c(Dwarf_Die *unit)
+{
+	switch (dwarf_srclang(unit)) {
+	case DW_LANG_C_plus_plus:
+	case DW_LANG_C_plus_plus_03:
+	case DW_LANG_C_plus_plus_11:
+	case DW_LANG_C_plus_plus_14:
+	case 0x2a: // C++17 and C++20, which not every libdw has a name for
+	case 0x2b:
+		return true;
+	default:
+		return dwsrc_is_c(unit);
+	}
+}
+
+/** A function of another convention than that of its machine says so, mostly. */
+static bool is_callable(Dwarf_Die *unit, Dwarf_Die *function)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word cc;
+	if (!is_of_c(unit))
+		return false;
+	return !dwarf_attr_integrate(function, DW_AT_calling_convention, &attr) ||
+	       (dwarf_formudata(&attr, &cc) == 0 && (cc == DW_CC_normal || cc == DW_CC_program));
+}
+
+/**
+ * By the debug information of the entry, else by the convention. When a parameter is nowhere, or not
+ * where it should be, the compiler has made a convention of its own for this function.
+ */
+static void number(struct arena *a, struct convention *c, struct funcargs *f,
+		   const struct place *places)
+{
+	int *rule = arena_calloc(a, f->list.n + 1, sizeof(*rule));
+	for (size_t i = 0; i < f->list.n; i++)
+		rule[i] = next_number(c, f->list.v[i].arg.type);
+	bool is_own = false;
+	for (size_t i = 0; i < f->list.n; i++) {
+		const struct place *p = &places[i];
+		is_own |= p->kind == PLACE_NONE || (p->kind == PLACE_ABOVE && rule[i] >= 0) ||
+			  (p->kind == PLACE_REGISTER && rule[i] >= 0 && rule[i] != p->number);
+	}
+	for (size_t i = 0; i < f->list.n; i++) {
+		const struct place *p = &places[i];
+		int by_rule = is_own ? -1 : rule[i];
+		struct ctype *t = ctype_strip(f->list.v[i].arg.type);
+		if (t && ctype_is_aggregate(t)) // its bytes are no number
+			f->list.v[i].number = -1;
+		else if (p->kind == PLACE_REGISTER)
+			f->list.v[i].number = p->number;
+		else if (p->kind == PLACE_MEMORY ||
+			 (p->kind == PLACE_ANYWHERE && p->number == by_rule))
+			f->list.v[i].number = by_rule;
+		else
+			f->list.v[i].number = -1;
+	}
+}
+
+bool funcargs_read(struct dwsrc *src, uint64_t addr, struct funcargs *ret)
+{
+	struct dwsite site;
+	struct dwwalk w = {0};
+	Dwarf_Die die;
+	VEC(struct place) places = {0};
+	*ret = (struct funcargs){0};
+	if (!dwsrc_open_whole(src) || !dwsite_at(src, addr, &site) || !site.dies.n)
+		return false;
+	Dwarf_Die *function = &site.dies.v[site.dies.n - 1];
+	Dwarf_Addr entry;
+	if (dwarf_tag(function) != DW_TAG_subprogram || dwarf_entrypc(function, &entry) != 0 ||
+	    entry != site.at)
+		return false;
+	const char *name = dwarf_diename(function);
+	ret->function = str_from(name ? name : "");
+	struct convention c = {.machine = src->img->machine, .is_c = dwsrc_is_c(&site.unit)};
+	begin(&c, dwload_type_of(src, function));
+	c.is_certain &= is_callable(&site.unit, function);
+	for (bool more = dwsrc_child(src, &w, function, &die); more;
+	     more = dwsrc_sibling(src, &w, &die, &die)) {
+		if (dwarf_tag(&die) != DW_TAG_formal_parameter)
+			continue;
+		const char *z = dwarf_diename(&die);
+		struct funcarg arg = {.arg = {.name = str_from(z ? z : ""),
+					      .has_name = z != NULL,
+					      .type = type_of(src, &die),
+					      .from = PROBEARG_DECLARED}};
+		vec_push(src->arena, &ret->list, arg);
+		vec_push(src->arena, &places, find_place(function, &die, site.at, c.machine));
+	}
+	number(src->arena, &c, ret, places.v);
+	return true;
+}
+
+struct str funcargs_declaration(struct arena *a, const struct funcargs *f)
+{
+	struct str text = str_printf(a, STR_FMT "(", STR_ARG(f->function));
+	for (size_t i = 0; i < f->list.n; i++) {
+		text = str_printf(a, STR_FMT "%s" STR_FMT, STR_ARG(text), i ? ", " : "",
+				  STR_ARG(probearg_declaration(a, &f->list.v[i].arg)));
+	}
+	return str_printf(a, STR_FMT ")", STR_ARG(text));
+}

@@ -1,0 +1,31 @@
+/**
+ * funcargs - the parameters of a function, and which of its argument registers each is in when it is
+ * entered.
+ *
+ * The debug information of optimized code says so itself (DW_AT_location at the function's first
+ * instruction); elsewhere the calling convention does: System V's for x86-64, section 3.2.3, AArch64's
+ * AAPCS64, section 6.8.2. Where neither is certain, behind a struct that is passed by value for one, the
+ * register is not known.
+ */
+#ifndef PROBE_FUNCARGS_H
+#define PROBE_FUNCARGS_H
+
+#include "dwarf/dwsrc.h"
+#include "probe/probearg.h"
+
+struct funcarg {
+	struct probearg arg; /**< its name is empty where it has none */
+	int number; /**< of the argument register, argN of a uprobe; -1: in none, or not known */
+};
+
+struct funcargs {
+	struct str function;
+	VEC(struct funcarg) list;
+};
+
+/** Those of the function at link-time address @addr; false, silently, where nothing is known. */
+bool funcargs_read(struct dwsrc *src, uint64_t addr, struct funcargs *ret);
+/** `put(struct store *s, int n)`, in @a. */
+struct str funcargs_declaration(struct arena *a, const struct funcargs *f);
+
+#endif

@@ -1,0 +1,617 @@
+#include "record/aggregate.h"
+
+#include <float.h>
+#include <stdlib.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "value/valuejson.h"
+
+/** Types come from strangers' files: what is nested deeper, or has more in it, is not shown. */
+enum { MAX_DEPTH = 32, MAX_VALUES = 10000 };
+/** Elements of one array; gdb's `set print elements`. */
+enum { MAX_ELEMENTS = 200 };
+
+/** Below is nobody's memory: what a null pointer leads to is read as zeros. */
+enum { NO_MEMORY = 4096 };
+
+/** The bytes, and where what they mean is written to: text, or JSON where @j is not NULL. */
+struct walk {
+	const struct render *how;
+	struct str bytes;
+	uint64_t addr; /**< where they are in the program */
+	struct strbuf *out;
+	struct json *j;
+	bool needs_comma; /**< of text */
+	unsigned depth;
+	unsigned left; /**< values that may still be shown */
+};
+
+/** Where a value is: in bits, counted as ctype_member does. */
+struct place {
+	struct ctype *type;
+	uint64_t off;	   /**< bytes */
+	uint64_t bit_off;  /**< of a bitfield */
+	unsigned bit_size; /**< 0: not a bitfield */
+};
+
+static void show(struct walk *w, const struct place *p);
+
+// --- what both outputs have in common
+
+static void separate(struct walk *w)
+{
+	if (!w->j && w->needs_comma)
+		strbuf_addz(w->out, ", ");
+	w->needs_comma = false;
+}
+
+/** A member's name; the value comes next. */
+static void begin(struct walk *w, struct str name)
+{
+	separate(w);
+	if (w->j) {
+		json_named_value(w->j, name);
+		w->j->needs_comma = false;
+	} else {
+		strbuf_add_printable(w->out, name);
+		strbuf_addz(w->out, " = ");
+	}
+}
+
+static void open_bracket(struct walk *w, char bracket)
+{
+	if (w->j)
+		json_open(w->j, NULL, bracket);
+	else
+		strbuf_addc(w->out, '{');
+	w->needs_comma = false;
+}
+
+static void close_bracket(struct walk *w, char bracket)
+{
+	if (w->j)
+		json_close(w->j, bracket);
+	else
+		strbuf_addc(w->out, '}');
+}
+
+/** The rest of an object that is open is not there. */
+static void add_rest(struct walk *w)
+{
+	separate(w);
+	if (w->j)
+		json_bool(w->j, "...", true);
+	else
+		strbuf_addz(w->out, "...");
+}
+
+/** A value that is not there. */
+static void add_missing(struct walk *w)
+{
+	open_bracket(w, '{');
+	add_rest(w);
+	close_bracket(w, '}');
+}
+
+static bool is_there(const struct walk *w, uint64_t off, uint64_t n)
+{
+	return off <= w->bytes.n && n <= w->bytes.n - off;
+}
+
+// --- numbers
+
+/** Little-endian machines count a bitfield from the least significant bit, big-endian ones not. */
+static unsigned __int128 read_bits(struct str bytes, uint64_t bit_off, unsigned n)
+{
+	unsigned __int128 v = 0;
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t at = bit_off + i;
+		unsigned char byte = (unsigned char)bytes.p[at / 8];
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+		v |= (unsigned __int128)(byte >> at % 8 & 1) << i;
+#else
+		v = v << 1 | (byte >> (7 - at % 8) & 1);
+#endif
+	}
+	return v;
+}
+
+/** The integer at @p, extended to 128 bits by the sign of its type; false when it is not there. */
+static bool read_integer(const struct walk *w, const struct place *p, bool is_signed,
+			 unsigned __int128 *ret)
+{
+	uint64_t size;
+	if (!ctype_size(p->type, &size) || size == 0 || size > 16)
+		return false;
+	unsigned bits = p->bit_size ? p->bit_size : (unsigned)size * 8;
+	uint64_t at = p->bit_size ? p->bit_off : p->off * 8;
+	if (!is_there(w, at / 8, (at % 8 + bits + 7) / 8))
+		return false;
+	unsigned __int128 v = read_bits(w->bytes, at, bits);
+	if (is_signed && bits < 128 && v >> (bits - 1) & 1)
+		v |= ~(unsigned __int128)0 << bits;
+	*ret = v;
+	return true;
+}
+
+static void add_number(struct walk *w, int64_t v, bool is_signed)
+{
+	if (w->j)
+		valuejson_number(w->j, NULL, v, is_signed);
+	else
+		render_number((struct str){0}, is_signed ? 'd' : 'u', 64, v, w->out);
+}
+
+/** More digits than printf() has. */
+static struct str huge_digits(unsigned __int128 v, bool is_signed, char room[48])
+{
+	bool is_minus = is_signed && v >> 127;
+	char *p = room + 48;
+	if (is_minus)
+		v = 0 - v;
+	do
+		*--p = (char)('0' + (unsigned)(v % 10));
+	while (v /= 10);
+	if (is_minus)
+		*--p = '-';
+	return (struct str){p, (size_t)(room + 48 - p)};
+}
+
+/** 97 'a', with the escapes of a string. */
+static void add_char(struct walk *w, char c)
+{
+	struct strbuf text;
+	strbuf_init(&text);
+	render_quoted((struct str){&c, 1}, &text);
+	struct str inner = str_slice(strbuf_str(&text), 1, text.n - 2);
+	strbuf_addf(w->out, " '%s" STR_FMT "'", c == '\'' ? "\\" : "", STR_ARG(inner));
+	strbuf_fini(&text);
+}
+
+static void show_integer(struct walk *w, const struct place *p, const struct ctype *t)
+{
+	unsigned __int128 v;
+	char room[48], c;
+	if (!read_integer(w, p, t->is_signed, &v)) {
+		add_missing(w);
+	} else if (w->j && t->is_char) {
+		c = (char)v;
+		valuejson_string(w->j, NULL, (struct str){&c, 1});
+	} else if (t->size <= 8) {
+		add_number(w, (int64_t)v, t->is_signed);
+		if (t->size == 1 && !w->j)
+			add_char(w, (char)v);
+	} else if (w->j) {
+		json_str(w->j, NULL, huge_digits(v, t->is_signed, room));
+	} else {
+		strbuf_adds(w->out, huge_digits(v, t->is_signed, room));
+	}
+}
+
+static void show_bool(struct walk *w, const struct place *p)
+{
+	unsigned __int128 v;
+	if (!read_integer(w, p, false, &v))
+		add_missing(w);
+	else if (v > 1)
+		add_number(w, (int64_t)v, false); // a value that no bool has
+	else if (w->j)
+		json_bool(w->j, NULL, v);
+	else
+		strbuf_addz(w->out, v ? "true" : "false");
+}
+
+/** The names of @t that @v needs: its own; where it has none it may be several flags. */
+static void make_names(struct arena *a, struct ctype *t, int64_t v, struct enumtab *ret)
+{
+	for (size_t i = 0; ctype_complete(t) && i < t->n_values; i++) {
+		struct str name = t->values[i].name;
+		if (t->values[i].value != v)
+			continue;
+		*ret->items = (struct enumtab_item){
+		    .name = name, .text = enumtab_scoped(a, t, name), .value = v};
+		ret->n_items = 1;
+		return;
+	}
+	enumtab_from_type(a, t, ret);
+}
+
+static void show_enum(struct walk *w, const struct place *p, struct ctype *t)
+{
+	unsigned __int128 v;
+	struct arena arena;
+	struct enumtab_item first;
+	struct enumtab names = {
+	    .size = (unsigned)t->size, .is_signed = t->is_signed, .items = &first};
+	if (!read_integer(w, p, t->is_signed, &v)) {
+		add_missing(w);
+		return;
+	}
+	arena_init(&arena);
+	make_names(&arena, t, (int64_t)v, &names);
+	if (w->j)
+		valuejson_enum(w->j, NULL, &names, (int64_t)v);
+	else
+		render_enum(&names, (int64_t)v, w->out);
+	arena_fini(&arena);
+}
+
+static bool is_code(const struct ctype *t)
+{
+	struct ctype *to = ctype_strip(t->of);
+	return to && to->kind == CTYPE_FUNC;
+}
+
+static void show_pointer(struct walk *w, const struct place *p, const struct ctype *t)
+{
+	unsigned __int128 v;
+	if (!read_integer(w, p, false, &v)) {
+		add_missing(w);
+		return;
+	}
+	struct str name = {0};
+	if (v && is_code(t) && w->how->names)
+		name = codename_find(w->how->names, (uint64_t)v);
+	if (w->j && name.n) {
+		valuejson_string(w->j, NULL, name);
+	} else if (w->j) {
+		valuejson_address(w->j, NULL, (uint64_t)v);
+	} else {
+		strbuf_addf(w->out, "0x%llx%s", (unsigned long long)v, name.n ? " <" : "");
+		strbuf_add_printable(w->out, name);
+		strbuf_addz(w->out, name.n ? ">" : "");
+	}
+}
+
+/** Shortest digits that read back. */
+static void add_long_double(long double v, struct strbuf *out)
+{
+	char text[64];
+	for (int n = DBL_DIG; n <= LDBL_DECIMAL_DIG; n++) {
+		snprintf(text, sizeof(text), "%.*Lg", n, v);
+		if (strtold(text, NULL) == v)
+			break;
+	}
+	strbuf_addz(out, text);
+}
+
+/** x87: the integer bit of a denormal number is 0, that of others 1; what is not so is none. */
+static bool is_long_double(const char *at)
+{
+#if LDBL_MANT_DIG == 64
+	uint64_t fraction;
+	uint16_t exponent;
+	memcpy(&fraction, at, sizeof(fraction));
+	memcpy(&exponent, at + sizeof(fraction), sizeof(exponent));
+	return !(exponent & 0x7fff) == !(fraction >> 63);
+#else
+	(void)at;
+	return true;
+#endif
+}
+
+/** The name tells what bytes of a size mean: complex and decimal numbers are not ours. */
+static bool is_plain_float(const struct ctype *t, const char *at)
+{
+	static const char *const others[] = {"omplex", "maginary", "ecimal"};
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (str_contains(t->name, str_from(others[i])))
+			return false;
+	return t->size == sizeof(float) || t->size == sizeof(double) ||
+	       (t->size == sizeof(long double) && str_eq(t->name, STR("long double")) &&
+		is_long_double(at));
+}
+
+static void add_float(const char *at, size_t size, struct strbuf *out)
+{
+	float single;
+	double full;
+	long double wide;
+	if (size == sizeof(single)) {
+		memcpy(&single, at, sizeof(single));
+		render_double((double)single, true, out);
+	} else if (size == sizeof(full)) {
+		memcpy(&full, at, sizeof(full));
+		render_double(full, false, out);
+	} else {
+		memcpy(&wide, at, sizeof(wide));
+		add_long_double(wide, out);
+	}
+}
+
+static void show_float(struct walk *w, const struct place *p, const struct ctype *t)
+{
+	const char *at = w->bytes.p + p->off;
+	if (p->bit_size || !is_there(w, p->off, t->size) || !is_plain_float(t, at)) {
+		add_missing(w);
+		return;
+	}
+	if (!w->j) {
+		add_float(at, t->size, w->out);
+		return;
+	}
+	struct strbuf text;
+	strbuf_init(&text);
+	add_float(at, t->size, &text);
+	// As valuejson_double() has it; a long double may be more than readers can hold.
+	if (!isfinite(strtod(text.p, NULL)))
+		json_str(w->j, NULL, strbuf_str(&text));
+	else
+		json_printf(w->j, NULL, "%s%s", text.p, strcmp(text.p, "-0") == 0 ? ".0" : "");
+	strbuf_fini(&text);
+}
+
+// --- strings
+
+static bool is_byte(struct ctype *t)
+{
+	t = ctype_strip(t);
+	return t && t->kind == CTYPE_INT && t->has_size && t->size == 1;
+}
+
+static void add_string(struct walk *w, struct str s, bool is_cut)
+{
+	if (!w->j) {
+		render_quoted(s, w->out);
+		strbuf_addz(w->out, is_cut ? "..." : "");
+	} else if (!is_cut) {
+		valuejson_string(w->j, NULL, s);
+	} else {
+		open_bracket(w, '{');
+		valuejson_string(w->j, "text", s);
+		add_rest(w);
+		close_bracket(w, '}');
+	}
+}
+
+/** A char array is a string up to its NUL; of one of other bytes the NULs at the end are omitted. */
+static void show_bytes(struct walk *w, const struct place *p, const struct ctype *t)
+{
+	struct str s = str_slice(w->bytes, p->off, t->count);
+	size_t end = str_find(s, '\0');
+	bool is_text = ctype_strip(t->of)->is_char, is_cut = s.n < t->count;
+	if (is_text && end < s.n) {
+		s.n = end;
+		is_cut = false;
+	}
+	while (!is_cut && s.n && !s.p[s.n - 1])
+		s.n--;
+	add_string(w, s, is_cut);
+}
+
+/** A member of 8 bytes, found by its path in the struct at @p. */
+static bool read_word(const struct walk *w, const struct place *p, struct str path, uint64_t *ret)
+{
+	struct ctype_place at;
+	struct str bad;
+	struct ctype *in;
+	unsigned __int128 v;
+	if (!ctype_resolve(p->type, path, &at, &bad, &in) || at.bit_size || at.off > w->bytes.n)
+		return false;
+	struct place word = {.type = at.type, .off = p->off + at.off};
+	if (!read_integer(w, &word, false, &v))
+		return false;
+	*ret = (uint64_t)v;
+	return true;
+}
+
+/**
+ * std::string and std::string_view of libstdc++. The text is known where it lies in the bytes, as
+ * that of a short string does; of another one its length is.
+ */
+static bool show_std_string(struct walk *w, const struct place *p, const struct ctype *t)
+{
+	bool is_view = str_has_prefix(t->name, STR("std::basic_string_view<char,"));
+	uint64_t at, n;
+	if (!is_view && !str_has_prefix(t->name, STR("std::__cxx11::basic_string<char,")))
+		return false;
+	if (!read_word(w, p, is_view ? STR("_M_str") : STR("_M_dataplus._M_p"), &at) ||
+	    !read_word(w, p, is_view ? STR("_M_len") : STR("_M_string_length"), &n))
+		return false;
+	uint64_t off = at - w->addr;
+	if (n == 0 || (at >= w->addr && is_there(w, off, n))) {
+		add_string(w, str_slice(w->bytes, n ? off : 0, n), false);
+		return true;
+	}
+	open_bracket(w, '{');
+	begin(w, STR("size"));
+	add_number(w, (int64_t)n, false);
+	w->needs_comma = true;
+	add_rest(w);
+	close_bracket(w, '}');
+	return true;
+}
+
+// --- what has parts
+
+/** Where element @i of the array at @p is; false when nothing of it is there. */
+static bool find_element(const struct walk *w, const struct place *p, const struct ctype *t,
+			 uint64_t i, uint64_t size, struct place *ret)
+{
+	uint64_t at;
+	if (__builtin_mul_overflow(i, size, &at) || __builtin_add_overflow(at, p->off, &at))
+		return false;
+	*ret = (struct place){.type = t->of, .off = at};
+	return is_there(w, at, size ? 1 : 0);
+}
+
+static void show_array(struct walk *w, const struct place *p, const struct ctype *t)
+{
+	uint64_t size, n = 0;
+	struct place element;
+	if (!t->has_count || !t->count || !ctype_size(t->of, &size)) {
+		add_missing(w); // its length is known to the program only
+		return;
+	}
+	if (is_byte(t->of)) {
+		show_bytes(w, p, t);
+		return;
+	}
+	open_bracket(w, '[');
+	while (n < t->count && n < MAX_ELEMENTS && w->left &&
+	       find_element(w, p, t, n, size, &element)) {
+		separate(w);
+		show(w, &element);
+		n++;
+	}
+	if (n < t->count && w->j)
+		add_missing(w);
+	else if (n < t->count)
+		strbuf_addz(w->out, "...");
+	close_bracket(w, ']');
+}
+
+/** Where a member of the struct at @p is; false when nothing of it is there. */
+static bool find_member(const struct walk *w, const struct place *p, const struct ctype_member *m,
+			struct place *ret)
+{
+	uint64_t size;
+	if (m->off > w->bytes.n || m->bit_off > w->bytes.n * 8)
+		return false;
+	*ret = (struct place){m->type, p->off + m->off, p->off * 8 + m->bit_off, m->bit_size};
+	// What has no size says itself that it is not there.
+	return !ctype_size(m->type, &size) || is_there(w, ret->off, size ? 1 : 0);
+}
+
+static bool show_members(struct walk *w, const struct place *p, const struct ctype *t);
+
+static void begin_base(struct walk *w, const struct ctype *t)
+{
+	struct strbuf name;
+	strbuf_init(&name);
+	strbuf_addf(&name, "<" STR_FMT ">", STR_ARG(t->name));
+	begin(w, strbuf_str(&name));
+	strbuf_fini(&name);
+}
+
+/** False: some of what belongs to the struct around it is not there. */
+static bool show_member(struct walk *w, const struct ctype_member *m, const struct place *at)
+{
+	struct ctype *t = ctype_strip(m->type);
+	if (m->is_base && t) {
+		begin_base(w, t);
+	} else if (m->name.n || !t || !ctype_is_aggregate(t) || !ctype_complete(t)) {
+		begin(w, m->name);
+	} else if (!w->j) {
+		separate(w);
+	} else if (w->depth < MAX_DEPTH) {
+		// In JSON the members of a nameless one are the outer struct's, as in C.
+		w->left--;
+		w->depth++;
+		bool is_whole = show_members(w, at, t);
+		w->depth--;
+		return is_whole;
+	} else {
+		return false;
+	}
+	show(w, at);
+	return true;
+}
+
+/** False: some are not there. */
+static bool show_members(struct walk *w, const struct place *p, const struct ctype *t)
+{
+	bool is_whole = true;
+	for (size_t i = 0; i < t->n_members; i++) {
+		struct place at;
+		if (!w->left)
+			return false;
+		if (find_member(w, p, &t->members[i], &at))
+			is_whole &= show_member(w, &t->members[i], &at);
+		else
+			is_whole = false;
+	}
+	return is_whole;
+}
+
+static void show_struct(struct walk *w, const struct place *p, struct ctype *t)
+{
+	if (!ctype_complete(t)) {
+		add_missing(w);
+		return;
+	}
+	if (show_std_string(w, p, t))
+		return;
+	open_bracket(w, '{');
+	if (!show_members(w, p, t))
+		add_rest(w);
+	else if (!w->j && !t->n_members)
+		strbuf_addz(w->out, "<No data fields>");
+	close_bracket(w, '}');
+}
+
+static void show_value(struct walk *w, const struct place *p, struct ctype *t)
+{
+	switch (t->kind) {
+	case CTYPE_STRUCT:
+	case CTYPE_UNION:
+		show_struct(w, p, t);
+		break;
+	case CTYPE_ARRAY:
+		show_array(w, p, t);
+		break;
+	case CTYPE_INT:
+		show_integer(w, p, t);
+		break;
+	case CTYPE_BOOL:
+		show_bool(w, p);
+		break;
+	case CTYPE_ENUM:
+		show_enum(w, p, t);
+		break;
+	case CTYPE_FLOAT:
+		show_float(w, p, t);
+		break;
+	case CTYPE_POINTER:
+	case CTYPE_REFERENCE:
+		show_pointer(w, p, t);
+		break;
+	default:
+		add_missing(w);
+	}
+}
+
+static void show(struct walk *w, const struct place *p)
+{
+	struct ctype *t = ctype_strip(p->type);
+	if (t && w->left && w->depth < MAX_DEPTH) {
+		w->left--;
+		w->depth++;
+		show_value(w, p, t);
+		w->depth--;
+	} else {
+		add_missing(w);
+	}
+	w->needs_comma = true;
+}
+
+static void show_field(struct walk *w, const struct shape_field *f, const int64_t *numbers)
+{
+	w->addr = (uint64_t)numbers[0];
+	w->bytes = (struct str){(const char *)(numbers + 1), w->addr < NO_MEMORY ? 0 : f->n_bytes};
+	w->left = MAX_VALUES;
+	if (w->addr)
+		show(w, &(struct place){.type = f->type});
+	else if (w->j)
+		json_null(w->j, NULL);
+	else
+		strbuf_addz(w->out, "0x0");
+}
+
+void aggregate_text(const struct render *how, const struct shape_field *f, const int64_t *numbers,
+		    struct strbuf *out)
+{
+	struct walk w = {.how = how, .out = out};
+	show_field(&w, f, numbers);
+}
+
+void aggregate_json(const struct render *how, const struct shape_field *f, const int64_t *numbers,
+		    struct json *j, const char *key)
+{
+	struct walk w = {.how = how, .j = j};
+	if (key)
+		begin(&w, str_from(key));
+	show_field(&w, f, numbers);
+}

@@ -1,0 +1,422 @@
+#include "record/decode.h"
+
+#include <string.h>
+
+/** Bytes of the longest record: a traced program that forges START must not make us wait forever. */
+enum { MAX_RECORD = 1 << 18, MAX_PIECE = 1 << 16, N_HEAD = 4 };
+
+/** A number takes two bytes at least, and a text with its TERM three: no more of them fit. */
+enum { MAX_NUMBERS = MAX_RECORD / 2, MAX_TEXTS = MAX_RECORD / 3 };
+
+static struct record_rest behind(const struct shape_field *f, struct record_rest rest)
+{
+	size_t n_numbers = 0, n_texts = 0;
+	shape_count_field(f, &n_numbers, &n_texts);
+	// A line of several records that have no numbers, or no texts, has NULL: not to be added to.
+	return (struct record_rest){n_numbers ? rest.numbers + n_numbers : rest.numbers,
+				    n_texts ? rest.texts + n_texts : rest.texts};
+}
+
+const struct shape_field *record_take(const struct shape_field *f, struct record_rest *rest,
+				      struct record_rest *ret)
+{
+	*ret = *rest;
+	*rest = behind(f, *rest);
+	while (f->kind == FIELD_CHOICE) {
+		bool is_yes = *ret->numbers++ != 0;
+		if (!is_yes)
+			*ret = behind(f->yes, *ret);
+		f = is_yes ? f->yes : f->no;
+	}
+	return f;
+}
+
+void decode_init(struct decoder *d, struct shapes *shapes, const struct decode_handler *handler,
+		 void *ctx)
+{
+	size_t most_numbers = 1, most_texts = 1, n = shapes->list.n;
+	*d = (struct decoder){.shapes = shapes, .handler = handler, .ctx = ctx};
+	strbuf_init(&d->pending);
+	d->n_numbers = arena_array(shapes->arena, size_t, n);
+	d->n_texts = arena_array(shapes->arena, size_t, n);
+	for (size_t i = 0; i < n; i++) {
+		shape_count(shapes, &shapes->list.v[i], &d->n_numbers[i], &d->n_texts[i]);
+		most_numbers = d->n_numbers[i] > most_numbers ? d->n_numbers[i] : most_numbers;
+		most_texts = d->n_texts[i] > most_texts ? d->n_texts[i] : most_texts;
+	}
+	most_numbers = most_numbers < MAX_NUMBERS ? most_numbers : MAX_NUMBERS;
+	most_texts = most_texts < MAX_TEXTS ? most_texts : MAX_TEXTS;
+	d->numbers = arena_array(shapes->arena, int64_t, most_numbers);
+	d->texts = arena_array(shapes->arena, struct str, most_texts);
+}
+
+void decode_fini(struct decoder *d)
+{
+	strbuf_fini(&d->pending);
+	strbuf_fini(&d->probe);
+}
+
+/** What a piece of a record turned out to be. */
+enum found { WHOLE, HALF, NONE };
+
+/**
+ * Reads decimal digits of 64 bits, signed or not, from *@at on, which then is behind them. HALF: more
+ * digits may come.
+ */
+static inline enum found read_number(struct str s, size_t *at, int64_t *ret)
+{
+	const char *p = s.p + *at, *end = s.p + s.n;
+	bool is_negative = p < end && *p == '-';
+	p += is_negative;
+	const char *first = p;
+	uint64_t v = 0;
+	bool is_beyond = false;
+	for (; p < end && (unsigned char)(*p - '0') < 10; p++) {
+		unsigned digit = (unsigned char)(*p - '0');
+		if (p - first >= 19)
+			is_beyond |= v > (UINT64_MAX - digit) / 10;
+		v = v * 10 + digit;
+	}
+	if (is_beyond || (is_negative && v > (uint64_t)1 << 63))
+		return NONE;
+	if (p == end)
+		return HALF;
+	*ret = (int64_t)(is_negative ? 0 - v : v);
+	*at = (size_t)(p - s.p);
+	return p > first ? WHOLE : NONE;
+}
+
+/** The same for a number with @before in front of it. */
+static inline enum found read_marked_number(struct str s, char before, size_t *at, int64_t *ret)
+{
+	size_t from = *at + 1;
+	if (*at == s.n)
+		return HALF;
+	if (s.p[*at] != before)
+		return NONE;
+	enum found found = read_number(s, &from, ret);
+	*at = found == WHOLE ? from : *at;
+	return found;
+}
+
+static enum found read_numbers(struct decoder *d, struct str s)
+{
+	struct decode_progress *r = &d->progress;
+	enum found found = WHOLE;
+	int64_t number;
+	if (!r->shape) {
+		found = read_number(s, &r->at, &number);
+		if (found != WHOLE)
+			return found;
+		if (number < 0 || (uint64_t)number >= d->shapes->list.n)
+			return NONE;
+		r->shape = &d->shapes->list.v[number];
+	}
+	size_t at = r->at, n = r->n_numbers, all = d->n_numbers[r->shape - d->shapes->list.v];
+	while (n < all && (found = read_marked_number(s, ',', &at, &d->numbers[n])) == WHOLE)
+		n++;
+	r->at = at;
+	r->n_numbers = n;
+	return found;
+}
+
+/** Nothing but the first record tells KEY; what comes with another one is a forgery. */
+static bool is_key(struct decoder *d, int64_t key)
+{
+	if (d->progress.shape->style != SHAPE_KEY)
+		return !d->has_key || key == d->key;
+	bool is_first = !d->has_key;
+	d->key = is_first ? key : d->key;
+	return is_first;
+}
+
+/** @behind: what follows it */
+static enum found read_key(struct decoder *d, struct str s, char behind)
+{
+	struct decode_progress *r = &d->progress;
+	size_t end = r->at;
+	int64_t key;
+	if (r->n_key)
+		return WHOLE;
+	enum found found = read_marked_number(s, ';', &end, &key);
+	if (found != WHOLE)
+		return found;
+	if (s.p[end] != behind || !is_key(d, key))
+		return NONE;
+	r->key = r->at + 1;
+	r->n_key = end - r->key;
+	r->at = r->text = end + (behind == ';');
+	return WHOLE;
+}
+
+/** Is TERM at @at? */
+static enum found find_term(const struct decode_progress *r, struct str s, size_t at)
+{
+	if (s.n - at < r->n_key + 2)
+		return HALF;
+	bool is_term =
+	    memcmp(s.p + at + 1, s.p + r->key, r->n_key) == 0 && s.p[at + 1 + r->n_key] == '>';
+	return is_term ? WHOLE : NONE;
+}
+
+/** Reads a text and its TERM. Only its size is kept, as its bytes move when more come. */
+static enum found read_text(struct decode_progress *r, struct str s, struct str *ret)
+{
+	for (;; r->at++) {
+		const char *p = memchr(s.p + r->at, '<', s.n - r->at);
+		r->at = p ? (size_t)(p - s.p) : s.n;
+		enum found found = find_term(r, s, r->at);
+		if (found == HALF)
+			return HALF;
+		if (found == WHOLE)
+			break;
+	}
+	ret->n = r->at - r->text;
+	r->at = r->text = r->at + r->n_key + 2;
+	return WHOLE;
+}
+
+static enum found read_texts(struct decoder *d, struct str s)
+{
+	struct decode_progress *r = &d->progress;
+	size_t n = d->n_texts[r->shape - d->shapes->list.v];
+	enum found found = WHOLE;
+	if (n || shapes_has_key(d->shapes))
+		found = read_key(d, s, n ? ';' : '>');
+	while (found == WHOLE && r->n_texts < n) {
+		found = read_text(r, s, &d->texts[r->n_texts]);
+		r->n_texts += found == WHOLE;
+	}
+	return found;
+}
+
+/**
+ * A probe as shapes have it: `usdt:/path:provider:name` is "provider:name", `uprobe:/path:function`
+ * "uprobe:function".
+ */
+static struct str without_path(struct decoder *d, struct str probe)
+{
+	struct str kind = str_slice(probe, 0, str_find(probe, ':'));
+	struct str rest = str_from_offset(probe, kind.n + 1);
+	size_t path = str_find(rest, ':');
+	if (!str_has_prefix(rest, STR("/")) || path == rest.n)
+		return probe;
+	rest = str_from_offset(rest, path + 1);
+	if (str_eqz(kind, "usdt"))
+		return rest;
+	strbuf_clear(&d->probe);
+	strbuf_addf(&d->probe, STR_FMT ":" STR_FMT, STR_ARG(kind), STR_ARG(rest));
+	return strbuf_str(&d->probe);
+}
+
+static void pass_record(struct decoder *d, struct str s)
+{
+	struct decode_progress *r = &d->progress;
+	struct record record = {
+	    .shape = r->shape, .probe = r->shape->probe, .numbers = d->numbers, .texts = d->texts};
+	const char *p = s.p + r->key + r->n_key + 1;
+	for (size_t i = 0; i < r->n_texts; i++) {
+		d->texts[i].p = p;
+		p += d->texts[i].n + r->n_key + 2;
+	}
+	if (d->shapes->has_head) {
+		record.ns = d->numbers[0];
+		record.cpu = d->numbers[1];
+		record.pid = d->numbers[2];
+		record.tid = d->numbers[3];
+		record.numbers += N_HEAD;
+		record.comm = *record.texts++;
+		if (!r->shape->probe.n)
+			record.probe = without_path(d, *record.texts++);
+	}
+	r->shape->n_events++;
+	d->handler->record(d->ctx, &record);
+}
+
+/** Takes the record off *s that START is in front of, if it is one. */
+static enum found take_record(struct decoder *d, struct str start, struct str *s)
+{
+	struct decode_progress *r = &d->progress;
+	struct str most = str_slice(*s, 0, MAX_RECORD);
+	if (!r->at)
+		r->at = start.n;
+	enum found found = read_numbers(d, most);
+	if (found == WHOLE)
+		found = read_texts(d, most);
+	if (found == WHOLE && r->at < most.n && most.p[r->at] != '>')
+		found = NONE;
+	if (found == WHOLE && most.n - r->at < 2)
+		found = HALF;
+	if (found == WHOLE && most.p[r->at + 1] != '\n')
+		found = NONE;
+	if (found == HALF && most.n < MAX_RECORD)
+		return HALF;
+	if (found == WHOLE) {
+		if (r->shape->style == SHAPE_KEY)
+			d->has_key = true;
+		else
+			pass_record(d, *s);
+		*s = str_from_offset(*s, r->at + 2);
+		d->is_inside = false;
+	}
+	*r = (struct decode_progress){0};
+	return found == WHOLE ? WHOLE : NONE;
+}
+
+/** @counts[3]: 42 */
+static bool take_count(struct decoder *d, struct str line)
+{
+	struct shapes *all = d->shapes;
+	struct str counts = str_from(all->counts);
+	uint64_t number, n;
+	if (d->is_inside || !str_has_prefix(line, counts))
+		return false;
+	struct str key = str_from_offset(line, counts.n), value;
+	value = str_from_offset(key, str_find(key, ']'));
+	if (!str_has_prefix(key, STR("[")) || !str_has_prefix(value, STR("]: ")) ||
+	    !str_to_u64(str_slice(key, 1, key.n - value.n - 1), &number) ||
+	    !str_to_u64(str_from_offset(value, 3), &n) || number >= all->list.n)
+		return false;
+	all->list.v[number].n_fired = n > all->first_count ? n - all->first_count : 0;
+	return true;
+}
+
+/** @key: 42 */
+static bool is_key_line(const struct decoder *d, struct str line)
+{
+	struct str key = str_from(d->shapes->key);
+	return !d->is_inside && str_has_prefix(line, key) &&
+	       str_has_prefix(str_from_offset(line, key.n), STR(":"));
+}
+
+static void pass_part(struct decoder *d, struct str s)
+{
+	if (!s.n)
+		return;
+	d->handler->part(d->ctx, s);
+	d->is_inside = true;
+}
+
+/** How many of the last bytes of @s may be the beginning of START? Its '@' is only there. */
+static size_t count_started(struct str s, struct str start)
+{
+	struct str tail = str_from_offset(s, s.n - (s.n < start.n ? s.n : start.n - 1));
+	const char *at = memrchr(tail.p, '@', tail.n);
+	size_t n = at ? (size_t)(tail.p + tail.n - at) : 0;
+	return n && memcmp(at, start.p, n) == 0 ? n : 0;
+}
+
+/**
+ * Takes what stands in front of the next START off *s, or a line if that is nearer. False: it has
+ * no end yet.
+ */
+static bool take_other(struct decoder *d, struct str start, struct str *s)
+{
+	struct str rest = str_from_offset(*s, d->n_looked);
+	struct str line = str_slice(*s, 0, d->n_looked + str_find(rest, '\n'));
+	const char *at = memmem(rest.p, line.n - d->n_looked, start.p, start.n);
+	if (!at && line.n == s->n && s->n < MAX_RECORD) {
+		d->n_looked = s->n - count_started(*s, start);
+		return false;
+	}
+	d->n_looked = 0;
+	if (at || line.n == s->n) {
+		size_t n = at ? (size_t)(at - s->p) : s->n - count_started(*s, start);
+		pass_part(d, str_slice(*s, 0, n));
+		*s = str_from_offset(*s, n);
+		return true;
+	}
+	if (!take_count(d, line) && !is_key_line(d, line))
+		d->handler->line(d->ctx, line);
+	d->is_inside = false;
+	*s = str_from_offset(*s, line.n + 1);
+	return true;
+}
+
+/** Passes on what is whole in front of @s; the rest is returned. @all: it has no more to come. */
+static struct str take(struct decoder *d, struct str s, bool all)
+{
+	struct str start = str_from(d->shapes->start);
+	while (s.n) {
+		if (d->n_looked || !str_has_prefix(s, start)) {
+			if (!take_other(d, start, &s))
+				break;
+			continue;
+		}
+		enum found found = take_record(d, start, &s);
+		// A text that was cut off at the end may have bytes of a record in it.
+		if (found == HALF && (!all || d->progress.n_key))
+			break;
+		if (found == WHOLE)
+			continue;
+		d->progress = (struct decode_progress){0};
+		d->n_looked = start.n; // this one is text
+	}
+	return s;
+}
+
+/** What is pending now ends as it does, and begins with @rest. */
+static void keep(struct decoder *d, struct str rest)
+{
+	struct strbuf *b = &d->pending;
+	if (rest.n == b->n)
+		return;
+	memmove(b->p, rest.p, rest.n);
+	b->n = rest.n;
+	b->p[rest.n] = '\0';
+}
+
+void decode_take(struct decoder *d, struct str bytes)
+{
+	while (bytes.n) {
+		struct str piece = str_slice(bytes, 0, MAX_PIECE);
+		bytes = str_from_offset(bytes, piece.n);
+		strbuf_adds(&d->pending, piece);
+		keep(d, take(d, strbuf_str(&d->pending), false));
+	}
+}
+
+/** Are the bytes that have come of it those of @name? */
+static bool begins_as(struct str s, const char *name)
+{
+	size_t n = strlen(name);
+	return memcmp(s.p, name, s.n < n ? s.n : n) == 0;
+}
+
+void decode_idle(struct decoder *d)
+{
+	struct str s = strbuf_str(&d->pending);
+	bool is_own = begins_as(s, d->shapes->counts) || begins_as(s, d->shapes->key);
+	if (!d->n_looked || (!d->is_inside && is_own))
+		return; // nothing, or a line of our own maps
+	pass_part(d, str_slice(s, 0, d->n_looked));
+	keep(d, str_from_offset(s, d->n_looked));
+	d->n_looked = 0;
+}
+
+void decode_end(struct decoder *d)
+{
+	pass_part(d, take(d, strbuf_str(&d->pending), true));
+	decode_drop(d);
+}
+
+void decode_drop(struct decoder *d)
+{
+	strbuf_clear(&d->pending);
+	d->progress = (struct decode_progress){0};
+	d->n_looked = 0;
+}
+
+struct decode_sum decode_sum(const struct decoder *d)
+{
+	struct decode_sum sum = {0};
+	for (size_t i = 0; i < d->shapes->list.n; i++) {
+		const struct shape *s = &d->shapes->list.v[i];
+		if (!s->is_counted)
+			continue;
+		sum.n_fired += s->n_fired;
+		sum.n_events += s->n_events;
+		sum.n_lost += s->n_fired > s->n_events ? s->n_fired - s->n_events : 0;
+	}
+	return sum;
+}

@@ -1,0 +1,454 @@
+#include "record/mapline.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "value/valuejson.h"
+
+struct mapline {
+	struct arena arena;
+	struct map_known *maps;
+	size_t n;
+	const struct map_known *open; // NULL: none
+	struct strbuf text;	      // its lines, each with its newline
+	struct strbuf starts;	      // a size_t for each entry: where it begins in the text
+
+	// Of the last entry, as far as it has come:
+	unsigned n_open_lines; // so many lines may still tell more
+	bool is_whole;	       // its key has an end
+	bool is_number;	       // so is its value
+	bool has_value;
+	bool is_parted; // the last line was empty
+	enum map_form form;
+};
+
+/** One that is larger is written in several pieces; an entry that is larger is none. */
+enum { MAX_TEXT = 64 << 20, MAX_ENTRY = 1 << 16 };
+
+struct mapline *mapline_new(const struct map_shape *maps, size_t n)
+{
+	struct mapline *m = calloc(1, sizeof(*m));
+	if (!m)
+		base_oom();
+	arena_init(&m->arena);
+	m->maps = arena_array(&m->arena, struct map_known, n);
+	m->n = n;
+	for (size_t i = 0; i < n; i++)
+		mapentry_learn(&m->arena, &maps[i], &m->maps[i]);
+	return m;
+}
+
+void mapline_free(struct mapline *m)
+{
+	strbuf_fini(&m->text);
+	strbuf_fini(&m->starts);
+	arena_fini(&m->arena);
+	free(m);
+}
+
+/** The map that an entry on this line is of: @name: or @name[ */
+static const struct map_known *map_of(const struct mapline *m, struct str line)
+{
+	if (!str_has_prefix(line, STR("@")))
+		return NULL;
+	for (size_t i = 0; i < m->n; i++) {
+		struct str name = m->maps[i].shape->name;
+		if (str_has_prefix(line, name) && line.n > name.n &&
+		    (line.p[name.n] == ':' || line.p[name.n] == '['))
+			return &m->maps[i];
+	}
+	return NULL;
+}
+
+bool mapline_has_text(const struct mapline *m, struct str line)
+{
+	const struct map_known *map = map_of(m, line);
+	bool has_key = map && line.p[map->shape->name.n] == '[';
+	return !map || map->has_text_value || (has_key && map->has_text_key);
+}
+
+// --- lines
+
+static size_t n_entries(const struct mapline *m)
+{
+	return m->starts.n / sizeof(size_t);
+}
+
+static size_t start_of(const struct mapline *m, size_t i)
+{
+	size_t start;
+	memcpy(&start, m->starts.p + i * sizeof(start), sizeof(start));
+	return start;
+}
+
+/** The text of an entry; empty lines behind it are bpftrace's, except between strings. */
+static struct str entry_text(const struct mapline *m, size_t i)
+{
+	struct str all = strbuf_str(&m->text);
+	bool is_last = i + 1 == n_entries(m);
+	bool is_exact = !is_last && m->open->shape->value.kind == MAP_TEXT;
+	size_t start = start_of(m, i), end = is_last ? all.n : start_of(m, i + 1);
+	do
+		end--;
+	while (!is_exact && end > start && all.p[end - 1] == '\n');
+	return str_slice(all, start, end - start);
+}
+
+/** What the lines of the last entry tell by now. */
+static void look_again(struct mapline *m)
+{
+	struct mapentry e;
+	struct map_integer number;
+	m->is_whole = mapentry_split(m->open, entry_text(m, n_entries(m) - 1), &e);
+	m->form = mapentry_form(m->open, &e);
+	m->has_value = e.value.n;
+	m->is_number =
+	    m->form == MAP_STATS || mapentry_is_number(m->open->shape->value.kind) ||
+	    (m->open->shape->value.kind == MAP_ANY && mapentry_to_integer(e.value, &number));
+}
+
+static void add_line(struct mapline *m, struct str line)
+{
+	bool ends_key = mapentry_find_key_end(line, 0) < line.n;
+	strbuf_adds(&m->text, line);
+	strbuf_addc(&m->text, '\n');
+	m->is_parted = !line.n;
+	// A form is told by the line of the key and two more.
+	if (ends_key && !m->is_whole)
+		m->n_open_lines = 3;
+	if (m->n_open_lines) {
+		m->n_open_lines--;
+		look_again(m);
+	}
+}
+
+static void add_entry(struct mapline *m, struct str line)
+{
+	size_t start = m->text.n;
+	strbuf_add(&m->starts, &start, sizeof(start));
+	m->n_open_lines = 3;
+	m->is_whole = false;
+	add_line(m, line);
+}
+
+/** Does a line that begins no entry belong to the last one, whose key has an end? */
+static bool is_continued(const struct mapline *m, struct str line)
+{
+	struct map_bucket b;
+	if (m->open->shape->value.kind == MAP_TEXT || !line.n)
+		return true;
+	if (m->is_number)
+		return m->open->has_text_key && mapentry_find_key_end(line, 0) < line.n;
+	if (m->is_parted)
+		return false;
+	if (m->form == MAP_HISTOGRAM && m->has_value)
+		return mapentry_to_bucket(line, &b);
+	return m->form != MAP_STACK || str_has_prefix(line, STR("    "));
+}
+
+bool mapline_take(struct mapline *m, struct str line)
+{
+	const struct map_known *map = map_of(m, line);
+	if (!m->open) {
+		m->open = map;
+		if (map)
+			add_entry(m, line);
+		return map;
+	}
+	if (m->text.n > MAX_TEXT)
+		return false;
+	if (m->is_whole && map) {
+		// What has no key is printed once.
+		if (map != m->open || line.p[map->shape->name.n] == ':')
+			return false;
+		add_entry(m, line);
+		return true;
+	}
+	if (m->text.n - start_of(m, n_entries(m) - 1) > MAX_ENTRY ||
+	    (m->is_whole && !is_continued(m, line)))
+		return false;
+	add_line(m, line);
+	return true;
+}
+
+// --- JSON
+
+static const struct map_part any = {.kind = MAP_ANY};
+
+static void add_integer(struct json *j, const char *key, struct map_integer i)
+{
+	valuejson_number(j, key, i.value, i.is_signed);
+}
+
+static void add_plain(struct json *j, const char *key, const struct map_part *part, struct str s)
+{
+	struct map_integer i;
+	enum map_kind kind = part->kind;
+	if (kind != MAP_TEXT && mapentry_to_integer(s, &i))
+		valuejson_number(j, key, i.value, i.is_signed && !part->is_unsigned);
+	else if (kind == MAP_NUMBER && mapentry_is_bool(s))
+		json_bool(j, key, str_eq(s, STR("true")));
+	else if (kind == MAP_ANY && mapentry_is_stack(s))
+		valuejson_stack(j, key, s);
+	else
+		valuejson_string(j, key, s);
+}
+
+/** Where leaves go. */
+struct leaf_json {
+	const struct render *how;
+	struct json *j;
+	const char *key; /**< of the first one */
+	bool is_key;	 /**< of a map: an enumerator is its name there */
+};
+
+static void add_code(struct leaf_json *to, const char *key, uint64_t address)
+{
+	struct codename *names = to->how->names;
+	struct str name = names ? codename_find_distinct(names, address) : (struct str){0};
+	if (name.n)
+		valuejson_string(to->j, key, name);
+	else
+		valuejson_address(to->j, key, address);
+}
+
+/** The name of what is at that address; empty: none. */
+static struct str find_variable(const struct render *how, const struct map_part *part,
+				uint64_t address, struct strbuf *room)
+{
+	if (part->has_variable && how->names)
+		codename_add_variable(how->names, address, room);
+	return strbuf_str(room);
+}
+
+static void add_address(struct leaf_json *to, const char *key, const struct map_part *part,
+			uint64_t address)
+{
+	struct strbuf room;
+	strbuf_init(&room);
+	struct str name = find_variable(to->how, part, address, &room);
+	if (name.n)
+		valuejson_string(to->j, key, name);
+	else
+		valuejson_address(to->j, key, address);
+	strbuf_fini(&room);
+}
+
+static void add_enumerator(struct leaf_json *to, const char *key, const struct enumtab *names,
+			   int64_t value)
+{
+	struct strbuf text;
+	if (!to->is_key) {
+		valuejson_enum(to->j, key, names, value);
+		return;
+	}
+	strbuf_init(&text);
+	render_enum(names, value, &text);
+	add_plain(to->j, key, &any, strbuf_str(&text));
+	strbuf_fini(&text);
+}
+
+static void add_leaf(void *ctx, const struct map_leaf *leaf, struct str s, bool is_last)
+{
+	struct leaf_json *to = ctx;
+	int64_t v;
+	(void)is_last;
+	const char *key = to->key;
+	to->key = NULL;
+	for (unsigned i = 0; i < leaf->n_open; i++, key = NULL)
+		json_open(to->j, key, '[');
+	if (leaf->part->kind == MAP_CODE && mapentry_to_bits(s, &v))
+		add_code(to, key, (uint64_t)v);
+	else if (leaf->part->kind == MAP_ADDRESS && mapentry_to_bits(s, &v))
+		add_address(to, key, leaf->part, (uint64_t)v);
+	else if (leaf->part->kind == MAP_ENUM && mapentry_to_bits(s, &v))
+		add_enumerator(to, key, leaf->part->names, v);
+	else
+		add_plain(to->j, key, leaf->part, s);
+	for (unsigned i = 0; i < leaf->n_close; i++)
+		json_close(to->j, ']');
+}
+
+static void add_key(struct mapline *m, const struct render *how, struct json *j,
+		    const struct mapentry *e)
+{
+	struct leaf_json to = {.how = how, .j = j, .is_key = true};
+	const struct map_leaves *keys = &m->open->keys;
+	bool is_split = e->is_sure;
+	json_open(j, "key", '[');
+	if (is_split && keys->list.n)
+		is_split = mapentry_walk(keys, e->key, add_leaf, &to);
+	else if ((is_split &= !str_contains(e->key, STR(", "))))
+		add_plain(j, NULL, &any, e->key);
+	if (!is_split)
+		valuejson_string(j, NULL, e->key);
+	json_close(j, ']');
+	if (!is_split)
+		json_bool(j, "unsplit", true);
+}
+
+static void add_bound(struct json *j, const char *key, bool has, __int128 v)
+{
+	if (has)
+		valuejson_number(j, key, (int64_t)v, v < 0);
+	else
+		json_null(j, key);
+}
+
+static void add_histogram(struct json *j, const struct mapentry *e)
+{
+	struct str rest = e->value;
+	struct map_bucket b;
+	json_open(j, "histogram", '[');
+	while (rest.n) {
+		if (!mapentry_to_bucket(str_take_line(&rest), &b))
+			continue;
+		// bpftrace 0.17, which has a blank behind the colon, counts all that is more there.
+		b.has_max &=
+		    e->is_header || b.min != (__int128)1 << 31 || b.max != ((__int128)1 << 32) - 1;
+		json_open(j, NULL, '{');
+		add_bound(j, "min", b.has_min, b.min);
+		add_bound(j, "max", b.has_max, b.max);
+		add_integer(j, "count", b.count);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+/** 15:10:09 |          *      | 3 */
+static void add_series(struct json *j, struct str rest)
+{
+	json_open(j, "series", '[');
+	while (rest.n) {
+		struct str line = str_take_line(&rest),
+			   time = str_slice(line, 0, str_find(line, ' '));
+		struct map_integer i;
+		size_t n = line.n;
+		if (!time.n || time.p[0] < '0' || time.p[0] > '9')
+			continue;
+		while (n && line.p[n - 1] != ' ')
+			n--;
+		json_open(j, NULL, '{');
+		json_str(j, "time", time);
+		if (mapentry_to_integer(str_from_offset(line, n), &i))
+			add_integer(j, "value", i);
+		else
+			json_null(j, "value");
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void add_stats(struct json *j, struct str s)
+{
+	struct map_stats stats;
+	mapentry_to_stats(s, &stats);
+	json_open(j, "stats", '{');
+	add_integer(j, "count", stats.count);
+	add_integer(j, "average", stats.average);
+	add_integer(j, "total", stats.total);
+	json_close(j, '}');
+}
+
+static void add_value(struct mapline *m, const struct render *how, struct json *j,
+		      const struct mapentry *e)
+{
+	struct leaf_json to = {.how = how, .j = j, .key = "value"};
+	switch (mapentry_form(m->open, e)) {
+	case MAP_HISTOGRAM:
+		add_histogram(j, e);
+		break;
+	case MAP_SERIES:
+		add_series(j, e->value);
+		break;
+	case MAP_STATS:
+		add_stats(j, e->value);
+		break;
+	case MAP_STACK:
+		valuejson_stack(j, "value", e->value);
+		break;
+	case MAP_PLAIN:
+		if (!mapentry_walk(&m->open->value, e->value, add_leaf, &to))
+			valuejson_string(j, "value", e->value);
+		break;
+	}
+}
+
+void mapline_json(struct mapline *m, const struct render *how, struct json *j)
+{
+	json_str(j, "map", m->open->shape->name);
+	json_open(j, "entries", '[');
+	for (size_t i = 0; i < n_entries(m); i++) {
+		struct mapentry e;
+		struct str text = entry_text(m, i);
+		// Without an end it is all there is.
+		if (!mapentry_split(m->open, text, &e))
+			e.key = str_from_offset(text, m->open->shape->name.n + 1);
+		json_open(j, NULL, '{');
+		if (e.has_key)
+			add_key(m, how, j, &e);
+		add_value(m, how, j, &e);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+	strbuf_clear(&m->text);
+	strbuf_clear(&m->starts);
+	m->open = NULL;
+}
+
+// --- text
+
+struct leaf_text {
+	const struct render *how;
+	struct strbuf *out;
+};
+
+static void name_leaf(void *ctx, const struct map_leaf *leaf, struct str s, bool is_last)
+{
+	struct leaf_text *to = ctx;
+	int64_t v;
+	struct strbuf room;
+	struct str name = {0};
+	strbuf_init(&room);
+	bool has_address = to->how->names && mapentry_to_bits(s, &v);
+	if (has_address && leaf->part->kind == MAP_CODE)
+		name = codename_find_distinct(to->how->names, (uint64_t)v);
+	else if (has_address)
+		name = find_variable(to->how, leaf->part, (uint64_t)v, &room);
+	for (unsigned i = 0; i < leaf->n_open; i++)
+		strbuf_addc(to->out, '(');
+	if (name.n)
+		strbuf_add_printable(to->out, name);
+	else if (leaf->part->kind == MAP_ENUM && mapentry_to_bits(s, &v))
+		render_enum(leaf->part->names, v, to->out);
+	else if (leaf->part->is_unsigned && str_has_prefix(s, STR("-")) && mapentry_to_bits(s, &v))
+		strbuf_addf(to->out, "%" PRIu64, (uint64_t)v);
+	else
+		strbuf_adds(to->out, s);
+	for (unsigned i = 0; i < leaf->n_close; i++)
+		strbuf_addc(to->out, ')');
+	if (!is_last)
+		strbuf_addz(to->out, ", ");
+	strbuf_fini(&room);
+}
+
+void mapline_name(struct mapline *m, const struct render *how, struct str line, struct strbuf *out)
+{
+	const struct map_known *map = map_of(m, line);
+	struct leaf_text to = {how, out};
+	struct mapentry e;
+	if (!map || !map->has_names || !mapentry_split(map, line, &e) || !e.is_sure) {
+		strbuf_adds(out, line);
+		return;
+	}
+	strbuf_adds(out, map->shape->name);
+	if (e.has_key) {
+		strbuf_addc(out, '[');
+		if (!mapentry_walk(&map->keys, e.key, name_leaf, &to))
+			strbuf_adds(out, e.key);
+		strbuf_addc(out, ']');
+	}
+	strbuf_addz(out, e.is_header ? ":" : ": ");
+	strbuf_adds(out, e.value);
+}

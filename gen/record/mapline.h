@@ -1,0 +1,49 @@
+/**
+ * mapline - maps as bpftrace prints them, turned into JSON.
+ *
+ *	@start[4, abc]: 17
+ *	@us[READ]:
+ *	[2, 4)                 1 |@@@@@                    |
+ *
+ *	{"map": "@start", "entries": [{"key": [4, "abc"], "value": 17}]}
+ *	{"map": "@us", "entries": [{"key": ["READ"], "histogram": [{"min": 2, "max": 3, "count": 1}]}]}
+ *
+ * What the text alone does not tell, such as where a key ends that has commas in it, is told by what
+ * is known of the script's maps. What still is not sure is left as one string, and is said to be so.
+ *
+ *	if (mapline_take(m, line))
+ *		return;
+ *	if (has_taken)
+ *		mapline_json(m, &how, &j);	// closes the map; this line may begin another
+ *	if (mapline_take(m, line))
+ *		return;
+ *	// a line of something else
+ */
+#ifndef RECORD_MAPLINE_H
+#define RECORD_MAPLINE_H
+
+#include "base/json.h"
+#include "record/mapentry.h"
+#include "value/render_value.h"
+
+struct mapline;
+
+/** @maps are all of the script; they live as long as it. */
+struct mapline *mapline_new(const struct map_shape *maps, size_t n);
+void mapline_free(struct mapline *m);
+/**
+ * Takes a line of the output that is no record. False: it belongs to no map, or to another than the
+ * one that is open.
+ */
+bool mapline_take(struct mapline *m, struct str line);
+/** May the map whose entry begins on @line have strings in it, as far as is known? */
+bool mapline_has_text(const struct mapline *m, struct str line);
+/** Adds members "map" and "entries", of lines that were taken, to an open object; closes the map. */
+void mapline_json(struct mapline *m, const struct render *how, struct json *j);
+/**
+ * A line of text, taken or not: in keys addresses of functions and numbers of enumerators get their
+ * names.
+ */
+void mapline_name(struct mapline *m, const struct render *how, struct str line, struct strbuf *out);
+
+#endif

@@ -1,0 +1,192 @@
+#include "record/percentile.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static const struct {
+	const char *name;
+	unsigned thousandths;
+} points[] = {{"p50", 500}, {"p90", 900}, {"p99", 990}, {"p99.9", 999}};
+
+enum { N_POINTS = sizeof(points) / sizeof(points[0]), BAR = 52 };
+
+void percentile_init(struct percentile *p)
+{
+	*p = (struct percentile){0};
+	arena_init(&p->arena);
+}
+
+void percentile_fini(struct percentile *p)
+{
+	arena_fini(&p->arena);
+}
+
+static void forget(struct percentile *p)
+{
+	percentile_fini(p);
+	percentile_init(p);
+}
+
+bool percentile_has(const struct percentile *p)
+{
+	return p->list.n;
+}
+
+/** A number in front of @behind, which is taken off *s, too. */
+static bool take_number(struct str *s, const char *behind, uint64_t *ret)
+{
+	size_t n = 0;
+	while (n < s->n && s->p[n] >= '0' && s->p[n] <= '9')
+		n++;
+	bool is_number = str_to_u64(str_slice(*s, 0, n), ret);
+	*s = str_from_offset(*s, n);
+	return is_number && str_take(s, str_from(behind));
+}
+
+bool percentile_take(struct percentile *p, struct str line)
+{
+	struct percentile_bucket b;
+	if (!str_take(&line, STR("@us_buckets[")) || !take_number(&line, ", ", &b.low) ||
+	    !take_number(&line, "]: ", &b.high) || !take_number(&line, "", &b.n) || line.n ||
+	    b.high <= b.low)
+		return false;
+	vec_push(&p->arena, &p->list, b);
+	return true;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct percentile_bucket *x = a, *y = b;
+	return x->low < y->low ? -1 : x->low > y->low;
+}
+
+/** Sorts the buckets and returns how many values are in them. */
+static uint64_t add_up(struct percentile *p)
+{
+	uint64_t n = 0;
+	qsort(p->list.v, p->list.n, sizeof(*p->list.v), compare);
+	for (size_t i = 0; i < p->list.n; i++)
+		n += p->list.v[i].n;
+	return n;
+}
+
+/** The bucket of the smallest value that so many of all @total do not exceed. */
+static const struct percentile_bucket *find(const struct percentile *p, uint64_t total,
+					    unsigned thousandths)
+{
+	// Rounded up: the 999th of 1000 is p99.9.
+	uint64_t rank = (uint64_t)(((unsigned __int128)total * thousandths + 999) / 1000);
+	uint64_t seen = 0;
+	for (size_t i = 0; i < p->list.n; i++) {
+		seen += p->list.v[i].n;
+		if (seen >= rank && seen)
+			return &p->list.v[i];
+	}
+	return &p->list.v[p->list.n - 1];
+}
+
+/** 2^@log as bpftrace has it: 512, 1K, 64M */
+static void add_power(unsigned log, struct strbuf *out)
+{
+	strbuf_addf(out, "%u", 1u << log % 10);
+	if (log >= 10)
+		strbuf_addc(out, "KMGTPE"[log / 10 - 1]);
+}
+
+static unsigned log_of(uint64_t v)
+{
+	unsigned log = 0;
+	while (v >>= 1)
+		log++;
+	return log;
+}
+
+/** What a bar stands for: 0, 1, and from there on powers of 2. */
+static unsigned bar_of(uint64_t v)
+{
+	return v ? log_of(v) + 1 : 0;
+}
+
+static void add_bar(unsigned bar, uint64_t n, uint64_t most, struct strbuf *out)
+{
+	struct strbuf span;
+	strbuf_init(&span);
+	strbuf_addc(&span, '[');
+	if (bar < 2) {
+		strbuf_addf(&span, "%u]", bar);
+	} else {
+		add_power(bar - 1, &span);
+		strbuf_addz(&span, ", ");
+		add_power(bar, &span);
+		strbuf_addc(&span, ')');
+	}
+	int length = (int)((unsigned __int128)n * BAR / most);
+	strbuf_addf(out, "%-16.*s %8" PRIu64 " |", (int)span.n, span.p, n);
+	for (int i = 0; i < BAR; i++)
+		strbuf_addc(out, i < length ? '@' : ' ');
+	strbuf_addz(out, "|\n");
+	strbuf_fini(&span);
+}
+
+static void add_bars(const struct percentile *p, struct strbuf *out)
+{
+	uint64_t n[66] = {0}, most = 1;
+	unsigned last = 0, bar = bar_of(p->list.v[0].low);
+	for (size_t i = 0; i < p->list.n; i++) {
+		last = bar_of(p->list.v[i].low);
+		n[last] += p->list.v[i].n;
+		most = n[last] > most ? n[last] : most;
+	}
+	for (; bar <= last; bar++)
+		add_bar(bar, n[bar], most, out);
+}
+
+void percentile_text(struct percentile *p, struct strbuf *out)
+{
+	if (!p->list.n)
+		return;
+	uint64_t total = add_up(p);
+	strbuf_addf(out, "@us: count %" PRIu64, total);
+	for (size_t i = 0; i < N_POINTS; i++) {
+		const struct percentile_bucket *b = find(p, total, points[i].thousandths);
+		strbuf_addf(out, ", %s %" PRIu64, points[i].name, b->low);
+		if (b->high - b->low > 1)
+			strbuf_addf(out, "-%" PRIu64, b->high - 1);
+	}
+	strbuf_addc(out, '\n');
+	add_bars(p, out);
+	forget(p);
+}
+
+static void add_range(const struct percentile_bucket *b, const char *name, struct json *j)
+{
+	json_open(j, name, '{');
+	json_printf(j, "min", "%" PRIu64, b->low);
+	json_printf(j, "max", "%" PRIu64, b->high - 1);
+}
+
+void percentile_json(struct percentile *p, struct json *j)
+{
+	if (!p->list.n)
+		return;
+	uint64_t total = add_up(p);
+	json_str(j, "map", STR("@us"));
+	json_open(j, "entries", '[');
+	json_open(j, NULL, '{');
+	json_open(j, "histogram", '[');
+	for (size_t i = 0; i < p->list.n; i++) {
+		add_range(&p->list.v[i], NULL, j);
+		json_printf(j, "count", "%" PRIu64, p->list.v[i].n);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+	json_open(j, "percentiles", '{');
+	for (size_t i = 0; i < N_POINTS; i++) {
+		add_range(find(p, total, points[i].thousandths), points[i].name, j);
+		json_close(j, '}');
+	}
+	json_close(j, '}');
+	json_close(j, '}');
+	json_close(j, ']');
+	forget(p);
+}

@@ -1,0 +1,166 @@
+#include "record/shape.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "base/map.h"
+
+/** A number that no string of a traced program can contain. */
+static uint64_t make_nonce(void)
+{
+	uint64_t n = 0;
+	struct timespec real, mono;
+	if (getrandom(&n, sizeof(n), 0) == (ssize_t)sizeof(n))
+		return n;
+	clock_gettime(CLOCK_REALTIME, &real);
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	return (uint64_t)mono.tv_nsec * 0x9e3779b97f4a7c15u ^ (uint64_t)real.tv_nsec;
+}
+
+void shapes_init(struct shapes *s, struct arena *a, bool has_head)
+{
+	uint64_t nonce = make_nonce();
+	*s = (struct shapes){.arena = a, .has_head = has_head};
+	snprintf(s->start, sizeof(s->start), "@%016" PRIx64 "<", nonce);
+	snprintf(s->counts, sizeof(s->counts), "@fired_%016" PRIx64, nonce);
+	snprintf(s->key, sizeof(s->key), "@key_%016" PRIx64, nonce);
+}
+
+void shapes_add_key(struct shapes *s)
+{
+	vec_push(s->arena, &s->list, (struct shape){.style = SHAPE_KEY});
+}
+
+bool shapes_has_key(const struct shapes *s)
+{
+	return s->list.n && s->list.v[0].style == SHAPE_KEY;
+}
+
+void shape_count_field(const struct shape_field *f, size_t *n_numbers, size_t *n_texts)
+{
+	switch (f->kind) {
+	case FIELD_LITERAL:
+	case FIELD_HIDDEN:
+		return;
+	case FIELD_TEXT:
+		++*n_texts;
+		return;
+	case FIELD_STRING:
+		++*n_numbers;
+		++*n_texts;
+		return;
+	case FIELD_CHOICE:
+		++*n_numbers;
+		shape_count_field(f->yes, n_numbers, n_texts);
+		shape_count_field(f->no, n_numbers, n_texts);
+		return;
+	case FIELD_AGGREGATE:
+		*n_numbers += 1 + f->n_bytes / 8 + (f->n_bytes % 8 != 0);
+		return;
+	default:
+		++*n_numbers;
+	}
+}
+
+static bool has_head(const struct shapes *all, const struct shape *s)
+{
+	return all->has_head && s->style != SHAPE_KEY;
+}
+
+static size_t count_head_texts(const struct shapes *all, const struct shape *s)
+{
+	return has_head(all, s) ? 1 + !s->probe.n : 0;
+}
+
+void shape_count(const struct shapes *all, const struct shape *s, size_t *n_numbers,
+		 size_t *n_texts)
+{
+	*n_numbers = has_head(all, s) ? 4 : 0;
+	*n_texts = count_head_texts(all, s);
+	for (size_t i = 0; i < s->n_fields; i++)
+		shape_count_field(&s->fields[i], n_numbers, n_texts);
+}
+
+void shape_make_keys(struct arena *a, struct shape *s)
+{
+	struct map names = {0}; // each with the number of its last key; 0: it has none
+	for (size_t i = 0; i < s->n_fields; i++)
+		if (!map_get(&names, s->fields[i].name))
+			map_put(a, &names, s->fields[i].name, arena_new(a, size_t));
+	// Fields called a, a, a_2 are a, a_3, a_2.
+	for (size_t i = 0; i < s->n_fields; i++) {
+		struct shape_field *f = &s->fields[i];
+		size_t *n = map_get(&names, f->name);
+		f->key = f->name;
+		if (++*n == 1)
+			continue;
+		for (; map_get(&names, f->key); ++*n)
+			f->key = str_printf(a, STR_FMT "_%zu", STR_ARG(f->name), *n);
+		--*n;
+	}
+}
+
+static const bool is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+
+/** All of @n bytes, fewer than 8: nothing beside them is read. */
+static void write_pieces(struct str address, size_t n, struct strbuf *out)
+{
+	size_t done = 0;
+	for (size_t size = 4; size; size /= 2) {
+		if (!(n & size))
+			continue;
+		strbuf_addf(out, "%s((uint64)*(uint%zu *)(" STR_FMT " + %zu) << %zu)",
+			    done ? " | " : "", size * 8, STR_ARG(address), done,
+			    (is_little ? done : 8 - done - size) * 8);
+		done += size;
+	}
+}
+
+void shape_write_word(struct str address, size_t n_bytes, size_t i, struct strbuf *out)
+{
+	size_t n = n_bytes - i * 8;
+	if (n >= 8)
+		strbuf_addf(out, "*(uint64 *)(" STR_FMT " + %zu)", STR_ARG(address), i * 8);
+	else if (n_bytes >= 8) // together with bytes that the number before has
+		strbuf_addf(out, "(*(uint64 *)(" STR_FMT " + %zu) %s %zu)", STR_ARG(address),
+			    n_bytes - 8, is_little ? ">>" : "<<", (8 - n) * 8);
+	else
+		write_pieces(address, n, out);
+}
+
+/** A conversion for each text of @f, with TERM. */
+static void write_texts(const struct shape_field *f, struct strbuf *out)
+{
+	size_t n_numbers = 0, n_texts = 0;
+	if (f->kind == FIELD_CHOICE) {
+		write_texts(f->yes, out);
+		write_texts(f->no, out);
+		return;
+	}
+	shape_count_field(f, &n_numbers, &n_texts);
+	if (n_texts && str_has_prefix(f->letters, STR("r")))
+		strbuf_addf(out, "%%" STR_FMT "<%%lu>", STR_ARG(f->letters));
+	else if (n_texts)
+		strbuf_addz(out, "%s<%lu>");
+}
+
+void shape_write_format(const struct shapes *all, size_t number, struct strbuf *out)
+{
+	const struct shape *s = &all->list.v[number];
+	size_t n_numbers, n_texts;
+	shape_count(all, s, &n_numbers, &n_texts);
+	strbuf_addf(out, "%s%zu", all->start, number);
+	for (size_t i = 0; i < n_numbers; i++)
+		strbuf_addz(out, ",%ld");
+	if (n_texts || shapes_has_key(all))
+		strbuf_addz(out, ";%lu");
+	if (n_texts)
+		strbuf_addz(out, ";");
+	for (size_t i = count_head_texts(all, s); i > 0; i--)
+		strbuf_addz(out, "%s<%lu>");
+	for (size_t i = 0; i < s->n_fields; i++)
+		write_texts(&s->fields[i], out);
+	strbuf_addz(out, ">\\n");
+}

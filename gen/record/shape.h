@@ -1,0 +1,125 @@
+/**
+ * shape - what one printf() or print() of a program says, and how it travels.
+ *
+ * Under bpftrace.sh a program does not print lines but records: which statement it is, and the raw
+ * values. Who reads them (record/decode.h) has the shapes, and makes text or JSON of them, with
+ * names, times and C's conversions, which no version of bpftrace has all of. A record is one line:
+ *
+ *	START number ["," number]... ";" KEY [";" text TERM [text TERM]...] ">" newline
+ *
+ * The first number is that of the shape. START has a number that is chosen at random for each run.
+ * TERM is "<" KEY ">", and KEY is a number of 64 bits that the kernel chooses at random when the
+ * program begins, keeps in a map, and tells in the first record of all. It stands in no text that
+ * a traced program could read, as START does: a string that contains START, in a record or in the
+ * key of a map that bpftrace prints, neither ends nor becomes a record. All numbers are decimal and
+ * of 64 bits, printed as signed ones. Which numbers and texts there are, in that order:
+ *
+ *	with `has_head`: ns (CLOCK_BOOTTIME), cpu, pid, tid; comm, and the probe, where a clause has several
+ *	each field in turn: see enum field_kind
+ *
+ * The program also counts the records of each shape in a map, which bpftrace prints at its end: what
+ * was counted and has not come was lost.
+ */
+#ifndef RECORD_SHAPE_H
+#define RECORD_SHAPE_H
+
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "ctype/enumtab.h"
+
+enum field_kind {	 // what of it travels
+	FIELD_NUMBER,	 /**< a number */
+	FIELD_CHAR,	 /**< a number; one for -t, where it is shown as 'c' */
+	FIELD_BOOL,	 /**< a number */
+	FIELD_ADDRESS,	 /**< a number; 0 is null */
+	FIELD_CODE,	 /**< a number: the address of a function */
+	FIELD_ENUM,	 /**< a number */
+	FIELD_FLOAT,	 /**< a number: the bits of a float */
+	FIELD_DOUBLE,	 /**< a number: the bits of a double */
+	FIELD_TIME,	 /**< a number: ns; `literal` is the format, of strftime() */
+	FIELD_TEXT,	 /**< a text; in the list of -t a stack */
+	FIELD_STRING,	 /**< a number, its address, and a text */
+	FIELD_CHOICE,	 /**< a number, the condition; then what `yes` and `no` have */
+	FIELD_AGGREGATE, /**< numbers: its address; `n_bytes` of it, 8 each, the last filled up */
+	FIELD_LITERAL,	 /**< nothing: `literal` */
+	FIELD_HIDDEN,	 /**< nothing: it cannot be read, -t shows ? */
+};
+
+struct shape_field {
+	struct str name; /**< args.state is "state"; what has none is as written: "pid / 2" */
+	struct str key;	 /**< its name in JSON, see shape_make_keys() */
+	enum field_kind kind;
+	struct str before; /**< what stands in front of it in the format, escapes decoded */
+	struct str
+	    how;     /**< of its conversion, between % and the letters: flags, width, precision */
+	char letter; /**< d i u x X o c p s r; %lld is d */
+	struct str
+	    letters; /**< of FIELD_TEXT: r, rx or rh, with which bpftrace prints it; else it is s */
+	bool is_string; /**< of FIELD_TEXT: bpftrace cuts it where it is too long */
+	unsigned bits;	/**< of the number that count: 8, 16, 32 or 64 */
+	bool is_signed; /**< of a number in JSON and -t; text goes by the letter */
+	struct str literal;
+	const struct enumtab *names;  /**< of FIELD_ENUM */
+	struct ctype *type;	      /**< of FIELD_AGGREGATE */
+	size_t n_bytes;		      /**< of FIELD_AGGREGATE: that travel, maybe not all it has */
+	struct shape_field *yes, *no; /**< of FIELD_CHOICE; their `before` and `how` are not used */
+};
+
+/** How the text of a record is made. */
+enum shape_style {
+	SHAPE_FORMAT, /**< as the format has it */
+	SHAPE_LIST,   /**< a=1 b="text", of -t */
+	SHAPE_MARK,   /**< no text: it tells whose the lines are that bpftrace prints next itself */
+	SHAPE_KEY,    /**< nothing but KEY; it has number 0 */
+};
+
+struct shape {
+	enum shape_style style;
+	struct str probe; /**< "spdk:nvmf_tgt_state"; empty: it travels */
+	struct shape_field *fields;
+	size_t n_fields;
+	struct str after;  /**< what stands behind the last field */
+	struct str map;	   /**< of SHAPE_MARK in front of print(@map): "map"; else empty */
+	bool is_counted;   /**< the program counts these */
+	uint64_t n_events; /**< that have come */
+	uint64_t n_fired;  /**< as the program has counted, known at its end */
+};
+
+/** The records of one program. */
+struct shapes {
+	struct arena *arena;
+	VEC(struct shape) list;
+	bool has_head;	      /**< each record has ns, cpu, pid, tid, comm and probe */
+	char start[24];	      /**< START */
+	char counts[32];      /**< the map that counts, with its @; its key is a shape's number */
+	char key[32];	      /**< the map that has KEY, with its @ */
+	unsigned first_count; /**< what a count() begins with */
+};
+
+/** What a head takes of a record's room, in numbers, with comm and probe. */
+enum { SHAPE_HEAD = 12 };
+
+/** Chooses START and the names of the maps. */
+void shapes_init(struct shapes *s, struct arena *a, bool has_head);
+/** Adds the shape that tells KEY, as the first one; without it a record may have any KEY, or none. */
+void shapes_add_key(struct shapes *s);
+bool shapes_has_key(const struct shapes *s);
+
+/** How many numbers and texts a record of @s has behind the number of the shape. */
+void shape_count(const struct shapes *all, const struct shape *s, size_t *n_numbers,
+		 size_t *n_texts);
+/** Adds those of a field. */
+void shape_count_field(const struct shape_field *f, size_t *n_numbers, size_t *n_texts);
+/** Of fields of one name the later ones get the keys name_2, name_3; no two have the same. */
+void shape_make_keys(struct arena *a, struct shape *s);
+/** Adds what bpftrace reads number @i of a struct's @n_bytes with: @address is a variable. */
+void shape_write_word(struct str address, size_t n_bytes, size_t i, struct strbuf *out);
+/**
+ * The format of the printf() that prints records of shape @number, as it stands between quotes:
+ * `@0123456789abcdef<5,%ld,%ld;%lu;%s<%lu>>\n`. Its arguments are the numbers, KEY, and each text
+ * with KEY behind it.
+ */
+void shape_write_format(const struct shapes *all, size_t number, struct strbuf *out);
+
+#endif

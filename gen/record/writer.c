@@ -1,0 +1,745 @@
+#include "record/writer.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/map.h"
+#include "record/fieldjson.h"
+#include "value/valuejson.h"
+#include "record/joined.h"
+#include "record/order.h"
+#include "record/percentile.h"
+#include "record/stamp.h"
+
+enum { MAX_MARKS = 64 };
+
+/** When bpftrace waits for events, it has read and printed those that are older. */
+#define STILL_COMING_NS 200000000ll
+
+/** A thread may stand still so long between its mark and what it prints. */
+#define SAME_TIME_NS 100000000ll
+
+/** Whose lines bpftrace prints next. */
+struct mark {
+	struct arena arena;
+	struct record head;
+};
+
+struct writer {
+	struct writer_config config;
+	struct shapes *shapes;
+	struct decoder decoder;
+	struct order *order;	 // NULL: not sorted
+	struct mapline *mapline; // NULL: lines of maps stay as they are
+	struct stamp stamp;
+	int64_t first; // time of the first record; 0: none has come
+	struct strbuf *out;
+	struct strbuf text, head, piece, printable; // of what is being written
+	struct joined joined;
+	struct percentile percentile;
+	bool (*take_message)(void *ctx, struct str line);
+	void *message_ctx;
+	struct mark *marks[MAX_MARKS]; // the oldest first
+	size_t n_marks;
+	bool in_part;	       // what comes next ends a line that has begun
+	bool in_map;	       // or is of the map of the name
+	struct strbuf map;     // with its @
+	struct mark *map_mark; // NULL: it is printed at the end
+	struct strbuf counted; // the map of n_rows lines, one behind the other
+	uint64_t n_rows;
+	struct strbuf full; // see writer_full_maps()
+	uint64_t reported_lost;
+	unsigned n_blank; // empty lines that have come and may be bpftrace's
+	bool has_printed_map;
+	bool in_strings;   // since the last event a map was printed that has strings in it
+	uint64_t n_events; // lines of them
+	bool has_data;	   // see writer_has_data()
+};
+
+// --- the head of a line
+
+static void add_time(struct writer *w, int64_t ns, struct strbuf *out)
+{
+	unsigned digits = w->config.head == WRITER_LIST ? 6 : 9;
+	if (w->config.time == WRITER_WALL)
+		stamp_wall(&w->stamp, ns, digits, out);
+	else
+		stamp_seconds(w->config.time == WRITER_SINCE ? ns - w->first : ns, digits, out);
+	strbuf_addc(out, ' ');
+}
+
+static void add_signed(int64_t v, struct strbuf *out)
+{
+	if (v < 0)
+		strbuf_addc(out, '-');
+	stamp_number(v < 0 ? 0 - (uint64_t)v : (uint64_t)v, 1, out);
+}
+
+/** In front of each line of text. */
+static void add_head(struct writer *w, const struct record *r, bool is_late, struct strbuf *out)
+{
+	enum writer_head head = w->config.head;
+	if (head != WRITER_BARE)
+		add_time(w, r->ns, out);
+	if (head == WRITER_LIST) {
+		strbuf_add_printable(out, r->comm);
+		strbuf_addc(out, '[');
+		add_signed(r->tid, out);
+		strbuf_addz(out, "] ");
+	} else if (head == WRITER_WHOLE) {
+		strbuf_addc(out, '[');
+		stamp_number((uint64_t)r->cpu, 3, out);
+		strbuf_addz(out, "] ");
+		add_signed(r->pid, out);
+		strbuf_addc(out, ' ');
+		add_signed(r->tid, out);
+		strbuf_addc(out, ' ');
+	}
+	if (is_late)
+		strbuf_addz(out, "late ");
+	if (head == WRITER_LIST || head == WRITER_WHOLE)
+		strbuf_add_printable(out, r->probe);
+	if (head == WRITER_WHOLE)
+		strbuf_addz(out, ": ");
+}
+
+/** The same as members of an object that is open. */
+static void add_members(struct writer *w, const struct record *r, bool is_late, struct json *j)
+{
+	struct strbuf *out = json_value(j, "time");
+	strbuf_addc(out, '"');
+	stamp_rfc3339(&w->stamp, r->ns, out);
+	strbuf_addc(out, '"');
+	add_signed(r->cpu, json_value(j, "cpu"));
+	add_signed(r->pid, json_value(j, "pid"));
+	add_signed(r->tid, json_value(j, "tid"));
+	valuejson_string(j, "comm", r->comm);
+	valuejson_string(j, "probe", r->probe);
+	if (is_late)
+		json_bool(j, "late", true);
+}
+
+// --- what is whole goes out
+
+static bool is_late(const struct writer *w, const struct record *r)
+{
+	return w->order && r && order_is_late(w->order, r->ns);
+}
+
+/** Where a piece of output is to be written; put() must follow. */
+static struct strbuf *begin(struct writer *w)
+{
+	strbuf_clear(&w->piece);
+	return w->order ? &w->piece : w->out;
+}
+
+/** @r: NULL when it has no time. */
+static void put(struct writer *w, const struct record *r)
+{
+	if (w->order)
+		order_take(w->order, r ? r->ns : order_newest(w->order), strbuf_str(&w->piece),
+			   w->out);
+}
+
+static void put_json(struct writer *w, const struct record *r, struct str text)
+{
+	struct json j = {.out = begin(w)};
+	json_open(&j, NULL, '{');
+	if (r)
+		add_members(w, r, is_late(w, r), &j);
+	valuejson_string(&j, "text", text);
+	if (r && r->shape->style != SHAPE_MARK)
+		fieldjson_record(&w->config.render, r, &j);
+	json_close(&j, '}');
+	strbuf_addc(j.out, '\n');
+	put(w, r);
+}
+
+static void put_text(struct writer *w, const struct record *r, struct str text)
+{
+	struct strbuf *out = begin(w);
+	bool is_list = w->config.head == WRITER_LIST;
+	strbuf_clear(&w->head);
+	if (r)
+		add_head(w, r, is_late(w, r), &w->head);
+	do {
+		struct str line = str_take_line(&text);
+		strbuf_adds(out, strbuf_str(&w->head));
+		if (is_list && r && line.n)
+			strbuf_addc(out, ' ');
+		if (is_list && (!r || r->shape->style != SHAPE_LIST))
+			strbuf_add_printable(out, line);
+		else
+			strbuf_adds(out, line);
+		strbuf_addc(out, '\n');
+		if (r && r->shape->style == SHAPE_LIST) // a stack
+			break;
+	} while (text.n);
+	if (text.n) {
+		strbuf_adds(out, text);
+		strbuf_addc(out, '\n');
+	}
+	put(w, r);
+}
+
+/** All lines of events that are wanted have come. */
+static bool is_full(const struct writer *w)
+{
+	return w->config.limit && w->n_events >= w->config.limit;
+}
+
+/** A text that is whole, with its last newline or without. @r: NULL when nothing is known of it. */
+static void put_whole(void *ctx, const struct record *r, struct str text)
+{
+	struct writer *w = ctx;
+	bool is_event = r && r->shape->is_counted;
+	if (is_event && is_full(w))
+		return;
+	w->n_events += is_event;
+	if (str_has_suffix(text, STR("\n")))
+		text.n--;
+	if (w->config.json)
+		put_json(w, r, text);
+	else
+		put_text(w, r, text);
+}
+
+// --- marks
+
+static void free_mark(struct mark *m)
+{
+	if (m)
+		arena_fini(&m->arena);
+	free(m);
+}
+
+static struct mark *take_mark(struct writer *w, size_t i)
+{
+	struct mark *m = w->marks[i];
+	w->n_marks--;
+	memmove(&w->marks[i], &w->marks[i + 1], (w->n_marks - i) * sizeof(w->marks[0]));
+	return m;
+}
+
+/** What comes of a processor comes in order: its marks are for lines that came before @r. */
+static void drop_marks(struct writer *w, const struct record *r)
+{
+	for (size_t i = 0; i < w->n_marks;)
+		if (w->marks[i]->head.cpu == r->cpu)
+			free_mark(take_mark(w, i));
+		else
+			i++;
+}
+
+static void add_mark(struct writer *w, const struct record *r)
+{
+	if (w->n_marks == MAX_MARKS)
+		free_mark(take_mark(w, 0));
+	struct mark *m = calloc(1, sizeof(*m));
+	if (!m)
+		base_oom();
+	joined_copy_head(&m->arena, r, &m->head);
+	w->marks[w->n_marks++] = m;
+}
+
+/** Whose @name is now printed; the caller's. NULL: it is printed at the end. */
+static struct mark *take_map_mark(struct writer *w, struct str name)
+{
+	for (size_t i = 0; i < w->n_marks; i++)
+		if (str_eq(w->marks[i]->head.shape->map, str_from_offset(name, 1)))
+			return take_mark(w, i);
+	return NULL;
+}
+
+/**
+ * Who prints text that is no map's; NULL: not known. Where all processors have one buffer, what one
+ * prints may stand behind the mark of another that printed at the same time.
+ */
+static const struct record *text_mark(const struct writer *w)
+{
+	const struct record *newest = NULL;
+	for (size_t i = w->n_marks; i-- > 0;) {
+		const struct record *r = &w->marks[i]->head;
+		if (r->shape->map.n)
+			continue;
+		if (newest && !w->config.has_rounds && newest->ns - r->ns < SAME_TIME_NS)
+			return NULL;
+		newest = newest ? newest : r;
+	}
+	return newest;
+}
+
+// --- maps
+
+static const struct record *map_head(const struct writer *w)
+{
+	return w->map_mark ? &w->map_mark->head : NULL;
+}
+
+static void end_map(struct writer *w)
+{
+	if (w->in_map && w->config.json) {
+		const struct record *r = map_head(w);
+		struct json j = {.out = begin(w)};
+		json_open(&j, NULL, '{');
+		if (r)
+			add_members(w, r, is_late(w, r), &j);
+		mapline_json(w->mapline, &w->config.render, &j);
+		json_close(&j, '}');
+		strbuf_addc(j.out, '\n');
+		put(w, r);
+	}
+	w->in_map = false;
+	free_mark(w->map_mark);
+	w->map_mark = NULL;
+}
+
+/** "@name" of a line that begins with it, or an empty one. */
+static struct str map_name(struct str line)
+{
+	size_t n = 1;
+	if (!str_has_prefix(line, STR("@")))
+		return (struct str){0};
+	while (str_is_made_of(str_slice(line, n, 1), ALPHABET_WORD))
+		n++;
+	return str_slice(line, 0, n);
+}
+
+static void begin_map(struct writer *w, struct str name)
+{
+	w->in_map = true;
+	strbuf_clear(&w->map);
+	strbuf_adds(&w->map, name);
+	w->map_mark = take_map_mark(w, name);
+}
+
+/** Is @line, which begins with the map's @name or with none, one of a map? Then it is taken. */
+static bool is_map_line(struct writer *w, struct str line, struct str name)
+{
+	if (!w->config.json) {
+		if (!line.n || (name.n && !str_eq(name, strbuf_str(&w->map))))
+			end_map(w);
+		return w->in_map || name.n;
+	}
+	if (mapline_take(w->mapline, line))
+		return true;
+	end_map(w);
+	return mapline_take(w->mapline, line);
+}
+
+static bool take_map_line(struct writer *w, struct str line)
+{
+	struct str name = map_name(line);
+	bool is_map = is_map_line(w, line, name);
+	if (is_map && !w->in_map)
+		begin_map(w, name);
+	return is_map;
+}
+
+/** A line of text, with names in it if it is a map's. */
+static struct str named(struct writer *w, struct str line)
+{
+	strbuf_clear(&w->text);
+	if (w->mapline)
+		mapline_name(w->mapline, &w->config.render, line, &w->text);
+	else
+		strbuf_adds(&w->text, line);
+	if (w->config.is_printable) {
+		strbuf_clear(&w->printable);
+		strbuf_add_printable(&w->printable, strbuf_str(&w->text));
+		strbuf_addc(&w->printable, '\n');
+		return strbuf_str(&w->printable);
+	}
+	strbuf_addc(&w->text, '\n');
+	return strbuf_str(&w->text);
+}
+
+// --- what the decoder finds
+
+/** Text that goes out as it comes. */
+static bool is_plain(const struct writer *w)
+{
+	const struct writer_config *c = &w->config;
+	return !c->json && !c->sorts && c->head == WRITER_BARE;
+}
+
+static void add_blank_lines(struct writer *w)
+{
+	for (; w->n_blank; w->n_blank--)
+		strbuf_addc(w->out, '\n');
+}
+
+/**
+ * A map is printed: bpftrace prints two empty lines before the first one of its end. Before 0.24 more
+ * are those of maps that have nothing in them.
+ */
+static void limit_blank_lines(struct writer *w)
+{
+	unsigned most = w->has_printed_map ? 1 : 2;
+	if (!w->config.has_lost_lines)
+		return;
+	w->n_blank = w->n_blank < most ? w->n_blank : most;
+	w->has_printed_map = true;
+}
+
+/** All buckets have come. */
+static void end_buckets(struct writer *w)
+{
+	if (!percentile_has(&w->percentile))
+		return;
+	limit_blank_lines(w);
+	if (is_plain(w))
+		add_blank_lines(w);
+	struct strbuf *out = begin(w);
+	if (w->config.json) {
+		struct json j = {.out = out};
+		json_open(&j, NULL, '{');
+		percentile_json(&w->percentile, &j);
+		json_close(&j, '}');
+		strbuf_addc(out, '\n');
+	} else {
+		percentile_text(&w->percentile, out);
+	}
+	put(w, NULL);
+}
+
+/** What came before has ended. */
+static void end_others(struct writer *w)
+{
+	end_buckets(w);
+	end_map(w);
+	joined_end_unknown(&w->joined);
+	w->in_part = false;
+}
+
+static void on_record(void *ctx, const struct record *r)
+{
+	struct writer *w = ctx;
+	w->first = w->first ? w->first : r->ns;
+	end_others(w);
+	if (w->order)
+		order_set_cpu(w->order, r->cpu);
+	w->in_strings = false;
+	strbuf_clear(&w->counted);
+	drop_marks(w, r);
+	if (r->shape->style == SHAPE_MARK) {
+		add_mark(w, r);
+		return;
+	}
+	if (r->shape->is_counted && is_full(w))
+		return;
+	w->has_data |= r->shape->is_counted;
+	add_blank_lines(w);
+	w->has_printed_map = false;
+	bool is_list = r->shape->style == SHAPE_LIST;
+	if (is_plain(w) && !is_list) {
+		size_t before = w->out->n;
+		render_record(&w->config.render, r, w->out);
+		struct str text = str_from_offset(strbuf_str(w->out), before);
+		w->n_events += r->shape->is_counted && str_find(text, '\n') < text.n;
+		return;
+	}
+	strbuf_clear(&w->text);
+	render_record(&w->config.render, r, &w->text);
+	if (is_list) // a list begins with a blank
+		put_whole(w, r, str_from_offset(strbuf_str(&w->text), 1));
+	else if (w->text.n)
+		joined_add(&w->joined, r, strbuf_str(&w->text));
+}
+
+/**
+ * May the line be part of a string of the traced program, in a map? What bpftrace says of loss comes
+ * between events, and the lines of a map do not.
+ */
+static bool is_in_string(struct writer *w, struct str line)
+{
+	if (map_name(line).n)
+		w->in_strings |= !w->mapline || mapline_has_text(w->mapline, line);
+	return w->in_strings;
+}
+
+/** bpftrace before 0.24: "Lost 42 events" */
+static bool take_lost(struct writer *w, struct str line)
+{
+	struct str lost = STR("Lost "), events = STR(" events");
+	uint64_t n;
+	if (!w->config.has_lost_lines || !str_has_prefix(line, lost) ||
+	    !str_has_suffix(line, events) || line.n <= lost.n + events.n ||
+	    !str_to_u64(str_slice(line, lost.n, line.n - lost.n - events.n), &n))
+		return false;
+	w->reported_lost += n;
+	return w->shapes->list.n > 0; // else the traced program may have printed it
+}
+
+static void put_plain(struct writer *w, struct str line, bool ends_part)
+{
+	if (!line.n && !ends_part) {
+		// The first of too many cannot be bpftrace's.
+		if (w->n_blank < 4 + w->config.n_maps) // and the maps of counts and of KEY
+			w->n_blank++;
+		else
+			strbuf_addc(w->out, '\n');
+		return;
+	}
+	if (map_name(line).n && !ends_part)
+		limit_blank_lines(w);
+	add_blank_lines(w);
+	strbuf_adds(w->out, ends_part ? line : named(w, line));
+	if (ends_part)
+		strbuf_addc(w->out, '\n');
+}
+
+/** Is @name one of "@a, @b"? */
+static bool is_listed(struct str list, struct str name)
+{
+	while (list.n) {
+		struct str one = str_slice(list, 0, str_find(list, ','));
+		if (str_eq(one, name))
+			return true;
+		list = str_from_offset(list, one.n + 2);
+	}
+	return false;
+}
+
+/** Of the maps that are printed, which have no room left? A histogram has more keys than are seen. */
+static void count_row(struct writer *w, struct str line)
+{
+	struct str name = map_name(line);
+	if (!line.n) // between two maps, or the same one again
+		strbuf_clear(&w->counted);
+	if (!name.n || !str_has_prefix(str_from_offset(line, name.n), STR("[")))
+		return;
+	if (!str_eq(name, strbuf_str(&w->counted))) {
+		strbuf_clear(&w->counted);
+		strbuf_adds(&w->counted, name);
+		w->n_rows = 0;
+	}
+	if (++w->n_rows != w->config.max_keys || is_listed(strbuf_str(&w->full), name))
+		return;
+	strbuf_addz(&w->full, w->full.n ? ", " : "");
+	strbuf_adds(&w->full, name);
+}
+
+static bool is_message(struct writer *w, struct str line)
+{
+	return w->take_message && w->take_message(w->message_ctx, line);
+}
+
+static void on_line(void *ctx, struct str line)
+{
+	struct writer *w = ctx;
+	bool ends_part = w->in_part;
+	w->in_part = false;
+	if (!ends_part && !is_in_string(w, line) && (take_lost(w, line) || is_message(w, line)))
+		return;
+	w->has_data |= line.n > 0;
+	if (!ends_part)
+		count_row(w, line);
+	if (!ends_part && w->config.has_percentiles && percentile_take(&w->percentile, line))
+		return;
+	end_buckets(w);
+	if (is_plain(w)) {
+		put_plain(w, line, ends_part);
+		return;
+	}
+	if (!ends_part && take_map_line(w, line)) {
+		if (!w->config.json)
+			put_whole(w, map_head(w), named(w, line));
+		return;
+	}
+	const struct record *r = text_mark(w);
+	// The empty lines around maps are there for the eye.
+	if (!line.n && !ends_part && !joined_has(&w->joined, r))
+		return;
+	strbuf_clear(&w->text);
+	strbuf_adds(&w->text, line);
+	strbuf_addc(&w->text, '\n');
+	joined_add(&w->joined, r, strbuf_str(&w->text));
+}
+
+static void on_part(void *ctx, struct str text)
+{
+	struct writer *w = ctx;
+	w->in_part = w->has_data = true;
+	add_blank_lines(w);
+	if (is_plain(w)) {
+		strbuf_adds(w->out, text);
+		return;
+	}
+	end_map(w);
+	joined_add(&w->joined, text_mark(w), text);
+}
+
+static const struct decode_handler handler = {
+    .record = on_record, .line = on_line, .part = on_part};
+
+// --- from outside
+
+struct writer *writer_new(const struct writer_config *config, struct shapes *shapes)
+{
+	struct writer *w = calloc(1, sizeof(*w));
+	if (!w)
+		base_oom();
+	w->config = *config;
+	w->shapes = shapes;
+	w->stamp.offset = config->render.offset;
+	w->order = config->sorts ? order_new(config->has_rounds) : NULL;
+	if (config->json || config->n_maps)
+		w->mapline = mapline_new(config->maps, config->n_maps);
+	for (size_t i = 0; i < shapes->list.n; i++)
+		shape_make_keys(shapes->arena, &shapes->list.v[i]);
+	joined_init(&w->joined, shapes, put_whole, w);
+	percentile_init(&w->percentile);
+	decode_init(&w->decoder, shapes, &handler, w);
+	return w;
+}
+
+void writer_free(struct writer *w)
+{
+	if (!w)
+		return;
+	joined_fini(&w->joined);
+	percentile_fini(&w->percentile);
+	while (w->n_marks)
+		free_mark(take_mark(w, 0));
+	free_mark(w->map_mark);
+	order_free(w->order);
+	if (w->mapline)
+		mapline_free(w->mapline);
+	decode_fini(&w->decoder);
+	strbuf_fini(&w->text);
+	strbuf_fini(&w->printable);
+	strbuf_fini(&w->head);
+	strbuf_fini(&w->piece);
+	strbuf_fini(&w->map);
+	strbuf_fini(&w->counted);
+	strbuf_fini(&w->full);
+	free(w);
+}
+
+void writer_set_messages(struct writer *w, bool (*take)(void *ctx, struct str line), void *ctx)
+{
+	w->take_message = take;
+	w->message_ctx = ctx;
+}
+
+/** As events have it. */
+static int64_t now_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+void writer_set_clock(struct writer *w, int64_t ns)
+{
+	if (w->order)
+		order_set_clock(w->order, ns);
+}
+
+void writer_take(struct writer *w, struct str bytes, struct strbuf *out)
+{
+	w->out = out;
+	decode_take(&w->decoder, bytes);
+}
+
+void writer_idle(struct writer *w, struct strbuf *out)
+{
+	w->out = out;
+	add_blank_lines(w);
+	decode_idle(&w->decoder);
+	end_map(w);
+	end_buckets(w);
+	w->in_strings = false;
+	if (w->order)
+		order_flush(w->order, now_ns() - STILL_COMING_NS, out);
+}
+
+bool writer_is_holding(const struct writer *w)
+{
+	return w->decoder.pending.n || w->n_blank || w->in_map || percentile_has(&w->percentile) ||
+	       (w->order && !order_is_empty(w->order));
+}
+
+/** {"lost": {"total": 5, "a:b": 3, "a:c": 2}} */
+static void add_lost(const struct writer *w, struct strbuf *out)
+{
+	struct json j = {.out = out};
+	uint64_t total = decode_sum(&w->decoder).n_lost;
+	struct arena a;
+	struct map by_probe = {0};
+	if (!total)
+		return;
+	arena_init(&a);
+	for (size_t i = 0; i < w->shapes->list.n; i++) {
+		const struct shape *s = &w->shapes->list.v[i];
+		uint64_t *n = map_get(&by_probe, s->probe);
+		if (!s->is_counted || s->n_fired <= s->n_events || !s->probe.n)
+			continue;
+		if (!n) {
+			n = arena_new(&a, uint64_t);
+			map_put(&a, &by_probe, s->probe, n);
+		}
+		*n += s->n_fired - s->n_events;
+	}
+	json_open(&j, NULL, '{');
+	json_open(&j, "lost", '{');
+	json_printf(&j, "total", "%" PRIu64, total);
+	for (struct map_entry *e = NULL; (e = map_next(&by_probe, e));)
+		strbuf_addf(json_named_value(&j, e->key), "%" PRIu64, *(uint64_t *)e->value);
+	json_close(&j, '}');
+	json_close(&j, '}');
+	strbuf_addc(out, '\n');
+	arena_fini(&a);
+}
+
+void writer_drop(struct writer *w)
+{
+	decode_drop(&w->decoder);
+	joined_fini(&w->joined);
+}
+
+void writer_end(struct writer *w, struct strbuf *out)
+{
+	w->out = out;
+	decode_end(&w->decoder);
+	end_map(w);
+	end_buckets(w);
+	joined_end(&w->joined);
+	if (w->order)
+		order_flush(w->order, INT64_MAX, out);
+	if (w->config.json && !is_full(w)) // after that it is of no interest
+		add_lost(w, out);
+}
+
+struct decode_sum writer_sum(const struct writer *w)
+{
+	return decode_sum(&w->decoder);
+}
+
+uint64_t writer_n_events(const struct writer *w)
+{
+	return w->n_events;
+}
+
+bool writer_has_data(const struct writer *w)
+{
+	return w->has_data;
+}
+
+struct str writer_full_maps(const struct writer *w)
+{
+	return strbuf_str(&w->full);
+}
+
+uint64_t writer_n_late(const struct writer *w)
+{
+	return w->order ? order_n_late(w->order) : 0;
+}
+
+uint64_t writer_reported_lost(const struct writer *w)
+{
+	return w->reported_lost;
+}

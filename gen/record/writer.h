@@ -1,0 +1,88 @@
+/**
+ * writer - records and what bpftrace prints beside them, turned into what the user gets: text, text
+ * with a head in front of each line, or JSON, in the order in which it came or in that of time.
+ *
+ * Bare text goes out as it comes. Everything else needs shapes.has_head, and lines that several
+ * records make are kept until they are whole (record/joined.h).
+ *
+ *	writer_set_clock(w, ns);
+ *	writer_take(w, bytes, &out);	// as they come
+ *	writer_idle(w, &out);		// while writer_is_holding(w), whenever bpftrace has nothing to read
+ *	writer_end(w, &out);
+ */
+#ifndef RECORD_WRITER_H
+#define RECORD_WRITER_H
+
+#include "record/decode.h"
+#include "record/mapline.h"
+
+enum writer_time { WRITER_WALL, WRITER_MONO, WRITER_SINCE };
+
+/** What stands in front of each line of text; of JSON all of it are members. */
+enum writer_head {
+	WRITER_BARE,  /**< nothing */
+	WRITER_TIME,  /**< --time: 12:00:01.000123456 */
+	WRITER_LIST,  /**< -t: 12:00:01.000123 comm[tid] probe */
+	WRITER_WHOLE, /**< -s: 12:00:01.000123456 [003] pid tid probe: */
+};
+
+struct writer_config {
+	bool json;
+	bool sorts;	 /**< -s */
+	bool has_rounds; /**< -s: bpftrace reads one processor's events after the other's */
+	enum writer_head head;
+	enum writer_time time; /**< of text; in JSON it is always the wall's */
+	/**
+	 * Of the lines of events so many are printed and no more; 0: all. What is printed once, at
+	 * the start and the end, is none of them.
+	 */
+	uint64_t limit;
+	bool is_printable;    /**< control characters in keys are escaped */
+	bool has_percentiles; /**< of a map of buckets, record/percentile.h */
+	unsigned long
+	    max_keys;	     /**< a map that is printed with so many may lack some; 0: not known */
+	bool has_lost_lines; /**< bpftrace before 0.24: "Lost 42 events" stands among the data */
+	struct map_shape *maps;
+	size_t n_maps;
+	struct render render;
+};
+
+struct writer;
+
+/** @shapes, and what @config points to, must outlive it. */
+struct writer *writer_new(const struct writer_config *config, struct shapes *shapes);
+void writer_free(struct writer *w);
+/** @take is asked of each line that is no record and no part of strings; what it takes is no data. */
+void writer_set_messages(struct writer *w, bool (*take)(void *ctx, struct str line), void *ctx);
+/**
+ * For -s: bpftrace has worked so long, in ns of any clock that does not go back and stands still while
+ * it does nothing; lines wait for others by this clock, as order_set_clock() says.
+ */
+void writer_set_clock(struct writer *w, int64_t ns);
+/** Takes bytes of the program's output and adds to @out what is ready. */
+void writer_take(struct writer *w, struct str bytes, struct strbuf *out);
+/**
+ * Nothing more comes for now: bpftrace waits for events, and all that it has printed was taken. Of the
+ * lines that are held for -s those go out that are older than any that can still come.
+ */
+void writer_idle(struct writer *w, struct strbuf *out);
+/** Does something wait for writer_idle() to be called again, in 100 ms or so? */
+bool writer_is_holding(const struct writer *w);
+/** bpftrace was killed: lines that are not whole are dropped. writer_end() must follow. */
+void writer_drop(struct writer *w);
+/** Nothing more comes: the rest, and in JSON what was lost. */
+void writer_end(struct writer *w, struct strbuf *out);
+
+struct decode_sum writer_sum(const struct writer *w);
+/** Lines of events that were printed. */
+uint64_t writer_n_events(const struct writer *w);
+/** Was anything printed but what is at the start and the end? Maps, for one. */
+bool writer_has_data(const struct writer *w);
+/** "@a, @b": the maps that were printed with as many keys as they have room for. */
+struct str writer_full_maps(const struct writer *w);
+/** With -s, lines that came when later ones had gone out. */
+uint64_t writer_n_late(const struct writer *w);
+/** Events that bpftrace before 0.24 has reported as lost. */
+uint64_t writer_reported_lost(const struct writer *w);
+
+#endif

@@ -1,0 +1,83 @@
+#include "target/await.h"
+
+#include <signal.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "target/proc.h"
+
+enum { LOOK_NS = 20000000, SETTLE_LOOKS = 50 };
+
+/** Sleeps until it is time to look again; or returns the signal that has come. */
+static int sleep_until_look(const struct awaited *what)
+{
+	struct timespec t = {.tv_nsec = LOOK_NS};
+	int sig = sigtimedwait(&what->signals, NULL, &t);
+	if (sig > 0)
+		return sig;
+	return what->deadline && clock_ms() >= what->deadline ? SIGALRM : 0;
+}
+
+static bool is_known(const struct awaited *what, int pid)
+{
+	for (size_t i = 0; i < what->n_known; i++)
+		if (what->known[i] == pid)
+			return true;
+	return proc_start_time(PROCFS, pid) <= what->after;
+}
+
+static int *find(struct arena *a, const struct awaited *what, size_t *n)
+{
+	size_t n_all;
+	int *pids = proc_find_named(a, PROCFS, what->name, &n_all);
+	*n = 0;
+	for (size_t i = 0; i < n_all; i++)
+		if (!is_known(what, pids[i]))
+			pids[(*n)++] = pids[i];
+	return pids;
+}
+
+/**
+ * A process that has just been made maps one library after the other. It has done so, or has ended,
+ * when its map is the same at two looks; one that goes on for a second is taken as it is.
+ */
+static int settle(const struct awaited *what, int pid)
+{
+	int sig = 0;
+	size_t before = 0;
+	for (int i = 0; i < SETTLE_LOOKS && !sig; i++) {
+		struct arena a;
+		struct str maps;
+		arena_init(&a);
+		proc_read(&a, PROCFS, pid, "maps", &maps);
+		bool is_settled = i > 0 && maps.n == before;
+		before = maps.n;
+		arena_fini(&a);
+		if (is_settled)
+			break;
+		sig = sleep_until_look(what);
+	}
+	return sig;
+}
+
+int *await_process(struct arena *a, const struct awaited *what, size_t *n, int *sig)
+{
+	sigset_t old;
+	int *ret = NULL;
+	sigprocmask(SIG_BLOCK, &what->signals, &old);
+	*sig = 0;
+	while (!ret && !*sig) {
+		struct arena look;
+		arena_init(&look);
+		int *found = find(&look, what, n);
+		*sig = *n ? settle(what, found[0]) : sleep_until_look(what);
+		// Again: a server has made its children by now, and what had ended is not there.
+		if (*n && !*sig) {
+			ret = find(a, what, n);
+			ret = *n ? ret : NULL;
+		}
+		arena_fini(&look);
+	}
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return ret;
+}

@@ -1,0 +1,166 @@
+#include "template/follow.h"
+
+#include "out/dialect.h"
+
+enum { MAX_FIELDS = 128 }; // a printf() has fewer arguments
+enum { MAX_DEPTH = 8 };	   // of structs in structs that are looked into
+
+struct follower {
+	struct skeleton *sk;
+	VEC(struct skeleton_field) fields; // of the probe at hand, a level behind the other
+	size_t from;			   // of what is found, see struct skeleton_field
+};
+
+/** The struct that a pointer of type @t leads to, with its size; NULL when that is none, or not known. */
+static struct ctype *struct_behind(struct ctype *t, uint64_t *size)
+{
+	t = ctype_strip(t);
+	if (!t || (t->kind != CTYPE_POINTER && t->kind != CTYPE_REFERENCE))
+		return NULL;
+	struct ctype *to = ctype_strip(t->of);
+	return to && ctype_is_aggregate(to) && ctype_complete(to) && ctype_size(to, size) && *size
+		   ? to
+		   : NULL;
+}
+
+/** @f is a struct of @size bytes from now on, of which as many as fit will travel. */
+static void become_struct(struct skeleton_field *f, struct ctype *t, uint64_t size)
+{
+	f->shape.kind = FIELD_AGGREGATE;
+	f->shape.letter = 's';
+	f->shape.type = t;
+	f->shape.n_bytes = size;
+}
+
+static void find_pointers(struct follower *w, struct ctype *in, uint64_t at, struct str path,
+			  unsigned depth)
+{
+	if (depth > MAX_DEPTH || !ctype_complete(in))
+		return;
+	for (size_t i = 0; i < in->n_members && w->fields.n < MAX_FIELDS; i++) {
+		const struct ctype_member *m = &in->members[i];
+		struct ctype *t = ctype_strip(m->type), *to;
+		bool is_named = m->name.n && !m->is_base;
+		uint64_t size;
+		struct str name = is_named ? str_printf(w->sk->arena, STR_FMT STR_FMT,
+							STR_ARG(path), STR_ARG(m->name))
+					   : path;
+		if (t && ctype_is_aggregate(t)) {
+			if (is_named)
+				name = str_printf(w->sk->arena, STR_FMT ".", STR_ARG(name));
+			find_pointers(w, t, at + m->off, name, depth + 1);
+		} else if (is_named && (to = struct_behind(m->type, &size)) != NULL) {
+			struct skeleton_field f = {.shape = {.name = name},
+						   .from = w->from,
+						   .offset = at + m->off,
+						   .by_name = w->fields.v[w->from - 1].by_name};
+			become_struct(&f, to, size);
+			vec_push(w->sk->arena, &w->fields, f);
+		}
+	}
+}
+
+/** What the structs in @fields from @first on have pointers to. */
+static void find_level(struct follower *w, size_t first)
+{
+	size_t end = w->fields.n;
+	for (size_t i = first; i < end; i++) {
+		struct shape_field *s = &w->fields.v[i].shape;
+		w->from = i + 1;
+		if (s->kind == FIELD_AGGREGATE)
+			find_pointers(w, s->type, 0,
+				      str_printf(w->sk->arena, STR_FMT "->", STR_ARG(s->name)), 0);
+	}
+}
+
+/** Numbers that the structs of a record can be, beside all else in it. */
+static unsigned room_for_structs(const struct follower *w)
+{
+	unsigned strings = 0, others = SHAPE_HEAD;
+	for (size_t i = 0; i < w->fields.n; i++) {
+		enum field_kind kind = w->fields.v[i].shape.kind;
+		strings += kind == FIELD_STRING;
+		others += kind != FIELD_HIDDEN;
+		// The variable that has its address is on the same stack.
+		others += kind == FIELD_AGGREGATE && w->sk->version < 23;
+	}
+	return dialect_printed_numbers(w->sk->version, strings, others);
+}
+
+/** Shares the room among the structs of one level, and with those behind them; returns what is left. */
+static unsigned share_room(struct follower *w, size_t first, unsigned room, bool is_last)
+{
+	enum { LEAST = 5 }; // fewer numbers say little: then the first ones get them
+	unsigned n = !is_last;
+	for (size_t i = first; i < w->fields.n; i++)
+		n += w->fields.v[i].shape.kind == FIELD_AGGREGATE;
+	for (size_t i = first; i < w->fields.n; i++) {
+		struct skeleton_field *f = &w->fields.v[i];
+		if (f->shape.kind != FIELD_AGGREGATE)
+			continue;
+		unsigned share = room / n--;
+		share = share >= LEAST ? share : room < LEAST ? room : LEAST;
+		// Of an argument the address travels anyway.
+		unsigned own = !f->from ? 0 : w->sk->version < 23 ? 2 : 1;
+		uint64_t most = share > own ? (uint64_t)(share - own) * 8 : 0;
+		if (f->shape.n_bytes > most)
+			f->shape.n_bytes = most;
+		if (most)
+			room -= own + (unsigned)((f->shape.n_bytes + 7) / 8);
+	}
+	return room;
+}
+
+/** Of what nothing fits an argument is an address again; a member's is shown in its struct. */
+static void drop_empty(struct follower *w, size_t first)
+{
+	size_t n = first;
+	for (size_t i = first; i < w->fields.n; i++) {
+		struct skeleton_field *f = &w->fields.v[i];
+		bool is_empty = f->shape.kind == FIELD_AGGREGATE && !f->shape.n_bytes;
+		if (is_empty && f->from)
+			continue;
+		if (is_empty) {
+			f->shape.kind = FIELD_ADDRESS;
+			f->shape.letter = 'x';
+		}
+		w->fields.v[n++] = *f;
+	}
+	w->fields.n = n;
+}
+
+static void follow_arguments(struct follower *w, const struct skeleton_probe *p)
+{
+	for (size_t i = 0; i < p->n_fields; i++) {
+		struct skeleton_field f = p->fields[i];
+		uint64_t size;
+		struct ctype *to = struct_behind(f.arg->type, &size);
+		if (f.shape.kind == FIELD_ADDRESS && to)
+			become_struct(&f, to, size);
+		vec_push(w->sk->arena, &w->fields, f);
+	}
+}
+
+static void follow(struct skeleton *sk, struct skeleton_probe *p, unsigned levels)
+{
+	struct follower w = {.sk = sk};
+	size_t first = 0;
+	follow_arguments(&w, p);
+	unsigned room = room_for_structs(&w);
+	for (unsigned level = 1; first < w.fields.n; level++) {
+		room = share_room(&w, first, room, level >= levels);
+		drop_empty(&w, first);
+		size_t end = w.fields.n;
+		if (level < levels)
+			find_level(&w, first);
+		first = end;
+	}
+	p->fields = w.fields.v;
+	p->n_fields = w.fields.n;
+}
+
+void follow_pointers(struct skeleton *sk, unsigned levels)
+{
+	for (size_t i = 0; i < sk->probes.n && levels; i++)
+		follow(sk, &sk->probes.v[i], levels);
+}

@@ -1,0 +1,276 @@
+#include "template/tally.h"
+
+static struct str probe_name(struct arena *a, const struct skeleton_probe *p)
+{
+	return str_printf(a, STR_FMT ":" STR_FMT, STR_ARG(p->probe->provider),
+			  STR_ARG(p->probe->name));
+}
+
+static bool is_builtin(struct str word)
+{
+	return str_eqz(word, "comm") || str_eqz(word, "pid") || str_eqz(word, "tid");
+}
+
+/** The argument that the user calls @word: NAME, args.NAME or argN. NULL: there is none. */
+static const struct skeleton_field *find_argument(struct arena *a, const struct skeleton_probe *p,
+						  struct str word)
+{
+	str_take(&word, STR("args."));
+	for (size_t i = 0; i < p->n_fields; i++) {
+		const struct skeleton_field *f = &p->fields[i];
+		if (str_eq(f->shape.name, word) || str_eq(str_printf(a, "arg%u", f->index), word))
+			return f;
+	}
+	return NULL;
+}
+
+static bool say_no_argument(const struct skeleton *sk, const struct skeleton_probe *p,
+			    struct str word)
+{
+	struct strbuf names;
+	strbuf_init(&names);
+	for (size_t i = 0; i < p->n_fields; i++)
+		strbuf_addf(&names, "%s" STR_FMT, i ? ", " : "", STR_ARG(p->fields[i].shape.name));
+	diag_error(sk->diag, NULL, STR_FMT " has no argument '" STR_FMT "'",
+		   STR_ARG(probe_name(sk->arena, p)), STR_ARG(word));
+	diag_note(sk->diag, NULL,
+		  "a key is probe, comm, pid, tid or an argument; that probe has %s" STR_FMT,
+		  names.n ? "" : "none", STR_ARG(strbuf_str(&names)));
+	strbuf_fini(&names);
+	return false;
+}
+
+/** What keeps an argument from being a key, or NULL. */
+static const char *why_no_key(const struct skeleton_field *f)
+{
+	switch (f->shape.kind) {
+	case FIELD_HIDDEN:
+		return "bpftrace cannot read it here";
+	case FIELD_FLOAT:
+	case FIELD_DOUBLE:
+		return "it is a floating-point number";
+	default:
+		return NULL;
+	}
+}
+
+/** A key of a map, as the user says it, at probe @p. */
+static bool write_key(const struct skeleton *sk, const struct skeleton_probe *p, struct str word,
+		      struct strbuf *out)
+{
+	if (is_builtin(word)) {
+		strbuf_adds(out, word);
+		return true;
+	}
+	if (str_eqz(word, "probe")) {
+		strbuf_addf(out, "\"" STR_FMT "\"", STR_ARG(probe_name(sk->arena, p)));
+		return true;
+	}
+	const struct skeleton_field *f = find_argument(sk->arena, p, word);
+	const char *why = f ? why_no_key(f) : NULL;
+	if (!f)
+		return say_no_argument(sk, p, word);
+	if (why)
+		return diag_error(sk->diag, NULL, STR_FMT ": '" STR_FMT "' cannot be a key: %s",
+				  STR_ARG(probe_name(sk->arena, p)), STR_ARG(word), why);
+	bool is_call = f->shape.kind == FIELD_STRING || f->shape.kind == FIELD_CODE;
+	strbuf_addz(out, f->shape.kind == FIELD_STRING ? "str(" : is_call ? "usym(" : "");
+	skeleton_write_value(f, true, out);
+	strbuf_addz(out, is_call ? ")" : "");
+	return true;
+}
+
+/** The first of @keys, which it is taken off. */
+static struct str take_word(struct str *keys)
+{
+	struct str word = str_slice(*keys, 0, str_find(*keys, ','));
+	*keys = str_from_offset(*keys, word.n + 1);
+	return word;
+}
+
+/** A key of a map is a string for all probes, or for none: @p against @first. */
+static bool check_kind(const struct skeleton *sk, const struct skeleton_probe *first,
+		       const struct skeleton_probe *p, struct str word)
+{
+	const struct skeleton_field *f = find_argument(sk->arena, first, word);
+	const struct skeleton_field *g = find_argument(sk->arena, p, word);
+	bool is_text = f && f->shape.kind == FIELD_STRING;
+	if (is_builtin(word) || !f || !g || (g->shape.kind == FIELD_STRING) == is_text)
+		return true;
+	return diag_error(sk->diag, NULL,
+			  "'" STR_FMT "' cannot be a key of both: it is a %s of " STR_FMT
+			  ", and a %s of " STR_FMT,
+			  STR_ARG(word), is_text ? "string" : "number",
+			  STR_ARG(probe_name(sk->arena, first)), is_text ? "number" : "string",
+			  STR_ARG(probe_name(sk->arena, p)));
+}
+
+/** The same for all probes of @sk and each of @keys. */
+static bool check_kinds(const struct skeleton_probe *first, const struct skeleton *sk,
+			struct str keys)
+{
+	bool good = true;
+	while (good && keys.n) {
+		struct str word = take_word(&keys);
+		for (size_t i = 0; good && i < sk->probes.n; i++)
+			good = check_kind(sk, first, &sk->probes.v[i], word);
+	}
+	return good;
+}
+
+/** @keys of @p, between commas. */
+static bool write_keys(const struct skeleton *sk, const struct skeleton_probe *p, struct str keys,
+		       struct strbuf *out)
+{
+	bool good = true;
+	while (keys.n) {
+		good &= write_key(sk, p, take_word(&keys), out);
+		strbuf_addz(out, keys.n ? ", " : "");
+	}
+	return good;
+}
+
+bool tally_write_counts(const struct skeleton *sk, struct str keys, struct strbuf *out)
+{
+	bool good = check_kinds(&sk->probes.v[0], sk, keys);
+	strbuf_addz(out, "// How many events. Written by btgen, to be edited.\n");
+	for (size_t i = 0; good && i < sk->probes.n; i++) {
+		const struct skeleton_probe *p = &sk->probes.v[i];
+		skeleton_write_head(sk, p, out);
+		strbuf_addz(out, "{\n\t@count[");
+		good &= write_keys(sk, p, keys, out);
+		strbuf_addz(out, "] = count();\n}\n");
+	}
+	return good;
+}
+
+/** Lines of a script, where ? is @key, each behind @indent. */
+static void add_lines(const char *lines, const char *indent, struct str key, struct strbuf *out)
+{
+	for (const char *c = lines; *c; c++) {
+		if (c == lines || c[-1] == '\n')
+			strbuf_addz(out, indent);
+		if (*c == '?')
+			strbuf_adds(out, key);
+		else
+			strbuf_addc(out, *c);
+	}
+}
+
+/** As the user says it, in the map of what is under way. */
+static bool write_start_key(const struct skeleton *sk, const struct skeleton_probe *p,
+			    struct str word, struct strbuf *out)
+{
+	if (str_eqz(word, "probe"))
+		return diag_error(sk->diag, NULL, "'probe' is no key: the two have none in common");
+	if (!str_eqz(word, "pid") &&
+	    !str_eqz(word, "tid")) // several processes may have the same one
+		strbuf_addz(out, "pid, ");
+	return write_key(sk, p, word, out);
+}
+
+// A key is not kept in a variable: 0.17 does not find a string again that way.
+static const char start_lines[] = "if (@start[?] != 0) {\n"
+				  "\t@unpaired[\"started again before it was done\"] = count();\n"
+				  "}\n"
+				  "@start[?] = nsecs;\n"
+				  "if (@start[?] == 0) {\n"
+				  "\t@unpaired[\"no room in @start\"] = count();\n"
+				  "}\n";
+
+// What has not ended must not be taken for this one.
+static const char other_lines[] = "\tif (@start[?] != 0) {\n"
+				  "\t\tdelete(@start[?]);\n"
+				  "\t}\n";
+
+static const char done_lines[] =
+    "$start = @start[?];\n"
+    "if ($start != 0) {\n"
+    "\t$us = (int64)((uint64)((int64)nsecs - (int64)$start) / (uint64)1000);\n"
+    "\tdelete(@start[?]);\n"
+    "\tBUCKET($us)\n"
+    "\t@us_buckets[$low, $high] = count();\n"
+    "\t@us_max = max($us);\n"
+    "}";
+
+static const char unpaired_lines[] = " else {\n"
+				     "\t\t@unpaired[\"done without a start\"] = count();\n"
+				     "\t}";
+
+static bool write_start(const struct skeleton *sk, const struct skeleton_probe *p, struct str word,
+			const char *filter, struct strbuf *out)
+{
+	struct strbuf room;
+	strbuf_init(&room);
+	bool good = write_start_key(sk, p, word, &room);
+	struct str key = strbuf_str(&room);
+	const struct skeleton_field *f =
+	    is_builtin(word) ? NULL : find_argument(sk->arena, p, word);
+	bool is_text = f && f->shape.kind == FIELD_STRING;
+	skeleton_write_head(sk, p, out);
+	strbuf_addz(out, "{\n");
+	if (filter) {
+		strbuf_addf(out, "\tif (!(%s)) {\n", filter);
+		add_lines(other_lines, "\t", key, out);
+		strbuf_addz(out, "\t} else ");
+	}
+	if (is_text) {
+		strbuf_addf(out, "%sif (*(uint8 *)", filter ? "" : "\t");
+		skeleton_write_value(f, true, out);
+		strbuf_addz(out,
+			    " == 0) {\n"
+			    "\t\t@unpaired[\"the key is empty, or was not readable\"] = count();\n"
+			    "\t} else ");
+	}
+	strbuf_addz(out, filter || is_text ? "{\n" : "");
+	add_lines(start_lines, filter || is_text ? "\t\t" : "\t", key, out);
+	strbuf_addz(out, filter || is_text ? "\t}\n}\n" : "}\n");
+	strbuf_fini(&room);
+	return good;
+}
+
+static bool write_done(const struct skeleton *sk, const struct skeleton_probe *p, struct str word,
+		       bool has_filter, struct strbuf *out)
+{
+	struct strbuf key;
+	strbuf_init(&key);
+	bool good = write_start_key(sk, p, word, &key);
+	skeleton_write_head(sk, p, out);
+	strbuf_addz(out, "{\n");
+	add_lines(done_lines, "\t", strbuf_str(&key), out);
+	// Where there is a filter, those that have no start are those that it does not let pass.
+	strbuf_addz(out, has_filter ? "" : unpaired_lines);
+	strbuf_addz(out, "\n}\n");
+	strbuf_fini(&key);
+	return good;
+}
+
+/** A probe cannot be both. */
+static bool check_apart(const struct skeleton *start, const struct skeleton *done)
+{
+	for (size_t i = 0; i < start->probes.n; i++)
+		for (size_t k = 0; k < done->probes.n; k++)
+			if (start->probes.v[i].probe == done->probes.v[k].probe)
+				return diag_error(
+				    start->diag, NULL, STR_FMT " is both the start and the end",
+				    STR_ARG(probe_name(start->arena, &start->probes.v[i])));
+	return true;
+}
+
+bool tally_write_latency(const struct skeleton *start, const struct skeleton *done, struct str key,
+			 const char *filter, struct strbuf *out)
+{
+	bool good = check_apart(start, done) && check_kinds(&start->probes.v[0], start, key) &&
+		    check_kinds(&start->probes.v[0], done, key);
+	strbuf_addz(out, "// How long it takes, in microseconds. Written by btgen, to be edited.\n"
+			 "// Through percentiles.py it has percentiles.\n"
+			 "\n"
+			 "#include <buckets.bt>\n");
+	// In this order: before 0.24 the type of @start must be known where it is read.
+	for (size_t i = 0; good && i < start->probes.n; i++)
+		good = write_start(start, &start->probes.v[i], key, filter, out);
+	for (size_t i = 0; good && i < done->probes.n; i++)
+		good = write_done(done, &done->probes.v[i], key, filter, out);
+	strbuf_addz(out, "\nEND\n{\n\tclear(@start);\n}\n");
+	return good;
+}

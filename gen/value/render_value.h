@@ -1,0 +1,50 @@
+/**
+ * render_value - one value as text: C's conversions, names of enumerators and functions.
+ *
+ * All add to a buffer. Nothing here knows records; render.h has what is made of these.
+ *
+ *	render_number(STR("-8"), 'x', 32, -1, &out);	// "ffffffff", as of printf("%-8x", -1)
+ *	render_double(9.99, false, &out);		// "9.99"
+ */
+#ifndef VALUE_RENDER_VALUE_H
+#define VALUE_RENDER_VALUE_H
+
+#include "ctype/enumtab.h"
+#include "value/codename.h"
+
+/** What is needed to show values. */
+struct render {
+	struct codename *names; /**< of the process; NULL: addresses of functions are numbers */
+	size_t longest; /**< bytes of the longest string that bpftrace can hold; 0: not known */
+	int64_t offset; /**< CLOCK_REALTIME - CLOCK_BOOTTIME in ns */
+};
+
+/** @s as C's printf() has it for "%-20.3s": @how is "-20.3". */
+void render_laid_out(struct str how, struct str s, struct strbuf *out);
+/** Does the same to what stands in @out from @start on. */
+void render_lay_out(struct str how, size_t start, struct strbuf *out);
+/**
+ * A number as C's printf() has it. @how: flags, width, precision; @letter: d i u x X o c p; of
+ * @value the low @bits count (0: all of them). %p of 0 is (nil), as of glibc.
+ */
+void render_number(struct str how, char letter, unsigned bits, int64_t value, struct strbuf *out);
+/** 0x0, 0x55d0c0001234 */
+void render_address(uint64_t address, struct strbuf *out);
+/** The low @bits of @value (0: all of them) as a number of that width. */
+int64_t render_narrow(int64_t value, unsigned bits, bool is_signed);
+/**
+ * The name of @value: NAME; A|B, or A|0x40 with a rest, of an enum of flags, where a bit has a name;
+ * else a number. Flags are at least two powers of two, one of them 4 or more (and 0): {0, 1, 2} are
+ * three states. A negative number of a signed enum is no sum of flags.
+ */
+void render_enum(const struct enumtab *names, int64_t value, struct strbuf *out);
+/** The function at @address, or 0x... */
+void render_code(const struct render *how, int64_t address, struct strbuf *out);
+/** The number whose bits are @bits, of a double, or of a float in the low half. */
+double render_real(int64_t bits, bool is_single);
+/** Shortest decimal digits that read back as the same number: 9.99, inf, -nan. */
+void render_double(double v, bool is_single, struct strbuf *out);
+/** As C writes a string: quotes around it, \" \\ \n \t and \xNN in it. */
+void render_quoted(struct str s, struct strbuf *out);
+
+#endif

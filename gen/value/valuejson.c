@@ -1,0 +1,94 @@
+#include "value/valuejson.h"
+
+#include <math.h>
+#include <string.h>
+
+void valuejson_string(struct json *j, const char *key, struct str s)
+{
+	if (str_is_utf8(s)) {
+		json_str(j, key, s);
+		return;
+	}
+	json_open(j, key, '{');
+	json_str(j, "text", s);
+	struct strbuf *out = json_value(j, "hex");
+	strbuf_addc(out, '"');
+	for (size_t i = 0; i < s.n; i++)
+		strbuf_addf(out, "%02x", (unsigned char)s.p[i]);
+	strbuf_addc(out, '"');
+	json_close(j, '}');
+}
+
+/** Numbers up to there are exact in a double (RFC 8259, section 6). */
+static bool is_exact(int64_t value, bool is_signed)
+{
+	const int64_t most = (INT64_C(1) << 53) - 1;
+	return value <= most && value >= (is_signed ? -most : 0);
+}
+
+void valuejson_number(struct json *j, const char *key, int64_t value, bool is_signed)
+{
+	struct strbuf *out = json_value(j, key);
+	const char *quote = is_exact(value, is_signed) ? "" : "\"";
+	strbuf_addz(out, quote);
+	render_number((struct str){0}, is_signed ? 'd' : 'u', 64, value, out);
+	strbuf_addz(out, quote);
+}
+
+void valuejson_double(struct json *j, const char *key, double v, bool is_single)
+{
+	struct strbuf *out = json_value(j, key);
+	const char *quote = isfinite(v) ? "" : "\"";
+	strbuf_addz(out, quote);
+	render_double(v, is_single, out);
+	// Readers that have integers read -0 as one, which has no sign.
+	strbuf_addz(out, v == 0 && signbit(v) ? ".0" : quote);
+}
+
+void valuejson_enum(struct json *j, const char *key, const struct enumtab *names, int64_t value)
+{
+	struct strbuf text;
+	strbuf_init(&text);
+	value = render_narrow(value, names->size * 8, names->is_signed);
+	render_enum(names, value, &text);
+	// No enumerator begins like a number.
+	char first = text.n ? text.p[0] : '0';
+	bool has_name = first != '-' && !(first >= '0' && first <= '9');
+	json_open(j, key, '{');
+	json_str_or_null(j, "name", has_name ? strbuf_str(&text) : (struct str){0});
+	valuejson_number(j, "value", value, names->is_signed);
+	json_close(j, '}');
+	strbuf_fini(&text);
+}
+
+void valuejson_address(struct json *j, const char *key, uint64_t address)
+{
+	if (!address) {
+		json_null(j, key);
+		return;
+	}
+	struct strbuf *out = json_value(j, key);
+	strbuf_addz(out, "\"0x");
+	render_number((struct str){0}, 'x', 64, (int64_t)address, out);
+	strbuf_addc(out, '"');
+}
+
+void valuejson_code(const struct render *how, struct json *j, const char *key, uint64_t address)
+{
+	struct str name = how->names ? codename_find(how->names, address) : (struct str){0};
+	if (name.n)
+		valuejson_string(j, key, name);
+	else
+		valuejson_address(j, key, address);
+}
+
+void valuejson_stack(struct json *j, const char *key, struct str s)
+{
+	json_open(j, key, '[');
+	while (s.n) {
+		struct str frame = str_trim(str_take_line(&s));
+		if (frame.n)
+			valuejson_string(j, NULL, frame);
+	}
+	json_close(j, ']');
+}

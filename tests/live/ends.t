@@ -1,0 +1,163 @@
+#!/usr/bin/env bash
+# A trace that ends by itself: after some time, when nobody reads it; what is said meanwhile, and the status of lost events.
+. "$(dirname "$0")/../lib.sh"
+. "$top/tests/live.sh"
+can_trace || skip_all "needs root and bpftrace"
+
+# Fires one event for each byte of its input, with 60 functions to attach to.
+{
+	printf '#include <btgen/usdt.h>\n#include <unistd.h>\n'
+	printf '__attribute__((noinline)) void step%d(void) { __asm__ volatile(""); }\n' {1..60}
+	cat <<'E2'
+int main(void)
+{
+	char c;
+	while (read(0, &c, 1) == 1) {
+		step1();
+		for (long i = c == 'F' ? 200000 : 1; i > 0; i--)
+			USDT_PROBE(test, hit, i);
+		if (c == 'F' && write(1, "done\n", 5) != 5)
+			return 1;
+	}
+	return 0;
+}
+E2
+} >"$tmp/hit.c"
+gcc -O2 -g -I"$top/include" -o "$tmp/hit" "$tmp/hit.c" || exit 1
+live_start "$tmp/hit"
+
+# -T: as ^C. What is elapsed counts from BEGIN on, which is before the probes are attached.
+script='BEGIN { @start = nsecs; }
+usdt:__EXE__:hit { @hits = count(); }
+END { printf("ran %d ms\n", (nsecs - @start) / 1000000); clear(@start); }'
+ok "-T 1.5: it attaches" live_trace -T 1.5 "$live_pid" -e "$script"
+printf A >&8
+live_wait
+is "$live_rc" 0 "-T: status 0"
+is "$(grep . "$tmp/trace" | sed 's/ran .*/ran/' | sort | paste -sd,)" "@hits: 1,ran" "and END has run, and the maps are printed"
+took=$(sed -n 's/^ran \(.*\) ms/\1/p' "$tmp/trace")
+ok "and it has run for that long ($took ms)" test "${took:-0}" -ge 1500
+unlike "$(cat "$tmp/messages")" 'error:|interrupted|press .C' "and nothing is said about it"
+live_trace -T 0.3 "$live_pid" -t hit
+live_wait
+is "$live_rc $(grep -c . "$tmp/trace")" "0 0" "-T 0.3 with -t, and no event"
+(exec timeout 60 "$live_sh" -q -T 1 "$live_pid" -e "$script" >"$tmp/trace") 2>"$tmp/messages"
+is "$? $(grep -c ran "$tmp/trace") $(wc -l <"$tmp/messages")" "0 1 0" "-q -T: END has run, and no message"
+
+# -N: as many lines of events, whatever else is printed. What comes behind them is not lost.
+script='BEGIN { printf("head\n"); }
+usdt:__EXE__:hit { printf("%d ", arg0); printf("hit\n"); @hits = count(); }
+END { printf("end\n"); }'
+live_trace -v -N 3 "$live_pid" -e "$script"
+printf AAAAAAAA >&8
+live_wait
+is "$live_rc $(grep . "$tmp/trace" | sed 's/@hits: [0-9]*/@hits/' | paste -sd,)" "0 head,1 hit,1 hit,1 hit,end,@hits" \
+	"-N 3: BEGIN's line, three lines of events that are printed in two pieces, END's, and the map; status 0"
+like "$(cat "$tmp/messages")" '^btgen: 3 events in [0-9.]+ s, 0 lost$' "-v: the number of events, the time, and how many were lost"
+live_trace -N 5 "$live_pid" -t hit
+printf F >&8
+live_wait
+is "$live_rc $(grep -c test:hit "$tmp/trace") $(grep -vc test:hit "$tmp/trace")" "0 5 0" "-N 5 with -t, of 200000: five lines"
+unlike "$(cat "$tmp/messages")" 'lost|events' "and nothing is said where no terminal is"
+for format in "-f json" -s; do
+	# shellcheck disable=SC2086
+	live_trace -N 2 $format "$live_pid" -e "$script"
+	printf AAAAAAAA >&8
+	live_wait
+	is "$live_rc $(grep -c '1 hit' "$tmp/trace") $(grep -cE 'head|end' "$tmp/trace")" "0 2 2" "-N 2 with $format"
+done
+
+# The sum of it, where somebody looks at it.
+script_of() { script -qec "$1" /dev/null </dev/null; }
+if command -v script >/dev/null; then
+	like "$(script_of "$live_sh -o $tmp/trace -T 0.5 $live_pid -e 'usdt:__EXE__:hit { @n = count(); }'" | tr -d '\r')" \
+		'^btgen: (traced for|no events:).* [0-9.]+ s' "on a terminal there is a line at the end"
+else
+	skip "on a terminal there is a line at the end" "no script(1)"
+fi
+live_trace -T 0.2 "$live_pid" -e 'BEGIN { printf("head\n"); } usdt:__EXE__:hit { printf("hit\n"); }
+uprobe:__EXE__:step1, uprobe:__EXE__:step2, uprobe:__EXE__:step3 { printf("hit\n"); } interval:s:60 { printf("hit\n"); }'
+live_wait
+like "$(cat "$tmp/messages")" \
+	'^btgen: no events: nothing was printed in 0\.[2-9][0-9]* s while usdt:hit, uprobe:step1, uprobe:step2 and 2 others were attached$' \
+	"no events: a line has the time and what was attached, also when BEGIN prints"
+
+# A reader that goes away is noticed before there is something to write.
+mkfifo "$tmp/reader"
+"$live_sh" --ready-file "$tmp/ready-2" "$live_pid" -e 'usdt:__EXE__:hit { printf("hit\n"); }' >"$tmp/reader" 2>"$tmp/messages" 8>&- &
+own $!
+head -c 0 <"$tmp/reader" # opens it, and goes
+wait $!
+is $? 0 "a reader that has gone ends a trace without events"
+
+# A detach takes a tenth of a second for each probe, or half of that, or none on kernels to come.
+script='uprobe:__EXE__:step* { @n[func] = count(); }'
+ok "60 functions: it attaches" live_trace "$live_pid" -e "$script"
+from=${EPOCHREALTIME/./}
+live_wait INT
+took=$(((${EPOCHREALTIME/./} - from) / 1000))
+if [ $took -ge 1500 ]; then
+	like "$(cat "$tmp/messages")" '^btgen: detaching 6[0-9] probes$' "a detach that takes long is said ($took ms)"
+else
+	skip "a detach that takes long is said" "it took $took ms"
+fi
+live_trace -q "$live_pid" -e "$script"
+live_wait INT
+is "$(cat "$tmp/messages")" "" "but not with -q"
+live_trace "$live_pid" -t hit
+from=${EPOCHREALTIME/./}
+live_wait INT
+took=$(((${EPOCHREALTIME/./} - from) / 1000))
+if [ $took -lt 1000 ]; then
+	unlike "$(cat "$tmp/messages")" 'detaching' "nor one that does not"
+else
+	skip "nor one that does not" "this machine is so busy that it took $took ms"
+fi
+
+# --strict: 64 pages for a flood that comes while bpftrace does not run.
+flood() {
+	local tracer
+	read -r tracer _ <"/proc/$live_tracer/task/$live_tracer/children"
+	kill -STOP "$tracer"
+	: >"$tmp/answers"
+	printf F >&8
+	wait_for 60 grep -q "done" "$tmp/answers"
+	kill -CONT "$tracer"
+}
+export BPFTRACE_PERF_RB_PAGES=64
+for what in "-t hit" '-e usdt:__EXE__:hit { printf("hit %d\n", arg0); }'; do
+	live_trace --strict "$live_pid" "${what%% *}" "${what#* }"
+	flood
+	live_wait INT
+	is "$live_rc" 3 "--strict: lost events are status 3 (${what%% *})"
+	like "$(cat "$tmp/messages")" '[0-9]+ of 200000 events were lost' "and it is said that there were"
+done
+live_trace "$live_pid" -t hit
+flood
+live_wait INT
+is "$live_rc" 0 "without --strict they are status 0"
+unset BPFTRACE_PERF_RB_PAGES
+live_trace --strict "$live_pid" -t hit
+printf A >&8
+sleep 0.2
+live_wait INT
+is "$live_rc $(grep -c test:hit "$tmp/trace")" "0 1" "--strict without lost events: status 0"
+
+# -o FILE.json is JSON, unless -f says otherwise.
+for format in "" "-f text" "-f json"; do
+	rm -f "$tmp/ready" "$tmp/out.json"
+	# shellcheck disable=SC2086
+	"$live_sh" --ready-file "$tmp/ready" -o "$tmp/out.json" $format "$live_pid" -e 'usdt:__EXE__:hit { printf("hit\n"); }' 2>/dev/null 8>&- &
+	own $!
+	wait_for 30 test -s "$tmp/ready"
+	printf A >&8
+	wait_for 10 test -s "$tmp/out.json"
+	kill -INT $!
+	wait $!
+	want=json
+	[ "$format" != "-f text" ] || want=text
+	is "$(python3 -c 'import json, sys; json.loads(open(sys.argv[1]).readline()); print("json")' "$tmp/out.json" 2>/dev/null || echo text)" \
+		$want "-o FILE.json ${format:-with no -f} is $want"
+done
+exec 8>&-
+done_testing

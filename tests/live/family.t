@@ -1,0 +1,192 @@
+#!/usr/bin/env bash
+# Programs that start others: --children, and the program that a command of -c starts.
+# shellcheck source=tests/lib.sh
+[ -e /sys/kernel/tracing/available_events ] || [ "${BTGEN_IN_TRACEFS-}" = 1 ] ||
+	exec "$(dirname "$0")/../matrix/tracefs.sh" "$0" "$@"
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/live.sh
+. "$(dirname "$0")/../live.sh"
+# shellcheck source=tests/postgresql.sh
+. "$(dirname "$0")/../postgresql.sh"
+can_trace || skip_all "needs root and bpftrace"
+[ -e /sys/kernel/tracing/events/sched ] || [ -e /sys/kernel/debug/tracing/events/sched ] || skip_all "tracefs is not mounted"
+
+# For each byte a child with a child with a child whose parent has gone, and a thread; each says its PID and fires.
+cat >"$tmp/fam.c" <<'END'
+#include <btgen/usdt.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void fire(int i)
+{
+	dprintf(1, "%d %d\n", getpid(), i);
+	USDT_PROBE(fam, hit, i);
+}
+static void *thread(void *p)
+{
+	fire(5);
+	return p;
+}
+int main(void)
+{
+	char c;
+	while (read(0, &c, 1) == 1) {
+		fire(0);
+		if (fork() == 0) {
+			fire(1);
+			if (fork() == 0) {
+				pid_t parent = getpid();
+				fire(2);
+				if (fork() == 0) {
+					while (getppid() == parent)
+						usleep(1000);
+					fire(3);
+					if (fork() == 0) {
+						fire(4);
+						_exit(0);
+					}
+					wait(NULL);
+					dprintf(1, "done\n");
+				}
+				_exit(0);
+			}
+			wait(NULL);
+			_exit(0);
+		}
+		wait(NULL);
+		pthread_t t;
+		pthread_create(&t, NULL, thread, NULL);
+		pthread_join(t, NULL);
+	}
+	return 0;
+}
+END
+gcc -O1 -g -I"$top/include" -o "$tmp/fam" "$tmp/fam.c" -lpthread || exit 1
+script='usdt:__EXE__:hit { printf("%d %d\n", pid, arg0); @n[comm] = count(); }'
+
+mkfifo "$tmp/other-in"
+"$tmp/fam" <"$tmp/other-in" >"$tmp/other-answers" &
+own $!
+exec 9>"$tmp/other-in"
+live_start "$tmp/fam"
+ok "--children" live_trace --children "$live_pid" -e "$script"
+is "$(cat "$tmp/messages")" "btgen: attached to fam (PID $live_pid), and those it forks" "it says so"
+printf x >&9
+wait_for 10 grep -q 'done' "$tmp/other-answers"
+printf xx >&8
+wait_for 10 eval '[ "$(grep -c done "$tmp/answers")" = 2 ]'
+live_wait INT
+is "$live_rc $(grep '^[0-9]' "$tmp/trace" | sort)" "0 $(grep '^[0-9]' "$tmp/answers" | sort)" \
+	"it, its children, theirs, those whose parents have gone, threads: all, once each, and none of another process"
+is "$(grep '^@' "$tmp/trace")" "@n[fam]: 12" "of maps the script's alone are printed"
+like "$("$live_sh" -n --children "$live_pid" -e 'usdt:__EXE__:hit /pid == __PID__/ { exit(); }' 2>&1)" \
+	'^btgen: error: --children: the script names one process, __PID__, and would not see those it forks$' \
+	"a script that names its process: an error"
+like "$("$live_sh" --children -x "$tmp/fam" -t hit 2>&1)" '^bpftrace.sh: --children is for processes: with -x all are traced$' \
+	"-x has all of them anyhow"
+exec 9>&-
+exec 8>&-
+wait "$live_pid"
+
+# -c: what a shell, timeout and the like start is meant.
+cat >"$tmp/one.c" <<'END'
+#include <btgen/usdt.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+	USDT_PROBE(one, hit, argc);
+	printf("ran %s\n", argc > 1 ? argv[1] : "");
+	return 0;
+}
+END
+gcc -O1 -g -I"$top/include" -o "$tmp/one" "$tmp/one.c" || exit 1
+printf '#!/bin/sh\necho first\n"%s" "$@"\necho last\n' "$tmp/one" >"$tmp/start.sh"
+chmod +x "$tmp/start.sh"
+# of COMMAND: what is printed under -c COMMAND by it and by the trace
+of() {
+	timeout 60 "$live_sh" -q -o "$tmp/trace" -c "$1" -e 'usdt:__EXE__:hit { printf("%s hit %d\n", comm, arg0); }' >"$tmp/out" 2>"$tmp/messages"
+	printf '%s: ' $?
+	cat "$tmp/out" "$tmp/messages" "$tmp/trace" | grep . | paste -sd,
+	rm -f "$tmp/trace"
+}
+is "$(of "$tmp/one a" 2>&1)" "0: ran a,one hit 2" "-c PROGRAM"
+is "$(of "timeout 20 $tmp/one a")" "0: ran a,one hit 2" "-c timeout PROGRAM: not timeout itself is looked at"
+is "$(of "env A=1 nice -n 1 setsid -w $tmp/one")" "0: ran ,one hit 1" "several of the kind"
+is "$(of "sh -c '$tmp/one a; echo last'")" "0: ran a,last,one hit 2" "a shell's program, and the shell goes on"
+is "$(of "sh -c 'ls /nonexistent; (sleep 0.1; exec $tmp/one a) & wait'" 2>&1 | sed "s/ls: [^,]*,//")" "0: ran a,one hit 2" \
+	"not its first program, but the one that has the probe, in the background"
+is "$(of "$tmp/start.sh a b")" "0: first,ran a,last,one hit 3" "a script's program"
+is "$(of "sh -c '$tmp/one a; sleep 1.5; echo report'")" \
+	"0: ran a,report,btgen: the trace is over, the command goes on,one hit 2" "what a shell does behind it is done"
+is "$(of "setsid -f $tmp/one a" | sed 's/ran a,//')" "0: one hit 2" "its program outlives the command"
+is "$(of "bash -e -c '$tmp/one a; true'")" "0: ran a,one hit 2" "a shell with other options before -c"
+cat >"$tmp/early.c" <<'END'
+#include <btgen/usdt.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void *wait_there(void *p)
+{
+	usleep(200000);
+	return p;
+}
+__attribute__((constructor)) static void start(void)
+{
+	pthread_t t;
+	pthread_create(&t, NULL, wait_there, NULL);
+	if (system("true") != 0)
+		exit(1);
+}
+END
+gcc -O1 -g -fPIC -shared -I"$top/include" -o "$tmp/libearly.so" "$tmp/early.c" -lpthread &&
+	gcc -O1 -g -I"$top/include" -o "$tmp/late" "$tmp/one.c" -Wl,--no-as-needed -L"$tmp" -learly -Wl,-rpath,"$tmp" || exit 1
+is "$(of "$tmp/late a")" "0: ran a,late hit 2" "a library's constructor makes a thread and starts a program"
+is "$(timeout 20 "$live_sh" -c "$tmp/late a" -t nosuch 2>&1)" "btgen: error: no probe matches 'nosuch'" "the same, and nothing to trace"
+"$live_sh" -n -c "sh -c '$tmp/one a; echo ran >$tmp/after'" -t hit >/dev/null 2>&1
+ok "-n: nothing behind the program is run" test ! -e "$tmp/after"
+is "$(of "sh -c 'echo nothing'" 2>/dev/null)" "1: nothing,btgen: error: -c: sh -c 'echo nothing' has started no other program" \
+	"a shell that starts no other: an error"
+like "$("$live_sh" -c "$tmp/one a" -t nosuch 2>&1)" "^btgen: error: no probe matches 'nosuch'$" "no such probe: it says so"
+unlike "$("$live_sh" -c "$tmp/one a" -t nosuch 2>&1)" "ran a" "and the program does not run in vain"
+like "$("$live_sh" -c "sh -c '$tmp/one a'" -t nosuch 2>&1)" "^btgen: error: no probe matches 'nosuch'$" "the same of a shell's"
+like "$("$live_sh" -c "timeout 9 $tmp/one a" -e 'usdt:__EXE__:hit { prin' 2>&1)" "error: this \"\{\" is not closed" "a mistake in the script"
+unlike "$("$live_sh" -c "timeout 9 $tmp/one a" -e 'usdt:__EXE__:hit { prin' 2>&1)" "ran a" "likewise"
+timeout -s INT 2 "$live_sh" -q -c "sh -c 'sleep 77.5; echo last'" -e 'uprobe:__EXE__:main { printf("main\n"); }' >"$tmp/out" 2>&1
+is "$(pgrep -f '^sleep 77.5$' | wc -l)" 0 "^C ends what the shell has started, too"
+
+# A server with a process for each client: those that were there before, and those that come.
+postgresql_start query__start
+# clients WHAT ARG...: bpftrace.sh with these arguments, 10 clients that connect before it and 10 after it; all that they send
+clients() {
+	local what=$1 i k
+	shift
+	for i in {1..10}; do
+		rm -f "$tmp/in$i" "$tmp/out$i"
+		mkfifo "$tmp/in$i"
+		sql -f "$tmp/in$i" >"$tmp/out$i" 2>&1 &
+		own $!
+		eval "exec $((20 + i))>\"\$tmp/in$i\""
+		eval "printf 'SELECT 1;\n' >&$((20 + i))"
+		wait_for 10 test -s "$tmp/out$i"
+	done
+	[ "$1" != PIDS ] || set -- $(pgrep -P $postmaster) $postmaster "${@:2}"
+	ok "PostgreSQL, $what" live_trace "$@"
+	for i in {1..10}; do
+		for k in 1 2 3; do eval "printf 'SELECT %s;\n' \"'client $i statement $k'\" >&$((20 + i))"; done
+		sql -c "SELECT 'client $((10 + i)) statement 1'" -c "SELECT 'client $((10 + i)) statement 2'" >/dev/null
+	done
+	for i in {1..10}; do
+		wait_for 10 grep -q 'statement 3' "$tmp/out$i"
+		eval "exec $((20 + i))>&-"
+	done
+	live_wait INT
+	is "$live_rc $(grep -o 'client [0-9]* statement [0-9]' "$tmp/trace" | sort)" "0 $(
+		for i in {1..20}; do for k in 1 2 3; do [ "$i$k" -gt 103 ] && [ $k = 3 ] || echo "client $i statement $k"; done; done | sort
+	)" "$what: every statement of 20 clients, before and after, once"
+}
+clients "the first process, --children" --children -t query__start $postmaster
+clients "its file" -x "$pg_bin/postgres" -t query__start
+clients "all its processes" PIDS postgresql.bt
+postgresql_stop
+done_testing

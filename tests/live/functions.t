@@ -1,0 +1,200 @@
+#!/usr/bin/env bash
+# args.NAME of functions: what the program itself says it was called with.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/live.sh
+. "$(dirname "$0")/../live.sh"
+can_trace || skip_all "needs root and bpftrace"
+
+cat >"$tmp/app.c" <<'END'
+#include <stdbool.h>
+#include <stdio.h>
+#include <unistd.h>
+enum state { IDLE, RUNNING = 7, BROKEN = -2 };
+struct where { int line; };
+struct request { long id; enum state state; char name[8]; struct where at; };
+struct big { long v[4]; };
+struct pair { int a, b; };
+#define NOIPA __attribute__((noinline))
+volatile long sink;
+NOIPA long numbers(int i, unsigned char c, short s, unsigned u, long l, bool b);
+NOIPA long numbers(int i, unsigned char c, short s, unsigned u, long l, bool b)
+{
+	printf("numbers %d %d %d %u %ld %d\n", i, c, s, u, l, b);
+	return sink += i;
+}
+NOIPA long pointers(struct request *r, const char *text, double d, enum state next);
+NOIPA long pointers(struct request *r, const char *text, double d, enum state next)
+{
+	printf("pointers %ld %s %s %d %d %d\n", r->id, r->name, text, (int)r->state, (int)next, r->at.line);
+	return sink += (long)d;
+}
+/* Behind a large struct, which is in memory, registers go on. */
+NOIPA long behind(int first, struct big big, int second);
+NOIPA long behind(int first, struct big big, int second)
+{
+	printf("behind %d %d\n", first, second);
+	return sink += big.v[1];
+}
+/* The address of the result is the first argument that nobody wrote. */
+NOIPA struct big makes(int n, const char *text);
+NOIPA struct big makes(int n, const char *text)
+{
+	struct big b = {{n}};
+	printf("makes %d %s\n", n, text);
+	return b;
+}
+NOIPA void nothing(int n);
+NOIPA void nothing(int n)
+{
+	printf("nothing %d\n", n);
+	sink += n;
+}
+NOIPA long unsure(struct pair p, int n);
+NOIPA long unsure(struct pair p, int n) { return sink += p.a + n; }
+NOIPA long many(int a, int b, int c, int d, int e, int f, int g);
+NOIPA long many(int a, int b, int c, int d, int e, int f, int g)
+{
+	printf("many %d %d\n", a, f);
+	return sink += b + c + d + e + g;
+}
+int main(void)
+{
+	struct request r = {12, RUNNING, "first", {33}};
+	struct big big = {{1, 2, 3, 4}};
+	struct pair pair = {1, 2};
+	char c;
+	setlinebuf(stdout);
+	while (read(0, &c, 1) == 1) {
+		numbers(-5, 200, -7, 4000000000u, -5000000000L, true);
+		numbers((int)sink, (unsigned char)sink, (short)sink, (unsigned)sink, sink, sink > 3);
+		pointers(&r, "text", 2.5, BROKEN);
+		behind(-1, big, -2);
+		makes(-3, "made");
+		unsure(pair, 1);
+		nothing(-4);
+		many(-1, 2, 3, 4, 5, -6, 7);
+		puts("done");
+	}
+	return 0;
+}
+END
+cat >"$tmp/calls.bt" <<'END'
+uprobe:__EXE__:numbers { printf("numbers %d %d %d %u %ld %d\n", args.i, args.c, args.s, args.u, args.l, args.b); }
+uprobe:__EXE__:pointers { printf("pointers %ld %s %s %d %d %d\n", args.r->id, str(args.r->name), str(args.text), (int32)args.r->state, (int32)args.next, args.r->at.line); @[args.next, args.r->state] = count(); }
+uprobe:__EXE__:makes { printf("makes %d %s\n", args.n, str(args.text)); }
+uprobe:__EXE__:nothing { printf("nothing %d\n", args.n); }
+uprobe:__EXE__:many { printf("many %d %d\n", args.a, args.f); }
+END
+calls() { # BUILD...: what it says and what is traced are the same
+	"$@" -g -o "$tmp/app" "$tmp/app.c" 2>"$tmp/errors" || { ok "$*: compiles" false; return; }
+	live_start "$tmp/app"
+	ok "$*: it attaches" live_trace "$live_pid" "$tmp/calls.bt" -e 'uprobe:__EXE__:behind { printf("behind %d %d\n", args.first, args.second); }'
+	printf x >&8
+	wait_for 20 grep -q 'done' "$tmp/answers"
+	live_wait INT
+	is "$(grep -v '^@\|^$' "$tmp/trace")" "$(grep -v 'done' "$tmp/answers")" "$*: what the functions say they were called with"
+	is "$(grep '^@' "$tmp/trace")" "@[BROKEN, RUNNING]: 1" "$*: enumerators have their names"
+	exec 8>&-
+	wait "$live_pid"
+}
+calls gcc -O0
+calls gcc -O2
+if command -v clang >/dev/null; then
+	calls clang -O0
+	calls clang -O2
+fi
+
+if command -v g++ >/dev/null; then
+	cat >"$tmp/method.cc" <<'END'
+#include <cstdio>
+#include <unistd.h>
+struct Item { long pad; int id; };
+class Queue {
+public:
+	long depth;
+	__attribute__((noinline)) long push(int n, const Item &item, const char *s);
+};
+volatile long sink;
+long Queue::push(int n, const Item &item, const char *s)
+{
+	printf("%ld %d %d %s\n", depth, n, item.id, s);
+	return sink += depth;
+}
+int main()
+{
+	Queue q = {5};
+	Item item = {0, 9};
+	char text[] = "text";
+	char c;
+	setlinebuf(stdout);
+	while (read(0, &c, 1) == 1) {
+		q.push(-3, item, text);
+		puts("done");
+	}
+}
+END
+	g++ -O2 -g -o "$tmp/method" "$tmp/method.cc" || exit 1
+	live_start "$tmp/method"
+	ok "a method: it attaches" live_trace "$live_pid" \
+		-e "uprobe:__EXE__:_ZN5Queue4pushEiRK4ItemPKc { printf(\"%ld %d %d %s\\n\", args.this->depth, args.n, args.item->id, str(args.s)); }"
+	printf x >&8
+	wait_for 20 grep -q 'done' "$tmp/answers"
+	live_wait INT
+	is "$(cat "$tmp/trace")" "$(head -n 1 "$tmp/answers")" "its object, and what a reference refers to"
+	exec 8>&-
+	wait "$live_pid"
+fi
+
+# What is not certain is an error; what is misspelled, too.
+gcc -O0 -g -o "$tmp/app" "$tmp/app.c" || exit 1
+refused() { # SCRIPT REGEX CLAIM
+	local out
+	out=$("$btgen" expand --for 0.23 -x "$tmp/app" -e "$1" 2>&1)
+	like "$out" "$2" "$3"
+}
+refused 'uprobe:__EXE__:unsure { printf("%d", args.n); }' 'error: parameter n of unsure\(\) is in no register' "behind a small struct: not known"
+refused 'uprobe:__EXE__:many { printf("%d", args.g); }' 'error: parameter g of many\(\) is in no register' "the seventh is in memory"
+refused 'uprobe:__EXE__:pointers { printf("%d", args.d); }' 'error: parameter d of pointers\(\) is in no register' "a double"
+refused 'uprobe:__EXE__:numbers { printf("%d", args.x); }' 'note: it is numbers\(int i, unsigned char c, short int s, unsigned int u, long int l, _Bool b\)' \
+	"a name that it does not have: its parameters are shown"
+refused 'uprobe:__EXE__:numbers, uprobe:__EXE__:many { printf("%d", args.a); }' 'error: numbers\(\) has no parameter a' "functions of one clause must all have it"
+refused 'uprobe:__EXE__:many, uprobe:__EXE__:unsure { printf("%d", args.n); }' 'error: many\(\) has no parameter n' "whichever comes first"
+
+# Conventions that are not those of the types, or not known by them.
+cat >"$tmp/odd.c" <<'END'
+volatile long sink;
+struct __attribute__((packed)) packed { char c; long v; };
+union wide { long double d; long l; };
+typedef int vector __attribute__((vector_size(64)));
+struct packed packs(long a);
+struct packed packs(long a) { return (struct packed){1, a}; }
+union wide widens(long a);
+union wide widens(long a) { return (union wide){.l = a}; }
+vector vectors(long a);
+vector vectors(long a) { return (vector){(int)a}; }
+__attribute__((ms_abi)) long windows(long a);
+__attribute__((ms_abi)) long windows(long a) { return a; }
+long moved(register long a, register long b, register long c);
+long moved(register long a, register long b, register long c) { sink = a; sink = b; sink = c; return b; }
+static __attribute__((noinline)) long spread(const long *a, const long *b) { return *a * 3 + *b; }
+int main(int argc, char **argv)
+{
+	long a = argc, b = argc + 1;
+	__asm__ volatile("" : "+m"(a), "+m"(b) : "r"(argv));
+	return (int)(spread(&a, &b) + packs(a).v + widens(a).l + vectors(a)[0] + windows(a) + moved(a, b, a));
+}
+END
+gcc -O0 -g -w -o "$tmp/app" "$tmp/odd.c" || exit 1
+for f in packs widens vectors windows moved; do
+	refused "uprobe:__EXE__:$f { printf(\"%d\", args.a); }" "error: parameter a of $f\(\) is in no register" "$f: not known"
+done
+gcc -O2 -g -w -o "$tmp/app" "$tmp/odd.c" || exit 1
+refused 'uprobe:__EXE__:spread.isra.0 { printf("%p", args.a); }' 'error: parameter a of spread\(\) is in no register' \
+	"a pointer that gcc replaced by what it leads to"
+gcc -O0 -g -o "$tmp/app" "$tmp/app.c" || exit 1
+strip -o "$tmp/bare" --keep-symbol=numbers --strip-debug "$tmp/app"
+out=$("$btgen" expand --for 0.17 -x "$tmp/bare" -e 'uprobe:__EXE__:numbers { printf("%d", args.i); }' 2>&1)
+like "$out" 'error: bpftrace 0.17 has no args of functions, and the debug information does not tell these: write arg0 to arg5' \
+	"without debug information bpftrace 0.17 cannot, and that is said"
+done_testing

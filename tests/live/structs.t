@@ -1,0 +1,176 @@
+#!/usr/bin/env bash
+# Whole structs that a script prints: random ones, with gdb as the judge; each way to name one; what does not fit.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/live.sh
+. "$(dirname "$0")/../live.sh"
+can_trace || skip_all "needs root and bpftrace"
+# shellcheck disable=SC2154 # tmp, top, bpftrace_minor: lib.sh
+random=$top/tests/obj/aggregate.py
+
+# whole FILE: of each line of JSON what was printed, and below it the first field
+whole() { python3 -c 'import json, sys
+for line in open(sys.argv[1]):
+	r = json.loads(line)
+	print(r["text"], json.dumps(list(r["fields"].values())[0]), sep="\n")' "$1"; }
+
+if command -v gdb >/dev/null; then
+	python3 "$random" make 60 5 "$tmp"
+	{
+		grep -v '^int main' "$tmp/structs.c"
+		echo '#include <stdio.h>'
+		for ((i = 0; i < 60; i++)); do
+			echo "__attribute__((noinline)) void visit$i(struct s$i *p) { asm volatile(\"\" :: \"r\"(p) : \"memory\"); }"
+		done
+		echo 'int main(int argc, char **argv) { (void)argv;'
+		for ((i = 0; i < 60; i++)); do
+			printf 'if (argc > 1) printf("%%d %%zu\\n", %d, sizeof(struct s%d));\n' $i $i
+		done
+		echo 'if (argc > 1 || getchar() == EOF) return 0;'
+		for ((i = 0; i < 60; i++)); do
+			echo "visit$i(p$i);"
+		done
+		echo 'puts("done"); fflush(stdout); while (getchar() != EOF) ; return 0; }'
+	} >"$tmp/app.c"
+	"${CC:-gcc}" -g -w -no-pie -Wno-packed-bitfield-compat -o "$tmp/app" "$tmp/app.c" 2>/dev/null || skip_all "no compiler"
+	# 0.17 prints some 300 bytes beside a record's head
+	"$tmp/app" sizes | awk '$2 <= 300 { print $1 }' | head -20 >"$tmp/chosen"
+	while read -r i; do
+		echo "print *p$i" >&3
+		echo "uprobe:__EXE__:visit$i { print(*(struct s$i *)arg0); }"
+	done <"$tmp/chosen" >"$tmp/random.bt" 3>"$tmp/gdb.txt"
+	LC_ALL=C gdb -nx -batch -ex 'set width 0' -ex 'set print repeats unlimited' -ex 'set print elements unlimited' \
+		-ex 'set print symbol off' -ex 'set host-charset ASCII' -ex 'set target-charset ASCII' -x "$tmp/gdb.txt" \
+		"$tmp/app" >"$tmp/gdb.out" 2>&1
+	live_start "$tmp/app"
+	live_round $live_pid -f json "$tmp/random.bt"
+	whole "$tmp/trace" >"$tmp/ours"
+	is "$(python3 "$random" compare "$tmp" "$tmp/ours" 2>&1)" "20 of 20" "random structs of a process are shown as gdb does"
+else
+	tap_result 0 "random structs # SKIP no gdb"
+fi
+
+# At the end of the last page there is memory of nobody.
+cat >"$tmp/app.c" <<'END'
+#include <btgen/usdt.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+enum state { IDLE, RUNNING = 4 };
+enum mode { READ = 1, WRITE = 2, SYNC = 4 };
+struct pos { short x, y; };
+struct object {
+	int id;
+	char name[10];
+	struct pos pos, track[3];
+	int row[3];
+	struct object *next;
+	void (*done)(int);
+	double load;
+	enum state state;
+	enum mode mode;
+	unsigned low : 3;
+	int high : 5;
+	uint8_t mac[6];
+};
+struct odd { char name[7]; int n; } __attribute__((packed));
+struct tiny { char c[3]; };
+struct large { struct object objects[20]; };
+struct node { int id; struct pos pos; struct { struct node *next; } links; void (*free)(int); };
+static void finish(int x) { (void)x; }
+int main(void)
+{
+	static struct large large;
+	static struct object other = {.id = 5, .name = "other"};
+	static struct object object = {4, "a \"b\"", {1, -2}, {{1, 2}, {3, 4}, {5, 6}}, {7, 8, 9}, &other, finish, 9.99,
+		RUNNING, READ | SYNC, 5, -3, {0, 0x11, 0xff}};
+	static struct node nodes[3] = {{1, {1, -1}, {&nodes[1]}, finish}, {2, {2, -2}, {&nodes[2]}, NULL}, {3, {3, -3}, {NULL}, NULL}};
+	struct tiny *none = NULL;
+	char *page = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	munmap(page + 4096, 4096);
+	struct odd *odd = (struct odd *)(page + 4096 - sizeof(*odd));
+	struct tiny *tiny = (struct tiny *)((char *)odd - sizeof(*tiny));
+	memcpy(odd, &(struct odd){"edge", -70000}, sizeof(*odd));
+	memcpy(tiny, "xyz", 3);
+	for (int i = 0; i < 20; i++)
+		large.objects[i].id = 100 + i;
+	getchar();
+	USDT_PROBE(app, seen, USDT_ARG(&object, "o"), USDT_ARG(odd, "odd"), USDT_ARG(tiny, "tiny"), USDT_ARG(&large, "large"));
+	USDT_PROBE(app, list, USDT_ARG(&nodes[0], "head"), 7, USDT_ARG(none, "none"), USDT_ARG(other.name, "name"));
+	puts("done");
+	fflush(stdout);
+	return getchar() != EOF;
+}
+END
+"${CC:-gcc}" -g -O1 -I"$top/include" -o "$tmp/app" "$tmp/app.c" || skip_all "no compiler"
+object='{id = 4, name = "a \"b\"", pos = {x = 1, y = -2}, track = {{x = 1, y = 2}, {x = 3, y = 4}, {x = 5, y = 6}}, row = {7, 8, 9}, next = 0xN, done = 0xN <finish>, load = 9.99, state = RUNNING, mode = READ|SYNC, low = 5, high = -3, mac = "\x00\x11\xff"}'
+none='pos = {x = 0, y = 0}, track = {{x = 0, y = 0}, {x = 0, y = 0}, {x = 0, y = 0}}, row = {0, 0, 0}, next = 0x0, done = 0x0, load = 0, state = IDLE, mode = 0, low = 0, high = 0, mac = ""}'
+
+cat >"$tmp/app.bt" <<'END'
+usdt:__EXE__:app:seen {
+	$at = args.o;
+	print(*args.o);
+	printf("[%-18s] [%18s] %d\n", $at->pos, $at->row, $at->id);
+	printf("%s %s\n", *args.odd, *args.tiny);
+	print(args.o->track[1]); print($at->track);
+	print(*$at->next);
+	@o[tid] = $at;
+	printf("%s\n", @o[tid]->pos);
+	$null = (struct object *)0;
+	print(*$null); print($null->pos);
+	if ($at->id == 4) { $inner = $at->next; printf("%s|%s\n", $inner->pos, $at->pos); }
+	delete(@o[tid]);
+}
+END
+live_start "$tmp/app"
+live_round $live_pid "$tmp/app.bt"
+is "$(sed 's/0x[0-9a-f]\{2,\}/0xN/g' "$tmp/trace")" "$object
+[{x = 1, y = -2}   ] [         {7, 8, 9}] 4
+{name = \"edge\", n = -70000} {c = \"xyz\"}
+{x = 3, y = 4}
+{{x = 1, y = 2}, {x = 3, y = 4}, {x = 5, y = 6}}
+{id = 5, name = \"other\", $none
+{x = 1, y = -2}
+0x0
+{...}
+{x = 0, y = 0}|{x = 1, y = -2}" "a struct by its pointer, a member, an element, through a map; a null pointer"
+
+live_start "$tmp/app"
+live_round $live_pid -f json -e 'usdt:__EXE__:app:seen { printf("%s and %s, %s\n", *args.tiny, args.o->pos, str(args.o->name)); }'
+is "$(sed 's/.*"text"/"text"/' "$tmp/trace")" \
+	'"text": "{c = \"xyz\"} and {x = 1, y = -2}, a \"b\"", "fields": {"tiny": {"c": "xyz"}, "pos": {"x": 1, "y": -2}, "name": "a \"b\""}}' \
+	"in JSON structs are objects, beside what else is printed"
+
+# Two of them share what room there is; the small one is whole.
+live_start "$tmp/app"
+live_round $live_pid -e 'usdt:__EXE__:app:seen { printf("%s %s\n", *args.large, *args.odd); }'
+like "$(cat "$tmp/trace")" '^\{objects = \{\{id = 100, .*\}, \{id = 101, .*\.\.\.\}+ \{name = "edge", n = -70000\}$' "what does not fit is ..."
+not_ok "and is said to be all there is nowhere" grep -q 'id = 119' "$tmp/trace"
+
+# -t
+deep() {
+	live_start "$tmp/app"
+	live_round $live_pid "$@" -t app:list
+	sed 's/.*app:list//; s/.*"fields"/"fields"/; s/0x[0-9a-f]\{2,\}/0xN/g' "$tmp/trace" >"$tmp/listed"
+}
+deep --deep 0
+is "$(cat "$tmp/listed")" ' head=0xN arg1=7 none=0x0 name="other"' "without --deep a pointer is an address"
+deep --deep 1
+is "$(cat "$tmp/listed")" ' head={id = 1, pos = {x = 1, y = -1}, links = {next = 0xN}, free = 0xN <finish>} arg1=7 none=0x0 name="other"' \
+	"--deep 1: a pointer is what it leads to"
+deep --deep 3 -f json
+is "$(cat "$tmp/listed")" '"fields": {"head": {"id": 1, "pos": {"x": 1, "y": -1}, "links": {"next": "0xN"}, "free": "finish"}, "arg1": 7, "none": null, "name": "other", "head->links.next": {"id": 2, "pos": {"x": 2, "y": -2}, "links": {"next": "0xN"}, "free": null}, "head->links.next->links.next": {"id": 3, "pos": {"x": 3, "y": -3}, "links": {"next": null}, "free": null}}}' \
+	"--deep 3: and what pointers in there lead to"
+live_start "$tmp/app"
+live_round $live_pid --deep 9 -t 'app:*'
+is "$(grep -o 'app:[a-z]*' "$tmp/trace" | tr '\n' ' ')" "app:seen app:list " "as many levels as fit"
+"$live_sh" -n --deep 1 -t app:list -x "$tmp/app" >"$tmp/list.bt"
+live_start "$tmp/app"
+live_round $live_pid "$tmp/list.bt"
+is "$(sed 's/.*app:list//; s/0x[0-9a-f]\{2,\}/0xN/g' "$tmp/trace")" ' head={id = 1, pos = {x = 1, y = -1}, links = {next = 0xN}, free = 0xN <finish>} arg1=7 none=0x0 name="other"' \
+	"the script that -n prints shows the same"
+
+out=$("$btgen" expand -x "$tmp/app" -e 'usdt:__EXE__:app:seen { printf("%s\n", *args.o); }' 2>&1)
+like "$out" 'error: %s of a whole struct or array: name a member or an element' "a program that bpftrace runs by itself cannot"
+done_testing

@@ -1,0 +1,39 @@
+/**
+ * fakenames - stands for value/codename.c, which is of a process that runs: function 77 is
+ * FUNCTION, and 79 has a name that is not UTF-8; a literal is at 0x5000, and a variable at 0x6000.
+ */
+#include "value/codename.h"
+
+struct codename {
+	int unused;
+};
+
+struct str codename_find(struct codename *c, uint64_t addr)
+{
+	(void)c;
+	return addr == 77 ? STR(FUNCTION) : addr == 79 ? STR("a\xff") : STR("");
+}
+
+struct str codename_find_distinct(struct codename *c, uint64_t addr)
+{
+	return codename_find(c, addr);
+}
+
+bool codename_add_variable(struct codename *c, uint64_t addr, struct strbuf *out)
+{
+	(void)c;
+	if (addr == 0x6000 || addr == 0x6010)
+		strbuf_addz(out, addr == 0x6000 ? "lock" : "a\xff+16");
+	return addr == 0x6000 || addr == 0x6010;
+}
+
+enum codename_text codename_find_text(struct codename *c, uint64_t addr, size_t most,
+				      struct strbuf *ret)
+{
+	(void)c;
+	strbuf_clear(ret);
+	strbuf_adds(ret, str_slice(STR("literal"), 0, most));
+	return addr == 0x5000	? CODENAME_LITERAL
+	       : addr == 0x6000 ? CODENAME_VARIABLE
+				: CODENAME_NOTHING;
+}

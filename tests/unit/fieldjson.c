@@ -1,0 +1,392 @@
+/**
+ * fieldjson: values of each kind as JSON. `fieldjson.t random SEED N` prints N random records as the
+ * writer makes JSON of them, each behind what it was made of: tests/cli/records.py compares the two.
+ */
+#include "record/fieldjson.h"
+
+#include <inttypes.h>
+
+#include "record/writer.h"
+#include "tap.h"
+
+#define FUNCTION "f(\"\x1b\")"
+#include "fakenames.h"
+
+static struct enumtab_item state_items[] = {{.text = {"OFF", 3}},
+					    {.text = {"ON", 2}, .value = 1},
+					    {.text = {"BAD", 3}, .value = -1},
+					    {.text = {"ns::LOW", 7}, .value = INT32_MIN}};
+static struct enumtab_item flag_items[] = {{.text = {"A", 1}, .value = 1},
+					   {.text = {"B", 1}, .value = 2},
+					   {.text = {"TOP", 3}, .value = INT64_MIN}};
+static const struct enumtab states = {
+    .size = 4, .is_signed = true, .items = state_items, .n_items = 4};
+static const struct enumtab flags = {.size = 8, .items = flag_items, .n_items = 3};
+
+/** The JSON of one record of one field, without what is around its value. */
+static struct str value_of(struct arena *a, struct shape_field f, int64_t number, struct str text)
+{
+	struct strbuf out;
+	struct json j = {.out = &out};
+	struct render how = {.names = arena_new(a, struct codename)};
+	struct shape shape = {.fields = &f, .n_fields = 1};
+	f.name = STR("x");
+	strbuf_init(&out);
+	shape_make_keys(a, &shape);
+	fieldjson_record(&how,
+			 &(struct record){.shape = &shape, .numbers = &number, .texts = &text}, &j);
+	struct str all = strbuf_take(&out, a), before = STR("\"fields\": {\"x\": ");
+	return str_slice(all, before.n, all.n - before.n - 1);
+}
+
+static void is_number(struct arena *a, struct shape_field f, int64_t number, const char *want,
+		      const char *claim)
+{
+	is_str(value_of(a, f, number, (struct str){0}), str_from(want), claim);
+}
+
+static void is_text(struct arena *a, enum field_kind kind, struct str text, const char *want,
+		    const char *claim)
+{
+	is_str(value_of(a, (struct shape_field){.kind = kind}, 4096, text), str_from(want), claim);
+}
+
+static int64_t bits_of(double v)
+{
+	int64_t bits;
+	memcpy(&bits, &v, sizeof(bits));
+	return bits;
+}
+
+static int64_t bits_of_float(float v)
+{
+	int32_t bits;
+	memcpy(&bits, &v, sizeof(bits));
+	return bits;
+}
+
+static void test_numbers(struct arena *a)
+{
+	struct shape_field u64 = {.bits = 64}, s64 = {.bits = 64, .is_signed = true},
+			   s16 = {.bits = 16, .is_signed = true}, u16 = {.bits = 16};
+	is_number(a, s64, 9007199254740991, "9007199254740991", "2^53 - 1 is a number");
+	is_number(a, s64, 9007199254740992, "\"9007199254740992\"", "2^53 is a string");
+	is_number(a, s64, -9007199254740991, "-9007199254740991", "so is -(2^53 - 1) a number");
+	is_number(a, s64, -9007199254740992, "\"-9007199254740992\"", "and -2^53 a string");
+	is_number(a, s64, INT64_MIN, "\"-9223372036854775808\"", "the least");
+	is_number(a, u64, -1, "\"18446744073709551615\"", "the largest");
+	is_number(a, s16, 0x1fffd, "-3", "of a narrow number only its own bits count");
+	is_number(a, u16, -3, "65533", "an unsigned one is not negative");
+	is_number(a, (struct shape_field){.kind = FIELD_BOOL, .bits = 8}, 0x100, "false",
+		  "a bool has 8 bits");
+	is_number(a, (struct shape_field){.kind = FIELD_BOOL, .bits = 8}, 2, "true",
+		  "and is true when it is not 0");
+	is_number(a, (struct shape_field){.kind = FIELD_CHAR, .bits = 8}, 'x', "\"x\"", "a char");
+	is_number(a, (struct shape_field){.kind = FIELD_CHAR, .bits = 8}, 0xe9,
+		  "{\"text\": \"\xef\xbf\xbd\", \"hex\": \"e9\"}", "one that is not ASCII");
+	struct shape_field address = {.kind = FIELD_ADDRESS, .bits = 64},
+			   code = {.kind = FIELD_CODE, .bits = 64};
+	is_number(a, address, 0x7ffe00001000, "\"0x7ffe00001000\"", "an address");
+	is_number(a, address, 0, "null", "a null pointer");
+	is_number(a, (struct shape_field){.letter = 'p', .bits = 64}, 4096, "\"0x1000\"",
+		  "so is what %p prints");
+	is_number(a, code, 77, "\"f(\\\"\\u001b\\\")\"", "a function");
+	is_number(a, code, 78, "\"0x4e\"", "one without a name");
+	is_number(a, code, 79, "{\"text\": \"a\xef\xbf\xbd\", \"hex\": \"61ff\"}",
+		  "one whose name is not UTF-8: programs write their perf maps themselves");
+	is_number(a, code, 0, "null", "none");
+	struct shape_field single = {.kind = FIELD_FLOAT}, full = {.kind = FIELD_DOUBLE};
+	is_number(a, full, bits_of(9.99), "9.99", "a double has no more digits than it needs");
+	is_number(a, single, bits_of_float(9.99f), "9.99", "so has a float");
+	is_number(a, full, bits_of(-1.0 / 0.0), "\"-inf\"", "JSON has no infinity");
+	is_number(a, full, bits_of(0.0 / 0.0) & INT64_MAX, "\"nan\"", "nor nan");
+	is_number(a, full, INT64_MIN, "-0.0", "the sign of 0 stays");
+	is_number(a, full, bits_of(1e300), "1e+300", "a large one");
+}
+
+static void test_enums(struct arena *a)
+{
+	struct shape_field state = {.kind = FIELD_ENUM, .bits = 32, .names = &states},
+			   flag = {.kind = FIELD_ENUM, .bits = 64, .names = &flags};
+	is_number(a, state, 1, "{\"name\": \"ON\", \"value\": 1}", "an enumerator");
+	is_number(a, state, 0xffffffff, "{\"name\": \"BAD\", \"value\": -1}",
+		  "a negative one that was not sign-extended");
+	is_number(a, state, INT32_MIN, "{\"name\": \"ns::LOW\", \"value\": -2147483648}",
+		  "one with a scope");
+	is_number(a, state, 5, "{\"name\": null, \"value\": 5}", "a value without a name");
+	is_number(a, state, -5, "{\"name\": null, \"value\": -5}", "a negative one");
+	is_number(a, flag, 3, "{\"name\": \"A|B\", \"value\": 3}", "two flags");
+	is_number(a, flag, 0x41, "{\"name\": \"A|0x40\", \"value\": 65}", "a flag and a rest");
+	is_number(a, flag, 0x40, "{\"name\": null, \"value\": 64}", "no flag");
+	is_number(a, flag, INT64_MIN, "{\"name\": \"TOP\", \"value\": \"9223372036854775808\"}",
+		  "a flag beyond 2^53");
+}
+
+static void test_texts(struct arena *a)
+{
+	is_text(a, FIELD_TEXT, STR("q\"b\\\n\x01\x7f"), "\"q\\\"b\\\\\\u000a\\u0001\\u007f\"",
+		"quotes, backslashes and control bytes");
+	is_text(a, FIELD_TEXT, STR("\xc3\xa9\xf0\x9f\x98\x80"), "\"\xc3\xa9\xf0\x9f\x98\x80\"",
+		"UTF-8 stays");
+	is_text(a, FIELD_TEXT, STR("a\xff\xc3"),
+		"{\"text\": \"a\xef\xbf\xbd\xef\xbf\xbd\", \"hex\": \"61ffc3\"}",
+		"what is not UTF-8 has its bytes, too");
+	is_text(a, FIELD_TEXT, STR("\xed\xa0\x80"),
+		"{\"text\": \"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\", \"hex\": \"eda080\"}",
+		"a surrogate is not UTF-8");
+	is_text(a, FIELD_TEXT, STR("\xef\xbf\xbd"), "\"\xef\xbf\xbd\"", "U+FFFD itself is");
+	is_text(a, FIELD_STRING, STR(""), "\"\"", "an empty string");
+	is_str(value_of(a, (struct shape_field){.kind = FIELD_STRING}, 0, STR("")), STR("null"),
+	       "a null string");
+	is_str(value_of(a, (struct shape_field){.kind = FIELD_STRING}, 0x5000, STR("")),
+	       STR("\"literal\""), "a string whose page was not in memory");
+	is_str(value_of(a, (struct shape_field){.kind = FIELD_STRING}, 0x6000, STR("")), STR(""),
+	       "one that is not known is omitted");
+	is_text(a, FIELD_LITERAL, STR(""), "\"\"", "a literal");
+	struct shape_field hour = {.kind = FIELD_TIME, .literal = {"%Y", 2}};
+	is_number(a, hour, INT64_C(86400000000000) * 400, "\"1971\"", "a time");
+}
+
+static void test_records(struct arena *a)
+{
+	struct shape_field yes = {.kind = FIELD_STRING}, no = {.kind = FIELD_HIDDEN};
+	struct shape_field inner = {.kind = FIELD_CHOICE, .yes = &yes, .no = &no};
+	struct shape_field fields[] = {
+	    {.name = {"a", 1}, .kind = FIELD_TEXT, .is_string = true},
+	    {.name = {"c\xff", 2}, .kind = FIELD_CHOICE, .yes = &inner, .no = &yes},
+	    {.name = {"a", 1}, .kind = FIELD_TEXT},
+	    {.name = {"a_2", 3}, .bits = 64},
+	    {.name = {"a", 1}, .kind = FIELD_HIDDEN},
+	    {.name = {"a", 1}, .bits = 64},
+	};
+	struct shape shape = {.fields = fields, .n_fields = sizeof(fields) / sizeof(fields[0])};
+	int64_t numbers[] = {0, 1, 0, 4096, 1, 2};
+	struct str texts[] = {STR("abc"), STR("yes"), STR("no"), STR("stack")};
+	struct record r = {.shape = &shape, .numbers = numbers, .texts = texts};
+	struct render how = {.longest = 3};
+	struct strbuf out;
+	struct json j = {.out = &out};
+	strbuf_init(&out);
+	shape_make_keys(a, &shape);
+	fieldjson_record(&how, &r, &j);
+	is_str(
+	    strbuf_str(&out),
+	    STR("\"fields\": {\"a\": \"abc\", \"c\xef\xbf\xbd\": \"no\", \"a_3\": \"stack\", "
+		"\"a_2\": 1, \"a_5\": 2}, \"cut\": [\"a\"]"),
+	    "names that are taken get numbers; a choice is what was chosen; long strings are cut");
+	numbers[0] = numbers[1] = numbers[2] = 1;
+	how.longest = 0;
+	strbuf_clear(&out);
+	j.needs_comma = false;
+	fieldjson_record(&how, &r, &j);
+	is_str(strbuf_str(&out),
+	       STR("\"fields\": {\"a\": \"abc\", \"c\xef\xbf\xbd\": \"yes\", \"a_3\": \"stack\", "
+		   "\"a_2\": 1, \"a_5\": 2}"),
+	       "a choice in a choice; nothing is cut where the length is not known");
+	numbers[1] = 0;
+	strbuf_clear(&out);
+	j.needs_comma = false;
+	fieldjson_record(&how, &r, &j);
+	ok(!str_contains(strbuf_str(&out), STR("\"c")), "what cannot be read is omitted");
+	strbuf_fini(&out);
+	(void)a;
+}
+
+// --- random records
+
+static uint64_t random_state;
+
+/** xorshift64* */
+static uint64_t random_bits(void)
+{
+	random_state ^= random_state >> 12;
+	random_state ^= random_state << 25;
+	random_state ^= random_state >> 27;
+	return random_state * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+static size_t random_below(size_t n)
+{
+	return (size_t)(random_bits() >> 16) % n;
+}
+
+/** Small ones, those around powers of two, and any. */
+static int64_t random_number(void)
+{
+	uint64_t power = UINT64_C(1) << random_below(64);
+	uint64_t near = power - 2 + random_below(4);
+	switch (random_below(4)) {
+	case 0:
+		return (int64_t)random_below(6) - 2;
+	case 1:
+		return (int64_t)near;
+	case 2:
+		return (int64_t)(0 - near);
+	default:
+		return (int64_t)random_bits();
+	}
+}
+
+enum { LONGEST = 60 };
+
+static struct str random_text(struct arena *a)
+{
+	size_t n = random_below(LONGEST + 1);
+	bool is_ascii = random_below(2);
+	char *p = arena_alloc(a, n + 1);
+	for (size_t i = 0; i < n; i++)
+		p[i] = (char)(1 + random_below(is_ascii ? 127 : 255));
+	return (struct str){p, n};
+}
+
+/** With a text of every byte among them. */
+static struct str every_byte(struct arena *a)
+{
+	char *p = arena_alloc(a, 255);
+	for (size_t i = 0; i < 255; i++)
+		p[i] = (char)(i + 1);
+	return (struct str){p, 255};
+}
+
+static struct shape_field random_field(struct arena *a, bool is_inner)
+{
+	static const enum field_kind kinds[] = {
+	    FIELD_NUMBER, FIELD_NUMBER, FIELD_CHAR,   FIELD_BOOL, FIELD_ADDRESS, FIELD_ENUM,
+	    FIELD_FLOAT,  FIELD_DOUBLE, FIELD_STRING, FIELD_TEXT, FIELD_HIDDEN,	 FIELD_CHOICE};
+	static const struct str names[] = {STR("a"), STR("b"), STR("a_2"), STR("pid / 2"),
+					   STR("\"\\\n\xc3\xa9")};
+	struct shape_field f = {.name = names[random_below(5)],
+				.kind = kinds[random_below(is_inner ? 11 : 12)],
+				.bits = 8u << random_below(4),
+				.is_string = true,
+				.is_signed = random_below(2)};
+	f.letter = f.kind == FIELD_NUMBER ? 'd' : 's';
+	f.names = random_below(2) ? &states : &flags;
+	if (f.kind == FIELD_ENUM)
+		f.bits = f.names->size * 8;
+	if (f.kind == FIELD_CHOICE) {
+		f.yes = arena_new(a, struct shape_field);
+		f.no = arena_new(a, struct shape_field);
+		*f.yes = random_field(a, true);
+		*f.no = random_field(a, true);
+	}
+	return f;
+}
+
+static struct shape random_shape(struct arena *a)
+{
+	struct shape s = {.probe = STR("a:b"), .after = STR("\n"), .n_fields = random_below(9)};
+	s.fields = arena_array(a, struct shape_field, s.n_fields + 1);
+	for (size_t i = 0; i < s.n_fields; i++)
+		s.fields[i] = random_field(a, false);
+	return s;
+}
+
+/** What is sent of a record. */
+struct sent {
+	struct strbuf numbers, texts;
+};
+
+static void print_text(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		printf("%02x", (unsigned char)s.p[i]);
+}
+
+static int64_t send_number(struct sent *to)
+{
+	int64_t v = random_number();
+	strbuf_addf(&to->numbers, ",%" PRId64, v);
+	return v;
+}
+
+static struct str send_text(struct arena *a, struct sent *to)
+{
+	struct str s = random_below(40) ? random_text(a) : every_byte(a);
+	strbuf_adds(&to->texts, s);
+	strbuf_addz(&to->texts, "<42>");
+	return s;
+}
+
+/** Sends a random value of @f, and says what it is unless it @is_hidden. */
+static void send_field(struct arena *a, const struct shape_field *f, struct sent *to,
+		       bool is_hidden)
+{
+	int64_t v = 0;
+	struct str s = {0};
+	if (f->kind == FIELD_CHOICE) {
+		v = send_number(to);
+		send_field(a, f->yes, to, is_hidden || !v);
+		send_field(a, f->no, to, is_hidden || v);
+		return;
+	}
+	if (f->kind != FIELD_TEXT && f->kind != FIELD_HIDDEN)
+		v = send_number(to);
+	if (f->kind == FIELD_STRING || f->kind == FIELD_TEXT)
+		s = send_text(a, to);
+	if (is_hidden)
+		return;
+	printf("%d %u %d %d %" PRId64 " ", f->kind, f->bits, f->is_signed, f->names == &flags, v);
+	print_text(s);
+	putchar('\n');
+}
+
+static void print_random(struct arena *a, size_t n)
+{
+	struct shapes shapes;
+	struct strbuf out;
+	struct writer_config config = {.json = true, .render = {.longest = LONGEST}};
+	shapes_init(&shapes, a, true);
+	for (size_t i = 0; i < n; i++)
+		vec_push(a, &shapes.list, random_shape(a));
+	strbuf_init(&out);
+	struct writer *w = writer_new(&config, &shapes);
+	for (size_t i = 0; i < n; i++) {
+		struct sent sent = {0};
+		const struct shape *s = &shapes.list.v[i];
+		int64_t ns = (int64_t)(random_bits() >> 3);
+		printf("record %" PRId64 " %zu\n", ns, s->n_fields);
+		for (size_t k = 0; k < s->n_fields; k++) {
+			print_text(s->fields[k].name);
+			putchar(' ');
+			send_field(a, &s->fields[k], &sent, false);
+		}
+		struct str comm = random_text(a);
+		print_text(comm);
+		putchar('\n');
+		struct str start = str_printf(a, "%s%zu,%" PRId64 ",3,7,8", shapes.start, i, ns);
+		struct str head = str_printf(a, ";42;" STR_FMT "<42>", STR_ARG(comm));
+		writer_take(w, start, &out);
+		writer_take(w, strbuf_str(&sent.numbers), &out);
+		writer_take(w, head, &out);
+		writer_take(w, strbuf_str(&sent.texts), &out);
+		writer_take(w, STR(">\n"), &out);
+		printf(STR_FMT, STR_ARG(strbuf_str(&out)));
+		strbuf_clear(&out);
+		strbuf_fini(&sent.numbers);
+		strbuf_fini(&sent.texts);
+	}
+	writer_end(w, &out);
+	printf(STR_FMT, STR_ARG(strbuf_str(&out)));
+	writer_free(w);
+	strbuf_fini(&out);
+}
+
+int main(int argc, char **argv)
+{
+	struct arena a;
+	arena_init(&a);
+	if (argc == 4 && !strcmp(argv[1], "random")) {
+		random_state = strtoull(argv[2], NULL, 10) * 2 + 1;
+		print_random(&a, (size_t)atoi(argv[3]));
+		arena_fini(&a);
+		return 0;
+	}
+	setenv("TZ", "UTC", 1);
+	test_numbers(&a);
+	test_enums(&a);
+	test_texts(&a);
+	test_records(&a);
+	arena_fini(&a);
+	return done();
+}
