@@ -7,9 +7,24 @@
 # if the names of all of them match, and that counts: what traces a live program on a busy machine may see it too late. What
 # they said the first time is printed all the same.
 #
+# A test file that takes longer than LIMIT seconds (900) is ended with all that it started, and has failed.
+#
 # Status: prove's own. With FAILURES=FILE in the environment it is appended to FILE instead of printed, for a caller that
 # runs prove several times.
 set -uo pipefail
+
+# limited COMMAND...: ends its group of processes at the limit, and when we are ended. A job of its own group, for ^C must reach
+# the test's programs as it would without us.
+limited() {
+	local rc
+	set -m
+	timeout -k 30 "${LIMIT:-900}" "$@" &
+	trap 'kill $!' INT TERM HUP
+	wait $!
+	rc=$?
+	[ $rc != 124 ] && [ $rc != 137 ] || echo "# ended: it was killed, or took more than ${LIMIT:-900} s" >&2
+	return $rc
+}
 
 # run_one FOLDER TEST ARG...: what prove starts for each test. Keeps a copy of what it prints if it fails; the two streams
 # stay apart, for what comes of them together has no certain order.
@@ -17,7 +32,7 @@ run_one() {
 	local log=$1/=${2//\//%} rc
 	shift
 	unset FAILURES AGAIN AGAIN_OF
-	{ "$@" 2>&1 >&3 3>&- | tee "$log.err" >&2; } 3>&1 | tee "$log.out"
+	{ limited "$@" 2>&1 >&3 3>&- | tee "$log.err" >&2; } 3>&1 | tee "$log.out"
 	rc=$?
 	if [ $rc = 0 ] && is_good "$log.out"; then rm "$log.out" "$log.err"; fi
 	exit $rc

@@ -105,4 +105,22 @@ rm -f "$tmp/been"
 AGAIN=1 AGAIN_OF='*.t' suite -j2 ./early.t ./lonely.t
 is "$rc $(grep -c '^=== once more' "$tmp/log")" "1 0" "one that ends early with status 0 is one of them"
 
+test_file hangs.t <<'TEST'
+#!/bin/bash
+echo 'ok 1 - begun'
+sleep 500 &
+echo $! >sleeper
+wait
+TEST
+LIMIT=1 suite -j2 ./good.t ./hangs.t
+is "$rc $(grep -c '^# ended: it .* more than 1 s$' "$tmp/after")" "1 1" "one that hangs is ended, and has failed"
+not_ok "with what it started" kill -0 "$(cat "$tmp/sleeper")"
+test_file signals.t <<'TEST'
+#!/bin/bash
+awk '/^SigIgn/ { print (substr($2, 16) ~ /[2367abef]/ ? "not " : "") "ok 1 - nothing ignores ^C" }' /proc/self/status
+echo 1..1
+TEST
+suite ./signals.t
+is "$rc" 0 "a test's programs take ^C"
+
 done_testing

@@ -268,7 +268,7 @@ class Target:
     def end(self):
         if self.lives():
             self.process.kill()
-        self.process.wait()
+        self.process.wait(PATIENCE)
 
 
 # What the target is told to do, and when it has done that
@@ -396,17 +396,24 @@ class Case:
         elif step in TARGET_STEPS:
             TARGET_STEPS[step](self.target)
         elif step in ("gdb", "strace"):
-            self.debugger = subprocess.Popen(
-                {"gdb": ["gdb", "-nx", "-q", "-p"], "strace": ["strace", "-f", "-p"]}[step] + [str(self.target.pid)],
-                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            wait_until(lambda: self.target.is_traced() and (step == "strace" or state_of(self.target.pid) == "t"))
+            attached = self.folder + "/attached"
+            command = {"gdb": ["gdb", "-nx", "-q", "-p", str(self.target.pid), "-ex", f"shell touch {attached}"],
+                       "strace": ["strace", "-f", "-p", str(self.target.pid)]}[step]
+            self.debugger = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            # gdb stops the target long before it is done with it, and would leave it stopped if it were ended then.
+            wait_until(lambda: self.target.is_traced() and (step == "strace" or os.path.exists(attached)))
         elif step == "gdb-goes":
             self.debugger.stdin.write(b"continue\n")
             self.debugger.stdin.flush()
             wait_until(lambda: state_of(self.target.pid) in "SR")
         elif step in ("gdb-ends", "strace-ends"):
             self.debugger.terminate()
-            self.debugger.communicate()
+            try:
+                self.debugger.communicate(timeout=PATIENCE)
+            except subprocess.TimeoutExpired:
+                self.faults.append("the debugger does not end")
+                self.debugger.kill()
+                self.debugger.communicate()
         elif step == "over":
             self.end()
         elif step == "unread":
@@ -458,7 +465,7 @@ class Case:
             self.start(messages, data)
             for step in self.steps:
                 self.step(step, messages, data)
-            self.faults = list(self.look(self.end(), messages)) + list(self.look_at_output())
+            self.faults += [*self.look(self.end(), messages), *self.look_at_output()]
         if other:
             self.faults += self.end_beside(other, original)
         self.target.end()
