@@ -30,9 +30,9 @@ layer dwarf base elf ctype
 layer btf base elf ctype
 layer conf base ctype
 layer usdt base elf
-layer probe base elf ctype conf dwarf usdt
+layer probe base elf ctype conf dwarf btf/typenote.h usdt
 layer lang base text
-layer bind base target elf ctype dwarf usdt probe text lang out/dialect.h
+layer bind base target elf ctype dwarf btf/typenote.h usdt probe text lang out/dialect.h
 layer lower base ctype btf usdt lang bind out/dialect.h
 layer names base ctype conf probe lang bind lower record/shape.h record/mapentry.h out/dialect.h
 layer check base ctype conf usdt probe lang bind lower names/table.h out/dialect.h

@@ -57,6 +57,13 @@ static bool replace(struct arena *a, struct diag *d, const char *path, struct st
 	return false;
 }
 
+bool outfile_replace(struct arena *a, struct diag *d, const char *path, struct str contents)
+{
+	struct stat st;
+	return stat(path, &st) == 0 ? replace(a, d, path, contents, st.st_mode & 0777)
+				    : say(d, path);
+}
+
 bool outfile_check(struct diag *d, const char *path)
 {
 	struct stat st;

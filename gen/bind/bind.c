@@ -1,11 +1,17 @@
 #include "bind/bind.h"
 
+#include "btf/typenote.h"
 #include "lang/change.h"
 
 static void add_image(struct bind *b, struct map *seen, struct targetfile *tf)
 {
-	if (map_add(b->arena, seen, tf->path) && targetfile_open(b->files, tf))
-		dwtypes_add(b->dwarf, tf->bin.src);
+	if (!map_add(b->arena, seen, tf->path) || !targetfile_open(b->files, tf))
+		return;
+	dwtypes_add(b->dwarf, tf->bin.src);
+	// Asked after all debug information: it knows less.
+	struct typenote *kept = binary_types(&tf->bin);
+	if (kept)
+		lookup_add(b->lookup, typenote_source(kept));
 }
 
 struct lookup *bind_lookup(struct bind *b)

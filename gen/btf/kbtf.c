@@ -18,6 +18,9 @@
 
 enum { MAX_DEPTH = 64 };
 
+/** What typenote puts in front of the name of a class or a scoped enum, which BTF has not. */
+#define CLASS "class "
+
 struct kbtf {
 	struct type_source source; /**< first: it is one */
 	struct ctype_loader loader;
@@ -90,6 +93,21 @@ static bool parse_elf(struct arena *a, struct diag *d, const char *path, struct 
 	return true;
 }
 
+static struct kbtf *new_source(struct arena *a, struct diag *d, struct str file, struct btf *btf)
+{
+	struct kbtf *k = arena_new(a, struct kbtf);
+	k->source.ops = &ops;
+	k->loader.complete = complete;
+	k->arena = a;
+	k->diag = d;
+	k->source.file = file;
+	k->btf = btf;
+	k->n_types = btf__type_cnt(btf);
+	k->types = arena_array(a, struct ctype *, k->n_types);
+	k->pointer_size = btf__pointer_size(btf) == 4 ? 4 : 8;
+	return k;
+}
+
 static bool open_file(struct arena *a, struct diag *d, const char *path, struct btf *base,
 		      struct kbtf **ret)
 {
@@ -111,18 +129,7 @@ static bool open_file(struct arena *a, struct diag *d, const char *path, struct 
 			return diag_error(d, &at, "not a BTF file");
 		return diag_error(d, &at, "BTF cannot be read: %s", strerror(err));
 	}
-	struct kbtf *k = arena_new(a, struct kbtf);
-	k->source.ops = &ops;
-	k->loader.complete = complete;
-	k->arena = a;
-	k->diag = d;
-	k->source.file = str_copy(a, str_from(path));
-	k->btf = btf;
-	k->n_types = btf__type_cnt(btf);
-	k->types = arena_array(a, struct ctype *, k->n_types);
-	size_t size = btf__pointer_size(btf);
-	k->pointer_size = size == 4 ? 4 : 8;
-	*ret = k;
+	*ret = new_source(a, d, str_copy(a, str_from(path)), btf);
 	return true;
 }
 
@@ -134,6 +141,16 @@ bool kbtf_open(struct arena *a, struct diag *d, const char *path, struct kbtf **
 bool kbtf_open_split(struct kbtf *base, const char *path, struct kbtf **ret)
 {
 	return open_file(base->arena, base->diag, path, base->btf, ret);
+}
+
+struct kbtf *kbtf_open_bytes(struct arena *a, struct diag *d, struct str file, struct str bytes)
+{
+	libbpf_set_print(be_quiet);
+	struct btf *btf = bytes.n <= UINT32_MAX ? btf__new(bytes.p, (uint32_t)bytes.n) : NULL;
+	if (!btf)
+		return NULL;
+	btf__set_pointer_size(btf, 8);
+	return new_source(a, d, file, btf);
 }
 
 void kbtf_close(struct kbtf *k)
@@ -184,6 +201,9 @@ static void set_size(struct ctype *t, uint64_t size)
 static void load_named(struct kbtf *k, const struct btf_type *bt, struct ctype *t)
 {
 	unsigned kind = btf_kind(bt);
+	bool is_class = str_take(&t->name, STR(CLASS));
+	if (str_eqz(t->name, KBTF_UNNAMED))
+		t->name.n = 0;
 	t->loader = &k->loader;
 	t->is_complete = false;
 	t->is_decl = kind == BTF_KIND_FWD;
@@ -195,8 +215,10 @@ static void load_named(struct kbtf *k, const struct btf_type *bt, struct ctype *
 		t->kind = kind == BTF_KIND_STRUCT ? CTYPE_STRUCT : CTYPE_UNION;
 	else
 		t->kind = CTYPE_ENUM;
+	t->is_class = is_class && t->kind == CTYPE_STRUCT;
 	if (t->kind != CTYPE_ENUM)
 		return;
+	t->is_scoped = is_class;
 	t->is_signed = btf_kflag(bt);
 	// Before LLVM 15 and pahole 1.24 the flag was never set: a negative value shows the sign,
 	// too.
@@ -361,16 +383,34 @@ static unsigned kind_of(const struct btf_type *bt)
 	}
 }
 
-static struct ctype *find_by_kind(struct kbtf *k, struct str name, unsigned kinds)
+/** Is @name, or what is called @inner in its scope, meant by @q? Only typenote's have scopes. */
+static bool is_meant(const struct namequery *q, struct str name, struct str inner)
+{
+	struct namequery have;
+	if (!namequery_parse(name, NAME_TYPES, &have))
+		return false;
+	return inner.n ? namequery_fits(q, inner, have.parts, have.n_parts)
+		       : namequery_fits(q, have.parts[have.n_parts - 1], have.parts, have.n_parts - 1);
+}
+
+static bool has_name(struct kbtf *k, const struct btf_type *bt, const struct namequery *q)
+{
+	const char *z = btf__name_by_offset(k->btf, bt->name_off);
+	if (z && strncmp(z, CLASS, sizeof(CLASS) - 1) == 0)
+		z += sizeof(CLASS) - 1;
+	if (q->n_parts > 1)
+		return z && strchr(z, ':') && is_meant(q, str_from(z), (struct str){0});
+	struct str name = q->parts[0];
+	return z && strncmp(z, name.p, name.n) == 0 && z[name.n] == '\0';
+}
+
+static struct ctype *find_by_kind(struct kbtf *k, const struct namequery *q, unsigned kinds)
 {
 	struct ctype *first = NULL;
 	for (uint32_t id = 1; id < k->n_types; id++) {
 		const struct btf_type *bt = btf__type_by_id(k->btf, id);
-		if (!bt || !(kind_of(bt) & kinds))
-			continue;
-		const char *z = btf__name_by_offset(k->btf, bt->name_off);
-		if (z && strncmp(z, name.p, name.n) == 0 && z[name.n] == '\0' &&
-		    !take_definition(k, name, load(k, id), &first))
+		if (bt && kind_of(bt) & kinds && has_name(k, bt, q) &&
+		    !take_definition(k, q->parts[q->n_parts - 1], load(k, id), &first))
 			break;
 	}
 	return first;
@@ -382,7 +422,9 @@ static bool complete(struct ctype_loader *loader, struct ctype *t)
 	const struct btf_type *bt = btf__type_by_id(k->btf, id_of(t));
 	if (t->is_decl) {
 		unsigned kind = t->kind == CTYPE_STRUCT ? NAME_STRUCT : NAME_UNION;
-		struct ctype *def = find_by_kind(k, t->name, kind);
+		struct namequery q;
+		struct ctype *def =
+		    namequery_parse(t->name, kind, &q) ? find_by_kind(k, &q, kind) : NULL;
 		if (!def || !ctype_complete(def))
 			return false;
 		t->is_decl = false;
@@ -404,12 +446,9 @@ static bool complete(struct ctype_loader *loader, struct ctype *t)
 static struct ctype *find(struct type_source *source, const struct namequery *q)
 {
 	struct kbtf *k = (struct kbtf *)source;
-	if (q->n_parts != 1)
-		return NULL;
 	unsigned tags = q->kinds & (NAME_TAGS);
-	struct ctype *t = tags ? find_by_kind(k, q->parts[0], tags) : NULL;
-	struct ctype *other =
-	    tags == q->kinds ? NULL : find_by_kind(k, q->parts[0], q->kinds & ~tags);
+	struct ctype *t = tags ? find_by_kind(k, q, tags) : NULL;
+	struct ctype *other = tags == q->kinds ? NULL : find_by_kind(k, q, q->kinds & ~tags);
 	if (!t || !other || ctype_is_same(t, other))
 		return t ? t : other;
 	// In C the name alone is the typedef; whether one unit had both is not recorded.
@@ -423,23 +462,39 @@ static struct ctype *find(struct type_source *source, const struct namequery *q)
 	return other;
 }
 
+/** Its last part is one of @t's: is it written as it must be? */
+static bool has_enumerator(const struct ctype *t, const struct namequery *q)
+{
+	struct str name = q->parts[q->n_parts - 1];
+	if (q->n_parts > 1 && t->name.n && is_meant(q, t->name, name))
+		return true; // ns::E::A
+	struct namequery scope;
+	if (t->is_scoped)
+		return false;
+	if (!t->name.n || !namequery_parse(t->name, NAME_ENUM, &scope))
+		return q->n_parts == 1;
+	return namequery_fits(q, name, scope.parts, scope.n_parts - 1); // ns::A
+}
+
 static struct ctype *find_enumerator(struct type_source *source, const struct namequery *q,
 				     int64_t *value)
 {
 	struct kbtf *k = (struct kbtf *)source;
 	struct ctype *of = NULL;
-	for (uint32_t id = 1; id < k->n_types && q->n_parts == 1; id++) {
+	for (uint32_t id = 1; id < k->n_types; id++) {
 		const struct btf_type *bt = btf__type_by_id(k->btf, id);
 		if (!bt || !btf_is_any_enum(bt))
 			continue;
 		for (unsigned i = 0; i < btf_vlen(bt); i++) {
 			uint32_t off = btf_is_enum64(bt) ? btf_enum64(bt)[i].name_off
 							 : btf_enum(bt)[i].name_off;
-			if (!str_eq(name_at(k, off), q->parts[0]))
+			if (!str_eq(name_at(k, off), q->parts[q->n_parts - 1]))
 				continue;
 			struct ctype *t = load(k, id);
 			if (!t || !ctype_complete(t))
 				return NULL;
+			if (!has_enumerator(t, q))
+				continue;
 			if (of && *value != t->values[i].value) {
 				say_differ(k, q->parts[0], of, t);
 				return of;
@@ -487,6 +542,24 @@ static const struct type_source_ops ops = {
 struct type_source *kbtf_source(struct kbtf *k)
 {
 	return &k->source;
+}
+
+bool kbtf_function(struct kbtf *k, uint32_t id, struct kbtf_function *ret)
+{
+	const struct btf_type *bt = btf__type_by_id(k->btf, id);
+	if (!bt || !btf_is_func(bt))
+		return false;
+	const struct btf_type *proto = btf__type_by_id(k->btf, bt->type);
+	if (!proto || !btf_is_func_proto(proto))
+		return false;
+	ret->name = name_at(k, bt->name_off);
+	ret->n_params = btf_vlen(proto);
+	ret->params = arena_array(k->arena, struct ctype_member, ret->n_params + 1);
+	for (size_t i = 0; i < ret->n_params; i++) {
+		ret->params[i].name = name_at(k, btf_params(proto)[i].name_off);
+		ret->params[i].type = load(k, btf_params(proto)[i].type);
+	}
+	return true;
 }
 
 bool kbtf_has_tag(struct kbtf *k, struct str tag)

@@ -12,6 +12,7 @@
 
 struct kbtf;
 
+#define KBTF_UNNAMED "(unnamed)" /**< what typenote calls a declaration without a name */
 #define KBTF_KERNEL "/sys/kernel/btf/vmlinux" /**< of the kernel that runs */
 
 /**
@@ -21,9 +22,23 @@ struct kbtf;
 bool kbtf_open(struct arena *a, struct diag *d, const char *path, struct kbtf **ret);
 /** A module's BTF (/sys/kernel/btf/NAME), whose types go on from those of @base. */
 bool kbtf_open_split(struct kbtf *base, const char *path, struct kbtf **ret);
+/**
+ * The same for raw BTF in memory, which @file has somewhere, of a 64-bit program. NULL, without a
+ * message, when it is none.
+ */
+struct kbtf *kbtf_open_bytes(struct arena *a, struct diag *d, struct str file, struct str bytes);
 void kbtf_close(struct kbtf *k);
 /** As a source of types; owned by @k. */
 struct type_source *kbtf_source(struct kbtf *k);
+
+struct kbtf_function {
+	struct str name;
+	struct ctype_member *params; /**< names (maybe empty) and types; NULL is void */
+	size_t n_params;
+};
+
+/** Function number @id; false, without a message, when that is none. */
+bool kbtf_function(struct kbtf *k, uint32_t id, struct kbtf_function *ret);
 /** The kernel has a struct, union or enum of this tag: a script's own must be renamed. */
 bool kbtf_has_tag(struct kbtf *k, struct str tag);
 

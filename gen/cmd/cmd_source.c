@@ -21,6 +21,14 @@ int cmd_source_take(struct cmd_source *s, const char *command, int letter, const
 	return -1;
 }
 
+static void add_image(struct cmd_source *s, struct img *img)
+{
+	dwtypes_add(&s->images, dwsrc_new(img));
+	struct typenote *kept = typenote_read(img);
+	if (kept)
+		vec_push(&s->arena, &s->kept, kept);
+}
+
 /** The executable must be readable; a library that is not costs only its own types. */
 static bool add_process(struct cmd_source *s, int pid)
 {
@@ -38,7 +46,7 @@ static bool add_process(struct cmd_source *s, int pid)
 		struct img *img = mapped_open(&s->arena, &s->diag, s->proc, f);
 		if (!img)
 			return false;
-		dwtypes_add(&s->images, dwsrc_new(img));
+		add_image(s, img);
 	}
 	return true;
 }
@@ -67,13 +75,15 @@ static bool open_all(struct cmd_source *s)
 		const char *path = s->files.v[i];
 		if (!img_open(&s->arena, &s->diag, path, str_from(path), &img))
 			return false;
-		dwtypes_add(&s->images, dwsrc_new(img));
+		add_image(s, img);
 	}
 	for (size_t i = 0; i < s->pids.n; i++)
 		if (!add_process(s, s->pids.v[i]))
 			return false;
 	if (s->images.images.n)
 		lookup_add(&s->lookup, &s->images.source);
+	for (size_t i = 0; i < s->kept.n; i++)
+		lookup_add(&s->lookup, typenote_source(s->kept.v[i]));
 	if (!s->btf)
 		return true;
 	if (!add_btf(s, s->btf))
@@ -84,6 +94,8 @@ static bool open_all(struct cmd_source *s)
 
 static void close_all(struct cmd_source *s)
 {
+	for (size_t i = 0; i < s->kept.n; i++)
+		typenote_free(s->kept.v[i]);
 	kbtf_close(s->module);
 	kbtf_close(s->kernel);
 	for (size_t i = s->images.images.n; i-- > 0;) {

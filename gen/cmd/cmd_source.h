@@ -17,6 +17,7 @@
 #include "target/proc.h"
 #include "ctype/lookup.h"
 #include "btf/kbtf.h"
+#include "btf/typenote.h"
 #include "dwarf/dwtypes.h"
 
 struct cmd_source {
@@ -28,6 +29,7 @@ struct cmd_source {
 	const char *out;	 /**< -o or NULL */
 	struct lookup lookup;	 /**< what was opened */
 	struct dwtypes images;	 /**< of -x and -p, a source of the same */
+	VEC(struct typenote *) kept; /**< what strip left of theirs, after them */
 	struct proc *proc;
 	struct kbtf *kernel, *module;
 };

@@ -11,6 +11,7 @@ struct cmd {
 int cmd_check(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_embed(int argc, char **argv);
 int cmd_enums(int argc, char **argv);
 int cmd_expand(int argc, char **argv);
 int cmd_bundle(int argc, char **argv);

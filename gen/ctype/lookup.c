@@ -57,10 +57,13 @@ struct str lookup_nearest(struct lookup *lk, struct str name, unsigned kinds)
 	return near;
 }
 
-/** The only source is empty, which is said: then that is the whole story. */
+/** The only source, but for what strip left, is empty, which is said: then that is the whole story. */
 static bool say_empty(struct lookup *lk, const struct diag_place *at, const char *wanted)
 {
-	struct type_source *s = lk->sources.n == 1 ? lk->sources.v[0] : NULL;
+	struct type_source *s = lk->sources.n ? lk->sources.v[0] : NULL;
+	for (size_t i = 1; i < lk->sources.n; i++)
+		if (!lk->sources.v[i]->is_rest)
+			s = NULL;
 	return s && s->ops->say_empty && s->ops->say_empty(s, at, wanted);
 }
 

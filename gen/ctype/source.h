@@ -59,6 +59,7 @@ struct type_source_ops {
 struct type_source {
 	const struct type_source_ops *ops;
 	struct str file; /**< for messages; empty when it is more than one */
+	bool is_rest;	 /**< what strip left: those asked before it say why a name is unknown */
 };
 
 #endif

@@ -310,6 +310,23 @@ static void say_no_member(struct finder *f, struct ctype *in, const struct token
 }
 
 /**
+ * What @of leads to is declared and nowhere defined, by the program or by the script: bpftrace would
+ * say that it has no such member, or that there is no such type.
+ */
+static void check_declared(struct finder *f, const struct expr *of, const struct token *place)
+{
+	struct ctype *to = ctype_pointee(of->type);
+	if (!to || !ctype_is_aggregate(to) || !to->is_decl || !to->name.n || ctype_complete(to) ||
+	    targettype_is_own(f->b, to->name))
+		return;
+	struct diag_place at = tok_place(place);
+	struct lookup *lk = bind_lookup(f->b);
+	if (lk)
+		f->good = lookup_say_unknown(lk, &at, "type", ctype_spell(f->b->arena, to),
+					     NAME_TYPES);
+}
+
+/**
  * The members of @e, a pointer or an aggregate: what `.` and `->` lead to; NULL when that is not
  * known.
  */
@@ -326,7 +343,11 @@ static void find_member(struct finder *f, struct node *n, const struct expr *of,
 	struct ctype_place place;
 	struct str bad;
 	struct ctype *where, *in = members_of(of, &e->via_pointer);
-	if (!in || n->name->kind != TOK_IDENT)
+	if (n->name->kind != TOK_IDENT)
+		return;
+	if (!in && f->is_last)
+		check_declared(f, of, n->name);
+	if (!in)
 		return;
 	if (!ctype_resolve(in, n->name->text, &place, &bad, &where)) {
 		if (f->is_last)
@@ -449,6 +470,8 @@ static void find_unary(struct finder *f, struct node *n, struct expr *e)
 		e->kind = EXPR_OPEN;
 		e->is_guess = of->is_guess;
 		e->is_mixed = of->is_mixed;
+		if (f->is_last)
+			check_declared(f, of, op);
 		find_pointee(of, e);
 	} else if (tok_is(op, "!")) {
 		e->sign = SIGN_NONE;

@@ -1,5 +1,6 @@
 #include "probe/binary.h"
 
+#include "btf/typenote.h"
 #include "usdt/argnote.h"
 
 void binary_init(struct binary *ret, struct img *img)
@@ -9,6 +10,7 @@ void binary_init(struct binary *ret, struct img *img)
 
 void binary_close(struct binary *b)
 {
+	typenote_free(b->types);
 	dwsrc_free(b->src);
 	img_close(b->img);
 	*b = (struct binary){0};
@@ -19,4 +21,12 @@ struct argnotes *binary_notes(struct binary *b)
 	if (!b->notes)
 		b->notes = argnote_read(b->img);
 	return b->notes;
+}
+
+struct typenote *binary_types(struct binary *b)
+{
+	if (!b->types_read)
+		b->types = typenote_read(b->img);
+	b->types_read = true;
+	return b->types;
 }

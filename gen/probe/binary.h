@@ -18,6 +18,8 @@ struct binary {
 	/** No debug file is opened for the arguments of probes: less is known, at no cost. */
 	bool is_thrifty;
 	struct argnotes *notes; /**< binary_notes()'s; NULL until asked for */
+	struct typenote *types; /**< binary_types()'s */
+	bool types_read;
 };
 
 /** Takes @img over. */
@@ -26,5 +28,7 @@ void binary_init(struct binary *ret, struct img *img);
 void binary_close(struct binary *b);
 /** What the program says about its probes; never NULL, read when first asked for. */
 struct argnotes *binary_notes(struct binary *b);
+/** The types that stay after strip, or NULL; read when first asked for. */
+struct typenote *binary_types(struct binary *b);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "btf/typenote.h"
 #include "elf/debugfile.h"
 #include "usdt/argname.h"
 #include "usdt/argnote.h"
@@ -109,6 +110,33 @@ static void take_guesses(const struct arginfer_arg *guesses, struct probesite *s
 	}
 }
 
+/** What stayed after strip: of a site that declares its arguments, and of one that does not. */
+static void take_kept(struct binary *b, const struct sdt_probe *p, bool is_declared,
+		      struct probesite *s)
+{
+	struct typenote *note = binary_types(b);
+	struct typenote_arg *kept;
+	size_t n;
+	if (!note || !typenote_find(note, s->site->pc, p->provider, p->name, &kept, &n) ||
+	    n != s->n_args)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		struct probearg *arg = &s->args[i];
+		struct ctype *array = ctype_strip(kept[i].type);
+		struct ctype *type = argtype_of_value(b->img->arena, kept[i].type);
+		if (type && argtype_fits(type, &arg->operand)) {
+			arg->type = type;
+			arg->string_max = array->kind == CTYPE_ARRAY ? array->count : 0;
+		}
+		if (!is_declared && is_good_name(kept[i].name, i)) {
+			arg->name = kept[i].name;
+			arg->has_name = true;
+		}
+		if (is_declared || arg->type || arg->has_name)
+			arg->from = is_declared ? PROBEARG_DECLARED : PROBEARG_INFERRED;
+	}
+}
+
 static void name_all(struct arena *a, struct probearg *args, size_t n)
 {
 	struct str *names = arena_array(a, struct str, n + 1);
@@ -148,6 +176,8 @@ static void read_site(struct binary *b, const struct sdt_probe *p, struct probes
 		w->guesses = arena_array(img->arena, struct arginfer_arg, s->n_args);
 		arginfer_site(src, &scope, img->machine, p->name, s->args, s->n_args, w->guesses);
 	}
+	if (!found)
+		take_kept(b, p, note != NULL, s);
 	if (src)
 		dwsite_spend(src, n_before);
 }

@@ -1,0 +1,115 @@
+#include "btf/typenote.h"
+
+#include "base/vec.h"
+#include "btf/kbtf.h"
+#include "elf/note.h"
+
+enum { NOTE_TYPES = 4 };
+
+/** The macros take 12. */
+enum { MAX_ARGS = 12 };
+
+struct site {
+	uint64_t pc;
+	uint32_t function; /**< BTF's number of what has its name and arguments */
+};
+
+struct typenote {
+	struct arena *arena;
+	struct kbtf *types;
+	VEC(struct site) sites; /**< sorted by address */
+};
+
+/** Sites are in order, or the note is not one of ours. */
+static bool read_sites(struct typenote *note, struct reader *r)
+{
+	uint32_t n = reader_u32(r);
+	for (uint32_t i = 0; i < n; i++) {
+		struct site s = {.pc = reader_u64(r)};
+		s.function = reader_u32(r);
+		if (r->err || (i && s.pc < note->sites.v[i - 1].pc))
+			return false;
+		vec_push(note->arena, &note->sites, s);
+	}
+	return !r->err;
+}
+
+static struct typenote *read_note(struct img *img, struct str desc)
+{
+	struct reader r;
+	struct typenote *note = arena_new(img->arena, struct typenote);
+	note->arena = img->arena;
+	reader_init(&r, desc.p, desc.n, img->big);
+	if (!read_sites(note, &r))
+		return NULL;
+	struct str btf = str_from_offset(desc, reader_offset(&r));
+	note->types = kbtf_open_bytes(img->arena, img->diag, img->display_path, btf);
+	if (!note->types)
+		return NULL;
+	kbtf_source(note->types)->is_rest = true;
+	return note;
+}
+
+struct typenote *typenote_read(struct img *img)
+{
+	struct img_section s;
+	struct reader r;
+	struct note n;
+	if (!img->is64 || !img_find_section(img, TYPENOTE_SECTION, &s))
+		return NULL;
+	reader_init(&r, s.data.p, s.data.n, img->big);
+	while (note_next(&r, &n))
+		if (n.type == NOTE_TYPES && str_eqz(n.owner, "btgen"))
+			return read_note(img, n.desc);
+	return NULL;
+}
+
+void typenote_free(struct typenote *note)
+{
+	if (note)
+		kbtf_close(note->types);
+}
+
+/** The first site at @pc or behind it. */
+static size_t find_first(const struct typenote *note, uint64_t pc)
+{
+	size_t lo = 0, hi = note->sites.n;
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+		if (note->sites.v[mid].pc < pc)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/** "provider:probe" */
+static bool is_called(struct str function, struct str provider, struct str probe)
+{
+	return str_take(&function, provider) && str_take(&function, STR(":")) &&
+	       str_eq(function, probe);
+}
+
+bool typenote_find(const struct typenote *note, uint64_t pc, struct str provider, struct str probe,
+		   struct typenote_arg **ret, size_t *n)
+{
+	for (size_t i = find_first(note, pc); i < note->sites.n && note->sites.v[i].pc == pc; i++) {
+		struct kbtf_function f;
+		if (!kbtf_function(note->types, note->sites.v[i].function, &f) ||
+		    f.n_params > MAX_ARGS || !is_called(f.name, provider, probe))
+			continue;
+		*n = f.n_params;
+		*ret = arena_array(note->arena, struct typenote_arg, *n + 1);
+		for (size_t k = 0; k < *n; k++)
+			(*ret)[k] = (struct typenote_arg){.name = f.params[k].name,
+							  .type = f.params[k].type};
+		return true;
+	}
+	return false;
+}
+
+struct type_source *typenote_source(struct typenote *note)
+{
+	return kbtf_source(note->types);
+}

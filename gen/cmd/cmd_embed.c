@@ -1,0 +1,266 @@
+/** btgen embed - keeps the types of a program's probes in the program, for when it is stripped. */
+#include <elf.h>
+#include <endian.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/outfile.h"
+#include "btf/typenote.h"
+#include "cmd/cmd.h"
+#include "cmd/commands.h"
+#include "probe/probeargs.h"
+
+static const struct cmd_option list[] = {
+    {'v', NULL, NULL, "say what was found, and how many bytes it is"},
+    {0},
+};
+
+static int take(void *ctx, const char *command, int letter, const char *value)
+{
+	(void)command, (void)letter, (void)value;
+	*(bool *)ctx = true;
+	return -1;
+}
+
+static const struct cmd_options options = {
+    .usage = "Usage: btgen embed [-v] FILE...\n"
+	     "Keep the types of the probes of each FILE, an executable or shared library with debug\n"
+	     "information, in the FILE itself: kinds of arguments and names of enumerators, but no\n"
+	     "members of structs. What is kept is not loaded, and strip leaves it. To be run after\n"
+	     "linking. $OBJCOPY is the objcopy to use.\n"
+	     "\n",
+    .list = list,
+    .take = take,
+};
+
+/** What is to be kept of a file. */
+struct kept {
+	struct typenote_text *text;
+	size_t n_sites, n_args, n_typed;
+};
+
+/** One site of one probe. */
+struct place {
+	const struct sdt_probe *probe;
+	const struct probesite *site;
+};
+
+static int by_address(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+	uint64_t p = x->site->site->pc, q = y->site->site->pc;
+	return p < q ? -1 : p > q;
+}
+
+/** A string that is in an array is kept as the array: so long can it be. */
+static struct ctype *with_length(struct arena *a, struct ctype *t, uint64_t n)
+{
+	struct ctype *pointer = ctype_strip(t);
+	if (!n || !pointer || pointer->kind != CTYPE_POINTER)
+		return t;
+	struct ctype *array = ctype_new(a, CTYPE_ARRAY, "", 0, false);
+	array->has_size = false;
+	array->of = pointer->of;
+	array->has_count = true;
+	array->count = n;
+	return array;
+}
+
+static bool add_place(struct arena *a, const struct place *p, struct kept *ret)
+{
+	size_t n = p->site->n_args;
+	struct typenote_arg *args = arena_array(a, struct typenote_arg, n + 1);
+	for (size_t i = 0; i < n; i++) {
+		const struct probearg *arg = &p->site->args[i];
+		args[i].name = arg->has_name ? arg->name : (struct str){0};
+		args[i].type = with_length(a, arg->type, arg->string_max);
+		ret->n_typed += arg->type != NULL;
+	}
+	ret->n_args += n;
+	ret->n_sites++;
+	return typenote_add(ret->text, p->site->site->pc, p->probe->provider, p->probe->name, args,
+			    n);
+}
+
+/** The sites of all probes, in order. */
+static struct place *find_places(struct binary *b, const struct sdt_list *probes)
+{
+	struct arena *a = b->img->arena;
+	struct place *places = arena_array(a, struct place, probes->n_sites + 1);
+	size_t n = 0;
+	for (size_t i = 0; i < probes->n_probes; i++) {
+		struct probeargs *args = arena_new(a, struct probeargs);
+		probeargs_read(b, NULL, &probes->probes[i], args);
+		for (size_t k = 0; k < args->n_sites; k++)
+			places[n++] = (struct place){&probes->probes[i], &args->sites[k]};
+	}
+	if (n)
+		qsort(places, n, sizeof(*places), by_address);
+	return places;
+}
+
+static bool collect(struct binary *b, const struct sdt_list *probes, struct kept *ret)
+{
+	struct img *img = b->img;
+	struct diag_place at = {.file = img->display_path};
+	struct place *places = find_places(b, probes);
+	ret->text = typenote_new(img->arena);
+	bool good = ret->text != NULL;
+	for (size_t i = 0; good && i < probes->n_sites; i++)
+		good = add_place(img->arena, &places[i], ret);
+	if (!good)
+		return diag_error(img->diag, &at, "its types cannot be written as BTF");
+	if (!ret->n_typed && ret->n_args)
+		return diag_error(img->diag, &at,
+				  "no type of any probe's argument is known: it has no debug "
+				  "information (link it with -g, and embed before strip)");
+	return true;
+}
+
+// --- into the file
+
+/** @text as a file without a name. */
+static int put_aside(struct str text)
+{
+	int fd = memfd_create("btgen", 0);
+	if (fd >= 0 && write(fd, text.p, text.n) != (ssize_t)text.n) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/** Runs objcopy, which says itself what is wrong. */
+static bool run_objcopy(struct arena *a, struct diag *d, const char *path, const char *note,
+			const char *out)
+{
+	const char *objcopy = getenv("OBJCOPY");
+	objcopy = objcopy && *objcopy ? objcopy : "objcopy";
+	const char *argv[] = {objcopy, "--remove-section", TYPENOTE_SECTION, "--add-section",
+			      arena_printf(a, TYPENOTE_SECTION "=%s", note), "--set-section-flags",
+			      TYPENOTE_SECTION "=contents,readonly", path, out, NULL};
+	pid_t pid = fork();
+	if (pid == 0) {
+		execvp(objcopy, (char *const *)argv);
+		_exit(errno == ENOENT ? 127 : 126);
+	}
+	int status = -1;
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return true;
+	struct diag_place at = {.file = str_from(path)};
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+		return diag_error(d, &at, "%s, which is to write it, is not here (package: binutils)",
+				  objcopy);
+	return diag_error(d, &at, "%s could not write it: not changed", objcopy);
+}
+
+/** What objcopy has written to @fd, if it is what we meant. */
+static bool take_over(struct arena *a, struct diag *d, const char *path, int fd)
+{
+	struct stat st;
+	struct img *img = NULL;
+	struct diag_place at = {.file = str_from(path)};
+	int copy = dup(fd);
+	if (fstat(fd, &st) != 0 || st.st_size <= 0 || copy < 0)
+		return diag_error(d, &at, "cannot be copied: %s", strerror(errno));
+	bool good = img_open_fd(a, d, copy, str_from(path), str_from(path), &img);
+	struct typenote *note = good ? typenote_read(img) : NULL;
+	typenote_free(note);
+	img_close(img);
+	if (!note)
+		return diag_error(d, &at, "objcopy lost what was to be kept: not changed");
+	void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (p == MAP_FAILED)
+		return diag_error(d, &at, "cannot be copied: %s", strerror(errno));
+	good = outfile_replace(a, d, path, (struct str){p, (size_t)st.st_size});
+	munmap(p, (size_t)st.st_size);
+	return good;
+}
+
+static bool put_into(struct arena *a, struct diag *d, const char *path, struct str section)
+{
+	char in[FILE_PATH_OF], out[FILE_PATH_OF];
+	int note = put_aside(section), copy = put_aside((struct str){0});
+	bool good = note >= 0 && copy >= 0;
+	if (good) {
+		file_path_of(note, in);
+		file_path_of(copy, out);
+		good = run_objcopy(a, d, path, in, out) && take_over(a, d, path, copy);
+	} else {
+		diag_error(d, NULL, "no memory for a copy of %s", path);
+	}
+	if (note >= 0)
+		close(note);
+	if (copy >= 0)
+		close(copy);
+	return good;
+}
+
+// --- the command
+
+/** Why this file cannot have it; NULL: it can. */
+static const char *why_not(const struct img *img)
+{
+	if (img->type != ET_EXEC && img->type != ET_DYN)
+		return "is no program or shared library: embed after linking";
+	if (!img->is64)
+		return "is of 32 bit";
+	return img->big == (__BYTE_ORDER == __BIG_ENDIAN) ? NULL : "has another byte order";
+}
+
+static bool embed(struct arena *a, struct diag *d, const char *path, bool verbose)
+{
+	struct img *img;
+	struct sdt_list probes;
+	struct diag_place at = {.file = str_from(path)};
+	if (!img_open(a, d, path, at.file, &img))
+		return false;
+	struct binary b;
+	binary_init(&b, img);
+	struct kept kept = {0};
+	struct str section = {0};
+	bool good = !why_not(img) || diag_error(d, &at, "%s", why_not(img));
+	good = good && sdt_read(img, &probes);
+	if (good && !probes.n_sites)
+		good = diag_error(d, &at, "has no probes");
+	good = good && collect(&b, &probes, &kept);
+	if (good)
+		section = typenote_bytes(kept.text);
+	binary_close(&b);
+	good = good && put_into(a, d, path, section);
+	if (good && verbose)
+		printf("%s: types of %zu of %zu arguments at %zu site%s, %zu bytes\n", path,
+		       kept.n_typed, kept.n_args, kept.n_sites, kept.n_sites == 1 ? "" : "s",
+		       section.n);
+	typenote_text_free(kept.text);
+	return good;
+}
+
+int cmd_embed(int argc, char **argv)
+{
+	struct arena a;
+	struct diag d;
+	bool verbose = false;
+	int status = cmd_read_options(&options, argc, argv, &verbose);
+	if (status >= 0)
+		return status;
+	if (optind == argc)
+		return cmd_usage_error(argv[0], "give a FILE");
+	arena_init(&a);
+	diag_init(&d, stderr);
+	status = CMD_OK;
+	for (int i = optind; i < argc; i++)
+		if (!embed(&a, &d, argv[i], verbose))
+			status = CMD_INPUT;
+	arena_fini(&a);
+	return status;
+}
