@@ -389,8 +389,9 @@ static bool is_meant(const struct namequery *q, struct str name, struct str inne
 	struct namequery have;
 	if (!namequery_parse(name, NAME_TYPES, &have))
 		return false;
-	return inner.n ? namequery_fits(q, inner, have.parts, have.n_parts)
-		       : namequery_fits(q, have.parts[have.n_parts - 1], have.parts, have.n_parts - 1);
+	return inner.n
+		   ? namequery_fits(q, inner, have.parts, have.n_parts)
+		   : namequery_fits(q, have.parts[have.n_parts - 1], have.parts, have.n_parts - 1);
 }
 
 static bool has_name(struct kbtf *k, const struct btf_type *bt, const struct namequery *q)

@@ -44,11 +44,11 @@ static const char *tag_name(struct typenote_text *w, const struct ctype *t)
 			    STR_ARG(t->name));
 }
 
+/** BTF knows one of these of an integer; that it is a char, its name says. */
 static int add_int(struct typenote_text *w, const struct ctype *t)
 {
-	int encoding = (t->kind == CTYPE_BOOL ? BTF_INT_BOOL : 0) | (t->is_char ? BTF_INT_CHAR : 0);
-	return btf__add_int(w->btf, str_dup(w->arena, t->name), t->size,
-			    encoding | (t->is_signed ? BTF_INT_SIGNED : 0));
+	int encoding = t->kind == CTYPE_BOOL ? BTF_INT_BOOL : t->is_signed ? BTF_INT_SIGNED : 0;
+	return btf__add_int(w->btf, str_dup(w->arena, t->name), t->size, encoding);
 }
 
 static int add_enum(struct typenote_text *w, struct ctype *t)
@@ -106,8 +106,8 @@ static struct str key_of(struct typenote_text *w, struct ctype *t, int of)
 	struct strbuf key;
 	strbuf_init(&key);
 	strbuf_addf(&key, "%d %d %llu %d%d%d%d %llu " STR_FMT, t->kind, of,
-		    (unsigned long long)t->size, t->is_signed, t->is_char, t->is_class, t->is_scoped,
-		    (unsigned long long)t->count, STR_ARG(t->name));
+		    (unsigned long long)t->size, t->is_signed, t->is_char, t->is_class,
+		    t->is_scoped, (unsigned long long)t->count, STR_ARG(t->name));
 	for (size_t i = 0; t->kind == CTYPE_ENUM && ctype_complete(t) && i < t->n_values; i++)
 		strbuf_addf(&key, " " STR_FMT "=%lld", STR_ARG(t->values[i].name),
 			    (long long)t->values[i].value);
@@ -152,10 +152,10 @@ static int add_function(struct typenote_text *w, const char *name, const struct 
 		return (int)known;
 	int proto = btf__add_func_proto(w->btf, 0);
 	for (size_t i = 0; proto > 0 && i < n; i++) {
-		int err = types[i] < 0 ? types[i]
-				       : btf__add_func_param(w->btf,
-							     str_dup(w->arena, args[i].name),
-							     types[i]);
+		int err =
+		    types[i] < 0
+			? types[i]
+			: btf__add_func_param(w->btf, str_dup(w->arena, args[i].name), types[i]);
 		proto = err ? err : proto;
 	}
 	int id = proto > 0 ? btf__add_func(w->btf, name, BTF_FUNC_STATIC, proto) : proto;

@@ -30,12 +30,13 @@ static int take(void *ctx, const char *command, int letter, const char *value)
 }
 
 static const struct cmd_options options = {
-    .usage = "Usage: btgen embed [-v] FILE...\n"
-	     "Keep the types of the probes of each FILE, an executable or shared library with debug\n"
-	     "information, in the FILE itself: kinds of arguments and names of enumerators, but no\n"
-	     "members of structs. What is kept is not loaded, and strip leaves it. To be run after\n"
-	     "linking. $OBJCOPY is the objcopy to use.\n"
-	     "\n",
+    .usage =
+	"Usage: btgen embed [-v] FILE...\n"
+	"Keep the types of the probes of each FILE, an executable or shared library with debug\n"
+	"information, in the FILE itself: kinds of arguments and names of enumerators, but no\n"
+	"members of structs. What is kept is not loaded, and strip leaves it. To be run after\n"
+	"linking. $OBJCOPY is the objcopy to use.\n"
+	"\n",
     .list = list,
     .take = take,
 };
@@ -137,18 +138,29 @@ static int put_aside(struct str text)
 	return fd;
 }
 
+static const char *objcopy(void)
+{
+	const char *name = getenv("OBJCOPY");
+	return name && *name ? name : "objcopy";
+}
+
 /** Runs objcopy, which says itself what is wrong. */
 static bool run_objcopy(struct arena *a, struct diag *d, const char *path, const char *note,
 			const char *out)
 {
-	const char *objcopy = getenv("OBJCOPY");
-	objcopy = objcopy && *objcopy ? objcopy : "objcopy";
-	const char *argv[] = {objcopy, "--remove-section", TYPENOTE_SECTION, "--add-section",
-			      arena_printf(a, TYPENOTE_SECTION "=%s", note), "--set-section-flags",
-			      TYPENOTE_SECTION "=contents,readonly", path, out, NULL};
+	const char *argv[] = {objcopy(),
+			      "--remove-section",
+			      TYPENOTE_SECTION,
+			      "--add-section",
+			      arena_printf(a, TYPENOTE_SECTION "=%s", note),
+			      "--set-section-flags",
+			      TYPENOTE_SECTION "=contents,readonly",
+			      path,
+			      out,
+			      NULL};
 	pid_t pid = fork();
 	if (pid == 0) {
-		execvp(objcopy, (char *const *)argv);
+		execvp(argv[0], (char *const *)argv);
 		_exit(errno == ENOENT ? 127 : 126);
 	}
 	int status = -1;
@@ -158,9 +170,9 @@ static bool run_objcopy(struct arena *a, struct diag *d, const char *path, const
 		return true;
 	struct diag_place at = {.file = str_from(path)};
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-		return diag_error(d, &at, "%s, which is to write it, is not here (package: binutils)",
-				  objcopy);
-	return diag_error(d, &at, "%s could not write it: not changed", objcopy);
+		return diag_error(
+		    d, &at, "%s, which is to write it, is not here (package: binutils)", argv[0]);
+	return diag_error(d, &at, "%s could not write it: not changed", argv[0]);
 }
 
 /** What objcopy has written to @fd, if it is what we meant. */
@@ -170,14 +182,18 @@ static bool take_over(struct arena *a, struct diag *d, const char *path, int fd)
 	struct img *img = NULL;
 	struct diag_place at = {.file = str_from(path)};
 	int copy = dup(fd);
-	if (fstat(fd, &st) != 0 || st.st_size <= 0 || copy < 0)
+	if (fstat(fd, &st) != 0 || copy < 0)
 		return diag_error(d, &at, "cannot be copied: %s", strerror(errno));
-	bool good = img_open_fd(a, d, copy, str_from(path), str_from(path), &img);
+	bool good = st.st_size > 0 && img_open_fd(a, d, copy, at.file, at.file, &img);
 	struct typenote *note = good ? typenote_read(img) : NULL;
 	typenote_free(note);
-	img_close(img);
+	if (good)
+		img_close(img);
+	else if (st.st_size <= 0)
+		close(copy);
 	if (!note)
-		return diag_error(d, &at, "objcopy lost what was to be kept: not changed");
+		return diag_error(d, &at, "%s has not written what was to be kept: not changed",
+				  objcopy());
 	void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (p == MAP_FAILED)
 		return diag_error(d, &at, "cannot be copied: %s", strerror(errno));

@@ -23,12 +23,12 @@
 struct cmd_source {
 	struct arena arena; /**< of the whole run */
 	struct diag diag;
-	VEC(const char *) files; /**< -x */
-	VEC(int) pids;		 /**< -p */
-	const char *btf;	 /**< --btf or NULL */
-	const char *out;	 /**< -o or NULL */
-	struct lookup lookup;	 /**< what was opened */
-	struct dwtypes images;	 /**< of -x and -p, a source of the same */
+	VEC(const char *) files;     /**< -x */
+	VEC(int) pids;		     /**< -p */
+	const char *btf;	     /**< --btf or NULL */
+	const char *out;	     /**< -o or NULL */
+	struct lookup lookup;	     /**< what was opened */
+	struct dwtypes images;	     /**< of -x and -p, a source of the same */
 	VEC(struct typenote *) kept; /**< what strip left of theirs, after them */
 	struct proc *proc;
 	struct kbtf *kernel, *module;

@@ -79,7 +79,7 @@ struct img {
 	unsigned n_sections, n_phdrs; /**< section 0 is counted */
 	struct str *contents;	      /**< of sections that were read, by index; NULL: none yet */
 	uint64_t n_read;	      /**< bytes in them */
-	bool unpack_checked, unpacks_too_much; /**< by img_check_unpacked() */
+	bool unpack_checked, cannot_unpack; /**< by img_check_unpacked() */
 	struct str names; /**< section names (.shstrtab), read when first asked for */
 	size_t names_index;
 	bool names_read;
@@ -136,7 +136,7 @@ bool img_header_at(struct img *img, unsigned index, struct img_section *ret);
 bool img_read_section(struct img *img, struct img_section *s);
 /**
  * False, with a warning the first time, when the compressed sections are too large to be
- * decompressed by libdw.
+ * decompressed by libdw, or it cannot do so.
  */
 bool img_check_unpacked(struct img *img);
 

@@ -188,24 +188,44 @@ bool img_read_section(struct img *img, struct img_section *s)
 	return kept->p != NULL;
 }
 
+/** Nothing is read of a file with such a section, not even what it has uncompressed. */
+static bool can_decompress(struct img *img, const struct img_section *s)
+{
+	Elf *elf = elf_begin(img->fd, ELF_C_READ, NULL);
+	Elf_Scn *scn = elf ? elf_getscn(elf, s->index) : NULL;
+	bool good = scn && elf_compress(scn, 0, 0) >= 0;
+	elf_end(elf);
+	return good;
+}
+
 bool img_check_unpacked(struct img *img)
 {
-	struct img_section s;
+	struct img_section s, zstd = {.size = 0};
 	struct packing p;
 	uint64_t sum = 0;
+	struct diag_place at = {.file = img->display_path};
 	if (img->unpack_checked)
-		return !img->unpacks_too_much;
+		return !img->cannot_unpack;
 	img->unpack_checked = true;
-	for (unsigned i = 1; sum < MAX_UNPACKED && img_next_header(img, &i, &s);)
-		if (find_packing(img, &s, &p))
-			sum += p.size < MAX_UNPACKED ? p.size : MAX_UNPACKED;
-	img->unpacks_too_much = sum >= MAX_UNPACKED;
-	if (img->unpacks_too_much)
-		diag_warning(
-		    img->diag, &(struct diag_place){.file = img->display_path},
+	for (unsigned i = 1; sum < MAX_UNPACKED && img_next_header(img, &i, &s);) {
+		if (!find_packing(img, &s, &p))
+			continue;
+		sum += p.size < MAX_UNPACKED ? p.size : MAX_UNPACKED;
+		if (p.type == ELFCOMPRESS_ZSTD && (!zstd.size || s.size < zstd.size))
+			zstd = s;
+	}
+	img->cannot_unpack = sum >= MAX_UNPACKED;
+	if (img->cannot_unpack)
+		return diag_warning(
+		    img->diag, &at,
 		    "its compressed debug information is not read: it exceeds %u MiB decompressed",
 		    (unsigned)(MAX_UNPACKED >> 20));
-	return !img->unpacks_too_much;
+	img->cannot_unpack = zstd.size && !can_decompress(img, &zstd);
+	return !img->cannot_unpack ||
+	       diag_warning(img->diag, &at,
+			    "its debug information is compressed with zstd, which the libelf here "
+			    "cannot read: that of elfutils 0.190 can, or objcopy "
+			    "--decompress-debug-sections makes a copy without it");
 }
 
 /** Steps through the executable segments: gABI, "Program Header". */

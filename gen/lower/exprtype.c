@@ -322,8 +322,8 @@ static void check_declared(struct finder *f, const struct expr *of, const struct
 	struct diag_place at = tok_place(place);
 	struct lookup *lk = bind_lookup(f->b);
 	if (lk)
-		f->good = lookup_say_unknown(lk, &at, "type", ctype_spell(f->b->arena, to),
-					     NAME_TYPES);
+		f->good =
+		    lookup_say_unknown(lk, &at, "type", ctype_spell(f->b->arena, to), NAME_TYPES);
 }
 
 /**

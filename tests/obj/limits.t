@@ -109,4 +109,13 @@ is "$("$btgen" types --btf /dev/zero mood 2>&1)" "/dev/zero: error: not a BTF fi
 truncate -s 10G "$tmp/btf"
 cheap "--btf: a hole of 10 GiB" types --btf "$tmp/btf" mood
 like "$(cat "$tmp/err")" 'btf: error: not a BTF file' "... is no BTF"
+# zstd, which elfutils before 0.189 or so cannot read
+gcc -g -O1 -I"$top/include" -o "$tmp/z" "$tmp/p.c"
+if objcopy --compress-debug-sections=zstd "$tmp/z" 2>/dev/null; then
+	"$btgen" types -x "$tmp/z" honest >"$tmp/out" 2>"$tmp/err"
+	like "$(cat "$tmp/out" "$tmp/err")" 'enum mood mood|z: warning: its debug information is compressed with zstd, which the libelf here' \
+		"sections compressed with zstd are read, or called so"
+else
+	skip "sections compressed with zstd" "objcopy cannot write them"
+fi
 done_testing
