@@ -81,8 +81,10 @@ static bool add_place(struct arena *a, const struct place *p, struct kept *ret)
 	for (size_t i = 0; i < n; i++) {
 		const struct probearg *arg = &p->site->args[i];
 		args[i].name = arg->has_name ? arg->name : (struct str){0};
+		if (!arg->type || arg->is_kind)
+			continue;
 		args[i].type = with_length(a, arg->type, arg->string_max);
-		ret->n_typed += arg->type != NULL;
+		ret->n_typed++;
 	}
 	ret->n_args += n;
 	ret->n_sites++;

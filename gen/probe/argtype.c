@@ -43,6 +43,57 @@ bool argtype_fits(struct ctype *t, const struct sdtarg *operand)
 	}
 }
 
+/** The typedef of usdt.h that says that an integer has the bits of a float or double. */
+static struct ctype *bits_type(struct arena *a, unsigned size)
+{
+	struct ctype *t = ctype_new(a, CTYPE_TYPEDEF, "usdt_double_bits", 0, false);
+	t->name = size == 4 ? STR("usdt_float_bits") : t->name;
+	t->has_size = false;
+	t->of = size == 4 ? ctype_new(a, CTYPE_INT, "unsigned int", 4, false)
+			  : ctype_new(a, CTYPE_INT, "long unsigned int", 8, false);
+	return t;
+}
+
+static struct ctype *char_type(struct arena *a, bool is_signed)
+{
+	struct ctype *t = ctype_new(a, CTYPE_INT, "char", 1, is_signed);
+	t->is_char = true;
+	return t;
+}
+
+static struct ctype *type_of_kind(struct arena *a, const struct argnote *note, size_t i,
+				  const struct sdtarg *operand)
+{
+	struct ctype *c = char_type(a, operand->size == 1 ? operand->is_signed : true);
+	if (i < note->n_args && note->args[i].is_bits && note->kinds)
+		return bits_type(a, operand->size);
+	switch (argnote_kind(note, i)) {
+	case ARGNOTE_CHAR:
+		return c;
+	case ARGNOTE_BOOL:
+		return ctype_new(a, CTYPE_BOOL, "bool", 1, false);
+	case ARGNOTE_CONST_TEXT: {
+		struct ctype *q = ctype_new(a, CTYPE_CONST, "", 0, false);
+		q->has_size = false;
+		q->of = c;
+		return ctype_new_pointer(a, q, 8);
+	}
+	case ARGNOTE_TEXT:
+		return ctype_new_pointer(a, c, 8);
+	case ARGNOTE_POINTER:
+		return ctype_new_pointer(a, NULL, 8);
+	default:
+		return NULL;
+	}
+}
+
+struct ctype *argtype_of_kind(struct arena *a, const struct argnote *note, size_t i,
+			      const struct sdtarg *operand)
+{
+	struct ctype *t = type_of_kind(a, note, i, operand);
+	return t && argtype_fits(t, operand) ? t : NULL;
+}
+
 bool argtype_is_same(struct arena *a, struct ctype *x, struct ctype *y)
 {
 	if (x == y || !x || !y)

@@ -4,6 +4,7 @@
 #ifndef PROBE_ARGTYPE_H
 #define PROBE_ARGTYPE_H
 
+#include "usdt/argnote.h"
 #include "usdt/sdtarg.h"
 #include "ctype/ctype.h"
 
@@ -16,6 +17,12 @@ struct ctype *argtype_of_value(struct arena *a, struct ctype *t);
  * size.
  */
 bool argtype_fits(struct ctype *t, const struct sdtarg *operand);
+/**
+ * What the site @note tells of argument @i without any debug information, and fits @operand; NULL
+ * when that is only its size.
+ */
+struct ctype *argtype_of_kind(struct arena *a, const struct argnote *note, size_t i,
+			      const struct sdtarg *operand);
 /** The two are spelled alike and look alike. */
 bool argtype_is_same(struct arena *a, struct ctype *x, struct ctype *y);
 

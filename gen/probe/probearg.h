@@ -34,6 +34,7 @@ struct probearg {
 
 	// Of one site.
 	struct sdtarg operand;
+	bool is_kind; /**< `type` is only what the note tells, see argtype_of_kind() */
 
 	// Of the probe as a whole.
 	VEC(struct str) other_names; /**< names that it has at other sites */

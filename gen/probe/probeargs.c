@@ -17,6 +17,7 @@ struct site_work {
 	struct dwsrc *src;	      /**< NULL: no debug information */
 	Dwarf_Die unit;		      /**< with has_unit: whose code the site is in */
 	bool has_unit;
+	const struct argnote *note; /**< NULL: none */
 };
 
 static void read_operands(struct img *img, struct probesite *s)
@@ -164,6 +165,7 @@ static void read_site(struct binary *b, const struct sdt_probe *p, struct probes
 		s->line = scope.line;
 	}
 	struct argnote *note = argnote_find(binary_notes(b), s->site->pc, p->provider, p->name);
+	w->note = note;
 	w->src = src;
 	w->has_unit = found;
 	if (found)
@@ -300,6 +302,25 @@ static void merge(struct arena *a, struct probeargs *pa)
 	name_all(a, pa->args, pa->n_args);
 }
 
+/** What the notes tell of the types of arguments which are known nowhere else, at no site. */
+static void take_kinds(struct arena *a, const struct site_work *work, struct probeargs *pa)
+{
+	bool known[16] = {false};
+	for (size_t i = 0; i < pa->n_sites; i++)
+		for (size_t k = 0; k < pa->sites[i].n_args && k < 16; k++)
+			known[k] |= pa->sites[i].args[k].type != NULL;
+	for (size_t i = 0; i < pa->n_sites; i++) {
+		for (size_t k = 0; work[i].note && k < pa->sites[i].n_args && k < 16; k++) {
+			struct probearg *arg = &pa->sites[i].args[k];
+			if (!known[k])
+				arg->type = argtype_of_kind(a, work[i].note, k, &arg->operand);
+			arg->is_kind = !known[k] && arg->type;
+			if (arg->is_kind)
+				arg->from = PROBEARG_DECLARED;
+		}
+	}
+}
+
 void probeargs_read(struct binary *b, const struct probesigs *signatures,
 		    const struct sdt_probe *probe, struct probeargs *ret)
 {
@@ -324,6 +345,7 @@ void probeargs_read(struct binary *b, const struct probesigs *signatures,
 	const struct probesig *sig = probesig_find(signatures, probe->provider, probe->name);
 	if (sig && probe->n_sites)
 		argsig_take(a, work->src, work->has_unit ? &work->unit : NULL, sig, ret);
+	take_kinds(a, work, ret);
 	for (size_t i = 0; i < probe->n_sites; i++)
 		name_all(a, ret->sites[i].args, ret->sites[i].n_args);
 	merge(a, ret);

@@ -280,6 +280,14 @@ static size_t expanded_form(struct arena *a, struct str s, struct str *ret)
 	return n - 1;
 }
 
+/** The whole of @s is USDT_BITS(...). */
+static bool is_bits(struct str s)
+{
+	struct str inner;
+	s = str_trim(s);
+	return eat(&s, "USDT_BITS") && inside_parentheses(s, &inner);
+}
+
 void argname_parse(struct arena *a, struct str piece, struct argname_arg *ret)
 {
 	struct str parts[4], call = piece, inner;
@@ -289,6 +297,7 @@ void argname_parse(struct arena *a, struct str piece, struct argname_arg *ret)
 		n = argname_split(inner, parts, 4);
 	else
 		n = expanded_form(a, piece, parts);
+	ret->is_bits = is_bits(n < 2 || n > 4 ? piece : parts[0]);
 	if (n < 2 || n > 4) {
 		ret->name = of_expression(piece);
 		return;

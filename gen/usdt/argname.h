@@ -21,6 +21,7 @@ struct argname_arg {
 	struct str expr; /**< the expression, inside of USDT_ARG if that was used */
 	struct str name; /**< by the rules of the format; "argN" when the expression has none */
 	struct str doc, unit; /**< of USDT_ARG; empty when not given */
+	bool is_bits;	      /**< the expression is USDT_BITS(...) */
 };
 
 /**

@@ -70,12 +70,16 @@ static void add_site(struct argnotes *n, uint64_t off, struct reader *r)
 	uint32_t id = reader_u32(r);
 	if (r->err || !pc)
 		return;
+	// Older headers end here.
+	uint64_t kinds = reader_u32(r);
+	kinds |= (uint64_t)reader_u32(r) << 24;
 	const struct text *t = find_text(n, off + (uint64_t)(int64_t)back);
 	if (!t || t->id != id)
 		return;
 	vec_push(n->arena, &n->sites,
 		 (struct argnote){.pc = pc,
 				  .id = id,
+				  .kinds = r->err ? 0 : kinds,
 				  .line = t->line,
 				  .provider = t->provider,
 				  .probe = t->probe,

@@ -160,6 +160,7 @@ _Pragma("clang diagnostic pop")
 #define USDT__TYPE(id, k, x)                                                                       \
 	__extension__ __typeof__((x)) *__usdt_##id##_##k USDT__UNSET;
 #define USDT__SIZE(v) (::usdt_detail::arg<__typeof__(v)>::size)
+#define USDT__KIND(v) (::usdt_detail::arg<__typeof__(v)>::kind)
 
 extern "C++" {
 namespace usdt_detail
@@ -168,22 +169,28 @@ namespace usdt_detail
 template <class T> struct int_arg {
 	static constexpr bool fits = true, pointer = false;
 	static constexpr int size = T(-1) < T(1) ? -int(sizeof(T)) : int(sizeof(T));
+	static constexpr int kind = 1;
 };
 template <class T, bool Enum> struct enum_arg {
 	static constexpr bool fits = false, pointer = false;
-	static constexpr int size = 0;
+	static constexpr int size = 0, kind = 0;
+};
+template <int Kind> struct pointer_arg {
+	static constexpr bool fits = true, pointer = true;
+	static constexpr int size = int(sizeof(void *)), kind = Kind;
 };
 template <class T> struct arg : enum_arg<T, __is_enum(T)> {};
-template <class T> struct arg<T *> {
-	static constexpr bool fits = true, pointer = true;
-	static constexpr int size = int(sizeof(T *));
-};
+template <> struct arg<char *> : pointer_arg<4> {};
+template <> struct arg<const char *> : pointer_arg<5> {};
+template <class T> struct arg<T *> : pointer_arg<6> {};
 template <> struct arg<decltype(nullptr)> : arg<void *> {};
 template <> struct arg<bool> {
 	static constexpr bool fits = true, pointer = false;
-	static constexpr int size = int(sizeof(bool));
+	static constexpr int size = int(sizeof(bool)), kind = 3;
 };
-template <> struct arg<char> : int_arg<char> {};
+template <> struct arg<char> : int_arg<char> {
+	static constexpr int kind = 2;
+};
 template <> struct arg<signed char> : int_arg<signed char> {};
 template <> struct arg<unsigned char> : int_arg<unsigned char> {};
 #ifdef __cpp_char8_t
@@ -200,7 +207,9 @@ template <> struct arg<long> : int_arg<long> {};
 template <> struct arg<unsigned long> : int_arg<unsigned long> {};
 __extension__ template <> struct arg<long long> : int_arg<long long> {};
 __extension__ template <> struct arg<unsigned long long> : int_arg<unsigned long long> {};
-template <class T> struct enum_arg<T, true> : arg<__underlying_type(T)> {};
+template <class T> struct enum_arg<T, true> : arg<__underlying_type(T)> {
+	static constexpr int kind = 1;
+};
 template <class T> inline __attribute__((__always_inline__, __artificial__)) const volatile void *address(T *p)
 {
 	return reinterpret_cast<const volatile void *>(p);
@@ -232,6 +241,10 @@ template <class T> inline __attribute__((__always_inline__, __artificial__)) con
 #define USDT__INT(x) __builtin_choose_expr(USDT__IS_INT(x), (x), 0u)
 #define USDT__IS_POINTER(v) (USDT__CLASS(v) == 5)
 #define USDT__MEMORY(p) ((const char(*)[])(unsigned long)(p))
+#define USDT__IS(v, type) (__extension__ __builtin_types_compatible_p(__typeof__(v), type))
+#define USDT__KIND(v)                                                                              \
+	(1 + USDT__IS(v, char) + 2 * USDT__IS(v, _Bool) +                                          \
+	 USDT__IS_POINTER(v) * (5 - 2 * USDT__IS(v, char *) - USDT__IS(v, const char *)))
 #define USDT__ADDRESS(v) __builtin_choose_expr(USDT__IS_POINTER(v), (v), (const void *)0)
 #define USDT__SIZE(v)                                                                              \
 	((__typeof__(USDT__INT(v)))-1 < (__typeof__(USDT__INT(v)))1 ? -(int)sizeof(v) :            \
@@ -341,7 +354,7 @@ template <class T> inline __attribute__((__always_inline__, __artificial__)) con
 #define USDT__OPERAND(k)                                                                           \
 	[usdt_s##k] "n"(USDT__SIZE(__usdt_v##k)), [usdt_v##k] USDT_CONSTRAINT(__usdt_v##k)
 #define USDT__OPERANDS0
-#define USDT__OPERANDS1 USDT__OPERAND(1)
+#define USDT__OPERANDS1 , USDT__OPERAND(1)
 #define USDT__OPERANDS2 USDT__OPERANDS1, USDT__OPERAND(2)
 #define USDT__OPERANDS3 USDT__OPERANDS2, USDT__OPERAND(3)
 #define USDT__OPERANDS4 USDT__OPERANDS3, USDT__OPERAND(4)
@@ -353,6 +366,24 @@ template <class T> inline __attribute__((__always_inline__, __artificial__)) con
 #define USDT__OPERANDS10 USDT__OPERANDS9, USDT__OPERAND(10)
 #define USDT__OPERANDS11 USDT__OPERANDS10, USDT__OPERAND(11)
 #define USDT__OPERANDS12 USDT__OPERANDS11, USDT__OPERAND(12)
+
+/* What each is, four bits an argument, for when the debug information is gone: docs/usdt-notes.md, "Type 1". */
+#define USDT__KIND_AT(k) (1L * USDT__KIND(__usdt_v##k) << (4 * (k - 1)))
+#define USDT__KINDS0 0L
+#define USDT__KINDS1 USDT__KINDS0 | USDT__KIND_AT(1)
+#define USDT__KINDS2 USDT__KINDS1 | USDT__KIND_AT(2)
+#define USDT__KINDS3 USDT__KINDS2 | USDT__KIND_AT(3)
+#define USDT__KINDS4 USDT__KINDS3 | USDT__KIND_AT(4)
+#define USDT__KINDS5 USDT__KINDS4 | USDT__KIND_AT(5)
+#define USDT__KINDS6 USDT__KINDS5 | USDT__KIND_AT(6)
+#define USDT__KINDS7 USDT__KINDS6 | USDT__KIND_AT(7)
+#define USDT__KINDS8 USDT__KINDS7 | USDT__KIND_AT(8)
+#define USDT__KINDS9 USDT__KINDS8 | USDT__KIND_AT(9)
+#define USDT__KINDS10 USDT__KINDS9 | USDT__KIND_AT(10)
+#define USDT__KINDS11 USDT__KINDS10 | USDT__KIND_AT(11)
+#define USDT__KINDS12 USDT__KINDS11 | USDT__KIND_AT(12)
+/* GCC prints no number of 64 bits there. */
+#define USDT__KINDS(kinds) [usdt_k] "n"((kinds) & 0xffffff), [usdt_l] "n"((kinds) >> 24)
 
 /* With the probes compiled out. */
 #define USDT__USE0
@@ -471,11 +502,12 @@ template <class T> inline __attribute__((__always_inline__, __artificial__)) con
 #define USDT__SITE_NOTE(id)                                                                        \
 	"\t.pushsection .note.btgen,\"?\",\"note\"\n"                                              \
 	"\t.balign 4\n"                                                                            \
-	"\t.4byte 6, 16, 1\n"                                                                      \
+	"\t.4byte 6, 24, 1\n"                                                                      \
 	"\t.asciz \"btgen\"\n"                                                                     \
 	"\t.balign 4\n"                                                                            \
 	"987:\t.8byte 990b\n"                                                                      \
 	"\t.4byte 989b-987b, " #id "\n"                                                            \
+	"\t.4byte %c[usdt_k], %c[usdt_l]\n"                                                         \
 	"\t.popsection\n"
 #ifdef __clang__
 #define USDT__PUT_TEXT(text, note) USDT__ASM(note)
@@ -563,7 +595,7 @@ template <class T> inline __attribute__((__always_inline__, __artificial__)) con
 				  USDT__NOTE(kind(sema, provider, name), provider, name, USDT__PLACES##n) \
 				      USDT__SITE_NOTE(id) \
 			  :                                                                        \
-			  : USDT__OPERANDS##n);                                                    \
+			  : USDT__KINDS(USDT__KINDS##n) USDT__OPERANDS##n);                        \
 	} while (0)
 #endif
 

@@ -181,7 +181,7 @@ def read(path, with_types=True):
     for owner, typ, at, desc in notes(ours):
         assert owner == 'btgen'
         if typ == 1:
-            pc, off, ident = struct.unpack('<QiI', desc)
+            pc, off, ident = struct.unpack_from('<QiI', desc)
             start = at + off
             assert struct.unpack_from('<I', ours, start)[0] == ident, 'the text is another site\'s'
             size, = struct.unpack_from('<I', ours, start - 20 + 4)

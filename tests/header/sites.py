@@ -3,8 +3,10 @@
 
     sites.py BTGEN FILE      one line a site, sorted:  provider:name(TYPE [EXPRESSION], ...) SEMA FILE:LINE
     sites.py BTGEN FILE...   the same, into FILE.sites
+    sites.py --kinds         such lines from stdin, with what is left of each type when there is no debug information
 """
 import json
+import re
 import subprocess
 import sys
 
@@ -40,7 +42,21 @@ def lines(btgen, path):
                                          'sema' if s['semaphore'] else '-', s['file'], s['line'])
 
 
+def left(argument):
+    """Numbers have no type without debug information, pointers but those to text lead to something unknown."""
+    kind, expression = argument.groups()
+    if kind.endswith('*') or kind in ('function', 'handler_t'):
+        kind = kind if kind in ('char *', 'const char *') else 'void *'
+    elif kind not in ('char', '_Bool', 'usdt_float_bits', 'usdt_double_bits'):
+        kind = '?'
+    return f'{kind} [{expression}]'
+
+
 btgen, *files = sys.argv[1:]
+if btgen == '--kinds':
+    lines_left = (re.sub(r'([\w* ]+?) \[((?:[^][]|\[[^]]*\])*)\]', left, line.replace(', ', ',')).replace(',', ', ') for line in sys.stdin)
+    print(''.join(sorted(lines_left)), end='')
+
 for path in files:
     out = open(path + '.sites', 'w') if len(files) > 1 else sys.stdout
     for line in sorted(lines(btgen, path)):

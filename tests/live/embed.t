@@ -37,6 +37,7 @@ int main()
 }
 END
 g++ -O2 -g -I"$top/include" -o "$tmp/shop" "$tmp/shop.cc" || skip_all "no compiler"
+strip -o "$tmp/bare" "$tmp/shop"
 "$btgen" embed "$tmp/shop" && strip "$tmp/shop"
 "$tmp/shop" >"$tmp/said"
 
@@ -63,4 +64,8 @@ is "$(cat "$tmp/script")" "3 widget CARD
 -19 no 19
 -20 no 20" "and scripts, with enumerators, names and signs"
 is "$(cat "$tmp/err")" "" "without a word"
+
+"$live_sh" -q -o "$tmp/trace" -c "$tmp/bare" -t 'shop:*' >"$tmp/out" 2>"$tmp/err"
+is "$(sed 's/^.*\] //' "$tmp/trace")" "$(sed 's/shop::state::open/-1/; s/shop::state::closed/3/; s/CARD/9/; s/CASH/0/' "$tmp/said")" \
+	"strip alone: texts, characters, truths and doubles are what they were, enumerators are numbers"
 done_testing
