@@ -28,8 +28,8 @@ static void compare_arg(struct difference *df, struct str subject, unsigned n,
 	struct arena *a = df->arena;
 	struct change *c;
 	// A type that one side does not know says nothing; sizes are always known.
-	bool types =
-	    was->type && is->type && !str_eq(ctype_spell(a, was->type), ctype_spell(a, is->type));
+	bool known = was->type && is->type && !was->is_kind && !is->is_kind;
+	bool types = known && !str_eq(ctype_spell(a, was->type), ctype_spell(a, is->type));
 	bool sizes = !was->sizes_differ && !is->sizes_differ &&
 		     (was->size != is->size || was->is_signed != is->is_signed ||
 		      was->is_float != is->is_float);

@@ -117,7 +117,8 @@ struct str lock_arg(struct arena *a, const struct probearg *arg)
 					    : "unsigned";
 	return str_printf(a, STR_FMT ", %s, " STR_FMT ", " STR_FMT,
 			  STR_ARG(is_sized ? count_text(a, arg->size, "byte") : STR("?")), sign,
-			  STR_ARG(lock_arg_name(a, arg)), STR_ARG(type_text(a, arg->type)));
+			  STR_ARG(lock_arg_name(a, arg)),
+			  STR_ARG(type_text(a, arg->is_kind ? NULL : arg->type)));
 }
 
 struct str lock_member(struct arena *a, const struct ctype_place *p)

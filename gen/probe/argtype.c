@@ -80,8 +80,6 @@ static struct ctype *type_of_kind(struct arena *a, const struct argnote *note, s
 	}
 	case ARGNOTE_TEXT:
 		return ctype_new_pointer(a, c, 8);
-	case ARGNOTE_POINTER:
-		return ctype_new_pointer(a, NULL, 8);
 	default:
 		return NULL;
 	}

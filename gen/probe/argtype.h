@@ -19,7 +19,7 @@ struct ctype *argtype_of_value(struct arena *a, struct ctype *t);
 bool argtype_fits(struct ctype *t, const struct sdtarg *operand);
 /**
  * What the site @note tells of argument @i without any debug information, and fits @operand; NULL
- * when that is only its size.
+ * when it is no type: what a pointer leads to, or which integer it is, only debug information has.
  */
 struct ctype *argtype_of_kind(struct arena *a, const struct argnote *note, size_t i,
 			      const struct sdtarg *operand);

@@ -25,6 +25,8 @@ struct probearg {
 	enum probearg_from from;
 	unsigned size; /**< bytes; 0 when the notes do not say */
 	bool is_signed, is_float;
+	bool is_kind;	  /**< `type` is only what the note tells, see argtype_of_kind() */
+	bool is_number;	  /**< no pointer, as the notes of all sites tell */
 	bool is_constant; /**< always `constant`: listed so, and so it is at each site */
 	uint64_t constant;
 	struct str unit, doc; /**< of USDT_ARG, or empty */
@@ -34,7 +36,6 @@ struct probearg {
 
 	// Of one site.
 	struct sdtarg operand;
-	bool is_kind; /**< `type` is only what the note tells, see argtype_of_kind() */
 
 	// Of the probe as a whole.
 	VEC(struct str) other_names; /**< names that it has at other sites */

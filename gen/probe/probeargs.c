@@ -11,6 +11,9 @@
 #include "probe/argsig.h"
 #include "probe/argtype.h"
 
+/** Arguments that a note has a kind of. */
+enum { MAX_KINDS = 12 };
+
 /** What is known before sites are compared. */
 struct site_work {
 	struct arginfer_arg *guesses; /**< one for each operand; NULL for a site that declares */
@@ -260,11 +263,14 @@ static void merge_arg(struct arena *a, const struct probeargs *pa, size_t k, str
 			ret->size = arg->size;
 			ret->is_signed = arg->is_signed;
 			ret->is_float = arg->is_float;
+			ret->is_number = true;
 			first = false;
 		} else if (ret->size != arg->size || ret->is_signed != arg->is_signed ||
 			   ret->is_float != arg->is_float) {
 			ret->sizes_differ = true;
 		}
+		ret->is_kind |= arg->is_kind;
+		ret->is_number &= arg->is_number;
 		if (arg->from > ret->from)
 			ret->from = arg->from;
 		ret->is_constant = arg->is_constant;
@@ -302,23 +308,30 @@ static void merge(struct arena *a, struct probeargs *pa)
 	name_all(a, pa->args, pa->n_args);
 }
 
-/** What the notes tell of the types of arguments which are known nowhere else, at no site. */
-static void take_kinds(struct arena *a, const struct site_work *work, struct probeargs *pa)
+/** What the note of the site tells, of the types only where @known is false: where no site has one. */
+static void take_kinds(struct arena *a, const struct argnote *note, const bool *known,
+		       struct probesite *s)
 {
-	bool known[16] = {false};
-	for (size_t i = 0; i < pa->n_sites; i++)
-		for (size_t k = 0; k < pa->sites[i].n_args && k < 16; k++)
-			known[k] |= pa->sites[i].args[k].type != NULL;
-	for (size_t i = 0; i < pa->n_sites; i++) {
-		for (size_t k = 0; work[i].note && k < pa->sites[i].n_args && k < 16; k++) {
-			struct probearg *arg = &pa->sites[i].args[k];
-			if (!known[k])
-				arg->type = argtype_of_kind(a, work[i].note, k, &arg->operand);
-			arg->is_kind = !known[k] && arg->type;
-			if (arg->is_kind)
-				arg->from = PROBEARG_DECLARED;
-		}
+	for (size_t k = 0; k < s->n_args && k < MAX_KINDS; k++) {
+		struct probearg *arg = &s->args[k];
+		arg->is_number = argnote_kind(note, k) == ARGNOTE_NUMBER;
+		if (!known[k])
+			arg->type = argtype_of_kind(a, note, k, &arg->operand);
+		arg->is_kind = !known[k] && arg->type;
+		if (arg->is_kind)
+			arg->from = PROBEARG_DECLARED;
 	}
+}
+
+static void take_all_kinds(struct arena *a, const struct site_work *work, struct probeargs *pa)
+{
+	bool known[MAX_KINDS] = {false};
+	for (size_t i = 0; i < pa->n_sites; i++)
+		for (size_t k = 0; k < pa->sites[i].n_args && k < MAX_KINDS; k++)
+			known[k] |= pa->sites[i].args[k].type != NULL;
+	for (size_t i = 0; i < pa->n_sites; i++)
+		if (work[i].note)
+			take_kinds(a, work[i].note, known, &pa->sites[i]);
 }
 
 void probeargs_read(struct binary *b, const struct probesigs *signatures,
@@ -345,7 +358,7 @@ void probeargs_read(struct binary *b, const struct probesigs *signatures,
 	const struct probesig *sig = probesig_find(signatures, probe->provider, probe->name);
 	if (sig && probe->n_sites)
 		argsig_take(a, work->src, work->has_unit ? &work->unit : NULL, sig, ret);
-	take_kinds(a, work, ret);
+	take_all_kinds(a, work, ret);
 	for (size_t i = 0; i < probe->n_sites; i++)
 		name_all(a, ret->sites[i].args, ret->sites[i].n_args);
 	merge(a, ret);

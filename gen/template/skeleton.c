@@ -68,7 +68,8 @@ static struct shape_field shown_number(bool is_signed, const struct probearg *ar
 /** 8 bytes of which nothing is known may be an address. */
 static struct shape_field shown_untyped(const struct probearg *arg)
 {
-	bool may_be_address = arg->sizes_differ || (arg->size == 8 && !arg->is_signed);
+	bool may_be_address =
+	    arg->sizes_differ || (arg->size == 8 && !arg->is_signed && !arg->is_number);
 	return may_be_address ? shown(FIELD_NUMBER, 'x', arg) : shown_number(arg->is_signed, arg);
 }
 

@@ -43,11 +43,9 @@ def lines(btgen, path):
 
 
 def left(argument):
-    """Numbers have no type without debug information, pointers but those to text lead to something unknown."""
+    """Which integer it is, and what a pointer leads to but to text, is not known without debug information."""
     kind, expression = argument.groups()
-    if kind.endswith('*') or kind in ('function', 'handler_t'):
-        kind = kind if kind in ('char *', 'const char *') else 'void *'
-    elif kind not in ('char', '_Bool', 'usdt_float_bits', 'usdt_double_bits'):
+    if kind not in ('char', '_Bool', 'char *', 'const char *', 'usdt_float_bits', 'usdt_double_bits'):
         kind = '?'
     return f'{kind} [{expression}]'
 
