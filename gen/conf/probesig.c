@@ -32,8 +32,11 @@ static const struct {
     {"uint64_t", "uint64_t", CTYPE_INT, 8, false},
 };
 
-/** `enum NAME`, `struct NAME *`: shells, argsig.h puts what the program has in their place. */
-static struct ctype *declare_type(struct arena *a, struct str text)
+/**
+ * `enum NAME`, `struct NAME *`: shells, argsig.h puts what the program has in their place. An enum
+ * whose enumerators are listed is that one.
+ */
+static struct ctype *declare_type(struct arena *a, const struct probesigs *list, struct str text)
 {
 	bool is_enum = str_has_prefix(text, STR("enum "));
 	bool is_pointer = str_has_prefix(text, STR("struct ")) && str_has_suffix(text, STR(" *"));
@@ -42,13 +45,16 @@ static struct ctype *declare_type(struct arena *a, struct str text)
 		name = str_slice(name, 0, name.n - 2);
 	if (!(is_enum || is_pointer) || !str_is_ident(name))
 		return NULL;
-	struct ctype *t = arena_new(a, struct ctype);
+	struct ctype *t = is_enum ? probesig_find_enum(list, name) : NULL;
+	if (t)
+		return t;
+	t = arena_new(a, struct ctype);
 	*t = (struct ctype){
 	    .kind = is_enum ? CTYPE_ENUM : CTYPE_STRUCT, .name = name, .is_decl = true};
 	return is_enum ? t : ctype_new_pointer(a, t, 8);
 }
 
-static struct ctype *find_type(struct arena *a, struct str text)
+static struct ctype *find_type(struct arena *a, const struct probesigs *list, struct str text)
 {
 	text = str_trim(text);
 	if (str_eqz(text, "void *"))
@@ -67,49 +73,94 @@ static struct ctype *find_type(struct arena *a, struct str text)
 		if (str_eqz(text, types[i].spelling))
 			return ctype_new(a, types[i].kind, types[i].name, types[i].size,
 					 types[i].is_signed);
-	return declare_type(a, text);
+	return declare_type(a, list, text);
 }
 
 /** `RESULT (*NAME)()` */
-static bool parse_function(struct arena *a, struct str text, struct probesig_arg *ret)
+static bool parse_function(struct arena *a, const struct probesigs *list, struct str text,
+			   struct probesig_arg *ret)
 {
-	size_t star = str_find(text, '*');
-	struct str result = str_slice(text, 0, star);
-	if (!str_has_suffix(result, STR(" (")) || !str_has_suffix(text, STR(")()")))
+	size_t open = str_find(text, '(');
+	struct str result = str_trim(str_slice(text, 0, open)), name = str_from_offset(text, open);
+	if (!str_take(&name, STR("(*")) || !str_has_suffix(name, STR(")()")))
 		return false;
-	result = str_slice(result, 0, result.n - 2);
 	struct ctype *f = ctype_new(a, CTYPE_FUNC, "", 0, false);
 	f->has_size = false;
-	f->of = str_eqz(result, "void") ? NULL : find_type(a, result);
-	ret->name = str_slice(text, star + 1, text.n - star - 4);
+	f->of = str_eqz(result, "void") ? NULL : find_type(a, list, result);
+	ret->name = str_slice(name, 0, name.n - 3);
 	ret->type = ctype_new_pointer(a, f, 8);
 	return str_is_ident(ret->name) && (f->of || str_eqz(result, "void"));
 }
 
 /** `TYPE NAME`, or a number: the macro of the probe adds it. */
-static bool parse_arg(struct arena *a, struct diag *d, const struct diag_place *at, struct str text,
-		      struct probesig_arg *ret)
+static bool parse_arg(struct arena *a, struct diag *d, const struct diag_place *at,
+		      const struct probesigs *list, struct str text, struct probesig_arg *ret)
 {
 	text = str_trim(text);
 	ret->is_constant = str_to_u64(text, &ret->value);
 	if (ret->is_constant)
 		ret->type = ctype_new(a, CTYPE_INT, "int", 4, true);
-	if (ret->is_constant || parse_function(a, text, ret))
+	if (ret->is_constant || parse_function(a, list, text, ret))
 		return true;
 	size_t n = text.n;
 	while (n && str_is_made_of(str_slice(text, n - 1, 1), ALPHABET_WORD))
 		n--;
 	ret->name = str_from_offset(text, n);
-	ret->type = find_type(a, str_slice(text, 0, n));
+	ret->type = find_type(a, list, str_slice(text, 0, n));
 	if (ret->type && str_is_ident(ret->name))
 		return true;
 	return diag_error(d, at, "\"" STR_FMT "\" is not a type that can be listed and a name",
 			  STR_ARG(text));
 }
 
+/** `NAME`, `NAME = NUMBER`; @ret has the value that it gets without one. */
+static bool parse_enumerator(struct str text, struct ctype_value *ret)
+{
+	uint64_t value;
+	size_t equals = str_find(text, '=');
+	ret->name = str_trim(str_slice(text, 0, equals));
+	if (equals == text.n)
+		return str_is_ident(ret->name);
+	struct str number = str_trim(str_from_offset(text, equals + 1));
+	bool is_negative = str_take(&number, STR("-"));
+	if (!str_to_u64(number, &value) || value > INT32_MAX)
+		return false;
+	ret->value = is_negative ? -(int64_t)value : (int64_t)value;
+	return str_is_ident(ret->name);
+}
+
+/** `enum NAME { A, B = 5, C };`, signed where one of its values is. */
+static bool parse_enum(struct arena *a, struct diag *d, const struct diag_place *at,
+		       struct str line, struct probesigs *ret)
+{
+	size_t open = str_find(line, '{');
+	struct str name = str_trim(str_slice(line, 5, open - 5));
+	if (!str_has_suffix(line, STR("};")) || !str_is_ident(name))
+		return diag_error(d, at, "expected enum NAME { A, B = NUMBER, ... };");
+	struct ctype *t = ctype_new(a, CTYPE_ENUM, "", 4, false);
+	struct ctype_value v = {.value = -1};
+	struct str rest = str_slice(line, open + 1, line.n - open - 3);
+	t->name = name;
+	t->values = arena_array(a, struct ctype_value, line.n / 2);
+	do {
+		size_t comma = str_find(rest, ',');
+		v.value++;
+		if (!parse_enumerator(str_slice(rest, 0, comma), &v))
+			return diag_error(d, at, "\"" STR_FMT "\" is not NAME or NAME = NUMBER",
+					  STR_ARG(str_trim(str_slice(rest, 0, comma))));
+		t->is_signed |= v.value < 0;
+		t->values[t->n_values++] = v;
+		rest = str_from_offset(rest, comma + 1);
+	} while (rest.n);
+	map_put(a, &ret->enums, name, t);
+	return true;
+}
+
 static bool parse_line(struct arena *a, struct diag *d, const struct diag_place *at,
 		       struct str line, struct probesigs *ret)
 {
+	if (str_has_prefix(line, STR("enum ")) && str_find(line, '{') < line.n)
+		return parse_enum(a, d, at, line, ret);
 	size_t open = str_find(line, '('), close = line.n - 1;
 	struct str key = str_trim(str_slice(line, 0, open));
 	if (open >= close || line.p[close] != ')' || str_find(key, ':') == key.n)
@@ -121,7 +172,7 @@ static bool parse_line(struct arena *a, struct diag *d, const struct diag_place 
 		size_t comma = str_find(rest, ',');
 		if (sig->n_args == MAX_ARGS)
 			return diag_error(d, at, "more than %d arguments", MAX_ARGS);
-		if (!parse_arg(a, d, at, str_slice(rest, 0, comma), &sig->args[sig->n_args++]))
+		if (!parse_arg(a, d, at, ret, str_slice(rest, 0, comma), &sig->args[sig->n_args++]))
 			return false;
 		rest = str_from_offset(rest, comma + 1);
 	}
@@ -153,4 +204,9 @@ const struct probesig *probesig_find(const struct probesigs *s, struct str provi
 	const struct probesig *sig = map_get(&s->probes, strbuf_str(&key));
 	strbuf_fini(&key);
 	return sig;
+}
+
+struct ctype *probesig_find_enum(const struct probesigs *s, struct str name)
+{
+	return s ? map_get(&s->enums, name) : NULL;
 }

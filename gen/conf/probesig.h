@@ -10,7 +10,11 @@
  *
  * Types are C's integers, bool, <stdint.h>'s, pointers to char, void or a struct, enums, and
  * functions without their parameters. A number is an argument that the probe's macro adds, always
- * the same. What becomes of a list: argsig.h.
+ * the same. An enum can have its enumerators in a line before it is used:
+ *
+ *	enum LWLockMode { LW_EXCLUSIVE, LW_SHARED };
+ *
+ * What becomes of a list: argsig.h.
  */
 #ifndef CONF_PROBESIG_H
 #define CONF_PROBESIG_H
@@ -21,7 +25,8 @@
 
 struct probesig_arg {
 	struct str name;
-	struct ctype *type; /**< an enum or struct is a shell: only its name is known */
+	struct ctype *type; /**< a struct, or an enum that is not in `enums`, is a shell: only its
+			       name is known */
 	bool is_constant;   /**< a number, `value`; it has no name */
 	uint64_t value;
 };
@@ -33,6 +38,7 @@ struct probesig {
 
 struct probesigs {
 	struct map probes; /**< "provider:name" -> struct probesig */
+	struct map enums;  /**< name -> struct ctype, of four bytes */
 };
 
 /** Reads @path, adding to *@ret; mistakes are reported at their line. */
@@ -40,5 +46,7 @@ bool probesig_load(struct arena *a, struct diag *d, const char *path, struct pro
 /** NULL when the probe is not listed, or @s is NULL. */
 const struct probesig *probesig_find(const struct probesigs *s, struct str provider,
 				     struct str name);
+/** The enum whose enumerators are listed, or NULL. */
+struct ctype *probesig_find_enum(const struct probesigs *s, struct str name);
 
 #endif

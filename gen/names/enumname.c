@@ -1,5 +1,7 @@
 #include "names/enumname.h"
 
+#include "conf/probesig.h"
+#include "ctype/enumtab.h"
 #include "lang/change.h"
 
 /** `enum ns::state` without its keyword and blanks. */
@@ -99,5 +101,12 @@ const struct enumtab *enumname_lookup(struct bind *b, size_t i, const struct nod
 {
 	struct lookup *lk = bind_lookup_from(b, i);
 	struct enumtab *tab = arena_new(b->arena, struct enumtab);
-	return lk && enumtab_lookup(lk, type_text(b, call->child), tab) ? tab : NULL;
+	struct str type = type_text(b, call->child);
+	return (lk && enumtab_lookup(lk, type, tab)) || enumname_listed(b, type, tab) ? tab : NULL;
+}
+
+bool enumname_listed(const struct bind *b, struct str type, struct enumtab *ret)
+{
+	struct ctype *t = b->files ? probesig_find_enum(b->files->signatures, type) : NULL;
+	return t && enumtab_from_type(b->arena, t, ret);
 }

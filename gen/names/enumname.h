@@ -30,5 +30,7 @@ bool enumname_rewrite(struct bind *b);
  * none: enumname_rewrite() says why.
  */
 const struct enumtab *enumname_lookup(struct bind *b, size_t i, const struct node *call);
+/** The names of the enum @type as the list of signatures has them, for programs that have none. */
+bool enumname_listed(const struct bind *b, struct str type, struct enumtab *ret);
 
 #endif

@@ -94,7 +94,8 @@ static struct lookup *lookup_for(struct bind *b, struct str map)
 static bool find_names(struct bind *b, struct bind_table *w)
 {
 	if (!w->is_sought) {
-		w->is_found = enumtab_lookup(lookup_for(b, w->map), w->type, &w->names);
+		w->is_found = enumtab_lookup(lookup_for(b, w->map), w->type, &w->names) ||
+			      enumname_listed(b, w->type, &w->names);
 		if (w->is_found)
 			enumtab_strip(&w->names, w->prefix);
 	}

@@ -34,7 +34,8 @@ static bool contradicts(const struct probesig_arg *want, const struct probearg *
 		return o->kind != SDTARG_CONST || (uint64_t)o->value != want->value;
 	if (want->type->kind == CTYPE_POINTER && !argtype_fits(want->type, o))
 		return true;
-	return o->is_float || (o->size && o->size < want->type->size) ||
+	bool has_size = want->type->kind != CTYPE_ENUM; // the program may have it in fewer bytes
+	return o->is_float || (has_size && o->size && o->size < want->type->size) ||
 	       is_other_kind(want->type, arg->type);
 }
 
@@ -71,8 +72,8 @@ static struct ctype *find_definition(struct dwsrc *src, const Dwarf_Die *unit, s
 }
 
 /**
- * @t with what the program has in the place of a shell. An enum that it has not is as large as the
- * operand.
+ * @t with what the program has in the place of a shell, or of a listed enum. An enum that nobody
+ * defines is as large as the operand.
  */
 static struct ctype *define(struct arena *a, struct dwsrc *src, const Dwarf_Die *unit,
 			    struct ctype *t, const struct sdtarg *operand)
@@ -84,8 +85,8 @@ static struct ctype *define(struct arena *a, struct dwsrc *src, const Dwarf_Die 
 	if (t->kind != CTYPE_ENUM)
 		return t;
 	struct ctype *found = find_definition(src, unit, t);
-	if (found)
-		return found;
+	if (found || t->n_values)
+		return found ? found : t;
 	found = arena_new(a, struct ctype);
 	*found = *t;
 	found->size = operand->size;
@@ -95,6 +96,20 @@ static struct ctype *define(struct arena *a, struct dwsrc *src, const Dwarf_Die 
 }
 
 // --- arguments
+
+/**
+ * An enumerator is an int in C, its enum mostly unsigned: a constant is of the enum that has its
+ * value, whatever the operand's sign is.
+ */
+static bool is_enumerator(const struct ctype *t, const struct sdtarg *o)
+{
+	if (t->kind != CTYPE_ENUM || o->kind != SDTARG_CONST || o->size != t->size)
+		return false;
+	for (size_t i = 0; i < t->n_values; i++)
+		if (t->values[i].value == o->value)
+			return true;
+	return false;
+}
 
 static void take_arg(struct arena *a, struct dwsrc *src, const Dwarf_Die *unit,
 		     const struct probesig_arg *want, size_t k, struct probeargs *pa)
@@ -111,7 +126,8 @@ static void take_arg(struct arena *a, struct dwsrc *src, const Dwarf_Die *unit,
 		arg->constant = want->value;
 		if (!has_type && !type)
 			type = define(a, src, unit, want->type, &arg->operand);
-		bool fits = !has_type && argtype_fits(type, &arg->operand);
+		bool fits = !has_type && (argtype_fits(type, &arg->operand) ||
+					  is_enumerator(type, &arg->operand));
 		if (fits)
 			arg->type = type;
 		if (!has_name && want->name.n) {

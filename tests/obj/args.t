@@ -348,6 +348,44 @@ usdt:__EXE__:spdk:nvmf_tgt_state
 	printf 'a:b(\na:b(long long x)\na:b(struct *x)\na:b(void (*f)(int))\na:b(enum e)\na:ok(0, enum e x, int (*f)(), struct s *y)\n' >"$tmp/list/bpf/probes.conf"
 	is "$("$tmp/list/bin/btgen" probes -v -x "$tmp/spdk" 2>&1 >/dev/null | grep -c 'probes.conf:[1-5]: error: ')" 5 \
 		"mistakes in the list are told at their lines"
+
+	# An enum may have its enumerators in the list, for programs that do not have them.
+	printf 'enum a { A, B\nenum b { };\nenum c { 1 };\nenum d { A = };\nenum e { A = 4294967296 };\nenum { A };\n' >"$tmp/list/bpf/probes.conf"
+	is "$("$tmp/list/bin/btgen" probes -v -x "$tmp/spdk" 2>&1 >/dev/null | grep -c 'probes.conf:[1-6]: error: ')" 6 \
+		"mistakes in listed enums, too"
+	cat >"$tmp/list/bpf/probes.conf" <<'END'
+enum state { OFF, ON, BROKEN = 7 };
+enum level { LOW = -1, HIGH };
+a:on(enum state now)
+a:at(enum level now)
+a:wide(enum state now)
+END
+	cat >"$tmp/enum.c" <<'END'
+#include <sys/sdt.h>
+enum state { UP, DOWN } state;
+int main(int argc, char **argv)
+{
+	STAP_PROBE1(a, on, argc & 1u);
+	STAP_PROBE1(a, on, 1);
+	STAP_PROBE1(a, at, argc - 2);
+	STAP_PROBE1(a, wide, argc & 1ul);
+	return state;
+}
+END
+	"${CC:-gcc}" -O1 -g -o "$tmp/enum" "$tmp/enum.c"
+	strip -o "$tmp/enum.bare" "$tmp/enum"
+	touch -d 2001-01-01 "$tmp/enum"
+	is "$("$tmp/list/bin/btgen" probes -v -x "$tmp/enum.bare" | grep '^a:')" "a:on(enum state now)
+a:at(enum level now)
+a:wide(uint64_t now)" "an enum is used where its size and sign fit, or the operand is one of its constants"
+	# names FILE: what the argument of a:on can be called
+	names() {
+		"$tmp/list/bin/btgen" expand --for 0.17 -x "$1" -e 'usdt:__EXE__:a:on { printf("%s\n", enum_name(state, args.now)); }' |
+			grep -oE '"[A-Z]+"' | tr -d '\n'
+	}
+	is "$(names "$tmp/enum.bare")" '"OFF""ON""BROKEN"' "its names are those of the list"
+	is "$(names "$tmp/enum")" '"UP""DOWN"' "those of the program go before"
+	like "$("$tmp/list/bin/btgen" skeleton --for 0.17 -x "$tmp/enum.bare" a:at)" 'now=%s.*' "a skeleton prints it by name"
 fi
 
 done_testing
