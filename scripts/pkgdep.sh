@@ -41,6 +41,8 @@ test bpfcc-tools bcc-tools
 test linux-perf perf
 test gdb gdb
 test systemtap-sdt-dev systemtap-sdt-devel
+test systemtap systemtap
+test libvirt-clients libvirt-client
 test cmake cmake
 test meson meson
 test ninja-build ninja-build

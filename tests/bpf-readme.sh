@@ -37,8 +37,9 @@ cat <<'END'
 `enums.conf` lists the maps that are filled with the names of an enum when a script reads them and does not fill them,
 like `@target` and `@subsystem` in nvmf.bt.
 
-`probes.conf` has the signatures of well-known probes (SPDK, PostgreSQL, Python, PHP, Ruby, OpenJDK), so that their arguments have names and
-types in programs without debug information or sources, too.
+`probes.conf` has the signatures of well-known probes, so that their arguments have names and types in programs without debug
+information or sources, too: SPDK, PostgreSQL, Python, PHP, Ruby, OpenJDK, the GNU C and C++ libraries, libvirt, SystemTap, SSSD,
+MySQL, Perl, Tcl, Open vSwitch, GLib. Each section says whether it was verified, and how.
 
 ## The header of a script
 

@@ -103,7 +103,7 @@ static struct ctype *define(struct arena *a, struct dwsrc *src, const Dwarf_Die 
  */
 static bool is_enumerator(const struct ctype *t, const struct sdtarg *o)
 {
-	if (t->kind != CTYPE_ENUM || o->kind != SDTARG_CONST || o->size != t->size)
+	if (!t || t->kind != CTYPE_ENUM || o->kind != SDTARG_CONST || o->size != t->size)
 		return false;
 	for (size_t i = 0; i < t->n_values; i++)
 		if (t->values[i].value == o->value)

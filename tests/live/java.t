@@ -71,6 +71,8 @@ public class App {
 		}
 		for (Thread t : threads)
 			waitForEnd(t);
+		for (Thread t : threads)
+			System.out.println("lock " + lock.getClass().getName().length() + " is waited for by " + t.getId());
 		return keep.size() + Late.n;
 	}
 
@@ -124,9 +126,10 @@ done
 is_sample java.bt
 
 # Without a script: names and types of OpenJDK's documentation. Each text is as long as the machine says.
-live_start "$home/bin/java" -Xmx64m -XX:+UseSerialGC -cp "$tmp" App
+live_start "$home/bin/java" -Xmx64m -XX:+UseSerialGC -XX:+DTraceMonitorProbes -cp "$tmp" App
 wait_for 20 grep -q ready "$tmp/answers"
-ok "it attaches without a script" live_trace -t thread__start -t mem__pool__gc__begin -t vmops__begin -t gc__begin $live_pid
+ok "it attaches without a script" live_trace -t thread__start -t mem__pool__gc__begin -t vmops__begin -t gc__begin \
+	-t monitor__contended__enter -t thread__park__begin $live_pid
 live_say work
 wait_for 30 grep -q 'done' "$tmp/answers"
 wait_for 10 eval "[ \$(grep -c 'name=\"worker-' '$tmp/trace') = 3 ]"
@@ -137,6 +140,10 @@ is "$(sed -n 's/.*thread__start name="\(worker-.\)" name_len=8 .* is_daemon=fals
 	"worker-0 worker-1 worker-2 " "-t prints names of threads as strings"
 like "$(cat "$tmp/trace")" ' hotspot:gc__begin is_full=true$' "truth values by name"
 like "$(cat "$tmp/trace")" ' manager="[A-Za-z ]+" manager_len=[0-9]+ pool="Tenured Gen" pool_len=11 initial_size=[0-9]+' "pools of memory"
+is "$(sed -nE 's/.*contended__enter java_thread_id=([0-9]+) monitor=0x[0-9a-f]+ class_name=0x[0-9a-f]+ class_name_len=([0-9]+)$/lock \2 is waited for by \1/p' \
+	"$tmp/trace" | sort)" "$(grep '^lock' "$tmp/answers" | sort)" "who waits for a lock: Java's numbers of the threads, and as long a name of its class"
+like "$(grep -c 'thread__park__begin parker=0x[0-9a-f]* is_absolute=0 time=1000000$' "$tmp/trace")" '^[1-9]' \
+	"threads that are parked, for as long as the program says"
 is "$(grep -oE '"[^"]*" [a-z]+_len=[0-9]+' "$tmp/trace" | sort -u | awk -F '["=]' 'length($2) != $4')" "" "each text whole, and no more"
 
 done_testing

@@ -10,10 +10,14 @@
 # shellcheck disable=SC2154 # top, tmp, btgen: lib.sh
 here=$top/tests/obj
 
+# What bpf/probes.conf lists would be compared with the manuals that it is from.
+mkdir "$tmp/unlisted"
+cp "$btgen" "$tmp/unlisted/btgen"
+
 # documented TABLE FILE NAME LEAST: all that is shown is in the table, and at least LEAST % of the types are known
 documented() {
 	local types total
-	"$btgen" probes --json -x "$2" >"$tmp/inferred.json"
+	"$tmp/unlisted/btgen" probes --json -x "$2" >"$tmp/inferred.json"
 	"$here/args.py" "$1" "$tmp/inferred.json" >"$tmp/out"
 	is "$(sed '$d' "$tmp/out")" "" "$3: every type and name that is shown is the documented one" &&
 		printf '# %s: %s\n' "$3" "$(tail -n 1 "$tmp/out")"
@@ -80,8 +84,7 @@ fi
 
 # What bpf/probes.conf lists of SPDK is what its sources and its debug information tell.
 if [ -n "${BTGEN_TEST_SPDK:-}" ]; then
-	mkdir "$tmp/unlisted" "$tmp/spdk"
-	cp "$btgen" "$tmp/unlisted/btgen"
+	mkdir "$tmp/spdk"
 	files=() copies=()
 	for p in "$BTGEN_TEST_SPDK"/build/bin/spdk_tgt "$BTGEN_TEST_SPDK"/build/lib/libspdk_*.so; do
 		if "$btgen" probes -x "$p" 2>/dev/null | grep -q '^spdk:'; then
