@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Programs that others built, without their sources: what -t prints with the names and types of bpf/probes.conf is what the
-# program says itself, in its own words or in its log. PostgreSQL, Python, PHP, Ruby and Java are in the tests of their
-# scripts.
+# program says itself, in its own words or in its log. PostgreSQL, PHP, Ruby and Java are in the tests of their scripts.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/live.sh
@@ -186,6 +185,49 @@ if [ -n "$libc" ] && [ -x "$tmp/app" ]; then
 		"C library, loader: jumps, locks, threads, malloc's parameters, libraries as the program has them"
 else
 	skip "C library, loader" "no C compiler, or no C library with probes (BTGEN_TEST_LIBC can name one)"
+fi
+
+# --- Python
+cat >"$tmp/app.py" <<'END'
+import gc, sys
+
+def say(event, **values):
+	print('python:%s %s' % (event, ' '.join('%s=%s' % (k, '"%s"' % v if isinstance(v, str) else v) for k, v in values.items())))
+
+def leaf(n):
+	code = sys._getframe().f_code
+	say('function__entry', filename=code.co_filename, funcname=code.co_name, lineno=code.co_firstlineno)
+	say('function__return', filename=code.co_filename, funcname=code.co_name, lineno=code.co_firstlineno + 4)
+	return n + 1
+
+class Ring:
+	def __init__(self):
+		self.self = self
+
+sys.stdin.read(1)
+sys.setprofile(lambda *a: None) # Python 3.11 reports the calls of functions only then
+leaf(1)
+sys.setprofile(None)
+gc.collect()
+for i in range(7):
+	Ring()
+say('gc__start', generation=1)
+say('gc__done', collected=gc.collect(1))
+say('import__find__load__start', modulename='part')
+import part
+say('import__find__load__done', modulename='part', found=1)
+print('done', flush=True)
+sys.stdin.read(1)
+END
+python=$(readlink -f /usr/bin/python3)
+if has "${python:-/}" gc__done; then
+	: >"$tmp/part.py"
+	live_start "$python" -B "$tmp/app.py"
+	live_round -t function__entry -t function__return -t gc__start -t gc__done -t 'import__find__load__*' $live_pid
+	grep ^python "$tmp/answers" >"$tmp/own"
+	is "$(said | grep -v generation=2)" "$(cat "$tmp/own")" "Python: calls, collections and imports as the program has them, in order"
+else
+	skip "Python" "no /usr/bin/python3, or one without probes"
 fi
 
 # --- libvirt: the library logs what its probes fire for, under the same names
