@@ -8,7 +8,8 @@
  * type known to be of another kind.
  *
  * Of a listed enum or struct the definition is the program's, that of the site's own unit if it has
- * one. Without debug information only its name is known.
+ * one. Without debug information only its name is known, and of an enum the enumerators that are
+ * listed, too.
  */
 #ifndef PROBE_ARGSIG_H
 #define PROBE_ARGSIG_H
