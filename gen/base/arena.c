@@ -32,6 +32,24 @@ void arena_fini(struct arena *a)
 	*a = (struct arena){0};
 }
 
+void arena_reset(struct arena *a)
+{
+#ifdef ARENA_MALLOC
+	arena_fini(a);
+#else
+	struct arena_chunk *kept = a->end ? a->chunks : NULL;
+	if (!kept) {
+		arena_fini(a);
+		return;
+	}
+	a->chunks = kept->next;
+	char *end = a->end;
+	arena_fini(a);
+	kept->next = NULL;
+	*a = (struct arena){.chunks = kept, .pos = kept->bytes, .end = end};
+#endif
+}
+
 /** A new chunk in front of @list. */
 static struct arena_chunk *chunk_add(struct arena_chunk **list, size_t size)
 {
@@ -72,12 +90,17 @@ void *arena_zalloc(struct arena *a, size_t size)
 	return memset(arena_alloc(a, size), 0, size);
 }
 
-void *arena_calloc(struct arena *a, size_t n, size_t size)
+void *arena_alloc_n(struct arena *a, size_t n, size_t size)
 {
 	size_t total;
 	if (__builtin_mul_overflow(n, size, &total))
 		base_oom();
-	return arena_zalloc(a, total);
+	return arena_alloc(a, total);
+}
+
+void *arena_calloc(struct arena *a, size_t n, size_t size)
+{
+	return memset(arena_alloc_n(a, n, size), 0, n * size);
 }
 
 char *arena_strndup(struct arena *a, const char *p, size_t n)

@@ -30,12 +30,16 @@ struct arena {
 
 void arena_init(struct arena *a);
 void arena_fini(struct arena *a);
+/** Gives back all that was taken from it, but keeps memory for what comes next. */
+void arena_reset(struct arena *a);
 
 /** @size bytes, aligned to 16, not initialised. */
 void *arena_alloc(struct arena *a, size_t size);
 /** The same, zeroed. */
 void *arena_zalloc(struct arena *a, size_t size);
-/** Room for @n objects of @size bytes, zeroed; exits when the product overflows. */
+/** Room for @n objects of @size bytes, not initialised; exits when the product overflows. */
+void *arena_alloc_n(struct arena *a, size_t n, size_t size);
+/** The same, zeroed. */
 void *arena_calloc(struct arena *a, size_t n, size_t size);
 /** Copies @n bytes and adds a NUL. */
 char *arena_strndup(struct arena *a, const char *p, size_t n);

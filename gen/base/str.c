@@ -39,8 +39,9 @@ bool str_eqz(struct str a, const char *z)
 
 bool str_is_any(struct str s, const char *const *words)
 {
+	char first = s.n ? s.p[0] : '\0';
 	for (; *words; words++)
-		if (str_eqz(s, *words))
+		if (**words == first && str_eqz(s, *words))
 			return true;
 	return false;
 }
@@ -251,10 +252,11 @@ bool str_is_made_of(struct str s, enum alphabet which)
 	    [ALPHABET_ATTACH_FIELD] = ".*+?[]",
 	    [ALPHABET_NAME_PATTERN] = ".$*?",
 	};
+	// A bit for each of the letters, digits and _.
+	static const uint32_t word[8] = {0, 0x03ff0000, 0x87fffffe, 0x07fffffe};
 	for (size_t i = 0; i < s.n; i++) {
 		char c = s.p[i];
-		bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-			       (c >= '0' && c <= '9') || c == '_';
+		bool is_word = word[(unsigned char)c >> 5] >> (c & 31) & 1;
 		bool is_utf8 = (unsigned char)c >= 0x80 && which == ALPHABET_NAME_PATTERN;
 		if (!is_word && !is_utf8 && (!c || !strchr(extra[which], c)))
 			return false;

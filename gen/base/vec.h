@@ -26,7 +26,7 @@
 	do {                                                                                       \
 		if ((vec)->n == (vec)->cap) {                                                      \
 			size_t cap_ = (vec)->cap ? (vec)->cap * 2 : 8;                             \
-			void *new_ = arena_calloc((a), cap_, sizeof(*(vec)->v));                   \
+			void *new_ = arena_alloc_n((a), cap_, sizeof(*(vec)->v));                  \
 			if ((vec)->n)                                                              \
 				memcpy(new_, (vec)->v, (vec)->n * sizeof(*(vec)->v));              \
 			(vec)->v = new_;                                                           \

@@ -1,8 +1,10 @@
 #include "conf/probesig.h"
 
+#include <string.h>
+
 #include "conf/lines.h"
 
-enum { MAX_ARGS = 12 };
+enum { MAX_ARGS = 12, MAX_KEY = 255 };
 
 /** What a type is called, and under which name the debug information of gcc knows it. */
 static const struct {
@@ -54,9 +56,8 @@ static struct ctype *declare_type(struct arena *a, const struct probesigs *list,
 	return is_enum ? t : ctype_new_pointer(a, t, 8);
 }
 
-static struct ctype *find_type(struct arena *a, const struct probesigs *list, struct str text)
+static struct ctype *make_type(struct arena *a, const struct probesigs *list, struct str text)
 {
-	text = str_trim(text);
 	if (str_eqz(text, "void *"))
 		return ctype_new_pointer(a, NULL, 8);
 	bool is_const = str_eqz(text, "const char *");
@@ -76,8 +77,18 @@ static struct ctype *find_type(struct arena *a, const struct probesigs *list, st
 	return declare_type(a, list, text);
 }
 
+/** One for each spelling: a list has hundreds of arguments of a few types. */
+static struct ctype *find_type(struct arena *a, struct probesigs *s, struct str text)
+{
+	text = str_trim(text);
+	struct ctype *t = map_get(&s->types, text);
+	if (!t && (t = make_type(a, s, text)))
+		map_put(a, &s->types, text, t);
+	return t;
+}
+
 /** `RESULT (*NAME)()` */
-static bool parse_function(struct arena *a, const struct probesigs *list, struct str text,
+static bool parse_function(struct arena *a, struct probesigs *s, struct str text,
 			   struct probesig_arg *ret)
 {
 	size_t open = str_find(text, '(');
@@ -86,27 +97,27 @@ static bool parse_function(struct arena *a, const struct probesigs *list, struct
 		return false;
 	struct ctype *f = ctype_new(a, CTYPE_FUNC, "", 0, false);
 	f->has_size = false;
-	f->of = str_eqz(result, "void") ? NULL : find_type(a, list, result);
+	f->of = str_eqz(result, "void") ? NULL : find_type(a, s, result);
 	ret->name = str_slice(name, 0, name.n - 3);
 	ret->type = ctype_new_pointer(a, f, 8);
 	return str_is_ident(ret->name) && (f->of || str_eqz(result, "void"));
 }
 
 /** `TYPE NAME`, or a number: the macro of the probe adds it. */
-static bool parse_arg(struct arena *a, struct diag *d, const struct diag_place *at,
-		      const struct probesigs *list, struct str text, struct probesig_arg *ret)
+static bool parse_arg(struct arena *a, struct diag *d, const struct diag_place *at, struct str text,
+		      struct probesigs *s, struct probesig_arg *ret)
 {
 	text = str_trim(text);
 	ret->is_constant = str_to_u64(text, &ret->value);
 	if (ret->is_constant)
-		ret->type = ctype_new(a, CTYPE_INT, "int", 4, true);
-	if (ret->is_constant || parse_function(a, list, text, ret))
+		ret->type = find_type(a, s, STR("int"));
+	if (ret->is_constant || parse_function(a, s, text, ret))
 		return true;
 	size_t n = text.n;
 	while (n && str_is_made_of(str_slice(text, n - 1, 1), ALPHABET_WORD))
 		n--;
 	ret->name = str_from_offset(text, n);
-	ret->type = find_type(a, list, str_slice(text, 0, n));
+	ret->type = find_type(a, s, str_slice(text, 0, n));
 	if (ret->type && str_is_ident(ret->name))
 		return true;
 	return diag_error(d, at, "\"" STR_FMT "\" is not a type that can be listed and a name",
@@ -163,19 +174,21 @@ static bool parse_line(struct arena *a, struct diag *d, const struct diag_place 
 		return parse_enum(a, d, at, line, ret);
 	size_t open = str_find(line, '('), close = line.n - 1;
 	struct str key = str_trim(str_slice(line, 0, open));
-	if (open >= close || line.p[close] != ')' || str_find(key, ':') == key.n)
+	if (key.n > MAX_KEY || open >= close || line.p[close] != ')' || str_find(key, ':') == key.n)
 		return diag_error(d, at, "expected provider:name(TYPE NAME, ...)");
 	struct probesig *sig = arena_new(a, struct probesig);
 	struct str rest = str_trim(str_slice(line, open + 1, close - open - 1));
-	sig->args = arena_array(a, struct probesig_arg, MAX_ARGS);
+	struct probesig_arg args[MAX_ARGS] = {0};
 	while (rest.n) {
 		size_t comma = str_find(rest, ',');
 		if (sig->n_args == MAX_ARGS)
 			return diag_error(d, at, "more than %d arguments", MAX_ARGS);
-		if (!parse_arg(a, d, at, ret, str_slice(rest, 0, comma), &sig->args[sig->n_args++]))
+		if (!parse_arg(a, d, at, str_slice(rest, 0, comma), ret, &args[sig->n_args++]))
 			return false;
 		rest = str_from_offset(rest, comma + 1);
 	}
+	sig->args = arena_array(a, struct probesig_arg, sig->n_args);
+	memcpy(sig->args, args, sig->n_args * sizeof(*args));
 	map_put(a, &ret->probes, key, sig);
 	return true;
 }
@@ -194,16 +207,14 @@ bool probesig_load(struct arena *a, struct diag *d, const char *path, struct pro
 const struct probesig *probesig_find(const struct probesigs *s, struct str provider,
 				     struct str name)
 {
-	struct strbuf key;
-	if (!s)
+	char key[MAX_KEY];
+	size_t n = provider.n + 1 + name.n;
+	if (!s || n > sizeof(key))
 		return NULL;
-	strbuf_init(&key);
-	strbuf_adds(&key, provider);
-	strbuf_addc(&key, ':');
-	strbuf_adds(&key, name);
-	const struct probesig *sig = map_get(&s->probes, strbuf_str(&key));
-	strbuf_fini(&key);
-	return sig;
+	memcpy(key, provider.p, provider.n);
+	key[provider.n] = ':';
+	memcpy(key + provider.n + 1, name.p, name.n);
+	return map_get(&s->probes, (struct str){key, n});
 }
 
 struct ctype *probesig_find_enum(const struct probesigs *s, struct str name)

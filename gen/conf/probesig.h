@@ -39,6 +39,7 @@ struct probesig {
 struct probesigs {
 	struct map probes; /**< "provider:name" -> struct probesig */
 	struct map enums;  /**< name -> struct ctype, of four bytes */
+	struct map types;  /**< as they are spelled -> struct ctype */
 };
 
 /** Reads @path, adding to *@ret; mistakes are reported at their line. */

@@ -38,9 +38,13 @@ struct wanted {
 bool img_has_dwarf(struct img *img)
 {
 	struct img_section s;
-	return (img_find_header(img, ".debug_info", &s) ||
-		img_find_header(img, ".zdebug_info", &s)) &&
-	       s.type != SHT_NOBITS && s.size && img_check_unpacked(img);
+	if (!img->dwarf_checked) {
+		img->dwarf_checked = true;
+		img->has_dwarf = (img_find_header(img, ".debug_info", &s) ||
+				  img_find_header(img, ".zdebug_info", &s)) &&
+				 s.type != SHT_NOBITS && s.size && img_check_unpacked(img);
+	}
+	return img->has_dwarf;
 }
 
 /** The CRC of .gnu_debuglink. */

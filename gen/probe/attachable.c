@@ -26,3 +26,14 @@ struct str attachable_why_not(struct arena *a, unsigned machine, const struct sd
 	}
 	return STR("");
 }
+
+bool attachable_by_all(const struct sdt_probe *p, const struct probeargs *pa)
+{
+	bool good = attachable_has_name(p);
+	for (size_t i = 0; i < pa->n_sites && good; i++) {
+		good = p->sites[i].doubt != SDT_NO_CODE;
+		for (size_t k = 0; k < pa->sites[i].n_args; k++)
+			good &= !sdtarg_is_beyond_libbpf(&pa->sites[i].args[k].operand);
+	}
+	return good;
+}

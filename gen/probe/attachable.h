@@ -11,7 +11,7 @@
 #ifndef PROBE_ATTACHABLE_H
 #define PROBE_ATTACHABLE_H
 
-#include "usdt/sdt.h"
+#include "probe/probearg.h"
 
 /** Is the probe called so that an attach point can name it? */
 bool attachable_has_name(const struct sdt_probe *p);
@@ -23,5 +23,7 @@ bool attachable_has_name(const struct sdt_probe *p);
  */
 struct str attachable_why_not(struct arena *a, unsigned machine, const struct sdt_probe *p,
 			      bool by_libbpf);
+/** Can every version attach to @p, whose arguments are @pa? As attachable_why_not(), but at no cost. */
+bool attachable_by_all(const struct sdt_probe *p, const struct probeargs *pa);
 
 #endif

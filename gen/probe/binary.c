@@ -5,7 +5,7 @@
 
 void binary_init(struct binary *ret, struct img *img)
 {
-	*ret = (struct binary){.img = img, .src = dwsrc_new(img)};
+	*ret = (struct binary){.img = img, .src = dwsrc_new(img), .arena = img->arena};
 }
 
 void binary_close(struct binary *b)

@@ -15,6 +15,8 @@
 struct binary {
 	struct img *img;   /**< NULL: not open */
 	struct dwsrc *src; /**< its debug information, opened when it is needed */
+	/** Where probeargs_read() puts what it finds about one probe: the image's, or another one. */
+	struct arena *arena;
 	/** No debug file is opened for the arguments of probes: less is known, at no cost. */
 	bool is_thrifty;
 	struct argnotes *notes; /**< binary_notes()'s; NULL until asked for */

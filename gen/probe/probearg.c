@@ -1,5 +1,7 @@
 #include "probe/probearg.h"
 
+#include <string.h>
+
 const char *probearg_from_text(enum probearg_from from)
 {
 	return from == PROBEARG_DECLARED   ? "declared"
@@ -16,7 +18,18 @@ struct str probearg_type_text(struct arena *a, const struct probearg *arg)
 		return arg->size == 4 ? STR("float") : STR("double");
 	if (!arg->size || arg->sizes_differ)
 		return STR("?");
-	return str_printf(a, "%sint%u_t", arg->is_signed ? "" : "u", arg->size * 8);
+	switch (arg->size) { // most arguments of a program without debug information
+	case 1:
+		return arg->is_signed ? STR("int8_t") : STR("uint8_t");
+	case 2:
+		return arg->is_signed ? STR("int16_t") : STR("uint16_t");
+	case 4:
+		return arg->is_signed ? STR("int32_t") : STR("uint32_t");
+	case 8:
+		return arg->is_signed ? STR("int64_t") : STR("uint64_t");
+	default:
+		return str_printf(a, "%sint%u_t", arg->is_signed ? "" : "u", arg->size * 8);
+	}
 }
 
 struct str probearg_declaration(struct arena *a, const struct probearg *arg)
@@ -26,6 +39,11 @@ struct str probearg_declaration(struct arena *a, const struct probearg *arg)
 		return str_printf(a, STR_FMT "(*" STR_FMT ")()",
 				  STR_ARG(str_slice(type, 0, type.n - 5)), STR_ARG(arg->name));
 	bool star = type.n && (type.p[type.n - 1] == '*' || type.p[type.n - 1] == '&');
-	return str_printf(a, STR_FMT "%s" STR_FMT, STR_ARG(type), star ? "" : " ",
-			  STR_ARG(arg->name));
+	size_t n = type.n + !star + arg->name.n;
+	char *text = arena_alloc(a, n);
+	memcpy(text, type.p, type.n);
+	if (!star)
+		text[type.n] = ' ';
+	memcpy(text + type.n + !star, arg->name.p, arg->name.n);
+	return (struct str){text, n};
 }

@@ -23,11 +23,11 @@ struct site_work {
 	const struct argnote *note; /**< NULL: none */
 };
 
-static void read_operands(struct img *img, struct probesite *s)
+static void read_operands(struct binary *b, struct probesite *s)
 {
 	struct sdtarg *operands;
-	sdtarg_parse(img->arena, img->machine, s->site->args, &operands, &s->n_args);
-	s->args = arena_array(img->arena, struct probearg, s->n_args + 1);
+	sdtarg_parse(b->arena, b->img->machine, s->site->args, &operands, &s->n_args);
+	s->args = arena_array(b->arena, struct probearg, s->n_args);
 	for (size_t i = 0; i < s->n_args; i++)
 		s->args[i] = (struct probearg){.operand = operands[i],
 					       .size = operands[i].size,
@@ -158,7 +158,7 @@ static void read_site(struct binary *b, const struct sdt_probe *p, struct probes
 	bool may_read = !b->is_thrifty || img_has_dwarf(img);
 	struct dwsrc *src = may_read && dwsrc_open_whole(b->src) ? b->src : NULL;
 	struct dwsite scope;
-	read_operands(img, s);
+	read_operands(b, s);
 	uint64_t n_before = src ? src->n_visits : 0;
 	bool found = src && dwsite_at(src, s->site->pc, &scope);
 	if (found || src) {
@@ -280,7 +280,7 @@ static void merge_arg(struct arena *a, const struct probeargs *pa, size_t k, str
 		if (!ret->doc.n)
 			ret->doc = arg->doc;
 		if (!arg->has_name || (ret->has_name && str_eq(ret->name, arg->name)) ||
-		    !map_add(a, &names, arg->name))
+		    (pa->n_sites > 1 && !map_add(a, &names, arg->name)))
 			continue;
 		if (!ret->has_name) {
 			ret->has_name = true;
@@ -302,7 +302,7 @@ static void merge(struct arena *a, struct probeargs *pa)
 		pa->n_args = n > pa->n_args ? n : pa->n_args;
 		pa->n_args_least = n < pa->n_args_least ? n : pa->n_args_least;
 	}
-	pa->args = arena_array(a, struct probearg, pa->n_args + 1);
+	pa->args = arena_array(a, struct probearg, pa->n_args);
 	for (size_t k = 0; k < pa->n_args; k++)
 		merge_arg(a, pa, k, &pa->args[k]);
 	name_all(a, pa->args, pa->n_args);
@@ -337,9 +337,9 @@ static void take_all_kinds(struct arena *a, const struct site_work *work, struct
 void probeargs_read(struct binary *b, const struct probesigs *signatures,
 		    const struct sdt_probe *probe, struct probeargs *ret)
 {
-	struct arena *a = b->img->arena;
+	struct arena *a = b->arena;
 	*ret = (struct probeargs){.n_sites = probe->n_sites};
-	ret->sites = arena_array(a, struct probesite, probe->n_sites + 1);
+	ret->sites = arena_array(a, struct probesite, probe->n_sites);
 	struct site_work *work = arena_array(a, struct site_work, probe->n_sites + 1);
 	struct arginfer_arg **guesses = arena_array(a, struct arginfer_arg *, probe->n_sites + 1);
 	size_t *counts = arena_array(a, size_t, probe->n_sites + 1), n_guessed = 0;

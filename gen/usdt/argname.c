@@ -320,11 +320,19 @@ static bool is_taken(const struct str *names, size_t n, struct str name)
 	return false;
 }
 
+/** "arg7" */
+static struct str number(struct arena *a, size_t i)
+{
+	static const char few[][6] = {"arg0", "arg1", "arg2", "arg3", "arg4",  "arg5",
+				      "arg6", "arg7", "arg8", "arg9", "arg10", "arg11"};
+	return i < sizeof(few) / sizeof(few[0]) ? str_from(few[i]) : str_printf(a, "arg%zu", i);
+}
+
 void argname_number(struct arena *a, struct str *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!names[i].n)
-			names[i] = str_printf(a, "arg%zu", i);
+			names[i] = number(a, i);
 	for (size_t i = 1; i < n; i++) {
 		struct str name = names[i];
 		if (!is_taken(names, i, name))

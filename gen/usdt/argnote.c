@@ -187,6 +187,8 @@ struct argnote *argnote_find(struct argnotes *notes, uint64_t pc, struct str pro
 
 struct str argnote_doc(const struct argnotes *notes, struct str provider, struct str probe)
 {
+	if (!notes->docs.n)
+		return (struct str){0};
 	char *key = arena_printf(notes->arena, STR_FMT "%c" STR_FMT, STR_ARG(provider), '\0',
 				 STR_ARG(probe));
 	struct str *s = map_get(&notes->docs, (struct str){key, provider.n + 1 + probe.n});

@@ -116,21 +116,38 @@ static bool is_numbered(struct str s, const char *prefix, unsigned limit)
 	return v < limit;
 }
 
-static bool x86_is_general(struct str s, bool is64)
+/** The two letters at @p: ax, bx, cx, dx, si, di, bp, sp */
+static bool x86_is_word_register(const char *p)
 {
-	if (!s.n || s.p[0] != 'r')
-		return is_one_of(s, "eax", "ebx", "ecx", "edx", "esi", "edi", "ebp", "esp", "ax",
-				 "bx", "cx", "dx", "si", "di", "bp", "sp", "al", "bl", "cl", "dl",
-				 "ah", "bh", "ch", "dh") ||
-		       (is64 && is_one_of(s, "sil", "dil", "bpl", "spl"));
-	if (!is64)
-		return false;
-	if (is_one_of(s, "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp"))
-		return true;
-	// r8 to r15 (to r31 with APX), whole or with a suffix for their low bytes
+	if (p[1] == 'x')
+		return p[0] >= 'a' && p[0] <= 'd';
+	return (p[1] == 'i' && (p[0] == 's' || p[0] == 'd')) ||
+	       (p[1] == 'p' && (p[0] == 'b' || p[0] == 's'));
+}
+
+/** r8 to r15 (to r31 with APX), whole or with a suffix for their low bytes */
+static bool x86_is_numbered(struct str s)
+{
+	uint64_t n;
 	if (s.n > 2 && memchr("dwbl", s.p[s.n - 1], 4))
 		s.n--;
-	return is_numbered(s, "r", 32) && !is_numbered(s, "r", 8);
+	s = str_from_offset(s, 1);
+	return is_digit(s.p[0]) && s.p[0] != '0' && str_to_u64(s, &n) && n >= 8 && n < 32;
+}
+
+static bool x86_is_general(struct str s, bool is64)
+{
+	if (s.n == 2 && s.p[0] != 'r')
+		return x86_is_word_register(s.p) ||
+		       ((s.p[1] == 'l' || s.p[1] == 'h') && s.p[0] >= 'a' && s.p[0] <= 'd');
+	if (s.n < 2 || s.n > 4)
+		return false;
+	if (s.p[0] == 'r')
+		return is64 && (x86_is_numbered(s) || (s.n == 3 && x86_is_word_register(s.p + 1)));
+	if (s.n != 3)
+		return false;
+	return s.p[0] == 'e' ? x86_is_word_register(s.p + 1)
+			     : is64 && is_one_of(s, "sil", "dil", "bpl", "spl");
 }
 
 static bool x86_is_float(struct str s)
