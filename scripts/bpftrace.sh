@@ -65,6 +65,8 @@ OPTIONS
   --bpftrace PATH   the bpftrace to use
   --ready-file FILE, --ready-fd N
                     write a line there once all probes are attached
+  -l                list the probes, a line each; with -v: places, sources, operands, semaphores, too
+  --json            with -l: all about them, as one JSON array
   -L                list the scripts, a line each
   -h SCRIPT         the page of a script
   -h, --help        this text; --version
@@ -106,7 +108,7 @@ find_btgen() {
 
 main() {
 	local -a run=() pids=() scripts=() script_args=() words=()
-	local list=no texts=0 command=no what='' word opt value
+	local list=no json=no texts=0 command=no what='' word opt value
 	local out=${BPF_OUTFILE-}
 
 	while [ $# -gt 0 ]; do
@@ -155,6 +157,7 @@ main() {
 			esac
 			shift
 			;;
+		--json) json=yes ;;
 		-n | -q | -s | -v | -w | --children | --follow | --echo | --force | --strict | --stack) run+=("$opt") ;;
 		-l) list=yes ;;
 		-L)
@@ -189,6 +192,7 @@ main() {
 	if [ "${run[*]-}" = --version ]; then
 		exec "$btgen" --version
 	fi
+	[ $list = yes ] || [ $json = no ] || usage_error "--json is for -l: a trace as JSON is -f json"
 	if [ $list = yes ]; then
 		list_probes
 	fi
@@ -291,16 +295,18 @@ show_script() {
 		}' "$dir/enums.conf" "$file"
 }
 
-# list_probes: -l PID|NAME|FILE [PATTERN]...; uses main's variables
+# list_probes: -l [-v | --json] PID|NAME|FILE [PATTERN]...; uses main's variables
 list_probes() {
 	local -a args=()
+	[[ " ${run[*]-} " != *' -v '* ]] || args+=(-v)
+	[ $json = no ] || args+=(--json)
 	if [ ${#pids[@]} -gt 0 ]; then
 		for word in "${pids[@]}"; do
 			args+=(-p "$word")
 		done
 	elif [ ${#scripts[@]} -gt 0 ]; then
-		args=(-x "${scripts[0]}")
-		[ -e "${scripts[0]}" ] || args=(-p "${scripts[0]}")
+		if [ -e "${scripts[0]}" ]; then args+=(-x); else args+=(-p); fi
+		args+=("${scripts[0]}")
 		scripts=("${scripts[@]:1}")
 	else
 		usage_error "-l: give a process or a file"

@@ -8,6 +8,7 @@
 #include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
+#include "elf/debugfile.h"
 #include "out/dialect.h"
 #include "listing/probes_print.h"
 #include "listing/probes_scripts.h"
@@ -32,7 +33,8 @@ struct listing {
 	struct diag diag;
 	bool verbose, json, markdown;
 	const char *script_dir; /**< --scripts, or NULL */
-	unsigned version;	/**< of the bpftrace that would attach; 0: there is none */
+	unsigned version;	/**< of the bpftrace that would attach; 0: not known */
+	bool has_no_version;	/**< that was asked for, and there is none */
 	const struct probesigs *signatures;
 	size_t n_processes;
 	VEC(struct source) sources; /**< in the order given */
@@ -40,6 +42,12 @@ struct listing {
 	VEC(struct probes_file) files;
 	struct strbuf out;
 };
+
+/** All that is known is asked for; else what can be had at once. */
+static bool is_whole(const struct listing *l)
+{
+	return l->verbose || l->json || l->markdown;
+}
 
 /** Reads the probes of one file; what is wrong has been said. */
 static void add_file(struct listing *l, struct img *img, const struct proc *p,
@@ -57,10 +65,12 @@ static void add_file(struct listing *l, struct img *img, const struct proc *p,
 		diag_note(&l->diag, NULL,
 			  STR_FMT " is a 32-bit program, which cannot be traced: %s",
 			  STR_ARG(img->display_path), IMG_WHY_NOT_32BIT);
-	// Files stay open only for what is asked of them: a process has hundreds.
+	// Only files with probes stay open: a process has hundreds of others.
 	bool good = sdt_read(img, &f.probes);
-	if (good && f.probes.n_probes && (l->verbose || l->json || l->markdown))
+	if (good && f.probes.n_probes) {
 		binary_init(&f.bin, img);
+		f.bin.is_thrifty = !is_whole(l);
+	}
 	if (good)
 		vec_push(&l->arena, &l->files, f);
 	if (!f.bin.img)
@@ -196,6 +206,32 @@ static void read_counter(const struct probes_file *f, const struct sdt_probe *p,
 	x->counter = value;
 }
 
+static void find_version(struct listing *l)
+{
+	struct bpftrace bt;
+	if (!l->version && !l->has_no_version &&
+	    bpftrace_find(&l->arena, &l->diag, NULL, true, &bt) == 0)
+		l->version = bt.version;
+	l->has_no_version = !l->version;
+}
+
+/**
+ * Can the bpftrace at hand attach to @p? To ask it for its version takes as long as a list of
+ * thousands: a short list asks when there is a probe that not every version can attach to.
+ */
+static void find_attachable(struct listing *l, const struct probes_file *f,
+			    const struct sdt_probe *p, struct probes_extra *x)
+{
+	if (l->markdown || (!is_whole(l) && attachable_by_all(p, &x->args)))
+		return;
+	find_version(l);
+	x->bpftrace = l->version;
+	x->has_no_version = !l->version;
+	if (l->version)
+		x->why_not = attachable_why_not(&l->arena, f->machine, p,
+						dialect_has_libbpf_usdt(l->version));
+}
+
 static void find_extra(struct listing *l, struct probes_file *f)
 {
 	int mem = f->is_mapped ? proc_open_file(PROCFS, f->pid, "mem") : -1;
@@ -205,21 +241,66 @@ static void find_extra(struct listing *l, struct probes_file *f)
 		struct probes_extra *x = &f->extra[i];
 		probeargs_read(&f->bin, l->signatures, p, &x->args);
 		read_counter(f, p, mem, x);
-		x->bpftrace = l->version;
-		x->has_no_version = !l->version;
-		if (l->version)
-			x->why_not = attachable_why_not(&l->arena, f->bin.img->machine, p,
-							dialect_has_libbpf_usdt(l->version));
+		find_attachable(l, f, p, x);
 	}
 	if (mem >= 0)
 		close(mem);
 }
 
-static void find_version(struct listing *l)
+static bool is_all_known(const struct probeargs *pa)
 {
-	struct bpftrace bt;
-	if (!l->version && bpftrace_find(&l->arena, &l->diag, NULL, true, &bt) == 0)
-		l->version = bt.version;
+	for (size_t i = 0; i < pa->n_args; i++)
+		if (!pa->args[i].type)
+			return false;
+	return true;
+}
+
+/**
+ * A short list reads no separate debug file, which can have hundreds of megabytes. That of @img, if it is
+ * here (no server is asked), or NULL.
+ */
+static struct img *unread_file(struct img *img)
+{
+	struct img *file;
+	img->offline = true;
+	// Without a build-id all of it would have to be read to know that it is the right one.
+	return !img_has_dwarf(img) && img->build_id.n && img_debugfile(img, &file) ? file : NULL;
+}
+
+/** One probe after the other: a library can have hundreds, and nothing of them is kept. */
+static void print_short(struct listing *l)
+{
+	bool first = true;
+	struct img *unread = NULL;
+	struct arena scratch;
+	arena_init(&scratch);
+	for (size_t i = 0; i < l->files.n; i++) {
+		struct probes_file *f = &l->files.v[i];
+		if (!f->probes.n_probes)
+			continue;
+		if (l->n_processes || l->files.n > 1)
+			probes_add_file(&l->out, f, first);
+		bool all_known = true;
+		first = false;
+		f->bin.arena = &scratch;
+		for (size_t k = 0; k < f->probes.n_probes; k++) {
+			const struct sdt_probe *p = &f->probes.probes[k];
+			struct probes_extra x = {0};
+			probeargs_read(&f->bin, l->signatures, p, &x.args);
+			find_attachable(l, f, p, &x);
+			probes_print_line(stdout, &l->out, &scratch, p, &x);
+			all_known &= is_all_known(&x.args);
+			arena_reset(&scratch);
+		}
+		if (!all_known && !unread)
+			unread = unread_file(f->bin.img);
+	}
+	arena_fini(&scratch);
+	fwrite(l->out.p, 1, l->out.n, stdout);
+	fflush(stdout);
+	if (unread)
+		diag_note(&l->diag, NULL, "-v also reads what debug files know, such as " STR_FMT,
+			  STR_ARG(unread->display_path));
 }
 
 /** The scripts are read as for the oldest bpftrace: the same text, whatever is installed. */
@@ -257,12 +338,9 @@ static void list(struct listing *l)
 	size_t n = filter(l);
 	complain(l, all);
 	warn_of_moved_code(l);
-	if (n && (l->json || l->verbose || l->markdown)) {
-		if (!l->markdown)
-			find_version(l);
-		for (size_t i = 0; i < l->files.n; i++)
+	for (size_t i = 0; i < l->files.n && is_whole(l); i++)
+		if (l->files.v[i].probes.n_probes)
 			find_extra(l, &l->files.v[i]);
-	}
 	if (l->markdown)
 		print_markdown(l);
 	else if (l->json)
@@ -270,7 +348,7 @@ static void list(struct listing *l)
 	else if (l->verbose)
 		probes_print_verbose(stdout, l->files.v, l->files.n);
 	else
-		probes_print_text(stdout, l->files.v, l->files.n, l->n_processes || l->files.n > 1);
+		print_short(l);
 	for (size_t i = 0; i < l->files.n; i++)
 		binary_close(&l->files.v[i].bin);
 	if (!n && !l->patterns.n && !l->diag.n_errors)
@@ -286,7 +364,7 @@ enum { MARKDOWN = CMD_OWN, SCRIPTS };
 static const struct cmd_option options_list[] = {
     {'x', NULL, "FILE", "an ELF file: program, library, separate debug file; can be repeated"},
     {'p', NULL, "PID|NAME", "a process, or those that run a program of this name; can be repeated"},
-    {'v', NULL, NULL, "everything: types, names, source lines, operands in words"},
+    {'v', NULL, NULL, "everything: places, source lines, operands in words, semaphores"},
     {CMD_JSON, "json", NULL, "the same as one JSON array, for programs"},
     {MARKDOWN, "markdown", NULL,
      "a reference: when each fires, its arguments, scripts that use it"},
@@ -346,7 +424,7 @@ static void add_source(struct listing *l, const struct source *s)
 static const struct cmd_options options = {
     .usage =
 	"Usage: btgen probes (-x FILE | -p PID|NAME)... [OPTION]... [PATTERN]...\n"
-	"List USDT probes: where each site is, and where its arguments are.\n"
+	"List USDT probes, each as a declaration; -v: its places and their operands, too.\n"
 	"\n"
 	"  btgen probes -x /lib/x86_64-linux-gnu/libc.so.6    the probes of a file\n"
 	"  btgen probes -p 4242                               of all files a process has mapped\n"
@@ -374,8 +452,7 @@ int cmd_probes(int argc, char **argv)
 		for (int i = optind; i < argc; i++)
 			vec_push(&l.arena, &l.patterns,
 				 (struct pattern){.text = str_from(argv[i])});
-		if (l.verbose || l.json || l.markdown)
-			l.signatures = expand_signatures(&l.arena, &l.diag);
+		l.signatures = expand_signatures(&l.arena, &l.diag);
 		for (size_t i = 0; i < l.sources.n; i++)
 			add_source(&l, &l.sources.v[i]);
 		list(&l);

@@ -1,8 +1,8 @@
 /**
  * probes_print - lists of probes, for people and for programs.
  *
- * The text has a line for each probe and one for each of its sites, in columns. With `args` (what
- * probeargs.h knows) a probe is shown as a declaration. The JSON is one array of
+ * The text has a line for each probe: its declaration, and behind it what is special about it. The
+ * long one (-v) adds its places and operands. The JSON is one array of
  *
  *	{file, provider, name, semaphore, counter, doc, attachable, why_not,
  *	 args: [{name, type, from, size, signed, float, unit, doc, string_max, other_names, differs}],
@@ -26,7 +26,7 @@ struct probes_extra {
 	unsigned counter;    /**< of the semaphore, in the process: how many tracers are attached */
 	struct str why_not;  /**< why the bpftrace at hand cannot attach; empty: it can */
 	bool has_no_version; /**< no bpftrace is here: nobody knows */
-	unsigned bpftrace;   /**< the version that was asked about */
+	unsigned bpftrace;   /**< the version that was asked about; 0: none was */
 };
 
 /** A file that was looked at. */
@@ -40,11 +40,12 @@ struct probes_file {
 	bool is_mapped;		    /**< by a process, `bias` is valid */
 	uint64_t bias;		    /**< address in the process - link-time address */
 	int pid;		    /**< of that process */
-	struct probes_extra *extra; /**< one for each probe, or NULL: not asked for */
+	struct probes_extra *extra; /**< one for each probe; NULL for the short list */
 };
 
-/** @headers: a line with its path before the probes of each file. */
-void probes_print_text(FILE *out, const struct probes_file *files, size_t n_files, bool headers);
+/** The line of @p in the short list, through @b, which is written when there is enough of it. */
+void probes_print_line(FILE *out, struct strbuf *b, struct arena *scratch,
+		       const struct sdt_probe *p, const struct probes_extra *x);
 /** Everything, in words and as declarations; needs `extra`. */
 void probes_print_verbose(FILE *out, const struct probes_file *files, size_t n_files);
 void probes_print_json(FILE *out, const struct probes_file *files, size_t n_files);
@@ -58,6 +59,9 @@ void probes_print_markdown(FILE *out, const struct probes_file *files, size_t n_
 void probes_add_hex(struct strbuf *b, uint64_t v);
 /** "2 sites", "no sites" */
 void probes_add_count(struct strbuf *b, size_t n, const char *what);
+/** `app:state(int old, enum state new)`, printable */
+void probes_add_signature(struct strbuf *b, struct arena *a, const struct sdt_probe *p,
+			  const struct probeargs *pa);
 /** The line above the probes of @f; behind an empty one if it is not the @first. */
 void probes_add_file(struct strbuf *b, const struct probes_file *f, bool first);
 /** The probe's own semaphore is that of its first site that has one; sites can differ. 0: none. */

@@ -12,20 +12,6 @@ static void pad_from(struct strbuf *b, size_t from, size_t width)
 		strbuf_addc(b, ' ');
 }
 
-static void add_signature(struct strbuf *b, struct arena *a, const struct sdt_probe *p,
-			  const struct probeargs *pa)
-{
-	strbuf_add_printable(b, p->provider);
-	strbuf_addc(b, ':');
-	strbuf_add_printable(b, p->name);
-	strbuf_addc(b, '(');
-	for (size_t i = 0; i < pa->n_args; i++) {
-		strbuf_addz(b, i ? ", " : "");
-		strbuf_add_printable(b, probearg_declaration(a, &pa->args[i]));
-	}
-	strbuf_addc(b, ')');
-}
-
 /** Remarks behind an argument: where its type is from, its doc, what is odd about it. */
 static void add_remarks(struct strbuf *b, const struct probearg *arg)
 {
@@ -119,7 +105,7 @@ static void add_probe(struct strbuf *b, struct arena *a, const struct sdt_probe 
 		      const struct probes_extra *x)
 {
 	const struct probeargs *pa = &x->args;
-	add_signature(b, a, p, pa);
+	probes_add_signature(b, a, p, pa);
 	strbuf_addc(b, '\n');
 	if (pa->doc.n) {
 		strbuf_addz(b, "    ");

@@ -109,7 +109,7 @@ sed -n '/^    mkdir scripts build/,/^$/s/^    //p' "$top/docs/lab/README.md" | s
 	PREFIX=$prefix PATH=$prefix/bin:$PATH bash -e "$tmp/lab.sh") >"$tmp/lab.out" 2>&1
 is "$? $(grep -i error "$tmp/lab.out")" "0 " "a folder for the lab is made of what is installed, as its page says"
 is "$(cd "$tmp/lab" && build/btgen probes -x build/lab/users | head -n 1) $(cd "$tmp/lab" && scripts/bpftrace.sh --version)" \
-	"users:found  1 site, 3 arguments $("$btgen" --version)" "and the commands of its pages work there"
+	"users:found(char *login, char *home, __uid_t pw_uid)  a name was looked up, and there is such a user $("$btgen" --version)" "and the commands of its pages work there"
 ok "all its programs are built" test "$(find "$tmp/lab/build/lab" -type f | wc -l)" = 8
 
 if can_trace; then

@@ -79,13 +79,9 @@ program plain < <(
 ) || skip_all "cannot assemble a program here"
 
 run -x "$tmp/plain"
-is "$status $(placeless "$out")" "0 spdk:start          1 site, 2 arguments
-    ADDR  -4@\$1  8@\$0x1000
-spdk:state_changed  2 sites, 2 arguments
-    ADDR  -4@%edi  8@16(%rsp,%rax,4)  semaphore ADDR
-    ADDR  -4@\$7    8@%rbx             semaphore ADDR
-libfoo:start        1 site, no arguments
-    ADDR" "probes, sites, arguments and semaphores stand in columns"
+is "$status $out" "0 spdk:start(int32_t arg0, uint64_t arg1)
+spdk:state_changed(int32_t arg0, uint64_t arg1)  2 sites
+libfoo:start()" "a line for each probe: its declaration, and its sites if there are several"
 is "$err" "" "and nothing is complained about"
 
 run -v --for 0.17 -x "$tmp/plain" start
@@ -105,6 +101,24 @@ run --json --for 0.17 -x "$tmp/plain" spdk:start
 is "$(placeless "$out" | sed -E 's/"offset": "0x[0-9a-f]+"/"offset": "OFF"/')" "[
 {\"file\": \"$tmp/plain\", \"provider\": \"spdk\", \"name\": \"start\", \"semaphore\": null, \"counter\": null, \"doc\": null, \"attachable\": true, \"why_not\": null, \"args\": [{\"name\": \"arg0\", \"type\": null, \"from\": \"size only\", \"size\": 4, \"signed\": true, \"float\": false, \"unit\": null, \"doc\": null, \"string_max\": null, \"other_names\": [], \"differs\": null}, {\"name\": \"arg1\", \"type\": null, \"from\": \"size only\", \"size\": 8, \"signed\": false, \"float\": false, \"unit\": null, \"doc\": null, \"string_max\": null, \"other_names\": [], \"differs\": null}], \"sites\": [{\"address\": \"ADDR\", \"offset\": \"OFF\", \"semaphore\": null, \"doubt\": null, \"function\": null, \"inlined_into\": null, \"file\": null, \"line\": null, \"args\": [{\"name\": \"arg0\", \"type\": null, \"from\": \"size only\", \"size\": 4, \"signed\": true, \"float\": false, \"place\": \"\$1\", \"expression\": null}, {\"name\": \"arg1\", \"type\": null, \"from\": \"size only\", \"size\": 8, \"signed\": false, \"float\": false, \"place\": \"\$0x1000\", \"expression\": null}]}]}
 ]" "--json has the same"
+# Programs rely on the keys: one may be added here, and none taken away or renamed.
+probe_keys='file provider name semaphore counter doc attachable why_not args sites'
+arg_keys='name type from size signed float unit doc string_max other_names differs'
+site_keys='address offset semaphore doubt function inlined_into file line args'
+operand_keys='name type from size signed float place expression'
+is "$(python3 -c '
+import json, sys
+p, = json.load(open(sys.argv[1]))
+for thing in p, p["args"][0], p["sites"][0], p["sites"][0]["args"][0]:
+    print(*thing)' "$tmp/out")" "$probe_keys
+$arg_keys
+$site_keys
+$operand_keys" "its keys are these"
+page=$(sed -n '/^\.Ss btgen probes/,/^\.Ss btgen diff/s/^\.Cm \([a-z_]*\).*/\1/p' "$top/docs/man/btgen.1")
+for key in $probe_keys $arg_keys $site_keys $operand_keys; do
+	grep -qx "$key" <<<"$page" || printf '%s\n' "$key"
+done >"$tmp/unknown"
+is "$(cat "$tmp/unknown")" "" "and the manual page has each of them"
 nm "$tmp/plain" >"$tmp/nm"
 address() { sed -nE "s/^0*([0-9a-f]+) . $1\$/0x\1/p" "$tmp/nm"; }
 run --json -x "$tmp/plain" state_changed
@@ -118,7 +132,7 @@ print([s["address"] for s in p["sites"]], p["semaphore"])' "$tmp/out")" \
 run -x "$tmp/plain" 'spdk:*'
 is "$status $(grep -c '^spdk:' <<<"$out") $(grep -c '^libfoo:' <<<"$out")" "0 2 0" "a pattern with a provider"
 run -x "$tmp/plain" 'st?rt'
-is "$status $(grep -c ':start ' <<<"$out")" "0 2" "a pattern for the name matches under every provider"
+is "$status $(grep -c ':start(' <<<"$out")" "0 2" "a pattern for the name matches under every provider"
 run -x "$tmp/plain" 'start' 'state*'
 is "$status $(grep -c '^[a-z]*:' <<<"$out")" "0 3" "several patterns add up"
 run -x "$tmp/plain" stat_changed 'libfoo:*'
@@ -183,11 +197,17 @@ program odd < <(
 	note first 'pro\"v\\\001' 'na\nme\377' '8@%rax'
 	note second 'caf\303\251' "it's" '8@\033[31m'
 )
+program float < <(note first app ratio '8f@%xmm0')
 run -x "$tmp/odd"
-is "$(placeless "$out")" 'pro"v\\x01:na\x0ame\xff  1 site, 1 argument
-    ADDR  8@%rax
-café:it'\''s                1 site, 1 argument
-    ADDR  8@\x1b[31m' "control characters and broken UTF-8 in names are shown escaped"
+is "$(sed 's/  not attachable by bpftrace 0\.[0-9]*:/  NOT:/; s/  not attachable:/  NOT:/' <<<"$out")" \
+	'pro"v\\x01:na\x0ame\xff(uint64_t arg0)  NOT: its name has characters that bpftrace cannot parse
+café:it'\''s(uint64_t arg0)  NOT: its name has characters that bpftrace cannot parse' \
+	"control characters and broken UTF-8 in names are shown escaped; what cannot be attached to is called so"
+run --for 0.27 -x "$tmp/float"
+is "$out" "app:ratio(double arg0)  not attachable by bpftrace 0.27: it cannot read the location of arg0, 8f@%xmm0" \
+	"so is an operand that this version of bpftrace cannot read"
+run --for 0.17 -x "$tmp/float"
+is "$out" "app:ratio(double arg0)" "and an older one passes over"
 run --json -x "$tmp/odd"
 is "$(python3 -c '
 import json, sys
@@ -208,6 +228,27 @@ run -x "$tmp/notnop"
 like "$err" "/notnop:\.note\.stapsdt\+0x0: warning: the site at 0x[0-9a-f]+ is not a nop: tracing it can crash the program$" \
 	"a site that is no nop is warned about"
 like "$out" '\(the instruction there is not a nop\)$' "and marked in the list"
+
+# what is in a separate debug file
+printf '#include <btgen/usdt.h>\nint main(int argc, char **argv) { USDT_PROBE(app, run, argc, argv[0]); return 0; }\n' |
+	"${CC:-gcc}" -g -O1 -Wl,--build-id -I"$top/include" -o "$tmp/split" -x c -
+run -x "$tmp/split"
+is "$out$err" "app:run(int argc, char *argv)" "types that are in the file itself are shown"
+objcopy --only-keep-debug "$tmp/split" "$tmp/split.debug"
+strip "$tmp/split"
+run -x "$tmp/split"
+is "$out$err" "app:run(int32_t argc, uint64_t argv)" "without debug information types are sizes"
+objcopy --add-gnu-debuglink="$tmp/split.debug" "$tmp/split"
+run -x "$tmp/split"
+is "$out$err" "app:run(int32_t argc, uint64_t argv)btgen: note: -v also reads what debug files know, such as $tmp/split.debug" \
+	"a short list reads no debug file and says so when there is one"
+run -v -x "$tmp/split"
+like "$out" '^app:run\(int argc, char \*argv\)$' "-v does"
+is "$("$top/scripts/bpftrace.sh" -l "$tmp/split" 2>/dev/null)" "app:run(int32_t argc, uint64_t argv)" "bpftrace.sh -l is the short list"
+is "$("$top/scripts/bpftrace.sh" -lv "$tmp/split" run)" "$("$btgen" probes -v -x "$tmp/split")" "with -v the long one"
+is "$("$top/scripts/bpftrace.sh" -l --json "$tmp/split")" "$("$btgen" probes --json -x "$tmp/split")" "with --json that for programs"
+is "$("$top/scripts/bpftrace.sh" --json "$tmp/split" 2>&1 | head -n 1)" "bpftrace.sh: --json is for -l: a trace as JSON is -f json" \
+	"which a trace does not have"
 
 # a process
 "$tmp/plain" &
