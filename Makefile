@@ -88,10 +88,9 @@ $(BUILD)/libbtgen.a: $(LIB_OBJ)
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
-# Code and constants in the same pages: most commands take milliseconds, and a start maps fewer then.
 $(BUILD)/btgen: $(CMD_OBJ) $(BUILD)/libbtgen.a
 	$(say) LINK $@
-	$(Q)$(CC) $(CFLAGS) -Wl,-z,noseparate-code $(LDFLAGS) -o $@ $^ $(GEN_LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(GEN_LIBS)
 
 -include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d)
 
