@@ -100,6 +100,7 @@ struct bind {
 	struct context *all_near;      /**< the code of all probes, once bind_lookup() made it */
 	struct map probeargs;	       /**< namedarg's memory: probe -> struct probeargs */
 	struct map thrifty_args; /**< the same, with is_thrifty, of those that no args.NAME needs */
+	struct map results; /**< lower/result.h's memory: a clause -> what its functions return */
 	struct targettype *types;		 /**< lower/targettype.h's */
 	VEC(struct bind_table) tables;		 /**< of enum names, see names/table.h */
 	VEC(struct bind_enum_table) enum_tables; /**< of enum_name(), see names/enumname.h */

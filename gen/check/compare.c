@@ -5,6 +5,7 @@
 
 #include "lang/print.h"
 #include "lang/vocabulary.h"
+#include "lower/result.h"
 
 static bool is_equality(const struct node *n)
 {
@@ -46,6 +47,9 @@ static void check_function(struct checker *k, struct node *n)
 	const struct node *word = node_ungrouped(n->child);
 	if (!node_is(word, NODE_NAME, "retval") &&
 	    (word->kind != NODE_NAME || !vocabulary_arg_number(word->name->text, &i)))
+		return;
+	// Its sign is known, or there is none.
+	if ((word->expr && word->expr->type) || result_why_none(k->b, k->clause))
 		return;
 	struct diag_place at = tok_place(word->first);
 	struct str text = word->name->text;

@@ -2,6 +2,7 @@
 #include "check/check_priv.h"
 
 #include "lang/vocabulary.h"
+#include "lower/result.h"
 
 static bool is_any_kind(const struct script_attach *at, const char *const *names)
 {
@@ -61,6 +62,11 @@ static bool check_place(struct checker *k, const struct node *n)
 			    STR_ARG(node_text(n)), STR_ARG(c->attach.v[i].kind), m->remedy);
 			return false;
 		}
+	const char *why = tok_is(n->name, "retval") ? result_why_none(k->b, k->clause) : NULL;
+	struct diag_place at = tok_place(n->first);
+	if (why)
+		k->good &= diag_check(k->b->diag, "argument", DIAG_WARNING, &at,
+				      "retval is whatever the register holds: %s", why);
 	return true;
 }
 

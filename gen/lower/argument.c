@@ -16,7 +16,7 @@ struct ctype *argument_meant(struct bind *b, const struct expr *e, bool *is_gues
 	if (e->is_mixed)
 		return NULL;
 	if (e->type || !c)
-		return e->type;
+		return e->type ? e->type : e->meant;
 	for (size_t i = 0; i < c->probes.n; i++) {
 		const struct probearg *arg = namedarg_at(b, &c->probes.v[i], e->arg);
 		if (!arg || !arg->type || arg->types_differ || (t && !ctype_is_same(t, arg->type)))

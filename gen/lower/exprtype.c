@@ -2,6 +2,7 @@
 
 #include "bind/bind.h"
 #include "bind/namedarg.h"
+#include "lower/result.h"
 #include "lower/targettype.h"
 #include "usdt/sdtarg.h"
 #include "lang/print.h"
@@ -26,6 +27,8 @@ struct finder {
 	const struct attach_clause *clause;
 	const struct node *macro; // that is looked at, or NULL
 	const struct node *scope; // the clause, fn or macro whose variables are meant
+	const struct node
+	    *followed; // a pointer whose member, element or target is read, if it is retval
 	struct map known, before; // name -> struct holder, of this round and the one before
 	VEC(struct hidden) hidden;
 	unsigned round;
@@ -459,9 +462,17 @@ static void find_pointee(const struct expr *of, struct expr *e)
 
 // --- operators ---
 
+/** What is in front of -> or [ or behind *: there retval is a pointer, elsewhere a number. */
+static const struct expr *find_followed(struct finder *f, struct node *n)
+{
+	f->followed = node_ungrouped(n);
+	return find(f, n);
+}
+
 static void find_unary(struct finder *f, struct node *n, struct expr *e)
 {
-	const struct expr *of = find(f, n->child);
+	bool is_followed = tok_is(n->name, "*");
+	const struct expr *of = is_followed ? find_followed(f, n->child) : find(f, n->child);
 	const struct token *op = n->name;
 	e->sign = of->sign;
 	e->is_wide = of->is_wide && (tok_is(op, "-") || tok_is(op, "~") || node_is_step(n));
@@ -661,6 +672,26 @@ static enum expr_kind kind_of_word(const struct word *word)
 	return kinds[word->gives];
 }
 
+/** A hostile file may call a type anything: what no compiler writes is no type. */
+static bool is_type_name(struct ctype *t)
+{
+	struct ctype *to = ctype_pointee(t);
+	return !to || !to->name.n || str_is_made_of(to->name, ALPHABET_TYPE);
+}
+
+/** A pointer is one only where it is followed: `retval + 8` is 8 more. */
+static void find_retval(struct finder *f, const struct node *n, struct expr *e)
+{
+	struct ctype *t = result_type(f->b, f->clause), *bare = ctype_strip(t);
+	if (!t || !is_type_name(t))
+		return;
+	e->kind = EXPR_NUMBER;
+	e->meant = t;
+	e->sign = sign_of_type(t, 0);
+	if (bare->kind != CTYPE_POINTER || n == f->followed)
+		e->type = t;
+}
+
 static void find_name(struct finder *f, const struct node *n, struct expr *e)
 {
 	const struct word *word = vocabulary_word(n->name->text);
@@ -678,6 +709,8 @@ static void find_name(struct finder *f, const struct node *n, struct expr *e)
 		e->arg = i;
 	}
 	e->is_wide = size == 8 || word->is_wide;
+	if (tok_is(n->name, "retval"))
+		find_retval(f, n, e);
 }
 
 /** BLUE, or ns::BLUE: its value may be negative. */
@@ -695,13 +728,6 @@ static void find_enumerator(struct finder *f, const struct node *n, struct expr 
 	e->enumerator_of = of;
 	if (value < 0)
 		e->sign = of && !of->is_signed ? SIGN_UNSIGNED : SIGN_SIGNED;
-}
-
-/** A hostile file may call a type anything: what no compiler writes is no type. */
-static bool is_type_name(struct ctype *t)
-{
-	struct ctype *to = ctype_pointee(t);
-	return !to || !to->name.n || str_is_made_of(to->name, ALPHABET_TYPE);
 }
 
 /** args.name */
@@ -881,7 +907,7 @@ static void find_step(struct finder *f, struct node *n, struct expr *e)
 {
 	if (find_named(f, n, e))
 		return;
-	const struct expr *of = find(f, n->child);
+	const struct expr *of = find_followed(f, n->child);
 	if (n->name->kind == TOK_NUMBER)
 		find_element(n, of, e);
 	else
@@ -891,7 +917,7 @@ static void find_step(struct finder *f, struct node *n, struct expr *e)
 static void find_indexed(struct finder *f, struct node *n, struct expr *e)
 {
 	find(f, n->child->next);
-	find_index(f, n, find(f, n->child), e);
+	find_index(f, n, find_followed(f, n->child), e);
 }
 
 static void find_cast(struct finder *f, struct node *n, struct expr *e)

@@ -36,7 +36,8 @@ struct expr {
 	enum expr_kind kind;
 	/** The argument of these probes, unchanged, that it is; NULL: none. See argument_meant(). */
 	const struct attach_clause *arg_of;
-	unsigned arg; /**< its number */
+	unsigned arg;	     /**< its number */
+	struct ctype *meant; /**< of retval: what it is in the program, which `type` need not be */
 	struct ctype *
 	    enumerator_of; /**< of an enumerator, and a name that holds only such: its enum, or NULL */
 	bool is_guess;	   /**< `type` comes from an argument whose type is inferred or listed */

@@ -152,6 +152,21 @@ static bool is_followed(const struct bind *b, const struct node *n, const struct
 	}
 }
 
+/** `retval`, whose type exprtype has found: the sign of a number, the members behind a pointer. */
+static void lower_retval(struct lowerer *lo, struct node *n)
+{
+	struct arena *a = lo->b->arena;
+	struct ctype *t = ctype_strip(n->expr->type);
+	struct str pointer = targettype_pointer(lo->b, n->expr->type);
+	if (t->kind == CTYPE_POINTER && pointer.n)
+		change(a, n, "((%t)retval)", pointer);
+	else if (lower_is_number_type(t) && t->size < 8)
+		change(a, n, "(%sint64)(%sint%u)retval", t->is_signed ? "" : "u",
+		       t->is_signed ? "" : "u", t->size * 8);
+	else if (lower_is_number_type(t) && t->is_signed)
+		change(a, n, "(int64)retval");
+}
+
 /** args.name, with or without brackets around it, is argN; false for what is none of a usdt probe or function. */
 static bool lower_named(struct lowerer *lo, struct node *n, const struct node *parent)
 {
@@ -363,6 +378,8 @@ void lower_node(struct lowerer *lo, struct node *n, const struct node *parent)
 		lo->good = targettype_lower(lo->b, lo->clause, n, parent);
 	} else if (n->kind == NODE_NAME && n->expr && n->expr->is_substituted) {
 		return; // an enumerator of that name is not meant
+	} else if (node_is(n, NODE_NAME, "retval") && n->expr && n->expr->type) {
+		lower_retval(lo, n);
 	} else if (n->kind == NODE_NAME) {
 		lower_arg(lo, n, parent);
 		lo->good = n->is_changed || constant_lower(lo->b, lo->clause, n, parent);

@@ -168,6 +168,16 @@ static struct ctype *type_of(struct dwsrc *src, Dwarf_Die *die)
 		   : t;
 }
 
+/** Numbers and pointers, which are in the first register of both machines' conventions. */
+static bool is_in_one_register(struct ctype *t)
+{
+	uint64_t size;
+	t = ctype_strip(t);
+	return t && ctype_size(t, &size) && (size == 1 || size == 2 || size == 4 || size == 8) &&
+	       (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM || t->kind == CTYPE_BOOL ||
+		t->kind == CTYPE_POINTER);
+}
+
 /** Rust, Go and others pass arguments as they like. */
 static bool is_of_c(Dwarf_Die *unit)
 {
@@ -227,6 +237,27 @@ static void number(struct arena *a, struct convention *c, struct funcargs *f,
 	}
 }
 
+static void read_result(struct dwsrc *src, const struct dwsite *site, Dwarf_Die *function,
+			struct funcargs *ret)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die unit = site->unit;
+	struct ctype *t = type_of(src, function);
+	bool has_type = dwarf_attr_integrate(function, DW_AT_type, &attr);
+	ret->is_void = is_of_c(&unit) && !has_type;
+	if (is_of_c(&unit) && is_in_one_register(t))
+		ret->result = t;
+}
+
+/** Of a function in several pieces, as those with a cold one, it is the first one's: DWARF 5, section 2.18. */
+static bool is_entry(Dwarf_Die *function, Dwarf_Addr at)
+{
+	Dwarf_Addr entry, base, end;
+	if (dwarf_entrypc(function, &entry) == 0)
+		return entry == at;
+	return dwarf_ranges(function, 0, &base, &entry, &end) > 0 && entry == at;
+}
+
 bool funcargs_read(struct dwsrc *src, uint64_t addr, struct funcargs *ret)
 {
 	struct dwsite site;
@@ -237,14 +268,13 @@ bool funcargs_read(struct dwsrc *src, uint64_t addr, struct funcargs *ret)
 	if (!dwsrc_open_whole(src) || !dwsite_at(src, addr, &site) || !site.dies.n)
 		return false;
 	Dwarf_Die *function = &site.dies.v[site.dies.n - 1];
-	Dwarf_Addr entry;
-	if (dwarf_tag(function) != DW_TAG_subprogram || dwarf_entrypc(function, &entry) != 0 ||
-	    entry != site.at)
+	if (dwarf_tag(function) != DW_TAG_subprogram || !is_entry(function, site.at))
 		return false;
 	const char *name = dwarf_diename(function);
 	ret->function = str_from(name ? name : "");
 	struct convention c = {.machine = src->img->machine, .is_c = dwsrc_is_c(&site.unit)};
 	begin(&c, dwload_type_of(src, function));
+	read_result(src, &site, function, ret);
 	c.is_certain &= is_callable(&site.unit, function);
 	for (bool more = dwsrc_child(src, &w, function, &die); more;
 	     more = dwsrc_sibling(src, &w, &die, &die)) {

@@ -21,6 +21,12 @@ struct funcarg {
 struct funcargs {
 	struct str function;
 	VEC(struct funcarg) list;
+	/**
+	 * What it returns in the register that retval of a uretprobe is, a reference as a pointer; NULL:
+	 * no number or pointer of at most 8 bytes, or not known.
+	 */
+	struct ctype *result;
+	bool is_void; /**< it returns nothing */
 };
 
 /** Those of the function at link-time address @addr; false, silently, where nothing is known. */

@@ -9,6 +9,7 @@ can_trace || skip_all "needs root and bpftrace"
 cat >"$tmp/app.c" <<'END'
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 enum state { IDLE, RUNNING = 7, BROKEN = -2 };
 struct where { int line; };
@@ -44,6 +45,17 @@ NOIPA struct big makes(int n, const char *text)
 	printf("makes %d %s\n", n, text);
 	return b;
 }
+/* What never happens is put elsewhere: its code is in two pieces. */
+NOIPA long pieces(int n, const char *text);
+NOIPA long pieces(int n, const char *text)
+{
+	if (__builtin_expect(n > 1000, 0)) {
+		fprintf(stderr, "%s\n", text);
+		abort();
+	}
+	printf("pieces %d %s\n", n, text);
+	return sink += n;
+}
 NOIPA void nothing(int n);
 NOIPA void nothing(int n)
 {
@@ -71,6 +83,7 @@ int main(void)
 		pointers(&r, "text", 2.5, BROKEN);
 		behind(-1, big, -2);
 		makes(-3, "made");
+		pieces(-9, "whole");
 		unsure(pair, 1);
 		nothing(-4);
 		many(-1, 2, 3, 4, 5, -6, 7);
@@ -83,6 +96,7 @@ cat >"$tmp/calls.bt" <<'END'
 uprobe:__EXE__:numbers { printf("numbers %d %d %d %u %ld %d\n", args.i, args.c, args.s, args.u, args.l, args.b); }
 uprobe:__EXE__:pointers { printf("pointers %ld %s %s %d %d %d\n", args.r->id, str(args.r->name), str(args.text), (int32)args.r->state, (int32)args.next, args.r->at.line); @[args.next, args.r->state] = count(); }
 uprobe:__EXE__:makes { printf("makes %d %s\n", args.n, str(args.text)); }
+uprobe:__EXE__:pieces { printf("pieces %d %s\n", args.n, str(args.text)); }
 uprobe:__EXE__:nothing { printf("nothing %d\n", args.n); }
 uprobe:__EXE__:many { printf("many %d %d\n", args.a, args.f); }
 END

@@ -1,0 +1,64 @@
+#include "lower/result.h"
+
+#include "probe/argtype.h"
+#include "probe/funcargs.h"
+
+struct result {
+	struct ctype *type;
+	const char *why_none;
+};
+
+/**
+ * Only ends of functions that the symbol tables have. gcc drops a result that no caller wants, and calls
+ * what is left f.isra.0.
+ */
+static bool is_of_ends(const struct attach_clause *c)
+{
+	for (size_t i = 0; i < c->clause->attach.n; i++) {
+		const struct script_attach *at = &c->clause->attach.v[i];
+		if (at->absent || !at->provider || at->provider->kind != PROVIDER_URETPROBE ||
+		    at->fields.n != 2 || !str_is_made_of(at->fields.v[1], ALPHABET_SYMBOL) ||
+		    str_contains(at->fields.v[1], STR(".isra.")))
+			return false;
+	}
+	return c->near.places.n && c->near.places.n == c->clause->attach.n;
+}
+
+static struct result read(struct bind *b, const struct attach_clause *c)
+{
+	struct result r = {0};
+	for (size_t i = 0; i < c->near.places.n; i++) {
+		struct funcargs f;
+		if (!funcargs_read(c->near.places.v[i].src, c->near.places.v[i].addr, &f))
+			return (struct result){.why_none = r.why_none};
+		if (f.is_void && !r.why_none)
+			r.why_none = arena_printf(b->arena, STR_FMT "() returns nothing",
+						  STR_ARG(f.function));
+		if (!f.result || (i && (!r.type || !argtype_is_same(b->arena, f.result, r.type))))
+			return (struct result){.why_none = r.why_none};
+		r.type = f.result;
+	}
+	return r;
+}
+
+static const struct result *result_of(struct bind *b, const struct attach_clause *c)
+{
+	struct result *known = map_get_ptr(&b->results, c->clause->node);
+	if (known)
+		return known;
+	known = arena_new(b->arena, struct result);
+	if (is_of_ends(c))
+		*known = read(b, c);
+	map_put_ptr(b->arena, &b->results, c->clause->node, known);
+	return known;
+}
+
+struct ctype *result_type(struct bind *b, const struct attach_clause *c)
+{
+	return result_of(b, c)->type;
+}
+
+const char *result_why_none(struct bind *b, const struct attach_clause *c)
+{
+	return result_of(b, c)->why_none;
+}

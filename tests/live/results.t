@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# retval of functions: what the program itself says they returned.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/live.sh
+. "$(dirname "$0")/../live.sh"
+can_trace || skip_all "needs root and bpftrace"
+
+cat >"$tmp/app.c" <<'EOF'
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdint.h>
+#include <unistd.h>
+enum state { IDLE, RUNNING = 7, BROKEN = -2 };
+struct item { long id; struct item *next; char name[8]; int n[2]; };
+#define NOIPA __attribute__((noinline))
+static struct item second = {2, NULL, "second", {5, -6}}, first = {1, &second, "first", {3, -4}};
+static int number = -8;
+NOIPA int less(int n);
+NOIPA int less(int n) { return n - 5; }
+/* The upper half of the register is that of the argument. */
+NOIPA int cut(long n);
+NOIPA int cut(long n) { return (int)n; }
+NOIPA enum state turn(int n);
+NOIPA enum state turn(int n) { return n == 3 ? BROKEN : RUNNING; }
+NOIPA bool is_even(int n);
+NOIPA bool is_even(int n) { return n % 2 == 0; }
+NOIPA short narrow(int n);
+NOIPA short narrow(int n) { return (short)-n; }
+NOIPA unsigned char byte(int n);
+NOIPA unsigned char byte(int n) { return (unsigned char)(n + 200); }
+NOIPA long wide(int n);
+NOIPA long wide(int n) { return -5000000000L * n; }
+NOIPA unsigned long uwide(int n);
+NOIPA unsigned long uwide(int n) { return -(unsigned long)n; }
+NOIPA struct item *find(int n);
+NOIPA struct item *find(int n) { return n == 3 ? &first : NULL; }
+NOIPA int *cell(int n);
+NOIPA int *cell(int n) { number += n; return &number; }
+NOIPA const char *text(int n);
+NOIPA const char *text(int n) { return n == 3 ? first.name : second.name; }
+NOIPA void nothing(int n);
+NOIPA void nothing(int n) { number += n; }
+int main(void)
+{
+	char c;
+	setlinebuf(stdout);
+	while (read(0, &c, 1) == 1) {
+		for (int n = 3; n < 5; n++) {
+			int l = less(n);
+			printf("less %d %d %d %d\n", l, l < 0, l == -1, l >= 0);
+			int k = cut(0x5a5a5a5a00000000 - n);
+			printf("cut %d %d\n", k, k < -3);
+			enum state s = turn(n);
+			printf("turn %s %d\n", s == BROKEN ? "BROKEN" : "RUNNING", s == BROKEN);
+			printf("is_even %d\n", is_even(n));
+			printf("narrow %d\n", narrow(n));
+			printf("byte %d\n", byte(n));
+			long w = wide(n);
+			printf("wide %ld %d\n", w, w < 0);
+			printf("uwide %lu\n", uwide(n));
+			struct item *i = find(n);
+			printf("find %ld\n", i ? (long)(uintptr_t)i - 8 : -8L);
+			if (i)
+				printf("item %ld %s %s %ld %d\n", i->id, i->name, i->next->name, (*i).id, i[0].n[1]);
+			printf("cell %d\n", *cell(n));
+			printf("text %s\n", text(n));
+			nothing(n);
+		}
+		puts("done");
+	}
+	return 0;
+}
+EOF
+cat >"$tmp/calls.bt" <<'EOF'
+uretprobe:__EXE__:less { printf("less %d %d %d %d\n", retval, retval < 0, retval == -1, retval >= 0); }
+uretprobe:__EXE__:cut { printf("cut %d %d\n", retval, retval < -3); }
+uretprobe:__EXE__:turn { printf("turn %s %d\n", retval, retval == BROKEN); @[retval] = count(); }
+uretprobe:__EXE__:is_even { printf("is_even %d\n", retval); }
+uretprobe:__EXE__:narrow { printf("narrow %d\n", retval); }
+uretprobe:__EXE__:byte { printf("byte %d\n", retval); }
+uretprobe:__EXE__:wide { printf("wide %ld %d\n", retval, retval < 0); }
+uretprobe:__EXE__:uwide { printf("uwide %lu\n", retval); }
+uretprobe:__EXE__:find { printf("find %ld\n", retval - 8); }
+uretprobe:__EXE__:find /retval != 0/ { printf("item %ld %s %s %ld %d\n", retval->id, retval->name, retval->next->name, (*retval).id, retval[0].n[1]); }
+uretprobe:__EXE__:cell { printf("cell %d\n", *retval); }
+uretprobe:__EXE__:text { printf("text %s\n", str(retval)); }
+EOF
+returns() { # BUILD...: what it says and what is traced are the same
+	"$@" -g -o "$tmp/app" "$tmp/app.c" 2>"$tmp/errors" || { ok "$*: compiles" false; sed 's/^/# /' "$tmp/errors"; return; }
+	live_start "$tmp/app"
+	ok "$*: it attaches" live_trace "$live_pid" "$tmp/calls.bt"
+	printf x >&8
+	wait_for 20 grep -q 'done' "$tmp/answers"
+	live_wait INT
+	is "$(grep -v '^@\|^$' "$tmp/trace")" "$(grep -v 'done' "$tmp/answers")" "$*: what the functions say they returned"
+	is "$(grep '^@' "$tmp/trace" | sort)" $'@[BROKEN]: 1\n@[RUNNING]: 1' "$*: enumerators have their names"
+	is "$(grep 'warning\|WARN\|error' "$tmp/messages" | grep -v "calls.bt:9:.*bpftrace: Expression of type: uint64")" "" "$*: and nothing is complained of"
+	exec 8>&-
+	wait "$live_pid"
+}
+returns gcc -O2
+if command -v clang >/dev/null; then
+	returns clang -O1
+fi
+said() { # SCRIPT REGEX CLAIM
+	local out
+	out=$("$btgen" check --for 0.23 -x "$tmp/app" -e "$1" 2>&1)
+	like "$out" "$2" "$3"
+}
+said 'uretprobe:__EXE__:find { printf("%d\n", retval->nxt); }' 'struct item has no member nxt' "a member that it does not have"
+said 'uretprobe:__EXE__:nothing { printf("%d\n", retval); }' 'warning: retval is whatever the register holds: nothing\(\) returns nothing  \[argument\]' \
+	"a function that returns nothing"
+said 'uretprobe:__EXE__:text /retval == "first"/ { @ = count(); }' 'the address of a string is compared with a string: use str\(retval\)' \
+	"a string's address"
+said 'uretprobe:__EXE__:is_even /retval == 2/ { @ = count(); }' 'this is always false: retval is a bool' "a number that it never is"
+done_testing
