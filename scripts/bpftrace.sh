@@ -35,7 +35,7 @@ OPTIONS
   -o FILE           write the data to FILE (as does BPF_OUTFILE); untouched if nothing is attached
   -n                print the program and stop; --echo: print what runs, and go on
   -e TEXT           template text instead of a file
-  -t PATTERN        every event of the probes that match, instead of a script
+  -t PATTERN        every event of the probes that match, instead of a script; uprobe:NAME, uretprobe:FILE:NAME: of functions
   --deep N          with -t: structs that pointers lead to, N levels
   --stack           with -t: the user stack behind each event
   --filter CONDITION

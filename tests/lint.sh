@@ -33,11 +33,11 @@ layer usdt base elf
 layer probe base elf ctype conf dwarf btf/typenote.h usdt
 layer lang base text
 layer bind base target elf ctype dwarf btf/typenote.h usdt probe text lang out/dialect.h
-layer lower base ctype btf usdt lang bind out/dialect.h
+layer lower base ctype btf usdt probe lang bind out/dialect.h
 layer names base ctype conf probe lang bind lower record/shape.h record/mapentry.h out/dialect.h
 layer check base ctype conf usdt probe lang bind lower names/table.h out/dialect.h
 layer lock base elf ctype conf probe lang bind lower names/table.h names/enumname.h
-layer template base ctype usdt probe lang bind lower check lock names record/shape.h out/dialect.h
+layer template base elf ctype usdt probe lang bind lower check lock names record/shape.h out/dialect.h
 layer out base text
 layer value base elf target ctype dwarf
 layer record base ctype value

@@ -16,17 +16,18 @@ static const struct cmd_option list[] = {
 };
 
 static const struct cmd_options options = {
-    .usage = "Usage: btgen skeleton (-p PID | -x FILE) [OPTION]... PATTERN...\n"
-	     "Write a template that prints every event of the probes that match: to be edited, "
-	     "then run.\n"
-	     "\n"
-	     "  btgen skeleton -p 4242 'nvmf_subsystem_*' >my.bt\n"
-	     "  bpftrace.sh 4242 my.bt\n"
-	     "\n"
-	     "A PATTERN is NAME or PROVIDER:NAME and can contain * and ?. bpftrace.sh -t PATTERN "
-	     "PID traces\n"
-	     "without a script.\n"
-	     "\n",
+    .usage =
+	"Usage: btgen skeleton (-p PID | -x FILE) [OPTION]... PATTERN...\n"
+	"Write a template that prints every event of the probes that match: to be edited, "
+	"then run.\n"
+	"\n"
+	"  btgen skeleton -p 4242 'nvmf_subsystem_*' >my.bt\n"
+	"  bpftrace.sh 4242 my.bt\n"
+	"\n"
+	"A PATTERN is NAME or PROVIDER:NAME and can contain * and ?; of functions it is\n"
+	"uprobe:[FILE:]NAME or uretprobe:[FILE:]NAME. bpftrace.sh -t PATTERN PID traces without "
+	"a script.\n"
+	"\n",
     .list = list,
     .take = expand_take,
 };

@@ -1,4 +1,4 @@
-#include "template/skeleton.h"
+#include "template/skeleton_priv.h"
 
 #include <limits.h>
 #include <string.h>
@@ -127,6 +127,19 @@ static void forget_disputed_name(struct arena *a, struct probearg *arg, size_t i
 	arg->has_name = false;
 }
 
+void skeleton_shape_field(struct skeleton *sk, struct skeleton_field *f, bool is_readable)
+{
+	f->shape = is_readable ? shape_of(f->arg) : shown(FIELD_HIDDEN, 's', f->arg);
+	if (f->shape.kind != FIELD_ENUM)
+		return;
+	struct ctype *t = ctype_strip(f->arg->type);
+	// An enum without a tag is known by its typedef.
+	f->enum_name = t->name.n ? t->name : f->arg->type->name;
+	f->shape.names = enumtab_of(sk->arena, f->arg->type);
+	if (!str_is_made_of(f->enum_name, ALPHABET_SCOPED_WORD) || !f->shape.names)
+		f->shape = shown_number(f->arg->is_signed, f->arg);
+}
+
 static void add_fields(struct skeleton *sk, struct skeleton_probe *p)
 {
 	p->fields = arena_array(sk->arena, struct skeleton_field, p->args.n_args + 1);
@@ -137,18 +150,9 @@ static void add_fields(struct skeleton *sk, struct skeleton_probe *p)
 		forget_disputed_name(sk->arena, &p->args.args[i], i);
 		f->arg = &p->args.args[i];
 		f->index = (unsigned)i;
-		f->shape = can_read(sk, p->file, &p->args, f->index)
-			       ? shape_of(f->arg)
-			       : shown(FIELD_HIDDEN, 's', f->arg);
+		f->value = str_printf(sk->arena, "arg%zu", i);
 		f->by_name = is_by_name(&p->args, i);
-		if (f->shape.kind != FIELD_ENUM)
-			continue;
-		struct ctype *t = ctype_strip(f->arg->type);
-		// An enum without a tag is known by its typedef.
-		f->enum_name = t->name.n ? t->name : f->arg->type->name;
-		f->shape.names = enumtab_of(sk->arena, f->arg->type);
-		if (!str_is_made_of(f->enum_name, ALPHABET_SCOPED_WORD) || !f->shape.names)
-			f->shape = shown_number(f->arg->is_signed, f->arg);
+		skeleton_shape_field(sk, f, can_read(sk, p->file, &p->args, f->index));
 	}
 }
 
@@ -165,9 +169,19 @@ static struct str why_not(struct skeleton *sk, const struct targetfile *tf,
 	return why;
 }
 
+void skeleton_add(struct skeleton *sk, struct skeleton_probe *p)
+{
+	uintptr_t first = (uintptr_t)map_get(&sk->named, p->label);
+	if (first)
+		p->needs_path = sk->probes.v[first - 1].needs_path = true;
+	vec_push(sk->arena, &sk->probes, *p);
+	if (!first)
+		map_put(sk->arena, &sk->named, p->label, (void *)(uintptr_t)sk->probes.n);
+}
+
 static void add_probe(struct skeleton *sk, struct targetfile *tf, const struct sdt_probe *p)
 {
-	struct skeleton_probe sp = {.file = tf, .probe = p};
+	struct skeleton_probe sp = {.file = tf, .probe = p, .kind = "usdt"};
 	struct str why = why_not(sk, tf, p);
 	if (why.n) {
 		diag_warning(sk->diag, NULL,
@@ -178,18 +192,15 @@ static void add_probe(struct skeleton *sk, struct targetfile *tf, const struct s
 	}
 	probeargs_read(&tf->bin, sk->files->signatures, p, &sp.args);
 	add_fields(sk, &sp);
-	struct str name =
+	sp.what = sp.label =
 	    str_printf(sk->arena, STR_FMT ":" STR_FMT, STR_ARG(p->provider), STR_ARG(p->name));
-	uintptr_t first = (uintptr_t)map_get(&sk->named, name);
-	if (first)
-		sp.needs_path = sk->probes.v[first - 1].needs_path = true;
-	vec_push(sk->arena, &sk->probes, sp);
-	if (!first)
-		map_put(sk->arena, &sk->named, name, (void *)(uintptr_t)sk->probes.n);
+	skeleton_add(sk, &sp);
 }
 
 static bool add_pattern(struct skeleton *sk, struct str pattern)
 {
+	if (str_has_prefix(pattern, STR("uprobe:")) || str_has_prefix(pattern, STR("uretprobe:")))
+		return skeleton_add_functions(sk, pattern);
 	size_t colon = str_find(pattern, ':');
 	struct str provider = colon < pattern.n ? str_slice(pattern, 0, colon) : STR("");
 	struct str name = colon < pattern.n ? str_from_offset(pattern, colon + 1) : pattern;
@@ -231,10 +242,9 @@ bool skeleton_collect(struct skeleton *ret, struct arena *a, struct diag *d,
 		if (!p->needs_path || str_is_made_of(p->file->path, ALPHABET_QUOTED_PATH))
 			continue;
 		diag_warning(d, NULL,
-			     STR_FMT ":" STR_FMT " of " STR_FMT
+			     STR_FMT " of " STR_FMT
 				     " is skipped: bpftrace does not accept that path",
-			     STR_ARG(p->probe->provider), STR_ARG(p->probe->name),
-			     STR_ARG(p->file->path));
+			     STR_ARG(p->label), STR_ARG(p->file->path));
 		memmove(p, p + 1, (--ret->probes.n - i) * sizeof(*p));
 		i--;
 	}
@@ -250,10 +260,10 @@ void skeleton_write_head(const struct skeleton *sk, const struct skeleton_probe 
 {
 	strbuf_addc(out, '\n');
 	if (p->needs_path)
-		strbuf_addf(out, "usdt:\"" STR_FMT "\":", STR_ARG(p->file->path));
+		strbuf_addf(out, "%s:\"" STR_FMT "\":", p->kind, STR_ARG(p->file->path));
 	else
-		strbuf_addz(out, "usdt:__EXE__:");
-	strbuf_addf(out, STR_FMT ":" STR_FMT, STR_ARG(p->probe->provider), STR_ARG(p->probe->name));
+		strbuf_addf(out, "%s:__EXE__:", p->kind);
+	strbuf_adds(out, p->what);
 	strbuf_addc(out, '\n');
 	if (sk->filter)
 		strbuf_addf(out, "/(%s)/\n", sk->filter);
@@ -269,7 +279,7 @@ void skeleton_write_value(const struct skeleton_field *f, bool by_name, struct s
 		strbuf_addf(out, "(%sint64)(%sint%u)arg%u", t->is_signed ? "" : "u",
 			    t->is_signed ? "" : "u", (unsigned)t->size * 8, f->index);
 	else
-		strbuf_addf(out, "arg%u", f->index);
+		strbuf_adds(out, f->value);
 }
 
 /** A struct is written by its name only, `*args.o->next`. */
@@ -296,22 +306,45 @@ static const char *conversion(const struct skeleton_field *f)
 	}
 }
 
+static void write_declaration(struct arena *a, const struct skeleton_probe *p, struct strbuf *out)
+{
+	strbuf_addz(out, "\n// ");
+	if (!p->probe) {
+		strbuf_add_printable(out, p->declaration);
+		return;
+	}
+	strbuf_add_printable(out, p->probe->name);
+	strbuf_addc(out, '(');
+	for (size_t i = 0; i < p->args.n_args; i++) {
+		strbuf_addz(out, i ? ", " : "");
+		strbuf_add_printable(out, probearg_declaration(a, &p->args.args[i]));
+	}
+	strbuf_addc(out, ')');
+}
+
+static void write_omitted(const struct skeleton *sk, const struct skeleton_probe *p,
+			  const struct skeleton_field *f, struct strbuf *out)
+{
+	strbuf_addz(out, "// ");
+	if (p->probe) {
+		strbuf_addf(out, STR_FMT " is omitted: bpftrace 0.%u cannot read it here\n",
+			    STR_ARG(f->value), sk->version);
+		return;
+	}
+	strbuf_add_printable(out, f->arg->name);
+	strbuf_addz(out, " is omitted: it is in no register that bpftrace has, or it is not known "
+			 "in which\n");
+}
+
 static void write_clause(const struct skeleton *sk, const struct skeleton_probe *p,
 			 struct strbuf *out)
 {
 	struct arena a;
 	arena_init(&a);
-	strbuf_addz(out, "\n// ");
-	strbuf_add_printable(out, p->probe->name);
-	strbuf_addc(out, '(');
-	for (size_t i = 0; i < p->args.n_args; i++) {
-		strbuf_addz(out, i ? ", " : "");
-		strbuf_add_printable(out, probearg_declaration(&a, &p->args.args[i]));
-	}
-	strbuf_addc(out, ')');
+	write_declaration(&a, p, out);
 	skeleton_write_head(sk, p, out);
 	strbuf_addz(out, "{\n\tprintf(\"%s %s[%d] ");
-	strbuf_addf(out, STR_FMT ":" STR_FMT, STR_ARG(p->probe->provider), STR_ARG(p->probe->name));
+	strbuf_adds(out, p->label);
 	for (size_t i = 0; i < p->n_fields; i++) {
 		const struct skeleton_field *f = &p->fields[i];
 		if (is_in_template(f))
@@ -341,8 +374,7 @@ static void write_clause(const struct skeleton *sk, const struct skeleton_probe 
 	strbuf_addz(out, sk->has_stack ? ", ustack);\n}\n" : ");\n}\n");
 	for (size_t i = 0; i < p->n_fields; i++)
 		if (p->fields[i].shape.kind == FIELD_HIDDEN)
-			strbuf_addf(out, "// arg%u is omitted: bpftrace 0.%u cannot read it here\n",
-				    p->fields[i].index, sk->version);
+			write_omitted(sk, p, &p->fields[i], out);
 	arena_fini(&a);
 }
 
@@ -358,8 +390,7 @@ void skeleton_write_template(const struct skeleton *sk, struct strbuf *out)
 static void add_shape(const struct skeleton_probe *p, bool has_stack, struct shapes *ret)
 {
 	struct shape s = {.style = SHAPE_LIST, .n_fields = p->n_fields, .is_counted = true};
-	s.probe = str_printf(ret->arena, STR_FMT ":" STR_FMT, STR_ARG(p->probe->provider),
-			     STR_ARG(p->probe->name));
+	s.probe = p->label;
 	s.fields = arena_array(ret->arena, struct shape_field, p->n_fields + 1);
 	for (size_t i = 0; i < p->n_fields; i++)
 		s.fields[i] = p->fields[i].shape;
@@ -381,7 +412,7 @@ static void write_addresses(const struct skeleton_probe *p, struct strbuf *out)
 			strbuf_addf(out, "*(uint64 *)($p%zu + %llu)", f->from - 1,
 				    (unsigned long long)f->offset);
 		else
-			strbuf_addf(out, "(uint64)arg%u", f->index);
+			strbuf_addf(out, "(uint64)" STR_FMT, STR_ARG(f->value));
 		strbuf_addz(out, "; ");
 	}
 }
@@ -402,8 +433,8 @@ static void write_struct(const struct skeleton *sk, const struct skeleton_field 
 static void write_record_values(const struct skeleton *sk, const struct skeleton_probe *p,
 				struct strbuf *out)
 {
-	// From 0.24 on argN is that, and a cast that changes nothing is warned of.
-	bool cast = !dialect_has_libbpf_usdt(sk->version);
+	// From 0.24 on argN of usdt probes is that, and a cast that changes nothing is warned of.
+	bool cast = !p->probe || !dialect_has_libbpf_usdt(sk->version);
 	strbuf_addz(out, "nsecs, cpu, pid, tid");
 	for (size_t i = 0; i < p->n_fields; i++) {
 		if (p->fields[i].shape.kind == FIELD_HIDDEN)
@@ -419,7 +450,7 @@ static void write_record_values(const struct skeleton *sk, const struct skeleton
 	strbuf_addz(out, ", $key, comm, $key");
 	for (size_t i = 0; i < p->n_fields; i++)
 		if (p->fields[i].shape.kind == FIELD_STRING)
-			strbuf_addf(out, ", str(arg%u), $key", p->fields[i].index);
+			strbuf_addf(out, ", str(" STR_FMT "), $key", STR_ARG(p->fields[i].value));
 	strbuf_addz(out, sk->has_stack ? ", ustack, $key" : "");
 }
 

@@ -1,10 +1,10 @@
 /**
  * skeleton - a script for probes that nobody has written one for.
  *
- * Takes the probes of the target that match some patterns and decides how each argument is best
- * shown: strings quoted, enums by name, pointers in hex, numbers with their sign. Out of that comes
- * an editable template (`btgen skeleton`), or one that prints records (`bpftrace.sh -t`) and their
- * shapes.
+ * Takes the probes, or functions, of the target that match some patterns and decides how each
+ * argument, or result, is best shown: strings quoted, enums by name, pointers in hex, numbers with
+ * their sign. Out of that comes an editable template (`btgen skeleton`), or one that prints records
+ * (`bpftrace.sh -t`) and their shapes.
  *
  *	struct skeleton sk;
  *	if (skeleton_collect(&sk, a, d, files, version, patterns, n))
@@ -21,6 +21,7 @@ struct skeleton_field {
 	struct shape_field shape;   /**< how it is shown, without what is of a format */
 	const struct probearg *arg; /**< NULL: what a member of a struct leads to, see `from` */
 	unsigned index;		    /**< N of argN */
+	struct str value;	    /**< what bpftrace calls it: argN, retval */
 	bool by_name;		    /**< a template can say args.NAME */
 	struct str enum_name;	    /**< of FIELD_ENUM, without the keyword */
 	size_t from;	 /**< of FIELD_AGGREGATE, by template/follow.h: 0: argN leads to it; else */
@@ -29,8 +30,12 @@ struct skeleton_field {
 
 struct skeleton_probe {
 	struct targetfile *file;
-	const struct sdt_probe *probe;
-	bool needs_path; /**< other files have a probe of that name, too */
+	const struct sdt_probe *probe; /**< NULL: it is a function */
+	const char *kind;	       /**< "usdt", "uprobe", "uretprobe" */
+	struct str what;	/**< behind the path of an attach point: spdk:nvmf_tgt_state */
+	struct str label;	/**< what its events are called: that, or uprobe:FUNCTION */
+	struct str declaration; /**< of a function that debug information knows */
+	bool needs_path;	/**< other files have a probe of that name, too */
 	struct probeargs args;
 	struct skeleton_field *fields; /**< the arguments without those that are listed constants */
 	size_t n_fields;
@@ -47,13 +52,13 @@ struct skeleton {
 	    *filter;	/**< the caller's: a condition for events, as a predicate has it, or NULL */
 	bool has_stack; /**< likewise: the user stack is shown behind each event */
 	struct map known; /**< addresses of those in the lists of files */
-	struct map named; /**< "provider:name" -> 1 + index of the first one in `probes` */
+	struct map named; /**< label -> 1 + index of the first one in `probes` */
 };
 
 /**
- * Finds the probes that match any of @patterns, each NAME or PROVIDER:NAME with * and ?. Probes
- * that this bpftrace cannot attach to are left out with a warning; a pattern that matches nothing
- * is an error.
+ * Finds the probes that match any of @patterns, each NAME or PROVIDER:NAME with * and ?, or
+ * functions: uprobe:NAME, uretprobe:FILE:NAME. Probes that this bpftrace cannot attach to are left
+ * out with a warning; a pattern that matches nothing is an error.
  */
 bool skeleton_collect(struct skeleton *ret, struct arena *a, struct diag *d,
 		      struct targetfiles *files, unsigned version, const char *const *patterns,

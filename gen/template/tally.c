@@ -1,11 +1,5 @@
 #include "template/tally.h"
 
-static struct str probe_name(struct arena *a, const struct skeleton_probe *p)
-{
-	return str_printf(a, STR_FMT ":" STR_FMT, STR_ARG(p->probe->provider),
-			  STR_ARG(p->probe->name));
-}
-
 static bool is_builtin(struct str word)
 {
 	return str_eqz(word, "comm") || str_eqz(word, "pid") || str_eqz(word, "tid");
@@ -31,8 +25,8 @@ static bool say_no_argument(const struct skeleton *sk, const struct skeleton_pro
 	strbuf_init(&names);
 	for (size_t i = 0; i < p->n_fields; i++)
 		strbuf_addf(&names, "%s" STR_FMT, i ? ", " : "", STR_ARG(p->fields[i].shape.name));
-	diag_error(sk->diag, NULL, STR_FMT " has no argument '" STR_FMT "'",
-		   STR_ARG(probe_name(sk->arena, p)), STR_ARG(word));
+	diag_error(sk->diag, NULL, STR_FMT " has no argument '" STR_FMT "'", STR_ARG(p->label),
+		   STR_ARG(word));
 	diag_note(sk->diag, NULL,
 		  "a key is probe, comm, pid, tid or an argument; that probe has %s" STR_FMT,
 		  names.n ? "" : "none", STR_ARG(strbuf_str(&names)));
@@ -63,7 +57,7 @@ static bool write_key(const struct skeleton *sk, const struct skeleton_probe *p,
 		return true;
 	}
 	if (str_eqz(word, "probe")) {
-		strbuf_addf(out, "\"" STR_FMT "\"", STR_ARG(probe_name(sk->arena, p)));
+		strbuf_addf(out, "\"" STR_FMT "\"", STR_ARG(p->label));
 		return true;
 	}
 	const struct skeleton_field *f = find_argument(sk->arena, p, word);
@@ -72,7 +66,7 @@ static bool write_key(const struct skeleton *sk, const struct skeleton_probe *p,
 		return say_no_argument(sk, p, word);
 	if (why)
 		return diag_error(sk->diag, NULL, STR_FMT ": '" STR_FMT "' cannot be a key: %s",
-				  STR_ARG(probe_name(sk->arena, p)), STR_ARG(word), why);
+				  STR_ARG(p->label), STR_ARG(word), why);
 	bool is_call = f->shape.kind == FIELD_STRING || f->shape.kind == FIELD_CODE;
 	strbuf_addz(out, f->shape.kind == FIELD_STRING ? "str(" : is_call ? "usym(" : "");
 	skeleton_write_value(f, true, out);
@@ -100,9 +94,8 @@ static bool check_kind(const struct skeleton *sk, const struct skeleton_probe *f
 	return diag_error(sk->diag, NULL,
 			  "'" STR_FMT "' cannot be a key of both: it is a %s of " STR_FMT
 			  ", and a %s of " STR_FMT,
-			  STR_ARG(word), is_text ? "string" : "number",
-			  STR_ARG(probe_name(sk->arena, first)), is_text ? "number" : "string",
-			  STR_ARG(probe_name(sk->arena, p)));
+			  STR_ARG(word), is_text ? "string" : "number", STR_ARG(first->label),
+			  is_text ? "number" : "string", STR_ARG(p->label));
 }
 
 /** The same for all probes of @sk and each of @keys. */
@@ -250,10 +243,11 @@ static bool check_apart(const struct skeleton *start, const struct skeleton *don
 {
 	for (size_t i = 0; i < start->probes.n; i++)
 		for (size_t k = 0; k < done->probes.n; k++)
-			if (start->probes.v[i].probe == done->probes.v[k].probe)
-				return diag_error(
-				    start->diag, NULL, STR_FMT " is both the start and the end",
-				    STR_ARG(probe_name(start->arena, &start->probes.v[i])));
+			if (start->probes.v[i].file == done->probes.v[k].file &&
+			    str_eq(start->probes.v[i].label, done->probes.v[k].label))
+				return diag_error(start->diag, NULL,
+						  STR_FMT " is both the start and the end",
+						  STR_ARG(start->probes.v[i].label));
 	return true;
 }
 

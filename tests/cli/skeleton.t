@@ -94,4 +94,64 @@ like "$("$btgen" probes -v -x "$tmp/sites" app:io)" '^    arg0   int len .*; els
 is "$("$btgen" expand -x "$tmp/sites" -e 'usdt:__EXE__:io { @ = args.len; @r = args.rc; }' 2>&1 >/dev/null | head -n 1)" \
 	'<command line>:1:28: warning: not all sites of app:io name it len: in lost() arg0 is tries' \
 		"and a script that uses one of them is warned"
+
+# Functions: what is not certain is said.
+cat >"$tmp/one.c" <<'END'
+#define NOIPA __attribute__((noinline, noclone))
+static NOIPA int twice(int n) { __asm__ volatile("" ::: "memory"); return 2 * n; }
+struct pair { int a, b; };
+NOIPA struct pair make(int n, double d, const char *text);
+NOIPA struct pair make(int n, double d, const char *text) { return (struct pair){twice(n), (int)d + *text}; }
+extern int renamed(int n) __attribute__((alias("long_name_of_renamed")));
+NOIPA int long_name_of_renamed(int n);
+NOIPA int long_name_of_renamed(int n) { return twice(n); }
+int other(int n);
+int main(int argc, char **argv) { return make(argc, 2.5, argv[0]).a + other(argc) + long_name_of_renamed(argc); }
+END
+cat >"$tmp/two.c" <<'END'
+static __attribute__((noinline, noclone)) int twice(int n) { __asm__ volatile("" ::: "memory"); return 3 * n; }
+int other(int n);
+int other(int n) { return twice(n); }
+END
+"${CC:-gcc}" -O1 -g -o "$tmp/functions" "$tmp/one.c" "$tmp/two.c" || exit 1
+is "$("$btgen" skeleton --for 0.17 -x "$tmp/functions" 'uprobe:mak*' 'uretprobe:make' 2>&1 | tail -n +3)" '// make(int n, double d, const char *text)
+uprobe:__EXE__:make
+{
+	printf("%s %s[%d] uprobe:make n=%ld text=\"%s\"\n",
+	       strftime("%H:%M:%S.%f", nsecs), comm, tid, args.n, str(args.text));
+}
+// d is omitted: it is in no register that bpftrace has, or it is not known in which
+
+// make(int n, double d, const char *text)
+uretprobe:__EXE__:make
+{
+	printf("%s %s[%d] uretprobe:make\n",
+	       strftime("%H:%M:%S.%f", nsecs), comm, tid);
+}
+// retval is omitted: it is in no register that bpftrace has, or it is not known in which' "a double, and a struct that is returned"
+like "$("$btgen" skeleton --for 0.17 -x "$tmp/functions" 'uretprobe:twice' 2>&1)" \
+	"warning: 2 functions of $tmp/functions are called twice: bpftrace attaches to the first of them" "two functions of one name"
+is "$("$btgen" skeleton --for 0.17 -x "$tmp/functions" 'uretprobe:*renamed' 2>&1 | grep '^uretprobe')" 'uretprobe:__EXE__:renamed' \
+	"one function with two names"
+refuses "a function that is not there" 1 "btgen: error: no function matches 'uprobe:othr'
+btgen: note: did you mean 'uprobe:other'?" skeleton --for 0.17 -x "$tmp/functions" uprobe:othr
+refuses "a file that is not there" 1 "btgen: error: 'uprobe:libx.so:other': no file of the program is libx.so" \
+	skeleton --for 0.17 -x "$tmp/functions" uprobe:libx.so:other
+is "$("$btgen" skeleton --for 0.17 -x "$tmp/functions" "uprobe:functions:oth*" "uprobe:$tmp/functions:other" 2>&1 | grep -c '^uprobe:__EXE__:other$')" 1 \
+	"a file by its name and by its path"
+strip -g -o "$tmp/bare" "$tmp/functions"
+is "$("$btgen" skeleton --for 0.17 -x "$tmp/bare" 'uprobe:m*[ae]*' 'uprobe:make' 2>&1 | head -n 1)" \
+	"btgen: error: no function matches 'uprobe:m*[ae]*'" "of the shell's patterns only * and ? are known"
+is "$("$btgen" skeleton --for 0.17 -x "$tmp/bare" 'uprobe:?a?e' 'uprobe:main' 2>&1 | grep 'warning\|tid')" \
+	"btgen: warning: no debug information tells the parameters of make(): the call alone is shown
+btgen: warning: no debug information tells the parameters of main(): the call alone is shown
+	       strftime(\"%H:%M:%S.%f\", nsecs), comm, tid);
+	       strftime(\"%H:%M:%S.%f\", nsecs), comm, tid);" "without debug information the call alone"
+{
+	for ((i = 0; i < 301; i++)); do printf 'void many_%d(void) {}\n' $i; done
+	echo 'int main(void) { return 0; }'
+} >"$tmp/many.c"
+"${CC:-gcc}" -w -o "$tmp/many" "$tmp/many.c" || exit 1
+refuses "too many functions" 1 "btgen: error: 301 functions match 'uprobe:many_*': 300 at most are traced at once" \
+	skeleton --for 0.17 -x "$tmp/many" 'uprobe:many_*'
 done_testing

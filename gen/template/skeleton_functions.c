@@ -1,0 +1,318 @@
+// -t 'uprobe:PATTERN': calls of functions with their parameters, 'uretprobe:PATTERN': with their results.
+//
+// Functions are those of the symbol tables, as bpftrace finds them by their names. A pattern means each
+// function once: of several names of one address the shortest is taken, and pieces that the compiler
+// has split off (f.cold) are no functions.
+#include "template/skeleton_priv.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "elf/debugfile.h"
+#include "probe/funcargs.h"
+
+/** Each is a program that bpftrace compiles, attaches and, at 0.1 s, detaches. */
+enum { MAX_FUNCTIONS = 300 };
+
+struct function {
+	struct targetfile *file;
+	struct str name;
+	uint64_t addr;
+	unsigned n_same; // others of that name in the file, at other addresses
+};
+
+struct finder {
+	struct skeleton *sk;
+	bool is_return;
+	struct str file, name; // patterns; no file: any
+	struct targetfile *at; // whose symbols are walked
+	VEC(struct function) found;
+	struct map names, addrs; // of `at` -> 1 + index in `found`
+	struct map owners;	 // name -> the first file that has it
+	unsigned n_odd;		 // whose names bpftrace does not take
+	unsigned n_unknown;	 // whose parameters nothing tells
+	struct str unknown;	 // one of them
+};
+
+// --- finding ---
+
+static bool is_piece(struct str name)
+{
+	return str_has_suffix(name, STR(".cold")) || str_contains(name, STR(".cold."));
+}
+
+static bool is_writable(struct str name)
+{
+	return str_is_made_of(name, ALPHABET_SYMBOL) && !(name.p[0] >= '0' && name.p[0] <= '9');
+}
+
+static bool take_symbol(void *ctx, const struct img_symbol *sym)
+{
+	struct finder *f = ctx;
+	struct arena *a = f->sk->arena;
+	if (!str_glob(f->name, sym->name) || is_piece(sym->name))
+		return true;
+	if (!is_writable(sym->name)) {
+		f->n_odd++;
+		return true;
+	}
+	if (!map_get(&f->owners, sym->name))
+		map_put(a, &f->owners, sym->name, f->at);
+	uintptr_t same_name = (uintptr_t)map_get(&f->names, sym->name);
+	uintptr_t same_addr = (uintptr_t)map_get_u64(&f->addrs, sym->addr);
+	if (same_name) {
+		struct function *other = &f->found.v[same_name - 1];
+		other->n_same += !same_addr && other->addr != sym->addr;
+		return true;
+	}
+	if (same_addr) {
+		struct function *other = &f->found.v[same_addr - 1];
+		if (sym->name.n < other->name.n)
+			other->name = sym->name;
+	} else {
+		vec_push(a, &f->found, (struct function){f->at, sym->name, sym->addr, 0});
+		same_addr = f->found.n;
+		map_put_u64(a, &f->addrs, sym->addr, (void *)same_addr);
+	}
+	map_put(a, &f->names, sym->name, (void *)same_addr);
+	return true;
+}
+
+static struct str base_name(struct str path)
+{
+	for (size_t i = path.n; i > 0; i--)
+		if (path.p[i - 1] == '/')
+			return str_from_offset(path, i);
+	return path;
+}
+
+static bool is_meant(const struct finder *f, const struct targetfile *tf)
+{
+	return !f->file.n || str_eqz(f->file, "__EXE__") || str_glob(f->file, tf->path) ||
+	       str_glob(f->file, base_name(tf->path));
+}
+
+/** False when no file has the name that the pattern says. */
+static bool find_all(struct finder *f)
+{
+	struct targetfiles *files = f->sk->files;
+	bool has_file = false;
+	for (size_t i = 0; i < files->list.n; i++) {
+		f->at = &files->list.v[i];
+		if (!is_meant(f, f->at))
+			continue;
+		has_file = true;
+		struct img *img = targetfile_open(files, f->at);
+		f->names = f->addrs = (struct map){0};
+		if (img)
+			img_walk_functions(img, take_symbol, f);
+	}
+	return has_file;
+}
+
+// --- what is shown of them ---
+
+static bool is_signed(struct ctype *t)
+{
+	t = ctype_strip(t);
+	return t && t->is_signed;
+}
+
+static struct skeleton_field *push_field(struct skeleton *sk, struct skeleton_probe *p,
+					 const struct probearg *arg, struct str value,
+					 bool is_readable)
+{
+	struct skeleton_field *f = &p->fields[p->n_fields++];
+	struct probearg *own = arena_new(sk->arena, struct probearg);
+	*own = *arg;
+	own->size = 8; // of the register
+	own->is_signed = is_signed(arg->type);
+	f->arg = own;
+	f->value = value;
+	skeleton_shape_field(sk, f, is_readable);
+	return f;
+}
+
+static void add_params(struct skeleton *sk, struct skeleton_probe *p, const struct funcargs *args)
+{
+	p->fields = arena_array(sk->arena, struct skeleton_field, args->list.n + 1);
+	for (size_t i = 0; i < args->list.n; i++) {
+		const struct funcarg *from = &args->list.v[i];
+		struct probearg arg = from->arg;
+		bool is_readable = from->number >= 0;
+		struct str value = str_printf(sk->arena, "arg%d", from->number);
+		if (!arg.name.n && !is_readable)
+			continue;
+		if (!arg.name.n)
+			arg.name = value;
+		struct skeleton_field *f = push_field(sk, p, &arg, value, is_readable);
+		f->index = is_readable ? (unsigned)from->number : UINT_MAX;
+		f->by_name = is_readable && arg.has_name && str_is_made_of(arg.name, ALPHABET_WORD);
+	}
+}
+
+/** gcc drops a result that no caller wants, and calls what is left f.isra.0. */
+static void add_result(struct skeleton *sk, struct skeleton_probe *p, const struct funcargs *args)
+{
+	struct probearg arg = {.name = STR("retval"), .type = args->result};
+	bool is_readable = args->result && !str_contains(p->what, STR(".isra."));
+	p->fields = arena_array(sk->arena, struct skeleton_field, 1);
+	if (is_readable)
+		p->declaration =
+		    str_printf(sk->arena, STR_FMT ", which returns " STR_FMT,
+			       STR_ARG(p->declaration), STR_ARG(ctype_spell(sk->arena, arg.type)));
+	if (!args->is_void)
+		push_field(sk, p, &arg, STR("retval"), is_readable)->index = UINT_MAX;
+}
+
+static void add_function(struct finder *f, const struct function *fn)
+{
+	struct skeleton *sk = f->sk;
+	struct skeleton_probe p = {.file = fn->file,
+				   .kind = f->is_return ? "uretprobe" : "uprobe",
+				   .what = fn->name,
+				   .declaration = fn->name};
+	struct funcargs args;
+	p.label = str_printf(sk->arena, "%s:" STR_FMT, p.kind, STR_ARG(fn->name));
+	// __EXE__ means the first file that has it.
+	p.needs_path = f->file.n ? fn->file != &sk->files->list.v[0]
+				 : fn->file != map_get(&f->owners, fn->name);
+	if (fn->n_same)
+		diag_warning(sk->diag, NULL,
+			     "%u functions of " STR_FMT " are called " STR_FMT
+			     ": bpftrace attaches to the first of them",
+			     fn->n_same + 1, STR_ARG(fn->file->path), STR_ARG(fn->name));
+	if (!funcargs_read(fn->file->bin.src, fn->addr, &args)) {
+		f->n_unknown++;
+		f->unknown = fn->name;
+	} else {
+		p.declaration = funcargs_declaration(sk->arena, &args);
+		if (!f->is_return)
+			add_params(sk, &p, &args);
+		else
+			add_result(sk, &p, &args);
+	}
+	skeleton_add(sk, &p);
+}
+
+// --- what is said ---
+
+struct nearest {
+	struct str wanted, near;
+	unsigned best;
+};
+
+static bool try_symbol(void *ctx, const struct img_symbol *sym)
+{
+	struct nearest *n = ctx;
+	if (!is_piece(sym->name) && str_is_nearer(n->wanted, sym->name, &n->best))
+		n->near = sym->name;
+	return n->best > 0;
+}
+
+static bool say_none(struct finder *f, struct str pattern)
+{
+	struct targetfiles *files = f->sk->files;
+	struct nearest nearest = {.wanted = f->name, .best = UINT_MAX};
+	struct img *first = NULL;
+	files->n_missing++;
+	if (f->n_odd)
+		return diag_error(f->sk->diag, NULL,
+				  "bpftrace does not accept the names of the functions that match "
+				  "'" STR_FMT "'",
+				  STR_ARG(pattern));
+	diag_error(f->sk->diag, NULL, "no function matches '" STR_FMT "'", STR_ARG(pattern));
+	for (size_t i = 0; i < files->list.n; i++) {
+		struct targetfile *tf = &files->list.v[i];
+		struct img *img = is_meant(f, tf) ? targetfile_open(files, tf) : NULL;
+		if (img)
+			img_walk_functions(img, try_symbol, &nearest);
+		first = first ? first : img;
+	}
+	if (first)
+		debugfile_note_stripped(first);
+	if (nearest.near.n)
+		diag_note(f->sk->diag, NULL, "did you mean '%s:" STR_FMT "'?",
+			  f->is_return ? "uretprobe" : "uprobe", STR_ARG(nearest.near));
+	return false;
+}
+
+static bool say_too_many(struct finder *f, struct str pattern)
+{
+	bool is_one_file = f->found.v[0].file == f->found.v[f->found.n - 1].file;
+	diag_error(f->sk->diag, NULL,
+		   "%zu functions match '" STR_FMT "': %d at most are traced at once", f->found.n,
+		   STR_ARG(pattern), MAX_FUNCTIONS);
+	if (is_one_file)
+		return false;
+	for (size_t i = 0, n = 0, said = 0; i < f->found.n && said < 5; i++) {
+		n++;
+		const struct targetfile *tf = f->found.v[i].file;
+		if (i + 1 < f->found.n && f->found.v[i + 1].file == tf)
+			continue;
+		diag_note(f->sk->diag, NULL, "%zu in " STR_FMT, n, STR_ARG(tf->path));
+		n = 0;
+		said++;
+	}
+	return diag_note(f->sk->diag, NULL, "%s:FILE:PATTERN means those of one file",
+			 f->is_return ? "uretprobe" : "uprobe");
+}
+
+static void say_less(struct finder *f)
+{
+	if (f->n_odd)
+		diag_warning(f->sk->diag, NULL,
+			     "%u function%s skipped: bpftrace does not accept %s", f->n_odd,
+			     f->n_odd == 1 ? " is" : "s are",
+			     f->n_odd == 1 ? "its name" : "their names");
+	if (f->n_unknown)
+		diag_warning(f->sk->diag, NULL,
+			     "no debug information tells the %s of " STR_FMT
+			     "()%s: the call alone is shown",
+			     f->is_return ? "result" : "parameters", STR_ARG(f->unknown),
+			     f->n_unknown == 1
+				 ? ""
+				 : arena_printf(f->sk->arena, " and %u others", f->n_unknown - 1));
+}
+
+/** uprobe:NAME, uretprobe:FILE:NAME; a path may have colons. */
+static void read_pattern(struct finder *f, struct str pattern)
+{
+	f->is_return = str_has_prefix(pattern, STR("uretprobe:"));
+	f->name = str_from_offset(pattern, str_find(pattern, ':') + 1);
+	for (size_t i = f->name.n; i > 0; i--)
+		if (f->name.p[i - 1] == ':') {
+			f->file = str_slice(f->name, 0, i - 1);
+			f->name = str_from_offset(f->name, i);
+			return;
+		}
+}
+
+bool skeleton_add_functions(struct skeleton *sk, struct str pattern)
+{
+	struct finder f = {.sk = sk};
+	read_pattern(&f, pattern);
+	if (str_contains(pattern, STR("::")))
+		return diag_error(sk->diag, NULL,
+				  "'" STR_FMT "': write the function's symbol, as nm shows it",
+				  STR_ARG(pattern));
+	if (!find_all(&f)) {
+		sk->files->n_missing++;
+		return diag_error(sk->diag, NULL,
+				  "'" STR_FMT "': no file of the program is " STR_FMT,
+				  STR_ARG(pattern), STR_ARG(f.file));
+	}
+	if (!f.found.n)
+		return say_none(&f, pattern);
+	if (f.found.n > MAX_FUNCTIONS)
+		return say_too_many(&f, pattern);
+	for (size_t i = 0; i < f.found.n; i++) {
+		struct str key = str_printf(
+		    sk->arena, "%s " STR_FMT " " STR_FMT, f.is_return ? "uretprobe" : "uprobe",
+		    STR_ARG(f.found.v[i].name), STR_ARG(f.found.v[i].file->path));
+		if (map_add(sk->arena, &sk->known, key))
+			add_function(&f, &f.found.v[i]);
+	}
+	say_less(&f);
+	return true;
+}
