@@ -327,6 +327,61 @@ static bool say_no_function(struct bind *b, const struct token *at, struct str p
 	return false;
 }
 
+const char *attach_callers(struct arena *a, const struct dwinlined *d)
+{
+	size_t n = d->n_callers < 3 ? d->n_callers : 3, others = d->n_callers - n;
+	struct str text = STR("");
+	for (size_t i = 0; i < n; i++)
+		text = str_printf(a, STR_FMT "%s" STR_FMT "()", STR_ARG(text),
+				  i == 0		  ? ""
+				  : i + 1 == n && !others ? " and "
+							  : ", ",
+				  STR_ARG(d->callers[i]));
+	if (others)
+		return arena_printf(a, STR_FMT " and %zu other%s", STR_ARG(text), others,
+				    others == 1 ? "" : "s");
+	return str_dup(a, text);
+}
+
+/** The compiler has also put the function into others, where no uprobe is. */
+static void warn_of_inlined(struct bind *b, const struct token *at, const struct context *near,
+			    size_t from)
+{
+	struct diag_place place = tok_place(at);
+	for (size_t i = from; i < near->places.n && !b->is_own; i++) {
+		const struct dwinlined *d =
+		    dwsite_inlined_at(near->places.v[i].src, near->places.v[i].addr);
+		if (!d || !map_add(b->arena, &b->reported_inlined, d->symbol))
+			continue;
+		diag_check(b->diag, "inlined", DIAG_WARNING, &place,
+			   "%zu inlined cop%s of " STR_FMT "() %s not seen by this probe: in %s",
+			   d->n, d->n == 1 ? "y" : "ies", STR_ARG(d->name),
+			   d->n == 1 ? "is" : "are", attach_callers(b->arena, d));
+	}
+}
+
+/** False where it was not inlined either. */
+static bool say_inlined_only(struct bind *b, const struct token *at, struct str path,
+			     struct str name)
+{
+	struct diag_place place = tok_place(at);
+	for (size_t i = 0; i < b->files->list.n; i++) {
+		struct targetfile *tf = &b->files->list.v[i];
+		if (!is_meant(tf, path) || !targetfile_open(b->files, tf))
+			continue;
+		const struct dwinlined *d = dwsite_inlined_named(tf->bin.src, name);
+		if (!d)
+			continue;
+		b->files->n_missing++;
+		diag_error(b->diag, &place,
+			   STR_FMT "() has no code of its own that a probe could be at: it is "
+				   "inlined, in %s",
+			   STR_ARG(d->name), attach_callers(b->arena, d));
+		return true;
+	}
+	return false;
+}
+
 /** What follows the path, colons and all. */
 static struct str join_fields(struct arena *a, const struct script_attach *at)
 {
@@ -348,16 +403,20 @@ static bool bind_uprobe(struct bind *b, struct script_attach *at, struct attach_
 		return say_no_function(b, at->node->first, path, join_fields(b->arena, at));
 	// With a language (uprobe:PATH:cpp:NAME) the name is one that only bpftrace demangles: any
 	// file with functions will do.
+	size_t n_before = ret->near.places.n;
 	struct targetfile *tf =
 	    find_function(b, path, at->fields.n == 2 ? name : STR("*"), &ret->near);
 	if (!tf && (at->absent = optional_covers(b, at, name)))
 		return true;
+	if (!tf && at->fields.n == 2 && say_inlined_only(b, at->node->first, path, name))
+		return false;
 	if (!tf)
 		return say_no_function(b, at->node->first, path, name);
 	const char *file = path_of(b, tf, at->node->first);
 	if (!file)
 		return false;
 	filter_named(b, tf);
+	warn_of_inlined(b, at->node->first, &ret->near, n_before);
 	if (b->verbose)
 		diag_note(b->diag, NULL, STR_FMT " is in " STR_FMT, STR_ARG(rest),
 			  STR_ARG(tf->path));

@@ -11,6 +11,7 @@
 #define BIND_ATTACH_H
 
 #include "bind/bind.h"
+#include "dwarf/dwsite.h"
 
 /** Adds the files that the script names by their paths to those of the target; before all clauses. */
 void attach_add_files(struct bind *b);
@@ -21,5 +22,8 @@ void attach_add_files(struct bind *b);
  * -p.
  */
 bool attach_bind_clause(struct bind *b, struct script_clause *c, struct attach_clause *ret);
+
+/** `a(), b() and 2 others`, in @a. */
+const char *attach_callers(struct arena *a, const struct dwinlined *d);
 
 #endif

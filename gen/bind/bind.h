@@ -80,6 +80,7 @@ struct bind {
 
 	// Results.
 	enum bind_scope scope;	     /**< the caller's at first, then what the script needs */
+	struct map reported_inlined; /**< functions whose inlined copies were reported */
 	struct map reported_unknown; /**< markers without a value, each reported once */
 	bool reported_no_probes;     /**< that the executable has none at all is reported once */
 	bool names_code;	     /**< it prints addresses of functions, which are to be named */

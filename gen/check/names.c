@@ -17,6 +17,7 @@ const struct check_name check_names[] = {
     {"floating-point", "floating-point numbers, which bpftrace does not know", false},
     {"format", "a conversion of printf() that does not fit its value", false},
     {"growth", "a map that gets a new key for each event", true},
+    {"inlined", "calls of a function that are no calls any more, and that no probe sees", false},
     {"kernel-type", "a struct of the kernel's in a clause of the program", false},
     {"key", "a map that is used with different kinds of keys", false},
     {"latency", "a time that is measured from where it did not begin", false},

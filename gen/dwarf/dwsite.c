@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "elf/debuginfo.h"
+#include "dwarf/dwscan.h"
 #include "dwarf/dwsplit.h"
 
 /** Some seconds. Large programs need less than a hundredth of it. */
@@ -184,4 +185,168 @@ bool dwsite_at(struct dwsrc *src, uint64_t pc, struct dwsite *ret)
 	vec_push(src->arena, &ret->dies, function);
 	name_functions(ret);
 	return true;
+}
+
+// --- inlined copies ---
+//
+// Each is a DW_TAG_inlined_subroutine in the code that it has become a part of, and refers to the function
+// as it was written (DWARF 5, section 3.3.8). A function of a header is written in each unit that includes
+// it: those are the same when name, file and line are. All copies of a unit are collected at once.
+
+struct dwcopies {
+	struct map units;   // place of a unit's top DIE: it has been looked at
+	struct map origins; // place of a function's DIE -> struct dwinlined
+	struct map known;   // name, file and line of a function -> the same
+	bool has_all;	    // units
+};
+
+/** The function as it was written; in LTO one refers to the other. */
+static Dwarf_Die origin_of(Dwarf_Die die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die next;
+	for (int i = 0; i < 8 && dwarf_attr(&die, DW_AT_abstract_origin, &attr) &&
+			dwarf_formref_die(&attr, &next);
+	     i++)
+		die = next;
+	return die;
+}
+
+static struct str symbol_of(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	const char *z = NULL;
+	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attr))
+		z = dwarf_formstring(&attr);
+	return str_from(z ? z : dwarf_diename(die));
+}
+
+/** Without its folders; empty when not known. dwarf_decl_file() aborts where a .dwo file has no line table. */
+static struct str decl_file(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die unit;
+	Dwarf_Files *files;
+	Dwarf_Word i;
+	size_t n;
+	if (!dwarf_attr_integrate(die, DW_AT_decl_file, &attr) || dwarf_formudata(&attr, &i) != 0 ||
+	    !dwarf_cu_die(attr.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) ||
+	    dwarf_getsrcfiles(&unit, &files, &n) != 0 || i >= n)
+		return STR("");
+	const char *path = dwarf_filesrc(files, i, NULL, NULL);
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	return str_from(slash ? slash + 1 : path ? path : "");
+}
+
+static struct dwinlined *inlined_of(struct dwsrc *src, Dwarf_Die die)
+{
+	Dwarf_Die origin = origin_of(die);
+	struct dwinlined *ret = map_get_ptr(&src->copies->origins, origin.addr);
+	if (ret)
+		return ret;
+	int line = 0;
+	dwarf_decl_line(&origin, &line);
+	struct str name = str_from(dwarf_diename(&origin)), symbol = symbol_of(&origin);
+	struct str key = str_printf(src->arena, STR_FMT " %d " STR_FMT, STR_ARG(symbol), line,
+				    STR_ARG(decl_file(&origin)));
+	ret = map_get(&src->copies->known, key);
+	if (!ret) {
+		ret = arena_new(src->arena, struct dwinlined);
+		ret->name = name;
+		ret->symbol = symbol;
+		map_put(src->arena, &src->copies->known, key, ret);
+	}
+	map_put_ptr(src->arena, &src->copies->origins, origin.addr, ret);
+	return ret;
+}
+
+static void add_copy(struct dwinlined *to, struct str caller)
+{
+	enum { MOST = sizeof(to->callers) / sizeof(to->callers[0]) };
+	to->n++;
+	for (size_t i = 0; i < to->n_callers && i < MOST; i++)
+		if (str_eq(to->callers[i], caller))
+			return;
+	if (to->n_callers < MOST)
+		to->callers[to->n_callers] = caller;
+	to->n_callers++;
+}
+
+static void collect(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, struct str caller,
+		    unsigned depth)
+{
+	Dwarf_Die die;
+	if (depth >= DWSRC_MAX_DEPTH)
+		return;
+	for (bool more = dwsrc_child(src, w, parent, &die); more;
+	     more = dwsrc_sibling(src, w, &die, &die)) {
+		int tag = dwarf_tag(&die);
+		bool is_function = dwsite_is_function(&die);
+		// As it was written: copies in there are those of no code.
+		if (is_function && !has_pcs(&die))
+			continue;
+		if (tag == DW_TAG_inlined_subroutine)
+			add_copy(inlined_of(src, die), caller);
+		if (is_function)
+			collect(src, w, &die, function_name(&die), depth + 1);
+		else if (tag == DW_TAG_lexical_block || tag == DW_TAG_namespace)
+			collect(src, w, &die, caller, depth + 1);
+	}
+}
+
+static void collect_unit(struct dwsrc *src, Dwarf_Die *unit)
+{
+	struct dwwalk w = {0};
+	if (map_add_ptr(src->arena, &src->copies->units, unit->addr))
+		collect(src, &w, unit, STR("?"), 0);
+}
+
+static void collect_all(struct dwsrc *src)
+{
+	struct debuginfo *di;
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die unit, split;
+	if (src->copies->has_all || !img_debuginfo(src->img, &di))
+		return;
+	src->copies->has_all = true;
+	uint64_t n_before = src->n_visits;
+	while (!src->is_spent &&
+	       dwarf_get_units(di->dwarf, cu, &cu, NULL, NULL, &unit, NULL) == 0) {
+		bool is_split = dwsplit_unit(src, &unit, &split) && split.cu;
+		collect_unit(src, is_split ? &split : &unit);
+	}
+	dwsite_spend(src, n_before);
+}
+
+static bool begin_copies(struct dwsrc *src)
+{
+	if (!src->copies)
+		src->copies = arena_new(src->arena, struct dwcopies);
+	return dwsrc_open_whole(src);
+}
+
+const struct dwinlined *dwsite_inlined_at(struct dwsrc *src, uint64_t pc)
+{
+	struct dwsite site;
+	if (!begin_copies(src) || !dwsite_at(src, pc, &site) || !site.dies.n)
+		return NULL;
+	if (dwscan_is_large(src))
+		collect_unit(src, &site.unit);
+	else
+		collect_all(src);
+	const struct dwinlined *ret = inlined_of(src, site.dies.v[site.dies.n - 1]);
+	return ret->n ? ret : NULL;
+}
+
+const struct dwinlined *dwsite_inlined_named(struct dwsrc *src, struct str pattern)
+{
+	if (!begin_copies(src))
+		return NULL;
+	collect_all(src);
+	for (struct map_entry *e = NULL; (e = map_next(&src->copies->known, e));) {
+		const struct dwinlined *d = e->value;
+		if (d->n && (str_glob(pattern, d->name) || str_glob(pattern, d->symbol)))
+			return d;
+	}
+	return NULL;
 }

@@ -47,6 +47,21 @@ void dwsite_spend(struct dwsrc *src, uint64_t n_visits_before);
 bool dwsite_listed_unit(struct dwsrc *src, uint64_t pc, Dwarf_Die *ret);
 /** False, without a message, when no unit or function has code at link-time address @pc. */
 bool dwsite_at(struct dwsrc *src, uint64_t pc, struct dwsite *ret);
+/** What compilers put of a function into those that call it, without a call: no uprobe sees it. */
+struct dwinlined {
+	struct str name, symbol; /**< as the source and as symbol tables have it */
+	size_t n;		 /**< such copies */
+	struct str callers[3];	 /**< whose code they are in by the source; the first of them */
+	size_t n_callers;	 /**< all of them */
+};
+
+/**
+ * Copies of the function whose code is at link-time address @pc, or NULL. In large debug information
+ * only those of its own unit are counted: the others would take seconds.
+ */
+const struct dwinlined *dwsite_inlined_at(struct dwsrc *src, uint64_t pc);
+/** Any function whose name or symbol fits @pattern and of which there are copies, or NULL. */
+const struct dwinlined *dwsite_inlined_named(struct dwsrc *src, struct str pattern);
 /** DW_TAG_subprogram or DW_TAG_inlined_subroutine. */
 bool dwsite_is_function(Dwarf_Die *die);
 

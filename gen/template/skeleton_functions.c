@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "bind/attach.h"
 #include "elf/debugfile.h"
 #include "probe/funcargs.h"
 
@@ -27,11 +28,13 @@ struct finder {
 	struct str file, name; // patterns; no file: any
 	struct targetfile *at; // whose symbols are walked
 	VEC(struct function) found;
-	struct map names, addrs; // of `at` -> 1 + index in `found`
-	struct map owners;	 // name -> the first file that has it
-	unsigned n_odd;		 // whose names bpftrace does not take
-	unsigned n_unknown;	 // whose parameters nothing tells
-	struct str unknown;	 // one of them
+	struct map names, addrs;	 // of `at` -> 1 + index in `found`
+	struct map owners;		 // name -> the first file that has it
+	unsigned n_odd;			 // whose names bpftrace does not take
+	unsigned n_unknown;		 // whose parameters nothing tells
+	struct str unknown;		 // one of them
+	const struct dwinlined *inlined; // a function that has such copies
+	size_t n_inlined;		 // how many have
 };
 
 // --- finding ---
@@ -192,6 +195,9 @@ static void add_function(struct finder *f, const struct function *fn)
 		else
 			add_result(sk, &p, &args);
 	}
+	const struct dwinlined *inlined = dwsite_inlined_at(fn->file->bin.src, fn->addr);
+	f->n_inlined += inlined != NULL;
+	f->inlined = inlined && !f->inlined ? inlined : f->inlined;
 	skeleton_add(sk, &p);
 }
 
@@ -225,6 +231,11 @@ static bool say_none(struct finder *f, struct str pattern)
 	for (size_t i = 0; i < files->list.n; i++) {
 		struct targetfile *tf = &files->list.v[i];
 		struct img *img = is_meant(f, tf) ? targetfile_open(files, tf) : NULL;
+		const struct dwinlined *d = img ? dwsite_inlined_named(tf->bin.src, f->name) : NULL;
+		if (d)
+			return diag_note(f->sk->diag, NULL,
+					 STR_FMT "() is inlined, in %s, and has no code of its own",
+					 STR_ARG(d->name), attach_callers(f->sk->arena, d));
 		if (img)
 			img_walk_functions(img, try_symbol, &nearest);
 		first = first ? first : img;
@@ -265,6 +276,15 @@ static void say_less(struct finder *f)
 			     "%u function%s skipped: bpftrace does not accept %s", f->n_odd,
 			     f->n_odd == 1 ? " is" : "s are",
 			     f->n_odd == 1 ? "its name" : "their names");
+	if (f->n_inlined)
+		diag_warning(
+		    f->sk->diag, NULL, "%zu inlined cop%s of " STR_FMT "() %s not seen: in %s%s",
+		    f->inlined->n, f->inlined->n == 1 ? "y" : "ies", STR_ARG(f->inlined->name),
+		    f->inlined->n == 1 ? "is" : "are", attach_callers(f->sk->arena, f->inlined),
+		    f->n_inlined == 1
+			? ""
+			: arena_printf(f->sk->arena, "; %zu more of these functions have copies",
+				       f->n_inlined - 1));
 	if (f->n_unknown)
 		diag_warning(f->sk->diag, NULL,
 			     "no debug information tells the %s of " STR_FMT

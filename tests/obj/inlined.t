@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Inlined copies of a function that has a uprobe: as many as gdb has places for a breakpoint beside the function itself.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+command -v gdb >/dev/null || skip_all "no gdb"
+
+cat >"$tmp/in.h" <<'EOF'
+static inline int in_header(int n) { int s = 0; for (int i = 0; i < n; i++) s += i ^ n; return s; }
+EOF
+cat >"$tmp/one.c" <<'EOF'
+#include "in.h"
+extern volatile int sink;
+static inline __attribute__((always_inline)) int only(int n) { return n * sink; }
+int both(int n); int both(int n) { sink += n; sink ^= 5; return sink; }
+int far(int n);
+__attribute__((noinline)) int a(int n); __attribute__((noinline)) int a(int n) { return both(n) + only(n) + far(n); }
+__attribute__((noinline)) int b(int n); __attribute__((noinline)) int b(int n) { return both(n) * 2 + both(n + 1); }
+__attribute__((noinline)) int c(int n); __attribute__((noinline)) int c(int n) { return both(n) * 3; }
+int (*volatile pointer)(int) = in_header;
+int main(int argc, char **argv) { (void)argv; return a(argc) + b(argc) + c(argc) + both(argc) + pointer(3); }
+EOF
+cat >"$tmp/two.c" <<'EOF'
+#include "in.h"
+volatile int sink;
+int far(int n); int far(int n) { return in_header(n) + in_header(sink); }
+EOF
+said() { # FUNCTION
+	"$btgen" check --for 0.23 -x "$tmp/app" -e "uprobe:__EXE__:$1 { @ = count(); }" 2>&1
+}
+places() { # FUNCTION: for a breakpoint, as gdb knows them
+	gdb -nx -batch -ex "break $1" "$tmp/app" 2>/dev/null |
+		sed -n 's/^Breakpoint 1.*(\([0-9]*\) locations.*/\1/p; t; s/^Breakpoint 1.*/1/p'
+}
+for how in "gcc -O2" "gcc -O2 -flto -ffat-lto-objects" "gcc -O2 -gdwarf-4" "gcc -O3 -gsplit-dwarf" "clang -O2"; do
+	command -v "${how%% *}" >/dev/null || { skip "$how" "no ${how%% *}"; continue; }
+	# shellcheck disable=SC2086
+	(cd "$tmp" && $how -g -o app one.c two.c) || { ok "$how compiles" false; continue; }
+	for f in both in_header far; do
+		nm "$tmp/app" | grep -q " [tT] $f$" || continue # all of it is inlined
+		n=$(said $f | sed -n 's/.*warning: \([0-9]*\) inlined cop.* of.*/\1/p')
+		is "$((${n:-0} + 1))" "$(places $f)" "$how: copies of $f() are counted as gdb does"
+	done
+	like "$(said only)" 'error: only\(\) has no code of its own that a probe could be at: it is inlined, in a\(\)' \
+		"$how: a function that is only inlined"
+done
+gcc -O2 -g -o "$tmp/app" "$tmp/one.c" "$tmp/two.c" || exit 1
+like "$(said both)" 'warning: 5 inlined copies of both\(\) are not seen by this probe: in [a-d, main()]*, [a-d, main()]* and 1 other  \[inlined\]' \
+	"three of those that call it are named"
+like "$("$btgen" skeleton --for 0.17 -x "$tmp/app" 'uprobe:both' 2>&1)" 'warning: 5 inlined copies of both\(\) are not seen: in ' "-t says so, too"
+is "$("$btgen" skeleton --for 0.17 -x "$tmp/app" 'uprobe:only' 2>&1)" "btgen: error: no function matches 'uprobe:only'
+btgen: note: only() is inlined, in a(), and has no code of its own" "and of one that is only inlined"
+done_testing
