@@ -208,13 +208,14 @@ install: $(BUILD)/btgen
 	$(say) INSTALL $(call quote,$(DESTDIR)$(PREFIX))
 	$(Q)install -d $(foreach dir,$(bindir) $(datadir)/bpf $(docdir)/docs/lab/programs $(docdir)/docs/man \
 		$(docdir)/docs/adding-probes/c $(docdir)/docs/adding-probes/c++ \
-		$(includedir)/btgen/compat/sys $(pkgconfigdir) $(cmakedir) \
+		$(includedir)/btgen/compat/sys $(includedir)/btgen/compat/folly/tracing $(pkgconfigdir) $(cmakedir) \
 		$(sort $(foreach page,$(INSTALL_MAN),$(call man_section,$(page)))),$(call dest,$(dir)))
 	$(Q)$(call put,755,$(BUILD)/btgen $(INSTALL_BIN),$(bindir))
 	$(Q)$(call put,755,scripts/percentiles.py,$(datadir))
 	$(Q)$(call put,644,$(wildcard bpf/*),$(datadir)/bpf)
 	$(Q)$(call put,644,$(wildcard include/btgen/*.h),$(includedir)/btgen)
 	$(Q)$(call put,644,$(wildcard include/btgen/compat/sys/*.h),$(includedir)/btgen/compat/sys)
+	$(Q)$(call put,644,$(wildcard include/btgen/compat/folly/tracing/*.h),$(includedir)/btgen/compat/folly/tracing)
 	$(Q)$(call fill,packaging/btgen.pc.in,$(pkgconfigdir))
 	$(Q)$(call put,644,packaging/btgen-config.cmake,$(cmakedir))
 	$(Q)$(call fill,packaging/btgen-config-version.cmake.in,$(cmakedir))

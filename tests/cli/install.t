@@ -36,11 +36,12 @@ ok "and makes the same program as the checkout's" \
 cat >"$tmp/app.c" <<'END'
 #include <btgen/usdt.h>
 #include <sys/sdt.h>
-int main(int argc, char **argv) { USDT_PROBE(app, begin, argc, argv); DTRACE_PROBE1(app, end, argc); return 0; }
+#include <folly/tracing/StaticTracepoint.h>
+int main(int argc, char **argv) { USDT_PROBE(app, begin, argc, argv); DTRACE_PROBE1(app, end, argc); FOLLY_SDT(app, out); return 0; }
 END
 ok "a program is compiled with the installed headers" \
 	gcc -g -I"$prefix/include" -I"$prefix/include/btgen/compat" -o "$tmp/app" "$tmp/app.c"
-is "$("$prefix/bin/btgen" probes -x "$tmp/app" | grep -c '^app:')" 2 "and its probes are listed"
+is "$("$prefix/bin/btgen" probes -x "$tmp/app" | grep -c '^app:')" 3 "and its probes are listed"
 
 
 # pkg-config and CMake; a package is unpacked elsewhere than it was configured for, and so is found there
@@ -71,7 +72,7 @@ END
 			>"$tmp/cmake/log" 2>&1 || { grep -m 1 -oE 'configuration file.*compatible.*|rror: .*' "$tmp/cmake/log"; return; }
 		readelf -n "$tmp/cmake/build/app" | grep -c NT_STAPSDT
 	}
-	is "$(cmake_app) $(cmake_app -DWANTED=0.1 -DBTGEN_USDT=OFF)" "2 0" \
+	is "$(cmake_app) $(cmake_app -DWANTED=0.1 -DBTGEN_USDT=OFF)" "3 0" \
 		"CMake: both headers are found where the package is, and an option compiles the probes out"
 	is "$(cmake_app -DWANTED=99 | grep -o compatible) $(cmake_app -DWANTED=0.99 | grep -o compatible)" "compatible compatible" \
 		"CMake: a later version than there is, is not found"
