@@ -34,7 +34,7 @@ END
 try() {
 	local cc=$1 want=$2 where=$3 code=$4 src=bad.c std=gnu11 line=15 got
 	shift 4
-	case $cc in *++) src=bad.cc std=gnu++17 ;; esac
+	case $cc in *++*) src=bad.cc std=gnu++17 ;; esac
 	{
 		cat "$tmp/before"
 		[ $where = in ] || { printf '%s\n' "$code"; line=13; }
@@ -52,11 +52,24 @@ try() {
 	fi
 }
 
-# misuse WANT WHERE CODE [COMPILER...]: by all of the four, or these; the same with the probes compiled out (by one of C, one of C++)
+# The newest version of a compiler that is installed under a name of its own beside the default one, as clang-19 beside clang.
+newest() { # COMPILER
+	local n
+	n=$(compgen -c "$1-" | grep -xE "${1//+/\\+}-[0-9]+" | sed 's/.*-//' | sort -n | tail -n 1)
+	[ -z "$n" ] || [ "$("$1" -dumpversion 2>/dev/null | cut -d. -f1)" = "$n" ] || echo "$1-$n"
+}
+declare -A newest
+for cc in gcc clang g++ clang++; do newest[$cc]=$(newest $cc); done
+echo "# beside the default compilers: $(echo ${newest[*]})"
+
+# misuse WANT WHERE CODE [COMPILER...]: by all of the four, or these, and the newest of each; the same with the probes compiled out (by one of C, one of C++)
 misuse() {
 	local want=$1 where=$2 code=$3 cc wrong=
 	shift 3
 	[ $# -gt 0 ] || set -- gcc clang g++ clang++
+	for cc; do
+		[ -z "${newest[$cc]-}" ] || set -- "$@" "${newest[$cc]}"
+	done
 	for cc; do
 		command -v "$cc" >/dev/null || continue
 		wrong+=$(try "$cc" "$want" "$where" "$code" | sed "s/^/$cc: /")
