@@ -60,7 +60,7 @@ newest() { # COMPILER
 }
 declare -A newest
 for cc in gcc clang g++ clang++; do newest[$cc]=$(newest $cc); done
-echo "# beside the default compilers: $(echo ${newest[*]})"
+echo "# beside the default compilers: ${newest[*]}"
 
 # misuse WANT WHERE CODE [COMPILER...]: by all of the four, or these, and the newest of each; the same with the probes compiled out (by one of C, one of C++)
 misuse() {
