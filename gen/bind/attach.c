@@ -343,21 +343,36 @@ const char *attach_callers(struct arena *a, const struct dwinlined *d)
 	return str_dup(a, text);
 }
 
-/** The compiler has also put the function into others, where no uprobe is. */
+/**
+ * The compiler has also put the function into others, where no uprobe is. Of a pattern the first such
+ * function is named; one that means very many is not looked into.
+ */
 static void warn_of_inlined(struct bind *b, const struct token *at, const struct context *near,
 			    size_t from)
 {
+	enum { MANY = 300 };
 	struct diag_place place = tok_place(at);
-	for (size_t i = from; i < near->places.n && !b->is_own; i++) {
+	const struct dwinlined *first = NULL;
+	size_t n = 0;
+	if (b->is_own || near->places.n - from > MANY)
+		return;
+	for (size_t i = from; i < near->places.n; i++) {
 		const struct dwinlined *d =
 		    dwsite_inlined_at(near->places.v[i].src, near->places.v[i].addr);
 		if (!d || !map_add(b->arena, &b->reported_inlined, d->symbol))
 			continue;
-		diag_check(b->diag, "inlined", DIAG_WARNING, &place,
-			   "%zu inlined cop%s of " STR_FMT "() %s not seen by this probe: in %s",
-			   d->n, d->n == 1 ? "y" : "ies", STR_ARG(d->name),
-			   d->n == 1 ? "is" : "are", attach_callers(b->arena, d));
+		first = first ? first : d;
+		n++;
 	}
+	if (!first)
+		return;
+	const char *more =
+	    n > 1 ? arena_printf(b->arena, "; %zu more functions that match have copies", n - 1)
+		  : "";
+	diag_check(b->diag, "inlined", DIAG_WARNING, &place,
+		   "%zu inlined cop%s of " STR_FMT "() %s not seen by this probe: in %s%s",
+		   first->n, first->n == 1 ? "y" : "ies", STR_ARG(first->name),
+		   first->n == 1 ? "is" : "are", attach_callers(b->arena, first), more);
 }
 
 /** False where it was not inlined either. */

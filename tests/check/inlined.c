@@ -4,8 +4,8 @@ volatile int sink;
 INLINE int put(int n) { return sink += n; }
 INLINE int only(int n) { return sink -= n; }
 int first(int n);
-int first(int n) { return put(n) + put(n + 1) + only(n); }
+__attribute__((noinline)) int first(int n) { return put(n) + put(n + 1) + only(n); }
 int second(int n);
-int second(int n) { return put(n); }
+__attribute__((noinline)) int second(int n) { return put(n); }
 int (*volatile called)(int) = put;
 int main(int argc, char **argv) { (void)argv; return first(argc) + second(argc) + called(argc); }
