@@ -92,6 +92,29 @@ struct ctype *argtype_of_kind(struct arena *a, const struct argnote *note, size_
 	return t && argtype_fits(t, operand) ? t : NULL;
 }
 
+bool argtype_may_be(struct ctype *t, enum argnote_kind kind)
+{
+	struct ctype *bare = ctype_strip(t), *to = ctype_pointee(t);
+	bool is_text = to && to->is_char && bare->of->kind != CTYPE_VOLATILE;
+	if (!bare)
+		return true;
+	switch (kind) {
+	case ARGNOTE_NUMBER:
+		return bare->kind == CTYPE_ENUM || (bare->kind == CTYPE_INT && !bare->is_char);
+	case ARGNOTE_CHAR:
+		return bare->kind == CTYPE_INT && bare->is_char;
+	case ARGNOTE_BOOL:
+		return bare->kind == CTYPE_BOOL;
+	case ARGNOTE_TEXT:
+	case ARGNOTE_CONST_TEXT:
+		return to && to->is_char;
+	case ARGNOTE_POINTER:
+		return bare->kind == CTYPE_POINTER && !is_text;
+	default:
+		return true;
+	}
+}
+
 bool argtype_is_same(struct arena *a, struct ctype *x, struct ctype *y)
 {
 	if (x == y || !x || !y)

@@ -23,6 +23,8 @@ bool argtype_fits(struct ctype *t, const struct sdtarg *operand);
  */
 struct ctype *argtype_of_kind(struct arena *a, const struct argnote *note, size_t i,
 			      const struct sdtarg *operand);
+/** An argument whose type nobody knows, and whose note tells @kind, may be a @t. */
+bool argtype_may_be(struct ctype *t, enum argnote_kind kind);
 /** The two are spelled alike and look alike. */
 bool argtype_is_same(struct arena *a, struct ctype *x, struct ctype *y);
 

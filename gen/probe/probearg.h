@@ -7,6 +7,7 @@
 
 #include "base/vec.h"
 #include "ctype/ctype.h"
+#include "usdt/argnote.h"
 #include "usdt/sdt.h"
 #include "usdt/sdtarg.h"
 
@@ -25,9 +26,10 @@ struct probearg {
 	enum probearg_from from;
 	unsigned size; /**< bytes; 0 when the notes do not say */
 	bool is_signed, is_float;
-	bool is_kind;	  /**< `type` is only what the note tells, see argtype_of_kind() */
-	bool is_number;	  /**< no pointer, as the notes of all sites tell */
-	bool is_constant; /**< always `constant`: listed so, and so it is at each site */
+	bool is_kind;		/**< `type` is only what the note tells, see argtype_of_kind() */
+	bool is_number;		/**< no pointer, as the notes of all sites tell */
+	enum argnote_kind kind; /**< of a site: what its note tells */
+	bool is_constant;	/**< always `constant`: listed so, and so it is at each site */
 	uint64_t constant;
 	struct str unit, doc; /**< of USDT_ARG, or empty */
 	struct str expr;      /**< as in the source, where that is known */

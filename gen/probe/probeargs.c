@@ -207,7 +207,14 @@ static struct ctype *common_type(struct arena *a, struct ctype *x, struct ctype 
 	return is_qualified(x) ? x : y;
 }
 
-/** The type of argument @k, if all sites that know one have the same. */
+/** What the note of a site tells, whose type nobody knows, is something else than @t. */
+static bool is_other_kind(struct ctype *t, const struct probearg *arg)
+{
+	bool is_null = arg->operand.kind == SDTARG_CONST && !arg->operand.value && ctype_pointee(t);
+	return !arg->type && !is_null && !argtype_may_be(t, arg->kind);
+}
+
+/** The type of argument @k, if all sites that know one have the same, and no note tells otherwise. */
 static void merge_types(struct arena *a, const struct probeargs *pa, size_t k, struct probearg *ret)
 {
 	for (size_t i = 0; i < pa->n_sites; i++) {
@@ -220,6 +227,14 @@ static void merge_types(struct arena *a, const struct probeargs *pa, size_t k, s
 		ret->types_differ = !ret->type;
 		if (ret->types_differ)
 			return;
+	}
+	for (size_t i = 0; ret->type && i < pa->n_sites; i++) {
+		if (k >= pa->sites[i].n_args)
+			continue;
+		const struct probearg *arg = &pa->sites[i].args[k];
+		ret->types_differ = is_other_kind(ret->type, arg);
+		if (ret->types_differ)
+			ret->type = NULL;
 	}
 }
 
@@ -314,7 +329,8 @@ static void take_kinds(struct arena *a, const struct argnote *note, const bool *
 {
 	for (size_t k = 0; k < s->n_args && k < MAX_KINDS; k++) {
 		struct probearg *arg = &s->args[k];
-		arg->is_number = argnote_kind(note, k) == ARGNOTE_NUMBER;
+		arg->kind = argnote_kind(note, k);
+		arg->is_number = arg->kind == ARGNOTE_NUMBER;
 		if (!known[k])
 			arg->type = argtype_of_kind(a, note, k, &arg->operand);
 		arg->is_kind = !known[k] && arg->type;

@@ -183,7 +183,7 @@ template <class T> struct arg : enum_arg<T, __is_enum(T)> {};
 template <> struct arg<char *> : pointer_arg<4> {};
 template <> struct arg<const char *> : pointer_arg<5> {};
 template <class T> struct arg<T *> : pointer_arg<6> {};
-template <> struct arg<decltype(nullptr)> : arg<void *> {};
+template <> struct arg<decltype(nullptr)> : pointer_arg<0> {}; /* of any pointer */
 template <> struct arg<bool> {
 	static constexpr bool fits = true, pointer = false;
 	static constexpr int size = int(sizeof(bool)), kind = 3;
