@@ -545,13 +545,13 @@ struct type_source *kbtf_source(struct kbtf *k)
 	return &k->source;
 }
 
-bool kbtf_function(struct kbtf *k, uint32_t id, struct kbtf_function *ret)
+bool kbtf_function(struct kbtf *k, uint32_t id, size_t max, struct kbtf_function *ret)
 {
 	const struct btf_type *bt = btf__type_by_id(k->btf, id);
 	if (!bt || !btf_is_func(bt))
 		return false;
 	const struct btf_type *proto = btf__type_by_id(k->btf, bt->type);
-	if (!proto || !btf_is_func_proto(proto))
+	if (!proto || !btf_is_func_proto(proto) || btf_vlen(proto) > max)
 		return false;
 	ret->name = name_at(k, bt->name_off);
 	ret->n_params = btf_vlen(proto);

@@ -37,8 +37,8 @@ struct kbtf_function {
 	size_t n_params;
 };
 
-/** Function number @id; false, without a message, when that is none. */
-bool kbtf_function(struct kbtf *k, uint32_t id, struct kbtf_function *ret);
+/** Function number @id; false, without a message, when that is none, or has more than @max parameters. */
+bool kbtf_function(struct kbtf *k, uint32_t id, size_t max, struct kbtf_function *ret);
 /** The kernel has a struct, union or enum of this tag: a script's own must be renamed. */
 bool kbtf_has_tag(struct kbtf *k, struct str tag);
 

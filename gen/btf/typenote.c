@@ -9,6 +9,9 @@ enum { NOTE_TYPES = 4 };
 /** The macros take 12. */
 enum { MAX_ARGS = 12 };
 
+/** Probes of one address: of functions that a linker folded. A damaged note may have any number. */
+enum { MAX_AT_ONE = 64 };
+
 struct site {
 	uint64_t pc;
 	uint32_t function; /**< BTF's number of what has its name and arguments */
@@ -94,10 +97,13 @@ static bool is_called(struct str function, struct str provider, struct str probe
 bool typenote_find(const struct typenote *note, uint64_t pc, struct str provider, struct str probe,
 		   struct typenote_arg **ret, size_t *n)
 {
-	for (size_t i = find_first(note, pc); i < note->sites.n && note->sites.v[i].pc == pc; i++) {
+	size_t first = find_first(note, pc);
+	for (size_t i = first; i < note->sites.n && i - first < MAX_AT_ONE; i++) {
 		struct kbtf_function f;
-		if (!kbtf_function(note->types, note->sites.v[i].function, &f) ||
-		    f.n_params > MAX_ARGS || !is_called(f.name, provider, probe))
+		if (note->sites.v[i].pc != pc)
+			break;
+		if (!kbtf_function(note->types, note->sites.v[i].function, MAX_ARGS, &f) ||
+		    !is_called(f.name, provider, probe))
 			continue;
 		*n = f.n_params;
 		*ret = arena_array(note->arena, struct typenote_arg, *n + 1);

@@ -183,4 +183,16 @@ for i in range(n):
 print(bad[:3] if bad else "held")
 END
 is "$(python3 "$tmp/damage.py" "$btgen" "$tmp/stripped" 150)" held "150 damaged notes"
+# A function of 65535 parameters at each of 3000 sites of one address: 10 GB, if it were believed.
+python3 - "$tmp/many" "$("$btgen" probes --json -x "$tmp/bare" | grep -o '"address": "0x[0-9a-f]*' | head -n 1 | cut -d '"' -f 4)" <<'END'
+import struct, sys
+pc, n = int(sys.argv[2], 16), 65535
+types = struct.pack("<III", 0, 13 << 24 | n, 0) + bytes(8 * n) + struct.pack("<III", 1, 12 << 24, 1)
+strings = b"\0app:both\0"
+btf = struct.pack("<HBBIIIII", 0xeb9f, 1, 0, 24, 0, len(types), len(types), len(strings)) + types + strings
+desc = struct.pack("<I", 3000) + 3000 * struct.pack("<QI", pc, 2) + btf
+open(sys.argv[1], "wb").write(struct.pack("<III", 6, len(desc), 4) + b"btgen\0\0\0" + desc + bytes(-len(desc) % 4))
+END
+objcopy --add-section .note.btgen.types="$tmp/many" "$tmp/bare" "$tmp/bare.many"
+is "$(ulimit -v 1000000; "$btgen" probes -x "$tmp/bare.many" 2>&1)" "$("$btgen" probes -x "$tmp/bare")" "a damaged note takes no memory"
 done_testing
