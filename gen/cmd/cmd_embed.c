@@ -157,7 +157,7 @@ static bool run_objcopy(struct arena *a, struct diag *d, const char *path, const
 			      arena_printf(a, TYPENOTE_SECTION "=%s", note),
 			      "--set-section-flags",
 			      TYPENOTE_SECTION "=contents,readonly",
-			      path,
+			      *path == '-' ? arena_printf(a, "./%s", path) : path,
 			      out,
 			      NULL};
 	pid_t pid = fork();

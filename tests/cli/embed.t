@@ -47,6 +47,9 @@ like "$(arguments "$tmp/stripped")" 'app:pointers\(char \*label, const char \*na
 	"as they are in the source"
 is "$(readelf -lW "$tmp/kept" | sed 1,2d)" "$(readelf -lW "$tmp/app" | sed 1,2d)" "what is loaded is what was loaded"
 ok "and it runs" "$tmp/kept"
+cp "$tmp/app" "$tmp/-g"
+is "$(cd "$tmp" && "$btgen" embed -v -- -g 2>&1 | cut -d : -f 1)" "-g" "a file whose name looks like an option"
+rm "$tmp/-g"
 first=$(objdump -s -j .note.btgen.types "$tmp/kept")
 "$btgen" embed "$tmp/kept"
 is "$(objdump -s -j .note.btgen.types "$tmp/kept")" "$first" "once more: the same note, in the place of the first"
