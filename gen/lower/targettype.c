@@ -158,8 +158,13 @@ struct str targettype_pointer(struct bind *b, struct ctype *type)
 	if (!ctype_is_aggregate(to))
 		return str_printf(b->arena, "%sint%u *", to->is_signed ? "" : "u",
 				  (unsigned)to->size * 8);
-	if (!ctype_complete(to) || !closure_add(&b->types->closure, to, name, &tag))
+	if (!ctype_complete(to)) {
+		if (!targettype_is_own(b, to->name))
+			return STR("");
+		tag = to->name; // the program only declares it, the script defines it
+	} else if (!closure_add(&b->types->closure, to, name, &tag)) {
 		return STR("");
+	}
 	return str_printf(b->arena, "%s " STR_FMT " *",
 			  to->kind == CTYPE_UNION ? "union" : "struct", STR_ARG(tag));
 }

@@ -70,6 +70,9 @@ like "$("$btgen" check --for 0.17 -x "$tmp/app" -e 'usdt:__EXE__:app:pointers { 
 	'error: type "struct hidden" is declared in the debug information but not defined' "nor are there members of what is only declared"
 is "$("$btgen" check --for 0.17 -x "$tmp/stripped" -e 'struct item { int id; int kind; }
 usdt:__EXE__:app:pointers { printf("%d\n", ((struct item *)args.it)->id); }' 2>&1)" "" "a script may define them itself"
+is "$("$btgen" expand --for 0.17 -x "$tmp/stripped" -e 'struct item { int id; int kind; }
+usdt:__EXE__:app:pointers { $x = args.it; printf("%d %d\n", args.it->id, $x->id); }' 2>&1 | sed -n '$s/.* {/{/p')" \
+	'{ $x = ((struct item *)arg3); printf("%d %d\n", ((struct item *)arg3)->id, $x->id); }' "which args.it then leads to"
 
 # What no one here wrote reads it.
 if command -v pahole >/dev/null; then
