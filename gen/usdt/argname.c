@@ -280,12 +280,18 @@ static size_t expanded_form(struct arena *a, struct str s, struct str *ret)
 	return n - 1;
 }
 
-/** The whole of @s is USDT_BITS(...). */
+/** The whole of @s is USDT_BITS(...), or what that is after macro expansion, in C++ and in C. */
 static bool is_bits(struct str s)
 {
 	struct str inner;
-	s = str_trim(s);
-	return eat(&s, "USDT_BITS") && inside_parentheses(s, &inner);
+	for (unsigned i = 0; i < 8 && inside_parentheses(s, &inner); i++)
+		s = inner;
+	if (eat(&s, "USDT_BITS") || eat(&s, "::usdt_bits"))
+		return inside_parentheses(s, &inner);
+	size_t close = eat(&s, "_Generic") && s.n ? argname_close(s) : s.n;
+	inner = str_from_offset(s, close + (close < s.n));
+	return str_has_suffix(str_slice(s, 0, close), STR("usdt_bits_takes_a_float_or_a_double")) &&
+	       inside_parentheses(inner, &inner);
 }
 
 void argname_parse(struct arena *a, struct str piece, struct argname_arg *ret)

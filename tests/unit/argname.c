@@ -35,6 +35,13 @@ static void numbered(const char *text, const char *want)
 	strbuf_fini(&b);
 }
 
+static void bits(const char *piece, bool want)
+{
+	struct argname_arg arg;
+	argname_parse(&a, str_from(piece), &arg);
+	is_num(arg.is_bits, want, piece);
+}
+
 int main(void)
 {
 	arena_init(&a);
@@ -76,6 +83,20 @@ int main(void)
 	named("USDT_BITS(ctx->load)", "load");
 	named("USDT_BITS (load)", "load");
 	named("USDT_BITS(a) + 1", "");
+	bits("USDT_BITS(load)", true);
+	bits(" ((USDT_BITS (load)))", true);
+	bits("USDT_ARG(USDT_BITS(s->load), \"load\")", true);
+	bits("(::usdt_bits(s->load))", true);
+	bits("(_Generic((s->load), float: usdt_bits_of_float, double: usdt_bits_of_double, "
+	     "default: usdt_bits_takes_a_float_or_a_double)(s->load))",
+	     true);
+	bits("USDT_BITS(a) + USDT_BITS(b)", false);
+	bits("((::usdt_bits(load)) + 1)", false);
+	bits("(_Generic((x), float: usdt_bits_of_float, double: usdt_bits_of_double, "
+	     "default: usdt_bits_takes_a_float_or_a_double)(x)) + 1",
+	     false);
+	bits("MY_BITS(load)", false);
+	bits("(((((((((((((", false);
 	named("x y", "");
 	named("a[", "");
 	named("", "");
