@@ -153,6 +153,33 @@ struct kbtf *kbtf_open_bytes(struct arena *a, struct diag *d, struct str file, s
 	return new_source(a, d, file, btf);
 }
 
+/** Takes the name at @off off *@left; false when it is longer. */
+static bool take_name(struct kbtf *k, uint32_t off, size_t *left)
+{
+	const char *z = btf__name_by_offset(k->btf, off);
+	size_t n = z ? strnlen(z, *left + 1) : 0;
+	if (n > *left)
+		return false;
+	*left -= n;
+	return true;
+}
+
+bool kbtf_names_fit(struct kbtf *k, size_t max)
+{
+	for (uint32_t id = 1; id < k->n_types; id++) {
+		const struct btf_type *bt = btf__type_by_id(k->btf, id);
+		if (!bt || !take_name(k, bt->name_off, &max))
+			return false;
+		for (unsigned i = 0; btf_is_any_enum(bt) && i < btf_vlen(bt); i++)
+			if (!take_name(k,
+				       btf_is_enum64(bt) ? btf_enum64(bt)[i].name_off
+							 : btf_enum(bt)[i].name_off,
+				       &max))
+				return false;
+	}
+	return true;
+}
+
 void kbtf_close(struct kbtf *k)
 {
 	if (k)

@@ -27,6 +27,11 @@ bool kbtf_open_split(struct kbtf *base, const char *path, struct kbtf **ret);
  * message, when it is none.
  */
 struct kbtf *kbtf_open_bytes(struct arena *a, struct diag *d, struct str file, struct str bytes);
+/**
+ * The names of all types and enumerators have at most @max bytes. In damaged BTF any number of them
+ * may share a long one.
+ */
+bool kbtf_names_fit(struct kbtf *k, size_t max);
 void kbtf_close(struct kbtf *k);
 /** As a source of types; owned by @k. */
 struct type_source *kbtf_source(struct kbtf *k);

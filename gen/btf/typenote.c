@@ -12,6 +12,8 @@ enum { MAX_ARGS = 12 };
 /** Probes of one address: of functions that a linker folded. A damaged note may have any number. */
 enum { MAX_AT_ONE = 64 };
 
+enum { MAX_NAMES = 16 << 20 };
+
 struct site {
 	uint64_t pc;
 	uint32_t function; /**< BTF's number of what has its name and arguments */
@@ -49,6 +51,10 @@ static struct typenote *read_note(struct img *img, struct str desc)
 	note->types = kbtf_open_bytes(img->arena, img->diag, img->display_path, btf);
 	if (!note->types)
 		return NULL;
+	if (!kbtf_names_fit(note->types, MAX_NAMES)) {
+		kbtf_close(note->types);
+		return NULL;
+	}
 	kbtf_source(note->types)->is_rest = true;
 	return note;
 }

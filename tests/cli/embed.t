@@ -201,4 +201,17 @@ open(sys.argv[1], "wb").write(struct.pack("<III", 6, len(desc), 4) + b"btgen\0\0
 END
 objcopy --add-section .note.btgen.types="$tmp/many" "$tmp/bare" "$tmp/bare.many"
 is "$(ulimit -v 1000000; "$btgen" probes -x "$tmp/bare.many" 2>&1)" "$("$btgen" probes -x "$tmp/bare")" "a damaged note takes no memory"
+
+# An enum of 65535 enumerators that share one name of 6 MB.
+python3 - "$tmp/many" <<'END'
+import struct, sys
+n = 65535
+types = struct.pack("<III", 1, 19 << 24 | n, 4) + struct.pack("<III", 3, 1, 0) * n
+strings = b"\0E\0" + b"A" * 6000000 + b"\0"
+btf = struct.pack("<HBBIIIII", 0xeb9f, 1, 0, 24, 0, len(types), len(types), len(strings)) + types + strings
+desc = struct.pack("<I", 0) + btf
+open(sys.argv[1], "wb").write(struct.pack("<III", 6, len(desc), 4) + b"btgen\0\0\0" + desc + bytes(-len(desc) % 4))
+END
+objcopy --add-section .note.btgen.types="$tmp/many" "$tmp/bare" "$tmp/bare.many"
+like "$(ulimit -v 1000000; timeout 20 "$btgen" enums -x "$tmp/bare.many" E 2>&1)" "no debug information" "nor do its names"
 done_testing
