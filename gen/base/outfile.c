@@ -40,13 +40,17 @@ static const char *follow(struct arena *a, const char *path)
 	return copy;
 }
 
-static bool replace(struct arena *a, struct diag *d, const char *path, struct str text, mode_t mode)
+/** @was: whose owner the file keeps, and whose bits that only an owner may give; or NULL. */
+static bool replace(struct arena *a, struct diag *d, const char *path, struct str text, mode_t mode,
+		    const struct stat *was)
 {
 	path = follow(a, path);
 	char *temp = arena_printf(a, "%s.XXXXXX", path);
 	int fd = mkostemp(temp, O_CLOEXEC);
 	if (fd < 0)
 		return say(d, path);
+	if (was && fchown(fd, was->st_uid, was->st_gid) == 0)
+		mode = was->st_mode & 07777;
 	bool good = write_all(fd, text) && fchmod(fd, mode) == 0;
 	good = close(fd) == 0 && good;
 	good = good && rename(temp, path) == 0;
@@ -60,7 +64,7 @@ static bool replace(struct arena *a, struct diag *d, const char *path, struct st
 bool outfile_replace(struct arena *a, struct diag *d, const char *path, struct str contents)
 {
 	struct stat st;
-	return stat(path, &st) == 0 ? replace(a, d, path, contents, st.st_mode & 0777)
+	return stat(path, &st) == 0 ? replace(a, d, path, contents, st.st_mode & 0777, &st)
 				    : say(d, path);
 }
 
@@ -97,7 +101,7 @@ bool outfile_write(struct arena *a, struct diag *d, const char *path, struct str
 	struct stat st;
 	if (stat(path, &st) == 0) {
 		if (S_ISREG(st.st_mode))
-			return replace(a, d, path, text, st.st_mode & 0777);
+			return replace(a, d, path, text, st.st_mode & 0777, NULL);
 		int fd = open(path, O_WRONLY | O_CLOEXEC);
 		if (fd < 0)
 			return say(d, path);
@@ -108,5 +112,5 @@ bool outfile_write(struct arena *a, struct diag *d, const char *path, struct str
 		return say(d, path);
 	mode_t mask = umask(0);
 	umask(mask);
-	return replace(a, d, path, text, 0666 & ~mask);
+	return replace(a, d, path, text, 0666 & ~mask, NULL);
 }

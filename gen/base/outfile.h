@@ -14,7 +14,7 @@
 /** Writes @text to @path, or to standard output when @path is NULL or "-"; an error is said. */
 bool outfile_write(struct arena *a, struct diag *d, const char *path, struct str text);
 
-/** The same for a program or library that is to be replaced: @path is a regular file, and keeps its mode. */
+/** The same for a program or library that is to be replaced: @path is a regular file, and keeps its mode and owner. */
 bool outfile_replace(struct arena *a, struct diag *d, const char *path, struct str contents);
 
 /**

@@ -64,21 +64,25 @@ static struct ctype *char_type(struct arena *a, bool is_signed)
 static struct ctype *type_of_kind(struct arena *a, const struct argnote *note, size_t i,
 				  const struct sdtarg *operand)
 {
-	struct ctype *c = char_type(a, operand->size == 1 ? operand->is_signed : true);
+	enum argnote_kind kind = argnote_kind(note, i);
+	bool is_unsigned = kind == ARGNOTE_UTEXT || kind == ARGNOTE_CONST_UTEXT;
+	struct ctype *c = char_type(a, operand->size == 1 ? operand->is_signed : !is_unsigned);
 	if (i < note->n_args && note->args[i].is_bits && note->kinds)
 		return bits_type(a, operand->size);
-	switch (argnote_kind(note, i)) {
+	switch (kind) {
 	case ARGNOTE_CHAR:
 		return c;
 	case ARGNOTE_BOOL:
 		return ctype_new(a, CTYPE_BOOL, "bool", 1, false);
-	case ARGNOTE_CONST_TEXT: {
+	case ARGNOTE_CONST_TEXT:
+	case ARGNOTE_CONST_UTEXT: {
 		struct ctype *q = ctype_new(a, CTYPE_CONST, "", 0, false);
 		q->has_size = false;
 		q->of = c;
 		return ctype_new_pointer(a, q, 8);
 	}
 	case ARGNOTE_TEXT:
+	case ARGNOTE_UTEXT:
 		return ctype_new_pointer(a, c, 8);
 	default:
 		return NULL;
@@ -107,6 +111,8 @@ bool argtype_may_be(struct ctype *t, enum argnote_kind kind)
 		return bare->kind == CTYPE_BOOL;
 	case ARGNOTE_TEXT:
 	case ARGNOTE_CONST_TEXT:
+	case ARGNOTE_UTEXT:
+	case ARGNOTE_CONST_UTEXT:
 		return to && to->is_char;
 	case ARGNOTE_POINTER:
 		return bare->kind == CTYPE_POINTER && !is_text;

@@ -35,6 +35,8 @@ enum argnote_kind {
 	ARGNOTE_TEXT,
 	ARGNOTE_CONST_TEXT,
 	ARGNOTE_POINTER,
+	ARGNOTE_UTEXT, /**< where char is unsigned */
+	ARGNOTE_CONST_UTEXT,
 };
 
 struct argnotes;

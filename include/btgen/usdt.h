@@ -131,6 +131,13 @@ _Pragma("clang diagnostic pop")
 #define USDT__UNSET __attribute__((__unused__))
 #endif
 
+/* What USDT__KIND says of a char *, and one more of a const char *. */
+#ifdef __CHAR_UNSIGNED__
+#define USDT__TEXT_KIND 7
+#else
+#define USDT__TEXT_KIND 4
+#endif
+
 #ifdef __cplusplus
 #define USDT__VALUE(id, k, x)                                                                      \
 	USDT__STATIC_ASSERT(!USDT__IS_OBJECT(__typeof__((x))) && !USDT__IS_VOID(__typeof__((x))),  \
@@ -180,8 +187,8 @@ template <int Kind> struct pointer_arg {
 	static constexpr int size = int(sizeof(void *)), kind = Kind;
 };
 template <class T> struct arg : enum_arg<T, __is_enum(T)> {};
-template <> struct arg<char *> : pointer_arg<4> {};
-template <> struct arg<const char *> : pointer_arg<5> {};
+template <> struct arg<char *> : pointer_arg<USDT__TEXT_KIND> {};
+template <> struct arg<const char *> : pointer_arg<USDT__TEXT_KIND + 1> {};
 template <class T> struct arg<T *> : pointer_arg<6> {};
 template <> struct arg<decltype(nullptr)> : pointer_arg<0> {}; /* of any pointer */
 template <> struct arg<bool> {
@@ -243,8 +250,10 @@ template <class T> inline __attribute__((__always_inline__, __artificial__)) con
 #define USDT__MEMORY(p) ((const char(*)[])(unsigned long)(p))
 #define USDT__IS(v, type) (__extension__ __builtin_types_compatible_p(__typeof__(v), type))
 #define USDT__KIND(v)                                                                              \
-	(1 + USDT__IS(v, char) + 2 * USDT__IS(v, _Bool) +                                          \
-	 USDT__IS_POINTER(v) * (5 - 2 * USDT__IS(v, char *) - USDT__IS(v, const char *)))
+	(USDT__IS(v, char *)	     ? USDT__TEXT_KIND                                             \
+	 : USDT__IS(v, const char *) ? USDT__TEXT_KIND + 1                                         \
+	 : USDT__IS_POINTER(v)	     ? 6                                                           \
+				     : 1 + USDT__IS(v, char) + 2 * USDT__IS(v, _Bool))
 #define USDT__ADDRESS(v) __builtin_choose_expr(USDT__IS_POINTER(v), (v), (const void *)0)
 #define USDT__SIZE(v)                                                                              \
 	((__typeof__(USDT__INT(v)))-1 < (__typeof__(USDT__INT(v)))1 ? -(int)sizeof(v) :            \

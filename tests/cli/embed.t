@@ -41,6 +41,13 @@ chmod 750 "$tmp/kept"
 ln -s kept "$tmp/link"
 like "$("$btgen" embed -v "$tmp/link")" "^$tmp/link: types of 24 of 24 arguments at 5 sites, [0-9]+ bytes$" "-v says what was found"
 is "$(readlink "$tmp/link") $(stat -c %a "$tmp/kept")" "kept 750" "a link stays, and the file has its mode"
+if [ "$(id -u)" = 0 ]; then
+	cp "$tmp/app" "$tmp/suid"
+	chown 65534:65534 "$tmp/suid" && chmod 4755 "$tmp/suid"
+	"$btgen" embed "$tmp/suid"
+	is "$(stat -c '%u %g %a' "$tmp/suid")" "65534 65534 4755" "and its owner"
+	rm "$tmp/suid"
+fi
 strip -o "$tmp/stripped" "$tmp/kept"
 is "$(arguments "$tmp/stripped")" "$(arguments "$tmp/app")" "a stripped file has the same declarations"
 like "$(arguments "$tmp/stripped")" 'app:pointers\(char \*label, const char \*name, char \*\*argv, struct item \*it, class ns::box \*b, struct ns::pair<int> \*p, unnamed \*u, struct hidden \*argv2, int \(\*main\)\(\), void \*argv3, enum ns::plain \*kind\)' \
