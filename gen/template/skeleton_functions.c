@@ -31,6 +31,7 @@ struct finder {
 	struct map names, addrs;	 // of `at` -> 1 + index in `found`
 	struct map owners;		 // name -> the first file that has it
 	unsigned n_odd;			 // whose names bpftrace does not take
+	unsigned n_unsized;		 // to which it does not attach
 	unsigned n_unknown;		 // whose parameters nothing tells
 	struct str unknown;		 // one of them
 	const struct dwinlined *inlined; // a function that has such copies
@@ -57,6 +58,11 @@ static bool take_symbol(void *ctx, const struct img_symbol *sym)
 		return true;
 	if (!is_writable(sym->name)) {
 		f->n_odd++;
+		return true;
+	}
+	// As _init and _fini: bpftrace ends when it is to attach to one.
+	if (!sym->size) {
+		f->n_unsized++;
 		return true;
 	}
 	if (!map_get(&f->owners, sym->name))
@@ -226,6 +232,11 @@ static bool say_none(struct finder *f, struct str pattern)
 		return diag_error(f->sk->diag, NULL,
 				  "bpftrace does not accept the names of the functions that match "
 				  "'" STR_FMT "'",
+				  STR_ARG(pattern));
+	if (f->n_unsized)
+		return diag_error(f->sk->diag, NULL,
+				  "no function that matches '" STR_FMT
+				  "' has a size in its symbol table: bpftrace attaches to none",
 				  STR_ARG(pattern));
 	diag_error(f->sk->diag, NULL, "no function matches '" STR_FMT "'", STR_ARG(pattern));
 	for (size_t i = 0; i < files->list.n; i++) {

@@ -139,6 +139,11 @@ refuses "a file that is not there" 1 "btgen: error: 'uprobe:libx.so:other': no f
 	skeleton --for 0.17 -x "$tmp/functions" uprobe:libx.so:other
 is "$("$btgen" skeleton --for 0.17 -x "$tmp/functions" "uprobe:functions:oth*" "uprobe:$tmp/functions:other" 2>&1 | grep -c '^uprobe:__EXE__:other$')" 1 \
 	"a file by its name and by its path"
+is "$("$btgen" skeleton --for 0.17 -x "$tmp/functions" 'uprobe:functions:*' 2>/dev/null | grep -c ':_init$\|:_fini$')" 0 \
+	"functions without a size, to which bpftrace does not attach, are left out"
+refuses "nothing but such a function" 1 \
+	"btgen: error: no function that matches 'uprobe:functions:_init' has a size in its symbol table: bpftrace attaches to none" \
+	skeleton --for 0.17 -x "$tmp/functions" uprobe:functions:_init
 strip -g -o "$tmp/bare" "$tmp/functions"
 is "$("$btgen" skeleton --for 0.17 -x "$tmp/bare" 'uprobe:m*[ae]*' 'uprobe:make' 2>&1 | head -n 1)" \
 	"btgen: error: no function matches 'uprobe:m*[ae]*'" "of the shell's patterns only * and ? are known"
