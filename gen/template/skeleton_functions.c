@@ -2,7 +2,7 @@
 //
 // Functions are those of the symbol tables, as bpftrace finds them by their names. A pattern means each
 // function once: of several names of one address the shortest is taken, and pieces that the compiler
-// has split off (f.cold) are no functions.
+// has split off (f.cold, f.part.0) are no functions: bpftrace has no such names.
 #include "template/skeleton_priv.h"
 
 #include <limits.h>
@@ -42,7 +42,8 @@ struct finder {
 
 static bool is_piece(struct str name)
 {
-	return str_has_suffix(name, STR(".cold")) || str_contains(name, STR(".cold."));
+	return str_has_suffix(name, STR(".cold")) || str_contains(name, STR(".cold.")) ||
+	       str_contains(name, STR(".part."));
 }
 
 static bool is_writable(struct str name)

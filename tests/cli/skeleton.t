@@ -144,6 +144,16 @@ is "$("$btgen" skeleton --for 0.17 -x "$tmp/functions" 'uprobe:functions:*' 2>/d
 refuses "nothing but such a function" 1 \
 	"btgen: error: no function that matches 'uprobe:functions:_init' has a size in its symbol table: bpftrace attaches to none" \
 	skeleton --for 0.17 -x "$tmp/functions" uprobe:functions:_init
+cat >"$tmp/piece.c" <<'END'
+int piece(int n) __asm__("whole.part.0");
+int whole(int n);
+int piece(int n) { return n; }
+int whole(int n) { return piece(n); }
+int main(void) { return whole(0); }
+END
+"${CC:-gcc}" -O0 -g -o "$tmp/piece" "$tmp/piece.c" || exit 1
+is "$("$btgen" skeleton --for 0.17 -x "$tmp/piece" 'uprobe:whole*' 2>/dev/null | grep '^uprobe')" 'uprobe:__EXE__:whole' \
+	"a piece that the compiler has split off, to which bpftrace does not attach, is left out"
 strip -g -o "$tmp/bare" "$tmp/functions"
 is "$("$btgen" skeleton --for 0.17 -x "$tmp/bare" 'uprobe:m*[ae]*' 'uprobe:make' 2>&1 | head -n 1)" \
 	"btgen: error: no function matches 'uprobe:m*[ae]*'" "of the shell's patterns only * and ? are known"
