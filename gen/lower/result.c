@@ -34,6 +34,10 @@ static struct result read(struct bind *b, const struct attach_clause *c)
 		if (f.is_void && !r.why_none)
 			r.why_none = arena_printf(b->arena, STR_FMT "() returns nothing",
 						  STR_ARG(f.function));
+		if (f.is_float && !r.why_none)
+			r.why_none =
+			    arena_printf(b->arena, STR_FMT "() returns a floating-point number",
+					 STR_ARG(f.function));
 		if (!f.result || (i && (!r.type || !argtype_is_same(b->arena, f.result, r.type))))
 			return (struct result){.why_none = r.why_none};
 		r.type = f.result;

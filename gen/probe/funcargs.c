@@ -245,6 +245,8 @@ static void read_result(struct dwsrc *src, const struct dwsite *site, Dwarf_Die 
 	struct ctype *t = type_of(src, function);
 	bool has_type = dwarf_attr_integrate(function, DW_AT_type, &attr);
 	ret->is_void = is_of_c(&unit) && !has_type;
+	ret->is_float =
+	    is_of_c(&unit) && t && ctype_strip(t) && ctype_strip(t)->kind == CTYPE_FLOAT;
 	if (is_of_c(&unit) && is_in_one_register(t))
 		ret->result = t;
 }

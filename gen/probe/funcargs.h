@@ -26,7 +26,8 @@ struct funcargs {
 	 * no number or pointer of at most 8 bytes, or not known.
 	 */
 	struct ctype *result;
-	bool is_void; /**< it returns nothing */
+	bool is_void;  /**< it returns nothing */
+	bool is_float; /**< it returns a floating-point number, which retval is not */
 };
 
 /** Those of the function at link-time address @addr; false, silently, where nothing is known. */

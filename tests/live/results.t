@@ -39,6 +39,8 @@ NOIPA int *cell(int n);
 NOIPA int *cell(int n) { number += n; return &number; }
 NOIPA const char *text(int n);
 NOIPA const char *text(int n) { return n == 3 ? first.name : second.name; }
+NOIPA double half(int n);
+NOIPA double half(int n) { return n / 2.0; }
 NOIPA void nothing(int n);
 NOIPA void nothing(int n) { number += n; }
 int main(void)
@@ -66,6 +68,7 @@ int main(void)
 			printf("cell %d\n", *cell(n));
 			printf("text %s\n", text(n));
 			nothing(n);
+			number += (long)half(n);
 		}
 		puts("done");
 	}
@@ -112,6 +115,8 @@ said() { # SCRIPT REGEX CLAIM
 said 'uretprobe:__EXE__:find { printf("%d\n", retval->nxt); }' 'struct item has no member nxt' "a member that it does not have"
 said 'uretprobe:__EXE__:nothing { printf("%d\n", retval); }' 'warning: retval is whatever the register holds: nothing\(\) returns nothing  \[argument\]' \
 	"a function that returns nothing"
+said 'uretprobe:__EXE__:half { printf("%d\n", retval); }' 'warning: retval is whatever the register holds: half\(\) returns a floating-point number  \[argument\]' \
+	"a function that returns a double"
 said 'uretprobe:__EXE__:text /retval == "first"/ { @ = count(); }' 'the address of a string is compared with a string: use str\(retval\)' \
 	"a string's address"
 said 'uretprobe:__EXE__:is_even /retval == 2/ { @ = count(); }' 'this is always false: retval is a bool' "a number that it never is"
