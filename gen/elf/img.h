@@ -53,6 +53,7 @@ struct img_section {
 struct img_symbol {
 	struct str name;     /**< without the @VERSION that linkers add */
 	uint64_t addr, size; /**< link-time address; bytes */
+	bool is_local;	     /**< to its file, as far as the linker tells */
 };
 
 struct img {
@@ -166,6 +167,8 @@ bool img_find_data(struct img *img, uint64_t addr, uint64_t *off);
  * none.
  */
 bool img_find_function(struct img *img, struct str name, uint64_t *ret);
+/** The symbols of the function at @addr are all local to their file, or there are none. */
+bool img_is_local(struct img *img, uint64_t addr);
 /**
  * Calls @fn for each defined function, as img_find_function() sees them, until it returns false.
  */

@@ -24,7 +24,11 @@ static void walk_symbol(struct walk *w, struct str name, unsigned info, unsigned
 	    type == STT_FUNC || type == STT_GNU_IFUNC || (type == STT_OBJECT && w->objects);
 	if (!wanted || section == SHN_UNDEF || !name.n)
 		return;
-	struct img_symbol sym = {str_slice(name, 0, str_find(name, '@')), addr, size};
+	// The others are the binding.
+	struct img_symbol sym = {.name = str_slice(name, 0, str_find(name, '@')),
+				 .addr = addr,
+				 .size = size,
+				 .is_local = info >> 4 == STB_LOCAL};
 	if (sym.name.n)
 		w->go_on = w->fn(w->ctx, &sym);
 }
@@ -150,4 +154,18 @@ bool img_find_function(struct img *img, struct str name, uint64_t *ret)
 	if (w.found)
 		*ret = w.addr;
 	return w.found;
+}
+
+static bool match_global(void *ctx, const struct img_symbol *sym)
+{
+	struct wanted *w = ctx;
+	w->found |= sym->addr == w->addr && !sym->is_local;
+	return !w->found;
+}
+
+bool img_is_local(struct img *img, uint64_t addr)
+{
+	struct wanted w = {.addr = addr};
+	img_walk_functions(img, match_global, &w);
+	return !w.found;
 }

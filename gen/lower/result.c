@@ -10,7 +10,7 @@ struct result {
 
 /**
  * Only ends of functions that the symbol tables have. gcc drops a result that no caller wants, and calls
- * what is left f.isra.0.
+ * what is left f.isra.0, or f.part.0 where it splits f.
  */
 static bool is_of_ends(const struct attach_clause *c)
 {
@@ -18,7 +18,8 @@ static bool is_of_ends(const struct attach_clause *c)
 		const struct script_attach *at = &c->clause->attach.v[i];
 		if (at->absent || !at->provider || at->provider->kind != PROVIDER_URETPROBE ||
 		    at->fields.n != 2 || !str_is_made_of(at->fields.v[1], ALPHABET_SYMBOL) ||
-		    str_contains(at->fields.v[1], STR(".isra.")))
+		    str_contains(at->fields.v[1], STR(".isra.")) ||
+		    str_contains(at->fields.v[1], STR(".part.")))
 			return false;
 	}
 	return c->near.places.n && c->near.places.n == c->clause->attach.n;

@@ -429,12 +429,23 @@ static void write_struct(const struct skeleton *sk, const struct skeleton_field 
 	}
 }
 
+/**
+ * From 0.24 on argN of usdt probes is an int64, and so is a signed result as it is lowered: there a cast
+ * that changes nothing is warned of.
+ */
+static bool needs_cast(const struct skeleton *sk, const struct skeleton_probe *p,
+		       const struct skeleton_field *f)
+{
+	const struct enumtab *names = f->shape.names;
+	bool is_result =
+	    str_eqz(f->value, "retval") && (names ? names->is_signed : f->shape.is_signed);
+	return !dialect_has_libbpf_usdt(sk->version) || !(p->probe || is_result);
+}
+
 /** The arguments of the printf() of a record: numbers, $key, then texts, each with it behind. */
 static void write_record_values(const struct skeleton *sk, const struct skeleton_probe *p,
 				struct strbuf *out)
 {
-	// From 0.24 on argN of usdt probes is that, and a cast that changes nothing is warned of.
-	bool cast = !p->probe || !dialect_has_libbpf_usdt(sk->version);
 	strbuf_addz(out, "nsecs, cpu, pid, tid");
 	for (size_t i = 0; i < p->n_fields; i++) {
 		if (p->fields[i].shape.kind == FIELD_HIDDEN)
@@ -443,6 +454,7 @@ static void write_record_values(const struct skeleton *sk, const struct skeleton
 			write_struct(sk, &p->fields[i], i, out);
 			continue;
 		}
+		bool cast = needs_cast(sk, p, &p->fields[i]);
 		strbuf_addz(out, cast ? ", (int64)(" : ", ");
 		skeleton_write_value(&p->fields[i], false, out);
 		strbuf_addz(out, cast ? ")" : "");

@@ -120,4 +120,19 @@ said 'uretprobe:__EXE__:half { printf("%d\n", retval); }' 'warning: retval is wh
 said 'uretprobe:__EXE__:text /retval == "first"/ { @ = count(); }' 'the address of a string is compared with a string: use str\(retval\)' \
 	"a string's address"
 said 'uretprobe:__EXE__:is_even /retval == 2/ { @ = count(); }' 'this is always false: retval is a bool' "a number that it never is"
+
+# LLVM drops results that nobody looks at: what is then in the register is no result.
+if command -v clang >/dev/null; then
+	cat >"$tmp/drop.c" <<'EOF'
+volatile long sink;
+static __attribute__((noinline)) int dropped(int x) { sink += x; return x + 1; }
+__attribute__((noinline)) int kept(int x) { sink += x; return x + 1; }
+int main(int argc, char **argv) { (void)argv; dropped(argc); return kept(argc) == 9; }
+EOF
+	clang -O2 -g -o "$tmp/drop" "$tmp/drop.c"
+	is "$("$btgen" skeleton --for 0.17 -x "$tmp/drop" 'uretprobe:dropped' 'uretprobe:kept' | grep -o 'uretprobe:[a-z]* *retval=%ld')" \
+		"uretprobe:kept retval=%ld" "clang: a function that nobody else can call may have lost its result"
+else
+	skip "clang: dropped results" "no clang"
+fi
 done_testing
