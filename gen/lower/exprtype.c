@@ -2,6 +2,7 @@
 
 #include "bind/bind.h"
 #include "bind/namedarg.h"
+#include "lower/exprplace.h"
 #include "lower/result.h"
 #include "lower/targettype.h"
 #include "usdt/sdtarg.h"
@@ -81,17 +82,6 @@ enum sign exprtype_arg_sign(struct bind *b, const struct attach_clause *c, unsig
 }
 
 // --- types ---
-
-static enum sign sign_of_type(struct ctype *t, unsigned bit_size)
-{
-	t = ctype_strip(t);
-	if (!t || (t->kind != CTYPE_INT && t->kind != CTYPE_ENUM && t->kind != CTYPE_BOOL) ||
-	    t->size > 8)
-		return SIGN_OTHER;
-	if (t->is_signed)
-		return SIGN_SIGNED;
-	return t->size < 8 || (bit_size && bit_size < 64) ? SIGN_NONE : SIGN_UNSIGNED;
-}
 
 static bool is_wide_type(struct ctype *t, unsigned bit_size)
 {
@@ -278,97 +268,7 @@ static void unhide(struct finder *f, size_t n)
 	}
 }
 
-// --- places ---
-
-/**
- * Where a bitfield is read by address: in the unit of its type if it lies in one, which is never
- * outside of the aggregate; else (packed) from its first byte on, byte by byte. Returns the offset.
- */
-static uint64_t place_bits(struct ctype *in, const struct ctype_place *place, struct expr *e)
-{
-	uint64_t unit = 0, size, at;
-	ctype_size(place->type, &unit);
-	e->bit_bytes = (unsigned)unit;
-	if (unit == 1 || unit == 2 || unit == 4 || unit == 8) {
-		at = place->bit_off / (unit * 8) * unit;
-		e->bit_shift = (unsigned)(place->bit_off - at * 8);
-		if (e->bit_shift + e->bit_size <= unit * 8 && ctype_size(in, &size) &&
-		    at + unit <= size)
-			return at;
-	}
-	e->bit_bytes = 0;
-	e->bit_shift = (unsigned)(place->bit_off % 8);
-	return place->bit_off / 8;
-}
-
-static void say_no_member(struct finder *f, struct ctype *in, const struct token *name)
-{
-	struct diag_place at = tok_place(name);
-	struct str near = ctype_nearest_member(in, name->text);
-	diag_error(f->b->diag, &at, STR_FMT " has no member " STR_FMT,
-		   STR_ARG(ctype_spell(f->b->arena, in)), STR_ARG(name->text));
-	if (near.n)
-		diag_note(f->b->diag, NULL, "did you mean " STR_FMT "?", STR_ARG(near));
-	f->good = false;
-}
-
-/**
- * What @of leads to is declared and nowhere defined, by the program or by the script: bpftrace would
- * say that it has no such member, or that there is no such type.
- */
-static void check_declared(struct finder *f, const struct expr *of, const struct token *place)
-{
-	struct ctype *to = ctype_pointee(of->type);
-	if (!to || !ctype_is_aggregate(to) || !to->is_decl || !to->name.n || ctype_complete(to) ||
-	    targettype_is_own(f->b, to->name))
-		return;
-	struct diag_place at = tok_place(place);
-	struct lookup *lk = bind_lookup(f->b);
-	if (lk)
-		f->good =
-		    lookup_say_unknown(lk, &at, "type", ctype_spell(f->b->arena, to), NAME_TYPES);
-}
-
-/**
- * The members of @e, a pointer or an aggregate: what `.` and `->` lead to; NULL when that is not
- * known.
- */
-static struct ctype *members_of(const struct expr *e, bool *is_pointer)
-{
-	struct ctype *to = ctype_pointee(e->type), *t = ctype_strip(e->type);
-	*is_pointer = to != NULL;
-	t = to ? to : t;
-	return t && ctype_is_aggregate(t) && ctype_complete(t) ? t : NULL;
-}
-
-static void find_member(struct finder *f, struct node *n, const struct expr *of, struct expr *e)
-{
-	struct ctype_place place;
-	struct str bad;
-	struct ctype *where, *in = members_of(of, &e->via_pointer);
-	if (n->name->kind != TOK_IDENT)
-		return;
-	if (!in && f->is_last)
-		check_declared(f, of, n->name);
-	if (!in)
-		return;
-	if (!ctype_resolve(in, n->name->text, &place, &bad, &where)) {
-		if (f->is_last)
-			say_no_member(f, in, n->name);
-		return;
-	}
-	e->is_guess = of->is_guess;
-	e->is_mixed = of->is_mixed;
-	e->in = place.in;
-	e->bit_size = place.bit_size;
-	e->offset = place.bit_size ? place_bits(in, &place, e) : place.off;
-	e->type = place.type;
-	e->is_place = e->via_pointer || of->is_place;
-	e->is_value = !e->is_place;
-	// A pointer whose type no cast can spell is a number to bpftrace.
-	e->by_address = of->by_address || (e->via_pointer && !targettype_can_point(of->type));
-	e->sign = sign_of_type(e->type, e->bit_size);
-}
+// --- operators ---
 
 /** `.1` of a tuple. */
 static void find_element(const struct node *n, const struct expr *of, struct expr *e)
@@ -385,82 +285,6 @@ static void find_element(const struct node *n, const struct expr *of, struct exp
 	e->is_place = e->is_value = e->by_address = e->via_pointer = false;
 	e->bit_size = 0;
 }
-
-static bool is_constant(const struct node *index, uint64_t *value)
-{
-	return index->kind == NODE_NUMBER && str_to_u64(node_text(index), value);
-}
-
-/**
- * `[index]` of a pointer. bpftrace itself takes constants only, and then knows a number's sign, but
- * not that of a member behind.
- */
-static void find_pointed(const struct node *index, const struct expr *of, struct expr *e)
-{
-	struct ctype *to = ctype_pointee(of->type);
-	uint64_t value;
-	bool constant = is_constant(index, &value);
-	if (!to || to->kind == CTYPE_ARRAY || !ctype_size(to, &e->element_size))
-		return;
-	e->type = to;
-	e->is_guess = of->is_guess;
-	e->is_mixed = of->is_mixed;
-	e->sign = sign_of_type(to, 0);
-	e->is_place = e->via_pointer = true;
-	e->by_address = of->by_address || !constant;
-}
-
-/**
- * `[index]` of an array in memory. bpftrace itself takes constants of one-dimensional arrays only.
- */
-static void find_index(struct finder *f, struct node *n, const struct expr *of, struct expr *e)
-{
-	struct node *index = n->child->next;
-	struct ctype *array = ctype_strip(of->type);
-	uint64_t value = 0;
-	if (array && array->kind == CTYPE_POINTER) {
-		find_pointed(index, of, e);
-		return;
-	}
-	if (!array || array->kind != CTYPE_ARRAY || !ctype_size(array->of, &e->element_size) ||
-	    !(of->is_place || of->is_value))
-		return;
-	struct ctype *element = ctype_strip(array->of);
-	bool constant = is_constant(index, &value);
-	if (constant && array->has_count && value >= array->count) {
-		struct diag_place at = tok_place(index->first);
-		if (f->is_last)
-			f->good = diag_error(f->b->diag, &at, "the array has %llu elements",
-					     (unsigned long long)array->count);
-		return;
-	}
-	bool simple = constant && array->has_count && element && element->kind != CTYPE_ARRAY &&
-		      !(element->kind == CTYPE_INT && element->size == 1);
-	e->type = array->of;
-	e->is_guess = of->is_guess;
-	e->is_mixed = of->is_mixed;
-	e->sign = sign_of_type(e->type, 0);
-	e->is_place = of->is_place;
-	e->is_value = of->is_value;
-	e->by_address = of->is_place && (of->by_address || !simple);
-}
-
-/**
- * `*p`: what a pointer leads to. Where that is no struct or pointer, bpftrace itself reads it
- * right.
- */
-static void find_pointee(const struct expr *of, struct expr *e)
-{
-	struct ctype *to = ctype_pointee(of->type);
-	e->type = to;
-	e->sign = to ? sign_of_type(to, 0) : SIGN_OTHER;
-	if (!to || (!ctype_is_aggregate(to) && to->kind != CTYPE_POINTER && !of->by_address))
-		return;
-	e->is_place = e->via_pointer = true;
-	e->by_address = of->by_address;
-}
-
-// --- operators ---
 
 /** What is in front of -> or [ or behind *: there retval is a pointer, elsewhere a number. */
 static const struct expr *find_followed(struct finder *f, struct node *n)
@@ -481,9 +305,7 @@ static void find_unary(struct finder *f, struct node *n, struct expr *e)
 		e->kind = EXPR_OPEN;
 		e->is_guess = of->is_guess;
 		e->is_mixed = of->is_mixed;
-		if (f->is_last)
-			check_declared(f, of, op);
-		find_pointee(of, e);
+		f->good &= exprplace_pointee(f->b, n, of, f->is_last, e);
 	} else if (tok_is(op, "!")) {
 		e->sign = SIGN_NONE;
 		e->is_truth = true;
@@ -911,13 +733,13 @@ static void find_step(struct finder *f, struct node *n, struct expr *e)
 	if (n->name->kind == TOK_NUMBER)
 		find_element(n, of, e);
 	else
-		find_member(f, n, of, e);
+		f->good &= exprplace_member(f->b, n, of, f->is_last, e);
 }
 
 static void find_indexed(struct finder *f, struct node *n, struct expr *e)
 {
 	find(f, n->child->next);
-	find_index(f, n, find_followed(f, n->child), e);
+	f->good &= exprplace_index(f->b, n, find_followed(f, n->child), f->is_last, e);
 }
 
 static void find_cast(struct finder *f, struct node *n, struct expr *e)

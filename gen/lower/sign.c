@@ -9,6 +9,17 @@ enum sign sign_join(enum sign a, enum sign b)
 	return a == SIGN_NONE ? b : SIGN_MIXED;
 }
 
+enum sign sign_of_type(struct ctype *t, unsigned bit_size)
+{
+	t = ctype_strip(t);
+	if (!t || (t->kind != CTYPE_INT && t->kind != CTYPE_ENUM && t->kind != CTYPE_BOOL) ||
+	    t->size > 8)
+		return SIGN_OTHER;
+	if (t->is_signed)
+		return SIGN_SIGNED;
+	return t->size < 8 || (bit_size && bit_size < 64) ? SIGN_NONE : SIGN_UNSIGNED;
+}
+
 enum sign sign_of_result(struct str op, enum sign a, enum sign b)
 {
 	static const char *const truths[] = {"==", "!=", "<", ">", "<=", ">=", "&&", "||", NULL};

@@ -8,7 +8,7 @@
 #ifndef LOWER_SIGN_H
 #define LOWER_SIGN_H
 
-#include "base/str.h"
+#include "ctype/ctype.h"
 
 /** The values that a number can have. */
 enum sign {
@@ -22,6 +22,8 @@ enum sign {
 
 /** Of what may be either of two, such as a variable that is assigned twice. */
 enum sign sign_join(enum sign a, enum sign b);
+/** Of a value of type @t, or of @bit_size bits of it (0: it is no bit-field). */
+enum sign sign_of_type(struct ctype *t, unsigned bit_size);
 /** Of `A op B`, computed as in C; a difference of two that have none is the caller's to judge. */
 enum sign sign_of_result(struct str op, enum sign a, enum sign b);
 

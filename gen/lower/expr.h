@@ -1,0 +1,62 @@
+/**
+ * expr - what is known of an expression of a program: filled in by exprtype.h, read by everybody behind
+ * it.
+ */
+#ifndef LOWER_EXPR_H
+#define LOWER_EXPR_H
+
+#include "bind/bind.h"
+#include "lower/sign.h"
+
+/** What bpftrace has in an expression's place. */
+enum expr_kind {
+	EXPR_OPEN, /**< not known */
+	EXPR_NUMBER,
+	EXPR_TEXT,
+	EXPR_SHOWN, /**< what is only printed, with %s: a stack, a symbol */
+	EXPR_BYTES, /**< of buf(): printed with %r */
+	EXPR_TUPLE,
+	EXPR_AGGREGATE,	  /**< a struct or union, or an array but of characters */
+	EXPR_AGGREGATION, /**< of a map: count() and the like */
+	EXPR_MIXED,	  /**< sometimes one and sometimes another */
+};
+
+struct expr {
+	struct ctype *type; /**< NULL: not known */
+	enum expr_kind kind;
+	/** The argument of these probes, unchanged, that it is; NULL: none. See argument_meant(). */
+	const struct attach_clause *arg_of;
+	unsigned arg;	     /**< its number */
+	struct ctype *meant; /**< of retval: what it is in the program, which `type` need not be */
+	struct ctype *
+	    enumerator_of; /**< of an enumerator, and a name that holds only such: its enum, or NULL */
+	bool is_guess;	   /**< `type` comes from an argument whose type is inferred or listed */
+	bool
+	    is_mixed; /**< a name that is assigned different types or arguments: `type` is one of them */
+	enum sign sign;
+	bool is_truth; /**< a comparison or the like: true or false to bpftrace from 0.24 on */
+	bool is_wide;  /**< more than 32 bits may be in use */
+	struct expr **elements; /**< of a tuple; each may be NULL */
+	size_t n_elements;
+
+	bool
+	    is_substituted; /**< a parameter of a macro or a call of one: it may do more than be read */
+	bool is_string;	    /**< lower makes a str() of it */
+	bool gives_address; /**< set for lower: the address of the place is wanted, not its value */
+	bool is_value;	    /**< in a struct that bpftrace holds as a value */
+	bool is_place;	    /**< in memory: the rest holds */
+	/**
+	 * Counted from the pointer that the first child is (x->m, p[i], *p), not from the place
+	 * that it is (x.m, a[i]).
+	 */
+	bool via_pointer;
+	bool by_address;       /**< bpftrace cannot follow it: to be read by its address */
+	uint64_t offset;       /**< of a member, bytes from there */
+	uint64_t element_size; /**< of an index: bytes of an element */
+	struct ctype *in;      /**< of a member: the aggregate that lists it */
+	unsigned bit_size;     /**< of a bitfield, else 0 */
+	unsigned bit_shift;    /**< where it begins in what stands at the address */
+	unsigned bit_bytes;    /**< how much of that is to be read: 1, 2, 4 or 8; 0: byte by byte */
+};
+
+#endif

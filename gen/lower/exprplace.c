@@ -1,0 +1,160 @@
+#include "lower/exprplace.h"
+
+#include "lower/targettype.h"
+
+/**
+ * Where a bitfield is read by address: in the unit of its type if it lies in one, which is never
+ * outside of the aggregate; else (packed) from its first byte on, byte by byte. Returns the offset.
+ */
+static uint64_t place_bits(struct ctype *in, const struct ctype_place *place, struct expr *e)
+{
+	uint64_t unit = 0, size, at;
+	ctype_size(place->type, &unit);
+	e->bit_bytes = (unsigned)unit;
+	if (unit == 1 || unit == 2 || unit == 4 || unit == 8) {
+		at = place->bit_off / (unit * 8) * unit;
+		e->bit_shift = (unsigned)(place->bit_off - at * 8);
+		if (e->bit_shift + e->bit_size <= unit * 8 && ctype_size(in, &size) &&
+		    at + unit <= size)
+			return at;
+	}
+	e->bit_bytes = 0;
+	e->bit_shift = (unsigned)(place->bit_off % 8);
+	return place->bit_off / 8;
+}
+
+static bool say_no_member(struct bind *b, struct ctype *in, const struct token *name)
+{
+	struct diag_place at = tok_place(name);
+	struct str near = ctype_nearest_member(in, name->text);
+	diag_error(b->diag, &at, STR_FMT " has no member " STR_FMT,
+		   STR_ARG(ctype_spell(b->arena, in)), STR_ARG(name->text));
+	if (near.n)
+		diag_note(b->diag, NULL, "did you mean " STR_FMT "?", STR_ARG(near));
+	return false;
+}
+
+/**
+ * What @of leads to is declared and nowhere defined, by the program or by the script: bpftrace would
+ * say that it has no such member, or that there is no such type.
+ */
+static bool check_declared(struct bind *b, const struct expr *of, const struct token *place)
+{
+	struct ctype *to = ctype_pointee(of->type);
+	if (!to || !ctype_is_aggregate(to) || !to->is_decl || !to->name.n || ctype_complete(to) ||
+	    targettype_is_own(b, to->name))
+		return true;
+	struct diag_place at = tok_place(place);
+	struct lookup *lk = bind_lookup(b);
+	return !lk || lookup_say_unknown(lk, &at, "type", ctype_spell(b->arena, to), NAME_TYPES);
+}
+
+/**
+ * The members of @e, a pointer or an aggregate: what `.` and `->` lead to; NULL when that is not
+ * known.
+ */
+static struct ctype *members_of(const struct expr *e, bool *is_pointer)
+{
+	struct ctype *to = ctype_pointee(e->type), *t = ctype_strip(e->type);
+	*is_pointer = to != NULL;
+	t = to ? to : t;
+	return t && ctype_is_aggregate(t) && ctype_complete(t) ? t : NULL;
+}
+
+bool exprplace_member(struct bind *b, const struct node *n, const struct expr *of, bool say,
+		      struct expr *e)
+{
+	struct ctype_place place;
+	struct str bad;
+	struct ctype *where, *in = members_of(of, &e->via_pointer);
+	if (n->name->kind != TOK_IDENT)
+		return true;
+	if (!in)
+		return !say || check_declared(b, of, n->name);
+	if (!ctype_resolve(in, n->name->text, &place, &bad, &where))
+		return !say || say_no_member(b, in, n->name);
+	e->is_guess = of->is_guess;
+	e->is_mixed = of->is_mixed;
+	e->in = place.in;
+	e->bit_size = place.bit_size;
+	e->offset = place.bit_size ? place_bits(in, &place, e) : place.off;
+	e->type = place.type;
+	e->is_place = e->via_pointer || of->is_place;
+	e->is_value = !e->is_place;
+	// A pointer whose type no cast can spell is a number to bpftrace.
+	e->by_address = of->by_address || (e->via_pointer && !targettype_can_point(of->type));
+	e->sign = sign_of_type(e->type, e->bit_size);
+	return true;
+}
+
+static bool is_constant(const struct node *index, uint64_t *value)
+{
+	return index->kind == NODE_NUMBER && str_to_u64(node_text(index), value);
+}
+
+/**
+ * `[index]` of a pointer. bpftrace itself takes constants only, and then knows a number's sign, but
+ * not that of a member behind.
+ */
+static void find_pointed(const struct node *index, const struct expr *of, struct expr *e)
+{
+	struct ctype *to = ctype_pointee(of->type);
+	uint64_t value;
+	bool constant = is_constant(index, &value);
+	if (!to || to->kind == CTYPE_ARRAY || !ctype_size(to, &e->element_size))
+		return;
+	e->type = to;
+	e->is_guess = of->is_guess;
+	e->is_mixed = of->is_mixed;
+	e->sign = sign_of_type(to, 0);
+	e->is_place = e->via_pointer = true;
+	e->by_address = of->by_address || !constant;
+}
+
+/**
+ * `[index]` of an array in memory. bpftrace itself takes constants of one-dimensional arrays only.
+ */
+bool exprplace_index(struct bind *b, const struct node *n, const struct expr *of, bool say,
+		     struct expr *e)
+{
+	struct node *index = n->child->next;
+	struct ctype *array = ctype_strip(of->type);
+	uint64_t value = 0;
+	if (array && array->kind == CTYPE_POINTER) {
+		find_pointed(index, of, e);
+		return true;
+	}
+	if (!array || array->kind != CTYPE_ARRAY || !ctype_size(array->of, &e->element_size) ||
+	    !(of->is_place || of->is_value))
+		return true;
+	struct ctype *element = ctype_strip(array->of);
+	bool constant = is_constant(index, &value);
+	if (constant && array->has_count && value >= array->count) {
+		struct diag_place at = tok_place(index->first);
+		return !say || diag_error(b->diag, &at, "the array has %llu elements",
+					  (unsigned long long)array->count);
+	}
+	bool simple = constant && array->has_count && element && element->kind != CTYPE_ARRAY &&
+		      !(element->kind == CTYPE_INT && element->size == 1);
+	e->type = array->of;
+	e->is_guess = of->is_guess;
+	e->is_mixed = of->is_mixed;
+	e->sign = sign_of_type(e->type, 0);
+	e->is_place = of->is_place;
+	e->is_value = of->is_value;
+	e->by_address = of->is_place && (of->by_address || !simple);
+	return true;
+}
+
+bool exprplace_pointee(struct bind *b, const struct node *n, const struct expr *of, bool say,
+		       struct expr *e)
+{
+	struct ctype *to = ctype_pointee(of->type);
+	e->type = to;
+	e->sign = to ? sign_of_type(to, 0) : SIGN_OTHER;
+	if (to && (ctype_is_aggregate(to) || to->kind == CTYPE_POINTER || of->by_address)) {
+		e->is_place = e->via_pointer = true;
+		e->by_address = of->by_address;
+	}
+	return !say || check_declared(b, of, n->name);
+}
