@@ -6,9 +6,6 @@
 
 enum { NOTE_TYPES = 4 };
 
-/** The macros take 12. */
-enum { MAX_ARGS = 12 };
-
 /** Probes of one address: of functions that a linker folded. A damaged note may have any number. */
 enum { MAX_AT_ONE = 64 };
 
@@ -108,7 +105,7 @@ bool typenote_find(const struct typenote *note, uint64_t pc, struct str provider
 		struct kbtf_function f;
 		if (note->sites.v[i].pc != pc)
 			break;
-		if (!kbtf_function(note->types, note->sites.v[i].function, MAX_ARGS, &f) ||
+		if (!kbtf_function(note->types, note->sites.v[i].function, TYPENOTE_MAX_ARGS, &f) ||
 		    !is_called(f.name, provider, probe))
 			continue;
 		*n = f.n_params;

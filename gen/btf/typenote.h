@@ -19,6 +19,9 @@
 
 #define TYPENOTE_SECTION ".note.btgen.types"
 
+/** Arguments of a site: the macros take no more. */
+enum { TYPENOTE_MAX_ARGS = 12 };
+
 struct typenote_arg {
 	struct str name;    /**< empty: not known */
 	struct ctype *type; /**< NULL: not known. A string that is in an array is an array here */

@@ -138,7 +138,7 @@ static int add_type(struct typenote_text *w, struct ctype *t, unsigned depth)
 static int add_function(struct typenote_text *w, const char *name, const struct typenote_arg *args,
 			size_t n)
 {
-	int types[16];
+	int types[TYPENOTE_MAX_ARGS];
 	struct strbuf key;
 	strbuf_init(&key);
 	strbuf_addz(&key, name);
@@ -168,7 +168,7 @@ bool typenote_add(struct typenote_text *w, uint64_t pc, struct str provider, str
 		  const struct typenote_arg *args, size_t n)
 {
 	char *name = arena_printf(w->arena, STR_FMT ":" STR_FMT, STR_ARG(provider), STR_ARG(probe));
-	int id = n <= 12 ? add_function(w, name, args, n) : -1;
+	int id = n <= TYPENOTE_MAX_ARGS ? add_function(w, name, args, n) : -1;
 	if (id <= 0)
 		return false;
 	uint32_t function = (uint32_t)id;
