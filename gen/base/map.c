@@ -5,7 +5,7 @@
 #include "base/arena.h"
 
 /** As FNV-1a, but eight bytes at a time. What order entries have does not depend on it. */
-static uint64_t hash_str(struct str s)
+static uint32_t hash_str(struct str s)
 {
 	uint64_t h = 0xcbf29ce484222325u ^ s.n, word;
 	for (; s.n >= sizeof(word); s = str_from_offset(s, sizeof(word))) {
@@ -17,54 +17,70 @@ static uint64_t hash_str(struct str s)
 	if (s.n)
 		memcpy(&word, s.p, s.n);
 	h = (h ^ word) * 0x9e3779b97f4a7c15u;
-	return h ^ h >> 32;
+	return (uint32_t)(h ^ h >> 32);
 }
 
 /** The slot that holds @key, or the empty one where it belongs. */
-static uint32_t *slot_of(const struct map *m, struct str key)
+static struct map_slot *slot_of(const struct map *m, struct str key, uint32_t hash)
 {
-	size_t i = hash_str(key) & (m->n_slots - 1);
-	while (m->slots[i] && !str_eq(m->entries[m->slots[i] - 1].key, key))
-		i = (i + 1) & (m->n_slots - 1);
-	return &m->slots[i];
+	struct map_slot *slot;
+	for (size_t i = hash;; i++) {
+		slot = &m->slots[i & (m->n_slots - 1)];
+		if (!slot->entry ||
+		    (slot->hash == hash && str_eq(m->entries[slot->entry - 1].key, key)))
+			return slot;
+	}
+}
+
+/** 1 + the index of the entry of @key, or 0 */
+static uint32_t find(const struct map *m, struct str key)
+{
+	return m->n_slots ? slot_of(m, key, hash_str(key))->entry : 0;
 }
 
 void *map_get(const struct map *m, struct str key)
 {
-	if (!m->n_slots)
-		return NULL;
-	uint32_t i = *slot_of(m, key);
+	uint32_t i = find(m, key);
 	return i ? m->entries[i - 1].value : NULL;
 }
 
 static void map_grow(struct arena *a, struct map *m)
 {
-	m->n_slots = m->n_slots ? m->n_slots * 2 : 16;
+	size_t n_before = m->n_slots;
+	struct map_slot *before = m->slots;
+	m->n_slots = n_before ? n_before * 2 : 16;
 	m->slots = arena_calloc(a, m->n_slots, sizeof(*m->slots));
+	for (size_t i = 0; i < n_before; i++) {
+		size_t k = before[i].hash;
+		if (!before[i].entry)
+			continue;
+		while (m->slots[k & (m->n_slots - 1)].entry)
+			k++;
+		m->slots[k & (m->n_slots - 1)] = before[i];
+	}
 	m->cap = m->n_slots * 3 / 4;
-	struct map_entry *old = m->entries;
-	m->entries = arena_calloc(a, m->cap, sizeof(*m->entries));
+	struct map_entry *entries = m->entries;
+	m->entries = arena_alloc_n(a, m->cap, sizeof(*m->entries));
 	if (m->n)
-		memcpy(m->entries, old, m->n * sizeof(*old));
-	for (size_t i = 0; i < m->n; i++)
-		*slot_of(m, m->entries[i].key) = (uint32_t)i + 1;
+		memcpy(m->entries, entries, m->n * sizeof(*entries));
 }
 
 void map_put(struct arena *a, struct map *m, struct str key, void *value)
 {
 	if (m->n == m->cap)
 		map_grow(a, m);
-	uint32_t *slot = slot_of(m, key);
-	if (!*slot) {
+	uint32_t hash = hash_str(key);
+	struct map_slot *slot = slot_of(m, key, hash);
+	if (!slot->entry) {
 		m->entries[m->n].key = key;
-		*slot = (uint32_t)++m->n;
+		*slot = (struct map_slot){.entry = (uint32_t)++m->n, .hash = hash};
 	}
-	m->entries[*slot - 1].value = value;
+	m->entries[slot->entry - 1].value = value;
 }
 
 void map_remove(struct map *m, struct str key)
 {
-	uint32_t i = m->n_slots ? *slot_of(m, key) : 0;
+	uint32_t i = find(m, key);
 	if (i)
 		m->entries[i - 1].value = NULL;
 }

@@ -22,12 +22,18 @@ struct map_entry {
 	void *value; /**< NULL for a removed entry */
 };
 
+/** Beside the hash of its key no other key has to be looked at, when one is sought or moves. */
+struct map_slot {
+	uint32_t entry; /**< 1 + index into entries, 0 for none */
+	uint32_t hash;
+};
+
 struct map {
 	struct map_entry *entries; /**< in order of insertion */
 	size_t n;		   /**< entries used, removed ones included */
 	size_t cap;
-	uint32_t *slots; /**< 1 + index into entries, 0 for none */
-	size_t n_slots;	 /**< a power of two, or 0 */
+	struct map_slot *slots;
+	size_t n_slots; /**< a power of two, or 0 */
 };
 
 /** The value under @key, or NULL. */

@@ -255,10 +255,11 @@ bool str_is_made_of(struct str s, enum alphabet which)
 	// A bit for each of the letters, digits and _.
 	static const uint32_t word[8] = {0, 0x03ff0000, 0x87fffffe, 0x07fffffe};
 	for (size_t i = 0; i < s.n; i++) {
-		char c = s.p[i];
-		bool is_word = word[(unsigned char)c >> 5] >> (c & 31) & 1;
-		bool is_utf8 = (unsigned char)c >= 0x80 && which == ALPHABET_NAME_PATTERN;
-		if (!is_word && !is_utf8 && (!c || !strchr(extra[which], c)))
+		unsigned char c = (unsigned char)s.p[i];
+		if (word[c >> 5] >> (c & 31) & 1)
+			continue;
+		bool is_utf8 = c >= 0x80 && which == ALPHABET_NAME_PATTERN;
+		if (!is_utf8 && (!c || !strchr(extra[which], c)))
 			return false;
 	}
 	return s.n > 0;

@@ -35,7 +35,7 @@ struct listing {
 	const char *script_dir; /**< --scripts, or NULL */
 	unsigned version;	/**< of the bpftrace that would attach; 0: not known */
 	bool has_no_version;	/**< that was asked for, and there is none */
-	const struct probesigs *signatures;
+	struct probesigs *signatures;
 	size_t n_processes;
 	VEC(struct source) sources; /**< in the order given */
 	VEC(struct pattern) patterns;

@@ -31,10 +31,10 @@ bool lines_open(struct arena *a, struct diag *d, const char *path, const char *w
 
 static struct str without_comment(struct str line)
 {
-	for (size_t i = 0; i < line.n; i++)
-		if (line.p[i] == '#' && (!i || !str_trim(str_slice(line, i - 1, 1)).n))
-			return str_slice(line, 0, i);
-	return line;
+	size_t i = str_find(line, '#');
+	while (i < line.n && i && str_trim(str_slice(line, i - 1, 1)).n)
+		i += 1 + str_find(str_from_offset(line, i + 1), '#');
+	return str_slice(line, 0, i);
 }
 
 bool lines_next(struct lines *l)

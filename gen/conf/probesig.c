@@ -6,6 +6,15 @@
 
 enum { MAX_ARGS = 12, MAX_KEY = 255 };
 
+/** Of a probe. */
+struct sig_line {
+	struct str args;	 /**< what is between the parentheses */
+	struct str file, source; /**< the place of the line, */
+	unsigned line;		 /**< shorter than a diag_place */
+	bool is_read;
+	struct probesig *sig; /**< with is_read; NULL: it is wrong */
+};
+
 /** What a type is called, and under which name the debug information of gcc knows it. */
 static const struct {
 	const char *spelling, *name;
@@ -167,45 +176,57 @@ static bool parse_enum(struct arena *a, struct diag *d, const struct diag_place 
 	return true;
 }
 
-static bool parse_line(struct arena *a, struct diag *d, const struct diag_place *at,
-		       struct str line, struct probesigs *ret)
+static bool parse_args(struct probesigs *s, const struct sig_line *l, struct probesig *sig)
 {
-	if (str_has_prefix(line, STR("enum ")) && str_find(line, '{') < line.n)
-		return parse_enum(a, d, at, line, ret);
-	size_t open = str_find(line, '('), close = line.n - 1;
-	struct str key = str_trim(str_slice(line, 0, open));
-	if (key.n > MAX_KEY || open >= close || line.p[close] != ')' || str_find(key, ':') == key.n)
-		return diag_error(d, at, "expected provider:name(TYPE NAME, ...)");
-	struct probesig *sig = arena_new(a, struct probesig);
-	struct str rest = str_trim(str_slice(line, open + 1, close - open - 1));
+	struct diag_place at = {.file = l->file, .line = l->line, .source = l->source};
+	struct str rest = str_trim(l->args);
 	struct probesig_arg args[MAX_ARGS] = {0};
 	while (rest.n) {
 		size_t comma = str_find(rest, ',');
 		if (sig->n_args == MAX_ARGS)
-			return diag_error(d, at, "more than %d arguments", MAX_ARGS);
-		if (!parse_arg(a, d, at, str_slice(rest, 0, comma), ret, &args[sig->n_args++]))
+			return diag_error(s->diag, &at, "more than %d arguments", MAX_ARGS);
+		if (!parse_arg(s->arena, s->diag, &at, str_slice(rest, 0, comma), s,
+			       &args[sig->n_args++]))
 			return false;
 		rest = str_from_offset(rest, comma + 1);
 	}
-	sig->args = arena_array(a, struct probesig_arg, sig->n_args);
+	sig->args = arena_array(s->arena, struct probesig_arg, sig->n_args);
 	memcpy(sig->args, args, sig->n_args * sizeof(*args));
-	map_put(a, &ret->probes, key, sig);
+	return true;
+}
+
+static bool take_line(const struct lines *l, struct probesigs *s)
+{
+	struct str line = l->text;
+	if (str_has_prefix(line, STR("enum ")) && str_find(line, '{') < line.n)
+		return parse_enum(s->arena, s->diag, &l->at, line, s);
+	size_t open = str_find(line, '('), close = line.n - 1;
+	struct str key = str_trim(str_slice(line, 0, open));
+	if (key.n > MAX_KEY || open >= close || line.p[close] != ')' || str_find(key, ':') == key.n)
+		return diag_error(s->diag, &l->at, "expected provider:name(TYPE NAME, ...)");
+	struct sig_line *new = arena_alloc(s->arena, sizeof(*new));
+	*new = (struct sig_line){.args = str_slice(line, open + 1, close - open - 1),
+				 .file = l->at.file,
+				 .source = l->at.source,
+				 .line = l->at.line};
+	map_put(s->arena, &s->probes, key, new);
 	return true;
 }
 
 bool probesig_load(struct arena *a, struct diag *d, const char *path, struct probesigs *ret)
 {
 	struct lines l;
+	ret->arena = a;
+	ret->diag = d;
 	if (!lines_open(a, d, path, "of probes", &l))
 		return false;
 	bool good = true;
 	while (lines_next(&l))
-		good &= parse_line(a, d, &l.at, l.text, ret);
+		good &= take_line(&l, ret);
 	return good;
 }
 
-const struct probesig *probesig_find(const struct probesigs *s, struct str provider,
-				     struct str name)
+const struct probesig *probesig_find(struct probesigs *s, struct str provider, struct str name)
 {
 	char key[MAX_KEY];
 	size_t n = provider.n + 1 + name.n;
@@ -214,7 +235,13 @@ const struct probesig *probesig_find(const struct probesigs *s, struct str provi
 	memcpy(key, provider.p, provider.n);
 	key[provider.n] = ':';
 	memcpy(key + provider.n + 1, name.p, name.n);
-	return map_get(&s->probes, (struct str){key, n});
+	struct sig_line *l = map_get(&s->probes, (struct str){key, n});
+	if (l && !l->is_read) {
+		l->is_read = true;
+		struct probesig *sig = arena_new(s->arena, struct probesig);
+		l->sig = parse_args(s, l, sig) ? sig : NULL;
+	}
+	return l ? l->sig : NULL;
 }
 
 struct ctype *probesig_find_enum(const struct probesigs *s, struct str name)

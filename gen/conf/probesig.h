@@ -14,7 +14,8 @@
  *
  *	enum LWLockMode { LW_EXCLUSIVE, LW_SHARED };
  *
- * What becomes of a list: argsig.h.
+ * A line is understood when its probe is asked for, and what is wrong in it is said then: a list has
+ * hundreds, and a program has a few of them. What becomes of a list: argsig.h.
  */
 #ifndef CONF_PROBESIG_H
 #define CONF_PROBESIG_H
@@ -37,16 +38,17 @@ struct probesig {
 };
 
 struct probesigs {
-	struct map probes; /**< "provider:name" -> struct probesig */
+	struct arena *arena;
+	struct diag *diag;
+	struct map probes; /**< "provider:name" -> a line of the list */
 	struct map enums;  /**< name -> struct ctype, of four bytes */
 	struct map types;  /**< as they are spelled -> struct ctype */
 };
 
-/** Reads @path, adding to *@ret; mistakes are reported at their line. */
+/** Reads @path, adding to *@ret, which keeps @a and @d. */
 bool probesig_load(struct arena *a, struct diag *d, const char *path, struct probesigs *ret);
-/** NULL when the probe is not listed, or @s is NULL. */
-const struct probesig *probesig_find(const struct probesigs *s, struct str provider,
-				     struct str name);
+/** NULL when the probe is not listed, its line is wrong (which was reported), or @s is NULL. */
+const struct probesig *probesig_find(struct probesigs *s, struct str provider, struct str name);
 /** The enum whose enumerators are listed, or NULL. */
 struct ctype *probesig_find_enum(const struct probesigs *s, struct str name);
 

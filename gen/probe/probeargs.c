@@ -350,8 +350,8 @@ static void take_all_kinds(struct arena *a, const struct site_work *work, struct
 			take_kinds(a, work[i].note, known, &pa->sites[i]);
 }
 
-void probeargs_read(struct binary *b, const struct probesigs *signatures,
-		    const struct sdt_probe *probe, struct probeargs *ret)
+void probeargs_read(struct binary *b, struct probesigs *signatures, const struct sdt_probe *probe,
+		    struct probeargs *ret)
 {
 	struct arena *a = b->arena;
 	*ret = (struct probeargs){.n_sites = probe->n_sites};

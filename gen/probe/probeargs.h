@@ -24,8 +24,8 @@ struct probesigs;
  * All about @probe of @b; @signatures are those of documented probes, or NULL. Says nothing:
  * without debug information less is known.
  */
-void probeargs_read(struct binary *b, const struct probesigs *signatures,
-		    const struct sdt_probe *probe, struct probeargs *ret);
+void probeargs_read(struct binary *b, struct probesigs *signatures, const struct sdt_probe *probe,
+		    struct probeargs *ret);
 /** The argument that is called @name at any site, or "argN" or N; false when there is none. */
 bool probeargs_find(const struct probeargs *pa, struct str name, size_t *ret);
 

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/vec.h"
 #include "elf/note.h"
 
 #define NT_STAPSDT 3
@@ -16,6 +15,7 @@
 
 /** A site as its note was met; those of one probe need not follow each other. */
 struct found {
+	struct found *next;
 	struct sdt_probe *probe;
 	struct sdt_site site;
 };
@@ -34,7 +34,7 @@ struct notes {
 	bool has_base;
 	uint64_t base;	   /**< where .stapsdt.base is now */
 	uint64_t max_addr; /**< highest address of the file's class */
-	VEC(struct found) sites;
+	struct found *first, **last;
 	struct doubtful doubtful[SDT_NO_BASE + 1];
 };
 
@@ -111,7 +111,10 @@ static void add_site(struct notes *n, struct str provider, struct str name, stru
 	}
 	p->n_sites++;
 	n->list->n_sites++;
-	vec_push(a, &n->sites, (struct found){p, site});
+	struct found *f = arena_alloc(a, sizeof(*f));
+	*f = (struct found){.probe = p, .site = site};
+	*n->last = f;
+	n->last = &f->next;
 
 	struct doubtful *d = &n->doubtful[site.doubt];
 	if (!d->n++) {
@@ -237,14 +240,15 @@ static void make_list(struct notes *n)
 		e->value = &list->probes[list->n_probes];
 		list->probes[list->n_probes++] = *p;
 	}
-	for (size_t i = 0; i < n->sites.n; i++)
-		*n->sites.v[i].probe->sites++ = n->sites.v[i].site;
+	for (struct found *f = n->first; f; f = f->next)
+		*f->probe->sites++ = f->site;
 }
 
 bool sdt_read(struct img *img, struct sdt_list *ret)
 {
 	*ret = (struct sdt_list){0};
 	struct notes n = {.img = img, .list = ret};
+	n.last = &n.first;
 	n.max_addr = img->is64 ? UINT64_MAX : UINT32_MAX;
 	struct img_section s;
 	n.has_base = img_find_header(img, ".stapsdt.base", &s);

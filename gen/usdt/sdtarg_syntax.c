@@ -234,10 +234,11 @@ static bool x86_read(struct cursor *c, bool is64, struct sdtarg *arg)
 		arg->segment = reg;
 		return x86_read_memory(c, is64, arg);
 	}
-	if (x86_is_float(reg))
+	if (!x86_is_general(reg, is64)) {
+		if (!x86_is_float(reg))
+			return false;
 		arg->is_float = true;
-	else if (!x86_is_general(reg, is64))
-		return false;
+	}
 	arg->kind = SDTARG_REG;
 	arg->base = reg;
 	return true;

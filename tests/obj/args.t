@@ -345,9 +345,14 @@ usdt:__EXE__:spdk:nvmf_tgt_state
 
 	mkdir -p "$tmp/list/bin" "$tmp/list/bpf"
 	cp "$btgen" "$tmp/list/bin/btgen"
-	printf 'a:b(\na:b(long long x)\na:b(struct *x)\na:b(void (*f)(int))\na:b(enum e)\na:ok(0, enum e x, int (*f)(), struct s *y)\n' >"$tmp/list/bpf/probes.conf"
-	is "$("$tmp/list/bin/btgen" probes -v -x "$tmp/spdk" 2>&1 >/dev/null | grep -c 'probes.conf:[1-5]: error: ')" 5 \
-		"mistakes in the list are told at their lines"
+	printf 'spdk:%s(long long x)\nspdk:%s(struct *x)\nspdk:%s(void (*f)(int))\nspdk:%s(enum e)\na:ok(0, enum e x)\na:unused(enum)\n' \
+		nvmf_subsystem_destroy nvmf_tgt_state nvmf_subsystem_create nvmf_create_poll_group >"$tmp/list/bpf/probes.conf"
+	is "$("$tmp/list/bin/btgen" probes -v -x "$tmp/spdk" 2>&1 >/dev/null | sed -n 's/.*\(probes.conf:[0-9]*: error: \).*/\1/p')" \
+		"$(printf 'probes.conf:%d: error: \n' 1 2 3 4)" \
+		"mistakes in the list are told at their lines, those of a probe when it is asked for"
+	printf 'a:ok(0)\na:b(\nab(int a)\n' >"$tmp/list/bpf/probes.conf"
+	is "$("$tmp/list/bin/btgen" probes -x "$tmp/spdk" 2>&1 >/dev/null | grep -c 'probes.conf:[23]: error: ')" 2 \
+		"what is no probe at all, at once"
 
 	# An enum may have its enumerators in the list, for programs that do not have them.
 	printf 'enum a { A, B\nenum b { };\nenum c { 1 };\nenum d { A = };\nenum e { A = 4294967296 };\nenum { A };\n' >"$tmp/list/bpf/probes.conf"
