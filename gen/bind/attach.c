@@ -189,10 +189,14 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 		if (b->scope == BIND_BY_PID && b->proc && !dialect_has_libbpf_usdt(b->version) &&
 		    has_namesake(b, m))
 			b->scope = BIND_BY_FILTER;
-		if (good)
-			strbuf_addf(&text, "%s" STR_FMT ":%s:" STR_FMT ":" STR_FMT,
-				    i > from ? ", " : "", STR_ARG(at->kind), file,
-				    STR_ARG(m->probe->provider), STR_ARG(m->probe->name));
+		if (good) {
+			struct str one = str_printf(
+			    b->arena, STR_FMT ":%s:" STR_FMT ":" STR_FMT, STR_ARG(at->kind), file,
+			    STR_ARG(m->probe->provider), STR_ARG(m->probe->name));
+			vec_push(b->arena, &at->bound, one);
+			strbuf_addz(&text, i > from ? ", " : "");
+			strbuf_adds(&text, one);
+		}
 		if (good && b->verbose)
 			diag_note(b->diag, NULL, STR_FMT ":" STR_FMT " is in " STR_FMT,
 				  STR_ARG(m->probe->provider), STR_ARG(m->probe->name),

@@ -27,7 +27,7 @@ struct probesigs;
 struct targetfiles {
 	struct arena *arena;
 	struct diag *diag;
-	struct proc *proc;		    /**< NULL when there is no process */
+	struct proc *proc;	      /**< NULL when there is no process */
 	struct probesigs *signatures; /**< for files that say nothing themselves, or NULL */
 	VEC(struct targetfile) list;
 	unsigned n_missing; /**< errors about probes or functions that none of them has */

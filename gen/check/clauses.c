@@ -27,6 +27,43 @@ static void check_attach_points(struct checker *k, const struct script_clause *c
 	}
 }
 
+static bool is_pattern(struct str attach)
+{
+	return str_find(attach, '*') < attach.n || str_find(attach, '?') < attach.n;
+}
+
+/** The attach point of a clause that is for it alone, and that @pattern has, too; or NULL. */
+static const struct node *find_in_pattern(struct checker *k, struct str pattern)
+{
+	for (size_t i = 0; i < k->b->script.clauses.n; i++) {
+		const struct script_clause *c = &k->b->script.clauses.v[i];
+		struct str text = c->attach.n == 1 ? text_of(k, c->attach.v[0].node) : STR("");
+		if (text.n && !is_pattern(text) && str_glob(pattern, text))
+			return c->attach.v[0].node;
+	}
+	return NULL;
+}
+
+/** Patterns that bpftrace is to resolve, and that cannot be written as a list: see bind/split.h. */
+static void check_patterns(struct checker *k, const struct script_clause *c)
+{
+	for (size_t i = 0; i < c->attach.n && dialect_confuses_lists(k->b->version); i++) {
+		const struct node *n = c->attach.v[i].node;
+		struct str text = text_of(k, n);
+		const struct node *other = is_pattern(text) ? find_in_pattern(k, text) : NULL;
+		if (!other)
+			continue;
+		struct diag_place at = tok_place(n->first), there = tok_place(other->first);
+		k->good &= diag_check(k->b->diag, "duplicate", DIAG_ERROR, &at,
+				      "this is for a probe that another clause is for alone: "
+				      "bpftrace 0.%u would run the code of one for both, list "
+				      "those that are meant",
+				      k->b->version);
+		diag_note(k->b->diag, &there, "the other one is here");
+		return;
+	}
+}
+
 /** Word for word the same as one before it: @seen has those by their text. */
 static void check_clause(struct checker *k, struct map *seen, const struct node *n)
 {
@@ -143,6 +180,7 @@ void check_clauses(struct checker *k)
 	for (size_t i = 0; i < k->b->script.clauses.n; i++) {
 		const struct script_clause *c = k->b->clauses[i].clause;
 		check_attach_points(k, c);
+		check_patterns(k, c);
 		check_scope(k, c);
 		if (c->node->kind != NODE_MACRO)
 			check_loops(k, c->node, false);

@@ -27,6 +27,8 @@ struct script_attach {
 	 * removed.
 	 */
 	VEC(struct str) fields;
+	/** For bind/: the attach points that take its place, where those are several. */
+	VEC(struct str) bound;
 	bool
 	    absent; /**< for bind/: the target has no such probe, and the script can do without it */
 };

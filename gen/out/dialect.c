@@ -53,6 +53,11 @@ bool dialect_refuses_same_probes(unsigned v)
 	return v == 23;
 }
 
+bool dialect_confuses_lists(unsigned v)
+{
+	return v < 23;
+}
+
 bool dialect_filters_kernel(unsigned v)
 {
 	return v >= 24;

@@ -40,6 +40,12 @@ bool dialect_has_bool(unsigned v);
 bool dialect_reads_unset_maps(unsigned v);
 /** Cannot load a clause with one attach point twice; the others run it twice. */
 bool dialect_refuses_same_probes(unsigned v);
+/**
+ * Finds the code of a list by the name of each probe in it: where a clause is for one of them alone,
+ * it runs that one's code in its place, too (uprobe, tracepoint, interval), or cannot load the program
+ * (usdt). Measured with 0.17; 0.23 and newer do not.
+ */
+bool dialect_confuses_lists(unsigned v);
 /** With -p, events of the kernel are those of that process only: from 0.24. */
 bool dialect_filters_kernel(unsigned v);
 /** A variable that is first set in a block is known in it only: from 0.22. */

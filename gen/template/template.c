@@ -8,6 +8,7 @@
 #include "names/printcall.h"
 #include "bind/filter.h"
 #include "bind/join.h"
+#include "bind/split.h"
 #include "template/import.h"
 #include "lower/lower.h"
 #include "lower/strings.h"
@@ -167,6 +168,7 @@ static bool bind_program(struct bind *b, struct pp *pp)
 		return false;
 	printcall_begin(b);
 	join_same_probes(b);
+	split_lists(b);
 	if (!filter_add_all(b))
 		return false;
 	find_string_limit(b);
