@@ -252,8 +252,12 @@ for flags in -g -gdwarf-4 "-g -fdebug-types-section" "-g -gsplit-dwarf"; do
 	for name in a 'struct a' anon 'struct anon' en 'enum en' ptr 'struct ptr' num 'struct num' same 'struct same'; do
 		text+="sizeof($name), " want+="$(gdb -batch -ex "print sizeof($name)" "$tmp/p" 2>/dev/null | sed 's/.* = //'), "
 	done
-	is "$(expand "${text%, })); }" | grep -o '([0-9][0-9, ]*)')" "${want%, })" \
-		"$flags: a typedef is meant where no keyword says that it is a tag of the same name"
+	claim="$flags: a typedef is meant where no keyword says that it is a tag of the same name"
+	if command -v gdb >/dev/null; then
+		is "$(expand "${text%, })); }" | grep -o '([0-9][0-9, ]*)')" "${want%, })" "$claim"
+	else
+		skip "$claim" "no gdb"
+	fi
 	is "$(said)" "" "... and nothing is said"
 done
 gcc -g -w -I "$top/include/btgen" -o "$tmp/p" "$tmp/alias.c"
