@@ -42,6 +42,7 @@ pkgconfigdir = $(PREFIX)/share/pkgconfig
 cmakedir = $(PREFIX)/share/cmake/btgen
 mandir = $(PREFIX)/share/man
 docdir = $(PREFIX)/share/doc/btgen
+compdir = $(PREFIX)/share/bash-completion/completions
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wwrite-strings \
 	-Wpointer-arith -Wformat=2
@@ -208,7 +209,7 @@ install: $(BUILD)/btgen
 	$(say) INSTALL $(call quote,$(DESTDIR)$(PREFIX))
 	$(Q)install -d $(foreach dir,$(bindir) $(datadir)/bpf $(docdir)/docs/lab/programs $(docdir)/docs/man \
 		$(docdir)/docs/adding-probes/c $(docdir)/docs/adding-probes/c++ \
-		$(includedir)/btgen/compat/sys $(includedir)/btgen/compat/folly/tracing $(pkgconfigdir) $(cmakedir) \
+		$(includedir)/btgen/compat/sys $(includedir)/btgen/compat/folly/tracing $(pkgconfigdir) $(cmakedir) $(compdir) \
 		$(sort $(foreach page,$(INSTALL_MAN),$(call man_section,$(page)))),$(call dest,$(dir)))
 	$(Q)$(call put,755,$(BUILD)/btgen $(INSTALL_BIN),$(bindir))
 	$(Q)$(call put,755,scripts/percentiles.py,$(datadir))
@@ -219,6 +220,8 @@ install: $(BUILD)/btgen
 	$(Q)$(call fill,packaging/btgen.pc.in,$(pkgconfigdir))
 	$(Q)$(call put,644,packaging/btgen-config.cmake,$(cmakedir))
 	$(Q)$(call fill,packaging/btgen-config-version.cmake.in,$(cmakedir))
+	$(Q)install -m 644 scripts/completion.bash $(call dest,$(compdir)/btgen)
+	$(Q)ln -sf btgen $(call dest,$(compdir)/bpftrace.sh)
 	$(Q)$(call put,644,README.md CONTRIBUTING.md LICENSE,$(docdir))
 	$(Q)$(call put,644,$(wildcard docs/*.md docs/*.json),$(docdir)/docs)
 	$(Q)$(call put,644,$(wildcard docs/lab/*.md),$(docdir)/docs/lab)
@@ -234,7 +237,7 @@ uninstall:
 	$(say) REMOVE $(call quote,$(DESTDIR)$(PREFIX))
 	$(Q)rm -f $(foreach file,btgen $(notdir $(INSTALL_BIN)),$(call dest,$(bindir)/$(file)))
 	$(Q)rm -f $(foreach page,$(INSTALL_MAN),$(call dest,$(call man_section,$(page))/$(notdir $(page))))
-	$(Q)rm -f $(call dest,$(pkgconfigdir)/btgen.pc)
+	$(Q)rm -f $(foreach file,$(pkgconfigdir)/btgen.pc $(compdir)/btgen $(compdir)/bpftrace.sh,$(call dest,$(file)))
 	$(Q)rm -rf $(foreach dir,$(datadir) $(docdir) $(includedir)/btgen $(cmakedir),$(call dest,$(dir)))
 
 clean:

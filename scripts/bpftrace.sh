@@ -33,7 +33,8 @@ EXAMPLES
 
 OPTIONS
   -o FILE           write the data to FILE (as does BPF_OUTFILE); untouched if nothing is attached
-  -n                print the program and stop; --echo: print what runs, and go on
+  -n                print the program and stop
+  --echo            print what runs, and go on
   -e TEXT           template text instead of a file
   -t PATTERN        every event of the probes that match, instead of a script; uprobe:NAME, uretprobe:FILE:NAME: of functions
   --deep N          with -t: structs that pointers lead to, N levels
@@ -45,7 +46,8 @@ OPTIONS
                     how long from probe START to probe DONE: a histogram with percentiles
   --key KEY         with --latency: what the two have in common [tid]
   -f text|json      how lines are printed; json, also with -o FILE.json: one object a line
-  -D NAME[=VALUE]   define a macro; -I DIR: search DIR for #include
+  -D NAME[=VALUE]   define a macro
+  -I DIR            search DIR for #include
   -c COMMAND        start COMMAND and trace it
   -W NAME|no-NAME|error
                     show findings called NAME, or not; make warnings errors
@@ -69,7 +71,8 @@ OPTIONS
   --json            with -l: all about them, as one JSON array
   -L                list the scripts, a line each
   -h SCRIPT         the page of a script
-  -h, --help        this text; --version
+  -h, --help        this text
+  --version         btgen's
 
 A script is looked for as given, then in the current folder, then among btgen's own scripts, with or
 without .bt, where - and _ are alike. ^C ends the trace and prints its maps.

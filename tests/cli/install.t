@@ -79,6 +79,9 @@ END
 else
 	skip "CMake" "no cmake"
 fi
+is "$(cd "$prefix/share/bash-completion/completions" && for name in *; do cmp "$name" "$top/scripts/completion.bash" && echo "$name"; done)" \
+	"bpftrace.sh
+btgen" "completion for bash, by the names of the commands"
 
 is "$(cd "$prefix/share/doc/btgen" && find . -type f | sort)" \
 	"$(cd "$top" && find ./README.md ./CONTRIBUTING.md ./LICENSE ./docs -type f ! -path './docs/man/*' | sort)" \

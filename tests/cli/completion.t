@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# Completion in bash: what is typed, with TAB behind it, into a real one.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+command -v python3 >/dev/null || skip_all "python3 is missing"
+# The tools are those beside the completion: an installation of its own, since $build may be any folder.
+mkdir -p "$tmp/opt/bin" "$tmp/opt/share/bash-completion/completions" "$tmp/a folder"
+cp "$top"/scripts/bpftrace.sh "$tmp/opt/bin/" && ln -s "$btgen" "$tmp/opt/bin/btgen"
+ln -s "$top" "$tmp/opt/share/btgen"
+cp "$top/scripts/completion.bash" "$tmp/opt/share/bash-completion/completions/btgen"
+cd "$tmp/a folder" || exit
+
+cat >names.c <<'END'
+#include <btgen/usdt.h>
+#include <unistd.h>
+int main(void)
+{
+	USDT_PROBE(shop, sold, 1);
+	USDT_PROBE(shop, AAAAAAAAAAAA, 1);
+	USDT_PROBE(shop, BBBBBBBBBBBB, 1);
+	return pause();
+}
+END
+gcc -I"$top/include" -o plain names.c || exit
+sed 's/AAAAAAAAAAAA/so$(>probe) /g; s/BBBBBBBBBBBB/so`>probe2`"/g' plain >seller
+"$btgen" probes -x seller 2>&1 | grep -q "probe2" || exit
+# A process has 15 characters for its name.
+chmod +x seller && cp seller 'se$(>comm)ller'
+./seller & own $!
+seller=$!
+'./se$(>comm)ller' & own $!
+cat >local.bt <<'END'
+#pragma option LIMIT 8 "how many"
+#pragma option $(>define) 8 "a trap"
+usdt:__EXE__:sold { }
+END
+cp local.bt 'two $(>file)".bt'
+cp seller 'x$(>file) "y'
+printf '#!/bin/sh\n>"%s/typed"\n' "$PWD" >bpftrace.sh && chmod +x bpftrace.sh && cp bpftrace.sh btgen
+
+# line TYPED WANT CLAIM: collected, for one bash types them all
+typed=() want=() claim=()
+line() { typed+=("$1") want+=("$2|") claim+=("$3"); }
+all_options() { "$@" --help | grep -oE '^ *(--?[a-z-]+, )?--[a-z-]+|, --[a-z-]+' | grep -oE -- '--[a-z-]+' | sort -u | paste -sd' '; }
+
+line 'bpftrace.sh --ch<TAB>' 'bpftrace.sh --children ' "an option"
+line 'bpftrace.sh --<ALL>' "bpftrace.sh $(all_options "$top/scripts/bpftrace.sh") " "all that --help has"
+line 'btgen types --<ALL>' "btgen types $(all_options "$btgen" types) " "the same of a command of btgen's"
+line '/usr/bin/bpftrace.sh --ch<TAB>' '/usr/bin/bpftrace.sh --children ' "the command with its path"
+line 'bpftrace.sh --time <ALL>' 'bpftrace.sh --time mono since wall ' "the values that --help lists"
+line 'bpftrace.sh --time=w<TAB>' 'bpftrace.sh --time=wall ' "... behind a ="
+line 'bpftrace.sh -W dead-p<TAB>' 'bpftrace.sh -W dead-probe ' "findings"
+line 'btgen che<TAB>' 'btgen check ' "a command"
+line 'bpftrace.sh qpai<TAB>' 'bpftrace.sh qpair.bt ' "a script for the host"
+line 'bpftrace.sh loc<TAB>' 'bpftrace.sh local.bt ' "... in this folder"
+line 'bpftrace.sh sell<TAB>' 'bpftrace.sh seller ' "a process"
+line "bpftrace.sh $seller<TAB>" "bpftrace.sh $seller " "a PID"
+line 'bpftrace.sh seller qpai<TAB>' 'bpftrace.sh seller qpair.bt ' "a script behind the process"
+line 'bpftrace.sh $(pidof seller) qpai<TAB>' 'bpftrace.sh $(pidof seller) qpair.bt ' "... named with pidof"
+line 'bpftrace.sh -x ./seller qpai<TAB>' 'bpftrace.sh -x ./seller qpair.bt ' "... or a file"
+line 'btgen run seller qpai<TAB>' 'btgen run seller qpair.bt ' "btgen run"
+line 'btgen diff plain seller qpai<TAB>' 'btgen diff plain seller qpair.bt ' "operands are what the usage line says"
+line 'bpftrace.sh -x ./seller -t so<TAB>' 'bpftrace.sh -x ./seller -t sold ' "a probe"
+line 'bpftrace.sh -x ./seller -t sho<TAB>' 'bpftrace.sh -x ./seller -t shop:' "a provider"
+line 'bpftrace.sh -x ./seller -t shop:<TAB>' 'bpftrace.sh -x ./seller -t shop:sold ' "its probes: only those that bpftrace could parse"
+line "bpftrace.sh -x ./seller -t 'shop:s<TAB>" "bpftrace.sh -x ./seller -t 'shop:sold' " "... in quotes"
+line 'bpftrace.sh -l ./seller so<TAB>' 'bpftrace.sh -l ./seller sold ' "of a file that is listed"
+line 'btgen probes -x seller so<TAB>' 'btgen probes -x seller sold ' "btgen probes"
+line 'bpftrace.sh local.bt -D <TAB>' 'bpftrace.sh local.bt -D LIMIT=' "an option of the script"
+line 'bpftrace.sh tw<TAB>' 'bpftrace.sh two\ \$\(\>file\)\".bt ' "a hostile script is quoted"
+line 'bpftrace.sh two\ \$\(\>file\)\".bt -D <TAB>' 'bpftrace.sh two\ \$\(\>file\)\".bt -D LIMIT=' "... and its options are found"
+line 'bpftrace.sh -x x<TAB>' 'bpftrace.sh -x x\$\(\>file\)\ \"y ' "a hostile file is quoted"
+line 'bpftrace.sh -x $(>typed) -t s<TAB>' 'bpftrace.sh -x $(>typed) -t s' "what is typed is not run"
+line 'bpftrace.sh -x "`>typed`" -t s<TAB>' 'bpftrace.sh -x "`>typed`" -t s' "... in any quotes"
+line 'bpftrace.sh -$(>typed) --a$(>typed)=x "$(>typed)" --ch<TAB>' 'bpftrace.sh -$(>typed) --a$(>typed)=x "$(>typed)" --children ' "... as an option"
+line 'btgen $(>typed) --ch<TAB>' 'btgen $(>typed) --ch' "... as a command"
+line './bpftrace.sh --ch<TAB>' './bpftrace.sh --children ' "nor is the command, wherever it is"
+line 'bpftrace.sh -T <TAB>' 'bpftrace.sh -T ' "a number is the user's"
+if can_trace; then
+	line 'bpftrace.sh seller -t shop:<TAB>' 'bpftrace.sh seller -t shop:sold ' "probes of a process"
+	line "btgen probes -p $seller so<TAB>" "btgen probes -p $seller sold " "... by its PID"
+else
+	skip "probes of a process" "not root"
+fi
+
+printf '%s\n' "${typed[@]}" | timeout 120 "$top/tests/complete.py" "$tmp/opt/share/bash-completion/completions/btgen" >"$tmp/out" 2>"$tmp/err"
+is "$? $(cat "$tmp/err")" "0 " "bash took all lines"
+mapfile -t got <"$tmp/out"
+for i in "${!typed[@]}"; do
+	is "${got[i]-}" "${want[i]}" "${claim[i]}"
+done
+is "$(ls comm probe probe2 file define typed 2>/dev/null)" "" "nothing of the names was executed"
+done_testing

@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Types lines into an interactive bash in a pseudo-terminal and prints what has become of each.
+
+    tests/complete.py COMPLETION.bash <lines
+
+In a line <TAB> is that key, <ALL> the one that inserts all completions. The line is not run. bash starts in the current folder.
+"""
+import os
+import pty
+import re
+import select
+import sys
+import time
+
+SETUP = """PS1= PS2=
+bind 'set enable-bracketed-paste off' 2>/dev/null
+bind 'set bell-style none'
+bind 'set completion-query-items 0'
+bind 'set page-completions off'
+bind '"\\C-xa": insert-completions'
+show() { printf '\\n\\001%s\\002' "$READLINE_LINE"; READLINE_LINE= READLINE_POINT=0; }
+bind -x '"\\C-xs": show'
+"""
+
+
+def read_until(fd, pattern, limit=30):
+    """What comes from the terminal until the pattern is there."""
+    got, end = b"", time.monotonic() + limit
+    while not re.search(pattern, got, re.S):
+        if time.monotonic() > end or not select.select([fd], [], [], limit)[0]:
+            sys.exit(f"complete.py: no {pattern!r} in {got[-2000:]!r}")
+        got += os.read(fd, 65536)
+    return got
+
+
+def main():
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.environ.update(TERM="dumb", COLUMNS="2000", LC_ALL="C.UTF-8")
+        os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
+    source = "'" + sys.argv[1].replace("'", "'\\''") + "'"
+    os.write(fd, (SETUP + f". {source}; stty cols 2000; printf '%s' re''ady\n").encode())
+    read_until(fd, b"ready")
+    for line in sys.stdin:
+        keys = line.rstrip("\n").replace("<TAB>", "\t").replace("<ALL>", "\x18a")
+        os.write(fd, keys.encode() + b"\x18s")
+        print(re.search(b"\x01(.*)\x02", read_until(fd, b"\x01.*\x02"), re.S)[1].decode().rstrip("\r\n") + "|", flush=True)
+    os.write(fd, b"\x04")
+    os.close(fd)
+    os.waitpid(pid, 0)
+
+
+main()
