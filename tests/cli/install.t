@@ -20,6 +20,7 @@ is "$(find "$prefix/bin" -type f -perm 755 -printf '%f\n' | sort)" "$(printf '%s
 is "$(cd "$prefix/share/btgen" && find bpf -type f | sort)" "$(cd "$top" && find bpf -type f | sort)" "all scripts and tables"
 is "$(cd "$prefix/include" && find . -type f | sort)" "$(cd "$top/include" && find . -type f | sort)" "all headers"
 is "$(cd "$prefix/share/man" && find . -type f | sort)" "./man1/btgen.1
+./man1/qpair-lifetime.1
 ./man3/btgen-usdt.3
 ./man5/btgen-template.5
 ./man8/bpftrace.sh.8" "a manual page in each section"
