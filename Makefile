@@ -7,12 +7,14 @@
 #   make check-chroot SUITE=trixie      make demo and make check in a bare Debian of that suite
 #   make check-spdk SPDK=DIR   SPDK's scripts and ours against a built SPDK, MATRIX=1: with each bpftrace; 5 minutes each
 #   make check-vm     NVMe scripts in an emulated machine with its own kernel, 3 to 5 minutes
+#   make dist         build/btgen-VERSION.tar.gz of what is committed, the same bytes each time
 #   make lab          the programs of docs/lab
 #   make bench        what btgen costs; make bench-scripts: what the scripts cost the programs they trace (10 minutes, root)
 #   make lint asan fuzz gen-enums install uninstall clean
 #
 # V=1 shows the commands, WERROR=1 makes warnings errors, BUILD=dir builds elsewhere.
 
+# The one place; tests/cli/version.t compares what cannot take it from here.
 VERSION := 0.1.0
 BUILD ?= build
 DESTDIR ?=
@@ -31,7 +33,7 @@ $(error the packages above could not be installed)
 endif
 endif
 
-ifeq ($(filter clean,$(MAKECMDGOALS)),)
+ifneq ($(if $(filter clean,$(MAKECMDGOALS)),,$(filter-out dist,$(or $(MAKECMDGOALS),all))),)
 -include config.mak
 endif
 
@@ -69,7 +71,8 @@ CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_T := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%.t)
 
-.PHONY: all demo check check-matrix check-chroot check-spdk check-vm lab asan fuzz lint bench bench-scripts install uninstall gen-enums clean targets
+.PHONY: all demo check check-matrix check-chroot check-spdk check-vm dist lab asan fuzz lint bench bench-scripts install uninstall \
+	gen-enums clean targets
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -92,6 +95,8 @@ $(BUILD)/libbtgen.a: $(LIB_OBJ)
 $(BUILD)/btgen: $(CMD_OBJ) $(BUILD)/libbtgen.a
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(GEN_LIBS)
+
+$(BUILD)/gen/cmd/main.o: Makefile # has VERSION
 
 -include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d)
 
@@ -202,8 +207,9 @@ man_section = $(mandir)/man$(subst .,,$(suffix $(1)))
 put = install -m $(1) $(2) $(call dest,$(3))/
 quote = '$(subst ','\'',$(1))'
 dest = $(call quote,$(DESTDIR)$(1))
-# $(call fill,TEMPLATE.in,FOLDER): without the .in, and with what only this Makefile knows
-fill = sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' $(1) | install -m 644 /dev/stdin $(call dest,$(2)/$(notdir $(basename $(1))))
+# $(call fill,FILE,FOLDER): without a .in, and with what only this Makefile knows; a page's footer has the version, too
+fill = sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|^\.Os btgen$$|& $(VERSION)|' $(1) | \
+	install -m 644 /dev/stdin $(call dest,$(2)/$(notdir $(1:.in=)))
 
 install: $(BUILD)/btgen
 	$(say) INSTALL $(call quote,$(DESTDIR)$(PREFIX))
@@ -229,7 +235,7 @@ install: $(BUILD)/btgen
 	$(Q)$(call put,644,docs/adding-probes/README.md,$(docdir)/docs/adding-probes)
 	$(Q)$(call put,644,$(wildcard docs/adding-probes/c/*),$(docdir)/docs/adding-probes/c)
 	$(Q)$(call put,644,$(wildcard docs/adding-probes/c++/*),$(docdir)/docs/adding-probes/c++)
-	$(Q)$(foreach page,$(INSTALL_MAN),$(call put,644,$(page),$(call man_section,$(page))) &&) :
+	$(Q)$(foreach page,$(INSTALL_MAN),$(call fill,$(page),$(call man_section,$(page))) &&) :
 	$(Q)ln -sfn ../../btgen/bpf $(call dest,$(docdir)/bpf)
 	$(Q)$(foreach page,$(INSTALL_MAN),ln -sf ../../../../man/$(notdir $(call man_section,$(page)))/$(notdir $(page)) $(call dest,$(docdir)/docs/man)/ &&) :
 
@@ -239,6 +245,15 @@ uninstall:
 	$(Q)rm -f $(foreach page,$(INSTALL_MAN),$(call dest,$(call man_section,$(page))/$(notdir $(page))))
 	$(Q)rm -f $(foreach file,$(pkgconfigdir)/btgen.pc $(compdir)/btgen $(compdir)/bpftrace.sh,$(call dest,$(file)))
 	$(Q)rm -rf $(foreach dir,$(datadir) $(docdir) $(includedir)/btgen $(cmakedir),$(call dest,$(dir)))
+
+# What is committed, whatever else lies here, and whatever git is configured to do with what it checks out.
+TARBALL := $(BUILD)/btgen-$(VERSION).tar.gz
+dist:
+	@test -e .git || { echo "make dist: this is no git checkout" >&2; exit 1; }
+	$(say) DIST $(TARBALL)
+	@mkdir -p $(BUILD)
+	$(Q)git -c core.autocrlf=false -c tar.umask=022 archive --prefix=btgen-$(VERSION)/ HEAD >$(TARBALL:.gz=)
+	$(Q)gzip -9nf $(TARBALL:.gz=)
 
 clean:
 	$(Q)rm -rf build build-asan build-fuzz $(BUILD) config.mak config.log
