@@ -7,6 +7,8 @@
 #   make check-chroot SUITE=trixie      make demo and make check in a bare Debian of that suite
 #   make check-spdk SPDK=DIR   SPDK's scripts and ours against a built SPDK, MATRIX=1: with each bpftrace; 5 minutes each
 #   make check-vm     NVMe scripts in an emulated machine with its own kernel, 3 to 5 minutes
+#   make check-package   packages for Debian and for RPM, built from the tarball alone, and what their checkers say; 10 minutes, root
+#   make selftest     the tests that the build of a package can run: no root, nothing is installed
 #   make dist         build/btgen-VERSION.tar.gz of what is committed, the same bytes each time
 #   make lab          the programs of docs/lab
 #   make bench        what btgen costs; make bench-scripts: what the scripts cost the programs they trace (10 minutes, root)
@@ -25,9 +27,10 @@ PROVE_FLAGS ?= -j2
 SETUP_GOALS := demo check asan lint bench bench-scripts $(filter check-%,$(MAKECMDGOALS))
 DRY_RUN := $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
 ifneq ($(if $(DRY_RUN),,$(filter $(SETUP_GOALS),$(MAKECMDGOALS))),)
-SETUP := $(shell scripts/pkgdep.sh $(if $(filter demo check-chroot,$(MAKECMDGOALS)),,--test) \
+SETUP := $(shell scripts/pkgdep.sh $(if $(filter demo check-chroot check-package,$(MAKECMDGOALS)),,--test) \
 	$(if $(filter lint,$(MAKECMDGOALS)),--lint) $(if $(filter check-matrix,$(MAKECMDGOALS))$(MATRIX),--matrix) $(if $(filter bench,$(MAKECMDGOALS)),--bench) \
-	$(if $(filter check-chroot,$(MAKECMDGOALS)),--chroot) $(if $(filter check-vm,$(MAKECMDGOALS)),--vm) >&2 || echo failed)
+	$(if $(filter check-chroot check-package,$(MAKECMDGOALS)),--chroot) $(if $(filter check-package,$(MAKECMDGOALS)),--package) \
+	$(if $(filter check-vm,$(MAKECMDGOALS)),--vm) >&2 || echo failed)
 ifneq ($(strip $(SETUP)),)
 $(error the packages above could not be installed)
 endif
@@ -71,7 +74,7 @@ CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_T := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%.t)
 
-.PHONY: all demo check check-matrix check-chroot check-spdk check-vm dist lab asan fuzz lint bench bench-scripts install uninstall \
+.PHONY: all demo check check-matrix check-chroot check-spdk check-vm check-package selftest dist lab asan fuzz lint bench bench-scripts install uninstall \
 	gen-enums clean targets
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -157,6 +160,13 @@ TESTS = $(if $(T),$(wildcard $(T)),$(LONG_T) $(UNIT_T) \
 check: all $(UNIT_T) $(FUZZ_BIN) $(PPCAT)
 	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) AGAIN=3 AGAIN_OF='tests/live/*' tests/matrix/tracefs.sh tests/prove.sh $(PROVE_FLAGS) $(TESTS)
 
+# The tests that the build of a package can run, with what that build has: no root, no network, nothing installed for them.
+# Those of tests/live, and these, need more, or are about this checkout.
+NO_SELFTEST := $(addprefix tests/,live/*.t header/*.t $(addprefix cli/,install.t pkgdep.t documents.t))
+selftest: all $(UNIT_T) $(FUZZ_BIN) $(PPCAT)
+	$(say) SKIP '$(NO_SELFTEST)'
+	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) tests/prove.sh $(PROVE_FLAGS) $(filter-out $(wildcard $(NO_SELFTEST)),$(TESTS))
+
 # The live tests with each bpftrace that we support: the system's and those of other Debian suites.
 check-matrix: all
 	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) AGAIN=3 AGAIN_OF='tests/live/*' tests/matrix/tracefs.sh tests/matrix/run.sh \
@@ -165,6 +175,10 @@ check-matrix: all
 # The system as a new user may have it: nothing installed but make and gcc.
 check-chroot:
 	$(Q)tests/chroot/run.sh $(or $(SUITE),$(error say which suite, as in: make check-chroot SUITE=trixie))
+
+# Packages, as a distribution makes them.
+check-package: dist
+	$(Q)tests/package/run.sh $(abspath $(TARBALL))
 
 # What needs a real SPDK: its scripts and ours, against what its RPCs do.
 check-spdk: all

@@ -7,6 +7,7 @@
 #   scripts/pkgdep.sh --bench    and what `make bench` compares with
 #   scripts/pkgdep.sh --matrix   and what `make check-matrix` installs other versions with
 #   scripts/pkgdep.sh --chroot   and what `make check-chroot` makes other suites with
+#   scripts/pkgdep.sh --package  and what `make check-package` builds and checks packages with, beside --chroot
 #   scripts/pkgdep.sh --vm       and what `make check-vm` boots a machine with
 #   scripts/pkgdep.sh --list     prints the names of what is missing and stops
 #
@@ -69,6 +70,10 @@ matrix debian-archive-keyring -
 chroot debootstrap debootstrap
 chroot debian-archive-keyring -
 chroot git git
+package dpkg-dev dpkg-dev
+package lintian -
+package rpm rpm-build
+package rpmlint rpmlint
 vm qemu-system-x86 qemu-system-x86-core
 vm busybox-static busybox
 vm e2fsprogs e2fsprogs
@@ -138,7 +143,7 @@ main() {
 	local sets=" build " list=no arg
 	for arg; do
 		case $arg in
-		--test | --lint | --bench | --matrix | --chroot | --vm) sets+="${arg#--} " ;;
+		--test | --lint | --bench | --matrix | --chroot | --package | --vm) sets+="${arg#--} " ;;
 		--list) list=yes ;;
 		-h | --help)
 			sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"

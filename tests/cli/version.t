@@ -8,6 +8,9 @@ version=$(sed -n 's/^VERSION := //p' Makefile)
 like "$version" '^[0-9]+\.[0-9]+\.[0-9]+$' "the Makefile has three numbers"
 is "$("$btgen" --version)" "btgen $version" "btgen --version"
 is "$(sed -n 's/^## //p' docs/news.md | head -n 1)" "$version" "the newest entry of docs/news.md"
+is "$(sed -n 's/^Version: *//p' packaging/btgen.spec)" "$version" "the RPM's Version"
+like "$(sed -n '/^%changelog/{n;p}' packaging/btgen.spec)" " - ${version//./\\.}-[0-9]+\$" "... and its newest entry"
+like "$(head -n 1 packaging/debian/changelog)" "^btgen \\(${version//./\\.}-[0-9]+\\) " "the newest entry of Debian's changelog"
 is "$(grep -A 1 -- '--modversion btgen' docs/adding-probes/README.md | tail -n 1)" "$version" "the guide's sample of pkg-config"
 
 make -s BUILD="$build" PREFIX=/usr DESTDIR="$tmp" install >"$tmp/log" 2>&1 || sed 's/^/# /' "$tmp/log"
