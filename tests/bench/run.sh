@@ -91,7 +91,7 @@ large_library() {
 
 # The largest that is installed, and one of our own.
 row_probes() {
-	local lib='' file
+	local lib='' file one
 	while read -r file; do
 		if readelf -SW "$file" 2>/dev/null | grep -q stapsdt; then
 			lib=$file
@@ -104,10 +104,12 @@ row_probes() {
 	local ROUNDS=${ROUNDS:-25}
 	for file in $lib "$tmp/liblarge.so"; do
 		local -a list=()
+		one=$("$btgen" probes -x "$file" | sed -n '1s/(.*//p')
 		! has "$bpftrace" || list=(--- "$bpftrace -l usdt:FILE:*" "$bpftrace" -l "usdt:$file:*")
 		compare "probes: $("$btgen" probes -x "$file" | grep -c '^[^ ]') of $file (medians of $ROUNDS)" \
 			'btgen probes -x FILE' "$btgen" probes -x "$file" \
-			--- 'readelf -n FILE' readelf -n "$file" ${list[@]+"${list[@]}"}
+			--- 'readelf -n FILE' readelf -n "$file" \
+			--- "btgen probes -x FILE $one" "$btgen" probes -x "$file" "$one" ${list[@]+"${list[@]}"}
 	done
 }
 
