@@ -68,6 +68,13 @@ echo '== formatting'
 mapfile -t sources < <(git ls-files 'gen/*.[ch]' 'tests/unit/*.[ch]' 'tests/targets/*.[ch]')
 clang-format --dry-run --Werror "${sources[@]}" || found=1
 
+echo '== python'
+# What Python 3.12 and newer warn of on each run
+out=$(git ls-files '*.py' scripts/qpair-lifetime | python3 -W error::DeprecationWarning -W error::SyntaxWarning -c '
+import ast, sys
+for path in sys.stdin.read().split():
+    ast.parse(open(path).read(), path)' 2>&1) || complain "$out"
+
 echo '== shell'
 mapfile -t shells < <(git ls-files -z | xargs -0 grep -lE '^#!.*\b(ba)?sh\b' -- | grep -v '^tests/')
 shellcheck "${shells[@]}" scripts/completion.bash || found=1

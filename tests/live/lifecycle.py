@@ -126,7 +126,7 @@ a flood, INT three times                 | flood tracing INT:btgen 0.02 INT:btge
 a flood, KILL to btgen                   | flood tracing KILL:btgen
 a flood, KILL to btgen as it detaches    | flood tracing detaching KILL:btgen
 """
-TARGETS = """
+TARGETS = r"""
 the target forks, INT                    | tracing fork INT:btgen rc=0
 the target forks, KILL to btgen          | tracing fork KILL:btgen
 the target forks, and is killed          | tracing fork KILL:target rc=0 say=has.exited
