@@ -402,7 +402,7 @@ void spawn_end(struct spawned *s)
 	if (s->held)
 		drop_held(s);
 	wait_for_command(s);
-	for (int i = 0; has_command(s) | has_target(s); i++) {
+	for (int i = 0; has_command(s) || has_target(s); i++) {
 		if (i == 0)
 			send_all(s, SIGTERM);
 		if (i == MERCY)
