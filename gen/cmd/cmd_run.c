@@ -632,6 +632,8 @@ int cmd_run(int argc, char **argv)
 				status = CMD_INPUT;
 		}
 		if (!status)
+			bpftrace_note_newer(&d, bt.version);
+		if (!status)
 			status = trace_all(&a, &d, &o, &bt);
 	}
 	arena_fini(&a);

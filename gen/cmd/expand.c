@@ -167,6 +167,7 @@ void expand_choose_version(struct arena *a, struct diag *d, struct expand_reques
 	struct bpftrace bt;
 	if (!req->version && bpftrace_find(a, d, NULL, true, &bt) == 0)
 		req->version = bt.version;
+	bpftrace_note_newer(d, req->version);
 	req->is_any_version = !req->version;
 	if (!req->version)
 		req->version = DIALECT_DEFAULT;

@@ -77,3 +77,11 @@ int bpftrace_find(struct arena *a, struct diag *d, const char *wanted, bool quie
 	}
 	return 0;
 }
+
+void bpftrace_note_newer(struct diag *d, unsigned version)
+{
+	if (version > DIALECT_NEWEST && !d->quiet)
+		diag_note(d, NULL,
+			  "bpftrace %u.%u is newer than any that btgen knows: treated as 0.%u",
+			  version / 1000, version % 1000, DIALECT_NEWEST);
+}

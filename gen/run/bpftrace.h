@@ -26,5 +26,7 @@ struct bpftrace {
  */
 int bpftrace_find(struct arena *a, struct diag *d, const char *wanted, bool quiet,
 		  struct bpftrace *ret);
+/** A version that nobody has measured is treated as DIALECT_NEWEST, and this says so. */
+void bpftrace_note_newer(struct diag *d, unsigned version);
 
 #endif

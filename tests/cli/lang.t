@@ -99,6 +99,7 @@ like "$("$btgen" expand -e 'BEGIN { print(-7 / (uint64)2); $y = (int64)-7; print
 
 unknown='struct s; BEGIN { switch pid { 1: print(1) } print(1) print(2); }'
 is "$("$btgen" expand --for 0.28 -e "$unknown" 2>"$tmp/err")" "$unknown" "what is not understood is passed on"
+sed -i '/^btgen: note: bpftrace 0.28 is newer/d' "$tmp/err" # newer.t
 is "$(grep -c . "$tmp/err"),$(head -1 "$tmp/err")" \
 	"3,<command line>:1:19: warning: unknown syntax (btgen knows bpftrace's language up to 0.27): passed on unchanged and unchecked" \
 	"that is said once"
