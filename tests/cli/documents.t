@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# What docs/tour.md and CONTRIBUTING.md say of the source is there: files, and functions in the files named before them.
+# What docs/tour.md, docs/new-bpftrace.md and CONTRIBUTING.md say of the source is there: files, and functions in the files named before them.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 cd "$top" || exit
 
 # A word in backquotes is a path when it has a slash and begins with a folder of ours or of gen/, a file when it is a name and
 # an ending, a function when it ends in (). A path may be a pattern; NAME in it stands for anything.
-for doc in docs/tour.md CONTRIBUTING.md; do
+for doc in docs/tour.md docs/new-bpftrace.md CONTRIBUTING.md; do
 	n=0 missing='' file=''
 	while read -r word; do
 		case $word in
