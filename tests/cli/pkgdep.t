@@ -95,6 +95,36 @@ fake dnf 'echo "dnf $*" >>"$RAN"'
 pkgdep
 is "$? $(cat "$tmp/ran")" "0 dnf -q -y --setopt=strict=False install make glibc-devel elfutils-libelf-devel zlib-devel libdeflate-devel elfutils-devel libbpf-devel bpftrace procps-ng" \
 	"Fedora: the same by its names"
+
+# Distributions where nobody runs the tests: what is known of the names there
+names() { # DISTRIBUTION STATE
+	awk -v on="$1" -v state="$2" '$1 == on && $2 ~ state { for (i = 3; i <= NF; i++) print $i }' "$top/tests/cli/packages.txt" |
+		LC_ALL=C sort
+}
+asked() { # SET...
+	pkgdep --list "$@"
+	LC_ALL=C sort "$tmp/out"
+}
+sets='--test --lint --bench --matrix --chroot --vm'
+looked_up() { # DISTRIBUTION
+	# shellcheck disable=SC2086 # several
+	is "$(asked $sets)" "$(names "$1" .)" "$1: packages.txt has each name that is asked for, and no other"
+	is "$(asked | LC_ALL=C comm -23 - <(names "$1" yes))" "" "$1: it has what it takes to build and run by these names"
+	echo "# nobody has looked for $(names "$1" unknown | wc -l) of $(names "$1" . | wc -l) names"
+}
+fake rpm 'exit 1'
+looked_up fedora
+machine ubuntu
+fake dpkg-query 'exit 1'
+fake apt-get 'echo "apt-get $*" >>"$RAN"'
+looked_up ubuntu-24.04
+LACKS=$(names ubuntu-24.04 ^no | paste -sd' ')
+export LACKS
+fake apt-cache 'case " $LACKS " in *" $2 "*) exit 1 ;; esac'
+# shellcheck disable=SC2086 # several
+pkgdep $sets
+is "$? $(sed -n 's/.*warning: there is no package \(.*\) here/\1/p' "$tmp/err")" "0 $LACKS" "Ubuntu: it names what is not there, and goes on"
+
 machine other
 pkgdep
 is $? 1 "another system: status 1"
