@@ -35,6 +35,8 @@ def plain(kind):
 def lines(btgen, path):
     out = subprocess.run([btgen, 'probes', '--json', '-x', path], stdout=subprocess.PIPE, check=True).stdout
     for probe in json.loads(out):
+        if probe['provider'] == 'libc':  # glibc 2.43's own, in what is linked statically
+            continue
         for s in probe['sites']:
             args = ['%s [%s]' % (plain(a['type']), a['expression'] or '?') for a in s['args']]
             assert all(a['from'] == 'declared' for a in s['args']), (path, probe['name'], s)

@@ -197,8 +197,11 @@ if command -v javac >/dev/null && readelf -n "$jvm" 2>/dev/null | grep 'Provider
 			"hotspot:${probe%:*} does not fire: it fires only with java -XX:.DTrace${probe#*:}Probes  \\[switch\\]" "java: ${probe%:*}"
 	done
 	is "$(check $pid "usdt:__EXE__:hotspot:gc__begin $function")" "" "whose other probes always fire"
-	java_waits -XX:+ExtendedDTraceProbes
-	is "$(check $pid "usdt:__EXE__:hotspot:method__entry $function usdt:__EXE__:hotspot:monitor__* $function")" "" "with one option for all"
+	all=-XX:+ExtendedDTraceProbes # OpenJDK 21 has it no more
+	java $all -version >/dev/null 2>&1 || all='-XX:+DTraceMethodProbes -XX:+DTraceMonitorProbes'
+	# shellcheck disable=SC2086 # several options
+	java_waits $all
+	is "$(check $pid "usdt:__EXE__:hotspot:method__entry $function usdt:__EXE__:hotspot:monitor__* $function")" "" "with $all"
 	JAVA_TOOL_OPTIONS=-XX:+DTraceMethodProbes java_waits
 	is "$(check $pid "usdt:__EXE__:hotspot:method__entry $function")" "" "or in the environment"
 	echo "-Xint" >"$tmp/options"
