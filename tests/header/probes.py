@@ -4,8 +4,9 @@
     probes.py [--no-types] FILE        one line a site, sorted:  provider:name(TYPE [EXPRESSION], ...) SEMA FILE:LINE
     probes.py [--no-types] FILE...     the same, into FILE.probes
 
-SEMA is `sema` when the note has a semaphore, else `-`. Notes: docs/usdt-notes.md and systemtap's <sys/sdt.h>.
+With ONLY=PROVIDER in the environment, of this one. SEMA is `sema` when the note has a semaphore, else `-`. Notes: docs/usdt-notes.md and systemtap's <sys/sdt.h>.
 """
+import os
 import struct
 import sys
 
@@ -192,7 +193,7 @@ def read(path, with_types=True):
             docs[provider, name] = doc
     sites = []
     for pc, sema, provider, name, args in sdt:
-        if provider == 'libc':  # glibc 2.43's own, in what is linked statically
+        if provider != os.environ.get('ONLY', provider):
             continue
         site = {'pc': pc, 'sema': sema, 'provider': provider, 'name': name, 'args': args.split(),
                 'doc': docs.get((provider, name))}

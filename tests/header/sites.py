@@ -3,9 +3,11 @@
 
     sites.py BTGEN FILE      one line a site, sorted:  provider:name(TYPE [EXPRESSION], ...) SEMA FILE:LINE
     sites.py BTGEN FILE...   the same, into FILE.sites
+    ONLY=PROVIDER in the environment: of this one
     sites.py --kinds         such lines from stdin, with what is left of each type when there is no debug information
 """
 import json
+import os
 import re
 import subprocess
 import sys
@@ -35,7 +37,7 @@ def plain(kind):
 def lines(btgen, path):
     out = subprocess.run([btgen, 'probes', '--json', '-x', path], stdout=subprocess.PIPE, check=True).stdout
     for probe in json.loads(out):
-        if probe['provider'] == 'libc':  # glibc 2.43's own, in what is linked statically
+        if probe['provider'] != os.environ.get('ONLY', probe['provider']):
             continue
         for s in probe['sites']:
             args = ['%s [%s]' % (plain(a['type']), a['expression'] or '?') for a in s['args']]
