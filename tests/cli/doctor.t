@@ -249,11 +249,13 @@ int main(void)
 E2
 ${CC:-gcc} -g -O1 -I"$top/include" -o "$tmp/app" "$tmp/app.c" || exit
 start "$tmp/app"
-is "$(process 0.17.0 $pid)" "process
+# What is said of the C library's probes, which glibc 2.43 of Debian has, is not compared.
+without_libc() { grep -vE ' libc:| /[^ ]*/(libc\.so|ld-linux)'; }
+is "$(process 0.17.0 $pid | without_libc)" "process
   ok       process $pid runs $tmp/app
   ok       bpftrace 0.17 can attach to 2 of 2 USDT probes of $tmp/app
   ok       $tmp/app has debug information" "a process of which all can be traced"
-is "$(process 0.27.1 $pid)" "process
+is "$(process 0.27.1 $pid | without_libc)" "process
   ok       process $pid runs $tmp/app
   warning  bpftrace 0.27 cannot attach to app:rate, because it cannot read the location of arg0, 8f@%xmm0: use bpftrace 0.23
   ok       bpftrace 0.27 can attach to 1 of 2 USDT probes of $tmp/app

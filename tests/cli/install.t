@@ -52,7 +52,7 @@ pkgconfig/btgen.pc" "what tells pkg-config and CMake of them"
 if command -v pkg-config >/dev/null; then
 	pc() { PKG_CONFIG_PATH=$prefix/share/pkgconfig pkg-config "$@" btgen; }
 	is "$(pc --modversion)" "$("$btgen" --version | grep -oE '[0-9]+\.[0-9]+\.[0-9]+')" "pkg-config: the version is that of btgen"
-	is "$(pc --cflags) $(pc --libs) $(pc --variable=compatdir)" "-I/opt/btgen/include   /opt/btgen/include/btgen/compat" \
+	is "$(pc --cflags | xargs),$(pc --libs | xargs),$(pc --variable=compatdir)" "-I/opt/btgen/include,,/opt/btgen/include/btgen/compat" \
 		"pkg-config: the folders are those of the prefix, without DESTDIR; nothing is linked"
 else
 	skip "pkg-config" "no pkg-config"
