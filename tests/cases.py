@@ -38,7 +38,8 @@ def target_file(name, cases, folder):
     if not os.path.exists(source):
         return os.path.join(TOP, "tests/targets", name)
     program = os.path.join(folder, name.rsplit(".", 1)[0])
-    compiler = os.environ.get("CXX", "g++") if name.endswith(".cc") else os.environ.get("CC", "gcc")
+    # C17: in C23, gcc 15's own, _Bool is another type, bool
+    compiler = os.environ.get("CXX", "g++") if name.endswith(".cc") else os.environ.get("CC", "gcc") + " -std=gnu17"
     subprocess.run([*compiler.split(), "-O1", "-g", "-I", os.path.join(TOP, "include"), "-o", program, source],
                    check=True, cwd=folder)  # where it is built is in its debug information
     return program

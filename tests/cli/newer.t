@@ -37,3 +37,4 @@ is "$(run -n)" "$note" "run -n says so"
 is "$(run -n -q)" "" "... unless -q says that only errors are wanted"
 [ "$(id -u)" = 0 ] || { skip "run says so once" "needs root"; done_testing; }
 is "$(run | grep -c 'is newer')" 1 "run says so once"
+done_testing

@@ -22,7 +22,7 @@ int main(int argc, char **argv)
 	return 0;
 }
 END
-"${CC:-gcc}" -O1 -g -I"$top/include" -o "$tmp/app" "$tmp/app.c" || skip_all "no compiler"
+"${CC:-gcc}" -std=gnu17 -O1 -g -I"$top/include" -o "$tmp/app" "$tmp/app.c" || skip_all "no compiler"
 
 is "$("$btgen" skeleton --for 0.17 -x "$tmp/app" app:all other 2>&1)" \
 	'// Every event of these probes. Written by btgen, to be edited.

@@ -276,7 +276,7 @@ int nvmf_poll_group_create_cb(void *io_device, void *ctx)
 // Before the thread gives its channel back, which ends the group.
 void nvmf_poll_group_destroy_qpairs(struct spdk_nvmf_poll_group *group)
 {
-	struct nvmf_qpair_filter all = {NULL};
+	struct nvmf_qpair_filter all = {0};
 	uint64_t thread_id = here();
 	PROBE_TICKS(nvmf_destroy_poll_group_qpairs, thread_id);
 	disconnect_qpairs(group, &all);

@@ -20,7 +20,11 @@
 #include <stdint.h>
 
 // Functions that a tracer attaches to: never inlined, never cloned, visible in every build.
+#ifdef __clang__ // has no noclone
+#define TRACED __attribute__((noinline, visibility("default")))
+#else
 #define TRACED __attribute__((noinline, noclone, visibility("default")))
+#endif
 
 typedef void (*spdk_msg_fn)(void *ctx);
 typedef int (*spdk_poller_fn)(void *ctx);
