@@ -12,7 +12,8 @@ struct sig_line {
 	struct str file, source; /**< the place of the line, */
 	unsigned line;		 /**< shorter than a diag_place */
 	bool is_read;
-	struct probesig *sig; /**< with is_read; NULL: it is wrong */
+	const struct probesig *sig; /**< with is_read, and of `other`; NULL: all are wrong */
+	struct sig_line *other;	    /**< the line before it of the same probe, or NULL */
 };
 
 /** What a type is called, and under which name the debug information of gcc knows it. */
@@ -208,7 +209,8 @@ static bool take_line(const struct lines *l, struct probesigs *s)
 	*new = (struct sig_line){.args = str_slice(line, open + 1, close - open - 1),
 				 .file = l->at.file,
 				 .source = l->at.source,
-				 .line = l->at.line};
+				 .line = l->at.line,
+				 .other = map_get(&s->probes, key)};
 	map_put(s->arena, &s->probes, key, new);
 	return true;
 }
@@ -226,6 +228,21 @@ bool probesig_load(struct arena *a, struct diag *d, const char *path, struct pro
 	return good;
 }
 
+/** The signatures of @line and of the others of its probe that are right, the last one first. */
+static const struct probesig *read_lines(struct probesigs *s, struct sig_line *line)
+{
+	const struct probesig **end = &line->sig;
+	for (struct sig_line *l = line; l && !line->is_read; l = l->other) {
+		struct probesig *sig = arena_new(s->arena, struct probesig);
+		if (!parse_args(s, l, sig))
+			continue;
+		*end = sig;
+		end = &sig->other;
+	}
+	line->is_read = true;
+	return line->sig;
+}
+
 const struct probesig *probesig_find(struct probesigs *s, struct str provider, struct str name)
 {
 	char key[MAX_KEY];
@@ -235,13 +252,8 @@ const struct probesig *probesig_find(struct probesigs *s, struct str provider, s
 	memcpy(key, provider.p, provider.n);
 	key[provider.n] = ':';
 	memcpy(key + provider.n + 1, name.p, name.n);
-	struct sig_line *l = map_get(&s->probes, (struct str){key, n});
-	if (l && !l->is_read) {
-		l->is_read = true;
-		struct probesig *sig = arena_new(s->arena, struct probesig);
-		l->sig = parse_args(s, l, sig) ? sig : NULL;
-	}
-	return l ? l->sig : NULL;
+	struct sig_line *line = map_get(&s->probes, (struct str){key, n});
+	return line ? read_lines(s, line) : NULL;
 }
 
 struct ctype *probesig_find_enum(const struct probesigs *s, struct str name)

@@ -14,6 +14,8 @@
  *
  *	enum LWLockMode { LW_EXCLUSIVE, LW_SHARED };
  *
+ * A probe that has changed stands in the list once for each of its forms: see argsig.h.
+ *
  * A line is understood when its probe is asked for, and what is wrong in it is said then: a list has
  * hundreds, and a program has a few of them. What becomes of a list: argsig.h.
  */
@@ -35,6 +37,7 @@ struct probesig_arg {
 struct probesig {
 	struct probesig_arg *args;
 	size_t n_args;
+	const struct probesig *other; /**< of another version of the program, or NULL */
 };
 
 struct probesigs {
@@ -47,7 +50,7 @@ struct probesigs {
 
 /** Reads @path, adding to *@ret, which keeps @a and @d. */
 bool probesig_load(struct arena *a, struct diag *d, const char *path, struct probesigs *ret);
-/** NULL when the probe is not listed, its line is wrong (which was reported), or @s is NULL. */
+/** NULL when the probe is not listed, its lines are wrong (which was reported), or @s is NULL. */
 const struct probesig *probesig_find(struct probesigs *s, struct str provider, struct str name);
 /** The enum whose enumerators are listed, or NULL. */
 struct ctype *probesig_find_enum(const struct probesigs *s, struct str name);

@@ -142,7 +142,9 @@ static void take_arg(struct arena *a, struct dwsrc *src, const Dwarf_Die *unit,
 void argsig_take(struct arena *a, struct dwsrc *src, const Dwarf_Die *unit,
 		 const struct probesig *sig, struct probeargs *pa)
 {
-	pa->unlisted = why_not(a, sig, pa);
-	for (size_t k = 0; k < sig->n_args && !pa->unlisted.n; k++)
+	do
+		pa->unlisted = why_not(a, sig, pa);
+	while (pa->unlisted.n && (sig = sig->other));
+	for (size_t k = 0; sig && k < sig->n_args; k++)
 		take_arg(a, src, unit, &sig->args[k], k, pa);
 }

@@ -5,7 +5,7 @@
  * whose type no site knows, where it has the operand's size and sign. A signature that the binary
  * contradicts is that of another version of the program, and nothing of it is used: another number
  * of arguments, an operand that cannot hold what is listed or is not the number that is listed, a
- * type known to be of another kind.
+ * type known to be of another kind. Of several that are listed the last that fits is used.
  *
  * Of a listed enum or struct the definition is the program's, that of the site's own unit if it has
  * one. Without debug information only its name is known, and of an enum the enumerators that are

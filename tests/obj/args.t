@@ -391,6 +391,13 @@ a:wide(uint64_t now)" "an enum is used where its size and sign fit, or the opera
 	is "$(names "$tmp/enum.bare")" '"OFF""ON""BROKEN"' "its names are those of the list"
 	is "$(names "$tmp/enum")" '"UP""DOWN"' "those of the program go before"
 	like "$("$tmp/list/bin/btgen" skeleton --for 0.17 -x "$tmp/enum.bare" a:at)" 'now=%s.*' "a skeleton prints it by name"
+
+	# A probe that has changed with a version of its program.
+	printf 'a:%s\n' 'at(int x, int y)' 'at(int level)' 'at(int x, int y, int z)' 'on(long x, long y)' 'on(long x)' >"$tmp/list/bpf/probes.conf"
+	is "$("$tmp/list/bin/btgen" probes -v -x "$tmp/enum.bare" | grep -A1 '^a:[ao]' | grep -v '^--')" "a:on(? arg0)
+    probes.conf is not used: it lists 2 arguments
+a:at(int level)
+    arg0   int level  listed" "of several forms of a probe that one is used which fits"
 fi
 
 done_testing
