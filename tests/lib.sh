@@ -5,6 +5,8 @@
 #   is "$got" "$want" "the count is right"
 #   done_testing
 #
+# With SLOW=N in the environment all limits of time are N times as long: for a machine that is emulated.
+#
 # Variables: $top (the checkout), $build, $btgen, $tmp (private, removed), $targets,
 # $bpftrace (the one under test: BTGEN_BPFTRACE, which `make check-matrix` sets, else the system's).
 # shellcheck shell=bash disable=SC2034
@@ -111,9 +113,23 @@ done_testing() {
 	exit 0
 }
 
+# timeout ARG...: what a machine that is N times as slow needs
+SLOW=${SLOW:-1}
+timeout() {
+	local -a options=()
+	while [[ $1 == -* ]]; do
+		options+=("$1")
+		[ "$1" != -k ] && [ "$1" != -s ] || options+=("$2") && shift
+		shift
+	done
+	local seconds=$1
+	shift
+	command timeout ${options[@]+"${options[@]}"} $((seconds * SLOW)) "$@"
+}
+
 # wait_for SECONDS COMMAND...: polls until the command succeeds; false when time is up
 wait_for() {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + $1 * SLOW))
 	shift
 	until "$@"; do
 		[ $SECONDS -lt $end ] || return 1

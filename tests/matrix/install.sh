@@ -14,38 +14,6 @@ set -euo pipefail
 
 # shellcheck source=tests/matrix/mirror.sh
 . "$(dirname "${BASH_SOURCE[0]}")/mirror.sh"
-work=
-
-# apt with lists, state and cache of its own. An empty list of installed packages makes it fetch every
-# dependency, the C library included.
-private_apt() {
-	apt-get -q -o Dir::Etc::sourcelist="$work/debian.sources" -o Dir::Etc::sourceparts=- \
-		-o Dir::Etc::preferencesparts=- -o Dir::State="$work/state" -o Dir::State::status="$work/status" \
-		-o Dir::Cache="$work/cache" -o APT::Update::Error-Mode=any -o APT::Keep-Downloaded-Packages=true \
-		-o Debug::NoLocking=1 -o DPkg::Post-Invoke= -o APT::Update::Post-Invoke= "$@" >"$work/apt.log" 2>&1
-}
-
-# fetch SUITE: bpftrace and all it depends on, unpacked in $work/root
-fetch() {
-	local suite=$1 deb
-	mkdir -p "$work/state/lists/partial" "$work/cache/archives/partial" "$work/root"
-	: >"$work/status"
-	printf 'Types: deb\nURIs: %s\nSuites: %s\nComponents: main\nSigned-By: %s\n' \
-		"$(mirror)" "$suite" "$keyring" >"$work/debian.sources"
-	if ! private_apt update; then
-		cat "$work/apt.log" >&2
-		die "the package list of Debian $suite cannot be had (a missing key means: this machine's debian-archive-keyring is older than $suite)"
-	fi
-	# docker images delete every .deb after an install; --download-only installs nothing
-	if ! private_apt install -y --download-only --no-install-recommends bpftrace; then
-		cat "$work/apt.log" >&2
-		die "bpftrace of Debian $suite cannot be had"
-	fi
-	for deb in "$work"/cache/archives/*.deb; do
-		[ -e "$deb" ] || die "apt fetched nothing for bpftrace of Debian $suite"
-		dpkg-deb -x "$deb" "$work/root"
-	done
-}
 
 # settle DIR: the binary and the libraries it loads, from $work/root to DIR, tied to each other.
 settle() {
@@ -72,11 +40,15 @@ settle() {
 
 # install_suite SUITE: afterwards $cache/suite-SUITE leads to it
 install_suite() {
-	local suite=$1 version dir
+	local suite=$1 version dir deb
 	work=$(mktemp -d "${TMPDIR:-/tmp}/btgen-matrix.XXXXXX")
 	chmod 755 "$work" # apt fetches as a user of its own
 	printf 'install.sh: fetching bpftrace of Debian %s\n' "$suite" >&2
-	fetch "$suite"
+	fetch_debs "$suite" bpftrace
+	mkdir "$work/root"
+	for deb in "$work"/cache/archives/*.deb; do
+		dpkg-deb -x "$deb" "$work/root"
+	done
 	version=$(dpkg-deb -f "$work"/cache/archives/bpftrace_*.deb Version)
 	version=${version#*:}
 	version=${version%%[-+~]*}

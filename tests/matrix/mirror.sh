@@ -3,11 +3,17 @@
 #   cache          $BTGEN_CACHE (default: btgen in $XDG_CACHE_HOME or ~/.cache)
 #   keyring        Debian's archive keys
 #   mirror         prints the address of the mirror that serves this machine's own suite; it has the others, too
+#   own_suite      this machine's
+#   fetch_debs SUITE PACKAGE...     the packages and all that they depend on, to $work/cache/archives, for $arch (this machine's)
 #   die MESSAGE
 # shellcheck shell=bash disable=SC2034
 
 readonly keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 cache=${BTGEN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/btgen}
+work=
+arch=$(dpkg --print-architecture)
+
+own_suite=$(. /etc/os-release && printf '%s' "${VERSION_CODENAME-}")
 
 die() {
 	printf '%s: error: %s\n' "${0##*/}" "$1" >&2
@@ -15,11 +21,37 @@ die() {
 }
 
 mirror() {
-	local codename uri
-	codename=$(. /etc/os-release && printf '%s' "${VERSION_CODENAME-}")
+	local uri
 	# shellcheck disable=SC2016 # apt expands it
 	uri=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Component: main' \
-		"Release: $codename" | head -n 1)
-	[ -n "$uri" ] || die "no apt source for '$codename' main on this machine, so no mirror to ask"
+		"Release: $own_suite" | head -n 1)
+	[ -n "$uri" ] || die "no apt source for '$own_suite' main on this machine, so no mirror to ask"
 	printf '%s' "$uri"
+}
+
+# apt with lists, state and cache of its own, in $work. An empty list of installed packages makes it fetch every
+# dependency, the C library included.
+private_apt() {
+	apt-get -q -o APT::Architecture="$arch" -o APT::Architectures="$arch" -o Dir::Etc::sourcelist="$work/debian.sources" -o Dir::Etc::sourceparts=- \
+		-o Dir::Etc::preferencesparts=- -o Dir::State="$work/state" -o Dir::State::status="$work/status" \
+		-o Dir::Cache="$work/cache" -o APT::Update::Error-Mode=any -o APT::Keep-Downloaded-Packages=true \
+		-o Debug::NoLocking=1 -o DPkg::Post-Invoke= -o APT::Update::Post-Invoke= "$@" >"$work/apt.log" 2>&1
+}
+
+fetch_debs() {
+	local suite=$1
+	shift
+	mkdir -p "$work/state/lists/partial" "$work/cache/archives/partial"
+	: >"$work/status"
+	printf 'Types: deb\nURIs: %s\nSuites: %s\nComponents: main\nSigned-By: %s\n' \
+		"$(mirror)" "$suite" "$keyring" >"$work/debian.sources"
+	if ! private_apt update; then
+		cat "$work/apt.log" >&2
+		die "the package list of Debian $suite cannot be had (a missing key means: this machine's debian-archive-keyring is older than $suite)"
+	fi
+	# docker images delete every .deb after an install; --download-only installs nothing
+	if ! private_apt install -y --download-only --no-install-recommends "$@"; then
+		cat "$work/apt.log" >&2
+		die "of Debian $suite cannot be had: $*"
+	fi
 }
