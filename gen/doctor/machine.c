@@ -13,6 +13,7 @@ enum {
 	KERNEL_OLDEST = 4009,	     // what bpftrace asks for
 	KERNEL_UPROBE_PMU = 4017,    // uprobes without tracefs
 	KERNEL_CGROUP_MEMORY = 5011, // BPF memory is not locked memory any more
+	KERNEL_NUMBERS_TYPES = 5011, // its BTF has a number, as that of modules
 };
 
 /** Is there such a file below /sys, which may be read? Its beginning, trimmed, in *@ret unless NULL. */
@@ -89,7 +90,12 @@ static void examine_btf(struct machine *m)
 	static const char remedy[] = "boot a kernel with CONFIG_DEBUG_INFO_BTF";
 	if (read_sys(m, "/sys/kernel/btf/vmlinux", NULL))
 		finding_add(m->out, FINDING_OK, "btf", NULL,
-			    "the kernel has the types of its structs (BTF)");
+			    "the kernel has the types of its structs (BTF)%s",
+			    m->found.version && m->kernel < KERNEL_NUMBERS_TYPES &&
+				    dialect_finds_types_by_number(m->found.version)
+				? ", which bpftrace 0.17 finds before Linux 5.11 by "
+				  "BPFTRACE_BTF=/sys/kernel/btf/vmlinux only: bpftrace.sh sets it"
+				: "");
 	else if (dialect_has_libbpf_usdt(m->found.version))
 		finding_add(
 		    m->out, FINDING_ERROR, "btf", remedy,

@@ -73,6 +73,11 @@ bool dialect_has_libbpf_usdt(unsigned v)
 	return v >= 24;
 }
 
+bool dialect_finds_types_by_number(unsigned v)
+{
+	return v < 18;
+}
+
 bool dialect_takes_capabilities(unsigned v)
 {
 	return v >= 25;

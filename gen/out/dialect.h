@@ -55,6 +55,11 @@ bool dialect_has_blocks(unsigned v);
  * silence; an operand that libbpf cannot parse makes the whole probe unattachable.
  */
 bool dialect_has_libbpf_usdt(unsigned v);
+/**
+ * Finds the types of a kernel from Linux 5.11 on only, which gives them a number, and those of an
+ * older one where BPFTRACE_BTF says (its pull request 2527 mended that).
+ */
+bool dialect_finds_types_by_number(unsigned v);
 /** Runs for users other than root who have certain capabilities (its pull request 4773). */
 bool dialect_takes_capabilities(unsigned v);
 /**

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -17,6 +18,7 @@
 #include "run/ready.h"
 
 #define NUMBER_LENGTH 24
+#define KERNEL_TYPES "/sys/kernel/btf/vmlinux"
 
 struct starting {
 	struct arena *arena;
@@ -59,6 +61,17 @@ static char **make_argv(struct starting *s, const char *program)
 	return argv.v;
 }
 
+/** Does this bpftrace have to be told where this kernel has its types? */
+static bool must_name_types(unsigned version)
+{
+	enum { KERNEL_NUMBERS_TYPES = 5011 };
+	struct utsname name;
+	unsigned kernel;
+	return dialect_finds_types_by_number(version) && uname(&name) == 0 &&
+	       dialect_parse(str_from(name.release), &kernel) && kernel < KERNEL_NUMBERS_TYPES &&
+	       access(KERNEL_TYPES, R_OK) == 0; // 0.17 does not survive a name that is none
+}
+
 /**
  * The size of its buffer, the limits of strings, and one table of symbols for the process instead
  * of one for each look-up: making it takes 0.17 10 ms, and its bcc closes a descriptor at random
@@ -81,6 +94,8 @@ static void set_environment(const struct run_config *cfg)
 		setenv("BPFTRACE_PERF_RB_PAGES", number, 0);
 	if (version < BPFTRACE_SAYS_ATTACHED)
 		setenv(READY_ATTACHED, "1", 1);
+	if (must_name_types(version))
+		setenv("BPFTRACE_BTF", KERNEL_TYPES, 0);
 	if (dialect_rebuilds_symbols(version) && cfg->proc)
 		setenv("BPFTRACE_CACHE_USER_SYMBOLS", "1", 0);
 }

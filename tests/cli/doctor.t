@@ -178,6 +178,9 @@ finds 0.17.0 0 "  warning  maps and buffers of BPF are locked memory before Linu
 	"... and much on an older one"
 printf 'Uid:\t0\t0\t0\t0\nCapBnd:\t000001ffffffffff\n' >"$m/proc/self/status"
 finds 0.17.0 0 "" "... unless bpftrace may raise it"
+like "$(cat "$tmp/out")" "BPFTRACE_BTF=/sys/kernel/btf/vmlinux only: bpftrace.sh sets it" "types of an older kernel need help with 0.17"
+doctor 0.23.2
+unlike "$(cat "$tmp/out")" BPFTRACE_BTF "... and not with 0.23"
 machine
 ln -sfn 'pid:[4026532179]' "$m/proc/self/ns/pid"
 finds 0.17.0 0 "  warning  this container has PIDs of its own, but pid and tid of bpftrace 0.17 are the host's: trace from the host, or docker run --pid=host" "a container with 0.17"
