@@ -20,7 +20,7 @@ ip link set lo up
 mount --move /mnt "$top"
 if [ -n "$bpftrace" ]; then
 	mkdir -p "${bpftrace%/*}"
-	mount -o ro /dev/nvme0n3 "${bpftrace%/*}"
+	mount -o ro -L bpftrace "${bpftrace%/*}"
 fi
 results=$top/vm
 cd "$top" || exit

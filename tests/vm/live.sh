@@ -11,12 +11,12 @@ top=$(cd "$here/../.." && pwd)
 # shellcheck source=tests/matrix/mirror.sh
 . "$here/../matrix/mirror.sh"
 
-# image FILE FOLDER: a file system with what is in the folder, and some room
+# image NAME FOLDER: a file system of that name, NAME.img, with what is in the folder, and some room
 image() {
-	mke2fs -q -t ext4 -b 4096 -E root_owner=0:0 -O ^has_journal -d "$2" "$1" "$(($(du -sm "$2" | cut -f 1) * 5 / 4 + 64))M" >&2
+	mke2fs -q -L "${1##*/}" -t ext4 -b 4096 -E root_owner=0:0 -O ^has_journal -d "$2" "$1.img" "$(($(du -sm "$2" | cut -f 1) * 5 / 4 + 64))M" >&2
 }
 
-# bpftrace_image SUITE FILE: a disk with that suite's bpftrace
+# bpftrace_image SUITE NAME: a disk with that suite's bpftrace
 bpftrace_image() {
 	local program
 	program=$("$here/../matrix/install.sh" "$1")
@@ -33,7 +33,7 @@ checkout() {
 	done
 }
 
-# disk NAME FILE: of the one controller, in the order of their numbers
+# disk NAME FILE
 disk() {
 	options+=(-drive "if=none,id=$1,format=raw,cache=unsafe,snapshot=on,file=$2")
 	options+=(-device "nvme-ns,drive=$1,bus=disks,nsid=$(((${#options[@]} - 2) / 4 + 1))")
@@ -47,17 +47,17 @@ run() {
 	rm -rf "$folder"
 	mkdir -p "$folder/tree"
 	kernel=$("$here/kernel.sh" "$kernel")/vmlinuz
-	if [ "$tracer" != "$own_suite" ]; then bpftrace=$(bpftrace_image "$tracer" "$folder/bpftrace.img"); fi
+	if [ "$tracer" != "$own_suite" ]; then bpftrace=$(bpftrace_image "$tracer" "$folder/bpftrace"); fi
 	checkout "$folder/tree"
 	printf '%s=%q\n' top "$top" bpftrace "$bpftrace" slow "${SLOW:-10}" limit "${LIMIT:-120}" tests "$*" >"$folder/tree/vm/job"
-	image "$folder/checkout.img" "$folder/tree"
+	image "$folder/checkout" "$folder/tree"
 	rm -rf "$folder/tree"
 
 	disk root "$("$here/userland.sh")"
 	disk checkout "$folder/checkout.img"
 	options[-3]=${options[-3]/snapshot=on,/}
 	[ -z "$bpftrace" ] || disk bpftrace "$folder/bpftrace.img"
-	MEMORY=2048 TMPDIR=$folder "$here/machine.sh" "$folder/console" "${SECONDS_A_MACHINE:-3600}" "$kernel" "${options[@]}" || rc=1
+	ROOT=PARTUUID=6274676e-01 MEMORY=2048 TMPDIR=$folder "$here/machine.sh" "$folder/console" "${SECONDS_A_MACHINE:-3600}" "$kernel" "${options[@]}" || rc=1
 	debugfs -R "rdump /vm $folder" "$folder/checkout.img" 2>/dev/null
 	rm -f "$folder"/*.img
 }

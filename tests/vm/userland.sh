@@ -30,10 +30,10 @@ settle() {
 	ln -sf dash "$tree/usr/bin/sh"
 	echo vm >"$tree/etc/hostname"
 	echo '127.0.0.1 localhost vm' >"$tree/etc/hosts"
-	# The checkout, on the second disk, has the rest.
+	# The checkout has the rest.
 	printf '%s\n' '#!/bin/bash' 'mount -t proc proc /proc' 'mount -t sysfs sys /sys' 'mount -t devtmpfs dev /dev 2>/dev/null' \
-		'until [ -b /dev/nvme0n2 ]; do sleep 0.1; done' \
-		'mount -t ext4 /dev/nvme0n2 /mnt' 'exec /bin/bash /mnt/tests/vm/live-guest.sh' >"$tree/init"
+		'until blkid -L checkout; do sleep 0.1; done' \
+		'mount -L checkout /mnt' 'exec /bin/bash /mnt/tests/vm/live-guest.sh' >"$tree/init"
 	chmod 755 "$tree/init"
 	mkdir -p "$tree/mnt"
 	chmod 1777 "$tree/tmp"
@@ -58,7 +58,11 @@ make_image() {
 	rm -rf "${tree:?}"/usr/share/{doc,man,locale,info} "$tree/var/cache"
 	settle "$tree"
 	rm -f "$cache"/vm/userland-*-"$arch"-*.img
-	mke2fs -q -t ext4 -b 4096 -E root_owner=0:0 -O ^has_journal -d "$tree" "$work/image" 2G >&2
+	# Kernels from 6.11 on number disks as they find them, and mount a root by its number or by its partition's name only.
+	mke2fs -q -t ext4 -b 4096 -E root_owner=0:0,offset=1048576 -O ^has_journal -d "$tree" "$work/image" 2G >&2
+	# 440: the disk's name; 446: one partition of Linux (0x83), 0x400000 sectors from 0x800 on; 510: this is such a table
+	printf 'ngtb\0\0\0\0\0\0\x83\0\0\0\0\x08\0\0\0\0\x40\0%48s\x55\xaa' '' | tr ' ' '\0' |
+		dd of="$work/image" bs=1 seek=440 conv=notrunc status=none
 	mv "$work/image" "$1"
 }
 
