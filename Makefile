@@ -6,7 +6,8 @@
 #   make check-matrix the live tests once per bpftrace version, installing the others
 #   make check-chroot SUITE=trixie      make demo and make check in a bare Debian of that suite
 #   make check-spdk SPDK=DIR   SPDK's scripts and ours against a built SPDK, MATRIX=1: with each bpftrace; 5 minutes each
-#   make check-vm     NVMe scripts in an emulated machine with its own kernel, 3 to 5 minutes
+#   make check-vm     NVMe scripts, and a few live tests, in emulated machines with their own kernels, 4 to 6 minutes
+#   make check-vm-all live tests with kernels and bpftraces of several Debian suites, hours; VM='bullseye:trixie' T=... chooses
 #   make check-package   packages for Debian and for RPM, built from the tarball alone, and what their checkers say; 10 minutes, root
 #   make selftest     the tests that the build of a package can run: no root, nothing is installed
 #   make dist         build/btgen-VERSION.tar.gz of what is committed, the same bytes each time
@@ -21,6 +22,7 @@ VERSION := 0.1.0
 BUILD ?= build
 DESTDIR ?=
 T ?=
+VM ?=
 PROVE_FLAGS ?= -j2
 
 # These goals install missing packages before anything else, configure included; not under make -n.
@@ -30,7 +32,7 @@ ifneq ($(if $(DRY_RUN),,$(filter $(SETUP_GOALS),$(MAKECMDGOALS))),)
 SETUP := $(shell scripts/pkgdep.sh $(if $(filter demo check-chroot check-package,$(MAKECMDGOALS)),,--test) \
 	$(if $(filter lint,$(MAKECMDGOALS)),--lint) $(if $(filter check-matrix,$(MAKECMDGOALS))$(MATRIX),--matrix) $(if $(filter bench,$(MAKECMDGOALS)),--bench) \
 	$(if $(filter check-chroot check-package,$(MAKECMDGOALS)),--chroot) $(if $(filter check-package,$(MAKECMDGOALS)),--package) \
-	$(if $(filter check-vm,$(MAKECMDGOALS)),--vm) >&2 || echo failed)
+	$(if $(filter check-vm check-vm-all,$(MAKECMDGOALS)),--vm --matrix) >&2 || echo failed)
 ifneq ($(strip $(SETUP)),)
 $(error the packages above could not be installed)
 endif
@@ -74,7 +76,7 @@ CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_T := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%.t)
 
-.PHONY: all demo check check-matrix check-chroot check-spdk check-vm check-package selftest dist lab asan fuzz lint bench bench-scripts install uninstall \
+.PHONY: all demo check check-matrix check-chroot check-spdk check-vm check-vm-all check-package selftest dist lab asan fuzz lint bench bench-scripts install uninstall \
 	gen-enums clean targets
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -185,9 +187,12 @@ check-spdk: all
 	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) MATRIX='$(MATRIX)' tests/matrix/tracefs.sh tests/spdk/run.sh $(call quote,$(SPDK)) \
 		$(or $(T),$(wildcard tests/spdk/*.t))
 
-# What needs a kernel with an NVMe driver.
+# What needs another kernel than this machine's: one with an NVMe driver, older and newer ones.
 check-vm: all
 	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) tests/prove.sh $(PROVE_FLAGS) $(or $(T),$(wildcard tests/vm/*.t))
+
+check-vm-all: all
+	$(Q)tests/vm/live.sh $(VM) $(if $(T),-- $(T))
 
 # The same tests with every program of ours under AddressSanitizer and UndefinedBehaviorSanitizer.
 asan:

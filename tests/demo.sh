@@ -29,7 +29,7 @@ cleanup() {
 
 # wait_for SECONDS WHAT COMMAND...: false when the time is up or a process of ours has ended
 wait_for() {
-	local end=$((SECONDS + $1)) what=$2
+	local end=$((SECONDS + $1 * ${SLOW:-1})) what=$2
 	shift 2
 	until "$@"; do
 		if [ $tracer != 0 ] && ! kill -0 $tracer 2>/dev/null; then

@@ -113,18 +113,15 @@ done_testing() {
 	exit 0
 }
 
-# timeout ARG...: what a machine that is N times as slow needs
 SLOW=${SLOW:-1}
+
+# timeout SECONDS COMMAND...: of a machine of the usual speed
 timeout() {
-	local -a options=()
-	while [[ $1 == -* ]]; do
-		options+=("$1")
-		[ "$1" != -k ] && [ "$1" != -s ] || options+=("$2") && shift
-		shift
-	done
-	local seconds=$1
-	shift
-	command timeout ${options[@]+"${options[@]}"} $((seconds * SLOW)) "$@"
+	if [[ $1 == -* ]]; then
+		command timeout "$@"
+	else
+		command timeout $(($1 * SLOW)) "${@:2}"
+	fi
 }
 
 # wait_for SECONDS COMMAND...: polls until the command succeeds; false when time is up

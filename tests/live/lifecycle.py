@@ -20,7 +20,7 @@ import time
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # what is started in the background ignores ^C, and so would ours
 SH, PROGRAM, FOLDER, TABLE = sys.argv[1:5]
-PATIENCE = 60  # seconds, for what has to happen: the machine may be busy
+PATIENCE = 60 * int(os.environ.get("SLOW", "1"))  # seconds, for what has to happen: the machine may be busy
 SCRIPT = 'usdt:__EXE__:life:* { printf("%d five words and %d\\n", arg0, arg0); @n[probe] = count(); }'
 # All that may be printed; and a line with the number that the program gave it
 LINE = re.compile(r"(?P<n>\d+) five words and (?P=n)|@n\[usdt:.*:life:\w+\]: \d+|")

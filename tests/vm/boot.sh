@@ -14,11 +14,9 @@
 # Fails when the guest is not done in time; it is ended then.
 set -euo pipefail
 
+# shellcheck source=tests/vm/machine.sh
+. "$(dirname "${BASH_SOURCE[0]}")/machine.sh"
 readonly folder=$1 seconds=$2
-
-drive() {
-	printf -- '-device\nnvme,serial=%s,drive=%s%s\n' "$1" "$1" "${2-}"
-}
 
 main() {
 	local -a args
@@ -27,9 +25,6 @@ main() {
 	printf '[inject-error]\nevent = "read_aio"\nerrno = "5"\nsector = "2048"\nonce = "off"\nimmediately = "off"\n' >"$folder/faults"
 	# shellcheck disable=SC2054 # the commas are QEMU's
 	args=(
-		-machine q35 -cpu qemu64 -smp 2 -m 1024 -accel tcg,thread=multi -nodefaults -display none -no-reboot
-		-serial "file:$folder/console" -kernel "$folder/vmlinuz"
-		-append 'root=/dev/nvme0n1 rw init=/init console=ttyS0 quiet mitigations=off nokaslr nvme_core.io_timeout=255 panic=-1'
 		-drive "if=none,id=root,format=raw,cache=unsafe,file=$folder/root.img" -device nvme,serial=root,drive=root
 		-drive "if=none,id=data1,format=raw,cache=unsafe,discard=unmap,file=$folder/data1.img"
 		-drive "if=none,id=data2,format=raw,cache=unsafe,discard=unmap,file=$folder/data2.img"
@@ -42,13 +37,7 @@ main() {
 		-drive "if=none,id=faulty,driver=raw,file.driver=blkdebug,file.config=$folder/faults,file.image.driver=file,file.image.filename=$folder/faulty.img"
 		-device nvme,serial=faulty,drive=faulty
 	)
-	: >"$folder/console"
-	timeout --kill-after=10 "$seconds" qemu-system-x86_64 "${args[@]}" </dev/null &
-	machine=$!
-	trap 'kill $machine 2>/dev/null || :' EXIT
-	trap 'exit 1' INT TERM HUP
-	wait $machine
-	grep -q 'guest: done' "$folder/console"
+	machine "$folder/console" "$seconds" "$folder/vmlinuz" "${args[@]}"
 	rm -rf "$folder/out"
 	debugfs -R "rdump /out $folder" "$folder/root.img" 2>/dev/null
 }

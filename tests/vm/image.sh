@@ -3,41 +3,17 @@
 #
 #   tests/vm/image.sh FOLDER      FOLDER/vmlinuz, FOLDER/root.img
 #
-# The kernel is Debian's for cloud machines: NVMe, ext4, serial lines, BPF and BTF are built in, so little else
-# of its package is needed: modules for NVMe over TCP. It is downloaded, not installed, and kept in $BTGEN_CACHE/vm. The disk has
-# busybox, bash, BTGEN_BPFTRACE (default: bpftrace), this checkout's btgen, scripts and templates, and the
-# guest's first process (init). No root is needed.
+# The kernel is that of this machine's suite (kernel.sh). The disk has busybox, bash, BTGEN_BPFTRACE (default: bpftrace), this
+# checkout's btgen, scripts and templates, and the guest's first process (init). No root is needed.
 set -euo pipefail
 
-readonly package=linux-image-cloud-amd64
 readonly -a modules=(configfs.ko nvmet.ko nvmet-tcp.ko nvme-fabrics.ko nvme-tcp.ko) # in the order of loading
-cache=${BTGEN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/btgen}/vm
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd "$here/../.." && pwd)
 
 die() {
 	printf 'image.sh: error: %s\n' "$1" >&2
 	exit 1
-}
-
-# kernel: the folder of the newest kernel of this suite, or of the newest in the cache when the mirror cannot be asked
-kernel() {
-	local name work
-	name=$(apt-cache depends --important "$package" 2>/dev/null | sed -n 's/^ *Depends: \(linux-image-.*\)/\1/p' | head -n 1)
-	mkdir -p "$cache"
-	if [ -n "$name" ] && [ ! -e "$cache/$name.files" ]; then
-		work=$(mktemp -d "$cache/new.XXXXXX")
-		(cd "$work" && apt-get -q -o APT::Sandbox::User=root download "$name" >&2 && mkdir files &&
-			dpkg-deb --fsys-tarfile ./*.deb | tar -x --wildcards './boot/vmlinuz-*' \
-				"${modules[@]/#/*/}" &&
-			mv boot/vmlinuz-* files/vmlinuz && find lib -name '*.ko' -exec mv {} files/ \;) ||
-			{ rm -rf "$work" && die "$name cannot be downloaded"; }
-		mv -T "$work/files" "$cache/$name.files"
-		rm -rf "$work"
-	fi
-	name=$(cd "$cache" && printf '%s\n' linux-image-*.files | sort -V | tail -n 1)
-	[ -e "$cache/$name/vmlinuz" ] || die "no $package here; as root, run: apt-get update"
-	printf '%s\n' "$cache/$name"
 }
 
 # closure PROGRAM...: each program with its loader and shared libraries, at the paths it knows them by
@@ -88,7 +64,7 @@ main() {
 	[ $# = 1 ] || { printf 'Usage: tests/vm/image.sh FOLDER\n' >&2 && exit 2; }
 	local files
 	mkdir -p "$1"
-	files=$(kernel)
+	files=$("$here/kernel.sh" "$(. /etc/os-release && printf '%s' "$VERSION_CODENAME")")
 	cp "$files/vmlinuz" "$1/vmlinuz"
 	root_image "$1" "$files"
 }

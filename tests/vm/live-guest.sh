@@ -28,7 +28,7 @@ cd "$top" || exit
 echo "guest: Linux $(uname -r), $("${bpftrace:-bpftrace}" --version)"
 for test in $tests; do
 	name=${test##*/}
-	name=${name%.t}
+	name=${name%.*}
 	timeout -k 30 $((limit * slow)) bash "$test" >"$results/$name.out" 2>"$results/$name.err" </dev/null
 	echo $? >"$results/$name.status"
 	echo "guest: $(cut -d ' ' -f 1 /proc/uptime) s: $name: status $(cat "$results/$name.status")"

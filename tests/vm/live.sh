@@ -1,22 +1,31 @@
 #!/usr/bin/env bash
 # Runs live tests on kernels and with bpftraces of Debian's suites, in emulated machines, and prints what came of each.
 #
-#   tests/vm/live.sh FOLDER KERNEL:BPFTRACE... -- TEST...     as in: tests/vm/live.sh /tmp/vm bullseye:bookworm -- tests/live/enums.t
+#   tests/vm/live.sh [KERNEL:BPFTRACE]... [-- TEST...]     as in: tests/vm/live.sh bullseye:own -- tests/live/enums.t
 #
-# KERNEL and BPFTRACE are suites; the machine has the system of userland.sh and this checkout with what is built in it.
+# KERNEL and BPFTRACE are suites, `own` is this machine's: the emulated one has the system of userland.sh and this checkout with
+# what is built in it. Without any: those that the documentation tells of. It prints a table of kernel x bpftrace x test; what the
+# tests said stays in $BTGEN_CACHE/vm/results. Fails when a test fails.
+#
+# LIMIT and SLOW: seconds that a test may take, and by how much that and all limits in it are longer than on a usual machine.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd "$here/../.." && pwd)
 # shellcheck source=tests/matrix/mirror.sh
 . "$here/../matrix/mirror.sh"
+# shellcheck source=tests/vm/machine.sh
+. "$here/machine.sh"
+declare -a rows=() tests=()
+readonly -a core=(tests/demo.sh tests/live/{kernel_names,enums,structs,unknown,printf,args,functions,calls,results,who,tally,ends,lifecycle,run,postgresql}.t)
 
 # image NAME FOLDER: a file system of that name, NAME.img, with what is in the folder, and some room
 image() {
-	mke2fs -q -L "${1##*/}" -t ext4 -b 4096 -E root_owner=0:0 -O ^has_journal -d "$2" "$1.img" "$(($(du -sm "$2" | cut -f 1) * 5 / 4 + 64))M" >&2
+	mke2fs -q -L "${1##*/}" -t ext4 -b 4096 -E root_owner=0:0 -O ^has_journal -d "$2" "$1.img" \
+		"$(($(du -sm "$2" | cut -f 1) * 5 / 4 + 64))M" >&2
 }
 
-# bpftrace_image SUITE NAME: a disk with that suite's bpftrace
+# bpftrace_image SUITE NAME: a disk with that suite's bpftrace, which knows its libraries by the path that is printed
 bpftrace_image() {
 	local program
 	program=$("$here/../matrix/install.sh" "$1")
@@ -33,47 +42,81 @@ checkout() {
 	done
 }
 
-# disk NAME FILE
+# disk NAME FILE[,OPTION]
 disk() {
-	options+=(-drive "if=none,id=$1,format=raw,cache=unsafe,snapshot=on,file=$2")
-	options+=(-device "nvme-ns,drive=$1,bus=disks,nsid=$(((${#options[@]} - 2) / 4 + 1))")
+	options+=(-drive "if=none,id=$1,format=raw,cache=unsafe,file=$2")
+	options+=(-device "nvme-ns,drive=$1,bus=disks,nsid=$((${#options[@]} / 4 + 1))")
 }
 
-# run FOLDER KERNEL:BPFTRACE TEST...: the results are in FOLDER/vm, then
+# run FOLDER KERNEL BPFTRACE: the tests in one machine; what they said is in FOLDER/vm then
 run() {
-	local folder=$1 kernel=${2%:*} tracer=${2#*:} bpftrace=
+	local folder=$1 kernel=${2/#own/$own_suite} bpftrace='' root=PARTUUID=6274676e-01 memory=2048
 	local -a options=(-device "nvme,serial=disks,id=disks")
-	shift 2
 	rm -rf "$folder"
 	mkdir -p "$folder/tree"
-	kernel=$("$here/kernel.sh" "$kernel")/vmlinuz
-	if [ "$tracer" != "$own_suite" ]; then bpftrace=$(bpftrace_image "$tracer" "$folder/bpftrace"); fi
+	[ "$3" = own ] || bpftrace=$(bpftrace_image "$3" "$folder/bpftrace")
 	checkout "$folder/tree"
-	printf '%s=%q\n' top "$top" bpftrace "$bpftrace" slow "${SLOW:-10}" limit "${LIMIT:-120}" tests "$*" >"$folder/tree/vm/job"
+	printf '%s=%q\n' top "$top" bpftrace "$bpftrace" slow "${SLOW:-10}" limit "${LIMIT:-120}" tests "${tests[*]}" >"$folder/tree/vm/job"
 	image "$folder/checkout" "$folder/tree"
 	rm -rf "$folder/tree"
 
-	disk root "$("$here/userland.sh")"
+	disk root "$("$here/userland.sh"),snapshot=on"
 	disk checkout "$folder/checkout.img"
-	options[-3]=${options[-3]/snapshot=on,/}
 	[ -z "$bpftrace" ] || disk bpftrace "$folder/bpftrace.img"
-	ROOT=PARTUUID=6274676e-01 MEMORY=2048 TMPDIR=$folder "$here/machine.sh" "$folder/console" "${SECONDS_A_MACHINE:-3600}" "$kernel" "${options[@]}" || rc=1
+	kernel=$("$here/kernel.sh" "$kernel")/vmlinuz
+	TMPDIR=$folder machine "$folder/console" 7200 "$kernel" "${options[@]}" || :
 	debugfs -R "rdump /vm $folder" "$folder/checkout.img" 2>/dev/null
 	rm -f "$folder"/*.img
 }
 
+# verdict FILES TAP: what a test came to, from FILES.out and FILES.status, and whether the one is TAP (1); in words that begin with "passed", "skipped" or "FAILED"
+verdict() {
+	[ -e "$1.status" ] || { echo "FAILED: the machine ended before" && return; }
+	awk -v status="$(cat "$1.status")" -v tap="$2" '
+		{ gsub(/\|/, "/") }
+		/^1\.\.0 # SKIP / { all = substr($0, 13) }
+		/^1\.\.[0-9]/ { plan = substr($1, 4) + 0; planned = 1 }
+		/^ok .* # SKIP / { n++; sub(/.* # SKIP /, ""); if (!seen[$0]++) why = why (why ? "; " : "") $0; skipped++; next }
+		/^ok / { n++ }
+		/^not ok / { n++; failed++; sub(/^not ok [0-9]+ - /, ""); claims = claims (claims ? "; " : "") $0 }
+		END {
+			if (all != "") print "skipped: " all
+			else if (status == 124 || status == 137) print "FAILED: takes too long, after " n " claims"
+			else if (failed) print "FAILED: " failed " of " n ": " claims
+			else if (status != 0) print "FAILED: status " status
+			else if (!tap) print "passed"
+			else if (!planned || plan != n) print "FAILED: " n + 0 " claims, and then none"
+			else print "passed " n - skipped (skipped ? ", skipped " skipped ": " why : "")
+		}' "$1.out"
+}
+
+# table FOLDER: a line for each test
+table() {
+	local kernel bpftrace test name tap
+	read -r kernel bpftrace < <(sed -n 's/^guest: Linux \([^ ]*\), bpftrace v\([^ ]*\).*/\1 \2/p' "$1/console") || :
+	for test in "${tests[@]}"; do
+		name=${test##*/}
+		name=${name%.*}
+		[[ $test == *.t ]] && tap=1 || tap=0
+		printf '| %s | %s | %s | %s |\n' "${kernel:-none}" "${bpftrace:-none}" "$name" "$(verdict "$1/vm/$name" $tap)"
+	done
+}
+
 main() {
-	local folder=$1 row rc=0
-	local -a rows=()
-	shift
-	while [ "$1" != -- ]; do
+	local row folder rc=0
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do
 		rows+=("$1")
 		shift
 	done
-	shift
+	tests=("${@:2}")
+	[ ${#rows[@]} -gt 0 ] || rows=(bullseye:own bookworm:own trixie:trixie)
+	[ ${#tests[@]} -gt 0 ] || tests=("${core[@]}")
 	for row in "${rows[@]}"; do
-		run "$folder/${row/:/-}" "$row" "$@"
-		grep -a '^guest:' "$folder/${row/:/-}/console" || tail -n 30 "$folder/${row/:/-}/console"
+		folder=$cache/vm/results/${row/:/-}
+		printf 'live.sh: %s: %s tests\n' "$row" ${#tests[@]} >&2
+		run "$folder" "${row%:*}" "${row#*:}"
+		table "$folder" | tee "$folder/table"
+		! grep -q '| FAILED' "$folder/table" || rc=1
 	done
 	exit $rc
 }

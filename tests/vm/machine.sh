@@ -1,21 +1,24 @@
-#!/usr/bin/env bash
-# Runs an emulated machine until its guest has switched it off.
+# Sourced: an emulated machine.
 #
-#   tests/vm/machine.sh CONSOLE SECONDS KERNEL QEMU-OPTION...      the guest's console goes to the file CONSOLE
+#   machine CONSOLE SECONDS KERNEL QEMU-OPTION...      the guest's console goes to the file CONSOLE
 #
-# Two processors, 1 GiB of memory, no network. Its root is the first NVMe disk, or ROOT; the root's /init is the first process. Fails when that
-# has not said "guest: done" in time; the machine is ended then.
-set -euo pipefail
-
-readonly console=$1 seconds=$2 kernel=$3
-shift 3
-: >"$console"
-timeout --kill-after=10 "$seconds" qemu-system-x86_64 -machine q35 -cpu qemu64 -smp 2 -m "${MEMORY:-1024}" -accel tcg,thread=multi \
-	-nodefaults -display none -no-reboot -serial "file:$console" -kernel "$kernel" \
-	-append "root=${ROOT:-/dev/nvme0n1} rw init=/init console=ttyS0 quiet mitigations=off nokaslr nvme_core.io_timeout=255 panic=-1" \
-	"$@" </dev/null &
-machine=$!
-trap 'kill $machine 2>/dev/null || :' EXIT
-trap 'exit 1' INT TERM HUP
-wait $machine
-grep -q 'guest: done' "$console"
+# Returns when its guest has switched it off, and fails when that has not said "guest: done" in time; it is ended then, and when
+# we are. Two processors, no network; the root is the first NVMe disk, or $root, and its /init the first process; 1 GiB of memory,
+# or $memory.
+# shellcheck shell=bash
+machine() {
+	local console=$1 seconds=$2 kernel=$3 pid
+	shift 3
+	: >"$console"
+	timeout --kill-after=10 "$seconds" qemu-system-x86_64 -machine q35 -cpu qemu64 -smp 2 -m "${memory-1024}" \
+		-accel tcg,thread=multi -nodefaults -display none -no-reboot -serial "file:$console" -kernel "$kernel" \
+		-append "root=${root-/dev/nvme0n1} rw init=/init console=ttyS0 quiet mitigations=off nokaslr nvme_core.io_timeout=255 panic=-1" \
+		"$@" </dev/null &
+	pid=$!
+	# shellcheck disable=SC2064 # this one
+	trap "kill $pid 2>/dev/null || :" EXIT
+	trap 'exit 1' INT TERM HUP
+	wait $pid || :
+	trap - EXIT INT TERM HUP
+	grep -q 'guest: done' "$console"
+}
