@@ -18,7 +18,7 @@ if command -v gdb >/dev/null; then
 	python3 "$random" make 60 5 "$tmp"
 	{
 		grep -v '^int main' "$tmp/structs.c"
-		echo '#include <stdio.h>'
+		printf '#include <%s>\n' stdio.h sys/mman.h
 		for ((i = 0; i < 60; i++)); do
 			echo "__attribute__((noinline)) void visit$i(struct s$i *p) { asm volatile(\"\" :: \"r\"(p) : \"memory\"); }"
 		done
@@ -26,7 +26,8 @@ if command -v gdb >/dev/null; then
 		for ((i = 0; i < 60; i++)); do
 			printf 'if (argc > 1) printf("%%d %%zu\\n", %d, sizeof(struct s%d));\n' $i $i
 		done
-		echo 'if (argc > 1 || getchar() == EOF) return 0;'
+		# BPF reads what is in memory: pages that the program has never read itself may not be.
+		echo 'if (argc > 1 || mlockall(MCL_CURRENT) || getchar() == EOF) return 0;'
 		for ((i = 0; i < 60; i++)); do
 			echo "visit$i(p$i);"
 		done

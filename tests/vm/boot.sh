@@ -16,7 +16,7 @@ set -euo pipefail
 
 # shellcheck source=tests/vm/machine.sh
 . "$(dirname "${BASH_SOURCE[0]}")/machine.sh"
-readonly folder=$1 seconds=$2
+folder=$1 seconds=$2
 
 main() {
 	local -a args
