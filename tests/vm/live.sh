@@ -50,8 +50,10 @@ disk() {
 
 # run FOLDER KERNEL BPFTRACE: the tests in one machine; what they said is in FOLDER/vm then
 run() {
-	local folder=$1 kernel=${2/#own/$own_suite} bpftrace='' root=PARTUUID=6274676e-01 memory=2048
+	local folder=$1 kernel userland bpftrace='' root=PARTUUID=6274676e-01 memory=2048
 	local -a options=(-device "nvme,serial=disks,id=disks")
+	kernel=$("$here/kernel.sh" "${2/#own/$own_suite}")/vmlinuz
+	userland=$("$here/userland.sh")
 	rm -rf "$folder"
 	mkdir -p "$folder/tree"
 	[ "$3" = own ] || bpftrace=$(bpftrace_image "$3" "$folder/bpftrace")
@@ -60,10 +62,9 @@ run() {
 	image "$folder/checkout" "$folder/tree"
 	rm -rf "$folder/tree"
 
-	disk root "$("$here/userland.sh"),snapshot=on"
+	disk root "$userland,snapshot=on"
 	disk checkout "$folder/checkout.img"
 	[ -z "$bpftrace" ] || disk bpftrace "$folder/bpftrace.img"
-	kernel=$("$here/kernel.sh" "$kernel")/vmlinuz
 	TMPDIR=$folder machine "$folder/console" 7200 "$kernel" "${options[@]}" || :
 	debugfs -R "rdump /vm $folder" "$folder/checkout.img" 2>/dev/null
 	rm -f "$folder"/*.img
