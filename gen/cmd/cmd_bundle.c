@@ -103,10 +103,11 @@ static void write_head(struct arena *a, const struct expand_request *req, const 
 		strbuf_addf(out, "export %s=\"${%s-%u}\"\n", dialect_strlen_variable(req->version),
 			    dialect_strlen_variable(req->version), x->bind.max_strlen);
 	if (dialect_finds_types_by_number(req->version))
-		strbuf_addf(out, "case $(uname -r) in [1-4].* | 5.[0-9].* | 5.10.*)\n"
-				 "\t[ ! -r /sys/kernel/btf/vmlinux ] ||\n"
-				 "\t\texport BPFTRACE_BTF=\"${BPFTRACE_BTF-/sys/kernel/btf/vmlinux}\" ;;\n"
-				 "esac\n");
+		strbuf_addf(
+		    out, "case $(uname -r) in [1-4].* | 5.[0-9].* | 5.10.*)\n"
+			 "\t[ ! -r /sys/kernel/btf/vmlinux ] ||\n"
+			 "\t\texport BPFTRACE_BTF=\"${BPFTRACE_BTF-/sys/kernel/btf/vmlinux}\" ;;\n"
+			 "esac\n");
 	strbuf_addf(out, "exec \"$bpftrace\" \"$@\" /dev/fd/3 3<<'END-%s'\n", id);
 }
 

@@ -313,6 +313,12 @@ static void examine_version(struct machine *m)
 		    v, dialect_strlen_ceiling(v, 1),
 		    dialect_has_libbpf_usdt(v) ? " and 256 USDT probes at once" : "",
 		    dialect_max_table(v));
+	unsigned oldest = dialect_oldest_kernel(v);
+	if (m->kernel >= KERNEL_OLDEST && m->kernel < oldest)
+		finding_add(f, FINDING_WARNING, "kernel", "use 0.23 on this kernel",
+			    "bpftrace 0.%u is made for Linux %u.%u and newer, and says so with "
+			    "each trace",
+			    v, oldest / 1000, oldest % 1000);
 	for (size_t i = 0; i < sizeof(defects) / sizeof(defects[0]); i++)
 		if (v >= defects[i].from && v <= defects[i].to)
 			finding_add(f, FINDING_WARNING, "defect", defects[i].remedy,

@@ -78,6 +78,11 @@ bool dialect_finds_types_by_number(unsigned v)
 	return v < 18;
 }
 
+unsigned dialect_oldest_kernel(unsigned v)
+{
+	return v >= 24 ? 5015 : 4009;
+}
+
 bool dialect_takes_capabilities(unsigned v)
 {
 	return v >= 25;

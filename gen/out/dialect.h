@@ -60,6 +60,8 @@ bool dialect_has_libbpf_usdt(unsigned v);
  * older one where BPFTRACE_BTF says (its pull request 2527 mended that).
  */
 bool dialect_finds_types_by_number(unsigned v);
+/** The oldest kernel that it is made for, as 5015 for Linux 5.15; it runs on older ones and warns. */
+unsigned dialect_oldest_kernel(unsigned v);
 /** Runs for users other than root who have certain capabilities (its pull request 4773). */
 bool dialect_takes_capabilities(unsigned v);
 /**

@@ -181,6 +181,8 @@ finds 0.17.0 0 "" "... unless bpftrace may raise it"
 like "$(cat "$tmp/out")" "BPFTRACE_BTF=/sys/kernel/btf/vmlinux only: bpftrace.sh sets it" "types of an older kernel need help with 0.17"
 doctor 0.23.2
 unlike "$(cat "$tmp/out")" BPFTRACE_BTF "... and not with 0.23"
+doctor 0.27.1
+like "$(cat "$tmp/out")" '^  warning  bpftrace 0\.27 is made for Linux 5\.15 and newer, .*: use 0\.23 on this kernel$' "a kernel that is too old for this bpftrace"
 machine
 ln -sfn 'pid:[4026532179]' "$m/proc/self/ns/pid"
 finds 0.17.0 0 "  warning  this container has PIDs of its own, but pid and tid of bpftrace 0.17 are the host's: trace from the host, or docker run --pid=host" "a container with 0.17"
