@@ -115,7 +115,7 @@ done_testing() {
 
 SLOW=${SLOW:-1}
 
-# timeout SECONDS COMMAND...: of a machine of the usual speed
+# timeout SECONDS COMMAND...: of a machine of the usual speed. In the background $! is a shell's: use `command timeout` there.
 timeout() {
 	if [[ $1 == -* ]]; then
 		command timeout "$@"

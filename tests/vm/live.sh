@@ -50,7 +50,9 @@ disk() {
 
 # run FOLDER KERNEL BPFTRACE: the tests in one machine; what they said is in FOLDER/vm then
 run() {
-	local folder=$1 kernel userland bpftrace='' root=PARTUUID=6274676e-01 memory=2048
+	local folder=$1 kernel userland bpftrace=''
+	# shellcheck disable=SC2034 # of machine()
+	local root=PARTUUID=6274676e-01 memory=2048
 	local -a options=(-device "nvme,serial=disks,id=disks")
 	kernel=$("$here/kernel.sh" "${2/#own/$own_suite}")/vmlinuz
 	userland=$("$here/userland.sh")
