@@ -187,9 +187,9 @@ check-spdk: all
 	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) MATRIX='$(MATRIX)' tests/matrix/tracefs.sh tests/spdk/run.sh $(call quote,$(SPDK)) \
 		$(or $(T),$(wildcard tests/spdk/*.t))
 
-# What needs another kernel than this machine's: one with an NVMe driver, older and newer ones.
+# What needs another kernel than this machine's: one with an NVMe driver, older and newer ones. One machine at a time.
 check-vm: all
-	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) tests/prove.sh $(PROVE_FLAGS) $(or $(T),$(wildcard tests/vm/*.t))
+	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) tests/prove.sh $(PROVE_FLAGS) -j1 $(or $(T),$(wildcard tests/vm/*.t))
 
 check-vm-all: all
 	$(Q)tests/vm/live.sh $(VM) $(if $(T),-- $(T))
