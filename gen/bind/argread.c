@@ -7,10 +7,10 @@
 #include "out/dialect.h"
 
 /**
- * What bpftrace calls the register that @name is, or with @parts is a part of: "r13" of r13d. Empty
+ * What bpftrace calls the register that @name is, or with @parts is a part of: "r13" of r13d. NULL
  * for ah, and for what holds no whole numbers.
  */
-static const char *register_of(struct str name, bool parts)
+static const char *x86_register_of(struct str name, bool parts)
 {
 	static const char *const names[][5] = {
 	    {"ax", "rax", "eax", "ax", "al"},	    {"bx", "rbx", "ebx", "bx", "bl"},
@@ -27,6 +27,22 @@ static const char *register_of(struct str name, bool parts)
 			if (str_eqz(name, names[i][k]))
 				return names[i][0];
 	return NULL;
+}
+
+/** The same for aarch64: "r3" of x3, and of w3. */
+static const char *arm64_register_of(struct arena *a, struct str name, bool parts)
+{
+	if (str_eqz(name, "sp") || (parts && str_eqz(name, "wsp")))
+		return "sp";
+	if (!name.n || (name.p[0] != 'x' && !(parts && name.p[0] == 'w')))
+		return NULL;
+	return arena_printf(a, "r" STR_FMT, STR_ARG(str_from_offset(name, 1)));
+}
+
+static const char *register_of(struct arena *a, struct img *img, struct str name, bool parts)
+{
+	return img->machine == EM_AARCH64 ? arm64_register_of(a, name, parts)
+					  : x86_register_of(name, parts);
 }
 
 struct search {
@@ -58,6 +74,18 @@ static bool distance_to(struct img *img, uint64_t pc, struct str symbol, uint64_
 	return s.is_found && !s.is_ambiguous;
 }
 
+/** The index of @arg as a number of 64 bits; NULL when there is none, or none that can be read. */
+static const char *index_of(struct arena *a, struct img *img, const struct sdtarg *arg)
+{
+	bool is_narrow = arg->index.n && arg->index.p[0] == 'w'; // of aarch64
+	const char *name = register_of(a, img, arg->index, is_narrow);
+	if (!name)
+		return NULL;
+	const char *sign = arg->index_signed ? "" : "u";
+	return is_narrow ? arena_printf(a, "(%sint64)(%sint32)reg(\"%s\")", sign, sign, name)
+			 : arena_printf(a, "reg(\"%s\")", name);
+}
+
 /**
  * The address that @arg, of the site at @pc, is or is at; NULL when it is counted from nothing that
  * can be read.
@@ -65,18 +93,19 @@ static bool distance_to(struct img *img, uint64_t pc, struct str symbol, uint64_
 static const char *address_of(struct arena *a, struct img *img, uint64_t pc,
 			      const struct sdtarg *arg)
 {
-	const char *base = register_of(arg->base, false), *index = register_of(arg->index, false);
+	const char *base = register_of(a, img, arg->base, false);
+	const char *index = index_of(a, img, arg);
 	uint64_t disp = (uint64_t)arg->disp, distance;
 	if (arg->symbol.n && !arg->base.n && !arg->index.n &&
 	    distance_to(img, pc, arg->symbol, &distance)) {
-		base = "ip";
+		base = img->machine == EM_AARCH64 ? "pc" : "ip";
 		disp += distance;
 	} else if (!base || arg->symbol.n || (arg->index.n && !index)) {
 		return NULL;
 	}
 	const char *sum = arena_printf(a, "reg(\"%s\")", base);
 	if (index)
-		sum = arena_printf(a, "%s + reg(\"%s\") * %u", sum, index, arg->scale);
+		sum = arena_printf(a, "%s + %s * %u", sum, index, arg->scale);
 	bool is_below = (int64_t)disp < 0;
 	return arena_printf(a, "%s %c %" PRIu64, sum, is_below ? '-' : '+',
 			    is_below ? -disp : disp);
@@ -90,7 +119,7 @@ static const char *bits_of(struct arena *a, struct img *img, uint64_t pc, const 
 	case SDTARG_CONST:
 		return arena_printf(a, "(%" PRId64 ")", arg->value);
 	case SDTARG_REG:
-		from = register_of(arg->base, true);
+		from = register_of(a, img, arg->base, true);
 		return from ? arena_printf(a, "reg(\"%s\")", from) : NULL;
 	case SDTARG_MEM:
 		from = address_of(a, img, pc, arg);
@@ -112,7 +141,7 @@ static struct str text_of(struct arena *a, struct img *img, uint64_t pc, const s
 	unsigned size = arg->size;
 	bool is_known = size == 1 || size == 2 || size == 4 || size == 8;
 	const char *bits = NULL, *sign = arg->is_signed ? "" : "u";
-	if (img->machine == EM_X86_64 && is_known && !arg->is_float)
+	if ((img->machine == EM_X86_64 || img->machine == EM_AARCH64) && is_known && !arg->is_float)
 		bits = bits_of(a, img, pc, arg);
 	if (!bits)
 		return STR("");
@@ -132,7 +161,7 @@ bool argread_join(struct arena *a, struct img *img, uint64_t pc, const struct sd
 bool argread_needs(unsigned version, unsigned n, const struct sdtarg *arg)
 {
 	return !dialect_has_libbpf_usdt(version) &&
-	       (n > dialect_max_arg(version) || sdtarg_is_beyond_bcc(arg));
+	       (n > dialect_max_arg(version) || arg->is_beyond_bcc);
 }
 
 struct str argread_find(struct bind *b, const struct attach_clause *c, unsigned n,

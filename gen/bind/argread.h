@@ -2,12 +2,13 @@
  * argread - arguments of USDT probes for which bpftrace has no argN, or a wrong one.
  *
  * Up to 0.23 there are arg0 to arg5, and what lies at a symbol is misread. The note says where each
- * argument is, and reg() reads the registers of a usdt clause in every version (measured on x86-64,
- * the only machine whose names are known here):
+ * argument is, and reg() reads the registers of a usdt clause in every version (measured on
+ * x86-64 and aarch64, the machines whose names are known here):
  *
  *	-4@%r13d	(int64)(int32)reg("r13")
  *	2@-20(%rbp)	(uint64)(uint16)*(uint16 *)(reg("bp") - 20)
  *	4@total(%rip)	(uint64)(uint32)*(uint32 *)(reg("ip") + 11912), from the site to the symbol
+ *	-4@[x1, w2, sxtw 2]	(int64)(int32)*(uint32 *)(reg("r1") + (int64)(int32)reg("r2") * 4 + 0)
  */
 #ifndef BIND_ARGREAD_H
 #define BIND_ARGREAD_H

@@ -22,16 +22,25 @@ static bool check_attachable(struct bind *b, const struct attach_clause *c,
 	return good;
 }
 
-/** It would print a number, and the number would be wrong. */
+/**
+ * It would print a number, and the number would be wrong, or would not attach: of the site's @args
+ * that is one it cannot read, or behind one.
+ */
 static bool say_unreadable(struct bind *b, const struct script_arg *use,
-			   const struct attach_match *m, const struct sdtarg *arg)
+			   const struct attach_match *m, const struct sdtarg *args)
 {
 	struct diag_place place = tok_place(use->token);
+	unsigned first = 0;
+	while (!args[first].is_beyond_bcc)
+		first++;
+	// It stops at some, and does not know where others are.
+	unsigned n = args[use->n].symbol.n ? use->n : first;
 	return diag_check(b->diag, "argument", DIAG_ERROR, &place,
 			  "bpftrace 0.%u cannot read arg%u of " STR_FMT ":" STR_FMT
-			  ": it is at " STR_FMT,
+			  ": %s is at " STR_FMT,
 			  b->version, use->n, STR_ARG(m->probe->provider), STR_ARG(m->probe->name),
-			  STR_ARG(str_printable(b->arena, arg->place)));
+			  n == use->n ? "it" : "an argument before it",
+			  STR_ARG(str_printable(b->arena, args[n].place)));
 }
 
 /** Where there is no argN, and no other way to read it at all sites. */
@@ -104,10 +113,9 @@ static bool check_site(struct bind *b, const struct attach_clause *c, const stru
 		} else if (use->n > dialect_max_arg(b->version)) {
 			if (!argread_find(b, c, use->n, &far).n)
 				good &= say_no_such(b, use, far);
-		} else if (!dialect_has_libbpf_usdt(b->version) &&
-			   sdtarg_is_beyond_bcc(&args[use->n]) &&
+		} else if (!dialect_has_libbpf_usdt(b->version) && args[use->n].is_beyond_bcc &&
 			   !argread_find(b, c, use->n, &far).n) {
-			good &= say_unreadable(b, use, m, &args[use->n]);
+			good &= say_unreadable(b, use, m, args);
 		}
 	}
 	return good;

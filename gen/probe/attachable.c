@@ -19,7 +19,7 @@ struct str attachable_why_not(struct arena *a, unsigned machine, const struct sd
 			return STR("the file has no code at one of its sites");
 		sdtarg_parse(a, machine, p->sites[i].args, &args, &n);
 		for (size_t k = 0; k < n; k++)
-			if (sdtarg_is_beyond_libbpf(&args[k]))
+			if (args[k].is_beyond_libbpf)
 				return str_printf(a,
 						  "it cannot read the location of arg%zu, " STR_FMT,
 						  k, STR_ARG(str_printable(a, args[k].text)));
@@ -33,7 +33,7 @@ bool attachable_by_all(const struct sdt_probe *p, const struct probeargs *pa)
 	for (size_t i = 0; i < pa->n_sites && good; i++) {
 		good = p->sites[i].doubt != SDT_NO_CODE;
 		for (size_t k = 0; k < pa->sites[i].n_args; k++)
-			good &= !sdtarg_is_beyond_libbpf(&pa->sites[i].args[k].operand);
+			good &= !pa->sites[i].args[k].operand.is_beyond_libbpf;
 	}
 	return good;
 }

@@ -52,8 +52,20 @@ struct sdtarg {
 	 */
 	struct str symbol;
 	struct str segment; /**< "fs" or "gs", of SDTARG_SEGMENT */
-	struct str text;    /**< the whole operand with its size, as in the note */
-	struct str place;   /**< the part of `text` after SIZE@ */
+	/**
+	 * libbpf's parser (libbpf 1.x, usdt.c, parse_usdt_arg) refuses it, and with it the whole
+	 * site: floating-point numbers, addresses of symbols, and what we cannot read either.
+	 * bpftrace uses libbpf for USDT from 0.24 on.
+	 */
+	bool is_beyond_libbpf;
+	/**
+	 * bcc's parser, which bpftrace uses up to 0.23, does not read it, or has stopped at one
+	 * before it. It attaches all the same, and where a symbol is the place, "G(%rip)", it reads
+	 * what an uninitialised pointer points to: measured with 0.17.0 and 0.23.2, status 0.
+	 */
+	bool is_beyond_bcc;
+	struct str text;  /**< the whole operand with its size, as in the note */
+	struct str place; /**< the part of `text` after SIZE@ */
 };
 
 /**
@@ -68,18 +80,6 @@ void sdtarg_parse(struct arena *a, unsigned machine, struct str args, struct sdt
  * is one operand, although one that we do not read.
  */
 size_t sdtarg_split(struct str args, struct str ret[static SDTARG_MAX + 1]);
-/**
- * libbpf's parser (libbpf 1.x, usdt.c, parse_usdt_arg) refuses it, and with it the whole site:
- * floating-point numbers, addresses of symbols, and what we cannot read either. bpftrace uses
- * libbpf for USDT from 0.24 on.
- */
-bool sdtarg_is_beyond_libbpf(const struct sdtarg *arg);
-/**
- * bcc's parser, which bpftrace uses up to 0.23, does not read it. It attaches all the same, and
- * where a symbol is the place, "G(%rip)", it reads what an uninitialised pointer points to:
- * measured with 0.17.0 and 0.23.2, status 0.
- */
-bool sdtarg_is_beyond_bcc(const struct sdtarg *arg);
 
 /**
  * Adds in words what @arg is: "signed, 4 bytes, in ebx" or "4 bytes, at rsp + 16"; text from the

@@ -47,6 +47,19 @@ static void is_read(unsigned machine, const char *text, const char *want)
 	strbuf_fini(&b);
 }
 
+/** @want has a letter for each operand: which of bcc and libbpf reads it, `2` both, `-` none. */
+static void is_read_by(unsigned machine, const char *text, const char *want)
+{
+	struct sdtarg *args;
+	size_t n;
+	char got[16] = "";
+	sdtarg_parse(&arena, machine, str_from(text), &args, &n);
+	for (size_t i = 0; i < n && i < sizeof(got) - 1; i++)
+		got[i] = args[i].is_beyond_bcc ? (args[i].is_beyond_libbpf ? '-' : 'l')
+					       : (args[i].is_beyond_libbpf ? 'b' : '2');
+	is_str(str_from(got), str_from(want), text);
+}
+
 static const struct {
 	const char *text, *want;
 } x86_64[] = {
@@ -229,6 +242,24 @@ int main(void)
 		"REG s4 eax, MEM u4 ebp -12, MEM u4 ebx \"x@GOTOFF\", SEGMENT u4 gs: +20");
 	is_read(EM_386, "8@%rax", "UNKNOWN u8");
 	is_read(EM_PPC64, "-8@8(1) 4@%r3", "UNKNOWN s8, UNKNOWN u4");
+
+	// bcc stops at some of what it does not read, and passes over the rest.
+	is_read_by(EM_X86_64, "4@%eax -8@16(%rsp) 4@$-1 8@(%rax,%rbx,4)", "2222");
+	is_read_by(EM_X86_64, "4@$1 8@%xmm0 4@x(%rip) 4@$2", "2--2");
+	is_read_by(EM_X86_64, "4@$1 8f@%xmm0 4@$2 4@$3", "2-ll");
+	is_read_by(EM_X86_64, "8@$sym 4@$2", "-l");
+	is_read_by(EM_X86_64, "4@%fs:-4 4@$2", "ll");
+	is_read_by(EM_AARCH64, "-4@x0 8@x30 8@sp 8@[x29] -1@[sp, 16] 8@[x2,-8] 4@-1 8@[x0, x1]",
+		   "2222222b");
+	is_read_by(EM_AARCH64, "4@5 4@w10 4@5", "2-l");
+	is_read_by(EM_AARCH64, "8@xzr 4@5", "-l");
+	is_read_by(EM_AARCH64, "4@#5 4@5", "-l");
+	is_read_by(EM_AARCH64, "8@[x29, #8] 4@5", "-l");
+	is_read_by(EM_AARCH64, "8@[x0, x1, lsl 3] 4@5", "-l");
+	is_read_by(EM_AARCH64, "8@[x0, w1, sxtw] 4@5", "-l");
+	is_read_by(EM_AARCH64, "8@[x0, #:lo12:x] 4@5", "-l");
+	is_read_by(EM_AARCH64, "8@d0 4@5", "-l");
+	is_read_by(EM_AARCH64, "x0 16@x0", "--");
 
 	// A string that nobody wrote by hand does not become a million operands.
 	size_t many = 100000, n;
