@@ -89,6 +89,9 @@ static struct place find_place(Dwarf_Die *function, Dwarf_Die *die, Dwarf_Addr a
 	return p;
 }
 
+/** So many members of a struct are looked at. */
+enum { MEMBERS = 1000 };
+
 /** The calling convention, parameter after parameter. */
 struct convention {
 	unsigned machine;
@@ -122,7 +125,6 @@ static bool is_plain(struct ctype *t, uint64_t off, unsigned *left)
 
 static void begin(struct convention *c, struct ctype *result)
 {
-	enum { MEMBERS = 1000 };
 	unsigned left = MEMBERS;
 	uint64_t size = 0;
 	bool is_sized = ctype_size(result, &size);
@@ -139,6 +141,28 @@ static void begin(struct convention *c, struct ctype *result)
 		c->next++; // the address that it is returned at
 }
 
+/** Whether a member of @t, which is_plain(), is no floating-point number: at most four alike are in registers of theirs. */
+static bool has_integer(struct ctype *t)
+{
+	t = ctype_strip(t);
+	if (t->kind == CTYPE_ARRAY)
+		return has_integer(t->of);
+	for (size_t i = 0; ctype_is_aggregate(t) && i < t->n_members; i++)
+		if (has_integer(t->members[i].type))
+			return true;
+	return !ctype_is_aggregate(t) && t->kind != CTYPE_FLOAT;
+}
+
+/** Whether of a parameter of type @t a register has only the address, as AArch64 passes large structs. */
+static bool is_by_address(const struct convention *c, struct ctype *t)
+{
+	unsigned left = MEMBERS;
+	uint64_t size;
+	t = ctype_strip(t);
+	return t && c->machine == EM_AARCH64 && c->is_c && ctype_is_aggregate(t) &&
+	       ctype_size(t, &size) && size > 16 && is_plain(t, 0, &left) && has_integer(t);
+}
+
 /** The number of a parameter of type @t. */
 static int next_number(struct convention *c, struct ctype *t)
 {
@@ -150,6 +174,10 @@ static int next_number(struct convention *c, struct ctype *t)
 	// In memory.
 	if (is_known && ctype_is_aggregate(t) && size > 16 && c->is_c && c->machine == EM_X86_64)
 		return -1;
+	if (c->is_certain && is_by_address(c, t)) {
+		c->next++;
+		return -1;
+	}
 	bool is_one = is_known && size <= 8 &&
 		      (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM || t->kind == CTYPE_BOOL ||
 		       t->kind == CTYPE_POINTER || t->kind == CTYPE_REFERENCE);
@@ -218,7 +246,8 @@ static void number(struct arena *a, struct convention *c, struct funcargs *f,
 	bool is_own = false;
 	for (size_t i = 0; i < f->list.n; i++) {
 		const struct place *p = &places[i];
-		is_own |= p->kind == PLACE_NONE || (p->kind == PLACE_ABOVE && rule[i] >= 0) ||
+		is_own |= (p->kind == PLACE_NONE && !is_by_address(c, f->list.v[i].arg.type)) ||
+			  (p->kind == PLACE_ABOVE && rule[i] >= 0) ||
 			  (p->kind == PLACE_REGISTER && rule[i] >= 0 && rule[i] != p->number);
 	}
 	for (size_t i = 0; i < f->list.n; i++) {
