@@ -75,6 +75,8 @@ package lintian -
 package rpm rpm-build
 package rpmlint rpmlint
 vm qemu-system-x86 qemu-system-x86-core
+vm qemu-system-arm qemu-system-aarch64-core
+vm g++-aarch64-linux-gnu gcc-c++-aarch64-linux-gnu
 vm busybox-static busybox
 vm e2fsprogs e2fsprogs
 vm binutils binutils

@@ -4,14 +4,15 @@
 #   keyring        Debian's archive keys
 #   mirror         prints the address of the mirror that serves this machine's own suite; it has the others, too
 #   own_suite      this machine's
-#   fetch_debs SUITE PACKAGE...     the packages and all that they depend on, to $work/cache/archives, for $arch (this machine's)
+#   fetch_debs SUITE PACKAGE...     the packages and all that they depend on, to $work/cache/archives, for $arch ($ARCH, or this machine's)
+#   unpack_debs TREE                these packages there, without installing them
 #   die MESSAGE
 # shellcheck shell=bash disable=SC2034
 
 readonly keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 cache=${BTGEN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/btgen}
 work=
-arch=$(dpkg --print-architecture)
+arch=${ARCH:-$(dpkg --print-architecture)}
 
 own_suite=$(. /etc/os-release && printf '%s' "${VERSION_CODENAME-}")
 
@@ -54,4 +55,15 @@ fetch_debs() {
 		cat "$work/apt.log" >&2
 		die "of Debian $suite cannot be had: $*"
 	fi
+}
+
+unpack_debs() {
+	local deb dir
+	for dir in bin lib lib64 sbin; do
+		mkdir -p "$1/usr/$dir"
+		ln -s "usr/$dir" "$1/$dir"
+	done
+	for deb in "$work"/cache/archives/*.deb; do
+		dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$1" --keep-directory-symlink
+	done
 }

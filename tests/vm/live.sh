@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Runs live tests on kernels and with bpftraces of Debian's suites, in emulated machines, and prints what came of each.
 #
-#   tests/vm/live.sh [KERNEL:BPFTRACE]... [-- TEST...]     as in: tests/vm/live.sh bullseye:own -- tests/live/enums.t
+#   tests/vm/live.sh [KERNEL:BPFTRACE[:arm64]]... [-- TEST...]     as in: tests/vm/live.sh bullseye:own -- tests/live/enums.t
 #
 # KERNEL and BPFTRACE are suites, `own` is this machine's: the emulated one has the system of userland.sh and this checkout with
-# what is built in it. Without any: those that the documentation tells of. It prints a table of kernel x bpftrace x test; what the
-# tests said stays in $BTGEN_CACHE/vm/results. Fails when a test fails.
+# what is built in it. With arm64 it is an aarch64 one, for which the checkout's copy is cross-compiled; BPFTRACE is `own` then.
+# Without any: those that the documentation tells of. It prints a table of kernel x bpftrace x test; what the tests said stays in
+# $BTGEN_CACHE/vm/results. Fails when a test fails.
 #
 # LIMIT and SLOW: seconds that a test may take, and by how much that and all limits in it are longer than on a usual machine.
 set -euo pipefail
@@ -17,7 +18,7 @@ top=$(cd "$here/../.." && pwd)
 # shellcheck source=tests/vm/machine.sh
 . "$here/machine.sh"
 declare -a rows=() tests=()
-readonly -a core=(tests/demo.sh tests/live/{kernel_names,enums,structs,unknown,printf,args,functions,calls,results,who,ends,lifecycle,run,postgresql}.t)
+readonly -a core=(tests/demo.sh tests/live/{kernel_names,enums,structs,unknown,printf,args,beyond,operands,functions,calls,results,who,ends,lifecycle,run,postgresql}.t)
 
 # image NAME FOLDER: a file system of that name, NAME.img, with what is in the folder, and some room
 image() {
@@ -42,6 +43,18 @@ checkout() {
 	done
 }
 
+# cross FOLDER: what is built in that checkout is for $ARCH instead
+cross() {
+	local sysroot
+	sysroot=$("$here/sysroot.sh")
+	(
+		cd "$1"
+		make -s clean
+		CC="aarch64-linux-gnu-gcc --sysroot=$sysroot" CXX="aarch64-linux-gnu-g++ --sysroot=$sysroot" ./configure
+		make -s -j2 all lab
+	) >&2
+}
+
 # disk NAME FILE[,OPTION]
 disk() {
 	options+=(-drive "if=none,id=$1,format=raw,cache=unsafe,file=$2")
@@ -60,6 +73,7 @@ run() {
 	mkdir -p "$folder/tree"
 	[ "$3" = own ] || bpftrace=$(bpftrace_image "$3" "$folder/bpftrace")
 	checkout "$folder/tree"
+	[ -z "$ARCH" ] || cross "$folder/tree"
 	printf '%s=%q\n' top "$top" bpftrace "$bpftrace" slow "${SLOW:-10}" limit "${LIMIT:-120}" tests "${tests[*]}" >"$folder/tree/vm/job"
 	image "$folder/checkout" "$folder/tree"
 	rm -rf "$folder/tree"
@@ -106,18 +120,20 @@ table() {
 }
 
 main() {
-	local row folder rc=0
+	local row kernel bpftrace folder rc=0
 	while [ $# -gt 0 ] && [ "$1" != -- ]; do
 		rows+=("$1")
 		shift
 	done
 	tests=("${@:2}")
-	[ ${#rows[@]} -gt 0 ] || rows=(bullseye:own bookworm:own trixie:trixie)
+	[ ${#rows[@]} -gt 0 ] || rows=(bullseye:own bookworm:own trixie:trixie bookworm:own:arm64)
 	[ ${#tests[@]} -gt 0 ] || tests=("${core[@]}")
 	for row in "${rows[@]}"; do
-		folder=$cache/vm/results/${row/:/-}
+		folder=$cache/vm/results/${row//:/-}
+		IFS=: read -r kernel bpftrace ARCH <<<"$row"
+		export ARCH
 		printf 'live.sh: %s: %s tests\n' "$row" ${#tests[@]} >&2
-		run "$folder" "${row%:*}" "${row#*:}"
+		run "$folder" "$kernel" "$bpftrace"
 		table "$folder" | tee "$folder/table"
 		! grep -q '| FAILED' "$folder/table" || rc=1
 	done

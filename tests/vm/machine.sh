@@ -4,15 +4,18 @@
 #
 # Returns when its guest has switched it off, and fails when that has not said "guest: done" in time; it is ended then, and when
 # we are. Two processors, no network; the root is the first NVMe disk, or $root, and its /init the first process; 1 GiB of memory,
-# or $memory.
+# or $memory; with $ARCH=arm64 of that architecture.
 # shellcheck shell=bash
 machine() {
 	local console=$1 seconds=$2 kernel=$3 pid
 	shift 3
 	: >"$console"
-	timeout --kill-after=10 "$seconds" qemu-system-x86_64 -machine q35 -cpu qemu64 -smp 2 -m "${memory-1024}" \
+	local serial=ttyS0
+	local -a kind=(qemu-system-x86_64 -machine q35 -cpu qemu64)
+	[ "${ARCH-}" != arm64 ] || kind=(qemu-system-aarch64 -machine virt,gic-version=3 -cpu cortex-a72) serial=ttyAMA0
+	timeout --kill-after=10 "$seconds" "${kind[@]}" -smp 2 -m "${memory-1024}" \
 		-accel tcg,thread=multi -nodefaults -display none -no-reboot -serial "file:$console" -kernel "$kernel" \
-		-append "root=${root-/dev/nvme0n1} rw init=/init console=ttyS0 quiet mitigations=off nokaslr nvme_core.io_timeout=255 panic=-1" \
+		-append "root=${root-/dev/nvme0n1} rw init=/init console=$serial quiet mitigations=off nokaslr nvme_core.io_timeout=255 panic=-1" \
 		"$@" </dev/null &
 	pid=$!
 	# shellcheck disable=SC2064 # this one

@@ -41,20 +41,14 @@ settle() {
 
 # make_image IMAGE
 make_image() {
-	local tree deb dir
+	local tree
 	printf 'userland.sh: making a Debian %s\n' "$own_suite" >&2
 	work=$(mktemp -d "$cache/vm/new.XXXXXX")
 	trap 'rm -rf "$work"' EXIT
 	chmod 755 "$work" # apt fetches as a user of its own
 	fetch_debs "$own_suite" "${packages[@]}"
 	tree=$work/tree
-	for dir in bin lib lib64 sbin; do
-		mkdir -p "$tree/usr/$dir"
-		ln -s "usr/$dir" "$tree/$dir"
-	done
-	for deb in "$work"/cache/archives/*.deb; do
-		dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$tree" --keep-directory-symlink
-	done
+	unpack_debs "$tree"
 	rm -rf "${tree:?}"/usr/share/{doc,man,locale,info} "$tree/var/cache"
 	settle "$tree"
 	rm -f "$cache"/vm/userland-*-"$arch"-*.img
