@@ -135,11 +135,17 @@ static bool arm64_is_plain(const struct sdtarg *arg)
 	       !memchr(arg->place.p, '#', arg->place.n);
 }
 
+/** Of [x0] bcc for aarch64 says that it is x0: measured with 0.17.0, an address for the value. */
+static bool arm64_is_bare(const struct sdtarg *arg)
+{
+	return arg->kind == SDTARG_MEM && !memchr(arg->place.p, ',', arg->place.n);
+}
+
 /** After such an operand bcc reads none of those behind it (measured with 0.17.0 and 0.23.2). */
 static bool stops_bcc(unsigned machine, const struct sdtarg *arg)
 {
 	if (machine == EM_AARCH64)
-		return arg->is_beyond_bcc;
+		return arg->is_beyond_bcc && !arm64_is_bare(arg);
 	// It takes %xmm0 for a register, until it looks for it, and G(%rip) for an address.
 	return arg->is_beyond_bcc &&
 	       (arg->kind == SDTARG_UNKNOWN || arg->kind == SDTARG_ADDR ||
@@ -156,7 +162,8 @@ static void ask_parsers(unsigned machine, struct sdtarg *args, size_t n)
 		bool is_odd = arg->kind == SDTARG_UNKNOWN || arg->is_float || arg->symbol.n > 0 ||
 			      (machine == EM_AARCH64 && !arm64_is_plain(arg));
 		arg->is_beyond_libbpf = is_odd || (machine == EM_AARCH64 && arg->index.n);
-		arg->is_beyond_bcc = is_over || is_odd || arg->kind == SDTARG_SEGMENT;
+		arg->is_beyond_bcc = is_over || is_odd || arg->kind == SDTARG_SEGMENT ||
+				     (machine == EM_AARCH64 && arm64_is_bare(arg));
 		is_over |= stops_bcc(machine, arg);
 	}
 }

@@ -94,7 +94,7 @@ for pie in '-fno-pie -no-pie' '-fPIE -pie'; do
 
 	live_start "$tmp/ops"
 	live_round -t 'ops:*' "$live_pid"
-	is "$(sed -n 's/.* arg0=\([^ ]*\) arg1=\(.*\)/\1 \2/p' "$tmp/trace" | sed 's/^0x[^ ]*/x/' | sort)" \
+	is "$(sed -n 's/.*=\([^ ]*\) arg1=\(.*\)/\1 \2/p' "$tmp/trace" | sed 's/^0x[^ ]*/x/' | sort)" \
 		"$(awk -F'|' 'NF { print (/^8@/ ? "x" : $2), 77 }' <<<"$operands" | sort)" "$pie: with -t, too"
 done
 done_testing

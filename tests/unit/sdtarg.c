@@ -250,7 +250,7 @@ int main(void)
 	is_read_by(EM_X86_64, "8@$sym 4@$2", "-l");
 	is_read_by(EM_X86_64, "4@%fs:-4 4@$2", "ll");
 	is_read_by(EM_AARCH64, "-4@x0 8@x30 8@sp 8@[x29] -1@[sp, 16] 8@[x2,-8] 4@-1 8@[x0, x1]",
-		   "2222222b");
+		   "222l222b");
 	is_read_by(EM_AARCH64, "4@5 4@w10 4@5", "2-l");
 	is_read_by(EM_AARCH64, "8@xzr 4@5", "-l");
 	is_read_by(EM_AARCH64, "4@#5 4@5", "-l");
