@@ -127,6 +127,28 @@ strip -o "$tmp/stripped" "$tmp/sym" 2>/dev/null &&
 		'error: bpftrace 0.17 cannot read arg1 of sym:hit: it is at (counter\(%rip\)|\[x[0-9]+, #:lo12:counter\])' \
 			"where no symbol table says where it is, it is refused"
 
+# Behind a floating-point number, as SystemTap's header writes it, bpftrace up to 0.23 has no arguments at all.
+cat >"$tmp/behind.c" <<'E2'
+#include <stdio.h>
+__asm__(".pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n.weak _.stapsdt.base\n.hidden _.stapsdt.base\n"
+	"_.stapsdt.base: .space 1\n.size _.stapsdt.base,1\n.popsection\n");
+__attribute__((noinline)) static void hit(double d, int n)
+{
+	__asm__ volatile("990: nop\n.pushsection .note.stapsdt,\"?\",\"note\"\n.balign 4\n.4byte 992f-991f,994f-993f,3\n"
+			 "991: .asciz \"stapsdt\"\n992: .balign 4\n993: .8byte 990b,_.stapsdt.base,0\n.asciz \"sym\"\n.asciz \"behind\"\n"
+			 ".asciz \"-4@%1 8f@%0 -4@%1 8@%2\"\n994: .balign 4\n.popsection\n" : : FLOAT (d), "r"(n), "n"(7));
+}
+int main(void) { getchar(); for (int i = 0; i < 3; i++) hit(1.5, -i); puts("done"); fflush(stdout); getchar(); }
+E2
+if [ "$version" -lt 24 ]; then
+	float=x
+	[ "$(uname -m)" = x86_64 ] || float=w
+	"${CC:-gcc}" -O2 -DFLOAT="\"$float\"" -o "$tmp/behind" "$tmp/behind.c"
+	live_start "$tmp/behind"
+	live_round "$live_pid" -e 'usdt:__EXE__:sym:behind { printf("%d %d %d\n", arg0, arg2, arg3); }'
+	is "$(grep . "$tmp/trace")" $'0 0 7\n-1 -1 7\n-2 -2 7' "what is behind a floating-point number is read all the same"
+fi
+
 # Where sites have it in different places no expression is right for all.
 spread=$("$btgen" expand --for 0.17 -x "$tmp/registers" -e 'usdt:__EXE__:far:spread { @ = args.seventh; }' 2>&1)
 like "$spread" 'error: bpftrace 0.17 reads arg0 to arg5 only' "what sites disagree about is refused"
