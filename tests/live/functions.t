@@ -114,7 +114,9 @@ calls() { # BUILD...: what it says and what is traced are the same
 }
 calls gcc -O0
 calls gcc -O2
-if command -v clang >/dev/null; then
+if [ "$(uname -m)" != x86_64 ]; then
+	skip "clang" "for aarch64 clang 14 does not say where a bool parameter is"
+elif command -v clang >/dev/null; then
 	calls clang -O0
 	calls clang -O2
 fi
