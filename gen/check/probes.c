@@ -30,11 +30,9 @@ static bool say_unreadable(struct bind *b, const struct script_arg *use,
 			   const struct attach_match *m, const struct sdtarg *args)
 {
 	struct diag_place place = tok_place(use->token);
-	unsigned first = 0;
-	while (!args[first].is_beyond_bcc)
-		first++;
-	// It stops at some, and does not know where others are.
-	unsigned n = args[use->n].symbol.n ? use->n : first;
+	unsigned n = use->n;
+	while (args[n].is_behind)
+		n--;
 	return diag_check(b->diag, "argument", DIAG_ERROR, &place,
 			  "bpftrace 0.%u cannot read arg%u of " STR_FMT ":" STR_FMT
 			  ": %s is at " STR_FMT,

@@ -117,9 +117,9 @@ static bool is_decimal(struct str s)
 }
 
 /**
- * What bcc's and libbpf's parsers for aarch64 read: 5, x0, sp, [x0] and [sp, 16], and bcc's [x0, x1],
- * too. They know no 32-bit names, no zero register, no #5 and no shifted index (measured with
- * 0.17.0; libbpf: by its source).
+ * What bcc's and libbpf's parsers for aarch64 read: 5, x0, sp, [x0] and [sp, 16], and bcc [x0, x1],
+ * too. They know no 32-bit names, no zero register, no #5 and no shifted index (bcc: measured with
+ * bpftrace 0.17.0; libbpf: by its source).
  */
 static bool arm64_is_plain(const struct sdtarg *arg)
 {
@@ -162,6 +162,7 @@ static void ask_parsers(unsigned machine, struct sdtarg *args, size_t n)
 		bool is_odd = arg->kind == SDTARG_UNKNOWN || arg->is_float || arg->symbol.n > 0 ||
 			      (machine == EM_AARCH64 && !arm64_is_plain(arg));
 		arg->is_beyond_libbpf = is_odd || (machine == EM_AARCH64 && arg->index.n);
+		arg->is_behind = is_over;
 		arg->is_beyond_bcc = is_over || is_odd || arg->kind == SDTARG_SEGMENT ||
 				     (machine == EM_AARCH64 && arm64_is_bare(arg));
 		is_over |= stops_bcc(machine, arg);

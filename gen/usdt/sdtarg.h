@@ -64,6 +64,7 @@ struct sdtarg {
 	 * what an uninitialised pointer points to: measured with 0.17.0 and 0.23.2, status 0.
 	 */
 	bool is_beyond_bcc;
+	bool is_behind;	  /**< bcc has stopped at the last one before it that is not */
 	struct str text;  /**< the whole operand with its size, as in the note */
 	struct str place; /**< the part of `text` after SIZE@ */
 };

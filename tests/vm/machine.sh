@@ -12,6 +12,7 @@ machine() {
 	: >"$console"
 	local serial=ttyS0
 	local -a kind=(qemu-system-x86_64 -machine q35 -cpu qemu64)
+	# shellcheck disable=SC2054 # the comma is QEMU's
 	[ "${ARCH-}" != arm64 ] || kind=(qemu-system-aarch64 -machine virt,gic-version=3 -cpu cortex-a72) serial=ttyAMA0
 	timeout --kill-after=10 "$seconds" "${kind[@]}" -smp 2 -m "${memory-1024}" \
 		-accel tcg,thread=multi -nodefaults -display none -no-reboot -serial "file:$console" -kernel "$kernel" \
