@@ -175,20 +175,18 @@ void expand_choose_version(struct arena *a, struct diag *d, struct expand_reques
 
 const char *expand_script_dir(struct arena *a)
 {
-	static const char *const below[] = {"../bpf", "../share/btgen/bpf"};
-	struct str exe = proc_own_exe(a);
-	while (exe.n && exe.p[exe.n - 1] != '/')
-		exe.n--;
-	if (!exe.n)
+	static const char *const beside[] = {"bpf", "share/btgen/bpf"};
+	struct str top = proc_own_exe(a); // links are resolved: what is above its folder is known
+	if (!top.n)
 		return NULL; // no /proc: the current folder is not ours
-	for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
-		char *path = arena_printf(a, STR_FMT "%s", STR_ARG(exe), below[i]);
-		char *real = access(path, R_OK | X_OK) == 0 ? realpath(path, NULL) : NULL;
-		if (real) {
-			path = arena_strdup(a, real);
-			free(real);
+	for (unsigned up = 0; up < 2 && top.n; up++)
+		do
+			top.n--;
+		while (top.n && top.p[top.n] != '/');
+	for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
+		const char *path = arena_printf(a, STR_FMT "/%s", STR_ARG(top), beside[i]);
+		if (access(path, R_OK | X_OK) == 0)
 			return path;
-		}
 	}
 	return NULL;
 }

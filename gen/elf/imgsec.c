@@ -241,7 +241,7 @@ static bool next_code(struct img *img, unsigned *i, GElf_Phdr *ret)
 struct img_window {
 	uint64_t off;
 	size_t n; /**< bytes that are there */
-	uint8_t bytes[2048];
+	uint8_t bytes[8192];
 };
 
 enum { MAX_FROM_WINDOW = 64 };

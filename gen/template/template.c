@@ -8,7 +8,7 @@
 #include "names/printcall.h"
 #include "bind/filter.h"
 #include "bind/join.h"
-#include "bind/split.h"
+#include "template/split.h"
 #include "template/import.h"
 #include "lower/lower.h"
 #include "lower/strings.h"

@@ -8,8 +8,8 @@
  *	uprobe:x:f { A }  uprobe:x:f, uprobe:x:g { B }
  *	uprobe:x:f { A }  uprobe:x:g { B }  uprobe:x:f { B }
  */
-#ifndef BIND_SPLIT_H
-#define BIND_SPLIT_H
+#ifndef TEMPLATE_SPLIT_H
+#define TEMPLATE_SPLIT_H
 
 #include "bind/bind.h"
 

@@ -1,4 +1,4 @@
-#include "bind/split.h"
+#include "template/split.h"
 
 #include "lang/change.h"
 #include "lang/print.h"
