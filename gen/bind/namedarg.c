@@ -113,7 +113,8 @@ static void warn_of_names(struct bind *b, const struct use *u, const struct atta
 	for (size_t i = 0; i < pa->n_sites; i++) {
 		const struct probesite *s = &pa->sites[i];
 		const struct probearg *arg = u->index < s->n_args ? &s->args[u->index] : NULL;
-		if (!arg || !arg->has_name || str_eq(arg->name, u->name))
+		if (!arg || !arg->has_name || str_eq(arg->name, u->name) ||
+		    str_eq(arg->listed_name, u->name))
 			continue;
 		diag_warning(b->diag, &at,
 			     "not all sites of %s name it " STR_FMT ": in " STR_FMT

@@ -34,6 +34,10 @@ static void add_remarks(struct strbuf *b, const struct probearg *arg)
 		strbuf_addz(b, i ? ", " : "; elsewhere called ");
 		strbuf_add_printable(b, arg->other_names.v[i]);
 	}
+	if (arg->listed_name.n) {
+		strbuf_addz(b, "; documented as ");
+		strbuf_add_printable(b, arg->listed_name);
+	}
 	if (arg->doc.n) {
 		strbuf_addz(b, ": ");
 		strbuf_add_printable(b, arg->doc);

@@ -111,6 +111,24 @@ static bool is_enumerator(const struct ctype *t, const struct sdtarg *o)
 	return false;
 }
 
+/** A listed void * is no text, or none that ends, also where the program has it as char *. */
+static bool is_no_text(const struct ctype *listed, struct ctype *known)
+{
+	known = ctype_strip(known);
+	return listed->kind == CTYPE_POINTER && !listed->of && known &&
+	       known->kind == CTYPE_POINTER && is_text(ctype_strip(known->of));
+}
+
+/** Does the binary call an argument so? */
+static bool is_taken(const struct probeargs *pa, struct str name)
+{
+	for (size_t i = 0; i < pa->n_sites; i++)
+		for (size_t k = 0; k < pa->sites[i].n_args; k++)
+			if (str_eq(pa->sites[i].args[k].name, name))
+				return true;
+	return false;
+}
+
 static void take_arg(struct arena *a, struct dwsrc *src, const Dwarf_Die *unit,
 		     const struct probesig_arg *want, size_t k, struct probeargs *pa)
 {
@@ -120,6 +138,7 @@ static void take_arg(struct arena *a, struct dwsrc *src, const Dwarf_Die *unit,
 		has_name |= pa->sites[i].args[k].has_name;
 		has_type |= pa->sites[i].args[k].type != NULL;
 	}
+	bool is_known = !has_name || is_taken(pa, want->name);
 	for (size_t i = 0; i < pa->n_sites; i++) {
 		struct probearg *arg = &pa->sites[i].args[k];
 		arg->is_constant = want->is_constant;
@@ -134,6 +153,10 @@ static void take_arg(struct arena *a, struct dwsrc *src, const Dwarf_Die *unit,
 			arg->name = want->name;
 			arg->has_name = true;
 		}
+		if (is_no_text(want->type, arg->type))
+			arg->type = want->type;
+		if (!is_known)
+			arg->listed_name = want->name;
 		if (fits || arg->from == PROBEARG_SIZE_ONLY)
 			arg->from = PROBEARG_LISTED;
 	}

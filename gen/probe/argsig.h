@@ -1,11 +1,14 @@
 /**
  * argsig - what a listed signature (probesig.h) adds to the arguments of a probe.
  *
- * The binary goes first. A name is taken for an argument that has none at any site, a type for one
+ * The binary goes first. A name is taken for an argument that has none at any site, and else is
+ * kept as listed_name: scripts that were written where the program has no debug information have it. A type is taken for one
  * whose type no site knows, where it has the operand's size and sign. A signature that the binary
  * contradicts is that of another version of the program, and nothing of it is used: another number
  * of arguments, an operand that cannot hold what is listed or is not the number that is listed, a
  * type known to be of another kind. Of several that are listed the last that fits is used.
+ *
+ * Of a listed void * no text is made, whatever the program's type is: there may be none, or one without an end.
  *
  * Of a listed enum or struct the definition is the program's, that of the site's own unit if it has
  * one. Without debug information only its name is known, and of an enum the enumerators that are

@@ -31,8 +31,9 @@ struct probearg {
 	enum argnote_kind kind; /**< of a site: what its note tells */
 	bool is_constant;	/**< always `constant`: listed so, and so it is at each site */
 	uint64_t constant;
-	struct str unit, doc; /**< of USDT_ARG, or empty */
-	struct str expr;      /**< as in the source, where that is known */
+	struct str unit, doc;	/**< of USDT_ARG, or empty */
+	struct str listed_name; /**< its documented name, if that is another one; or empty */
+	struct str expr;	/**< as in the source, where that is known */
 	uint64_t
 	    string_max; /**< bytes of a string without its end, where it is in an array; or 0 */
 

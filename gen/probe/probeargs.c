@@ -240,7 +240,7 @@ static void merge_types(struct arena *a, const struct probeargs *pa, size_t k, s
 
 static bool has_name(const struct probearg *arg, struct str name)
 {
-	if (str_eq(arg->name, name))
+	if (str_eq(arg->name, name) || (name.n && str_eq(arg->listed_name, name)))
 		return true;
 	for (size_t i = 0; i < arg->other_names.n; i++)
 		if (str_eq(arg->other_names.v[i], name))
@@ -294,6 +294,8 @@ static void merge_arg(struct arena *a, const struct probeargs *pa, size_t k, str
 			ret->unit = arg->unit;
 		if (!ret->doc.n)
 			ret->doc = arg->doc;
+		if (!ret->listed_name.n)
+			ret->listed_name = arg->listed_name;
 		if (!arg->has_name || (ret->has_name && str_eq(ret->name, arg->name)) ||
 		    (pa->n_sites > 1 && !map_add(a, &names, arg->name)))
 			continue;

@@ -336,10 +336,13 @@ static struct str number(struct arena *a, size_t i)
 
 void argname_number(struct arena *a, struct str *names, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
+	bool has_names = false;
+	for (size_t i = 0; i < n; i++) {
+		has_names |= names[i].n > 0;
 		if (!names[i].n)
 			names[i] = number(a, i);
-	for (size_t i = 1; i < n; i++) {
+	}
+	for (size_t i = 1; has_names && i < n; i++) {
 		struct str name = names[i];
 		if (!is_taken(names, i, name))
 			continue;

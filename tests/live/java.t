@@ -138,9 +138,10 @@ exec 8>&-
 wait $live_pid
 is "$(sed -n 's/.*thread__start name="\(worker-.\)" name_len=8 .* is_daemon=false$/\1/p' "$tmp/trace" | sort | tr '\n' ' ')" \
 	"worker-0 worker-1 worker-2 " "-t prints names of threads as strings"
-like "$(cat "$tmp/trace")" ' hotspot:gc__begin is_full=true$' "truth values by name"
+# With the debug package the names are those of the JVM's variables.
+like "$(cat "$tmp/trace")" ' hotspot:gc__begin (is_)?full=true$' "truth values by name"
 like "$(cat "$tmp/trace")" ' manager="[A-Za-z ]+" manager_len=[0-9]+ pool="Tenured Gen" pool_len=11 initial_size=[0-9]+' "pools of memory"
-is "$(sed -nE 's/.*contended__enter java_thread_id=([0-9]+) monitor=0x[0-9a-f]+ class_name=0x[0-9a-f]+ class_name_len=([0-9]+)$/lock \2 is waited for by \1/p' \
+is "$(sed -nE 's/.*contended__enter (java_thread_id|jtid)=([0-9]+) monitor=0x[0-9a-f]+ (class_name|bytes)=0x[0-9a-f]+ (class_name_)?len=([0-9]+)$/lock \5 is waited for by \2/p' \
 	"$tmp/trace" | sort)" "$(grep '^lock' "$tmp/answers" | sort)" "who waits for a lock: Java's numbers of the threads, and as long a name of its class"
 like "$(grep -c 'thread__park__begin parker=0x[0-9a-f]* is_absolute=0 time=1000000$' "$tmp/trace")" '^[1-9]' \
 	"threads that are parked, for as long as the program says"

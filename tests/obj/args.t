@@ -324,7 +324,10 @@ END
  arg0 int arg0 inferred
  arg1 struct ctrlr *c inferred" "a variable of another type is where the argument is"
 	is "$(said spdk:nvmf_tgt_state)" " arg0 int arg0 inferred, constant 0: -t omits it
- arg1 enum nvmf_tgt_state now inferred" "where all agrees, what was inferred goes before"
+ arg1 enum nvmf_tgt_state now inferred; documented as g_tgt_state" "where all agrees, what was inferred goes before"
+	is "$("$btgen" expand --for 0.17 -x "$tmp/spdk" -e 'usdt:__EXE__:spdk:nvmf_tgt_state { print((args.g_tgt_state, args.now)); }' 2>&1 | sed 's/.*{/{/')" \
+		"$("$btgen" expand --for 0.17 -x "$tmp/spdk" -e 'usdt:__EXE__:spdk:nvmf_tgt_state { print((args.now, args.now)); }' 2>&1 | sed 's/.*{/{/')" \
+		"... and a script that has the listed name is understood"
 	is "$(said other:nvmf_tgt_state | head -n 1)" " arg0 int arg0 inferred" "another provider is another program"
 	like "$(cat "$tmp/out")" '^    arg2   void \*fn_arg1 ' "what the source calls arg1 and is arg2 has no such name"
 	unlike "$(cat "$tmp/out")" 'void \*arg1' "at no place"
