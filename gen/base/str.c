@@ -12,6 +12,26 @@ struct str str_from(const char *z)
 	return (struct str){z ? z : "", z ? strlen(z) : 0};
 }
 
+struct str str_from_offset(struct str s, size_t off)
+{
+	if (off > s.n)
+		off = s.n;
+	return (struct str){off ? s.p + off : s.p, s.n - off}; // NULL + 0 is undefined in C11
+}
+
+struct str str_slice(struct str s, size_t off, size_t n)
+{
+	s = str_from_offset(s, off);
+	if (n < s.n)
+		s.n = n;
+	return s;
+}
+
+bool str_eq(struct str a, struct str b)
+{
+	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
 bool str_eqz(struct str a, const char *z)
 {
 	return str_eq(a, str_from(z));

@@ -33,27 +33,10 @@ struct str {
 /** A view of the NUL-terminated @z; NULL gives the empty view. */
 struct str str_from(const char *z);
 /** The rest of @s from byte @off on; empty when @off is past the end. */
-static inline struct str str_from_offset(struct str s, size_t off)
-{
-	if (off > s.n)
-		off = s.n;
-	return (struct str){off ? s.p + off : s.p, s.n - off}; // NULL + 0 is undefined in C11
-}
-
+struct str str_from_offset(struct str s, size_t off);
 /** @n bytes of @s from @off on, cut at the end of @s. */
-static inline struct str str_slice(struct str s, size_t off, size_t n)
-{
-	s = str_from_offset(s, off);
-	if (n < s.n)
-		s.n = n;
-	return s;
-}
-
-static inline bool str_eq(struct str a, struct str b)
-{
-	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
-}
-
+struct str str_slice(struct str s, size_t off, size_t n);
+bool str_eq(struct str a, struct str b);
 bool str_eqz(struct str a, const char *z);
 /** Equal to one of @words, which end in NULL. */
 bool str_is_any(struct str s, const char *const *words);
