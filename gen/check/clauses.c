@@ -32,12 +32,17 @@ static bool is_pattern(struct str attach)
 	return str_find(attach, '*') < attach.n || str_find(attach, '?') < attach.n;
 }
 
+static struct str long_text(struct checker *k, const struct script_attach *at)
+{
+	return script_long_form(k->b->arena, at, text_of(k, at->node));
+}
+
 /** The attach point of a clause that is for it alone, and that @pattern has, too; or NULL. */
 static const struct node *find_in_pattern(struct checker *k, struct str pattern)
 {
 	for (size_t i = 0; i < k->b->script.clauses.n; i++) {
 		const struct script_clause *c = &k->b->script.clauses.v[i];
-		struct str text = c->attach.n == 1 ? text_of(k, c->attach.v[0].node) : STR("");
+		struct str text = c->attach.n == 1 ? long_text(k, &c->attach.v[0]) : STR("");
 		if (text.n && !is_pattern(text) && str_glob(pattern, text))
 			return c->attach.v[0].node;
 	}
@@ -49,7 +54,7 @@ static void check_patterns(struct checker *k, const struct script_clause *c)
 {
 	for (size_t i = 0; i < c->attach.n && dialect_confuses_lists(k->b->version); i++) {
 		const struct node *n = c->attach.v[i].node;
-		struct str text = text_of(k, n);
+		struct str text = long_text(k, &c->attach.v[i]);
 		const struct node *other = is_pattern(text) ? find_in_pattern(k, text) : NULL;
 		if (!other)
 			continue;

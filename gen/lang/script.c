@@ -218,3 +218,12 @@ struct node *script_condition(struct arena *a, const struct script_clause *c)
 	n->child = n->last_child = opaque;
 	return opaque;
 }
+
+struct str script_long_form(struct arena *a, const struct script_attach *at, struct str text)
+{
+	text = str_trim(text);
+	struct str rest = str_from_offset(text, str_find(text, ':'));
+	return at->provider && rest.n
+		   ? str_printf(a, "%s" STR_FMT, at->provider->name, STR_ARG(rest))
+		   : text;
+}

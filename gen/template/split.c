@@ -15,9 +15,11 @@ static struct points find_points(struct bind *b, const struct script_clause *c)
 	for (size_t i = 0; i < c->attach.n; i++) {
 		const struct script_attach *at = &c->attach.v[i];
 		for (size_t k = 0; k < at->bound.n; k++)
-			vec_push(b->arena, &p.texts, at->bound.v[k]);
+			vec_push(b->arena, &p.texts,
+				 script_long_form(b->arena, at, at->bound.v[k]));
 		if (!at->bound.n)
-			vec_push(b->arena, &p.texts, str_trim(print_text(b->arena, at->node)));
+			vec_push(b->arena, &p.texts,
+				 script_long_form(b->arena, at, print_text(b->arena, at->node)));
 	}
 	return p;
 }
