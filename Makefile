@@ -58,7 +58,7 @@ WARNINGS += -Werror
 endif
 GEN_CFLAGS = -std=gnu11 $(WARNINGS) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DBTGEN_VERSION='"$(VERSION)"' \
 	-DBTGEN_BPFTRACE='"$(BPFTRACE)"' -Igen $(if $(LIBDEFLATE),-DHAVE_LIBDEFLATE) $(CFLAGS)
-GEN_LIBS := -lbpf -ldw -lelf $(if $(LIBDEFLATE),-ldeflate,-lz)
+GEN_LIBS := $(LIBS) -ldw -lelf -lz
 
 ifeq ($(V),1)
 Q :=
