@@ -41,7 +41,8 @@ layer template base elf ctype usdt probe lang bind lower check lock names record
 layer out base text
 layer value base elf target ctype dwarf
 layer record base ctype value
-layer run base target text out value record lang/vocabulary.h
+layer convert base record/stamp.h
+layer run base target text out value record convert lang/vocabulary.h
 layer listing base usdt probe text lang
 layer doctor base elf target usdt probe bind run out/dialect.h
 

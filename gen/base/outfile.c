@@ -40,32 +40,81 @@ static const char *follow(struct arena *a, const char *path)
 	return copy;
 }
 
-/** @was: whose owner the file keeps, and whose bits that only an owner may give; or NULL. */
-static bool replace(struct arena *a, struct diag *d, const char *path, struct str text, mode_t mode,
-		    const struct stat *was)
+/**
+ * A private file beside @path, which links lead to. @was: whose owner it keeps, and whose bits that only
+ * an owner may give; or NULL.
+ */
+static bool begin_beside(struct arena *a, struct diag *d, const char *path, mode_t mode,
+			 const struct stat *was, struct outfile *ret)
 {
-	path = follow(a, path);
-	char *temp = arena_printf(a, "%s.XXXXXX", path);
-	int fd = mkostemp(temp, O_CLOEXEC);
-	if (fd < 0)
+	ret->path = follow(a, path);
+	ret->temp = arena_printf(a, "%s.XXXXXX", ret->path);
+	ret->mode = mode;
+	ret->fd = mkostemp(ret->temp, O_CLOEXEC);
+	if (ret->fd < 0)
 		return say(d, path);
-	if (was && fchown(fd, was->st_uid, was->st_gid) == 0)
-		mode = was->st_mode & 07777;
-	bool good = write_all(fd, text) && fchmod(fd, mode) == 0;
-	good = close(fd) == 0 && good;
-	good = good && rename(temp, path) == 0;
-	if (good)
+	if (was && fchown(ret->fd, was->st_uid, was->st_gid) == 0)
+		ret->mode = was->st_mode & 07777;
+	return true;
+}
+
+bool outfile_begin(struct arena *a, struct diag *d, const char *path, struct outfile *ret)
+{
+	struct stat st;
+	*ret = (struct outfile){.path = "standard output", .fd = STDOUT_FILENO};
+	if (!path || strcmp(path, "-") == 0)
 		return true;
-	say(d, path);
-	unlink(temp);
-	return false;
+	if (!outfile_check(d, path))
+		return false;
+	if (stat(path, &st) == 0) {
+		if (S_ISREG(st.st_mode))
+			return begin_beside(a, d, path, st.st_mode & 0777, NULL, ret);
+		ret->path = path;
+		ret->fd = open(path, O_WRONLY | O_CLOEXEC);
+		return ret->fd >= 0 || say(d, path);
+	}
+	if (errno != ENOENT)
+		return say(d, path);
+	mode_t mask = umask(0);
+	umask(mask);
+	return begin_beside(a, d, path, 0666 & ~mask, NULL, ret);
+}
+
+bool outfile_add(struct diag *d, struct outfile *o, struct str text)
+{
+	if (!o->has_failed && !write_all(o->fd, text)) {
+		say(d, o->path);
+		o->has_failed = true;
+	}
+	return !o->has_failed;
+}
+
+bool outfile_end(struct diag *d, struct outfile *o, bool is_wanted)
+{
+	bool good = !o->has_failed && is_wanted;
+	bool is_right = !o->temp || !good || fchmod(o->fd, o->mode) == 0;
+	if (o->fd != STDOUT_FILENO)
+		is_right = close(o->fd) == 0 && is_right;
+	if (o->temp && good)
+		is_right = is_right && rename(o->temp, o->path) == 0;
+	if (good && !is_right)
+		say(d, o->path);
+	good &= is_right;
+	if (o->temp && !good)
+		unlink(o->temp);
+	return good;
 }
 
 bool outfile_replace(struct arena *a, struct diag *d, const char *path, struct str contents)
 {
 	struct stat st;
-	return stat(path, &st) == 0 ? replace(a, d, path, contents, st.st_mode & 0777, &st)
-				    : say(d, path);
+	struct outfile o = {0};
+	if (stat(path, &st) != 0)
+		return say(d, path);
+	if (!begin_beside(a, d, path, st.st_mode & 0777, &st, &o))
+		return false;
+	outfile_add(d, &o, contents);
+	return outfile_end(d, &o, true);
 }
 
 bool outfile_check(struct diag *d, const char *path)
@@ -93,24 +142,9 @@ bool outfile_is_same(const char *path, const char *other)
 
 bool outfile_write(struct arena *a, struct diag *d, const char *path, struct str text)
 {
-	if (!path || strcmp(path, "-") == 0)
-		return write_all(STDOUT_FILENO, text) || say(d, "standard output");
-	if (!outfile_check(d, path))
+	struct outfile o;
+	if (!outfile_begin(a, d, path, &o))
 		return false;
-
-	struct stat st;
-	if (stat(path, &st) == 0) {
-		if (S_ISREG(st.st_mode))
-			return replace(a, d, path, text, st.st_mode & 0777, NULL);
-		int fd = open(path, O_WRONLY | O_CLOEXEC);
-		if (fd < 0)
-			return say(d, path);
-		bool good = write_all(fd, text);
-		return (close(fd) == 0 && good) || say(d, path);
-	}
-	if (errno != ENOENT)
-		return say(d, path);
-	mode_t mask = umask(0);
-	umask(mask);
-	return replace(a, d, path, text, 0666 & ~mask, NULL);
+	outfile_add(d, &o, text);
+	return outfile_end(d, &o, true);
 }

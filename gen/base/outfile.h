@@ -14,7 +14,21 @@
 /** Writes @text to @path, or to standard output when @path is NULL or "-"; an error is said. */
 bool outfile_write(struct arena *a, struct diag *d, const char *path, struct str text);
 
-/** The same for a program or library that is to be replaced: @path is a regular file, and keeps its mode and owner. */
+/** The same piece by piece. */
+struct outfile {
+	const char *path;
+	char *temp; /**< the private file; NULL: written to directly */
+	int fd;
+	unsigned mode;
+	bool has_failed; /**< which was said */
+};
+
+bool outfile_begin(struct arena *a, struct diag *d, const char *path, struct outfile *ret);
+bool outfile_add(struct diag *d, struct outfile *o, struct str text);
+/** After outfile_begin(), in any case; not @is_wanted: what there was stays. False: nothing new is there. */
+bool outfile_end(struct diag *d, struct outfile *o, bool is_wanted);
+
+/** The same as outfile_write() for a program or library that is to be replaced: @path is a regular file, and keeps its mode and owner. */
 bool outfile_replace(struct arena *a, struct diag *d, const char *path, struct str contents);
 
 /**

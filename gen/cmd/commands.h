@@ -9,6 +9,7 @@ struct cmd {
 };
 
 int cmd_check(int argc, char **argv);
+int cmd_convert(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_embed(int argc, char **argv);

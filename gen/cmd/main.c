@@ -12,6 +12,7 @@ static const struct cmd commands[] = {
     {"expand", "print the bpftrace program that a template expands to", cmd_expand},
     {"run", "expand a template and run it under bpftrace", cmd_run},
     {"bundle", "write a script for machines that have only bpftrace", cmd_bundle},
+    {"convert", "turn a trace in JSON into a timeline or stacks for other tools", cmd_convert},
     {"check", "say what is wrong with a template, without attaching anything", cmd_check},
     {"doctor", "say whether this machine and this process can be traced", cmd_doctor},
     {"skeleton", "write a template that prints the probes that match", cmd_skeleton},

@@ -28,6 +28,7 @@ static bool shape_printf(struct printing *g)
 {
 	struct node *format = format_find(g->call);
 	struct conversion c = {.end = 1};
+	struct node *before = NULL;
 	struct str text = format ? format->name->text : STR(""), letters;
 	size_t done = 1, n = 0;
 	if (!format || !str_has_suffix(text, STR("\"")))
@@ -46,6 +47,9 @@ static bool shape_printf(struct printing *g)
 					&f->before) ||
 		    !printfield_add(g, arg, f))
 			return false;
+		if (before)
+			printfield_join(g, before, f - 1, arg, f);
+		before = arg;
 		done = c.end;
 	}
 	return !format_next(body, &c) &&

@@ -46,6 +46,9 @@ void printfield_convert(struct str format, const struct conversion *c, const str
 bool printfield_print(struct printing *g, struct node *n, struct shape_field *f);
 /** Adds what @n travels as, by the letter of @f, which gets all else. False: bpftrace is to print it. */
 bool printfield_add(struct printing *g, struct node *n, struct shape_field *f);
+/** With @rest, the next argument, behind a point: does it print one number, as x / 1000 and x % 1000? */
+void printfield_join(struct printing *g, struct node *n, struct shape_field *f, struct node *rest,
+		     const struct shape_field *rest_f);
 
 /** A struct or array in memory of @size bytes: as many of these as fit are read from its address. */
 void printstruct_add(struct printing *g, struct node *n, uint64_t size, struct shape_field *f);

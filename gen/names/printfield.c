@@ -336,6 +336,34 @@ bool printfield_add(struct printing *g, struct node *n, struct shape_field *f)
 	return strchr("diuxXocp", f->letter) != NULL;
 }
 
+/** 1000 of `x / 1000` and `x / (uint64)1000`, by the operator; 0: @n is something else. */
+static int64_t divisor_of(struct node *n, const char *operator)
+{
+	n = node_ungrouped(n);
+	if (!node_is(n, NODE_BINARY, operator))
+		return 0;
+	struct node *by = node_ungrouped(n->last_child);
+	if (by->kind == NODE_CAST)
+		by = node_ungrouped(by->last_child);
+	uint64_t v;
+	struct str digits = by->kind == NODE_NUMBER ? by->name->text : STR("");
+	return str_to_u64(digits, &v) && v <= INT32_MAX ? (int64_t)v : 0;
+}
+
+void printfield_join(struct printing *g, struct node *n, struct shape_field *f, struct node *rest,
+		     const struct shape_field *rest_f)
+{
+	int64_t by = divisor_of(n, "/");
+	if (f->kind != FIELD_NUMBER || rest_f->kind != FIELD_NUMBER ||
+	    !str_eqz(rest_f->before, ".") || by <= 1 || divisor_of(rest, "%") != by)
+		return;
+	struct node *whole = node_ungrouped(n)->child;
+	if (!str_eq(text_of(g->arena, whole), text_of(g->arena, node_ungrouped(rest)->child)))
+		return;
+	f->divisor = by;
+	f->name = name_of(g, whole);
+}
+
 bool printfield_print(struct printing *g, struct node *n, struct shape_field *f)
 {
 	const struct expr *e = n->expr;

@@ -93,6 +93,17 @@ static void add_value(const struct render *how, struct json *j, const struct sha
 	}
 }
 
+/** A number that is printed in two parts, the second the next field. */
+static void add_joined(struct json *j, const struct shape_field *f, int64_t high,
+		       struct record_rest *rest)
+{
+	struct record_rest low;
+	record_take(f + 1, rest, &low);
+	uint64_t v = (uint64_t)render_narrow(high, f->bits, f->is_signed) * (uint64_t)f->divisor;
+	v += (uint64_t)render_narrow(*low.numbers, f->bits, f->is_signed);
+	valuejson_number(j, NULL, (int64_t)v, f->is_signed);
+}
+
 static bool is_cut(const struct render *how, const struct shape_field *f, struct record_rest rest)
 {
 	bool is_string = f->kind == FIELD_STRING || (f->kind == FIELD_TEXT && f->is_string);
@@ -125,6 +136,8 @@ void fieldjson_record(const struct render *how, const struct record *r, struct j
 		j->needs_comma = false;
 		if (f->kind == FIELD_TEXT && r->shape->style == SHAPE_LIST)
 			valuejson_stack(j, NULL, *at.texts);
+		else if (f->divisor)
+			i++, add_joined(j, f, *at.numbers, &rest);
 		else
 			add_value(how, j, f, at);
 		n_cut += is_cut(how, f, at);

@@ -59,6 +59,11 @@ struct shape_field {
 	bool is_string; /**< of FIELD_TEXT: bpftrace cuts it where it is too long */
 	unsigned bits;	/**< of the number that count: 8, 16, 32 or 64 */
 	bool is_signed; /**< of a number in JSON and -t; text goes by the letter */
+	/**
+	 * Of FIELD_NUMBER: this is a number divided by so much, and the next field what remains, as
+	 * in "%lu.%06lu"; JSON has the number. 0: it is not.
+	 */
+	int64_t divisor;
 	struct str literal;
 	const struct enumtab *names;  /**< of FIELD_ENUM */
 	struct ctype *type;	      /**< of FIELD_AGGREGATE */

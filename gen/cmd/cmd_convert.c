@@ -1,0 +1,134 @@
+/** btgen convert - a capture of bpftrace.sh -f json in the format of another tool. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/outfile.h"
+#include "cmd/cmd.h"
+#include "cmd/commands.h"
+#include "convert/convert.h"
+
+enum { MAP = CMD_OWN };
+
+static const struct cmd_option list[] = {
+    {'f', "format", "FORMAT", "perfetto: a timeline, folded: stacks for a flame graph"},
+    {MAP, "map", "@NAME", "folded: the map that has the stacks, where several have some"},
+    {'o', "output", "FILE", "write to FILE instead of standard output; all of it or nothing"},
+    {0},
+};
+
+struct options {
+	const char *format, *map, *out;
+	enum convert_format which;
+};
+
+static int take(void *ctx, const char *command, int letter, const char *value)
+{
+	struct options *o = ctx;
+	(void)command;
+	if (letter == 'o')
+		o->out = value;
+	else if (letter == MAP)
+		o->map = value;
+	else
+		o->format = value;
+	return -1;
+}
+
+static const struct cmd_options options = {
+    .usage = "Usage: btgen convert -f FORMAT [OPTION]... [CAPTURE]\n"
+	     "Read what bpftrace.sh -f json has printed (CAPTURE, or standard input) and write it "
+	     "for\n"
+	     "another tool.\n"
+	     "\n"
+	     "  bpftrace.sh -s -o trace.json `pidof nvmf_tgt` nvmf.bt\n"
+	     "  btgen convert -f perfetto -o timeline.json trace.json     ui.perfetto.dev, "
+	     "chrome://tracing\n"
+	     "  btgen convert -f folded trace.json | flamegraph.pl > stacks.svg\n"
+	     "\n",
+    .list = list,
+    .take = take,
+};
+
+static int parse(int argc, char **argv, struct options *o)
+{
+	int status = cmd_read_options(&options, argc, argv, o);
+	if (status >= 0)
+		return status;
+	if (!o->format)
+		return cmd_usage_error(argv[0], "give a format: -f perfetto or -f folded");
+	if (!convert_find(o->format, &o->which))
+		return cmd_usage_error(argv[0], "-f: unknown format '%s': perfetto or folded",
+				       o->format);
+	if (o->map && o->which != CONVERT_FOLDED)
+		return cmd_usage_error(argv[0], "--map is for -f folded");
+	if (o->map && o->map[0] != '@')
+		return cmd_usage_error(argv[0], "--map: '%s' is not the name of a map: @%s", o->map,
+				       o->map);
+	if (argc - optind > 1)
+		return cmd_usage_error(argv[0], "one CAPTURE at a time");
+	return status;
+}
+
+/** Until the end of @fd. */
+static bool convert(struct diag *d, struct convert *c, int fd, const char *name,
+		    struct outfile *out)
+{
+	static char bytes[1 << 18];
+	struct strbuf ready;
+	ssize_t n;
+	bool good = true;
+	strbuf_init(&ready);
+	while (good && (n = read(fd, bytes, sizeof(bytes))) != 0) {
+		struct diag_place at = {.file = str_from(name)};
+		if (n < 0 && errno != EINTR)
+			good = diag_error(d, &at, "cannot be read: %s", strerror(errno));
+		if (n < 0)
+			continue;
+		good = convert_take(c, (struct str){bytes, (size_t)n}, &ready) &&
+		       outfile_add(d, out, strbuf_str(&ready));
+		strbuf_clear(&ready);
+	}
+	good = good && convert_end(c, &ready) && outfile_add(d, out, strbuf_str(&ready));
+	strbuf_fini(&ready);
+	return good;
+}
+
+static bool convert_file(struct arena *a, struct diag *d, const struct options *o, const char *path)
+{
+	bool is_stdin = strcmp(path, "-") == 0;
+	const char *name = is_stdin ? "standard input" : path;
+	int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	struct diag_place at = {.file = str_from(name)};
+	struct outfile out;
+	bool good = false;
+	if (fd < 0)
+		return diag_error(d, &at, "cannot be read: %s", strerror(errno));
+	if (o->out && outfile_is_same(path, o->out)) {
+		diag_error(d, &at, "is the capture itself: not overwritten");
+	} else if (outfile_begin(a, d, o->out, &out)) {
+		struct convert *c = convert_new(o->which, o->map, d, name);
+		good = convert(d, c, fd, name, &out);
+		good = outfile_end(d, &out, good);
+		convert_free(c);
+	}
+	if (!is_stdin)
+		close(fd);
+	return good;
+}
+
+int cmd_convert(int argc, char **argv)
+{
+	struct options o = {0};
+	struct arena a;
+	struct diag d;
+	diag_init(&d, stderr);
+	int status = parse(argc, argv, &o);
+	if (status >= 0)
+		return status;
+	arena_init(&a);
+	status = convert_file(&a, &d, &o, optind < argc ? argv[optind] : "-") ? CMD_OK : CMD_INPUT;
+	arena_fini(&a);
+	return status;
+}

@@ -1,0 +1,30 @@
+/**
+ * convert - captures of `bpftrace.sh -f json` in the formats of other tools, line by line as they come.
+ *
+ *	struct convert *c = convert_new(CONVERT_PERFETTO, NULL, d, "capture.json");
+ *	while (read(bytes)) convert_take(c, bytes, &out);
+ *	good = convert_end(c, &out);
+ *	convert_free(c);
+ */
+#ifndef CONVERT_CONVERT_H
+#define CONVERT_CONVERT_H
+
+#include "base/diag.h"
+#include "base/str.h"
+
+enum convert_format { CONVERT_PERFETTO, CONVERT_FOLDED };
+
+struct convert;
+
+/** The format of that name, as -f has it. */
+bool convert_find(const char *name, enum convert_format *ret);
+/** @map: of CONVERT_FOLDED, the map to take, or NULL; @file: the name for messages. */
+struct convert *convert_new(enum convert_format format, const char *map, struct diag *d,
+			    const char *file);
+void convert_free(struct convert *c);
+/** Takes bytes of the capture, and adds to @out what is ready. False after an error, which is said. */
+bool convert_take(struct convert *c, struct str bytes, struct strbuf *out);
+/** Nothing more comes. A last line that is cut off is left out, with a warning. */
+bool convert_end(struct convert *c, struct strbuf *out);
+
+#endif

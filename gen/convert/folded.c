@@ -1,0 +1,177 @@
+#include "convert/folded.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/jsonread.h"
+#include "base/map.h"
+#include "base/vec.h"
+
+struct folded {
+	struct arena arena;
+	const char *wanted;
+	struct map stacks; /**< int64_t: the sum */
+	struct map maps;   /**< those that they are of; "" of records */
+	struct strbuf line;
+};
+
+struct folded *folded_new(const char *map)
+{
+	struct folded *f = calloc(1, sizeof(*f));
+	if (!f)
+		base_oom();
+	arena_init(&f->arena);
+	f->wanted = map;
+	return f;
+}
+
+void folded_free(struct folded *f)
+{
+	if (!f)
+		return;
+	strbuf_fini(&f->line);
+	arena_fini(&f->arena);
+	free(f);
+}
+
+/** A frame: semicolons and control characters would be the format's, and read+35 is read. */
+static void add_frame(struct folded *f, struct str inside)
+{
+	struct strbuf *out = &f->line;
+	strbuf_addz(out, out->n ? ";" : "");
+	size_t from = out->n;
+	jsonread_add_text(inside, out);
+	size_t n = out->n;
+	while (n > from && out->p[n - 1] >= '0' && out->p[n - 1] <= '9')
+		n--;
+	if (n > from + 1 && n < out->n && out->p[n - 1] == '+')
+		out->n = n - 1;
+	for (size_t i = from; i < out->n; i++)
+		if (out->p[i] == ';')
+			out->p[i] = ':';
+		else if ((unsigned char)out->p[i] < ' ' || out->p[i] == 127)
+			out->p[i] = ' ';
+}
+
+/** @stack: an array, the innermost function first. */
+static void add_stack(struct folded *f, struct str stack)
+{
+	struct jsonread r = jsonread_of(stack);
+	struct str frame;
+	VEC(struct str) frames = {0};
+	jsonread_open(&r, '[');
+	while (jsonread_element(&r, &frame))
+		vec_push(&f->arena, &frames, frame);
+	while (frames.n)
+		add_frame(f, capture_words(frames.v[--frames.n]));
+}
+
+/** What is in f->line counts so much more. */
+static void count(struct folded *f, struct str map, int64_t n)
+{
+	int64_t *sum = map_get(&f->stacks, strbuf_str(&f->line));
+	if (!sum) {
+		sum = arena_new(&f->arena, int64_t);
+		map_put(&f->arena, &f->stacks, str_copy(&f->arena, strbuf_str(&f->line)), sum);
+	}
+	*sum = *sum > INT64_MAX - n ? INT64_MAX : *sum + n;
+	if (!map_get(&f->maps, map))
+		map_put(&f->arena, &f->maps, str_copy(&f->arena, map), f);
+}
+
+/** A key with a stack in it goes into f->line. */
+static bool read_key(struct folded *f, struct str parts)
+{
+	struct jsonread r = jsonread_of(parts);
+	struct str part, stack = {0};
+	strbuf_clear(&f->line);
+	jsonread_open(&r, '[');
+	while (jsonread_element(&r, &part))
+		if (part.p[0] == '[')
+			stack = part;
+		else
+			add_frame(f, capture_words(part));
+	if (stack.n)
+		add_stack(f, stack);
+	return stack.n && f->line.n;
+}
+
+/** A number, or of stats() the total. */
+static bool read_value(struct str key, struct str value, int64_t *ret)
+{
+	struct jsonread r = jsonread_of(value);
+	bool has = str_eqz(key, "value") && jsonread_integer(value, ret);
+	if (!str_eqz(key, "stats") || !jsonread_open(&r, '{'))
+		return has;
+	while (jsonread_member(&r, &key, &value))
+		has |= str_eqz(key, "total") && jsonread_integer(value, ret);
+	return has;
+}
+
+static void take_entry(struct folded *f, struct str map, struct str entry)
+{
+	struct jsonread r = jsonread_of(entry);
+	struct str key, value;
+	bool has_stack = false, has_number = false;
+	int64_t n = 0;
+	jsonread_open(&r, '{');
+	while (jsonread_member(&r, &key, &value))
+		if (str_eqz(key, "key"))
+			has_stack = read_key(f, value);
+		else
+			has_number |= read_value(key, value, &n);
+	if (has_stack && has_number && n > 0)
+		count(f, map, n);
+}
+
+void folded_line(struct folded *f, const struct capture_line *l)
+{
+	struct jsonread r = jsonread_of(l->map.n ? l->entries : l->fields);
+	struct str key, value;
+	if (l->map.n) {
+		if (f->wanted && !str_eqz(l->map, f->wanted))
+			return;
+		jsonread_open(&r, '[');
+		while (jsonread_element(&r, &value))
+			take_entry(f, l->map, value);
+		return;
+	}
+	if (f->wanted || !l->fields.n)
+		return;
+	jsonread_open(&r, '{');
+	while (jsonread_member(&r, &key, &value))
+		if (str_eqz(key, "ustack") && value.p[0] == '[') {
+			strbuf_clear(&f->line);
+			add_stack(f, value);
+			if (f->line.n)
+				count(f, STR(""), 1);
+		}
+}
+
+bool folded_end(struct folded *f, struct diag *d, struct strbuf *out)
+{
+	struct strbuf names;
+	strbuf_init(&names);
+	for (struct map_entry *e = NULL; (e = map_next(&f->maps, e));) {
+		strbuf_addz(&names, names.n ? ", " : "");
+		strbuf_add_printable(&names, e->key.n ? e->key : STR("the records of --stack"));
+	}
+	bool good = true;
+	if (f->maps.n > 1)
+		good = diag_error(d, NULL,
+				  "several maps have stacks, which do not add up: " STR_FMT
+				  "; choose one with --map",
+				  STR_ARG(strbuf_str(&names)));
+	else if (!f->maps.n)
+		good = diag_error(
+		    d, NULL,
+		    "no stacks: neither a map with one in its keys%s nor records of -t --stack",
+		    f->wanted ? " and of that name" : "");
+	strbuf_fini(&names);
+	for (struct map_entry *e = NULL; good && (e = map_next(&f->stacks, e));) {
+		strbuf_adds(out, e->key);
+		strbuf_addf(out, " %" PRId64 "\n", *(int64_t *)e->value);
+	}
+	return good;
+}

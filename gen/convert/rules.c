@@ -1,0 +1,142 @@
+#include "convert/rules.h"
+
+#include <inttypes.h>
+
+#include "base/jsonread.h"
+
+/** @value, a string, in @a. */
+static struct str text_of(struct arena *a, struct str value)
+{
+	struct strbuf b;
+	strbuf_init(&b);
+	jsonread_add_text(jsonread_inside(value), &b);
+	return strbuf_take(&b, a);
+}
+
+static bool read_kind(struct str word, enum rule_kind *ret)
+{
+	static const char *const words[] = {"state", "begin", "end", "slice"};
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (str_eqz(word, words[i])) {
+			*ret = (enum rule_kind)i;
+			return true;
+		}
+	return false;
+}
+
+static int64_t unit_of(struct str word)
+{
+	return str_eqz(word, "ns")   ? 1
+	       : str_eqz(word, "us") ? 1000
+	       : str_eqz(word, "ms") ? 1000000
+				     : 1000000000;
+}
+
+static bool read_rule(struct arena *a, struct str object, struct rule *ret)
+{
+	struct jsonread r = jsonread_of(object);
+	struct str key, value;
+	bool has_kind = false;
+	*ret = (struct rule){.unit = 1};
+	if (!jsonread_open(&r, '{'))
+		return false;
+	while (jsonread_member(&r, &key, &value)) {
+		if (str_eqz(key, "kind"))
+			has_kind = read_kind(jsonread_inside(value), &ret->kind);
+		else if (str_eqz(key, "probe"))
+			ret->probe = text_of(a, value);
+		else if (str_eqz(key, "lasting"))
+			ret->lasting = text_of(a, value);
+		else if (str_eqz(key, "unit"))
+			ret->unit = unit_of(jsonread_inside(value));
+		else if (str_eqz(key, "by")) // goes into JSON as it is
+			ret->by = str_copy(a, jsonread_inside(value));
+		else if (str_eqz(key, "name"))
+			ret->name = str_copy(a, jsonread_inside(value));
+	}
+	return has_kind && jsonread_is_done(&r);
+}
+
+bool rules_read(struct arena *a, struct str capture, struct rules *ret)
+{
+	struct jsonread r = jsonread_of(capture), list;
+	struct str key, value, object;
+	struct rule rule;
+	ret->list.n = 0;
+	if (!jsonread_open(&r, '{'))
+		return false;
+	while (jsonread_member(&r, &key, &value)) {
+		if (!str_eqz(key, "tracks"))
+			continue;
+		list = jsonread_of(value);
+		jsonread_open(&list, '[');
+		while (jsonread_element(&list, &object)) {
+			if (!read_rule(a, object, &rule))
+				return false;
+			vec_push(a, &ret->list, rule);
+		}
+		if (!jsonread_is_done(&list))
+			return false;
+	}
+	return jsonread_is_done(&r);
+}
+
+void fields_read(struct str object, struct fields *ret)
+{
+	struct jsonread r = jsonread_of(object);
+	ret->n = 0;
+	if (!object.n || !jsonread_open(&r, '{'))
+		return;
+	while (ret->n < sizeof(ret->list) / sizeof(ret->list[0]) &&
+	       jsonread_member(&r, &ret->list[ret->n].key, &ret->list[ret->n].value))
+		ret->n++;
+}
+
+bool fields_find(const struct fields *f, const struct capture_line *l, struct str key,
+		 struct strbuf *out)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (str_eq(f->list[i].key, key)) {
+			strbuf_adds(out, capture_words(f->list[i].value));
+			return true;
+		}
+	if (str_eqz(key, "comm"))
+		strbuf_adds(out, l->comm);
+	else if (str_eqz(key, "probe"))
+		strbuf_adds(out, l->probe);
+	else if (str_eqz(key, "pid"))
+		strbuf_addf(out, "%" PRId64, l->pid);
+	else if (str_eqz(key, "tid"))
+		strbuf_addf(out, "%" PRId64, l->tid);
+	else if (str_eqz(key, "cpu"))
+		strbuf_addf(out, "%" PRId64, l->cpu);
+	else
+		return false;
+	return true;
+}
+
+bool rules_expand(struct str text, const struct fields *f, const struct capture_line *l,
+		  struct strbuf *out)
+{
+	while (text.n) {
+		size_t open = str_find(text, '{');
+		strbuf_adds(out, str_slice(text, 0, open));
+		text = str_from_offset(text, open + 1);
+		size_t close = str_find(text, '}');
+		if (close == text.n) // no more braces
+			return true;
+		if (!fields_find(f, l, str_slice(text, 0, close), out))
+			return false;
+		text = str_from_offset(text, close + 1);
+	}
+	return true;
+}
+
+bool rules_duration(const struct rule *rule, const struct fields *f, int64_t *ret)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (str_eq(f->list[i].key, rule->lasting))
+			return jsonread_integer(f->list[i].value, ret) && *ret >= 0 &&
+			       *ret <= INT64_MAX / rule->unit && ((*ret *= rule->unit), true);
+	return false;
+}
