@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/outfile.h"
 #include "value/codename.h"
+#include "record/heading.h"
 #include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/run_options.h"
@@ -203,6 +204,18 @@ static const char *compare_build(struct arena *a, struct expansion *x, struct se
 	return was.n && s->build.n && !str_eq(was, s->build) ? ", another build" : NULL;
 }
 
+/** The script's file, or what there is instead of one. */
+static struct str script_name(const struct run_options *o)
+{
+	const struct expand_source *first = o->req.sources.n ? &o->req.sources.v[0] : NULL;
+	if (trace_is_wanted(&o->req.trace))
+		return STR("-t");
+	return !first || first->is_text
+		   ? STR("-e")
+		   : str_from(strrchr(first->text, '/') ? strrchr(first->text, '/') + 1
+							: first->text);
+}
+
 /** @share: as struct run_config has it. */
 static int trace(struct arena *a, struct diag *d, struct run_options *o, const struct bpftrace *bt,
 		 struct expansion *x, struct spawned *child, const struct output_share *share,
@@ -263,6 +276,13 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 	    .maps = x->bind.map_shapes.v,
 	    .n_maps = x->bind.map_shapes.n,
 	};
+	struct strbuf heading;
+	strbuf_init(&heading);
+	if (o->req.json)
+		heading_write(&(struct heading){proc_boot_id(a, PROCFS), script_name(o),
+						x->bind.tracks, how.render.offset},
+			      &heading);
+	how.heading = strbuf_take(&heading, a);
 	cfg.writer = writer_new(&how, &o->shapes);
 	bool is_ours = trace_is_wanted(&o->req.trace); // nothing in it tells that more are meant
 	bool has_later = o->req.has_children || o->req.cgroup;

@@ -639,9 +639,17 @@ void writer_set_clock(struct writer *w, int64_t ns)
 		order_set_clock(w->order, ns);
 }
 
+void writer_begin(struct writer *w, struct strbuf *out)
+{
+	strbuf_adds(out, w->config.heading);
+	w->config.heading = STR("");
+}
+
 void writer_take(struct writer *w, struct str bytes, struct strbuf *out)
 {
 	w->out = out;
+	if (bytes.n)
+		writer_begin(w, out);
 	decode_take(&w->decoder, bytes);
 }
 

@@ -42,6 +42,7 @@ struct writer_config {
 	unsigned long
 	    max_keys;	     /**< a map that is printed with so many may lack some; 0: not known */
 	bool has_lost_lines; /**< bpftrace before 0.24: "Lost 42 events" stands among the data */
+	struct str heading;   /**< of JSON: the first line; empty: none */
 	struct map_shape *maps;
 	size_t n_maps;
 	struct render render;
@@ -59,6 +60,8 @@ void writer_set_messages(struct writer *w, bool (*take)(void *ctx, struct str li
  * it does nothing; lines wait for others by this clock, as order_set_clock() says.
  */
 void writer_set_clock(struct writer *w, int64_t ns);
+/** The trace has begun: the heading goes out, if it has not with data that came before. */
+void writer_begin(struct writer *w, struct strbuf *out);
 /** Takes bytes of the program's output and adds to @out what is ready. */
 void writer_take(struct writer *w, struct str bytes, struct strbuf *out);
 /**

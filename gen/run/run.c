@@ -184,6 +184,15 @@ static void flush_output(struct runner *r, bool end)
 	strbuf_clear(&r->relay.out);
 }
 
+static void begin_output(struct runner *r)
+{
+	struct strbuf first;
+	strbuf_init(&first);
+	writer_begin(r->cfg->writer, &first);
+	write_output(r, strbuf_str(&first));
+	strbuf_fini(&first);
+}
+
 static void give_up(struct runner *r)
 {
 	r->given_up = true;
@@ -246,6 +255,7 @@ static void become_ready(struct runner *r)
 		say_exec(r);
 		give_up(r);
 	} else {
+		begin_output(r);
 		ready_tell(r->arena, r->diag, r->cfg);
 		start_timer(r->cfg);
 	}

@@ -75,6 +75,13 @@ bool proc_read_other(struct arena *a, const char *procfs, const char *name, stru
 	return read_all(a, open(arena_printf(a, "%s/%s", procfs, name), O_RDONLY | O_CLOEXEC), ret);
 }
 
+struct str proc_boot_id(struct arena *a, const char *procfs)
+{
+	struct str id;
+	return proc_read_other(a, procfs, "sys/kernel/random/boot_id", &id) ? str_trim(id)
+									    : STR("");
+}
+
 /** The link's text, not resolved; false with errno set. */
 static bool read_link(struct arena *a, const char *path, struct str *ret)
 {

@@ -31,6 +31,9 @@
 /** The PID namespace that the kernel boots in, PROC_PID_INIT_INO of include/linux/proc_ns.h. */
 #define PROC_FIRST_PID_NAMESPACE "pid:[4026531836]"
 
+/** That of this boot of the machine, a UUID; empty where the kernel does not tell. */
+struct str proc_boot_id(struct arena *a, const char *procfs);
+
 /** A piece of a file in its memory; of what is mapped so that all see what is written, none. */
 struct proc_mapping {
 	struct str path; /**< as the kernel has it, with a " (deleted)" */

@@ -9,6 +9,7 @@
 #include "bind/filter.h"
 #include "bind/join.h"
 #include "template/split.h"
+#include "template/track.h"
 #include "template/import.h"
 #include "lower/lower.h"
 #include "lower/strings.h"
@@ -68,7 +69,7 @@ static bool take_pragmas(struct bind *b)
 		else if (tok_is(t, "require"))
 			good &= take_require(b, t->next);
 	}
-	return good;
+	return track_collect(b) && good;
 }
 
 /** Every clause is looked at, so that all mistakes are reported in one go. */

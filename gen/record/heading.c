@@ -1,0 +1,44 @@
+#include "record/heading.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <sys/timex.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "record/stamp.h"
+
+/** The kernel's clock is disciplined: by NTP, PTP or the like; see adjtimex(2). */
+static bool is_synchronized(void)
+{
+	struct timex t = {0};
+	return adjtimex(&t) >= 0 && !(t.status & STA_UNSYNC);
+}
+
+void heading_write(const struct heading *h, struct strbuf *out)
+{
+	char host[HOST_NAME_MAX + 1] = "";
+	struct stamp stamp = {.offset = h->offset};
+	struct timespec t;
+	struct json j = {.out = out};
+	gethostname(host, sizeof(host) - 1);
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	int64_t ns = t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+	json_open(&j, NULL, '{');
+	json_open(&j, "capture", '{');
+	json_str(&j, "host", str_from(host));
+	json_str_or_null(&j, "boot_id", h->boot_id);
+	json_printf(&j, "monotonic", "%" PRId64, ns);
+	struct strbuf *wall = json_value(&j, "wall");
+	strbuf_addc(wall, '"');
+	stamp_rfc3339(&stamp, ns, wall);
+	strbuf_addc(wall, '"');
+	json_bool(&j, "synchronized", is_synchronized());
+	json_str(&j, "version", STR(BTGEN_VERSION));
+	json_str_or_null(&j, "script", h->script);
+	strbuf_adds(json_value(&j, "tracks"), h->tracks.n ? h->tracks : STR("[]"));
+	json_close(&j, '}');
+	json_close(&j, '}');
+	strbuf_addc(out, '\n');
+}

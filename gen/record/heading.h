@@ -1,0 +1,20 @@
+/**
+ * heading - the first line of a capture in JSON: where, when and with what it was made
+ * (docs/records.md).
+ */
+#ifndef RECORD_HEADING_H
+#define RECORD_HEADING_H
+
+#include "base/str.h"
+
+struct heading {
+	struct str boot_id; /**< or empty */
+	struct str script;  /**< its name, as the user has it; empty: none */
+	struct str tracks;  /**< a JSON array, or empty */
+	int64_t offset;	    /**< CLOCK_REALTIME - CLOCK_BOOTTIME in ns, with which times are made */
+};
+
+/** Adds the line. */
+void heading_write(const struct heading *h, struct strbuf *out);
+
+#endif

@@ -1,0 +1,147 @@
+#include "template/track.h"
+
+#include "base/json.h"
+
+/** Where a #pragma is read. */
+struct track_line {
+	struct bind *b;
+	const struct token *at;
+};
+
+static bool fail(struct track_line *r, const char *what)
+{
+	struct diag_place place = tok_place(r->at);
+	return diag_error(r->b->diag, &place, "#pragma track: expected %s", what);
+}
+
+/** A text in quotes; what is between its braces is left for the records to fill in. */
+static bool take_text(struct track_line *r, struct str *ret)
+{
+	struct arena *a = r->b->arena;
+	if (r->at->kind != TOK_STRING)
+		return fail(r, "a text in quotes, as \"{thread_id}\"");
+	*ret = lex_string_value(a, r->at);
+	for (struct str rest = *ret; rest.n;) {
+		size_t open = str_find(rest, '{'), close = str_find(rest, '}');
+		if (close < open || (open < rest.n && (close == rest.n || close == open + 1)))
+			return fail(r, "the name of a field between { and }");
+		rest = str_from_offset(rest, close + 1);
+	}
+	r->at = r->at->next;
+	return true;
+}
+
+static bool take_word(struct track_line *r, const char *word)
+{
+	if (!tok_is(r->at, word))
+		return false;
+	r->at = r->at->next;
+	return true;
+}
+
+static bool is_traced(const struct bind *b, struct str probe)
+{
+	for (size_t i = 0; i < b->script.clauses.n; i++) {
+		const struct script_clause *c = &b->script.clauses.v[i];
+		for (size_t k = 0; k < c->attach.n; k++) {
+			const struct script_attach *at = &c->attach.v[k];
+			struct str name = at->fields.n ? at->fields.v[at->fields.n - 1] : at->kind;
+			if (str_glob(probe, name) || str_glob(name, probe))
+				return true;
+		}
+	}
+	return false;
+}
+
+/** `query__done, query__execute__done`, up to a word that goes on. */
+static bool take_probes(struct track_line *r, const char *const *ends, struct map *ret)
+{
+	struct arena *a = r->b->arena;
+	do {
+		const struct token *first = r->at;
+		struct str name = {0};
+		while (r->at->kind != TOK_EOF && !tok_is(r->at, ",") &&
+		       !(name.n && r->at->before.n && tok_is_any(r->at, ends))) {
+			name = str_printf(a, STR_FMT STR_FMT, STR_ARG(name), STR_ARG(r->at->text));
+			r->at = r->at->next;
+		}
+		if (!name.n)
+			return fail(r, "the name of a probe");
+		struct str last = name;
+		for (size_t n; (n = str_find(last, ':')) < last.n;)
+			last = str_from_offset(last, n + 1);
+		struct diag_place place = tok_place(first);
+		if (!is_traced(r->b, last))
+			diag_warning(r->b->diag, &place, "#pragma track: no clause traces " STR_FMT,
+				     STR_ARG(name));
+		map_add(a, ret, name);
+	} while (take_word(r, ","));
+	return true;
+}
+
+/** state "{new}", and what else stands for one thing that a record says of its track. */
+static bool take_action(struct track_line *r, const char *const *actions, struct json *j)
+{
+	static const char *const units[] = {"ns", "us", "ms", "s", NULL};
+	struct str kind = r->at->text, name;
+	if (!tok_is_any(r->at, actions))
+		return fail(r, "state, begin, end or slice");
+	r->at = r->at->next;
+	json_str(j, "kind", kind);
+	if (str_eqz(kind, "end"))
+		return true;
+	if (!take_text(r, &name))
+		return false;
+	json_str(j, "name", name);
+	if (!str_eqz(kind, "slice"))
+		return true;
+	if (!take_word(r, "lasting") || r->at->kind != TOK_IDENT)
+		return fail(r, "lasting, a field, and its unit: lasting took us");
+	json_str(j, "lasting", r->at->text);
+	r->at = r->at->next;
+	if (!tok_is_any(r->at, units))
+		return fail(r, "ns, us, ms or s");
+	json_str(j, "unit", r->at->text);
+	r->at = r->at->next;
+	return true;
+}
+
+static bool take_line(struct track_line *r, struct json *j)
+{
+	static const char *const words[] = {"by", "state", "begin", "end", "slice", NULL};
+	struct map probes = {0};
+	struct str by = STR("{comm} {tid}");
+	if (!take_probes(r, words, &probes) || (take_word(r, "by") && !take_text(r, &by)))
+		return false;
+	const struct token *actions = r->at;
+	for (struct map_entry *e = NULL; (e = map_next(&probes, e));) {
+		r->at = actions;
+		do {
+			json_open(j, NULL, '{');
+			json_str(j, "probe", e->key);
+			json_str(j, "by", by);
+			if (!take_action(r, words + 1, j))
+				return false;
+			json_close(j, '}');
+		} while (r->at->kind != TOK_EOF);
+	}
+	return true;
+}
+
+bool track_collect(struct bind *b)
+{
+	bool good = true;
+	struct strbuf text;
+	strbuf_init(&text);
+	struct json j = {.out = &text};
+	json_open(&j, NULL, '[');
+	for (size_t i = 0; i < b->pp->pragmas.n; i++) {
+		const struct token *t = b->pp->pragmas.v[i].tokens;
+		struct track_line r = {b, t->next};
+		if (tok_is(t, "track"))
+			good &= take_line(&r, &j);
+	}
+	json_close(&j, ']');
+	b->tracks = strbuf_take(&text, b->arena);
+	return good;
+}
