@@ -284,6 +284,8 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 			      &heading);
 	how.heading = strbuf_take(&heading, a);
 	cfg.writer = writer_new(&how, &o->shapes);
+	if (o->converts)
+		cfg.convert = convert_new(o->convert, NULL, d, "the trace");
 	bool is_ours = trace_is_wanted(&o->req.trace); // nothing in it tells that more are meant
 	bool has_later = o->req.has_children || o->req.cgroup;
 	if ((is_ours || is_several) && !is_host && !has_later && !o->quiet && x->proc)
@@ -296,6 +298,7 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 	series->has_data |= series->end.was_ready;
 	series->was_ready |= series->end.was_ready;
 	writer_free(cfg.writer);
+	convert_free(cfg.convert);
 	codename_close(names);
 	return status;
 }
@@ -598,6 +601,13 @@ static int trace_all(struct arena *a, struct diag *d, struct run_options *o,
 	struct builds builds = {a, d, bt, o, {0}};
 	if (!o->no_run && !o->echo && !o->follows && !o->req.cgroup)
 		sort_by_build(&builds, o);
+	if (builds.list.n > 1 && o->converts) {
+		diag_error(d, NULL,
+			   "several builds of the program run, -f %s shows one: use -f json, and "
+			   "btgen convert",
+			   o->format);
+		return CMD_INPUT;
+	}
 	if (builds.list.n > 1)
 		return trace_builds(&builds);
 	for (;;) {

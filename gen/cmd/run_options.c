@@ -43,8 +43,9 @@ static const struct cmd_option list[] = {
     {LATENCY, "latency", "START DONE",
      "instead of -t: how long from a probe START to a probe DONE"},
     {KEY, "key", "KEY", "--latency: what the two have in common [tid]"},
-    {'f', "format", "text|json",
-     "how lines are printed [text, json to FILE.json]; json: one object a line"},
+    {'f', "format", "text|json|perfetto|folded",
+     "how lines are printed [text, json to FILE.json]; json: one object a line; a timeline; "
+     "stacks"},
     {'s', "sort", NULL, "lines in the order of time, each with time, CPU, PID, TID and probe"},
     {TIME, "time", "wall|mono|since",
      "the time in front of each line: of day, since boot, since the first"},
@@ -71,8 +72,10 @@ static const struct cmd_option list[] = {
 static int take_format(struct run_options *o, const char *command, const char *value)
 {
 	o->format = value;
-	if (strcmp(value, "json") != 0 && strcmp(value, "text") != 0)
-		return cmd_usage_error(command, "-f: unknown format '%s': text or json", value);
+	o->converts = convert_find(value, &o->convert);
+	if (!o->converts && strcmp(value, "json") != 0 && strcmp(value, "text") != 0)
+		return cmd_usage_error(
+		    command, "-f: unknown format '%s': text, json, perfetto or folded", value);
 	return -1;
 }
 
@@ -301,10 +304,14 @@ static int check(const struct run_options *o, const char *command)
 				       req->sources.v[0].text);
 	if (!req->sources.n && !trace_is_wanted(&req->trace))
 		return cmd_usage_error(command, "give a script to run");
-	if (req->raw && (o->sorts || o->has_time || o->n_events))
-		return cmd_usage_error(command,
-				       "-s, --time and -N need a template: a finished program does "
-				       "not say when, nor of what, it prints");
+	if (o->follows && o->converts)
+		return cmd_usage_error(command, "--follow makes several traces, -f %s shows one",
+				       o->format);
+	if (req->raw && (o->sorts || o->has_time || o->n_events || o->converts))
+		return cmd_usage_error(
+		    command,
+		    "-s, --time, -N and -f perfetto need a template: a finished program does "
+		    "not say when, nor of what, it prints");
 	if (o->command && (req->pids.n || req->exe))
 		return cmd_usage_error(command,
 				       "-c starts the process: it cannot be used with -p or -x");
@@ -350,7 +357,8 @@ int run_options_read(int argc, char **argv, struct run_options *o)
 			 (struct expand_source){o->words.v[i], o->req.raw});
 	o->args = argv + optind; // behind --
 	bool is_json_file = o->req.out && str_has_suffix(str_from(o->req.out), STR(".json"));
-	o->req.json = o->format ? strcmp(o->format, "json") == 0 : is_json_file;
+	o->req.json = o->converts || (o->format ? strcmp(o->format, "json") == 0 : is_json_file);
+	o->sorts |= o->converts; // what lasts is from one record to the next
 	if (status < 0 && !o->req.raw)
 		status = take_name(o, argv[0]);
 	return status < 0 ? check(o, argv[0]) : status;

@@ -32,6 +32,8 @@ struct capture_line {
 /** False: it is no such line. A kind of line that is not known has no member at all. */
 bool capture_read(struct capture_clock *clock, struct str line, struct capture_line *ret);
 
+/** The `wall` of a capture's first line, as `ns`; false where there is none. */
+bool capture_start(struct str capture, int64_t *ret);
 /**
  * A value as people say it, escaped as in JSON but without quotes: a string, an enumerator's name, a
  * number. Empty for what is more than one thing.

@@ -17,10 +17,11 @@ enum verb { VERB_NONE, VERB_START, VERB_END };
 
 /** What has begun. */
 struct open {
-	struct str name; /**< in the arena, or of `own` */
+	struct str name; /**< of `own` */
+	struct str call; /**< of a call: what its end has, too */
 	const char *category;
 	int64_t ns;
-	struct strbuf own;  /**< its name, where it is of this one alone */
+	struct strbuf own;
 	struct strbuf args; /**< members of an object */
 };
 
@@ -32,18 +33,18 @@ struct probe {
 	VEC(size_t) rules; /**< indices of those that it has */
 };
 
-struct thread {
-	int64_t pid, tid;
-	VEC(struct open) calls; /**< the innermost last; those behind `n_calls` are used again */
-	size_t n_calls;
-};
-
-/** An object's. */
+/** A thread's, or that of an object. */
 struct track {
-	int64_t tid;
+	int64_t pid, tid;
 	struct open open;
 	bool is_open;
 	int64_t from, to; /**< of its last slice that has ended */
+};
+
+struct thread {
+	struct track track;
+	VEC(struct open) calls; /**< the innermost last; those behind `n_calls` are used again */
+	size_t n_calls;
 };
 
 struct perfetto {
@@ -54,9 +55,9 @@ struct perfetto {
 	struct map threads;   /**< by TID */
 	struct map tracks;    /**< by name */
 	int64_t start, last;  /**< times of the first and the last record, ns since 1970 */
-	bool has_start, has_any, has_objects;
+	bool has_start, has_any;
 	int64_t n_tracks;
-	uint64_t n_pairs;
+	uint64_t n_pairs, n_late;
 	struct fields fields;
 	struct strbuf name, by, args;
 };
@@ -84,6 +85,7 @@ void perfetto_free(struct perfetto *p)
 		struct thread *t = e->value;
 		for (size_t i = 0; i < t->calls.n; i++)
 			free_open(&t->calls.v[i]);
+		free_open(&t->track.open);
 	}
 	for (struct map_entry *e = NULL; (e = map_next(&p->tracks, e));)
 		free_open(&((struct track *)e->value)->open);
@@ -115,7 +117,7 @@ static void add_us(int64_t ns, struct strbuf *out)
 }
 
 /** An event up to its time; what it has beside that, and close_event(), must follow. */
-static void open_event(struct perfetto *p, char phase, struct str name, int64_t pid, int64_t tid,
+static void open_event(struct perfetto *p, char phase, struct str name, const struct track *t,
 		       int64_t ns, struct strbuf *out)
 {
 	strbuf_addz(out, p->has_any ? ",\n{\"ph\":\"" : "{\"traceEvents\":[\n{\"ph\":\"");
@@ -124,9 +126,9 @@ static void open_event(struct perfetto *p, char phase, struct str name, int64_t 
 	strbuf_addz(out, "\",\"name\":\"");
 	strbuf_adds(out, name);
 	strbuf_addz(out, "\",\"pid\":");
-	add_number(pid, out);
+	add_number(t->pid, out);
 	strbuf_addz(out, ",\"tid\":");
-	add_number(tid, out);
+	add_number(t->tid, out);
 	strbuf_addz(out, ",\"ts\":");
 	add_us(ns - p->start, out);
 }
@@ -140,19 +142,19 @@ static void close_event(struct str args, struct strbuf *out)
 }
 
 /** @what: process_name or thread_name */
-static void put_name(struct perfetto *p, const char *what, int64_t pid, int64_t tid,
-		     struct str name, struct strbuf *out)
+static void put_name(struct perfetto *p, const char *what, const struct track *t, struct str name,
+		     struct strbuf *out)
 {
-	open_event(p, 'M', str_from(what), pid, tid, p->start, out);
+	open_event(p, 'M', str_from(what), t, p->start, out);
 	strbuf_addz(out, ",\"args\":{\"name\":\"");
 	strbuf_adds(out, name);
 	strbuf_addz(out, "\"}}");
 }
 
-static void put_slice(struct perfetto *p, const struct open *o, int64_t pid, int64_t tid,
-		      int64_t end, struct strbuf *out)
+static void put_slice(struct perfetto *p, const struct open *o, const struct track *t, int64_t end,
+		      struct strbuf *out)
 {
-	open_event(p, 'X', o->name, pid, tid, o->ns, out);
+	open_event(p, 'X', o->name, t, o->ns, out);
 	strbuf_addz(out, ",\"dur\":");
 	add_us(end > o->ns ? end - o->ns : 0, out);
 	strbuf_addf(out, ",\"cat\":\"%s\"", o->category);
@@ -160,30 +162,31 @@ static void put_slice(struct perfetto *p, const struct open *o, int64_t pid, int
 }
 
 /** One that overlaps with another of its track: it gets a line of its own. */
-static void put_pair(struct perfetto *p, const struct open *o, int64_t pid, int64_t tid,
-		     int64_t end, struct strbuf *out)
+static void put_pair(struct perfetto *p, const struct open *o, const struct track *t, int64_t end,
+		     struct strbuf *out)
 {
 	p->n_pairs++;
 	for (int i = 0; i < 2; i++) {
-		open_event(p, i ? 'e' : 'b', o->name, pid, tid, i ? end : o->ns, out);
+		open_event(p, i ? 'e' : 'b', o->name, t, i ? end : o->ns, out);
 		strbuf_addf(out, ",\"cat\":\"%s\",\"id\":%" PRIu64, o->category, p->n_pairs);
 		close_event(i ? STR("") : strbuf_str(&o->args), out);
 	}
 }
 
-static void put_instant(struct perfetto *p, struct str name, const char *scope, int64_t pid,
-			int64_t tid, int64_t ns, struct str args, struct strbuf *out)
+/** @scope: t, of its track, or g, of all */
+static void put_instant(struct perfetto *p, struct str name, const char *scope,
+			const struct track *t, int64_t ns, struct str args, struct strbuf *out)
 {
-	open_event(p, 'i', name, pid, tid, ns, out);
+	open_event(p, 'i', name, t, ns, out);
 	strbuf_addf(out, ",\"s\":\"%s\"", scope);
 	close_event(args, out);
 }
 
 /** What never ended: nothing of its track comes behind it. */
-static void put_unfinished(struct perfetto *p, const struct open *o, int64_t pid, int64_t tid,
+static void put_unfinished(struct perfetto *p, const struct open *o, const struct track *t,
 			   struct strbuf *out)
 {
-	open_event(p, 'B', o->name, pid, tid, o->ns, out);
+	open_event(p, 'B', o->name, t, o->ns, out);
 	strbuf_addf(out, ",\"cat\":\"%s\"", o->category);
 	close_event(strbuf_str(&o->args), out);
 }
@@ -280,33 +283,37 @@ static struct thread *thread_of(struct perfetto *p, const struct capture_line *l
 				struct strbuf *out)
 {
 	struct thread *t = map_get_u64(&p->threads, (uint64_t)l->tid);
-	if (t && t->pid == l->pid)
+	struct track process = {.pid = l->pid, .tid = l->pid};
+	if (t && t->track.pid == l->pid)
 		return t;
 	if (!t) {
 		t = arena_new(&p->arena, struct thread);
 		map_put_u64(&p->arena, &p->threads, (uint64_t)l->tid, t);
 	}
-	t->pid = l->pid;
-	t->tid = l->tid;
-	t->n_calls = 0; // of another process, which had that TID before
+	t->track.pid = l->pid;
+	t->track.tid = l->tid;
+	t->track.is_open = false; // of another process, which had that TID before
+	t->n_calls = 0;
 	if (map_add_u64(&p->arena, &p->processes, (uint64_t)l->pid))
-		put_name(p, "process_name", l->pid, l->pid, l->comm, out);
-	put_name(p, "thread_name", l->pid, l->tid, l->comm, out);
+		put_name(p, "process_name", &process, l->comm, out);
+	put_name(p, "thread_name", &t->track, l->comm, out);
 	return t;
 }
+
+static const struct track objects = {.pid = OBJECTS, .tid = OBJECTS};
 
 static struct track *track_of(struct perfetto *p, struct str name, struct strbuf *out)
 {
 	struct track *t = map_get(&p->tracks, name);
 	if (t)
 		return t;
-	if (!p->has_objects)
-		put_name(p, "process_name", OBJECTS, OBJECTS, STR("objects"), out);
-	p->has_objects = true;
+	if (!p->n_tracks)
+		put_name(p, "process_name", &objects, STR("objects"), out);
 	t = arena_new(&p->arena, struct track);
+	t->pid = OBJECTS;
 	t->tid = OBJECTS + ++p->n_tracks;
 	map_put(&p->arena, &p->tracks, str_copy(&p->arena, name), t);
-	put_name(p, "thread_name", OBJECTS, t->tid, name, out);
+	put_name(p, "thread_name", t, name, out);
 	return t;
 }
 
@@ -331,10 +338,9 @@ static void close_track(struct perfetto *p, struct track *t, int64_t ns, bool is
 	t->is_open = false;
 	bool is_change = strcmp(t->open.category, "change") == 0;
 	if (is_change && !is_end) // its end was not seen: nobody knows how long it took
-		put_instant(p, t->open.name, "t", OBJECTS, t->tid, t->open.ns,
-			    strbuf_str(&t->open.args), out);
+		put_instant(p, t->open.name, "t", t, t->open.ns, strbuf_str(&t->open.args), out);
 	else
-		put_slice(p, &t->open, OBJECTS, t->tid, ns, out);
+		put_slice(p, &t->open, t, ns, out);
 }
 
 /** What has taken until @to; around what ended before it, behind that, or beside it. */
@@ -344,9 +350,9 @@ static void put_lasted(struct perfetto *p, struct track *t, struct str name, int
 	struct open o = {0};
 	begin(&o, name, "slice", from, args);
 	if (from > t->from && from < t->to) {
-		put_pair(p, &o, OBJECTS, t->tid, to, out);
+		put_pair(p, &o, t, to, out);
 	} else {
-		put_slice(p, &o, OBJECTS, t->tid, to, out);
+		put_slice(p, &o, t, to, out);
 		t->from = from;
 		t->to = to;
 	}
@@ -355,7 +361,7 @@ static void put_lasted(struct perfetto *p, struct track *t, struct str name, int
 
 /** False: the record has not all that the rule names. */
 static bool follow(struct perfetto *p, const struct rule *rule, const struct capture_line *l,
-		   struct str args, struct strbuf *out)
+		   struct thread *thread, struct str args, struct strbuf *out)
 {
 	int64_t lasted = 0;
 	strbuf_clear(&p->by);
@@ -364,7 +370,9 @@ static bool follow(struct perfetto *p, const struct rule *rule, const struct cap
 	    !rules_expand(rule->name, &p->fields, l, &p->name) ||
 	    (rule->kind == RULE_SLICE && !rules_duration(rule, &p->fields, &lasted)))
 		return false;
-	struct track *t = track_of(p, strbuf_str(&p->by), out);
+	if (rule->kind == RULE_CALL)
+		return true;
+	struct track *t = rule->by.n ? track_of(p, strbuf_str(&p->by), out) : &thread->track;
 	struct str name = strbuf_str(&p->name);
 	if (rule->kind == RULE_SLICE) {
 		put_lasted(p, t, name, l->ns - lasted, l->ns, args, out);
@@ -378,28 +386,30 @@ static bool follow(struct perfetto *p, const struct rule *rule, const struct cap
 	return true;
 }
 
-static void start_call(struct perfetto *p, struct thread *t, const struct probe *probe, int64_t ns,
-		       struct str args)
+static void start_call(struct perfetto *p, struct thread *t, const struct probe *probe,
+		       struct str name, int64_t ns, struct str args)
 {
 	if (t->n_calls == t->calls.n)
 		vec_push(&p->arena, &t->calls, (struct open){0});
-	begin(&t->calls.v[t->n_calls++], probe->call, "call", ns, args);
+	struct open *o = &t->calls.v[t->n_calls++];
+	begin(o, name, "call", ns, args);
+	o->call = probe->call;
 }
 
-/** False: its start was not seen. */
+/** False: its start was not seen. @is_shown: it is on a track already, and so its start was one. */
 static bool end_call(struct perfetto *p, struct thread *t, const struct probe *probe, int64_t ns,
-		     struct strbuf *out)
+		     bool is_shown, struct strbuf *out)
 {
 	size_t i = t->n_calls;
-	while (i > 0 && !str_eq(t->calls.v[i - 1].name, probe->call))
+	while (i > 0 && !str_eq(t->calls.v[i - 1].call, probe->call))
 		i--;
 	if (!i--)
 		return false;
 	struct open ended = t->calls.v[i];
-	if (i == t->n_calls - 1)
-		put_slice(p, &ended, t->pid, t->tid, ns, out);
-	else
-		put_pair(p, &ended, t->pid, t->tid, ns, out);
+	if (!is_shown && i == t->n_calls - 1)
+		put_slice(p, &ended, &t->track, ns, out);
+	else if (!is_shown)
+		put_pair(p, &ended, &t->track, ns, out);
 	t->n_calls--;
 	memmove(&t->calls.v[i], &t->calls.v[i + 1], (t->n_calls - i) * sizeof(ended));
 	t->calls.v[t->n_calls] = ended;
@@ -410,23 +420,25 @@ static void take_record(struct perfetto *p, const struct capture_line *l, struct
 {
 	struct probe *probe = probe_of(p, l->probe);
 	struct thread *t = thread_of(p, l, out);
-	struct str args = args_of(p, l);
+	struct str args = args_of(p, l), call = probe->call;
 	bool is_shown = false;
 	if (probe->rules.n)
 		fields_read(l->fields, &p->fields);
 	for (size_t i = 0; i < probe->rules.n; i++) {
 		struct rule *rule = &p->rules.list.v[probe->rules.v[i]];
-		bool has = follow(p, rule, l, args, out);
+		bool has = follow(p, rule, l, t, args, out);
 		rule->is_used |= has;
 		rule->is_missed |= !has;
-		is_shown |= has;
+		if (rule->kind != RULE_CALL)
+			is_shown |= has;
+		else if (has)
+			call = strbuf_str(&p->name);
 	}
-	if (is_shown)
-		return;
-	if (probe->verb == VERB_START)
-		start_call(p, t, probe, l->ns, args);
-	else if (probe->verb != VERB_END || !end_call(p, t, probe, l->ns, out))
-		put_instant(p, probe->name, "t", t->pid, t->tid, l->ns, args, out);
+	if (probe->verb == VERB_START && !is_shown)
+		start_call(p, t, probe, call, l->ns, args);
+	else if (!(probe->verb == VERB_END && end_call(p, t, probe, l->ns, is_shown, out)) &&
+		 !is_shown)
+		put_instant(p, probe->name, "t", &t->track, l->ns, args, out);
 }
 
 /** A map that was printed on the way, where it is of numbers: {"key": 5} of each key. */
@@ -462,7 +474,8 @@ static void take_map(struct perfetto *p, const struct capture_line *l, struct st
 	}
 	if (!p->args.n)
 		return;
-	open_event(p, 'C', l->map, l->pid, l->tid, l->ns, out);
+	struct track t = {.pid = l->pid, .tid = l->tid};
+	open_event(p, 'C', l->map, &t, l->ns, out);
 	close_event(strbuf_str(&p->args), out);
 }
 
@@ -476,7 +489,7 @@ static void put_lost(struct perfetto *p, struct str lost, struct strbuf *out)
 	strbuf_clear(&p->name);
 	strbuf_addz(&p->name, "lost: ");
 	strbuf_adds(&p->name, capture_words(total));
-	put_instant(p, strbuf_str(&p->name), "g", OBJECTS, OBJECTS, p->last,
+	put_instant(p, strbuf_str(&p->name), "g", &objects, p->last,
 		    str_trim(str_slice(lost, 1, lost.n - 2)), out);
 }
 
@@ -484,14 +497,17 @@ bool perfetto_line(struct perfetto *p, const struct capture_line *l, struct strb
 {
 	if (l->capture.n) {
 		p->probes = (struct map){0};
+		p->has_start |= capture_start(l->capture, p->has_start ? &(int64_t){0} : &p->start);
 		return rules_read(&p->arena, l->capture, &p->rules);
 	}
 	if (l->has_time && !p->has_start) {
 		p->start = l->ns;
 		p->has_start = true;
 	}
-	if (l->has_time)
+	if (l->has_time) {
+		p->n_late += l->ns < p->last;
 		p->last = l->ns;
+	}
 	if (l->lost.n)
 		put_lost(p, l->lost, out);
 	else if (l->has_time && l->map.n)
@@ -519,12 +535,14 @@ void perfetto_end(struct perfetto *p, struct diag *d, struct strbuf *out)
 	for (struct map_entry *e = NULL; (e = map_next(&p->threads, e));) {
 		struct thread *t = e->value;
 		for (size_t i = 0; i < t->n_calls; i++)
-			put_unfinished(p, &t->calls.v[i], t->pid, t->tid, out);
+			put_unfinished(p, &t->calls.v[i], &t->track, out);
+		if (t->track.is_open)
+			put_unfinished(p, &t->track.open, &t->track, out);
 	}
 	for (struct map_entry *e = NULL; (e = map_next(&p->tracks, e));) {
 		struct track *t = e->value;
 		if (t->is_open)
-			put_unfinished(p, &t->open, OBJECTS, t->tid, out);
+			put_unfinished(p, &t->open, t, out);
 	}
 	time_t start = (time_t)(p->start / 1000000000);
 	struct tm tm;
@@ -534,4 +552,10 @@ void perfetto_end(struct perfetto *p, struct diag *d, struct strbuf *out)
 	strbuf_addf(out, ",\"otherData\":{\"start\":\"%s.%09" PRId64 "Z\"}}\n", text,
 		    p->start % 1000000000);
 	note_missed(p, d);
+	if (p->n_late)
+		diag_warning(d, NULL,
+			     "%" PRIu64
+			     " records are older than the one before them, and what lasts "
+			     "from one to another may be wrong: capture with -s",
+			     p->n_late);
 }

@@ -15,7 +15,7 @@ static struct str text_of(struct arena *a, struct str value)
 
 static bool read_kind(struct str word, enum rule_kind *ret)
 {
-	static const char *const words[] = {"state", "begin", "end", "slice"};
+	static const char *const words[] = {"state", "begin", "end", "slice", "call"};
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (str_eqz(word, words[i])) {
 			*ret = (enum rule_kind)i;

@@ -13,12 +13,14 @@ enum rule_kind {
 	RULE_BEGIN, /**< something begins on it */
 	RULE_END,   /**< and ends */
 	RULE_SLICE, /**< something that took so long ends */
+	RULE_CALL,  /**< the call that begins, of a pair of probes, is called so */
 };
 
 struct rule {
 	enum rule_kind kind;
 	struct str probe; /**< a pattern for what stands behind the provider */
-	struct str by;	  /**< the track's name; as `name` it is a text with {FIELD} in it */
+	struct str
+	    by; /**< the track's name, empty: the thread's; as `name` it is a text with {FIELD} in it */
 	struct str name;
 	struct str lasting; /**< of RULE_SLICE: the field */
 	int64_t unit;	    /**< of that, in ns */

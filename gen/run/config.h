@@ -5,6 +5,7 @@
 #include "out/emit.h"
 #include "run/bpftrace.h"
 #include "run/output.h"
+#include "convert/convert.h"
 #include "record/writer.h"
 #include "run/spawn.h"
 #include "target/proc.h"
@@ -38,9 +39,10 @@ struct run_config {
 	bool has_summary;	/**< how many events there were is said at the end */
 	struct str attached;	/**< names of probes and "was" or "were", for a message; or empty */
 	bool loss_fails;	/**< lost events are an error: the status is RUN_LOST */
-	struct writer *writer;	/**< turns what the program prints into what the user gets */
-	unsigned max_strlen;	/**< longest string to be shown; 0: bpftrace's default */
-	char **args;		/**< positional parameters of the script, ends in NULL */
+	struct convert *convert; /**< makes another format of the writer's JSON; or NULL */
+	struct writer *writer;	 /**< turns what the program prints into what the user gets */
+	unsigned max_strlen;	 /**< longest string to be shown; 0: bpftrace's default */
+	char **args;		 /**< positional parameters of the script, ends in NULL */
 };
 
 #endif

@@ -37,10 +37,11 @@ struct runner {
 	int signals;
 	int target_end; // becomes readable when the target ends; -1 afterwards, or without one
 	struct output output;
-	bool ready;	  // the probes are attached
-	bool given_up;	  // no more output: its reader has gone, or what an error has said
-	int first_signal; // that we got
-	int loss;	  // its counter of lost events, or -1
+	bool ready;	     // the probes are attached
+	bool is_unconverted; // an error has said so
+	bool given_up;	     // no more output: its reader has gone, or what an error has said
+	int first_signal;    // that we got
+	int loss;	     // its counter of lost events, or -1
 	int status;
 	int end_signal; // that ended bpftrace, or 0
 	bool is_full;	// all lines of -N have come: what is lost from then on is of no interest
@@ -165,6 +166,24 @@ static int64_t worked_ns(pid_t bpftrace)
 	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec + (int64_t)clock_ms() * (1000000 / 10);
 }
 
+/** @end: nothing more will come. */
+static void write_converted(struct runner *r, struct str lines, bool end)
+{
+	struct convert *c = r->cfg->convert;
+	struct strbuf converted;
+	if (!c) {
+		write_output(r, lines);
+		return;
+	}
+	strbuf_init(&converted);
+	bool good = convert_take(c, lines, &converted);
+	if (end && r->ready)
+		good = convert_end(c, &converted) && good;
+	r->is_unconverted |= !good;
+	write_output(r, strbuf_str(&converted));
+	strbuf_fini(&converted);
+}
+
 /** Writes what has come, records decoded and functions named; @end: nothing more will come. */
 static void flush_output(struct runner *r, bool end)
 {
@@ -179,7 +198,7 @@ static void flush_output(struct runner *r, bool end)
 		writer_end(r->cfg->writer, &lines);
 	else if (writer_is_holding(r->cfg->writer) && is_idle(r))
 		writer_idle(r->cfg->writer, &lines);
-	write_output(r, strbuf_str(&lines));
+	write_converted(r, strbuf_str(&lines), end);
 	strbuf_fini(&lines);
 	strbuf_clear(&r->relay.out);
 }
@@ -189,7 +208,7 @@ static void begin_output(struct runner *r)
 	struct strbuf first;
 	strbuf_init(&first);
 	writer_begin(r->cfg->writer, &first);
-	write_output(r, strbuf_str(&first));
+	write_converted(r, strbuf_str(&first), false);
 	strbuf_fini(&first);
 }
 
@@ -525,6 +544,8 @@ static void tell_end(struct runner *r, bool is_gone)
 	if (r->given_up && (r->status == 0 || by_us || r->diag->n_errors))
 		r->status = r->diag->n_errors ? 1 : 0;
 	bool has_loss = r->n_lost || r->relay.messages.has_loss || has_full_maps(r);
+	if (r->is_unconverted && r->status == 0)
+		r->status = 1;
 	if (cfg->loss_fails && has_loss && r->status == 0)
 		r->status = RUN_LOST;
 }

@@ -85,7 +85,7 @@ static bool take_action(struct track_line *r, const char *const *actions, struct
 	static const char *const units[] = {"ns", "us", "ms", "s", NULL};
 	struct str kind = r->at->text, name;
 	if (!tok_is_any(r->at, actions))
-		return fail(r, "state, begin, end or slice");
+		return fail(r, "state, begin, end, slice or call");
 	r->at = r->at->next;
 	json_str(j, "kind", kind);
 	if (str_eqz(kind, "end"))
@@ -108,9 +108,9 @@ static bool take_action(struct track_line *r, const char *const *actions, struct
 
 static bool take_line(struct track_line *r, struct json *j)
 {
-	static const char *const words[] = {"by", "state", "begin", "end", "slice", NULL};
+	static const char *const words[] = {"by", "state", "begin", "end", "slice", "call", NULL};
 	struct map probes = {0};
-	struct str by = STR("{comm} {tid}");
+	struct str by = {0};
 	if (!take_probes(r, words, &probes) || (take_word(r, "by") && !take_text(r, &by)))
 		return false;
 	const struct token *actions = r->at;
@@ -119,7 +119,8 @@ static bool take_line(struct track_line *r, struct json *j)
 		do {
 			json_open(j, NULL, '{');
 			json_str(j, "probe", e->key);
-			json_str(j, "by", by);
+			if (by.n)
+				json_str(j, "by", by);
 			if (!take_action(r, words + 1, j))
 				return false;
 			json_close(j, '}');

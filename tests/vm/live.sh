@@ -81,7 +81,16 @@ run() {
 	disk root "$userland,snapshot=on"
 	disk checkout "$folder/checkout.img"
 	[ -z "$bpftrace" ] || disk bpftrace "$folder/bpftrace.img"
-	TMPDIR=$folder machine "$folder/console" 7200 "$kernel" "${options[@]}" || :
+	# Emulated processors at times still see the int3 of a jump that the kernel has patched, and it oopses: the tests that are
+	# left get another machine.
+	local i
+	for i in 1 2 3; do
+		! TMPDIR=$folder machine "$folder/console" 7200 "$kernel" "${options[@]}" || break
+		grep -q 'Kernel panic' "$folder/console" || break
+		echo "live.sh: the emulated kernel has stopped: $(grep -m 1 'Oops\|BUG' "$folder/console")" >&2
+		cp "$folder/console" "$folder/console.$i"
+		e2fsck -fy "$folder/checkout.img" >/dev/null 2>&1 || :
+	done
 	debugfs -R "rdump /vm $folder" "$folder/checkout.img" 2>/dev/null
 	rm -f "$folder"/*.img
 }
