@@ -59,7 +59,7 @@ status 137" "bpftrace is killed within \"$rest\": only whole lines are printed"
 42 apples" "so to a file"
 done
 half 'half a li' -f json -o "$tmp/half"
-is "$(grep -c '^{.*}$' "$tmp/half") $(wc -l <"$tmp/half")" "2 2" "and JSON"
+is "$(grep -c '^{.*}$' "$tmp/half") $(wc -l <"$tmp/half")" "3 3" "and JSON"
 
 SECONDS=0
 FAKE='sleep 15 & echo data; exit 0' run >"$tmp/out" 2>/dev/null

@@ -67,6 +67,7 @@ def value(v, enums):
 
 def from_json(path, enums):
     with open(path) as f:
+        assert 'capture' in json.loads(next(f))
         for line in f:
             e = json.loads(line)
             assert list(e) == ['time', 'cpu', 'pid', 'tid', 'comm', 'probe', 'text', 'fields'], e

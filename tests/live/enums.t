@@ -156,7 +156,7 @@ is "$(grep ^many "$tmp/trace")" "$(sed -nE 's/^(many)\|(.*)/\1|\2|\2/p' "$tmp/wa
 
 traced JSON -f json "$tmp/names.bt"
 is "$(python3 -c 'import json, sys
-for o in map(json.loads, open(sys.argv[1])):
+for o in map(json.loads, [*open(sys.argv[1])][1:]):
     v = o["fields"]["v"]
     print(o["probe"].split(":")[1], v["name"] or v["value"], sep="|")' "$tmp/trace")" "$(cat "$tmp/wanted")" \
 	"-f json: each has its name, or null and its value"

@@ -116,7 +116,7 @@ def text(v):
 
 
 wrong = 0
-lines = [json.loads(line) for line in open(sys.argv[1] + "/trace", encoding="utf-8")]
+capture, *lines = [json.loads(line) for line in open(sys.argv[1] + "/trace", encoding="utf-8")]
 for line, a, n in zip(lines, attacks, numbers):
     got = line.get("fields", {})
     if line["probe"] != "app:say" or got.get(names[0]) != n or text(got.get(names[1])) != a:

@@ -36,7 +36,7 @@ wait_for 10 grep -q last "$tmp/trace"
 live_wait INT
 is "$live_rc $(/usr/bin/python3 -c '
 import json, sys
-print([(e["pid"], e["fields"]["query"]) for e in map(json.loads, open(sys.argv[1]))])' "$tmp/trace")" \
+print([(e["pid"], e["fields"]["query"]) for e in map(json.loads, [*open(sys.argv[1])][1:])])' "$tmp/trace")" \
 	"0 [(${backend[1]}, \"SELECT 'asked by 1';\"), (${backend[2]}, \"SELECT 'asked by 2';\"), (${backend[1]}, \"SELECT 'last', 1;\")]" \
 	"the queries of both, and of no other backend"
 

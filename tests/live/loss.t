@@ -111,7 +111,7 @@ live_wait INT
 like "$(cat "$tmp/messages")" '^btgen: warning: [0-9]+ of 200001 events were lost' "-q does not hide that events were lost"
 is "$(python3 - "$tmp/trace" <<'E2'
 import json, sys
-lines = [json.loads(line) for line in open(sys.argv[1])]
+_, *lines = [json.loads(line) for line in open(sys.argv[1])]
 lost = lines.pop()["lost"]
 others = [l for l in lines if "probe" not in l]
 lines = [l for l in lines if "probe" in l]

@@ -112,7 +112,7 @@ n=20000
 ok "the same as JSON" game -s -f json
 is "$(python3 - "$tmp/trace" 2>&1 <<'E3'
 import json, sys
-rows = [json.loads(line) for line in open(sys.argv[1])]
+capture, *rows = [json.loads(line) for line in open(sys.argv[1])]
 hits = [row for row in rows if "fields" in row]
 times = [row["time"] for row in hits]
 print(len(rows) - len(hits), times == sorted(times), len({row["cpu"] for row in hits}), rows[-1])

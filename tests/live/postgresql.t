@@ -194,7 +194,7 @@ wait_for 10 grep -q 'the last' "$tmp/trace"
 live_wait INT
 cat >"$tmp/fields.py" <<'END'
 import json, sys
-events = [(e['probe'], e['fields']) for e in map(json.loads, open(sys.argv[1]))]
+events = [(e['probe'], e['fields']) for e in map(json.loads, [*open(sys.argv[1])][1:])]
 print([e for e in events if e[0].endswith('start')][0])
 reads = [f for p, f in events if p.endswith('done') and f['relation'] == int(sys.argv[2])]
 print(len(reads), sorted(f['block'] for f in reads) == list(range(len(reads))), {f['fork']['name'] for f in reads})

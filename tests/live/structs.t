@@ -10,7 +10,7 @@ random=$top/tests/obj/aggregate.py
 
 # whole FILE: of each line of JSON what was printed, and below it the first field
 whole() { python3 -c 'import json, sys
-for line in open(sys.argv[1]):
+for line in [*open(sys.argv[1])][1:]:
 	r = json.loads(line)
 	print(r["text"], json.dumps(list(r["fields"].values())[0]), sep="\n")' "$1"; }
 
@@ -139,7 +139,7 @@ is "$(sed 's/0x[0-9a-f]\{2,\}/0xN/g' "$tmp/trace")" "$object
 
 live_start "$tmp/app"
 live_round $live_pid -f json -e 'usdt:__EXE__:app:seen { printf("%s and %s, %s\n", *args.tiny, args.o->pos, str(args.o->name)); }'
-is "$(sed 's/.*"text"/"text"/' "$tmp/trace")" \
+is "$(sed '/^{"capture"/d; s/.*"text"/"text"/' "$tmp/trace")" \
 	'"text": "{c = \"xyz\"} and {x = 1, y = -2}, a \"b\"", "fields": {"tiny": {"c": "xyz"}, "pos": {"x": 1, "y": -2}, "name": "a \"b\""}}' \
 	"in JSON structs are objects, beside what else is printed"
 
@@ -153,7 +153,7 @@ not_ok "and is said to be all there is nowhere" grep -q 'id = 119' "$tmp/trace"
 deep() {
 	live_start "$tmp/app"
 	live_round $live_pid "$@" -t app:list
-	sed 's/.*app:list//; s/.*"fields"/"fields"/; s/0x[0-9a-f]\{2,\}/0xN/g' "$tmp/trace" >"$tmp/listed"
+	sed '/^{"capture"/d; s/.*app:list//; s/.*"fields"/"fields"/; s/0x[0-9a-f]\{2,\}/0xN/g' "$tmp/trace" >"$tmp/listed"
 }
 deep --deep 0
 is "$(cat "$tmp/listed")" ' head=0xN arg1=7 none=0x0 name="other"' "without --deep a pointer is an address"

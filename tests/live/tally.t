@@ -104,7 +104,8 @@ are_counts "$live_pid: $(awk -F'\t' '/^op/ && $3 == "KIND_FLUSH" && int($5 / 2) 
 work -f json -t op_start --count=kind,name
 python3 - "$tmp/trace" <<'END' >"$tmp/rows"
 import json, sys
-for e in json.loads(open(sys.argv[1]).read())["entries"]:
+capture, counts = map(json.loads, open(sys.argv[1]))
+for e in counts["entries"]:
     print("@count[", ", ".join(map(str, e["key"])), f"]: {e['value']}", sep="")
 END
 mv "$tmp/rows" "$tmp/trace"
@@ -135,7 +136,7 @@ import json, re, sys
 us = sorted(int(line.split("\t")[5]) for line in open(sys.argv[2]) if line.startswith("op"))
 text = open(sys.argv[1]).read()
 if text.startswith("{"):
-    rows = {o["map"]: o["entries"][0] for o in map(json.loads, text.splitlines())}
+    rows = {o["map"]: o["entries"][0] for o in map(json.loads, text.splitlines()[1:])}
     count = sum(b["count"] for b in rows["@us"]["histogram"])
     points = {k: (v["min"], v["max"]) for k, v in rows["@us"]["percentiles"].items()}
     most = rows["@us_max"]["value"]
@@ -264,7 +265,7 @@ is "$(grep -c work:op_start "$tmp/trace")" 1 "once"
 work --stack -f json -t op_start --filter 'args.id >= 42 && args.id < 44'
 is "$(python3 - "$tmp/trace" <<'END'
 import json, re, sys
-for line in open(sys.argv[1]):
+for line in [*open(sys.argv[1])][1:]:
     o = json.loads(line)
     print(o["fields"]["id"], o["fields"]["name"], *[frame.split("+")[0] for frame in o["fields"]["ustack"][:2]])
 END

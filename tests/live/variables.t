@@ -130,7 +130,7 @@ is "$(python3 -c '
 import json, sys
 for line in sys.stdin:
     o = json.loads(line)
-    if o["map"] == "@takes":
+    if o.get("map") == "@takes":
         print("\n".join(sorted(json.dumps(e["key"]) for e in o["entries"])))' <"$tmp/trace")" \
 	"$(for key in log_lock locks locks+32 locks+40 constant "namesake ($(address namesake))" "namesake ($(address other))" \
 		"namesake ($(address other))+8" take "$(address heap)" "$(address stack)"; do printf '["%s"]\n' "$key"; done |
