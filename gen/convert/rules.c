@@ -100,7 +100,9 @@ bool fields_find(const struct fields *f, const struct capture_line *l, struct st
 			strbuf_adds(out, capture_words(f->list[i].value));
 			return true;
 		}
-	if (str_eqz(key, "comm"))
+	if (str_eqz(key, "text"))
+		strbuf_adds(out, capture_words(l->text));
+	else if (str_eqz(key, "comm"))
 		strbuf_adds(out, l->comm);
 	else if (str_eqz(key, "probe"))
 		strbuf_adds(out, l->probe);

@@ -44,7 +44,7 @@ struct fields {
 };
 
 void fields_read(struct str object, struct fields *ret);
-/** Also what each record has: pid, tid, cpu, comm, probe. False: there is none of that name. */
+/** Also what each record has: pid, tid, cpu, comm, probe, text. False: there is none of that name. */
 bool fields_find(const struct fields *f, const struct capture_line *l, struct str key,
 		 struct strbuf *out);
 /** Adds @text with each {FIELD} as capture_words() has it; false when one of them is missing. */

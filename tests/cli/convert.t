@@ -1,0 +1,204 @@
+#!/usr/bin/env bash
+# btgen convert: timelines and stacks, judged by python's json, by the rules of the format, and by a reader written apart from it.
+. "$(dirname "$0")/../lib.sh"
+cd "$tmp" || exit
+
+# --- a timeline
+
+python3 - <<'END' >capture.json
+import json
+def line(ns, probe, tid=11, text="", comm="app", pid=10, **fields):
+    print(json.dumps({"time": "2026-01-31T12:00:%02d.%09d+01:00" % divmod(ns, 10**9), "cpu": 0, "pid": pid, "tid": tid, "comm": comm, "probe": probe, "text": text, "fields": fields}))
+tracks = [
+    dict(probe="change", by="{sub}", kind="begin", name="{old} to {new}"),
+    dict(probe="change_done", by="{sub}", kind="end"),
+    dict(probe="change_done", by="{sub}", kind="state", name="{new}"),
+    dict(probe="query__done", by="backend {pid}", kind="slice", name="{text}", lasting="took", unit="us"),
+    dict(probe="function__entry", kind="call", name="{f}()"),
+    dict(probe="gone", by="{nothing}", kind="state", name="x"),
+]
+print(json.dumps({"capture": {"host": "a", "boot_id": None, "monotonic": 1, "wall": "2026-01-31T12:00:00.000000000+01:00", "synchronized": True, "version": "0", "script": "x.bt", "tracks": tracks}}))
+state = lambda n: {"name": n, "value": 1}
+line(1000, "app:read_start", fd=3)
+line(2000, "app:seek_begin")
+line(3000, "app:other", tid=12, why="a\"b\\<script>\u001b[31m")
+line(4000, "app:seek_end")
+line(5500, "app:read_done")
+line(6000, "app:change", sub="s1", old=state("IDLE"), new=state("BUSY"))
+line(8000, "app:change_done", sub="s1", new=state("BUSY"))
+line(9000, "app:a_enter")
+line(9100, "app:b_enter")
+line(9200, "app:a_exit")      # a and b overlap
+line(9300, "app:b_exit")
+line(20000000, "pg:query__done", text="SELECT 1", took=12000)
+line(20000500, "py:function__entry", f="main")
+line(20000600, "py:function__entry", f="leaf")
+line(20000700, "py:function__return", f="leaf")
+line(20000800, "py:function__return", f="main")
+line(20000850, "uretprobe:never")
+line(20000900, "uprobe:open", n=5)
+line(20000950, "app:gone", a=1)
+print(json.dumps({"time": "2026-01-31T12:00:01.000000000+01:00", "cpu": 0, "pid": 10, "tid": 11, "comm": "app", "probe": "interval:s:1", "map": "@n", "entries": [{"key": ["a", 4], "value": 17}, {"key": ["b", 5], "value": 2}]}))
+print(json.dumps({"map": "@us", "entries": [{"key": ["x"], "histogram": [{"min": 0, "max": 1, "count": 2}]}]}))
+print(json.dumps({"lost": {"total": 12, "app:other": 12}}))
+END
+"$btgen" convert -f perfetto capture.json >timeline.json 2>messages
+is "$? $(cat messages)" '0 btgen: note: no record of gone has what its track says: "{nothing}", "x"' "a capture is converted; a track that no record is right for is told of"
+cat >show.py <<'END'
+import json, sys
+events = json.load(open(sys.argv[1]))["traceEvents"]
+names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
+for e in events:
+    where = names.get((e["pid"], e["tid"]), "-")
+    if e["ph"] == "X":
+        print(f'{where}: {e["cat"]} {e["name"]} {e["ts"]} {e["dur"]}')
+    elif e["ph"] in "be":
+        print(f'{where}: {e["ph"]}{e["id"]} {e["name"]} {e["ts"]}')
+    elif e["ph"] in "iB":
+        print(f'{where}: {e["ph"]} {e["name"]} {e["ts"]}')
+    elif e["ph"] == "C":
+        print(f'{e["name"]}: {e["args"]}')
+END
+is "$(python3 show.py timeline.json)" "app: i other 3.0
+app: call seek 2.0 2.0
+app: call read 1.0 4.5
+s1: change IDLE to BUSY 6.0 2.0
+app: b1 a 9.0
+app: e1 a 9.2
+app: call b 9.1 0.2
+backend 10: slice SELECT 1 8000.0 12000.0
+app: call leaf() 20000.6 0.1
+app: call main() 20000.5 0.3
+app: i never 20000.85
+app: i gone 20000.95
+@n: {'a, 4': 17, 'b, 5': 2}
+-: i lost: 12 1000000.0
+app: B open 20000.9
+s1: B BUSY 8.0" "calls, overlaps, changes, states, durations, counters, what is lost and what is open, with microseconds since the start"
+is "$(python3 -c 'import json
+for e in json.load(open("timeline.json"))["traceEvents"]:
+    if e["name"] == "other":
+        print(ascii(e["args"]))')" "{'text': '', 'why': 'a\"b\\\\<script>\\x1b[31m'}" "fields are arguments, and stay what they are"
+
+# Any order of starts and ends: slices of one track never overlap but lie within each other, and none is lost.
+python3 - "$btgen" <<'END' >wrong
+import json, random, subprocess, sys
+random.seed(7)
+for round in range(60):
+    lines, starts = [], 0
+    for n in range(200):
+        probe = "p:" + random.choice("abc") + random.choice(("_start", "_done"))
+        lines.append(json.dumps({"time": "2026-01-31T12:00:00.%09d+00:00" % (n * 10), "cpu": 0, "pid": 1, "tid": random.randrange(2, 4), "comm": "x", "probe": probe, "text": str(n), "fields": {}}))
+        starts += probe.endswith("_start")
+    out = subprocess.run([sys.argv[1], "convert", "-f", "perfetto"], input="\n".join(lines), stdout=subprocess.PIPE, text=True, check=True).stdout
+    events = json.loads(out)["traceEvents"]
+    of = lambda phases: [e for e in events if e["ph"] in phases]
+    if len(of("XbB")) != starts:
+        print("starts", starts, len(of("XbB")))
+    if len(of("X")) + len(of("e")) + len(of("i")) != 200 - starts:
+        print("ends")
+    for tid in (2, 3):
+        stack = []
+        for a, b in sorted((e["ts"], -e["ts"] - e["dur"]) for e in of("X") if e["tid"] == tid):
+            while stack and stack[-1] <= a:
+                stack.pop()
+            if stack and stack[-1] < -b:
+                print("overlap", a, -b)
+            stack.append(-b)
+END
+is "$(cat wrong)" "" "200 random starts and ends, 60 times: as many slices, pairs and marks, and slices nest"
+
+# --- stacks
+
+python3 - <<'END' >stacks.json
+import json
+print(json.dumps({"map": "@off", "entries": [
+    {"key": ["app", ["read+35", "work+1", "main+0x"]], "value": 7},
+    {"key": ["app", ["read+99", "work+2", "main+0x"]], "value": 5},
+    {"key": ["a;b\n", ["f<int, x>(char)+1"]], "value": "9007199254740993"},
+    {"key": ["none", []], "value": 3}, {"key": ["app"], "value": 2}]}))
+END
+"$btgen" convert -f folded stacks.json >out
+is "$? $(cat out)" "0 app;main+0x;work;read 12
+a:b ;f<int, x>(char) 9007199254740993
+none 3" "stacks, the outermost first, offsets left out, equal ones added up"
+{
+	cat stacks.json
+	echo '{"map": "@again", "entries": [{"key": [["f+1"]], "stats": {"count": 2, "average": 4, "total": 8}}]}'
+} >two.json
+"$btgen" convert -f folded two.json >out 2>messages
+is "$? $(cat out)" "1 " "of two maps"
+like "$(cat messages)" '@off, @again; choose one with --map' "... one is to be chosen"
+is "$("$btgen" convert -f folded --map @again two.json)" "f 8" "... by --map"
+echo '{"time": "2026-01-31T12:00:00.000000000+00:00", "probe": "a:b", "text": "", "fields": {"ustack": ["f+1", "g"], "n": 1}}' >records.json
+cat records.json records.json >records2.json
+is "$("$btgen" convert -f folded <records2.json)" "g;f 2" "records of --stack count one each; standard input"
+"$btgen" convert -f folded capture.json >out 2>messages
+is "$?" 1 "without any stacks"
+like "$(cat messages)" 'no stacks: neither a map' "... it says so"
+
+# --- what is wrong
+
+sed '5s/.$//' capture.json >broken.json
+echo before >kept
+"$btgen" convert -f perfetto -o kept broken.json 2>messages
+is "$? $(cat kept) $(ls kept*)" "1 before kept" "a line that is none: nothing is written over what was there"
+like "$(cat messages)" '^broken.json:5: error: is no line of -f json' "... and its number is told"
+head -c 700 capture.json >cut.json
+"$btgen" convert -f perfetto -o kept cut.json 2>messages
+is $? 0 "a last line that is cut off is left out"
+like "$(cat messages)" '^cut.json:2: warning: the last line is cut off' "... with a warning"
+ok "what comes is whole" python3 -m json.tool kept /dev/null
+sort -r capture.json >backwards.json
+"$btgen" convert -f perfetto backwards.json >out 2>messages
+like "$(cat messages)" 'warning: [0-9]+ records are older than the one before them.*-s' "records out of their order are told of"
+is "$("$btgen" convert -f perfetto /dev/null)" '{"traceEvents":[],"otherData":{"start":"1970-01-01T00:00:00.000000000Z"}}' "nothing is nothing"
+for args in '' '-f' '-f text x' '-f perfetto --map @a x' '-f folded --map a x' '-f folded a b'; do
+	# shellcheck disable=SC2086 # words
+	"$btgen" convert $args >out 2>messages
+	is $? 2 "a usage error: convert $args"
+done
+"$btgen" convert -f perfetto no/such 2>messages
+is "$? $(cat messages)" "1 no/such: error: cannot be read: No such file or directory" "a capture that is not there"
+cp capture.json same.json
+"$btgen" convert -f perfetto -o same.json same.json 2>messages
+is "$? $(cmp capture.json same.json)" "1 " "the capture itself is not written over"
+
+# What is JSON: python's reader is the judge, of whole lines that are changed at random.
+cat >differ.py <<'END'
+import json, random, subprocess, sys
+random.seed(int(sys.argv[2]))
+def judge(line):
+    def no(name):
+        raise ValueError
+    try:
+        o = json.loads(line.decode("utf-8"), parse_constant=no)
+        return isinstance(o, dict)
+    except (ValueError, RecursionError):
+        return False
+seeds = [b'{"x": [1, -2.5e+3, "a\\u00e9\\ud83d\\ude00", true, false, null, {"k": []}]}', b'{"a": {"b": {"c": "\xc3\xa9\\n\\"\\\\\\/"}}, "d": 0.1, "e": -0, "f": [[], {}, ""]}']
+alphabet = [bytes([b]) for b in b'{}[]",:\\u0123eE+-. \t\x01\x7f\xc3\xa9\xfftrufalsn'] + [b'\\"', b'[1]', b'{"z":1}', b"1e5", b"null"]
+wrong = 0
+for n in range(1500):
+    line = random.choice(seeds)
+    for _ in range(random.randrange(4)):
+        i = random.randrange(len(line))
+        line = line[:i] + random.choice(alphabet + [b""]) + line[i + random.randrange(3):]
+    if not line.strip() or b"\n" in line:
+        continue
+    status = subprocess.run([sys.argv[1], "convert", "-f", "perfetto"], input=line + b"\n", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
+    if (status == 0) != judge(line):
+        print(status, line)
+        wrong += 1
+print(wrong)
+END
+is "$(python3 differ.py "$btgen" 1)" 0 "1500 lines: taken for JSON as python's reader does"
+deep=$(printf '%0.s[' {1..100000})
+printf '{"a": %s\n' "$deep" >deep.json
+not_ok "nesting has a limit" "$btgen" convert -f perfetto deep.json 2>/dev/null
+python3 -c 'import json
+print(json.dumps({"time": "2026-01-31T12:00:00.000000000+00:00", "cpu": 0, "pid": 1, "tid": 1, "comm": "x", "probe": "a:b", "text": "y" * 2**20, "fields": {"s": {"text": "a\ufffd", "hex": "61ff"}}}))' >large.json
+is "$("$btgen" convert -f perfetto large.json | python3 -c 'import json, sys
+e = json.load(sys.stdin)["traceEvents"][-1]
+print(len(e["args"]["text"]), e["args"]["s"]["hex"])')" "1048576 61ff" "a string of a MiB"
+done_testing
