@@ -45,7 +45,8 @@ OPTIONS
   --latency START DONE
                     how long from probe START to probe DONE: a histogram with percentiles
   --key KEY         with --latency: what the two have in common [tid]
-  -f text|json      how lines are printed; json, also with -o FILE.json: one object a line
+  -f text|json      how lines are printed; json, also with -o FILE.json: one object a line;
+                    -f perfetto: a timeline, -f folded: stacks for a flame graph
   -D NAME[=VALUE]   define a macro
   -I DIR            search DIR for #include
   -c COMMAND        start COMMAND and trace it
