@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/progress.h"
 
 static bool wants_colour(FILE *out)
 {
@@ -169,6 +170,7 @@ static void write_message(struct diag *d, const struct diag_place *at, enum diag
 	}
 	strbuf_init(&b);
 	add_text(d, &b, at, level, name, text);
+	progress_clear();
 	// One write for a whole message, so that messages of several processes do not mix.
 	fwrite(b.p, 1, b.n, d->out);
 	fflush(d->out);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/progress.h"
 
 static bool write_all(int fd, struct str text)
 {
@@ -61,6 +62,7 @@ static bool begin_beside(struct arena *a, struct diag *d, const char *path, mode
 bool outfile_begin(struct arena *a, struct diag *d, const char *path, struct outfile *ret)
 {
 	struct stat st;
+	progress_clear();
 	*ret = (struct outfile){.path = "standard output", .fd = STDOUT_FILENO};
 	if (!path || strcmp(path, "-") == 0)
 		return true;

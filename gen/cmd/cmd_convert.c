@@ -2,9 +2,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/outfile.h"
+#include "base/progress.h"
 #include "cmd/cmd.h"
 #include "cmd/commands.h"
 #include "convert/convert.h"
@@ -77,6 +79,8 @@ static bool convert(struct diag *d, struct convert *c, int fd, const char *name,
 {
 	static char bytes[1 << 18];
 	struct strbuf ready;
+	struct stat st;
+	uint64_t size = fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0, done = 0;
 	ssize_t n;
 	bool good = true;
 	strbuf_init(&ready);
@@ -89,7 +93,10 @@ static bool convert(struct diag *d, struct convert *c, int fd, const char *name,
 		good = convert_take(c, (struct str){bytes, (size_t)n}, &ready) &&
 		       outfile_add(d, out, strbuf_str(&ready));
 		strbuf_clear(&ready);
+		done += (uint64_t)n;
+		progress_step("converting", done, size);
 	}
+	progress_clear();
 	good = good && convert_end(c, &ready) && outfile_add(d, out, strbuf_str(&ready));
 	strbuf_fini(&ready);
 	return good;

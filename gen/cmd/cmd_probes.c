@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/progress.h"
 #include "base/vec.h"
 #include "cmd/commands.h"
 #include "cmd/cmd.h"
@@ -296,6 +297,7 @@ static void print_short(struct listing *l)
 			unread = unread_file(f->bin.img);
 	}
 	arena_fini(&scratch);
+	progress_clear();
 	fwrite(l->out.p, 1, l->out.n, stdout);
 	fflush(stdout);
 	if (unread)

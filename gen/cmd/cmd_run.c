@@ -13,6 +13,7 @@
 #include "base/crew.h"
 #include "base/json.h"
 #include "base/outfile.h"
+#include "base/progress.h"
 #include "value/codename.h"
 #include "record/heading.h"
 #include "cmd/commands.h"
@@ -645,6 +646,8 @@ int cmd_run(int argc, char **argv)
 	if (status < 0) {
 		struct bpftrace bt;
 		d.quiet = o.quiet;
+		if (o.quiet)
+			progress_off();
 		status = bpftrace_find(&a, &d, o.bpftrace, o.no_run, &bt);
 		if (status && o.no_run) { // printing a program needs no bpftrace
 			bt.version = DIALECT_DEFAULT;

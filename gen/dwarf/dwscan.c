@@ -55,6 +55,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/progress.h"
 #include "base/reader.h"
 #include "elf/debugfile.h"
 
@@ -966,6 +967,7 @@ static bool scan_units(struct dwindex *ix, const struct dwquery *q, uint64_t mos
 	search_begin(ix, name, &search);
 	for (size_t i = 0; i < ix->units.n && ix->units.v[i].off < most; i++) {
 		struct unit *u = &ix->units.v[i];
+		progress_step("reading debug information", 0, 0);
 		search_unit(ix, &search, u);
 		if (!(u->kinds & (q->no_decls ? w.kinds << DEFINES : w.kinds)))
 			continue;
@@ -1009,6 +1011,7 @@ void dwscan_names(struct dwsrc *src, unsigned kinds, dwname_fn *fn, void *ctx)
 	struct scan w = {.r.ix = ix, .kinds = kinds, .fn = fn, .ctx = ctx};
 	for (size_t i = 0; i < ix->units.n && !w.has_stopped; i++) {
 		struct unit *u = &ix->units.v[i];
+		progress_step("reading debug information", 0, 0);
 		w.has_stopped |= !scan_unit(&w, u) && !walk_unit(ix, u, kinds, fn, ctx);
 	}
 }

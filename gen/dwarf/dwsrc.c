@@ -2,6 +2,7 @@
 
 #include <dwarf.h>
 
+#include "base/progress.h"
 #include "elf/debuginfo.h"
 #include "dwarf/dwslim.h"
 #include "dwarf/dwsrc_priv.h"
@@ -63,6 +64,7 @@ bool dwsrc_open_whole(struct dwsrc *src)
 
 bool dwsrc_next_unit(struct dwsrc *src, struct dwunit *u)
 {
+	progress_step("reading debug information", 0, 0);
 	for (; u->file < src->files.n; u->file++, u->cursor = NULL) {
 		Dwarf_CU *next;
 		Dwarf_Die split;

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/map.h"
+#include "base/progress.h"
 #include "out/dialect.h"
 #include "run/loss.h"
 #include "run/output.h"
@@ -251,6 +252,7 @@ static void say_exec(struct runner *r)
 
 static void become_ready(struct runner *r)
 {
+	progress_clear();
 	// bpftrace knows a process by its PID alone: only now that it is attached can we tell
 	// whether the PID still belonged to the process that was looked at, and whether that still
 	// runs the same program.
@@ -384,12 +386,17 @@ static void relay_until_end(struct runner *r)
 		}
 		if (!r->ready && is_attached(r))
 			become_ready(r);
+		if (!r->ready)
+			progress_step("attaching", 0, 0);
+		else if (r->stop.is_begun)
+			progress_step("detaching", 0, 0);
 		flush_output(r, false);
 		stop_when_full(r);
 		stop_again_if_lost(&r->stop, had_output);
 		stop_when_idle(&r->stop);
 		tell_detaching(r);
 	}
+	progress_clear();
 	relay_end(&r->relay);
 	messages_end(&r->relay.messages);
 }
