@@ -232,12 +232,13 @@ fill = sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|^\.Os btgen$$|& $(
 
 install: $(BUILD)/btgen
 	$(say) INSTALL $(call quote,$(DESTDIR)$(PREFIX))
-	$(Q)install -d $(foreach dir,$(bindir) $(datadir)/bpf $(docdir)/docs/lab/programs $(docdir)/docs/man \
+	$(Q)install -d $(foreach dir,$(bindir) $(datadir)/bpf $(datadir)/babeltrace $(docdir)/docs/lab/programs $(docdir)/docs/man \
 		$(docdir)/docs/adding-probes/c $(docdir)/docs/adding-probes/c++ \
 		$(includedir)/btgen/compat/sys $(includedir)/btgen/compat/folly/tracing $(pkgconfigdir) $(cmakedir) $(compdir) \
 		$(sort $(foreach page,$(INSTALL_MAN),$(call man_section,$(page)))),$(call dest,$(dir)))
 	$(Q)$(call put,755,$(BUILD)/btgen $(INSTALL_BIN),$(bindir))
 	$(Q)$(call put,755,scripts/percentiles.py,$(datadir))
+	$(Q)$(call put,644,scripts/babeltrace/bt_plugin_btgen.py,$(datadir)/babeltrace)
 	$(Q)$(call put,644,$(wildcard bpf/*),$(datadir)/bpf)
 	$(Q)$(call put,644,$(wildcard include/btgen/*.h),$(includedir)/btgen)
 	$(Q)$(call put,644,$(wildcard include/btgen/compat/sys/*.h),$(includedir)/btgen/compat/sys)

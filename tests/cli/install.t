@@ -18,6 +18,7 @@ ok "make install into a DESTDIR with a blank and a quote" run_make install
 is "$(cd "$dest" && find . -type f ! -path './opt/btgen/*')" "" "nothing is put beside the prefix"
 is "$(find "$prefix/bin" -type f -perm 755 -printf '%f\n' | sort)" "$(printf '%s\n' btgen bpftrace.sh qpair-lifetime | sort)" "the commands"
 is "$(cd "$prefix/share/btgen" && find bpf -type f | sort)" "$(cd "$top" && find bpf -type f | sort)" "all scripts and tables"
+is "$(cd "$prefix/share/btgen" && find babeltrace -type f)" babeltrace/bt_plugin_btgen.py "the plugin of babeltrace2, in a folder of its own"
 is "$(cd "$prefix/include" && find . -type f | sort)" "$(cd "$top/include" && find . -type f | sort)" "all headers"
 is "$(cd "$prefix/share/man" && find . -type f | sort)" "./man1/btgen.1
 ./man1/qpair-lifetime.1
