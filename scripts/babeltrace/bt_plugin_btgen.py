@@ -68,8 +68,8 @@ def parse(text):
         raise ValueError("out of range")
     common["comm"] = string(line["comm"])
     if "map" in line:
-        return "event", (ns, visible(string(line["map"])), common, {"probe": line["probe"]}, {"entries": line["entries"]})
-    context = {"text": line["text"]}
+        return "event", (ns, visible(string(line["map"])), common, {"probe": string(line["probe"])}, {"entries": line["entries"]})
+    context = {"text": string(line["text"])}
     if "cut" in line:
         context["cut"] = ", ".join(line["cut"])  # babeltrace2 2.0 cannot read an array in this place
     return "event", (ns, visible(string(line["probe"])), common, context, dict(line.get("fields", {})))
@@ -83,29 +83,29 @@ def opened(path):
 
 
 def read(path, start=0, end=None):
-    """Place, kind and what it says, of each line."""
+    """Where it ends, kind and what it says, of each line."""
     with opened(path) as f:
         f.seek(start)
         while end is None or start < end:
+            text = b""
             try:
                 text = f.readline()
-            except (EOFError, gzip.BadGzipFile, zlib.error) as e:
-                yield start, "corrupt", e
-                return
+                kind, value = parse(text) if text else (None, None)
+            except (EOFError, gzip.BadGzipFile, zlib.error, *WRONG) as e:
+                kind, value = "corrupt", e
+            if kind != "corrupt" or text.endswith(b"\n"):  # else it may be written just now
+                start += len(text)
+            if kind:
+                yield start, kind, value
             if not text:
                 return
-            try:
-                yield start, *parse(text)
-            except WRONG as e:
-                yield start, "corrupt", e
-            start += len(text)
 
 
 class Capture:
     """What one run of bpftrace.sh wrote: a file, or a part of it."""
 
     def __init__(self, path, start, about):
-        self.path, self.start, self.end = path, start, None
+        self.path, self.start, self.end = path, start, start
         self.n = self.lost = self.disorder = self.shift = self.last = 0
         self.first, self.boot = 2**62, None
         self.host = re.sub(r"(\.json)?(\.gz)?$", "", os.path.basename(path))
@@ -138,11 +138,10 @@ def captures_of(path):
     """Those with events; says what else is in the file."""
     found, corrupt, skipped = [Capture(path, 0, {})], [], {}
     for number, (place, kind, value) in enumerate(read(path), 1):
+        found[-1].end = place
         try:
             if kind == "capture":
-                capture = Capture(path, place, value["capture"])
-                found[-1].end = place
-                found.append(capture)
+                found.append(Capture(path, place, value["capture"]))
             elif kind == "event":
                 found[-1].add(value[0])
             elif kind == "lost":
@@ -193,7 +192,7 @@ def shape(value, depth=0):
     if isinstance(value, int):
         return "int" if value in INT64 else "uint" if value in UINT64 else "str"
     if value is None or isinstance(value, (str, float)):
-        return {str: "str", float: "real"}.get(type(value), "null")
+        return "null" if value is None else "str" if isinstance(value, str) else "real"
     if depth < MAX_DEPTH and isinstance(value, dict):
         return ("struct", *((key, shape(v, depth + 1)) for key, v in value.items()))
     kinds = {shape(v, depth + 1) for v in value} or {"str"} if depth < MAX_DEPTH else ()
@@ -289,28 +288,24 @@ class Messages(bt2._UserMessageIterator):
         return next(self.messages)
 
     def all(self):
-        c, n, now = self.capture, 0, 0
+        c = self.capture
         first, last = c.first + c.shift, c.last + c.shift
         yield self._create_stream_beginning_message(c.stream)
         if c.lost:
             # At some time from the first event to the last: in CTF, from the end of an empty packet to that of the next
+            empty, loss = c.loss.create_packet(), c.loss.create_packet()
             yield self._create_stream_beginning_message(c.loss)
-            for packet in c.loss.create_packet(), c.loss.create_packet():
-                yield self._create_packet_beginning_message(packet, first)
-                if n == 0:
-                    yield self._create_packet_end_message(packet, first)
-                    yield self._create_discarded_events_message(c.loss, c.lost, first, last)
-                n, loss = 1, packet
-        packet, n = None, 0
-        for ns, *event in c.events():
-            if packet and n % PACKET == 0:
+            yield self._create_packet_beginning_message(empty, first)
+            yield self._create_packet_end_message(empty, first)
+            yield self._create_discarded_events_message(c.loss, c.lost, first, last)
+            yield self._create_packet_beginning_message(loss, first)
+        for n, (ns, *event) in enumerate(c.events()):
+            if n and n % PACKET == 0:
                 yield self._create_packet_end_message(packet, now)
-                packet = None
             now = ns + c.shift
-            if not packet:
+            if n % PACKET == 0:
                 packet = c.stream.create_packet()
                 yield self._create_packet_beginning_message(packet, now)
-            n += 1
             yield self.event(packet, now, *event)
         yield self._create_packet_end_message(packet, now)
         if c.lost:
