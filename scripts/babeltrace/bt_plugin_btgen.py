@@ -136,6 +136,8 @@ class Capture:
 
 def captures_of(path):
     """Those with events; says what else is in the file."""
+    if not os.path.isfile(path.encode()):
+        refuse(f"{path}: is no file, and has to be read twice")
     found, corrupt, skipped = [Capture(path, 0, {})], [], {}
     for number, (place, kind, value) in enumerate(read(path), 1):
         found[-1].end = place

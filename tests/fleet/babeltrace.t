@@ -164,6 +164,11 @@ is "$(texts "$tmp/out")" "$(seq 10 29)" "and read with a larger window"
 bt "$tmp/late.json"
 is "$(texts "$tmp/out")" "$(seq 10 29)" "records that are late by seconds are put where they belong"
 
+not_ok "a pipe, which cannot be read twice, is refused" eval 'bt -c source.btgen.json --params="inputs=[\"/dev/stdin\"]" < <(cat "$tmp/all.json")'
+like "$(cat "$tmp/err")" '^btgen: error: /dev/stdin: is no file' "... which it says"
+ok "standard input may be a file" eval 'bt -c source.btgen.json --params="inputs=[\"/dev/stdin\"]" <"$tmp/all.json"'
+is "$(texts "$tmp/out")" "$(seq 10 29)" "... and is read"
+
 # 60 MB of records in 100 MB
 python3 -c 'print(("%s\n" % __import__("sys").argv[1]) * 10000, end="")' "$(record 00.000000000 '{}' "$(printf 'x%.0s' $(seq 6000))")" >"$tmp/large.json"
 ok "a file is not held in memory" eval '(limit_memory 200000; bt "$tmp/large.json" -c sink.utils.dummy)'
