@@ -8,6 +8,7 @@
 #   make check-spdk SPDK=DIR   SPDK's scripts and ours against a built SPDK, MATRIX=1: with each bpftrace; 5 minutes each
 #   make check-vm     NVMe scripts, and a few live tests, in emulated machines with their own kernels, 4 to 6 minutes
 #   make check-vm-all live tests with kernels and bpftraces of several Debian suites, hours; VM='bullseye:trixie' T=... chooses
+#   make check-fleet  what others do with our output, and metrics of many hosts: the tools of others, 3 minutes
 #   make check-package   packages for Debian and for RPM, built from the tarball alone, and what their checkers say; 10 minutes, root
 #   make selftest     the tests that the build of a package can run: no root, nothing is installed
 #   make dist         build/btgen-VERSION.tar.gz of what is committed, the same bytes each time
@@ -32,7 +33,7 @@ ifneq ($(if $(DRY_RUN),,$(filter $(SETUP_GOALS),$(MAKECMDGOALS))),)
 SETUP := $(shell scripts/pkgdep.sh $(if $(filter demo check-chroot check-package,$(MAKECMDGOALS)),,--test) \
 	$(if $(filter lint,$(MAKECMDGOALS)),--lint) $(if $(filter check-matrix,$(MAKECMDGOALS))$(MATRIX),--matrix) $(if $(filter bench,$(MAKECMDGOALS)),--bench) \
 	$(if $(filter check-chroot check-package,$(MAKECMDGOALS)),--chroot) $(if $(filter check-package,$(MAKECMDGOALS)),--package) \
-	$(if $(filter check-vm check-vm-all,$(MAKECMDGOALS)),--vm --matrix) >&2 || echo failed)
+	$(if $(filter check-vm check-vm-all,$(MAKECMDGOALS)),--vm --matrix) $(if $(filter check-fleet,$(MAKECMDGOALS)),--fleet) >&2 || echo failed)
 ifneq ($(strip $(SETUP)),)
 $(error the packages above could not be installed)
 endif
@@ -76,7 +77,7 @@ CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_T := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%.t)
 
-.PHONY: all demo check check-matrix check-chroot check-spdk check-vm check-vm-all check-package selftest dist lab asan fuzz lint bench bench-scripts install uninstall \
+.PHONY: all demo check check-matrix check-chroot check-spdk check-vm check-vm-all check-fleet check-package selftest dist lab asan fuzz lint bench bench-scripts install uninstall \
 	gen-enums clean targets
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -193,6 +194,11 @@ check-vm: all
 
 check-vm-all: all
 	$(Q)tests/vm/live.sh $(VM) $(if $(T),-- $(T))
+
+# What the tools of others make of our output: viewers, stores, metrics of many hosts.
+check-fleet: all
+	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) AGAIN=3 AGAIN_OF='tests/fleet/*' tests/matrix/tracefs.sh tests/prove.sh $(PROVE_FLAGS) \
+		$(or $(T),$(wildcard tests/fleet/*.t))
 
 # The same tests with every program of ours under AddressSanitizer and UndefinedBehaviorSanitizer.
 asan:

@@ -9,6 +9,7 @@
 #   scripts/pkgdep.sh --chroot   and what `make check-chroot` makes other suites with
 #   scripts/pkgdep.sh --package  and what `make check-package` builds and checks packages with, beside --chroot
 #   scripts/pkgdep.sh --vm       and what `make check-vm` boots a machine with
+#   scripts/pkgdep.sh --fleet    and the viewers, stores and fleets of others that `make check-fleet` gives our output to
 #   scripts/pkgdep.sh --list     prints the names of what is missing and stops
 #
 # Works as root, or through sudo. Knows apt (Debian, Ubuntu) and dnf (Fedora, RHEL).
@@ -80,6 +81,13 @@ vm g++-aarch64-linux-gnu gcc-c++-aarch64-linux-gnu
 vm busybox-static busybox
 vm e2fsprogs e2fsprogs
 vm binutils binutils
+fleet babeltrace2 babeltrace2
+fleet python3-bt2 python3-bt2
+fleet python3-plotly python3-plotly
+fleet chromium chromium
+fleet prometheus golang-github-prometheus
+fleet ansible ansible
+fleet debian-archive-keyring -
 bench gdb gdb
 bench dwarves dwarves
 bench systemtap-sdt-dev systemtap-sdt-devel
@@ -145,7 +153,7 @@ main() {
 	local sets=" build " list=no arg
 	for arg; do
 		case $arg in
-		--test | --lint | --bench | --matrix | --chroot | --package | --vm) sets+="${arg#--} " ;;
+		--test | --lint | --bench | --matrix | --chroot | --package | --vm | --fleet) sets+="${arg#--} " ;;
 		--list) list=yes ;;
 		-h | --help)
 			sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"

@@ -105,7 +105,7 @@ asked() { # SET...
 	pkgdep --list "$@"
 	LC_ALL=C sort "$tmp/out"
 }
-sets='--test --lint --bench --matrix --chroot --vm'
+sets='--test --lint --bench --matrix --chroot --vm --fleet'
 looked_up() { # DISTRIBUTION
 	# shellcheck disable=SC2086 # several
 	is "$(asked $sets)" "$(names "$1" .)" "$1: packages.txt has each name that is asked for, and no other"
