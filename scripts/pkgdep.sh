@@ -83,6 +83,9 @@ vm e2fsprogs e2fsprogs
 vm binutils binutils
 fleet babeltrace2 babeltrace2
 fleet python3-bt2 python3-bt2
+fleet libbabeltrace2-python-plugin-provider -
+fleet babeltrace babeltrace
+fleet sqlite3 sqlite
 fleet python3-plotly python3-plotly
 fleet chromium chromium
 fleet prometheus golang-github-prometheus

@@ -164,6 +164,41 @@ row_relay() {
 	done
 }
 
+# captured N: a capture with N records, each the start or the end of one of four threads' calls
+captured() {
+	python3 - "$1" <<-'E2'
+		import sys
+		for n in range(int(sys.argv[1])):
+		    probe = "done" if n // 4 % 2 else "start"
+		    print('{"time": "2026-01-31T12:%02d:%02d.%09d+01:00", "cpu": %d, "pid": 42, "tid": %d, "comm": "reactor_%d", "probe": "app:request_%s", '
+		          '"text": "request %d %s", "fields": {"id": %d, "bytes": 4096, "name": "nqn.2016-06.io.spdk:cnode%d", "state": {"name": "RUNNING", "value": 4}}}'
+		          % (n // 60000000, n // 1000000 % 60, n % 1000000 * 1000, n % 4, 43 + n % 4, n % 4, probe, n, probe, n, n % 7))
+	E2
+}
+
+# The promises: 300,000 records for each second of CPU time, and memory that does not grow with the length of the capture.
+row_convert() {
+	local n bytes rate first=0
+	printf '%s\n' "convert: records of 300 bytes"
+	for n in 100000 1000000; do
+		captured $n >"$tmp/capture.json"
+		read -r rate bytes < <(/usr/bin/env python3 - "$btgen" "$tmp/capture.json" $n <<-'E2'
+			import resource, subprocess, sys
+			subprocess.run([sys.argv[1], "convert", "-f", "perfetto", sys.argv[2]], stdout=subprocess.DEVNULL, check=True)
+			used = resource.getrusage(resource.RUSAGE_CHILDREN)
+			print(int(int(sys.argv[3]) / (used.ru_utime + used.ru_stime)), used.ru_maxrss // 1024)
+		E2
+		)
+		printf '  %-44s %12s records/s %7s MB\n' "btgen convert -f perfetto, $n" "$rate" "$bytes"
+		if [ "$rate" -lt 300000 ] || { [ $first != 0 ] && [ "$bytes" -gt $((first + first / 10 + 1)) ]; }; then
+			printf '  MISSED: 300000 records/s, in memory that does not grow\n'
+			failed=1
+		fi
+		first=$bytes
+	done
+	rm "$tmp/capture.json"
+}
+
 row_enums() {
 	local title="enums: one of nvmf_tgt"
 	if ! has gdb; then
@@ -213,7 +248,7 @@ main() {
 	local row
 	failed=0
 	# shellcheck disable=SC2086 # a list of names
-	[ $# -gt 0 ] || set -- ${BENCH:-start expand check probes hits names relay enums kernel types}
+	[ $# -gt 0 ] || set -- ${BENCH:-start expand check probes hits names relay convert enums kernel types}
 	printf '  %-44s %12s %12s %10s %9s\n' "(medians of ${ROUNDS:-7})" CPU elapsed memory "CPU ratio"
 	for row; do
 		if ! declare -F "row_$row" >/dev/null; then
