@@ -32,7 +32,7 @@ static bool read_second(struct str s, int64_t *ret)
 		    read_number(str_slice(s, DATE + 1, 2), &hours) &&
 		    read_number(str_slice(s, DATE + 4, 2), &minutes) &&
 		    (sign == '+' || sign == '-') && s.p[10] == 'T';
-	if (!good)
+	if (!good || t.tm_year < 1970 || t.tm_year > 2200) // ns since 1970 have 63 bits
 		return false;
 	t.tm_year -= 1900;
 	t.tm_mon--;

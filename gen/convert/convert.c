@@ -5,12 +5,12 @@
 #include "base/arena.h"
 #include "convert/capture.h"
 #include "convert/folded.h"
-#include "convert/perfetto.h"
+#include "convert/timeline.h"
 
 struct convert {
 	struct diag *diag;
 	struct str file;
-	struct perfetto *perfetto; /**< one of these */
+	struct timeline *timeline; /**< one of these */
 	struct folded *folded;
 	struct capture_clock clock;
 	struct strbuf part; /**< a line whose end has not come */
@@ -39,7 +39,7 @@ struct convert *convert_new(enum convert_format format, const char *map, struct 
 	c->diag = d;
 	c->file = str_from(file);
 	if (format == CONVERT_PERFETTO)
-		c->perfetto = perfetto_new();
+		c->timeline = timeline_new();
 	else
 		c->folded = folded_new(map);
 	return c;
@@ -49,7 +49,7 @@ void convert_free(struct convert *c)
 {
 	if (!c)
 		return;
-	perfetto_free(c->perfetto);
+	timeline_free(c->timeline);
 	folded_free(c->folded);
 	strbuf_fini(&c->part);
 	free(c);
@@ -62,8 +62,8 @@ static bool take_line(struct convert *c, struct str line, struct strbuf *out)
 	if (!str_trim(line).n || c->has_failed)
 		return !c->has_failed;
 	bool good = capture_read(&c->clock, line, &l);
-	if (good && c->perfetto)
-		good = perfetto_line(c->perfetto, &l, out);
+	if (good && c->timeline)
+		good = timeline_line(c->timeline, &l, out);
 	else if (good)
 		folded_line(c->folded, &l);
 	if (good)
@@ -108,6 +108,6 @@ bool convert_end(struct convert *c, struct strbuf *out)
 		return false;
 	if (c->folded)
 		return folded_end(c->folded, c->diag, out);
-	perfetto_end(c->perfetto, c->diag, out);
+	timeline_end(c->timeline, c->diag, out);
 	return true;
 }

@@ -136,9 +136,15 @@ bool rules_expand(struct str text, const struct fields *f, const struct capture_
 
 bool rules_duration(const struct rule *rule, const struct fields *f, int64_t *ret)
 {
-	for (size_t i = 0; i < f->n; i++)
-		if (str_eq(f->list[i].key, rule->lasting))
-			return jsonread_integer(f->list[i].value, ret) && *ret >= 0 &&
-			       *ret <= INT64_MAX / rule->unit && ((*ret *= rule->unit), true);
+	const int64_t most = INT64_C(1000000000) * 1000000000; // 31 years
+	for (size_t i = 0; i < f->n; i++) {
+		if (!str_eq(f->list[i].key, rule->lasting))
+			continue;
+		if (!jsonread_integer(f->list[i].value, ret) || *ret < 0 ||
+		    *ret > most / rule->unit)
+			return false;
+		*ret *= rule->unit;
+		return true;
+	}
 	return false;
 }

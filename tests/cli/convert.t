@@ -38,6 +38,7 @@ line(20000800, "py:function__return", f="main")
 line(20000850, "uretprobe:never")
 line(20000900, "uprobe:open", n=5)
 line(20000950, "app:gone", a=1)
+line(20000960, "py:function__entry", f="last")
 print(json.dumps({"time": "2026-01-31T12:00:01.000000000+01:00", "cpu": 0, "pid": 10, "tid": 11, "comm": "app", "probe": "interval:s:1", "map": "@n", "entries": [{"key": ["a", 4], "value": 17}, {"key": ["b", 5], "value": 2}]}))
 print(json.dumps({"map": "@us", "entries": [{"key": ["x"], "histogram": [{"min": 0, "max": 1, "count": 2}]}]}))
 print(json.dumps({"lost": {"total": 12, "app:other": 12}}))
@@ -73,8 +74,9 @@ app: i never 20000.85
 app: i gone 20000.95
 @n: {'a, 4': 17, 'b, 5': 2}
 -: i lost: 12 1000000.0
-app: B open 20000.9
-s1: B BUSY 8.0" "calls, overlaps, changes, states, durations, counters, what is lost and what is open, with microseconds since the start"
+app: i open 20000.9
+app: B last() 20000.96
+s1: B BUSY 8.0" "calls, overlaps, changes, states, durations, counters, what is lost, what is open and what has no end at all, with microseconds since the start"
 is "$(python3 -c 'import json
 for e in json.load(open("timeline.json"))["traceEvents"]:
     if e["name"] == "other":

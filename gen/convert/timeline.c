@@ -1,0 +1,514 @@
+#include "convert/timeline.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/jsonread.h"
+#include "base/map.h"
+#include "convert/rules.h"
+#include "convert/traceevent.h"
+
+/** Above all PIDs (PID_MAX_LIMIT is 4194304): the process whose threads are the lines of objects. */
+enum { OBJECTS = 5000000 };
+
+/** Of one thread: what is open beyond that was begun by probes that have no end. */
+enum { MAX_CALLS = 1000 };
+
+enum verb { VERB_NONE, VERB_START, VERB_END };
+
+/** What a pair of probes stands for. */
+struct call {
+	struct str name;
+	bool has_ended; /**< once at least: the other probe is traced, too */
+};
+
+/** What is known of a probe by its name. */
+struct probe {
+	struct str name; /**< without the provider */
+	enum verb verb;
+	struct call *call; /**< of which that is the start or the end */
+	VEC(size_t) rules; /**< indices of those that it has */
+};
+
+/** What has begun. */
+struct open {
+	struct traceevent_what what; /**< its texts are in these: */
+	struct strbuf name, args;
+	struct call *call; /**< or NULL */
+};
+
+/** A thread's, or that of an object. */
+struct track {
+	struct traceevent_line line;
+	struct open open;
+	bool is_open;
+	int64_t from, to; /**< of its last slice that has ended */
+};
+
+struct thread {
+	struct track track;
+	VEC(struct open) calls; /**< the innermost last; those behind `n_calls` are used again */
+	size_t n_calls;
+};
+
+struct timeline {
+	struct arena arena;
+	struct traceevent events;
+	struct rules rules;
+	struct map probes;    /**< by provider:name; forgotten with each capture line */
+	struct map calls;     /**< by name */
+	struct map processes; /**< those that have a name */
+	struct map threads;   /**< by TID */
+	struct map tracks;    /**< of objects, by name */
+	bool has_start;
+	int64_t last; /**< time of the last record */
+	uint64_t n_late;
+	struct fields fields;
+	struct strbuf name, by, args;
+};
+
+struct timeline *timeline_new(void)
+{
+	struct timeline *t = calloc(1, sizeof(*t));
+	if (!t)
+		base_oom();
+	arena_init(&t->arena);
+	return t;
+}
+
+static void free_open(struct open *o)
+{
+	strbuf_fini(&o->args);
+	strbuf_fini(&o->name);
+}
+
+void timeline_free(struct timeline *t)
+{
+	if (!t)
+		return;
+	for (struct map_entry *e = NULL; (e = map_next(&t->threads, e));) {
+		struct thread *thread = e->value;
+		for (size_t i = 0; i < thread->calls.n; i++)
+			free_open(&thread->calls.v[i]);
+		free_open(&thread->track.open);
+	}
+	for (struct map_entry *e = NULL; (e = map_next(&t->tracks, e));)
+		free_open(&((struct track *)e->value)->open);
+	strbuf_fini(&t->name);
+	strbuf_fini(&t->by);
+	strbuf_fini(&t->args);
+	arena_fini(&t->arena);
+	free(t);
+}
+
+// --- probes
+
+static enum verb verb_of(struct str word)
+{
+	static const char *const starts[] = {"start", "begin", "entry", "enter", NULL},
+				 *const ends[] = {"done", "end", "return", "exit", "stop", NULL};
+	return str_is_any(word, starts) ? VERB_START
+	       : str_is_any(word, ends) ? VERB_END
+					: VERB_NONE;
+}
+
+/** sys_enter_read and sys_exit_read, gc__start and gc__done: what is left in *ret is sys_read, gc. */
+static enum verb find_verb(struct arena *a, struct str name, struct str *ret)
+{
+	for (size_t at = 0, n; at < name.n; at += n + 1) {
+		struct str rest = str_from_offset(name, at);
+		n = str_find(rest, '_');
+		enum verb verb = verb_of(str_slice(rest, 0, n));
+		if (verb == VERB_NONE)
+			continue;
+		struct str before = str_slice(name, 0, at), after = str_from_offset(rest, n);
+		while (str_has_suffix(before, STR("_")))
+			before.n--;
+		while (!before.n && str_take(&after, STR("_")))
+			;
+		*ret = str_printf(a, STR_FMT STR_FMT, STR_ARG(before), STR_ARG(after));
+		return verb;
+	}
+	return VERB_NONE;
+}
+
+/** The probe's name without its provider: f of uprobe:f, query of app:query. */
+static struct str short_name(struct str probe)
+{
+	for (size_t i = probe.n; i > 0; i--)
+		if (probe.p[i - 1] == ':')
+			return str_from_offset(probe, i);
+	return probe;
+}
+
+static struct call *call_of(struct timeline *t, struct str name)
+{
+	struct call *call = map_get(&t->calls, name);
+	if (!call) {
+		call = arena_new(&t->arena, struct call);
+		call->name = name;
+		map_put(&t->arena, &t->calls, name, call);
+	}
+	return call;
+}
+
+static struct probe *probe_of(struct timeline *t, struct str name)
+{
+	static const char *const functions[] = {"uprobe", "kprobe", NULL}, *const returns[] = {
+									       "uretprobe",
+									       "kretprobe", NULL};
+	struct probe *probe = map_get(&t->probes, name);
+	if (probe)
+		return probe;
+	probe = arena_new(&t->arena, struct probe);
+	name = str_copy(&t->arena, name);
+	probe->name = short_name(name);
+	struct str kind = str_slice(name, 0, str_find(name, ':')), call = probe->name;
+	probe->verb = str_is_any(kind, functions) ? VERB_START
+		      : str_is_any(kind, returns) ? VERB_END
+						  : find_verb(&t->arena, probe->name, &call);
+	if (probe->verb != VERB_NONE)
+		probe->call = call_of(t, call);
+	for (size_t i = 0; i < t->rules.list.n; i++) {
+		struct str wanted = t->rules.list.v[i].probe;
+		if (str_glob(wanted, probe->name) || str_glob(wanted, name))
+			vec_push(&t->arena, &probe->rules, i);
+	}
+	map_put(&t->arena, &t->probes, name, probe);
+	return probe;
+}
+
+// --- lines
+
+static const struct traceevent_line objects = {OBJECTS, OBJECTS};
+
+static struct thread *thread_of(struct timeline *t, const struct capture_line *l,
+				struct strbuf *out)
+{
+	struct thread *thread = map_get_u64(&t->threads, (uint64_t)l->tid);
+	if (thread && thread->track.line.pid == l->pid)
+		return thread;
+	if (!thread) {
+		thread = arena_new(&t->arena, struct thread);
+		map_put_u64(&t->arena, &t->threads, (uint64_t)l->tid, thread);
+	}
+	thread->track.line = (struct traceevent_line){l->pid, l->tid};
+	thread->track.is_open = false; // of another process, which had that TID before
+	thread->n_calls = 0;
+	if (map_add_u64(&t->arena, &t->processes, (uint64_t)l->pid))
+		traceevent_name(&t->events, "process_name",
+				(struct traceevent_line){l->pid, l->pid}, l->comm, out);
+	traceevent_name(&t->events, "thread_name", thread->track.line, l->comm, out);
+	return thread;
+}
+
+static struct track *track_of(struct timeline *t, struct str name, struct strbuf *out)
+{
+	struct track *track = map_get(&t->tracks, name);
+	if (track)
+		return track;
+	if (!t->tracks.n)
+		traceevent_name(&t->events, "process_name", objects, STR("objects"), out);
+	track = arena_new(&t->arena, struct track);
+	map_put(&t->arena, &t->tracks, str_copy(&t->arena, name), track);
+	track->line = (struct traceevent_line){OBJECTS, OBJECTS + (int64_t)t->tracks.n};
+	traceevent_name(&t->events, "thread_name", track->line, name, out);
+	return track;
+}
+
+static void begin(struct open *o, struct str name, const char *category, int64_t ns,
+		  struct str args)
+{
+	strbuf_clear(&o->name);
+	strbuf_adds(&o->name, name);
+	strbuf_clear(&o->args);
+	strbuf_adds(&o->args, args);
+	o->what =
+	    (struct traceevent_what){strbuf_str(&o->name), category, ns, strbuf_str(&o->args)};
+}
+
+// --- what the script says of its records
+
+/** What was open on the track gives way to something else, at @ns. */
+static void close_track(struct timeline *t, struct track *track, int64_t ns, bool is_end,
+			struct strbuf *out)
+{
+	if (!track->is_open)
+		return;
+	track->is_open = false;
+	const struct traceevent_what *what = &track->open.what;
+	bool is_change = strcmp(what->category, "change") == 0;
+	if (is_change && !is_end) // its end was not seen: nobody knows how long it took
+		traceevent_instant(&t->events, track->line, 't', what, out);
+	else
+		traceevent_slice(&t->events, track->line, what, ns, out);
+}
+
+/** What has taken until @to: around what ended before it, behind that, or beside it. */
+static void put_lasted(struct timeline *t, struct track *track, const struct traceevent_what *what,
+		       int64_t to, struct strbuf *out)
+{
+	if (what->ns > track->from && what->ns < track->to) {
+		traceevent_pair(&t->events, track->line, what, to, out);
+		return;
+	}
+	traceevent_slice(&t->events, track->line, what, to, out);
+	track->from = what->ns;
+	track->to = to;
+}
+
+/** False: the record has not all that the rule names. */
+static bool follow(struct timeline *t, const struct rule *rule, const struct capture_line *l,
+		   struct thread *thread, struct str args, struct strbuf *out)
+{
+	int64_t lasted = 0;
+	strbuf_clear(&t->by);
+	strbuf_clear(&t->name);
+	if (!rules_expand(rule->by, &t->fields, l, &t->by) ||
+	    !rules_expand(rule->name, &t->fields, l, &t->name) ||
+	    (rule->kind == RULE_SLICE && !rules_duration(rule, &t->fields, &lasted)))
+		return false;
+	if (rule->kind == RULE_CALL)
+		return true;
+	struct track *track = rule->by.n ? track_of(t, strbuf_str(&t->by), out) : &thread->track;
+	struct str name = strbuf_str(&t->name);
+	if (rule->kind == RULE_SLICE) {
+		struct traceevent_what what = {name, "slice", l->ns - lasted, args};
+		put_lasted(t, track, &what, l->ns, out);
+		return true;
+	}
+	close_track(t, track, l->ns, rule->kind == RULE_END, out);
+	track->is_open = rule->kind != RULE_END;
+	if (track->is_open)
+		begin(&track->open, name, rule->kind == RULE_STATE ? "state" : "change", l->ns,
+		      args);
+	return true;
+}
+
+// --- pairs of probes
+
+/** The oldest call of a thread is taken for a mark. */
+static void drop_call(struct timeline *t, struct thread *thread, struct strbuf *out)
+{
+	struct open oldest = thread->calls.v[0];
+	traceevent_instant(&t->events, thread->track.line, 't', &oldest.what, out);
+	memmove(&thread->calls.v[0], &thread->calls.v[1], --thread->n_calls * sizeof(oldest));
+	thread->calls.v[thread->n_calls] = oldest;
+}
+
+static void start_call(struct timeline *t, struct thread *thread, struct call *call,
+		       struct str name, int64_t ns, struct str args, struct strbuf *out)
+{
+	if (thread->n_calls == MAX_CALLS)
+		drop_call(t, thread, out);
+	if (thread->n_calls == thread->calls.n)
+		vec_push(&t->arena, &thread->calls, (struct open){0});
+	struct open *o = &thread->calls.v[thread->n_calls++];
+	begin(o, name, "call", ns, args);
+	o->call = call;
+}
+
+/** False: its start was not seen. @is_shown: it is on a track already, and so its start was one. */
+static bool end_call(struct timeline *t, struct thread *thread, struct call *call, int64_t ns,
+		     bool is_shown, struct strbuf *out)
+{
+	size_t i = thread->n_calls;
+	call->has_ended = true;
+	while (i > 0 && thread->calls.v[i - 1].call != call)
+		i--;
+	if (!i--)
+		return false;
+	struct open ended = thread->calls.v[i];
+	if (!is_shown && i == thread->n_calls - 1)
+		traceevent_slice(&t->events, thread->track.line, &ended.what, ns, out);
+	else if (!is_shown)
+		traceevent_pair(&t->events, thread->track.line, &ended.what, ns, out);
+	thread->n_calls--;
+	memmove(&thread->calls.v[i], &thread->calls.v[i + 1],
+		(thread->n_calls - i) * sizeof(ended));
+	thread->calls.v[thread->n_calls] = ended;
+	return true;
+}
+
+// --- lines of a capture
+
+/** "text": ..., and the fields, as members. */
+static struct str args_of(struct timeline *t, const struct capture_line *l)
+{
+	struct strbuf *args = &t->args;
+	strbuf_clear(args);
+	if (l->text.n) {
+		strbuf_addz(args, "\"text\":");
+		strbuf_adds(args, l->text);
+	}
+	struct str inside =
+	    str_trim(str_slice(l->fields, 1, l->fields.n > 2 ? l->fields.n - 2 : 0));
+	if (inside.n) {
+		strbuf_addz(args, l->text.n ? "," : "");
+		strbuf_adds(args, inside);
+	}
+	return strbuf_str(args);
+}
+
+static void take_record(struct timeline *t, const struct capture_line *l, struct strbuf *out)
+{
+	struct probe *probe = probe_of(t, l->probe);
+	struct thread *thread = thread_of(t, l, out);
+	struct str args = args_of(t, l), name = probe->call ? probe->call->name : probe->name;
+	bool is_shown = false, is_end = probe->verb == VERB_END;
+	if (probe->rules.n)
+		fields_read(l->fields, &t->fields);
+	for (size_t i = 0; i < probe->rules.n; i++) {
+		struct rule *rule = &t->rules.list.v[probe->rules.v[i]];
+		bool has = follow(t, rule, l, thread, args, out);
+		rule->is_used |= has;
+		rule->is_missed |= !has;
+		if (rule->kind != RULE_CALL)
+			is_shown |= has;
+		else if (has)
+			name = strbuf_str(&t->name);
+	}
+	if (is_end && end_call(t, thread, probe->call, l->ns, is_shown, out))
+		return;
+	if (probe->verb == VERB_START && !is_shown)
+		start_call(t, thread, probe->call, name, l->ns, args, out);
+	else if (!is_shown)
+		traceevent_instant(&t->events, thread->track.line, 't',
+				   &(struct traceevent_what){probe->name, "", l->ns, args}, out);
+}
+
+/** The name and the number of a map's entry, empty where it has none: {"key": ["a", 4], "value": 17}. */
+static struct str read_entry(struct timeline *t, struct str entry)
+{
+	struct jsonread r = jsonread_of(entry);
+	struct str key, value, part, number = {0};
+	strbuf_clear(&t->name);
+	jsonread_open(&r, '{');
+	while (jsonread_member(&r, &key, &value)) {
+		struct jsonread parts = jsonread_of(value);
+		bool is_number = value.p[0] == '-' || (value.p[0] >= '0' && value.p[0] <= '9');
+		if (str_eqz(key, "value") && is_number)
+			number = value;
+		if (!str_eqz(key, "key") || !jsonread_open(&parts, '['))
+			continue;
+		while (jsonread_element(&parts, &part)) {
+			strbuf_addz(&t->name, t->name.n ? ", " : "");
+			strbuf_adds(&t->name, capture_words(part));
+		}
+	}
+	return number;
+}
+
+/** A map that was printed on the way, where it is of numbers. */
+static void take_map(struct timeline *t, const struct capture_line *l, struct strbuf *out)
+{
+	struct jsonread list = jsonread_of(l->entries);
+	struct str entry;
+	strbuf_clear(&t->args);
+	jsonread_open(&list, '[');
+	while (jsonread_element(&list, &entry)) {
+		struct str number = read_entry(t, entry);
+		if (!number.n)
+			continue;
+		strbuf_addz(&t->args, t->args.n ? ",\"" : "\"");
+		strbuf_adds(&t->args, t->name.n ? strbuf_str(&t->name) : l->map);
+		strbuf_addz(&t->args, "\":");
+		strbuf_adds(&t->args, number);
+	}
+	struct traceevent_what what = {l->map, "", l->ns, strbuf_str(&t->args)};
+	if (t->args.n)
+		traceevent_counter(&t->events, (struct traceevent_line){l->pid, l->tid}, &what,
+				   out);
+}
+
+/** {"total": 12, "a:b": 12}: at the end, as nobody knows when. */
+static void put_lost(struct timeline *t, struct str lost, struct strbuf *out)
+{
+	struct jsonread r = jsonread_of(lost);
+	struct str key, total = {0};
+	jsonread_open(&r, '{');
+	jsonread_member(&r, &key, &total);
+	strbuf_clear(&t->name);
+	strbuf_addz(&t->name, "lost: ");
+	strbuf_adds(&t->name, capture_words(total));
+	struct traceevent_what what = {strbuf_str(&t->name), "", t->last,
+				       str_trim(str_slice(lost, 1, lost.n - 2))};
+	traceevent_instant(&t->events, objects, 'g', &what, out);
+}
+
+bool timeline_line(struct timeline *t, const struct capture_line *l, struct strbuf *out)
+{
+	if (l->capture.n) {
+		int64_t start;
+		t->probes = (struct map){0};
+		if (!t->has_start && capture_start(l->capture, &start)) {
+			t->events.start = start;
+			t->has_start = true;
+		}
+		return rules_read(&t->arena, l->capture, &t->rules);
+	}
+	if (l->has_time && !t->has_start) {
+		t->events.start = l->ns;
+		t->has_start = true;
+	}
+	if (l->has_time) {
+		t->n_late += l->ns < t->last;
+		t->last = l->ns;
+	}
+	if (l->lost.n)
+		put_lost(t, l->lost, out);
+	else if (l->has_time && l->map.n)
+		take_map(t, l, out);
+	else if (l->has_time)
+		take_record(t, l, out);
+	return true;
+}
+
+static void put_unfinished(struct timeline *t, const struct thread *thread, struct strbuf *out)
+{
+	for (size_t i = 0; i < thread->n_calls; i++) {
+		const struct open *o = &thread->calls.v[i];
+		if (o->call->has_ended)
+			traceevent_unfinished(&t->events, thread->track.line, &o->what, out);
+		else // of a probe that is traced alone
+			traceevent_instant(&t->events, thread->track.line, 't', &o->what, out);
+	}
+}
+
+static void note_missed(const struct timeline *t, struct diag *d)
+{
+	for (size_t i = 0; i < t->rules.list.n; i++) {
+		const struct rule *rule = &t->rules.list.v[i];
+		if (rule->is_missed && !rule->is_used)
+			diag_note(d, NULL,
+				  "no record of " STR_FMT " has what its track says: \"" STR_FMT
+				  "\", \"" STR_FMT "\"%s" STR_FMT,
+				  STR_ARG(rule->probe), STR_ARG(rule->by), STR_ARG(rule->name),
+				  rule->lasting.n ? ", lasting " : "", STR_ARG(rule->lasting));
+	}
+}
+
+void timeline_end(struct timeline *t, struct diag *d, struct strbuf *out)
+{
+	for (struct map_entry *e = NULL; (e = map_next(&t->threads, e));) {
+		const struct thread *thread = e->value;
+		put_unfinished(t, thread, out);
+		if (thread->track.is_open)
+			traceevent_unfinished(&t->events, thread->track.line,
+					      &thread->track.open.what, out);
+	}
+	for (struct map_entry *e = NULL; (e = map_next(&t->tracks, e));) {
+		const struct track *track = e->value;
+		if (track->is_open)
+			traceevent_unfinished(&t->events, track->line, &track->open.what, out);
+	}
+	traceevent_end(&t->events, out);
+	note_missed(t, d);
+	if (t->n_late)
+		diag_warning(d, NULL,
+			     "%" PRIu64
+			     " records are older than the one before them, and what lasts "
+			     "from one to another may be wrong: capture with -s",
+			     t->n_late);
+}

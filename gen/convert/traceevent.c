@@ -1,0 +1,122 @@
+#include "convert/traceevent.h"
+
+#include <inttypes.h>
+#include <time.h>
+
+#include "record/stamp.h"
+
+static void add_number(int64_t v, struct strbuf *out)
+{
+	if (v < 0)
+		strbuf_addc(out, '-');
+	stamp_number(v < 0 ? 0 - (uint64_t)v : (uint64_t)v, 1, out);
+}
+
+/** In microseconds. */
+static void add_us(int64_t ns, struct strbuf *out)
+{
+	uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+	if (ns < 0)
+		strbuf_addc(out, '-');
+	stamp_number(size / 1000, 1, out);
+	strbuf_addc(out, '.');
+	stamp_number(size % 1000, 3, out);
+}
+
+/** An event up to its time; what it has beside that, and close_event(), must follow. */
+static void open_event(struct traceevent *t, char phase, struct traceevent_line at, struct str name,
+		       int64_t ns, struct strbuf *out)
+{
+	strbuf_addz(out, t->has_any ? ",\n{\"ph\":\"" : "{\"traceEvents\":[\n{\"ph\":\"");
+	t->has_any = true;
+	strbuf_addc(out, phase);
+	strbuf_addz(out, "\",\"name\":\"");
+	strbuf_adds(out, name);
+	strbuf_addz(out, "\",\"pid\":");
+	add_number(at.pid, out);
+	strbuf_addz(out, ",\"tid\":");
+	add_number(at.tid, out);
+	strbuf_addz(out, ",\"ts\":");
+	add_us(ns - t->start, out);
+}
+
+static void add_category(const struct traceevent_what *what, struct strbuf *out)
+{
+	strbuf_addz(out, ",\"cat\":\"");
+	strbuf_addz(out, what->category);
+	strbuf_addc(out, '"');
+}
+
+static void close_event(struct str args, struct strbuf *out)
+{
+	strbuf_addz(out, ",\"args\":{");
+	strbuf_adds(out, args);
+	strbuf_addz(out, "}}");
+}
+
+void traceevent_name(struct traceevent *t, const char *what, struct traceevent_line at,
+		     struct str name, struct strbuf *out)
+{
+	open_event(t, 'M', at, str_from(what), t->start, out);
+	strbuf_addz(out, ",\"args\":{\"name\":\"");
+	strbuf_adds(out, name);
+	strbuf_addz(out, "\"}}");
+}
+
+void traceevent_slice(struct traceevent *t, struct traceevent_line at,
+		      const struct traceevent_what *what, int64_t end, struct strbuf *out)
+{
+	open_event(t, 'X', at, what->name, what->ns, out);
+	strbuf_addz(out, ",\"dur\":");
+	add_us(end > what->ns ? end - what->ns : 0, out);
+	add_category(what, out);
+	close_event(what->args, out);
+}
+
+void traceevent_pair(struct traceevent *t, struct traceevent_line at,
+		     const struct traceevent_what *what, int64_t end, struct strbuf *out)
+{
+	t->n_pairs++;
+	for (int i = 0; i < 2; i++) {
+		open_event(t, i ? 'e' : 'b', at, what->name, i ? end : what->ns, out);
+		add_category(what, out);
+		strbuf_addf(out, ",\"id\":%" PRIu64, t->n_pairs);
+		close_event(i ? STR("") : what->args, out);
+	}
+}
+
+void traceevent_unfinished(struct traceevent *t, struct traceevent_line at,
+			   const struct traceevent_what *what, struct strbuf *out)
+{
+	open_event(t, 'B', at, what->name, what->ns, out);
+	add_category(what, out);
+	close_event(what->args, out);
+}
+
+void traceevent_instant(struct traceevent *t, struct traceevent_line at, char scope,
+			const struct traceevent_what *what, struct strbuf *out)
+{
+	open_event(t, 'i', at, what->name, what->ns, out);
+	strbuf_addz(out, ",\"s\":\"");
+	strbuf_addc(out, scope);
+	strbuf_addc(out, '"');
+	close_event(what->args, out);
+}
+
+void traceevent_counter(struct traceevent *t, struct traceevent_line at,
+			const struct traceevent_what *what, struct strbuf *out)
+{
+	open_event(t, 'C', at, what->name, what->ns, out);
+	close_event(what->args, out);
+}
+
+void traceevent_end(struct traceevent *t, struct strbuf *out)
+{
+	time_t second = (time_t)(t->start / 1000000000);
+	struct tm tm;
+	char text[32] = "";
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", gmtime_r(&second, &tm));
+	strbuf_addz(out, t->has_any ? "\n]" : "{\"traceEvents\":[]");
+	strbuf_addf(out, ",\"otherData\":{\"start\":\"%s.%09" PRId64 "Z\"}}\n", text,
+		    t->start % 1000000000);
+}
