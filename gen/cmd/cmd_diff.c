@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "cmd/commands.h"
 #include "cmd/cmd.h"
-#include "cmd/difference.h"
+#include "lock/difference.h"
 #include "cmd/expand.h"
 
 /** As diff(1): what is wrong with the input is not a difference. */

@@ -15,7 +15,7 @@
 #include "base/outfile.h"
 #include "base/progress.h"
 #include "value/codename.h"
-#include "record/heading.h"
+#include "convert/heading.h"
 #include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/run_options.h"

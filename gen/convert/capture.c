@@ -2,7 +2,7 @@
 
 #include <time.h>
 
-#include "base/jsonread.h"
+#include "convert/jsonread.h"
 
 enum { DATE = 19, FRACTION = 10, ZONE = 6 }; // 2026-01-31T12:00:01 .000123456 +01:00
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
-#include "base/jsonread.h"
+#include "convert/jsonread.h"
 #include "base/map.h"
 #include "base/vec.h"
 

@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "base/jsonread.h"
+#include "convert/jsonread.h"
 
 /** @value, a string, in @a. */
 static struct str text_of(struct arena *a, struct str value)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/deflate.h"
+#include "elf/deflate.h"
 #include "base/file.h"
 #include "base/reader.h"
 

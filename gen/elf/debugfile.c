@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/deflate.h"
+#include "elf/deflate.h"
 #include "base/file.h"
 #include "base/reader.h"
 #include "base/vec.h"

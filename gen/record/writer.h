@@ -42,7 +42,7 @@ struct writer_config {
 	unsigned long
 	    max_keys;	     /**< a map that is printed with so many may lack some; 0: not known */
 	bool has_lost_lines; /**< bpftrace before 0.24: "Lost 42 events" stands among the data */
-	struct str heading;   /**< of JSON: the first line; empty: none */
+	struct str heading;  /**< of JSON: the first line; empty: none */
 	struct map_shape *maps;
 	size_t n_maps;
 	struct render render;

@@ -1,4 +1,4 @@
-#include "base/jsonread.h"
+#include "convert/jsonread.h"
 
 #include <errno.h>
 #include <stdlib.h>

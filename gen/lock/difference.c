@@ -1,4 +1,4 @@
-#include "cmd/difference.h"
+#include "lock/difference.h"
 
 #include <inttypes.h>
 

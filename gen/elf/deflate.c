@@ -1,4 +1,4 @@
-#include "base/deflate.h"
+#include "elf/deflate.h"
 
 #ifdef HAVE_LIBDEFLATE
 #include <libdeflate.h>

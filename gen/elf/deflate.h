@@ -1,6 +1,6 @@
 /** deflate - zlib's format and its CRC, by libdeflate, which is twice as fast, or by zlib. */
-#ifndef BASE_DEFLATE_H
-#define BASE_DEFLATE_H
+#ifndef ELF_DEFLATE_H
+#define ELF_DEFLATE_H
 
 #include <stdbool.h>
 #include <stddef.h>

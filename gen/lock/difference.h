@@ -10,8 +10,8 @@
  *	difference_find(&df, &arena, old_images, new_images);
  *	for (size_t i = 0; i < df.changes.n; i++) ...
  */
-#ifndef CMD_DIFFERENCE_H
-#define CMD_DIFFERENCE_H
+#ifndef LOCK_DIFFERENCE_H
+#define LOCK_DIFFERENCE_H
 
 #include "bind/bind.h"
 #include "probe/probeargs.h"

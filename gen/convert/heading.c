@@ -1,4 +1,4 @@
-#include "record/heading.h"
+#include "convert/heading.h"
 
 #include <inttypes.h>
 #include <limits.h>

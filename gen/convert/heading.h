@@ -2,8 +2,8 @@
  * heading - the first line of a capture in JSON: where, when and with what it was made
  * (docs/records.md).
  */
-#ifndef RECORD_HEADING_H
-#define RECORD_HEADING_H
+#ifndef CONVERT_HEADING_H
+#define CONVERT_HEADING_H
 
 #include "base/str.h"
 

@@ -11,8 +11,8 @@
  *
  * Strings are looked at for their form alone: that the text is UTF-8 is the caller's to check.
  */
-#ifndef BASE_JSONREAD_H
-#define BASE_JSONREAD_H
+#ifndef CONVERT_JSONREAD_H
+#define CONVERT_JSONREAD_H
 
 #include "base/str.h"
 
