@@ -226,7 +226,7 @@ gen-enums: $(BUILD)/btgen
 
 # What is installed; documents find what they link to by symbolic links. DESTDIR may contain blanks and quotes; PREFIX may
 # not (configure sees to that).
-INSTALL_BIN := scripts/bpftrace.sh scripts/qpair-lifetime
+INSTALL_BIN := scripts/bpftrace.sh scripts/btgen-report scripts/qpair-lifetime
 INSTALL_MAN := $(wildcard docs/man/*.[1-9])
 man_section = $(mandir)/man$(subst .,,$(suffix $(1)))
 put = install -m $(1) $(2) $(call dest,$(3))/
@@ -245,6 +245,7 @@ install: $(BUILD)/btgen
 	$(Q)$(call put,755,$(BUILD)/btgen $(INSTALL_BIN),$(bindir))
 	$(Q)$(call put,755,scripts/percentiles.py,$(datadir))
 	$(Q)$(call put,644,scripts/babeltrace/bt_plugin_btgen.py,$(datadir)/babeltrace)
+	$(Q)$(call put,644,scripts/report.html,$(datadir))
 	$(Q)$(call put,644,$(wildcard bpf/*),$(datadir)/bpf)
 	$(Q)$(call put,644,$(wildcard include/btgen/*.h),$(includedir)/btgen)
 	$(Q)$(call put,644,$(wildcard include/btgen/compat/sys/*.h),$(includedir)/btgen/compat/sys)

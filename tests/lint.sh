@@ -71,7 +71,7 @@ clang-format --dry-run --Werror "${sources[@]}" || found=1
 
 echo '== python'
 # What Python 3.12 and newer warn of on each run
-out=$(git ls-files '*.py' scripts/qpair-lifetime | python3 -W error::DeprecationWarning -W error::SyntaxWarning -c '
+out=$(git ls-files '*.py' scripts/btgen-report scripts/qpair-lifetime | python3 -W error::DeprecationWarning -W error::SyntaxWarning -c '
 import ast, sys
 for path in sys.stdin.read().split():
     ast.parse(open(path).read(), path)' 2>&1) || complain "$out"

@@ -16,11 +16,12 @@ run_make() {
 
 ok "make install into a DESTDIR with a blank and a quote" run_make install
 is "$(cd "$dest" && find . -type f ! -path './opt/btgen/*')" "" "nothing is put beside the prefix"
-is "$(find "$prefix/bin" -type f -perm 755 -printf '%f\n' | sort)" "$(printf '%s\n' btgen bpftrace.sh qpair-lifetime | sort)" "the commands"
+is "$(find "$prefix/bin" -type f -perm 755 -printf '%f\n' | sort)" "$(printf '%s\n' btgen bpftrace.sh btgen-report qpair-lifetime | sort)" "the commands"
 is "$(cd "$prefix/share/btgen" && find bpf -type f | sort)" "$(cd "$top" && find bpf -type f | sort)" "all scripts and tables"
 is "$(cd "$prefix/share/btgen" && find babeltrace -type f)" babeltrace/bt_plugin_btgen.py "the plugin of babeltrace2, in a folder of its own"
 is "$(cd "$prefix/include" && find . -type f | sort)" "$(cd "$top/include" && find . -type f | sort)" "all headers"
-is "$(cd "$prefix/share/man" && find . -type f | sort)" "./man1/btgen.1
+is "$(cd "$prefix/share/man" && find . -type f | sort)" "./man1/btgen-report.1
+./man1/btgen.1
 ./man1/qpair-lifetime.1
 ./man3/btgen-usdt.3
 ./man5/btgen-template.5
@@ -32,6 +33,14 @@ ok "and through a symbolic link" ln -s "$prefix/bin/bpftrace.sh" "$tmp/link"
 is "$("$tmp/link" --version)" "$("$btgen" --version)" "... which may be anywhere"
 "$prefix/bin/btgen" expand -x "$targets/nvmf_tgt" nvmf >"$tmp/installed" 2>&1
 is $? 0 "the installed btgen finds its scripts and its list of enum tables"
+is "$("$prefix/bin/btgen-report" --help | head -n 1)" "usage: btgen-report [-h] [-o FILE] [--events N] CAPTURE" "btgen-report is there"
+if /usr/bin/python3 -c 'import plotly' 2>/dev/null; then
+	echo '{"text": "of the installed one"}' >"$tmp/capture.json"
+	"$prefix/bin/btgen-report" "$tmp/capture.json" 2>"$tmp/said"
+	is "$? $(grep -c 'of the installed one' "$tmp/capture.html")" "0 1" "... and finds the page that it fills in"
+else
+	skip "the installed btgen-report makes a page" "no python3-plotly"
+fi
 ok "and makes the same program as the checkout's" \
 	cmp "$tmp/installed" <("$btgen" expand -x "$targets/nvmf_tgt" nvmf)
 

@@ -32,6 +32,8 @@ is "$(man_options "$top/docs/man/btgen.1" | comm -23 - "$tmp/btgen")" "" "... an
 is "$(man_options "$top/docs/man/bpftrace.sh.8" | grep -vx -- -- | comm -13 - "$tmp/wrapper")" "" \
 	"bpftrace.sh(8) describes every option of --help"
 is "$(man_options "$top/docs/man/bpftrace.sh.8" | grep -vx -- -- | comm -23 - "$tmp/wrapper")" "" "... and no other"
+is "$(man_options "$top/docs/man/btgen-report.1" | grep -vxE -- '-(f|-stack)')" "$("$top/scripts/btgen-report" --help | help_options)" \
+	"btgen-report(1) describes the options of its --help"
 is "$(grep -ohE '\.Xr (btgen[a-z-]*|bpftrace\.sh) [1-8]' "$top"/docs/man/* | sort -u | while read -r _ name section; do
 	[ -e "$top/docs/man/$name.$section" ] || echo "$name($section)"
 done)" "" "pages refer to pages that are there"

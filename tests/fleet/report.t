@@ -1,0 +1,176 @@
+#!/usr/bin/env bash
+# btgen-report: a capture as one page. What is on it, seen in a real browser; the records are the oracle.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/live.sh
+. "$(dirname "$0")/../live.sh"
+report=$top/scripts/btgen-report
+command -v chromium >/dev/null || skip_all "scripts/pkgdep.sh --fleet installs chromium"
+/usr/bin/python3 -c 'import plotly' 2>/dev/null || skip_all "scripts/pkgdep.sh --fleet installs python3-plotly"
+command -v jq >/dev/null || skip_all "needs jq"
+chmod 711 "$tmp"
+export TMPDIR=$tmp HOME=$tmp
+
+# browse PAGE OPTION...: tests/browser.py's answer in $tmp/seen, the Nth result of its scripts in $(result N)
+browse() {
+	timeout 100 /usr/bin/python3 "$top/tests/browser.py" "$@" >"$tmp/seen" || sed 's/^/# /' "$tmp/seen"
+}
+result() { jq -r ".results[$1]" "$tmp/seen"; }
+first_of() { echo "document.querySelector('#$1 tbody tr').innerText.replace(/\\s+/g, ' ')"; }
+
+# A capture whose slices, stacks, loss and maps are known; what a stranger could have written is hostile.
+cat >"$tmp/make.py" <<'END'
+import json, sys
+out = open(sys.argv[1], "w")
+put = lambda **record: print(json.dumps(record), file=out)
+bad = "</script><script>window.hacked=1</script><img src=http://example.invalid/x onerror=window.hacked=2><b>"
+tracks = [dict(probe="change", by="{o}", kind="begin", name="{a} to {b}"), dict(probe="change_done", by="{o}", kind="end"),
+          dict(probe="change_done", by="{o}", kind="state", name="{b}")]
+put(capture=dict(host="<i>host", boot_id="0", monotonic=10**12, wall="2026-01-31T12:00:00.000000000+01:00", synchronized=True,
+                 version="0.1.0", script="own.bt", tracks=tracks))
+def event(ms, probe, text, comm="app", late=False, **fields):
+    put(time=f"2026-01-31T12:00:{5 + ms // 1000:02d}.{ms % 1000:03d}000000+01:00", cpu=0, pid=42, tid=43, comm=comm, probe=probe,
+        text=text, fields=fields, **({"late": True} if late else {}))
+def change(ms, took, o, a, b):
+    event(ms, "app:change", "it begins", o=o, a=a, b=b)
+    event(ms + took, "app:change_done", "it ends", o=o, a=a, b=b)
+event(0, "app:hello", "the first one \x1b[31m \u202e" + bad, comm=bad)
+change(10, 3, "one", "OFF", "ON")
+change(20, 250, bad, "ON", bad)
+put(lost={"total": 12, "app:hello": 12})
+change(400, 2, "one", "ON", "OFF")
+event(390, "app:hello", "older than the line before", late=True)
+event(500, "app:hello", "x" * 1000000)
+event(510, "app:hello", {"text": "a\ufffdb", "hex": "61ff62"}, name={"text": "\ufffd", "hex": "ff"})
+event(512, "app:call_start", "a call")
+event(515, "app:call_done", "which ends")
+event(520, "app:call_start", "and one that never ends")
+event(1000, "app:hello", "needle in the hay")
+put(map="@us", entries=[dict(key=[bad], histogram=[dict(min=0, max=0, count=0), dict(min=64, max=127, count=77), dict(min=128, max=None, count=3)])])
+put(map="@off", entries=[dict(key=["app", ["read+35", "main+9", bad + ";"]], value=900), dict(key=["app", ["write", "main"]], value=100)])
+put(map="@last", entries=[dict(value={"name": "READ", "value": 2})])
+put(text="other " + bad)
+out.write('{"time": "2026-01-31T12:0')
+END
+/usr/bin/python3 "$tmp/make.py" "$tmp/own.json"
+"$report" "$tmp/own.json" 2>"$tmp/said"
+is $? 0 "a page is made, beside the capture" || sed 's/^/# /' "$tmp/said"
+browse "$tmp/own.html" --run "$(first_of longest)" --run "$(first_of states)" --run "$(first_of open)" \
+	--run "window.hacked + ' ' + document.querySelectorAll('img, #lanes a, #trees a, td b b, h1 i').length" \
+	--run "document.querySelector('#longest button').click(); document.getElementById('range').textContent" \
+	--run "document.getElementById('filter').value = 'NEEDLE hay'; document.getElementById('filter').oninput();
+		document.getElementById('count').textContent + ': ' + document.getElementById('rows').innerText.replace(/\\s+/g, ' ')" \
+	--run "document.getElementById('filter').value = 'late'; document.getElementById('filter').oninput(); document.querySelectorAll('#rows .mark').length" \
+	--run "document.getElementById('filter').value = ''; document.getElementById('filter').oninput(); document.getElementById('rows').innerText" \
+	--run "[...document.querySelectorAll('#lanes .annotation-text')].map(e => e.textContent).join(' | ')" \
+	--run "[...document.querySelectorAll('#trees text')].map(e => e.textContent).join(' | ')"
+is "$(jq -c '[.errors, .requests]' "$tmp/seen")" "[[],[]]" "the browser complains about nothing, and nothing is asked for over a network"
+like "$(result 0)" '^250 ms ON to </script><script>window.hacked=1' "the longest change is the first line of the page, before what is steady"
+like "$(result 1)" '^</script>.* state 1 .*≥ 730 ms \+0.270000 </script>' "steady states are apart, and what had no end at the end of the capture is at least so long"
+like "$(result 2)" '^≥ 480 ms call ' "so are calls whose end was not seen"
+is "$(result 3)" "undefined 0" "no text of the program becomes HTML: not in tables, nor in pictures"
+like "$(jq -r .text "$tmp/seen")" '</script><script>window.hacked=1</script><img src=http' "... it is seen as it is"
+is "$(result 4)" "−0.230000 s, 750 ms wide" "a click on its time shows it in the timeline"
+is "$(result 5)" "1 found: +1.000000 app 43 app:hello needle in the hay" "events are found by words"
+is "$(result 6)" 1 "what came late is marked"
+like "$(result 7)" '^\+0.000000	<.*the first one \\x1b\[31m \\x202e<' "what would move or hide text is shown as escapes"
+like "$(result 7)" 'x{300} \.\.\. \(1,000,000 characters\)' "a string of a megabyte is cut, and that is said"
+like "$(result 7)" "a�b" "one that is not UTF-8 is shown as far as it is"
+like "$(jq -r .text "$tmp/seen")" '^12 events were lost, app:hello: 12, between \+0.270000 and \+0.400000 s$' "loss is said, with between which times"
+like "$(result 8)" '12 events were lost' "and is in the timeline"
+like "$(jq -r .text "$tmp/seen")" 'that are no records, and are skipped: 1$' "a line that is cut is skipped, and that is said"
+is "$(result 9 | grep -oE '(read|write|main)  [0-9.]+ %' | sort | tr '\n' ' ')" "main  10.0 % main  90.0 % read  90.0 % write  10.0 % " \
+	"stacks, with their shares"
+is "$(jq -r .text "$tmp/seen" | sed -n '/^@us$/,$p' | grep -cE '^(64 – 127	77|128 – \.\.\.	3|READ|80 values)')" 4 \
+	"maps are at the end, histograms from their first to their last bucket"
+
+# What most traces have, if any: loss that is known at the end only
+grep -m 1 needle "$tmp/own.json" >"$tmp/end.json"
+echo '{"lost": {"total": 3}}' >>"$tmp/end.json"
+"$report" "$tmp/end.json" 2>/dev/null
+browse "$tmp/end.html" --run "document.querySelectorAll('#lanes .annotation-text').length"
+like "$(jq -r .text "$tmp/seen"), $(result 0)" '^3 events were lost: this was noticed at the end, when it happened is not known$' "loss that is known at the end only"
+is "$(result 0)" 1 "... is at no place of the timeline"
+
+# On a phone, in the dark
+browse "$tmp/own.html" --width 400 --dark --run "document.documentElement.scrollWidth" --run "getComputedStyle(document.body).backgroundColor" \
+	--run "document.getElementById('theme').click(); getComputedStyle(document.body).backgroundColor"
+is "$(result 0)" 400 "on 400 pixels nothing sticks out"
+is "$(result 1), $(result 2)" "rgb(20, 23, 28), rgb(255, 255, 255)" "dark where the system is, and light at a click"
+
+# Large: two events in each of 100000 calls on 8 threads
+cat >"$tmp/large.py" <<'END'
+import json, random, sys
+random.seed(1)
+t, lines = 0, []
+for i in range(100000):
+    tid = 100 + i % 8
+    t += 20000
+    took = int(random.lognormvariate(10, 1))
+    for at, what in ((t, "start"), (t + took, "done")):
+        lines.append((at, tid, what, i))
+lines.sort()
+with open(sys.argv[1], "w") as out:
+    for at, tid, what, i in lines:
+        print(json.dumps(dict(time=f"2026-01-31T12:00:{at // 10**9:02d}.{at % 10**9:09d}+01:00", cpu=0, pid=100, tid=tid, comm="app", probe=f"app:work{i % 3}_{what}",
+                              text=f"request {i} of a client that has a name", fields={"id": i})), file=out)
+END
+/usr/bin/python3 "$tmp/large.py" "$tmp/large.json"
+begin=$(date +%s%N)
+"$report" "$tmp/large.json" -o "$tmp/large.html" 2>/dev/null
+took=$((($(date +%s%N) - begin) / 1000000))
+browse "$tmp/large.html" --run "const b = performance.now(); document.querySelector('[data-zoom=\"0.4\"]').click(); Math.round(performance.now() - b)" \
+	--run "document.querySelectorAll('#lanes .point').length" --run "document.querySelector('#names tbody tr').innerText.split('\t')[2]"
+size=$(stat -c %s "$tmp/large.html")
+echo "# 200,000 events: made in $took ms, $size bytes, drawn $(jq .ready "$tmp/seen") ms after it was opened, zoomed in $(result 0) ms"
+ok "200,000 events are a page of less than 15 MB" test "$size" -lt 15000000
+ok "... which is there in a few seconds" test "$(jq .ready "$tmp/seen")" -lt $((12000 * SLOW))
+ok "... and is zoomed at once" test "$(result 0)" -lt $((3000 * SLOW))
+ok "... as only so much is drawn as there are pixels ($(result 1) pieces)" test "$(result 1)" -gt 500 -a "$(result 1)" -lt 8000
+is "$(result 2)" "33,334" "... while all are counted"
+
+# A real one: the longest change of state is what the records themselves say.
+if can_trace; then
+	live_nvmf nvmf_tgt
+	rm -f "$tmp/ready"
+	"$live_sh" -s -o "$tmp/nvmf.json" --ready-file "$tmp/ready" "$live_pid" nvmf.bt 2>"$tmp/messages" 8>&- &
+	live_tracer=$!
+	own $live_tracer
+	ok "nvmf.bt is attached" wait_for 60 test -s "$tmp/ready"
+	live_say start
+	cat "$targets/tour.txt" >&8
+	live_quit
+	live_wait
+	"$report" "$tmp/nvmf.json" -o "$tmp/nvmf.html" 2>/dev/null
+	browse "$tmp/nvmf.html" --run "const c = document.querySelectorAll('#longest tbody tr')[0].cells; c[0].innerText.trim() + ' ' + c[1].innerText.split('\n')[0]"
+	cat >"$tmp/longest.py" <<'END'
+import json, sys
+begun, ended = {}, []
+for r in map(json.loads, open(sys.argv[1])):
+    f = r.get("fields", {})
+    key = f.get("subnqn"), f.get("thread_id")
+    at = r.get("time") and (int(r["time"][14:16]) * 60 + int(r["time"][17:19])) * 10**9 + int(r["time"][20:29])
+    if r.get("probe", "").endswith("change_state"):
+        begun[key] = at, f
+    elif r.get("probe", "").endswith("change_state_done") and key in begun:
+        since, b = begun.pop(key)
+        ended.append((at - since, (b["state"]["name"] + " " if "state" in b else "") + "to " + b["requested_state"]["name"],
+                      key[0] + (f", thread {key[1]}" if key[1] is not None else "")))
+took, name, where = max(ended)
+print(f"{took / 1e6:.{2 if took < 10**7 else 1 if took < 10**8 else 0}f} ms {name} {where}")
+END
+	is "$(result 0)" "$(/usr/bin/python3 "$tmp/longest.py" "$tmp/nvmf.json")" "a real target: the longest change of state is the first line"
+	is "$(jq -c '[.errors, .requests]' "$tmp/seen")" "[[],[]]" "... without an error"
+else
+	skip "a real target" "needs root and bpftrace"
+fi
+
+# What is missing
+mkdir "$tmp/none" && echo 'raise ImportError("none")' >"$tmp/none/plotly.py"
+is "$(PYTHONPATH=$tmp/none "$report" "$tmp/own.json" 2>&1)" "btgen-report: error: /usr/bin/python3 has no plotly: install the package python3-plotly" \
+	"without plotly it says which package has it"
+is "$("$report" "$tmp/nothing.json" 2>&1)" "btgen-report: error: $tmp/nothing.json: No such file or directory" "a capture that is not there"
+echo hello >"$tmp/hello"
+like "$("$report" "$tmp/hello" 2>&1)" "^btgen-report: error: $tmp/hello has no record: it must be" "a file that is no capture"
+not_ok "... of which no page is made" test -e "$tmp/hello.html"
+done_testing
