@@ -13,6 +13,7 @@
 #   make selftest     the tests that the build of a package can run: no root, nothing is installed
 #   make dist         build/btgen-VERSION.tar.gz of what is committed, the same bytes each time
 #   make lab          the programs of docs/lab
+#   make pictures     the README's pictures, of real runs; root, a minute
 #   make bench        what btgen costs; make bench-scripts: what the scripts cost the programs they trace (10 minutes, root)
 #   make lint asan fuzz gen-enums install uninstall clean
 #
@@ -77,7 +78,7 @@ CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_T := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%.t)
 
-.PHONY: all demo check check-matrix check-chroot check-spdk check-vm check-vm-all check-fleet check-package selftest dist lab asan fuzz lint bench bench-scripts install uninstall \
+.PHONY: all demo check check-matrix check-chroot check-spdk check-vm check-vm-all check-fleet check-package selftest dist lab pictures asan fuzz lint bench bench-scripts install uninstall \
 	gen-enums clean targets
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -212,6 +213,9 @@ demo: all
 lint:
 	$(Q)tests/lint.sh
 
+pictures: all
+	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) tests/pictures.sh
+
 bench: all $(BENCH_CHECK) $(BENCH_RELAY)
 	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) tests/bench/run.sh
 
@@ -238,7 +242,7 @@ fill = sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|^\.Os btgen$$|& $(
 
 install: $(BUILD)/btgen
 	$(say) INSTALL $(call quote,$(DESTDIR)$(PREFIX))
-	$(Q)install -d $(foreach dir,$(bindir) $(datadir)/bpf $(datadir)/babeltrace $(docdir)/docs/lab/programs $(docdir)/docs/man \
+	$(Q)install -d $(foreach dir,$(bindir) $(datadir)/bpf $(datadir)/babeltrace $(docdir)/docs/lab/programs $(docdir)/docs/man $(docdir)/docs/pictures \
 		$(docdir)/docs/adding-probes/c $(docdir)/docs/adding-probes/c++ \
 		$(includedir)/btgen/compat/sys $(includedir)/btgen/compat/folly/tracing $(pkgconfigdir) $(cmakedir) $(compdir) \
 		$(sort $(foreach page,$(INSTALL_MAN),$(call man_section,$(page)))),$(call dest,$(dir)))
@@ -257,6 +261,7 @@ install: $(BUILD)/btgen
 	$(Q)ln -sf btgen $(call dest,$(compdir)/bpftrace.sh)
 	$(Q)$(call put,644,README.md CONTRIBUTING.md LICENSE,$(docdir))
 	$(Q)$(call put,644,$(wildcard docs/*.md docs/*.json),$(docdir)/docs)
+	$(Q)$(call put,644,$(wildcard docs/pictures/*.png),$(docdir)/docs/pictures)
 	$(Q)$(call put,644,$(wildcard docs/lab/*.md),$(docdir)/docs/lab)
 	$(Q)$(call put,644,$(wildcard docs/lab/programs/*),$(docdir)/docs/lab/programs)
 	$(Q)$(call put,644,docs/adding-probes/README.md,$(docdir)/docs/adding-probes)
