@@ -45,7 +45,7 @@ while IFS=$'\001' read -r -u 9 what command shows state; do
 	esac
 	command=$(code "$command") shows=$(code "$shows")
 	case $command in
-	'make check T='*) ok "$what: ${command#*T=} is a test" test -x "$top/${command#*T=}" ;;
+	'make check T='* | 'make check-fleet T='*) ok "$what: ${command#*T=} is a test" test -x "$top/${command#*T=}" ;;
 	'make check-spdk SPDK=DIR') ok "$what: there is a test for a real SPDK" test -x "$top/tests/spdk/record.t" ;;
 	'make check-vm') ok "$what: there is a test for the emulated machine" test -x "$top/tests/vm/nvme.t" ;;
 	'gdb '* | 'readelf '*)
