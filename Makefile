@@ -247,7 +247,7 @@ install: $(BUILD)/btgen
 		$(includedir)/btgen/compat/sys $(includedir)/btgen/compat/folly/tracing $(pkgconfigdir) $(cmakedir) $(compdir) \
 		$(sort $(foreach page,$(INSTALL_MAN),$(call man_section,$(page)))),$(call dest,$(dir)))
 	$(Q)$(call put,755,$(BUILD)/btgen $(INSTALL_BIN),$(bindir))
-	$(Q)$(call put,755,scripts/percentiles.py,$(datadir))
+	$(Q)$(call put,755,scripts/percentiles.py scripts/pcp-bpftrace.py,$(datadir))
 	$(Q)$(call put,644,scripts/babeltrace/bt_plugin_btgen.py,$(datadir)/babeltrace)
 	$(Q)$(call put,644,scripts/report.html,$(datadir))
 	$(Q)$(call put,644,$(wildcard bpf/*),$(datadir)/bpf)

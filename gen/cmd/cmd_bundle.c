@@ -5,16 +5,27 @@
  * script looks for in the file before bpftrace attaches to that. The process that fires could not
  * be asked: a page that it shares with its parent and has not read itself, as that of the build-id,
  * is out of BPF's reach.
+ *
+ * With --pcp it is the program itself, for the bpftrace agent of Performance Co-Pilot. That reads
+ * variables out of a program's text with a pattern, `@name[key] = fn(`, and takes the last that it
+ * finds of each: comments at the end are such lines. scripts/pcp-bpftrace.py, which the agent runs in
+ * bpftrace's place, finds there what the shell script looks for.
  */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/outfile.h"
+#include "base/json.h"
+#include "check/mapuse.h"
+#include "lower/expr.h"
 #include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
 #include "out/dialect.h"
+
+enum { OPTION_PCP = CMD_OWN };
 
 static const struct cmd_option list[] = {
     {'x', "exe", "FILE", "the program or library that it is for"},
@@ -26,9 +37,19 @@ static const struct cmd_option list[] = {
     {'o', "output", "FILE", "write to FILE, which is replaced only on success"},
     {CMD_FOR, "for", "VERSION", "the bpftrace there [the one installed here, else 0.17]"},
     {CMD_CONF, "conf", "FILE", "list of enum tables [bpf/enums.conf]"},
+    {OPTION_PCP, "pcp", NULL, "write a program for PCP's bpftrace agent: maps are metrics"},
     {'v', "verbose", NULL, "say which files were chosen"},
     {0},
 };
+
+static int take(void *request, const char *command, int letter, const char *value)
+{
+	struct expand_request *req = request;
+	if (letter != OPTION_PCP)
+		return expand_take(req, command, letter, value);
+	req->pcp = true;
+	return -1;
+}
 
 static const struct cmd_options options = {
     .usage =
@@ -39,20 +60,36 @@ static const struct cmd_options options = {
 	"\n"
 	"  btgen bundle -x /usr/sbin/app --for 0.23 app.bt -o app-trace.sh\n"
 	"  ssh root@host sh -s <app-trace.sh\n"
+	"  btgen bundle --pcp -x /usr/sbin/app --for 0.23 app.bt -o autostart/app.bt\n"
 	"\n",
     .list = list,
-    .take = expand_take,
+    .take = take,
 };
+
+/** The agent calls a script, and so its metrics, by the name of its file. */
+static bool is_metric_file(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	size_t n = 0;
+	while (isalnum((unsigned char)name[n]) || (n && name[n] == '_'))
+		n++;
+	return n && !isdigit((unsigned char)name[0]) && strcmp(name + n, ".bt") == 0;
+}
 
 static int parse(int argc, char **argv, struct expand_request *req)
 {
 	int status = cmd_read_options(&options, argc, argv, req);
 	for (; optind < argc; optind++)
 		vec_push(req->arena, &req->sources, (struct expand_source){argv[optind], false});
-	if (status < 0 && !req->exe)
+	if (status < 0 && !req->exe && !req->pcp)
 		status = cmd_usage_error(argv[0], "give the program that it is for: -x FILE");
 	if (status < 0 && !req->sources.n)
 		status = cmd_usage_error(argv[0], "give a script to bundle");
+	if (status < 0 && req->pcp && req->out && !is_metric_file(req->out))
+		status =
+		    cmd_usage_error(argv[0], "-o: metrics are called by the file's name: letters, "
+					     "digits and _, as in app.bt");
 	return status;
 }
 
@@ -111,17 +148,134 @@ static void write_head(struct arena *a, const struct expand_request *req, const 
 	strbuf_addf(out, "exec \"$bpftrace\" \"$@\" /dev/fd/3 3<<'END-%s'\n", id);
 }
 
+/** A map of the script's, as PCP has it. */
+struct metric {
+	struct str name;
+	struct str fn; /**< empty: it is none */
+	bool has_key;
+	bool is_own;   /**< the script's own: END clears it */
+	bool may_fall; /**< something may be added that is negative */
+};
+
+static void look_at_use(const struct mapuse *u, struct metric *m)
+{
+	static const char *const fns[] = {"count", "sum",  "min",   "max", "avg",
+					  "stats", "hist", "lhist", NULL};
+	m->is_own |= u->is_opaque || (u->is_cleared && mapuse_is_in(u, PROVIDER_END));
+	const struct node *call = u->value;
+	if (!call || call->kind != NODE_CALL || !tok_is_any(call->name, fns))
+		return;
+	const struct expr *e = call->child ? call->child->expr : NULL;
+	m->fn = call->name->text;
+	m->may_fall |= !e || (e->sign != SIGN_NONE && e->sign != SIGN_UNSIGNED);
+	m->has_key = u->node->child || tok_is(call->name, "stats");
+}
+
+static bool is_histogram(const struct metric *m)
+{
+	return str_eqz(m->fn, "hist") || str_eqz(m->fn, "lhist");
+}
+
+/** What the agent is told that it is assigned: of count() it makes a counter, which has a rate. */
+static struct str said_function(const struct metric *m)
+{
+	bool is_counter =
+	    (str_eqz(m->fn, "sum") && !m->may_fall) || (is_histogram(m) && m->has_key);
+	return is_counter ? STR("count") : m->fn;
+}
+
+static void write_metric(const struct metric *m, struct strbuf *names, struct strbuf *lines,
+			 struct strbuf *prints)
+{
+	// The agent refuses a histogram with a key: pcp-bpftrace.py makes counters of its buckets.
+	const char *more = is_histogram(m) && m->has_key ? "_histogram" : "";
+	strbuf_addf(names, "%s@" STR_FMT "%s", strbuf_str(names).n ? "," : "", STR_ARG(m->name),
+		    more);
+	strbuf_addf(lines, "// @" STR_FMT "%s%s = " STR_FMT "()\n", STR_ARG(m->name), more,
+		    m->has_key ? "[key]" : "", STR_ARG(said_function(m)));
+	strbuf_addf(prints, " print(@" STR_FMT ");", STR_ARG(m->name));
+}
+
+/** What the agent is to know; false when there is nothing for it. */
+static bool write_metrics(struct arena *a, struct bind *b, struct strbuf *out)
+{
+	struct mapuses all;
+	struct map seen = {0};
+	struct strbuf names, lines, prints;
+	strbuf_init(&names);
+	strbuf_init(&lines);
+	strbuf_init(&prints);
+	mapuse_find(b, &all);
+	for (size_t i = 0; i < all.uses.n; i++) {
+		struct metric m = {.name = all.uses.v[i].name};
+		if (map_get(&seen, m.name))
+			continue;
+		map_put(a, &seen, m.name, &all.uses.v[i]);
+		for (const struct mapuse *u = &all.uses.v[i]; u; u = u->next)
+			look_at_use(u, &m);
+		if (m.fn.n && !m.is_own)
+			write_metric(&m, &names, &lines, &prints);
+	}
+	bool good = strbuf_str(&names).n > 0;
+	strbuf_addf(out, "// include: " STR_FMT "\n// custom-output-block\n" STR_FMT,
+		    STR_ARG(strbuf_str(&names)), STR_ARG(strbuf_str(&lines)));
+	strbuf_addf(out, "interval:s:1 {" STR_FMT " }\n", STR_ARG(strbuf_str(&prints)));
+	strbuf_fini(&names);
+	strbuf_fini(&lines);
+	strbuf_fini(&prints);
+	return good;
+}
+
+/** What pcp-bpftrace.py looks for, and sets. */
+static void write_conditions(struct arena *a, const struct expand_request *req,
+			     const struct expansion *x, struct strbuf *out)
+{
+	struct json j = {.out = out};
+	strbuf_adds(out, STR("\n// btgen "));
+	json_open(&j, NULL, '{');
+	json_printf(&j, "version", "\"0.%u\"", req->version);
+	if (x->files.list.n) {
+		const struct img *img = x->files.list.v[0].bin.img;
+		json_str(&j, "file", x->files.list.v[0].path);
+		json_printf(&j, "offset", "%" PRIu64, img->build_id_off);
+		json_str(&j, "build_id", str_hex(a, img->build_id));
+	}
+	if (x->bind.max_strlen)
+		json_printf(&j, dialect_strlen_variable(req->version), "%u", x->bind.max_strlen);
+	json_bool(&j, "by_number", dialect_finds_types_by_number(req->version));
+	json_close(&j, '}');
+	strbuf_addc(out, '\n');
+}
+
+static bool write_pcp(struct arena *a, struct diag *d, const struct expand_request *req,
+		      struct expansion *x)
+{
+	struct strbuf text;
+	strbuf_init(&text);
+	strbuf_adds(&text, strbuf_str(&x->program.text));
+	write_conditions(a, req, x, &text);
+	bool good = write_metrics(a, &x->bind, &text) ||
+		    diag_error(d, NULL,
+			       "the script has no metrics: they are maps of count(), sum(), min(), "
+			       "max(), avg(), stats(), hist() and lhist() that END does not clear");
+	good = good && outfile_write(a, d, req->out, strbuf_str(&text));
+	strbuf_fini(&text);
+	return good;
+}
+
 static bool write_bundle(struct arena *a, struct diag *d, const struct expand_request *req,
 			 struct expansion *x)
 {
 	if (!expand_run(a, d, req, x))
 		return false;
-	const struct targetfile *file = &x->files.list.v[0];
-	if (!file->bin.img->build_id.n)
+	const struct targetfile *file = x->files.list.n ? &x->files.list.v[0] : NULL;
+	if (file && !file->bin.img->build_id.n)
 		return diag_error(d, NULL,
 				  STR_FMT ": it has no build-id to be told by: link it with "
 					  "--build-id",
 				  STR_ARG(file->path));
+	if (req->pcp)
+		return write_pcp(a, d, req, x);
 	struct strbuf text;
 	strbuf_init(&text);
 	write_head(a, req, x, &text);

@@ -37,6 +37,7 @@ struct expand_request {
 	struct trace_request trace; /**< -t: instead of sources */
 	unsigned deep;		    /**< --deep N, of these: levels of structs behind pointers */
 	bool json;		    /**< -f json, of these; of `check`: --json */
+	bool pcp;		    /**< of `bundle`: --pcp */
 	const char *lock, *against; /**< of `check`: its options of these names, or NULL */
 	struct lock *facts;	/**< collects what the script relies on, check/lock.h; or NULL */
 	const char *conf;	/**< enum table list, or NULL for the installed one */

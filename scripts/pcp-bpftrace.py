@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Runs bpftrace for the bpftrace agent of Performance Co-Pilot, with scripts of `btgen bundle --pcp`.
+
+    bpftrace_path = /usr/share/btgen/pcp-bpftrace.py        in the agent's bpftrace.conf
+
+Such a script says for which build of which program it is, in a comment: with another one, or another
+bpftrace, it is not run, and the metric bpftrace.scripts.NAME.error says why. What the agent cannot take is
+put in a form that it can: a histogram with a key becomes a map NAME_histogram with instances
+`KEY,MIN-MAX`, stats() one with `KEY,count`, `KEY,average`, `KEY,total`; blanks and control characters in a
+key become `_`, for the name of an instance ends at a blank. Values below 0 are left out, which the agent
+would show as huge ones, and so is what printf() prints, of which it would keep all.
+
+Any other script goes to bpftrace as it is. Needs nothing but Python and bpftrace: $BPFTRACE, else that in PATH.
+"""
+import json
+import os
+import platform
+import re
+import shutil
+import signal
+import subprocess
+import sys
+
+CONDITIONS = re.compile(r"^// btgen (\{.*\})$", re.MULTILINE)
+BTF = "/sys/kernel/btf/vmlinux"
+
+
+def refuse(text):
+    print("error: " + text, file=sys.stderr)
+    sys.exit(1)
+
+
+def build_id(path, offset, size):
+    try:
+        with open(path, "rb") as file:
+            file.seek(offset)
+            return file.read(size).hex()
+    except OSError:
+        refuse("there is no %s here" % path)
+
+
+def check(bpftrace, wanted):
+    """Exits with a message where the script is for another program or another bpftrace."""
+    path, expected = wanted.get("file"), wanted.get("build_id", "")
+    if path and build_id(path, wanted["offset"], len(expected) // 2) != expected:
+        refuse("%s is another build than the one that this is for, with build-id %s" % (path, expected))
+    found = subprocess.run([bpftrace, "--version"], stdout=subprocess.PIPE, check=True, text=True).stdout.strip()
+    if not re.search(r"v%s([.-]|$)" % re.escape(wanted["version"]), found):
+        refuse("%s: this is for bpftrace %s" % (found, wanted["version"]))
+
+
+def environment(wanted):
+    """What a bundled shell script would set."""
+    env = dict(os.environ)
+    for name in ("BPFTRACE_STRLEN", "BPFTRACE_MAX_STRLEN"):
+        if name in wanted:
+            env.setdefault(name, str(int(wanted[name])))
+    kernel = tuple(map(int, re.findall(r"\d+", platform.release())[:2]))
+    if wanted["by_number"] and kernel < (5, 11) and os.access(BTF, os.R_OK):
+        env.setdefault("BPFTRACE_BTF", BTF)
+    return env
+
+
+def instances(keys, value):
+    """(name, number) of each number of a map of bpftrace's, however deep it is."""
+    if isinstance(value, dict):
+        for key, below in value.items():
+            yield from instances(keys + [re.sub(r"[\s\x00-\x1f\x7f-\x9f]", "_", key)], below)
+    elif isinstance(value, list):  # a histogram
+        for bucket in value:
+            yield from instances(keys + ["%s-%s" % (bucket.get("min", "-inf"), bucket.get("max", "inf"))],
+                                 bucket["count"])
+    elif isinstance(value, int) and value >= 0:
+        yield ",".join(keys), value
+
+
+def adapt(line):
+    """What the agent is given for a line of bpftrace's, or None."""
+    said = json.loads(line, strict=False)
+    if said["type"] not in ("map", "hist", "stats"):
+        return said if said["type"] == "attached_probes" else None
+    (name, value), = said["data"].items()
+    if said["type"] == "hist":
+        if isinstance(value, list):  # without a key, as the agent has them, too
+            return said
+        name += "_histogram"
+    found = {}
+    for key, number in instances([], value):  # two keys may look alike by now
+        found[key] = found.get(key, 0) + number
+    if isinstance(value, dict):
+        return {"type": "map", "data": {name: found}}
+    return {"type": "map", "data": {name: found[""]}} if found else None
+
+
+def run(bpftrace, program, wanted):
+    check(bpftrace, wanted)
+    child = subprocess.Popen([bpftrace, "-f", "json", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                             env=environment(wanted))
+    for sig in (signal.SIGINT, signal.SIGTERM):  # the agent ends a script so
+        signal.signal(sig, lambda number, frame: child.send_signal(number))
+    child.stdin.write(program)
+    child.stdin.close()
+    for line in child.stdout:
+        try:
+            said = adapt(line.decode("utf-8", "replace")) if line.strip() else None
+        except (ValueError, KeyError, TypeError, AttributeError):
+            continue  # cut short, or not what it is in any bpftrace that there is
+        if said:
+            print(json.dumps(said), flush=True)
+    sys.exit(child.wait())
+
+
+def main():
+    bpftrace = shutil.which(os.environ.get("BPFTRACE", "bpftrace")) or refuse("there is no bpftrace here")
+    if sys.argv[1:] != ["-f", "json", "-"]:
+        os.execv(bpftrace, [bpftrace] + sys.argv[1:])
+    program = sys.stdin.buffer.read()
+    found = CONDITIONS.findall(program.decode("utf-8", "replace"))
+    if found:
+        run(bpftrace, program, json.loads(found[-1]))
+    sys.exit(subprocess.run([bpftrace, "-f", "json", "-"], input=program, check=False).returncode)
+
+
+main()

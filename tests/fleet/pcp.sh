@@ -1,0 +1,79 @@
+# Sourced after lib.sh: a Performance Co-Pilot of the test's own, on ports and in folders of its own, without root's services.
+#
+#   pcp_prepare                             what is missing skips the whole file
+#   cp x.bt "$pcp_autostart"                what the bpftrace agent is to run
+#   pcp_start [HOST]                        pmcd and the agent; the host's name in what they say
+#   wait_for 20 pcp_has bpftrace.scripts.x.data.map '"key"'
+#   pcp pmrep ...                           any program of PCP's, on that pmcd
+#   pcp_stop
+#
+# Its folder is $pcp_dir; logs are in $pcp_dir/log.
+# shellcheck shell=bash disable=SC2034,SC2154
+
+pcp_dir='' pcp_tree='' pcp_autostart='' pcp_pmcd='' pcp_port=''
+
+# free_port: one of 127.0.0.1 that nobody listens on now
+free_port() { /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+
+# pcp PROGRAM ARG...: with the configuration, the libraries and the modules of that tree
+pcp() {
+	local program=$1 bin
+	shift
+	for bin in usr/bin usr/lib/pcp/bin; do
+		[ ! -x "$pcp_tree/$bin/$program" ] || break
+	done
+	set -- env -C "$pcp_dir" PCP_CONF="$pcp_dir/pcp.conf" PMCD_PORT="$pcp_port" PMCD_SOCKET="$pcp_dir/pmcd.socket" PMCD_CONNECT_TIMEOUT=30 \
+		PMCD_REQUEST_TIMEOUT=30 LD_LIBRARY_PATH="$pcp_tree/usr/lib" \
+		PYTHONPATH="$pcp_tree/usr/lib/python3/dist-packages" PATH="/usr/bin:/bin:/usr/sbin:/sbin:$pcp_tree/usr/bin" \
+		BPFTRACE="$(command -v "$bpftrace")" "$pcp_tree/$bin/$program" "$@"
+	[ "$BASHPID" = $$ ] || exec "$@" # in the background $! is the program's
+	"$@"
+}
+
+pcp_prepare() {
+	local var value
+	can_trace || skip_all "needs root and bpftrace"
+	pcp_tree=$("$top/tests/fleet/install.sh" pcp 2>"$tmp/install") || skip_all "no PCP to be had: $(tail -n 1 "$tmp/install")"
+	pcp_dir=$tmp/pcp pcp_port=$(free_port)
+	pcp_autostart=$pcp_dir/pmdas/bpftrace/autostart
+	mkdir -p "$pcp_autostart" "$pcp_dir"/{log,run,tmp}
+	chmod 755 "$pcp_autostart"
+	sed -E "s,=/(etc|usr|var|run)\b,=$pcp_tree/\1,; s,^(PCP_AWK_PROG)=.*,\1=awk," "$pcp_tree/etc/pcp.conf" >"$pcp_dir/pcp.conf"
+	while read -r var value; do
+		sed -i "s|^$var=.*|$var=$value|" "$pcp_dir/pcp.conf"
+	done <<-EOF
+		PCP_PMDAS_DIR $pcp_dir/pmdas
+		PCP_RUN_DIR $pcp_dir/run
+		PCP_LOG_DIR $pcp_dir/log
+		PCP_TMP_DIR $pcp_dir/tmp
+		PCP_TMPFILE_DIR $pcp_dir/tmp
+		PCP_USER root
+		PCP_GROUP root
+	EOF
+	printf 'root { bpftrace 151:*:* }\n' >"$pcp_dir/root_bpftrace"
+	pcp pmnsmerge "$pcp_tree/usr/lib/pcp/pmns/root_pmcd" "$pcp_dir/root_bpftrace" "$pcp_dir/pmns" || skip_all "PCP does not run here"
+	printf '[bpftrace]\nbpftrace_path = %s\n' "${pcp_bpftrace:-$top/scripts/pcp-bpftrace.py}" >"$pcp_dir/pmdas/bpftrace/bpftrace.conf"
+	cat >"$pcp_dir/pmcd.conf" <<-EOF
+		pmcd 2 dso pmcd_init $pcp_tree/usr/lib/pcp/pmdas/pmcd/pmda_pmcd.so
+		bpftrace 151 pipe binary /usr/bin/python3 $pcp_tree/usr/lib/pcp/pmdas/bpftrace/pmdabpftrace.python
+		[access]
+		allow "local:*" : all;
+	EOF
+}
+
+pcp_start() {
+	pcp pmcd -f -i 127.0.0.1 -s "$pcp_dir/pmcd.socket" -c "$pcp_dir/pmcd.conf" -n "$pcp_dir/pmns" -l "$pcp_dir/log/pmcd.log" \
+		-U root -q 30 -t 30 -H "${1-$(uname -n)}" &
+	pcp_pmcd=$!
+	own $pcp_pmcd
+	wait_for 20 pcp pminfo -f pmcd.numagents >/dev/null 2>&1
+}
+
+# pcp_has METRIC REGEX: of what pminfo -f prints
+pcp_has() { pcp pminfo -f "$1" 2>&1 | grep -qE -- "$2"; }
+
+# pcp_stop: the agent stops its scripts, which takes a moment
+pcp_stop() {
+	kill "$pcp_pmcd"
+	wait "$pcp_pmcd" 2>/dev/null
+}

@@ -1,0 +1,159 @@
+#!/usr/bin/env bash
+# Performance Co-Pilot: scripts run under its bpftrace agent, and what happened is in its metrics, by name.
+# shellcheck source=tests/lib.sh
+[ -e /sys/kernel/tracing/available_events ] || [ "${BTGEN_IN_TRACEFS-}" = 1 ] ||
+	exec "$(dirname "$0")/../matrix/tracefs.sh" "$0" "$@"
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/live.sh
+. "$(dirname "$0")/../live.sh"
+# shellcheck source=tests/postgresql.sh
+. "$(dirname "$0")/../postgresql.sh"
+# shellcheck source=tests/fleet/pcp.sh
+. "$(dirname "$0")/pcp.sh"
+pcp_prepare
+
+# A copy of the server, for the probes are those of a file, and other servers may run of the system's
+pg_own() {
+	local bin
+	bin=$(pg_config --bindir 2>/dev/null || dirname "$(ls /usr/lib/postgresql/*/bin/postgres 2>/dev/null)" 2>/dev/null)
+	mkdir -p "$tmp/own$bin" "$tmp/path"
+	chmod 711 "$tmp"
+	cp "$bin"/{postgres,initdb,psql,pgbench} "$tmp/own$bin" 2>/dev/null
+	ln -s /usr/share "$tmp/own/usr/share"
+	ln -s "${bin%/bin}/lib" "$tmp/own${bin%/bin}/lib"
+	printf '#!/bin/sh\necho %s\n' "$tmp/own$bin" >"$tmp/path/pg_config"
+	chmod +x "$tmp/path/pg_config"
+	PATH=$tmp/path:$PATH
+}
+pg_own
+postgresql_start query__start
+version=$("$bpftrace" --version | sed 's/^bpftrace v\(0\.[0-9]*\).*/\1/')
+
+# bundle NAME FILE SCRIPT...: that for the agent
+bundle() {
+	"$btgen" bundle --pcp --for "$version" -W no-table ${2:+-x "$2"} -o "$pcp_autostart/$1.bt" "${@:3}" 2>"$tmp/bundle-said" || sed 's/^/# /' "$tmp/bundle-said"
+}
+
+# values METRIC: NAME VALUE of each instance, sorted
+values() {
+	pcp pminfo -f "bpftrace.scripts.$1" | sed -n 's/^ *inst \[[0-9]* or "\(.*\)"\] value \(.*\)/\1 \2/p' | LC_ALL=C sort
+}
+value() { pcp pminfo -f "bpftrace.scripts.$1" | sed -n 's/^ *value //p'; }
+# attached NAME...: bpftrace waits for events, as it does when all is attached
+attached() {
+	local name child
+	for name; do
+		child=$(pgrep -P "$(value "$name.pid")" 2>/dev/null) && grep -qE '^(22|232|281) ' "/proc/$child/syscall" || return
+	done
+}
+is_gone() { ! kill -0 "$1" 2>/dev/null; }
+total() { awk '{ n += $NF } END { print n + 0 }'; }
+
+cp "$targets/nvmf_tgt" "$tmp/changed"
+bundle states "$targets/nvmf_tgt" "$top/docs/fleet/nvmf_states.bt"
+bundle postgresql "$pg_bin/postgres" "$top/bpf/postgresql.bt" -D SLOW_MS=1000
+bundle waits "$pg_bin/postgres" "$top/bpf/postgresql-waits.bt" -D BUFFERS=0
+bundle changed "$tmp/changed" "$top/docs/fleet/nvmf_states.bt"
+cp "$targets/nvmf_tgt_shared" "$tmp/changed"
+cat >"$tmp/odd.bt" <<'EOF'
+BEGIN
+{
+	@calls["</script>\x1b[31m\"quoted\" a\nb"] = count();
+	@calls["\xff\xfe"] = count();
+	@depth = sum(5);
+	@level["a"] = sum(-7);
+	@level["b"] = sum(7);
+	@us["x y"] = hist(5);
+	@us["x y"] = hist(6);
+	@size = stats(10);
+	@size = stats(20);
+	@own["a"] = count();
+	printf("a line\n");
+}
+END { clear(@own); }
+EOF
+bundle odd '' "$tmp/odd.bt"
+printf 'BEGIN { @n = 7; }\n' >"$pcp_autostart/foreign.bt"
+
+# tour: a target is started, does what tour.txt says, and ends; what it did goes to lines
+tour() {
+	live_nvmf nvmf_tgt
+	live_say start
+	cat "$targets/tour.txt" >&8
+	live_quit
+	python3 "$top/tests/live/nvmf_lines.py" "$tmp/log" lines >>"$tmp/lines"
+}
+# did REGEX REPLACEMENT: NAME TIMES of the lines that match
+did() { sed -nE "s/$1/$2/p" "$tmp/lines" | LC_ALL=C sort | uniq -c | awk '{ print $2, $1 }'; }
+
+ok "pmcd starts with the agent" pcp_start
+ok "scripts are started, and attached" wait_for 60 attached states postgresql waits odd
+tour
+did '^(.*) change state from (.*) to (.*) done$' '\1,\2,\3' >"$tmp/changes"
+did '^nvmf_tgt reached state (.*)' '\1' >"$tmp/reached"
+wait_for 20 eval '[ "$(values states.data.changes)" = "$(cat "$tmp/changes")" ] && [ "$(values states.data.reached)" = "$(cat "$tmp/reached")" ]'
+is "$(values states.data.changes)" "$(cat "$tmp/changes")" "state changes by subsystem and name, as often as the target made them"
+is "$(values states.data.reached)" "$(cat "$tmp/reached")" "... states that the target reached"
+is "$(values states.data.change_us_histogram | total)" "$(total <"$tmp/changes")" "... and each took some time, in a histogram for each state"
+like "$(values states.data.change_us_histogram)" '^PAUSED,[0-9]+-[0-9]+ ' "... whose instances are the state and the bounds of the bucket"
+
+echo 'SELECT 1;' >"$tmp/one.sql"
+"$pg_bin/pgbench" -n -f "$tmp/one.sql" -c 2 -t 100 -h "$tmp/db" -U tester postgres >"$tmp/pgbench" 2>&1 || sed 's/^/# /' "$tmp/pgbench"
+wait_for 20 eval '[ "$(values postgresql.data.statements | total)" = 200 ]'
+is "$(values postgresql.data.statements | cut -d" " -f2 | paste -sd" ")" "100 100" "statements of pgbench, by backend"
+is "$(values postgresql.data.latency_us | total)" 200 "... their durations in a histogram"
+wait_for 20 eval '[ "$(values waits.data.transaction_us_histogram | total)" -ge 200 ]'
+like "$(values waits.data.transaction_us_histogram)" '^commit,[0-9]+-[0-9]+ ' "... and transactions, by how they ended"
+
+is "$(values odd.data.us_histogram)" "x_y,4-7 2" "a histogram with a key has instances"
+is "$(values odd.data.size)" "average 15
+count 2
+total 30" "so has stats()"
+is "$(value odd.data.depth)" 5 "a map without a key is a value"
+is "$(values odd.data.level)" "b 7" "what is negative is absent"
+is "$(values odd.data.calls | cut -d' ' -f2)" "1
+1" "keys of any bytes are instances"
+like "$(values odd.data.calls)" '^</script>_\[31m"quoted"_a_b 1$' "... without control characters and blanks"
+not_ok "the script's own maps are none" pcp_has bpftrace.scripts.odd 'data\.own'
+is "$(pcp pminfo bpftrace.scripts.odd | grep -c 'data.output')" 0 "lines are no metric"
+is "$(value foreign.data.n)" 7 "other scripts run as they did"
+like "$(value changed.error)" "error: $tmp/changed is another build than the one that this is for, with build-id [0-9a-f]{40}" \
+	"another build is refused, and a metric says so"
+is "$(value changed.status)" '"error"' "... and that it does not run"
+
+like "$(pcp pminfo -d bpftrace.scripts.postgresql.data.busy_us)" 'Semantics: counter' "a sum that never falls is a counter"
+like "$(pcp pminfo -d bpftrace.scripts.odd.data.level)" 'Semantics: instant' "... one that may is none"
+
+# Once more, for pmlogger
+printf 'log mandatory on 1 sec { bpftrace.scripts }\n' >"$tmp/pmlogger.conf"
+pcp pmlogger -c "$tmp/pmlogger.conf" -l "$pcp_dir/log/pmlogger.log" "$tmp/archive" &
+logger=$!
+own $logger
+wait_for 20 eval 'pcp pmdumplog -a "$tmp/archive" 2>/dev/null | grep -q states.data.changes'
+pcp pmrep -s 6 -o csv -l '|' bpftrace.scripts.states.data.changes >"$tmp/rates" 2>&1 &
+reporter=$!
+sleep 1
+tour
+did '^(.*) change state from (.*) to (.*) done$' '\1,\2,\3' >"$tmp/changes"
+wait $reporter
+kill $logger
+wait $logger
+# sums: what the columns of pmrep's rates add up to, for samples of a second each: NAME VALUE
+sums() {
+	awk -F '|' '
+		NR == 1 { for (i = 2; i <= NF; i++) { name[i] = $i; gsub(/"|^"?bpftrace.scripts.states.data.changes-/, "", name[i]) } next }
+		{ for (i = 2; i <= NF; i++) sum[i] += $i }
+		END { for (i in name) printf "%s %.0f\n", name[i], sum[i] }' "$1" | LC_ALL=C sort
+}
+is "$(sums "$tmp/rates")" "$(awk '{ print $1, $2 / 2 }' "$tmp/changes")" "pmrep shows how often each change happens, by these names"
+pcp pmrep -a "$tmp/archive" -o csv -l '|' bpftrace.scripts.states.data.changes >"$tmp/logged" 2>&1
+is "$(sums "$tmp/logged")" "$(awk '{ print $1, $2 / 2 }' "$tmp/changes")" "... and out of pmlogger's archive"
+is "$(pcp pmdumplog -a "$tmp/archive" bpftrace.scripts.states.data.changes |
+	awk '/data.changes/ { last = "" } / inst / { last = last $0 "\n" } END { printf "%s", last }' |
+	sed 's/^ *inst \[[0-9]* or "\(.*\)"\] value \(.*\)/\1 \2/' | LC_ALL=C sort)" "$(cat "$tmp/changes")" "... which at last has what happened since the script began"
+
+running=$(value states.pid)
+pcp_stop
+ok "with pmcd the scripts end" wait_for 20 is_gone "$running"
+postgresql_stop
+done_testing
