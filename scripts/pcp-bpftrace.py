@@ -5,8 +5,8 @@
 
 Such a script says for which build of which program it is, in a comment: with another one, or another
 bpftrace, it is not run, and the metric bpftrace.scripts.NAME.error says why. What the agent cannot take is
-put in a form that it can: a histogram with a key becomes a map NAME_histogram with instances
-`KEY,MIN-MAX`, stats() one with `KEY,count`, `KEY,average`, `KEY,total`; blanks and control characters in a
+put in a form that it can: hist() with a key becomes a map NAME_histogram with instances `KEY,MIN-MAX`,
+lhist() a map NAME_linear, stats() one with `KEY,count`, `KEY,average`, `KEY,total`; blanks and control characters in a
 key become `_`, for the name of an instance ends at a blank. Values below 0 are left out, which the agent
 would show as huge ones, and so is what printf() prints, of which it would keep all.
 
@@ -21,6 +21,7 @@ import signal
 import subprocess
 import sys
 
+SPLIT = re.compile(r"^// (@\w+_(?:histogram|linear))\[", re.MULTILINE)
 CONDITIONS = re.compile(r"^// btgen (\{.*\})$", re.MULTILINE)
 BTF = "/sys/kernel/btf/vmlinux"
 
@@ -74,20 +75,21 @@ def instances(keys, value):
         yield ",".join(keys), value
 
 
-def adapt(line):
-    """What the agent is given for a line of bpftrace's, or None."""
+def adapt(line, split):
+    """What the agent is given for a line of bpftrace's, or None; `split` are names of histograms as maps."""
     said = json.loads(line, strict=False)
     if said["type"] not in ("map", "hist", "stats"):
         return said if said["type"] == "attached_probes" else None
     (name, value), = said["data"].items()
     if said["type"] == "hist":
-        if isinstance(value, list):  # without a key, as the agent has them, too
-            return said
-        name += "_histogram"
+        names = [name + end for end in ("_histogram", "_linear") if name + end in split]
+        if not names:
+            return said  # the agent's own
+        name = names[0]
     found = {}
     for key, number in instances([], value):  # two keys may look alike by now
         found[key] = found.get(key, 0) + number
-    if isinstance(value, dict):
+    if isinstance(value, (dict, list)):
         return {"type": "map", "data": {name: found}}
     return {"type": "map", "data": {name: found[""]}} if found else None
 
@@ -98,11 +100,12 @@ def run(bpftrace, program, wanted):
                              env=environment(wanted))
     for sig in (signal.SIGINT, signal.SIGTERM):  # the agent ends a script so
         signal.signal(sig, lambda number, frame: child.send_signal(number))
+    split = SPLIT.findall(program.decode("utf-8", "replace"))
     child.stdin.write(program)
     child.stdin.close()
     for line in child.stdout:
         try:
-            said = adapt(line.decode("utf-8", "replace")) if line.strip() else None
+            said = adapt(line.decode("utf-8", "replace"), split) if line.strip() else None
         except (ValueError, KeyError, TypeError, AttributeError):
             continue  # cut short, or not what it is in any bpftrace that there is
         if said:

@@ -171,28 +171,27 @@ static void look_at_use(const struct mapuse *u, struct metric *m)
 	m->has_key = u->node->child || tok_is(call->name, "stats");
 }
 
-static bool is_histogram(const struct metric *m)
+/**
+ * The agent takes a histogram without a key, and cannot know one of equal steps from one of powers
+ * of two: the others are maps with a bucket in the key, which pcp-bpftrace.py makes of them.
+ */
+static const char *metric_suffix(const struct metric *m)
 {
-	return str_eqz(m->fn, "hist") || str_eqz(m->fn, "lhist");
-}
-
-/** What the agent is told that it is assigned: of count() it makes a counter, which has a rate. */
-static struct str said_function(const struct metric *m)
-{
-	bool is_counter =
-	    (str_eqz(m->fn, "sum") && !m->may_fall) || (is_histogram(m) && m->has_key);
-	return is_counter ? STR("count") : m->fn;
+	if (str_eqz(m->fn, "lhist"))
+		return "_linear";
+	return m->has_key && str_eqz(m->fn, "hist") ? "_histogram" : "";
 }
 
 static void write_metric(const struct metric *m, struct strbuf *names, struct strbuf *lines,
 			 struct strbuf *prints)
 {
-	// The agent refuses a histogram with a key: pcp-bpftrace.py makes counters of its buckets.
-	const char *more = is_histogram(m) && m->has_key ? "_histogram" : "";
+	const char *more = metric_suffix(m);
+	// The agent makes a counter, which has a rate, of count() only.
+	bool is_counter = *more || (str_eqz(m->fn, "sum") && !m->may_fall);
 	strbuf_addf(names, "%s@" STR_FMT "%s", strbuf_str(names).n ? "," : "", STR_ARG(m->name),
 		    more);
 	strbuf_addf(lines, "// @" STR_FMT "%s%s = " STR_FMT "()\n", STR_ARG(m->name), more,
-		    m->has_key ? "[key]" : "", STR_ARG(said_function(m)));
+		    *more || m->has_key ? "[key]" : "", STR_ARG(is_counter ? STR("count") : m->fn));
 	strbuf_addf(prints, " print(@" STR_FMT ");", STR_ARG(m->name));
 }
 

@@ -20,6 +20,7 @@ BEGIN
 	@took = hist(3);
 	@took_by[comm] = hist(3);
 	@linear[comm, 1] = lhist(3, 0, 10, 1);
+	@steps = lhist(3, 0, 10, 1);
 	@own[pid] = count();
 	@started[pid] = nsecs;
 	printf("%d\n", @own[pid] == 0);
@@ -27,7 +28,7 @@ BEGIN
 END { clear(@own); clear(@started); }
 EOF
 is "$("$btgen" bundle --pcp --for 0.23 "$tmp/all.bt" 2>&1 | sed '1,/^$/d')" '// btgen {"version": "0.23", "BPFTRACE_MAX_STRLEN": 1024, "by_number": false}
-// include: @n,@names,@grows,@falls,@least,@all,@took,@took_by_histogram,@linear_histogram
+// include: @n,@names,@grows,@falls,@least,@all,@took,@took_by_histogram,@linear_linear,@steps_linear
 // custom-output-block
 // @n = count()
 // @names[key] = count()
@@ -37,8 +38,9 @@ is "$("$btgen" bundle --pcp --for 0.23 "$tmp/all.bt" 2>&1 | sed '1,/^$/d')" '// 
 // @all[key] = stats()
 // @took = hist()
 // @took_by_histogram[key] = count()
-// @linear_histogram[key] = count()
-interval:s:1 { print(@n); print(@names); print(@grows); print(@falls); print(@least); print(@all); print(@took); print(@took_by); print(@linear); }' \
+// @linear_linear[key] = count()
+// @steps_linear[key] = count()
+interval:s:1 { print(@n); print(@names); print(@grows); print(@falls); print(@least); print(@all); print(@took); print(@took_by); print(@linear); print(@steps); }' \
 	"aggregations that END does not clear are metrics; a sum that never falls is a counter"
 is "$("$btgen" bundle --pcp -W no-unused -e 'BEGIN { @x[1] = nsecs; @y = count(); } END { clear(@y); }' 2>&1)" \
 	"btgen: error: the script has no metrics: they are maps of count(), sum(), min(), max(), avg(), stats(), hist() and lhist() that END does not clear" \
@@ -65,6 +67,7 @@ cp "$BPFTRACE" "$tmp/app"
 id=$(head -c 8 "$tmp/app" | tail -c 6 | od -A n -t x1 | tr -d ' \n')
 header() { printf '// btgen {"version": "%s", "file": "%s", "offset": 2, "build_id": "%s", "BPFTRACE_MAX_STRLEN": 150, "by_number": true}\n' "$@"; }
 header 0.23 "$tmp/app" "$id" >"$tmp/good.bt"
+printf '// @h_histogram[key] = count()\n// @l_linear[key] = count()\n' >>"$tmp/good.bt"
 cat >"$tmp/said" <<'EOF'
 {"type": "attached_probes", "data": {"probes": 3}}
 {"type": "printf", "data": "hi\n"}
@@ -79,6 +82,7 @@ cat >"$tmp/said" <<'EOF'
 {"type": "map", "data": {"@text": {"a": "word"}}}
 {"type": "hist", "data": {"@u": [{"min": 4, "max": 7, "count": 1}]}}
 {"type": "hist", "data": {"@h": {"1,x": [{"max": -1, "count": 5}, {"min": 4, "max": 7, "count": 1}, {"min": 8, "count": 2}]}}}
+{"type": "hist", "data": {"@l": [{"min": 0, "max": 9, "count": 7}]}}
 {"type": "stats", "data": {"@s": {"k": {"count": 1, "average": 4, "total": 4}}}}
 {"type": "stats", "data": {"@avg": {"k": 4}}}
 {"type": "map", "data":
@@ -95,6 +99,7 @@ is "$(sed '$d' "$tmp/out")" '{"type": "attached_probes", "data": {"probes": 3}}
 {"type": "map", "data": {"@text": {}}}
 {"type": "hist", "data": {"@u": [{"min": 4, "max": 7, "count": 1}]}}
 {"type": "map", "data": {"@h_histogram": {"1,x,-inf--1": 5, "1,x,4-7": 1, "1,x,8-inf": 2}}}
+{"type": "map", "data": {"@l_linear": {"0-9": 7}}}
 {"type": "map", "data": {"@s": {"k,count": 1, "k,average": 4, "k,total": 4}}}
 {"type": "map", "data": {"@avg": {"k": 4}}}
 {"type": "map", "data": {"@q": {"\ufffd": 1}}}' "what the agent cannot take gets a form that it can, what is no metric is dropped"

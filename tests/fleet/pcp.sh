@@ -5,6 +5,7 @@
 #   pcp_start [HOST]                        pmcd and the agent; the host's name in what they say
 #   wait_for 20 pcp_has bpftrace.scripts.x.data.map '"key"'
 #   pcp pmrep ...                           any program of PCP's, on that pmcd
+#   pcp_own_postgresql                      a server that postgresql_start is to take: scripts see no other
 #   pcp_stop
 #
 # Its folder is $pcp_dir; logs are in $pcp_dir/log.
@@ -71,6 +72,31 @@ pcp_start() {
 
 # pcp_has METRIC REGEX: of what pminfo -f prints
 pcp_has() { pcp pminfo -f "$1" 2>&1 | grep -qE -- "$2"; }
+
+# pcp_value METRIC: of the metric bpftrace.scripts.METRIC, which has no instances
+pcp_value() { pcp pminfo -f "bpftrace.scripts.$1" | sed -n 's/^ *value //p'; }
+
+# pcp_attached NAME...: the bpftraces of these scripts wait for events, as they do when all is attached
+pcp_attached() {
+	local name child
+	for name; do
+		child=$(pgrep -P "$(pcp_value "$name.pid")" 2>/dev/null) && grep -qE '^(22|232|281) ' "/proc/$child/syscall" || return
+	done
+}
+
+# pcp_own_postgresql: before postgresql_start: its server is a copy, for a script is attached to a file, and sees all servers of it
+pcp_own_postgresql() {
+	local bin
+	bin=$(pg_config --bindir 2>/dev/null) || bin=$(dirname "$(compgen -G '/usr/lib/postgresql/*/bin/postgres' | tail -n 1)")
+	[ -x "$bin/postgres" ] || skip_all "needs a PostgreSQL server"
+	mkdir -p "$tmp/own$bin" "$tmp/path"
+	cp "$bin"/{postgres,initdb,pgbench} "$tmp/own$bin"
+	ln -s /usr/share "$tmp/own/usr/share" # which it looks for beside its own folder
+	ln -s "${bin%/bin}/lib" "$tmp/own${bin%/bin}/lib"
+	printf '#!/bin/sh\necho %s\n' "$tmp/own$bin" >"$tmp/path/pg_config"
+	chmod +x "$tmp/path/pg_config"
+	PATH=$tmp/path:$PATH
+}
 
 # pcp_stop: the agent stops its scripts, which takes a moment
 pcp_stop() {

@@ -11,21 +11,7 @@
 # shellcheck source=tests/fleet/pcp.sh
 . "$(dirname "$0")/pcp.sh"
 pcp_prepare
-
-# A copy of the server, for the probes are those of a file, and other servers may run of the system's
-pg_own() {
-	local bin
-	bin=$(pg_config --bindir 2>/dev/null || dirname "$(ls /usr/lib/postgresql/*/bin/postgres 2>/dev/null)" 2>/dev/null)
-	mkdir -p "$tmp/own$bin" "$tmp/path"
-	chmod 711 "$tmp"
-	cp "$bin"/{postgres,initdb,psql,pgbench} "$tmp/own$bin" 2>/dev/null
-	ln -s /usr/share "$tmp/own/usr/share"
-	ln -s "${bin%/bin}/lib" "$tmp/own${bin%/bin}/lib"
-	printf '#!/bin/sh\necho %s\n' "$tmp/own$bin" >"$tmp/path/pg_config"
-	chmod +x "$tmp/path/pg_config"
-	PATH=$tmp/path:$PATH
-}
-pg_own
+pcp_own_postgresql
 postgresql_start query__start
 version=$("$bpftrace" --version | sed 's/^bpftrace v\(0\.[0-9]*\).*/\1/')
 
@@ -37,14 +23,6 @@ bundle() {
 # values METRIC: NAME VALUE of each instance, sorted
 values() {
 	pcp pminfo -f "bpftrace.scripts.$1" | sed -n 's/^ *inst \[[0-9]* or "\(.*\)"\] value \(.*\)/\1 \2/p' | LC_ALL=C sort
-}
-value() { pcp pminfo -f "bpftrace.scripts.$1" | sed -n 's/^ *value //p'; }
-# attached NAME...: bpftrace waits for events, as it does when all is attached
-attached() {
-	local name child
-	for name; do
-		child=$(pgrep -P "$(value "$name.pid")" 2>/dev/null) && grep -qE '^(22|232|281) ' "/proc/$child/syscall" || return
-	done
 }
 is_gone() { ! kill -0 "$1" 2>/dev/null; }
 total() { awk '{ n += $NF } END { print n + 0 }'; }
@@ -87,7 +65,7 @@ tour() {
 did() { sed -nE "s/$1/$2/p" "$tmp/lines" | LC_ALL=C sort | uniq -c | awk '{ print $2, $1 }'; }
 
 ok "pmcd starts with the agent" pcp_start
-ok "scripts are started, and attached" wait_for 60 attached states postgresql waits odd
+ok "scripts are started, and attached" wait_for 60 pcp_attached states postgresql waits odd
 tour
 did '^(.*) change state from (.*) to (.*) done$' '\1,\2,\3' >"$tmp/changes"
 did '^nvmf_tgt reached state (.*)' '\1' >"$tmp/reached"
@@ -109,17 +87,17 @@ is "$(values odd.data.us_histogram)" "x_y,4-7 2" "a histogram with a key has ins
 is "$(values odd.data.size)" "average 15
 count 2
 total 30" "so has stats()"
-is "$(value odd.data.depth)" 5 "a map without a key is a value"
+is "$(pcp_value odd.data.depth)" 5 "a map without a key is a value"
 is "$(values odd.data.level)" "b 7" "what is negative is absent"
 is "$(values odd.data.calls | cut -d' ' -f2)" "1
 1" "keys of any bytes are instances"
 like "$(values odd.data.calls)" '^</script>_\[31m"quoted"_a_b 1$' "... without control characters and blanks"
 not_ok "the script's own maps are none" pcp_has bpftrace.scripts.odd 'data\.own'
 is "$(pcp pminfo bpftrace.scripts.odd | grep -c 'data.output')" 0 "lines are no metric"
-is "$(value foreign.data.n)" 7 "other scripts run as they did"
-like "$(value changed.error)" "error: $tmp/changed is another build than the one that this is for, with build-id [0-9a-f]{40}" \
+is "$(pcp_value foreign.data.n)" 7 "other scripts run as they did"
+like "$(pcp_value changed.error)" "error: $tmp/changed is another build than the one that this is for, with build-id [0-9a-f]{40}" \
 	"another build is refused, and a metric says so"
-is "$(value changed.status)" '"error"' "... and that it does not run"
+is "$(pcp_value changed.status)" '"error"' "... and that it does not run"
 
 like "$(pcp pminfo -d bpftrace.scripts.postgresql.data.busy_us)" 'Semantics: counter' "a sum that never falls is a counter"
 like "$(pcp pminfo -d bpftrace.scripts.odd.data.level)" 'Semantics: instant' "... one that may is none"
@@ -152,7 +130,7 @@ is "$(pcp pmdumplog -a "$tmp/archive" bpftrace.scripts.states.data.changes |
 	awk '/data.changes/ { last = "" } / inst / { last = last $0 "\n" } END { printf "%s", last }' |
 	sed 's/^ *inst \[[0-9]* or "\(.*\)"\] value \(.*\)/\1 \2/' | LC_ALL=C sort)" "$(cat "$tmp/changes")" "... which at last has what happened since the script began"
 
-running=$(value states.pid)
+running=$(pcp_value states.pid)
 pcp_stop
 ok "with pmcd the scripts end" wait_for 20 is_gone "$running"
 postgresql_stop
