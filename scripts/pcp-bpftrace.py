@@ -10,6 +10,8 @@ lhist() a map NAME_linear, stats() one with `KEY,count`, `KEY,average`, `KEY,tot
 key become `_`, for the name of an instance ends at a blank. Values below 0 are left out, which the agent
 would show as huge ones, and so is what printf() prints, of which it would keep all.
 
+    pcp-bpftrace.py --check FILE        says whether it would be run, and why not
+
 Any other script goes to bpftrace as it is. Needs nothing but Python and bpftrace: $BPFTRACE, else that in PATH.
 """
 import json
@@ -115,6 +117,11 @@ def run(bpftrace, program, wanted):
 
 def main():
     bpftrace = shutil.which(os.environ.get("BPFTRACE", "bpftrace")) or refuse("there is no bpftrace here")
+    if sys.argv[1:2] == ["--check"] and len(sys.argv) == 3:
+        with open(sys.argv[2], encoding="utf-8", errors="replace") as file:
+            for wanted in CONDITIONS.findall(file.read())[-1:]:
+                check(bpftrace, json.loads(wanted))
+        return
     if sys.argv[1:] != ["-f", "json", "-"]:
         os.execv(bpftrace, [bpftrace] + sys.argv[1:])
     program = sys.stdin.buffer.read()

@@ -130,6 +130,11 @@ is "$(given "$tmp/bad.bt"; echo $?)" "error: bpftrace v0.23.2: this is for bpftr
 is "$(BPFTRACE=$tmp/none given "$tmp/good.bt"; echo $?)" "error: there is no bpftrace here
 1" "... and where there is none"
 
+is "$("$pcp" --check "$tmp/bad.bt" 2>&1; echo $?)" "error: bpftrace v0.23.2: this is for bpftrace 0.2
+1" "--check says so"
+header 0.23 "$tmp/app" "$id" >"$tmp/bad.bt"
+is "$("$pcp" --check "$tmp/bad.bt" 2>&1; echo $?)" 0 "... or nothing"
+
 : >"$tmp/wait"
 env --default-signal=INT "$pcp" -f json - <"$tmp/good.bt" >/dev/null &
 child=$!

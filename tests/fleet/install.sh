@@ -51,6 +51,9 @@ main() {
 		else
 			fetch_debs "$own_suite" python3 dash coreutils base-files
 			unpack_debs "$tree.new"
+			printf 'root:x:0:0:root:/root:/bin/sh\n' >"$tree.new/etc/passwd"
+			printf 'root:x:0:\n' >"$tree.new/etc/group"
+			[ -e "$tree.new/dev/null" ] || mknod -m 666 "$tree.new/dev/null" c 1 3
 		fi
 		# Links that name paths of an installed system
 		find "$tree.new" -type l -lname '/*' -printf '%p %l\n' | while read -r link target; do

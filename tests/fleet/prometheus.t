@@ -22,15 +22,9 @@ postgresql_start query__start
 ok "PCP runs the script" pcp_start
 ok "... which is attached" wait_for 60 pcp_attached postgresql waits
 
-# pmproxy, and no Redis for it to ask
+# pmproxy as it is configured in the package, with no Redis server for it to ask
 port=$(free_port)
-cat >"$pcp_dir/pmproxy.conf" <<'EOF'
-[pmproxy]
-redis.enabled = false
-[discover]
-enabled = false
-EOF
-pcp pmproxy -f -i 127.0.0.1 -p "$port" -c "$pcp_dir/pmproxy.conf" -l "$pcp_dir/log/pmproxy.log" -s "$pcp_dir/pmproxy.socket" -U root &
+pcp pmproxy -f -i 127.0.0.1 -p "$port" -l "$pcp_dir/log/pmproxy.log" -s "$pcp_dir/pmproxy.socket" -U root &
 own $!
 scraped() { curl -s "http://127.0.0.1:$port/metrics?names=bpftrace.scripts"; }
 ok "pmproxy answers without Redis" wait_for 20 eval 'scraped | grep -q bpftrace_scripts_postgresql_pid'
