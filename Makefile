@@ -242,7 +242,7 @@ fill = sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|^\.Os btgen$$|& $(
 
 install: $(BUILD)/btgen
 	$(say) INSTALL $(call quote,$(DESTDIR)$(PREFIX))
-	$(Q)install -d $(foreach dir,$(bindir) $(datadir)/bpf $(datadir)/babeltrace $(docdir)/docs/lab/programs $(docdir)/docs/man $(docdir)/docs/pictures \
+	$(Q)install -d $(foreach dir,$(bindir) $(datadir)/bpf $(datadir)/babeltrace $(docdir)/docs/lab/programs $(docdir)/docs/man $(docdir)/docs/pictures $(docdir)/docs/fleet \
 		$(docdir)/docs/adding-probes/c $(docdir)/docs/adding-probes/c++ \
 		$(includedir)/btgen/compat/sys $(includedir)/btgen/compat/folly/tracing $(pkgconfigdir) $(cmakedir) $(compdir) \
 		$(sort $(foreach page,$(INSTALL_MAN),$(call man_section,$(page)))),$(call dest,$(dir)))
@@ -262,6 +262,7 @@ install: $(BUILD)/btgen
 	$(Q)$(call put,644,README.md CONTRIBUTING.md LICENSE,$(docdir))
 	$(Q)$(call put,644,$(wildcard docs/*.md docs/*.json),$(docdir)/docs)
 	$(Q)$(call put,644,$(wildcard docs/pictures/*.png),$(docdir)/docs/pictures)
+	$(Q)$(call put,644,$(wildcard docs/fleet/*),$(docdir)/docs/fleet)
 	$(Q)$(call put,644,$(wildcard docs/lab/*.md),$(docdir)/docs/lab)
 	$(Q)$(call put,644,$(wildcard docs/lab/programs/*),$(docdir)/docs/lab/programs)
 	$(Q)$(call put,644,docs/adding-probes/README.md,$(docdir)/docs/adding-probes)

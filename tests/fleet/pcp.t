@@ -97,6 +97,7 @@ is "$(pcp pminfo bpftrace.scripts.odd | grep -c 'data.output')" 0 "lines are no 
 is "$(pcp_value foreign.data.n)" 7 "other scripts run as they did"
 like "$(pcp_value changed.error)" "error: $tmp/changed is another build than the one that this is for, with build-id [0-9a-f]{40}" \
 	"another build is refused, and a metric says so"
+is "$(pcp_value changed.exit_code)" 1 "... and its exit code"
 is "$(pcp_value changed.status)" '"error"' "... and that it does not run"
 
 like "$(pcp pminfo -d bpftrace.scripts.postgresql.data.busy_us)" 'Semantics: counter' "a sum that never falls is a counter"
