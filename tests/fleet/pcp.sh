@@ -1,7 +1,7 @@
 # Sourced after lib.sh: a Performance Co-Pilot of the test's own, on ports and in folders of its own, without root's services.
 #
 #   pcp_prepare                             what is missing skips the whole file
-#   cp x.bt "$pcp_autostart"                what the bpftrace agent is to run
+#   pcp_bundle NAME -x FILE SCRIPT          what the bpftrace agent is to run, a bundle; or: cp x.bt "$pcp_autostart"
 #   pcp_start [HOST]                        pmcd and the agent; the host's name in what they say
 #   wait_for 20 pcp_has bpftrace.scripts.x.data.map '"key"'
 #   pcp pmrep ...                           any program of PCP's, on that pmcd
@@ -60,6 +60,13 @@ pcp_prepare() {
 		[access]
 		allow "local:*" : all;
 	EOF
+}
+
+# pcp_bundle NAME ARG...: the bundle of these
+pcp_bundle() {
+	local version
+	version=$("$bpftrace" --version | sed -n 's/^bpftrace v\(0\.[0-9]*\).*/\1/p')
+	"$btgen" bundle --pcp --for "$version" -W no-table -o "$pcp_autostart/$1.bt" "${@:2}" 2>"$tmp/bundle-said" || sed 's/^/# /' "$tmp/bundle-said"
 }
 
 pcp_start() {

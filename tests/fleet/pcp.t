@@ -13,12 +13,6 @@
 pcp_prepare
 pcp_own_postgresql
 postgresql_start query__start
-version=$("$bpftrace" --version | sed 's/^bpftrace v\(0\.[0-9]*\).*/\1/')
-
-# bundle NAME FILE SCRIPT...: that for the agent
-bundle() {
-	"$btgen" bundle --pcp --for "$version" -W no-table ${2:+-x "$2"} -o "$pcp_autostart/$1.bt" "${@:3}" 2>"$tmp/bundle-said" || sed 's/^/# /' "$tmp/bundle-said"
-}
 
 # values METRIC: NAME VALUE of each instance, sorted
 values() {
@@ -28,10 +22,10 @@ is_gone() { ! kill -0 "$1" 2>/dev/null; }
 total() { awk '{ n += $NF } END { print n + 0 }'; }
 
 cp "$targets/nvmf_tgt" "$tmp/changed"
-bundle states "$targets/nvmf_tgt" "$top/docs/fleet/nvmf_states.bt"
-bundle postgresql "$pg_bin/postgres" "$top/bpf/postgresql.bt" -D SLOW_MS=1000
-bundle waits "$pg_bin/postgres" "$top/bpf/postgresql-waits.bt" -D BUFFERS=0
-bundle changed "$tmp/changed" "$top/docs/fleet/nvmf_states.bt"
+pcp_bundle states -x "$targets/nvmf_tgt" "$top/docs/fleet/nvmf_states.bt"
+pcp_bundle postgresql -x "$pg_bin/postgres" "$top/bpf/postgresql.bt" -D SLOW_MS=1000
+pcp_bundle waits -x "$pg_bin/postgres" "$top/bpf/postgresql-waits.bt" -D BUFFERS=0
+pcp_bundle changed -x "$tmp/changed" "$top/docs/fleet/nvmf_states.bt"
 cp "$targets/nvmf_tgt_shared" "$tmp/changed"
 cat >"$tmp/odd.bt" <<'EOF'
 BEGIN
@@ -50,7 +44,7 @@ BEGIN
 }
 END { clear(@own); }
 EOF
-bundle odd '' "$tmp/odd.bt"
+pcp_bundle odd "$tmp/odd.bt"
 printf 'BEGIN { @n = 7; }\n' >"$pcp_autostart/foreign.bt"
 
 # tour: a target is started, does what tour.txt says, and ends; what it did goes to lines
@@ -77,13 +71,14 @@ like "$(values states.data.change_us_histogram)" '^PAUSED,[0-9]+-[0-9]+ ' "... w
 
 echo 'SELECT 1;' >"$tmp/one.sql"
 "$pg_bin/pgbench" -n -f "$tmp/one.sql" -c 2 -t 100 -h "$tmp/db" -U tester postgres >"$tmp/pgbench" 2>&1 || sed 's/^/# /' "$tmp/pgbench"
-wait_for 20 eval '[ "$(values postgresql.data.statements | total)" = 200 ]'
+wait_for 20 eval '[ "$(values postgresql.data.statements | total) $(values postgresql.data.latency_us | total)" = "200 200" ]'
 is "$(values postgresql.data.statements | cut -d" " -f2 | paste -sd" ")" "100 100" "statements of pgbench, by backend"
 is "$(values postgresql.data.latency_us | total)" 200 "... their durations in a histogram"
 wait_for 20 eval '[ "$(values waits.data.transaction_us_histogram | total)" -ge 200 ]'
 like "$(values waits.data.transaction_us_histogram)" '^commit,[0-9]+-[0-9]+ ' "... and transactions, by how they ended"
 
-is "$(values odd.data.us_histogram)" "x_y,4-7 2" "a histogram with a key has instances"
+# 0.27 drops blanks of keys by itself, 0.23 writes escapes of its own
+like "$(values odd.data.us_histogram)" '^x_?y,4-7 2$' "a histogram with a key has instances"
 is "$(values odd.data.size)" "average 15
 count 2
 total 30" "so has stats()"
@@ -91,7 +86,7 @@ is "$(pcp_value odd.data.depth)" 5 "a map without a key is a value"
 is "$(values odd.data.level)" "b 7" "what is negative is absent"
 is "$(values odd.data.calls | cut -d' ' -f2)" "1
 1" "keys of any bytes are instances"
-like "$(values odd.data.calls)" '^</script>_\[31m"quoted"_a_b 1$' "... without control characters and blanks"
+like "$(values odd.data.calls)" '^</script>[^[:cntrl:] ]*quoted[^[:cntrl:] ]*a[^[:cntrl:] ]*b 1$' "... without control characters and blanks"
 not_ok "the script's own maps are none" pcp_has bpftrace.scripts.odd 'data\.own'
 is "$(pcp pminfo bpftrace.scripts.odd | grep -c 'data.output')" 0 "lines are no metric"
 is "$(pcp_value foreign.data.n)" 7 "other scripts run as they did"

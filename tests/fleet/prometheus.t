@@ -16,8 +16,8 @@ done
 pcp_prepare
 pcp_own_postgresql
 postgresql_start query__start
-"$btgen" bundle --pcp -x "$pg_bin/postgres" "$top/bpf/postgresql.bt" -D SLOW_MS=1000 -o "$pcp_autostart/postgresql.bt"
-"$btgen" bundle --pcp -x "$pg_bin/postgres" -D BUFFERS=0 "$top/bpf/postgresql-waits.bt" -o "$pcp_autostart/waits.bt" 2>/dev/null
+pcp_bundle postgresql -x "$pg_bin/postgres" "$top/bpf/postgresql.bt" -D SLOW_MS=1000
+pcp_bundle waits -x "$pg_bin/postgres" "$top/bpf/postgresql-waits.bt" -D BUFFERS=0
 
 ok "PCP runs the script" pcp_start
 ok "... which is attached" wait_for 60 pcp_attached postgresql waits
@@ -31,10 +31,10 @@ ok "pmproxy answers without Redis" wait_for 20 eval 'scraped | grep -q bpftrace_
 
 # 90 short statements and 10 of 40 ms: p50 is of the former, p95 of the latter. Our own histogram has them, too.
 live_trace -f json -D SLOW_MS=1000 -x "$pg_bin/postgres" postgresql.bt
-for i in {1..10}; do
-	for j in {1..9}; do echo 'SELECT 1;'; done
-	echo 'SELECT pg_sleep(0.04);'
-done >"$tmp/load.sql"
+{
+	printf 'SELECT %d;\n' {1..90}
+	printf 'SELECT %d, pg_sleep(0.04);\n' {1..10}
+} >"$tmp/load.sql"
 sql -f "$tmp/load.sql" >/dev/null
 live_wait INT
 jq -c 'select(.map == "@latency_us") | .entries[].histogram[]' "$tmp/trace" >"$tmp/ours"
