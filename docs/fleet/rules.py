@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Prints Prometheus's recording rules for histograms of PCP's bpftrace agent.
 
-    rules.py >btgen.rules.yml
+    python3 rules.py >btgen.rules.yml
 
 The agent's buckets are instances, named MIN-MAX, or KEY,MIN-MAX, and each counts for itself. Prometheus computes with
 cumulative ones that have a label le: btgen_bucket{metric="SCRIPT_MAP", key="KEY", le="MAX"}, with the labels of the host. For hist() only:

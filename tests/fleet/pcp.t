@@ -126,7 +126,7 @@ is "$(pcp pmdumplog -a "$tmp/archive" bpftrace.scripts.states.data.changes |
 	awk '/data.changes/ { last = "" } / inst / { last = last $0 "\n" } END { printf "%s", last }' |
 	sed 's/^ *inst \[[0-9]* or "\(.*\)"\] value \(.*\)/\1 \2/' | LC_ALL=C sort)" "$(cat "$tmp/changes")" "... which at last has what happened since the script began"
 
-running=$(pcp_value states.pid)
+running=$(pgrep -P "$(pcp_value states.pid)")
 pcp_stop
 ok "with pmcd the scripts end" wait_for 20 is_gone "$running"
 postgresql_stop
