@@ -8,7 +8,7 @@
 #   make check-spdk SPDK=DIR   SPDK's scripts and ours against a built SPDK, MATRIX=1: with each bpftrace; 5 minutes each
 #   make check-vm     NVMe scripts, and a few live tests, in emulated machines with their own kernels, 4 to 6 minutes
 #   make check-vm-all live tests with kernels and bpftraces of several Debian suites, hours; VM='bullseye:trixie' T=... chooses
-#   make check-fleet  what others do with our output, and metrics of many hosts: the tools of others, 3 minutes
+#   make check-fleet  what others do with our output, and metrics of many hosts: the tools of others, a minute; root
 #   make check-package   packages for Debian and for RPM, built from the tarball alone, and what their checkers say; 10 minutes, root
 #   make selftest     the tests that the build of a package can run: no root, nothing is installed
 #   make dist         build/btgen-VERSION.tar.gz of what is committed, the same bytes each time
