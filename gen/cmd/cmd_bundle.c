@@ -119,10 +119,11 @@ static void write_head(struct arena *a, const struct expand_request *req, const 
 		    "#!/bin/sh\n"
 		    "# Made by btgen bundle.\n"
 		    "file=" STR_FMT "\n"
-		    "id=%s version=0.%u\n"
+		    "id=%s version=%u.%u\n"
 		    "bpftrace=${BPFTRACE:-bpftrace}\n"
 		    "refuse() { printf 'error: %%s\\n' \"$*\" >&2 && exit 1; }\n",
-		    STR_ARG(shell_quote(a, file->path)), id, req->version);
+		    STR_ARG(shell_quote(a, file->path)), id, req->version / 1000,
+		    req->version % 1000);
 	strbuf_addf(
 	    out,
 	    "[ -r \"$file\" ] || refuse \"there is no $file here\"\n"
