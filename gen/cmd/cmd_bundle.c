@@ -233,7 +233,7 @@ static void write_conditions(struct arena *a, const struct expand_request *req,
 	struct json j = {.out = out};
 	strbuf_adds(out, STR("\n// btgen "));
 	json_open(&j, NULL, '{');
-	json_printf(&j, "version", "\"0.%u\"", req->version);
+	json_printf(&j, "version", "\"%u.%u\"", req->version / 1000, req->version % 1000);
 	if (x->files.list.n) {
 		const struct img *img = x->files.list.v[0].bin.img;
 		json_str(&j, "file", x->files.list.v[0].path);
