@@ -267,6 +267,26 @@ static struct funcargs *read_params(struct bind *b, const struct context_place *
 	return funcargs_read(p->src, p->addr, f) ? f : NULL;
 }
 
+/** Nobody knows where parameter @arg of @f is: why, and what can be done. */
+static bool say_unplaced(struct bind *b, const struct diag_place *at, const struct funcargs *f,
+			 const struct funcarg *arg)
+{
+	struct str name = arg->arg.name;
+	if (arg->expected >= 0)
+		diag_error(b->diag, at,
+			   "the debug information has no location for parameter " STR_FMT
+			   " of " STR_FMT "(): if the function uses it, it is arg%d",
+			   STR_ARG(name), STR_ARG(f->function), arg->expected);
+	else
+		diag_error(b->diag, at,
+			   "parameter " STR_FMT " of " STR_FMT
+			   "() is in no register that bpftrace has as argN, or it is not known in "
+			   "which",
+			   STR_ARG(name), STR_ARG(f->function));
+	return diag_note(b->diag, NULL, "it is " STR_FMT,
+			 STR_ARG(funcargs_declaration(b->arena, f)));
+}
+
 /** A use of a parameter that each of the functions must have, in one register and of one type. */
 static bool check_param(struct bind *b, const struct attach_clause *c, const struct token *use)
 {
@@ -286,15 +306,8 @@ static bool check_param(struct bind *b, const struct attach_clause *c, const str
 			return diag_note(b->diag, NULL, "it is " STR_FMT,
 					 STR_ARG(funcargs_declaration(b->arena, f)));
 		}
-		if (now->number < 0) {
-			diag_error(b->diag, &at,
-				   "parameter " STR_FMT " of " STR_FMT
-				   "() is in no register that bpftrace has as argN, or it is not "
-				   "known in which",
-				   STR_ARG(name), STR_ARG(f->function));
-			return diag_note(b->diag, NULL, "it is " STR_FMT,
-					 STR_ARG(funcargs_declaration(b->arena, f)));
-		}
+		if (now->number < 0)
+			return say_unplaced(b, &at, f, now);
 		first = first ? first : now;
 		if (now->number != first->number ||
 		    !argtype_is_same(b->arena, now->arg.type, first->arg.type))

@@ -17,7 +17,8 @@ static int register_of(unsigned machine, int number)
 
 /** Where a parameter is when its function is entered. */
 enum place_kind {
-	PLACE_NONE,	/**< nowhere: optimized away, or worked out from others */
+	PLACE_UNKNOWN,	/**< there is no location at all: optimized away, or forgotten */
+	PLACE_NONE,	/**< nowhere at the entry, or worked out from others */
 	PLACE_MEMORY,	/**< of the function's frame, where it is put first of all */
 	PLACE_ABOVE,	/**< memory of the caller's frame */
 	PLACE_REGISTER, /**< said of the entry itself */
@@ -68,12 +69,14 @@ static bool is_from_caller(Dwarf_Die *function)
 /** Where the parameter @die of @function is at address @at. */
 static struct place find_place(Dwarf_Die *function, Dwarf_Die *die, Dwarf_Addr at, unsigned machine)
 {
-	struct place p = {PLACE_NONE, -1};
+	struct place p = {PLACE_UNKNOWN, -1};
 	Dwarf_Attribute attr;
 	Dwarf_Op *ops;
 	size_t n;
-	if (!dwarf_attr(die, DW_AT_location, &attr) ||
-	    dwarf_getlocation_addr(&attr, at, &ops, &n, 1) < 1 || !n)
+	if (!dwarf_attr(die, DW_AT_location, &attr))
+		return p;
+	p.kind = PLACE_NONE;
+	if (dwarf_getlocation_addr(&attr, at, &ops, &n, 1) < 1 || !n)
 		return p;
 	if (ops[0].atom == DW_OP_fbreg) {
 		bool is_above = (Dwarf_Sword)ops[0].number >= 0 && is_from_caller(function);
@@ -238,7 +241,7 @@ static bool is_callable(Dwarf_Die *unit, Dwarf_Die *function)
  * where it should be, the compiler has made a convention of its own for this function.
  */
 static void number(struct arena *a, struct convention *c, struct funcargs *f,
-		   const struct place *places)
+		   const struct place *places, bool is_local)
 {
 	int *rule = arena_calloc(a, f->list.n + 1, sizeof(*rule));
 	for (size_t i = 0; i < f->list.n; i++)
@@ -246,7 +249,8 @@ static void number(struct arena *a, struct convention *c, struct funcargs *f,
 	bool is_own = false;
 	for (size_t i = 0; i < f->list.n; i++) {
 		const struct place *p = &places[i];
-		is_own |= (p->kind == PLACE_NONE && !is_by_address(c, f->list.v[i].arg.type)) ||
+		bool is_nowhere = p->kind == PLACE_NONE || p->kind == PLACE_UNKNOWN;
+		is_own |= (is_nowhere && !is_by_address(c, f->list.v[i].arg.type)) ||
 			  (p->kind == PLACE_ABOVE && rule[i] >= 0) ||
 			  (p->kind == PLACE_REGISTER && rule[i] >= 0 && rule[i] != p->number);
 	}
@@ -254,6 +258,8 @@ static void number(struct arena *a, struct convention *c, struct funcargs *f,
 		const struct place *p = &places[i];
 		int by_rule = is_own ? -1 : rule[i];
 		struct ctype *t = ctype_strip(f->list.v[i].arg.type);
+		// Callers in other files rely on the convention, whatever the compiler made of the rest.
+		f->list.v[i].expected = p->kind == PLACE_UNKNOWN && !is_local ? rule[i] : -1;
 		if (t && ctype_is_aggregate(t)) // its bytes are no number
 			f->list.v[i].number = -1;
 		else if (p->kind == PLACE_REGISTER)
@@ -331,7 +337,7 @@ bool funcargs_read(struct dwsrc *src, uint64_t addr, struct funcargs *ret)
 		vec_push(src->arena, &ret->list, arg);
 		vec_push(src->arena, &places, find_place(function, &die, site.at, c.machine));
 	}
-	number(src->arena, &c, ret, places.v);
+	number(src->arena, &c, ret, places.v, img_is_local(src->img, site.at));
 	return true;
 }
 

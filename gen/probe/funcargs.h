@@ -16,6 +16,12 @@
 struct funcarg {
 	struct probearg arg; /**< its name is empty where it has none */
 	int number; /**< of the argument register, argN of a uprobe; -1: in none, or not known */
+	/**
+	 * Where the debug information has no location for it: the register that callers put it into if
+	 * the function uses it; -1: not known. Clang 19 and 21 have none in functions that return a
+	 * struct in memory; nor is there one for a parameter that is not used, which callers do not set.
+	 */
+	int expected;
 };
 
 struct funcargs {
