@@ -193,7 +193,7 @@ else
 	refused 'uprobe:__EXE__:many { printf("%d", args.i); }' 'error: parameter i of many\(\) is in no register' "the ninth is in memory"
 fi
 refused 'uprobe:__EXE__:pointers { printf("%d", args.d); }' 'error: parameter d of pointers\(\) is in no register' "a double"
-refused 'uprobe:__EXE__:numbers { printf("%d", args.x); }' 'note: it is numbers\(int i, unsigned char c, short int s, unsigned int u, long int l, _Bool b\)' \
+refused 'uprobe:__EXE__:numbers { printf("%d", args.x); }' 'note: it is numbers\(int i, unsigned char c, short int s, unsigned int u, long int l, (_Bool|bool) b\)' \
 	"a name that it does not have: its parameters are shown"
 refused 'uprobe:__EXE__:numbers, uprobe:__EXE__:many { printf("%d", args.a); }' 'error: numbers\(\) has no parameter a' "functions of one clause must all have it"
 refused 'uprobe:__EXE__:many, uprobe:__EXE__:unsure { printf("%d", args.n); }' 'error: many\(\) has no parameter n' "whichever comes first"

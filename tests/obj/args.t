@@ -161,7 +161,13 @@ if [ -e /usr/include/x86_64-linux-gnu/sys/sdt.h ] || [ -e /usr/include/sys/sdt.h
 #define USDT_PROBE(provider, name, ...) STAP_PROBEV(provider, name, ##__VA_ARGS__)
 #define USDT_DOC(provider, name, sentence) _Static_assert(1, sentence)
 END
-	cp "$targets"/*.[ch] "$tmp/plain"
+	# Without the target's own log: what calls it in a cold branch before each probe is in no other program, and where gcc 16
+	# reloads an argument behind that call its debug information has no location for it.
+	plain_sources() {
+		cp "$targets"/*.[ch] "$tmp/plain"
+		sed -i '/^#define PROBE_LOG(/,/while (0)/c #define PROBE_LOG(name, ...) do { } while (0)' "$tmp/plain/probes.h"
+	}
+	plain_sources
 	for level in -O0 -O2 -Os; do
 		(cd "$tmp/plain" && "${CC:-gcc}" -std=gnu11 $level -g -D_GNU_SOURCE -I. -pthread -o tgt ./*.c) || ok "compiles $level" false
 		"$unlisted" probes --json -x "$tmp/plain/tgt" >"$tmp/inferred.json"
@@ -189,8 +195,15 @@ END
 		"$here/args.py" --all "$tmp/declared.json" "$tmp/listed.json" >"$tmp/out"
 		is "$(sed -E 's/^([0-9]+) types and [0-9]+ names of \1 arguments$/all/' "$tmp/out")" all \
 			"$level, with nothing but the list: likewise"
-		cp "$targets"/*.[ch] "$tmp/plain"
+		plain_sources
 	done
+	# With the log all that is shown must be right as well, however little that is.
+	cp "$targets"/*.[ch] "$tmp/plain"
+	(cd "$tmp/plain" && "${CC:-gcc}" -std=gnu11 -O2 -g -D_GNU_SOURCE -I. -pthread -o tgt ./*.c && touch -d 2001-01-01 tgt)
+	"$unlisted" probes --json -x "$tmp/plain/tgt" >"$tmp/inferred.json"
+	"$here/args.py" "$tmp/declared.json" "$tmp/inferred.json" >"$tmp/out"
+	is "$(sed '$d' "$tmp/out")" "" "behind calls in cold branches all that is shown is right" &&
+		printf '# behind calls in cold branches: %s\n' "$(tail -n 1 "$tmp/out")"
 
 	# Globals, statics of a file and of functions, members of them; and where a guess would be wrong: a pointer to a struct is
 	# one to its first member, too, and a constant of four bytes can be an enumerator's where that has a sign.
