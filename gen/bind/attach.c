@@ -88,14 +88,20 @@ static bool check_one_provider(struct bind *b, const struct token *at, struct st
 	return true;
 }
 
-/** Probes whose names bpftrace cannot parse. */
-struct nameless {
+/** Probes whose names bpftrace cannot parse, or that it cannot attach to and the script can do without. */
+struct unattachable {
 	VEC(struct attach_match) matches;
 };
 
-/** Adds all probes that match to @ret, or to @nameless. */
+static struct str why_unattachable(struct bind *b, const struct attach_match *m)
+{
+	return attachable_why_not(b->arena, m->file->bin.img->machine, m->probe,
+				  dialect_has_libbpf_usdt(b->version));
+}
+
+/** Adds all probes that match to @ret, or to @skipped. */
 static void find_probes(struct bind *b, struct str path, struct str provider, struct str name,
-			struct attach_clause *ret, struct nameless *nameless)
+			bool is_optional, struct attach_clause *ret, struct unattachable *skipped)
 {
 	for (size_t i = 0; i < b->files->list.n; i++) {
 		struct targetfile *tf = &b->files->list.v[i];
@@ -105,8 +111,9 @@ static void find_probes(struct bind *b, struct str path, struct str provider, st
 		const struct sdt_probe *p = NULL;
 		while ((p = sdt_find(list, provider, name, p))) {
 			struct attach_match match = {tf, p};
-			if (!attachable_has_name(p)) {
-				vec_push(b->arena, &nameless->matches, match);
+			if (!attachable_has_name(p) ||
+			    (is_optional && why_unattachable(b, &match).n)) {
+				vec_push(b->arena, &skipped->matches, match);
 				continue;
 			}
 			vec_push(b->arena, &ret->probes, match);
@@ -117,14 +124,13 @@ static void find_probes(struct bind *b, struct str path, struct str provider, st
 }
 
 /** An error where nothing else matches; beside others they are skipped, with a warning each. */
-static void say_nameless(struct bind *b, const struct token *at, const struct nameless *nameless,
-			 bool is_error)
+static void say_unattachable(struct bind *b, const struct token *at,
+			     const struct unattachable *skipped, bool is_error)
 {
 	struct diag_place place = tok_place(at);
-	for (size_t i = 0; i < nameless->matches.n && !(is_error && i); i++) {
-		const struct attach_match *m = &nameless->matches.v[i];
-		struct str why =
-		    attachable_why_not(b->arena, m->file->bin.img->machine, m->probe, false);
+	for (size_t i = 0; i < skipped->matches.n && !(is_error && i); i++) {
+		const struct attach_match *m = &skipped->matches.v[i];
+		struct str why = why_unattachable(b, m);
 		const char *text = arena_printf(
 		    b->arena, "bpftrace cannot attach to " STR_FMT ":" STR_FMT "%s: " STR_FMT,
 		    STR_ARG(m->probe->provider), STR_ARG(m->probe->name),
@@ -165,15 +171,17 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 	if (at->fields.n == 3)
 		provider = at->fields.v[1];
 	size_t from = ret->probes.n;
-	struct nameless nameless = {0};
-	find_probes(b, path, provider, name, ret, &nameless);
+	struct unattachable skipped = {0};
+	bool is_optional = optional_covers(b, at, name);
+	find_probes(b, path, provider, name, is_optional, ret, &skipped);
 	bool found = ret->probes.n > from;
-	at->absent = !found && optional_covers(b, at, name);
-	say_nameless(b, at->node->first, &nameless, !found && !at->absent);
+	at->absent = !found && is_optional;
+	at->unattachable = at->absent && skipped.matches.n;
 	if (at->absent)
 		return true;
+	say_unattachable(b, at->node->first, &skipped, !found);
 	if (!found)
-		return nameless.matches.n == 0 &&
+		return skipped.matches.n == 0 &&
 		       say_no_probe(b, at->node->first, path, provider, name);
 	if (!provider.n && !check_one_provider(b, at->node->first, name, ret, from))
 		return false;

@@ -88,7 +88,8 @@ static const char *name_list(struct bind *b, const struct map *names, size_t mos
 }
 
 /** Drops what is absent in @c; true when nothing is left of it. */
-static bool drop_from_clause(struct bind *b, struct script_clause *c, struct map *names)
+static bool drop_from_clause(struct bind *b, struct script_clause *c, struct map *names,
+			     struct map *unattachable)
 {
 	size_t kept = 0, absent = 0;
 	for (size_t i = 0; i < c->attach.n; i++)
@@ -100,7 +101,7 @@ static bool drop_from_clause(struct bind *b, struct script_clause *c, struct map
 			c->attach.v[kept++] = *at;
 			continue;
 		}
-		add_name(b, names, at);
+		add_name(b, at->unattachable ? unattachable : names, at);
 		if (!whole)
 			drop_attach(kept ? at - 1 : NULL, at->node);
 	}
@@ -161,10 +162,10 @@ static void settle_maps(struct bind *b, bool *gone, struct map *names)
 
 bool optional_drop(struct bind *b)
 {
-	struct map names = {0}, waiting = {0};
+	struct map names = {0}, unattachable = {0}, waiting = {0};
 	bool *gone = arena_array(b->arena, bool, b->script.clauses.n);
 	for (size_t i = 0; i < b->script.clauses.n; i++)
-		gone[i] = drop_from_clause(b, &b->script.clauses.v[i], &names);
+		gone[i] = drop_from_clause(b, &b->script.clauses.v[i], &names, &unattachable);
 	settle_maps(b, gone, &waiting);
 	bind_remove_clauses(b, gone);
 	size_t n_events = 0;
@@ -178,10 +179,18 @@ bool optional_drop(struct bind *b)
 				  "optional: %s",
 				  bind_target_name(b), name_list(b, &names, 4));
 		bind_note_no_probes(b);
+	} else if (unattachable.n && !n_events) {
+		good = diag_error(b->diag, NULL,
+				  "bpftrace 0.%u can attach to none of the probes of this script, "
+				  "all of which are optional: %s",
+				  b->version, name_list(b, &unattachable, 4));
 	} else if (names.n) {
 		diag_note(b->diag, NULL, "dropped, as %s lacks them: %s", bind_target_name(b),
 			  name_list(b, &names, SIZE_MAX));
 	}
+	if (good && unattachable.n)
+		diag_note(b->diag, NULL, "dropped, as bpftrace 0.%u cannot attach to them: %s",
+			  b->version, name_list(b, &unattachable, SIZE_MAX));
 	if (good && waiting.n)
 		diag_note(b->diag, NULL,
 			  "also dropped (they depend on maps that only those clauses set): %s",

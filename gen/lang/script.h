@@ -29,8 +29,9 @@ struct script_attach {
 	VEC(struct str) fields;
 	/** For bind/: the attach points that take its place, where those are several. */
 	VEC(struct str) bound;
-	bool
-	    absent; /**< for bind/: the target has no such probe, and the script can do without it */
+	/** For bind/: the script can do without it, and the target has no such probe or .. */
+	bool absent;
+	bool unattachable; /**< .. this bpftrace cannot attach to it */
 };
 
 /** argN */

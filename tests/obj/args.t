@@ -114,6 +114,7 @@ is "$("$btgen" probes --json -p $pid sized |
 # shellcheck disable=SC2016 # the $ are the assembler's
 cat >"$tmp/sym.s" <<'END'
 	.globl main
+	.type main, @function
 main:	nop
 	ret
 	.section .note.stapsdt,"","note"
@@ -138,6 +139,18 @@ if [ "$(uname -m)" = x86_64 ] && "${CC:-gcc}" -no-pie -o "$tmp/sym" "$tmp/sym.s"
 	is "$("$btgen" expand --for 0.27 -x "$tmp/sym" -e 'usdt:__EXE__:global { print(1); }' 2>&1 | head -n 1)" \
 		"<command line>:1:1: error: bpftrace 0.27 cannot attach to app:global: it cannot read the location of arg0, 4@value(%rip)  [attach]" \
 		"a script for it is an error, in the same words"
+	optional='usdt:__EXE__:global { print(1); }
+uprobe:__EXE__:main { print(2); }'
+	printf '#pragma optional\n%s\n' "$optional" >"$tmp/optional.bt"
+	is "$("$btgen" expand --for 0.27 -x "$tmp/sym" "$tmp/optional.bt" 2>&1 | grep -o '^btgen: note.*\|^u[a-z]*:')" \
+		"btgen: note: dropped, as bpftrace 0.27 cannot attach to them: global
+uprobe:" "a script that can do without it runs without it, and that is said"
+	is "$("$btgen" expand --for 0.23 -x "$tmp/sym" "$tmp/optional.bt" 2>&1 | grep -o '^btgen: note.*\|^u[a-z]*:')" "usdt:
+uprobe:" "0.23 runs it whole"
+	sed -i '$d' "$tmp/optional.bt"
+	is "$("$btgen" expand --for 0.27 -x "$tmp/sym" "$tmp/optional.bt" 2>&1)" \
+		"btgen: error: bpftrace 0.27 can attach to none of the probes of this script, all of which are optional: global" \
+		"one of which nothing is left is an error"
 	sed 's/main, _/0, _/; s/4@value(%rip)/4@%ebx/' "$tmp/sym.s" >"$tmp/gone.s"
 	"${CC:-gcc}" -no-pie -o "$tmp/gone" "$tmp/gone.s"
 	is "$({ attachable 0.23 "$tmp/gone" global; attachable 0.27 "$tmp/gone" global; } 2>/dev/null)" \
