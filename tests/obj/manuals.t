@@ -14,7 +14,8 @@ here=$top/tests/obj
 mkdir "$tmp/unlisted"
 cp "$btgen" "$tmp/unlisted/btgen"
 
-# documented TABLE FILE NAME LEAST: all that is shown is in the table, and at least LEAST % of the types are known
+# documented TABLE FILE NAME LEAST [ASSEMBLER]: all that is shown is in the table, and at least LEAST % of the types are known, of
+# those in C: ASSEMBLER arguments are of functions that are written in assembler and have no variables
 documented() {
 	local types total
 	"$tmp/unlisted/btgen" probes --json -x "$2" >"$tmp/inferred.json"
@@ -22,7 +23,7 @@ documented() {
 	is "$(sed '$d' "$tmp/out")" "" "$3: every type and name that is shown is the documented one" &&
 		printf '# %s: %s\n' "$3" "$(tail -n 1 "$tmp/out")"
 	read -r types _ _ _ _ _ total _ < <(tail -n 1 "$tmp/out")
-	ok "$3: the types of at least $4 % of the arguments are known" test $((types * 100 / total)) -ge "$4"
+	ok "$3: the types of at least $4 % of the arguments are known" test $((types * 100 / (total - ${5-0}))) -ge "$4"
 }
 
 # https://docs.python.org/3.11/howto/instrumentation.html; names as in its text or its source
@@ -71,7 +72,8 @@ done
 if [ -n "$libc" ]; then
 	cp "$libc" "$tmp/libc.so"
 	touch -d 2001-01-01 "$tmp/libc.so"
-	documented "$here/manuals/libc.txt" "$tmp/libc.so" libc 60
+	# In assembler: the three of setjmp and longjmp, with three arguments each.
+	documented "$here/manuals/libc.txt" "$tmp/libc.so" libc 60 9
 	rtld=$(dirname "$libc")/elf/ld.so
 	if [ -e "$rtld" ]; then
 		cp "$rtld" "$tmp/ld.so"
