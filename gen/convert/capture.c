@@ -87,8 +87,8 @@ struct str capture_words(struct str value)
 		bool is_word = v.n && v.p[0] == '"';
 		if (is_word && (str_eqz(key, "name") || str_eqz(key, "text")))
 			return jsonread_inside(v);
-		if (str_eqz(key, "value") && v.p[0] != '{')
-			return v;
+		if (str_eqz(key, "value"))
+			return capture_words(v); // 4, "18446744073709551615"
 	}
 	return STR("");
 }
@@ -127,6 +127,7 @@ bool capture_read(struct capture_clock *clock, struct str line, struct capture_l
 		else if (str_eqz(key, "capture"))
 			ret->capture = value;
 	}
-	bool is_object = !ret->fields.n || ret->fields.p[0] == '{';
-	return good && is_object && jsonread_is_done(&r) && str_is_utf8(line);
+	bool has_objects = (!ret->fields.n || ret->fields.p[0] == '{') &&
+			   (!ret->lost.n || ret->lost.p[0] == '{');
+	return good && has_objects && jsonread_is_done(&r) && str_is_utf8(line);
 }

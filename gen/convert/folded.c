@@ -14,6 +14,7 @@ struct folded {
 	struct map stacks; /**< int64_t: the sum */
 	struct map maps;   /**< those that they are of; "" of records */
 	struct strbuf line;
+	VEC(struct str) frames; /**< of one stack */
 };
 
 struct folded *folded_new(const char *map)
@@ -59,12 +60,12 @@ static void add_stack(struct folded *f, struct str stack)
 {
 	struct jsonread r = jsonread_of(stack);
 	struct str frame;
-	VEC(struct str) frames = {0};
+	f->frames.n = 0;
 	jsonread_open(&r, '[');
 	while (jsonread_element(&r, &frame))
-		vec_push(&f->arena, &frames, frame);
-	while (frames.n)
-		add_frame(f, capture_words(frames.v[--frames.n]));
+		vec_push(&f->arena, &f->frames, frame);
+	while (f->frames.n)
+		add_frame(f, capture_words(f->frames.v[--f->frames.n]));
 }
 
 /** What is in f->line counts so much more. */

@@ -203,4 +203,22 @@ print(json.dumps({"time": "2026-01-31T12:00:00.000000000+00:00", "cpu": 0, "pid"
 is "$("$btgen" convert -f perfetto large.json | python3 -c 'import json, sys
 e = json.load(sys.stdin)["traceEvents"][-1]
 print(len(e["args"]["text"]), e["args"]["s"]["hex"])')" "1048576 61ff" "a string of a MiB"
+python3 - <<'END' >odd.json
+import json
+line = {"time": "2026-01-31T12:00:00.000000000+00:00", "cpu": 0, "pid": 1, "tid": 1, "comm": "x", "probe": "a:b", "text": "y"}
+track = dict(probe="b", by="{e}", kind="state", name="{e}")
+print(json.dumps({"capture": {"tracks": [track]}}))
+for e in {"name": None, "value": "18446744073709551615"}, {"value": [1, "a"]}, {"value": {"value": {"name": "N"}}}:
+    print(json.dumps(line | {"fields": {"e": e}}))
+END
+is "$("$btgen" convert -f perfetto odd.json | python3 -c 'import json, sys
+print([e["name"] for e in json.load(sys.stdin)["traceEvents"] if e["ph"] in "XB"])')" "['18446744073709551615', '', 'N']" "a value is words whatever it is: an enumerator without a name and beyond 2^53 too"
+for lost in '[1, 2]' '"abc"' 12345 '"'; do
+	echo "{\"lost\": $lost}" >lost.json
+	not_ok "no line of a capture: lost $lost" "$btgen" convert -f perfetto lost.json 2>/dev/null
+done
+python3 -c 'import json
+for n in range(100000):
+    print(json.dumps({"time": "2026-01-31T12:00:00.000000000+00:00", "probe": "a:b", "fields": {"ustack": ["f+%d" % (n % 9)] + ["g"] * 9}}))' >many.json
+is "$(ulimit -v 50000; "$btgen" convert -f folded many.json | sed 's/.*;//')" "f 100000" "what 100,000 stacks take in memory does not grow with their number"
 done_testing
