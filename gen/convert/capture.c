@@ -127,7 +127,7 @@ bool capture_read(struct capture_clock *clock, struct str line, struct capture_l
 		else if (str_eqz(key, "capture"))
 			ret->capture = value;
 	}
-	bool has_objects = (!ret->fields.n || ret->fields.p[0] == '{') &&
-			   (!ret->lost.n || ret->lost.p[0] == '{');
+	bool has_objects =
+	    (!ret->fields.n || ret->fields.p[0] == '{') && (!ret->lost.n || ret->lost.p[0] == '{');
 	return good && has_objects && jsonread_is_done(&r) && str_is_utf8(line);
 }

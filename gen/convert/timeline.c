@@ -15,6 +15,9 @@ enum { OBJECTS = 5000000 };
 /** Of one thread: what is open beyond that was begun by probes that have no end. */
 enum { MAX_CALLS = 1000 };
 
+/** Of one track: slices that have ended whose places are known. */
+enum { MAX_ENDED = 16 };
+
 enum verb { VERB_NONE, VERB_START, VERB_END };
 
 /** What a pair of probes stands for. */
@@ -43,7 +46,11 @@ struct track {
 	struct traceevent_line line;
 	struct open open;
 	bool is_open;
-	int64_t from, to; /**< of its last slice that has ended */
+	struct {
+		int64_t from, to;
+	} ended[MAX_ENDED]; /**< its outermost slices, which lie apart, the last one last */
+	size_t n_ended;
+	int64_t forgotten; /**< others have ended up to here */
 };
 
 struct thread {
@@ -228,11 +235,40 @@ static void begin(struct open *o, struct str name, const char *category, int64_t
 	    (struct traceevent_what){strbuf_str(&o->name), category, ns, strbuf_str(&o->args)};
 }
 
+/** What ends at @to: around what ended before it, behind that, or, where they overlap, beside it. */
+static void put_ended(struct timeline *t, struct track *track, const struct traceevent_what *what,
+		      int64_t to, bool overlaps, struct strbuf *out)
+{
+	size_t n = track->n_ended;
+	overlaps |= what->ns < track->forgotten || (n && track->ended[n - 1].to > to);
+	while (n && track->ended[n - 1].from >= what->ns)
+		n--;
+	if (overlaps || (n && track->ended[n - 1].to > what->ns)) {
+		traceevent_pair(&t->events, track->line, what, to, out);
+		return;
+	}
+	traceevent_slice(&t->events, track->line, what, to, out);
+	if (n == MAX_ENDED) {
+		track->forgotten = track->ended[0].to;
+		memmove(&track->ended[0], &track->ended[1], --n * sizeof(track->ended[0]));
+	}
+	track->ended[n].from = what->ns;
+	track->ended[n].to = to;
+	track->n_ended = n + 1;
+}
+
+/** A call of the thread, which goes on, began behind @from. */
+static bool is_calling(const struct thread *thread, const struct track *track, int64_t from)
+{
+	return track == &thread->track && thread->n_calls &&
+	       thread->calls.v[thread->n_calls - 1].what.ns > from;
+}
+
 // --- what the script says of its records
 
 /** What was open on the track gives way to something else, at @ns. */
-static void close_track(struct timeline *t, struct track *track, int64_t ns, bool is_end,
-			struct strbuf *out)
+static void close_track(struct timeline *t, struct thread *thread, struct track *track, int64_t ns,
+			bool is_end, struct strbuf *out)
 {
 	if (!track->is_open)
 		return;
@@ -242,20 +278,7 @@ static void close_track(struct timeline *t, struct track *track, int64_t ns, boo
 	if (is_change && !is_end) // its end was not seen: nobody knows how long it took
 		traceevent_instant(&t->events, track->line, 't', what, out);
 	else
-		traceevent_slice(&t->events, track->line, what, ns, out);
-}
-
-/** What has taken until @to: around what ended before it, behind that, or beside it. */
-static void put_lasted(struct timeline *t, struct track *track, const struct traceevent_what *what,
-		       int64_t to, struct strbuf *out)
-{
-	if (what->ns > track->from && what->ns < track->to) {
-		traceevent_pair(&t->events, track->line, what, to, out);
-		return;
-	}
-	traceevent_slice(&t->events, track->line, what, to, out);
-	track->from = what->ns;
-	track->to = to;
+		put_ended(t, track, what, ns, is_calling(thread, track, what->ns), out);
 }
 
 /** False: the record has not all that the rule names. */
@@ -275,10 +298,10 @@ static bool follow(struct timeline *t, const struct rule *rule, const struct cap
 	struct str name = strbuf_str(&t->name);
 	if (rule->kind == RULE_SLICE) {
 		struct traceevent_what what = {name, "slice", l->ns - lasted, args};
-		put_lasted(t, track, &what, l->ns, out);
+		put_ended(t, track, &what, l->ns, is_calling(thread, track, what.ns), out);
 		return true;
 	}
-	close_track(t, track, l->ns, rule->kind == RULE_END, out);
+	close_track(t, thread, track, l->ns, rule->kind == RULE_END, out);
 	track->is_open = rule->kind != RULE_END;
 	if (track->is_open)
 		begin(&track->open, name, rule->kind == RULE_STATE ? "state" : "change", l->ns,
@@ -320,10 +343,8 @@ static bool end_call(struct timeline *t, struct thread *thread, struct call *cal
 	if (!i--)
 		return false;
 	struct open ended = thread->calls.v[i];
-	if (!is_shown && i == thread->n_calls - 1)
-		traceevent_slice(&t->events, thread->track.line, &ended.what, ns, out);
-	else if (!is_shown)
-		traceevent_pair(&t->events, thread->track.line, &ended.what, ns, out);
+	if (!is_shown)
+		put_ended(t, &thread->track, &ended.what, ns, i != thread->n_calls - 1, out);
 	thread->n_calls--;
 	memmove(&thread->calls.v[i], &thread->calls.v[i + 1],
 		(thread->n_calls - i) * sizeof(ended));
