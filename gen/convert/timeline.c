@@ -55,6 +55,7 @@ struct track {
 
 struct thread {
 	struct track track;
+	bool is_named;		/**< something is drawn on it */
 	VEC(struct open) calls; /**< the innermost last; those behind `n_calls` are used again */
 	size_t n_calls;
 };
@@ -140,43 +141,57 @@ static enum verb find_verb(struct arena *a, struct str name, struct str *ret)
 	return VERB_NONE;
 }
 
-/** The probe's name without its provider: f of uprobe:f, query of app:query. */
+/** The probe's name without its provider: ns::f of uprobe:ns::f, query of app:query. */
 static struct str short_name(struct str probe)
 {
-	for (size_t i = probe.n; i > 0; i--)
-		if (probe.p[i - 1] == ':')
+	for (size_t i = probe.n; i > 1; i--)
+		if (probe.p[i - 1] == ':' && probe.p[i - 2] != ':' &&
+		    (i == probe.n || probe.p[i] != ':'))
 			return str_from_offset(probe, i);
 	return probe;
 }
 
-static struct call *call_of(struct timeline *t, struct str name)
+/** @of: where both probes of it are, as others may have some of that name. */
+static struct call *call_of(struct timeline *t, struct str of, struct str name)
 {
-	struct call *call = map_get(&t->calls, name);
+	struct str key = str_printf(&t->arena, STR_FMT ":" STR_FMT, STR_ARG(of), STR_ARG(name));
+	struct call *call = map_get(&t->calls, key);
 	if (!call) {
 		call = arena_new(&t->arena, struct call);
 		call->name = name;
-		map_put(&t->arena, &t->calls, name, call);
+		map_put(&t->arena, &t->calls, key, call);
 	}
 	return call;
 }
 
+/** Of a probe of that kind, which fires at a function's entry or return. */
+static enum verb verb_of_kind(struct str kind)
+{
+	static const char *const entries[] = {"uprobe", "u",	 "kprobe", "k",
+					      "fentry", "kfunc", "f",	   NULL},
+				 *const returns[] = {"uretprobe", "ur",	      "kretprobe", "kr",
+						     "fexit",	  "kretfunc", "fr",	   NULL};
+	return str_is_any(kind, entries)   ? VERB_START
+	       : str_is_any(kind, returns) ? VERB_END
+					   : VERB_NONE;
+}
+
 static struct probe *probe_of(struct timeline *t, struct str name)
 {
-	static const char *const functions[] = {"uprobe", "kprobe", NULL}, *const returns[] = {
-									       "uretprobe",
-									       "kretprobe", NULL};
 	struct probe *probe = map_get(&t->probes, name);
 	if (probe)
 		return probe;
 	probe = arena_new(&t->arena, struct probe);
 	name = str_copy(&t->arena, name);
 	probe->name = short_name(name);
-	struct str kind = str_slice(name, 0, str_find(name, ':')), call = probe->name;
-	probe->verb = str_is_any(kind, functions) ? VERB_START
-		      : str_is_any(kind, returns) ? VERB_END
-						  : find_verb(&t->arena, probe->name, &call);
+	struct str of = STR(""), call = probe->name; // one function is not two providers'
+	probe->verb = verb_of_kind(str_slice(name, 0, str_find(name, ':')));
+	if (probe->verb == VERB_NONE) {
+		of = str_slice(name, 0, name.n - probe->name.n);
+		probe->verb = find_verb(&t->arena, probe->name, &call);
+	}
 	if (probe->verb != VERB_NONE)
-		probe->call = call_of(t, call);
+		probe->call = call_of(t, of, call);
 	for (size_t i = 0; i < t->rules.list.n; i++) {
 		struct str wanted = t->rules.list.v[i].probe;
 		if (str_glob(wanted, probe->name) || str_glob(wanted, name))
@@ -190,24 +205,49 @@ static struct probe *probe_of(struct timeline *t, struct str name)
 
 static const struct traceevent_line objects = {OBJECTS, OBJECTS};
 
+static void put_unfinished(struct timeline *t, struct thread *thread, struct strbuf *out)
+{
+	for (size_t i = 0; i < thread->n_calls; i++) {
+		const struct open *o = &thread->calls.v[i];
+		if (o->call->has_ended)
+			traceevent_unfinished(&t->events, thread->track.line, &o->what, out);
+		else // of a probe that is traced alone
+			traceevent_instant(&t->events, thread->track.line, 't', &o->what, out);
+	}
+	thread->n_calls = 0;
+	if (thread->track.is_open)
+		traceevent_unfinished(&t->events, thread->track.line, &thread->track.open.what,
+				      out);
+	thread->track.is_open = false;
+}
+
 static struct thread *thread_of(struct timeline *t, const struct capture_line *l,
 				struct strbuf *out)
 {
 	struct thread *thread = map_get_u64(&t->threads, (uint64_t)l->tid);
-	if (thread && thread->track.line.pid == l->pid)
-		return thread;
 	if (!thread) {
 		thread = arena_new(&t->arena, struct thread);
 		map_put_u64(&t->arena, &t->threads, (uint64_t)l->tid, thread);
+	} else if (thread->track.line.pid != l->pid) { // another process, which had that TID before
+		put_unfinished(t, thread, out);
+		thread->is_named = false;
 	}
 	thread->track.line = (struct traceevent_line){l->pid, l->tid};
-	thread->track.is_open = false; // of another process, which had that TID before
-	thread->n_calls = 0;
-	if (map_add_u64(&t->arena, &t->processes, (uint64_t)l->pid))
-		traceevent_name(&t->events, "process_name",
-				(struct traceevent_line){l->pid, l->pid}, l->comm, out);
-	traceevent_name(&t->events, "thread_name", thread->track.line, l->comm, out);
 	return thread;
+}
+
+/** Something is to be drawn there. */
+static void name_thread(struct timeline *t, struct thread *thread, struct str comm,
+			struct strbuf *out)
+{
+	struct traceevent_line line = thread->track.line;
+	if (thread->is_named)
+		return;
+	thread->is_named = true;
+	if (map_add_u64(&t->arena, &t->processes, (uint64_t)line.pid))
+		traceevent_name(&t->events, "process_name",
+				(struct traceevent_line){line.pid, line.pid}, comm, out);
+	traceevent_name(&t->events, "thread_name", line, comm, out);
 }
 
 static struct track *track_of(struct timeline *t, struct str name, struct strbuf *out)
@@ -296,6 +336,8 @@ static bool follow(struct timeline *t, const struct rule *rule, const struct cap
 		return true;
 	struct track *track = rule->by.n ? track_of(t, strbuf_str(&t->by), out) : &thread->track;
 	struct str name = strbuf_str(&t->name);
+	if (!rule->by.n)
+		name_thread(t, thread, l->comm, out);
 	if (rule->kind == RULE_SLICE) {
 		struct traceevent_what what = {name, "slice", l->ns - lasted, args};
 		put_ended(t, track, &what, l->ns, is_calling(thread, track, what.ns), out);
@@ -392,6 +434,8 @@ static void take_record(struct timeline *t, const struct capture_line *l, struct
 	}
 	if (is_end && end_call(t, thread, probe->call, l->ns, is_shown, out))
 		return;
+	if (!is_shown)
+		name_thread(t, thread, l->comm, out);
 	if (probe->verb == VERB_START && !is_shown)
 		start_call(t, thread, probe->call, name, l->ns, args, out);
 	else if (!is_shown)
@@ -486,17 +530,6 @@ bool timeline_line(struct timeline *t, const struct capture_line *l, struct strb
 	return true;
 }
 
-static void put_unfinished(struct timeline *t, const struct thread *thread, struct strbuf *out)
-{
-	for (size_t i = 0; i < thread->n_calls; i++) {
-		const struct open *o = &thread->calls.v[i];
-		if (o->call->has_ended)
-			traceevent_unfinished(&t->events, thread->track.line, &o->what, out);
-		else // of a probe that is traced alone
-			traceevent_instant(&t->events, thread->track.line, 't', &o->what, out);
-	}
-}
-
 static void note_missed(const struct timeline *t, struct diag *d)
 {
 	for (size_t i = 0; i < t->rules.list.n; i++) {
@@ -512,13 +545,8 @@ static void note_missed(const struct timeline *t, struct diag *d)
 
 void timeline_end(struct timeline *t, struct diag *d, struct strbuf *out)
 {
-	for (struct map_entry *e = NULL; (e = map_next(&t->threads, e));) {
-		const struct thread *thread = e->value;
-		put_unfinished(t, thread, out);
-		if (thread->track.is_open)
-			traceevent_unfinished(&t->events, thread->track.line,
-					      &thread->track.open.what, out);
-	}
+	for (struct map_entry *e = NULL; (e = map_next(&t->threads, e));)
+		put_unfinished(t, e->value, out);
 	for (struct map_entry *e = NULL; (e = map_next(&t->tracks, e));) {
 		const struct track *track = e->value;
 		if (track->is_open)

@@ -82,6 +82,43 @@ for e in json.load(open("timeline.json"))["traceEvents"]:
     if e["name"] == "other":
         print(ascii(e["args"]))')" "{'text': '', 'why': 'a\"b\\\\<script>\\x1b[31m'}" "fields are arguments, and stay what they are"
 
+# Whose start and end it is
+python3 - <<'END' >whose.json
+import json
+def line(ns, probe, tid=1, pid=1, comm="x"):
+    print(json.dumps({"time": "2026-01-31T12:00:00.%09d+01:00" % ns, "cpu": 0, "pid": pid, "tid": tid, "comm": comm, "probe": probe, "text": ""}))
+tracks = [dict(probe="sched_switch", by="task", kind="state", name="s")]
+print(json.dumps({"capture": {"wall": "2026-01-31T12:00:00.000000000+01:00", "tracks": tracks}}))
+line(1000, "a:read_start")
+line(2000, "b:read_done")
+line(3000, "a:read_done")
+for n, (entry, ret) in enumerate((("u", "ur"), ("k", "kr"), ("kfunc", "kretfunc"), ("fentry", "fexit"))):
+    line(4000 + n * 1000, entry + ":f")
+    line(4500 + n * 1000, ret + ":f")
+line(10000, "uprobe:A::f")
+line(11000, "uprobe:B::f")
+line(12000, "uretprobe:A::f")
+line(13000, "a:write_start", tid=5)
+line(13500, "a:write_done", tid=5)
+line(14000, "a:write_start", tid=5)
+line(15000, "a:other", tid=5, pid=2)
+line(16000, "tracepoint:sched:sched_switch", tid=7, pid=7, comm="idle")
+END
+is "$("$btgen" convert -f perfetto whose.json >timeline.json && python3 show.py timeline.json)" "x: i read_done 2.0
+x: call read 1.0 2.0
+x: call f 4.0 0.5
+x: call f 5.0 0.5
+x: call f 6.0 0.5
+x: call f 7.0 0.5
+x: b1 A::f 10.0
+x: e1 A::f 12.0
+x: call write 13.0 0.5
+x: B write 14.0
+x: i other 15.0
+x: i B::f 11.0
+task: B s 16.0" "an end belongs to a start of its own provider, function, thread and process, whatever the kind of probe is called"
+not_ok "a thread on which nothing is drawn has no line" grep -q idle timeline.json
+
 # Any order of starts and ends: slices of one track never overlap but lie within each other, and none is lost.
 python3 - "$btgen" <<'END' >wrong
 import json, random, subprocess, sys
