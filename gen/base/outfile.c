@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -41,6 +42,29 @@ static const char *follow(struct arena *a, const char *path)
 	return copy;
 }
 
+/** The private file of this process: one at a time. */
+static const char *volatile pending;
+
+static void on_signal(int sig)
+{
+	if (pending)
+		unlink(pending);
+	raise(sig); // SA_RESETHAND: this ends us
+}
+
+/** Whoever is ended while writing leaves nothing behind; signals that are ignored or handled stay so. */
+static void set_pending(const char *temp)
+{
+	static const int ends[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE};
+	struct sigaction old, new = {.sa_handler = temp ? on_signal : SIG_DFL,
+				     .sa_flags = temp ? (int)SA_RESETHAND : 0};
+	pending = temp;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (sigaction(ends[i], NULL, &old) == 0 &&
+		    old.sa_handler == (temp ? SIG_DFL : on_signal))
+			sigaction(ends[i], &new, NULL);
+}
+
 /**
  * A private file beside @path, which links lead to. @was: whose owner it keeps, and whose bits that only
  * an owner may give; or NULL.
@@ -54,6 +78,7 @@ static bool begin_beside(struct arena *a, struct diag *d, const char *path, mode
 	ret->fd = mkostemp(ret->temp, O_CLOEXEC);
 	if (ret->fd < 0)
 		return say(d, path);
+	set_pending(ret->temp);
 	if (was && fchown(ret->fd, was->st_uid, was->st_gid) == 0)
 		ret->mode = was->st_mode & 07777;
 	return true;
@@ -104,6 +129,7 @@ bool outfile_end(struct diag *d, struct outfile *o, bool is_wanted)
 	good &= is_right;
 	if (o->temp && !good)
 		unlink(o->temp);
+	set_pending(NULL);
 	return good;
 }
 

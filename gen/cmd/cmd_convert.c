@@ -112,7 +112,7 @@ static bool convert_file(struct arena *a, struct diag *d, const struct options *
 	bool good = false;
 	if (fd < 0)
 		return diag_error(d, &at, "cannot be read: %s", strerror(errno));
-	if (o->out && outfile_is_same(path, o->out)) {
+	if (o->out && outfile_is_same(is_stdin ? "/dev/stdin" : path, o->out)) {
 		diag_error(d, &at, "is the capture itself: not overwritten");
 	} else if (outfile_begin(a, d, o->out, &out)) {
 		struct convert *c = convert_new(o->which, o->map, d, name);

@@ -13,6 +13,7 @@ struct folded {
 	const char *wanted;
 	struct map stacks; /**< int64_t: the sum */
 	struct map maps;   /**< those that they are of; "" of records */
+	bool has_loss;
 	struct strbuf line;
 	VEC(struct str) frames; /**< of one stack */
 };
@@ -130,6 +131,7 @@ void folded_line(struct folded *f, const struct capture_line *l)
 {
 	struct jsonread r = jsonread_of(l->map.n ? l->entries : l->fields);
 	struct str key, value;
+	f->has_loss |= l->lost.n > 0;
 	if (l->map.n) {
 		if (f->wanted && !str_eqz(l->map, f->wanted))
 			return;
@@ -170,6 +172,9 @@ bool folded_end(struct folded *f, struct diag *d, struct strbuf *out)
 		    "no stacks: neither a map with one in its keys%s nor records of -t --stack",
 		    f->wanted ? " and of that name" : "");
 	strbuf_fini(&names);
+	if (good && f->has_loss && map_get(&f->maps, STR("")))
+		diag_warning(d, NULL,
+			     "events of the capture were lost: their stacks are not counted");
 	for (struct map_entry *e = NULL; good && (e = map_next(&f->stacks, e));) {
 		strbuf_adds(out, e->key);
 		strbuf_addf(out, " %" PRId64 "\n", *(int64_t *)e->value);

@@ -199,6 +199,8 @@ is "$("$btgen" convert -f folded --map @again two.json)" "f 8" "... by --map"
 echo '{"time": "2026-01-31T12:00:00.000000000+00:00", "probe": "a:b", "text": "", "fields": {"ustack": ["f+1", "g"], "n": 1}}' >records.json
 cat records.json records.json >records2.json
 is "$("$btgen" convert -f folded <records2.json)" "g;f 2" "records of --stack count one each; standard input"
+echo '{"lost": {"total": 3, "a:b": 3}}' | cat records.json - >loss.json
+is "$("$btgen" convert -f folded loss.json 2>messages) $(cat messages)" "g;f 1 btgen: warning: events of the capture were lost: their stacks are not counted" "loss is told of"
 "$btgen" convert -f folded capture.json >out 2>messages
 is "$?" 1 "without any stacks"
 like "$(cat messages)" 'no stacks: neither a map' "... it says so"
@@ -229,6 +231,20 @@ is "$? $(cat messages)" "1 no/such: error: cannot be read: No such file or direc
 cp capture.json same.json
 "$btgen" convert -f perfetto -o same.json same.json 2>messages
 is "$? $(cmp capture.json same.json)" "1 " "the capture itself is not written over"
+"$btgen" convert -f perfetto -o same.json <same.json 2>messages
+is "$? $(cmp capture.json same.json)" "1 " "... nor as standard input"
+mkfifo slow
+for sig in TERM HUP; do
+	"$btgen" convert -f perfetto -o whole slow &
+	own $!
+	exec 7>slow
+	cat capture.json >&7
+	wait_for 10 sh -c 'ls whole.*' >/dev/null 2>&1
+	kill -$sig $!
+	wait $! 2>/dev/null
+	is "$? $(ls whole* 2>/dev/null)" "$((128 + $(kill -l $sig))) " "ended by SIG$sig it leaves nothing behind"
+	exec 7>&-
+done
 
 # What is JSON: python's reader is the judge, of whole lines that are changed at random.
 cat >differ.py <<'END'
