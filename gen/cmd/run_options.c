@@ -285,6 +285,10 @@ static int check_trace(const struct run_options *o, const char *command)
 		return cmd_usage_error(command, "--stack is for -t: a script prints ustack");
 	if (o->n_events && trace_is_wanted(t) && !trace_is_list(t))
 		return cmd_usage_error(command, "-N is of lines: -T ends what only counts");
+	if (o->converts && o->convert == CONVERT_PERFETTO && trace_is_wanted(t) &&
+	    !trace_is_list(t))
+		return cmd_usage_error(
+		    command, "-f perfetto is of events: --count and --latency only count them");
 	if (t->counts && !*t->counts)
 		return cmd_usage_error(command, "--count=: give a KEY, or only --count");
 	if (t->filter && t->filter[strspn(t->filter, " \t\n")] == '\0')
