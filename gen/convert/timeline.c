@@ -300,7 +300,7 @@ static void put_ended(struct timeline *t, struct track *track, const struct trac
 /** A call of the thread, which goes on, began behind @from. */
 static bool is_calling(const struct thread *thread, const struct track *track, int64_t from)
 {
-	return track == &thread->track && thread->n_calls &&
+	return thread && track == &thread->track && thread->n_calls &&
 	       thread->calls.v[thread->n_calls - 1].what.ns > from;
 }
 
@@ -502,10 +502,27 @@ static void put_lost(struct timeline *t, struct str lost, struct strbuf *out)
 	traceevent_instant(&t->events, objects, 'g', &what, out);
 }
 
+/** Another capture follows, maybe of another host: nothing lasts from the one into the other. */
+static void end_capture(struct timeline *t, struct strbuf *out)
+{
+	for (struct map_entry *e = NULL; (e = map_next(&t->threads, e));) {
+		struct thread *thread = e->value;
+		for (size_t i = 0; i < thread->n_calls; i++)
+			traceevent_instant(&t->events, thread->track.line, 't',
+					   &thread->calls.v[i].what, out);
+		thread->n_calls = 0;
+		close_track(t, thread, &thread->track, t->last, false, out);
+	}
+	for (struct map_entry *e = NULL; (e = map_next(&t->tracks, e));)
+		close_track(t, NULL, e->value, t->last, false, out);
+	t->last = 0;
+}
+
 bool timeline_line(struct timeline *t, const struct capture_line *l, struct strbuf *out)
 {
 	if (l->capture.n) {
 		int64_t start;
+		end_capture(t, out);
 		t->probes = (struct map){0};
 		if (!t->has_start && capture_start(l->capture, &start)) {
 			t->events.start = start;

@@ -119,6 +119,24 @@ x: i B::f 11.0
 task: B s 16.0" "an end belongs to a start of its own provider, function, thread and process, whatever the kind of probe is called"
 not_ok "a thread on which nothing is drawn has no line" grep -q idle timeline.json
 
+# Captures of two hosts, one behind the other
+for hour in 12 13; do
+	printf '{"capture": {"wall": "2026-01-31T%s:00:00.000000000+01:00", "tracks": [{"probe": "s", "by": "t", "kind": "state", "name": "{text}"}]}}\n' $hour
+	for line in '1000 p:s' '2000 p:f_start' '3000 p:other' '4000 p:s' '5000 p:f_done'; do
+		[ "$hour $line" = '13 2000 p:f_start' ] && continue
+		[ "$hour $line" = '12 5000 p:f_done' ] && continue
+		# shellcheck disable=SC2086 # words
+		printf '{"time": "2026-01-31T%s:00:00.00000%s+01:00", "pid": 1, "tid": 1, "comm": "x", "probe": "%s", "text": "%s"}\n' $hour $line $hour
+	done
+done >two.json
+"$btgen" convert -f perfetto two.json >timeline.json 2>messages
+is "$(python3 show.py timeline.json | grep -v other; cat messages)" "t: state 12 1.0 3.0
+x: i f 2.0
+t: state 12 4.0 0.0
+t: state 13 3600000001.0 3.0
+x: i f_done 3600000005.0
+t: B 13 3600000004.0" "nothing lasts from one capture into the next"
+
 # Any order of starts and ends: slices of one track never overlap but lie within each other, and none is lost.
 python3 - "$btgen" <<'END' >wrong
 import json, random, subprocess, sys
