@@ -249,7 +249,7 @@ is "$? $(cat messages)" "1 no/such: error: cannot be read: No such file or direc
 cp capture.json same.json
 "$btgen" convert -f perfetto -o same.json same.json 2>messages
 is "$? $(cmp capture.json same.json)" "1 " "the capture itself is not written over"
-"$btgen" convert -f perfetto -o same.json <same.json 2>messages
+"$btgen" convert -f perfetto -o same.json <./same.json 2>messages
 is "$? $(cmp capture.json same.json)" "1 " "... nor as standard input"
 mkfifo slow
 for sig in TERM HUP; do
