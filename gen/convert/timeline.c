@@ -396,19 +396,32 @@ static bool end_call(struct timeline *t, struct thread *thread, struct call *cal
 
 // --- lines of a capture
 
-/** "text": ..., and the fields, as members. */
+static bool has_member(struct str object, const char *wanted)
+{
+	struct jsonread r = jsonread_of(object);
+	struct str key, value;
+	bool has = false;
+	jsonread_open(&r, '{');
+	while (!has && jsonread_member(&r, &key, &value))
+		has = str_eqz(key, wanted);
+	return has;
+}
+
+/** "text": ..., where no field is called so, and the fields, as members. */
 static struct str args_of(struct timeline *t, const struct capture_line *l)
 {
 	struct strbuf *args = &t->args;
 	strbuf_clear(args);
-	if (l->text.n) {
+	bool has_text = l->text.n && !(str_contains(l->fields, STR("\"text\":")) &&
+				       has_member(l->fields, "text"));
+	if (has_text) {
 		strbuf_addz(args, "\"text\":");
 		strbuf_adds(args, l->text);
 	}
 	struct str inside =
 	    str_trim(str_slice(l->fields, 1, l->fields.n > 2 ? l->fields.n - 2 : 0));
 	if (inside.n) {
-		strbuf_addz(args, l->text.n ? "," : "");
+		strbuf_addz(args, has_text ? "," : "");
 		strbuf_adds(args, inside);
 	}
 	return strbuf_str(args);
@@ -443,6 +456,20 @@ static void take_record(struct timeline *t, const struct capture_line *l, struct
 				   &(struct traceevent_what){probe->name, "", l->ns, args}, out);
 }
 
+/** A number, beyond 2^53 a string of its digits; empty: it is none. */
+static struct str digits_of(struct str value)
+{
+	int64_t number;
+	uint64_t large;
+	struct str inside = jsonread_inside(value);
+	if (value.p[0] == '-' || (value.p[0] >= '0' && value.p[0] <= '9'))
+		return value;
+	bool is_digits = inside.n && inside.p[0] != '0' && inside.p[0] != ' ' &&
+			 inside.p[0] != '+' &&
+			 (jsonread_integer(value, &number) || str_to_u64(inside, &large));
+	return is_digits ? inside : STR("");
+}
+
 /** The name and the number of a map's entry, empty where it has none: {"key": ["a", 4], "value": 17}. */
 static struct str read_entry(struct timeline *t, struct str entry)
 {
@@ -452,9 +479,8 @@ static struct str read_entry(struct timeline *t, struct str entry)
 	jsonread_open(&r, '{');
 	while (jsonread_member(&r, &key, &value)) {
 		struct jsonread parts = jsonread_of(value);
-		bool is_number = value.p[0] == '-' || (value.p[0] >= '0' && value.p[0] <= '9');
-		if (str_eqz(key, "value") && is_number)
-			number = value;
+		if (str_eqz(key, "value"))
+			number = digits_of(value);
 		if (!str_eqz(key, "key") || !jsonread_open(&parts, '['))
 			continue;
 		while (jsonread_element(&parts, &part)) {

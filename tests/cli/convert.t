@@ -264,6 +264,19 @@ for sig in TERM HUP; do
 	exec 7>&-
 done
 
+cat >odd.json <<'END'
+{"time": "2026-01-31T12:00:00.000000000+00:00", "cpu": 0, "pid": 1, "tid": 1, "comm": "x", "probe": "a:b", "text": "the line", "fields": {"text": "the field", "n": 1}}
+{"time": "2026-01-31T12:00:00.000000000+00:00", "cpu": 0, "pid": 1, "tid": 1, "comm": "x", "probe": "interval:s:1", "map": "@n", "entries": [{"key": [1], "value": "18446744073709551615"}, {"key": [2], "value": "x1"}, {"key": [3], "value": "-9223372036854775808"}]}
+END
+is "$("$btgen" convert -f perfetto odd.json | python3 -c 'import json, sys
+def once(pairs):
+    assert len({k for k, _ in pairs}) == len(pairs), pairs
+    return dict(pairs)
+for e in json.load(sys.stdin, object_pairs_hook=once)["traceEvents"]:
+    if e["ph"] in "iC":
+        print(e["args"])')" "{'text': 'the field', 'n': 1}
+{'1': 18446744073709551615, '3': -9223372036854775808}" "a field may be called text; counters of 64 bits"
+
 # What is JSON: python's reader is the judge, of whole lines that are changed at random.
 cat >differ.py <<'END'
 import json, random, subprocess, sys
