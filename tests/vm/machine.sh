@@ -4,7 +4,7 @@
 #
 # Returns when its guest has switched it off, and fails when that has not said "guest: done" in time; it is ended then, and when
 # we are. Two processors, no network; the root is the first NVMe disk, or $root, and its /init the first process; 1 GiB of memory,
-# or $memory; with $ARCH=arm64 of that architecture.
+# or $memory; with $ARCH=arm64 of that architecture; $threads=single: the processors take turns, which costs up to half the speed.
 # shellcheck shell=bash
 machine() {
 	local console=$1 seconds=$2 kernel=$3 pid
@@ -15,7 +15,7 @@ machine() {
 	# shellcheck disable=SC2054 # the comma is QEMU's
 	[ "${ARCH-}" != arm64 ] || kind=(qemu-system-aarch64 -machine virt,gic-version=3 -cpu cortex-a72) serial=ttyAMA0
 	timeout --kill-after=10 "$seconds" "${kind[@]}" -smp 2 -m "${memory-1024}" \
-		-accel tcg,thread=multi -nodefaults -display none -no-reboot -serial "file:$console" -kernel "$kernel" \
+		-accel "tcg,thread=${threads-multi}" -nodefaults -display none -no-reboot -serial "file:$console" -kernel "$kernel" \
 		-append "root=${root-/dev/nvme0n1} rw init=/init console=$serial quiet mitigations=off nokaslr nvme_core.io_timeout=255 panic=-1" \
 		"$@" </dev/null &
 	pid=$!
