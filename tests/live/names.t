@@ -222,7 +222,7 @@ called() {
 		echo >&8
 		exec 8>&-
 		live_wait
-		sed -E 's/.* (app:job|spdk:timerfd_exec) /\1 /; s/.*"probe": //; s/"text": .*"fields"/"fields"/; s/0x[0-9a-f]{3,}/ADDR/g' "$tmp/trace" | sort
+		sed -E '/^\{"capture"/d; s/.* (app:job|spdk:timerfd_exec) /\1 /; s/.*"probe": //; s/"text": .*"fields"/"fields"/; s/0x[0-9a-f]{3,}/ADDR/g' "$tmp/trace" | sort
 	done
 }
 gcc -O1 -g -rdynamic -I"$top/include/btgen/compat" -o "$tmp/calls" "$tmp/calls.c" || exit 1
