@@ -9,6 +9,7 @@ all children it waited for (getrusage); memory below that of this script (some 1
 commands is thrown away; one that fails is named with its last line and ends with status 1.
 """
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -48,15 +49,16 @@ def main():
 
     samples = [[] for _ in commands]
     for turn in range(rounds + 1):
-        for command, taken in zip(commands, samples):
-            sample = run(command[1:])
+        # In another order each time: who comes behind a large program finds the caches cold.
+        for i in random.sample(range(len(commands)), len(commands)):
+            sample = run(commands[i][1:])
             if turn:
-                taken.append(sample)
+                samples[i].append(sample)
     first = None
     for command, taken in zip(commands, samples):
         cpu, elapsed, memory = (statistics.median(column) for column in zip(*taken))
         first = cpu if first is None else first
-        ratio = f"{cpu / first:7.1f} x" if first > 0 else "        -"
+        ratio = f"{cpu / first:7.2f} x" if first > 0 else "        -"
         print(f"  {command[0]:<44} {cpu * 1000:9.1f} ms {elapsed * 1000:9.1f} ms {memory:7.0f} MB {ratio}")
 
 
