@@ -53,16 +53,32 @@ static struct node *make_statements(struct bind *b, const struct script_clause *
 	return n;
 }
 
-/** The block of a clause of @kind that we have made, as the script has none: what is added goes there. */
+/** The first one that is printed where it is in the script. */
+static struct node *first_clause(const struct bind *b)
+{
+	for (size_t i = 0; i < b->script.clauses.n; i++)
+		if (b->script.clauses.v[i].node->kind == NODE_CLAUSE)
+			return b->script.clauses.v[i].node;
+	return NULL;
+}
+
+/**
+ * The block of a clause of @kind that we have made, as the script has none: what is added goes there. BEGIN is before
+ * all others: bpftrace 0.23 wants to know a map's type before it is part of a key.
+ */
 static struct node *made_block(struct bind *b, const char *kind)
 {
-	struct node **made = str_eqz(STR("END"), kind) ? &b->made_end : &b->made_begin;
+	bool is_end = str_eqz(STR("END"), kind);
+	struct node **made = is_end ? &b->made_end : &b->made_begin, *first = first_clause(b);
 	if (!*made) {
 		struct node *n = join_make(b, NODE_OPAQUE, NULL);
 		*made = join_make(b, NODE_OPAQUE, NULL);
 		change(b->arena, *made, " ");
 		change(b->arena, n, "%s {%n}", kind, *made);
-		change_append(b->script.program, n);
+		if (is_end || !first)
+			change_append(b->script.program, n);
+		else
+			change_insert(b->script.program, n, first);
 	}
 	return *made;
 }

@@ -144,6 +144,16 @@ void change_append(struct node *parent, struct node *child)
 	parent->is_extended = parent->kind == NODE_BLOCK;
 }
 
+void change_insert(struct node *program, struct node *child, struct node *next)
+{
+	struct node **at = &program->child;
+	while (*at != next)
+		at = &(*at)->next;
+	child->last = NULL; // it has no place of its own among the program's tokens
+	child->next = next;
+	*at = child;
+}
+
 void change_prepend(struct node *block, struct node *statement)
 {
 	statement->next = block->child;

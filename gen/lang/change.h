@@ -31,6 +31,8 @@ struct node *change_copy(struct arena *a, const struct node *n);
  * a program.
  */
 void change_append(struct node *parent, struct node *child);
+/** @child stands before @next, a child of @program that the script has, and nothing else does so. */
+void change_insert(struct node *program, struct node *child, struct node *next);
 /** @statement is the first one of @block now. */
 void change_prepend(struct node *block, struct node *statement);
 /**

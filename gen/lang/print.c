@@ -87,6 +87,10 @@ static void print(struct printer *p, const struct node *n, bool is_moved)
 		print_own(p, n->last, is_moved);
 	} else {
 		for (const struct token *t = n->first;; t = t->next) {
+			if (child && !child->last && child->next->first == t) { // inserted
+				print(p, child, is_moved);
+				child = child->next;
+			}
 			if (child && child->first == t) {
 				print(p, child, is_moved);
 				t = child->last;

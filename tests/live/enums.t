@@ -148,6 +148,14 @@ is "$(grep ^many "$tmp/trace")" "$(sed -n 's/^many|MANY_/many|/p; /^many|-*[0-9]
 is "$(grep ^state "$tmp/trace")" "$(printf 'state|%-12s|%12s|%d\n' ns::state::OFF ns::state::OFF 0 ns::state::ON ns::state::ON 7 \
 	ns::state::LAST ns::state::LAST 255 3 3 3)" "names in a layout"
 
+cat >"$tmp/keys.bt" <<'END'
+#pragma enum narrow narrow
+usdt:__EXE__:app:narrow { @seen[@narrow[args.v], 1] = count(); }
+END
+"$btgen" expand -x "$tmp/app" -W no-table -o "$tmp/expanded.bt" "$tmp/keys.bt"
+is "$(timeout 60 "${BTGEN_BPFTRACE:-bpftrace}" "$tmp/expanded.bt" -c "$tmp/app" <<<xx 2>/dev/null | grep seen | sort)" \
+	"$(printf '@seen[%s, 1]: 1\n' MINUS PLUS '' | sort)" "names in a key of two parts, in a script without BEGIN"
+
 cat >"$tmp/maps.bt" <<'END'
 usdt:__EXE__:app:many { @last[pid] = args.v; @any = args.v; printf("many|%s|%s\n", @last[pid], @any); }
 END
