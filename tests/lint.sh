@@ -43,7 +43,7 @@ layer value base elf target ctype dwarf
 layer record base ctype value
 layer convert base record/stamp.h
 layer run base target text out value record convert lang/vocabulary.h
-layer listing base usdt probe text lang
+layer listing base usdt probe text lang out/dialect.h
 layer doctor base elf target usdt probe bind run out/dialect.h
 
 # A folder is to be read as a whole; a file is understood after those that it includes.

@@ -19,7 +19,7 @@ KINDS = {"diag_check": "finding", "check_say": "finding", "diag_error": "error",
 # Literals that are compared with what somebody else wrote, and text of programs: not what we say.
 NOT_OURS = re.compile(r"str_(eqz?|has_prefix|has_suffix|contains)|is_one_of|pp_c_line")
 NOT_WORDS = re.compile(r"Usage:|#pragma|.*nsecs|((un)?signed|long|short|int|char|double|const|_gap|\W|\d|%\S+)+$", re.S)
-FORMATS = {"STR_FMT": "%s", "PRIu64": "u", "PRIx64": "x", "PRId64": "d"}
+FORMATS = {"STR_FMT": "%s", "DIALECT_FMT": "%u.%u", "PRIu64": "u", "PRIx64": "x", "PRId64": "d"}
 TOKEN = re.compile(r"""/\*.*?\*/ | //[^\n]* | ^[ \t]*\#(?:[^\n]*\\\n)*[^\n]* |
 	"(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*' | \w+ | \s+ | .""", re.S | re.M | re.X)
 

@@ -19,9 +19,10 @@ static bool say_early_end(struct bind *b, const char *kind, const struct token *
 {
 	struct diag_place at = tok_place(end), there = tok_place(join_block(next)->first);
 	diag_error(b->diag, &at,
-		   "this would skip the next %s too, as bpftrace 0.%u runs only one and they are "
+		   "this would skip the next %s too, as bpftrace " DIALECT_FMT
+		   " runs only one and they are "
 		   "joined: put the rest under an if",
-		   kind, b->version);
+		   kind, DIALECT_ARG(b->version));
 	diag_note(b->diag, &there, "the next %s is here", kind);
 	return false;
 }

@@ -4,6 +4,7 @@
 
 #include "bind/beginend.h"
 #include "lang/change.h"
+#include "out/dialect.h"
 #include "target/cgroup.h"
 
 /**
@@ -76,10 +77,11 @@ struct str filter_why_blind(struct arena *a, unsigned version, const struct proc
 		return STR("");
 	if (version < 23)
 		return str_printf(a,
-				  "bpftrace 0.%u knows processes by the PIDs of the host, and this "
+				  "bpftrace " DIALECT_FMT
+				  " knows processes by the PIDs of the host, and this "
 				  "container has others: trace from the host (docker run "
 				  "--pid=host), or with bpftrace 0.23",
-				  version);
+				  DIALECT_ARG(version));
 	if (its.n && !str_eq(ours, its))
 		return str_printf(a,
 				  "process %d is in a container below this one, and to bpftrace "

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <limits.h>
 
+#include "out/dialect.h"
 #include "probe/argtype.h"
 #include "probe/funcargs.h"
 
@@ -333,9 +334,10 @@ static bool resolve_params(struct bind *b, struct attach_clause *c)
 			good &= check_param(b, c, use);
 		else if (b->version < 19)
 			good = diag_error(b->diag, &at,
-					  "bpftrace 0.%u has no args of functions, and the debug "
+					  "bpftrace " DIALECT_FMT
+					  " has no args of functions, and the debug "
 					  "information does not tell these: write arg0 to arg5",
-					  b->version);
+					  DIALECT_ARG(b->version));
 	}
 	return good;
 }

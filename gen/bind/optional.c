@@ -2,6 +2,7 @@
 
 #include "bind/deadmap.h"
 #include "lang/change.h"
+#include "out/dialect.h"
 
 /**
  * The name that starts at @t, whose tokens (`nvmf_` `*`) have no blank between; the token behind it
@@ -181,16 +182,18 @@ bool optional_drop(struct bind *b)
 		bind_note_no_probes(b);
 	} else if (unattachable.n && !n_events) {
 		good = diag_error(b->diag, NULL,
-				  "bpftrace 0.%u can attach to none of the probes of this script, "
+				  "bpftrace " DIALECT_FMT
+				  " can attach to none of the probes of this script, "
 				  "all of which are optional: %s",
-				  b->version, name_list(b, &unattachable, 4));
+				  DIALECT_ARG(b->version), name_list(b, &unattachable, 4));
 	} else if (names.n) {
 		diag_note(b->diag, NULL, "dropped, as %s lacks them: %s", bind_target_name(b),
 			  name_list(b, &names, SIZE_MAX));
 	}
 	if (good && unattachable.n)
-		diag_note(b->diag, NULL, "dropped, as bpftrace 0.%u cannot attach to them: %s",
-			  b->version, name_list(b, &unattachable, SIZE_MAX));
+		diag_note(b->diag, NULL,
+			  "dropped, as bpftrace " DIALECT_FMT " cannot attach to them: %s",
+			  DIALECT_ARG(b->version), name_list(b, &unattachable, SIZE_MAX));
 	if (good && waiting.n)
 		diag_note(b->diag, NULL,
 			  "also dropped (they depend on maps that only those clauses set): %s",

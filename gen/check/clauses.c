@@ -59,11 +59,12 @@ static void check_patterns(struct checker *k, const struct script_clause *c)
 		if (!other)
 			continue;
 		struct diag_place at = tok_place(n->first), there = tok_place(other->first);
-		k->good &= diag_check(k->b->diag, "duplicate", DIAG_ERROR, &at,
-				      "this is for a probe that another clause is for alone: "
-				      "bpftrace 0.%u would run the code of one for both, list "
-				      "those that are meant",
-				      k->b->version);
+		k->good &=
+		    diag_check(k->b->diag, "duplicate", DIAG_ERROR, &at,
+			       "this is for a probe that another clause is for alone: "
+			       "bpftrace " DIALECT_FMT " would run the code of one for both, list "
+			       "those that are meant",
+			       DIALECT_ARG(k->b->version));
 		diag_note(k->b->diag, &there, "the other one is here");
 		return;
 	}

@@ -63,9 +63,9 @@ static bool check_conversions(struct bind *b, const struct node *call)
 	place.col += (unsigned)bad.at;
 	place.len = (unsigned)conversion.n;
 	return diag_check(b->diag, "format", DIAG_ERROR, &place,
-			  "bpftrace 0.%u does not know the flag '%c' of \"" STR_FMT
+			  "bpftrace " DIALECT_FMT " does not know the flag '%c' of \"" STR_FMT
 			  "\" and would print garbage: write %%%% for a percent sign",
-			  b->version, unknown_flag(conversion), STR_ARG(conversion));
+			  DIALECT_ARG(b->version), unknown_flag(conversion), STR_ARG(conversion));
 }
 
 struct flags {

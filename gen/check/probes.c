@@ -15,9 +15,10 @@ static bool check_attachable(struct bind *b, const struct attach_clause *c,
 	if (!why.n)
 		return true;
 	bool good = diag_check(b->diag, "attach", DIAG_ERROR, &place,
-			       "bpftrace 0.%u cannot attach to " STR_FMT ":" STR_FMT ": " STR_FMT,
-			       b->version, STR_ARG(m->probe->provider), STR_ARG(m->probe->name),
-			       STR_ARG(why));
+			       "bpftrace " DIALECT_FMT " cannot attach to " STR_FMT ":" STR_FMT
+			       ": " STR_FMT,
+			       DIALECT_ARG(b->version), STR_ARG(m->probe->provider),
+			       STR_ARG(m->probe->name), STR_ARG(why));
 	diag_note(b->diag, NULL, "bpftrace 0.23 and older can attach to it");
 	return good;
 }
@@ -34,10 +35,10 @@ static bool say_unreadable(struct bind *b, const struct script_arg *use,
 	while (args[n].is_behind)
 		n--;
 	return diag_check(b->diag, "argument", DIAG_ERROR, &place,
-			  "bpftrace 0.%u cannot read arg%u of " STR_FMT ":" STR_FMT
+			  "bpftrace " DIALECT_FMT " cannot read arg%u of " STR_FMT ":" STR_FMT
 			  ": %s is at " STR_FMT,
-			  b->version, use->n, STR_ARG(m->probe->provider), STR_ARG(m->probe->name),
-			  n == use->n ? "it" : "an argument before it",
+			  DIALECT_ARG(b->version), use->n, STR_ARG(m->probe->provider),
+			  STR_ARG(m->probe->name), n == use->n ? "it" : "an argument before it",
 			  STR_ARG(str_printable(b->arena, args[n].place)));
 }
 
@@ -45,9 +46,10 @@ static bool say_unreadable(struct bind *b, const struct script_arg *use,
 static bool say_no_such(struct bind *b, const struct script_arg *use, struct str place)
 {
 	struct diag_place at = tok_place(use->token);
-	bool good = diag_check(b->diag, "argument", DIAG_ERROR, &at,
-			       "bpftrace 0.%u reads arg0 to arg%u only (0.24 reads up to arg11)",
-			       b->version, dialect_max_arg(b->version));
+	bool good =
+	    diag_check(b->diag, "argument", DIAG_ERROR, &at,
+		       "bpftrace " DIALECT_FMT " reads arg0 to arg%u only (0.24 reads up to arg11)",
+		       DIALECT_ARG(b->version), dialect_max_arg(b->version));
 	if (place.n)
 		diag_note(b->diag, NULL,
 			  "at one site arg%u is " STR_FMT
@@ -197,10 +199,10 @@ bool check_number(struct bind *b)
 		return true;
 	// A program that is only printed can still be cut down.
 	bool is_run = b->shapes != NULL;
-	bool good =
-	    diag_check(b->diag, "limit", is_run ? DIAG_ERROR : DIAG_WARNING, NULL,
-		       "bpftrace 0.%u can attach to at most %u probes at once, and there are %u",
-		       b->version, most, n_probes);
+	bool good = diag_check(b->diag, "limit", is_run ? DIAG_ERROR : DIAG_WARNING, NULL,
+			       "bpftrace " DIALECT_FMT
+			       " can attach to at most %u probes at once, and there are %u",
+			       DIALECT_ARG(b->version), most, n_probes);
 	if (n_places > n_probes)
 		diag_note(b->diag, NULL,
 			  "a probe counts once for each way in which its sites pass its arguments: "

@@ -641,8 +641,8 @@ bool check_strings(struct bind *b)
 	bool fits_alone = dialect_strlen_ceiling(b->version, 1) > b->longest_string;
 	return diag_check(
 	    b->diag, "string-cut", DIAG_WARNING, &at,
-	    "strings of up to %u characters are cut at %u, the most that bpftrace 0.%u "
+	    "strings of up to %u characters are cut at %u, the most that bpftrace " DIALECT_FMT " "
 	    "can hold%s",
-	    b->longest_string, b->max_strlen - 1, b->version,
+	    b->longest_string, b->max_strlen - 1, DIALECT_ARG(b->version),
 	    fits_alone ? " of several at once: print them one by one" : "");
 }

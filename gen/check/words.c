@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lang/vocabulary.h"
+#include "out/dialect.h"
 
 struct versions {
 	struct bind *b;
@@ -225,12 +226,13 @@ static void say(struct versions *v, const struct token *at, const char *what, un
 	unsigned version = v->b->version;
 	if (since > version)
 		v->good &= diag_check(v->b->diag, "version", DIAG_ERROR, &place,
-				      "bpftrace 0.%u has no %s: it was added in 0.%u", version,
-				      what, since);
+				      "bpftrace " DIALECT_FMT " has no %s: it was added in 0.%u",
+				      DIALECT_ARG(version), what, since);
 	else
-		v->good &= diag_check(v->b->diag, "version", DIAG_ERROR, &place,
-				      "bpftrace 0.%u has no %s any more: 0.%u was the last",
-				      version, what, last);
+		v->good &=
+		    diag_check(v->b->diag, "version", DIAG_ERROR, &place,
+			       "bpftrace " DIALECT_FMT " has no %s any more: 0.%u was the last",
+			       DIALECT_ARG(version), what, last);
 }
 
 static void check_feature(struct versions *v, const struct feature *f, const struct node *n,

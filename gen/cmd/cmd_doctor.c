@@ -150,8 +150,8 @@ static void examine_script(const struct options *o, struct findings *f)
 		finding_add(f, FINDING_ERROR, "script", NULL, "%s has errors", name);
 	else
 		finding_add(f, d.n_warnings ? FINDING_WARNING : FINDING_OK, "script", NULL,
-			    "%s has %s for bpftrace 0.%u", name,
-			    d.n_warnings ? "warnings" : "no errors", o->req.version);
+			    "%s has %s for bpftrace " DIALECT_FMT, name,
+			    d.n_warnings ? "warnings" : "no errors", DIALECT_ARG(o->req.version));
 	f->list.v[f->list.n - 1].messages = said;
 }
 

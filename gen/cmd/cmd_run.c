@@ -655,8 +655,9 @@ int cmd_run(int argc, char **argv)
 		}
 		o.req.version = bt.version;
 		if (!status && bt.version < DIALECT_OLDEST) {
-			diag_error(&d, NULL, "%s is version 0.%u: 0.%u or newer is needed", bt.path,
-				   bt.version, DIALECT_OLDEST);
+			diag_error(&d, NULL,
+				   "%s is version " DIALECT_FMT ": 0.%u or newer is needed",
+				   bt.path, DIALECT_ARG(bt.version), DIALECT_OLDEST);
 			status = CMD_INPUT;
 		}
 		if (!status && !o.no_run) {

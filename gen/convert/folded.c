@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
-#include "convert/jsonread.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "convert/jsonread.h"
 
 struct folded {
 	struct arena arena;

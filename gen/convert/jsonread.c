@@ -180,16 +180,19 @@ static bool has_next(struct jsonread *r, char closing)
 	return is_first || take(r, ',') || fail(r);
 }
 
-bool jsonread_element(struct jsonread *r, struct str *value)
+static bool take_value(struct jsonread *r, struct str *value)
 {
-	if (!has_next(r, ']'))
-		return false;
 	skip_blanks(r);
 	value->p = r->p;
 	if (!skip_value(r, 0))
 		return false;
 	value->n = (size_t)(r->p - value->p);
 	return true;
+}
+
+bool jsonread_element(struct jsonread *r, struct str *value)
+{
+	return has_next(r, ']') && take_value(r, value);
 }
 
 bool jsonread_member(struct jsonread *r, struct str *key, struct str *value)
@@ -202,14 +205,7 @@ bool jsonread_member(struct jsonread *r, struct str *key, struct str *value)
 	if (!skip_string(r))
 		return false;
 	key->n = (size_t)(r->p - 1 - key->p);
-	if (!take(r, ':'))
-		return fail(r);
-	skip_blanks(r);
-	value->p = r->p;
-	if (!skip_value(r, 0))
-		return false;
-	value->n = (size_t)(r->p - value->p);
-	return true;
+	return take(r, ':') ? take_value(r, value) : fail(r);
 }
 
 bool jsonread_is_done(struct jsonread *r)

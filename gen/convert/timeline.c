@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
-#include "convert/jsonread.h"
 #include "base/map.h"
+#include "convert/jsonread.h"
 #include "convert/rules.h"
 #include "convert/traceevent.h"
 

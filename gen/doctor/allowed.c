@@ -13,9 +13,10 @@ bool allowed_to_run(struct arena *a, struct diag *d, const struct privilege *p, 
 		return true;
 	if (p->user != 0 && !needed) {
 		diag_error(d, NULL,
-			   "tracing needs root with bpftrace 0.%u: use sudo (-n prints the program "
+			   "tracing needs root with bpftrace " DIALECT_FMT
+			   ": use sudo (-n prints the program "
 			   "without it)",
-			   version);
+			   DIALECT_ARG(version));
 		return diag_note(d, NULL,
 				 "bpftrace 0.25 and newer can do with capabilities: see "
 				 "bpftrace.sh(8)");
@@ -55,8 +56,10 @@ static bool check_semaphores(struct diag *d, const struct privilege *p, const st
 				    d, NULL,
 				    STR_FMT ":" STR_FMT
 					    " would never fire: without CAP_SYS_ADMIN, which is "
-					    "missing, bpftrace 0.%u does not raise its semaphore",
-				    STR_ARG(probe->provider), STR_ARG(probe->name), b->version);
+					    "missing, bpftrace " DIALECT_FMT
+					    " does not raise its semaphore",
+				    STR_ARG(probe->provider), STR_ARG(probe->name),
+				    DIALECT_ARG(b->version));
 		}
 	}
 	return true;
@@ -70,10 +73,10 @@ static bool check_kill(struct diag *d, const struct privilege *p, const struct b
 	    privilege_has(p, CAPABLE_KILL) || kill(b->proc->pid, 0) == 0 || errno != EPERM)
 		return true;
 	return diag_error(d, NULL,
-			  "process %d (" STR_FMT
-			  ") is another user's: bpftrace 0.%u would take it for ended without "
+			  "process %d (" STR_FMT ") is another user's: bpftrace " DIALECT_FMT
+			  " would take it for ended without "
 			  "CAP_KILL, which is missing",
-			  b->proc->pid, STR_ARG(proc_name(b->proc)), b->version);
+			  b->proc->pid, STR_ARG(proc_name(b->proc)), DIALECT_ARG(b->version));
 }
 
 bool allowed_to_attach(struct diag *d, const struct privilege *p, const struct bind *b,
@@ -101,7 +104,8 @@ void allowed_note(struct diag *d, const struct privilege *p, const struct bind *
 	else if (dialect_reads_by_processor(b->version) && !privilege_has(p, CAPABLE_IPC_LOCK) &&
 		 !privilege_has(p, CAPABLE_SYS_RESOURCE))
 		diag_note(d, NULL,
-			  "CAP_IPC_LOCK is missing: the buffers of bpftrace 0.%u may be more than "
+			  "CAP_IPC_LOCK is missing: the buffers of bpftrace " DIALECT_FMT
+			  " may be more than "
 			  "`ulimit -l` allows",
-			  b->version);
+			  DIALECT_ARG(b->version));
 }

@@ -99,9 +99,10 @@ static void examine_btf(struct machine *m)
 	else if (dialect_has_libbpf_usdt(m->found.version))
 		finding_add(
 		    m->out, FINDING_ERROR, "btf", remedy,
-		    "there is no /sys/kernel/btf/vmlinux, without which bpftrace 0.%u reads "
+		    "there is no /sys/kernel/btf/vmlinux, without which bpftrace " DIALECT_FMT
+		    " reads "
 		    "no argument of a USDT probe",
-		    m->found.version);
+		    DIALECT_ARG(m->found.version));
 	else
 		finding_add(
 		    m->out, FINDING_WARNING, "btf", remedy,
@@ -133,8 +134,9 @@ static void examine_tracefs(struct machine *m)
 		finding_add(m->out, FINDING_OK, "tracefs", NULL, "tracefs is mounted");
 	else if (dialect_has_libbpf_usdt(m->found.version))
 		finding_add(m->out, FINDING_ERROR, "tracefs", remedy,
-			    "tracefs is not mounted, without which bpftrace 0.%u runs no script",
-			    m->found.version);
+			    "tracefs is not mounted, without which bpftrace " DIALECT_FMT
+			    " runs no script",
+			    DIALECT_ARG(m->found.version));
 	else
 		finding_add(m->out, FINDING_WARNING, "tracefs", remedy,
 			    "tracefs is not mounted, without which there are no tracepoints, and "
@@ -174,13 +176,14 @@ static void examine_user(struct machine *m, uint64_t missing)
 	else if (missing)
 		finding_add(f, FINDING_ERROR, "root", "use sudo",
 			    "this is user %ld, who lacks " STR_FMT " of " STR_FMT
-			    ", which bpftrace 0.%u needs when it is not root",
+			    ", which bpftrace " DIALECT_FMT " needs when it is not root",
 			    p->user, STR_ARG(privilege_names(f->arena, missing)),
-			    STR_ARG(privilege_names(f->arena, needed)), m->found.version);
+			    STR_ARG(privilege_names(f->arena, needed)),
+			    DIALECT_ARG(m->found.version));
 	else
 		finding_add(f, FINDING_OK, "root", NULL,
-			    "user %ld has the capabilities that bpftrace 0.%u needs", p->user,
-			    m->found.version);
+			    "user %ld has the capabilities that bpftrace " DIALECT_FMT " needs",
+			    p->user, DIALECT_ARG(m->found.version));
 }
 
 /** Without CAP_SYS_ADMIN: what is still possible depends on the kernel and on bpftrace. */
@@ -190,9 +193,10 @@ static void examine_admin(struct machine *m)
 	if (!privilege_has(&m->privilege, CAPABLE_SYS_ADMIN))
 		finding_add(m->out, FINDING_WARNING, "admin",
 			    m->privilege.user == 0 ? "docker run --cap-add SYS_ADMIN" : NULL,
-			    "CAP_SYS_ADMIN is missing, without which bpftrace 0.%u cannot trace %s "
+			    "CAP_SYS_ADMIN is missing, without which bpftrace " DIALECT_FMT
+			    " cannot trace %s "
 			    "on newer kernels",
-			    v,
+			    DIALECT_ARG(v),
 			    dialect_has_libbpf_usdt(v) ? "functions of programs"
 						       : "probes with semaphores");
 }
@@ -275,9 +279,10 @@ static void examine_pid_namespace(struct machine *m)
 		finding_add(
 		    m->out, FINDING_WARNING, "container",
 		    "trace from the host, or docker run --pid=host",
-		    "this container has PIDs of its own, but pid and tid of bpftrace 0.%u are "
+		    "this container has PIDs of its own, but pid and tid of bpftrace " DIALECT_FMT
+		    " are "
 		    "the host's",
-		    m->found.version);
+		    DIALECT_ARG(m->found.version));
 }
 
 // --- bpftrace
@@ -302,27 +307,30 @@ static void examine_version(struct machine *m)
 	unsigned v = m->found.version;
 	if (v < DIALECT_OLDEST) {
 		finding_add(f, FINDING_ERROR, "bpftrace", "install 0.17 or newer",
-			    "%s is version 0.%u, which is too old", m->found.path, v);
+			    "%s is version " DIALECT_FMT ", which is too old", m->found.path,
+			    DIALECT_ARG(v));
 		return;
 	}
-	finding_add(f, FINDING_OK, "bpftrace", NULL, "bpftrace 0.%u at %s%s", v, m->found.path,
+	finding_add(f, FINDING_OK, "bpftrace", NULL, "bpftrace " DIALECT_FMT " at %s%s",
+		    DIALECT_ARG(v), m->found.path,
 		    v > DIALECT_NEWEST ? ", newer than those that btgen was tested with" : "");
-	finding_add(f, FINDING_OK, "limits", NULL,
-		    "limits of bpftrace 0.%u are strings of %u bytes%s; enums of more than %u "
-		    "names delay the start",
-		    v, dialect_strlen_ceiling(v, 1),
-		    dialect_has_libbpf_usdt(v) ? " and 256 USDT probes at once" : "",
-		    dialect_max_table(v));
+	finding_add(
+	    f, FINDING_OK, "limits", NULL,
+	    "limits of bpftrace " DIALECT_FMT " are strings of %u bytes%s; enums of more than %u "
+	    "names delay the start",
+	    DIALECT_ARG(v), dialect_strlen_ceiling(v, 1),
+	    dialect_has_libbpf_usdt(v) ? " and 256 USDT probes at once" : "", dialect_max_table(v));
 	unsigned oldest = dialect_oldest_kernel(v);
 	if (m->kernel >= KERNEL_OLDEST && m->kernel < oldest)
 		finding_add(f, FINDING_WARNING, "kernel", "use 0.23 on this kernel",
-			    "bpftrace 0.%u is made for Linux %u.%u and newer, and says so with "
+			    "bpftrace " DIALECT_FMT
+			    " is made for Linux %u.%u and newer, and says so with "
 			    "each trace",
-			    v, oldest / 1000, oldest % 1000);
+			    DIALECT_ARG(v), oldest / 1000, oldest % 1000);
 	for (size_t i = 0; i < sizeof(defects) / sizeof(defects[0]); i++)
 		if (v >= defects[i].from && v <= defects[i].to)
 			finding_add(f, FINDING_WARNING, "defect", defects[i].remedy,
-				    "bpftrace 0.%u %s", v, defects[i].text);
+				    "bpftrace " DIALECT_FMT " %s", DIALECT_ARG(v), defects[i].text);
 }
 
 static void examine_bpftrace(struct machine *m, int found)

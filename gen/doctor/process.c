@@ -85,17 +85,19 @@ static void examine_probes(const struct examination *x, const struct img *img,
 		struct str why = attachable_why_not(x->out->arena, img->machine, p, by_libbpf);
 		n_good += !why.n;
 		if (why.n)
-			finding_add(
-			    x->out, FINDING_WARNING, "probe",
-			    by_libbpf && attachable_has_name(p) ? "use bpftrace 0.23" : NULL,
-			    "bpftrace 0.%u cannot attach to " STR_FMT ":" STR_FMT
-			    ", because " STR_FMT,
-			    x->version, STR_ARG(p->provider), STR_ARG(p->name), STR_ARG(why));
+			finding_add(x->out, FINDING_WARNING, "probe",
+				    by_libbpf && attachable_has_name(p) ? "use bpftrace 0.23"
+									: NULL,
+				    "bpftrace " DIALECT_FMT " cannot attach to " STR_FMT ":" STR_FMT
+				    ", because " STR_FMT,
+				    DIALECT_ARG(x->version), STR_ARG(p->provider), STR_ARG(p->name),
+				    STR_ARG(why));
 	}
 	if (x->version)
-		finding_add(x->out, FINDING_OK, "probes", NULL,
-			    "bpftrace 0.%u can attach to %zu of %zu USDT probes of " STR_FMT,
-			    x->version, n_good, probes->n_probes, STR_ARG(img->display_path));
+		finding_add(
+		    x->out, FINDING_OK, "probes", NULL,
+		    "bpftrace " DIALECT_FMT " can attach to %zu of %zu USDT probes of " STR_FMT,
+		    DIALECT_ARG(x->version), n_good, probes->n_probes, STR_ARG(img->display_path));
 	else
 		finding_add(x->out, FINDING_OK, "probes", NULL, STR_FMT " has %zu USDT probes",
 			    STR_ARG(img->display_path), probes->n_probes);

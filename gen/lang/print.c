@@ -88,7 +88,10 @@ static void print(struct printer *p, const struct node *n, bool is_moved)
 	} else {
 		for (const struct token *t = n->first;; t = t->next) {
 			if (child && !child->last && child->next->first == t) { // inserted
+				struct token lead = *t;
 				print(p, child, is_moved);
+				lead.before = lead.before.n ? lead.before : STR(" ");
+				set_lead(p, lead);
 				child = child->next;
 			}
 			if (child && child->first == t) {

@@ -1,5 +1,7 @@
 #include "listing/probes_print.h"
 
+#include "out/dialect.h"
+
 void probes_add_hex(struct strbuf *b, uint64_t v)
 {
 	char text[18], *p = text + sizeof(text);
@@ -73,7 +75,7 @@ static void add_remarks(struct strbuf *b, const struct sdt_probe *p, const struc
 		return;
 	strbuf_addz(b, "  not attachable");
 	if (x->bpftrace)
-		strbuf_addf(b, " by bpftrace 0.%u", x->bpftrace);
+		strbuf_addf(b, " by bpftrace " DIALECT_FMT, DIALECT_ARG(x->bpftrace));
 	strbuf_addz(b, ": ");
 	strbuf_add_printable(b, x->why_not);
 }

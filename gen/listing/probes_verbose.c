@@ -1,6 +1,7 @@
 /** btgen probes -v: each probe as a declaration, with all that is known about it. */
 #include "usdt/sdtarg.h"
 #include "listing/probes_print.h"
+#include "out/dialect.h"
 
 /** Two blanks behind what was added from @from on, or more, up to column @width of it. */
 static void pad_from(struct strbuf *b, size_t from, size_t width)
@@ -136,7 +137,8 @@ static void add_probe(struct strbuf *b, struct arena *a, const struct sdt_probe 
 	}
 	add_semaphore(b, p, x);
 	if (!x->has_no_version && x->why_not.n) {
-		strbuf_addf(b, "    bpftrace 0.%u cannot attach: ", x->bpftrace);
+		strbuf_addf(
+		    b, "    bpftrace " DIALECT_FMT " cannot attach: ", DIALECT_ARG(x->bpftrace));
 		strbuf_add_printable(b, x->why_not);
 		strbuf_addc(b, '\n');
 	}

@@ -346,14 +346,14 @@ static void refuse_floats(struct lowerer *lo, const struct node *n, const struct
 	if (prints)
 		lo->good =
 		    diag_check(lo->b->diag, "floating-point", DIAG_ERROR, &at,
-			       "bpftrace 0.%u cannot print a whole " STR_FMT
+			       "bpftrace " DIALECT_FMT " cannot print a whole " STR_FMT
 			       ", which has floating-point members: name the others one by one",
-			       v, STR_ARG(what));
+			       DIALECT_ARG(v), STR_ARG(what));
 	else
 		diag_check(lo->b->diag, "floating-point", DIAG_WARNING, &at,
-			   "bpftrace 0.%u cannot print a whole " STR_FMT
+			   "bpftrace " DIALECT_FMT " cannot print a whole " STR_FMT
 			   ", which has floating-point members: clear() the map in END",
-			   v, STR_ARG(what));
+			   DIALECT_ARG(v), STR_ARG(what));
 }
 
 void lower_node(struct lowerer *lo, struct node *n, const struct node *parent)

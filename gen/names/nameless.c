@@ -238,10 +238,11 @@ static void rewrite(struct printing *p, struct node *statement)
 					"a call that prints the name of an enumerator cannot be "
 					"part of an expression: make it a statement, under an if");
 	else if (p->n_cases > MAX_CASES)
-		p->r->good = diag_error(
-		    b->diag, &at,
-		    "too many enumerator names in one call for bpftrace 0.%u: use several calls",
-		    b->version);
+		p->r->good =
+		    diag_error(b->diag, &at,
+			       "too many enumerator names in one call for bpftrace " DIALECT_FMT
+			       ": use several calls",
+			       DIALECT_ARG(b->version));
 	else
 		change(p->arena, statement, "%n", make_cases(p, 0));
 }

@@ -143,8 +143,9 @@ static bool add_table(struct bind *b, struct bind_table *w, struct strbuf *begin
 	struct enumtab tab = w->names;
 	if (tab.n_items > dialect_max_table(b->version))
 		diag_check(b->diag, "table", DIAG_WARNING, &w->place,
-			   "enum " STR_FMT " has %zu names: bpftrace 0.%u will be slow to start",
-			   STR_ARG(tab.name), tab.n_items, b->version);
+			   "enum " STR_FMT " has %zu names: bpftrace " DIALECT_FMT
+			   " will be slow to start",
+			   STR_ARG(tab.name), tab.n_items, DIALECT_ARG(b->version));
 	// The keys of a map are of one type, which is signed from 0.24 on.
 	if (tab.size == 8 && dialect_has_libbpf_usdt(b->version))
 		tab.is_signed = true;

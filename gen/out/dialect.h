@@ -20,6 +20,10 @@
  */
 #define DIALECT_NEWEST 27
 
+/** A version in a message: diag_note(d, NULL, "bpftrace " DIALECT_FMT, DIALECT_ARG(v)). */
+#define DIALECT_FMT "%u.%u"
+#define DIALECT_ARG(v) (v) / 1000, (v) % 1000
+
 /** Reads "bpftrace v0.17.0", "v0.23.2", "0.27"; false when it is no version. */
 bool dialect_parse(struct str text, unsigned *ret);
 

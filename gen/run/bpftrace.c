@@ -82,6 +82,7 @@ void bpftrace_note_newer(struct diag *d, unsigned version)
 {
 	if (version > DIALECT_NEWEST && !d->quiet)
 		diag_note(d, NULL,
-			  "bpftrace %u.%u is newer than any that btgen knows: treated as 0.%u",
-			  version / 1000, version % 1000, DIALECT_NEWEST);
+			  "bpftrace " DIALECT_FMT
+			  " is newer than any that btgen knows: treated as 0.%u",
+			  DIALECT_ARG(version), DIALECT_NEWEST);
 }

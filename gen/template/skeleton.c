@@ -185,9 +185,10 @@ static void add_probe(struct skeleton *sk, struct targetfile *tf, const struct s
 	struct str why = why_not(sk, tf, p);
 	if (why.n) {
 		diag_warning(sk->diag, NULL,
-			     "bpftrace 0.%u cannot attach to " STR_FMT ":" STR_FMT
+			     "bpftrace " DIALECT_FMT " cannot attach to " STR_FMT ":" STR_FMT
 			     ", which is skipped: " STR_FMT,
-			     sk->version, STR_ARG(p->provider), STR_ARG(p->name), STR_ARG(why));
+			     DIALECT_ARG(sk->version), STR_ARG(p->provider), STR_ARG(p->name),
+			     STR_ARG(why));
 		return;
 	}
 	probeargs_read(&tf->bin, sk->files->signatures, p, &sp.args);
@@ -327,8 +328,9 @@ static void write_omitted(const struct skeleton *sk, const struct skeleton_probe
 {
 	strbuf_addz(out, "// ");
 	if (p->probe) {
-		strbuf_addf(out, STR_FMT " is omitted: bpftrace 0.%u cannot read it here\n",
-			    STR_ARG(f->value), sk->version);
+		strbuf_addf(out,
+			    STR_FMT " is omitted: bpftrace " DIALECT_FMT " cannot read it here\n",
+			    STR_ARG(f->value), DIALECT_ARG(sk->version));
 		return;
 	}
 	strbuf_add_printable(out, f->arg->name);

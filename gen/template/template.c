@@ -54,8 +54,8 @@ static bool take_require(struct bind *b, const struct token *t)
 		return diag_error(b->diag, &place, "#pragma require: expected `bpftrace >= 0.N`");
 	return b->version >= v ||
 	       diag_error(b->diag, &place,
-			  "this script needs bpftrace " STR_FMT ", but this is 0.%u",
-			  STR_ARG(t->next->next->text), b->version);
+			  "this script needs bpftrace " STR_FMT ", but this is " DIALECT_FMT,
+			  STR_ARG(t->next->next->text), DIALECT_ARG(b->version));
 }
 
 static bool take_pragmas(struct bind *b)

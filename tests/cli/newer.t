@@ -12,6 +12,8 @@ says() { { "$@" >/dev/null; } 2>&1; }
 is "$(says "$btgen" expand --for 0.31 -e "$script")" "$note" "expand says so"
 is "$(says "$btgen" check --for 0.17,0.31 -e "$script")" "$note" "check says so, when it is one of several"
 is "$(says "$btgen" expand --for 1.2 -e "$script")" "${note/0.31/1.2}" "1.2 is newer, too"
+like "$(says "$btgen" expand --for 1.2 -e $'#pragma require bpftrace >= 2.0\nBEGIN { exit(); }')" 'needs bpftrace 2.0, but this is 1.2$' \
+	"messages call it that"
 is "$(says "$btgen" expand --for "0.$newest" -e "$script")" "" "the newest one that is known: no note"
 
 # What a script becomes is the same, but for __BPFTRACE__, which scripts ask.
