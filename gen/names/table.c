@@ -7,6 +7,7 @@
 #include "out/dialect.h"
 #include "conf/enumconf.h"
 #include "ctype/enumtab.h"
+#include "lower/expr.h"
 
 /** Only read, in all clauses of the program? And where first. */
 static bool is_only_read(const struct bind *b, struct str map, struct token **ret_at)
@@ -132,12 +133,38 @@ static bool is_needed(struct bind *b, struct str map)
 	return r.found || !b->shapes;
 }
 
+/** A script may add names of its own to a table, and nothing else. */
+static bool holds_names(struct bind *b, const struct script_map_use *use)
+{
+	const struct expr *e = use->value ? use->value->expr : NULL;
+	bool may_be_text = use->value && (!e || e->kind == EXPR_OPEN || e->kind == EXPR_TEXT);
+	struct diag_place place = tok_place(use->at);
+	return !use->is_set || may_be_text ||
+	       diag_check(b->diag, "table", DIAG_ERROR, &place,
+			  "@" STR_FMT " is a table of names: another map needs another name",
+			  STR_ARG(use->name));
+}
+
+/** Does the script use @map as a table? */
+static bool check_uses(struct bind *b, struct str map)
+{
+	for (size_t i = 0; i < b->script.clauses.n; i++) {
+		const struct script_clause *c = &b->script.clauses.v[i];
+		for (size_t k = 0; k < c->maps.n; k++)
+			if (str_eq(c->maps.v[k].name, map) && !holds_names(b, &c->maps.v[k]))
+				return false;
+	}
+	return true;
+}
+
 static bool add_table(struct bind *b, struct bind_table *w, struct strbuf *begin,
 		      struct strbuf *end)
 {
 	if (!find_names(b, w))
 		return lookup_say_unknown(lookup_for(b, w->map), &w->place, "enum", w->type,
 					  NAME_ENUM);
+	if (!check_uses(b, w->map))
+		return false;
 	if (!is_needed(b, w->map))
 		return true;
 	struct enumtab tab = w->names;

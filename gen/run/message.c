@@ -216,34 +216,6 @@ static bool find_place(const struct messages *m, const struct message *msg, stru
 	return place_of(t, len, ret);
 }
 
-/** The first map that @text names: "@x"; empty for none. */
-static struct str map_name(struct str text)
-{
-	struct str name = str_from_offset(text, str_find(text, '@'));
-	size_t n = 1;
-	while (n < name.n && (isalnum((unsigned char)name.p[n]) || name.p[n] == '_'))
-		n++;
-	return str_slice(name, 0, name.n > 1 ? n : 0);
-}
-
-/**
- * Where the template first names the map that @text is about: for what is wrong with a map in
- * statements of ours, which fill it with the names of an enum.
- */
-static bool find_map(const struct messages *m, struct str text, struct diag_place *ret)
-{
-	struct str name = map_name(text);
-	for (size_t i = 0; name.n && i + 1 < m->map->entries.n; i++) {
-		const struct token *t = m->map->entries.v[i].token;
-		struct str next = m->map->entries.v[i + 1].token->text;
-		bool is_it = str_eq(t->text, name) ||
-			     (tok_is(t, "@") && str_eq(next, str_from_offset(name, 1)));
-		if (is_it && place_of(t, (unsigned)name.n, ret))
-			return true;
-	}
-	return false;
-}
-
 // --- One cause, one message
 
 /** "KIND NAME" in a buffer that stays: bpftrace may go on for days, and say the same each minute. */
@@ -469,18 +441,6 @@ static bool is_operand(struct str text)
 	return str_has_prefix(text, STR("left (")) || str_has_prefix(text, STR("right ("));
 }
 
-/** @at: NULL for what we have added to the program. */
-static void take_own_error(struct messages *m, const struct diag_place *at, struct str text)
-{
-	struct diag_place map;
-	bool is_table = !at && find_map(m, text, &map);
-	take_error(m, is_table ? &map : at, text);
-	if (is_table && !m->last_hidden)
-		diag_note(m->diag, NULL,
-			  STR_FMT " is a table of names: another map needs another name",
-			  STR_ARG(map_name(text)));
-}
-
 /** The lines of the program that a message is about, and those behind them. */
 static struct str program_lines(const struct messages *m, const struct message *msg)
 {
@@ -519,7 +479,7 @@ static bool take_placed(struct messages *m, struct str line)
 	if (is_origin && !m->last_hidden && has_place)
 		diag_note(m->diag, &at, "expanded from here");
 	else if (msg.is_error && !is_origin && !is_operand(msg.text))
-		take_own_error(m, has_place ? &at : NULL, msg.text);
+		take_error(m, has_place ? &at : NULL, msg.text);
 	else if (!msg.is_error && !is_origin)
 		take_warning(m, has_place ? &at : NULL, msg.text, is_ours);
 	return true;
