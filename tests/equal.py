@@ -20,8 +20,9 @@ DURATION = [
     (re.compile(r"\b\d+\.\d{3} ms\b"), "N ms"),
     (re.compile(r"\b\d+\.\d{6} s\b"), "N s"),
 ]
-# Names of functions are more than bare bpftrace's: see btgen-template(5).
-NAME = re.compile(r" \([^ ()]+\.\w+:\d+\)|@@?[A-Z]+_[0-9.]+")
+# Names of functions are more than bare bpftrace's: see btgen-template(5). Of a C library with debug information bpftrace takes
+# the one for its own calls.
+NAME = re.compile(r" \([^ ()]+\.\w+:\d+\)|@@?[A-Z]+_[0-9.]+|\b__GI_")
 ROW = re.compile(r"^[\[(][^|]*[\])] +(\d+) +\|[@ ]*\|$")
 NOISE = re.compile(r"^(Attaching \d+ probes?\.\.\.|)$")
 

@@ -15,7 +15,7 @@ import re
 import sys
 
 ROW = re.compile(r"[\[(][^|]*[\])] +\d+ +\|[@ ]*\|$")
-FRAME = re.compile(r"\S.*\+\d+$|0x[0-9a-f]+$")
+FRAME = re.compile(r"\S.*\+\d+$|0(x[0-9a-f]+)?$")
 
 
 def shapes(lines):

@@ -196,7 +196,7 @@ live() {
 		ticks "$out.trace" 1 $!
 		"./$program" >"$out.ran" 2>/dev/null
 		ticks "$out.trace" $(($(grep -c '^up' "$out.trace") + 2)) $! # the events were printed before
-		kill -INT $! && wait $!
+		kill -TERM $! && wait $!
 	fi || echo "$name: bpftrace ends with status $?: $(tail -n 3 "$out.err")"
 	grep -v '^Attaching\|^$' "$out.ran" | if [ "$version" -ge 24 ]; then cat; else grep -v '^beyond'; fi | sort >"$out.want"
 	diff <(grep -v '^Attaching\|^up\|^$' "$out.trace" | sort) "$out.want" >"$out.diff" || echo "$name: $(head -n 4 "$out.diff")"

@@ -15,9 +15,10 @@ start() {
 	cp "/proc/$live_pid/maps" "$tmp/maps"
 }
 
-# passed: what the program passed, functions by name, without the 0 that the macro puts in front; and the same of a trace
+# passed: what the program passed, functions by name, without the 0 that the macro puts in front; and the same of a trace, but
+# for what a C library with probes does beside it
 passed() { "$top/tests/live/args.py" log "$tmp/log" "$tmp/maps" | sed -E 's/^([0-9]+ \w+) 0 /\1 /' | sort; }
-traced() { "$top/tests/live/args.py" "$1" "$tmp/trace" "${headers[@]}" | sort; }
+traced() { "$top/tests/live/args.py" "$1" "$tmp/trace" "${headers[@]}" | grep -vE '^[0-9]+ (libc|rtld):' | sort; }
 
 for build in nvmf_tgt nvmf_tgt_shared; do
 	start $build

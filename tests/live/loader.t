@@ -99,6 +99,9 @@ printf x >&8
 live_done
 
 events=$(sed -nE "s/^[0-9]+\.[0-9]{6}: $live_pid //p" "$tmp/trace")
+# A loader with probes tells what the C library itself brings: conversions.
+conversions=$(grep '+ .*/gconv/' <<<"$events")
+events=$(grep -v '/gconv/' <<<"$events")
 is "$(grep -E '^[0-9] [>+]|^[0-9] < dlopen 0x0|finds no' <<<"$events" | sed -E 's/: [0-9]+ us.*//')" "1 > dlopen for load
 2 > dlopen for prepare
 2 + $tmp/libinner.so
@@ -126,6 +129,11 @@ if grep -q '^no conversion' "$tmp/answers"; then
 	excuse=(-x 'the C library itself')
 else
 	like "$events" '^the C library itself loads or unloads: [0-9]+ us$' "what iconv() loads"
+	if grep -q map_complete <(readelf -n /lib*/ld-linux*.so.* 2>/dev/null); then
+		like "$conversions" '^0 \+ /.*EUC-JP' "its name, from a loader with probes"
+	else
+		skip "its name" "this loader has no probes"
+	fi
 fi
 is "$(grep '^@' "$tmp/trace" | sort)" "@symbols[malloc]: 1
 @symbols[no_such_function]: 1

@@ -75,7 +75,7 @@ is "$(grep '^@jumps' "$tmp/trace" | sort)" "@jumps[fail, parse, 1]: 2
 @jumps[resume, $early, 5]: 2" "and as many in the map"
 is "$(grep '^@set' "$tmp/trace" | sort)" "@set[parse]: 2
 @set[parse_with_mask]: 2" "places that were set, each once"
-like "$(tr '\n' ' ' <"$tmp/trace")" '@stacks\[resume, +(sig)?longjmp\+0 .*main\+[0-9]+ ' "the stack of a jump"
+like "$(tr '\n' ' ' <"$tmp/trace")" '@stacks\[resume, +(_|sig)?longjmp\+0 .*main\+[0-9]+ ' "the stack of a jump"
 live_quit
 is_sample longjmp.bt
 

@@ -133,6 +133,7 @@ are_counts "$(early)" "-n prints the script that it is"
 # latencies CLAIM: percentiles are those of what the program measured itself, a little longer by the time of the probes
 cat >"$tmp/latency.py" <<'END'
 import json, re, sys
+probes = 500 * int(sys.argv[4]) # us that they may take of an operation
 us = sorted(int(line.split("\t")[5]) for line in open(sys.argv[2]) if line.startswith("op"))
 text = open(sys.argv[1]).read()
 if text.startswith("{"):
@@ -155,12 +156,12 @@ for name, share in ("p50", 500), ("p90", 900), ("p99", 990), ("p99.9", 999):
     exact = us[-(-len(us) * share // 1000) - 1]
     if missed: # of ranks that nobody knows
         continue
-    if not low - 1 <= exact <= max(high * 1.05, high + 500) or (high - low) * 16 > high:
+    if not low - 1 <= exact <= max(high * 1.05, high + probes) or (high - low) * 16 > high:
         print(name, low, high, "but", exact)
-if not most <= us[-1] <= max(most * 1.05, most + 500):
+if not most <= us[-1] <= max(most * 1.05, most + probes):
     print("the longest", most, "but", us[-1])
 END
-latencies() { is "$(python3 "$tmp/latency.py" "$tmp/trace" "$tmp/answers" "$missed")" "" "$1"; }
+latencies() { is "$(python3 "$tmp/latency.py" "$tmp/trace" "$tmp/answers" "$missed" "$SLOW")" "" "$1"; }
 work --latency op_start op_done --key id
 latencies "--latency by an argument: each operation, percentiles as the program has them"
 unlike "$(cat "$tmp/trace")" unpaired "all have an end"
