@@ -39,13 +39,16 @@ int main(void)
 END
 gcc -O1 -fno-builtin -fno-omit-frame-pointer -rdynamic -o "$tmp/app" "$tmp/app.c" 2>"$tmp/err" ||
 	skip_all "gcc failed: $(head -n 1 "$tmp/err")"
+# From 2.42 on (seen with 2.43) the first free() of a thread, which has no cache yet, makes one and calls itself.
+freed=1100
+[ "$(printf '%s\n' 2.42 "$(getconf GNU_LIBC_VERSION | cut -d ' ' -f 2)" | sort -V | head -n 1)" != 2.42 ] || freed=1101
 live_start "$tmp/app"
 live_round $live_pid malloc.bt
 is "$(grep -E '^@(calls|allocated)' "$tmp/trace" | sort)" "@allocated[calloc]: 50000
 @allocated[malloc]: 100000
 @allocated[realloc]: 200000
 @calls[calloc]: 100
-@calls[free]: 1100
+@calls[free]: $freed
 @calls[malloc]: 1000
 @calls[realloc]: 1" "calls and bytes, as many as the program made"
 like "$(sed -n '/^@sizes\[malloc\]/,/^$/p' "$tmp/trace")" '^\[64, 128\) +1000 ' "sizes"

@@ -56,6 +56,18 @@ lines=$(wc -l <"$tmp/server")
 database=work
 
 live_trace $postmaster postgresql-waits.bt
+reads=yes excuse=()
+if grep -q 'cannot attach to them: .*buffer__read__done' "$tmp/messages"; then
+	reads=no excuse=(-x '^@disk_reads' -x '^@hits')
+fi
+# if_reads COMMAND...: a claim about what is counted when a buffer has been read
+if_reads() {
+	if [ $reads = yes ]; then
+		"$@"
+	else
+		skip "of buffers that have been read" "this bpftrace cannot attach to this server's buffer__read__done"
+	fi
+}
 
 # One session holds a table, another one waits for it for a while.
 coproc HOLDER { sql -f - 2>&1; }
@@ -106,8 +118,8 @@ is "$(map deadlocks | wc -l)" "$(cat "$tmp"/dead[12] | grep -c 'ERROR: *deadlock
 is "$(grep -c 'found a deadlock and gives up$' "$tmp/trace")" 1 "with its line"
 ok "the reader asked for each block of the table ($(map buffers "$reader") buffers, $pages blocks)" \
 	test "$(map buffers "$reader")" -ge "$pages"
-ok "and had to read those that it says it had to ($(map disk_reads "$reader") from files, $from_file of the table)" \
-	test "$from_file" = "$pages" -a "$(map disk_reads "$reader")" -ge "$from_file"
+has_read() { [ "$from_file" = "$pages" ] && [ "$(map disk_reads "$reader")" -ge "$from_file" ]; }
+if_reads ok "and had to read those that it says it had to ($(map disk_reads "$reader") from files, $from_file of the table)" has_read
 is "$(grep -cE 'checkpoint wrote for [0-9]+\.[0-9]{3} ms, of which [0-9]+ us to sync files$' "$tmp/trace")" 1 "one checkpoint"
 ok "which wrote at least the blocks of the table" test "$(map written | sort -n | tail -n 1)" -ge "$pages"
 ok "transactions that were committed have their times" test "$(histogram 'transaction_us[commit]')" -ge 6
@@ -120,13 +132,13 @@ for i in "${!count[@]}"; do
 	count[i]=$((count[i] - before[i]))
 done
 is "$(sum buffers)" "${count[0]}" "as many buffers as the server says, of all sessions (${count[0]})"
-is "$(sum hits)" "${count[1]}" "as many of them found in memory (${count[1]})"
+if_reads is "$(sum hits)" "${count[1]}" "as many of them found in memory (${count[1]})"
 rest=$((count[0] - count[1]))
 if [ "$version" -lt 160000 ]; then
 	ok "as many that were read from a file, or new ($(sum disk_reads) read)" \
 		test "$(sum disk_reads)" -gt 0 -a "$(sum disk_reads)" -le $rest
 else
-	is "$(sum disk_reads)" $rest "as many that were read from a file ($rest)"
+	if_reads is "$(sum disk_reads)" $rest "as many that were read from a file ($rest)"
 fi
 is "$(histogram 'transaction_us[commit]') $(histogram 'transaction_us[rollback]')" "${count[2]} ${count[3]}" \
 	"as many commits and rollbacks (${count[2]}, ${count[3]})"
@@ -146,7 +158,7 @@ is "$(awk -v most=$waited_at_most 'NR == FNR { ms[$1 " " $2] = $3; next }
 		"$tmp/waited" "$tmp/logged")" "" \
 	"whose, for which lock and how long is traced as it is logged"
 unlike "$(cat "$tmp/trace")" '^@(sought|mode|kind|began|sync|checkpoint)' "its own maps are not printed"
-is_sample postgresql-waits.bt
+is_sample postgresql-waits.bt "${excuse[@]}"
 
 postgresql_stop
 done_testing
