@@ -75,24 +75,38 @@ static bool is_moved(const struct examination *x, const struct proc_file *f,
 	return false;
 }
 
+/** @p, one of @n_such in this file, cannot be attached to. */
+static void tell_unattachable(const struct examination *x, const struct img *img,
+			      const struct sdt_probe *p, struct str why, size_t n_such)
+{
+	const char *remedy = dialect_has_libbpf_usdt(x->version) && attachable_has_name(p)
+				 ? "use bpftrace 0.23"
+				 : NULL;
+	const char *others = arena_printf(x->out->arena, "%zu USDT probes of " STR_FMT ", such as ",
+					  n_such, STR_ARG(img->display_path));
+	finding_add(x->out, FINDING_WARNING, "probe", remedy,
+		    "bpftrace " DIALECT_FMT " cannot attach to %s" STR_FMT ":" STR_FMT
+		    ", because " STR_FMT,
+		    DIALECT_ARG(x->version), n_such > 1 ? others : "", STR_ARG(p->provider),
+		    STR_ARG(p->name), STR_ARG(why));
+}
+
 static void examine_probes(const struct examination *x, const struct img *img,
 			   const struct proc_file *f, const struct sdt_list *probes)
 {
+	enum { MOST = 3 }; // that are told of one by one
 	size_t n_good = 0, n_moved = 0;
 	bool by_libbpf = dialect_has_libbpf_usdt(x->version);
+	struct str *why = arena_array(x->out->arena, struct str, probes->n_probes);
 	for (size_t i = 0; i < probes->n_probes && x->version; i++) {
-		const struct sdt_probe *p = &probes->probes[i];
-		struct str why = attachable_why_not(x->out->arena, img->machine, p, by_libbpf);
-		n_good += !why.n;
-		if (why.n)
-			finding_add(x->out, FINDING_WARNING, "probe",
-				    by_libbpf && attachable_has_name(p) ? "use bpftrace 0.23"
-									: NULL,
-				    "bpftrace " DIALECT_FMT " cannot attach to " STR_FMT ":" STR_FMT
-				    ", because " STR_FMT,
-				    DIALECT_ARG(x->version), STR_ARG(p->provider), STR_ARG(p->name),
-				    STR_ARG(why));
+		why[i] =
+		    attachable_why_not(x->out->arena, img->machine, &probes->probes[i], by_libbpf);
+		n_good += !why[i].n;
 	}
+	size_t n_bad = probes->n_probes - n_good, n_each = n_bad > MOST ? n_bad : 1;
+	for (size_t i = 0, told = 0; i < probes->n_probes && told * n_each < n_bad; i++)
+		if (why[i].n && ++told)
+			tell_unattachable(x, img, &probes->probes[i], why[i], n_each);
 	if (x->version)
 		finding_add(
 		    x->out, FINDING_OK, "probes", NULL,

@@ -240,14 +240,21 @@ cat >"$tmp/app.c" <<'E2'
 #include <unistd.h>
 
 double rate = 0.5;
+#define RATE(name) \
+	__asm__ volatile("990: nop\n.pushsection .note.stapsdt,\"\",\"note\"\n.balign 4\n" \
+		".4byte 992f-991f, 994f-993f, 3\n991: .asciz \"stapsdt\"\n992: .balign 4\n" \
+		"993: .8byte 990b\n.8byte _.stapsdt.base\n.8byte 0\n.asciz \"app\"\n.asciz \"" name "\"\n.asciz \"8f@%xmm0\"\n" \
+		"994: .balign 4\n.popsection")
 int main(void)
 {
 	for (;;) {
 		USDT_PROBE(app, plain, 1);
-		__asm__ volatile("990: nop\n.pushsection .note.stapsdt,\"\",\"note\"\n.balign 4\n"
-			".4byte 992f-991f, 994f-993f, 3\n991: .asciz \"stapsdt\"\n992: .balign 4\n"
-			"993: .8byte 990b\n.8byte _.stapsdt.base\n.8byte 0\n.asciz \"app\"\n.asciz \"rate\"\n.asciz \"8f@%xmm0\"\n"
-			"994: .balign 4\n.popsection");
+		RATE("rate");
+#ifdef MANY
+		RATE("rate1");
+		RATE("rate2");
+		RATE("rate3");
+#endif
 		sleep(1);
 	}
 }
@@ -265,7 +272,14 @@ is "$(process 0.27.1 $pid | without_libc)" "process
   warning  bpftrace 0.27 cannot attach to app:rate, because it cannot read the location of arg0, 8f@%xmm0: use bpftrace 0.23
   ok       bpftrace 0.27 can attach to 1 of 2 USDT probes of $tmp/app
   ok       $tmp/app has debug information" "a probe that this bpftrace cannot attach to, and why"
-is "$(process nosuch $pid | sed -n 3p)" "  ok       $tmp/app has 2 USDT probes" "without a bpftrace: what there is"
+rm "$tmp/app"
+${CC:-gcc} -g -O1 -DMANY -I"$top/include" -o "$tmp/app" "$tmp/app.c" || exit
+start "$tmp/app"
+is "$(process 0.27.1 $pid | without_libc | sed -n '3,$p')" \
+	"  warning  bpftrace 0.27 cannot attach to 4 USDT probes of $tmp/app, such as app:rate, because it cannot read the location of arg0, 8f@%xmm0: use bpftrace 0.23
+  ok       bpftrace 0.27 can attach to 1 of 5 USDT probes of $tmp/app
+  ok       $tmp/app has debug information" "many of them are one warning"
+is "$(process nosuch $pid | sed -n 3p)" "  ok       $tmp/app has 5 USDT probes" "without a bpftrace: what there is"
 rm "$tmp/app"
 ${CC:-gcc} -O1 -s -I"$top/include" -o "$tmp/app" "$tmp/app.c" || exit
 like "$(process 0.17.0 $pid)" "^  warning  $tmp/app was replaced after the process had started: restart the process to trace the new one$" \
