@@ -103,10 +103,14 @@ static void examine_probes(const struct examination *x, const struct img *img,
 		    attachable_why_not(x->out->arena, img->machine, &probes->probes[i], by_libbpf);
 		n_good += !why[i].n;
 	}
-	size_t n_bad = probes->n_probes - n_good, n_each = n_bad > MOST ? n_bad : 1;
-	for (size_t i = 0, told = 0; i < probes->n_probes && told * n_each < n_bad; i++)
-		if (why[i].n && ++told)
-			tell_unattachable(x, img, &probes->probes[i], why[i], n_each);
+	size_t n_bad = probes->n_probes - n_good;
+	for (size_t i = 0; i < probes->n_probes; i++) {
+		if (!why[i].n)
+			continue;
+		tell_unattachable(x, img, &probes->probes[i], why[i], n_bad > MOST ? n_bad : 1);
+		if (n_bad > MOST)
+			break;
+	}
 	if (x->version)
 		finding_add(
 		    x->out, FINDING_OK, "probes", NULL,

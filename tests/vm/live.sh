@@ -18,7 +18,7 @@ top=$(cd "$here/../.." && pwd)
 # shellcheck source=tests/vm/machine.sh
 . "$here/machine.sh"
 declare -a rows=() tests=()
-readonly -a core=(tests/demo.sh tests/live/{kernel_names,enums,structs,unknown,printf,args,beyond,operands,functions,calls,results,who,ends,lifecycle,run,postgresql}.t)
+readonly -a core=(tests/demo.sh tests/live/{kernel_names,enums,structs,unknown,printf,args,beyond,operands,functions,calls,results,who,ends,tally,lifecycle,run,postgresql}.t)
 
 # image NAME FOLDER: a file system of that name, NAME.img, with what is in the folder, and some room
 image() {
