@@ -163,10 +163,14 @@ cat >"$tmp/late" <<'E2'
 [ "$1" = --version ] && { echo "bpftrace v0.24.0"; exit 0; }
 kill -KILL "$OLD"
 while kill -0 "$OLD" 2>/dev/null; do :; done
-echo $((OLD - 1)) >/proc/sys/kernel/ns_last_pid
-sleep 20 &
-echo "the new one is $!" >&2
-trap 'kill $!; exit 0' INT
+until [ "${new-}" = "$OLD" ]; do # somebody else may fork in between
+	[ -z "${new-}" ] || kill "$new"
+	echo $((OLD - 1)) >/proc/sys/kernel/ns_last_pid
+	sleep 20 &
+	new=$!
+done
+echo "the new one is $new" >&2
+trap 'kill $new; exit 0' INT
 echo "Attached 1 probe" >&2
 while :; do echo "an event of another process"; pause; done
 E2
