@@ -21,8 +21,9 @@ values() {
 is_gone() { ! kill -0 "$1" 2>/dev/null; }
 total() { awk '{ n += $NF } END { print n + 0 }'; }
 
+cp "$targets/nvmf_tgt" "$tmp/own_tgt" # a file of its own: other tests run theirs meanwhile
 cp "$targets/nvmf_tgt" "$tmp/changed"
-pcp_bundle states -x "$targets/nvmf_tgt" "$top/docs/fleet/nvmf_states.bt"
+pcp_bundle states -x "$tmp/own_tgt" "$top/docs/fleet/nvmf_states.bt"
 pcp_bundle postgresql -x "$pg_bin/postgres" "$top/bpf/postgresql.bt" -D SLOW_MS=1000
 pcp_bundle waits -x "$pg_bin/postgres" "$top/bpf/postgresql-waits.bt" -D BUFFERS=0
 pcp_bundle changed -x "$tmp/changed" "$top/docs/fleet/nvmf_states.bt"
@@ -49,7 +50,7 @@ printf 'BEGIN { @n = 7; }\n' >"$pcp_autostart/foreign.bt"
 
 # tour: a target is started, does what tour.txt says, and ends; what it did goes to lines
 tour() {
-	live_nvmf nvmf_tgt
+	live_nvmf "$tmp/own_tgt"
 	live_say start
 	cat "$targets/tour.txt" >&8
 	live_quit
