@@ -9,20 +9,23 @@ static struct str text_of(struct checker *k, const struct node *n)
 	return print_text(k->b->arena, n);
 }
 
-/** An event of it would run the clause twice; 0.23 does not even load the program. */
+/** An event of it would run the clause twice; 0.21 to 0.23 do not even load the program. */
 static void check_attach_points(struct checker *k, const struct script_clause *c)
 {
-	bool is_refused = dialect_refuses_same_probes(k->b->version);
+	unsigned v = k->b->version;
+	bool is_refused = dialect_refuses_same_probes(v);
+	const char *refused =
+	    arena_printf(k->b->arena, "bpftrace " DIALECT_FMT " cannot load that", DIALECT_ARG(v));
 	struct map seen = {0};
 	for (size_t i = 0; i < c->attach.n; i++) {
 		const struct node *n = c->attach.v[i].node;
 		if (map_add(k->b->arena, &seen, text_of(k, n)))
 			continue;
 		struct diag_place at = tok_place(n->first);
-		k->good &= diag_check(
-		    k->b->diag, "duplicate", is_refused ? DIAG_ERROR : DIAG_WARNING, &at,
-		    "this probe is in the list already: %s",
-		    is_refused ? "bpftrace 0.23 cannot load that" : "the clause would run twice");
+		k->good &=
+		    diag_check(k->b->diag, "duplicate", is_refused ? DIAG_ERROR : DIAG_WARNING, &at,
+			       "this probe is in the list already: %s",
+			       is_refused ? refused : "the clause would run twice");
 		return;
 	}
 }

@@ -239,6 +239,19 @@ static bool is_truth(const struct checker *k, const struct node *n)
 				       (n->kind == NODE_BINARY && tok_is_any(n->name, names)));
 }
 
+/** What may be below 0, for those that take it for unsigned. */
+static void check_minus(const struct argument *x)
+{
+	unsigned v = x->k->b->version;
+	bool is_extreme = tok_is(x->call->name, "min") || tok_is(x->call->name, "max");
+	if (is_extreme && dialect_loses_minus(v) && x->value->expr->sign == SIGN_SIGNED &&
+	    x->value->kind != NODE_NUMBER)
+		check_say(x->k, x->value, "call", DIAG_WARNING,
+			  "%s() of bpftrace " DIALECT_FMT
+			  " is wrong for numbers below 0: where there are none, say (uint64)%s",
+			  x->function, DIALECT_ARG(v), x->text);
+}
+
 /** hist(), sum() and the like of a number. */
 static void check_sample(const struct argument *x)
 {
@@ -261,6 +274,8 @@ static void check_sample(const struct argument *x)
 		check_say(x->k, x->value, "call", DIAG_WARNING,
 			  "%s() of an address: a cast says that it is meant, as in (uint64)%s",
 			  x->function, x->text);
+	else
+		check_minus(x);
 }
 
 /** An address in place of what is there. */

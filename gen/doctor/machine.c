@@ -292,8 +292,11 @@ static const struct defect {
 	unsigned from, to; /**< versions */
 	const char *text, *remedy;
 } defects[] = {
-    {0, 22, "reports too few lost events, and lines out of order by some milliseconds",
-     "install 0.23 or newer"},
+    {0, 18, "reports too few lost events, and lines out of order by some milliseconds",
+     "install 0.19 or newer"},
+    {0, 19, "shows no max() of numbers that are all below 0", "install 0.20 or newer"},
+    {20, 21, "takes numbers below 0 for unsigned ones in min() and max()",
+     "install 0.21.2 or newer"},
     {20, 23, "can miss the first event of a key that it counts", "install 0.24 or newer"},
     {24, UINT32_MAX,
      "attaches to no probe with a float, or a variable at a fixed address, among its "

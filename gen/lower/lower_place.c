@@ -37,14 +37,14 @@ static struct node *address_of(struct lowerer *lo, const struct node *n)
 }
 
 /**
- * A char array as a string of its whole length. From 0.22 on str(p, N) delivers N-1 characters;
+ * A char array as a string of its whole length. From 0.23 on str(p, N) delivers N-1 characters;
  * before, N.
  */
 static struct node *read_string(struct lowerer *lo, const struct node *n, const struct node *parent,
 				uint64_t size)
 {
 	struct bind *b = lo->b;
-	uint64_t length = b->version >= 22 ? size + 1 : size;
+	uint64_t length = b->version >= 23 ? size + 1 : size;
 	struct node *address = address_of(lo, n);
 	if (size > b->longest_string) {
 		b->longest_string = size < UINT32_MAX ? (unsigned)size : UINT32_MAX;

@@ -50,12 +50,12 @@ bool dialect_reads_unset_maps(unsigned v)
 
 bool dialect_refuses_same_probes(unsigned v)
 {
-	return v == 23;
+	return v >= 21 && v <= 23;
 }
 
 bool dialect_confuses_lists(unsigned v)
 {
-	return v < 23;
+	return v < 18;
 }
 
 bool dialect_filters_kernel(unsigned v)
@@ -108,14 +108,23 @@ unsigned dialect_max_arg(unsigned v)
 	return dialect_has_libbpf_usdt(v) ? 11 : 5;
 }
 
+/** So many more strings than those that are printed are on the stack: what is read; 0.21 copies it, too. */
+static unsigned more_strings(unsigned v)
+{
+	return v == 21 ? 3 : 1;
+}
+
 unsigned dialect_max_strlen(unsigned v, unsigned strings)
 {
 	if (v >= 23)
 		return 1024;
 	// The strings of one printf() share the 512 bytes of a BPF program's stack with all else.
 	// Measured with 0.17: 2 of 160, 3 of 120 and 4 of 88 fit when nothing else is printed, 2 of
-	// 150 and 3 of 112 with some more. Below its own default of 64 it would only lose text.
+	// 150 and 3 of 112 with some more; with 0.21, 1 of 120, 2 of 96 and 4 of 72. Below its own
+	// default of 64 it would only lose text.
 	unsigned n = strings > 1 ? 300 / strings : 200;
+	if (v == 21)
+		n = 440 / (strings + more_strings(v));
 	return n < 64 ? 64 : n;
 }
 
@@ -123,7 +132,7 @@ unsigned dialect_printed_strlen(unsigned v, unsigned strings, unsigned bytes)
 {
 	// What is printed, and the string that is being read; each is rounded up to 8.
 	enum { ROOM = 456, LEAST = 32, MOST = 200 };
-	unsigned n = bytes < ROOM ? (ROOM - bytes) / (strings + 1) / 8 * 8 : LEAST;
+	unsigned n = bytes < ROOM ? (ROOM - bytes) / (strings + more_strings(v)) / 8 * 8 : LEAST;
 	return v >= 23 ? 1024 : n < LEAST ? LEAST : n < MOST ? n : MOST;
 }
 
@@ -131,7 +140,8 @@ unsigned dialect_printed_numbers(unsigned v, unsigned strings, unsigned others)
 {
 	// 127 arguments; or a stack, on which a string of DIALECT_SHORT bytes is being read, too.
 	unsigned most = v >= 23 ? 127 : 48, of_string = v >= 23 ? 2 : 1 + DIALECT_SHORT / 8;
-	unsigned taken = others + strings * of_string + 1;
+	unsigned copies = v < 23 && strings ? more_strings(v) - 1 : 0;
+	unsigned taken = others + strings * of_string + 1 + copies * DIALECT_SHORT / 8;
 	return taken < most ? most - taken : 0;
 }
 
@@ -142,17 +152,23 @@ unsigned dialect_strlen_ceiling(unsigned v, unsigned strings)
 
 unsigned dialect_buffer_pages(unsigned v, unsigned cpus)
 {
-	// From 0.24 it goes by the machine's memory: anything here would be less. 0.23 has one
-	// buffer of 64 pages for all processors: a burst of 3000 events needs 4096. Before, each
+	// From 0.24 it goes by the machine's memory: anything here would be less. From 0.19 there is
+	// one buffer of 64 pages for all processors: a burst of 3000 events needs 4096. Before, each
 	// has its own of 64, where 20,000 were lost at times and 256 held 100,000: four times that,
 	// unless all of them are more than 64 MiB.
 	enum { OWN_PAGES = 64, MOST_IN_ALL = 16384 };
-	unsigned pages = v >= 23 ? 4096 : 1024;
+	bool is_own = dialect_reads_by_processor(v);
+	unsigned pages = is_own ? 1024 : 4096;
 	if (v >= 24)
 		return 0;
-	while (v < 23 && pages > OWN_PAGES && cpus > MOST_IN_ALL / pages)
+	while (is_own && pages > OWN_PAGES && cpus > MOST_IN_ALL / pages)
 		pages /= 2;
 	return pages;
+}
+
+bool dialect_loses_minus(unsigned v)
+{
+	return v == 20 || v == 21;
 }
 
 bool dialect_misses_first_count(unsigned v)
@@ -167,22 +183,22 @@ bool dialect_rebuilds_symbols(unsigned v)
 
 const char *dialect_strlen_variable(unsigned v)
 {
-	return v >= 22 ? "BPFTRACE_MAX_STRLEN" : "BPFTRACE_STRLEN";
+	return v >= 20 ? "BPFTRACE_MAX_STRLEN" : "BPFTRACE_STRLEN";
 }
 
 bool dialect_reads_by_processor(unsigned v)
 {
-	return v < 23;
+	return v < 19;
 }
 
 const char *dialect_map_keys_variable(unsigned v)
 {
-	return v >= 19 ? "BPFTRACE_MAX_MAP_KEYS" : "BPFTRACE_MAP_KEYS_MAX";
+	return v >= 20 ? "BPFTRACE_MAX_MAP_KEYS" : "BPFTRACE_MAP_KEYS_MAX";
 }
 
 bool dialect_reports_full_maps(unsigned v)
 {
-	return v >= 20;
+	return v >= 23;
 }
 
 unsigned dialect_max_table(unsigned v)

@@ -47,7 +47,7 @@ bool dialect_refuses_same_probes(unsigned v);
 /**
  * Finds the code of a list by the name of each probe in it: where a clause is for one of them alone,
  * it runs that one's code in its place, too (uprobe, tracepoint, interval), or cannot load the program
- * (usdt). Measured with 0.17; 0.23 and newer do not.
+ * (usdt): 0.17 alone.
  */
 bool dialect_confuses_lists(unsigned v);
 /** With -p, events of the kernel are those of that process only: from 0.24. */
@@ -115,6 +115,8 @@ bool dialect_reports_full_maps(unsigned v);
  * processors; 0: its own choice is better. Never less than its own.
  */
 unsigned dialect_buffer_pages(unsigned v, unsigned cpus);
+/** min() and max() take what is below 0 for unsigned: mended with 0.21.2, of which a version says nothing. */
+bool dialect_loses_minus(unsigned v);
 /**
  * count() of a key that two processors count for the first time at once misses one of them, and
  * says so among the data.

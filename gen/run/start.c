@@ -85,8 +85,8 @@ static void set_environment(const struct run_config *cfg)
 	if (cfg->max_strlen) {
 		snprintf(number, sizeof(number), "%u", cfg->max_strlen);
 		setenv(dialect_strlen_variable(version), number, 0);
-		setenv("BPFTRACE_STR_TRUNC_TRAILER", "", 0);
 	}
+	setenv("BPFTRACE_STR_TRUNC_TRAILER", "", 0);
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	unsigned pages = dialect_buffer_pages(version, cpus > 0 ? (unsigned)cpus : 1);
 	snprintf(number, sizeof(number), "%u", pages);

@@ -183,7 +183,7 @@ static const char done_lines[] =
     "\tdelete(@start[?]);\n"
     "\tBUCKET($us)\n"
     "\t@us_buckets[$low, $high] = count();\n"
-    "\t@us_max = max($us);\n"
+    "\t@us_max = max((uint64)$us);\n"
     "}";
 
 static const char unpaired_lines[] = " else {\n"

@@ -4,7 +4,7 @@
 
 chmod 755 "$tmp"
 mkdir "$tmp/bin"
-for v in 0.14.1 0.17.0 0.22.0 0.23.2 0.27.1 0.31.0; do
+for v in 0.14.1 0.17.0 0.20.2 0.22.0 0.23.2 0.27.1 0.31.0; do
 	printf '#!/bin/sh\necho "bpftrace v%s"\n' $v >"$tmp/bin/$v"
 	chmod 755 "$tmp/bin/$v"
 done
@@ -77,7 +77,8 @@ machine root ok None 0
 machine sysctl ok None 0
 machine bpftrace ok None 0
 machine limits ok None 0
-machine defect warning install 0.23 or newer 0" "--json: one array, the same keys and names for all"
+machine defect warning install 0.19 or newer 0
+machine defect warning install 0.20 or newer 0" "--json: one array, the same keys and names for all"
 
 # --- the kernel
 
@@ -202,9 +203,9 @@ fi
 # defects VERSION: in a word each
 defects() {
 	doctor "$1"
-	grep -oE '^  warning  bpftrace 0.*(too few|miss|no probe)' "$tmp/out" | sed 's/.* //' | paste -sd' '
+	grep -oE '^  warning  bpftrace 0.*(too few|no max|unsigned|miss|no probe)' "$tmp/out" | sed 's/.* //' | paste -sd' '
 }
-is "$(defects 0.17.0)/$(defects 0.22.0)/$(defects 0.23.2)/$(defects 0.27.1)" "few/few miss/miss/probe" "each version has its own defects"
+is "$(defects 0.17.0)/$(defects 0.20.2)/$(defects 0.22.0)/$(defects 0.23.2)/$(defects 0.27.1)" "few max/unsigned miss/miss/miss/probe" "each version has its own defects"
 doctor 0.31.0
 like "$(cat "$tmp/out")" '^  ok       bpftrace 0.31 at .*, newer than those that btgen was tested with$' "a newer one is said to be newer"
 

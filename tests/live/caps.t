@@ -164,7 +164,7 @@ traces_or 'without CAP_SYS_ADMIN, which is missing' "... one with a semaphore" "
 traces_or 'CAP_SYS_ADMIN is missing' "... functions" "$work"
 caps=bpf,sys_ptrace,ipc_lock
 refused 'error: root lacks CAP_PERFMON here' "root without CAP_PERFMON" "$live_pid" -e "$plain"
-if [ "$version" -lt 23 ]; then
+if [ "$version" -lt 19 ]; then
 	caps=bpf,perfmon,sys_ptrace
 	out=$(ulimit -l 64 && "$live_sh" "$live_pid" -T 0.2 -e "$plain" </dev/null 2>&1)
 	like "$out" 'note: CAP_IPC_LOCK is missing: the buffers of bpftrace 0' "root without CAP_IPC_LOCK and little memory to lock: a note behind bpftrace's error"

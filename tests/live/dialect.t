@@ -197,17 +197,19 @@ is "$(tail -n 2 <<<"$out")" "$(printf 'end\n@hits: 1')" "an interrupt runs END, 
 is "$rc" 0 "an interrupt is status 0"
 
 # Strings as long as the version allows, four in one printf.
-export BPFTRACE_STRLEN=96 BPFTRACE_MAX_STRLEN=4096 BPFTRACE_STR_TRUNC_TRAILER=
-[ "$version" -lt 23 ] || unset BPFTRACE_STRLEN
 max=4095
 [ "$version" -ge 23 ] || max=95
+[ "$version" -ne 21 ] || max=95
+strlen=BPFTRACE_MAX_STRLEN
+[ "$version" -ge 20 ] || strlen=BPFTRACE_STRLEN
+export "$strlen=$((max + 1))" BPFTRACE_STR_TRUNC_TRAILER=
 attach "usdt:\"/proc/$target/exe\":dialect:words { printf(\"%s|%s|%s|%s\n\", str(arg0), str(arg1), str(arg2), str(arg3)); } END { printf(\"end\n\"); }"
 fire 1
 wait_for 10 said '^aaa'
 detach
 is "$(awk -F'|' '/^aaa/ { print length($1), length($2), length($3), length($4) }' <<<"$out")" "$max $max $max $max" \
-	"four strings of the longest size in one printf: 95 characters on 0.17, 4095 from 0.23"
-unset BPFTRACE_STRLEN BPFTRACE_MAX_STRLEN BPFTRACE_STR_TRUNC_TRAILER
+	"four strings of the longest size in one printf: 95 characters on 0.17 and 0.20, 4095 from 0.23"
+unset $strlen BPFTRACE_STR_TRUNC_TRAILER
 
 # Names of enumerators.
 if [ "$version" -ge 23 ]; then

@@ -108,6 +108,8 @@ is "$?$(grep -v '^[0-9]* record' "$tmp/said")" 0 "each line holds the schema"
 printf '# %s\n' "$(tail -n 1 "$tmp/said")"
 compare() { "$python" "$top/tests/live/json_values.py" "$tmp/trace" "$tmp/log" "$1" 2>&1; }
 is "$(compare records)" "" "the fields of all records, and their text, are what the program passed"
-is "$(compare maps)" "" "so are the maps at the end: counts, sums, histograms, keys with brackets and newlines"
+min='^$'
+case $("$bpftrace" --version) in *v0.20.* | *v0.21.[01]) min='^@min\[]' ;; esac # is wrong below 0 there, and check says so
+is "$(compare maps | grep -v "$min")" "" "so are the maps at the end: counts, sums, histograms, keys with brackets and newlines"
 is "$(compare prints)" "" "what an interval prints is there, with its time, in order"
 done_testing

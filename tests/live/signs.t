@@ -62,17 +62,21 @@ traced() {
 }
 same() { is "$(grep -sE "^($1) " "$tmp/trace" | sort)" "$(grep -E "^($1) " "$tmp/answers" | sort)" "$2"; }
 
+members='i8 i16 i32 i64 bits' element=element
+# 0.20 does not load a clause that reads one argument in so much arithmetic: LLVM computes an address in what the kernel lets read
+# at fixed places only
+case $("$bpftrace" --version) in *v0.20.*) members=i8 element='' ;; esac
 {
 	probe
 	for a in a8 a16 a32 a64; do line $a args.$a; done
 	echo '}'
-	for m in i8 i16 i32 i64 bits; do probe && line $m "args.p->$m" && echo '}'; done
+	for m in $members; do probe && line $m "args.p->$m" && echo '}'; done
 	# 0.17 has room for few of these in one clause
-	probe && echo '	$i = 1;' && line element 'args.p->arr[$i]' && echo '}'
+	[ -z "$element" ] || { probe && echo '	$i = 1;' && line element 'args.p->arr[$i]' && echo '}'; }
 } >"$tmp/args.bt"
 ok "arguments and members: the program is accepted and attached" traced "$tmp/args.bt"
 same 'a8|a16|a32|a64' "arguments of each width"
-same 'i8|i16|i32|i64|bits|element' "members, a bit-field, an element behind a variable index"
+same "${members// /|}|${element:-i8}" "members, a bit-field, an element behind a variable index"
 
 for reach in '@m[tid]' '@m[tid]->self' '$p' '$p->self'; do
 	{
@@ -203,7 +207,9 @@ same large "constants of more than 31 bits"
 same site "an argument that has a sign at some sites only"
 sed -i '/^@is/s/true/1/' "$tmp/trace" # 0.27 has a type for them
 for map in is isall 'iskey\[1]' iseither; do same "@$map:" "at exit a comparison that is true is 1: @$map"; done
-for map in acc c neg far mixed less lessmap lesssum lessmost; do same "@$map:" "at exit @$map has a sign"; done
+extreme=lessmost
+case $("$bpftrace" --version) in *v0.20.* | *v0.21.[01]) extreme= ;; esac # takes what is below 0 for unsigned there, and check says so
+for map in acc c neg far mixed less lessmap lesssum $extreme; do same "@$map:" "at exit @$map has a sign"; done
 unlike "$(cat "$tmp/messages")" 'different signs' "bpftrace has nothing to say of it"
 like "$("$btgen" expand --for 0.17 -x "$tmp/m" -e 'usdt:__EXE__:torn { if (arg0 < 0) { exit(); } }' 2>&1)" \
 	'warning: bpftrace compares unsigned, and the signedness of this operand is unknown' \

@@ -111,7 +111,10 @@ END
 mv "$tmp/rows" "$tmp/trace"
 are_counts "$(books '$3 ", " $4')" "the same as JSON"
 
-BPFTRACE_MAP_KEYS_MAX=10 BPFTRACE_MAX_MAP_KEYS=10 live_trace $live_pid -t op_start --count=id
+case $("$bpftrace" --version) in *v0.1[0-9].*) keys=BPFTRACE_MAP_KEYS_MAX ;; *) keys=BPFTRACE_MAX_MAP_KEYS ;; esac
+export $keys=10
+live_trace $live_pid -t op_start --count=id
+unset $keys
 : >"$tmp/answers"
 live_say ''
 wait_for 30 grep -q "done" "$tmp/answers"
