@@ -186,7 +186,7 @@ static const struct feature {
     {is_fine_hist, 0, "second argument of hist()", 20, 0, NULL},
     {is_for, 0, "for loop", 21, 0, NULL},
     {is_print_of_key, 0, "print() of one key", 21, 0, "printf() prints it, print(@map) all keys"},
-    {is_status, 0, "argument of exit()", 21, 0, NULL},
+    {is_status, 0, "argument of exit()", 22, 0, NULL},
     {is_delete_of_many, 0, "delete() of several keys", 21, 21,
      "write one delete(@map[key]) for each"},
     {is_delete_of_key, 0, "delete() with the key as second argument", 22, 0,
@@ -277,8 +277,7 @@ static const struct node *find_jump(const struct node *n)
 	if (n->kind == NODE_JUMP || n->kind == NODE_RETURN)
 		return n;
 	for (const struct node *c = n->child; c; c = c->next) {
-		const struct node *jump =
-		    c->kind == NODE_WHILE || c->kind == NODE_FOR ? NULL : find_jump(c);
+		const struct node *jump = c->kind == NODE_FOR ? NULL : find_jump(c);
 		if (jump)
 			return jump;
 	}

@@ -139,7 +139,10 @@ unsigned dialect_printed_strlen(unsigned v, unsigned strings, unsigned bytes)
 unsigned dialect_printed_numbers(unsigned v, unsigned strings, unsigned others)
 {
 	// 127 arguments; or a stack, on which a string of DIALECT_SHORT bytes is being read, too.
-	unsigned most = v >= 23 ? 127 : 48, of_string = v >= 23 ? 2 : 1 + DIALECT_SHORT / 8;
+	unsigned most = v >= 23	  ? 127
+			: v == 21 ? 60
+				  : 48,
+		 of_string = v >= 23 ? 2 : 1 + DIALECT_SHORT / 8;
 	unsigned copies = v < 23 && strings ? more_strings(v) - 1 : 0;
 	unsigned taken = others + strings * of_string + 1 + copies * DIALECT_SHORT / 8;
 	return taken < most ? most - taken : 0;
@@ -196,9 +199,14 @@ const char *dialect_map_keys_variable(unsigned v)
 	return v >= 20 ? "BPFTRACE_MAX_MAP_KEYS" : "BPFTRACE_MAP_KEYS_MAX";
 }
 
+bool dialect_hides_losses(unsigned v)
+{
+	return v >= 20 && v <= 22;
+}
+
 bool dialect_reports_full_maps(unsigned v)
 {
-	return v >= 23;
+	return v >= 20;
 }
 
 unsigned dialect_max_table(unsigned v)

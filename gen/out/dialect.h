@@ -108,7 +108,9 @@ bool dialect_reads_by_processor(unsigned v);
 /** How many keys a map has room for, unless that variable says otherwise. */
 enum { DIALECT_MAP_KEYS = 4096 };
 const char *dialect_map_keys_variable(unsigned v);
-/** Does it say when a key finds no room in a map? */
+/** It says what a map had no room for, and what count() missed, with -k only. */
+bool dialect_hides_losses(unsigned v);
+/** Does it say when a key finds no room in a map (with -k)? */
 bool dialect_reports_full_maps(unsigned v);
 /**
  * Pages of the buffer between the probes and bpftrace to ask for on a machine with @cpus

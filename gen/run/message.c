@@ -648,6 +648,10 @@ static bool is_noise(struct str line)
 	// Only kernel functions are meant, and one that cannot be traced is an error of its own.
 	if (str_has_prefix(line, STR("WARNING: Could not read functions from ")))
 		return true;
+	// 0.21 says so of every script, newer ones in other words of one that fails for want of them.
+	if (str_has_prefix(line, STR("WARNING: Could not find kernel headers in ")) &&
+	    str_contains(line, STR(" or /lib/modules/")))
+		return true;
 	// To keep the symbols of those that will have ended, which it does for names of files only.
 	if (str_has_prefix(line, STR("WARNING: Unable to get pids for ")))
 		return true;

@@ -199,7 +199,7 @@ is "$rc" 0 "an interrupt is status 0"
 # Strings as long as the version allows, four in one printf.
 max=4095
 [ "$version" -ge 23 ] || max=95
-[ "$version" -ne 21 ] || max=95
+[ "$version" -ne 21 ] || max=71
 strlen=BPFTRACE_MAX_STRLEN
 [ "$version" -ge 20 ] || strlen=BPFTRACE_STRLEN
 export "$strlen=$((max + 1))" BPFTRACE_STR_TRUNC_TRAILER=

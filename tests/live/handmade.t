@@ -44,7 +44,7 @@ is "$(grep -cE '^core [23] +[0-9]+% busy, threads:[0-9]$' "$tmp/trace")" "$(grep
 	"a line for each core in each round"
 unlike "$(cat "$tmp/messages")" "error|uint64_t|warning" "and no word about the names of C's types, which bpftrace knows"
 
-# Before 0.23 a variable lives as long as its clause.
+# Before 0.22 a variable lives as long as its clause.
 said=$(messages <<'E2'
 usdt:__EXE__:dynsched_core_info {
 	$figures = (struct core_figures *)arg2;
@@ -57,7 +57,7 @@ usdt:__EXE__:dynsched_core_info {
 }
 E2
 )
-if [ "$version" -lt 23 ]; then
+if [ "$version" -lt 22 ]; then
 	is "$said" "" "0.17 takes variables of inner blocks"
 else
 	is "$said" "try.bt:17:36: error: \$percent is set in a block, and is known only there: set it before the block  [unset]" \

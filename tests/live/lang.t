@@ -104,7 +104,7 @@ program() {
 		n=$((n + 1))
 		case $op in name | cut | color | string | key) n=5 ;; esac
 		if [ $n -ge 5 ]; then
-			echo "usdt:__EXE__:lang:ev { $1 ${body//CUT/$((version >= 22))} $3 }"
+			echo "usdt:__EXE__:lang:ev { $1 ${body//CUT/$((version >= 23))} $3 }"
 			body='' n=0
 		fi
 	done <<<"$ops"
