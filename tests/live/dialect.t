@@ -202,7 +202,7 @@ max=4095
 [ "$version" -ne 21 ] || max=71
 strlen=BPFTRACE_MAX_STRLEN
 [ "$version" -ge 20 ] || strlen=BPFTRACE_STRLEN
-export "$strlen=$((max + 1))" BPFTRACE_STR_TRUNC_TRAILER=
+export "$strlen=$((max + 1))" BPFTRACE_STR_TRUNC_TRAILER=''
 attach "usdt:\"/proc/$target/exe\":dialect:words { printf(\"%s|%s|%s|%s\n\", str(arg0), str(arg1), str(arg2), str(arg3)); } END { printf(\"end\n\"); }"
 fire 1
 wait_for 10 said '^aaa'
