@@ -13,7 +13,8 @@
 #include "target/mapped.h"
 
 enum {
-	MAX_FILES = 256, // each holds a descriptor
+	MAX_FILES = 256,     // each holds a descriptor
+	MAX_MODULES = 65536, // vm.max_map_count, and more than any process needs
 	LOOK_AGAIN_US = 1000000,
 	MISSED_SHARE = 10, // of the time, at most, looking for what is not known takes a tenth
 };
@@ -88,13 +89,15 @@ static void add_module(struct codename *c, const struct proc_file *f)
 	if (!new.file || !new.file->img ||
 	    !img_load_bias(new.file->img, f->start, f->offset, &new.bias))
 		return;
+	bool is_full = c->modules.n == MAX_MODULES;
 	for (size_t i = 0; i < c->modules.n; i++) {
 		const struct module *m = &c->modules.v[i];
-		if (m->end <= f->start || f->end <= m->start)
+		if ((m->end <= f->start || f->end <= m->start) && !(is_full && m->is_gone))
 			c->modules.v[kept++] = *m;
 	}
 	c->modules.n = kept;
-	vec_push(c->arena, &c->modules, new);
+	if (kept < MAX_MODULES)
+		vec_push(c->arena, &c->modules, new);
 }
 
 static void add_modules(struct codename *c, const struct proc *p)
@@ -281,7 +284,7 @@ struct codename *codename_open(struct arena *a, struct proc *proc)
 	struct codename *c = arena_new(a, struct codename);
 	*c = (struct codename){.arena = a, .proc = proc};
 	diag_init(&c->quiet, NULL);
-	perfmap_init(&c->jit, a, proc);
+	perfmap_init(&c->jit, proc);
 	add_modules(c, proc);
 	perfmap_read(&c->jit);
 	c->looked_at = now_us();
@@ -352,6 +355,7 @@ void codename_close(struct codename *c)
 		dwsrc_free(c->files.v[i]->src);
 		img_close(c->files.v[i]->img);
 	}
+	perfmap_fini(&c->jit);
 	if (c->cxx)
 		dlclose(c->cxx);
 }

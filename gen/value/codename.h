@@ -27,7 +27,7 @@ struct codename;
  */
 struct codename *codename_open(struct arena *a, struct proc *proc);
 /**
- * The function at @addr as C++ writes it, valid until codename_close(); empty when there is none.
+ * The function at @addr as C++ writes it, valid until the next call; empty when there is none.
  */
 struct str codename_find(struct codename *c, uint64_t addr);
 /**

@@ -6,11 +6,25 @@
 
 #include "base/file.h"
 
-enum { MAX_BYTES = 64 << 20, MAX_NAME = 1024 };
+enum { MAX_BYTES = 64 << 20, MAX_ENTRIES = 1 << 20, MAX_NAME = 1024 };
 
-void perfmap_init(struct perfmap *m, struct arena *a, const struct proc *proc)
+void perfmap_init(struct perfmap *m, const struct proc *proc)
 {
-	*m = (struct perfmap){.arena = a, .proc = proc};
+	*m = (struct perfmap){.proc = proc};
+	arena_init(&m->names);
+}
+
+void perfmap_fini(struct perfmap *m)
+{
+	arena_fini(&m->names);
+}
+
+/** All that was read is forgotten, and its memory is free. */
+static void forget(struct perfmap *m)
+{
+	const struct proc *proc = m->proc;
+	perfmap_fini(m);
+	perfmap_init(m, proc);
 }
 
 /** Hexadecimal digits and a blank. */
@@ -31,9 +45,33 @@ static void take_line(struct perfmap *m, struct str line)
 {
 	struct perfmap_entry e;
 	if (take_hex(&line, &e.addr) && take_hex(&line, &e.size) && line.n) {
-		e.name = str_copy(m->arena, str_slice(line, 0, MAX_NAME));
-		vec_push(m->arena, &m->entries, e);
+		e.name = str_copy(&m->names, str_slice(line, 0, MAX_NAME));
+		vec_push(&m->names, &m->entries, e);
 	}
+}
+
+/** The bytes before what is still to be read are those that were there. */
+static bool is_continued(const struct perfmap *m, int fd)
+{
+	char tail[sizeof(m->tail)];
+	return file_read_at(fd, tail, m->n_tail, m->done - m->n_tail) &&
+	       memcmp(tail, m->tail, m->n_tail) == 0;
+}
+
+/** The whole lines of @text, which follow what was read. */
+static void take_lines(struct perfmap *m, struct str text)
+{
+	const char *start = text.p;
+	for (size_t nl; (nl = str_find(text, '\n')) < text.n && m->entries.n < MAX_ENTRIES;) {
+		take_line(m, str_slice(text, 0, nl));
+		text = str_from_offset(text, nl + 1);
+	}
+	size_t n = (size_t)(text.p - start);
+	if (!n)
+		return;
+	m->done += n;
+	m->n_tail = n < sizeof(m->tail) ? n : sizeof(m->tail);
+	memcpy(m->tail, text.p - m->n_tail, m->n_tail);
 }
 
 void perfmap_read(struct perfmap *m)
@@ -44,20 +82,15 @@ void perfmap_read(struct perfmap *m)
 	arena_init(&a);
 	const char *path = arena_printf(&a, "/tmp/perf-%d.map", m->proc->ns_pid);
 	int fd = file_open(str_dup(&a, m->proc->root), path, &size, &why);
-	if (fd >= 0 && size < m->done) { // written anew
-		m->done = 0;
-		m->entries.n = 0;
-	}
+	if (fd >= 0 && (size < m->done || size > MAX_BYTES || !is_continued(m, fd)))
+		forget(m);
 	if (fd >= 0 && size > m->done && size <= MAX_BYTES) {
 		struct str text = {arena_alloc(&a, size - m->done), size - m->done};
-		if (!file_read_at(fd, (char *)text.p, text.n, m->done))
-			text.n = 0;
-		for (size_t nl; (nl = str_find(text, '\n')) < text.n;) {
-			take_line(m, str_slice(text, 0, nl));
-			text = str_from_offset(text, nl + 1);
-			m->done += nl + 1;
-		}
+		if (file_read_at(fd, (char *)text.p, text.n, m->done))
+			take_lines(m, text);
 	}
+	if (m->entries.n >= MAX_ENTRIES) // newer names of the same addresses would be missed
+		forget(m);
 	if (fd >= 0)
 		close(fd);
 	arena_fini(&a);

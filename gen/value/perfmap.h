@@ -19,17 +19,24 @@ struct perfmap_entry {
 };
 
 struct perfmap {
-	struct arena *arena;
+	struct arena
+	    names; /**< its own: the process may write the file anew as often as it likes */
 	const struct proc *proc;
-	uint64_t done; /**< bytes of the file that were read */
+	uint64_t done;	/**< bytes of the file that were read */
+	char tail[256]; /**< the last n_tail of them: others there are another file */
+	size_t n_tail;
 	VEC(struct perfmap_entry) entries;
 };
 
 /** @proc must outlive it. Reads nothing yet. */
-void perfmap_init(struct perfmap *m, struct arena *a, const struct proc *proc);
-/** Reads what was added to the file, if there is one; without a message. */
+void perfmap_init(struct perfmap *m, const struct proc *proc);
+void perfmap_fini(struct perfmap *m);
+/**
+ * Reads what was added to the file, if there is one, or all of one that was written anew; without a
+ * message. A file of more than 64 MiB or a million lines has no names.
+ */
 void perfmap_read(struct perfmap *m);
-/** The function at @addr that was added last; empty when there is none. */
+/** The function at @addr that was added last, valid until perfmap_read(); empty when there is none. */
 struct str perfmap_find(const struct perfmap *m, uint64_t addr);
 
 #endif
