@@ -42,7 +42,7 @@ static const struct cmd_options options = {
     .usage = "Usage: btgen convert -f FORMAT [OPTION]... [CAPTURE]\n"
 	     "Read what bpftrace.sh -f json has printed (CAPTURE, or standard input) and write it "
 	     "for\n"
-	     "another tool.\n"
+	     "another tool. Lines that are no records are skipped and counted: status 3.\n"
 	     "\n"
 	     "  bpftrace.sh -s -o trace.json `pidof nvmf_tgt` nvmf.bt\n"
 	     "  btgen convert -f perfetto -o timeline.json trace.json     ui.perfetto.dev, "
@@ -73,6 +73,9 @@ static int parse(int argc, char **argv, struct options *o)
 	return status;
 }
 
+/** Written, but without lines that are no records; as bpftrace.sh --strict has it. */
+enum { SKIPPED = 3 };
+
 /** Until the end of @fd. */
 static bool convert(struct diag *d, struct convert *c, int fd, const char *name,
 		    struct outfile *out)
@@ -90,8 +93,8 @@ static bool convert(struct diag *d, struct convert *c, int fd, const char *name,
 			good = diag_error(d, &at, "cannot be read: %s", strerror(errno));
 		if (n < 0)
 			continue;
-		good = convert_take(c, (struct str){bytes, (size_t)n}, &ready) &&
-		       outfile_add(d, out, strbuf_str(&ready));
+		convert_take(c, (struct str){bytes, (size_t)n}, &ready);
+		good = outfile_add(d, out, strbuf_str(&ready));
 		strbuf_clear(&ready);
 		done += (uint64_t)n;
 		progress_step("converting", done, size);
@@ -102,27 +105,31 @@ static bool convert(struct diag *d, struct convert *c, int fd, const char *name,
 	return good;
 }
 
-static bool convert_file(struct arena *a, struct diag *d, const struct options *o, const char *path)
+/** Returns the exit status. */
+static int convert_file(struct arena *a, struct diag *d, const struct options *o, const char *path)
 {
 	bool is_stdin = strcmp(path, "-") == 0;
 	const char *name = is_stdin ? "standard input" : path;
 	int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 	struct diag_place at = {.file = str_from(name)};
 	struct outfile out;
-	bool good = false;
-	if (fd < 0)
-		return diag_error(d, &at, "cannot be read: %s", strerror(errno));
+	int status = CMD_INPUT;
+	if (fd < 0) {
+		diag_error(d, &at, "cannot be read: %s", strerror(errno));
+		return CMD_INPUT;
+	}
 	if (o->out && outfile_is_same(is_stdin ? "/dev/stdin" : path, o->out)) {
 		diag_error(d, &at, "is the capture itself: not overwritten");
 	} else if (outfile_begin(a, d, o->out, &out)) {
 		struct convert *c = convert_new(o->which, o->map, d, name);
-		good = convert(d, c, fd, name, &out);
-		good = outfile_end(d, &out, good);
+		bool good = convert(d, c, fd, name, &out);
+		if (outfile_end(d, &out, good))
+			status = convert_has_skipped(c) ? SKIPPED : CMD_OK;
 		convert_free(c);
 	}
 	if (!is_stdin)
 		close(fd);
-	return good;
+	return status;
 }
 
 int cmd_convert(int argc, char **argv)
@@ -135,7 +142,7 @@ int cmd_convert(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	arena_init(&a);
-	status = convert_file(&a, &d, &o, optind < argc ? argv[optind] : "-") ? CMD_OK : CMD_INPUT;
+	status = convert_file(&a, &d, &o, optind < argc ? argv[optind] : "-");
 	arena_fini(&a);
 	return status;
 }

@@ -1,5 +1,6 @@
 #include "convert/convert.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
@@ -15,7 +16,9 @@ struct convert {
 	struct capture_clock clock;
 	struct strbuf part; /**< a line whose end has not come */
 	uint32_t line;	    /**< that was read last */
-	bool has_failed;
+	bool has_records;
+	uint64_t n_skipped; /**< lines that are no records */
+	uint32_t first_skipped;
 };
 
 static const char *const names[] = {"perfetto", "folded"};
@@ -55,25 +58,29 @@ void convert_free(struct convert *c)
 	free(c);
 }
 
-static bool take_line(struct convert *c, struct str line, struct strbuf *out)
+static bool read_line(struct convert *c, struct str line, struct strbuf *out)
 {
 	struct capture_line l;
-	c->line++;
-	if (!str_trim(line).n || c->has_failed)
-		return !c->has_failed;
-	bool good = capture_read(&c->clock, line, &l);
-	if (good && c->timeline)
-		good = timeline_line(c->timeline, &l, out);
-	else if (good)
-		folded_line(c->folded, &l);
-	if (good)
-		return true;
-	struct diag_place at = {.file = c->file, .line = c->line};
-	c->has_failed = true;
-	return diag_error(c->diag, &at, "is no line of -f json");
+	if (!capture_read(&c->clock, line, &l))
+		return false;
+	if (c->timeline)
+		return timeline_line(c->timeline, &l, out);
+	folded_line(c->folded, &l);
+	return true;
 }
 
-bool convert_take(struct convert *c, struct str bytes, struct strbuf *out)
+static void take_line(struct convert *c, struct str line, struct strbuf *out)
+{
+	c->line++;
+	if (!str_trim(line).n)
+		return;
+	if (read_line(c, line, out))
+		c->has_records = true;
+	else if (!c->n_skipped++)
+		c->first_skipped = c->line;
+}
+
+void convert_take(struct convert *c, struct str bytes, struct strbuf *out)
 {
 	while (bytes.n) {
 		size_t n = str_find(bytes, '\n');
@@ -90,22 +97,29 @@ bool convert_take(struct convert *c, struct str bytes, struct strbuf *out)
 		take_line(c, line, out);
 		strbuf_clear(&c->part);
 	}
-	return !c->has_failed;
+}
+
+bool convert_has_skipped(const struct convert *c)
+{
+	return c->n_skipped;
 }
 
 bool convert_end(struct convert *c, struct strbuf *out)
 {
 	struct capture_line l;
-	struct diag_place at = {.file = c->file, .line = c->line + 1};
 	struct str rest = strbuf_str(&c->part);
-	if (!c->has_failed && str_trim(rest).n) {
-		if (capture_read(&c->clock, rest, &l))
-			take_line(c, rest, out);
-		else
-			diag_warning(c->diag, &at, "the last line is cut off, and left out");
-	}
-	if (c->has_failed)
-		return false;
+	struct diag_place at = {.file = c->file, .line = c->line + 1};
+	if (str_trim(rest).n && (capture_read(&c->clock, rest, &l) || c->line == 0))
+		take_line(c, rest, out);
+	else if (str_trim(rest).n)
+		diag_warning(c->diag, &at, "the last line is cut off, and left out");
+	at.line = c->first_skipped;
+	if (c->n_skipped && !c->has_records)
+		return diag_error(c->diag, &at, "is no line of -f json");
+	if (c->n_skipped)
+		diag_warning(c->diag, &at,
+			     "is no line of -f json: skipped, %" PRIu64 " such line%s in all",
+			     c->n_skipped, c->n_skipped == 1 ? "" : "s");
 	if (c->folded)
 		return folded_end(c->folded, c->diag, out);
 	timeline_end(c->timeline, c->diag, out);

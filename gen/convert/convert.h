@@ -22,9 +22,14 @@ bool convert_find(const char *name, enum convert_format *ret);
 struct convert *convert_new(enum convert_format format, const char *map, struct diag *d,
 			    const char *file);
 void convert_free(struct convert *c);
-/** Takes bytes of the capture, and adds to @out what is ready. False after an error, which is said. */
-bool convert_take(struct convert *c, struct str bytes, struct strbuf *out);
-/** Nothing more comes. A last line that is cut off is left out, with a warning. */
+/** Takes bytes of the capture, and adds to @out what is ready. Lines that are no records are skipped. */
+void convert_take(struct convert *c, struct str bytes, struct strbuf *out);
+/**
+ * Nothing more comes. A last line that is cut off is left out, with a warning; another counts the lines that
+ * were skipped. False, with an error: no line was a record, or there is nothing that the format could hold.
+ */
 bool convert_end(struct convert *c, struct strbuf *out);
+/** Lines were skipped, not counting a last one that is cut off. */
+bool convert_has_skipped(const struct convert *c);
 
 #endif

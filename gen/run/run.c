@@ -177,10 +177,9 @@ static void write_converted(struct runner *r, struct str lines, bool end)
 		return;
 	}
 	strbuf_init(&converted);
-	bool good = convert_take(c, lines, &converted);
+	convert_take(c, lines, &converted);
 	if (end && r->ready)
-		good = convert_end(c, &converted) && good;
-	r->is_unconverted |= !good;
+		r->is_unconverted |= !convert_end(c, &converted);
 	write_output(r, strbuf_str(&converted));
 	strbuf_fini(&converted);
 }

@@ -228,8 +228,35 @@ like "$(cat messages)" 'no stacks: neither a map' "... it says so"
 sed '5s/.$//' capture.json >broken.json
 echo before >kept
 "$btgen" convert -f perfetto -o kept broken.json 2>messages
-is "$? $(cat kept) $(ls kept*)" "1 before kept" "a line that is none: nothing is written over what was there"
-like "$(cat messages)" '^broken.json:5: error: is no line of -f json' "... and its number is told"
+is $? 3 "a line that is none is skipped: status 3"
+is "$(head -n 1 messages)" "broken.json:5: warning: is no line of -f json: skipped, 1 such line in all" "... and its number is reported"
+sed 5d capture.json | "$btgen" convert -f perfetto >without 2>/dev/null
+is "$(cat kept)" "$(cat without)" "... and what is written is that of a capture without it"
+sed '7s/"tid": 11/"tid": "x"/; 9s/.*/hello/; 12s/2026-01-31T/31st of January, /; 15s/^/\xff/' capture.json >broken.json
+"$btgen" convert -f perfetto broken.json >kept 2>messages
+is "$? $(head -n 1 messages)" "3 broken.json:7: warning: is no line of -f json: skipped, 4 such lines in all" "several: the first one, and how many"
+is "$(cat kept)" "$(sed '7d;9d;12d;15d' capture.json | "$btgen" convert -f perfetto 2>/dev/null)" "... the rest is there"
+{
+	echo '{"key": 1'
+	cat stacks.json
+} >broken.json
+is "$("$btgen" convert -f folded broken.json 2>messages) $? $(cat messages)" \
+	"$("$btgen" convert -f folded stacks.json) 3 broken.json:1: warning: is no line of -f json: skipped, 1 such line in all" "... of stacks, too"
+echo before >kept
+"$btgen" convert -f perfetto -o kept "$top/tests/lib.sh" 2>messages
+is "$? $(cat kept) $(ls kept*)" "1 before kept" "a file that has no line of a capture: nothing is written over what was there"
+is "$(cat messages)" "$top/tests/lib.sh:1: error: is no line of -f json" "... and the first one's number is reported"
+if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
+	mkdir small
+	for _ in {1..3000}; do sed 5q capture.json; done >long.json
+	# shellcheck disable=SC2016 # not in this shell
+	unshare -m sh -c 'mount -t tmpfs -o size=16k none small && echo before >small/out && "$1" convert -f perfetto -o small/out long.json
+		echo "$? $(cat small/out) $(ls small)"' sh "$btgen" >out 2>messages
+	is "$(cat out)" "1 before out" "a full disk: what was there stays"
+	like "$(cat messages)" 'small/out: error: cannot be written: No space left' "... with an error"
+else
+	skip "a full disk" "no mount namespace"
+fi
 head -c 700 capture.json >cut.json
 "$btgen" convert -f perfetto -o kept cut.json 2>messages
 is $? 0 "a last line that is cut off is left out"
