@@ -100,7 +100,9 @@ static bool convert(struct diag *d, struct convert *c, int fd, const char *name,
 		progress_step("converting", done, size);
 	}
 	progress_clear();
-	good = good && convert_end(c, &ready) && outfile_add(d, out, strbuf_str(&ready));
+	good = good && convert_end(c, &ready);
+	convert_tail(c, &ready);
+	good = good && outfile_add(d, out, strbuf_str(&ready));
 	strbuf_fini(&ready);
 	return good;
 }

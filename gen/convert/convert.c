@@ -99,6 +99,12 @@ void convert_take(struct convert *c, struct str bytes, struct strbuf *out)
 	}
 }
 
+void convert_tail(const struct convert *c, struct strbuf *out)
+{
+	if (c->timeline)
+		timeline_tail(c->timeline, out);
+}
+
 bool convert_has_skipped(const struct convert *c)
 {
 	return c->n_skipped;

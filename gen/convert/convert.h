@@ -24,6 +24,8 @@ struct convert *convert_new(enum convert_format format, const char *map, struct 
 void convert_free(struct convert *c);
 /** Takes bytes of the capture, and adds to @out what is ready. Lines that are no records are skipped. */
 void convert_take(struct convert *c, struct str bytes, struct strbuf *out);
+/** Adds what must follow what is ready, also behind convert_end(), to make it whole; changes nothing. */
+void convert_tail(const struct convert *c, struct strbuf *out);
 /**
  * Nothing more comes. A last line that is cut off is left out, with a warning; another counts the lines that
  * were skipped. False, with an error: no line was a record, or there is nothing that the format could hold.

@@ -573,6 +573,11 @@ bool timeline_line(struct timeline *t, const struct capture_line *l, struct strb
 	return true;
 }
 
+void timeline_tail(const struct timeline *t, struct strbuf *out)
+{
+	traceevent_end(&t->events, out);
+}
+
 static void note_missed(const struct timeline *t, struct diag *d)
 {
 	for (size_t i = 0; i < t->rules.list.n; i++) {
@@ -595,7 +600,6 @@ void timeline_end(struct timeline *t, struct diag *d, struct strbuf *out)
 		if (track->is_open)
 			traceevent_unfinished(&t->events, track->line, &track->open.what, out);
 	}
-	traceevent_end(&t->events, out);
 	note_missed(t, d);
 	if (t->n_late)
 		diag_warning(d, NULL,

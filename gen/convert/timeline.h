@@ -15,7 +15,9 @@ struct timeline *timeline_new(void);
 void timeline_free(struct timeline *t);
 /** Adds what @l becomes to @out. False: its tracks are none. */
 bool timeline_line(struct timeline *t, const struct capture_line *l, struct strbuf *out);
-/** Adds the end. Tells of tracks that no record was right for, and of records out of order. */
+/** Adds what makes a whole of what came so far. */
+void timeline_tail(const struct timeline *t, struct strbuf *out);
+/** Adds what is still open, behind which the tail must follow. Tells of tracks that no record was right for, and of records out of order. */
 void timeline_end(struct timeline *t, struct diag *d, struct strbuf *out);
 
 #endif

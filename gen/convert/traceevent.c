@@ -23,11 +23,14 @@ static void add_us(int64_t ns, struct strbuf *out)
 	stamp_number(size % 1000, 3, out);
 }
 
-/** An event up to its time; what it has beside that, and close_event(), must follow. */
+/**
+ * An event up to its time; what it has beside that, and close_event(), must follow. Behind each line the
+ * array may end.
+ */
 static void open_event(struct traceevent *t, char phase, struct traceevent_line at, struct str name,
 		       int64_t ns, struct strbuf *out)
 {
-	strbuf_addz(out, t->has_any ? ",\n{\"ph\":\"" : "{\"traceEvents\":[\n{\"ph\":\"");
+	strbuf_addz(out, t->has_any ? ",{\"ph\":\"" : "{\"traceEvents\":[\n{\"ph\":\"");
 	t->has_any = true;
 	strbuf_addc(out, phase);
 	strbuf_addz(out, "\",\"name\":\"");
@@ -51,7 +54,7 @@ static void close_event(struct str args, struct strbuf *out)
 {
 	strbuf_addz(out, ",\"args\":{");
 	strbuf_adds(out, args);
-	strbuf_addz(out, "}}");
+	strbuf_addz(out, "}}\n");
 }
 
 void traceevent_name(struct traceevent *t, const char *what, struct traceevent_line at,
@@ -60,7 +63,7 @@ void traceevent_name(struct traceevent *t, const char *what, struct traceevent_l
 	open_event(t, 'M', at, str_from(what), t->start, out);
 	strbuf_addz(out, ",\"args\":{\"name\":\"");
 	strbuf_adds(out, name);
-	strbuf_addz(out, "\"}}");
+	strbuf_addz(out, "\"}}\n");
 }
 
 void traceevent_slice(struct traceevent *t, struct traceevent_line at,
@@ -110,13 +113,13 @@ void traceevent_counter(struct traceevent *t, struct traceevent_line at,
 	close_event(what->args, out);
 }
 
-void traceevent_end(struct traceevent *t, struct strbuf *out)
+void traceevent_end(const struct traceevent *t, struct strbuf *out)
 {
 	time_t second = (time_t)(t->start / 1000000000);
 	struct tm tm;
 	char text[32] = "";
 	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", gmtime_r(&second, &tm));
-	strbuf_addz(out, t->has_any ? "\n]" : "{\"traceEvents\":[]");
+	strbuf_addz(out, t->has_any ? "]" : "{\"traceEvents\":[]");
 	strbuf_addf(out, ",\"otherData\":{\"start\":\"%s.%09" PRId64 "Z\"}}\n", text,
 		    t->start % 1000000000);
 }

@@ -52,6 +52,7 @@ void traceevent_instant(struct traceevent *t, struct traceevent_line at, char sc
 /** @what->args: numbers by name */
 void traceevent_counter(struct traceevent *t, struct traceevent_line at,
 			const struct traceevent_what *what, struct strbuf *out);
-void traceevent_end(struct traceevent *t, struct strbuf *out);
+/** What ends it behind any line. */
+void traceevent_end(const struct traceevent *t, struct strbuf *out);
 
 #endif

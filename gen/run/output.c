@@ -124,6 +124,54 @@ ssize_t output_write(struct output *o, struct str data)
 	return n < 0 && (errno == EINTR || errno == EAGAIN) ? 0 : n;
 }
 
+bool output_is_rewritable(const struct output *o)
+{
+	struct stat st;
+	return o->path && !o->share && !o->appends && fstat(o->fd, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static bool write_at(int fd, struct str s, off_t at)
+{
+	while (s.n) {
+		ssize_t n = pwrite(fd, s.p, s.n, at);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		s = str_from_offset(s, (size_t)n);
+		at += n;
+	}
+	return true;
+}
+
+bool output_write_whole(struct output *o, struct str data, struct str tail)
+{
+	if (!data.n && str_eq(tail, strbuf_str(&o->tail)))
+		return true;
+	// pwrite() of a file that is appended to ignores the place.
+	int flags = fcntl(o->fd, F_GETFL);
+	if (flags & O_APPEND)
+		fcntl(o->fd, F_SETFL, flags & ~O_APPEND);
+	struct strbuf all;
+	strbuf_init(&all);
+	strbuf_adds(&all, data);
+	strbuf_adds(&all, tail);
+	bool good = write_at(o->fd, strbuf_str(&all), o->end);
+	int err = errno;
+	strbuf_fini(&all);
+	if (good) {
+		o->end += (off_t)data.n;
+		strbuf_clear(&o->tail);
+		strbuf_adds(&o->tail, tail);
+	} else { // where the tail was there is room for it
+		write_at(o->fd, strbuf_str(&o->tail), o->end);
+		if (ftruncate(o->fd, o->end + (off_t)o->tail.n) != 0)
+			good = false;
+	}
+	errno = err;
+	return good;
+}
+
 void output_cut_part(struct output *o)
 {
 	struct stat st;
@@ -138,6 +186,7 @@ bool output_close(struct output *o)
 {
 	int fd = o->fd;
 	o->fd = -1;
+	strbuf_fini(&o->tail);
 	return fd <= STDERR_FILENO || close(fd) == 0;
 }
 

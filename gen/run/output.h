@@ -29,11 +29,13 @@ struct output_share {
 };
 
 struct output {
-	const char *path;		  /**< NULL: stdout */
-	int fd;				  /**< -1: the file is not made yet */
-	bool is_new;			  /**< the file did not exist before */
-	bool appends;			  /**< what is in the file stays */
-	off_t part;			  /**< bytes written since the last end of a line */
+	const char *path;   /**< NULL: stdout */
+	int fd;		    /**< -1: the file is not made yet */
+	bool is_new;	    /**< the file did not exist before */
+	bool appends;	    /**< what is in the file stays */
+	off_t part;	    /**< bytes written since the last end of a line */
+	off_t end;	    /**< of what output_write_whole() wrote, without the tail */
+	struct strbuf tail; /**< which is behind that */
 	const struct output_share *share; /**< or NULL: it is nobody else's */
 };
 
@@ -53,6 +55,13 @@ bool output_begin(struct diag *d, struct output *o);
  * POLLOUT. Returns their number, 0 for "not now", -1 with errno.
  */
 ssize_t output_write(struct output *o, struct str data);
+/** A file of -o that is ours alone, in which bytes can be overwritten. */
+bool output_is_rewritable(const struct output *o);
+/**
+ * Writes all of @data, which ends a line, and behind it @tail, which the next call overwrites: whatever ends
+ * us, the file is whole. False with errno, as on a full disk: it ends where it did before, with its tail.
+ */
+bool output_write_whole(struct output *o, struct str data, struct str tail);
 /**
  * Before output_write(): false while another has its turn. What is to be written first, a heading, is
  * added to @first. After the last of it, which should end a line, output_end_turn().

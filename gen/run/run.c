@@ -25,6 +25,7 @@
 #define READY_POLL_MS 5	    // how often bpftrace is looked at until it is attached
 #define TURN_POLL_MS 2	    // while another writes to the same output
 #define HELD_LOOK_MS 50	    // while lines wait for those that belong before them
+#define MAX_PIECE 65536	    // so much at once to a file that is whole at any time
 #define ENOUGH_INTERRUPTS 2 // by then what nobody reads is given up
 
 /** One run. */
@@ -167,20 +168,50 @@ static int64_t worked_ns(pid_t bpftrace)
 	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec + (int64_t)clock_ms() * (1000000 / 10);
 }
 
+/** A file that is whole at any time: each piece is lines, with @tail behind it. */
+static void write_whole(struct runner *r, struct str data, struct str tail)
+{
+	while (!r->given_up) {
+		struct str piece = data;
+		const char *end = data.n > MAX_PIECE ? memrchr(data.p, '\n', MAX_PIECE) : NULL;
+		if (end) // else it is short, or a long line, which goes with all behind it
+			piece.n = (size_t)(end + 1 - data.p);
+		data = str_from_offset(data, piece.n);
+		if (!output_write_whole(&r->output, piece, tail)) {
+			r->given_up = true;
+			say_unwritten(r);
+			if (!r->stop.is_begun)
+				stop_now(&r->stop, SIGINT);
+		}
+		if (!data.n)
+			break;
+	}
+}
+
 /** @end: nothing more will come. */
 static void write_converted(struct runner *r, struct str lines, bool end)
 {
 	struct convert *c = r->cfg->convert;
-	struct strbuf converted;
+	struct strbuf converted, tail;
+	bool is_last = end && r->ready;
 	if (!c) {
 		write_output(r, lines);
 		return;
 	}
 	strbuf_init(&converted);
+	strbuf_init(&tail);
 	convert_take(c, lines, &converted);
-	if (end && r->ready)
+	if (is_last)
 		r->is_unconverted |= !convert_end(c, &converted);
-	write_output(r, strbuf_str(&converted));
+	convert_tail(c, &tail);
+	bool is_whole = output_is_rewritable(&r->output);
+	if (is_last && !is_whole)
+		strbuf_adds(&converted, strbuf_str(&tail));
+	if (is_whole)
+		write_whole(r, strbuf_str(&converted), strbuf_str(&tail));
+	else
+		write_output(r, strbuf_str(&converted));
+	strbuf_fini(&tail);
 	strbuf_fini(&converted);
 }
 
