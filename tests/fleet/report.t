@@ -84,6 +84,30 @@ is "$(result 9 | grep -oE '(read|write|main)  [0-9.]+ %' | sort | tr '\n' ' ')" 
 is "$(jq -r .text "$tmp/seen" | sed -n '/^@us$/,$p' | grep -cE '^(64 – 127	77|128 – \.\.\.	3|READ|80 values)')" 4 \
 	"maps are at the end, histograms from their first to their last bucket"
 
+# Markup in each string and each key
+is "$(/usr/bin/python3 "$top/tests/fleet/markup.py" "$report" "$tmp" 2>"$tmp/said")" "True 0" \
+	"a page has the same elements with markup as with a word, in each of more than 500 places of a capture" || sed 's/^/# /' "$tmp/said"
+"$report" "$tmp/all.json" 2>/dev/null
+browse "$tmp/all.html" --run "document.querySelectorAll('button').forEach(b => b.click()); window.hacked" \
+	--run "document.querySelectorAll('svg, g, rect, td, button').forEach(e => ['mouseover', 'focus'].forEach(
+		type => e.dispatchEvent(new MouseEvent(type, { bubbles: true })))); window.hacked" \
+	--run "document.getElementById('which').onchange();
+		document.getElementById('filter').value = 'onerror'; document.getElementById('filter').oninput();
+		document.getElementById('count').textContent" \
+	--run "document.querySelectorAll('body img, svg[onload], [onmouseover], td b b').length + ' ' + window.hacked" \
+	--run "document.querySelector('[data-zoom=\"0\"]').click(); document.querySelectorAll('#lanes .point').length > 10"
+is "$(jq -c '[.errors, .requests]' "$tmp/seen")" "[[],[]]" "... all of them on one page: the browser complains about nothing"
+is "$(result 0) $(result 1) $(result 3)" "null null 0 undefined" "... nothing runs, whatever is clicked on"
+like "$(result 2) $(result 4)" "^[0-9]+ found.* true$" "... and the page's own scripts work"
+
+# A second wall: what gets into the page all the same does not run
+sed 's|<main>|&<img src=x: onerror="window.hacked=1"><svg onload="window.hacked=2"></svg><script>window.hacked=3</script>|' \
+	"$tmp/own.html" >"$tmp/forged.html"
+browse "$tmp/forged.html" --run "document.querySelector('#longest button').click(); window.hacked + ' ' + document.querySelectorAll('main > img').length" \
+	--run "const s = document.createElement('script'); s.textContent = 'window.hacked = 4'; document.body.append(s); window.hacked + ' ' + document.getElementById('range').textContent"
+is "$(result 0), $(result 1)" "undefined 1, undefined −0.230000 s, 750 ms wide" "markup written into a page does not run, the page's own scripts do"
+not_ok "... as its policy allows no script by being in the page" grep -q "script-src[^;]*unsafe" "$tmp/own.html"
+
 # What most traces have, if any: loss that is known at the end only
 grep -m 1 needle "$tmp/own.json" >"$tmp/end.json"
 echo '{"lost": {"total": 3}}' >>"$tmp/end.json"
