@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Runs bpftrace for the bpftrace agent of Performance Co-Pilot, with scripts of `btgen bundle --pcp`.
 
     bpftrace_path = /usr/share/btgen/pcp-bpftrace.py        in the agent's bpftrace.conf
@@ -116,7 +116,9 @@ def run(bpftrace, program, wanted):
 
 
 def main():
-    bpftrace = shutil.which(os.environ.get("BPFTRACE", "bpftrace")) or refuse("there is no bpftrace here")
+    # Empty and relative entries of PATH mean the current folder: not as root.
+    path = os.pathsep.join(folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if folder.startswith("/"))
+    bpftrace = shutil.which(os.environ.get("BPFTRACE", "bpftrace"), path=path) or refuse("there is no bpftrace here")
     if sys.argv[1:2] == ["--check"] and len(sys.argv) == 3:
         with open(sys.argv[2], encoding="utf-8", errors="replace") as file:
             for wanted in CONDITIONS.findall(file.read())[-1:]:

@@ -127,6 +127,17 @@ is "$(given "$tmp/bad.bt"; echo $?)" "error: there is no $tmp/none here
 header 0.2 "$tmp/app" "$id" >"$tmp/bad.bt"
 is "$(given "$tmp/bad.bt"; echo $?)" "error: bpftrace v0.23.2: this is for bpftrace 0.2
 1" "... and another bpftrace"
+mkdir "$tmp/planted"
+printf '#!/bin/sh\necho planted\n' >"$tmp/planted/bpftrace"
+cp "$tmp/planted/bpftrace" "$tmp/planted/python3"
+chmod +x "$tmp"/planted/*
+planted() { (cd "$tmp/planted" && env -u BPFTRACE PATH="$1" "$2" --version 2>&1 | grep planted); }
+for path in .:/usr/bin:/bin :/usr/bin:/bin ../planted:/usr/bin:/bin; do
+	is "$(planted "$path" "$pcp")" "" "a bpftrace or python3 of the current folder is not run: PATH=$path"
+done
+for script in "$top/scripts/percentiles.py" "$top/scripts/qpair-lifetime"; do
+	is "$(planted .:/usr/bin:/bin "$script" </dev/null)" "" "... nor by ${script##*/}"
+done
 is "$(BPFTRACE=$tmp/none given "$tmp/good.bt"; echo $?)" "error: there is no bpftrace here
 1" "... and where there is none"
 
