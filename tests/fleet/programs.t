@@ -91,8 +91,8 @@ public class Collect {
 	}
 }
 END
-if "$home/bin/javac" -d "$tmp" "$tmp/Collect.java" 2>/dev/null; then
-	live_start "$home/bin/java" -XX:+UseSerialGC -Xmx64m -cp "$tmp" Collect
+if "$home/bin/javac" -J-XX:-UsePerfData -d "$tmp" "$tmp/Collect.java" 2>/dev/null; then
+	live_start "$home/bin/java" -XX:-UsePerfData -XX:+UseSerialGC -Xmx64m -cp "$tmp" Collect
 	live_trace -s -f json $live_pid java.bt
 	echo >&8
 	wait_for 30 grep -q 'done' "$tmp/answers"

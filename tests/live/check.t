@@ -184,13 +184,13 @@ class Wait { public static void main(String[] a) throws Exception { Thread.sleep
 E
 # java_waits OPTION...: a virtual machine that waits
 java_waits() {
-	java "$@" -cp "$tmp" Wait >/dev/null 2>&1 &
+	java -XX:-UsePerfData "$@" -cp "$tmp" Wait >/dev/null 2>&1 &
 	pid=$!
 	own $pid
 	wait_for 20 grep -q libjvm "/proc/$pid/maps"
 }
 jvm=$(find -L "$(dirname "$(readlink -f "$(command -v java || echo /nosuch)")")/.." -name libjvm.so 2>/dev/null | head -n 1)
-if command -v javac >/dev/null && readelf -n "$jvm" 2>/dev/null | grep 'Provider: hotspot' >/dev/null && javac -d "$tmp" "$tmp/Wait.java"; then
+if command -v javac >/dev/null && readelf -n "$jvm" 2>/dev/null | grep 'Provider: hotspot' >/dev/null && javac -J-XX:-UsePerfData -d "$tmp" "$tmp/Wait.java"; then
 	java_waits
 	for probe in method__entry:Method object__alloc:Alloc monitor__wait:Monitor; do
 		like "$(check $pid "usdt:__EXE__:hotspot:${probe%:*} $function")" \
@@ -198,7 +198,7 @@ if command -v javac >/dev/null && readelf -n "$jvm" 2>/dev/null | grep 'Provider
 	done
 	is "$(check $pid "usdt:__EXE__:hotspot:gc__begin $function")" "" "whose other probes always fire"
 	all=-XX:+ExtendedDTraceProbes # OpenJDK 21 has it no more
-	java $all -version >/dev/null 2>&1 || all='-XX:+DTraceMethodProbes -XX:+DTraceMonitorProbes'
+	java -XX:-UsePerfData $all -version >/dev/null 2>&1 || all='-XX:+DTraceMethodProbes -XX:+DTraceMonitorProbes'
 	# shellcheck disable=SC2086 # several options
 	java_waits $all
 	is "$(check $pid "usdt:__EXE__:hotspot:method__entry $function usdt:__EXE__:hotspot:monitor__* $function")" "" "with $all"

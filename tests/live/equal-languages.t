@@ -176,8 +176,8 @@ home=
 for dir in /usr/lib/jvm/*; do
 	[ ! -x "$dir/bin/javac" ] || ! has_probes hotspot "$dir/lib/server/libjvm.so" || { home=$dir && break; }
 done
-if [ -n "$home" ] && "$home/bin/javac" -d "$tmp" "$tmp/App.java" >"$tmp/err" 2>&1; then
-	one "$home/bin/java" -Xmx64m -XX:+UseSerialGC -XX:+DTraceMonitorProbes -cp "$tmp" App
+if [ -n "$home" ] && "$home/bin/javac" -J-XX:-UsePerfData -d "$tmp" "$tmp/App.java" >"$tmp/err" 2>&1; then
+	one "$home/bin/java" -XX:-UsePerfData -Xmx64m -XX:+UseSerialGC -XX:+DTraceMonitorProbes -cp "$tmp" App
 	equal_watch java -D CLASSES -D COMPILES java.bt
 	ok "they attach" equal_attached
 	live_say work

@@ -85,15 +85,16 @@ public class App {
 	}
 }
 END
-"$home/bin/javac" -d "$tmp" "$tmp/App.java" >"$tmp/err" 2>&1 || skip_all "javac failed: $(head -n 1 "$tmp/err")"
+"$home/bin/javac" -J-XX:-UsePerfData -d "$tmp" "$tmp/App.java" >"$tmp/err" 2>&1 || skip_all "javac failed: $(head -n 1 "$tmp/err")"
 
 for collector in Serial G1; do
 	options=(-D CLASSES) compile=-Xint
 	[ $collector = Serial ] || options+=(-D COMPILES) compile=-Xmixed
 	rm -f "$tmp/answers" "$tmp"/*.log
-	live_start "$home/bin/java" -Xmx64m $compile -XX:+Use${collector}GC -XX:+DTraceMonitorProbes -Xlog:gc:file="$tmp/gc.log" \
+	live_start "$home/bin/java" -XX:-UsePerfData -Xmx64m $compile -XX:+Use${collector}GC -XX:+DTraceMonitorProbes -Xlog:gc:file="$tmp/gc.log" \
 		-Xlog:class+load:file="$tmp/class.log" -cp "$tmp" App
 	wait_for 20 grep -q ready "$tmp/answers"
+	not_ok "the virtual machine leaves no file beside the test's" test -e "/tmp/hsperfdata_$(id -un)/$live_pid"
 	live_trace "${options[@]}" $live_pid java.bt
 	pauses=$(grep -c Pause "$tmp/gc.log") classes=$(wc -l <"$tmp/class.log")
 	live_say work
@@ -126,7 +127,7 @@ done
 is_sample java.bt
 
 # Without a script: names and types of OpenJDK's documentation. Each text is as long as the machine says.
-live_start "$home/bin/java" -Xmx64m -XX:+UseSerialGC -XX:+DTraceMonitorProbes -cp "$tmp" App
+live_start "$home/bin/java" -XX:-UsePerfData -Xmx64m -XX:+UseSerialGC -XX:+DTraceMonitorProbes -cp "$tmp" App
 wait_for 20 grep -q ready "$tmp/answers"
 ok "it attaches without a script" live_trace -t thread__start -t mem__pool__gc__begin -t vmops__begin -t gc__begin \
 	-t monitor__contended__enter -t thread__park__begin $live_pid

@@ -60,7 +60,7 @@ of ruby /usr/bin/ruby "$tmp/app.rb"
 for dir in /usr/lib/jvm/*; do
 	if [ -x "$dir/bin/javac" ] && readelf -n "$dir/lib/server/libjvm.so" 2>/dev/null | grep -q 'Provider: hotspot'; then
 		echo 'class App { public static void main(String[] a) throws Exception { System.in.read(); } }' >"$tmp/App.java"
-		"$dir/bin/javac" -d "$tmp" "$tmp/App.java" && of libjvm "$dir/bin/java" -Xmx64m -cp "$tmp" App
+		"$dir/bin/javac" -J-XX:-UsePerfData -d "$tmp" "$tmp/App.java" && of libjvm "$dir/bin/java" -XX:-UsePerfData -Xmx64m -cp "$tmp" App
 		break
 	fi
 done
