@@ -12,8 +12,13 @@
 #   scripts/pkgdep.sh --fleet    and the viewers, stores and fleets of others that `make check-fleet` gives our output to
 #   scripts/pkgdep.sh --list     prints the names of what is missing and stops
 #
-# Works as root, or through sudo. Knows apt (Debian, Ubuntu) and dnf (Fedora, RHEL).
+# Works as root, or through sudo. Knows apt (Debian, Ubuntu) and dnf (Fedora, RHEL). Removes no package: one that conflicts with
+# what is here is skipped, with the reason. Starts no server and creates no database.
 set -euo pipefail
+
+readonly sysroot=${PKGDEP_SYSROOT-} # for the tests
+readonly policy=$sysroot/usr/sbin/policy-rc.d
+readonly cluster=$sysroot/etc/postgresql-common/createcluster.conf
 
 # One line for each package: the sets that need it, Debian's name, Fedora's name (- for none).
 packages() {
@@ -97,6 +102,13 @@ bench systemtap-sdt-dev systemtap-sdt-devel
 EOF
 }
 
+readonly our_policy='#!/bin/sh
+# of btgen'"'"'s scripts/pkgdep.sh, while it installs packages: no server is started
+exit 101'
+readonly our_cluster='# of btgen'"'"'s scripts/pkgdep.sh, while it installs packages
+create_main_cluster = false'
+is_muted=no
+
 die() {
 	printf 'pkgdep.sh: error: %s\n' "$1" >&2
 	exit 1
@@ -108,6 +120,28 @@ is_installed_apt() {
 
 is_installed_dnf() {
 	rpm -q --whatprovides "$1" >/dev/null 2>&1
+}
+
+# announce NAME...: says what is about to be installed, and what for
+announce() {
+	local set of deb rpm list
+	for set in build test lint bench matrix chroot package vm fleet; do
+		list=
+		while read -r of deb rpm; do
+			[ "$manager" = apt ] || deb=$rpm
+			[[ $of != "$set" || " $* " != *" $deb "* ]] || list+=" $deb"
+		done < <(packages)
+		[[ -z $list || $sets != *" $set "* ]] || printf 'pkgdep.sh: installing%s, %s\n' "$list" "$(purpose "$set")" >&2
+	done
+}
+
+purpose() {
+	case $1 in
+	build) printf 'to build and run btgen' ;;
+	test) printf 'for make check' ;;
+	lint | bench) printf 'for make %s' "$1" ;;
+	*) printf 'for make check-%s' "$1" ;;
+	esac
 }
 
 # are_installed NAME...: all of them
@@ -128,11 +162,79 @@ as_root() {
 	fi
 }
 
-# A package that this release or architecture does not have must not keep the others away: what is essential,
-# configure will miss; a test says why it is skipped.
+# Names of packages for which apt-get says what it would do, in English, and does nothing.
+simulate() {
+	LC_ALL=C apt-get -s -q --no-install-recommends "$@" 2>&1
+}
+
+# why_not NAME: why it cannot be installed together with those that fit
+why_not() {
+	local said removed
+	said=$(simulate install "${fits[@]}" "$1") || :
+	removed=$(sed -n 's/^Remv \([^ ]*\).*/\1/p' <<<"$said")
+	if [ -n "$removed" ]; then
+		printf 'it would remove %s' "${removed//$'\n'/ }"
+	else
+		sed -n 's/^E: //p' <<<"$said" | sed -n '1p'
+	fi
+}
+
+# choose NAME...: those of them that go together and remove nothing; they are `fits`, and in `n_more` is how many others they need
+choose() {
+	local name said why
+	fits=()
+	if said=$(simulate --no-remove install "$@"); then
+		fits=("$@")
+	else
+		for name; do
+			if simulate --no-remove install "${fits[@]}" "$name" >/dev/null; then
+				fits+=("$name")
+				continue
+			fi
+			why=$(why_not "$name")
+			[[ $why == 'it would remove '* ]] || is_broken=yes
+			printf 'pkgdep.sh: warning: %s is skipped: %s\n' "$name" "${why:-apt-get cannot install it}" >&2
+		done
+		said=$(simulate --no-remove install "${fits[@]}") || :
+	fi
+	n_more=$(grep -c '^Inst ' <<<"$said") || :
+	n_more=$((n_more - ${#fits[@]}))
+}
+
+# root_file PATH MODE TEXT: a new file with that text; false where there is one
+root_file() {
+	# shellcheck disable=SC2016 # for that shell
+	[ ! -e "$1" ] && [ ! -L "$1" ] &&
+		as_root sh -c 'umask 022; mkdir -p "${1%/*}"; set -C; printf "%s\n" "$3" >"$1" && chmod "$2" "$1"' sh "$@"
+}
+
+# What is said to packages while they are installed, unless this machine has said something itself: start no server
+# (invoke-rc.d and deb-systemd-invoke ask policy-rc.d), and create no database. A file that stayed, when we were killed, is ours.
+mute() {
+	[ "$(cat "$policy" 2>/dev/null)" != "$our_policy" ] || as_root rm -f "$policy"
+	trap unmute EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM HUP
+	is_muted=yes
+	root_file "$policy" 755 "$our_policy" || [ -e "$policy" ] || die "$policy cannot be written"
+	[[ " $* " != *" postgresql "* ]] || root_file "$cluster" 644 "$our_cluster" || [ -e "$cluster" ] ||
+		die "$cluster cannot be written"
+}
+
+# unmute: afterwards, and on ^C; of PostgreSQL the file that its package would have written
+unmute() {
+	[ "$is_muted" = yes ] || return 0
+	is_muted=no
+	[ "$(cat "$policy" 2>/dev/null)" != "$our_policy" ] || as_root rm -f "$policy"
+	[ "$(cat "$cluster" 2>/dev/null)" = "$our_cluster" ] || return 0
+	as_root cp "$sysroot/usr/share/postgresql-common/createcluster.conf" "$cluster" 2>/dev/null || as_root rm -f "$cluster"
+}
+
+# A package that this release or architecture does not have, or that conflicts with one of this machine, must not keep the
+# others away: what is essential, configure will miss; a test says why it is skipped.
 install_apt() {
-	local name
-	local -a known=()
+	local name n_more is_broken=no
+	local -a known=() fits=()
 	# Debian's lists may be absent or old on a new machine; a stale list fails in confusing ways.
 	as_root apt-get -q update || printf 'pkgdep.sh: warning: apt-get update failed\n' >&2
 	for name; do
@@ -142,13 +244,24 @@ install_apt() {
 			printf 'pkgdep.sh: warning: there is no package %s here\n' "$name" >&2
 		fi
 	done
+	[ ${#known[@]} -gt 0 ] || return 0
+	choose "${known[@]}"
+	if [ ${#fits[@]} = 0 ]; then
+		[ $is_broken = no ] || die "apt-get can install none of them"
+		return 0
+	fi
+	announce "${fits[@]}"
+	[ "$n_more" -le 0 ] || printf 'pkgdep.sh: with %d more that these need; no server is started\n' "$n_more" >&2
+	mute "${fits[@]}"
 	# It ends with an error, too, when some other package of the machine could not be configured.
-	[ ${#known[@]} = 0 ] ||
-		as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install "${known[@]}" ||
-		are_installed "${known[@]}" || die "apt-get could not install all of them"
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-remove --no-install-recommends install "${fits[@]}" ||
+		are_installed "${fits[@]}" || die "apt-get could not install all of them"
+	unmute
 }
 
+# Without --allowerasing dnf removes nothing, and Fedora's packages start no server.
 install_dnf() {
+	announce "$@"
 	as_root dnf -q -y --setopt=strict=False install "$@" || are_installed "$@" || die "dnf could not install all of them"
 }
 
@@ -194,7 +307,6 @@ main() {
 		return
 	fi
 	[ ${#missing[@]} -gt 0 ] || return 0
-	printf 'pkgdep.sh: installing %s\n' "${missing[*]}" >&2
 	"install_$manager" "${missing[@]}"
 }
 

@@ -7,8 +7,9 @@
 machine() {
 	path=$tmp/$1
 	mkdir "$path"
-	for tool in bash cat sed env; do ln -s "$(command -v $tool)" "$path"; done
+	for tool in bash cat sed env grep sh rm cp mkdir chmod; do ln -s "$(command -v $tool)" "$path"; done
 	fake id 'echo "${FAKE_UID:-0}"'
+	export PKGDEP_SYSROOT=$tmp/$1.root # its /etc and /usr
 }
 
 fake() {
@@ -39,33 +40,39 @@ is "$(cat "$tmp/ran")" "" "... and installs nothing"
 pkgdep
 is $? 0 "Debian: status 0"
 is "$(cat "$tmp/ran")" "apt-get -q update
-apt-get -q -y --no-install-recommends install libelf-dev zlib1g-dev libdeflate-dev libdw-dev libbpf-dev bpftrace procps" \
-	"Debian: the lists are read first, then it installs all at once without a question"
+apt-get -s -q --no-install-recommends --no-remove install libelf-dev zlib1g-dev libdeflate-dev libdw-dev libbpf-dev bpftrace procps
+apt-get -q -y --no-remove --no-install-recommends install libelf-dev zlib1g-dev libdeflate-dev libdw-dev libbpf-dev bpftrace procps" \
+	"Debian: the lists are read first, then it installs all at once without a question, and removes nothing"
+is "$(cat "$tmp/err")" "pkgdep.sh: installing libelf-dev zlib1g-dev libdeflate-dev libdw-dev libbpf-dev bpftrace procps, to build and run btgen" \
+	"... and has said which and what for"
 pkgdep --test --bench
+like "$(cat "$tmp/err")" 'installing .* clang .* postgresql .*, for make check$' "what is for the tests is said apart"
+like "$(cat "$tmp/err")" 'installing gdb dwarves systemtap-sdt-dev, for make bench$' "... and what is for the bench"
 unlike "$(tail -n 1 "$tmp/ran")" ' (g\+\+|dwz)( |$)' "what is there, and what this release does not have, is left out"
 like "$(cat "$tmp/err")" '^pkgdep.sh: warning: there is no package dwz here$' "... and the latter is said"
-is "$(grep -o ' gdb' "$tmp/ran" | wc -l)" 1 "a package of two sets is named once"
+is "$(tail -n 1 "$tmp/ran" | grep -o ' gdb' | wc -l)" 1 "a package of two sets is named once"
 FAIL=yes pkgdep
 rc=$?
 not_ok "when the package manager fails, so does it" test $rc = 0
 # Some other package of the machine is half-configured: apt-get ends with an error each time.
+fake apt-get 'echo "apt-get $*" >>"$RAN"; [ -z "$FAIL" ] || [ "$1" = -s ]'
 fake dpkg-query '[ -s "$RAN" ] && echo installed'
 FAIL=yes pkgdep
-is "$? $(grep -c ' install ' "$tmp/ran")" "0 1" "when it fails, but all that was asked for is there afterwards, that will do"
+is "$? $(grep -c ' -y .* install ' "$tmp/ran")" "0 1" "when it fails, but all that was asked for is there afterwards, that will do"
 fake apt-get 'echo "apt-get $*" >>"$RAN"; [ "$2" != update ]'
 pkgdep
-is "$? $(grep -c ' install ' "$tmp/ran")" "0 1" "the same when a list of packages cannot be read"
+is "$? $(grep -c ' -y .* install ' "$tmp/ran")" "0 1" "the same when a list of packages cannot be read"
 
 # A Makefile that is only read installs nothing. Without -n it does: the packages that then are missing still end it.
 fake dpkg-query 'exit 1'
-fake apt-get 'echo "apt-get $*" >>"$RAN"; exit 1'
+fake apt-get 'echo "apt-get $*" >>"$RAN"; [ "$1" = -s ]'
 check() {
 	: >"$tmp/ran"
 	env -u MAKEFLAGS -u MAKEOVERRIDES -u MFLAGS PATH="$path:$PATH" RAN="$tmp/ran" make "$@" -C "$top" BUILD="$build" \
 		check >"$tmp/out" 2>&1
 }
 check
-is "$? $(grep -c ' install ' "$tmp/ran") $(grep -c 'packages above could not be installed' "$tmp/out")" "2 1 1" \
+is "$? $(grep -c ' -y .* install ' "$tmp/ran") $(grep -c 'packages above could not be installed' "$tmp/out")" "2 1 1" \
 	"make check installs what is missing, or ends"
 check -n --no-print-directory
 is "$? $(cat "$tmp/ran")" "0 " "make -n check installs nothing"
@@ -86,12 +93,86 @@ is $? 1 "neither root nor sudo: status 1"
 like "$(cat "$tmp/err")" 'error: not root and no sudo; as root, run: apt-get' "... and the command to run is told"
 fake sudo 'echo "sudo $1" >>"$RAN"; shift; exec "$@"'
 pkgdep
-is "$? $(grep -c '^sudo -n' "$tmp/ran")" "0 2" "sudo is used, and never asks for a password"
+is "$? $(grep -c '^sudo -n' "$tmp/ran") $(grep -cv '^sudo -n\|apt-get' "$tmp/ran")" "0 4 0" "sudo is used, and never asks for a password"
 unset FAKE_UID
+
+# --- what a package of this machine conflicts with
+
+# apt APT-GET-INSTALL: simulates as apt does on a machine with gcc-multilib, where g++-aarch64-linux-gnu conflicts with it and mold
+# needs what is not to be had; to install is to run the other
+apt() {
+	fake apt-get "echo \"apt-get \$*\" >>\"\$RAN\"
+		[ \"\$1\" = -s ] || case \$* in *' install '*) $1 ;; *) exit 0 ;; esac
+		[ \"\$1\" = -s ] || exit
+		for name; do
+			case \$name in
+			mold) echo 'mold : Depends: libxxhash0 but it is not installable'; echo 'E: Unable to correct problems, you have held broken packages.'; exit 100 ;;
+			g++-aarch64-linux-gnu) case \$* in *--no-remove*) echo 'E: Packages need to be removed but remove is disabled.'; exit 100 ;; *) echo 'Remv gcc-multilib [4:12.2.0-3]' ;; esac ;;
+			esac
+		done
+		echo 'Inst liblld-14 (1:14.0.6-12 Debian:12 [amd64])'
+		for name; do [ \$name != lld ] || echo 'Inst lld (1:14.0-55.7 Debian:12 [amd64])'; done"
+}
+machine multilib
+MISSING=' lld g++-aarch64-linux-gnu mold '
+export MISSING
+fake apt-cache :
+fake dpkg-query 'case "$MISSING" in *" $4 "*) exit 1 ;; *) echo installed ;; esac'
+apt :
+pkgdep --test
+is "$? $(grep -- ' -y ' "$tmp/ran")" "1 apt-get -q -y --no-remove --no-install-recommends install lld" "a package that would remove another one is not installed"
+is "$(cat "$tmp/err")" "pkgdep.sh: warning: mold is skipped: Unable to correct problems, you have held broken packages.
+pkgdep.sh: warning: g++-aarch64-linux-gnu is skipped: it would remove gcc-multilib
+pkgdep.sh: installing lld, for make check
+pkgdep.sh: with 1 more that these need; no server is started
+pkgdep.sh: error: apt-get could not install all of them" "... which is said, with the reason and what is installed"
+MISSING=' g++-aarch64-linux-gnu '
+pkgdep --test
+is "$? $(grep -c -- ' -y ' "$tmp/ran")" "0 0" "when nothing else is missing, the tests run without it"
+
+# --- servers
+
+MISSING=' postgresql '
+policy=$PKGDEP_SYSROOT/usr/sbin/policy-rc.d cluster=$PKGDEP_SYSROOT/etc/postgresql-common/createcluster.conf
+export policy cluster
+# shellcheck disable=SC2016 # for that shell
+apt '"$policy"; echo "policy $? $(cat "$cluster")" >>"$RAN"; mkdir -p "$PKGDEP_SYSROOT/usr/share/postgresql-common"; echo "# all by default" >"$PKGDEP_SYSROOT/usr/share/postgresql-common/createcluster.conf"; [ -z "$SIGNAL" ] || kill -s $SIGNAL $PPID; exit ${STATUS:-0}'
+state() { printf '%s\n' "$(stat -c %a "$policy" 2>/dev/null) $(cat "$policy" 2>/dev/null): $(cat "$cluster" 2>/dev/null)"; }
+export SIGNAL='' STATUS=''
+for try in '' STATUS=1 SIGNAL=INT SIGNAL=TERM SIGNAL=HUP; do
+	rm -rf "$PKGDEP_SYSROOT"
+	SIGNAL='' STATUS=''
+	[ -z "$try" ] || eval "$try"
+	pkgdep --test
+	is "$(grep '^policy' -A 2 "$tmp/ran")" "policy 101 # of btgen's scripts/pkgdep.sh, while it installs packages
+create_main_cluster = false" "while packages are installed, none may start a server or create a database ${try:+($try)}"
+	is "$(state)" " : # all by default" "... and afterwards this is as the packages have it"
+done
+SIGNAL='' STATUS=''
+mkdir -p "${policy%/*}" "${cluster%/*}"
+printf '#!/bin/sh\nexit 42\n' >"$policy"
+chmod 755 "$policy"
+echo "data_directory = '/srv'" >"$cluster"
+before=$(state)
+pkgdep --test
+is "$(grep '^policy' "$tmp/ran")" "policy 42 data_directory = '/srv'" "what this machine has said itself stays"
+is "$(state)" "$before" "... afterwards, too"
+# shellcheck disable=SC2016 # for that shell
+apt '[ -z "$SIGNAL" ] || kill -s $SIGNAL $PPID'
+rm -rf "$PKGDEP_SYSROOT"
+SIGNAL=KILL
+pkgdep --test
+ok "killed, it leaves its answer there" test -x "$policy"
+SIGNAL=''
+pkgdep --test
+is "$(state)" " : " "... which the next one takes away"
 
 machine fedora
 fake rpm '[ "$3" = gcc ]'
 fake dnf 'echo "dnf $*" >>"$RAN"'
+pkgdep
+is "$(cat "$tmp/err")" "pkgdep.sh: installing make glibc-devel elfutils-libelf-devel zlib-devel libdeflate-devel elfutils-devel libbpf-devel bpftrace procps-ng, to build and run btgen" \
+	"Fedora: it says what for"
 pkgdep
 is "$? $(cat "$tmp/ran")" "0 dnf -q -y --setopt=strict=False install make glibc-devel elfutils-libelf-devel zlib-devel libdeflate-devel elfutils-devel libbpf-devel bpftrace procps-ng" \
 	"Fedora: the same by its names"

@@ -4,7 +4,7 @@
 # shows.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
-command -v aarch64-linux-gnu-gcc >/dev/null || skip_all "no aarch64-linux-gnu-gcc"
+command -v aarch64-linux-gnu-gcc >/dev/null || skip_all "needs g++-aarch64-linux-gnu, which is not installed beside gcc-multilib: they conflict"
 
 operands=('4@w10' '-4@w9' '8@xzr' '4@#5' '8@[x29, #8]' '-4@[x11, x12]' '8@[x11, x13, lsl 3]' '8@[x29, w14, sxtw]' '1@[x11, w13, uxtw 3]'
 	'8@[sp, 16]' '-8@-5' '8@[x29]' '8@d0' '8@[x15, #:lo12:.LANCHOR0]')
