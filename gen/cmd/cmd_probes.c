@@ -298,7 +298,8 @@ static void print_short(struct listing *l)
 	}
 	arena_fini(&scratch);
 	progress_clear();
-	fwrite(l->out.p, 1, l->out.n, stdout);
+	if (l->out.n) // fwrite(NULL, 1, 0, f) is undefined in C11
+		fwrite(l->out.p, 1, l->out.n, stdout);
 	fflush(stdout);
 	if (unread)
 		diag_note(&l->diag, NULL, "-v also reads what debug files know, such as " STR_FMT,

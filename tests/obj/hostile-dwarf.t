@@ -56,6 +56,9 @@ for cut in 1 10 63 64 100 1000 $((size / 2)) $((size - 2000)) $((size - 64)) $((
 	printf '#   %s bytes: status %s\n' "$cut" $rc
 done
 is $bad 0 "a file that was cut short gives an error"
+head -c $((size - 64)) "$tmp/p" >"$tmp/cut"
+"$btgen" probes -x "$tmp/cut" >"$tmp/out" 2>&1
+is "$? $(sed 's/: error: the file is truncated.*/: truncated/' "$tmp/out")" "1 $tmp/cut: truncated" "... to a list of probes, too, and nothing else"
 
 # DW_OP_fbreg (0x91) with the largest offset and the smallest one: added to the frame's base, and taken off the operand's.
 # Only sanitizers say that it overflowed (make asan).
