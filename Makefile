@@ -141,19 +141,33 @@ FUZZ_SRC := $(wildcard tests/fuzz/*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/tests/fuzz/%)
 FUZZ_SECONDS ?= 60
 
-$(BUILD)/tests/fuzz/%: tests/fuzz/%.c tests/fuzz/cut.h $(BUILD)/libbtgen.a
+$(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(wildcard tests/fuzz/*.h) $(BUILD)/libbtgen.a
 	$(say) FUZZ $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(GEN_CFLAGS) -DFUZZ_MUTATE $(LDFLAGS) -o $@ $< $(BUILD)/libbtgen.a $(GEN_LIBS)
 
-$(BUILD)-fuzz/%: tests/fuzz/%.c $(LIB_SRC)
-	$(say) FUZZ $@
+# For libFuzzer: one instrumented library that all targets link.
+FUZZ_CFLAGS = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DBTGEN_VERSION='"$(VERSION)"' -DBTGEN_BPFTRACE='"$(BPFTRACE)"' -DARENA_MALLOC \
+	-Igen $(if $(LIBDEFLATE),-DHAVE_LIBDEFLATE) -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined
+FUZZ_OBJ := $(LIB_SRC:%.c=$(BUILD)-fuzz/%.o)
+
+$(FUZZ_OBJ): $(BUILD)-fuzz/%.o: %.c config.mak
+	$(say) FUZZ-CC $<
 	@mkdir -p $(@D)
-	$(Q)clang -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DBTGEN_VERSION='"$(VERSION)"' -DARENA_MALLOC -Igen $(if $(LIBDEFLATE),-DHAVE_LIBDEFLATE) \
-		-O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -o $@ $^ $(GEN_LIBS)
+	$(Q)clang $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
+
+$(BUILD)-fuzz/libbtgen.a: $(FUZZ_OBJ)
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
+$(BUILD)-fuzz/%: tests/fuzz/%.c $(wildcard tests/fuzz/*.h) $(BUILD)-fuzz/libbtgen.a
+	$(say) FUZZ $@
+	$(Q)clang $(FUZZ_CFLAGS) -fsanitize=fuzzer -o $@ $< $(BUILD)-fuzz/libbtgen.a $(GEN_LIBS)
+
+-include $(FUZZ_OBJ:.o=.d)
 
 # Bounded: FUZZ_SECONDS for each target, from seeds that the compiler makes
-fuzz: $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)-fuzz/%)
+fuzz: targets $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)-fuzz/%)
 	$(Q)tests/fuzz/run.sh '$(BUILD)-fuzz' $(FUZZ_SECONDS)
 
 # What takes longest begins first.

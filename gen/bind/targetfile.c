@@ -30,6 +30,7 @@ bool targetfiles_of_file(struct arena *a, struct diag *d, const char *path, stru
 void targetfiles_add_named(struct targetfiles *s, struct str path)
 {
 	struct diag *silent = arena_new(s->arena, struct diag); // bpftrace will complain of it
+	path = str_copy(s->arena, path);			// which outlives the script
 	struct targetfile tf = {.path = path, .open_path = path, .is_named = true, .tried = true};
 	struct img *img;
 	if (!img_open(s->arena, silent, str_dup(s->arena, path), path, &img))

@@ -2,16 +2,12 @@
 // order and apart, and it prints what the preprocessor left, byte for byte. Then it is bound, its types are found, it is
 // checked, what it relies on is listed and the rules are applied: nothing may crash, and what comes of it is written out.
 // With a program's path in $FUZZ_TARGET that is what names are looked up in, else there is no target.
-#include <stdlib.h>
-#include <string.h>
-
+#include "fuzz.h"
 #include "lock/lock.h"
 #include "template/template.h"
 #include "out/emit.h"
 #include "lang/parse.h"
 #include "lang/print.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static bool must_be_sound(void *ctx, struct node *n, struct node *parent)
 {
@@ -50,32 +46,6 @@ static void must_print_itself(struct arena *a, const struct node *program, const
 	strbuf_fini(&want);
 }
 
-enum { RUNS_OF_A_TARGET = 256 }; // what is read of its types stays until it is closed
-
-/** Opened now and then: it is the same for all texts. NULL: none. */
-static struct targetfiles *target(void)
-{
-	static struct targetfiles files;
-	static struct arena arena;
-	static struct diag d;
-	static unsigned n_runs;
-	const char *path = getenv("FUZZ_TARGET");
-	if (!path)
-		return NULL;
-	if (n_runs++ % RUNS_OF_A_TARGET)
-		return &files;
-	if (n_runs > 1) {
-		targetfiles_close(&files);
-		arena_fini(&arena);
-	}
-	files = (struct targetfiles){0};
-	arena_init(&arena);
-	diag_init(&d, stderr);
-	if (!targetfiles_of_file(&arena, &d, path, &files))
-		exit(1);
-	return &files;
-}
-
 static void parse_and_bind(struct arena *a, struct diag *d, struct pp *pp, unsigned version)
 {
 	struct node *program = parse_program(a, d, pp->out);
@@ -85,7 +55,7 @@ static void parse_and_bind(struct arena *a, struct diag *d, struct pp *pp, unsig
 	must_print_itself(a, program, pp->out);
 	struct lock lock = {.arena = a};
 	struct bind b = {
-	    .arena = a, .diag = d, .version = version, .files = target(), .lock = &lock};
+	    .arena = a, .diag = d, .version = version, .files = fuzz_target(), .lock = &lock};
 	struct program text;
 	program_init(&text);
 	if (template_bind(&b, pp))

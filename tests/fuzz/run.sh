@@ -1,84 +1,146 @@
 #!/usr/bin/env bash
-# Runs each libFuzzer target in a folder for some seconds, from seeds made here.
+# Runs each libFuzzer target in a folder for some seconds, from seeds made here. All have their turn: one that fails keeps no
+# other from it, and is named at the end.
 #
 #   tests/fuzz/run.sh FOLDER SECONDS
+#   tests/fuzz/run.sh --seeds TARGET CORPUS    makes the seeds of one
 set -euo pipefail
 
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+# cases FILE...: the texts of the parser's tests, without their trees
+cases() { grep -hvE $'^(##|\t|$)' "$@"; }
+
+seeds_pp() {
+	local f n=0
+	for f in "$here"/../pp/*/*.in; do
+		n=$((n + 1))
+		cp "$f" "$1/$n"
+	done
+}
+
+seeds_lang() {
+	cp "$here"/../../bpf/*.bt "$1"
+	cases "$here/../lang/programs.lang" | split -a 3 -l 5 - "$1/program."
+	cases "$here"/../lang/[es]*.lang | sed 's/.*/BEGIN { & }/' | split -a 3 -l 10 - "$1/statements."
+}
+
+# The parser's target against a program: wrong scripts, and right ones.
+seeds_check() {
+	cp "$here"/../../bpf/*.bt "$1"
+	sed -n 's/^PROG //p' "$here"/../check/*.cases | split -a 3 -l 1 - "$1/case."
+}
+
+# The records of its words.
+seeds_decode() { sed -n 's/^"\(@.*\)\\x0a"$/\1/p' "$here/decode.dict" | split -a 2 -l 3 - "$1/records."; }
+
+# Its words in many orders.
+seeds_writer() {
+	local -a words
+	local i k
+	mapfile -t words < <(sed -n 's/^"\(.*\)"$/\1/p' "$here/writer.dict")
+	RANDOM=1
+	for ((i = 0; i < 256; i++)); do
+		{
+			printf '%b' "\\x$(printf %x $i)"
+			for ((k = 0; k < 25; k++)); do printf '%b' "${words[RANDOM % ${#words[@]}]}"; done
+		} >"$1/$i"
+	done
+}
+
 # Small ELF files with debug information of many kinds: what a linker leaves of a program without libraries.
-make_seeds() {
-	local dir=$1 here flags i=0
-	here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-	mkdir -p "$dir"
+seeds_types() {
+	local flags i=0
+	local -a seed=(-w -nostdlib -static '-Wl,-emain' -I "$here/../../include" "$here/seed.cc" "$here/seed2.cc" "$here/seed3.cc")
 	for flags in -g -gdwarf-2 -gdwarf-4 '-g -gdwarf64' '-g -gz' '-g -fdebug-types-section' \
 		'-gdwarf-4 -fdebug-types-section' '-g -O2 -flto'; do
 		i=$((i + 1))
 		# shellcheck disable=SC2086
-		g++ $flags -w -nostdlib -static -Wl,-emain -o "$dir/gcc$i" -I "$here/../../include" "$here/seed.cc" \
-			"$here/seed2.cc" "$here/seed3.cc" || :
+		g++ $flags -o "$1/gcc$i" "${seed[@]}" || :
 	done
-	gcc -gbtf -w -c -o "$dir/btf" -xc - <<<'enum e { A, B = -1 }; struct s { int a : 3; enum e e; union { struct s *n; char t[4][2]; }; }; typedef struct s s; typedef const s *p; s x; p y; int (*f)(s *, enum e);' 2>/dev/null || :
-	if command -v clang++ >/dev/null; then
-		clang++ -g -w -nostdlib -static -Wl,-emain -o "$dir/clang" -I "$here/../../include" "$here/seed.cc" \
-			"$here/seed2.cc" "$here/seed3.cc" || :
-	fi
+	gcc -gbtf -w -c -o "$1/btf" -xc - <<<'enum e { A, B = -1 }; struct s { int a : 3; enum e e; union { struct s *n; char t[4][2]; }; }; typedef struct s s; typedef const s *p; s x; p y; int (*f)(s *, enum e);' 2>/dev/null || :
+	if command -v clang++ >/dev/null; then clang++ -g -o "$1/clang" "${seed[@]}" || :; fi
 }
 
-# run TARGET SECONDS CORPUS OPTION...
+# The lines of the manual, the tracks of ours, and stacks; in each format.
+seeds_convert() {
+	local how
+	{
+		sed -n 's/^    \({"capture": .*\)/\1/p' "$here/../../docs/records.md"
+		cat "$here/capture.json"
+	} >"$1.lines"
+	for how in 0 1 3; do
+		{ printf '%b' "\\x0$how" && cat "$1.lines"; } >"$1/all$how"
+		split -a 2 -l 2 --filter="{ printf '\\00$how'; cat; } >\$FILE" "$1.lines" "$1/two$how."
+	done
+	rm "$1.lines"
+}
+
+# Lists of ours, and a lock of scripts of ours.
+seeds_lists() {
+	local f
+	cp "$here"/../../bpf/enums.conf "$here"/lists.conf "$here"/lists.lock "$1"
+	split -a 2 -l 40 "$here/../../bpf/probes.conf" "$1/probes."
+	for f in "$here"/../../docs/lab/*.conf "$here"/../../docs/adding-probes/*/*.conf; do [ ! -e "$f" ] || cp "$f" "$1"; done
+}
+
+# A process of this machine, and one with all that is rare.
+seeds_proc() {
+	{
+		for f in stat status maps comm; do cat "/proc/self/$f" && printf '\0'; done
+		printf '1000 20 main\n2000 ff0 void a::b<int>(x)\n2000 10 again\nzz 1 bad\n'
+	} | sed '1s/^[0-9]* /42 /; s/^Tgid:.*/Tgid:\t42/' >"$1/self"
+	printf '42 (a) b) S 1 42 42 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 777 1 1 1\n\0%b\0%b\0a\\n\n\0%b' \
+		'Tgid:\t42\nNSpid:\t42\t7\n' \
+		'1000-2000 r-xp 00001000 08:01 7 /bin/a b (deleted)\n2000-3000 rwxp 00000000 00:00 0\n3000-4000 r-xp 00003000 08:01 7 /bin/a b (deleted)\n4000-5000 rw-s 0 0:1 9 /dev/shm/x\\012y\n5000-6000 r-xp 0 0:0 0 [vdso]\n' \
+		'1000 1000 f\n' >"$1/rare"
+}
+
+# What bpftrace says in our tests.
+seeds_relay() {
+	local how n=0
+	for how in 00 03 0b 17 1f; do
+		n=$((n + 1))
+		{ printf '%b' "\\x$how" && cat "$here/relay.txt"; } >"$1/$how"
+		split -a 2 -l 6 --filter="{ printf '\\x$how'; cat; } >\$FILE" "$here/relay.txt" "$1/some$n."
+	done
+}
+
+# run NAME TARGET SECONDS OPTION...
 run() {
-	local target=$1 seconds=$2 corpus=$3
-	shift 3
+	local name=$1 target=$2 seconds=$3 corpus=${2%/*}/corpus-$1 dict=$here/${2##*/}.dict
+	mkdir -p "$corpus"
+	"seeds_$name" "$corpus"
+	printf '=== %s, %s s\n' "$name" "$seconds"
 	"$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -max_len=65536 -print_final_stats=1 \
-		-artifact_prefix="${target%/*}/" "$@" "$corpus" 2>&1 | grep -vE '^(#|INFO)' || {
-		printf 'run.sh: %s failed; the input is in %s\n' "$target" "${target%/*}" >&2
-		exit 1
-	}
+		-artifact_prefix="${target%/*}/" ${dict:+$([ ! -e "$dict" ] || printf -- '-dict=%s' "$dict")} "$corpus" 2>&1 |
+		grep -vE '^(#|INFO)'
 }
 
 main() {
-	local folder=$1 seconds=$2 target corpus here f n
-	local -a options
-	here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-	for target in "$folder"/*; do
-		if [ ! -x "$target" ] || [ -d "$target" ]; then continue; fi
-		corpus=$folder/corpus-${target##*/}
-		options=()
-		if [ "${target##*/}" = pp ]; then
-			# The templates of the tests, and the words they are made of.
-			n=0
-			mkdir -p "$corpus"
-			for f in "$here"/../pp/*/*.in; do
-				n=$((n + 1))
-				cp "$f" "$corpus/$n"
-			done
-			options=("-dict=$here/pp.dict")
-		elif [ "${target##*/}" = lang ]; then
-			# The cases of the parser, and the words of the language.
-			mkdir -p "$corpus"
-			cp "$here"/../../bpf/*.bt "$corpus"
-			grep -hvE $'^(##|\t|$)' "$here"/../lang/programs.lang | split -a 3 -l 1 - "$corpus/program."
-			grep -hvE $'^(##|\t|$)' "$here"/../lang/[es]*.lang | sed 's/.*/BEGIN { & }/' |
-				split -a 3 -l 5 - "$corpus/statements."
-			options=("-dict=$here/lang.dict")
-		elif [ "${target##*/}" = decode ]; then
-			# The records of its words.
-			mkdir -p "$corpus"
-			sed -n 's/^"\(@.*\)\\x0a"$/\1/p' "$here/decode.dict" | split -a 2 -l 3 - "$corpus/records."
-			options=("-dict=$here/decode.dict")
-		else
-			make_seeds "$corpus"
-		fi
-		printf '=== %s, %s s\n' "${target##*/}" "$seconds"
-		run "$target" "$seconds" "$corpus" ${options[@]+"${options[@]}"}
-		if [ "${target##*/}" = lang ]; then
-			# The same against a program: wrong scripts, and right ones.
-			corpus=$folder/corpus-check
-			mkdir -p "$corpus"
-			cp "$here"/../../bpf/*.bt "$corpus"
-			sed -n 's/^PROG //p' "$here"/../check/*.cases | split -a 3 -l 1 - "$corpus/case."
-			printf '=== check, %s s\n' "$seconds"
-			FUZZ_TARGET=$here/../targets/nvmf_tgt run "$target" "$seconds" "$corpus" "${options[@]}"
-		fi
+	local folder target name
+	local -a failed=()
+	if [ "${1-}" = --seeds ]; then
+		mkdir -p "$3"
+		"seeds_$2" "$3"
+		return
+	fi
+	folder=$1
+	TMPDIR=$(mktemp -d "${TMPDIR:-/tmp}/btgen-fuzz.XXXXXX")
+	export TMPDIR
+	trap 'rm -rf "$TMPDIR"' EXIT
+	for target in "$here"/*.c; do
+		target=$folder/$(basename "$target" .c)
+		name=${target##*/}
+		if [ "$name" = lists ]; then export FUZZ_TARGET=$here/../targets/nvmf_tgt; else unset FUZZ_TARGET; fi
+		run "$name" "$target" "$2" || failed+=("$name")
+		[ "$name" = lang ] || continue
+		FUZZ_TARGET=$here/../targets/nvmf_tgt run check "$target" "$2" || failed+=(check)
 	done
+	[ ${#failed[@]} = 0 ] || {
+		printf 'run.sh: failed: %s; the inputs are in %s\n' "${failed[*]}" "$folder" >&2
+		exit 1
+	}
 }
 
 main "$@"

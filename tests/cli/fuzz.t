@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Each fuzz target (tests/fuzz/*.c, which say what must hold) on the seeds of make fuzz, whole and cut off at 16 places. make fuzz
+# damages them further.
+. "$(dirname "$0")/../lib.sh"
+export TMPDIR=$tmp MALLOC_PERTURB_=165 # freed memory does not look as before
+
+# replay TARGET SEEDS
+replay() {
+	"$top/tests/fuzz/run.sh" --seeds "$2" "$tmp/$2" 2>"$tmp/err"
+	is "$? $(cat "$tmp/err")" "0 " "$2: seeds"
+	timeout 300 "$build/tests/fuzz/$1" "$tmp/$2"/* >"$tmp/out" 2>&1
+	is "$? $(tail -n 20 "$tmp/out")" "0 $(($(find "$tmp/$2" -type f | wc -l) * 17)) runs" "$2: each, whole and cut off"
+}
+for source in "$top"/tests/fuzz/*.c; do
+	target=$(basename "$source" .c)
+	[ "$target" != types ] || continue # tests/obj/hostile-dwarf.t
+	[ -x "$build/tests/fuzz/$target" ] || skip_all "$build/tests/fuzz/$target is not built (make check builds it)"
+	unset FUZZ_TARGET
+	[ "$target" != lists ] || export FUZZ_TARGET=$targets/nvmf_tgt
+	replay "$target" "$target"
+done
+export FUZZ_TARGET=$targets/nvmf_tgt
+replay lang check
+done_testing
