@@ -7,7 +7,8 @@ enum { MAX_DEPTH = 128 };
 
 struct jsonread jsonread_of(struct str text)
 {
-	return (struct jsonread){.p = text.p, .end = text.p + text.n};
+	// NULL + 0 is undefined in C11
+	return (struct jsonread){.p = text.p, .end = text.n ? text.p + text.n : text.p};
 }
 
 static bool fail(struct jsonread *r)

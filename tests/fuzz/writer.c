@@ -49,8 +49,8 @@ static void add_shapes(struct arena *a, struct shapes *s, enum shape_style style
 {
 	struct str end = STR("\n");
 	bool is_list = style == SHAPE_LIST;
-	no.kind = is_list ? FIELD_HIDDEN
-			  : FIELD_TEXT; // what -t lists are arguments: no choice between texts
+	// What -t lists are arguments: no choice between texts.
+	no.kind = is_list ? FIELD_HIDDEN : FIELD_TEXT;
 	vec_push(a, &s->list,
 		 (struct shape){.style = style,
 				.fields = fields,
