@@ -12,6 +12,7 @@
 # shellcheck shell=bash disable=SC2034
 set -u
 
+[ -c /dev/null ] || { echo 'Bail out!  /dev/null is not the null device (tests/null.sh)'; exit 1; }
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${BTGEN_BUILD:-$top/build}
 btgen=$build/btgen

@@ -88,7 +88,7 @@ main() {
 	fi
 	[ -e "$root/suite" ] || base "$1"
 	settle "$1"
-	"$top/tests/matrix/tracefs.sh" unshare -m -- "${BASH_SOURCE[0]}" --enter "$root" "${2-make demo && make check}"
+	"$top/tests/null.sh" "$top/tests/matrix/tracefs.sh" unshare -m -- "${BASH_SOURCE[0]}" --enter "$root" "${2-make demo && make check}"
 }
 
 main "$@"

@@ -124,4 +124,35 @@ TEST
 suite ./signals.t
 is "$rc" 0 "a test's programs take ^C"
 
+# --- /dev/null, of a /dev of our own
+
+# dev NULL COMMAND...: runs the command where /dev has only what shells need, and the result of `NULL` is /dev/null
+dev() {
+	# shellcheck disable=SC2016 # for that shell
+	env -u BTGEN_NULL unshare -m -- bash -c 'mount -t tmpfs -o mode=755 none /dev && mknod -m 666 /dev/urandom c 1 9 && ln -s /proc/self/fd /dev/fd &&
+		cd "$1" && eval "$2" && "${@:3}"; echo "status $?"; LC_ALL=C stat -c "%F %t:%T" /dev/null' bash "$tmp" "$@" 2>&1
+}
+device='mknod -m 666 /dev/null c 1 3'
+test_file replaces.t <<'TEST'
+#!/bin/sh
+rm -f /dev/null
+: >x && mv -f x /dev/null
+: >x && ln -f x /dev/null
+cp --remove-destination x /dev/null
+install -m 600 x /dev/null
+python3 -c 'import os; open("y", "w"); os.rename("y", "/dev/null")'
+echo 'ok 1 - it tried'
+echo 1..1
+TEST
+if [ "$(id -u)" != 0 ] || ! unshare -m mount -t tmpfs none /dev 2>/dev/null; then
+	skip "/dev/null" "this user cannot mount anything"
+else
+	like "$(dev "$device" "$top/tests/prove.sh" ./replaces.t | tail -n 3 | paste -sd' ')" '^Result: PASS status 0 character special file 1:3$' \
+		"no test can replace /dev/null"
+	is "$(dev ': >/dev/null' "$top/tests/prove.sh" ./good.t)" "null.sh: error: /dev/null is not the null device (regular empty file 0:0): rm -f /dev/null && mknod -m 666 /dev/null c 1 3
+status 1
+regular empty file 0:0" "where it is a file already, that is said, and no test runs"
+	like "$(dev true "$top/tests/prove.sh" ./good.t | paste -sd' ')" "not the null device .*No such file or directory.* status 1" "the same where there is none"
+	is "$(dev ': >/dev/null' "$top/tests/cli/prove.t" | head -n 1)" "Bail out!  /dev/null is not the null device (tests/null.sh)" "a test by itself says so, too"
+fi
 done_testing

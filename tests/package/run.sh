@@ -53,6 +53,7 @@ files() {
 }
 
 main() {
+	[ -n "${BTGEN_NULL-}" ] || exec "$top/tests/null.sh" "${BASH_SOURCE[0]}" "$@"
 	[ $# = 1 ] || {
 		sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"
 		exit 2
