@@ -221,13 +221,13 @@ mute() {
 		die "$cluster cannot be written"
 }
 
-# unmute: afterwards, and on ^C; of PostgreSQL the file that its package would have written
+# unmute: afterwards, and on ^C; of PostgreSQL's file what its package has for it, which ucf put beside ours
 unmute() {
 	[ "$is_muted" = yes ] || return 0
 	is_muted=no
 	[ "$(cat "$policy" 2>/dev/null)" != "$our_policy" ] || as_root rm -f "$policy"
 	[ "$(cat "$cluster" 2>/dev/null)" = "$our_cluster" ] || return 0
-	as_root cp "$sysroot/usr/share/postgresql-common/createcluster.conf" "$cluster" 2>/dev/null || as_root rm -f "$cluster"
+	as_root mv -f "$cluster.ucf-dist" "$cluster" 2>/dev/null || as_root rm -f "$cluster"
 }
 
 # A package that this release or architecture does not have, or that conflicts with one of this machine, must not keep the

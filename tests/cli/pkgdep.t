@@ -7,7 +7,7 @@
 machine() {
 	path=$tmp/$1
 	mkdir "$path"
-	for tool in bash cat sed env grep sh rm cp mkdir chmod; do ln -s "$(command -v $tool)" "$path"; done
+	for tool in bash cat sed env grep sh rm mv mkdir chmod; do ln -s "$(command -v $tool)" "$path"; done
 	fake id 'echo "${FAKE_UID:-0}"'
 	export PKGDEP_SYSROOT=$tmp/$1.root # its /etc and /usr
 }
@@ -136,8 +136,8 @@ MISSING=' postgresql '
 policy=$PKGDEP_SYSROOT/usr/sbin/policy-rc.d cluster=$PKGDEP_SYSROOT/etc/postgresql-common/createcluster.conf
 export policy cluster
 # shellcheck disable=SC2016 # for that shell
-apt '"$policy"; echo "policy $? $(cat "$cluster")" >>"$RAN"; mkdir -p "$PKGDEP_SYSROOT/usr/share/postgresql-common"; echo "# all by default" >"$PKGDEP_SYSROOT/usr/share/postgresql-common/createcluster.conf"; [ -z "$SIGNAL" ] || kill -s $SIGNAL $PPID; exit ${STATUS:-0}'
-state() { printf '%s\n' "$(stat -c %a "$policy" 2>/dev/null) $(cat "$policy" 2>/dev/null): $(cat "$cluster" 2>/dev/null)"; }
+apt '"$policy"; echo "policy $? $(cat "$cluster")" >>"$RAN"; echo "# all by default" >"$cluster.ucf-dist"; [ -z "$SIGNAL" ] || kill -s $SIGNAL $PPID; exit ${STATUS:-0}'
+state() { printf '%s\n' "$(stat -c %a "$policy" 2>/dev/null) $(cat "$policy" 2>/dev/null): $(cat "$cluster" 2>/dev/null) $(ls "${cluster%/*}" 2>/dev/null | paste -sd' ')"; }
 export SIGNAL='' STATUS=''
 for try in '' STATUS=1 SIGNAL=INT SIGNAL=TERM SIGNAL=HUP; do
 	rm -rf "$PKGDEP_SYSROOT"
@@ -146,7 +146,7 @@ for try in '' STATUS=1 SIGNAL=INT SIGNAL=TERM SIGNAL=HUP; do
 	pkgdep --test
 	is "$(grep '^policy' -A 2 "$tmp/ran")" "policy 101 # of btgen's scripts/pkgdep.sh, while it installs packages
 create_main_cluster = false" "while packages are installed, none may start a server or create a database ${try:+($try)}"
-	is "$(state)" " : # all by default" "... and afterwards this is as the packages have it"
+	is "$(state)" " : # all by default createcluster.conf" "... and afterwards this is as the packages have it"
 done
 SIGNAL='' STATUS=''
 mkdir -p "${policy%/*}" "${cluster%/*}"
@@ -155,6 +155,7 @@ chmod 755 "$policy"
 echo "data_directory = '/srv'" >"$cluster"
 before=$(state)
 pkgdep --test
+rm "$cluster.ucf-dist"
 is "$(grep '^policy' "$tmp/ran")" "policy 42 data_directory = '/srv'" "what this machine has said itself stays"
 is "$(state)" "$before" "... afterwards, too"
 # shellcheck disable=SC2016 # for that shell
@@ -165,7 +166,7 @@ pkgdep --test
 ok "killed, it leaves its answer there" test -x "$policy"
 SIGNAL=''
 pkgdep --test
-is "$(state)" " : " "... which the next one takes away"
+is "$(state)" " :  " "... which the next one takes away"
 
 machine fedora
 fake rpm '[ "$3" = gcc ]'
