@@ -13,7 +13,7 @@ cases() { grep -hvE $'^(##|\t|$)' "$@"; }
 
 seeds_pp() {
 	local f n=0
-	for f in "$here"/../pp/*/*.in; do
+	for f in "$here"/../pp/*/*.in "$here"/../pp/cases/inc/*.bt; do
 		n=$((n + 1))
 		cp "$f" "$1/$n"
 	done
