@@ -179,7 +179,7 @@ why_not() {
 	fi
 }
 
-# choose NAME...: those of them that go together and remove nothing; they are `fits`, and in `n_more` is how many others they need
+# choose NAME...: those of them that go together and remove nothing; they are `fits`, and `n_all` is how many these are with all that they need
 choose() {
 	local name said why
 	fits=()
@@ -197,8 +197,7 @@ choose() {
 		done
 		said=$(simulate --no-remove install "${fits[@]}") || :
 	fi
-	n_more=$(grep -c '^Inst ' <<<"$said") || :
-	n_more=$((n_more - ${#fits[@]}))
+	n_all=$(grep -c '^Inst ' <<<"$said") || :
 }
 
 # root_file PATH MODE TEXT: a new file with that text; false where there is one
@@ -233,7 +232,7 @@ unmute() {
 # A package that this release or architecture does not have, or that conflicts with one of this machine, must not keep the
 # others away: what is essential, configure will miss; a test says why it is skipped.
 install_apt() {
-	local name n_more is_broken=no
+	local name n_all is_broken=no
 	local -a known=() fits=()
 	# Debian's lists may be absent or old on a new machine; a stale list fails in confusing ways.
 	as_root apt-get -q update || printf 'pkgdep.sh: warning: apt-get update failed\n' >&2
@@ -251,7 +250,7 @@ install_apt() {
 		return 0
 	fi
 	announce "${fits[@]}"
-	[ "$n_more" -le 0 ] || printf 'pkgdep.sh: with %d more that these need; no server is started\n' "$n_more" >&2
+	printf 'pkgdep.sh: with dependencies, %d packages; no server is started\n' "$n_all" >&2
 	mute "${fits[@]}"
 	# It ends with an error, too, when some other package of the machine could not be configured.
 	as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-remove --no-install-recommends install "${fits[@]}" ||

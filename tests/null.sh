@@ -10,7 +10,7 @@ set -euo pipefail
 
 found=$(LC_ALL=C stat -Lc '%F %t:%T' /dev/null 2>&1) || :
 [ "$found" = 'character special file 1:3' ] || {
-	printf 'null.sh: error: /dev/null is not the null device (%s): rm -f /dev/null && mknod -m 666 /dev/null c 1 3\n' "$found" >&2
+	printf 'null.sh: error: /dev/null is not the null device (%s): as root, rm -f /dev/null && mknod -m 666 /dev/null c 1 3\n' "$found" >&2
 	exit 1
 }
 if [ "${BTGEN_NULL-}" = 1 ]; then

@@ -25,7 +25,7 @@ pkgdep() {
 machine debian
 export FAIL=
 fake dpkg-query 'case $* in *" gcc"|*" make"|*" libc6-dev"|*" g++") echo installed ;; *" bpftrace") echo config-files ;; *) exit 1 ;; esac'
-fake apt-get 'echo "apt-get $*" >>"$RAN"; [ -z "$FAIL" ]'
+fake apt-get 'echo "apt-get $*" >>"$RAN"; [ "$1" != -s ] || for name in 1 2 3 4 5 6 7; do echo "Inst $name"; done; [ -z "$FAIL" ]'
 fake apt-cache '[ "$2" != dwz ]'
 pkgdep --list
 is $? 0 "--list: status 0"
@@ -43,7 +43,8 @@ is "$(cat "$tmp/ran")" "apt-get -q update
 apt-get -s -q --no-install-recommends --no-remove install libelf-dev zlib1g-dev libdeflate-dev libdw-dev libbpf-dev bpftrace procps
 apt-get -q -y --no-remove --no-install-recommends install libelf-dev zlib1g-dev libdeflate-dev libdw-dev libbpf-dev bpftrace procps" \
 	"Debian: the lists are read first, then it installs all at once without a question, and removes nothing"
-is "$(cat "$tmp/err")" "pkgdep.sh: installing libelf-dev zlib1g-dev libdeflate-dev libdw-dev libbpf-dev bpftrace procps, to build and run btgen" \
+is "$(cat "$tmp/err")" "pkgdep.sh: installing libelf-dev zlib1g-dev libdeflate-dev libdw-dev libbpf-dev bpftrace procps, to build and run btgen
+pkgdep.sh: with dependencies, 7 packages; no server is started" \
 	"... and has said which and what for"
 pkgdep --test --bench
 like "$(cat "$tmp/err")" 'installing .* clang .* postgresql .*, for make check$' "what is for the tests is said apart"
@@ -124,7 +125,7 @@ is "$? $(grep -- ' -y ' "$tmp/ran")" "1 apt-get -q -y --no-remove --no-install-r
 is "$(cat "$tmp/err")" "pkgdep.sh: warning: mold is skipped: Unable to correct problems, you have held broken packages.
 pkgdep.sh: warning: g++-aarch64-linux-gnu is skipped: it would remove gcc-multilib
 pkgdep.sh: installing lld, for make check
-pkgdep.sh: with 1 more that these need; no server is started
+pkgdep.sh: with dependencies, 2 packages; no server is started
 pkgdep.sh: error: apt-get could not install all of them" "... which is said, with the reason and what is installed"
 MISSING=' g++-aarch64-linux-gnu '
 pkgdep --test

@@ -149,7 +149,7 @@ if [ "$(id -u)" != 0 ] || ! unshare -m mount -t tmpfs none /dev 2>/dev/null; the
 else
 	like "$(dev "$device" "$top/tests/prove.sh" ./replaces.t | tail -n 3 | paste -sd' ')" '^Result: PASS status 0 character special file 1:3$' \
 		"no test can replace /dev/null"
-	is "$(dev ': >/dev/null' "$top/tests/prove.sh" ./good.t)" "null.sh: error: /dev/null is not the null device (regular empty file 0:0): rm -f /dev/null && mknod -m 666 /dev/null c 1 3
+	is "$(dev ': >/dev/null' "$top/tests/prove.sh" ./good.t)" "null.sh: error: /dev/null is not the null device (regular empty file 0:0): as root, rm -f /dev/null && mknod -m 666 /dev/null c 1 3
 status 1
 regular empty file 0:0" "where it is a file already, that is said, and no test runs"
 	like "$(dev true "$top/tests/prove.sh" ./good.t | paste -sd' ')" "not the null device .*No such file or directory.* status 1" "the same where there is none"
