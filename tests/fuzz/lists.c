@@ -7,6 +7,7 @@
 #include "conf/probesig.h"
 #include "fuzz.h"
 #include "lock/lock.h"
+#include "template/template.h"
 
 static void use_enums(struct arena *a, struct diag *d, const char *path, struct str text)
 {
@@ -34,11 +35,24 @@ static void use_probes(struct arena *a, struct diag *d, const char *path)
 	}
 }
 
-static void use_lock(struct arena *a, struct diag *d, const char *path)
+/** @has_script: beside what a script relies on, which takes ten times as long. */
+static void use_lock(struct arena *a, struct diag *d, const char *path, bool has_script)
 {
+	static const char script[] =
+	    "usdt:__EXE__:spdk:nvmf_tgt_state { @a[enum_name(nvmf_tgt_state, arg1)] = "
+	    "sizeof(struct spdk_thread); }\n"
+	    "uprobe:__EXE__:main { @b = NVMF_TGT_RUNNING; }\n";
 	struct lock lock = {.arena = a};
 	struct bind b = {
 	    .arena = a, .diag = d, .version = 27, .files = fuzz_target(), .lock = &lock};
+	struct pp pp;
+	pp_init(&pp, a, d);
+	if (has_script && b.files) {
+		if (!pp_file(&pp, src_from_text(a, STR("fuzz.bt"), str_from(script))) ||
+		    !template_bind(&b, &pp))
+			fuzz_fail("the script is wrong", str_from(script));
+		lock_add_tables(&b);
+	}
 	lock_compare(&b, path);
 }
 
@@ -55,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_write(path, (struct str){(const char *)data, size});
 	use_enums(&a, &said.diag, path, (struct str){(const char *)data, size});
 	use_probes(&a, &said.diag, path);
-	use_lock(&a, &said.diag, path);
+	use_lock(&a, &said.diag, path, size % 16 == 0);
 	fuzz_must_be_printable(&said);
 	arena_fini(&a);
 	return 0;
