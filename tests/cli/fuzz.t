@@ -21,4 +21,15 @@ for source in "$top"/tests/fuzz/*.c; do
 done
 export FUZZ_TARGET=$targets/nvmf_tgt
 replay lang check
+
+# make fuzz with programs in place of the targets, two of which fail
+mkdir "$tmp/fuzz"
+for source in "$top"/tests/fuzz/*.c; do
+	printf '#!/bin/sh\necho "${0##*/} ran"\ncase $0 in */decode | */relay) exit 1 ;; esac\n' >"$tmp/fuzz/$(basename "$source" .c)"
+done
+chmod +x "$tmp"/fuzz/*
+"$top/tests/fuzz/run.sh" "$tmp/fuzz" 1 >"$tmp/out" 2>"$tmp/err"
+is "$? $(tail -n 1 "$tmp/err")" "1 run.sh: failed: decode relay; the inputs are in $tmp/fuzz" "targets that fail are named at the end"
+is "$(sed -n 's/ ran$//p' "$tmp/out" | LC_ALL=C sort -u)" "$(cd "$top/tests/fuzz" && printf '%s\n' *.c | sed 's/\.c$//' | LC_ALL=C sort)" \
+	"... and keep no other from its turn"
 done_testing
