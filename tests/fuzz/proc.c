@@ -24,10 +24,10 @@ static void use_process(struct proc *p)
 }
 
 /** As the process writes it: a part, more of it, and another list. */
-static void use_list(struct arena *a, const struct proc *p, const char *path, struct str list)
+static void use_list(const struct proc *p, const char *path, struct str list)
 {
 	struct perfmap map;
-	perfmap_init(&map, a, p);
+	perfmap_init(&map, p);
 	for (size_t round = 0; round < 3; round++) {
 		fuzz_write(path, round == 2 ? str_from_offset(list, list.n - list.n / 3)
 					    : str_slice(list, 0, list.n / (2 - round)));
@@ -36,6 +36,7 @@ static void use_list(struct arena *a, const struct proc *p, const char *path, st
 			if (str_find(perfmap_find(&map, addr), '\n') < perfmap_find(&map, addr).n)
 				fuzz_fail("a name over several lines", list);
 	}
+	perfmap_fini(&map);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -67,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	const struct proc it = {
 	    .root = str_from(arena_printf(&a, "%s/42/root", folder)), .ns_pid = PID, .pidfd = -1};
-	use_list(&a, &it, arena_printf(&a, "%s/%s", folder, names[LIST]), files[LIST]);
+	use_list(&it, arena_printf(&a, "%s/%s", folder, names[LIST]), files[LIST]);
 	fuzz_must_be_printable(&said);
 	arena_fini(&a);
 	return 0;
