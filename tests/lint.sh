@@ -42,7 +42,7 @@ layer out base text
 layer value base elf target ctype dwarf
 layer record base ctype value
 layer convert base record/stamp.h
-layer run base target text out value record convert lang/vocabulary.h
+layer run base target text out value record convert lang/vocabulary.h usdt/sdtarg.h
 layer listing base usdt probe text lang out/dialect.h
 layer doctor base elf target usdt probe bind run out/dialect.h
 

@@ -34,6 +34,11 @@ static bool say_unreadable(struct bind *b, const struct script_arg *use,
 	unsigned n = use->n;
 	while (args[n].is_behind)
 		n--;
+	if (n == use->n && sdtarg_has_odd_size(&args[n]))
+		return diag_check(
+		    b->diag, "argument", DIAG_ERROR, &place,
+		    "bpftrace cannot read arg%u of " STR_FMT ":" STR_FMT ": it has %u bytes", n,
+		    STR_ARG(m->probe->provider), STR_ARG(m->probe->name), args[n].size);
 	return diag_check(b->diag, "argument", DIAG_ERROR, &place,
 			  "bpftrace " DIALECT_FMT " cannot read arg%u of " STR_FMT ":" STR_FMT
 			  ": %s is at " STR_FMT,

@@ -7,6 +7,14 @@ bool attachable_has_name(const struct sdt_probe *p)
 	return str_is_made_of(p->provider, ALPHABET_WORD) && str_is_made_of(p->name, ALPHABET_WORD);
 }
 
+static struct str why_unread(struct arena *a, const struct sdtarg *arg, size_t index)
+{
+	if (sdtarg_has_odd_size(arg))
+		return str_printf(a, "it cannot read arg%zu, which has %u bytes", index, arg->size);
+	return str_printf(a, "it cannot read the location of arg%zu, " STR_FMT, index,
+			  STR_ARG(str_printable(a, arg->text)));
+}
+
 struct str attachable_why_not(struct arena *a, unsigned machine, const struct sdt_probe *p,
 			      bool by_libbpf)
 {
@@ -20,9 +28,7 @@ struct str attachable_why_not(struct arena *a, unsigned machine, const struct sd
 		sdtarg_parse(a, machine, p->sites[i].args, &args, &n);
 		for (size_t k = 0; k < n; k++)
 			if (args[k].is_beyond_libbpf)
-				return str_printf(a,
-						  "it cannot read the location of arg%zu, " STR_FMT,
-						  k, STR_ARG(str_printable(a, args[k].text)));
+				return why_unread(a, &args[k], k);
 	}
 	return STR("");
 }

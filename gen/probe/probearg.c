@@ -27,8 +27,8 @@ struct str probearg_type_text(struct arena *a, const struct probearg *arg)
 		return arg->is_signed ? STR("int32_t") : STR("uint32_t");
 	case 8:
 		return arg->is_signed ? STR("int64_t") : STR("uint64_t");
-	default:
-		return str_printf(a, "%sint%u_t", arg->is_signed ? "" : "u", arg->size * 8);
+	default: // a struct by value
+		return str_printf(a, "%u bytes", arg->size);
 	}
 }
 

@@ -71,7 +71,7 @@ struct probeargs {
 const char *probearg_from_text(enum probearg_from from);
 /**
  * The type as C spells it, or "int64_t" and the like with only the size known, "double" for a
- * float.
+ * float, "176 bytes" for what no integer is as large as.
  */
 struct str probearg_type_text(struct arena *a, const struct probearg *arg);
 /** `char *subnqn`, `enum state requested`, `uint32_t arg2` */

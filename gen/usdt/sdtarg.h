@@ -54,14 +54,15 @@ struct sdtarg {
 	struct str segment; /**< "fs" or "gs", of SDTARG_SEGMENT */
 	/**
 	 * libbpf's parser (libbpf 1.x, usdt.c, parse_usdt_arg) refuses it, and with it the whole
-	 * site: floating-point numbers, addresses of symbols, and what we cannot read either.
-	 * bpftrace uses libbpf for USDT from 0.24 on.
+	 * site: floating-point numbers, symbols, thread-local data, sizes other than 1, 2, 4 and 8,
+	 * and what we cannot read either. bpftrace uses libbpf for USDT from 0.24 on.
 	 */
 	bool is_beyond_libbpf;
 	/**
 	 * bcc's parser, which bpftrace uses up to 0.23, does not read it, or has stopped at one
 	 * before it. It attaches all the same, and where a symbol is the place, "G(%rip)", it reads
-	 * what an uninitialised pointer points to: measured with 0.17.0 and 0.23.2, status 0.
+	 * what an uninitialised pointer points to: measured with 0.17.0 and 0.23.2, status 0. Who
+	 * reads one of 176 bytes, or of 16, ends it by SIGABRT; who does not, takes no harm.
 	 */
 	bool is_beyond_bcc;
 	bool is_behind;	  /**< bcc has stopped at the last one before it that is not */
@@ -82,6 +83,8 @@ void sdtarg_parse(struct arena *a, unsigned machine, struct str args, struct sdt
  */
 size_t sdtarg_split(struct str args, struct str ret[static SDTARG_MAX + 1]);
 
+/** It has another size than 1, 2, 4 or 8: a struct by value, __int128. No bpftrace reads it. */
+bool sdtarg_has_odd_size(const struct sdtarg *arg);
 /**
  * Adds in words what @arg is: "signed, 4 bytes, in ebx" or "4 bytes, at rsp + 16"; text from the
  * file is escaped.

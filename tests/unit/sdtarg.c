@@ -248,7 +248,22 @@ int main(void)
 	is_read_by(EM_X86_64, "4@$1 8@%xmm0 4@x(%rip) 4@$2", "2--2");
 	is_read_by(EM_X86_64, "4@$1 8f@%xmm0 4@$2 4@$3", "2-ll");
 	is_read_by(EM_X86_64, "8@$sym 4@$2", "-l");
-	is_read_by(EM_X86_64, "4@%fs:-4 4@$2", "ll");
+	is_read_by(EM_X86_64, "4@%fs:-4 4@$2", "-l");
+	is_read_by(EM_X86_64, "8@%fs:n@tpoff 4@$2", "-l");
+	is_read_by(EM_X86_64, "8@n.1(%rip) 4@$2", "-l");
+	is_read_by(EM_X86_64, "8@G@GOTPCREL(%rip) 4@$2", "-l");
+	is_read_by(EM_X86_64, "8@G+8(%rip) 8@8+G(%rip) 8@G(%rcx) 4@$2", "---2");
+	is_read_by(EM_X86_64, "8@G 4@$2", "-l");
+	is_read_by(EM_X86_64, "8@8(,%rcx,8) 4@$2", "-l");
+	is_read_by(EM_X86_64, "176@8(%rsp) 3@(%rax) 16@%rax 7@$5 4@$2", "----2");
+	is_read_by(EM_X86_64, "16@%xmm0 4@$2", "-2");
+	is_read_by(EM_X86_64, "32@%ymm0 4@$2", "-l");
+	is_read_by(EM_X86_64, "8@%st(1) 4@$2", "-l");
+	is_read_by(EM_X86_64, "1@%ah 4@$2", "-l");
+	is_read_by(EM_X86_64, "8@%r16 4@$2", "-l");
+	is_read_by(EM_X86_64, "1@%sil 2@%r8w 1@%r15b 8@-8(%rip) 8@(%eax)", "22222");
+	is_read_by(EM_X86_64, "8@$0x10 8@-0x10(%rsp) 4@$2", "bb2");
+	is_read_by(EM_X86_64, "%rax", "b");
 	is_read_by(EM_AARCH64, "-4@x0 8@x30 8@sp 8@[x29] -1@[sp, 16] 8@[x2,-8] 4@-1 8@[x0, x1]",
 		   "222l222b");
 	is_read_by(EM_AARCH64, "4@5 4@w10 4@5", "2-l");
