@@ -58,13 +58,13 @@ OPTIONS
   -x FILE           trace every process that runs or maps FILE, from now on
   --children        trace the processes, too, that those given fork
   --cgroup PATH     of the NAME given, or all: the processes in this cgroup, later ones too
-  -q                no messages but errors and lost events
+  -q                no messages but errors, lost events and skipped probes
   -v                say which files were chosen and what is run
   -s                in the order of time; each line with time, CPU, PID, TID and probe
   --time wall|mono|since
                     the time in front of each line: of day, since boot, since the first
   -T SECONDS, -N N  end the trace after SECONDS, after N lines of events, as ^C does
-  --strict          lost events are an error: exit status 3
+  --strict          lost events or skipped probes are an error: exit status 3
   --bpftrace PATH   the bpftrace to use
   --ready-file FILE, --ready-fd N
                     write a line there once all probes are attached

@@ -88,7 +88,7 @@ static bool check_one_provider(struct bind *b, const struct token *at, struct st
 	return true;
 }
 
-/** Probes whose names bpftrace cannot parse, or that it cannot attach to and the script can do without. */
+/** Probes that bpftrace cannot attach to, or has no room for. */
 struct unattachable {
 	VEC(struct attach_match) matches;
 };
@@ -99,10 +99,20 @@ static struct str why_unattachable(struct bind *b, const struct attach_match *m)
 				  dialect_has_libbpf_usdt(b->version));
 }
 
-/** Adds all probes that match to @ret, or to @skipped. */
+/** Is @p left to other runs? Then there is no reason why bpftrace cannot attach to it. */
+static bool is_left(struct bind *b, const struct sdt_probe *p)
+{
+	return map_get_ptr(&b->left, p) != NULL;
+}
+
+/**
+ * Adds all probes that match to @ret, or to @skipped. A name of its own is an error where bpftrace
+ * cannot attach to it (check/probes.h), a pattern takes the others.
+ */
 static void find_probes(struct bind *b, struct str path, struct str provider, struct str name,
 			bool is_optional, struct attach_clause *ret, struct unattachable *skipped)
 {
+	bool is_pattern = is_wildcard(name) || is_wildcard(provider);
 	for (size_t i = 0; i < b->files->list.n; i++) {
 		struct targetfile *tf = &b->files->list.v[i];
 		if (!is_meant(tf, path))
@@ -111,8 +121,9 @@ static void find_probes(struct bind *b, struct str path, struct str provider, st
 		const struct sdt_probe *p = NULL;
 		while ((p = sdt_find(list, provider, name, p))) {
 			struct attach_match match = {tf, p};
-			if (!attachable_has_name(p) ||
-			    (is_optional && why_unattachable(b, &match).n)) {
+			skipped_match(&b->files->skipped, b->arena, p);
+			if (!attachable_has_name(p) || (is_pattern && is_left(b, p)) ||
+			    ((is_optional || is_pattern) && why_unattachable(b, &match).n)) {
 				vec_push(b->arena, &skipped->matches, match);
 				continue;
 			}
@@ -123,23 +134,28 @@ static void find_probes(struct bind *b, struct str path, struct str provider, st
 	}
 }
 
-/** An error where nothing else matches; beside others they are skipped, with a warning each. */
-static void say_unattachable(struct bind *b, const struct token *at,
+/** An error where nothing else matches; beside others they are counted. */
+static bool say_unattachable(struct bind *b, const struct token *at,
 			     const struct unattachable *skipped, bool is_error)
 {
 	struct diag_place place = tok_place(at);
-	for (size_t i = 0; i < skipped->matches.n && !(is_error && i); i++) {
+	for (size_t i = 0; i < skipped->matches.n && !is_error; i++) {
 		const struct attach_match *m = &skipped->matches.v[i];
-		struct str why = why_unattachable(b, m);
-		const char *text = arena_printf(
-		    b->arena, "bpftrace cannot attach to " STR_FMT ":" STR_FMT "%s: " STR_FMT,
-		    STR_ARG(m->probe->provider), STR_ARG(m->probe->name),
-		    is_error ? "" : ", which is skipped", STR_ARG(why));
-		if (is_error)
-			diag_error(b->diag, &place, "%s", text);
-		else
-			diag_warning(b->diag, &place, "%s", text);
+		skipped_add(&b->files->skipped, b->arena, m->probe,
+			    is_left(b, m->probe) ? STR("") : why_unattachable(b, m));
 	}
+	if (!is_error || !skipped->matches.n)
+		return true;
+	const struct attach_match *m = &skipped->matches.v[0];
+	struct str why = why_unattachable(b, m);
+	if (!why.n)
+		return diag_error(b->diag, &place,
+				  "no probe is left for this pattern: bpftrace " DIALECT_FMT
+				  " attaches to at most %u at once",
+				  DIALECT_ARG(b->version), dialect_max_usdt(b->version));
+	return diag_error(b->diag, &place,
+			  "bpftrace cannot attach to " STR_FMT ":" STR_FMT ": " STR_FMT,
+			  STR_ARG(m->probe->provider), STR_ARG(m->probe->name), STR_ARG(why));
 }
 
 /**
@@ -177,9 +193,9 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 	bool found = ret->probes.n > from;
 	at->absent = !found && is_optional;
 	at->unattachable = at->absent && skipped.matches.n;
+	say_unattachable(b, at->node->first, &skipped, !found && !at->absent);
 	if (at->absent)
 		return true;
-	say_unattachable(b, at->node->first, &skipped, !found);
 	if (!found)
 		return skipped.matches.n == 0 &&
 		       say_no_probe(b, at->node->first, path, provider, name);
@@ -569,6 +585,54 @@ static bool bind_attach(struct bind *b, struct script_attach *at, struct attach_
 	ret->has_user |= !at->absent;
 	ret->has_uprobe |= !at->absent && !is_usdt;
 	return good;
+}
+
+/** Adds what the attach points of a script cost: places of probes, by @names or by patterns. */
+static void add_costs(struct bind *b, const struct script_attach *at, bool by_pattern,
+		      struct map *costs, unsigned *n)
+{
+	bool is_usdt = at->provider && at->provider->kind == PROVIDER_USDT;
+	if (!is_usdt || at->fields.n < 2 || at->fields.n > 3)
+		return;
+	struct str provider = at->fields.n == 3 ? at->fields.v[1] : STR(""),
+		   name = at->fields.v[at->fields.n - 1];
+	if ((is_wildcard(name) || is_wildcard(provider)) != by_pattern)
+		return;
+	for (size_t i = 0; i < b->files->list.n; i++) {
+		struct targetfile *tf = &b->files->list.v[i];
+		const struct sdt_list *list =
+		    is_meant(tf, at->fields.v[0]) ? targetfile_probes(b->files, tf) : NULL;
+		for (const struct sdt_probe *p = NULL;
+		     list && (p = sdt_find(list, provider, name, p));) {
+			struct attach_match m = {tf, p};
+			uintptr_t cost =
+			    why_unattachable(b, &m).n ? 0 : sdt_count_places(b->arena, p);
+			*n += (unsigned)cost;
+			map_put_ptr(b->arena, costs, p,
+				    (void *)(cost + (uintptr_t)map_get_ptr(costs, p)));
+		}
+	}
+}
+
+void attach_choose(struct bind *b)
+{
+	unsigned most = dialect_max_usdt(b->version), named = 0, all = 0;
+	struct map costs[2] = {{0}, {0}};
+	if (!b->files || most == UINT_MAX)
+		return;
+	for (size_t k = 0; k < 2; k++)
+		for (size_t i = 0; i < b->script.clauses.n; i++)
+			for (size_t n = 0; n < b->script.clauses.v[i].attach.n; n++)
+				add_costs(b, &b->script.clauses.v[i].attach.v[n], k, &costs[k],
+					  k ? &all : &named);
+	unsigned room = named < most ? most - named : 0;
+	for (struct map_entry *e = NULL; all > room && (e = map_next(&costs[1], e));) {
+		uintptr_t cost = (uintptr_t)e->value;
+		if (cost <= room)
+			room -= (unsigned)cost;
+		else
+			map_put(b->arena, &b->left, e->key, e->value);
+	}
 }
 
 void attach_add_files(struct bind *b)

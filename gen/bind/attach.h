@@ -16,8 +16,14 @@
 /** Adds the files that the script names by their paths to those of the target; before all clauses. */
 void attach_add_files(struct bind *b);
 /**
+ * Chooses the probes of patterns that bpftrace has room for, the first ones, beside those that the
+ * script names: a probe is traced by all patterns that mean it, or by none.
+ */
+void attach_choose(struct bind *b);
+/**
  * Binds each attach point of @c, changing its node. Errors: nothing of that name in the target
- * (with the nearest name), no target given, a name that bpftrace cannot spell. b->scope becomes
+ * (with the nearest name), no target given, a name that bpftrace cannot spell. Of what matches a pattern
+ * only what bpftrace cannot attach to is left out, and counted: files->skipped. b->scope becomes
  * BIND_BY_FILTER when a file can only be named in a way that does not work together with bpftrace's
  * -p.
  */

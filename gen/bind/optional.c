@@ -190,10 +190,6 @@ bool optional_drop(struct bind *b)
 		diag_note(b->diag, NULL, "dropped, as %s lacks them: %s", bind_target_name(b),
 			  name_list(b, &names, SIZE_MAX));
 	}
-	if (good && unattachable.n)
-		diag_note(b->diag, NULL,
-			  "dropped, as bpftrace " DIALECT_FMT " cannot attach to them: %s",
-			  DIALECT_ARG(b->version), name_list(b, &unattachable, SIZE_MAX));
 	if (good && waiting.n)
 		diag_note(b->diag, NULL,
 			  "also dropped (they depend on maps that only those clauses set): %s",

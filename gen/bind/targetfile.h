@@ -9,7 +9,7 @@
 #define BIND_TARGETFILE_H
 
 #include "probe/binary.h"
-#include "usdt/sdt.h"
+#include "usdt/skipped.h"
 #include "target/proc.h"
 
 struct targetfile {
@@ -30,7 +30,8 @@ struct targetfiles {
 	struct proc *proc;	      /**< NULL when there is no process */
 	struct probesigs *signatures; /**< for files that say nothing themselves, or NULL */
 	VEC(struct targetfile) list;
-	unsigned n_missing; /**< errors about probes or functions that none of them has */
+	struct skipped skipped; /**< what a script or -t asks for and does not get */
+	unsigned n_missing;	/**< errors about probes or functions that none of them has */
 };
 
 /** The files of @proc. */

@@ -251,6 +251,7 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 	    .has_summary = o->req.verbose || isatty(STDERR_FILENO),
 	    .attached = list_attached(a, &x->bind),
 	    .loss_fails = o->strict,
+	    .has_skipped = x->skipped.n > 0,
 	    .max_strlen = o->req.raw ? 0 : x->bind.max_strlen,
 	    .args = o->args,
 	};
@@ -281,7 +282,7 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 	strbuf_init(&heading);
 	if (o->req.json)
 		heading_write(&(struct heading){proc_boot_id(a, PROCFS), script_name(o),
-						x->bind.tracks, how.render.offset},
+						x->bind.tracks, x->skipped, how.render.offset},
 			      &heading);
 	how.heading = strbuf_take(&heading, a);
 	cfg.writer = writer_new(&how, &o->shapes);

@@ -50,14 +50,16 @@ static bool write_skeleton(struct arena *a, struct diag *d, const struct expand_
 			   struct expansion *x)
 {
 	struct skeleton sk;
-	if (!expand_open_target(a, d, req, x) ||
-	    !skeleton_collect(&sk, a, d, &x->files, req->version, req->trace.patterns.v,
-			      req->trace.patterns.n))
+	bool good = expand_open_target(a, d, req, x) &&
+		    skeleton_collect(&sk, a, d, &x->files, req->version, req->trace.patterns.v,
+				     req->trace.patterns.n);
+	expand_report_skipped(a, d, req->version, x);
+	if (!good)
 		return false;
 	struct strbuf text;
 	strbuf_init(&text);
 	skeleton_write_template(&sk, &text);
-	bool good = outfile_write(a, d, req->out, strbuf_str(&text));
+	good = outfile_write(a, d, req->out, strbuf_str(&text));
 	strbuf_fini(&text);
 	return good;
 }

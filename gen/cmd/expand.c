@@ -509,6 +509,16 @@ static bool make_program(struct arena *a, struct diag *d, const struct expand_re
 	return true;
 }
 
+void expand_report_skipped(struct arena *a, struct diag *d, unsigned version, struct expansion *x)
+{
+	struct skipped *s = &x->files.skipped;
+	const char *name = arena_printf(a, "bpftrace " DIALECT_FMT, DIALECT_ARG(version));
+	s->most = dialect_max_usdt(version);
+	s->instead = dialect_has_libbpf_usdt(version) ? "bpftrace 0.23" : NULL;
+	skipped_report(s, a, d, name);
+	x->skipped = skipped_json(s, a, name);
+}
+
 bool expand_run(struct arena *a, struct diag *d, const struct expand_request *req,
 		struct expansion *x)
 {
@@ -518,6 +528,8 @@ bool expand_run(struct arena *a, struct diag *d, const struct expand_request *re
 	d->is_forced = req->forced;
 	bool good = make_program(a, d, req, x);
 	d->is_strict = d->is_forced = false; // what bpftrace says is its own
+	if (good || trace_is_wanted(&req->trace)) // a script's error says why
+		expand_report_skipped(a, d, req->version, x);
 	return good;
 }
 

@@ -60,8 +60,9 @@ struct expansion {
 	    n_parents; /**< of several PIDs, see proc_parents_first(); 1: the others are its children */
 	bool names_one; /**< the script has a process in mind: __PID__ */
 	struct targetfiles files;
-	struct bind bind;  /**< what was found out about the program */
-	struct str script; /**< with patterns: the template that was made for them */
+	struct bind bind;   /**< what was found out about the program */
+	struct str script;  /**< with patterns: the template that was made for them */
+	struct str skipped; /**< JSON, see skipped_json(): probes that are not traced */
 };
 
 /**
@@ -95,6 +96,8 @@ bool expand_open_target(struct arena *a, struct diag *d, const struct expand_req
 /** Makes the program; @ret must be closed also after a failure. */
 bool expand_run(struct arena *a, struct diag *d, const struct expand_request *req,
 		struct expansion *ret);
+/** Reports the probes that are not traced, which expand_run() does itself. */
+void expand_report_skipped(struct arena *a, struct diag *d, unsigned version, struct expansion *x);
 void expand_close(struct expansion *x);
 /**
  * A command that writes what it makes of a target: @parse reads its options (-1: go on, else the

@@ -61,10 +61,10 @@ static const struct cmd_option list[] = {
     {CMD_CONF, "conf", "FILE", "list of enum tables [bpf/enums.conf]"},
     {'T', "duration", "SECONDS", "end the trace after SECONDS, as 10 or 0.5"},
     {'N', "events", "N", "end the trace after N lines of events"},
-    {STRICT, "strict", NULL, "lost events are an error: exit status 3"},
+    {STRICT, "strict", NULL, "lost events or skipped probes are an error: exit status 3"},
     {READY_FILE, "ready-file", "FILE", "write a line there once all probes are attached"},
     {READY_FD, "ready-fd", "N", "the same, to an open descriptor"},
-    {'q', "quiet", NULL, "no messages but errors and lost events"},
+    {'q', "quiet", NULL, "no messages but errors, lost events and skipped probes"},
     {'v', "verbose", NULL, "say which files were chosen and what is run"},
     {0},
 };

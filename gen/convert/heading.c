@@ -38,6 +38,8 @@ void heading_write(const struct heading *h, struct strbuf *out)
 	json_str(&j, "version", STR(BTGEN_VERSION));
 	json_str_or_null(&j, "script", h->script);
 	strbuf_adds(json_value(&j, "tracks"), h->tracks.n ? h->tracks : STR("[]"));
+	if (h->skipped.n)
+		strbuf_adds(json_value(&j, "skipped"), h->skipped);
 	json_close(&j, '}');
 	json_close(&j, '}');
 	strbuf_addc(out, '\n');

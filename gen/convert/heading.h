@@ -11,6 +11,7 @@ struct heading {
 	struct str boot_id; /**< or empty */
 	struct str script;  /**< its name, as the user has it; empty: none */
 	struct str tracks;  /**< a JSON array, or empty */
+	struct str skipped; /**< likewise: probes that are not traced */
 	int64_t offset;	    /**< CLOCK_REALTIME - CLOCK_BOOTTIME in ns, with which times are made */
 };
 

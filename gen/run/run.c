@@ -580,7 +580,8 @@ static void tell_end(struct runner *r, bool is_gone)
 	}
 	if (r->given_up && (r->status == 0 || by_us || r->diag->n_errors))
 		r->status = r->diag->n_errors ? 1 : 0;
-	bool has_loss = r->n_lost || r->relay.messages.has_loss || has_full_maps(r);
+	bool has_loss =
+	    cfg->has_skipped || r->n_lost || r->relay.messages.has_loss || has_full_maps(r);
 	if (r->is_unconverted && r->status == 0)
 		r->status = 1;
 	if (cfg->loss_fails && has_loss && r->status == 0)

@@ -156,17 +156,20 @@ static void add_fields(struct skeleton *sk, struct skeleton_probe *p)
 	}
 }
 
-/** Why bpftrace cannot attach to one more; empty when it can. */
-static struct str why_not(struct skeleton *sk, const struct targetfile *tf,
-			  const struct sdt_probe *p)
+/** Counts @p among the skipped where bpftrace cannot attach to it, or not to one more. */
+static bool is_skipped(struct skeleton *sk, const struct targetfile *tf, const struct sdt_probe *p)
 {
 	unsigned n = sdt_count_places(sk->arena, p), most = dialect_max_usdt(sk->version);
 	struct str why = attachable_why_not(sk->arena, tf->bin.img->machine, p,
 					    dialect_has_libbpf_usdt(sk->version));
-	if (!why.n && n > most - sk->n_places)
-		return str_printf(sk->arena, "%u at once are its limit", most);
-	sk->n_places += why.n ? 0 : n;
-	return why;
+	bool is_over = n > most - sk->n_places;
+	skipped_match(&sk->files->skipped, sk->arena, p);
+	if (why.n || is_over) {
+		skipped_add(&sk->files->skipped, sk->arena, p, why);
+		return true;
+	}
+	sk->n_places += n;
+	return false;
 }
 
 void skeleton_add(struct skeleton *sk, struct skeleton_probe *p)
@@ -182,15 +185,8 @@ void skeleton_add(struct skeleton *sk, struct skeleton_probe *p)
 static void add_probe(struct skeleton *sk, struct targetfile *tf, const struct sdt_probe *p)
 {
 	struct skeleton_probe sp = {.file = tf, .probe = p, .kind = "usdt"};
-	struct str why = why_not(sk, tf, p);
-	if (why.n) {
-		diag_warning(sk->diag, NULL,
-			     "bpftrace " DIALECT_FMT " cannot attach to " STR_FMT ":" STR_FMT
-			     ", which is skipped: " STR_FMT,
-			     DIALECT_ARG(sk->version), STR_ARG(p->provider), STR_ARG(p->name),
-			     STR_ARG(why));
+	if (is_skipped(sk, tf, p))
 		return;
-	}
 	probeargs_read(&tf->bin, sk->files->signatures, p, &sp.args);
 	add_fields(sk, &sp);
 	sp.what = sp.label =

@@ -58,7 +58,7 @@ struct skeleton {
 /**
  * Finds the probes that match any of @patterns, each NAME or PROVIDER:NAME with * and ?, or
  * functions: uprobe:NAME, uretprobe:FILE:NAME. Probes that this bpftrace cannot attach to are left
- * out with a warning; a pattern that matches nothing is an error.
+ * out and counted, @files->skipped; a pattern that matches nothing is an error.
  */
 bool skeleton_collect(struct skeleton *ret, struct arena *a, struct diag *d,
 		      struct targetfiles *files, unsigned version, const char *const *patterns,

@@ -57,7 +57,7 @@ database=work
 
 live_trace $postmaster postgresql-waits.bt
 reads=yes excuse=()
-if grep -q 'cannot attach to them: .*buffer__read__done' "$tmp/messages"; then
+if grep -q 'cannot attach to .*buffer__read__done' "$tmp/messages"; then
 	reads=no excuse=(-x '^@disk_reads' -x '^@hits')
 fi
 # if_reads COMMAND...: a claim about what is counted when a buffer has been read
