@@ -95,6 +95,7 @@ static void examine_probes(const struct examination *x, const struct img *img,
 			   const struct proc_file *f, const struct sdt_list *probes)
 {
 	enum { MOST = 3 }; // that are told of one by one
+	unsigned most = dialect_max_usdt(x->version);
 	size_t n_good = 0, n_moved = 0;
 	bool by_libbpf = dialect_has_libbpf_usdt(x->version);
 	struct str *why = arena_array(x->out->arena, struct str, probes->n_probes);
@@ -112,10 +113,12 @@ static void examine_probes(const struct examination *x, const struct img *img,
 			break;
 	}
 	if (x->version)
-		finding_add(
-		    x->out, FINDING_OK, "probes", NULL,
-		    "bpftrace " DIALECT_FMT " can attach to %zu of %zu USDT probes of " STR_FMT,
-		    DIALECT_ARG(x->version), n_good, probes->n_probes, STR_ARG(img->display_path));
+		finding_add(x->out, FINDING_OK, "probes", NULL,
+			    "bpftrace " DIALECT_FMT
+			    " can attach to %zu of %zu USDT probes of " STR_FMT "%s",
+			    DIALECT_ARG(x->version), n_good, probes->n_probes,
+			    STR_ARG(img->display_path),
+			    n_good > most ? arena_printf(x->out->arena, ", %u at once", most) : "");
 	else
 		finding_add(x->out, FINDING_OK, "probes", NULL, STR_FMT " has %zu USDT probes",
 			    STR_ARG(img->display_path), probes->n_probes);

@@ -91,13 +91,18 @@ usdt:__EXE__:app:large { printf("%d\n", arg1); }
 E2
 out=$("$btgen" check -x "$tmp/app" "$tmp/reads.bt" 2>&1)
 if [ "$version" -ge 24 ]; then
+	like "$(grep warning: "$tmp/messages")" "^btgen: warning: $((n_all - n_traced)) of $n_all probes are skipped: bpftrace 0.$version cannot attach to app:" \
+		"one line says how many are skipped"
+	live_start "$tmp/app"
+	live_round "$live_pid" -e 'usdt:__EXE__:app:* { printf("%s\n", probe); }'
+	is "$(grep -c app: "$tmp/trace") $(grep -c 'warning: .* are skipped' "$tmp/messages")" "$((2 * n_traced)) 1" "a pattern in a script does as -t"
 	like "$out" 'reads.bt:1:1: error: bpftrace [0-9.]* cannot attach to app:large: it cannot read arg1, which has 176 bytes' \
 		"check: the probe cannot be attached to"
 else
 	like "$out" 'reads.bt:1:[0-9]*: error: bpftrace cannot read arg1 of app:large: it has 176 bytes' \
 		"check: a script that reads it is an error at its place"
 	for probe in large three wide vector tls got scaled high; do
-		echo "usdt:__EXE__:app:$probe { printf(\"$probe %d %d\\n\", arg0, arg2); }"
+		printf 'usdt:__EXE__:app:%s { printf("%s %%d %%d\\n", arg0, arg2); }\n' "$probe" "$probe"
 	done >"$tmp/beside.bt"
 	live_start "$tmp/app"
 	live_round "$live_pid" "$tmp/beside.bt"
