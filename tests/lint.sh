@@ -30,7 +30,7 @@ layer dwarf base elf ctype
 layer btf base elf ctype
 layer conf base ctype
 layer usdt base elf
-layer probe base elf ctype conf dwarf btf/typenote.h usdt
+layer probe base elf ctype conf dwarf btf/typenote.h usdt out/dialect.h
 layer lang base text
 layer bind base target elf ctype dwarf btf/typenote.h usdt probe text lang out/dialect.h
 layer lower base ctype btf usdt probe lang bind out/dialect.h

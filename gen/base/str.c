@@ -247,10 +247,11 @@ bool str_is_made_of(struct str s, enum alphabet which)
 	    [ALPHABET_TYPE] = ":<>,* &()-",
 	    [ALPHABET_PATH] = "./+-",
 	    [ALPHABET_QUOTED_PATH] = "./+- ",
+	    [ALPHABET_PROBE_NAME] = ".-\\",
 	    [ALPHABET_SYMBOL] = ".$@",
 	    [ALPHABET_SYMBOLS] = ".$@*",
 	    [ALPHABET_ATTACH_FIELD] = ".*+?[]",
-	    [ALPHABET_NAME_PATTERN] = ".$*?",
+	    [ALPHABET_NAME_PATTERN] = ".$*?+-",
 	};
 	// A bit for each of the letters, digits and _.
 	static const uint32_t word[8] = {0, 0x03ff0000, 0x87fffffe, 0x07fffffe};

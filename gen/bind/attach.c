@@ -95,8 +95,7 @@ struct unattachable {
 
 static struct str why_unattachable(struct bind *b, const struct attach_match *m)
 {
-	return attachable_why_not(b->arena, m->file->bin.img->machine, m->probe,
-				  dialect_has_libbpf_usdt(b->version));
+	return attachable_why_not(b->arena, m->file->bin.img->machine, m->probe, b->version);
 }
 
 /** Is @p left to other runs? Then there is no reason why bpftrace cannot attach to it. */
@@ -122,7 +121,7 @@ static void find_probes(struct bind *b, struct str path, struct str provider, st
 		while ((p = sdt_find(list, provider, name, p))) {
 			struct attach_match match = {tf, p};
 			skipped_match(&b->files->skipped, b->arena, p);
-			if (!attachable_has_name(p) || (is_pattern && is_left(b, p)) ||
+			if (!attachable_has_name(p, b->version) || (is_pattern && is_left(b, p)) ||
 			    ((is_optional || is_pattern) && why_unattachable(b, &match).n)) {
 				vec_push(b->arena, &skipped->matches, match);
 				continue;
@@ -216,7 +215,8 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 		if (good) {
 			struct str one = str_printf(
 			    b->arena, STR_FMT ":%s:" STR_FMT ":" STR_FMT, STR_ARG(at->kind), file,
-			    STR_ARG(m->probe->provider), STR_ARG(m->probe->name));
+			    STR_ARG(dialect_spell_name(b->arena, m->probe->provider)),
+			    STR_ARG(dialect_spell_name(b->arena, m->probe->name)));
 			vec_push(b->arena, &at->bound, one);
 			strbuf_addz(&text, i > from ? ", " : "");
 			strbuf_adds(&text, one);
@@ -471,7 +471,7 @@ static bool bind_uprobe(struct bind *b, struct script_attach *at, struct attach_
 		strbuf_addc(&text, ':');
 		strbuf_adds(&text, str_is_made_of(f, ALPHABET_ATTACH_FIELD)
 				       ? f
-				       : str_from(path_quote(b->arena, f)));
+				       : dialect_quote(b->arena, f));
 	}
 	change(b->arena, at->node, "%t", strbuf_str(&text));
 	strbuf_fini(&text);

@@ -2,26 +2,12 @@
 
 #include <inttypes.h>
 
-const char *path_quote(struct arena *a, struct str s)
-{
-	struct strbuf b;
-	strbuf_init(&b);
-	strbuf_addc(&b, '"');
-	for (size_t i = 0; i < s.n; i++) {
-		if (s.p[i] == '"' || s.p[i] == '\\')
-			strbuf_addc(&b, '\\');
-		strbuf_addc(&b, s.p[i]);
-	}
-	strbuf_addc(&b, '"');
-	const char *quoted = str_dup(a, strbuf_str(&b));
-	strbuf_fini(&b);
-	return quoted;
-}
+#include "out/dialect.h"
 
 /** @path, which is of ALPHABET_PATH; libstdc++ in quotes, because 0.17 takes ++ for an operator. */
 static const char *plain_path(struct arena *a, struct str path)
 {
-	return str_find(path, '+') < path.n ? path_quote(a, path) : str_dup(a, path);
+	return str_find(path, '+') < path.n ? str_dup(a, dialect_quote(a, path)) : str_dup(a, path);
 }
 
 /**
@@ -50,7 +36,7 @@ const char *path_of(struct bind *b, const struct targetfile *tf, const struct to
 		if (str_is_made_of(path, ALPHABET_PATH))
 			return plain_path(a, path);
 		if (is_quotable(a, path))
-			return path_quote(a, path);
+			return str_dup(a, dialect_quote(a, path));
 	}
 	if (!f) {
 		struct diag_place place = tok_place(at);

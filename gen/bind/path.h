@@ -11,12 +11,6 @@
 #include "bind/bind.h"
 
 /**
- * @s as a quoted part of an attach point, all its bytes but \" and \\ as they are: 0.27 reads \xNN
- * there as the letters xNN, which may be the name of another file. The versions before take the
- * bytes as well.
- */
-const char *path_quote(struct arena *a, struct str s);
-/**
  * The file's name for an attach point, quoted if need be; NULL with an error at @at when there is
  * none. b->scope becomes BIND_BY_FILTER when it does not work together with bpftrace's -p.
  */

@@ -10,8 +10,8 @@ static bool check_attachable(struct bind *b, const struct attach_clause *c,
 			     const struct attach_match *m)
 {
 	struct diag_place place = tok_place(c->clause->attach.v[0].node->first);
-	struct str why = attachable_why_not(b->arena, m->file->bin.img->machine, m->probe,
-					    dialect_has_libbpf_usdt(b->version));
+	struct str why =
+	    attachable_why_not(b->arena, m->file->bin.img->machine, m->probe, b->version);
 	if (!why.n)
 		return true;
 	bool good = diag_check(b->diag, "attach", DIAG_ERROR, &place,

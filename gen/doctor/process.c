@@ -79,7 +79,7 @@ static bool is_moved(const struct examination *x, const struct proc_file *f,
 static void tell_unattachable(const struct examination *x, const struct img *img,
 			      const struct sdt_probe *p, struct str why, size_t n_such)
 {
-	const char *remedy = dialect_has_libbpf_usdt(x->version) && attachable_has_name(p)
+	const char *remedy = dialect_has_libbpf_usdt(x->version) && attachable_has_name(p, 23)
 				 ? "use bpftrace 0.23"
 				 : NULL;
 	const char *others = arena_printf(x->out->arena, "%zu USDT probes of " STR_FMT ", such as ",
@@ -97,11 +97,10 @@ static void examine_probes(const struct examination *x, const struct img *img,
 	enum { MOST = 3 }; // that are told of one by one
 	unsigned most = dialect_max_usdt(x->version);
 	size_t n_good = 0, n_moved = 0;
-	bool by_libbpf = dialect_has_libbpf_usdt(x->version);
 	struct str *why = arena_array(x->out->arena, struct str, probes->n_probes);
 	for (size_t i = 0; i < probes->n_probes && x->version; i++) {
 		why[i] =
-		    attachable_why_not(x->out->arena, img->machine, &probes->probes[i], by_libbpf);
+		    attachable_why_not(x->out->arena, img->machine, &probes->probes[i], x->version);
 		n_good += !why[i].n;
 	}
 	size_t n_bad = probes->n_probes - n_good;

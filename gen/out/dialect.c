@@ -103,6 +103,61 @@ unsigned dialect_max_programs(unsigned v)
 	return v < 23 ? 512 : 1024;
 }
 
+struct str dialect_quote(struct arena *a, struct str s)
+{
+	struct strbuf b;
+	strbuf_init(&b);
+	strbuf_addc(&b, '"');
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.p[i] == '"' || s.p[i] == '\\')
+			strbuf_addc(&b, '\\');
+		strbuf_addc(&b, s.p[i]);
+	}
+	strbuf_addc(&b, '"');
+	return strbuf_take(&b, a);
+}
+
+/** Without quotes; a backslash at the end would take the blank behind it for a part of the name. */
+static bool is_bare_name(struct str name)
+{
+	return str_is_made_of(name, ALPHABET_PROBE_NAME) && name.p[name.n - 1] != '\\';
+}
+
+/*
+ * Each printable ASCII character was measured with 0.17.0, 0.23.2 and 0.27.1, in the provider and in
+ * the name, at the start, in the middle and at the end (tests/live/names-attach.t), and printable
+ * UTF-8. In quotes all of it can be written, except for
+ *
+ *	*	in every version: it is a wildcard between quotes, too, which 0.23 does not even load
+ *	:	in a provider: 0.17 does not find it, 0.23 and 0.27 do not with -p
+ *	\	before 0.27: one is dropped, two stay two; without quotes it is itself but at the end
+ *
+ * Without quotes 0.17 and 0.23 take only - . + / # \ besides letters, digits and _; 0.27 all but a
+ * blank and " $ , : @ {. What versions between the measured ones can is what those on both sides can.
+ */
+static bool can_spell(unsigned v, struct str name)
+{
+	struct strbuf shown;
+	strbuf_init(&shown);
+	strbuf_add_printable(&shown, name);
+	// A program is shown on terminals, and its lines are its own.
+	bool good = name.n && str_eq(name, strbuf_str(&shown)) && str_find(name, '*') == name.n &&
+		    (v >= 27 || str_find(name, '\\') == name.n || is_bare_name(name));
+	strbuf_fini(&shown);
+	return good;
+}
+
+bool dialect_can_name(unsigned v, struct str provider, struct str name)
+{
+	return can_spell(v, provider) && can_spell(v, name) &&
+	       str_find(provider, ':') == provider.n;
+}
+
+struct str dialect_spell_name(struct arena *a, struct str name)
+{
+	return is_bare_name(name) ? name : dialect_quote(a, name);
+}
+
 unsigned dialect_max_arg(unsigned v)
 {
 	return dialect_has_libbpf_usdt(v) ? 11 : 5;

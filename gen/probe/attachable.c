@@ -1,10 +1,11 @@
 #include "probe/attachable.h"
 
+#include "out/dialect.h"
 #include "usdt/sdtarg.h"
 
-bool attachable_has_name(const struct sdt_probe *p)
+bool attachable_has_name(const struct sdt_probe *p, unsigned version)
 {
-	return str_is_made_of(p->provider, ALPHABET_WORD) && str_is_made_of(p->name, ALPHABET_WORD);
+	return dialect_can_name(version, p->provider, p->name);
 }
 
 static struct str why_unread(struct arena *a, const struct sdtarg *arg, size_t index)
@@ -16,10 +17,11 @@ static struct str why_unread(struct arena *a, const struct sdtarg *arg, size_t i
 }
 
 struct str attachable_why_not(struct arena *a, unsigned machine, const struct sdt_probe *p,
-			      bool by_libbpf)
+			      unsigned version)
 {
-	if (!attachable_has_name(p))
-		return STR("its name has characters that bpftrace cannot parse");
+	bool by_libbpf = dialect_has_libbpf_usdt(version);
+	if (!attachable_has_name(p, version))
+		return STR("its name has characters that an attach point cannot have");
 	for (size_t i = 0; by_libbpf && i < p->n_sites; i++) {
 		struct sdtarg *args;
 		size_t n;
@@ -35,7 +37,7 @@ struct str attachable_why_not(struct arena *a, unsigned machine, const struct sd
 
 bool attachable_by_all(const struct sdt_probe *p, const struct probeargs *pa)
 {
-	bool good = attachable_has_name(p);
+	bool good = attachable_has_name(p, DIALECT_OLDEST);
 	for (size_t i = 0; i < pa->n_sites && good; i++) {
 		good = p->sites[i].doubt != SDT_NO_CODE;
 		for (size_t k = 0; k < pa->sites[i].n_args; k++)

@@ -4,7 +4,7 @@
  * One probe that it cannot attach to ends the whole program, so that this is asked before one is
  * written.
  *
- *	struct str why = attachable_why_not(a, img->machine, probe, dialect_has_libbpf_usdt(version));
+ *	struct str why = attachable_why_not(a, img->machine, probe, version);
  *	if (why.n)
  *		diag_error(d, NULL, "bpftrace cannot attach to it: " STR_FMT, STR_ARG(why));
  */
@@ -14,15 +14,15 @@
 #include "probe/probearg.h"
 
 /** Is the probe called so that an attach point can name it? */
-bool attachable_has_name(const struct sdt_probe *p);
+bool attachable_has_name(const struct sdt_probe *p, unsigned version);
 /**
  * Why bpftrace cannot attach to @p, of a file for @machine (EM_*), in words to be put behind
- * "bpftrace cannot attach to it: "; empty where it can. @by_libbpf: it is 0.24 or newer. Older ones
- * pass over a site that has no code and an operand that they cannot read; these do not attach
- * (measured with 0.17.0, 0.23.2 and 0.27.1).
+ * "bpftrace cannot attach to it: "; empty where it can. Before 0.24 bpftrace
+ * passes over a site that has no code and an operand that it cannot read; from 0.24 on it does not
+ * attach (measured with 0.17.0, 0.23.2 and 0.27.1).
  */
 struct str attachable_why_not(struct arena *a, unsigned machine, const struct sdt_probe *p,
-			      bool by_libbpf);
+			      unsigned version);
 /** Can every version attach to @p, whose arguments are @pa? As attachable_why_not(), but at no cost. */
 bool attachable_by_all(const struct sdt_probe *p, const struct probeargs *pa);
 

@@ -160,8 +160,7 @@ static void add_fields(struct skeleton *sk, struct skeleton_probe *p)
 static bool is_skipped(struct skeleton *sk, const struct targetfile *tf, const struct sdt_probe *p)
 {
 	unsigned n = sdt_count_places(sk->arena, p), most = dialect_max_usdt(sk->version);
-	struct str why = attachable_why_not(sk->arena, tf->bin.img->machine, p,
-					    dialect_has_libbpf_usdt(sk->version));
+	struct str why = attachable_why_not(sk->arena, tf->bin.img->machine, p, sk->version);
 	bool is_over = n > most - sk->n_places;
 	skipped_match(&sk->files->skipped, sk->arena, p);
 	if (why.n || is_over) {
@@ -189,8 +188,11 @@ static void add_probe(struct skeleton *sk, struct targetfile *tf, const struct s
 		return;
 	probeargs_read(&tf->bin, sk->files->signatures, p, &sp.args);
 	add_fields(sk, &sp);
-	sp.what = sp.label =
+	sp.label =
 	    str_printf(sk->arena, STR_FMT ":" STR_FMT, STR_ARG(p->provider), STR_ARG(p->name));
+	sp.what = str_printf(sk->arena, STR_FMT ":" STR_FMT,
+			     STR_ARG(dialect_spell_name(sk->arena, p->provider)),
+			     STR_ARG(dialect_spell_name(sk->arena, p->name)));
 	skeleton_add(sk, &sp);
 }
 
@@ -264,6 +266,15 @@ void skeleton_write_head(const struct skeleton *sk, const struct skeleton_probe 
 	strbuf_addc(out, '\n');
 	if (sk->filter)
 		strbuf_addf(out, "/(%s)/\n", sk->filter);
+}
+
+void skeleton_write_quoted(struct str s, struct strbuf *out)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.p[i] == '"' || s.p[i] == '\\')
+			strbuf_addc(out, '\\');
+		strbuf_addc(out, s.p[i]);
+	}
 }
 
 void skeleton_write_value(const struct skeleton_field *f, bool by_name, struct strbuf *out)
@@ -342,7 +353,12 @@ static void write_clause(const struct skeleton *sk, const struct skeleton_probe 
 	write_declaration(&a, p, out);
 	skeleton_write_head(sk, p, out);
 	strbuf_addz(out, "{\n\tprintf(\"%s %s[%d] ");
-	strbuf_adds(out, p->label);
+	// 0.17 and 0.23 take the s of %%s for a conversion.
+	bool is_value = str_find(p->label, '%') < p->label.n;
+	if (is_value)
+		strbuf_addz(out, "%s");
+	else
+		skeleton_write_quoted(p->label, out);
 	for (size_t i = 0; i < p->n_fields; i++) {
 		const struct skeleton_field *f = &p->fields[i];
 		if (is_in_template(f))
@@ -351,6 +367,11 @@ static void write_clause(const struct skeleton *sk, const struct skeleton_probe 
 	// A stack begins and ends with a newline.
 	strbuf_addz(out, sk->has_stack ? "%s" : "\\n");
 	strbuf_addz(out, "\",\n\t       strftime(\"%H:%M:%S.%f\", nsecs), comm, tid");
+	if (is_value) {
+		strbuf_addz(out, ", \"");
+		skeleton_write_quoted(p->label, out);
+		strbuf_addc(out, '"');
+	}
 	for (size_t i = 0; i < p->n_fields; i++) {
 		const struct skeleton_field *f = &p->fields[i];
 		if (!is_in_template(f))

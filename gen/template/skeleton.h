@@ -67,6 +67,8 @@ bool skeleton_collect(struct skeleton *ret, struct arena *a, struct diag *d,
 void skeleton_write_head(const struct skeleton *sk, const struct skeleton_probe *p,
 			 struct strbuf *out);
 /** An argument's value, args.NAME where the target's names are known: @by_name. */
+/** @s as it stands between the quotes of a string. */
+void skeleton_write_quoted(struct str s, struct strbuf *out);
 void skeleton_write_value(const struct skeleton_field *f, bool by_name, struct strbuf *out);
 /** A template with a clause for each probe. */
 void skeleton_write_template(const struct skeleton *sk, struct strbuf *out);

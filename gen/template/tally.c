@@ -57,7 +57,9 @@ static bool write_key(const struct skeleton *sk, const struct skeleton_probe *p,
 		return true;
 	}
 	if (str_eqz(word, "probe")) {
-		strbuf_addf(out, "\"" STR_FMT "\"", STR_ARG(p->label));
+		strbuf_addc(out, '"');
+		skeleton_write_quoted(p->label, out);
+		strbuf_addc(out, '"');
 		return true;
 	}
 	const struct skeleton_field *f = find_argument(sk->arena, p, word);

@@ -17,6 +17,8 @@ int main(void)
 	USDT_PROBE(prov, hit, ctx, tt, hh);
 	USDT_PROBE(prov, PROBE_PROBE, 1);
 	USDT_PROBE(PROVIDER, other, 1);
+	USDT_PROBE(prov, PRINTABLE_PRINTABLE_PRINTABLE, 1);
+	USDT_PROBE(prov, LINES_LINES_LINES_L, 1);
 	return 0;
 }
 E2
@@ -28,7 +30,8 @@ data = open(sys.argv[1], "rb").read()
 for old, new in ((b"ENUMERATOR_ENUMERATOR", b'x"; system("id"); @x'), (b"MEMBER_MEMBER", b"a; };\n\x1b[31mx"),
 		 (b"STRUCT_STRUCT_STRUCT_STRUCT_STRUCT", b'a*)0)->b;system("id");((struct b'),
 		 (b"TYPEDEF_TYPEDEF_TYPEDEF_TYPEDEF", b'b*)0)->b;system("id");((bbb'),
-		 (b"PROBE_PROBE", b"x{exit()}\x1b["), (b"PROVIDER", b"\x1b]0;hi\x07")):
+		 (b"PROBE_PROBE", b"x{exit()}\x1b["), (b"PRINTABLE_PRINTABLE_PRINTABLE", b'"{}BEGIN{exit();}usdt:a:b{ //'),
+		 (b"LINES_LINES_LINES_L", b'q{}\nBEGIN{exit();}'), (b"PROVIDER", b"\x1b]0;hi\x07")):
 	if old not in data:
 		sys.exit("no %s in the program" % old)
 	data = data.replace(old, new.ljust(len(old), b"_"))
@@ -49,7 +52,11 @@ done
 try "a struct's members" expand -x "$tmp/evil" -e 'usdt:__EXE__:hit { @ = ((struct honest *)arg0)->mood; }'
 like "$(cat "$tmp/out")" 'struct honest' "and the struct is there"
 try "probes that match a pattern" expand -v -x "$tmp/evil" -e 'usdt:__EXE__:*:* { }'
-like "$(cat "$tmp/out")" '^usdt:.*:prov:hit \{ \}$' "and the honest one is left"
+is "$(sed -n "s|usdt:$tmp/evil:||gp" "$tmp/out")" 'prov:hit, prov:"\"{}BEGIN{exit();}usdt:a:b{ //" { }' \
+	"the honest one is left, and one whose name quotes keep in"
+try "what names it by a pattern" expand -x "$tmp/evil" -e 'usdt:__EXE__:prov:*BEGIN* { exit(); }'
+tail -n 1 "$tmp/out" >"$tmp/whole.bt"
+is "$("$btgen" expand -x "$tmp/evil" "$tmp/whole.bt" 2>/dev/null)" "$(cat "$tmp/whole.bt")" "which is read again as it was written"
 try "the nearest name" expand -x "$tmp/evil" -e 'usdt:__EXE__:othet { }'
 for cmd in probes "probes -v" "probes --json" "types honest" "enums mood"; do
 	# shellcheck disable=SC2086
@@ -60,7 +67,7 @@ for cmd in probes "probes -v" "probes --json" "types honest" "enums mood"; do
 	unlike "$(cat -v "$tmp/out")" '\^\[|\^G' "btgen $cmd: no control characters"
 done
 
-# A name that is no word for bpftrace is one message.
+# A name that bpftrace takes for a pattern is one message.
 cat >"$tmp/dash.c" <<'E2'
 #include <btgen/usdt.h>
 int main(void)
@@ -70,13 +77,13 @@ int main(void)
 	return 0;
 }
 E2
-gcc -O0 -I"$top/include" -o "$tmp/dash.c.o" "$tmp/dash.c" && sed 's/my_probe_/my-probe_/g' "$tmp/dash.c.o" >"$tmp/dash"
-why='its name has characters that bpftrace cannot parse'
-for attach in usdt:__EXE__:app:my-probe_ usdt:__EXE__:my-probe_ 'usdt:__EXE__:app:my-*'; do
+gcc -O0 -I"$top/include" -o "$tmp/dash.c.o" "$tmp/dash.c" && sed 's/my_probe_/my*probe_/g' "$tmp/dash.c.o" >"$tmp/dash"
+why='its name has characters that an attach point cannot have'
+for attach in 'usdt:__EXE__:app:my*probe_' 'usdt:__EXE__:my*probe_' 'usdt:__EXE__:app:my*pr*'; do
 	is "$("$btgen" expand -x "$tmp/dash" -e "$attach { }" 2>&1 | grep -v '^    ')" \
-		"<command line>:1:1: error: bpftrace cannot attach to app:my-probe_: $why" "$attach: one error says why"
+		"<command line>:1:1: error: bpftrace cannot attach to app:my*probe_: $why" "$attach: one error says why"
 done
 is "$("$btgen" expand -x "$tmp/dash" -e 'usdt:__EXE__:app:my* { }' 2>&1 | grep -v '^    ')" \
-	"btgen: warning: 1 of 2 probes is skipped: bpftrace 0.17 cannot attach to app:my-probe_: $why
+	"btgen: warning: 1 of 2 probes is skipped: bpftrace 0.17 cannot attach to app:my*probe_: $why
 usdt:$tmp/dash:app:my_other { }" "beside others it is skipped"
 done_testing

@@ -200,8 +200,8 @@ program odd < <(
 program float < <(note first app ratio '8f@%xmm0')
 run -x "$tmp/odd" --for 0.17
 is "${out//  not attachable by bpftrace 0.17:/  NOT:}" \
-	'pro"v\\x01:na\x0ame\xff(uint64_t arg0)  NOT: its name has characters that bpftrace cannot parse
-café:it'\''s(uint64_t arg0)  NOT: its name has characters that bpftrace cannot parse' \
+	'pro"v\\x01:na\x0ame\xff(uint64_t arg0)  NOT: its name has characters that an attach point cannot have
+café:it'\''s(uint64_t arg0)' \
 	"control characters and broken UTF-8 in names are shown escaped; what cannot be attached to is called so"
 run --for 0.27 -x "$tmp/float"
 is "$out" "app:ratio(double arg0)  not attachable by bpftrace 0.27: it cannot read the location of arg0, 8f@%xmm0" \
