@@ -2,8 +2,8 @@
 
 #include <ctype.h>
 #include <limits.h>
-#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "elf/debugfile.h"
 #include "bind/optional.h"
@@ -25,17 +25,14 @@ static bool is_meant(const struct targetfile *tf, struct str path)
 {
 	if (str_eqz(path, "__EXE__"))
 		return !tf->is_named;
-	// The script may name a mapped file by any of its paths: what counts is the inode.
+	// The script may name the file by any of its paths: what counts is the inode.
 	const struct proc_file *f = tf->mapped;
-	if (!f || !f->have_id)
+	struct stat st, own;
+	if (str_eq(path, tf->path) || (f && !f->have_id) || !path_stat(path, &st))
 		return str_eq(path, tf->path);
-	char z[4096];
-	struct stat st;
-	if (path.n >= sizeof(z))
-		return false;
-	memcpy(z, path.p, path.n);
-	z[path.n] = '\0';
-	return stat(z, &st) == 0 && st.st_dev == f->dev && st.st_ino == f->ino;
+	if (f)
+		return st.st_dev == f->dev && st.st_ino == f->ino;
+	return path_stat(tf->open_path, &own) && st.st_dev == own.st_dev && st.st_ino == own.st_ino;
 }
 
 static bool say_no_probe(struct bind *b, const struct token *at, struct str path,
@@ -503,7 +500,7 @@ static bool has_it(struct img *img, const struct script_attach *at, struct str n
 static bool names_file(const struct script_attach *at)
 {
 	struct str path = is_in_file(at->provider) && at->fields.n >= 2 ? at->fields.v[0] : STR("");
-	return str_has_prefix(path, STR("/")) && !is_wildcard(path);
+	return str_find(path, '/') < path.n && !is_wildcard(path) && !at->missing.n;
 }
 
 static struct targetfile *find_file(const struct bind *b, struct str path)
@@ -514,20 +511,37 @@ static struct targetfile *find_file(const struct bind *b, struct str path)
 	return NULL;
 }
 
+/** For who runs bpftrace, or for the process, where bpftrace looks as well. */
+static bool exists(const struct bind *b, struct str path)
+{
+	struct stat st;
+	if (path_stat(path, &st))
+		return true;
+	int fd = !b->proc || path.p[0] != '/'
+		     ? -1
+		     : proc_open_file(PROCFS, b->proc->pid,
+				      arena_printf(b->arena, "root" STR_FMT, STR_ARG(path)));
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 /**
- * A file that is none of the target's: what it does not have 0.17 drops without a word. What cannot
- * be opened is bpftrace's to complain of.
+ * A file that is none of the target's: what it does not have 0.17 drops without a word. What is no
+ * ELF file is bpftrace's to complain of.
  */
 static bool check_elsewhere(struct bind *b, const struct script_attach *at)
 {
 	struct str path = at->fields.v[0], name = at->fields.v[at->fields.n - 1];
 	struct diag *silent = arena_new(b->arena, struct diag);
+	struct diag_place place = tok_place(at->node->first);
 	struct img *img;
+	if (names_file(at) && !exists(b, path) && !optional_covers(b, at, name))
+		return diag_error(b->diag, &place, STR_FMT " does not exist", STR_ARG(path));
 	if (!names_file(at) || !img_open(b->arena, silent, str_dup(b->arena, path), path, &img))
 		return true;
 	bool good = has_it(img, at, str_slice(name, 0, str_find(name, '+'))) ||
 		    optional_covers(b, at, name);
-	struct diag_place place = tok_place(at->node->first);
 	if (!good)
 		diag_error(b->diag, &place, "no %s " STR_FMT " in " STR_FMT,
 			   at->provider->kind == PROVIDER_USDT ? "USDT probe" : "function",
@@ -563,7 +577,7 @@ static bool bind_attach(struct bind *b, struct script_attach *at, struct attach_
 	spell_begin_and_end(at);
 	if (!check_kind(b, at))
 		return false;
-	if (!is_in_file(at->provider) || at->fields.n < 2) {
+	if (!is_in_file(at->provider) || at->fields.n < 2 || at->missing.n) {
 		ret->has_other = true;
 		b->n_attach++;
 		return true;
@@ -635,15 +649,48 @@ void attach_choose(struct bind *b)
 	}
 }
 
-void attach_add_files(struct bind *b)
+/**
+ * Puts the values of $1, $2 ... in. Where none are given (`check`), a path that is one of them is the
+ * target's file; what else is not known cannot be looked up.
+ */
+static bool fill_parameters(struct bind *b, struct script_attach *at)
 {
-	for (size_t i = 0; b->files && i < b->script.clauses.n; i++) {
-		const struct script_clause *c = &b->script.clauses.v[i];
-		for (size_t k = 0; k < c->attach.n; k++)
-			if (names_file(&c->attach.v[k]) &&
-			    !find_file(b, c->attach.v[k].fields.v[0]))
-				targetfiles_add_named(b->files, c->attach.v[k].fields.v[0]);
+	struct diag_place place = tok_place(at->node->first);
+	script_split_attach(b->arena, at, b->args);
+	if (!at->missing.n || !is_in_file(at->provider))
+		return true;
+	if (b->args)
+		return diag_error(b->diag, &place, STR_FMT " has no value: give it behind --",
+				  STR_ARG(at->missing));
+	if (b->files && at->n_missing == 1 && str_eq(at->fields.v[0], at->missing)) {
+		at->fields.v[0] = STR("__EXE__");
+		at->missing = STR("");
+	} else if (b->files) {
+		diag_warning(b->diag, &place,
+			     "this is not looked up: " STR_FMT " has no value, give it behind --",
+			     STR_ARG(at->missing));
 	}
+	return true;
+}
+
+bool attach_add_files(struct bind *b)
+{
+	bool good = true;
+	for (size_t i = 0; i < b->script.clauses.n; i++) {
+		struct script_clause *c = &b->script.clauses.v[i];
+		for (size_t k = 0; k < c->attach.n; k++) {
+			struct script_attach *at = &c->attach.v[k];
+			if (!fill_parameters(b, at) ||
+			    (is_in_file(at->provider) && at->fields.n >= 2 &&
+			     !path_search(b, at->node->first, &at->fields.v[0]))) {
+				good = false;
+				at->missing = STR("?"); // nothing more is said of it
+			}
+			if (b->files && names_file(at) && !find_file(b, at->fields.v[0]))
+				targetfiles_add_named(b->files, at->fields.v[0]);
+		}
+	}
+	return good;
 }
 
 bool attach_bind_clause(struct bind *b, struct script_clause *c, struct attach_clause *ret)

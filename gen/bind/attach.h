@@ -13,8 +13,11 @@
 #include "bind/bind.h"
 #include "dwarf/dwsite.h"
 
-/** Adds the files that the script names by their paths to those of the target; before all clauses. */
-void attach_add_files(struct bind *b);
+/**
+ * Before all clauses: puts the values of positional parameters in, and adds the files that the script
+ * names to those of the target. False, with an error each, for what has no value or is no program.
+ */
+bool attach_add_files(struct bind *b);
 /**
  * Chooses the probes of patterns that bpftrace has room for, the first ones, beside those that the
  * script names: a probe is traced by all patterns that mean it, or by none.

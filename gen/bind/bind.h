@@ -70,6 +70,7 @@ struct bind {
 	const struct cgroup *cgroup; /**< instead, those in this group; or NULL */
 	bool is_started;	     /**< @proc is of -c: bpftrace would call its number cpid */
 	unsigned version;	     /**< of bpftrace, see out/dialect.h */
+	char *const *args;	     /**< values of $1, $2 ..., ends in NULL; NULL: not given */
 	bool is_any_version;	     /**< it is a guess: nobody said, and none is installed */
 	const char *conf;	     /**< the list of enum tables, or NULL for none */
 	bool is_own;		     /**< the script is btgen's own, of -t: nobody can mend it */

@@ -1,8 +1,54 @@
 #include "bind/path.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "out/dialect.h"
+
+bool path_stat(struct str path, struct stat *ret)
+{
+	char z[4096];
+	if (path.n >= sizeof(z))
+		return false;
+	memcpy(z, path.p, path.n);
+	z[path.n] = '\0';
+	return stat(z, ret) == 0;
+}
+
+static bool is_file(struct str path)
+{
+	struct stat st;
+	return path_stat(path, &st) && S_ISREG(st.st_mode);
+}
+
+bool path_search(struct bind *b, const struct token *at, struct str *path)
+{
+	struct str name = *path;
+	bool is_here = is_file(name);
+	if (!name.n || str_eqz(name, "__EXE__") || str_find(name, '/') < name.n ||
+	    str_find(name, '*') < name.n || str_find(name, '$') < name.n)
+		return true;
+	const char *folders = getenv("PATH");
+	for (struct str left = str_from(folders ? folders : ""); left.n;) {
+		struct str folder = str_slice(left, 0, str_find(left, ':'));
+		struct str full =
+		    str_printf(b->arena, STR_FMT "/" STR_FMT, STR_ARG(folder), STR_ARG(name));
+		left = str_from_offset(left, folder.n + 1);
+		if (!is_file(full))
+			continue;
+		if (!is_here)
+			*path = full;
+		return true;
+	}
+	if (str_has_prefix(name, STR("lib")) || str_contains(name, STR(".so")))
+		return true;
+	struct diag_place place = tok_place(at);
+	diag_error(b->diag, &place, "no program " STR_FMT " in $PATH", STR_ARG(name));
+	if (is_here)
+		diag_note(b->diag, NULL, "the file in this folder is ./" STR_FMT, STR_ARG(name));
+	return false;
+}
 
 /** @path, which is of ALPHABET_PATH; libstdc++ in quotes, because 0.17 takes ++ for an operator. */
 static const char *plain_path(struct arena *a, struct str path)

@@ -8,8 +8,18 @@
 #ifndef BIND_PATH_H
 #define BIND_PATH_H
 
+#include <sys/stat.h>
+
 #include "bind/bind.h"
 
+/** stat() of @path, which need not end in a NUL. */
+bool path_stat(struct str path, struct stat *ret);
+/**
+ * A *@path without a slash is searched as bpftrace does it, and becomes the path of what it finds: the
+ * first file of that name in the folders of $PATH. What is in the current folder, too, and what may be a
+ * library, is left to bpftrace. False, with an error at @at, when there is none.
+ */
+bool path_search(struct bind *b, const struct token *at, struct str *path);
 /**
  * The file's name for an attach point, quoted if need be; NULL with an error at @at when there is
  * none. b->scope becomes BIND_BY_FILTER when it does not work together with bpftrace's -p.

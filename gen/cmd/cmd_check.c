@@ -60,13 +60,14 @@ static int take(void *request, const char *command, int letter, const char *valu
 }
 
 static const struct cmd_options options = {
-    .usage = "Usage: btgen check [OPTION]... SCRIPT...\n"
+    .usage = "Usage: btgen check [OPTION]... SCRIPT... [-- ARG...]\n"
 	     "Say what is wrong with the templates. Attaches nothing; needs neither root nor "
 	     "bpftrace.\n"
 	     "With --lock or --against each SCRIPT is one by itself, else they are parts of one.\n"
 	     "Exit status: 0 no errors, 1 errors.\n"
 	     "\n",
     .list = list,
+    .in_order = true,
     .take = take,
 };
 
@@ -92,8 +93,8 @@ static int check_lock_options(const char *command, const struct expand_request *
 static int parse(int argc, char **argv, struct expand_request *req)
 {
 	int status = cmd_read_options(&options, argc, argv, req);
-	for (; optind < argc; optind++)
-		vec_push(req->arena, &req->sources, (struct expand_source){argv[optind], false});
+	if (status < 0)
+		expand_take_rest(req, argc, argv);
 	if (status < 0 && !req->sources.n)
 		status = cmd_usage_error(argv[0], "give a script to check");
 	if (status < 0 && req->exe && req->pids.n)

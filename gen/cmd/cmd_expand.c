@@ -25,19 +25,20 @@ static const struct cmd_option list[] = {
 };
 
 static const struct cmd_options options = {
-    .usage = "Usage: btgen expand [OPTION]... SCRIPT...\n"
+    .usage = "Usage: btgen expand [OPTION]... SCRIPT... [-- ARG...]\n"
 	     "Print the bpftrace program that the templates expand to. Needs neither root nor "
 	     "bpftrace.\n"
 	     "\n",
     .list = list,
+    .in_order = true,
     .take = expand_take,
 };
 
 static int parse(int argc, char **argv, struct expand_request *req)
 {
 	int status = cmd_read_options(&options, argc, argv, req);
-	for (; optind < argc; optind++)
-		vec_push(req->arena, &req->sources, (struct expand_source){argv[optind], false});
+	if (status < 0)
+		expand_take_rest(req, argc, argv);
 	if (status < 0 && !req->sources.n)
 		status = cmd_usage_error(argv[0], "give a script to expand");
 	if (status < 0 && req->exe && req->pids.n)

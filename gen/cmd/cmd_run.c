@@ -253,7 +253,7 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 	    .loss_fails = o->strict,
 	    .has_skipped = x->skipped.n > 0,
 	    .max_strlen = o->req.raw ? 0 : x->bind.max_strlen,
-	    .args = o->args,
+	    .args = o->req.args,
 	};
 	cfg.pass_pid = cfg.proc && x->bind.scope == BIND_BY_PID;
 	if (!allowed_to_attach(d, &o->may, &x->bind, cfg.pass_pid))

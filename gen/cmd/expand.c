@@ -113,6 +113,9 @@ int expand_take(void *request, const char *command, int letter, const char *valu
 	struct expand_request *req = request;
 	struct arena *a = req->arena;
 	switch (letter) {
+	case 1:
+		vec_push(a, &req->sources, (struct expand_source){value, false});
+		break;
 	case 'p':
 		if (!expand_add_processes(req, value))
 			return cmd_usage_error(
@@ -160,6 +163,15 @@ int expand_take(void *request, const char *command, int letter, const char *valu
 		return cmd_usage_error(command, "option '-%c' has no effect", letter);
 	}
 	return -1;
+}
+
+void expand_take_rest(struct expand_request *req, int argc, char **argv)
+{
+	if (!req->sources.n) // scripts whose names begin with -
+		for (; optind < argc; optind++)
+			expand_take(req, argv[0], 1, argv[optind]);
+	else if (strcmp(argv[optind - 1], "--") == 0)
+		req->args = argv + optind;
 }
 
 void expand_choose_version(struct arena *a, struct diag *d, struct expand_request *req)
@@ -496,6 +508,7 @@ static bool make_program(struct arena *a, struct diag *d, const struct expand_re
 	    .is_thrifty = req->is_thrifty,
 	    .is_own = trace_is_list(&req->trace),
 	    .version = req->version,
+	    .args = req->args,
 	    .is_any_version = req->is_any_version,
 	    .conf = conf,
 	    .verbose = req->verbose,

@@ -49,7 +49,8 @@ struct expand_request {
 	VEC(struct diag_choice) findings; /**< -W NAME, -W no-NAME */
 	bool strict;			  /**< -W error */
 	bool forced;			  /**< --force */
-	bool raw; /**< the source is a finished program (USE_CMDLINE_BPF_PROGRAM) */
+	char **args; /**< positional parameters of the script, ends in NULL; NULL: none known */
+	bool raw;    /**< the source is a finished program (USE_CMDLINE_BPF_PROGRAM) */
 	bool verbose;
 };
 
@@ -66,11 +67,13 @@ struct expansion {
 };
 
 /**
- * Takes an option that several commands have: -p -x -e -D -I -v -o -W, CMD_CONF, CMD_FOR,
+ * Takes an operand (letter 1), or an option that several commands have: -p -x -e -D -I -v -o -W, CMD_CONF, CMD_FOR,
  * CMD_FORCE, CMD_JSON, CMD_CHILDREN, CMD_CGROUP; as cmd_options wants it, @request is a struct expand_request. Returns -1, or the exit status of a
  * bad value, which is reported.
  */
 int expand_take(void *request, const char *command, int letter, const char *value);
+/** What is behind --: the values of $1, $2 ...; the scripts, where none was given before it. */
+void expand_take_rest(struct expand_request *req, int argc, char **argv);
 /**
  * Adds the process with PID @word, or those of that name; false when there is none of that name.
  */

@@ -359,7 +359,7 @@ int run_options_read(int argc, char **argv, struct run_options *o)
 	for (size_t i = 0; i < o->words.n; i++)
 		vec_push(o->req.arena, &o->req.sources,
 			 (struct expand_source){o->words.v[i], o->req.raw});
-	o->args = argv + optind; // behind --
+	o->req.args = argv + optind; // behind --
 	bool is_json_file = o->req.out && str_has_suffix(str_from(o->req.out), STR(".json"));
 	o->req.json = o->converts || (o->format ? strcmp(o->format, "json") == 0 : is_json_file);
 	o->sorts |= o->converts; // what lasts is from one record to the next

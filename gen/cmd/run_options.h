@@ -25,7 +25,6 @@ struct run_options {
 	struct privilege may;	 /**< what bpftrace is allowed to do */
 	struct shapes shapes;	 /**< of a script that is run */
 	VEC(const char *) words; /**< scripts, and maybe a program's name */
-	char **args;		 /**< positional parameters of the script */
 };
 
 /** Reads all of it into @o; -1, or the exit status when nothing is left to do. */

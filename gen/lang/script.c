@@ -1,5 +1,7 @@
 #include "lang/script.h"
 
+#include <ctype.h>
+
 #include "lang/parse.h"
 
 /** Whose clause is looked at. */
@@ -8,45 +10,96 @@ struct collector {
 	struct script_clause *clause;
 };
 
-/**
- * What the tokens from @first to before @end spell, blanks between them as one; quotes may stand
- * around any part of it.
- */
-static struct str field_text(struct arena *a, const struct token *first, const struct token *end)
+/** The parts of an attach point, as they come. */
+struct parts {
+	struct arena *arena;
+	struct script_attach *at;
+	char *const *values; /**< of positional parameters, ends in NULL; or NULL */
+	struct strbuf text;
+	bool has_kind;
+};
+
+static void end_part(struct parts *p)
 {
-	if (first == end)
-		return STR("");
-	if (first->next == end && first->kind != TOK_STRING)
-		return first->text;
-	struct strbuf b;
-	strbuf_init(&b);
-	for (const struct token *t = first; t != end; t = t->next) {
-		if (t != first && t->space)
-			strbuf_addc(&b, ' ');
-		strbuf_adds(&b, t->kind == TOK_STRING ? lex_string_value(a, t) : t->text);
+	struct str text = str_copy(p->arena, strbuf_str(&p->text));
+	if (p->has_kind)
+		vec_push(p->arena, &p->at->fields, text);
+	else
+		p->at->kind = text;
+	p->has_kind = true;
+	strbuf_clear(&p->text);
+}
+
+/** The value of $N, or NULL; N is what it begins with, as 0.27 has it: $1b is $1 and a b. */
+static const char *find_value(const struct parts *p, struct str digits)
+{
+	uint64_t n;
+	if (!str_to_u64(digits, &n) || !n || digits.p[0] == '0')
+		return NULL;
+	for (uint64_t i = 1; p->values && p->values[i - 1]; i++)
+		if (i == n)
+			return p->values[i - 1];
+	return NULL;
+}
+
+/** A colon in a value ends a part as one of the script does. */
+static void add_value(struct parts *p, const char *value)
+{
+	for (; *value; value++) {
+		if (*value == ':')
+			end_part(p);
+		else
+			strbuf_addc(&p->text, *value);
 	}
-	return strbuf_take(&b, a);
+}
+
+static void add_text(struct parts *p, struct str text)
+{
+	for (size_t i = 0, n; i < text.n; i += n) {
+		const char *value = NULL;
+		for (n = 1;
+		     text.p[i] == '$' && i + n < text.n && isdigit((unsigned char)text.p[i + n]);)
+			n++;
+		if (n > 1 && (value = find_value(p, str_slice(text, i + 1, n - 1))) != NULL)
+			add_value(p, value);
+		else
+			strbuf_adds(&p->text, str_slice(text, i, n));
+		if (n > 1 && !value) {
+			p->at->missing = str_slice(text, i, n);
+			p->at->n_missing++;
+		}
+	}
+}
+
+void script_split_attach(struct arena *a, struct script_attach *at, char *const *values)
+{
+	struct parts p = {.arena = a, .at = at, .values = values};
+	strbuf_init(&p.text);
+	at->fields.n = 0;
+	at->missing = STR("");
+	at->n_missing = 0;
+	for (const struct token *t = at->node->first, *end = at->node->last->next; t != end;
+	     t = t->next) {
+		if (tok_is(t, ":")) {
+			end_part(&p);
+			continue;
+		}
+		if (p.text.n && t->space)
+			strbuf_addc(&p.text, ' '); // blanks between tokens are one
+		if (t->kind == TOK_STRING)
+			strbuf_adds(&p.text, lex_string_value(a, t));
+		else
+			add_text(&p, t->text);
+	}
+	end_part(&p);
+	strbuf_fini(&p.text);
+	at->provider = vocabulary_provider(at->kind);
 }
 
 static void add_attach(struct arena *a, struct script_clause *c, struct node *n)
 {
 	struct script_attach at = {.node = n};
-	const struct token *start = n->first, *end = n->last->next;
-	bool is_kind = true;
-	for (const struct token *t = start;; t = t->next) {
-		if (t != end && !tok_is(t, ":"))
-			continue;
-		struct str text = field_text(a, start, t);
-		if (is_kind)
-			at.kind = text;
-		else
-			vec_push(a, &at.fields, text);
-		is_kind = false;
-		if (t == end)
-			break;
-		start = t->next;
-	}
-	at.provider = vocabulary_provider(at.kind);
+	script_split_attach(a, &at, NULL);
 	vec_push(a, &c->attach, at);
 }
 

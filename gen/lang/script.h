@@ -27,6 +27,9 @@ struct script_attach {
 	 * removed.
 	 */
 	VEC(struct str) fields;
+	/** "$2": the last positional parameter outside of quotes that has no value; or empty. */
+	struct str missing;
+	unsigned n_missing; /**< how many have none */
 	/** For bind/: the attach points that take its place, where those are several. */
 	VEC(struct str) bound;
 	/** For bind/: the script can do without it, and the target has no such probe or .. */
@@ -90,6 +93,9 @@ struct script {
  * own.
  */
 bool script_parse(struct arena *a, struct diag *d, struct token *tokens, struct script *ret);
+
+/** Its kind and fields anew, with the values of $1, $2 ... (ends in NULL; or NULL: none is known). */
+void script_split_attach(struct arena *a, struct script_attach *at, char *const *values);
 
 /** The tag of a definition, empty when it has none. */
 struct str script_tag(const struct node *definition);

@@ -77,7 +77,7 @@ static bool bind_clauses(struct bind *b)
 {
 	struct attach_clause *clauses = b->clauses;
 	bool good = check_words(b);
-	attach_add_files(b);
+	good &= attach_add_files(b);
 	attach_choose(b);
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
 		bool bound = attach_bind_clause(b, &b->script.clauses.v[i], &clauses[i]);

@@ -134,7 +134,7 @@ bad 1 "no function spdk_thread_send_msgs" "an unknown function" $pid "$tmp/fn.bt
 like "$("$sh" $pid "$tmp/fn.bt" 2>&1)" "did you mean spdk_thread_send_msg\?" "and the nearest function is offered"
 bad 1 ":1:1: error: no function nosuch in $tgt" "a function that a file which is named does not have" -e "uprobe:$tgt:nosuch { }"
 bad 1 ":1:1: error: no USDT probe nosuch in $tgt" "a probe that it does not have" -e "usdt:$tgt:spdk:nosuch { }"
-elsewhere="uprobe:$tgt:main, uretprobe:$tgt:main, uprobe:$tgt:main+4, uprobe:$tgt:0x1234, uprobe:$tgt:nosuch*, uprobe:$tmp/nosuch:f, \
+elsewhere="uprobe:$tgt:main, uretprobe:$tgt:main, uprobe:$tgt:main+4, uprobe:$tgt:0x1234, uprobe:$tgt:nosuch*, \
 usdt:$tgt:spdk:nvmf_tgt_state, usdt:$tgt:nvmf_tgt_state, usdt:$tgt:*:nosuch { }"
 is "$("$btgen" expand -e "$elsewhere" 2>&1)" "$elsewhere" "what it has, and what only bpftrace knows, stays"
 printf '#pragma enum t nvmf_tgt_stat\nusdt:__EXE__:nvmf_tgt_state { printf("%%s", @t[arg1]); }\n' >"$tmp/enum.bt"

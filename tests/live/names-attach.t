@@ -105,6 +105,10 @@ ns-slapd:work_q__enqueue(struct st *p, int arg1, enum mood mood)
 ns-slapd:o"d%s a'"'"'xy(struct st *p)' "-l has no doubt about them"
 is "$("$live_sh" -c "$tmp/app" -e 'usdt:__EXE__:jons-app:bigprobe { printf("%d %s\n", args.p->len, args.p->mood); }' 2>/dev/null)" \
 	"42 SAD" "DTRACE_PROBE1(jons-app, bigprobe, ...) is traced, with its types"
+is "$(cd "$tmp" && "$live_sh" -c ./app -e 'usdt:./app:ns-slapd:work_q__enqueue { printf("%d %s\n", args.p->len, args.mood); }' 2>/dev/null)" \
+	"42 SAD" "by a relative path, too"
+is "$(cd "$tmp" && "$live_sh" -c ./app -e 'usdt:$1:ns-slapd:work_$2ue { printf("%d %s %s\n", args.p->len, args.mood, str($2)); }' -- ./app q__enque 2>/dev/null)" \
+	"42 SAD q__enque" "by positional parameters, of which one is part of a word"
 is "$("$live_sh" -q -c "$tmp/app" -t '*' 2>/dev/null | sed 's/.*\] //' | grep -v '^$' | sed 's/0x[0-9a-f]*/P/;s/arg0=/p=/')" \
 	'jons-app:bigprobe p=P
 ns-slapd:work_q__enqueue p=P arg1=7 mood=SAD
