@@ -390,6 +390,8 @@ void lower_node(struct lowerer *lo, struct node *n, const struct node *parent)
 		}
 		lower_children(lo, n);
 		lower_asked(lo, n);
+		if (n->kind == NODE_CAST)
+			lower_cast(lo, n);
 		if (n->kind == NODE_UNARY)
 			lower_minus(lo, n);
 		if (n->kind == NODE_BINARY)

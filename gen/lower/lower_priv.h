@@ -34,6 +34,8 @@ void lower_place(struct lowerer *lo, struct node *n, const struct node *parent);
  * below.
  */
 void lower_division(struct lowerer *lo, struct node *n);
+/** `(int64)x` */
+void lower_cast(struct lowerer *lo, struct node *n);
 /** `-x` */
 void lower_minus(struct lowerer *lo, struct node *n);
 /** `x + y`, `x < y`: a sign on one side puts one on the other. */

@@ -6,6 +6,24 @@
 #include "lang/print.h"
 #include "out/dialect.h"
 
+/**
+ * bpftrace up to 0.23 makes an unsigned number of a signed one and an unsigned one, and has other
+ * maps for them.
+ */
+static bool mixes_signs(const struct lowerer *lo)
+{
+	return lo->b->files && !dialect_has_libbpf_usdt(lo->b->version);
+}
+
+/**
+ * Would a cast to a signed type take the highest bit of @n for its sign? bpftrace before 0.24 does
+ * so with unsigned numbers of less than 64 bits: (int64) of an uint8_t of 200 is -56.
+ */
+static bool sign_extends(const struct lowerer *lo, const struct node *n)
+{
+	return mixes_signs(lo) && n->expr && n->expr->sign == SIGN_NONE;
+}
+
 /** The node as an operand of what stands behind a cast. */
 static struct node *operand(struct lowerer *lo, struct node *n)
 {
@@ -25,7 +43,7 @@ static struct node *operand(struct lowerer *lo, struct node *n)
 	for (size_t i = 0; i < sizeof(casts) / sizeof(casts[0]); i++)
 		if (str_has_prefix(text, str_from(casts[i])))
 			return n;
-	return change_text(a, n, "(int64)%n", n);
+	return change_text(a, n, sign_extends(lo, n) ? "(int64)(uint64)%n" : "(int64)%n", n);
 }
 
 /**
@@ -121,15 +139,6 @@ void lower_division(struct lowerer *lo, struct node *n)
 	become_cast(lo, n, change_copy(lo->b->arena, n), quotient);
 }
 
-/**
- * bpftrace up to 0.23 makes an unsigned number of a signed one and an unsigned one, and has other
- * maps for them.
- */
-static bool mixes_signs(const struct lowerer *lo)
-{
-	return lo->b->files && !dialect_has_libbpf_usdt(lo->b->version);
-}
-
 /** A number that is never negative, which is unsigned to bpftrace, becomes signed. */
 static void make_signed(struct lowerer *lo, struct node *n)
 {
@@ -145,6 +154,15 @@ static void make_signed(struct lowerer *lo, struct node *n)
 	become_cast(lo, n, was,
 		    n->kind == NODE_MAP ? operand(lo, was)
 					: change_text(a, n, "(int64)(uint64)(%n)", was));
+}
+
+void lower_cast(struct lowerer *lo, struct node *n)
+{
+	struct node *value = n->child->next;
+	if (!lo->good || n->expr->sign != SIGN_SIGNED || !sign_extends(lo, value) ||
+	    value->kind == NODE_NUMBER || value->kind == NODE_MAP)
+		return;
+	change(lo->b->arena, value, "(uint64)%n", value);
 }
 
 /** -x, where x has no sign: newer versions have maps and variables of 8 bits without one. */
