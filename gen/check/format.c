@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lang/format.h"
+#include "lower/argument.h"
 #include "out/dialect.h"
 
 /**
@@ -224,14 +225,13 @@ static void check_text_of_number(struct given *g)
 	const char *text = check_text(g->k, g->value);
 	const struct ctype *t =
 	    g->value->expr->enumerator_of ? g->value->expr->enumerator_of : g->m.plain;
-	const struct ctype *plain = ctype_strip(g->value->expr->type);
 	enum sign sign = g->value->expr->sign;
 	// Of a program that is run the number travels, if it is known how to print it.
 	bool is_refused = !dialect_has_own_printf(b->version) &&
 			  (!b->shapes || sign == SIGN_OTHER || sign == SIGN_MIXED);
 	enum diag_level level = is_refused ? DIAG_ERROR : check_level(&g->m);
-	if (b->shapes && plain && plain->kind == CTYPE_ENUM)
-		return; // its name is printed, names/printcall.h
+	if (argument_shown_enum(b, g->value->expr))
+		return; // its name is printed
 	if (check_is_string(g->m.plain))
 		check_say(g->k, g->value, "format", level,
 			  "%%s needs the string, and this is its address: use str(%s)", text);

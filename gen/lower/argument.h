@@ -16,6 +16,11 @@
  * is inferred or listed, not declared. Debug information is read for it only when it is asked for.
  */
 struct ctype *argument_meant(struct bind *b, const struct expr *e, bool *is_guess);
+/**
+ * The enum whose names %s prints of the number @e: of its type, or of the declared type of the
+ * argN that it is; NULL: none. A host's script has none of a target's.
+ */
+struct ctype *argument_shown_enum(struct bind *b, const struct expr *e);
 /** The argument that @e is, of the first probe of its clause; NULL for none. */
 const struct probearg *argument_of(struct bind *b, const struct expr *e);
 

@@ -3,6 +3,8 @@
 #include "conf/probesig.h"
 #include "ctype/enumtab.h"
 #include "lang/change.h"
+#include "lang/format.h"
+#include "lower/argument.h"
 
 /** `enum ns::state` without its keyword and blanks. */
 static struct str type_text(struct bind *b, const struct node *type)
@@ -29,16 +31,10 @@ static bool is_taken(const struct bind *b, struct str map)
 	return false;
 }
 
-/**
- * The table of what @type is in clause @i; source files may have enums of their own under that
- * name.
- */
-static struct str table_for(struct bind *b, size_t i, struct str type, const struct token *at)
+/** The table of the enum @means (NULL: not known) that @at calls @type. */
+static struct str table_of(struct bind *b, struct str type, struct ctype *means,
+			   const struct token *at)
 {
-	struct lookup *lk = bind_lookup_from(b, i);
-	struct ctype *means = NULL;
-	if (lk)
-		lookup_type(lk, type, NAME_ENUM | NAME_TYPEDEF, &means);
 	for (size_t k = 0; k < b->enum_tables.n; k++) {
 		const struct bind_enum_table *t = &b->enum_tables.v[k];
 		if (str_eq(t->type, type) &&
@@ -60,11 +56,62 @@ struct rewriter {
 	bool good;
 };
 
+/** @n becomes `@map[value]`. */
+static void look_up(struct rewriter *r, struct node *n, struct node *value, struct str map,
+		    struct node *parent)
+{
+	struct bind *b = r->b;
+	struct token *name = arena_new(b->arena, struct token);
+	*name = *n->first;
+	name->text = map;
+	change(b->arena, n, "@%t[%n]", map, value);
+	n->kind = NODE_MAP;
+	n->name = name;
+	n->child = n->last_child = value;
+	vec_push(b->arena, &b->script.clauses.v[r->clause].maps,
+		 (struct script_map_use){
+		     .name = map, .at = n->first, .has_key = true, .parent = parent, .node = n});
+}
+
+/** %s of the number @n, where that prints a name; a choice may have one on each side. */
+static void name_number(struct rewriter *r, struct node *n, struct node *parent)
+{
+	struct bind *b = r->b;
+	struct ctype *t = argument_shown_enum(b, n->expr), *plain = ctype_strip(t);
+	if (n->kind == NODE_GROUP) {
+		name_number(r, n->child, n);
+		return;
+	}
+	for (struct node *c = n->child; n->kind == NODE_TERNARY && !t && c; c = c->next)
+		if (c != n->child)
+			name_number(r, c, n);
+	if (!t)
+		return;
+	struct str name = plain->name.n ? plain->name : t->name;
+	struct node *value = change_copy(b->arena, n);
+	n->expr = arena_new(b->arena, struct expr);
+	*n->expr = (struct expr){.kind = EXPR_TEXT, .sign = SIGN_OTHER};
+	look_up(r, n, value, table_of(b, name, t, n->first), parent);
+}
+
+/** What printcall.h leaves to bpftrace, of which 0.23 alone knows names. */
+static void name_numbers(struct rewriter *r, struct node *call)
+{
+	struct node *format = format_find(call);
+	struct conversion c = {0};
+	for (struct node *n = format ? format->next : NULL;
+	     n && format_next(format->name->text, &c); n = n->next)
+		if (c.letter == 's')
+			name_number(r, n, call);
+}
+
 static bool rewrite(void *ctx, struct node *n, struct node *parent)
 {
 	struct rewriter *r = ctx;
 	struct bind *b = r->b;
 	struct node *type = n->child, *value = type ? type->next : NULL;
+	if (n->kind == NODE_CALL)
+		name_numbers(r, n);
 	if (!node_is(n, NODE_CALL, "enum_name"))
 		return true;
 	struct diag_place at = tok_place(n->first);
@@ -75,17 +122,11 @@ static bool rewrite(void *ctx, struct node *n, struct node *parent)
 		return r->good = diag_error(
 			   b->diag, &at,
 			   "the first argument of enum_name() must be the name of an enum");
-	struct token *name = arena_new(b->arena, struct token);
-	*name = *n->name;
-	name->text = table_for(b, r->clause, text, type->first);
-	change(b->arena, n, "@%t[%n]", name->text, value);
-	n->kind = NODE_MAP;
-	n->name = name;
-	n->child = value;
-	vec_push(
-	    b->arena, &b->script.clauses.v[r->clause].maps,
-	    (struct script_map_use){
-		.name = name->text, .at = n->first, .has_key = true, .parent = parent, .node = n});
+	struct lookup *lk = bind_lookup_from(b, r->clause);
+	struct ctype *means = NULL;
+	if (lk) // source files may have enums of their own under that name
+		lookup_type(lk, text, NAME_ENUM | NAME_TYPEDEF, &means);
+	look_up(r, n, value, table_of(b, text, means, type->first), parent);
 	return true;
 }
 

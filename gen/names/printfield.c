@@ -154,8 +154,7 @@ static const struct enumtab *names_of(struct printing *g, struct node *n, struct
 		return names;
 	if (n->kind != NODE_CAST)
 		*ret_value = n;
-	bool is_number = n->expr && n->expr->kind == EXPR_NUMBER;
-	return is_number ? enumtab_of(g->arena, n->expr->type) : NULL;
+	return enumtab_of(g->arena, argument_shown_enum(g->p->b, n->expr));
 }
 
 /** An int that holds an unsigned enum is shown as an int where it has no name. */

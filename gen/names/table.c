@@ -244,10 +244,12 @@ bool table_add_all(struct bind *b)
 		map_add(b->arena, &named, b->tables.v[i].map);
 	for (size_t i = 0; i < b->enum_tables.n; i++) {
 		const struct bind_enum_table *t = &b->enum_tables.v[i];
-		if (map_add(b->arena, &named, t->map))
-			vec_push(
-			    b->arena, &b->tables,
-			    (struct bind_table){.map = t->map, .type = t->type, .place = t->at});
+		struct bind_table w = {.map = t->map, .type = t->type, .place = t->at};
+		if (!map_add(b->arena, &named, t->map))
+			continue;
+		if (t->means && enumtab_from_type(b->arena, t->means, &w.names))
+			w.is_sought = w.is_found = true;
+		vec_push(b->arena, &b->tables, w);
 	}
 	if (!b->tables.n)
 		return true;

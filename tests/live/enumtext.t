@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# %s of a number of an enum's type is its name, wherever it comes from, under bpftrace.sh, in the program of -n and in a bundle, and
+# btgen check has nothing to say of it.
+[ -e /sys/kernel/tracing/available_events ] || [ "${BTGEN_IN_TRACEFS-}" = 1 ] ||
+	exec "$(dirname "$0")/../matrix/tracefs.sh" "$0" "$@"
+. "$(dirname "$0")/../lib.sh"
+. "$top/tests/live.sh"
+can_trace || skip_all "needs root and bpftrace"
+
+cat >"$tmp/e.c" <<'E2'
+#include <btgen/usdt.h>
+#include <stdio.h>
+#include <unistd.h>
+enum state { IDLE, READY = 5, FAILED = -2 };
+typedef enum { RED, GREEN } color_t;
+struct order { enum state st; color_t color; enum state all[2]; int qty; enum state *p; };
+static struct order o = {READY, GREEN, {FAILED, READY}, 5, &o.all[0]};
+int main(void)
+{
+	struct order *q = &o;
+	enum state states[] = {READY, 77};
+	char c;
+	while (read(0, &c, 1) == 1 && c != 'x')
+		;
+	for (int i = 0; i < 2; i++) {
+		enum state st = states[i];
+		const char *name = i ? "77" : "READY";
+		__asm__ volatile("" : "+r"(st));
+		USDT_PROBE(en, visit, q, USDT_ARG(st, "st"), USDT_ARG(o.color, "color"));
+		printf("argument %s %s GREEN\nmember READY GREEN\nelement FAILED READY FAILED\n", name, name);
+		printf("variable %s %s\nmap %s\ncast %s\ncopy READY\n", name, name, name, name);
+		printf("choice %s many %s\n", name, name);
+	}
+	puts("done");
+	return 0;
+}
+E2
+gcc -O1 -g -I"$top/include" -o "$tmp/e" "$tmp/e.c" || exit 1
+cat >"$tmp/e.bt" <<'E2'
+usdt:__EXE__:visit { printf("argument %s %s %s\n", args.st, arg1, args.color); }
+usdt:__EXE__:visit { printf("member %s %s\n", args.q->st, args.q->color); }
+usdt:__EXE__:visit { $i = 1; printf("element %s %s %s\n", args.q->all[0], args.q->all[$i], *args.q->p); }
+usdt:__EXE__:visit { $s = args.st; $t = arg1; printf("variable %s %s\n", $s, $t); }
+usdt:__EXE__:visit { @state[tid] = args.st; printf("map %s\n", @state[tid]); delete(@state[tid]); }
+usdt:__EXE__:visit { printf("cast %s\n", (enum state)arg1); }
+usdt:__EXE__:visit { $c = *args.q; printf("copy %s\n", $c.st); }
+usdt:__EXE__:visit {
+	printf("choice %s %s %s\n", args.q->qty > 3 ? args.st : args.q->st, args.q->qty > 3 ? "many" : args.color, args.q->qty < 3 ? "few" : args.st);
+}
+E2
+version=$("$bpftrace" --version | grep -o '0\.[0-9]*')
+is "$("$btgen" check --for "$version" -x "$tmp/e" "$tmp/e.bt" 2>&1)" "" "btgen check has nothing to say"
+
+# same FILE HOW: it has what the program says
+same() { is "$(grep -E '^[a-z]+ ' "$1" | sort)" "$(grep -v done "$tmp/answers" | sort)" "$2"; }
+
+live_start "$tmp/e"
+ok "bpftrace.sh attaches" live_trace "$live_pid" "$tmp/e.bt"
+live_say x
+exec 8>&-
+live_wait
+same "$tmp/trace" "bpftrace.sh prints the names, and numbers that have none"
+
+# bare COMMAND...: bpftrace alone, while the program does its work
+bare() {
+	"$@" >"$tmp/bare" 2>"$tmp/bare-said" 8>&- </dev/null &
+	local tracer=$! n=0
+	own $tracer
+	wait_for 60 eval "grep -qE '^(22|232|281) ' /proc/$tracer/syscall || ! kill -0 $tracer 2>/dev/null"
+	live_say x
+	exec 8>&-
+	wait_for 20 grep -q done "$tmp/answers"
+	# 0.17 misses a ^C that comes while it does not wait for events
+	until ! kill -INT $tracer 2>/dev/null || [ $((n += 1)) = 30 ]; do sleep 1; done
+	wait $tracer
+}
+live_start "$tmp/e"
+"$live_sh" -n "$live_pid" "$tmp/e.bt" >"$tmp/n.bt"
+BPFTRACE_MAX_STRLEN=64 bare "$bpftrace" "$tmp/n.bt"
+same "$tmp/bare" "the program of -n does so, run by bpftrace alone"
+
+live_start "$tmp/e"
+"$btgen" bundle --for "$version" -x "$tmp/e" -o "$tmp/bundle.sh" "$tmp/e.bt"
+BPFTRACE=$bpftrace bare sh "$tmp/bundle.sh"
+same "$tmp/bare" "and so does a bundle"
+done_testing
