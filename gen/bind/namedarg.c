@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <limits.h>
 
+#include "elf/debugfile.h"
 #include "out/dialect.h"
 #include "probe/argtype.h"
 #include "probe/funcargs.h"
@@ -367,4 +368,12 @@ bool namedarg_resolve(struct bind *b, struct attach_clause *c)
 		good &= found;
 	}
 	return good;
+}
+
+bool namedarg_say_stripped(const struct attach_match *m, const struct diag_place *at,
+			   const char *wanted_for)
+{
+	const struct binary *bin = &m->file->bin;
+	return bin->src && !dwsrc_open(bin->src, NULL) &&
+	       !debugfile_say_missing(bin->img, at, wanted_for);
 }

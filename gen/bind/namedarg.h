@@ -30,6 +30,12 @@ const struct probearg *namedarg_find(struct bind *b, const struct attach_clause 
  * when it has none. What was read is kept.
  */
 const struct probearg *namedarg_at(struct bind *b, const struct attach_match *m, unsigned n);
+/**
+ * Where the file of @m has no debug information, that is an error at @at, and so is all that needs it
+ * ("what arg0 points to"): true, and what helps is said.
+ */
+bool namedarg_say_stripped(const struct attach_match *m, const struct diag_place *at,
+			   const char *wanted_for);
 /** Where the first site of the probe of @m is in its source; @line is 0 where that is not known. */
 void namedarg_site(struct bind *b, const struct attach_match *m, struct str *file, unsigned *line);
 

@@ -154,14 +154,35 @@ static const char *as_pointer(struct checker *k, const struct node *value, const
 			    STR_ARG(ctype_spell(k->b->arena, m->type)), check_text(k, value));
 }
 
+/** An argument without a type, in a program without debug information, is followed. */
+static void check_stripped(struct checker *k, const struct node *of)
+{
+	const struct expr *e = of->expr;
+	struct diag_place at = tok_place(of->first);
+	if (e->arg_of && !e->is_mixed && !e->type)
+		k->good &= !namedarg_say_stripped(
+		    &e->arg_of->probes.v[0], &at,
+		    arena_printf(k->b->arena, "what %s points to", check_text(k, of)));
+}
+
+/** `(*arg0).member` is `arg0->member`. */
+static struct node *without_star(struct node *of)
+{
+	of = node_ungrouped(of);
+	return node_is(of, NODE_UNARY, "*") ? node_ungrouped(of->child) : of;
+}
+
 /** `arg0->member`, `$x->member` of a number. */
 static void check_member(struct checker *k, const struct node *n, struct node *of)
 {
 	struct diag_place at = tok_place(of->first);
 	struct meaning m;
-	if (n->name->kind != TOK_IDENT || !of->expr || of->expr->kind != EXPR_NUMBER ||
-	    !check_meaning(k, of, &m) || !m.plain)
+	if (n->name->kind != TOK_IDENT || !of->expr || of->expr->kind != EXPR_NUMBER)
 		return;
+	if (!check_meaning(k, of, &m) || !m.plain) {
+		check_stripped(k, of);
+		return;
+	}
 	struct ctype *to = ctype_pointee(m.plain);
 	if (!of->expr->type && to && ctype_is_aggregate(to)) {
 		const char *pointer = as_pointer(k, of, &m);
@@ -185,6 +206,8 @@ static void check_index(struct checker *k, struct node *of)
 {
 	struct diag_place at = tok_place(of->first);
 	struct meaning m;
+	if (of->expr && of->expr->kind == EXPR_NUMBER && !check_meaning(k, of, &m))
+		check_stripped(k, of);
 	if (!of->expr || of->expr->kind != EXPR_NUMBER || !check_meaning(k, of, &m) || !m.plain ||
 	    (of->expr->type && m.plain->kind == CTYPE_POINTER))
 		return;
@@ -270,7 +293,7 @@ void check_pointers(struct checker *k, struct node *n, struct node *parent)
 	switch (n->kind) {
 	case NODE_MEMBER:
 		check_followed(k, n->child);
-		check_member(k, n, node_ungrouped(n->child));
+		check_member(k, n, without_star(n->child));
 		break;
 	case NODE_INDEX:
 		check_followed(k, n->child);

@@ -99,21 +99,35 @@ static bool check_reach(struct diag *d, const struct bind *b)
 	return diag_note(d, NULL, "#pragma scope host says that a script is for all processes");
 }
 
-/** What a trace of these @n processes does not show. */
+/**
+ * What a trace of these @n processes does not show. Where their file has been replaced, -x FILE means
+ * the new one, which none of them runs.
+ */
 static void note_others(struct diag *d, const struct expansion *x, size_t n)
 {
-	struct str file = x->proc->files.v[0].path;
+	const struct proc_file *exe = &x->proc->files.v[0];
+	bool is_replaced = exe->is_deleted || proc_has_successor(x->proc, exe);
+	const char *file = str_dup(x->proc->arena, str_printable(x->proc->arena, exe->path));
 	unsigned children = n == 1 ? proc_count_children(x->proc) : 0;
 	if (children)
 		diag_note(d, NULL,
 			  "%u children of process %d run the same program and are not traced: use "
-			  "--children, or -x " STR_FMT " to trace all that run it",
-			  children, x->proc->pid, STR_ARG(file));
+			  "--children, or %s",
+			  children, x->proc->pid,
+			  is_replaced ? "give their PIDs"
+				      : arena_printf(x->proc->arena,
+						     "-x %s to trace all that run it", file));
 	else if (n > 1)
 		diag_note(d, NULL,
 			  "processes that start later are not traced: use --children for those "
-			  "that these fork, -x " STR_FMT " to trace all",
-			  STR_ARG(file));
+			  "that these fork%s",
+			  is_replaced ? ""
+				      : arena_printf(x->proc->arena, ", -x %s to trace all", file));
+	if (is_replaced && (children || n > 1))
+		diag_note(d, NULL,
+			  "%s was replaced on disk: -x would trace the new file, which these "
+			  "processes do not run",
+			  file);
 }
 
 /** CLOCK_REALTIME - the clock of nsecs, in ns: that of all versions goes on while the machine sleeps. */
@@ -438,6 +452,35 @@ static bool is_said(const struct diag_log *log, const struct diag_message *m)
 	return false;
 }
 
+/** The first bytes of the build ID, in hex; empty for none. */
+static const char *short_build(struct arena *a, struct expansion *x)
+{
+	enum { SHOWN = 6 };
+	struct str id = build_of(a, x);
+	return str_dup(a, str_hex(a, str_slice(id, 0, id.n < SHOWN ? id.n : SHOWN)));
+}
+
+/** Says which processes run which build, so that those of one can be given. */
+static bool refuse_builds(struct builds *b)
+{
+	struct arena *a = b->arena;
+	diag_error(b->diag, NULL,
+		   "%zu builds of the program run, and the script is for the whole host: give the "
+		   "processes of one build",
+		   b->list.n);
+	for (size_t i = 0; i < b->list.n; i++) {
+		struct build *build = &b->list.v[i];
+		const char *id = short_build(a, &build->x), *pids = "";
+		for (size_t k = 0; k < build->options.req.pids.n; k++)
+			pids = arena_printf(a, "%s %d", pids, build->options.req.pids.v[k]);
+		struct str exe = proc_exe(a, PROCFS, build->options.req.pids.v[0]);
+		diag_note(b->diag, NULL, STR_FMT ", build ID %s: PID%s%s",
+			  STR_ARG(str_printable(a, exe)), *id ? id : "unknown",
+			  build->options.req.pids.n > 1 ? "s" : "", pids);
+	}
+	return false;
+}
+
 /** What is wrong with the script is said once, not of each build. */
 static bool expand_builds(struct builds *b)
 {
@@ -450,12 +493,6 @@ static bool expand_builds(struct builds *b)
 		struct build *build = &b->list.v[i];
 		d->log = &log;
 		good &= expand(a, d, &build->options, &build->x);
-		if (good && build->x.bind.scope == BIND_HOST)
-			good =
-			    diag_error(d, NULL,
-				       "%zu builds of the program run, and the script is for the "
-				       "whole host: give the processes of one build",
-				       b->list.n);
 		d->log = NULL;
 		for (size_t k = 0; k < log.messages.n; k++) {
 			if (!is_said(&said, &log.messages.v[k]))
@@ -463,7 +500,8 @@ static bool expand_builds(struct builds *b)
 			vec_push(a, &said.messages, log.messages.v[k]);
 		}
 	}
-	return good;
+	bool is_for_host = good && b->list.v[0].x.bind.scope == BIND_HOST;
+	return good && (!is_for_host || refuse_builds(b));
 }
 
 /** What goes before its lines, as tail has it for several files. @id: the build's, in hex */
@@ -493,11 +531,9 @@ static struct str heading_of(struct builds *b, const struct build *build, const 
 /** How a build is told from others: by its build-id, and by its first process. */
 static void name_build(struct builds *b, struct build *build, unsigned number)
 {
-	enum { SHOWN = 6 }; // bytes of it
 	struct arena *a = b->arena;
-	struct str id = build_of(a, &build->x);
-	const char *hex = str_dup(a, str_hex(a, str_slice(id, 0, id.n < SHOWN ? id.n : SHOWN)));
-	build->note = id.n ? arena_printf(a, ", build %s", hex) : "";
+	const char *hex = short_build(a, &build->x);
+	build->note = *hex ? arena_printf(a, ", build %s", hex) : "";
 	build->share.self = number;
 	build->share.heading = heading_of(b, build, hex);
 }

@@ -61,6 +61,43 @@ id() { readelf -nW "/proc/$1/exe" | sed -n 's/.*Build ID: \(............\).*/\1/
 old=$(id "${pid[1]}") new=$(id "${pid[3]}")
 script='usdt:__EXE__:hit { printf("%c %s %s %d\n", args.r->id, args.r->state, args.next, pid); @[args.next] = count(); }'
 
+# What helps is said.
+out=$(timeout 60 "$live_sh" "$name" -e "#pragma scope host
+$script" 2>&1)
+is "$? $(grep -v 'it is reached' <<<"$out" | grep -E '^btgen:' | sort)" "1 $(sort <<END
+btgen: error: 2 builds of the program run, and the script is for the whole host: give the processes of one build
+btgen: note: $program (deleted), build ID $old: PIDs ${pid[1]} ${pid[2]}
+btgen: note: $program, build ID $new: PID ${pid[3]}
+END
+)" "a script for the whole host: the processes of each build are named"
+ok "processes of a file that was replaced" live_trace "${pid[1]}" "${pid[2]}" -e "$script"
+live_wait INT
+is "$(grep note: "$tmp/messages" | grep -v 'it is reached')" "btgen: note: processes that start later are not traced: use --children for those that these fork
+btgen: note: $program was replaced on disk: -x would trace the new file, which these processes do not run" \
+	"-x, which would trace none of them, is not proposed"
+cat >"$tmp/fork.c" <<'END'
+#include <btgen/usdt.h>
+#include <unistd.h>
+int main(void)
+{
+	char c;
+	if (fork())
+		fork();
+	while (read(0, &c, 1) == 1)
+		USDT_PROBE(app, turn, c);
+}
+END
+gcc -O1 -g -I"$top/include" -o "$tmp/fork" "$tmp/fork.c" && run 5 "$tmp/fork"
+wait_for 10 pgrep -P "${pid[5]}" >/dev/null
+cp "$tmp/fork" "$tmp/fork.new" && mv "$tmp/fork.new" "$tmp/fork"
+ok "one with a child" live_trace "${pid[5]}" -t turn
+live_wait INT
+is "$(grep note: "$tmp/messages" | grep -v 'it is reached')" "btgen: note: 2 children of process ${pid[5]} run the same program and are not traced: use --children, or give their PIDs
+btgen: note: $tmp/fork was replaced on disk: -x would trace the new file, which these processes do not run" \
+	"nor is it there"
+exec {in[5]}>&-
+unset 'pid[5]'
+
 is "$(semaphores)" "0 0 0 " "no semaphore is raised"
 ok "a name of two builds: it attaches" live_trace "$name" -e "$script"
 is "$(grep attached "$tmp/messages" | LC_ALL=C sort)" "btgen: attached to 2 processes of $name (${pid[1]}, ${pid[2]}), build $old
