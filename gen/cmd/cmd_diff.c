@@ -67,6 +67,7 @@ static const struct cmd_options options = {
 	"\n"
 	"Exit status: 0 nothing changed (with SCRIPTs: nothing that they rely on), 1 it did, 2 "
 	"trouble.\n"
+	"A warning says when a build has no types to compare; the status stays.\n"
 	"What a SCRIPT relies on are its probes, the arguments it uses, and all that goes into "
 	"its\n"
 	"program: enumerators, tables, offsets of the struct members that it reads.\n",
@@ -310,6 +311,16 @@ static void print_json(const struct difference *df, const script_changes *script
 	strbuf_fini(&b);
 }
 
+static void warn_untyped(struct options *o, const struct difference *df)
+{
+	for (size_t i = 0; i < 2 && !o->quiet; i++)
+		if (df->untyped[i].n)
+			diag_warning(&o->diag, NULL,
+				     STR_FMT " has no debug information: types and enumerators "
+					     "were not compared",
+				     STR_ARG(df->untyped[i]));
+}
+
 static int compare(struct options *o)
 {
 	struct arena *a = &o->arena;
@@ -338,6 +349,7 @@ static int compare(struct options *o)
 		return DIFF_TROUBLE;
 	}
 	size_t n = o->scripts.n ? relied + scripts.n : df.changes.n;
+	warn_untyped(o, &df);
 	return n ? DIFF_CHANGED : DIFF_SAME;
 }
 

@@ -4,6 +4,7 @@
 
 #include "bind/bind.h"
 #include "ctype/enumtab.h"
+#include "elf/debugfile.h"
 
 static struct change *add(struct difference *df, enum change_kind kind, struct str subject)
 {
@@ -100,6 +101,16 @@ static void compare_probe(struct difference *df, struct map *enums, struct str s
 	}
 }
 
+/** Is a type of an argument not known because @tf has no debug information? */
+static void note_untyped(const struct targetfile *tf, const struct probeargs *pa, struct str *ret)
+{
+	struct img *file;
+	for (size_t i = 0; i < pa->n_args && !ret->n; i++)
+		if ((!pa->args[i].type || pa->args[i].is_kind) &&
+		    !img_debugfile(tf->bin.img, &file))
+			*ret = tf->path;
+}
+
 static const struct sdt_probe *find_probe(struct targetfiles *s, const struct sdt_probe *like,
 					  struct targetfile **ret)
 {
@@ -136,6 +147,8 @@ void difference_find(struct difference *df, struct arena *a, struct targetfiles 
 				continue;
 			}
 			probeargs_read(&other->bin, after->signatures, q, &is);
+			note_untyped(tf, &was, &df->untyped[0]);
+			note_untyped(other, &is, &df->untyped[1]);
 			compare_probe(df, &enums, probe_name(a, p), &was, &is);
 		}
 	}

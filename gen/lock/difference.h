@@ -38,6 +38,8 @@ struct change {
 struct difference {
 	struct arena *arena;
 	VEC(struct change) changes;
+	struct str
+	    untyped[2]; /**< a file of the old, the new build whose types are not known; or empty */
 };
 
 void difference_find(struct difference *ret, struct arena *a, struct targetfiles *before,

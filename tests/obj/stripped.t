@@ -29,4 +29,12 @@ said 48 '$p' '$p = args.o; printf("%d", $p->qty);'
 is "$("$btgen" check -x "$tmp/bare" -e 'struct mine { int id; int qty; };
 usdt:__EXE__:visit { $p = (struct mine *)args.o; printf("%d", $p->qty); }' 2>&1)" "" "a struct of the script's own leads on"
 is "$("$btgen" check -x "$tmp/shop" -e 'usdt:__EXE__:visit { printf("%d", args.o->qty); }' 2>&1)" "" "with debug information it is known"
+
+out=$("$btgen" diff "$tmp/shop" "$tmp/bare" 2>&1)
+is "$? $out" "0 btgen: warning: $tmp/bare has no debug information: types and enumerators were not compared" "btgen diff says that types were not compared"
+out=$("$btgen" diff "$tmp/bare" "$tmp/shop" 2>&1)
+is "$? $out" "0 btgen: warning: $tmp/bare has no debug information: types and enumerators were not compared" "of the old build, too"
+is "$("$btgen" diff -q "$tmp/shop" "$tmp/bare" 2>&1) $?" " 0" "-q: nothing is said"
+"$btgen" embed "$tmp/shop" && strip -o "$tmp/kept" "$tmp/shop"
+is "$("$btgen" diff "$tmp/shop" "$tmp/kept" 2>&1) $?" " 0" "types that btgen embed has kept are compared"
 done_testing
