@@ -52,7 +52,7 @@ version=$("$bpftrace" --version | grep -o '0\.[0-9]*')
 is "$("$btgen" check --for "$version" -x "$tmp/e" "$tmp/e.bt" 2>&1)" "" "btgen check has nothing to say"
 
 # same FILE HOW: it has what the program says
-same() { is "$(grep -E '^[a-z]+ ' "$1" | sort)" "$(grep -v done "$tmp/answers" | sort)" "$2"; }
+same() { is "$(grep -E '^[a-z]+ ' "$1" | sort)" "$(grep -v '^done' "$tmp/answers" | sort)" "$2"; }
 
 live_start "$tmp/e"
 ok "bpftrace.sh attaches" live_trace "$live_pid" "$tmp/e.bt"
@@ -69,7 +69,7 @@ bare() {
 	wait_for 60 eval "grep -qE '^(22|232|281) ' /proc/$tracer/syscall || ! kill -0 $tracer 2>/dev/null"
 	live_say x
 	exec 8>&-
-	wait_for 20 grep -q done "$tmp/answers"
+	wait_for 20 grep -q '^done' "$tmp/answers"
 	# 0.17 misses a ^C that comes while it does not wait for events
 	until ! kill -INT $tracer 2>/dev/null || [ $((n += 1)) = 30 ]; do sleep 1; done
 	wait $tracer
