@@ -429,13 +429,15 @@ static unsigned code_point(const unsigned char *p, size_t len)
 }
 
 /**
- * C1 controls (U+0080..U+009F) can drive a terminal just as C0 ones do, and Unicode's bidirectional
- * controls (its annex 9) let a name show what it is not.
+ * C1 controls (U+0080..U+009F) can drive a terminal just as C0 ones do, Unicode's bidirectional
+ * controls (its annex 9) let a name show what it is not, U+2028 and U+2029 end a line in JavaScript, and the
+ * tag characters (U+E0000..U+E007F) are letters that nobody sees.
  */
 static bool is_control(unsigned c)
 {
 	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f ||
-	       (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ||
+	       (c >= 0xe0000 && c <= 0xe007f);
 }
 
 /** How many bytes at the front of @s need no escape anywhere? Of most text all. */
@@ -478,6 +480,16 @@ void strbuf_add_printable(struct strbuf *b, struct str s)
 	}
 }
 
+/** As UTF-16 has it (RFC 8259, section 7): beyond U+FFFF two of them. */
+static void add_json_control(struct strbuf *b, unsigned c)
+{
+	if (c > 0xffff) {
+		strbuf_addf(b, "\\u%04x", 0xd7c0 + (c >> 10));
+		c = 0xdc00 | (c & 0x3ff);
+	}
+	strbuf_addf(b, "\\u%04x", c);
+}
+
 void strbuf_add_json(struct strbuf *b, struct str s)
 {
 	const unsigned char *p = (const unsigned char *)s.p;
@@ -492,7 +504,7 @@ void strbuf_add_json(struct strbuf *b, struct str s)
 		if (p[i] == '"' || p[i] == '\\')
 			strbuf_addf(b, "\\%c", p[i]);
 		else if (is_control(code_point(p + i, len)))
-			strbuf_addf(b, "\\u%04x", code_point(p + i, len));
+			add_json_control(b, code_point(p + i, len));
 		else
 			strbuf_add(b, p + i, len);
 		i += len;

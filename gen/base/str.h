@@ -117,7 +117,7 @@ struct str strbuf_str(const struct strbuf *b);
 struct str strbuf_take(struct strbuf *b, struct arena *a);
 
 /**
- * Adds @s with control bytes, and bytes that are not valid UTF-8, as \xNN: for text from strangers
+ * Adds @s with control characters, invisible ones, and bytes that are not valid UTF-8, as \xNN: for text from strangers
  * on a terminal.
  */
 void strbuf_add_printable(struct strbuf *b, struct str s);

@@ -153,6 +153,15 @@ int main(void)
 	strbuf_add_json(&b, STR("a\xe2\x80\xae"
 				"b\xc2\x9b\xc3\xa9"));
 	ok(str_eqz(strbuf_str(&b), "\"a\\u202eb\\u009b\xc3\xa9\""), "... in JSON by its number");
+	strbuf_clear(&b);
+	// U+2028 and U+2029 end a line in some readers; U+E0041 is a letter A that nobody sees.
+	strbuf_add_printable(&b, STR("a\xe2\x80\xa8\xe2\x80\xa9\xf3\xa0\x81\x81"));
+	ok(str_eqz(strbuf_str(&b), "a\\xe2\\x80\\xa8\\xe2\\x80\\xa9\\xf3\\xa0\\x81\\x81"),
+	   "so is what ends a line elsewhere, and what nobody sees");
+	strbuf_clear(&b);
+	strbuf_add_json(&b, STR("a\xe2\x80\xa8\xe2\x80\xa9\xf3\xa0\x81\x81"));
+	ok(str_eqz(strbuf_str(&b), "\"a\\u2028\\u2029\\udb40\\udc41\""),
+	   "... in JSON by numbers of UTF-16");
 	strbuf_fini(&b);
 
 	unsigned n_hostile = 0, n_high = 0, n_word = 0;
