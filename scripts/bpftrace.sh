@@ -76,7 +76,7 @@ OPTIONS
   --version         btgen's
 
 A script is looked for as given, then in the current folder, then among btgen's own scripts, with or
-without .bt, where - and _ are alike. ^C ends the trace and prints its maps.
+without .bt, where - and _ are alike; ./SCRIPT is the one here. ^C ends the trace and prints its maps.
 ENVIRONMENT: BPF_OUTFILE as -o, ECHO_PROGRAM=1 prints the program and goes on,
 USE_CMDLINE_BPF_PROGRAM=1 takes SCRIPT as the text of a finished program.
 EXIT STATUS: bpftrace's own; 1 wrong input, 2 wrong usage, 3 events lost with --strict, 126/127 bpftrace
@@ -241,18 +241,10 @@ list_scripts() {
 
 # show_script SCRIPT: -h SCRIPT: its header, and what can be told from its text
 show_script() {
-	local file='' dir try
+	local file dir btgen
 	dir=$(script_dir) || exit 1
-	for try in {,"$dir/"}"$1"{,.bt} "$dir/${1//_/-}"{,.bt} "$dir/${1//-/_}"{,.bt}; do
-		if [ -f "$try" ]; then
-			file=$try
-			break
-		fi
-	done
-	if [ -z "$file" ]; then
-		printf "bpftrace.sh: no script '%s' here, nor in %s (-L lists them)\n" "$1" "$dir" >&2
-		exit 1
-	fi
+	btgen=$(find_btgen) || exit 127
+	file=$("$btgen" expand --which -- "$1") || exit 1
 	awk '
 		function section(title, list, n,    i) {
 			if (n) print "\n" title

@@ -4,10 +4,42 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+/** Root, who runs this, or who called sudo. A group of that number is the private one of a user. */
+static bool is_trusted(uint64_t id)
+{
+	const char *sudo = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
+	uint64_t caller;
+	return id == 0 || id == getuid() || id == geteuid() ||
+	       (sudo && str_to_u64(str_from(sudo), &caller) && id == caller);
+}
+
+static const char *why_foreign(struct arena *a, const char *path, const char *what)
+{
+	struct stat st;
+	if (stat(path, &st) != 0)
+		return NULL;
+	if (!is_trusted(st.st_uid))
+		return arena_printf(a, "uid %u owns %s", (unsigned)st.st_uid, what);
+	if (st.st_mode & S_IWOTH)
+		return arena_printf(a, "everybody can write %s", what);
+	if (st.st_mode & S_IWGRP && !is_trusted(st.st_gid))
+		return arena_printf(a, "gid %u can write %s", (unsigned)st.st_gid, what);
+	return NULL;
+}
+
+const char *file_why_foreign(struct arena *a, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct str dir = slash ? (struct str){path, (size_t)(slash - path) + 1} : STR(".");
+	const char *why = why_foreign(a, path, "it");
+	return why ? why : why_foreign(a, str_dup(a, dir), "the folder");
+}
 
 static int open_path(const char *root, const char *path, uint64_t flags)
 {

@@ -30,6 +30,12 @@ int file_open(const char *root, const char *path, uint64_t *size, const char **w
  */
 bool file_read_at(int fd, void *buf, size_t n, uint64_t off);
 
+/**
+ * How somebody else than root and the user can change @path, a file, or put another in its place:
+ * "uid 1001 owns the folder". The user is who runs this, or called sudo(8). NULL: nobody can.
+ */
+const char *file_why_foreign(struct arena *a, const char *path);
+
 /** Bytes of a path to an open file, see file_path_of(). */
 enum { FILE_PATH_OF = 32 };
 /**

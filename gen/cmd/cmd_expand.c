@@ -6,6 +6,8 @@
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
 
+enum { WHICH = CMD_OWN };
+
 static const struct cmd_option list[] = {
     {'p', "pid", "PID", "look names up in this process"},
     {'x', "exe", "FILE", "look names up in this file"},
@@ -20,9 +22,19 @@ static const struct cmd_option list[] = {
     {CMD_FOR, "for", "VERSION",
      "write for this version of bpftrace [the one installed, else 0.17]"},
     {CMD_CONF, "conf", "FILE", "list of enum tables [bpf/enums.conf]"},
+    {WHICH, "which", NULL, "print the path of each SCRIPT and stop"},
     {'v', "verbose", NULL, "say which files were chosen"},
     {0},
 };
+
+static int take(void *request, const char *command, int letter, const char *value)
+{
+	struct expand_request *req = request;
+	if (letter != WHICH)
+		return expand_take(req, command, letter, value);
+	req->which = true;
+	return -1;
+}
 
 static const struct cmd_options options = {
     .usage = "Usage: btgen expand [OPTION]... SCRIPT... [-- ARG...]\n"
@@ -31,7 +43,7 @@ static const struct cmd_options options = {
 	     "\n",
     .list = list,
     .in_order = true,
-    .take = expand_take,
+    .take = take,
 };
 
 static int parse(int argc, char **argv, struct expand_request *req)
@@ -49,6 +61,8 @@ static int parse(int argc, char **argv, struct expand_request *req)
 static bool write_program(struct arena *a, struct diag *d, const struct expand_request *req,
 			  struct expansion *x)
 {
+	if (req->which)
+		return expand_print_which(a, d, req);
 	return expand_choose_cgroup(d, (struct expand_request *)req) && expand_run(a, d, req, x) &&
 	       outfile_write(a, d, req->out, strbuf_str(&x->program.text));
 }

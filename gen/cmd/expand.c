@@ -11,6 +11,7 @@
 #include "check/names.h"
 #include "template/template.h"
 #include "cmd/cmd.h"
+#include "cmd/stock.h"
 #include "out/dialect.h"
 #include "out/predefined.h"
 #include "run/bpftrace.h"
@@ -213,40 +214,31 @@ struct probesigs *expand_signatures(struct arena *a, struct diag *d)
 	return probesig_load(a, d, path, s) ? s : NULL;
 }
 
-/**
- * @name with each of its @from, '-' or '_', as the other: our own scripts had both in their names.
- */
-static const char *respell(struct arena *a, const char *name, char from)
-{
-	char *other = arena_strdup(a, name);
-	for (char *c = other; *c; c++)
-		if (*c == from)
-			*c = from == '-' ? '_' : '-';
-	return other;
-}
-
-/** As given, then among our own scripts; each with and without ".bt". NULL when there is none. */
-static const char *find_script(struct arena *a, const char *name, const char *dir)
-{
-	const char *names[] = {name, respell(a, name, '_'), respell(a, name, '-')};
-	const char *path = name;
-	for (size_t i = 0; i < 4; i++) {
-		if (i > 0 && (!dir || *name == '/'))
-			break;
-		if (i > 0)
-			path = arena_printf(a, "%s/%s", dir, names[i - 1]);
-		if (access(path, F_OK) == 0)
-			return path;
-		path = arena_printf(a, "%s.bt", path);
-		if (access(path, F_OK) == 0)
-			return path;
-	}
-	return NULL;
-}
-
 bool expand_has_script(struct arena *a, const char *name)
 {
-	return find_script(a, name, expand_script_dir(a)) != NULL;
+	return stock_find(a, name, expand_script_dir(a)) != NULL;
+}
+
+/** The file that is meant; false after an error. */
+static bool find_source(struct arena *a, struct diag *d, const char *name, bool has_pid,
+			const char **ret)
+{
+	const char *dir = expand_script_dir(a);
+	size_t n;
+	if (!stock_choose(a, d, name, dir, ret))
+		return false;
+	if (!*ret && !has_pid && proc_find_named(a, PROCFS, name, &n) && n)
+		return diag_error(d, NULL,
+				  "'%s' is no script, but a running program: its name goes before "
+				  "the script",
+				  name);
+	if (!*ret && strchr(name, '{'))
+		return diag_error(d, NULL, "'%s' is the text of a script: write -e before it",
+				  name);
+	if (!*ret)
+		return diag_error(d, NULL, "no script '%s' here%s%s", name, dir ? ", nor in " : "",
+				  dir ? dir : "");
+	return true;
 }
 
 static bool load_source(struct arena *a, struct diag *d, const struct expand_request *req,
@@ -261,20 +253,13 @@ static bool load_source(struct arena *a, struct diag *d, const struct expand_req
 		*ret = src_from_text(a, name, str_from(s->text));
 		return true;
 	}
-	const char *dir = expand_script_dir(a);
-	const char *path = find_script(a, s->text, dir);
-	size_t n;
-	if (!path && !req->pids.n && proc_find_named(a, PROCFS, s->text, &n) && n)
-		return diag_error(d, NULL,
-				  "'%s' is no script, but a running program: its name goes before "
-				  "the script",
-				  s->text);
-	if (!path && strchr(s->text, '{'))
-		return diag_error(d, NULL, "'%s' is the text of a script: write -e before it",
-				  s->text);
-	if (!path)
-		return diag_error(d, NULL, "no script '%s' here%s%s", s->text,
-				  dir ? ", nor in " : "", dir ? dir : "");
+	const char *path;
+	if (!find_source(a, d, s->text, req->pids.n > 0, &path))
+		return false;
+	char real[PATH_MAX];
+	if (req->verbose && !d->quiet)
+		diag_note(d, NULL, "script '%s' is %s", s->text,
+			  realpath(path, real) ? real : path);
 	return src_load(a, d, path, str_from(path), NULL, ret);
 }
 
@@ -530,6 +515,22 @@ void expand_report_skipped(struct arena *a, struct diag *d, unsigned version, st
 	s->instead = dialect_has_libbpf_usdt(version) ? "bpftrace 0.23" : NULL;
 	skipped_report(s, a, d, name);
 	x->skipped = skipped_json(s, a, name);
+}
+
+bool expand_print_which(struct arena *a, struct diag *d, const struct expand_request *req)
+{
+	char real[PATH_MAX];
+	bool good = true;
+	for (size_t i = 0; i < req->sources.n; i++) {
+		const char *path;
+		if (req->sources.v[i].is_text)
+			continue;
+		if (!find_source(a, d, req->sources.v[i].text, true, &path))
+			good = false;
+		else
+			puts(realpath(path, real) ? real : path);
+	}
+	return good;
 }
 
 bool expand_run(struct arena *a, struct diag *d, const struct expand_request *req,

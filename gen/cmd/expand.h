@@ -52,6 +52,7 @@ struct expand_request {
 	char **args; /**< positional parameters of the script, ends in NULL; NULL: none known */
 	bool raw;    /**< the source is a finished program (USE_CMDLINE_BPF_PROGRAM) */
 	bool verbose;
+	bool which; /**< of `expand`: only which file each script is */
 };
 
 struct expansion {
@@ -74,6 +75,8 @@ struct expansion {
 int expand_take(void *request, const char *command, int letter, const char *value);
 /** What is behind --: the values of $1, $2 ...; the scripts, where none was given before it. */
 void expand_take_rest(struct expand_request *req, int argc, char **argv);
+/** Prints the whole path of each script. */
+bool expand_print_which(struct arena *a, struct diag *d, const struct expand_request *req);
 /**
  * Adds the process with PID @word, or those of that name; false when there is none of that name.
  */

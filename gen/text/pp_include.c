@@ -3,7 +3,10 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+
+#include "base/file.h"
 
 struct header {
 	struct str name;
@@ -193,6 +196,17 @@ static bool may_enter(struct pp *pp, const struct token *include, const struct s
 	return true;
 }
 
+/** What -e includes by a bare name is no file of somebody else's where the folders of -I have one. */
+static bool check_whose(struct pp *pp, const struct header *h, const char *path)
+{
+	bool is_bare = !pp->level->file->ino && str_find(h->name, '/') == h->name.n;
+	const char *listed = is_bare ? pp_find_header(pp, h->name, NULL) : NULL;
+	const char *why = listed && strcmp(listed, path) ? file_why_foreign(pp->arena, path) : NULL;
+	return !why ||
+	       pp_error(pp, &h->at, "\"" STR_FMT "\" is ambiguous: the current folder's (%s) or %s",
+			STR_ARG(h->name), why, listed);
+}
+
 void pp_include(struct pp *pp, const struct token *name)
 {
 	struct header h = {0};
@@ -201,6 +215,8 @@ void pp_include(struct pp *pp, const struct token *name)
 		return;
 	}
 	const char *path = find_header(pp, &h);
+	if (path && !check_whose(pp, &h, path))
+		return;
 	if (str_has_suffix(h.name, STR(".h"))) {
 		keep_c_header(pp, name, &h, path);
 		return;

@@ -96,7 +96,7 @@ done) >"$tmp/out" 2>&1
 is "$(ls "$tmp/ran" 2>&1; grep -cE '^[0-9]+$' "$tmp/out")" "ls: cannot access '$tmp/ran': No such file or directory
 0" "with the current folder in PATH nothing of it is run"
 "$sh" -h no_such >"$tmp/out" 2>&1
-is "$? $(cat "$tmp/out")" "1 bpftrace.sh: no script 'no_such' here, nor in $top/bpf (-L lists them)" "a script that is not there"
+is "$? $(cat "$tmp/out")" "1 btgen: error: no script 'no_such' here, nor in $top/bpf" "a script that is not there"
 like "$("$sh" -h)" '^Usage: bpftrace.sh' "-h alone is the help"
 
 done_testing
