@@ -53,6 +53,9 @@ for folder in gen/*/; do
 done
 out=$(python3 tests/circles.py) || complain "$out"
 
+echo '== names of targets pass the gate'
+out=$(python3 tests/gate.py) || complain "$out"
+
 echo "== who reads /proc"
 # target/proc does. base/file names descriptors of ours, bind/path writes paths into programs, elf/debuginfo has one that
 # cannot exist, and asks how much memory btgen itself has.

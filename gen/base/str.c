@@ -239,6 +239,19 @@ bool str_is_nearer(struct str wanted, struct str guess, unsigned *best)
 	return true;
 }
 
+/** Each : of @s is one of two, with a word behind them. */
+static bool is_scoped(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.p[i] != ':')
+			continue;
+		if (i + 2 >= s.n || s.p[i + 1] != ':' || s.p[i + 2] == ':')
+			return false;
+		i++;
+	}
+	return true;
+}
+
 bool str_is_made_of(struct str s, enum alphabet which)
 {
 	static const char *const extra[] = {
@@ -248,6 +261,7 @@ bool str_is_made_of(struct str s, enum alphabet which)
 	    [ALPHABET_PATH] = "./+-",
 	    [ALPHABET_QUOTED_PATH] = "./+- ",
 	    [ALPHABET_PROBE_NAME] = ".-\\",
+	    [ALPHABET_LABEL] = ".-+:$@",
 	    [ALPHABET_SYMBOL] = ".$@",
 	    [ALPHABET_SYMBOLS] = ".$@*",
 	    [ALPHABET_ATTACH_FIELD] = ".*+?[]",
@@ -263,7 +277,7 @@ bool str_is_made_of(struct str s, enum alphabet which)
 		if (!is_utf8 && (!c || !strchr(extra[which], c)))
 			return false;
 	}
-	return s.n > 0;
+	return s.n > 0 && (which != ALPHABET_SCOPED_WORD || is_scoped(s));
 }
 
 bool str_is_ident(struct str s)

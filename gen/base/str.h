@@ -81,6 +81,7 @@ enum alphabet {
 	ALPHABET_PATH,	       /**< without quotes in an attach point of every bpftrace */
 	ALPHABET_QUOTED_PATH,  /**< between quotes in a template */
 	ALPHABET_PROBE_NAME,   /**< of a USDT probe, without quotes in an attach point */
+	ALPHABET_LABEL,	       /**< of an event, in a format as it is: provider:name, uprobe:function */
 	ALPHABET_SYMBOL,       /**< of a symbol table, with its version */
 	ALPHABET_SYMBOLS,      /**< a pattern for such */
 	ALPHABET_ATTACH_FIELD, /**< without quotes behind the path of an attach point */

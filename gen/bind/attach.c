@@ -212,8 +212,8 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 		if (good) {
 			struct str one = str_printf(
 			    b->arena, STR_FMT ":%s:" STR_FMT ":" STR_FMT, STR_ARG(at->kind), file,
-			    STR_ARG(dialect_spell_name(b->arena, m->probe->provider)),
-			    STR_ARG(dialect_spell_name(b->arena, m->probe->name)));
+			    STR_ARG(dialect_spell_name(b->arena, m->probe->provider).s),
+			    STR_ARG(dialect_spell_name(b->arena, m->probe->name).s));
 			vec_push(b->arena, &at->bound, one);
 			strbuf_addz(&text, i > from ? ", " : "");
 			strbuf_adds(&text, one);
@@ -468,7 +468,7 @@ static bool bind_uprobe(struct bind *b, struct script_attach *at, struct attach_
 		strbuf_addc(&text, ':');
 		strbuf_adds(&text, str_is_made_of(f, ALPHABET_ATTACH_FIELD)
 				       ? f
-				       : dialect_quote(b->arena, f));
+				       : gate_quote(b->arena, f).s);
 	}
 	change(b->arena, at->node, "%t", strbuf_str(&text));
 	strbuf_fini(&text);

@@ -53,7 +53,7 @@ bool path_search(struct bind *b, const struct token *at, struct str *path)
 /** @path, which is of ALPHABET_PATH; libstdc++ in quotes, because 0.17 takes ++ for an operator. */
 static const char *plain_path(struct arena *a, struct str path)
 {
-	return str_find(path, '+') < path.n ? str_dup(a, dialect_quote(a, path)) : str_dup(a, path);
+	return str_find(path, '+') < path.n ? str_dup(a, gate_quote(a, path).s) : str_dup(a, path);
 }
 
 /**
@@ -82,7 +82,7 @@ const char *path_of(struct bind *b, const struct targetfile *tf, const struct to
 		if (str_is_made_of(path, ALPHABET_PATH))
 			return plain_path(a, path);
 		if (is_quotable(a, path))
-			return str_dup(a, dialect_quote(a, path));
+			return str_dup(a, gate_quote(a, path).s);
 	}
 	if (!f) {
 		struct diag_place place = tok_place(at);

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/outfile.h"
+#include "base/gate.h"
 #include "base/json.h"
 #include "check/mapuse.h"
 #include "lower/expr.h"
@@ -93,60 +94,44 @@ static int parse(int argc, char **argv, struct expand_request *req)
 	return status;
 }
 
-/** In single quotes, for sh(1). */
-static struct str shell_quote(struct arena *a, struct str s)
-{
-	struct strbuf b;
-	strbuf_init(&b);
-	strbuf_addc(&b, '\'');
-	for (size_t i = 0; i < s.n; i++) {
-		if (s.p[i] == '\'')
-			strbuf_adds(&b, STR("'\\'"));
-		strbuf_addc(&b, s.p[i]);
-	}
-	strbuf_addc(&b, '\'');
-	return strbuf_take(&b, a);
-}
-
 /** What goes before the program. The line that ends it has the build-id: no line of it is the same. */
 static void write_head(struct arena *a, const struct expand_request *req, const struct expansion *x,
-		       struct strbuf *out)
+		       struct code *out)
 {
 	const struct targetfile *file = &x->files.list.v[0];
 	const struct img *img = file->bin.img;
 	const char *id = str_dup(a, str_hex(a, img->build_id));
-	strbuf_addf(out,
-		    "#!/bin/sh\n"
+	code_z(out, "#!/bin/sh\n"
 		    "# Made by btgen bundle.\n"
-		    "file=" STR_FMT "\n"
-		    "id=%s version=%u.%u\n"
-		    "bpftrace=${BPFTRACE:-bpftrace}\n"
-		    "refuse() { printf 'error: %%s\\n' \"$*\" >&2 && exit 1; }\n",
-		    STR_ARG(shell_quote(a, file->path)), id, req->version / 1000,
-		    req->version % 1000);
-	strbuf_addf(
-	    out,
-	    "[ -r \"$file\" ] || refuse \"there is no $file here\"\n"
-	    "found=$(od -A n -v -t x1 -j %" PRIu64 " -N %zu \"$file\" | tr -d ' \\n')\n"
-	    "[ \"$found\" = $id ] ||\n"
-	    "\trefuse \"$file is another build than the one that this is for, with build-id "
-	    "$id\"\n",
-	    img->build_id_off, img->build_id.n);
-	strbuf_addf(out, "is=$(\"$bpftrace\" --version) || refuse \"$bpftrace cannot be run\"\n"
-			 "case $is in\n"
-			 "*v$version | *v$version.* | *v$version-*) ;;\n"
-			 "*) refuse \"$is: this is for bpftrace $version\" ;;\n"
-			 "esac\n");
+		    "file=");
+	code_shell(out, file->path);
+	code_f(out,
+	       "\nid=%s version=%u.%u\n"
+	       "bpftrace=${BPFTRACE:-bpftrace}\n"
+	       "refuse() { printf 'error: %%s\\n' \"$*\" >&2 && exit 1; }\n",
+	       id, req->version / 1000, req->version % 1000);
+	code_f(out,
+	       "[ -r \"$file\" ] || refuse \"there is no $file here\"\n"
+	       "found=$(od -A n -v -t x1 -j %" PRIu64 " -N %zu \"$file\" | tr -d ' \\n')\n"
+	       "[ \"$found\" = $id ] ||\n"
+	       "\trefuse \"$file is another build than the one that this is for, with build-id "
+	       "$id\"\n",
+	       img->build_id_off, img->build_id.n);
+	code_f(out, "is=$(\"$bpftrace\" --version) || refuse \"$bpftrace cannot be run\"\n"
+		    "case $is in\n"
+		    "*v$version | *v$version.* | *v$version-*) ;;\n"
+		    "*) refuse \"$is: this is for bpftrace $version\" ;;\n"
+		    "esac\n");
 	if (x->bind.max_strlen)
-		strbuf_addf(out, "export %s=\"${%s-%u}\"\n", dialect_strlen_variable(req->version),
-			    dialect_strlen_variable(req->version), x->bind.max_strlen);
+		code_f(out, "export %s=\"${%s-%u}\"\n", dialect_strlen_variable(req->version),
+		       dialect_strlen_variable(req->version), x->bind.max_strlen);
 	if (dialect_finds_types_by_number(req->version))
-		strbuf_addf(
-		    out, "case $(uname -r) in [1-4].* | 5.[0-9].* | 5.10.*)\n"
-			 "\t[ ! -r /sys/kernel/btf/vmlinux ] ||\n"
-			 "\t\texport BPFTRACE_BTF=\"${BPFTRACE_BTF-/sys/kernel/btf/vmlinux}\" ;;\n"
-			 "esac\n");
-	strbuf_addf(out, "exec \"$bpftrace\" \"$@\" /dev/fd/3 3<<'END-%s'\n", id);
+		code_f(out,
+		       "case $(uname -r) in [1-4].* | 5.[0-9].* | 5.10.*)\n"
+		       "\t[ ! -r /sys/kernel/btf/vmlinux ] ||\n"
+		       "\t\texport BPFTRACE_BTF=\"${BPFTRACE_BTF-/sys/kernel/btf/vmlinux}\" ;;\n"
+		       "esac\n");
+	code_f(out, "exec \"$bpftrace\" \"$@\" /dev/fd/3 3<<'END-%s'\n", id);
 }
 
 /** A map of the script's, as PCP has it. */
@@ -276,13 +261,13 @@ static bool write_bundle(struct arena *a, struct diag *d, const struct expand_re
 				  STR_ARG(file->path));
 	if (req->pcp)
 		return write_pcp(a, d, req, x);
-	struct strbuf text;
-	strbuf_init(&text);
+	struct code text;
+	code_init(&text);
 	write_head(a, req, x, &text);
-	strbuf_adds(&text, strbuf_str(&x->program.text));
-	strbuf_addf(&text, "\nEND-%s\n", str_dup(a, str_hex(a, file->bin.img->build_id)));
-	bool good = outfile_write(a, d, req->out, strbuf_str(&text));
-	strbuf_fini(&text);
+	code_text(&text, strbuf_str(&x->program.text));
+	code_f(&text, "\nEND-%s\n", str_dup(a, str_hex(a, file->bin.img->build_id)));
+	bool good = outfile_write(a, d, req->out, code_str(&text));
+	code_fini(&text);
 	return good;
 }
 

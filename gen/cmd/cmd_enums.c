@@ -76,34 +76,38 @@ static bool collect(struct cmd_source *s, const struct enumconf *conf, struct ta
 	return true;
 }
 
-static void print_script(struct strbuf *b, const struct table *tables, size_t n)
+static void print_script(struct code *b, const struct table *tables, size_t n)
 {
-	strbuf_addz(b, "// Written by btgen enums; include it in a script or pass it along.\n");
+	code_z(b, "// Written by btgen enums; include it in a script or pass it along.\n");
 	for (size_t i = 0; i < n; i++) {
-		strbuf_addz(b, "//   @");
-		strbuf_adds(b, tables[i].entry->map);
-		strbuf_addz(b, ": enum ");
-		strbuf_add_printable(b, tables[i].tab.name);
-		strbuf_addc(b, '\n');
+		code_z(b, "//   @");
+		code_ident(b, tables[i].entry->map);
+		code_z(b, ": enum ");
+		code_comment(b, tables[i].tab.name);
+		code_z(b, "\n");
 		for (size_t k = 0; k < tables[i].tab.n_items; k++) {
 			const struct enumtab_item *item = &tables[i].tab.items[k];
 			if (!item->aliases.n)
 				continue;
-			strbuf_addz(b, "//     ");
-			strbuf_add_printable(b, item->name);
-			strbuf_addz(b, " is also ");
-			strbuf_add_printable(b, item->aliases);
-			strbuf_addc(b, '\n');
+			code_z(b, "//     ");
+			code_comment(b, item->name);
+			code_z(b, " is also ");
+			code_comment(b, item->aliases);
+			code_z(b, "\n");
 		}
 	}
-	strbuf_addz(b, "BEGIN\n{\n");
+	code_z(b, "BEGIN\n{\n");
 	for (size_t i = 0; i < n; i++)
-		enumtab_print(b, tables[i].entry->map, &tables[i].tab, "\t");
-	strbuf_addz(b, "}\n\nEND\n{\n");
-	for (size_t i = 0; i < n; i++)
-		if (tables[i].tab.n_items)
-			strbuf_addf(b, "\tclear(@" STR_FMT ");\n", STR_ARG(tables[i].entry->map));
-	strbuf_addz(b, "}\n");
+		enumtab_print(b, tables[i].entry->map, &tables[i].tab, "\t", "\n");
+	code_z(b, "}\n\nEND\n{\n");
+	for (size_t i = 0; i < n; i++) {
+		if (!tables[i].tab.n_items)
+			continue;
+		code_z(b, "\tclear(@");
+		code_ident(b, tables[i].entry->map);
+		code_z(b, ");\n");
+	}
+	code_z(b, "}\n");
 }
 
 static void print_json(struct strbuf *b, const struct table *tables, size_t n)
@@ -178,13 +182,17 @@ static int run(void *ctx, char **names, int n_names)
 	if (!collect(s, &cmd->conf, tables, &n))
 		return CMD_INPUT;
 	struct strbuf b;
+	struct code script;
 	strbuf_init(&b);
+	code_init(&script);
 	if (cmd->json)
 		print_json(&b, tables, n);
 	else
-		print_script(&b, tables, n);
-	bool good = outfile_write(&s->arena, &s->diag, s->out, strbuf_str(&b));
+		print_script(&script, tables, n);
+	bool good = outfile_write(&s->arena, &s->diag, s->out,
+				  cmd->json ? strbuf_str(&b) : code_str(&script));
 	strbuf_fini(&b);
+	code_fini(&script);
 	return good ? CMD_OK : CMD_INPUT;
 }
 

@@ -56,11 +56,11 @@ static bool write_skeleton(struct arena *a, struct diag *d, const struct expand_
 	expand_report_skipped(a, d, req->version, x);
 	if (!good)
 		return false;
-	struct strbuf text;
-	strbuf_init(&text);
+	struct code text;
+	code_init(&text);
 	skeleton_write_template(&sk, &text);
-	good = outfile_write(a, d, req->out, strbuf_str(&text));
-	strbuf_fini(&text);
+	good = outfile_write(a, d, req->out, code_str(&text));
+	code_fini(&text);
 	return good;
 }
 

@@ -133,12 +133,15 @@ static void json_type(struct json *j, struct arena *a, struct str name, struct c
 }
 
 /** A typedef that was asked for by name is there under that name in plain C. */
-static void print_typedef(struct strbuf *b, struct closure *c, struct ctype *t)
+static void print_typedef(struct code *b, struct closure *c, struct ctype *t)
 {
-	struct str type = cprint_type_name(c, t->of);
-	if (type.n && !str_eq(type, t->name) && str_is_ident(t->name))
-		strbuf_addf(b, "typedef " STR_FMT "%s" STR_FMT ";\n", STR_ARG(type),
-			    type.p[type.n - 1] == '*' ? "" : " ", STR_ARG(t->name));
+	const char *type = cprint_type_name(c, t->of);
+	struct str as = str_from(type);
+	if (!as.n || str_eq(as, t->name) || !str_is_ident(t->name))
+		return;
+	code_f(b, "typedef %s%s", type, type[as.n - 1] == '*' ? "" : " ");
+	code_ident(b, t->name);
+	code_z(b, ";\n");
 }
 
 struct list {
@@ -237,7 +240,9 @@ static int run(void *ctx, char **names, int n)
 	struct closure c;
 	closure_init(&c, &s->arena, &s->diag, &opt);
 	struct strbuf b;
+	struct code text;
 	strbuf_init(&b);
+	code_init(&text);
 	VEC(struct ctype *) typedefs = {0};
 	int n_good = 0;
 	bool good = true;
@@ -270,13 +275,15 @@ static int run(void *ctx, char **names, int n)
 	if (cmd->json)
 		json_close_lines(&j);
 	else
-		good &=
-		    cprint_definitions(&b, &c, &(struct cprint_options){.asserts = cmd->asserts});
+		good &= cprint_definitions(&text, &c,
+					   &(struct cprint_options){.asserts = cmd->asserts});
 	for (size_t i = 0; i < typedefs.n; i++)
-		print_typedef(&b, &c, typedefs.v[i]);
+		print_typedef(&text, &c, typedefs.v[i]);
 	if (good || (cmd->keep_going && n_good))
-		good = outfile_write(&s->arena, &s->diag, s->out, strbuf_str(&b));
+		good = outfile_write(&s->arena, &s->diag, s->out,
+				     cmd->json ? strbuf_str(&b) : code_str(&text));
 	strbuf_fini(&b);
+	code_fini(&text);
 	kbtf_close(cmd->running);
 	return good ? CMD_OK : CMD_INPUT;
 }

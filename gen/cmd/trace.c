@@ -30,7 +30,7 @@ static struct skeleton *collect(struct arena *a, struct diag *d, struct targetfi
 }
 
 static bool write_latency(struct arena *a, struct diag *d, struct targetfiles *files,
-			  unsigned version, const struct trace_request *req, struct strbuf *out)
+			  unsigned version, const struct trace_request *req, struct code *out)
 {
 	struct skeleton *start = collect(a, d, files, version, req, &req->start, 1);
 	struct skeleton *done = collect(a, d, files, version, req, &req->done, 1);
@@ -43,7 +43,7 @@ static bool write_latency(struct arena *a, struct diag *d, struct targetfiles *f
 
 static bool write_patterns(struct arena *a, struct diag *d, struct targetfiles *files,
 			   unsigned version, const struct trace_request *req, struct shapes *shapes,
-			   struct strbuf *out)
+			   struct code *out)
 {
 	struct skeleton *sk = collect(a, d, files, version, req, req->patterns.v, req->patterns.n);
 	if (!sk)
@@ -61,11 +61,12 @@ static bool write_patterns(struct arena *a, struct diag *d, struct targetfiles *
 bool trace_make(struct arena *a, struct diag *d, struct targetfiles *files, unsigned version,
 		const struct trace_request *req, struct shapes *shapes, struct str *ret)
 {
-	struct strbuf text;
-	strbuf_init(&text);
+	struct code text;
+	code_init(&text);
 	bool good = req->start ? write_latency(a, d, files, version, req, &text)
 			       : write_patterns(a, d, files, version, req, shapes, &text);
-	*ret = strbuf_take(&text, a);
+	*ret = str_copy(a, code_str(&text));
+	code_fini(&text);
 	return good;
 }
 

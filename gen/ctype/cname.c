@@ -114,7 +114,10 @@ struct str *cname_members(struct arena *a, const struct ctype *t, bool for_bpftr
 	struct map used = {0};
 	// Who keeps its own spelling comes first; respelled names make room.
 	for (size_t i = 0; i < t->n_members; i++) {
+		const struct ctype *of = ctype_strip(t->members[i].type);
 		names[i] = cname_ident(a, t->members[i].name, for_bpftrace);
+		if (!names[i].n && of && !ctype_is_aggregate(of)) // C has no such member
+			names[i] = STR("unnamed");
 		bool same = str_eq(names[i], t->members[i].name);
 		settled[i] = !names[i].n || (same && map_add(a, &used, names[i]));
 	}

@@ -8,7 +8,7 @@
 enum { MAX_DEPTH = 32, MAX_TEXT = 64 << 20 };
 
 struct printer {
-	struct strbuf *b;
+	struct code *b;
 	struct closure *c;
 	const char *why; /**< reason of a failure */
 	unsigned n_gaps;
@@ -83,12 +83,14 @@ static const char *name_of(struct closure *c, struct ctype *t, unsigned depth)
 	case CTYPE_ENUM:
 		def = bpf ? NULL : closure_get(c, t);
 		if (def && def->state == CLOSURE_DONE && natural_enum_size(t) == t->size)
-			return arena_printf(c->arena, "enum " STR_FMT, STR_ARG(def->tag));
+			return arena_printf(c->arena, "enum " STR_FMT,
+					    STR_ARG(gate_spell(c->arena, def->tag).s));
 		return t->has_size ? integer_name(t, t->size, bpf) : NULL;
 	case CTYPE_STRUCT:
 	case CTYPE_UNION:
 		def = closure_get(c, t);
-		return def ? arena_printf(c->arena, "%s " STR_FMT, keyword(t), STR_ARG(def->tag))
+		return def ? arena_printf(c->arena, "%s " STR_FMT, keyword(t),
+					  STR_ARG(gate_spell(c->arena, def->tag).s))
 			   : NULL;
 	case CTYPE_POINTER:
 	case CTYPE_REFERENCE: {
@@ -106,24 +108,24 @@ static const char *name_of(struct closure *c, struct ctype *t, unsigned depth)
 	}
 }
 
-struct str cprint_type_name(struct closure *c, struct ctype *t)
+const char *cprint_type_name(struct closure *c, struct ctype *t)
 {
-	const char *name = name_of(c, t, 0);
-	return str_from(name);
+	return name_of(c, t, 0);
 }
 
 static void indent(struct printer *p, unsigned depth)
 {
 	for (unsigned i = 0; i < depth; i++)
-		strbuf_addc(p->b, '\t');
+		code_z(p->b, "\t");
 }
 
 static void print_name(struct printer *p, const char *type, struct str name)
 {
-	strbuf_addz(p->b, type);
-	if (name.n && type[0] && type[str_from(type).n - 1] != '*')
-		strbuf_addc(p->b, ' ');
-	strbuf_adds(p->b, name);
+	code_z(p->b, type);
+	char last = type[0] ? type[str_from(type).n - 1] : '*';
+	if (name.n && last != '*' && last != '\t')
+		code_z(p->b, " ");
+	code_ident(p->b, name);
 }
 
 /** Gaps: bits up to a byte's end, whole bytes, bits in the last byte. */
@@ -135,18 +137,18 @@ static void print_gap(struct printer *p, uint64_t from, uint64_t to, unsigned de
 	if (from % 8) {
 		uint64_t end = up < to ? up : to;
 		indent(p, depth);
-		strbuf_addf(p->b, "unsigned char : %u;\n", (unsigned)(end - from));
+		code_f(p->b, "unsigned char : %u;\n", (unsigned)(end - from));
 		from = end;
 	}
 	if (to / 8 > from / 8) {
 		indent(p, depth);
-		strbuf_addf(p->b, "unsigned char _gap%u[%" PRIu64 "];\n", p->n_gaps++,
-			    to / 8 - from / 8);
+		code_f(p->b, "unsigned char _gap%u[%" PRIu64 "];\n", p->n_gaps++,
+		       to / 8 - from / 8);
 		from = to & ~UINT64_C(7);
 	}
 	if (from < to) {
 		indent(p, depth);
-		strbuf_addf(p->b, "unsigned char : %u;\n", (unsigned)(to - from));
+		code_f(p->b, "unsigned char : %u;\n", (unsigned)(to - from));
 	}
 }
 
@@ -169,7 +171,9 @@ static bool print_bitfield(struct printer *p, const struct clayout_field *f)
 			return false;
 		}
 	}
-	strbuf_addf(p->b, "%s " STR_FMT " : %u;\n", name, STR_ARG(f->name), (unsigned)f->bits);
+	code_f(p->b, "%s ", name);
+	code_ident(p->b, f->name);
+	code_f(p->b, " : %u;\n", (unsigned)f->bits);
 	return true;
 }
 
@@ -182,7 +186,7 @@ static bool print_inline(struct printer *p, struct ctype *t, const struct clayou
 		p->why = "it is nested too deeply";
 		return false;
 	}
-	strbuf_addf(p->b, "%s {\n", keyword(t));
+	code_f(p->b, "%s {\n", keyword(t));
 	if (!layout_of(p, t, &l) || !print_body(p, t, &l, depth + 1))
 		return false;
 	indent(p, depth);
@@ -192,8 +196,8 @@ static bool print_inline(struct printer *p, struct ctype *t, const struct clayou
 
 static bool print_field(struct printer *p, const struct clayout_field *f, unsigned depth)
 {
-	struct strbuf *b = p->b;
-	if (b->n > MAX_TEXT) {
+	struct code *b = p->b;
+	if (code_str(b).n > MAX_TEXT) {
 		p->why = "its definition is larger than 64 MiB";
 		return false;
 	}
@@ -216,13 +220,13 @@ static bool print_field(struct printer *p, const struct clayout_field *f, unsign
 		if (!print_inline(p, e, f, depth))
 			return false;
 	} else {
-		strbuf_addf(b, "unsigned char " STR_FMT "[%" PRIu64 "];\n", STR_ARG(f->name),
-			    f->bits / 8);
+		print_name(p, "unsigned char", f->name);
+		code_f(b, "[%" PRIu64 "];\n", f->bits / 8);
 		return true;
 	}
 	for (unsigned i = 0; i < n; i++)
-		strbuf_addf(b, "[%" PRIu64 "]", dims[i]);
-	strbuf_addz(b, ";\n");
+		code_f(b, "[%" PRIu64 "]", dims[i]);
+	code_z(b, ";\n");
 	return true;
 }
 
@@ -256,33 +260,46 @@ static bool print_body(struct printer *p, struct ctype *t, const struct clayout 
 /** An enumerator may be defined once in C: the second one of a name carries its enum's tag. */
 static struct str enumerator_name(struct closure *c, const struct cdef *def, struct str name)
 {
-	bool clash = def->type->is_scoped || !map_add(c->arena, &c->enumerators, name);
 	struct str ident = cname_ident(c->arena, name, c->opt.for_bpftrace);
-	if (!clash)
+	if (!def->type->is_scoped && map_add(c->arena, &c->enumerators, ident))
 		return ident;
-	return str_printf(c->arena, STR_FMT "__" STR_FMT, STR_ARG(def->tag), STR_ARG(ident));
+	ident =
+	    gate_join(c->arena, gate_spell(c->arena, def->tag), "__", gate_spell(c->arena, ident))
+		.s;
+	while (!map_add(c->arena, &c->enumerators, ident))
+		ident = str_printf(c->arena, STR_FMT "_", STR_ARG(ident));
+	return ident;
+}
+
+static void print_head(struct printer *p, const struct cdef *def)
+{
+	code_f(p->b, "%s ", keyword(def->type));
+	code_ident(p->b, def->tag);
+	code_z(p->b, " {\n");
 }
 
 static void print_enum(struct printer *p, const struct cdef *def)
 {
 	const struct ctype *t = def->type;
-	strbuf_addf(p->b, "enum " STR_FMT " {\n", STR_ARG(def->tag));
+	print_head(p, def);
 	for (size_t i = 0; i < t->n_values; i++) {
 		int64_t v = t->values[i].value;
-		strbuf_addf(p->b, "\t" STR_FMT " = ",
-			    STR_ARG(enumerator_name(p->c, def, t->values[i].name)));
+		print_name(p, "\t", enumerator_name(p->c, def, t->values[i].name));
+		code_z(p->b, " = ");
 		if (!t->is_signed)
-			strbuf_addf(p->b, (uint64_t)v > INT32_MAX ? "%" PRIu64 "U" : "%" PRIu64,
-				    (uint64_t)v);
+			code_f(p->b, (uint64_t)v > INT32_MAX ? "%" PRIu64 "U" : "%" PRIu64,
+			       (uint64_t)v);
 		else if (v == INT64_MIN)
-			strbuf_addz(p->b, "-9223372036854775807 - 1");
+			code_z(p->b, "-9223372036854775807 - 1");
 		else
-			strbuf_addf(p->b, "%" PRId64, v);
-		strbuf_addz(p->b, ",\n");
+			code_f(p->b, "%" PRId64, v);
+		code_z(p->b, ",\n");
 	}
-	if (!t->n_values) // C wants at least one
-		strbuf_addf(p->b, "\t" STR_FMT "__no_values,\n", STR_ARG(def->tag));
-	strbuf_addz(p->b, "};\n");
+	if (!t->n_values) { // C wants at least one
+		print_name(p, "\t", def->tag);
+		code_z(p->b, "__no_values,\n");
+	}
+	code_z(p->b, "};\n");
 }
 
 static void assert_offsets(struct printer *p, const struct cdef *def, const struct clayout *l,
@@ -297,11 +314,15 @@ static void assert_offsets(struct printer *p, const struct cdef *def, const stru
 			assert_offsets(p, def, &inner, at + f->bit_off, depth + 1);
 		if (!f->name.n || f->is_bitfield)
 			continue;
-		strbuf_addf(p->b,
-			    "_Static_assert(__builtin_offsetof(%s " STR_FMT ", " STR_FMT
-			    ") == %" PRIu64 ", \"" STR_FMT "." STR_FMT "\");\n",
-			    keyword(def->type), STR_ARG(def->tag), STR_ARG(f->name),
-			    (at + f->bit_off) / 8, STR_ARG(def->tag), STR_ARG(f->name));
+		code_f(p->b, "_Static_assert(__builtin_offsetof(%s ", keyword(def->type));
+		code_ident(p->b, def->tag);
+		code_z(p->b, ", ");
+		code_ident(p->b, f->name);
+		code_f(p->b, ") == %" PRIu64 ", \"", (at + f->bit_off) / 8);
+		code_ident(p->b, def->tag);
+		code_z(p->b, ".");
+		code_ident(p->b, f->name);
+		code_z(p->b, "\");\n");
 	}
 }
 
@@ -314,36 +335,41 @@ static bool print_one(struct printer *p, const struct cdef *def, bool asserts)
 	if (!is_enum && !layout_of(p, t, &l))
 		return false;
 	if (!str_eq(def->name, def->tag)) {
-		strbuf_addz(p->b, "// ");
-		strbuf_add_printable(p->b, def->name);
-		strbuf_addc(p->b, '\n');
+		code_z(p->b, "// ");
+		code_comment(p->b, def->name);
+		code_z(p->b, "\n");
 	}
-	for (size_t i = 0; i < l.remarks.n; i++)
-		strbuf_addf(p->b, "// " STR_FMT "\n", STR_ARG(l.remarks.v[i]));
+	for (size_t i = 0; i < l.remarks.n; i++) {
+		code_z(p->b, "// ");
+		code_comment(p->b, l.remarks.v[i]);
+		code_z(p->b, "\n");
+	}
 	if (is_enum) {
 		print_enum(p, def);
 	} else {
-		strbuf_addf(p->b, "%s " STR_FMT " {\n", keyword(t), STR_ARG(def->tag));
+		print_head(p, def);
 		if (!print_body(p, t, &l, 1))
 			return false;
-		strbuf_addz(p->b, "};\n");
+		code_z(p->b, "};\n");
 	}
 	if (!asserts || (is_enum && natural_enum_size(t) != t->size))
 		return true;
-	strbuf_addf(p->b,
-		    "_Static_assert(sizeof(%s " STR_FMT ") == %" PRIu64 ", \"" STR_FMT "\");\n",
-		    keyword(t), STR_ARG(def->tag), t->size, STR_ARG(def->tag));
+	code_f(p->b, "_Static_assert(sizeof(%s ", keyword(t));
+	code_ident(p->b, def->tag);
+	code_f(p->b, ") == %" PRIu64 ", \"", t->size);
+	code_ident(p->b, def->tag);
+	code_z(p->b, "\");\n");
 	assert_offsets(p, def, &l, 0, 0);
 	return true;
 }
 
-bool cprint_definitions(struct strbuf *b, struct closure *c, const struct cprint_options *opt)
+bool cprint_definitions(struct code *b, struct closure *c, const struct cprint_options *opt)
 {
 	struct printer p = {.b = b, .c = c};
 	bool good = true;
 	if (!c->defs.n)
 		return true;
-	strbuf_addz(b, "#pragma pack(push,1)\n");
+	code_z(b, "#pragma pack(push,1)\n");
 	for (size_t i = 0; i < c->defs.n; i++) {
 		const struct cdef *def = c->defs.v[i];
 		if (print_one(&p, def, opt->asserts))
@@ -351,6 +377,6 @@ bool cprint_definitions(struct strbuf *b, struct closure *c, const struct cprint
 		good = diag_error(c->diag, NULL, "%s \"" STR_FMT "\" cannot be written in C: %s",
 				  keyword(def->type), STR_ARG(def->name), p.why);
 	}
-	strbuf_addz(b, "#pragma pack(pop)\n");
+	code_z(b, "#pragma pack(pop)\n");
 	return good;
 }

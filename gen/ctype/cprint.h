@@ -19,6 +19,7 @@
 #ifndef CTYPE_CPRINT_H
 #define CTYPE_CPRINT_H
 
+#include "base/gate.h"
 #include "ctype/closure.h"
 
 struct cprint_options {
@@ -28,11 +29,11 @@ struct cprint_options {
 /**
  * Appends everything in c->defs; what cannot be written is an error naming the reason, and false.
  */
-bool cprint_definitions(struct strbuf *b, struct closure *c, const struct cprint_options *opt);
+bool cprint_definitions(struct code *b, struct closure *c, const struct cprint_options *opt);
 /**
  * The C type of a value: "unsigned int", "struct tag *", or "void *" for a pointee that is not
- * defined.
+ * defined. NULL when C has no word for it.
  */
-struct str cprint_type_name(struct closure *c, struct ctype *t);
+const char *cprint_type_name(struct closure *c, struct ctype *t);
 
 #endif

@@ -95,41 +95,26 @@ void enumtab_print_value(struct strbuf *b, const struct enumtab *t, int64_t valu
 		strbuf_addf(b, "%" PRIu64, (uint64_t)value);
 }
 
-/**
- * The text between quotes. Names come from a stranger's file: what is not plain ASCII becomes ?.
- */
-static void add_text(struct strbuf *b, struct str text)
+static void add_item(struct code *b, struct str map, const struct enumtab *t, int64_t key,
+		     struct str text, const char *indent, const char *end)
 {
-	strbuf_addc(b, '"');
-	bool cut = text.n > MAX_TEXT;
-	if (cut)
-		text.n = MAX_TEXT - 2;
-	for (size_t i = 0; i < text.n; i++) {
-		char c = text.p[i];
-		bool plain = c >= ' ' && c <= '~' && c != '"' && c != '\\' && c != '%';
-		strbuf_addc(b, plain ? c : '?');
-	}
-	if (cut)
-		strbuf_addz(b, "..");
-	strbuf_addc(b, '"');
+	code_f(b, "%s@", indent);
+	code_ident(b, map);
+	code_f(b, t->is_signed && key < 0 ? "[%" PRId64 "] = " : "[%" PRIu64 "] = ", (uint64_t)key);
+	code_string(b, text, MAX_TEXT);
+	code_f(b, ";%s", end);
 }
 
-void enumtab_print(struct strbuf *b, struct str map, const struct enumtab *t, const char *indent)
+void enumtab_print(struct code *b, struct str map, const struct enumtab *t, const char *indent,
+		   const char *end)
 {
 	for (size_t i = 0; i < t->n_items; i++) {
 		const struct enumtab_item *item = &t->items[i];
-		strbuf_addf(b, "%s@" STR_FMT "[", indent, STR_ARG(map));
-		enumtab_print_value(b, t, item->value);
-		strbuf_addz(b, "] = ");
-		add_text(b, item->text);
-		strbuf_addz(b, ";\n");
+		add_item(b, map, t, item->value, item->text, indent, end);
 		if (!t->is_signed || item->value >= 0 || t->size == 0 || t->size >= 8)
 			continue;
 		uint64_t narrow = (uint64_t)item->value & ((UINT64_C(1) << t->size * 8) - 1);
-		if (enumtab_get(t, (int64_t)narrow))
-			continue;
-		strbuf_addf(b, "%s@" STR_FMT "[%" PRIu64 "] = ", indent, STR_ARG(map), narrow);
-		add_text(b, item->text);
-		strbuf_addz(b, ";\n");
+		if (!enumtab_get(t, (int64_t)narrow))
+			add_item(b, map, t, (int64_t)narrow, item->text, indent, end);
 	}
 }

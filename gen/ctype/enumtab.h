@@ -18,6 +18,7 @@
 #define CTYPE_ENUMTAB_H
 
 #include "base/map.h"
+#include "base/gate.h"
 #include "ctype/lookup.h"
 
 struct enumtab_item {
@@ -56,8 +57,9 @@ void enumtab_strip(struct enumtab *t, struct str prefixes);
 /** The item of @value, or NULL. */
 const struct enumtab_item *enumtab_get(const struct enumtab *t, int64_t value);
 
-/** Writes `@MAP[KEY] = "TEXT";` lines, each after @indent. */
-void enumtab_print(struct strbuf *b, struct str map, const struct enumtab *t, const char *indent);
+/** Writes `@MAP[KEY] = "TEXT";` with @indent before and @end behind each. */
+void enumtab_print(struct code *b, struct str map, const struct enumtab *t, const char *indent,
+		   const char *end);
 /** A number as bpftrace and C read it, in decimal. */
 void enumtab_print_value(struct strbuf *b, const struct enumtab *t, int64_t value);
 

@@ -166,7 +166,8 @@ struct str targettype_pointer(struct bind *b, struct ctype *type)
 		return STR("");
 	}
 	return str_printf(b->arena, "%s " STR_FMT " *",
-			  to->kind == CTYPE_UNION ? "union" : "struct", STR_ARG(tag));
+			  to->kind == CTYPE_UNION ? "union" : "struct",
+			  STR_ARG(gate_spell(b->arena, tag).s));
 }
 
 static struct kbtf *kernel_btf(struct targettype *r)
@@ -249,8 +250,9 @@ static bool use_type(struct targettype *r, struct node *n, const struct node *pa
 		struct str tag;
 		if (!closure_add(&r->closure, t, bare_name(name->name), &tag))
 			return false;
-		spelling = arena_printf(a, "%s " STR_FMT,
-					t->kind == CTYPE_UNION ? "union" : "struct", STR_ARG(tag));
+		spelling =
+		    arena_printf(a, "%s " STR_FMT, t->kind == CTYPE_UNION ? "union" : "struct",
+				 STR_ARG(gate_spell(a, tag).s));
 	} else if (t && (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM || t->kind == CTYPE_BOOL)) {
 		spelling = scalar_name(r->b, t, stars || parent->kind != NODE_CAST);
 	}
@@ -445,12 +447,12 @@ bool targettype_define(struct bind *b, struct token **list)
 {
 	struct targettype *r = b->types;
 	struct cprint_options opt = {0};
-	struct strbuf text;
-	strbuf_init(&text);
+	struct code text;
+	code_init(&text);
 	bool good = cprint_definitions(&text, &r->closure, &opt);
-	if (good && text.n)
-		prepend(b->arena, list, str_trim(str_copy(b->arena, strbuf_str(&text))));
-	strbuf_fini(&text);
+	if (good && code_str(&text).n)
+		prepend(b->arena, list, str_trim(str_copy(b->arena, code_str(&text))));
+	code_fini(&text);
 	return good;
 }
 

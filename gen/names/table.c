@@ -157,8 +157,7 @@ static bool check_uses(struct bind *b, struct str map)
 	return true;
 }
 
-static bool add_table(struct bind *b, struct bind_table *w, struct strbuf *begin,
-		      struct strbuf *end)
+static bool add_table(struct bind *b, struct bind_table *w, struct code *begin, struct code *end)
 {
 	if (!find_names(b, w))
 		return lookup_say_unknown(lookup_for(b, w->map), &w->place, "enum", w->type,
@@ -176,16 +175,16 @@ static bool add_table(struct bind *b, struct bind_table *w, struct strbuf *begin
 	// The keys of a map are of one type, which is signed from 0.24 on.
 	if (tab.size == 8 && dialect_has_libbpf_usdt(b->version))
 		tab.is_signed = true;
-	size_t from = begin->n;
-	enumtab_print(begin, w->map, &tab, " ");
-	for (size_t i = from; i < begin->n;
-	     i++) // one line: the template's lines keep their numbers
-		if (begin->p[i] == '\n')
-			begin->p[i] = ' ';
+	enumtab_print(begin, w->map, &tab, " ", " ");
 	// An unknown 0 would print as nothing: see nameless.h.
-	if (!enumtab_get(&tab, 0))
-		strbuf_addf(begin, " @" STR_FMT "[0] = \"0\";", STR_ARG(w->map));
-	strbuf_addf(end, " clear(@" STR_FMT ");", STR_ARG(w->map));
+	if (!enumtab_get(&tab, 0)) {
+		code_z(begin, " @");
+		code_ident(begin, w->map);
+		code_z(begin, "[0] = \"0\";");
+	}
+	code_z(end, " clear(@");
+	code_ident(end, w->map);
+	code_z(end, ");");
 	return true;
 }
 
@@ -259,18 +258,18 @@ bool table_add_all(struct bind *b)
 				  " are needed: give a PID, or a file with -x",
 				  STR_ARG(b->tables.v[0].type));
 
-	struct strbuf begin, end;
-	strbuf_init(&begin);
-	strbuf_init(&end);
+	struct code begin, end;
+	code_init(&begin);
+	code_init(&end);
 	bool good = true;
 	for (size_t i = 0; i < b->tables.n; i++)
 		good &= add_table(b, &b->tables.v[i], &begin, &end);
 	good = good && nameless_rewrite(b, &named);
-	if (good && begin.n) {
-		beginend_add_begin(b, strbuf_str(&begin));
-		beginend_add_end(b, strbuf_str(&end));
+	if (good && code_str(&begin).n) {
+		beginend_add_begin(b, code_str(&begin));
+		beginend_add_end(b, code_str(&end));
 	}
-	strbuf_fini(&begin);
-	strbuf_fini(&end);
+	code_fini(&begin);
+	code_fini(&end);
 	return good;
 }

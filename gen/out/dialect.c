@@ -103,20 +103,6 @@ unsigned dialect_max_programs(unsigned v)
 	return v < 23 ? 512 : 1024;
 }
 
-struct str dialect_quote(struct arena *a, struct str s)
-{
-	struct strbuf b;
-	strbuf_init(&b);
-	strbuf_addc(&b, '"');
-	for (size_t i = 0; i < s.n; i++) {
-		if (s.p[i] == '"' || s.p[i] == '\\')
-			strbuf_addc(&b, '\\');
-		strbuf_addc(&b, s.p[i]);
-	}
-	strbuf_addc(&b, '"');
-	return strbuf_take(&b, a);
-}
-
 /** Without quotes; a backslash at the end would take the blank behind it for a part of the name. */
 static bool is_bare_name(struct str name)
 {
@@ -153,9 +139,11 @@ bool dialect_can_name(unsigned v, struct str provider, struct str name)
 	       str_find(provider, ':') == provider.n;
 }
 
-struct str dialect_spell_name(struct arena *a, struct str name)
+struct gate_word dialect_spell_name(struct arena *a, struct str name)
 {
-	return is_bare_name(name) ? name : dialect_quote(a, name);
+	struct gate_word bare;
+	return is_bare_name(name) && gate_take(name, ALPHABET_PROBE_NAME, &bare) ? bare
+										  : gate_quote(a, name);
 }
 
 unsigned dialect_max_arg(unsigned v)

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
-#include "base/str.h"
+#include "base/gate.h"
 
 #define DIALECT_OLDEST 17 /**< what we support at least */
 #define DIALECT_DEFAULT 17
@@ -85,16 +85,10 @@ unsigned dialect_max_usdt(unsigned v);
  * BPFTRACE_MAX_BPF_PROGS.
  */
 unsigned dialect_max_programs(unsigned v);
-/**
- * @s as a quoted part of an attach point, all its bytes but \" and \\ as they are: 0.27 reads \xNN
- * there as the letters xNN, which may be the name of another file. The versions before take the
- * bytes as well.
- */
-struct str dialect_quote(struct arena *a, struct str s);
 /** Can an attach point mean this probe and no other? Where the oldest version can, all can. */
 bool dialect_can_name(unsigned v, struct str provider, struct str name);
 /** The name of a provider or a probe as it is written there, in quotes where it needs them. */
-struct str dialect_spell_name(struct arena *a, struct str name);
+struct gate_word dialect_spell_name(struct arena *a, struct str name);
 /** Highest N of argN that this version can read. */
 unsigned dialect_max_arg(unsigned v);
 /**

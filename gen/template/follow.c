@@ -32,8 +32,8 @@ static void become_struct(struct skeleton_field *f, struct ctype *t, uint64_t si
 	f->shape.n_bytes = size;
 }
 
-static void find_pointers(struct follower *w, struct ctype *in, uint64_t at, struct str path,
-			  unsigned depth)
+static void find_pointers(struct follower *w, struct ctype *in, uint64_t at, struct gate_word path,
+			  bool is_plain_path, unsigned depth)
 {
 	if (depth > MAX_DEPTH || !ctype_complete(in))
 		return;
@@ -42,18 +42,19 @@ static void find_pointers(struct follower *w, struct ctype *in, uint64_t at, str
 		struct ctype *t = ctype_strip(m->type), *to;
 		bool is_named = m->name.n && !m->is_base;
 		uint64_t size;
-		struct str name = is_named ? str_printf(w->sk->arena, STR_FMT STR_FMT,
-							STR_ARG(path), STR_ARG(m->name))
-					   : path;
+		struct gate_word member = gate_ident(w->sk->arena, m->name, "member", i);
+		bool is_plain = is_plain_path && (!is_named || str_eq(member.s, m->name));
+		struct gate_word name = is_named ? gate_join(w->sk->arena, path, "", member) : path;
 		if (t && ctype_is_aggregate(t)) {
 			if (is_named)
-				name = str_printf(w->sk->arena, STR_FMT ".", STR_ARG(name));
-			find_pointers(w, t, at + m->off, name, depth + 1);
+				name = gate_join(w->sk->arena, name, ".", gate_own(""));
+			find_pointers(w, t, at + m->off, name, is_plain, depth + 1);
 		} else if (is_named && (to = struct_behind(m->type, &size)) != NULL) {
-			struct skeleton_field f = {.shape = {.name = name},
+			struct skeleton_field f = {.shape = {.name = name.s},
+						   .name = name,
 						   .from = w->from,
 						   .offset = at + m->off,
-						   .by_name = w->fields.v[w->from - 1].by_name};
+						   .by_name = is_plain};
 			become_struct(&f, to, size);
 			vec_push(w->sk->arena, &w->fields, f);
 		}
@@ -65,11 +66,12 @@ static void find_level(struct follower *w, size_t first)
 {
 	size_t end = w->fields.n;
 	for (size_t i = first; i < end; i++) {
-		struct shape_field *s = &w->fields.v[i].shape;
+		struct skeleton_field f = w->fields.v[i];
 		w->from = i + 1;
-		if (s->kind == FIELD_AGGREGATE)
-			find_pointers(w, s->type, 0,
-				      str_printf(w->sk->arena, STR_FMT "->", STR_ARG(s->name)), 0);
+		if (f.shape.kind == FIELD_AGGREGATE)
+			find_pointers(w, f.shape.type, 0,
+				      gate_join(w->sk->arena, f.name, "->", gate_own("")),
+				      f.by_name, 0);
 	}
 }
 

@@ -134,9 +134,9 @@ void skeleton_shape_field(struct skeleton *sk, struct skeleton_field *f, bool is
 		return;
 	struct ctype *t = ctype_strip(f->arg->type);
 	// An enum without a tag is known by its typedef.
-	f->enum_name = t->name.n ? t->name : f->arg->type->name;
+	struct str tag = t->name.n ? t->name : f->arg->type->name;
 	f->shape.names = enumtab_of(sk->arena, f->arg->type);
-	if (!str_is_made_of(f->enum_name, ALPHABET_SCOPED_WORD) || !f->shape.names)
+	if (!gate_take(tag, ALPHABET_SCOPED_WORD, &f->enum_name) || !f->shape.names)
 		f->shape = shown_number(f->arg->is_signed, f->arg);
 }
 
@@ -150,8 +150,9 @@ static void add_fields(struct skeleton *sk, struct skeleton_probe *p)
 		forget_disputed_name(sk->arena, &p->args.args[i], i);
 		f->arg = &p->args.args[i];
 		f->index = (unsigned)i;
-		f->value = str_printf(sk->arena, "arg%zu", i);
-		f->by_name = is_by_name(&p->args, i);
+		f->value = gate_ident(sk->arena, STR(""), "arg", i);
+		f->name = gate_ident(sk->arena, f->arg->name, "arg", i);
+		f->by_name = str_eq(f->name.s, f->arg->name) && is_by_name(&p->args, i);
 		skeleton_shape_field(sk, f, can_read(sk, p->file, &p->args, f->index));
 	}
 }
@@ -190,9 +191,8 @@ static void add_probe(struct skeleton *sk, struct targetfile *tf, const struct s
 	add_fields(sk, &sp);
 	sp.label =
 	    str_printf(sk->arena, STR_FMT ":" STR_FMT, STR_ARG(p->provider), STR_ARG(p->name));
-	sp.what = str_printf(sk->arena, STR_FMT ":" STR_FMT,
-			     STR_ARG(dialect_spell_name(sk->arena, p->provider)),
-			     STR_ARG(dialect_spell_name(sk->arena, p->name)));
+	sp.what = gate_join(sk->arena, dialect_spell_name(sk->arena, p->provider), ":",
+			    dialect_spell_name(sk->arena, p->name));
 	skeleton_add(sk, &sp);
 }
 
@@ -255,39 +255,33 @@ bool skeleton_collect(struct skeleton *ret, struct arena *a, struct diag *d,
 // --- writing
 
 void skeleton_write_head(const struct skeleton *sk, const struct skeleton_probe *p,
-			 struct strbuf *out)
+			 struct code *out)
 {
-	strbuf_addc(out, '\n');
+	code_f(out, "\n%s:", p->kind);
 	if (p->needs_path)
-		strbuf_addf(out, "%s:\"" STR_FMT "\":", p->kind, STR_ARG(p->file->path));
+		code_string(out, p->file->path, SIZE_MAX);
 	else
-		strbuf_addf(out, "%s:__EXE__:", p->kind);
-	strbuf_adds(out, p->what);
-	strbuf_addc(out, '\n');
+		code_z(out, "__EXE__");
+	code_z(out, ":");
+	code_word(out, p->what);
+	code_z(out, "\n");
 	if (sk->filter)
-		strbuf_addf(out, "/(%s)/\n", sk->filter);
+		code_f(out, "/(%s)/\n", sk->filter);
 }
 
-void skeleton_write_quoted(struct str s, struct strbuf *out)
-{
-	for (size_t i = 0; i < s.n; i++) {
-		if (s.p[i] == '"' || s.p[i] == '\\')
-			strbuf_addc(out, '\\');
-		strbuf_addc(out, s.p[i]);
-	}
-}
-
-void skeleton_write_value(const struct skeleton_field *f, bool by_name, struct strbuf *out)
+void skeleton_write_value(const struct skeleton_field *f, bool by_name, struct code *out)
 {
 	struct ctype *t = f->arg ? ctype_strip(f->arg->type) : NULL;
-	if (by_name && f->by_name)
-		strbuf_addf(out, "args." STR_FMT, STR_ARG(f->shape.name));
-	else if (t && f->arg->sizes_differ && t->size < 8 &&
-		 (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM))
-		strbuf_addf(out, "(%sint64)(%sint%u)arg%u", t->is_signed ? "" : "u",
-			    t->is_signed ? "" : "u", (unsigned)t->size * 8, f->index);
-	else
-		strbuf_adds(out, f->value);
+	if (by_name && f->by_name) {
+		code_z(out, "args.");
+		code_word(out, f->name);
+	} else if (t && f->arg->sizes_differ && t->size < 8 &&
+		   (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM)) {
+		code_f(out, "(%sint64)(%sint%u)arg%u", t->is_signed ? "" : "u",
+		       t->is_signed ? "" : "u", (unsigned)t->size * 8, f->index);
+	} else {
+		code_word(out, f->value);
+	}
 }
 
 /** A struct is written by its name only, `*args.o->next`. */
@@ -314,92 +308,98 @@ static const char *conversion(const struct skeleton_field *f)
 	}
 }
 
-static void write_declaration(struct arena *a, const struct skeleton_probe *p, struct strbuf *out)
+static void write_declaration(struct arena *a, const struct skeleton_probe *p, struct code *out)
 {
-	strbuf_addz(out, "\n// ");
+	code_z(out, "\n// ");
 	if (!p->probe) {
-		strbuf_add_printable(out, p->declaration);
+		code_comment(out, p->declaration);
 		return;
 	}
-	strbuf_add_printable(out, p->probe->name);
-	strbuf_addc(out, '(');
+	code_comment(out, p->probe->name);
+	code_z(out, "(");
 	for (size_t i = 0; i < p->args.n_args; i++) {
-		strbuf_addz(out, i ? ", " : "");
-		strbuf_add_printable(out, probearg_declaration(a, &p->args.args[i]));
+		code_z(out, i ? ", " : "");
+		code_comment(out, probearg_declaration(a, &p->args.args[i]));
 	}
-	strbuf_addc(out, ')');
+	code_z(out, ")");
 }
 
 static void write_omitted(const struct skeleton *sk, const struct skeleton_probe *p,
-			  const struct skeleton_field *f, struct strbuf *out)
+			  const struct skeleton_field *f, struct code *out)
 {
-	strbuf_addz(out, "// ");
+	code_z(out, "// ");
 	if (p->probe) {
-		strbuf_addf(out,
-			    STR_FMT " is omitted: bpftrace " DIALECT_FMT " cannot read it here\n",
-			    STR_ARG(f->value), DIALECT_ARG(sk->version));
+		code_word(out, f->value);
+		code_f(out, " is omitted: bpftrace " DIALECT_FMT " cannot read it here\n",
+		       DIALECT_ARG(sk->version));
 		return;
 	}
-	strbuf_add_printable(out, f->arg->name);
-	strbuf_addz(out, " is omitted: it is in no register that bpftrace has, or it is not known "
-			 "in which\n");
+	code_comment(out, f->arg->name);
+	code_z(out, " is omitted: it is in no register that bpftrace has, or it is not known "
+		    "in which\n");
 }
 
 static void write_clause(const struct skeleton *sk, const struct skeleton_probe *p,
-			 struct strbuf *out)
+			 struct code *out)
 {
 	struct arena a;
 	arena_init(&a);
 	write_declaration(&a, p, out);
 	skeleton_write_head(sk, p, out);
-	strbuf_addz(out, "{\n\tprintf(\"%s %s[%d] ");
+	struct gate_word label;
+	code_z(out, "{\n\tprintf(\"%s %s[%d] ");
 	// 0.17 and 0.23 take the s of %%s for a conversion.
-	bool is_value = str_find(p->label, '%') < p->label.n;
+	bool is_value = !gate_take(p->label, ALPHABET_LABEL, &label);
 	if (is_value)
-		strbuf_addz(out, "%s");
+		code_z(out, "%s");
 	else
-		skeleton_write_quoted(p->label, out);
+		code_word(out, label);
 	for (size_t i = 0; i < p->n_fields; i++) {
 		const struct skeleton_field *f = &p->fields[i];
-		if (is_in_template(f))
-			strbuf_addf(out, " " STR_FMT "=%s", STR_ARG(f->shape.name), conversion(f));
+		if (!is_in_template(f))
+			continue;
+		code_z(out, " ");
+		code_word(out, f->name);
+		code_f(out, "=%s", conversion(f));
 	}
 	// A stack begins and ends with a newline.
-	strbuf_addz(out, sk->has_stack ? "%s" : "\\n");
-	strbuf_addz(out, "\",\n\t       strftime(\"%H:%M:%S.%f\", nsecs), comm, tid");
+	code_z(out, sk->has_stack ? "%s" : "\\n");
+	code_z(out, "\",\n\t       strftime(\"%H:%M:%S.%f\", nsecs), comm, tid");
 	if (is_value) {
-		strbuf_addz(out, ", \"");
-		skeleton_write_quoted(p->label, out);
-		strbuf_addc(out, '"');
+		code_z(out, ", ");
+		code_word(out, gate_quote(&a, p->label));
 	}
 	for (size_t i = 0; i < p->n_fields; i++) {
 		const struct skeleton_field *f = &p->fields[i];
 		if (!is_in_template(f))
 			continue;
-		strbuf_addz(out, ", ");
+		code_z(out, ", ");
 		if (f->shape.kind == FIELD_AGGREGATE && f->by_name)
-			strbuf_addc(out, '*');
+			code_z(out, "*");
 		if (f->shape.kind == FIELD_STRING)
-			strbuf_addz(out, "str(");
-		if (f->shape.kind == FIELD_ENUM)
-			strbuf_addf(out, "enum_name(" STR_FMT ", ", STR_ARG(f->enum_name));
+			code_z(out, "str(");
+		if (f->shape.kind == FIELD_ENUM) {
+			code_z(out, "enum_name(");
+			code_word(out, f->enum_name);
+			code_z(out, ", ");
+		}
 		if (f->shape.kind == FIELD_CODE)
-			strbuf_addz(out, "usym(");
+			code_z(out, "usym(");
 		skeleton_write_value(f, true, out);
 		if (f->shape.kind == FIELD_STRING || f->shape.kind == FIELD_ENUM ||
 		    f->shape.kind == FIELD_CODE)
-			strbuf_addc(out, ')');
+			code_z(out, ")");
 	}
-	strbuf_addz(out, sk->has_stack ? ", ustack);\n}\n" : ");\n}\n");
+	code_z(out, sk->has_stack ? ", ustack);\n}\n" : ");\n}\n");
 	for (size_t i = 0; i < p->n_fields; i++)
 		if (p->fields[i].shape.kind == FIELD_HIDDEN)
 			write_omitted(sk, p, &p->fields[i], out);
 	arena_fini(&a);
 }
 
-void skeleton_write_template(const struct skeleton *sk, struct strbuf *out)
+void skeleton_write_template(const struct skeleton *sk, struct code *out)
 {
-	strbuf_addz(out, "// Every event of these probes. Written by btgen, to be edited.\n");
+	code_z(out, "// Every event of these probes. Written by btgen, to be edited.\n");
 	for (size_t i = 0; i < sk->probes.n; i++)
 		write_clause(sk, &sk->probes.v[i], out);
 }
@@ -420,32 +420,40 @@ static void add_shape(const struct skeleton_probe *p, bool has_stack, struct sha
 }
 
 /** `$p3 = argN; $p4 = *(uint64 *)($p3 + 24); ` for the structs behind pointers. */
-static void write_addresses(const struct skeleton_probe *p, struct strbuf *out)
+static void write_addresses(const struct skeleton_probe *p, struct code *out)
 {
 	for (size_t i = 0; i < p->n_fields; i++) {
 		const struct skeleton_field *f = &p->fields[i];
 		if (f->shape.kind != FIELD_AGGREGATE)
 			continue;
-		strbuf_addf(out, "$p%zu = ", i);
+		code_f(out, "$p%zu = ", i);
 		if (f->from)
-			strbuf_addf(out, "*(uint64 *)($p%zu + %llu)", f->from - 1,
-				    (unsigned long long)f->offset);
+			code_f(out, "*(uint64 *)($p%zu + %llu)", f->from - 1,
+			       (unsigned long long)f->offset);
 		else
-			strbuf_addf(out, "(uint64)" STR_FMT, STR_ARG(f->value));
-		strbuf_addz(out, "; ");
+			code_z(out, "(uint64)");
+		if (!f->from)
+			code_word(out, f->value);
+		code_z(out, "; ");
 	}
 }
 
 /** The address in $p3, and the numbers that the struct there is. */
 static void write_struct(const struct skeleton *sk, const struct skeleton_field *f, size_t i,
-			 struct strbuf *out)
+			 struct code *out)
 {
-	struct str address = str_printf(sk->arena, "$p%zu", i);
-	strbuf_addf(out, ", " STR_FMT, STR_ARG(address));
+	struct gate_word address = gate_ident(sk->arena, STR(""), "$p", i);
+	struct strbuf text;
+	strbuf_init(&text);
+	code_z(out, ", ");
+	code_word(out, address);
 	for (size_t k = 0; k < (f->shape.n_bytes + 7) / 8; k++) {
-		strbuf_addz(out, ", ");
-		shape_write_word(address, f->shape.n_bytes, k, out);
+		code_z(out, ", ");
+		strbuf_clear(&text);
+		shape_write_word(address.s, f->shape.n_bytes, k, &text);
+		code_text(out, strbuf_str(&text));
 	}
+	strbuf_fini(&text);
 }
 
 /**
@@ -457,15 +465,15 @@ static bool needs_cast(const struct skeleton *sk, const struct skeleton_probe *p
 {
 	const struct enumtab *names = f->shape.names;
 	bool is_result =
-	    str_eqz(f->value, "retval") && (names ? names->is_signed : f->shape.is_signed);
+	    str_eqz(f->value.s, "retval") && (names ? names->is_signed : f->shape.is_signed);
 	return !dialect_has_libbpf_usdt(sk->version) || !(p->probe || is_result);
 }
 
 /** The arguments of the printf() of a record: numbers, $key, then texts, each with it behind. */
 static void write_record_values(const struct skeleton *sk, const struct skeleton_probe *p,
-				struct strbuf *out)
+				struct code *out)
 {
-	strbuf_addz(out, "nsecs, cpu, pid, tid");
+	code_z(out, "nsecs, cpu, pid, tid");
 	for (size_t i = 0; i < p->n_fields; i++) {
 		if (p->fields[i].shape.kind == FIELD_HIDDEN)
 			continue;
@@ -474,30 +482,39 @@ static void write_record_values(const struct skeleton *sk, const struct skeleton
 			continue;
 		}
 		bool cast = needs_cast(sk, p, &p->fields[i]);
-		strbuf_addz(out, cast ? ", (int64)(" : ", ");
+		code_z(out, cast ? ", (int64)(" : ", ");
 		skeleton_write_value(&p->fields[i], false, out);
-		strbuf_addz(out, cast ? ")" : "");
+		code_z(out, cast ? ")" : "");
 	}
-	strbuf_addz(out, ", $key, comm, $key");
-	for (size_t i = 0; i < p->n_fields; i++)
-		if (p->fields[i].shape.kind == FIELD_STRING)
-			strbuf_addf(out, ", str(" STR_FMT "), $key", STR_ARG(p->fields[i].value));
-	strbuf_addz(out, sk->has_stack ? ", ustack, $key" : "");
+	code_z(out, ", $key, comm, $key");
+	for (size_t i = 0; i < p->n_fields; i++) {
+		if (p->fields[i].shape.kind != FIELD_STRING)
+			continue;
+		code_z(out, ", str(");
+		code_word(out, p->fields[i].value);
+		code_z(out, "), $key");
+	}
+	code_z(out, sk->has_stack ? ", ustack, $key" : "");
 }
 
-void skeleton_write_records(const struct skeleton *sk, struct shapes *ret, struct strbuf *out)
+void skeleton_write_records(const struct skeleton *sk, struct shapes *ret, struct code *out)
 {
+	struct strbuf format;
+	strbuf_init(&format);
 	for (size_t i = 0; i < sk->probes.n; i++) {
 		const struct skeleton_probe *p = &sk->probes.v[i];
 		add_shape(p, sk->has_stack, ret);
 		skeleton_write_head(sk, p, out);
 		size_t number = ret->list.n - 1;
-		strbuf_addf(out, "{ %s[%zu] = count(); $key = %s; ", ret->counts, number, ret->key);
+		code_f(out, "{ %s[%zu] = count(); $key = %s; ", ret->counts, number, ret->key);
 		write_addresses(p, out);
-		strbuf_addz(out, "printf(\"");
-		shape_write_format(ret, number, out);
-		strbuf_addz(out, "\", ");
+		code_z(out, "printf(\"");
+		strbuf_clear(&format);
+		shape_write_format(ret, number, &format);
+		code_text(out, strbuf_str(&format));
+		code_z(out, "\", ");
 		write_record_values(sk, p, out);
-		strbuf_addz(out, "); }\n");
+		code_z(out, "); }\n");
 	}
+	strbuf_fini(&format);
 }

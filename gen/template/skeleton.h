@@ -13,6 +13,7 @@
 #ifndef TEMPLATE_SKELETON_H
 #define TEMPLATE_SKELETON_H
 
+#include "base/gate.h"
 #include "bind/targetfile.h"
 #include "probe/probeargs.h"
 #include "record/shape.h"
@@ -21,9 +22,10 @@ struct skeleton_field {
 	struct shape_field shape;   /**< how it is shown, without what is of a format */
 	const struct probearg *arg; /**< NULL: what a member of a struct leads to, see `from` */
 	unsigned index;		    /**< N of argN */
-	struct str value;	    /**< what bpftrace calls it: argN, retval */
-	bool by_name;		    /**< a template can say args.NAME */
-	struct str enum_name;	    /**< of FIELD_ENUM, without the keyword */
+	struct gate_word name;	/**< in a template: the target's, or argN where that is no word */
+	struct gate_word value; /**< what bpftrace calls it: argN, retval */
+	bool by_name;		/**< a template can say args.NAME */
+	struct gate_word enum_name; /**< of FIELD_ENUM, without the keyword */
 	size_t from;	 /**< of FIELD_AGGREGATE, by template/follow.h: 0: argN leads to it; else */
 	uint64_t offset; /**< the pointer here in what field `from` - 1 leads to */
 };
@@ -32,7 +34,7 @@ struct skeleton_probe {
 	struct targetfile *file;
 	const struct sdt_probe *probe; /**< NULL: it is a function */
 	const char *kind;	       /**< "usdt", "uprobe", "uretprobe" */
-	struct str what;	/**< behind the path of an attach point: spdk:nvmf_tgt_state */
+	struct gate_word what;	/**< behind the path of an attach point: spdk:nvmf_tgt_state */
 	struct str label;	/**< what its events are called: that, or uprobe:FUNCTION */
 	struct str declaration; /**< of a function that debug information knows */
 	bool needs_path;	/**< other files have a probe of that name, too */
@@ -65,17 +67,15 @@ bool skeleton_collect(struct skeleton *ret, struct arena *a, struct diag *d,
 		      size_t n);
 /** The attach point of @p and the filter, in front of a clause's block. */
 void skeleton_write_head(const struct skeleton *sk, const struct skeleton_probe *p,
-			 struct strbuf *out);
+			 struct code *out);
 /** An argument's value, args.NAME where the target's names are known: @by_name. */
-/** @s as it stands between the quotes of a string. */
-void skeleton_write_quoted(struct str s, struct strbuf *out);
-void skeleton_write_value(const struct skeleton_field *f, bool by_name, struct strbuf *out);
+void skeleton_write_value(const struct skeleton_field *f, bool by_name, struct code *out);
 /** A template with a clause for each probe. */
-void skeleton_write_template(const struct skeleton *sk, struct strbuf *out);
+void skeleton_write_template(const struct skeleton *sk, struct code *out);
 /**
  * Adds a shape for each probe, in the order of `probes`, and writes a template that prints records of
  * these shapes (record/shape.h). Fields that cannot be read are FIELD_HIDDEN.
  */
-void skeleton_write_records(const struct skeleton *sk, struct shapes *ret, struct strbuf *out);
+void skeleton_write_records(const struct skeleton *sk, struct shapes *ret, struct code *out);
 
 #endif

@@ -17,7 +17,7 @@ enum { MAX_FUNCTIONS = 300 };
 
 struct function {
 	struct targetfile *file;
-	struct str name;
+	struct gate_word name;
 	uint64_t addr;
 	unsigned n_same; // others of that name in the file, at other addresses
 };
@@ -46,18 +46,19 @@ static bool is_piece(struct str name)
 	       str_contains(name, STR(".part."));
 }
 
-static bool is_writable(struct str name)
+static bool is_writable(struct str name, struct gate_word *ret)
 {
-	return str_is_made_of(name, ALPHABET_SYMBOL) && !(name.p[0] >= '0' && name.p[0] <= '9');
+	return gate_take(name, ALPHABET_SYMBOL, ret) && !(name.p[0] >= '0' && name.p[0] <= '9');
 }
 
 static bool take_symbol(void *ctx, const struct img_symbol *sym)
 {
 	struct finder *f = ctx;
 	struct arena *a = f->sk->arena;
+	struct gate_word name;
 	if (!str_glob(f->name, sym->name) || is_piece(sym->name))
 		return true;
-	if (!is_writable(sym->name)) {
+	if (!is_writable(sym->name, &name)) {
 		f->n_odd++;
 		return true;
 	}
@@ -77,10 +78,10 @@ static bool take_symbol(void *ctx, const struct img_symbol *sym)
 	}
 	if (same_addr) {
 		struct function *other = &f->found.v[same_addr - 1];
-		if (sym->name.n < other->name.n)
-			other->name = sym->name;
+		if (name.s.n < other->name.s.n)
+			other->name = name;
 	} else {
-		vec_push(a, &f->found, (struct function){f->at, sym->name, sym->addr, 0});
+		vec_push(a, &f->found, (struct function){f->at, name, sym->addr, 0});
 		same_addr = f->found.n;
 		map_put_u64(a, &f->addrs, sym->addr, (void *)same_addr);
 	}
@@ -129,7 +130,7 @@ static bool is_signed(struct ctype *t)
 }
 
 static struct skeleton_field *push_field(struct skeleton *sk, struct skeleton_probe *p,
-					 const struct probearg *arg, struct str value,
+					 const struct probearg *arg, struct gate_word value,
 					 bool is_readable)
 {
 	struct skeleton_field *f = &p->fields[p->n_fields++];
@@ -150,14 +151,17 @@ static void add_params(struct skeleton *sk, struct skeleton_probe *p, const stru
 		const struct funcarg *from = &args->list.v[i];
 		struct probearg arg = from->arg;
 		bool is_readable = from->number >= 0;
-		struct str value = str_printf(sk->arena, "arg%d", from->number);
+		struct gate_word value =
+		    is_readable ? gate_ident(sk->arena, STR(""), "arg", (size_t)from->number)
+				: gate_own("?");
 		if (!arg.name.n && !is_readable)
 			continue;
 		if (!arg.name.n)
-			arg.name = value;
+			arg.name = value.s;
 		struct skeleton_field *f = push_field(sk, p, &arg, value, is_readable);
 		f->index = is_readable ? (unsigned)from->number : UINT_MAX;
-		f->by_name = is_readable && arg.has_name && str_is_made_of(arg.name, ALPHABET_WORD);
+		f->name = gate_ident(sk->arena, arg.name, "arg", i);
+		f->by_name = is_readable && arg.has_name && str_eq(f->name.s, from->arg.name);
 	}
 }
 
@@ -165,14 +169,17 @@ static void add_params(struct skeleton *sk, struct skeleton_probe *p, const stru
 static void add_result(struct skeleton *sk, struct skeleton_probe *p, const struct funcargs *args)
 {
 	struct probearg arg = {.name = STR("retval"), .type = args->result};
-	bool is_readable = args->result && !str_contains(p->what, STR(".isra."));
+	bool is_readable = args->result && !str_contains(p->what.s, STR(".isra."));
 	p->fields = arena_array(sk->arena, struct skeleton_field, 1);
 	if (is_readable)
 		p->declaration =
 		    str_printf(sk->arena, STR_FMT ", which returns " STR_FMT,
 			       STR_ARG(p->declaration), STR_ARG(ctype_spell(sk->arena, arg.type)));
-	if (!args->is_void)
-		push_field(sk, p, &arg, STR("retval"), is_readable)->index = UINT_MAX;
+	if (args->is_void)
+		return;
+	struct skeleton_field *f = push_field(sk, p, &arg, gate_own("retval"), is_readable);
+	f->name = f->value;
+	f->index = UINT_MAX;
 }
 
 static void add_function(struct finder *f, const struct function *fn)
@@ -181,20 +188,20 @@ static void add_function(struct finder *f, const struct function *fn)
 	struct skeleton_probe p = {.file = fn->file,
 				   .kind = f->is_return ? "uretprobe" : "uprobe",
 				   .what = fn->name,
-				   .declaration = fn->name};
+				   .declaration = fn->name.s};
 	struct funcargs args;
-	p.label = str_printf(sk->arena, "%s:" STR_FMT, p.kind, STR_ARG(fn->name));
+	p.label = gate_join(sk->arena, gate_own(p.kind), ":", fn->name).s;
 	// __EXE__ means the first file that has it.
 	p.needs_path = f->file.n ? fn->file != &sk->files->list.v[0]
-				 : fn->file != map_get(&f->owners, fn->name);
+				 : fn->file != map_get(&f->owners, fn->name.s);
 	if (fn->n_same)
 		diag_warning(sk->diag, NULL,
 			     "%u functions of " STR_FMT " are called " STR_FMT
 			     ": bpftrace attaches to the first of them",
-			     fn->n_same + 1, STR_ARG(fn->file->path), STR_ARG(fn->name));
+			     fn->n_same + 1, STR_ARG(fn->file->path), STR_ARG(fn->name.s));
 	if (!funcargs_read(fn->file->bin.src, fn->addr, &args)) {
 		f->n_unknown++;
-		f->unknown = fn->name;
+		f->unknown = fn->name.s;
 	} else {
 		p.declaration = funcargs_declaration(sk->arena, &args);
 		if (!f->is_return)
@@ -341,7 +348,7 @@ bool skeleton_add_functions(struct skeleton *sk, struct str pattern)
 	for (size_t i = 0; i < f.found.n; i++) {
 		struct str key = str_printf(
 		    sk->arena, "%s " STR_FMT " " STR_FMT, f.is_return ? "uretprobe" : "uprobe",
-		    STR_ARG(f.found.v[i].name), STR_ARG(f.found.v[i].file->path));
+		    STR_ARG(f.found.v[i].name.s), STR_ARG(f.found.v[i].file->path));
 		if (map_add(sk->arena, &sk->known, key))
 			add_function(&f, &f.found.v[i]);
 	}

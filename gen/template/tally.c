@@ -50,16 +50,14 @@ static const char *why_no_key(const struct skeleton_field *f)
 
 /** A key of a map, as the user says it, at probe @p. */
 static bool write_key(const struct skeleton *sk, const struct skeleton_probe *p, struct str word,
-		      struct strbuf *out)
+		      struct code *out)
 {
 	if (is_builtin(word)) {
-		strbuf_adds(out, word);
+		code_text(out, word);
 		return true;
 	}
 	if (str_eqz(word, "probe")) {
-		strbuf_addc(out, '"');
-		skeleton_write_quoted(p->label, out);
-		strbuf_addc(out, '"');
+		code_word(out, gate_quote(sk->arena, p->label));
 		return true;
 	}
 	const struct skeleton_field *f = find_argument(sk->arena, p, word);
@@ -70,9 +68,9 @@ static bool write_key(const struct skeleton *sk, const struct skeleton_probe *p,
 		return diag_error(sk->diag, NULL, STR_FMT ": '" STR_FMT "' cannot be a key: %s",
 				  STR_ARG(p->label), STR_ARG(word), why);
 	bool is_call = f->shape.kind == FIELD_STRING || f->shape.kind == FIELD_CODE;
-	strbuf_addz(out, f->shape.kind == FIELD_STRING ? "str(" : is_call ? "usym(" : "");
+	code_z(out, f->shape.kind == FIELD_STRING ? "str(" : is_call ? "usym(" : "");
 	skeleton_write_value(f, true, out);
-	strbuf_addz(out, is_call ? ")" : "");
+	code_z(out, is_call ? ")" : "");
 	return true;
 }
 
@@ -115,52 +113,53 @@ static bool check_kinds(const struct skeleton_probe *first, const struct skeleto
 
 /** @keys of @p, between commas. */
 static bool write_keys(const struct skeleton *sk, const struct skeleton_probe *p, struct str keys,
-		       struct strbuf *out)
+		       struct code *out)
 {
 	bool good = true;
 	while (keys.n) {
 		good &= write_key(sk, p, take_word(&keys), out);
-		strbuf_addz(out, keys.n ? ", " : "");
+		code_z(out, keys.n ? ", " : "");
 	}
 	return good;
 }
 
-bool tally_write_counts(const struct skeleton *sk, struct str keys, struct strbuf *out)
+bool tally_write_counts(const struct skeleton *sk, struct str keys, struct code *out)
 {
 	bool good = check_kinds(&sk->probes.v[0], sk, keys);
-	strbuf_addz(out, "// How many events. Written by btgen, to be edited.\n");
+	code_z(out, "// How many events. Written by btgen, to be edited.\n");
 	for (size_t i = 0; good && i < sk->probes.n; i++) {
 		const struct skeleton_probe *p = &sk->probes.v[i];
 		skeleton_write_head(sk, p, out);
-		strbuf_addz(out, "{\n\t@count[");
+		code_z(out, "{\n\t@count[");
 		good &= write_keys(sk, p, keys, out);
-		strbuf_addz(out, "] = count();\n}\n");
+		code_z(out, "] = count();\n}\n");
 	}
 	return good;
 }
 
 /** Lines of a script, where ? is @key, each behind @indent. */
-static void add_lines(const char *lines, const char *indent, struct str key, struct strbuf *out)
+static void add_lines(const char *lines, const char *indent, const struct code *key,
+		      struct code *out)
 {
 	for (const char *c = lines; *c; c++) {
 		if (c == lines || c[-1] == '\n')
-			strbuf_addz(out, indent);
+			code_z(out, indent);
 		if (*c == '?')
-			strbuf_adds(out, key);
+			code_code(out, key);
 		else
-			strbuf_addc(out, *c);
+			code_f(out, "%c", *c);
 	}
 }
 
 /** As the user says it, in the map of what is under way. */
 static bool write_start_key(const struct skeleton *sk, const struct skeleton_probe *p,
-			    struct str word, struct strbuf *out)
+			    struct str word, struct code *out)
 {
 	if (str_eqz(word, "probe"))
 		return diag_error(sk->diag, NULL, "'probe' is no key: the two have none in common");
 	if (!str_eqz(word, "pid") &&
 	    !str_eqz(word, "tid")) // several processes may have the same one
-		strbuf_addz(out, "pid, ");
+		code_z(out, "pid, ");
 	return write_key(sk, p, word, out);
 }
 
@@ -193,50 +192,48 @@ static const char unpaired_lines[] = " else {\n"
 				     "\t}";
 
 static bool write_start(const struct skeleton *sk, const struct skeleton_probe *p, struct str word,
-			const char *filter, struct strbuf *out)
+			const char *filter, struct code *out)
 {
-	struct strbuf room;
-	strbuf_init(&room);
+	struct code room;
+	code_init(&room);
 	bool good = write_start_key(sk, p, word, &room);
-	struct str key = strbuf_str(&room);
 	const struct skeleton_field *f =
 	    is_builtin(word) ? NULL : find_argument(sk->arena, p, word);
 	bool is_text = f && f->shape.kind == FIELD_STRING;
 	skeleton_write_head(sk, p, out);
-	strbuf_addz(out, "{\n");
+	code_z(out, "{\n");
 	if (filter) {
-		strbuf_addf(out, "\tif (!(%s)) {\n", filter);
-		add_lines(other_lines, "\t", key, out);
-		strbuf_addz(out, "\t} else ");
+		code_f(out, "\tif (!(%s)) {\n", filter);
+		add_lines(other_lines, "\t", &room, out);
+		code_z(out, "\t} else ");
 	}
 	if (is_text) {
-		strbuf_addf(out, "%sif (*(uint8 *)", filter ? "" : "\t");
+		code_f(out, "%sif (*(uint8 *)", filter ? "" : "\t");
 		skeleton_write_value(f, true, out);
-		strbuf_addz(out,
-			    " == 0) {\n"
+		code_z(out, " == 0) {\n"
 			    "\t\t@unpaired[\"the key is empty, or was not readable\"] = count();\n"
 			    "\t} else ");
 	}
-	strbuf_addz(out, filter || is_text ? "{\n" : "");
-	add_lines(start_lines, filter || is_text ? "\t\t" : "\t", key, out);
-	strbuf_addz(out, filter || is_text ? "\t}\n}\n" : "}\n");
-	strbuf_fini(&room);
+	code_z(out, filter || is_text ? "{\n" : "");
+	add_lines(start_lines, filter || is_text ? "\t\t" : "\t", &room, out);
+	code_z(out, filter || is_text ? "\t}\n}\n" : "}\n");
+	code_fini(&room);
 	return good;
 }
 
 static bool write_done(const struct skeleton *sk, const struct skeleton_probe *p, struct str word,
-		       bool has_filter, struct strbuf *out)
+		       bool has_filter, struct code *out)
 {
-	struct strbuf key;
-	strbuf_init(&key);
+	struct code key;
+	code_init(&key);
 	bool good = write_start_key(sk, p, word, &key);
 	skeleton_write_head(sk, p, out);
-	strbuf_addz(out, "{\n");
-	add_lines(done_lines, "\t", strbuf_str(&key), out);
+	code_z(out, "{\n");
+	add_lines(done_lines, "\t", &key, out);
 	// Where there is a filter, those that have no start are those that it does not let pass.
-	strbuf_addz(out, has_filter ? "" : unpaired_lines);
-	strbuf_addz(out, "\n}\n");
-	strbuf_fini(&key);
+	code_z(out, has_filter ? "" : unpaired_lines);
+	code_z(out, "\n}\n");
+	code_fini(&key);
 	return good;
 }
 
@@ -254,19 +251,19 @@ static bool check_apart(const struct skeleton *start, const struct skeleton *don
 }
 
 bool tally_write_latency(const struct skeleton *start, const struct skeleton *done, struct str key,
-			 const char *filter, struct strbuf *out)
+			 const char *filter, struct code *out)
 {
 	bool good = check_apart(start, done) && check_kinds(&start->probes.v[0], start, key) &&
 		    check_kinds(&start->probes.v[0], done, key);
-	strbuf_addz(out, "// How long it takes, in microseconds. Written by btgen, to be edited.\n"
-			 "// Through percentiles.py it has percentiles.\n"
-			 "\n"
-			 "#include <buckets.bt>\n");
+	code_z(out, "// How long it takes, in microseconds. Written by btgen, to be edited.\n"
+		    "// Through percentiles.py it has percentiles.\n"
+		    "\n"
+		    "#include <buckets.bt>\n");
 	// In this order: before 0.24 the type of @start must be known where it is read.
 	for (size_t i = 0; good && i < start->probes.n; i++)
 		good = write_start(start, &start->probes.v[i], key, filter, out);
 	for (size_t i = 0; good && i < done->probes.n; i++)
 		good = write_done(done, &done->probes.v[i], key, filter, out);
-	strbuf_addz(out, "\nEND\n{\n\tclear(@start);\n}\n");
+	code_z(out, "\nEND\n{\n\tclear(@start);\n}\n");
 	return good;
 }

@@ -13,13 +13,13 @@
  * `probe`, `comm`, `pid`, `tid` or the name of an argument that all probes have. False: a key that
  * makes no sense is reported.
  */
-bool tally_write_counts(const struct skeleton *sk, struct str keys, struct strbuf *out);
+bool tally_write_counts(const struct skeleton *sk, struct str keys, struct code *out);
 /**
  * A script that measures the time from each event of @start that @filter lets pass, if it is not NULL,
  * to the next one of @done with the same @key, which is as above but no list, in microseconds: a
  * histogram with percentiles. Events that have no other are counted.
  */
 bool tally_write_latency(const struct skeleton *start, const struct skeleton *done, struct str key,
-			 const char *filter, struct strbuf *out);
+			 const char *filter, struct code *out);
 
 #endif

@@ -195,10 +195,10 @@ static void read_all(const char *path, uint64_t entry, FILE *out)
 		for (uint64_t pc = 0; pc < 4 && src->dbg; pc++)
 			use_site(&arena, src, entry + pc);
 		use_probes(&arena, &bin);
-		struct strbuf b;
-		strbuf_init(&b);
+		struct code b;
+		code_init(&b);
 		cprint_definitions(&b, &c, &(struct cprint_options){.asserts = true});
-		strbuf_fini(&b);
+		code_fini(&b);
 		binary_close(&bin);
 	}
 	use_btf(&arena, &diag, path);

@@ -176,6 +176,11 @@ int main(void)
 	ok(n_hostile == 0, "no alphabet has a byte that ends a string, a path or a statement");
 	ok(n_high == 0, "... nor one that is not ASCII, but that of patterns");
 	ok(n_word == 63, "a word is of 63 bytes");
+	ok(str_is_made_of(STR("a::b"), ALPHABET_SCOPED_WORD) &&
+	       !str_is_made_of(STR("x:PWN"), ALPHABET_SCOPED_WORD) &&
+	       !str_is_made_of(STR("a::"), ALPHABET_SCOPED_WORD) &&
+	       !str_is_made_of(STR("a:::b"), ALPHABET_SCOPED_WORD),
+	   "a scope ends with two colons");
 	ok(!str_is_made_of(STR(""), ALPHABET_TYPE), "nothing is of no alphabet");
 	test_near();
 	test_bytes();

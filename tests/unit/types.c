@@ -171,16 +171,16 @@ static void test_closure(void)
 	is_str(order[1], STR("point"), "what is embedded comes before");
 	is_str(order[2], STR("box_t"), "... a struct that only a typedef names, too");
 	is_str(order[3], STR("shape"), "... what embeds it");
-	struct strbuf b;
-	strbuf_init(&b);
+	struct code b;
+	code_init(&b);
 	struct cprint_options po = {0};
 	ok(cprint_definitions(&b, &c, &po), "they can be printed");
-	struct str text = strbuf_str(&b);
+	struct str text = code_str(&b);
 	ok(str_contains(text,
 			STR("\tint linux_;\n\tunsigned char _gap0[4];\n\tstruct shape *s;\n")),
 	   "members, gaps and typed pointers");
 	ok(str_contains(text, STR("struct box_t boxes[3][4];")), "arrays keep their dimensions");
-	strbuf_fini(&b);
+	code_fini(&b);
 
 	closure_init(&c, &arena, &diag, &(struct closure_options){.for_bpftrace = true});
 	ok(closure_add(&c, find("shape"), STR("shape"), &tag) && c.defs.n == 3,

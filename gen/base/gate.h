@@ -1,0 +1,80 @@
+/**
+ * gate - the one way of a target's names into text that something else reads as a language.
+ *
+ * Names of probes, functions, types, members, enumerators and files, and what a header says about
+ * them, are chosen by whoever built the target. In a program, in a format of printf(), in a shell
+ * script or on a page they must be what they are: names. Such text is written into a `struct code`,
+ * which takes no struct str but through a function that says what it becomes there. A `struct gate_word`
+ * has passed the gate and can be kept; nothing but this file makes one (`make lint` looks).
+ *
+ *	struct code c;
+ *	code_init(&c);
+ *	code_z(&c, "args.");
+ *	code_word(&c, gate_ident(a, member->name, "member", i));
+ */
+#ifndef BASE_GATE_H
+#define BASE_GATE_H
+
+#include "base/str.h"
+
+/** Letters of an alphabet, none of which ends a string, a format, a comment or a clause. */
+struct gate_word {
+	struct str s;
+};
+
+/** @name as a word when all of it is of @which, which is neither quoted nor a pattern; else false. */
+bool gate_take(struct str name, enum alphabet which, struct gate_word *ret);
+/** @name when it is an identifier, else @other with @n behind it: arg2. */
+struct gate_word gate_ident(struct arena *a, struct str name, const char *other, size_t n);
+/** btgen's own: retval; @z is not made of a name. */
+struct gate_word gate_own(const char *z);
+/** @name with a _ for what an identifier cannot have. */
+struct gate_word gate_spell(struct arena *a, struct str name);
+/** Two words with btgen's own @between: provider:name. */
+struct gate_word gate_join(struct arena *a, struct gate_word first, const char *between,
+			   struct gate_word second);
+
+/**
+ * @text between quotes, as strings and attach points have it: exactly, but for \" and \\, and ? for a
+ * control character. 0.27 reads \xNN in an attach point as the letters xNN.
+ */
+struct gate_word gate_quote(struct arena *a, struct str text);
+
+/** Text of a program, a script or a page. */
+struct code {
+	struct strbuf gated; /**< for gate.c alone; owned */
+};
+
+void code_init(struct code *c);
+void code_fini(struct code *c);
+void code_clear(struct code *c);
+/** What was written; valid until the next change of @c. */
+struct str code_str(const struct code *c);
+
+/** btgen's own text. */
+void code_z(struct code *c, const char *z);
+/** The same with numbers, and strings that are btgen's own. */
+void code_f(struct code *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void code_word(struct code *c, struct gate_word w);
+/** As gate_spell() has it. */
+void code_ident(struct code *c, struct str name);
+/** What the user wrote, and what was made of it: a condition, a key, a program. Never a name of the target's. */
+void code_text(struct code *c, struct str text);
+/** What another one has. */
+void code_code(struct code *c, const struct code *other);
+
+/** In a comment that ends with its line. */
+void code_comment(struct code *c, struct str text);
+/**
+ * A string of a bpftrace program, with its quotes: of @most bytes, and ? for what is no printable
+ * ASCII or has a meaning there.
+ */
+void code_string(struct code *c, struct str text, size_t most);
+/** A word of sh(1), in single quotes. */
+void code_shell(struct code *c, struct str text);
+/** A sentence in Markdown: nothing in it is markup. */
+void code_markdown(struct code *c, struct str text);
+/** `text`, in a table, too. */
+void code_markdown_code(struct code *c, struct str text);
+
+#endif
