@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""gate.py [FOLDER]: what FOLDER (gen) does beside the gate for names of a target, gen/base/gate.h; a part of make lint.
+"""gate.py [FOLDER]: what FOLDER (gen) does beside the gate for names of a target, gen/gate/gate.h; a part of make lint.
 
 The compiler refuses a struct str where a struct code or a struct gate_word is wanted. What it cannot see is here: words
 and code that are made elsewhere, text that is written past them, and names that become a piece of a script's tree.
@@ -51,19 +51,19 @@ for path in sorted(glob.glob(gen + "/*/*.[ch]")):
     def say(line, what):
         found.append("%s:%d: %s" % (path, line, what))
 
-    if not name.startswith("base/gate."):
+    if not name.startswith("gate/gate."):
         for m in re.finditer(r"\(struct gate_word\)|struct gate_word \w+ = \{|(?:\.|->)gated\b|struct code \w+ = \{", text):
-            say(text.count("\n", 0, m.start()) + 1, "'%s': only base/gate.c makes words and code" % m.group())
+            say(text.count("\n", 0, m.start()) + 1, "'%s': only gate/gate.c makes words and code" % m.group())
     for _, line, args in calls(text, "code_text"):
-        if not name.startswith("base/gate.") and (name, args[1]) not in TEXT:
+        if not name.startswith("gate/gate.") and (name, args[1]) not in TEXT:
             say(line, "code_text() of '%s', which tests/gate.py does not know: is it a name of the target's?" % args[1])
     for _, line, args in calls(text, "gate_own"):
-        if not name.startswith("base/gate.") and args[0] not in OWN:
+        if not name.startswith("gate/gate.") and args[0] not in OWN:
             say(line, "gate_own() of '%s', which is not btgen's own" % args[0])
     for fn, line, args in calls(text, "code_z|code_f|gate_join|gate_ident"):
         for arg in args[1:]:
             if re.search(r"STR_ARG|str_dup|arena_printf|arena_strdup|str_printf|\.p$", arg) and "str_hex(" not in arg:
-                if not name.startswith("base/gate."):
+                if not name.startswith("gate/gate."):
                     say(line, "%s() of '%s': a struct str passes the gate as what it is" % (fn, arg))
     if name in WRITERS:
         for fn, line, args in calls(text, "strbuf_add[a-z_]*"):

@@ -11,7 +11,6 @@
 #include "check/names.h"
 #include "template/template.h"
 #include "cmd/cmd.h"
-#include "cmd/stock.h"
 #include "out/dialect.h"
 #include "out/predefined.h"
 #include "run/bpftrace.h"

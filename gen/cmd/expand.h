@@ -75,6 +75,17 @@ struct expansion {
 int expand_take(void *request, const char *command, int letter, const char *value);
 /** What is behind --: the values of $1, $2 ...; the scripts, where none was given before it. */
 void expand_take_rest(struct expand_request *req, int argc, char **argv);
+/**
+ * The file that @name means, whoever wrote it: as given, then among our own scripts in @dir (may be NULL), each
+ * with and without ".bt". NULL: there is none.
+ */
+const char *stock_find(struct arena *a, const char *name, const char *dir);
+/**
+ * The same. Scripts run as root: false, after an error, when a bare name that one of our own has means
+ * a file that somebody else can have put there.
+ */
+bool stock_choose(struct arena *a, struct diag *d, const char *name, const char *dir,
+		  const char **ret);
 /** Prints the whole path of each script. */
 bool expand_print_which(struct arena *a, struct diag *d, const struct expand_request *req);
 /**

@@ -1,4 +1,5 @@
-#include "cmd/stock.h"
+// Which file the name of a script on the command line means: one that is there, or one of our own ("stock") scripts.
+#include "cmd/expand.h"
 
 #include <limits.h>
 #include <stdlib.h>

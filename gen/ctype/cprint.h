@@ -19,7 +19,7 @@
 #ifndef CTYPE_CPRINT_H
 #define CTYPE_CPRINT_H
 
-#include "base/gate.h"
+#include "gate/gate.h"
 #include "ctype/closure.h"
 
 struct cprint_options {

@@ -18,7 +18,7 @@
 #define CTYPE_ENUMTAB_H
 
 #include "base/map.h"
-#include "base/gate.h"
+#include "gate/gate.h"
 #include "ctype/lookup.h"
 
 struct enumtab_item {

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
-#include "base/gate.h"
+#include "gate/gate.h"
 
 #define DIALECT_OLDEST 17 /**< what we support at least */
 #define DIALECT_DEFAULT 17

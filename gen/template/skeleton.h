@@ -13,7 +13,7 @@
 #ifndef TEMPLATE_SKELETON_H
 #define TEMPLATE_SKELETON_H
 
-#include "base/gate.h"
+#include "gate/gate.h"
 #include "bind/targetfile.h"
 #include "probe/probeargs.h"
 #include "record/shape.h"

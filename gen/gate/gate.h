@@ -12,8 +12,8 @@
  *	code_z(&c, "args.");
  *	code_word(&c, gate_ident(a, member->name, "member", i));
  */
-#ifndef BASE_GATE_H
-#define BASE_GATE_H
+#ifndef GATE_GATE_H
+#define GATE_GATE_H
 
 #include "base/str.h"
 

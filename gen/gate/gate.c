@@ -1,4 +1,4 @@
-#include "base/gate.h"
+#include "gate/gate.h"
 
 #include "base/arena.h"
 
