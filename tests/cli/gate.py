@@ -247,8 +247,9 @@ def clauses(path, exe):
     with open(program) as f:
         written = re.findall(r"^(?:usdt|uprobe|uretprobe):.*?:(\w+)(?= |$)", f.read(), re.M)
     version = subprocess.run([bpftrace, "--version"], stdout=subprocess.PIPE, text=True).stdout
-    option = ["-d"] if "v0.17" in version or "v0.18" in version else ["-d", "ast"]
-    out = subprocess.run([bpftrace, *option, program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+    if "v0.17." not in version:
+        return written, [], set()  # later ones attach, too
+    out = subprocess.run([bpftrace, "-d", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
     out = out.split("AST after", 2)[1] if out.count("AST after") > 1 else out
     read = re.findall(r"^ *(?:usdt|uprobe|uretprobe):.*?:(\w+)$", out, re.M)
     return written, read, set(re.findall(r"call: (\w+)", out))
@@ -266,7 +267,7 @@ def same_clauses(patterns):
     ok(plain == evil and len(evil) >= len(PAYLOADS), "skeleton %s: the clauses are those of the program with plain names" % patterns,
        "%s and %s" % (plain, evil))
     if os.geteuid() != 0 or not calls:
-        ok(True, "skeleton %s: bpftrace reads the same # skip it reads no program here" % patterns)
+        ok(True, "skeleton %s: bpftrace reads the same # skip only 0.17 prints its tree and stops" % patterns)
         return
     ok(set(read) == set(evil) and evil_calls <= calls, "skeleton %s: bpftrace reads the same, and no other call" % patterns,
        "%s, %s and %s" % (read, calls, evil_calls))
