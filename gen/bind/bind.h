@@ -84,8 +84,11 @@ struct bind {
 	struct map reported_inlined; /**< functions whose inlined copies were reported */
 	struct map reported_unknown; /**< markers without a value, each reported once */
 	bool reported_no_probes;     /**< that the executable has none at all is reported once */
-	struct str tracks;	     /**< of #pragma track, a JSON array, template/track.h */
-	bool names_code;	     /**< it prints addresses of functions, which are to be named */
+	bool has_gate;		     /**< #pragma gate */
+	const char
+	    *gate; /**< what is true while events count, template/gate.h; NULL: they always do */
+	struct str tracks; /**< of #pragma track, a JSON array, template/track.h */
+	bool names_code;   /**< it prints addresses of functions, which are to be named */
 	VEC(struct map_shape) map_shapes;   /**< with `shapes`: of all maps but tables */
 	struct node *made_begin, *made_end; /**< what clauses that the script has not are made of */
 	unsigned n_attach;		    /**< attach points in the program */

@@ -30,15 +30,27 @@ static const char *is_traced(struct bind *b)
 	return arena_printf(b->arena, "(%s)", test);
 }
 
-static void add_filter(struct bind *b, const struct script_clause *c)
+/** NULL: @c counts whenever it fires. What the trace itself does, at its ends and as time passes, is no event. */
+static const char *gate_test(const struct bind *b, const struct script_clause *c)
+{
+	bool is_event = false;
+	for (size_t i = 0; i < c->attach.n; i++) {
+		const struct provider *p = c->attach.v[i].provider;
+		is_event |= !p || (p->kind != PROVIDER_BEGIN && p->kind != PROVIDER_END &&
+				   p->kind != PROVIDER_TIME);
+	}
+	return is_event ? b->gate : NULL;
+}
+
+static void add_condition(struct bind *b, const struct script_clause *c, const char *test)
 {
 	struct arena *a = b->arena;
 	struct node *condition = script_condition(a, c);
 	struct node *last = c->attach.v[c->attach.n - 1].node;
 	if (condition)
-		change(a, script_predicate(c), "/ %s && (%n)/", is_traced(b), condition);
+		change(a, script_predicate(c), "/ %s && (%n)/", test, condition);
 	else
-		change(a, last, "%n /%s/", last, is_traced(b));
+		change(a, last, "%n /%s/", last, test);
 }
 
 /**
@@ -109,15 +121,22 @@ static bool check_numbers(const struct bind *b)
 	return true;
 }
 
+static bool needs_filter(const struct bind *b, const struct attach_clause *c)
+{
+	if (!b->proc || b->scope == BIND_HOST)
+		return false;
+	return b->scope == BIND_BY_FILTER ? c->has_user : c->has_uprobe && b->version < 23;
+}
+
 bool filter_add_all(struct bind *b)
 {
 	bool good = true, has_filter = false;
-	if (!b->proc || b->scope == BIND_HOST)
-		return true;
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
 		const struct attach_clause *c = &b->clauses[i];
-		bool needed =
-		    b->scope == BIND_BY_FILTER ? c->has_user : c->has_uprobe && b->version < 23;
+		const char *gate = gate_test(b, c->clause);
+		bool needed = needs_filter(b, c);
+		if (!needed && gate)
+			add_condition(b, c->clause, gate);
 		if (!needed)
 			continue;
 		if (c->has_other) {
@@ -127,7 +146,9 @@ bool filter_add_all(struct bind *b)
 					  "filter by PID here, with others: write two clauses");
 			continue;
 		}
-		add_filter(b, c->clause);
+		const char *test = is_traced(b);
+		add_condition(b, c->clause,
+			      gate ? arena_printf(b->arena, "%s && %s", test, gate) : test);
 		has_filter = true;
 	}
 	if (has_filter && !check_numbers(b))

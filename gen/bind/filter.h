@@ -1,9 +1,12 @@
 /**
- * filter - only the target's events, where bpftrace itself lets others through.
+ * filter - only the events that are meant.
  *
- * Without -p, and for uprobes before 0.23, whose -p lets every process through, `pid == N` joins
- * the predicates of clauses that fire in user code. For a family, processes and those that they
- * fork, the program keeps a map of who belongs to it.
+ * Of the target: without -p, and for uprobes before 0.23, whose -p lets every process through,
+ * `pid == N` joins the predicates of clauses that fire in user code. For a family, processes and those
+ * that they fork, the program keeps a map of who belongs to it.
+ *
+ * Of the trace: the caller's `gate` (template/gate.h) joins the predicates of all clauses but BEGIN, END
+ * and interval.
  */
 #ifndef BIND_FILTER_H
 #define BIND_FILTER_H

@@ -268,10 +268,18 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 	    .has_skipped = x->skipped.n > 0,
 	    .max_strlen = o->req.raw ? 0 : x->bind.max_strlen,
 	    .args = o->req.args,
+	    .gate = o->shapes.has_gate ? o->shapes.gate : NULL,
+	    .under_way = o->req.trace.start ? "@start" : NULL,
 	};
 	cfg.pass_pid = cfg.proc && x->bind.scope == BIND_BY_PID;
 	if (!allowed_to_attach(d, &o->may, &x->bind, cfg.pass_pid))
 		return CMD_INPUT;
+	if (x->bind.has_gate && !o->req.raw && !o->can_gate)
+		diag_warning(
+		    d, NULL,
+		    "without CAP_BPF btgen cannot make all probes count from one moment to "
+		    "another: while they are attached and detached, some count and some "
+		    "do not");
 	struct codename *names = NULL;
 	if (x->bind.names_code || (cfg.proc && prints_addresses(&x->bind)))
 		names = codename_open(a, x->proc);
@@ -326,6 +334,7 @@ static bool expand(struct arena *a, struct diag *d, struct run_options *o, struc
 	o->shapes = (struct shapes){0};
 	shapes_init(&o->shapes, a, has_head);
 	shapes_add_key(&o->shapes);
+	o->shapes.can_gate = o->can_gate;
 	if (!o->no_run && !o->req.raw) // elsewhere nobody would decode them
 		o->req.shapes = &o->shapes;
 	return expand_run(a, d, &o->req, x) && (!o->req.exe || check_reach(d, &x->bind));
@@ -699,6 +708,10 @@ int cmd_run(int argc, char **argv)
 		}
 		if (!status && !o.no_run) {
 			privilege_read(&a, PROCFS, bt.path, &o.may);
+			struct privilege own;
+			privilege_read(&a, PROCFS, NULL, &own);
+			o.can_gate = privilege_has(&own, CAPABLE_SYS_ADMIN) ||
+				     privilege_has(&own, CAPABLE_BPF);
 			if (!allowed_to_run(&a, &d, &o.may, bt.version))
 				status = CMD_INPUT;
 		}

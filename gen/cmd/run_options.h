@@ -23,6 +23,7 @@ struct run_options {
 	bool sorts, has_time; /**< -s, --time */
 	enum writer_time time;
 	struct privilege may;	 /**< what bpftrace is allowed to do */
+	bool can_gate;		 /**< btgen may set a map of bpftrace's */
 	struct shapes shapes;	 /**< of a script that is run */
 	VEC(const char *) words; /**< scripts, and maybe a program's name */
 };

@@ -30,7 +30,8 @@ static struct skeleton *collect(struct arena *a, struct diag *d, struct targetfi
 }
 
 static bool write_latency(struct arena *a, struct diag *d, struct targetfiles *files,
-			  unsigned version, const struct trace_request *req, struct code *out)
+			  unsigned version, const struct trace_request *req,
+			  const struct shapes *shapes, struct code *out)
 {
 	struct skeleton *start = collect(a, d, files, version, req, &req->start, 1);
 	struct skeleton *done = collect(a, d, files, version, req, &req->done, 1);
@@ -38,7 +39,7 @@ static bool write_latency(struct arena *a, struct diag *d, struct targetfiles *f
 		return false;
 	start->filter = done->filter = NULL; // in their blocks
 	return tally_write_latency(start, done, str_from(req->key ? req->key : "tid"), req->filter,
-				   out);
+				   shapes && shapes->can_gate ? shapes : NULL, out);
 }
 
 static bool write_patterns(struct arena *a, struct diag *d, struct targetfiles *files,
@@ -63,7 +64,7 @@ bool trace_make(struct arena *a, struct diag *d, struct targetfiles *files, unsi
 {
 	struct code text;
 	code_init(&text);
-	bool good = req->start ? write_latency(a, d, files, version, req, &text)
+	bool good = req->start ? write_latency(a, d, files, version, req, shapes, &text)
 			       : write_patterns(a, d, files, version, req, shapes, &text);
 	*ret = str_copy(a, code_str(&text));
 	code_fini(&text);

@@ -281,12 +281,18 @@ static bool take_count(struct decoder *d, struct str line)
 	return true;
 }
 
-/** @key: 42 */
-static bool is_key_line(const struct decoder *d, struct str line)
+/** @name: 42 */
+static bool is_line_of(const struct decoder *d, const char *name, struct str line)
 {
-	struct str key = str_from(d->shapes->key);
-	return !d->is_inside && str_has_prefix(line, key) &&
-	       str_has_prefix(str_from_offset(line, key.n), STR(":"));
+	struct str map = str_from(name);
+	return !d->is_inside && str_has_prefix(line, map) &&
+	       str_has_prefix(str_from_offset(line, map.n), STR(":"));
+}
+
+static bool is_own_line(struct decoder *d, struct str line)
+{
+	return take_count(d, line) || is_line_of(d, d->shapes->key, line) ||
+	       is_line_of(d, d->shapes->gate, line);
 }
 
 static void pass_part(struct decoder *d, struct str s)
@@ -326,7 +332,7 @@ static bool take_other(struct decoder *d, struct str start, struct str *s)
 		*s = str_from_offset(*s, n);
 		return true;
 	}
-	if (!take_count(d, line) && !is_key_line(d, line))
+	if (!is_own_line(d, line))
 		d->handler->line(d->ctx, line);
 	d->is_inside = false;
 	*s = str_from_offset(*s, line.n + 1);
@@ -386,7 +392,8 @@ static bool begins_as(struct str s, const char *name)
 void decode_idle(struct decoder *d)
 {
 	struct str s = strbuf_str(&d->pending);
-	bool is_own = begins_as(s, d->shapes->counts) || begins_as(s, d->shapes->key);
+	bool is_own = begins_as(s, d->shapes->counts) || begins_as(s, d->shapes->key) ||
+		      begins_as(s, d->shapes->gate);
 	if (!d->n_looked || (!d->is_inside && is_own))
 		return; // nothing, or a line of our own maps
 	pass_part(d, str_slice(s, 0, d->n_looked));

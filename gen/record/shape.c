@@ -26,6 +26,7 @@ void shapes_init(struct shapes *s, struct arena *a, bool has_head)
 	snprintf(s->start, sizeof(s->start), "@%016" PRIx64 "<", nonce);
 	snprintf(s->counts, sizeof(s->counts), "@fired_%016" PRIx64, nonce);
 	snprintf(s->key, sizeof(s->key), "@key_%016" PRIx64, nonce);
+	snprintf(s->gate, sizeof(s->gate), "@gate_%016" PRIx64, nonce);
 }
 
 void shapes_add_key(struct shapes *s)

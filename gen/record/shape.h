@@ -99,7 +99,18 @@ struct shapes {
 	char start[24];	      /**< START */
 	char counts[32];      /**< the map that counts, with its @; its key is a shape's number */
 	char key[32];	      /**< the map that has KEY, with its @ */
+	char gate[32];	      /**< the map that says whether events count, with its @ */
+	bool can_gate;	      /**< the caller can set it */
+	bool has_gate;	      /**< the program asks it */
 	unsigned first_count; /**< what a count() begins with */
+};
+
+/** What `gate` has: 0 until all probes are attached. */
+enum {
+	GATE_CLOSED = 1, /**< the end was asked for */
+	/** Of --latency, for a moment: starts are kept, and nothing is counted of what began before. */
+	GATE_SETTLES = 2,
+	GATE_OPEN = 3,
 };
 
 /** What a head takes of a record's room, in numbers, with comm and probe. */

@@ -15,7 +15,7 @@
 #include "base/map.h"
 #include "base/progress.h"
 #include "out/dialect.h"
-#include "run/loss.h"
+#include "run/kernelmap.h"
 #include "run/output.h"
 #include "run/ready.h"
 #include "run/relay.h"
@@ -24,6 +24,7 @@
 
 #define READY_POLL_MS 5	    // how often bpftrace is looked at until it is attached
 #define TURN_POLL_MS 2	    // while another writes to the same output
+#define SETTLING_MS 50	    // what --latency times is mostly shorter
 #define HELD_LOOK_MS 50	    // while lines wait for those that belong before them
 #define MAX_PIECE 65536	    // so much at once to a file that is whole at any time
 #define ENOUGH_INTERRUPTS 2 // by then what nobody reads is given up
@@ -39,11 +40,13 @@ struct runner {
 	int signals;
 	int target_end; // becomes readable when the target ends; -1 afterwards, or without one
 	struct output output;
-	bool ready;	     // the probes are attached
-	bool is_unconverted; // an error has said so
-	bool given_up;	     // no more output: its reader has gone, or what an error has said
-	int first_signal;    // that we got
-	int loss;	     // its counter of lost events, or -1
+	bool ready;	      // the probes are attached
+	bool is_unconverted;  // an error has said so
+	bool given_up;	      // no more output: its reader has gone, or what an error has said
+	int first_signal;     // that we got
+	int loss;	      // its counter of lost events, or -1
+	int gate;	      // the map that lets events count, or -1
+	uint64_t n_under_way; // when it was closed: see tell_under_way()
 	int status;
 	int end_signal; // that ended bpftrace, or 0
 	bool is_full;	// all lines of -N have come: what is lost from then on is of no interest
@@ -54,9 +57,26 @@ struct runner {
 	unsigned long ready_at, over_at; // ms: the trace began, and its end; 0: not yet
 };
 
-static void interrupt(struct runner *r)
+/** Nothing counts from here on. */
+static void end_events(struct runner *r)
 {
 	r->over_at = r->over_at ? r->over_at : clock_ms();
+	if (r->gate < 0)
+		return;
+	kernelmap_set(r->gate, GATE_CLOSED);
+	close(r->gate);
+	r->gate = -1;
+	if (r->cfg->under_way) {
+		int map = kernelmap_open(r->stop.pid, r->cfg->under_way);
+		r->n_under_way = map < 0 ? 0 : kernelmap_count_keys(map);
+		if (map >= 0)
+			close(map);
+	}
+}
+
+static void interrupt(struct runner *r)
+{
+	end_events(r);
 	stop_interrupt(&r->stop, r->ready);
 }
 
@@ -141,6 +161,7 @@ static void write_output(struct runner *r, struct str data)
 		r->given_up = true;
 		if (errno != EPIPE)
 			say_unwritten(r);
+		end_events(r);
 		output_cut_part(&r->output);
 		if (!r->stop.is_begun)
 			stop_now(&r->stop, SIGINT);
@@ -246,6 +267,7 @@ static void begin_output(struct runner *r)
 static void give_up(struct runner *r)
 {
 	r->given_up = true;
+	end_events(r);
 	if (!(r->stop.sent & 1u << SIGINT))
 		stop_now(&r->stop, SIGINT);
 }
@@ -280,6 +302,29 @@ static void say_exec(struct runner *r)
 		   r->cfg->proc->pid);
 }
 
+/** From here on events count. */
+static bool open_gate(struct runner *r)
+{
+	struct timespec settling = {.tv_nsec = SETTLING_MS * 1000000};
+	bool good = true;
+	if (r->cfg->gate) {
+		r->gate = kernelmap_open(r->stop.pid, r->cfg->gate);
+		good = r->gate >= 0;
+	}
+	if (good && r->cfg->under_way) {
+		good = kernelmap_set_unless(r->gate, GATE_CLOSED, GATE_SETTLES);
+		nanosleep(&settling, NULL);
+	}
+	good = good && (r->gate < 0 || kernelmap_set_unless(r->gate, GATE_CLOSED, GATE_OPEN));
+	r->ready_at = clock_ms();
+	if (good)
+		return true;
+	diag_error(r->diag, NULL, "cannot set bpftrace's map %s, without which no event counts: %s",
+		   r->cfg->gate, strerror(errno));
+	give_up(r);
+	return false;
+}
+
 static void become_ready(struct runner *r)
 {
 	progress_clear();
@@ -291,7 +336,7 @@ static void become_ready(struct runner *r)
 	r->ready_at = clock_ms();
 	relay_release(&r->relay);
 	r->relay.messages.is_running = true;
-	r->loss = loss_open(r->stop.pid);
+	r->loss = kernelmap_open_loss(r->stop.pid);
 	if (!output_begin(r->diag, &r->output)) {
 		give_up(r);
 	} else if (proc && proc_is_replaced(proc)) {
@@ -307,6 +352,8 @@ static void become_ready(struct runner *r)
 		give_up(r);
 	} else {
 		begin_output(r);
+		if (!open_gate(r))
+			return;
 		ready_tell(r->arena, r->diag, r->cfg);
 		start_timer(r->cfg);
 	}
@@ -359,7 +406,7 @@ static bool is_attached(const struct runner *r)
 static void take_target_end(struct runner *r)
 {
 	r->target_end = -1;
-	r->over_at = r->over_at ? r->over_at : clock_ms();
+	end_events(r);
 	stop_after_target(&r->stop, r->cfg->pass_pid);
 }
 
@@ -371,7 +418,7 @@ static uint64_t count_events(const struct runner *r)
 static void count_loss(struct runner *r)
 {
 	r->lost = r->relay.lost + writer_reported_lost(r->cfg->writer);
-	r->is_exact = loss_read(r->loss, &r->lost);
+	r->is_exact = kernelmap_read_loss(r->loss, &r->lost);
 }
 
 /** -N */
@@ -522,6 +569,16 @@ static void tell_events(struct runner *r)
 		fprintf(stderr, "btgen: traced for %s, %" PRIu64 " events lost\n", time, r->n_lost);
 }
 
+/** Of --latency: what has begun and not ended is in no figure. */
+static void tell_under_way(const struct runner *r)
+{
+	if (r->n_under_way)
+		fprintf(stderr,
+			"btgen: %" PRIu64
+			" still under way at the end of the trace %s not counted\n",
+			r->n_under_way, r->n_under_way == 1 ? "is" : "are");
+}
+
 static void tell_late(struct runner *r)
 {
 	uint64_t n = writer_n_late(r->cfg->writer);
@@ -612,6 +669,8 @@ static void finish(struct runner *r)
 	tell_full_maps(r);
 	if (was_ready && !r->given_up && r->status == 0 && !cfg->quiet)
 		tell_events(r);
+	if (was_ready && !r->given_up && !cfg->quiet)
+		tell_under_way(r);
 	tell_end(r, is_gone);
 	r->is_targets_end =
 	    is_gone && !r->stop.interrupts && !r->given_up && (r->status == 0 || !was_ready);
@@ -619,8 +678,13 @@ static void finish(struct runner *r)
 
 int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, struct run_end *end)
 {
-	struct runner r = {
-	    .arena = a, .diag = d, .cfg = cfg, .out_pipe = -1, .err_pipe = -1, .loss = -1};
+	struct runner r = {.arena = a,
+			   .diag = d,
+			   .cfg = cfg,
+			   .out_pipe = -1,
+			   .err_pipe = -1,
+			   .loss = -1,
+			   .gate = -1};
 	r.target_end = cfg->proc ? cfg->proc->pidfd : -1;
 	*end = (struct run_end){0};
 	if (!output_open(a, d, cfg->out_path, cfg->share, &r.output))
@@ -660,6 +724,8 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, s
 		relay_fini(&r.relay);
 		if (r.loss >= 0)
 			close(r.loss);
+		if (r.gate >= 0)
+			close(r.gate);
 	}
 	stop_timer(r.signals);
 	close(r.signals);

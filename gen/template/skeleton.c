@@ -399,7 +399,8 @@ static void write_clause(const struct skeleton *sk, const struct skeleton_probe 
 
 void skeleton_write_template(const struct skeleton *sk, struct code *out)
 {
-	code_z(out, "// Every event of these probes. Written by btgen, to be edited.\n");
+	code_z(out, "// Every event of these probes. Written by btgen, to be edited.\n"
+			 "#pragma gate\n");
 	for (size_t i = 0; i < sk->probes.n; i++)
 		write_clause(sk, &sk->probes.v[i], out);
 }
@@ -501,6 +502,7 @@ void skeleton_write_records(const struct skeleton *sk, struct shapes *ret, struc
 {
 	struct strbuf format;
 	strbuf_init(&format);
+	code_z(out, "#pragma gate\n");
 	for (size_t i = 0; i < sk->probes.n; i++) {
 		const struct skeleton_probe *p = &sk->probes.v[i];
 		add_shape(p, sk->has_stack, ret);

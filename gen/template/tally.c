@@ -126,7 +126,7 @@ static bool write_keys(const struct skeleton *sk, const struct skeleton_probe *p
 bool tally_write_counts(const struct skeleton *sk, struct str keys, struct code *out)
 {
 	bool good = check_kinds(&sk->probes.v[0], sk, keys);
-	code_z(out, "// How many events. Written by btgen, to be edited.\n");
+	code_z(out, "// How many events. Written by btgen, to be edited.\n#pragma gate\n");
 	for (size_t i = 0; good && i < sk->probes.n; i++) {
 		const struct skeleton_probe *p = &sk->probes.v[i];
 		skeleton_write_head(sk, p, out);
@@ -137,15 +137,17 @@ bool tally_write_counts(const struct skeleton *sk, struct str keys, struct code 
 	return good;
 }
 
-/** Lines of a script, where ? is @key, each behind @indent. */
+/** Lines of a script, where ? is @key and ~, in front of a condition, @open; each behind @indent. */
 static void add_lines(const char *lines, const char *indent, const struct code *key,
-		      struct code *out)
+		      const char *open, struct code *out)
 {
 	for (const char *c = lines; *c; c++) {
 		if (c == lines || c[-1] == '\n')
 			code_z(out, indent);
 		if (*c == '?')
 			code_code(out, key);
+		else if (*c == '~')
+			code_z(out, open);
 		else
 			code_f(out, "%c", *c);
 	}
@@ -164,11 +166,11 @@ static bool write_start_key(const struct skeleton *sk, const struct skeleton_pro
 }
 
 // A key is not kept in a variable: 0.17 does not find a string again that way.
-static const char start_lines[] = "if (@start[?] != 0) {\n"
+static const char start_lines[] = "if (~@start[?] != 0) {\n"
 				  "\t@unpaired[\"started again before it was done\"] = count();\n"
 				  "}\n"
 				  "@start[?] = nsecs;\n"
-				  "if (@start[?] == 0) {\n"
+				  "if (~@start[?] == 0) {\n"
 				  "\t@unpaired[\"no room in @start\"] = count();\n"
 				  "}\n";
 
@@ -180,19 +182,22 @@ static const char other_lines[] = "\tif (@start[?] != 0) {\n"
 static const char done_lines[] =
     "$start = @start[?];\n"
     "if ($start != 0) {\n"
-    "\t$us = (int64)((uint64)((int64)nsecs - (int64)$start) / (uint64)1000);\n"
     "\tdelete(@start[?]);\n"
+    "}\n"
+    "if (~$start != 0) {\n"
+    "\t$us = (int64)((uint64)((int64)nsecs - (int64)$start) / (uint64)1000);\n"
     "\tBUCKET($us)\n"
     "\t@us_buckets[$low, $high] = count();\n"
     "\t@us_max = max((uint64)$us);\n"
     "}";
 
-static const char unpaired_lines[] = " else {\n"
+static const char unpaired_lines[] = " else if (~$start == 0) {\n"
 				     "\t\t@unpaired[\"done without a start\"] = count();\n"
 				     "\t}";
 
+/** @open: in front of the condition of what is counted; "" or "@gate > 2 && " */
 static bool write_start(const struct skeleton *sk, const struct skeleton_probe *p, struct str word,
-			const char *filter, struct code *out)
+			const char *filter, const char *open, struct code *out)
 {
 	struct code room;
 	code_init(&room);
@@ -204,7 +209,7 @@ static bool write_start(const struct skeleton *sk, const struct skeleton_probe *
 	code_z(out, "{\n");
 	if (filter) {
 		code_f(out, "\tif (!(%s)) {\n", filter);
-		add_lines(other_lines, "\t", &room, out);
+		add_lines(other_lines, "\t", &room, open, out);
 		code_z(out, "\t} else ");
 	}
 	if (is_text) {
@@ -215,23 +220,24 @@ static bool write_start(const struct skeleton *sk, const struct skeleton_probe *
 			    "\t} else ");
 	}
 	code_z(out, filter || is_text ? "{\n" : "");
-	add_lines(start_lines, filter || is_text ? "\t\t" : "\t", &room, out);
+	add_lines(start_lines, filter || is_text ? "\t\t" : "\t", &room, open, out);
 	code_z(out, filter || is_text ? "\t}\n}\n" : "}\n");
 	code_fini(&room);
 	return good;
 }
 
 static bool write_done(const struct skeleton *sk, const struct skeleton_probe *p, struct str word,
-		       bool has_filter, struct code *out)
+		       bool has_filter, const char *open, struct code *out)
 {
 	struct code key;
 	code_init(&key);
 	bool good = write_start_key(sk, p, word, &key);
 	skeleton_write_head(sk, p, out);
 	code_z(out, "{\n");
-	add_lines(done_lines, "\t", &key, out);
+	add_lines(done_lines, "\t", &key, open, out);
 	// Where there is a filter, those that have no start are those that it does not let pass.
-	code_z(out, has_filter ? "" : unpaired_lines);
+	if (!has_filter)
+		add_lines(unpaired_lines, "", &key, open, out);
 	code_z(out, "\n}\n");
 	code_fini(&key);
 	return good;
@@ -251,19 +257,24 @@ static bool check_apart(const struct skeleton *start, const struct skeleton *don
 }
 
 bool tally_write_latency(const struct skeleton *start, const struct skeleton *done, struct str key,
-			 const char *filter, struct code *out)
+			 const char *filter, const struct shapes *run, struct code *out)
 {
+	const char *open =
+	    run ? arena_printf(start->arena, "%s > %u && ", run->gate, GATE_SETTLES) : "";
 	bool good = check_apart(start, done) && check_kinds(&start->probes.v[0], start, key) &&
 		    check_kinds(&start->probes.v[0], done, key);
 	code_z(out, "// How long it takes, in microseconds. Written by btgen, to be edited.\n"
-		    "// Through percentiles.py it has percentiles.\n"
-		    "\n"
-		    "#include <buckets.bt>\n");
+			 "// Through percentiles.py it has percentiles.\n"
+			 "\n"
+			 "#pragma gate\n"
+			 "#include <buckets.bt>\n");
+	if (run)
+		code_f(out, "BEGIN\n{\n\t%s = (uint64)0;\n}\n", run->gate);
 	// In this order: before 0.24 the type of @start must be known where it is read.
 	for (size_t i = 0; good && i < start->probes.n; i++)
-		good = write_start(start, &start->probes.v[i], key, filter, out);
+		good = write_start(start, &start->probes.v[i], key, filter, open, out);
 	for (size_t i = 0; good && i < done->probes.n; i++)
-		good = write_done(done, &done->probes.v[i], key, filter, out);
+		good = write_done(done, &done->probes.v[i], key, filter, open, out);
 	code_z(out, "\nEND\n{\n\tclear(@start);\n}\n");
 	return good;
 }

@@ -8,6 +8,7 @@
 #include "names/printcall.h"
 #include "bind/filter.h"
 #include "bind/join.h"
+#include "template/gate.h"
 #include "template/split.h"
 #include "template/track.h"
 #include "template/import.h"
@@ -58,6 +59,14 @@ static bool take_require(struct bind *b, const struct token *t)
 			  STR_ARG(t->next->next->text), DIALECT_ARG(b->version));
 }
 
+/** `gate` */
+static bool take_gate(struct bind *b, const struct token *t)
+{
+	struct diag_place place = tok_place(t);
+	b->has_gate = true;
+	return t->kind == TOK_EOF || diag_error(b->diag, &place, "#pragma gate takes no arguments");
+}
+
 static bool take_pragmas(struct bind *b)
 {
 	const struct pp *pp = b->pp;
@@ -68,6 +77,8 @@ static bool take_pragmas(struct bind *b)
 			good &= take_scope(b, t->next);
 		else if (tok_is(t, "require"))
 			good &= take_require(b, t->next);
+		else if (tok_is(t, "gate"))
+			good &= take_gate(b, t->next);
 	}
 	return track_collect(b) && good;
 }
@@ -171,6 +182,7 @@ static bool bind_program(struct bind *b, struct pp *pp)
 	printcall_begin(b);
 	join_same_probes(b);
 	split_lists(b);
+	gate_add(b);
 	if (!filter_add_all(b))
 		return false;
 	find_string_limit(b);

@@ -26,6 +26,7 @@ END
 
 is "$("$btgen" skeleton --for 0.17 -x "$tmp/app" app:all other 2>&1)" \
 	'// Every event of these probes. Written by btgen, to be edited.
+#pragma gate
 
 // all(char *text, enum mode mode, int argc, short unsigned int port, _Bool flag, char **argv)
 usdt:__EXE__:app:all
@@ -84,7 +85,7 @@ __attribute__((noinline)) int lost(int err, struct conn *peer, int rc) { int tri
 int main(int argc, char **argv) { struct conn c = {1}; (void)argv; return sent(argc, &c, 1) + lost(argc, &c, argc); }
 END
 "${CC:-gcc}" -O1 -g -I"$top/include" -o "$tmp/sites" "$tmp/sites.c"
-is "$("$btgen" skeleton --for 0.17 -x "$tmp/sites" io 2>&1 | tail -n +3)" '// io(int arg0, struct conn *arg1, int rc)
+is "$("$btgen" skeleton --for 0.17 -x "$tmp/sites" io 2>&1 | tail -n +4)" '// io(int arg0, struct conn *arg1, int rc)
 usdt:__EXE__:app:io
 {
 	printf("%s %s[%d] app:io arg0=%ld arg1=0x%lx rc=%ld\n",
@@ -114,7 +115,7 @@ int other(int n);
 int other(int n) { return twice(n); }
 END
 "${CC:-gcc}" -O1 -g -o "$tmp/functions" "$tmp/one.c" "$tmp/two.c" || exit 1
-is "$("$btgen" skeleton --for 0.17 -x "$tmp/functions" 'uprobe:mak*' 'uretprobe:make' 2>&1 | tail -n +3)" '// make(int n, double d, const char *text)
+is "$("$btgen" skeleton --for 0.17 -x "$tmp/functions" 'uprobe:mak*' 'uretprobe:make' 2>&1 | tail -n +4)" '// make(int n, double d, const char *text)
 uprobe:__EXE__:make
 {
 	printf("%s %s[%d] uprobe:make n=%ld text=\"%s\"\n",

@@ -136,6 +136,8 @@ else
 			"$tmp" "$tmp" >"$tmp/file.sh"
 		chmod +x "$tmp/file.sh"
 		live_sh=$tmp/file.sh traces "a user without any, but a bpftrace whose file has them" "$live_pid" -e "$lazy"
+		live_sh=$tmp/file.sh traces "... -t" -t lazy "$live_pid"
+		like "$(cat "$tmp/messages")" '^btgen: warning: without CAP_BPF btgen cannot make all probes count' "... which says that it has no gate"
 	else
 		skip "a bpftrace whose file has them" "no setcap, or a file system that keeps none"
 	fi

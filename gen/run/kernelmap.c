@@ -1,0 +1,152 @@
+#include "run/kernelmap.h"
+
+#include <bpf/bpf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "target/proc.h"
+
+enum {
+	MAX_COUNTERS = 8192, // one, or one for each processor
+	MAX_KEY = 4096,	     // bytes
+};
+
+/**
+ * The kernel's number of the map that is the descriptor @name in @dir; 0: it is none. See proc(5),
+ * /proc/pid/fdinfo.
+ */
+static uint32_t read_map_id(int dir, const char *name)
+{
+	char text[512];
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	const char *at = strstr(text, "map_id:");
+	unsigned id = 0;
+	return at && sscanf(at, "map_id: %u", &id) == 1 ? id : 0;
+}
+
+/** Of the process @pid, the map with this number that is its descriptor @name. */
+static int open_map(pid_t pid, uint32_t id, const char *name)
+{
+	int map = bpf_map_get_fd_by_id(id); // needs CAP_SYS_ADMIN
+	int process = map < 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+	if (process >= 0) {
+		map = (int)syscall(SYS_pidfd_getfd, process, atoi(name), 0);
+		close(process);
+	}
+	return map;
+}
+
+/** A map of the process @pid; -1, with errno. */
+static int find_map(pid_t pid, bool (*is_meant)(const struct bpf_map_info *info, const char *name),
+		    const char *name)
+{
+	int folder = proc_open_file(PROCFS, pid, "fdinfo");
+	DIR *dir = folder < 0 ? NULL : fdopendir(folder);
+	int found = -1, error = dir ? ENOENT : errno;
+	for (struct dirent *e; dir && found < 0 && (e = readdir(dir));) {
+		uint32_t id = read_map_id(dirfd(dir), e->d_name);
+		struct bpf_map_info info = {0};
+		uint32_t n = sizeof(info);
+		int map = id ? open_map(pid, id, e->d_name) : -1;
+		if (id && map < 0)
+			error = errno;
+		else if (id && bpf_obj_get_info_by_fd(map, &info, &n) == 0 && is_meant(&info, name))
+			found = map;
+		else if (id)
+			close(map);
+	}
+	if (dir)
+		closedir(dir);
+	errno = error;
+	return found;
+}
+
+/**
+ * The kernel keeps 15 characters of a name: event_loss_counter (0.23), .data.event_loss_counter
+ * (later).
+ */
+static bool is_counter(const struct bpf_map_info *info, const char *name)
+{
+	(void)name;
+	return info->key_size == 4 && info->value_size % sizeof(uint64_t) == 0 &&
+	       info->value_size <= MAX_COUNTERS * sizeof(uint64_t) &&
+	       (strncmp(info->name, "event_loss", 10) == 0 ||
+		strncmp(info->name, ".data.event_los", 15) == 0);
+}
+
+int kernelmap_open_loss(pid_t pid)
+{
+	return find_map(pid, is_counter, NULL);
+}
+
+bool kernelmap_read_loss(int map, unsigned long long *ret)
+{
+	uint64_t counters[MAX_COUNTERS] = {0};
+	uint32_t key = 0;
+	if (map < 0 || bpf_map_lookup_elem(map, &key, counters) != 0)
+		return false;
+	*ret = 0;
+	for (size_t i = 0; i < MAX_COUNTERS; i++)
+		*ret += counters[i];
+	return true;
+}
+
+static bool is_called(const struct bpf_map_info *info, const char *name)
+{
+	char full[64];
+	snprintf(full, sizeof(full), "AT_%s", name + 1);
+	return strncmp(info->name, full, sizeof(info->name) - 1) == 0;
+}
+
+int kernelmap_open(pid_t pid, const char *name)
+{
+	return find_map(pid, is_called, name);
+}
+
+static bool is_number(int map)
+{
+	struct bpf_map_info info = {0};
+	uint32_t n = sizeof(info);
+	if (bpf_obj_get_info_by_fd(map, &info, &n) != 0)
+		return false;
+	errno = EINVAL;
+	return info.key_size == sizeof(uint64_t) && info.value_size == sizeof(uint64_t);
+}
+
+bool kernelmap_set(int map, uint64_t value)
+{
+	uint64_t key = 0;
+	return is_number(map) && bpf_map_update_elem(map, &key, &value, BPF_ANY) == 0;
+}
+
+bool kernelmap_set_unless(int map, uint64_t kept, uint64_t value)
+{
+	uint64_t key = 0, old = !kept;
+	bool is_kept = is_number(map) && bpf_map_lookup_elem(map, &key, &old) == 0 && old == kept;
+	return is_kept || kernelmap_set(map, value);
+}
+
+uint64_t kernelmap_count_keys(int map)
+{
+	char key[MAX_KEY], next[MAX_KEY];
+	struct bpf_map_info info = {0};
+	uint32_t size = sizeof(info);
+	uint64_t n = 0;
+	if (bpf_obj_get_info_by_fd(map, &info, &size) != 0 || info.key_size > MAX_KEY)
+		return 0;
+	// The kernel begins again where a key is gone.
+	for (; n < info.max_entries && bpf_map_get_next_key(map, n ? key : NULL, next) == 0; n++)
+		memcpy(key, next, info.key_size);
+	return n;
+}

@@ -1,0 +1,37 @@
+/**
+ * kernelmap - maps of bpftrace's programs that btgen reads, and one that it sets.
+ *
+ * Events lost: what bpftrace says itself is not to be relied on. 0.27 leaves one processor out, and
+ * before 0.24 it says so in a line among the data, which the traced program could print as well. The
+ * counter is a map of its own (from 0.22 or so on).
+ *
+ * The gate (bind/filter.h): a script's @gate is a map that all versions make alike (a hash; keys and
+ * values of 8 bytes), under 15 characters of its name with AT_ for the @.
+ *
+ * A map lives as long as we hold it open: bpftrace may be gone when it is read.
+ */
+#ifndef RUN_KERNELMAP_H
+#define RUN_KERNELMAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/**
+ * A descriptor of the counter of the bpftrace @pid, to be closed; -1 when it has none, or may not
+ * be looked at.
+ */
+int kernelmap_open_loss(pid_t pid);
+/** The events lost so far; false when it cannot be read. */
+bool kernelmap_read_loss(int map, unsigned long long *ret);
+
+/** The map that the script of the bpftrace @pid calls @name, as "@gate"; to be closed. -1, with errno. */
+int kernelmap_open(pid_t pid, const char *name);
+/** Sets a map without keys; false, with errno. */
+bool kernelmap_set(int map, uint64_t value);
+/** Sets it if it is not @kept, to which the script itself may have set it. */
+bool kernelmap_set_unless(int map, uint64_t kept, uint64_t value);
+/** How many keys it has. */
+uint64_t kernelmap_count_keys(int map);
+
+#endif
