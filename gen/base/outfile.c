@@ -176,3 +176,23 @@ bool outfile_write(struct arena *a, struct diag *d, const char *path, struct str
 	outfile_add(d, &o, text);
 	return outfile_end(d, &o, true);
 }
+
+bool outfile_may_write(struct arena *a, struct diag *d, const char *option, const char *path)
+{
+	struct stat st;
+	const char *slash = strrchr(path, '/');
+	const char *dir = slash == path ? "/"
+			  : slash	? arena_strndup(a, path, (size_t)(slash - path))
+					: ".";
+	if (stat(path, &st) == 0) {
+		errno = EISDIR;
+		if (!S_ISDIR(st.st_mode) && access(path, W_OK) == 0)
+			return true;
+	} else if (errno == ENOENT) {
+		if (access(dir, F_OK) != 0)
+			return diag_error(d, NULL, "%s: no such folder: %s", option, dir);
+		if (access(dir, W_OK | X_OK) == 0)
+			return true;
+	}
+	return diag_error(d, NULL, "%s: cannot write %s: %s", option, path, strerror(errno));
+}

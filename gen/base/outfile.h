@@ -35,6 +35,8 @@ bool outfile_replace(struct arena *a, struct diag *d, const char *path, struct s
  * @path is an ELF file: false, with an error that says so; true when it is none or cannot be read.
  */
 bool outfile_check(struct diag *d, const char *path);
+/** May a file be written at @path, new or as it is? false, with an error after @option, "-o". */
+bool outfile_may_write(struct arena *a, struct diag *d, const char *option, const char *path);
 /** Two names of one regular file. */
 bool outfile_is_same(const char *path, const char *other);
 

@@ -165,7 +165,7 @@ static struct str name_of(struct arena *a, const struct script_attach *at)
 	return str_printable(a, name);
 }
 
-/** What is attached to, as a message has it: "usdt:app:query was", "uprobe:f, uprobe:g and 3 others were". */
+/** The events that it waits for, as a message has it: "usdt:app:query was", "uprobe:f, uprobe:g and 3 others were". */
 static struct str list_attached(struct arena *a, const struct bind *b)
 {
 	enum { SHOWN = 3 };
@@ -176,7 +176,8 @@ static struct str list_attached(struct arena *a, const struct bind *b)
 		for (size_t k = 0; k < c->attach.n; k++) {
 			const struct script_attach *at = &c->attach.v[k];
 			if (!at->provider || at->provider->kind == PROVIDER_BEGIN ||
-			    at->provider->kind == PROVIDER_END)
+			    at->provider->kind == PROVIDER_END ||
+			    at->provider->kind == PROVIDER_TIME)
 				continue;
 			struct str name = name_of(a, at);
 			if (map_add(a, &names, name) && names.n <= SHOWN)
@@ -185,8 +186,8 @@ static struct str list_attached(struct arena *a, const struct bind *b)
 		}
 	}
 	if (names.n > SHOWN)
-		return str_printf(a, STR_FMT " and %zu others were", STR_ARG(list),
-				  names.n - SHOWN);
+		return str_printf(a, STR_FMT " and %zu other%s were", STR_ARG(list),
+				  names.n - SHOWN, names.n - SHOWN == 1 ? "" : "s");
 	return names.n ? str_printf(a, STR_FMT "%s", STR_ARG(list), names.n == 1 ? " was" : " were")
 		       : list;
 }
@@ -639,6 +640,8 @@ static int trace_all(struct arena *a, struct diag *d, struct run_options *o,
 	struct series s = {0};
 	int status, sig;
 	if (!expand_choose_cgroup(d, &o->req) || !check_followed(d, o))
+		return CMD_INPUT;
+	if (o->ready_file && !o->no_run && !outfile_may_write(a, d, "--ready-file", o->ready_file))
 		return CMD_INPUT;
 	if (o->awaited && (sig = await(a, o, &s, o->awaited)))
 		return 128 + sig;

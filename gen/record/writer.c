@@ -56,6 +56,7 @@ struct writer {
 	bool in_strings;   // since the last event a map was printed that has strings in it
 	uint64_t n_events; // lines of them
 	bool has_data;	   // see writer_has_data()
+	bool has_ends;	   // see writer_has_ends()
 };
 
 // --- the head of a line
@@ -431,6 +432,7 @@ static void on_record(void *ctx, const struct record *r)
 	if (r->shape->is_counted && is_full(w))
 		return;
 	w->has_data |= r->shape->is_counted;
+	w->has_ends |= !r->shape->is_counted;
 	add_blank_lines(w);
 	w->has_printed_map = false;
 	bool is_list = r->shape->style == SHAPE_LIST;
@@ -736,6 +738,11 @@ uint64_t writer_n_events(const struct writer *w)
 bool writer_has_data(const struct writer *w)
 {
 	return w->has_data;
+}
+
+bool writer_has_ends(const struct writer *w)
+{
+	return w->has_ends;
 }
 
 struct str writer_full_maps(const struct writer *w)

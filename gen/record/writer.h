@@ -81,6 +81,8 @@ struct decode_sum writer_sum(const struct writer *w);
 uint64_t writer_n_events(const struct writer *w);
 /** Was anything printed but what is at the start and the end? Maps, for one. */
 bool writer_has_data(const struct writer *w);
+/** Was anything printed by BEGIN or END? */
+bool writer_has_ends(const struct writer *w);
 /** "@a, @b": the maps that were printed with as many keys as they have room for. */
 struct str writer_full_maps(const struct writer *w);
 /** With -s, lines that came when later ones had gone out. */

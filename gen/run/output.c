@@ -65,17 +65,9 @@ bool output_open(struct arena *a, struct diag *d, const char *path,
 	ret->fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
 	if (ret->fd >= 0)
 		return true;
-	if (errno == ENOENT) {
-		const char *slash = strrchr(path, '/');
-		const char *dir = slash == path ? "/"
-				  : slash	? arena_strndup(a, path, (size_t)(slash - path))
-						: ".";
-		ret->is_new = true;
-		if (access(dir, F_OK) != 0)
-			return diag_error(d, NULL, "-o: no such folder: %s", dir);
-		if (access(dir, W_OK | X_OK) == 0)
-			return true;
-	}
+	ret->is_new = errno == ENOENT;
+	if (ret->is_new)
+		return outfile_may_write(a, d, "-o", path);
 	return diag_error(d, NULL, "-o: cannot write %s: %s", path, strerror(errno));
 }
 

@@ -49,7 +49,9 @@ struct runner {
 	uint64_t n_under_way; // when it was closed: see tell_under_way()
 	int status;
 	int end_signal; // that ended bpftrace, or 0
-	bool is_full;	// all lines of -N have come: what is lost from then on is of no interest
+	bool
+	    is_full; // all lines that are wanted have come: what is lost from then on is of no interest
+	bool is_unread;			 // because the reader of the output has ended
 	unsigned long long lost;	 // events, by bpftrace's own account
 	bool is_exact;			 // that is the kernel's
 	bool is_targets_end;		 // it is over because the target is
@@ -145,6 +147,23 @@ static bool begin_turn(struct runner *r)
 	return good;
 }
 
+static void count_loss(struct runner *r)
+{
+	r->lost = r->relay.lost + writer_reported_lost(r->cfg->writer);
+	r->is_exact = kernelmap_read_loss(r->loss, &r->lost);
+}
+
+/** What the reader has not taken is not lost. */
+static void take_readers_end(struct runner *r)
+{
+	if (r->is_unread)
+		return;
+	r->is_unread = true;
+	if (!r->is_full)
+		count_loss(r);
+	r->is_full = true;
+}
+
 /** What has just failed with errno. Returns the exit status. */
 static int say_unwritten(struct runner *r)
 {
@@ -161,6 +180,8 @@ static void write_output(struct runner *r, struct str data)
 		r->given_up = true;
 		if (errno != EPIPE)
 			say_unwritten(r);
+		else if (r->stop.interrupts < ENOUGH_INTERRUPTS)
+			take_readers_end(r);
 		end_events(r);
 		output_cut_part(&r->output);
 		if (!r->stop.is_begun)
@@ -415,12 +436,6 @@ static uint64_t count_events(const struct runner *r)
 	return writer_n_events(r->cfg->writer);
 }
 
-static void count_loss(struct runner *r)
-{
-	r->lost = r->relay.lost + writer_reported_lost(r->cfg->writer);
-	r->is_exact = kernelmap_read_loss(r->loss, &r->lost);
-}
-
 /** -N */
 static void stop_when_full(struct runner *r)
 {
@@ -458,8 +473,10 @@ static void relay_until_end(struct runner *r)
 				take_signal(r);
 			if (fds[3].revents)
 				take_target_end(r);
-			if (fds[4].revents & POLLERR) // the reader has gone: | head
+			if (fds[4].revents & POLLERR) { // | head
+				take_readers_end(r);
 				give_up(r);
+			}
 		}
 		if (!r->ready && is_attached(r))
 			become_ready(r);
@@ -559,8 +576,11 @@ static void tell_events(struct runner *r)
 	const char *time = arena_printf(r->arena, "%.*f s", ms < 1000 ? 2 : 1, (double)ms / 1000);
 	struct str attached = r->cfg->attached;
 	uint64_t n = count_events(r);
-	if (!writer_has_data(r->cfg->writer) && !r->n_lost)
-		fprintf(stderr, "btgen: no events: nothing was printed in %s while %s attached\n",
+	bool has_events = attached.n || !r->cfg->map; // or only BEGIN, END and time that passes
+	if (!writer_has_data(r->cfg->writer) && !r->n_lost && has_events)
+		fprintf(stderr, "btgen: no events: %s in %s while %s attached\n",
+			writer_has_ends(r->cfg->writer) ? "only BEGIN or END printed anything"
+							: "nothing was printed",
 			time, attached.n ? attached.p : "the probes were");
 	else if (r->cfg->has_summary && n)
 		fprintf(stderr, "btgen: %" PRIu64 " event%s in %s, %" PRIu64 " lost\n", n,
@@ -671,6 +691,9 @@ static void finish(struct runner *r)
 		tell_events(r);
 	if (was_ready && !r->given_up && !cfg->quiet)
 		tell_under_way(r);
+	if (was_ready && r->is_unread && !cfg->quiet)
+		fprintf(stderr,
+			"btgen: the reader of the output has ended, and so has the trace\n");
 	tell_end(r, is_gone);
 	r->is_targets_end =
 	    is_gone && !r->stop.interrupts && !r->given_up && (r->status == 0 || !was_ready);

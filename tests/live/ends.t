@@ -79,8 +79,38 @@ live_trace -T 0.2 "$live_pid" -e 'BEGIN { printf("head\n"); } usdt:__EXE__:hit {
 uprobe:__EXE__:step1, uprobe:__EXE__:step2, uprobe:__EXE__:step3 { printf("hit\n"); } interval:s:60 { printf("hit\n"); }'
 live_wait
 like "$(cat "$tmp/messages")" \
-	'^btgen: no events: nothing was printed in 0\.[2-9][0-9]* s while usdt:hit, uprobe:step1, uprobe:step2 and 2 others were attached$' \
+	'^btgen: no events: only BEGIN or END printed anything in 0\.[2-9][0-9]* s while usdt:hit, uprobe:step1, uprobe:step2 and 1 other were attached$' \
 	"no events: a line has the time and what was attached, also when BEGIN prints"
+live_trace -T 0.2 "$live_pid" -e 'usdt:__EXE__:hit { printf("hit\n"); }'
+live_wait
+like "$(cat "$tmp/messages")" '^btgen: no events: nothing was printed in 0\.[2-9][0-9]* s while usdt:hit was attached$' "... or when nothing does"
+is "$("$live_sh" -e 'BEGIN { printf("hi\n"); } interval:ms:100 { exit(); }' 2>&1)" 'btgen: attached
+hi' "a script that waits for no event does not lack any"
+
+out=$("$live_sh" --ready-file "$tmp/none/ready" -T 5 "$live_pid" -e 'usdt:__EXE__:hit { printf("hit\n"); }' 2>&1)
+is "$? $out" "1 btgen: error: --ready-file: no such folder: $tmp/none" "--ready-file that cannot be written is an error before all else"
+out=$("$live_sh" --ready-file "$tmp" -T 5 "$live_pid" -e 'usdt:__EXE__:hit { printf("hit\n"); }' 2>&1)
+is "$? $out" "1 btgen: error: --ready-file: cannot write $tmp: Is a directory" "... also where a folder has its name"
+
+# What a reader that ends has not taken was not lost.
+for quiet in -q ''; do
+	mkfifo "$tmp/reader"
+	# shellcheck disable=SC2086
+	"$live_sh" $quiet --strict --ready-file "$tmp/ready-3" "$live_pid" -e 'usdt:__EXE__:hit { printf("hit\n"); }' >"$tmp/reader" 2>"$tmp/messages" 8>&- &
+	tracer=$!
+	own $tracer
+	grep -m 1 hit <"$tmp/reader" >"$tmp/first" &
+	wait_for 30 test -s "$tmp/ready-3"
+	for _ in {1..20}; do
+		live_say "$(printf 'A%.0s' {1..400})"
+		sleep 0.05
+	done
+	wait $tracer
+	is "$? $(cat "$tmp/first")" "0 hit" "a reader that ends ends the trace"
+	is "$(grep -v attached "$tmp/messages")" "${quiet:+}$([ -n "$quiet" ] || echo 'btgen: the reader of the output has ended, and so has the trace')" \
+		"... which is said${quiet:+, but with -q}, and no event is said to be lost"
+	rm "$tmp/reader" "$tmp/ready-3"
+done
 
 # A reader that goes away is noticed before there is something to write.
 mkfifo "$tmp/reader"
