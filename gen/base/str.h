@@ -75,15 +75,15 @@ bool str_is_nearer(struct str wanted, struct str guess, unsigned *best);
  * Which ASCII bytes may stand in a text that comes from a stranger and becomes part of a program.
  */
 enum alphabet {
-	ALPHABET_WORD,	       /**< letters, digits and _; all others have these as well */
-	ALPHABET_SCOPED_WORD,  /**< ns::name */
-	ALPHABET_TYPE,	       /**< what compilers write: pair<int const*, (kind)-1> */
-	ALPHABET_PATH,	       /**< without quotes in an attach point of every bpftrace */
-	ALPHABET_QUOTED_PATH,  /**< between quotes in a template */
-	ALPHABET_PROBE_NAME,   /**< of a USDT probe, without quotes in an attach point */
-	ALPHABET_LABEL,	       /**< of an event, in a format as it is: provider:name, uprobe:function */
-	ALPHABET_SYMBOL,       /**< of a symbol table, with its version */
-	ALPHABET_SYMBOLS,      /**< a pattern for such */
+	ALPHABET_WORD,	      /**< letters, digits and _; all others have these as well */
+	ALPHABET_SCOPED_WORD, /**< ns::name */
+	ALPHABET_TYPE,	      /**< what compilers write: pair<int const*, (kind)-1> */
+	ALPHABET_PATH,	      /**< without quotes in an attach point of every bpftrace */
+	ALPHABET_QUOTED_PATH, /**< between quotes in a template */
+	ALPHABET_PROBE_NAME,  /**< of a USDT probe, without quotes in an attach point */
+	ALPHABET_LABEL,	  /**< of an event, in a format as it is: provider:name, uprobe:function */
+	ALPHABET_SYMBOL,  /**< of a symbol table, with its version */
+	ALPHABET_SYMBOLS, /**< a pattern for such */
 	ALPHABET_ATTACH_FIELD, /**< without quotes behind the path of an attach point */
 	ALPHABET_NAME_PATTERN  /**< for names of probes and functions; UTF-8 is theirs, too */
 };

@@ -40,7 +40,8 @@ struct gate_word gate_quote(struct arena *a, struct str text)
 	for (size_t i = 0; i < text.n; i++) {
 		if (text.p[i] == '"' || text.p[i] == '\\')
 			strbuf_addc(&b, '\\');
-		strbuf_addc(&b, (unsigned char)text.p[i] < ' ' || text.p[i] == 0x7f ? '?' : text.p[i]);
+		strbuf_addc(&b,
+			    (unsigned char)text.p[i] < ' ' || text.p[i] == 0x7f ? '?' : text.p[i]);
 	}
 	strbuf_addc(&b, '"');
 	return (struct gate_word){strbuf_take(&b, a)};

@@ -30,9 +30,9 @@ struct ctype *argument_meant(struct bind *b, const struct expr *e, bool *is_gues
 struct ctype *argument_shown_enum(struct bind *b, const struct expr *e)
 {
 	bool is_guess = false;
-	struct ctype *t = NULL;
-	if (e && e->kind == EXPR_NUMBER && (b->shapes || b->files))
-		t = e->type ? e->type : argument_meant(b, e, &is_guess);
+	if (!e || e->kind != EXPR_NUMBER || (!b->shapes && !b->files))
+		return NULL;
+	struct ctype *t = e->type ? e->type : argument_meant(b, e, &is_guess);
 	struct ctype *plain = ctype_strip(t);
 	return plain && plain->kind == CTYPE_ENUM && (e->type || !is_guess) ? t : NULL;
 }

@@ -142,8 +142,9 @@ bool dialect_can_name(unsigned v, struct str provider, struct str name)
 struct gate_word dialect_spell_name(struct arena *a, struct str name)
 {
 	struct gate_word bare;
-	return is_bare_name(name) && gate_take(name, ALPHABET_PROBE_NAME, &bare) ? bare
-										  : gate_quote(a, name);
+	return is_bare_name(name) && gate_take(name, ALPHABET_PROBE_NAME, &bare)
+		   ? bare
+		   : gate_quote(a, name);
 }
 
 unsigned dialect_max_arg(unsigned v)

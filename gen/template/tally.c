@@ -264,10 +264,10 @@ bool tally_write_latency(const struct skeleton *start, const struct skeleton *do
 	bool good = check_apart(start, done) && check_kinds(&start->probes.v[0], start, key) &&
 		    check_kinds(&start->probes.v[0], done, key);
 	code_z(out, "// How long it takes, in microseconds. Written by btgen, to be edited.\n"
-			 "// Through percentiles.py it has percentiles.\n"
-			 "\n"
-			 "#pragma gate\n"
-			 "#include <buckets.bt>\n");
+		    "// Through percentiles.py it has percentiles.\n"
+		    "\n"
+		    "#pragma gate\n"
+		    "#include <buckets.bt>\n");
 	if (run)
 		code_f(out, "BEGIN\n{\n\t%s = (uint64)0;\n}\n", run->gate);
 	// In this order: before 0.24 the type of @start must be known where it is read.

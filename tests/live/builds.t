@@ -95,7 +95,8 @@ live_wait INT
 is "$(grep note: "$tmp/messages" | grep -v 'it is reached')" "btgen: note: 2 children of process ${pid[5]} run the same program and are not traced: use --children, or give their PIDs
 btgen: note: $tmp/fork was replaced on disk: -x would trace the new file, which these processes do not run" \
 	"nor is it there"
-exec {in[5]}>&-
+fd=${in[5]}
+exec {fd}>&-
 unset 'pid[5]'
 
 is "$(semaphores)" "0 0 0 " "no semaphore is raised"
