@@ -26,7 +26,8 @@ E2
 } >"$tmp/app.c"
 "${CC:-gcc}" -O1 -g -I"$top/include" -o "$tmp/app" "$tmp/app.c" || exit 1
 
-live_patience=300 # shellcheck disable=SC2034
+# shellcheck disable=SC2034 # read by live.sh
+live_patience=300
 [ "$(uname -m)" = x86_64 ] || skip_all "the operands are those of x86-64"
 if [ "$version" -lt 24 ]; then
 	live_start "$tmp/app"
