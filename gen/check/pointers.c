@@ -165,11 +165,12 @@ static void check_stripped(struct checker *k, const struct node *of)
 		    arena_printf(k->b->arena, "what %s points to", check_text(k, of)));
 }
 
-/** `(*arg0).member` is `arg0->member`. */
+/** `(*arg0).member` is `arg0->member`, where nothing is known of `*arg0` itself. */
 static struct node *without_star(struct node *of)
 {
 	of = node_ungrouped(of);
-	return node_is(of, NODE_UNARY, "*") ? node_ungrouped(of->child) : of;
+	bool is_unknown = node_is(of, NODE_UNARY, "*") && !(of->expr && of->expr->type);
+	return is_unknown ? node_ungrouped(of->child) : of;
 }
 
 /** `arg0->member`, `$x->member` of a number. */
