@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gate/gate.h"
 #include "elf/debugfile.h"
 #include "bind/optional.h"
 #include "bind/path.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gate/gate.h"
 #include "out/dialect.h"
 
 bool path_stat(struct str path, struct stat *ret)
