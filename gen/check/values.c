@@ -230,13 +230,14 @@ static void check_address(const struct argument *x)
 		check_string(x);
 }
 
-/** From 0.24 on it is no number. */
+/** From 0.24 on it is no number; in a script that has a target it becomes one (lower/number.c). */
 static bool is_truth(const struct checker *k, const struct node *n)
 {
 	static const char *const names[] = {"==", "!=", "<", ">", "<=", ">=", "&&", "||", NULL};
 	n = node_ungrouped((struct node *)n);
-	return k->b->version >= 24 && (node_is(n, NODE_UNARY, "!") ||
-				       (n->kind == NODE_BINARY && tok_is_any(n->name, names)));
+	return k->b->version >= 24 && !k->b->files &&
+	       (node_is(n, NODE_UNARY, "!") ||
+		(n->kind == NODE_BINARY && tok_is_any(n->name, names)));
 }
 
 /** What may be below 0, for those that take it for unsigned. */

@@ -110,9 +110,8 @@ static bool find_effect(void *ctx, struct node *n, struct node *parent)
 	(void)parent;
 	bool is_step =
 	    n->kind == NODE_POSTFIX || node_is(n, NODE_UNARY, "++") || node_is(n, NODE_UNARY, "--");
-	*found |= is_step || (n->expr && n->expr->is_substituted) || n->kind == NODE_TERNARY ||
-		  n->kind == NODE_BLOCK || node_is(n, NODE_NAME, "rand") ||
-		  node_is(n, NODE_CALL, "rand");
+	*found |= is_step || (n->expr && n->expr->is_substituted) || n->kind == NODE_BLOCK ||
+		  node_is(n, NODE_NAME, "rand") || node_is(n, NODE_CALL, "rand");
 	return !*found;
 }
 

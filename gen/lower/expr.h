@@ -21,6 +21,15 @@ enum expr_kind {
 	EXPR_MIXED,	  /**< sometimes one and sometimes another */
 };
 
+/** What bpftrace takes an expression for. */
+enum held {
+	HELD_OPEN,     /**< to be found out */
+	HELD_ANY,      /**< a literal: it is what stands beside it */
+	HELD_NARROW,   /**< never negative, of fewer than 64 bits: a truth, too */
+	HELD_UNSIGNED, /**< 64 bits */
+	HELD_SIGNED,   /**< 64 bits */
+};
+
 struct expr {
 	struct ctype *type; /**< NULL: not known */
 	enum expr_kind kind;
@@ -34,8 +43,9 @@ struct expr {
 	bool
 	    is_mixed; /**< a name that is assigned different types or arguments: `type` is one of them */
 	enum sign sign;
-	bool is_truth; /**< a comparison or the like: true or false to bpftrace from 0.24 on */
-	bool is_wide;  /**< more than 32 bits may be in use */
+	bool is_truth;	/**< a comparison or the like: true or false to bpftrace from 0.24 on */
+	bool is_wide;	/**< more than 32 bits may be in use */
+	enum held held; /**< set by lower, where it is another than its node and type say */
 	struct expr **elements; /**< of a tuple; each may be NULL */
 	size_t n_elements;
 

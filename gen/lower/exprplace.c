@@ -152,7 +152,9 @@ bool exprplace_pointee(struct bind *b, const struct node *n, const struct expr *
 	struct ctype *to = ctype_pointee(of->type);
 	e->type = to;
 	e->sign = to ? sign_of_type(to, 0) : SIGN_OTHER;
-	if (to && (ctype_is_aggregate(to) || to->kind == CTYPE_POINTER || of->by_address)) {
+	bool is_number = e->sign == SIGN_SIGNED || e->sign == SIGN_NONE;
+	if (to &&
+	    (ctype_is_aggregate(to) || to->kind == CTYPE_POINTER || is_number || of->by_address)) {
 		e->is_place = e->via_pointer = true;
 		e->by_address = of->by_address;
 	}

@@ -311,9 +311,7 @@ static void find_unary(struct finder *f, struct node *n, struct expr *e)
 		e->is_truth = true;
 	} else if (tok_is(op, "&")) {
 		e->sign = SIGN_OTHER;
-	} else if (tok_is(op, "~")) {
-		e->sign = of->sign == SIGN_NONE ? SIGN_UNSIGNED : of->sign;
-	} else if (tok_is(op, "-")) {
+	} else if (tok_is(op, "-") || tok_is(op, "~")) {
 		e->sign = of->sign == SIGN_NONE ? SIGN_SIGNED : of->sign;
 	}
 }

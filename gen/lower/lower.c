@@ -75,6 +75,8 @@ static void lower_ternary(struct lowerer *lo, struct node *n, const struct node 
 	struct ctype *to = ctype_pointee(n->expr->type);
 	lower_children(lo, n);
 	lower_asked(lo, n);
+	if (no)
+		lower_choice(lo, yes, no, n->expr->sign);
 	if (to && ctype_is_aggregate(to))
 		name = targettype_pointer(lo->b, n->expr->type);
 	if (!name.n || !no || !lo->good)
@@ -390,16 +392,7 @@ void lower_node(struct lowerer *lo, struct node *n, const struct node *parent)
 		}
 		lower_children(lo, n);
 		lower_asked(lo, n);
-		if (n->kind == NODE_CAST)
-			lower_cast(lo, n);
-		if (n->kind == NODE_UNARY)
-			lower_minus(lo, n);
-		if (n->kind == NODE_BINARY)
-			lower_mixture(lo, n);
-		if (n->kind == NODE_ASSIGN)
-			lower_kept(lo, n);
-		if (n->kind == NODE_BINARY || n->kind == NODE_ASSIGN)
-			lower_division(lo, n);
+		lower_operator(lo, n);
 		lower_truth(lo, n, parent);
 	}
 }

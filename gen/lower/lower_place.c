@@ -69,7 +69,7 @@ static struct node *read_signed(struct lowerer *lo, const struct expr *e, struct
 	unsigned bits = e->bit_size ? e->bit_size : (unsigned)ctype_strip(e->type)->size * 8;
 	if (!e->bit_size || is_whole_width(bits))
 		return bits == 64
-			   ? value
+			   ? change_text(a, value, "(int64)%n", value)
 			   : change_text(a, value, "(int64)(int%u)%n", (uint64_t)bits, value);
 	uint64_t sign = (uint64_t)1 << (bits - 1);
 	return change_text(a, value,

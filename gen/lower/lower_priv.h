@@ -1,6 +1,5 @@
 /**
- * What the parts of lower share: the walk (lower.c), places in memory (lower_place.c), signs
- * (lower_sign.c).
+ * What the parts of lower share: the walk (lower.c), places in memory (lower_place.c), numbers (number.c).
  */
 #ifndef LOWER_LOWER_PRIV_H
 #define LOWER_LOWER_PRIV_H
@@ -30,18 +29,12 @@ bool lower_is_char_array(struct ctype *t, bool bytes, uint64_t *n);
 void lower_place(struct lowerer *lo, struct node *n, const struct node *parent);
 
 /**
- * `x / y`, `x >>= y`: see lower/division.h. Before that the operands have been lowered, here and
- * below.
+ * An operator, assignment or cast, whose operands have been lowered: they become the numbers that it
+ * needs, and it what C makes of them. Of `/`, `%` and `>>`: see lower/division.h.
  */
-void lower_division(struct lowerer *lo, struct node *n);
-/** `(int64)x` */
-void lower_cast(struct lowerer *lo, struct node *n);
-/** `-x` */
-void lower_minus(struct lowerer *lo, struct node *n);
-/** `x + y`, `x < y`: a sign on one side puts one on the other. */
-void lower_mixture(struct lowerer *lo, struct node *n);
-/** `x = y`, `x += y` */
-void lower_kept(struct lowerer *lo, struct node *n);
+void lower_operator(struct lowerer *lo, struct node *n);
+/** The arms of a choice, which is @sign. */
+void lower_choice(struct lowerer *lo, struct node *yes, struct node *no, enum sign sign);
 /** `@ = x < y` */
 void lower_truth(struct lowerer *lo, struct node *n, const struct node *parent);
 

@@ -188,9 +188,4 @@ like "$("$btgen" expand --for 0.27 -x "$tmp/l" -e 'macro m() { @n++; @n } usdt:_
 	'\$key = \(int64\)\(m\); if \(@enum_color\[\$key\] == ""\)' "a macro is called once for an enumerator's name"
 like "$("$btgen" expand --for 0.27 -x "$tmp/l" -e 'macro RED(RED) { RED } usdt:__EXE__:lang:ev { print(RED(5)); }' 2>&1)" \
 	'macro RED\(RED\) \{ RED \}' "a macro's parameter is no enumerator"
-for op in '/ 2' '% 4'; do
-	like "$("$btgen" expand -x "$tmp/l" -e 'usdt:__EXE__:lang:ev { $p = args.p; @ = (args.one == 1 ? $p : $p)->delta '"$op"'; }' 2>&1)" \
-		'error: to divide this as C does, it must be evaluated more than once: keep it in a variable first' \
-		"a choice that would be read twice is refused, and why ($op)"
-done
 done_testing

@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+"""Narrow numbers against C: writes a program that fires one probe and says what each expression is, and the scripts that say it, too.
+
+    numbers.py FOLDER VERSION
+
+FOLDER gets numbers.c, and for each script of that bpftrace, whose name is printed, NAME.bt and NAME.rows, the names of its rows. The
+program prints `ROW VALUE` for each row of all scripts; what a script prints must be the same. The model (btgen-template(5)): a value has 64 bits and the sign of its C type; only an operand that is an unsigned number
+of 64 bits makes a result unsigned. So C computes with leaves that are converted to long, or unsigned long, first.
+"""
+import argparse
+import os
+import re
+
+# name, C declaration of a member called NAME, the value in p, the value in q
+TYPES = [
+    ("u8", "uint8_t NAME", "200", "255"),
+    ("i8", "int8_t NAME", "-9", "-100"),
+    ("u16", "uint16_t NAME", "60000", "65534"),
+    ("i16", "int16_t NAME", "-300", "-32768"),
+    ("u32", "uint32_t NAME", "4000000000u", "2147483648u"),
+    ("i32", "int32_t NAME", "-70000", "-2147483647"),
+    ("u64", "uint64_t NAME", "0xfffffffffffffff0u", "0x8000000000000003u"),
+    ("i64", "int64_t NAME", "-5000000001", "-9000000000000000000"),
+    ("b", "bool NAME", "true", "true"),
+    ("e", "enum state NAME", "STATE_BAD", "STATE_WORSE"),
+    ("ue", "enum color NAME", "COLOR_RED", "COLOR_TOP"),
+    ("sb", "int NAME : 7", "-5", "-64"),
+    ("ub", "unsigned NAME : 6", "60", "63"),
+]
+NAMES = [t[0] for t in TYPES]
+BITS = ("sb", "ub")
+BINARY = ["+", "-", "*", "/", "%", "&", "|", "^", "<", "<=", ">", ">=", "==", "!=", "&&", "||"]
+COMPOUND = ["+=", "-=", "*=", "/=", "%=", "&=", "|=", "^="]
+CASTS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
+# what is done with one value: the script's text and C's, of X
+USES = [("-X", "-X"), ("~X", "~X"), ("!X", "!X"), ("X < 0", "X < 0"), ("X >= 100", "X >= 100"), ("X / 3", "X / 3"), ("X % 7", "X % 7"),
+        ("X >> 2", "X >> 2"), ("X << 3", "X << 3"), ("-X / 2", "-X / 2"), ("~X < 0", "~X < 0"), ("X * X", "X * X"), ("X + 1", "X + 1"),
+        ("1 - X", "1 - X"), ("X & 0xfff", "X & 0xfff"), ("(X > 3) + (X < 300)", "(X > 3) + (X < 300)"), ("(X > 3) - (X != 0)", "(X > 3) - (X != 0)"),
+        ("(X != 0) << 3", "(long)(X != 0) << 3"), ("X ? 7 : -7", "X ? 7 : -7"), ("X < 0 ? X : -X", "X < 0 ? X : -X"),
+        ("(X < 0 ? X : 5) / 2", "(X < 0 ? X : 5) / 2"), ("-(X == 1)", "-(long)(X == 1)"), ("(X - 1) < 0", "(X - 1) < 0")]
+USES += [(f"({c})X", f"({c}_t)X") for c in CASTS] + [(f"({c})X + 1", f"(LEAF({c}_t)({c}_t)X) + 1") for c in CASTS]
+USES += [("(int64)(X > 0)", "(long)(X > 0)"), ("(uint8)X < 100", "(uint8_t)X < 100"), ("(int8)X / 2", "(long)(int8_t)X / 2")]
+
+# How a value is reached: statements before, and its text. T is the name of the type.
+ACCESS = [
+    ("member", "", "$p->T"),
+    ("element", "", "$p->a_T[1]"),
+    ("index", "$i = 1;", "$p->a_T[$i]"),
+    ("pointee", "", "*$p->p_T"),
+    ("argument", "", "args.T"),
+    ("variable", "$x_T = $p->T;", "$x_T"),
+    ("pair", "$t_T = ($p->T, 1);", "$t_T.0"),
+    ("map", "@m_T = $p->T;", "@m_T"),
+    ("keyed", "@k_T[1] = $p->T;", "@k_T[1]"),
+]
+
+
+def leaf(name, where="p"):
+    """C's text for a value of the model."""
+    return f"((unsigned long){where}->{name})" if name == "u64" else f"((long){where}->{name})"
+
+
+class Part:
+    """Rows of one kind. A script has at most CHUNK of them, a clause at most CLAUSE."""
+    CHUNK, CLAUSE = 640, 40
+
+    def __init__(self, name, since=17):
+        self.name, self.since, self.rows = name, since, []
+
+    def row(self, text, c, before="", line='printf("ID %ld\\n", X);'):
+        """@text in a script, behind what stands @before it, is @c in C; @line prints it."""
+        ident = f"{self.name}.{len(self.rows)}"
+        line = line.replace("ID", ident).replace("X", text)
+        self.rows.append((ident, c, f"{before} {line}".strip()))
+
+    def scripts(self, version):
+        rows = [r for r in self.rows if version > 23 or not is_choice_of_map(r[2], version)]
+        for i in range(0, len(rows), self.CHUNK):
+            chunk = rows[i:i + self.CHUNK]
+            out = []
+            for k in range(0, len(chunk), self.CLAUSE):
+                out.append("usdt:__EXE__:numbers:all {\n\t$p = args.p; $q = args.q;")
+                out += ["\t" + line for _ident, _c, line in chunk[k:k + self.CLAUSE]]
+                out.append("}")
+            yield [r[0] for r in chunk], "\n".join(out) + "\n"
+
+
+def is_choice_of_map(line, version):
+    """One that is divided is btgen's own error before 0.24; bpftrace 0.23 ends by a signal where the last part of one reads a map."""
+    return re.search(r"\(@.*\?.*\) / 2", line) is not None or (version == 23 and re.search(r"\?.*: *-?@", line) is not None)
+
+
+def one_value(part, names, access):
+    """Each use of a value that is reached so: the statements before, and its text, of the type T."""
+    before, text = access
+    for t in names:
+        for use, c in USES:
+            c = c.replace("LEAF(uint64_t)", "(unsigned long)").replace("X", leaf(t))
+            for cast in CASTS:
+                c = c.replace(f"LEAF({cast}_t)", "(long)")
+            part.row(use.replace("X", text.replace("T", t)), c, before.replace("T", t))
+
+
+def parts():
+    binary = Part("binary")
+    sign = Part("sign")
+    condition = Part("condition")
+    yes_or_no = 'if (X) { printf("ID 1\\n"); } else { printf("ID 0\\n"); }'
+    for a in NAMES:
+        for b in NAMES:
+            for op in BINARY:
+                binary.row(f"$p->{a} {op} $q->{b}", f"{leaf(a)} {op} {leaf(b, 'q')}")
+                if op in ("<", ">=", "==", "&&", "&"):
+                    condition.row(f"$p->{a} {op} $q->{b}", f"({leaf(a)} {op} {leaf(b, 'q')}) != 0", line=yes_or_no)
+            for op in ["+", "-", "*", "&", "|", "^", "%", "/"]:
+                both = f"{leaf(a)} {op} {leaf(b, 'q')}"
+                sign.row(f"($p->{a} {op} $q->{b}) < 0", f"({both}) < 0")
+                sign.row(f"($p->{a} {op} $q->{b}) / 3", f"({both}) / 3")
+    yield from (binary, sign, condition)
+    for name, before, text in ACCESS:
+        names = [t for t in NAMES if not (t in BITS and name in ("element", "index", "pointee"))]
+        part = Part(name)
+        one_value(part, names[:10] if name == "argument" else names, (before, text))
+        yield part
+    choice = Part("choice")
+    for t in NAMES:
+        for op in ("/ 3", "% 7", ">> 2", "+ 1", "< 0"):
+            choice.row(f"($p->i32 < 0 ? $p : $q)->{t} {op}", f"{leaf(t)} {op}")
+            choice.row(f"($p->i32 > 0 ? $p : $q)->{t} {op}", f"{leaf(t, 'q')} {op}")
+            choice.row(f"($p->i32 > 0 ? $p->{t} : $q->{t}) {op}", f"{leaf(t, 'q')} {op}")
+        choice.row(f"($p->{t} < $q->{t} ? $p->{t} : $q->{t}) / ($q->i8 < 0 ? $q->{t} : 3)", f"({leaf(t)} < {leaf(t, 'q')} ? {leaf(t)} : {leaf(t, 'q')}) / {leaf(t, 'q')}")
+    yield choice
+    loop = Part("loop", since=23)
+    for t in NAMES:
+        for use, c in USES[:23]:
+            loop.row(use.replace("X", "$kv.1"), c.replace("X", leaf(t)), f"@l_{t}[1] = $p->{t};", 'for ($kv : @l_NAME) { printf("ID %ld\\n", X); }'.replace("NAME", t))
+    yield loop
+    for kind, name in (("assign", "$v"), ("assignmap", "@v")):
+        part = Part(kind)
+        for a in NAMES:
+            for b in NAMES:
+                for op in COMPOUND:
+                    v = f"{name}{len(part.rows)}"
+                    part.row(v, f"{leaf(a)} {op[0]} {leaf(b, 'q')}", f"{v} = $p->{a}; {v} {op} $q->{b};")
+        part.CHUNK = 160 if kind == "assignmap" else part.CHUNK  # each has a map of its own
+        yield part
+
+
+def program(all_parts):
+    members = "".join(f"\t{d.replace('NAME', n)};\n" for n, d, _p, _q in TYPES)
+    for n, d, _p, _q in TYPES:
+        if n not in BITS:
+            members += f"\t{d.replace('NAME', 'a_' + n)}[2];\n\t{d.replace('NAME', '*p_' + n)};\n"
+    fill = ""
+    for n, _d, pv, qv in TYPES:
+        for s, v in (("p", pv), ("q", qv)):
+            fill += f"\t{s}->{n} = {v};\n"
+            if n not in BITS:
+                fill += f"\t{s}->a_{n}[1] = {v}; {s}->p_{n} = &{s}->{n};\n"
+    args = ", ".join(f'USDT_ARG({"p->" + n if n not in BITS else "(int)p->" + n}, "{n}")' for n in NAMES[:10])
+    says = "".join(f'\tprintf("{i} %ld\\n", (long)({c}));\n' for part in all_parts for i, c, _l in part.rows)
+    return f"""#include <btgen/usdt.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+enum state {{ STATE_WORSE = -2000000000, STATE_BAD = -3, STATE_GOOD = 5 }};
+enum color {{ COLOR_RED = 3, COLOR_TOP = 0x80000001u }};
+struct numbers {{
+{members}}};
+static struct numbers first, second;
+static void say(struct numbers *p, struct numbers *q)
+{{
+{says}}}
+int main(void)
+{{
+	struct numbers *p = &first, *q = &second;
+	char c;
+{fill}	say(p, q);
+	fflush(stdout);
+	while (read(0, &c, 1) == 1 && c != 'x')
+		;
+	USDT_PROBE(numbers, all, p, q, {args});
+	return 0;
+}}
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder")
+    parser.add_argument("version", type=int, help="of bpftrace: 23 for 0.23")
+    a = parser.parse_args()
+    made = list(parts())
+    with open(os.path.join(a.folder, "numbers.c"), "w", encoding="ascii") as f:
+        f.write(program(made))
+    for part in made:
+        for i, (idents, script) in enumerate(part.scripts(a.version) if a.version >= part.since else []):
+            name = f"{part.name}-{i}"
+            with open(os.path.join(a.folder, name + ".bt"), "w", encoding="ascii") as f:
+                f.write(script)
+            with open(os.path.join(a.folder, name + ".rows"), "w", encoding="ascii") as f:
+                f.writelines(i + "\n" for i in sorted(idents))
+            print(name)
+
+
+if __name__ == "__main__":
+    main()
