@@ -29,7 +29,7 @@ static bool is_meant(const struct targetfile *tf, struct str path)
 	// The script may name the file by any of its paths: what counts is the inode.
 	const struct proc_file *f = tf->mapped;
 	struct stat st, own;
-	if (str_eq(path, tf->path) || (f && !f->have_id) || !path_stat(path, &st))
+	if (!path_stat(path, &st) || (f && !f->have_id))
 		return str_eq(path, tf->path);
 	if (f)
 		return st.st_dev == f->dev && st.st_ino == f->ino;

@@ -138,7 +138,7 @@ def as_program(out):
         # What C cannot spell is respelled: PWN may be a piece of a word, as system___PWN.
         if re.search(r"\bPWN *[()]|[@$`]\(?PWN[\[)`]|\bsystem\b|\boperator\b|<script|[^\x00-\x7f]", line):
             bad.append("program text: " + line)
-        if re.match(r"\s*#", line) and not re.match(r"#(pragma pack\((push,1|pop)\)|include <buckets.bt>)$", line):
+        if re.match(r"\s*#", line) and not re.match(r"#(pragma pack\((push,1|pop)\)|pragma gate|include <buckets.bt>)$", line):
             bad.append("directive: " + line)
         if re.match(r"\s*(BEGIN|END)\b(?!$|-)", line) and not re.match(r"(BEGIN|END) \{ (@enum_|clear\(@enum_)", line):
             bad.append("clause: " + line)

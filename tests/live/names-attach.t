@@ -55,8 +55,8 @@ for c in range(32, 127):
 E2
 is "$(grep -v '^@\[[1-3]\]' "$tmp/counts" | grep '^@' | sort -V)" "$(cat "$tmp/want")" \
 	"each character fires once at the start, in the middle and at the end of a provider and of a name"
-is "$(grep -c 'which is skipped: its name has characters that an attach point cannot have' "$tmp/messages")" \
-	"$(($(wc -w <<<"$never") + 1))" "what cannot be named is skipped, with a warning for each"
+like "$(cat "$tmp/messages")" "^btgen: warning: $(($(wc -w <<<"$never") + 1)) of [0-9]+ probes are skipped: .* an attach point cannot have" \
+	"what cannot be named is skipped, and counted"
 is "$(grep '^@\[3\]\|evil' "$tmp/counts")" "@[3]: 1" "a name that looks like the end of the program is a name"
 
 # What is refused: the bpftrace under test itself. raw PROVIDER NAME: the arguments that it prints

@@ -31,7 +31,7 @@ soon "$n probes with sentences" 0 "$btgen" probes --markdown -x "$tmp/docs"
 soon "btgen diff of $n probes that are the same" 0 "$btgen" diff "$tmp/names" "$tmp/names"
 soon "... that are other ones" 1 "$btgen" diff "$tmp/names" "$tmp/others"
 is "$(grep -c 'is gone' "$tmp/out") $(grep -c 'is new' "$tmp/out")" "$n $n" "... all of which are listed"
-soon "... with a script for all of them, which does not work any more" 1 "$btgen" diff --for 0.27 "$tmp/names" "$tmp/others" "$tmp/all.bt"
+soon "... with a script for all of them, which does not work any more" 1 "$btgen" diff --for 0.23 "$tmp/names" "$tmp/others" "$tmp/all.bt"
 is "$(grep -c 'used by' "$tmp/out") $(grep -c 'no longer works' "$tmp/out")" "$n 1" "... and uses each"
 soon "btgen diff of $n sites with names of their own" 0 "$btgen" diff "$tmp/differ" "$tmp/differ"
 soon "an argument by the last of $n names" 0 "$btgen" expand --for 0.27 -x "$tmp/differ" \

@@ -169,7 +169,10 @@ int main(void)
 		for (unsigned c = 0; c < 256; c++) {
 			char name[] = {'a', (char)c};
 			bool good = str_is_made_of((struct str){name, 2}, which);
-			n_hostile += good && (c < ' ' || memchr("\"'\\`;{}#%!|=~\x7f", (int)c, 14));
+			// In an attach point without quotes a backslash ends nothing.
+			bool is_said = which == ALPHABET_PROBE_NAME && c == '\\';
+			n_hostile += good && !is_said &&
+				     (c < ' ' || memchr("\"'\\`;{}#%!|=~\x7f", (int)c, 14));
 			n_high += good && c >= 0x80 && which != ALPHABET_NAME_PATTERN;
 			n_word += good && which == ALPHABET_WORD;
 		}
