@@ -118,7 +118,7 @@ static void find_probes(struct bind *b, struct str path, struct str provider, st
 		const struct sdt_probe *p = NULL;
 		while ((p = sdt_find(list, provider, name, p))) {
 			struct attach_match match = {tf, p};
-			skipped_match(&b->files->skipped, b->arena, p);
+			skipped_match(&b->files->skipped, b->files->arena, p);
 			if (!attachable_has_name(p, b->version) || (is_pattern && is_left(b, p)) ||
 			    ((is_optional || is_pattern) && why_unattachable(b, &match).n)) {
 				vec_push(b->arena, &skipped->matches, match);
@@ -138,7 +138,7 @@ static bool say_unattachable(struct bind *b, const struct token *at,
 	struct diag_place place = tok_place(at);
 	for (size_t i = 0; i < skipped->matches.n && !is_error; i++) {
 		const struct attach_match *m = &skipped->matches.v[i];
-		skipped_add(&b->files->skipped, b->arena, m->probe,
+		skipped_add(&b->files->skipped, b->files->arena, m->probe,
 			    is_left(b, m->probe) ? STR("") : why_unattachable(b, m));
 	}
 	if (!is_error || !skipped->matches.n)

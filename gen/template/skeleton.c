@@ -163,9 +163,9 @@ static bool is_skipped(struct skeleton *sk, const struct targetfile *tf, const s
 	unsigned n = sdt_count_places(sk->arena, p), most = dialect_max_usdt(sk->version);
 	struct str why = attachable_why_not(sk->arena, tf->bin.img->machine, p, sk->version);
 	bool is_over = n > most - sk->n_places;
-	skipped_match(&sk->files->skipped, sk->arena, p);
+	skipped_match(&sk->files->skipped, sk->files->arena, p);
 	if (why.n || is_over) {
-		skipped_add(&sk->files->skipped, sk->arena, p, why);
+		skipped_add(&sk->files->skipped, sk->files->arena, p, why);
 		return true;
 	}
 	sk->n_places += n;

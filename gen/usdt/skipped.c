@@ -11,7 +11,7 @@ void skipped_add(struct skipped *s, struct arena *a, const struct sdt_probe *p, 
 {
 	skipped_match(s, a, p);
 	if (map_add_ptr(a, &s->seen, p))
-		vec_push(a, &s->list, ((struct skipped_probe){p, why}));
+		vec_push(a, &s->list, ((struct skipped_probe){p, str_copy(a, why)}));
 }
 
 /** "app:a, app:b, app:c and 5 more": those that are too many, or the others; their number in @n. */
