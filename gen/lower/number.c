@@ -285,11 +285,27 @@ static void lower_division(struct lowerer *lo, struct node *n)
 	become_cast(lo, n, change_copy(lo->b->arena, n), quotient, HELD_SIGNED);
 }
 
+/** A number of which only bpftrace knows how wide it is: pid, a loop's variable, a macro's parameter. */
+static void become_narrow(struct lowerer *lo, struct node *n)
+{
+	struct expr *e = arena_new(lo->b->arena, struct expr);
+	*e = *n->expr;
+	e->held = HELD_NARROW;
+	n->expr = e;
+}
+
 /** -x, ~x */
 static void lower_unary(struct lowerer *lo, struct node *n)
 {
-	if ((tok_is(n->name, "-") || tok_is(n->name, "~")) && held_of(lo, n->child) == HELD_NARROW)
-		number(lo, n->child, true);
+	struct node *of = n->child;
+	bool is_plain = of->expr && of->expr->sign == SIGN_NONE && !of->expr->held &&
+			of->kind != NODE_NUMBER && !is_truth(of) && held_of(lo, of) != HELD_ANY;
+	if (!tok_is(n->name, "-") && !tok_is(n->name, "~"))
+		return;
+	if (is_plain) // pid, a macro's parameter: of no more bits than that bpftrace gives it
+		become_narrow(lo, of);
+	if (held_of(lo, of) == HELD_NARROW)
+		number(lo, of, true);
 }
 
 /**
@@ -407,7 +423,11 @@ static void lower_cast(struct lowerer *lo, struct node *n)
 		become_cast(lo, n, change_copy(lo->b->arena, n), value, HELD_SIGNED);
 		return;
 	}
-	if (mixes_signs(lo))
+	if (t->is_signed && t->size == 8 && value->expr && value->expr->held == HELD_SIGNED) {
+		become_cast(lo, n, change_copy(lo->b->arena, n), value, HELD_SIGNED);
+		return;
+	}
+	if (mixes_signs(lo) && (t->is_signed || t->size < 8))
 		widen(lo, value);
 	if (t->is_signed && t->size < 8 && n->child->kind == NODE_TYPE)
 		become_cast(lo, n, change_copy(lo->b->arena, n),
@@ -426,6 +446,12 @@ void lower_choice(struct lowerer *lo, struct node *yes, struct node *no, enum si
 	if (yes->expr->kind != EXPR_NUMBER || no->expr->kind != EXPR_NUMBER ||
 	    ctype_pointee(yes->expr->type) || ctype_pointee(no->expr->type))
 		return;
+	if (is_truth(yes) != is_truth(no)) {
+		count_truth(lo, yes);
+		count_truth(lo, no);
+		y = held_of(lo, yes), n = held_of(lo, no);
+		differs = y != n && y != HELD_ANY && n != HELD_ANY;
+	}
 	if (differs || (sign == SIGN_SIGNED && mixes_signs(lo))) {
 		number(lo, yes, sign != SIGN_UNSIGNED);
 		number(lo, no, sign != SIGN_UNSIGNED);
