@@ -477,18 +477,12 @@ static bool bind_uprobe(struct bind *b, struct script_attach *at, struct attach_
 	return true;
 }
 
-static bool is_in_file(const struct provider *p)
-{
-	return p && (p->kind == PROVIDER_USDT || p->kind == PROVIDER_UPROBE ||
-		     p->kind == PROVIDER_URETPROBE);
-}
-
 /** Has @img what @at names? Patterns, addresses and names of other languages are bpftrace's. */
 static bool has_it(struct img *img, const struct script_attach *at, struct str name)
 {
 	uint64_t addr;
 	struct sdt_list list;
-	if (at->provider->kind != PROVIDER_USDT)
+	if (at->provider->place != PLACE_USDT)
 		return at->fields.n != 2 || !is_symbol(name) || str_find(name, '@') < name.n ||
 		       img_find_function(img, name, &addr);
 	struct str provider = at->fields.n == 3 ? at->fields.v[1] : STR("");
@@ -500,7 +494,8 @@ static bool has_it(struct img *img, const struct script_attach *at, struct str n
 /** By a name that says which file it is. */
 static bool names_file(const struct script_attach *at)
 {
-	struct str path = is_in_file(at->provider) && at->fields.n >= 2 ? at->fields.v[0] : STR("");
+	struct str path =
+	    at->provider->whose == OF_FILE && at->fields.n >= 2 ? at->fields.v[0] : STR("");
 	return str_find(path, '/') < path.n && !is_wildcard(path) && !at->missing.n;
 }
 
@@ -545,10 +540,10 @@ static bool check_elsewhere(struct bind *b, const struct script_attach *at)
 		    optional_covers(b, at, name);
 	if (!good)
 		diag_error(b->diag, &place, "no %s " STR_FMT " in " STR_FMT,
-			   at->provider->kind == PROVIDER_USDT ? "USDT probe" : "function",
+			   at->provider->place == PLACE_USDT ? "USDT probe" : "function",
 			   STR_ARG(name), STR_ARG(path));
 	img->diag = b->diag;
-	if (!good && at->provider->kind != PROVIDER_USDT)
+	if (!good && at->provider->place != PLACE_USDT)
 		debugfile_note_stripped(img);
 	img_close(img);
 	return good;
@@ -557,15 +552,14 @@ static bool check_elsewhere(struct bind *b, const struct script_attach *at)
 /** `begin` is BEGIN, by which every version knows it. */
 static void spell_begin_and_end(struct script_attach *at)
 {
-	if (at->provider &&
-	    (at->provider->kind == PROVIDER_BEGIN || at->provider->kind == PROVIDER_END))
+	if (at->provider->when == WHEN_BEGIN || at->provider->when == WHEN_END)
 		at->kind = at->node->first->text = str_from(at->provider->name);
 }
 
 /** 0.17 would abort. A newer one than we know, and a pattern of kinds, may find more. */
 static bool check_kind(struct bind *b, const struct script_attach *at)
 {
-	if (at->provider || !str_is_ident(at->kind) || b->version > DIALECT_NEWEST)
+	if (at->provider->name || !str_is_ident(at->kind) || b->version > DIALECT_NEWEST)
 		return true;
 	struct diag_place place = tok_place(at->node->first);
 	const char *near = vocabulary_nearest_provider(at->kind);
@@ -578,13 +572,13 @@ static bool bind_attach(struct bind *b, struct script_attach *at, struct attach_
 	spell_begin_and_end(at);
 	if (!check_kind(b, at))
 		return false;
-	if (!is_in_file(at->provider) || at->fields.n < 2 || at->missing.n) {
+	if (at->provider->whose != OF_FILE || at->fields.n < 2 || at->missing.n) {
 		ret->has_other = true;
 		b->n_attach++;
 		return true;
 	}
 	struct str path = at->fields.v[0];
-	bool is_usdt = at->provider->kind == PROVIDER_USDT, good = true;
+	bool is_usdt = at->provider->place == PLACE_USDT, good = true;
 	if (str_eqz(path, "__EXE__") && !b->files)
 		return bind_say_no_target(b, at->node->first);
 	const struct targetfile *tf = find_file(b, path);
@@ -606,7 +600,7 @@ static bool bind_attach(struct bind *b, struct script_attach *at, struct attach_
 static void add_costs(struct bind *b, const struct script_attach *at, bool by_pattern,
 		      struct map *costs, unsigned *n)
 {
-	bool is_usdt = at->provider && at->provider->kind == PROVIDER_USDT;
+	bool is_usdt = at->provider->place == PLACE_USDT;
 	if (!is_usdt || at->fields.n < 2 || at->fields.n > 3)
 		return;
 	struct str provider = at->fields.n == 3 ? at->fields.v[1] : STR(""),
@@ -658,7 +652,7 @@ static bool fill_parameters(struct bind *b, struct script_attach *at)
 {
 	struct diag_place place = tok_place(at->node->first);
 	script_split_attach(b->arena, at, b->args);
-	if (!at->missing.n || !is_in_file(at->provider))
+	if (!at->missing.n || at->provider->whose != OF_FILE)
 		return true;
 	if (b->args)
 		return diag_error(b->diag, &place, STR_FMT " has no value: give it behind --",
@@ -682,7 +676,7 @@ bool attach_add_files(struct bind *b)
 		for (size_t k = 0; k < c->attach.n; k++) {
 			struct script_attach *at = &c->attach.v[k];
 			if (!fill_parameters(b, at) ||
-			    (is_in_file(at->provider) && at->fields.n >= 2 &&
+			    (at->provider->whose == OF_FILE && at->fields.n >= 2 &&
 			     !path_search(b, at->node->first, &at->fields.v[0]))) {
 				good = false;
 				at->missing = STR("?"); // nothing more is said of it

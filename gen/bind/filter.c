@@ -30,18 +30,6 @@ static const char *is_traced(struct bind *b)
 	return arena_printf(b->arena, "(%s)", test);
 }
 
-/** NULL: @c counts whenever it fires. What the trace itself does, at its ends and as time passes, is no event. */
-static const char *gate_test(const struct bind *b, const struct script_clause *c)
-{
-	bool is_event = false;
-	for (size_t i = 0; i < c->attach.n; i++) {
-		const struct provider *p = c->attach.v[i].provider;
-		is_event |= !p || (p->kind != PROVIDER_BEGIN && p->kind != PROVIDER_END &&
-				   p->kind != PROVIDER_TIME);
-	}
-	return is_event ? b->gate : NULL;
-}
-
 static void add_condition(struct bind *b, const struct script_clause *c, const char *test)
 {
 	struct arena *a = b->arena;
@@ -133,7 +121,7 @@ bool filter_add_all(struct bind *b)
 	bool good = true, has_filter = false;
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
 		const struct attach_clause *c = &b->clauses[i];
-		const char *gate = gate_test(b, c->clause);
+		const char *gate = script_has_event(c->clause) ? b->gate : NULL;
 		bool needed = needs_filter(b, c);
 		if (!needed && gate)
 			add_condition(b, c->clause, gate);

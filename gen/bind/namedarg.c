@@ -256,8 +256,9 @@ static bool is_of_entries(const struct attach_clause *c)
 	for (size_t i = 0; i < c->clause->attach.n; i++) {
 		const struct script_attach *at = &c->clause->attach.v[i];
 		struct str name = at->fields.n ? at->fields.v[at->fields.n - 1] : STR("");
-		if (at->absent || !at->provider || at->provider->kind != PROVIDER_UPROBE ||
-		    at->fields.n != 2 || !str_is_made_of(name, ALPHABET_SYMBOL))
+		if (at->absent || !provider_is_function(at->provider) ||
+		    at->provider->place != PLACE_ENTRY || at->fields.n != 2 ||
+		    !str_is_made_of(name, ALPHABET_SYMBOL))
 			return false;
 	}
 	return c->near.places.n == c->clause->attach.n;

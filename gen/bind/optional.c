@@ -111,18 +111,6 @@ static bool drop_from_clause(struct bind *b, struct script_clause *c, struct map
 	return whole;
 }
 
-/** Does the clause wait for something, other than for time to pass? */
-static bool is_event(const struct script_clause *c)
-{
-	for (size_t i = 0; i < c->attach.n; i++) {
-		const struct provider *p = c->attach.v[i].provider;
-		if (!p || (p->kind != PROVIDER_BEGIN && p->kind != PROVIDER_END &&
-			   p->kind != PROVIDER_TIME))
-			return true;
-	}
-	return false;
-}
-
 /**
  * Takes out the clauses that wait for a map which nothing sets any more; true when there were any.
  */
@@ -171,7 +159,7 @@ bool optional_drop(struct bind *b)
 	bind_remove_clauses(b, gone);
 	size_t n_events = 0;
 	for (size_t i = 0; i < b->script.clauses.n; i++)
-		n_events += is_event(&b->script.clauses.v[i]);
+		n_events += script_has_event(&b->script.clauses.v[i]);
 	bool good = true;
 	// Of a script that fits nothing here, a few names tell which one it is.
 	if (names.n && !n_events) {

@@ -116,7 +116,7 @@ static bool is_global(const struct script_attach *at)
 	static const char *const kinds[] = {"tracepoint", "rawtracepoint", "kprobe",   "kretprobe",
 					    "fentry",	  "fexit",	   "kfunc",    "kretfunc",
 					    "profile",	  "software",	   "hardware", NULL};
-	return at->provider && str_is_any(str_from(at->provider->name), kinds);
+	return at->provider->name && str_is_any(str_from(at->provider->name), kinds);
 }
 
 /** args->prev_pid, args->comm */
@@ -145,8 +145,7 @@ static bool is_interrupt(const struct script_attach *at)
 	static const char *const groups[] = {"irq", "napi", NULL};
 	static const char *const names[] = {"block_rq_complete", "block_bio_complete",
 					    "nvme_complete_rq", NULL};
-	return at->provider && str_eqz(str_from(at->provider->name), "tracepoint") &&
-	       at->fields.n == 2 &&
+	return at->provider->place == PLACE_TRACEPOINT && at->fields.n == 2 &&
 	       (str_is_any(at->fields.v[0], groups) || str_is_any(at->fields.v[1], names));
 }
 

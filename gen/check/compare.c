@@ -19,8 +19,7 @@ static bool is_of_function(const struct attach_clause *c)
 {
 	for (size_t i = 0; i < c->clause->attach.n; i++) {
 		const struct provider *p = c->clause->attach.v[i].provider;
-		if (!p || (p->kind != PROVIDER_UPROBE && p->kind != PROVIDER_URETPROBE &&
-			   p->kind != PROVIDER_KPROBE && p->kind != PROVIDER_KRETPROBE))
+		if ((p->place != PLACE_ENTRY && p->place != PLACE_RETURN) || p->is_typed)
 			return false;
 	}
 	return true;

@@ -6,7 +6,7 @@
 
 static bool is_any_kind(const struct script_attach *at, const char *const *names)
 {
-	return at->provider && str_is_any(str_from(at->provider->name), names);
+	return at->provider->name && str_is_any(str_from(at->provider->name), names);
 }
 
 /** A builtin that clauses of some kinds do not have. */

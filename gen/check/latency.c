@@ -35,7 +35,7 @@ static bool gather(struct checker *k, const struct mapuses *all, struct str name
 		bool is_time = u->value && is_clock(u->value);
 		bool is_end = u->is_deleted || u->is_cleared || (u->value && is_zero(u->value));
 		if (u->is_set &&
-		    ((!is_time && !is_end) || !u->node->child || mapuse_is_in(u, PROVIDER_BEGIN)))
+		    ((!is_time && !is_end) || !u->node->child || mapuse_is_in(u, WHEN_BEGIN)))
 			return false;
 		is_set |= is_time;
 		ret->is_ended |= is_end;
@@ -132,12 +132,9 @@ static void check_first(const struct times *t, const struct mapuse *u)
 static bool is_event(const struct mapuse *u)
 {
 	const struct script_clause *c = u->clause->clause;
-	for (size_t i = 0; i < c->attach.n; i++) {
-		const struct provider *p = c->attach.v[i].provider;
-		if (!p || p->kind == PROVIDER_BEGIN || p->kind == PROVIDER_END ||
-		    p->kind == PROVIDER_TIME || str_eqz(c->attach.v[i].kind, "profile"))
+	for (size_t i = 0; i < c->attach.n; i++)
+		if (c->attach.v[i].provider->when > WHEN_COUNT)
 			return false;
-	}
 	return c->attach.n > 0;
 }
 
@@ -293,7 +290,7 @@ static void check_growth(struct checker *k, const struct mapuses *all, const str
 	const struct node *key = u->node->child;
 	while (key && !is_new_each_time(key))
 		key = key->next;
-	if (!key || !u->is_set || mapuse_is_in(u, PROVIDER_BEGIN) || mapuse_is_in(u, PROVIDER_END))
+	if (!key || !u->is_set || mapuse_is_in(u, WHEN_BEGIN) || mapuse_is_in(u, WHEN_END))
 		return;
 	for (size_t i = 0; i < all->uses.n; i++) {
 		const struct mapuse *other = &all->uses.v[i];

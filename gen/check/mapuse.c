@@ -129,11 +129,11 @@ const char *mapuse_text(struct bind *b, const struct mapuse *u)
 	return arena_printf(b->arena, "@" STR_FMT, STR_ARG(u->name));
 }
 
-bool mapuse_is_in(const struct mapuse *u, enum provider_kind kind)
+bool mapuse_is_in(const struct mapuse *u, enum provider_when when)
 {
 	const struct script_clause *c = u->clause->clause;
 	for (size_t i = 0; i < c->attach.n; i++)
-		if (!c->attach.v[i].provider || c->attach.v[i].provider->kind != kind)
+		if (c->attach.v[i].provider->when != when)
 			return false;
 	return c->attach.n > 0;
 }

@@ -46,6 +46,6 @@ bool mapuse_is_known_call(struct bind *b, const struct node *call);
 const char *mapuse_text(struct bind *b, const struct mapuse *u);
 
 /** Does a clause of this kind run once, when the trace begins or ends? */
-bool mapuse_is_in(const struct mapuse *u, enum provider_kind kind);
+bool mapuse_is_in(const struct mapuse *u, enum provider_when when);
 
 #endif

@@ -171,7 +171,7 @@ static bool check_word(void *ctx, struct node *n, struct node *parent)
 static bool has_usdt(const struct script_clause *c)
 {
 	for (size_t i = 0; i < c->attach.n; i++)
-		if (c->attach.v[i].provider && c->attach.v[i].provider->kind == PROVIDER_USDT)
+		if (c->attach.v[i].provider->place == PLACE_USDT)
 			return true;
 	return false;
 }

@@ -158,12 +158,10 @@ static bool is_mapped_file(const struct bind *b, const struct stat *st)
 static void check_path(struct reach *r, const struct script_attach *at)
 {
 	struct bind *b = r->b;
-	const struct provider *p = at->provider;
 	struct diag_place place = tok_place(at->node->first);
 	struct stat st;
-	if (!p || at->fields.n < 2 || !str_has_prefix(at->fields.v[0], STR("/")) ||
-	    (p->kind != PROVIDER_USDT && p->kind != PROVIDER_UPROBE &&
-	     p->kind != PROVIDER_URETPROBE))
+	if (at->provider->whose != OF_FILE || at->fields.n < 2 ||
+	    !str_has_prefix(at->fields.v[0], STR("/")))
 		return;
 	struct str path = at->fields.v[0];
 	if (str_find(path, '*') < path.n || stat(str_dup(b->arena, path), &st) != 0 ||

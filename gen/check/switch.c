@@ -188,9 +188,7 @@ static bool check_attach(struct bind *b, const struct attach_clause *c,
 {
 	struct diag_place place = tok_place(at->node->first);
 	const struct attach_match *m =
-	    at->provider && at->provider->kind == PROVIDER_USDT && at->fields.n > 1
-		? find_switched(c, at)
-		: NULL;
+	    at->provider->place == PLACE_USDT && at->fields.n > 1 ? find_switched(c, at) : NULL;
 	const struct probe_switch *s = m ? find_switch(m) : NULL;
 	if (!s || optional_covers(b, at, m->probe->name) || (s->other && is_traced(b, m, s->other)))
 		return true;

@@ -64,7 +64,7 @@ static void gather(const struct mapuse *u, struct whole *ret)
 			ret->set = u;
 		if (!u->is_set && !ret->first)
 			ret->first = u;
-		if (u->is_cleared && mapuse_is_in(u, PROVIDER_END) && !ret->cleared)
+		if (u->is_cleared && mapuse_is_in(u, WHEN_END) && !ret->cleared)
 			ret->cleared = u;
 	}
 }

@@ -296,7 +296,7 @@ static bool check_node(void *ctx, struct node *n, struct node *parent)
 	struct versions *v = ctx;
 	if (n->kind == NODE_CLAUSE) {
 		const struct provider *p = vocabulary_provider(n->first->text);
-		v->has_names = p && (p->kind == PROVIDER_USDT || p->kind == PROVIDER_UPROBE);
+		v->has_names = p->whose == OF_FILE && p->place != PLACE_RETURN;
 	}
 	if (is_dot_of_args(n) && !v->has_names && v->b->version < 19 && is_new(v, "dot")) {
 		say(v, n->first, "dot behind args", 19, 0);

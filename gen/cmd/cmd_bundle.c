@@ -147,7 +147,7 @@ static void look_at_use(const struct mapuse *u, struct metric *m)
 {
 	static const char *const fns[] = {"count", "sum",  "min",   "max", "avg",
 					  "stats", "hist", "lhist", NULL};
-	m->is_own |= u->is_opaque || (u->is_cleared && mapuse_is_in(u, PROVIDER_END));
+	m->is_own |= u->is_opaque || (u->is_cleared && mapuse_is_in(u, WHEN_END));
 	const struct node *call = u->value;
 	if (!call || call->kind != NODE_CALL || !tok_is_any(call->name, fns))
 		return;

@@ -71,8 +71,7 @@ static void raise_limits(struct arena *a, struct diag *d, const struct bpftrace 
 /** Of no file, so that it fires for every process. */
 static bool is_global(const struct provider *p)
 {
-	return !p || p->kind == PROVIDER_KPROBE || p->kind == PROVIDER_KRETPROBE ||
-	       p->kind == PROVIDER_OTHER;
+	return p->whose == OF_MACHINE || p->whose == OF_PROCESS;
 }
 
 /** The first attach point that is global; NULL when there is none. */
@@ -156,9 +155,7 @@ static enum writer_head head_of(const struct run_options *o)
 /** "usdt:app:query", "uprobe:main", "interval:s:1": an attach point without its file. */
 static struct str name_of(struct arena *a, const struct script_attach *at)
 {
-	enum provider_kind kind = at->provider->kind;
-	bool has_file =
-	    kind == PROVIDER_USDT || kind == PROVIDER_UPROBE || kind == PROVIDER_URETPROBE;
+	bool has_file = at->provider->whose == OF_FILE;
 	struct str name = at->kind;
 	for (size_t i = has_file && at->fields.n > 1; i < at->fields.n; i++)
 		name = str_printf(a, STR_FMT ":" STR_FMT, STR_ARG(name), STR_ARG(at->fields.v[i]));
@@ -175,9 +172,7 @@ static struct str list_attached(struct arena *a, const struct bind *b)
 		const struct script_clause *c = &b->script.clauses.v[i];
 		for (size_t k = 0; k < c->attach.n; k++) {
 			const struct script_attach *at = &c->attach.v[k];
-			if (!at->provider || at->provider->kind == PROVIDER_BEGIN ||
-			    at->provider->kind == PROVIDER_END ||
-			    at->provider->kind == PROVIDER_TIME)
+			if (at->provider->whose == OF_TRACE)
 				continue;
 			struct str name = name_of(a, at);
 			if (map_add(a, &names, name) && names.n <= SHOWN)

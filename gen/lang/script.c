@@ -96,6 +96,14 @@ void script_split_attach(struct arena *a, struct script_attach *at, char *const 
 	at->provider = vocabulary_provider(at->kind);
 }
 
+bool script_has_event(const struct script_clause *c)
+{
+	for (size_t i = 0; i < c->attach.n; i++)
+		if (c->attach.v[i].provider->whose != OF_TRACE)
+			return true;
+	return false;
+}
+
 static void add_attach(struct arena *a, struct script_clause *c, struct node *n)
 {
 	struct script_attach at = {.node = n};

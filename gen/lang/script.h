@@ -21,7 +21,7 @@
 struct script_attach {
 	struct node *node;		 /**< NODE_ATTACH */
 	struct str kind;		 /**< "usdt", "uprobe", "BEGIN" ... as written */
-	const struct provider *provider; /**< what that is; NULL: not known */
+	const struct provider *provider; /**< what that is */
 	/**
 	 * What stands between the colons after the kind, blanks trimmed, quotes of a quoted field
 	 * removed.
@@ -93,6 +93,9 @@ struct script {
  * own.
  */
 bool script_parse(struct arena *a, struct diag *d, struct token *tokens, struct script *ret);
+
+/** Does @c wait for any event? What the trace itself does, at its ends and as time passes, is none. */
+bool script_has_event(const struct script_clause *c);
 
 /** Its kind and fields anew, with the values of $1, $2 ... (ends in NULL; or NULL: none is known). */
 void script_split_attach(struct arena *a, struct script_attach *at, char *const *values);

@@ -2,30 +2,35 @@
 
 #include <limits.h>
 
-static const struct provider providers[] = {
-    {"BEGIN", "begin", PROVIDER_BEGIN, MEMORY_PROGRAM},
-    {"END", "end", PROVIDER_END, MEMORY_PROGRAM},
-    {"interval", "i", PROVIDER_TIME, MEMORY_PROGRAM},
-    {"profile", "p", PROVIDER_OTHER, MEMORY_PROGRAM},
-    {"usdt", "U", PROVIDER_USDT, MEMORY_PROGRAM},
-    {"uprobe", "u", PROVIDER_UPROBE, MEMORY_PROGRAM},
-    {"uretprobe", "ur", PROVIDER_URETPROBE, MEMORY_PROGRAM},
-    {"software", "s", PROVIDER_OTHER, MEMORY_PROGRAM},
-    {"hardware", "h", PROVIDER_OTHER, MEMORY_PROGRAM},
-    {"watchpoint", "w", PROVIDER_OTHER, MEMORY_PROGRAM},
-    {"asyncwatchpoint", "aw", PROVIDER_OTHER, MEMORY_PROGRAM},
-    {"self", NULL, PROVIDER_OTHER, MEMORY_PROGRAM},
-    {"test", NULL, PROVIDER_OTHER, MEMORY_PROGRAM},
-    {"bench", NULL, PROVIDER_OTHER, MEMORY_PROGRAM},
-    {"kprobe", "k", PROVIDER_KPROBE, MEMORY_KERNEL},
-    {"kretprobe", "kr", PROVIDER_KRETPROBE, MEMORY_KERNEL},
-    {"tracepoint", "t", PROVIDER_OTHER, MEMORY_KERNEL},
-    {"rawtracepoint", "rt", PROVIDER_OTHER, MEMORY_KERNEL},
-    {"fentry", "f", PROVIDER_OTHER, MEMORY_KERNEL},
-    {"fexit", "fr", PROVIDER_OTHER, MEMORY_KERNEL},
-    {"kfunc", NULL, PROVIDER_OTHER, MEMORY_KERNEL}, // what fentry was called up to 0.21
-    {"kretfunc", NULL, PROVIDER_OTHER, MEMORY_KERNEL},
-    {"iter", "it", PROVIDER_OTHER, MEMORY_KERNEL},
+static const struct provider no_provider,
+    providers[] = {
+	{"BEGIN", "begin", WHEN_BEGIN, OF_TRACE, PLACE_NONE, .memory = MEMORY_PROGRAM},
+	{"END", "end", WHEN_END, OF_TRACE, PLACE_NONE, .memory = MEMORY_PROGRAM},
+	{"interval", "i", WHEN_TIMER, OF_TRACE, PLACE_NONE, .memory = MEMORY_PROGRAM},
+	{"self", NULL, WHEN_EVENT, OF_TRACE, PLACE_NONE, .memory = MEMORY_PROGRAM, .since = 22},
+	{"bench", NULL, WHEN_EVENT, OF_TRACE, PLACE_NONE, .memory = MEMORY_PROGRAM, .since = 24},
+	{"test", NULL, WHEN_EVENT, OF_TRACE, PLACE_NONE, .memory = MEMORY_PROGRAM, .since = 25},
+	{"usdt", "U", WHEN_EVENT, OF_FILE, PLACE_USDT, .memory = MEMORY_PROGRAM},
+	{"uprobe", "u", WHEN_EVENT, OF_FILE, PLACE_ENTRY, .memory = MEMORY_PROGRAM},
+	{"uretprobe", "ur", WHEN_EVENT, OF_FILE, PLACE_RETURN, .memory = MEMORY_PROGRAM},
+	{"watchpoint", "w", WHEN_EVENT, OF_PROCESS, PLACE_NONE, .memory = MEMORY_PROGRAM},
+	{"asyncwatchpoint", "aw", WHEN_EVENT, OF_PROCESS, PLACE_NONE, .memory = MEMORY_PROGRAM},
+	{"profile", "p", WHEN_TIMER, OF_MACHINE, PLACE_NONE, .memory = MEMORY_PROGRAM},
+	{"software", "s", WHEN_COUNT, OF_MACHINE, PLACE_NONE, .memory = MEMORY_PROGRAM},
+	{"hardware", "h", WHEN_COUNT, OF_MACHINE, PLACE_NONE, .memory = MEMORY_PROGRAM},
+	{"kprobe", "k", WHEN_EVENT, OF_MACHINE, PLACE_ENTRY, .memory = MEMORY_KERNEL},
+	{"kretprobe", "kr", WHEN_EVENT, OF_MACHINE, PLACE_RETURN, .memory = MEMORY_KERNEL},
+	{"fentry", "f", WHEN_EVENT, OF_MACHINE, PLACE_ENTRY, .memory = MEMORY_KERNEL,
+	 .is_typed = true, .since = 20, .before = "kfunc"},
+	{"fexit", "fr", WHEN_EVENT, OF_MACHINE, PLACE_RETURN, .memory = MEMORY_KERNEL,
+	 .is_typed = true, .since = 20, .before = "kretfunc"},
+	{"kfunc", NULL, WHEN_EVENT, OF_MACHINE, PLACE_ENTRY, .memory = MEMORY_KERNEL,
+	 .is_typed = true},
+	{"kretfunc", NULL, WHEN_EVENT, OF_MACHINE, PLACE_RETURN, .memory = MEMORY_KERNEL,
+	 .is_typed = true},
+	{"tracepoint", "t", WHEN_EVENT, OF_MACHINE, PLACE_TRACEPOINT, .memory = MEMORY_KERNEL},
+	{"rawtracepoint", "rt", WHEN_EVENT, OF_MACHINE, PLACE_OTHER, .memory = MEMORY_KERNEL},
+	{"iter", "it", WHEN_ONCE, OF_MACHINE, PLACE_OTHER, .memory = MEMORY_KERNEL},
 };
 
 const struct provider *vocabulary_provider(struct str word)
@@ -35,7 +40,12 @@ const struct provider *vocabulary_provider(struct str word)
 		if (str_eqz(word, p->name) || (p->short_name && str_eqz(word, p->short_name)))
 			return p;
 	}
-	return NULL;
+	return &no_provider;
+}
+
+bool provider_is_function(const struct provider *p)
+{
+	return p->whose == OF_FILE && p->place != PLACE_USDT;
 }
 
 const char *vocabulary_nearest_provider(struct str wanted)

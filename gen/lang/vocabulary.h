@@ -6,7 +6,7 @@
  * of each release.
  *
  *	const struct provider *p = vocabulary_provider(STR("ur"));
- *	if (p && p->memory == MEMORY_KERNEL) ...
+ *	if (p->memory == MEMORY_KERNEL) ...
  */
 #ifndef LANG_VOCABULARY_H
 #define LANG_VOCABULARY_H
@@ -15,33 +15,61 @@
 
 #include "base/str.h"
 
-/** What a clause waits for. */
-enum provider_kind {
-	PROVIDER_BEGIN,
-	PROVIDER_END,
-	PROVIDER_TIME, /**< interval: nothing but time passes */
-	PROVIDER_USDT,
-	PROVIDER_UPROBE,
-	PROVIDER_URETPROBE,
-	PROVIDER_KPROBE,
-	PROVIDER_KRETPROBE,
-	PROVIDER_OTHER,
+/** When a clause runs. */
+enum provider_when {
+	WHEN_EVENT, /**< whenever something happens */
+	WHEN_COUNT, /**< after so many events, between any two instructions */
+	WHEN_TIMER, /**< as time passes, between any two instructions */
+	WHEN_ONCE,  /**< for each thing that there is, as the trace begins */
+	WHEN_BEGIN,
+	WHEN_END,
+};
+
+/** Whose events it is that a clause runs for. */
+enum provider_whose {
+	OF_MACHINE, /**< every process', unless bpftrace filters them by its -p */
+	OF_PROCESS, /**< that of -p; every process' without it */
+	OF_FILE,    /**< those of whoever runs the file that the attach point names */
+	OF_TRACE,   /**< the trace's own */
+};
+
+/** Where in code that is. */
+enum provider_place {
+	PLACE_OTHER,
+	PLACE_NONE, /**< nowhere: there are no arguments */
+	PLACE_USDT,
+	PLACE_TRACEPOINT,
+	PLACE_ENTRY,  /**< of a function */
+	PLACE_RETURN, /**< of a function */
 };
 
 /** Whose types a struct's name means in a clause, and whose memory its pointers lead to. */
 enum provider_memory {
+	MEMORY_UNKNOWN,
 	MEMORY_PROGRAM, /**< the traced program's, as in all clauses that are not the kernel's */
 	MEMORY_KERNEL,
 };
 
+/** A kind of probe. */
 struct provider {
 	const char *name, *short_name; /**< short_name may be NULL */
-	enum provider_kind kind;
+	enum provider_when when;
+	enum provider_whose whose;
+	enum provider_place place;
 	enum provider_memory memory;
+	bool is_typed;	    /**< a function whose arguments bpftrace knows by name and type */
+	unsigned since;	    /**< the bpftrace that brought it; 0: they all have it */
+	const char *before; /**< what older ones call it; or NULL */
 };
 
-/** The provider that is called @word, in full or for short; NULL for none that is known. */
+/**
+ * The provider that is called @word, in full or for short. One that is not known has no name, and may
+ * fire anywhere.
+ */
 const struct provider *vocabulary_provider(struct str word);
+
+/** Is it one of a function in a file? */
+bool provider_is_function(const struct provider *p);
 
 /** The full name of a provider that is spelled like @word; NULL for none. */
 const char *vocabulary_nearest_provider(struct str word);

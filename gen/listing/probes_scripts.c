@@ -20,8 +20,7 @@ static void add_uses(struct arena *a, const struct script *s, struct str script,
 	for (size_t i = 0; i < s->clauses.n; i++)
 		for (size_t k = 0; k < s->clauses.v[i].attach.n; k++) {
 			const struct script_attach *at = &s->clauses.v[i].attach.v[k];
-			if (!at->provider || at->provider->kind != PROVIDER_USDT ||
-			    at->fields.n < 2)
+			if (at->provider->place != PLACE_USDT || at->fields.n < 2)
 				continue;
 			struct probes_use use = {.script = script,
 						 .name = at->fields.v[at->fields.n - 1]};

@@ -190,9 +190,7 @@ static void add_probe(struct collector *k, const struct attach_match *m)
 /** uprobe:__EXE__:NAME; a pattern names no function. */
 static void add_function(struct collector *k, const struct script_attach *at)
 {
-	bool is_function = at->provider && (at->provider->kind == PROVIDER_UPROBE ||
-					    at->provider->kind == PROVIDER_URETPROBE);
-	if (!is_function || at->absent || at->fields.n != 2)
+	if (!provider_is_function(at->provider) || at->absent || at->fields.n != 2)
 		return;
 	bool is_target = str_eqz(at->fields.v[0], "__EXE__");
 	for (size_t i = 0; i < k->b->files->list.n; i++)

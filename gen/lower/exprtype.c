@@ -821,7 +821,7 @@ static struct expr *find(struct finder *f, struct node *n)
 static bool is_programs(const struct script_clause *c)
 {
 	for (size_t i = 0; i < c->attach.n; i++)
-		if (c->attach.v[i].provider && c->attach.v[i].provider->memory == MEMORY_PROGRAM)
+		if (c->attach.v[i].provider->memory == MEMORY_PROGRAM)
 			return true;
 	return c->attach.n == 0;
 }

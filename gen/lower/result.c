@@ -16,8 +16,9 @@ static bool is_of_ends(const struct attach_clause *c)
 {
 	for (size_t i = 0; i < c->clause->attach.n; i++) {
 		const struct script_attach *at = &c->clause->attach.v[i];
-		if (at->absent || !at->provider || at->provider->kind != PROVIDER_URETPROBE ||
-		    at->fields.n != 2 || !str_is_made_of(at->fields.v[1], ALPHABET_SYMBOL) ||
+		if (at->absent || !provider_is_function(at->provider) ||
+		    at->provider->place != PLACE_RETURN || at->fields.n != 2 ||
+		    !str_is_made_of(at->fields.v[1], ALPHABET_SYMBOL) ||
 		    str_contains(at->fields.v[1], STR(".isra.")) ||
 		    str_contains(at->fields.v[1], STR(".part.")))
 			return false;

@@ -273,7 +273,7 @@ static bool use_type(struct targettype *r, struct node *n, const struct node *pa
 bool targettype_is_kernel_clause(const struct script_clause *c)
 {
 	for (size_t i = 0; i < c->attach.n; i++)
-		if (c->attach.v[i].provider && c->attach.v[i].provider->memory == MEMORY_KERNEL)
+		if (c->attach.v[i].provider->memory == MEMORY_KERNEL)
 			return true;
 	return false;
 }
@@ -370,11 +370,9 @@ static bool collect_accessed(void *ctx, struct node *n, struct node *parent)
 static bool has_function_clause(const struct script *s)
 {
 	for (size_t i = 0; i < s->clauses.n; i++)
-		for (size_t k = 0; k < s->clauses.v[i].attach.n; k++) {
-			const struct provider *p = s->clauses.v[i].attach.v[k].provider;
-			if (p && (p->kind == PROVIDER_UPROBE || p->kind == PROVIDER_URETPROBE))
+		for (size_t k = 0; k < s->clauses.v[i].attach.n; k++)
+			if (provider_is_function(s->clauses.v[i].attach.v[k].provider))
 				return true;
-		}
 	return false;
 }
 

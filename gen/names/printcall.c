@@ -121,8 +121,7 @@ static struct str probe_of(struct bind *b, const struct attach_clause *c)
 	struct str text = str_trim(print_text(b->arena, at->node));
 	if (c->probes.n || str_find(text, '*') < text.n || str_find(text, '?') < text.n)
 		return STR("");
-	if (at->fields.n == 2 && at->provider &&
-	    (at->provider->kind == PROVIDER_UPROBE || at->provider->kind == PROVIDER_URETPROBE))
+	if (at->fields.n == 2 && provider_is_function(at->provider))
 		return str_printf(b->arena, STR_FMT ":" STR_FMT, STR_ARG(at->kind),
 				  STR_ARG(at->fields.v[at->fields.n - 1]));
 	return text;
