@@ -41,8 +41,8 @@ layer lock base elf ctype conf probe lang bind lower names/table.h names/enumnam
 layer template base gate elf ctype usdt probe lang bind lower check lock names record/shape.h out/dialect.h
 layer out base gate text
 layer value base elf target ctype dwarf
-layer record base ctype value
-layer convert base record/stamp.h
+layer record base ctype value lang/vocabulary.h
+layer convert base lang/vocabulary.h record/stamp.h
 layer run base target text out value record convert lang/vocabulary.h usdt/sdtarg.h
 layer listing base gate usdt probe text lang out/dialect.h
 layer doctor base elf target usdt probe bind run out/dialect.h

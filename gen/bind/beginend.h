@@ -11,10 +11,10 @@
 #include "bind/bind.h"
 
 /**
- * Makes one clause of all that are called @kind ("BEGIN", "END"), if this bpftrace needs that.
+ * Makes one clause of all BEGIN, or all END (@when), if this bpftrace needs that.
  * False, with an error, when one of them ends early and would take the others with it.
  */
-bool beginend_merge(struct bind *b, const char *kind);
+bool beginend_merge(struct bind *b, enum provider_when when);
 /** Puts statements at the start of the BEGIN clause, which is made when there is none. */
 void beginend_add_begin(struct bind *b, struct str statements);
 /**

@@ -4,41 +4,23 @@
 #include "lang/vocabulary.h"
 #include "lower/result.h"
 
-static bool is_any_kind(const struct script_attach *at, const char *const *names)
-{
-	return at->provider->name && str_is_any(str_from(at->provider->name), names);
-}
+/** What to do about a builtin that a clause does not have, by its place; NULL: it may have it. */
+typedef const char *const by_place[PLACE_RETURN + 1];
 
-/** A builtin that clauses of some kinds do not have. */
-struct misplaced {
-	const char *const *names; // of kinds
-	const char *remedy;
+static by_place of_args = {[PLACE_NONE] = "it has no arguments"};
+static by_place of_argument = {
+    [PLACE_NONE] = "it has no arguments",
+    [PLACE_TRACEPOINT] = "write args->NAME",
+    [PLACE_RETURN] = "keep it in a map where the function is entered, as in @arg[tid]",
+};
+static by_place of_retval = {
+    [PLACE_NONE] = "it belongs to the end of a function",
+    [PLACE_USDT] = "it belongs to the end of a function: kretprobe or uretprobe",
+    [PLACE_TRACEPOINT] = "write args->ret",
+    [PLACE_ENTRY] = "it belongs to the end of a function: kretprobe or uretprobe",
 };
 
-static const char *const no_event[] = {"BEGIN",	   "END",      "interval", "profile",
-				       "software", "hardware", NULL};
-static const char *const returns[] = {"kretprobe", "uretprobe", NULL};
-static const char *const tracepoints[] = {"tracepoint", NULL};
-static const char *const entries[] = {"kprobe", "uprobe", "usdt", NULL};
-
-static const struct misplaced of_args[] = {
-    {no_event, "it has no arguments"},
-    {NULL, NULL},
-};
-static const struct misplaced of_argument[] = {
-    {no_event, "it has no arguments"},
-    {returns, "keep it in a map where the function is entered, as in @arg[tid]"},
-    {tracepoints, "write args->NAME"},
-    {NULL, NULL},
-};
-static const struct misplaced of_retval[] = {
-    {no_event, "it belongs to the end of a function"},
-    {entries, "it belongs to the end of a function: kretprobe or uretprobe"},
-    {tracepoints, "write args->ret"},
-    {NULL, NULL},
-};
-
-static const struct misplaced *misplaced_of(const struct node *n)
+static const char *const *remedies_of(const struct node *n)
 {
 	unsigned i;
 	if (vocabulary_arg_number(node_text(n), &i))
@@ -51,19 +33,19 @@ static const struct misplaced *misplaced_of(const struct node *n)
 static bool check_place(struct checker *k, const struct node *n)
 {
 	const struct script_clause *c = k->clause->clause;
-	for (const struct misplaced *m = misplaced_of(n); m && m->names; m++)
-		for (size_t i = 0; i < c->attach.n; i++) {
-			if (!is_any_kind(&c->attach.v[i], m->names))
-				continue;
-			struct diag_place at = tok_place(n->first);
-			k->good &= diag_check(
-			    k->b->diag, "argument", DIAG_ERROR, &at,
-			    STR_FMT " is not known in a clause of " STR_FMT ": %s",
-			    STR_ARG(node_text(n)), STR_ARG(c->attach.v[i].kind), m->remedy);
-			return false;
-		}
-	const char *why = tok_is(n->name, "retval") ? result_why_none(k->b, k->clause) : NULL;
+	const char *const *remedies = remedies_of(n);
 	struct diag_place at = tok_place(n->first);
+	for (size_t i = 0; remedies && i < c->attach.n; i++) {
+		const struct provider *p = c->attach.v[i].provider;
+		if (p->is_typed || !remedies[p->place])
+			continue;
+		k->good &= diag_check(k->b->diag, "argument", DIAG_ERROR, &at,
+				      STR_FMT " is not known in a clause of " STR_FMT ": %s",
+				      STR_ARG(node_text(n)), STR_ARG(c->attach.v[i].kind),
+				      remedies[p->place]);
+		return false;
+	}
+	const char *why = tok_is(n->name, "retval") ? result_why_none(k->b, k->clause) : NULL;
 	if (why)
 		k->good &= diag_check(k->b->diag, "argument", DIAG_WARNING, &at,
 				      "retval is whatever the register holds: %s", why);

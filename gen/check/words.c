@@ -315,32 +315,20 @@ static bool check_node(void *ctx, struct node *n, struct node *parent)
 
 static void check_attach(struct versions *v, const struct script_attach *at)
 {
-	static const struct {
-		const char *kind;
-		unsigned since;
-		const char *instead;
-	} kinds[] = {
-	    {"fentry", 20, "kfunc is the same"},
-	    {"fexit", 20, "kretfunc is the same"},
-	    {"self", 22, NULL},
-	    {"bench", 24, NULL},
-	    {"test", 25, NULL},
-	};
+	const struct provider *p = at->provider;
 	const struct token *first = at->node->first;
-	bool is_time = str_eqz(at->kind, "interval") || str_eqz(at->kind, "profile");
-	if (is_time && at->fields.n == 1 && v->b->version < 24 && is_new(v, "interval")) {
+	if (p->when == WHEN_TIMER && at->fields.n == 1 && v->b->version < 24 &&
+	    is_new(v, "interval")) {
 		say(v, first, "interval of one word", 24, 0);
 		diag_note(v->b->diag, NULL, "write the unit in front: " STR_FMT ":s:5",
 			  STR_ARG(at->kind));
 	}
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (!str_eqz(at->kind, kinds[i].kind) || v->b->version >= kinds[i].since ||
-		    !is_new(v, kinds[i].kind))
-			continue;
-		say(v, first, kinds[i].kind, kinds[i].since, 0);
-		if (kinds[i].instead)
-			diag_note(v->b->diag, NULL, "%s", kinds[i].instead);
-	}
+	// The short name may be older.
+	if (v->b->version >= p->since || !str_eqz(at->kind, p->name) || !is_new(v, p->name))
+		return;
+	say(v, first, p->name, p->since, 0);
+	if (p->before)
+		diag_note(v->b->diag, NULL, "%s is the same", p->before);
 }
 
 bool check_words(struct bind *b)

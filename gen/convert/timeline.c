@@ -8,6 +8,7 @@
 #include "convert/jsonread.h"
 #include "convert/rules.h"
 #include "convert/traceevent.h"
+#include "lang/vocabulary.h"
 
 /** Above all PIDs (PID_MAX_LIMIT is 4194304): the process whose threads are the lines of objects. */
 enum { OBJECTS = 5000000 };
@@ -167,13 +168,8 @@ static struct call *call_of(struct timeline *t, struct str of, struct str name)
 /** Of a probe of that kind, which fires at a function's entry or return. */
 static enum verb verb_of_kind(struct str kind)
 {
-	static const char *const entries[] = {"uprobe", "u",	 "kprobe", "k",
-					      "fentry", "kfunc", "f",	   NULL},
-				 *const returns[] = {"uretprobe", "ur",	      "kretprobe", "kr",
-						     "fexit",	  "kretfunc", "fr",	   NULL};
-	return str_is_any(kind, entries)   ? VERB_START
-	       : str_is_any(kind, returns) ? VERB_END
-					   : VERB_NONE;
+	enum provider_place place = vocabulary_provider(kind)->place;
+	return place == PLACE_ENTRY ? VERB_START : place == PLACE_RETURN ? VERB_END : VERB_NONE;
 }
 
 static struct probe *probe_of(struct timeline *t, struct str name)

@@ -129,8 +129,7 @@ static struct str probe_of(struct bind *b, const struct attach_clause *c)
 
 static bool is_begin_or_end(const struct script_clause *c)
 {
-	static const char *const kinds[] = {"BEGIN", "END", "begin", "end", NULL};
-	return c->attach.n == 1 && str_is_any(c->attach.v[0].kind, kinds);
+	return c->attach.n == 1 && c->attach.v[0].provider->when >= WHEN_BEGIN;
 }
 
 static struct node *key_variable(struct printing *g)

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "lang/vocabulary.h"
+
 /** Bytes of the longest record: a traced program that forges START must not make us wait forever. */
 enum { MAX_RECORD = 1 << 18, MAX_PIECE = 1 << 16, N_HEAD = 4 };
 
@@ -202,7 +204,7 @@ static struct str without_path(struct decoder *d, struct str probe)
 	if (!str_has_prefix(rest, STR("/")) || path == rest.n)
 		return probe;
 	rest = str_from_offset(rest, path + 1);
-	if (str_eqz(kind, "usdt"))
+	if (vocabulary_provider(kind)->place == PLACE_USDT)
 		return rest;
 	strbuf_clear(&d->probe);
 	strbuf_addf(&d->probe, STR_FMT ":" STR_FMT, STR_ARG(kind), STR_ARG(rest));

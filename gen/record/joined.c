@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lang/vocabulary.h"
+
 enum { MAX_TEXT = 65536, MAX_FIELDS = 4096 };
 
 /** A record like any other, but for being made of several. */
@@ -79,8 +81,9 @@ static void begin_line(struct joined *j, const struct record *r)
 /** A timer fires between any two of a thread's instructions, between two printf() of a clause, too. */
 static bool is_timer(struct str probe)
 {
-	return str_has_prefix(probe, STR("interval:")) || str_has_prefix(probe, STR("profile:")) ||
-	       str_has_prefix(probe, STR("hardware:")) || str_has_prefix(probe, STR("software:"));
+	enum provider_when when =
+	    vocabulary_provider(str_slice(probe, 0, str_find(probe, ':')))->when;
+	return when == WHEN_TIMER || when == WHEN_COUNT;
 }
 
 static bool is_of_line(const struct joined_line *l, const struct record *r)

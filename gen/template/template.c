@@ -173,7 +173,8 @@ static bool bind_program(struct bind *b, struct pp *pp)
 	    bind_clauses(b); // if not, clauses that are right so far are looked at all the same
 	targettype_begin(b);
 	if (!exprtype_find(b) || !table_find_all(b) || !look_at(b) || !bound ||
-	    !marker_replace_all(b) || !beginend_merge(b, "BEGIN") || !beginend_merge(b, "END"))
+	    !marker_replace_all(b) || !beginend_merge(b, WHEN_BEGIN) ||
+	    !beginend_merge(b, WHEN_END))
 		return false;
 	mapkey_rewrite(b);
 	printcall_rewrite(b);

@@ -47,7 +47,7 @@ static struct shape list[] = {
     [LIST_BARE] = {.style = SHAPE_LIST, .probe = {"a:d", 3}},
     [MARK_MAP] = {.style = SHAPE_MARK, .probe = {"interval:s:1", 12}, .map = {"m", 1}},
     [MARK_TEXT] = {.style = SHAPE_MARK, .probe = {"a:e", 3}},
-    [TIMER] = {.probe = {"interval:s:1", 12}, .fields = text, .n_fields = 1, .after = {"\n", 1}},
+    [TIMER] = {.probe = {"i:s:1", 5}, .fields = text, .n_fields = 1, .after = {"\n", 1}},
     [ANY_PROBE] = {.fields = text, .n_fields = 1, .after = {"\n", 1}},
 };
 
