@@ -62,5 +62,7 @@ bool check_script(struct bind *b);
  * strings_limit().
  */
 bool check_strings(struct bind *b);
+/** Does @c have what tells processes apart: a test, or what it shows of the process? */
+bool check_tells_processes(const struct script_clause *c);
 
 #endif

@@ -110,15 +110,6 @@ static void check_loops(struct checker *k, const struct node *n, bool in_loop)
 		check_loops(k, c, in_loop);
 }
 
-/** What fires for every process, whichever bpftrace is to follow. */
-static bool is_global(const struct script_attach *at)
-{
-	static const char *const kinds[] = {"tracepoint", "rawtracepoint", "kprobe",   "kretprobe",
-					    "fentry",	  "fexit",	   "kfunc",    "kretfunc",
-					    "profile",	  "software",	   "hardware", NULL};
-	return at->provider->name && str_is_any(str_from(at->provider->name), kinds);
-}
-
 /** args->prev_pid, args->comm */
 static bool is_member_of_process(const struct node *n)
 {
@@ -139,6 +130,13 @@ static bool find_identity(void *ctx, struct node *n, struct node *parent)
 	return !*has_one;
 }
 
+bool check_tells_processes(const struct script_clause *c)
+{
+	bool has_identity = false;
+	node_walk(c->node, find_identity, &has_identity);
+	return has_identity;
+}
+
 /** Interrupts come while any process runs, and completions with them. */
 static bool is_interrupt(const struct script_attach *at)
 {
@@ -151,16 +149,16 @@ static bool is_interrupt(const struct script_attach *at)
 
 /**
  * A script that is for one process, and -p: up to 0.23 it keeps nothing of the kernel's to the
- * process (measured with tracepoint, profile and software), from 0.24 on all.
+ * process (measured with tracepoint, profile, software and iter), from 0.24 on all. A watchpoint
+ * is set for the process of -p, or for every one.
  */
 static void check_scope(struct checker *k, const struct script_clause *c)
 {
 	const struct bind *b = k->b;
-	bool is_filtered = b->scope == BIND_BY_PID && dialect_filters_kernel(b->version);
-	bool has_identity = false;
+	bool has_pid = b->scope == BIND_BY_PID,
+	     is_filtered = has_pid && dialect_filters_kernel(b->version);
 	if (!b->proc || b->scope == BIND_HOST || !c->attach.n)
 		return;
-	node_walk(c->node, find_identity, &has_identity);
 	for (size_t i = 0; i < c->attach.n; i++) {
 		const struct script_attach *at = &c->attach.v[i];
 		struct diag_place place = tok_place(at->node->first);
@@ -172,13 +170,22 @@ static void check_scope(struct checker *k, const struct script_clause *c)
 			    b->proc->pid);
 			return;
 		}
-		if (!is_filtered && !has_identity && is_global(at)) {
-			k->good &=
-			    diag_check(b->diag, "scope", DIAG_WARNING, &place,
-				       "this fires for every process: add /pid == __PID__/, or say "
-				       "#pragma scope host");
-			return;
-		}
+		bool is_for_all = at->provider->whose == OF_MACHINE
+				      ? !is_filtered
+				      : at->provider->whose == OF_PROCESS && !has_pid;
+		if (!is_for_all || check_tells_processes(c))
+			continue;
+		k->good &=
+		    at->provider->when == WHEN_ONCE
+			? diag_check(b->diag, "scope", DIAG_WARNING, &place,
+				     "this goes through the whole machine, not only process %d: "
+				     "test ctx, as in /ctx->task->tgid == __PID__/, or say "
+				     "#pragma scope host",
+				     b->proc->pid)
+			: diag_check(b->diag, "scope", DIAG_WARNING, &place,
+				     "this fires for every process: add /pid == __PID__/, or say "
+				     "#pragma scope host");
+		return;
 	}
 }
 

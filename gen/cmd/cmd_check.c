@@ -110,7 +110,7 @@ static bool expand(struct arena *a, struct diag *d, const struct expand_request 
 	run.shapes = arena_new(a, struct shapes);
 	shapes_init(run.shapes, a, false);
 	shapes_add_key(run.shapes);
-	return expand_run(a, d, &run, x);
+	return expand_run(a, d, &run, x) && expand_check_reach(d, req, x, DIAG_WARNING);
 }
 
 /** Each script by itself, and what they rely on together. */

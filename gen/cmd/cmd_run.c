@@ -68,36 +68,6 @@ static void raise_limits(struct arena *a, struct diag *d, const struct bpftrace 
 		     n_programs);
 }
 
-/** Of no file, so that it fires for every process. */
-static bool is_global(const struct provider *p)
-{
-	return p->whose == OF_MACHINE || p->whose == OF_PROCESS;
-}
-
-/** The first attach point that is global; NULL when there is none. */
-static const struct script_attach *find_global(const struct bind *b)
-{
-	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		const struct script_clause *c = &b->script.clauses.v[i];
-		for (size_t k = 0; k < c->attach.n; k++)
-			if (is_global(c->attach.v[k].provider))
-				return &c->attach.v[k];
-	}
-	return NULL;
-}
-
-/** With -x there is no process that events of the kernel could be those of. */
-static bool check_reach(struct diag *d, const struct bind *b)
-{
-	const struct script_attach *at = find_global(b);
-	if (!at || b->scope == BIND_HOST)
-		return true;
-	struct diag_place place = tok_place(at->node->first);
-	diag_error(d, &place,
-		   "with -x this would fire for every process on the machine: give a PID");
-	return diag_note(d, NULL, "#pragma scope host says that a script is for all processes");
-}
-
 /**
  * What a trace of these @n processes does not show. Where their file has been replaced, -x FILE means
  * the new one, which none of them runs.
@@ -247,7 +217,7 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 	    .cgroup = o->req.cgroup ? o->req.cgroup->path : NULL,
 	    .pids = o->req.pids.v,
 	    .n_pids = o->req.pids.n,
-	    .exe = !o->req.raw && !find_global(&x->bind) ? o->req.exe : NULL,
+	    .exe = !o->req.raw && !expand_find_global(x, true) ? o->req.exe : NULL,
 	    .child = child->target ? child : NULL,
 	    .out_path = o->req.out && strcmp(o->req.out, "-") == 0 ? NULL : o->req.out,
 	    .share = share,
@@ -333,7 +303,7 @@ static bool expand(struct arena *a, struct diag *d, struct run_options *o, struc
 	o->shapes.can_gate = o->can_gate;
 	if (!o->no_run && !o->req.raw) // elsewhere nobody would decode them
 		o->req.shapes = &o->shapes;
-	return expand_run(a, d, &o->req, x) && (!o->req.exe || check_reach(d, &x->bind));
+	return expand_run(a, d, &o->req, x) && expand_check_reach(d, &o->req, x, DIAG_ERROR);
 }
 
 /**

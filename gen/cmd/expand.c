@@ -8,6 +8,7 @@
 
 #include "base/outfile.h"
 #include "bind/filter.h"
+#include "check/check.h"
 #include "check/names.h"
 #include "template/template.h"
 #include "cmd/cmd.h"
@@ -348,6 +349,30 @@ static bool check_same_exe(struct diag *d, const struct expand_request *req)
 					  "trace them separately",
 					  req->pids.v[i], req->pids.v[0]);
 	return true;
+}
+
+const struct script_attach *expand_find_global(const struct expansion *x, bool also_filtered)
+{
+	for (size_t i = 0; i < x->bind.script.clauses.n; i++) {
+		const struct script_clause *c = &x->bind.script.clauses.v[i];
+		for (size_t k = 0; k < c->attach.n; k++)
+			if (c->attach.v[k].provider->whose <= OF_PROCESS &&
+			    (also_filtered || !check_tells_processes(c)))
+				return &c->attach.v[k];
+	}
+	return NULL;
+}
+
+bool expand_check_reach(struct diag *d, const struct expand_request *req, const struct expansion *x,
+			enum diag_level level)
+{
+	const struct script_attach *at = expand_find_global(x, level == DIAG_ERROR);
+	if (!req->exe || !at || x->bind.scope == BIND_HOST)
+		return true;
+	struct diag_place place = tok_place(at->node->first);
+	return diag_check(d, "scope", level, &place,
+			  "with -x this would fire for every process on the machine: give a PID") ||
+	       diag_note(d, NULL, "#pragma scope host says that a script is for all processes");
 }
 
 bool expand_has_several(const struct expand_request *req)

@@ -113,6 +113,17 @@ bool expand_open_target(struct arena *a, struct diag *d, const struct expand_req
 /** Makes the program; @ret must be closed also after a failure. */
 bool expand_run(struct arena *a, struct diag *d, const struct expand_request *req,
 		struct expansion *ret);
+/**
+ * Its first attach point that fires for every process, as there is none that is traced; or NULL. @also_filtered:
+ * also of a clause that tells processes apart itself.
+ */
+const struct script_attach *expand_find_global(const struct expansion *x, bool also_filtered);
+/**
+ * With -x there is no process that events of the kernel could be those of: an error where it is to run. Else it
+ * may be meant for a PID.
+ */
+bool expand_check_reach(struct diag *d, const struct expand_request *req, const struct expansion *x,
+			enum diag_level level);
 /** Reports the probes that are not traced, which expand_run() does itself. */
 void expand_report_skipped(struct arena *a, struct diag *d, unsigned version, struct expansion *x);
 void expand_close(struct expansion *x);

@@ -27,4 +27,33 @@ for clause in 'tracepoint:irq:softirq_entry { @[args->vec] = count(); }' 'tracep
 	is "$(said 0.27 "#pragma scope host
 $clause")" "" "... not of the whole host"
 done
+
+# What -p does for these was measured: a watchpoint is set for its process only, an iterator goes through all tasks, and its pid is bpftrace's.
+is "$(said 0.23 'iter:task { @ = count(); }')" "warning: this goes through the whole machine, not only process PID: test ctx, as in /ctx->task->tgid == __PID__/, or say #pragma scope host  [scope]" "an iterator is not the process'"
+for clause in 'iter:task /ctx->task->tgid == __PID__/ { @ = count(); }' 'watchpoint:0x10000000:8:w { @ = count(); }' \
+	'self:signal:SIGUSR1 { @ = count(); }'; do
+	is "$(said 0.23 "$clause")" "" "nothing else is seen: $clause"
+done
+sleep 600 &
+one=$!
+sleep 600 &
+two=$!
+is "$("$btgen" check -p $one -p $two --for 0.23 -e 'watchpoint:0x10000000:8:w { @ = count(); }' 2>&1 | grep -oE '(warning|error): .*')" \
+	"$all" "where two processes are traced bpftrace is given neither"
+kill $one $two
+
+# check -x knows what run -x refuses. The script may be meant for a PID, as one surely is that tells processes apart.
+refused='with -x this would fire for every process on the machine: give a PID  [scope]'
+for clause in 'watchpoint:0x10000000:8:w' iter:task profile:hz:99 tracepoint:raw_syscalls:sys_enter kprobe:vfs_read; do
+	"$btgen" run -x "$btgen" -e "$clause { @ = count(); }" >"$tmp/said" 2>&1
+	is "$? $(grep -oE '(warning|error): .*' "$tmp/said")" "1 error: $refused" "run -x of ${clause%%:*}"
+	"$btgen" check --for 0.23 -x "$btgen" -e "$clause { @ = count(); }" >"$tmp/said" 2>&1
+	is "$? $(grep -oE '(warning|error): .*' "$tmp/said")" "0 warning: $refused" "check -x of ${clause%%:*}"
+	is "$("$btgen" check --for 0.23 -x "$btgen" -e "$clause /@on[tid]/ { @ = count(); } uprobe:__EXE__:main { @on[tid] = 1; }" 2>&1)" "" \
+		"... of one process"
+	is "$("$btgen" check --for 0.23 -x "$btgen" -e "#pragma scope host
+$clause { @ = count(); }" 2>&1)" "" "... of all of them"
+done
+is "$("$btgen" check --for 0.23 -x "$btgen" -e 'self:signal:SIGUSR1 { @ = count(); } uprobe:__EXE__:main { @ = count(); }' 2>&1)" "" \
+	"what is the trace's own, or of the file, is not refused"
 done_testing
