@@ -64,6 +64,15 @@ while read -r line; do
 	complain "$line: only target/proc reads /proc"
 done < <(grep -nE '"[^"]*/proc[/"]' gen/*/*.c | grep -vE '^gen/(target/proc|base/file|bind/path|elf/debuginfo)\.c:|#include')
 
+echo '== kinds of probes'
+# Who writes programs names some, and the patterns of -t have two; /proc/self is none.
+writers='bind/(beginend|filter)|cmd/cmd_(bundle|skeleton)|template/skeleton(_functions)?|target/proc'
+kinds=$(sed -nE 's/^\t\{"(\w+)", .*WHEN_.*/\1/p' gen/lang/vocabulary.c | paste -sd '|')
+[ -n "$kinds" ] || complain 'gen/lang/vocabulary.c: no kinds of probes found'
+while read -r line; do
+	complain "$line: what a kind of probe is like is a column of struct provider"
+done < <(grep -nE "\"($kinds)[\":]" gen/*/*.c | grep -vE "^gen/(lang/vocabulary|$writers)\.c:|^[^:]*:[0-9]+:\s*(/?\*|//)")
+
 # What a member of no type points to is another layer's, which the includes do not show.
 while IFS= read -r line; do
 	complain "$line: an image must not carry what another layer knows"

@@ -318,7 +318,7 @@ static void check_attach(struct versions *v, const struct script_attach *at)
 	const struct provider *p = at->provider;
 	const struct token *first = at->node->first;
 	if (p->when == WHEN_TIMER && at->fields.n == 1 && v->b->version < 24 &&
-	    is_new(v, "interval")) {
+	    is_new(v, "one word")) {
 		say(v, first, "interval of one word", 24, 0);
 		diag_note(v->b->diag, NULL, "write the unit in front: " STR_FMT ":s:5",
 			  STR_ARG(at->kind));
