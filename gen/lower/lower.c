@@ -76,14 +76,18 @@ static void lower_ternary(struct lowerer *lo, struct node *n, const struct node 
 	lower_children(lo, n);
 	lower_asked(lo, n);
 	if (no)
-		lower_choice(lo, yes, no, n->expr->sign);
+		lower_choice(lo, n);
 	if (to && ctype_is_aggregate(to))
 		name = targettype_pointer(lo->b, n->expr->type);
 	if (!name.n || !no || !lo->good)
 		return;
 	bool is_inner = parent->kind == NODE_TERNARY && parent->child != n;
 	const struct node *choice =
-	    change_text(a, n, "(%n ? (uint64)(%n) : (uint64)(%n))", n->child, yes, no);
+	    lower_sums_choice(lo, n)
+		? change_text(a, n,
+			      "((uint64)!!(%n) * (uint64)(%n) + (uint64)!(%n) * (uint64)(%n))",
+			      n->child, yes, n->child, no)
+		: change_text(a, n, "(%n ? (uint64)(%n) : (uint64)(%n))", n->child, yes, no);
 	if (is_inner)
 		change(a, n, "%n", choice);
 	else

@@ -33,8 +33,10 @@ void lower_place(struct lowerer *lo, struct node *n, const struct node *parent);
  * needs, and it what C makes of them. Of `/`, `%` and `>>`: see lower/division.h.
  */
 void lower_operator(struct lowerer *lo, struct node *n);
-/** The arms of a choice, which is @sign. */
-void lower_choice(struct lowerer *lo, struct node *yes, struct node *no, enum sign sign);
+/** `c ? x : y` of numbers */
+void lower_choice(struct lowerer *lo, struct node *n);
+/** Must @n, a choice, be written without one? False, too, after an error. */
+bool lower_sums_choice(struct lowerer *lo, const struct node *n);
 /** `@ = x < y` */
 void lower_truth(struct lowerer *lo, struct node *n, const struct node *parent);
 

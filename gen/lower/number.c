@@ -215,30 +215,6 @@ static void say_not_repeatable(struct lowerer *lo, const struct node *n, bool is
 			      is_shift ? "shift" : "divide");
 }
 
-static bool find_map(void *ctx, struct node *n, struct node *parent)
-{
-	(void)parent;
-	*(bool *)ctx |= n->kind == NODE_MAP;
-	return true;
-}
-
-/** bpftrace 0.23 computes wrong with a choice that reads a map and stands several times in one sum. */
-static bool find_choice_of_map(void *ctx, struct node *n, struct node *parent)
-{
-	(void)parent;
-	if (n->kind == NODE_TERNARY)
-		node_walk(n, find_map, ctx);
-	return true;
-}
-
-static bool is_repeatable(const struct lowerer *lo, struct node *n)
-{
-	bool found = false;
-	if (mixes_signs(lo))
-		node_walk(n, find_choice_of_map, &found);
-	return !found && division_is_repeatable(n);
-}
-
 /** What `left op right` becomes; NULL when it stays as it is. */
 static struct node *divide(struct lowerer *lo, const struct node *n)
 {
@@ -258,8 +234,8 @@ static struct node *divide(struct lowerer *lo, const struct node *n)
 	    .by = operand(lo, right),
 	    .by_is_signed = r == SIGN_SIGNED,
 	};
-	if ((division_repeats_value(&q) && !is_repeatable(lo, left)) ||
-	    (q.by_is_signed && !is_repeatable(lo, right))) {
+	if ((division_repeats_value(&q) && !division_is_repeatable(left)) ||
+	    (q.by_is_signed && !division_is_repeatable(right))) {
 		say_not_repeatable(lo, n, shift);
 		return NULL;
 	}
@@ -435,26 +411,70 @@ static void lower_cast(struct lowerer *lo, struct node *n)
 			    HELD_SIGNED);
 }
 
+static bool find_branch(void *ctx, struct node *n, struct node *parent)
+{
+	(void)parent;
+	*(bool *)ctx |= n->kind == NODE_MAP || n->kind == NODE_TERNARY ||
+			node_is(n, NODE_BINARY, "&&") || node_is(n, NODE_BINARY, "||");
+	return true;
+}
+
+bool lower_sums_choice(struct lowerer *lo, const struct node *n)
+{
+	struct node *yes = n->child->next, *no = yes->next;
+	bool found = false;
+	if (!lo->b->files || !dialect_confuses_choices(lo->b->version))
+		return false;
+	node_walk(yes, find_branch, &found);
+	node_walk(no, find_branch, &found);
+	if (!found || (division_is_repeatable(n->child) && division_is_repeatable(yes) &&
+		       division_is_repeatable(no)))
+		return found;
+	struct diag_place at = tok_place(n->first);
+	lo->good =
+	    diag_error(lo->b->diag, &at,
+		       "bpftrace " DIALECT_FMT " computes this choice wrong: use if and else",
+		       DIALECT_ARG(lo->b->version));
+	return false;
+}
+
+/** A choice as a sum: each part times whether it is chosen. */
+static void sum_choice(struct lowerer *lo, struct node *n, bool is_signed)
+{
+	struct node *c = n->child, *yes = c->next, *no = yes->next;
+	struct arena *a = lo->b->arena;
+	const char *cast = is_signed ? "(int64)" : "";
+	number(lo, yes, is_signed);
+	number(lo, no, is_signed);
+	become_cast(lo, n, change_copy(a, n),
+		    change_text(a, n, "(%s(uint64)!!(%n) * (%n) + %s(uint64)!(%n) * (%n))", cast, c,
+				yes, cast, c, no),
+		    is_signed ? HELD_SIGNED : HELD_UNSIGNED);
+}
+
 /**
  * `c ? x : y` of numbers: both alike. bpftrace 0.23 ends by a signal where one has more bits, 0.27
  * where one has no sign.
  */
-void lower_choice(struct lowerer *lo, struct node *yes, struct node *no, enum sign sign)
+void lower_choice(struct lowerer *lo, struct node *n)
 {
-	enum held y = held_of(lo, yes), n = held_of(lo, no);
-	bool differs = y != n && y != HELD_ANY && n != HELD_ANY;
+	struct node *yes = n->child->next, *no = yes->next;
+	bool is_signed = n->expr->sign == SIGN_SIGNED, is_unsigned = n->expr->sign == SIGN_UNSIGNED;
 	if (yes->expr->kind != EXPR_NUMBER || no->expr->kind != EXPR_NUMBER ||
 	    ctype_pointee(yes->expr->type) || ctype_pointee(no->expr->type))
 		return;
+	if (lower_sums_choice(lo, n)) {
+		sum_choice(lo, n, is_signed);
+		return;
+	}
 	if (is_truth(yes) != is_truth(no)) {
 		count_truth(lo, yes);
 		count_truth(lo, no);
-		y = held_of(lo, yes), n = held_of(lo, no);
-		differs = y != n && y != HELD_ANY && n != HELD_ANY;
 	}
-	if (differs || (sign == SIGN_SIGNED && mixes_signs(lo))) {
-		number(lo, yes, sign != SIGN_UNSIGNED);
-		number(lo, no, sign != SIGN_UNSIGNED);
+	enum held y = held_of(lo, yes), z = held_of(lo, no);
+	if ((y != z && y != HELD_ANY && z != HELD_ANY) || (is_signed && mixes_signs(lo))) {
+		number(lo, yes, !is_unsigned);
+		number(lo, no, !is_unsigned);
 	} else if (mixes_signs(lo)) {
 		widen(lo, yes);
 		widen(lo, no);

@@ -38,6 +38,11 @@ bool dialect_has_own_printf(unsigned v)
 	return v >= 24;
 }
 
+bool dialect_confuses_choices(unsigned v)
+{
+	return v >= 18 && v <= 23;
+}
+
 bool dialect_has_bool(unsigned v)
 {
 	return v >= 24;

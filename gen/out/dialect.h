@@ -39,6 +39,11 @@ bool dialect_has_many_begins(unsigned v);
  * printf() formats are bpftrace's own from 0.24; before, they are C's, where "%.0ld" of 0 is "".
  */
 bool dialect_has_own_printf(unsigned v);
+/**
+ * A part of `c ? x : y` that reads a map, has && or ||, or is a choice is computed wrong, or ends
+ * bpftrace by a signal: measured with 0.23; 0.17 and 0.27 are right, those between untried.
+ */
+bool dialect_confuses_choices(unsigned v);
 /** Comparisons and the like are true or false, and print() says so, from 0.24; before, 1 or 0. */
 bool dialect_has_bool(unsigned v);
 /** What is read of a map that nothing sets is 0 or "" from 0.24; before, it is an error. */

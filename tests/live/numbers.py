@@ -9,7 +9,6 @@ of 64 bits makes a result unsigned. So C computes with leaves that are converted
 """
 import argparse
 import os
-import re
 
 # name, C declaration of a member called NAME, the value in p, the value in q
 TYPES = [
@@ -73,21 +72,15 @@ class Part:
         line = line.replace("ID", ident).replace("X", text)
         self.rows.append((ident, c, f"{before} {line}".strip()))
 
-    def scripts(self, version):
-        rows = [r for r in self.rows if version > 23 or not is_choice_of_map(r[2], version)]
-        for i in range(0, len(rows), self.CHUNK):
-            chunk = rows[i:i + self.CHUNK]
+    def scripts(self):
+        for i in range(0, len(self.rows), self.CHUNK):
+            chunk = self.rows[i:i + self.CHUNK]
             out = []
             for k in range(0, len(chunk), self.CLAUSE):
                 out.append("usdt:__EXE__:numbers:all {\n\t$p = args.p; $q = args.q;")
                 out += ["\t" + line for _ident, _c, line in chunk[k:k + self.CLAUSE]]
                 out.append("}")
             yield [r[0] for r in chunk], "\n".join(out) + "\n"
-
-
-def is_choice_of_map(line, version):
-    """One that is divided is btgen's own error before 0.24; bpftrace 0.23 ends by a signal where the last part of one reads a map."""
-    return re.search(r"\(@.*\?.*\) / 2", line) is not None or (version == 23 and re.search(r"\?.*: *-?@", line) is not None)
 
 
 def one_value(part, names, access):
@@ -129,7 +122,20 @@ def parts():
             choice.row(f"($p->i32 > 0 ? $p : $q)->{t} {op}", f"{leaf(t, 'q')} {op}")
             choice.row(f"($p->i32 > 0 ? $p->{t} : $q->{t}) {op}", f"{leaf(t, 'q')} {op}")
         choice.row(f"($p->{t} < $q->{t} ? $p->{t} : $q->{t}) / ($q->i8 < 0 ? $q->{t} : 3)", f"({leaf(t)} < {leaf(t, 'q')} ? {leaf(t)} : {leaf(t, 'q')}) / {leaf(t, 'q')}")
+    for t in NAMES:
+        for c, p in (("$q->i8 < 0", True), ("$q->i8 > 0", False), ("$p->b", True)):
+            x = leaf(t) if p else leaf(t, "q")
+            choice.row(f"{c} ? @c_{t} : @d_{t}", x, f"@c_{t} = $p->{t}; @d_{t} = $q->{t};")
+            choice.row(f"({c} ? $p->{t} > 3 && $p->b : 7) + 1", f"({leaf(t)} > 3) + 1" if p else "8")
+        choice.row(f"$p->i8 > 0 ? 1 : ($q->b ? ($p->{t} > 5 ? @c_{t} : -1) : 9)", f"{leaf(t)} > 5 ? {leaf(t)} : -1")
     yield choice
+    builtin = Part("builtin")
+    for x in ("pid", "tid"):
+        for use in ("-X", "~X", "-X < 0", "-(X + 1) < 0", "-X / 2", "1 - X", "-X * X", "(X > 1) - (X > 0)"):
+            builtin.row(use.replace("X", x), use.replace("X", "(long)getpid()"))
+            builtin.row(use.replace("X", f"$x_{x}"), use.replace("X", "(long)getpid()"), f"$x_{x} = {x};")
+            builtin.row(use.replace("X", f"@x_{x}"), use.replace("X", "(long)getpid()"), f"@x_{x} = {x};")
+    yield builtin
     loop = Part("loop", since=23)
     for t in NAMES:
         for use, c in USES[:23]:
@@ -195,7 +201,7 @@ def main():
     with open(os.path.join(a.folder, "numbers.c"), "w", encoding="ascii") as f:
         f.write(program(made))
     for part in made:
-        for i, (idents, script) in enumerate(part.scripts(a.version) if a.version >= part.since else []):
+        for i, (idents, script) in enumerate(part.scripts() if a.version >= part.since else []):
             name = f"{part.name}-{i}"
             with open(os.path.join(a.folder, name + ".bt"), "w", encoding="ascii") as f:
                 f.write(script)
