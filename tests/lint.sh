@@ -73,6 +73,13 @@ while read -r line; do
 	complain "$line: what a kind of probe is like is a column of struct provider"
 done < <(grep -nE "\"($kinds)[\":]" gen/*/*.c | grep -vE "^gen/(lang/vocabulary|$writers)\.c:|^[^:]*:[0-9]+:\s*(/?\*|//)")
 
+echo '== versions of bpftrace'
+# DWARF's, below 10, are another matter.
+while read -r line; do
+	complain "$line: a difference between versions is a row of gen/out/dialect.h"
+done < <(grep -nE '\b(v|version)\)? *([<>]=?|[=!]=) *(1[7-9]|[2-9][0-9]|[0-9]{4})\b|\b(1[7-9]|[2-9][0-9]|[0-9]{4}) *([<>]=?|[=!]=) *[a-z>.-]*\b(v|version)\b' gen/*/*.[ch] |
+	grep -v '^gen/out/')
+
 # What a member of no type points to is another layer's, which the includes do not show.
 while IFS= read -r line; do
 	complain "$line: an image must not carry what another layer knows"

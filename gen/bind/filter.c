@@ -75,7 +75,7 @@ struct str filter_why_blind(struct arena *a, unsigned version, const struct proc
 	struct str its = proc_namespace(a, p->procfs, p->pid, "pid");
 	if (!ours.n || str_eqz(ours, PROC_FIRST_PID_NAMESPACE))
 		return STR("");
-	if (version < 23)
+	if (dialect_has_host_pids(version))
 		return str_printf(a,
 				  "bpftrace " DIALECT_FMT
 				  " knows processes by the PIDs of the host, and this "
@@ -113,7 +113,9 @@ static bool needs_filter(const struct bind *b, const struct attach_clause *c)
 {
 	if (!b->proc || b->scope == BIND_HOST)
 		return false;
-	return b->scope == BIND_BY_FILTER ? c->has_user : c->has_uprobe && b->version < 23;
+	return b->scope == BIND_BY_FILTER
+		   ? c->has_user
+		   : c->has_uprobe && dialect_lets_uprobes_through(b->version);
 }
 
 bool filter_add_all(struct bind *b)

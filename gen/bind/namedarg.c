@@ -334,7 +334,7 @@ static bool resolve_params(struct bind *b, struct attach_clause *c)
 		struct diag_place at = tok_place(use);
 		if (c->params)
 			good &= check_param(b, c, use);
-		else if (b->version < 19)
+		else if (!dialect_has_function_args(b->version))
 			good = diag_error(b->diag, &at,
 					  "bpftrace " DIALECT_FMT
 					  " has no args of functions, and the debug "

@@ -346,7 +346,7 @@ static void check_other(struct given *g, enum expr_kind kind)
 	// Of count() that no map has values.c speaks.
 	bool is_misplaced = kind == EXPR_AGGREGATION && g->value->kind == NODE_CALL;
 	const char *remedy = kinds[kind].remedy, *text = check_text(g->k, g->value);
-	if (!remedy && g->k->b->version >= 22)
+	if (!remedy && dialect_casts_aggregations(g->k->b->version))
 		remedy = arena_printf(g->k->b->arena, "use (int64)%s", text);
 	else if (!remedy)
 		remedy = "use print() of all of it";

@@ -36,7 +36,8 @@ static void check_stack(struct checker *k, const struct node *n, struct node *fi
 		others += !is_string(value);
 	}
 	unsigned room = STRING * (strings + (strings > 0)) + WORD * others;
-	if (room < STACK || version >= 21 || getenv(dialect_strlen_variable(version)))
+	if (room < STACK || !dialect_fills_stack(version) ||
+	    getenv(dialect_strlen_variable(version)))
 		return;
 	struct diag_place at = tok_place(n->first);
 	const char *and =

@@ -65,7 +65,7 @@ static bool is_text_again(const struct argument *x)
 	const struct expr *e = x->value->expr;
 	if (x->wants != WANTS_STRING)
 		return false;
-	return (x->kind == EXPR_TEXT && x->k->b->version >= 25) ||
+	return (x->kind == EXPR_TEXT && dialect_takes_str_of_text(x->k->b->version)) ||
 	       ((e->is_place || e->is_value) && check_is_byte_array(ctype_strip(e->type)));
 }
 
@@ -235,7 +235,7 @@ static bool is_truth(const struct checker *k, const struct node *n)
 {
 	static const char *const names[] = {"==", "!=", "<", ">", "<=", ">=", "&&", "||", NULL};
 	n = node_ungrouped((struct node *)n);
-	return k->b->version >= 24 && !k->b->files &&
+	return dialect_has_bool(k->b->version) && !k->b->files &&
 	       (node_is(n, NODE_UNARY, "!") ||
 		(n->kind == NODE_BINARY && tok_is_any(n->name, names)));
 }

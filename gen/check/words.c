@@ -298,12 +298,13 @@ static bool check_node(void *ctx, struct node *n, struct node *parent)
 		const struct provider *p = vocabulary_provider(n->first->text);
 		v->has_names = p->whose == OF_FILE && p->place != PLACE_RETURN;
 	}
-	if (is_dot_of_args(n) && !v->has_names && v->b->version < 19 && is_new(v, "dot")) {
+	if (is_dot_of_args(n) && !v->has_names && !dialect_has_dot_of_args(v->b->version) &&
+	    is_new(v, "dot")) {
 		say(v, n->first, "dot behind args", 19, 0);
 		diag_note(v->b->diag, NULL, "write args->");
 	}
-	bool is_before = v->b->version < 24 && v->b->version > 20;
-	const struct node *jump = n->kind == NODE_FOR && is_before ? find_jump(n) : NULL;
+	const struct node *jump =
+	    n->kind == NODE_FOR && dialect_stays_in_for(v->b->version) ? find_jump(n) : NULL;
 	for (size_t i = 0; i < sizeof(features) / sizeof(features[0]); i++)
 		check_feature(v, &features[i], n, parent);
 	if (n->kind == NODE_NAME || (n->kind == NODE_CALL && !is_builtin_call(n, parent)))
@@ -317,7 +318,7 @@ static void check_attach(struct versions *v, const struct script_attach *at)
 {
 	const struct provider *p = at->provider;
 	const struct token *first = at->node->first;
-	if (p->when == WHEN_TIMER && at->fields.n == 1 && v->b->version < 24 &&
+	if (p->when == WHEN_TIMER && at->fields.n == 1 && !dialect_has_durations(v->b->version) &&
 	    is_new(v, "one word")) {
 		say(v, first, "interval of one word", 24, 0);
 		diag_note(v->b->diag, NULL, "write the unit in front: " STR_FMT ":s:5",

@@ -275,7 +275,7 @@ static void examine_pid_namespace(struct machine *m)
 {
 	struct str name = proc_namespace(m->out->arena, m->procfs, 0, "pid");
 	if (name.n && !str_eqz(name, PROC_FIRST_PID_NAMESPACE) && m->found.version &&
-	    m->found.version < 23)
+	    dialect_has_host_pids(m->found.version))
 		finding_add(
 		    m->out, FINDING_WARNING, "container",
 		    "trace from the host, or docker run --pid=host",

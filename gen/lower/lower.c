@@ -111,7 +111,7 @@ static const char *arg_cast(struct lowerer *lo, unsigned i, bool is_kept_unsigne
 	struct bind *b = lo->b;
 	unsigned size;
 	enum sign sign = exprtype_arg_sign(b, lo->clause, i, &size);
-	if (dialect_has_libbpf_usdt(b->version))
+	if (dialect_has_signed_args(b->version))
 		return is_kept_unsigned && sign == SIGN_UNSIGNED && size == 8 ? "(uint64)" : "";
 	if (sign != SIGN_SIGNED)
 		return "";

@@ -6,6 +6,7 @@
 #include "lang/change.h"
 #include "lang/vocabulary.h"
 #include "ctype/cname.h"
+#include "out/dialect.h"
 
 bool lower_is_char_array(struct ctype *t, bool bytes, uint64_t *n)
 {
@@ -44,7 +45,7 @@ static struct node *read_string(struct lowerer *lo, const struct node *n, const 
 				uint64_t size)
 {
 	struct bind *b = lo->b;
-	uint64_t length = b->version >= 23 ? size + 1 : size;
+	uint64_t length = size + dialect_counts_end_of_text(b->version);
 	struct node *address = address_of(lo, n);
 	if (size > b->longest_string) {
 		b->longest_string = size < UINT32_MAX ? (unsigned)size : UINT32_MAX;
@@ -73,8 +74,9 @@ static struct node *read_signed(struct lowerer *lo, const struct expr *e, struct
 			   : change_text(a, value, "(int64)(int%u)%n", (uint64_t)bits, value);
 	uint64_t sign = (uint64_t)1 << (bits - 1);
 	return change_text(a, value,
-			   lo->b->version >= 24 ? "(((int64)(%n) ^ %u) - %u)"
-						: "(int64)(((uint64)(%n) ^ %u) - (uint64)%u)",
+			   dialect_mixes_signs(lo->b->version)
+			       ? "(int64)(((uint64)(%n) ^ %u) - (uint64)%u)"
+			       : "(((int64)(%n) ^ %u) - %u)",
 			   value, sign, sign);
 }
 

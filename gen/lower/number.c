@@ -13,13 +13,9 @@
 #include "lang/vocabulary.h"
 #include "out/dialect.h"
 
-/**
- * bpftrace up to 0.23 makes an unsigned number of a signed one and an unsigned one, has other maps
- * for them, and computes in as many bits as the wider operand has (0.18 to 0.23).
- */
 static bool mixes_signs(const struct lowerer *lo)
 {
-	return lo->b->files && !dialect_has_libbpf_usdt(lo->b->version);
+	return lo->b->files && dialect_mixes_signs(lo->b->version);
 }
 
 // --- what bpftrace has ---

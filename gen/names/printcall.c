@@ -194,7 +194,7 @@ static void limit_strings(const struct printing *g)
 	bytes += beside * 16; // a literal that it is compared with
 	unsigned n = dialect_printed_strlen(b->version, strings, bytes);
 	// From 0.23 on there is room for as long a string as is read anywhere.
-	if (strings && b->version < 23 && n < b->printed_strlen)
+	if (strings && dialect_prints_from_stack(b->version) && n < b->printed_strlen)
 		b->printed_strlen = n;
 }
 

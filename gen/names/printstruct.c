@@ -12,7 +12,7 @@ static uint64_t words_for_structs(const struct printing *g)
 	enum { SHOWN = 3 }; // a name of 16 bytes, and KEY
 	struct bind *b = g->p->b;
 	unsigned strings = 0, others = b->shapes->has_head ? SHAPE_HEAD : 0;
-	if (b->version < 23)
+	if (dialect_prints_from_stack(b->version))
 		others += (unsigned)g->p->n_variables; // on the same stack
 	for (struct node *arg = g->call->child; arg; arg = arg->next) {
 		uint64_t size;
@@ -60,7 +60,7 @@ void printstruct_add(struct printing *g, struct node *n, uint64_t size, struct s
 	f->type = n->expr->type;
 	f->n_bytes = size < room ? size : room;
 	// Clauses have one stack for all that they print.
-	if (p->b->version < 23 && p->b->printed_strlen > DIALECT_SHORT)
+	if (dialect_prints_from_stack(p->b->version) && p->b->printed_strlen > DIALECT_SHORT)
 		p->b->printed_strlen = DIALECT_SHORT;
 	vec_push(a, &g->structs, n);
 	vec_push(a, &g->numbers, change_text(a, n, "%t", address));

@@ -173,7 +173,7 @@ static bool add_table(struct bind *b, struct bind_table *w, struct code *begin, 
 			   " will be slow to start",
 			   STR_ARG(tab.name), tab.n_items, DIALECT_ARG(b->version));
 	// The keys of a map are of one type, which is signed from 0.24 on.
-	if (tab.size == 8 && dialect_has_libbpf_usdt(b->version))
+	if (tab.size == 8 && !dialect_mixes_signs(b->version))
 		tab.is_signed = true;
 	enumtab_print(begin, w->map, &tab, " ", " ");
 	// An unknown 0 would print as nothing: see nameless.h.

@@ -1,7 +1,5 @@
 #include "out/dialect.h"
 
-#include <limits.h>
-
 bool dialect_parse(struct str text, unsigned *ret)
 {
 	text = str_trim(text);
@@ -23,79 +21,9 @@ bool dialect_parse(struct str text, unsigned *ret)
 	return true;
 }
 
-bool dialect_prints_floats(unsigned v)
-{
-	return v == 23;
-}
-
-bool dialect_has_many_begins(unsigned v)
-{
-	return v >= 25;
-}
-
-bool dialect_has_own_printf(unsigned v)
-{
-	return v >= 24;
-}
-
-bool dialect_confuses_choices(unsigned v)
-{
-	return v >= 18 && v <= 23;
-}
-
-bool dialect_has_bool(unsigned v)
-{
-	return v >= 24;
-}
-
-bool dialect_reads_unset_maps(unsigned v)
-{
-	return v >= 24;
-}
-
-bool dialect_refuses_same_probes(unsigned v)
-{
-	return v >= 21 && v <= 23;
-}
-
-bool dialect_confuses_lists(unsigned v)
-{
-	return v < 18;
-}
-
-bool dialect_filters_kernel(unsigned v)
-{
-	return v >= 24;
-}
-
-bool dialect_has_blocks(unsigned v)
-{
-	return v >= 22;
-}
-
-bool dialect_has_libbpf_usdt(unsigned v)
-{
-	return v >= 24;
-}
-
-bool dialect_finds_types_by_number(unsigned v)
-{
-	return v < 18;
-}
-
 unsigned dialect_oldest_kernel(unsigned v)
 {
 	return v >= 24 ? 5015 : 4009;
-}
-
-bool dialect_takes_capabilities(unsigned v)
-{
-	return v >= 25;
-}
-
-bool dialect_prefers_program_types(unsigned v)
-{
-	return v < 23;
 }
 
 unsigned dialect_max_usdt(unsigned v)
@@ -188,11 +116,12 @@ unsigned dialect_printed_strlen(unsigned v, unsigned strings, unsigned bytes)
 unsigned dialect_printed_numbers(unsigned v, unsigned strings, unsigned others)
 {
 	// 127 arguments; or a stack, on which a string of DIALECT_SHORT bytes is being read, too.
-	unsigned most = v >= 23	  ? 127
-			: v == 21 ? 60
-				  : 48,
-		 of_string = v >= 23 ? 2 : 1 + DIALECT_SHORT / 8;
-	unsigned copies = v < 23 && strings ? more_strings(v) - 1 : 0;
+	bool is_on_stack = dialect_prints_from_stack(v);
+	unsigned most = !is_on_stack ? 127
+			: v == 21    ? 60
+				     : 48,
+		 of_string = is_on_stack ? 1 + DIALECT_SHORT / 8 : 2;
+	unsigned copies = is_on_stack && strings ? more_strings(v) - 1 : 0;
 	unsigned taken = others + strings * of_string + 1 + copies * DIALECT_SHORT / 8;
 	return taken < most ? most - taken : 0;
 }
@@ -218,44 +147,14 @@ unsigned dialect_buffer_pages(unsigned v, unsigned cpus)
 	return pages;
 }
 
-bool dialect_loses_minus(unsigned v)
-{
-	return v == 20 || v == 21;
-}
-
-bool dialect_misses_first_count(unsigned v)
-{
-	return v >= 20 && v <= 23;
-}
-
-bool dialect_rebuilds_symbols(unsigned v)
-{
-	return v < 23;
-}
-
 const char *dialect_strlen_variable(unsigned v)
 {
 	return v >= 20 ? "BPFTRACE_MAX_STRLEN" : "BPFTRACE_STRLEN";
 }
 
-bool dialect_reads_by_processor(unsigned v)
-{
-	return v < 19;
-}
-
 const char *dialect_map_keys_variable(unsigned v)
 {
 	return v >= 20 ? "BPFTRACE_MAX_MAP_KEYS" : "BPFTRACE_MAP_KEYS_MAX";
-}
-
-bool dialect_hides_losses(unsigned v)
-{
-	return v >= 20 && v <= 22;
-}
-
-bool dialect_reports_full_maps(unsigned v)
-{
-	return v >= 20;
 }
 
 unsigned dialect_max_table(unsigned v)

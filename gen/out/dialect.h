@@ -3,11 +3,12 @@
  *
  * A version is one number: 17 for 0.17.x, 23 for 0.23.x, 1000 for 1.0. Templates see it as
  * __BPFTRACE__. Every difference between versions that btgen knows is a question here, answered
- * from measurements.
+ * from measurements; elsewhere no version is compared with a number (tests/lint.sh).
  */
 #ifndef OUT_DIALECT_H
 #define OUT_DIALECT_H
 
+#include <limits.h>
 #include <stdbool.h>
 
 #include "base/arena.h"
@@ -28,58 +29,73 @@
 /** Reads "bpftrace v0.17.0", "v0.23.2", "0.27"; false when it is no version. */
 bool dialect_parse(struct str text, unsigned *ret);
 
+/** A difference that holds from one version to another: one row, one question `bool NAME(unsigned v)`. */
+#define QUIRK(name, ...)                                                                           \
+	static inline bool name(unsigned v)                                                        \
+	{                                                                                          \
+		return dialect_is_within(v, __VA_ARGS__);                                          \
+	}
+#define SINCE(first) first, UINT_MAX
+#define UPTO(last) 0, last
+
+static inline bool dialect_is_within(unsigned v, unsigned from, unsigned to)
+{
+	return v >= from && v <= to;
+}
+
 /**
  * A whole struct with a float or double in it can be printed, with blanks in their place. 0.17 ends
  * by a signal, 0.27 as well or prints null.
  */
-bool dialect_prints_floats(unsigned v);
+QUIRK(dialect_prints_floats, 23, 23)
 /** Several BEGIN (or END) clauses in one program: from 0.25. */
-bool dialect_has_many_begins(unsigned v);
+QUIRK(dialect_has_many_begins, SINCE(25))
 /**
  * printf() formats are bpftrace's own from 0.24; before, they are C's, where "%.0ld" of 0 is "".
  */
-bool dialect_has_own_printf(unsigned v);
+QUIRK(dialect_has_own_printf, SINCE(24))
 /**
  * A part of `c ? x : y` that reads a map, has && or ||, or is a choice is computed wrong, or ends
- * bpftrace by a signal: measured with 0.23; 0.17 and 0.27 are right, those between untried.
+ * bpftrace by a signal: measured with 0.23; 0.17 and 0.27 are right, those between untried. Shown by
+ * tests/live/numbers.t.
  */
-bool dialect_confuses_choices(unsigned v);
+QUIRK(dialect_confuses_choices, 18, 23)
 /** Comparisons and the like are true or false, and print() says so, from 0.24; before, 1 or 0. */
-bool dialect_has_bool(unsigned v);
+QUIRK(dialect_has_bool, SINCE(24))
 /** What is read of a map that nothing sets is 0 or "" from 0.24; before, it is an error. */
-bool dialect_reads_unset_maps(unsigned v);
+QUIRK(dialect_reads_unset_maps, SINCE(24))
 /** Cannot load a clause with one attach point twice; the others run it twice. */
-bool dialect_refuses_same_probes(unsigned v);
+QUIRK(dialect_refuses_same_probes, 21, 23)
 /**
  * Finds the code of a list by the name of each probe in it: where a clause is for one of them alone,
  * it runs that one's code in its place, too (uprobe, tracepoint, interval), or cannot load the program
  * (usdt): 0.17 alone.
  */
-bool dialect_confuses_lists(unsigned v);
+QUIRK(dialect_confuses_lists, UPTO(17))
 /** With -p, events of the kernel are those of that process only: from 0.24. */
-bool dialect_filters_kernel(unsigned v);
+QUIRK(dialect_filters_kernel, SINCE(24))
 /** A variable that is first set in a block is known in it only: from 0.22. */
-bool dialect_has_blocks(unsigned v);
+QUIRK(dialect_has_blocks, SINCE(22))
 /**
  * USDT by libbpf (from 0.24): arguments up to arg11; an argument that does not exist reads as 0 in
  * silence; an operand that libbpf cannot parse makes the whole probe unattachable.
  */
-bool dialect_has_libbpf_usdt(unsigned v);
+QUIRK(dialect_has_libbpf_usdt, SINCE(24))
 /**
  * Finds the types of a kernel from Linux 5.11 on only, which gives them a number, and those of an
  * older one where BPFTRACE_BTF says (its pull request 2527 mended that).
  */
-bool dialect_finds_types_by_number(unsigned v);
+QUIRK(dialect_finds_types_by_number, UPTO(17))
 /** The oldest kernel that it is made for, as 5015 for Linux 5.15; it runs on older ones and warns. */
 unsigned dialect_oldest_kernel(unsigned v);
 /** Runs for users other than root who have certain capabilities (its pull request 4773). */
-bool dialect_takes_capabilities(unsigned v);
+QUIRK(dialect_takes_capabilities, SINCE(25))
 /**
  * In a clause of a uprobe or uretprobe, `struct X` is first looked up in the debug information of
  * the probe's file, also when the program defines it; 0.17 aborts there on any struct with a member
  * that has no name.
  */
-bool dialect_prefers_program_types(unsigned v);
+QUIRK(dialect_prefers_program_types, UPTO(22))
 /**
  * USDT probes that can be attached to at once; one whose sites have their arguments in N different
  * places counts as N (BPF_USDT_MAX_SPEC_CNT of libbpf's usdt.bpf.h, built into bpftrace).
@@ -114,32 +130,78 @@ enum { DIALECT_SHORT = 64 };
 unsigned dialect_printed_numbers(unsigned v, unsigned strings, unsigned others);
 const char *dialect_strlen_variable(unsigned v);
 /** Does each processor have a buffer of its own between the probes and bpftrace? */
-bool dialect_reads_by_processor(unsigned v);
+QUIRK(dialect_reads_by_processor, UPTO(18))
 /** How many keys a map has room for, unless that variable says otherwise. */
 enum { DIALECT_MAP_KEYS = 4096 };
 const char *dialect_map_keys_variable(unsigned v);
 /** It says what a map had no room for, and what count() missed, with -k only. */
-bool dialect_hides_losses(unsigned v);
+QUIRK(dialect_hides_losses, 20, 22)
 /** Does it say when a key finds no room in a map (with -k)? */
-bool dialect_reports_full_maps(unsigned v);
+QUIRK(dialect_reports_full_maps, SINCE(20))
 /**
  * Pages of the buffer between the probes and bpftrace to ask for on a machine with @cpus
  * processors; 0: its own choice is better. Never less than its own.
  */
 unsigned dialect_buffer_pages(unsigned v, unsigned cpus);
 /** min() and max() take what is below 0 for unsigned: mended with 0.21.2, of which a version says nothing. */
-bool dialect_loses_minus(unsigned v);
+QUIRK(dialect_loses_minus, 20, 21)
 /**
  * count() of a key that two processors count for the first time at once misses one of them, and
  * says so among the data.
  */
-bool dialect_misses_first_count(unsigned v);
+QUIRK(dialect_misses_first_count, 20, 23)
 /**
  * Reads the symbols of a process anew for each address, unless told to keep them
  * (BPFTRACE_CACHE_USER_SYMBOLS).
  */
-bool dialect_rebuilds_symbols(unsigned v);
+QUIRK(dialect_rebuilds_symbols, UPTO(22))
 /** Entries of one generated table beyond which the start takes longer than a user would wait. */
 unsigned dialect_max_table(unsigned v);
+
+// Numbers, texts and words of the language.
+
+/**
+ * Makes an unsigned number of a signed one and an unsigned one, has other maps for them, and
+ * computes in as many bits as the wider operand has (0.18 to 0.23): tests/live/signs.t.
+ */
+QUIRK(dialect_mixes_signs, UPTO(23))
+/** argN and retval are signed numbers of 64 bits; before, unsigned ones: tests/live/signs.t. */
+QUIRK(dialect_has_signed_args, SINCE(24))
+/** str(p, N) delivers N-1 characters; before, N: tests/live/dialect.t. */
+QUIRK(dialect_counts_end_of_text, SINCE(23))
+/** str() takes a text and is that text. */
+QUIRK(dialect_takes_str_of_text, SINCE(25))
+/** "text" alone is a condition, which always holds. */
+QUIRK(dialect_takes_text_conditions, SINCE(24))
+/** (int64)@x is a number where @x is a count() or the like. */
+QUIRK(dialect_casts_aggregations, SINCE(22))
+/** args.NAME of a tracepoint; before, args->NAME. */
+QUIRK(dialect_has_dot_of_args, SINCE(19))
+/** args of functions, which bpftrace finds itself. */
+QUIRK(dialect_has_function_args, SINCE(19))
+/** Has `for`, and cannot leave its block by break, continue or return. */
+QUIRK(dialect_stays_in_for, 21, 23)
+/** interval:5s; before, interval:s:5 alone. */
+QUIRK(dialect_has_durations, SINCE(24))
+
+// The stack of a BPF program, 512 bytes.
+
+/** What printf() prints is on it, and so are variables: tests/live/structs.t. */
+QUIRK(dialect_prints_from_stack, UPTO(22))
+/** Refuses a clause whose strings leave nothing of it. */
+QUIRK(dialect_fills_stack, UPTO(20))
+
+// Processes.
+
+/** pid and tid are those of the first namespace; later, those of bpftrace's own. */
+QUIRK(dialect_has_host_pids, UPTO(22))
+/** With -p, uprobes fire for all processes all the same. */
+QUIRK(dialect_lets_uprobes_through, UPTO(22))
+/** A line of its own says how many events were lost. */
+QUIRK(dialect_has_lost_lines, UPTO(23))
+
+#undef QUIRK
+#undef SINCE
+#undef UPTO
 
 #endif

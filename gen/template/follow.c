@@ -84,7 +84,7 @@ static unsigned room_for_structs(const struct follower *w)
 		strings += kind == FIELD_STRING;
 		others += kind != FIELD_HIDDEN;
 		// The variable that has its address is on the same stack.
-		others += kind == FIELD_AGGREGATE && w->sk->version < 23;
+		others += kind == FIELD_AGGREGATE && dialect_prints_from_stack(w->sk->version);
 	}
 	return dialect_printed_numbers(w->sk->version, strings, others);
 }
@@ -103,7 +103,7 @@ static unsigned share_room(struct follower *w, size_t first, unsigned room, bool
 		unsigned share = room / n--;
 		share = share >= LEAST ? share : room < LEAST ? room : LEAST;
 		// Of an argument the address travels anyway.
-		unsigned own = !f->from ? 0 : w->sk->version < 23 ? 2 : 1;
+		unsigned own = !f->from ? 0 : dialect_prints_from_stack(w->sk->version) ? 2 : 1;
 		uint64_t most = share > own ? (uint64_t)(share - own) * 8 : 0;
 		if (f->shape.n_bytes > most)
 			f->shape.n_bytes = most;

@@ -467,7 +467,7 @@ static bool needs_cast(const struct skeleton *sk, const struct skeleton_probe *p
 	const struct enumtab *names = f->shape.names;
 	bool is_result =
 	    str_eqz(f->value.s, "retval") && (names ? names->is_signed : f->shape.is_signed);
-	return !dialect_has_libbpf_usdt(sk->version) || !(p->probe || is_result);
+	return !dialect_has_signed_args(sk->version) || !(p->probe || is_result);
 }
 
 /** The arguments of the printf() of a record: numbers, $key, then texts, each with it behind. */
