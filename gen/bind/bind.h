@@ -20,6 +20,7 @@
 struct funcargs;
 struct bind_enum_table;
 struct bind_table;
+struct enumconf;
 struct lock;
 struct map_shape;
 struct shapes;
@@ -108,8 +109,9 @@ struct bind {
 	struct map probeargs;	       /**< namedarg's memory: probe -> struct probeargs */
 	struct map thrifty_args; /**< the same, with is_thrifty, of those that no args.NAME needs */
 	struct map results; /**< lower/result.h's memory: a clause -> what its functions return */
-	struct targettype *types;		 /**< lower/targettype.h's */
-	VEC(struct bind_table) tables;		 /**< of enum names, see names/table.h */
+	struct targettype *types;      /**< lower/targettype.h's */
+	VEC(struct bind_table) tables; /**< of enum names, see names/table.h */
+	struct enumconf *listed;       /**< what `conf` has: tables of maps that are only read */
 	VEC(struct bind_enum_table) enum_tables; /**< of enum_name(), see names/enumname.h */
 	struct lock
 	    *lock; /**< the caller's: gets what the script relies on, lock/lock.h; or NULL */

@@ -4,42 +4,22 @@
 #include <limits.h>
 
 #include "conf/enumconf.h"
+#include "names/table.h"
 #include "out/dialect.h"
 
-/** The name of the map that `#pragma enum` fills, NULL for another pragma. */
-static const struct token *table_of(const struct pp_pragma *p)
+/** Is the map filled with names where the program starts? */
+static bool is_filled(const struct bind *b, struct str name)
 {
-	const struct token *t = p->tokens;
-	if (!tok_is(t, "enum"))
-		return NULL;
-	t = t->next;
-	return tok_is(t, "@") ? t->next : t;
+	for (size_t i = 0; i < b->tables.n; i++)
+		if (str_eq(b->tables.v[i].map, name))
+			return true;
+	return false;
 }
 
-/** Maps that are filled with names: by pragmas, and those that the list of tables would fill. */
-struct tables {
-	struct map pragmas;
-	struct enumconf listed;
-};
-
-/** What is wrong with the list is said where the tables are made. */
-static void find_tables(struct bind *b, struct tables *ret)
+static bool is_listed(const struct bind *b, struct str name)
 {
-	struct diag silent = {0};
-	*ret = (struct tables){0};
-	for (size_t i = 0; i < b->pp->pragmas.n; i++) {
-		const struct token *name = table_of(&b->pp->pragmas.v[i]);
-		if (name)
-			map_add(b->arena, &ret->pragmas, name->text);
-	}
-	if (b->conf)
-		enumconf_load(b->arena, &silent, b->conf, &ret->listed);
-}
-
-static bool is_listed(const struct tables *t, struct str name)
-{
-	for (size_t i = 0; i < t->listed.entries.n; i++)
-		if (str_eq(t->listed.entries.v[i].map, name))
+	for (size_t i = 0; i < b->listed->entries.n; i++)
+		if (str_eq(b->listed->entries.v[i].map, name))
 			return true;
 	return false;
 }
@@ -70,19 +50,19 @@ static void gather(const struct mapuse *u, struct whole *ret)
 }
 
 /** The map most like @name that is set or filled; empty: none. */
-static struct str near_map(const struct mapuses *all, const struct tables *tables, struct str name)
+static struct str near_map(const struct bind *b, const struct mapuses *all, struct str name)
 {
 	struct str near = {0};
 	unsigned best = UINT_MAX;
 	for (size_t i = 0; i < all->uses.n; i++)
 		if (all->uses.v[i].is_set && str_is_nearer(name, all->uses.v[i].name, &best))
 			near = all->uses.v[i].name;
-	for (struct map_entry *e = NULL; (e = map_next(&tables->pragmas, e));)
-		if (str_is_nearer(name, e->key, &best))
-			near = e->key;
-	for (size_t i = 0; i < tables->listed.entries.n; i++)
-		if (str_is_nearer(name, tables->listed.entries.v[i].map, &best))
-			near = tables->listed.entries.v[i].map;
+	for (size_t i = 0; i < b->tables.n; i++)
+		if (str_is_nearer(name, b->tables.v[i].map, &best))
+			near = b->tables.v[i].map;
+	for (size_t i = 0; i < b->listed->entries.n; i++)
+		if (str_is_nearer(name, b->listed->entries.v[i].map, &best))
+			near = b->listed->entries.v[i].map;
 	return near;
 }
 
@@ -93,18 +73,17 @@ static bool is_taken(struct checker *k, const struct mapuse *u)
 	       check_count_hidden(k, u->node->first->loc.file, mapuse_text(k->b, u));
 }
 
-static void say_unset(struct checker *k, struct mapuses *all, const struct tables *tables,
-		      const struct whole *w)
+static void say_unset(struct checker *k, struct mapuses *all, const struct whole *w)
 {
 	struct bind *b = k->b;
 	const struct mapuse *u = w->first;
 	struct diag_place at = tok_place(u->node->first);
 	const char *verb = u->is_read ? "read" : u->is_cleared ? "cleared" : "deleted from";
-	struct str near = near_map(all, tables, u->name);
+	struct str near = near_map(b, all, u->name);
 	at.len = (unsigned)u->name.n + 1;
 	k->good &= diag_check(b->diag, "unset", is_taken(k, u) ? DIAG_WARNING : DIAG_ERROR, &at,
 			      "%s is %s and never set", mapuse_text(b, u), verb);
-	if (w->is_changed && is_listed(tables, u->name))
+	if (w->is_changed && is_listed(b, u->name))
 		diag_note(b->diag, NULL,
 			  "it would be filled with names, as the list of tables has it, if the "
 			  "script only read it");
@@ -112,15 +91,6 @@ static void say_unset(struct checker *k, struct mapuses *all, const struct table
 		diag_note(b->diag, NULL, "did you mean @" STR_FMT "?", STR_ARG(near));
 		map_add(b->arena, &all->meant, near);
 	}
-}
-
-static void check_unset(struct checker *k, struct mapuses *all, const struct tables *tables,
-			struct str name, const struct whole *w)
-{
-	bool is_filled =
-	    map_get(&tables->pragmas, name) || (is_listed(tables, name) && !w->is_changed);
-	if (w->first && !w->is_set && !is_filled)
-		say_unset(k, all, tables, w);
 }
 
 /** Nobody sees it: not in the script, nor at its end. */
@@ -259,33 +229,33 @@ static bool has_clauses(struct bind *b, const struct src_file *file)
 	return false;
 }
 
-static void check_table(struct checker *k, const struct mapuses *all, const struct pp_pragma *p)
+static void check_table(struct checker *k, const struct mapuses *all, const struct bind_table *w)
 {
-	const struct token *name = table_of(p);
-	if (!name || !has_clauses(k->b, p->loc.file))
+	const struct token *name = w->pragma;
+	if (!name || !has_clauses(k->b, name->loc.file))
 		return;
-	const char *word = arena_printf(k->b->arena, "@" STR_FMT, STR_ARG(name->text));
-	bool has_at = tok_is(p->tokens->next, "@");
-	if (check_count_hidden(k, p->loc.file, word) > has_at)
+	const char *word = arena_printf(k->b->arena, "@" STR_FMT, STR_ARG(w->map));
+	bool has_at = tok_is(name, "@");
+	if (check_count_hidden(k, name->loc.file, word) > has_at)
 		return;
 	for (size_t i = 0; i < all->uses.n; i++)
-		if (str_eq(all->uses.v[i].name, name->text))
+		if (str_eq(all->uses.v[i].name, w->map))
 			return;
-	if (map_get(&all->meant, name->text))
+	if (map_get(&all->meant, w->map))
 		return;
-	struct diag_place at = tok_place(name);
+	struct diag_place at = tok_place(has_at ? name->next : name);
 	k->good &= diag_check(k->b->diag, "table", DIAG_WARNING, &at,
 			      "the names of %s are never used", word);
 }
 
-static void check_map(struct checker *k, struct mapuses *all, const struct tables *tables,
-		      const struct mapuse *first)
+static void check_map(struct checker *k, struct mapuses *all, const struct mapuse *first)
 {
 	struct whole w;
 	gather(first, &w);
 	if (w.is_opaque)
 		return;
-	check_unset(k, all, tables, first->name, &w);
+	if (w.first && !w.is_set && !is_filled(k->b, first->name))
+		say_unset(k, all, &w);
 	check_unused(k, first->name, &w);
 	check_keys(k, first);
 	check_values_of(k, first);
@@ -295,13 +265,11 @@ void check_use(struct checker *k, struct mapuses *all)
 {
 	struct bind *b = k->b;
 	struct map seen = {0};
-	struct tables tables;
 	if (all->is_open)
 		return;
-	find_tables(b, &tables);
 	for (size_t i = 0; i < all->uses.n; i++)
 		if (map_add(b->arena, &seen, all->uses.v[i].name))
-			check_map(k, all, &tables, &all->uses.v[i]);
-	for (size_t i = 0; i < b->pp->pragmas.n; i++)
-		check_table(k, all, &b->pp->pragmas.v[i]);
+			check_map(k, all, &all->uses.v[i]);
+	for (size_t i = 0; i < b->tables.n; i++)
+		check_table(k, all, &b->tables.v[i]);
 }

@@ -38,7 +38,7 @@ static bool parse_pragma(struct bind *b, const struct pp_pragma *p, struct bind_
 {
 	const struct token *t = p->tokens->next; // behind `enum`
 	struct diag_place place = tok_place(p->tokens);
-	*ret = (struct bind_table){0};
+	*ret = (struct bind_table){.pragma = t};
 	if (tok_is(t, "@"))
 		t = t->next;
 	if (!is_word(t))
@@ -211,13 +211,11 @@ static bool collect_pragmas(struct bind *b, struct map *named)
 
 static bool collect_conf(struct bind *b, struct map *named)
 {
-	struct enumconf conf = {0};
-	if (!b->conf)
-		return true;
-	if (!enumconf_load(b->arena, b->diag, b->conf, &conf))
+	b->listed = arena_new(b->arena, struct enumconf);
+	if (b->conf && !enumconf_load(b->arena, b->diag, b->conf, b->listed))
 		return false;
-	for (size_t i = 0; i < conf.entries.n; i++) {
-		const struct enumconf_entry *e = &conf.entries.v[i];
+	for (size_t i = 0; i < b->listed->entries.n; i++) {
+		const struct enumconf_entry *e = &b->listed->entries.v[i];
 		struct token *at;
 		if (!is_only_read(b, e->map, &at) || !map_add(b->arena, named, e->map))
 			continue;
