@@ -134,26 +134,6 @@ bool check_is_address_word(const struct ctype *t)
 	return false;
 }
 
-static bool find_effect(void *ctx, struct node *n, struct node *parent)
-{
-	static const enum node_kind pure[] = {NODE_NUMBER, NODE_STRING, NODE_NAME,  NODE_VARIABLE,
-					      NODE_MAP,	   NODE_MEMBER, NODE_INDEX, NODE_CAST,
-					      NODE_TYPE,   NODE_GROUP,	NODE_UNARY, NODE_BINARY};
-	bool *found = ctx, is_pure = false;
-	(void)parent;
-	for (size_t i = 0; i < sizeof(pure) / sizeof(pure[0]); i++)
-		is_pure |= n->kind == pure[i] && !node_is_step(n);
-	*found |= !is_pure;
-	return is_pure;
-}
-
-bool check_has_effect(struct node *n)
-{
-	bool found = false;
-	node_walk(n, find_effect, &found);
-	return found;
-}
-
 bool check_lacks_key(struct checker *k, const struct node *n)
 {
 	struct str name = n->name ? n->name->text : STR("");

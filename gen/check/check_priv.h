@@ -58,8 +58,6 @@ void check_say(struct checker *k, const struct node *n, const char *name, enum d
 bool check_is_address_word(const struct ctype *t);
 /** Does the clause name the variable @name, with its $? */
 bool check_has_variable(struct checker *k, struct str name);
-/** Does computing @n do anything else, or may it? */
-bool check_has_effect(struct node *n);
 /** A map that is named without a key, and has some elsewhere. */
 bool check_lacks_key(struct checker *k, const struct node *n);
 

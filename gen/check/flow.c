@@ -163,10 +163,8 @@ static void check_statement(struct checker *k, const struct node *n, const struc
 		k->good &= diag_check(k->b->diag, "unused", DIAG_WARNING, &at,
 				      "the result of this comparison is not used: use = to set %s",
 				      check_text(k, x->child));
-	} else if ((x->kind == NODE_BINARY && !check_has_effect(x)) || x->kind == NODE_NUMBER ||
-		   x->kind == NODE_STRING || x->kind == NODE_VARIABLE || x->kind == NODE_MAP ||
-		   x->kind == NODE_MEMBER ||
-		   (x->kind == NODE_NAME && vocabulary_is_builtin(node_text(x)))) {
+	} else if (expr_effect(x) < EFFECT_CHANGES &&
+		   (x->kind != NODE_NAME || vocabulary_is_builtin(node_text(x)))) {
 		k->good &= diag_check(k->b->diag, "unused", DIAG_WARNING, &at,
 				      "this does nothing: its value is not used");
 	}

@@ -3,11 +3,12 @@
 
 #include "lang/print.h"
 
+/** nsecs alone, and not what is computed of it. */
 static bool is_clock(const struct node *n)
 {
 	n = n->kind == NODE_GROUP ? n->child : n;
-	return node_is(n, NODE_NAME, "nsecs") || node_is(n, NODE_NAME, "elapsed") ||
-	       node_is(n, NODE_CALL, "nsecs");
+	return (n->kind == NODE_NAME || n->kind == NODE_CALL) &&
+	       vocabulary_word(node_text(n))->effect == EFFECT_CLOCK;
 }
 
 static bool is_zero(const struct node *n)

@@ -114,6 +114,15 @@ enum word_wants {
 
 #define WORD_MANY 128 /**< arguments: as many as bpftrace takes */
 
+/** What comes of evaluating something once more; each may do what those before it do. */
+enum effect {
+	EFFECT_NONE,	/**< the same value, all through a clause */
+	EFFECT_READS,	/**< what is in memory or in a map by then */
+	EFFECT_CLOCK,	/**< a later time */
+	EFFECT_RANDOM,	/**< any value */
+	EFFECT_CHANGES, /**< something is changed, printed or sent once more */
+};
+
 /** A builtin or a function. */
 struct word {
 	const char *name;
@@ -121,6 +130,7 @@ struct word {
 	bool is_bare;	/**< it is a value without brackets */
 	enum word_takes takes;
 	enum word_gives gives;
+	enum effect effect;
 	bool is_wide;	      /**< a number of more than 32 bits */
 	const char *modes[5]; /**< what means something as its argument only: kstack(perf) */
 
@@ -130,7 +140,10 @@ struct word {
 	enum word_wants wants[4]; /**< WANTS_ANY for those that follow */
 };
 
-/** All is 0 for a word that is none, or of which nothing needs to be known. */
+/**
+ * For a word that is none, or of which nothing needs to be known, all is 0, but a call of it may
+ * change anything.
+ */
 const struct word *vocabulary_word(struct str word);
 
 /** Is it a builtin or a function of any version, also one of which nothing needs to be known? */

@@ -102,22 +102,3 @@ bool division_repeats_value(const struct division *q)
 	uint64_t n;
 	return q->value_is_signed && !(q->op == '>' && is_plain_shift(q->by, &n));
 }
-
-/** Changes something, or comes out otherwise each time. */
-static bool find_effect(void *ctx, struct node *n, struct node *parent)
-{
-	bool *found = ctx;
-	(void)parent;
-	bool is_step =
-	    n->kind == NODE_POSTFIX || node_is(n, NODE_UNARY, "++") || node_is(n, NODE_UNARY, "--");
-	*found |= is_step || (n->expr && n->expr->is_substituted) || n->kind == NODE_BLOCK ||
-		  node_is(n, NODE_NAME, "rand") || node_is(n, NODE_CALL, "rand");
-	return !*found;
-}
-
-bool division_is_repeatable(struct node *n)
-{
-	bool found = false;
-	node_walk(n, find_effect, &found);
-	return !found;
-}

@@ -29,10 +29,5 @@ struct node *division_make(struct arena *a, const struct division *q);
 
 /** Is the dividend evaluated more than once there? (A divisor that is signed always is.) */
 bool division_repeats_value(const struct division *q);
-/**
- * May the expression stand several times in one, as in those here? Not with ++, -- or rand in it,
- * nor a block.
- */
-bool division_is_repeatable(struct node *n);
 
 #endif

@@ -6,6 +6,7 @@
 #define LOWER_EXPR_H
 
 #include "bind/bind.h"
+#include "lang/vocabulary.h"
 #include "lower/sign.h"
 
 /** What bpftrace has in an expression's place. */
@@ -46,6 +47,7 @@ struct expr {
 	bool is_truth;	/**< a comparison or the like: true or false to bpftrace from 0.24 on */
 	bool is_wide;	/**< more than 32 bits may be in use */
 	enum held held; /**< set by lower, where it is another than its node and type say */
+	enum effect effect;
 	struct expr **elements; /**< of a tuple; each may be NULL */
 	size_t n_elements;
 
@@ -68,5 +70,11 @@ struct expr {
 	unsigned bit_shift;    /**< where it begins in what stands at the address */
 	unsigned bit_bytes;    /**< how much of that is to be read: 1, 2, 4 or 8; 0: byte by byte */
 };
+
+/** What evaluating @n again does. */
+static inline enum effect expr_effect(const struct node *n)
+{
+	return n->expr ? n->expr->effect : EFFECT_CHANGES;
+}
 
 #endif

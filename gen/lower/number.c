@@ -211,6 +211,12 @@ static void say_not_repeatable(struct lowerer *lo, const struct node *n, bool is
 			      is_shift ? "shift" : "divide");
 }
 
+/** The sign of a difference of times is the same a moment later. */
+static bool is_repeatable(const struct node *n)
+{
+	return expr_effect(n) < EFFECT_RANDOM;
+}
+
 /** What `left op right` becomes; NULL when it stays as it is. */
 static struct node *divide(struct lowerer *lo, const struct node *n)
 {
@@ -230,8 +236,8 @@ static struct node *divide(struct lowerer *lo, const struct node *n)
 	    .by = operand(lo, right),
 	    .by_is_signed = r == SIGN_SIGNED,
 	};
-	if ((division_repeats_value(&q) && !division_is_repeatable(left)) ||
-	    (q.by_is_signed && !division_is_repeatable(right))) {
+	if ((division_repeats_value(&q) && !is_repeatable(left)) ||
+	    (q.by_is_signed && !is_repeatable(right))) {
 		say_not_repeatable(lo, n, shift);
 		return NULL;
 	}
@@ -374,7 +380,7 @@ static void lower_kept(struct lowerer *lo, struct node *n)
 	if (value->expr->sign == SIGN_NONE || value->expr->sign == SIGN_SIGNED ||
 	    value->expr->sign == SIGN_UNSIGNED)
 		number(lo, value, true);
-	if (is_compound && target->kind == NODE_MAP && !division_is_repeatable(target))
+	if (is_compound && target->kind == NODE_MAP && expr_effect(target) > EFFECT_READS)
 		warn_of_lost_sign(lo, target);
 	else if (is_compound && target->kind == NODE_MAP)
 		change(lo->b->arena, n, "%n = %n %t (%n)", target, operand(lo, target),
@@ -423,8 +429,9 @@ bool lower_sums_choice(struct lowerer *lo, const struct node *n)
 		return false;
 	node_walk(yes, find_branch, &found);
 	node_walk(no, find_branch, &found);
-	if (!found || (division_is_repeatable(n->child) && division_is_repeatable(yes) &&
-		       division_is_repeatable(no)))
+	// The condition stands twice, and both parts are computed.
+	if (!found || (expr_effect(n->child) < EFFECT_CLOCK && expr_effect(yes) < EFFECT_CHANGES &&
+		       expr_effect(no) < EFFECT_CHANGES))
 		return found;
 	struct diag_place at = tok_place(n->first);
 	lo->good =

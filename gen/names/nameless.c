@@ -57,42 +57,6 @@ static bool is_choice(const struct map *tables, struct node *n)
 	return false;
 }
 
-/**
- * Is the expression the same whenever it is read in a clause? Arguments, variables, numbers and
- * arithmetic are.
- */
-static bool is_steady(const struct node *n)
-{
-	static const char *const words[] = {"pid", "tid", "retval", NULL};
-	static const char *const operators[] = {"-", "!", "~", "+", NULL};
-	unsigned i;
-	if (n->expr && n->expr->is_substituted)
-		return false;
-	switch (n->kind) {
-	case NODE_NUMBER:
-	case NODE_VARIABLE:
-	case NODE_PARAMETER:
-	case NODE_TYPE:
-		return true;
-	case NODE_NAME: // or an enumerator
-		return tok_is_any(n->name, words) || vocabulary_arg_number(n->name->text, &i) ||
-		       !vocabulary_is_builtin(n->name->text);
-	case NODE_CALL:
-		return tok_is(n->name, "sizeof") || tok_is(n->name, "offsetof");
-	case NODE_MEMBER:
-		return node_is(n->child, NODE_NAME, "args") ||
-		       (n->name->kind == TOK_NUMBER && n->child->kind == NODE_VARIABLE);
-	case NODE_UNARY:
-		return tok_is_any(n->name, operators) && is_steady(n->child);
-	case NODE_GROUP:
-	case NODE_CAST:
-	case NODE_BINARY:
-		return is_steady(n->child) && (!n->child->next || is_steady(n->child->next));
-	default:
-		return false;
-	}
-}
-
 // --- calls ---
 
 /** Into how many cases does one argument make the call? */
@@ -121,7 +85,7 @@ static bool find_names(struct rewriter *r, struct node *call, struct printing *p
 		vec_push(p->arena, &p->args, arg);
 		if (!arg.is_choice)
 			continue;
-		p->is_simple &= is_name && is_steady(value->child);
+		p->is_simple &= is_name && expr_effect(value->child) == EFFECT_NONE;
 		p->n_cases = p->n_cases ? p->n_cases : 1;
 		if (p->n_cases <= MAX_CASES)
 			p->n_cases *= cases_of(p, value);
@@ -188,7 +152,7 @@ static struct node *make_name(struct printing *p, size_t i, const struct node *n
 {
 	struct arena *a = p->arena;
 	const struct node *key = name->child, *keep = change_text(a, name, "");
-	if (!is_steady(key)) {
+	if (expr_effect(key) != EFFECT_NONE) {
 		struct str variable = join_new_variable(p->r->b, &p->r->variables, STR("$key"));
 		keep = change_text(a, key, "%t = (int64)(%n); ", variable, key);
 		key = change_text(a, key, "%t", variable);

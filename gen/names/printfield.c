@@ -188,26 +188,6 @@ static void add_number(struct printing *g, struct node *n)
 	vec_push(g->arena, &g->numbers, n);
 }
 
-static bool find_effect(void *ctx, struct node *n, struct node *parent)
-{
-	static const enum node_kind others[] = {NODE_ASSIGN, NODE_BLOCK, NODE_IF, NODE_OPAQUE};
-	bool *found = ctx;
-	(void)parent;
-	*found |= node_is_step(n) || (n->expr && n->expr->is_substituted) ||
-		  (n->kind == NODE_CALL && vocabulary_word(n->name->text)->gives == GIVES_OTHER);
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		*found |= n->kind == others[i];
-	return !*found;
-}
-
-/** Does computing it do anything else? Then it must be left alone where it is not chosen. */
-static bool has_effect(struct node *n)
-{
-	bool found = false;
-	node_walk(n, find_effect, &found);
-	return found;
-}
-
 static bool is_choice(struct printing *g, struct node *n);
 
 /** What bpftrace need not print: a name, a literal, or a choice with one of them. */
@@ -227,7 +207,8 @@ static bool is_choice(struct printing *g, struct node *n)
 	struct node *yes = n->kind == NODE_TERNARY ? n->child->next : NULL;
 	bool is_one = yes && yes->next && (is_light(g, yes) || is_light(g, yes->next));
 	for (struct node *c = yes; c && is_one; c = c->next)
-		is_one = !has_effect(c) &&
+		// One that is not chosen must be left alone.
+		is_one = expr_effect(c) < EFFECT_CHANGES &&
 			 (is_light(g, c) ||
 			  (c->expr && (c->expr->kind == EXPR_TEXT || c->expr->kind == EXPR_SHOWN)));
 	return is_one;
