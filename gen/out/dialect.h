@@ -69,7 +69,7 @@ QUIRK(dialect_refuses_same_probes, 21, 23)
 /**
  * Finds the code of a list by the name of each probe in it: where a clause is for one of them alone,
  * it runs that one's code in its place, too (uprobe, tracepoint, interval), or cannot load the program
- * (usdt): 0.17 alone.
+ * (usdt): 0.17 alone, tests/live/lists.t.
  */
 QUIRK(dialect_confuses_lists, UPTO(17))
 /** With -p, events of the kernel are those of that process only: from 0.24. */
@@ -88,7 +88,7 @@ QUIRK(dialect_has_libbpf_usdt, SINCE(24))
 QUIRK(dialect_finds_types_by_number, UPTO(17))
 /** The oldest kernel that it is made for, as 5015 for Linux 5.15; it runs on older ones and warns. */
 unsigned dialect_oldest_kernel(unsigned v);
-/** Runs for users other than root who have certain capabilities (its pull request 4773). */
+/** Runs for users other than root who have certain capabilities (its pull request 4773): tests/live/caps.t. */
 QUIRK(dialect_takes_capabilities, SINCE(25))
 /**
  * In a clause of a uprobe or uretprobe, `struct X` is first looked up in the debug information of
@@ -169,35 +169,35 @@ QUIRK(dialect_mixes_signs, UPTO(23))
 QUIRK(dialect_has_signed_args, SINCE(24))
 /** str(p, N) delivers N-1 characters; before, N: tests/live/dialect.t. */
 QUIRK(dialect_counts_end_of_text, SINCE(23))
-/** str() takes a text and is that text. */
+/** str() takes a text and is that text: tests/check/values.cases. */
 QUIRK(dialect_takes_str_of_text, SINCE(25))
-/** "text" alone is a condition, which always holds. */
+/** "text" alone is a condition, which always holds: tests/check/flow.cases. */
 QUIRK(dialect_takes_text_conditions, SINCE(24))
-/** (int64)@x is a number where @x is a count() or the like. */
+/** (int64)@x is a number where @x is a count() or the like: tests/check/format.cases. */
 QUIRK(dialect_casts_aggregations, SINCE(22))
-/** args.NAME of a tracepoint; before, args->NAME. */
+/** args.NAME of a tracepoint; before, args->NAME: tests/check/versions.cases. */
 QUIRK(dialect_has_dot_of_args, SINCE(19))
-/** args of functions, which bpftrace finds itself. */
+/** args of functions, which bpftrace finds itself: tests/live/functions.t. */
 QUIRK(dialect_has_function_args, SINCE(19))
-/** Has `for`, and cannot leave its block by break, continue or return. */
+/** Has `for`, and cannot leave its block by break and the like: tests/check/versions.cases. */
 QUIRK(dialect_stays_in_for, 21, 23)
-/** interval:5s; before, interval:s:5 alone. */
+/** interval:5s; before, interval:s:5 alone: tests/check/versions.cases. */
 QUIRK(dialect_has_durations, SINCE(24))
 
 // The stack of a BPF program, 512 bytes.
 
 /** What printf() prints is on it, and so are variables: tests/live/structs.t. */
 QUIRK(dialect_prints_from_stack, UPTO(22))
-/** Refuses a clause whose strings leave nothing of it. */
+/** Refuses a clause whose strings leave nothing of it: tests/check/limits.cases. */
 QUIRK(dialect_fills_stack, UPTO(20))
 
 // Processes.
 
-/** pid and tid are those of the first namespace; later, those of bpftrace's own. */
+/** pid and tid are those of the first namespace; later, of bpftrace's own: tests/live/container.t. */
 QUIRK(dialect_has_host_pids, UPTO(22))
-/** With -p, uprobes fire for all processes all the same. */
+/** With -p, uprobes fire for all processes all the same: tests/live/run.t. */
 QUIRK(dialect_lets_uprobes_through, UPTO(22))
-/** A line of its own says how many events were lost. */
+/** "Lost 42 events" stands among the data: tests/live/loss.t. */
 QUIRK(dialect_has_lost_lines, UPTO(23))
 
 #undef QUIRK
