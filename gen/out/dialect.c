@@ -113,6 +113,11 @@ unsigned dialect_printed_strlen(unsigned v, unsigned strings, unsigned bytes)
 	return v >= 23 ? 1024 : n < LEAST ? LEAST : n < MOST ? n : MOST;
 }
 
+unsigned dialect_max_literal(unsigned v)
+{
+	return v >= 23 ? 1023 : 63;
+}
+
 unsigned dialect_printed_numbers(unsigned v, unsigned strings, unsigned others)
 {
 	// 127 arguments; or a stack, on which a string of DIALECT_SHORT bytes is being read, too.

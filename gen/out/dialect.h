@@ -124,6 +124,8 @@ unsigned dialect_strlen_ceiling(unsigned v, unsigned strings);
  * numbers of both that 0.17 can print. Where all of it cannot fit, bpftrace is to say so.
  */
 unsigned dialect_printed_strlen(unsigned v, unsigned strings, unsigned bytes);
+/** Bytes that a string in the text of a program can have: measured with 0.17, 0.23 and 0.27. */
+unsigned dialect_max_literal(unsigned v);
 /** Bytes of strings in a program whose records are as long as its stack allows. */
 enum { DIALECT_SHORT = 64 };
 /** How many numbers can stand in one printf() beside @strings such strings and @others. */

@@ -308,6 +308,35 @@ static const char *conversion(const struct skeleton_field *f)
 	}
 }
 
+/** The last characters of @label that a literal of @most bytes holds. */
+static struct str end_of(struct str label, unsigned most)
+{
+	size_t at = label.n;
+	for (; at; at--) {
+		unsigned n = label.p[at - 1] == '"' || label.p[at - 1] == '\\' ? 2 : 1;
+		if (n > most)
+			break;
+		most -= n;
+	}
+	while (at < label.n && (label.p[at] & 0xc0) == 0x80) // no part of a character of UTF-8
+		at++;
+	return str_from_offset(label, at);
+}
+
+struct gate_word skeleton_quote_label(const struct skeleton *sk, const struct skeleton_probe *p)
+{
+	enum { ROOM = sizeof("... (4095)") - 1 };
+	unsigned most = dialect_max_literal(sk->version), n_alike = 0;
+	struct str end = end_of(p->label, most - ROOM);
+	if (end_of(p->label, most).n == p->label.n)
+		return gate_quote(sk->arena, p->label);
+	for (size_t i = 0; !str_eq(sk->probes.v[i].label, p->label); i++)
+		n_alike += str_eq(end_of(sk->probes.v[i].label, most - ROOM), end);
+	const char *number = n_alike ? arena_printf(sk->arena, " (%u)", n_alike + 1) : "";
+	return gate_quote(sk->arena,
+			  str_printf(sk->arena, "..." STR_FMT "%s", STR_ARG(end), number));
+}
+
 static void write_declaration(struct arena *a, const struct skeleton_probe *p, struct code *out)
 {
 	code_z(out, "\n// ");
@@ -367,7 +396,7 @@ static void write_clause(const struct skeleton *sk, const struct skeleton_probe 
 	code_z(out, "\",\n\t       strftime(\"%H:%M:%S.%f\", nsecs), comm, tid");
 	if (is_value) {
 		code_z(out, ", ");
-		code_word(out, gate_quote(&a, p->label));
+		code_word(out, skeleton_quote_label(sk, p));
 	}
 	for (size_t i = 0; i < p->n_fields; i++) {
 		const struct skeleton_field *f = &p->fields[i];

@@ -70,6 +70,11 @@ void skeleton_write_head(const struct skeleton *sk, const struct skeleton_probe 
 			 struct code *out);
 /** An argument's value, args.NAME where the target's names are known: @by_name. */
 void skeleton_write_value(const struct skeleton_field *f, bool by_name, struct code *out);
+/**
+ * The label of @p as a literal. One that is too long for this bpftrace keeps its end, behind dots, and
+ * has a number where another probe has that end, too.
+ */
+struct gate_word skeleton_quote_label(const struct skeleton *sk, const struct skeleton_probe *p);
 /** A template with a clause for each probe. */
 void skeleton_write_template(const struct skeleton *sk, struct code *out);
 /**

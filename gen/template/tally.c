@@ -57,7 +57,7 @@ static bool write_key(const struct skeleton *sk, const struct skeleton_probe *p,
 		return true;
 	}
 	if (str_eqz(word, "probe")) {
-		code_word(out, gate_quote(sk->arena, p->label));
+		code_word(out, skeleton_quote_label(sk, p));
 		return true;
 	}
 	const struct skeleton_field *f = find_argument(sk->arena, p, word);

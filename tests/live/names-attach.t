@@ -130,4 +130,31 @@ like "$("$live_sh" -c "$tmp/app" "$tmp/app.bt" 2>/dev/null)" 'ns-slapd:o"d%s a'"
 is "$("$bpftrace" -q -c "$tmp/app" "$tmp/whole.bt" 2>/dev/null | grep -c '\] [jn]')" 3 "so is what expand makes of it for bpftrace alone"
 "$btgen" bundle -x "$tmp/app" "$tmp/app.bt" --for "0.$version" -o "$tmp/bundle.sh"
 is "$(BPFTRACE=$bpftrace timeout 60 sh "$tmp/bundle.sh" -c "$tmp/app" 2>/dev/null | grep -c '\] [jn]')" 3 "and a bundle"
+
+# Labels that are longer than a literal of this bpftrace: two that end alike, and one with a quote in it.
+long=abcdefghij_abcdefghij_abcdefghij_abcdefg
+printf '#include <sys/sdt.h>\nint main(void)\n{\n\tDTRACE_PROBE1(first_%s, %s, 1);\n\tDTRACE_PROBE1(second%s, %s, 2);
+\tDTRACE_PROBE1(app, o_quote_%s, 3);\n\tDTRACE_PROBE1(app, short, 4);\n}\n' $long $long $long $long $long$long >"$tmp/long.c"
+gcc -g -O1 -I"$top/include/btgen/compat" -I"$top/include" -o "$tmp/long" "$tmp/long.c" || exit 1
+sed -i "s/o_quote_$long/o\"quote_$long/g" "$tmp/long"
+quoted="app:o\"quote_$long$long"
+counts="[app:short]: 1
+[first_$long:$long]: 1
+[second$long:$long]: 1
+[$quoted]: 1"
+if [ "$version" -lt 23 ]; then
+	quoted=...${quoted: -53}
+	end=second$long:$long
+	counts="[$quoted]: 1
+[...${end: -53} (2)]: 1
+[...${end: -53}]: 1
+[app:short]: 1"
+fi
+is "$("$live_sh" -q -c "$tmp/long" -t '*' --count 2>&1 | sed -n 's/^@count//p' | LC_ALL=C sort)" "$(LC_ALL=C sort <<<"$counts")" \
+	"--count: a label that is too long is cut, is a key of its own, and keeps no other from being counted"
+"$live_sh" -n -c "$tmp/long" -t '*' >"$tmp/long.bt"
+is "$("$live_sh" -q -c "$tmp/long" "$tmp/long.bt" 2>&1 | sed -n 's/^.*\] \(.*\) arg0=/\1 /p')" "first_$long:$long 1
+second$long:$long 2
+$quoted 3
+app:short 4" "the script of -n runs, too"
 done_testing
