@@ -34,5 +34,5 @@ struct ctype *argument_shown_enum(struct bind *b, const struct expr *e)
 		return NULL;
 	struct ctype *t = e->type ? e->type : argument_meant(b, e, &is_guess);
 	struct ctype *plain = ctype_strip(t);
-	return plain && plain->kind == CTYPE_ENUM && (e->type || !is_guess) ? t : NULL;
+	return plain && plain->kind == CTYPE_ENUM ? t : NULL;
 }

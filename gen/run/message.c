@@ -317,8 +317,9 @@ static void note_spelling(struct messages *m, struct str text)
 {
 	bool is_it = str_has_prefix(text, STR("Unknown function")) ||
 		     str_has_prefix(text, STR("Unknown identifier"));
-	const char *near = is_it ? vocabulary_nearest(unknown_name(text)) : NULL;
-	if (near)
+	struct str name = is_it ? unknown_name(text) : STR("");
+	const char *near = name.n ? vocabulary_nearest(name) : NULL;
+	if (near && !str_eqz(name, near)) // a version that is too old has another vocabulary
 		diag_note(m->diag, NULL, "did you mean %s?", near);
 }
 

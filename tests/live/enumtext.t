@@ -83,4 +83,26 @@ live_start "$tmp/e"
 "$btgen" bundle --for "$version" -x "$tmp/e" -o "$tmp/bundle.sh" "$tmp/e.bt"
 BPFTRACE=$bpftrace bare sh "$tmp/bundle.sh"
 same "$tmp/bare" "and so does a bundle"
+
+# The type of such an argument is inferred where the probe does not declare it: argN has what args.argN has.
+cat >"$tmp/q.c" <<'E2'
+#include <sys/sdt.h>
+enum state { IDLE, READY = 5 };
+struct order { int n; enum state st; };
+int main(void)
+{
+	static struct order q = { 1, READY }, *p = &q;
+	DTRACE_PROBE2(app, ev, p, q.st);
+	return 0;
+}
+E2
+gcc -O1 -g -I"$top/include/btgen/compat" -I"$top/include" -o "$tmp/q" "$tmp/q.c" || exit 1
+echo 'usdt:__EXE__:app:ev { printf("inferred %s %s\n", arg1, args.arg1); }' >"$tmp/q.bt"
+is "$("$btgen" check --for "$version" -x "$tmp/q" "$tmp/q.bt" 2>&1)" "" "inferred: btgen check has nothing to say"
+is "$("$live_sh" -q -c "$tmp/q" "$tmp/q.bt" 2>&1)" "inferred READY READY" "bpftrace.sh prints the name, and says nothing"
+"$btgen" bundle --for "$version" -x "$tmp/q" -o "$tmp/q.sh" "$tmp/q.bt"
+like "$(BPFTRACE=$bpftrace timeout 60 sh "$tmp/q.sh" -c "$tmp/q" 2>/dev/null)" "inferred READY READY" "so does a bundle"
+# What an older bpftrace lacks is spelled well.
+is "$("$live_sh" -q -c "$tmp/q" -e 'usdt:__EXE__:app:ev { printf("%d\n", strlen(arg0)); }' 2>&1 | grep -o 'did you mean strlen?')" "" \
+	"no name is suggested for itself"
 done_testing
