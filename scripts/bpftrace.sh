@@ -112,7 +112,7 @@ find_btgen() {
 
 main() {
 	local -a run=() pids=() scripts=() script_args=() words=()
-	local list=no json=no texts=0 command=no what='' word opt value
+	local list=no json=no texts=0 command=no what='' bpftrace='' word opt value
 	local out=${BPF_OUTFILE-}
 
 	while [ $# -gt 0 ]; do
@@ -150,6 +150,7 @@ main() {
 			-o) out=$1 ;;
 			-c) command=yes what='the command' run+=(-c "$1") ;;
 			-x) what=$1 run+=(-x "$1") ;;
+			--bpftrace) bpftrace=$1 run+=("$opt" "$1") ;;
 			--cgroup) what=$1 run+=("$opt" "$1") ;;
 			-e | -t) texts=1 run+=("$opt" "$1") ;;
 			--latency)
@@ -294,6 +295,7 @@ show_script() {
 # list_probes: -l [-v | --json] PID|NAME|FILE [PATTERN]...; uses main's variables
 list_probes() {
 	local -a args=()
+	[ -z "$bpftrace" ] || args+=(--bpftrace "$bpftrace")
 	[[ " ${run[*]-} " != *' -v '* ]] || args+=(-v)
 	[ $json = no ] || args+=(--json)
 	if [ ${#pids[@]} -gt 0 ]; then

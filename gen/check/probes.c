@@ -19,7 +19,8 @@ static bool check_attachable(struct bind *b, const struct attach_clause *c,
 			       ": " STR_FMT,
 			       DIALECT_ARG(b->version), STR_ARG(m->probe->provider),
 			       STR_ARG(m->probe->name), STR_ARG(why));
-	diag_note(b->diag, NULL, "bpftrace 0.23 and older can attach to it");
+	if (dialect_has_libbpf_usdt(b->version) && attachable_has_name(m->probe, DIALECT_OLDEST))
+		diag_note(b->diag, NULL, "bpftrace 0.23 and older can attach to it");
 	return good;
 }
 

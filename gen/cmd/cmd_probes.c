@@ -34,6 +34,7 @@ struct listing {
 	struct diag diag;
 	bool verbose, json, markdown;
 	const char *script_dir; /**< --scripts, or NULL */
+	const char *bpftrace;	/**< --bpftrace, or NULL */
 	unsigned version;	/**< of the bpftrace that would attach; 0: not known */
 	bool has_no_version;	/**< that was asked for, and there is none */
 	struct probesigs *signatures;
@@ -211,7 +212,7 @@ static void find_version(struct listing *l)
 {
 	struct bpftrace bt;
 	if (!l->version && !l->has_no_version &&
-	    bpftrace_find(&l->arena, &l->diag, NULL, true, &bt) == 0)
+	    bpftrace_find(&l->arena, &l->diag, l->bpftrace, !l->bpftrace, &bt) == 0)
 		l->version = bt.version;
 	l->has_no_version = !l->version;
 }
@@ -361,7 +362,7 @@ static void list(struct listing *l)
 		diag_error(&l->diag, NULL, "cannot write the list");
 }
 
-enum { MARKDOWN = CMD_OWN, SCRIPTS };
+enum { MARKDOWN = CMD_OWN, SCRIPTS, BPFTRACE };
 
 static const struct cmd_option options_list[] = {
     {'x', NULL, "FILE", "an ELF file: program, library, separate debug file; can be repeated"},
@@ -373,6 +374,7 @@ static const struct cmd_option options_list[] = {
     {SCRIPTS, "scripts", "DIR", "where to look for these scripts [btgen's own]"},
     {CMD_FOR, "for", "VERSION",
      "say whether this version of bpftrace can attach [the installed one]"},
+    {BPFTRACE, "bpftrace", "PATH", "say whether this bpftrace can attach"},
     {0},
 };
 
@@ -398,6 +400,9 @@ static int take(void *ctx, const char *command, int letter, const char *value)
 		break;
 	case SCRIPTS:
 		l->script_dir = value;
+		break;
+	case BPFTRACE:
+		l->bpftrace = value;
 		break;
 	case CMD_FOR:
 		return cmd_take_version(command, value, &l->version);

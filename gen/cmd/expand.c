@@ -14,6 +14,7 @@
 #include "cmd/cmd.h"
 #include "out/dialect.h"
 #include "out/predefined.h"
+#include "probe/attachable.h"
 #include "run/bpftrace.h"
 #include "cmd/trace.h"
 
@@ -537,6 +538,9 @@ void expand_report_skipped(struct arena *a, struct diag *d, unsigned version, st
 	const char *name = arena_printf(a, "bpftrace " DIALECT_FMT, DIALECT_ARG(version));
 	s->most = dialect_max_usdt(version);
 	s->instead = dialect_has_libbpf_usdt(version) ? "bpftrace 0.23" : NULL;
+	for (size_t i = 0; i < s->list.n; i++)
+		if (s->list.v[i].why.n && !attachable_has_name(s->list.v[i].probe, 23))
+			s->instead = NULL; // not all of them
 	skipped_report(s, a, d, name);
 	x->skipped = skipped_json(s, a, name);
 }

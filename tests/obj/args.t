@@ -147,6 +147,18 @@ uprobe:__EXE__:main { print(2); }'
 uprobe:" "a script that can do without it runs without it, and that is said"
 	is "$("$btgen" expand --for 0.23 -x "$tmp/sym" "$tmp/optional.bt" 2>&1 | grep -o '^btgen: note.*\|^u[a-z]*:')" "usdt:
 uprobe:" "0.23 runs it whole"
+	# Another bpftrace is no help where none can.
+	sed 's/global/gl*bal/' "$tmp/sym" >"$tmp/star"
+	is "$("$btgen" skeleton --for 0.27 -x "$tmp/star" '*' 2>&1 | grep -c 'cannot attach to app:gl\*bal: its name\|0\.23 can')" 1 \
+		"a name that no bpftrace can attach to: none is said to"
+	for v in 0.23 0.27; do
+		printf '#!/bin/sh\necho "bpftrace v%s.1"\n' $v >"$tmp/bpftrace-$v"
+		chmod +x "$tmp/bpftrace-$v"
+	done
+	like "$("$top/scripts/bpftrace.sh" --bpftrace "$tmp/bpftrace-0.27" -l "$tmp/sym" global)" "by bpftrace 0\.27" \
+		"-l judges by the bpftrace that is given"
+	is "$("$top/scripts/bpftrace.sh" --bpftrace "$tmp/bpftrace-0.23" -l "$tmp/sym" global | grep -c 'by bpftrace')" 0 \
+		"of which an older one can"
 	sed -i '$d' "$tmp/optional.bt"
 	is "$("$btgen" expand --for 0.27 -x "$tmp/sym" "$tmp/optional.bt" 2>&1)" \
 		"btgen: error: bpftrace 0.27 can attach to none of the probes of this script, all of which are optional: global" \
