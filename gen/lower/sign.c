@@ -6,6 +6,11 @@ enum sign sign_join(enum sign a, enum sign b)
 		return b;
 	if (b == SIGN_OPEN || b == SIGN_NONE)
 		return a;
+	// What is not known to have a sign is like what has none, which is what bpftrace takes it for.
+	bool is_like_unsigned =
+	    (a == SIGN_UNSIGNED || a == SIGN_OTHER) && (b == SIGN_UNSIGNED || b == SIGN_OTHER);
+	if (is_like_unsigned)
+		return SIGN_OTHER;
 	return a == SIGN_NONE ? b : SIGN_MIXED;
 }
 
