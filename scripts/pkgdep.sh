@@ -13,7 +13,7 @@
 #   scripts/pkgdep.sh --list     prints the names of what is missing and stops
 #
 # Works as root, or through sudo. Knows apt (Debian, Ubuntu) and dnf (Fedora, RHEL). Removes no package: one that conflicts with
-# what is here is skipped, with the reason. Starts no server and creates no database.
+# what is here is skipped, with the reason. Starts no server, unless the machine's own policy-rc.d says so, and creates no database.
 set -euo pipefail
 
 readonly sysroot=${PKGDEP_SYSROOT-} # for the tests
@@ -207,10 +207,25 @@ root_file() {
 		as_root sh -c 'umask 022; mkdir -p "${1%/*}"; set -C; printf "%s\n" "$3" >"$1" && chmod "$2" "$1"' sh "$@"
 }
 
-# What is said to packages while they are installed, unless this machine has said something itself: start no server
-# (invoke-rc.d and deb-systemd-invoke ask policy-rc.d), and create no database. A file that stayed, when we were killed, is ours.
-mute() {
+# alone: what another run has begun comes first. apt-get inherits the lock, but what it starts does not: it is held
+# until both have ended.
+alone() {
+	exec 9<"${policy%/*}"
+	flock -n 9 && return
+	printf 'pkgdep.sh: waiting for another pkgdep.sh, which installs packages\n' >&2
+	flock 9
+}
+
+# take_away: the files of mute; of PostgreSQL's file what its package has for it, which ucf put beside ours, stays
+take_away() {
 	[ "$(cat "$policy" 2>/dev/null)" != "$our_policy" ] || as_root rm -f "$policy"
+	[ "$(cat "$cluster" 2>/dev/null)" = "$our_cluster" ] || return 0
+	as_root mv -f "$cluster.ucf-dist" "$cluster" 2>/dev/null || as_root rm -f "$cluster"
+}
+
+# What is said to packages while they are installed, unless this machine has said something itself: start no server
+# (invoke-rc.d and deb-systemd-invoke ask policy-rc.d), and create no database.
+mute() {
 	trap unmute EXIT
 	trap 'exit 130' INT
 	trap 'exit 143' TERM HUP
@@ -220,19 +235,17 @@ mute() {
 		die "$cluster cannot be written"
 }
 
-# unmute: afterwards, and on ^C; of PostgreSQL's file what its package has for it, which ucf put beside ours
+# unmute: afterwards, and on ^C
 unmute() {
 	[ "$is_muted" = yes ] || return 0
 	is_muted=no
-	[ "$(cat "$policy" 2>/dev/null)" != "$our_policy" ] || as_root rm -f "$policy"
-	[ "$(cat "$cluster" 2>/dev/null)" = "$our_cluster" ] || return 0
-	as_root mv -f "$cluster.ucf-dist" "$cluster" 2>/dev/null || as_root rm -f "$cluster"
+	take_away
 }
 
 # A package that this release or architecture does not have, or that conflicts with one of this machine, must not keep the
 # others away: what is essential, configure will miss; a test says why it is skipped.
 install_apt() {
-	local name n_all is_broken=no
+	local name n_all is_broken=no servers="no server is started"
 	local -a known=() fits=()
 	# Debian's lists may be absent or old on a new machine; a stale list fails in confusing ways.
 	as_root apt-get -q update || printf 'pkgdep.sh: warning: apt-get update failed\n' >&2
@@ -250,7 +263,8 @@ install_apt() {
 		return 0
 	fi
 	announce "${fits[@]}"
-	printf 'pkgdep.sh: with dependencies, %d packages; no server is started\n' "$n_all" >&2
+	[ ! -e "$policy" ] || servers="this machine's policy-rc.d decides which servers are started"
+	printf 'pkgdep.sh: with dependencies, %d packages; %s\n' "$n_all" "$servers" >&2
 	mute "${fits[@]}"
 	# It ends with an error, too, when some other package of the machine could not be configured.
 	as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-remove --no-install-recommends install "${fits[@]}" ||
@@ -290,6 +304,7 @@ main() {
 		die "neither apt-get nor dnf here; install by hand: gcc make elfutils (libelf, libdw) libbpf bpftrace, with headers"
 	fi
 
+	[ $list = yes ] || [ $manager != apt ] || alone
 	local -a missing=()
 	local set deb rpm name
 	while read -r set deb rpm; do
@@ -305,6 +320,7 @@ main() {
 		[ ${#missing[@]} = 0 ] || printf '%s\n' "${missing[@]}"
 		return
 	fi
+	take_away # what a run that was killed has left
 	[ ${#missing[@]} -gt 0 ] || return 0
 	"install_$manager" "${missing[@]}"
 }

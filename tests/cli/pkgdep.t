@@ -7,7 +7,7 @@
 machine() {
 	path=$tmp/$1
 	mkdir "$path"
-	for tool in bash cat sed env grep sh rm mv mkdir chmod; do ln -s "$(command -v $tool)" "$path"; done
+	for tool in bash cat sed env grep sh rm mv mkdir chmod flock; do ln -s "$(command -v $tool)" "$path"; done
 	fake id 'echo "${FAKE_UID:-0}"'
 	export PKGDEP_SYSROOT=$tmp/$1.root # its /etc and /usr
 }
@@ -19,6 +19,7 @@ fake() {
 
 pkgdep() {
 	: >"$tmp/ran"
+	mkdir -p "$PKGDEP_SYSROOT/usr/sbin"
 	PATH=$path RAN=$tmp/ran "$(command -v bash)" "$top/scripts/pkgdep.sh" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
 }
 
@@ -159,15 +160,37 @@ pkgdep --test
 rm "$cluster.ucf-dist"
 is "$(grep '^policy' "$tmp/ran")" "policy 42 data_directory = '/srv'" "what this machine has said itself stays"
 is "$(state)" "$before" "... afterwards, too"
-# shellcheck disable=SC2016 # for that shell
-apt '[ -z "$SIGNAL" ] || kill -s $SIGNAL $PPID'
+like "$(cat "$tmp/err")" "packages; this machine's policy-rc.d decides which servers are started$" "... and no more is promised"
 rm -rf "$PKGDEP_SYSROOT"
 SIGNAL=KILL
 pkgdep --test
-ok "killed, it leaves its answer there" test -x "$policy"
 SIGNAL=''
+ok "killed, it leaves its answers there" test -x "$policy" -a -f "$cluster"
+MISSING=''
+pkgdep --test --list
+ok "... also when the next one only lists" test -x "$policy" -a -f "$cluster"
 pkgdep --test
-is "$(state)" " :  " "... which the next one takes away"
+is "$(state) $(cat "$tmp/ran")" " : # all by default createcluster.conf " "... which the next one takes away, also when nothing is missing"
+
+# Two at once: the second one begins while the first one's apt-get goes on, and again when the first one was killed.
+MISSING=' postgresql '
+# shellcheck disable=SC2016 # for that shell
+apt 'echo begin >>"$RAN"; [ -z "$GO" ] || { ${KILL:-:} $PPID; echo x >"$GO.begun"; cat "$GO" >/dev/null; }; "$policy"; echo "policy $?" >>"$RAN"'
+mkfifo "$tmp/go"
+for kill in '' 'kill -9'; do
+	rm -rf "$PKGDEP_SYSROOT"
+	rm -f "$tmp/go.begun"
+	: >"$tmp/second"
+	GO=$tmp/go KILL=$kill pkgdep --test &
+	first=$!
+	wait_for 10 test -s "$tmp/go.begun"
+	PATH=$path RAN=$tmp/ran GO='' "$(command -v bash)" "$top/scripts/pkgdep.sh" --test 2>"$tmp/second" </dev/null &
+	second=$!
+	wait_for 10 grep -q waiting "$tmp/second"
+	echo >"$tmp/go"
+	wait $first $second
+	is "$(grep 'begin\|policy' "$tmp/ran" | paste -sd' ') $(state)" "begin policy 101 begin policy 101  :  " "one waits for ${kill:+the apt-get of }another one${kill:+ that was killed}"
+done
 
 machine fedora
 fake rpm '[ "$3" = gcc ]'
