@@ -248,7 +248,7 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 		    "do not");
 	struct codename *names = NULL;
 	if (x->bind.names_code || (cfg.proc && prints_addresses(&x->bind)))
-		names = codename_open(a, x->proc);
+		names = codename_open(a, d, x->proc);
 	const char *own = getenv(dialect_strlen_variable(bt->version));
 	unsigned limit = own ? (unsigned)strtoul(own, NULL, 10) : cfg.max_strlen;
 	struct writer_config how = {

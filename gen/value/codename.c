@@ -279,12 +279,12 @@ static struct str add_place(struct codename *c, const struct module *m, const st
 			  site.line);
 }
 
-struct codename *codename_open(struct arena *a, struct proc *proc)
+struct codename *codename_open(struct arena *a, struct diag *d, struct proc *proc)
 {
 	struct codename *c = arena_new(a, struct codename);
 	*c = (struct codename){.arena = a, .proc = proc};
 	diag_init(&c->quiet, NULL);
-	perfmap_init(&c->jit, proc);
+	perfmap_init(&c->jit, d, proc);
 	add_modules(c, proc);
 	perfmap_read(&c->jit);
 	c->looked_at = now_us();

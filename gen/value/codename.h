@@ -10,7 +10,7 @@
  * found when an address is in no file that is known, or after a second. What was unloaded keeps its
  * names until something else is at its place.
  *
- *	struct codename *c = codename_open(&arena, proc);
+ *	struct codename *c = codename_open(&arena, &diag, proc);
  *	struct str name = codename_find(c, 0x55d0c0001234);	// "main", "ns::f(int)"; empty: none has it
  *	codename_close(c);
  */
@@ -23,9 +23,10 @@
 struct codename;
 
 /**
- * Opens the files of @proc, which must outlive it. Never fails: what cannot be read has no names.
+ * Opens the files of @proc, which must outlive it as @d must. Never fails: what cannot be read has no
+ * names.
  */
-struct codename *codename_open(struct arena *a, struct proc *proc);
+struct codename *codename_open(struct arena *a, struct diag *d, struct proc *proc);
 /**
  * The function at @addr as C++ writes it, valid until the next call; empty when there is none.
  */

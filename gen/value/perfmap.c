@@ -8,9 +8,9 @@
 
 enum { MAX_BYTES = 64 << 20, MAX_ENTRIES = 1 << 20, MAX_NAME = 1024 };
 
-void perfmap_init(struct perfmap *m, const struct proc *proc)
+void perfmap_init(struct perfmap *m, struct diag *d, const struct proc *proc)
 {
-	*m = (struct perfmap){.proc = proc};
+	*m = (struct perfmap){.diag = d, .proc = proc};
 	arena_init(&m->names);
 }
 
@@ -22,9 +22,10 @@ void perfmap_fini(struct perfmap *m)
 /** All that was read is forgotten, and its memory is free. */
 static void forget(struct perfmap *m)
 {
-	const struct proc *proc = m->proc;
+	bool was_said = m->was_said;
 	perfmap_fini(m);
-	perfmap_init(m, proc);
+	perfmap_init(m, m->diag, m->proc);
+	m->was_said = was_said;
 }
 
 /** Hexadecimal digits and a blank. */
@@ -66,12 +67,23 @@ static void take_lines(struct perfmap *m, struct str text)
 		take_line(m, str_slice(text, 0, nl));
 		text = str_from_offset(text, nl + 1);
 	}
+	m->is_full = str_find(text, '\n') < text.n;
 	size_t n = (size_t)(text.p - start);
 	if (!n)
 		return;
 	m->done += n;
 	m->n_tail = n < sizeof(m->tail) ? n : sizeof(m->tail);
 	memcpy(m->tail, text.p - m->n_tail, m->n_tail);
+}
+
+static void say_full(struct perfmap *m, const char *path)
+{
+	if (!m->was_said)
+		diag_warning(m->diag, NULL,
+			     "%s: only the first %d functions and %d MiB are read; a function "
+			     "after them has no name, or that of an older one at its address",
+			     path, MAX_ENTRIES, MAX_BYTES >> 20);
+	m->was_said = true;
 }
 
 void perfmap_read(struct perfmap *m)
@@ -82,15 +94,17 @@ void perfmap_read(struct perfmap *m)
 	arena_init(&a);
 	const char *path = arena_printf(&a, "/tmp/perf-%d.map", m->proc->ns_pid);
 	int fd = file_open(str_dup(&a, m->proc->root), path, &size, &why);
-	if (fd >= 0 && (size < m->done || size > MAX_BYTES || !is_continued(m, fd)))
+	if (fd >= 0 && (size < m->done || !is_continued(m, fd)))
 		forget(m);
-	if (fd >= 0 && size > m->done && size <= MAX_BYTES) {
-		struct str text = {arena_alloc(&a, size - m->done), size - m->done};
+	if (fd >= 0 && size > m->done && !m->is_full) {
+		size_t n = (size < MAX_BYTES ? size : MAX_BYTES) - m->done;
+		struct str text = {arena_alloc(&a, n), n};
 		if (file_read_at(fd, (char *)text.p, text.n, m->done))
 			take_lines(m, text);
+		m->is_full |= size > MAX_BYTES;
+		if (m->is_full)
+			say_full(m, path);
 	}
-	if (m->entries.n >= MAX_ENTRIES) // newer names of the same addresses would be missed
-		forget(m);
 	if (fd >= 0)
 		close(fd);
 	arena_fini(&a);

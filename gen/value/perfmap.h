@@ -10,6 +10,7 @@
 #ifndef VALUE_PERFMAP_H
 #define VALUE_PERFMAP_H
 
+#include "base/diag.h"
 #include "base/vec.h"
 #include "target/proc.h"
 
@@ -21,19 +22,22 @@ struct perfmap_entry {
 struct perfmap {
 	struct arena
 	    names; /**< its own: the process may write the file anew as often as it likes */
+	struct diag *diag;
 	const struct proc *proc;
+	bool is_full;	/**< no more is read until it is written anew */
+	bool was_said;	/**< that it is */
 	uint64_t done;	/**< bytes of the file that were read */
 	char tail[256]; /**< the last n_tail of them: others there are another file */
 	size_t n_tail;
 	VEC(struct perfmap_entry) entries;
 };
 
-/** @proc must outlive it. Reads nothing yet. */
-void perfmap_init(struct perfmap *m, const struct proc *proc);
+/** @d and @proc must outlive it. Reads nothing yet. */
+void perfmap_init(struct perfmap *m, struct diag *d, const struct proc *proc);
 void perfmap_fini(struct perfmap *m);
 /**
- * Reads what was added to the file, if there is one, or all of one that was written anew; without a
- * message. A file of more than 64 MiB or a million lines has no names.
+ * Reads what was added to the file, if there is one, or all of one that was written anew. Of
+ * more than 64 MiB or 2^20 functions the first ones have names, which is said once.
  */
 void perfmap_read(struct perfmap *m);
 /** The function at @addr that was added last, valid until perfmap_read(); empty when there is none. */

@@ -27,7 +27,9 @@ static void use_process(struct proc *p)
 static void use_list(const struct proc *p, const char *path, struct str list)
 {
 	struct perfmap map;
-	perfmap_init(&map, p);
+	struct diag quiet;
+	diag_init(&quiet, NULL);
+	perfmap_init(&map, &quiet, p);
 	for (size_t round = 0; round < 3; round++) {
 		fuzz_write(path, round == 2 ? str_from_offset(list, list.n - list.n / 3)
 					    : str_slice(list, 0, list.n / (2 - round)));

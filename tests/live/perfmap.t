@@ -7,7 +7,7 @@
 can_trace || skip_all "needs root and bpftrace"
 
 # Each line of its input is a number of functions: it writes a map of so many, all named after the line's number, and passes
-# the first one's address, then one that is not known. Its answer: the name that it has given.
+# the first one's address, then one that is not known. Its answer: the name that it has given. 0: the map stays as it is.
 cat >"$tmp/app.c" <<'END'
 #include <btgen/usdt.h>
 #include <stdio.h>
@@ -18,7 +18,10 @@ int main(void)
 	char line[64], path[64];
 	snprintf(path, sizeof path, "/tmp/perf-%d.map", getpid());
 	for (int turn = 1; fgets(line, sizeof line, stdin) && *line != 'q'; turn++) {
-		FILE *f = fopen(path, "w");
+		FILE *f = fopen(path, "a");
+		turn -= !atoi(line);
+		if (atoi(line))
+			f = freopen(path, "w", f);
 		for (int i = 0; i < atoi(line); i++)
 			fprintf(f, "%lx 10 turn_%d_function\n", 0x7f0000000000 + 0x10ul * i, turn);
 		fclose(f);
@@ -56,6 +59,27 @@ for n in 119900 119800 119700 119600 119500 119400 119300 119200; do rewrite $n;
 last=$(rss)
 ok "a map of 4 MB, written anew 8 times, costs its memory once ($first, then $last MB)" test "$last" -lt $((first + 16))
 is "$(sort "$tmp/answers" | uniq | wc -l) $(sed -n 's/^name turn_//p' "$tmp/trace" | sort | uniq | wc -l)" "13 13" "each had its names in the trace"
+
+# More functions than are kept
+warnings() { grep -c "warning: /tmp/perf-$live_pid.map: only the first 1048576 functions and 64 MiB are read" "$tmp/messages"; }
+bytes_read() { awk '/^rchar/ { print int($2 / 1048576) }' "/proc/$live_tracer/io"; }
+has_answers() { [ "$(wc -l <"$tmp/answers")" -ge "$1" ]; }
+rewrite 1048576
+is "$(warnings)" 0 "a map of 2^20 functions is read without a warning"
+ok "one of a function more has names still" rewrite 1048577
+is "$(warnings)" 1 "... and a warning"
+first=$(bytes_read)
+for i in 1 2 3; do
+	sleep 1.1
+	n=$(wc -l <"$tmp/answers")
+	live_say 0
+	wait_for 10 has_answers $((n + 1))
+done
+sleep 0.3
+last=$(bytes_read)
+ok "... and is not read again while it stays as it is ($first, then $last MiB)" test "$last" -lt $((first + 16))
+ok "... but is when it is written anew" rewrite 1048578
+is "$(warnings)" 1 "... of which it warns once"
 live_quit
 live_wait
 is $live_rc 0 "the trace ends with the program, status 0"
