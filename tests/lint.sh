@@ -22,29 +22,29 @@ layer() {
 
 echo '== layers'
 layer base
-layer gate base
+layer code base
 layer elf base
 layer target base elf
 layer text base
-layer ctype base gate
+layer ctype base code
 layer dwarf base elf ctype
 layer btf base elf ctype
 layer conf base ctype
 layer usdt base elf
 layer probe base elf ctype conf dwarf btf/typenote.h usdt out/dialect.h
 layer lang base text
-layer bind base gate target elf ctype dwarf btf/typenote.h usdt probe text lang out/dialect.h
-layer lower base gate ctype btf usdt probe lang bind out/dialect.h
-layer names base gate ctype conf probe lang bind lower record/shape.h record/mapentry.h out/dialect.h
+layer bind base code target elf ctype dwarf btf/typenote.h usdt probe text lang out/dialect.h
+layer lower base code ctype btf usdt probe lang bind out/dialect.h
+layer names base code ctype conf probe lang bind lower record/shape.h record/mapentry.h out/dialect.h
 layer check base ctype conf usdt probe lang bind lower names/table.h out/dialect.h
 layer lock base elf ctype conf probe lang bind lower names/table.h names/enumname.h
-layer template base gate elf ctype usdt probe lang bind lower check lock names record/shape.h out/dialect.h
-layer out base gate text
+layer template base code elf ctype usdt probe lang bind lower check lock names record/shape.h out/dialect.h
+layer out base code text
 layer value base elf target ctype dwarf
 layer record base ctype value lang/vocabulary.h
 layer convert base lang/vocabulary.h record/stamp.h
 layer run base target text out value record convert lang/vocabulary.h usdt/sdtarg.h
-layer listing base gate usdt probe text lang out/dialect.h
+layer listing base code usdt probe text lang out/dialect.h
 layer doctor base elf target usdt probe bind run out/dialect.h
 
 # A folder is to be read as a whole; a file is understood after those that it includes.
@@ -54,8 +54,8 @@ for folder in gen/*/; do
 done
 out=$(python3 tests/circles.py) || complain "$out"
 
-echo '== names of targets pass the gate'
-out=$(python3 tests/gate.py) || complain "$out"
+echo '== names of targets go through gen/code'
+out=$(python3 tests/names.py) || complain "$out"
 
 echo "== who reads /proc"
 # target/proc does. base/file names descriptors of ours, bind/path writes paths into programs, elf/debuginfo has one that

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gate/gate.h"
+#include "code/code.h"
 #include "elf/debugfile.h"
 #include "bind/optional.h"
 #include "bind/path.h"
@@ -469,7 +469,7 @@ static bool bind_uprobe(struct bind *b, struct script_attach *at, struct attach_
 		strbuf_addc(&text, ':');
 		strbuf_adds(&text, str_is_made_of(f, ALPHABET_ATTACH_FIELD)
 				       ? f
-				       : gate_quote(b->arena, f).s);
+				       : word_quote(b->arena, f).s);
 	}
 	change(b->arena, at->node, "%t", strbuf_str(&text));
 	strbuf_fini(&text);

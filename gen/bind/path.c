@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gate/gate.h"
+#include "code/code.h"
 #include "out/dialect.h"
 
 bool path_stat(struct str path, struct stat *ret)
@@ -54,7 +54,7 @@ bool path_search(struct bind *b, const struct token *at, struct str *path)
 /** @path, which is of ALPHABET_PATH; libstdc++ in quotes, because 0.17 takes ++ for an operator. */
 static const char *plain_path(struct arena *a, struct str path)
 {
-	return str_find(path, '+') < path.n ? str_dup(a, gate_quote(a, path).s) : str_dup(a, path);
+	return str_find(path, '+') < path.n ? str_dup(a, word_quote(a, path).s) : str_dup(a, path);
 }
 
 /**
@@ -83,7 +83,7 @@ const char *path_of(struct bind *b, const struct targetfile *tf, const struct to
 		if (str_is_made_of(path, ALPHABET_PATH))
 			return plain_path(a, path);
 		if (is_quotable(a, path))
-			return str_dup(a, gate_quote(a, path).s);
+			return str_dup(a, word_quote(a, path).s);
 	}
 	if (!f) {
 		struct diag_place place = tok_place(at);

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "base/outfile.h"
-#include "gate/gate.h"
+#include "code/code.h"
 #include "base/json.h"
 #include "check/mapuse.h"
 #include "lower/expr.h"

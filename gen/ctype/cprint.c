@@ -84,13 +84,13 @@ static const char *name_of(struct closure *c, struct ctype *t, unsigned depth)
 		def = bpf ? NULL : closure_get(c, t);
 		if (def && def->state == CLOSURE_DONE && natural_enum_size(t) == t->size)
 			return arena_printf(c->arena, "enum " STR_FMT,
-					    STR_ARG(gate_spell(c->arena, def->tag).s));
+					    STR_ARG(word_spell(c->arena, def->tag).s));
 		return t->has_size ? integer_name(t, t->size, bpf) : NULL;
 	case CTYPE_STRUCT:
 	case CTYPE_UNION:
 		def = closure_get(c, t);
 		return def ? arena_printf(c->arena, "%s " STR_FMT, keyword(t),
-					  STR_ARG(gate_spell(c->arena, def->tag).s))
+					  STR_ARG(word_spell(c->arena, def->tag).s))
 			   : NULL;
 	case CTYPE_POINTER:
 	case CTYPE_REFERENCE: {
@@ -264,7 +264,7 @@ static struct str enumerator_name(struct closure *c, const struct cdef *def, str
 	if (!def->type->is_scoped && map_add(c->arena, &c->enumerators, ident))
 		return ident;
 	ident =
-	    gate_join(c->arena, gate_spell(c->arena, def->tag), "__", gate_spell(c->arena, ident))
+	    word_join(c->arena, word_spell(c->arena, def->tag), "__", word_spell(c->arena, ident))
 		.s;
 	while (!map_add(c->arena, &c->enumerators, ident))
 		ident = str_printf(c->arena, STR_FMT "_", STR_ARG(ident));

@@ -19,7 +19,7 @@
 #ifndef CTYPE_CPRINT_H
 #define CTYPE_CPRINT_H
 
-#include "gate/gate.h"
+#include "code/code.h"
 #include "ctype/closure.h"
 
 struct cprint_options {

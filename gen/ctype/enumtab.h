@@ -18,7 +18,7 @@
 #define CTYPE_ENUMTAB_H
 
 #include "base/map.h"
-#include "gate/gate.h"
+#include "code/code.h"
 #include "ctype/lookup.h"
 
 struct enumtab_item {

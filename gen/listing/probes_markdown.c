@@ -2,7 +2,7 @@
  * btgen probes --markdown: a reference of probes, to keep beside a program. Nothing in it changes
  * with each build.
  */
-#include "gate/gate.h"
+#include "code/code.h"
 #include "listing/probes_print.h"
 #include "listing/probes_scripts.h"
 

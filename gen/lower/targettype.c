@@ -167,7 +167,7 @@ struct str targettype_pointer(struct bind *b, struct ctype *type)
 	}
 	return str_printf(b->arena, "%s " STR_FMT " *",
 			  to->kind == CTYPE_UNION ? "union" : "struct",
-			  STR_ARG(gate_spell(b->arena, tag).s));
+			  STR_ARG(word_spell(b->arena, tag).s));
 }
 
 static struct kbtf *kernel_btf(struct targettype *r)
@@ -252,7 +252,7 @@ static bool use_type(struct targettype *r, struct node *n, const struct node *pa
 			return false;
 		spelling =
 		    arena_printf(a, "%s " STR_FMT, t->kind == CTYPE_UNION ? "union" : "struct",
-				 STR_ARG(gate_spell(a, tag).s));
+				 STR_ARG(word_spell(a, tag).s));
 	} else if (t && (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM || t->kind == CTYPE_BOOL)) {
 		spelling = scalar_name(r->b, t, stars || parent->kind != NODE_CAST);
 	}

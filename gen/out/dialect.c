@@ -72,12 +72,12 @@ bool dialect_can_name(unsigned v, struct str provider, struct str name)
 	       str_find(provider, ':') == provider.n;
 }
 
-struct gate_word dialect_spell_name(struct arena *a, struct str name)
+struct safe_word dialect_spell_name(struct arena *a, struct str name)
 {
-	struct gate_word bare;
-	return is_bare_name(name) && gate_take(name, ALPHABET_PROBE_NAME, &bare)
+	struct safe_word bare;
+	return is_bare_name(name) && word_take(name, ALPHABET_PROBE_NAME, &bare)
 		   ? bare
-		   : gate_quote(a, name);
+		   : word_quote(a, name);
 }
 
 unsigned dialect_max_arg(unsigned v)

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
-#include "gate/gate.h"
+#include "code/code.h"
 
 #define DIALECT_OLDEST 17 /**< what we support at least */
 #define DIALECT_DEFAULT 17
@@ -109,7 +109,7 @@ unsigned dialect_max_programs(unsigned v);
 /** Can an attach point mean this probe and no other? Where the oldest version can, all can. */
 bool dialect_can_name(unsigned v, struct str provider, struct str name);
 /** The name of a provider or a probe as it is written there, in quotes where it needs them. */
-struct gate_word dialect_spell_name(struct arena *a, struct str name);
+struct safe_word dialect_spell_name(struct arena *a, struct str name);
 /** Highest N of argN that this version can read. */
 unsigned dialect_max_arg(unsigned v);
 /**

@@ -32,7 +32,7 @@ static void become_struct(struct skeleton_field *f, struct ctype *t, uint64_t si
 	f->shape.n_bytes = size;
 }
 
-static void find_pointers(struct follower *w, struct ctype *in, uint64_t at, struct gate_word path,
+static void find_pointers(struct follower *w, struct ctype *in, uint64_t at, struct safe_word path,
 			  bool is_plain_path, unsigned depth)
 {
 	if (depth > MAX_DEPTH || !ctype_complete(in))
@@ -42,12 +42,12 @@ static void find_pointers(struct follower *w, struct ctype *in, uint64_t at, str
 		struct ctype *t = ctype_strip(m->type), *to;
 		bool is_named = m->name.n && !m->is_base;
 		uint64_t size;
-		struct gate_word member = gate_ident(w->sk->arena, m->name, "member", i);
+		struct safe_word member = word_ident(w->sk->arena, m->name, "member", i);
 		bool is_plain = is_plain_path && (!is_named || str_eq(member.s, m->name));
-		struct gate_word name = is_named ? gate_join(w->sk->arena, path, "", member) : path;
+		struct safe_word name = is_named ? word_join(w->sk->arena, path, "", member) : path;
 		if (t && ctype_is_aggregate(t)) {
 			if (is_named)
-				name = gate_join(w->sk->arena, name, ".", gate_own(""));
+				name = word_join(w->sk->arena, name, ".", word_own(""));
 			find_pointers(w, t, at + m->off, name, is_plain, depth + 1);
 		} else if (is_named && (to = struct_behind(m->type, &size)) != NULL) {
 			struct skeleton_field f = {.shape = {.name = name.s},
@@ -70,7 +70,7 @@ static void find_level(struct follower *w, size_t first)
 		w->from = i + 1;
 		if (f.shape.kind == FIELD_AGGREGATE)
 			find_pointers(w, f.shape.type, 0,
-				      gate_join(w->sk->arena, f.name, "->", gate_own("")),
+				      word_join(w->sk->arena, f.name, "->", word_own("")),
 				      f.by_name, 0);
 	}
 }

@@ -136,7 +136,7 @@ void skeleton_shape_field(struct skeleton *sk, struct skeleton_field *f, bool is
 	// An enum without a tag is known by its typedef.
 	struct str tag = t->name.n ? t->name : f->arg->type->name;
 	f->shape.names = enumtab_of(sk->arena, f->arg->type);
-	if (!gate_take(tag, ALPHABET_SCOPED_WORD, &f->enum_name) || !f->shape.names)
+	if (!word_take(tag, ALPHABET_SCOPED_WORD, &f->enum_name) || !f->shape.names)
 		f->shape = shown_number(f->arg->is_signed, f->arg);
 }
 
@@ -150,8 +150,8 @@ static void add_fields(struct skeleton *sk, struct skeleton_probe *p)
 		forget_disputed_name(sk->arena, &p->args.args[i], i);
 		f->arg = &p->args.args[i];
 		f->index = (unsigned)i;
-		f->value = gate_ident(sk->arena, STR(""), "arg", i);
-		f->name = gate_ident(sk->arena, f->arg->name, "arg", i);
+		f->value = word_ident(sk->arena, STR(""), "arg", i);
+		f->name = word_ident(sk->arena, f->arg->name, "arg", i);
 		f->by_name = str_eq(f->name.s, f->arg->name) && is_by_name(&p->args, i);
 		skeleton_shape_field(sk, f, can_read(sk, p->file, &p->args, f->index));
 	}
@@ -191,7 +191,7 @@ static void add_probe(struct skeleton *sk, struct targetfile *tf, const struct s
 	add_fields(sk, &sp);
 	sp.label =
 	    str_printf(sk->arena, STR_FMT ":" STR_FMT, STR_ARG(p->provider), STR_ARG(p->name));
-	sp.what = gate_join(sk->arena, dialect_spell_name(sk->arena, p->provider), ":",
+	sp.what = word_join(sk->arena, dialect_spell_name(sk->arena, p->provider), ":",
 			    dialect_spell_name(sk->arena, p->name));
 	skeleton_add(sk, &sp);
 }
@@ -323,17 +323,17 @@ static struct str end_of(struct str label, unsigned most)
 	return str_from_offset(label, at);
 }
 
-struct gate_word skeleton_quote_label(const struct skeleton *sk, const struct skeleton_probe *p)
+struct safe_word skeleton_quote_label(const struct skeleton *sk, const struct skeleton_probe *p)
 {
 	enum { ROOM = sizeof("... (4095)") - 1 };
 	unsigned most = dialect_max_literal(sk->version), n_alike = 0;
 	struct str end = end_of(p->label, most - ROOM);
 	if (end_of(p->label, most).n == p->label.n)
-		return gate_quote(sk->arena, p->label);
+		return word_quote(sk->arena, p->label);
 	for (size_t i = 0; !str_eq(sk->probes.v[i].label, p->label); i++)
 		n_alike += str_eq(end_of(sk->probes.v[i].label, most - ROOM), end);
 	const char *number = n_alike ? arena_printf(sk->arena, " (%u)", n_alike + 1) : "";
-	return gate_quote(sk->arena,
+	return word_quote(sk->arena,
 			  str_printf(sk->arena, "..." STR_FMT "%s", STR_ARG(end), number));
 }
 
@@ -375,10 +375,10 @@ static void write_clause(const struct skeleton *sk, const struct skeleton_probe 
 	arena_init(&a);
 	write_declaration(&a, p, out);
 	skeleton_write_head(sk, p, out);
-	struct gate_word label;
+	struct safe_word label;
 	code_z(out, "{\n\tprintf(\"%s %s[%d] ");
 	// 0.17 and 0.23 take the s of %%s for a conversion.
-	bool is_value = !gate_take(p->label, ALPHABET_LABEL, &label);
+	bool is_value = !word_take(p->label, ALPHABET_LABEL, &label);
 	if (is_value)
 		code_z(out, "%s");
 	else
@@ -472,7 +472,7 @@ static void write_addresses(const struct skeleton_probe *p, struct code *out)
 static void write_struct(const struct skeleton *sk, const struct skeleton_field *f, size_t i,
 			 struct code *out)
 {
-	struct gate_word address = gate_ident(sk->arena, STR(""), "$p", i);
+	struct safe_word address = word_ident(sk->arena, STR(""), "$p", i);
 	struct strbuf text;
 	strbuf_init(&text);
 	code_z(out, ", ");

@@ -13,7 +13,7 @@
 #ifndef TEMPLATE_SKELETON_H
 #define TEMPLATE_SKELETON_H
 
-#include "gate/gate.h"
+#include "code/code.h"
 #include "bind/targetfile.h"
 #include "probe/probeargs.h"
 #include "record/shape.h"
@@ -22,10 +22,10 @@ struct skeleton_field {
 	struct shape_field shape;   /**< how it is shown, without what is of a format */
 	const struct probearg *arg; /**< NULL: what a member of a struct leads to, see `from` */
 	unsigned index;		    /**< N of argN */
-	struct gate_word name;	/**< in a template: the target's, or argN where that is no word */
-	struct gate_word value; /**< what bpftrace calls it: argN, retval */
+	struct safe_word name;	/**< in a template: the target's, or argN where that is no word */
+	struct safe_word value; /**< what bpftrace calls it: argN, retval */
 	bool by_name;		/**< a template can say args.NAME */
-	struct gate_word enum_name; /**< of FIELD_ENUM, without the keyword */
+	struct safe_word enum_name; /**< of FIELD_ENUM, without the keyword */
 	size_t from;	 /**< of FIELD_AGGREGATE, by template/follow.h: 0: argN leads to it; else */
 	uint64_t offset; /**< the pointer here in what field `from` - 1 leads to */
 };
@@ -34,7 +34,7 @@ struct skeleton_probe {
 	struct targetfile *file;
 	const struct sdt_probe *probe; /**< NULL: it is a function */
 	const char *kind;	       /**< "usdt", "uprobe", "uretprobe" */
-	struct gate_word what;	/**< behind the path of an attach point: spdk:nvmf_tgt_state */
+	struct safe_word what;	/**< behind the path of an attach point: spdk:nvmf_tgt_state */
 	struct str label;	/**< what its events are called: that, or uprobe:FUNCTION */
 	struct str declaration; /**< of a function that debug information knows */
 	bool needs_path;	/**< other files have a probe of that name, too */
@@ -74,7 +74,7 @@ void skeleton_write_value(const struct skeleton_field *f, bool by_name, struct c
  * The label of @p as a literal. One that is too long for this bpftrace keeps its end, behind dots, and
  * has a number where another probe has that end, too.
  */
-struct gate_word skeleton_quote_label(const struct skeleton *sk, const struct skeleton_probe *p);
+struct safe_word skeleton_quote_label(const struct skeleton *sk, const struct skeleton_probe *p);
 /** A template with a clause for each probe. */
 void skeleton_write_template(const struct skeleton *sk, struct code *out);
 /**

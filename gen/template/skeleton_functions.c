@@ -17,7 +17,7 @@ enum { MAX_FUNCTIONS = 300 };
 
 struct function {
 	struct targetfile *file;
-	struct gate_word name;
+	struct safe_word name;
 	uint64_t addr;
 	unsigned n_same; // others of that name in the file, at other addresses
 };
@@ -46,16 +46,16 @@ static bool is_piece(struct str name)
 	       str_contains(name, STR(".part."));
 }
 
-static bool is_writable(struct str name, struct gate_word *ret)
+static bool is_writable(struct str name, struct safe_word *ret)
 {
-	return gate_take(name, ALPHABET_SYMBOL, ret) && !(name.p[0] >= '0' && name.p[0] <= '9');
+	return word_take(name, ALPHABET_SYMBOL, ret) && !(name.p[0] >= '0' && name.p[0] <= '9');
 }
 
 static bool take_symbol(void *ctx, const struct img_symbol *sym)
 {
 	struct finder *f = ctx;
 	struct arena *a = f->sk->arena;
-	struct gate_word name;
+	struct safe_word name;
 	if (!str_glob(f->name, sym->name) || is_piece(sym->name))
 		return true;
 	if (!is_writable(sym->name, &name)) {
@@ -130,7 +130,7 @@ static bool is_signed(struct ctype *t)
 }
 
 static struct skeleton_field *push_field(struct skeleton *sk, struct skeleton_probe *p,
-					 const struct probearg *arg, struct gate_word value,
+					 const struct probearg *arg, struct safe_word value,
 					 bool is_readable)
 {
 	struct skeleton_field *f = &p->fields[p->n_fields++];
@@ -151,16 +151,16 @@ static void add_params(struct skeleton *sk, struct skeleton_probe *p, const stru
 		const struct funcarg *from = &args->list.v[i];
 		struct probearg arg = from->arg;
 		bool is_readable = from->number >= 0;
-		struct gate_word value =
-		    is_readable ? gate_ident(sk->arena, STR(""), "arg", (size_t)from->number)
-				: gate_own("?");
+		struct safe_word value =
+		    is_readable ? word_ident(sk->arena, STR(""), "arg", (size_t)from->number)
+				: word_own("?");
 		if (!arg.name.n && !is_readable)
 			continue;
 		if (!arg.name.n)
 			arg.name = value.s;
 		struct skeleton_field *f = push_field(sk, p, &arg, value, is_readable);
 		f->index = is_readable ? (unsigned)from->number : UINT_MAX;
-		f->name = gate_ident(sk->arena, arg.name, "arg", i);
+		f->name = word_ident(sk->arena, arg.name, "arg", i);
 		f->by_name = is_readable && arg.has_name && str_eq(f->name.s, from->arg.name);
 	}
 }
@@ -177,7 +177,7 @@ static void add_result(struct skeleton *sk, struct skeleton_probe *p, const stru
 			       STR_ARG(p->declaration), STR_ARG(ctype_spell(sk->arena, arg.type)));
 	if (args->is_void)
 		return;
-	struct skeleton_field *f = push_field(sk, p, &arg, gate_own("retval"), is_readable);
+	struct skeleton_field *f = push_field(sk, p, &arg, word_own("retval"), is_readable);
 	f->name = f->value;
 	f->index = UINT_MAX;
 }
@@ -190,7 +190,7 @@ static void add_function(struct finder *f, const struct function *fn)
 				   .what = fn->name,
 				   .declaration = fn->name.s};
 	struct funcargs args;
-	p.label = gate_join(sk->arena, gate_own(p.kind), ":", fn->name).s;
+	p.label = word_join(sk->arena, word_own(p.kind), ":", fn->name).s;
 	// __EXE__ means the first file that has it.
 	p.needs_path = f->file.n ? fn->file != &sk->files->list.v[0]
 				 : fn->file != map_get(&f->owners, fn->name.s);

@@ -1,48 +1,48 @@
 /**
- * gate - the one way of a target's names into text that something else reads as a language.
+ * code - the one way of a target's names into text that something else reads as a language.
  *
  * Names of probes, functions, types, members, enumerators and files, and what a header says about
  * them, are chosen by whoever built the target. In a program, in a format of printf(), in a shell
  * script or on a page they must be what they are: names. Such text is written into a `struct code`,
- * which takes no struct str but through a function that says what it becomes there. A `struct gate_word`
- * has passed the gate and can be kept; nothing but this file makes one (`make lint` looks).
+ * which takes no struct str but through a function that says what it becomes there. A `struct safe_word`
+ * has come this way and can be kept; nothing but this file makes one (`make lint` looks).
  *
  *	struct code c;
  *	code_init(&c);
  *	code_z(&c, "args.");
- *	code_word(&c, gate_ident(a, member->name, "member", i));
+ *	code_word(&c, word_ident(a, member->name, "member", i));
  */
-#ifndef GATE_GATE_H
-#define GATE_GATE_H
+#ifndef CODE_CODE_H
+#define CODE_CODE_H
 
 #include "base/str.h"
 
 /** Letters of an alphabet, none of which ends a string, a format, a comment or a clause. */
-struct gate_word {
+struct safe_word {
 	struct str s;
 };
 
 /** @name as a word when all of it is of @which, which is neither quoted nor a pattern; else false. */
-bool gate_take(struct str name, enum alphabet which, struct gate_word *ret);
+bool word_take(struct str name, enum alphabet which, struct safe_word *ret);
 /** @name when it is an identifier, else @other with @n behind it: arg2. */
-struct gate_word gate_ident(struct arena *a, struct str name, const char *other, size_t n);
+struct safe_word word_ident(struct arena *a, struct str name, const char *other, size_t n);
 /** btgen's own: retval; @z is not made of a name. */
-struct gate_word gate_own(const char *z);
+struct safe_word word_own(const char *z);
 /** @name with a _ for what an identifier cannot have. */
-struct gate_word gate_spell(struct arena *a, struct str name);
+struct safe_word word_spell(struct arena *a, struct str name);
 /** Two words with btgen's own @between: provider:name. */
-struct gate_word gate_join(struct arena *a, struct gate_word first, const char *between,
-			   struct gate_word second);
+struct safe_word word_join(struct arena *a, struct safe_word first, const char *between,
+			   struct safe_word second);
 
 /**
  * @text between quotes, as strings and attach points have it: exactly, but for \" and \\, and ? for a
  * control character. 0.27 reads \xNN in an attach point as the letters xNN.
  */
-struct gate_word gate_quote(struct arena *a, struct str text);
+struct safe_word word_quote(struct arena *a, struct str text);
 
 /** Text of a program, a script or a page. */
 struct code {
-	struct strbuf gated; /**< for gate.c alone; owned */
+	struct strbuf checked; /**< for code.c alone; owned */
 };
 
 void code_init(struct code *c);
@@ -55,8 +55,8 @@ struct str code_str(const struct code *c);
 void code_z(struct code *c, const char *z);
 /** The same with numbers, and strings that are btgen's own. */
 void code_f(struct code *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void code_word(struct code *c, struct gate_word w);
-/** As gate_spell() has it. */
+void code_word(struct code *c, struct safe_word w);
+/** As word_spell() has it. */
 void code_ident(struct code *c, struct str name);
 /** What the user wrote, and what was made of it: a condition, a key, a program. Never a name of the target's. */
 void code_text(struct code *c, struct str text);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""gate.py [FOLDER]: what FOLDER (gen) does beside the gate for names of a target, gen/gate/gate.h; a part of make lint.
+"""names.py [FOLDER]: where FOLDER (gen) writes names of a target past gen/code/code.h; a part of make lint.
 
-The compiler refuses a struct str where a struct code or a struct gate_word is wanted. What it cannot see is here: words
+The compiler refuses a struct str where a struct code or a struct safe_word is wanted. What it cannot see is here: words
 and code that are made elsewhere, text that is written past them, and names that become a piece of a script's tree.
 """
 import glob, os, re, sys
@@ -51,30 +51,30 @@ for path in sorted(glob.glob(gen + "/*/*.[ch]")):
     def say(line, what):
         found.append("%s:%d: %s" % (path, line, what))
 
-    if not name.startswith("gate/gate."):
-        for m in re.finditer(r"\(struct gate_word\)|struct gate_word \w+ = \{|(?:\.|->)gated\b|struct code \w+ = \{", text):
-            say(text.count("\n", 0, m.start()) + 1, "'%s': only gate/gate.c makes words and code" % m.group())
+    if not name.startswith("code/code."):
+        for m in re.finditer(r"\(struct safe_word\)|struct safe_word \w+ = \{|(?:\.|->)checked\b|struct code \w+ = \{", text):
+            say(text.count("\n", 0, m.start()) + 1, "'%s': only code/code.c makes words and code" % m.group())
     for _, line, args in calls(text, "code_text"):
-        if not name.startswith("gate/gate.") and (name, args[1]) not in TEXT:
-            say(line, "code_text() of '%s', which tests/gate.py does not know: is it a name of the target's?" % args[1])
-    for _, line, args in calls(text, "gate_own"):
-        if not name.startswith("gate/gate.") and args[0] not in OWN:
-            say(line, "gate_own() of '%s', which is not btgen's own" % args[0])
-    for fn, line, args in calls(text, "code_z|code_f|gate_join|gate_ident"):
+        if not name.startswith("code/code.") and (name, args[1]) not in TEXT:
+            say(line, "code_text() of '%s', which tests/names.py does not know: is it a name of the target's?" % args[1])
+    for _, line, args in calls(text, "word_own"):
+        if not name.startswith("code/code.") and args[0] not in OWN:
+            say(line, "word_own() of '%s', which is not btgen's own" % args[0])
+    for fn, line, args in calls(text, "code_z|code_f|word_join|word_ident"):
         for arg in args[1:]:
             if re.search(r"STR_ARG|str_dup|arena_printf|arena_strdup|str_printf|\.p$", arg) and "str_hex(" not in arg:
-                if not name.startswith("gate/gate."):
-                    say(line, "%s() of '%s': a struct str passes the gate as what it is" % (fn, arg))
+                if not name.startswith("code/code."):
+                    say(line, "%s() of '%s': a struct str is written as it is" % (fn, arg))
     if name in WRITERS:
         for fn, line, args in calls(text, "strbuf_add[a-z_]*"):
             is_text = fn in ("strbuf_addz", "strbuf_addc") or args[1:] == ["t->text"] or (fn == "strbuf_addf" and "STR_ARG" not in str(args))
             if not is_text and not (name == "template/tally.c" and args[0] == "&names"):
                 say(line, "%s(): programs and pages are written into a struct code" % fn)
-        # A type's words as C text: made of words that passed.
+        # A type's words as C text: made of words.
         for fn, line, args in calls(text, "arena_printf") if name == "ctype/cprint.c" else []:
             for arg in args:
                 if "STR_ARG" in arg and not arg.endswith(".s)"):
-                    say(line, "%s() of '%s', which did not pass the gate" % (fn, arg))
+                    say(line, "%s() of '%s', which is no word of code/code.h" % (fn, arg))
     if name.split("/")[0] in STEPS:
         for fn, line, args in calls(text, "change|change_text|change_leaf|str_printf|strbuf_adds|strbuf_addf"):
             for arg in args[1:]:
@@ -82,7 +82,7 @@ for path in sorted(glob.glob(gen + "/*/*.[ch]")):
                 whole = NAME.search(inner)
                 if whole and not inner.endswith(".s") and not inner.startswith('"') and not re.search(r"->(name|first|last)->text|print_text", inner):
                     if (name, inner) not in KNOWN:
-                        say(line, "%s() of '%s': a target's name did not pass the gate" % (fn, inner))
+                        say(line, "%s() of '%s': a target's name is no word of code/code.h" % (fn, inner))
 
 print("\n".join(found), end="\n" if found else "")
 sys.exit(bool(found))

@@ -1,38 +1,38 @@
-#include "gate/gate.h"
+#include "code/code.h"
 
 #include "base/arena.h"
 
-bool gate_take(struct str name, enum alphabet which, struct gate_word *ret)
+bool word_take(struct str name, enum alphabet which, struct safe_word *ret)
 {
 	bool good = which != ALPHABET_QUOTED_PATH && which != ALPHABET_NAME_PATTERN &&
 		    str_is_made_of(name, which);
-	*ret = (struct gate_word){good ? name : STR("")};
+	*ret = (struct safe_word){good ? name : STR("")};
 	return good;
 }
 
-struct gate_word gate_ident(struct arena *a, struct str name, const char *other, size_t n)
+struct safe_word word_ident(struct arena *a, struct str name, const char *other, size_t n)
 {
-	return (struct gate_word){str_is_ident(name) ? name : str_printf(a, "%s%zu", other, n)};
+	return (struct safe_word){str_is_ident(name) ? name : str_printf(a, "%s%zu", other, n)};
 }
 
-struct gate_word gate_own(const char *z)
+struct safe_word word_own(const char *z)
 {
-	return (struct gate_word){str_from(z)};
+	return (struct safe_word){str_from(z)};
 }
 
-struct gate_word gate_spell(struct arena *a, struct str name)
+struct safe_word word_spell(struct arena *a, struct str name)
 {
-	return (struct gate_word){str_is_ident(name) ? name : str_to_ident(a, name)};
+	return (struct safe_word){str_is_ident(name) ? name : str_to_ident(a, name)};
 }
 
-struct gate_word gate_join(struct arena *a, struct gate_word first, const char *between,
-			   struct gate_word second)
+struct safe_word word_join(struct arena *a, struct safe_word first, const char *between,
+			   struct safe_word second)
 {
-	return (struct gate_word){
+	return (struct safe_word){
 	    str_printf(a, STR_FMT "%s" STR_FMT, STR_ARG(first.s), between, STR_ARG(second.s))};
 }
 
-struct gate_word gate_quote(struct arena *a, struct str text)
+struct safe_word word_quote(struct arena *a, struct str text)
 {
 	struct strbuf b;
 	strbuf_init(&b);
@@ -44,63 +44,63 @@ struct gate_word gate_quote(struct arena *a, struct str text)
 			    (unsigned char)text.p[i] < ' ' || text.p[i] == 0x7f ? '?' : text.p[i]);
 	}
 	strbuf_addc(&b, '"');
-	return (struct gate_word){strbuf_take(&b, a)};
+	return (struct safe_word){strbuf_take(&b, a)};
 }
 
 void code_init(struct code *c)
 {
-	strbuf_init(&c->gated);
+	strbuf_init(&c->checked);
 }
 
 void code_fini(struct code *c)
 {
-	strbuf_fini(&c->gated);
+	strbuf_fini(&c->checked);
 }
 
 void code_clear(struct code *c)
 {
-	strbuf_clear(&c->gated);
+	strbuf_clear(&c->checked);
 }
 
 struct str code_str(const struct code *c)
 {
-	return strbuf_str(&c->gated);
+	return strbuf_str(&c->checked);
 }
 
 void code_z(struct code *c, const char *z)
 {
-	strbuf_addz(&c->gated, z);
+	strbuf_addz(&c->checked, z);
 }
 
 void code_f(struct code *c, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
-	strbuf_vaddf(&c->gated, fmt, ap);
+	strbuf_vaddf(&c->checked, fmt, ap);
 	va_end(ap);
 }
 
-void code_word(struct code *c, struct gate_word w)
+void code_word(struct code *c, struct safe_word w)
 {
-	strbuf_adds(&c->gated, w.s);
+	strbuf_adds(&c->checked, w.s);
 }
 
 void code_ident(struct code *c, struct str name)
 {
 	for (size_t i = 0; i < name.n; i++) {
 		bool good = str_is_made_of(str_slice(name, i, 1), ALPHABET_WORD);
-		strbuf_addc(&c->gated, good ? name.p[i] : '_');
+		strbuf_addc(&c->checked, good ? name.p[i] : '_');
 	}
 }
 
 void code_text(struct code *c, struct str text)
 {
-	strbuf_adds(&c->gated, text);
+	strbuf_adds(&c->checked, text);
 }
 
 void code_code(struct code *c, const struct code *other)
 {
-	strbuf_adds(&c->gated, code_str(other));
+	strbuf_adds(&c->checked, code_str(other));
 }
 
 /** Without escapes of its own @text would be continued on the next line by a \ at its end. */
@@ -108,9 +108,9 @@ void code_comment(struct code *c, struct str text)
 {
 	for (size_t i = 0; i < text.n; i++) {
 		size_t n = str_find(str_from_offset(text, i), '\\');
-		strbuf_add_printable(&c->gated, str_slice(text, i, n));
+		strbuf_add_printable(&c->checked, str_slice(text, i, n));
 		i += n;
-		strbuf_addz(&c->gated, i < text.n ? "\\x5c" : "");
+		strbuf_addz(&c->checked, i < text.n ? "\\x5c" : "");
 	}
 }
 
@@ -118,24 +118,24 @@ void code_string(struct code *c, struct str text, size_t most)
 {
 	bool is_cut = text.n > most;
 	text = str_slice(text, 0, is_cut ? most - 2 : most);
-	strbuf_addc(&c->gated, '"');
+	strbuf_addc(&c->checked, '"');
 	for (size_t i = 0; i < text.n; i++) {
 		char k = text.p[i];
 		bool plain = k >= ' ' && k <= '~' && k != '"' && k != '\\' && k != '%';
-		strbuf_addc(&c->gated, plain ? k : '?');
+		strbuf_addc(&c->checked, plain ? k : '?');
 	}
-	strbuf_addz(&c->gated, is_cut ? "..\"" : "\"");
+	strbuf_addz(&c->checked, is_cut ? "..\"" : "\"");
 }
 
 void code_shell(struct code *c, struct str text)
 {
-	strbuf_addc(&c->gated, '\'');
+	strbuf_addc(&c->checked, '\'');
 	for (size_t i = 0; i < text.n; i++) {
 		if (text.p[i] == '\'')
-			strbuf_addz(&c->gated, "'\\'");
-		strbuf_addc(&c->gated, text.p[i]);
+			strbuf_addz(&c->checked, "'\\'");
+		strbuf_addc(&c->checked, text.p[i]);
 	}
-	strbuf_addc(&c->gated, '\'');
+	strbuf_addc(&c->checked, '\'');
 }
 
 void code_markdown(struct code *c, struct str text)
@@ -148,8 +148,8 @@ void code_markdown(struct code *c, struct str text)
 		bool inside =
 		    k == '_' && i && i + 1 < b.n && b.p[i - 1] != ' ' && b.p[i + 1] != ' ';
 		if (!inside && strchr("\\`*_[<|#&", k)) // a _ inside of a word is no markup
-			strbuf_addc(&c->gated, '\\');
-		strbuf_addc(&c->gated, k);
+			strbuf_addc(&c->checked, '\\');
+		strbuf_addc(&c->checked, k);
 	}
 	strbuf_fini(&b);
 }
@@ -160,12 +160,12 @@ void code_markdown_code(struct code *c, struct str text)
 	struct strbuf b;
 	strbuf_init(&b);
 	strbuf_add_printable(&b, text);
-	strbuf_addc(&c->gated, '`');
+	strbuf_addc(&c->checked, '`');
 	for (size_t i = 0; i < b.n; i++) {
 		if (b.p[i] == '|')
-			strbuf_addc(&c->gated, '\\');
-		strbuf_addc(&c->gated, b.p[i] == '`' ? '\'' : b.p[i]);
+			strbuf_addc(&c->checked, '\\');
+		strbuf_addc(&c->checked, b.p[i] == '`' ? '\'' : b.p[i]);
 	}
-	strbuf_addc(&c->gated, '`');
+	strbuf_addc(&c->checked, '`');
 	strbuf_fini(&b);
 }

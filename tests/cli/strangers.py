@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""gate.py BTGEN BPFTRACE TMP: names of a hostile program, at every position, through every command that writes.
+"""strangers.py BTGEN BPFTRACE TMP: names of a hostile program, at every position, through every command that writes.
 
 The program is compiled with words as long as the payloads, which are then written over them in its string tables: what
 compilers and headers would refuse. One file has all payloads, in sets of one name for each position. Prints TAP.
