@@ -655,14 +655,14 @@ static bool fill_parameters(struct bind *b, struct script_attach *at)
 	if (!at->missing.n || at->provider->whose != OF_FILE)
 		return true;
 	if (b->args)
-		return diag_error(b->diag, &place, STR_FMT " has no value: give it behind --",
+		return diag_error(b->diag, &place, STR_FMT " has no value: pass it after --",
 				  STR_ARG(at->missing));
 	if (b->files && at->n_missing == 1 && str_eq(at->fields.v[0], at->missing)) {
 		at->fields.v[0] = STR("__EXE__");
 		at->missing = STR("");
 	} else if (b->files) {
 		diag_warning(b->diag, &place,
-			     "this is not looked up: " STR_FMT " has no value, give it behind --",
+			     "this is not looked up: " STR_FMT " has no value, pass it after --",
 			     STR_ARG(at->missing));
 	}
 	return true;

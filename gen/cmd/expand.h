@@ -73,7 +73,7 @@ struct expansion {
  * bad value, which is reported.
  */
 int expand_take(void *request, const char *command, int letter, const char *value);
-/** What is behind --: the values of $1, $2 ...; the scripts, where none was given before it. */
+/** Arguments after --: the values of $1, $2 ...; the scripts, where none was given before it. */
 void expand_take_rest(struct expand_request *req, int argc, char **argv);
 /**
  * The file that @name means, whoever wrote it: as given, then among our own scripts in @dir (may be NULL), each

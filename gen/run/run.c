@@ -589,7 +589,7 @@ static void tell_events(struct runner *r)
 		fprintf(stderr, "btgen: traced for %s, %" PRIu64 " events lost\n", time, r->n_lost);
 }
 
-/** Of --latency: what has begun and not ended is in no figure. */
+/** Of --latency: operations still under way at the end are not counted. */
 static void tell_under_way(const struct runner *r)
 {
 	if (r->n_under_way)

@@ -74,16 +74,16 @@ btgen: note: did you mean ns:enqueue?
 1" "a probe that the value does not have"
 is "$(said -x "$app" -e 'usdt:$1:ns:enqueue { }' -- ./nosuch)" "$where:1: error: ./nosuch does not exist
 1" "a value that is no file"
-is "$(said -x "$app" -e 'usdt:$1:ns:$3 { }' -- ./app)" "$where:1: error: \$3 has no value: give it behind --
+is "$(said -x "$app" -e 'usdt:$1:ns:$3 { }' -- ./app)" "$where:1: error: \$3 has no value: pass it after --
 1" "a parameter without a value is an error"
 is "$(said -x "$app" -e 'usdt:$1:ns:enqueue { print(arg9); }' | sed 's/:1:[0-9]*:/:1:/')" "$where: $no_arg9
 1" "without values the path is the target's file"
-is "$(said -x "$app" -e 'usdt:$1:ns:$2 { print(arg0); }')" "$where:1: warning: this is not looked up: \$2 has no value, give it behind --
+is "$(said -x "$app" -e 'usdt:$1:ns:$2 { print(arg0); }')" "$where:1: warning: this is not looked up: \$2 has no value, pass it after --
 0" "what cannot be looked up is said"
 is "$(said -x "$app" -e 'usdt:"./$1":ns:enqueue { }' -- app)" "$where:1: error: ./\$1 does not exist
 1" "between quotes \$1 is text"
 is "$(said -x "$app" -e 'kprobe:$1 { }' -- vfs_read)" 0 "other kinds are bpftrace's"
 printf 'usdt:$1:ns:enqueue { print(arg9); }\n' >./-odd.bt
 is "$(said -x "$app" -- -odd.bt | sed 's/:1:[0-9]*:/:1:/')" "-odd.bt:1: $no_arg9
-1" "a script whose name begins with - still stands behind --"
+1" "a script whose name begins with - still stands after --"
 done_testing
