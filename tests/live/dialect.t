@@ -211,6 +211,14 @@ is "$(awk -F'|' '/^aaa/ { print length($1), length($2), length($3), length($4) }
 	"four strings of the longest size in one printf: 95 characters on 0.17 and 0.20, 4095 from 0.23"
 unset $strlen BPFTRACE_STR_TRUNC_TRAILER
 
+# Times: what btgen-template(5) says of them.
+bt 'BEGIN { $t = nsecs; printf("%d %d\n", ($t - nsecs) < 0, $t < nsecs); exit(); }'
+case $version in
+24 | 25 | 26) signed='[01]' ;; # nobody has asked them
+*) signed=$((version >= 27)) ;;
+esac
+like "$out" "^$signed 1$" "the difference of two times is unsigned up to 0.23, signed in 0.27; they compare alike in each"
+
 # Names of enumerators.
 if [ "$version" -ge 23 ]; then
 	bt 'enum e { ZERO, TWO = 2, NEG = -1 };

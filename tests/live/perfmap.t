@@ -69,7 +69,7 @@ is "$(warnings)" 0 "a map of 2^20 functions is read without a warning"
 ok "one of a function more has names still" rewrite 1048577
 is "$(warnings)" 1 "... and a warning"
 first=$(bytes_read)
-for i in 1 2 3; do
+for _ in 1 2 3; do
 	sleep 1.1
 	n=$(wc -l <"$tmp/answers")
 	live_say 0
