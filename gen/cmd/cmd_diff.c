@@ -314,7 +314,7 @@ static void print_json(const struct difference *df, const script_changes *script
 static void warn_untyped(struct options *o, const struct difference *df)
 {
 	for (size_t i = 0; i < 2 && !o->quiet; i++)
-		if (df->untyped[i].n)
+		if (df->untyped[i].n && !(i && str_eq(df->untyped[0], df->untyped[1])))
 			diag_warning(&o->diag, NULL,
 				     STR_FMT " has no debug information: types and enumerators "
 					     "were not compared",

@@ -34,6 +34,8 @@ out=$("$btgen" diff "$tmp/shop" "$tmp/bare" 2>&1)
 is "$? $out" "0 btgen: warning: $tmp/bare has no debug information: types and enumerators were not compared" "btgen diff says that types were not compared"
 out=$("$btgen" diff "$tmp/bare" "$tmp/shop" 2>&1)
 is "$? $out" "0 btgen: warning: $tmp/bare has no debug information: types and enumerators were not compared" "of the old build, too"
+is "$("$btgen" diff "$tmp/bare" "$tmp/bare" 2>&1)" "btgen: warning: $tmp/bare has no debug information: types and enumerators were not compared" \
+	"once, of a build and itself"
 is "$("$btgen" diff -q "$tmp/shop" "$tmp/bare" 2>&1) $?" " 0" "-q: nothing is said"
 "$btgen" embed "$tmp/shop" && strip -o "$tmp/kept" "$tmp/shop"
 is "$("$btgen" diff "$tmp/shop" "$tmp/kept" 2>&1) $?" " 0" "types that btgen embed has kept are compared"
