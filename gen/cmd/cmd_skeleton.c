@@ -53,7 +53,7 @@ static bool write_skeleton(struct arena *a, struct diag *d, const struct expand_
 	bool good = expand_open_target(a, d, req, x) &&
 		    skeleton_collect(&sk, a, d, &x->files, req->version, req->trace.patterns.v,
 				     req->trace.patterns.n);
-	expand_report_skipped(a, d, req->version, x);
+	expand_report_skipped(a, d, req->version, x, good);
 	if (!good)
 		return false;
 	struct code text;

@@ -532,7 +532,8 @@ static bool make_program(struct arena *a, struct diag *d, const struct expand_re
 	return true;
 }
 
-void expand_report_skipped(struct arena *a, struct diag *d, unsigned version, struct expansion *x)
+void expand_report_skipped(struct arena *a, struct diag *d, unsigned version, struct expansion *x,
+			   bool good)
 {
 	struct skipped *s = &x->files.skipped;
 	const char *name = arena_printf(a, "bpftrace " DIALECT_FMT, DIALECT_ARG(version));
@@ -543,6 +544,8 @@ void expand_report_skipped(struct arena *a, struct diag *d, unsigned version, st
 			s->instead = NULL; // not all of them
 	skipped_report(s, a, d, name);
 	x->skipped = skipped_json(s, a, name);
+	if (!good && !d->n_errors)
+		diag_error(d, NULL, "no probe is left to trace");
 }
 
 bool expand_print_which(struct arena *a, struct diag *d, const struct expand_request *req)
@@ -571,7 +574,7 @@ bool expand_run(struct arena *a, struct diag *d, const struct expand_request *re
 	bool good = make_program(a, d, req, x);
 	d->is_strict = d->is_forced = false;	  // what bpftrace says is its own
 	if (good || trace_is_wanted(&req->trace)) // a script's error says why
-		expand_report_skipped(a, d, req->version, x);
+		expand_report_skipped(a, d, req->version, x, good);
 	return good;
 }
 

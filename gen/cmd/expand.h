@@ -124,8 +124,9 @@ const struct script_attach *expand_find_global(const struct expansion *x, bool a
  */
 bool expand_check_reach(struct diag *d, const struct expand_request *req, const struct expansion *x,
 			enum diag_level level);
-/** Reports the probes that are not traced, which expand_run() does itself. */
-void expand_report_skipped(struct arena *a, struct diag *d, unsigned version, struct expansion *x);
+/** Reports the probes that are not traced, as expand_run() does; not @good without an error: none is left. */
+void expand_report_skipped(struct arena *a, struct diag *d, unsigned version, struct expansion *x,
+			   bool good);
 void expand_close(struct expansion *x);
 /**
  * A command that writes what it makes of a target: @parse reads its options (-1: go on, else the

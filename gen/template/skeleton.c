@@ -247,9 +247,7 @@ bool skeleton_collect(struct skeleton *ret, struct arena *a, struct diag *d,
 		memmove(p, p + 1, (--ret->probes.n - i) * sizeof(*p));
 		i--;
 	}
-	if (good && !ret->probes.n)
-		return diag_error(d, NULL, "no probe is left to trace");
-	return good;
+	return good && ret->probes.n;
 }
 
 // --- writing

@@ -61,6 +61,7 @@ struct skeleton {
  * Finds the probes that match any of @patterns, each NAME or PROVIDER:NAME with * and ?, or
  * functions: uprobe:NAME, uretprobe:FILE:NAME. Probes that this bpftrace cannot attach to are left
  * out and counted, @files->skipped; a pattern that matches nothing is an error.
+ * False without an error: no probe is left, which is said behind what was skipped.
  */
 bool skeleton_collect(struct skeleton *ret, struct arena *a, struct diag *d,
 		      struct targetfiles *files, unsigned version, const char *const *patterns,
