@@ -358,5 +358,5 @@ done
 python3 -c 'import json
 for n in range(100000):
     print(json.dumps({"time": "2026-01-31T12:00:00.000000000+00:00", "probe": "a:b", "fields": {"ustack": ["f+%d" % (n % 9)] + ["g"] * 9}}))' >many.json
-is "$(ulimit -v 50000; "$btgen" convert -f folded many.json | sed 's/.*;//')" "f 100000" "what 100,000 stacks take in memory does not grow with their number"
+is "$(limit_memory 50000; "$btgen" convert -f folded many.json | sed 's/.*;//')" "f 100000" "what 100,000 stacks take in memory does not grow with their number"
 done_testing

@@ -207,7 +207,7 @@ desc = struct.pack("<I", 3000) + 3000 * struct.pack("<QI", pc, 2) + btf
 open(sys.argv[1], "wb").write(struct.pack("<III", 6, len(desc), 4) + b"btgen\0\0\0" + desc + bytes(-len(desc) % 4))
 END
 objcopy --add-section .note.btgen.types="$tmp/many" "$tmp/bare" "$tmp/bare.many"
-is "$(ulimit -v 1000000; "$btgen" probes -x "$tmp/bare.many" 2>&1)" "$("$btgen" probes -x "$tmp/bare")" "a damaged note takes no memory"
+is "$(limit_memory 1000000; "$btgen" probes -x "$tmp/bare.many" 2>&1)" "$("$btgen" probes -x "$tmp/bare")" "a damaged note takes no memory"
 
 # An enum of 65535 enumerators that share one name of 6 MB.
 python3 - "$tmp/many" <<'END'
@@ -220,5 +220,5 @@ desc = struct.pack("<I", 0) + btf
 open(sys.argv[1], "wb").write(struct.pack("<III", 6, len(desc), 4) + b"btgen\0\0\0" + desc + bytes(-len(desc) % 4))
 END
 objcopy --add-section .note.btgen.types="$tmp/many" "$tmp/bare" "$tmp/bare.many"
-like "$(ulimit -v 1000000; timeout 20 "$btgen" enums -x "$tmp/bare.many" E 2>&1)" "no debug information" "nor do its names"
+like "$(limit_memory 1000000; timeout 20 "$btgen" enums -x "$tmp/bare.many" E 2>&1)" "no debug information" "nor do its names"
 done_testing
