@@ -62,7 +62,7 @@ is "$(grep '^@\[3\]\|evil' "$tmp/counts")" "@[3]: 1" "a name that looks like the
 # What is refused: the bpftrace under test itself. raw PROVIDER NAME: the arguments that it prints
 raw() {
 	printf 'usdt:"%s":%s:%s { printf("got %%d\\n", arg0); }\n' "$tmp/all" "$1" "$2" >"$tmp/raw.bt"
-	timeout 60 "$bpftrace" -q -c "$tmp/all" "$tmp/raw.bt" 2>/dev/null | grep '^got' | sort
+	timeout -k 5 60 "$bpftrace" -q -c "$tmp/all" "$tmp/raw.bt" 2>/dev/null | grep '^got' | sort
 }
 isnt() { if [ "$1" != "$2" ]; then ok "$3" true; else ok "$3" false; fi; }
 is "$(raw app w_stir_z)" "got 2" "(the other probe fires alone)"
@@ -74,7 +74,7 @@ held=$!
 own $held
 wait_for 10 grep -q ' S ' "/proc/$held/stat"
 printf 'usdt:"/proc/%d/root%s":":k058":n0580 { }\n' "$held" "$tmp/all" >"$tmp/raw.bt"
-timeout 60 "$bpftrace" -p "$held" "$tmp/raw.bt" >/dev/null 2>&1
+timeout -k 5 60 "$bpftrace" -p "$held" "$tmp/raw.bt" >/dev/null 2>&1
 rc=$?
 ok "a colon in a provider: not attached with -p" test "$rc" != 0 -a "$rc" != 124
 if [ "$version" -lt 27 ]; then
