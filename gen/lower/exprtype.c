@@ -802,13 +802,14 @@ static enum expr_kind kind_of_type(struct ctype *t)
 /** Of the node itself: what its children do comes to it. */
 static enum effect own_effect(const struct node *n, const struct expr *e)
 {
-	bool is_word = n->kind == NODE_NAME || n->kind == NODE_CALL;
-	const struct word *word = is_word ? vocabulary_word(node_text(n)) : NULL;
+	bool is_call = n->kind == NODE_CALL, is_word = is_call || n->kind == NODE_NAME;
 	if (node_is_step(n) || n->kind == NODE_ASSIGN || n->kind >= NODE_BLOCK ||
 	    (is_word && e->is_substituted))
 		return EFFECT_CHANGES;
-	if (is_word) // or an argument, or an enumerator
-		return n->kind == NODE_CALL || word->is_bare ? word->effect : EFFECT_NONE;
+	if (is_word) { // or an argument, or an enumerator
+		const struct word *word = vocabulary_word(node_text(n));
+		return is_call || word->is_bare ? word->effect : EFFECT_NONE;
+	}
 	bool is_read = n->kind == NODE_MAP || n->kind == NODE_INDEX ||
 		       node_is(n, NODE_UNARY, "*") ||
 		       (n->kind == NODE_MEMBER && n->name->kind != TOK_NUMBER &&
