@@ -82,7 +82,7 @@ is "$(said -x "$app" -e 'usdt:$1:ns:$2 { print(arg0); }')" "$where:1: warning: t
 0" "what cannot be looked up is said"
 is "$(said -x "$app" -e 'usdt:"./$1":ns:enqueue { }' -- app)" "$where:1: error: ./\$1 does not exist
 1" "between quotes \$1 is text"
-is "$(said -x "$app" -e 'kprobe:$1 { }' -- vfs_read)" 0 "other kinds are bpftrace's"
+is "$(said -x "$app" -e 'kprobe:$1 /comm == "app"/ { }' -- vfs_read)" 0 "other kinds are bpftrace's"
 printf 'usdt:$1:ns:enqueue { print(arg9); }\n' >./-odd.bt
 is "$(said -x "$app" -- -odd.bt | sed 's/:1:[0-9]*:/:1:/')" "-odd.bt:1: $no_arg9
 1" "a script whose name begins with - still stands after --"
