@@ -217,7 +217,7 @@ class Target:
     def __init__(self, folder, flood):
         self.path = folder + "/" + os.path.basename(PROGRAM)
         self.process = subprocess.Popen([self.path] + (["flood"] if flood else []), stdin=subprocess.PIPE,
-                                        stdout=subprocess.DEVNULL)
+                                        stdout=subprocess.DEVNULL, start_new_session=True)
         self.pid = self.process.pid
         notes = subprocess.run(["readelf", "-n", self.path], capture_output=True, text=True, check=True).stdout
         places = re.findall(r"Location: (\w+), Base: \w+, Semaphore: (\w+)", notes)
@@ -266,8 +266,11 @@ class Target:
         return self.process.poll() is None
 
     def end(self):
-        if self.lives():
-            self.process.kill()
+        """With its children: one that goes on would hold the output of the test open."""
+        try:
+            os.killpg(self.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
         self.process.wait(PATIENCE)
 
 
