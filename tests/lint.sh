@@ -35,10 +35,11 @@ layer probe base elf ctype conf dwarf btf/typenote.h usdt out/dialect.h
 layer lang base text
 layer bind base code target elf ctype dwarf btf/typenote.h usdt probe text lang out/dialect.h
 layer lower base code ctype btf usdt probe lang bind out/dialect.h
-layer names base code ctype conf probe lang bind lower record/shape.h record/mapentry.h out/dialect.h
+layer names base code ctype conf lang bind lower
 layer check base ctype conf usdt probe lang bind lower names/table.h out/dialect.h
+layer emit base code ctype probe text lang bind lower names check/check.h record/shape.h record/mapentry.h out/dialect.h
 layer lock base elf ctype conf probe lang bind lower names/table.h names/enumname.h
-layer template base code elf ctype usdt probe lang bind lower check lock names record/shape.h out/dialect.h
+layer template base code elf ctype usdt probe lang bind lower check lock names emit record/shape.h out/dialect.h
 layer out base code text
 layer value base elf target ctype dwarf
 layer record base ctype value lang/vocabulary.h
@@ -64,9 +65,16 @@ while read -r line; do
 	complain "$line: only target/proc reads /proc"
 done < <(grep -nE '"[^"]*/proc[/"]' gen/*/*.c | grep -vE '^gen/(target/proc|base/file|bind/path|elf/debuginfo)\.c:|#include')
 
+echo '== nobody behind the parser writes a node'
+# The members of struct node are const for all but these, and a cast would take that away.
+makers='lang/(parse|parse_expression|parse_statement|script|change)|lower/exprtype'
+while read -r line; do
+	complain "$line: only the parser, lang/change and exprtype make nodes"
+done < <(grep -nE 'TREE_IS_MADE_HERE|\(struct node \*\*|memcpy\([^;]*node' gen/*/*.[ch] | grep -vE "^gen/(($makers)\.c|lang/tree\.h):")
+
 echo '== kinds of probes'
 # Who writes programs names some, and the patterns of -t have two; /proc/self is none.
-writers='bind/(beginend|filter)|cmd/cmd_(bundle|skeleton)|template/skeleton(_functions)?|target/proc'
+writers='bind/filter|emit/clause|cmd/cmd_(bundle|skeleton)|template/skeleton(_functions)?|target/proc'
 kinds=$(sed -nE 's/^\t\{"(\w+)", .*WHEN_.*/\1/p' gen/lang/vocabulary.c | paste -sd '|')
 [ -n "$kinds" ] || complain 'gen/lang/vocabulary.c: no kinds of probes found'
 while read -r line; do

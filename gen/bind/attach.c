@@ -225,7 +225,7 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 				  STR_ARG(m->file->path));
 		b->n_attach++;
 	}
-	change(b->arena, at->node, "%t", strbuf_str(&text));
+	change(b->arena, at->node, strbuf_str(&text));
 	strbuf_fini(&text);
 	return good;
 }
@@ -471,7 +471,7 @@ static bool bind_uprobe(struct bind *b, struct script_attach *at, struct attach_
 				       ? f
 				       : word_quote(b->arena, f).s);
 	}
-	change(b->arena, at->node, "%t", strbuf_str(&text));
+	change(b->arena, at->node, strbuf_str(&text));
 	strbuf_fini(&text);
 	b->n_attach++;
 	return true;

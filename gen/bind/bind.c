@@ -55,7 +55,8 @@ void bind_remove_clauses(struct bind *b, const bool *gone)
 	size_t kept = 0;
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
 		if (gone[i]) {
-			change_remove(b->script.clauses.v[i].node);
+			struct node *n = b->script.clauses.v[i].node;
+			change_remove(n, n->first, n->last);
 			continue;
 		}
 		b->script.clauses.v[kept] = b->script.clauses.v[i];

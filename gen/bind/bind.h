@@ -87,12 +87,11 @@ struct bind {
 	bool reported_no_probes;     /**< that the executable has none at all is reported once */
 	bool has_gate;		     /**< #pragma gate */
 	const char
-	    *gate; /**< what is true while events count, template/gate.h; NULL: they always do */
+	    *gate; /**< what is true while events count, record/shape.h; NULL: they always do */
 	struct str tracks; /**< of #pragma track, a JSON array, template/track.h */
 	bool names_code;   /**< it prints addresses of functions, which are to be named */
-	VEC(struct map_shape) map_shapes;   /**< with `shapes`: of all maps but tables */
-	struct node *made_begin, *made_end; /**< what clauses that the script has not are made of */
-	unsigned n_attach;		    /**< attach points in the program */
+	VEC(struct map_shape) map_shapes; /**< with `shapes`: of all maps but tables */
+	unsigned n_attach;		  /**< attach points in the program */
 	unsigned n_programs; /**< at most so many BPF programs come of them: one for each site */
 	unsigned longest_string; /**< bytes of the longest char array that is read as a string */
 	const struct token *longest_at; /**< where it is read */

@@ -63,7 +63,7 @@ static bool rewrite(void *ctx, struct node *n, struct node *parent)
 	struct rewriter *r = ctx;
 	(void)parent;
 	if (is_about(r->dead, n)) {
-		change_remove(n);
+		change_remove(n, n->first, n->last);
 		return false;
 	}
 	if (!is_dead_map(r->dead, n))

@@ -2,8 +2,6 @@
 
 #include <inttypes.h>
 
-#include "bind/beginend.h"
-#include "lang/change.h"
 #include "out/dialect.h"
 #include "target/cgroup.h"
 
@@ -30,39 +28,24 @@ static const char *is_traced(struct bind *b)
 	return arena_printf(b->arena, "(%s)", test);
 }
 
-static void add_condition(struct bind *b, const struct script_clause *c, const char *test)
-{
-	struct arena *a = b->arena;
-	struct node *condition = script_condition(a, c);
-	struct node *last = c->attach.v[c->attach.n - 1].node;
-	if (condition)
-		change(a, script_predicate(c), "/ %s && (%n)/", test, condition);
-	else
-		change(a, last, "%n /%s/", last, test);
-}
-
 /**
  * Who is in the map. The tracepoints name tasks: threads come and go with them, and nobody asks for
  * their numbers. A process is freed when its last thread has ended and it was waited for, its first
  * thread may exit long before.
  */
-static void follow_family(struct bind *b)
+void filter_follow_family(struct bind *b, struct str *begin, struct str *clauses, struct str *end)
 {
-	struct strbuf begin;
-	strbuf_init(&begin);
+	struct strbuf text;
+	strbuf_init(&text);
 	for (size_t i = 0; i < b->n_pids; i++)
-		strbuf_addf(&begin, FAMILY "[%d] = 1; ", b->pids[i]);
-	struct node *first = b->script.clauses.v[0].node;
-	change(b->arena, first,
-	       "tracepoint:sched:sched_process_fork /" IS_OF_FAMILY "/ "
-	       "{ " FAMILY "[(uint64)args->child_pid] = 1; } "
-	       "tracepoint:sched:sched_process_free /" FAMILY "[(uint64)args->pid]/ "
-	       "{ delete(" FAMILY "[(uint64)args->pid]); } %n",
-	       first);
+		strbuf_addf(&text, FAMILY "[%d] = 1; ", b->pids[i]);
+	*begin = strbuf_take(&text, b->arena);
+	*clauses = STR("tracepoint:sched:sched_process_fork /" IS_OF_FAMILY "/ "
+		       "{ " FAMILY "[(uint64)args->child_pid] = 1; } "
+		       "tracepoint:sched:sched_process_free /" FAMILY "[(uint64)args->pid]/ "
+		       "{ delete(" FAMILY "[(uint64)args->pid]); }");
+	*end = STR("clear(" FAMILY ");");
 	b->n_attach += 2;
-	beginend_add_begin(b, str_copy(b->arena, strbuf_str(&begin)));
-	beginend_add_end(b, STR("clear(" FAMILY ");"));
-	strbuf_fini(&begin);
 }
 
 /**
@@ -90,8 +73,7 @@ struct str filter_why_blind(struct arena *a, unsigned version, const struct proc
 	return STR("");
 }
 
-/** Is what is_traced() asks for what the kernel says? */
-static bool check_numbers(const struct bind *b)
+bool filter_check(const struct bind *b)
 {
 	struct str why = b->cgroup ? STR("") : filter_why_blind(b->arena, b->version, b->proc);
 	struct str ours = proc_namespace(b->arena, b->proc->procfs, 0, "pid");
@@ -118,32 +100,16 @@ static bool needs_filter(const struct bind *b, const struct attach_clause *c)
 		   : c->has_uprobe && dialect_lets_uprobes_through(b->version);
 }
 
-bool filter_add_all(struct bind *b)
+bool filter_find(struct bind *b, const struct attach_clause *c, const char **ret)
 {
-	bool good = true, has_filter = false;
-	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		const struct attach_clause *c = &b->clauses[i];
-		const char *gate = script_has_event(c->clause) ? b->gate : NULL;
-		bool needed = needs_filter(b, c);
-		if (!needed && gate)
-			add_condition(b, c->clause, gate);
-		if (!needed)
-			continue;
-		if (c->has_other) {
-			struct diag_place place = tok_place(c->clause->attach.v[0].node->first);
-			good = diag_error(b->diag, &place,
-					  "this clause mixes probes of the process, which need a "
-					  "filter by PID here, with others: write two clauses");
-			continue;
-		}
-		const char *test = is_traced(b);
-		add_condition(b, c->clause,
-			      gate ? arena_printf(b->arena, "%s && %s", test, gate) : test);
-		has_filter = true;
-	}
-	if (has_filter && !check_numbers(b))
-		return false;
-	if (has_filter && b->has_family)
-		follow_family(b);
-	return good;
+	*ret = NULL;
+	if (!needs_filter(b, c))
+		return true;
+	struct diag_place place = tok_place(c->clause->attach.v[0].node->first);
+	if (c->has_other)
+		return diag_error(b->diag, &place,
+				  "this clause mixes probes of the process, which need a "
+				  "filter by PID here, with others: write two clauses");
+	*ret = is_traced(b);
+	return true;
 }

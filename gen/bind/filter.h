@@ -1,12 +1,9 @@
 /**
- * filter - only the events that are meant.
+ * filter - only the events of the target.
  *
- * Of the target: without -p, and for uprobes before 0.23, whose -p lets every process through,
+ * Without -p, and for uprobes before 0.23, whose -p lets every process through,
  * `pid == N` joins the predicates of clauses that fire in user code. For a family, processes and those
  * that they fork, the program keeps a map of who belongs to it.
- *
- * Of the trace: the caller's `gate` (template/gate.h) joins the predicates of all clauses but BEGIN, END
- * and interval.
  */
 #ifndef BIND_FILTER_H
 #define BIND_FILTER_H
@@ -20,9 +17,13 @@
 struct str filter_why_blind(struct arena *a, unsigned version, const struct proc *p);
 
 /**
- * To be called when all clauses are bound. An error for a clause of which only a part may be
+ * What must hold in clause @c, NULL: nothing. An error for a clause of which only a part may be
  * filtered.
  */
-bool filter_add_all(struct bind *b);
+bool filter_find(struct bind *b, const struct attach_clause *c, const char **ret);
+/** Where a clause has one: is what it asks for what the kernel says? If not, an error. */
+bool filter_check(const struct bind *b);
+/** With b->has_family: what BEGIN and END do for it, and the clauses that keep its map. */
+void filter_follow_family(struct bind *b, struct str *begin, struct str *clauses, struct str *end);
 
 #endif

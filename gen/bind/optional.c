@@ -58,13 +58,10 @@ bool optional_covers(const struct bind *b, const struct script_attach *at, struc
  */
 static void drop_attach(const struct script_attach *before, struct node *n)
 {
-	if (before) {
-		n->first = before->node->last->next;
-	} else {
-		while (n->last->next != n->next->first)
-			n->last = n->last->next;
-	}
-	change_remove(n);
+	struct token *first = before ? before->node->last->next : n->first, *last = n->last;
+	while (!before && last->next != n->next->first)
+		last = last->next;
+	change_remove(n, first, last);
 }
 
 /** Probes and functions that were left out, each once. */

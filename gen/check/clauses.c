@@ -52,7 +52,7 @@ static const struct node *find_in_pattern(struct checker *k, struct str pattern)
 	return NULL;
 }
 
-/** Patterns that bpftrace is to resolve, and that cannot be written as a list: see template/split.h. */
+/** Patterns that bpftrace is to resolve, and that cannot be written as a list: see emit/join.h. */
 static void check_patterns(struct checker *k, const struct script_clause *c)
 {
 	for (size_t i = 0; i < c->attach.n && dialect_confuses_lists(k->b->version); i++) {

@@ -360,7 +360,7 @@ static void check_other(struct given *g, enum expr_kind kind)
 	const char *fits = is_own ? kinds[kind].fits_new : kinds[kind].fits;
 	uint64_t size;
 	if (!is_bytes && g->k->b->shapes && exprtype_is_whole(g->value->expr, &size))
-		fits = "s"; // its bytes travel, names/printcall.h
+		fits = "s"; // its bytes travel, emit/record.c
 	if (what && !strchr(fits, g->letter) && !is_misplaced && !is_str_of_number(g->k, g->value))
 		check_say(g->k, g->value, "format", g->m.type ? check_level(&g->m) : DIAG_ERROR,
 			  STR_FMT " of %s: %s", STR_ARG(g->conversion), what, remedy);

@@ -17,7 +17,7 @@ enum {
 
 static bool is_string(const struct node *n)
 {
-	return node_is(n, NODE_CALL, "str") || (n->expr && n->expr->is_string);
+	return node_is(n, NODE_CALL, "str");
 }
 
 /**

@@ -230,7 +230,7 @@ static void check_address(const struct argument *x)
 		check_string(x);
 }
 
-/** From 0.24 on it is no number; in a script that has a target it becomes one (lower/number.c). */
+/** From 0.24 on it is no number; in a script that has a target it becomes one (emit/number.c). */
 static bool is_truth(const struct checker *k, const struct node *n)
 {
 	static const char *const names[] = {"==", "!=", "<", ">", "<=", ">=", "&&", "||", NULL};

@@ -1,3 +1,4 @@
+#define TREE_IS_MADE_HERE
 // Expressions. Precedence and associativity are C's, as in every bpftrace.
 #include "lang/parse_priv.h"
 #include "lang/vocabulary.h"

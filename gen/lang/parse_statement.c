@@ -1,3 +1,4 @@
+#define TREE_IS_MADE_HERE
 // Statements and blocks.
 #include "lang/parse_priv.h"
 

@@ -3,8 +3,7 @@
  *
  * Each node writes its own tokens, with the blanks and comments before them, and its children where
  * they stand between those: print(parse(x)) is x, but for line splices, and that is what tells
- * whether a tree is sound. One that was changed (lang/change.h) writes its pieces: the text among
- * them is not the template's, but stands for what is at the node's place.
+ * whether a tree is sound. One that was changed (lang/change.h) writes its text.
  */
 #ifndef LANG_PRINT_H
 #define LANG_PRINT_H

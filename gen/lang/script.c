@@ -1,3 +1,4 @@
+#define TREE_IS_MADE_HERE
 #include "lang/script.h"
 
 #include <ctype.h>

@@ -68,28 +68,30 @@ enum node_kind {
 	NODE_OPAQUE, /**< tokens that nothing here understands, or need not */
 };
 
-/** A part of what a node is printed as once it was changed: lang/change.h. */
-struct piece {
-	struct piece *next;
-	struct str text;
-	const struct node *node; /**< instead of text */
-};
+/**
+ * Who makes the tree defines TREE_IS_MADE_HERE: the parser and lang/change.h, and lower/exprtype.c, which
+ * fills in `expr`. To everybody else the compiler refuses to write a node.
+ */
+#ifdef TREE_IS_MADE_HERE
+#define FIXED
+#else
+#define FIXED const
+#endif
 
 struct node {
-	enum node_kind kind;
-	struct token *first, *last; /**< its tokens, both included */
-	struct token *name;	    /**< see its kind */
-	struct node *child;	    /**< the first one */
-	struct node *next;	    /**< the next child of the same parent */
-	struct node *last_child;    /**< the last child */
-	unsigned height;	    /**< 0 without children; bounded, so that a walk can recurse */
-	struct expr *expr; /**< of an expression: what is known of it (lower/exprtype.h), or NULL */
-
-	bool is_extended;     /**< a block that is printed as its braces and its children */
-	bool is_changed;      /**< it is printed as its pieces are, no more as its tokens */
-	struct piece *pieces; /**< then; NULL: it is gone */
-	size_t size;	      /**< then: bytes, about */
+	FIXED enum node_kind kind;
+	struct token *FIXED first, *FIXED last; /**< its tokens, both included */
+	struct token *FIXED name;		/**< see its kind */
+	struct node *FIXED child;		/**< the first one */
+	struct node *FIXED next;		/**< the next child of the same parent */
+	struct node *FIXED last_child;		/**< the last child */
+	FIXED unsigned height; /**< 0 without children; bounded, so that a walk can recurse */
+	struct expr *FIXED
+	    expr; /**< of an expression: what is known of it (lower/exprtype.h), or NULL */
+	FIXED bool is_changed; /**< it stands for `text`, no more for its tokens: lang/change.h */
+	FIXED struct str text;
 };
+#undef FIXED
 
 /** Is it one of @kind whose name is @name? */
 bool node_is(const struct node *n, enum node_kind kind, const char *name);

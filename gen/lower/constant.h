@@ -12,10 +12,10 @@
 #include "bind/bind.h"
 
 /**
- * @n is a NODE_NAME in clause @c. False, with an error, for one with scopes (ns::ON) that the
- * target does not have.
+ * Is @n, a NODE_NAME in clause @c, one? Then *@ret is its number. *@good is false after an error about
+ * one with scopes (ns::ON) that the target does not have.
  */
-bool constant_lower(struct bind *b, const struct attach_clause *c, struct node *n,
-		    const struct node *parent);
+bool constant_spell(struct bind *b, const struct attach_clause *c, const struct node *n,
+		    struct str *ret, bool *is_negative, bool *good);
 
 #endif

@@ -22,15 +22,6 @@ enum expr_kind {
 	EXPR_MIXED,	  /**< sometimes one and sometimes another */
 };
 
-/** What bpftrace takes an expression for. */
-enum held {
-	HELD_OPEN,     /**< to be found out */
-	HELD_ANY,      /**< a literal: it is what stands beside it */
-	HELD_NARROW,   /**< never negative, of fewer than 64 bits: a truth, too */
-	HELD_UNSIGNED, /**< 64 bits */
-	HELD_SIGNED,   /**< 64 bits */
-};
-
 struct expr {
 	struct ctype *type; /**< NULL: not known */
 	enum expr_kind kind;
@@ -44,17 +35,14 @@ struct expr {
 	bool
 	    is_mixed; /**< a name that is assigned different types or arguments: `type` is one of them */
 	enum sign sign;
-	bool is_truth;	/**< a comparison or the like: true or false to bpftrace from 0.24 on */
-	bool is_wide;	/**< more than 32 bits may be in use */
-	enum held held; /**< set by lower, where it is another than its node and type say */
+	bool is_truth; /**< a comparison or the like: true or false to bpftrace from 0.24 on */
+	bool is_wide;  /**< more than 32 bits may be in use */
 	enum effect effect;
 	struct expr **elements; /**< of a tuple; each may be NULL */
 	size_t n_elements;
 
 	bool
 	    is_substituted; /**< a parameter of a macro or a call of one: it may do more than be read */
-	bool is_string;	    /**< lower makes a str() of it */
-	bool gives_address; /**< set for lower: the address of the place is wanted, not its value */
 	bool is_value;	    /**< in a struct that bpftrace holds as a value */
 	bool is_place;	    /**< in memory: the rest holds */
 	/**

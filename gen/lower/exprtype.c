@@ -1,3 +1,4 @@
+#define TREE_IS_MADE_HERE
 #include "lower/exprtype.h"
 
 #include "bind/bind.h"

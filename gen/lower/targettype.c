@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "bind/bind.h"
-#include "lang/change.h"
 #include "lang/print.h"
 #include "out/dialect.h"
 #include "ctype/cprint.h"
@@ -235,8 +234,8 @@ static const char *scalar_name(struct bind *b, struct ctype *t, bool is_bare)
 /**
  * The definition of the target's type is wanted; the name becomes `struct tag`, or a number type.
  */
-static bool use_type(struct targettype *r, struct node *n, const struct node *parent,
-		     const struct targettype_name *name, struct ctype *t)
+static bool use_type(struct targettype *r, const struct node *n, bool is_cast,
+		     const struct targettype_name *name, struct ctype *t, struct str *ret)
 {
 	struct arena *a = r->b->arena;
 	unsigned stars = name->stars;
@@ -254,7 +253,7 @@ static bool use_type(struct targettype *r, struct node *n, const struct node *pa
 		    arena_printf(a, "%s " STR_FMT, t->kind == CTYPE_UNION ? "union" : "struct",
 				 STR_ARG(word_spell(a, tag).s));
 	} else if (t && (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM || t->kind == CTYPE_BOOL)) {
-		spelling = scalar_name(r->b, t, stars || parent->kind != NODE_CAST);
+		spelling = scalar_name(r->b, t, stars || !is_cast);
 	}
 	static const char all[] = "********";
 	if (!spelling || stars >= sizeof(all))
@@ -262,7 +261,8 @@ static bool use_type(struct targettype *r, struct node *n, const struct node *pa
 	struct str rest = STR(""); // const, [4]
 	for (const struct token *p = name->end; p != n->last->next; p = p->next)
 		rest = str_printf(a, STR_FMT " " STR_FMT, STR_ARG(rest), STR_ARG(p->text));
-	change(a, n, "%s%s%s%t", spelling, stars ? " " : "", all + sizeof(all) - 1 - stars, rest);
+	*ret = str_printf(a, "%s%s%s" STR_FMT, spelling, stars ? " " : "",
+			  all + sizeof(all) - 1 - stars, STR_ARG(rest));
 	return true;
 }
 
@@ -280,14 +280,13 @@ bool targettype_is_kernel_clause(const struct script_clause *c)
 
 /** No type of the target's is called so: bpftrace knows it, or will say that it does not. */
 static bool miss(struct targettype *r, const struct attach_clause *c,
-		 const struct targettype_name *name, const struct node *parent)
+		 const struct targettype_name *name, const struct node *n)
 {
 	struct bind *b = r->b;
 	struct diag_place place = tok_place(name->last);
 	if (!kernel_has(r, name->name))
 		return lookup_say_unknown(bind_lookup(b), &place, "type", name->name, NAME_TYPES);
-	bool of_kernel =
-	    parent->kind == NODE_CAST && node_is(parent->child->next, NODE_NAME, "curtask");
+	bool of_kernel = n->next && node_is(n->next, NODE_NAME, "curtask"); // a cast of that
 	if (c->has_user && !c->has_other && !of_kernel && map_add(b->arena, &r->said, name->name))
 		return diag_check(b->diag, "kernel-type", DIAG_WARNING, &place,
 				  "%s has no " STR_FMT ": using the kernel's", bind_target_name(b),
@@ -307,24 +306,26 @@ bool targettype_find(struct bind *b, const struct attach_clause *c, const struct
 	       lookup_type(lk, name->name, NAME_TYPES, ret);
 }
 
-bool targettype_lower(struct bind *b, const struct attach_clause *c, struct node *n,
-		      const struct node *parent)
+bool targettype_spell(struct bind *b, const struct attach_clause *c, const struct node *n,
+		      bool is_cast, struct str *ret)
 {
 	struct targettype *r = b->types;
 	struct targettype_name name = {0};
 	struct ctype *type;
+	*ret = STR("");
 	if (targettype_find(b, c, n, &name, &type))
-		return use_type(r, n, parent, &name, type);
+		return use_type(r, n, is_cast, &name, type, ret);
 	if (!name.has_keyword || map_get(&r->own, bare_name(name.name)) ||
 	    (targettype_is_kernel_clause(c->clause) && kernel_has(r, name.name)))
 		return true;
-	return miss(r, c, &name, parent);
+	return miss(r, c, &name, n);
 }
 
 /** `offsetof(TYPE, path)` as a number. */
-static bool fold_offset(struct bind *b, struct node *call, struct ctype *type)
+static bool fold_offset(struct bind *b, const struct node *call, struct ctype *type,
+			struct str *ret)
 {
-	struct node *path = call->child->next;
+	const struct node *path = call->child->next;
 	struct diag_place at = tok_place(path->first);
 	struct ctype_place place;
 	struct ctype *in;
@@ -334,26 +335,28 @@ static bool fold_offset(struct bind *b, struct node *call, struct ctype *type)
 				  STR_ARG(ctype_spell(b->arena, in)), STR_ARG(bad));
 	if (place.bit_size)
 		return diag_error(b->diag, &at, "a bitfield has no offset in bytes");
-	change_leaf(b->arena, call, NODE_NUMBER, str_printf(b->arena, "%" PRIu64, place.off));
+	*ret = str_printf(b->arena, "%" PRIu64, place.off);
 	return true;
 }
 
-bool targettype_fold(struct bind *b, const struct attach_clause *c, struct node *call)
+bool targettype_fold(struct bind *b, const struct attach_clause *c, const struct node *call,
+		     struct str *ret)
 {
-	struct node *first = call->child;
+	const struct node *first = call->child;
 	struct targettype_name name;
 	struct ctype *type;
 	uint64_t size = 8;
 	bool is_size = tok_is(call->name, "sizeof");
+	*ret = STR("");
 	if (!first || !(is_size ? !first->next : tok_is(call->name, "offsetof") && first->next) ||
 	    !targettype_find(b, c, first, &name, &type))
 		return true; // a kernel type, or reported when its tag is resolved
 	if (!targettype_is_whole(first, &name))
 		return true;
 	if (!is_size)
-		return name.stars || fold_offset(b, call, type);
+		return name.stars || fold_offset(b, call, type, ret);
 	if (name.stars || ctype_size(type, &size))
-		change_leaf(b->arena, call, NODE_NUMBER, str_printf(b->arena, "%" PRIu64, size));
+		*ret = str_printf(b->arena, "%" PRIu64, size);
 	return true;
 }
 

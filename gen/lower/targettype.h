@@ -50,19 +50,20 @@ bool targettype_can_point(struct ctype *type);
  */
 struct str targettype_pointer(struct bind *b, struct ctype *type);
 /**
- * @n, a NODE_TYPE in clause @c, becomes what bpftrace can spell. An error for a struct that neither
- * target nor kernel has.
+ * What bpftrace takes for @n, a NODE_TYPE in clause @c; empty where it takes @n itself. @is_cast: what
+ * is cast to a narrow signed number gets 64 bits. An error for a struct that neither target nor kernel has.
  */
-bool targettype_lower(struct bind *b, const struct attach_clause *c, struct node *n,
-		      const struct node *parent);
+bool targettype_spell(struct bind *b, const struct attach_clause *c, const struct node *n,
+		      bool is_cast, struct str *ret);
 /**
  * What @n in clause @c names in the target. False when that is nothing, or a type of the template's
  * or the kernel's; @name is empty then when @n spells no type at all.
  */
 bool targettype_find(struct bind *b, const struct attach_clause *c, const struct node *n,
 		     struct targettype_name *name, struct ctype **ret);
-/** The call becomes a number if it is sizeof() or offsetof() of a type of the target. */
-bool targettype_fold(struct bind *b, const struct attach_clause *c, struct node *call);
+/** The number of a sizeof() or offsetof() of a type of the target; empty for any other call. */
+bool targettype_fold(struct bind *b, const struct attach_clause *c, const struct node *call,
+		     struct str *ret);
 /** Puts the definitions that are needed before the program. */
 bool targettype_define(struct bind *b, struct token **list);
 /** Gives back the kernel's types, also after an error and without targettype_begin(). */

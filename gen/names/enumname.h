@@ -19,15 +19,15 @@ struct bind_enum_table {
 	struct diag_place at; /**< the type's first use */
 };
 
-/**
- * Rewrites all calls and collects b->enum_tables; false, with an error, for a call that is not
- * written like that.
- */
-bool enumname_rewrite(struct bind *b);
+/** The map of the table of the enum @means (NULL: not known) that @at calls @type; b->enum_tables gets it. */
+struct str enumname_table(struct bind *b, struct str type, struct ctype *means,
+			  const struct token *at);
+/** That of @call, an enum_name() in clause @i; empty, with an error, for one that is not written like that. */
+struct str enumname_of_call(struct bind *b, size_t i, const struct node *call);
 
 /**
  * The names that @call, an enum_name(TYPE, EXPR) in clause @i, chooses from; NULL when there are
- * none: enumname_rewrite() says why.
+ * none: enumname_of_call() says why.
  */
 const struct enumtab *enumname_lookup(struct bind *b, size_t i, const struct node *call);
 /** The names of the enum @type as the list of signatures has them, for programs that have none. */

@@ -1,13 +1,9 @@
 #include "names/table.h"
 
 #include "bind/bind.h"
-#include "bind/beginend.h"
 #include "names/enumname.h"
-#include "names/nameless.h"
-#include "out/dialect.h"
 #include "conf/enumconf.h"
 #include "ctype/enumtab.h"
-#include "lower/expr.h"
 
 /** Only read, in all clauses of the program? And where first. */
 static bool is_only_read(const struct bind *b, struct str map, struct token **ret_at)
@@ -112,82 +108,6 @@ const struct enumtab *table_names(struct bind *b, struct str name)
 	return NULL;
 }
 
-struct search {
-	struct str map;
-	bool found;
-};
-
-static bool find_reader(void *ctx, struct node *n, struct node *parent)
-{
-	struct search *r = ctx;
-	(void)parent;
-	r->found |= n->kind == NODE_MAP && n->name && str_eq(n->name->text, r->map);
-	return !r->found;
-}
-
-/** Not where all names that it has are given to what is printed behind the program. */
-static bool is_needed(struct bind *b, struct str map)
-{
-	struct search r = {.map = map};
-	node_walk(b->script.program, find_reader, &r);
-	return r.found || !b->shapes;
-}
-
-/** A script may add names of its own to a table, and nothing else. */
-static bool holds_names(struct bind *b, const struct script_map_use *use)
-{
-	const struct expr *e = use->value ? use->value->expr : NULL;
-	bool may_be_text = use->value && (!e || e->kind == EXPR_OPEN || e->kind == EXPR_TEXT);
-	struct diag_place place = tok_place(use->at);
-	return !use->is_set || may_be_text ||
-	       diag_check(b->diag, "table", DIAG_ERROR, &place,
-			  "@" STR_FMT " is a table of names: another map needs another name",
-			  STR_ARG(use->name));
-}
-
-/** Does the script use @map as a table? */
-static bool check_uses(struct bind *b, struct str map)
-{
-	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		const struct script_clause *c = &b->script.clauses.v[i];
-		for (size_t k = 0; k < c->maps.n; k++)
-			if (str_eq(c->maps.v[k].name, map) && !holds_names(b, &c->maps.v[k]))
-				return false;
-	}
-	return true;
-}
-
-static bool add_table(struct bind *b, struct bind_table *w, struct code *begin, struct code *end)
-{
-	if (!find_names(b, w))
-		return lookup_say_unknown(lookup_for(b, w->map), &w->place, "enum", w->type,
-					  NAME_ENUM);
-	if (!check_uses(b, w->map))
-		return false;
-	if (!is_needed(b, w->map))
-		return true;
-	struct enumtab tab = w->names;
-	if (tab.n_items > dialect_max_table(b->version))
-		diag_check(b->diag, "table", DIAG_WARNING, &w->place,
-			   "enum " STR_FMT " has %zu names: bpftrace " DIALECT_FMT
-			   " will be slow to start",
-			   STR_ARG(tab.name), tab.n_items, DIALECT_ARG(b->version));
-	// The keys of a map are of one type, which is signed from 0.24 on.
-	if (tab.size == 8 && !dialect_mixes_signs(b->version))
-		tab.is_signed = true;
-	enumtab_print(begin, w->map, &tab, " ", " ");
-	// An unknown 0 would print as nothing: see nameless.h.
-	if (!enumtab_get(&tab, 0)) {
-		code_z(begin, " @");
-		code_ident(begin, w->map);
-		code_z(begin, "[0] = \"0\";");
-	}
-	code_z(end, " clear(@");
-	code_ident(end, w->map);
-	code_z(end, ");");
-	return true;
-}
-
 static bool collect_pragmas(struct bind *b, struct map *named)
 {
 	const struct pp *pp = b->pp;
@@ -228,46 +148,14 @@ static bool collect_conf(struct bind *b, struct map *named)
 	return true;
 }
 
+bool table_find_names(struct bind *b, struct bind_table *w)
+{
+	return find_names(b, w) ||
+	       lookup_say_unknown(lookup_for(b, w->map), &w->place, "enum", w->type, NAME_ENUM);
+}
+
 bool table_find_all(struct bind *b)
 {
 	struct map named = {0};
 	return collect_pragmas(b, &named) && collect_conf(b, &named);
-}
-
-bool table_add_all(struct bind *b)
-{
-	struct map named = {0};
-	for (size_t i = 0; i < b->tables.n; i++)
-		map_add(b->arena, &named, b->tables.v[i].map);
-	for (size_t i = 0; i < b->enum_tables.n; i++) {
-		const struct bind_enum_table *t = &b->enum_tables.v[i];
-		struct bind_table w = {.map = t->map, .type = t->type, .place = t->at};
-		if (!map_add(b->arena, &named, t->map))
-			continue;
-		if (t->means && enumtab_from_type(b->arena, t->means, &w.names))
-			w.is_sought = w.is_found = true;
-		vec_push(b->arena, &b->tables, w);
-	}
-	if (!b->tables.n)
-		return true;
-	if (!b->files)
-		return diag_error(b->diag, &b->tables.v[0].place,
-				  "the names of enum " STR_FMT
-				  " are needed: give a PID, or a file with -x",
-				  STR_ARG(b->tables.v[0].type));
-
-	struct code begin, end;
-	code_init(&begin);
-	code_init(&end);
-	bool good = true;
-	for (size_t i = 0; i < b->tables.n; i++)
-		good &= add_table(b, &b->tables.v[i], &begin, &end);
-	good = good && nameless_rewrite(b, &named);
-	if (good && code_str(&begin).n) {
-		beginend_add_begin(b, code_str(&begin));
-		beginend_add_end(b, code_str(&end));
-	}
-	code_fini(&begin);
-	code_fini(&end);
-	return good;
 }

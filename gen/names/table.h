@@ -29,11 +29,8 @@ struct bind_table {
  * pragma with wrong words.
  */
 bool table_find_all(struct bind *b);
-/**
- * Adds those tables and b->enum_tables to the program, and has numbers printed where they have no
- * name (nameless.h). An error for a type that is not there.
- */
-bool table_add_all(struct bind *b);
+/** Fills in the names of @w. An error for a type that is not there. */
+bool table_find_names(struct bind *b, struct bind_table *w);
 
 /** What a table in the map @name, without @, would have; NULL: none is asked for, or there is no such enum. */
 const struct enumtab *table_names(struct bind *b, struct str name);

@@ -42,7 +42,7 @@ struct run_config {
 	bool has_skipped;	/**< probes that were asked for are not traced: likewise */
 	struct convert *convert; /**< makes another format of the writer's JSON; or NULL */
 	struct writer *writer;	 /**< turns what the program prints into what the user gets */
-	const char *gate; /**< the map to be set while events count, template/gate.h; or NULL */
+	const char *gate; /**< the map to be set while events count, record/shape.h; or NULL */
 	/** The map whose keys are what has begun and not ended, of which the number is said; or NULL. */
 	const char *under_way;
 	unsigned max_strlen; /**< longest string to be shown; 0: bpftrace's default */

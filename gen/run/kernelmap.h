@@ -5,7 +5,7 @@
  * before 0.24 it says so in a line among the data, which the traced program could print as well. The
  * counter is a map of its own (from 0.22 or so on).
  *
- * The gate (template/gate.h): a script's @gate is a map that all versions make alike (a hash; keys and
+ * The gate (record/shape.h): a script's @gate is a map that all versions make alike (a hash; keys and
  * values of 8 bytes), under 15 characters of its name with AT_ for the @.
  *
  * A map lives as long as we hold it open: bpftrace may be gone when it is read.

@@ -18,7 +18,7 @@ bool tally_write_counts(const struct skeleton *sk, struct str keys, struct code 
  * A script that measures the time from each event of @start that @filter lets pass, if it is not NULL,
  * to the next one of @done with the same @key, which is as above but no list, in microseconds: a
  * histogram with percentiles. Events that have no other are counted. @run: it is run by btgen, with a
- * gate (template/gate.h) that settles; NULL: it is to be read and edited.
+ * gate (record/shape.h) that settles; NULL: it is to be read and edited.
  */
 bool tally_write_latency(const struct skeleton *start, const struct skeleton *done, struct str key,
 			 const char *filter, const struct shapes *run, struct code *out);

@@ -1,19 +1,10 @@
 #include "template/template.h"
 
 #include "bind/attach.h"
-#include "bind/beginend.h"
 #include "check/check.h"
-#include "names/enumname.h"
-#include "names/mapkey.h"
-#include "names/printcall.h"
-#include "bind/filter.h"
-#include "bind/join.h"
-#include "template/gate.h"
-#include "template/split.h"
+#include "emit/emit.h"
 #include "template/track.h"
 #include "template/import.h"
-#include "lower/lower.h"
-#include "lower/strings.h"
 #include "bind/marker.h"
 #include "bind/namedarg.h"
 #include "bind/optional.h"
@@ -22,7 +13,6 @@
 #include "lower/exprtype.h"
 #include "lower/targettype.h"
 #include "lang/change.h"
-#include "lang/print.h"
 #include "out/dialect.h"
 
 /** `scope target` or `scope host` */
@@ -120,7 +110,7 @@ static void place_c_lines(struct bind *b, struct pp *pp)
 		*link = line;
 		link = &line->next;
 	}
-	b->script.program->first = pp->out;
+	change_first(b->script.program, pp->out);
 }
 
 /** cpid and has_cpid, also written as calls: bpftrace has started no program, we have. */
@@ -134,16 +124,6 @@ static bool replace_cpid(void *ctx, struct node *n, struct node *parent)
 		change_leaf(b->arena, n, NODE_NUMBER,
 			    str_printf(b->arena, "%d", is_has ? 1 : b->proc->pid));
 	return true;
-}
-
-static void find_string_limit(struct bind *b)
-{
-	struct map tables = {0};
-	for (size_t i = 0; i < b->enum_tables.n; i++)
-		map_add(b->arena, &tables, b->enum_tables.v[i].map);
-	b->max_strlen = strings_limit(b, &tables);
-	if (b->shapes && b->printed_strlen < b->max_strlen)
-		b->max_strlen = b->printed_strlen;
 }
 
 /** Reads all that is known of the script by now, and changes nothing. */
@@ -173,23 +153,8 @@ static bool bind_program(struct bind *b, struct pp *pp)
 	    bind_clauses(b); // if not, clauses that are right so far are looked at all the same
 	targettype_begin(b);
 	if (!exprtype_find(b) || !table_find_all(b) || !look_at(b) || !bound ||
-	    !marker_replace_all(b) || !beginend_merge(b, WHEN_BEGIN) ||
-	    !beginend_merge(b, WHEN_END))
+	    !marker_replace_all(b) || !emit_program(b, &pp->out))
 		return false;
-	mapkey_rewrite(b);
-	printcall_rewrite(b);
-	if (!enumname_rewrite(b) || !lower_program(b) || !table_add_all(b))
-		return false;
-	printcall_begin(b);
-	join_same_probes(b);
-	split_lists(b);
-	gate_add(b);
-	if (!filter_add_all(b))
-		return false;
-	find_string_limit(b);
-	if (!check_strings(b))
-		return false;
-	pp->out = print_tokens(b->arena, b->script.program);
 	return targettype_define(b, &pp->out);
 }
 

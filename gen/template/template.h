@@ -1,9 +1,8 @@
 /**
  * template - the steps from a template to a program.
  *
- * It is parsed once. Attach points first, because they tell where names are to be looked up; then
- * what changes clauses and statements; then expressions by their types; each step changes the tree
- * that the ones before have left, and at the end the tree is printed.
+ * It is parsed once. Attach points are bound first, because they tell where names are to be looked up;
+ * then facts are found, of which check/ and lock/ look at all; then the program is written (emit/).
  *
  *	struct bind b = {.arena = &arena, .diag = &diag, .files = &files, .version = 17};
  *	if (template_bind(&b, &pp))

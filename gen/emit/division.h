@@ -9,23 +9,22 @@
  *	X / 7	(int64)((int64)((uint64)(X + (int64)((uint64)X >> 63) * 6 + (int64)0x7fffffffffffffff) / 7) - 1317624576693539401)
  *	X >> 3	(int64)((int64)(((uint64)X ^ 0x8000000000000000) >> 3) - 1152921504606846976)
  */
-#ifndef LOWER_DIVISION_H
-#define LOWER_DIVISION_H
+#ifndef EMIT_DIVISION_H
+#define EMIT_DIVISION_H
 
-#include "base/arena.h"
-#include "lang/tree.h"
+#include "emit/text.h"
 
 struct division {
-	const struct node
+	const struct text
 	    *value; /**< what may stand behind a cast: no operators outside of brackets */
 	bool value_is_signed;
 	char op;	       /**< '/', '%' or '>' for >> */
-	const struct node *by; /**< as @value; of a shift it is never negative */
+	const struct text *by; /**< as @value; of a shift it is never negative */
 	bool by_is_signed;
 };
 
 /** `value op by`; one of the two is signed, and the other not above the largest int64. */
-struct node *division_make(struct arena *a, const struct division *q);
+struct text *division_make(struct arena *a, const struct division *q);
 
 /** Is the dividend evaluated more than once there? (A divisor that is signed always is.) */
 bool division_repeats_value(const struct division *q);

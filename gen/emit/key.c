@@ -1,7 +1,9 @@
-#include "names/mapkey.h"
-
-#include "lang/change.h"
-#include "lower/exprtype.h"
+// The keys of maps, named when the map is printed.
+//
+// `@count[usym(arg0)]` and `@count[enum_name(state, args.s)]` become numbers under bpftrace.sh, if all
+// uses of the map can be written with that key; so is a key of an enum's type. Who reads the printed
+// map (record/mapentry.h) has the names, also of what has been unloaded, and numbers for what has none.
+#include "emit/emit_priv.h"
 #include "names/naming.h"
 #include "names/table.h"
 #include "record/mapentry.h"
@@ -125,27 +127,6 @@ static void look_at_key(struct keyed *k, const struct script_map_use *m)
 	k->is_seen = true;
 }
 
-/** What a key's part named becomes its number. */
-static void make_number(struct bind *b, struct node *n)
-{
-	struct node *plain = node_ungrouped(n), *value = plain->last_child;
-	// Before 0.24 a map that only a later clause fills can be added to, but neither cast nor
-	// named.
-	change(b->arena, n, "(%s)(%n%s)", node_is(plain, NODE_CALL, "usym") ? "uint64" : "int64",
-	       value, value->kind == NODE_MAP ? " + 0" : "");
-	n->kind = NODE_CAST;
-	n->child = n->last_child = value;
-	value->next = NULL;
-}
-
-static void rewrite_use(struct keyed *k, const struct script_map_use *m)
-{
-	size_t i = 0;
-	for (struct node *c = m->has_key ? m->node->child : NULL; c; c = c->next, i++)
-		if (k->parts.v[i].is_call)
-			make_number(k->b, c);
-}
-
 /** What a map is assigned; NULL: it is counted up or down. */
 static struct map_part value_of(struct bind *b, const struct node *n)
 {
@@ -226,27 +207,41 @@ static bool can_be_cut(const struct keyed *k)
 	return n_texts < 2;
 }
 
-static void take_map(struct bind *b, struct str name)
+static void take_map(struct emitter *e, struct str name)
 {
-	struct keyed k = {.b = b, .name = name};
-	walk_uses(&k, look_at_use);
-	if (k.is_disputed)
-		k.parts.n = 0;
-	k.is_fixed |= !can_be_cut(&k);
-	if (!k.is_fixed && k.parts.n)
-		walk_uses(&k, rewrite_use);
-	vec_push(b->arena, &b->map_shapes, shape_of(&k));
+	struct bind *b = e->b;
+	struct keyed *k = arena_new(e->arena, struct keyed);
+	*k = (struct keyed){.b = b, .name = name};
+	walk_uses(k, look_at_use);
+	if (k->is_disputed)
+		k->parts.n = 0;
+	k->is_fixed |= !can_be_cut(k);
+	if (!k->is_fixed && k->parts.n)
+		map_put(e->arena, &e->keys, name, k);
+	vec_push(b->arena, &b->map_shapes, shape_of(k));
 }
 
-void mapkey_rewrite(struct bind *b)
+void key_find_all(struct emitter *e)
 {
+	const struct bind *b = e->b;
 	struct map seen = {0};
-	if (!b->shapes || b->is_own)
-		return;
-	for (size_t i = 0; i < b->script.clauses.n; i++)
+	for (size_t i = 0; i < b->script.clauses.n && e->makes_records; i++)
 		for (size_t n = 0; n < b->script.clauses.v[i].maps.n; n++) {
 			struct str name = b->script.clauses.v[i].maps.v[n].name;
-			if (!table_names(b, name) && map_add(b->arena, &seen, name))
-				take_map(b, name);
+			if (!table_names(e->b, name) && map_add(e->arena, &seen, name))
+				take_map(e, name);
 		}
+}
+
+const struct text *key_part(struct emitter *e, const struct node *map, const struct node *n,
+			    size_t i)
+{
+	const struct keyed *k = map_get(&e->keys, map->name ? map->name->text : STR(""));
+	if (!k || i >= k->parts.n || !k->parts.v[i].is_call)
+		return NULL;
+	const struct node *plain = node_ungrouped((struct node *)n), *value = plain->last_child;
+	// Before 0.24 a map that only a later clause fills can be added to, but neither cast nor
+	// named.
+	return made(e, n, "(%s)(%n%s)", node_is(plain, NODE_CALL, "usym") ? "uint64" : "int64",
+		    emit(e, value, WANT_VALUE), value->kind == NODE_MAP ? " + 0" : "");
 }

@@ -1,36 +1,28 @@
 /**
- * printcall_priv - what the files of printcall share: printcall.c has the calls that print, and
- * printfield.c what becomes of their values, printstruct.c of whole structs.
+ * What the parts of a record's making share: record.c has the calls that print, field.c what becomes
+ * of their values, aggregate.c whole structs.
  */
-#ifndef NAMES_PRINTCALL_PRIV_H
-#define NAMES_PRINTCALL_PRIV_H
+#ifndef EMIT_RECORD_PRIV_H
+#define EMIT_RECORD_PRIV_H
 
+#include "emit/emit_priv.h"
 #include "lang/format.h"
-#include "names/printcall.h"
 #include "record/shape.h"
 
-/** What the program's clauses have in common. */
-struct printer {
-	struct bind *b;
-	size_t clause;		   /**< its index */
-	struct map variables;	   /**< of the program, with $ */
-	struct map set;		   /**< those that the clause sets, */
-	size_t n_variables;	   /**< and how many these are */
-	struct str key;		   /**< the variable that has KEY */
-	VEC(struct str) addresses; /**< variables that have those of structs */
-	struct node *statement;	   /**< that is looked at */
-	bool has_key;		   /**< it stands in front of that already */
+/** What travels: a value of the script, or (NULL) words of ours. */
+struct passed {
+	const struct node *node;
+	struct str words;
 };
 
 /** A call that becomes a record. */
 struct printing {
-	struct printer *p;
+	struct emitter *e;
 	struct arena *arena;
-	struct node *call;
-	bool is_statement; /**< all of it: no part of an expression */
+	const struct node *call;
 	struct shape shape;
-	VEC(struct node *) numbers;
-	VEC(struct node *) texts;
+	VEC(struct passed) numbers;
+	VEC(struct passed) texts;
 	VEC(struct node *) structs; /**< whose bytes are among the numbers */
 };
 

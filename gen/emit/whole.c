@@ -1,7 +1,5 @@
-#include "names/printcall_priv.h"
+#include "emit/record_priv.h"
 
-#include "bind/join.h"
-#include "lang/change.h"
 #include "lower/exprtype.h"
 #include "lower/strings.h"
 #include "out/dialect.h"
@@ -10,10 +8,10 @@
 static uint64_t words_for_structs(const struct printing *g)
 {
 	enum { SHOWN = 3 }; // a name of 16 bytes, and KEY
-	struct bind *b = g->p->b;
+	struct bind *b = g->e->b;
 	unsigned strings = 0, others = b->shapes->has_head ? SHAPE_HEAD : 0;
 	if (dialect_prints_from_stack(b->version))
-		others += (unsigned)g->p->n_variables; // on the same stack
+		others += (unsigned)g->e->n_variables; // on the same stack
 	for (struct node *arg = g->call->child; arg; arg = arg->next) {
 		uint64_t size;
 		unsigned n = arg->expr ? strings_printed(arg) : 1;
@@ -49,25 +47,25 @@ static uint64_t bytes_of_each(const struct printing *g)
 /** A struct or array in memory of @size bytes: as many of these as fit are read from its address. */
 void printstruct_add(struct printing *g, struct node *n, uint64_t size, struct shape_field *f)
 {
-	struct printer *p = g->p;
+	struct emitter *e = g->e;
 	struct arena *a = g->arena;
 	uint64_t room = bytes_of_each(g);
 	size_t i = g->structs.n;
-	if (i == p->addresses.n)
-		vec_push(a, &p->addresses, join_new_variable(p->b, &p->variables, STR("$at")));
-	struct str address = p->addresses.v[i];
+	if (i == e->at.n)
+		vec_push(a, &e->at, emit_new_variable(e, STR("$at")));
+	struct str address = e->at.v[i];
 	f->kind = FIELD_AGGREGATE;
 	f->type = n->expr->type;
 	f->n_bytes = size < room ? size : room;
 	// Clauses have one stack for all that they print.
-	if (dialect_prints_from_stack(p->b->version) && p->b->printed_strlen > DIALECT_SHORT)
-		p->b->printed_strlen = DIALECT_SHORT;
+	if (dialect_prints_from_stack(e->b->version) && e->b->printed_strlen > DIALECT_SHORT)
+		e->b->printed_strlen = DIALECT_SHORT;
 	vec_push(a, &g->structs, n);
-	vec_push(a, &g->numbers, change_text(a, n, "%t", address));
+	vec_push(a, &g->numbers, (struct passed){.words = address});
 	for (size_t k = 0; k < (f->n_bytes + 7) / 8; k++) {
 		struct strbuf text;
 		strbuf_init(&text);
 		shape_write_word(address, f->n_bytes, k, &text);
-		vec_push(a, &g->numbers, change_text(a, n, "%t", strbuf_take(&text, a)));
+		vec_push(a, &g->numbers, (struct passed){.words = strbuf_take(&text, a)});
 	}
 }

@@ -1,4 +1,4 @@
-#include "names/printcall_priv.h"
+#include "emit/record_priv.h"
 
 #include <string.h>
 
@@ -128,8 +128,8 @@ static struct str name_of(struct printing *g, struct node *n)
 		subject = subject_of(n);
 	if (subject)
 		return name_of(g, subject);
-	if (n->kind == NODE_NAME && n->expr && g->p->b->shapes->has_head) {
-		const struct probearg *arg = argument_of(g->p->b, n->expr);
+	if (n->kind == NODE_NAME && n->expr && g->e->b->shapes->has_head) {
+		const struct probearg *arg = argument_of(g->e->b, n->expr);
 		if (arg && arg->has_name)
 			return arg->name;
 	}
@@ -140,7 +140,7 @@ static struct str name_of(struct printing *g, struct node *n)
 
 static bool is_usym(const struct printing *g, const struct node *n)
 {
-	return naming_is_usym(g->p->b, g->p->clause, n);
+	return naming_is_usym(g->e->b, g->e->i, n);
 }
 
 /** The enum whose name an expression stands for, and the number in *ret_value; NULL for none. */
@@ -149,12 +149,12 @@ static const struct enumtab *names_of(struct printing *g, struct node *n, struct
 	const struct enumtab *names;
 	n = node_ungrouped(n);
 	*ret_value = n->last_child;
-	bool is_name = naming_find_enum(g->p->b, g->p->clause, n, &names);
+	bool is_name = naming_find_enum(g->e->b, g->e->i, n, &names);
 	if (is_name && (names || n->kind != NODE_MAP)) // a map with one key need not be a table
 		return names;
 	if (n->kind != NODE_CAST)
 		*ret_value = n;
-	return enumtab_of(g->arena, argument_shown_enum(g->p->b, n->expr));
+	return enumtab_of(g->arena, argument_shown_enum(g->e->b, n->expr));
 }
 
 /** An int that holds an unsigned enum is shown as an int where it has no name. */
@@ -185,7 +185,7 @@ static bool is_truth(const struct node *n)
 
 static void add_number(struct printing *g, struct node *n)
 {
-	vec_push(g->arena, &g->numbers, n);
+	vec_push(g->arena, &g->numbers, (struct passed){.node = n});
 }
 
 static bool is_choice(struct printing *g, struct node *n);
@@ -244,7 +244,7 @@ static bool add_printed(struct printing *g, struct node *n, struct str letters,
 	f->kind = FIELD_TEXT;
 	f->letters = letters;
 	f->is_string = n->expr && n->expr->kind == EXPR_TEXT;
-	vec_push(g->arena, &g->texts, n);
+	vec_push(g->arena, &g->texts, (struct passed){.node = n});
 	return true;
 }
 
@@ -261,7 +261,7 @@ static bool add_text(struct printing *g, struct node *n, struct shape_field *f)
 	if (is_usym(g, plain)) {
 		f->kind = FIELD_CODE;
 		f->bits = 64;
-		g->p->b->names_code = true;
+		g->e->b->names_code = true;
 		add_number(g, plain->child);
 		return true;
 	}
@@ -365,7 +365,7 @@ bool printfield_print(struct printing *g, struct node *n, struct shape_field *f)
 	f->is_signed = e->sign != SIGN_UNSIGNED;
 	f->letter = f->is_signed ? 'd' : 'u';
 	printfield_add(g, n, f);
-	if (is_pointer || (is_truth(n) && dialect_has_bool(g->p->b->version)))
+	if (is_pointer || (is_truth(n) && dialect_has_bool(g->e->b->version)))
 		f->letter = 's';
 	return true;
 }

@@ -1,0 +1,80 @@
+// Arguments of probes by name and by number, and what a function returns.
+#include "bind/argread.h"
+#include "bind/namedarg.h"
+#include "emit/emit_priv.h"
+#include "lang/vocabulary.h"
+#include "lower/exprtype.h"
+#include "lower/result.h"
+#include "lower/targettype.h"
+#include "out/dialect.h"
+
+/**
+ * What must stand before argN: bpftrace before 0.24 takes every one for an unsigned 64-bit number,
+ * `arg2 < 0` is never true. From 0.24 on it takes it for a signed one. Where sites disagree it has
+ * the value with the sign of each.
+ */
+static const char *arg_cast(struct emitter *e, unsigned i, bool is_kept_unsigned)
+{
+	struct bind *b = e->b;
+	unsigned size;
+	enum sign sign = exprtype_arg_sign(b, e->clause, i, &size);
+	if (dialect_has_signed_args(b->version))
+		return is_kept_unsigned && sign == SIGN_UNSIGNED && size == 8 ? "(uint64)" : "";
+	if (sign != SIGN_SIGNED)
+		return "";
+	return size && size < 8 ? arena_printf(b->arena, "(int64)(int%u)", size * 8) : "(int64)";
+}
+
+static const char *sized_cast(struct emitter *e, const struct ctype *t)
+{
+	const char *sign = t->is_signed ? "" : "u";
+	return arena_printf(e->arena, "(%sint64)(%sint%u)", sign, sign, (unsigned)t->size * 8);
+}
+
+const struct text *argument_numbered(struct emitter *e, const struct node *n, enum want want)
+{
+	const struct attach_clause *c = e->clause;
+	unsigned i;
+	if (!vocabulary_arg_number(n->name->text, &i) || c->has_other || c->has_uprobe)
+		return NULL;
+	struct str place, text = argread_find(e->b, c, i, &place);
+	const char *cast = arg_cast(e, i, want == WANT_SIGN);
+	if (text.n)
+		return made(e, n, "%t", text);
+	return *cast ? made(e, n, "%sarg%u", cast, (uint64_t)i) : NULL;
+}
+
+const struct text *argument_retval(struct emitter *e, const struct node *n)
+{
+	const struct ctype *t = ctype_strip(n->expr->type);
+	struct str pointer = targettype_pointer(e->b, n->expr->type);
+	if (t->kind == CTYPE_POINTER && pointer.n)
+		return made(e, n, "((%t)retval)", pointer);
+	if (emit_is_number_type(t) && t->size < 8)
+		return made(e, n, "%sretval", sized_cast(e, t));
+	return emit_is_number_type(t) && t->is_signed ? made(e, n, "(int64)retval") : NULL;
+}
+
+const struct text *argument_named(struct emitter *e, const struct node *n, enum want want)
+{
+	unsigned i;
+	const struct probearg *arg = n->kind == NODE_MEMBER && node_is(n->child, NODE_NAME, "args")
+					 ? namedarg_find(e->b, e->clause, n->name, &i)
+					 : NULL;
+	if (!arg)
+		return NULL;
+	const struct ctype *t = ctype_strip(arg->type);
+	struct str pointer = want == WANT_POINTER ? targettype_pointer(e->b, arg->type) : STR("");
+	struct str place, text = argread_find(e->b, e->clause, i, &place);
+	const char *cast = "";
+	if (!pointer.n && (arg->sizes_differ || e->clause->params) && emit_is_number_type(t) &&
+	    t->size <= 8 && t->size > 0)
+		cast = sized_cast(e, t);
+	else if (!pointer.n && !arg->sizes_differ && !text.n && !e->clause->params)
+		cast = arg_cast(e, i,
+				want == WANT_SIGN ||
+				    (t && t->kind == CTYPE_INT && !t->is_signed && t->size == 8));
+	if (!text.n)
+		text = str_printf(e->arena, "arg%u", i);
+	return pointer.n ? made(e, n, "((%t)%t)", pointer, text) : made(e, n, "%s%t", cast, text);
+}

@@ -1,0 +1,469 @@
+// Clauses: which are written as one, what their predicates ask, and what BEGIN and END get.
+#include "bind/filter.h"
+#include "names/table.h"
+#include "check/check.h"
+#include "emit/emit.h"
+#include "emit/emit_priv.h"
+#include "emit/join.h"
+#include "lang/print.h"
+#include "lower/strings.h"
+#include "lower/targettype.h"
+#include "out/dialect.h"
+#include "record/shape.h"
+
+/** A clause, function or macro as it is written. */
+struct written {
+	const struct text *all;		/**< of what is no clause */
+	const struct text *condition;	/**< between the slashes; or NULL */
+	const struct text *predicate;	/**< with them */
+	const struct text **statements; /**< of its block */
+	const struct text *block;
+};
+
+struct program_writer {
+	struct emitter e;
+	struct join_plan plan;
+	struct written *clauses;
+	const char **tests; /**< what must hold in each, or NULL */
+};
+
+// --- what BEGIN and END get ---
+
+void clause_add_begin(struct emitter *e, struct str statements)
+{
+	e->begin = str_printf(e->arena, STR_FMT "%s" STR_FMT, STR_ARG(str_trim(statements)),
+			      e->begin.n ? " " : "", STR_ARG(e->begin));
+}
+
+void clause_add_end(struct emitter *e, struct str statements)
+{
+	e->end = str_printf(e->arena, STR_FMT "%s" STR_FMT, STR_ARG(e->end), e->end.n ? " " : "",
+			    STR_ARG(str_trim(statements)));
+}
+
+/** The first clause that only is BEGIN (or END) and is written; -1: there is none. */
+static size_t find_clause(const struct program_writer *p, enum provider_when when)
+{
+	const struct script *s = &p->e.b->script;
+	for (size_t i = 0; i < s->clauses.n; i++)
+		if (!p->plan.is_gone[i] && s->clauses.v[i].attach.n == 1 &&
+		    s->clauses.v[i].attach.v[0].provider->when == when)
+			return i;
+	return SIZE_MAX;
+}
+
+// --- one clause ---
+
+static enum want wants_value(const struct emitter *e, const struct node *n,
+			     const struct node *child)
+{
+	(void)e;
+	(void)n;
+	(void)child;
+	return WANT_VALUE;
+}
+
+static void count_variable(struct emitter *e, struct map *set, const struct node *n)
+{
+	bool is_set =
+	    (n->kind == NODE_ASSIGN || n->kind == NODE_LET) && n->child->kind == NODE_VARIABLE;
+	if (is_set && map_add(e->arena, set, n->child->name->text))
+		e->n_variables++;
+	for (const struct node *c = n->child; c; c = c->next)
+		count_variable(e, set, c);
+}
+
+static void write_clause(struct program_writer *p, size_t i)
+{
+	struct emitter *e = &p->e;
+	struct written *w = &p->clauses[i];
+	const struct script_clause *c = &e->b->script.clauses.v[i];
+	const struct node *n = c->node, *predicate = script_predicate(c);
+	struct map set = {0};
+	e->i = i;
+	e->clause = &e->b->clauses[i];
+	e->body = n;
+	e->names = p->plan.names[i].n ? &p->plan.names[i] : NULL;
+	e->good = true;
+	e->n_variables = 0;
+	e->in_body = false;
+	bind_lookup_from(e->b, i);
+	if (n->kind != NODE_CLAUSE) {
+		w->all = emit_written(e, n, emit_children(e, n, wants_value));
+		return;
+	}
+	count_variable(e, &set, n);
+	if (predicate && predicate->child) {
+		w->condition = emit(e, predicate->child, WANT_VALUE);
+		w->predicate = emit_written(e, predicate, &w->condition);
+	} else if (predicate) {
+		struct text *t = text_new(e->arena, predicate->first->next, true);
+		w->predicate = emit_whole(e, predicate);
+		for (const struct token *k = predicate->first->next; k != predicate->last;
+		     k = k->next)
+			text_add_tokens(e->arena, t, k, k, e->names);
+		w->condition = t->pieces ? t : NULL;
+	}
+	e->in_body = c->attach.n > 0;
+	w->statements = emit_children(e, n->last_child, wants_value);
+	w->block = emit_written(e, n->last_child, w->statements);
+}
+
+// --- blocks of several ---
+
+/** Where text of ours stands that is put beside @t: no line or comment of the template is before it. */
+static const struct token *beside(struct emitter *e, const struct token *t)
+{
+	struct token *at = arena_new(e->arena, struct token);
+	if (t)
+		at->use = t->use;
+	at->bol = !t;
+	at->space = true;
+	at->before = t ? STR(" ") : STR("");
+	return at;
+}
+
+static void add_statements(struct emitter *e, struct text *to, const struct node *block,
+			   struct str statements)
+{
+	if (statements.n)
+		text_add(e->arena, to,
+			 text_make(e->arena, beside(e, block->first), "%t", statements));
+}
+
+/**
+ * `if (p) { s }` of /p/ and { s }. Without a predicate the condition is 1: a block by itself is no
+ * statement before 0.22.
+ */
+static void add_if(struct program_writer *p, struct text *to, size_t i)
+{
+	struct emitter *e = &p->e;
+	const struct written *w = &p->clauses[i];
+	const struct node *block = e->b->script.clauses.v[i].node->last_child;
+	const struct token *at = beside(e, block->first);
+	text_add(e->arena, to,
+		 w->condition ? text_make(e->arena, at, "if (%n) %n", w->condition, w->block)
+			      : text_make(e->arena, at, "if (1) %n", w->block));
+}
+
+/** What stands between the braces of clause @i. */
+static void add_inside(struct program_writer *p, struct text *to, size_t i)
+{
+	struct emitter *e = &p->e;
+	const struct node *block = e->b->script.clauses.v[i].node->last_child;
+	const struct token *from = block->first->next;
+	const struct text *const *t = p->clauses[i].statements;
+	for (const struct node *c = block->child; c; c = c->next) {
+		for (; from != c->first; from = from->next)
+			text_add_tokens(e->arena, to, from, from, e->names);
+		text_add(e->arena, to, *t++);
+		from = c->last->next;
+	}
+	for (; from != block->last; from = from->next)
+		text_add_tokens(e->arena, to, from, from, e->names);
+}
+
+/**
+ * The last statement of a block may do without its semicolon; no other may, nor has one more than
+ * it needs.
+ */
+static void end_statement(struct program_writer *p, struct text *to, size_t i)
+{
+	struct emitter *e = &p->e;
+	const struct node *block = e->b->script.clauses.v[i].node->last_child;
+	const struct node *last = block->last_child, *value = last ? last->last_child : NULL;
+	const struct text *const *t = p->clauses[i].statements;
+	for (const struct node *c = block->child; c && c->next; c = c->next)
+		t++;
+	struct str text = last ? text_str(e->arena, *t) : STR("");
+	// An assignment, of which 0.27 has some that end in a brace.
+	bool is_set = value && (last->kind == NODE_LET || value->kind == NODE_ASSIGN);
+	if (text.n && !str_has_suffix(text, STR(";")) &&
+	    (is_set || !str_has_suffix(text, STR("}"))))
+		text_add_words(e->arena, to, STR(";"));
+}
+
+static const struct text *write_block(struct program_writer *p, size_t i, struct str begin,
+				      struct str end)
+{
+	struct emitter *e = &p->e;
+	const struct script_clause *c = &e->b->script.clauses.v[i];
+	const struct node *block = c->node->last_child;
+	bool is_wrapped = p->clauses[i].condition != NULL;
+	struct str first = begin;
+	if (join_early_end(c) && end.n) {
+		first = str_printf(e->arena, STR_FMT "%s" STR_FMT, STR_ARG(end), begin.n ? " " : "",
+				   STR_ARG(begin));
+		end = STR("");
+	}
+	e->names = p->plan.names[i].n ? &p->plan.names[i] : NULL;
+	struct text *t = text_new(e->arena, block->first, true);
+	t->has_lines = true;
+	text_add_tokens(e->arena, t, block->first, block->first, NULL);
+	add_statements(e, t, block, first);
+	if (is_wrapped)
+		add_if(p, t, i);
+	else
+		add_inside(p, t, i);
+	bool is_open = !is_wrapped; // its last statement may lack a semicolon
+	for (size_t k = i + 1; k < e->b->script.clauses.n; k++) {
+		if (p->plan.into[k] != i || !p->plan.is_gone[k])
+			continue;
+		if (is_open)
+			end_statement(p, t, i);
+		is_open = false;
+		add_if(p, t, k);
+	}
+	if (is_open && end.n)
+		end_statement(p, t, i);
+	add_statements(e, t, block, end);
+	text_add_tokens(e->arena, t, block->last, block->last, NULL);
+	return t;
+}
+
+// --- whole clauses ---
+
+/** Clause @i with its attach points, or (in their place) those of @attach. */
+static const struct text *write_whole(struct program_writer *p, size_t i, const struct text *block,
+				      bool is_wrapped, struct str attach)
+{
+	struct emitter *e = &p->e;
+	const struct script_clause *c = &e->b->script.clauses.v[i];
+	const struct written *w = &p->clauses[i];
+	const struct node *n = c->node;
+	const struct text *predicate = is_wrapped ? NULL : w->predicate;
+	const char *test = p->tests[i];
+	size_t count = 0, k = 0;
+	if (test && predicate && w->condition)
+		predicate = text_make(e->arena, script_predicate(c)->first, "/ %s && (%n)/", test,
+				      w->condition);
+	const char *tail =
+	    test && !(predicate && w->condition) ? arena_printf(e->arena, " /%s/", test) : "";
+	const struct text *none = made(e, n, "");
+	if (attach.n)
+		return made(e, n, "%t%s %n %n", attach, tail, predicate ? predicate : none, block);
+	for (const struct node *a = n->child; a; a = a->next)
+		count++;
+	const struct text **children = arena_array(e->arena, const struct text *, count + 1);
+	for (const struct node *a = n->child; a; a = a->next, k++) {
+		if (a->kind == NODE_PREDICATE) {
+			children[k] = predicate ? predicate : none;
+		} else if (!a->next) {
+			children[k] = block;
+		} else {
+			children[k] = emit_whole(e, a);
+			if (a == c->attach.v[c->attach.n - 1].node && *tail)
+				children[k] = made(e, a, "%n%s", children[k], tail);
+		}
+	}
+	return emit_written(e, n, children);
+}
+
+/** Clause @i once for each attach point that another clause is for alone, and once for the rest. */
+static const struct text *write_split(struct program_writer *p, size_t i, const struct text *block,
+				      bool is_wrapped)
+{
+	struct emitter *e = &p->e;
+	const struct node *n = e->b->script.clauses.v[i].node;
+	const struct text *all = NULL;
+	for (size_t k = 0; k < p->plan.splits[i].n; k++) {
+		const struct text *one =
+		    write_whole(p, i, block, is_wrapped, p->plan.splits[i].v[k]);
+		all = all ? made(e, n, "%n %n", all, one) : one;
+	}
+	return all;
+}
+
+static const struct text *write(struct program_writer *p, size_t i, size_t begin, size_t end)
+{
+	struct emitter *e = &p->e;
+	const struct written *w = &p->clauses[i];
+	if (w->all)
+		return w->all;
+	if (p->plan.is_gone[i])
+		return text_new(e->arena, e->b->script.clauses.v[i].node->first, false);
+	struct str first = i == begin ? e->begin : STR(""), last = i == end ? e->end : STR("");
+	bool is_joined = p->plan.has_others[i] || first.n || last.n;
+	bool is_wrapped = is_joined && w->condition;
+	const struct text *block = is_joined ? write_block(p, i, first, last) : w->block;
+	e->names = p->plan.names[i].n ? &p->plan.names[i] : NULL;
+	return p->plan.splits[i].n ? write_split(p, i, block, is_wrapped)
+				   : write_whole(p, i, block, is_wrapped, STR(""));
+}
+
+// --- the program ---
+
+/** A declaration without a body holds nothing to look into. */
+static bool find_opaque(void *ctx, struct node *n, struct node *parent)
+{
+	static const char *const tags[] = {"struct", "union", "enum", NULL};
+	struct node **found = ctx;
+	if (!*found && n->kind == NODE_OPAQUE && !n->is_changed &&
+	    !(parent->kind == NODE_PROGRAM && tok_is_any(n->first, tags)))
+		*found = n;
+	return !*found;
+}
+
+/**
+ * Says once that what a newer bpftrace may take is not understood here; an older one refuses it,
+ * and says so itself.
+ */
+static void warn_of_opaque(struct bind *b, struct node *program)
+{
+	struct node *found = NULL;
+	if (b->version > DIALECT_NEWEST)
+		node_walk(program, find_opaque, &found);
+	if (!found)
+		return;
+	struct diag_place at = tok_place(found->first);
+	diag_warning(b->diag, &at,
+		     "unknown syntax (btgen knows bpftrace's language up to 0.%u): passed on "
+		     "unchanged and unchecked",
+		     DIALECT_NEWEST);
+}
+
+/** Events count while the caller's gate is open (record/shape.h). */
+static void find_gate(struct bind *b)
+{
+	if (!b->shapes || !b->shapes->can_gate || !b->has_gate)
+		return;
+	b->shapes->has_gate = true;
+	b->gate = arena_printf(b->arena, "%s > %d", b->shapes->gate, GATE_CLOSED);
+}
+
+/** What must hold in each clause: it is the target's event, and the gate is open. */
+static bool find_tests(struct program_writer *p)
+{
+	struct bind *b = p->e.b;
+	bool good = true, has_filter = false;
+	for (size_t i = 0; i < b->script.clauses.n; i++) {
+		const struct attach_clause *c = &b->clauses[i];
+		const char *gate = script_has_event(c->clause) ? b->gate : NULL;
+		if (p->plan.is_gone[i])
+			continue;
+		good &= filter_find(b, c, &p->tests[i]);
+		has_filter |= p->tests[i] != NULL;
+		if (p->tests[i] && gate)
+			p->tests[i] = arena_printf(b->arena, "%s && %s", p->tests[i], gate);
+		else if (gate)
+			p->tests[i] = gate;
+	}
+	return (!has_filter || filter_check(b)) && good;
+}
+
+static void find_maps(struct emitter *e)
+{
+	const struct bind *b = e->b;
+	for (size_t i = 0; i < b->tables.n; i++)
+		map_add(e->arena, &e->tables, b->tables.v[i].map);
+	for (size_t i = 0; i < b->script.clauses.n; i++)
+		for (size_t m = 0; m < b->script.clauses.v[i].maps.n; m++) {
+			const struct script_map_use *use = &b->script.clauses.v[i].maps.v[m];
+			if (use->value && strings_is_read(use->value))
+				map_add(e->arena, &e->holders, use->name);
+		}
+}
+
+/** All of it, in the order of the template. */
+static const struct text *write_program(struct program_writer *p, struct str family)
+{
+	struct emitter *e = &p->e;
+	const struct script *s = &e->b->script;
+	const struct node *n = s->program;
+	size_t begin = find_clause(p, WHEN_BEGIN), end = find_clause(p, WHEN_END), i = 0;
+	bool makes_begin = begin == SIZE_MAX && e->begin.n;
+	struct text *t = text_new(e->arena, n->first, true);
+	const struct token *from = n->first;
+	for (const struct node *c = n->child; c; c = c->next) {
+		for (const struct token *own = from; own != c->first; own = own->next)
+			text_add_tokens(e->arena, t, own, own, NULL);
+		from = c->last->next;
+		e->names = NULL;
+		if (i >= s->clauses.n || s->clauses.v[i].node != c) {
+			text_add(e->arena, t, emit_whole(e, c));
+			continue;
+		}
+		const struct text *one = write(p, i, begin, end);
+		if (i == 0 && family.n)
+			one = made(e, c, "%t %n", family, one);
+		// BEGIN is before all others: bpftrace 0.23 wants to know a map's type before it is part
+		// of a key.
+		if (makes_begin && c->kind == NODE_CLAUSE && one->pieces) {
+			struct token lead = *c->first;
+			text_add_at(e->arena, t,
+				    text_make(e->arena, beside(e, NULL), "BEGIN { %t }", e->begin),
+				    &lead);
+			lead.before = lead.before.n ? lead.before : STR(" ");
+			text_add_at(e->arena, t, one, &lead);
+			makes_begin = false;
+		} else {
+			text_add(e->arena, t, one);
+		}
+		i++;
+	}
+	for (const struct token *own = from; own != n->last->next; own = own->next)
+		text_add_tokens(e->arena, t, own, own, NULL);
+	if (makes_begin)
+		text_add(e->arena, t,
+			 text_make(e->arena, beside(e, NULL), "BEGIN { %t }", e->begin));
+	if (end == SIZE_MAX && e->end.n)
+		text_add(e->arena, t, text_make(e->arena, beside(e, NULL), "END { %t }", e->end));
+	return t;
+}
+
+/** The strings of the program are as long as fits. */
+static bool find_string_limit(const struct emitter *e)
+{
+	struct bind *b = e->b;
+	b->max_strlen = strings_limit(b, e->most_strings);
+	if (b->shapes && b->printed_strlen < b->max_strlen)
+		b->max_strlen = b->printed_strlen;
+	return check_strings(b);
+}
+
+bool emit_program(struct bind *b, struct token **ret)
+{
+	size_t n = b->script.clauses.n;
+	struct program_writer p = {
+	    .e = {.b = b, .arena = b->arena, .makes_records = b->shapes && !b->is_own}};
+	struct emitter *e = &p.e;
+	struct str family = STR(""), begin, end;
+	bool good = true;
+	warn_of_opaque(b, b->script.program);
+	find_gate(b);
+	e->variables = join_variables(b);
+	if (!join_find(b, &e->variables, &p.plan))
+		return false;
+	p.clauses = arena_array(b->arena, struct written, n);
+	p.tests = arena_array(b->arena, const char *, n);
+	find_maps(e);
+	key_find_all(e);
+	if (e->makes_records)
+		e->key = emit_new_variable(e, STR("$record_key"));
+	for (size_t i = 0; i < n; i++) {
+		write_clause(&p, i);
+		good &= e->good;
+	}
+	if (!good || !tables_add(e))
+		return false;
+	record_begin(e);
+	if (b->gate)
+		clause_add_begin(e, str_printf(b->arena, "%s = (uint64)0;", b->shapes->gate));
+	if (!find_tests(&p))
+		return false;
+	for (size_t i = 0; i < n && b->has_family && !family.n; i++)
+		if (p.tests[i] && b->clauses[i].has_user) {
+			filter_follow_family(b, &begin, &family, &end);
+			clause_add_begin(e, begin);
+			clause_add_end(e, end);
+		}
+	if (!find_string_limit(e))
+		return false;
+	*ret = text_tokens(b->arena, write_program(&p, family));
+	return true;
+}
+
+struct str emit_new_variable(struct emitter *e, struct str name)
+{
+	return join_new_variable(e->arena, &e->variables, name);
+}

@@ -1,0 +1,188 @@
+/**
+ * What the parts of emit share.
+ *
+ *	clause.c	clauses: which are joined, filters, what BEGIN and END get
+ *	statement.c	statements, and which calls print
+ *	expression.c	expressions that need nothing else than their parts
+ *	number.c	numbers as C has them; division.c, what bpftrace divides wrong
+ *	place.c		members, elements, what pointers lead to
+ *	arg.c		args.NAME, argN, retval
+ *	key.c		keys of maps, named when they are printed
+ *	name.c		enum_name() and the like for bpftrace alone; tables.c, the tables of names
+ *	record.c	what a call prints, as a record; field.c, its values; whole.c, structs
+ */
+#ifndef EMIT_EMIT_PRIV_H
+#define EMIT_EMIT_PRIV_H
+
+#include "bind/bind.h"
+#include "code/code.h"
+#include "emit/text.h"
+#include "lower/expr.h"
+
+/** What a parent needs of a node. */
+enum want {
+	WANT_VALUE,	  /**< to compute with, to compare, to keep, to print */
+	WANT_SIGN,	  /**< the same, for an operator that minds the sign */
+	WANT_POINTER,	  /**< what is followed, or kept where it may be followed */
+	WANT_STRING,	  /**< all that str() is given */
+	WANT_STRING_PART, /**< the first of two that str() is given */
+	WANT_WHOLE,	  /**< an array or struct as it is: another size is another value */
+	WANT_TYPE,	  /**< only its type: sizeof() */
+	WANT_ADDRESS,	  /**< of a place */
+};
+
+struct print_statement;
+
+/** A name that is kept: nothing tells the number of a value that has none. */
+struct nameless {
+	struct diag_place at;
+	bool is_key;
+};
+
+struct emitter {
+	struct bind *b;
+	struct arena *arena;
+	bool good;
+	bool makes_records;   /**< what the program prints becomes records */
+	struct map variables; /**< of the program, with $, and those of ours */
+	// The clause that is written:
+	size_t i;
+	const struct attach_clause *clause;
+	const struct node *body;       /**< its node */
+	const struct map *names;       /**< of its variables that have another one; or NULL */
+	bool in_body;		       /**< of a clause, not of a function or macro */
+	struct print_statement *print; /**< the statement; or NULL */
+	unsigned in_loop;
+	const struct node *in_key; /**< of this map; or NULL */
+
+	struct map tables;	/**< maps that are tables of names */
+	struct map tables_used; /**< those that the program reads */
+	struct map keys;	/**< maps whose keys are named: struct key_names * */
+	// Strings that were written so far, see strings.c: the most of one call or key is what counts.
+	unsigned n_strings, n_reads, most_strings;
+	struct map holders;	       /**< maps that strings are assigned to */
+	VEC(struct nameless) nameless; /**< to be said when the tables are there */
+	// For BEGIN and END: later ones stand before, and behind, what is there.
+	struct str begin, end;
+	// Of records:
+	struct str key;	    /**< the variable that has KEY */
+	VEC(struct str) at; /**< variables that have addresses of structs */
+	size_t n_variables; /**< that the clause sets */
+};
+
+// --- expression.c ---
+
+/** @n as @want says. After an error (e->good) it may be anything. */
+const struct text *emit(struct emitter *e, const struct node *n, enum want want);
+/** Text of btgen's own in the place of @n, see text_make(). */
+#define made(e, n, ...) text_make((e)->arena, (n)->first, __VA_ARGS__)
+/** All of @n, as it is. */
+struct text *emit_whole(struct emitter *e, const struct node *n);
+/** @n as it is written, with these in the place of its children. */
+struct text *emit_written(struct emitter *e, const struct node *n,
+			  const struct text *const *children);
+/** The children of @n, each as @wants says. */
+const struct text **emit_children(struct emitter *e, const struct node *n,
+				  enum want (*wants)(const struct emitter *e, const struct node *n,
+						     const struct node *child));
+/** Is what takes the place of @n, in which parts may stand several times, of a bounded size? */
+bool emit_fits(struct emitter *e, const struct node *n, const struct text *t);
+/** A pointer that is asked whether it is NULL: a number in that place. */
+const struct text *emit_asked(struct emitter *e, const struct node *n, const struct text *t);
+/** What bpftrace makes of whole structs that are printed or kept is out of our hands. */
+enum copied { IS_PRINTED, IS_KEPT, IS_ELEMENT };
+void emit_warn_of_copy(struct emitter *e, const struct node *n, enum copied how);
+bool emit_is_number_type(const struct ctype *t);
+/** The format of @call, with conversions as wide as the values are. */
+struct str emit_format(struct emitter *e, const struct node *call, const struct node *format);
+
+// --- number.c ---
+
+/** What bpftrace takes @n for, as it is written with these children. */
+enum held number_held(const struct emitter *e, const struct node *n,
+		      const struct text *const *children);
+/** @t of @n with 64 bits and a sign, if @is_signed, and the same value. */
+const struct text *number_make(struct emitter *e, const struct node *n, const struct text *t,
+			       bool is_signed);
+/** Where it is kept or counted: true is 1. @is_sample: by an aggregation. */
+const struct text *number_kept(struct emitter *e, const struct node *n, const struct text *t,
+			       bool is_sample);
+/** An operator, assignment or cast; NULL: it is written with these children, which may have changed. */
+const struct text *number_operator(struct emitter *e, const struct node *n,
+				   const struct text **children);
+/** `c ? x : y`; likewise. */
+const struct text *number_choice(struct emitter *e, const struct node *n,
+				 const struct text **children);
+/** Must @n, a choice, be written without one? False, too, after an error. */
+bool number_sums_choice(struct emitter *e, const struct node *n);
+
+// --- place.c, argument.c ---
+
+/** A member, element or pointee, or one in brackets. */
+const struct text *place_emit(struct emitter *e, const struct node *n, enum want want);
+bool place_is_char_array(struct ctype *t, bool bytes, uint64_t *n);
+/** args.NAME of a usdt probe or function; NULL for anything else. */
+const struct text *argument_named(struct emitter *e, const struct node *n, enum want want);
+/** argN; NULL for anything else. */
+const struct text *argument_numbered(struct emitter *e, const struct node *n, enum want want);
+const struct text *argument_retval(struct emitter *e, const struct node *n);
+
+// --- statement.c ---
+
+/** A statement, or a block. */
+const struct text *statement_emit(struct emitter *e, const struct node *n);
+/** A block without its braces. */
+void statement_add_inside(struct emitter *e, const struct node *block, struct text *to);
+/** A call that prints, with its values as they travel; NULL: it is one like any other. */
+const struct text *record_emit(struct emitter *e, const struct node *call);
+/** What BEGIN does for records. */
+void record_begin(struct emitter *e);
+
+/** A statement that is being written, with what stands in front of it. */
+struct print_statement {
+	const struct node *value; /**< all of the statement, without its semicolon */
+	struct text *before;
+	bool has_key;
+	bool is_done; /**< what was made of `value` is the whole statement */
+};
+
+// --- key.c ---
+
+/** Fills b->map_shapes and e->keys. */
+void key_find_all(struct emitter *e);
+/** Part @k of the key of @map, as a number if keys of that map are named; NULL: as any value. */
+const struct text *key_part(struct emitter *e, const struct node *map, const struct node *n,
+			    size_t k);
+
+// --- name.c ---
+
+/** enum_name(T, x), and @map[x] of a table: which map it is read from, and x. */
+struct name_lookup {
+	struct str map;
+	const struct node *key;
+};
+bool name_find(struct emitter *e, const struct node *n, struct name_lookup *ret);
+/** `@map[x]` */
+const struct text *name_emit(struct emitter *e, const struct node *n,
+			     const struct name_lookup *found);
+/** `$x = @table[y]`: nothing tells the number of one without a name. */
+void name_warn_of_copy(struct emitter *e, const struct node *value);
+/**
+ * A call that prints names: numbers where there are none. NULL: it prints none. Where e->print is the
+ * statement of that call alone, it may become that: then e->print->is_done.
+ */
+const struct text *name_print(struct emitter *e, const struct node *call);
+/** Says of names that are kept what tells nothing: once the program is known to be right. */
+void name_warn_of_nameless(struct emitter *e);
+/** A variable of the program's that it does not have yet. */
+struct str emit_new_variable(struct emitter *e, struct str name);
+
+// --- tables.c, clause.c ---
+
+/** The tables that the program needs, for BEGIN and END. False after an error. */
+bool tables_add(struct emitter *e);
+
+void clause_add_begin(struct emitter *e, struct str statements);
+void clause_add_end(struct emitter *e, struct str statements);
+
+#endif

@@ -1,0 +1,606 @@
+#include "emit/emit.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "emit/emit_priv.h"
+#include "lang/format.h"
+#include "lang/vocabulary.h"
+#include "lower/constant.h"
+#include "lower/strings.h"
+#include "lower/targettype.h"
+#include "out/dialect.h"
+
+enum { MAX_TEXT = 32768 }; // of one expression, which may stand several times in what it becomes
+
+bool emit_fits(struct emitter *e, const struct node *n, const struct text *t)
+{
+	struct diag_place at = tok_place(n->first);
+	if (e->good && t->size > MAX_TEXT)
+		e->good = diag_error(
+		    e->b->diag, &at,
+		    "the code for this becomes too long: keep a part of it in a variable");
+	return e->good;
+}
+
+bool emit_is_number_type(const struct ctype *t)
+{
+	return t && (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM || t->kind == CTYPE_BOOL);
+}
+
+// --- as it is written ---
+
+static bool is_tight(enum node_kind kind)
+{
+	switch (kind) {
+	case NODE_NUMBER:
+	case NODE_NAME:
+	case NODE_VARIABLE:
+	case NODE_CALL:
+	case NODE_MEMBER:
+	case NODE_INDEX:
+	case NODE_CAST:
+	case NODE_UNARY:
+	case NODE_GROUP:
+	case NODE_MAP:
+		return true;
+	default:
+		return false;
+	}
+}
+
+struct text *emit_whole(struct emitter *e, const struct node *n)
+{
+	struct text *t = text_new(e->arena, n->first, !n->is_changed);
+	if (n->is_changed)
+		text_add_words(e->arena, t, n->text);
+	else if (n->last)
+		text_add_tokens(e->arena, t, n->first, n->last, e->names);
+	t->is_whole = !n->is_changed;
+	return t;
+}
+
+/** The tokens from @from to the one before @end. */
+static void add_until(struct emitter *e, struct text *t, const struct token *from,
+		      const struct token *end)
+{
+	const struct token *last = from;
+	if (from == end)
+		return;
+	while (last->next != end)
+		last = last->next;
+	text_add_tokens(e->arena, t, from, last, e->names);
+}
+
+struct text *emit_written(struct emitter *e, const struct node *n,
+			  const struct text *const *children)
+{
+	bool is_whole = true;
+	size_t i = 0;
+	for (const struct node *c = n->child; c; c = c->next)
+		is_whole &= children[i++]->is_whole;
+	struct text *t =
+	    is_whole || n->is_changed ? emit_whole(e, n) : text_new(e->arena, n->first, true);
+	if (!is_whole && !n->is_changed) {
+		const struct token *from = n->first, *end = n->last->next;
+		i = 0;
+		for (const struct node *c = n->child; c; c = c->next) {
+			add_until(e, t, from, c->first);
+			text_add(e->arena, t, children[i++]);
+			from = c->last->next;
+		}
+		add_until(e, t, from, end);
+	}
+	bool is_inner = n->kind == NODE_GROUP || n->kind == NODE_COMPTIME;
+	bool is_choice = n->kind == NODE_TERNARY && n->child->next->next;
+	t->held = number_held(e, n, children);
+	t->is_truth = is_inner	  ? children[0]->is_truth
+		      : is_choice ? children[1]->is_truth && children[2]->is_truth
+				  : n->expr && n->expr->is_truth;
+	t->is_tight = is_tight(n->kind);
+	t->has_lines = n->kind == NODE_BLOCK;
+	if (n->kind == NODE_NUMBER)
+		t->number = n->is_changed ? n->text : node_text(n);
+	return t;
+}
+
+const struct text **emit_children(struct emitter *e, const struct node *n,
+				  enum want (*wants)(const struct emitter *e, const struct node *n,
+						     const struct node *child))
+{
+	size_t count = 0, i = 0;
+	for (const struct node *c = n->child; c; c = c->next)
+		count++;
+	const struct text **children = arena_array(e->arena, const struct text *, count + 1);
+	for (const struct node *c = n->child; c; c = c->next)
+		children[i++] = emit(e, c, wants(e, n, c));
+	return children;
+}
+
+/** What most nodes want of their children. */
+static enum want wants(const struct emitter *e, const struct node *n, const struct node *child)
+{
+	static const char *const minding[] = {"<", ">", "<=", ">=", "/", "%", ">>", NULL};
+	bool is_first = n->child == child;
+	switch (n->kind) {
+	case NODE_MEMBER:
+	case NODE_TUPLE:
+	case NODE_LET:
+		return WANT_POINTER;
+	case NODE_INDEX:
+		return is_first ? WANT_POINTER : WANT_VALUE;
+	case NODE_TERNARY: // of one in it the number is enough
+		return is_first			     ? WANT_VALUE
+		       : child->kind == NODE_TERNARY ? WANT_ADDRESS
+						     : WANT_POINTER;
+	case NODE_ASSIGN:
+		return is_first ? WANT_VALUE : WANT_POINTER;
+	case NODE_UNARY:
+		return tok_is(n->name, "*") ? WANT_POINTER : WANT_VALUE;
+	case NODE_BINARY: // a pointer that is moved
+		return tok_is(n->name, "+") || tok_is(n->name, "-") ? WANT_POINTER
+		       : tok_is_any(n->name, minding)		    ? WANT_SIGN
+								    : WANT_VALUE;
+	case NODE_CALL:
+		return script_macro(&e->b->script, n) ? WANT_POINTER : WANT_VALUE;
+	default:
+		return WANT_VALUE;
+	}
+}
+
+// --- pointers and structs ---
+
+const struct text *emit_asked(struct emitter *e, const struct node *n, const struct text *t)
+{
+	const struct ctype *type = n->expr ? ctype_strip(n->expr->type) : NULL;
+	bool is_named = n->kind == NODE_MEMBER && node_is(n->child, NODE_NAME, "args");
+	// bpftrace has no ! of a pointer in any version, and 0.17 neither && and || nor a condition.
+	if (!e->good || !e->b->files || !type || type->kind != CTYPE_POINTER || is_named)
+		return t;
+	struct text *asked = made(e, n, "(uint64)(%n)", t);
+	asked->is_tight = true;
+	asked->held = HELD_UNSIGNED;
+	return asked;
+}
+
+/** Bit-fields: what bpftrace makes of those of a whole struct is out of our hands. */
+static void warn_of_bits(struct emitter *e, const struct node *n, enum copied how)
+{
+	struct diag_place at = tok_place(n->first);
+	if (ctype_has_bitfields(n->expr->type))
+		diag_check(e->b->diag, "bitfield", DIAG_WARNING, &at,
+			   "bpftrace %s the bitfields of a whole " STR_FMT
+			   " wrong: name the members one by one",
+			   how == IS_PRINTED ? "prints" : "keeps",
+			   STR_ARG(ctype_spell(e->arena, ctype_strip(n->expr->type))));
+}
+
+void emit_warn_of_copy(struct emitter *e, const struct node *n, enum copied how)
+{
+	unsigned v = e->b->version;
+	struct diag_place at = tok_place(n->first);
+	if (!n->expr || !n->expr->type)
+		return;
+	warn_of_bits(e, n, how);
+	if (how == IS_ELEMENT || dialect_prints_floats(v) || !ctype_has_floats(n->expr->type))
+		return;
+	struct str what = ctype_spell(e->arena, ctype_strip(n->expr->type));
+	if (how == IS_PRINTED)
+		e->good &=
+		    diag_check(e->b->diag, "floating-point", DIAG_ERROR, &at,
+			       "bpftrace " DIALECT_FMT " cannot print a whole " STR_FMT
+			       ", which has floating-point members: name the others one by one",
+			       DIALECT_ARG(v), STR_ARG(what));
+	else
+		diag_check(e->b->diag, "floating-point", DIAG_WARNING, &at,
+			   "bpftrace " DIALECT_FMT " cannot print a whole " STR_FMT
+			   ", which has floating-point members: clear() the map in END",
+			   DIALECT_ARG(v), STR_ARG(what));
+}
+
+// --- choices, conditions and operators ---
+
+/** A choice of pointers, of which bpftrace takes what comes for 0. */
+static const struct text *choose_pointer(struct emitter *e, const struct node *n, enum want want,
+					 const struct text **children)
+{
+	struct ctype *to = ctype_pointee(n->expr->type);
+	struct str name = STR("");
+	if (to && ctype_is_aggregate(to))
+		name = targettype_pointer(e->b, n->expr->type);
+	if (!name.n || !n->child->next->next || !e->good)
+		return NULL;
+	const struct text *choice =
+	    number_sums_choice(e, n)
+		? made(e, n, "((uint64)!!(%n) * (uint64)(%n) + (uint64)!(%n) * (uint64)(%n))",
+		       children[0], children[1], children[0], children[2])
+		: made(e, n, "(%n ? (uint64)(%n) : (uint64)(%n))", children[0], children[1],
+		       children[2]);
+	struct text *t =
+	    want == WANT_ADDRESS ? made(e, n, "%n", choice) : made(e, n, "(%t)%n", name, choice);
+	t->is_tight = true;
+	return t;
+}
+
+static const struct text *emit_ternary(struct emitter *e, const struct node *n, enum want want)
+{
+	const struct text **children = emit_children(e, n, wants), *t = NULL;
+	children[0] = emit_asked(e, n->child, children[0]);
+	if (n->child->next->next)
+		t = number_choice(e, n, children);
+	if (!t)
+		t = choose_pointer(e, n, want, children);
+	return t ? t : emit_written(e, n, children);
+}
+
+/** -x, x + y, x = y, (T)x */
+static const struct text *emit_operator(struct emitter *e, const struct node *n)
+{
+	bool is_pair = node_is(n, NODE_BINARY, "&&") || node_is(n, NODE_BINARY, "||");
+	const struct text **children = emit_children(e, n, wants);
+	if (is_pair || node_is(n, NODE_UNARY, "!"))
+		children[0] = emit_asked(e, n->child, children[0]);
+	if (is_pair)
+		children[1] = emit_asked(e, n->child->next, children[1]);
+	if (n->kind == NODE_ASSIGN && n->child->kind == NODE_MAP)
+		emit_warn_of_copy(e, n->child->next, IS_KEPT);
+	if (node_is(n, NODE_ASSIGN, "="))
+		name_warn_of_copy(e, n->child->next);
+	if (n->kind == NODE_ASSIGN && n->child->kind == NODE_MAP)
+		children[1] = number_kept(e, n->child->next, children[1], false);
+	const struct text *t = e->good ? number_operator(e, n, children) : NULL;
+	return t ? t : emit_written(e, n, children);
+}
+
+/** `let $s : enum state = x`: to bpftrace it is a number, with the sign that the type has. */
+static const struct text *emit_let(struct emitter *e, const struct node *n)
+{
+	const struct node *type = n->child->next, *value = type ? type->next : NULL;
+	const struct text **children = emit_children(e, n, wants);
+	const struct ctype *t = ctype_strip(n->child->expr->type);
+	struct targettype_name name;
+	if (type)
+		name_warn_of_copy(e, n->last_child);
+	if (e->good && type && type->kind == NODE_TYPE && emit_is_number_type(t) &&
+	    targettype_read(e->arena, type, &name) && !vocabulary_type(name.name)) {
+		const char *to = t->is_signed ? "int64" : "uint64";
+		if (value)
+			children[2] = made(e, value, "(%s)(%n)", to, children[2]);
+		children[1] = made(e, type, "%s", to);
+	}
+	return emit_written(e, n, children);
+}
+
+static const struct text *emit_tuple(struct emitter *e, const struct node *n)
+{
+	for (const struct node *c = n->child; c; c = c->next)
+		emit_warn_of_copy(e, c, IS_ELEMENT);
+	return emit_written(e, n, emit_children(e, n, wants));
+}
+
+// --- names and types ---
+
+static struct text *number_of(struct emitter *e, const struct node *n, struct str digits)
+{
+	struct text *t = made(e, n, "%t", digits);
+	t->number = digits;
+	t->is_tight = true;
+	t->held = HELD_ANY;
+	return t;
+}
+
+/** A word: a builtin, an argument, an enumerator. */
+static const struct text *emit_name(struct emitter *e, const struct node *n, enum want want)
+{
+	const struct text *t = NULL;
+	struct str digits = STR("");
+	bool is_negative = false;
+	if (n->expr && n->expr->is_substituted) // an enumerator of that name is not meant
+		return emit_written(e, n, NULL);
+	if (node_is(n, NODE_NAME, "retval") && n->expr && n->expr->type)
+		t = argument_retval(e, n);
+	else
+		t = argument_numbered(e, n, want);
+	if (!t && constant_spell(e->b, e->clause, n, &digits, &is_negative, &e->good) &&
+	    !is_negative)
+		return number_of(e, n, digits);
+	if (!t && digits.n)
+		t = made(e, n, "%t", digits);
+	struct text *named = emit_written(e, n, NULL);
+	if (!t)
+		return named;
+	struct text *ret = arena_new(e->arena, struct text);
+	*ret = *t;
+	ret->held = named->held;
+	ret->is_tight = true;
+	return ret;
+}
+
+static const struct text *emit_type(struct emitter *e, const struct node *n, bool is_cast)
+{
+	struct str spelling;
+	e->good &= targettype_spell(e->b, e->clause, n, is_cast, &spelling);
+	return spelling.n ? made(e, n, "%t", spelling) : emit_whole(e, n);
+}
+
+static const struct text *emit_cast(struct emitter *e, const struct node *n)
+{
+	const struct text *children[] = {n->child->kind == NODE_TYPE ? emit_type(e, n->child, true)
+								     : emit(e, n->child, WANT_TYPE),
+					 emit(e, n->child->next, WANT_VALUE)};
+	const struct text *t = e->good ? number_operator(e, n, children) : NULL;
+	return t ? t : emit_written(e, n, children);
+}
+
+static const struct text *emit_map(struct emitter *e, const struct node *n)
+{
+	size_t count = 0, i = 0;
+	const struct node *was = e->in_key;
+	unsigned before = e->n_strings;
+	struct name_lookup found;
+	if (name_find(e, n, &found))
+		return name_emit(e, n, &found);
+	for (const struct node *c = n->child; c; c = c->next)
+		count++;
+	const struct text **children = arena_array(e->arena, const struct text *, count + 1);
+	e->in_key = count ? n : was;
+	for (const struct node *c = n->child; c; c = c->next, i++) {
+		children[i] = key_part(e, n, c, i);
+		if (!children[i])
+			children[i] = number_kept(e, c, emit(e, c, WANT_VALUE), false);
+	}
+	e->in_key = was;
+	unsigned strings = e->n_strings - before;
+	strings += strings ? e->in_loop > 0 : 0; // what the loop counts with stays on the stack
+	if (strings > e->most_strings)
+		e->most_strings = strings;
+	if (n->name && map_get(&e->holders, n->name->text)) {
+		e->n_strings += STRINGS_OF_MAP;
+		e->n_reads++;
+	}
+	return emit_written(e, n, children);
+}
+
+// --- calls ---
+
+/**
+ * %d, %u and %x print 32 bits of what has more; %ld and the like print narrower values right, too.
+ */
+static struct str widen_format(struct emitter *e, const struct node *format)
+{
+	struct conversion c = {0};
+	struct strbuf text;
+	size_t done = 0;
+	struct str all = node_text(format);
+	strbuf_init(&text);
+	for (const struct node *arg = format->next; arg && format_next(all, &c); arg = arg->next) {
+		bool has_width = c.end < 2 || strchr("lhz", all.p[c.end - 2]);
+		if (!arg->expr || !arg->expr->is_wide || has_width || !strchr("diuxX", c.letter))
+			continue;
+		strbuf_adds(&text, str_slice(all, done, c.end - 1 - done));
+		strbuf_addc(&text, 'l');
+		done = c.end - 1;
+	}
+	strbuf_adds(&text, str_from_offset(all, done));
+	return strbuf_take(&text, e->arena);
+}
+
+/**
+ * `%%` behind the last value: bpftrace before 0.24 prints what stands there as it is. One that would
+ * be a conversion, with what follows it, is left alone.
+ */
+static struct str mend_percent(struct emitter *e, const struct node *format, struct str whole)
+{
+	struct conversion c = {0};
+	struct strbuf text;
+	for (const struct node *arg = format->next; arg && format_next(whole, &c); arg = arg->next)
+		;
+	strbuf_init(&text);
+	strbuf_adds(&text, str_slice(whole, 0, c.end));
+	for (size_t i = c.end; i < whole.n; i++) {
+		strbuf_addc(&text, whole.p[i]);
+		if (!str_has_prefix(str_from_offset(whole, i), STR("%%")))
+			continue;
+		i++;
+		if (isalnum((unsigned char)whole.p[i + 1]) || strchr("-.%", whole.p[i + 1]))
+			strbuf_addc(&text, whole.p[i]);
+	}
+	return strbuf_take(&text, e->arena);
+}
+
+struct str emit_format(struct emitter *e, const struct node *call, const struct node *format)
+{
+	struct str text = node_text(format);
+	if (!e->b->files)
+		return text; // a host's script stays as it is
+	text = widen_format(e, format);
+	return tok_is(call->name, "printf") && !dialect_has_own_printf(e->b->version)
+		   ? mend_percent(e, format, text)
+		   : text;
+}
+
+/** sizeof() and offsetof(): from 0.23 on bpftrace counts a byte more for a char array. */
+static const struct text *fold_size(struct emitter *e, const struct node *n)
+{
+	const struct expr *x = n->child ? n->child->expr : NULL;
+	uint64_t size;
+	struct str digits = STR("");
+	if (tok_is(n->name, "sizeof") && x && (x->is_place || x->is_value) && !x->bit_size &&
+	    ctype_size(x->type, &size))
+		digits = str_printf(e->arena, "%" PRIu64, size);
+	else
+		e->good &= targettype_fold(e->b, e->clause, n, &digits);
+	return digits.n ? number_of(e, n, digits) : NULL;
+}
+
+/**
+ * str() of a char array in a struct that is held as a value: to bpftrace it is a string, and str()
+ * of it nothing.
+ */
+static const struct text *emit_str_of_value(struct emitter *e, const struct node *n)
+{
+	const struct node *array = n->child;
+	uint64_t size;
+	if (!tok_is(n->name, "str") || !array || !array->expr->is_value || !array->expr->type ||
+	    !place_is_char_array(ctype_strip(array->expr->type), true, &size))
+		return NULL;
+	struct diag_place at = tok_place(n->first);
+	if (array->next)
+		e->good = diag_error(e->b->diag, &at,
+				     "str() with a length cannot be used on a copy of a struct: "
+				     "read the member through a pointer");
+	return emit(e, array, WANT_STRING);
+}
+
+static enum want wants_of_call(const struct emitter *e, const struct node *n,
+			       const struct node *child)
+{
+	enum word_takes takes = vocabulary_word(n->name->text)->takes;
+	if (child != n->child)
+		return wants(e, n, child);
+	return takes == TAKES_WHOLE	 ? WANT_WHOLE
+	       : takes == TAKES_TYPE	 ? WANT_TYPE
+	       : !tok_is(n->name, "str") ? wants(e, n, child)
+	       : child->next		 ? WANT_STRING_PART
+					 : WANT_STRING;
+}
+
+/** What means something as this argument only: kstack(perf). */
+static bool is_mode(const struct node *call)
+{
+	const struct node *first = call->child;
+	return first && first->kind == NODE_NAME && first->first == first->last &&
+	       str_is_any(node_text(first), vocabulary_word(call->name->text)->modes);
+}
+
+static const struct text *emit_plain_call(struct emitter *e, const struct node *n)
+{
+	bool prints = format_find(n) != NULL;
+	enum word_gives gives = vocabulary_word(n->name->text)->gives;
+	const struct text **children = emit_children(e, n, wants_of_call);
+	size_t i = 0;
+	if (is_mode(n))
+		children[0] = emit_whole(e, n->child);
+	if (tok_is(n->name, "print") && n->child)
+		emit_warn_of_copy(e, n->child, IS_PRINTED);
+	for (const struct node *c = n->child; c && !prints && !tok_is(n->name, "print");
+	     c = c->next, i++)
+		children[i] = number_kept(e, c, children[i], gives == GIVES_AGGREGATION);
+	if (node_is(n, NODE_CALL, "str")) {
+		e->n_strings++;
+		e->n_reads++;
+	}
+	return emit_written(e, n, children);
+}
+
+/** @n prints so many strings at once: see lower/strings.h. */
+static void count_strings(struct emitter *e, const struct node *n, unsigned strings, bool reads)
+{
+	if (!strings)
+		return;
+	strings += e->in_loop > 0; // what the loop counts with stays on the stack
+	strings += strings_beside(e->arena, e->body, n);
+	strings -= !reads; // it needs no buffer of its own
+	if (strings > e->most_strings)
+		e->most_strings = strings;
+}
+
+static const struct text *emit_call(struct emitter *e, const struct node *n)
+{
+	const struct text *t = fold_size(e, n);
+	unsigned strings = e->n_strings, reads = e->n_reads;
+	struct name_lookup found;
+	if (!t)
+		t = emit_str_of_value(e, n);
+	if (!t && name_find(e, n, &found))
+		t = name_emit(e, n, &found);
+	if (!t && e->print && e->makes_records)
+		t = record_emit(e, n);
+	if (!t && format_find(n))
+		t = name_print(e, n);
+	if (!t)
+		t = emit_plain_call(e, n);
+	if (tok_is(n->name, "printf"))
+		count_strings(e, n, e->n_strings - strings, e->n_reads > reads);
+	return t;
+}
+
+// --- all of them ---
+
+static const struct text *emit_other(struct emitter *e, const struct node *n)
+{
+	return emit_written(e, n, emit_children(e, n, wants));
+}
+
+/** if (c) { x } else { y }, which is a statement or a value. */
+static const struct text *emit_if(struct emitter *e, const struct node *n)
+{
+	const struct text **children = emit_children(e, n, wants);
+	size_t i = 0;
+	for (const struct node *c = n->child; c; c = c->next, i++)
+		if (c->kind != NODE_BLOCK)
+			children[i] = emit_asked(e, c, children[i]);
+	return emit_written(e, n, children);
+}
+
+const struct text *emit(struct emitter *e, const struct node *n, enum want want)
+{
+	const struct expr *x = n->expr;
+	const struct text *t = NULL;
+	if (!e->good || (n->is_changed && n->kind == NODE_OPAQUE))
+		return emit_whole(e, n);
+	if (x && (x->is_place || x->is_value) &&
+	    (n->kind == NODE_MEMBER || n->kind == NODE_INDEX || n->kind == NODE_GROUP ||
+	     n->kind == NODE_UNARY))
+		return place_emit(e, n, want);
+	switch (n->kind) {
+	case NODE_MEMBER:
+		t = argument_named(e, n, want);
+		if (t) { // its sign is that of the argument
+			struct text *named = arena_new(e->arena, struct text);
+			*named = *t;
+			named->held = number_held(e, n, NULL);
+			named->is_truth = x && x->is_truth;
+			named->is_tight = true;
+			return named;
+		}
+		return emit_other(e, n);
+	case NODE_GROUP: {
+		const struct text *inner = emit(e, n->child, want);
+		return emit_written(e, n, &inner);
+	}
+	case NODE_NAME:
+		return emit_name(e, n, want);
+	case NODE_TYPE:
+		return emit_type(e, n, false);
+	case NODE_VARIABLE:
+		e->n_strings += x && x->kind == EXPR_TEXT;
+		return emit_written(e, n, NULL);
+	case NODE_MAP:
+		return emit_map(e, n);
+	case NODE_CALL:
+		return emit_call(e, n);
+	case NODE_CAST:
+		return emit_cast(e, n);
+	case NODE_TERNARY:
+		return emit_ternary(e, n, want);
+	case NODE_UNARY:
+	case NODE_BINARY:
+	case NODE_ASSIGN:
+		return emit_operator(e, n);
+	case NODE_TUPLE:
+		return emit_tuple(e, n);
+	case NODE_LET:
+		return emit_let(e, n);
+	case NODE_IF:
+		return emit_if(e, n);
+	case NODE_BLOCK:
+	case NODE_EXPRESSION:
+	case NODE_WHILE:
+	case NODE_FOR:
+		return statement_emit(e, n);
+	default:
+		return n->child ? emit_other(e, n) : emit_written(e, n, NULL);
+	}
+}

@@ -1,0 +1,311 @@
+#include "emit/join.h"
+
+#include "lang/print.h"
+#include "out/dialect.h"
+
+/**
+ * Tokens of what is joined. The larger a clause, the more likely a version has something against it: with twice as
+ * many, 0.17 kept the address of an argument in a register, which the kernel refuses.
+ */
+enum { MOST_JOINED = 250 };
+
+static bool is_variable(const struct token *t)
+{
+	return t->kind == TOK_IDENT && t->text.p[0] == '$' &&
+	       str_is_ident(str_from_offset(t->text, 1));
+}
+
+struct str join_new_variable(struct arena *a, struct map *taken, struct str name)
+{
+	struct str ret = name;
+	for (unsigned n = 2; !map_add(a, taken, ret); n++)
+		ret = str_printf(a, STR_FMT "_%u", STR_ARG(name), n);
+	return ret;
+}
+
+/**
+ * Before 0.22 a variable is the whole clause's, blocks or not: the names of each body are made its
+ * own.
+ */
+static void rename_variables(struct bind *b, struct map *taken, const struct script_clause *c,
+			     struct map *names)
+{
+	for (const struct token *t = c->node->first; t != c->node->last; t = t->next) {
+		if (!is_variable(t) || map_get(names, t->text))
+			continue;
+		struct str *name = arena_new(b->arena, struct str);
+		*name = join_new_variable(b->arena, taken, t->text);
+		map_put(b->arena, names, t->text, name);
+	}
+}
+
+static bool find_early_end(void *ctx, struct node *n, struct node *parent)
+{
+	const struct token **found = ctx;
+	(void)parent;
+	if (!*found && (n->kind == NODE_RETURN || node_is(n, NODE_CALL, "exit")))
+		*found = n->first;
+	return !*found;
+}
+
+const struct token *join_early_end(const struct script_clause *c)
+{
+	const struct token *found = NULL;
+	node_walk(c->node, find_early_end, &found);
+	return found;
+}
+
+/** Clause @next becomes a part of clause @first. */
+static void join(struct bind *b, struct map *taken, struct join_plan *p, size_t first, size_t next)
+{
+	p->is_gone[next] = p->has_others[first] = true;
+	p->into[next] = first;
+	rename_variables(b, taken, &b->script.clauses.v[next], &p->names[next]);
+}
+
+struct map join_variables(const struct bind *b)
+{
+	struct map names = {0};
+	for (struct token *t = b->script.program->first; t->kind != TOK_EOF; t = t->next)
+		if (is_variable(t))
+			map_add(b->arena, &names, t->text);
+	return names;
+}
+
+// --- clauses on the same probes
+
+/** Is it a number for certain? A text takes room on the stack of old versions. */
+static bool is_number(struct node *value)
+{
+	value = node_ungrouped(value);
+	struct str word = value->name ? value->name->text : STR("");
+	enum word_gives gives = vocabulary_word(word)->gives;
+	switch (value->kind) {
+	case NODE_NUMBER:
+	case NODE_CAST:
+	case NODE_BINARY:
+	case NODE_UNARY:
+		return true;
+	case NODE_NAME:
+	case NODE_CALL:
+		return gives == GIVES_COUNT || gives == GIVES_NUMBER ||
+		       str_has_prefix(word, STR("arg"));
+	case NODE_MEMBER: // an argument that is a struct has its address
+		return node_is(value->child, NODE_NAME, "args");
+	default:
+		return false;
+	}
+}
+
+static bool find_big_variable(void *ctx, struct node *n, struct node *parent)
+{
+	bool *found = ctx;
+	(void)parent;
+	*found |=
+	    n->kind == NODE_ASSIGN && n->child->kind == NODE_VARIABLE && !is_number(n->last_child);
+	return !*found;
+}
+
+/** Its variables would have to fit on the stack beside those of another clause. */
+static bool has_big_variable(const struct bind *b, const struct script_clause *c)
+{
+	bool found = false;
+	if (!dialect_has_blocks(b->version))
+		node_walk(c->node, find_big_variable, &found);
+	return found;
+}
+
+/** May other attach points than this have some of its probes? */
+static bool is_for_many(struct str attach)
+{
+	static const char signs[] = ",*?[";
+	for (const char *sign = signs; *sign; sign++)
+		if (str_find(attach, *sign) < attach.n)
+			return true;
+	return false;
+}
+
+/** All attach points, as they are printed. */
+static struct str attach_text(struct bind *b, const struct script_clause *c)
+{
+	struct strbuf text;
+	strbuf_init(&text);
+	for (size_t i = 0; i < c->attach.n; i++) {
+		strbuf_addz(&text, i ? ", " : "");
+		strbuf_adds(&text, str_trim(print_text(b->arena, c->attach.v[i].node)));
+	}
+	return strbuf_take(&text, b->arena);
+}
+
+/** A macro's return would be the end of more than its clause. */
+static bool has_early_macro(const struct bind *b)
+{
+	for (size_t i = 0; i < b->script.clauses.n; i++) {
+		const struct script_clause *c = &b->script.clauses.v[i];
+		if (c->node->kind == NODE_MACRO && join_early_end(c))
+			return true;
+	}
+	return b->script.has_import;
+}
+
+/** A clause that others with its attach points may be joined to. */
+struct joined {
+	size_t clause;
+	unsigned n_tokens;
+	bool ends_early;
+};
+
+static unsigned count_tokens(const struct script_clause *c)
+{
+	unsigned n = 1;
+	for (const struct token *t = c->node->first; t != c->node->last; t = t->next)
+		n++;
+	return n;
+}
+
+static void join_same_probes(struct bind *b, struct map *taken, struct join_plan *p)
+{
+	struct map seen = {0};
+	bool were_many = false, is_possible = !has_early_macro(b);
+	for (size_t i = 0; i < b->script.clauses.n && is_possible; i++) {
+		struct script_clause *c = &b->script.clauses.v[i];
+		if (!b->clauses[i].has_user)
+			continue;
+		struct str text = attach_text(b, c);
+		struct joined *to = map_get(&seen, text);
+		unsigned n_tokens = count_tokens(c);
+		if (to && !to->ends_early && to->n_tokens + n_tokens <= MOST_JOINED &&
+		    !has_big_variable(b, c)) {
+			join(b, taken, p, to->clause, i);
+		} else {
+			// Those between it and the first one may be on some of the same probes, and
+			// all run in the order in which they are written.
+			bool are_many = is_for_many(text);
+			if (are_many || were_many)
+				seen = (struct map){0};
+			were_many = are_many;
+			to = arena_new(b->arena, struct joined);
+			to->clause = i;
+			map_put(b->arena, &seen, text, to);
+		}
+		to->n_tokens += n_tokens;
+		to->ends_early = join_early_end(c) != NULL;
+	}
+}
+
+// --- BEGIN and END
+
+static bool say_early_end(struct bind *b, const struct token *end, const struct script_clause *next)
+{
+	const char *kind = next->attach.v[0].provider->name;
+	struct diag_place at = tok_place(end), there = tok_place(next->node->last_child->first);
+	diag_error(b->diag, &at,
+		   "this would skip the next %s too, as bpftrace " DIALECT_FMT
+		   " runs only one and they are "
+		   "joined: put the rest under an if",
+		   kind, DIALECT_ARG(b->version));
+	diag_note(b->diag, &there, "the next %s is here", kind);
+	return false;
+}
+
+static bool is_only(const struct script_clause *c, enum provider_when when)
+{
+	return c->attach.n == 1 && c->attach.v[0].provider->when == when;
+}
+
+static bool join_ends(struct bind *b, struct map *taken, struct join_plan *p,
+		      enum provider_when when)
+{
+	size_t first = SIZE_MAX;
+	const struct token *end = NULL;
+	for (size_t i = 0; i < b->script.clauses.n && !dialect_has_many_begins(b->version); i++) {
+		const struct script_clause *c = &b->script.clauses.v[i];
+		if (!is_only(c, when))
+			continue;
+		// After exit() in BEGIN nothing is of interest any more.
+		if (end && (tok_is(end, "return") || when == WHEN_END))
+			return say_early_end(b, end, c);
+		end = end ? end : join_early_end(c);
+		if (first != SIZE_MAX)
+			join(b, taken, p, first, i);
+		else
+			first = i;
+	}
+	return true;
+}
+
+// --- lists of attach points
+
+/** What @c is attached to, one by one, as bpftrace gets it. */
+static struct join_list find_points(struct bind *b, const struct script_clause *c)
+{
+	struct join_list p = {0};
+	for (size_t i = 0; i < c->attach.n; i++) {
+		const struct script_attach *at = &c->attach.v[i];
+		for (size_t k = 0; k < at->bound.n; k++)
+			vec_push(b->arena, &p, script_long_form(b->arena, at, at->bound.v[k]));
+		if (!at->bound.n)
+			vec_push(b->arena, &p,
+				 script_long_form(b->arena, at, print_text(b->arena, at->node)));
+	}
+	return p;
+}
+
+/** The attach points in @points that no other clause is for alone, as one list; then each of the others. */
+static struct join_list split(struct bind *b, const struct map *alone,
+			      const struct join_list *points)
+{
+	struct join_list ret = {0};
+	struct strbuf rest;
+	strbuf_init(&rest);
+	for (size_t i = 0; i < points->n; i++) {
+		if (map_get(alone, points->v[i]))
+			continue;
+		strbuf_addz(&rest, rest.n ? ", " : "");
+		strbuf_adds(&rest, points->v[i]);
+	}
+	if (rest.n)
+		vec_push(b->arena, &ret, str_copy(b->arena, strbuf_str(&rest)));
+	strbuf_fini(&rest);
+	for (size_t i = 0; i < points->n; i++)
+		if (map_get(alone, points->v[i]))
+			vec_push(b->arena, &ret, points->v[i]);
+	return ret;
+}
+
+static void split_lists(struct bind *b, struct join_plan *p)
+{
+	size_t n = b->script.clauses.n;
+	struct join_list *points = arena_array(b->arena, struct join_list, n);
+	struct map alone = {0}; // what some clause is for, and for nothing else
+	for (size_t i = 0; i < n; i++) {
+		if (p->is_gone[i])
+			continue;
+		points[i] = find_points(b, &b->script.clauses.v[i]);
+		if (points[i].n == 1)
+			map_add(b->arena, &alone, points[i].v[0]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		bool is_mixed = false;
+		for (size_t k = 0; points[i].n > 1 && k < points[i].n; k++)
+			is_mixed |= map_get(&alone, points[i].v[k]) != NULL;
+		if (is_mixed)
+			p->splits[i] = split(b, &alone, &points[i]);
+	}
+}
+
+bool join_find(struct bind *b, struct map *taken, struct join_plan *ret)
+{
+	size_t n = b->script.clauses.n;
+	*ret = (struct join_plan){.is_gone = arena_array(b->arena, bool, n),
+				  .into = arena_array(b->arena, size_t, n),
+				  .has_others = arena_array(b->arena, bool, n),
+				  .names = arena_array(b->arena, struct map, n),
+				  .splits = arena_array(b->arena, struct join_list, n)};
+	if (!join_ends(b, taken, ret, WHEN_BEGIN) || !join_ends(b, taken, ret, WHEN_END))
+		return false;
+	join_same_probes(b, taken, ret);
+	if (dialect_confuses_lists(b->version))
+		split_lists(b, ret);
+	return true;
+}

@@ -1,0 +1,400 @@
+// Names of enumerators for bpftrace alone: tables of them, and a number where one has no name.
+//
+// A map that lacks a key gives "": a state that nobody foresaw would be printed as nothing. So in a
+// printf() whose %s is fed by a table, `@target[arg1]` or `c ? @target[arg1] : "none"`, the number
+// is printed when the name is missing. bpftrace cannot make a string of a number; up to 0.23 its
+// printf passes formats to C's, where %.0ld prints nothing for 0:
+//
+//	printf("%s%.0ld", @target[arg1], @target[arg1] == "" ? (int64)(arg1) : 0)
+//
+// From 0.24 on %.0ld prints "0", and the statement is written once for each case, under an if. So
+// is a choice, in all versions: the kernel refuses what 0.17 makes of a choice of strings, and 0.23
+// dies of conditional expressions three deep. A key that may be another value when it is read again
+// (memory, a clock, rand, n++) is kept in a variable.
+#include "ctype/enumtab.h"
+#include "emit/emit_priv.h"
+#include "lang/format.h"
+#include "lower/argument.h"
+#include "names/enumname.h"
+#include "names/table.h"
+#include "out/dialect.h"
+
+#define MAX_CASES 32 // copies of one call
+
+/** What %s prints. */
+struct shown {
+	const struct node *node;
+	const struct text *text; /**< a value; NULL: one of these */
+	struct name_lookup name; /**< a name of a table, .. */
+	const struct text *key, *read;
+	bool is_steady; /**< .. whose key may be read again */
+	const struct text *condition;
+	struct shown *yes, *no; /**< one or the other */
+};
+
+/** An argument behind the format. */
+struct argument {
+	struct shown is;
+	struct conversion how; /**< its own; ends where the last one did when there is none */
+	// In one of the cases:
+	const struct text *now;
+	const char *letters; /**< instead of the s of its %s */
+};
+
+/** A call that prints names. */
+struct naming {
+	struct emitter *e;
+	const struct node *call;
+	struct str format;
+	VEC(struct argument) args;
+	bool splits; /**< a case by itself for names that are missing */
+};
+
+// --- look-ups ---
+
+bool name_find(struct emitter *e, const struct node *n, struct name_lookup *ret)
+{
+	if (node_is(n, NODE_CALL, "enum_name")) {
+		ret->map = enumname_of_call(e->b, e->i, n);
+		ret->key = ret->map.n ? n->child->next : NULL;
+		e->good &= ret->map.n > 0;
+		return ret->map.n > 0;
+	}
+	bool is_table = n->kind == NODE_MAP && n->name && map_get(&e->tables, n->name->text);
+	if (is_table)
+		map_add(e->arena, &e->tables_used, n->name->text);
+	// Two keys make none: bpftrace is to refuse those.
+	*ret = (struct name_lookup){is_table ? n->name->text : STR(""), n->child};
+	return is_table && n->child && !n->child->next;
+}
+
+static const struct text *emit_key(struct emitter *e, const struct name_lookup *found)
+{
+	const struct node *was = e->in_key;
+	e->in_key = NULL;
+	const struct text *key = emit(e, found->key, WANT_VALUE);
+	e->in_key = was;
+	return number_kept(e, found->key, key, false);
+}
+
+static const struct text *read_table(struct emitter *e, const struct node *n, struct str map,
+				     const struct text *key)
+{
+	struct text *t =
+	    n->kind == NODE_MAP ? emit_written(e, n, &key) : made(e, n, "@%t[%n]", map, key);
+	e->n_strings += n->kind != NODE_MAP;
+	t->is_tight = true;
+	return t;
+}
+
+static bool is_same(const struct node *a, const struct node *b)
+{
+	const struct token *t = a->first, *u = b->first;
+	for (; str_eq(t->text, u->text); t = t->next, u = u->next)
+		if (t == a->last || u == b->last)
+			return t == a->last && u == b->last;
+	return false;
+}
+
+struct guard {
+	struct str table;
+	bool found;
+};
+
+static bool find_guard(void *ctx, struct node *n, struct node *parent)
+{
+	static const char *const names[] = {"==", "!=", NULL};
+	struct guard *g = ctx;
+	g->found |= parent && parent->kind == NODE_BINARY && tok_is_any(parent->name, names) &&
+		    n->kind == NODE_MAP && n->name && str_eq(n->name->text, g->table);
+	return !g->found;
+}
+
+/** `@count[@state[key]]`: values without a name have one key together, which is empty. */
+static void warn_of_key(struct emitter *e, const struct node *n, const struct name_lookup *name)
+{
+	struct diag_place at = tok_place(n->first);
+	struct guard guard = {.table = name->map};
+	for (const struct node *c = e->in_key->child; c; c = c->next)
+		guard.found |= is_same(c, name->key); // the number is in the key, too
+	if (!guard.found)			      // nor does the script look itself
+		node_walk((struct node *)e->body, find_guard, &guard);
+	if (!guard.found)
+		vec_push(e->arena, &e->nameless, (struct nameless){at, true});
+}
+
+const struct text *name_emit(struct emitter *e, const struct node *n,
+			     const struct name_lookup *found)
+{
+	if (e->in_key)
+		warn_of_key(e, n, found);
+	return read_table(e, n, found->map, emit_key(e, found));
+}
+
+// --- what is printed ---
+
+/** The name that %s prints of the number @n; a choice may have one on each side. */
+static bool find_number(struct emitter *e, const struct node *n, struct name_lookup *ret)
+{
+	struct ctype *t = argument_shown_enum(e->b, n->expr), *plain = ctype_strip(t);
+	if (t)
+		*ret = (struct name_lookup){
+		    enumname_table(e->b, plain->name.n ? plain->name : t->name, t, n->first), n};
+	return t != NULL;
+}
+
+/** Has @n, of a %s, a name in it? */
+static bool has_name(struct emitter *e, const struct node *n)
+{
+	struct name_lookup unused;
+	n = node_ungrouped((struct node *)n);
+	if (argument_shown_enum(e->b, n->expr) || node_is(n, NODE_CALL, "enum_name") ||
+	    name_find(e, n, &unused))
+		return true;
+	return n->kind == NODE_TERNARY && n->child->next->next &&
+	       (has_name(e, n->child->next) || has_name(e, n->last_child));
+}
+
+static void emit_shown(struct emitter *e, const struct node *n, struct shown *ret)
+{
+	n = node_ungrouped((struct node *)n);
+	*ret = (struct shown){.node = n};
+	bool is_number = find_number(e, n, &ret->name);
+	if (is_number || name_find(e, n, &ret->name)) {
+		const struct node *key = ret->name.key;
+		ret->key = emit_key(e, &ret->name);
+		ret->read = is_number ? made(e, n, "@%t[%n]", ret->name.map, ret->key)
+				      : read_table(e, n, ret->name.map, ret->key);
+		e->n_strings += is_number;
+		ret->is_steady = expr_effect(key) == EFFECT_NONE;
+	} else if (e->good && has_name(e, n)) {
+		ret->condition = emit_asked(e, n->child, emit(e, n->child, WANT_VALUE));
+		ret->yes = arena_new(e->arena, struct shown);
+		ret->no = arena_new(e->arena, struct shown);
+		emit_shown(e, n->child->next, ret->yes);
+		emit_shown(e, n->last_child, ret->no);
+	} else {
+		ret->text = emit(e, n, WANT_VALUE);
+	}
+}
+
+static unsigned cases_of(const struct naming *p, const struct shown *s)
+{
+	if (s->yes)
+		return cases_of(p, s->yes) + cases_of(p, s->no);
+	return s->read && p->splits ? 2 : 1;
+}
+
+/** The format in one of the cases. */
+static struct str case_format(const struct naming *p)
+{
+	struct strbuf format;
+	size_t done = 0;
+	strbuf_init(&format);
+	for (size_t i = 0; i < p->args.n; i++) {
+		const struct argument *arg = &p->args.v[i];
+		if (!arg->letters)
+			continue;
+		strbuf_adds(&format, str_slice(p->format, done, arg->how.end - 1 - done));
+		strbuf_addz(&format, arg->letters);
+		done = arg->how.end;
+	}
+	strbuf_adds(&format, str_from_offset(p->format, done));
+	return strbuf_take(&format, p->e->arena);
+}
+
+/** For C's printf: the name, and behind it the number if that is missing, else 0. */
+#define NAME_AND_NUMBER "s%.0ld"
+
+static struct text *name_and_number(const struct naming *p, const struct shown *s,
+				    const struct text *name, const struct text *key)
+{
+	return made(p->e, s->node, "%n, %n == \"\" ? (int64)(%n) : 0", name, name, key);
+}
+
+static const struct text *write_call(struct naming *p)
+{
+	struct text *call = made(p->e, p->call, "%t(%t", p->call->name->text, case_format(p));
+	for (size_t k = 0; k < p->args.n; k++)
+		text_add(p->e->arena, call, made(p->e, p->call, ", %n", p->args.v[k].now));
+	text_add_words(p->e->arena, call, STR(")"));
+	return call;
+}
+
+/** Argument @i and those behind it, in all cases. */
+static const struct text *make_cases(struct naming *p, size_t i);
+
+/** The cases in which argument @i is @now. */
+static const struct text *make_with(struct naming *p, size_t i, const struct text *now,
+				    const char *letters)
+{
+	p->args.v[i].now = now;
+	p->args.v[i].letters = letters;
+	return make_cases(p, i + 1);
+}
+
+static const struct text *make_name(struct naming *p, size_t i, const struct shown *s)
+{
+	struct emitter *e = p->e;
+	const struct text *keep = made(e, s->node, ""), *key = s->key, *name = s->read;
+	if (!s->is_steady) {
+		struct str variable = emit_new_variable(e, STR("$key"));
+		keep = made(e, s->node, "%t = (int64)(%n); ", variable, key);
+		key = made(e, s->node, "%t", variable);
+		name = made(e, s->node, "@%t[%t]", s->name.map, variable);
+	}
+	if (!p->splits)
+		return made(e, s->node, "%n%n", keep,
+			    make_with(p, i, name_and_number(p, s, name, key), NAME_AND_NUMBER));
+	const struct text *number = make_with(p, i, made(e, s->node, "(int64)(%n)", key), "ld");
+	return made(e, s->node, "%nif (%n == \"\") { %n } else { %n }", keep, name, number,
+		    make_with(p, i, name, NULL));
+}
+
+static const struct text *make_shown(struct naming *p, size_t i, const struct shown *s)
+{
+	if (s->text)
+		return make_with(p, i, s->text, NULL);
+	if (s->read)
+		return make_name(p, i, s);
+	const struct text *yes = make_shown(p, i, s->yes);
+	return made(p->e, s->node, "if (%n) { %n } else { %n }", s->condition, yes,
+		    make_shown(p, i, s->no));
+}
+
+static const struct text *make_cases(struct naming *p, size_t i)
+{
+	if (i < p->args.n)
+		return make_shown(p, i, &p->args.v[i].is);
+	return made(p->e, p->call, "%n;", write_call(p));
+}
+
+/** All arguments; returns the number of cases, 0 when no name is printed. */
+static unsigned take_arguments(struct naming *p, bool *is_simple)
+{
+	struct emitter *e = p->e;
+	struct conversion how = {0};
+	const struct node *format = format_find(p->call);
+	unsigned cases = 0;
+	for (const struct node *n = format->next; n; n = n->next) {
+		bool is_string = format_next(p->format, &how) && how.letter == 's';
+		struct argument arg = {.how = how};
+		if (is_string)
+			emit_shown(e, n, &arg.is);
+		else
+			arg.is.text = emit(e, n, WANT_VALUE);
+		if (!arg.is.text) {
+			*is_simple &= arg.is.read && arg.is.is_steady;
+			cases = cases ? cases : 1;
+			if (cases <= MAX_CASES)
+				cases *= cases_of(p, &arg.is);
+		}
+		vec_push(e->arena, &p->args, arg);
+	}
+	return cases;
+}
+
+static bool prints_names(struct emitter *e, const struct node *call)
+{
+	struct conversion how = {0};
+	const struct node *format = format_find(call);
+	for (const struct node *n = format->next; n && format_next(node_text(format), &how);
+	     n = n->next)
+		if (how.letter == 's' && has_name(e, n))
+			return true;
+	return false;
+}
+
+/** The call stays one: only names, with keys that may be read again. */
+static const struct text *write_simple(struct naming *p)
+{
+	struct emitter *e = p->e;
+	const struct text **children = arena_array(e->arena, const struct text *, p->args.n + 1);
+	for (size_t i = 0; i < p->args.n; i++) {
+		struct argument *arg = &p->args.v[i];
+		const struct shown *s = &arg->is;
+		arg->letters = s->text ? NULL : NAME_AND_NUMBER;
+		children[i + 1] = s->text ? s->text : name_and_number(p, s, s->read, s->key);
+	}
+	children[0] = made(e, p->call->child, "%t", case_format(p));
+	return emit_written(e, p->call, children);
+}
+
+const struct text *name_print(struct emitter *e, const struct node *call)
+{
+	struct naming p = {.e = e, .call = call, .splits = dialect_has_own_printf(e->b->version)};
+	struct diag_place at = tok_place(call->first);
+	bool is_simple = !p.splits;
+	if (!prints_names(e, call))
+		return NULL;
+	p.format = emit_format(e, call, format_find(call));
+	unsigned cases = take_arguments(&p, &is_simple);
+	if (is_simple)
+		return write_simple(&p);
+	if (!e->print || e->print->value != call)
+		e->good = diag_error(e->b->diag, &at,
+				     "a call that prints the name of an enumerator cannot be "
+				     "part of an expression: make it a statement, under an if");
+	else if (cases > MAX_CASES)
+		e->good =
+		    diag_error(e->b->diag, &at,
+			       "too many enumerator names in one call for bpftrace " DIALECT_FMT
+			       ": use several calls",
+			       DIALECT_ARG(e->b->version));
+	if (!e->good)
+		return NULL;
+	e->print->is_done = true;
+	return make_cases(&p, 0);
+}
+
+// --- copies ---
+
+static bool find_map(void *ctx, struct node *n, struct node *parent)
+{
+	bool *found = ctx;
+	(void)parent;
+	*found |= n->kind == NODE_MAP || node_is(n, NODE_CALL, "enum_name");
+	return !*found;
+}
+
+/** Is @n, or one side of it, a name of a table? */
+static bool is_name(struct emitter *e, const struct node *n)
+{
+	struct name_lookup unused;
+	n = node_ungrouped((struct node *)n);
+	if (n->kind == NODE_TERNARY && n->child->next->next)
+		return is_name(e, n->child->next) || is_name(e, n->last_child);
+	return node_is(n, NODE_CALL, "enum_name") || name_find(e, n, &unused);
+}
+
+/**
+ * `$name = @state[key];`: nothing can be put in a variable for a name that is missing. A script may
+ * look itself.
+ */
+void name_warn_of_copy(struct emitter *e, const struct node *value)
+{
+	struct diag_place at = tok_place(value->first);
+	bool looks = false;
+	value = node_ungrouped((struct node *)value);
+	if (!is_name(e, value))
+		return;
+	if (value->kind == NODE_TERNARY)
+		node_walk(value->child, find_map, &looks);
+	if (!looks)
+		vec_push(e->arena, &e->nameless, (struct nameless){at, false});
+}
+
+void name_warn_of_nameless(struct emitter *e)
+{
+	for (size_t i = 0; i < e->nameless.n; i++) {
+		const struct nameless *kept = &e->nameless.v[i];
+		if (kept->is_key)
+			diag_check(e->b->diag, "table", DIAG_WARNING, &kept->at,
+				   "all values without an enumerator share the key \"\": add the "
+				   "number to the key");
+		else
+			diag_check(e->b->diag, "table", DIAG_WARNING, &kept->at,
+				   "values without an enumerator print as \"\" here: look the name "
+				   "up in printf() itself to get the number");
+	}
+}

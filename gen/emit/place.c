@@ -1,0 +1,229 @@
+// Places in memory: members, elements, what pointers lead to.
+#include <inttypes.h>
+
+#include "ctype/cname.h"
+#include "emit/emit_priv.h"
+#include "lower/targettype.h"
+#include "out/dialect.h"
+
+/** A place, or a part of a value that bpftrace holds. */
+struct spot {
+	const struct text *as_written; /**< in the names and with the arrows that bpftrace takes */
+	const struct text *address; /**< of a place, counted from the pointer that it begins with */
+};
+
+bool place_is_char_array(struct ctype *t, bool bytes, uint64_t *n)
+{
+	if (t->kind != CTYPE_ARRAY || !t->has_count)
+		return false;
+	struct ctype *of = ctype_strip(t->of);
+	*n = t->count;
+	return of && of->kind == CTYPE_INT && of->size == 1 && (of->is_char || bytes);
+}
+
+// --- where it is ---
+
+/** A member's name as the definition of its struct spells it: C and bpftrace cannot take them all. */
+static struct str spell_member(struct emitter *e, const struct node *n)
+{
+	struct ctype *in = n->expr->in;
+	if (!in)
+		return n->name->text;
+	struct str *names = cname_members(e->arena, in, true);
+	for (size_t i = 0; i < in->n_members; i++)
+		if (!in->members[i].is_base && str_eq(in->members[i].name, n->name->text))
+			return names[i];
+	return n->name->text;
+}
+
+static void add_token(struct emitter *e, struct text *to, const struct token *t, struct str text)
+{
+	struct token *copy = arena_new(e->arena, struct token);
+	*copy = *t;
+	copy->text = text;
+	text_add_tokens(e->arena, to, copy, copy, NULL);
+}
+
+/** `x.m`: bpftrace before 0.25 wants an arrow behind a pointer. */
+static struct text *write_member(struct emitter *e, const struct node *n, const struct text *of)
+{
+	const struct token *op = n->child->last->next;
+	bool is_arrow = n->expr->via_pointer && tok_is(op, ".");
+	struct str name = spell_member(e, n);
+	if (!is_arrow && str_eq(name, n->name->text))
+		return emit_written(e, n, &of);
+	struct text *t = text_new(e->arena, n->first, true);
+	text_add(e->arena, t, of);
+	for (;; op = op->next) {
+		add_token(e, t, op,
+			  op == n->name				   ? name
+			  : is_arrow && op == n->child->last->next ? STR("->")
+								   : op->text);
+		if (op == n->last)
+			break;
+	}
+	return t;
+}
+
+static struct spot find_spot(struct emitter *e, const struct node *n)
+{
+	const struct expr *x = n->expr;
+	const struct node *of = n->child, *index = n->kind == NODE_INDEX ? of->next : NULL;
+	bool is_inner = (n->kind == NODE_GROUP || !x->via_pointer) && of->expr &&
+			(of->expr->is_place || of->expr->is_value);
+	struct spot s = {0}, inner = {0};
+	if (is_inner)
+		inner = find_spot(e, of);
+	else
+		inner.as_written = emit(e, of, WANT_POINTER);
+	const struct text *children[] = {inner.as_written,
+					 index ? emit(e, index, WANT_VALUE) : NULL};
+	s.as_written =
+	    n->kind == NODE_MEMBER ? write_member(e, n, children[0]) : emit_written(e, n, children);
+	if (n->kind == NODE_GROUP) {
+		s.address = inner.address;
+		return s;
+	}
+	const struct text *base =
+	    x->via_pointer ? made(e, n, "(uint64)(%n)", inner.as_written) : inner.address;
+	if (!x->is_place || !base)
+		return s;
+	s.address = index ? made(e, n, "%n + (uint64)(%n) * %u", base, children[1], x->element_size)
+			  : made(e, n, "%n + %u", base, x->offset);
+	return s;
+}
+
+// --- what is read there ---
+
+/**
+ * A char array as a string of its whole length. From 0.23 on str(p, N) delivers N-1 characters;
+ * before, N.
+ */
+static const struct text *read_string(struct emitter *e, const struct node *n, const struct spot *s,
+				      enum want want, uint64_t size)
+{
+	struct bind *b = e->b;
+	uint64_t length = size + dialect_counts_end_of_text(b->version);
+	if (size > b->longest_string) {
+		b->longest_string = size < UINT32_MAX ? (unsigned)size : UINT32_MAX;
+		b->longest_at = n->first;
+	}
+	if (want == WANT_STRING_PART)
+		return s->address;
+	if (want == WANT_STRING)
+		return made(e, n, "%n, %u", s->address, length);
+	e->n_strings++;
+	e->n_reads++;
+	return made(e, n, "str(%n, %u)", s->address, length);
+}
+
+static bool is_whole_width(unsigned bits)
+{
+	return bits == 8 || bits == 16 || bits == 32;
+}
+
+/** A signed number, of which bpftrace has @value: some versions with the sign, others without. */
+static struct text *read_signed(struct emitter *e, const struct node *n, const struct text *value)
+{
+	const struct expr *x = n->expr;
+	unsigned bits = x->bit_size ? x->bit_size : (unsigned)ctype_strip(x->type)->size * 8;
+	if (!x->bit_size || is_whole_width(bits))
+		return bits == 64 ? made(e, n, "(int64)%n", value)
+				  : made(e, n, "(int64)(int%u)%n", (uint64_t)bits, value);
+	uint64_t sign = (uint64_t)1 << (bits - 1);
+	return made(e, n,
+		    dialect_mixes_signs(e->b->version) ? "(int64)(((uint64)(%n) ^ %u) - (uint64)%u)"
+						       : "(((int64)(%n) ^ %u) - %u)",
+		    value, sign, sign);
+}
+
+/** An unsigned bitfield out of memory; NULL for one that lies in nine bytes. */
+static struct text *read_bits(struct emitter *e, const struct node *n, const struct text *at)
+{
+	const struct expr *x = n->expr;
+	unsigned n_bytes = (x->bit_shift + x->bit_size + 7) / 8;
+	if (n_bytes > 8 || x->bit_size > 64)
+		return NULL;
+	struct text *bits = made(e, n, "");
+	if (x->bit_bytes)
+		bits = made(e, n, "(uint64)*(uint%u *)(%n)", (uint64_t)x->bit_bytes * 8, at);
+	for (unsigned i = 0; !x->bit_bytes && i < n_bytes; i++)
+		bits = made(e, n, "%n%s((uint64)*(uint8 *)(%n + %u) << %u)", bits, i ? " | " : "",
+			    at, (uint64_t)i, (uint64_t)i * 8);
+	return made(e, n, "(((%n) >> %u) & 0x%s)", bits, (uint64_t)x->bit_shift,
+		    arena_printf(e->arena, "%" PRIx64, UINT64_MAX >> (64 - x->bit_size)));
+}
+
+/** What cannot be read at all is said; bpftrace would say it in other words, or not. */
+static struct text *read_far_bits(struct emitter *e, const struct node *n, const struct text *at,
+				  const struct ctype *t)
+{
+	struct text *value = read_bits(e, n, at);
+	if (value)
+		return t->is_signed ? read_signed(e, n, value) : value;
+	struct diag_place place = tok_place(n->name ? n->name : n->first);
+	e->good = diag_error(
+	    e->b->diag, &place,
+	    "this bitfield spans nine bytes and its index is not a constant: use a constant index");
+	return NULL;
+}
+
+/** A number or pointer that bpftrace cannot reach. */
+static struct text *read_by_address(struct emitter *e, const struct node *n, struct ctype *t,
+				    const struct text *at, enum want want)
+{
+	struct text *value = made(e, n, "*(uint%u *)(%n)", (uint64_t)t->size * 8, at);
+	struct ctype *to = ctype_pointee(t);
+	struct str name = to && ctype_is_aggregate(to) ? targettype_pointer(e->b, t) : STR("");
+	if (!name.n)
+		return t->is_signed && emit_is_number_type(t) ? read_signed(e, n, value) : value;
+	// Its value may be kept and followed.
+	return want == WANT_POINTER ? made(e, n, "((%t)(%n))", name, value)
+				    : made(e, n, "(%t)(%n)", name, value);
+}
+
+static bool is_readable_size(const struct ctype *t)
+{
+	return t->size == 1 || t->size == 2 || t->size == 4 || t->size == 8;
+}
+
+/** What must stand there for the place or value @n; NULL when it is right as it is. */
+static const struct text *read_spot(struct emitter *e, const struct node *n, const struct spot *s,
+				    enum want want)
+{
+	const struct expr *x = n->expr;
+	struct ctype *t = ctype_strip(x->type);
+	bool in_str = want == WANT_STRING || want == WANT_STRING_PART;
+	uint64_t size;
+	if (want == WANT_ADDRESS)
+		return s->address;
+	if (!t || want == WANT_TYPE)
+		return NULL;
+	if (place_is_char_array(t, in_str, &size))
+		return size == 0 || x->is_value || want == WANT_WHOLE
+			   ? NULL
+			   : read_string(e, n, s, want, size);
+	if (x->by_address && x->bit_size && emit_is_number_type(t))
+		return read_far_bits(e, n, s->address, t);
+	if (x->by_address && !x->bit_size && (emit_is_number_type(t) || t->kind == CTYPE_POINTER) &&
+	    is_readable_size(t))
+		return read_by_address(e, n, t, s->address, want);
+	if (!emit_is_number_type(t) || !t->is_signed || (!x->bit_size && t->size >= 8))
+		return NULL;
+	return read_signed(e, n, s->as_written);
+}
+
+const struct text *place_emit(struct emitter *e, const struct node *n, enum want want)
+{
+	struct spot s = find_spot(e, n);
+	const struct text *read = e->good ? read_spot(e, n, &s, want) : NULL;
+	struct text *t = arena_new(e->arena, struct text);
+	if (!read || !emit_fits(e, n, read))
+		read = s.as_written;
+	*t = *read;
+	const struct text *children[] = {t};
+	t->held = n->kind == NODE_GROUP ? number_held(e, node_ungrouped((struct node *)n), children)
+					: number_held(e, n, children);
+	t->is_tight = true;
+	return t;
+}

@@ -1,0 +1,276 @@
+// printf(), print() and time() of a program that is run: they print records.
+//
+// Each becomes a printf() of raw values in the form of record/shape.h, and its shape tells what
+// makes text or JSON of them: conversions, names of enumerators and functions, where values stand.
+//
+//	printf("%s %d\n", enum_name(state, args.s), pid);
+//	@fired_9f3c[4] = count(); printf("@9f3c<4,%ld,%ld>\n", args.s, pid);
+//
+// What cannot be known here (a format that is no literal, a number of values that does not fit, a
+// body of a macro) is left as it is, and printed by bpftrace.
+#include "emit/record_priv.h"
+
+#include <string.h>
+
+#include "lang/print.h"
+#include "lower/exprtype.h"
+#include "lower/strings.h"
+#include "out/dialect.h"
+
+// --- calls ---
+
+/** The next conversion; %rx and %rh have a letter more. */
+static bool next_conversion(struct str format, struct conversion *c, struct str *letters)
+{
+	if (!format_next(format, c))
+		return false;
+	size_t at = c->end - 1;
+	if (c->letter == 'r' && c->end < format.n && strchr("xh", format.p[c->end]))
+		c->end++;
+	*letters = str_slice(format, at, c->end - at);
+	return true;
+}
+
+static bool shape_printf(struct printing *g)
+{
+	struct node *format = format_find(g->call);
+	struct conversion c = {.end = 1};
+	struct node *before = NULL;
+	struct str text = format ? format->name->text : STR(""), letters;
+	size_t done = 1, n = 0;
+	if (!format || !str_has_suffix(text, STR("\"")))
+		return false;
+	for (struct node *arg = format->next; arg; arg = arg->next)
+		n++;
+	struct str body = str_slice(text, 0, text.n - 1);
+	g->shape.fields = arena_array(g->arena, struct shape_field, n + 1);
+	for (struct node *arg = format->next; arg; arg = arg->next) {
+		struct shape_field *f = &g->shape.fields[g->shape.n_fields++];
+		if (!next_conversion(body, &c, &letters))
+			return false;
+		*f = (struct shape_field){.letters = letters};
+		printfield_convert(body, &c, arg->expr, f);
+		if (!printfield_literal(g->arena, str_slice(body, done, c.at - done), true,
+					&f->before) ||
+		    !printfield_add(g, arg, f))
+			return false;
+		if (before)
+			printfield_join(g, before, f - 1, arg, f);
+		before = arg;
+		done = c.end;
+	}
+	return !format_next(body, &c) &&
+	       printfield_literal(g->arena, str_from_offset(body, done), true, &g->shape.after);
+}
+
+/** print(x) of a number, text or struct: `printf("%d\n", x)`. */
+static bool shape_print(struct printing *g)
+{
+	struct node *value = g->call->child;
+	g->shape.fields = arena_new(g->arena, struct shape_field);
+	g->shape.n_fields = 1;
+	g->shape.after = STR("\n");
+	return value && !value->next && printfield_print(g, value, g->shape.fields);
+}
+
+/** time("%H:%M:%S"): the time of the event, where bpftrace has that of its own reading. */
+static bool shape_time(struct printing *g)
+{
+	struct node *format = g->call->child;
+	struct str text = format ? node_text(format) : STR("");
+	struct shape_field *f = arena_new(g->arena, struct shape_field);
+	*f = (struct shape_field){
+	    .name = STR("time"), .kind = FIELD_TIME, .letter = 's', .literal = STR("%H:%M:%S\n")};
+	if (format &&
+	    (format->kind != NODE_STRING || format->next ||
+	     !printfield_literal(g->arena, str_slice(text, 1, text.n - 2), false, &f->literal)))
+		return false;
+	g->shape.fields = f;
+	g->shape.n_fields = 1;
+	vec_push(g->arena, &g->numbers, (struct passed){.words = STR("nsecs")});
+	return true;
+}
+
+/** What bpftrace prints itself gets a mark in front of it, which tells whose it is. */
+static bool shape_mark(struct printing *g)
+{
+	static const char *const printers[] = {"print",	 "cat",	 "system", "join",
+					       "printf", "time", NULL};
+	const struct node *map = g->call->child;
+	g->shape = (struct shape){.style = SHAPE_MARK, .probe = g->shape.probe};
+	shape_count(g->e->b->shapes, &g->shape, &g->numbers.n, &g->texts.n); // the head
+	g->structs.n = 0;
+	if (tok_is(g->call->name, "print") && map && map->kind == NODE_MAP && map->name)
+		g->shape.map = map->name->text;
+	return g->e->b->shapes->has_head && tok_is_any(g->call->name, printers);
+}
+
+// --- records ---
+
+/** "spdk:nvmf_tgt_state", "uprobe:main", "interval:s:1"; empty where a clause has several. */
+static struct str probe_of(struct bind *b, const struct attach_clause *c)
+{
+	const struct script_clause *clause = c->clause;
+	if (clause->attach.n != 1)
+		return STR("");
+	const struct script_attach *at = &clause->attach.v[0];
+	if (c->probes.n == 1)
+		return str_printf(b->arena, STR_FMT ":" STR_FMT,
+				  STR_ARG(c->probes.v[0].probe->provider),
+				  STR_ARG(c->probes.v[0].probe->name));
+	struct str text = str_trim(print_text(b->arena, at->node));
+	if (c->probes.n || str_find(text, '*') < text.n || str_find(text, '?') < text.n)
+		return STR("");
+	if (at->fields.n == 2 && provider_is_function(at->provider))
+		return str_printf(b->arena, STR_FMT ":" STR_FMT, STR_ARG(at->kind),
+				  STR_ARG(at->fields.v[at->fields.n - 1]));
+	return text;
+}
+
+static bool is_begin_or_end(const struct script_clause *c)
+{
+	return c->attach.n == 1 && c->attach.v[0].provider->when >= WHEN_BEGIN;
+}
+
+static void add_passed(struct printing *g, struct text *call, const struct passed *p)
+{
+	struct emitter *e = g->e;
+	text_add_words(g->arena, call, STR(", "));
+	if (!p->node)
+		text_add_words(g->arena, call, p->words);
+	else
+		text_add(g->arena, call, emit(e, p->node, WANT_VALUE));
+}
+
+/** The arguments in the order in which they travel. */
+static struct text *write_call(struct printing *g, size_t number)
+{
+	struct arena *a = g->arena;
+	struct text *call = made(g->e, g->call, "");
+	struct passed key = {.words = g->e->key};
+	struct strbuf text;
+	strbuf_init(&text);
+	strbuf_addz(&text, "printf(\"");
+	shape_write_format(g->e->b->shapes, number, &text);
+	strbuf_addc(&text, '"');
+	text_add_words(a, call, strbuf_take(&text, a));
+	for (size_t i = 0; i < g->numbers.n; i++)
+		add_passed(g, call, &g->numbers.v[i]);
+	add_passed(g, call, &key);
+	for (size_t i = 0; i < g->texts.n; i++) {
+		add_passed(g, call, &g->texts.v[i]);
+		add_passed(g, call, &key);
+	}
+	text_add_words(a, call, STR(")"));
+	return call;
+}
+
+static bool count_map(void *ctx, struct node *n, struct node *parent)
+{
+	(void)parent;
+	*(unsigned *)ctx += n->kind == NODE_MAP;
+	return true;
+}
+
+/** How long strings may be where all that is printed must fit on a small stack. */
+static void limit_strings(const struct printing *g)
+{
+	struct bind *b = g->e->b;
+	unsigned strings = 0, n_maps = 1; // that of KEY
+	node_walk((struct node *)g->call, count_map,
+		  &n_maps); // each is looked up by a key that is there, too
+	unsigned bytes = (unsigned)(g->numbers.n + g->e->n_variables + n_maps + 1) * 8;
+	for (size_t i = 0; i < g->texts.n; i++) {
+		unsigned n = strings_printed((struct node *)g->texts.v[i].node);
+		strings += n;
+		bytes += n ? 8 : 24; // KEY, and a name of 16 bytes
+	}
+	unsigned beside = strings ? strings_beside(b->arena, g->e->body, g->call) : 0;
+	strings += beside;
+	bytes += beside * 16; // a literal that it is compared with
+	unsigned n = dialect_printed_strlen(b->version, strings, bytes);
+	// From 0.23 on there is room for as long a string as is read anywhere.
+	if (strings && dialect_prints_from_stack(b->version) && n < b->printed_strlen)
+		b->printed_strlen = n;
+}
+
+/** `$at = ADDRESS; ` for each struct. */
+static void keep_addresses(struct printing *g, struct text *before)
+{
+	for (size_t i = 0; i < g->structs.n; i++)
+		text_add(g->arena, before,
+			 made(g->e, g->structs.v[i], "%t = %n; ", g->e->at.v[i],
+			      emit(g->e, g->structs.v[i], WANT_ADDRESS)));
+}
+
+/** The call prints a record of this shape; for a mark, NULL, a call in front of its statement does. */
+static const struct text *record(struct printing *g)
+{
+	struct emitter *e = g->e;
+	struct print_statement *p = e->print;
+	struct shapes *all = e->b->shapes;
+	bool is_mark = g->shape.style == SHAPE_MARK;
+	size_t number = all->list.n;
+	limit_strings(g);
+	// What is a part of an expression is not always called.
+	g->shape.is_counted =
+	    !is_mark && p->value == g->call && !is_begin_or_end(e->clause->clause);
+	vec_push(all->arena, &all->list, g->shape);
+	if (g->shape.is_counted)
+		text_add(g->arena, p->before,
+			 made(e, g->call, "%s[%u] = count(); ", all->counts, (uint64_t)number));
+	if (!p->has_key)
+		text_add(g->arena, p->before, made(e, g->call, "%t = %s; ", e->key, all->key));
+	p->has_key = true;
+	keep_addresses(g, p->before);
+	struct text *call = write_call(g, number);
+	if (!is_mark)
+		return call;
+	text_add(g->arena, p->before, made(e, g->call, "%n; ", call));
+	return NULL;
+}
+
+static void add_head(struct printing *g)
+{
+	static const char *const words[] = {"nsecs", "cpu", "pid", "tid"};
+	if (!g->e->b->shapes->has_head)
+		return;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		vec_push(g->arena, &g->numbers, (struct passed){.words = str_from(words[i])});
+	vec_push(g->arena, &g->texts, (struct passed){.words = STR("comm")});
+	if (!g->shape.probe.n)
+		vec_push(g->arena, &g->texts, (struct passed){.words = STR("probe")});
+}
+
+static bool make_shape(struct printing *g)
+{
+	const struct token *name = g->call->name;
+	add_head(g);
+	return (tok_is(name, "printf") && shape_printf(g)) ||
+	       (tok_is(name, "print") && shape_print(g)) ||
+	       (tok_is(name, "time") && shape_time(g)) || shape_mark(g);
+}
+
+const struct text *record_emit(struct emitter *e, const struct node *call)
+{
+	struct printing g = {.e = e, .arena = e->arena, .call = call};
+	g.shape.probe = probe_of(e->b, e->clause);
+	return make_shape(&g) ? record(&g) : NULL;
+}
+
+void record_begin(struct emitter *e)
+{
+	struct shapes *all = e->b->shapes;
+	struct strbuf text;
+	if (!all || all->list.n < 2)
+		return;
+	strbuf_init(&text);
+	strbuf_addf(&text, " %s = (rand << 32) | rand; printf(\"", all->key);
+	shape_write_format(all, 0, &text);
+	strbuf_addf(&text, "\", %s);", all->key);
+	all->first_count = dialect_misses_first_count(e->b->version);
+	for (size_t i = 0; i < all->list.n; i++)
+		if (all->first_count && all->list.v[i].is_counted)
+			strbuf_addf(&text, " %s[%zu] = count();", all->counts, i);
+	clause_add_begin(e, strbuf_take(&text, e->arena));
+}

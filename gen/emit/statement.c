@@ -1,0 +1,73 @@
+// Statements and blocks.
+#include "emit/emit_priv.h"
+#include "record/shape.h"
+
+static bool is_print(const struct node *n)
+{
+	static const char *const names[] = {"cat",    "join", "print", "printf",
+					    "system", "time", NULL};
+	n = node_ungrouped((struct node *)n);
+	return n->kind == NODE_TERNARY || (n->kind == NODE_CALL && tok_is_any(n->name, names));
+}
+
+static const struct text *emit_expression(struct emitter *e, const struct node *n,
+					  const struct node *value);
+
+/** `c ? printf(x) : printf(y)`, whose two calls are statements; NULL for anything else. */
+static const struct text *emit_choice(struct emitter *e, const struct node *n,
+				      const struct node *value)
+{
+	const struct node *choice = node_ungrouped((struct node *)value), *c = choice->child;
+	const struct node *yes = choice->kind == NODE_TERNARY ? c->next : NULL;
+	const struct node *no = yes ? yes->next : NULL;
+	if (!e->makes_records || !e->in_body || !no || (!is_print(yes) && !is_print(no)))
+		return NULL;
+	const struct text *condition = emit_asked(e, c, emit(e, c, WANT_VALUE));
+	const struct text *first = emit_expression(e, NULL, node_ungrouped((struct node *)yes));
+	return made(e, n, "if (%n) { %n } else { %n }", condition, first,
+		    emit_expression(e, NULL, node_ungrouped((struct node *)no)));
+}
+
+/** @value as a statement: that of @n, or (NULL) one that is made of it. */
+static const struct text *emit_expression(struct emitter *e, const struct node *n,
+					  const struct node *value)
+{
+	const struct text *t = emit_choice(e, n ? n : value, value);
+	struct print_statement *was = e->print,
+			       print = {.value = value, .before = made(e, value, "")};
+	if (t)
+		return t;
+	e->print = &print;
+	t = emit(e, value, WANT_VALUE);
+	e->print = was;
+	t = print.is_done ? made(e, value, "%n", t)
+	    : n		  ? emit_written(e, n, &t)
+			  : made(e, value, "%n;", t);
+	if (e->b->gate && node_is(value, NODE_CALL, "exit"))
+		t = made(e, value, "%s = (uint64)%u; %n", e->b->shapes->gate, (uint64_t)GATE_CLOSED,
+			 t);
+	return print.before->pieces ? made(e, value, "%n%n", print.before, t) : t;
+}
+
+static enum want wants_value(const struct emitter *e, const struct node *n,
+			     const struct node *child)
+{
+	(void)e;
+	(void)n;
+	(void)child;
+	return WANT_VALUE;
+}
+
+const struct text *statement_emit(struct emitter *e, const struct node *n)
+{
+	struct print_statement *was = e->print;
+	bool is_loop = node_is(n, NODE_WHILE, "while");
+	if (n->kind == NODE_EXPRESSION)
+		return emit_expression(e, n, n->child);
+	e->print = NULL;
+	e->in_loop += is_loop;
+	const struct text *t = emit_written(e, n, emit_children(e, n, wants_value));
+	e->in_loop -= is_loop;
+	e->print = was;
+	return t;
+}

@@ -1,0 +1,237 @@
+#include "emit/text.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+struct text *text_new(struct arena *a, const struct token *at, bool is_written)
+{
+	struct text *t = arena_new(a, struct text);
+	t->at = at;
+	t->is_written = is_written;
+	return t;
+}
+
+static struct piece *add_piece(struct arena *a, struct text *to)
+{
+	struct piece *p = arena_new(a, struct piece);
+	if (to->last)
+		to->last->next = p;
+	else
+		to->pieces = p;
+	to->last = p;
+	return p;
+}
+
+void text_add(struct arena *a, struct text *to, const struct text *part)
+{
+	if (!part->pieces)
+		return;
+	add_piece(a, to)->text = part;
+	to->size += part->size;
+}
+
+void text_add_words(struct arena *a, struct text *to, struct str words)
+{
+	if (!words.n)
+		return;
+	add_piece(a, to)->words = words;
+	to->size += words.n;
+}
+
+void text_add_tokens(struct arena *a, struct text *to, const struct token *from,
+		     const struct token *last, const struct map *names)
+{
+	struct piece *p = add_piece(a, to);
+	p->from = from;
+	p->to = last;
+	p->names = names;
+	for (;; from = from->next) {
+		to->size += from->text.n + 1;
+		if (from == last)
+			break;
+	}
+}
+
+void text_add_at(struct arena *a, struct text *to, const struct text *part,
+		 const struct token *lead)
+{
+	struct piece *p = add_piece(a, to);
+	p->text = part;
+	p->has_lead = true;
+	p->lead = *lead;
+	to->size += part->size;
+}
+
+/** The words before @end of a format; what was read is dropped. */
+static void flush(struct arena *a, struct text *t, struct strbuf *words)
+{
+	text_add_words(a, t, str_copy(a, strbuf_str(words)));
+	strbuf_clear(words);
+}
+
+struct text *text_make(struct arena *a, const struct token *at, const char *format, ...)
+{
+	struct text *t = text_new(a, at, false);
+	struct strbuf words;
+	va_list ap;
+	strbuf_init(&words);
+	va_start(ap, format);
+	for (const char *p = format; *p; p++) {
+		if (*p != '%') {
+			strbuf_addc(&words, *p);
+			continue;
+		}
+		switch (*++p) {
+		case 'n':
+			flush(a, t, &words);
+			text_add(a, t, va_arg(ap, const struct text *));
+			break;
+		case 's':
+			strbuf_addz(&words, va_arg(ap, const char *));
+			break;
+		case 't':
+			strbuf_adds(&words, va_arg(ap, struct str));
+			break;
+		case 'u':
+			strbuf_addf(&words, "%" PRIu64, va_arg(ap, uint64_t));
+			break;
+		default:
+			strbuf_addc(&words, *p);
+		}
+	}
+	va_end(ap);
+	flush(a, t, &words);
+	strbuf_fini(&words);
+	return t;
+}
+
+// --- printing ---
+
+struct printer {
+	struct arena *arena;
+	struct token **end; // of the list
+	struct token lead;  // what the next token has before it is this one's
+	bool has_lead;
+};
+
+static void put(struct printer *p, struct token t)
+{
+	struct token *copy = arena_new(p->arena, struct token);
+	if (p->has_lead) {
+		t.before = p->lead.before;
+		t.space = p->lead.space;
+		t.bol = p->lead.bol;
+	}
+	p->has_lead = false;
+	*copy = t;
+	copy->next = NULL;
+	*p->end = copy;
+	p->end = &copy->next;
+}
+
+/**
+ * A token of a text that btgen has put together: it is ours, and stands for what was at its place. Its
+ * line is made once, not with each copy.
+ */
+static struct token moved(const struct token *t)
+{
+	struct token moved = *t;
+	moved.loc = (struct src_loc){0};
+	moved.space |= moved.bol;
+	moved.before = moved.space ? STR(" ") : STR("");
+	moved.bol = false;
+	moved.from_macro = true;
+	return moved;
+}
+
+static void set_lead(struct printer *p, struct token lead)
+{
+	p->lead = lead;
+	p->has_lead = true;
+}
+
+static void put_tokens(struct printer *p, const struct piece *piece, bool is_moved)
+{
+	for (const struct token *t = piece->from;; t = t->next) {
+		struct token one = is_moved ? moved(t) : *t;
+		const struct str *name = piece->names ? map_get(piece->names, t->text) : NULL;
+		if (name)
+			one.text = *name;
+		put(p, one);
+		if (t == piece->to)
+			return;
+	}
+}
+
+static void put_text(struct printer *p, const struct text *t, bool is_moved)
+{
+	if (!t->is_written && !p->has_lead && t->pieces)
+		set_lead(p, is_moved ? moved(t->at) : *t->at);
+	for (const struct piece *piece = t->pieces; piece; piece = piece->next) {
+		if (piece->has_lead)
+			set_lead(p, piece->lead);
+		if (!t->is_written && !p->has_lead)
+			set_lead(p, (struct token){0});
+		if (piece->text)
+			put_text(p, piece->text,
+				 t->is_written ? is_moved : !piece->text->has_lines);
+		else if (piece->from)
+			put_tokens(p, piece, is_moved);
+		else
+			put(p, (struct token){.kind = TOK_OTHER,
+					      .text = piece->words,
+					      .use = t->at->use,
+					      .from_macro = true});
+	}
+}
+
+struct token *text_tokens(struct arena *a, const struct text *t)
+{
+	struct token *list = NULL;
+	struct printer p = {.arena = a, .end = &list};
+	put_text(&p, t, false);
+	*p.end = arena_new(a, struct token);
+	return list;
+}
+
+struct str text_str(struct arena *a, const struct text *t)
+{
+	struct strbuf b;
+	strbuf_init(&b);
+	const struct token *list = text_tokens(a, t);
+	for (const struct token *one = list; one->kind != TOK_EOF; one = one->next) {
+		if (one != list)
+			strbuf_adds(&b, one->before);
+		strbuf_adds(&b, one->text);
+	}
+	return strbuf_take(&b, a);
+}
+
+/** Takes what @t begins with off @rest; false where the two differ. */
+static bool take_prefix(const struct text *t, struct str *rest)
+{
+	bool same = true;
+	for (const struct piece *p = t->pieces; p && same && rest->n; p = p->next) {
+		const struct token *from = p->from;
+		struct str words = from ? from->text : p->words;
+		if (p->text) {
+			same = take_prefix(p->text, rest);
+			continue;
+		}
+		for (; same && rest->n; from = from->next, words = from->text) {
+			size_t n = words.n < rest->n ? words.n : rest->n;
+			same = memcmp(words.p, rest->p, n) == 0;
+			*rest = str_from_offset(*rest, n);
+			if (!from || from == p->to)
+				break;
+		}
+	}
+	return same;
+}
+
+bool text_has_prefix(const struct text *t, const char *z)
+{
+	struct str rest = str_from(z);
+	return take_prefix(t, &rest) && !rest.n;
+}

@@ -1,0 +1,71 @@
+/**
+ * text - what a part of the program is written as.
+ *
+ * A text is a row of pieces: words of btgen's own, tokens of the template, each with its place, and
+ * other texts. Once it is made nothing of it changes, so that it may be a piece of several others.
+ *
+ *	t = text_make(a, n->first, "(int64)(%n)", value);
+ *
+ * In a format, %n is a const struct text *, %s a const char *, %t a struct str, %u an uint64_t; anything
+ * else is words.
+ */
+#ifndef EMIT_TEXT_H
+#define EMIT_TEXT_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "text/lex.h"
+
+/** What bpftrace takes a value for. */
+enum held {
+	HELD_OPEN,     /**< no number, or nothing is known */
+	HELD_ANY,      /**< a literal: it is what stands beside it */
+	HELD_NARROW,   /**< never negative, of fewer than 64 bits: a truth, too */
+	HELD_UNSIGNED, /**< 64 bits */
+	HELD_SIGNED,   /**< 64 bits */
+};
+
+struct piece {
+	struct piece *next;
+	struct str words;
+	const struct token *from, *to; /**< instead: tokens of the template, both included */
+	const struct map *names;       /**< of these: variables with another name, struct str * */
+	const struct text *text;       /**< instead */
+	bool has_lead;		       /**< it stands where .. */
+	struct token lead;	       /**< .. this token would */
+};
+
+struct text {
+	const struct token *at; /**< its place in the template, and what stands before it there */
+	struct piece *pieces, *last;
+	size_t size;	 /**< bytes, about */
+	bool is_written; /**< the template's tokens, which keep their places */
+	bool is_whole;	 /**< all of a node, and nothing is changed */
+	bool has_lines;	 /**< its tokens keep their lines wherever it stands: a block */
+	// Of an expression:
+	bool is_tight; /**< a cast may stand before it */
+	bool is_truth; /**< true or false, with which no bpftrace computes right */
+	bool is_made;  /**< `held` by a cast of ours */
+	enum held held;
+	struct str number; /**< a literal: its digits */
+};
+
+/** The last one for a text of the template's tokens. */
+struct text *text_new(struct arena *a, const struct token *at, bool is_written);
+struct text *text_make(struct arena *a, const struct token *at, const char *format, ...);
+void text_add(struct arena *a, struct text *to, const struct text *part);
+void text_add_words(struct arena *a, struct text *to, struct str words);
+void text_add_tokens(struct arena *a, struct text *to, const struct token *from,
+		     const struct token *last, const struct map *names);
+/** The next piece that is added stands where @lead would. */
+void text_add_at(struct arena *a, struct text *to, const struct text *part,
+		 const struct token *lead);
+
+/** The tokens of @t: copies, in a list that ends in a TOK_EOF. */
+struct token *text_tokens(struct arena *a, const struct text *t);
+/** @t without what stands before its first token. */
+struct str text_str(struct arena *a, const struct text *t);
+/** Does it begin with @z? */
+bool text_has_prefix(const struct text *t, const char *z);
+
+#endif
