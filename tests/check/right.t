@@ -144,7 +144,7 @@ n_right=$((n_right - 1))
 # docs/lab: the programs as its pages make them.
 mkdir -p "$tmp/lab/build"
 ln -s "$top/docs" "$top/include" "$tmp/lab/"
-(cd "$tmp/lab" && make -s --no-print-directory -j2 -f docs/lab/programs/lab.mk lab &&
+(cd "$tmp/lab" && make -s --no-print-directory -j2 -f docs/lab/programs/lab.mk BUILD=build lab &&
 	python3 "$top/tests/check/lab_scripts.py" "$tmp/lab" docs/lab/[0-9]*.md >programs && bash -e programs) >"$tmp/out" 2>&1
 is "$? $(cat "$tmp/out")" "0 " "the programs of docs/lab are built"
 (cd "$tmp/lab" && exec build/lab/market 600) >"$tmp/market" & # whose probes are in a library
