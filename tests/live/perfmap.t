@@ -6,6 +6,9 @@
 . "$(dirname "$0")/../live.sh"
 can_trace || skip_all "needs root and bpftrace"
 
+# AddressSanitizer keeps what was freed, 256 MB of it if not told otherwise.
+export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}quarantine_size_mb=1
+
 # Each line of its input is a number of functions: it writes a map of so many, all named after the line's number, and passes
 # the first one's address, then one that is not known. Its answer: the name that it has given. 0: the map stays as it is.
 cat >"$tmp/app.c" <<'END'
