@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "dwarf/dwfind.h"
-#include "dwarf/dwscan.h"
+#include "dwarf/dwfilter.h"
 #include "dwarf/dwload.h"
 #include "dwarf/dwsplit.h"
 #include "dwarf/context_priv.h"
@@ -236,7 +236,7 @@ static const struct meaning *find_in_image(struct context_question *q, struct dw
 	if (!dwtypes_open(t, src))
 		return m;
 	struct dwquery query = {.name = *q->name, .no_decls = true, .in_body = &q->may_be_in_body};
-	s.most = dwscan_is_large(src) ? MAX_COMPARED_LARGE : MAX_COMPARED;
+	s.most = dwfilter_is_large(src) ? MAX_COMPARED_LARGE : MAX_COMPARED;
 	q->n_compared = 0;
 	dwfind(src, &query, add_from_image, &s);
 	if (s.is_cut && t->verbose)
@@ -462,7 +462,7 @@ static bool asks_places_first(const struct context_question *q)
 	for (size_t i = 0; i < t->images.n && !first; i++) {
 		struct dwsrc *src = t->images.v[i];
 		first = context_has_image(q->context, src) && dwtypes_open(t, src) && !src->slim &&
-			dwscan_is_large(src);
+			dwfilter_is_large(src);
 	}
 	return first;
 }

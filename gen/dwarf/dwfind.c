@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "dwarf/dwscan.h"
+#include "dwarf/dwfilter.h"
 
 // --- An index of all names, made by one walk
 
@@ -60,22 +60,15 @@ static void find_in_names(struct dwsrc *src, const struct dwquery *q, dwname_fn 
 
 void dwfind(struct dwsrc *src, const struct dwquery *q, dwname_fn *fn, void *ctx)
 {
-	if (dwscan_find(src, q, UINT64_MAX, fn, ctx))
+	if (dwfilter_find(src, q, UINT64_MAX, fn, ctx))
 		return;
 	if (q->in_body)
 		*q->in_body = true; // who knows
-	if (dwscan_is_plain(src))
-		dwname_walk(src, q->name.kinds, dwname_filter, &(struct dwname_filter){q, fn, ctx});
+	if (dwfilter_is_large(src))
+		dwname_walk(src, q->name.kinds, dwname_filter,
+			    &(struct dwname_filter){.q = q, .fn = fn, .ctx = ctx});
 	else
 		find_in_names(src, q, fn, ctx);
-}
-
-void dwfind_names(struct dwsrc *src, unsigned kinds, dwname_fn *fn, void *ctx)
-{
-	if (dwscan_is_plain(src))
-		dwscan_names(src, kinds, fn, ctx);
-	else
-		dwname_walk(src, kinds, fn, ctx);
 }
 
 // --- The nearest name, for one that is not there
@@ -103,8 +96,8 @@ static bool near_hit(void *ctx, const struct dwhit *hit)
  */
 static struct str nearest_string(struct near *n, unsigned kinds)
 {
-	enum { MAX_TRIED = 3, TRIED_BYTES = 16 << 20, MAX_EDITS = 6 };
-	struct str tried[MAX_TRIED + 1], all = dwscan_strings(n->src);
+	enum { MAX_TRIED = 4, TRIED_BYTES = 16 << 20, MAX_EDITS = 6 };
+	struct str tried[MAX_TRIED + 1], all = dwfilter_strings(n->src);
 	// str_is_nearer() never allows more edits, so that this much of a longer string is refused.
 	size_t longest = n->wanted.n + MAX_EDITS + 1;
 	unsigned n_tried = 0;
@@ -116,8 +109,11 @@ static struct str nearest_string(struct near *n, unsigned kinds)
 			continue;
 		size_t most = all.n - i < longest ? all.n - i : longest;
 		struct str s = {all.p + i, strnlen(all.p + i, most)};
-		if (!str_is_nearer(n->wanted, s, &n->distance))
+		unsigned as_near = n->distance + 1;
+		if (str_eq(s, n->wanted) || (n_tried && str_eq(s, tried[0])) ||
+		    !str_is_nearer(n->wanted, s, &as_near))
 			continue;
+		n->distance = as_near;
 		memmove(tried + 1, tried, n_tried * sizeof(*tried));
 		tried[0] = s;
 		n_tried += n_tried < MAX_TRIED;
@@ -126,7 +122,7 @@ static struct str nearest_string(struct near *n, unsigned kinds)
 		struct near one = {.src = n->src, .wanted = tried[i], .distance = 1};
 		struct dwquery q;
 		if (dwquery_parse(tried[i], kinds, &q))
-			dwscan_find(n->src, &q, TRIED_BYTES, near_hit, &one);
+			dwfilter_find(n->src, &q, TRIED_BYTES, near_hit, &one);
 		if (one.best.n)
 			return one.best;
 	}
@@ -135,10 +131,11 @@ static struct str nearest_string(struct near *n, unsigned kinds)
 
 struct str dwfind_nearest(struct dwsrc *src, const struct dwquery *q)
 {
+	enum { MANY_STRINGS = 128 << 10 }; // bytes of them: looking at all types takes 10 ms
 	struct near n = {
-	    .src = src, .wanted = q->name.parts[q->name.n_parts - 1], .distance = UINT32_MAX};
-	if (dwscan_is_large(src))
+	    .src = src, .wanted = q->name.parts[q->name.n_parts - 1], .distance = UINT32_MAX - 1};
+	if (dwfilter_is_large(src) || dwfilter_strings(src).n >= MANY_STRINGS)
 		return nearest_string(&n, q->name.kinds);
-	dwfind_names(src, q->name.kinds, near_hit, &n);
+	dwname_walk(src, q->name.kinds, near_hit, &n);
 	return n.best;
 }

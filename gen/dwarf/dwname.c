@@ -182,8 +182,29 @@ struct walk {
 	struct dwwalk at;
 	struct str scopes[DWSRC_MAX_DEPTH];
 	unsigned nest; /**< of DIEs; scopes that are declared elsewhere need not nest so */
+	struct dwname_places *to; /**< or NULL: to all DIEs */
+	bool is_c;		  /**< no types inside of types */
 	bool stopped;
 };
+
+/** @die is at one of the places. */
+static bool is_at_place(struct dwname_places *to, const Dwarf_Die *die)
+{
+	while (to->next < to->n && to->v[to->next] < die->addr)
+		to->v[to->n_missed++] = to->v[to->next++];
+	bool is_met = to->next < to->n && to->v[to->next] == die->addr;
+	to->next += is_met;
+	return is_met;
+}
+
+/** The next place may be inside of @die; it is, unless DW_AT_sibling leads past. */
+static bool may_hold_place(const struct dwname_places *to, Dwarf_Die *die)
+{
+	Dwarf_Attribute at;
+	Dwarf_Die next;
+	return to->next < to->n && !(dwarf_attr(die, DW_AT_sibling, &at) &&
+				     dwarf_formref_die(&at, &next) && next.addr <= to->v[to->next]);
+}
 
 static void visit(struct walk *w, Dwarf_Die *die, Dwarf_Die *owner, unsigned kind, unsigned depth)
 {
@@ -201,7 +222,7 @@ static void visit(struct walk *w, Dwarf_Die *die, Dwarf_Die *owner, unsigned kin
 	    .name = str_from(name),
 	};
 	struct str outer[DWSRC_MAX_DEPTH];
-	if (kind != NAME_ENUMERATOR && dwarf_hasattr(die, DW_AT_specification)) {
+	if (kind & NAME_TAGS && dwarf_hasattr(die, DW_AT_specification)) {
 		// Completed outside of its scope: the scopes are those of the declaration.
 		hit.n_scopes = outer_scopes(die, outer);
 		hit.scopes = outer;
@@ -233,13 +254,14 @@ static void walk_children(struct walk *w, Dwarf_Die *parent, unsigned depth)
 		unsigned kind = dwname_kind_of_tag(tag);
 		if (kind == NAME_ENUMERATOR && dwarf_tag(parent) != DW_TAG_enumeration_type)
 			continue; // corrupt
-		if (kind & w->kinds)
+		if ((!w->to || is_at_place(w->to, &die)) && kind & w->kinds)
 			visit(w, &die, parent, kind, depth);
-		if (w->stopped)
+		if (w->stopped || (w->to && w->to->next == w->to->n))
 			return;
 		bool is_enum = tag == DW_TAG_enumeration_type && w->kinds & NAME_ENUMERATOR;
-		if ((!is_enum && !dwname_is_scope(tag)) || depth + 1 >= DWSRC_MAX_DEPTH ||
-		    w->nest >= DWSRC_MAX_DEPTH)
+		bool is_scope = dwname_is_scope(tag) && (!w->is_c || tag == DW_TAG_namespace);
+		if ((!is_enum && !is_scope) || depth + 1 >= DWSRC_MAX_DEPTH ||
+		    w->nest >= DWSRC_MAX_DEPTH || (w->to && !may_hold_place(w->to, &die)))
 			continue;
 		// Enumerators of an unscoped enum belong to the scope around it.
 		if (is_enum && !dwsrc_flag(&die, DW_AT_enum_class)) {
@@ -254,11 +276,39 @@ static void walk_children(struct walk *w, Dwarf_Die *parent, unsigned depth)
 	w->nest--;
 }
 
+bool dwname_walk_to(struct dwsrc *src, Dwarf_Die *unit, unsigned kinds, struct dwname_places *to,
+		    dwname_fn *fn, void *ctx)
+{
+	struct walk w = {.src = src, .kinds = kinds, .to = to, .fn = fn, .ctx = ctx};
+	w.is_c = dwsrc_is_c(unit);
+	walk_children(&w, unit, 0);
+	while (to && to->next < to->n)
+		to->v[to->n_missed++] = to->v[to->next++];
+	return !w.stopped;
+}
+
+static bool has_place(struct dwsrc *src, struct dwname_places *to, Dwarf_Die *parent,
+		      unsigned depth)
+{
+	struct dwwalk at = {0};
+	Dwarf_Die die;
+	for (bool more = dwsrc_child(src, &at, parent, &die); more && to->next < to->n;
+	     more = dwsrc_sibling(src, &at, &die, &die))
+		if (is_at_place(to, &die) || depth >= DWSRC_MAX_DEPTH ||
+		    (may_hold_place(to, &die) && has_place(src, to, &die, depth + 1)))
+			return true;
+	return false;
+}
+
+bool dwname_has_missed(struct dwsrc *src, Dwarf_Die *unit, const struct dwname_places *to)
+{
+	struct dwname_places missed = {.v = to->v, .n = to->n_missed};
+	return has_place(src, &missed, unit, 0);
+}
+
 bool dwname_walk_unit(struct dwsrc *src, Dwarf_Die *unit, unsigned kinds, dwname_fn *fn, void *ctx)
 {
-	struct walk w = {.src = src, .kinds = kinds, .fn = fn, .ctx = ctx};
-	walk_children(&w, unit, 0);
-	return !w.stopped;
+	return dwname_walk_to(src, unit, kinds, NULL, fn, ctx);
 }
 
 void dwname_walk(struct dwsrc *src, unsigned kinds, dwname_fn *fn, void *ctx)
@@ -271,6 +321,9 @@ void dwname_walk(struct dwsrc *src, unsigned kinds, dwname_fn *fn, void *ctx)
 
 bool dwname_filter(void *ctx, const struct dwhit *hit)
 {
-	const struct dwname_filter *f = ctx;
-	return !dwquery_fits(f->q, hit) || f->fn(f->ctx, hit);
+	struct dwname_filter *f = ctx;
+	if (!dwquery_fits(f->q, hit))
+		return true;
+	f->n_passed++;
+	return f->fn(f->ctx, hit);
 }

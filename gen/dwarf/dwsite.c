@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "elf/debuginfo.h"
-#include "dwarf/dwscan.h"
+#include "dwarf/dwfilter.h"
 #include "dwarf/dwsplit.h"
 
 /** Some seconds. Large programs need less than a hundredth of it. */
@@ -330,7 +330,7 @@ const struct dwinlined *dwsite_inlined_at(struct dwsrc *src, uint64_t pc)
 	struct dwsite site;
 	if (!begin_copies(src) || !dwsite_at(src, pc, &site) || !site.dies.n)
 		return NULL;
-	if (dwscan_is_large(src))
+	if (dwfilter_is_large(src))
 		collect_unit(src, &site.unit);
 	else
 		collect_all(src);

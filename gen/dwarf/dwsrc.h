@@ -57,7 +57,7 @@ struct dwsrc {
 	struct map missing;	 /**< dwsplit's: names of .dwo files that cannot be read */
 	struct map scopes;	 /**< dwname's memory: place of a unit's top DIE -> its scopes */
 	struct dwloader *loader; /**< dwload's memory; NULL until used */
-	struct dwindex *index;	 /**< dwscan's; NULL until it is asked */
+	struct dwindex *index;	 /**< dwfilter's; NULL until it is asked */
 	struct dwnames *names;	 /**< dwfind's, of all names; NULL until it is worth its cost */
 	unsigned depth;		 /**< nesting of dwload at this moment */
 	struct map sources;	 /**< argmacro's: path of a source file -> its text */

@@ -181,7 +181,7 @@ static bool walk(struct type_source *s, unsigned kinds, type_source_name_fn *fn,
 		if (!dwtypes_open(t, t->images.v[i]))
 			continue;
 		any = true;
-		dwfind_names(src, kinds, walk_hit, &w);
+		dwname_walk(src, kinds, walk_hit, &w);
 		struct diag_place at = {.file = src->img->display_path};
 		if (src->missing.n)
 			diag_warning(t->diag, &at,

@@ -1,4 +1,4 @@
-// The look-up that btgen's scanner is measured against: libdw alone.
+// The look-up that btgen's is measured against: libdw alone.
 //
 //	dwwalk FILE NAME	every DIE at the top of every unit, until the name is met; FILE has the debug information itself
 //	dwwalk FILE --all	looks at every DIE, and at the names of those that are types

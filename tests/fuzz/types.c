@@ -1,4 +1,4 @@
-// Feeds one file to everything that reads types and probes: the ELF reader, libdw, the scanner, the model, the printer,
+// Feeds one file to everything that reads types and probes: the ELF reader, libdw, the filter, the model, the printer,
 // the notes and what is around their sites, kernel BTF.
 //
 // Built with clang -fsanitize=fuzzer it is a libFuzzer target; with -DFUZZ_MUTATE it is a program that makes its own damage:

@@ -9,7 +9,7 @@
 #include "tap.h"
 
 #include "dwarf/dwfind.h"
-#include "dwarf/dwscan.h"
+#include "dwarf/dwfilter.h"
 
 struct hit {
 	uint64_t off, owner;
@@ -102,7 +102,7 @@ static bool ask(struct dwsrc *src, struct answers *a, struct name *n, struct str
 	a->got = same.first;
 	a->good = true;
 	// A name of a template that is nowhere defined takes a walk.
-	if (!dwscan_find(src, &q, UINT64_MAX, compare, a))
+	if (!dwfilter_find(src, &q, UINT64_MAX, compare, a))
 		return no_decls && !same.first;
 	if (a->good && a->got)
 		printf("#   missed %s at 0x%llx\n", str_dup(a->arena, a->got->name),
@@ -147,7 +147,7 @@ static void test_file(const char *path, size_t most)
 	src->acts_large = true; // read in pieces, and the nearest name found among strings
 	struct answers none = {.good = true};
 	dwquery_parse(STR("no_such_name_anywhere"), NAME_TYPES, &q);
-	if (!is_open || !dwscan_find(src, &q, UINT64_MAX, compare, &none)) {
+	if (!is_open || !dwfilter_find(src, &q, UINT64_MAX, compare, &none)) {
 		ok(true, "%s # SKIP %s", path,
 		   is_open ? "for libdw alone" : "no debug information");
 		goto out;
@@ -222,7 +222,7 @@ static void test_shrinking(void)
 			struct dwquery q;
 			dup2(open("/dev/null", O_WRONLY), 2);
 			dwquery_parse(STR("no_such_name_anywhere"), NAME_TYPES, &q);
-			dwscan_find(src, &q, UINT64_MAX, compare, &a);
+			dwfilter_find(src, &q, UINT64_MAX, compare, &a);
 			_exit(0);
 		}
 		waitpid(child, &status, 0);

@@ -1,0 +1,22 @@
+/**
+ * dwfilter - types by name in a plain .debug_info, without walking units that do not have the name.
+ *
+ * dwfilter.c explains the method. Other modules ask dwfind.h.
+ */
+#ifndef DWARF_DWFILTER_H
+#define DWARF_DWFILTER_H
+
+#include "dwarf/dwname.h"
+
+/** The debug information is plain, and large: reading all of it takes longer than a user notices. */
+bool dwfilter_is_large(struct dwsrc *src);
+/**
+ * Calls @fn for each DIE that fits @q, in the order of the file, in units that begin before @most.
+ * False, before any call, when all units have to be walked.
+ */
+bool dwfilter_find(struct dwsrc *src, const struct dwquery *q, uint64_t most, dwname_fn *fn,
+		   void *ctx);
+/** .debug_str, decompressed; empty when the debug information is not plain. */
+struct str dwfilter_strings(struct dwsrc *src);
+
+#endif
