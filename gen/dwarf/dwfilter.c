@@ -532,13 +532,18 @@ static bool find_in_unit(struct dwindex *ix, const struct search *s, struct unit
 	return goes_on;
 }
 
+uint64_t dwfilter_size(struct dwsrc *src)
+{
+	struct dwindex *ix = open_index(src);
+	return ix->is_plain ? ix->info.n : 0;
+}
+
 /** Bytes of .debug_info that take some 50 ms to read. */
 enum { LARGE = 64 << 20 };
 
 bool dwfilter_is_large(struct dwsrc *src)
 {
-	struct dwindex *ix = open_index(src);
-	return ix->is_plain && (ix->info.n >= LARGE || src->acts_large);
+	return dwfilter_size(src) >= LARGE || (dwfilter_size(src) && src->acts_large);
 }
 
 bool dwfilter_find(struct dwsrc *src, const struct dwquery *q, uint64_t most, dwname_fn *fn,

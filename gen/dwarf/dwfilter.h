@@ -8,6 +8,8 @@
 
 #include "dwarf/dwname.h"
 
+/** Bytes of .debug_info; 0 when the debug information is not plain. */
+uint64_t dwfilter_size(struct dwsrc *src);
 /** The debug information is plain, and large: reading all of it takes longer than a user notices. */
 bool dwfilter_is_large(struct dwsrc *src);
 /**

@@ -131,10 +131,10 @@ static struct str nearest_string(struct near *n, unsigned kinds)
 
 struct str dwfind_nearest(struct dwsrc *src, const struct dwquery *q)
 {
-	enum { MANY_STRINGS = 128 << 10 }; // bytes of them: looking at all types takes 10 ms
+	enum { MUCH = 4 << 20 }; // bytes whose types all to look at takes 10 ms
 	struct near n = {
 	    .src = src, .wanted = q->name.parts[q->name.n_parts - 1], .distance = UINT32_MAX - 1};
-	if (dwfilter_is_large(src) || dwfilter_strings(src).n >= MANY_STRINGS)
+	if (dwfilter_is_large(src) || dwfilter_size(src) >= MUCH)
 		return nearest_string(&n, q->name.kinds);
 	dwname_walk(src, q->name.kinds, near_hit, &n);
 	return n.best;
