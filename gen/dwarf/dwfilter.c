@@ -59,7 +59,6 @@ struct dwindex {
 	unsigned absent_kinds; /**< among these kinds */
 	bool is_met;	       /**< the name that is asked for seems to be, if only in a function */
 	uint64_t n_walked;     /**< bytes of units that were walked whole */
-	unsigned common[256];  /**< how often each byte is in a part of `info` */
 	VEC(struct unit) units;	      /**< in order */
 	VEC(uint32_t) offsets;	      /**< of the name that is asked for, in sections of strings */
 	VEC(uint64_t) places;	      /**< of a unit: where these are in `info` */
@@ -197,16 +196,6 @@ static bool may_have_far_names(struct str abbrev)
 	return false;
 }
 
-static void count_bytes(struct dwindex *ix)
-{
-	enum { SAMPLE = 1 << 14 };
-	char buf[SAMPLE];
-	size_t n = ix->info.n < SAMPLE ? ix->info.n : SAMPLE;
-	const char *p = bytes_at(ix, 0, n, buf);
-	for (size_t i = 0; p && i < n; i++)
-		ix->common[(uint8_t)p[i]]++;
-}
-
 static struct dwindex *open_index(struct dwsrc *src)
 {
 	if (src->index)
@@ -218,7 +207,6 @@ static struct dwindex *open_index(struct dwsrc *src)
 		find_in_file(ix, elf);
 		ix->is_plain = list_units(ix);
 		ix->has_far_names = may_have_far_names(ix->abbrev);
-		count_bytes(ix);
 	}
 	return ix;
 }
@@ -296,7 +284,7 @@ static void read_abbrevs(struct unit *u)
 
 // --- Where the bytes of a unit have the name
 
-/** Bytes that are searched for by the one of them that is rarest. */
+/** Bytes that are searched for by the largest of them: in .debug_info small ones are common. */
 struct word {
 	uint8_t bytes[8];
 	size_t n, rare;
@@ -313,13 +301,13 @@ struct search {
 	bool is_any; /**< nothing can be told: every unit may have the name */
 };
 
-static void add_word(const struct dwindex *ix, struct search *s, const void *bytes, size_t n)
+static void add_word(struct search *s, const void *bytes, size_t n)
 {
 	struct word *w = &s->words[s->n++];
 	*w = (struct word){.n = n < sizeof(w->bytes) ? n : sizeof(w->bytes)};
 	memcpy(w->bytes, bytes, w->n);
 	for (size_t i = 1; i < w->n; i++)
-		if (ix->common[w->bytes[i]] < ix->common[w->bytes[w->rare]])
+		if (w->bytes[i] > w->bytes[w->rare])
 			w->rare = i;
 }
 
@@ -384,11 +372,11 @@ static void search_begin(struct dwindex *ix, struct str name, struct search *s)
 	ix->offsets.n = 0;
 	add_offsets(ix, ix->str, z);
 	add_offsets(ix, ix->line_str, z);
-	add_word(ix, s, z.p, z.n);
+	add_word(s, z.p, z.n);
 	if (ix->offsets.n < MAX_WORDS) {
 		for (size_t i = 0; i < ix->offsets.n; i++) {
 			uint32_t v = ix->offsets.v[i], word = ix->big ? htobe32(v) : htole32(v);
-			add_word(ix, s, &word, 4);
+			add_word(s, &word, 4);
 		}
 		return;
 	}

@@ -131,7 +131,7 @@ static struct str nearest_string(struct near *n, unsigned kinds)
 
 struct str dwfind_nearest(struct dwsrc *src, const struct dwquery *q)
 {
-	enum { MUCH = 4 << 20 }; // bytes whose types all to look at takes 10 ms
+	enum { MUCH = 1 << 20 }; // bytes whose types all to look at takes 3 ms
 	struct near n = {
 	    .src = src, .wanted = q->name.parts[q->name.n_parts - 1], .distance = UINT32_MAX - 1};
 	if (dwfilter_is_large(src) || dwfilter_size(src) >= MUCH)
