@@ -313,7 +313,7 @@ void strbuf_clear(struct strbuf *b)
 		b->p[0] = '\0';
 }
 
-static void __attribute__((noinline)) grow(struct strbuf *b, size_t more)
+void strbuf_grow(struct strbuf *b, size_t more)
 {
 	if (more > SIZE_MAX / 4 || b->n > SIZE_MAX / 4)
 		base_oom();
@@ -327,31 +327,9 @@ static void __attribute__((noinline)) grow(struct strbuf *b, size_t more)
 	b->cap = cap;
 }
 
-static inline void strbuf_reserve(struct strbuf *b, size_t more)
-{
-	if (!b->p || more >= b->cap - b->n)
-		grow(b, more);
-}
-
-void strbuf_add(struct strbuf *b, const void *p, size_t n)
-{
-	strbuf_reserve(b, n);
-	if (n)
-		memcpy(b->p + b->n, p, n);
-	b->n += n;
-	b->p[b->n] = '\0';
-}
-
 void strbuf_adds(struct strbuf *b, struct str s)
 {
 	strbuf_add(b, s.p, s.n);
-}
-
-void strbuf_addc(struct strbuf *b, char c)
-{
-	strbuf_reserve(b, 1);
-	b->p[b->n++] = c;
-	b->p[b->n] = '\0';
 }
 
 void strbuf_vaddf(struct strbuf *b, const char *fmt, va_list ap)
@@ -392,17 +370,6 @@ struct str strbuf_take(struct strbuf *b, struct arena *a)
 
 // Eight bytes at once: Sean Anderson, Bit Twiddling Hacks, "Determine if a word has a zero byte"
 #define EACH(c) (UINT64_C(0x0101010101010101) * (c))
-
-/** Is a byte of @w less than @c, which is at most 0x80? True also for some that are not ASCII. */
-static bool has_less(uint64_t w, unsigned char c)
-{
-	return (w - EACH(c)) & ~w & EACH(0x80);
-}
-
-static bool has_byte(uint64_t w, unsigned char c)
-{
-	return has_less(w ^ EACH(c), 1);
-}
 
 /**
  * Length of the UTF-8 sequence at @p (Unicode 15 table 3-7: no overlong forms, no surrogates), 0
@@ -454,17 +421,30 @@ static bool is_control(unsigned c)
 	       (c >= 0xe0000 && c <= 0xe007f);
 }
 
+/** Is no byte of @w a control, a quote, a backslash, or beyond ASCII? */
+static bool is_plain_word(uint64_t w)
+{
+	uint64_t quote = w ^ EACH('"'), slash = w ^ EACH('\\');
+	uint64_t below = (w - EACH(0x20)) | (quote - EACH(1)) | (slash - EACH(1));
+	// 0x7f + 1 has the bit, and no byte carries into the next but 0xff, which has it, too.
+	return !((below | w | (w + EACH(1))) & EACH(0x80));
+}
+
+static bool is_plain(char c)
+{
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
 /** How many bytes at the front of @s need no escape anywhere? Of most text all. */
 static size_t count_plain(struct str s)
 {
 	size_t n = 0;
 	for (uint64_t w; n + sizeof(w) <= s.n; n += sizeof(w)) {
 		memcpy(&w, s.p + n, sizeof(w));
-		if (has_less(w, 0x20) || w & EACH(0x80) || has_byte(w, 0x7f) || has_byte(w, '"') ||
-		    has_byte(w, '\\'))
+		if (!is_plain_word(w))
 			break;
 	}
-	while (n < s.n && s.p[n] >= 0x20 && s.p[n] < 0x7f && s.p[n] != '"' && s.p[n] != '\\')
+	while (n < s.n && is_plain(s.p[n]))
 		n++;
 	return n;
 }

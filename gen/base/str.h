@@ -102,13 +102,32 @@ struct strbuf {
 void strbuf_init(struct strbuf *b);
 void strbuf_fini(struct strbuf *b);
 void strbuf_clear(struct strbuf *b);
-void strbuf_add(struct strbuf *b, const void *p, size_t n);
+/** Makes room for @more bytes and a NUL. */
+void strbuf_grow(struct strbuf *b, size_t more);
+static inline void strbuf_reserve(struct strbuf *b, size_t more)
+{
+	if (more >= b->cap - b->n)
+		strbuf_grow(b, more);
+}
+static inline void strbuf_add(struct strbuf *b, const void *p, size_t n)
+{
+	strbuf_reserve(b, n);
+	if (n)
+		memcpy(b->p + b->n, p, n);
+	b->n += n;
+	b->p[b->n] = '\0';
+}
+static inline void strbuf_addc(struct strbuf *b, char c)
+{
+	strbuf_reserve(b, 1);
+	b->p[b->n++] = c;
+	b->p[b->n] = '\0';
+}
 void strbuf_adds(struct strbuf *b, struct str s);
 static inline void strbuf_addz(struct strbuf *b, const char *z)
 {
 	strbuf_add(b, z, strlen(z)); // which the compiler knows of a literal
 }
-void strbuf_addc(struct strbuf *b, char c);
 void strbuf_addf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void strbuf_vaddf(struct strbuf *b, const char *fmt, va_list ap)
     __attribute__((format(printf, 2, 0)));
