@@ -28,10 +28,10 @@
 #include "run/run.h"
 #include "run/stop.h"
 
-static bool is_address(const struct shape_field *f)
+static bool is_address(const struct value *v)
 {
-	return f->kind == FIELD_CODE || f->kind == FIELD_STRING ||
-	       (f->kind == FIELD_AGGREGATE && ctype_has_code(f->type));
+	return v->how == VALUE_STRING || value_is_code(v) ||
+	       (value_has_parts(v) && ctype_has_code(v->type));
 }
 
 /** Functions, or strings with their addresses: what the files of the process tell of them. */
@@ -39,7 +39,7 @@ static bool prints_addresses(const struct bind *b)
 {
 	for (size_t i = 0; b->shapes && i < b->shapes->list.n; i++)
 		for (size_t k = 0; k < b->shapes->list.v[i].n_fields; k++)
-			if (is_address(&b->shapes->list.v[i].fields[k]))
+			if (is_address(&b->shapes->list.v[i].fields[k].value))
 				return true;
 	return false;
 }

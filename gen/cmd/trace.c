@@ -77,7 +77,7 @@ static unsigned addresses_size(const struct shape *s)
 	enum { EACH = 16 };
 	unsigned n = 0;
 	for (size_t i = 0; i < s->n_fields; i++)
-		n += s->fields[i].kind == FIELD_AGGREGATE;
+		n += value_has_parts(&s->fields[i].value);
 	return n * EACH;
 }
 

@@ -69,19 +69,20 @@ void printfield_convert(struct str format, const struct conversion *c, const str
 	while (n && strchr("lhz", all.p[n - 1]))
 		n--;
 	struct str length = str_from_offset(all, n);
-	f->how = str_slice(all, 0, n);
-	f->letter = c->letter;
-	f->bits = str_eqz(length, "hh") ? 8 : str_eqz(length, "h") ? 16 : length.n ? 64 : 32;
+	f->as.how = str_slice(all, 0, n);
+	f->as.letter = c->letter;
+	f->as.bits = str_eqz(length, "hh") ? 8 : str_eqz(length, "h") ? 16 : length.n ? 64 : 32;
 	// What has more than 32 bits is shown whole, as the program knows it.
-	if (!length.n && ((e && e->is_wide) || c->letter == 'p'))
-		f->bits = 64;
+	if (!length.n && ((e && e->is_wide) || c->letter == 'p' || c->letter == 's'))
+		f->as.bits = 64;
 	if (c->letter == 'c')
-		f->bits = 8;
-	f->is_signed = strchr("dis", c->letter) != NULL;
+		f->as.bits = 8;
+	bool is_signed = strchr("dis", c->letter) != NULL;
 	if (e && e->sign == SIGN_SIGNED)
-		f->is_signed = true;
+		is_signed = true;
 	else if (e && (e->sign == SIGN_UNSIGNED || e->sign == SIGN_NONE))
-		f->is_signed = false;
+		is_signed = false;
+	f->value.type = value_integer(f->as.bits, is_signed);
 }
 
 // --- names of fields ---
@@ -218,22 +219,22 @@ static bool add_text(struct printing *g, struct node *n, struct shape_field *f);
 
 static bool add_choice(struct printing *g, struct node *n, struct shape_field *f)
 {
-	f->kind = FIELD_CHOICE;
+	struct shape_field yes = {0}, no = {0};
 	add_number(g, n->child);
-	f->yes = arena_new(g->arena, struct shape_field);
-	f->no = arena_new(g->arena, struct shape_field);
-	*f->yes = *f->no = (struct shape_field){.letter = 's'};
-	return add_text(g, n->child->next, f->yes) && add_text(g, n->last_child, f->no);
+	bool good = add_text(g, n->child->next, &yes) && add_text(g, n->last_child, &no);
+	f->value = (struct value){.how = VALUE_CHOICE, .n_parts = 2};
+	f->value.parts = arena_array(g->arena, struct value, 2);
+	f->value.parts[0] = yes.value;
+	f->value.parts[1] = no.value;
+	return good;
 }
 
 static void add_name(struct printing *g, struct node *value, const struct enumtab *names,
 		     struct shape_field *f)
 {
-	f->kind = FIELD_ENUM;
-	f->names = as_read(g, names, value);
+	f->value.names = as_read(g, names, value);
+	f->value.type = value_integer(names->size * 8, f->value.names->is_signed);
 	f->name = name_of(g, value);
-	f->is_signed = f->names->is_signed;
-	f->bits = names->size < 8 ? names->size * 8 : 64;
 	add_number(g, value);
 }
 
@@ -241,9 +242,9 @@ static void add_name(struct printing *g, struct node *value, const struct enumta
 static bool add_printed(struct printing *g, struct node *n, struct str letters,
 			struct shape_field *f)
 {
-	f->kind = FIELD_TEXT;
+	f->value.how = VALUE_TEXT;
+	f->value.can_be_cut = n->expr && n->expr->kind == EXPR_TEXT;
 	f->letters = letters;
-	f->is_string = n->expr && n->expr->kind == EXPR_TEXT;
 	vec_push(g->arena, &g->texts, (struct passed){.node = n});
 	return true;
 }
@@ -259,8 +260,7 @@ static bool add_text(struct printing *g, struct node *n, struct shape_field *f)
 		return true;
 	}
 	if (is_usym(g, plain)) {
-		f->kind = FIELD_CODE;
-		f->bits = 64;
+		f->value.type = &value_code;
 		g->e->b->names_code = true;
 		add_number(g, plain->child);
 		return true;
@@ -271,15 +271,15 @@ static bool add_text(struct printing *g, struct node *n, struct shape_field *f)
 	}
 	if (plain->kind == NODE_STRING) {
 		struct str text = node_text(plain);
-		f->kind = FIELD_LITERAL;
+		f->value.how = VALUE_LITERAL;
 		return printfield_literal(g->arena, str_slice(text, 1, text.n - 2), false,
-					  &f->literal);
+					  &f->value.literal);
 	}
 	if (is_choice(g, plain))
 		return add_choice(g, plain, f);
 	if (plain->expr && plain->expr->kind == EXPR_NUMBER && has_known_sign(plain->expr)) {
-		f->kind = is_truth(plain) ? FIELD_BOOL : FIELD_NUMBER;
-		f->bits = 64;
+		if (is_truth(plain))
+			f->value.type = &value_bool;
 		add_number(g, n);
 		return true;
 	}
@@ -291,15 +291,15 @@ static void add_type(struct printing *g, const struct node *n, struct shape_fiel
 {
 	struct ctype *t = n->expr ? ctype_strip(n->expr->type) : NULL;
 	const struct enumtab *names;
-	if (f->letter == 'c') {
-		f->kind = FIELD_CHAR;
-	} else if (f->letter == 'p' || (t && t->kind == CTYPE_POINTER)) {
-		f->kind = FIELD_ADDRESS;
+	if (f->as.letter == 'c') {
+		f->value.type = &value_char;
+	} else if (f->as.letter == 'p' || (t && t->kind == CTYPE_POINTER)) {
+		f->value.type = &value_address;
 	} else if (is_truth(n) || (t && t->kind == CTYPE_BOOL)) {
-		f->kind = FIELD_BOOL;
+		f->value.type = &value_bool;
 	} else if ((names = enumtab_of(g->arena, t)) != NULL) {
-		f->kind = FIELD_ENUM;
-		f->names = as_read(g, names, n);
+		f->value.type = t;
+		f->value.names = as_read(g, names, n);
 	}
 }
 
@@ -307,13 +307,13 @@ bool printfield_add(struct printing *g, struct node *n, struct shape_field *f)
 {
 	bool is_bytes = n->expr && n->expr->kind == EXPR_BYTES;
 	f->name = name_of(g, n);
-	if (f->letter == 's')
+	if (f->as.letter == 's')
 		return add_text(g, n, f);
-	if (f->letter == 'r')
+	if (f->as.letter == 'r')
 		return is_bytes && add_printed(g, n, f->letters, f);
 	add_type(g, n, f);
 	add_number(g, n);
-	return strchr("diuxXocp", f->letter) != NULL;
+	return strchr("diuxXocp", f->as.letter) != NULL;
 }
 
 /** 1000 of `x / 1000` and `x / (uint64)1000`, by the operator; 0: @n is something else. */
@@ -334,7 +334,7 @@ void printfield_join(struct printing *g, struct node *n, struct shape_field *f, 
 		     const struct shape_field *rest_f)
 {
 	int64_t by = divisor_of(n, "/");
-	if (f->kind != FIELD_NUMBER || rest_f->kind != FIELD_NUMBER ||
+	if (!value_is_integer(&f->value) || !value_is_integer(&rest_f->value) ||
 	    !str_eqz(rest_f->before, ".") || by <= 1 || divisor_of(rest, "%") != by)
 		return;
 	struct node *whole = node_ungrouped(n)->child;
@@ -349,23 +349,23 @@ bool printfield_print(struct printing *g, struct node *n, struct shape_field *f)
 	const struct expr *e = n->expr;
 	struct ctype *t = e ? ctype_strip(e->type) : NULL;
 	uint64_t size;
-	*f = (struct shape_field){.bits = 64, .letter = 's'};
+	*f = (struct shape_field){.as = {.bits = 64, .letter = 's'}};
+	f->value.type = value_integer(64, e && e->sign != SIGN_UNSIGNED);
 	if (!e || n->kind == NODE_MAP)
 		return false;
 	if (is_light(g, n) || e->kind == EXPR_TEXT || exprtype_is_whole(e, &size))
 		return printfield_add(g, n, f);
 	if (e->kind == EXPR_BYTES) {
-		f->letter = 'r';
+		f->as.letter = 'r';
 		f->letters = STR("r");
 		return printfield_add(g, n, f);
 	}
 	bool is_pointer = t && t->kind == CTYPE_POINTER;
 	if (e->kind != EXPR_NUMBER || (!has_known_sign(e) && !is_pointer))
 		return false;
-	f->is_signed = e->sign != SIGN_UNSIGNED;
-	f->letter = f->is_signed ? 'd' : 'u';
+	f->as.letter = f->value.type->is_signed ? 'd' : 'u';
 	printfield_add(g, n, f);
 	if (is_pointer || (is_truth(n) && dialect_has_bool(g->e->b->version)))
-		f->letter = 's';
+		f->as.letter = 's';
 	return true;
 }

@@ -79,11 +79,11 @@ static bool shape_time(struct printing *g)
 	struct node *format = g->call->child;
 	struct str text = format ? node_text(format) : STR("");
 	struct shape_field *f = arena_new(g->arena, struct shape_field);
-	*f = (struct shape_field){
-	    .name = STR("time"), .kind = FIELD_TIME, .letter = 's', .literal = STR("%H:%M:%S\n")};
-	if (format &&
-	    (format->kind != NODE_STRING || format->next ||
-	     !printfield_literal(g->arena, str_slice(text, 1, text.n - 2), false, &f->literal)))
+	*f = (struct shape_field){.name = STR("time"),
+				  .value = {.how = VALUE_TIME, .literal = STR("%H:%M:%S\n")}};
+	if (format && (format->kind != NODE_STRING || format->next ||
+		       !printfield_literal(g->arena, str_slice(text, 1, text.n - 2), false,
+					   &f->value.literal)))
 		return false;
 	g->shape.fields = f;
 	g->shape.n_fields = 1;

@@ -54,18 +54,17 @@ void printstruct_add(struct printing *g, struct node *n, uint64_t size, struct s
 	if (i == e->at.n)
 		vec_push(a, &e->at, emit_new_variable(e, STR("$at")));
 	struct str address = e->at.v[i];
-	f->kind = FIELD_AGGREGATE;
-	f->type = n->expr->type;
-	f->n_bytes = size < room ? size : room;
+	f->value.type = n->expr->type;
+	f->value.n_bytes = size < room ? size : room;
 	// Clauses have one stack for all that they print.
 	if (dialect_prints_from_stack(e->b->version) && e->b->printed_strlen > DIALECT_SHORT)
 		e->b->printed_strlen = DIALECT_SHORT;
 	vec_push(a, &g->structs, n);
 	vec_push(a, &g->numbers, (struct passed){.words = address});
-	for (size_t k = 0; k < (f->n_bytes + 7) / 8; k++) {
+	for (size_t k = 0; k < (f->value.n_bytes + 7) / 8; k++) {
 		struct strbuf text;
 		strbuf_init(&text);
-		shape_write_word(address, f->n_bytes, k, &text);
+		shape_write_word(address, f->value.n_bytes, k, &text);
 		vec_push(a, &g->numbers, (struct passed){.words = strbuf_take(&text, a)});
 	}
 }

@@ -10,29 +10,6 @@ enum { MAX_RECORD = 1 << 18, MAX_PIECE = 1 << 16, N_HEAD = 4 };
 /** A number takes two bytes at least, and a text with its TERM three: no more of them fit. */
 enum { MAX_NUMBERS = MAX_RECORD / 2, MAX_TEXTS = MAX_RECORD / 3 };
 
-static struct record_rest behind(const struct shape_field *f, struct record_rest rest)
-{
-	size_t n_numbers = 0, n_texts = 0;
-	shape_count_field(f, &n_numbers, &n_texts);
-	// A line of several records that have no numbers, or no texts, has NULL: not to be added to.
-	return (struct record_rest){n_numbers ? rest.numbers + n_numbers : rest.numbers,
-				    n_texts ? rest.texts + n_texts : rest.texts};
-}
-
-const struct shape_field *record_take(const struct shape_field *f, struct record_rest *rest,
-				      struct record_rest *ret)
-{
-	*ret = *rest;
-	*rest = behind(f, *rest);
-	while (f->kind == FIELD_CHOICE) {
-		bool is_yes = *ret->numbers++ != 0;
-		if (!is_yes)
-			*ret = behind(f->yes, *ret);
-		f = is_yes ? f->yes : f->no;
-	}
-	return f;
-}
-
 void decode_init(struct decoder *d, struct shapes *shapes, const struct decode_handler *handler,
 		 void *ctx)
 {

@@ -19,21 +19,9 @@ struct record {
 	struct shape *shape;
 	int64_t ns, cpu, pid, tid; /**< with shapes.has_head; ns of CLOCK_BOOTTIME */
 	struct str comm, probe;	   /**< likewise */
-	const int64_t *numbers;	   /**< of the fields, see enum field_kind */
+	const int64_t *numbers;	   /**< of the fields, see enum value_how */
 	const struct str *texts;   /**< likewise */
 };
-
-/** The values of a record that have not been looked at. */
-struct record_rest {
-	const int64_t *numbers;
-	const struct str *texts;
-};
-/**
- * Takes the values of field @f off *rest. Returns the field, or what was chosen of it, whose values
- * begin at *ret.
- */
-const struct shape_field *record_take(const struct shape_field *f, struct record_rest *rest,
-				      struct record_rest *ret);
 
 /** What is decoded goes there; what it is given lives until it returns. */
 struct decode_handler {

@@ -1,9 +1,11 @@
 /**
- * render - a record as text: its format filled in, or the list of -t.
+ * render - a record as text, its format filled in or the list of -t, and as JSON, by
+ * docs/records.schema.json.
  */
 #ifndef RECORD_RENDER_H
 #define RECORD_RENDER_H
 
+#include "base/json.h"
 #include "record/decode.h"
 #include "value/render_value.h"
 
@@ -14,12 +16,9 @@
  */
 void render_record(const struct render *how, const struct record *r, struct strbuf *out);
 /**
- * The text of a FIELD_STRING. A string whose page is not in memory comes as an empty one: a literal is
- * then in the program's file, and @text becomes that, in @room. False: it could not be read.
+ * Adds "fields": {...}, and "cut": [...] with the names of strings that may be longer than what
+ * bpftrace could hold, to an object that is open. Fields that could not be read are left out.
  */
-bool render_find_string(const struct render *how, int64_t address, struct str *text,
-			struct strbuf *room);
-/** @ns of CLOCK_BOOTTIME as local time: strftime()'s @format, and %f for six digits of a second. */
-void render_time(const struct render *how, struct str format, int64_t ns, struct strbuf *out);
+void render_record_json(const struct render *how, const struct record *r, struct json *j);
 
 #endif

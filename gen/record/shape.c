@@ -39,32 +39,6 @@ bool shapes_has_key(const struct shapes *s)
 	return s->list.n && s->list.v[0].style == SHAPE_KEY;
 }
 
-void shape_count_field(const struct shape_field *f, size_t *n_numbers, size_t *n_texts)
-{
-	switch (f->kind) {
-	case FIELD_LITERAL:
-	case FIELD_HIDDEN:
-		return;
-	case FIELD_TEXT:
-		++*n_texts;
-		return;
-	case FIELD_STRING:
-		++*n_numbers;
-		++*n_texts;
-		return;
-	case FIELD_CHOICE:
-		++*n_numbers;
-		shape_count_field(f->yes, n_numbers, n_texts);
-		shape_count_field(f->no, n_numbers, n_texts);
-		return;
-	case FIELD_AGGREGATE:
-		*n_numbers += 1 + f->n_bytes / 8 + (f->n_bytes % 8 != 0);
-		return;
-	default:
-		++*n_numbers;
-	}
-}
-
 static bool has_head(const struct shapes *all, const struct shape *s)
 {
 	return all->has_head && s->style != SHAPE_KEY;
@@ -81,7 +55,7 @@ void shape_count(const struct shapes *all, const struct shape *s, size_t *n_numb
 	*n_numbers = has_head(all, s) ? 4 : 0;
 	*n_texts = count_head_texts(all, s);
 	for (size_t i = 0; i < s->n_fields; i++)
-		shape_count_field(&s->fields[i], n_numbers, n_texts);
+		value_count(&s->fields[i].value, n_numbers, n_texts);
 }
 
 void shape_make_keys(struct arena *a, struct shape *s)
@@ -135,16 +109,10 @@ void shape_write_word(struct str address, size_t n_bytes, size_t i, struct strbu
 static void write_texts(const struct shape_field *f, struct strbuf *out)
 {
 	size_t n_numbers = 0, n_texts = 0;
-	if (f->kind == FIELD_CHOICE) {
-		write_texts(f->yes, out);
-		write_texts(f->no, out);
-		return;
-	}
-	shape_count_field(f, &n_numbers, &n_texts);
-	if (n_texts && str_has_prefix(f->letters, STR("r")))
-		strbuf_addf(out, "%%" STR_FMT "<%%lu>", STR_ARG(f->letters));
-	else if (n_texts)
-		strbuf_addz(out, "%s<%lu>");
+	bool is_raw = str_has_prefix(f->letters, STR("r"));
+	for (value_count(&f->value, &n_numbers, &n_texts); n_texts; n_texts--)
+		strbuf_addf(out, "%%" STR_FMT "<%%lu>",
+			    STR_ARG(is_raw && f->value.how == VALUE_TEXT ? f->letters : STR("s")));
 }
 
 void shape_write_format(const struct shapes *all, size_t number, struct strbuf *out)

@@ -15,7 +15,7 @@
  * of 64 bits, printed as signed ones. Which numbers and texts there are, in that order:
  *
  *	with `has_head`: ns (CLOCK_BOOTTIME), cpu, pid, tid; comm, and the probe, where a clause has several
- *	each field in turn: see enum field_kind
+ *	each field in turn: see enum value_how
  *
  * The program also counts the records of each shape in a map, which bpftrace prints at its end: what
  * was counted and has not come was lost.
@@ -26,49 +26,21 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "ctype/enumtab.h"
-
-enum field_kind {	 // what of it travels
-	FIELD_NUMBER,	 /**< a number */
-	FIELD_CHAR,	 /**< a number; one for -t, where it is shown as 'c' */
-	FIELD_BOOL,	 /**< a number */
-	FIELD_ADDRESS,	 /**< a number; 0 is null */
-	FIELD_CODE,	 /**< a number: the address of a function */
-	FIELD_ENUM,	 /**< a number */
-	FIELD_FLOAT,	 /**< a number: the bits of a float */
-	FIELD_DOUBLE,	 /**< a number: the bits of a double */
-	FIELD_TIME,	 /**< a number: ns; `literal` is the format, of strftime() */
-	FIELD_TEXT,	 /**< a text; in the list of -t a stack */
-	FIELD_STRING,	 /**< a number, its address, and a text */
-	FIELD_CHOICE,	 /**< a number, the condition; then what `yes` and `no` have */
-	FIELD_AGGREGATE, /**< numbers: its address; `n_bytes` of it, 8 each, the last filled up */
-	FIELD_LITERAL,	 /**< nothing: `literal` */
-	FIELD_HIDDEN,	 /**< nothing: it cannot be read, -t shows ? */
-};
+#include "value/value.h"
 
 struct shape_field {
-	struct str name; /**< args.state is "state"; what has none is as written: "pid / 2" */
-	struct str key;	 /**< its name in JSON, see shape_make_keys() */
-	enum field_kind kind;
+	struct str name;   /**< args.state is "state"; what has none is as written: "pid / 2" */
+	struct str key;	   /**< its name in JSON, see shape_make_keys() */
 	struct str before; /**< what stands in front of it in the format, escapes decoded */
+	struct value_conversion as; /**< of a format */
 	struct str
-	    how;     /**< of its conversion, between % and the letters: flags, width, precision */
-	char letter; /**< d i u x X o c p s r; %lld is d */
-	struct str
-	    letters; /**< of FIELD_TEXT: r, rx or rh, with which bpftrace prints it; else it is s */
-	bool is_string; /**< of FIELD_TEXT: bpftrace cuts it where it is too long */
-	unsigned bits;	/**< of the number that count: 8, 16, 32 or 64 */
-	bool is_signed; /**< of a number in JSON and -t; text goes by the letter */
+	    letters; /**< of VALUE_TEXT: r, rx or rh, with which bpftrace prints it; else it is s */
 	/**
-	 * Of FIELD_NUMBER: this is a number divided by so much, and the next field what remains, as
-	 * in "%lu.%06lu"; JSON has the number. 0: it is not.
+	 * This is a number divided by so much, and the next field what remains, as in "%lu.%06lu"; JSON
+	 * has the number. 0: it is not.
 	 */
 	int64_t divisor;
-	struct str literal;
-	const struct enumtab *names;  /**< of FIELD_ENUM */
-	struct ctype *type;	      /**< of FIELD_AGGREGATE */
-	size_t n_bytes;		      /**< of FIELD_AGGREGATE: that travel, maybe not all it has */
-	struct shape_field *yes, *no; /**< of FIELD_CHOICE; their `before` and `how` are not used */
+	struct value value;
 };
 
 /** How the text of a record is made. */
@@ -125,8 +97,6 @@ bool shapes_has_key(const struct shapes *s);
 /** How many numbers and texts a record of @s has behind the number of the shape. */
 void shape_count(const struct shapes *all, const struct shape *s, size_t *n_numbers,
 		 size_t *n_texts);
-/** Adds those of a field. */
-void shape_count_field(const struct shape_field *f, size_t *n_numbers, size_t *n_texts);
 /** Of fields of one name the later ones get the keys name_2, name_3; no two have the same. */
 void shape_make_keys(struct arena *a, struct shape *s);
 /** Adds what bpftrace reads number @i of a struct's @n_bytes with: @address is a variable. */

@@ -6,11 +6,11 @@
 #include <time.h>
 
 #include "base/map.h"
-#include "record/fieldjson.h"
 #include "value/valuejson.h"
 #include "record/joined.h"
 #include "record/order.h"
 #include "record/percentile.h"
+#include "record/render.h"
 #include "record/stamp.h"
 
 enum { MAX_MARKS = 64 };
@@ -152,7 +152,7 @@ static void put_json(struct writer *w, const struct record *r, struct str text)
 		add_members(w, r, is_late(w, r), &j);
 	valuejson_string(&j, "text", text);
 	if (r && r->shape->style != SHAPE_MARK)
-		fieldjson_record(&w->config.render, r, &j);
+		render_record_json(&w->config.render, r, &j);
 	json_close(&j, '}');
 	strbuf_addc(j.out, '\n');
 	put(w, r);

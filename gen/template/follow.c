@@ -26,10 +26,7 @@ static struct ctype *struct_behind(struct ctype *t, uint64_t *size)
 /** @f is a struct of @size bytes from now on, of which as many as fit will travel. */
 static void become_struct(struct skeleton_field *f, struct ctype *t, uint64_t size)
 {
-	f->shape.kind = FIELD_AGGREGATE;
-	f->shape.letter = 's';
-	f->shape.type = t;
-	f->shape.n_bytes = size;
+	f->shape.value = (struct value){.type = t, .n_bytes = size};
 }
 
 static void find_pointers(struct follower *w, struct ctype *in, uint64_t at, struct safe_word path,
@@ -68,8 +65,8 @@ static void find_level(struct follower *w, size_t first)
 	for (size_t i = first; i < end; i++) {
 		struct skeleton_field f = w->fields.v[i];
 		w->from = i + 1;
-		if (f.shape.kind == FIELD_AGGREGATE)
-			find_pointers(w, f.shape.type, 0,
+		if (value_has_parts(&f.shape.value))
+			find_pointers(w, f.shape.value.type, 0,
 				      word_join(w->sk->arena, f.name, "->", word_own("")),
 				      f.by_name, 0);
 	}
@@ -80,11 +77,11 @@ static unsigned room_for_structs(const struct follower *w)
 {
 	unsigned strings = 0, others = SHAPE_HEAD;
 	for (size_t i = 0; i < w->fields.n; i++) {
-		enum field_kind kind = w->fields.v[i].shape.kind;
-		strings += kind == FIELD_STRING;
-		others += kind != FIELD_HIDDEN;
+		const struct value *v = &w->fields.v[i].shape.value;
+		strings += v->how == VALUE_STRING;
+		others += v->how != VALUE_HIDDEN;
 		// The variable that has its address is on the same stack.
-		others += kind == FIELD_AGGREGATE && dialect_prints_from_stack(w->sk->version);
+		others += value_has_parts(v) && dialect_prints_from_stack(w->sk->version);
 	}
 	return dialect_printed_numbers(w->sk->version, strings, others);
 }
@@ -95,20 +92,20 @@ static unsigned share_room(struct follower *w, size_t first, unsigned room, bool
 	enum { LEAST = 5 }; // fewer numbers say little: then the first ones get them
 	unsigned n = !is_last;
 	for (size_t i = first; i < w->fields.n; i++)
-		n += w->fields.v[i].shape.kind == FIELD_AGGREGATE;
+		n += value_has_parts(&w->fields.v[i].shape.value);
 	for (size_t i = first; i < w->fields.n; i++) {
 		struct skeleton_field *f = &w->fields.v[i];
-		if (f->shape.kind != FIELD_AGGREGATE)
+		if (!value_has_parts(&f->shape.value))
 			continue;
 		unsigned share = room / n--;
 		share = share >= LEAST ? share : room < LEAST ? room : LEAST;
 		// Of an argument the address travels anyway.
 		unsigned own = !f->from ? 0 : dialect_prints_from_stack(w->sk->version) ? 2 : 1;
 		uint64_t most = share > own ? (uint64_t)(share - own) * 8 : 0;
-		if (f->shape.n_bytes > most)
-			f->shape.n_bytes = most;
+		if (f->shape.value.n_bytes > most)
+			f->shape.value.n_bytes = most;
 		if (most)
-			room -= own + (unsigned)((f->shape.n_bytes + 7) / 8);
+			room -= own + (unsigned)((f->shape.value.n_bytes + 7) / 8);
 	}
 	return room;
 }
@@ -119,13 +116,11 @@ static void drop_empty(struct follower *w, size_t first)
 	size_t n = first;
 	for (size_t i = first; i < w->fields.n; i++) {
 		struct skeleton_field *f = &w->fields.v[i];
-		bool is_empty = f->shape.kind == FIELD_AGGREGATE && !f->shape.n_bytes;
+		bool is_empty = value_has_parts(&f->shape.value) && !f->shape.value.n_bytes;
 		if (is_empty && f->from)
 			continue;
-		if (is_empty) {
-			f->shape.kind = FIELD_ADDRESS;
-			f->shape.letter = 'x';
-		}
+		if (is_empty)
+			f->shape.value = (struct value){.type = &value_address};
 		w->fields.v[n++] = *f;
 	}
 	w->fields.n = n;
@@ -137,7 +132,7 @@ static void follow_arguments(struct follower *w, const struct skeleton_probe *p)
 		struct skeleton_field f = p->fields[i];
 		uint64_t size;
 		struct ctype *to = struct_behind(f.arg->type, &size);
-		if (f.shape.kind == FIELD_ADDRESS && to)
+		if (value_is_address(&f.shape.value) && to)
 			become_struct(&f, to, size);
 		vec_push(w->sk->arena, &w->fields, f);
 	}

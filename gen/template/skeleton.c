@@ -51,57 +51,31 @@ static unsigned bits_of(const struct probearg *arg)
 	return size && size < 8 ? (unsigned)size * 8 : 64;
 }
 
-static struct shape_field shown(enum field_kind kind, char letter, const struct probearg *arg)
-{
-	return (struct shape_field){.name = arg->name,
-				    .kind = kind,
-				    .letter = letter,
-				    .bits = bits_of(arg),
-				    .is_signed = letter == 'd'};
-}
-
-static struct shape_field shown_number(bool is_signed, const struct probearg *arg)
-{
-	return shown(FIELD_NUMBER, is_signed ? 'd' : 'u', arg);
-}
-
-/** 8 bytes of which nothing is known may be an address. */
-static struct shape_field shown_untyped(const struct probearg *arg)
-{
-	bool may_be_address =
-	    arg->sizes_differ || (arg->size == 8 && !arg->is_signed && !arg->is_number);
-	return may_be_address ? shown(FIELD_NUMBER, 'x', arg) : shown_number(arg->is_signed, arg);
-}
-
-static struct shape_field shown_pointer(struct ctype *t, const struct probearg *arg)
-{
-	struct ctype *to = ctype_strip(t->of);
-	return is_string(t)		      ? shown(FIELD_STRING, 's', arg)
-	       : to && to->kind == CTYPE_FUNC ? shown(FIELD_CODE, 's', arg)
-					      : shown(FIELD_ADDRESS, 'x', arg);
-}
-
-static struct shape_field shape_of(const struct probearg *arg)
+static struct value value_of(const struct probearg *arg)
 {
 	struct ctype *t = ctype_strip(arg->type);
-	if (!t)
-		return shown_untyped(arg);
+	unsigned bits = bits_of(arg);
+	// 8 bytes of which nothing is known may be an address.
+	bool may_be_address =
+	    arg->sizes_differ || (arg->size == 8 && !arg->is_signed && !arg->is_number);
+	if (!t && !may_be_address)
+		return (struct value){.type = value_integer(bits, arg->is_signed)};
 	if (is_typedef(arg->type, "usdt_float_bits"))
-		return shown(FIELD_FLOAT, 'x', arg);
+		return (struct value){.type = &value_float};
 	if (is_typedef(arg->type, "usdt_double_bits"))
-		return shown(FIELD_DOUBLE, 'x', arg);
-	switch (t->kind) {
+		return (struct value){.type = &value_double};
+	switch (t ? t->kind : CTYPE_VOID) {
+	case CTYPE_INT:
+		if (!t->is_char)
+			return (struct value){.type = value_integer(bits, t->is_signed)};
+		return (struct value){.type = t};
 	case CTYPE_BOOL:
-		return shown(FIELD_BOOL, 'u', arg);
 	case CTYPE_ENUM:
-		return shown(FIELD_ENUM, 's', arg);
 	case CTYPE_POINTER:
 	case CTYPE_REFERENCE:
-		return shown_pointer(t, arg);
-	case CTYPE_INT:
-		return t->is_char ? shown(FIELD_CHAR, 'c', arg) : shown_number(t->is_signed, arg);
+		return (struct value){.how = is_string(t) ? VALUE_STRING : VALUE_PLAIN, .type = t};
 	default:
-		return shown(FIELD_NUMBER, 'x', arg);
+		return (struct value){.type = value_untyped(bits)};
 	}
 }
 
@@ -129,15 +103,21 @@ static void forget_disputed_name(struct arena *a, struct probearg *arg, size_t i
 
 void skeleton_shape_field(struct skeleton *sk, struct skeleton_field *f, bool is_readable)
 {
-	f->shape = is_readable ? shape_of(f->arg) : shown(FIELD_HIDDEN, 's', f->arg);
-	if (f->shape.kind != FIELD_ENUM)
-		return;
 	struct ctype *t = ctype_strip(f->arg->type);
-	// An enum without a tag is known by its typedef.
-	struct str tag = t->name.n ? t->name : f->arg->type->name;
-	f->shape.names = enumtab_of(sk->arena, f->arg->type);
-	if (!word_take(tag, ALPHABET_SCOPED_WORD, &f->enum_name) || !f->shape.names)
-		f->shape = shown_number(f->arg->is_signed, f->arg);
+	const struct enumtab *names = enumtab_of(sk->arena, f->arg->type);
+	unsigned bits = bits_of(f->arg);
+	f->shape.name = f->arg->name;
+	f->shape.value = value_of(f->arg);
+	if (!is_readable) {
+		f->shape.value = (struct value){.how = VALUE_HIDDEN};
+	} else if (t && t->kind == CTYPE_ENUM) {
+		// An enum without a tag is known by its typedef.
+		struct str tag = t->name.n ? t->name : f->arg->type->name;
+		bool has_names = names && word_take(tag, ALPHABET_SCOPED_WORD, &f->enum_name);
+		bool is_signed = has_names ? names->is_signed : f->arg->is_signed;
+		f->shape.value.names = has_names ? names : NULL;
+		f->shape.value.type = value_integer(bits, is_signed);
+	}
 }
 
 static void add_fields(struct skeleton *sk, struct skeleton_probe *p)
@@ -285,25 +265,21 @@ void skeleton_write_value(const struct skeleton_field *f, bool by_name, struct c
 /** A struct is written by its name only, `*args.o->next`. */
 static bool is_in_template(const struct skeleton_field *f)
 {
-	return f->shape.kind != FIELD_HIDDEN && (f->by_name || !f->from);
+	return f->shape.value.how != VALUE_HIDDEN && (f->by_name || !f->from);
 }
 
 static const char *conversion(const struct skeleton_field *f)
 {
-	if (f->shape.kind == FIELD_AGGREGATE && !f->by_name)
-		return "0x%lx";
-	switch (f->shape.letter) {
-	case 's':
-		return f->shape.kind == FIELD_STRING ? "\\\"%s\\\"" : "%s";
-	case 'c':
+	const struct value *v = &f->shape.value;
+	if (v->how == VALUE_STRING)
+		return "\\\"%s\\\"";
+	if (v->names || value_is_code(v) || (value_has_parts(v) && f->by_name))
+		return "%s";
+	if (v->type->is_char)
 		return "'%c'";
-	case 'x':
+	if (v->type->kind != CTYPE_INT && v->type->kind != CTYPE_BOOL)
 		return "0x%lx";
-	case 'd':
-		return "%ld";
-	default:
-		return "%lu";
-	}
+	return v->type->is_signed ? "%ld" : "%lu";
 }
 
 /** The last characters of @label that a literal of @most bytes holds. */
@@ -401,25 +377,25 @@ static void write_clause(const struct skeleton *sk, const struct skeleton_probe 
 		if (!is_in_template(f))
 			continue;
 		code_z(out, ", ");
-		if (f->shape.kind == FIELD_AGGREGATE && f->by_name)
+		if (value_has_parts(&f->shape.value) && f->by_name)
 			code_z(out, "*");
-		if (f->shape.kind == FIELD_STRING)
+		if (f->shape.value.how == VALUE_STRING)
 			code_z(out, "str(");
-		if (f->shape.kind == FIELD_ENUM) {
+		if (f->shape.value.names) {
 			code_z(out, "enum_name(");
 			code_word(out, f->enum_name);
 			code_z(out, ", ");
 		}
-		if (f->shape.kind == FIELD_CODE)
+		if (value_is_code(&f->shape.value))
 			code_z(out, "usym(");
 		skeleton_write_value(f, true, out);
-		if (f->shape.kind == FIELD_STRING || f->shape.kind == FIELD_ENUM ||
-		    f->shape.kind == FIELD_CODE)
+		if (f->shape.value.how == VALUE_STRING || f->shape.value.names ||
+		    value_is_code(&f->shape.value))
 			code_z(out, ")");
 	}
 	code_z(out, sk->has_stack ? ", ustack);\n}\n" : ");\n}\n");
 	for (size_t i = 0; i < p->n_fields; i++)
-		if (p->fields[i].shape.kind == FIELD_HIDDEN)
+		if (p->fields[i].shape.value.how == VALUE_HIDDEN)
 			write_omitted(sk, p, &p->fields[i], out);
 	arena_fini(&a);
 }
@@ -443,7 +419,7 @@ static void add_shape(const struct skeleton_probe *p, bool has_stack, struct sha
 		s.fields[i] = p->fields[i].shape;
 	if (has_stack)
 		s.fields[s.n_fields++] =
-		    (struct shape_field){.name = STR("ustack"), .kind = FIELD_TEXT, .letter = 's'};
+		    (struct shape_field){.name = STR("ustack"), .value = {.how = VALUE_STACK}};
 	vec_push(ret->arena, &ret->list, s);
 }
 
@@ -452,7 +428,7 @@ static void write_addresses(const struct skeleton_probe *p, struct code *out)
 {
 	for (size_t i = 0; i < p->n_fields; i++) {
 		const struct skeleton_field *f = &p->fields[i];
-		if (f->shape.kind != FIELD_AGGREGATE)
+		if (!value_has_parts(&f->shape.value))
 			continue;
 		code_f(out, "$p%zu = ", i);
 		if (f->from)
@@ -475,10 +451,10 @@ static void write_struct(const struct skeleton *sk, const struct skeleton_field 
 	strbuf_init(&text);
 	code_z(out, ", ");
 	code_word(out, address);
-	for (size_t k = 0; k < (f->shape.n_bytes + 7) / 8; k++) {
+	for (size_t k = 0; k < (f->shape.value.n_bytes + 7) / 8; k++) {
 		code_z(out, ", ");
 		strbuf_clear(&text);
-		shape_write_word(address.s, f->shape.n_bytes, k, &text);
+		shape_write_word(address.s, f->shape.value.n_bytes, k, &text);
 		code_text(out, strbuf_str(&text));
 	}
 	strbuf_fini(&text);
@@ -491,9 +467,8 @@ static void write_struct(const struct skeleton *sk, const struct skeleton_field 
 static bool needs_cast(const struct skeleton *sk, const struct skeleton_probe *p,
 		       const struct skeleton_field *f)
 {
-	const struct enumtab *names = f->shape.names;
-	bool is_result =
-	    str_eqz(f->value.s, "retval") && (names ? names->is_signed : f->shape.is_signed);
+	const struct value *v = &f->shape.value;
+	bool is_result = str_eqz(f->value.s, "retval") && v->type && v->type->is_signed;
 	return !dialect_has_signed_args(sk->version) || !(p->probe || is_result);
 }
 
@@ -503,9 +478,9 @@ static void write_record_values(const struct skeleton *sk, const struct skeleton
 {
 	code_z(out, "nsecs, cpu, pid, tid");
 	for (size_t i = 0; i < p->n_fields; i++) {
-		if (p->fields[i].shape.kind == FIELD_HIDDEN)
+		if (p->fields[i].shape.value.how == VALUE_HIDDEN)
 			continue;
-		if (p->fields[i].shape.kind == FIELD_AGGREGATE) {
+		if (value_has_parts(&p->fields[i].shape.value)) {
 			write_struct(sk, &p->fields[i], i, out);
 			continue;
 		}
@@ -516,7 +491,7 @@ static void write_record_values(const struct skeleton *sk, const struct skeleton
 	}
 	code_z(out, ", $key, comm, $key");
 	for (size_t i = 0; i < p->n_fields; i++) {
-		if (p->fields[i].shape.kind != FIELD_STRING)
+		if (p->fields[i].shape.value.how != VALUE_STRING)
 			continue;
 		code_z(out, ", str(");
 		code_word(out, p->fields[i].value);

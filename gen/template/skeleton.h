@@ -25,8 +25,8 @@ struct skeleton_field {
 	struct safe_word name;	/**< in a template: the target's, or argN where that is no word */
 	struct safe_word value; /**< what bpftrace calls it: argN, retval */
 	bool by_name;		/**< a template can say args.NAME */
-	struct safe_word enum_name; /**< of FIELD_ENUM, without the keyword */
-	size_t from;	 /**< of FIELD_AGGREGATE, by template/follow.h: 0: argN leads to it; else */
+	struct safe_word enum_name; /**< of an enum, without the keyword */
+	size_t from;	 /**< of what has parts, by template/follow.h: 0: argN leads to it; else */
 	uint64_t offset; /**< the pointer here in what field `from` - 1 leads to */
 };
 
@@ -80,7 +80,7 @@ struct safe_word skeleton_quote_label(const struct skeleton *sk, const struct sk
 void skeleton_write_template(const struct skeleton *sk, struct code *out);
 /**
  * Adds a shape for each probe, in the order of `probes`, and writes a template that prints records of
- * these shapes (record/shape.h). Fields that cannot be read are FIELD_HIDDEN.
+ * these shapes (record/shape.h). Fields that cannot be read are VALUE_HIDDEN.
  */
 void skeleton_write_records(const struct skeleton *sk, struct shapes *ret, struct code *out);
 

@@ -37,15 +37,9 @@ static bool say_no_argument(const struct skeleton *sk, const struct skeleton_pro
 /** What keeps an argument from being a key, or NULL. */
 static const char *why_no_key(const struct skeleton_field *f)
 {
-	switch (f->shape.kind) {
-	case FIELD_HIDDEN:
+	if (f->shape.value.how == VALUE_HIDDEN)
 		return "bpftrace cannot read it here";
-	case FIELD_FLOAT:
-	case FIELD_DOUBLE:
-		return "it is a floating-point number";
-	default:
-		return NULL;
-	}
+	return value_is_real(&f->shape.value) ? "it is a floating-point number" : NULL;
 }
 
 /** A key of a map, as the user says it, at probe @p. */
@@ -67,8 +61,8 @@ static bool write_key(const struct skeleton *sk, const struct skeleton_probe *p,
 	if (why)
 		return diag_error(sk->diag, NULL, STR_FMT ": '" STR_FMT "' cannot be a key: %s",
 				  STR_ARG(p->label), STR_ARG(word), why);
-	bool is_call = f->shape.kind == FIELD_STRING || f->shape.kind == FIELD_CODE;
-	code_z(out, f->shape.kind == FIELD_STRING ? "str(" : is_call ? "usym(" : "");
+	bool is_call = f->shape.value.how == VALUE_STRING || value_is_code(&f->shape.value);
+	code_z(out, f->shape.value.how == VALUE_STRING ? "str(" : is_call ? "usym(" : "");
 	skeleton_write_value(f, true, out);
 	code_z(out, is_call ? ")" : "");
 	return true;
@@ -88,8 +82,8 @@ static bool check_kind(const struct skeleton *sk, const struct skeleton_probe *f
 {
 	const struct skeleton_field *f = find_argument(sk->arena, first, word);
 	const struct skeleton_field *g = find_argument(sk->arena, p, word);
-	bool is_text = f && f->shape.kind == FIELD_STRING;
-	if (is_builtin(word) || !f || !g || (g->shape.kind == FIELD_STRING) == is_text)
+	bool is_text = f && f->shape.value.how == VALUE_STRING;
+	if (is_builtin(word) || !f || !g || (g->shape.value.how == VALUE_STRING) == is_text)
 		return true;
 	return diag_error(sk->diag, NULL,
 			  "'" STR_FMT "' cannot be a key of both: it is a %s of " STR_FMT
@@ -204,7 +198,7 @@ static bool write_start(const struct skeleton *sk, const struct skeleton_probe *
 	bool good = write_start_key(sk, p, word, &room);
 	const struct skeleton_field *f =
 	    is_builtin(word) ? NULL : find_argument(sk->arena, p, word);
-	bool is_text = f && f->shape.kind == FIELD_STRING;
+	bool is_text = f && f->shape.value.how == VALUE_STRING;
 	skeleton_write_head(sk, p, out);
 	code_z(out, "{\n");
 	if (filter) {

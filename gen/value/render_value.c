@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 // --- conversions
 
@@ -93,13 +94,6 @@ void render_lay_out(struct str how, size_t start, struct strbuf *out)
 		out->p[out->n] = '\0';
 	}
 	widen(&l, start, out);
-}
-
-void render_laid_out(struct str how, struct str s, struct strbuf *out)
-{
-	size_t start = out->n;
-	strbuf_adds(out, s);
-	render_lay_out(how, start, out);
 }
 
 void render_quoted(struct str s, struct strbuf *out)
@@ -252,16 +246,6 @@ static void add_integer(int64_t value, bool is_signed, struct strbuf *out)
 
 // --- doubles
 
-double render_real(int64_t bits, bool is_single)
-{
-	uint32_t half = (uint32_t)bits;
-	float single;
-	double full;
-	memcpy(&single, &half, sizeof(single));
-	memcpy(&full, &bits, sizeof(full));
-	return is_single ? (double)single : full;
-}
-
 /** A decimal number: digits * 10^exponent. */
 struct decimal {
 	uint64_t digits;
@@ -399,23 +383,58 @@ static bool add_flags(const struct enumtab *t, int64_t value, struct strbuf *out
 	return true;
 }
 
-void render_enum(const struct enumtab *names, int64_t value, struct strbuf *out)
+bool render_enum(const struct enumtab *names, int64_t value, struct strbuf *out)
 {
 	value = render_narrow(value, names->size * 8, names->is_signed);
 	const struct enumtab_item *item = enumtab_get(names, value);
-	if (item)
+	if (item) {
 		strbuf_add_printable(out, item->text);
-	else if ((names->is_signed && value < 0) || !is_flags(names) ||
-		 !add_flags(names, value, out))
-		add_integer(value, names->is_signed, out);
+		return true;
+	}
+	if (!(names->is_signed && value < 0) && is_flags(names) && add_flags(names, value, out))
+		return true;
+	add_integer(value, names->is_signed, out);
+	return false;
 }
 
-void render_code(const struct render *how, int64_t address, struct strbuf *out)
+// --- times
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral" // the format is the script's
+static size_t format_time(char *to, size_t room, const char *format, const struct tm *tm)
 {
-	struct str name =
-	    how->names ? codename_find(how->names, (uint64_t)address) : (struct str){0};
-	if (name.n)
-		strbuf_add_printable(out, name);
-	else
-		render_address((uint64_t)address, out);
+	return strftime(to, room, format, tm);
+}
+#pragma GCC diagnostic pop
+
+/** One conversion of strftime(), or %f, which it does not have: six digits of a second. */
+static void add_time_part(struct str conversion, const struct tm *tm, int micro, struct strbuf *out)
+{
+	char format[16], text[256];
+	if (str_eq(conversion, STR("%f"))) {
+		strbuf_addf(out, "%06d", micro);
+	} else if (conversion.n < sizeof(format)) {
+		memcpy(format, conversion.p, conversion.n);
+		format[conversion.n] = '\0';
+		strbuf_add(out, text, format_time(text, sizeof(text), format, tm));
+	}
+}
+
+void render_time(const struct render *how, struct str format, int64_t ns, struct strbuf *out)
+{
+	int64_t wall = ns + how->offset;
+	int64_t in_second = wall % 1000000000 + (wall % 1000000000 < 0 ? 1000000000 : 0);
+	time_t seconds = (time_t)((wall - in_second) / 1000000000);
+	struct tm tm;
+	localtime_r(&seconds, &tm);
+	while (format.n) {
+		struct str plain = str_slice(format, 0, str_find(format, '%'));
+		strbuf_adds(out, plain);
+		format = str_from_offset(format, plain.n);
+		size_t n = format.n ? 1 : 0;
+		while (n < format.n && strchr("_-0^#EO123456789", format.p[n]))
+			n++;
+		add_time_part(str_slice(format, 0, n + 1), &tm, (int)(in_second / 1000), out);
+		format = str_from_offset(format, n + 1);
+	}
 }

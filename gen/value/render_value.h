@@ -19,9 +19,7 @@ struct render {
 	int64_t offset; /**< CLOCK_REALTIME - CLOCK_BOOTTIME in ns */
 };
 
-/** @s as C's printf() has it for "%-20.3s": @how is "-20.3". */
-void render_laid_out(struct str how, struct str s, struct strbuf *out);
-/** Does the same to what stands in @out from @start on. */
+/** Makes of what stands in @out from @start on what printf("%-20.3s") has of it: @how is "-20.3". */
 void render_lay_out(struct str how, size_t start, struct strbuf *out);
 /**
  * A number as C's printf() has it. @how: flags, width, precision; @letter: d i u x X o c p; of
@@ -35,16 +33,14 @@ int64_t render_narrow(int64_t value, unsigned bits, bool is_signed);
 /**
  * The name of @value: NAME; A|B, or A|0x40 with a rest, of an enum of flags, where a bit has a name;
  * else a number. Flags are at least two powers of two, one of them 4 or more (and 0): {0, 1, 2} are
- * three states. A negative number of a signed enum is no sum of flags.
+ * three states. A negative number of a signed enum is no sum of flags. False: it has no name.
  */
-void render_enum(const struct enumtab *names, int64_t value, struct strbuf *out);
-/** The function at @address, or 0x... */
-void render_code(const struct render *how, int64_t address, struct strbuf *out);
-/** The number whose bits are @bits, of a double, or of a float in the low half. */
-double render_real(int64_t bits, bool is_single);
+bool render_enum(const struct enumtab *names, int64_t value, struct strbuf *out);
 /** Shortest decimal digits that read back as the same number: 9.99, inf, -nan. */
 void render_double(double v, bool is_single, struct strbuf *out);
 /** As C writes a string: quotes around it, \" \\ \n \t and \xNN in it. */
 void render_quoted(struct str s, struct strbuf *out);
+/** @ns of CLOCK_BOOTTIME as local time: strftime()'s @format, and %f for six digits of a second. */
+void render_time(const struct render *how, struct str format, int64_t ns, struct strbuf *out);
 
 #endif

@@ -1,6 +1,5 @@
 #include "value/valuejson.h"
 
-#include <math.h>
 #include <string.h>
 
 void valuejson_string(struct json *j, const char *key, struct str s)
@@ -35,28 +34,15 @@ void valuejson_number(struct json *j, const char *key, int64_t value, bool is_si
 	strbuf_addz(out, quote);
 }
 
-void valuejson_double(struct json *j, const char *key, double v, bool is_single)
-{
-	struct strbuf *out = json_value(j, key);
-	const char *quote = isfinite(v) ? "" : "\"";
-	strbuf_addz(out, quote);
-	render_double(v, is_single, out);
-	// Readers that have integers read -0 as one, which has no sign.
-	strbuf_addz(out, v == 0 && signbit(v) ? ".0" : quote);
-}
-
 void valuejson_enum(struct json *j, const char *key, const struct enumtab *names, int64_t value)
 {
 	struct strbuf text;
 	strbuf_init(&text);
-	value = render_narrow(value, names->size * 8, names->is_signed);
-	render_enum(names, value, &text);
-	// No enumerator begins like a number.
-	char first = text.n ? text.p[0] : '0';
-	bool has_name = first != '-' && !(first >= '0' && first <= '9');
+	bool has_name = render_enum(names, value, &text);
 	json_open(j, key, '{');
 	json_str_or_null(j, "name", has_name ? strbuf_str(&text) : (struct str){0});
-	valuejson_number(j, "value", value, names->is_signed);
+	valuejson_number(j, "value", render_narrow(value, names->size * 8, names->is_signed),
+			 names->is_signed);
 	json_close(j, '}');
 	strbuf_fini(&text);
 }
@@ -71,15 +57,6 @@ void valuejson_address(struct json *j, const char *key, uint64_t address)
 	strbuf_addz(out, "\"0x");
 	render_number((struct str){0}, 'x', 64, (int64_t)address, out);
 	strbuf_addc(out, '"');
-}
-
-void valuejson_code(const struct render *how, struct json *j, const char *key, uint64_t address)
-{
-	struct str name = how->names ? codename_find(how->names, address) : (struct str){0};
-	if (name.n)
-		valuejson_string(j, key, name);
-	else
-		valuejson_address(j, key, address);
 }
 
 void valuejson_stack(struct json *j, const char *key, struct str s)

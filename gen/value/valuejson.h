@@ -14,11 +14,9 @@
 
 void valuejson_string(struct json *j, const char *key, struct str s);
 void valuejson_number(struct json *j, const char *key, int64_t value, bool is_signed);
-void valuejson_double(struct json *j, const char *key, double v, bool is_single);
 void valuejson_enum(struct json *j, const char *key, const struct enumtab *names, int64_t value);
 /** The lines of a stack, as an array. */
 void valuejson_stack(struct json *j, const char *key, struct str s);
 void valuejson_address(struct json *j, const char *key, uint64_t address);
-void valuejson_code(const struct render *how, struct json *j, const char *key, uint64_t address);
 
 #endif

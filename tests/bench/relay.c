@@ -24,17 +24,23 @@ static struct enumtab_item items[] = {
 static struct enumtab states = {.name = {"state", 5}, .size = 4, .items = items, .n_items = 3};
 
 // printf("%d %s %u %lx %s\n", args.qid, enum_name(state, args.state), args.len, args.req, str(args.subnqn))
+static struct ctype int32 = {.kind = CTYPE_INT, .size = 4, .has_size = true, .is_signed = true};
+static struct ctype uint32 = {.kind = CTYPE_INT, .size = 4, .has_size = true};
 static struct shape_field fields[] = {
-    {.name = {"qid", 3}, .kind = FIELD_NUMBER, .letter = 'd', .bits = 32, .is_signed = true},
+    {.name = {"qid", 3}, .as = {.letter = 'd', .bits = 32}, .value = {.type = &int32}},
     {.name = {"state", 5},
-     .kind = FIELD_ENUM,
      .before = {" ", 1},
-     .letter = 's',
-     .bits = 32,
-     .names = &states},
-    {.name = {"len", 3}, .kind = FIELD_NUMBER, .before = {" ", 1}, .letter = 'u', .bits = 32},
-    {.name = {"req", 3}, .kind = FIELD_ADDRESS, .before = {" ", 1}, .letter = 'x', .bits = 64},
-    {.name = {"subnqn", 6}, .kind = FIELD_TEXT, .before = {" ", 1}, .letter = 's'},
+     .as = {.letter = 's'},
+     .value = {.type = &uint32, .names = &states}},
+    {.name = {"len", 3},
+     .before = {" ", 1},
+     .as = {.letter = 'u', .bits = 32},
+     .value = {.type = &uint32}},
+    {.name = {"req", 3},
+     .before = {" ", 1},
+     .as = {.letter = 'x', .bits = 64},
+     .value = {.type = &value_address}},
+    {.name = {"subnqn", 6}, .before = {" ", 1}, .as = {.letter = 's'}, .value = {VALUE_TEXT}},
 };
 
 /** N_LINES records of the same length; *at is where the time stands in each. */

@@ -4,7 +4,7 @@ import datetime, os, re, struct, sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import schema
 
-NUMBER, CHAR, BOOL, ADDRESS, CODE, ENUM, FLOAT, DOUBLE, TIME, TEXT, STRING, CHOICE, AGGREGATE, LITERAL, HIDDEN = range(15)
+NUMBER, CHAR, BOOL, ADDRESS, ENUM, FLOAT, DOUBLE, TEXT, STRING, HIDDEN, CHOICE = range(11)
 STATES = {0: "OFF", 1: "ON", -1: "BAD", -2**31: "ns::LOW"}
 FLAGS = {1: "A", 2: "B", 1 << 63: "TOP"}
 LONGEST = 60

@@ -55,7 +55,7 @@ static void add_part(void *ctx, struct str text)
 static struct str decode(struct arena *a, struct str bytes, bool in_pieces)
 {
 	static const struct decode_handler handler = {add_record, add_line, add_part};
-	static struct shape_field fields[] = {{.kind = FIELD_NUMBER}, {.kind = FIELD_STRING}};
+	static struct shape_field fields[] = {{.divisor = 0}, {.value = {.how = VALUE_STRING}}};
 	struct shapes shapes = {
 	    .arena = a, .has_head = bytes.n & 1, .start = "@0<", .counts = "@c"};
 	struct run run = {.shapes = &shapes};

@@ -24,7 +24,7 @@
 #include "dwarf/dwtypes.h"
 #include "btf/kbtf.h"
 #include "probe/probeargs.h"
-#include "record/aggregate.h"
+#include "value/show.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -78,12 +78,15 @@ static void show_type(struct ctype *t)
 		numbers[i] = (int64_t)(i ? words[i / 2 % 4] : 8192);
 	strbuf_init(&b);
 	for (size_t n = 0; n <= N * 8; n = n * 3 + 1) {
-		struct shape_field f = {.kind = FIELD_AGGREGATE, .type = t, .n_bytes = n};
+		struct value v = {.type = t, .n_bytes = n};
+		struct value_data d = {.numbers = numbers};
 		struct json j = {.out = &b};
+		if (!value_has_parts(&v))
+			break;
 		strbuf_clear(&b);
-		aggregate_text(&how, &f, numbers, &b);
+		value_text(&how, &v, d, VALUE_RAW, &b);
 		strbuf_clear(&b);
-		aggregate_json(&how, &f, numbers, &j, NULL);
+		value_json(&how, &v, d, VALUE_RAW, &j);
 		if (!str_is_utf8(strbuf_str(&b)))
 			abort();
 	}

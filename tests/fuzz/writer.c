@@ -12,6 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static struct ctype int32 = {.kind = CTYPE_INT, .has_size = true, .size = 4, .is_signed = true};
 static struct ctype letter = {.kind = CTYPE_INT, .has_size = true, .size = 1, .is_char = true};
 static struct ctype letters = {.kind = CTYPE_ARRAY, .of = &letter, .has_count = true, .count = 9};
+static struct ctype pair = {.kind = CTYPE_ARRAY, .of = &int32, .has_count = true, .count = 2};
 static struct enumtab_item items[] = {
     {.name = {"ONE", 3}, .text = {"ONE", 3}, .value = 1},
     {.name = {"TWO", 3}, .text = {"TWO", 3}, .value = 2},
@@ -28,21 +29,21 @@ static struct map_shape maps[] = {
     {.name = {"@a", 2}},
 };
 
-static struct shape_field yes = {.kind = FIELD_LITERAL, .letter = 's', .literal = {"a\n\"", 3}};
-static struct shape_field no = {.kind = FIELD_TEXT, .letter = 's'};
+static struct value choice[] = {{.how = VALUE_LITERAL, .literal = {"a\n\"", 3}},
+				{.how = VALUE_TEXT}};
 static struct shape_field fields[] = {
-    {.kind = FIELD_NUMBER, .name = {"a", 1}, .letter = 'd', .bits = 32, .is_signed = true},
-    {.kind = FIELD_STRING, .name = {"s", 1}, .letter = 's', .how = {"-5", 2}, .before = {" ", 1}},
-    {.kind = FIELD_CHAR, .name = {"a", 1}, .letter = 'c', .bits = 8},
-    {.kind = FIELD_ENUM, .name = {"e", 1}, .letter = 's', .bits = 32, .names = &names},
-    {.kind = FIELD_DOUBLE, .name = {"d", 1}, .letter = 's'},
-    {.kind = FIELD_TIME, .name = {"t", 1}, .letter = 's', .literal = {"%H:%f", 5}},
-    {.kind = FIELD_CHOICE, .name = {"c", 1}, .letter = 's', .yes = &yes, .no = &no},
-    {.kind = FIELD_AGGREGATE, .name = {"g", 1}, .letter = 's', .type = &letters, .n_bytes = 9},
-    {.kind = FIELD_AGGREGATE, .name = {"i", 1}, .letter = 's', .type = &int32, .n_bytes = 4},
-    {.kind = FIELD_HIDDEN, .name = {"h", 1}, .letter = 's'},
-    {.kind = FIELD_BOOL, .name = {"b", 1}, .letter = 's', .bits = 8, .before = {"\n", 1}},
-    {.kind = FIELD_ADDRESS, .name = {"p", 1}, .letter = 'p', .bits = 64},
+    {.name = {"a", 1}, .as = {.letter = 'd', .bits = 32}, .value = {.type = &int32}},
+    {.name = {"s", 1}, .as = {.how = {"-5", 2}}, .before = {" ", 1}, .value = {VALUE_STRING}},
+    {.name = {"a", 1}, .as = {.letter = 'c', .bits = 8}, .value = {.type = &letter}},
+    {.name = {"e", 1}, .value = {.type = &int32, .names = &names}},
+    {.name = {"d", 1}, .value = {.type = &value_double}},
+    {.name = {"t", 1}, .value = {.how = VALUE_TIME, .literal = {"%H:%f", 5}}},
+    {.name = {"c", 1}, .value = {.how = VALUE_CHOICE, .parts = choice, .n_parts = 2}},
+    {.name = {"g", 1}, .value = {.type = &letters, .n_bytes = 9}},
+    {.name = {"i", 1}, .value = {.type = &pair, .n_bytes = 4}},
+    {.name = {"h", 1}, .value = {.how = VALUE_HIDDEN}},
+    {.name = {"b", 1}, .before = {"\n", 1}, .value = {.type = &value_bool}},
+    {.name = {"p", 1}, .as = {.letter = 'p', .bits = 64}, .value = {.type = &value_address}},
 };
 
 static void add_shapes(struct arena *a, struct shapes *s, enum shape_style style)
@@ -50,7 +51,7 @@ static void add_shapes(struct arena *a, struct shapes *s, enum shape_style style
 	struct str end = STR("\n");
 	bool is_list = style == SHAPE_LIST;
 	// What -t lists are arguments: no choice between texts.
-	no.kind = is_list ? FIELD_HIDDEN : FIELD_TEXT;
+	choice[1].how = is_list ? VALUE_HIDDEN : VALUE_TEXT;
 	vec_push(a, &s->list,
 		 (struct shape){.style = style,
 				.fields = fields,

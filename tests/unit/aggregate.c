@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "ctype/lookup.h"
 #include "dwarf/dwtypes.h"
-#include "record/aggregate.h"
+#include "value/show.h"
 
 enum mood { MOOD_BAD = -1, MOOD_FINE, MOOD_GOOD };
 enum access { ACCESS_READ = 1, ACCESS_WRITE = 2, ACCESS_RUN = 4 };
@@ -73,14 +73,15 @@ static int64_t *travel(const void *p, size_t n, uint64_t addr)
 static struct str shown(struct ctype *t, const void *p, size_t n, uint64_t addr, bool json)
 {
 	int64_t *numbers = travel(p, n, addr);
-	struct shape_field f = {.kind = FIELD_AGGREGATE, .type = t, .n_bytes = n};
+	struct value v = {.type = t, .n_bytes = n};
+	struct value_data d = {.numbers = numbers};
 	struct strbuf b;
 	struct json j = {.out = &b};
 	strbuf_init(&b);
 	if (json)
-		aggregate_json(&(struct render){0}, &f, numbers, &j, NULL);
+		value_json(&(struct render){0}, &v, d, VALUE_RAW, &j);
 	else
-		aggregate_text(&(struct render){0}, &f, numbers, &b);
+		value_text(&(struct render){0}, &v, d, VALUE_RAW, &b);
 	free(numbers);
 	return strbuf_take(&b, &arena);
 }

@@ -124,8 +124,9 @@ static void is_passed_on(const char *form, const char *claim)
 
 static void test_forms(struct arena *a)
 {
-	static struct shape_field number = {.kind = FIELD_NUMBER}, text = {.kind = FIELD_TEXT};
-	static struct shape_field two[] = {{.kind = FIELD_STRING}, {.kind = FIELD_TEXT}};
+	static struct shape_field number = {0}, text = {.value = {.how = VALUE_TEXT}};
+	static struct shape_field two[] = {{.value = {.how = VALUE_STRING}},
+					   {.value = {.how = VALUE_TEXT}}};
 	shapes_init(&shapes, a, false);
 	vec_push(a, &shapes.list, (struct shape){.is_counted = true});
 	vec_push(a, &shapes.list, (struct shape){.fields = &number, .n_fields = 1});
@@ -165,11 +166,12 @@ static void is_format(struct arena *a, size_t number, const char *want, const ch
 
 static void test_formats(struct arena *a)
 {
-	static struct shape_field bytes[] = {{.kind = FIELD_AGGREGATE, .n_bytes = 9},
-					     {.kind = FIELD_LITERAL},
-					     {.kind = FIELD_HIDDEN}};
-	static struct shape_field text = {.kind = FIELD_TEXT};
-	static struct shape_field choice = {.kind = FIELD_CHOICE, .yes = &bytes[0], .no = &text};
+	static struct shape_field bytes[] = {{.value = {.n_bytes = 9}},
+					     {.value = {.how = VALUE_LITERAL}},
+					     {.value = {.how = VALUE_HIDDEN}}};
+	static struct value parts[] = {{.n_bytes = 9}, {.how = VALUE_TEXT}};
+	static struct shape_field choice = {
+	    .value = {.how = VALUE_CHOICE, .parts = parts, .n_parts = 2}};
 	size_t n = shapes.list.n;
 	vec_push(a, &shapes.list, (struct shape){.fields = bytes, .n_fields = 3});
 	vec_push(a, &shapes.list, (struct shape){.fields = &choice, .n_fields = 1});
@@ -238,7 +240,7 @@ static void test_broken(void)
 /** A program that tells its KEY, 7, which the text between the first record and others may not know. */
 static void test_key(struct arena *a)
 {
-	static struct shape_field text = {.kind = FIELD_TEXT};
+	static struct shape_field text = {.value = {.how = VALUE_TEXT}};
 	struct shapes others = shapes;
 	shapes_init(&shapes, a, false);
 	shapes_add_key(&shapes);
@@ -353,21 +355,28 @@ static uint64_t random_to(uint64_t n)
 	return (state >> 20) % n;
 }
 
-static struct shape_field *random_fields(struct arena *a, size_t n, unsigned depth)
+static struct value random_value(struct arena *a, unsigned depth)
+{
+	struct value v = {0};
+	do
+		v.how = (enum value_how)random_to(VALUE_HIDDEN + 1);
+	while (v.how == VALUE_TUPLE || (v.how == VALUE_CHOICE && depth == 3));
+	if (v.how == VALUE_PLAIN && random_to(2))
+		v.n_bytes = random_to(100);
+	if (v.how == VALUE_CHOICE) {
+		v.n_parts = 2;
+		v.parts = arena_array(a, struct value, 2);
+		v.parts[0] = random_value(a, depth + 1);
+		v.parts[1] = random_value(a, depth + 1);
+	}
+	return v;
+}
+
+static struct shape_field *random_fields(struct arena *a, size_t n)
 {
 	struct shape_field *fields = arena_array(a, struct shape_field, n);
-	for (size_t i = 0; i < n; i++) {
-		struct shape_field *f = &fields[i];
-		do {
-			f->kind = (enum field_kind)random_to(FIELD_HIDDEN + 1);
-		} while (f->kind == FIELD_CHOICE && depth == 3);
-		if (f->kind == FIELD_AGGREGATE)
-			f->n_bytes = random_to(100);
-		if (f->kind == FIELD_CHOICE) {
-			f->yes = random_fields(a, 1, depth + 1);
-			f->no = random_fields(a, 1, depth + 1);
-		}
-	}
+	for (size_t i = 0; i < n; i++)
+		fields[i] = (struct shape_field){.value = random_value(a, 0)};
 	return fields;
 }
 
@@ -475,7 +484,7 @@ static size_t round_trips(uint64_t seed, size_t n_shapes, size_t n)
 	shapes_init(&shapes, &a, random_to(2));
 	for (size_t i = 0; i < n_shapes; i++) {
 		size_t n_fields = random_to(8);
-		struct shape_field *fields = random_fields(&a, n_fields, 0);
+		struct shape_field *fields = random_fields(&a, n_fields);
 		struct str probe = random_to(2) ? STR("a:b") : STR("");
 		vec_push(&a, &shapes.list,
 			 (struct shape){.fields = fields, .n_fields = n_fields, .probe = probe});

@@ -2,7 +2,7 @@
  * fieldjson: values of each kind as JSON. `fieldjson.t random SEED N` prints N random records as the
  * writer makes JSON of them, each behind what it was made of: tests/cli/records.py compares the two.
  */
-#include "record/fieldjson.h"
+#include "record/render.h"
 
 #include <inttypes.h>
 
@@ -24,31 +24,31 @@ static const struct enumtab states = {
 static const struct enumtab flags = {.size = 8, .items = flag_items, .n_items = 3};
 
 /** The JSON of one record of one field, without what is around its value. */
-static struct str value_of(struct arena *a, struct shape_field f, int64_t number, struct str text)
+static struct str shown(struct arena *a, struct value v, int64_t number, struct str text)
 {
 	struct strbuf out;
 	struct json j = {.out = &out};
 	struct render how = {.names = arena_new(a, struct codename)};
+	struct shape_field f = {.name = STR("x"), .value = v};
 	struct shape shape = {.fields = &f, .n_fields = 1};
-	f.name = STR("x");
 	strbuf_init(&out);
 	shape_make_keys(a, &shape);
-	fieldjson_record(&how,
-			 &(struct record){.shape = &shape, .numbers = &number, .texts = &text}, &j);
+	render_record_json(
+	    &how, &(struct record){.shape = &shape, .numbers = &number, .texts = &text}, &j);
 	struct str all = strbuf_take(&out, a), before = STR("\"fields\": {\"x\": ");
 	return str_slice(all, before.n, all.n - before.n - 1);
 }
 
-static void is_number(struct arena *a, struct shape_field f, int64_t number, const char *want,
+static void is_number(struct arena *a, struct ctype *t, int64_t number, const char *want,
 		      const char *claim)
 {
-	is_str(value_of(a, f, number, (struct str){0}), str_from(want), claim);
+	is_str(shown(a, (struct value){.type = t}, number, (struct str){0}), str_from(want), claim);
 }
 
-static void is_text(struct arena *a, enum field_kind kind, struct str text, const char *want,
+static void is_text(struct arena *a, enum value_how how, struct str text, const char *want,
 		    const char *claim)
 {
-	is_str(value_of(a, (struct shape_field){.kind = kind}, 4096, text), str_from(want), claim);
+	is_str(shown(a, (struct value){.how = how}, 4096, text), str_from(want), claim);
 }
 
 static int64_t bits_of(double v)
@@ -67,8 +67,8 @@ static int64_t bits_of_float(float v)
 
 static void test_numbers(struct arena *a)
 {
-	struct shape_field u64 = {.bits = 64}, s64 = {.bits = 64, .is_signed = true},
-			   s16 = {.bits = 16, .is_signed = true}, u16 = {.bits = 16};
+	struct ctype *u64 = value_integer(64, false), *s64 = value_integer(64, true),
+		     *s16 = value_integer(16, true), *u16 = value_integer(16, false);
 	is_number(a, s64, 9007199254740991, "9007199254740991", "2^53 - 1 is a number");
 	is_number(a, s64, 9007199254740992, "\"9007199254740992\"", "2^53 is a string");
 	is_number(a, s64, -9007199254740991, "-9007199254740991", "so is -(2^53 - 1) a number");
@@ -77,87 +77,89 @@ static void test_numbers(struct arena *a)
 	is_number(a, u64, -1, "\"18446744073709551615\"", "the largest");
 	is_number(a, s16, 0x1fffd, "-3", "of a narrow number only its own bits count");
 	is_number(a, u16, -3, "65533", "an unsigned one is not negative");
-	is_number(a, (struct shape_field){.kind = FIELD_BOOL, .bits = 8}, 0x100, "false",
-		  "a bool has 8 bits");
-	is_number(a, (struct shape_field){.kind = FIELD_BOOL, .bits = 8}, 2, "true",
-		  "and is true when it is not 0");
-	is_number(a, (struct shape_field){.kind = FIELD_CHAR, .bits = 8}, 'x', "\"x\"", "a char");
-	is_number(a, (struct shape_field){.kind = FIELD_CHAR, .bits = 8}, 0xe9,
-		  "{\"text\": \"\xef\xbf\xbd\", \"hex\": \"e9\"}", "one that is not ASCII");
-	struct shape_field address = {.kind = FIELD_ADDRESS, .bits = 64},
-			   code = {.kind = FIELD_CODE, .bits = 64};
-	is_number(a, address, 0x7ffe00001000, "\"0x7ffe00001000\"", "an address");
-	is_number(a, address, 0, "null", "a null pointer");
-	is_number(a, (struct shape_field){.letter = 'p', .bits = 64}, 4096, "\"0x1000\"",
-		  "so is what %p prints");
-	is_number(a, code, 77, "\"f(\\\"\\u001b\\\")\"", "a function");
-	is_number(a, code, 78, "\"0x4e\"", "one without a name");
-	is_number(a, code, 79, "{\"text\": \"a\xef\xbf\xbd\", \"hex\": \"61ff\"}",
+	is_number(a, &value_bool, 0x100, "false", "a bool has 8 bits");
+	is_number(a, &value_bool, 2, "true", "and is true when it is not 0");
+	is_number(a, &value_char, 'x', "\"x\"", "a char");
+	is_number(a, &value_char, 0xe9, "{\"text\": \"\xef\xbf\xbd\", \"hex\": \"e9\"}",
+		  "one that is not ASCII");
+	is_number(a, &value_address, 0x7ffe00001000, "\"0x7ffe00001000\"", "an address");
+	is_number(a, &value_address, 0, "null", "a null pointer");
+	is_number(a, &value_code, 77, "\"f(\\\"\\u001b\\\")\"", "a function");
+	is_number(a, &value_code, 78, "\"0x4e\"", "one without a name");
+	is_number(a, &value_code, 79, "{\"text\": \"a\xef\xbf\xbd\", \"hex\": \"61ff\"}",
 		  "one whose name is not UTF-8: programs write their perf maps themselves");
-	is_number(a, code, 0, "null", "none");
-	struct shape_field single = {.kind = FIELD_FLOAT}, full = {.kind = FIELD_DOUBLE};
-	is_number(a, full, bits_of(9.99), "9.99", "a double has no more digits than it needs");
-	is_number(a, single, bits_of_float(9.99f), "9.99", "so has a float");
-	is_number(a, full, bits_of(-1.0 / 0.0), "\"-inf\"", "JSON has no infinity");
-	is_number(a, full, bits_of(0.0 / 0.0) & INT64_MAX, "\"nan\"", "nor nan");
-	is_number(a, full, INT64_MIN, "-0.0", "the sign of 0 stays");
-	is_number(a, full, bits_of(1e300), "1e+300", "a large one");
+	is_number(a, &value_code, 0, "null", "none");
+	is_number(a, &value_double, bits_of(9.99), "9.99",
+		  "a double has no more digits than it needs");
+	is_number(a, &value_float, bits_of_float(9.99f), "9.99", "so has a float");
+	is_number(a, &value_double, bits_of(-1.0 / 0.0), "\"-inf\"", "JSON has no infinity");
+	is_number(a, &value_double, bits_of(0.0 / 0.0) & INT64_MAX, "\"nan\"", "nor nan");
+	is_number(a, &value_double, INT64_MIN, "-0.0", "the sign of 0 stays");
+	is_number(a, &value_double, bits_of(1e300), "1e+300", "a large one");
+}
+
+static void is_enum(struct arena *a, const struct enumtab *names, int64_t number, const char *want,
+		    const char *claim)
+{
+	struct value v = {.type = value_integer(names->size * 8, names->is_signed), .names = names};
+	is_str(shown(a, v, number, (struct str){0}), str_from(want), claim);
 }
 
 static void test_enums(struct arena *a)
 {
-	struct shape_field state = {.kind = FIELD_ENUM, .bits = 32, .names = &states},
-			   flag = {.kind = FIELD_ENUM, .bits = 64, .names = &flags};
-	is_number(a, state, 1, "{\"name\": \"ON\", \"value\": 1}", "an enumerator");
-	is_number(a, state, 0xffffffff, "{\"name\": \"BAD\", \"value\": -1}",
-		  "a negative one that was not sign-extended");
-	is_number(a, state, INT32_MIN, "{\"name\": \"ns::LOW\", \"value\": -2147483648}",
-		  "one with a scope");
-	is_number(a, state, 5, "{\"name\": null, \"value\": 5}", "a value without a name");
-	is_number(a, state, -5, "{\"name\": null, \"value\": -5}", "a negative one");
-	is_number(a, flag, 3, "{\"name\": \"A|B\", \"value\": 3}", "two flags");
-	is_number(a, flag, 0x41, "{\"name\": \"A|0x40\", \"value\": 65}", "a flag and a rest");
-	is_number(a, flag, 0x40, "{\"name\": null, \"value\": 64}", "no flag");
-	is_number(a, flag, INT64_MIN, "{\"name\": \"TOP\", \"value\": \"9223372036854775808\"}",
-		  "a flag beyond 2^53");
+	is_enum(a, &states, 1, "{\"name\": \"ON\", \"value\": 1}", "an enumerator");
+	is_enum(a, &states, 0xffffffff, "{\"name\": \"BAD\", \"value\": -1}",
+		"a negative one that was not sign-extended");
+	is_enum(a, &states, INT32_MIN, "{\"name\": \"ns::LOW\", \"value\": -2147483648}",
+		"one with a scope");
+	is_enum(a, &states, 5, "{\"name\": null, \"value\": 5}", "a value without a name");
+	is_enum(a, &states, -5, "{\"name\": null, \"value\": -5}", "a negative one");
+	is_enum(a, &flags, 3, "{\"name\": \"A|B\", \"value\": 3}", "two flags");
+	is_enum(a, &flags, 0x41, "{\"name\": \"A|0x40\", \"value\": 65}", "a flag and a rest");
+	is_enum(a, &flags, 0x40, "{\"name\": null, \"value\": 64}", "no flag");
+	is_enum(a, &flags, INT64_MIN, "{\"name\": \"TOP\", \"value\": \"9223372036854775808\"}",
+		"a flag beyond 2^53");
 }
 
 static void test_texts(struct arena *a)
 {
-	is_text(a, FIELD_TEXT, STR("q\"b\\\n\x01\x7f"), "\"q\\\"b\\\\\\u000a\\u0001\\u007f\"",
+	is_text(a, VALUE_TEXT, STR("q\"b\\\n\x01\x7f"), "\"q\\\"b\\\\\\u000a\\u0001\\u007f\"",
 		"quotes, backslashes and control bytes");
-	is_text(a, FIELD_TEXT, STR("\xc3\xa9\xf0\x9f\x98\x80"), "\"\xc3\xa9\xf0\x9f\x98\x80\"",
+	is_text(a, VALUE_TEXT, STR("\xc3\xa9\xf0\x9f\x98\x80"), "\"\xc3\xa9\xf0\x9f\x98\x80\"",
 		"UTF-8 stays");
-	is_text(a, FIELD_TEXT, STR("a\xff\xc3"),
+	is_text(a, VALUE_TEXT, STR("a\xff\xc3"),
 		"{\"text\": \"a\xef\xbf\xbd\xef\xbf\xbd\", \"hex\": \"61ffc3\"}",
 		"what is not UTF-8 has its bytes, too");
-	is_text(a, FIELD_TEXT, STR("\xed\xa0\x80"),
+	is_text(a, VALUE_TEXT, STR("\xed\xa0\x80"),
 		"{\"text\": \"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\", \"hex\": \"eda080\"}",
 		"a surrogate is not UTF-8");
-	is_text(a, FIELD_TEXT, STR("\xef\xbf\xbd"), "\"\xef\xbf\xbd\"", "U+FFFD itself is");
-	is_text(a, FIELD_STRING, STR(""), "\"\"", "an empty string");
-	is_str(value_of(a, (struct shape_field){.kind = FIELD_STRING}, 0, STR("")), STR("null"),
+	is_text(a, VALUE_TEXT, STR("\xef\xbf\xbd"), "\"\xef\xbf\xbd\"", "U+FFFD itself is");
+	is_text(a, VALUE_STRING, STR(""), "\"\"", "an empty string");
+	is_str(shown(a, (struct value){.how = VALUE_STRING}, 0, STR("")), STR("null"),
 	       "a null string");
-	is_str(value_of(a, (struct shape_field){.kind = FIELD_STRING}, 0x5000, STR("")),
-	       STR("\"literal\""), "a string whose page was not in memory");
-	is_str(value_of(a, (struct shape_field){.kind = FIELD_STRING}, 0x6000, STR("")), STR(""),
+	is_str(shown(a, (struct value){.how = VALUE_STRING}, 0x5000, STR("")), STR("\"literal\""),
+	       "a string whose page was not in memory");
+	is_str(shown(a, (struct value){.how = VALUE_STRING}, 0x6000, STR("")), STR(""),
 	       "one that is not known is omitted");
-	is_text(a, FIELD_LITERAL, STR(""), "\"\"", "a literal");
-	struct shape_field hour = {.kind = FIELD_TIME, .literal = {"%Y", 2}};
-	is_number(a, hour, INT64_C(86400000000000) * 400, "\"1971\"", "a time");
+	is_text(a, VALUE_LITERAL, STR(""), "\"\"", "a literal");
+	struct value hour = {.how = VALUE_TIME, .literal = {"%Y", 2}};
+	is_str(shown(a, hour, INT64_C(86400000000000) * 400, (struct str){0}), STR("\"1971\""),
+	       "a time");
 }
 
 static void test_records(struct arena *a)
 {
-	struct shape_field yes = {.kind = FIELD_STRING}, no = {.kind = FIELD_HIDDEN};
-	struct shape_field inner = {.kind = FIELD_CHOICE, .yes = &yes, .no = &no};
+	struct value inner[] = {{.how = VALUE_STRING}, {.how = VALUE_HIDDEN}};
+	struct value outer[] = {{.how = VALUE_CHOICE, .parts = inner, .n_parts = 2},
+				{.how = VALUE_STRING}};
+	struct ctype *u64 = value_integer(64, false);
 	struct shape_field fields[] = {
-	    {.name = {"a", 1}, .kind = FIELD_TEXT, .is_string = true},
-	    {.name = {"c\xff", 2}, .kind = FIELD_CHOICE, .yes = &inner, .no = &yes},
-	    {.name = {"a", 1}, .kind = FIELD_TEXT},
-	    {.name = {"a_2", 3}, .bits = 64},
-	    {.name = {"a", 1}, .kind = FIELD_HIDDEN},
-	    {.name = {"a", 1}, .bits = 64},
+	    {.name = {"a", 1}, .value = {.how = VALUE_TEXT, .can_be_cut = true}},
+	    {.name = {"c\xff", 2}, .value = {.how = VALUE_CHOICE, .parts = outer, .n_parts = 2}},
+	    {.name = {"a", 1}, .value = {.how = VALUE_TEXT}},
+	    {.name = {"a_2", 3}, .value = {.type = u64}},
+	    {.name = {"a", 1}, .value = {.how = VALUE_HIDDEN}},
+	    {.name = {"a", 1}, .value = {.type = u64}},
 	};
 	struct shape shape = {.fields = fields, .n_fields = sizeof(fields) / sizeof(fields[0])};
 	int64_t numbers[] = {0, 1, 0, 4096, 1, 2};
@@ -168,7 +170,7 @@ static void test_records(struct arena *a)
 	struct json j = {.out = &out};
 	strbuf_init(&out);
 	shape_make_keys(a, &shape);
-	fieldjson_record(&how, &r, &j);
+	render_record_json(&how, &r, &j);
 	is_str(
 	    strbuf_str(&out),
 	    STR("\"fields\": {\"a\": \"abc\", \"c\xef\xbf\xbd\": \"no\", \"a_3\": \"stack\", "
@@ -178,7 +180,7 @@ static void test_records(struct arena *a)
 	how.longest = 0;
 	strbuf_clear(&out);
 	j.needs_comma = false;
-	fieldjson_record(&how, &r, &j);
+	render_record_json(&how, &r, &j);
 	is_str(strbuf_str(&out),
 	       STR("\"fields\": {\"a\": \"abc\", \"c\xef\xbf\xbd\": \"yes\", \"a_3\": \"stack\", "
 		   "\"a_2\": 1, \"a_5\": 2}"),
@@ -186,7 +188,7 @@ static void test_records(struct arena *a)
 	numbers[1] = 0;
 	strbuf_clear(&out);
 	j.needs_comma = false;
-	fieldjson_record(&how, &r, &j);
+	render_record_json(&how, &r, &j);
 	ok(!str_contains(strbuf_str(&out), STR("\"c")), "what cannot be read is omitted");
 	strbuf_fini(&out);
 	(void)a;
@@ -248,29 +250,79 @@ static struct str every_byte(struct arena *a)
 	return (struct str){p, 255};
 }
 
-static struct shape_field random_field(struct arena *a, bool is_inner)
+/** What tests/cli/records.py calls it. */
+enum kind { NUMBER, CHAR, BOOL, ADDRESS, ENUM, FLOAT, DOUBLE, TEXT, STRING, HIDDEN, CHOICE };
+
+static struct value random_value(struct arena *a, bool is_inner)
 {
-	static const enum field_kind kinds[] = {
-	    FIELD_NUMBER, FIELD_NUMBER, FIELD_CHAR,   FIELD_BOOL, FIELD_ADDRESS, FIELD_ENUM,
-	    FIELD_FLOAT,  FIELD_DOUBLE, FIELD_STRING, FIELD_TEXT, FIELD_HIDDEN,	 FIELD_CHOICE};
+	struct value v = {0};
+	unsigned bits = 8u << random_below(4);
+	switch ((enum kind)random_below(is_inner ? CHOICE : CHOICE + 1)) {
+	case NUMBER:
+		v.type = value_integer(bits, random_below(2));
+		break;
+	case CHAR:
+		v.type = &value_char;
+		break;
+	case BOOL:
+		v.type = &value_bool;
+		break;
+	case ADDRESS:
+		v.type = &value_address;
+		break;
+	case ENUM:
+		v.names = random_below(2) ? &states : &flags;
+		v.type = value_integer(v.names->size * 8, v.names->is_signed);
+		break;
+	case FLOAT:
+		v.type = &value_float;
+		break;
+	case DOUBLE:
+		v.type = &value_double;
+		break;
+	case TEXT:
+		v.how = VALUE_TEXT;
+		v.can_be_cut = true;
+		break;
+	case STRING:
+		v.how = VALUE_STRING;
+		break;
+	case HIDDEN:
+		v.how = VALUE_HIDDEN;
+		break;
+	case CHOICE:
+		v = (struct value){.how = VALUE_CHOICE, .n_parts = 2};
+		v.parts = arena_array(a, struct value, 2);
+		v.parts[0] = random_value(a, true);
+		v.parts[1] = random_value(a, true);
+		break;
+	}
+	return v;
+}
+
+static enum kind kind_of(const struct value *v)
+{
+	return v->how == VALUE_TEXT	   ? TEXT
+	       : v->how == VALUE_STRING	   ? STRING
+	       : v->how == VALUE_HIDDEN	   ? HIDDEN
+	       : v->names		   ? ENUM
+	       : v->type == &value_char	   ? CHAR
+	       : v->type == &value_bool	   ? BOOL
+	       : v->type == &value_address ? ADDRESS
+	       : v->type == &value_float   ? FLOAT
+	       : v->type == &value_double  ? DOUBLE
+					   : NUMBER;
+}
+
+static struct shape_field random_field(struct arena *a)
+{
 	static const struct str names[] = {STR("a"), STR("b"), STR("a_2"), STR("pid / 2"),
 					   STR("\"\\\n\xc3\xa9")};
-	struct shape_field f = {.name = names[random_below(5)],
-				.kind = kinds[random_below(is_inner ? 11 : 12)],
-				.bits = 8u << random_below(4),
-				.is_string = true,
-				.is_signed = random_below(2)};
-	f.letter = f.kind == FIELD_NUMBER ? 'd' : 's';
-	f.names = random_below(2) ? &states : &flags;
-	if (f.kind == FIELD_ENUM)
-		f.bits = f.names->size * 8;
-	if (f.kind == FIELD_CHOICE) {
-		f.yes = arena_new(a, struct shape_field);
-		f.no = arena_new(a, struct shape_field);
-		*f.yes = random_field(a, true);
-		*f.no = random_field(a, true);
-	}
-	return f;
+	struct value v = random_value(a, false);
+	return (struct shape_field){
+	    .name = names[random_below(5)],
+	    .as = {.letter = v.type && kind_of(&v) == NUMBER ? 'd' : 's', .bits = 64},
+	    .value = v};
 }
 
 static struct shape random_shape(struct arena *a)
@@ -278,7 +330,7 @@ static struct shape random_shape(struct arena *a)
 	struct shape s = {.probe = STR("a:b"), .after = STR("\n"), .n_fields = random_below(9)};
 	s.fields = arena_array(a, struct shape_field, s.n_fields + 1);
 	for (size_t i = 0; i < s.n_fields; i++)
-		s.fields[i] = random_field(a, false);
+		s.fields[i] = random_field(a);
 	return s;
 }
 
@@ -309,24 +361,24 @@ static struct str send_text(struct arena *a, struct sent *to)
 }
 
 /** Sends a random value of @f, and says what it is unless it @is_hidden. */
-static void send_field(struct arena *a, const struct shape_field *f, struct sent *to,
-		       bool is_hidden)
+static void send_field(struct arena *a, const struct value *f, struct sent *to, bool is_hidden)
 {
 	int64_t v = 0;
 	struct str s = {0};
-	if (f->kind == FIELD_CHOICE) {
+	if (f->how == VALUE_CHOICE) {
 		v = send_number(to);
-		send_field(a, f->yes, to, is_hidden || !v);
-		send_field(a, f->no, to, is_hidden || v);
+		send_field(a, &f->parts[0], to, is_hidden || !v);
+		send_field(a, &f->parts[1], to, is_hidden || v);
 		return;
 	}
-	if (f->kind != FIELD_TEXT && f->kind != FIELD_HIDDEN)
+	if (f->how != VALUE_TEXT && f->how != VALUE_HIDDEN)
 		v = send_number(to);
-	if (f->kind == FIELD_STRING || f->kind == FIELD_TEXT)
+	if (f->how == VALUE_STRING || f->how == VALUE_TEXT)
 		s = send_text(a, to);
 	if (is_hidden)
 		return;
-	printf("%d %u %d %d %" PRId64 " ", f->kind, f->bits, f->is_signed, f->names == &flags, v);
+	printf("%d %d %d %d %" PRId64 " ", kind_of(f), f->type ? (int)f->type->size * 8 : 0,
+	       f->type && f->type->is_signed, f->names == &flags, v);
 	print_text(s);
 	putchar('\n');
 }
@@ -349,7 +401,7 @@ static void print_random(struct arena *a, size_t n)
 		for (size_t k = 0; k < s->n_fields; k++) {
 			print_text(s->fields[k].name);
 			putchar(' ');
-			send_field(a, &s->fields[k], &sent, false);
+			send_field(a, &s->fields[k].value, &sent, false);
 		}
 		struct str comm = random_text(a);
 		print_text(comm);

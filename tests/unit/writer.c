@@ -6,21 +6,21 @@
 
 #include "tap.h"
 
+static struct ctype int32 = {.kind = CTYPE_INT, .size = 4, .has_size = true, .is_signed = true};
+static struct ctype int64 = {.kind = CTYPE_INT, .size = 8, .has_size = true, .is_signed = true};
 static struct shape_field number[] = {
     {.name = {"n", 1},
-     .kind = FIELD_NUMBER,
      .before = {"n=", 2},
-     .letter = 'd',
-     .bits = 64,
-     .is_signed = true},
+     .as = {.letter = 'd', .bits = 64},
+     .value = {.type = &int64}},
 };
-static struct shape_field text[] = {{.name = {"s", 1}, .kind = FIELD_TEXT, .letter = 's'}};
+static struct shape_field text[] = {{.name = {"s", 1}, .value = {.how = VALUE_TEXT}}};
 static struct shape_field behind[] = {
-    {.name = {"s", 1}, .kind = FIELD_TEXT, .before = {"\n", 1}, .letter = 's'},
+    {.name = {"s", 1}, .before = {"\n", 1}, .value = {.how = VALUE_TEXT}},
 };
 static struct shape_field both[] = {
-    {.name = {"n", 1}, .kind = FIELD_NUMBER, .letter = 'd', .bits = 32, .is_signed = true},
-    {.name = {"s", 1}, .kind = FIELD_STRING, .letter = 's'},
+    {.name = {"n", 1}, .value = {.type = &int32}},
+    {.name = {"s", 1}, .value = {.how = VALUE_STRING}},
 };
 
 enum {

@@ -1,4 +1,4 @@
-#include "record/aggregate.h"
+#include "value/show.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -16,16 +16,18 @@ enum { MAX_ELEMENTS = 200 };
 /** Below is nobody's memory: what a null pointer leads to is read as zeros. */
 enum { NO_MEMORY = 4096 };
 
-/** The bytes, and where what they mean is written to: text, or JSON where @j is not NULL. */
+/** Bytes of memory, and where what they mean is written to: text, or JSON where @j is not NULL. */
 struct walk {
 	const struct render *how;
+	enum value_style style;
+	const struct value *value; // that is shown: it, or something in it
 	struct str bytes;
-	uint64_t addr; /**< where they are in the program */
+	uint64_t addr; // where they are in the program
 	struct strbuf *out;
 	struct json *j;
-	bool needs_comma; /**< of text */
+	bool needs_comma; // of text
 	unsigned depth;
-	unsigned left; /**< values that may still be shown */
+	unsigned left; // values that may still be shown
 };
 
 /** Where a value is: in bits, counted as ctype_member does. */
@@ -106,6 +108,11 @@ static bool is_there(const struct walk *w, uint64_t off, uint64_t n)
 static unsigned __int128 read_bits(struct str bytes, uint64_t bit_off, unsigned n)
 {
 	unsigned __int128 v = 0;
+	bool is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+	if (is_little && bit_off % 8 == 0 && n % 8 == 0) {
+		memcpy(&v, bytes.p + bit_off / 8, n / 8);
+		return v;
+	}
 	for (unsigned i = 0; i < n; i++) {
 		uint64_t at = bit_off + i;
 		unsigned char byte = (unsigned char)bytes.p[at / 8];
@@ -159,30 +166,35 @@ static struct str huge_digits(unsigned __int128 v, bool is_signed, char room[48]
 	return (struct str){p, (size_t)(room + 48 - p)};
 }
 
-/** 97 'a', with the escapes of a string. */
+/** 'a', with the escapes of a string. */
 static void add_char(struct walk *w, char c)
 {
 	struct strbuf text;
 	strbuf_init(&text);
 	render_quoted((struct str){&c, 1}, &text);
 	struct str inner = str_slice(strbuf_str(&text), 1, text.n - 2);
-	strbuf_addf(w->out, " '%s" STR_FMT "'", c == '\'' ? "\\" : "", STR_ARG(inner));
+	strbuf_addf(w->out, "'%s" STR_FMT "'", c == '\'' ? "\\" : "", STR_ARG(inner));
 	strbuf_fini(&text);
 }
+
+static void add_string(struct walk *w, struct str s, bool is_cut);
 
 static void show_integer(struct walk *w, const struct place *p, const struct ctype *t)
 {
 	unsigned __int128 v;
-	char room[48], c;
+	char room[48];
 	if (!read_integer(w, p, t->is_signed, &v)) {
 		add_missing(w);
 	} else if (w->j && t->is_char) {
-		c = (char)v;
-		valuejson_string(w->j, NULL, (struct str){&c, 1});
+		valuejson_string(w->j, NULL, (struct str){&(char){(char)v}, 1});
+	} else if (t->is_char && w->style == VALUE_LISTED) {
+		add_char(w, (char)v);
 	} else if (t->size <= 8) {
 		add_number(w, (int64_t)v, t->is_signed);
-		if (t->size == 1 && !w->j)
+		if (t->size == 1 && !w->j && w->style == VALUE_MEMBER) {
+			strbuf_addc(w->out, ' ');
 			add_char(w, (char)v);
+		}
 	} else if (w->j) {
 		json_str(w->j, NULL, huge_digits(v, t->is_signed, room));
 	} else {
@@ -190,12 +202,24 @@ static void show_integer(struct walk *w, const struct place *p, const struct cty
 	}
 }
 
+/** A number that may be an address. */
+static void show_untyped(struct walk *w, const struct place *p)
+{
+	unsigned __int128 v;
+	if (w->style == VALUE_MEMBER || !read_integer(w, p, false, &v))
+		add_missing(w);
+	else if (w->j)
+		add_number(w, (int64_t)v, false);
+	else
+		render_address((uint64_t)v, w->out);
+}
+
 static void show_bool(struct walk *w, const struct place *p)
 {
 	unsigned __int128 v;
 	if (!read_integer(w, p, false, &v))
 		add_missing(w);
-	else if (v > 1)
+	else if (v > 1 && w->style == VALUE_MEMBER)
 		add_number(w, (int64_t)v, false); // a value that no bool has
 	else if (w->j)
 		json_bool(w->j, NULL, v);
@@ -218,6 +242,26 @@ static void make_names(struct arena *a, struct ctype *t, int64_t v, struct enumt
 	enumtab_from_type(a, t, ret);
 }
 
+/** An enumerator in a key is nothing but its name. */
+static void add_enumerator(struct walk *w, const struct enumtab *names, int64_t v)
+{
+	struct strbuf text;
+	if (!w->j) {
+		render_enum(names, v, w->out);
+		return;
+	}
+	if (w->style != VALUE_KEY) {
+		valuejson_enum(w->j, NULL, names, v);
+		return;
+	}
+	strbuf_init(&text);
+	if (render_enum(names, v, &text))
+		valuejson_string(w->j, NULL, strbuf_str(&text));
+	else
+		add_number(w, v, names->is_signed);
+	strbuf_fini(&text);
+}
+
 static void show_enum(struct walk *w, const struct place *p, struct ctype *t)
 {
 	unsigned __int128 v;
@@ -229,40 +273,53 @@ static void show_enum(struct walk *w, const struct place *p, struct ctype *t)
 		add_missing(w);
 		return;
 	}
+	if (w->value->names) {
+		add_enumerator(w, w->value->names, (int64_t)v);
+		return;
+	}
 	arena_init(&arena);
 	make_names(&arena, t, (int64_t)v, &names);
-	if (w->j)
-		valuejson_enum(w->j, NULL, &names, (int64_t)v);
-	else
-		render_enum(&names, (int64_t)v, w->out);
+	add_enumerator(w, &names, (int64_t)v);
 	arena_fini(&arena);
 }
 
-static bool is_code(const struct ctype *t)
+/** A function's name, or of an address in a key a variable's; empty: none is known. */
+static struct str find_name(const struct walk *w, const struct ctype *t, uint64_t v,
+			    struct strbuf *room)
 {
+	struct codename *names = v ? w->how->names : NULL;
 	struct ctype *to = ctype_strip(t->of);
-	return to && to->kind == CTYPE_FUNC;
+	bool is_code = to && to->kind == CTYPE_FUNC, is_key = w->style == VALUE_KEY;
+	if (names && is_code)
+		return is_key ? codename_find_distinct(names, v) : codename_find(names, v);
+	if (names && is_key && w->value->has_variable)
+		codename_add_variable(names, v, room);
+	return strbuf_str(room);
 }
 
 static void show_pointer(struct walk *w, const struct place *p, const struct ctype *t)
 {
 	unsigned __int128 v;
+	struct strbuf room;
 	if (!read_integer(w, p, false, &v)) {
 		add_missing(w);
 		return;
 	}
-	struct str name = {0};
-	if (v && is_code(t) && w->how->names)
-		name = codename_find(w->how->names, (uint64_t)v);
+	strbuf_init(&room);
+	struct str name = find_name(w, t, (uint64_t)v, &room);
+	bool is_member = w->style == VALUE_MEMBER;
 	if (w->j && name.n) {
 		valuejson_string(w->j, NULL, name);
 	} else if (w->j) {
 		valuejson_address(w->j, NULL, (uint64_t)v);
 	} else {
-		strbuf_addf(w->out, "0x%llx%s", (unsigned long long)v, name.n ? " <" : "");
+		if (!name.n || is_member)
+			render_address((uint64_t)v, w->out);
+		strbuf_addz(w->out, name.n && is_member ? " <" : "");
 		strbuf_add_printable(w->out, name);
-		strbuf_addz(w->out, name.n ? ">" : "");
+		strbuf_addz(w->out, name.n && is_member ? ">" : "");
 	}
+	strbuf_fini(&room);
 }
 
 /** Shortest digits that read back. */
@@ -335,7 +392,8 @@ static void show_float(struct walk *w, const struct place *p, const struct ctype
 	struct strbuf text;
 	strbuf_init(&text);
 	add_float(at, t->size, &text);
-	// As valuejson_double() has it; a long double may be more than readers can hold.
+	// Readers that have integers read -0 as one, which has no sign; a long double may be more
+	// than they can hold.
 	if (!isfinite(strtod(text.p, NULL)))
 		json_str(w->j, NULL, strbuf_str(&text));
 	else
@@ -544,7 +602,7 @@ static void show_struct(struct walk *w, const struct place *p, struct ctype *t)
 
 static void show_value(struct walk *w, const struct place *p, struct ctype *t)
 {
-	switch (t->kind) {
+	switch (w->value->names ? CTYPE_ENUM : t->kind) {
 	case CTYPE_STRUCT:
 	case CTYPE_UNION:
 		show_struct(w, p, t);
@@ -568,6 +626,9 @@ static void show_value(struct walk *w, const struct place *p, struct ctype *t)
 	case CTYPE_REFERENCE:
 		show_pointer(w, p, t);
 		break;
+	case CTYPE_OPAQUE:
+		show_untyped(w, p);
+		break;
 	default:
 		add_missing(w);
 	}
@@ -587,31 +648,178 @@ static void show(struct walk *w, const struct place *p)
 	w->needs_comma = true;
 }
 
-static void show_field(struct walk *w, const struct shape_field *f, const int64_t *numbers)
+// --- what travels
+
+/** What has parts: its address, and its bytes behind. */
+static void show_memory(struct walk *w, const int64_t *numbers)
 {
 	w->addr = (uint64_t)numbers[0];
-	w->bytes = (struct str){(const char *)(numbers + 1), w->addr < NO_MEMORY ? 0 : f->n_bytes};
+	w->bytes =
+	    (struct str){(const char *)(numbers + 1), w->addr < NO_MEMORY ? 0 : w->value->n_bytes};
 	w->left = MAX_VALUES;
+	w->style = VALUE_MEMBER;
 	if (w->addr)
-		show(w, &(struct place){.type = f->type});
+		show(w, &(struct place){.type = w->value->type});
 	else if (w->j)
 		json_null(w->j, NULL);
 	else
 		strbuf_addz(w->out, "0x0");
 }
 
-void aggregate_text(const struct render *how, const struct shape_field *f, const int64_t *numbers,
-		    struct strbuf *out)
+/** A number: its low bytes are those that a variable of its type has. */
+static void show_number(struct walk *w, const int64_t *number)
 {
-	struct walk w = {.how = how, .out = out};
-	show_field(&w, f, numbers);
+	struct ctype *t = ctype_strip(w->value->type);
+	bool is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+	struct place p = {.type = t};
+	if (!is_little && t->size < sizeof(*number))
+		p.off = sizeof(*number) - t->size;
+	w->bytes = (struct str){(const char *)number, sizeof(*number)};
+	show_value(w, &p, t);
 }
 
-void aggregate_json(const struct render *how, const struct shape_field *f, const int64_t *numbers,
-		    struct json *j, const char *key)
+/** An empty string may be a literal of the program's file, in @room. False: it is not known. */
+static bool find_string(const struct render *how, int64_t address, struct str *text,
+			struct strbuf *room)
 {
-	struct walk w = {.how = how, .j = j};
-	if (key)
-		begin(&w, str_from(key));
-	show_field(&w, f, numbers);
+	if (text->n || !address)
+		return true;
+	if ((uint64_t)address < NO_MEMORY)
+		return false;
+	if (!how->names)
+		return true;
+	size_t most = how->longest ? how->longest : SIZE_MAX;
+	enum codename_text found = codename_find_text(how->names, (uint64_t)address, most, room);
+	if (found == CODENAME_LITERAL)
+		*text = strbuf_str(room);
+	return found != CODENAME_VARIABLE;
+}
+
+static void show_string(struct walk *w, int64_t address, struct str text)
+{
+	struct strbuf room;
+	if (!w->j && w->style != VALUE_LISTED) {
+		strbuf_adds(w->out, text);
+		return;
+	}
+	strbuf_init(&room);
+	bool is_known = find_string(w->how, address, &text, &room);
+	if (w->j && address)
+		valuejson_string(w->j, NULL, text);
+	else if (w->j)
+		json_null(w->j, NULL);
+	else if (!address || !is_known)
+		strbuf_addz(w->out, is_known ? "(null)" : "?");
+	else
+		add_string(w, text, w->how->longest && text.n >= w->how->longest);
+	strbuf_fini(&room);
+}
+
+/** As it is. */
+static void show_text(struct walk *w, struct str s)
+{
+	if (w->j)
+		valuejson_string(w->j, NULL, s);
+	else
+		strbuf_adds(w->out, s);
+}
+
+static void show_time(struct walk *w, int64_t ns)
+{
+	struct strbuf text;
+	if (!w->j) {
+		render_time(w->how, w->value->literal, ns, w->out);
+		return;
+	}
+	strbuf_init(&text);
+	render_time(w->how, w->value->literal, ns, &text);
+	valuejson_string(w->j, NULL, strbuf_str(&text));
+	strbuf_fini(&text);
+}
+
+/** On lines of its own; a function may have any name. */
+static void show_stack(struct walk *w, struct str s)
+{
+	if (w->j) {
+		valuejson_stack(w->j, NULL, s);
+		return;
+	}
+	while (s.n) {
+		struct str line = str_slice(s, 0, str_find(s, '\n'));
+		strbuf_add_printable(w->out, line);
+		strbuf_addz(w->out, line.n < s.n ? "\n" : "");
+		s = str_from_offset(s, line.n + 1);
+	}
+}
+
+static void show_data(struct walk *w, struct value_data d)
+{
+	switch (w->value->how) {
+	case VALUE_PLAIN:
+		if (value_has_parts(w->value))
+			show_memory(w, d.numbers);
+		else
+			show_number(w, d.numbers);
+		break;
+	case VALUE_STRING:
+		show_string(w, *d.numbers, *d.texts);
+		break;
+	case VALUE_TEXT:
+		show_text(w, *d.texts);
+		break;
+	case VALUE_STACK:
+		show_stack(w, *d.texts);
+		break;
+	case VALUE_TIME:
+		show_time(w, *d.numbers);
+		break;
+	case VALUE_LITERAL:
+		show_text(w, w->value->literal);
+		break;
+	default:
+		show_text(w, STR("?"));
+	}
+}
+
+void value_text(const struct render *how, const struct value *v, struct value_data d,
+		enum value_style style, struct strbuf *out)
+{
+	show_data(&(struct walk){.how = how, .value = v, .style = style, .out = out}, d);
+}
+
+void value_json(const struct render *how, const struct value *v, struct value_data d,
+		enum value_style style, struct json *j)
+{
+	show_data(&(struct walk){.how = how, .value = v, .style = style, .j = j}, d);
+}
+
+void value_format(const struct render *how, const struct value_conversion *c, const struct value *v,
+		  struct value_data d, struct strbuf *out)
+{
+	size_t start = out->n;
+	bool is_digits = c->letter && c->letter != 's' && c->letter != 'r';
+	if (is_digits && value_is_number(v) && !value_is_real(v)) {
+		render_number(c->how, c->letter, c->bits, *d.numbers, out);
+		return;
+	}
+	value_text(how, v, d, VALUE_RAW, out);
+	render_lay_out(c->how, start, out);
+}
+
+bool value_is_known(const struct render *how, const struct value *v, struct value_data d)
+{
+	struct strbuf room;
+	if (v->how != VALUE_STRING)
+		return v->how != VALUE_HIDDEN;
+	strbuf_init(&room);
+	struct str text = *d.texts;
+	bool is = find_string(how, *d.numbers, &text, &room);
+	strbuf_fini(&room);
+	return is;
+}
+
+bool value_is_cut(const struct render *how, const struct value *v, struct value_data d)
+{
+	bool is_string = v->how == VALUE_STRING || (v->how == VALUE_TEXT && v->can_be_cut);
+	return how->longest && is_string && d.texts->n >= how->longest;
 }
