@@ -15,6 +15,12 @@ struct strbuf *json_named_value(struct json *j, struct str key)
 	return j->out;
 }
 
+void json_key(struct json *j, struct str key)
+{
+	json_named_value(j, key);
+	j->needs_comma = false;
+}
+
 struct strbuf *json_value(struct json *j, const char *key)
 {
 	if (key)

@@ -28,6 +28,9 @@ struct strbuf *json_value(struct json *j, const char *key);
 /** The same with a key from a stranger. */
 struct strbuf *json_named_value(struct json *j, struct str key);
 
+/** A comma where one is needed, and @key; what is added next is its value. */
+void json_key(struct json *j, struct str key);
+
 /** @bracket: [ or { */
 void json_open(struct json *j, const char *key, char bracket);
 void json_close(struct json *j, char bracket);

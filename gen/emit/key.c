@@ -10,7 +10,7 @@
 
 /** What all uses of a map have in one place of the key, or as its value. */
 struct part {
-	struct map_part is;
+	struct value is;
 	bool is_call; // the key names it: it is to become a number
 };
 
@@ -22,7 +22,7 @@ struct keyed {
 	bool is_seen;	  // a use with a key
 	bool is_fixed;	  // some use cannot be written with another key
 	bool is_disputed; // uses have different keys
-	struct map_part value;
+	struct value value;
 	bool has_value; // some use tells what that is
 };
 
@@ -35,31 +35,25 @@ static bool is_whole(const struct script_map_use *m)
 	       tok_is_any(call->name, words);
 }
 
-static bool is_unsigned(struct ctype *t)
-{
-	return t && t->kind == CTYPE_INT && t->has_size && t->size == 8 && !t->is_signed;
-}
-
-/** What @e is where a map is printed; NULL: not known. */
-static struct map_part shape_of_value(struct bind *b, const struct expr *e)
+/** What @e is where a map is printed; without a type: not known. */
+static struct value shape_of_value(struct bind *b, const struct expr *e)
 {
 	struct ctype *t = e ? ctype_strip(e->type) : NULL;
-	struct map_part ret = {.kind = MAP_ANY};
+	struct value ret = {0};
 	switch (e ? e->kind : EXPR_OPEN) {
 	case EXPR_NUMBER:
 		ret.names = enumtab_of(b->arena, t);
-		ret.kind = ret.names			   ? MAP_ENUM
-			   : t && t->kind == CTYPE_POINTER ? MAP_ADDRESS
-							   : MAP_NUMBER;
-		ret.is_unsigned = is_unsigned(t);
+		bool is_signed = !t || t->kind != CTYPE_INT || t->size != 8 || t->is_signed;
+		ret.type =
+		    t && t->kind == CTYPE_POINTER ? &value_address : value_integer(64, is_signed);
 		break;
 	case EXPR_TEXT:
-		ret.kind = MAP_TEXT;
+		ret.how = VALUE_TEXT;
 		break;
 	case EXPR_TUPLE:
-		ret.kind = MAP_TUPLE;
+		ret.how = VALUE_TUPLE;
 		ret.n_parts = e->n_elements;
-		ret.parts = arena_array(b->arena, struct map_part, ret.n_parts + 1);
+		ret.parts = arena_array(b->arena, struct value, ret.n_parts + 1);
 		for (size_t i = 0; i < ret.n_parts; i++)
 			ret.parts[i] = shape_of_value(b, e->elements[i]);
 		break;
@@ -74,43 +68,33 @@ static struct part part_of(struct bind *b, size_t clause, struct node *n)
 	const struct enumtab *names;
 	n = node_ungrouped(n);
 	if (naming_is_usym(b, clause, n))
-		return (struct part){{.kind = MAP_CODE}, true};
+		return (struct part){{.type = &value_code}, true};
 	if (naming_find_enum(b, clause, n, &names) && names)
-		return (struct part){{.kind = MAP_ENUM, .names = names}, true};
+		return (struct part){{.type = value_integer(64, true), .names = names}, true};
 	struct part ret = {shape_of_value(b, n->expr), false};
-	ret.is.has_variable = ret.is.kind == MAP_ADDRESS && naming_has_addresses(b, clause);
+	ret.is.has_variable = value_is_address(&ret.is) && naming_has_addresses(b, clause);
 	return ret;
 }
 
-static bool is_same_enum(const struct enumtab *a, const struct enumtab *b)
+/** What both are; a number has no sign where both have none. */
+static struct value common(const struct value *a, const struct value *b)
 {
-	bool same = a && b && str_eq(a->name, b->name) && a->n_items == b->n_items;
-	for (size_t i = 0; same && i < a->n_items; i++)
-		same = a->items[i].value == b->items[i].value &&
-		       str_eq(a->items[i].text, b->items[i].text);
-	return same || (!a && !b);
-}
-
-static bool is_same_part(const struct map_part *a, const struct map_part *b)
-{
-	bool same =
-	    a->kind == b->kind && is_same_enum(a->names, b->names) && a->n_parts == b->n_parts;
-	for (size_t i = 0; same && i < a->n_parts; i++)
-		same = a->parts[i].is_unsigned == b->parts[i].is_unsigned &&
-		       is_same_part(&a->parts[i], &b->parts[i]);
-	return same;
+	struct value ret = *a;
+	if (!value_is_alike(a, b))
+		return (struct value){0};
+	if (value_is_unsigned(a))
+		ret.type = b->type;
+	ret.has_variable &= b->has_variable;
+	return ret;
 }
 
 /** What two uses have in one place. */
 static void join(struct keyed *k, struct part *was, const struct part *part)
 {
-	was->is.is_unsigned &= part->is.is_unsigned;
-	was->is.has_variable &= part->is.has_variable;
-	if (was->is.kind == part->is.kind && was->is_call == part->is_call &&
-	    is_same_enum(was->is.names, part->is.names))
-		return;
-	k->is_fixed |= was->is_call || part->is_call;
-	*was = (struct part){{.kind = MAP_ANY}, false};
+	bool is_one = was->is_call == part->is_call && value_is_alike(&was->is, &part->is);
+	k->is_fixed |= !is_one && (was->is_call || part->is_call);
+	was->is = is_one ? common(&was->is, &part->is) : (struct value){0};
+	was->is_call &= is_one;
 }
 
 static void look_at_key(struct keyed *k, const struct script_map_use *m)
@@ -128,11 +112,11 @@ static void look_at_key(struct keyed *k, const struct script_map_use *m)
 }
 
 /** What a map is assigned; NULL: it is counted up or down. */
-static struct map_part value_of(struct bind *b, const struct node *n)
+static struct value value_of(struct bind *b, const struct node *n)
 {
 	static const char *const numbers[] = {"avg", "count", "max", "min", "sum", NULL};
 	if (!n || (n->kind == NODE_CALL && tok_is_any(n->name, numbers)))
-		return (struct map_part){.kind = MAP_NUMBER};
+		return (struct value){.type = value_integer(64, true)};
 	return shape_of_value(b, n->expr);
 }
 
@@ -145,14 +129,10 @@ static bool says_nothing(const struct keyed *k, const struct node *n)
 /** What all uses assign: the names of one enum are none for the values of another. */
 static void look_at_value(struct keyed *k, const struct node *n)
 {
-	struct map_part part = value_of(k->b, n), *was = &k->value;
+	struct value v = value_of(k->b, n);
 	if (says_nothing(k, n))
 		return;
-	if (!k->has_value)
-		*was = part;
-	was->is_unsigned &= part.is_unsigned;
-	if (!is_same_part(was, &part))
-		*was = (struct map_part){.kind = MAP_ANY};
+	k->value = k->has_value ? common(&k->value, &v) : v;
 	k->has_value = true;
 }
 
@@ -160,13 +140,13 @@ static struct map_shape shape_of(struct keyed *k)
 {
 	struct arena *a = k->b->arena;
 	struct map_shape shape = {.name = str_printf(a, "@" STR_FMT, STR_ARG(k->name)),
-				  .keys = arena_array(a, struct map_part, k->parts.n + 1),
+				  .keys = arena_array(a, struct value, k->parts.n + 1),
 				  .n_keys = k->parts.n};
 	for (size_t i = 0; i < k->parts.n; i++) {
 		shape.keys[i] = k->parts.v[i].is;
 		if (k->is_fixed && k->parts.v[i].is_call) // bpftrace has the name
-			shape.keys[i] = (struct map_part){.kind = MAP_TEXT};
-		k->b->names_code |= shape.keys[i].kind == MAP_CODE || shape.keys[i].has_variable;
+			shape.keys[i] = (struct value){.how = VALUE_TEXT};
+		k->b->names_code |= value_is_code(&shape.keys[i]) || shape.keys[i].has_variable;
 	}
 	shape.value = k->value;
 	return shape;
@@ -200,9 +180,10 @@ static bool can_be_cut(const struct keyed *k)
 {
 	size_t n_texts = 0;
 	for (size_t i = 0; i < k->parts.n; i++) {
-		if (k->parts.v[i].is.kind == MAP_ANY)
+		const struct value *v = &k->parts.v[i].is;
+		if (v->how == VALUE_PLAIN && !v->type)
 			return false;
-		n_texts += k->parts.v[i].is.kind == MAP_TEXT;
+		n_texts += v->how == VALUE_TEXT;
 	}
 	return n_texts < 2;
 }

@@ -8,50 +8,48 @@ enum { MAX_KEY_ENDS = 64 };
 
 // --- what is known of maps
 
-static void add_leaves(struct arena *a, struct map_leaves *to, const struct map_part *part)
+static void add_leaves(struct arena *a, struct map_leaves *to, const struct value *v)
 {
-	if (part->kind != MAP_TUPLE || !part->n_parts) {
-		vec_push(a, &to->list, (struct map_leaf){.part = part});
+	if (!v->n_parts) {
+		vec_push(a, &to->list, (struct map_leaf){.value = v});
 		return;
 	}
 	size_t first = to->list.n;
-	for (size_t i = 0; i < part->n_parts; i++)
-		add_leaves(a, to, &part->parts[i]);
+	for (size_t i = 0; i < v->n_parts; i++)
+		add_leaves(a, to, &v->parts[i]);
 	to->list.v[first].n_open++;
 	to->list.v[to->list.n - 1].n_close++;
 }
 
 /** The key (1, "a") is printed as the two keys 1, "a" are. */
-static void add_keys(struct arena *a, struct map_leaves *to, const struct map_part *keys, size_t n)
+static void add_keys(struct arena *a, struct map_leaves *to, const struct value *keys, size_t n)
 {
-	if (n == 1 && keys->kind == MAP_TUPLE)
+	if (n == 1 && keys->how == VALUE_TUPLE)
 		add_keys(a, to, keys->parts, keys->n_parts);
 	else
 		for (size_t i = 0; i < n; i++)
 			add_leaves(a, to, &keys[i]);
 }
 
-bool mapentry_is_number(enum map_kind kind)
-{
-	return kind != MAP_ANY && kind != MAP_TEXT && kind != MAP_TUPLE;
-}
-
 static bool has_text(const struct map_leaves *leaves)
 {
 	bool found = false;
 	for (size_t i = 0; i < leaves->list.n; i++)
-		found |= !mapentry_is_number(leaves->list.v[i].part->kind);
+		found |= !value_is_number(leaves->list.v[i].value);
 	return found;
+}
+
+/** Is what bpftrace prints of its number not what is to be shown? */
+bool mapentry_is_named(const struct value *v)
+{
+	return v->names || v->has_variable || value_is_code(v) || value_is_unsigned(v);
 }
 
 static bool has_names(const struct map_leaves *leaves)
 {
 	bool found = false;
 	for (size_t i = 0; i < leaves->list.n; i++)
-		found |= leaves->list.v[i].part->has_variable ||
-			 leaves->list.v[i].part->is_unsigned ||
-			 leaves->list.v[i].part->kind == MAP_CODE ||
-			 leaves->list.v[i].part->kind == MAP_ENUM;
+		found |= mapentry_is_named(leaves->list.v[i].value);
 	return found;
 }
 
@@ -114,12 +112,12 @@ bool mapentry_is_bool(struct str s)
 	return str_eq(s, STR("true")) || str_eq(s, STR("false"));
 }
 
-/** May @s be a part of that kind? An enumerator may have been named by bpftrace. */
-static bool is_of_kind(struct str s, enum map_kind kind)
+/** May @s be such a value? An enumerator may have been named by bpftrace. */
+static bool is_of_kind(struct str s, const struct value *v)
 {
-	int64_t v;
-	return !mapentry_is_number(kind) || mapentry_to_bits(s, &v) ||
-	       (kind == MAP_NUMBER && mapentry_is_bool(s)) || (kind == MAP_ENUM && str_is_ident(s));
+	int64_t bits;
+	return !value_is_number(v) || mapentry_to_bits(s, &bits) ||
+	       (value_is_integer(v) && mapentry_is_bool(s)) || (v->names && str_is_ident(s));
 }
 
 // --- tuples
@@ -194,7 +192,7 @@ static unsigned count_ways(const struct map_leaves *leaves, struct str s, struct
 		strbuf_addc(ret, i == n_leaves * row + n);
 	for (size_t l = n_leaves; l-- > 0;) {
 		const struct map_leaf *leaf = &leaves->list.v[l];
-		bool is_number = mapentry_is_number(leaf->part->kind);
+		bool is_number = value_is_number(leaf->value);
 		char *ways = ret->p + l * row;
 		unsigned char n_ends = 0; // of a text that reaches to piece i or further
 		for (size_t i = n; i-- > 0;) {
@@ -202,7 +200,7 @@ static unsigned count_ways(const struct map_leaves *leaves, struct str s, struct
 			    closes(leaf, pieces[i]) ? (unsigned char)ways[row + i + 1] : 0;
 			n_ends = is_number ? ends : at_most_two(n_ends + ends);
 			bool is_fitting = opens(leaf, pieces[i]) &&
-					  is_of_kind(bare(leaf, pieces[i]), leaf->part->kind);
+					  is_of_kind(bare(leaf, pieces[i]), leaf->value);
 			ways[i] = (char)(is_fitting ? n_ends : 0);
 		}
 	}
@@ -266,7 +264,7 @@ static bool key_fits(const struct map_known *map, struct str key)
 
 static bool value_fits(const struct map_known *map, struct str value)
 {
-	return value.n ? fits(&map->value, value) : !mapentry_is_number(map->shape->value.kind);
+	return value.n ? fits(&map->value, value) : !value_is_number(&map->shape->value);
 }
 
 bool mapentry_split(const struct map_known *map, struct str text, struct mapentry *ret)
@@ -359,7 +357,7 @@ enum map_form mapentry_form(const struct map_known *map, const struct mapentry *
 	struct map_stats stats;
 	struct map_bucket b;
 	struct str rest = e->value;
-	if (map->shape->value.kind != MAP_ANY)
+	if (map->shape->value.how != VALUE_PLAIN || map->shape->value.type)
 		return MAP_PLAIN;
 	if (mapentry_to_stats(e->value, &stats))
 		return MAP_STATS;

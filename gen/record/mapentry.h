@@ -15,39 +15,20 @@
 #define RECORD_MAPENTRY_H
 
 #include "base/vec.h"
-#include "ctype/enumtab.h"
-
-enum map_kind {
-	MAP_ANY, /**< not known: what is spelled as a number is one */
-	MAP_NUMBER,
-	MAP_TEXT,    /**< a string: any bytes */
-	MAP_ADDRESS, /**< a number */
-	MAP_CODE,    /**< a number: the address of a function */
-	MAP_ENUM,    /**< a number */
-	MAP_TUPLE,
-};
-
-/** What a key or a value is. */
-struct map_part {
-	enum map_kind kind;
-	bool is_unsigned;  /**< of MAP_NUMBER: what bpftrace prints negative is 2^64 more */
-	bool has_variable; /**< of MAP_ADDRESS: in the target, where its variables may be */
-	const struct enumtab *names; /**< of MAP_ENUM */
-	struct map_part *parts;	     /**< of MAP_TUPLE */
-	size_t n_parts;
-};
+#include "value/value.h"
 
 /** What the script says of a map. */
 struct map_shape {
-	struct str name;       /**< with its @ */
-	struct map_part *keys; /**< none: it has no key, or nothing is known of it */
+	struct str name;    /**< with its @ */
+	struct value *keys; /**< none: it has no key, or nothing is known of it */
 	size_t n_keys;
-	struct map_part value; /**< MAP_ANY of hist(), lhist(), stats() and tseries() */
+	struct value
+	    value; /**< without a type: not known, or hist(), lhist(), stats(), tseries() */
 };
 
 /** A part that is no tuple, or what is in one: "(" and ")" stand around it so often. */
 struct map_leaf {
-	const struct map_part *part;
+	const struct value *value;
 	unsigned n_open, n_close;
 };
 
@@ -65,9 +46,9 @@ struct map_known {
 	bool has_names; /**< so may some part of the key be a name */
 };
 
+/** Has it a name, or another spelling, than the number that bpftrace prints? */
+bool mapentry_is_named(const struct value *v);
 void mapentry_learn(struct arena *a, const struct map_shape *shape, struct map_known *ret);
-/** NUMBER, ADDRESS, CODE, ENUM */
-bool mapentry_is_number(enum map_kind kind);
 
 struct mapentry {
 	bool has_key;

@@ -1,9 +1,9 @@
 #include "record/mapline.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "value/show.h"
 #include "value/valuejson.h"
 
 struct mapline {
@@ -25,6 +25,11 @@ struct mapline {
 
 /** One that is larger is written in several pieces; an entry that is larger is none. */
 enum { MAX_TEXT = 64 << 20, MAX_ENTRY = 1 << 16 };
+
+static bool is_unknown(const struct value *v)
+{
+	return v->how == VALUE_PLAIN && !v->type;
+}
 
 struct mapline *mapline_new(const struct map_shape *maps, size_t n)
 {
@@ -87,7 +92,7 @@ static struct str entry_text(const struct mapline *m, size_t i)
 {
 	struct str all = strbuf_str(&m->text);
 	bool is_last = i + 1 == n_entries(m);
-	bool is_exact = !is_last && m->open->shape->value.kind == MAP_TEXT;
+	bool is_exact = !is_last && m->open->shape->value.how == VALUE_TEXT;
 	size_t start = start_of(m, i), end = is_last ? all.n : start_of(m, i + 1);
 	do
 		end--;
@@ -104,8 +109,8 @@ static void look_again(struct mapline *m)
 	m->form = mapentry_form(m->open, &e);
 	m->has_value = e.value.n;
 	m->is_number =
-	    m->form == MAP_STATS || mapentry_is_number(m->open->shape->value.kind) ||
-	    (m->open->shape->value.kind == MAP_ANY && mapentry_to_integer(e.value, &number));
+	    m->form == MAP_STATS || value_is_number(&m->open->shape->value) ||
+	    (is_unknown(&m->open->shape->value) && mapentry_to_integer(e.value, &number));
 }
 
 static void add_line(struct mapline *m, struct str line)
@@ -136,7 +141,7 @@ static void add_entry(struct mapline *m, struct str line)
 static bool is_continued(const struct mapline *m, struct str line)
 {
 	struct map_bucket b;
-	if (m->open->shape->value.kind == MAP_TEXT || !line.n)
+	if (m->open->shape->value.how == VALUE_TEXT || !line.n)
 		return true;
 	if (m->is_number)
 		return m->open->has_text_key && mapentry_find_key_end(line, 0) < line.n;
@@ -174,98 +179,46 @@ bool mapline_take(struct mapline *m, struct str line)
 
 // --- JSON
 
-static const struct map_part any = {.kind = MAP_ANY};
-
 static void add_integer(struct json *j, const char *key, struct map_integer i)
 {
 	valuejson_number(j, key, i.value, i.is_signed);
 }
 
-static void add_plain(struct json *j, const char *key, const struct map_part *part, struct str s)
+/** As it is spelled. */
+static void add_plain(struct json *j, const struct value *v, struct str s)
 {
 	struct map_integer i;
-	enum map_kind kind = part->kind;
-	if (kind != MAP_TEXT && mapentry_to_integer(s, &i))
-		valuejson_number(j, key, i.value, i.is_signed && !part->is_unsigned);
-	else if (kind == MAP_NUMBER && mapentry_is_bool(s))
-		json_bool(j, key, str_eq(s, STR("true")));
-	else if (kind == MAP_ANY && mapentry_is_stack(s))
-		valuejson_stack(j, key, s);
+	if (v->how == VALUE_PLAIN && mapentry_to_integer(s, &i))
+		valuejson_number(j, NULL, i.value, i.is_signed && !value_is_unsigned(v));
+	else if (value_is_integer(v) && mapentry_is_bool(s))
+		json_bool(j, NULL, str_eq(s, STR("true")));
+	else if (is_unknown(v) && mapentry_is_stack(s))
+		valuejson_stack(j, NULL, s);
 	else
-		valuejson_string(j, key, s);
+		valuejson_string(j, NULL, s);
 }
 
-/** Where leaves go. */
-struct leaf_json {
+/** Where leaves go: text, or JSON where @j is not NULL. */
+struct leaf_sink {
 	const struct render *how;
+	enum value_style style;
 	struct json *j;
-	const char *key; /**< of the first one */
-	bool is_key;	 /**< of a map: an enumerator is its name there */
+	struct strbuf *out;
 };
-
-static void add_code(struct leaf_json *to, const char *key, uint64_t address)
-{
-	struct codename *names = to->how->names;
-	struct str name = names ? codename_find_distinct(names, address) : (struct str){0};
-	if (name.n)
-		valuejson_string(to->j, key, name);
-	else
-		valuejson_address(to->j, key, address);
-}
-
-/** The name of what is at that address; empty: none. */
-static struct str find_variable(const struct render *how, const struct map_part *part,
-				uint64_t address, struct strbuf *room)
-{
-	if (part->has_variable && how->names)
-		codename_add_variable(how->names, address, room);
-	return strbuf_str(room);
-}
-
-static void add_address(struct leaf_json *to, const char *key, const struct map_part *part,
-			uint64_t address)
-{
-	struct strbuf room;
-	strbuf_init(&room);
-	struct str name = find_variable(to->how, part, address, &room);
-	if (name.n)
-		valuejson_string(to->j, key, name);
-	else
-		valuejson_address(to->j, key, address);
-	strbuf_fini(&room);
-}
-
-static void add_enumerator(struct leaf_json *to, const char *key, const struct enumtab *names,
-			   int64_t value)
-{
-	struct strbuf text;
-	if (!to->is_key) {
-		valuejson_enum(to->j, key, names, value);
-		return;
-	}
-	strbuf_init(&text);
-	render_enum(names, value, &text);
-	add_plain(to->j, key, &any, strbuf_str(&text));
-	strbuf_fini(&text);
-}
 
 static void add_leaf(void *ctx, const struct map_leaf *leaf, struct str s, bool is_last)
 {
-	struct leaf_json *to = ctx;
-	int64_t v;
+	struct leaf_sink *to = ctx;
+	const struct value *v = leaf->value;
+	int64_t bits;
 	(void)is_last;
-	const char *key = to->key;
-	to->key = NULL;
-	for (unsigned i = 0; i < leaf->n_open; i++, key = NULL)
-		json_open(to->j, key, '[');
-	if (leaf->part->kind == MAP_CODE && mapentry_to_bits(s, &v))
-		add_code(to, key, (uint64_t)v);
-	else if (leaf->part->kind == MAP_ADDRESS && mapentry_to_bits(s, &v))
-		add_address(to, key, leaf->part, (uint64_t)v);
-	else if (leaf->part->kind == MAP_ENUM && mapentry_to_bits(s, &v))
-		add_enumerator(to, key, leaf->part->names, v);
+	for (unsigned i = 0; i < leaf->n_open; i++)
+		json_open(to->j, NULL, '[');
+	bool is_shown = (v->names || value_is_address(v) || value_is_code(v));
+	if (is_shown && mapentry_to_bits(s, &bits))
+		value_json(to->how, v, (struct value_data){&bits, NULL}, to->style, to->j);
 	else
-		add_plain(to->j, key, leaf->part, s);
+		add_plain(to->j, v, s);
 	for (unsigned i = 0; i < leaf->n_close; i++)
 		json_close(to->j, ']');
 }
@@ -273,14 +226,15 @@ static void add_leaf(void *ctx, const struct map_leaf *leaf, struct str s, bool 
 static void add_key(struct mapline *m, const struct render *how, struct json *j,
 		    const struct mapentry *e)
 {
-	struct leaf_json to = {.how = how, .j = j, .is_key = true};
+	static const struct value unknown = {0};
+	struct leaf_sink to = {.how = how, .j = j, .style = VALUE_KEY};
 	const struct map_leaves *keys = &m->open->keys;
 	bool is_split = e->is_sure;
 	json_open(j, "key", '[');
 	if (is_split && keys->list.n)
 		is_split = mapentry_walk(keys, e->key, add_leaf, &to);
 	else if ((is_split &= !str_contains(e->key, STR(", "))))
-		add_plain(j, NULL, &any, e->key);
+		add_plain(j, &unknown, e->key);
 	if (!is_split)
 		valuejson_string(j, NULL, e->key);
 	json_close(j, ']');
@@ -354,7 +308,7 @@ static void add_stats(struct json *j, struct str s)
 static void add_value(struct mapline *m, const struct render *how, struct json *j,
 		      const struct mapentry *e)
 {
-	struct leaf_json to = {.how = how, .j = j, .key = "value"};
+	struct leaf_sink to = {.how = how, .j = j, .style = VALUE_RAW};
 	switch (mapentry_form(m->open, e)) {
 	case MAP_HISTOGRAM:
 		add_histogram(j, e);
@@ -369,8 +323,9 @@ static void add_value(struct mapline *m, const struct render *how, struct json *
 		valuejson_stack(j, "value", e->value);
 		break;
 	case MAP_PLAIN:
+		json_key(j, STR("value"));
 		if (!mapentry_walk(&m->open->value, e->value, add_leaf, &to))
-			valuejson_string(j, "value", e->value);
+			valuejson_string(j, NULL, e->value);
 		break;
 	}
 }
@@ -399,44 +354,28 @@ void mapline_json(struct mapline *m, const struct render *how, struct json *j)
 
 // --- text
 
-struct leaf_text {
-	const struct render *how;
-	struct strbuf *out;
-};
-
 static void name_leaf(void *ctx, const struct map_leaf *leaf, struct str s, bool is_last)
 {
-	struct leaf_text *to = ctx;
-	int64_t v;
-	struct strbuf room;
-	struct str name = {0};
-	strbuf_init(&room);
-	bool has_address = to->how->names && mapentry_to_bits(s, &v);
-	if (has_address && leaf->part->kind == MAP_CODE)
-		name = codename_find_distinct(to->how->names, (uint64_t)v);
-	else if (has_address)
-		name = find_variable(to->how, leaf->part, (uint64_t)v, &room);
+	struct leaf_sink *to = ctx;
+	int64_t bits;
 	for (unsigned i = 0; i < leaf->n_open; i++)
 		strbuf_addc(to->out, '(');
-	if (name.n)
-		strbuf_add_printable(to->out, name);
-	else if (leaf->part->kind == MAP_ENUM && mapentry_to_bits(s, &v))
-		render_enum(leaf->part->names, v, to->out);
-	else if (leaf->part->is_unsigned && str_has_prefix(s, STR("-")) && mapentry_to_bits(s, &v))
-		strbuf_addf(to->out, "%" PRIu64, (uint64_t)v);
-	else
+	size_t before = to->out->n;
+	if (mapentry_is_named(leaf->value) && mapentry_to_bits(s, &bits))
+		value_text(to->how, leaf->value, (struct value_data){&bits, NULL}, VALUE_KEY,
+			   to->out);
+	if (to->out->n == before)
 		strbuf_adds(to->out, s);
 	for (unsigned i = 0; i < leaf->n_close; i++)
 		strbuf_addc(to->out, ')');
 	if (!is_last)
 		strbuf_addz(to->out, ", ");
-	strbuf_fini(&room);
 }
 
 void mapline_name(struct mapline *m, const struct render *how, struct str line, struct strbuf *out)
 {
 	const struct map_known *map = map_of(m, line);
-	struct leaf_text to = {how, out};
+	struct leaf_sink to = {.how = how, .out = out};
 	struct mapentry e;
 	if (!map || !map->has_names || !mapentry_split(map, line, &e) || !e.is_sure) {
 		strbuf_adds(out, line);

@@ -59,8 +59,7 @@ void render_record_json(const struct render *how, const struct record *r, struct
 		const struct value *v = value_take(&f->value, &rest, &at);
 		if (!value_is_known(how, v, at))
 			continue;
-		json_named_value(j, f->key);
-		j->needs_comma = false;
+		json_key(j, f->key);
 		if (f->divisor) {
 			struct value_data low;
 			value_take(&f[1].value, &rest, &low);

@@ -54,8 +54,7 @@ static void begin(struct walk *w, struct str name)
 {
 	separate(w);
 	if (w->j) {
-		json_named_value(w->j, name);
-		w->j->needs_comma = false;
+		json_key(w->j, name);
 	} else {
 		strbuf_add_printable(w->out, name);
 		strbuf_addz(w->out, " = ");
@@ -313,7 +312,7 @@ static void show_pointer(struct walk *w, const struct place *p, const struct cty
 	} else if (w->j) {
 		valuejson_address(w->j, NULL, (uint64_t)v);
 	} else {
-		if (!name.n || is_member)
+		if (is_member || (!name.n && w->style != VALUE_KEY))
 			render_address((uint64_t)v, w->out);
 		strbuf_addz(w->out, name.n && is_member ? " <" : "");
 		strbuf_add_printable(w->out, name);

@@ -59,6 +59,12 @@ bool value_is_integer(const struct value *v)
 	return kind_of(v) == CTYPE_INT && !v->names && !ctype_strip(v->type)->is_char;
 }
 
+bool value_is_unsigned(const struct value *v)
+{
+	struct ctype *t = value_is_integer(v) ? ctype_strip(v->type) : NULL;
+	return t && t->size == 8 && !t->is_signed;
+}
+
 bool value_is_real(const struct value *v)
 {
 	return kind_of(v) == CTYPE_FLOAT;
@@ -94,7 +100,8 @@ bool value_is_alike(const struct value *a, const struct value *b)
 		    (a->names || kind_of(a) == kind_of(b)) &&
 		    value_is_code(a) == value_is_code(b) && a->n_parts == b->n_parts;
 	for (size_t i = 0; same && i < a->n_parts; i++)
-		same = value_is_alike(&a->parts[i], &b->parts[i]);
+		same = value_is_alike(&a->parts[i], &b->parts[i]) &&
+		       value_is_unsigned(&a->parts[i]) == value_is_unsigned(&b->parts[i]);
 	return same;
 }
 

@@ -72,6 +72,7 @@ extern struct ctype value_code;	   /**< void (*)() */
 /** Questions about VALUE_PLAIN; false of all else. */
 bool value_is_number(const struct value *v); /**< a struct is none, what is not known neither */
 bool value_is_integer(const struct value *v);
+bool value_is_unsigned(const struct value *v); /**< an integer of 64 bits, without a sign */
 bool value_is_real(const struct value *v);
 bool value_is_address(const struct value *v); /**< and no function's */
 bool value_is_code(const struct value *v);

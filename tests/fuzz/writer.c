@@ -10,6 +10,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct ctype int32 = {.kind = CTYPE_INT, .has_size = true, .size = 4, .is_signed = true};
+static struct ctype uint64 = {.kind = CTYPE_INT, .has_size = true, .size = 8};
 static struct ctype letter = {.kind = CTYPE_INT, .has_size = true, .size = 1, .is_char = true};
 static struct ctype letters = {.kind = CTYPE_ARRAY, .of = &letter, .has_count = true, .count = 9};
 static struct ctype pair = {.kind = CTYPE_ARRAY, .of = &int32, .has_count = true, .count = 2};
@@ -19,12 +20,12 @@ static struct enumtab_item items[] = {
 };
 static const struct enumtab names = {.size = 4, .items = items, .n_items = 2};
 
-static struct map_part key_parts[] = {{.kind = MAP_TEXT}, {.kind = MAP_ENUM, .names = &names}};
-static struct map_part tuple[] = {{.kind = MAP_NUMBER, .is_unsigned = true}, {.kind = MAP_TEXT}};
+static struct value key_parts[] = {{.how = VALUE_TEXT}, {.type = &int32, .names = &names}};
+static struct value tuple[] = {{.type = &uint64}, {.how = VALUE_TEXT}};
 static struct map_shape maps[] = {
-    {.name = {"@m", 2}, .keys = key_parts, .n_keys = 2, .value = {.kind = MAP_NUMBER}},
-    {.name = {"@t", 2}, .keys = key_parts, .n_keys = 1, .value = {.kind = MAP_TEXT}},
-    {.name = {"@u", 2}, .value = {.kind = MAP_TUPLE, .parts = tuple, .n_parts = 2}},
+    {.name = {"@m", 2}, .keys = key_parts, .n_keys = 2, .value = {.type = &int32}},
+    {.name = {"@t", 2}, .keys = key_parts, .n_keys = 1, .value = {.how = VALUE_TEXT}},
+    {.name = {"@u", 2}, .value = {.how = VALUE_TUPLE, .parts = tuple, .n_parts = 2}},
     {.name = {"@h", 2}, .keys = key_parts + 1, .n_keys = 1},
     {.name = {"@a", 2}},
 };

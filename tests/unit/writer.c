@@ -485,7 +485,7 @@ static void check_lost_lines(void)
 
 static void check_strings_of_maps(void)
 {
-	struct map_part integer = {.kind = MAP_NUMBER}, string = {.kind = MAP_TEXT};
+	struct value integer = {.type = &int64}, string = {.how = VALUE_TEXT};
 	struct map_shape known[] = {
 	    {.name = {"@m", 2}, .keys = &integer, .n_keys = 1, .value = string},
 	    {.name = {"@x", 2}, .keys = &integer, .n_keys = 1, .value = integer}};
