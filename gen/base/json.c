@@ -1,15 +1,8 @@
 #include "base/json.h"
 
-static void add_comma(struct json *j)
-{
-	if (j->needs_comma)
-		strbuf_addz(j->out, ", ");
-	j->needs_comma = true;
-}
-
 struct strbuf *json_named_value(struct json *j, struct str key)
 {
-	add_comma(j);
+	json_comma(j);
 	strbuf_add_json(j->out, key);
 	strbuf_addz(j->out, ": ");
 	return j->out;
@@ -19,14 +12,6 @@ void json_key(struct json *j, struct str key)
 {
 	json_named_value(j, key);
 	j->needs_comma = false;
-}
-
-struct strbuf *json_value(struct json *j, const char *key)
-{
-	if (key)
-		return json_named_value(j, str_from(key));
-	add_comma(j);
-	return j->out;
 }
 
 void json_open(struct json *j, const char *key, char bracket)

@@ -23,12 +23,31 @@ struct json {
 	bool needs_comma; /**< something stands before what comes next */
 };
 
-/** A comma where one is needed, and @key; the caller adds a value to the returned buffer. */
-struct strbuf *json_value(struct json *j, const char *key);
+/** A comma where one is needed. */
+static inline void json_comma(struct json *j)
+{
+	if (j->needs_comma)
+		strbuf_add(j->out, ", ", 2);
+	j->needs_comma = true;
+}
+
+/**
+ * A comma where one is needed, and @key, a word of ours, as it is; the caller adds a value to the
+ * returned buffer.
+ */
+static inline struct strbuf *json_value(struct json *j, const char *key)
+{
+	json_comma(j);
+	if (key) {
+		strbuf_addc(j->out, '"');
+		strbuf_addz(j->out, key);
+		strbuf_addz(j->out, "\": ");
+	}
+	return j->out;
+}
 /** The same with a key from a stranger. */
 struct strbuf *json_named_value(struct json *j, struct str key);
-
-/** A comma where one is needed, and @key; what is added next is its value. */
+/** The same; what is added next is its value. */
 void json_key(struct json *j, struct str key);
 
 /** @bracket: [ or { */

@@ -327,11 +327,6 @@ void strbuf_grow(struct strbuf *b, size_t more)
 	b->cap = cap;
 }
 
-void strbuf_adds(struct strbuf *b, struct str s)
-{
-	strbuf_add(b, s.p, s.n);
-}
-
 void strbuf_vaddf(struct strbuf *b, const char *fmt, va_list ap)
 {
 	va_list again;
@@ -367,9 +362,6 @@ struct str strbuf_take(struct strbuf *b, struct arena *a)
 	strbuf_fini(b);
 	return s;
 }
-
-// Eight bytes at once: Sean Anderson, Bit Twiddling Hacks, "Determine if a word has a zero byte"
-#define EACH(c) (UINT64_C(0x0101010101010101) * (c))
 
 /**
  * Length of the UTF-8 sequence at @p (Unicode 15 table 3-7: no overlong forms, no surrogates), 0
@@ -421,29 +413,35 @@ static bool is_control(unsigned c)
 	       (c >= 0xe0000 && c <= 0xe007f);
 }
 
-/** Is no byte of @w a control, a quote, a backslash, or beyond ASCII? */
-static bool is_plain_word(uint64_t w)
-{
-	uint64_t quote = w ^ EACH('"'), slash = w ^ EACH('\\');
-	uint64_t below = (w - EACH(0x20)) | (quote - EACH(1)) | (slash - EACH(1));
-	// 0x7f + 1 has the bit, and no byte carries into the next but 0xff, which has it, too.
-	return !((below | w | (w + EACH(1))) & EACH(0x80));
-}
+typedef unsigned char sixteen __attribute__((vector_size(16)));
 
 static bool is_plain(char c)
 {
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
+static bool are_plain(const char *p)
+{
+	sixteen v;
+	memcpy(&v, p, sizeof(v));
+	// Signed, bytes beyond ASCII are less than a blank.
+	sixteen special = (sixteen)((v == '"') | (v == '\\') | (v == 0x7f)) |
+			  (sixteen)((signed char __attribute__((vector_size(16))))v < 0x20);
+	uint64_t halves[2];
+	memcpy(halves, &special, sizeof(halves));
+	return !(halves[0] | halves[1]);
+}
+
 /** How many bytes at the front of @s need no escape anywhere? Of most text all. */
 static size_t count_plain(struct str s)
 {
 	size_t n = 0;
-	for (uint64_t w; n + sizeof(w) <= s.n; n += sizeof(w)) {
-		memcpy(&w, s.p + n, sizeof(w));
-		if (!is_plain_word(w))
+	for (; n + sizeof(sixteen) <= s.n; n += sizeof(sixteen))
+		if (!are_plain(s.p + n))
 			break;
-	}
+	if (s.n >= sizeof(sixteen) && s.n - n < sizeof(sixteen) &&
+	    are_plain(s.p + s.n - sizeof(sixteen)))
+		return s.n;
 	while (n < s.n && is_plain(s.p[n]))
 		n++;
 	return n;
@@ -506,14 +504,38 @@ void strbuf_add_json(struct strbuf *b, struct str s)
 	strbuf_addc(b, '"');
 }
 
-bool str_is_utf8(struct str s)
+static bool is_utf8_from(struct str s, size_t i)
 {
 	const unsigned char *p = (const unsigned char *)s.p;
-	for (size_t i = count_plain(s), len; i < s.n; i += len) {
+	for (size_t len; i < s.n; i += len) {
 		len = p[i] < 0x80 ? 1 : utf8_len(p + i, s.n - i);
 		if (!len)
 			return false;
 	}
+	return true;
+}
+
+bool str_is_utf8(struct str s)
+{
+	return is_utf8_from(s, count_plain(s));
+}
+
+bool strbuf_add_json_utf8(struct strbuf *b, struct str s)
+{
+	size_t n = count_plain(s);
+	if (n < s.n) {
+		if (!is_utf8_from(s, n))
+			return false;
+		strbuf_add_json(b, s);
+		return true;
+	}
+	strbuf_reserve(b, n + 2);
+	b->p[b->n] = '"';
+	if (n)
+		memcpy(b->p + b->n + 1, s.p, n);
+	b->p[b->n + 1 + n] = '"';
+	b->n += n + 2;
+	b->p[b->n] = '\0';
 	return true;
 }
 

@@ -123,7 +123,10 @@ static inline void strbuf_addc(struct strbuf *b, char c)
 	b->p[b->n++] = c;
 	b->p[b->n] = '\0';
 }
-void strbuf_adds(struct strbuf *b, struct str s);
+static inline void strbuf_adds(struct strbuf *b, struct str s)
+{
+	strbuf_add(b, s.p, s.n);
+}
 static inline void strbuf_addz(struct strbuf *b, const char *z)
 {
 	strbuf_add(b, z, strlen(z)); // which the compiler knows of a literal
@@ -143,6 +146,8 @@ struct str strbuf_take(struct strbuf *b, struct arena *a);
 void strbuf_add_printable(struct strbuf *b, struct str s);
 /** Adds @s as a JSON string, quotes included; bytes that are not UTF-8 become U+FFFD. */
 void strbuf_add_json(struct strbuf *b, struct str s);
+/** The same; false, with nothing added, where @s is not UTF-8. */
+bool strbuf_add_json_utf8(struct strbuf *b, struct str s);
 /** Well-formed UTF-8 (Unicode 3.9, table 3-7): no surrogates, nothing longer than needed. */
 bool str_is_utf8(struct str s);
 /** The printable form of @s, in @a. */

@@ -4,13 +4,13 @@
 
 void valuejson_string(struct json *j, const char *key, struct str s)
 {
-	if (str_is_utf8(s)) {
-		json_str(j, key, s);
+	struct strbuf *out = json_value(j, key);
+	if (strbuf_add_json_utf8(out, s))
 		return;
-	}
-	json_open(j, key, '{');
+	strbuf_addc(out, '{');
+	j->needs_comma = false;
 	json_str(j, "text", s);
-	struct strbuf *out = json_value(j, "hex");
+	json_value(j, "hex");
 	strbuf_addc(out, '"');
 	for (size_t i = 0; i < s.n; i++)
 		strbuf_addf(out, "%02x", (unsigned char)s.p[i]);
