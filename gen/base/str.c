@@ -327,6 +327,23 @@ void strbuf_grow(struct strbuf *b, size_t more)
 	b->cap = cap;
 }
 
+char *str_decimal(uint64_t v, char *end)
+{
+	static const char pairs[] =
+	    "0001020304050607080910111213141516171819202122232425262728293031"
+	    "3233343536373839404142434445464748495051525354555657585960616263"
+	    "6465666768697071727374757677787980818283848586878889909192939495"
+	    "96979899";
+	for (; v >= 100; v /= 100) {
+		end -= 2;
+		memcpy(end, pairs + v % 100 * 2, 2);
+	}
+	if (v >= 10)
+		*--end = pairs[v * 2 + 1];
+	*--end = v >= 10 ? pairs[v * 2] : (char)('0' + v);
+	return end;
+}
+
 void strbuf_vaddf(struct strbuf *b, const char *fmt, va_list ap)
 {
 	va_list again;

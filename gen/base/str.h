@@ -132,6 +132,8 @@ static inline void strbuf_addz(struct strbuf *b, const char *z)
 	strbuf_add(b, z, strlen(z)); // which the compiler knows of a literal
 }
 void strbuf_addf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/** Writes the decimal digits of @v, 20 at most, in front of @end; returns where they begin. */
+char *str_decimal(uint64_t v, char *end);
 void strbuf_vaddf(struct strbuf *b, const char *fmt, va_list ap)
     __attribute__((format(printf, 2, 0)));
 /** The contents; valid until the next change of @b. */

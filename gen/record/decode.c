@@ -48,14 +48,13 @@ static inline enum found read_number(struct str s, size_t *at, int64_t *ret)
 	bool is_negative = p < end && *p == '-';
 	p += is_negative;
 	const char *first = p;
-	uint64_t v = 0;
-	bool is_beyond = false;
+	uint64_t v = 0, before = 0;
 	for (; p < end && (unsigned char)(*p - '0') < 10; p++) {
-		unsigned digit = (unsigned char)(*p - '0');
-		if (p - first >= 19)
-			is_beyond |= v > (UINT64_MAX - digit) / 10;
-		v = v * 10 + digit;
+		before = v;
+		v = v * 10 + (unsigned char)(*p - '0');
 	}
+	// 19 digits always fit; nothing is printed with more than 20.
+	bool is_beyond = p - first > 20 || (p - first == 20 && v / 10 != before);
 	if (is_beyond || (is_negative && v > (uint64_t)1 << 63))
 		return NONE;
 	if (p == end)

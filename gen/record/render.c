@@ -44,7 +44,7 @@ static void add_cut(const struct render *how, const struct record *r, struct jso
 	for (size_t i = 0; i < r->shape->n_fields; i++) {
 		const struct shape_field *f = &r->shape->fields[i];
 		if (value_is_cut(how, value_take(&f->value, &rest, &at), at))
-			json_str(j, NULL, f->key);
+			strbuf_adds(json_value(j, NULL), f->key);
 	}
 	json_close(j, ']');
 }
@@ -59,7 +59,9 @@ void render_record_json(const struct render *how, const struct record *r, struct
 		const struct value *v = value_take(&f->value, &rest, &at);
 		if (!value_is_known(how, v, at))
 			continue;
-		json_key(j, f->key);
+		strbuf_adds(json_value(j, NULL), f->key);
+		strbuf_addz(j->out, ": ");
+		j->needs_comma = false;
 		if (f->divisor) {
 			struct value_data low;
 			value_take(&f[1].value, &rest, &low);

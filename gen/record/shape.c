@@ -68,12 +68,16 @@ void shape_make_keys(struct arena *a, struct shape *s)
 	for (size_t i = 0; i < s->n_fields; i++) {
 		struct shape_field *f = &s->fields[i];
 		size_t *n = map_get(&names, f->name);
-		f->key = f->name;
-		if (++*n == 1)
-			continue;
-		for (; map_get(&names, f->key); ++*n)
-			f->key = str_printf(a, STR_FMT "_%zu", STR_ARG(f->name), *n);
-		--*n;
+		struct str key = f->name;
+		if (++*n > 1) {
+			for (; map_get(&names, key); ++*n)
+				key = str_printf(a, STR_FMT "_%zu", STR_ARG(f->name), *n);
+			--*n;
+		}
+		struct strbuf text;
+		strbuf_init(&text);
+		strbuf_add_json(&text, key);
+		f->key = strbuf_take(&text, a);
 	}
 }
 

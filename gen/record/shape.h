@@ -30,7 +30,7 @@
 
 struct shape_field {
 	struct str name;   /**< args.state is "state"; what has none is as written: "pid / 2" */
-	struct str key;	   /**< its name in JSON, see shape_make_keys() */
+	struct str key;	   /**< its name as a string of JSON, see shape_make_keys() */
 	struct str before; /**< what stands in front of it in the format, escapes decoded */
 	struct value_conversion as; /**< of a format */
 	struct str

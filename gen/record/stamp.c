@@ -8,11 +8,10 @@
 
 void stamp_number(uint64_t value, unsigned digits, struct strbuf *out)
 {
-	char text[24];
-	size_t at = sizeof(text);
-	for (; value || digits; value /= 10, digits -= digits > 0)
-		text[--at] = (char)('0' + value % 10);
-	strbuf_add(out, text + at, sizeof(text) - at);
+	char text[24], *end = text + sizeof(text), *p = str_decimal(value, end);
+	while (end - p < digits)
+		*--p = '0';
+	strbuf_add(out, p, (size_t)(end - p));
 }
 
 static void add_fraction(uint64_t ns, unsigned digits, struct strbuf *out)

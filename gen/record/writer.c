@@ -112,10 +112,12 @@ static void add_members(struct writer *w, const struct record *r, bool is_late, 
 	struct strbuf *out = json_value(j, "time");
 	strbuf_addc(out, '"');
 	stamp_rfc3339(&w->stamp, r->ns, out);
-	strbuf_addc(out, '"');
-	add_signed(r->cpu, json_value(j, "cpu"));
-	add_signed(r->pid, json_value(j, "pid"));
-	add_signed(r->tid, json_value(j, "tid"));
+	strbuf_addz(out, "\", \"cpu\": ");
+	add_signed(r->cpu, out);
+	strbuf_addz(out, ", \"pid\": ");
+	add_signed(r->pid, out);
+	strbuf_addz(out, ", \"tid\": ");
+	add_signed(r->tid, out);
 	valuejson_string(j, "comm", r->comm);
 	valuejson_string(j, "probe", r->probe);
 	if (is_late)

@@ -134,15 +134,12 @@ static struct str digits_of(uint64_t v, char letter, char room[MAX_DIGITS])
 {
 	const char *set = letter == 'X' ? "0123456789ABCDEF" : "0123456789abcdef";
 	unsigned bits = letter == 'o' ? 3 : letter == 'x' || letter == 'X' ? 4 : 0;
-	size_t at = MAX_DIGITS;
-	if (bits) // a division by a variable takes 20 times as long
-		for (; v >> bits; v >>= bits)
-			room[--at] = set[v & ((1u << bits) - 1)];
-	else
-		for (; v >= 10; v /= 10)
-			room[--at] = (char)('0' + v % 10);
-	room[--at] = set[v];
-	return (struct str){room + at, MAX_DIGITS - at};
+	char *end = room + MAX_DIGITS, *p = end;
+	if (!bits)
+		p = str_decimal(v, end);
+	for (bool more = bits; more; v >>= bits, more = v)
+		*--p = set[v & ((1u << bits) - 1)];
+	return (struct str){p, (size_t)(end - p)};
 }
 
 /** @digits with @sign, which may be 0x, in front, as @l has it (C11 7.21.6.1). */

@@ -32,10 +32,10 @@ struct walk {
 
 /** Where a value is: in bits, counted as ctype_member does. */
 struct place {
-	struct ctype *type;
-	uint64_t off;	   /**< bytes */
-	uint64_t bit_off;  /**< of a bitfield */
-	unsigned bit_size; /**< 0: not a bitfield */
+	struct ctype *type; // what show_value() gets has no typedefs
+	uint64_t off;	    /**< bytes */
+	uint64_t bit_off;   /**< of a bitfield */
+	unsigned bit_size;  /**< 0: not a bitfield */
 };
 
 static void show(struct walk *w, const struct place *p);
@@ -109,7 +109,14 @@ static unsigned __int128 read_bits(struct str bytes, uint64_t bit_off, unsigned 
 	unsigned __int128 v = 0;
 	bool is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 	if (is_little && bit_off % 8 == 0 && n % 8 == 0) {
-		memcpy(&v, bytes.p + bit_off / 8, n / 8);
+		const char *p = bytes.p + bit_off / 8;
+		uint32_t half;
+		uint64_t whole;
+		if (n == 32)
+			return memcpy(&half, p, sizeof(half)), half;
+		if (n == 64)
+			return memcpy(&whole, p, sizeof(whole)), whole;
+		memcpy(&v, p, n / 8);
 		return v;
 	}
 	for (unsigned i = 0; i < n; i++) {
@@ -128,8 +135,8 @@ static unsigned __int128 read_bits(struct str bytes, uint64_t bit_off, unsigned 
 static bool read_integer(const struct walk *w, const struct place *p, bool is_signed,
 			 unsigned __int128 *ret)
 {
-	uint64_t size;
-	if (!ctype_size(p->type, &size) || size == 0 || size > 16)
+	uint64_t size = p->type->size;
+	if (!p->type->has_size || size == 0 || size > 16)
 		return false;
 	unsigned bits = p->bit_size ? p->bit_size : (unsigned)size * 8;
 	uint64_t at = p->bit_size ? p->bit_off : p->off * 8;
@@ -447,7 +454,7 @@ static bool read_word(const struct walk *w, const struct place *p, struct str pa
 	unsigned __int128 v;
 	if (!ctype_resolve(p->type, path, &at, &bad, &in) || at.bit_size || at.off > w->bytes.n)
 		return false;
-	struct place word = {.type = at.type, .off = p->off + at.off};
+	struct place word = {.type = ctype_strip(at.type), .off = p->off + at.off};
 	if (!read_integer(w, &word, false, &v))
 		return false;
 	*ret = (uint64_t)v;
@@ -635,11 +642,12 @@ static void show_value(struct walk *w, const struct place *p, struct ctype *t)
 
 static void show(struct walk *w, const struct place *p)
 {
-	struct ctype *t = ctype_strip(p->type);
-	if (t && w->left && w->depth < MAX_DEPTH) {
+	struct place bare = *p;
+	bare.type = ctype_strip(p->type);
+	if (bare.type && w->left && w->depth < MAX_DEPTH) {
 		w->left--;
 		w->depth++;
-		show_value(w, p, t);
+		show_value(w, &bare, bare.type);
 		w->depth--;
 	} else {
 		add_missing(w);
@@ -666,9 +674,8 @@ static void show_memory(struct walk *w, const int64_t *numbers)
 }
 
 /** A number: its low bytes are those that a variable of its type has. */
-static void show_number(struct walk *w, const int64_t *number)
+static void show_number(struct walk *w, struct ctype *t, const int64_t *number)
 {
-	struct ctype *t = ctype_strip(w->value->type);
 	bool is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 	struct place p = {.type = t};
 	if (!is_little && t->size < sizeof(*number))
@@ -753,12 +760,13 @@ static void show_stack(struct walk *w, struct str s)
 
 static void show_data(struct walk *w, struct value_data d)
 {
+	struct ctype *t = w->value->how == VALUE_PLAIN ? ctype_strip(w->value->type) : NULL;
 	switch (w->value->how) {
 	case VALUE_PLAIN:
-		if (value_has_parts(w->value))
+		if (t->kind == CTYPE_STRUCT || t->kind == CTYPE_UNION || t->kind == CTYPE_ARRAY)
 			show_memory(w, d.numbers);
 		else
-			show_number(w, d.numbers);
+			show_number(w, t, d.numbers);
 		break;
 	case VALUE_STRING:
 		show_string(w, *d.numbers, *d.texts);

@@ -107,10 +107,13 @@ bool value_is_alike(const struct value *a, const struct value *b)
 
 void value_count(const struct value *v, size_t *n_numbers, size_t *n_texts)
 {
-	*n_numbers += v->how != VALUE_TEXT && v->how != VALUE_STACK && v->how != VALUE_TUPLE &&
-		      v->how != VALUE_LITERAL && v->how != VALUE_HIDDEN;
-	*n_numbers += v->n_bytes / 8 + (v->n_bytes % 8 != 0);
-	*n_texts += v->how == VALUE_STRING || v->how == VALUE_TEXT || v->how == VALUE_STACK;
+	static const struct {
+		unsigned char numbers, texts;
+	} all[] = {[VALUE_PLAIN] = {1, 0}, [VALUE_STRING] = {1, 1}, [VALUE_TEXT] = {0, 1},
+		   [VALUE_STACK] = {0, 1}, [VALUE_TIME] = {1, 0},   [VALUE_CHOICE] = {1, 0},
+		   [VALUE_HIDDEN] = {0, 0}};
+	*n_numbers += all[v->how].numbers + v->n_bytes / 8 + (v->n_bytes % 8 != 0);
+	*n_texts += all[v->how].texts;
 	for (size_t i = 0; i < v->n_parts; i++)
 		value_count(&v->parts[i], n_numbers, n_texts);
 }

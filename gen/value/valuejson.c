@@ -28,23 +28,30 @@ static bool is_exact(int64_t value, bool is_signed)
 void valuejson_number(struct json *j, const char *key, int64_t value, bool is_signed)
 {
 	struct strbuf *out = json_value(j, key);
-	const char *quote = is_exact(value, is_signed) ? "" : "\"";
-	strbuf_addz(out, quote);
+	bool is_quoted = !is_exact(value, is_signed);
+	if (is_quoted)
+		strbuf_addc(out, '"');
 	render_number((struct str){0}, is_signed ? 'd' : 'u', 64, value, out);
-	strbuf_addz(out, quote);
+	if (is_quoted)
+		strbuf_addc(out, '"');
 }
 
 void valuejson_enum(struct json *j, const char *key, const struct enumtab *names, int64_t value)
 {
-	struct strbuf text;
-	strbuf_init(&text);
-	bool has_name = render_enum(names, value, &text);
+	value = render_narrow(value, names->size * 8, names->is_signed);
+	const struct enumtab_item *item = enumtab_get(names, value);
 	json_open(j, key, '{');
-	json_str_or_null(j, "name", has_name ? strbuf_str(&text) : (struct str){0});
-	valuejson_number(j, "value", render_narrow(value, names->size * 8, names->is_signed),
-			 names->is_signed);
+	if (item) {
+		json_str(j, "name", item->text);
+	} else {
+		struct strbuf text; // of flags, or the number
+		strbuf_init(&text);
+		bool has_name = render_enum(names, value, &text);
+		json_str_or_null(j, "name", has_name ? strbuf_str(&text) : (struct str){0});
+		strbuf_fini(&text);
+	}
+	valuejson_number(j, "value", value, names->is_signed);
 	json_close(j, '}');
-	strbuf_fini(&text);
 }
 
 void valuejson_address(struct json *j, const char *key, uint64_t address)
