@@ -29,35 +29,16 @@ static size_t take_size(struct str s, size_t *at)
 
 static struct layout layout_parse(struct str how)
 {
+	static const char flags[] = "-+ #0";
 	struct layout l = {0};
+	bool *const all[] = {&l.left, &l.plus, &l.space, &l.alternate, &l.zero};
 	size_t i = 0;
-	for (bool is_flag = true; i < how.n && is_flag; i += is_flag) {
-		switch (how.p[i]) {
-		case '-':
-			l.left = true;
-			break;
-		case '+':
-			l.plus = true;
-			break;
-		case ' ':
-			l.space = true;
-			break;
-		case '#':
-			l.alternate = true;
-			break;
-		case '0':
-			l.zero = true;
-			break;
-		default:
-			is_flag = false;
-		}
-	}
+	for (const char *f; i < how.n && how.p[i] && (f = strchr(flags, how.p[i])); i++)
+		*all[f - flags] = true;
 	l.width = take_size(how, &i);
-	if (i < how.n && how.p[i] == '.') {
-		i++;
-		l.has_precision = true;
-		l.precision = take_size(how, &i);
-	}
+	l.has_precision = i < how.n && how.p[i] == '.';
+	i += l.has_precision;
+	l.precision = take_size(how, &i);
 	return l;
 }
 
@@ -142,64 +123,44 @@ static struct str digits_of(uint64_t v, char letter, char room[MAX_DIGITS])
 	return (struct str){p, (size_t)(end - p)};
 }
 
-/** @digits with @sign, which may be 0x, in front, as @l has it (C11 7.21.6.1). */
-static void add_digits(const struct layout *l, const char *sign, struct str digits,
-		       struct strbuf *out)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+/** What is rare is left to C. */
+static void add_as_c(const struct layout *l, char letter, int64_t value, struct strbuf *out)
 {
-	size_t start = out->n, n_sign = strlen(sign), n_zeros = 0;
-	if (l->has_precision)
-		n_zeros = l->precision > digits.n ? l->precision - digits.n : 0;
-	else if (l->zero && !l->left && l->width > n_sign + digits.n)
-		n_zeros = l->width - n_sign - digits.n;
-	strbuf_add(out, sign, n_sign);
-	add_repeated(out, '0', n_zeros);
-	strbuf_adds(out, digits);
-	widen(l, start, out);
+	char format[16];
+	snprintf(format, sizeof(format), "%%%s%s%s%s%s*.*l%c", l->left ? "-" : "",
+		 l->plus ? "+" : "", l->space ? " " : "", l->alternate ? "#" : "",
+		 l->zero ? "0" : "", letter);
+	strbuf_addf(out, format, (int)l->width, l->has_precision ? (int)l->precision : -1,
+		    (long)value);
 }
+#pragma GCC diagnostic pop
 
-/** @digits are of @is_zero; @l is not empty. */
-static void lay_out_number(struct layout l, char letter, bool is_minus, bool is_zero,
-			   struct str digits, struct strbuf *out)
-{
-	const char *sign = "";
-	if (l.has_precision && !l.precision && is_zero)
-		digits.n = 0;
-	if (letter == 'd')
-		sign = is_minus ? "-" : l.plus ? "+" : l.space ? " " : "";
-	else if (l.alternate && !is_zero && letter == 'x')
-		sign = "0x";
-	else if (l.alternate && !is_zero && letter == 'X')
-		sign = "0X";
-	// An octal number gets one more digit, where it does not begin with 0 already.
-	bool is_octal = l.alternate && letter == 'o' && !(is_zero && digits.n);
-	if (is_octal && (!l.has_precision || l.precision <= digits.n)) {
-		l.has_precision |= !l.zero || l.left || l.width <= digits.n;
-		l.precision = digits.n + 1;
-	}
-	add_digits(&l, sign, digits, out);
-}
-
-static void add_char(struct str how, char c, struct strbuf *out)
-{
-	size_t start = out->n;
-	strbuf_addc(out, c);
-	if (!how.n)
-		return;
-	struct layout l = layout_parse(how);
-	widen(&l, start, out);
-}
-
-/** Null as glibc has it. */
-static void add_pointer(struct str how, uint64_t v, struct strbuf *out)
+/** A number, or a pointer, whose null is as glibc has it, as @how asks for it. */
+static void lay_out_number(struct str how, char letter, int64_t value, struct strbuf *out)
 {
 	char room[MAX_DIGITS];
-	size_t start = out->n;
 	struct layout l = layout_parse(how);
-	if (v) {
-		add_digits(&l, "0x", digits_of(v, 'x', room), out);
-		return;
+	size_t start = out->n;
+	bool is_minus = letter == 'd' && value < 0, is_null = letter == 'p' && !value;
+	if (letter == 'p') {
+		l.alternate = true;
+		letter = 'x';
 	}
-	strbuf_addz(out, "(nil)");
+	if (letter == 'c' || is_null) {
+		strbuf_adds(out, is_null ? STR("(nil)") : (struct str){&(char){(char)value}, 1});
+	} else if (l.plus || l.space || l.alternate || l.has_precision) {
+		add_as_c(&l, letter, value, out);
+	} else {
+		struct str digits =
+		    digits_of(is_minus ? 0 - (uint64_t)value : (uint64_t)value, letter, room);
+		if (is_minus)
+			strbuf_addc(out, '-');
+		if (l.zero && !l.left && l.width > digits.n + is_minus)
+			add_repeated(out, '0', l.width - digits.n - is_minus);
+		strbuf_adds(out, digits);
+	}
 	widen(&l, start, out);
 }
 
@@ -216,24 +177,14 @@ void render_number(struct str how, char letter, unsigned bits, int64_t value, st
 	if (letter == 'i')
 		letter = 'd';
 	value = render_narrow(value, bits, letter == 'd');
-	if (letter == 'c') {
-		add_char(how, (char)value, out);
-		return;
-	}
-	if (letter == 'p') {
-		add_pointer(how, (uint64_t)value, out);
+	if (how.n || letter == 'c' || letter == 'p') {
+		lay_out_number(how, letter, value, out);
 		return;
 	}
 	bool is_minus = letter == 'd' && value < 0;
-	struct str digits =
-	    digits_of(is_minus ? 0 - (uint64_t)value : (uint64_t)value, letter, room);
-	if (how.n) {
-		lay_out_number(layout_parse(how), letter, is_minus, !value, digits, out);
-		return;
-	}
 	if (is_minus)
 		strbuf_addc(out, '-');
-	strbuf_adds(out, digits);
+	strbuf_adds(out, digits_of(is_minus ? 0 - (uint64_t)value : (uint64_t)value, letter, room));
 }
 
 static void add_integer(int64_t value, bool is_signed, struct strbuf *out)
@@ -243,100 +194,24 @@ static void add_integer(int64_t value, bool is_signed, struct strbuf *out)
 
 // --- doubles
 
-/** A decimal number: digits * 10^exponent. */
-struct decimal {
-	uint64_t digits;
-	int exponent;
-};
-
-/** The @n digits that are nearest to @v, which is positive. */
-static struct decimal nearest(double v, int n)
-{
-	char text[64];
-	snprintf(text, sizeof(text), "%.*e", n - 1, v);
-	struct decimal d = {0};
-	const char *p = text;
-	for (; *p && *p != 'e'; p++)
-		if (*p >= '0' && *p <= '9')
-			d.digits = d.digits * 10 + (uint64_t)(*p - '0');
-	d.exponent = (*p ? atoi(p + 1) : 0) - (n - 1);
-	return d;
-}
-
-static bool reads_back(struct decimal d, double v, bool is_single)
-{
-	char text[64];
-	snprintf(text, sizeof(text), "%llue%d", (unsigned long long)d.digits, d.exponent);
-	return is_single ? strtof(text, NULL) == (float)v : strtod(text, NULL) == v;
-}
-
-/**
- * The shortest number that reads back as @v, which is positive. DBL_DIG digits survive the way into
- * a double and back, so fewer need not be tried, except where doubles have fewer bits. Below a power
- * of two the next double is nearer than above it: the number above the nearest one may read back
- * where that one does not.
- */
-static struct decimal shortest(double v, bool is_single)
-{
-	int most = is_single ? FLT_DECIMAL_DIG : DBL_DECIMAL_DIG;
-	int n = is_single ? FLT_DIG : DBL_DIG;
-	if (v < (is_single ? (double)FLT_MIN : DBL_MIN))
-		n = 1;
-	for (; n < most; n++) {
-		struct decimal d = nearest(v, n), above = {d.digits + 1, d.exponent};
-		if (reads_back(d, v, is_single))
-			return d;
-		if (reads_back(above, v, is_single))
-			return above;
-	}
-	return nearest(v, most);
-}
-
-static void add_decimal(struct decimal d, struct strbuf *out)
-{
-	char room[MAX_DIGITS];
-	for (; d.digits % 10 == 0; d.digits /= 10)
-		d.exponent++;
-	struct str s = digits_of(d.digits, 'u', room);
-	int exponent = d.exponent + (int)s.n - 1; // of the first digit
-	if (exponent < -4 || exponent >= 16) {
-		strbuf_addc(out, s.p[0]);
-		if (s.n > 1)
-			strbuf_addc(out, '.');
-		strbuf_adds(out, str_from_offset(s, 1));
-		strbuf_addf(out, "e%c%02d", exponent < 0 ? '-' : '+', abs(exponent));
-		return;
-	}
-	if (exponent < 0) {
-		strbuf_addz(out, "0.");
-		add_repeated(out, '0', (size_t)(-exponent - 1));
-		strbuf_adds(out, s);
-		return;
-	}
-	size_t whole = (size_t)exponent + 1;
-	strbuf_adds(out, str_slice(s, 0, whole));
-	if (whole > s.n)
-		add_repeated(out, '0', whole - s.n);
-	if (whole < s.n)
-		strbuf_addc(out, '.');
-	strbuf_adds(out, str_from_offset(s, whole));
-}
-
 void render_double(double v, bool is_single, struct strbuf *out)
 {
-	if (signbit(v))
-		strbuf_addc(out, '-');
-	v = fabs(v);
+	char text[32];
+	int n = is_single ? FLT_DIG : DBL_DIG, most = is_single ? FLT_DECIMAL_DIG : DBL_DECIMAL_DIG;
 	// Up to there each integer is a number of its own.
-	double integers = is_single ? 0x1p24 : 0x1p53;
-	if (isnan(v))
-		strbuf_addz(out, "nan");
-	else if (isinf(v))
-		strbuf_addz(out, "inf");
-	else if (v < integers && v == (double)(int64_t)v)
+	if (fabs(v) < (is_single ? 0x1p24 : 0x1p53) && v == (double)(int64_t)v &&
+	    !(v == 0 && signbit(v))) {
 		add_integer((int64_t)v, true, out);
-	else
-		add_decimal(shortest(v, is_single), out);
+		return;
+	}
+	// So many digits survive the way into a number and back, except where it has fewer bits.
+	if (fabs(v) < (is_single ? (double)FLT_MIN : DBL_MIN))
+		n = 1;
+	do
+		snprintf(text, sizeof(text), "%.*g", n, v);
+	while (n++ < most &&
+	       (is_single ? strtof(text, NULL) != (float)v : strtod(text, NULL) != v));
+	strbuf_addz(out, text);
 }
 
 // --- names
