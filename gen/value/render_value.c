@@ -192,25 +192,35 @@ static void add_integer(int64_t value, bool is_signed, struct strbuf *out)
 	render_number((struct str){0}, is_signed ? 'd' : 'u', 64, value, out);
 }
 
-// --- doubles
+// --- floating-point numbers
 
-void render_double(double v, bool is_single, struct strbuf *out)
+static bool reads_back(const char *text, long double v, size_t size)
 {
-	char text[32];
-	int n = is_single ? FLT_DIG : DBL_DIG, most = is_single ? FLT_DECIMAL_DIG : DBL_DECIMAL_DIG;
+	return size == sizeof(float)	? strtof(text, NULL) == (float)v
+	       : size == sizeof(double) ? strtod(text, NULL) == (double)v
+					: strtold(text, NULL) == v;
+}
+
+void render_real(long double v, size_t size, struct strbuf *out)
+{
+	char text[64];
+	bool is_single = size == sizeof(float);
+	int n = is_single ? FLT_DIG : DBL_DIG;
+	int most = is_single		    ? FLT_DECIMAL_DIG
+		   : size == sizeof(double) ? DBL_DECIMAL_DIG
+					    : LDBL_DECIMAL_DIG;
 	// Up to there each integer is a number of its own.
-	if (fabs(v) < (is_single ? 0x1p24 : 0x1p53) && v == (double)(int64_t)v &&
-	    !(v == 0 && signbit(v))) {
+	bool is_small = fabsl(v) < (is_single ? 0x1p24L : 0x1p53L);
+	if (is_small && v == (long double)(int64_t)v && !(v == 0 && signbit(v))) {
 		add_integer((int64_t)v, true, out);
 		return;
 	}
 	// So many digits survive the way into a number and back, except where it has fewer bits.
-	if (fabs(v) < (is_single ? (double)FLT_MIN : DBL_MIN))
+	if (fabsl(v) < (is_single ? (long double)FLT_MIN : (long double)DBL_MIN))
 		n = 1;
 	do
-		snprintf(text, sizeof(text), "%.*g", n, v);
-	while (n++ < most &&
-	       (is_single ? strtof(text, NULL) != (float)v : strtod(text, NULL) != v));
+		snprintf(text, sizeof(text), "%.*Lg", n, v);
+	while (n++ < most && !reads_back(text, v, size));
 	strbuf_addz(out, text);
 }
 

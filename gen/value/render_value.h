@@ -4,7 +4,7 @@
  * All add to a buffer. Nothing here knows records; render.h has what is made of these.
  *
  *	render_number(STR("-8"), 'x', 32, -1, &out);	// "ffffffff", as of printf("%-8x", -1)
- *	render_double(9.99, false, &out);		// "9.99"
+ *	render_real(9.99, sizeof(double), &out);		// "9.99"
  */
 #ifndef VALUE_RENDER_VALUE_H
 #define VALUE_RENDER_VALUE_H
@@ -36,8 +36,11 @@ int64_t render_narrow(int64_t value, unsigned bits, bool is_signed);
  * three states. A negative number of a signed enum is no sum of flags. False: it has no name.
  */
 bool render_enum(const struct enumtab *names, int64_t value, struct strbuf *out);
-/** Shortest decimal digits that read back as the same number: 9.99, inf, -nan. */
-void render_double(double v, bool is_single, struct strbuf *out);
+/**
+ * Of a float, double or long double of @size bytes the fewest decimal digits that read back as the same
+ * number: 9.99, inf, -nan.
+ */
+void render_real(long double v, size_t size, struct strbuf *out);
 /** As C writes a string: quotes around it, \" \\ \n \t and \xNN in it. */
 void render_quoted(struct str s, struct strbuf *out);
 /** @ns of CLOCK_BOOTTIME as local time: strftime()'s @format, and %f for six digits of a second. */

@@ -135,8 +135,9 @@ static unsigned __int128 read_bits(struct str bytes, uint64_t bit_off, unsigned 
 static bool read_integer(const struct walk *w, const struct place *p, bool is_signed,
 			 unsigned __int128 *ret)
 {
-	uint64_t size = p->type->size;
-	if (!p->type->has_size || size == 0 || size > 16)
+	const struct ctype *t = p->type;
+	uint64_t size = t && t->has_size ? t->size : 0;
+	if (size == 0 || size > 16)
 		return false;
 	unsigned bits = p->bit_size ? p->bit_size : (unsigned)size * 8;
 	uint64_t at = p->bit_size ? p->bit_off : p->off * 8;
@@ -328,18 +329,6 @@ static void show_pointer(struct walk *w, const struct place *p, const struct cty
 	strbuf_fini(&room);
 }
 
-/** Shortest digits that read back. */
-static void add_long_double(long double v, struct strbuf *out)
-{
-	char text[64];
-	for (int n = DBL_DIG; n <= LDBL_DECIMAL_DIG; n++) {
-		snprintf(text, sizeof(text), "%.*Lg", n, v);
-		if (strtold(text, NULL) == v)
-			break;
-	}
-	strbuf_addz(out, text);
-}
-
 /** x87: the integer bit of a denormal number is 0, that of others 1; what is not so is none. */
 static bool is_long_double(const char *at)
 {
@@ -369,19 +358,12 @@ static bool is_plain_float(const struct ctype *t, const char *at)
 
 static void add_float(const char *at, size_t size, struct strbuf *out)
 {
-	float single;
-	double full;
-	long double wide;
-	if (size == sizeof(single)) {
-		memcpy(&single, at, sizeof(single));
-		render_double((double)single, true, out);
-	} else if (size == sizeof(full)) {
-		memcpy(&full, at, sizeof(full));
-		render_double(full, false, out);
-	} else {
-		memcpy(&wide, at, sizeof(wide));
-		add_long_double(wide, out);
-	}
+	float single = 0;
+	double full = 0;
+	long double wide = 0;
+	bool is_single = size == sizeof(single), is_wide = size == sizeof(wide);
+	memcpy(is_single ? (void *)&single : is_wide ? (void *)&wide : (void *)&full, at, size);
+	render_real(is_single ? single : is_wide ? wide : full, size, out);
 }
 
 static void show_float(struct walk *w, const struct place *p, const struct ctype *t)

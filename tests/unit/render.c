@@ -168,7 +168,7 @@ static void test_strings(void)
 static const char *double_text(struct strbuf *b, double v, bool is_single)
 {
 	strbuf_clear(b);
-	render_double(v, is_single, b);
+	render_real(v, is_single ? sizeof(float) : sizeof(double), b);
 	return b->p;
 }
 
