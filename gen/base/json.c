@@ -31,6 +31,39 @@ void json_str(struct json *j, const char *key, struct str s)
 	strbuf_add_json(json_value(j, key), s);
 }
 
+void json_bytes(struct json *j, const char *key, struct str s)
+{
+	struct strbuf *out = json_value(j, key);
+	if (strbuf_add_json_utf8(out, s))
+		return;
+	strbuf_addc(out, '{');
+	j->needs_comma = false;
+	json_str(j, "text", s);
+	json_value(j, "hex");
+	strbuf_addc(out, '"');
+	for (size_t i = 0; i < s.n; i++)
+		strbuf_addf(out, "%02x", (unsigned char)s.p[i]);
+	strbuf_addc(out, '"');
+	json_close(j, '}');
+}
+
+void json_number(struct json *j, const char *key, int64_t value, bool is_signed)
+{
+	enum { ROOM = 24 };
+	const uint64_t most = (UINT64_C(1) << 53) - 1;
+	bool is_minus = is_signed && value < 0;
+	uint64_t size = is_minus ? 0 - (uint64_t)value : (uint64_t)value;
+	char room[ROOM], *end = room + ROOM, *p = end;
+	if (size > most)
+		*--p = '"';
+	p = str_decimal(size, p);
+	if (is_minus)
+		*--p = '-';
+	if (size > most)
+		*--p = '"';
+	strbuf_add(json_value(j, key), p, (size_t)(end - p));
+}
+
 void json_str_or_null(struct json *j, const char *key, struct str s)
 {
 	if (s.n)

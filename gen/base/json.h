@@ -55,6 +55,13 @@ void json_open(struct json *j, const char *key, char bracket);
 void json_close(struct json *j, char bracket);
 /** Bytes that are not UTF-8 become U+FFFD. */
 void json_str(struct json *j, const char *key, struct str s);
+/** Any bytes: those that are not UTF-8 are {"text": with U+FFFD, "hex": all of them}. */
+void json_bytes(struct json *j, const char *key, struct str s);
+/**
+ * 64 bits. What is beyond 2^53 - 1 either way is a string of its digits, as many readers have doubles
+ * for numbers (RFC 8259, section 6).
+ */
+void json_number(struct json *j, const char *key, int64_t value, bool is_signed);
 /** null when @s is empty */
 void json_str_or_null(struct json *j, const char *key, struct str s);
 void json_bool(struct json *j, const char *key, bool v);

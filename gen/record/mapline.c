@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "value/show.h"
-#include "value/valuejson.h"
 
 struct mapline {
 	struct arena arena;
@@ -181,7 +180,14 @@ bool mapline_take(struct mapline *m, struct str line)
 
 static void add_integer(struct json *j, const char *key, struct map_integer i)
 {
-	valuejson_number(j, key, i.value, i.is_signed);
+	json_number(j, key, i.value, i.is_signed);
+}
+
+static void add_stack(struct json *j, struct str s)
+{
+	static const struct value stack = {.how = VALUE_STACK};
+	static const struct render no_names = {0};
+	value_json(&no_names, &stack, (struct value_data){NULL, &s}, VALUE_RAW, j);
 }
 
 /** As it is spelled. */
@@ -189,13 +195,13 @@ static void add_plain(struct json *j, const struct value *v, struct str s)
 {
 	struct map_integer i;
 	if (v->how == VALUE_PLAIN && mapentry_to_integer(s, &i))
-		valuejson_number(j, NULL, i.value, i.is_signed && !value_is_unsigned(v));
+		json_number(j, NULL, i.value, i.is_signed && !value_is_unsigned(v));
 	else if (value_is_integer(v) && mapentry_is_bool(s))
 		json_bool(j, NULL, str_eq(s, STR("true")));
 	else if (is_unknown(v) && mapentry_is_stack(s))
-		valuejson_stack(j, NULL, s);
+		add_stack(j, s);
 	else
-		valuejson_string(j, NULL, s);
+		json_bytes(j, NULL, s);
 }
 
 /** Where leaves go: text, or JSON where @j is not NULL. */
@@ -236,7 +242,7 @@ static void add_key(struct mapline *m, const struct render *how, struct json *j,
 	else if ((is_split &= !str_contains(e->key, STR(", "))))
 		add_plain(j, &unknown, e->key);
 	if (!is_split)
-		valuejson_string(j, NULL, e->key);
+		json_bytes(j, NULL, e->key);
 	json_close(j, ']');
 	if (!is_split)
 		json_bool(j, "unsplit", true);
@@ -245,7 +251,7 @@ static void add_key(struct mapline *m, const struct render *how, struct json *j,
 static void add_bound(struct json *j, const char *key, bool has, __int128 v)
 {
 	if (has)
-		valuejson_number(j, key, (int64_t)v, v < 0);
+		json_number(j, key, (int64_t)v, v < 0);
 	else
 		json_null(j, key);
 }
@@ -320,12 +326,13 @@ static void add_value(struct mapline *m, const struct render *how, struct json *
 		add_stats(j, e->value);
 		break;
 	case MAP_STACK:
-		valuejson_stack(j, "value", e->value);
+		json_key(j, STR("value"));
+		add_stack(j, e->value);
 		break;
 	case MAP_PLAIN:
 		json_key(j, STR("value"));
 		if (!mapentry_walk(&m->open->value, e->value, add_leaf, &to))
-			valuejson_string(j, NULL, e->value);
+			json_bytes(j, NULL, e->value);
 		break;
 	}
 }

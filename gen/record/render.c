@@ -1,7 +1,6 @@
 #include "record/render.h"
 
 #include "value/show.h"
-#include "value/valuejson.h"
 
 void render_record(const struct render *how, const struct record *r, struct strbuf *out)
 {
@@ -34,7 +33,7 @@ static void add_joined(struct json *j, const struct shape_field *f, int64_t high
 	uint64_t v =
 	    (uint64_t)render_narrow(high, (unsigned)size, is_signed) * (uint64_t)f->divisor;
 	v += (uint64_t)render_narrow(low, (unsigned)size, is_signed);
-	valuejson_number(j, NULL, (int64_t)v, is_signed);
+	json_number(j, NULL, (int64_t)v, is_signed);
 }
 
 static void add_cut(const struct render *how, const struct record *r, struct json *j)

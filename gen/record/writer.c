@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "base/map.h"
-#include "value/valuejson.h"
 #include "record/joined.h"
 #include "record/order.h"
 #include "record/percentile.h"
@@ -118,8 +117,8 @@ static void add_members(struct writer *w, const struct record *r, bool is_late, 
 	add_signed(r->pid, out);
 	strbuf_addz(out, ", \"tid\": ");
 	add_signed(r->tid, out);
-	valuejson_string(j, "comm", r->comm);
-	valuejson_string(j, "probe", r->probe);
+	json_bytes(j, "comm", r->comm);
+	json_bytes(j, "probe", r->probe);
 	if (is_late)
 		json_bool(j, "late", true);
 }
@@ -152,7 +151,7 @@ static void put_json(struct writer *w, const struct record *r, struct str text)
 	json_open(&j, NULL, '{');
 	if (r)
 		add_members(w, r, is_late(w, r), &j);
-	valuejson_string(&j, "text", text);
+	json_bytes(&j, "text", text);
 	if (r && r->shape->style != SHAPE_MARK)
 		render_record_json(&w->config.render, r, &j);
 	json_close(&j, '}');

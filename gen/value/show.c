@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "value/valuejson.h"
 
 /** Types come from strangers' files: what is nested deeper, or has more in it, is not shown. */
 enum { MAX_DEPTH = 32, MAX_VALUES = 10000 };
@@ -153,7 +152,7 @@ static bool read_integer(const struct walk *w, const struct place *p, bool is_si
 static void add_number(struct walk *w, int64_t v, bool is_signed)
 {
 	if (w->j)
-		valuejson_number(w->j, NULL, v, is_signed);
+		json_number(w->j, NULL, v, is_signed);
 	else
 		render_number((struct str){0}, is_signed ? 'd' : 'u', 64, v, w->out);
 }
@@ -193,7 +192,7 @@ static void show_integer(struct walk *w, const struct place *p, const struct cty
 	if (!read_integer(w, p, t->is_signed, &v)) {
 		add_missing(w);
 	} else if (w->j && t->is_char) {
-		valuejson_string(w->j, NULL, (struct str){&(char){(char)v}, 1});
+		json_bytes(w->j, NULL, (struct str){&(char){(char)v}, 1});
 	} else if (t->is_char && w->style == VALUE_LISTED) {
 		add_char(w, (char)v);
 	} else if (t->size <= 8) {
@@ -249,6 +248,24 @@ static void make_names(struct arena *a, struct ctype *t, int64_t v, struct enumt
 	enumtab_from_type(a, t, ret);
 }
 
+static void add_json_enum(struct json *j, const struct enumtab *names, int64_t v)
+{
+	v = render_narrow(v, names->size * 8, names->is_signed);
+	const struct enumtab_item *item = enumtab_get(names, v);
+	json_open(j, NULL, '{');
+	if (item) {
+		json_str(j, "name", item->text);
+	} else {
+		struct strbuf text; // of flags, or the number
+		strbuf_init(&text);
+		bool has_name = render_enum(names, v, &text);
+		json_str_or_null(j, "name", has_name ? strbuf_str(&text) : (struct str){0});
+		strbuf_fini(&text);
+	}
+	json_number(j, "value", v, names->is_signed);
+	json_close(j, '}');
+}
+
 /** An enumerator in a key is nothing but its name. */
 static void add_enumerator(struct walk *w, const struct enumtab *names, int64_t v)
 {
@@ -258,12 +275,12 @@ static void add_enumerator(struct walk *w, const struct enumtab *names, int64_t 
 		return;
 	}
 	if (w->style != VALUE_KEY) {
-		valuejson_enum(w->j, NULL, names, v);
+		add_json_enum(w->j, names, v);
 		return;
 	}
 	strbuf_init(&text);
 	if (render_enum(names, v, &text))
-		valuejson_string(w->j, NULL, strbuf_str(&text));
+		json_bytes(w->j, NULL, strbuf_str(&text));
 	else
 		add_number(w, v, names->is_signed);
 	strbuf_fini(&text);
@@ -316,9 +333,13 @@ static void show_pointer(struct walk *w, const struct place *p, const struct cty
 	struct str name = find_name(w, t, (uint64_t)v, &room);
 	bool is_member = w->style == VALUE_MEMBER;
 	if (w->j && name.n) {
-		valuejson_string(w->j, NULL, name);
+		json_bytes(w->j, NULL, name);
 	} else if (w->j) {
-		valuejson_address(w->j, NULL, (uint64_t)v);
+		struct strbuf *out = json_value(w->j, NULL);
+		strbuf_addz(out, v ? "\"" : "null");
+		if (v)
+			render_address((uint64_t)v, out);
+		strbuf_addz(out, v ? "\"" : "");
 	} else {
 		if (is_member || (!name.n && w->style != VALUE_KEY))
 			render_address((uint64_t)v, w->out);
@@ -403,10 +424,10 @@ static void add_string(struct walk *w, struct str s, bool is_cut)
 		render_quoted(s, w->out);
 		strbuf_addz(w->out, is_cut ? "..." : "");
 	} else if (!is_cut) {
-		valuejson_string(w->j, NULL, s);
+		json_bytes(w->j, NULL, s);
 	} else {
 		open_bracket(w, '{');
-		valuejson_string(w->j, "text", s);
+		json_bytes(w->j, "text", s);
 		add_rest(w);
 		close_bracket(w, '}');
 	}
@@ -693,7 +714,7 @@ static void show_string(struct walk *w, int64_t address, struct str text)
 	strbuf_init(&room);
 	bool is_known = find_string(w->how, address, &text, &room);
 	if (w->j && address)
-		valuejson_string(w->j, NULL, text);
+		json_bytes(w->j, NULL, text);
 	else if (w->j)
 		json_null(w->j, NULL);
 	else if (!address || !is_known)
@@ -707,7 +728,7 @@ static void show_string(struct walk *w, int64_t address, struct str text)
 static void show_text(struct walk *w, struct str s)
 {
 	if (w->j)
-		valuejson_string(w->j, NULL, s);
+		json_bytes(w->j, NULL, s);
 	else
 		strbuf_adds(w->out, s);
 }
@@ -721,15 +742,26 @@ static void show_time(struct walk *w, int64_t ns)
 	}
 	strbuf_init(&text);
 	render_time(w->how, w->value->literal, ns, &text);
-	valuejson_string(w->j, NULL, strbuf_str(&text));
+	json_bytes(w->j, NULL, strbuf_str(&text));
 	strbuf_fini(&text);
+}
+
+static void add_json_stack(struct json *j, struct str s)
+{
+	json_open(j, NULL, '[');
+	while (s.n) {
+		struct str frame = str_trim(str_take_line(&s));
+		if (frame.n)
+			json_bytes(j, NULL, frame);
+	}
+	json_close(j, ']');
 }
 
 /** On lines of its own; a function may have any name. */
 static void show_stack(struct walk *w, struct str s)
 {
 	if (w->j) {
-		valuejson_stack(w->j, NULL, s);
+		add_json_stack(w->j, s);
 		return;
 	}
 	while (s.n) {
