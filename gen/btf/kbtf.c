@@ -33,7 +33,9 @@ struct kbtf {
 	unsigned pointer_size;
 	unsigned n_compared; /**< searches that compare types at this moment */
 	struct map warned;   /**< names that have several definitions, said */
-	struct map tags;     /**< of structs, unions and enums, once somebody asked */
+	struct map enumerators;
+	bool has_enumerators; // they were listed
+	struct map tags;      /**< of structs, unions and enums, once somebody asked */
 };
 
 static bool complete(struct ctype_loader *loader, struct ctype *t);
@@ -602,4 +604,19 @@ bool kbtf_has_tag(struct kbtf *k, struct str tag)
 				map_add(k->arena, &k->tags, name);
 		}
 	return map_get(&k->tags, tag) != NULL;
+}
+
+bool kbtf_has_enumerator(struct kbtf *k, struct str name)
+{
+	// Likewise.
+	for (uint32_t id = 1; id < k->n_types && !k->has_enumerators; id++) {
+		const struct btf_type *bt = btf__type_by_id(k->btf, id);
+		for (uint16_t i = 0; bt && btf_is_any_enum(bt) && i < btf_vlen(bt); i++) {
+			uint32_t off =
+			    btf_is_enum(bt) ? btf_enum(bt)[i].name_off : btf_enum64(bt)[i].name_off;
+			map_add(k->arena, &k->enumerators, name_at(k, off));
+		}
+	}
+	k->has_enumerators = true;
+	return map_get(&k->enumerators, name) != NULL;
 }

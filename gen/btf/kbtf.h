@@ -46,5 +46,7 @@ struct kbtf_function {
 bool kbtf_function(struct kbtf *k, uint32_t id, size_t max, struct kbtf_function *ret);
 /** The kernel has a struct, union or enum of this tag: a script's own must be renamed. */
 bool kbtf_has_tag(struct kbtf *k, struct str tag);
+/** The kernel has an enumerator of this name. */
+bool kbtf_has_enumerator(struct kbtf *k, struct str name);
 
 #endif

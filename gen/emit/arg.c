@@ -13,7 +13,7 @@
  * `arg2 < 0` is never true. From 0.24 on it takes it for a signed one. Where sites disagree it has
  * the value with the sign of each.
  */
-static const char *arg_cast(struct emitter *e, unsigned i, bool is_kept_unsigned)
+static const char *arg_cast(struct emitter *e, unsigned i, bool is_kept_unsigned, unsigned *bits)
 {
 	struct bind *b = e->b;
 	unsigned size;
@@ -22,7 +22,10 @@ static const char *arg_cast(struct emitter *e, unsigned i, bool is_kept_unsigned
 		return is_kept_unsigned && sign == SIGN_UNSIGNED && size == 8 ? "(uint64)" : "";
 	if (sign != SIGN_SIGNED)
 		return "";
-	return size && size < 8 ? arena_printf(b->arena, "(int64)(int%u)", size * 8) : "(int64)";
+	if (!size || size == 8)
+		return "(int64)";
+	*bits = size * 8;
+	return arena_printf(b->arena, "(int64)(int%u)", *bits);
 }
 
 static const char *sized_cast(struct emitter *e, const struct ctype *t)
@@ -38,10 +41,15 @@ const struct text *argument_numbered(struct emitter *e, const struct node *n, en
 	if (!vocabulary_arg_number(n->name->text, &i) || c->has_other || c->has_uprobe)
 		return NULL;
 	struct str place, text = argread_find(e->b, c, i, &place);
-	const char *cast = arg_cast(e, i, want == WANT_SIGN);
+	unsigned bits = 0;
+	const char *cast = arg_cast(e, i, want == WANT_SIGN, &bits);
 	if (text.n)
 		return made(e, n, "%t", text);
-	return *cast ? made(e, n, "%sarg%u", cast, (uint64_t)i) : NULL;
+	if (!*cast)
+		return NULL;
+	struct text *t = made(e, n, "%sarg%u", cast, (uint64_t)i);
+	t->bits = bits;
+	return t;
 }
 
 const struct text *argument_retval(struct emitter *e, const struct node *n)
@@ -67,14 +75,19 @@ const struct text *argument_named(struct emitter *e, const struct node *n, enum 
 	struct str pointer = want == WANT_POINTER ? targettype_pointer(e->b, arg->type) : STR("");
 	struct str place, text = argread_find(e->b, e->clause, i, &place);
 	const char *cast = "";
+	unsigned bits = 0;
 	if (!pointer.n && (arg->sizes_differ || e->clause->params) && emit_is_number_type(t) &&
 	    t->size <= 8 && t->size > 0)
 		cast = sized_cast(e, t);
 	else if (!pointer.n && !arg->sizes_differ && !text.n && !e->clause->params)
 		cast = arg_cast(e, i,
 				want == WANT_SIGN ||
-				    (t && t->kind == CTYPE_INT && !t->is_signed && t->size == 8));
+				    (t && t->kind == CTYPE_INT && !t->is_signed && t->size == 8),
+				&bits);
 	if (!text.n)
 		text = str_printf(e->arena, "arg%u", i);
-	return pointer.n ? made(e, n, "((%t)%t)", pointer, text) : made(e, n, "%s%t", cast, text);
+	struct text *named =
+	    pointer.n ? made(e, n, "((%t)%t)", pointer, text) : made(e, n, "%s%t", cast, text);
+	named->bits = bits;
+	return named;
 }

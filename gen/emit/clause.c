@@ -364,6 +364,19 @@ static void find_maps(struct emitter *e)
 		}
 }
 
+/** For readers tables are on lines of their own. */
+static bool has_lines(const struct emitter *e)
+{
+	return !e->makes_records && str_find(e->begin, '\n') < e->begin.n;
+}
+
+/** A BEGIN that the script has not. */
+static const struct text *write_begin(struct emitter *e)
+{
+	return text_make(e->arena, beside(e, NULL),
+			 has_lines(e) ? "BEGIN {\n\t%t\n}" : "BEGIN { %t }", e->begin);
+}
+
 /** All of it, in the order of the template. */
 static const struct text *write_program(struct program_writer *p, struct str family)
 {
@@ -390,10 +403,9 @@ static const struct text *write_program(struct program_writer *p, struct str fam
 		// of a key.
 		if (makes_begin && c->kind == NODE_CLAUSE && one->pieces) {
 			struct token lead = *c->first;
-			text_add_at(e->arena, t,
-				    text_make(e->arena, beside(e, NULL), "BEGIN { %t }", e->begin),
-				    &lead);
-			lead.before = lead.before.n ? lead.before : STR(" ");
+			text_add_at(e->arena, t, write_begin(e), &lead);
+			if (!lead.before.n && !has_lines(e))
+				lead.before = STR(" ");
 			text_add_at(e->arena, t, one, &lead);
 			makes_begin = false;
 		} else {
@@ -404,8 +416,7 @@ static const struct text *write_program(struct program_writer *p, struct str fam
 	for (const struct token *own = from; own != n->last->next; own = own->next)
 		text_add_tokens(e->arena, t, own, own, NULL);
 	if (makes_begin)
-		text_add(e->arena, t,
-			 text_make(e->arena, beside(e, NULL), "BEGIN { %t }", e->begin));
+		text_add(e->arena, t, write_begin(e));
 	if (end == SIZE_MAX && e->end.n)
 		text_add(e->arena, t, text_make(e->arena, beside(e, NULL), "END { %t }", e->end));
 	return t;
@@ -460,6 +471,7 @@ bool emit_program(struct bind *b, struct token **ret)
 	if (!find_string_limit(e))
 		return false;
 	*ret = text_tokens(b->arena, write_program(&p, family));
+	tables_define(e, ret);
 	return true;
 }
 

@@ -57,6 +57,7 @@ struct emitter {
 
 	struct map tables;	/**< maps that are tables of names */
 	struct map tables_used; /**< those that the program reads */
+	struct map words;	/**< of enums that are defined */
 	struct map keys;	/**< maps whose keys are named: struct key_names * */
 	// Strings that were written so far, see strings.c: the most of one call or key is what counts.
 	unsigned n_strings, n_reads, most_strings;
@@ -179,6 +180,12 @@ struct str emit_new_variable(struct emitter *e, struct str name);
 
 // --- tables.c, clause.c ---
 
+/** Has bpftrace the enum of @name itself, so that %s of (enum @tag)x prints its names? It is defined then. */
+bool tables_cast(struct emitter *e, const struct name_lookup *name, struct safe_word *tag);
+/** The program reads the table @map. */
+void tables_read(struct emitter *e, struct str map);
+/** Puts the definitions of these enums before the program. */
+void tables_define(struct emitter *e, struct token **program);
 /** The tables that the program needs, for BEGIN and END. False after an error. */
 bool tables_add(struct emitter *e);
 

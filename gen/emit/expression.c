@@ -158,7 +158,7 @@ const struct text *emit_asked(struct emitter *e, const struct node *n, const str
 	// bpftrace has no ! of a pointer in any version, and 0.17 neither && and || nor a condition.
 	if (!e->good || !e->b->files || !type || type->kind != CTYPE_POINTER || is_named)
 		return t;
-	struct text *asked = made(e, n, "(uint64)(%n)", t);
+	struct text *asked = made(e, n, "(uint64)%c", t);
 	asked->is_tight = true;
 	asked->held = HELD_UNSIGNED;
 	return asked;
@@ -213,9 +213,9 @@ static const struct text *choose_pointer(struct emitter *e, const struct node *n
 		return NULL;
 	const struct text *choice =
 	    number_sums_choice(e, n)
-		? made(e, n, "((uint64)!!(%n) * (uint64)(%n) + (uint64)!(%n) * (uint64)(%n))",
+		? made(e, n, "((uint64)!!(%n) * (uint64)%c + (uint64)!(%n) * (uint64)%c)",
 		       children[0], children[1], children[0], children[2])
-		: made(e, n, "(%n ? (uint64)(%n) : (uint64)(%n))", children[0], children[1],
+		: made(e, n, "(%n ? (uint64)%c : (uint64)%c)", children[0], children[1],
 		       children[2]);
 	struct text *t =
 	    want == WANT_ADDRESS ? made(e, n, "%n", choice) : made(e, n, "(%t)%n", name, choice);
@@ -266,7 +266,7 @@ static const struct text *emit_let(struct emitter *e, const struct node *n)
 	    targettype_read(e->arena, type, &name) && !vocabulary_type(name.name)) {
 		const char *to = t->is_signed ? "int64" : "uint64";
 		if (value)
-			children[2] = made(e, value, "(%s)(%n)", to, children[2]);
+			children[2] = made(e, value, "(%s)%c", to, children[2]);
 		children[1] = made(e, type, "%s", to);
 	}
 	return emit_written(e, n, children);

@@ -82,6 +82,7 @@ static const struct text *read_table(struct emitter *e, const struct node *n, st
 {
 	struct text *t =
 	    n->kind == NODE_MAP ? emit_written(e, n, &key) : made(e, n, "@%t[%n]", map, key);
+	tables_read(e, map);
 	e->n_strings += n->kind != NODE_MAP;
 	t->is_tight = true;
 	return t;
@@ -160,9 +161,15 @@ static void emit_shown(struct emitter *e, const struct node *n, struct shown *re
 	n = node_ungrouped((struct node *)n);
 	*ret = (struct shown){.node = n};
 	bool is_number = find_number(e, n, &ret->name);
+	struct safe_word tag;
 	if (is_number || name_find(e, n, &ret->name)) {
 		const struct node *key = ret->name.key;
 		ret->key = emit_key(e, &ret->name);
+		if (tables_cast(e, &ret->name, &tag)) {
+			ret->text = made(e, n, "(enum %t)%c", tag.s, ret->key);
+			return;
+		}
+		tables_read(e, ret->name.map);
 		ret->read = is_number ? made(e, n, "@%t[%n]", ret->name.map, ret->key)
 				      : read_table(e, n, ret->name.map, ret->key);
 		e->n_strings += is_number;
@@ -209,7 +216,7 @@ static struct str case_format(const struct naming *p)
 static struct text *name_and_number(const struct naming *p, const struct shown *s,
 				    const struct text *name, const struct text *key)
 {
-	return made(p->e, s->node, "%n, %n == \"\" ? (int64)(%n) : 0", name, name, key);
+	return made(p->e, s->node, "%n, %n == \"\" ? (int64)%c : 0", name, name, key);
 }
 
 static const struct text *write_call(struct naming *p)
@@ -239,14 +246,16 @@ static const struct text *make_name(struct naming *p, size_t i, const struct sho
 	const struct text *keep = made(e, s->node, ""), *key = s->key, *name = s->read;
 	if (!s->is_steady) {
 		struct str variable = emit_new_variable(e, STR("$key"));
-		keep = made(e, s->node, "%t = (int64)(%n); ", variable, key);
-		key = made(e, s->node, "%t", variable);
+		keep = made(e, s->node, "%t = (int64)%c; ", variable, key);
+		struct text *kept = made(e, s->node, "%t", variable);
+		kept->is_tight = true;
+		key = kept;
 		name = made(e, s->node, "@%t[%t]", s->name.map, variable);
 	}
 	if (!p->splits)
 		return made(e, s->node, "%n%n", keep,
 			    make_with(p, i, name_and_number(p, s, name, key), NAME_AND_NUMBER));
-	const struct text *number = make_with(p, i, made(e, s->node, "(int64)(%n)", key), "ld");
+	const struct text *number = make_with(p, i, made(e, s->node, "(int64)%c", key), "ld");
 	return made(e, s->node, "%nif (%n == \"\") { %n } else { %n }", keep, name, number,
 		    make_with(p, i, name, NULL));
 }
@@ -269,7 +278,7 @@ static const struct text *make_cases(struct naming *p, size_t i)
 	return made(p->e, p->call, "%n;", write_call(p));
 }
 
-/** All arguments; returns the number of cases, 0 when no name is printed. */
+/** All arguments; returns the number of cases, 0 when no name is read from a table. */
 static unsigned take_arguments(struct naming *p, bool *is_simple)
 {
 	struct emitter *e = p->e;
@@ -329,7 +338,7 @@ const struct text *name_print(struct emitter *e, const struct node *call)
 		return NULL;
 	p.format = emit_format(e, call, format_find(call));
 	unsigned cases = take_arguments(&p, &is_simple);
-	if (is_simple)
+	if (is_simple || !cases)
 		return write_simple(&p);
 	if (!e->print || e->print->value != call)
 		e->good = diag_error(e->b->diag, &at,

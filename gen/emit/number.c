@@ -97,11 +97,7 @@ static struct text *cast(struct emitter *e, const struct node *n, const char *to
 			 const struct text *t)
 {
 	// 0.17 casts no map that a clause further down fills, but adds to it.
-	return made(e, n,
-		    n->kind == NODE_MAP ? "%s(%n + 0)"
-		    : t->is_tight	? "%s%n"
-					: "%s(%n)",
-		    to, t);
+	return made(e, n, n->kind == NODE_MAP ? "%s(%n + 0)" : "%s%c", to, t);
 }
 
 const struct text *number_make(struct emitter *e, const struct node *n, const struct text *t,
@@ -373,8 +369,10 @@ static const struct text *emit_cast(struct emitter *e, const struct node *n,
 		return NULL;
 	const struct ctype *of = ctype_strip(value->expr->type);
 	bool is_signed = children[1]->held == HELD_SIGNED;
-	bool is_fitting = t->is_signed && t->size < 8 && is_signed && emit_is_number_type(of) &&
-			  of->is_signed && of->size <= t->size && !children[1]->is_whole;
+	bool is_narrow = children[1]->bits ? children[1]->bits <= t->size * 8
+					   : emit_is_number_type(of) && of->is_signed &&
+						 of->size <= t->size && !children[1]->is_whole;
+	bool is_fitting = t->is_signed && t->size < 8 && is_signed && is_narrow;
 	if (is_fitting || (t->is_signed && t->size == 8 && is_signed && children[1]->is_made))
 		return hold(made(e, n, children[1]->is_tight ? "%n" : "(%n)", children[1]),
 			    HELD_SIGNED);

@@ -85,10 +85,10 @@ static struct spot find_spot(struct emitter *e, const struct node *n)
 		return s;
 	}
 	const struct text *base =
-	    x->via_pointer ? made(e, n, "(uint64)(%n)", inner.as_written) : inner.address;
+	    x->via_pointer ? made(e, n, "(uint64)%c", inner.as_written) : inner.address;
 	if (!x->is_place || !base)
 		return s;
-	s.address = index ? made(e, n, "%n + (uint64)(%n) * %u", base, children[1], x->element_size)
+	s.address = index ? made(e, n, "%n + (uint64)%c * %u", base, children[1], x->element_size)
 			  : made(e, n, "%n + %u", base, x->offset);
 	return s;
 }
@@ -178,8 +178,8 @@ static struct text *read_by_address(struct emitter *e, const struct node *n, str
 	if (!name.n)
 		return t->is_signed && emit_is_number_type(t) ? read_signed(e, n, value) : value;
 	// Its value may be kept and followed.
-	return want == WANT_POINTER ? made(e, n, "((%t)(%n))", name, value)
-				    : made(e, n, "(%t)(%n)", name, value);
+	return want == WANT_POINTER ? made(e, n, "((%t)%n)", name, value)
+				    : made(e, n, "(%t)%n", name, value);
 }
 
 static bool is_readable_size(const struct ctype *t)

@@ -1,6 +1,9 @@
 // Tables of names, which BEGIN fills and END clears.
+#include <inttypes.h>
+
 #include "ctype/enumtab.h"
 #include "emit/emit_priv.h"
+#include "lower/targettype.h"
 #include "names/enumname.h"
 #include "names/table.h"
 #include "out/dialect.h"
@@ -46,10 +49,12 @@ static bool add_table(struct emitter *e, struct bind_table *w, struct code *begi
 	// The keys of a map are of one type, which is signed from 0.24 on.
 	if (tab.size == 8 && !dialect_mixes_signs(b->version))
 		tab.is_signed = true;
-	enumtab_print(begin, w->map, &tab, " ", " ");
+	// For readers one is a line.
+	bool is_read = !b->shapes;
+	enumtab_print(begin, w->map, &tab, is_read ? "\n\t" : " ", is_read ? "" : " ");
 	// An unknown 0 would print as nothing.
 	if (!enumtab_get(&tab, 0)) {
-		code_z(begin, " @");
+		code_z(begin, is_read ? "\n\t@" : " @");
 		code_ident(begin, w->map);
 		code_z(begin, "[0] = \"0\";");
 	}
@@ -57,6 +62,81 @@ static bool add_table(struct emitter *e, struct bind_table *w, struct code *begi
 	code_ident(end, w->map);
 	code_z(end, ");");
 	return true;
+}
+
+static struct bind_enum_table *find_table(struct emitter *e, struct str map)
+{
+	for (size_t i = 0; i < e->b->enum_tables.n; i++)
+		if (str_eq(e->b->enum_tables.v[i].map, map))
+			return &e->b->enum_tables.v[i];
+	return NULL;
+}
+
+void tables_read(struct emitter *e, struct str map)
+{
+	struct bind_enum_table *t = find_table(e, map);
+	if (t)
+		t->is_read = true;
+}
+
+/**
+ * Can it be defined? Its words must be nobody else's. A value below 0 without a name would be printed as a
+ * large one.
+ */
+static bool can_define(struct emitter *e, const struct bind_enum_table *t)
+{
+	struct enumtab tab;
+	if (!t->means || !enumtab_from_type(e->arena, t->means, &tab) || tab.is_signed ||
+	    !tab.n_items || !targettype_is_free(e->b, tab.name) || map_get(&e->words, tab.name))
+		return false;
+	for (size_t i = 0; i < tab.n_items; i++)
+		if (!str_eq(tab.items[i].name, tab.items[i].text) ||
+		    !targettype_is_free(e->b, tab.items[i].name) ||
+		    map_get(&e->words, tab.items[i].name))
+			return false;
+	map_add(e->arena, &e->words, tab.name);
+	for (size_t i = 0; i < tab.n_items; i++)
+		map_add(e->arena, &e->words, tab.items[i].name);
+	return true;
+}
+
+bool tables_cast(struct emitter *e, const struct name_lookup *name, struct safe_word *tag)
+{
+	struct bind_enum_table *t = find_table(e, name->map);
+	const struct expr *x = name->key->expr;
+	bool is_certain = x && (x->sign == SIGN_NONE || x->sign == SIGN_UNSIGNED);
+	// One that is no enumerator is an error where it is written.
+	if (!t || !is_certain || node_ungrouped((struct node *)name->key)->kind == NODE_NUMBER ||
+	    !dialect_names_enums(e->b->version) || e->makes_records)
+		return false;
+	if (!t->is_asked)
+		t->is_defined = can_define(e, t);
+	t->is_asked = true;
+	return t->is_defined && word_take(ctype_strip(t->means)->name, ALPHABET_WORD, tag);
+}
+
+void tables_define(struct emitter *e, struct token **program)
+{
+	struct code c;
+	code_init(&c);
+	for (size_t i = 0; i < e->b->enum_tables.n; i++) {
+		struct enumtab tab;
+		if (!e->b->enum_tables.v[i].is_defined ||
+		    !enumtab_from_type(e->arena, e->b->enum_tables.v[i].means, &tab))
+			continue;
+		code_z(&c, "enum ");
+		code_ident(&c, tab.name);
+		code_z(&c, " {\n");
+		for (size_t k = 0; k < tab.n_items; k++) {
+			code_z(&c, "\t");
+			code_ident(&c, tab.items[k].name);
+			code_f(&c, " = %" PRIu64 ",\n", (uint64_t)tab.items[k].value);
+		}
+		code_z(&c, "};\n");
+	}
+	if (code_str(&c).n)
+		targettype_prepend(e->arena, program, str_trim(str_copy(e->arena, code_str(&c))));
+	code_fini(&c);
 }
 
 bool tables_add(struct emitter *e)
@@ -67,6 +147,8 @@ bool tables_add(struct emitter *e)
 	for (size_t i = 0; i < b->enum_tables.n; i++) {
 		const struct bind_enum_table *t = &b->enum_tables.v[i];
 		struct bind_table w = {.map = t->map, .type = t->type, .place = t->at};
+		if (!t->is_read)
+			continue;
 		map_add(e->arena, &e->tables_used, t->map);
 		if (!map_add(e->arena, &e->tables, t->map))
 			continue;

@@ -73,6 +73,7 @@ static void flush(struct arena *a, struct text *t, struct strbuf *words)
 struct text *text_make(struct arena *a, const struct token *at, const char *format, ...)
 {
 	struct text *t = text_new(a, at, false);
+	const struct text *part;
 	struct strbuf words;
 	va_list ap;
 	strbuf_init(&words);
@@ -86,6 +87,13 @@ struct text *text_make(struct arena *a, const struct token *at, const char *form
 		case 'n':
 			flush(a, t, &words);
 			text_add(a, t, va_arg(ap, const struct text *));
+			break;
+		case 'c':
+			part = va_arg(ap, const struct text *);
+			strbuf_addz(&words, part->is_tight ? "" : "(");
+			flush(a, t, &words);
+			text_add(a, t, part);
+			strbuf_addz(&words, part->is_tight ? "" : ")");
 			break;
 		case 's':
 			strbuf_addz(&words, va_arg(ap, const char *));

@@ -6,7 +6,7 @@
  *
  *	t = text_make(a, n->first, "(int64)(%n)", value);
  *
- * In a format, %n is a const struct text *, %s a const char *, %t a struct str, %u an uint64_t; anything
+ * In a format, %n is a const struct text *, %c the same behind a cast (with brackets, if it needs them), %s a const char *, %t a struct str, %u an uint64_t; anything
  * else is words.
  */
 #ifndef EMIT_TEXT_H
@@ -47,6 +47,7 @@ struct text {
 	bool is_truth; /**< true or false, with which no bpftrace computes right */
 	bool is_made;  /**< `held` by a cast of ours */
 	enum held held;
+	unsigned bits;	   /**< it is a signed number that fits into so many; 0: not known */
 	struct str number; /**< a literal: its digits */
 };
 

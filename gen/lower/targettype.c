@@ -6,6 +6,7 @@
 #include "bind/bind.h"
 #include "lang/print.h"
 #include "out/dialect.h"
+#include "ctype/cname.h"
 #include "ctype/cprint.h"
 #include "btf/kbtf.h"
 
@@ -207,6 +208,16 @@ static bool is_taken(void *ctx, struct str tag)
 	struct lookup *lk = bind_lookup(r->b);
 	return !str_has_prefix(tag, STR(CLOSURE_PREFIX)) ||
 	       (lk && lookup_type(lk, tag, NAME_TYPES, &unused));
+}
+
+bool targettype_is_free(struct bind *b, struct str name)
+{
+	struct kbtf *k = kernel_btf(b->types);
+	struct str spelled = cname_ident(b->arena, name, true);
+	return str_is_ident(name) && str_eq(spelled, name) && !vocabulary_is_builtin(name) &&
+	       !map_get(&b->types->own, name) && !map_get(&b->types->own_names, name) &&
+	       !b->pp->n_c_headers &&
+	       !(k && (kbtf_has_tag(k, name) || kbtf_has_enumerator(k, name)));
 }
 
 static bool follow(void *ctx, struct ctype *owner, const struct ctype_member *m)
@@ -434,8 +445,7 @@ void targettype_begin(struct bind *b)
 	node_walk(b->script.program, collect_accessed, r);
 }
 
-/** Puts @text before all others, on lines of its own. */
-static void prepend(struct arena *a, struct token **list, struct str text)
+void targettype_prepend(struct arena *a, struct token **list, struct str text)
 {
 	struct token *added = arena_new(a, struct token);
 	*added = (struct token){
@@ -452,7 +462,7 @@ bool targettype_define(struct bind *b, struct token **list)
 	code_init(&text);
 	bool good = cprint_definitions(&text, &r->closure, &opt);
 	if (good && code_str(&text).n)
-		prepend(b->arena, list, str_trim(str_copy(b->arena, code_str(&text))));
+		targettype_prepend(b->arena, list, str_trim(str_copy(b->arena, code_str(&text))));
 	code_fini(&text);
 	return good;
 }

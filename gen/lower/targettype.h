@@ -64,6 +64,10 @@ bool targettype_find(struct bind *b, const struct attach_clause *c, const struct
 /** The number of a sizeof() or offsetof() of a type of the target; empty for any other call. */
 bool targettype_fold(struct bind *b, const struct attach_clause *c, const struct node *call,
 		     struct str *ret);
+/** Can an enum of the program's be defined whose tag, or one of whose enumerators, is @name? */
+bool targettype_is_free(struct bind *b, struct str name);
+/** Puts @text before all others, on lines of its own. */
+void targettype_prepend(struct arena *a, struct token **list, struct str text);
 /** Puts the definitions that are needed before the program. */
 bool targettype_define(struct bind *b, struct token **list);
 /** Gives back the kernel's types, also after an error and without targettype_begin(). */

@@ -38,7 +38,8 @@ struct str enumname_table(struct bind *b, struct str type, struct ctype *means,
 			return t->map;
 	}
 	struct str first = map_name(b, type);
-	struct bind_enum_table t = {first, type, means, tok_place(at)};
+	struct bind_enum_table t = {
+	    .map = first, .type = type, .means = means, .at = tok_place(at)};
 	// Another enum of this name, or `a::b` and `a__b`.
 	for (unsigned n = 2; is_taken(b, t.map); n++)
 		t.map = str_printf(b->arena, STR_FMT "_%u", STR_ARG(first), n);

@@ -60,6 +60,8 @@ QUIRK(dialect_has_own_printf, SINCE(24))
  * tests/live/numbers.t.
  */
 QUIRK(dialect_confuses_choices, 18, 23)
+/** Prints the name of an enumerator for %s of (enum E)x, and a number where it has none: tests/live/enumtext.t. */
+QUIRK(dialect_names_enums, SINCE(23))
 /** Comparisons and the like are true or false, and print() says so, from 0.24; before, 1 or 0. */
 QUIRK(dialect_has_bool, SINCE(24))
 /** What is read of a map that nothing sets is 0 or "" from 0.24; before, it is an error. */
