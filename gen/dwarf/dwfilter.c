@@ -55,10 +55,7 @@ struct dwindex {
 	bool has_far_names; /**< a type may have its name in another unit */
 	int fd;		    /**< the file that libdw has mapped `info` from; -1: it is in memory */
 	uint64_t info_off;  /**< where in that file */
-	struct str absent; /**< a name that no DIE has: the last one of which this was found out, */
-	unsigned absent_kinds; /**< among these kinds */
-	bool is_met;	       /**< the name that is asked for seems to be, if only in a function */
-	uint64_t n_walked;     /**< bytes of units that were walked whole */
+	uint64_t n_walked;  /**< bytes of units that were walked whole */
 	VEC(struct unit) units;	      /**< in order */
 	VEC(uint32_t) offsets;	      /**< of the name that is asked for, in sections of strings */
 	VEC(uint64_t) places;	      /**< of a unit: where these are in `info` */
@@ -453,11 +450,8 @@ static void add_candidates(struct dwindex *ix, const struct dwquery *q, const st
 		    !dwarf_attr(&die, DW_AT_name, &at))
 			continue;
 		size_t before = (size_t)((const char *)at.valp - (const char *)die.addr);
-		if (before != n && before + 4 != n)
-			continue;
-		if (q->no_decls && dwsrc_flag(&die, DW_AT_declaration))
-			ix->is_met = true;
-		else
+		if ((before == n || before + 4 == n) &&
+		    !(q->no_decls && dwsrc_flag(&die, DW_AT_declaration)))
 			vec_push(ix->src->arena, &ix->candidates, die.addr);
 	}
 }
@@ -507,13 +501,12 @@ static bool find_in_unit(struct dwindex *ix, const struct search *s, struct unit
 	Dwarf_Die top = u->die;
 	unsigned kinds = f->q->name.kinds;
 	if (!find_candidates(ix, f->q, s, u)) {
-		*in_body = ix->is_met = true; // who knows
+		*in_body = true; // who knows
 		ix->n_walked += u->end - u->off;
 		return dwname_walk_unit(ix->src, &top, kinds, dwname_filter, f);
 	}
 	if (!ix->candidates.n)
 		return true;
-	ix->is_met = true;
 	struct dwname_places to = {.v = ix->candidates.v, .n = ix->candidates.n};
 	bool goes_on = dwname_walk_to(ix->src, &top, kinds, &to, dwname_filter, f);
 	*in_body = *in_body || !goes_on || dwname_has_missed(ix->src, &top, &to);
@@ -545,19 +538,12 @@ bool dwfilter_find(struct dwsrc *src, const struct dwquery *q, uint64_t most, dw
 	// By now an index of all names would have been cheaper.
 	if (!ix->is_plain || (ix->n_walked > 2 * ix->info.n && !dwfilter_is_large(src)))
 		return false;
-	if (str_eq(ix->absent, name) && ix->absent_kinds == q->name.kinds)
-		return !memchr(name.p, '<', name.n);
 	search_begin(ix, name, &s);
-	ix->is_met = false;
 	for (size_t i = 0; i < ix->units.n && ix->units.v[i].off < most && goes_on; i++) {
 		progress_step("reading debug information", 0, 0);
 		goes_on = find_in_unit(ix, &s, &ix->units.v[i], &f, in_body);
 	}
 	free(s.set);
-	if (!ix->is_met && most == UINT64_MAX) {
-		ix->absent = (struct str){str_dup(src->arena, name), name.n};
-		ix->absent_kinds = q->name.kinds;
-	}
 	// The name of a template may be spaced otherwise.
 	return f.n_passed || !memchr(name.p, '<', name.n);
 }

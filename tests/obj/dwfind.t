@@ -45,8 +45,24 @@ command -v clang++ >/dev/null && try clang++ "-g -fstandalone-debug" x.cc 40
 cat >"$tmp/be.c" <<'END'
 enum e { A, B = 77 }; struct s { int x; enum e e; }; struct only_declared *o; struct s s; typedef struct { int z; } anon_t; anon_t q; struct a_long_name { int a; } v;
 END
+echo 'struct nothing_is_before_its_name { int x; } v;' >"$tmp/first.c"
 for flags in -gdwarf-4 -gdwarf-5 "-gdwarf-4 -gdwarf64" "-gdwarf-5 -gdwarf64"; do
 	try "clang --target=powerpc64-linux-gnu" "-g $flags -shared -nostdlib -fuse-ld=lld" be.c 9
+	try "clang --target=powerpc64-linux-gnu" "-g $flags -shared -nostdlib -fuse-ld=lld" first.c 2
+done
+# The offset of one string is in the tables of several units, that of another in one
+echo 'struct t { long other; } t2; struct of_this_unit { int n; struct xs *x; } of_this;' >"$tmp/second.c"
+for flags in -gdwarf-4 -gdwarf-5 "-gdwarf-5 -gdwarf64"; do
+	command -v clang >/dev/null && try clang "-g $flags $tmp/second.c" t.c 12
+done
+# A name that many strings end in
+{
+	echo 'struct id { int own; } id; enum state { END_state } state;'
+	for i in {1..30}; do echo "struct s$i { struct id *s${i}_id; int s${i}_state; } v$i;"; done
+	echo 'int main(void) { struct state { int z; } s = {0}; return s.z; }'
+} >"$tmp/ends.c"
+for compiler in gcc clang; do
+	command -v $compiler >/dev/null && try $compiler "-gdwarf-4" ends.c 30
 done
 # What today's compilers do not write, or seldom. Each unit has a table of abbreviations of its own (DWARF 5 section 7.5.3).
 cat >"$tmp/odd.h" <<'END'
