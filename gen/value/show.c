@@ -31,10 +31,10 @@ struct walk {
 
 /** Where a value is: in bits, counted as ctype_member does. */
 struct place {
-	struct ctype *type; // what show_value() gets has no typedefs
-	uint64_t off;	    /**< bytes */
-	uint64_t bit_off;   /**< of a bitfield */
-	unsigned bit_size;  /**< 0: not a bitfield */
+	struct ctype *type;
+	uint64_t off;	   /**< bytes */
+	uint64_t bit_off;  /**< of a bitfield */
+	unsigned bit_size; /**< 0: not a bitfield */
 };
 
 static void show(struct walk *w, const struct place *p);
@@ -183,23 +183,18 @@ static void add_char(struct walk *w, char c)
 	strbuf_fini(&text);
 }
 
-static void add_string(struct walk *w, struct str s, bool is_cut);
-
-static void show_integer(struct walk *w, const struct place *p, const struct ctype *t)
+static void show_integer(struct walk *w, const struct ctype *t, unsigned __int128 v)
 {
-	unsigned __int128 v;
-	char room[48];
-	if (!read_integer(w, p, t->is_signed, &v)) {
-		add_missing(w);
-	} else if (w->j && t->is_char) {
-		json_bytes(w->j, NULL, (struct str){&(char){(char)v}, 1});
+	char room[48], c = (char)v;
+	if (w->j && t->is_char) {
+		json_bytes(w->j, NULL, (struct str){&c, 1});
 	} else if (t->is_char && w->style == VALUE_LISTED) {
-		add_char(w, (char)v);
+		add_char(w, c);
 	} else if (t->size <= 8) {
 		add_number(w, (int64_t)v, t->is_signed);
 		if (t->size == 1 && !w->j && w->style == VALUE_MEMBER) {
 			strbuf_addc(w->out, ' ');
-			add_char(w, (char)v);
+			add_char(w, c);
 		}
 	} else if (w->j) {
 		json_str(w->j, NULL, huge_digits(v, t->is_signed, room));
@@ -209,23 +204,19 @@ static void show_integer(struct walk *w, const struct place *p, const struct cty
 }
 
 /** A number that may be an address. */
-static void show_untyped(struct walk *w, const struct place *p)
+static void show_untyped(struct walk *w, uint64_t v)
 {
-	unsigned __int128 v;
-	if (w->style == VALUE_MEMBER || !read_integer(w, p, false, &v))
+	if (w->style == VALUE_MEMBER)
 		add_missing(w);
 	else if (w->j)
-		add_number(w, (int64_t)v, false);
+		json_number(w->j, NULL, (int64_t)v, false);
 	else
-		render_address((uint64_t)v, w->out);
+		render_address(v, w->out);
 }
 
-static void show_bool(struct walk *w, const struct place *p)
+static void show_bool(struct walk *w, uint64_t v)
 {
-	unsigned __int128 v;
-	if (!read_integer(w, p, false, &v))
-		add_missing(w);
-	else if (v > 1 && w->style == VALUE_MEMBER)
+	if (v > 1 && w->style == VALUE_MEMBER)
 		add_number(w, (int64_t)v, false); // a value that no bool has
 	else if (w->j)
 		json_bool(w->j, NULL, v);
@@ -286,24 +277,19 @@ static void add_enumerator(struct walk *w, const struct enumtab *names, int64_t 
 	strbuf_fini(&text);
 }
 
-static void show_enum(struct walk *w, const struct place *p, struct ctype *t)
+static void show_enum(struct walk *w, struct ctype *t, int64_t v)
 {
-	unsigned __int128 v;
 	struct arena arena;
 	struct enumtab_item first;
 	struct enumtab names = {
 	    .size = (unsigned)t->size, .is_signed = t->is_signed, .items = &first};
-	if (!read_integer(w, p, t->is_signed, &v)) {
-		add_missing(w);
-		return;
-	}
 	if (w->value->names) {
-		add_enumerator(w, w->value->names, (int64_t)v);
+		add_enumerator(w, w->value->names, v);
 		return;
 	}
 	arena_init(&arena);
-	make_names(&arena, t, (int64_t)v, &names);
-	add_enumerator(w, &names, (int64_t)v);
+	make_names(&arena, t, v, &names);
+	add_enumerator(w, &names, v);
 	arena_fini(&arena);
 }
 
@@ -321,28 +307,23 @@ static struct str find_name(const struct walk *w, const struct ctype *t, uint64_
 	return strbuf_str(room);
 }
 
-static void show_pointer(struct walk *w, const struct place *p, const struct ctype *t)
+static void show_pointer(struct walk *w, const struct ctype *t, uint64_t v)
 {
-	unsigned __int128 v;
 	struct strbuf room;
-	if (!read_integer(w, p, false, &v)) {
-		add_missing(w);
-		return;
-	}
 	strbuf_init(&room);
-	struct str name = find_name(w, t, (uint64_t)v, &room);
+	struct str name = find_name(w, t, v, &room);
 	bool is_member = w->style == VALUE_MEMBER;
 	if (w->j && name.n) {
 		json_bytes(w->j, NULL, name);
+	} else if (w->j && !v) {
+		json_null(w->j, NULL);
 	} else if (w->j) {
-		struct strbuf *out = json_value(w->j, NULL);
-		strbuf_addz(out, v ? "\"" : "null");
-		if (v)
-			render_address((uint64_t)v, out);
-		strbuf_addz(out, v ? "\"" : "");
+		strbuf_addc(json_value(w->j, NULL), '"');
+		render_address(v, w->j->out);
+		strbuf_addc(w->j->out, '"');
 	} else {
 		if (is_member || (!name.n && w->style != VALUE_KEY))
-			render_address((uint64_t)v, w->out);
+			render_address(v, w->out);
 		strbuf_addz(w->out, name.n && is_member ? " <" : "");
 		strbuf_add_printable(w->out, name);
 		strbuf_addz(w->out, name.n && is_member ? ">" : "");
@@ -609,9 +590,31 @@ static void show_struct(struct walk *w, const struct place *p, struct ctype *t)
 	close_bracket(w, '}');
 }
 
-static void show_value(struct walk *w, const struct place *p, struct ctype *t)
+/** A value that is one number. */
+static void show_scalar(struct walk *w, const struct place *p)
 {
-	switch (w->value->names ? CTYPE_ENUM : t->kind) {
+	struct ctype *t = p->type;
+	unsigned __int128 v;
+	bool is_signed = t->is_signed && (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM);
+	if (!read_integer(w, p, is_signed, &v))
+		add_missing(w);
+	else if (w->value->names || t->kind == CTYPE_ENUM)
+		show_enum(w, t, (int64_t)v);
+	else if (t->kind == CTYPE_INT)
+		show_integer(w, t, v);
+	else if (t->kind == CTYPE_BOOL)
+		show_bool(w, (uint64_t)v);
+	else if (t->kind == CTYPE_OPAQUE)
+		show_untyped(w, (uint64_t)v);
+	else
+		show_pointer(w, t, (uint64_t)v);
+}
+
+/** @p->type has no typedefs. */
+static void show_value(struct walk *w, const struct place *p)
+{
+	struct ctype *t = p->type;
+	switch (t->kind) {
 	case CTYPE_STRUCT:
 	case CTYPE_UNION:
 		show_struct(w, p, t);
@@ -619,24 +622,16 @@ static void show_value(struct walk *w, const struct place *p, struct ctype *t)
 	case CTYPE_ARRAY:
 		show_array(w, p, t);
 		break;
-	case CTYPE_INT:
-		show_integer(w, p, t);
-		break;
-	case CTYPE_BOOL:
-		show_bool(w, p);
-		break;
-	case CTYPE_ENUM:
-		show_enum(w, p, t);
-		break;
 	case CTYPE_FLOAT:
 		show_float(w, p, t);
 		break;
+	case CTYPE_INT:
+	case CTYPE_BOOL:
+	case CTYPE_ENUM:
 	case CTYPE_POINTER:
 	case CTYPE_REFERENCE:
-		show_pointer(w, p, t);
-		break;
 	case CTYPE_OPAQUE:
-		show_untyped(w, p);
+		show_scalar(w, p);
 		break;
 	default:
 		add_missing(w);
@@ -650,7 +645,7 @@ static void show(struct walk *w, const struct place *p)
 	if (bare.type && w->left && w->depth < MAX_DEPTH) {
 		w->left--;
 		w->depth++;
-		show_value(w, &bare, bare.type);
+		show_value(w, &bare);
 		w->depth--;
 	} else {
 		add_missing(w);
@@ -684,7 +679,7 @@ static void show_number(struct walk *w, struct ctype *t, const int64_t *number)
 	if (!is_little && t->size < sizeof(*number))
 		p.off = sizeof(*number) - t->size;
 	w->bytes = (struct str){(const char *)number, sizeof(*number)};
-	show_value(w, &p, t);
+	show_value(w, &p);
 }
 
 /** An empty string may be a literal of the program's file, in @room. False: it is not known. */
