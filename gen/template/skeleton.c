@@ -467,8 +467,8 @@ static void write_struct(const struct skeleton *sk, const struct skeleton_field 
 static bool needs_cast(const struct skeleton *sk, const struct skeleton_probe *p,
 		       const struct skeleton_field *f)
 {
-	const struct value *v = &f->shape.value;
-	bool is_result = str_eqz(f->value.s, "retval") && v->type && v->type->is_signed;
+	const struct ctype *t = f->shape.value.type;
+	bool is_result = str_eqz(f->value.s, "retval") && t && t->is_signed && !t->is_char;
 	return !dialect_has_signed_args(sk->version) || !(p->probe || is_result);
 }
 

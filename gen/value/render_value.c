@@ -292,7 +292,7 @@ static size_t format_time(char *to, size_t room, const char *format, const struc
 /** One conversion of strftime(), or %f, which it does not have: six digits of a second. */
 static void add_time_part(struct str conversion, const struct tm *tm, int micro, struct strbuf *out)
 {
-	char format[16], text[256];
+	char format[16], text[256] = "";
 	if (str_eq(conversion, STR("%f"))) {
 		strbuf_addf(out, "%06d", micro);
 	} else if (conversion.n < sizeof(format)) {

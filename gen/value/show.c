@@ -772,7 +772,10 @@ static void show_data(struct walk *w, struct value_data d)
 	struct ctype *t = w->value->how == VALUE_PLAIN ? ctype_strip(w->value->type) : NULL;
 	switch (w->value->how) {
 	case VALUE_PLAIN:
-		if (t->kind == CTYPE_STRUCT || t->kind == CTYPE_UNION || t->kind == CTYPE_ARRAY)
+		if (!t)
+			add_missing(w);
+		else if (t->kind == CTYPE_STRUCT || t->kind == CTYPE_UNION ||
+			 t->kind == CTYPE_ARRAY)
 			show_memory(w, d.numbers);
 		else
 			show_number(w, t, d.numbers);
