@@ -40,7 +40,7 @@ static struct shape_field fields[] = {
      .before = {" ", 1},
      .as = {.letter = 'x', .bits = 64},
      .value = {.type = &value_address}},
-    {.name = {"subnqn", 6}, .before = {" ", 1}, .as = {.letter = 's'}, .value = {VALUE_TEXT}},
+    {.name = {"subnqn", 6}, .before = {" ", 1}, .value = {.how = VALUE_TEXT}},
 };
 
 /** N_LINES records of the same length; *at is where the time stands in each. */

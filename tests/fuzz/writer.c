@@ -34,7 +34,7 @@ static struct value choice[] = {{.how = VALUE_LITERAL, .literal = {"a\n\"", 3}},
 				{.how = VALUE_TEXT}};
 static struct shape_field fields[] = {
     {.name = {"a", 1}, .as = {.letter = 'd', .bits = 32}, .value = {.type = &int32}},
-    {.name = {"s", 1}, .as = {.how = {"-5", 2}}, .before = {" ", 1}, .value = {VALUE_STRING}},
+    {.name = {"s", 1}, .as = {.how = {"-5", 2}}, .before = {" ", 1}, .value = {.how = VALUE_STRING}},
     {.name = {"a", 1}, .as = {.letter = 'c', .bits = 8}, .value = {.type = &letter}},
     {.name = {"e", 1}, .value = {.type = &int32, .names = &names}},
     {.name = {"d", 1}, .value = {.type = &value_double}},
