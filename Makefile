@@ -166,9 +166,9 @@ $(BUILD)-fuzz/%: tests/fuzz/%.c $(wildcard tests/fuzz/*.h) $(BUILD)-fuzz/libbtge
 
 -include $(FUZZ_OBJ:.o=.d)
 
-# Bounded: FUZZ_SECONDS for each target, from seeds that the compiler makes
-fuzz: targets $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)-fuzz/%)
-	$(Q)tests/fuzz/run.sh '$(BUILD)-fuzz' $(FUZZ_SECONDS)
+# Bounded: FUZZ_SECONDS for each target, from seeds that the compiler makes; NUMBERS_SECONDS=600 for the expressions
+fuzz: all $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)-fuzz/%)
+	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) NUMBERS_SECONDS='$(or $(NUMBERS_SECONDS),$(FUZZ_SECONDS))' tests/fuzz/run.sh '$(BUILD)-fuzz' $(FUZZ_SECONDS)
 
 # What takes longest begins first.
 LONG_T := $(addprefix tests/,live/trace-all.t live/lifecycle.t live/equal-languages.t header/matrix.t live/schema.t)

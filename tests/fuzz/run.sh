@@ -2,7 +2,7 @@
 # Runs each libFuzzer target in a folder for some seconds, from seeds made here. All have their turn: one that fails keeps no
 # other from it, and is named at the end.
 #
-#   tests/fuzz/run.sh FOLDER SECONDS
+#   tests/fuzz/run.sh FOLDER SECONDS           NUMBERS_SECONDS=N: numbers.py so long for each bpftrace, which needs root; 0: not at all
 #   tests/fuzz/run.sh --seeds TARGET CORPUS    makes the seeds of one
 set -euo pipefail
 
@@ -117,6 +117,17 @@ run() {
 		grep -vE '^(#|INFO)'
 }
 
+# Expressions of narrow numbers against C, with each bpftrace
+run_numbers() {
+	[ "${NUMBERS_SECONDS:-$2}" != 0 ] || return 0
+	printf '=== numbers, %s s for each bpftrace\n' "${NUMBERS_SECONDS:-$2}"
+	if [ "$(id -u)" != 0 ]; then
+		echo 'skipped: needs root'
+		return
+	fi
+	"$here/../matrix/tracefs.sh" "$here/../matrix/run.sh" "$here/numbers.py" --seconds "${NUMBERS_SECONDS:-$2}" "$1/numbers"
+}
+
 main() {
 	local folder target name
 	local -a failed=()
@@ -137,6 +148,7 @@ main() {
 		[ "$name" = lang ] || continue
 		FUZZ_TARGET=$here/../targets/nvmf_tgt run check "$target" "$2" || failed+=(check)
 	done
+	run_numbers "$folder" "$2" || failed+=(numbers)
 	[ ${#failed[@]} = 0 ] || {
 		printf 'run.sh: failed: %s; the inputs are in %s\n' "${failed[*]}" "$folder" >&2
 		exit 1

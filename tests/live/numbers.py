@@ -4,33 +4,14 @@
     numbers.py FOLDER VERSION
 
 FOLDER gets numbers.c, and for each script of that bpftrace, whose name is printed, NAME.bt and NAME.rows, the names of its rows. The
-program prints `ROW VALUE` for each row of all scripts; what a script prints must be the same. The model (btgen-template(5)): a value has 64 bits and the sign of its C type; only an operand that is an unsigned number
-of 64 bits makes a result unsigned. So C computes with leaves that are converted to long, or unsigned long, first.
+program prints `ROW VALUE` for each row of all scripts; what a script prints must be the same (numbermodel.py). tests/fuzz/numbers.py
+makes random expressions of the same parts.
 """
 import argparse
 import os
 
-# name, C declaration of a member called NAME, the value in p, the value in q
-TYPES = [
-    ("u8", "uint8_t NAME", "200", "255"),
-    ("i8", "int8_t NAME", "-9", "-100"),
-    ("u16", "uint16_t NAME", "60000", "65534"),
-    ("i16", "int16_t NAME", "-300", "-32768"),
-    ("u32", "uint32_t NAME", "4000000000u", "2147483648u"),
-    ("i32", "int32_t NAME", "-70000", "-2147483647"),
-    ("u64", "uint64_t NAME", "0xfffffffffffffff0u", "0x8000000000000003u"),
-    ("i64", "int64_t NAME", "-5000000001", "-9000000000000000000"),
-    ("b", "bool NAME", "true", "true"),
-    ("e", "enum state NAME", "STATE_BAD", "STATE_WORSE"),
-    ("ue", "enum color NAME", "COLOR_RED", "COLOR_TOP"),
-    ("sb", "int NAME : 7", "-5", "-64"),
-    ("ub", "unsigned NAME : 6", "60", "63"),
-]
-NAMES = [t[0] for t in TYPES]
-BITS = ("sb", "ub")
-BINARY = ["+", "-", "*", "/", "%", "&", "|", "^", "<", "<=", ">", ">=", "==", "!=", "&&", "||"]
-COMPOUND = ["+=", "-=", "*=", "/=", "%=", "&=", "|=", "^="]
-CASTS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
+from numbermodel import BINARY, BITS, CASTS, COMPOUND, NAMES, Part, leaf, program, says
+
 # what is done with one value: the script's text and C's, of X
 USES = [("-X", "-X"), ("~X", "~X"), ("!X", "!X"), ("X < 0", "X < 0"), ("X >= 100", "X >= 100"), ("X / 3", "X / 3"), ("X % 7", "X % 7"),
         ("X >> 2", "X >> 2"), ("X << 3", "X << 3"), ("-X / 2", "-X / 2"), ("~X < 0", "~X < 0"), ("X * X", "X * X"), ("X + 1", "X + 1"),
@@ -52,35 +33,6 @@ ACCESS = [
     ("map", "@m_T = $p->T;", "@m_T"),
     ("keyed", "@k_T[1] = $p->T;", "@k_T[1]"),
 ]
-
-
-def leaf(name, where="p"):
-    """C's text for a value of the model."""
-    return f"((unsigned long){where}->{name})" if name == "u64" else f"((long){where}->{name})"
-
-
-class Part:
-    """Rows of one kind. A script has at most CHUNK of them, a clause at most CLAUSE."""
-    CHUNK, CLAUSE = 640, 40
-
-    def __init__(self, name, since=17):
-        self.name, self.since, self.rows = name, since, []
-
-    def row(self, text, c, before="", line='printf("ID %ld\\n", X);'):
-        """@text in a script, behind what stands @before it, is @c in C; @line prints it."""
-        ident = f"{self.name}.{len(self.rows)}"
-        line = line.replace("ID", ident).replace("X", text)
-        self.rows.append((ident, c, f"{before} {line}".strip()))
-
-    def scripts(self):
-        for i in range(0, len(self.rows), self.CHUNK):
-            chunk = self.rows[i:i + self.CHUNK]
-            out = []
-            for k in range(0, len(chunk), self.CLAUSE):
-                out.append("usdt:__EXE__:numbers:all {\n\t$p = args.p; $q = args.q;")
-                out += ["\t" + line for _ident, _c, line in chunk[k:k + self.CLAUSE]]
-                out.append("}")
-            yield [r[0] for r in chunk], "\n".join(out) + "\n"
 
 
 def one_value(part, names, access):
@@ -152,46 +104,6 @@ def parts():
         yield part
 
 
-def program(all_parts):
-    members = "".join(f"\t{d.replace('NAME', n)};\n" for n, d, _p, _q in TYPES)
-    for n, d, _p, _q in TYPES:
-        if n not in BITS:
-            members += f"\t{d.replace('NAME', 'a_' + n)}[2];\n\t{d.replace('NAME', '*p_' + n)};\n"
-    fill = ""
-    for n, _d, pv, qv in TYPES:
-        for s, v in (("p", pv), ("q", qv)):
-            fill += f"\t{s}->{n} = {v};\n"
-            if n not in BITS:
-                fill += f"\t{s}->a_{n}[1] = {v}; {s}->p_{n} = &{s}->{n};\n"
-    args = ", ".join(f'USDT_ARG({"p->" + n if n not in BITS else "(int)p->" + n}, "{n}")' for n in NAMES[:10])
-    says = "".join(f'\tprintf("{i} %ld\\n", (long)({c}));\n' for part in all_parts for i, c, _l in part.rows)
-    return f"""#include <btgen/usdt.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <unistd.h>
-enum state {{ STATE_WORSE = -2000000000, STATE_BAD = -3, STATE_GOOD = 5 }};
-enum color {{ COLOR_RED = 3, COLOR_TOP = 0x80000001u }};
-struct numbers {{
-{members}}};
-static struct numbers first, second;
-static void say(struct numbers *p, struct numbers *q)
-{{
-{says}}}
-int main(void)
-{{
-	struct numbers *p = &first, *q = &second;
-	char c;
-{fill}	say(p, q);
-	fflush(stdout);
-	while (read(0, &c, 1) == 1 && c != 'x')
-		;
-	USDT_PROBE(numbers, all, p, q, {args});
-	return 0;
-}}
-"""
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder")
@@ -199,7 +111,7 @@ def main():
     a = parser.parse_args()
     made = list(parts())
     with open(os.path.join(a.folder, "numbers.c"), "w", encoding="ascii") as f:
-        f.write(program(made))
+        f.write(program("".join(says(part.rows) for part in made)))
     for part in made:
         for i, (idents, script) in enumerate(part.scripts() if a.version >= part.since else []):
             name = f"{part.name}-{i}"
