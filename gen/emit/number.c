@@ -270,7 +270,7 @@ static void emit_comparison(struct emitter *e, const struct node *n, const struc
 	for (int i = 0; i < 2; i++) {
 		enum sign sign = both[i]->expr->sign;
 		if (children[i]->is_truth)
-			children[i] = count_truth(e, both[i], children[i]);
+			children[i] = number_make(e, both[i], children[i], !is_unsigned);
 		else if (is_unsigned && children[i]->held == HELD_SIGNED &&
 			 (sign == SIGN_SIGNED || sign == SIGN_UNSIGNED))
 			children[i] = number_make(e, both[i], children[i], false);

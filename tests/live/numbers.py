@@ -61,6 +61,10 @@ def parts():
                 both = f"{leaf(a)} {op} {leaf(b, 'q')}"
                 sign.row(f"($p->{a} {op} $q->{b}) < 0", f"({both}) < 0")
                 sign.row(f"($p->{a} {op} $q->{b}) / 3", f"({both}) / 3")
+    for op in BINARY[8:]:
+        for x, c in (("($p->b && 1)", "1"), ("!$p->b", "0"), ("($p->i8 < 0)", "1")):
+            binary.row(f"{x} {op} $p->u64", f"{c} {op} {leaf('u64')}")
+            binary.row(f"$p->u64 {op} {x}", f"{leaf('u64')} {op} {c}")
     yield from (binary, sign, condition)
     for name, before, text in ACCESS:
         names = [t for t in NAMES if not (t in BITS and name in ("element", "index", "pointee"))]
