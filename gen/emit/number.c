@@ -57,7 +57,12 @@ enum held number_held(const struct emitter *e, const struct node *n,
 			   ? HELD_UNSIGNED
 			   : HELD_ANY;
 	case NODE_UNARY:
-		return x->is_place || x->is_value ? held_of_type(x) : children[0]->held;
+		if (x->is_place || x->is_value)
+			return held_of_type(x);
+		// From 0.24 on ~1 is an uint64.
+		return tok_is(n->name, "~") && !mixes_signs(e) && children[0]->number.n
+			   ? HELD_UNSIGNED
+			   : children[0]->held;
 	case NODE_BINARY:
 		if (tok_is(n->name, "<<") || tok_is(n->name, ">>"))
 			return children[0]->held;

@@ -78,6 +78,8 @@ def parts():
             choice.row(f"($p->i32 > 0 ? $p : $q)->{t} {op}", f"{leaf(t, 'q')} {op}")
             choice.row(f"($p->i32 > 0 ? $p->{t} : $q->{t}) {op}", f"{leaf(t, 'q')} {op}")
         choice.row(f"($p->{t} < $q->{t} ? $p->{t} : $q->{t}) / ($q->i8 < 0 ? $q->{t} : 3)", f"({leaf(t)} < {leaf(t, 'q')} ? {leaf(t)} : {leaf(t, 'q')}) / {leaf(t, 'q')}")
+    choice.row("$p->b ? $p->i64 : ~1", leaf("i64"))
+    choice.row("$p->i8 > 0 ? $p->i64 : ~1", "~1L")
     for t in NAMES:
         for c, p in (("$q->i8 < 0", True), ("$q->i8 > 0", False), ("$p->b", True)):
             x = leaf(t) if p else leaf(t, "q")
