@@ -500,7 +500,7 @@ static void count_strings(struct emitter *e, const struct node *n, unsigned stri
 	if (!strings)
 		return;
 	strings += e->in_loop > 0; // what the loop counts with stays on the stack
-	strings += strings_beside(e->arena, e->body, n);
+	strings += strings_beside(&e->beside, n);
 	strings -= !reads; // it needs no buffer of its own
 	if (strings > e->most_strings)
 		e->most_strings = strings;

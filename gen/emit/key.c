@@ -14,9 +14,16 @@ struct part {
 	bool is_call; // the key names it: it is to become a number
 };
 
+/** The uses of a map. */
+struct uses {
+	VEC(struct script_map_use *) list;
+	VEC(size_t) clauses; // that they are in
+};
+
 struct keyed {
 	struct bind *b;
 	struct str name;
+	const struct uses *uses;
 	size_t clause; // that a use is in
 	VEC(struct part) parts;
 	bool is_seen;	  // a use with a key
@@ -156,12 +163,9 @@ static struct map_shape shape_of(struct keyed *k)
 static void walk_uses(struct keyed *k,
 		      void (*take)(struct keyed *k, const struct script_map_use *m))
 {
-	const struct script *script = &k->b->script;
-	for (k->clause = 0; k->clause < script->clauses.n; k->clause++) {
-		const struct script_clause *c = &script->clauses.v[k->clause];
-		for (size_t n = 0; n < c->maps.n; n++)
-			if (str_eq(c->maps.v[n].name, k->name))
-				take(k, &c->maps.v[n]);
+	for (size_t i = 0; i < k->uses->list.n; i++) {
+		k->clause = k->uses->clauses.v[i];
+		take(k, k->uses->list.v[i]);
 	}
 }
 
@@ -188,11 +192,11 @@ static bool can_be_cut(const struct keyed *k)
 	return n_texts < 2;
 }
 
-static void take_map(struct emitter *e, struct str name)
+static void take_map(struct emitter *e, struct str name, const struct uses *uses)
 {
 	struct bind *b = e->b;
 	struct keyed *k = arena_new(e->arena, struct keyed);
-	*k = (struct keyed){.b = b, .name = name};
+	*k = (struct keyed){.b = b, .name = name, .uses = uses};
 	walk_uses(k, look_at_use);
 	if (k->is_disputed)
 		k->parts.n = 0;
@@ -202,16 +206,27 @@ static void take_map(struct emitter *e, struct str name)
 	vec_push(b->arena, &b->map_shapes, shape_of(k));
 }
 
+static void add_use(struct arena *a, struct map *maps, size_t clause, struct script_map_use *use)
+{
+	struct uses *uses = map_get(maps, use->name);
+	if (!uses) {
+		uses = arena_new(a, struct uses);
+		map_put(a, maps, use->name, uses);
+	}
+	vec_push(a, &uses->list, use);
+	vec_push(a, &uses->clauses, clause);
+}
+
 void key_find_all(struct emitter *e)
 {
 	const struct bind *b = e->b;
-	struct map seen = {0};
+	struct map maps = {0}; // name -> struct uses
 	for (size_t i = 0; i < b->script.clauses.n && e->makes_records; i++)
-		for (size_t n = 0; n < b->script.clauses.v[i].maps.n; n++) {
-			struct str name = b->script.clauses.v[i].maps.v[n].name;
-			if (!table_names(e->b, name) && map_add(e->arena, &seen, name))
-				take_map(e, name);
-		}
+		for (size_t n = 0; n < b->script.clauses.v[i].maps.n; n++)
+			add_use(e->arena, &maps, i, &b->script.clauses.v[i].maps.v[n]);
+	for (struct map_entry *m = NULL; (m = map_next(&maps, m));)
+		if (!table_names(e->b, m->key))
+			take_map(e, m->key, m->value);
 }
 
 const struct text *key_part(struct emitter *e, const struct node *map, const struct node *n,

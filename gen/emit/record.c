@@ -185,7 +185,7 @@ static void limit_strings(const struct printing *g)
 		strings += n;
 		bytes += n ? 8 : 24; // KEY, and a name of 16 bytes
 	}
-	unsigned beside = strings ? strings_beside(b->arena, g->e->body, g->call) : 0;
+	unsigned beside = strings ? strings_beside(&g->e->beside, g->call) : 0;
 	strings += beside;
 	bytes += beside * 16; // a literal that it is compared with
 	unsigned n = dialect_printed_strlen(b->version, strings, bytes);

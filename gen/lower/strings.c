@@ -17,19 +17,13 @@ static bool is_text(const struct node *n)
 
 // --- beside a call ---
 
-struct variables {
-	struct arena *arena;
-	struct map names;
-	unsigned n;
-};
-
 static bool find_variable(void *ctx, struct node *n, struct node *parent)
 {
-	struct variables *v = ctx;
+	struct strings *s = ctx;
 	bool is_set = (n->kind == NODE_ASSIGN || n->kind == NODE_LET) && n->child->next &&
 		      n->child->kind == NODE_VARIABLE && is_text(n->last_child);
 	(void)parent;
-	v->n += is_set && map_add(v->arena, &v->names, n->child->name->text);
+	s->n_variables += is_set && map_add(s->arena, &s->variables, n->child->name->text);
 	return true;
 }
 
@@ -41,26 +35,29 @@ static bool find_string(void *ctx, struct node *n, struct node *parent)
 	return !*found;
 }
 
-/** Is @call in @n? Then the conditions above it that read strings are added to @ret. */
-static bool find_call(struct node *n, const struct node *call, unsigned *ret)
+/** The calls in @n, about which @above conditions that read strings decide. */
+static void find_calls(struct strings *s, struct node *n, unsigned above)
 {
-	bool is_here = n == call, reads = false;
-	for (struct node *c = n->child; c && !is_here; c = c->next) {
-		is_here = find_call(c, call, ret);
-		if (!is_here && n->kind == NODE_IF && c->kind != NODE_BLOCK)
+	bool reads = false;
+	if (n->kind == NODE_CALL && above)
+		map_put_ptr(s->arena, &s->conditions, n, (void *)(uintptr_t)above);
+	for (struct node *c = n->child; c; c = c->next) {
+		find_calls(s, c, above + reads);
+		if (n->kind == NODE_IF && c->kind != NODE_BLOCK)
 			node_walk(c, find_string, &reads);
 	}
-	*ret += is_here && reads;
-	return is_here;
 }
 
-unsigned strings_beside(struct arena *a, const struct node *clause, const struct node *call)
+void strings_find(struct arena *a, struct node *clause, struct strings *ret)
 {
-	struct variables v = {.arena = a};
-	unsigned n = 0;
-	node_walk((struct node *)clause, find_variable, &v);
-	find_call((struct node *)clause, call, &n);
-	return v.n + n;
+	*ret = (struct strings){.arena = a};
+	node_walk(clause, find_variable, ret);
+	find_calls(ret, clause, 0);
+}
+
+unsigned strings_beside(const struct strings *s, const struct node *call)
+{
+	return s->n_variables + (unsigned)(uintptr_t)map_get_ptr(&s->conditions, call);
 }
 
 // --- in a call ---

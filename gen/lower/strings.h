@@ -19,11 +19,17 @@ enum { STRINGS_OF_MAP = 3 };
 bool strings_is_read(const struct node *n);
 /** What printing the value @n takes there, counted in strings: 0 where it is none. */
 unsigned strings_printed(struct node *n);
-/**
- * So many more are on the stack when @call, somewhere in @clause, is made: one for each variable of
- * the clause that holds a string, and one for each condition that reads strings and decides about it.
- */
-unsigned strings_beside(struct arena *a, const struct node *clause, const struct node *call);
+/** What else of a clause is on the stack when it makes a call. */
+struct strings {
+	struct arena *arena;
+	struct map variables;  /**< that hold a string */
+	struct map conditions; /**< call -> how many that read strings decide about it */
+	unsigned n_variables;
+};
+
+void strings_find(struct arena *a, struct node *clause, struct strings *ret);
+/** So many more strings are there when @call, somewhere in the clause of @s, is made. */
+unsigned strings_beside(const struct strings *s, const struct node *call);
 
 /**
  * Bytes that bpftrace must give to a string of the program: its default, or what the longest char
