@@ -37,6 +37,8 @@ struct str str_from_offset(struct str s, size_t off);
 /** @n bytes of @s from @off on, cut at the end of @s. */
 struct str str_slice(struct str s, size_t off, size_t n);
 bool str_eq(struct str a, struct str b);
+/** Less than 0, 0, or more: in the order of their bytes. */
+int str_compare(struct str a, struct str b);
 bool str_eqz(struct str a, const char *z);
 /** Equal to one of @words, which end in NULL. */
 bool str_is_any(struct str s, const char *const *words);

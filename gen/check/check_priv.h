@@ -13,10 +13,11 @@
 struct checker {
 	struct bind *b;
 	const struct attach_clause *clause;
-	size_t i;		 /**< its number */
-	struct map said;	 /**< what is said once only, each check has words of its own */
-	struct names *variables; /**< variables.c's */
-	struct map words;	 /**< of check_count_hidden(), those of each source file */
+	size_t i;		     /**< its number */
+	struct map said;	     /**< what is said once only, each check has words of its own */
+	struct map keyed;	     /**< the names of maps that are set under a key */
+	struct variables *variables; /**< variables.c's */
+	struct map words;	     /**< of check_count_hidden(), those of each source file */
 	bool good;
 };
 

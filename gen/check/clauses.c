@@ -1,6 +1,8 @@
 // Clauses that are written twice, and what they are attached to.
 #include "check/check_priv.h"
 
+#include <stdlib.h>
+
 #include "lang/print.h"
 #include "out/dialect.h"
 
@@ -17,7 +19,7 @@ static void check_attach_points(struct checker *k, const struct script_clause *c
 	const char *refused =
 	    arena_printf(k->b->arena, "bpftrace " DIALECT_FMT " cannot load that", DIALECT_ARG(v));
 	struct map seen = {0};
-	for (size_t i = 0; i < c->attach.n; i++) {
+	for (size_t i = 0; i < c->attach.n && c->attach.n > 1; i++) {
 		const struct node *n = c->attach.v[i].node;
 		if (map_add(k->b->arena, &seen, text_of(k, n)))
 			continue;
@@ -40,25 +42,63 @@ static struct str long_text(struct checker *k, const struct script_attach *at)
 	return script_long_form(k->b->arena, at, text_of(k, at->node));
 }
 
-/** The attach point of a clause that is for it alone, and that @pattern has, too; or NULL. */
-static const struct node *find_in_pattern(struct checker *k, struct str pattern)
+/** Of a clause that is for it alone, and no pattern. */
+struct single {
+	struct str text;
+	const struct node *node;
+};
+
+struct singles {
+	VEC(struct single) list; // sorted
+};
+
+static int compare_singles(const void *a, const void *b)
+{
+	const struct single *x = a, *y = b;
+	int order = str_compare(x->text, y->text);
+	return order ? order : (x->node > y->node) - (x->node < y->node);
+}
+
+static void find_singles(struct checker *k, struct singles *ret)
 {
 	for (size_t i = 0; i < k->b->script.clauses.n; i++) {
 		const struct script_clause *c = &k->b->script.clauses.v[i];
 		struct str text = c->attach.n == 1 ? long_text(k, &c->attach.v[0]) : STR("");
-		if (text.n && !is_pattern(text) && str_glob(pattern, text))
-			return c->attach.v[0].node;
+		if (text.n && !is_pattern(text))
+			vec_push(k->b->arena, &ret->list,
+				 (struct single){text, c->attach.v[0].node});
 	}
+	if (ret->list.n)
+		qsort(ret->list.v, ret->list.n, sizeof(*ret->list.v), compare_singles);
+}
+
+/** One that @pattern has, too; or NULL. */
+static const struct node *find_in_pattern(const struct singles *s, struct str pattern)
+{
+	size_t star = str_find(pattern, '*'), mark = str_find(pattern, '?');
+	struct str start = str_slice(pattern, 0, star < mark ? star : mark);
+	size_t lo = 0, hi = s->list.n; // the first one that is not less than what begins it
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (str_compare(s->list.v[mid].text, start) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < s->list.n && str_has_prefix(s->list.v[lo].text, start); lo++)
+		if (str_glob(pattern, s->list.v[lo].text))
+			return s->list.v[lo].node;
 	return NULL;
 }
 
 /** Patterns that bpftrace is to resolve, and that cannot be written as a list: see emit/join.h. */
-static void check_patterns(struct checker *k, const struct script_clause *c)
+static void check_patterns(struct checker *k, const struct singles *s,
+			   const struct script_clause *c)
 {
-	for (size_t i = 0; i < c->attach.n && dialect_confuses_lists(k->b->version); i++) {
+	for (size_t i = 0; i < c->attach.n; i++) {
 		const struct node *n = c->attach.v[i].node;
 		struct str text = long_text(k, &c->attach.v[i]);
-		const struct node *other = is_pattern(text) ? find_in_pattern(k, text) : NULL;
+		const struct node *other = is_pattern(text) ? find_in_pattern(s, text) : NULL;
 		if (!other)
 			continue;
 		struct diag_place at = tok_place(n->first), there = tok_place(other->first);
@@ -192,10 +232,15 @@ static void check_scope(struct checker *k, const struct script_clause *c)
 void check_clauses(struct checker *k)
 {
 	struct map seen = {0};
+	struct singles singles = {0};
+	bool confuses_lists = dialect_confuses_lists(k->b->version);
+	if (confuses_lists)
+		find_singles(k, &singles);
 	for (size_t i = 0; i < k->b->script.clauses.n; i++) {
 		const struct script_clause *c = k->b->clauses[i].clause;
 		check_attach_points(k, c);
-		check_patterns(k, c);
+		if (confuses_lists)
+			check_patterns(k, &singles, c);
 		check_scope(k, c);
 		if (c->node->kind != NODE_MACRO)
 			check_loops(k, c->node, false);

@@ -103,18 +103,17 @@ struct given {
 
 /**
  * Is @c one to this bpftrace? What is none stays in the text as it is (measured). A conversion that
- * has j, t or L before its letter ends behind that.
+ * has j, t or L before its letter ends behind that. @has_all: has_all_flags().
  */
-static bool is_conversion(const struct bind *b, const struct node *call, struct conversion *c)
+static bool is_conversion(const struct bind *b, struct str format, bool has_all,
+			  struct conversion *c)
 {
-	struct str format = call->child->name->text;
 	bool is_own = dialect_has_own_printf(b->version);
 	if (strchr(is_own ? "jtL" : "jt", c->letter) && c->end < format.n &&
 	    strchr("diuoxX", format.p[c->end]))
 		c->letter = format.p[c->end++];
 	if (c->letter == 'r' && c->end < format.n && strchr("xh", format.p[c->end]))
 		c->end++;
-	bool has_all = has_all_flags(b, call);
 	if (!has_all && unknown_flag(str_slice(format, c->at, c->end - c->at)))
 		return false;
 	return strchr(has_all ? "diuoxXcpsr" : "duoxXcpsr", c->letter) != NULL;
@@ -149,10 +148,11 @@ static struct conversions count_conversions(const struct bind *b, const struct n
 	const struct node *format = call->child;
 	struct str text = format->name->text;
 	struct conversions found = {0};
+	bool has_all = has_all_flags(b, call);
 	for (const struct node *value = format->next; value; value = value->next)
 		found.n_values++;
 	for (struct conversion c = {0}; format_next(text, &c);) {
-		bool is_known = is_conversion(b, call, &c);
+		bool is_known = is_conversion(b, text, has_all, &c);
 		if (is_known && found.n++ == found.n_values)
 			found.unmatched = c;
 		if (is_known && !found.blank.end && text.p[c.at + 1] == ' ')
@@ -393,13 +393,14 @@ void check_format(struct checker *k, struct node *n, struct node *parent)
 {
 	const struct node *format = format_find(n);
 	struct conversion c = {0}, bad;
+	bool has_all = format && has_all_flags(k->b, n);
 	(void)parent;
-	if (!format || (!has_all_flags(k->b, n) && find_unknown_flag(format->name->text, &bad)) ||
+	if (!format || (!has_all && find_unknown_flag(format->name->text, &bad)) ||
 	    !is_matched(k, n))
 		return; // of a flag check_flags() speaks
 	struct str text = format->name->text;
 	for (const struct node *value = format->next; value && format_next(text, &c);) {
-		if (!is_conversion(k->b, n, &c))
+		if (!is_conversion(k->b, text, has_all, &c))
 			continue;
 		struct given g = {.k = k,
 				  .value = value,

@@ -79,7 +79,9 @@ static void say_unset(struct checker *k, struct mapuses *all, const struct whole
 	const struct mapuse *u = w->first;
 	struct diag_place at = tok_place(u->node->first);
 	const char *verb = u->is_read ? "read" : u->is_cleared ? "cleared" : "deleted from";
-	struct str near = near_map(b, all, u->name);
+	// Of an error that is not shown nobody needs to know more.
+	bool is_shown = b->diag->n_errors <= DIAG_MAX_ERRORS;
+	struct str near = is_shown ? near_map(b, all, u->name) : STR("");
 	at.len = (unsigned)u->name.n + 1;
 	k->good &= diag_check(b->diag, "unset", is_taken(k, u) ? DIAG_WARNING : DIAG_ERROR, &at,
 			      "%s is %s and never set", mapuse_text(b, u), verb);

@@ -13,7 +13,7 @@ struct variable {
 	const char *what;     // it holds, see check_what_it_is()
 	bool is_set, is_read;
 	bool is_given; // by a loop, a parameter, or a call for its own sake: it need not be read
-	bool is_gone;  // its block is over
+	struct variable *outer; // of the same name, which this one hides
 };
 
 /** A variable that is read where there is none. */
@@ -24,31 +24,44 @@ struct lack {
 
 struct scope {
 	struct checker *k;
-	VEC(struct variable) all;
-	VEC(struct lack) lacks; // one for each name
-	struct map loose;	// names of which not all is known
+	VEC(struct variable *) all;
+	struct map visible; // name -> struct variable
+	struct map gone;    // names of those whose block is over
+	struct map lacks;   // name -> struct lack
+	struct map loose;   // names of which not all is known
 };
 
 static void look(struct scope *s, struct node *n, const struct node *parent);
 
-static struct variable *find(struct scope *s, struct str name, bool is_gone)
+static struct variable *find(const struct scope *s, struct str name)
 {
-	for (size_t i = s->all.n; i-- > 0;)
-		if (str_eq(s->all.v[i].name, name) && s->all.v[i].is_gone == is_gone)
-			return &s->all.v[i];
-	return NULL;
+	return map_get(&s->visible, name);
 }
 
 static struct variable *declare(struct scope *s, const struct node *n)
 {
-	vec_push(s->k->b->arena, &s->all, (struct variable){.name = node_text(n), .n = n});
-	return &s->all.v[s->all.n - 1];
+	struct arena *a = s->k->b->arena;
+	struct variable *v = arena_new(a, struct variable);
+	*v = (struct variable){.name = node_text(n), .n = n, .outer = find(s, node_text(n))};
+	vec_push(a, &s->all, v);
+	map_put(a, &s->visible, v->name, v);
+	return v;
 }
 
+/** Those that were declared from @from on are no more. */
 static void end_block(struct scope *s, size_t from)
 {
-	for (size_t i = from; i < s->all.n && dialect_has_blocks(s->k->b->version); i++)
-		s->all.v[i].is_gone = true;
+	struct arena *a = s->k->b->arena;
+	for (size_t i = s->all.n; i-- > from && dialect_has_blocks(s->k->b->version);) {
+		struct variable *v = s->all.v[i];
+		if (find(s, v->name) != v)
+			continue; // its own block has ended before
+		map_add(a, &s->gone, v->name);
+		if (v->outer)
+			map_put(a, &s->visible, v->name, v->outer);
+		else
+			map_remove(&s->visible, v->name);
+	}
 }
 
 static void look_at_children(struct scope *s, struct node *n)
@@ -59,23 +72,22 @@ static void look_at_children(struct scope *s, struct node *n)
 
 static void look_at_read(struct scope *s, const struct node *n)
 {
-	struct variable *v = find(s, node_text(n), false);
+	struct arena *a = s->k->b->arena;
+	struct variable *v = find(s, node_text(n));
 	if (v) {
 		v->is_read = true;
-		return;
+	} else if (!map_get(&s->lacks, node_text(n))) {
+		struct lack *lack = arena_new(a, struct lack);
+		*lack = (struct lack){n, map_get(&s->gone, node_text(n))};
+		map_put(a, &s->lacks, node_text(n), lack);
 	}
-	for (size_t i = 0; i < s->lacks.n; i++)
-		if (str_eq(node_text(s->lacks.v[i].n), node_text(n)))
-			return;
-	struct lack lack = {n, find(s, node_text(n), true) != NULL};
-	vec_push(s->k->b->arena, &s->lacks, lack);
 }
 
 /** `start` where $start is meant, which known.c says. */
 static void look_at_bare(struct scope *s, const struct node *n)
 {
 	struct str name = str_printf(s->k->b->arena, "$" STR_FMT, STR_ARG(node_text(n)));
-	struct variable *v = vocabulary_is_word(node_text(n)) ? NULL : find(s, name, false);
+	struct variable *v = vocabulary_is_word(node_text(n)) ? NULL : find(s, name);
 	if (v)
 		v->is_read = true;
 }
@@ -110,7 +122,7 @@ static void check_same_kind(struct scope *s, struct variable *v, const struct no
 
 static void look_at_set(struct scope *s, const struct node *n, const struct node *value)
 {
-	struct variable *v = find(s, node_text(n), false);
+	struct variable *v = find(s, node_text(n));
 	if (!v)
 		v = declare(s, n);
 	v->is_set = true;
@@ -137,7 +149,7 @@ static void look_at_let(struct scope *s, struct node *n)
 	}
 	for (struct node *c = name->next; c; c = c->next)
 		look(s, c, n);
-	const struct variable *before = find(s, node_text(name), false);
+	const struct variable *before = find(s, node_text(name));
 	if (before && dialect_has_blocks(s->k->b->version))
 		say_shadow(s, name, before);
 	bool has_value = n->last_child != name && n->last_child->kind != NODE_TYPE &&
@@ -172,7 +184,7 @@ static void look_at_block(struct scope *s, struct node *n)
 /** `$x++;` and `$x += 1;` read what they set, but nobody sees it. */
 static void look_at_step(struct scope *s, struct node *n, const struct node *parent)
 {
-	struct variable *v = find(s, node_text(n->child), false);
+	struct variable *v = find(s, node_text(n->child));
 	if (!v || !parent || parent->kind != NODE_EXPRESSION)
 		look_at_read(s, n->child);
 	for (struct node *c = n->child->next; c; c = c->next)
@@ -214,6 +226,14 @@ struct names {
 	struct map named; // anywhere, also where it is not understood
 };
 
+/** Those of all clauses. */
+struct variables {
+	struct names *of; // each clause
+	// In how many clauses a name is set, and in how many it is named and not set.
+	struct map n_setting, n_wanting;
+	struct map of_macros;
+};
+
 static bool add_set(void *ctx, struct node *n, struct node *parent)
 {
 	struct names *names = ctx;
@@ -234,34 +254,66 @@ static void add_named(struct arena *a, const struct node *n, struct map *ret)
 	}
 }
 
-/** Those of each clause, looked for once. */
-static const struct names *names_of(struct checker *k, size_t i)
+static void count_one(struct arena *a, struct map *counts, struct str name)
+{
+	size_t *n = map_get(counts, name);
+	if (!n) {
+		n = arena_new(a, size_t);
+		*n = 0;
+		map_put(a, counts, name, n);
+	}
+	++*n;
+}
+
+static size_t count_of(const struct map *counts, struct str name)
+{
+	const size_t *n = map_get(counts, name);
+	return n ? *n : 0;
+}
+
+static void add_clause(struct arena *a, struct variables *all, struct node *n, struct names *ret)
+{
+	*ret = (struct names){.arena = a};
+	node_walk(n, add_set, ret);
+	add_named(a, n, &ret->named);
+	for (struct map_entry *e = NULL; (e = map_next(&ret->named, e));)
+		count_one(a, map_get(&ret->set, e->key) ? &all->n_setting : &all->n_wanting,
+			  e->key);
+}
+
+/** Looked for once. */
+static const struct variables *variables_of(struct checker *k)
 {
 	struct arena *a = k->b->arena;
 	const struct script *s = &k->b->script;
 	if (k->variables)
-		return &k->variables[i];
-	k->variables = arena_array(a, struct names, s->clauses.n);
-	for (size_t c = 0; c < s->clauses.n; c++) {
-		struct node *n = s->clauses.v[c].node;
-		k->variables[c] = (struct names){.arena = a};
-		node_walk(n, add_set, &k->variables[c]);
-		add_named(a, n, &k->variables[c].named);
+		return k->variables;
+	struct variables *all = k->variables = arena_new(a, struct variables);
+	*all = (struct variables){.of = arena_array(a, struct names, s->clauses.n)};
+	for (size_t c = 0; c < s->clauses.n; c++)
+		add_clause(a, all, s->clauses.v[c].node, &all->of[c]);
+	for (struct map_entry *e = NULL; (e = map_next(&s->macros, e));) {
+		const struct script_macros *same = e->value;
+		for (size_t i = 0; i < same->nodes.n; i++)
+			add_named(a, same->nodes.v[i], &all->of_macros);
 	}
-	return &k->variables[i];
+	return all;
+}
+
+static const struct names *names_of(struct checker *k)
+{
+	return &variables_of(k)->of[k->i];
 }
 
 bool check_has_variable(struct checker *k, struct str name)
 {
-	return map_get(&names_of(k, k->i)->named, name);
+	return map_get(&names_of(k)->named, name);
 }
 
 static bool is_set_elsewhere(struct checker *k, struct str name)
 {
-	for (size_t i = 0; i < k->b->script.clauses.n; i++)
-		if (i != k->i && map_get(&names_of(k, i)->set, name))
-			return true;
-	return false;
+	bool is_here = map_get(&names_of(k)->set, name);
+	return count_of(&variables_of(k)->n_setting, name) > is_here;
 }
 
 static struct str near_name(const struct map *names, struct str name)
@@ -279,7 +331,7 @@ static void say_lack(struct scope *s, const struct lack *lack)
 	struct bind *b = s->k->b;
 	struct str name = node_text(lack->n), bare = str_from_offset(name, 1);
 	struct diag_place at = tok_place(lack->n->first);
-	const struct map *names = &names_of(s->k, s->k->i)->set;
+	const struct map *names = &names_of(s->k)->set;
 	const char *why;
 	if (lack->is_gone)
 		why = " is set in a block, and is known only there: set it before the block";
@@ -292,7 +344,8 @@ static void say_lack(struct scope *s, const struct lack *lack)
 				   STR_ARG(bare));
 	else
 		why = " is read and never set";
-	struct str near = near_name(names, name);
+	// Of an error that is not shown nobody needs to know more.
+	struct str near = b->diag->n_errors > DIAG_MAX_ERRORS ? STR("") : near_name(names, name);
 	s->k->good &=
 	    diag_check(b->diag, "unset", DIAG_ERROR, &at, STR_FMT "%s", STR_ARG(name), why);
 	if (!near.n || str_eq(near, name))
@@ -304,11 +357,9 @@ static void say_lack(struct scope *s, const struct lack *lack)
 /** Another clause reads it, which is said there. */
 static bool is_wanted_elsewhere(struct checker *k, struct str name)
 {
-	for (size_t i = 0; i < k->b->script.clauses.n; i++)
-		if (i != k->i && !map_get(&names_of(k, i)->set, name) &&
-		    map_get(&names_of(k, i)->named, name))
-			return true;
-	return false;
+	const struct names *here = names_of(k);
+	bool is_here = !map_get(&here->set, name) && map_get(&here->named, name);
+	return count_of(&variables_of(k)->n_wanting, name) > is_here;
 }
 
 static void say_variable(struct scope *s, const struct variable *v)
@@ -340,23 +391,9 @@ static bool find_loose(void *ctx, struct node *n, struct node *parent)
 	return true;
 }
 
-static void find_all_loose(struct scope *s)
+static bool is_loose(const struct scope *s, struct str name)
 {
-	const struct script *script = &s->k->b->script;
-	node_walk(s->k->clause->clause->node, find_loose, s);
-	for (struct map_entry *e = NULL; (e = map_next(&script->macros, e));) {
-		const struct script_macros *same = e->value;
-		for (size_t i = 0; i < same->nodes.n; i++)
-			add_named(s->k->b->arena, same->nodes.v[i], &s->loose);
-	}
-}
-
-static bool has_lack(const struct scope *s, struct str name)
-{
-	for (size_t i = 0; i < s->lacks.n; i++)
-		if (str_eq(node_text(s->lacks.v[i].n), name))
-			return true;
-	return false;
+	return map_get(&s->loose, name) || map_get(&variables_of(s->k)->of_macros, name);
 }
 
 void check_variables(struct checker *k)
@@ -365,7 +402,7 @@ void check_variables(struct checker *k)
 	struct node *clause = k->clause->clause->node;
 	if (clause->kind == NODE_MACRO)
 		return;
-	find_all_loose(&s);
+	node_walk(clause, find_loose, &s);
 	for (struct node *n = clause->child; n; n = n->next) {
 		if (clause->kind == NODE_FUNCTION && n->kind == NODE_LET) {
 			struct variable *v = declare(&s, n->child);
@@ -374,10 +411,10 @@ void check_variables(struct checker *k)
 			look(&s, n, clause);
 		}
 	}
-	for (size_t i = 0; i < s.lacks.n; i++)
-		if (!map_get(&s.loose, node_text(s.lacks.v[i].n)))
-			say_lack(&s, &s.lacks.v[i]);
+	for (struct map_entry *e = NULL; (e = map_next(&s.lacks, e));)
+		if (!is_loose(&s, e->key))
+			say_lack(&s, e->value);
 	for (size_t i = 0; i < s.all.n; i++)
-		if (!map_get(&s.loose, s.all.v[i].name) && !has_lack(&s, s.all.v[i].name))
-			say_variable(&s, &s.all.v[i]);
+		if (!is_loose(&s, s.all.v[i]->name) && !map_get(&s.lacks, s.all.v[i]->name))
+			say_variable(&s, s.all.v[i]);
 }

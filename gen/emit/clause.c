@@ -88,6 +88,7 @@ static void write_clause(struct program_writer *p, size_t i)
 	e->n_variables = 0;
 	e->in_body = false;
 	bind_lookup_from(e->b, i);
+	strings_find(e->arena, c->node, &e->beside);
 	if (n->kind != NODE_CLAUSE) {
 		w->all = emit_written(e, n, emit_children(e, n, wants_value));
 		return;

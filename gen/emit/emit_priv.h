@@ -18,6 +18,7 @@
 #include "code/code.h"
 #include "emit/text.h"
 #include "lower/expr.h"
+#include "lower/strings.h"
 
 /** What a parent needs of a node. */
 enum want {
@@ -69,6 +70,7 @@ struct emitter {
 	struct str key;	    /**< the variable that has KEY */
 	VEC(struct str) at; /**< variables that have addresses of structs */
 	size_t n_variables; /**< that the clause sets */
+	struct strings beside; /**< what else its calls have on the stack */
 };
 
 // --- expression.c ---

@@ -17,9 +17,16 @@ static bool is_variable(const struct token *t)
 
 struct str join_new_variable(struct arena *a, struct map *taken, struct str name)
 {
-	struct str ret = name;
-	for (unsigned n = 2; !map_add(a, taken, ret); n++)
-		ret = str_printf(a, STR_FMT "_%u", STR_ARG(name), n);
+	struct str ret = name, last = {0};
+	uintptr_t n = 1;
+	if (map_get(taken, name)) { // the last number that it was given is there, too
+		last = str_printf(a, STR_FMT "#", STR_ARG(name));
+		n += (uintptr_t)map_get(taken, last);
+	}
+	while (!map_add(a, taken, ret))
+		ret = str_printf(a, STR_FMT "_%zu", STR_ARG(name), (size_t)++n);
+	if (last.n)
+		map_put(a, taken, last, (void *)(n - 1));
 	return ret;
 }
 

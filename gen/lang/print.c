@@ -1,17 +1,27 @@
 #include "lang/print.h"
 
+/** Tokens go into a list, or into a text. */
 struct printer {
 	struct arena *arena;
-	struct token **end; // of the list
+	struct token **end; // of the list; NULL: there is
+	struct strbuf text;
+	bool has_text; // what stands before the first token is not part of it
 };
 
 static void put(struct printer *p, struct token t)
 {
-	struct token *copy = arena_new(p->arena, struct token);
-	*copy = t;
-	copy->next = NULL;
-	*p->end = copy;
-	p->end = &copy->next;
+	t.next = NULL;
+	if (p->end) {
+		struct token *copy = arena_alloc(p->arena, sizeof(*copy));
+		*copy = t;
+		*p->end = copy;
+		p->end = &copy->next;
+		return;
+	}
+	if (p->has_text)
+		strbuf_adds(&p->text, t.before);
+	strbuf_adds(&p->text, t.text);
+	p->has_text = true;
 }
 
 static void print(struct printer *p, const struct node *n)
@@ -50,13 +60,9 @@ struct token *print_tokens(struct arena *a, const struct node *n)
 
 struct str print_text(struct arena *a, const struct node *n)
 {
-	struct strbuf b;
-	strbuf_init(&b);
-	const struct token *list = print_tokens(a, n);
-	for (const struct token *t = list; t->kind != TOK_EOF; t = t->next) {
-		if (t != list)
-			strbuf_adds(&b, t->before);
-		strbuf_adds(&b, t->text);
-	}
-	return strbuf_take(&b, a);
+	struct printer p = {.arena = a};
+	strbuf_init(&p.text);
+	if (n->first && n->last)
+		print(&p, n);
+	return strbuf_take(&p.text, a);
 }

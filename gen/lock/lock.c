@@ -372,9 +372,7 @@ void lock_add_tables(struct bind *b)
 
 static int by_text(const void *x, const void *y)
 {
-	const struct str *a = x, *b = y;
-	int order = memcmp(a->p, b->p, a->n < b->n ? a->n : b->n);
-	return order ? order : (a->n > b->n) - (a->n < b->n);
+	return str_compare(*(const struct str *)x, *(const struct str *)y);
 }
 
 bool lock_write(const struct lock *l, struct diag *d, const char *path)

@@ -136,26 +136,40 @@ static bool skip_blanks(struct lexer *lx, bool *space)
 	}
 }
 
-/** Finds the end of a quoted text that opens at @pos; false when its line ends first. */
+/** Finds the end of a quoted text that opens at @pos, or, with false, of its line if that is first. */
 static bool scan_quoted(const struct lexer *lx, uint32_t pos, char quote, uint32_t *end)
 {
-	pos++;
-	for (;;) {
-		char c = look(lx, &pos);
-		if (at_end(lx, pos) || c == '\n')
+	bool is_escaped = false;
+	for (*end = pos + 1;; ++*end) {
+		char c = look(lx, end);
+		if (at_end(lx, *end) || c == '\n')
 			return false;
-		pos++;
-		if (c == quote)
+		if (c == quote && !is_escaped)
 			break;
-		if (c == '\\') {
-			c = look(lx, &pos);
-			if (at_end(lx, pos) || c == '\n')
-				return false;
-			pos++;
-		}
+		is_escaped = c == '\\' && !is_escaped;
 	}
-	*end = pos;
+	++*end;
 	return true;
+}
+
+/**
+ * A string that lacks its end takes the rest of the line, and one error. An apostrophe may stand in
+ * a path; where one has no end, those behind it on the line (it took them for escaped) have none.
+ */
+static uint32_t scan_quote(struct lexer *lx, uint32_t pos, char quote, enum tok_kind *kind)
+{
+	uint32_t end = pos;
+	*kind = quote == '"' ? TOK_STRING : TOK_CHAR;
+	if ((quote == '"' || pos >= lx->unquoted_to) && scan_quoted(lx, pos, quote, &end))
+		return end;
+	*kind = TOK_OTHER;
+	if (quote == '"') {
+		complain(lx, pos, true, "this string is not terminated on its line");
+		return end;
+	}
+	if (end > lx->unquoted_to)
+		lx->unquoted_to = end;
+	return pos + 1;
 }
 
 static uint32_t scan_ident(const struct lexer *lx, uint32_t pos)
@@ -228,15 +242,8 @@ static uint32_t scan_token(struct lexer *lx, uint32_t pos, enum tok_kind *kind)
 		*kind = TOK_NUMBER;
 		return scan_number(lx, pos);
 	}
-	if (c == '"' || (c == '\'' && !attach)) {
-		*kind = c == '"' ? TOK_STRING : TOK_CHAR;
-		if (scan_quoted(lx, pos, c, &end))
-			return end;
-		if (c == '"')
-			complain(lx, pos, true, "this string is not terminated on its line");
-		*kind = TOK_OTHER;
-		return pos + 1;
-	}
+	if (c == '"' || (c == '\'' && !attach))
+		return scan_quote(lx, pos, c, kind);
 	if (is_high(c)) {
 		*kind = TOK_OTHER;
 		for (end = pos; !at_end(lx, end) && is_high(lx->file->text.p[end]);)

@@ -82,6 +82,7 @@ struct lexer {
 	enum { LEX_WORD_NONE, LEX_WORD_NAME, LEX_WORD_ATTACH } word;
 	bool after_at;	     /**< the token before is an @ */
 	bool word_may_start; /**< the token before is one that a probe's name can follow directly */
+	uint32_t unquoted_to; /**< no ' before here opens a quoted text: one was looked for */
 };
 
 void lexer_init(struct lexer *lx, struct arena *a, struct diag *d, const struct src_file *f);

@@ -136,7 +136,9 @@ struct diag_place src_place(struct src_loc loc, size_t len)
 		return at;
 	at.file = loc.file->name;
 	src_position(loc, &at.line, &at.col);
-	struct str rest = str_from_offset(loc.file->text, loc.file->lines[at.line - 1]);
-	at.source = str_slice(rest, 0, str_find(rest, '\n'));
+	uint32_t start = loc.file->lines[at.line - 1];
+	bool is_last = at.line == loc.file->n_lines;
+	size_t end = is_last ? loc.file->text.n : loc.file->lines[at.line] - 1;
+	at.source = str_slice(loc.file->text, start, end - start);
 	return at;
 }

@@ -1,0 +1,86 @@
+"""linear.py BTGEN PROGRAM FOLDER: does the time that a template takes grow with its length?
+
+Writes templates of N and 4N parts into FOLDER and has `btgen check` read both for PROGRAM, which has the
+probe t:p. Four times as long a template takes four times as long, and sixteen times where each part is
+compared with all others: twelve times is too much. Prints a line for each kind: its name, then what is
+wrong, if anything.
+"""
+import os
+import resource
+import subprocess
+import sys
+
+N = 10000
+PROBE = "usdt:__EXE__:p "
+
+
+def body(part, join="\n", probe=PROBE):
+    return lambda n: probe + "{ " + join.join(part(i) for i in range(n)) + " }\n"
+
+
+def lines(part, end=""):
+    return lambda n: "".join(part(i) + "\n" for i in range(n)) + end
+
+
+KINDS = {
+    "maps": body(lambda i: f"@m{i} = 1; print(@m{i});", " "),
+    "maps that nobody sets": body(lambda i: f"@a{i} = 1; print(@b{i});"),
+    "maps that are cleared": lambda n: body(lambda i: f"@m{i} = 1;")(n) + body(lambda i: f"clear(@m{i});", probe="END ")(n),
+    "variables": body(lambda i: f"$v{i} = 1; print($v{i});", " "),
+    "variables that nobody sets": body(lambda i: f"$a{i} = 1; print($b{i});"),
+    "variables that nobody reads": lines(lambda i: f"{PROBE}{{ $x{i} = args.e; }}"),
+    "variables of another clause": lines(lambda i: f"{PROBE}{{ print($x{i}); }}"),
+    "one printf()": lambda n: PROBE + '{ printf("' + "%d" * n + '"' + ", 1" * n + "); }\n",
+    "printf()s": body(lambda i: 'printf("%d %s %s\\n", args.e, str(args.x->name), args.x->st);'),
+    "names of an enum": body(lambda i: 'printf("%s\\n", enum_name(enum st, args.x->st));'),
+    "conditions on strings": body(lambda i: f'if (str(args.x->name) == "{i}") {{ printf("x"); }}'),
+    "quotes of a string without an end": lambda n: 'BEGIN { printf("' + '\\"' * 20 * n + "\n",
+    "apostrophes without an end": lambda n: "BEGIN { '" + "\\'" * 20 * n + "\n",
+    "clauses": lines(lambda i: f'{PROBE}/args.e == {i}/ {{ printf("%d\\n", args.e); }}'),
+    "clauses with maps of their own": lines(lambda i: f"interval:s:{i + 1} {{ @m{i} = count(); }}"),
+    "patterns": lines(lambda i: f"uprobe:/none:f{i}* {{ @ = count(); }}\nuprobe:/none:g{i} {{ @ = count(); }}"),
+    "statements on a line": body(lambda i: "@ = 1;", " "),
+    "branches": lambda n: PROBE + "{ " + "if (pid) { @ = 1; } else " * n + "{ } }\n",
+    "#defines": lambda n: lines(lambda i: f"#define D{i} {i}")(n) + body(lambda i: f"print(D{i});", " ")(n),
+    "macros": lambda n: lines(lambda i: f"macro f{i}($a) {{ $a }}")(n) + lines(lambda i: f"{PROBE}{{ $x = 1; print(f{i}($x)); }}")(n),
+    "conditions joined by &&": lambda n: PROBE + "{ if (pid" + "".join(f" && pid != {i}" for i in range(n)) + ") { exit(); } }\n",
+    "times of one map": lambda n: body(lambda i: "@t[tid] = nsecs;")(n)
+        + body(lambda i: "@l = nsecs - @t[tid];", probe="uprobe:__EXE__:main ")(n),
+    "maps of times": lambda n: body(lambda i: f"@t{i}[tid] = nsecs;")(n)
+        + body(lambda i: f"@l = nsecs - @t{i}[tid]; delete(@t{i}[tid]);", probe="uprobe:__EXE__:main ")(n),
+    "structs": lambda n: lines(lambda i: f"struct q{i} {{ int a; }};")(n)
+        + body(lambda i: f"print(((struct q{i} *)arg0)->a);", " ")(min(n, 10000)),
+}
+
+
+def seconds(btgen, program, path):
+    """What btgen takes for the template, and its status, -1: it has crashed"""
+    errors = open(path + ".err", "w")
+    child = subprocess.Popen([btgen, "check", "--for", "0.17,0.27", "-x", program, path],
+                             stdout=subprocess.DEVNULL, stderr=errors)
+    _, status, used = os.wait4(child.pid, 0)
+    return used.ru_utime, os.WEXITSTATUS(status) if os.WIFEXITED(status) else -1
+
+
+def judge(btgen, program, folder, make):
+    took = []
+    for n in (N, 4 * N):
+        path = os.path.join(folder, f"t{n}.bt")
+        with open(path, "w") as f:
+            f.write(make(n))
+        time, status = seconds(btgen, program, path)
+        if status not in (0, 1):
+            return f"ended with status {status}"
+        took.append(time)
+    slow = took[1] > 12 * took[0] + 0.5
+    return f"{took[0]:.2f} s, and {took[1]:.2f} s where it is four times as long" if slow else ""
+
+
+def main():
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    btgen, program, folder = sys.argv[1:4]
+    for kind in sys.argv[4:] or KINDS:
+        print(f"{kind}\t{judge(btgen, program, folder, KINDS[kind])}", flush=True)
+
+
+main()
