@@ -102,6 +102,7 @@ struct bind {
 	struct lookup *lookup; /**< NULL until bind_lookup() */
 	struct dwtypes *dwarf; /**< the source that it asks; likewise */
 	VEC(struct bind_optional) optionals;
+	VEC(struct src_join) joins; /**< clauses that are part of another one */
 	struct map left; /**< probes of patterns that bpftrace has no room for, attach_choose() */
 	struct attach_clause *clauses; /**< what each clause of the script is bound to */
 	struct context *all_near;      /**< the code of all probes, once bind_lookup() made it */

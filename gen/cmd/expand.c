@@ -529,6 +529,8 @@ static bool make_program(struct arena *a, struct diag *d, const struct expand_re
 	if (!template_bind(&x->bind, &pp) || d->n_errors)
 		return false;
 	emit_tokens(a, pp.out, main, &x->program);
+	x->program.map.joins = x->bind.joins.v;
+	x->program.map.n_joins = x->bind.joins.n;
 	return true;
 }
 

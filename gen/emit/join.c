@@ -67,6 +67,9 @@ static void join(struct bind *b, struct map *taken, struct join_plan *p, size_t 
 {
 	p->is_gone[next] = p->has_others[first] = true;
 	p->into[next] = first;
+	vec_push(b->arena, &b->joins,
+		 (struct src_join){b->script.clauses.v[first].node->first->use,
+				   b->script.clauses.v[next].node->first->use});
 	rename_variables(b, taken, &b->script.clauses.v[next], &p->names[next]);
 }
 

@@ -22,6 +22,8 @@ struct linemap_entry {
 
 struct linemap {
 	VEC(struct linemap_entry) entries; /**< in program order */
+	const struct src_join *joins;	   /**< not owned; may be NULL */
+	size_t n_joins;
 };
 
 struct program {

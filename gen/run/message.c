@@ -101,8 +101,24 @@ static bool is_name_of(struct str run, struct str name)
 }
 
 /**
- * Is @word of a message another spelling of @run? bpftrace shortens paths ("lb.so:lib:f"), and names
- * a program by its probe with _ for all that is no letter, and a number: "interval_s_1_2".
+ * bpftrace names a program by its probe, with _ for all that is no letter, and a number, which counts
+ * the attach points of the script: "interval_s_1_2". 0.23 puts that of a site before it: "_loc0_2".
+ */
+static bool is_function_of(struct str run, struct str word, unsigned *ret)
+{
+	unsigned site;
+	for (size_t i = 0; i < run.n && i < word.n; i++)
+		if (word.p[i] != (isalnum((unsigned char)run.p[i]) ? run.p[i] : '_'))
+			return false;
+	struct str rest = str_from_offset(word, run.n);
+	if (str_take(&rest, STR("_loc")) && !take_number(&rest, &site))
+		return false;
+	return word.n > run.n && str_take(&rest, STR("_")) && take_number(&rest, ret) && !rest.n;
+}
+
+/**
+ * Is @word of a message another spelling of @run? bpftrace shortens paths ("lb.so:lib:f"), or has the
+ * name of a program.
  */
 static bool is_meant(struct str run, struct str word)
 {
@@ -116,15 +132,8 @@ static bool is_meant(struct str run, struct str word)
 	     s = str_from_offset(s, str_find(s, ':') + 1))
 		if (is_name_of(run, s))
 			return true;
-	if (word.n < run.n + 2 || word.p[run.n] != '_')
-		return false;
-	for (size_t i = 0; i < run.n; i++)
-		if (word.p[i] != (isalnum((unsigned char)run.p[i]) ? run.p[i] : '_'))
-			return false;
-	for (size_t i = run.n + 1; i < word.n; i++)
-		if (!isdigit((unsigned char)word.p[i]))
-			return false;
-	return true;
+	unsigned number;
+	return is_function_of(run, word, &number);
 }
 
 /** One of the words of @text means @run. */
@@ -152,6 +161,14 @@ static size_t add_run(const struct linemap *map, size_t i, struct strbuf *ret)
 		    tok_is_any(next->token, (const char *const[]){"{", "}", ",", NULL}))
 			return i;
 	} while (true);
+}
+
+/** Of a text outside of braces: BEGIN, interval:s:1. */
+static bool is_attach_point(struct str run)
+{
+	size_t colon = str_find(run, ':'), slash = str_find(run, '/');
+	struct str word = str_slice(run, 0, colon < slash ? colon : slash);
+	return vocabulary_provider(word)->name;
 }
 
 struct attach_found {
@@ -184,6 +201,90 @@ static struct attach_found find_attach(const struct messages *m, unsigned line, 
 	}
 	strbuf_fini(&run);
 	return found.token ? found : fallback;
+}
+
+/** The attach points that @text names, where several clauses have the same. */
+struct candidate {
+	struct attach_found at;
+	const struct token *clause; // its first attach point
+};
+
+struct candidates {
+	VEC(struct candidate) list;
+	unsigned number; /**< of the one that is meant, as bpftrace counts them; 0: not known */
+	size_t meant;	 /**< its index, if the number fits */
+};
+
+static unsigned program_number(struct str run, struct str text)
+{
+	unsigned number = 0;
+	while (text.n) {
+		size_t n = str_find(text, ' ');
+		if (is_function_of(run, trim_word(str_slice(text, 0, n)), &number))
+			return number;
+		text = str_from_offset(text, n + 1);
+	}
+	return 0;
+}
+
+static void find_candidates(struct messages *m, struct str text, struct candidates *ret)
+{
+	int depth = 0;
+	unsigned n_points = 0;
+	const struct token *clause = NULL;
+	struct strbuf run;
+	strbuf_init(&run);
+	*ret = (struct candidates){0};
+	for (size_t i = 0, next; i < m->map->entries.n; i = next) {
+		const struct linemap_entry *e = &m->map->entries.v[i], *last;
+		bool is_outside = depth == 0;
+		next = add_run(m->map, i, &run);
+		last = &m->map->entries.v[next - 1];
+		depth += tok_is(e->token, "{") - tok_is(e->token, "}");
+		if (!is_outside || !is_attach_point(strbuf_str(&run)))
+			continue;
+		n_points++;
+		if (!i || !tok_is(e[-1].token, ","))
+			clause = e->token;
+		if (!is_named(strbuf_str(&run), text))
+			continue;
+		if (program_number(strbuf_str(&run), text) == n_points) {
+			ret->number = n_points;
+			ret->meant = ret->list.n;
+		}
+		struct attach_found at = {e->token, last->col + last->len - e->col};
+		vec_push(&m->arena, &ret->list, (struct candidate){at, clause});
+	}
+	strbuf_fini(&run);
+}
+
+static void add_place(struct strbuf *b, struct src_loc loc, const struct src_file *file)
+{
+	if (loc.file != file)
+		strbuf_addf(b, STR_FMT ":", STR_ARG(loc.file->name));
+	strbuf_addf(b, "%u, ", src_line(loc));
+}
+
+/** The lines of all clauses that may be meant, "3, 5, 7"; how many these are. */
+static size_t list_clauses(const struct messages *m, const struct candidates *c, struct strbuf *ret)
+{
+	size_t n = 0;
+	const struct src_file *file = c->list.v[0].clause->use.file;
+	for (size_t i = 0; i < c->list.n; i++) {
+		struct src_loc at = c->list.v[i].clause->use;
+		if (!at.file || (c->number && i != c->meant))
+			continue;
+		add_place(ret, at, file);
+		n++;
+		for (size_t k = 0; k < m->map->n_joins; k++) {
+			const struct src_join *join = &m->map->joins[k];
+			bool is_it = join->into.file == at.file && join->into.off == at.off;
+			if (is_it && join->from.file)
+				add_place(ret, join->from, file);
+			n += is_it && join->from.file;
+		}
+	}
+	return n;
 }
 
 static bool place_of(const struct token *t, unsigned len, struct diag_place *ret)
@@ -523,6 +624,35 @@ static struct str essence(struct str text)
 	return text;
 }
 
+/**
+ * A program that the kernel refuses to load. Clauses on one probe may be one program, and 0.17 does
+ * not say which of several it is: then all are named.
+ */
+static bool take_rejected(struct messages *m, struct str line)
+{
+	struct candidates c;
+	struct diag_place at;
+	struct strbuf lines;
+	if (!m->map || !str_take(&line, STR("ERROR: ")) ||
+	    !(str_has_prefix(line, STR("Error loading ")) ||
+	      str_has_prefix(line, STR("Could not load "))))
+		return false;
+	find_candidates(m, line, &c);
+	const struct attach_found *first = c.list.n ? &c.list.v[c.number ? c.meant : 0].at : NULL;
+	if (!first || !place_of(first->token, first->len, &at))
+		return false;
+	strbuf_init(&lines);
+	size_t n = list_clauses(m, &c, &lines);
+	take_error(m, &at, essence(line));
+	if (n > 1 && !m->last_hidden)
+		diag_note(m->diag, NULL,
+			  "the kernel rejects one of the clauses of this probe, which are at "
+			  "lines %.*s",
+			  (int)lines.n - 2, lines.p);
+	strbuf_fini(&lines);
+	return true;
+}
+
 /** An error or warning without a place that names an attach point; LLVM's name a function. */
 static bool take_unplaced(struct messages *m, struct str line)
 {
@@ -716,7 +846,7 @@ void messages_take(struct messages *m, struct str line)
 		return;
 	if (gives_definitions_up(line))
 		report_definition_messages(m);
-	if ((m->n_errors && adds_nothing(line)) || take_unplaced(m, line))
+	if ((m->n_errors && adds_nothing(line)) || take_rejected(m, line) || take_unplaced(m, line))
 		return;
 	pass_on(m, line);
 }

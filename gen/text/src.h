@@ -37,6 +37,11 @@ struct src_loc {
 	uint32_t off;		     /**< byte offset into file->text */
 };
 
+/** A clause of a template that became part of another one: where the two begin. */
+struct src_join {
+	struct src_loc into, from;
+};
+
 /**
  * Reads the file @path. Refused with an error at @at (may be NULL): missing, a folder, unreadable,
  * larger than 16 MiB, a NUL byte in it.

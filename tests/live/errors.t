@@ -76,6 +76,40 @@ out=$(timeout 60 "$btgen" run --force --bpftrace "$bpftrace" -x "$tmp/mood" "$tm
 is "$(grep -c 'error: bpftrace' <<<"$out")" 1 '... with --force: one error'
 like "$out" 'script.bt:5:[0-9]+: error: bpftrace: Type mismatch for @mood' '... where the template uses it'
 
+# A program that the kernel rejects is a clause's, or that of several clauses on one probe.
+cat >"$tmp/p.c" <<'E2'
+#include "usdt.h"
+#include <unistd.h>
+int main(void) { for (int n = 0; n < 600; n++) { USDT_PROBE(t, p, n); USDT_PROBE(t, q, n); usleep(100000); } return 0; }
+E2
+gcc -O1 -g -I "$top/include/btgen" -o "$tmp/p" "$tmp/p.c" || exit 1
+endless='$n = (uint64)pid + 10000000000; while ($n > 0) { $n = $n - 1; @x = $n; }'
+# rejected: what is said of the script on stdin that the kernel rejects
+rejected() {
+	cat >"$tmp/script.bt"
+	timeout 60 "$btgen" run --force --bpftrace "$bpftrace" -c "$tmp/p" "$tmp/script.bt" 2>&1 >/dev/null </dev/null |
+		grep -E 'error:|^ERROR|rejects'
+}
+out=$(rejected <<<"usdt:__EXE__:t:p { @a = count(); }
+usdt:__EXE__:t:q { $endless }
+usdt:__EXE__:t:p { @d = count(); }")
+like "$out" '^[^ ]*script.bt:2:1: error: bpftrace: Error loading .*' 'a rejected program is at its clause'
+unlike "$out" 'rejects' '... which is the only one of its probe'
+out=$(rejected <<<"usdt:__EXE__:t:p { @a = count(); }
+usdt:__EXE__:t:q { @b = count(); }
+usdt:__EXE__:t:p /arg0 > 3/ { @c = count(); }
+usdt:__EXE__:t:p { $endless }")
+like "$out" 'script.bt:1:1: error: bpftrace: Error loading ' 'clauses on one probe are one program'
+like "$out" 'note: the kernel rejects one of the clauses of this probe, which are at lines 1, 3, 4$' '... and each is named'
+out=$(rejected <<<"interval:s:1 { if (pid == 1) { exit(); } @a = count(); }
+BEGIN { @b = count(); }
+interval:s:1 { if (pid == 2) { exit(); } $endless }
+interval:s:1 { @c = count(); }")
+case $("$bpftrace" --version) in
+*' v0.17.'*) like "$out" 'one of the clauses of this probe, which are at lines 1, 3, 4$' '0.17 does not say which of several programs it is' ;;
+*) like "$out" '^[^ ]*script.bt:3:1: error: bpftrace: Error loading ' 'of several programs it is the one that bpftrace counts' ;;
+esac
+
 # Without tracefs: 0.17 and 0.23 have no tracepoints, later ones start nothing.
 if unshare -m true 2>/dev/null; then
 	cat >"$tmp/script.bt" <<'E2'

@@ -368,6 +368,13 @@ static void test_attach_points(void)
 		   "t.bt:12:1: error: bpftrace: Error loading program: interval:s:1\n"
 		   "    interval:s:1 { printf(\"%d\",\n    ^~~~~~~~~~~~\n",
 		   "0.17: a program that the kernel refuses");
+	check_said(
+	    program,
+	    "ERROR: Error loading BPF program for interval_s_1_loc0_4. Use -v for full "
+	    "kernel error log.\n",
+	    "t.bt:12:1: error: bpftrace: Error loading BPF program for interval_s_1_loc0_4.\n"
+	    "    interval:s:1 { printf(\"%d\",\n    ^~~~~~~~~~~~\n",
+	    "0.23: of a USDT probe with the number of the site");
 	check_said(program,
 		   "ERROR: Error loading BPF program for interval_s_1_4. Use -v for full kernel "
 		   "error log.\nERROR: Loading BPF object(s) failed.\n",
