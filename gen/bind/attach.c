@@ -631,8 +631,8 @@ void attach_choose(struct bind *b)
 		return;
 	for (size_t k = 0; k < 2; k++)
 		for (size_t i = 0; i < b->script.clauses.n; i++)
-			for (size_t n = 0; n < b->script.clauses.v[i].attach.n; n++)
-				add_costs(b, &b->script.clauses.v[i].attach.v[n], k, &costs[k],
+			for (size_t n = 0; n < b->script.clauses.v[i]->attach.n; n++)
+				add_costs(b, &b->script.clauses.v[i]->attach.v[n], k, &costs[k],
 					  k ? &all : &named);
 	unsigned room = named < most ? most - named : 0;
 	for (struct map_entry *e = NULL; all > room && (e = map_next(&costs[1], e));) {
@@ -672,7 +672,7 @@ bool attach_add_files(struct bind *b)
 {
 	bool good = true;
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		struct script_clause *c = &b->script.clauses.v[i];
+		struct script_clause *c = b->script.clauses.v[i];
 		for (size_t k = 0; k < c->attach.n; k++) {
 			struct script_attach *at = &c->attach.v[k];
 			if (!fill_parameters(b, at) ||

@@ -25,14 +25,14 @@ struct lookup *bind_lookup(struct bind *b)
 	lookup_add(b->lookup, &b->dwarf->source);
 	struct map seen = {0};
 	for (size_t i = 0; i < b->script.clauses.n; i++)
-		for (size_t k = 0; k < b->clauses[i].probes.n; k++)
-			add_image(b, &seen, b->clauses[i].probes.v[k].file);
+		for (size_t k = 0; k < b->clauses[i]->probes.n; k++)
+			add_image(b, &seen, b->clauses[i]->probes.v[k].file);
 	for (size_t i = 0; i < b->files->list.n; i++)
 		add_image(b, &seen, &b->files->list.v[i]);
 	b->dwarf->verbose = b->verbose;
 	b->all_near = arena_new(b->arena, struct context);
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		const struct context *near = &b->clauses[i].near;
+		const struct context *near = &b->clauses[i]->near;
 		for (size_t k = 0; k < near->places.n; k++)
 			context_add(b->arena, b->all_near, near->places.v[k].src,
 				    near->places.v[k].addr);
@@ -46,7 +46,7 @@ struct lookup *bind_lookup_from(struct bind *b, size_t i)
 	struct lookup *lk = bind_lookup(b);
 	if (lk)
 		dwtypes_ask_from(b->dwarf,
-				 b->clauses[i].near.places.n ? &b->clauses[i].near : b->all_near);
+				 b->clauses[i]->near.places.n ? &b->clauses[i]->near : b->all_near);
 	return lk;
 }
 
@@ -55,13 +55,13 @@ void bind_remove_clauses(struct bind *b, const bool *gone)
 	size_t kept = 0;
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
 		if (gone[i]) {
-			struct node *n = b->script.clauses.v[i].node;
+			struct node *n = b->script.clauses.v[i]->node;
 			change_remove(n, n->first, n->last);
 			continue;
 		}
 		b->script.clauses.v[kept] = b->script.clauses.v[i];
 		b->clauses[kept] = b->clauses[i];
-		b->clauses[kept].clause = &b->script.clauses.v[kept];
+		b->clauses[kept]->clause = b->script.clauses.v[kept];
 		kept++;
 	}
 	b->script.clauses.n = kept;

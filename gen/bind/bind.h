@@ -104,9 +104,9 @@ struct bind {
 	VEC(struct bind_optional) optionals;
 	VEC(struct src_join) joins; /**< clauses that are part of another one */
 	struct map left; /**< probes of patterns that bpftrace has no room for, attach_choose() */
-	struct attach_clause *clauses; /**< what each clause of the script is bound to */
-	struct context *all_near;      /**< the code of all probes, once bind_lookup() made it */
-	struct map probeargs;	       /**< namedarg's memory: probe -> struct probeargs */
+	struct attach_clause **clauses; /**< what each clause of the script is bound to */
+	struct context *all_near;	/**< the code of all probes, once bind_lookup() made it */
+	struct map probeargs;		/**< namedarg's memory: probe -> struct probeargs */
 	struct map thrifty_args; /**< the same, with is_thrifty, of those that no args.NAME needs */
 	struct map results; /**< lower/result.h's memory: a clause -> what its functions return */
 	struct targettype *types;      /**< lower/targettype.h's */

@@ -117,9 +117,9 @@ static bool drop_waiting(struct bind *b, struct deadmap *dead, bool *gone, struc
 	dead->stay = (struct map){0};
 	for (size_t i = 0; i < b->script.clauses.n; i++)
 		if (!gone[i])
-			deadmap_keep_clause(b, dead, &b->script.clauses.v[i]);
+			deadmap_keep_clause(b, dead, b->script.clauses.v[i]);
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		struct script_clause *c = &b->script.clauses.v[i];
+		struct script_clause *c = b->script.clauses.v[i];
 		if (gone[i] || !deadmap_is_awaited(dead, c))
 			continue;
 		for (size_t k = 0; k < c->attach.n; k++)
@@ -136,14 +136,14 @@ static void settle_maps(struct bind *b, bool *gone, struct map *names)
 	struct deadmap dead = {0};
 	for (size_t i = 0; i < b->script.clauses.n; i++)
 		if (gone[i])
-			deadmap_add_clause(b, &dead, &b->script.clauses.v[i]);
+			deadmap_add_clause(b, &dead, b->script.clauses.v[i]);
 	if (!dead.set.n)
 		return;
 	while (drop_waiting(b, &dead, gone, names))
 		;
 	for (size_t i = 0; i < b->script.clauses.n; i++)
 		if (!gone[i])
-			deadmap_rewrite(b, &dead, &b->script.clauses.v[i]);
+			deadmap_rewrite(b, &dead, b->script.clauses.v[i]);
 }
 
 bool optional_drop(struct bind *b)
@@ -151,12 +151,12 @@ bool optional_drop(struct bind *b)
 	struct map names = {0}, unattachable = {0}, waiting = {0};
 	bool *gone = arena_array(b->arena, bool, b->script.clauses.n);
 	for (size_t i = 0; i < b->script.clauses.n; i++)
-		gone[i] = drop_from_clause(b, &b->script.clauses.v[i], &names, &unattachable);
+		gone[i] = drop_from_clause(b, b->script.clauses.v[i], &names, &unattachable);
 	settle_maps(b, gone, &waiting);
 	bind_remove_clauses(b, gone);
 	size_t n_events = 0;
 	for (size_t i = 0; i < b->script.clauses.n; i++)
-		n_events += script_has_event(&b->script.clauses.v[i]);
+		n_events += script_has_event(b->script.clauses.v[i]);
 	bool good = true;
 	// Of a script that fits nothing here, a few names tell which one it is.
 	if (names.n && !n_events) {

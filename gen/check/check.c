@@ -144,7 +144,7 @@ bool check_lacks_key(struct checker *k, const struct node *n)
 static void find_keyed(struct checker *k)
 {
 	for (size_t i = 0; i < k->b->script.clauses.n; i++) {
-		const struct script_clause *c = &k->b->script.clauses.v[i];
+		const struct script_clause *c = k->b->script.clauses.v[i];
 		for (size_t m = 0; m < c->maps.n; m++)
 			if (c->maps.v[m].is_set && c->maps.v[m].has_key)
 				map_add(k->b->arena, &k->keyed, c->maps.v[m].name);
@@ -242,7 +242,7 @@ bool check_script(struct bind *b)
 	struct checker k = {.b = b, .good = true};
 	find_keyed(&k);
 	for (; k.i < b->script.clauses.n; k.i++) {
-		k.clause = &b->clauses[k.i];
+		k.clause = b->clauses[k.i];
 		if (k.clause->is_wrong)
 			continue; // more would be said of the same cause
 		bind_lookup_from(b, k.i);

@@ -62,7 +62,7 @@ static int compare_singles(const void *a, const void *b)
 static void find_singles(struct checker *k, struct singles *ret)
 {
 	for (size_t i = 0; i < k->b->script.clauses.n; i++) {
-		const struct script_clause *c = &k->b->script.clauses.v[i];
+		const struct script_clause *c = k->b->script.clauses.v[i];
 		struct str text = c->attach.n == 1 ? long_text(k, &c->attach.v[0]) : STR("");
 		if (text.n && !is_pattern(text))
 			vec_push(k->b->arena, &ret->list,
@@ -237,7 +237,7 @@ void check_clauses(struct checker *k)
 	if (confuses_lists)
 		find_singles(k, &singles);
 	for (size_t i = 0; i < k->b->script.clauses.n; i++) {
-		const struct script_clause *c = k->b->clauses[i].clause;
+		const struct script_clause *c = k->b->clauses[i]->clause;
 		check_attach_points(k, c);
 		if (confuses_lists)
 			check_patterns(k, &singles, c);

@@ -77,8 +77,8 @@ const char *check_missing_sigil(struct checker *k, const struct node *n)
 	if (check_has_variable(k, str_printf(k->b->arena, "$" STR_FMT, STR_ARG(node_text(n)))))
 		return "$";
 	for (size_t i = 0; i < script->clauses.n; i++)
-		for (size_t m = 0; m < script->clauses.v[i].maps.n; m++)
-			if (str_eq(script->clauses.v[i].maps.v[m].name, node_text(n)))
+		for (size_t m = 0; m < script->clauses.v[i]->maps.n; m++)
+			if (str_eq(script->clauses.v[i]->maps.v[m].name, node_text(n)))
 				return "@";
 	return NULL;
 }

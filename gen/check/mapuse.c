@@ -116,7 +116,7 @@ void mapuse_find(struct bind *b, struct mapuses *ret)
 	for (const struct node *n = b->script.program->child; n; n = n->next)
 		ret->is_open |= n->kind == NODE_IMPORT || n->kind == NODE_OPAQUE;
 	for (; f.i < b->script.clauses.n; f.i++) {
-		f.clause = &b->clauses[f.i];
+		f.clause = b->clauses[f.i];
 		for (struct node *n = f.clause->clause->node->child; n; n = n->next)
 			if (n->kind != NODE_ATTACH)
 				look(&f, n, f.clause->clause->node, NULL);

@@ -181,8 +181,8 @@ bool check_macros(struct bind *b)
 {
 	struct called k = {.b = b, .good = true};
 	for (size_t i = 0; i < b->script.clauses.n; i++)
-		if (has_usdt(&b->script.clauses.v[i]))
-			node_walk(b->script.clauses.v[i].node, check_word, &k);
+		if (has_usdt(b->script.clauses.v[i]))
+			node_walk(b->script.clauses.v[i]->node, check_word, &k);
 	for (size_t i = 0; i < k.macros.n; i++) {
 		k.in = k.macros.v[i];
 		node_walk(k.macros.v[i], check_word, &k);
@@ -195,8 +195,8 @@ bool check_number(struct bind *b)
 	unsigned n_probes = 0, n_places = 0, most = dialect_max_usdt(b->version);
 	b->n_programs = b->n_attach;
 	for (size_t i = 0; i < b->script.clauses.n; i++)
-		for (size_t k = 0; k < b->clauses[i].probes.n; k++) {
-			const struct sdt_probe *p = b->clauses[i].probes.v[k].probe;
+		for (size_t k = 0; k < b->clauses[i]->probes.n; k++) {
+			const struct sdt_probe *p = b->clauses[i]->probes.v[k].probe;
 			b->n_programs += (unsigned)p->n_sites - 1;
 			n_places += sdt_count_places(b->arena, p);
 			n_probes++;

@@ -81,7 +81,7 @@ static void check_moved(struct reach *r, const struct targetfile *tf)
 	struct bind *b = r->b;
 	struct unreachable u = {0};
 	for (size_t i = 0; i < b->script.clauses.n; i++)
-		find_moved(r, &b->clauses[i], tf, &u);
+		find_moved(r, b->clauses[i], tf, &u);
 	if (!u.n_dead)
 		return;
 	if (u.n_dead < u.n_sites)
@@ -209,6 +209,6 @@ bool check_reach(struct bind *b)
 		if (b->files->list.v[i].bin.src && b->files->list.v[i].mapped)
 			check_moved(&r, &b->files->list.v[i]);
 	for (size_t i = 0; i < b->script.clauses.n; i++)
-		check_clause(&r, &b->clauses[i]);
+		check_clause(&r, b->clauses[i]);
 	return r.good;
 }

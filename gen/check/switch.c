@@ -157,8 +157,8 @@ static enum state state_of(struct bind *b, const struct probe_switch *s)
 static bool is_traced(const struct bind *b, const struct attach_match *m, const char *name)
 {
 	for (size_t i = 0; i < b->script.clauses.n; i++)
-		for (size_t k = 0; k < b->clauses[i].probes.n; k++) {
-			const struct attach_match *other = &b->clauses[i].probes.v[k];
+		for (size_t k = 0; k < b->clauses[i]->probes.n; k++) {
+			const struct attach_match *other = &b->clauses[i]->probes.v[k];
 			if (other->file == m->file && str_eqz(other->probe->name, name) &&
 			    str_eq(other->probe->provider, m->probe->provider))
 				return true;
@@ -209,7 +209,7 @@ bool check_switches(struct bind *b)
 	struct map said = {0};
 	bool good = true;
 	for (size_t i = 0; b->proc && i < b->script.clauses.n; i++) {
-		const struct attach_clause *c = &b->clauses[i];
+		const struct attach_clause *c = b->clauses[i];
 		for (size_t k = 0; k < c->clause->attach.n; k++)
 			good &= check_attach(b, c, &c->clause->attach.v[k], &said);
 	}

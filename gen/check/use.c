@@ -226,7 +226,7 @@ static void check_values_of(struct checker *k, const struct mapuse *u)
 static bool has_clauses(struct bind *b, const struct src_file *file)
 {
 	for (size_t i = 0; i < b->script.clauses.n; i++)
-		if (b->script.clauses.v[i].node->first->loc.file == file)
+		if (b->script.clauses.v[i]->node->first->loc.file == file)
 			return true;
 	return false;
 }

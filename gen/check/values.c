@@ -556,7 +556,7 @@ static bool is_string_address(struct checker *k, const struct node *n)
 static bool is_looked_up(struct checker *k, struct str map)
 {
 	for (size_t i = 0; i < k->b->script.clauses.n; i++) {
-		const struct script_clause *c = &k->b->script.clauses.v[i];
+		const struct script_clause *c = k->b->script.clauses.v[i];
 		for (size_t m = 0; m < c->maps.n; m++)
 			if (c->maps.v[m].has_key && !c->maps.v[m].is_set &&
 			    str_eq(c->maps.v[m].name, map))

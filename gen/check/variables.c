@@ -291,7 +291,7 @@ static const struct variables *variables_of(struct checker *k)
 	struct variables *all = k->variables = arena_new(a, struct variables);
 	*all = (struct variables){.of = arena_array(a, struct names, s->clauses.n)};
 	for (size_t c = 0; c < s->clauses.n; c++)
-		add_clause(a, all, s->clauses.v[c].node, &all->of[c]);
+		add_clause(a, all, s->clauses.v[c]->node, &all->of[c]);
 	for (struct map_entry *e = NULL; (e = map_next(&s->macros, e));) {
 		const struct script_macros *same = e->value;
 		for (size_t i = 0; i < same->nodes.n; i++)

@@ -338,8 +338,8 @@ bool check_words(struct bind *b)
 	if (b->is_any_version)
 		return true;
 	for (size_t i = 0; i < b->script.clauses.n; i++)
-		for (size_t k = 0; k < b->script.clauses.v[i].attach.n; k++)
-			check_attach(&v, &b->script.clauses.v[i].attach.v[k]);
+		for (size_t k = 0; k < b->script.clauses.v[i]->attach.n; k++)
+			check_attach(&v, &b->script.clauses.v[i]->attach.v[k]);
 	node_walk(b->script.program, check_node, &v);
 	return v.good;
 }

@@ -139,7 +139,7 @@ static struct str list_attached(struct arena *a, const struct bind *b)
 	struct map names = {0};
 	struct str list = {0};
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		const struct script_clause *c = &b->script.clauses.v[i];
+		const struct script_clause *c = b->script.clauses.v[i];
 		for (size_t k = 0; k < c->attach.n; k++) {
 			const struct script_attach *at = &c->attach.v[k];
 			if (at->provider->whose == OF_TRACE)

@@ -355,7 +355,7 @@ static bool check_same_exe(struct diag *d, const struct expand_request *req)
 const struct script_attach *expand_find_global(const struct expansion *x, bool also_filtered)
 {
 	for (size_t i = 0; i < x->bind.script.clauses.n; i++) {
-		const struct script_clause *c = &x->bind.script.clauses.v[i];
+		const struct script_clause *c = x->bind.script.clauses.v[i];
 		for (size_t k = 0; k < c->attach.n; k++)
 			if (c->attach.v[k].provider->whose <= OF_PROCESS &&
 			    (also_filtered || !check_tells_processes(c)))

@@ -48,7 +48,7 @@ static bool check_semaphores(struct diag *d, const struct privilege *p, const st
 	if (dialect_has_libbpf_usdt(b->version) || privilege_may_uprobe(p))
 		return true;
 	for (size_t i = 0; i < b->script.clauses.n && b->clauses; i++) {
-		const struct attach_clause *c = &b->clauses[i];
+		const struct attach_clause *c = b->clauses[i];
 		for (size_t k = 0; k < c->probes.n; k++) {
 			const struct sdt_probe *probe = c->probes.v[k].probe;
 			if (has_semaphore(probe))
@@ -88,7 +88,7 @@ bool allowed_to_attach(struct diag *d, const struct privilege *p, const struct b
 static bool has_uprobe(const struct bind *b)
 {
 	for (size_t i = 0; i < b->script.clauses.n && b->clauses; i++)
-		if (b->clauses[i].has_uprobe)
+		if (b->clauses[i]->has_uprobe)
 			return true;
 	return false;
 }

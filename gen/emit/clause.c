@@ -46,8 +46,8 @@ static size_t find_clause(const struct program_writer *p, enum provider_when whe
 {
 	const struct script *s = &p->e.b->script;
 	for (size_t i = 0; i < s->clauses.n; i++)
-		if (!p->plan.is_gone[i] && s->clauses.v[i].attach.n == 1 &&
-		    s->clauses.v[i].attach.v[0].provider->when == when)
+		if (!p->plan.is_gone[i] && s->clauses.v[i]->attach.n == 1 &&
+		    s->clauses.v[i]->attach.v[0].provider->when == when)
 			return i;
 	return SIZE_MAX;
 }
@@ -77,11 +77,11 @@ static void write_clause(struct program_writer *p, size_t i)
 {
 	struct emitter *e = &p->e;
 	struct written *w = &p->clauses[i];
-	const struct script_clause *c = &e->b->script.clauses.v[i];
+	const struct script_clause *c = e->b->script.clauses.v[i];
 	const struct node *n = c->node, *predicate = script_predicate(c);
 	struct map set = {0};
 	e->i = i;
-	e->clause = &e->b->clauses[i];
+	e->clause = e->b->clauses[i];
 	e->body = n;
 	e->names = p->plan.names[i].n ? &p->plan.names[i] : NULL;
 	e->good = true;
@@ -140,7 +140,7 @@ static void add_if(struct program_writer *p, struct text *to, size_t i)
 {
 	struct emitter *e = &p->e;
 	const struct written *w = &p->clauses[i];
-	const struct node *block = e->b->script.clauses.v[i].node->last_child;
+	const struct node *block = e->b->script.clauses.v[i]->node->last_child;
 	const struct token *at = beside(e, block->first);
 	text_add(e->arena, to,
 		 w->condition ? text_make(e->arena, at, "if (%n) %n", w->condition, w->block)
@@ -151,7 +151,7 @@ static void add_if(struct program_writer *p, struct text *to, size_t i)
 static void add_inside(struct program_writer *p, struct text *to, size_t i)
 {
 	struct emitter *e = &p->e;
-	const struct node *block = e->b->script.clauses.v[i].node->last_child;
+	const struct node *block = e->b->script.clauses.v[i]->node->last_child;
 	const struct token *from = block->first->next;
 	const struct text *const *t = p->clauses[i].statements;
 	for (const struct node *c = block->child; c; c = c->next) {
@@ -171,7 +171,7 @@ static void add_inside(struct program_writer *p, struct text *to, size_t i)
 static void end_statement(struct program_writer *p, struct text *to, size_t i)
 {
 	struct emitter *e = &p->e;
-	const struct node *block = e->b->script.clauses.v[i].node->last_child;
+	const struct node *block = e->b->script.clauses.v[i]->node->last_child;
 	const struct node *last = block->last_child, *value = last ? last->last_child : NULL;
 	const struct text *const *t = p->clauses[i].statements;
 	for (const struct node *c = block->child; c && c->next; c = c->next)
@@ -188,7 +188,7 @@ static const struct text *write_block(struct program_writer *p, size_t i, struct
 				      struct str end)
 {
 	struct emitter *e = &p->e;
-	const struct script_clause *c = &e->b->script.clauses.v[i];
+	const struct script_clause *c = e->b->script.clauses.v[i];
 	const struct node *block = c->node->last_child;
 	bool is_wrapped = p->clauses[i].condition != NULL;
 	struct str first = begin;
@@ -229,7 +229,7 @@ static const struct text *write_whole(struct program_writer *p, size_t i, const 
 				      bool is_wrapped, struct str attach)
 {
 	struct emitter *e = &p->e;
-	const struct script_clause *c = &e->b->script.clauses.v[i];
+	const struct script_clause *c = e->b->script.clauses.v[i];
 	const struct written *w = &p->clauses[i];
 	const struct node *n = c->node;
 	const struct text *predicate = is_wrapped ? NULL : w->predicate;
@@ -265,7 +265,7 @@ static const struct text *write_split(struct program_writer *p, size_t i, const 
 				      bool is_wrapped)
 {
 	struct emitter *e = &p->e;
-	const struct node *n = e->b->script.clauses.v[i].node;
+	const struct node *n = e->b->script.clauses.v[i]->node;
 	const struct text *all = NULL;
 	for (size_t k = 0; k < p->plan.splits[i].n; k++) {
 		const struct text *one =
@@ -282,7 +282,7 @@ static const struct text *write(struct program_writer *p, size_t i, size_t begin
 	if (w->all)
 		return w->all;
 	if (p->plan.is_gone[i])
-		return text_new(e->arena, e->b->script.clauses.v[i].node->first, false);
+		return text_new(e->arena, e->b->script.clauses.v[i]->node->first, false);
 	struct str first = i == begin ? e->begin : STR(""), last = i == end ? e->end : STR("");
 	bool is_joined = p->plan.has_others[i] || first.n || last.n;
 	bool is_wrapped = is_joined && w->condition;
@@ -338,7 +338,7 @@ static bool find_tests(struct program_writer *p)
 	struct bind *b = p->e.b;
 	bool good = true, has_filter = false;
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		const struct attach_clause *c = &b->clauses[i];
+		const struct attach_clause *c = b->clauses[i];
 		const char *gate = script_has_event(c->clause) ? b->gate : NULL;
 		if (p->plan.is_gone[i])
 			continue;
@@ -358,8 +358,8 @@ static void find_maps(struct emitter *e)
 	for (size_t i = 0; i < b->tables.n; i++)
 		map_add(e->arena, &e->tables, b->tables.v[i].map);
 	for (size_t i = 0; i < b->script.clauses.n; i++)
-		for (size_t m = 0; m < b->script.clauses.v[i].maps.n; m++) {
-			const struct script_map_use *use = &b->script.clauses.v[i].maps.v[m];
+		for (size_t m = 0; m < b->script.clauses.v[i]->maps.n; m++) {
+			const struct script_map_use *use = &b->script.clauses.v[i]->maps.v[m];
 			if (use->value && strings_is_read(use->value))
 				map_add(e->arena, &e->holders, use->name);
 		}
@@ -393,7 +393,7 @@ static const struct text *write_program(struct program_writer *p, struct str fam
 			text_add_tokens(e->arena, t, own, own, NULL);
 		from = c->last->next;
 		e->names = NULL;
-		if (i >= s->clauses.n || s->clauses.v[i].node != c) {
+		if (i >= s->clauses.n || s->clauses.v[i]->node != c) {
 			text_add(e->arena, t, emit_whole(e, c));
 			continue;
 		}
@@ -464,7 +464,7 @@ bool emit_program(struct bind *b, struct token **ret)
 	if (!find_tests(&p))
 		return false;
 	for (size_t i = 0; i < n && b->has_family && !family.n; i++)
-		if (p.tests[i] && b->clauses[i].has_user) {
+		if (p.tests[i] && b->clauses[i]->has_user) {
 			filter_follow_family(b, &begin, &family, &end);
 			clause_add_begin(e, begin);
 			clause_add_end(e, end);

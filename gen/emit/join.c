@@ -68,9 +68,9 @@ static void join(struct bind *b, struct map *taken, struct join_plan *p, size_t 
 	p->is_gone[next] = p->has_others[first] = true;
 	p->into[next] = first;
 	vec_push(b->arena, &b->joins,
-		 (struct src_join){b->script.clauses.v[first].node->first->use,
-				   b->script.clauses.v[next].node->first->use});
-	rename_variables(b, taken, &b->script.clauses.v[next], &p->names[next]);
+		 (struct src_join){b->script.clauses.v[first]->node->first->use,
+				   b->script.clauses.v[next]->node->first->use});
+	rename_variables(b, taken, b->script.clauses.v[next], &p->names[next]);
 }
 
 struct map join_variables(const struct bind *b)
@@ -151,7 +151,7 @@ static struct str attach_text(struct bind *b, const struct script_clause *c)
 static bool has_early_macro(const struct bind *b)
 {
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		const struct script_clause *c = &b->script.clauses.v[i];
+		const struct script_clause *c = b->script.clauses.v[i];
 		if (c->node->kind == NODE_MACRO && join_early_end(c))
 			return true;
 	}
@@ -178,8 +178,8 @@ static void join_same_probes(struct bind *b, struct map *taken, struct join_plan
 	struct map seen = {0};
 	bool were_many = false, is_possible = !has_early_macro(b);
 	for (size_t i = 0; i < b->script.clauses.n && is_possible; i++) {
-		struct script_clause *c = &b->script.clauses.v[i];
-		if (!b->clauses[i].has_user)
+		struct script_clause *c = b->script.clauses.v[i];
+		if (!b->clauses[i]->has_user)
 			continue;
 		struct str text = attach_text(b, c);
 		struct joined *to = map_get(&seen, text);
@@ -229,7 +229,7 @@ static bool join_ends(struct bind *b, struct map *taken, struct join_plan *p,
 	size_t first = SIZE_MAX;
 	const struct token *end = NULL;
 	for (size_t i = 0; i < b->script.clauses.n && !dialect_has_many_begins(b->version); i++) {
-		const struct script_clause *c = &b->script.clauses.v[i];
+		const struct script_clause *c = b->script.clauses.v[i];
 		if (!is_only(c, when))
 			continue;
 		// After exit() in BEGIN nothing is of interest any more.
@@ -291,7 +291,7 @@ static void split_lists(struct bind *b, struct join_plan *p)
 	for (size_t i = 0; i < n; i++) {
 		if (p->is_gone[i])
 			continue;
-		points[i] = find_points(b, &b->script.clauses.v[i]);
+		points[i] = find_points(b, b->script.clauses.v[i]);
 		if (points[i].n == 1)
 			map_add(b->arena, &alone, points[i].v[0]);
 	}

@@ -222,8 +222,8 @@ void key_find_all(struct emitter *e)
 	const struct bind *b = e->b;
 	struct map maps = {0}; // name -> struct uses
 	for (size_t i = 0; i < b->script.clauses.n && e->makes_records; i++)
-		for (size_t n = 0; n < b->script.clauses.v[i].maps.n; n++)
-			add_use(e->arena, &maps, i, &b->script.clauses.v[i].maps.v[n]);
+		for (size_t n = 0; n < b->script.clauses.v[i]->maps.n; n++)
+			add_use(e->arena, &maps, i, &b->script.clauses.v[i]->maps.v[n]);
 	for (struct map_entry *m = NULL; (m = map_next(&maps, m));)
 		if (!table_names(e->b, m->key))
 			take_map(e, m->key, m->value);

@@ -24,7 +24,7 @@ static bool holds_names(struct bind *b, const struct script_map_use *use)
 static bool check_uses(struct bind *b, struct str map)
 {
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		const struct script_clause *c = &b->script.clauses.v[i];
+		const struct script_clause *c = b->script.clauses.v[i];
 		for (size_t k = 0; k < c->maps.n; k++)
 			if (str_eq(c->maps.v[k].name, map) && !holds_names(b, &c->maps.v[k]))
 				return false;

@@ -183,11 +183,12 @@ static void add_macro(struct arena *a, struct script *s, struct node *macro)
 /** fn and macro, too: they have no attach points. */
 static void add_clause(struct arena *a, struct script *s, struct node *clause)
 {
-	struct script_clause c = {.node = clause};
-	struct collector k = {a, &c};
+	struct script_clause *c = arena_new(a, struct script_clause);
+	struct collector k = {a, c};
+	c->node = clause;
 	for (struct node *n = clause->child; n; n = n->next) {
 		if (n->kind == NODE_ATTACH)
-			add_attach(a, &c, n);
+			add_attach(a, c, n);
 		else
 			node_walk(n, collect, &k);
 	}

@@ -78,10 +78,10 @@ struct script_macros {
 
 struct script {
 	struct node *program;
-	VEC(struct node *) definitions; /**< NODE_DEFINITION */
-	VEC(struct script_clause) clauses;
-	struct map macros;    /**< name -> struct script_macros */
-	struct map functions; /**< the names of those, and of functions */
+	VEC(struct node *) definitions;	     /**< NODE_DEFINITION */
+	VEC(struct script_clause *) clauses; /**< others point to them: they stay where they are */
+	struct map macros;		     /**< name -> struct script_macros */
+	struct map functions;		     /**< the names of those, and of functions */
 	bool has_import;
 	struct token
 	    *behind_c; /**< the first token that is not C: no directive may come behind it */

@@ -18,8 +18,8 @@ static void add_uses(struct arena *a, const struct script *s, struct str script,
 		     struct probes_scripts *ret)
 {
 	for (size_t i = 0; i < s->clauses.n; i++)
-		for (size_t k = 0; k < s->clauses.v[i].attach.n; k++) {
-			const struct script_attach *at = &s->clauses.v[i].attach.v[k];
+		for (size_t k = 0; k < s->clauses.v[i]->attach.n; k++) {
+			const struct script_attach *at = &s->clauses.v[i]->attach.v[k];
 			if (at->provider->place != PLACE_USDT || at->fields.n < 2)
 				continue;
 			struct probes_use use = {.script = script,

@@ -177,7 +177,7 @@ static struct map uses_of(struct arena *a, const struct bind *b)
 {
 	struct map uses = {0};
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		const struct attach_clause *c = &b->clauses[i];
+		const struct attach_clause *c = b->clauses[i];
 		for (size_t k = 0; k < c->probes.n; k++) {
 			struct str name = probe_name(a, c->probes.v[k].probe);
 			struct use *use = arena_new(a, struct use);

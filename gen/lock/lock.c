@@ -142,6 +142,7 @@ struct str lock_enumerator(struct arena *a, bool is_signed, int64_t value)
 struct collector {
 	struct bind *b;
 	const struct attach_clause *clause;
+	size_t i; // its number
 };
 
 static void add(struct lock *l, const struct diag_place *at, struct str value, const char *format,
@@ -318,8 +319,7 @@ static void add_names(struct bind *b, const struct enumtab *tab, const struct di
 static void add_enum_name(struct collector *k, const struct node *call)
 {
 	struct diag_place at = tok_place(call->child->first);
-	const struct enumtab *tab =
-	    enumname_lookup(k->b, (size_t)(k->clause - k->b->clauses), call);
+	const struct enumtab *tab = enumname_lookup(k->b, k->i, call);
 	if (tab)
 		add_names(k->b, tab, &at);
 }
@@ -351,9 +351,9 @@ void lock_add_script(struct bind *b)
 	struct collector k = {.b = b};
 	if (!bind_lookup(b))
 		return; // no target
-	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		k.clause = &b->clauses[i];
-		bind_lookup_from(b, i);
+	for (; k.i < b->script.clauses.n; k.i++) {
+		k.clause = b->clauses[k.i];
+		bind_lookup_from(b, k.i);
 		for (size_t n = 0; n < k.clause->probes.n; n++)
 			add_probe(&k, &k.clause->probes.v[n]);
 		for (size_t n = 0; n < k.clause->clause->attach.n && !k.clause->is_wrong; n++)

@@ -857,10 +857,10 @@ static bool is_programs(const struct script_clause *c)
 
 static void find_clause(struct finder *f, struct node *n, size_t i)
 {
-	f->clause = &f->b->clauses[i];
+	f->clause = f->b->clauses[i];
 	f->scope = n; // variables of each are its own
 	f->macro = n->kind == NODE_MACRO ? n : NULL;
-	f->knows_types = is_programs(&f->b->script.clauses.v[i]);
+	f->knows_types = is_programs(f->b->script.clauses.v[i]);
 	bind_lookup_from(f->b, i);
 	find_children(f, n);
 	unhide(f, 0); // parameters
@@ -872,7 +872,7 @@ static void find_program(struct finder *f)
 	f->known = (struct map){0};
 	f->has_changed = false;
 	for (size_t i = 0; i < f->b->script.clauses.n; i++)
-		find_clause(f, f->b->script.clauses.v[i].node, i);
+		find_clause(f, f->b->script.clauses.v[i]->node, i);
 	f->round++;
 }
 

@@ -384,8 +384,8 @@ static bool collect_accessed(void *ctx, struct node *n, struct node *parent)
 static bool has_function_clause(const struct script *s)
 {
 	for (size_t i = 0; i < s->clauses.n; i++)
-		for (size_t k = 0; k < s->clauses.v[i].attach.n; k++)
-			if (provider_is_function(s->clauses.v[i].attach.v[k].provider))
+		for (size_t k = 0; k < s->clauses.v[i]->attach.n; k++)
+			if (provider_is_function(s->clauses.v[i]->attach.v[k].provider))
 				return true;
 	return false;
 }

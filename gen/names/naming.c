@@ -5,7 +5,7 @@
 
 bool naming_has_addresses(const struct bind *b, size_t clause)
 {
-	const struct attach_clause *c = &b->clauses[clause];
+	const struct attach_clause *c = b->clauses[clause];
 	return b->proc && b->scope != BIND_HOST && b->n_pids <= 1 && c->has_user && !c->has_other;
 }
 

@@ -10,7 +10,7 @@ static bool is_only_read(const struct bind *b, struct str map, struct token **re
 {
 	*ret_at = NULL;
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		const struct script_clause *c = &b->script.clauses.v[i];
+		const struct script_clause *c = b->script.clauses.v[i];
 		for (size_t k = 0; k < c->maps.n; k++) {
 			const struct script_map_use *use = &c->maps.v[k];
 			if (!str_eq(use->name, map))
@@ -76,8 +76,8 @@ static struct lookup *lookup_for(struct bind *b, struct str map)
 	struct lookup *lk = bind_lookup(b);
 	struct context *near = arena_new(b->arena, struct context);
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		const struct script_clause *c = &b->script.clauses.v[i];
-		const struct context *its = &b->clauses[i].near;
+		const struct script_clause *c = b->script.clauses.v[i];
+		const struct context *its = &b->clauses[i]->near;
 		bool reads = false;
 		for (size_t k = 0; k < c->maps.n; k++)
 			reads |= str_eq(c->maps.v[k].name, map);

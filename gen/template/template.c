@@ -76,16 +76,16 @@ static bool take_pragmas(struct bind *b)
 /** Every clause is looked at, so that all mistakes are reported in one go. */
 static bool bind_clauses(struct bind *b)
 {
-	struct attach_clause *clauses = b->clauses;
+	struct attach_clause **clauses = b->clauses;
 	bool good = check_words(b);
 	good &= attach_add_files(b);
 	attach_choose(b);
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		bool bound = attach_bind_clause(b, &b->script.clauses.v[i], &clauses[i]);
-		good &= check_flags(b, &b->script.clauses.v[i]);
-		clauses[i].is_wrong =
-		    !bound || !namedarg_resolve(b, &clauses[i]) || !check_arguments(b, &clauses[i]);
-		good &= !clauses[i].is_wrong;
+		bool bound = attach_bind_clause(b, b->script.clauses.v[i], clauses[i]);
+		good &= check_flags(b, b->script.clauses.v[i]);
+		clauses[i]->is_wrong =
+		    !bound || !namedarg_resolve(b, clauses[i]) || !check_arguments(b, clauses[i]);
+		good &= !clauses[i]->is_wrong;
 	}
 	return good && optional_drop(b) && check_macros(b) && check_number(b) && check_reach(b) &&
 	       check_switches(b);
@@ -148,7 +148,9 @@ static bool bind_program(struct bind *b, struct pp *pp)
 	import_resolve(b);
 	if (b->is_started)
 		node_walk(b->script.program, replace_cpid, b);
-	b->clauses = arena_array(b->arena, struct attach_clause, b->script.clauses.n);
+	b->clauses = arena_array(b->arena, struct attach_clause *, b->script.clauses.n);
+	for (size_t i = 0; i < b->script.clauses.n; i++)
+		b->clauses[i] = arena_new(b->arena, struct attach_clause);
 	bool bound =
 	    bind_clauses(b); // if not, clauses that are right so far are looked at all the same
 	targettype_begin(b);

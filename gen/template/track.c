@@ -42,7 +42,7 @@ static bool take_word(struct track_line *r, const char *word)
 static bool is_traced(const struct bind *b, struct str probe)
 {
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		const struct script_clause *c = &b->script.clauses.v[i];
+		const struct script_clause *c = b->script.clauses.v[i];
 		for (size_t k = 0; k < c->attach.n; k++) {
 			const struct script_attach *at = &c->attach.v[k];
 			struct str name = at->fields.n ? at->fields.v[at->fields.n - 1] : at->kind;

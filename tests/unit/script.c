@@ -31,7 +31,7 @@ static bool complains(const char *text, const char *message)
 /** What stands between the slashes of clause @i. */
 static struct str predicate(size_t i)
 {
-	return print_text(&arena, script_condition(&arena, &s.clauses.v[i]));
+	return print_text(&arena, script_condition(&arena, s.clauses.v[i]));
 }
 
 /** The attach points of clause @i as kind(field|field), blank between them. */
@@ -39,8 +39,8 @@ static struct str attached(size_t i)
 {
 	struct strbuf b;
 	strbuf_init(&b);
-	for (size_t k = 0; i < s.clauses.n && k < s.clauses.v[i].attach.n; k++) {
-		struct script_attach *a = &s.clauses.v[i].attach.v[k];
+	for (size_t k = 0; i < s.clauses.n && k < s.clauses.v[i]->attach.n; k++) {
+		struct script_attach *a = &s.clauses.v[i]->attach.v[k];
 		strbuf_addf(&b, "%s" STR_FMT "(", k ? " " : "", STR_ARG(a->kind));
 		for (size_t j = 0; j < a->fields.n; j++)
 			strbuf_addf(&b, "%s" STR_FMT, j ? "|" : "", STR_ARG(a->fields.v[j]));
@@ -55,8 +55,8 @@ static struct str map_uses(const char *body)
 	struct strbuf b;
 	strbuf_init(&b);
 	parse(body);
-	for (size_t i = 0; s.clauses.n && i < s.clauses.v[0].maps.n; i++) {
-		struct script_map_use *u = &s.clauses.v[0].maps.v[i];
+	for (size_t i = 0; s.clauses.n && i < s.clauses.v[0]->maps.n; i++) {
+		struct script_map_use *u = &s.clauses.v[0]->maps.v[i];
 		strbuf_addf(&b, "%s" STR_FMT "%s%s", i ? " " : "", STR_ARG(u->name),
 			    u->has_key ? "[]" : "", u->is_written ? "=" : "");
 	}
@@ -70,7 +70,7 @@ static void attach_points(void)
 	is_str(attached(0), STR("usdt(__EXE__|spdk|nvmf_tgt_state) uprobe(/a/*|f*+3) BEGIN()"),
 	       "several attach points of one clause");
 	is_str(attached(1), STR("END()"), "and of the next");
-	is_str(print_text(&arena, s.clauses.v[0].attach.v[1].node), STR("uprobe:/a/*:f*+3"),
+	is_str(print_text(&arena, s.clauses.v[0]->attach.v[1].node), STR("uprobe:/a/*:f*+3"),
 	       "the tokens of one");
 	parse("usdt:\"/a b,c/{x}\":p:n,\nuprobe:/l:cpp:\"f(int, char)\" { }");
 	is_str(attached(0), STR("usdt(/a b,c/{x}|p|n) uprobe(/l|cpp|f(int, char))"),
@@ -88,10 +88,10 @@ static void predicates(void)
 	parse("k:f\n  /pid == 1/\n{ 1 } k:g /(arg0 / 2) / 3 == 4/ { } k:h { 6 / 3 }");
 	is_str(predicate(0), STR("pid == 1"), "a predicate without its slashes");
 	is_str(predicate(1), STR("(arg0 / 2) / 3 == 4"), "divisions do not end it");
-	ok(!script_predicate(&s.clauses.v[2]), "a division in a body begins none");
-	is_str(print_text(&arena, s.clauses.v[2].node->last_child), STR("{ 6 / 3 }"),
+	ok(!script_predicate(s.clauses.v[2]), "a division in a body begins none");
+	is_str(print_text(&arena, s.clauses.v[2]->node->last_child), STR("{ 6 / 3 }"),
 	       "a body with its braces");
-	ok(parse("BEGIN/pid/{ }") && script_predicate(&s.clauses.v[0]),
+	ok(parse("BEGIN/pid/{ }") && script_predicate(s.clauses.v[0]),
 	   "no blanks are needed after BEGIN");
 	ok(parse("k:f // { \n { }") && s.clauses.n == 1, "a comment is none");
 	ok(complains("k:f /pid == 1 { }", "t.bt:1:5: error: this \"/\" begins a predicate without"),
@@ -102,7 +102,7 @@ static void arguments(void)
 {
 	parse("k:f /arg1/ { @a[arg0] = args.name + args->other + args.3 + arg11; $arg2 = x.arg3 + "
 	      "@arg4 + y->args.z + argx + arg + arg007 + \"arg5\" + sarg0; }");
-	struct script_clause *c = &s.clauses.v[0];
+	struct script_clause *c = s.clauses.v[0];
 	ok(c->args.n == 3 && c->args.v[0].n == 1 && c->args.v[1].n == 0 && c->args.v[2].n == 11,
 	   "argN in predicate and body; not in members, maps, variables and strings");
 	ok(c->named_args.n == 3 && tok_is(c->named_args.v[0]->name, "name") &&
@@ -146,7 +146,7 @@ static void others(void)
 	ok(parse("config = { a = b; c = 1 }\nimport \"x\";\nmacro m($x, @y) { $x + @y }\n"
 		 "fn f($a : int64) : void { return; }\nlet @m = lruhash(10);\nstruct s;\nBEGIN { "
 		 "}") &&
-	       s.definitions.n == 0 && s.clauses.n == 3 && s.clauses.v[0].attach.n == 0,
+	       s.definitions.n == 0 && s.clauses.n == 3 && s.clauses.v[0]->attach.n == 0,
 	   "macro and fn are looked into, other things that newer versions have left alone");
 	ok(parse("") && parse("k:f") && s.clauses.n == 0,
 	   "a probe without body is for bpftrace to refuse");
