@@ -33,13 +33,14 @@ layer conf base ctype
 layer usdt base elf
 layer probe base elf ctype conf dwarf btf/typenote.h usdt out/dialect.h
 layer lang base text
-layer bind base code target elf ctype dwarf btf/typenote.h usdt probe text lang out/dialect.h
-layer lower base code ctype btf usdt probe lang bind out/dialect.h
-layer names base code ctype conf lang bind lower
-layer check base ctype conf usdt probe lang bind lower names/table.h out/dialect.h
-layer emit base code ctype probe text lang bind lower names check/check.h record/shape.h record/mapentry.h out/dialect.h
-layer lock base elf ctype conf probe lang bind lower names/table.h names/enumname.h
-layer template base code elf ctype usdt probe lang bind lower check lock names emit record/shape.h out/dialect.h
+layer sema base text lang
+layer bind base code target elf ctype dwarf btf/typenote.h usdt probe text lang sema out/dialect.h
+layer lower base code ctype btf usdt probe lang sema bind out/dialect.h
+layer names base code ctype conf lang sema bind lower
+layer check base ctype conf usdt probe lang sema bind lower names/table.h out/dialect.h
+layer emit base code ctype probe text lang sema bind lower names check/check.h record/shape.h record/mapentry.h out/dialect.h
+layer lock base elf ctype conf probe lang sema bind lower names/table.h names/enumname.h
+layer template base code elf ctype usdt probe lang sema bind lower check lock names emit record/shape.h out/dialect.h
 layer out base code text
 layer value base elf target ctype dwarf
 layer record base ctype value lang/vocabulary.h

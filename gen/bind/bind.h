@@ -16,6 +16,7 @@
 #include "dwarf/dwtypes.h"
 #include "text/pp.h"
 #include "lang/script.h"
+#include "sema/uses.h"
 
 struct funcargs;
 struct bind_enum_table;
@@ -98,6 +99,7 @@ struct bind {
 	unsigned printed_strlen;	/**< that fit in each record; UINT_MAX: no record has any */
 	unsigned max_strlen; /**< bytes that bpftrace must give to a string, see lower/strings.h */
 	struct script script;
+	struct uses uses;    /**< of its maps and variables */
 	const struct pp *pp; /**< the same, preprocessed: its pragmas, what its C headers define */
 	struct lookup *lookup; /**< NULL until bind_lookup() */
 	struct dwtypes *dwarf; /**< the source that it asks; likewise */

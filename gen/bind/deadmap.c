@@ -2,41 +2,43 @@
 
 #include "lang/change.h"
 
-void deadmap_add_clause(struct bind *b, struct deadmap *m, const struct script_clause *c)
+void deadmap_find(const struct bind *b, const bool *gone, struct deadmap *m)
 {
-	for (size_t i = 0; i < c->maps.n; i++)
-		if (c->maps.v[i].is_set && !map_get(&m->set, c->maps.v[i].name))
-			map_put(b->arena, &m->set, c->maps.v[i].name, &c->maps.v[i]);
+	struct map out = {0};
+	for (size_t i = 0; i < b->script.clauses.n; i++)
+		if (gone[i])
+			map_add_ptr(b->arena, &out, b->script.clauses.v[i]);
+	m->dead = (struct map){0};
+	for (struct map_entry *e = NULL; (e = map_next(&m->uses.maps, e));) {
+		struct use *set = NULL;
+		bool stays = false;
+		for (struct use *u = ((struct used_name *)e->value)->first; u; u = u->next) {
+			bool is_out = map_get_ptr(&out, u->clause);
+			stays |= !is_out && (u->does & USE_MAY_SET);
+			if (is_out && (u->does & USE_MAY_SET) && !set)
+				set = u;
+		}
+		if (set && !stays)
+			map_put(b->arena, &m->dead, e->key, set);
+	}
 }
 
-void deadmap_keep_clause(struct bind *b, struct deadmap *m, const struct script_clause *c)
+/** What set the map @n, if it is one that nothing sets any more; or NULL. */
+static const struct use *find_dead(const struct deadmap *m, const struct node *n)
 {
-	for (size_t i = 0; i < c->maps.n; i++)
-		if (c->maps.v[i].is_set)
-			map_add(b->arena, &m->stay, c->maps.v[i].name);
-}
-
-static bool is_dead(const struct deadmap *m, struct str name)
-{
-	return map_get(&m->set, name) && !map_get(&m->stay, name);
-}
-
-/** Is @n such a map? */
-static bool is_dead_map(const struct deadmap *m, const struct node *n)
-{
-	return n && n->kind == NODE_MAP && is_dead(m, n->name ? n->name->text : STR(""));
+	return n && n->kind == NODE_MAP ? map_get(&m->dead, n->name ? n->name->text : STR(""))
+					: NULL;
 }
 
 bool deadmap_is_awaited(const struct deadmap *m, const struct script_clause *c)
 {
 	const struct node *predicate = script_predicate(c);
-	return predicate && is_dead_map(m, predicate->child);
+	return predicate && find_dead(m, predicate->child);
 }
 
 /** Would the map have held text? What is never set reads as "" then, else as 0. */
-static bool is_text(const struct deadmap *m, struct str name)
+static bool is_text(const struct use *use)
 {
-	const struct script_map_use *use = map_get(&m->set, name);
 	return use->value &&
 	       (use->value->kind == NODE_STRING ||
 		(use->value->name && vocabulary_word(use->value->name->text)->gives == GIVES_TEXT));
@@ -48,9 +50,9 @@ static bool is_about(const struct deadmap *m, const struct node *n)
 	static const char *const words[] = {"clear", "delete", "zero", "print", NULL};
 	const struct node *call = n->kind == NODE_EXPRESSION ? n->child : NULL;
 	if (n->kind == NODE_FOR)
-		return is_dead_map(m, n->child->next);
+		return find_dead(m, n->child->next);
 	return call && call->kind == NODE_CALL && tok_is_any(call->name, words) &&
-	       is_dead_map(m, call->child);
+	       find_dead(m, call->child);
 }
 
 struct rewriter {
@@ -66,9 +68,10 @@ static bool rewrite(void *ctx, struct node *n, struct node *parent)
 		change_remove(n, n->first, n->last);
 		return false;
 	}
-	if (!is_dead_map(r->dead, n))
+	const struct use *set = find_dead(r->dead, n);
+	if (!set)
 		return true;
-	bool text = is_text(r->dead, n->name ? n->name->text : STR(""));
+	bool text = is_text(set);
 	change_leaf(r->arena, n, text ? NODE_STRING : NODE_NUMBER, text ? STR("\"\"") : STR("0"));
 	return false;
 }
@@ -76,10 +79,5 @@ static bool rewrite(void *ctx, struct node *n, struct node *parent)
 void deadmap_rewrite(struct bind *b, const struct deadmap *m, struct script_clause *c)
 {
 	struct rewriter r = {b->arena, m};
-	size_t n = 0;
 	node_walk(c->node, rewrite, &r);
-	for (size_t i = 0; i < c->maps.n; i++)
-		if (!is_dead(m, c->maps.v[i].name))
-			c->maps.v[n++] = c->maps.v[i];
-	c->maps.n = n;
 }

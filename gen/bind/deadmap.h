@@ -10,9 +10,9 @@
  *	END { clear(@start); }			clear, delete, zero and print of it, and loops over it;
  *	if (@start[pid] != 0) ...		elsewhere it is 0, as it would always be, or "" for text
  *
- *	struct deadmap m = {0};
- *	deadmap_add_clause(b, &m, left_out);
- *	deadmap_keep_clause(b, &m, other);
+ *	struct deadmap m;
+ *	uses_find(b->arena, &b->script, &m.uses);
+ *	deadmap_find(b, gone, &m);
  *	deadmap_rewrite(b, &m, other);
  */
 #ifndef BIND_DEADMAP_H
@@ -21,14 +21,12 @@
 #include "bind/bind.h"
 
 struct deadmap {
-	struct map set;	 /**< what clauses set that were left out: name -> struct script_map_use */
-	struct map stay; /**< what the others set */
+	struct uses uses; /**< of all clauses, also of those that are left out */
+	struct map dead;  /**< name -> struct use: what set it */
 };
 
-/** Notes the maps that @c sets, which was taken out. */
-void deadmap_add_clause(struct bind *b, struct deadmap *m, const struct script_clause *c);
-/** Notes those that @c sets, which stays. */
-void deadmap_keep_clause(struct bind *b, struct deadmap *m, const struct script_clause *c);
+/** Which maps are set in clauses that are @gone, and in no other? */
+void deadmap_find(const struct bind *b, const bool *gone, struct deadmap *m);
 /** Is the whole predicate of @c a map that nothing sets? */
 bool deadmap_is_awaited(const struct deadmap *m, const struct script_clause *c);
 /** Takes such maps out of @c, which stays. */

@@ -9,7 +9,7 @@
 #include "probe/funcargs.h"
 
 /** One use of a name, and what it was found to be. */
-struct use {
+struct named {
 	const struct node *named;
 	struct str name;
 	size_t index;
@@ -78,7 +78,7 @@ static void say_names(struct bind *b, const struct attach_match *m, const struct
 }
 
 /** Sites may call different arguments by one name: then it means none of them. */
-static bool check_sites(struct bind *b, const struct use *u, const struct attach_match *m,
+static bool check_sites(struct bind *b, const struct named *u, const struct attach_match *m,
 			const struct probeargs *pa)
 {
 	struct diag_place at = tok_place(u->named->name);
@@ -108,7 +108,7 @@ static bool check_sites(struct bind *b, const struct use *u, const struct attach
 }
 
 /** At another site of @m the argument has another name: is it the same thing? */
-static void warn_of_names(struct bind *b, const struct use *u, const struct attach_match *m,
+static void warn_of_names(struct bind *b, const struct named *u, const struct attach_match *m,
 			  const struct probeargs *pa)
 {
 	struct diag_place at = tok_place(u->named->name);
@@ -148,7 +148,7 @@ static struct ctype *definition_of(struct ctype *t)
 	return can_differ && ctype_complete(t) ? t : NULL;
 }
 
-static bool check_definitions(struct bind *b, const struct attach_match *m, const struct use *u,
+static bool check_definitions(struct bind *b, const struct attach_match *m, const struct named *u,
 			      const struct probearg *arg)
 {
 	struct ctype *one = definition_of(u->arg->type), *other = definition_of(arg->type);
@@ -164,7 +164,7 @@ static bool check_definitions(struct bind *b, const struct attach_match *m, cons
 }
 
 /** Finds the argument in one probe and compares it with what the probes before had. */
-static bool look_up(struct bind *b, const struct attach_match *m, struct use *u)
+static bool look_up(struct bind *b, const struct attach_match *m, struct named *u)
 {
 	const struct probeargs *pa = args_of(b, m);
 	struct diag_place at = tok_place(u->named->name);
@@ -352,7 +352,7 @@ bool namedarg_resolve(struct bind *b, struct attach_clause *c)
 		return resolve_params(b, c);
 	for (size_t i = 0; i < c->clause->named_args.n; i++) {
 		const struct node *named = c->clause->named_args.v[i];
-		struct use u = {.named = named, .name = namedarg_name(named->name)};
+		struct named u = {.named = named, .name = namedarg_name(named->name)};
 		struct diag_place at = tok_place(named->name);
 		if (c->has_other || c->has_uprobe) {
 			good = diag_error(b->diag, &at,

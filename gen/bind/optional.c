@@ -114,17 +114,13 @@ static bool drop_from_clause(struct bind *b, struct script_clause *c, struct map
 static bool drop_waiting(struct bind *b, struct deadmap *dead, bool *gone, struct map *names)
 {
 	bool any = false;
-	dead->stay = (struct map){0};
-	for (size_t i = 0; i < b->script.clauses.n; i++)
-		if (!gone[i])
-			deadmap_keep_clause(b, dead, b->script.clauses.v[i]);
+	deadmap_find(b, gone, dead);
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
 		struct script_clause *c = b->script.clauses.v[i];
 		if (gone[i] || !deadmap_is_awaited(dead, c))
 			continue;
 		for (size_t k = 0; k < c->attach.n; k++)
 			add_name(b, names, &c->attach.v[k]);
-		deadmap_add_clause(b, dead, c);
 		gone[i] = any = true;
 	}
 	return any;
@@ -133,12 +129,13 @@ static bool drop_waiting(struct bind *b, struct deadmap *dead, bool *gone, struc
 /** What the clauses that stay say about maps of those that do not. */
 static void settle_maps(struct bind *b, bool *gone, struct map *names)
 {
-	struct deadmap dead = {0};
+	struct deadmap dead;
+	bool is_any = false;
 	for (size_t i = 0; i < b->script.clauses.n; i++)
-		if (gone[i])
-			deadmap_add_clause(b, &dead, b->script.clauses.v[i]);
-	if (!dead.set.n)
+		is_any |= gone[i];
+	if (!is_any)
 		return;
+	uses_find(b->arena, &b->script, &dead.uses);
 	while (drop_waiting(b, &dead, gone, names))
 		;
 	for (size_t i = 0; i < b->script.clauses.n; i++)

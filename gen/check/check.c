@@ -136,19 +136,12 @@ bool check_is_address_word(const struct ctype *t)
 
 bool check_lacks_key(struct checker *k, const struct node *n)
 {
-	return n->kind == NODE_MAP && !n->child &&
-	       map_get(&k->keyed, n->name ? n->name->text : STR(""));
-}
-
-/** Maps that are set under a key. */
-static void find_keyed(struct checker *k)
-{
-	for (size_t i = 0; i < k->b->script.clauses.n; i++) {
-		const struct script_clause *c = k->b->script.clauses.v[i];
-		for (size_t m = 0; m < c->maps.n; m++)
-			if (c->maps.v[m].is_set && c->maps.v[m].has_key)
-				map_add(k->b->arena, &k->keyed, c->maps.v[m].name);
-	}
+	if (n->kind != NODE_MAP || n->child)
+		return false;
+	const struct use *u = uses_of_map(&k->b->uses, n->name ? n->name->text : STR(""));
+	while (u && !((u->does & USE_WRITES) && u->node->child))
+		u = u->next;
+	return u;
 }
 
 const char *check_what_it_is(struct checker *k, const struct node *value)
@@ -240,7 +233,6 @@ static bool check_node(void *ctx, struct node *n, struct node *parent)
 bool check_script(struct bind *b)
 {
 	struct checker k = {.b = b, .good = true};
-	find_keyed(&k);
 	for (; k.i < b->script.clauses.n; k.i++) {
 		k.clause = b->clauses[k.i];
 		if (k.clause->is_wrong)
@@ -249,10 +241,8 @@ bool check_script(struct bind *b)
 		node_walk(k.clause->clause->node, check_node, &k);
 		check_variables(&k);
 	}
-	struct mapuses maps;
-	mapuse_find(b, &maps);
-	check_use(&k, &maps);
-	check_latency(&k, &maps);
+	check_use(&k);
+	check_latency(&k);
 	check_clauses(&k);
 	return k.good;
 }

@@ -7,17 +7,16 @@
 
 #include "bind/bind.h"
 #include "check/check.h"
-#include "check/mapuse.h"
 #include "lower/exprtype.h"
 
 struct checker {
 	struct bind *b;
 	const struct attach_clause *clause;
-	size_t i;		     /**< its number */
-	struct map said;	     /**< what is said once only, each check has words of its own */
-	struct map keyed;	     /**< the names of maps that are set under a key */
-	struct variables *variables; /**< variables.c's */
-	struct map words;	     /**< of check_count_hidden(), those of each source file */
+	size_t i;	 /**< its number */
+	struct map said; /**< what is said once only, each check has words of its own */
+	/** Maps that another finding names as the ones that are meant: theirs may follow from it. */
+	struct map meant;
+	struct map words; /**< of check_count_hidden(), those of each source file */
 	bool good;
 };
 
@@ -87,8 +86,8 @@ void check_limits(struct checker *k, struct node *n, struct node *parent);
 
 // The same for each clause, and for the script as a whole.
 void check_variables(struct checker *k);
-void check_use(struct checker *k, struct mapuses *all);
-void check_latency(struct checker *k, const struct mapuses *all);
+void check_use(struct checker *k);
+void check_latency(struct checker *k);
 void check_clauses(struct checker *k);
 
 #endif

@@ -71,16 +71,11 @@ static bool may_be_other(struct checker *k, const struct node *n, const struct n
 
 const char *check_missing_sigil(struct checker *k, const struct node *n)
 {
-	const struct script *script = &k->b->script;
 	if (n->kind != NODE_NAME || vocabulary_is_word(node_text(n)))
 		return NULL;
 	if (check_has_variable(k, str_printf(k->b->arena, "$" STR_FMT, STR_ARG(node_text(n)))))
 		return "$";
-	for (size_t i = 0; i < script->clauses.n; i++)
-		for (size_t m = 0; m < script->clauses.v[i]->maps.n; m++)
-			if (str_eq(script->clauses.v[i]->maps.v[m].name, node_text(n)))
-				return "@";
-	return NULL;
+	return uses_of_map(&k->b->uses, node_text(n)) ? "@" : NULL;
 }
 
 /** Only what is nearly a word that there is: bpftrace says the rest better. */

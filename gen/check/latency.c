@@ -16,114 +16,61 @@ static bool is_zero(const struct node *n)
 	return n->kind == NODE_NUMBER && str_eqz(node_text(n), "0");
 }
 
-/** What is known of a clause, found when it is first asked for. */
-struct clause_facts {
-	bool is_tested; // something in it depends on a map or variable
-	struct arena *arena;
-	struct map subtracted; // the variables that are
-	struct map statements; // those without a condition around, by what they do
-};
-
-struct latency {
-	struct checker *k;
-	struct clause_facts **clauses; // of the script, NULL: not asked for
-	struct map limited;	       // maps that are declared with a size
-	struct map maps;	       // name -> struct times
-};
-
-/** What is known of all places of a map. */
+/** A map of times: what is known of all its places. */
 struct times {
 	struct checker *k;
-	struct latency *all;
-	const struct mapuse *first;
-	struct str name;
-	bool
-	    is_only_time; // nothing but the time is put there, under a key, while the trace goes on
-	bool is_ended;	  // something is deleted from it, or it is cleared; or it is set to 0
-	bool is_deleted;  // the same without 0
-	bool is_keyed_other; // some place sets it under a key that context_key() does not know
-	const struct mapuse *set, *given; // the first place that does, and that gives a value
-	bool is_given_again;
-	struct map keys; // those of context_key() that it is set under
-	struct map clauses_setting;
-	bool is_key_said;
+	const struct use *first;
+	bool is_ended; // something is deleted from it, or it is cleared
 };
 
-static const struct token *context_key(const struct node *map);
-
-static void gather_use(struct times *t, const struct mapuse *u, bool *is_other)
+/** Nothing but the time is put there, under a key, while the trace goes on. */
+static bool gather(struct checker *k, const struct use *u, struct times *ret)
 {
-	struct arena *a = t->k->b->arena;
-	bool is_time = u->value && is_clock(u->value);
-	bool is_deleted = u->is_deleted || u->is_cleared;
-	bool is_end = is_deleted || (u->value && is_zero(u->value));
-	t->is_only_time |= is_time;
-	t->is_ended |= is_end;
-	t->is_deleted |= is_deleted;
-	t->is_given_again |= u->value && t->given;
-	if (u->value && !t->given)
-		t->given = u;
-	if (!u->is_set)
-		return;
-	*is_other |= (!is_time && !is_end) || !u->node->child || mapuse_is_in(u, WHEN_BEGIN);
-	map_add_u64(a, &t->clauses_setting, u->i);
-	const struct token *key = u->is_opaque ? NULL : context_key(u->node);
-	t->is_keyed_other |= !key;
-	if (key)
-		map_add(a, &t->keys, key->text);
-	t->set = t->set ? t->set : u;
+	bool is_set = false;
+	*ret = (struct times){k, u, false};
+	for (; u; u = u->next) {
+		bool is_time = u->value && is_clock(u->value);
+		bool is_end =
+		    (u->does & (USE_DELETE | USE_EMPTIES)) || (u->value && is_zero(u->value));
+		if ((u->does & USE_MAY_SET) &&
+		    ((!is_time && !is_end) || !u->node->child || use_is_in(u, WHEN_BEGIN)))
+			return false;
+		is_set |= is_time;
+		ret->is_ended |= is_end;
+	}
+	return is_set;
 }
 
-static struct times *gather(struct latency *all, const struct mapuse *u)
+static bool is_set_in(const struct times *t, const struct script_clause *c)
 {
-	struct times *t = arena_new(all->k->b->arena, struct times);
-	bool is_other = false;
-	*t = (struct times){.k = all->k, .all = all, .first = u, .name = u->name};
-	for (; u; u = u->next)
-		gather_use(t, u, &is_other);
-	t->is_only_time &= !is_other;
-	return t;
+	const struct use *u = t->first;
+	while (u && !(u->clause == c && (u->does & USE_MAY_SET)))
+		u = u->next;
+	return u;
 }
 
 // --- what is subtracted ---
 
-static bool find_subtracted(void *ctx, struct node *n, struct node *parent)
+static bool is_subtracted(const struct checker *k, const struct use *u, struct str variable)
 {
-	struct clause_facts *f = ctx;
-	(void)parent;
-	if (node_is(n, NODE_BINARY, "-") && n->child->next->kind == NODE_VARIABLE)
-		map_add(f->arena, &f->subtracted, node_text(n->child->next));
-	return true;
-}
-
-static bool find_test(void *ctx, struct node *n, struct node *parent);
-
-static const struct clause_facts *facts_of(const struct times *t, const struct mapuse *u)
-{
-	struct clause_facts *f = t->all->clauses[u->i];
-	struct node *clause = u->clause->clause->node;
-	if (f)
-		return f;
-	f = t->all->clauses[u->i] = arena_new(t->k->b->arena, struct clause_facts);
-	f->arena = t->k->b->arena;
-	node_walk(clause, find_subtracted, f);
-	node_walk(clause, find_test, &f->is_tested);
-	for (const struct node *n = clause->last_child->child; n; n = n->next)
-		map_add_ptr(f->arena, &f->statements, n->child);
-	return f;
+	const struct used_name *name = map_get(uses_variables(&k->b->uses, u->clause), variable);
+	for (u = name ? name->first : NULL; u; u = u->next)
+		if (node_is(u->parent, NODE_BINARY, "-") && u->parent->child->next == u->node)
+			return true;
+	return false;
 }
 
 /** `nsecs - @start[tid]`, or the same by way of a variable. */
-static bool is_measured(const struct times *t, const struct mapuse *u)
+static bool is_measured(const struct checker *k, const struct use *u)
 {
 	const struct node *p = u->parent;
-	if (!u->is_read || u->is_whole || !u->node->child || !p)
+	if (!(u->does & USE_READ) || u->is_whole || !u->node->child)
 		return false;
 	if (node_is(p, NODE_BINARY, "-"))
 		return p->child->next == u->node && is_clock(p->child);
 	bool is_kept = (p->kind == NODE_ASSIGN || p->kind == NODE_LET) &&
 		       p->child->kind == NODE_VARIABLE && p->last_child == u->node;
-	return is_kept && map_get(&facts_of(t, u)->subtracted, node_text(p->child));
+	return is_kept && is_subtracted(k, u, node_text(p->child));
 }
 
 static bool depends(void *ctx, struct node *n, struct node *parent)
@@ -148,10 +95,18 @@ static bool find_test(void *ctx, struct node *n, struct node *parent)
 	return !*is_tested;
 }
 
-static void check_first(const struct times *t, const struct mapuse *u)
+/** Does anything in the clause depend on a map or variable? Then it may be this one. */
+static bool is_tested(const struct use *u)
 {
-	if (facts_of(t, u)->is_tested)
-		return; // it may be this one
+	bool is_tested = false;
+	node_walk(u->clause->node, find_test, &is_tested);
+	return is_tested;
+}
+
+static void check_first(const struct times *t, const struct use *u)
+{
+	if (is_tested(u))
+		return;
 	struct diag_place at = tok_place(u->node->first);
 	const char *map = check_text(t->k, u->node);
 	t->k->good &= diag_check(t->k->b->diag, "latency", DIAG_WARNING, &at,
@@ -161,20 +116,21 @@ static void check_first(const struct times *t, const struct mapuse *u)
 }
 
 /** Of a clause that only time starts, or that ends the trace, nobody expects that it deletes. */
-static bool is_event(const struct mapuse *u)
+static bool is_event(const struct use *u)
 {
-	const struct script_clause *c = u->clause->clause;
+	const struct script_clause *c = u->clause;
 	for (size_t i = 0; i < c->attach.n; i++)
 		if (c->attach.v[i].provider->when > WHEN_COUNT)
 			return false;
 	return c->attach.n > 0;
 }
 
-static void find_limited(struct latency *all)
+static bool is_limited(const struct bind *b, struct str name)
 {
-	for (const struct node *n = all->k->b->script.program->child; n; n = n->next)
-		if (n->kind == NODE_MAP_TYPE && n->child->name)
-			map_add(all->k->b->arena, &all->limited, node_text(n->child));
+	for (const struct node *n = b->script.program->child; n; n = n->next)
+		if (n->kind == NODE_MAP_TYPE && n->child->name && str_eq(node_text(n->child), name))
+			return true;
+	return false;
 }
 
 /** As many as there are processors, or as are written in the script. */
@@ -188,38 +144,50 @@ static bool has_few_keys(const struct node *map)
 }
 
 /** Without an end the keys stay, and bpftrace prints them with the rest. */
-static void check_left(const struct times *t, const struct mapuse *u)
+static void check_left(const struct times *t, const struct use *u)
 {
-	if (t->is_ended || !is_event(u) || has_few_keys(u->node) ||
-	    map_get(&t->all->limited, t->name))
+	if (t->is_ended || !is_event(u) || has_few_keys(u->node) || is_limited(t->k->b, u->name))
 		return;
 	struct diag_place at = tok_place(u->node->first);
 	t->k->good &=
 	    diag_check(t->k->b->diag, "latency", DIAG_WARNING, &at,
 		       "this stays in @" STR_FMT " and is printed at the end: add delete(%s)",
-		       STR_ARG(t->name), check_text(t->k, u->node));
+		       STR_ARG(u->name), check_text(t->k, u->node));
 }
 
 // --- a time that begins where it ends ---
 
-static struct str attach_text(const struct times *t, const struct mapuse *u)
+static struct str attach_text(const struct times *t, const struct use *u)
 {
-	const struct script_clause *c = u->clause->clause;
+	const struct script_clause *c = u->clause;
 	return c->attach.n == 1 ? print_text(t->k->b->arena, c->attach.v[0].node) : STR("");
 }
 
 /** Every event of the clause sets it: there is no condition around. */
-static bool is_always_set(const struct times *t, const struct mapuse *u)
+static bool is_always_set(const struct use *u)
 {
-	return !script_predicate(u->clause->clause) &&
-	       map_get_ptr(&facts_of(t, u)->statements, u->parent);
+	const struct node *clause = u->clause->node;
+	if (script_predicate(u->clause))
+		return false;
+	for (const struct node *n = clause->last_child->child; n; n = n->next)
+		if (n->child == u->parent)
+			return true;
+	return false;
 }
 
-static void check_same_probe(const struct times *t, const struct mapuse *u)
+static void check_same_probe(const struct times *t, const struct use *u)
 {
-	const struct mapuse *set = t->given;
+	const struct use *set = NULL, *before = t->first;
+	for (const struct use *other = t->first; other; other = other->next) {
+		if (other->value && set)
+			return;
+		if (other->value)
+			set = other;
+	}
+	while (before != u && before != set)
+		before = before->next;
 	struct str here = attach_text(t, u);
-	if (!set || t->is_given_again || set->i >= u->i || !is_always_set(t, set) || !here.n ||
+	if (!set || before == u || set->clause == u->clause || !is_always_set(set) || !here.n ||
 	    !str_eq(here, attach_text(t, set)) ||
 	    !str_eq(print_text(t->k->b->arena, set->node), print_text(t->k->b->arena, u->node)))
 		return;
@@ -232,12 +200,12 @@ static void check_same_probe(const struct times *t, const struct mapuse *u)
 static void check_times(const struct times *t)
 {
 	bool is_said = false;
-	for (const struct mapuse *u = t->first; u && !is_said; u = u->next) {
-		if (!is_measured(t, u))
+	for (const struct use *u = t->first; u && !is_said; u = u->next) {
+		if (!is_measured(t->k, u))
 			continue;
 		unsigned before = t->k->b->diag->n_warnings + t->k->b->diag->n_errors;
 		check_first(t, u);
-		if (map_get_u64(&t->clauses_setting, u->i))
+		if (is_set_in(t, u->clause))
 			continue;
 		check_left(t, u);
 		check_same_probe(t, u);
@@ -257,8 +225,7 @@ static const struct token *context_key(const struct node *map)
 		   : NULL;
 }
 
-static void say_key(struct checker *k, const struct mapuse *u, const struct mapuse *set,
-		    const char *why)
+static void say_key(struct checker *k, const struct use *u, const struct use *set, const char *why)
 {
 	struct diag_place at = tok_place(u->node->child->first),
 			  there = tok_place(set->node->child->first);
@@ -266,17 +233,33 @@ static void say_key(struct checker *k, const struct mapuse *u, const struct mapu
 	diag_note(k->b->diag, &there, "set here");
 }
 
+/** The first place that sets the map, if none does under the key of @u; or NULL. */
+static const struct use *find_set(const struct use *u, struct str key)
+{
+	const struct use *set = NULL;
+	for (; u; u = u->next) {
+		if (!(u->does & USE_MAY_SET))
+			continue;
+		const struct token *its = context_key(u->node);
+		if (!its || str_eq(its->text, key))
+			return NULL;
+		set = set ? set : u;
+	}
+	return set;
+}
+
 /** `@start[tid] = nsecs`, and then `@start[pid]`. */
-static void check_context(struct times *t, const struct mapuse *u)
+static bool check_context(struct checker *k, const struct use *first, const struct use *u)
 {
 	const struct token *key = context_key(u->node);
-	if (!key || !t->set || t->is_keyed_other || t->is_key_said || map_get(&t->keys, key->text))
-		return;
-	t->is_key_said = true;
-	say_key(t->k, u, t->set,
-		arena_printf(t->k->b->arena, "@" STR_FMT " has " STR_FMT " for a key, not " STR_FMT,
-			     STR_ARG(u->name), STR_ARG(context_key(t->set->node)->text),
+	const struct use *set = key ? find_set(first, key->text) : NULL;
+	if (!set)
+		return false;
+	say_key(k, u, set,
+		arena_printf(k->b->arena, "@" STR_FMT " has " STR_FMT " for a key, not " STR_FMT,
+			     STR_ARG(u->name), STR_ARG(context_key(set->node)->text),
 			     STR_ARG(key->text)));
+	return true;
 }
 
 // --- keys that never come again ---
@@ -286,43 +269,35 @@ static bool is_new_each_time(const struct node *key)
 	return is_clock(key) || node_is(key, NODE_NAME, "rand");
 }
 
-static void check_growth(const struct times *t, const struct mapuse *u)
+static void check_growth(struct checker *k, const struct use *u, unsigned all)
 {
 	const struct node *key = u->node->child;
 	while (key && !is_new_each_time(key))
 		key = key->next;
-	if (!key || !u->is_set || t->is_deleted || mapuse_is_in(u, WHEN_BEGIN) ||
-	    mapuse_is_in(u, WHEN_END))
+	if (!key || !(u->does & USE_MAY_SET) || (all & (USE_DELETE | USE_EMPTIES)) ||
+	    use_is_in(u, WHEN_BEGIN) || use_is_in(u, WHEN_END))
 		return;
 	struct diag_place at = tok_place(key->first);
-	t->k->good &=
-	    diag_check(t->k->b->diag, "growth", DIAG_OFF, &at,
-		       "@" STR_FMT " gets a new key with each event, and is full after 4096",
-		       STR_ARG(u->name));
+	k->good &= diag_check(k->b->diag, "growth", DIAG_OFF, &at,
+			      "@" STR_FMT " gets a new key with each event, and is full after 4096",
+			      STR_ARG(u->name));
 }
 
-void check_latency(struct checker *k, const struct mapuses *all)
+void check_latency(struct checker *k)
 {
-	struct arena *a = k->b->arena;
-	struct latency l = {
-	    .k = k, .clauses = arena_array(a, struct clause_facts *, k->b->script.clauses.n)};
-	find_limited(&l);
-	for (size_t i = 0; i < all->uses.n && !all->is_open; i++) {
-		const struct mapuse *u = &all->uses.v[i];
-		struct times *t = map_get(&l.maps, u->name);
-		bool is_new = !t;
-		if (is_new) {
-			t = gather(&l, u);
-			map_put(a, &l.maps, u->name, t);
+	const struct uses *uses = &k->b->uses;
+	for (struct map_entry *e = NULL; !uses->is_open && (e = map_next(&uses->maps, e));) {
+		const struct used_name *map = e->value;
+		struct times t;
+		bool is_said = false;
+		if (map->does & USE_OPAQUE)
+			continue;
+		if (!map_get(&k->meant, e->key) && gather(k, map->first, &t))
+			check_times(&t);
+		for (const struct use *u = map->first; u; u = u->next) {
+			check_growth(k, u, map->does);
+			if (!(u->does & USE_MAY_SET) && !is_said)
+				is_said = check_context(k, map->first, u);
 		}
-		if (is_new && t->is_only_time && !u->is_opaque && !map_get(&all->meant, u->name))
-			check_times(t);
-		if (!u->is_opaque)
-			check_growth(t, u);
-	}
-	for (size_t i = 0; i < all->uses.n && !all->is_open; i++) {
-		const struct mapuse *u = &all->uses.v[i];
-		if (!u->is_opaque && !u->is_set)
-			check_context(map_get(&l.maps, u->name), u);
 	}
 }

@@ -24,39 +24,21 @@ static bool is_listed(const struct bind *b, struct str name)
 	return false;
 }
 
-/** All that is known of one map. */
-struct whole {
-	bool is_read, is_set, is_changed; // is_changed: cleared or deleted from, too
-	bool is_opaque;
-	const struct mapuse *first;	    // that is not a set
-	const struct mapuse *set, *cleared; // the first ones; cleared: in END
-};
-
-static void gather(const struct mapuse *u, struct whole *ret)
+/** `@name`, for messages. */
+static const char *map_text(struct checker *k, struct str name)
 {
-	*ret = (struct whole){0};
-	for (; u; u = u->next) {
-		ret->is_read |= u->is_read;
-		ret->is_set |= u->is_set;
-		ret->is_changed |= u->is_set || u->is_cleared || u->is_deleted;
-		ret->is_opaque |= u->is_opaque;
-		if (u->is_set && !ret->set)
-			ret->set = u;
-		if (!u->is_set && !ret->first)
-			ret->first = u;
-		if (u->is_cleared && mapuse_is_in(u, WHEN_END) && !ret->cleared)
-			ret->cleared = u;
-	}
+	return arena_printf(k->b->arena, "@" STR_FMT, STR_ARG(name));
 }
 
 /** The map most like @name that is set or filled; empty: none. */
-static struct str near_map(const struct bind *b, const struct mapuses *all, struct str name)
+static struct str near_map(const struct bind *b, struct str name)
 {
 	struct str near = {0};
 	unsigned best = UINT_MAX;
-	for (size_t i = 0; i < all->uses.n; i++)
-		if (all->uses.v[i].is_set && str_is_nearer(name, all->uses.v[i].name, &best))
-			near = all->uses.v[i].name;
+	for (struct map_entry *e = NULL; (e = map_next(&b->uses.maps, e));)
+		if ((uses_do_with_map(&b->uses, e->key) & USE_MAY_SET) &&
+		    str_is_nearer(name, e->key, &best))
+			near = e->key;
 	for (size_t i = 0; i < b->tables.n; i++)
 		if (str_is_nearer(name, b->tables.v[i].map, &best))
 			near = b->tables.v[i].map;
@@ -67,46 +49,52 @@ static struct str near_map(const struct bind *b, const struct mapuses *all, stru
 }
 
 /** What #if leaves out may set it: bpftrace from 0.24 on takes it for 0 then. */
-static bool is_taken(struct checker *k, const struct mapuse *u)
+static bool is_taken(struct checker *k, const struct use *u)
 {
-	return dialect_reads_unset_maps(k->b->version) && u->is_read && !u->is_whole &&
-	       check_count_hidden(k, u->node->first->loc.file, mapuse_text(k->b, u));
+	return dialect_reads_unset_maps(k->b->version) && (u->does & USE_READ) && !u->is_whole &&
+	       check_count_hidden(k, u->node->first->loc.file, map_text(k, u->name));
 }
 
-static void say_unset(struct checker *k, struct mapuses *all, const struct whole *w)
+/** @u is the first one of a map that nothing sets. */
+static void say_unset(struct checker *k, const struct use *u, unsigned all)
 {
 	struct bind *b = k->b;
-	const struct mapuse *u = w->first;
 	struct diag_place at = tok_place(u->node->first);
-	const char *verb = u->is_read ? "read" : u->is_cleared ? "cleared" : "deleted from";
-	// Of an error that is not shown nobody needs to know more.
-	bool is_shown = b->diag->n_errors <= DIAG_MAX_ERRORS;
-	struct str near = is_shown ? near_map(b, all, u->name) : STR("");
+	const char *verb = u->does & USE_READ	   ? "read"
+			   : u->does & USE_EMPTIES ? "cleared"
+						   : "deleted from";
+	struct str near = near_map(b, u->name);
 	at.len = (unsigned)u->name.n + 1;
 	k->good &= diag_check(b->diag, "unset", is_taken(k, u) ? DIAG_WARNING : DIAG_ERROR, &at,
-			      "%s is %s and never set", mapuse_text(b, u), verb);
-	if (w->is_changed && is_listed(b, u->name))
+			      "%s is %s and never set", map_text(k, u->name), verb);
+	if ((all & (USE_EMPTIES | USE_DELETE)) && is_listed(b, u->name))
 		diag_note(b->diag, NULL,
 			  "it would be filled with names, as the list of tables has it, if the "
 			  "script only read it");
 	else if (near.n && !str_eq(near, u->name)) {
 		diag_note(b->diag, NULL, "did you mean @" STR_FMT "?", STR_ARG(near));
-		map_add(b->arena, &all->meant, near);
+		map_add(b->arena, &k->meant, near);
 	}
 }
 
 /** Nobody sees it: not in the script, nor at its end. */
-static void check_unused(struct checker *k, struct str name, const struct whole *w)
+static void check_unused(struct checker *k, const struct use *u, unsigned all)
 {
 	struct bind *b = k->b;
-	if (!w->set || w->is_read || !w->cleared)
+	const struct use *set = NULL, *cleared = NULL;
+	for (; u; u = u->next) {
+		if ((u->does & USE_MAY_SET) && !set)
+			set = u;
+		if ((u->does & USE_EMPTIES) && use_is_in(u, WHEN_END) && !cleared)
+			cleared = u;
+	}
+	if (!set || (all & USE_READ) || !cleared)
 		return; // bpftrace prints it
-	const char *word = mapuse_text(b, w->set);
-	if (check_count_hidden(k, w->set->node->first->loc.file, word))
+	const char *word = map_text(k, set->name);
+	if (check_count_hidden(k, set->node->first->loc.file, word))
 		return;
-	struct diag_place at = tok_place(w->set->node->first),
-			  there = tok_place(w->cleared->node->first);
-	at.len = there.len = (unsigned)name.n + 1;
+	struct diag_place at = tok_place(set->node->first), there = tok_place(cleared->node->first);
+	at.len = there.len = (unsigned)set->name.n + 1;
 	k->good &=
 	    diag_check(b->diag, "unused", DIAG_WARNING, &at, "%s is set and never read", word);
 	diag_note(b->diag, &there, "without this bpftrace would print it at the end");
@@ -155,17 +143,17 @@ static const char *why_not(struct checker *k, const struct node *a, const struct
 }
 
 /** A format is given the map without the key that it needs: format.c says so. */
-static bool is_said(struct checker *k, const struct mapuse *u)
+static bool is_said(struct checker *k, const struct use *u)
 {
-	return u->parent && u->parent->kind == NODE_CALL && check_lacks_key(k, u->node) &&
+	return u->parent->kind == NODE_CALL && check_lacks_key(k, u->node) &&
 	       vocabulary_word(node_text(u->parent))->takes == TAKES_FORMAT;
 }
 
 /** The first place of a map settles its keys. */
-static void check_keys(struct checker *k, const struct mapuse *u)
+static void check_keys(struct checker *k, const struct use *u)
 {
 	struct bind *b = k->b;
-	const struct mapuse *first = NULL;
+	const struct use *first = NULL;
 	for (; u; u = u->next) {
 		if (u->is_whole || is_said(k, u))
 			continue;
@@ -178,7 +166,7 @@ static void check_keys(struct checker *k, const struct mapuse *u)
 				  there = tok_place(first->node->first);
 		at.len = there.len = (unsigned)u->name.n + 1;
 		k->good &=
-		    diag_check(b->diag, "key", DIAG_ERROR, &at, "%s %s", mapuse_text(b, u), why);
+		    diag_check(b->diag, "key", DIAG_ERROR, &at, "%s %s", map_text(k, u->name), why);
 		diag_note(b->diag, &there, "there");
 		return;
 	}
@@ -187,18 +175,17 @@ static void check_keys(struct checker *k, const struct mapuse *u)
 // --- values ---
 
 /** What the map holds after @u; NULL: not known. */
-static const char *given_at(struct checker *k, const struct mapuse *u)
+static const char *given_at(struct checker *k, const struct use *u)
 {
-	if (!u->is_set || u->is_opaque || !u->parent || u->parent->kind == NODE_CALL)
+	if (!(u->does & (USE_SET | USE_ADD)))
 		return NULL;
-	bool is_plain = u->value && tok_is(u->parent->name, "=");
-	return is_plain ? check_what_it_is(k, u->value) : "a number"; // else ++ and +=
+	return u->value && !(u->does & USE_ADD) ? check_what_it_is(k, u->value) : "a number";
 }
 
 /** All that is put in it must be of one kind. */
-static void check_values_of(struct checker *k, const struct mapuse *u)
+static void check_values_of(struct checker *k, const struct use *u)
 {
-	const struct mapuse *first = NULL;
+	const struct use *first = NULL;
 	const char *was = NULL;
 	for (; u; u = u->next) {
 		const char *is = given_at(k, u);
@@ -214,7 +201,7 @@ static void check_values_of(struct checker *k, const struct mapuse *u)
 		at.len = there.len = (unsigned)u->name.n + 1;
 		k->good &=
 		    diag_check(k->b->diag, "mixed", DIAG_ERROR, &at,
-			       "%s is given %s here, and %s there", mapuse_text(k->b, u), is, was);
+			       "%s is given %s here, and %s there", map_text(k, u->name), is, was);
 		diag_note(k->b->diag, &there, "there");
 		return;
 	}
@@ -231,47 +218,41 @@ static bool has_clauses(struct bind *b, const struct src_file *file)
 	return false;
 }
 
-static void check_table(struct checker *k, const struct mapuses *all, const struct bind_table *w)
+static void check_table(struct checker *k, const struct bind_table *w)
 {
 	const struct token *name = w->pragma;
 	if (!name || !has_clauses(k->b, name->loc.file))
 		return;
-	const char *word = arena_printf(k->b->arena, "@" STR_FMT, STR_ARG(w->map));
+	const char *word = map_text(k, w->map);
 	bool has_at = tok_is(name, "@");
 	if (check_count_hidden(k, name->loc.file, word) > has_at)
 		return;
-	for (size_t i = 0; i < all->uses.n; i++)
-		if (str_eq(all->uses.v[i].name, w->map))
-			return;
-	if (map_get(&all->meant, w->map))
+	if (uses_of_map(&k->b->uses, w->map) || map_get(&k->meant, w->map))
 		return;
 	struct diag_place at = tok_place(has_at ? name->next : name);
 	k->good &= diag_check(k->b->diag, "table", DIAG_WARNING, &at,
 			      "the names of %s are never used", word);
 }
 
-static void check_map(struct checker *k, struct mapuses *all, const struct mapuse *first)
+static void check_map(struct checker *k, const struct used_name *map)
 {
-	struct whole w;
-	gather(first, &w);
-	if (w.is_opaque)
+	const struct use *first = map->first;
+	if (map->does & USE_OPAQUE)
 		return;
-	if (w.first && !w.is_set && !is_filled(k->b, first->name))
-		say_unset(k, all, &w);
-	check_unused(k, first->name, &w);
+	if (!(map->does & USE_MAY_SET) && !is_filled(k->b, first->name))
+		say_unset(k, first, map->does);
+	check_unused(k, first, map->does);
 	check_keys(k, first);
 	check_values_of(k, first);
 }
 
-void check_use(struct checker *k, struct mapuses *all)
+void check_use(struct checker *k)
 {
 	struct bind *b = k->b;
-	struct map seen = {0};
-	if (all->is_open)
+	if (b->uses.is_open)
 		return;
-	for (size_t i = 0; i < all->uses.n; i++)
-		if (map_add(b->arena, &seen, all->uses.v[i].name))
-			check_map(k, all, &all->uses.v[i]);
+	for (struct map_entry *e = NULL; (e = map_next(&b->uses.maps, e));)
+		check_map(k, e->value);
 	for (size_t i = 0; i < b->tables.n; i++)
-		check_table(k, all, &b->tables.v[i]);
+		check_table(k, &b->tables.v[i]);
 }

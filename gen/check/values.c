@@ -555,14 +555,10 @@ static bool is_string_address(struct checker *k, const struct node *n)
 /** An entry that is looked up or deleted by its key: the address stands for what is there. */
 static bool is_looked_up(struct checker *k, struct str map)
 {
-	for (size_t i = 0; i < k->b->script.clauses.n; i++) {
-		const struct script_clause *c = k->b->script.clauses.v[i];
-		for (size_t m = 0; m < c->maps.n; m++)
-			if (c->maps.v[m].has_key && !c->maps.v[m].is_set &&
-			    str_eq(c->maps.v[m].name, map))
-				return true;
-	}
-	return false;
+	const struct use *u = uses_of_map(&k->b->uses, map);
+	while (u && !(u->node->child && !(u->does & USE_WRITES)))
+		u = u->next;
+	return u;
 }
 
 static void check_key(struct checker *k, const struct node *map, const struct node *key)

@@ -13,7 +13,7 @@ struct variable {
 	const char *what;     // it holds, see check_what_it_is()
 	bool is_set, is_read;
 	bool is_given; // by a loop, a parameter, or a call for its own sake: it need not be read
-	struct variable *outer; // of the same name, which this one hides
+	bool is_gone;  // its block is over
 };
 
 /** A variable that is read where there is none. */
@@ -24,44 +24,31 @@ struct lack {
 
 struct scope {
 	struct checker *k;
-	VEC(struct variable *) all;
-	struct map visible; // name -> struct variable
-	struct map gone;    // names of those whose block is over
-	struct map lacks;   // name -> struct lack
-	struct map loose;   // names of which not all is known
+	VEC(struct variable) all;
+	VEC(struct lack) lacks; // one for each name
+	struct map loose;	// names of which not all is known
 };
 
 static void look(struct scope *s, struct node *n, const struct node *parent);
 
-static struct variable *find(const struct scope *s, struct str name)
+static struct variable *find(struct scope *s, struct str name, bool is_gone)
 {
-	return map_get(&s->visible, name);
+	for (size_t i = s->all.n; i-- > 0;)
+		if (str_eq(s->all.v[i].name, name) && s->all.v[i].is_gone == is_gone)
+			return &s->all.v[i];
+	return NULL;
 }
 
 static struct variable *declare(struct scope *s, const struct node *n)
 {
-	struct arena *a = s->k->b->arena;
-	struct variable *v = arena_new(a, struct variable);
-	*v = (struct variable){.name = node_text(n), .n = n, .outer = find(s, node_text(n))};
-	vec_push(a, &s->all, v);
-	map_put(a, &s->visible, v->name, v);
-	return v;
+	vec_push(s->k->b->arena, &s->all, (struct variable){.name = node_text(n), .n = n});
+	return &s->all.v[s->all.n - 1];
 }
 
-/** Those that were declared from @from on are no more. */
 static void end_block(struct scope *s, size_t from)
 {
-	struct arena *a = s->k->b->arena;
-	for (size_t i = s->all.n; i-- > from && dialect_has_blocks(s->k->b->version);) {
-		struct variable *v = s->all.v[i];
-		if (find(s, v->name) != v)
-			continue; // its own block has ended before
-		map_add(a, &s->gone, v->name);
-		if (v->outer)
-			map_put(a, &s->visible, v->name, v->outer);
-		else
-			map_remove(&s->visible, v->name);
-	}
+	for (size_t i = from; i < s->all.n && dialect_has_blocks(s->k->b->version); i++)
+		s->all.v[i].is_gone = true;
 }
 
 static void look_at_children(struct scope *s, struct node *n)
@@ -72,22 +59,23 @@ static void look_at_children(struct scope *s, struct node *n)
 
 static void look_at_read(struct scope *s, const struct node *n)
 {
-	struct arena *a = s->k->b->arena;
-	struct variable *v = find(s, node_text(n));
+	struct variable *v = find(s, node_text(n), false);
 	if (v) {
 		v->is_read = true;
-	} else if (!map_get(&s->lacks, node_text(n))) {
-		struct lack *lack = arena_new(a, struct lack);
-		*lack = (struct lack){n, map_get(&s->gone, node_text(n))};
-		map_put(a, &s->lacks, node_text(n), lack);
+		return;
 	}
+	for (size_t i = 0; i < s->lacks.n; i++)
+		if (str_eq(node_text(s->lacks.v[i].n), node_text(n)))
+			return;
+	struct lack lack = {n, find(s, node_text(n), true) != NULL};
+	vec_push(s->k->b->arena, &s->lacks, lack);
 }
 
 /** `start` where $start is meant, which known.c says. */
 static void look_at_bare(struct scope *s, const struct node *n)
 {
 	struct str name = str_printf(s->k->b->arena, "$" STR_FMT, STR_ARG(node_text(n)));
-	struct variable *v = vocabulary_is_word(node_text(n)) ? NULL : find(s, name);
+	struct variable *v = vocabulary_is_word(node_text(n)) ? NULL : find(s, name, false);
 	if (v)
 		v->is_read = true;
 }
@@ -122,7 +110,7 @@ static void check_same_kind(struct scope *s, struct variable *v, const struct no
 
 static void look_at_set(struct scope *s, const struct node *n, const struct node *value)
 {
-	struct variable *v = find(s, node_text(n));
+	struct variable *v = find(s, node_text(n), false);
 	if (!v)
 		v = declare(s, n);
 	v->is_set = true;
@@ -149,7 +137,7 @@ static void look_at_let(struct scope *s, struct node *n)
 	}
 	for (struct node *c = name->next; c; c = c->next)
 		look(s, c, n);
-	const struct variable *before = find(s, node_text(name));
+	const struct variable *before = find(s, node_text(name), false);
 	if (before && dialect_has_blocks(s->k->b->version))
 		say_shadow(s, name, before);
 	bool has_value = n->last_child != name && n->last_child->kind != NODE_TYPE &&
@@ -184,7 +172,7 @@ static void look_at_block(struct scope *s, struct node *n)
 /** `$x++;` and `$x += 1;` read what they set, but nobody sees it. */
 static void look_at_step(struct scope *s, struct node *n, const struct node *parent)
 {
-	struct variable *v = find(s, node_text(n->child));
+	struct variable *v = find(s, node_text(n->child), false);
 	if (!v || !parent || parent->kind != NODE_EXPRESSION)
 		look_at_read(s, n->child);
 	for (struct node *c = n->child->next; c; c = c->next)
@@ -219,109 +207,35 @@ static void look(struct scope *s, struct node *n, const struct node *parent)
 	}
 }
 
-/** The variables of a clause. */
-struct names {
-	struct arena *arena;
-	struct map set;	  // by an assignment
-	struct map named; // anywhere, also where it is not understood
-};
-
-/** Those of all clauses. */
-struct variables {
-	struct names *of; // each clause
-	// In how many clauses a name is set, and in how many it is named and not set.
-	struct map n_setting, n_wanting;
-	struct map of_macros;
-};
-
-static bool add_set(void *ctx, struct node *n, struct node *parent)
+/** What clause @i does with its variable @name; 0: it has none. */
+static unsigned does_with(struct checker *k, size_t i, struct str name)
 {
-	struct names *names = ctx;
-	bool is_set = parent && (parent->kind == NODE_LET ||
-				 (parent->kind == NODE_ASSIGN && tok_is(parent->name, "=")));
-	if (n->kind == NODE_VARIABLE && is_set && parent->child == n)
-		map_add(names->arena, &names->set, node_text(n));
-	return true;
-}
-
-static void add_named(struct arena *a, const struct node *n, struct map *ret)
-{
-	for (const struct token *t = n->first;; t = t->next) {
-		if (t->kind == TOK_IDENT && t->text.p[0] == '$')
-			map_add(a, ret, t->text);
-		if (t == n->last)
-			break;
-	}
-}
-
-static void count_one(struct arena *a, struct map *counts, struct str name)
-{
-	size_t *n = map_get(counts, name);
-	if (!n) {
-		n = arena_new(a, size_t);
-		*n = 0;
-		map_put(a, counts, name, n);
-	}
-	++*n;
-}
-
-static size_t count_of(const struct map *counts, struct str name)
-{
-	const size_t *n = map_get(counts, name);
-	return n ? *n : 0;
-}
-
-static void add_clause(struct arena *a, struct variables *all, struct node *n, struct names *ret)
-{
-	*ret = (struct names){.arena = a};
-	node_walk(n, add_set, ret);
-	add_named(a, n, &ret->named);
-	for (struct map_entry *e = NULL; (e = map_next(&ret->named, e));)
-		count_one(a, map_get(&ret->set, e->key) ? &all->n_setting : &all->n_wanting,
-			  e->key);
-}
-
-/** Looked for once. */
-static const struct variables *variables_of(struct checker *k)
-{
-	struct arena *a = k->b->arena;
-	const struct script *s = &k->b->script;
-	if (k->variables)
-		return k->variables;
-	struct variables *all = k->variables = arena_new(a, struct variables);
-	*all = (struct variables){.of = arena_array(a, struct names, s->clauses.n)};
-	for (size_t c = 0; c < s->clauses.n; c++)
-		add_clause(a, all, s->clauses.v[c]->node, &all->of[c]);
-	for (struct map_entry *e = NULL; (e = map_next(&s->macros, e));) {
-		const struct script_macros *same = e->value;
-		for (size_t i = 0; i < same->nodes.n; i++)
-			add_named(a, same->nodes.v[i], &all->of_macros);
-	}
-	return all;
-}
-
-static const struct names *names_of(struct checker *k)
-{
-	return &variables_of(k)->of[k->i];
+	const struct used_name *v =
+	    map_get(uses_variables(&k->b->uses, k->b->script.clauses.v[i]), name);
+	return v ? v->does : 0;
 }
 
 bool check_has_variable(struct checker *k, struct str name)
 {
-	return map_get(&names_of(k)->named, name);
+	return does_with(k, k->i, name);
 }
 
 static bool is_set_elsewhere(struct checker *k, struct str name)
 {
-	bool is_here = map_get(&names_of(k)->set, name);
-	return count_of(&variables_of(k)->n_setting, name) > is_here;
+	for (size_t i = 0; i < k->b->script.clauses.n; i++)
+		if (i != k->i && (does_with(k, i, name) & USE_SET))
+			return true;
+	return false;
 }
 
-static struct str near_name(const struct map *names, struct str name)
+static struct str near_name(struct checker *k, struct str name)
 {
+	const struct map *names = uses_variables(&k->b->uses, k->clause->clause);
 	struct str near = {0};
 	unsigned best = UINT_MAX;
 	for (struct map_entry *e = NULL; (e = map_next(names, e));)
-		if (str_is_nearer(str_from_offset(name, 1), str_from_offset(e->key, 1), &best))
+		if ((does_with(k, k->i, e->key) & USE_SET) &&
+		    str_is_nearer(str_from_offset(name, 1), str_from_offset(e->key, 1), &best))
 			near = e->key;
 	return near;
 }
@@ -331,11 +245,10 @@ static void say_lack(struct scope *s, const struct lack *lack)
 	struct bind *b = s->k->b;
 	struct str name = node_text(lack->n), bare = str_from_offset(name, 1);
 	struct diag_place at = tok_place(lack->n->first);
-	const struct map *names = &names_of(s->k)->set;
 	const char *why;
 	if (lack->is_gone)
 		why = " is set in a block, and is known only there: set it before the block";
-	else if (map_get(names, name))
+	else if (does_with(s->k, s->k->i, name) & USE_SET)
 		why = " is read before it is set";
 	else if (is_set_elsewhere(s->k, name))
 		why = arena_printf(b->arena,
@@ -344,8 +257,7 @@ static void say_lack(struct scope *s, const struct lack *lack)
 				   STR_ARG(bare));
 	else
 		why = " is read and never set";
-	// Of an error that is not shown nobody needs to know more.
-	struct str near = b->diag->n_errors > DIAG_MAX_ERRORS ? STR("") : near_name(names, name);
+	struct str near = near_name(s->k, name);
 	s->k->good &=
 	    diag_check(b->diag, "unset", DIAG_ERROR, &at, STR_FMT "%s", STR_ARG(name), why);
 	if (!near.n || str_eq(near, name))
@@ -357,9 +269,12 @@ static void say_lack(struct scope *s, const struct lack *lack)
 /** Another clause reads it, which is said there. */
 static bool is_wanted_elsewhere(struct checker *k, struct str name)
 {
-	const struct names *here = names_of(k);
-	bool is_here = !map_get(&here->set, name) && map_get(&here->named, name);
-	return count_of(&variables_of(k)->n_wanting, name) > is_here;
+	for (size_t i = 0; i < k->b->script.clauses.n; i++) {
+		unsigned does = does_with(k, i, name);
+		if (i != k->i && does && !(does & USE_SET))
+			return true;
+	}
+	return false;
 }
 
 static void say_variable(struct scope *s, const struct variable *v)
@@ -377,23 +292,34 @@ static void say_variable(struct scope *s, const struct variable *v)
 			       STR_ARG(v->name), v->is_set ? "set and never read" : "never used");
 }
 
+/** Those of @c of which any place does what @does says. */
+static void add_loose(struct scope *s, const struct script_clause *c, unsigned does)
+{
+	const struct map *names = uses_variables(&s->k->b->uses, c);
+	for (struct map_entry *e = NULL; (e = map_next(names, e));)
+		if (((const struct used_name *)e->value)->does & does)
+			map_add(s->k->b->arena, &s->loose, e->key);
+}
+
 /**
  * What is not understood, and what is given to a macro or has the name of a macro's own (0.27
  * shares them with the clause: measured), may be set and read there.
  */
-static bool find_loose(void *ctx, struct node *n, struct node *parent)
+static void find_all_loose(struct scope *s)
 {
-	struct scope *s = ctx;
-	(void)parent;
-	if (n->kind == NODE_OPAQUE || (n->kind == NODE_CALL && !mapuse_is_known_call(s->k->b, n)) ||
-	    (n->kind == NODE_NAME && script_macro(&s->k->b->script, n)))
-		add_named(s->k->b->arena, n, &s->loose);
-	return true;
+	const struct script *script = &s->k->b->script;
+	add_loose(s, s->k->clause->clause, USE_GIVEN | USE_OPAQUE);
+	for (size_t i = 0; i < script->clauses.n; i++)
+		if (script->clauses.v[i]->node->kind == NODE_MACRO)
+			add_loose(s, script->clauses.v[i], ~0u);
 }
 
-static bool is_loose(const struct scope *s, struct str name)
+static bool has_lack(const struct scope *s, struct str name)
 {
-	return map_get(&s->loose, name) || map_get(&variables_of(s->k)->of_macros, name);
+	for (size_t i = 0; i < s->lacks.n; i++)
+		if (str_eq(node_text(s->lacks.v[i].n), name))
+			return true;
+	return false;
 }
 
 void check_variables(struct checker *k)
@@ -402,7 +328,7 @@ void check_variables(struct checker *k)
 	struct node *clause = k->clause->clause->node;
 	if (clause->kind == NODE_MACRO)
 		return;
-	node_walk(clause, find_loose, &s);
+	find_all_loose(&s);
 	for (struct node *n = clause->child; n; n = n->next) {
 		if (clause->kind == NODE_FUNCTION && n->kind == NODE_LET) {
 			struct variable *v = declare(&s, n->child);
@@ -411,10 +337,10 @@ void check_variables(struct checker *k)
 			look(&s, n, clause);
 		}
 	}
-	for (struct map_entry *e = NULL; (e = map_next(&s.lacks, e));)
-		if (!is_loose(&s, e->key))
-			say_lack(&s, e->value);
+	for (size_t i = 0; i < s.lacks.n; i++)
+		if (!map_get(&s.loose, node_text(s.lacks.v[i].n)))
+			say_lack(&s, &s.lacks.v[i]);
 	for (size_t i = 0; i < s.all.n; i++)
-		if (!is_loose(&s, s.all.v[i]->name) && !map_get(&s.lacks, s.all.v[i]->name))
-			say_variable(&s, s.all.v[i]);
+		if (!map_get(&s.loose, s.all.v[i].name) && !has_lack(&s, s.all.v[i].name))
+			say_variable(&s, &s.all.v[i]);
 }

@@ -19,7 +19,6 @@
 #include "base/outfile.h"
 #include "code/code.h"
 #include "base/json.h"
-#include "check/mapuse.h"
 #include "lower/expr.h"
 #include "cmd/commands.h"
 #include "cmd/cmd.h"
@@ -143,11 +142,11 @@ struct metric {
 	bool may_fall; /**< something may be added that is negative */
 };
 
-static void look_at_use(const struct mapuse *u, struct metric *m)
+static void look_at_use(const struct use *u, struct metric *m)
 {
 	static const char *const fns[] = {"count", "sum",  "min",   "max", "avg",
 					  "stats", "hist", "lhist", NULL};
-	m->is_own |= u->is_opaque || (u->is_cleared && mapuse_is_in(u, WHEN_END));
+	m->is_own |= (u->does & USE_OPAQUE) || ((u->does & USE_EMPTIES) && use_is_in(u, WHEN_END));
 	const struct node *call = u->value;
 	if (!call || call->kind != NODE_CALL || !tok_is_any(call->name, fns))
 		return;
@@ -182,21 +181,15 @@ static void write_metric(const struct metric *m, struct strbuf *names, struct st
 }
 
 /** What the agent is to know; false when there is nothing for it. */
-static bool write_metrics(struct arena *a, struct bind *b, struct strbuf *out)
+static bool write_metrics(struct bind *b, struct strbuf *out)
 {
-	struct mapuses all;
-	struct map seen = {0};
 	struct strbuf names, lines, prints;
 	strbuf_init(&names);
 	strbuf_init(&lines);
 	strbuf_init(&prints);
-	mapuse_find(b, &all);
-	for (size_t i = 0; i < all.uses.n; i++) {
-		struct metric m = {.name = all.uses.v[i].name};
-		if (map_get(&seen, m.name))
-			continue;
-		map_put(a, &seen, m.name, &all.uses.v[i]);
-		for (const struct mapuse *u = &all.uses.v[i]; u; u = u->next)
+	for (struct map_entry *e = NULL; (e = map_next(&b->uses.maps, e));) {
+		struct metric m = {.name = e->key};
+		for (const struct use *u = uses_of_map(&b->uses, m.name); u; u = u->next)
 			look_at_use(u, &m);
 		if (m.fn.n && !m.is_own)
 			write_metric(&m, &names, &lines, &prints);
@@ -239,7 +232,7 @@ static bool write_pcp(struct arena *a, struct diag *d, const struct expand_reque
 	strbuf_init(&text);
 	strbuf_adds(&text, strbuf_str(&x->program.text));
 	write_conditions(a, req, x, &text);
-	bool good = write_metrics(a, &x->bind, &text) ||
+	bool good = write_metrics(&x->bind, &text) ||
 		    diag_error(d, NULL,
 			       "the script has no metrics: they are maps of count(), sum(), min(), "
 			       "max(), avg(), stats(), hist() and lhist() that END does not clear");

@@ -63,14 +63,13 @@ static enum want wants_value(const struct emitter *e, const struct node *n,
 	return WANT_VALUE;
 }
 
-static void count_variable(struct emitter *e, struct map *set, const struct node *n)
+static size_t count_variables(const struct bind *b, const struct script_clause *c)
 {
-	bool is_set =
-	    (n->kind == NODE_ASSIGN || n->kind == NODE_LET) && n->child->kind == NODE_VARIABLE;
-	if (is_set && map_add(e->arena, set, n->child->name->text))
-		e->n_variables++;
-	for (const struct node *c = n->child; c; c = c->next)
-		count_variable(e, set, c);
+	const struct map *all = uses_variables(&b->uses, c);
+	size_t n = 0;
+	for (struct map_entry *m = NULL; (m = map_next(all, m));)
+		n += (((struct used_name *)m->value)->does & (USE_SET | USE_ADD)) != 0;
+	return n;
 }
 
 static void write_clause(struct program_writer *p, size_t i)
@@ -79,7 +78,6 @@ static void write_clause(struct program_writer *p, size_t i)
 	struct written *w = &p->clauses[i];
 	const struct script_clause *c = e->b->script.clauses.v[i];
 	const struct node *n = c->node, *predicate = script_predicate(c);
-	struct map set = {0};
 	e->i = i;
 	e->clause = e->b->clauses[i];
 	e->body = n;
@@ -88,12 +86,12 @@ static void write_clause(struct program_writer *p, size_t i)
 	e->n_variables = 0;
 	e->in_body = false;
 	bind_lookup_from(e->b, i);
-	strings_find(e->arena, c->node, &e->beside);
+	strings_find(e->b, c, &e->beside);
 	if (n->kind != NODE_CLAUSE) {
 		w->all = emit_written(e, n, emit_children(e, n, wants_value));
 		return;
 	}
-	count_variable(e, &set, n);
+	e->n_variables = count_variables(e->b, c);
 	if (predicate && predicate->child) {
 		w->condition = emit(e, predicate->child, WANT_VALUE);
 		w->predicate = emit_written(e, predicate, &w->condition);
@@ -357,12 +355,10 @@ static void find_maps(struct emitter *e)
 	const struct bind *b = e->b;
 	for (size_t i = 0; i < b->tables.n; i++)
 		map_add(e->arena, &e->tables, b->tables.v[i].map);
-	for (size_t i = 0; i < b->script.clauses.n; i++)
-		for (size_t m = 0; m < b->script.clauses.v[i]->maps.n; m++) {
-			const struct script_map_use *use = &b->script.clauses.v[i]->maps.v[m];
-			if (use->value && strings_is_read(use->value))
-				map_add(e->arena, &e->holders, use->name);
-		}
+	for (struct map_entry *m = NULL; (m = map_next(&b->uses.maps, m));)
+		for (const struct use *u = uses_of_map(&b->uses, m->key); u; u = u->next)
+			if (u->value && strings_is_read(u->value))
+				map_add(e->arena, &e->holders, m->key);
 }
 
 /** For readers tables are on lines of their own. */

@@ -67,9 +67,9 @@ struct emitter {
 	// For BEGIN and END: later ones stand before, and behind, what is there.
 	struct str begin, end;
 	// Of records:
-	struct str key;	    /**< the variable that has KEY */
-	VEC(struct str) at; /**< variables that have addresses of structs */
-	size_t n_variables; /**< that the clause sets */
+	struct str key;	       /**< the variable that has KEY */
+	VEC(struct str) at;    /**< variables that have addresses of structs */
+	size_t n_variables;    /**< that the clause sets */
 	struct strings beside; /**< what else its calls have on the stack */
 };
 

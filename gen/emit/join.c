@@ -107,22 +107,17 @@ static bool is_number(struct node *value)
 	}
 }
 
-static bool find_big_variable(void *ctx, struct node *n, struct node *parent)
-{
-	bool *found = ctx;
-	(void)parent;
-	*found |=
-	    n->kind == NODE_ASSIGN && n->child->kind == NODE_VARIABLE && !is_number(n->last_child);
-	return !*found;
-}
-
 /** Its variables would have to fit on the stack beside those of another clause. */
 static bool has_big_variable(const struct bind *b, const struct script_clause *c)
 {
-	bool found = false;
-	if (!dialect_has_blocks(b->version))
-		node_walk(c->node, find_big_variable, &found);
-	return found;
+	const struct map *variables = uses_variables(&b->uses, c);
+	if (dialect_has_blocks(b->version))
+		return false;
+	for (struct map_entry *e = NULL; (e = map_next(variables, e));)
+		for (const struct use *u = ((struct used_name *)e->value)->first; u; u = u->next)
+			if (u->value && !is_number(u->value))
+				return true;
+	return false;
 }
 
 /** May other attach points than this have some of its probes? */

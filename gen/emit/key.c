@@ -14,16 +14,9 @@ struct part {
 	bool is_call; // the key names it: it is to become a number
 };
 
-/** The uses of a map. */
-struct uses {
-	VEC(struct script_map_use *) list;
-	VEC(size_t) clauses; // that they are in
-};
-
 struct keyed {
 	struct bind *b;
 	struct str name;
-	const struct uses *uses;
 	size_t clause; // that a use is in
 	VEC(struct part) parts;
 	bool is_seen;	  // a use with a key
@@ -32,15 +25,6 @@ struct keyed {
 	struct value value;
 	bool has_value; // some use tells what that is
 };
-
-/** @m without a key, as the argument of what does not look at keys. */
-static bool is_whole(const struct script_map_use *m)
-{
-	static const char *const words[] = {"clear", "print", "zero", NULL};
-	const struct node *call = m->parent;
-	return !m->has_key && call && call->kind == NODE_CALL && call->child == m->node &&
-	       tok_is_any(call->name, words);
-}
 
 /** What @e is where a map is printed; without a type: not known. */
 static struct value shape_of_value(struct bind *b, const struct expr *e)
@@ -104,7 +88,7 @@ static void join(struct keyed *k, struct part *was, const struct part *part)
 	was->is_call &= is_one;
 }
 
-static void look_at_key(struct keyed *k, const struct script_map_use *m)
+static void look_at_key(struct keyed *k, const struct use *m)
 {
 	size_t n = 0;
 	for (struct node *c = m->node->child; c; c = c->next, n++) {
@@ -159,23 +143,13 @@ static struct map_shape shape_of(struct keyed *k)
 	return shape;
 }
 
-/** Calls @take for each use of the map. */
-static void walk_uses(struct keyed *k,
-		      void (*take)(struct keyed *k, const struct script_map_use *m))
+static void look_at_use(struct keyed *k, const struct use *m)
 {
-	for (size_t i = 0; i < k->uses->list.n; i++) {
-		k->clause = k->uses->clauses.v[i];
-		take(k, k->uses->list.v[i]);
-	}
-}
-
-static void look_at_use(struct keyed *k, const struct script_map_use *m)
-{
-	if (m->has_key && m->node)
+	if (m->node->child)
 		look_at_key(k, m);
-	else
-		k->is_fixed |= !is_whole(m);
-	if (m->is_set)
+	else // what looks at no keys
+		k->is_fixed |= !(m->does & (USE_EMPTIES | USE_PRINT));
+	if (m->does & USE_WRITES)
 		look_at_value(k, m->value);
 }
 
@@ -192,12 +166,15 @@ static bool can_be_cut(const struct keyed *k)
 	return n_texts < 2;
 }
 
-static void take_map(struct emitter *e, struct str name, const struct uses *uses)
+static void take_map(struct emitter *e, struct str name, const struct map *clauses)
 {
 	struct bind *b = e->b;
 	struct keyed *k = arena_new(e->arena, struct keyed);
-	*k = (struct keyed){.b = b, .name = name, .uses = uses};
-	walk_uses(k, look_at_use);
+	*k = (struct keyed){.b = b, .name = name};
+	for (const struct use *u = uses_of_map(&b->uses, name); u; u = u->next) {
+		k->clause = (size_t)(uintptr_t)map_get_ptr(clauses, u->clause) - 1;
+		look_at_use(k, u);
+	}
 	if (k->is_disputed)
 		k->parts.n = 0;
 	k->is_fixed |= !can_be_cut(k);
@@ -206,27 +183,15 @@ static void take_map(struct emitter *e, struct str name, const struct uses *uses
 	vec_push(b->arena, &b->map_shapes, shape_of(k));
 }
 
-static void add_use(struct arena *a, struct map *maps, size_t clause, struct script_map_use *use)
-{
-	struct uses *uses = map_get(maps, use->name);
-	if (!uses) {
-		uses = arena_new(a, struct uses);
-		map_put(a, maps, use->name, uses);
-	}
-	vec_push(a, &uses->list, use);
-	vec_push(a, &uses->clauses, clause);
-}
-
 void key_find_all(struct emitter *e)
 {
-	const struct bind *b = e->b;
-	struct map maps = {0}; // name -> struct uses
-	for (size_t i = 0; i < b->script.clauses.n && e->makes_records; i++)
-		for (size_t n = 0; n < b->script.clauses.v[i]->maps.n; n++)
-			add_use(e->arena, &maps, i, &b->script.clauses.v[i]->maps.v[n]);
-	for (struct map_entry *m = NULL; (m = map_next(&maps, m));)
-		if (!table_names(e->b, m->key))
-			take_map(e, m->key, m->value);
+	struct bind *b = e->b;
+	struct map clauses = {0}; // -> index + 1
+	for (size_t i = 0; i < b->script.clauses.n; i++)
+		map_put_ptr(e->arena, &clauses, b->script.clauses.v[i], (void *)(uintptr_t)(i + 1));
+	for (struct map_entry *m = NULL; e->makes_records && (m = map_next(&b->uses.maps, m));)
+		if (!table_names(b, m->key))
+			take_map(e, m->key, &clauses);
 }
 
 const struct text *key_part(struct emitter *e, const struct node *map, const struct node *n,

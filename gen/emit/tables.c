@@ -9,12 +9,12 @@
 #include "out/dialect.h"
 
 /** A script may add names of its own to a table, and nothing else. */
-static bool holds_names(struct bind *b, const struct script_map_use *use)
+static bool holds_names(struct bind *b, const struct use *use)
 {
 	const struct expr *x = use->value ? use->value->expr : NULL;
 	bool may_be_text = use->value && (!x || x->kind == EXPR_OPEN || x->kind == EXPR_TEXT);
 	struct diag_place place = tok_place(use->at);
-	return !use->is_set || may_be_text ||
+	return !(use->does & USE_WRITES) || may_be_text ||
 	       diag_check(b->diag, "table", DIAG_ERROR, &place,
 			  "@" STR_FMT " is a table of names: another map needs another name",
 			  STR_ARG(use->name));
@@ -23,12 +23,9 @@ static bool holds_names(struct bind *b, const struct script_map_use *use)
 /** Does the script use @map as a table? */
 static bool check_uses(struct bind *b, struct str map)
 {
-	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		const struct script_clause *c = b->script.clauses.v[i];
-		for (size_t k = 0; k < c->maps.n; k++)
-			if (str_eq(c->maps.v[k].name, map) && !holds_names(b, &c->maps.v[k]))
-				return false;
-	}
+	for (const struct use *u = uses_of_map(&b->uses, map); u; u = u->next)
+		if (!holds_names(b, u))
+			return false;
 	return true;
 }
 

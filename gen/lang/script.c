@@ -119,22 +119,7 @@ static void add_arg(struct collector *k, struct token *t)
 		vec_push(k->arena, &k->clause->args, (struct script_arg){t, n});
 }
 
-static void add_map(struct collector *k, struct node *n, const struct node *parent)
-{
-	struct script_map_use u = {.at = n->first,
-				   .name = n->name ? n->name->text : STR(""),
-				   .has_key = n->child != NULL,
-				   .node = n,
-				   .parent = parent};
-	if (parent && parent->kind == NODE_ASSIGN && parent->child == n)
-		u.value = n->next;
-	u.is_set = node_is_step(parent) || u.value;
-	u.is_written = u.is_set || node_is(parent, NODE_CALL, "clear") ||
-		       node_is(parent, NODE_CALL, "delete") || node_is(parent, NODE_CALL, "zero");
-	vec_push(k->arena, &k->clause->maps, u);
-}
-
-/** What is not understood may do anything with what it names. */
+/** What is not understood may read what it names. */
 static void add_opaque(struct collector *k, const struct node *n)
 {
 	for (struct token *t = n->first, *prev = NULL;; prev = t, t = t->next) {
@@ -142,15 +127,6 @@ static void add_opaque(struct collector *k, const struct node *n)
 		    prev && (tok_is(prev, ".") || tok_is(prev, "->") || tok_is(prev, "@"));
 		if (t->kind == TOK_IDENT && !is_member)
 			add_arg(k, t);
-		if (tok_is(t, "@"))
-			vec_push(k->arena, &k->clause->maps,
-				 (struct script_map_use){.at = t,
-							 .name = t->next->kind == TOK_IDENT &&
-									 !t->next->space
-								     ? t->next->text
-								     : STR(""),
-							 .is_set = true,
-							 .is_written = true});
 		if (t == n->last)
 			break;
 	}
@@ -159,9 +135,8 @@ static void add_opaque(struct collector *k, const struct node *n)
 static bool collect(void *ctx, struct node *n, struct node *parent)
 {
 	struct collector *k = ctx;
-	if (n->kind == NODE_MAP)
-		add_map(k, n, parent);
-	else if (n->kind == NODE_NAME)
+	(void)parent;
+	if (n->kind == NODE_NAME)
 		add_arg(k, n->name);
 	else if (n->kind == NODE_OPAQUE)
 		add_opaque(k, n);

@@ -3,7 +3,7 @@
  *
  * A bpftrace program is a list of C definitions, then clauses: attach points, an optional
  * /predicate/ and a { body }. This lists their nodes, and what the later layers ask about them:
- * what a clause is attached to, the arguments and maps that it uses, the macros by name.
+ * what a clause is attached to, the arguments that it uses, the macros by name.
  *
  *	struct script s;
  *	if (script_parse(&arena, &diag, pp.out, &s))
@@ -43,18 +43,6 @@ struct script_arg {
 	unsigned n;
 };
 
-/** @name, with or without [key]. */
-struct script_map_use {
-	struct str name;	   /**< without @ */
-	struct token *at;	   /**< the @ */
-	bool has_key;		   /**< [ follows */
-	bool is_set;		   /**< assigned, ++, --, op= */
-	bool is_written;	   /**< the same, or the argument of clear/delete/zero */
-	const struct node *value;  /**< what is assigned to it, or NULL */
-	const struct node *parent; /**< of the map's node; NULL where nothing is understood */
-	struct node *node;	   /**< the same */
-};
-
 struct script_clause {
 	struct node *node; /**< NODE_CLAUSE, NODE_FUNCTION or NODE_MACRO */
 	/**
@@ -68,7 +56,6 @@ struct script_clause {
 	 * token.
 	 */
 	VEC(struct node *) named_args;
-	VEC(struct script_map_use) maps;
 };
 
 /** Those of one name: they differ in their parameters. */

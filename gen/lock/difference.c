@@ -167,12 +167,12 @@ void difference_find(struct difference *df, struct arena *a, struct targetfiles 
 }
 
 /** A clause that attaches to a probe. */
-struct use {
+struct probe_use {
 	const struct attach_clause *clause;
-	struct use *next;
+	struct probe_use *next;
 };
 
-/** "provider:name" -> struct use, of all clauses of @b. */
+/** "provider:name" -> struct probe_use, of all clauses of @b. */
 static struct map uses_of(struct arena *a, const struct bind *b)
 {
 	struct map uses = {0};
@@ -180,8 +180,8 @@ static struct map uses_of(struct arena *a, const struct bind *b)
 		const struct attach_clause *c = b->clauses[i];
 		for (size_t k = 0; k < c->probes.n; k++) {
 			struct str name = probe_name(a, c->probes.v[k].probe);
-			struct use *use = arena_new(a, struct use);
-			*use = (struct use){c, map_get(&uses, name)};
+			struct probe_use *use = arena_new(a, struct probe_use);
+			*use = (struct probe_use){c, map_get(&uses, name)};
 			map_put(a, &uses, name, use);
 		}
 	}
@@ -207,7 +207,7 @@ size_t difference_mark(struct difference *df, const struct bind *b, const char *
 	size_t n = 0;
 	for (size_t i = 0; i < df->changes.n; i++) {
 		struct change *ch = &df->changes.v[i];
-		const struct use *use = map_get(&uses, ch->subject);
+		const struct probe_use *use = map_get(&uses, ch->subject);
 		while (use && !relies(use->clause, ch))
 			use = use->next;
 		if (use)

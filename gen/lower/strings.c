@@ -17,14 +17,13 @@ static bool is_text(const struct node *n)
 
 // --- beside a call ---
 
-static bool find_variable(void *ctx, struct node *n, struct node *parent)
+/** Does the name, somewhere, get a text? */
+static bool gets_text(const struct used_name *name)
 {
-	struct strings *s = ctx;
-	bool is_set = (n->kind == NODE_ASSIGN || n->kind == NODE_LET) && n->child->next &&
-		      n->child->kind == NODE_VARIABLE && is_text(n->last_child);
-	(void)parent;
-	s->n_variables += is_set && map_add(s->arena, &s->variables, n->child->name->text);
-	return true;
+	const struct use *u = name->first;
+	while (u && !(u->value && is_text(u->value)))
+		u = u->next;
+	return u;
 }
 
 static bool find_string(void *ctx, struct node *n, struct node *parent)
@@ -48,11 +47,13 @@ static void find_calls(struct strings *s, struct node *n, unsigned above)
 	}
 }
 
-void strings_find(struct arena *a, struct node *clause, struct strings *ret)
+void strings_find(const struct bind *b, const struct script_clause *c, struct strings *ret)
 {
-	*ret = (struct strings){.arena = a};
-	node_walk(clause, find_variable, ret);
-	find_calls(ret, clause, 0);
+	const struct map *variables = uses_variables(&b->uses, c);
+	*ret = (struct strings){.arena = b->arena};
+	for (struct map_entry *e = NULL; (e = map_next(variables, e));)
+		ret->n_variables += gets_text(e->value);
+	find_calls(ret, c->node, 0);
 }
 
 unsigned strings_beside(const struct strings *s, const struct node *call)

@@ -22,12 +22,11 @@ unsigned strings_printed(struct node *n);
 /** What else of a clause is on the stack when it makes a call. */
 struct strings {
 	struct arena *arena;
-	struct map variables;  /**< that hold a string */
 	struct map conditions; /**< call -> how many that read strings decide about it */
-	unsigned n_variables;
+	unsigned n_variables;  /**< that hold a string */
 };
 
-void strings_find(struct arena *a, struct node *clause, struct strings *ret);
+void strings_find(const struct bind *b, const struct script_clause *c, struct strings *ret);
 /** So many more strings are there when @call, somewhere in the clause of @s, is made. */
 unsigned strings_beside(const struct strings *s, const struct node *call);
 

@@ -6,22 +6,11 @@
 #include "ctype/enumtab.h"
 
 /** Only read, in all clauses of the program? And where first. */
-static bool is_only_read(const struct bind *b, struct str map, struct token **ret_at)
+static bool is_only_read(const struct bind *b, struct str map, const struct token **ret_at)
 {
-	*ret_at = NULL;
-	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		const struct script_clause *c = b->script.clauses.v[i];
-		for (size_t k = 0; k < c->maps.n; k++) {
-			const struct script_map_use *use = &c->maps.v[k];
-			if (!str_eq(use->name, map))
-				continue;
-			if (use->is_written)
-				return false;
-			if (!*ret_at)
-				*ret_at = use->at;
-		}
-	}
-	return *ret_at != NULL;
+	const struct use *u = uses_of_map(&b->uses, map);
+	*ret_at = u ? u->at : NULL;
+	return u && !(uses_do_with_map(&b->uses, map) & (USE_WRITES | USE_EMPTIES | USE_DELETE));
 }
 
 static bool is_word(const struct token *t)
@@ -76,11 +65,10 @@ static struct lookup *lookup_for(struct bind *b, struct str map)
 	struct lookup *lk = bind_lookup(b);
 	struct context *near = arena_new(b->arena, struct context);
 	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		const struct script_clause *c = b->script.clauses.v[i];
 		const struct context *its = &b->clauses[i]->near;
 		bool reads = false;
-		for (size_t k = 0; k < c->maps.n; k++)
-			reads |= str_eq(c->maps.v[k].name, map);
+		for (const struct use *u = uses_of_map(&b->uses, map); u; u = u->next)
+			reads |= u->clause == b->script.clauses.v[i];
 		for (size_t k = 0; k < its->places.n && reads; k++)
 			context_add(b->arena, near, its->places.v[k].src, its->places.v[k].addr);
 	}
@@ -136,7 +124,7 @@ static bool collect_conf(struct bind *b, struct map *named)
 		return false;
 	for (size_t i = 0; i < b->listed->entries.n; i++) {
 		const struct enumconf_entry *e = &b->listed->entries.v[i];
-		struct token *at;
+		const struct token *at;
 		if (!is_only_read(b, e->map, &at) || !map_add(b->arena, named, e->map))
 			continue;
 		vec_push(b->arena, &b->tables,

@@ -1,5 +1,6 @@
 // The parts of a program: definitions, clauses, and what the clauses use.
 #include "lang/script.h"
+#include "sema/uses.h"
 
 #include "lang/print.h"
 #include "tap.h"
@@ -49,16 +50,29 @@ static struct str attached(size_t i)
 	return strbuf_take(&b, &arena);
 }
 
-/** Map uses of the first clause: name, then [] with a key, then = when written. */
-static struct str map_uses(const char *body)
+/** Uses of maps and variables of the program, by name: what is done, a letter each. */
+static struct str uses(const char *text)
 {
+	static const char letters[] = "rsadczplg?"; // in the order of enum use_does
 	struct strbuf b;
+	struct uses all;
 	strbuf_init(&b);
-	parse(body);
-	for (size_t i = 0; s.clauses.n && i < s.clauses.v[0]->maps.n; i++) {
-		struct script_map_use *u = &s.clauses.v[0]->maps.v[i];
-		strbuf_addf(&b, "%s" STR_FMT "%s%s", i ? " " : "", STR_ARG(u->name),
-			    u->has_key ? "[]" : "", u->is_written ? "=" : "");
+	parse(text);
+	uses_find(&arena, &s, &all);
+	for (size_t i = 0; i <= s.clauses.n; i++) {
+		const struct map *names = i ? uses_variables(&all, s.clauses.v[i - 1]) : &all.maps;
+		for (struct map_entry *e = NULL; (e = map_next(names, e));) {
+			strbuf_addf(&b, "%s%s" STR_FMT, strbuf_str(&b).n ? " " : "", i ? "" : "@",
+				    STR_ARG(e->key));
+			for (const struct use *u = ((struct used_name *)e->value)->first; u;
+			     u = u->next) {
+				strbuf_addz(&b, u->node->child ? "[]" : ":");
+				for (unsigned k = 0; letters[k]; k++)
+					if (u->does & 1u << k)
+						strbuf_addc(&b, letters[k]);
+				strbuf_addz(&b, u->is_whole ? "*" : "");
+			}
+		}
 	}
 	return strbuf_take(&b, &arena);
 }
@@ -111,17 +125,21 @@ static void arguments(void)
 	   "args.NAME, args->NAME and args.N");
 }
 
-static void maps(void)
+static void names(void)
 {
-	is_str(map_uses("BEGIN { @a = 1; @b[1] += 2; @c++; --@d; @e[@f[1], 2]++; @ = 3; }"),
-	       STR("a= b[]= c= d= e[]= f[] ="), "maps that are written");
-	is_str(map_uses("BEGIN { print(@a); $x = @b[1] == 2; if (@c <= 1) { @d[@e]; } (@f) }"),
-	       STR("a b[] c d[] e f"), "maps that are only read");
-	is_str(map_uses("BEGIN { clear(@a); delete(@b[1]); zero(@c); delete(@d, @e[1]); "
-			"printf(\"%d\", @f); }"),
-	       STR("a= b[]= c= d= e[]= f"), "clear, delete and zero write");
-	is_str(map_uses("BEGIN { for ($kv : @m) { print($kv.0); } @x[(@y)] = @y }"),
-	       STR("m x[]= y y"), "a map that is walked is read");
+	is_str(uses("BEGIN { @a = 1; @b[1] += 2; @c++; --@d; @e[@f[1], 2]++; @ = @c++; }"),
+	       STR("@a:s @b[]a @c:a:ra @d:a @e[]a @f[]r @:s"), "maps that are set, and counted up");
+	is_str(
+	    uses("BEGIN { $x = @b[1] == 2; if (@c <= 1) { @d[@e]; } (@f) } END { $x++; @f == 1; }"),
+	    STR("@b[]r @c:r @d[]r @e:r @f:r:s $x:s $x:a"),
+	    "that are read; a variable is one clause's");
+	is_str(uses("BEGIN { clear(@a); delete(@b[1]); zero(@c); delete(@d, @e[1]); print(@f); "
+		    "print(@g[1]); printf(\"%d\", @h); len(@f) }"),
+	       STR("@a:c* @b[]d @c:z* @d:d* @e[]r @f:rp*:r* @g[]rp @h:r"), "in calls");
+	is_str(uses("BEGIN { for ($kv : @m) { print($kv.0); } let $l : int8; @x[(@y)] = @y }"),
+	       STR("@m:rl* @x[]s @y:r:r $kv:l:r $l:s"), "in loops and declarations");
+	is_str(uses("macro m(@p, $v) { @p = $v; @q = 1 } BEGIN { m(@a, $x); unknown($x + 1) }"),
+	       STR("@q:s @a:rg* $v:r:r $x:rg:rg"), "what a macro gets, not its parameters");
 }
 
 static void definitions(void)
@@ -172,7 +190,7 @@ int main(void)
 	attach_points();
 	predicates();
 	arguments();
-	maps();
+	names();
 	definitions();
 	others();
 	brackets();

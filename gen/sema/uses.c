@@ -1,0 +1,215 @@
+#include "sema/uses.h"
+
+struct finder {
+	struct uses *uses;
+	const struct script *script;
+	const struct script_clause *clause;
+};
+
+static void add(struct arena *a, struct map *names, const struct use *u)
+{
+	struct used_name *name = map_get(names, u->name);
+	struct use *use = arena_new(a, struct use);
+	*use = *u;
+	if (!name) {
+		name = arena_new(a, struct used_name);
+		map_put(a, names, u->name, name);
+		name->first = use;
+	} else {
+		name->last->next = use;
+	}
+	name->last = use;
+	name->does |= use->does;
+}
+
+/** The variables of @c, to be added to. */
+static struct map *variables_of(struct uses *u, const struct script_clause *c)
+{
+	struct map *names = map_get_ptr(&u->variables, c);
+	if (!names) {
+		names = arena_new(u->arena, struct map);
+		map_put_ptr(u->arena, &u->variables, c, names);
+	}
+	return names;
+}
+
+/** In a macro its parameters stand for other maps. */
+static bool is_parameter(const struct node *clause, const struct node *map)
+{
+	if (clause->kind != NODE_MACRO || !map->name)
+		return false;
+	for (const struct node *p = clause->child; p->next; p = p->next)
+		if (p->kind == NODE_MAP && p->name && str_eq(node_text(p), node_text(map)))
+			return true;
+	return false;
+}
+
+/** Is it a function of bpftrace's? find(@m, key, $value) sets what it is given. */
+static bool is_known_call(const struct script *s, const struct node *call)
+{
+	return !script_macro(s, call) && !tok_is(call->name, "find") &&
+	       vocabulary_word(node_text(call))->name;
+}
+
+/** What a function of bpftrace's does with the map that it is given first, not with its value. */
+static unsigned done_by(const struct node *call)
+{
+	static const struct {
+		const char *name;
+		unsigned does;
+	} words[] = {
+	    {"print", USE_READ | USE_PRINT}, {"clear", USE_CLEAR}, {"zero", USE_ZERO},
+	    {"delete", USE_DELETE},	     {"len", USE_READ},	   {"has_key", USE_READ},
+	};
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (tok_is(call->name, words[i].name))
+			return words[i].does;
+	return 0;
+}
+
+static unsigned does_in_call(const struct finder *f, const struct use *u, bool *is_whole)
+{
+	const struct node *call = u->parent;
+	unsigned does = call->child == u->node ? done_by(call) : 0;
+	bool is_given = !is_known_call(f->script, call);
+	*is_whole = !u->node->child && (does || is_given);
+	return is_given ? USE_READ | USE_GIVEN : does ? does : USE_READ;
+}
+
+/** What is done with the map or variable @u->node; @above: the parent of its parent. */
+static void classify(const struct finder *f, struct use *u, const struct node *above)
+{
+	const struct node *parent = u->parent;
+	bool is_first = parent->child == u->node;
+	bool is_statement = above && above->kind == NODE_EXPRESSION;
+	if (parent->kind == NODE_ASSIGN && is_first) {
+		u->does = tok_is(parent->name, "=") ? USE_SET : USE_ADD;
+		u->value = u->node->next;
+	} else if (parent->kind == NODE_LET && is_first) {
+		struct node *last = parent->last_child;
+		u->does = USE_SET;
+		if (last != u->node && last->kind != NODE_TYPE && last->kind != NODE_TYPEOF)
+			u->value = last;
+	} else if (node_is_step(parent)) {
+		u->does = USE_ADD | (is_statement ? 0 : USE_READ);
+	} else if (node_is(parent, NODE_BINARY, "==") && is_first && is_statement) {
+		u->does = USE_SET; // as check/flow.c says
+	} else if (parent->kind == NODE_FOR && u->node->kind == NODE_MAP) {
+		u->does = USE_READ | USE_LOOP;
+		u->is_whole = true;
+	} else if (parent->kind == NODE_FOR && is_first) {
+		u->does = USE_LOOP;
+	} else if (parent->kind == NODE_CALL && u->node->kind == NODE_MAP) {
+		u->does = does_in_call(f, u, &u->is_whole);
+	} else {
+		u->does = USE_READ;
+	}
+}
+
+static void add_opaque(struct finder *f, struct node *n)
+{
+	for (const struct token *t = n->first; t != n->last->next; t = t->next) {
+		bool is_map = tok_is(t, "@");
+		bool is_named = t != n->last && t->next->kind == TOK_IDENT && !t->next->space;
+		struct use u = {.clause = f->clause,
+				.node = n,
+				.at = t,
+				.does = USE_READ | USE_OPAQUE,
+				.is_whole = true};
+		if (is_map)
+			u.name = is_named ? t->next->text : STR("");
+		else if (t->kind == TOK_IDENT && t->text.p[0] == '$')
+			u.name = t->text;
+		else
+			continue;
+		add(f->uses->arena, is_map ? &f->uses->maps : variables_of(f->uses, f->clause), &u);
+	}
+}
+
+/** @is_given: it is in what a macro or an unknown function is given. */
+static void look(struct finder *f, struct node *n, const struct node *parent,
+		 const struct node *above, bool is_given)
+{
+	struct use u = {.clause = f->clause, .node = n, .parent = parent, .at = n->first};
+	if (n->kind == NODE_MAP && !is_parameter(f->clause->node, n)) {
+		u.name = n->name ? n->name->text : STR("");
+		classify(f, &u, above);
+		add(f->uses->arena, &f->uses->maps, &u);
+	} else if (n->kind == NODE_VARIABLE) {
+		u.name = node_text(n);
+		classify(f, &u, above);
+		u.does |= is_given ? USE_GIVEN : 0;
+		add(f->uses->arena, variables_of(f->uses, f->clause), &u);
+	} else if (n->kind == NODE_OPAQUE) {
+		add_opaque(f, n);
+	}
+	is_given |= n->kind == NODE_CALL && !is_known_call(f->script, n);
+	for (struct node *c = n->child; c; c = c->next)
+		look(f, c, n, parent, is_given);
+}
+
+void uses_find(struct arena *a, const struct script *s, struct uses *ret)
+{
+	struct finder f = {.uses = ret, .script = s};
+	*ret = (struct uses){.arena = a};
+	for (const struct node *n = s->program->child; n; n = n->next)
+		ret->is_open |= n->kind == NODE_IMPORT || n->kind == NODE_OPAQUE;
+	for (size_t i = 0; i < s->clauses.n; i++) {
+		f.clause = s->clauses.v[i];
+		for (struct node *n = f.clause->node->child; n; n = n->next)
+			if (n->kind != NODE_ATTACH)
+				look(&f, n, f.clause->node, NULL, false);
+	}
+}
+
+const struct use *uses_of_map(const struct uses *u, struct str name)
+{
+	const struct used_name *n = map_get(&u->maps, name);
+	return n ? n->first : NULL;
+}
+
+unsigned uses_do_with_map(const struct uses *u, struct str name)
+{
+	const struct used_name *n = map_get(&u->maps, name);
+	return n ? n->does : 0;
+}
+
+const struct map *uses_variables(const struct uses *u, const struct script_clause *c)
+{
+	static const struct map none;
+	const struct map *names = map_get_ptr(&u->variables, c);
+	return names ? names : &none;
+}
+
+void uses_add_map(struct uses *u, struct use use)
+{
+	add(u->arena, &u->maps, &use);
+}
+
+void uses_move(struct uses *u, const struct script_clause *from, const struct script_clause *to)
+{
+	for (struct map_entry *e = NULL; (e = map_next(&u->maps, e));)
+		for (struct use *use = ((struct used_name *)e->value)->first; use; use = use->next)
+			if (use->clause == from)
+				use->clause = to;
+	const struct map *variables = uses_variables(u, from);
+	for (struct map_entry *e = NULL; (e = map_next(variables, e));)
+		for (struct use *use = ((struct used_name *)e->value)->first; use;
+		     use = use->next) {
+			struct use moved = *use;
+			moved.name =
+			    use->node->kind == NODE_VARIABLE ? node_text(use->node) : use->name;
+			moved.clause = to;
+			moved.next = NULL;
+			add(u->arena, variables_of(u, to), &moved);
+		}
+}
+
+bool use_is_in(const struct use *u, enum provider_when when)
+{
+	const struct script_clause *c = u->clause;
+	for (size_t i = 0; i < c->attach.n; i++)
+		if (c->attach.v[i].provider->when != when)
+			return false;
+	return c->attach.n > 0;
+}
