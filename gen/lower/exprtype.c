@@ -210,6 +210,50 @@ static void learn(struct finder *f, const struct node *target, const struct expr
 	}
 }
 
+/** What @x and @y, keys of one map in two places, have in common; of tuples in tuples @depth deep. */
+static struct expr *join_keys(struct arena *a, const struct expr *x, const struct expr *y,
+			      unsigned depth)
+{
+	if (!x || !y || !depth)
+		return NULL;
+	struct expr *both = arena_new(a, struct expr);
+	*both = *x;
+	both->sign = sign_join(x->sign, y->sign);
+	both->kind = join_kinds(x->kind, y->kind);
+	both->is_wide |= y->is_wide;
+	both->is_mixed |= y->is_mixed || is_mixture(x, y);
+	if (x->enumerator_of != y->enumerator_of)
+		both->enumerator_of = NULL;
+	if (x->n_elements != y->n_elements) {
+		both->kind = EXPR_MIXED;
+		both->n_elements = 0;
+	}
+	if (both->n_elements)
+		both->elements = arena_array(a, struct expr *, both->n_elements);
+	for (size_t i = 0; i < both->n_elements; i++)
+		both->elements[i] = join_keys(a, x->elements[i], y->elements[i], depth - 1);
+	return both;
+}
+
+/** The key that @map is set under: several values are a tuple to a loop over it. */
+static void learn_key(struct finder *f, const struct node *map)
+{
+	struct holder *h = holder_of(f, key_of(f, map));
+	struct arena *a = f->b->arena;
+	struct expr *key = map->child->expr;
+	size_t n = 0;
+	if (map->child->next) {
+		key = arena_new(a, struct expr);
+		*key = (struct expr){.kind = EXPR_TUPLE, .sign = SIGN_OTHER};
+		for (const struct node *c = map->child; c; c = c->next)
+			key->n_elements++;
+		key->elements = arena_array(a, struct expr *, key->n_elements);
+		for (const struct node *c = map->child; c; c = c->next)
+			key->elements[n++] = c->expr;
+	}
+	h->key = h->key ? join_keys(a, h->key, key, 3) : key;
+}
+
 /** What is known by that name. */
 static void recall(struct finder *f, const struct node *n, struct expr *e)
 {
@@ -418,7 +462,7 @@ static void find_assign(struct finder *f, struct node *n, struct expr *e)
 	kept.kind = is_plain ? value->kind : EXPR_NUMBER;
 	learn(f, target, &kept);
 	if (is_plain && target->kind == NODE_MAP && target->child)
-		holder_of(f, key_of(f, target))->key = target->child->expr;
+		learn_key(f, target);
 }
 
 static void find_let(struct finder *f, struct node *n, struct expr *e)
