@@ -29,6 +29,7 @@ const struct check_name check_names[] = {
     {"operator", "an operator, comparison or condition that does not take what it is given", false},
     {"parentheses", "an expression that C reads otherwise than it looks", false},
     {"pointer", "a pointer to something else, or a number that is followed as one", false},
+    {"range", "numbers that this bpftrace counts wrongly or loses", true},
     {"replaced", "a file that is not the one of its name any more", false},
     {"scope", "events of other processes, or none of those that are meant", false},
     {"shadow", "a variable that is declared again", false},

@@ -253,6 +253,24 @@ static void check_minus(const struct argument *x)
 			  x->function, DIALECT_ARG(v), x->text);
 }
 
+/** What some versions count wrong, or lose: hardly a script has such numbers, nor can one know. */
+static void check_range(const struct argument *x)
+{
+	unsigned v = x->k->b->version;
+	const struct expr *e = x->value->expr;
+	const char *why = NULL;
+	if (tok_is(x->call->name, "max") && dialect_loses_negative_max(v) && e->sign == SIGN_SIGNED)
+		why = "loses negative numbers where no other is among them";
+	else if (tok_is(x->call->name, "min") && dialect_has_narrow_samples(v) && e->is_wide)
+		why = "loses numbers from 4294967296 on";
+	else if (tok_is(x->call->name, "hist") && dialect_has_narrow_samples(v) && e->is_wide)
+		why = "counts numbers from 4294967296 on in [2G, 4G)";
+	bool is_certain = node_is(x->value, NODE_NAME, "nsecs");
+	if (why)
+		check_say(x->k, x->value, "range", is_certain ? DIAG_WARNING : DIAG_OFF,
+			  "%s() of bpftrace " DIALECT_FMT " %s", x->function, DIALECT_ARG(v), why);
+}
+
 /** hist(), sum() and the like of a number. */
 static void check_sample(const struct argument *x)
 {
@@ -275,8 +293,10 @@ static void check_sample(const struct argument *x)
 		check_say(x->k, x->value, "call", DIAG_WARNING,
 			  "%s() of an address: a cast says that it is meant, as in (uint64)%s",
 			  x->function, x->text);
-	else
+	else if (x->value->expr->kind == EXPR_NUMBER) {
 		check_minus(x);
+		check_range(x);
+	}
 }
 
 /** An address in place of what is there. */

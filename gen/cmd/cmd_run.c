@@ -261,6 +261,7 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 	    .limit = o->n_events,
 	    .is_printable = trace_is_wanted(&o->req.trace),
 	    .has_percentiles = o->req.trace.start != NULL,
+	    .has_open_top = dialect_has_narrow_samples(bt->version),
 	    .has_lost_lines = dialect_has_lost_lines(bt->version),
 	    .render = {names, limit ? limit - 1 : 0, clock_offset()},
 	    .maps = x->bind.map_shapes.v,

@@ -340,11 +340,22 @@ static bool take_map_line(struct writer *w, struct str line)
 	return is_map;
 }
 
+/** Is it the bucket in which 0.17 counts all that is more, too? */
+static bool is_open_top(const struct writer *w, struct str line)
+{
+	struct map_bucket b;
+	return w->config.has_open_top && str_has_prefix(line, STR("[2G, 4G) ")) &&
+	       mapentry_to_bucket(line, &b);
+}
+
 /** A line of text, with names in it if it is a map's. */
 static struct str named(struct writer *w, struct str line)
 {
 	strbuf_clear(&w->text);
-	if (w->mapline)
+	if (is_open_top(w, line))
+		strbuf_addf(&w->text, "[2G, ...) " STR_FMT,
+			    STR_ARG(str_from_offset(line, strlen("[2G, ...) "))));
+	else if (w->mapline)
 		mapline_name(w->mapline, &w->config.render, line, &w->text);
 	else
 		strbuf_adds(&w->text, line);

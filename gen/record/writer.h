@@ -40,7 +40,9 @@ struct writer_config {
 	bool is_printable;    /**< control characters in keys are escaped */
 	bool has_percentiles; /**< of a map of buckets, record/percentile.h */
 	unsigned long
-	    max_keys;	     /**< a map that is printed with so many may lack some; 0: not known */
+	    max_keys; /**< a map that is printed with so many may lack some; 0: not known */
+	bool
+	    has_open_top; /**< [2G, 4G) of hist() is printed as what it is, [2G, ...): bpftrace 0.17 */
 	bool has_lost_lines; /**< bpftrace before 0.24: "Lost 42 events" stands among the data */
 	struct str heading;  /**< of JSON: the first line; empty: none */
 	struct map_shape *maps;
