@@ -24,7 +24,8 @@ struct program_writer {
 	struct emitter e;
 	struct join_plan plan;
 	struct written *clauses;
-	const char **tests; /**< what must hold in each, or NULL */
+	const char **tests;	     /**< what must hold in each, or NULL */
+	bool takes_begin, takes_end; /**< out of `BEGIN, END { }`, to be clauses of their own */
 };
 
 // --- what BEGIN and END get ---
@@ -273,8 +274,46 @@ static const struct text *write_split(struct program_writer *p, size_t i, const 
 	return all;
 }
 
+static bool is_taken(const struct program_writer *p, const struct script_attach *at)
+{
+	return (p->takes_begin && at->provider->when == WHEN_BEGIN) ||
+	       (p->takes_end && at->provider->when == WHEN_END);
+}
+
+/** `BEGIN, interval:s:1 { s }`, of which BEGIN is to be a clause by itself; SIZE_MAX: there is none. */
+static size_t find_in_list(const struct program_writer *p, enum provider_when when)
+{
+	const struct script *s = &p->e.b->script;
+	for (size_t i = 0; i < s->clauses.n && !dialect_has_many_begins(p->e.b->version); i++)
+		for (size_t k = 0; k < s->clauses.v[i]->attach.n; k++)
+			if (!p->plan.is_gone[i] &&
+			    s->clauses.v[i]->attach.v[k].provider->when == when)
+				return i;
+	return SIZE_MAX;
+}
+
+/** The attach points of a list that are not taken out of it; false where all of them stay. */
+static bool find_rest(const struct program_writer *p, const struct script_clause *c,
+		      struct str *ret)
+{
+	struct join_list points = join_points(p->e.b, c);
+	struct strbuf rest;
+	bool is_less = false;
+	strbuf_init(&rest);
+	for (size_t k = 0; k < c->attach.n && points.n == c->attach.n; k++) {
+		is_less |= is_taken(p, &c->attach.v[k]);
+		if (is_taken(p, &c->attach.v[k]))
+			continue;
+		strbuf_addz(&rest, rest.n ? ", " : "");
+		strbuf_adds(&rest, points.v[k]);
+	}
+	*ret = strbuf_take(&rest, p->e.arena);
+	return is_less;
+}
+
 static const struct text *write(struct program_writer *p, size_t i, size_t begin, size_t end)
 {
+	struct str rest = STR("");
 	struct emitter *e = &p->e;
 	const struct written *w = &p->clauses[i];
 	if (w->all)
@@ -286,6 +325,10 @@ static const struct text *write(struct program_writer *p, size_t i, size_t begin
 	bool is_wrapped = is_joined && w->condition;
 	const struct text *block = is_joined ? write_block(p, i, first, last) : w->block;
 	e->names = p->plan.names[i].n ? &p->plan.names[i] : NULL;
+	const struct script_clause *c = e->b->script.clauses.v[i];
+	if (c->attach.n > 1 && find_rest(p, c, &rest))
+		return rest.n ? write_whole(p, i, block, is_wrapped, rest)
+			      : text_new(e->arena, c->node->first, false);
 	return p->plan.splits[i].n ? write_split(p, i, block, is_wrapped)
 				   : write_whole(p, i, block, is_wrapped, STR(""));
 }
@@ -367,11 +410,24 @@ static bool has_lines(const struct emitter *e)
 	return !e->makes_records && str_find(e->begin, '\n') < e->begin.n;
 }
 
-/** A BEGIN that the script has not. */
-static const struct text *write_begin(struct emitter *e)
+/** A BEGIN or END that the script has not by itself; @list: the clause that has it in a list, or SIZE_MAX. */
+static const struct text *write_made(struct program_writer *p, bool is_end, size_t list)
 {
-	return text_make(e->arena, beside(e, NULL),
-			 has_lines(e) ? "BEGIN {\n\t%t\n}" : "BEGIN { %t }", e->begin);
+	struct emitter *e = &p->e;
+	struct text *t = text_new(e->arena, beside(e, NULL), false);
+	struct text *own = made(e, e->b->script.program, " ");
+	bool is_listed = list != SIZE_MAX, is_many = !is_end && has_lines(e);
+	bool is_first = !is_end || (is_listed && join_early_end(e->b->script.clauses.v[list]));
+	const struct text *added =
+	    made(e, e->b->script.program, is_many ? "\n\t%t" : " %t", is_end ? e->end : e->begin);
+	if (is_listed)
+		add_if(p, own, list);
+	text_add_words(e->arena, t, is_end ? STR("END {") : STR("BEGIN {"));
+	text_add(e->arena, t, is_first || !is_listed ? added : own);
+	if (is_listed)
+		text_add(e->arena, t, is_first ? own : added);
+	text_add_words(e->arena, t, is_many ? STR("\n}") : STR(" }"));
+	return t;
 }
 
 /** All of it, in the order of the template. */
@@ -381,7 +437,11 @@ static const struct text *write_program(struct program_writer *p, struct str fam
 	const struct script *s = &e->b->script;
 	const struct node *n = s->program;
 	size_t begin = find_clause(p, WHEN_BEGIN), end = find_clause(p, WHEN_END), i = 0;
-	bool makes_begin = begin == SIZE_MAX && e->begin.n;
+	bool makes_begin = begin == SIZE_MAX && e->begin.n, makes_end = end == SIZE_MAX && e->end.n;
+	size_t begins = makes_begin ? find_in_list(p, WHEN_BEGIN) : SIZE_MAX,
+	       ends = makes_end ? find_in_list(p, WHEN_END) : SIZE_MAX;
+	p->takes_begin = begins != SIZE_MAX;
+	p->takes_end = ends != SIZE_MAX;
 	struct text *t = text_new(e->arena, n->first, true);
 	const struct token *from = n->first;
 	for (const struct node *c = n->child; c; c = c->next) {
@@ -400,7 +460,7 @@ static const struct text *write_program(struct program_writer *p, struct str fam
 		// of a key.
 		if (makes_begin && c->kind == NODE_CLAUSE && one->pieces) {
 			struct token lead = *c->first;
-			text_add_at(e->arena, t, write_begin(e), &lead);
+			text_add_at(e->arena, t, write_made(p, false, begins), &lead);
 			if (!lead.before.n && !has_lines(e))
 				lead.before = STR(" ");
 			text_add_at(e->arena, t, one, &lead);
@@ -413,9 +473,9 @@ static const struct text *write_program(struct program_writer *p, struct str fam
 	for (const struct token *own = from; own != n->last->next; own = own->next)
 		text_add_tokens(e->arena, t, own, own, NULL);
 	if (makes_begin)
-		text_add(e->arena, t, write_begin(e));
-	if (end == SIZE_MAX && e->end.n)
-		text_add(e->arena, t, text_make(e->arena, beside(e, NULL), "END { %t }", e->end));
+		text_add(e->arena, t, write_made(p, false, begins));
+	if (makes_end)
+		text_add(e->arena, t, write_made(p, true, ends));
 	return t;
 }
 

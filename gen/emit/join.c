@@ -241,8 +241,7 @@ static bool join_ends(struct bind *b, struct map *taken, struct join_plan *p,
 
 // --- lists of attach points
 
-/** What @c is attached to, one by one, as bpftrace gets it. */
-static struct join_list find_points(struct bind *b, const struct script_clause *c)
+struct join_list join_points(struct bind *b, const struct script_clause *c)
 {
 	struct join_list p = {0};
 	for (size_t i = 0; i < c->attach.n; i++) {
@@ -286,7 +285,7 @@ static void split_lists(struct bind *b, struct join_plan *p)
 	for (size_t i = 0; i < n; i++) {
 		if (p->is_gone[i])
 			continue;
-		points[i] = find_points(b, b->script.clauses.v[i]);
+		points[i] = join_points(b, b->script.clauses.v[i]);
 		if (points[i].n == 1)
 			map_add(b->arena, &alone, points[i].v[0]);
 	}

@@ -173,6 +173,14 @@ sleep 0.2
 live_wait INT
 is "$live_rc $(grep -c test:hit "$tmp/trace")" "0 1" "--strict without lost events: status 0"
 
+# BEGIN and END in one list, beside a BEGIN of btgen's: before 0.25 a program has one.
+ok "BEGIN, END: it attaches" live_trace "$live_pid" -e 'BEGIN, END { $n = 1; printf("an end %d\n", $n) }
+usdt:__EXE__:hit { printf("%d hit\n", arg0); }'
+printf A >&8
+wait_for 10 grep -q hit "$tmp/trace"
+live_wait INT
+is "$live_rc $(grep . "$tmp/trace" | paste -sd,)" "0 an end 1,1 hit,an end 1" "BEGIN, END: runs at both ends"
+
 # -o FILE.json is JSON, unless -f says otherwise.
 for format in "" "-f text" "-f json"; do
 	rm -f "$tmp/ready" "$tmp/out.json"
