@@ -121,7 +121,11 @@ static struct str nearest_string(struct near *n, unsigned kinds)
 	for (unsigned i = 0; i < n_tried; i++) {
 		struct near one = {.src = n->src, .wanted = tried[i], .distance = 1};
 		struct dwquery q;
-		if (dwquery_parse(tried[i], kinds, &q))
+		if (!dwquery_parse(tried[i], kinds, &q))
+			continue;
+		if (n->src->names)
+			find_in_names(n->src, &q, near_hit, &one);
+		else
 			dwfilter_find(n->src, &q, TRIED_BYTES, near_hit, &one);
 		if (one.best.n)
 			return one.best;

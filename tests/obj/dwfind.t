@@ -218,6 +218,22 @@ END
 gcc -o "$tmp/ends" "$tmp/ends.s" "$tmp/main.c"
 like "$(timeout 10 "$btgen" types -x "$tmp/ends" 'struct simple' 2>&1)" 'did you mean "sample"' "ends of strings cost no more than a name is long"
 rm "$tmp/ends"
+# ... and in one whose units have to be walked for each name: from the third on all names are known
+cat "$tmp/odd.h" - >"$tmp/walked.s" <<'END'
+	table
+	.byte 2, 0x13, 0, 0x5a, 8, 0x03, 0x0e, 0x0b, 0x0b, 0, 0	# struct: description as string, name as strp, byte_size
+	unit
+	.irpc i, 1234
+	.byte 2, 'd', 0
+	name sample\i
+	.byte 4
+	.endr
+	.fill 1 << 20, 1, 0
+2:
+END
+gcc -o "$tmp/walked" "$tmp/walked.s" "$tmp/main.c"
+said=$("$btgen" types -x "$tmp/walked" sample1 sample2 sample3 sample4 'struct simple4' 2>&1)
+like "$said" 'did you mean "sample4"' "the nearest name is found after other names, too"
 
 # What it does not handle it must refuse, not answer wrongly.
 for flags in "-g -fdebug-types-section" "-gdwarf-4 -fdebug-types-section" "-gdwarf-4 -gsplit-dwarf" "-g -gsplit-dwarf"; do
