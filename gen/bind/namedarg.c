@@ -322,7 +322,10 @@ static bool check_param(struct bind *b, const struct attach_clause *c, const str
 	return true;
 }
 
-/** args.NAME of functions; where nothing is known of them it is bpftrace's own. */
+/**
+ * args.NAME of functions; where nothing is known of them it is bpftrace's own: of a file that was not
+ * read here 0.17 may read the debug information, as Debian's does.
+ */
 static bool resolve_params(struct bind *b, struct attach_clause *c)
 {
 	bool good = true;
@@ -334,7 +337,7 @@ static bool resolve_params(struct bind *b, struct attach_clause *c)
 		struct diag_place at = tok_place(use);
 		if (c->params)
 			good &= check_param(b, c, use);
-		else if (!dialect_has_function_args(b->version))
+		else if (!dialect_has_function_args(b->version) && c->near.places.n)
 			good = diag_error(b->diag, &at,
 					  "bpftrace " DIALECT_FMT
 					  " has no args of functions, and the debug "

@@ -114,6 +114,10 @@ static bool is_conversion(const struct bind *b, struct str format, bool has_all,
 		c->letter = format.p[c->end++];
 	if (c->letter == 'r' && c->end < format.n && strchr("xh", format.p[c->end]))
 		c->end++;
+	if (is_own && c->letter == 'g' && c->end < format.n && format.p[c->end] == 'r') {
+		c->end++;
+		return true; // names of GFP flags
+	}
 	if (!has_all && unknown_flag(str_slice(format, c->at, c->end - c->at)))
 		return false;
 	return strchr(has_all ? "diuoxXcpsr" : "duoxXcpsr", c->letter) != NULL;

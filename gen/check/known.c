@@ -107,9 +107,17 @@ static void check_spelling(struct checker *k, const struct node *n, const struct
 		       n->kind == NODE_CALL ? "()" : "", near, n->kind == NODE_CALL ? "()" : "");
 }
 
+/** The name of a member, which may be that of a builtin. */
+static bool is_offset(const struct node *n, const struct node *parent)
+{
+	return parent && node_is(parent, NODE_CALL, "offsetof") && n != parent->child;
+}
+
 void check_known(struct checker *k, struct node *n, struct node *parent)
 {
 	bool is_word = n->kind == NODE_NAME && !n->is_changed;
+	if (is_offset(n, parent))
+		return;
 	if (is_word && !check_place(k, n))
 		return;
 	if (is_word || n->kind == NODE_CALL)

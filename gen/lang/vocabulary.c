@@ -167,7 +167,7 @@ static const struct word
 	 TAKES(1, 2, WANTS_HOST, WANTS_HOST)},
 	{"offsetof", .takes = TAKES_TYPE, .gives = GIVES_COUNT},
 	{"override", .effect = EFFECT_CHANGES, TAKES(1, 1, WANTS_NUMBER)},
-	{"path", .effect = EFFECT_READS, .gives = GIVES_SHOWN},
+	{"path", .effect = EFFECT_READS, .gives = GIVES_TEXT},
 	{"percpu_kaddr", .since = 22, TAKES(1, 2, WANTS_LITERAL, WANTS_NUMBER)},
 	{"print", .effect = EFFECT_CHANGES, TAKES(1, 3, WANTS_ANY, WANTS_CONSTANT, WANTS_CONSTANT)},
 	{"printf", PRINTS, TAKES(1, WORD_MANY, WANTS_LITERAL)},
