@@ -61,6 +61,14 @@ static struct ctype *members_of(const struct expr *e, bool *is_pointer)
 	return t && ctype_is_aggregate(t) && ctype_complete(t) ? t : NULL;
 }
 
+/** C++'s references are pointers in memory (DWARF 5, 5.3): `T &` of a member is read as `T *`. */
+static struct ctype *without_reference(struct arena *a, struct ctype *t)
+{
+	struct ctype *bare = ctype_strip(t);
+	return bare && bare->kind == CTYPE_REFERENCE ? ctype_new_pointer(a, bare->of, bare->size)
+						     : t;
+}
+
 bool exprplace_member(struct bind *b, const struct node *n, const struct expr *of, bool say,
 		      struct expr *e)
 {
@@ -78,7 +86,7 @@ bool exprplace_member(struct bind *b, const struct node *n, const struct expr *o
 	e->in = place.in;
 	e->bit_size = place.bit_size;
 	e->offset = place.bit_size ? place_bits(in, &place, e) : place.off;
-	e->type = place.type;
+	e->type = without_reference(b->arena, place.type);
 	e->is_place = e->via_pointer || of->is_place;
 	e->is_value = !e->is_place;
 	// A pointer whose type no cast can spell is a number to bpftrace.

@@ -356,6 +356,45 @@ for line in two nested behind copied kept; do
 		"members called buffer, timestamp, username, string, unroll: $line"
 done
 
+# C++: a reference is a pointer in memory, and its members are those of what it refers to.
+if command -v g++ >/dev/null; then
+	cat >"$tmp/ref.cc" <<'E2'
+#include <btgen/usdt.h>
+#include <cstdio>
+#include <unistd.h>
+struct R { int os; long n; };
+typedef R &alias;
+struct D { R &ref; R &&rref; const R &cref; R *const &rp; alias a; int &i; R *p; };
+int main()
+{
+	R r = {7, -3}, other = {-8, 4}, *rp = &other;
+	int i = -42;
+	D d = {r, static_cast<R &&>(other), r, rp, other, i, &r}, *pd = &d;
+	printf("ref %d %ld %d %ld %d %d %d %d\n", d.ref.os, d.ref.n, d.rref.os, d.cref.n, d.rp->os, d.a.os, d.i, d.p->os);
+	fflush(stdout);
+	char c;
+	while (read(0, &c, 1) == 1 && c != 'x')
+		;
+	USDT_PROBE(t, p, pd);
+}
+E2
+	g++ -O1 -g -I"$top/include" -o "$tmp/ref" "$tmp/ref.cc" || exit 1
+	cat >"$tmp/ref.bt" <<'E2'
+usdt:__EXE__:t:p {
+	$d = args.pd; $r = args.pd->a;
+	printf("ref %d %d %d %d %d %d %d %d\n", args.pd->ref->os, $d->ref.n, $d->rref->os, $d->cref->n, (*$d->rp)->os, $r->os, *$d->i, $d->p->os);
+}
+E2
+	live_start "$tmp/ref"
+	ok "references: the program is accepted and attached" live_trace "$live_pid" "$tmp/ref.bt"
+	live_say x
+	exec 8>&-
+	live_wait
+	is "$(grep '^ref ' "$tmp/trace")" "$(grep '^ref ' "$tmp/answers")" "members of C++ references"
+else
+	skip "members of C++ references" "no g++"
+fi
+
 out=$("$btgen" expand --for "0.$version" -x "$tmp/r" -e 'usdt:__EXE__:res:ev { print(*args.pp); }' 2>&1)
 rc=$?
 if [ "$version" = 23 ]; then
