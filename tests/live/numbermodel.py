@@ -64,16 +64,21 @@ def says(rows):
 def program(statements, helpers="", types=None):
     """A program that does these @statements, with its values in p and q, and then fires its probe. @types: TYPES with other values."""
     types = types or TYPES
-    members = "".join(f"\t{d.replace('NAME', n)};\n" for n, d, _p, _q in types)
+    one = members = "".join(f"\t{d.replace('NAME', n)};\n" for n, d, _p, _q in types)
     for n, d, _p, _q in types:
         if n not in BITS:
             members += f"\t{d.replace('NAME', 'a_' + n)}[2];\n\t{d.replace('NAME', '*p_' + n)};\n"
+            members += f"\t{d.replace('NAME', 'g_' + n)}[2][2];\n\t{d.replace('NAME', '*r_' + n)};\n"
+    members += "\tstruct one s[2], *sp, **spp;\n"
     fill = ""
     for n, _d, pv, qv in types:
         for s, v in (("p", pv), ("q", qv)):
-            fill += f"\t{s}->{n} = {v};\n"
+            fill += f"\t{s}->{n} = {s}->s[1].{n} = {v};\n"
             if n not in BITS:
                 fill += f"\t{s}->a_{n}[1] = {v}; {s}->p_{n} = &{s}->{n};\n"
+                fill += f"\t{s}->g_{n}[1][1] = {v}; {s}->r_{n} = {s}->a_{n};\n"
+    for s in ("p", "q"):
+        fill += f"\tstatic struct one *links_{s}[2];\n\t{s}->sp = {s}->s; {s}->spp = links_{s}; links_{s}[1] = &{s}->s[1];\n"
     args = ", ".join(f'USDT_ARG({"p->" + n if n not in BITS else "(int)p->" + n}, "{n}")' for n in NAMES[:10])
     return f"""#include <btgen/usdt.h>
 #include <stdbool.h>
@@ -82,6 +87,8 @@ def program(statements, helpers="", types=None):
 #include <unistd.h>
 enum state {{ STATE_WORSE = -2000000000, STATE_BAD = -3, STATE_GOOD = 5 }};
 enum color {{ COLOR_RED = 3, COLOR_TOP = 0x80000001u }};
+struct one {{
+{one}}};
 struct numbers {{
 {members}}};
 static struct numbers first, second;

@@ -33,13 +33,23 @@ ACCESS = [
     ("map", "@m_T = $p->T;", "@m_T"),
     ("keyed", "@k_T[1] = $p->T;", "@k_T[1]"),
 ]
+# Those that bpftrace itself does not read, or reads as unsigned: with a few uses.
+READ_BY_ADDRESS = [
+    ("grid", "", "$p->g_T[1][1]"),
+    ("row", "$i = 1;", "$p->g_T[$i][1]"),
+    ("pointer", "$i = 1;", "$p->r_T[$i]"),
+    ("struct", "$i = 1;", "$p->s[$i].T"),
+    ("structs", "$i = 1;", "$p->sp[$i].T"),
+    ("links", "$i = 1;", "$p->spp[$i]->T"),
+]
+FEW_USES = [u for u in USES if u[0] in ("-X", "X < 0", "X / 3", "X >> 2", "X + 1", "X < 0 ? X : -X", "(int8)X")]
 
 
-def one_value(part, names, access):
+def one_value(part, names, access, uses=tuple(USES)):
     """Each use of a value that is reached so: the statements before, and its text, of the type T."""
     before, text = access
     for t in names:
-        for use, c in USES:
+        for use, c in uses:
             c = c.replace("LEAF(uint64_t)", "(unsigned long)").replace("X", leaf(t))
             for cast in CASTS:
                 c = c.replace(f"LEAF({cast}_t)", "(long)")
@@ -71,6 +81,13 @@ def parts():
         part = Part(name)
         one_value(part, names[:10] if name == "argument" else names, (before, text))
         yield part
+    address = Part("address")
+    for name, before, text in READ_BY_ADDRESS:
+        names = [t for t in NAMES if not (t in BITS and "_T" in text)]
+        one_value(address, names, (before, text), FEW_USES)
+        one_value(address, names, (before + f" @{name}_T = {text};", f"@{name}_T"), FEW_USES[:3])
+    address.CHUNK = 160
+    yield address
     choice = Part("choice")
     for t in NAMES:
         for op in ("/ 3", "% 7", ">> 2", "+ 1", "< 0"):
