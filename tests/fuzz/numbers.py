@@ -72,7 +72,7 @@ class Node:
         return self.kind == "binary" and self.what in TRUTHS or self.kind == "unary" and self.what == "!"
 
     def is_constant(self):
-        return self.kind == "number" or self.kind != "leaf" and self.what not in CASTS and all(k.is_constant() for k in self.kids)
+        return self.kind == "number" or self.kind != "leaf" and all(k.is_constant() for k in self.kids)
 
     def has_loop(self):
         return self.kind == "leaf" and self.what[0] == "loop" or any(k.has_loop() for k in self.kids)
@@ -127,7 +127,7 @@ class Maker:
             op = r.choice(SUMS + DIVISIONS)
             # bpftrace 0.27 refuses a map of true and false that becomes one of numbers, 0.23 a variable that begins as 1 and gets an uint64.
             if first.is_truth() or first.is_constant():
-                first = Node("cast", "int64", first)
+                first = Node("leaf", ("member", "i32", "p"))
             if first.is_unsigned() != second.is_unsigned():
                 first, second = [Node("cast", "uint64", k) if not k.is_unsigned() else k for k in (first, second)]
             return Node("step", (r.choice(["variable", "map"]), op), first, second)
@@ -138,8 +138,8 @@ class Maker:
         while n.cost() > COST_OF_ROW or not n.kids:
             n = self.node(self.rng.randint(2, 5))
         use = self.rng.choice(USES)
-        # bpftrace 0.17 and 0.23 print each key, and a sum, as a signed number.
-        if n.has_loop() and use in ("filter", "key", "sum") or n.is_unsigned() and use in ("key", "sum"):
+        # bpftrace 0.17 and 0.23 print each key, and a sum, as a signed number, 0.27 ~1 as an unsigned one.
+        if n.has_loop() and use in ("filter", "key", "sum") or (n.is_unsigned() or n.is_constant()) and use in ("key", "sum"):
             use = "number"
         return n, use
 
