@@ -35,7 +35,7 @@ enum sign sign_of_result(struct str op, enum sign a, enum sign b)
 	if (a == SIGN_OPEN || b == SIGN_OPEN)
 		return SIGN_OPEN;
 	bool is_none = a == SIGN_NONE || b == SIGN_NONE;
-	if (str_eqz(op, "&") && is_none)
+	if (str_eqz(op, "&") && is_none && a != SIGN_UNSIGNED && b != SIGN_UNSIGNED)
 		return SIGN_NONE;
 	if (str_eqz(op, "%") && a == SIGN_NONE && b != SIGN_SIGNED)
 		return SIGN_NONE;

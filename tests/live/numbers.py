@@ -75,6 +75,9 @@ def parts():
         for x, c in (("($p->b && 1)", "1"), ("!$p->b", "0"), ("($p->i8 < 0)", "1")):
             binary.row(f"{x} {op} $p->u64", f"{c} {op} {leaf('u64')}")
             binary.row(f"$p->u64 {op} {x}", f"{leaf('u64')} {op} {c}")
+    for t in NAMES:
+        if t not in ("b", "ue"):  # & is 0
+            sign.row(f"-1 / ($p->{t} & $p->u64)", f"-1 / ({leaf(t)} & {leaf('u64')})")
     yield from (binary, sign, condition)
     for name, before, text in ACCESS:
         names = [t for t in NAMES if not (t in BITS and name in ("element", "index", "pointee"))]
