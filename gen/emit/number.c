@@ -340,11 +340,9 @@ static const struct text *emit_kept(struct emitter *e, const struct node *n,
 	static const char *const operators[] = {"+=", "-=", "*=", "&=", "|=", "^=", NULL};
 	const struct node *target = n->child, *value = target->next;
 	bool is_compound = tok_is_any(n->name, operators), is_plain = tok_is(n->name, "=");
-	if (!is_compound && !is_plain)
-		return NULL;
-	if (is_compound)
+	if (!is_plain)
 		children[1] = count_truth(e, value, children[1]);
-	if (!mixes_signs(e))
+	if ((!is_compound && !is_plain) || !mixes_signs(e))
 		return NULL;
 	if (target->expr->sign != SIGN_SIGNED && target->expr->sign != SIGN_MIXED) {
 		if (target->kind == NODE_VARIABLE)

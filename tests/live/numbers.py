@@ -126,6 +126,10 @@ def parts():
                 for op in COMPOUND:
                     v = f"{name}{len(part.rows)}"
                     part.row(v, f"{leaf(a)} {op[0]} {leaf(b, 'q')}", f"{v} = $p->{a}; {v} {op} $q->{b};")
+        for t in ("b", "i32", "u64"):
+            for op in ("/=", "%=", "+=", "&="):
+                v = f"{name}{len(part.rows)}"
+                part.row(v, f"{leaf(t)} {op[0]} (long)({leaf('i8')} < 0)", f"{v} = $p->{t}; {v} {op} $p->i8 < 0;")
         part.CHUNK = 160 if kind == "assignmap" else part.CHUNK  # each has a map of its own
         yield part
 
