@@ -16,7 +16,9 @@ struct checker {
 	struct map said; /**< what is said once only, each check has words of its own */
 	/** Maps that another finding names as the ones that are meant: theirs may follow from it. */
 	struct map meant;
-	struct map words; /**< of check_count_hidden(), those of each source file */
+	struct variables *variables; /**< variables.c's */
+	struct map tested;	     /**< latency.c's: clauses that test something, or do not */
+	struct map words;	     /**< of check_count_hidden(), those of each source file */
 	bool good;
 };
 

@@ -96,16 +96,21 @@ static bool find_test(void *ctx, struct node *n, struct node *parent)
 }
 
 /** Does anything in the clause depend on a map or variable? Then it may be this one. */
-static bool is_tested(const struct use *u)
+static bool is_tested(struct checker *k, const struct use *u)
 {
-	bool is_tested = false;
-	node_walk(u->clause->node, find_test, &is_tested);
-	return is_tested;
+	enum { NO = 1, YES };
+	bool found = false;
+	if (!map_get_ptr(&k->tested, u->clause)) {
+		node_walk(u->clause->node, find_test, &found);
+		map_put_ptr(k->b->arena, &k->tested, u->clause,
+			    (void *)(uintptr_t)(found ? YES : NO));
+	}
+	return (uintptr_t)map_get_ptr(&k->tested, u->clause) == YES;
 }
 
 static void check_first(const struct times *t, const struct use *u)
 {
-	if (is_tested(u))
+	if (is_tested(t->k, u))
 		return;
 	struct diag_place at = tok_place(u->node->first);
 	const char *map = check_text(t->k, u->node);

@@ -63,7 +63,9 @@ static void say_unset(struct checker *k, const struct use *u, unsigned all)
 	const char *verb = u->does & USE_READ	   ? "read"
 			   : u->does & USE_EMPTIES ? "cleared"
 						   : "deleted from";
-	struct str near = near_map(b, u->name);
+	// Of an error that is not shown nobody needs to know more.
+	bool is_shown = b->diag->n_errors <= DIAG_MAX_ERRORS;
+	struct str near = is_shown ? near_map(b, u->name) : STR("");
 	at.len = (unsigned)u->name.n + 1;
 	k->good &= diag_check(b->diag, "unset", is_taken(k, u) ? DIAG_WARNING : DIAG_ERROR, &at,
 			      "%s is %s and never set", map_text(k, u->name), verb);

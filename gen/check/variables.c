@@ -13,7 +13,7 @@ struct variable {
 	const char *what;     // it holds, see check_what_it_is()
 	bool is_set, is_read;
 	bool is_given; // by a loop, a parameter, or a call for its own sake: it need not be read
-	bool is_gone;  // its block is over
+	struct variable *outer; // of the same name, which this one hides
 };
 
 /** A variable that is read where there is none. */
@@ -24,31 +24,44 @@ struct lack {
 
 struct scope {
 	struct checker *k;
-	VEC(struct variable) all;
-	VEC(struct lack) lacks; // one for each name
-	struct map loose;	// names of which not all is known
+	VEC(struct variable *) all;
+	struct map visible; // name -> struct variable
+	struct map gone;    // names of those whose block is over
+	struct map lacks;   // name -> struct lack
+	struct map loose;   // names of which not all is known
 };
 
 static void look(struct scope *s, struct node *n, const struct node *parent);
 
-static struct variable *find(struct scope *s, struct str name, bool is_gone)
+static struct variable *find(const struct scope *s, struct str name)
 {
-	for (size_t i = s->all.n; i-- > 0;)
-		if (str_eq(s->all.v[i].name, name) && s->all.v[i].is_gone == is_gone)
-			return &s->all.v[i];
-	return NULL;
+	return map_get(&s->visible, name);
 }
 
 static struct variable *declare(struct scope *s, const struct node *n)
 {
-	vec_push(s->k->b->arena, &s->all, (struct variable){.name = node_text(n), .n = n});
-	return &s->all.v[s->all.n - 1];
+	struct arena *a = s->k->b->arena;
+	struct variable *v = arena_new(a, struct variable);
+	*v = (struct variable){.name = node_text(n), .n = n, .outer = find(s, node_text(n))};
+	vec_push(a, &s->all, v);
+	map_put(a, &s->visible, v->name, v);
+	return v;
 }
 
+/** Those that were declared from @from on are no more. */
 static void end_block(struct scope *s, size_t from)
 {
-	for (size_t i = from; i < s->all.n && dialect_has_blocks(s->k->b->version); i++)
-		s->all.v[i].is_gone = true;
+	struct arena *a = s->k->b->arena;
+	for (size_t i = s->all.n; i-- > from && dialect_has_blocks(s->k->b->version);) {
+		struct variable *v = s->all.v[i];
+		if (find(s, v->name) != v)
+			continue; // its own block has ended before
+		map_add(a, &s->gone, v->name);
+		if (v->outer)
+			map_put(a, &s->visible, v->name, v->outer);
+		else
+			map_remove(&s->visible, v->name);
+	}
 }
 
 static void look_at_children(struct scope *s, struct node *n)
@@ -59,23 +72,22 @@ static void look_at_children(struct scope *s, struct node *n)
 
 static void look_at_read(struct scope *s, const struct node *n)
 {
-	struct variable *v = find(s, node_text(n), false);
+	struct arena *a = s->k->b->arena;
+	struct variable *v = find(s, node_text(n));
 	if (v) {
 		v->is_read = true;
-		return;
+	} else if (!map_get(&s->lacks, node_text(n))) {
+		struct lack *lack = arena_new(a, struct lack);
+		*lack = (struct lack){n, map_get(&s->gone, node_text(n))};
+		map_put(a, &s->lacks, node_text(n), lack);
 	}
-	for (size_t i = 0; i < s->lacks.n; i++)
-		if (str_eq(node_text(s->lacks.v[i].n), node_text(n)))
-			return;
-	struct lack lack = {n, find(s, node_text(n), true) != NULL};
-	vec_push(s->k->b->arena, &s->lacks, lack);
 }
 
 /** `start` where $start is meant, which known.c says. */
 static void look_at_bare(struct scope *s, const struct node *n)
 {
 	struct str name = str_printf(s->k->b->arena, "$" STR_FMT, STR_ARG(node_text(n)));
-	struct variable *v = vocabulary_is_word(node_text(n)) ? NULL : find(s, name, false);
+	struct variable *v = vocabulary_is_word(node_text(n)) ? NULL : find(s, name);
 	if (v)
 		v->is_read = true;
 }
@@ -110,7 +122,7 @@ static void check_same_kind(struct scope *s, struct variable *v, const struct no
 
 static void look_at_set(struct scope *s, const struct node *n, const struct node *value)
 {
-	struct variable *v = find(s, node_text(n), false);
+	struct variable *v = find(s, node_text(n));
 	if (!v)
 		v = declare(s, n);
 	v->is_set = true;
@@ -137,7 +149,7 @@ static void look_at_let(struct scope *s, struct node *n)
 	}
 	for (struct node *c = name->next; c; c = c->next)
 		look(s, c, n);
-	const struct variable *before = find(s, node_text(name), false);
+	const struct variable *before = find(s, node_text(name));
 	if (before && dialect_has_blocks(s->k->b->version))
 		say_shadow(s, name, before);
 	bool has_value = n->last_child != name && n->last_child->kind != NODE_TYPE &&
@@ -172,7 +184,7 @@ static void look_at_block(struct scope *s, struct node *n)
 /** `$x++;` and `$x += 1;` read what they set, but nobody sees it. */
 static void look_at_step(struct scope *s, struct node *n, const struct node *parent)
 {
-	struct variable *v = find(s, node_text(n->child), false);
+	struct variable *v = find(s, node_text(n->child));
 	if (!v || !parent || parent->kind != NODE_EXPRESSION)
 		look_at_read(s, n->child);
 	for (struct node *c = n->child->next; c; c = c->next)
@@ -207,6 +219,14 @@ static void look(struct scope *s, struct node *n, const struct node *parent)
 	}
 }
 
+// --- all clauses ---
+
+/** Of the variables of all clauses. */
+struct variables {
+	struct map n_setting, n_wanting; /**< name -> in how many it is set; named and not set */
+	struct map of_macros;
+};
+
 /** What clause @i does with its variable @name; 0: it has none. */
 static unsigned does_with(struct checker *k, size_t i, struct str name)
 {
@@ -220,12 +240,37 @@ bool check_has_variable(struct checker *k, struct str name)
 	return does_with(k, k->i, name);
 }
 
+static void count_one(struct arena *a, struct map *counts, struct str name)
+{
+	uintptr_t n = (uintptr_t)map_get(counts, name);
+	map_put(a, counts, name, (void *)(n + 1));
+}
+
+/** Those of all clauses, looked for once. */
+static const struct variables *variables_of(struct checker *k)
+{
+	struct arena *a = k->b->arena;
+	const struct script *s = &k->b->script;
+	if (k->variables)
+		return k->variables;
+	struct variables *all = k->variables = arena_new(a, struct variables);
+	for (size_t i = 0; i < s->clauses.n; i++) {
+		const struct map *names = uses_variables(&k->b->uses, s->clauses.v[i]);
+		bool is_macro = s->clauses.v[i]->node->kind == NODE_MACRO;
+		for (struct map_entry *e = NULL; (e = map_next(names, e));) {
+			bool sets = ((const struct used_name *)e->value)->does & USE_SET;
+			count_one(a, sets ? &all->n_setting : &all->n_wanting, e->key);
+			if (is_macro)
+				map_add(a, &all->of_macros, e->key);
+		}
+	}
+	return all;
+}
+
 static bool is_set_elsewhere(struct checker *k, struct str name)
 {
-	for (size_t i = 0; i < k->b->script.clauses.n; i++)
-		if (i != k->i && (does_with(k, i, name) & USE_SET))
-			return true;
-	return false;
+	bool is_here = does_with(k, k->i, name) & USE_SET;
+	return (uintptr_t)map_get(&variables_of(k)->n_setting, name) > is_here;
 }
 
 static struct str near_name(struct checker *k, struct str name)
@@ -257,7 +302,8 @@ static void say_lack(struct scope *s, const struct lack *lack)
 				   STR_ARG(bare));
 	else
 		why = " is read and never set";
-	struct str near = near_name(s->k, name);
+	// Of an error that is not shown nobody needs to know more.
+	struct str near = b->diag->n_errors > DIAG_MAX_ERRORS ? STR("") : near_name(s->k, name);
 	s->k->good &=
 	    diag_check(b->diag, "unset", DIAG_ERROR, &at, STR_FMT "%s", STR_ARG(name), why);
 	if (!near.n || str_eq(near, name))
@@ -269,12 +315,9 @@ static void say_lack(struct scope *s, const struct lack *lack)
 /** Another clause reads it, which is said there. */
 static bool is_wanted_elsewhere(struct checker *k, struct str name)
 {
-	for (size_t i = 0; i < k->b->script.clauses.n; i++) {
-		unsigned does = does_with(k, i, name);
-		if (i != k->i && does && !(does & USE_SET))
-			return true;
-	}
-	return false;
+	unsigned does = does_with(k, k->i, name);
+	bool is_here = does && !(does & USE_SET);
+	return (uintptr_t)map_get(&variables_of(k)->n_wanting, name) > is_here;
 }
 
 static void say_variable(struct scope *s, const struct variable *v)
@@ -292,34 +335,21 @@ static void say_variable(struct scope *s, const struct variable *v)
 			       STR_ARG(v->name), v->is_set ? "set and never read" : "never used");
 }
 
-/** Those of @c of which any place does what @does says. */
-static void add_loose(struct scope *s, const struct script_clause *c, unsigned does)
-{
-	const struct map *names = uses_variables(&s->k->b->uses, c);
-	for (struct map_entry *e = NULL; (e = map_next(names, e));)
-		if (((const struct used_name *)e->value)->does & does)
-			map_add(s->k->b->arena, &s->loose, e->key);
-}
-
 /**
  * What is not understood, and what is given to a macro or has the name of a macro's own (0.27
  * shares them with the clause: measured), may be set and read there.
  */
-static void find_all_loose(struct scope *s)
+static void find_loose(struct scope *s)
 {
-	const struct script *script = &s->k->b->script;
-	add_loose(s, s->k->clause->clause, USE_GIVEN | USE_OPAQUE);
-	for (size_t i = 0; i < script->clauses.n; i++)
-		if (script->clauses.v[i]->node->kind == NODE_MACRO)
-			add_loose(s, script->clauses.v[i], ~0u);
+	const struct map *names = uses_variables(&s->k->b->uses, s->k->clause->clause);
+	for (struct map_entry *e = NULL; (e = map_next(names, e));)
+		if (((const struct used_name *)e->value)->does & (USE_GIVEN | USE_OPAQUE))
+			map_add(s->k->b->arena, &s->loose, e->key);
 }
 
-static bool has_lack(const struct scope *s, struct str name)
+static bool is_loose(const struct scope *s, struct str name)
 {
-	for (size_t i = 0; i < s->lacks.n; i++)
-		if (str_eq(node_text(s->lacks.v[i].n), name))
-			return true;
-	return false;
+	return map_get(&s->loose, name) || map_get(&variables_of(s->k)->of_macros, name);
 }
 
 void check_variables(struct checker *k)
@@ -328,7 +358,7 @@ void check_variables(struct checker *k)
 	struct node *clause = k->clause->clause->node;
 	if (clause->kind == NODE_MACRO)
 		return;
-	find_all_loose(&s);
+	find_loose(&s);
 	for (struct node *n = clause->child; n; n = n->next) {
 		if (clause->kind == NODE_FUNCTION && n->kind == NODE_LET) {
 			struct variable *v = declare(&s, n->child);
@@ -337,10 +367,10 @@ void check_variables(struct checker *k)
 			look(&s, n, clause);
 		}
 	}
-	for (size_t i = 0; i < s.lacks.n; i++)
-		if (!map_get(&s.loose, node_text(s.lacks.v[i].n)))
-			say_lack(&s, &s.lacks.v[i]);
+	for (struct map_entry *e = NULL; (e = map_next(&s.lacks, e));)
+		if (!is_loose(&s, e->key))
+			say_lack(&s, e->value);
 	for (size_t i = 0; i < s.all.n; i++)
-		if (!map_get(&s.loose, s.all.v[i].name) && !has_lack(&s, s.all.v[i].name))
-			say_variable(&s, &s.all.v[i]);
+		if (!is_loose(&s, s.all.v[i]->name) && !map_get(&s.lacks, s.all.v[i]->name))
+			say_variable(&s, s.all.v[i]);
 }

@@ -206,7 +206,7 @@ static const struct text *write_block(struct program_writer *p, size_t i, struct
 	else
 		add_inside(p, t, i);
 	bool is_open = !is_wrapped; // its last statement may lack a semicolon
-	for (size_t k = i + 1; k < e->b->script.clauses.n; k++) {
+	for (size_t k = i + 1; k <= p->plan.last[i]; k++) {
 		if (p->plan.into[k] != i || !p->plan.is_gone[k])
 			continue;
 		if (is_open)
@@ -321,7 +321,7 @@ static const struct text *write(struct program_writer *p, size_t i, size_t begin
 	if (p->plan.is_gone[i])
 		return text_new(e->arena, e->b->script.clauses.v[i]->node->first, false);
 	struct str first = i == begin ? e->begin : STR(""), last = i == end ? e->end : STR("");
-	bool is_joined = p->plan.has_others[i] || first.n || last.n;
+	bool is_joined = p->plan.last[i] > 0 || first.n || last.n;
 	bool is_wrapped = is_joined && w->condition;
 	const struct text *block = is_joined ? write_block(p, i, first, last) : w->block;
 	e->names = p->plan.names[i].n ? &p->plan.names[i] : NULL;

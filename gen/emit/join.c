@@ -65,7 +65,8 @@ const struct token *join_early_end(const struct script_clause *c)
 /** Clause @next becomes a part of clause @first. */
 static void join(struct bind *b, struct map *taken, struct join_plan *p, size_t first, size_t next)
 {
-	p->is_gone[next] = p->has_others[first] = true;
+	p->is_gone[next] = true;
+	p->last[first] = next;
 	p->into[next] = first;
 	vec_push(b->arena, &b->joins,
 		 (struct src_join){b->script.clauses.v[first]->node->first->use,
@@ -303,7 +304,7 @@ bool join_find(struct bind *b, struct map *taken, struct join_plan *ret)
 	size_t n = b->script.clauses.n;
 	*ret = (struct join_plan){.is_gone = arena_array(b->arena, bool, n),
 				  .into = arena_array(b->arena, size_t, n),
-				  .has_others = arena_array(b->arena, bool, n),
+				  .last = arena_array(b->arena, size_t, n),
 				  .names = arena_array(b->arena, struct map, n),
 				  .splits = arena_array(b->arena, struct join_list, n)};
 	if (!join_ends(b, taken, ret, WHEN_BEGIN) || !join_ends(b, taken, ret, WHEN_END))

@@ -19,7 +19,7 @@ struct join_list {
 struct join_plan {
 	bool *is_gone; /**< it is part of another one: */
 	size_t *into;
-	bool *has_others;  /**< others are part of it */
+	size_t *last;	   /**< of those that are part of it, the last one; 0: none are */
 	struct map *names; /**< variables that have another name in there: struct str * */
 	struct join_list
 	    *splits; /**< it is written once for each of these attach points; none: as it is */
