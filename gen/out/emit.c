@@ -144,12 +144,25 @@ static bool starts_definition(const struct token *t)
 	return tok_is(t, "struct") || tok_is(t, "union") || tok_is(t, "enum");
 }
 
+/** Room for an entry a token: of a vector that grows the old copies stay in the arena. */
+static void reserve(struct arena *a, struct linemap *m, const struct token *tokens)
+{
+	size_t n = m->entries.n;
+	for (const struct token *t = tokens; t && t->kind != TOK_EOF; t = t->next)
+		n++;
+	if (m->entries.n || !n)
+		return;
+	m->entries.v = arena_alloc_n(a, n, sizeof(*m->entries.v));
+	m->entries.cap = n;
+}
+
 void emit_tokens(struct arena *a, const struct token *tokens, const struct src_file *main,
 		 struct program *p)
 {
 	struct writer w = {.p = p, .main = main, .line = 1, .col = 1};
 	const struct token *prev = NULL, *t = tokens;
 
+	reserve(a, &p->map, tokens);
 	for (; t && t->kind != TOK_EOF; prev = t, t = t->next) {
 		w.in_definition = w.in_definition && (w.depth > 0 || !tok_is(prev, "}"));
 		put_before(&w, t, prev);

@@ -626,7 +626,7 @@ static struct str essence(struct str text)
 
 /**
  * A program that the kernel refuses to load. Clauses on one probe may be one program, and 0.17 does
- * not say which of several it is: then all are named.
+ * not number them: then all are named.
  */
 static bool take_rejected(struct messages *m, struct str line)
 {
