@@ -28,6 +28,11 @@ static const char *arg_cast(struct emitter *e, unsigned i, bool is_kept_unsigned
 	return arena_printf(b->arena, "(int64)(int%u)", *bits);
 }
 
+static bool is_uint64(const char *cast)
+{
+	return str_eqz(str_from(cast), "(uint64)");
+}
+
 static const char *sized_cast(struct emitter *e, const struct ctype *t)
 {
 	const char *sign = t->is_signed ? "" : "u";
@@ -49,6 +54,7 @@ const struct text *argument_numbered(struct emitter *e, const struct node *n, en
 		return NULL;
 	struct text *t = made(e, n, "%sarg%u", cast, (uint64_t)i);
 	t->bits = bits;
+	t->held = is_uint64(cast) ? HELD_UNSIGNED : HELD_OPEN;
 	return t;
 }
 
@@ -89,5 +95,6 @@ const struct text *argument_named(struct emitter *e, const struct node *n, enum 
 	struct text *named =
 	    pointer.n ? made(e, n, "((%t)%t)", pointer, text) : made(e, n, "%s%t", cast, text);
 	named->bits = bits;
+	named->held = is_uint64(cast) ? HELD_UNSIGNED : HELD_OPEN;
 	return named;
 }

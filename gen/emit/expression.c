@@ -312,7 +312,7 @@ static const struct text *emit_name(struct emitter *e, const struct node *n, enu
 		return named;
 	struct text *ret = arena_new(e->arena, struct text);
 	*ret = *t;
-	ret->held = named->held;
+	ret->held = t->held ? t->held : named->held;
 	ret->is_tight = true;
 	return ret;
 }
@@ -560,7 +560,7 @@ const struct text *emit(struct emitter *e, const struct node *n, enum want want)
 		if (t) { // its sign is that of the argument
 			struct text *named = arena_new(e->arena, struct text);
 			*named = *t;
-			named->held = number_held(e, n, NULL);
+			named->held = t->held ? t->held : number_held(e, n, NULL);
 			named->is_truth = x && x->is_truth;
 			named->is_tight = true;
 			return named;

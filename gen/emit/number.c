@@ -73,8 +73,11 @@ enum held number_held(const struct emitter *e, const struct node *n,
 	case NODE_CAST:
 	case NODE_MEMBER:
 	case NODE_INDEX:
-		return x->arg_of ? (x->sign == SIGN_SIGNED ? HELD_SIGNED : HELD_UNSIGNED)
-				 : held_of_type(x);
+		if (!x->arg_of)
+			return held_of_type(x);
+		return x->sign == SIGN_SIGNED || dialect_has_signed_args(e->b->version)
+			   ? HELD_SIGNED
+			   : HELD_UNSIGNED;
 	case NODE_VARIABLE: // from 0.24 on it is as wide as what it was first given
 	case NODE_MAP:
 		if (!mixes_signs(e) && emit_is_number_type(ctype_strip(x->type)))
@@ -277,7 +280,7 @@ static void emit_comparison(struct emitter *e, const struct node *n, const struc
 		if (children[i]->is_truth)
 			children[i] = number_make(e, both[i], children[i], !is_unsigned);
 		else if (is_unsigned && children[i]->held == HELD_SIGNED &&
-			 (sign == SIGN_SIGNED || sign == SIGN_UNSIGNED))
+			 (sign == SIGN_SIGNED || sign == SIGN_UNSIGNED || sign == SIGN_NONE))
 			children[i] = number_make(e, both[i], children[i], false);
 		else if (is_signed && mixes_signs(e) && (sign == SIGN_SIGNED || sign == SIGN_NONE))
 			children[i] = number_make(e, both[i], children[i], true);

@@ -75,6 +75,11 @@ def parts():
         for x, c in (("($p->b && 1)", "1"), ("!$p->b", "0"), ("($p->i8 < 0)", "1")):
             binary.row(f"{x} {op} $p->u64", f"{c} {op} {leaf('u64')}")
             binary.row(f"$p->u64 {op} {x}", f"{leaf('u64')} {op} {c}")
+        binary.row(f"1 - $p->u64 {op} (-5 | !1)", f"(1 - {leaf('u64')}) {op} -5L")
+        binary.row(f"$q->u64 {op} ($p->u8 | !1)", f"{leaf('u64', 'q')} {op} {leaf('u8')}")
+        for t in NAMES[:10]:
+            binary.row(f"$q->u64 {op} args.{t}", f"{leaf('u64', 'q')} {op} {leaf(t)}")
+            binary.row(f"args.{t} {op} args.u64", f"{leaf(t)} {op} {leaf('u64')}")
     for t in NAMES:
         if t not in ("b", "ue"):  # & is 0
             sign.row(f"-1 / ($p->{t} & $p->u64)", f"-1 / ({leaf(t)} & {leaf('u64')})")
