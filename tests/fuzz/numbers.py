@@ -36,6 +36,9 @@ USES = ["number"] * 12 + ["if", "filter", "key", "sum"]
 HELPERS = """static int is_open;
 #define DIVIDE(a, b, op, by_minus) ({ __auto_type a_ = (a); __auto_type b_ = (b); typeof(a_ + b_) x_ = a_, y_ = b_; \\
 	y_ == 0 ? (is_open = 1, x_) : (typeof(x_))-1 < 0 && y_ == (typeof(x_))-1 ? (by_minus) : x_ op y_; })
+#define EXACT(a, b, op, name) ({ __auto_type a_ = (a); __auto_type b_ = (b); typeof(a_ + b_) x_ = a_, y_ = b_, z_; \\
+	if (__builtin_##name##_overflow(x_, y_, &z_) && (typeof(x_))-1 < 0) is_open = 1; x_ op y_; })
+#define SHIFTED(a, n) ({ __auto_type x_ = (a); if ((typeof(x_))-1 < 0 && (x_ << n) >> n != x_) is_open = 1; x_ << n; })
 #define OVER(a, b) DIVIDE(a, b, /, -x_)
 #define REST(a, b) DIVIDE(a, b, %, 0 * x_)
 """
@@ -218,6 +221,10 @@ class Row:
     def c_binary(op, a, b):
         if op in DIVISIONS:
             return f"{'OVER' if op == '/' else 'REST'}({a}, {b})"
+        if op in ("+", "-", "*"):
+            return f"EXACT({a}, {b}, {op}, {dict(zip('+-*', ('add', 'sub', 'mul')))[op]})"
+        if op == "<<":
+            return f"SHIFTED({a}, {b})"
         return f"((long)({a} {op} {b}))" if op in TRUTHS else f"({a} {op} {b})"
 
     def used(self, text):
