@@ -97,9 +97,9 @@ class Maker:
         return Node("leaf", (access, self.rng.choice(names), "p" if access == "argument" else self.rng.choice("pq")))
 
     def divisor(self, depth):
-        """Seldom 0."""
+        """Seldom 0, and no constant that is: bpftrace refuses 1 / 0."""
         n = self.node(depth)
-        return Node("number", self.rng.choice([1, 2, 3, 7, 100])) if n.kind == "number" else n
+        return Node("number", self.rng.choice([1, 2, 3, 7, 100])) if n.is_constant() else n
 
     def node(self, depth):
         r = self.rng
@@ -126,7 +126,7 @@ class Maker:
         if how == "keep":
             return Node("keep", r.choice(KEPT), self.node(depth - 1))
         if how == "step":
-            first, second = self.node(depth - 1), self.node(depth - 1)
+            first, second = self.node(depth - 1), self.divisor(depth - 1)
             op = r.choice(SUMS + DIVISIONS)
             # bpftrace 0.27 refuses a map of true and false that becomes one of numbers, 0.23 a variable that begins as 1 and gets an uint64.
             if first.is_truth() or first.is_constant():
@@ -363,6 +363,9 @@ def shorter(n):
     for i, k in enumerate(n.kids):
         for s in shorter(k):
             made = Node(n.kind, n.what, *(n.kids[:i] + [s] + n.kids[i + 1:]))
+            op = made.what[1] if made.kind == "step" else made.what
+            if op in DIVISIONS and made.kids[1].is_constant() and made.kids[1].what in (0, "!", *TRUTHS):
+                continue
             if made.kind == "step" and (made.kids[0].is_truth() or made.kids[0].is_constant()):
                 continue
             if made.kind not in ("choice", "step") or made.kids[-1].is_unsigned() == made.kids[-2].is_unsigned():
