@@ -33,14 +33,12 @@ layer conf base ctype
 layer usdt base elf
 layer probe base elf ctype conf dwarf btf/typenote.h usdt out/dialect.h
 layer lang base text
-layer sema base text lang
-layer bind base code target elf ctype dwarf btf/typenote.h usdt probe text lang sema out/dialect.h
-layer lower base code ctype btf usdt probe lang sema bind out/dialect.h
-layer names base code ctype conf lang sema bind lower
-layer check base ctype conf usdt probe lang sema bind lower names/table.h out/dialect.h
-layer emit base code ctype probe text lang sema bind lower names check/check.h record/shape.h record/mapentry.h out/dialect.h
-layer lock base elf ctype conf probe lang sema bind lower names/table.h names/enumname.h
-layer template base code elf ctype usdt probe lang sema bind lower check lock names emit record/shape.h out/dialect.h
+layer bind base code target elf ctype dwarf btf/typenote.h usdt probe text lang out/dialect.h
+layer sema base code ctype btf conf usdt probe lang bind out/dialect.h
+layer check base ctype conf usdt probe lang bind sema out/dialect.h
+layer emit base code ctype probe text lang bind sema check/check.h record/shape.h record/mapentry.h out/dialect.h
+layer lock base elf ctype conf probe lang bind sema
+layer template base code elf ctype usdt probe lang bind sema check lock emit record/shape.h out/dialect.h
 layer out base code text
 layer value base elf target ctype dwarf
 layer record base ctype value lang/vocabulary.h
@@ -68,7 +66,7 @@ done < <(grep -nE '"[^"]*/proc[/"]' gen/*/*.c | grep -vE '^gen/(target/proc|base
 
 echo '== nobody behind the parser writes a node'
 # The members of struct node are const for all but these, and a cast would take that away.
-makers='lang/(parse|parse_expression|parse_statement|script|change)|lower/exprtype'
+makers='lang/(parse|parse_expression|parse_statement|script|change)|sema/exprtype'
 while read -r line; do
 	complain "$line: only the parser, lang/change and exprtype make nodes"
 done < <(grep -nE 'TREE_IS_MADE_HERE|\(struct node \*\*|memcpy\([^;]*node' gen/*/*.[ch] | grep -vE "^gen/(($makers)\.c|lang/tree\.h):")

@@ -15,11 +15,11 @@ TEXT = {("template/skeleton.c", "strbuf_str(&text)"), ("template/skeleton.c", "s
         ("cmd/cmd_bundle.c", "strbuf_str(&x->program.text)")}
 OWN = {'"?"', '"retval"', '""', "p.kind"}
 # Who writes parts of programs: what a target is asked for has these names.
-STEPS = ["bind", "lower", "names", "emit", "template"]
+STEPS = ["bind", "sema", "emit", "template"]
 NAME = re.compile(r"(?:provider|probe->name|(?:\bt|\bto|\bm|\barg|\btype|\bbare|\bin|\bsym|\bitem|\bown|type|member|members\.v\[i\])(?:->|\.)name|own_name|"
                   r"->doc|->unit|->function|\btag)\b(?!\.s\b)(?!->text)")
 # What stays: records (of which a skeleton's label is one: it is written as a word or quoted), messages, the tree's own words.
-KNOWN = {("template/skeleton.c", "p->provider"), ("template/skeleton.c", "p->name"), ("lower/targettype.c", "*tag"),
+KNOWN = {("template/skeleton.c", "p->provider"), ("template/skeleton.c", "p->name"), ("sema/targettype.c", "*tag"),
          ("emit/record.c", "c->probes.v[0].probe->provider"), ("emit/record.c", "c->probes.v[0].probe->name")}
 
 

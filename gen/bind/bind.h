@@ -16,7 +16,7 @@
 #include "dwarf/dwtypes.h"
 #include "text/pp.h"
 #include "lang/script.h"
-#include "sema/uses.h"
+#include "lang/uses.h"
 
 struct funcargs;
 struct bind_enum_table;
@@ -97,7 +97,7 @@ struct bind {
 	unsigned longest_string; /**< bytes of the longest char array that is read as a string */
 	const struct token *longest_at; /**< where it is read */
 	unsigned printed_strlen;	/**< that fit in each record; UINT_MAX: no record has any */
-	unsigned max_strlen; /**< bytes that bpftrace must give to a string, see lower/strings.h */
+	unsigned max_strlen; /**< bytes that bpftrace must give to a string, see sema/strings.h */
 	struct script script;
 	struct uses uses;    /**< of its maps and variables */
 	const struct pp *pp; /**< the same, preprocessed: its pragmas, what its C headers define */
@@ -110,11 +110,11 @@ struct bind {
 	struct context *all_near;	/**< the code of all probes, once bind_lookup() made it */
 	struct map probeargs;		/**< namedarg's memory: probe -> struct probeargs */
 	struct map thrifty_args; /**< the same, with is_thrifty, of those that no args.NAME needs */
-	struct map results; /**< lower/result.h's memory: a clause -> what its functions return */
-	struct targettype *types;      /**< lower/targettype.h's */
-	VEC(struct bind_table) tables; /**< of enum names, see names/table.h */
+	struct map results; /**< sema/result.h's memory: a clause -> what its functions return */
+	struct targettype *types;      /**< sema/targettype.h's */
+	VEC(struct bind_table) tables; /**< of enum names, see sema/table.h */
 	struct enumconf *listed;       /**< what `conf` has: tables of maps that are only read */
-	VEC(struct bind_enum_table) enum_tables; /**< of enum_name(), see names/enumname.h */
+	VEC(struct bind_enum_table) enum_tables; /**< of enum_name(), see sema/enumname.h */
 	struct lock
 	    *lock; /**< the caller's: gets what the script relies on, lock/lock.h; or NULL */
 };

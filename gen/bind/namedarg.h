@@ -2,7 +2,7 @@
  * namedarg - arguments of USDT probes and functions by name: `args.subnqn`, and `args.2`.
  *
  * In a clause of usdt attach points `args.NAME` is the argument that the program calls so
- * (probe/probeargs.h), and has its type (lower/exprtype.h); it becomes argN where the program is
+ * (probe/probeargs.h), and has its type (sema/exprtype.h); it becomes argN where the program is
  * written for bpftrace (emit/arg.c). All probes of the clause must have that argument, with the
  * same number and the same type: otherwise it is an error. In a clause of uprobes it is the parameter of
  * that name (probe/funcargs.h).

@@ -1,6 +1,6 @@
 #include "check/check_priv.h"
 
-#include "lower/argument.h"
+#include "sema/argument.h"
 
 #include "bind/namedarg.h"
 #include "lang/print.h"
@@ -63,7 +63,7 @@ void check_note_origin(struct checker *k, const struct node *n)
 {
 	const struct expr *e = n->expr;
 	const struct probearg *arg = e ? argument_of(k->b, e) : NULL;
-	n = node_ungrouped((struct node *)n);
+	n = node_ungrouped(n);
 	if (e && e->in && e->type && n->kind == NODE_MEMBER)
 		diag_note(k->b->diag, NULL, STR_FMT " is " STR_FMT " in " STR_FMT,
 			  STR_ARG(n->name->text), STR_ARG(ctype_spell(k->b->arena, e->type)),

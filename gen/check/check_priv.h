@@ -7,7 +7,7 @@
 
 #include "bind/bind.h"
 #include "check/check.h"
-#include "lower/exprtype.h"
+#include "sema/exprtype.h"
 
 struct checker {
 	struct bind *b;

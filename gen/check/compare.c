@@ -5,7 +5,7 @@
 
 #include "lang/print.h"
 #include "lang/vocabulary.h"
-#include "lower/result.h"
+#include "sema/result.h"
 
 static bool is_equality(const struct node *n)
 {

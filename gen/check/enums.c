@@ -5,8 +5,8 @@
 
 #include "ctype/enumtab.h"
 #include "lang/print.h"
-#include "lower/targettype.h"
-#include "names/table.h"
+#include "sema/targettype.h"
+#include "sema/table.h"
 
 /** Is @n a value of an enum whose names are known? */
 static bool is_of_enum(struct checker *k, const struct node *n, struct meaning *ret)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "lang/format.h"
-#include "lower/argument.h"
+#include "sema/argument.h"
 #include "out/dialect.h"
 
 /**
@@ -274,7 +274,7 @@ static unsigned bits_printed(struct str conversion)
  */
 static void check_width(struct given *g)
 {
-	const struct node *value = node_ungrouped((struct node *)g->value);
+	const struct node *value = node_ungrouped(g->value);
 	const struct ctype *t = g->m.plain;
 	unsigned left = bits_printed(g->conversion), bits = g->value->expr->is_wide ? 64 : 0;
 	if (t && is_plain_number(t))
@@ -327,7 +327,7 @@ static void check_number_of(struct given *g)
 static bool is_str_of_number(struct checker *k, const struct node *value)
 {
 	struct meaning m;
-	value = node_ungrouped((struct node *)value);
+	value = node_ungrouped(value);
 	return node_is(value, NODE_CALL, "str") && value->child &&
 	       check_meaning(k, value->child, &m) && m.plain && is_plain_number(m.plain) &&
 	       m.plain->size < 8;

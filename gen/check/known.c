@@ -2,7 +2,7 @@
 #include "check/check_priv.h"
 
 #include "lang/vocabulary.h"
-#include "lower/result.h"
+#include "sema/result.h"
 
 /** What to do about a builtin that a clause does not have, by its place; NULL: it may have it. */
 typedef const char *const by_place[PLACE_RETURN + 1];

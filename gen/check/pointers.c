@@ -1,7 +1,7 @@
 // What is followed as a pointer, and what it leads to in the program.
 #include "check/check_priv.h"
 
-#include "lower/argument.h"
+#include "sema/argument.h"
 
 #include "bind/namedarg.h"
 #include "lang/vocabulary.h"

@@ -4,7 +4,7 @@
 #include <limits.h>
 
 #include "conf/enumconf.h"
-#include "names/table.h"
+#include "sema/table.h"
 #include "out/dialect.h"
 
 /** Is the map filled with names where the program starts? */

@@ -1,7 +1,7 @@
 // What functions are called with: how many arguments, and of which kind each is.
 #include "check/check_priv.h"
 
-#include "lower/argument.h"
+#include "sema/argument.h"
 
 #include "bind/namedarg.h"
 #include "lang/vocabulary.h"
@@ -90,7 +90,7 @@ static bool check_kind(const struct argument *x)
 static const char *no_address(const struct argument *x)
 {
 	const struct ctype *t = x->m.plain;
-	const struct node *value = node_ungrouped((struct node *)x->value);
+	const struct node *value = node_ungrouped(x->value);
 	if (check_is_floating(&x->m))
 		return "the bits of a floating-point number";
 	if (t && t->kind == CTYPE_ENUM)
@@ -103,7 +103,7 @@ static const char *no_address(const struct argument *x)
 	if (t && t->kind == CTYPE_INT)
 		size = (unsigned)t->size;
 	else if (!t && x->value->expr->arg_of && !x->value->expr->is_mixed)
-		exprtype_arg_sign(x->k->b, x->value->expr->arg_of, x->value->expr->arg, &size);
+		argument_sign(x->k->b, x->value->expr->arg_of, x->value->expr->arg, &size);
 	if (size && size < 8)
 		return arena_printf(x->k->b->arena, "a number of %u byte%s", size,
 				    size == 1 ? "" : "s");
@@ -132,7 +132,7 @@ static bool is_bare_number(const struct argument *x)
 	static const char *const hints[] = {"ptr",  "addr", "buf",  "str", "name",
 					    "path", "text", "data", "msg", NULL};
 	const struct probearg *arg = argument_of(x->k->b, x->value->expr);
-	const struct node *value = node_ungrouped((struct node *)x->value);
+	const struct node *value = node_ungrouped(x->value);
 	struct str name = arg ? arg->name : STR("");
 	if (!arg && value->kind == NODE_MEMBER)
 		name = value->name->text;
@@ -234,7 +234,7 @@ static void check_address(const struct argument *x)
 static bool is_truth(const struct checker *k, const struct node *n)
 {
 	static const char *const names[] = {"==", "!=", "<", ">", "<=", ">=", "&&", "||", NULL};
-	n = node_ungrouped((struct node *)n);
+	n = node_ungrouped(n);
 	return dialect_has_bool(k->b->version) && !k->b->files &&
 	       (node_is(n, NODE_UNARY, "!") ||
 		(n->kind == NODE_BINARY && tok_is_any(n->name, names)));

@@ -19,7 +19,7 @@
 #include "base/outfile.h"
 #include "code/code.h"
 #include "base/json.h"
-#include "lower/expr.h"
+#include "sema/expr.h"
 #include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/expand.h"

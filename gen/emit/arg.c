@@ -3,9 +3,10 @@
 #include "bind/namedarg.h"
 #include "emit/emit_priv.h"
 #include "lang/vocabulary.h"
-#include "lower/exprtype.h"
-#include "lower/result.h"
-#include "lower/targettype.h"
+#include "sema/argument.h"
+#include "sema/exprtype.h"
+#include "sema/result.h"
+#include "sema/targettype.h"
 #include "out/dialect.h"
 
 /**
@@ -17,7 +18,7 @@ static const char *arg_cast(struct emitter *e, unsigned i, bool is_kept_unsigned
 {
 	struct bind *b = e->b;
 	unsigned size;
-	enum sign sign = exprtype_arg_sign(b, e->clause, i, &size);
+	enum sign sign = argument_sign(b, e->clause, i, &size);
 	if (dialect_has_signed_args(b->version))
 		return is_kept_unsigned && sign == SIGN_UNSIGNED && size == 8 ? "(uint64)" : "";
 	if (sign != SIGN_SIGNED)

@@ -1,13 +1,13 @@
 // Clauses: which are written as one, what their predicates ask, and what BEGIN and END get.
 #include "bind/filter.h"
-#include "names/table.h"
+#include "sema/table.h"
 #include "check/check.h"
 #include "emit/emit.h"
 #include "emit/emit_priv.h"
 #include "emit/join.h"
 #include "lang/print.h"
-#include "lower/strings.h"
-#include "lower/targettype.h"
+#include "sema/strings.h"
+#include "sema/targettype.h"
 #include "out/dialect.h"
 #include "record/shape.h"
 

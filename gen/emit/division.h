@@ -2,7 +2,7 @@
  * division - division, remainder and right shift of numbers that may be negative.
  *
  * bpftrace computes all three unsigned, whatever it knows of its operands: -700 / 7 is
- * 2635249153387078702 in every version. Where an operand is known to be signed (lower/exprtype.h),
+ * 2635249153387078702 in every version. Where an operand is known to be signed (sema/exprtype.h),
  * it becomes what C makes of it, in unsigned arithmetic. A choice (`X < 0 ? ... : ...`) would be
  * plainer, but bpftrace 0.23 dies of one when X is behind a map.
  *

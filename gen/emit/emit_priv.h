@@ -17,8 +17,8 @@
 #include "bind/bind.h"
 #include "code/code.h"
 #include "emit/text.h"
-#include "lower/expr.h"
-#include "lower/strings.h"
+#include "sema/expr.h"
+#include "sema/strings.h"
 
 /** What a parent needs of a node. */
 enum want {

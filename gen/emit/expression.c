@@ -7,9 +7,9 @@
 #include "emit/emit_priv.h"
 #include "lang/format.h"
 #include "lang/vocabulary.h"
-#include "lower/constant.h"
-#include "lower/strings.h"
-#include "lower/targettype.h"
+#include "sema/constant.h"
+#include "sema/strings.h"
+#include "sema/targettype.h"
 #include "out/dialect.h"
 
 enum { MAX_TEXT = 32768 }; // of one expression, which may stand several times in what it becomes
@@ -494,7 +494,7 @@ static const struct text *emit_plain_call(struct emitter *e, const struct node *
 	return emit_written(e, n, children);
 }
 
-/** @n prints so many strings at once: see lower/strings.h. */
+/** @n prints so many strings at once: see sema/strings.h. */
 static void count_strings(struct emitter *e, const struct node *n, unsigned strings, bool reads)
 {
 	if (!strings)

@@ -4,9 +4,9 @@
 
 #include "lang/print.h"
 #include "lang/vocabulary.h"
-#include "lower/argument.h"
-#include "lower/exprtype.h"
-#include "names/naming.h"
+#include "sema/argument.h"
+#include "sema/exprtype.h"
+#include "sema/naming.h"
 #include "out/dialect.h"
 #include "probe/probearg.h"
 

@@ -4,8 +4,8 @@
 // uses of the map can be written with that key; so is a key of an enum's type. Who reads the printed
 // map (record/mapentry.h) has the names, also of what has been unloaded, and numbers for what has none.
 #include "emit/emit_priv.h"
-#include "names/naming.h"
-#include "names/table.h"
+#include "sema/naming.h"
+#include "sema/table.h"
 #include "record/mapentry.h"
 
 /** What all uses of a map have in one place of the key, or as its value. */
@@ -114,7 +114,7 @@ static struct value value_of(struct bind *b, const struct node *n)
 /** A number that is written out may be a value of any type. */
 static bool says_nothing(const struct keyed *k, const struct node *n)
 {
-	return n && k->has_value && node_ungrouped((struct node *)n)->kind == NODE_NUMBER;
+	return n && k->has_value && node_ungrouped(n)->kind == NODE_NUMBER;
 }
 
 /** What all uses assign: the names of one enum are none for the values of another. */
@@ -200,7 +200,7 @@ const struct text *key_part(struct emitter *e, const struct node *map, const str
 	const struct keyed *k = map_get(&e->keys, map->name ? map->name->text : STR(""));
 	if (!k || i >= k->parts.n || !k->parts.v[i].is_call)
 		return NULL;
-	const struct node *plain = node_ungrouped((struct node *)n), *value = plain->last_child;
+	const struct node *plain = node_ungrouped(n), *value = plain->last_child;
 	// Before 0.24 a map that only a later clause fills can be added to, but neither cast nor
 	// named.
 	return made(e, n, "(%s)(%n%s)", node_is(plain, NODE_CALL, "usym") ? "uint64" : "int64",

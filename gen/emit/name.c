@@ -14,9 +14,9 @@
 #include "ctype/enumtab.h"
 #include "emit/emit_priv.h"
 #include "lang/format.h"
-#include "lower/argument.h"
-#include "names/enumname.h"
-#include "names/table.h"
+#include "sema/argument.h"
+#include "sema/enumname.h"
+#include "sema/table.h"
 #include "out/dialect.h"
 
 #define MAX_CASES 32 // copies of one call
@@ -119,7 +119,7 @@ static void warn_of_key(struct emitter *e, const struct node *n, const struct na
 	for (const struct node *c = e->in_key->child; c; c = c->next)
 		guard.found |= is_same(c, name->key); // the number is in the key, too
 	if (!guard.found)			      // nor does the script look itself
-		node_walk((struct node *)e->body, find_guard, &guard);
+		node_walk(e->body, find_guard, &guard);
 	if (!guard.found)
 		vec_push(e->arena, &e->nameless, (struct nameless){at, true});
 }
@@ -148,7 +148,7 @@ static bool find_number(struct emitter *e, const struct node *n, struct name_loo
 static bool has_name(struct emitter *e, const struct node *n)
 {
 	struct name_lookup unused;
-	n = node_ungrouped((struct node *)n);
+	n = node_ungrouped(n);
 	if (argument_shown_enum(e->b, n->expr) || node_is(n, NODE_CALL, "enum_name") ||
 	    name_find(e, n, &unused))
 		return true;
@@ -158,7 +158,7 @@ static bool has_name(struct emitter *e, const struct node *n)
 
 static void emit_shown(struct emitter *e, const struct node *n, struct shown *ret)
 {
-	n = node_ungrouped((struct node *)n);
+	n = node_ungrouped(n);
 	*ret = (struct shown){.node = n};
 	bool is_number = find_number(e, n, &ret->name);
 	struct safe_word tag;
@@ -370,7 +370,7 @@ static bool find_map(void *ctx, struct node *n, struct node *parent)
 static bool is_name(struct emitter *e, const struct node *n)
 {
 	struct name_lookup unused;
-	n = node_ungrouped((struct node *)n);
+	n = node_ungrouped(n);
 	if (n->kind == NODE_TERNARY && n->child->next->next)
 		return is_name(e, n->child->next) || is_name(e, n->last_child);
 	return node_is(n, NODE_CALL, "enum_name") || name_find(e, n, &unused);
@@ -384,7 +384,7 @@ void name_warn_of_copy(struct emitter *e, const struct node *value)
 {
 	struct diag_place at = tok_place(value->first);
 	bool looks = false;
-	value = node_ungrouped((struct node *)value);
+	value = node_ungrouped(value);
 	if (!is_name(e, value))
 		return;
 	if (value->kind == NODE_TERNARY)

@@ -3,7 +3,7 @@
 
 #include "ctype/cname.h"
 #include "emit/emit_priv.h"
-#include "lower/targettype.h"
+#include "sema/targettype.h"
 #include "out/dialect.h"
 
 /** A place, or a part of a value that bpftrace holds. */
@@ -222,7 +222,7 @@ const struct text *place_emit(struct emitter *e, const struct node *n, enum want
 		read = s.as_written;
 	*t = *read;
 	const struct text *children[] = {t};
-	t->held = n->kind == NODE_GROUP ? number_held(e, node_ungrouped((struct node *)n), children)
+	t->held = n->kind == NODE_GROUP ? number_held(e, node_ungrouped(n), children)
 					: number_held(e, n, children);
 	t->is_tight = true;
 	return t;

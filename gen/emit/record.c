@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "lang/print.h"
-#include "lower/exprtype.h"
-#include "lower/strings.h"
+#include "sema/exprtype.h"
+#include "sema/strings.h"
 #include "out/dialect.h"
 
 // --- calls ---
@@ -177,11 +177,11 @@ static void limit_strings(const struct printing *g)
 {
 	struct bind *b = g->e->b;
 	unsigned strings = 0, n_maps = 1; // that of KEY
-	node_walk((struct node *)g->call, count_map,
+	node_walk(g->call, count_map,
 		  &n_maps); // each is looked up by a key that is there, too
 	unsigned bytes = (unsigned)(g->numbers.n + g->e->n_variables + n_maps + 1) * 8;
 	for (size_t i = 0; i < g->texts.n; i++) {
-		unsigned n = strings_printed((struct node *)g->texts.v[i].node);
+		unsigned n = strings_printed(g->texts.v[i].node);
 		strings += n;
 		bytes += n ? 8 : 24; // KEY, and a name of 16 bytes
 	}

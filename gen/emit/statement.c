@@ -6,7 +6,7 @@ static bool is_print(const struct node *n)
 {
 	static const char *const names[] = {"cat",    "join", "print", "printf",
 					    "system", "time", NULL};
-	n = node_ungrouped((struct node *)n);
+	n = node_ungrouped(n);
 	return n->kind == NODE_TERNARY || (n->kind == NODE_CALL && tok_is_any(n->name, names));
 }
 
@@ -17,15 +17,15 @@ static const struct text *emit_expression(struct emitter *e, const struct node *
 static const struct text *emit_choice(struct emitter *e, const struct node *n,
 				      const struct node *value)
 {
-	const struct node *choice = node_ungrouped((struct node *)value), *c = choice->child;
+	const struct node *choice = node_ungrouped(value), *c = choice->child;
 	const struct node *yes = choice->kind == NODE_TERNARY ? c->next : NULL;
 	const struct node *no = yes ? yes->next : NULL;
 	if (!e->makes_records || !e->in_body || !no || (!is_print(yes) && !is_print(no)))
 		return NULL;
 	const struct text *condition = emit_asked(e, c, emit(e, c, WANT_VALUE));
-	const struct text *first = emit_expression(e, NULL, node_ungrouped((struct node *)yes));
+	const struct text *first = emit_expression(e, NULL, node_ungrouped(yes));
 	return made(e, n, "if (%n) { %n } else { %n }", condition, first,
-		    emit_expression(e, NULL, node_ungrouped((struct node *)no)));
+		    emit_expression(e, NULL, node_ungrouped(no)));
 }
 
 /** @value as a statement: that of @n, or (NULL) one that is made of it. */

@@ -3,9 +3,9 @@
 
 #include "ctype/enumtab.h"
 #include "emit/emit_priv.h"
-#include "lower/targettype.h"
-#include "names/enumname.h"
-#include "names/table.h"
+#include "sema/targettype.h"
+#include "sema/enumname.h"
+#include "sema/table.h"
 #include "out/dialect.h"
 
 /** A script may add names of its own to a table, and nothing else. */
@@ -103,7 +103,7 @@ bool tables_cast(struct emitter *e, const struct name_lookup *name, struct safe_
 	const struct expr *x = name->key->expr;
 	bool is_certain = x && (x->sign == SIGN_NONE || x->sign == SIGN_UNSIGNED);
 	// One that is no enumerator is an error where it is written.
-	if (!t || !is_certain || node_ungrouped((struct node *)name->key)->kind == NODE_NUMBER ||
+	if (!t || !is_certain || node_ungrouped(name->key)->kind == NODE_NUMBER ||
 	    !dialect_names_enums(e->b->version) || e->makes_records)
 		return false;
 	if (!t->is_asked)

@@ -1,7 +1,7 @@
 #include "emit/record_priv.h"
 
-#include "lower/exprtype.h"
-#include "lower/strings.h"
+#include "sema/exprtype.h"
+#include "sema/strings.h"
 #include "out/dialect.h"
 
 /** How many numbers all structs that the call prints can be. */

@@ -22,11 +22,11 @@ struct str node_text(const struct node *n)
 	return n->name->text;
 }
 
-struct node *node_ungrouped(struct node *n)
+struct node *node_ungrouped(const struct node *n)
 {
 	while (n && n->kind == NODE_GROUP)
 		n = n->child;
-	return n;
+	return (struct node *)n; // as its parent has it
 }
 
 static void walk(struct node *n, struct node *parent,
@@ -38,8 +38,8 @@ static void walk(struct node *n, struct node *parent,
 		walk(c, n, visit, ctx);
 }
 
-void node_walk(struct node *n, bool (*visit)(void *ctx, struct node *n, struct node *parent),
+void node_walk(const struct node *n, bool (*visit)(void *ctx, struct node *n, struct node *parent),
 	       void *ctx)
 {
-	walk(n, NULL, visit, ctx);
+	walk((struct node *)n, NULL, visit, ctx);
 }

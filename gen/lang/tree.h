@@ -69,7 +69,7 @@ enum node_kind {
 };
 
 /**
- * Who makes the tree defines TREE_IS_MADE_HERE: the parser and lang/change.h, and lower/exprtype.c, which
+ * Who makes the tree defines TREE_IS_MADE_HERE: the parser and lang/change.h, and sema/exprtype.c, which
  * fills in `expr`. To everybody else the compiler refuses to write a node.
  */
 #ifdef TREE_IS_MADE_HERE
@@ -87,7 +87,7 @@ struct node {
 	struct node *FIXED last_child;		/**< the last child */
 	FIXED unsigned height; /**< 0 without children; bounded, so that a walk can recurse */
 	struct expr *FIXED
-	    expr; /**< of an expression: what is known of it (lower/exprtype.h), or NULL */
+	    expr; /**< of an expression: what is known of it (sema/exprtype.h), or NULL */
 	FIXED bool is_changed; /**< it stands for `text`, no more for its tokens: lang/change.h */
 	FIXED struct str text;
 };
@@ -102,13 +102,13 @@ bool node_is_comparison(const struct node *n);
 /** All of a leaf: "0x10", "$x". */
 struct str node_text(const struct node *n);
 /** What is behind brackets that only group. */
-struct node *node_ungrouped(struct node *n);
+struct node *node_ungrouped(const struct node *n);
 
 /**
  * Calls @visit for @n and all below it, parents first, with the parent of each (NULL for @n). Below
  * a node for which it returns false it does not go.
  */
-void node_walk(struct node *n, bool (*visit)(void *ctx, struct node *n, struct node *parent),
+void node_walk(const struct node *n, bool (*visit)(void *ctx, struct node *n, struct node *parent),
 	       void *ctx);
 
 #endif

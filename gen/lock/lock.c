@@ -7,10 +7,10 @@
 #include "base/outfile.h"
 #include "bind/namedarg.h"
 #include "lang/print.h"
-#include "lower/exprtype.h"
-#include "lower/targettype.h"
-#include "names/enumname.h"
-#include "names/table.h"
+#include "sema/exprtype.h"
+#include "sema/targettype.h"
+#include "sema/enumname.h"
+#include "sema/table.h"
 
 enum { MAX_NESTING = 20 }; // arrays of arrays; corrupt ones have no end
 enum { MAX_NAME = 1000 };  // bytes of one name or type; hostile files have longer ones

@@ -116,7 +116,7 @@ struct safe_word dialect_spell_name(struct arena *a, struct str name);
 unsigned dialect_max_arg(unsigned v);
 /**
  * Characters that str() and string maps can hold at most in a program that prints up to @strings of
- * them at once (lower/strings.h), and the variable that sets it.
+ * them at once (sema/strings.h), and the variable that sets it.
  */
 unsigned dialect_max_strlen(unsigned v, unsigned strings);
 /** What that may be raised to for a program that reads longer ones. */

@@ -8,10 +8,10 @@
 #include "bind/marker.h"
 #include "bind/namedarg.h"
 #include "bind/optional.h"
-#include "names/table.h"
+#include "sema/table.h"
 #include "lock/lock.h"
-#include "lower/exprtype.h"
-#include "lower/targettype.h"
+#include "sema/exprtype.h"
+#include "sema/targettype.h"
 #include "lang/change.h"
 #include "out/dialect.h"
 

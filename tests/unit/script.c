@@ -1,6 +1,6 @@
 // The parts of a program: definitions, clauses, and what the clauses use.
 #include "lang/script.h"
-#include "sema/uses.h"
+#include "lang/uses.h"
 
 #include "lang/print.h"
 #include "tap.h"

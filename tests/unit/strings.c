@@ -1,5 +1,5 @@
 // How many strings a program prints at once, and how long each may then be.
-#include "lower/strings.h"
+#include "sema/strings.h"
 
 #include "tap.h"
 #include "out/dialect.h"

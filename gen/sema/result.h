@@ -8,8 +8,8 @@
  *
  *	struct ctype *t = result_type(b, clause);
  */
-#ifndef LOWER_RESULT_H
-#define LOWER_RESULT_H
+#ifndef SEMA_RESULT_H
+#define SEMA_RESULT_H
 
 #include "bind/bind.h"
 

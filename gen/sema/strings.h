@@ -5,8 +5,8 @@
  * stack that a BPF program has; how long a string may be depends on how many there are
  * (out/dialect.h).
  */
-#ifndef LOWER_STRINGS_H
-#define LOWER_STRINGS_H
+#ifndef SEMA_STRINGS_H
+#define SEMA_STRINGS_H
 
 #include "bind/bind.h"
 #include "base/map.h"
@@ -18,7 +18,7 @@ enum { STRINGS_OF_MAP = 3 };
 /** Does reading @n read a string: str(), or a char array in memory? */
 bool strings_is_read(const struct node *n);
 /** What printing the value @n takes there, counted in strings: 0 where it is none. */
-unsigned strings_printed(struct node *n);
+unsigned strings_printed(const struct node *n);
 /** What else of a clause is on the stack when it makes a call. */
 struct strings {
 	struct arena *arena;

@@ -6,8 +6,8 @@
  * the template or a kernel probe's clause gives a meaning are left alone. Where units differ, a
  * clause means what its own probes' units have.
  */
-#ifndef LOWER_CONSTANT_H
-#define LOWER_CONSTANT_H
+#ifndef SEMA_CONSTANT_H
+#define SEMA_CONSTANT_H
 
 #include "bind/bind.h"
 

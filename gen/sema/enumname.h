@@ -5,8 +5,8 @@
  * `@enum_state[EXPR]`. In a printf() a number without a name is printed as a number (nameless.h).
  * Clauses whose probes mean different enums by one name have a table each.
  */
-#ifndef NAMES_ENUMNAME_H
-#define NAMES_ENUMNAME_H
+#ifndef SEMA_ENUMNAME_H
+#define SEMA_ENUMNAME_H
 
 #include "bind/bind.h"
 #include "ctype/enumtab.h"

@@ -1,7 +1,7 @@
-#include "names/table.h"
+#include "sema/table.h"
 
 #include "bind/bind.h"
-#include "names/enumname.h"
+#include "sema/enumname.h"
 #include "conf/enumconf.h"
 #include "ctype/enumtab.h"
 

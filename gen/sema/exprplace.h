@@ -6,10 +6,10 @@
  * With @say a member or element that is not there is an error, and so is one of a type that is declared
  * and nowhere defined: then false.
  */
-#ifndef LOWER_EXPRPLACE_H
-#define LOWER_EXPRPLACE_H
+#ifndef SEMA_EXPRPLACE_H
+#define SEMA_EXPRPLACE_H
 
-#include "lower/expr.h"
+#include "sema/expr.h"
 #include "lang/tree.h"
 
 /** `of.name`, `of->name`: @n is the whole. */

@@ -1,4 +1,4 @@
-#include "lower/targettype.h"
+#include "sema/targettype.h"
 
 #include <inttypes.h>
 #include <unistd.h>

@@ -6,8 +6,8 @@
  * target's debug information. The entries are set in BEGIN and cleared in END (bpftrace would print
  * them otherwise).
  */
-#ifndef NAMES_TABLE_H
-#define NAMES_TABLE_H
+#ifndef SEMA_TABLE_H
+#define SEMA_TABLE_H
 
 #include "bind/bind.h"
 #include "ctype/enumtab.h"

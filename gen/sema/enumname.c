@@ -1,4 +1,4 @@
-#include "names/enumname.h"
+#include "sema/enumname.h"
 
 #include "conf/probesig.h"
 #include "ctype/enumtab.h"

@@ -1,4 +1,4 @@
-#include "lower/sign.h"
+#include "sema/sign.h"
 
 enum sign sign_join(enum sign a, enum sign b)
 {

@@ -14,8 +14,8 @@
  * later steps change them, so `node` and `value` mean what they meant, with what has become known
  * of them by then; a clause that is joined to another takes its uses along.
  */
-#ifndef SEMA_USES_H
-#define SEMA_USES_H
+#ifndef LANG_USES_H
+#define LANG_USES_H
 
 #include "lang/script.h"
 

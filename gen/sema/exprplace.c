@@ -1,6 +1,6 @@
-#include "lower/exprplace.h"
+#include "sema/exprplace.h"
 
-#include "lower/targettype.h"
+#include "sema/targettype.h"
 
 /**
  * Where a bitfield is read by address: in the unit of its type if it lies in one, which is never

@@ -4,8 +4,8 @@
  * In a program that is run x travels instead, and who reads the output has the names. It is the last
  * child of each of them.
  */
-#ifndef NAMES_NAMING_H
-#define NAMES_NAMING_H
+#ifndef SEMA_NAMING_H
+#define SEMA_NAMING_H
 
 #include "bind/bind.h"
 #include "ctype/enumtab.h"

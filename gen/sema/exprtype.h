@@ -11,11 +11,11 @@
  *	if (n->expr && n->expr->is_place)
  *		lower(n);
  */
-#ifndef LOWER_EXPRTYPE_H
-#define LOWER_EXPRTYPE_H
+#ifndef SEMA_EXPRTYPE_H
+#define SEMA_EXPRTYPE_H
 
 #include "bind/bind.h"
-#include "lower/expr.h"
+#include "sema/expr.h"
 #include "lang/tree.h"
 
 /**
@@ -26,12 +26,5 @@ bool exprtype_find(struct bind *b);
 
 /** A struct or array in memory, all of which can be read; *@size is its bytes. */
 bool exprtype_is_whole(const struct expr *e, uint64_t *size);
-
-/**
- * The sign of argument @n over all sites of all probes of the clause: a narrow unsigned one is
- * compatible with either. @size: its bytes, 0 where sites disagree.
- */
-enum sign exprtype_arg_sign(struct bind *b, const struct attach_clause *c, unsigned n,
-			    unsigned *size);
 
 #endif

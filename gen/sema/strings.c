@@ -1,6 +1,6 @@
-#include "lower/strings.h"
+#include "sema/strings.h"
 
-#include "lower/exprtype.h"
+#include "sema/exprtype.h"
 #include "out/dialect.h"
 
 bool strings_is_read(const struct node *n)
@@ -63,7 +63,7 @@ unsigned strings_beside(const struct strings *s, const struct node *call)
 
 // --- in a call ---
 
-unsigned strings_printed(struct node *n)
+unsigned strings_printed(const struct node *n)
 {
 	n = node_ungrouped(n);
 	if (!n || !is_text(n))

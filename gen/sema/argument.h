@@ -5,10 +5,10 @@
  *	bool is_guess;
  *	struct ctype *t = argument_meant(b, n->expr, &is_guess);
  */
-#ifndef LOWER_ARGUMENT_H
-#define LOWER_ARGUMENT_H
+#ifndef SEMA_ARGUMENT_H
+#define SEMA_ARGUMENT_H
 
-#include "lower/exprtype.h"
+#include "sema/exprtype.h"
 
 /**
  * The C type that @e has in the program, as far as that is known: that of an argN, too, which to
@@ -23,5 +23,11 @@ struct ctype *argument_meant(struct bind *b, const struct expr *e, bool *is_gues
 struct ctype *argument_shown_enum(struct bind *b, const struct expr *e);
 /** The argument that @e is, of the first probe of its clause; NULL for none. */
 const struct probearg *argument_of(struct bind *b, const struct expr *e);
+
+/**
+ * The sign of argument @n over all sites of all probes of the clause: a narrow unsigned one is
+ * compatible with either. @size: its bytes, 0 where sites disagree.
+ */
+enum sign argument_sign(struct bind *b, const struct attach_clause *c, unsigned n, unsigned *size);
 
 #endif

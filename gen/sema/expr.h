@@ -2,12 +2,12 @@
  * expr - what is known of an expression of a program: filled in by exprtype.h, read by everybody behind
  * it.
  */
-#ifndef LOWER_EXPR_H
-#define LOWER_EXPR_H
+#ifndef SEMA_EXPR_H
+#define SEMA_EXPR_H
 
 #include "bind/bind.h"
 #include "lang/vocabulary.h"
-#include "lower/sign.h"
+#include "sema/sign.h"
 
 /** What bpftrace has in an expression's place. */
 enum expr_kind {

@@ -1,4 +1,4 @@
-#include "lower/result.h"
+#include "sema/result.h"
 
 #include "probe/argtype.h"
 #include "probe/funcargs.h"

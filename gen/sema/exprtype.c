@@ -1,12 +1,12 @@
 #define TREE_IS_MADE_HERE
-#include "lower/exprtype.h"
+#include "sema/exprtype.h"
 
 #include "bind/bind.h"
 #include "bind/namedarg.h"
-#include "lower/exprplace.h"
-#include "lower/result.h"
-#include "lower/targettype.h"
-#include "usdt/sdtarg.h"
+#include "sema/argument.h"
+#include "sema/exprplace.h"
+#include "sema/result.h"
+#include "sema/targettype.h"
 #include "lang/print.h"
 #include "lang/vocabulary.h"
 
@@ -46,40 +46,6 @@ bool exprtype_is_whole(const struct expr *e, uint64_t *size)
 {
 	return e && e->kind == EXPR_AGGREGATE && e->is_place && !e->is_substituted &&
 	       ctype_size(e->type, size) && *size > 0;
-}
-
-enum sign exprtype_arg_sign(struct bind *b, const struct attach_clause *c, unsigned n,
-			    unsigned *size)
-{
-	enum sign sign = SIGN_OPEN, constants = SIGN_OPEN;
-	bool differs = false;
-	*size = 0;
-	for (size_t i = 0; i < c->probes.n; i++) {
-		const struct attach_match *m = &c->probes.v[i];
-		for (size_t k = 0; k < m->probe->n_sites; k++) {
-			struct sdtarg *args;
-			size_t n_args;
-			sdtarg_parse(b->arena, m->file->bin.img->machine, m->probe->sites[k].args,
-				     &args, &n_args);
-			if (n >= n_args || args[n].is_float || !args[n].size || args[n].size > 8)
-				return SIGN_OTHER;
-			enum sign one = args[n].is_signed  ? SIGN_SIGNED
-					: args[n].size < 8 ? SIGN_NONE
-							   : SIGN_UNSIGNED;
-			// 5 is 5 with any sign: what it is called says nothing beside other sites.
-			if (args[n].kind == SDTARG_CONST && args[n].value >= 0)
-				constants = sign_join(constants, one);
-			else
-				sign = sign_join(sign, one);
-			differs |= *size && args[n].size != *size;
-			*size = args[n].size;
-		}
-	}
-	if (differs || (*size & (*size - 1)))
-		*size = 0;
-	if (sign == SIGN_OPEN)
-		sign = constants;
-	return sign == SIGN_OPEN ? SIGN_OTHER : sign;
 }
 
 // --- types ---
@@ -568,7 +534,7 @@ static void find_name(struct finder *f, const struct node *n, struct expr *e)
 	e->is_truth = tok_is(n->name, "true") || tok_is(n->name, "false");
 	if (vocabulary_arg_number(n->name->text, &i) && !f->clause->has_other &&
 	    !f->clause->has_uprobe) {
-		e->sign = exprtype_arg_sign(f->b, f->clause, i, &size);
+		e->sign = argument_sign(f->b, f->clause, i, &size);
 		e->kind = EXPR_NUMBER;
 		e->arg_of = f->clause->probes.n ? f->clause : NULL;
 		e->arg = i;
@@ -615,7 +581,7 @@ static bool find_named(struct finder *f, const struct node *n, struct expr *e)
 	e->arg = i;
 	e->is_guess = arg->from != PROBEARG_DECLARED;
 	// Where sites pass it in different widths its type knows its sign best.
-	e->sign = exprtype_arg_sign(f->b, f->clause, i, &size);
+	e->sign = argument_sign(f->b, f->clause, i, &size);
 	e->is_wide = size == 8;
 	if (arg->sizes_differ && ctype_strip(arg->type))
 		e->sign = sign_of_type(arg->type, 0);

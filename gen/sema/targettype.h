@@ -9,8 +9,8 @@
  * become numbers. In clauses of kernel probes a kernel type of the same name is meant, and bpftrace
  * finds that itself.
  */
-#ifndef LOWER_TARGETTYPE_H
-#define LOWER_TARGETTYPE_H
+#ifndef SEMA_TARGETTYPE_H
+#define SEMA_TARGETTYPE_H
 
 #include "bind/bind.h"
 

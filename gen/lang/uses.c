@@ -1,4 +1,4 @@
-#include "sema/uses.h"
+#include "lang/uses.h"
 
 struct finder {
 	struct uses *uses;

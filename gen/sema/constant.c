@@ -1,9 +1,9 @@
-#include "lower/constant.h"
+#include "sema/constant.h"
 
 #include <inttypes.h>
 
 #include "bind/bind.h"
-#include "lower/targettype.h"
+#include "sema/targettype.h"
 #include "lang/print.h"
 
 static struct str number(struct arena *a, int64_t value, const struct ctype *of)

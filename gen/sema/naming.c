@@ -1,7 +1,7 @@
-#include "names/naming.h"
+#include "sema/naming.h"
 
-#include "names/enumname.h"
-#include "names/table.h"
+#include "sema/enumname.h"
+#include "sema/table.h"
 
 bool naming_has_addresses(const struct bind *b, size_t clause)
 {

@@ -5,8 +5,8 @@
  *
  *	sign_of_result(STR("+"), SIGN_NONE, SIGN_SIGNED) == SIGN_SIGNED
  */
-#ifndef LOWER_SIGN_H
-#define LOWER_SIGN_H
+#ifndef SEMA_SIGN_H
+#define SEMA_SIGN_H
 
 #include "ctype/ctype.h"
 
