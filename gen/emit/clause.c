@@ -55,15 +55,6 @@ static size_t find_clause(const struct program_writer *p, enum provider_when whe
 
 // --- one clause ---
 
-static enum want wants_value(const struct emitter *e, const struct node *n,
-			     const struct node *child)
-{
-	(void)e;
-	(void)n;
-	(void)child;
-	return WANT_VALUE;
-}
-
 static size_t count_variables(const struct bind *b, const struct script_clause *c)
 {
 	const struct map *all = uses_variables(&b->uses, c);
@@ -89,7 +80,7 @@ static void write_clause(struct program_writer *p, size_t i)
 	bind_lookup_from(e->b, i);
 	strings_find(e->b, c, &e->beside);
 	if (n->kind != NODE_CLAUSE) {
-		w->all = emit_written(e, n, emit_children(e, n, wants_value));
+		w->all = emit_written(e, n, emit_children(e, n, emit_wants_value));
 		return;
 	}
 	e->n_variables = count_variables(e->b, c);
@@ -105,7 +96,7 @@ static void write_clause(struct program_writer *p, size_t i)
 		w->condition = t->pieces ? t : NULL;
 	}
 	e->in_body = c->attach.n > 0;
-	w->statements = emit_children(e, n->last_child, wants_value);
+	w->statements = emit_children(e, n->last_child, emit_wants_value);
 	w->block = emit_written(e, n->last_child, w->statements);
 }
 

@@ -220,6 +220,7 @@ static const struct text *choose_pointer(struct emitter *e, const struct node *n
 	struct text *t =
 	    want == WANT_ADDRESS ? made(e, n, "%n", choice) : made(e, n, "(%t)%n", name, choice);
 	t->is_tight = true;
+	emit_fits(e, n, t);
 	return t;
 }
 

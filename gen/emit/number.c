@@ -446,9 +446,10 @@ static const struct text *sum_choice(struct emitter *e, const struct node *n,
 	const struct node *yes = n->child->next;
 	children[1] = number_make(e, yes, children[1], is_signed);
 	children[2] = number_make(e, yes->next, children[2], is_signed);
-	return hold(made(e, n, "(%s(uint64)!!(%n) * (%n) + %s(uint64)!(%n) * (%n))", to,
-			 children[0], children[1], to, children[0], children[2]),
-		    is_signed ? HELD_SIGNED : HELD_UNSIGNED);
+	struct text *sum = made(e, n, "(%s(uint64)!!(%n) * (%n) + %s(uint64)!(%n) * (%n))", to,
+				children[0], children[1], to, children[0], children[2]);
+	emit_fits(e, n, sum);
+	return hold(sum, is_signed ? HELD_SIGNED : HELD_UNSIGNED);
 }
 
 /**

@@ -49,8 +49,7 @@ static const struct text *emit_expression(struct emitter *e, const struct node *
 	return print.before->pieces ? made(e, value, "%n%n", print.before, t) : t;
 }
 
-static enum want wants_value(const struct emitter *e, const struct node *n,
-			     const struct node *child)
+enum want emit_wants_value(const struct emitter *e, const struct node *n, const struct node *child)
 {
 	(void)e;
 	(void)n;
@@ -66,7 +65,7 @@ const struct text *statement_emit(struct emitter *e, const struct node *n)
 		return emit_expression(e, n, n->child);
 	e->print = NULL;
 	e->in_loop += is_loop;
-	const struct text *t = emit_written(e, n, emit_children(e, n, wants_value));
+	const struct text *t = emit_written(e, n, emit_children(e, n, emit_wants_value));
 	e->in_loop -= is_loop;
 	e->print = was;
 	return t;

@@ -28,7 +28,8 @@ void text_add(struct arena *a, struct text *to, const struct text *part)
 	if (!part->pieces)
 		return;
 	add_piece(a, to)->text = part;
-	to->size += part->size;
+	// It may stand there several times, as may each of its parts.
+	to->size = part->size < SIZE_MAX / 2 - to->size ? to->size + part->size : SIZE_MAX / 2;
 }
 
 void text_add_words(struct arena *a, struct text *to, struct str words)
