@@ -40,6 +40,32 @@ static enum held join_held(const struct emitter *e, enum held a, enum held b)
 	return mixes_signs(e) ? HELD_UNSIGNED : HELD_SIGNED;
 }
 
+/**
+ * From 0.24 on x - y is an int64, whatever they are, and so is a variable or map that gets it: is @n
+ * certain to get no such number?
+ */
+static bool never_falls(const struct emitter *e, const struct node *n)
+{
+	const struct used_name *name =
+	    n->kind == NODE_MAP || !e->clause
+		? NULL
+		: map_get(uses_variables(&e->b->uses, e->clause->clause), node_text(n));
+	const struct use *u = n->kind == NODE_MAP && n->name
+				  ? uses_of_map(&e->b->uses, node_text(n))
+			      : name ? name->first
+				     : NULL;
+	bool is_certain = u != NULL;
+	for (; u && is_certain; u = u->next) {
+		const struct node *value = node_ungrouped(u->value);
+		if (u->does & (USE_ADD | USE_GIVEN | USE_OPAQUE | USE_LOOP))
+			is_certain = false;
+		else if (value)
+			is_certain = value->kind == NODE_MEMBER || value->kind == NODE_CAST ||
+				     value->kind == NODE_INDEX || value->kind == NODE_CALL;
+	}
+	return is_certain;
+}
+
 enum held number_held(const struct emitter *e, const struct node *n,
 		      const struct text *const *children)
 {
@@ -66,7 +92,9 @@ enum held number_held(const struct emitter *e, const struct node *n,
 	case NODE_BINARY:
 		if (tok_is(n->name, "<<") || tok_is(n->name, ">>"))
 			return children[0]->held;
-		return join_held(e, children[0]->held, children[1]->held);
+		return tok_is(n->name, "-") && !mixes_signs(e)
+			   ? HELD_SIGNED
+			   : join_held(e, children[0]->held, children[1]->held);
 	case NODE_TERNARY:
 		return n->child->next->next ? join_held(e, children[1]->held, children[2]->held)
 					    : HELD_UNSIGNED;
@@ -80,6 +108,8 @@ enum held number_held(const struct emitter *e, const struct node *n,
 			   : HELD_UNSIGNED;
 	case NODE_VARIABLE: // from 0.24 on it is as wide as what it was first given
 	case NODE_MAP:
+		if (!mixes_signs(e) && x->sign == SIGN_UNSIGNED && !never_falls(e, n))
+			return HELD_OPEN;
 		if (!mixes_signs(e) && emit_is_number_type(ctype_strip(x->type)))
 			return held_of_type(x);
 		// fall through
@@ -279,7 +309,8 @@ static void emit_comparison(struct emitter *e, const struct node *n, const struc
 		enum sign sign = both[i]->expr->sign;
 		if (children[i]->is_truth)
 			children[i] = number_make(e, both[i], children[i], !is_unsigned);
-		else if (is_unsigned && children[i]->held == HELD_SIGNED &&
+		else if (is_unsigned &&
+			 (children[i]->held == HELD_SIGNED || children[i]->held == HELD_OPEN) &&
 			 (sign == SIGN_SIGNED || sign == SIGN_UNSIGNED || sign == SIGN_NONE))
 			children[i] = number_make(e, both[i], children[i], false);
 		else if (is_signed && mixes_signs(e) && (sign == SIGN_SIGNED || sign == SIGN_NONE))

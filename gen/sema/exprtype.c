@@ -65,19 +65,6 @@ static struct ctype *pointer_to(struct arena *a, struct ctype *of)
 	return p;
 }
 
-/** A number type that bpftrace knows by itself; NULL for string and the like. */
-static struct ctype *builtin_type(struct arena *a, struct str name)
-{
-	const struct type_word *word = vocabulary_type(name);
-	if (!word->size)
-		return NULL;
-	struct ctype *t = arena_new(a, struct ctype);
-	*t = (struct ctype){.kind = CTYPE_INT, .name = name, .size = word->size, .has_size = true};
-	t->is_signed = word->is_signed;
-	t->is_char = str_eqz(name, "char");
-	return t;
-}
-
 /** What is known of a value of the type that @n spells. */
 static struct expr of_type(struct finder *f, const struct node *n)
 {
@@ -90,7 +77,7 @@ static struct expr of_type(struct finder *f, const struct node *n)
 	    name.has_keyword ? str_from_offset(name.name, str_find(name.name, ' ') + 1) : name.name;
 	e.is_truth = str_eqz(name.name, "bool") && !name.stars;
 	if (vocabulary_type(name.name))
-		e.type = builtin_type(a, name.name);
+		e.type = targettype_builtin(a, name.name);
 	else if (targettype_is_own(f->b, tag) || !bind_lookup(f->b) ||
 		 (!f->knows_types && name.stars) ||
 		 !lookup_type(bind_lookup(f->b), name.name, NAME_TYPES, &e.type))
@@ -418,7 +405,10 @@ static void find_assign(struct finder *f, struct node *n, struct expr *e)
 	struct expr kept = *e;
 	bool is_plain = tok_is(n->name, "=");
 	// A count, whatever else it may be; what is shifted keeps its signedness.
-	if (!is_plain && value->sign == SIGN_NONE && falls(f, n->name))
+	struct str op = str_slice(n->name->text, 0, n->name->text.n - 1);
+	if (!is_plain && target->expr->sign == SIGN_UNSIGNED) // as C computes it
+		kept = (struct expr){.sign = sign_of_result(op, SIGN_UNSIGNED, value->sign)};
+	else if (!is_plain && value->sign == SIGN_NONE && falls(f, n->name))
 		kept = (struct expr){.sign = SIGN_SIGNED};
 	else if (!is_plain && (value->sign == SIGN_NONE || tok_is(n->name, ">>=")))
 		kept = (struct expr){.sign = SIGN_NONE};

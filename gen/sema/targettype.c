@@ -106,6 +106,18 @@ bool targettype_is_whole(const struct node *n, const struct targettype_name *nam
 	return name->end == n->last->next;
 }
 
+struct ctype *targettype_builtin(struct arena *a, struct str name)
+{
+	const struct type_word *word = vocabulary_type(name);
+	if (!word->size)
+		return NULL;
+	struct ctype *t = arena_new(a, struct ctype);
+	*t = (struct ctype){.kind = CTYPE_INT, .name = name, .size = word->size, .has_size = true};
+	t->is_signed = word->is_signed;
+	t->is_char = str_eqz(name, "char");
+	return t;
+}
+
 bool targettype_is_own(const struct bind *b, struct str name)
 {
 	return map_get(&b->types->own, name) != NULL;

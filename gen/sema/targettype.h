@@ -27,6 +27,8 @@ struct targettype_name {
 bool targettype_read(struct arena *a, const struct node *n, struct targettype_name *ret);
 /** Is that all of @n, without an array's bounds and the like? */
 bool targettype_is_whole(const struct node *n, const struct targettype_name *name);
+/** A number type that bpftrace knows by itself; NULL for string and the like. */
+struct ctype *targettype_builtin(struct arena *a, struct str name);
 /** Probes of the kernel, where a kernel's type or constant is meant. */
 bool targettype_is_kernel_clause(const struct script_clause *c);
 

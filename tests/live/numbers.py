@@ -112,6 +112,18 @@ def parts():
             choice.row(f"({c} ? $p->{t} > 3 && $p->b : 7) + 1", f"({leaf(t)} > 3) + 1" if p else "8")
         choice.row(f"$p->i8 > 0 ? 1 : ($q->b ? ($p->{t} > 5 ? @c_{t} : -1) : 9)", f"{leaf(t)} > 5 ? {leaf(t)} : -1")
     yield choice
+    fall = Part("fall")
+    both, i = ("p->u64 - q->u64", "q->u64 - p->u64"), 0
+    for var in ("$f", "@f"):
+        for difference in both:
+            for how in ("V = X - Y;", "V = X; V -= Y;", "W = X - Y; V = W;"):
+                for use in ("V < 1", "V <= $p->i64", "1 > V", "$p->u64 > V", "V / 3", "V + 0"):
+                    x, y = ["$" + part for part in difference.split(" - ")]
+                    name, i = f"{var}{i}", i + 1
+                    before = how.replace("W", f"{var}w{i}").replace("V", name).replace("X", x).replace("Y", y)
+                    c = use.replace("V", f"(unsigned long)({difference})").replace("$p->i64", "(unsigned long)p->i64").replace("$", "")
+                    fall.row(use.replace("V", name), c, before)
+    yield fall
     builtin = Part("builtin")
     for x in ("pid", "tid"):
         for use in ("-X", "~X", "-X < 0", "-(X + 1) < 0", "-X / 2", "1 - X", "-X * X", "(X > 1) - (X > 0)"):
