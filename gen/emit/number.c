@@ -40,20 +40,23 @@ static enum held join_held(const struct emitter *e, enum held a, enum held b)
 	return mixes_signs(e) ? HELD_UNSIGNED : HELD_SIGNED;
 }
 
+/** The first place of a variable or map. */
+static const struct use *uses_of(const struct emitter *e, const struct node *n)
+{
+	const struct used_name *name;
+	if (n->kind == NODE_MAP)
+		return uses_of_map(&e->b->uses, n->name ? node_text(n) : STR(""));
+	name = map_get(uses_variables(&e->b->uses, e->clause->clause), node_text(n));
+	return name ? name->first : NULL;
+}
+
 /**
  * From 0.24 on x - y is an int64, whatever they are, and so is a variable or map that gets it: is @n
  * certain to get no such number?
  */
 static bool never_falls(const struct emitter *e, const struct node *n)
 {
-	const struct used_name *name =
-	    n->kind == NODE_MAP || !e->clause
-		? NULL
-		: map_get(uses_variables(&e->b->uses, e->clause->clause), node_text(n));
-	const struct use *u = n->kind == NODE_MAP && n->name
-				  ? uses_of_map(&e->b->uses, node_text(n))
-			      : name ? name->first
-				     : NULL;
+	const struct use *u = uses_of(e, n);
 	bool is_certain = u != NULL;
 	for (; u && is_certain; u = u->next) {
 		const struct node *value = node_ungrouped(u->value);
@@ -64,6 +67,15 @@ static bool never_falls(const struct emitter *e, const struct node *n)
 				     value->kind == NODE_INDEX || value->kind == NODE_CALL;
 	}
 	return is_certain;
+}
+
+/** A variable that gets a literal somewhere is an int64 to 0.23, which refuses an uint64 for it. */
+static bool gets_literal(const struct emitter *e, const struct node *n)
+{
+	const struct use *u = n->kind == NODE_VARIABLE ? uses_of(e, n) : NULL;
+	while (u && !(u->value && node_ungrouped(u->value)->kind == NODE_NUMBER))
+		u = u->next;
+	return u;
 }
 
 enum held number_held(const struct emitter *e, const struct node *n,
@@ -108,7 +120,8 @@ enum held number_held(const struct emitter *e, const struct node *n,
 			   : HELD_UNSIGNED;
 	case NODE_VARIABLE: // from 0.24 on it is as wide as what it was first given
 	case NODE_MAP:
-		if (!mixes_signs(e) && x->sign == SIGN_UNSIGNED && !never_falls(e, n))
+		if (mixes_signs(e) ? x->sign == SIGN_NONE && gets_literal(e, n)
+				   : x->sign == SIGN_UNSIGNED && !never_falls(e, n))
 			return HELD_OPEN;
 		if (!mixes_signs(e) && emit_is_number_type(ctype_strip(x->type)))
 			return held_of_type(x);
@@ -379,7 +392,10 @@ static const struct text *emit_kept(struct emitter *e, const struct node *n,
 	if ((!is_compound && !is_plain) || !mixes_signs(e))
 		return NULL;
 	if (target->expr->sign != SIGN_SIGNED && target->expr->sign != SIGN_MIXED) {
-		if (target->kind == NODE_VARIABLE)
+		if (target->kind == NODE_VARIABLE && target->expr->sign == SIGN_NONE &&
+		    gets_literal(e, target))
+			children[1] = number_make(e, value, children[1], true);
+		else if (target->kind == NODE_VARIABLE)
 			children[1] = widen(e, value, children[1]);
 		return NULL;
 	}

@@ -124,6 +124,16 @@ def parts():
                     c = use.replace("V", f"(unsigned long)({difference})").replace("$p->i64", "(unsigned long)p->i64").replace("$", "")
                     fall.row(use.replace("V", name), c, before)
     yield fall
+    literal, i = Part("literal"), 0
+    for t in NAMES:
+        if t in ("u64", "i64"):
+            continue
+        for before in ("V = 0; V += X;", "V = 1; V = X;", "V = X; V = 0; V |= X;", "V = 0; if (pid) { V = X; }"):
+            for use in ("V", "V / 3", "V < 5", "$q->i8 < 0 ? V : $p->T", "V - $q->u8", "-V", "V + 1 > $p->T"):
+                name, i = f"$l{i}", i + 1
+                literal.row(use.replace("V", name).replace("T", t), use.replace("V", leaf(t)).replace("$p->T", leaf(t)).replace("$q->", "(long)q->"),
+                            before.replace("V", name).replace("X", f"$p->{t}"))
+    yield literal
     builtin = Part("builtin")
     for x in ("pid", "tid"):
         for use in ("-X", "~X", "-X < 0", "-(X + 1) < 0", "-X / 2", "1 - X", "-X * X", "(X > 1) - (X > 0)"):
