@@ -69,6 +69,18 @@ static bool never_falls(const struct emitter *e, const struct node *n)
 	return is_certain;
 }
 
+/** From 0.24 on a variable or map that gets a truth takes no number: does @n get one, too? */
+static bool holds_numbers(const struct emitter *e, const struct node *n)
+{
+	bool is_name = n->kind == NODE_VARIABLE || n->kind == NODE_MAP;
+	const struct use *u = is_name ? uses_of(e, n) : NULL;
+	while (u && !(u->does & USE_ADD) &&
+	       !(u->value && u->value->expr && u->value->expr->kind == EXPR_NUMBER &&
+		 !u->value->expr->is_truth))
+		u = u->next;
+	return u;
+}
+
 /** A variable that gets a literal somewhere is an int64 to 0.23, which refuses an uint64 for it. */
 static bool gets_literal(const struct emitter *e, const struct node *n)
 {
@@ -389,6 +401,8 @@ static const struct text *emit_kept(struct emitter *e, const struct node *n,
 	bool is_compound = tok_is_any(n->name, operators), is_plain = tok_is(n->name, "=");
 	if (!is_plain)
 		children[1] = count_truth(e, value, children[1]);
+	if (!mixes_signs(e) && is_plain && children[1]->is_truth && holds_numbers(e, target))
+		children[1] = number_make(e, value, children[1], true);
 	if ((!is_compound && !is_plain) || !mixes_signs(e))
 		return NULL;
 	if (target->expr->sign != SIGN_SIGNED && target->expr->sign != SIGN_MIXED) {

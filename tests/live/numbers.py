@@ -133,6 +133,11 @@ def parts():
                 name, i = f"$l{i}", i + 1
                 literal.row(use.replace("V", name).replace("T", t), use.replace("V", leaf(t)).replace("$p->T", leaf(t)).replace("$q->", "(long)q->"),
                             before.replace("V", name).replace("X", f"$p->{t}"))
+    for t in NAMES:
+        for before in ("V = $p->T > 3; V = 5; V = $p->T != 4;", "V = 5; V = $p->T != 4;", "V = $p->T != 4; V += 1; V -= 1;"):
+            for var in ("$", "@"):
+                name, i = f"{var}l{i}", i + 1
+                literal.row(name, f"{leaf(t)} != 4", before.replace("V", name).replace("T", t))
     yield literal
     builtin = Part("builtin")
     for x in ("pid", "tid"):
