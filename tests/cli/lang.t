@@ -24,11 +24,11 @@ like "$("$btgen" expand --for 0.27 -x "$tmp/t" -e 'fn f($p : struct in *) : int6
 	"the struct of a function's parameter is supplied"
 like "$(body 'macro m($p) { ((struct in *)$p)->n } usdt:__EXE__:ev { @ = 1; }')" '\(int64\)\(int16\)\(\(struct in \*\)\$p\)->n }' \
 	"members are read right in a macro"
-like "$(body 'usdt:__EXE__:ev { let $s : acme::st = arg1; print($s); }')" 'let \$s : int64 = \(int64\)\(arg1\); print' \
+like "$(body 'usdt:__EXE__:ev { let $s : acme::st = arg1; print($s); }')" 'let \$s : int64 = \(int64\)arg1; print' \
 	"a variable that is declared with an enum is a number with its sign"
 like "$(body 'usdt:__EXE__:push { print(((acme::ring<int, 4> *)arg0)->buf[1]); }')" 'struct acme__ring_int_4_ \*\)arg0' \
 	"a cast to a C++ template"
-like "$(body 'usdt:__EXE__:push { print(args.this->head); }')" '\*\(uint32 \*\)\(\(uint64\)\(arg0\) \+ 0\)' \
+like "$(body 'usdt:__EXE__:push { print(args.this->head); }')" '\*\(uint32 \*\)\(\(uint64\)arg0 \+ 0\)' \
 	"a pointer to one that has no cast is followed by its address"
 if [ -r /sys/kernel/btf/vmlinux ]; then
 	body 'usdt:__EXE__:ev { print(((struct file *)arg0)->f_flags); print(((struct file *)arg0)->f_mode); }' >/dev/null

@@ -471,7 +471,7 @@ for probe in inner before deep deeper beside outer; do
 done
 like "$("$btgen" expand --for 0.27 -x "$tmp/p" \
 	-e 'usdt:__EXE__:deep { printf("%s", enum_name(mode, arg0 & 7)); } usdt:__EXE__:inner { printf("%s", enum_name(mode, arg0 & 7)); }' 2>&1)" \
-	'@enum_mode\[7\] = "ON".*@enum_mode_2\[5\] = "ON"' "enum_name() has the names of the block's enum"
+	'deep \{ printf\("%s", \(enum mode\)\(arg0 & 7\)\); \}.*inner \{ if \(@enum_mode_2\[arg0 & 7\] == ""\)' "enum_name() has the names of the block's enum"
 like "$("$btgen" types -x "$tmp/p" --at inner box)" 'pad\[12\]' "btgen types --at means a function's own"
 unlike "$("$btgen" types -x "$tmp/p" --at outer box)" 'pad' "... and not another one's"
 expand 'usdt:__EXE__:outer, usdt:__EXE__:inner { print(((struct box *)arg0)->a); }' >/dev/null
