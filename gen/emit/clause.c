@@ -421,6 +421,20 @@ static const struct text *write_made(struct program_writer *p, bool is_end, size
 	return t;
 }
 
+/**
+ * The first clause, behind a BEGIN that the script has not, which is before all others: bpftrace 0.23
+ * wants to know a map's type before it is part of a key.
+ */
+static void add_behind_begin(struct program_writer *p, struct text *to, const struct node *clause,
+			     const struct text *t, size_t list)
+{
+	struct token lead = *clause->first;
+	text_add_at(p->e.arena, to, write_made(p, false, list), &lead);
+	if (!lead.before.n && !has_lines(&p->e))
+		lead.before = STR(" ");
+	text_add_at(p->e.arena, to, t, &lead);
+}
+
 /** All of it, in the order of the template. */
 static const struct text *write_program(struct program_writer *p, struct str family)
 {
@@ -447,14 +461,8 @@ static const struct text *write_program(struct program_writer *p, struct str fam
 		const struct text *one = write(p, i, begin, end);
 		if (i == 0 && family.n)
 			one = made(e, c, "%t %n", family, one);
-		// BEGIN is before all others: bpftrace 0.23 wants to know a map's type before it is part
-		// of a key.
 		if (makes_begin && c->kind == NODE_CLAUSE && one->pieces) {
-			struct token lead = *c->first;
-			text_add_at(e->arena, t, write_made(p, false, begins), &lead);
-			if (!lead.before.n && !has_lines(e))
-				lead.before = STR(" ");
-			text_add_at(e->arena, t, one, &lead);
+			add_behind_begin(p, t, c, one, begins);
 			makes_begin = false;
 		} else {
 			text_add(e->arena, t, one);

@@ -511,7 +511,10 @@ static const struct text *emit_call(struct emitter *e, const struct node *n)
 {
 	const struct text *t = fold_size(e, n);
 	unsigned strings = e->n_strings, reads = e->n_reads;
+	const struct node *was = e->in_key;
 	struct name_lookup found;
+	if (format_find(n)) // in a block: no part of the key
+		e->in_key = NULL;
 	if (!t)
 		t = emit_str_of_value(e, n);
 	if (!t && name_find(e, n, &found))
@@ -522,6 +525,7 @@ static const struct text *emit_call(struct emitter *e, const struct node *n)
 		t = name_print(e, n);
 	if (!t)
 		t = emit_plain_call(e, n);
+	e->in_key = was;
 	if (tok_is(n->name, "printf"))
 		count_strings(e, n, e->n_strings - strings, e->n_reads > reads);
 	return t;
@@ -545,10 +549,29 @@ static const struct text *emit_if(struct emitter *e, const struct node *n)
 	return emit_written(e, n, children);
 }
 
+/** args.NAME, or what is no place: its sign is that of the argument. */
+static const struct text *emit_member(struct emitter *e, const struct node *n, enum want want)
+{
+	const struct text *t = argument_named(e, n, want);
+	if (!t)
+		return emit_other(e, n);
+	struct text *named = arena_new(e->arena, struct text);
+	*named = *t;
+	named->held = t->held ? t->held : number_held(e, n, NULL);
+	named->is_truth = n->expr && n->expr->is_truth;
+	named->is_tight = true;
+	return named;
+}
+
+static const struct text *emit_group(struct emitter *e, const struct node *n, enum want want)
+{
+	const struct text *inner = emit(e, n->child, want);
+	return emit_written(e, n, &inner);
+}
+
 const struct text *emit(struct emitter *e, const struct node *n, enum want want)
 {
 	const struct expr *x = n->expr;
-	const struct text *t = NULL;
 	if (!e->good || (n->is_changed && n->kind == NODE_OPAQUE))
 		return emit_whole(e, n);
 	if (x && (x->is_place || x->is_value) &&
@@ -557,20 +580,9 @@ const struct text *emit(struct emitter *e, const struct node *n, enum want want)
 		return place_emit(e, n, want);
 	switch (n->kind) {
 	case NODE_MEMBER:
-		t = argument_named(e, n, want);
-		if (t) { // its sign is that of the argument
-			struct text *named = arena_new(e->arena, struct text);
-			*named = *t;
-			named->held = t->held ? t->held : number_held(e, n, NULL);
-			named->is_truth = x && x->is_truth;
-			named->is_tight = true;
-			return named;
-		}
-		return emit_other(e, n);
-	case NODE_GROUP: {
-		const struct text *inner = emit(e, n->child, want);
-		return emit_written(e, n, &inner);
-	}
+		return emit_member(e, n, want);
+	case NODE_GROUP:
+		return emit_group(e, n, want);
 	case NODE_NAME:
 		return emit_name(e, n, want);
 	case NODE_TYPE:

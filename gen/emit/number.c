@@ -90,6 +90,23 @@ static bool gets_literal(const struct emitter *e, const struct node *n)
 	return u;
 }
 
+static enum held held_of_sign(enum sign sign)
+{
+	return sign == SIGN_SIGNED || sign == SIGN_MIXED ? HELD_SIGNED : HELD_UNSIGNED;
+}
+
+/** A variable or map: from 0.24 on it is as wide as what it was first given. */
+static enum held held_of_name(const struct emitter *e, const struct node *n)
+{
+	const struct expr *x = n->expr;
+	if (mixes_signs(e))
+		return x->sign == SIGN_NONE && gets_literal(e, n) ? HELD_OPEN
+								  : held_of_sign(x->sign);
+	if (x->sign == SIGN_UNSIGNED && !never_falls(e, n))
+		return HELD_OPEN;
+	return emit_is_number_type(ctype_strip(x->type)) ? held_of_type(x) : held_of_sign(x->sign);
+}
+
 enum held number_held(const struct emitter *e, const struct node *n,
 		      const struct text *const *children)
 {
@@ -130,17 +147,11 @@ enum held number_held(const struct emitter *e, const struct node *n,
 		return x->sign == SIGN_SIGNED || dialect_has_signed_args(e->b->version)
 			   ? HELD_SIGNED
 			   : HELD_UNSIGNED;
-	case NODE_VARIABLE: // from 0.24 on it is as wide as what it was first given
+	case NODE_VARIABLE:
 	case NODE_MAP:
-		if (mixes_signs(e) ? x->sign == SIGN_NONE && gets_literal(e, n)
-				   : x->sign == SIGN_UNSIGNED && !never_falls(e, n))
-			return HELD_OPEN;
-		if (!mixes_signs(e) && emit_is_number_type(ctype_strip(x->type)))
-			return held_of_type(x);
-		// fall through
+		return held_of_name(e, n);
 	default:
-		return x->sign == SIGN_SIGNED || x->sign == SIGN_MIXED ? HELD_SIGNED
-								       : HELD_UNSIGNED;
+		return held_of_sign(x->sign);
 	}
 }
 
