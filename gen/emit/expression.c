@@ -73,6 +73,18 @@ static void add_until(struct emitter *e, struct text *t, const struct token *fro
 	text_add_tokens(e->arena, t, from, last, e->names);
 }
 
+/** What has no children: a word, a number. */
+static struct text *emit_leaf(struct emitter *e, const struct node *n)
+{
+	struct text *t = emit_whole(e, n);
+	t->held = number_held(e, n, NULL);
+	t->is_truth = n->expr && n->expr->is_truth;
+	t->is_tight = is_tight(n->kind);
+	if (n->kind == NODE_NUMBER)
+		t->number = n->is_changed ? n->text : node_text(n);
+	return t;
+}
+
 struct text *emit_written(struct emitter *e, const struct node *n,
 			  const struct text *const *children)
 {
@@ -100,8 +112,6 @@ struct text *emit_written(struct emitter *e, const struct node *n,
 				  : n->expr && n->expr->is_truth;
 	t->is_tight = is_tight(n->kind);
 	t->has_lines = n->kind == NODE_BLOCK;
-	if (n->kind == NODE_NUMBER)
-		t->number = n->is_changed ? n->text : node_text(n);
 	return t;
 }
 
@@ -298,7 +308,7 @@ static const struct text *emit_name(struct emitter *e, const struct node *n, enu
 	struct str digits = STR("");
 	bool is_negative = false;
 	if (n->expr && n->expr->is_substituted) // an enumerator of that name is not meant
-		return emit_written(e, n, NULL);
+		return emit_leaf(e, n);
 	if (node_is(n, NODE_NAME, "retval") && n->expr && n->expr->type)
 		t = argument_retval(e, n);
 	else
@@ -308,7 +318,7 @@ static const struct text *emit_name(struct emitter *e, const struct node *n, enu
 		return number_of(e, n, digits);
 	if (!t && digits.n)
 		t = made(e, n, "%t", digits);
-	struct text *named = emit_written(e, n, NULL);
+	struct text *named = emit_leaf(e, n);
 	if (!t)
 		return named;
 	struct text *ret = arena_new(e->arena, struct text);
@@ -589,7 +599,7 @@ const struct text *emit(struct emitter *e, const struct node *n, enum want want)
 		return emit_type(e, n, false);
 	case NODE_VARIABLE:
 		e->n_strings += x && x->kind == EXPR_TEXT;
-		return emit_written(e, n, NULL);
+		return emit_leaf(e, n);
 	case NODE_MAP:
 		return emit_map(e, n);
 	case NODE_CALL:
@@ -614,6 +624,6 @@ const struct text *emit(struct emitter *e, const struct node *n, enum want want)
 	case NODE_FOR:
 		return statement_emit(e, n);
 	default:
-		return n->child ? emit_other(e, n) : emit_written(e, n, NULL);
+		return n->child ? emit_other(e, n) : emit_leaf(e, n);
 	}
 }
