@@ -181,30 +181,6 @@ const struct map *uses_variables(const struct uses *u, const struct script_claus
 	return names ? names : &none;
 }
 
-void uses_add_map(struct uses *u, struct use use)
-{
-	add(u->arena, &u->maps, &use);
-}
-
-void uses_move(struct uses *u, const struct script_clause *from, const struct script_clause *to)
-{
-	for (struct map_entry *e = NULL; (e = map_next(&u->maps, e));)
-		for (struct use *use = ((struct used_name *)e->value)->first; use; use = use->next)
-			if (use->clause == from)
-				use->clause = to;
-	const struct map *variables = uses_variables(u, from);
-	for (struct map_entry *e = NULL; (e = map_next(variables, e));)
-		for (struct use *use = ((struct used_name *)e->value)->first; use;
-		     use = use->next) {
-			struct use moved = *use;
-			moved.name =
-			    use->node->kind == NODE_VARIABLE ? node_text(use->node) : use->name;
-			moved.clause = to;
-			moved.next = NULL;
-			add(u->arena, variables_of(u, to), &moved);
-		}
-}
-
 bool use_is_in(const struct use *u, enum provider_when when)
 {
 	const struct script_clause *c = u->clause;

@@ -10,9 +10,7 @@
  *
  * The lists are made once, of the script as it was written, when its clauses are bound and those
  * that the target has no probes for are gone. (What is to go depends on maps that these clauses
- * set: only there, bind/optional.c makes lists of its own before.) Nodes stay where they are when
- * later steps change them, so `node` and `value` mean what they meant, with what has become known
- * of them by then; a clause that is joined to another takes its uses along.
+ * set: only there, bind/optional.c makes lists of its own before.)
  */
 #ifndef LANG_USES_H
 #define LANG_USES_H
@@ -73,11 +71,6 @@ const struct use *uses_of_map(const struct uses *u, struct str name);
 unsigned uses_do_with_map(const struct uses *u, struct str name);
 /** The variables of @c: name, with $ -> struct used_name. In a macro, its parameters are some. */
 const struct map *uses_variables(const struct uses *u, const struct script_clause *c);
-
-/** A step has put this one in. */
-void uses_add_map(struct uses *u, struct use use);
-/** What @from uses is used by @to, which it was joined to. */
-void uses_move(struct uses *u, const struct script_clause *from, const struct script_clause *to);
 
 /** Is the clause of @u one that runs once, when the trace begins or ends? */
 bool use_is_in(const struct use *u, enum provider_when when);
