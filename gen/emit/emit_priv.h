@@ -170,6 +170,8 @@ bool name_find(struct emitter *e, const struct node *n, struct name_lookup *ret)
 /** `@map[x]` */
 const struct text *name_emit(struct emitter *e, const struct node *n,
 			     const struct name_lookup *found);
+/** Has @n, of a %s, a name in it? */
+bool name_is_in(struct emitter *e, const struct node *n);
 /** `$x = @table[y]`: nothing tells the number of one without a name. */
 void name_warn_of_copy(struct emitter *e, const struct node *value);
 /**

@@ -283,7 +283,8 @@ static bool add_text(struct printing *g, struct node *n, struct shape_field *f)
 		add_number(g, n);
 		return true;
 	}
-	return add_printed(g, n, STR(""), f);
+	// A name that is looked up in one arm only: bpftrace is to print it.
+	return !name_is_in(g->e, plain) && add_printed(g, n, STR(""), f);
 }
 
 /** What a number is, whatever it is printed with: JSON tells. */

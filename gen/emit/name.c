@@ -144,8 +144,7 @@ static bool find_number(struct emitter *e, const struct node *n, struct name_loo
 	return t != NULL;
 }
 
-/** Has @n, of a %s, a name in it? */
-static bool has_name(struct emitter *e, const struct node *n)
+bool name_is_in(struct emitter *e, const struct node *n)
 {
 	struct name_lookup unused;
 	n = node_ungrouped(n);
@@ -153,7 +152,7 @@ static bool has_name(struct emitter *e, const struct node *n)
 	    name_find(e, n, &unused))
 		return true;
 	return n->kind == NODE_TERNARY && n->child->next->next &&
-	       (has_name(e, n->child->next) || has_name(e, n->last_child));
+	       (name_is_in(e, n->child->next) || name_is_in(e, n->last_child));
 }
 
 static void emit_shown(struct emitter *e, const struct node *n, struct shown *ret)
@@ -174,7 +173,7 @@ static void emit_shown(struct emitter *e, const struct node *n, struct shown *re
 				      : read_table(e, n, ret->name.map, ret->key);
 		e->n_strings += is_number;
 		ret->is_steady = expr_effect(key) == EFFECT_NONE;
-	} else if (e->good && has_name(e, n)) {
+	} else if (e->good && name_is_in(e, n)) {
 		ret->condition = emit_asked(e, n->child, emit(e, n->child, WANT_VALUE));
 		ret->yes = arena_new(e->arena, struct shown);
 		ret->no = arena_new(e->arena, struct shown);
@@ -309,7 +308,7 @@ static bool prints_names(struct emitter *e, const struct node *call)
 	const struct node *format = format_find(call);
 	for (const struct node *n = format->next; n && format_next(node_text(format), &how);
 	     n = n->next)
-		if (how.letter == 's' && has_name(e, n))
+		if (how.letter == 's' && name_is_in(e, n))
 			return true;
 	return false;
 }
