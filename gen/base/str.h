@@ -108,7 +108,7 @@ void strbuf_clear(struct strbuf *b);
 void strbuf_grow(struct strbuf *b, size_t more);
 static inline void strbuf_reserve(struct strbuf *b, size_t more)
 {
-	if (more >= b->cap - b->n)
+	if (!b->p || more >= b->cap - b->n)
 		strbuf_grow(b, more);
 }
 static inline void strbuf_add(struct strbuf *b, const void *p, size_t n)
