@@ -87,7 +87,9 @@ static bool replace(struct replacer *r, const struct token *t, bool is_format, s
 		good = good && (!is_format || check_format(b, t, m));
 		struct str quoted = lex_quote(b->arena, m->value);
 		strbuf_adds(&text, str_slice(rest, 0, off));
-		strbuf_adds(&text, is_word ? quoted : str_slice(quoted, 1, quoted.n - 2));
+		if (!is_word)
+			quoted = str_slice(quoted, 1, quoted.n - 2);
+		strbuf_adds(&text, quoted);
 		rest = str_from_offset(rest, off + strlen(m->name));
 	}
 	strbuf_adds(&text, rest);
