@@ -461,7 +461,7 @@ static const struct text *emit_str_of_value(struct emitter *e, const struct node
 		e->good = diag_error(e->b->diag, &at,
 				     "str() with a length cannot be used on a copy of a struct: "
 				     "read the member through a pointer");
-	return emit(e, array, WANT_STRING);
+	return made(e, n, "%n", emit(e, array, WANT_STRING));
 }
 
 static enum want wants_of_call(const struct emitter *e, const struct node *n,

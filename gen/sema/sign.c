@@ -37,7 +37,7 @@ enum sign sign_of_result(struct str op, enum sign a, enum sign b)
 	bool is_none = a == SIGN_NONE || b == SIGN_NONE;
 	if (str_eqz(op, "&") && is_none && a != SIGN_UNSIGNED && b != SIGN_UNSIGNED)
 		return SIGN_NONE;
-	if (str_eqz(op, "%") && a == SIGN_NONE && b != SIGN_SIGNED)
+	if (str_eqz(op, "%") && a == SIGN_NONE && b != SIGN_SIGNED && b != SIGN_UNSIGNED)
 		return SIGN_NONE;
 	// As C has it, an int64 beside an uint64 is one, too.
 	if (a == SIGN_UNSIGNED || b == SIGN_UNSIGNED)

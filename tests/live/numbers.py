@@ -123,6 +123,9 @@ def parts():
                     before = how.replace("W", f"{var}w{i}").replace("V", name).replace("X", x).replace("Y", y)
                     c = use.replace("V", f"(unsigned long)({difference})").replace("$p->i64", "(unsigned long)p->i64").replace("$", "")
                     fall.row(use.replace("V", name), c, before)
+    for a in ("u8", "u16", "u32"):
+        fall.row(f"$p->i8 / ($p->{a} % $q->u64)", f"(unsigned long)(long)p->i8 / ((unsigned long)p->{a} % q->u64)")
+        fall.row(f"1 <= 1 - ($p->{a} % $q->u64)", f"1 <= 1 - ((unsigned long)p->{a} % q->u64)")
     yield fall
     literal, i = Part("literal"), 0
     for t in NAMES:
