@@ -8,7 +8,7 @@
 #ifndef SEMA_ARGUMENT_H
 #define SEMA_ARGUMENT_H
 
-#include "sema/exprtype.h"
+#include "sema/expr.h"
 
 /**
  * The C type that @e has in the program, as far as that is known: that of an argN, too, which to
