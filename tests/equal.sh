@@ -96,7 +96,9 @@ equal_quiet() {
 equal_end() {
 	local name pid equal_asked=0 rc
 	for name in "${!equal_ours[@]}"; do
-		[ $# -gt 0 ] || kill -INT "${equal_ours[$name]}" "${equal_bare[$name]}" ${equal_json[$name]+"${equal_json[$name]}"}
+		[ $# = 0 ] || continue
+		wait_for 20 bare_idle "${equal_bare[$name]}"
+		kill -INT "${equal_ours[$name]}" "${equal_bare[$name]}" ${equal_json[$name]+"${equal_json[$name]}"}
 	done
 	for name in "${!equal_ours[@]}"; do
 		rc=

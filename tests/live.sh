@@ -96,6 +96,32 @@ live_done() {
 
 # live_tour ARG...: bpftrace.sh with these arguments on nvmf_tgt, from before its start to after its end: the tour of
 # tests/targets; false when it does not get ready, or one of the two ends with another status than 0
+
+# bpftrace alone, beside or instead of bpftrace.sh: bare_start COMMAND...; $tmp/bare, $tmp/bare-said, $bare_rc.
+live_bare='' bare_rc=''
+bare_start() {
+	"$@" >"$tmp/bare" 2>"$tmp/bare-said" 8>&- </dev/null &
+	live_bare=$!
+	own "$live_bare"
+	wait_for 60 eval "grep -qE '^(22|232|281) ' /proc/$live_bare/syscall || ! kill -0 $live_bare 2>/dev/null" # epoll_wait, epoll_pwait
+}
+# bare_idle PID: it has read what there is, or has ended: it sleeps, and has used no processor time for a while
+bare_idle() {
+	local before now
+	before=$(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) || return 0
+	sleep 0.3
+	now=$(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) || return 0
+	[[ $now == S\ * ]] && [ "$(cut -d' ' -f12,13 <<<"$now")" = "$(cut -d' ' -f12,13 <<<"$before")" ]
+}
+# bare_end: by ^C, if it has not ended. At ^C 0.17 throws away what it has not read yet, and it misses one that comes while it does
+# not wait for events.
+bare_end() {
+	local n=0
+	wait_for 20 bare_idle "$live_bare"
+	until ! kill -INT "$live_bare" 2>/dev/null || [ $((n += 1)) = 30 ]; do sleep 1; done
+	wait "$live_bare"
+	bare_rc=$?
+}
 live_tour() {
 	live_trace "$@" || return 1
 	live_say start

@@ -12,7 +12,6 @@
 . "$(dirname "$0")/../postgresql.sh"
 can_trace || skip_all "needs root and bpftrace"
 version=$equal_version
-bare='' bare_rc=''
 
 # both FILE ARG...: bpftrace.sh and bare bpftrace with the bundle, of the script that ARG... are, for every process of FILE
 both() {
@@ -20,23 +19,11 @@ both() {
 	shift
 	"$btgen" bundle --for "$version" -x "$file" -o "$tmp/bundle.sh" "$@" || return 1
 	live_trace -x "$file" "$@" || return 1
-	bare_start
+	bare_start bundle_start
 }
-bare_start() {
-	(
-		equal_occupy
-		BPFTRACE=$bpftrace exec sh "$tmp/bundle.sh" >"$tmp/bare" 2>"$tmp/bare-said" 8>&- </dev/null
-	) &
-	bare=$!
-	own $bare
-	wait_for 60 eval "grep -qE '^(22|232|281) ' /proc/$bare/syscall || ! kill -0 $bare 2>/dev/null"
-}
-# Both end by ^C, if they have not; 0.17 misses one that comes while it does not wait for events
-bare_end() {
-	local n=0
-	until ! kill -INT $bare 2>/dev/null || [ $((n += 1)) = 30 ]; do sleep 1; done
-	wait $bare
-	bare_rc=$?
+bundle_start() {
+	equal_occupy
+	exec env BPFTRACE="$bpftrace" sh "$tmp/bundle.sh"
 }
 same() {
 	bare_end

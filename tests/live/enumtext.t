@@ -63,25 +63,20 @@ same "$tmp/trace" "bpftrace.sh prints the names, and numbers that have none"
 
 # bare COMMAND...: bpftrace alone, while the program does its work
 bare() {
-	"$@" >"$tmp/bare" 2>"$tmp/bare-said" 8>&- </dev/null &
-	local tracer=$! n=0
-	own $tracer
-	wait_for 60 eval "grep -qE '^(22|232|281) ' /proc/$tracer/syscall || ! kill -0 $tracer 2>/dev/null"
+	bare_start "$@"
 	live_say x
 	exec 8>&-
 	wait_for 20 grep -q '^done' "$tmp/answers"
-	# 0.17 misses a ^C that comes while it does not wait for events
-	until ! kill -INT $tracer 2>/dev/null || [ $((n += 1)) = 30 ]; do sleep 1; done
-	wait $tracer
+	bare_end
 }
 live_start "$tmp/e"
 "$live_sh" -n "$live_pid" "$tmp/e.bt" >"$tmp/n.bt"
-BPFTRACE_MAX_STRLEN=64 bare "$bpftrace" "$tmp/n.bt"
+bare env BPFTRACE_MAX_STRLEN=64 "$bpftrace" "$tmp/n.bt"
 same "$tmp/bare" "the program of -n does so, run by bpftrace alone"
 
 live_start "$tmp/e"
 "$btgen" bundle --for "$version" -x "$tmp/e" -o "$tmp/bundle.sh" "$tmp/e.bt"
-BPFTRACE=$bpftrace bare sh "$tmp/bundle.sh"
+bare env BPFTRACE="$bpftrace" sh "$tmp/bundle.sh"
 same "$tmp/bare" "and so does a bundle"
 
 # The type of such an argument is inferred where the probe does not declare it: argN has what args.argN has.

@@ -59,27 +59,9 @@ lines() { grep -c 'a string of some length' "$1"; }
 # lost: how many are said to be
 lost() { sed -nE 's/.*warning: (at least )?([0-9]+) (of [0-9]+ )?events were lost.*/\2/p' "$tmp/messages" | grep . || echo 0; }
 
-# bpftrace alone
-waits() { grep -qE '^(22|232|281) ' "/proc/$1/syscall"; } # epoll_wait, epoll_pwait
-has_all() {
-	local before=$got
-	got=$(wc -c <"$tmp/bare")
-	[ "$got" = "$before" ] && sleep 0.5 && [ "$(wc -c <"$tmp/bare")" = "$got" ]
-}
-"$bpftrace" -p "$live_pid" -e "usdt:/proc/$live_pid/exe:burst:hit $script" >"$tmp/bare" 2>"$tmp/bare-said" 8>&- &
-bare=$!
-own $bare
-wait_for 60 waits $bare
+bare_start "$bpftrace" -p "$live_pid" -e "usdt:/proc/$live_pid/exe:burst:hit $script"
 burst 3000 4
-got=''
-wait_for 60 has_all
-# 0.17 misses a signal that comes while it does not wait for events
-has_ended() { ! kill -0 $bare 2>/dev/null; }
-until has_ended; do
-	kill -INT $bare
-	wait_for 5 has_ended
-done
-wait $bare
+bare_end
 
 ok "it attaches" live_trace "$live_pid" -e "usdt:__EXE__:hit $script"
 burst 3000 4
