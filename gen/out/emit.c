@@ -57,9 +57,17 @@ static bool ends_line(const struct token *t, const struct token *prev)
 	return t->kind == TOK_DIRECTIVE || (prev && prev->kind == TOK_DIRECTIVE);
 }
 
+/** Is @t the rest of an attach point that a line splice parts? There a blank or a newline would end it. */
+static bool is_spliced(const struct token *prev, const struct token *t)
+{
+	return prev && t->attach && !t->space && !t->bol && !prev->from_macro && !t->from_macro;
+}
+
 /** Must a blank be put between the two? What touches in the template may, with two exceptions. */
 static bool needs_blank(const struct writer *w, const struct token *prev, const struct token *t)
 {
+	if (is_spliced(prev, t))
+		return false;
 	bool touches = !t->before.n && !prev->from_macro && !t->from_macro &&
 		       prev->loc.file == t->loc.file && prev->loc.off + prev->text.n == t->loc.off;
 	// bpftrace 0.17 reads `a:b` in a body as a path, and slashes cut from one may be there.
@@ -123,7 +131,7 @@ static void put_before(struct writer *w, const struct token *t, const struct tok
 		src_position(t->use, &line, &col);
 	if (of_main && put_before_verbatim(w, t, prev, line))
 		return;
-	if (of_main && w->line < line) {
+	if (of_main && w->line < line && !is_spliced(prev, t)) {
 		while (w->line < line)
 			put(w, STR("\n"));
 	} else if ((t->bol || ends_line(t, prev)) && w->col > 1) {
