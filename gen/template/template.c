@@ -153,10 +153,12 @@ static bool bind_program(struct bind *b, struct pp *pp)
 		b->clauses[i] = arena_new(b->arena, struct attach_clause);
 	bool bound =
 	    bind_clauses(b); // if not, clauses that are right so far are looked at all the same
+	// The last that is written into the tree: from here on it is only read.
+	bound = bound && marker_replace_all(b);
 	uses_find(b->arena, &b->script, &b->uses);
 	targettype_begin(b);
 	if (!exprtype_find(b) || !table_find_all(b) || !look_at(b) || !bound ||
-	    !marker_replace_all(b) || !emit_program(b, &pp->out))
+	    !emit_program(b, &pp->out))
 		return false;
 	return targettype_define(b, &pp->out);
 }
