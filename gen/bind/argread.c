@@ -164,13 +164,13 @@ bool argread_needs(unsigned version, unsigned n, const struct sdtarg *arg)
 	       (n > dialect_max_arg(version) || arg->is_beyond_bcc);
 }
 
-struct str argread_find(struct bind *b, const struct attach_clause *c, unsigned n,
+struct str argread_find(const struct bind *b, const struct attach_clause *c, unsigned n,
 			struct str *place)
 {
 	struct str text = STR("");
 	bool is_needed = false, is_one = true;
 	*place = STR("");
-	if (c->has_other || c->has_uprobe || dialect_has_libbpf_usdt(b->version))
+	if (c->has_other || c->has_uprobe || dialect_has_libbpf_usdt(b->given->version))
 		return text;
 	for (size_t i = 0; i < c->probes.n && is_one; i++) {
 		const struct attach_match *m = &c->probes.v[i];
@@ -183,7 +183,7 @@ struct str argread_find(struct bind *b, const struct attach_clause *c, unsigned 
 			if (n >= n_args)
 				return STR("");
 			*place = args[n].text;
-			is_needed |= argread_needs(b->version, n, &args[n]);
+			is_needed |= argread_needs(b->given->version, n, &args[n]);
 			is_one = argread_join(b->arena, img, site->pc, &args[n], &text);
 		}
 	}

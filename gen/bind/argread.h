@@ -29,7 +29,7 @@ bool argread_join(struct arena *a, struct img *img, uint64_t pc, const struct sd
  * What stands for argN in clause @c; empty for argN itself, and where nothing does. @place: then
  * where a site has it that is not read, or not as the sites before it.
  */
-struct str argread_find(struct bind *b, const struct attach_clause *c, unsigned n,
+struct str argread_find(const struct bind *b, const struct attach_clause *c, unsigned n,
 			struct str *place);
 
 #endif

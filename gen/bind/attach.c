@@ -8,6 +8,7 @@
 #include "code/code.h"
 #include "elf/debugfile.h"
 #include "bind/optional.h"
+#include "bind/filter.h"
 #include "bind/path.h"
 #include "lang/change.h"
 #include "probe/attachable.h"
@@ -36,25 +37,25 @@ static bool is_meant(const struct targetfile *tf, struct str path)
 	return path_stat(tf->open_path, &own) && st.st_dev == own.st_dev && st.st_ino == own.st_ino;
 }
 
-static bool say_no_probe(struct bind *b, const struct token *at, struct str path,
+static bool say_no_probe(const struct bind *b, const struct token *at, struct str path,
 			 struct str provider, struct str name)
 {
 	struct diag_place place = tok_place(at);
 	const struct sdt_probe *near = NULL;
 	unsigned best = UINT_MAX;
 	size_t known = 0;
-	for (size_t i = 0; i < b->files->list.n; i++) {
-		struct targetfile *tf = &b->files->list.v[i];
+	for (size_t i = 0; i < b->given->files->list.n; i++) {
+		struct targetfile *tf = &b->given->files->list.v[i];
 		if (!is_meant(tf, path))
 			continue;
-		const struct sdt_list *list = targetfile_probes(b->files, tf);
+		const struct sdt_list *list = targetfile_probes(b->given->files, tf);
 		// The C library has probes in every process: whether a program was built with some
 		// shows in its executable.
 		if (i == 0 || !str_eqz(path, "__EXE__"))
 			known += list->n_probes;
 		sdt_find_nearest(list, provider, name, &best, &near);
 	}
-	b->files->n_missing++;
+	b->given->files->n_missing++;
 	diag_error(b->diag, &place, "%s has no probe " STR_FMT "%s" STR_FMT, bind_target_name(b),
 		   STR_ARG(provider), provider.n ? ":" : "", STR_ARG(name));
 	if (near)
@@ -66,7 +67,7 @@ static bool say_no_probe(struct bind *b, const struct token *at, struct str path
 }
 
 /** The same name under several providers are different probes: which one is meant must be said. */
-static bool check_one_provider(struct bind *b, const struct token *at, struct str name,
+static bool check_one_provider(const struct bind *b, const struct token *at, struct str name,
 			       const struct attach_clause *c, size_t from)
 {
 	if (is_wildcard(name))
@@ -91,35 +92,36 @@ struct unattachable {
 	VEC(struct attach_match) matches;
 };
 
-static struct str why_unattachable(struct bind *b, const struct attach_match *m)
+static struct str why_unattachable(const struct bind *b, const struct attach_match *m)
 {
-	return attachable_why_not(b->arena, m->file->bin.img->machine, m->probe, b->version);
+	return attachable_why_not(b->arena, m->file->bin.img->machine, m->probe, b->given->version);
 }
 
 /** Is @p left to other runs? Then there is no reason why bpftrace cannot attach to it. */
-static bool is_left(struct bind *b, const struct sdt_probe *p)
+static bool is_left(const struct bind *b, const struct sdt_probe *p)
 {
-	return map_get_ptr(&b->left, p) != NULL;
+	return map_get_ptr(&b->found.left, p) != NULL;
 }
 
 /**
  * Adds all probes that match to @ret, or to @skipped. A name of its own is an error where bpftrace
  * cannot attach to it (check/probes.h), a pattern takes the others.
  */
-static void find_probes(struct bind *b, struct str path, struct str provider, struct str name,
+static void find_probes(const struct bind *b, struct str path, struct str provider, struct str name,
 			bool is_optional, struct attach_clause *ret, struct unattachable *skipped)
 {
 	bool is_pattern = is_wildcard(name) || is_wildcard(provider);
-	for (size_t i = 0; i < b->files->list.n; i++) {
-		struct targetfile *tf = &b->files->list.v[i];
+	for (size_t i = 0; i < b->given->files->list.n; i++) {
+		struct targetfile *tf = &b->given->files->list.v[i];
 		if (!is_meant(tf, path))
 			continue;
-		const struct sdt_list *list = targetfile_probes(b->files, tf);
+		const struct sdt_list *list = targetfile_probes(b->given->files, tf);
 		const struct sdt_probe *p = NULL;
 		while ((p = sdt_find(list, provider, name, p))) {
 			struct attach_match match = {tf, p};
-			skipped_match(&b->files->skipped, b->files->arena, p);
-			if (!attachable_has_name(p, b->version) || (is_pattern && is_left(b, p)) ||
+			skipped_match(&b->given->files->skipped, b->given->files->arena, p);
+			if (!attachable_has_name(p, b->given->version) ||
+			    (is_pattern && is_left(b, p)) ||
 			    ((is_optional || is_pattern) && why_unattachable(b, &match).n)) {
 				vec_push(b->arena, &skipped->matches, match);
 				continue;
@@ -132,13 +134,13 @@ static void find_probes(struct bind *b, struct str path, struct str provider, st
 }
 
 /** An error where nothing else matches; beside others they are counted. */
-static bool say_unattachable(struct bind *b, const struct token *at,
+static bool say_unattachable(const struct bind *b, const struct token *at,
 			     const struct unattachable *skipped, bool is_error)
 {
 	struct diag_place place = tok_place(at);
 	for (size_t i = 0; i < skipped->matches.n && !is_error; i++) {
 		const struct attach_match *m = &skipped->matches.v[i];
-		skipped_add(&b->files->skipped, b->files->arena, m->probe,
+		skipped_add(&b->given->files->skipped, b->given->files->arena, m->probe,
 			    is_left(b, m->probe) ? STR("") : why_unattachable(b, m));
 	}
 	if (!is_error || !skipped->matches.n)
@@ -149,7 +151,8 @@ static bool say_unattachable(struct bind *b, const struct token *at,
 		return diag_error(b->diag, &place,
 				  "no probe is left for this pattern: bpftrace " DIALECT_FMT
 				  " attaches to at most %u at once",
-				  DIALECT_ARG(b->version), dialect_max_usdt(b->version));
+				  DIALECT_ARG(b->given->version),
+				  dialect_max_usdt(b->given->version));
 	return diag_error(b->diag, &place,
 			  "bpftrace cannot attach to " STR_FMT ":" STR_FMT ": " STR_FMT,
 			  STR_ARG(m->probe->provider), STR_ARG(m->probe->name), STR_ARG(why));
@@ -159,11 +162,12 @@ static bool say_unattachable(struct bind *b, const struct token *at,
  * Another file of the process has a probe of that name, too. Given a PID, bpftrace before 0.24
  * takes them for one, and fails ("couldn't get argument") at the first argument.
  */
-static bool has_namesake(struct bind *b, const struct attach_match *m)
+static bool has_namesake(const struct bind *b, const struct attach_match *m)
 {
-	for (size_t i = 0; i < b->files->list.n; i++) {
-		struct targetfile *tf = &b->files->list.v[i];
-		if (tf != m->file && sdt_find_same(targetfile_probes(b->files, tf), m->probe))
+	for (size_t i = 0; i < b->given->files->list.n; i++) {
+		struct targetfile *tf = &b->given->files->list.v[i];
+		if (tf != m->file &&
+		    sdt_find_same(targetfile_probes(b->given->files, tf), m->probe))
 			return true;
 	}
 	return false;
@@ -172,8 +176,8 @@ static bool has_namesake(struct bind *b, const struct attach_match *m)
 /** Given a PID, bpftrace looks for the file among those that the process has mapped now. */
 static void filter_named(struct bind *b, const struct targetfile *tf)
 {
-	if (tf->is_named && b->scope == BIND_BY_PID)
-		b->scope = BIND_BY_FILTER;
+	if (tf->is_named && b->found.scope == BIND_BY_PID)
+		b->found.scope = BIND_BY_FILTER;
 }
 
 /** usdt:PATH:NAME or usdt:PATH:PROVIDER:NAME */
@@ -207,9 +211,9 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 		const char *file = path_of(b, m->file, at->node->first);
 		good = file != NULL;
 		filter_named(b, m->file);
-		if (b->scope == BIND_BY_PID && b->proc && !dialect_has_libbpf_usdt(b->version) &&
-		    has_namesake(b, m))
-			b->scope = BIND_BY_FILTER;
+		if (b->found.scope == BIND_BY_PID && b->given->proc &&
+		    !dialect_has_libbpf_usdt(b->given->version) && has_namesake(b, m))
+			b->found.scope = BIND_BY_FILTER;
 		if (good) {
 			struct str one = str_printf(
 			    b->arena, STR_FMT ":%s:" STR_FMT ":" STR_FMT, STR_ARG(at->kind), file,
@@ -219,11 +223,11 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 			strbuf_addz(&text, i > from ? ", " : "");
 			strbuf_adds(&text, one);
 		}
-		if (good && b->verbose)
+		if (good && b->given->verbose)
 			diag_note(b->diag, NULL, STR_FMT ":" STR_FMT " is in " STR_FMT,
 				  STR_ARG(m->probe->provider), STR_ARG(m->probe->name),
 				  STR_ARG(m->file->path));
-		b->n_attach++;
+		b->found.n_attach++;
 	}
 	change(b->arena, at->node, strbuf_str(&text));
 	strbuf_fini(&text);
@@ -264,12 +268,12 @@ static bool fits(void *ctx, const struct img_symbol *sym)
  * The file that defines the function; the executable before its libraries, as the linker would have
  * it.
  */
-static struct targetfile *find_function(struct bind *b, struct str path, struct str name,
+static struct targetfile *find_function(const struct bind *b, struct str path, struct str name,
 					struct context *near)
 {
 	struct targetfile *first = NULL;
-	for (size_t i = 0; i < b->files->list.n; i++) {
-		struct targetfile *tf = &b->files->list.v[i];
+	for (size_t i = 0; i < b->given->files->list.n; i++) {
+		struct targetfile *tf = &b->given->files->list.v[i];
 		uint64_t addr;
 		if (!is_meant(tf, path))
 			continue;
@@ -277,7 +281,7 @@ static struct targetfile *find_function(struct bind *b, struct str path, struct 
 			first = tf;
 		if (!is_symbol(name) && !is_pattern(name))
 			break; // for bpftrace to look up, in the first file
-		struct img *img = targetfile_open(b->files, tf);
+		struct img *img = targetfile_open(b->given->files, tf);
 		if (img && is_pattern(name)) {
 			struct search search = {b->arena, tf->bin.src, name, near, false};
 			img_walk_functions(img, fits, &search);
@@ -322,22 +326,22 @@ static struct str mangle(struct arena *a, struct str name)
 	return ret;
 }
 
-static bool say_no_function(struct bind *b, const struct token *at, struct str path,
+static bool say_no_function(const struct bind *b, const struct token *at, struct str path,
 			    struct str name)
 {
 	bool is_scoped = str_contains(name, STR("::"));
 	struct nearest near = {
 	    .wanted = name, .mangled = mangle(b->arena, name), .best = is_scoped ? 1 : UINT_MAX};
 	struct img *first = NULL;
-	for (size_t i = 0; i < b->files->list.n; i++) {
-		struct targetfile *tf = &b->files->list.v[i];
-		struct img *img = is_meant(tf, path) ? targetfile_open(b->files, tf) : NULL;
+	for (size_t i = 0; i < b->given->files->list.n; i++) {
+		struct targetfile *tf = &b->given->files->list.v[i];
+		struct img *img = is_meant(tf, path) ? targetfile_open(b->given->files, tf) : NULL;
 		if (img && near.best && (is_scoped || is_symbol(name)))
 			img_walk_functions(img, try_symbol, &near);
 		first = first ? first : img;
 	}
 	struct diag_place place = tok_place(at);
-	b->files->n_missing++;
+	b->given->files->n_missing++;
 	if (is_scoped)
 		diag_error(b->diag, &place,
 			   STR_FMT ": colons separate the parts of a probe: write the function's "
@@ -373,19 +377,19 @@ const char *attach_callers(struct arena *a, const struct dwinlined *d)
  * The compiler has also put the function into others, where no uprobe is. Of a pattern the first such
  * function is named; one that means very many is not looked into.
  */
-static void warn_of_inlined(struct bind *b, const struct token *at, const struct context *near,
-			    size_t from)
+static void warn_of_inlined(const struct bind *b, const struct token *at,
+			    const struct context *near, size_t from)
 {
 	enum { MANY = 300 };
 	struct diag_place place = tok_place(at);
 	const struct dwinlined *first = NULL;
 	size_t n = 0;
-	if (b->is_own || near->places.n - from > MANY)
+	if (b->given->is_own || near->places.n - from > MANY)
 		return;
 	for (size_t i = from; i < near->places.n; i++) {
 		const struct dwinlined *d =
 		    dwsite_inlined_at(near->places.v[i].src, near->places.v[i].addr);
-		if (!d || !map_add(b->arena, &b->reported_inlined, d->symbol))
+		if (!d || !map_add(b->arena, &b->memory->reported_inlined, d->symbol))
 			continue;
 		first = first ? first : d;
 		n++;
@@ -402,18 +406,18 @@ static void warn_of_inlined(struct bind *b, const struct token *at, const struct
 }
 
 /** False where it was not inlined either. */
-static bool say_inlined_only(struct bind *b, const struct token *at, struct str path,
+static bool say_inlined_only(const struct bind *b, const struct token *at, struct str path,
 			     struct str name)
 {
 	struct diag_place place = tok_place(at);
-	for (size_t i = 0; i < b->files->list.n; i++) {
-		struct targetfile *tf = &b->files->list.v[i];
-		if (!is_meant(tf, path) || !targetfile_open(b->files, tf))
+	for (size_t i = 0; i < b->given->files->list.n; i++) {
+		struct targetfile *tf = &b->given->files->list.v[i];
+		if (!is_meant(tf, path) || !targetfile_open(b->given->files, tf))
 			continue;
 		const struct dwinlined *d = dwsite_inlined_named(tf->bin.src, name);
 		if (!d)
 			continue;
-		b->files->n_missing++;
+		b->given->files->n_missing++;
 		diag_error(b->diag, &place,
 			   STR_FMT "() has no code of its own that a probe could be at: it is "
 				   "inlined, in %s",
@@ -458,7 +462,7 @@ static bool bind_uprobe(struct bind *b, struct script_attach *at, struct attach_
 		return false;
 	filter_named(b, tf);
 	warn_of_inlined(b, at->node->first, &ret->near, n_before);
-	if (b->verbose)
+	if (b->given->verbose)
 		diag_note(b->diag, NULL, STR_FMT " is in " STR_FMT, STR_ARG(rest),
 			  STR_ARG(tf->path));
 	struct strbuf text;
@@ -473,7 +477,7 @@ static bool bind_uprobe(struct bind *b, struct script_attach *at, struct attach_
 	}
 	change(b->arena, at->node, strbuf_str(&text));
 	strbuf_fini(&text);
-	b->n_attach++;
+	b->found.n_attach++;
 	return true;
 }
 
@@ -501,9 +505,9 @@ static bool names_file(const struct script_attach *at)
 
 static struct targetfile *find_file(const struct bind *b, struct str path)
 {
-	for (size_t i = 0; b->files && i < b->files->list.n; i++)
-		if (is_meant(&b->files->list.v[i], path))
-			return &b->files->list.v[i];
+	for (size_t i = 0; b->given->files && i < b->given->files->list.n; i++)
+		if (is_meant(&b->given->files->list.v[i], path))
+			return &b->given->files->list.v[i];
 	return NULL;
 }
 
@@ -513,9 +517,9 @@ static bool exists(const struct bind *b, struct str path)
 	struct stat st;
 	if (path_stat(path, &st))
 		return true;
-	int fd = !b->proc || path.p[0] != '/'
+	int fd = !b->given->proc || path.p[0] != '/'
 		     ? -1
-		     : proc_open_file(PROCFS, b->proc->pid,
+		     : proc_open_file(PROCFS, b->given->proc->pid,
 				      arena_printf(b->arena, "root" STR_FMT, STR_ARG(path)));
 	if (fd >= 0)
 		close(fd);
@@ -526,7 +530,7 @@ static bool exists(const struct bind *b, struct str path)
  * A file that is none of the target's: what it does not have 0.17 drops without a word. What is no
  * ELF file is bpftrace's to complain of.
  */
-static bool check_elsewhere(struct bind *b, const struct script_attach *at)
+static bool check_elsewhere(const struct bind *b, const struct script_attach *at)
 {
 	struct str path = at->fields.v[0], name = at->fields.v[at->fields.n - 1];
 	struct diag *silent = arena_new(b->arena, struct diag);
@@ -557,9 +561,9 @@ static void spell_begin_and_end(struct script_attach *at)
 }
 
 /** 0.17 would abort. A newer one than we know, and a pattern of kinds, may find more. */
-static bool check_kind(struct bind *b, const struct script_attach *at)
+static bool check_kind(const struct bind *b, const struct script_attach *at)
 {
-	if (at->provider->name || !str_is_ident(at->kind) || b->version > DIALECT_NEWEST)
+	if (at->provider->name || !str_is_ident(at->kind) || b->given->version > DIALECT_NEWEST)
 		return true;
 	struct diag_place place = tok_place(at->node->first);
 	const char *near = vocabulary_nearest_provider(at->kind);
@@ -574,18 +578,18 @@ static bool bind_attach(struct bind *b, struct script_attach *at, struct attach_
 		return false;
 	if (at->provider->whose != OF_FILE || at->fields.n < 2 || at->missing.n) {
 		ret->has_other = true;
-		b->n_attach++;
+		b->found.n_attach++;
 		return true;
 	}
 	struct str path = at->fields.v[0];
 	bool is_usdt = at->provider->place == PLACE_USDT, good = true;
-	if (str_eqz(path, "__EXE__") && !b->files)
+	if (str_eqz(path, "__EXE__") && !b->given->files)
 		return bind_say_no_target(b, at->node->first);
 	const struct targetfile *tf = find_file(b, path);
 	if (!str_eqz(path, "__EXE__") && (!tf || tf->is_named))
 		good = check_elsewhere(b, at);
 	if (!good || (!tf && !str_eqz(path, "__EXE__"))) {
-		b->n_attach++;
+		b->found.n_attach++;
 	} else if (is_usdt) {
 		good = at->fields.n > 3 || bind_usdt(b, at, ret);
 	} else {
@@ -597,7 +601,7 @@ static bool bind_attach(struct bind *b, struct script_attach *at, struct attach_
 }
 
 /** Adds what the attach points of a script cost: places of probes, by @names or by patterns. */
-static void add_costs(struct bind *b, const struct script_attach *at, bool by_pattern,
+static void add_costs(const struct bind *b, const struct script_attach *at, bool by_pattern,
 		      struct map *costs, unsigned *n)
 {
 	bool is_usdt = at->provider->place == PLACE_USDT;
@@ -607,10 +611,10 @@ static void add_costs(struct bind *b, const struct script_attach *at, bool by_pa
 		   name = at->fields.v[at->fields.n - 1];
 	if ((is_wildcard(name) || is_wildcard(provider)) != by_pattern)
 		return;
-	for (size_t i = 0; i < b->files->list.n; i++) {
-		struct targetfile *tf = &b->files->list.v[i];
+	for (size_t i = 0; i < b->given->files->list.n; i++) {
+		struct targetfile *tf = &b->given->files->list.v[i];
 		const struct sdt_list *list =
-		    is_meant(tf, at->fields.v[0]) ? targetfile_probes(b->files, tf) : NULL;
+		    is_meant(tf, at->fields.v[0]) ? targetfile_probes(b->given->files, tf) : NULL;
 		for (const struct sdt_probe *p = NULL;
 		     list && (p = sdt_find(list, provider, name, p));) {
 			struct attach_match m = {tf, p};
@@ -625,22 +629,22 @@ static void add_costs(struct bind *b, const struct script_attach *at, bool by_pa
 
 void attach_choose(struct bind *b)
 {
-	unsigned most = dialect_max_usdt(b->version), named = 0, all = 0;
+	unsigned most = dialect_max_usdt(b->given->version), named = 0, all = 0;
 	struct map costs[2] = {{0}, {0}};
-	if (!b->files || most == UINT_MAX)
+	if (!b->given->files || most == UINT_MAX)
 		return;
 	for (size_t k = 0; k < 2; k++)
-		for (size_t i = 0; i < b->script.clauses.n; i++)
-			for (size_t n = 0; n < b->script.clauses.v[i]->attach.n; n++)
-				add_costs(b, &b->script.clauses.v[i]->attach.v[n], k, &costs[k],
-					  k ? &all : &named);
+		for (size_t i = 0; i < b->found.script.clauses.n; i++)
+			for (size_t n = 0; n < b->found.script.clauses.v[i]->attach.n; n++)
+				add_costs(b, &b->found.script.clauses.v[i]->attach.v[n], k,
+					  &costs[k], k ? &all : &named);
 	unsigned room = named < most ? most - named : 0;
 	for (struct map_entry *e = NULL; all > room && (e = map_next(&costs[1], e));) {
 		uintptr_t cost = (uintptr_t)e->value;
 		if (cost <= room)
 			room -= (unsigned)cost;
 		else
-			map_put(b->arena, &b->left, e->key, e->value);
+			map_put(b->arena, &b->found.left, e->key, e->value);
 	}
 }
 
@@ -648,19 +652,19 @@ void attach_choose(struct bind *b)
  * Puts the values of $1, $2 ... in. Where none are given (`check`), a path that is one of them is the
  * target's file; what else is not known cannot be looked up.
  */
-static bool fill_parameters(struct bind *b, struct script_attach *at)
+static bool fill_parameters(const struct bind *b, struct script_attach *at)
 {
 	struct diag_place place = tok_place(at->node->first);
-	script_split_attach(b->arena, at, b->args);
+	script_split_attach(b->arena, at, b->given->args);
 	if (!at->missing.n || at->provider->whose != OF_FILE)
 		return true;
-	if (b->args)
+	if (b->given->args)
 		return diag_error(b->diag, &place, STR_FMT " has no value: pass it after --",
 				  STR_ARG(at->missing));
-	if (b->files && at->n_missing == 1 && str_eq(at->fields.v[0], at->missing)) {
+	if (b->given->files && at->n_missing == 1 && str_eq(at->fields.v[0], at->missing)) {
 		at->fields.v[0] = STR("__EXE__");
 		at->missing = STR("");
-	} else if (b->files) {
+	} else if (b->given->files) {
 		diag_warning(b->diag, &place,
 			     "this is not looked up: " STR_FMT " has no value, pass it after --",
 			     STR_ARG(at->missing));
@@ -668,11 +672,11 @@ static bool fill_parameters(struct bind *b, struct script_attach *at)
 	return true;
 }
 
-bool attach_add_files(struct bind *b)
+bool attach_add_files(const struct bind *b)
 {
 	bool good = true;
-	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		struct script_clause *c = b->script.clauses.v[i];
+	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
+		struct script_clause *c = b->found.script.clauses.v[i];
 		for (size_t k = 0; k < c->attach.n; k++) {
 			struct script_attach *at = &c->attach.v[k];
 			if (!fill_parameters(b, at) ||
@@ -681,8 +685,8 @@ bool attach_add_files(struct bind *b)
 				good = false;
 				at->missing = STR("?"); // nothing more is said of it
 			}
-			if (b->files && names_file(at) && !find_file(b, at->fields.v[0]))
-				targetfiles_add_named(b->files, at->fields.v[0]);
+			if (b->given->files && names_file(at) && !find_file(b, at->fields.v[0]))
+				targetfiles_add_named(b->given->files, at->fields.v[0]);
 		}
 	}
 	return good;
@@ -695,4 +699,13 @@ bool attach_bind_clause(struct bind *b, struct script_clause *c, struct attach_c
 	for (size_t i = 0; i < c->attach.n; i++)
 		good &= bind_attach(b, &c->attach.v[i], ret);
 	return good;
+}
+
+unsigned attach_count_programs(const struct bind *b)
+{
+	unsigned n = b->found.n_attach + (b->given->has_family ? FILTER_FAMILY_CLAUSES : 0);
+	for (size_t i = 0; i < b->found.script.clauses.n; i++)
+		for (size_t k = 0; k < b->found.clauses[i]->probes.n; k++)
+			n += (unsigned)b->found.clauses[i]->probes.v[k].probe->n_sites - 1;
+	return n;
 }

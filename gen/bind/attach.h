@@ -17,7 +17,7 @@
  * Before all clauses: puts the values of positional parameters in, and adds the files that the script
  * names to those of the target. False, with an error each, for what has no value or is no program.
  */
-bool attach_add_files(struct bind *b);
+bool attach_add_files(const struct bind *b);
 /**
  * Chooses the probes of patterns that bpftrace has room for, the first ones, beside those that the
  * script names: a probe is traced by all patterns that mean it, or by none.
@@ -26,11 +26,13 @@ void attach_choose(struct bind *b);
 /**
  * Binds each attach point of @c, changing its node. Errors: nothing of that name in the target
  * (with the nearest name), no target given, a name that bpftrace cannot spell. Of what matches a pattern
- * only what bpftrace cannot attach to is left out, and counted: files->skipped. b->scope becomes
+ * only what bpftrace cannot attach to is left out, and counted: files->skipped. found.scope becomes
  * BIND_BY_FILTER when a file can only be named in a way that does not work together with bpftrace's
  * -p.
  */
 bool attach_bind_clause(struct bind *b, struct script_clause *c, struct attach_clause *ret);
+/** At most so many BPF programs come of what is bound: one for each site. */
+unsigned attach_count_programs(const struct bind *b);
 
 /** `a(), b() and 2 others`, in @a. */
 const char *attach_callers(struct arena *a, const struct dwinlined *d);

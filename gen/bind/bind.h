@@ -1,8 +1,10 @@
 /**
  * bind - names in a template meet names in the target's files.
  *
- * The state that all steps (template/template.h) share: the target and its files, the structure of
- * the script, what its clauses are bound to. They replace what stands for something of the target:
+ * The state that all steps (template/template.h) share, in four parts: what was given, what was
+ * found, what was made of it, and what is only kept so as not to be asked for twice. A step that
+ * finds something takes a struct bind; check/, lock/ and emit/ take a const one, which they cannot
+ * add a fact to. Those here replace what stands for something of the target:
  * __EXE__ in an attach point becomes the path of the file that has that probe or function, a map of
  * enum names gets its table, __PID__ and __COMM__ their values. They change nodes of the tree
  * (lang/change.h), so that what is printed keeps its place in the template.
@@ -59,12 +61,10 @@ enum bind_scope {
 	BIND_HOST	/**< nothing: #pragma scope host asks for all of them */
 };
 
-struct bind {
-	struct arena *arena;
-	struct diag *diag;
-	struct targetfiles
-	    *files;	   /**< files that names can refer to; NULL when no target was given */
-	struct proc *proc; /**< the target process, or NULL */
+/** What the caller gives, and nobody changes. */
+struct bind_given {
+	struct targetfiles *files; /**< that names can refer to; NULL when no target was given */
+	struct proc *proc;	   /**< the target process, or NULL */
 	/** With @proc, the processes that are traced together, it among them. */
 	const int *pids;
 	size_t n_pids;
@@ -72,51 +72,69 @@ struct bind {
 	const struct cgroup *cgroup; /**< instead, those in this group; or NULL */
 	bool is_started;	     /**< @proc is of -c: bpftrace would call its number cpid */
 	unsigned version;	     /**< of bpftrace, see out/dialect.h */
-	char *const *args;	     /**< values of $1, $2 ..., ends in NULL; NULL: not given */
 	bool is_any_version;	     /**< it is a guess: nobody said, and none is installed */
+	char *const *args;	     /**< values of $1, $2 ..., ends in NULL; NULL: not given */
 	const char *conf;	     /**< the list of enum tables, or NULL for none */
 	bool is_own;		     /**< the script is btgen's own, of -t: nobody can mend it */
 	bool is_thrifty;	     /**< open no debug file only to check what arguments are */
 	bool verbose;		     /**< say which files were chosen */
-	struct shapes
-	    *shapes; /**< gets what the program prints, record/shape.h; NULL: bpftrace prints it */
+	/** Gets what the program prints, record/shape.h; NULL: bpftrace prints it itself. */
+	struct shapes *shapes;
+	struct lock *lock; /**< gets what the script relies on, lock/lock.h; or NULL */
+};
 
-	// Results.
-	enum bind_scope scope;	     /**< the caller's at first, then what the script needs */
-	struct map reported_inlined; /**< functions whose inlined copies were reported */
-	struct map reported_unknown; /**< markers without a value, each reported once */
-	bool reported_no_probes;     /**< that the executable has none at all is reported once */
-	bool has_gate;		     /**< #pragma gate */
-	const char
-	    *gate; /**< what is true while events count, record/shape.h; NULL: they always do */
-	struct str tracks; /**< of #pragma track, a JSON array, template/track.h */
-	bool names_code;   /**< it prints addresses of functions, which are to be named */
-	VEC(struct map_shape) map_shapes; /**< with `shapes`: of all maps but tables */
-	unsigned n_attach;		  /**< attach points in the program */
-	unsigned n_programs; /**< at most so many BPF programs come of them: one for each site */
-	unsigned longest_string; /**< bytes of the longest char array that is read as a string */
-	const struct token *longest_at; /**< where it is read */
-	unsigned printed_strlen;	/**< that fit in each record; UINT_MAX: no record has any */
-	unsigned max_strlen; /**< bytes that bpftrace must give to a string, see sema/strings.h */
+/** What is known of the script: bind/ and sema/ find it. Those who get a const struct bind only read it. */
+struct bind_found {
+	enum bind_scope scope; /**< the caller's at first, then what the script needs */
+	bool has_gate;	       /**< #pragma gate */
+	struct str tracks;     /**< of #pragma track, a JSON array, template/track.h */
 	struct script script;
 	struct uses uses;    /**< of its maps and variables */
 	const struct pp *pp; /**< the same, preprocessed: its pragmas, what its C headers define */
-	struct lookup *lookup; /**< NULL until bind_lookup() */
-	struct dwtypes *dwarf; /**< the source that it asks; likewise */
 	VEC(struct bind_optional) optionals;
-	VEC(struct src_join) joins; /**< clauses that are part of another one */
 	struct map left; /**< probes of patterns that bpftrace has no room for, attach_choose() */
 	struct attach_clause **clauses; /**< what each clause of the script is bound to */
-	struct context *all_near;	/**< the code of all probes, once bind_lookup() made it */
-	struct map probeargs;		/**< namedarg's memory: probe -> struct probeargs */
-	struct map thrifty_args; /**< the same, with is_thrifty, of those that no args.NAME needs */
-	struct map results; /**< sema/result.h's memory: a clause -> what its functions return */
-	struct targettype *types;      /**< sema/targettype.h's */
-	VEC(struct bind_table) tables; /**< of enum names, see sema/table.h */
-	struct enumconf *listed;       /**< what `conf` has: tables of maps that are only read */
+	unsigned n_attach;		/**< attach points in the program */
+	struct targettype *types;	/**< sema/targettype.h's */
+	VEC(struct bind_table) tables;	/**< of the script, of enum names, see sema/table.h */
+	struct enumconf *listed;	/**< what `conf` has: tables of maps that are only read */
+};
+
+/** What is known of the program: emit/ makes it. */
+struct bind_made {
+	const char
+	    *gate; /**< what is true while events count, record/shape.h; NULL: they always do */
 	VEC(struct bind_enum_table) enum_tables; /**< of enum_name(), see sema/enumname.h */
-	struct lock
-	    *lock; /**< the caller's: gets what the script relies on, lock/lock.h; or NULL */
+	VEC(struct bind_table) tables; /**< the script's, and those of enum_name() that it reads */
+	bool names_code; /**< it prints addresses of functions, which are to be named */
+	VEC(struct map_shape) map_shapes; /**< with `shapes`: of all maps but tables */
+	unsigned longest_string; /**< bytes of the longest char array that is read as a string */
+	const struct token *longest_at; /**< where it is read */
+	unsigned printed_strlen;	/**< that fit in each record; UINT_MAX: no record has any */
+	unsigned max_strlen; /**< bytes that bpftrace must give to a string, sema/strings.h */
+	VEC(struct src_join) joins; /**< clauses that are part of another one */
+};
+
+/** Answers of the target that were asked for once, and what was reported once. */
+struct bind_memory {
+	struct lookup *lookup;	  /**< NULL until bind_lookup() */
+	struct dwtypes *dwarf;	  /**< the source that it asks; likewise */
+	struct context *all_near; /**< the code of all probes; likewise */
+	struct map probeargs;	  /**< bind/namedarg.h: probe -> struct probeargs */
+	struct map thrifty_args; /**< the same, with is_thrifty, of those that no args.NAME needs */
+	struct map results;	 /**< sema/result.h: a clause -> what its functions return */
+	struct map reported_inlined; /**< functions whose inlined copies were reported */
+	struct map reported_unknown; /**< markers without a value */
+	bool reported_no_probes;     /**< that the executable has none at all */
+};
+
+struct bind {
+	struct arena *arena;
+	struct diag *diag;
+	const struct bind_given *given;
+	struct bind_found found;
+	struct bind_made *made;
+	struct bind_memory *memory;
 };
 
 /**
@@ -124,27 +142,27 @@ struct bind {
  * argument is theirs, then the others. NULL when there is no target. To be called when the attach
  * points are bound.
  */
-struct lookup *bind_lookup(struct bind *b);
+struct lookup *bind_lookup(const struct bind *b);
 /**
  * The same, asked from clause @i: where units or images define a name differently, what its probes
  * have is meant; for a clause without probes of the target, such as BEGIN, what those of all
  * clauses have.
  */
-struct lookup *bind_lookup_from(struct bind *b, size_t i);
+struct lookup *bind_lookup_from(const struct bind *b, size_t i);
 
-/** Takes the clauses out of the program, of b->script and b->clauses, for which @gone says so. */
+/** Takes the clauses out of the program, found.script and found.clauses, for which @gone says so. */
 void bind_remove_clauses(struct bind *b, const bool *gone);
 
 /**
  * There is no target, which @at is about. Reported once, and without the line: what is wrong is not
  * the script. Returns false.
  */
-bool bind_say_no_target(struct bind *b, const struct token *at);
+bool bind_say_no_target(const struct bind *b, const struct token *at);
 
 /** "nvmf_tgt (PID 42)" or the file; there is a target. */
-const char *bind_target_name(struct bind *b);
+const char *bind_target_name(const struct bind *b);
 
 /** Says, once, that the target's executable has no probes at all, if that is so. */
-void bind_note_no_probes(struct bind *b);
+void bind_note_no_probes(const struct bind *b);
 
 #endif

@@ -5,9 +5,9 @@
 void deadmap_find(const struct bind *b, const bool *gone, struct deadmap *m)
 {
 	struct map out = {0};
-	for (size_t i = 0; i < b->script.clauses.n; i++)
+	for (size_t i = 0; i < b->found.script.clauses.n; i++)
 		if (gone[i])
-			map_add_ptr(b->arena, &out, b->script.clauses.v[i]);
+			map_add_ptr(b->arena, &out, b->found.script.clauses.v[i]);
 	m->dead = (struct map){0};
 	for (struct map_entry *e = NULL; (e = map_next(&m->uses.maps, e));) {
 		struct use *set = NULL;
@@ -76,7 +76,7 @@ static bool rewrite(void *ctx, struct node *n, struct node *parent)
 	return false;
 }
 
-void deadmap_rewrite(struct bind *b, const struct deadmap *m, struct script_clause *c)
+void deadmap_rewrite(const struct bind *b, const struct deadmap *m, struct script_clause *c)
 {
 	struct rewriter r = {b->arena, m};
 	node_walk(c->node, rewrite, &r);

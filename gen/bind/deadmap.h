@@ -11,7 +11,7 @@
  *	if (@start[pid] != 0) ...		elsewhere it is 0, as it would always be, or "" for text
  *
  *	struct deadmap m;
- *	uses_find(b->arena, &b->script, &m.uses);
+ *	uses_find(b->arena, &b->found.script, &m.uses);
  *	deadmap_find(b, gone, &m);
  *	deadmap_rewrite(b, &m, other);
  */
@@ -30,6 +30,6 @@ void deadmap_find(const struct bind *b, const bool *gone, struct deadmap *m);
 /** Is the whole predicate of @c a map that nothing sets? */
 bool deadmap_is_awaited(const struct deadmap *m, const struct script_clause *c);
 /** Takes such maps out of @c, which stays. */
-void deadmap_rewrite(struct bind *b, const struct deadmap *m, struct script_clause *c);
+void deadmap_rewrite(const struct bind *b, const struct deadmap *m, struct script_clause *c);
 
 #endif

@@ -13,18 +13,19 @@
 #define IS_OF_FAMILY "(" FAMILY "[pid] || " FAMILY "[(uint64)curtask->real_parent->tgid])"
 
 /** "pid == 42", or "(pid == 42 || pid == 43)" */
-static const char *is_traced(struct bind *b)
+static const char *is_traced(const struct bind *b)
 {
 	const char *test = "";
-	if (b->has_family)
+	if (b->given->has_family)
 		return IS_OF_FAMILY;
-	if (!b->cgroup && b->n_pids <= 1)
-		return arena_printf(b->arena, "pid == %d", b->proc->pid);
-	for (size_t i = 0; !b->cgroup && i < b->n_pids; i++)
-		test = arena_printf(b->arena, "%s%spid == %d", test, i ? " || " : "", b->pids[i]);
-	for (size_t i = 0; b->cgroup && i < b->cgroup->ids.n; i++)
+	if (!b->given->cgroup && b->given->n_pids <= 1)
+		return arena_printf(b->arena, "pid == %d", b->given->proc->pid);
+	for (size_t i = 0; !b->given->cgroup && i < b->given->n_pids; i++)
+		test = arena_printf(b->arena, "%s%spid == %d", test, i ? " || " : "",
+				    b->given->pids[i]);
+	for (size_t i = 0; b->given->cgroup && i < b->given->cgroup->ids.n; i++)
 		test = arena_printf(b->arena, "%s%scgroup == %" PRIu64, test, i ? " || " : "",
-				    b->cgroup->ids.v[i]);
+				    b->given->cgroup->ids.v[i]);
 	return arena_printf(b->arena, "(%s)", test);
 }
 
@@ -33,19 +34,19 @@ static const char *is_traced(struct bind *b)
  * their numbers. A process is freed when its last thread has ended and it was waited for, its first
  * thread may exit long before.
  */
-void filter_follow_family(struct bind *b, struct str *begin, struct str *clauses, struct str *end)
+void filter_follow_family(const struct bind *b, struct str *begin, struct str *clauses,
+			  struct str *end)
 {
 	struct strbuf text;
 	strbuf_init(&text);
-	for (size_t i = 0; i < b->n_pids; i++)
-		strbuf_addf(&text, FAMILY "[%d] = 1; ", b->pids[i]);
+	for (size_t i = 0; i < b->given->n_pids; i++)
+		strbuf_addf(&text, FAMILY "[%d] = 1; ", b->given->pids[i]);
 	*begin = strbuf_take(&text, b->arena);
 	*clauses = STR("tracepoint:sched:sched_process_fork /" IS_OF_FAMILY "/ "
 		       "{ " FAMILY "[(uint64)args->child_pid] = 1; } "
 		       "tracepoint:sched:sched_process_free /" FAMILY "[(uint64)args->pid]/ "
 		       "{ delete(" FAMILY "[(uint64)args->pid]); }");
 	*end = STR("clear(" FAMILY ");");
-	b->n_attach += 2;
 }
 
 /**
@@ -75,14 +76,16 @@ struct str filter_why_blind(struct arena *a, unsigned version, const struct proc
 
 bool filter_check(const struct bind *b)
 {
-	struct str why = b->cgroup ? STR("") : filter_why_blind(b->arena, b->version, b->proc);
-	struct str ours = proc_namespace(b->arena, b->proc->procfs, 0, "pid");
+	struct str why = b->given->cgroup
+			     ? STR("")
+			     : filter_why_blind(b->arena, b->given->version, b->given->proc);
+	struct str ours = proc_namespace(b->arena, b->given->proc->procfs, 0, "pid");
 	if (why.n)
 		return diag_error(
 		    b->diag, NULL,
 		    "the events of process %d cannot be told from those of others: " STR_FMT,
-		    b->proc->pid, STR_ARG(why));
-	if (b->has_family && ours.n && !str_eqz(ours, PROC_FIRST_PID_NAMESPACE))
+		    b->given->proc->pid, STR_ARG(why));
+	if (b->given->has_family && ours.n && !str_eqz(ours, PROC_FIRST_PID_NAMESPACE))
 		return diag_error(
 		    b->diag, NULL,
 		    "--children: the kernel reports them by the PIDs of the host, and "
@@ -93,14 +96,14 @@ bool filter_check(const struct bind *b)
 
 static bool needs_filter(const struct bind *b, const struct attach_clause *c)
 {
-	if (!b->proc || b->scope == BIND_HOST)
+	if (!b->given->proc || b->found.scope == BIND_HOST)
 		return false;
-	return b->scope == BIND_BY_FILTER
+	return b->found.scope == BIND_BY_FILTER
 		   ? c->has_user
-		   : c->has_uprobe && dialect_lets_uprobes_through(b->version);
+		   : c->has_uprobe && dialect_lets_uprobes_through(b->given->version);
 }
 
-bool filter_find(struct bind *b, const struct attach_clause *c, const char **ret)
+bool filter_find(const struct bind *b, const struct attach_clause *c, const char **ret)
 {
 	*ret = NULL;
 	if (!needs_filter(b, c))

@@ -20,10 +20,12 @@ struct str filter_why_blind(struct arena *a, unsigned version, const struct proc
  * What must hold in clause @c, NULL: nothing. An error for a clause of which only a part may be
  * filtered.
  */
-bool filter_find(struct bind *b, const struct attach_clause *c, const char **ret);
+bool filter_find(const struct bind *b, const struct attach_clause *c, const char **ret);
 /** Where a clause has one: is what it asks for what the kernel says? If not, an error. */
 bool filter_check(const struct bind *b);
-/** With b->has_family: what BEGIN and END do for it, and the clauses that keep its map. */
-void filter_follow_family(struct bind *b, struct str *begin, struct str *clauses, struct str *end);
+enum { FILTER_FAMILY_CLAUSES = 2 }; /**< that keep its map */
+/** With given->has_family: what BEGIN and END do for it, and the clauses that keep its map. */
+void filter_follow_family(const struct bind *b, struct str *begin, struct str *clauses,
+			  struct str *end);
 
 #endif

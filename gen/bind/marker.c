@@ -14,27 +14,28 @@ enum { N_MARKERS = 3 };
 
 static void get_markers(const struct bind *b, struct marker *ret)
 {
-	ret[0] = (struct marker){"__EXE__", b->files != NULL, STR("")};
-	if (b->files)
-		ret[0].value = b->files->list.v[0].path;
-	bool is_one = b->proc && (b->n_pids <= 1 || b->scope == BIND_HOST);
+	ret[0] = (struct marker){"__EXE__", b->given->files != NULL, STR("")};
+	if (b->given->files)
+		ret[0].value = b->given->files->list.v[0].path;
+	bool is_one = b->given->proc && (b->given->n_pids <= 1 || b->found.scope == BIND_HOST);
 	ret[1] = (struct marker){"__PID__", is_one, STR("")};
 	ret[2] = (struct marker){"__COMM__", is_one, STR("")};
-	if (b->proc) {
-		ret[1].value = str_printf(b->arena, "%d", b->proc->pid);
-		ret[2].value = b->proc->comm;
+	if (b->given->proc) {
+		ret[1].value = str_printf(b->arena, "%d", b->given->proc->pid);
+		ret[2].value = b->given->proc->comm;
 	}
 }
 
-static bool say_unknown(struct bind *b, const struct token *t, const struct marker *m)
+static bool say_unknown(const struct bind *b, const struct token *t, const struct marker *m)
 {
 	struct diag_place place = tok_place(t);
-	if (!b->files)
+	if (!b->given->files)
 		return bind_say_no_target(b, t);
-	return map_add(b->arena, &b->reported_unknown, str_from(m->name)) &&
+	return map_add(b->arena, &b->memory->reported_unknown, str_from(m->name)) &&
 	       diag_error(b->diag, &place,
-			  b->n_pids > 1 ? "%s is that of one process: give only the one to trace"
-					: "%s needs a process: give a PID instead of a file",
+			  b->given->n_pids > 1
+			      ? "%s is that of one process: give only the one to trace"
+			      : "%s needs a process: give a PID instead of a file",
 			  m->name);
 }
 
@@ -53,7 +54,7 @@ static const struct marker *find_in(struct str s, const struct marker *markers, 
 }
 
 /** In a format a % would be a conversion, and versions differ in how they take %%. */
-static bool check_format(struct bind *b, const struct token *t, const struct marker *m)
+static bool check_format(const struct bind *b, const struct token *t, const struct marker *m)
 {
 	struct diag_place place = tok_place(t);
 	return str_find(m->value, '%') == m->value.n ||
@@ -62,7 +63,7 @@ static bool check_format(struct bind *b, const struct token *t, const struct mar
 }
 
 struct replacer {
-	struct bind *b;
+	const struct bind *b;
 	struct marker markers[N_MARKERS];
 	bool good;
 };
@@ -73,7 +74,7 @@ struct replacer {
  */
 static bool replace(struct replacer *r, const struct token *t, bool is_format, struct str *ret)
 {
-	struct bind *b = r->b;
+	const struct bind *b = r->b;
 	struct str rest = t->text;
 	size_t off = 0;
 	bool is_word = t->kind == TOK_IDENT, good = true;
@@ -126,10 +127,10 @@ static bool visit(void *ctx, struct node *n, struct node *parent)
 	return true;
 }
 
-bool marker_replace_all(struct bind *b)
+bool marker_replace_all(const struct bind *b)
 {
 	struct replacer r = {.b = b, .good = true};
 	get_markers(b, r.markers);
-	node_walk(b->script.program, visit, &r);
+	node_walk(b->found.script.program, visit, &r);
 	return r.good;
 }

@@ -12,6 +12,6 @@
 /**
  * To be called when the attach points are bound; an error for a marker whose value is not known.
  */
-bool marker_replace_all(struct bind *b);
+bool marker_replace_all(const struct bind *b);
 
 #endif

@@ -18,43 +18,43 @@ struct named {
 };
 
 /** What is known about the arguments of a probe; worked out once, and kept in @memory. */
-static const struct probeargs *remember(struct bind *b, struct map *memory,
+static const struct probeargs *remember(const struct bind *b, struct map *memory,
 					const struct attach_match *m)
 {
 	struct probeargs *known = map_get_ptr(memory, m->probe);
 	if (known)
 		return known;
 	struct probeargs *pa = arena_new(b->arena, struct probeargs);
-	probeargs_read(&m->file->bin, b->files->signatures, m->probe, pa);
+	probeargs_read(&m->file->bin, b->given->files->signatures, m->probe, pa);
 	map_put_ptr(b->arena, memory, m->probe, pa);
 	return pa;
 }
 
-static const struct probeargs *args_of(struct bind *b, const struct attach_match *m)
+static const struct probeargs *args_of(const struct bind *b, const struct attach_match *m)
 {
-	return remember(b, &b->probeargs, m);
+	return remember(b, &b->memory->probeargs, m);
 }
 
 /** What is known already, or, with b->is_thrifty, at no cost. */
-static const struct probeargs *args_for_check(struct bind *b, const struct attach_match *m)
+static const struct probeargs *args_for_check(const struct bind *b, const struct attach_match *m)
 {
-	if (!b->is_thrifty || map_get_ptr(&b->probeargs, m->probe))
+	if (!b->given->is_thrifty || map_get_ptr(&b->memory->probeargs, m->probe))
 		return args_of(b, m);
 	m->file->bin.is_thrifty = true;
-	const struct probeargs *pa = remember(b, &b->thrifty_args, m);
+	const struct probeargs *pa = remember(b, &b->memory->thrifty_args, m);
 	m->file->bin.is_thrifty = false;
 	return pa;
 }
 
-static const char *probe_name(struct bind *b, const struct attach_match *m)
+static const char *probe_name(const struct bind *b, const struct attach_match *m)
 {
 	return arena_printf(b->arena, STR_FMT ":" STR_FMT, STR_ARG(m->probe->provider),
 			    STR_ARG(m->probe->name));
 }
 
 /** What the probe does have. */
-static void say_names(struct bind *b, const struct attach_match *m, const struct probeargs *pa,
-		      struct str wanted)
+static void say_names(const struct bind *b, const struct attach_match *m,
+		      const struct probeargs *pa, struct str wanted)
 {
 	struct str near = {0};
 	unsigned best = UINT_MAX;
@@ -78,7 +78,7 @@ static void say_names(struct bind *b, const struct attach_match *m, const struct
 }
 
 /** Sites may call different arguments by one name: then it means none of them. */
-static bool check_sites(struct bind *b, const struct named *u, const struct attach_match *m,
+static bool check_sites(const struct bind *b, const struct named *u, const struct attach_match *m,
 			const struct probeargs *pa)
 {
 	struct diag_place at = tok_place(u->named->name);
@@ -108,7 +108,7 @@ static bool check_sites(struct bind *b, const struct named *u, const struct atta
 }
 
 /** At another site of @m the argument has another name: is it the same thing? */
-static void warn_of_names(struct bind *b, const struct named *u, const struct attach_match *m,
+static void warn_of_names(const struct bind *b, const struct named *u, const struct attach_match *m,
 			  const struct probeargs *pa)
 {
 	struct diag_place at = tok_place(u->named->name);
@@ -148,8 +148,8 @@ static struct ctype *definition_of(struct ctype *t)
 	return can_differ && ctype_complete(t) ? t : NULL;
 }
 
-static bool check_definitions(struct bind *b, const struct attach_match *m, const struct named *u,
-			      const struct probearg *arg)
+static bool check_definitions(const struct bind *b, const struct attach_match *m,
+			      const struct named *u, const struct probearg *arg)
 {
 	struct ctype *one = definition_of(u->arg->type), *other = definition_of(arg->type);
 	struct diag_place at = tok_place(u->named->name);
@@ -164,7 +164,7 @@ static bool check_definitions(struct bind *b, const struct attach_match *m, cons
 }
 
 /** Finds the argument in one probe and compares it with what the probes before had. */
-static bool look_up(struct bind *b, const struct attach_match *m, struct named *u)
+static bool look_up(const struct bind *b, const struct attach_match *m, struct named *u)
 {
 	const struct probeargs *pa = args_of(b, m);
 	struct diag_place at = tok_place(u->named->name);
@@ -219,7 +219,7 @@ static const struct funcarg *find_param(const struct funcargs *f, struct str nam
 	return NULL;
 }
 
-const struct probearg *namedarg_find(struct bind *b, const struct attach_clause *c,
+const struct probearg *namedarg_find(const struct bind *b, const struct attach_clause *c,
 				     const struct token *name, unsigned *index)
 {
 	size_t i;
@@ -237,13 +237,14 @@ const struct probearg *namedarg_find(struct bind *b, const struct attach_clause 
 	return &pa->args[i];
 }
 
-const struct probearg *namedarg_at(struct bind *b, const struct attach_match *m, unsigned n)
+const struct probearg *namedarg_at(const struct bind *b, const struct attach_match *m, unsigned n)
 {
 	const struct probeargs *pa = args_for_check(b, m);
 	return n < pa->n_args ? &pa->args[n] : NULL;
 }
 
-void namedarg_site(struct bind *b, const struct attach_match *m, struct str *file, unsigned *line)
+void namedarg_site(const struct bind *b, const struct attach_match *m, struct str *file,
+		   unsigned *line)
 {
 	const struct probeargs *pa = args_for_check(b, m);
 	*file = pa->n_sites ? pa->sites[0].file : STR("");
@@ -264,15 +265,15 @@ static bool is_of_entries(const struct attach_clause *c)
 	return c->near.places.n == c->clause->attach.n;
 }
 
-static struct funcargs *read_params(struct bind *b, const struct context_place *p)
+static struct funcargs *read_params(const struct bind *b, const struct context_place *p)
 {
 	struct funcargs *f = arena_new(b->arena, struct funcargs);
 	return funcargs_read(p->src, p->addr, f) ? f : NULL;
 }
 
 /** Nobody knows where parameter @arg of @f is: why, and what can be done. */
-static bool say_unplaced(struct bind *b, const struct diag_place *at, const struct funcargs *f,
-			 const struct funcarg *arg)
+static bool say_unplaced(const struct bind *b, const struct diag_place *at,
+			 const struct funcargs *f, const struct funcarg *arg)
 {
 	struct str name = arg->arg.name;
 	if (arg->expected >= 0)
@@ -291,7 +292,8 @@ static bool say_unplaced(struct bind *b, const struct diag_place *at, const stru
 }
 
 /** A use of a parameter that each of the functions must have, in one register and of one type. */
-static bool check_param(struct bind *b, const struct attach_clause *c, const struct token *use)
+static bool check_param(const struct bind *b, const struct attach_clause *c,
+			const struct token *use)
 {
 	struct str name = namedarg_name(use);
 	struct diag_place at = tok_place(use);
@@ -326,7 +328,7 @@ static bool check_param(struct bind *b, const struct attach_clause *c, const str
  * args.NAME of functions; where nothing is known of them it is bpftrace's own: of a file that was not
  * read here 0.17 may read the debug information, as Debian's does.
  */
-static bool resolve_params(struct bind *b, struct attach_clause *c)
+static bool resolve_params(const struct bind *b, struct attach_clause *c)
 {
 	bool good = true;
 	if (!c->clause->named_args.n || !c->has_uprobe || c->has_other)
@@ -337,18 +339,18 @@ static bool resolve_params(struct bind *b, struct attach_clause *c)
 		struct diag_place at = tok_place(use);
 		if (c->params)
 			good &= check_param(b, c, use);
-		else if (!dialect_has_function_args(b->version) && c->near.places.n)
+		else if (!dialect_has_function_args(b->given->version) && c->near.places.n)
 			good = diag_error(b->diag, &at,
 					  "bpftrace " DIALECT_FMT
 					  " has no args of functions, and the debug "
 					  "information does not tell these: write arg0 to arg5",
-					  DIALECT_ARG(b->version));
+					  DIALECT_ARG(b->given->version));
 	}
 	return good;
 }
 
 /** `args.x` of tracepoints is bpftrace's own. */
-bool namedarg_resolve(struct bind *b, struct attach_clause *c)
+bool namedarg_resolve(const struct bind *b, struct attach_clause *c)
 {
 	bool good = true;
 	if (!c->probes.n)

@@ -17,19 +17,19 @@
  * Checks the uses in clause @c, which is bound, and adds them to those of argN. An error for a name
  * that a probe does not have (with what it has), and for what probes or sites disagree about.
  */
-bool namedarg_resolve(struct bind *b, struct attach_clause *c);
+bool namedarg_resolve(const struct bind *b, struct attach_clause *c);
 /**
  * The argument that @name behind `args` means in a clause for which that went well, and its number;
  * NULL for none.
  */
-const struct probearg *namedarg_find(struct bind *b, const struct attach_clause *c,
+const struct probearg *namedarg_find(const struct bind *b, const struct attach_clause *c,
 				     const struct token *name, unsigned *index);
 
 /**
  * For checks, what is known of argument @n of the probe of @m, with b->is_thrifty maybe less; NULL
  * when it has none. What was read is kept.
  */
-const struct probearg *namedarg_at(struct bind *b, const struct attach_match *m, unsigned n);
+const struct probearg *namedarg_at(const struct bind *b, const struct attach_match *m, unsigned n);
 /**
  * Where the file of @m has no debug information, that is an error at @at, and so is all that needs it
  * ("what arg0 points to"): true, and what helps is said.
@@ -37,6 +37,7 @@ const struct probearg *namedarg_at(struct bind *b, const struct attach_match *m,
 bool namedarg_say_stripped(const struct attach_match *m, const struct diag_place *at,
 			   const char *wanted_for);
 /** Where the first site of the probe of @m is in its source; @line is 0 where that is not known. */
-void namedarg_site(struct bind *b, const struct attach_match *m, struct str *file, unsigned *line);
+void namedarg_site(const struct bind *b, const struct attach_match *m, struct str *file,
+		   unsigned *line);
 
 #endif

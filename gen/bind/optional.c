@@ -8,7 +8,7 @@
  * The name that starts at @t, whose tokens (`nvmf_` `*`) have no blank between; the token behind it
  * in @end.
  */
-static struct str take_name(struct bind *b, const struct token *t, const struct token **end)
+static struct str take_name(const struct bind *b, const struct token *t, const struct token **end)
 {
 	struct str name = t->text;
 	for (t = t->next; t->kind != TOK_EOF && !t->space; t = t->next)
@@ -20,19 +20,19 @@ static struct str take_name(struct bind *b, const struct token *t, const struct 
 bool optional_collect(struct bind *b)
 {
 	bool good = true;
-	for (size_t i = 0; i < b->pp->pragmas.n; i++) {
-		const struct pp_pragma *p = &b->pp->pragmas.v[i];
+	for (size_t i = 0; i < b->found.pp->pragmas.n; i++) {
+		const struct pp_pragma *p = &b->found.pp->pragmas.v[i];
 		if (!tok_is(p->tokens, "optional"))
 			continue;
 		struct bind_optional o = {.file = p->loc.file};
 		const struct token *t = p->tokens->next;
 		if (t->kind == TOK_EOF)
-			vec_push(b->arena, &b->optionals, o);
+			vec_push(b->arena, &b->found.optionals, o);
 		while (t->kind != TOK_EOF) {
 			struct diag_place place = tok_place(t);
 			o.name = take_name(b, t, &t);
 			if (str_is_made_of(o.name, ALPHABET_NAME_PATTERN))
-				vec_push(b->arena, &b->optionals, o);
+				vec_push(b->arena, &b->found.optionals, o);
 			else
 				good = diag_error(b->diag, &place,
 						  "#pragma optional takes names of probes or "
@@ -44,8 +44,8 @@ bool optional_collect(struct bind *b)
 
 bool optional_covers(const struct bind *b, const struct script_attach *at, struct str name)
 {
-	for (size_t i = 0; i < b->optionals.n; i++) {
-		const struct bind_optional *o = &b->optionals.v[i];
+	for (size_t i = 0; i < b->found.optionals.n; i++) {
+		const struct bind_optional *o = &b->found.optionals.v[i];
 		if (o->file == at->node->first->use.file && (!o->name.n || str_glob(o->name, name)))
 			return true;
 	}
@@ -65,13 +65,13 @@ static void drop_attach(const struct script_attach *before, struct node *n)
 }
 
 /** Probes and functions that were left out, each once. */
-static void add_name(struct bind *b, struct map *names, const struct script_attach *at)
+static void add_name(const struct bind *b, struct map *names, const struct script_attach *at)
 {
 	map_add(b->arena, names, at->fields.v[at->fields.n - 1]);
 }
 
 /** "probe_a, probe_b" */
-static const char *name_list(struct bind *b, const struct map *names, size_t most)
+static const char *name_list(const struct bind *b, const struct map *names, size_t most)
 {
 	struct strbuf text;
 	strbuf_init(&text);
@@ -86,7 +86,7 @@ static const char *name_list(struct bind *b, const struct map *names, size_t mos
 }
 
 /** Drops what is absent in @c; true when nothing is left of it. */
-static bool drop_from_clause(struct bind *b, struct script_clause *c, struct map *names,
+static bool drop_from_clause(const struct bind *b, struct script_clause *c, struct map *names,
 			     struct map *unattachable)
 {
 	size_t kept = 0, absent = 0;
@@ -111,12 +111,12 @@ static bool drop_from_clause(struct bind *b, struct script_clause *c, struct map
 /**
  * Takes out the clauses that wait for a map which nothing sets any more; true when there were any.
  */
-static bool drop_waiting(struct bind *b, struct deadmap *dead, bool *gone, struct map *names)
+static bool drop_waiting(const struct bind *b, struct deadmap *dead, bool *gone, struct map *names)
 {
 	bool any = false;
 	deadmap_find(b, gone, dead);
-	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		struct script_clause *c = b->script.clauses.v[i];
+	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
+		struct script_clause *c = b->found.script.clauses.v[i];
 		if (gone[i] || !deadmap_is_awaited(dead, c))
 			continue;
 		for (size_t k = 0; k < c->attach.n; k++)
@@ -127,33 +127,33 @@ static bool drop_waiting(struct bind *b, struct deadmap *dead, bool *gone, struc
 }
 
 /** What the clauses that stay say about maps of those that do not. */
-static void settle_maps(struct bind *b, bool *gone, struct map *names)
+static void settle_maps(const struct bind *b, bool *gone, struct map *names)
 {
 	struct deadmap dead;
 	bool is_any = false;
-	for (size_t i = 0; i < b->script.clauses.n; i++)
+	for (size_t i = 0; i < b->found.script.clauses.n; i++)
 		is_any |= gone[i];
 	if (!is_any)
 		return;
-	uses_find(b->arena, &b->script, &dead.uses);
+	uses_find(b->arena, &b->found.script, &dead.uses);
 	while (drop_waiting(b, &dead, gone, names))
 		;
-	for (size_t i = 0; i < b->script.clauses.n; i++)
+	for (size_t i = 0; i < b->found.script.clauses.n; i++)
 		if (!gone[i])
-			deadmap_rewrite(b, &dead, b->script.clauses.v[i]);
+			deadmap_rewrite(b, &dead, b->found.script.clauses.v[i]);
 }
 
 bool optional_drop(struct bind *b)
 {
 	struct map names = {0}, unattachable = {0}, waiting = {0};
-	bool *gone = arena_array(b->arena, bool, b->script.clauses.n);
-	for (size_t i = 0; i < b->script.clauses.n; i++)
-		gone[i] = drop_from_clause(b, b->script.clauses.v[i], &names, &unattachable);
+	bool *gone = arena_array(b->arena, bool, b->found.script.clauses.n);
+	for (size_t i = 0; i < b->found.script.clauses.n; i++)
+		gone[i] = drop_from_clause(b, b->found.script.clauses.v[i], &names, &unattachable);
 	settle_maps(b, gone, &waiting);
 	bind_remove_clauses(b, gone);
 	size_t n_events = 0;
-	for (size_t i = 0; i < b->script.clauses.n; i++)
-		n_events += script_has_event(b->script.clauses.v[i]);
+	for (size_t i = 0; i < b->found.script.clauses.n; i++)
+		n_events += script_has_event(b->found.script.clauses.v[i]);
 	bool good = true;
 	// Of a script that fits nothing here, a few names tell which one it is.
 	if (names.n && !n_events) {
@@ -167,7 +167,7 @@ bool optional_drop(struct bind *b)
 				  "bpftrace " DIALECT_FMT
 				  " can attach to none of the probes of this script, "
 				  "all of which are optional: %s",
-				  DIALECT_ARG(b->version), name_list(b, &unattachable, 4));
+				  DIALECT_ARG(b->given->version), name_list(b, &unattachable, 4));
 	} else if (names.n) {
 		diag_note(b->diag, NULL, "dropped, as %s lacks them: %s", bind_target_name(b),
 			  name_list(b, &names, SIZE_MAX));

@@ -23,7 +23,7 @@ bool optional_collect(struct bind *b);
 /** Can the script do without @at? @name is the probe or function that it wants. */
 bool optional_covers(const struct bind *b, const struct script_attach *at, struct str name);
 /**
- * Takes absent attach points, and clauses that have no other, out of the script and of b->clauses.
+ * Takes absent attach points, and clauses that have no other, out of the script and of found.clauses.
  * To be called when every clause is bound.
  */
 bool optional_drop(struct bind *b);

@@ -23,7 +23,7 @@ static bool is_file(struct str path)
 	return path_stat(path, &st) && S_ISREG(st.st_mode);
 }
 
-bool path_search(struct bind *b, const struct token *at, struct str *path)
+bool path_search(const struct bind *b, const struct token *at, struct str *path)
 {
 	struct str name = *path;
 	bool is_here = is_file(name);
@@ -75,7 +75,7 @@ const char *path_of(struct bind *b, const struct targetfile *tf, const struct to
 	const struct proc_file *f = tf->mapped;
 	struct arena *a = b->arena;
 	struct str path = f && f->host_path.n ? f->host_path : tf->path;
-	bool follow = b->proc && f && b->scope != BIND_HOST;
+	bool follow = b->given->proc && f && b->found.scope != BIND_HOST;
 
 	if (follow && f->root_path.n && str_is_made_of(f->root_path, ALPHABET_PATH))
 		return plain_path(a, f->root_path);
@@ -94,9 +94,9 @@ const char *path_of(struct bind *b, const struct targetfile *tf, const struct to
 		return NULL;
 	}
 	if (follow)
-		b->scope = BIND_BY_FILTER;
+		b->found.scope = BIND_BY_FILTER;
 	if (!f->start)
-		return arena_printf(a, "/proc/%d/exe", b->proc->pid);
-	return arena_printf(a, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, b->proc->pid, f->start,
-			    f->end);
+		return arena_printf(a, "/proc/%d/exe", b->given->proc->pid);
+	return arena_printf(a, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, b->given->proc->pid,
+			    f->start, f->end);
 }

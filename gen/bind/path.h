@@ -19,10 +19,10 @@ bool path_stat(struct str path, struct stat *ret);
  * first file of that name in the folders of $PATH. What is in the current folder, too, and what may be a
  * library, is left to bpftrace. False, with an error at @at, when there is none.
  */
-bool path_search(struct bind *b, const struct token *at, struct str *path);
+bool path_search(const struct bind *b, const struct token *at, struct str *path);
 /**
  * The file's name for an attach point, quoted if need be; NULL with an error at @at when there is
- * none. b->scope becomes BIND_BY_FILTER when it does not work together with bpftrace's -p.
+ * none. found.scope becomes BIND_BY_FILTER when it does not work together with bpftrace's -p.
  */
 const char *path_of(struct bind *b, const struct targetfile *tf, const struct token *at);
 

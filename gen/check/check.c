@@ -108,7 +108,7 @@ bool check_constant(struct checker *k, struct node *n, struct constant *ret)
 		return good;
 	}
 	if (!n->expr || !n->expr->enumerator_of ||
-	    !lookup_enumerator(k->b->lookup, print_text(k->b->arena, n), &value, &of))
+	    !lookup_enumerator(k->b->memory->lookup, print_text(k->b->arena, n), &value, &of))
 		return false;
 	*ret = (struct constant){(uint64_t)value, value < 0 && of && of->is_signed};
 	return true;
@@ -138,7 +138,7 @@ bool check_lacks_key(struct checker *k, const struct node *n)
 {
 	if (n->kind != NODE_MAP || n->child)
 		return false;
-	const struct use *u = uses_of_map(&k->b->uses, n->name ? n->name->text : STR(""));
+	const struct use *u = uses_of_map(&k->b->found.uses, n->name ? n->name->text : STR(""));
 	while (u && !((u->does & USE_WRITES) && u->node->child))
 		u = u->next;
 	return u;
@@ -191,7 +191,7 @@ static void count_in_text(struct checker *k, struct map *words, struct str text)
 
 static void count_in_program(struct checker *k, struct map *words, const struct src_file *file)
 {
-	for (const struct token *t = k->b->pp->out; t; t = t->next) {
+	for (const struct token *t = k->b->found.pp->out; t; t = t->next) {
 		bool is_map = tok_is(t, "@") && t->next;
 		struct str names[] = {t->text, is_map ? t->next->text : STR("")};
 		if (!t->text.n || (t->text.p[0] != '@' && t->text.p[0] != '$'))
@@ -230,11 +230,11 @@ static bool check_node(void *ctx, struct node *n, struct node *parent)
 	return true;
 }
 
-bool check_script(struct bind *b)
+bool check_script(const struct bind *b)
 {
 	struct checker k = {.b = b, .good = true};
-	for (; k.i < b->script.clauses.n; k.i++) {
-		k.clause = b->clauses[k.i];
+	for (; k.i < b->found.script.clauses.n; k.i++) {
+		k.clause = b->found.clauses[k.i];
 		if (k.clause->is_wrong)
 			continue; // more would be said of the same cause
 		bind_lookup_from(b, k.i);

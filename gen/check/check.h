@@ -18,50 +18,49 @@
  * bpftrace; every operand is one that this bpftrace can attach to. Otherwise an error at the
  * argument: newer versions would read 0 in silence.
  */
-bool check_arguments(struct bind *b, const struct attach_clause *c);
+bool check_arguments(const struct bind *b, const struct attach_clause *c);
 /**
  * No macro that a clause of a usdt probe calls, or that such a macro calls, reads argN: newer
  * versions would read what lies anywhere (measured with 0.27; of a function's clause they read it
  * right). Otherwise an error at the argument.
  */
-bool check_macros(struct bind *b);
+bool check_macros(const struct bind *b);
 /**
  * No more probes than this bpftrace can attach to, which it would find out after half a minute.
- * Sets b->n_programs.
  */
-bool check_number(struct bind *b);
+bool check_number(const struct bind *b);
 /**
  * Warns of probes that cannot fire in this process: code that it has moved, semaphores that nothing
  * can raise, files that it has not mapped. False when the user has made that an error.
  */
-bool check_reach(struct bind *b);
+bool check_reach(const struct bind *b);
 /**
  * Warns of probes of interpreters that fire only when the process was started so, or has told
  * itself, unless it is seen that it was. False when the user has made that an error.
  */
-bool check_switches(struct bind *b);
+bool check_switches(const struct bind *b);
 /**
  * No format of clause @c has a conversion with a flag that this bpftrace does not know, as the `%
  * t` of "%d% threads %d" before 0.24. Otherwise an error at its %: what it prints from there on is
  * what lies in memory.
  */
-bool check_flags(struct bind *b, const struct script_clause *c);
+bool check_flags(const struct bind *b, const struct script_clause *c);
 /**
  * The script has no word and no syntax that came with a newer bpftrace, or that this one has no
  * more; each is an error, once.
  */
-bool check_words(struct bind *b);
+bool check_words(const struct bind *b);
 
 /**
  * Everything that needs types, or all of the script. To be called behind exprtype_find(), before a
  * node is changed. False after an error.
  */
-bool check_script(struct bind *b);
+bool check_script(const struct bind *b);
 /**
  * Warns of the longest char array that is read, if this bpftrace cannot hold all of it: behind
  * strings_limit().
  */
-bool check_strings(struct bind *b);
+bool check_strings(const struct bind *b);
 /** Does @c have what tells processes apart: a test, or what it shows of the process? */
 bool check_tells_processes(const struct script_clause *c);
 

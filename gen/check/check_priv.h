@@ -10,7 +10,7 @@
 #include "sema/exprtype.h"
 
 struct checker {
-	struct bind *b;
+	const struct bind *b;
 	const struct attach_clause *clause;
 	size_t i;	 /**< its number */
 	struct map said; /**< what is said once only, each check has words of its own */

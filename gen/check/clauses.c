@@ -14,7 +14,7 @@ static struct str text_of(struct checker *k, const struct node *n)
 /** An event of it would run the clause twice; 0.21 to 0.23 do not even load the program. */
 static void check_attach_points(struct checker *k, const struct script_clause *c)
 {
-	unsigned v = k->b->version;
+	unsigned v = k->b->given->version;
 	bool is_refused = dialect_refuses_same_probes(v);
 	const char *refused =
 	    arena_printf(k->b->arena, "bpftrace " DIALECT_FMT " cannot load that", DIALECT_ARG(v));
@@ -61,8 +61,8 @@ static int compare_singles(const void *a, const void *b)
 
 static void find_singles(struct checker *k, struct singles *ret)
 {
-	for (size_t i = 0; i < k->b->script.clauses.n; i++) {
-		const struct script_clause *c = k->b->script.clauses.v[i];
+	for (size_t i = 0; i < k->b->found.script.clauses.n; i++) {
+		const struct script_clause *c = k->b->found.script.clauses.v[i];
 		struct str text = c->attach.n == 1 ? long_text(k, &c->attach.v[0]) : STR("");
 		if (text.n && !is_pattern(text))
 			vec_push(k->b->arena, &ret->list,
@@ -107,7 +107,7 @@ static void check_patterns(struct checker *k, const struct singles *s,
 			       "this is for a probe that another clause is for alone: "
 			       "bpftrace " DIALECT_FMT " would run the code of one for both, list "
 			       "those that are meant",
-			       DIALECT_ARG(k->b->version));
+			       DIALECT_ARG(k->b->given->version));
 		diag_note(k->b->diag, &there, "the other one is here");
 		return;
 	}
@@ -195,9 +195,9 @@ static bool is_interrupt(const struct script_attach *at)
 static void check_scope(struct checker *k, const struct script_clause *c)
 {
 	const struct bind *b = k->b;
-	bool has_pid = b->scope == BIND_BY_PID,
-	     is_filtered = has_pid && dialect_filters_kernel(b->version);
-	if (!b->proc || b->scope == BIND_HOST || !c->attach.n)
+	bool has_pid = b->found.scope == BIND_BY_PID,
+	     is_filtered = has_pid && dialect_filters_kernel(b->given->version);
+	if (!b->given->proc || b->found.scope == BIND_HOST || !c->attach.n)
 		return;
 	for (size_t i = 0; i < c->attach.n; i++) {
 		const struct script_attach *at = &c->attach.v[i];
@@ -207,7 +207,7 @@ static void check_scope(struct checker *k, const struct script_clause *c)
 			    b->diag, "scope", DIAG_WARNING, &place,
 			    "this comes with interrupts, in any process, of which only those in "
 			    "process %d are seen: #pragma scope host takes all",
-			    b->proc->pid);
+			    b->given->proc->pid);
 			return;
 		}
 		bool is_for_all = at->provider->whose == OF_MACHINE
@@ -221,7 +221,7 @@ static void check_scope(struct checker *k, const struct script_clause *c)
 				     "this goes through the whole machine, not only process %d: "
 				     "test ctx, as in /ctx->task->tgid == __PID__/, or say "
 				     "#pragma scope host",
-				     b->proc->pid)
+				     b->given->proc->pid)
 			: diag_check(b->diag, "scope", DIAG_WARNING, &place,
 				     "this fires for every process: add /pid == __PID__/, or say "
 				     "#pragma scope host");
@@ -233,11 +233,11 @@ void check_clauses(struct checker *k)
 {
 	struct map seen = {0};
 	struct singles singles = {0};
-	bool confuses_lists = dialect_confuses_lists(k->b->version);
+	bool confuses_lists = dialect_confuses_lists(k->b->given->version);
 	if (confuses_lists)
 		find_singles(k, &singles);
-	for (size_t i = 0; i < k->b->script.clauses.n; i++) {
-		const struct script_clause *c = k->b->clauses[i]->clause;
+	for (size_t i = 0; i < k->b->found.script.clauses.n; i++) {
+		const struct script_clause *c = k->b->found.clauses[i]->clause;
 		check_attach_points(k, c);
 		if (confuses_lists)
 			check_patterns(k, &singles, c);

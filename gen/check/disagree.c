@@ -57,8 +57,9 @@ static bool finds_two(struct checker *k, unsigned n, bool is_enum, struct seen r
 	struct seen first = {0};
 	for (size_t i = 0; i < c->probes.n; i++) {
 		const struct attach_match *m = &c->probes.v[i];
-		const struct probeargs *pa =
-		    namedarg_at(k->b, m, n) ? map_get_ptr(&k->b->probeargs, m->probe) : NULL;
+		const struct probeargs *pa = namedarg_at(k->b, m, n)
+						 ? map_get_ptr(&k->b->memory->probeargs, m->probe)
+						 : NULL;
 		for (size_t s = 0; pa && s < pa->n_sites; s++) {
 			if (n >= pa->sites[s].n_args)
 				continue;

@@ -50,9 +50,9 @@ static bool find_enum(struct checker *k, struct str name, struct ctype **ret)
 
 static const struct bind_table *table_of(struct checker *k, struct str map)
 {
-	for (size_t i = 0; i < k->b->tables.n; i++)
-		if (str_eq(k->b->tables.v[i].map, map))
-			return &k->b->tables.v[i];
+	for (size_t i = 0; i < k->b->found.tables.n; i++)
+		if (str_eq(k->b->found.tables.v[i].map, map))
+			return &k->b->found.tables.v[i];
 	return NULL;
 }
 
@@ -60,9 +60,9 @@ static const struct bind_table *table_of(struct checker *k, struct str map)
 static const char *right_names(struct checker *k, const struct node *value, const struct meaning *m)
 {
 	struct arena *a = k->b->arena;
-	for (size_t i = 0; i < k->b->tables.n; i++) {
+	for (size_t i = 0; i < k->b->found.tables.n; i++) {
 		struct ctype *of;
-		const struct bind_table *t = &k->b->tables.v[i];
+		const struct bind_table *t = &k->b->found.tables.v[i];
 		if (find_enum(k, t->type, &of) && ctype_is_same(of, m->plain))
 			return arena_printf(a, "@" STR_FMT "[%s]", STR_ARG(t->map),
 					    check_text(k, value));

@@ -108,7 +108,8 @@ static bool is_text(const struct node *n)
 static void check_condition(struct checker *k, struct node *n)
 {
 	const struct node *x = node_ungrouped(n);
-	if (!is_text(x) || (x->kind == NODE_STRING && dialect_takes_text_conditions(k->b->version)))
+	if (!is_text(x) ||
+	    (x->kind == NODE_STRING && dialect_takes_text_conditions(k->b->given->version)))
 		return;
 	struct diag_place at = tok_place(x->first);
 	k->good &=

@@ -45,15 +45,15 @@ static bool find_unknown_flag(struct str format, struct conversion *ret)
 static bool has_all_flags(const struct bind *b, const struct node *call)
 {
 	const struct node *format = call->child, *value = format->next;
-	bool is_known = b->shapes && tok_is(call->name, "printf");
+	bool is_known = b->given->shapes && tok_is(call->name, "printf");
 	for (struct conversion c = {0}; is_known && format_next(format->name->text, &c);) {
 		is_known = value && strchr("diuoxXcpsr", c.letter);
 		value = value ? value->next : NULL;
 	}
-	return (is_known && !value) || dialect_has_own_printf(b->version);
+	return (is_known && !value) || dialect_has_own_printf(b->given->version);
 }
 
-static bool check_conversions(struct bind *b, const struct node *call)
+static bool check_conversions(const struct bind *b, const struct node *call)
 {
 	const struct node *format = call->child;
 	struct conversion bad;
@@ -66,11 +66,12 @@ static bool check_conversions(struct bind *b, const struct node *call)
 	return diag_check(b->diag, "format", DIAG_ERROR, &place,
 			  "bpftrace " DIALECT_FMT " does not know the flag '%c' of \"" STR_FMT
 			  "\" and would print garbage: write %%%% for a percent sign",
-			  DIALECT_ARG(b->version), unknown_flag(conversion), STR_ARG(conversion));
+			  DIALECT_ARG(b->given->version), unknown_flag(conversion),
+			  STR_ARG(conversion));
 }
 
 struct flags {
-	struct bind *b;
+	const struct bind *b;
 	bool good;
 };
 
@@ -83,7 +84,7 @@ static bool visit_flags(void *ctx, struct node *n, struct node *parent)
 	return true;
 }
 
-bool check_flags(struct bind *b, const struct script_clause *c)
+bool check_flags(const struct bind *b, const struct script_clause *c)
 {
 	struct flags f = {b, true};
 	node_walk(c->node, visit_flags, &f);
@@ -108,7 +109,7 @@ struct given {
 static bool is_conversion(const struct bind *b, struct str format, bool has_all,
 			  struct conversion *c)
 {
-	bool is_own = dialect_has_own_printf(b->version);
+	bool is_own = dialect_has_own_printf(b->given->version);
 	if (strchr(is_own ? "jtL" : "jt", c->letter) && c->end < format.n &&
 	    strchr("diuoxX", format.p[c->end]))
 		c->letter = format.p[c->end++];
@@ -225,14 +226,14 @@ static bool is_integral(char letter)
  */
 static void check_text_of_number(struct given *g)
 {
-	struct bind *b = g->k->b;
+	const struct bind *b = g->k->b;
 	const char *text = check_text(g->k, g->value);
 	const struct ctype *t =
 	    g->value->expr->enumerator_of ? g->value->expr->enumerator_of : g->m.plain;
 	enum sign sign = g->value->expr->sign;
 	// Of a program that is run the number travels, if it is known how to print it.
-	bool is_refused = !dialect_has_own_printf(b->version) &&
-			  (!b->shapes || sign == SIGN_OTHER || sign == SIGN_MIXED);
+	bool is_refused = !dialect_has_own_printf(b->given->version) &&
+			  (!b->given->shapes || sign == SIGN_OTHER || sign == SIGN_MIXED);
 	enum diag_level level = is_refused ? DIAG_ERROR : check_level(&g->m);
 	if (argument_shown_enum(b, g->value->expr))
 		return; // its name is printed
@@ -281,7 +282,7 @@ static void check_width(struct given *g)
 		bits = value->expr->bit_size ? value->expr->bit_size : (unsigned)t->size * 8;
 	bool is_clock = value->kind == NODE_NAME &&
 			(tok_is(value->name, "nsecs") || tok_is(value->name, "elapsed"));
-	if (bits <= left || left == 64 || (left == 32 && (g->k->b->files || !is_clock)))
+	if (bits <= left || left == 64 || (left == 32 && (g->k->b->given->files || !is_clock)))
 		return;
 	check_say(g->k, g->value, "format", DIAG_WARNING,
 		  STR_FMT " prints %u of %u bits: use %%%s%c", STR_ARG(g->conversion), left, bits,
@@ -346,11 +347,11 @@ static void check_other(struct given *g, enum expr_kind kind)
 	    [EXPR_AGGREGATE] = {"a whole struct or array", "name a member or an element", "", ""},
 	    [EXPR_AGGREGATION] = {"what a map counts", NULL, "", "s"},
 	};
-	bool is_own = dialect_has_own_printf(g->k->b->version);
+	bool is_own = dialect_has_own_printf(g->k->b->given->version);
 	// Of count() that no map has values.c speaks.
 	bool is_misplaced = kind == EXPR_AGGREGATION && g->value->kind == NODE_CALL;
 	const char *remedy = kinds[kind].remedy, *text = check_text(g->k, g->value);
-	if (!remedy && dialect_casts_aggregations(g->k->b->version))
+	if (!remedy && dialect_casts_aggregations(g->k->b->given->version))
 		remedy = arena_printf(g->k->b->arena, "use (int64)%s", text);
 	else if (!remedy)
 		remedy = "use print() of all of it";
@@ -363,7 +364,7 @@ static void check_other(struct given *g, enum expr_kind kind)
 				      text, text);
 	const char *fits = is_own ? kinds[kind].fits_new : kinds[kind].fits;
 	uint64_t size;
-	if (!is_bytes && g->k->b->shapes && exprtype_is_whole(g->value->expr, &size))
+	if (!is_bytes && g->k->b->given->shapes && exprtype_is_whole(g->value->expr, &size))
 		fits = "s"; // its bytes travel, emit/record.c
 	if (what && !strchr(fits, g->letter) && !is_misplaced && !is_str_of_number(g->k, g->value))
 		check_say(g->k, g->value, "format", g->m.type ? check_level(&g->m) : DIAG_ERROR,

@@ -59,14 +59,15 @@ static bool may_be_other(struct checker *k, const struct node *n, const struct n
 	bool is_in_call = parent && parent->kind == NODE_CALL;
 	const struct word *call =
 	    is_in_call ? vocabulary_word(node_text(parent)) : vocabulary_word(STR(""));
-	if (call->modes[0] || call->takes == TAKES_TYPE || script_macro(&k->b->script, n) ||
+	if (call->modes[0] || call->takes == TAKES_TYPE || script_macro(&k->b->found.script, n) ||
 	    (clause->kind == NODE_MACRO && script_is_parameter(clause, n)))
 		return true;
 	if (n->kind == NODE_CALL)
 		return false;
 	// Enumerators and constants: those of the program, of the script and of headers.
-	return k->b->pp->n_c_headers || k->b->script.definitions.n || n->first != n->last ||
-	       (n->expr && n->expr->enumerator_of) || str_eqz(node_text(n), "_");
+	return k->b->found.pp->n_c_headers || k->b->found.script.definitions.n ||
+	       n->first != n->last || (n->expr && n->expr->enumerator_of) ||
+	       str_eqz(node_text(n), "_");
 }
 
 const char *check_missing_sigil(struct checker *k, const struct node *n)
@@ -75,7 +76,7 @@ const char *check_missing_sigil(struct checker *k, const struct node *n)
 		return NULL;
 	if (check_has_variable(k, str_printf(k->b->arena, "$" STR_FMT, STR_ARG(node_text(n)))))
 		return "$";
-	return uses_of_map(&k->b->uses, node_text(n)) ? "@" : NULL;
+	return uses_of_map(&k->b->found.uses, node_text(n)) ? "@" : NULL;
 }
 
 /** Only what is nearly a word that there is: bpftrace says the rest better. */
@@ -83,7 +84,7 @@ static void check_spelling(struct checker *k, const struct node *n, const struct
 {
 	struct str text = node_text(n);
 	if (vocabulary_is_word(text) || may_be_other(k, n, parent) ||
-	    script_has_function(&k->b->script, text))
+	    script_has_function(&k->b->found.script, text))
 		return;
 	// Said once, and looked for once.
 	if (!map_add(k->b->arena, &k->said,

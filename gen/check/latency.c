@@ -53,7 +53,8 @@ static bool is_set_in(const struct times *t, const struct script_clause *c)
 
 static bool is_subtracted(const struct checker *k, const struct use *u, struct str variable)
 {
-	const struct used_name *name = map_get(uses_variables(&k->b->uses, u->clause), variable);
+	const struct used_name *name =
+	    map_get(uses_variables(&k->b->found.uses, u->clause), variable);
 	for (u = name ? name->first : NULL; u; u = u->next)
 		if (node_is(u->parent, NODE_BINARY, "-") && u->parent->child->next == u->node)
 			return true;
@@ -132,7 +133,7 @@ static bool is_event(const struct use *u)
 
 static bool is_limited(const struct bind *b, struct str name)
 {
-	for (const struct node *n = b->script.program->child; n; n = n->next)
+	for (const struct node *n = b->found.script.program->child; n; n = n->next)
 		if (n->kind == NODE_MAP_TYPE && n->child->name && str_eq(node_text(n->child), name))
 			return true;
 	return false;
@@ -290,7 +291,7 @@ static void check_growth(struct checker *k, const struct use *u, unsigned all)
 
 void check_latency(struct checker *k)
 {
-	const struct uses *uses = &k->b->uses;
+	const struct uses *uses = &k->b->found.uses;
 	for (struct map_entry *e = NULL; !uses->is_open && (e = map_next(&uses->maps, e));) {
 		const struct used_name *map = e->value;
 		struct times t;

@@ -27,7 +27,7 @@ static bool is_string(const struct node *n)
 static void check_stack(struct checker *k, const struct node *n, struct node *first,
 			const char *what)
 {
-	unsigned strings = 0, others = 0, version = k->b->version;
+	unsigned strings = 0, others = 0, version = k->b->given->version;
 	for (struct node *c = first; c; c = c->next) {
 		const struct node *value = node_ungrouped(c);
 		if (value->kind == NODE_TERNARY)

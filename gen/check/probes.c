@@ -6,20 +6,21 @@
 #include "usdt/sdtarg.h"
 #include "out/dialect.h"
 
-static bool check_attachable(struct bind *b, const struct attach_clause *c,
+static bool check_attachable(const struct bind *b, const struct attach_clause *c,
 			     const struct attach_match *m)
 {
 	struct diag_place place = tok_place(c->clause->attach.v[0].node->first);
 	struct str why =
-	    attachable_why_not(b->arena, m->file->bin.img->machine, m->probe, b->version);
+	    attachable_why_not(b->arena, m->file->bin.img->machine, m->probe, b->given->version);
 	if (!why.n)
 		return true;
 	bool good = diag_check(b->diag, "attach", DIAG_ERROR, &place,
 			       "bpftrace " DIALECT_FMT " cannot attach to " STR_FMT ":" STR_FMT
 			       ": " STR_FMT,
-			       DIALECT_ARG(b->version), STR_ARG(m->probe->provider),
+			       DIALECT_ARG(b->given->version), STR_ARG(m->probe->provider),
 			       STR_ARG(m->probe->name), STR_ARG(why));
-	if (dialect_has_libbpf_usdt(b->version) && attachable_has_name(m->probe, DIALECT_OLDEST))
+	if (dialect_has_libbpf_usdt(b->given->version) &&
+	    attachable_has_name(m->probe, DIALECT_OLDEST))
 		diag_note(b->diag, NULL, "bpftrace 0.23 and older can attach to it");
 	return good;
 }
@@ -28,7 +29,7 @@ static bool check_attachable(struct bind *b, const struct attach_clause *c,
  * It would print a number, and the number would be wrong, or would not attach: of the site's @args
  * that is one it cannot read, or behind one.
  */
-static bool say_unreadable(struct bind *b, const struct script_arg *use,
+static bool say_unreadable(const struct bind *b, const struct script_arg *use,
 			   const struct attach_match *m, const struct sdtarg *args)
 {
 	struct diag_place place = tok_place(use->token);
@@ -43,19 +44,19 @@ static bool say_unreadable(struct bind *b, const struct script_arg *use,
 	return diag_check(b->diag, "argument", DIAG_ERROR, &place,
 			  "bpftrace " DIALECT_FMT " cannot read arg%u of " STR_FMT ":" STR_FMT
 			  ": %s is at " STR_FMT,
-			  DIALECT_ARG(b->version), use->n, STR_ARG(m->probe->provider),
+			  DIALECT_ARG(b->given->version), use->n, STR_ARG(m->probe->provider),
 			  STR_ARG(m->probe->name), n == use->n ? "it" : "an argument before it",
 			  STR_ARG(str_printable(b->arena, args[n].place)));
 }
 
 /** Where there is no argN, and no other way to read it at all sites. */
-static bool say_no_such(struct bind *b, const struct script_arg *use, struct str place)
+static bool say_no_such(const struct bind *b, const struct script_arg *use, struct str place)
 {
 	struct diag_place at = tok_place(use->token);
 	bool good =
 	    diag_check(b->diag, "argument", DIAG_ERROR, &at,
 		       "bpftrace " DIALECT_FMT " reads arg0 to arg%u only (0.24 reads up to arg11)",
-		       DIALECT_ARG(b->version), dialect_max_arg(b->version));
+		       DIALECT_ARG(b->given->version), dialect_max_arg(b->given->version));
 	if (place.n)
 		diag_note(b->diag, NULL,
 			  "at one site arg%u is " STR_FMT
@@ -64,7 +65,8 @@ static bool say_no_such(struct bind *b, const struct script_arg *use, struct str
 	return good;
 }
 
-static size_t count_args(struct bind *b, const struct attach_match *m, const struct sdt_site *site)
+static size_t count_args(const struct bind *b, const struct attach_match *m,
+			 const struct sdt_site *site)
 {
 	struct sdtarg *args;
 	size_t n;
@@ -73,8 +75,8 @@ static size_t count_args(struct bind *b, const struct attach_match *m, const str
 }
 
 /** Where there is no argN because @site has fewer arguments than others, or the probe has. */
-static bool say_none(struct bind *b, const struct script_arg *use, const struct attach_match *m,
-		     const struct sdt_site *site, size_t n)
+static bool say_none(const struct bind *b, const struct script_arg *use,
+		     const struct attach_match *m, const struct sdt_site *site, size_t n)
 {
 	const struct sdt_probe *p = m->probe;
 	struct diag_place place = tok_place(use->token);
@@ -90,15 +92,16 @@ static bool say_none(struct bind *b, const struct script_arg *use, const struct 
 	bool good = diag_check(b->diag, "disagree", DIAG_ERROR, &place,
 			       "there is no arg%u at %zu of the %zu sites of " STR_FMT ":" STR_FMT,
 			       use->n, without, p->n_sites, STR_ARG(p->provider), STR_ARG(p->name));
-	const struct probeargs *pa = namedarg_at(b, m, 0) ? map_get_ptr(&b->probeargs, p) : NULL;
+	const struct probeargs *pa =
+	    namedarg_at(b, m, 0) ? map_get_ptr(&b->memory->probeargs, p) : NULL;
 	const struct probesite *s = pa ? &pa->sites[site - p->sites] : NULL;
 	struct diag_place at = {.file = s ? s->file : STR(""), .line = s ? s->line : 0};
 	diag_note(b->diag, &at, "it has %zu argument%s there", n, n == 1 ? "" : "s");
 	return good;
 }
 
-static bool check_site(struct bind *b, const struct attach_clause *c, const struct attach_match *m,
-		       const struct sdt_site *site)
+static bool check_site(const struct bind *b, const struct attach_clause *c,
+		       const struct attach_match *m, const struct sdt_site *site)
 {
 	struct sdtarg *args;
 	size_t n;
@@ -116,18 +119,18 @@ static bool check_site(struct bind *b, const struct attach_clause *c, const stru
 			    "arg%u of " STR_FMT ":" STR_FMT
 			    " is a floating-point number, which bpftrace cannot read",
 			    use->n, STR_ARG(m->probe->provider), STR_ARG(m->probe->name));
-		} else if (use->n > dialect_max_arg(b->version)) {
+		} else if (use->n > dialect_max_arg(b->given->version)) {
 			if (!argread_find(b, c, use->n, &far).n)
 				good &= say_no_such(b, use, far);
-		} else if (!dialect_has_libbpf_usdt(b->version) && args[use->n].is_beyond_bcc &&
-			   !argread_find(b, c, use->n, &far).n) {
+		} else if (!dialect_has_libbpf_usdt(b->given->version) &&
+			   args[use->n].is_beyond_bcc && !argread_find(b, c, use->n, &far).n) {
 			good &= say_unreadable(b, use, m, args);
 		}
 	}
 	return good;
 }
 
-bool check_arguments(struct bind *b, const struct attach_clause *c)
+bool check_arguments(const struct bind *b, const struct attach_clause *c)
 {
 	for (size_t i = 0; i < c->probes.n; i++) {
 		const struct attach_match *m = &c->probes.v[i];
@@ -143,7 +146,7 @@ bool check_arguments(struct bind *b, const struct attach_clause *c)
 
 /** Macros that clauses of usdt probes call, and those that these call. */
 struct called {
-	struct bind *b;
+	const struct bind *b;
 	struct map seen;
 	VEC(struct node *) macros;
 	const struct node *in; // the one that is looked at; NULL in a clause
@@ -158,7 +161,7 @@ static bool check_word(void *ctx, struct node *n, struct node *parent)
 	(void)parent;
 	if ((n->kind != NODE_NAME && n->kind != NODE_CALL) || script_is_parameter(k->in, n))
 		return true;
-	struct node *macro = script_macro(&k->b->script, n);
+	struct node *macro = script_macro(&k->b->found.script, n);
 	if (macro && map_add_ptr(a, &k->seen, macro))
 		vec_push(a, &k->macros, macro);
 	struct diag_place at = tok_place(n->name);
@@ -177,12 +180,12 @@ static bool has_usdt(const struct script_clause *c)
 	return false;
 }
 
-bool check_macros(struct bind *b)
+bool check_macros(const struct bind *b)
 {
 	struct called k = {.b = b, .good = true};
-	for (size_t i = 0; i < b->script.clauses.n; i++)
-		if (has_usdt(b->script.clauses.v[i]))
-			node_walk(b->script.clauses.v[i]->node, check_word, &k);
+	for (size_t i = 0; i < b->found.script.clauses.n; i++)
+		if (has_usdt(b->found.script.clauses.v[i]))
+			node_walk(b->found.script.clauses.v[i]->node, check_word, &k);
 	for (size_t i = 0; i < k.macros.n; i++) {
 		k.in = k.macros.v[i];
 		node_walk(k.macros.v[i], check_word, &k);
@@ -190,25 +193,23 @@ bool check_macros(struct bind *b)
 	return k.good;
 }
 
-bool check_number(struct bind *b)
+bool check_number(const struct bind *b)
 {
-	unsigned n_probes = 0, n_places = 0, most = dialect_max_usdt(b->version);
-	b->n_programs = b->n_attach;
-	for (size_t i = 0; i < b->script.clauses.n; i++)
-		for (size_t k = 0; k < b->clauses[i]->probes.n; k++) {
-			const struct sdt_probe *p = b->clauses[i]->probes.v[k].probe;
-			b->n_programs += (unsigned)p->n_sites - 1;
+	unsigned n_probes = 0, n_places = 0, most = dialect_max_usdt(b->given->version);
+	for (size_t i = 0; i < b->found.script.clauses.n; i++)
+		for (size_t k = 0; k < b->found.clauses[i]->probes.n; k++) {
+			const struct sdt_probe *p = b->found.clauses[i]->probes.v[k].probe;
 			n_places += sdt_count_places(b->arena, p);
 			n_probes++;
 		}
 	if (n_places <= most)
 		return true;
 	// A program that is only printed can still be cut down.
-	bool is_run = b->shapes != NULL;
+	bool is_run = b->given->shapes != NULL;
 	bool good = diag_check(b->diag, "limit", is_run ? DIAG_ERROR : DIAG_WARNING, NULL,
 			       "bpftrace " DIALECT_FMT
 			       " can attach to at most %u probes at once, and there are %u",
-			       DIALECT_ARG(b->version), most, n_probes);
+			       DIALECT_ARG(b->given->version), most, n_probes);
 	if (n_places > n_probes)
 		diag_note(b->diag, NULL,
 			  "a probe counts once for each way in which its sites pass its arguments: "

@@ -12,7 +12,7 @@
 
 /** What is wrong is said once for each file, at the first attach point. */
 struct reach {
-	struct bind *b;
+	const struct bind *b;
 	struct map dead, raised, replaced; /**< paths of files */
 	bool good;
 };
@@ -51,7 +51,7 @@ static struct str probe_name(const struct reach *r, const struct sdt_probe *p)
 static void find_moved(const struct reach *r, const struct attach_clause *c,
 		       const struct targetfile *tf, struct unreachable *ret)
 {
-	const struct proc *p = r->b->proc;
+	const struct proc *p = r->b->given->proc;
 	for (size_t i = 0; i < c->probes.n; i++) {
 		const struct sdt_probe *probe = c->probes.v[i].probe;
 		size_t n_dead = 0;
@@ -78,10 +78,10 @@ static void find_moved(const struct reach *r, const struct attach_clause *c,
 
 static void check_moved(struct reach *r, const struct targetfile *tf)
 {
-	struct bind *b = r->b;
+	const struct bind *b = r->b;
 	struct unreachable u = {0};
-	for (size_t i = 0; i < b->script.clauses.n; i++)
-		find_moved(r, b->clauses[i], tf, &u);
+	for (size_t i = 0; i < b->found.script.clauses.n; i++)
+		find_moved(r, b->found.clauses[i], tf, &u);
 	if (!u.n_dead)
 		return;
 	if (u.n_dead < u.n_sites)
@@ -89,12 +89,12 @@ static void check_moved(struct reach *r, const struct targetfile *tf)
 		    b->diag, "dead-probe", DIAG_WARNING, &u.at,
 		    "%zu of %zu sites of " STR_FMT
 		    " cannot fire: process %d has moved their code out of " STR_FMT,
-		    u.n_dead, u.n_sites, STR_ARG(u.name), b->proc->pid, STR_ARG(tf->path));
+		    u.n_dead, u.n_sites, STR_ARG(u.name), b->given->proc->pid, STR_ARG(tf->path));
 	else
 		r->good &= diag_check(b->diag, "dead-probe", DIAG_WARNING, &u.at,
 				      STR_FMT
 				      " cannot fire: process %d has moved its code out of " STR_FMT,
-				      STR_ARG(u.name), b->proc->pid, STR_ARG(tf->path));
+				      STR_ARG(u.name), b->given->proc->pid, STR_ARG(tf->path));
 	if (u.n_others)
 		diag_note(b->diag, NULL, "and %zu more of this script", u.n_others);
 	diag_note(
@@ -107,7 +107,7 @@ static void check_moved(struct reach *r, const struct targetfile *tf)
 static void check_semaphore(struct reach *r, const struct attach_clause *c,
 			    const struct attach_match *m)
 {
-	struct bind *b = r->b;
+	const struct bind *b = r->b;
 	struct img *img = m->file->bin.img;
 	for (size_t k = 0; k < m->probe->n_sites; k++) {
 		uint64_t addr = m->probe->sites[k].semaphore, off;
@@ -115,8 +115,8 @@ static void check_semaphore(struct reach *r, const struct attach_clause *c,
 		if (!addr)
 			continue;
 		bool is_data = img_find_data(img, addr, &off);
-		if (is_data &&
-		    (!m->file->mapped || proc_has_mapped(b->proc, m->file->mapped, off, true)))
+		if (is_data && (!m->file->mapped ||
+				proc_has_mapped(b->given->proc, m->file->mapped, off, true)))
 			continue;
 		if (!is_new(r, &r->raised, m->file))
 			return;
@@ -133,21 +133,22 @@ static void check_semaphore(struct reach *r, const struct attach_clause *c,
 static void check_replaced(struct reach *r, const struct attach_clause *c,
 			   const struct targetfile *tf)
 {
-	struct bind *b = r->b;
+	const struct bind *b = r->b;
 	struct diag_place at = tok_place(c->clause->attach.v[0].node->first);
-	if (!tf->mapped || !proc_has_successor(b->proc, tf->mapped) || !is_new(r, &r->replaced, tf))
+	if (!tf->mapped || !proc_has_successor(b->given->proc, tf->mapped) ||
+	    !is_new(r, &r->replaced, tf))
 		return;
 	r->good &= diag_check(b->diag, "replaced", DIAG_WARNING, &at,
 			      STR_FMT " was replaced since process %d started: what it runs is "
 				      "traced, not the new file",
-			      STR_ARG(tf->path), b->proc->pid);
+			      STR_ARG(tf->path), b->given->proc->pid);
 	diag_note(b->diag, NULL, "it is reached through " STR_FMT, STR_ARG(tf->open_path));
 }
 
 static bool is_mapped_file(const struct bind *b, const struct stat *st)
 {
-	for (size_t i = 0; i < b->proc->files.n; i++) {
-		const struct proc_file *f = &b->proc->files.v[i];
+	for (size_t i = 0; i < b->given->proc->files.n; i++) {
+		const struct proc_file *f = &b->given->proc->files.v[i];
 		if (!f->have_id || (f->dev == st->st_dev && f->ino == st->st_ino))
 			return true;
 	}
@@ -157,7 +158,7 @@ static bool is_mapped_file(const struct bind *b, const struct stat *st)
 /** An attach point that names a file by its path, which is not one that the process has mapped. */
 static void check_path(struct reach *r, const struct script_attach *at)
 {
-	struct bind *b = r->b;
+	const struct bind *b = r->b;
 	struct diag_place place = tok_place(at->node->first);
 	struct stat st;
 	if (at->provider->whose != OF_FILE || at->fields.n < 2 ||
@@ -167,48 +168,48 @@ static void check_path(struct reach *r, const struct script_attach *at)
 	if (str_find(path, '*') < path.n || stat(str_dup(b->arena, path), &st) != 0 ||
 	    is_mapped_file(b, &st) || !map_add(b->arena, &r->dead, path))
 		return;
-	for (size_t i = 0; i < b->proc->files.n; i++) {
-		if (!str_eq(b->proc->files.v[i].path, path))
+	for (size_t i = 0; i < b->given->proc->files.n; i++) {
+		if (!str_eq(b->given->proc->files.v[i].path, path))
 			continue;
 		r->good &=
 		    diag_check(b->diag, "replaced", DIAG_WARNING, &place,
 			       "process %d runs another file of this name: write __EXE__ for "
 			       "the one that it runs",
-			       b->proc->pid);
+			       b->given->proc->pid);
 		return;
 	}
 	r->good &= diag_check(b->diag, "dead-probe", DIAG_WARNING, &place,
 			      "process %d has not mapped " STR_FMT ": nothing fires until it does",
-			      b->proc->pid, STR_ARG(path));
+			      b->given->proc->pid, STR_ARG(path));
 }
 
 static void check_clause(struct reach *r, const struct attach_clause *c)
 {
-	struct bind *b = r->b;
+	const struct bind *b = r->b;
 	for (size_t i = 0; i < c->probes.n; i++) {
 		check_semaphore(r, c, &c->probes.v[i]);
-		if (b->proc)
+		if (b->given->proc)
 			check_replaced(r, c, c->probes.v[i].file);
 	}
-	for (size_t i = 0; b->proc && i < b->files->list.n; i++)
-		if (b->files->list.v[i].bin.src &&
-		    context_has_image(&c->near, b->files->list.v[i].bin.src))
-			check_replaced(r, c, &b->files->list.v[i]);
+	for (size_t i = 0; b->given->proc && i < b->given->files->list.n; i++)
+		if (b->given->files->list.v[i].bin.src &&
+		    context_has_image(&c->near, b->given->files->list.v[i].bin.src))
+			check_replaced(r, c, &b->given->files->list.v[i]);
 	// What -c has started has yet to load what it needs.
-	bool is_loaded = b->proc && !b->is_started && b->scope != BIND_HOST;
+	bool is_loaded = b->given->proc && !b->given->is_started && b->found.scope != BIND_HOST;
 	for (size_t i = 0; is_loaded && i < c->clause->attach.n; i++)
 		check_path(r, &c->clause->attach.v[i]);
 }
 
-bool check_reach(struct bind *b)
+bool check_reach(const struct bind *b)
 {
 	struct reach r = {.b = b, .good = true};
-	if (!b->files)
+	if (!b->given->files)
 		return true;
-	for (size_t i = 0; b->proc && i < b->files->list.n; i++)
-		if (b->files->list.v[i].bin.src && b->files->list.v[i].mapped)
-			check_moved(&r, &b->files->list.v[i]);
-	for (size_t i = 0; i < b->script.clauses.n; i++)
-		check_clause(&r, b->clauses[i]);
+	for (size_t i = 0; b->given->proc && i < b->given->files->list.n; i++)
+		if (b->given->files->list.v[i].bin.src && b->given->files->list.v[i].mapped)
+			check_moved(&r, &b->given->files->list.v[i]);
+	for (size_t i = 0; i < b->found.script.clauses.n; i++)
+		check_clause(&r, b->found.clauses[i]);
 	return r.good;
 }

@@ -130,11 +130,11 @@ static bool hides_options(struct str command)
 
 enum state { ON, OFF, UNKNOWN };
 
-static enum state state_of(struct bind *b, const struct probe_switch *s)
+static enum state state_of(const struct bind *b, const struct probe_switch *s)
 {
 	static const char *const options[] = {
 	    "JAVA_TOOL_OPTIONS=", "_JAVA_OPTIONS=", "JDK_JAVA_OPTIONS="};
-	const struct proc *p = b->proc;
+	const struct proc *p = b->given->proc;
 	struct str environment, command;
 	bool has_environment = proc_read(b->arena, p->procfs, p->pid, "environ", &environment);
 	bool has_command = proc_read(b->arena, p->procfs, p->pid, "cmdline", &command);
@@ -156,9 +156,9 @@ static enum state state_of(struct bind *b, const struct probe_switch *s)
 /** Is the probe called @name of @m's file traced, too? */
 static bool is_traced(const struct bind *b, const struct attach_match *m, const char *name)
 {
-	for (size_t i = 0; i < b->script.clauses.n; i++)
-		for (size_t k = 0; k < b->clauses[i]->probes.n; k++) {
-			const struct attach_match *other = &b->clauses[i]->probes.v[k];
+	for (size_t i = 0; i < b->found.script.clauses.n; i++)
+		for (size_t k = 0; k < b->found.clauses[i]->probes.n; k++) {
+			const struct attach_match *other = &b->found.clauses[i]->probes.v[k];
 			if (other->file == m->file && str_eqz(other->probe->name, name) &&
 			    str_eq(other->probe->provider, m->probe->provider))
 				return true;
@@ -183,7 +183,7 @@ static const struct attach_match *find_switched(const struct attach_clause *c,
 }
 
 /** @said: the switches that were said. */
-static bool check_attach(struct bind *b, const struct attach_clause *c,
+static bool check_attach(const struct bind *b, const struct attach_clause *c,
 			 const struct script_attach *at, struct map *said)
 {
 	struct diag_place place = tok_place(at->node->first);
@@ -204,12 +204,12 @@ static bool check_attach(struct bind *b, const struct attach_clause *c,
 	return good;
 }
 
-bool check_switches(struct bind *b)
+bool check_switches(const struct bind *b)
 {
 	struct map said = {0};
 	bool good = true;
-	for (size_t i = 0; b->proc && i < b->script.clauses.n; i++) {
-		const struct attach_clause *c = b->clauses[i];
+	for (size_t i = 0; b->given->proc && i < b->found.script.clauses.n; i++) {
+		const struct attach_clause *c = b->found.clauses[i];
 		for (size_t k = 0; k < c->clause->attach.n; k++)
 			good &= check_attach(b, c, &c->clause->attach.v[k], &said);
 	}

@@ -10,16 +10,16 @@
 /** Is the map filled with names where the program starts? */
 static bool is_filled(const struct bind *b, struct str name)
 {
-	for (size_t i = 0; i < b->tables.n; i++)
-		if (str_eq(b->tables.v[i].map, name))
+	for (size_t i = 0; i < b->found.tables.n; i++)
+		if (str_eq(b->found.tables.v[i].map, name))
 			return true;
 	return false;
 }
 
 static bool is_listed(const struct bind *b, struct str name)
 {
-	for (size_t i = 0; i < b->listed->entries.n; i++)
-		if (str_eq(b->listed->entries.v[i].map, name))
+	for (size_t i = 0; i < b->found.listed->entries.n; i++)
+		if (str_eq(b->found.listed->entries.v[i].map, name))
 			return true;
 	return false;
 }
@@ -35,30 +35,31 @@ static struct str near_map(const struct bind *b, struct str name)
 {
 	struct str near = {0};
 	unsigned best = UINT_MAX;
-	for (struct map_entry *e = NULL; (e = map_next(&b->uses.maps, e));)
-		if ((uses_do_with_map(&b->uses, e->key) & USE_MAY_SET) &&
+	for (struct map_entry *e = NULL; (e = map_next(&b->found.uses.maps, e));)
+		if ((uses_do_with_map(&b->found.uses, e->key) & USE_MAY_SET) &&
 		    str_is_nearer(name, e->key, &best))
 			near = e->key;
-	for (size_t i = 0; i < b->tables.n; i++)
-		if (str_is_nearer(name, b->tables.v[i].map, &best))
-			near = b->tables.v[i].map;
-	for (size_t i = 0; i < b->listed->entries.n; i++)
-		if (str_is_nearer(name, b->listed->entries.v[i].map, &best))
-			near = b->listed->entries.v[i].map;
+	for (size_t i = 0; i < b->found.tables.n; i++)
+		if (str_is_nearer(name, b->found.tables.v[i].map, &best))
+			near = b->found.tables.v[i].map;
+	for (size_t i = 0; i < b->found.listed->entries.n; i++)
+		if (str_is_nearer(name, b->found.listed->entries.v[i].map, &best))
+			near = b->found.listed->entries.v[i].map;
 	return near;
 }
 
 /** What #if leaves out may set it: bpftrace from 0.24 on takes it for 0 then. */
 static bool is_taken(struct checker *k, const struct use *u)
 {
-	return dialect_reads_unset_maps(k->b->version) && (u->does & USE_READ) && !u->is_whole &&
+	return dialect_reads_unset_maps(k->b->given->version) && (u->does & USE_READ) &&
+	       !u->is_whole &&
 	       check_count_hidden(k, u->node->first->loc.file, map_text(k, u->name));
 }
 
 /** @u is the first one of a map that nothing sets. */
 static void say_unset(struct checker *k, const struct use *u, unsigned all)
 {
-	struct bind *b = k->b;
+	const struct bind *b = k->b;
 	struct diag_place at = tok_place(u->node->first);
 	const char *verb = u->does & USE_READ	   ? "read"
 			   : u->does & USE_EMPTIES ? "cleared"
@@ -82,7 +83,7 @@ static void say_unset(struct checker *k, const struct use *u, unsigned all)
 /** Nobody sees it: not in the script, nor at its end. */
 static void check_unused(struct checker *k, const struct use *u, unsigned all)
 {
-	struct bind *b = k->b;
+	const struct bind *b = k->b;
 	const struct use *set = NULL, *cleared = NULL;
 	for (; u; u = u->next) {
 		if ((u->does & USE_MAY_SET) && !set)
@@ -154,7 +155,7 @@ static bool is_said(struct checker *k, const struct use *u)
 /** The first place of a map settles its keys. */
 static void check_keys(struct checker *k, const struct use *u)
 {
-	struct bind *b = k->b;
+	const struct bind *b = k->b;
 	const struct use *first = NULL;
 	for (; u; u = u->next) {
 		if (u->is_whole || is_said(k, u))
@@ -212,10 +213,10 @@ static void check_values_of(struct checker *k, const struct use *u)
 // --- tables ---
 
 /** A file of tables for many scripts may have more than one needs: it has no clauses. */
-static bool has_clauses(struct bind *b, const struct src_file *file)
+static bool has_clauses(const struct bind *b, const struct src_file *file)
 {
-	for (size_t i = 0; i < b->script.clauses.n; i++)
-		if (b->script.clauses.v[i]->node->first->loc.file == file)
+	for (size_t i = 0; i < b->found.script.clauses.n; i++)
+		if (b->found.script.clauses.v[i]->node->first->loc.file == file)
 			return true;
 	return false;
 }
@@ -229,7 +230,7 @@ static void check_table(struct checker *k, const struct bind_table *w)
 	bool has_at = tok_is(name, "@");
 	if (check_count_hidden(k, name->loc.file, word) > has_at)
 		return;
-	if (uses_of_map(&k->b->uses, w->map) || map_get(&k->meant, w->map))
+	if (uses_of_map(&k->b->found.uses, w->map) || map_get(&k->meant, w->map))
 		return;
 	struct diag_place at = tok_place(has_at ? name->next : name);
 	k->good &= diag_check(k->b->diag, "table", DIAG_WARNING, &at,
@@ -250,11 +251,11 @@ static void check_map(struct checker *k, const struct used_name *map)
 
 void check_use(struct checker *k)
 {
-	struct bind *b = k->b;
-	if (b->uses.is_open)
+	const struct bind *b = k->b;
+	if (b->found.uses.is_open)
 		return;
-	for (struct map_entry *e = NULL; (e = map_next(&b->uses.maps, e));)
+	for (struct map_entry *e = NULL; (e = map_next(&b->found.uses.maps, e));)
 		check_map(k, e->value);
-	for (size_t i = 0; i < b->tables.n; i++)
-		check_table(k, &b->tables.v[i]);
+	for (size_t i = 0; i < b->found.tables.n; i++)
+		check_table(k, &b->found.tables.v[i]);
 }

@@ -65,7 +65,7 @@ static bool is_text_again(const struct argument *x)
 	const struct expr *e = x->value->expr;
 	if (x->wants != WANTS_STRING)
 		return false;
-	return (x->kind == EXPR_TEXT && dialect_takes_str_of_text(x->k->b->version)) ||
+	return (x->kind == EXPR_TEXT && dialect_takes_str_of_text(x->k->b->given->version)) ||
 	       ((e->is_place || e->is_value) && check_is_byte_array(ctype_strip(e->type)));
 }
 
@@ -235,7 +235,7 @@ static bool is_truth(const struct checker *k, const struct node *n)
 {
 	static const char *const names[] = {"==", "!=", "<", ">", "<=", ">=", "&&", "||", NULL};
 	n = node_ungrouped(n);
-	return dialect_has_bool(k->b->version) && !k->b->files &&
+	return dialect_has_bool(k->b->given->version) && !k->b->given->files &&
 	       (node_is(n, NODE_UNARY, "!") ||
 		(n->kind == NODE_BINARY && tok_is_any(n->name, names)));
 }
@@ -243,7 +243,7 @@ static bool is_truth(const struct checker *k, const struct node *n)
 /** What may be below 0, for those that take it for unsigned. */
 static void check_minus(const struct argument *x)
 {
-	unsigned v = x->k->b->version;
+	unsigned v = x->k->b->given->version;
 	bool is_extreme = tok_is(x->call->name, "min") || tok_is(x->call->name, "max");
 	if (is_extreme && dialect_loses_minus(v) && x->value->expr->sign == SIGN_SIGNED &&
 	    x->value->kind != NODE_NUMBER)
@@ -256,7 +256,7 @@ static void check_minus(const struct argument *x)
 /** What some versions count wrong, or lose: hardly a script has such numbers, nor can one know. */
 static void check_range(const struct argument *x)
 {
-	unsigned v = x->k->b->version;
+	unsigned v = x->k->b->given->version;
 	const struct expr *e = x->value->expr;
 	const char *why = NULL;
 	if (tok_is(x->call->name, "max") && dialect_loses_negative_max(v) && e->sign == SIGN_SIGNED)
@@ -552,7 +552,7 @@ static void check_place(struct checker *k, const struct node *call, const struct
 static void check_call(struct checker *k, const struct node *call, const struct node *parent)
 {
 	const struct word *word = vocabulary_word(call->name->text);
-	if (!word->is_counted || script_has_function(&k->b->script, call->name->text))
+	if (!word->is_counted || script_has_function(&k->b->found.script, call->name->text))
 		return;
 	if (word->gives == GIVES_AGGREGATION)
 		check_place(k, call, parent);
@@ -589,7 +589,7 @@ static bool is_string_address(struct checker *k, const struct node *n)
 /** An entry that is looked up or deleted by its key: the address stands for what is there. */
 static bool is_looked_up(struct checker *k, struct str map)
 {
-	const struct use *u = uses_of_map(&k->b->uses, map);
+	const struct use *u = uses_of_map(&k->b->found.uses, map);
 	while (u && !(u->node->child && !(u->does & USE_WRITES)))
 		u = u->next;
 	return u;
@@ -679,16 +679,16 @@ void check_values(struct checker *k, struct node *n, struct node *parent)
 
 // --- strings that are cut ---
 
-bool check_strings(struct bind *b)
+bool check_strings(const struct bind *b)
 {
-	if (!b->longest_at || b->longest_string < b->max_strlen)
+	if (!b->made->longest_at || b->made->longest_string < b->made->max_strlen)
 		return true;
-	struct diag_place at = tok_place(b->longest_at);
-	bool fits_alone = dialect_strlen_ceiling(b->version, 1) > b->longest_string;
+	struct diag_place at = tok_place(b->made->longest_at);
+	bool fits_alone = dialect_strlen_ceiling(b->given->version, 1) > b->made->longest_string;
 	return diag_check(
 	    b->diag, "string-cut", DIAG_WARNING, &at,
 	    "strings of up to %u characters are cut at %u, the most that bpftrace " DIALECT_FMT " "
 	    "can hold%s",
-	    b->longest_string, b->max_strlen - 1, DIALECT_ARG(b->version),
+	    b->made->longest_string, b->made->max_strlen - 1, DIALECT_ARG(b->given->version),
 	    fits_alone ? " of several at once: print them one by one" : "");
 }

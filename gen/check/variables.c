@@ -52,7 +52,7 @@ static struct variable *declare(struct scope *s, const struct node *n)
 static void end_block(struct scope *s, size_t from)
 {
 	struct arena *a = s->k->b->arena;
-	for (size_t i = s->all.n; i-- > from && dialect_has_blocks(s->k->b->version);) {
+	for (size_t i = s->all.n; i-- > from && dialect_has_blocks(s->k->b->given->version);) {
 		struct variable *v = s->all.v[i];
 		if (find(s, v->name) != v)
 			continue; // its own block has ended before
@@ -150,7 +150,7 @@ static void look_at_let(struct scope *s, struct node *n)
 	for (struct node *c = name->next; c; c = c->next)
 		look(s, c, n);
 	const struct variable *before = find(s, node_text(name));
-	if (before && dialect_has_blocks(s->k->b->version))
+	if (before && dialect_has_blocks(s->k->b->given->version))
 		say_shadow(s, name, before);
 	bool has_value = n->last_child != name && n->last_child->kind != NODE_TYPE &&
 			 n->last_child->kind != NODE_TYPEOF;
@@ -231,7 +231,7 @@ struct variables {
 static unsigned does_with(struct checker *k, size_t i, struct str name)
 {
 	const struct used_name *v =
-	    map_get(uses_variables(&k->b->uses, k->b->script.clauses.v[i]), name);
+	    map_get(uses_variables(&k->b->found.uses, k->b->found.script.clauses.v[i]), name);
 	return v ? v->does : 0;
 }
 
@@ -250,12 +250,12 @@ static void count_one(struct arena *a, struct map *counts, struct str name)
 static const struct variables *variables_of(struct checker *k)
 {
 	struct arena *a = k->b->arena;
-	const struct script *s = &k->b->script;
+	const struct script *s = &k->b->found.script;
 	if (k->variables)
 		return k->variables;
 	struct variables *all = k->variables = arena_new(a, struct variables);
 	for (size_t i = 0; i < s->clauses.n; i++) {
-		const struct map *names = uses_variables(&k->b->uses, s->clauses.v[i]);
+		const struct map *names = uses_variables(&k->b->found.uses, s->clauses.v[i]);
 		bool is_macro = s->clauses.v[i]->node->kind == NODE_MACRO;
 		for (struct map_entry *e = NULL; (e = map_next(names, e));) {
 			bool sets = ((const struct used_name *)e->value)->does & USE_SET;
@@ -275,7 +275,7 @@ static bool is_set_elsewhere(struct checker *k, struct str name)
 
 static struct str near_name(struct checker *k, struct str name)
 {
-	const struct map *names = uses_variables(&k->b->uses, k->clause->clause);
+	const struct map *names = uses_variables(&k->b->found.uses, k->clause->clause);
 	struct str near = {0};
 	unsigned best = UINT_MAX;
 	for (struct map_entry *e = NULL; (e = map_next(names, e));)
@@ -287,7 +287,7 @@ static struct str near_name(struct checker *k, struct str name)
 
 static void say_lack(struct scope *s, const struct lack *lack)
 {
-	struct bind *b = s->k->b;
+	const struct bind *b = s->k->b;
 	struct str name = node_text(lack->n), bare = str_from_offset(name, 1);
 	struct diag_place at = tok_place(lack->n->first);
 	const char *why;
@@ -322,7 +322,7 @@ static bool is_wanted_elsewhere(struct checker *k, struct str name)
 
 static void say_variable(struct scope *s, const struct variable *v)
 {
-	struct bind *b = s->k->b;
+	const struct bind *b = s->k->b;
 	struct diag_place at = tok_place(v->n->first);
 	if (v->is_read && !v->is_set)
 		s->k->good &= diag_check(b->diag, "unset", DIAG_WARNING, &at,
@@ -341,7 +341,7 @@ static void say_variable(struct scope *s, const struct variable *v)
  */
 static void find_loose(struct scope *s)
 {
-	const struct map *names = uses_variables(&s->k->b->uses, s->k->clause->clause);
+	const struct map *names = uses_variables(&s->k->b->found.uses, s->k->clause->clause);
 	for (struct map_entry *e = NULL; (e = map_next(names, e));)
 		if (((const struct used_name *)e->value)->does & (USE_GIVEN | USE_OPAQUE))
 			map_add(s->k->b->arena, &s->loose, e->key);

@@ -13,7 +13,7 @@
 #include "out/dialect.h"
 
 struct versions {
-	struct bind *b;
+	const struct bind *b;
 	struct map said; /**< each thing is said once */
 	bool has_names;	 /**< a clause in which args.NAME is btgen's */
 	bool good;
@@ -223,7 +223,7 @@ static void say(struct versions *v, const struct token *at, const char *what, un
 		unsigned last)
 {
 	struct diag_place place = tok_place(at);
-	unsigned version = v->b->version;
+	unsigned version = v->b->given->version;
 	if (since > version)
 		v->good &= diag_check(v->b->diag, "version", DIAG_ERROR, &place,
 				      "bpftrace " DIALECT_FMT " has no %s: it was added in 0.%u",
@@ -238,7 +238,7 @@ static void say(struct versions *v, const struct token *at, const char *what, un
 static void check_feature(struct versions *v, const struct feature *f, const struct node *n,
 			  const struct node *parent)
 {
-	unsigned version = v->b->version;
+	unsigned version = v->b->given->version;
 	bool is_it = f->is ? f->is(n, parent) : n->kind == f->kind;
 	if ((version >= f->since && (!f->last || version <= f->last)) || !is_it ||
 	    !is_new(v, f->what))
@@ -251,7 +251,7 @@ static void check_feature(struct versions *v, const struct feature *f, const str
 /** Something of the script's own may have the name of a newer version's. */
 static bool is_own(const struct versions *v, const struct node *n)
 {
-	const struct script *s = &v->b->script;
+	const struct script *s = &v->b->found.script;
 	if (script_has_function(s, n->name->text))
 		return true;
 	for (size_t i = 0; i < s->definitions.n; i++)
@@ -266,7 +266,7 @@ static void check_word(struct versions *v, const struct node *n)
 {
 	static const char *const kernel[] = {"true", "false", NULL}; // enumerators of its BTF, too
 	const struct word *w = vocabulary_word(n->name->text);
-	if (w->since > v->b->version && (n->kind == NODE_CALL || w->is_bare) &&
+	if (w->since > v->b->given->version && (n->kind == NODE_CALL || w->is_bare) &&
 	    !tok_is_any(n->name, kernel) && !is_own(v, n) && is_new(v, w->name))
 		say(v, n->first, w->name, w->since, 0);
 }
@@ -298,13 +298,13 @@ static bool check_node(void *ctx, struct node *n, struct node *parent)
 		const struct provider *p = vocabulary_provider(n->first->text);
 		v->has_names = p->whose == OF_FILE && p->place != PLACE_RETURN;
 	}
-	if (is_dot_of_args(n) && !v->has_names && !dialect_has_dot_of_args(v->b->version) &&
+	if (is_dot_of_args(n) && !v->has_names && !dialect_has_dot_of_args(v->b->given->version) &&
 	    is_new(v, "dot")) {
 		say(v, n->first, "dot behind args", 19, 0);
 		diag_note(v->b->diag, NULL, "write args->");
 	}
 	const struct node *jump =
-	    n->kind == NODE_FOR && dialect_stays_in_for(v->b->version) ? find_jump(n) : NULL;
+	    n->kind == NODE_FOR && dialect_stays_in_for(v->b->given->version) ? find_jump(n) : NULL;
 	for (size_t i = 0; i < sizeof(features) / sizeof(features[0]); i++)
 		check_feature(v, &features[i], n, parent);
 	if (n->kind == NODE_NAME || (n->kind == NODE_CALL && !is_builtin_call(n, parent)))
@@ -318,28 +318,28 @@ static void check_attach(struct versions *v, const struct script_attach *at)
 {
 	const struct provider *p = at->provider;
 	const struct token *first = at->node->first;
-	if (p->when == WHEN_TIMER && at->fields.n == 1 && !dialect_has_durations(v->b->version) &&
-	    is_new(v, "one word")) {
+	if (p->when == WHEN_TIMER && at->fields.n == 1 &&
+	    !dialect_has_durations(v->b->given->version) && is_new(v, "one word")) {
 		say(v, first, "interval of one word", 24, 0);
 		diag_note(v->b->diag, NULL, "write the unit in front: " STR_FMT ":s:5",
 			  STR_ARG(at->kind));
 	}
 	// The short name may be older.
-	if (v->b->version >= p->since || !str_eqz(at->kind, p->name) || !is_new(v, p->name))
+	if (v->b->given->version >= p->since || !str_eqz(at->kind, p->name) || !is_new(v, p->name))
 		return;
 	say(v, first, p->name, p->since, 0);
 	if (p->before)
 		diag_note(v->b->diag, NULL, "%s is the same", p->before);
 }
 
-bool check_words(struct bind *b)
+bool check_words(const struct bind *b)
 {
 	struct versions v = {.b = b, .good = true};
-	if (b->is_any_version)
+	if (b->given->is_any_version)
 		return true;
-	for (size_t i = 0; i < b->script.clauses.n; i++)
-		for (size_t k = 0; k < b->script.clauses.v[i]->attach.n; k++)
-			check_attach(&v, &b->script.clauses.v[i]->attach.v[k]);
-	node_walk(b->script.program, check_node, &v);
+	for (size_t i = 0; i < b->found.script.clauses.n; i++)
+		for (size_t k = 0; k < b->found.script.clauses.v[i]->attach.n; k++)
+			check_attach(&v, &b->found.script.clauses.v[i]->attach.v[k]);
+	node_walk(b->found.script.program, check_node, &v);
 	return v.good;
 }

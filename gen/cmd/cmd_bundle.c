@@ -121,9 +121,9 @@ static void write_head(struct arena *a, const struct expand_request *req, const 
 		    "*v$version | *v$version.* | *v$version-*) ;;\n"
 		    "*) refuse \"$is: this is for bpftrace $version\" ;;\n"
 		    "esac\n");
-	if (x->bind.max_strlen)
+	if (x->bind.made->max_strlen)
 		code_f(out, "export %s=\"${%s-%u}\"\n", dialect_strlen_variable(req->version),
-		       dialect_strlen_variable(req->version), x->bind.max_strlen);
+		       dialect_strlen_variable(req->version), x->bind.made->max_strlen);
 	if (dialect_finds_types_by_number(req->version))
 		code_f(out,
 		       "case $(uname -r) in [1-4].* | 5.[0-9].* | 5.10.*)\n"
@@ -181,15 +181,15 @@ static void write_metric(const struct metric *m, struct strbuf *names, struct st
 }
 
 /** What the agent is to know; false when there is nothing for it. */
-static bool write_metrics(struct bind *b, struct strbuf *out)
+static bool write_metrics(const struct bind *b, struct strbuf *out)
 {
 	struct strbuf names, lines, prints;
 	strbuf_init(&names);
 	strbuf_init(&lines);
 	strbuf_init(&prints);
-	for (struct map_entry *e = NULL; (e = map_next(&b->uses.maps, e));) {
+	for (struct map_entry *e = NULL; (e = map_next(&b->found.uses.maps, e));) {
 		struct metric m = {.name = e->key};
-		for (const struct use *u = uses_of_map(&b->uses, m.name); u; u = u->next)
+		for (const struct use *u = uses_of_map(&b->found.uses, m.name); u; u = u->next)
 			look_at_use(u, &m);
 		if (m.fn.n && !m.is_own)
 			write_metric(&m, &names, &lines, &prints);
@@ -218,8 +218,9 @@ static void write_conditions(struct arena *a, const struct expand_request *req,
 		json_printf(&j, "offset", "%" PRIu64, img->build_id_off);
 		json_str(&j, "build_id", str_hex(a, img->build_id));
 	}
-	if (x->bind.max_strlen)
-		json_printf(&j, dialect_strlen_variable(req->version), "%u", x->bind.max_strlen);
+	if (x->bind.made->max_strlen)
+		json_printf(&j, dialect_strlen_variable(req->version), "%u",
+			    x->bind.made->max_strlen);
 	json_bool(&j, "by_number", dialect_finds_types_by_number(req->version));
 	json_close(&j, '}');
 	strbuf_addc(out, '\n');

@@ -134,7 +134,6 @@ static bool check_lock(struct arena *a, struct diag *d, const struct expand_requ
 	d->is_strict = req->strict;
 	d->is_forced = req->forced;
 	good &= lock_compare(&x->bind, req->against);
-	x->bind.lock = NULL;
 	return good;
 }
 

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bind/attach.h"
 #include "base/clock.h"
 #include "base/crew.h"
 #include "base/json.h"
@@ -37,9 +38,9 @@ static bool is_address(const struct value *v)
 /** Functions, or strings with their addresses: what the files of the process tell of them. */
 static bool prints_addresses(const struct bind *b)
 {
-	for (size_t i = 0; b->shapes && i < b->shapes->list.n; i++)
-		for (size_t k = 0; k < b->shapes->list.v[i].n_fields; k++)
-			if (is_address(&b->shapes->list.v[i].fields[k].value))
+	for (size_t i = 0; b->given->shapes && i < b->given->shapes->list.n; i++)
+		for (size_t k = 0; k < b->given->shapes->list.v[i].n_fields; k++)
+			if (is_address(&b->given->shapes->list.v[i].fields[k].value))
 				return true;
 	return false;
 }
@@ -138,8 +139,8 @@ static struct str list_attached(struct arena *a, const struct bind *b)
 	enum { SHOWN = 3 };
 	struct map names = {0};
 	struct str list = {0};
-	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		const struct script_clause *c = b->script.clauses.v[i];
+	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
+		const struct script_clause *c = b->found.script.clauses.v[i];
 		for (size_t k = 0; k < c->attach.n; k++) {
 			const struct script_attach *at = &c->attach.v[k];
 			if (at->provider->whose == OF_TRACE)
@@ -202,7 +203,7 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 		 struct expansion *x, struct spawned *child, const struct output_share *share,
 		 struct series *series)
 {
-	bool is_host = x->bind.scope == BIND_HOST;
+	bool is_host = x->bind.found.scope == BIND_HOST;
 	bool is_several = !is_host && expand_has_several(&o->req);
 	bool has_end = child->target || o->follows || (!is_host && !is_several);
 	struct run_config cfg = {
@@ -232,22 +233,22 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 	    .attached = list_attached(a, &x->bind),
 	    .loss_fails = o->strict,
 	    .has_skipped = x->skipped.n > 0,
-	    .max_strlen = o->req.raw ? 0 : x->bind.max_strlen,
+	    .max_strlen = o->req.raw ? 0 : x->bind.made->max_strlen,
 	    .args = o->req.args,
 	    .gate = o->shapes.has_gate ? o->shapes.gate : NULL,
 	    .under_way = o->req.trace.start ? "@start" : NULL,
 	};
-	cfg.pass_pid = cfg.proc && x->bind.scope == BIND_BY_PID;
+	cfg.pass_pid = cfg.proc && x->bind.found.scope == BIND_BY_PID;
 	if (!allowed_to_attach(d, &o->may, &x->bind, cfg.pass_pid))
 		return CMD_INPUT;
-	if (x->bind.has_gate && !o->req.raw && !o->can_gate)
+	if (x->bind.found.has_gate && !o->req.raw && !o->can_gate)
 		diag_warning(
 		    d, NULL,
 		    "without CAP_BPF btgen cannot make all probes count from one moment to "
 		    "another: while they are attached and detached, some count and some "
 		    "do not");
 	struct codename *names = NULL;
-	if (x->bind.names_code || (cfg.proc && prints_addresses(&x->bind)))
+	if (x->bind.made->names_code || (cfg.proc && prints_addresses(&x->bind)))
 		names = codename_open(a, d, x->proc);
 	const char *own = getenv(dialect_strlen_variable(bt->version));
 	unsigned limit = own ? (unsigned)strtoul(own, NULL, 10) : cfg.max_strlen;
@@ -264,14 +265,15 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 	    .has_open_top = dialect_has_narrow_samples(bt->version),
 	    .has_lost_lines = dialect_has_lost_lines(bt->version),
 	    .render = {names, limit ? limit - 1 : 0, clock_offset()},
-	    .maps = x->bind.map_shapes.v,
-	    .n_maps = x->bind.map_shapes.n,
+	    .maps = x->bind.made->map_shapes.v,
+	    .n_maps = x->bind.made->map_shapes.n,
 	};
 	struct strbuf heading;
 	strbuf_init(&heading);
 	if (o->req.json)
 		heading_write(&(struct heading){proc_boot_id(a, PROCFS), script_name(o),
-						x->bind.tracks, x->skipped, how.render.offset},
+						x->bind.found.tracks, x->skipped,
+						how.render.offset},
 			      &heading);
 	how.heading = strbuf_take(&heading, a);
 	cfg.writer = writer_new(&how, &o->shapes);
@@ -281,7 +283,7 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 	bool has_later = o->req.has_children || o->req.cgroup;
 	if ((is_ours || is_several) && !is_host && !has_later && !o->quiet && x->proc)
 		note_others(d, x, o->req.pids.n);
-	raise_limits(a, d, bt, x->bind.n_programs);
+	raise_limits(a, d, bt, attach_count_programs(&x->bind));
 	int status = run_program(a, d, &cfg, &series->end);
 	bool is_signal = status > 128 && status < 128 + NSIG;
 	if (status && !is_signal && !series->end.was_ready)
@@ -333,7 +335,8 @@ static bool start_command(struct arena *a, struct diag *d, struct run_options *o
 		d->log = &log;
 		good = expand(a, d, o, x);
 		d->log = NULL;
-		if (is_wrapper && x->bind.scope != BIND_HOST) { // what it lacks is of no interest
+		if (is_wrapper &&
+		    x->bind.found.scope != BIND_HOST) { // what it lacks is of no interest
 			good = false;
 			continue;
 		}
@@ -476,7 +479,7 @@ static bool expand_builds(struct builds *b)
 			vec_push(a, &said.messages, log.messages.v[k]);
 		}
 	}
-	bool is_for_host = good && b->list.v[0].x.bind.scope == BIND_HOST;
+	bool is_for_host = good && b->list.v[0].x.bind.found.scope == BIND_HOST;
 	return good && (!is_for_host || refuse_builds(b));
 }
 

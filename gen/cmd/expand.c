@@ -324,7 +324,11 @@ static bool check_class(struct arena *a, struct diag *d, const struct targetfile
 bool expand_open_target(struct arena *a, struct diag *d, const struct expand_request *req,
 			struct expansion *x)
 {
-	*x = (struct expansion){0};
+	*x = (struct expansion){.bind = {.arena = a,
+					 .diag = d,
+					 .given = arena_new(a, struct bind_given),
+					 .made = arena_new(a, struct bind_made),
+					 .memory = arena_new(a, struct bind_memory)}};
 	program_init(&x->program);
 	if (req->exe)
 		return targetfiles_of_file(a, d, req->exe, &x->files) &&
@@ -354,8 +358,8 @@ static bool check_same_exe(struct diag *d, const struct expand_request *req)
 
 const struct script_attach *expand_find_global(const struct expansion *x, bool also_filtered)
 {
-	for (size_t i = 0; i < x->bind.script.clauses.n; i++) {
-		const struct script_clause *c = x->bind.script.clauses.v[i];
+	for (size_t i = 0; i < x->bind.found.script.clauses.n; i++) {
+		const struct script_clause *c = x->bind.found.script.clauses.v[i];
 		for (size_t k = 0; k < c->attach.n; k++)
 			if (c->attach.v[k].provider->whose <= OF_PROCESS &&
 			    (also_filtered || !check_tells_processes(c)))
@@ -368,7 +372,7 @@ bool expand_check_reach(struct diag *d, const struct expand_request *req, const 
 			enum diag_level level)
 {
 	const struct script_attach *at = expand_find_global(x, level == DIAG_ERROR);
-	if (!req->exe || !at || x->bind.scope == BIND_HOST)
+	if (!req->exe || !at || x->bind.found.scope == BIND_HOST)
 		return true;
 	struct diag_place place = tok_place(at->node->first);
 	return diag_check(d, "scope", level, &place,
@@ -504,33 +508,34 @@ static bool make_program(struct arena *a, struct diag *d, const struct expand_re
 		conf = arena_printf(a, "%s/enums.conf", own);
 		conf = access(conf, F_OK) == 0 ? conf : NULL;
 	}
-	x->bind = (struct bind){
-	    .arena = a,
-	    .diag = d,
+	struct bind_given *given = arena_new(a, struct bind_given);
+	*given = (struct bind_given){
 	    .files = x->files.list.n ? &x->files : NULL,
 	    .proc = x->proc,
 	    .pids = req->pids.v,
 	    .n_pids = x->proc ? req->pids.n : 0,
-	    .scope = expand_has_several(req) ? BIND_BY_FILTER : BIND_BY_PID,
 	    .has_family = req->has_children,
 	    .cgroup = req->cgroup,
 	    .is_started = req->is_started,
-	    .is_thrifty = req->is_thrifty,
-	    .is_own = trace_is_list(&req->trace),
 	    .version = req->version,
-	    .args = req->args,
 	    .is_any_version = req->is_any_version,
+	    .args = req->args,
 	    .conf = conf,
+	    .is_own = trace_is_list(&req->trace),
+	    .is_thrifty = req->is_thrifty,
 	    .verbose = req->verbose,
 	    .shapes = req->shapes,
-	    .printed_strlen = req->shapes ? trace_strlen(req->shapes, req->version) : UINT_MAX,
 	    .lock = req->facts,
 	};
+	x->bind.given = given;
+	x->bind.made->printed_strlen =
+	    req->shapes ? trace_strlen(req->shapes, req->version) : UINT_MAX;
+	x->bind.found.scope = expand_has_several(req) ? BIND_BY_FILTER : BIND_BY_PID;
 	if (!template_bind(&x->bind, &pp) || d->n_errors)
 		return false;
 	emit_tokens(a, pp.out, main, &x->program);
-	x->program.map.joins = x->bind.joins.v;
-	x->program.map.n_joins = x->bind.joins.n;
+	x->program.map.joins = x->bind.made->joins.v;
+	x->program.map.n_joins = x->bind.made->joins.n;
 	return true;
 }
 

@@ -30,7 +30,7 @@ struct expand_request {
 	const char *cgroup_name; /**< --cgroup PATH, or NULL */
 	struct cgroup *cgroup;	 /**< that, once expand_choose_cgroup() has read it */
 	bool is_started;	 /**< the process was started for the script: -c */
-	bool is_thrifty;	 /**< see struct bind */
+	bool is_thrifty;	 /**< see const struct bind */
 	VEC(struct expand_source) sources;
 	VEC(const char *) defines;  /**< as -D had them */
 	VEC(const char *) dirs;	    /**< as -I had them */
@@ -45,7 +45,7 @@ struct expand_request {
 	unsigned version;	/**< of bpftrace, see out/dialect.h */
 	VEC(unsigned) versions; /**< of `check`: for each of these, if there are several */
 	bool is_any_version;	/**< no --for, and none is installed: it is a guess */
-	struct shapes *shapes;	/**< see struct bind */
+	struct shapes *shapes;	/**< see const struct bind */
 	VEC(struct diag_choice) findings; /**< -W NAME, -W no-NAME */
 	bool strict;			  /**< -W error */
 	bool forced;			  /**< --force */

@@ -45,10 +45,10 @@ static bool has_semaphore(const struct sdt_probe *p)
 /** Up to 0.23 bpftrace finds another way to make a uprobe, in which no semaphore is raised. */
 static bool check_semaphores(struct diag *d, const struct privilege *p, const struct bind *b)
 {
-	if (dialect_has_libbpf_usdt(b->version) || privilege_may_uprobe(p))
+	if (dialect_has_libbpf_usdt(b->given->version) || privilege_may_uprobe(p))
 		return true;
-	for (size_t i = 0; i < b->script.clauses.n && b->clauses; i++) {
-		const struct attach_clause *c = b->clauses[i];
+	for (size_t i = 0; i < b->found.script.clauses.n && b->found.clauses; i++) {
+		const struct attach_clause *c = b->found.clauses[i];
 		for (size_t k = 0; k < c->probes.n; k++) {
 			const struct sdt_probe *probe = c->probes.v[k].probe;
 			if (has_semaphore(probe))
@@ -59,7 +59,7 @@ static bool check_semaphores(struct diag *d, const struct privilege *p, const st
 					    "missing, bpftrace " DIALECT_FMT
 					    " does not raise its semaphore",
 				    STR_ARG(probe->provider), STR_ARG(probe->name),
-				    DIALECT_ARG(b->version));
+				    DIALECT_ARG(b->given->version));
 		}
 	}
 	return true;
@@ -69,14 +69,15 @@ static bool check_semaphores(struct diag *d, const struct privilege *p, const st
 static bool check_kill(struct diag *d, const struct privilege *p, const struct bind *b)
 {
 	bool is_other = p->is_unknown || p->user != (long)geteuid(); // who may have other rights
-	if (!b->proc || !dialect_takes_capabilities(b->version) || is_other ||
-	    privilege_has(p, CAPABLE_KILL) || kill(b->proc->pid, 0) == 0 || errno != EPERM)
+	if (!b->given->proc || !dialect_takes_capabilities(b->given->version) || is_other ||
+	    privilege_has(p, CAPABLE_KILL) || kill(b->given->proc->pid, 0) == 0 || errno != EPERM)
 		return true;
 	return diag_error(d, NULL,
 			  "process %d (" STR_FMT ") is another user's: bpftrace " DIALECT_FMT
 			  " would take it for ended without "
 			  "CAP_KILL, which is missing",
-			  b->proc->pid, STR_ARG(proc_name(b->proc)), DIALECT_ARG(b->version));
+			  b->given->proc->pid, STR_ARG(proc_name(b->given->proc)),
+			  DIALECT_ARG(b->given->version));
 }
 
 bool allowed_to_attach(struct diag *d, const struct privilege *p, const struct bind *b,
@@ -87,8 +88,8 @@ bool allowed_to_attach(struct diag *d, const struct privilege *p, const struct b
 
 static bool has_uprobe(const struct bind *b)
 {
-	for (size_t i = 0; i < b->script.clauses.n && b->clauses; i++)
-		if (b->clauses[i]->has_uprobe)
+	for (size_t i = 0; i < b->found.script.clauses.n && b->found.clauses; i++)
+		if (b->found.clauses[i]->has_uprobe)
 			return true;
 	return false;
 }
@@ -101,11 +102,11 @@ void allowed_note(struct diag *d, const struct privilege *p, const struct bind *
 		diag_note(d, NULL,
 			  "CAP_SYS_ADMIN is missing, without which this kernel lets nobody trace "
 			  "functions of programs");
-	else if (dialect_reads_by_processor(b->version) && !privilege_has(p, CAPABLE_IPC_LOCK) &&
-		 !privilege_has(p, CAPABLE_SYS_RESOURCE))
+	else if (dialect_reads_by_processor(b->given->version) &&
+		 !privilege_has(p, CAPABLE_IPC_LOCK) && !privilege_has(p, CAPABLE_SYS_RESOURCE))
 		diag_note(d, NULL,
 			  "CAP_IPC_LOCK is missing: the buffers of bpftrace " DIALECT_FMT
 			  " may be more than "
 			  "`ulimit -l` allows",
-			  DIALECT_ARG(b->version));
+			  DIALECT_ARG(b->given->version));
 }

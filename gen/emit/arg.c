@@ -16,10 +16,10 @@
  */
 static const char *arg_cast(struct emitter *e, unsigned i, bool is_kept_unsigned, unsigned *bits)
 {
-	struct bind *b = e->b;
+	const struct bind *b = e->b;
 	unsigned size;
 	enum sign sign = argument_sign(b, e->clause, i, &size);
-	if (dialect_has_signed_args(b->version))
+	if (dialect_has_signed_args(b->given->version))
 		return is_kept_unsigned && sign == SIGN_UNSIGNED && size == 8 ? "(uint64)" : "";
 	if (sign != SIGN_SIGNED)
 		return "";

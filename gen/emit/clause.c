@@ -45,7 +45,7 @@ void clause_add_end(struct emitter *e, struct str statements)
 /** The first clause that only is BEGIN (or END) and is written; -1: there is none. */
 static size_t find_clause(const struct program_writer *p, enum provider_when when)
 {
-	const struct script *s = &p->e.b->script;
+	const struct script *s = &p->e.b->found.script;
 	for (size_t i = 0; i < s->clauses.n; i++)
 		if (!p->plan.is_gone[i] && s->clauses.v[i]->attach.n == 1 &&
 		    s->clauses.v[i]->attach.v[0].provider->when == when)
@@ -57,7 +57,7 @@ static size_t find_clause(const struct program_writer *p, enum provider_when whe
 
 static size_t count_variables(const struct bind *b, const struct script_clause *c)
 {
-	const struct map *all = uses_variables(&b->uses, c);
+	const struct map *all = uses_variables(&b->found.uses, c);
 	size_t n = 0;
 	for (struct map_entry *m = NULL; (m = map_next(all, m));)
 		n += (((struct used_name *)m->value)->does & (USE_SET | USE_ADD)) != 0;
@@ -68,10 +68,10 @@ static void write_clause(struct program_writer *p, size_t i)
 {
 	struct emitter *e = &p->e;
 	struct written *w = &p->clauses[i];
-	const struct script_clause *c = e->b->script.clauses.v[i];
+	const struct script_clause *c = e->b->found.script.clauses.v[i];
 	const struct node *n = c->node, *predicate = script_predicate(c);
 	e->i = i;
-	e->clause = e->b->clauses[i];
+	e->clause = e->b->found.clauses[i];
 	e->body = n;
 	e->names = p->plan.names[i].n ? &p->plan.names[i] : NULL;
 	e->good = true;
@@ -130,7 +130,7 @@ static void add_if(struct program_writer *p, struct text *to, size_t i)
 {
 	struct emitter *e = &p->e;
 	const struct written *w = &p->clauses[i];
-	const struct node *block = e->b->script.clauses.v[i]->node->last_child;
+	const struct node *block = e->b->found.script.clauses.v[i]->node->last_child;
 	const struct token *at = beside(e, block->first);
 	text_add(e->arena, to,
 		 w->condition ? text_make(e->arena, at, "if (%n) %n", w->condition, w->block)
@@ -141,7 +141,7 @@ static void add_if(struct program_writer *p, struct text *to, size_t i)
 static void add_inside(struct program_writer *p, struct text *to, size_t i)
 {
 	struct emitter *e = &p->e;
-	const struct node *block = e->b->script.clauses.v[i]->node->last_child;
+	const struct node *block = e->b->found.script.clauses.v[i]->node->last_child;
 	const struct token *from = block->first->next;
 	const struct text *const *t = p->clauses[i].statements;
 	for (const struct node *c = block->child; c; c = c->next) {
@@ -161,7 +161,7 @@ static void add_inside(struct program_writer *p, struct text *to, size_t i)
 static void end_statement(struct program_writer *p, struct text *to, size_t i)
 {
 	struct emitter *e = &p->e;
-	const struct node *block = e->b->script.clauses.v[i]->node->last_child;
+	const struct node *block = e->b->found.script.clauses.v[i]->node->last_child;
 	const struct node *last = block->last_child, *value = last ? last->last_child : NULL;
 	const struct text *const *t = p->clauses[i].statements;
 	for (const struct node *c = block->child; c && c->next; c = c->next)
@@ -178,7 +178,7 @@ static const struct text *write_block(struct program_writer *p, size_t i, struct
 				      struct str end)
 {
 	struct emitter *e = &p->e;
-	const struct script_clause *c = e->b->script.clauses.v[i];
+	const struct script_clause *c = e->b->found.script.clauses.v[i];
 	const struct node *block = c->node->last_child;
 	bool is_wrapped = p->clauses[i].condition != NULL;
 	struct str first = begin;
@@ -219,7 +219,7 @@ static const struct text *write_whole(struct program_writer *p, size_t i, const 
 				      bool is_wrapped, struct str attach)
 {
 	struct emitter *e = &p->e;
-	const struct script_clause *c = e->b->script.clauses.v[i];
+	const struct script_clause *c = e->b->found.script.clauses.v[i];
 	const struct written *w = &p->clauses[i];
 	const struct node *n = c->node;
 	const struct text *predicate = is_wrapped ? NULL : w->predicate;
@@ -255,7 +255,7 @@ static const struct text *write_split(struct program_writer *p, size_t i, const 
 				      bool is_wrapped)
 {
 	struct emitter *e = &p->e;
-	const struct node *n = e->b->script.clauses.v[i]->node;
+	const struct node *n = e->b->found.script.clauses.v[i]->node;
 	const struct text *all = NULL;
 	for (size_t k = 0; k < p->plan.splits[i].n; k++) {
 		const struct text *one =
@@ -274,8 +274,9 @@ static bool is_taken(const struct program_writer *p, const struct script_attach 
 /** `BEGIN, interval:s:1 { s }`, of which BEGIN is to be a clause by itself; SIZE_MAX: there is none. */
 static size_t find_in_list(const struct program_writer *p, enum provider_when when)
 {
-	const struct script *s = &p->e.b->script;
-	for (size_t i = 0; i < s->clauses.n && !dialect_has_many_begins(p->e.b->version); i++)
+	const struct script *s = &p->e.b->found.script;
+	for (size_t i = 0; i < s->clauses.n && !dialect_has_many_begins(p->e.b->given->version);
+	     i++)
 		for (size_t k = 0; k < s->clauses.v[i]->attach.n; k++)
 			if (!p->plan.is_gone[i] &&
 			    s->clauses.v[i]->attach.v[k].provider->when == when)
@@ -310,13 +311,13 @@ static const struct text *write(struct program_writer *p, size_t i, size_t begin
 	if (w->all)
 		return w->all;
 	if (p->plan.is_gone[i])
-		return text_new(e->arena, e->b->script.clauses.v[i]->node->first, false);
+		return text_new(e->arena, e->b->found.script.clauses.v[i]->node->first, false);
 	struct str first = i == begin ? e->begin : STR(""), last = i == end ? e->end : STR("");
 	bool is_joined = p->plan.last[i] > 0 || first.n || last.n;
 	bool is_wrapped = is_joined && w->condition;
 	const struct text *block = is_joined ? write_block(p, i, first, last) : w->block;
 	e->names = p->plan.names[i].n ? &p->plan.names[i] : NULL;
-	const struct script_clause *c = e->b->script.clauses.v[i];
+	const struct script_clause *c = e->b->found.script.clauses.v[i];
 	if (c->attach.n > 1 && find_rest(p, c, &rest))
 		return rest.n ? write_whole(p, i, block, is_wrapped, rest)
 			      : text_new(e->arena, c->node->first, false);
@@ -341,10 +342,10 @@ static bool find_opaque(void *ctx, struct node *n, struct node *parent)
  * Says once that what a newer bpftrace may take is not understood here; an older one refuses it,
  * and says so itself.
  */
-static void warn_of_opaque(struct bind *b, struct node *program)
+static void warn_of_opaque(const struct bind *b, struct node *program)
 {
 	struct node *found = NULL;
-	if (b->version > DIALECT_NEWEST)
+	if (b->given->version > DIALECT_NEWEST)
 		node_walk(program, find_opaque, &found);
 	if (!found)
 		return;
@@ -356,22 +357,22 @@ static void warn_of_opaque(struct bind *b, struct node *program)
 }
 
 /** Events count while the caller's gate is open (record/shape.h). */
-static void find_gate(struct bind *b)
+static void find_gate(const struct bind *b)
 {
-	if (!b->shapes || !b->shapes->can_gate || !b->has_gate)
+	if (!b->given->shapes || !b->given->shapes->can_gate || !b->found.has_gate)
 		return;
-	b->shapes->has_gate = true;
-	b->gate = arena_printf(b->arena, "%s > %d", b->shapes->gate, GATE_CLOSED);
+	b->given->shapes->has_gate = true;
+	b->made->gate = arena_printf(b->arena, "%s > %d", b->given->shapes->gate, GATE_CLOSED);
 }
 
 /** What must hold in each clause: it is the target's event, and the gate is open. */
 static bool find_tests(struct program_writer *p)
 {
-	struct bind *b = p->e.b;
+	const struct bind *b = p->e.b;
 	bool good = true, has_filter = false;
-	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		const struct attach_clause *c = b->clauses[i];
-		const char *gate = script_has_event(c->clause) ? b->gate : NULL;
+	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
+		const struct attach_clause *c = b->found.clauses[i];
+		const char *gate = script_has_event(c->clause) ? b->made->gate : NULL;
 		if (p->plan.is_gone[i])
 			continue;
 		good &= filter_find(b, c, &p->tests[i]);
@@ -387,10 +388,10 @@ static bool find_tests(struct program_writer *p)
 static void find_maps(struct emitter *e)
 {
 	const struct bind *b = e->b;
-	for (size_t i = 0; i < b->tables.n; i++)
-		map_add(e->arena, &e->tables, b->tables.v[i].map);
-	for (struct map_entry *m = NULL; (m = map_next(&b->uses.maps, m));)
-		for (const struct use *u = uses_of_map(&b->uses, m->key); u; u = u->next)
+	for (size_t i = 0; i < b->found.tables.n; i++)
+		map_add(e->arena, &e->tables, b->found.tables.v[i].map);
+	for (struct map_entry *m = NULL; (m = map_next(&b->found.uses.maps, m));)
+		for (const struct use *u = uses_of_map(&b->found.uses, m->key); u; u = u->next)
 			if (u->value && strings_is_read(u->value))
 				map_add(e->arena, &e->holders, m->key);
 }
@@ -406,11 +407,12 @@ static const struct text *write_made(struct program_writer *p, bool is_end, size
 {
 	struct emitter *e = &p->e;
 	struct text *t = text_new(e->arena, beside(e, NULL), false);
-	struct text *own = made(e, e->b->script.program, " ");
+	struct text *own = made(e, e->b->found.script.program, " ");
 	bool is_listed = list != SIZE_MAX, is_many = !is_end && has_lines(e);
-	bool is_first = !is_end || (is_listed && join_early_end(e->b->script.clauses.v[list]));
-	const struct text *added =
-	    made(e, e->b->script.program, is_many ? "\n\t%t" : " %t", is_end ? e->end : e->begin);
+	bool is_first =
+	    !is_end || (is_listed && join_early_end(e->b->found.script.clauses.v[list]));
+	const struct text *added = made(e, e->b->found.script.program, is_many ? "\n\t%t" : " %t",
+					is_end ? e->end : e->begin);
 	if (is_listed)
 		add_if(p, own, list);
 	text_add_words(e->arena, t, is_end ? STR("END {") : STR("BEGIN {"));
@@ -439,7 +441,7 @@ static void add_behind_begin(struct program_writer *p, struct text *to, const st
 static const struct text *write_program(struct program_writer *p, struct str family)
 {
 	struct emitter *e = &p->e;
-	const struct script *s = &e->b->script;
+	const struct script *s = &e->b->found.script;
 	const struct node *n = s->program;
 	size_t begin = find_clause(p, WHEN_BEGIN), end = find_clause(p, WHEN_END), i = 0;
 	bool makes_begin = begin == SIZE_MAX && e->begin.n, makes_end = end == SIZE_MAX && e->end.n;
@@ -481,22 +483,23 @@ static const struct text *write_program(struct program_writer *p, struct str fam
 /** The strings of the program are as long as fits. */
 static bool find_string_limit(const struct emitter *e)
 {
-	struct bind *b = e->b;
-	b->max_strlen = strings_limit(b, e->most_strings);
-	if (b->shapes && b->printed_strlen < b->max_strlen)
-		b->max_strlen = b->printed_strlen;
+	const struct bind *b = e->b;
+	b->made->max_strlen = strings_limit(b, e->most_strings);
+	if (b->given->shapes && b->made->printed_strlen < b->made->max_strlen)
+		b->made->max_strlen = b->made->printed_strlen;
 	return check_strings(b);
 }
 
-bool emit_program(struct bind *b, struct token **ret)
+bool emit_program(const struct bind *b, struct token **ret)
 {
-	size_t n = b->script.clauses.n;
-	struct program_writer p = {
-	    .e = {.b = b, .arena = b->arena, .makes_records = b->shapes && !b->is_own}};
+	size_t n = b->found.script.clauses.n;
+	struct program_writer p = {.e = {.b = b,
+					 .arena = b->arena,
+					 .makes_records = b->given->shapes && !b->given->is_own}};
 	struct emitter *e = &p.e;
 	struct str family = STR(""), begin, end;
 	bool good = true;
-	warn_of_opaque(b, b->script.program);
+	warn_of_opaque(b, b->found.script.program);
 	find_gate(b);
 	e->variables = join_variables(b);
 	if (!join_find(b, &e->variables, &p.plan))
@@ -514,12 +517,13 @@ bool emit_program(struct bind *b, struct token **ret)
 	if (!good || !tables_add(e))
 		return false;
 	record_begin(e);
-	if (b->gate)
-		clause_add_begin(e, str_printf(b->arena, "%s = (uint64)0;", b->shapes->gate));
+	if (b->made->gate)
+		clause_add_begin(e,
+				 str_printf(b->arena, "%s = (uint64)0;", b->given->shapes->gate));
 	if (!find_tests(&p))
 		return false;
-	for (size_t i = 0; i < n && b->has_family && !family.n; i++)
-		if (p.tests[i] && b->clauses[i]->has_user) {
+	for (size_t i = 0; i < n && b->given->has_family && !family.n; i++)
+		if (p.tests[i] && b->found.clauses[i]->has_user) {
 			filter_follow_family(b, &begin, &family, &end);
 			clause_add_begin(e, begin);
 			clause_add_end(e, end);

@@ -41,7 +41,7 @@ struct nameless {
 };
 
 struct emitter {
-	struct bind *b;
+	const struct bind *b;
 	struct arena *arena;
 	bool good;
 	bool makes_records;   /**< what the program prints becomes records */

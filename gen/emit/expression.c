@@ -153,7 +153,7 @@ static enum want wants(const struct emitter *e, const struct node *n, const stru
 		       : tok_is_any(n->name, minding)		    ? WANT_SIGN
 								    : WANT_VALUE;
 	case NODE_CALL:
-		return script_macro(&e->b->script, n) ? WANT_POINTER : WANT_VALUE;
+		return script_macro(&e->b->found.script, n) ? WANT_POINTER : WANT_VALUE;
 	default:
 		return WANT_VALUE;
 	}
@@ -166,7 +166,7 @@ const struct text *emit_asked(struct emitter *e, const struct node *n, const str
 	const struct ctype *type = n->expr ? ctype_strip(n->expr->type) : NULL;
 	bool is_named = n->kind == NODE_MEMBER && node_is(n->child, NODE_NAME, "args");
 	// bpftrace has no ! of a pointer in any version, and 0.17 neither && and || nor a condition.
-	if (!e->good || !e->b->files || !type || type->kind != CTYPE_POINTER || is_named)
+	if (!e->good || !e->b->given->files || !type || type->kind != CTYPE_POINTER || is_named)
 		return t;
 	struct text *asked = made(e, n, "(uint64)%c", t);
 	asked->is_tight = true;
@@ -188,7 +188,7 @@ static void warn_of_bits(struct emitter *e, const struct node *n, enum copied ho
 
 void emit_warn_of_copy(struct emitter *e, const struct node *n, enum copied how)
 {
-	unsigned v = e->b->version;
+	unsigned v = e->b->given->version;
 	struct diag_place at = tok_place(n->first);
 	if (!n->expr || !n->expr->type)
 		return;
@@ -423,10 +423,10 @@ static struct str mend_percent(struct emitter *e, const struct node *format, str
 struct str emit_format(struct emitter *e, const struct node *call, const struct node *format)
 {
 	struct str text = node_text(format);
-	if (!e->b->files)
+	if (!e->b->given->files)
 		return text; // a host's script stays as it is
 	text = widen_format(e, format);
-	return tok_is(call->name, "printf") && !dialect_has_own_printf(e->b->version)
+	return tok_is(call->name, "printf") && !dialect_has_own_printf(e->b->given->version)
 		   ? mend_percent(e, format, text)
 		   : text;
 }

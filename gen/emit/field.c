@@ -129,7 +129,7 @@ static struct str name_of(struct printing *g, struct node *n)
 		subject = subject_of(n);
 	if (subject)
 		return name_of(g, subject);
-	if (n->kind == NODE_NAME && n->expr && g->e->b->shapes->has_head) {
+	if (n->kind == NODE_NAME && n->expr && g->e->b->given->shapes->has_head) {
 		const struct probearg *arg = argument_of(g->e->b, n->expr);
 		if (arg && arg->has_name)
 			return arg->name;
@@ -261,7 +261,7 @@ static bool add_text(struct printing *g, struct node *n, struct shape_field *f)
 	}
 	if (is_usym(g, plain)) {
 		f->value.type = &value_code;
-		g->e->b->names_code = true;
+		g->e->b->made->names_code = true;
 		add_number(g, plain->child);
 		return true;
 	}
@@ -366,7 +366,7 @@ bool printfield_print(struct printing *g, struct node *n, struct shape_field *f)
 		return false;
 	f->as.letter = f->value.type->is_signed ? 'd' : 'u';
 	printfield_add(g, n, f);
-	if (is_pointer || (is_truth(n) && dialect_has_bool(g->e->b->version)))
+	if (is_pointer || (is_truth(n) && dialect_has_bool(g->e->b->given->version)))
 		f->as.letter = 's';
 	return true;
 }

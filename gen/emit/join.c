@@ -34,7 +34,7 @@ struct str join_new_variable(struct arena *a, struct map *taken, struct str name
  * Before 0.22 a variable is the whole clause's, blocks or not: the names of each body are made its
  * own.
  */
-static void rename_variables(struct bind *b, struct map *taken, const struct script_clause *c,
+static void rename_variables(const struct bind *b, struct map *taken, const struct script_clause *c,
 			     struct map *names)
 {
 	for (const struct token *t = c->node->first; t != c->node->last; t = t->next) {
@@ -63,21 +63,22 @@ const struct token *join_early_end(const struct script_clause *c)
 }
 
 /** Clause @next becomes a part of clause @first. */
-static void join(struct bind *b, struct map *taken, struct join_plan *p, size_t first, size_t next)
+static void join(const struct bind *b, struct map *taken, struct join_plan *p, size_t first,
+		 size_t next)
 {
 	p->is_gone[next] = true;
 	p->last[first] = next;
 	p->into[next] = first;
-	vec_push(b->arena, &b->joins,
-		 (struct src_join){b->script.clauses.v[first]->node->first->use,
-				   b->script.clauses.v[next]->node->first->use});
-	rename_variables(b, taken, b->script.clauses.v[next], &p->names[next]);
+	vec_push(b->arena, &b->made->joins,
+		 (struct src_join){b->found.script.clauses.v[first]->node->first->use,
+				   b->found.script.clauses.v[next]->node->first->use});
+	rename_variables(b, taken, b->found.script.clauses.v[next], &p->names[next]);
 }
 
 struct map join_variables(const struct bind *b)
 {
 	struct map names = {0};
-	for (struct token *t = b->script.program->first; t->kind != TOK_EOF; t = t->next)
+	for (struct token *t = b->found.script.program->first; t->kind != TOK_EOF; t = t->next)
 		if (is_variable(t))
 			map_add(b->arena, &names, t->text);
 	return names;
@@ -111,8 +112,8 @@ static bool is_number(struct node *value)
 /** Its variables would have to fit on the stack beside those of another clause. */
 static bool has_big_variable(const struct bind *b, const struct script_clause *c)
 {
-	const struct map *variables = uses_variables(&b->uses, c);
-	if (dialect_has_blocks(b->version))
+	const struct map *variables = uses_variables(&b->found.uses, c);
+	if (dialect_has_blocks(b->given->version))
 		return false;
 	for (struct map_entry *e = NULL; (e = map_next(variables, e));)
 		for (const struct use *u = ((struct used_name *)e->value)->first; u; u = u->next)
@@ -132,7 +133,7 @@ static bool is_for_many(struct str attach)
 }
 
 /** All attach points, as they are printed. */
-static struct str attach_text(struct bind *b, const struct script_clause *c)
+static struct str attach_text(const struct bind *b, const struct script_clause *c)
 {
 	struct strbuf text;
 	strbuf_init(&text);
@@ -146,12 +147,12 @@ static struct str attach_text(struct bind *b, const struct script_clause *c)
 /** A macro's return would be the end of more than its clause. */
 static bool has_early_macro(const struct bind *b)
 {
-	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		const struct script_clause *c = b->script.clauses.v[i];
+	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
+		const struct script_clause *c = b->found.script.clauses.v[i];
 		if (c->node->kind == NODE_MACRO && join_early_end(c))
 			return true;
 	}
-	return b->script.has_import;
+	return b->found.script.has_import;
 }
 
 /** A clause that others with its attach points may be joined to. */
@@ -169,13 +170,13 @@ static unsigned count_tokens(const struct script_clause *c)
 	return n;
 }
 
-static void join_same_probes(struct bind *b, struct map *taken, struct join_plan *p)
+static void join_same_probes(const struct bind *b, struct map *taken, struct join_plan *p)
 {
 	struct map seen = {0};
 	bool were_many = false, is_possible = !has_early_macro(b);
-	for (size_t i = 0; i < b->script.clauses.n && is_possible; i++) {
-		struct script_clause *c = b->script.clauses.v[i];
-		if (!b->clauses[i]->has_user)
+	for (size_t i = 0; i < b->found.script.clauses.n && is_possible; i++) {
+		struct script_clause *c = b->found.script.clauses.v[i];
+		if (!b->found.clauses[i]->has_user)
 			continue;
 		struct str text = attach_text(b, c);
 		struct joined *to = map_get(&seen, text);
@@ -201,7 +202,8 @@ static void join_same_probes(struct bind *b, struct map *taken, struct join_plan
 
 // --- BEGIN and END
 
-static bool say_early_end(struct bind *b, const struct token *end, const struct script_clause *next)
+static bool say_early_end(const struct bind *b, const struct token *end,
+			  const struct script_clause *next)
 {
 	const char *kind = next->attach.v[0].provider->name;
 	struct diag_place at = tok_place(end), there = tok_place(next->node->last_child->first);
@@ -209,7 +211,7 @@ static bool say_early_end(struct bind *b, const struct token *end, const struct 
 		   "this would skip the next %s too, as bpftrace " DIALECT_FMT
 		   " runs only one and they are "
 		   "joined: put the rest under an if",
-		   kind, DIALECT_ARG(b->version));
+		   kind, DIALECT_ARG(b->given->version));
 	diag_note(b->diag, &there, "the next %s is here", kind);
 	return false;
 }
@@ -219,13 +221,14 @@ static bool is_only(const struct script_clause *c, enum provider_when when)
 	return c->attach.n == 1 && c->attach.v[0].provider->when == when;
 }
 
-static bool join_ends(struct bind *b, struct map *taken, struct join_plan *p,
+static bool join_ends(const struct bind *b, struct map *taken, struct join_plan *p,
 		      enum provider_when when)
 {
 	size_t first = SIZE_MAX;
 	const struct token *end = NULL;
-	for (size_t i = 0; i < b->script.clauses.n && !dialect_has_many_begins(b->version); i++) {
-		const struct script_clause *c = b->script.clauses.v[i];
+	for (size_t i = 0;
+	     i < b->found.script.clauses.n && !dialect_has_many_begins(b->given->version); i++) {
+		const struct script_clause *c = b->found.script.clauses.v[i];
 		if (!is_only(c, when))
 			continue;
 		// After exit() in BEGIN nothing is of interest any more.
@@ -242,7 +245,7 @@ static bool join_ends(struct bind *b, struct map *taken, struct join_plan *p,
 
 // --- lists of attach points
 
-struct join_list join_points(struct bind *b, const struct script_clause *c)
+struct join_list join_points(const struct bind *b, const struct script_clause *c)
 {
 	struct join_list p = {0};
 	for (size_t i = 0; i < c->attach.n; i++) {
@@ -257,7 +260,7 @@ struct join_list join_points(struct bind *b, const struct script_clause *c)
 }
 
 /** The attach points in @points that no other clause is for alone, as one list; then each of the others. */
-static struct join_list split(struct bind *b, const struct map *alone,
+static struct join_list split(const struct bind *b, const struct map *alone,
 			      const struct join_list *points)
 {
 	struct join_list ret = {0};
@@ -278,15 +281,15 @@ static struct join_list split(struct bind *b, const struct map *alone,
 	return ret;
 }
 
-static void split_lists(struct bind *b, struct join_plan *p)
+static void split_lists(const struct bind *b, struct join_plan *p)
 {
-	size_t n = b->script.clauses.n;
+	size_t n = b->found.script.clauses.n;
 	struct join_list *points = arena_array(b->arena, struct join_list, n);
 	struct map alone = {0}; // what some clause is for, and for nothing else
 	for (size_t i = 0; i < n; i++) {
 		if (p->is_gone[i])
 			continue;
-		points[i] = join_points(b, b->script.clauses.v[i]);
+		points[i] = join_points(b, b->found.script.clauses.v[i]);
 		if (points[i].n == 1)
 			map_add(b->arena, &alone, points[i].v[0]);
 	}
@@ -299,9 +302,9 @@ static void split_lists(struct bind *b, struct join_plan *p)
 	}
 }
 
-bool join_find(struct bind *b, struct map *taken, struct join_plan *ret)
+bool join_find(const struct bind *b, struct map *taken, struct join_plan *ret)
 {
-	size_t n = b->script.clauses.n;
+	size_t n = b->found.script.clauses.n;
 	*ret = (struct join_plan){.is_gone = arena_array(b->arena, bool, n),
 				  .into = arena_array(b->arena, size_t, n),
 				  .last = arena_array(b->arena, size_t, n),
@@ -310,7 +313,7 @@ bool join_find(struct bind *b, struct map *taken, struct join_plan *ret)
 	if (!join_ends(b, taken, ret, WHEN_BEGIN) || !join_ends(b, taken, ret, WHEN_END))
 		return false;
 	join_same_probes(b, taken, ret);
-	if (dialect_confuses_lists(b->version))
+	if (dialect_confuses_lists(b->given->version))
 		split_lists(b, ret);
 	return true;
 }

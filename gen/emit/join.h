@@ -26,10 +26,10 @@ struct join_plan {
 };
 
 /** False after an error: a `return` that would end the next BEGIN, too. @taken gets new variables. */
-bool join_find(struct bind *b, struct map *taken, struct join_plan *ret);
+bool join_find(const struct bind *b, struct map *taken, struct join_plan *ret);
 
 /** What @c is attached to, one by one, as bpftrace gets it. */
-struct join_list join_points(struct bind *b, const struct script_clause *c);
+struct join_list join_points(const struct bind *b, const struct script_clause *c);
 /** All names of variables in the program, with their $. */
 struct map join_variables(const struct bind *b);
 /** @name, or name_2 and so on if it is among @taken already, where it is added. */

@@ -15,7 +15,7 @@ struct part {
 };
 
 struct keyed {
-	struct bind *b;
+	const struct bind *b;
 	struct str name;
 	size_t clause; // that a use is in
 	VEC(struct part) parts;
@@ -27,7 +27,7 @@ struct keyed {
 };
 
 /** What @e is where a map is printed; without a type: not known. */
-static struct value shape_of_value(struct bind *b, const struct expr *e)
+static struct value shape_of_value(const struct bind *b, const struct expr *e)
 {
 	struct ctype *t = e ? ctype_strip(e->type) : NULL;
 	struct value ret = {0};
@@ -54,7 +54,7 @@ static struct value shape_of_value(struct bind *b, const struct expr *e)
 	return ret;
 }
 
-static struct part part_of(struct bind *b, size_t clause, struct node *n)
+static struct part part_of(const struct bind *b, size_t clause, struct node *n)
 {
 	const struct enumtab *names;
 	n = node_ungrouped(n);
@@ -103,7 +103,7 @@ static void look_at_key(struct keyed *k, const struct use *m)
 }
 
 /** What a map is assigned; NULL: it is counted up or down. */
-static struct value value_of(struct bind *b, const struct node *n)
+static struct value value_of(const struct bind *b, const struct node *n)
 {
 	static const char *const numbers[] = {"avg", "count", "max", "min", "sum", NULL};
 	if (!n || (n->kind == NODE_CALL && tok_is_any(n->name, numbers)))
@@ -137,7 +137,8 @@ static struct map_shape shape_of(struct keyed *k)
 		shape.keys[i] = k->parts.v[i].is;
 		if (k->is_fixed && k->parts.v[i].is_call) // bpftrace has the name
 			shape.keys[i] = (struct value){.how = VALUE_TEXT};
-		k->b->names_code |= value_is_code(&shape.keys[i]) || shape.keys[i].has_variable;
+		k->b->made->names_code |=
+		    value_is_code(&shape.keys[i]) || shape.keys[i].has_variable;
 	}
 	shape.value = k->value;
 	return shape;
@@ -168,10 +169,10 @@ static bool can_be_cut(const struct keyed *k)
 
 static void take_map(struct emitter *e, struct str name, const struct map *clauses)
 {
-	struct bind *b = e->b;
+	const struct bind *b = e->b;
 	struct keyed *k = arena_new(e->arena, struct keyed);
 	*k = (struct keyed){.b = b, .name = name};
-	for (const struct use *u = uses_of_map(&b->uses, name); u; u = u->next) {
+	for (const struct use *u = uses_of_map(&b->found.uses, name); u; u = u->next) {
 		k->clause = (size_t)(uintptr_t)map_get_ptr(clauses, u->clause) - 1;
 		look_at_use(k, u);
 	}
@@ -180,16 +181,18 @@ static void take_map(struct emitter *e, struct str name, const struct map *claus
 	k->is_fixed |= !can_be_cut(k);
 	if (!k->is_fixed && k->parts.n)
 		map_put(e->arena, &e->keys, name, k);
-	vec_push(b->arena, &b->map_shapes, shape_of(k));
+	vec_push(b->arena, &b->made->map_shapes, shape_of(k));
 }
 
 void key_find_all(struct emitter *e)
 {
-	struct bind *b = e->b;
+	const struct bind *b = e->b;
 	struct map clauses = {0}; // -> index + 1
-	for (size_t i = 0; i < b->script.clauses.n; i++)
-		map_put_ptr(e->arena, &clauses, b->script.clauses.v[i], (void *)(uintptr_t)(i + 1));
-	for (struct map_entry *m = NULL; e->makes_records && (m = map_next(&b->uses.maps, m));)
+	for (size_t i = 0; i < b->found.script.clauses.n; i++)
+		map_put_ptr(e->arena, &clauses, b->found.script.clauses.v[i],
+			    (void *)(uintptr_t)(i + 1));
+	for (struct map_entry *m = NULL;
+	     e->makes_records && (m = map_next(&b->found.uses.maps, m));)
 		if (!table_names(b, m->key))
 			take_map(e, m->key, &clauses);
 }

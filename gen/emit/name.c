@@ -330,7 +330,8 @@ static const struct text *write_simple(struct naming *p)
 
 const struct text *name_print(struct emitter *e, const struct node *call)
 {
-	struct naming p = {.e = e, .call = call, .splits = dialect_has_own_printf(e->b->version)};
+	struct naming p = {
+	    .e = e, .call = call, .splits = dialect_has_own_printf(e->b->given->version)};
 	struct diag_place at = tok_place(call->first);
 	bool is_simple = !p.splits;
 	if (!prints_names(e, call))
@@ -348,7 +349,7 @@ const struct text *name_print(struct emitter *e, const struct node *call)
 		    diag_error(e->b->diag, &at,
 			       "too many enumerator names in one call for bpftrace " DIALECT_FMT
 			       ": use several calls",
-			       DIALECT_ARG(e->b->version));
+			       DIALECT_ARG(e->b->given->version));
 	if (!e->good)
 		return NULL;
 	e->print->is_done = true;

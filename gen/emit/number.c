@@ -12,7 +12,7 @@
 
 static bool mixes_signs(const struct emitter *e)
 {
-	return e->b->files && dialect_mixes_signs(e->b->version);
+	return e->b->given->files && dialect_mixes_signs(e->b->given->version);
 }
 
 // --- what bpftrace has ---
@@ -45,8 +45,8 @@ static const struct use *uses_of(const struct emitter *e, const struct node *n)
 {
 	const struct used_name *name;
 	if (n->kind == NODE_MAP)
-		return uses_of_map(&e->b->uses, n->name ? node_text(n) : STR(""));
-	name = map_get(uses_variables(&e->b->uses, e->clause->clause), node_text(n));
+		return uses_of_map(&e->b->found.uses, n->name ? node_text(n) : STR(""));
+	name = map_get(uses_variables(&e->b->found.uses, e->clause->clause), node_text(n));
 	return name ? name->first : NULL;
 }
 
@@ -144,7 +144,7 @@ enum held number_held(const struct emitter *e, const struct node *n,
 	case NODE_INDEX:
 		if (!x->arg_of)
 			return held_of_type(x);
-		return x->sign == SIGN_SIGNED || dialect_has_signed_args(e->b->version)
+		return x->sign == SIGN_SIGNED || dialect_has_signed_args(e->b->given->version)
 			   ? HELD_SIGNED
 			   : HELD_UNSIGNED;
 	case NODE_VARIABLE:
@@ -178,7 +178,7 @@ const struct text *number_make(struct emitter *e, const struct node *n, const st
 			       bool is_signed)
 {
 	enum held want = is_signed ? HELD_SIGNED : HELD_UNSIGNED;
-	if (!e->good || !e->b->files || t->held == HELD_ANY || t->held == want)
+	if (!e->good || !e->b->given->files || t->held == HELD_ANY || t->held == want)
 		return t;
 	const char *to = !is_signed		  ? "(uint64)"
 			 : t->held == HELD_NARROW ? "(int64)(uint64)"
@@ -464,7 +464,7 @@ static const struct text *emit_cast(struct emitter *e, const struct node *n,
 const struct text *number_operator(struct emitter *e, const struct node *n,
 				   const struct text **children)
 {
-	bool is_host = !e->b->files; // such a script stays as it is, but for divisions
+	bool is_host = !e->b->given->files; // such a script stays as it is, but for divisions
 	const struct text *t = NULL;
 	if (n->kind == NODE_UNARY && !is_host)
 		emit_unary(e, n, children);
@@ -494,7 +494,7 @@ bool number_sums_choice(struct emitter *e, const struct node *n)
 {
 	struct node *yes = n->child->next, *no = yes->next;
 	bool found = false;
-	if (!e->b->files || !dialect_confuses_choices(e->b->version))
+	if (!e->b->given->files || !dialect_confuses_choices(e->b->given->version))
 		return false;
 	node_walk(yes, find_branch, &found);
 	node_walk(no, find_branch, &found);
@@ -505,7 +505,7 @@ bool number_sums_choice(struct emitter *e, const struct node *n)
 	struct diag_place at = tok_place(n->first);
 	e->good = diag_error(e->b->diag, &at,
 			     "bpftrace " DIALECT_FMT " computes this choice wrong: use if and else",
-			     DIALECT_ARG(e->b->version));
+			     DIALECT_ARG(e->b->given->version));
 	return false;
 }
 

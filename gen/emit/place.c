@@ -102,11 +102,11 @@ static struct spot find_spot(struct emitter *e, const struct node *n)
 static const struct text *read_string(struct emitter *e, const struct node *n, const struct spot *s,
 				      enum want want, uint64_t size)
 {
-	struct bind *b = e->b;
-	uint64_t length = size + dialect_counts_end_of_text(b->version);
-	if (size > b->longest_string) {
-		b->longest_string = size < UINT32_MAX ? (unsigned)size : UINT32_MAX;
-		b->longest_at = n->first;
+	const struct bind *b = e->b;
+	uint64_t length = size + dialect_counts_end_of_text(b->given->version);
+	if (size > b->made->longest_string) {
+		b->made->longest_string = size < UINT32_MAX ? (unsigned)size : UINT32_MAX;
+		b->made->longest_at = n->first;
 	}
 	if (want == WANT_STRING_PART)
 		return s->address;
@@ -132,8 +132,9 @@ static struct text *read_signed(struct emitter *e, const struct node *n, const s
 				  : made(e, n, "(int64)(int%u)%n", (uint64_t)bits, value);
 	uint64_t sign = (uint64_t)1 << (bits - 1);
 	return made(e, n,
-		    dialect_mixes_signs(e->b->version) ? "(int64)(((uint64)(%n) ^ %u) - (uint64)%u)"
-						       : "(((int64)(%n) ^ %u) - %u)",
+		    dialect_mixes_signs(e->b->given->version)
+			? "(int64)(((uint64)(%n) ^ %u) - (uint64)%u)"
+			: "(((int64)(%n) ^ %u) - %u)",
 		    value, sign, sign);
 }
 

@@ -98,17 +98,17 @@ static bool shape_mark(struct printing *g)
 					       "printf", "time", NULL};
 	const struct node *map = g->call->child;
 	g->shape = (struct shape){.style = SHAPE_MARK, .probe = g->shape.probe};
-	shape_count(g->e->b->shapes, &g->shape, &g->numbers.n, &g->texts.n); // the head
+	shape_count(g->e->b->given->shapes, &g->shape, &g->numbers.n, &g->texts.n); // the head
 	g->structs.n = 0;
 	if (tok_is(g->call->name, "print") && map && map->kind == NODE_MAP && map->name)
 		g->shape.map = map->name->text;
-	return g->e->b->shapes->has_head && tok_is_any(g->call->name, printers);
+	return g->e->b->given->shapes->has_head && tok_is_any(g->call->name, printers);
 }
 
 // --- records ---
 
 /** "spdk:nvmf_tgt_state", "uprobe:main", "interval:s:1"; empty where a clause has several. */
-static struct str probe_of(struct bind *b, const struct attach_clause *c)
+static struct str probe_of(const struct bind *b, const struct attach_clause *c)
 {
 	const struct script_clause *clause = c->clause;
 	if (clause->attach.n != 1)
@@ -151,7 +151,7 @@ static struct text *write_call(struct printing *g, size_t number)
 	struct strbuf text;
 	strbuf_init(&text);
 	strbuf_addz(&text, "printf(\"");
-	shape_write_format(g->e->b->shapes, number, &text);
+	shape_write_format(g->e->b->given->shapes, number, &text);
 	strbuf_addc(&text, '"');
 	text_add_words(a, call, strbuf_take(&text, a));
 	for (size_t i = 0; i < g->numbers.n; i++)
@@ -175,7 +175,7 @@ static bool count_map(void *ctx, struct node *n, struct node *parent)
 /** How long strings may be where all that is printed must fit on a small stack. */
 static void limit_strings(const struct printing *g)
 {
-	struct bind *b = g->e->b;
+	const struct bind *b = g->e->b;
 	unsigned strings = 0, n_maps = 1; // that of KEY
 	node_walk(g->call, count_map,
 		  &n_maps); // each is looked up by a key that is there, too
@@ -188,10 +188,10 @@ static void limit_strings(const struct printing *g)
 	unsigned beside = strings ? strings_beside(&g->e->beside, g->call) : 0;
 	strings += beside;
 	bytes += beside * 16; // a literal that it is compared with
-	unsigned n = dialect_printed_strlen(b->version, strings, bytes);
+	unsigned n = dialect_printed_strlen(b->given->version, strings, bytes);
 	// From 0.23 on there is room for as long a string as is read anywhere.
-	if (strings && dialect_prints_from_stack(b->version) && n < b->printed_strlen)
-		b->printed_strlen = n;
+	if (strings && dialect_prints_from_stack(b->given->version) && n < b->made->printed_strlen)
+		b->made->printed_strlen = n;
 }
 
 /** `$at = ADDRESS; ` for each struct. */
@@ -208,7 +208,7 @@ static const struct text *record(struct printing *g)
 {
 	struct emitter *e = g->e;
 	struct print_statement *p = e->print;
-	struct shapes *all = e->b->shapes;
+	struct shapes *all = e->b->given->shapes;
 	bool is_mark = g->shape.style == SHAPE_MARK;
 	size_t number = all->list.n;
 	limit_strings(g);
@@ -233,7 +233,7 @@ static const struct text *record(struct printing *g)
 static void add_head(struct printing *g)
 {
 	static const char *const words[] = {"nsecs", "cpu", "pid", "tid"};
-	if (!g->e->b->shapes->has_head)
+	if (!g->e->b->given->shapes->has_head)
 		return;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		vec_push(g->arena, &g->numbers, (struct passed){.words = str_from(words[i])});
@@ -260,7 +260,7 @@ const struct text *record_emit(struct emitter *e, const struct node *call)
 
 void record_begin(struct emitter *e)
 {
-	struct shapes *all = e->b->shapes;
+	struct shapes *all = e->b->given->shapes;
 	struct strbuf text;
 	if (!all || all->list.n < 2)
 		return;
@@ -268,7 +268,7 @@ void record_begin(struct emitter *e)
 	strbuf_addf(&text, " %s = (rand << 32) | rand; printf(\"", all->key);
 	shape_write_format(all, 0, &text);
 	strbuf_addf(&text, "\", %s);", all->key);
-	all->first_count = dialect_misses_first_count(e->b->version);
+	all->first_count = dialect_misses_first_count(e->b->given->version);
 	for (size_t i = 0; i < all->list.n; i++)
 		if (all->first_count && all->list.v[i].is_counted)
 			strbuf_addf(&text, " %s[%zu] = count();", all->counts, i);

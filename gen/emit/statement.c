@@ -43,9 +43,9 @@ static const struct text *emit_expression(struct emitter *e, const struct node *
 	t = print.is_done ? made(e, value, "%n", t)
 	    : n		  ? emit_written(e, n, &t)
 			  : made(e, value, "%n;", t);
-	if (e->b->gate && node_is(value, NODE_CALL, "exit"))
-		t = made(e, value, "%s = (uint64)%u; %n", e->b->shapes->gate, (uint64_t)GATE_CLOSED,
-			 t);
+	if (e->b->made->gate && node_is(value, NODE_CALL, "exit"))
+		t = made(e, value, "%s = (uint64)%u; %n", e->b->given->shapes->gate,
+			 (uint64_t)GATE_CLOSED, t);
 	return print.before->pieces ? made(e, value, "%n%n", print.before, t) : t;
 }
 

@@ -9,7 +9,7 @@
 #include "out/dialect.h"
 
 /** A script may add names of its own to a table, and nothing else. */
-static bool holds_names(struct bind *b, const struct use *use)
+static bool holds_names(const struct bind *b, const struct use *use)
 {
 	const struct expr *x = use->value ? use->value->expr : NULL;
 	bool may_be_text = use->value && (!x || x->kind == EXPR_OPEN || x->kind == EXPR_TEXT);
@@ -21,9 +21,9 @@ static bool holds_names(struct bind *b, const struct use *use)
 }
 
 /** Does the script use @map as a table? */
-static bool check_uses(struct bind *b, struct str map)
+static bool check_uses(const struct bind *b, struct str map)
 {
-	for (const struct use *u = uses_of_map(&b->uses, map); u; u = u->next)
+	for (const struct use *u = uses_of_map(&b->found.uses, map); u; u = u->next)
 		if (!holds_names(b, u))
 			return false;
 	return true;
@@ -31,23 +31,23 @@ static bool check_uses(struct bind *b, struct str map)
 
 static bool add_table(struct emitter *e, struct bind_table *w, struct code *begin, struct code *end)
 {
-	struct bind *b = e->b;
+	const struct bind *b = e->b;
 	if (!table_find_names(b, w) || !check_uses(b, w->map))
 		return false;
 	// Not where all names that it has are given to what is printed behind the program.
-	if (!map_get(&e->tables_used, w->map) && b->shapes)
+	if (!map_get(&e->tables_used, w->map) && b->given->shapes)
 		return true;
 	struct enumtab tab = w->names;
-	if (tab.n_items > dialect_max_table(b->version))
+	if (tab.n_items > dialect_max_table(b->given->version))
 		diag_check(b->diag, "table", DIAG_WARNING, &w->place,
 			   "enum " STR_FMT " has %zu names: bpftrace " DIALECT_FMT
 			   " will be slow to start",
-			   STR_ARG(tab.name), tab.n_items, DIALECT_ARG(b->version));
+			   STR_ARG(tab.name), tab.n_items, DIALECT_ARG(b->given->version));
 	// The keys of a map are of one type, which is signed from 0.24 on.
-	if (tab.size == 8 && !dialect_mixes_signs(b->version))
+	if (tab.size == 8 && !dialect_mixes_signs(b->given->version))
 		tab.is_signed = true;
 	// For readers one is a line.
-	bool is_read = !b->shapes;
+	bool is_read = !b->given->shapes;
 	enumtab_print(begin, w->map, &tab, is_read ? "\n\t" : " ", is_read ? "" : " ");
 	// An unknown 0 would print as nothing.
 	if (!enumtab_get(&tab, 0)) {
@@ -63,9 +63,9 @@ static bool add_table(struct emitter *e, struct bind_table *w, struct code *begi
 
 static struct bind_enum_table *find_table(struct emitter *e, struct str map)
 {
-	for (size_t i = 0; i < e->b->enum_tables.n; i++)
-		if (str_eq(e->b->enum_tables.v[i].map, map))
-			return &e->b->enum_tables.v[i];
+	for (size_t i = 0; i < e->b->made->enum_tables.n; i++)
+		if (str_eq(e->b->made->enum_tables.v[i].map, map))
+			return &e->b->made->enum_tables.v[i];
 	return NULL;
 }
 
@@ -104,7 +104,7 @@ bool tables_cast(struct emitter *e, const struct name_lookup *name, struct safe_
 	bool is_certain = x && (x->sign == SIGN_NONE || x->sign == SIGN_UNSIGNED);
 	// One that is no enumerator is an error where it is written.
 	if (!t || !is_certain || node_ungrouped(name->key)->kind == NODE_NUMBER ||
-	    !dialect_names_enums(e->b->version) || e->makes_records)
+	    !dialect_names_enums(e->b->given->version) || e->makes_records)
 		return false;
 	if (!t->is_asked)
 		t->is_defined = can_define(e, t);
@@ -116,10 +116,10 @@ void tables_define(struct emitter *e, struct token **program)
 {
 	struct code c;
 	code_init(&c);
-	for (size_t i = 0; i < e->b->enum_tables.n; i++) {
+	for (size_t i = 0; i < e->b->made->enum_tables.n; i++) {
 		struct enumtab tab;
-		if (!e->b->enum_tables.v[i].is_defined ||
-		    !enumtab_from_type(e->arena, e->b->enum_tables.v[i].means, &tab))
+		if (!e->b->made->enum_tables.v[i].is_defined ||
+		    !enumtab_from_type(e->arena, e->b->made->enum_tables.v[i].means, &tab))
 			continue;
 		code_z(&c, "enum ");
 		code_ident(&c, tab.name);
@@ -138,11 +138,13 @@ void tables_define(struct emitter *e, struct token **program)
 
 bool tables_add(struct emitter *e)
 {
-	struct bind *b = e->b;
+	const struct bind *b = e->b;
 	struct code begin, end;
 	bool good = true;
-	for (size_t i = 0; i < b->enum_tables.n; i++) {
-		const struct bind_enum_table *t = &b->enum_tables.v[i];
+	for (size_t i = 0; i < b->found.tables.n; i++)
+		vec_push(b->arena, &b->made->tables, b->found.tables.v[i]);
+	for (size_t i = 0; i < b->made->enum_tables.n; i++) {
+		const struct bind_enum_table *t = &b->made->enum_tables.v[i];
 		struct bind_table w = {.map = t->map, .type = t->type, .place = t->at};
 		if (!t->is_read)
 			continue;
@@ -151,19 +153,19 @@ bool tables_add(struct emitter *e)
 			continue;
 		if (t->means && enumtab_from_type(b->arena, t->means, &w.names))
 			w.is_sought = w.is_found = true;
-		vec_push(b->arena, &b->tables, w);
+		vec_push(b->arena, &b->made->tables, w);
 	}
-	if (!b->tables.n)
+	if (!b->made->tables.n)
 		return true;
-	if (!b->files)
-		return diag_error(b->diag, &b->tables.v[0].place,
+	if (!b->given->files)
+		return diag_error(b->diag, &b->made->tables.v[0].place,
 				  "the names of enum " STR_FMT
 				  " are needed: give a PID, or a file with -x",
-				  STR_ARG(b->tables.v[0].type));
+				  STR_ARG(b->made->tables.v[0].type));
 	code_init(&begin);
 	code_init(&end);
-	for (size_t i = 0; i < b->tables.n; i++)
-		good &= add_table(e, &b->tables.v[i], &begin, &end);
+	for (size_t i = 0; i < b->made->tables.n; i++)
+		good &= add_table(e, &b->made->tables.v[i], &begin, &end);
 	if (good)
 		name_warn_of_nameless(e);
 	if (good && code_str(&begin).n) {

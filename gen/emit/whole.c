@@ -8,9 +8,9 @@
 static uint64_t words_for_structs(const struct printing *g)
 {
 	enum { SHOWN = 3 }; // a name of 16 bytes, and KEY
-	struct bind *b = g->e->b;
-	unsigned strings = 0, others = b->shapes->has_head ? SHAPE_HEAD : 0;
-	if (dialect_prints_from_stack(b->version))
+	const struct bind *b = g->e->b;
+	unsigned strings = 0, others = b->given->shapes->has_head ? SHAPE_HEAD : 0;
+	if (dialect_prints_from_stack(b->given->version))
 		others += (unsigned)g->e->n_variables; // on the same stack
 	for (struct node *arg = g->call->child; arg; arg = arg->next) {
 		uint64_t size;
@@ -22,7 +22,7 @@ static uint64_t words_for_structs(const struct printing *g)
 		else
 			others += SHOWN;
 	}
-	return dialect_printed_numbers(b->version, strings, others);
+	return dialect_printed_numbers(b->given->version, strings, others);
 }
 
 /** Small structs get what they need, and what is left is shared by the others. */
@@ -57,8 +57,9 @@ void printstruct_add(struct printing *g, struct node *n, uint64_t size, struct s
 	f->value.type = n->expr->type;
 	f->value.n_bytes = size < room ? size : room;
 	// Clauses have one stack for all that they print.
-	if (dialect_prints_from_stack(e->b->version) && e->b->printed_strlen > DIALECT_SHORT)
-		e->b->printed_strlen = DIALECT_SHORT;
+	if (dialect_prints_from_stack(e->b->given->version) &&
+	    e->b->made->printed_strlen > DIALECT_SHORT)
+		e->b->made->printed_strlen = DIALECT_SHORT;
 	vec_push(a, &g->structs, n);
 	vec_push(a, &g->numbers, (struct passed){.words = address});
 	for (size_t k = 0; k < (f->value.n_bytes + 7) / 8; k++) {

@@ -5,7 +5,7 @@
  * one clause. So what is to be known of one is asked of all its places, which stand in one list, in
  * the order of the script:
  *
- *	for (const struct use *u = uses_of_map(&b->uses, STR("start")); u; u = u->next)
+ *	for (const struct use *u = uses_of_map(&b->found.uses, STR("start")); u; u = u->next)
  *		if (u->does & USE_SET) look_at(u->value);
  *
  * The lists are made once, of the script as it was written, when its clauses are bound and those

@@ -176,8 +176,8 @@ struct probe_use {
 static struct map uses_of(struct arena *a, const struct bind *b)
 {
 	struct map uses = {0};
-	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		const struct attach_clause *c = b->clauses[i];
+	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
+		const struct attach_clause *c = b->found.clauses[i];
 		for (size_t k = 0; k < c->probes.n; k++) {
 			struct str name = probe_name(a, c->probes.v[k].probe);
 			struct probe_use *use = arena_new(a, struct probe_use);

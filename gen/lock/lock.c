@@ -95,7 +95,7 @@ struct str lock_size(struct arena *a, struct ctype *t)
 	return ctype_size(t, &size) ? count_text(a, size, "byte") : STR("?");
 }
 
-struct str lock_probe(struct bind *b, const struct attach_match *m)
+struct str lock_probe(const struct bind *b, const struct attach_match *m)
 {
 	unsigned n = 0;
 	while (namedarg_at(b, m, n))
@@ -140,7 +140,7 @@ struct str lock_enumerator(struct arena *a, bool is_signed, int64_t value)
 // --- what a script relies on ---
 
 struct collector {
-	struct bind *b;
+	const struct bind *b;
 	const struct attach_clause *clause;
 	size_t i; // its number
 };
@@ -178,12 +178,12 @@ static void add_probe(struct collector *k, const struct attach_match *m)
 	const struct script_clause *c = k->clause->clause;
 	struct diag_place at = tok_place(c->node->first);
 	struct str probe = probe_text(a, m->probe);
-	add(k->b->lock, &at, lock_probe(k->b, m), "probe " STR_FMT, STR_ARG(probe));
+	add(k->b->given->lock, &at, lock_probe(k->b, m), "probe " STR_FMT, STR_ARG(probe));
 	for (size_t i = 0; i < c->args.n; i++) {
 		const struct probearg *arg = namedarg_at(k->b, m, c->args.v[i].n);
 		at = tok_place(c->args.v[i].token);
 		if (arg)
-			add(k->b->lock, &at, lock_arg(a, arg), "argument " STR_FMT " %u",
+			add(k->b->given->lock, &at, lock_arg(a, arg), "argument " STR_FMT " %u",
 			    STR_ARG(probe), c->args.v[i].n);
 	}
 }
@@ -194,12 +194,12 @@ static void add_function(struct collector *k, const struct script_attach *at)
 	if (!provider_is_function(at->provider) || at->absent || at->fields.n != 2)
 		return;
 	bool is_target = str_eqz(at->fields.v[0], "__EXE__");
-	for (size_t i = 0; i < k->b->files->list.n; i++)
-		is_target |= str_eq(at->fields.v[0], k->b->files->list.v[i].path);
+	for (size_t i = 0; i < k->b->given->files->list.n; i++)
+		is_target |= str_eq(at->fields.v[0], k->b->given->files->list.v[i].path);
 	struct str name = str_slice(at->fields.v[1], 0, str_find(at->fields.v[1], '+'));
 	struct diag_place place = tok_place(at->node->first);
 	if (is_target && str_is_made_of(name, ALPHABET_SYMBOL))
-		add(k->b->lock, &place, STR(LOCK_THERE), "function " STR_FMT,
+		add(k->b->given->lock, &place, STR(LOCK_THERE), "function " STR_FMT,
 		    STR_ARG(lock_name(k->b->arena, name, true)));
 }
 
@@ -248,8 +248,9 @@ static void add_member(struct collector *k, const struct node *at, struct ctype 
 	struct ctype *unused;
 	struct str bad;
 	if (in && ctype_resolve(in, path, &where, &bad, &unused))
-		add(k->b->lock, &place, lock_member(a, &where), "member " STR_FMT " " STR_FMT,
-		    STR_ARG(type_text(a, in)), STR_ARG(lock_name(a, path, true)));
+		add(k->b->given->lock, &place, lock_member(a, &where),
+		    "member " STR_FMT " " STR_FMT, STR_ARG(type_text(a, in)),
+		    STR_ARG(lock_name(a, path, true)));
 }
 
 /** print(*p), of which each member is printed. */
@@ -285,7 +286,8 @@ static void add_enumerator(struct collector *k, const struct node *n)
 		return;
 	const struct token *last = n->last;
 	struct diag_place at = tok_place(n->first);
-	add(k->b->lock, &at, lock_enumerator(a, of->is_signed, value), "enum " STR_FMT " " STR_FMT,
+	add(k->b->given->lock, &at, lock_enumerator(a, of->is_signed, value),
+	    "enum " STR_FMT " " STR_FMT,
 	    STR_ARG(of->name.n ? type_name(a, of->name) : STR(LOCK_UNNAMED)),
 	    STR_ARG(lock_name(a, of->name.n ? last->text : text, true)));
 }
@@ -301,16 +303,17 @@ static void add_size(struct collector *k, const struct node *n)
 	    !targettype_is_whole(n->child, &name))
 		return;
 	if (tok_is(n->name, "sizeof"))
-		add(k->b->lock, &at, lock_size(a, t), "sizeof " STR_FMT,
+		add(k->b->given->lock, &at, lock_size(a, t), "sizeof " STR_FMT,
 		    STR_ARG(type_name(a, name.name)));
 	else if (n->child->next)
 		add_member(k, n, named_type(t), print_text(a, n->child->next));
 }
 
-static void add_names(struct bind *b, const struct enumtab *tab, const struct diag_place *at)
+static void add_names(const struct bind *b, const struct enumtab *tab, const struct diag_place *at)
 {
 	for (size_t n = 0; n < tab->n_items; n++)
-		add(b->lock, at, lock_enumerator(b->arena, tab->is_signed, tab->items[n].value),
+		add(b->given->lock, at,
+		    lock_enumerator(b->arena, tab->is_signed, tab->items[n].value),
 		    "enum " STR_FMT " " STR_FMT, STR_ARG(type_name(b->arena, tab->name)),
 		    STR_ARG(lock_name(b->arena, tab->items[n].name, true)));
 }
@@ -346,13 +349,13 @@ static bool add_node(void *ctx, struct node *n, struct node *parent)
 	return true;
 }
 
-void lock_add_script(struct bind *b)
+void lock_add_script(const struct bind *b)
 {
 	struct collector k = {.b = b};
 	if (!bind_lookup(b))
 		return; // no target
-	for (; k.i < b->script.clauses.n; k.i++) {
-		k.clause = b->clauses[k.i];
+	for (; k.i < b->found.script.clauses.n; k.i++) {
+		k.clause = b->found.clauses[k.i];
 		bind_lookup_from(b, k.i);
 		for (size_t n = 0; n < k.clause->probes.n; n++)
 			add_probe(&k, &k.clause->probes.v[n]);
@@ -362,10 +365,10 @@ void lock_add_script(struct bind *b)
 	}
 }
 
-void lock_add_tables(struct bind *b)
+void lock_add_tables(const struct bind *b)
 {
-	for (size_t i = 0; i < b->tables.n; i++)
-		add_names(b, &b->tables.v[i].names, &b->tables.v[i].place);
+	for (size_t i = 0; i < b->made->tables.n; i++)
+		add_names(b, &b->made->tables.v[i].names, &b->made->tables.v[i].place);
 }
 
 // --- the file ---

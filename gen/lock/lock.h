@@ -7,7 +7,7 @@
  * source changes: no addresses, no lines, no paths (docs/lock.md).
  *
  *	struct lock lock = {.arena = &arena};
- *	b.lock = &lock;			// template_bind() adds what is found
+ *	given.lock = &lock;		// template_bind() adds what is found
  *	if (template_bind(&b, &pp)) {
  *		lock_add_tables(&b);
  *		lock_write(&lock, &diag, path);
@@ -24,19 +24,19 @@ struct lock {
 };
 
 /**
- * Adds what the script of @b relies on to b->lock: probes, the arguments, members and enumerators
+ * Adds what the script of @b relies on to given->lock: probes, the arguments, members and enumerators
  * that it reads, sizes, functions. To be called behind exprtype_find(), before a node is changed.
  */
-void lock_add_script(struct bind *b);
+void lock_add_script(const struct bind *b);
 /** Adds the enumerators of the tables that the program was given. */
-void lock_add_tables(struct bind *b);
+void lock_add_tables(const struct bind *b);
 /** Writes the file. False after an error. */
 bool lock_write(const struct lock *l, struct diag *d, const char *path);
 /**
- * Compares the file @path with what was added to b->lock, and with the target where a script that
+ * Compares the file @path with what was added to given->lock, and with the target where a script that
  * could not be bound added nothing. Each difference is a finding; a file that is no lock is an
  * error. False after an error.
  */
-bool lock_compare(struct bind *b, const char *path);
+bool lock_compare(const struct bind *b, const char *path);
 
 #endif

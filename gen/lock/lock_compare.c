@@ -25,7 +25,7 @@ struct kind {
 };
 
 struct comparison {
-	struct bind *b;
+	const struct bind *b;
 	struct map said;	 // what is gone, each once
 	unsigned n;		 // differences that were reported
 	bool is_asked, is_empty; // the target has no types at all, which is reported
@@ -55,10 +55,10 @@ static bool find_match(struct comparison *c, const struct line *line, struct att
 	size_t colon = str_find(line->subject, ':');
 	struct str provider = str_slice(line->subject, 0, colon),
 		   name = str_from_offset(line->subject, colon + 1);
-	for (size_t i = 0; i < c->b->files->list.n; i++) {
-		struct targetfile *tf = &c->b->files->list.v[i];
+	for (size_t i = 0; i < c->b->given->files->list.n; i++) {
+		struct targetfile *tf = &c->b->given->files->list.v[i];
 		*ret = (struct attach_match){
-		    tf, sdt_find(targetfile_probes(c->b->files, tf), provider, name, NULL)};
+		    tf, sdt_find(targetfile_probes(c->b->given->files, tf), provider, name, NULL)};
 		if (ret->probe)
 			return true;
 	}
@@ -91,8 +91,9 @@ static bool find_function(struct comparison *c, const struct line *line, struct 
 {
 	uint64_t unused;
 	*now = STR(LOCK_THERE);
-	for (size_t i = 0; i < c->b->files->list.n; i++) {
-		struct img *img = targetfile_open(c->b->files, &c->b->files->list.v[i]);
+	for (size_t i = 0; i < c->b->given->files->list.n; i++) {
+		struct img *img =
+		    targetfile_open(c->b->given->files, &c->b->given->files->list.v[i]);
 		if (img && img_find_function(img, line->subject, &unused))
 			return true;
 	}
@@ -284,7 +285,7 @@ static void say_difference(struct comparison *c, const struct line *line, struct
 
 static void compare_line(struct comparison *c, const struct line *line)
 {
-	struct lock_fact *first = map_get(&c->b->lock->facts, line->key);
+	struct lock_fact *first = map_get(&c->b->given->lock->facts, line->key);
 	struct str now;
 	for (struct lock_fact *f = first; f; f = f->next) {
 		f->is_locked = true;
@@ -354,7 +355,7 @@ static void warn_of_new(struct comparison *c, const char *path)
 {
 	const struct lock_fact *first = NULL;
 	unsigned n = 0;
-	for (struct map_entry *e = NULL; (e = map_next(&c->b->lock->facts, e));) {
+	for (struct map_entry *e = NULL; (e = map_next(&c->b->given->lock->facts, e));) {
 		const struct lock_fact *f = e->value;
 		first = f->is_locked || first ? first : f;
 		n += !f->is_locked;
@@ -369,19 +370,17 @@ static void warn_of_new(struct comparison *c, const char *path)
 	diag_note(c->b->diag, &first->at, "the first is " STR_FMT, STR_ARG(first->key));
 }
 
-bool lock_compare(struct bind *b, const char *path)
+bool lock_compare(const struct bind *b, const char *path)
 {
 	struct comparison c = {.b = b, .good = true};
 	struct lines l;
 	struct line line;
-	if (!b->files)
+	if (!b->given->files)
 		return true; // the script could not be read, which is reported
 	if (!open_file(b->arena, b->diag, path, &l))
 		return false;
-	if (!b->clauses)
-		b->script.clauses.n = 0;
 	bind_lookup(b);
-	dwtypes_ask_from(b->dwarf, b->all_near);
+	dwtypes_ask_from(b->memory->dwarf, b->memory->all_near);
 	while (lines_next(&l)) {
 		if (!parse_line(&l, b->diag, &line))
 			return false;

@@ -38,7 +38,7 @@ struct str lock_name(struct arena *a, struct str s, bool is_word);
 struct str lock_arg_name(struct arena *a, const struct probearg *arg);
 
 // Values.
-struct str lock_probe(struct bind *b, const struct attach_match *m);
+struct str lock_probe(const struct bind *b, const struct attach_match *m);
 struct str lock_arg(struct arena *a, const struct probearg *arg);
 struct str lock_member(struct arena *a, const struct ctype_place *p);
 struct str lock_enumerator(struct arena *a, bool is_signed, int64_t value);

@@ -3,13 +3,13 @@
 #include "bind/namedarg.h"
 #include "usdt/sdtarg.h"
 
-const struct probearg *argument_of(struct bind *b, const struct expr *e)
+const struct probearg *argument_of(const struct bind *b, const struct expr *e)
 {
 	const struct attach_clause *c = e->arg_of;
 	return c && !e->is_mixed ? namedarg_at(b, &c->probes.v[0], e->arg) : NULL;
 }
 
-struct ctype *argument_meant(struct bind *b, const struct expr *e, bool *is_guess)
+struct ctype *argument_meant(const struct bind *b, const struct expr *e, bool *is_guess)
 {
 	const struct attach_clause *c = e->arg_of;
 	struct ctype *t = NULL;
@@ -28,17 +28,18 @@ struct ctype *argument_meant(struct bind *b, const struct expr *e, bool *is_gues
 	return t;
 }
 
-struct ctype *argument_shown_enum(struct bind *b, const struct expr *e)
+struct ctype *argument_shown_enum(const struct bind *b, const struct expr *e)
 {
 	bool is_guess = false;
-	if (!e || e->kind != EXPR_NUMBER || (!b->shapes && !b->files))
+	if (!e || e->kind != EXPR_NUMBER || (!b->given->shapes && !b->given->files))
 		return NULL;
 	struct ctype *t = e->type ? e->type : argument_meant(b, e, &is_guess);
 	struct ctype *plain = ctype_strip(t);
 	return plain && plain->kind == CTYPE_ENUM ? t : NULL;
 }
 
-enum sign argument_sign(struct bind *b, const struct attach_clause *c, unsigned n, unsigned *size)
+enum sign argument_sign(const struct bind *b, const struct attach_clause *c, unsigned n,
+			unsigned *size)
 {
 	enum sign sign = SIGN_OPEN, constants = SIGN_OPEN;
 	bool differs = false;

@@ -15,19 +15,20 @@
  * bpftrace is a number. NULL: not known, or not the same for all that may be there. *@is_guess: it
  * is inferred or listed, not declared. Debug information is read for it only when it is asked for.
  */
-struct ctype *argument_meant(struct bind *b, const struct expr *e, bool *is_guess);
+struct ctype *argument_meant(const struct bind *b, const struct expr *e, bool *is_guess);
 /**
  * The enum whose names %s prints of the number @e: of its type, or of the declared type of the
  * argN that it is; NULL: none. A host's script has none of a target's.
  */
-struct ctype *argument_shown_enum(struct bind *b, const struct expr *e);
+struct ctype *argument_shown_enum(const struct bind *b, const struct expr *e);
 /** The argument that @e is, of the first probe of its clause; NULL for none. */
-const struct probearg *argument_of(struct bind *b, const struct expr *e);
+const struct probearg *argument_of(const struct bind *b, const struct expr *e);
 
 /**
  * The sign of argument @n over all sites of all probes of the clause: a narrow unsigned one is
  * compatible with either. @size: its bytes, 0 where sites disagree.
  */
-enum sign argument_sign(struct bind *b, const struct attach_clause *c, unsigned n, unsigned *size);
+enum sign argument_sign(const struct bind *b, const struct attach_clause *c, unsigned n,
+			unsigned *size);
 
 #endif

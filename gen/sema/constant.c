@@ -15,7 +15,7 @@ static struct str number(struct arena *a, int64_t value, const struct ctype *of)
 	return str_printf(a, "(%" PRId64 ")", value);
 }
 
-bool constant_spell(struct bind *b, const struct attach_clause *c, const struct node *n,
+bool constant_spell(const struct bind *b, const struct attach_clause *c, const struct node *n,
 		    struct str *ret, bool *is_negative, bool *good)
 {
 	int64_t value;
@@ -24,19 +24,19 @@ bool constant_spell(struct bind *b, const struct attach_clause *c, const struct 
 	bool has_scopes = n->first != n->last;
 	*ret = STR("");
 	// A kernel name may be meant there, and bpftrace finds those itself.
-	if (!b->lookup || targettype_is_kernel_clause(c->clause) ||
+	if (!b->memory->lookup || targettype_is_kernel_clause(c->clause) ||
 	    (!has_scopes && (vocabulary_is_builtin(name) || vocabulary_type(name))) ||
 	    targettype_defines(b, name))
 		return false;
 	str_take(&name, STR("::"));
-	if (lookup_enumerator(b->lookup, name, &value, &of)) {
+	if (lookup_enumerator(b->memory->lookup, name, &value, &of)) {
 		*ret = number(b->arena, value, of);
 		*is_negative = value < 0;
 		return true;
 	}
 	struct diag_place at = tok_place(n->last);
 	if (has_scopes) // no bpftrace has such names
-		*good &= lookup_say_unknown(b->lookup, &at, "type or enumerator", name,
+		*good &= lookup_say_unknown(b->memory->lookup, &at, "type or enumerator", name,
 					    NAME_TYPES | NAME_ENUMERATOR);
 	return false;
 }

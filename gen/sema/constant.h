@@ -15,7 +15,7 @@
  * Is @n, a NODE_NAME in clause @c, one? Then *@ret is its number. *@good is false after an error about
  * one with scopes (ns::ON) that the target does not have.
  */
-bool constant_spell(struct bind *b, const struct attach_clause *c, const struct node *n,
+bool constant_spell(const struct bind *b, const struct attach_clause *c, const struct node *n,
 		    struct str *ret, bool *is_negative, bool *good);
 
 #endif

@@ -4,7 +4,7 @@
 #include "ctype/enumtab.h"
 
 /** `enum ns::state` without its keyword and blanks. */
-static struct str type_text(struct bind *b, const struct node *type)
+static struct str type_text(const struct bind *b, const struct node *type)
 {
 	struct strbuf text;
 	strbuf_init(&text);
@@ -15,24 +15,24 @@ static struct str type_text(struct bind *b, const struct node *type)
 }
 
 /** "enum_" and the type, respelled as a name. */
-static struct str map_name(struct bind *b, struct str type)
+static struct str map_name(const struct bind *b, struct str type)
 {
 	return str_to_ident(b->arena, str_printf(b->arena, "enum_" STR_FMT, STR_ARG(type)));
 }
 
 static bool is_taken(const struct bind *b, struct str map)
 {
-	for (size_t i = 0; i < b->enum_tables.n; i++)
-		if (str_eq(b->enum_tables.v[i].map, map))
+	for (size_t i = 0; i < b->made->enum_tables.n; i++)
+		if (str_eq(b->made->enum_tables.v[i].map, map))
 			return true;
 	return false;
 }
 
-struct str enumname_table(struct bind *b, struct str type, struct ctype *means,
+struct str enumname_table(const struct bind *b, struct str type, struct ctype *means,
 			  const struct token *at)
 {
-	for (size_t k = 0; k < b->enum_tables.n; k++) {
-		const struct bind_enum_table *t = &b->enum_tables.v[k];
+	for (size_t k = 0; k < b->made->enum_tables.n; k++) {
+		const struct bind_enum_table *t = &b->made->enum_tables.v[k];
 		if (str_eq(t->type, type) &&
 		    (!means || !t->means || ctype_is_same(means, t->means)))
 			return t->map;
@@ -43,11 +43,11 @@ struct str enumname_table(struct bind *b, struct str type, struct ctype *means,
 	// Another enum of this name, or `a::b` and `a__b`.
 	for (unsigned n = 2; is_taken(b, t.map); n++)
 		t.map = str_printf(b->arena, STR_FMT "_%u", STR_ARG(first), n);
-	vec_push(b->arena, &b->enum_tables, t);
+	vec_push(b->arena, &b->made->enum_tables, t);
 	return t.map;
 }
 
-struct str enumname_of_call(struct bind *b, size_t i, const struct node *call)
+struct str enumname_of_call(const struct bind *b, size_t i, const struct node *call)
 {
 	const struct node *type = call->child, *value = type ? type->next : NULL;
 	struct diag_place at = tok_place(call->first);
@@ -66,7 +66,7 @@ struct str enumname_of_call(struct bind *b, size_t i, const struct node *call)
 	return enumname_table(b, text, means, type->first);
 }
 
-const struct enumtab *enumname_lookup(struct bind *b, size_t i, const struct node *call)
+const struct enumtab *enumname_lookup(const struct bind *b, size_t i, const struct node *call)
 {
 	struct lookup *lk = bind_lookup_from(b, i);
 	struct enumtab *tab = arena_new(b->arena, struct enumtab);
@@ -76,6 +76,7 @@ const struct enumtab *enumname_lookup(struct bind *b, size_t i, const struct nod
 
 bool enumname_listed(const struct bind *b, struct str type, struct enumtab *ret)
 {
-	struct ctype *t = b->files ? probesig_find_enum(b->files->signatures, type) : NULL;
+	struct ctype *t =
+	    b->given->files ? probesig_find_enum(b->given->files->signatures, type) : NULL;
 	return t && enumtab_from_type(b->arena, t, ret);
 }

@@ -24,16 +24,16 @@ struct bind_enum_table {
 };
 
 /** The map of the table of the enum @means (NULL: not known) that @at calls @type; b->enum_tables gets it. */
-struct str enumname_table(struct bind *b, struct str type, struct ctype *means,
+struct str enumname_table(const struct bind *b, struct str type, struct ctype *means,
 			  const struct token *at);
 /** That of @call, an enum_name() in clause @i; empty, with an error, for one that is not written like that. */
-struct str enumname_of_call(struct bind *b, size_t i, const struct node *call);
+struct str enumname_of_call(const struct bind *b, size_t i, const struct node *call);
 
 /**
  * The names that @call, an enum_name(TYPE, EXPR) in clause @i, chooses from; NULL when there are
  * none: enumname_of_call() says why.
  */
-const struct enumtab *enumname_lookup(struct bind *b, size_t i, const struct node *call);
+const struct enumtab *enumname_lookup(const struct bind *b, size_t i, const struct node *call);
 /** The names of the enum @type as the list of signatures has them, for programs that have none. */
 bool enumname_listed(const struct bind *b, struct str type, struct enumtab *ret);
 

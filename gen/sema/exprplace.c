@@ -23,7 +23,7 @@ static uint64_t place_bits(struct ctype *in, const struct ctype_place *place, st
 	return place->bit_off / 8;
 }
 
-static bool say_no_member(struct bind *b, struct ctype *in, const struct token *name)
+static bool say_no_member(const struct bind *b, struct ctype *in, const struct token *name)
 {
 	struct diag_place at = tok_place(name);
 	struct str near = ctype_nearest_member(in, name->text);
@@ -38,7 +38,7 @@ static bool say_no_member(struct bind *b, struct ctype *in, const struct token *
  * What @of leads to is declared and nowhere defined, by the program or by the script: bpftrace would
  * say that it has no such member, or that there is no such type.
  */
-static bool check_declared(struct bind *b, const struct expr *of, const struct token *place)
+static bool check_declared(const struct bind *b, const struct expr *of, const struct token *place)
 {
 	struct ctype *to = ctype_pointee(of->type);
 	if (!to || !ctype_is_aggregate(to) || !to->is_decl || !to->name.n || ctype_complete(to) ||
@@ -69,7 +69,7 @@ static struct ctype *without_reference(struct arena *a, struct ctype *t)
 						     : t;
 }
 
-bool exprplace_member(struct bind *b, const struct node *n, const struct expr *of, bool say,
+bool exprplace_member(const struct bind *b, const struct node *n, const struct expr *of, bool say,
 		      struct expr *e)
 {
 	struct ctype_place place;
@@ -122,7 +122,7 @@ static void find_pointed(const struct node *index, const struct expr *of, struct
 /**
  * `[index]` of an array in memory. bpftrace itself takes constants of one-dimensional arrays only.
  */
-bool exprplace_index(struct bind *b, const struct node *n, const struct expr *of, bool say,
+bool exprplace_index(const struct bind *b, const struct node *n, const struct expr *of, bool say,
 		     struct expr *e)
 {
 	struct node *index = n->child->next;
@@ -154,7 +154,7 @@ bool exprplace_index(struct bind *b, const struct node *n, const struct expr *of
 	return true;
 }
 
-bool exprplace_pointee(struct bind *b, const struct node *n, const struct expr *of, bool say,
+bool exprplace_pointee(const struct bind *b, const struct node *n, const struct expr *of, bool say,
 		       struct expr *e)
 {
 	struct ctype *to = ctype_pointee(of->type);

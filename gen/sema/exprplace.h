@@ -13,13 +13,13 @@
 #include "lang/tree.h"
 
 /** `of.name`, `of->name`: @n is the whole. */
-bool exprplace_member(struct bind *b, const struct node *n, const struct expr *of, bool say,
+bool exprplace_member(const struct bind *b, const struct node *n, const struct expr *of, bool say,
 		      struct expr *e);
 /** `of[index]`, of an array in memory or of a pointer: @n is the whole. */
-bool exprplace_index(struct bind *b, const struct node *n, const struct expr *of, bool say,
+bool exprplace_index(const struct bind *b, const struct node *n, const struct expr *of, bool say,
 		     struct expr *e);
 /** `*of`: where that is no struct or pointer, bpftrace itself reads it right. */
-bool exprplace_pointee(struct bind *b, const struct node *n, const struct expr *of, bool say,
+bool exprplace_pointee(const struct bind *b, const struct node *n, const struct expr *of, bool say,
 		       struct expr *e);
 
 #endif

@@ -25,7 +25,7 @@ struct hidden {
 };
 
 struct finder {
-	struct bind *b;
+	const struct bind *b;
 	const struct attach_clause *clause;
 	const struct node *macro; // that is looked at, or NULL
 	const struct node *scope; // the clause, fn or macro whose variables are meant
@@ -320,7 +320,7 @@ static void find_unary(struct finder *f, struct node *n, struct expr *e)
  */
 static bool falls(const struct finder *f, const struct token *op)
 {
-	return f->b->files && (tok_is(op, "-=") || tok_is(op, "--"));
+	return f->b->given->files && (tok_is(op, "-=") || tok_is(op, "--"));
 }
 
 /** n++: a count, whatever else it may be. */
@@ -346,7 +346,7 @@ static enum sign sign_of_difference(const struct finder *f, const struct node *n
 {
 	const struct node *left = node_ungrouped(n->child), *right = node_ungrouped(n->child->next);
 	uint64_t from, taken;
-	if (!f->b->files || left->expr->is_wide || right->expr->is_wide)
+	if (!f->b->given->files || left->expr->is_wide || right->expr->is_wide)
 		return SIGN_OTHER;
 	if (left->kind == NODE_NUMBER && right->kind == NODE_NUMBER &&
 	    str_to_u64(node_text(left), &from) && str_to_u64(node_text(right), &taken))
@@ -543,7 +543,7 @@ static void find_enumerator(struct finder *f, const struct node *n, struct expr 
 	    !bind_lookup(f->b))
 		return;
 	struct str name = print_text(f->b->arena, n);
-	if (!lookup_enumerator(f->b->lookup, name, &value, &of))
+	if (!lookup_enumerator(f->b->memory->lookup, name, &value, &of))
 		return;
 	e->kind = EXPR_NUMBER;
 	e->enumerator_of = of;
@@ -647,7 +647,7 @@ static void find_call(struct finder *f, struct node *n, struct expr *e)
 {
 	for (struct node *c = n->child; c; c = c->next)
 		find(f, c);
-	const struct node *macro = script_macro(&f->b->script, n);
+	const struct node *macro = script_macro(&f->b->found.script, n);
 	if (macro) {
 		find_macro(f, macro, n, e);
 		return;
@@ -707,7 +707,7 @@ static void find_string(struct finder *f, struct node *n, struct expr *e)
 static void find_word(struct finder *f, struct node *n, struct expr *e)
 {
 	bool is_parameter = script_is_parameter(f->macro, n);
-	const struct node *macro = is_parameter ? NULL : script_macro(&f->b->script, n);
+	const struct node *macro = is_parameter ? NULL : script_macro(&f->b->found.script, n);
 	if (macro) {
 		find_macro(f, macro, n, e);
 	} else if (is_parameter) {
@@ -857,10 +857,10 @@ static bool is_programs(const struct script_clause *c)
 
 static void find_clause(struct finder *f, struct node *n, size_t i)
 {
-	f->clause = f->b->clauses[i];
+	f->clause = f->b->found.clauses[i];
 	f->scope = n; // variables of each are its own
 	f->macro = n->kind == NODE_MACRO ? n : NULL;
-	f->knows_types = is_programs(f->b->script.clauses.v[i]);
+	f->knows_types = is_programs(f->b->found.script.clauses.v[i]);
 	bind_lookup_from(f->b, i);
 	find_children(f, n);
 	unhide(f, 0); // parameters
@@ -871,12 +871,12 @@ static void find_program(struct finder *f)
 	f->before = f->known;
 	f->known = (struct map){0};
 	f->has_changed = false;
-	for (size_t i = 0; i < f->b->script.clauses.n; i++)
-		find_clause(f, f->b->script.clauses.v[i]->node, i);
+	for (size_t i = 0; i < f->b->found.script.clauses.n; i++)
+		find_clause(f, f->b->found.script.clauses.v[i]->node, i);
 	f->round++;
 }
 
-bool exprtype_find(struct bind *b)
+bool exprtype_find(const struct bind *b)
 {
 	struct finder f = {.b = b, .good = true, .has_changed = true};
 	while (f.has_changed && f.round < MAX_ROUNDS)

@@ -7,7 +7,7 @@
  * one clause is known in all, so the pass over the program is repeated until it finds nothing new.
  * What is not known stays unknown.
  *
- *	exprtype_find(b);		// b->script.program->...->expr
+ *	exprtype_find(b);		// b->found.script.program->...->expr
  *	if (n->expr && n->expr->is_place)
  *		lower(n);
  */
@@ -22,7 +22,7 @@
  * Finds the types of all expressions of the clauses. False, with errors, for members that a struct
  * does not have and indices beyond an array.
  */
-bool exprtype_find(struct bind *b);
+bool exprtype_find(const struct bind *b);
 
 /** A struct or array in memory, all of which can be read; *@size is its bytes. */
 bool exprtype_is_whole(const struct expr *e, uint64_t *size);

@@ -5,8 +5,9 @@
 
 bool naming_has_addresses(const struct bind *b, size_t clause)
 {
-	const struct attach_clause *c = b->clauses[clause];
-	return b->proc && b->scope != BIND_HOST && b->n_pids <= 1 && c->has_user && !c->has_other;
+	const struct attach_clause *c = b->found.clauses[clause];
+	return b->given->proc && b->found.scope != BIND_HOST && b->given->n_pids <= 1 &&
+	       c->has_user && !c->has_other;
 }
 
 bool naming_is_usym(const struct bind *b, size_t clause, const struct node *n)
@@ -15,7 +16,7 @@ bool naming_is_usym(const struct bind *b, size_t clause, const struct node *n)
 	       naming_has_addresses(b, clause);
 }
 
-bool naming_find_enum(struct bind *b, size_t clause, const struct node *n,
+bool naming_find_enum(const struct bind *b, size_t clause, const struct node *n,
 		      const struct enumtab **ret)
 {
 	const struct node *second = n->child ? n->child->next : NULL;

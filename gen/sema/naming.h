@@ -18,7 +18,7 @@ bool naming_is_usym(const struct bind *b, size_t clause, const struct node *n);
  * Is @n, in clause @clause, an enum_name(T, x) or like @table[x]? *ret are the names that it chooses
  * from; NULL: there are none.
  */
-bool naming_find_enum(struct bind *b, size_t clause, const struct node *n,
+bool naming_find_enum(const struct bind *b, size_t clause, const struct node *n,
 		      const struct enumtab **ret);
 
 #endif

@@ -26,7 +26,7 @@ static bool is_of_ends(const struct attach_clause *c)
 	return c->near.places.n && c->near.places.n == c->clause->attach.n;
 }
 
-static struct result read(struct bind *b, const struct attach_clause *c)
+static struct result read(const struct bind *b, const struct attach_clause *c)
 {
 	struct result r = {0};
 	for (size_t i = 0; i < c->near.places.n; i++) {
@@ -47,24 +47,24 @@ static struct result read(struct bind *b, const struct attach_clause *c)
 	return r;
 }
 
-static const struct result *result_of(struct bind *b, const struct attach_clause *c)
+static const struct result *result_of(const struct bind *b, const struct attach_clause *c)
 {
-	struct result *known = map_get_ptr(&b->results, c->clause->node);
+	struct result *known = map_get_ptr(&b->memory->results, c->clause->node);
 	if (known)
 		return known;
 	known = arena_new(b->arena, struct result);
 	if (is_of_ends(c))
 		*known = read(b, c);
-	map_put_ptr(b->arena, &b->results, c->clause->node, known);
+	map_put_ptr(b->arena, &b->memory->results, c->clause->node, known);
 	return known;
 }
 
-struct ctype *result_type(struct bind *b, const struct attach_clause *c)
+struct ctype *result_type(const struct bind *b, const struct attach_clause *c)
 {
 	return result_of(b, c)->type;
 }
 
-const char *result_why_none(struct bind *b, const struct attach_clause *c)
+const char *result_why_none(const struct bind *b, const struct attach_clause *c)
 {
 	return result_of(b, c)->why_none;
 }

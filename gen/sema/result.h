@@ -17,8 +17,8 @@
  * The type that all functions of @c return: a number or pointer of at most 8 bytes. NULL: not known,
  * not one, or @c has other probes. Debug information is read when it is first asked for.
  */
-struct ctype *result_type(struct bind *b, const struct attach_clause *c);
+struct ctype *result_type(const struct bind *b, const struct attach_clause *c);
 /** Why `retval` of @c is no value of the program: "f() returns nothing"; NULL: not known to be so. */
-const char *result_why_none(struct bind *b, const struct attach_clause *c);
+const char *result_why_none(const struct bind *b, const struct attach_clause *c);
 
 #endif

@@ -49,7 +49,7 @@ static void find_calls(struct strings *s, struct node *n, unsigned above)
 
 void strings_find(const struct bind *b, const struct script_clause *c, struct strings *ret)
 {
-	const struct map *variables = uses_variables(&b->uses, c);
+	const struct map *variables = uses_variables(&b->found.uses, c);
 	*ret = (struct strings){.arena = b->arena};
 	for (struct map_entry *e = NULL; (e = map_next(variables, e));)
 		ret->n_variables += gets_text(e->value);
@@ -75,9 +75,10 @@ unsigned strings_printed(const struct node *n)
 
 unsigned strings_limit(const struct bind *b, unsigned strings)
 {
-	unsigned limit = dialect_max_strlen(b->version, strings);
-	unsigned ceiling = dialect_strlen_ceiling(b->version, strings);
-	unsigned wanted = b->longest_string < UINT32_MAX ? b->longest_string + 1 : UINT32_MAX;
+	unsigned limit = dialect_max_strlen(b->given->version, strings);
+	unsigned ceiling = dialect_strlen_ceiling(b->given->version, strings);
+	unsigned wanted =
+	    b->made->longest_string < UINT32_MAX ? b->made->longest_string + 1 : UINT32_MAX;
 	if (wanted <= limit)
 		return limit;
 	return wanted < ceiling ? wanted : ceiling;

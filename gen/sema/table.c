@@ -8,9 +8,10 @@
 /** Only read, in all clauses of the program? And where first. */
 static bool is_only_read(const struct bind *b, struct str map, const struct token **ret_at)
 {
-	const struct use *u = uses_of_map(&b->uses, map);
+	const struct use *u = uses_of_map(&b->found.uses, map);
 	*ret_at = u ? u->at : NULL;
-	return u && !(uses_do_with_map(&b->uses, map) & (USE_WRITES | USE_EMPTIES | USE_DELETE));
+	return u &&
+	       !(uses_do_with_map(&b->found.uses, map) & (USE_WRITES | USE_EMPTIES | USE_DELETE));
 }
 
 static bool is_word(const struct token *t)
@@ -19,7 +20,7 @@ static bool is_word(const struct token *t)
 }
 
 /** `enum MAP TYPE [PREFIX]`; TYPE may be written `enum x` and with C++ scopes, MAP with @. */
-static bool parse_pragma(struct bind *b, const struct pp_pragma *p, struct bind_table *ret)
+static bool parse_pragma(const struct bind *b, const struct pp_pragma *p, struct bind_table *ret)
 {
 	const struct token *t = p->tokens->next; // behind `enum`
 	struct diag_place place = tok_place(p->tokens);
@@ -60,23 +61,23 @@ static bool parse_pragma(struct bind *b, const struct pp_pragma *p, struct bind_
 }
 
 /** The clauses that read @map tell whose enum is meant, if units have different ones. */
-static struct lookup *lookup_for(struct bind *b, struct str map)
+static struct lookup *lookup_for(const struct bind *b, struct str map)
 {
 	struct lookup *lk = bind_lookup(b);
 	struct context *near = arena_new(b->arena, struct context);
-	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		const struct context *its = &b->clauses[i]->near;
+	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
+		const struct context *its = &b->found.clauses[i]->near;
 		bool reads = false;
-		for (const struct use *u = uses_of_map(&b->uses, map); u; u = u->next)
-			reads |= u->clause == b->script.clauses.v[i];
+		for (const struct use *u = uses_of_map(&b->found.uses, map); u; u = u->next)
+			reads |= u->clause == b->found.script.clauses.v[i];
 		for (size_t k = 0; k < its->places.n && reads; k++)
 			context_add(b->arena, near, its->places.v[k].src, its->places.v[k].addr);
 	}
-	dwtypes_ask_from(b->dwarf, near->places.n ? near : b->all_near);
+	dwtypes_ask_from(b->memory->dwarf, near->places.n ? near : b->memory->all_near);
 	return lk;
 }
 
-static bool find_names(struct bind *b, struct bind_table *w)
+static bool find_names(const struct bind *b, struct bind_table *w)
 {
 	if (!w->is_sought) {
 		w->is_found = enumtab_lookup(lookup_for(b, w->map), w->type, &w->names) ||
@@ -88,17 +89,18 @@ static bool find_names(struct bind *b, struct bind_table *w)
 	return w->is_found;
 }
 
-const struct enumtab *table_names(struct bind *b, struct str name)
+const struct enumtab *table_names(const struct bind *b, struct str name)
 {
-	for (size_t i = 0; i < b->tables.n && b->files; i++)
-		if (str_eq(b->tables.v[i].map, name))
-			return find_names(b, &b->tables.v[i]) ? &b->tables.v[i].names : NULL;
+	for (size_t i = 0; i < b->found.tables.n && b->given->files; i++)
+		if (str_eq(b->found.tables.v[i].map, name))
+			return find_names(b, &b->found.tables.v[i]) ? &b->found.tables.v[i].names
+								    : NULL;
 	return NULL;
 }
 
 static bool collect_pragmas(struct bind *b, struct map *named)
 {
-	const struct pp *pp = b->pp;
+	const struct pp *pp = b->found.pp;
 	bool good = true;
 	for (size_t i = 0; i < pp->pragmas.n; i++) {
 		struct bind_table w;
@@ -111,7 +113,7 @@ static bool collect_pragmas(struct bind *b, struct map *named)
 					  "#pragma enum: map @" STR_FMT " already has a table",
 					  STR_ARG(w.map));
 		} else {
-			vec_push(b->arena, &b->tables, w);
+			vec_push(b->arena, &b->found.tables, w);
 		}
 	}
 	return good;
@@ -119,15 +121,15 @@ static bool collect_pragmas(struct bind *b, struct map *named)
 
 static bool collect_conf(struct bind *b, struct map *named)
 {
-	b->listed = arena_new(b->arena, struct enumconf);
-	if (b->conf && !enumconf_load(b->arena, b->diag, b->conf, b->listed))
+	b->found.listed = arena_new(b->arena, struct enumconf);
+	if (b->given->conf && !enumconf_load(b->arena, b->diag, b->given->conf, b->found.listed))
 		return false;
-	for (size_t i = 0; i < b->listed->entries.n; i++) {
-		const struct enumconf_entry *e = &b->listed->entries.v[i];
+	for (size_t i = 0; i < b->found.listed->entries.n; i++) {
+		const struct enumconf_entry *e = &b->found.listed->entries.v[i];
 		const struct token *at;
 		if (!is_only_read(b, e->map, &at) || !map_add(b->arena, named, e->map))
 			continue;
-		vec_push(b->arena, &b->tables,
+		vec_push(b->arena, &b->found.tables,
 			 (struct bind_table){.map = e->map,
 					     .type = e->type,
 					     .prefix = e->prefix,
@@ -136,7 +138,7 @@ static bool collect_conf(struct bind *b, struct map *named)
 	return true;
 }
 
-bool table_find_names(struct bind *b, struct bind_table *w)
+bool table_find_names(const struct bind *b, struct bind_table *w)
 {
 	return find_names(b, w) ||
 	       lookup_say_unknown(lookup_for(b, w->map), &w->place, "enum", w->type, NAME_ENUM);

@@ -25,14 +25,14 @@ struct bind_table {
 };
 
 /**
- * Sets b->listed and b->tables by the pragmas and the list, before anything is changed. False after an error: a
+ * Sets b->found.listed and b->found.tables by the pragmas and the list, before anything is changed. False after an error: a
  * pragma with wrong words.
  */
 bool table_find_all(struct bind *b);
 /** Fills in the names of @w. An error for a type that is not there. */
-bool table_find_names(struct bind *b, struct bind_table *w);
+bool table_find_names(const struct bind *b, struct bind_table *w);
 
 /** What a table in the map @name, without @, would have; NULL: none is asked for, or there is no such enum. */
-const struct enumtab *table_names(struct bind *b, struct str name);
+const struct enumtab *table_names(const struct bind *b, struct str name);
 
 #endif

@@ -11,7 +11,7 @@
 #include "btf/kbtf.h"
 
 struct targettype {
-	struct bind *b;
+	const struct bind *b;
 	struct closure closure;
 	struct kbtf *kernel; // NULL when it has no BTF
 	bool kernel_tried;
@@ -120,12 +120,12 @@ struct ctype *targettype_builtin(struct arena *a, struct str name)
 
 bool targettype_is_own(const struct bind *b, struct str name)
 {
-	return map_get(&b->types->own, name) != NULL;
+	return map_get(&b->found.types->own, name) != NULL;
 }
 
 bool targettype_defines(const struct bind *b, struct str name)
 {
-	return map_get(&b->types->own_names, name) != NULL;
+	return map_get(&b->found.types->own_names, name) != NULL;
 }
 
 /** What @type points at, with what it is called by; NULL for what no cast can name. */
@@ -161,7 +161,7 @@ bool targettype_can_point(struct ctype *type)
 	return named_pointee(type, &name) != NULL;
 }
 
-struct str targettype_pointer(struct bind *b, struct ctype *type)
+struct str targettype_pointer(const struct bind *b, struct ctype *type)
 {
 	struct str name, tag;
 	struct ctype *to = named_pointee(type, &name);
@@ -174,7 +174,7 @@ struct str targettype_pointer(struct bind *b, struct ctype *type)
 		if (!targettype_is_own(b, to->name))
 			return STR("");
 		tag = to->name; // the program only declares it, the script defines it
-	} else if (!closure_add(&b->types->closure, to, name, &tag)) {
+	} else if (!closure_add(&b->found.types->closure, to, name, &tag)) {
 		return STR("");
 	}
 	return str_printf(b->arena, "%s " STR_FMT " *",
@@ -213,7 +213,7 @@ static bool is_taken(void *ctx, struct str tag)
 	struct ctype *unused;
 	if (map_get(&r->own, tag) || kernel_has(r, tag))
 		return true;
-	if (r->b->pp->n_c_headers && !str_has_prefix(tag, STR(CLOSURE_PREFIX)))
+	if (r->b->found.pp->n_c_headers && !str_has_prefix(tag, STR(CLOSURE_PREFIX)))
 		return true; // what they define is not known here
 	if (!r->avoids_program)
 		return false;
@@ -222,13 +222,13 @@ static bool is_taken(void *ctx, struct str tag)
 	       (lk && lookup_type(lk, tag, NAME_TYPES, &unused));
 }
 
-bool targettype_is_free(struct bind *b, struct str name)
+bool targettype_is_free(const struct bind *b, struct str name)
 {
-	struct kbtf *k = kernel_btf(b->types);
+	struct kbtf *k = kernel_btf(b->found.types);
 	struct str spelled = cname_ident(b->arena, name, true);
 	return str_is_ident(name) && str_eq(spelled, name) && !vocabulary_is_builtin(name) &&
-	       !map_get(&b->types->own, name) && !map_get(&b->types->own_names, name) &&
-	       !b->pp->n_c_headers &&
+	       !map_get(&b->found.types->own, name) && !map_get(&b->found.types->own_names, name) &&
+	       !b->found.pp->n_c_headers &&
 	       !(k && (kbtf_has_tag(k, name) || kbtf_has_enumerator(k, name)));
 }
 
@@ -243,7 +243,7 @@ static bool follow(void *ctx, struct ctype *owner, const struct ctype_member *m)
  * The words that stand for a number type in every bpftrace: "int32", or "int64)(int32" to carry the
  * sign.
  */
-static const char *scalar_name(struct bind *b, struct ctype *t, bool is_bare)
+static const char *scalar_name(const struct bind *b, struct ctype *t, bool is_bare)
 {
 	bool is_signed = t->is_signed && t->kind != CTYPE_BOOL;
 	if (t->size != 1 && t->size != 2 && t->size != 4 && t->size != 8)
@@ -305,7 +305,7 @@ bool targettype_is_kernel_clause(const struct script_clause *c)
 static bool miss(struct targettype *r, const struct attach_clause *c,
 		 const struct targettype_name *name, const struct node *n)
 {
-	struct bind *b = r->b;
+	const struct bind *b = r->b;
 	struct diag_place place = tok_place(name->last);
 	if (!kernel_has(r, name->name))
 		return lookup_say_unknown(bind_lookup(b), &place, "type", name->name, NAME_TYPES);
@@ -317,10 +317,10 @@ static bool miss(struct targettype *r, const struct attach_clause *c,
 	return true;
 }
 
-bool targettype_find(struct bind *b, const struct attach_clause *c, const struct node *n,
+bool targettype_find(const struct bind *b, const struct attach_clause *c, const struct node *n,
 		     struct targettype_name *name, struct ctype **ret)
 {
-	struct targettype *r = b->types;
+	struct targettype *r = b->found.types;
 	struct lookup *lk = bind_lookup(b);
 	return lk && targettype_read(r->b->arena, n, name) &&
 	       !map_get(&r->own, bare_name(name->name)) &&
@@ -329,10 +329,10 @@ bool targettype_find(struct bind *b, const struct attach_clause *c, const struct
 	       lookup_type(lk, name->name, NAME_TYPES, ret);
 }
 
-bool targettype_spell(struct bind *b, const struct attach_clause *c, const struct node *n,
+bool targettype_spell(const struct bind *b, const struct attach_clause *c, const struct node *n,
 		      bool is_cast, struct str *ret)
 {
-	struct targettype *r = b->types;
+	struct targettype *r = b->found.types;
 	struct targettype_name name = {0};
 	struct ctype *type;
 	*ret = STR("");
@@ -345,7 +345,7 @@ bool targettype_spell(struct bind *b, const struct attach_clause *c, const struc
 }
 
 /** `offsetof(TYPE, path)` as a number. */
-static bool fold_offset(struct bind *b, const struct node *call, struct ctype *type,
+static bool fold_offset(const struct bind *b, const struct node *call, struct ctype *type,
 			struct str *ret)
 {
 	const struct node *path = call->child->next;
@@ -362,7 +362,7 @@ static bool fold_offset(struct bind *b, const struct node *call, struct ctype *t
 	return true;
 }
 
-bool targettype_fold(struct bind *b, const struct attach_clause *c, const struct node *call,
+bool targettype_fold(const struct bind *b, const struct attach_clause *c, const struct node *call,
 		     struct str *ret)
 {
 	const struct node *first = call->child;
@@ -410,9 +410,9 @@ static void rename_own(struct targettype *r, struct token *list)
 {
 	struct arena *a = r->b->arena;
 	struct map renamed = {0};
-	for (size_t i = 0; i < r->b->script.definitions.n; i++) {
+	for (size_t i = 0; i < r->b->found.script.definitions.n; i++) {
 		struct str *tag = arena_new(a, struct str),
-			   own = script_tag(r->b->script.definitions.v[i]);
+			   own = script_tag(r->b->found.script.definitions.v[i]);
 		*tag = str_printf(a, CLOSURE_PREFIX STR_FMT, STR_ARG(own));
 		while (is_taken(r, *tag))
 			*tag = str_printf(a, STR_FMT "_", STR_ARG(*tag));
@@ -429,32 +429,32 @@ static void rename_own(struct targettype *r, struct token *list)
 static void collect_own(struct targettype *r)
 {
 	struct arena *a = r->b->arena;
-	for (size_t i = 0; i < r->b->script.definitions.n; i++) {
-		const struct node *d = r->b->script.definitions.v[i];
+	for (size_t i = 0; i < r->b->found.script.definitions.n; i++) {
+		const struct node *d = r->b->found.script.definitions.v[i];
 		map_add(a, &r->own, script_tag(d));
 		for (const struct token *t = d->first; t != d->last; t = t->next)
 			if (t->kind == TOK_IDENT)
 				map_add(a, &r->own_names, t->text);
 	}
-	for (struct map_entry *e = NULL; (e = map_next(&r->b->pp->header_tags, e));)
+	for (struct map_entry *e = NULL; (e = map_next(&r->b->found.pp->header_tags, e));)
 		map_add(a, &r->own, e->key);
-	for (struct map_entry *e = NULL; (e = map_next(&r->b->pp->header_names, e));)
+	for (struct map_entry *e = NULL; (e = map_next(&r->b->found.pp->header_names, e));)
 		map_add(a, &r->own_names, e->key);
 }
 
 void targettype_begin(struct bind *b)
 {
-	struct targettype *r = b->types = arena_new(b->arena, struct targettype);
+	struct targettype *r = b->found.types = arena_new(b->arena, struct targettype);
 	struct closure_options opt = {
 	    .follow = follow, .is_taken = is_taken, .ctx = r, .for_bpftrace = true};
 	r->b = b;
-	r->avoids_program =
-	    dialect_prefers_program_types(b->version) && has_function_clause(&b->script);
+	r->avoids_program = dialect_prefers_program_types(b->given->version) &&
+			    has_function_clause(&b->found.script);
 	closure_init(&r->closure, b->arena, b->diag, &opt);
 	collect_own(r);
 	if (r->avoids_program)
-		rename_own(r, b->script.program->first);
-	node_walk(b->script.program, collect_accessed, r);
+		rename_own(r, b->found.script.program->first);
+	node_walk(b->found.script.program, collect_accessed, r);
 }
 
 void targettype_prepend(struct arena *a, struct token **list, struct str text)
@@ -466,9 +466,9 @@ void targettype_prepend(struct arena *a, struct token **list, struct str text)
 	*list = added;
 }
 
-bool targettype_define(struct bind *b, struct token **list)
+bool targettype_define(const struct bind *b, struct token **list)
 {
-	struct targettype *r = b->types;
+	struct targettype *r = b->found.types;
 	struct cprint_options opt = {0};
 	struct code text;
 	code_init(&text);
@@ -479,8 +479,8 @@ bool targettype_define(struct bind *b, struct token **list)
 	return good;
 }
 
-void targettype_end(struct bind *b)
+void targettype_end(const struct bind *b)
 {
-	if (b->types)
-		kbtf_close(b->types->kernel);
+	if (b->found.types)
+		kbtf_close(b->found.types->kernel);
 }

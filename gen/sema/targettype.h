@@ -32,7 +32,7 @@ struct ctype *targettype_builtin(struct arena *a, struct str name);
 /** Probes of the kernel, where a kernel's type or constant is meant. */
 bool targettype_is_kernel_clause(const struct script_clause *c);
 
-/** Makes b->types: which tags are the script's own, and which members it reads. */
+/** Makes b->found.types: which tags are the script's own, and which members it reads. */
 void targettype_begin(struct bind *b);
 /** Is @name, without a keyword, one that the script or its headers define? */
 bool targettype_is_own(const struct bind *b, struct str name);
@@ -50,29 +50,29 @@ bool targettype_can_point(struct ctype *type);
  * What a pointer of type @type must be cast to: `struct x *`, which is defined then, `uint16 *`.
  * Empty where it cannot be.
  */
-struct str targettype_pointer(struct bind *b, struct ctype *type);
+struct str targettype_pointer(const struct bind *b, struct ctype *type);
 /**
  * What bpftrace takes for @n, a NODE_TYPE in clause @c; empty where it takes @n itself. @is_cast: what
  * is cast to a narrow signed number gets 64 bits. An error for a struct that neither target nor kernel has.
  */
-bool targettype_spell(struct bind *b, const struct attach_clause *c, const struct node *n,
+bool targettype_spell(const struct bind *b, const struct attach_clause *c, const struct node *n,
 		      bool is_cast, struct str *ret);
 /**
  * What @n in clause @c names in the target. False when that is nothing, or a type of the template's
  * or the kernel's; @name is empty then when @n spells no type at all.
  */
-bool targettype_find(struct bind *b, const struct attach_clause *c, const struct node *n,
+bool targettype_find(const struct bind *b, const struct attach_clause *c, const struct node *n,
 		     struct targettype_name *name, struct ctype **ret);
 /** The number of a sizeof() or offsetof() of a type of the target; empty for any other call. */
-bool targettype_fold(struct bind *b, const struct attach_clause *c, const struct node *call,
+bool targettype_fold(const struct bind *b, const struct attach_clause *c, const struct node *call,
 		     struct str *ret);
 /** Can an enum of the program's be defined whose tag, or one of whose enumerators, is @name? */
-bool targettype_is_free(struct bind *b, struct str name);
+bool targettype_is_free(const struct bind *b, struct str name);
 /** Puts @text before all others, on lines of its own. */
 void targettype_prepend(struct arena *a, struct token **list, struct str text);
 /** Puts the definitions that are needed before the program. */
-bool targettype_define(struct bind *b, struct token **list);
+bool targettype_define(const struct bind *b, struct token **list);
 /** Gives back the kernel's types, also after an error and without targettype_begin(). */
-void targettype_end(struct bind *b);
+void targettype_end(const struct bind *b);
 
 #endif

@@ -5,7 +5,7 @@
 
 static bool resolve(void *ctx, struct node *n, struct node *parent)
 {
-	struct bind *b = ctx;
+	const struct bind *b = ctx;
 	char path[PATH_MAX];
 	struct token *name = n->first->next;
 	(void)parent;
@@ -21,7 +21,7 @@ static bool resolve(void *ctx, struct node *n, struct node *parent)
 	struct diag_place place = tok_place(name);
 	// bpftrace reads members and arguments wrongly in there as anywhere, and we cannot see
 	// where.
-	if (b->files)
+	if (b->given->files)
 		diag_warning(b->diag, &place,
 			     "macros of an imported file see no types of the target: use #include "
 			     "to bring them in");
@@ -30,5 +30,5 @@ static bool resolve(void *ctx, struct node *n, struct node *parent)
 
 void import_resolve(struct bind *b)
 {
-	node_walk(b->script.program, resolve, b);
+	node_walk(b->found.script.program, resolve, b);
 }

@@ -20,7 +20,7 @@ static bool take_scope(struct bind *b, const struct token *t)
 {
 	struct diag_place place = tok_place(t);
 	if (tok_is(t, "host"))
-		b->scope = BIND_HOST;
+		b->found.scope = BIND_HOST;
 	else if (!tok_is(t, "target"))
 		return diag_error(b->diag, &place, "#pragma scope: expected `target` or `host`");
 	return true;
@@ -36,30 +36,30 @@ bool template_is_for_host(const struct pp *pp)
 }
 
 /** `require bpftrace >= 0.23` */
-static bool take_require(struct bind *b, const struct token *t)
+static bool take_require(const struct bind *b, const struct token *t)
 {
 	struct diag_place place = tok_place(t);
 	unsigned v = 0;
 	if (!tok_is(t, "bpftrace") || !tok_is(t->next, ">=") ||
 	    !dialect_parse(t->next->next->text, &v))
 		return diag_error(b->diag, &place, "#pragma require: expected `bpftrace >= 0.N`");
-	return b->version >= v ||
+	return b->given->version >= v ||
 	       diag_error(b->diag, &place,
 			  "this script needs bpftrace " STR_FMT ", but this is " DIALECT_FMT,
-			  STR_ARG(t->next->next->text), DIALECT_ARG(b->version));
+			  STR_ARG(t->next->next->text), DIALECT_ARG(b->given->version));
 }
 
 /** `gate` */
 static bool take_gate(struct bind *b, const struct token *t)
 {
 	struct diag_place place = tok_place(t);
-	b->has_gate = true;
+	b->found.has_gate = true;
 	return t->kind == TOK_EOF || diag_error(b->diag, &place, "#pragma gate takes no arguments");
 }
 
 static bool take_pragmas(struct bind *b)
 {
-	const struct pp *pp = b->pp;
+	const struct pp *pp = b->found.pp;
 	bool good = true;
 	for (size_t i = 0; i < pp->pragmas.n; i++) {
 		const struct token *t = pp->pragmas.v[i].tokens;
@@ -76,13 +76,13 @@ static bool take_pragmas(struct bind *b)
 /** Every clause is looked at, so that all mistakes are reported in one go. */
 static bool bind_clauses(struct bind *b)
 {
-	struct attach_clause **clauses = b->clauses;
+	struct attach_clause **clauses = b->found.clauses;
 	bool good = check_words(b);
 	good &= attach_add_files(b);
 	attach_choose(b);
-	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		bool bound = attach_bind_clause(b, b->script.clauses.v[i], clauses[i]);
-		good &= check_flags(b, b->script.clauses.v[i]);
+	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
+		bool bound = attach_bind_clause(b, b->found.script.clauses.v[i], clauses[i]);
+		good &= check_flags(b, b->found.script.clauses.v[i]);
 		clauses[i]->is_wrong =
 		    !bound || !namedarg_resolve(b, clauses[i]) || !check_arguments(b, clauses[i]);
 		good &= !clauses[i]->is_wrong;
@@ -95,12 +95,12 @@ static bool bind_clauses(struct bind *b)
  * Lines for bpftrace's clang go where they stood, but before the first clause: it takes none behind
  * it.
  */
-static void place_c_lines(struct bind *b, struct pp *pp)
+static void place_c_lines(const struct bind *b, struct pp *pp)
 {
 	struct token **link = &pp->out;
 	for (size_t i = 0; i < pp->c_lines.n; i++) {
 		struct token *line = pp->c_lines.v[i].directive;
-		while (link != pp->c_lines.v[i].at && *link != b->script.behind_c &&
+		while (link != pp->c_lines.v[i].at && *link != b->found.script.behind_c &&
 		       (*link)->kind != TOK_EOF)
 			link = &(*link)->next;
 		// The next one may have stood here, too.
@@ -110,52 +110,52 @@ static void place_c_lines(struct bind *b, struct pp *pp)
 		*link = line;
 		link = &line->next;
 	}
-	change_first(b->script.program, pp->out);
+	change_first(b->found.script.program, pp->out);
 }
 
 /** cpid and has_cpid, also written as calls: bpftrace has started no program, we have. */
 static bool replace_cpid(void *ctx, struct node *n, struct node *parent)
 {
-	struct bind *b = ctx;
+	const struct bind *b = ctx;
 	bool is_read = n->kind == NODE_NAME || (n->kind == NODE_CALL && !n->child);
 	bool is_has = is_read && tok_is(n->name, "has_cpid");
 	(void)parent;
 	if (is_has || (is_read && tok_is(n->name, "cpid")))
 		change_leaf(b->arena, n, NODE_NUMBER,
-			    str_printf(b->arena, "%d", is_has ? 1 : b->proc->pid));
+			    str_printf(b->arena, "%d", is_has ? 1 : b->given->proc->pid));
 	return true;
 }
 
 /** Reads all that is known of the script by now, and changes nothing. */
-static bool look_at(struct bind *b)
+static bool look_at(const struct bind *b)
 {
-	if (b->lock)
+	if (b->given->lock)
 		lock_add_script(b);
-	return b->is_own || check_script(b);
+	return b->given->is_own || check_script(b);
 }
 
 static bool bind_program(struct bind *b, struct pp *pp)
 {
-	b->pp = pp;
-	if (!script_parse(b->arena, b->diag, pp->out, &b->script) || !take_pragmas(b) ||
+	b->found.pp = pp;
+	if (!script_parse(b->arena, b->diag, pp->out, &b->found.script) || !take_pragmas(b) ||
 	    !optional_collect(b))
 		return false;
-	if (!b->script.clauses.n) {
+	if (!b->found.script.clauses.n) {
 		struct diag_place place = tok_place(pp->out);
 		return diag_error(b->diag, &place, "the script has no probes");
 	}
 	place_c_lines(b, pp);
 	import_resolve(b);
-	if (b->is_started)
-		node_walk(b->script.program, replace_cpid, b);
-	b->clauses = arena_array(b->arena, struct attach_clause *, b->script.clauses.n);
-	for (size_t i = 0; i < b->script.clauses.n; i++)
-		b->clauses[i] = arena_new(b->arena, struct attach_clause);
+	if (b->given->is_started)
+		node_walk(b->found.script.program, replace_cpid, b);
+	b->found.clauses = arena_array(b->arena, struct attach_clause *, b->found.script.clauses.n);
+	for (size_t i = 0; i < b->found.script.clauses.n; i++)
+		b->found.clauses[i] = arena_new(b->arena, struct attach_clause);
 	bool bound =
 	    bind_clauses(b); // if not, clauses that are right so far are looked at all the same
 	// The last that is written into the tree: from here on it is only read.
 	bound = bound && marker_replace_all(b);
-	uses_find(b->arena, &b->script, &b->uses);
+	uses_find(b->arena, &b->found.script, &b->found.uses);
 	targettype_begin(b);
 	if (!exprtype_find(b) || !table_find_all(b) || !look_at(b) || !bound ||
 	    !emit_program(b, &pp->out))
@@ -166,6 +166,8 @@ static bool bind_program(struct bind *b, struct pp *pp)
 bool template_bind(struct bind *b, struct pp *pp)
 {
 	bool good = bind_program(b, pp);
+	if (!b->found.clauses)
+		b->found.script.clauses.n = 0; // nothing is known of them
 	targettype_end(b);
 	return good;
 }

@@ -4,7 +4,7 @@
 
 /** Where a #pragma is read. */
 struct track_line {
-	struct bind *b;
+	const struct bind *b;
 	const struct token *at;
 };
 
@@ -41,8 +41,8 @@ static bool take_word(struct track_line *r, const char *word)
 
 static bool is_traced(const struct bind *b, struct str probe)
 {
-	for (size_t i = 0; i < b->script.clauses.n; i++) {
-		const struct script_clause *c = b->script.clauses.v[i];
+	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
+		const struct script_clause *c = b->found.script.clauses.v[i];
 		for (size_t k = 0; k < c->attach.n; k++) {
 			const struct script_attach *at = &c->attach.v[k];
 			struct str name = at->fields.n ? at->fields.v[at->fields.n - 1] : at->kind;
@@ -136,13 +136,13 @@ bool track_collect(struct bind *b)
 	strbuf_init(&text);
 	struct json j = {.out = &text};
 	json_open(&j, NULL, '[');
-	for (size_t i = 0; i < b->pp->pragmas.n; i++) {
-		const struct token *t = b->pp->pragmas.v[i].tokens;
+	for (size_t i = 0; i < b->found.pp->pragmas.n; i++) {
+		const struct token *t = b->found.pp->pragmas.v[i].tokens;
 		struct track_line r = {b, t->next};
 		if (tok_is(t, "track"))
 			good &= take_line(&r, &j);
 	}
 	json_close(&j, ']');
-	b->tracks = strbuf_take(&text, b->arena);
+	b->found.tracks = strbuf_take(&text, b->arena);
 	return good;
 }

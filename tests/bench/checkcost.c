@@ -7,8 +7,8 @@
 
 #include "check/check.h"
 
-bool __real_check_script(struct bind *b);
-bool __wrap_check_script(struct bind *b);
+bool __real_check_script(const struct bind *b);
+bool __wrap_check_script(const struct bind *b);
 
 static double now(void)
 {
@@ -17,7 +17,7 @@ static double now(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-bool __wrap_check_script(struct bind *b)
+bool __wrap_check_script(const struct bind *b)
 {
 	double start = now();
 	bool good = __real_check_script(b);

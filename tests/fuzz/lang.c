@@ -54,8 +54,10 @@ static void parse_and_bind(struct arena *a, struct diag *d, struct pp *pp, unsig
 	node_walk(program, must_be_sound, NULL);
 	must_print_itself(a, program, pp->out);
 	struct lock lock = {.arena = a};
-	struct bind b = {
-	    .arena = a, .diag = d, .version = version, .files = fuzz_target(), .lock = &lock};
+	struct bind_given given = {.version = version, .files = fuzz_target(), .lock = &lock};
+	struct bind_made made = {0};
+	struct bind_memory memory = {0};
+	struct bind b = {a, d, &given, .made = &made, .memory = &memory};
 	struct program text;
 	program_init(&text);
 	if (template_bind(&b, pp))

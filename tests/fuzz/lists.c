@@ -43,11 +43,13 @@ static void use_lock(struct arena *a, struct diag *d, const char *path, bool has
 	    "sizeof(struct spdk_thread); }\n"
 	    "uprobe:__EXE__:main { @b = NVMF_TGT_RUNNING; }\n";
 	struct lock lock = {.arena = a};
-	struct bind b = {
-	    .arena = a, .diag = d, .version = 27, .files = fuzz_target(), .lock = &lock};
+	struct bind_given given = {.version = 27, .files = fuzz_target(), .lock = &lock};
+	struct bind_made made = {0};
+	struct bind_memory memory = {0};
+	struct bind b = {a, d, &given, .made = &made, .memory = &memory};
 	struct pp pp;
 	pp_init(&pp, a, d);
-	if (has_script && b.files) {
+	if (has_script && given.files) {
 		if (!pp_file(&pp, src_from_text(a, STR("fuzz.bt"), str_from(script))) ||
 		    !template_bind(&b, &pp))
 			fuzz_fail("the script is wrong", str_from(script));
