@@ -40,6 +40,13 @@ struct nameless {
 	bool is_key;
 };
 
+/** An enum of the program made, so that bpftrace itself prints the names of a table. */
+struct defined_enum {
+	const struct enumtab *names;
+	struct str tag;
+	bool is_possible; /**< and is done */
+};
+
 struct emitter {
 	const struct bind *b;
 	struct arena *arena;
@@ -58,8 +65,10 @@ struct emitter {
 
 	struct map tables;	/**< maps that are tables of names */
 	struct map tables_used; /**< those that the program reads */
-	struct map words;	/**< of enums that are defined */
-	struct map keys;	/**< maps whose keys are named: struct key_names * */
+	struct map enums;	/**< map -> struct defined_enum, once it was asked for */
+	struct map words;	/**< of those that are defined */
+	VEC(struct defined_enum *) defined;
+	struct map keys; /**< maps whose keys are named: struct key_names * */
 	// Strings that were written so far, see strings.c: the most of one call or key is what counts.
 	unsigned n_strings, n_reads, most_strings;
 	struct map holders;	       /**< maps that strings are assigned to */

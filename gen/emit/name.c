@@ -47,7 +47,8 @@ struct naming {
 	const struct node *call;
 	struct str format;
 	VEC(struct argument) args;
-	bool splits; /**< a case by itself for names that are missing */
+	bool splits;	/**< a case by itself for names that are missing */
+	unsigned level; /**< of the cases in one another */
 };
 
 // --- look-ups ---
@@ -61,11 +62,12 @@ bool name_find(struct emitter *e, const struct node *n, struct name_lookup *ret)
 		return ret->map.n > 0;
 	}
 	bool is_table = n->kind == NODE_MAP && n->name && map_get(&e->tables, n->name->text);
-	if (is_table)
-		map_add(e->arena, &e->tables_used, n->name->text);
 	// Two keys make none: bpftrace is to refuse those.
 	*ret = (struct name_lookup){is_table ? n->name->text : STR(""), n->child};
-	return is_table && n->child && !n->child->next;
+	bool is_lookup = is_table && n->child && !n->child->next;
+	if (is_table && !is_lookup)
+		tables_read(e, n->name->text);
+	return is_lookup;
 }
 
 static const struct text *emit_key(struct emitter *e, const struct name_lookup *found)
@@ -239,6 +241,22 @@ static const struct text *make_with(struct naming *p, size_t i, const struct tex
 	return make_cases(p, i + 1);
 }
 
+/** The beginning of a line in a block, @level deep. */
+static struct str new_line(unsigned level)
+{
+	static const char tabs[] = "\n\t\t\t\t\t\t\t";
+	return str_slice(STR(tabs), 0, level + 2);
+}
+
+/** `if (TEST) { YES } else { NO }`, whose two sides were made one level deeper. */
+static const struct text *write_if(const struct naming *p, const struct node *n,
+				   const struct text *test, const struct text *yes,
+				   const struct text *no)
+{
+	struct str in = new_line(p->level + 1), out = new_line(p->level);
+	return made(p->e, n, "if (%n) {%t%n%t} else {%t%n%t}", test, in, yes, out, in, no, out);
+}
+
 static const struct text *make_name(struct naming *p, size_t i, const struct shown *s)
 {
 	struct emitter *e = p->e;
@@ -254,9 +272,12 @@ static const struct text *make_name(struct naming *p, size_t i, const struct sho
 	if (!p->splits)
 		return made(e, s->node, "%n%n", keep,
 			    make_with(p, i, name_and_number(p, s, name, key), NAME_AND_NUMBER));
+	p->level++;
 	const struct text *number = make_with(p, i, made(e, s->node, "(int64)%c", key), "ld");
-	return made(e, s->node, "%nif (%n == \"\") { %n } else { %n }", keep, name, number,
-		    make_with(p, i, name, NULL));
+	const struct text *named = make_with(p, i, name, NULL);
+	p->level--;
+	return made(e, s->node, "%n%n", keep,
+		    write_if(p, s->node, made(e, s->node, "%n == \"\"", name), number, named));
 }
 
 static const struct text *make_shown(struct naming *p, size_t i, const struct shown *s)
@@ -265,9 +286,10 @@ static const struct text *make_shown(struct naming *p, size_t i, const struct sh
 		return make_with(p, i, s->text, NULL);
 	if (s->read)
 		return make_name(p, i, s);
-	const struct text *yes = make_shown(p, i, s->yes);
-	return made(p->e, s->node, "if (%n) { %n } else { %n }", s->condition, yes,
-		    make_shown(p, i, s->no));
+	p->level++;
+	const struct text *yes = make_shown(p, i, s->yes), *no = make_shown(p, i, s->no);
+	p->level--;
+	return write_if(p, s->node, s->condition, yes, no);
 }
 
 static const struct text *make_cases(struct naming *p, size_t i)

@@ -34,8 +34,9 @@ static bool add_table(struct emitter *e, struct bind_table *w, struct code *begi
 	const struct bind *b = e->b;
 	if (!table_find_names(b, w) || !check_uses(b, w->map))
 		return false;
-	// Not where all names that it has are given to what is printed behind the program.
-	if (!map_get(&e->tables_used, w->map) && b->given->shapes)
+	// Not where all names that it has are given to what is printed behind the program, or bpftrace has them.
+	const struct defined_enum *def = map_get(&e->enums, w->map);
+	if (!map_get(&e->tables_used, w->map) && (b->given->shapes || (def && def->is_possible)))
 		return true;
 	struct enumtab tab = w->names;
 	if (tab.n_items > dialect_max_table(b->given->version))
@@ -72,62 +73,83 @@ static struct bind_enum_table *find_table(struct emitter *e, struct str map)
 void tables_read(struct emitter *e, struct str map)
 {
 	struct bind_enum_table *t = find_table(e, map);
+	map_add(e->arena, &e->tables_used, map);
 	if (t)
 		t->is_read = true;
 }
 
-/**
- * Can it be defined? Its words must be nobody else's. A value below 0 without a name would be printed as a
- * large one.
- */
-static bool can_define(struct emitter *e, const struct bind_enum_table *t)
+/** The names of @map, the table of an enum_name() or of the script, which then does nothing else with it. */
+static const struct enumtab *names_of(struct emitter *e, struct str map, struct str *tag)
 {
-	struct enumtab tab;
-	if (!t->means || !enumtab_from_type(e->arena, t->means, &tab) || tab.is_signed ||
-	    !tab.n_items || !targettype_is_free(e->b, tab.name) || map_get(&e->words, tab.name))
-		return false;
-	for (size_t i = 0; i < tab.n_items; i++)
-		if (!str_eq(tab.items[i].name, tab.items[i].text) ||
-		    !targettype_is_free(e->b, tab.items[i].name) ||
-		    map_get(&e->words, tab.items[i].name))
-			return false;
-	map_add(e->arena, &e->words, tab.name);
-	for (size_t i = 0; i < tab.n_items; i++)
-		map_add(e->arena, &e->words, tab.items[i].name);
-	return true;
+	const struct bind *b = e->b;
+	const struct bind_enum_table *t = find_table(e, map);
+	*tag = map;
+	if (!t)
+		return b->found.uses.is_open || uses_do_with_map(&b->found.uses, map) != USE_READ
+			   ? NULL
+			   : table_names(b, map);
+	const struct enumtab *names = t->means ? enumtab_of(e->arena, t->means) : NULL;
+	if (names)
+		*tag = names->name;
+	return names;
+}
+
+/** A word of a definition: nobody else has it. */
+static bool is_free(struct emitter *e, struct map *words, struct str word)
+{
+	return targettype_is_free(e->b, word) && !map_get(&e->words, word) &&
+	       map_add(e->arena, words, word);
+}
+
+/** The enum that has what @map has; is_possible: bpftrace can have it. */
+static const struct defined_enum *define(struct emitter *e, struct str map)
+{
+	struct defined_enum *def = map_get(&e->enums, map);
+	struct map words = {0};
+	if (def)
+		return def;
+	def = arena_new(e->arena, struct defined_enum);
+	map_put(e->arena, &e->enums, map, def);
+	def->names = names_of(e, map, &def->tag);
+	// A value below 0 without a name would be printed as a large one.
+	if (!def->names || def->names->is_signed || !def->names->n_items ||
+	    !is_free(e, &words, def->tag))
+		return def;
+	for (size_t i = 0; i < def->names->n_items; i++)
+		if (!is_free(e, &words, def->names->items[i].text))
+			return def;
+	for (struct map_entry *w = NULL; (w = map_next(&words, w));)
+		map_add(e->arena, &e->words, w->key);
+	vec_push(e->arena, &e->defined, def);
+	def->is_possible = true;
+	return def;
 }
 
 bool tables_cast(struct emitter *e, const struct name_lookup *name, struct safe_word *tag)
 {
-	struct bind_enum_table *t = find_table(e, name->map);
 	const struct expr *x = name->key->expr;
 	bool is_certain = x && (x->sign == SIGN_NONE || x->sign == SIGN_UNSIGNED);
 	// One that is no enumerator is an error where it is written.
-	if (!t || !is_certain || node_ungrouped(name->key)->kind == NODE_NUMBER ||
+	if (!is_certain || node_ungrouped(name->key)->kind == NODE_NUMBER ||
 	    !dialect_names_enums(e->b->given->version) || e->makes_records)
 		return false;
-	if (!t->is_asked)
-		t->is_defined = can_define(e, t);
-	t->is_asked = true;
-	return t->is_defined && word_take(ctype_strip(t->means)->name, ALPHABET_WORD, tag);
+	const struct defined_enum *def = define(e, name->map);
+	return def->is_possible && word_take(def->tag, ALPHABET_WORD, tag);
 }
 
 void tables_define(struct emitter *e, struct token **program)
 {
 	struct code c;
 	code_init(&c);
-	for (size_t i = 0; i < e->b->made->enum_tables.n; i++) {
-		struct enumtab tab;
-		if (!e->b->made->enum_tables.v[i].is_defined ||
-		    !enumtab_from_type(e->arena, e->b->made->enum_tables.v[i].means, &tab))
-			continue;
+	for (size_t i = 0; i < e->defined.n; i++) {
+		const struct enumtab *tab = e->defined.v[i]->names;
 		code_z(&c, "enum ");
-		code_ident(&c, tab.name);
+		code_ident(&c, e->defined.v[i]->tag);
 		code_z(&c, " {\n");
-		for (size_t k = 0; k < tab.n_items; k++) {
+		for (size_t k = 0; k < tab->n_items; k++) {
 			code_z(&c, "\t");
-			code_ident(&c, tab.items[k].name);
-			code_f(&c, " = %" PRIu64 ",\n", (uint64_t)tab.items[k].value);
+			code_ident(&c, tab->items[k].text);
+			code_f(&c, " = %" PRIu64 ",\n", (uint64_t)tab->items[k].value);
 		}
 		code_z(&c, "};\n");
 	}

@@ -17,10 +17,7 @@ struct bind_enum_table {
 	struct str type;      /**< as written */
 	struct ctype *means;  /**< the enum; NULL when it is not known */
 	struct diag_place at; /**< the type's first use */
-	// For emit/:
-	bool is_asked;	 /**< whether bpftrace can have the enum itself, */
-	bool is_defined; /**< which is the case */
-	bool is_read;	 /**< the map, all the same */
+	bool is_read;	      /**< emit/: the program reads the map */
 };
 
 /** The map of the table of the enum @means (NULL: not known) that @at calls @type; b->enum_tables gets it. */
