@@ -59,8 +59,9 @@ void text_add_at(struct arena *a, struct text *to, const struct text *part,
 {
 	struct piece *p = add_piece(a, to);
 	p->text = part;
-	p->has_lead = true;
-	p->lead = *lead;
+	struct token *kept = arena_new(a, struct token);
+	*kept = *lead;
+	p->lead = kept;
 	to->size += part->size;
 }
 
@@ -178,8 +179,8 @@ static void put_text(struct printer *p, const struct text *t, bool is_moved)
 	if (!t->is_written && !p->has_lead && t->pieces)
 		set_lead(p, is_moved ? moved(t->at) : *t->at);
 	for (const struct piece *piece = t->pieces; piece; piece = piece->next) {
-		if (piece->has_lead)
-			set_lead(p, piece->lead);
+		if (piece->lead)
+			set_lead(p, *piece->lead);
 		if (!t->is_written && !p->has_lead)
 			set_lead(p, (struct token){0});
 		if (piece->text)

@@ -31,8 +31,7 @@ struct piece {
 	const struct token *from, *to; /**< instead: tokens of the template, both included */
 	const struct map *names;       /**< of these: variables with another name, struct str * */
 	const struct text *text;       /**< instead */
-	bool has_lead;		       /**< it stands where .. */
-	struct token lead;	       /**< .. this token would */
+	const struct token *lead;      /**< it stands where this one would; or NULL */
 };
 
 struct text {

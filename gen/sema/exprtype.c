@@ -32,6 +32,7 @@ struct finder {
 	const struct node
 	    *followed; // a pointer whose member, element or target is read, if it is retval
 	struct map known, before; // name -> struct holder, of this round and the one before
+	struct arena of_rounds[2], *names; // where they are: in the last one
 	VEC(struct hidden) hidden;
 	unsigned round;
 	bool has_changed; // in this round something was found out
@@ -106,7 +107,7 @@ static struct expr of_annotation(struct finder *f, struct node *n)
 /** The key of a variable of this clause, or of a map, in `known`. */
 static struct str key_of(struct finder *f, const struct node *n)
 {
-	struct arena *a = f->b->arena;
+	struct arena *a = f->names;
 	struct str name = n->name ? n->name->text : STR("");
 	if (n->kind == NODE_MAP)
 		return str_printf(a, "@" STR_FMT, STR_ARG(name));
@@ -117,9 +118,9 @@ static struct holder *holder_of(struct finder *f, struct str key)
 {
 	struct holder *h = map_get(&f->known, key);
 	if (!h) {
-		h = arena_new(f->b->arena, struct holder);
+		h = arena_new(f->names, struct holder);
 		h->value.sign = SIGN_OPEN;
-		map_put(f->b->arena, &f->known, key, h);
+		map_put(f->names, &f->known, key, h);
 	}
 	return h;
 }
@@ -245,9 +246,9 @@ static void hide(struct finder *f, const struct node *variable)
 {
 	struct str key = key_of(f, variable);
 	vec_push(f->b->arena, &f->hidden, (struct hidden){key, map_get(&f->known, key)});
-	struct holder *h = arena_new(f->b->arena, struct holder);
+	struct holder *h = arena_new(f->names, struct holder);
 	h->value.sign = SIGN_OPEN;
-	map_put(f->b->arena, &f->known, key, h);
+	map_put(f->names, &f->known, key, h);
 }
 
 static void unhide(struct finder *f, size_t n)
@@ -262,7 +263,7 @@ static void unhide(struct finder *f, size_t n)
 		if (h->was)
 			h->was->value.is_wide |= inner->value.is_wide;
 		if (h->was)
-			map_put(f->b->arena, &f->known, h->name, h->was);
+			map_put(f->names, &f->known, h->name, h->was);
 	}
 }
 
@@ -870,6 +871,8 @@ static void find_program(struct finder *f)
 {
 	f->before = f->known;
 	f->known = (struct map){0};
+	f->names = &f->of_rounds[f->round % 2];
+	arena_reset(f->names);
 	f->has_changed = false;
 	for (size_t i = 0; i < f->b->found.script.clauses.n; i++)
 		find_clause(f, f->b->found.script.clauses.v[i]->node, i);
@@ -879,6 +882,8 @@ static void find_program(struct finder *f)
 bool exprtype_find(const struct bind *b)
 {
 	struct finder f = {.b = b, .good = true, .has_changed = true};
+	arena_init(&f.of_rounds[0]);
+	arena_init(&f.of_rounds[1]);
 	while (f.has_changed && f.round < MAX_ROUNDS)
 		find_program(&f);
 	if (f.has_changed)
@@ -887,5 +892,7 @@ bool exprtype_find(const struct bind *b)
 				    "their types cannot be determined");
 	f.is_last = true;
 	find_program(&f);
+	arena_fini(&f.of_rounds[0]);
+	arena_fini(&f.of_rounds[1]);
 	return f.good;
 }
