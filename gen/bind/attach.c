@@ -163,7 +163,8 @@ static bool has_namesake(struct bind *b, const struct attach_match *m)
 {
 	for (size_t i = 0; i < b->files->list.n; i++) {
 		struct targetfile *tf = &b->files->list.v[i];
-		if (tf != m->file && sdt_find_same(targetfile_probes(b->files, tf), m->probe))
+		if (tf != m->file && sdt_find_named(targetfile_probes(b->files, tf),
+						    m->probe->provider, m->probe->name))
 			return true;
 	}
 	return false;

@@ -35,8 +35,7 @@ static const struct probeargs *args_of(struct bind *b, const struct attach_match
 	return remember(b, &b->probeargs, m);
 }
 
-/** What is known already, or, with b->is_thrifty, at no cost. */
-static const struct probeargs *args_for_check(struct bind *b, const struct attach_match *m)
+const struct probeargs *namedarg_all(struct bind *b, const struct attach_match *m)
 {
 	if (!b->is_thrifty || map_get_ptr(&b->probeargs, m->probe))
 		return args_of(b, m);
@@ -239,13 +238,13 @@ const struct probearg *namedarg_find(struct bind *b, const struct attach_clause 
 
 const struct probearg *namedarg_at(struct bind *b, const struct attach_match *m, unsigned n)
 {
-	const struct probeargs *pa = args_for_check(b, m);
+	const struct probeargs *pa = namedarg_all(b, m);
 	return n < pa->n_args ? &pa->args[n] : NULL;
 }
 
 void namedarg_site(struct bind *b, const struct attach_match *m, struct str *file, unsigned *line)
 {
-	const struct probeargs *pa = args_for_check(b, m);
+	const struct probeargs *pa = namedarg_all(b, m);
 	*file = pa->n_sites ? pa->sites[0].file : STR("");
 	*line = pa->n_sites ? pa->sites[0].line : 0;
 }
