@@ -7,6 +7,7 @@
 
 #include "code/code.h"
 #include "elf/debugfile.h"
+#include "elf/imgsym.h"
 #include "bind/optional.h"
 #include "bind/path.h"
 #include "lang/change.h"

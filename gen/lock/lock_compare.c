@@ -2,7 +2,7 @@
 
 #include "bind/namedarg.h"
 #include "conf/lines.h"
-#include "elf/img.h"
+#include "elf/imgsym.h"
 #include "probe/funcargs.h"
 
 enum { MAX_LINE = 16384 }; // four names, escaped
