@@ -58,11 +58,11 @@ echo '== names of targets go through gen/code'
 out=$(python3 tests/names.py) || complain "$out"
 
 echo "== who reads /proc"
-# target/proc does. base/file names descriptors of ours, bind/path writes paths into programs, elf/debuginfo has one that
+# target/proc does. base/file names descriptors of ours, bind/path writes paths into programs, elf/debugfile has one that
 # cannot exist, and asks how much memory btgen itself has.
 while read -r line; do
 	complain "$line: only target/proc reads /proc"
-done < <(grep -nE '"[^"]*/proc[/"]' gen/*/*.c | grep -vE '^gen/(target/proc|base/file|bind/path|elf/debuginfo)\.c:|#include')
+done < <(grep -nE '"[^"]*/proc[/"]' gen/*/*.c | grep -vE '^gen/(target/proc|base/file|bind/path|elf/debugfile)\.c:|#include')
 
 echo '== nobody behind the parser writes a node'
 # The members of struct node are const for all but these, and a cast would take that away.

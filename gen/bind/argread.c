@@ -3,7 +3,7 @@
 #include <elf.h>
 #include <inttypes.h>
 
-#include "elf/img.h"
+#include "elf/imgsym.h"
 #include "out/dialect.h"
 
 /**

@@ -7,6 +7,7 @@
 
 #include "code/code.h"
 #include "elf/debugfile.h"
+#include "elf/imgsym.h"
 #include "bind/optional.h"
 #include "bind/filter.h"
 #include "bind/path.h"
@@ -166,8 +167,8 @@ static bool has_namesake(const struct bind *b, const struct attach_match *m)
 {
 	for (size_t i = 0; i < b->given->files->list.n; i++) {
 		struct targetfile *tf = &b->given->files->list.v[i];
-		if (tf != m->file &&
-		    sdt_find_same(targetfile_probes(b->given->files, tf), m->probe))
+		if (tf != m->file && sdt_find_named(targetfile_probes(b->given->files, tf),
+						    m->probe->provider, m->probe->name))
 			return true;
 	}
 	return false;

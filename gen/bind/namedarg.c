@@ -35,8 +35,7 @@ static const struct probeargs *args_of(const struct bind *b, const struct attach
 	return remember(b, &b->memory->probeargs, m);
 }
 
-/** What is known already, or, with b->is_thrifty, at no cost. */
-static const struct probeargs *args_for_check(const struct bind *b, const struct attach_match *m)
+const struct probeargs *namedarg_all(const struct bind *b, const struct attach_match *m)
 {
 	if (!b->given->is_thrifty || map_get_ptr(&b->memory->probeargs, m->probe))
 		return args_of(b, m);
@@ -239,14 +238,14 @@ const struct probearg *namedarg_find(const struct bind *b, const struct attach_c
 
 const struct probearg *namedarg_at(const struct bind *b, const struct attach_match *m, unsigned n)
 {
-	const struct probeargs *pa = args_for_check(b, m);
+	const struct probeargs *pa = namedarg_all(b, m);
 	return n < pa->n_args ? &pa->args[n] : NULL;
 }
 
 void namedarg_site(const struct bind *b, const struct attach_match *m, struct str *file,
 		   unsigned *line)
 {
-	const struct probeargs *pa = args_for_check(b, m);
+	const struct probeargs *pa = namedarg_all(b, m);
 	*file = pa->n_sites ? pa->sites[0].file : STR("");
 	*line = pa->n_sites ? pa->sites[0].line : 0;
 }

@@ -25,10 +25,9 @@ bool namedarg_resolve(const struct bind *b, struct attach_clause *c);
 const struct probearg *namedarg_find(const struct bind *b, const struct attach_clause *c,
 				     const struct token *name, unsigned *index);
 
-/**
- * For checks, what is known of argument @n of the probe of @m, with b->is_thrifty maybe less; NULL
- * when it has none. What was read is kept.
- */
+/** For checks, what is known of the probe of @m, with b->is_thrifty at no cost. What was read is kept. */
+const struct probeargs *namedarg_all(const struct bind *b, const struct attach_match *m);
+/** The same of its argument @n; NULL when it has none. */
 const struct probearg *namedarg_at(const struct bind *b, const struct attach_match *m, unsigned n);
 /**
  * Where the file of @m has no debug information, that is an error at @at, and so is all that needs it

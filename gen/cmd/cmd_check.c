@@ -133,7 +133,7 @@ static bool check_lock(struct arena *a, struct diag *d, const struct expand_requ
 		return good && lock_write(&lock, d, req->lock);
 	d->is_strict = req->strict;
 	d->is_forced = req->forced;
-	good &= lock_compare(&x->bind, req->against);
+	good &= lock_check(&x->bind, req->against);
 	return good;
 }
 

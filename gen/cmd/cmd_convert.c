@@ -10,6 +10,7 @@
 #include "cmd/cmd.h"
 #include "cmd/commands.h"
 #include "convert/convert.h"
+#include "convert/format.h"
 
 enum { MAP = CMD_OWN };
 
@@ -21,20 +22,20 @@ static const struct cmd_option list[] = {
 };
 
 struct options {
-	const char *format, *map, *out;
-	enum convert_format which;
+	const struct convert_format *format;
+	const char *map, *out;
 };
 
 static int take(void *ctx, const char *command, int letter, const char *value)
 {
 	struct options *o = ctx;
-	(void)command;
 	if (letter == 'o')
 		o->out = value;
 	else if (letter == MAP)
 		o->map = value;
-	else
-		o->format = value;
+	else if (!(o->format = convert_find(value)))
+		return cmd_usage_error(command, "-f: unknown format '%s': perfetto or folded",
+				       value);
 	return -1;
 }
 
@@ -60,10 +61,7 @@ static int parse(int argc, char **argv, struct options *o)
 		return status;
 	if (!o->format)
 		return cmd_usage_error(argv[0], "give a format: -f perfetto or -f folded");
-	if (!convert_find(o->format, &o->which))
-		return cmd_usage_error(argv[0], "-f: unknown format '%s': perfetto or folded",
-				       o->format);
-	if (o->map && o->which != CONVERT_FOLDED)
+	if (o->map && !o->format->takes_map)
 		return cmd_usage_error(argv[0], "--map is for -f folded");
 	if (o->map && o->map[0] != '@')
 		return cmd_usage_error(argv[0], "--map: '%s' is not the name of a map: @%s", o->map,
@@ -123,7 +121,7 @@ static int convert_file(struct arena *a, struct diag *d, const struct options *o
 	if (o->out && outfile_is_same(is_stdin ? "/dev/stdin" : path, o->out)) {
 		diag_error(d, &at, "is the capture itself: not overwritten");
 	} else if (outfile_begin(a, d, o->out, &out)) {
-		struct convert *c = convert_new(o->which, o->map, d, name);
+		struct convert *c = convert_new(o->format, o->map, d, name);
 		bool good = convert(d, c, fd, name, &out);
 		if (outfile_end(d, &out, good))
 			status = convert_has_skipped(c) ? SKIPPED : CMD_OK;

@@ -1,15 +1,14 @@
 /**
- * btgen diff - what changed between two builds in probes, arguments and enums, and whether scripts
- * rely on it.
+ * btgen diff - what a tracer sees change between two builds, and which scripts rely on it: the facts
+ * of the old one, as a lock in memory (lock/lock.h), compared with the new.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/json.h"
-#include "cmd/commands.h"
 #include "cmd/cmd.h"
-#include "lock/difference.h"
+#include "cmd/commands.h"
 #include "cmd/expand.h"
+#include "lock/lock.h"
 
 /** As diff(1): what is wrong with the input is not a difference. */
 enum { DIFF_SAME = 0, DIFF_CHANGED = 1, DIFF_TROUBLE = 2 };
@@ -23,42 +22,35 @@ static const struct cmd_option list[] = {
     {0},
 };
 
+struct build {
+	const char *path;
+	struct targetfiles files;
+	struct lock lock;
+};
+
 struct options {
 	struct arena arena;
 	struct diag diag;
-	struct expand_request req; /**< -D, -I, version */
-	const char *before, *after;
-	VEC(const char *) scripts;
-	bool json, quiet;
+	struct expand_request req; /**< -D, -I, version, scripts */
+	struct build before, after;
+	VEC(const char *) broken; /**< scripts that cannot be expanded for the new build */
+	bool quiet;
 };
-
-/** A script whose program differs between the builds. */
-struct script_change {
-	const char *script;
-	bool fails;		 /**< it cannot be expanded for the new build */
-	VEC(struct str) was, is; /**< lines that only one program has */
-};
-
-typedef VEC(struct script_change) script_changes;
 
 static int take(void *ctx, const char *command, int letter, const char *value)
 {
 	struct options *o = ctx;
-	if (letter == CMD_JSON)
-		o->json = true;
-	else if (letter == 'q')
-		o->quiet = true;
-	else
+	if (letter != 'q')
 		return expand_take(&o->req, command, letter, value);
+	o->quiet = true;
 	return -1;
 }
 
 static const struct cmd_options options = {
     .usage = "Usage: btgen diff [OPTION]... OLD NEW [SCRIPT]...\n"
-	     "Say what changed between two builds of a program or library: probes, their "
+	     "Report what changed between two builds of a program or library: probes, their "
 	     "arguments, the\n"
-	     "enumerators of their types; and for each SCRIPT whether it would expand to another "
-	     "program.\n"
+	     "enumerators of their types; and with each SCRIPT all else that it reads.\n"
 	     "\n"
 	     "  btgen diff build.old/app build/app bpf/*.bt && echo 'the scripts still work'\n"
 	     "\n",
@@ -68,9 +60,9 @@ static const struct cmd_options options = {
 	"Exit status: 0 nothing changed (with SCRIPTs: nothing that they rely on), 1 it did, 2 "
 	"trouble.\n"
 	"A warning says when a build has no types to compare; the status stays.\n"
-	"What a SCRIPT relies on are its probes, the arguments it uses, and all that goes into "
-	"its\n"
-	"program: enumerators, tables, offsets of the struct members that it reads.\n",
+	"What a SCRIPT relies on is what `btgen check --lock` would write of it: its probes, "
+	"the\n"
+	"arguments, struct members, functions and enumerators that it uses.\n",
     .take = take,
 };
 
@@ -81,229 +73,143 @@ static int parse(int argc, char **argv, struct options *o)
 		status = cmd_usage_error(argv[0], "give the two files to compare: OLD NEW");
 	if (status >= 0)
 		return status;
-	o->before = argv[optind++];
-	o->after = argv[optind++];
+	o->before.path = argv[optind++];
+	o->after.path = argv[optind++];
 	for (; optind < argc; optind++)
-		vec_push(&o->arena, &o->scripts, argv[optind]);
+		vec_push(&o->arena, &o->req.sources, (struct expand_source){argv[optind], false});
 	return status;
 }
 
-struct lines {
-	VEC(struct str) all; // in their order, without empty ones
-	struct map set;
-};
-
-/** @text with @path, which is another one in each program, as __EXE__; lines as views. */
-static void lines_of(struct arena *a, struct str text, struct str path, struct lines *ret)
+static bool read_build(struct options *o, struct build *ret)
 {
-	struct strbuf b;
-	strbuf_init(&b);
-	while (text.n) {
-		const char *hit = path.n ? memmem(text.p, text.n, path.p, path.n) : NULL;
-		size_t n = hit ? (size_t)(hit - text.p) : text.n;
-		strbuf_adds(&b, str_slice(text, 0, n));
-		strbuf_addz(&b, hit ? "__EXE__" : "");
-		text = str_from_offset(text, n + (hit ? path.n : 0));
-	}
-	struct str rest = strbuf_take(&b, a);
-	while (rest.n) {
-		struct str line = str_take_line(&rest);
-		if (!str_trim(line).n)
-			continue;
-		map_add(a, &ret->set, line);
-		vec_push(a, &ret->all, line);
-	}
+	ret->lock.arena = &o->arena;
+	if (!targetfiles_of_file(&o->arena, &o->diag, ret->path, &ret->files))
+		return false;
+	ret->files.signatures = expand_signatures(&o->arena, &o->diag);
+	lock_add_build(&ret->lock, &ret->files);
+	return true;
 }
 
-/**
- * Lines that only one of the programs has. When both have the same, in another order or number
- * (members that changed places), the part between what is equal at the start and at the end.
- */
-static void compare_lines(struct arena *a, const struct lines *was, const struct lines *is,
-			  struct script_change *ret)
+/** Adds what the script relies on in the build; false when it does not work there. */
+static bool add_script(struct options *o, struct expand_source *script, struct build *build)
 {
-	for (size_t i = 0; i < was->all.n; i++)
-		if (!map_get(&is->set, was->all.v[i]))
-			vec_push(a, &ret->was, was->all.v[i]);
-	for (size_t i = 0; i < is->all.n; i++)
-		if (!map_get(&was->set, is->all.v[i]))
-			vec_push(a, &ret->is, is->all.v[i]);
-	if (ret->was.n || ret->is.n)
-		return;
-	size_t from = 0, n = was->all.n, m = is->all.n;
-	while (from < n && from < m && str_eq(was->all.v[from], is->all.v[from]))
-		from++;
-	while (n > from && m > from && str_eq(was->all.v[n - 1], is->all.v[m - 1]))
-		n--, m--;
-	for (size_t i = from; i < n; i++)
-		vec_push(a, &ret->was, was->all.v[i]);
-	for (size_t i = from; i < m; i++)
-		vec_push(a, &ret->is, is->all.v[i]);
-}
-
-/**
- * Expands @script for both builds; false when that fails for the old one, which says nothing about
- * the new.
- */
-static bool compare_script(struct options *o, struct difference *df, const char *script,
-			   script_changes *changes, size_t *relied)
-{
-	struct arena *a = &o->arena;
-	struct expansion was = {0}, is = {0};
-	struct script_change c = {.script = script};
-	struct lines old_lines = {0}, new_lines = {0};
-	vec_push(a, &o->req.sources, (struct expand_source){script, false});
-	o->req.exe = o->before;
-	unsigned n_errors = o->diag.n_errors;
-	bool good = expand_run(a, &o->diag, &o->req, &was);
-	if (good) {
-		*relied += difference_mark(df, &was.bind, script);
-		o->req.exe = o->after;
-		c.fails = !expand_run(a, &o->diag, &o->req, &is);
-		o->diag.n_errors = n_errors; // an error of the new build is a finding
-		if (!c.fails) {
-			lines_of(a, strbuf_str(&was.program.text), was.files.list.v[0].path,
-				 &old_lines);
-			lines_of(a, strbuf_str(&is.program.text), is.files.list.v[0].path,
-				 &new_lines);
-			compare_lines(a, &old_lines, &new_lines, &c);
-		}
-		if (c.fails || c.was.n || c.is.n)
-			vec_push(a, changes, c);
-		expand_close(&is);
-	}
-	expand_close(&was);
-	o->req.sources.n = 0;
+	struct expansion x = {0};
+	struct expand_request one = o->req;
+	one.sources.v = script;
+	one.sources.n = 1;
+	one.exe = build->path;
+	one.facts = &build->lock;
+	build->lock.script = script->text;
+	bool good = expand_run(&o->arena, &o->diag, &one, &x);
+	if (good)
+		lock_add_tables(&x.bind);
+	build->lock.script = NULL;
+	expand_close(&x);
 	return good;
 }
 
-static const char *kind_text(enum change_kind kind)
+/** A script that does not work with the new build is a finding, and so are the errors about it. */
+static bool read_scripts(struct options *o)
 {
-	static const char *const texts[] = {
-	    "probe removed",	"probe added",	      "arguments",	  "type of argument",
-	    "name of argument", "enumerator removed", "enumerator added", "enumerator value"};
-	return texts[kind];
+	bool good = true;
+	for (size_t i = 0; i < o->req.sources.n; i++) {
+		struct expand_source *script = &o->req.sources.v[i];
+		unsigned n_errors = o->diag.n_errors;
+		if (!add_script(o, script, &o->before)) {
+			good = false;
+			continue;
+		}
+		if (!add_script(o, script, &o->after))
+			vec_push(&o->arena, &o->broken, script->text);
+		o->diag.n_errors = n_errors;
+	}
+	return good;
 }
 
-static void add_change(struct strbuf *b, const struct change *c)
-{
-	bool probe = c->kind <= CHANGE_NAME;
-	strbuf_addz(b, probe ? "probe " : "");
-	strbuf_add_printable(b, c->subject);
-	switch (c->kind) {
-	case CHANGE_PROBE_REMOVED:
-		strbuf_addz(b, " is gone");
-		break;
-	case CHANGE_PROBE_ADDED:
-		strbuf_addz(b, " is new: (");
-		strbuf_add_printable(b, c->is);
-		strbuf_addc(b, ')');
-		break;
-	case CHANGE_COUNT:
-		strbuf_addz(b, ": was (");
-		strbuf_add_printable(b, c->was);
-		strbuf_addz(b, "), is (");
-		strbuf_add_printable(b, c->is);
-		strbuf_addc(b, ')');
-		break;
-	case CHANGE_TYPE:
-	case CHANGE_NAME:
-		strbuf_addf(b, ": arg%u was %s", c->arg, c->kind == CHANGE_NAME ? "called " : "");
-		strbuf_add_printable(b, c->was);
-		strbuf_addz(b, ", is ");
-		strbuf_add_printable(b, c->is);
-		break;
-	case CHANGE_ENUM_REMOVED:
-		strbuf_addz(b, ": no longer has ");
-		strbuf_add_printable(b, c->was);
-		break;
-	case CHANGE_ENUM_ADDED:
-		strbuf_addz(b, ": new ");
-		strbuf_add_printable(b, c->is);
-		break;
-	case CHANGE_ENUM_VALUE:
-		strbuf_addz(b, ": was ");
-		strbuf_add_printable(b, c->was);
-		strbuf_addz(b, ", is ");
-		strbuf_add_printable(b, c->is);
-		break;
-	}
-	for (size_t i = 0; i < c->scripts.n; i++) {
-		strbuf_addz(b, i ? ", " : "  [used by ");
-		strbuf_add_printable(b, str_from(c->scripts.v[i]));
-	}
-	strbuf_addz(b, c->scripts.n ? "]\n" : "\n");
-}
-
-enum { SHOWN_LINES = 20 };
-
-static void add_lines(struct strbuf *b, char sign, const struct str *lines, size_t n)
-{
-	for (size_t i = 0; i < n && i < SHOWN_LINES; i++) {
-		strbuf_addf(b, "  %c ", sign);
-		struct str line = str_trim(lines[i]);
-		strbuf_add_printable(b, str_slice(line, 0, 200));
-		strbuf_addz(b, line.n > 200 ? " ...\n" : "\n");
-	}
-	if (n > SHOWN_LINES)
-		strbuf_addf(b, "  %c ... and %zu more lines\n", sign, n - SHOWN_LINES);
-}
-
-static void print_text(const struct difference *df, const script_changes *scripts)
+static void print_text(const struct options *o, const struct lock_differences *ds)
 {
 	struct strbuf b;
 	strbuf_init(&b);
-	for (size_t i = 0; i < df->changes.n; i++)
-		add_change(&b, &df->changes.v[i]);
-	for (size_t i = 0; i < scripts->n; i++) {
-		const struct script_change *c = &scripts->v[i];
+	for (size_t i = 0; i < ds->list.n; i++) {
+		const struct lock_difference *d = &ds->list.v[i];
+		strbuf_add_printable(&b, d->text);
+		for (size_t k = 0; k < d->fact->scripts.n; k++) {
+			strbuf_addz(&b, k ? ", " : "  [used by ");
+			strbuf_add_printable(&b, str_from(d->fact->scripts.v[k]));
+		}
+		strbuf_addz(&b, d->fact->scripts.n ? "]\n" : "\n");
+	}
+	for (size_t i = 0; i < o->broken.n; i++) {
 		strbuf_addz(&b, "script ");
-		strbuf_add_printable(&b, str_from(c->script));
-		strbuf_addz(&b, c->fails ? " no longer works\n" : " expands to another program:\n");
-		add_lines(&b, '-', c->was.v, c->was.n);
-		add_lines(&b, '+', c->is.v, c->is.n);
+		strbuf_add_printable(&b, str_from(o->broken.v[i]));
+		strbuf_addz(&b, " no longer works\n");
 	}
 	fwrite(b.n ? b.p : "", 1, b.n, stdout);
 	strbuf_fini(&b);
 }
 
-/** A probe that is not there is null; one without arguments is "". */
-static void add_side(struct json *j, const char *key, struct str text)
+/** "probe removed", "type of argument" */
+static struct str change_text(struct arena *a, const struct lock_difference *d)
 {
-	if (text.p)
-		json_str(j, key, text);
-	else
-		json_null(j, key);
+	bool is_argument = str_eqz(str_from(d->kind), "argument");
+	const char *kind = str_eqz(str_from(d->kind), "enum") ? "enumerator" : d->kind;
+	if (d->change == LOCK_CHANGED && str_eqz(str_from(kind), "probe"))
+		return STR("arguments");
+	if (d->change == LOCK_CHANGED && is_argument)
+		return STR("type of argument");
+	if (d->change == LOCK_RENAMED)
+		return STR("name of argument");
+	static const char *const texts[] = {
+	    [LOCK_REMOVED] = " removed",
+	    [LOCK_ADDED] = " added",
+	    [LOCK_CHANGED] = " value",
+	    [LOCK_MOVED] = " moved",
+	};
+	return str_printf(a, "%s%s", kind, texts[d->change]);
 }
 
-static void print_json(const struct difference *df, const script_changes *scripts)
+/** What is not there is null; a probe without arguments is "". */
+static void add_side(struct json *j, struct arena *a, const char *key,
+		     const struct lock_difference *d, struct str text)
 {
+	bool is_part = d->name.n && !str_eqz(str_from(d->kind), "argument");
+	if (!text.p)
+		json_null(j, key);
+	else
+		json_str(j, key,
+			 is_part
+			     ? str_printf(a, STR_FMT " = " STR_FMT, STR_ARG(d->name), STR_ARG(text))
+			     : text);
+}
+
+static void print_json(struct options *o, const struct lock_differences *ds)
+{
+	struct arena *a = &o->arena;
 	struct strbuf b;
 	strbuf_init(&b);
 	struct json j = {.out = &b};
 	json_open(&j, NULL, '[');
-	for (size_t i = 0; i < df->changes.n; i++) {
-		const struct change *c = &df->changes.v[i];
+	for (size_t i = 0; i < ds->list.n; i++) {
+		const struct lock_difference *d = &ds->list.v[i];
 		json_line(&j, "");
 		json_open(&j, NULL, '{');
-		json_str(&j, "change", str_from(kind_text(c->kind)));
-		json_str(&j, "subject", c->subject);
-		if (c->kind == CHANGE_TYPE || c->kind == CHANGE_NAME)
-			json_printf(&j, "arg", "%u", c->arg);
-		add_side(&j, "was", c->was);
-		add_side(&j, "is", c->is);
+		json_str(&j, "change", change_text(a, d));
+		json_str(&j, "subject", d->subject);
+		if (str_eqz(str_from(d->kind), "argument"))
+			json_printf(&j, "arg", STR_FMT, STR_ARG(d->name));
+		add_side(&j, a, "was", d, d->was);
+		add_side(&j, a, "is", d, d->is);
 		json_open(&j, "scripts", '[');
-		for (size_t k = 0; k < c->scripts.n; k++)
-			json_str(&j, NULL, str_from(c->scripts.v[k]));
+		for (size_t k = 0; k < d->fact->scripts.n; k++)
+			json_str(&j, NULL, str_from(d->fact->scripts.v[k]));
 		json_close(&j, ']');
 		json_close(&j, '}');
 	}
-	for (size_t i = 0; i < scripts->n; i++) {
-		const struct script_change *c = &scripts->v[i];
+	for (size_t i = 0; i < o->broken.n; i++) {
 		json_line(&j, "");
 		json_open(&j, NULL, '{');
-		json_str(&j, "change", c->fails ? STR("script fails") : STR("script program"));
-		json_str(&j, "subject", str_from(c->script));
+		json_str(&j, "change", STR("script fails"));
+		json_str(&j, "subject", str_from(o->broken.v[i]));
 		json_close(&j, '}');
 	}
 	json_close_lines(&j);
@@ -311,45 +217,40 @@ static void print_json(const struct difference *df, const script_changes *script
 	strbuf_fini(&b);
 }
 
-static void warn_untyped(struct options *o, const struct difference *df)
+static void warn_untyped(struct options *o)
 {
+	struct str was = o->before.lock.untyped, is = o->after.lock.untyped;
+	const struct str files[] = {was, str_eq(was, is) ? STR("") : is};
 	for (size_t i = 0; i < 2 && !o->quiet; i++)
-		if (df->untyped[i].n && !(i && str_eq(df->untyped[0], df->untyped[1])))
+		if (files[i].n)
 			diag_warning(&o->diag, NULL,
 				     STR_FMT " has no debug information: types and enumerators "
 					     "were not compared",
-				     STR_ARG(df->untyped[i]));
+				     STR_ARG(files[i]));
 }
 
 static int compare(struct options *o)
 {
-	struct arena *a = &o->arena;
-	struct targetfiles before = {0}, after = {0};
-	struct difference df;
-	script_changes scripts = {0};
-	size_t relied = 0;
-	bool good = targetfiles_of_file(a, &o->diag, o->before, &before) &&
-		    targetfiles_of_file(a, &o->diag, o->after, &after);
-	if (good) {
-		difference_find(&df, a, &before, &after);
-		for (size_t i = 0; i < o->scripts.n; i++)
-			good &= compare_script(o, &df, o->scripts.v[i], &scripts, &relied);
-	}
-	good &= !o->diag.n_errors;
-	if (good && o->json)
-		print_json(&df, &scripts);
-	else if (good && !o->quiet)
-		print_text(&df, &scripts);
-	targetfiles_close(&before);
-	targetfiles_close(&after);
-	if (!good)
+	struct lock_differences ds = {0};
+	size_t n = o->broken.n;
+	struct bind_given given = {.files = &o->after.files, .lock = &o->after.lock};
+	struct bind_made made = {0};
+	struct bind_memory memory = {0};
+	struct bind b = {&o->arena, &o->diag, &given, .made = &made, .memory = &memory};
+	lock_compare(&b, &o->before.lock, &ds);
+	if (o->diag.n_errors)
 		return DIFF_TROUBLE;
+	if (o->req.json)
+		print_json(o, &ds);
+	else if (!o->quiet)
+		print_text(o, &ds);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		diag_error(&o->diag, NULL, "cannot write the list");
 		return DIFF_TROUBLE;
 	}
-	size_t n = o->scripts.n ? relied + scripts.n : df.changes.n;
-	warn_untyped(o, &df);
+	for (size_t i = 0; i < ds.list.n; i++)
+		n += !o->req.sources.n || ds.list.v[i].fact->scripts.n;
+	warn_untyped(o);
 	return n ? DIFF_CHANGED : DIFF_SAME;
 }
 
@@ -362,7 +263,11 @@ int cmd_diff(int argc, char **argv)
 	int status = parse(argc, argv, &o);
 	if (status < 0) {
 		expand_choose_version(&o.arena, &o.diag, &o.req);
-		status = compare(&o);
+		bool good =
+		    read_build(&o, &o.before) && read_build(&o, &o.after) && read_scripts(&o);
+		status = good ? compare(&o) : DIFF_TROUBLE;
+		targetfiles_close(&o.before.files);
+		targetfiles_close(&o.after.files);
 	}
 	arena_fini(&o.arena);
 	return status;

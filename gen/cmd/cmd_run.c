@@ -278,7 +278,7 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 	how.heading = strbuf_take(&heading, a);
 	cfg.writer = writer_new(&how, &o->shapes);
 	if (o->converts)
-		cfg.convert = convert_new(o->convert, NULL, d, "the trace");
+		cfg.convert = convert_new(o->converts, NULL, d, "the trace");
 	bool is_ours = trace_is_wanted(&o->req.trace); // nothing in it tells that more are meant
 	bool has_later = o->req.has_children || o->req.cgroup;
 	if ((is_ours || is_several) && !is_host && !has_later && !o->quiet && x->proc)

@@ -11,6 +11,7 @@
 #include "ctype/closure.h"
 #include "ctype/cprint.h"
 #include "btf/kbtf.h"
+#include "elf/imgsym.h"
 
 static const char usage[] =
     "Usage: btgen types -x FILE NAME...\n"

@@ -17,7 +17,7 @@ static const struct cmd commands[] = {
     {"doctor", "say whether this machine and this process can be traced", cmd_doctor},
     {"skeleton", "write a template that prints the probes that match", cmd_skeleton},
     {"probes", "list the USDT probes of a file or a process", cmd_probes},
-    {"diff", "say what changed between two builds, and for which scripts", cmd_diff},
+    {"diff", "report what changed between two builds, and for which scripts", cmd_diff},
     {"embed", "keep the types of probes in a program, for when it is stripped", cmd_embed},
     {"enums", "print tables of enumerator names", cmd_enums},
     {"types", "print C definitions of types", cmd_types},

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "convert/convert.h"
 #include "elf/img.h"
 
 enum {
@@ -72,7 +73,7 @@ static const struct cmd_option list[] = {
 static int take_format(struct run_options *o, const char *command, const char *value)
 {
 	o->format = value;
-	o->converts = convert_find(value, &o->convert);
+	o->converts = convert_find(value);
 	if (!o->converts && strcmp(value, "json") != 0 && strcmp(value, "text") != 0)
 		return cmd_usage_error(
 		    command, "-f: unknown format '%s': text, json, perfetto or folded", value);
@@ -285,10 +286,10 @@ static int check_trace(const struct run_options *o, const char *command)
 		return cmd_usage_error(command, "--stack is for -t: a script prints ustack");
 	if (o->n_events && trace_is_wanted(t) && !trace_is_list(t))
 		return cmd_usage_error(command, "-N is of lines: -T ends what only counts");
-	if (o->converts && o->convert == CONVERT_PERFETTO && trace_is_wanted(t) &&
-	    !trace_is_list(t))
-		return cmd_usage_error(
-		    command, "-f perfetto is of events: --count and --latency only count them");
+	if (o->converts && o->converts->is_of_events && trace_is_wanted(t) && !trace_is_list(t))
+		return cmd_usage_error(command,
+				       "-f %s is of events: --count and --latency only count them",
+				       o->format);
 	if (t->counts && !*t->counts)
 		return cmd_usage_error(command, "--count=: give a KEY, or only --count");
 	if (t->filter && t->filter[strspn(t->filter, " \t\n")] == '\0')
@@ -362,7 +363,7 @@ int run_options_read(int argc, char **argv, struct run_options *o)
 	o->req.args = argv + optind; // behind --
 	bool is_json_file = o->req.out && str_has_suffix(str_from(o->req.out), STR(".json"));
 	o->req.json = o->converts || (o->format ? strcmp(o->format, "json") == 0 : is_json_file);
-	o->sorts |= o->converts; // what lasts is from one record to the next
+	o->sorts |= o->converts != NULL; // what lasts is from one record to the next
 	if (status < 0 && !o->req.raw)
 		status = take_name(o, argv[0]);
 	return status < 0 ? check(o, argv[0]) : status;

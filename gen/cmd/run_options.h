@@ -3,7 +3,7 @@
 #define CMD_RUN_OPTIONS_H
 
 #include "cmd/expand.h"
-#include "convert/convert.h"
+#include "convert/format.h"
 #include "doctor/privilege.h"
 #include "record/writer.h"
 
@@ -11,8 +11,8 @@ struct run_options {
 	struct expand_request req;
 	const char *command, *bpftrace, *ready_file;
 	const char *format; /**< of -f, or NULL */
-	bool converts;	    /**< that is no format of ours: it is made of JSON */
-	enum convert_format convert;
+	const struct convert_format
+	    *converts; /**< that, where it is no format of ours but made of JSON; or NULL */
 	int ready_fd;
 	unsigned long duration; /**< -T, in ms; 0: not given */
 	uint64_t n_events;	/**< -N; 0: not given */

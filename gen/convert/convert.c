@@ -4,15 +4,13 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
-#include "convert/capture.h"
-#include "convert/folded.h"
-#include "convert/timeline.h"
+#include "convert/format.h"
 
 struct convert {
 	struct diag *diag;
 	struct str file;
-	struct timeline *timeline; /**< one of these */
-	struct folded *folded;
+	const struct convert_format *format;
+	void *state; /**< the format's */
 	struct capture_clock clock;
 	struct strbuf part; /**< a line whose end has not come */
 	uint32_t line;	    /**< that was read last */
@@ -21,19 +19,17 @@ struct convert {
 	uint32_t first_skipped;
 };
 
-static const char *const names[] = {"perfetto", "folded"};
+static const struct convert_format *const formats[] = {&timeline_format, &folded_format};
 
-bool convert_find(const char *name, enum convert_format *ret)
+const struct convert_format *convert_find(const char *name)
 {
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(name, names[i]) == 0) {
-			*ret = (enum convert_format)i;
-			return true;
-		}
-	return false;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (strcmp(name, formats[i]->name) == 0)
+			return formats[i];
+	return NULL;
 }
 
-struct convert *convert_new(enum convert_format format, const char *map, struct diag *d,
+struct convert *convert_new(const struct convert_format *format, const char *map, struct diag *d,
 			    const char *file)
 {
 	struct convert *c = calloc(1, sizeof(*c));
@@ -41,10 +37,8 @@ struct convert *convert_new(enum convert_format format, const char *map, struct 
 		base_oom();
 	c->diag = d;
 	c->file = str_from(file);
-	if (format == CONVERT_PERFETTO)
-		c->timeline = timeline_new();
-	else
-		c->folded = folded_new(map);
+	c->format = format;
+	c->state = format->begin(map);
 	return c;
 }
 
@@ -52,29 +46,18 @@ void convert_free(struct convert *c)
 {
 	if (!c)
 		return;
-	timeline_free(c->timeline);
-	folded_free(c->folded);
+	c->format->free(c->state);
 	strbuf_fini(&c->part);
 	free(c);
 }
 
-static bool read_line(struct convert *c, struct str line, struct strbuf *out)
-{
-	struct capture_line l;
-	if (!capture_read(&c->clock, line, &l))
-		return false;
-	if (c->timeline)
-		return timeline_line(c->timeline, &l, out);
-	folded_line(c->folded, &l);
-	return true;
-}
-
 static void take_line(struct convert *c, struct str line, struct strbuf *out)
 {
+	struct capture_line l;
 	c->line++;
 	if (!str_trim(line).n)
 		return;
-	if (read_line(c, line, out))
+	if (capture_read(&c->clock, line, &l) && c->format->line(c->state, &l, out))
 		c->has_records = true;
 	else if (!c->n_skipped++)
 		c->first_skipped = c->line;
@@ -101,8 +84,8 @@ void convert_take(struct convert *c, struct str bytes, struct strbuf *out)
 
 void convert_tail(const struct convert *c, struct strbuf *out)
 {
-	if (c->timeline)
-		timeline_tail(c->timeline, out);
+	if (c->format->tail)
+		c->format->tail(c->state, out);
 }
 
 bool convert_has_skipped(const struct convert *c)
@@ -126,8 +109,5 @@ bool convert_end(struct convert *c, struct strbuf *out)
 		diag_warning(c->diag, &at,
 			     "is no line of -f json: skipped, %" PRIu64 " such line%s in all",
 			     c->n_skipped, c->n_skipped == 1 ? "" : "s");
-	if (c->folded)
-		return folded_end(c->folded, c->diag, out);
-	timeline_end(c->timeline, c->diag, out);
-	return true;
+	return c->format->end(c->state, c->diag, out);
 }

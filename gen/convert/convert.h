@@ -1,7 +1,7 @@
 /**
  * convert - captures of `bpftrace.sh -f json` in the formats of other tools, line by line as they come.
  *
- *	struct convert *c = convert_new(CONVERT_PERFETTO, NULL, d, "capture.json");
+ *	struct convert *c = convert_new(convert_find("perfetto"), NULL, d, "capture.json");
  *	while (read(bytes)) convert_take(c, bytes, &out);
  *	good = convert_end(c, &out);
  *	convert_free(c);
@@ -12,14 +12,13 @@
 #include "base/diag.h"
 #include "base/str.h"
 
-enum convert_format { CONVERT_PERFETTO, CONVERT_FOLDED };
-
 struct convert;
+struct convert_format; // convert/format.h
 
-/** The format of that name, as -f has it. */
-bool convert_find(const char *name, enum convert_format *ret);
-/** @map: of CONVERT_FOLDED, the map to take, or NULL; @file: the name for messages. */
-struct convert *convert_new(enum convert_format format, const char *map, struct diag *d,
+/** The format of that name, as -f has it; NULL: there is none. */
+const struct convert_format *convert_find(const char *name);
+/** @map: the one to take, where the format takes some, or NULL; @file: the name for messages. */
+struct convert *convert_new(const struct convert_format *format, const char *map, struct diag *d,
 			    const char *file);
 void convert_free(struct convert *c);
 /** Takes bytes of the capture, and adds to @out what is ready. Lines that are no records are skipped. */

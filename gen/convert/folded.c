@@ -1,4 +1,4 @@
-#include "convert/folded.h"
+#include "convert/format.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct folded {
 	VEC(struct str) frames; /**< of one stack */
 };
 
-struct folded *folded_new(const char *map)
+static void *begin_folded(const char *map)
 {
 	struct folded *f = calloc(1, sizeof(*f));
 	if (!f)
@@ -28,10 +28,9 @@ struct folded *folded_new(const char *map)
 	return f;
 }
 
-void folded_free(struct folded *f)
+static void free_folded(void *state)
 {
-	if (!f)
-		return;
+	struct folded *f = state;
 	strbuf_fini(&f->line);
 	arena_fini(&f->arena);
 	free(f);
@@ -127,21 +126,23 @@ static void take_entry(struct folded *f, struct str map, struct str entry)
 		count(f, map, n);
 }
 
-void folded_line(struct folded *f, const struct capture_line *l)
+static bool take_line(void *state, const struct capture_line *l, struct strbuf *out)
 {
+	struct folded *f = state;
+	(void)out; // all of it comes at the end
 	struct jsonread r = jsonread_of(l->map.n ? l->entries : l->fields);
 	struct str key, value;
 	f->has_loss |= l->lost.n > 0;
 	if (l->map.n) {
 		if (f->wanted && !str_eqz(l->map, f->wanted))
-			return;
+			return true;
 		jsonread_open(&r, '[');
 		while (jsonread_element(&r, &value))
 			take_entry(f, l->map, value);
-		return;
+		return true;
 	}
 	if (f->wanted || !l->fields.n)
-		return;
+		return true;
 	jsonread_open(&r, '{');
 	while (jsonread_member(&r, &key, &value))
 		if (str_eqz(key, "ustack") && value.p[0] == '[') {
@@ -150,10 +151,12 @@ void folded_line(struct folded *f, const struct capture_line *l)
 			if (f->line.n)
 				count(f, STR(""), 1);
 		}
+	return true;
 }
 
-bool folded_end(struct folded *f, struct diag *d, struct strbuf *out)
+static bool end_folded(void *state, struct diag *d, struct strbuf *out)
 {
+	struct folded *f = state;
 	struct strbuf names;
 	strbuf_init(&names);
 	for (struct map_entry *e = NULL; (e = map_next(&f->maps, e));) {
@@ -181,3 +184,12 @@ bool folded_end(struct folded *f, struct diag *d, struct strbuf *out)
 	}
 	return good;
 }
+
+const struct convert_format folded_format = {
+    .name = "folded",
+    .takes_map = true,
+    .begin = begin_folded,
+    .line = take_line,
+    .end = end_folded,
+    .free = free_folded,
+};

@@ -1,4 +1,4 @@
-#include "convert/timeline.h"
+#include "convert/format.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -77,8 +77,9 @@ struct timeline {
 	struct strbuf name, by, args;
 };
 
-struct timeline *timeline_new(void)
+static void *begin_timeline(const char *map)
 {
+	(void)map;
 	struct timeline *t = calloc(1, sizeof(*t));
 	if (!t)
 		base_oom();
@@ -92,10 +93,9 @@ static void free_open(struct open *o)
 	strbuf_fini(&o->name);
 }
 
-void timeline_free(struct timeline *t)
+static void free_timeline(void *state)
 {
-	if (!t)
-		return;
+	struct timeline *t = state;
 	for (struct map_entry *e = NULL; (e = map_next(&t->threads, e));) {
 		struct thread *thread = e->value;
 		for (size_t i = 0; i < thread->calls.n; i++)
@@ -540,8 +540,9 @@ static void end_capture(struct timeline *t, struct strbuf *out)
 	t->last = 0;
 }
 
-bool timeline_line(struct timeline *t, const struct capture_line *l, struct strbuf *out)
+static bool take_line(void *state, const struct capture_line *l, struct strbuf *out)
 {
+	struct timeline *t = state;
 	if (l->capture.n) {
 		int64_t start;
 		end_capture(t, out);
@@ -569,9 +570,9 @@ bool timeline_line(struct timeline *t, const struct capture_line *l, struct strb
 	return true;
 }
 
-void timeline_tail(const struct timeline *t, struct strbuf *out)
+static void put_tail(const void *state, struct strbuf *out)
 {
-	traceevent_end(&t->events, out);
+	traceevent_end(&((const struct timeline *)state)->events, out);
 }
 
 static void note_missed(const struct timeline *t, struct diag *d)
@@ -587,8 +588,10 @@ static void note_missed(const struct timeline *t, struct diag *d)
 	}
 }
 
-void timeline_end(struct timeline *t, struct diag *d, struct strbuf *out)
+/** What is still open. Tells of tracks that no record was right for, and of records out of order. */
+static bool end_timeline(void *state, struct diag *d, struct strbuf *out)
 {
+	struct timeline *t = state;
 	for (struct map_entry *e = NULL; (e = map_next(&t->threads, e));)
 		put_unfinished(t, e->value, out);
 	for (struct map_entry *e = NULL; (e = map_next(&t->tracks, e));) {
@@ -603,4 +606,15 @@ void timeline_end(struct timeline *t, struct diag *d, struct strbuf *out)
 			     " records are older than the one before them, and what lasts "
 			     "from one to another may be wrong: capture with -s",
 			     t->n_late);
+	return true;
 }
+
+const struct convert_format timeline_format = {
+    .name = "perfetto",
+    .is_of_events = true,
+    .begin = begin_timeline,
+    .line = take_line,
+    .end = end_timeline,
+    .tail = put_tail,
+    .free = free_timeline,
+};

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "elf/debuginfo.h"
+#include "elf/debugfile.h"
 #include "dwarf/dwsite.h"
 #include "dwarf/dwsplit.h"
 

@@ -3,7 +3,7 @@
 #include <dwarf.h>
 #include <string.h>
 
-#include "elf/debuginfo.h"
+#include "elf/debugfile.h"
 #include "dwarf/dwfilter.h"
 #include "dwarf/dwsplit.h"
 

@@ -41,7 +41,7 @@ void dwsite_spend(struct dwsrc *src, uint64_t n_visits_before);
 
 /**
  * The unit that has the code at link-time address @pc, as the file itself lists it, which may be
- * the skeleton of one that is in a .dwo file. In the handle that elf/debuginfo.h gives. False,
+ * the skeleton of one that is in a .dwo file. In the handle that elf/debugfile.h gives. False,
  * without a message, when there is none.
  */
 bool dwsite_listed_unit(struct dwsrc *src, uint64_t pc, Dwarf_Die *ret);

@@ -4,7 +4,7 @@
  * libdw inflates every debug section when it opens a file, and inflating is most of the time on
  * Debian's compressed debug files. Types need .debug_info, .debug_abbrev and the strings, about
  * half of the bytes. So those are inflated into a small ELF image in memory, and libdw opens that.
- * Offsets are those of the file: a DIE can be looked up again in the handle that elf/debuginfo.h
+ * Offsets are those of the file: a DIE can be looked up again in the handle that elf/debugfile.h
  * gives, where its locations are needed.
  */
 #ifndef DWARF_DWSLIM_H

@@ -3,7 +3,7 @@
 #include <dwarf.h>
 
 #include "base/progress.h"
-#include "elf/debuginfo.h"
+#include "elf/debugfile.h"
 #include "dwarf/dwslim.h"
 #include "dwarf/dwsrc_priv.h"
 

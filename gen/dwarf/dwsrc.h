@@ -50,7 +50,7 @@ struct dwsrc {
 	struct arena *arena;
 	struct diag *diag;
 	Dwarf *dbg; /**< the main handle, for types; owned by the image */
-	Elf *slim;  /**< dwslim's, which has types only; NULL: dbg is that of elf/debuginfo.h */
+	Elf *slim;  /**< dwslim's, which has types only; NULL: dbg is that of elf/debugfile.h */
 	VEC(Dwarf *) files;	 /**< main, alternate (dwz), then split units as they are met */
 	bool corrupt;		 /**< it is corrupt, which was reported */
 	struct map splits;	 /**< dwsplit's: which skeletons' files libdw may look for */
@@ -84,7 +84,7 @@ bool dwsrc_open(struct dwsrc *src, const char *wanted_for);
 /**
  * The same, silently, for callers that also need code addresses (dwsite.h): nothing is then
  * decompressed twice. After a call for types alone it gives what that one opened, and dwsite reads
- * the rest from elf/debuginfo.h.
+ * the rest from elf/debugfile.h.
  */
 bool dwsrc_open_whole(struct dwsrc *src);
 

@@ -2,22 +2,26 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-#include "elf/deflate.h"
 #include "base/file.h"
 #include "base/reader.h"
 #include "base/vec.h"
-#include "elf/debuginfo.h"
-#include "elf/img_priv.h"
 #include "elf/debugpackage.h"
+#include "elf/deflate.h"
 
 /**
  * Of larger files the CRC is not computed: the file beside a stranger's program may be one hole.
  */
 #define MAX_CRC ((uint64_t)2 << 30)
+
+/** What libdwfl may take for unpacked symbols; those of the largest programs are some 50 MB. */
+#define MAX_SYMBOLS ((rlim_t)256 << 20)
 
 /** What was searched, and found, for one image. */
 struct debug_search {
@@ -77,6 +81,25 @@ static const char *mismatch(const struct img *img, const struct img *candidate, 
 	if (!file_crc(candidate, &crc))
 		return "cannot be read";
 	return crc == w.crc ? NULL : "has another CRC";
+}
+
+/** Of what was opened. */
+static void close_all(struct img *img)
+{
+	if (img->debuginfo && img->debuginfo->dwfl)
+		dwfl_end(img->debuginfo->dwfl);
+	img->debuginfo = NULL;
+	if (img->search)
+		img_close(img->search->separate);
+	img->search = NULL;
+}
+
+static struct debug_search *begin_search(struct img *img)
+{
+	img->close_debug = close_all;
+	if (!img->search)
+		img->search = arena_new(img->arena, struct debug_search);
+	return img->search;
 }
 
 static void note_looked(struct img *img, struct str where, const char *why)
@@ -192,6 +215,140 @@ static struct img *try_debuglink(struct img *img, struct wanted w)
 	return NULL;
 }
 
+// --- libdw's handles ---
+
+/**
+ * Opens the alternate debug file (dwz) called @link, of build-id @id, that the debug file @img
+ * points at. Returns its descriptor and path (in the image's arena), or -1.
+ */
+static int open_alternate(struct img *img, const char *link, struct str id, struct str *path)
+{
+	begin_search(img);
+	struct wanted w = {.id = id};
+	struct img *found = try_build_id(img, w);
+	if (!found && *link == '/')
+		found = try_file(img, img->root, link, w);
+	if (!found && *link && *link != '/') {
+		struct str dir = dir_of(real_path(img));
+		found = try_file(img, img->root,
+				 arena_printf(img->arena, STR_FMT "%s", STR_ARG(dir), link), w);
+	}
+	if (!found)
+		return -1;
+	int fd = img_check_unpacked(found) ? fcntl(found->fd, F_DUPFD_CLOEXEC, 3) : -1;
+	*path = found->path;
+	img_close(found);
+	return fd;
+}
+
+/** libdwfl never has to find the file itself: it was given. */
+static int no_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
+		  char **file_name, Elf **elf)
+{
+	(void)module, (void)userdata, (void)name, (void)base, (void)file_name, (void)elf;
+	return -1;
+}
+
+/**
+ * The name and build-id in .gnu_debugaltlink of @file, as dwz writes them: the name ends in NUL.
+ */
+static bool read_altlink(struct img *file, struct str *name, struct str *id)
+{
+	struct img_section s;
+	if (!img_find_section(file, ".gnu_debugaltlink", &s))
+		return false;
+	struct reader r;
+	reader_init(&r, s.data.p, s.data.n, file->big);
+	*name = reader_cstr(&r);
+	*id = str_from_offset(s.data, reader_offset(&r));
+	return !r.err && id->n;
+}
+
+/**
+ * Called for the debug file and, with the name that .gnu_debugaltlink holds, for the alternate one.
+ */
+static int find_debuginfo(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
+			  const char *file_name, const char *link, GElf_Word crc, char **found)
+{
+	(void)module, (void)name, (void)base, (void)file_name, (void)crc;
+	struct img *img = *userdata, *file;
+	struct str alt, id;
+	if (!img)
+		return -1;
+	if (link && img_debugfile(img, &file) && read_altlink(file, &alt, &id) &&
+	    str_eqz(alt, link)) {
+		struct str path;
+		int fd = open_alternate(file, link, id, &path);
+		if (fd >= 0)
+			*found = strdup(str_dup(img->arena, path));
+		return fd;
+	}
+	if (!img_separate_file(img, &file))
+		return -1;
+	int fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 3);
+	if (fd >= 0)
+		*found = strdup(str_dup(img->arena, file->path));
+	return fd;
+}
+
+// libdw's own search is kept away from the disk: ours checks what it finds and does not leave the
+// root.
+static char no_folder[] =
+    "/proc/none"; // ENOENT: any other error ends libdwfl's search, debuginfod included
+static char *no_folders = no_folder;
+static const Dwfl_Callbacks callbacks = {
+    .find_elf = no_elf,
+    .find_debuginfo = find_debuginfo,
+    .section_address = dwfl_offline_section_address,
+    .debuginfo_path = &no_folders,
+};
+
+/** A file that libdw maps was cut short under it. */
+static void on_sigbus(int sig)
+{
+	(void)sig;
+	static const char text[] = "btgen: error: a file shrank while it was read\n";
+	ssize_t ignored = write(STDERR_FILENO, text, sizeof(text) - 1);
+	(void)ignored;
+	_exit(1);
+}
+
+static void catch_sigbus(void)
+{
+	struct sigaction old, new = {.sa_handler = on_sigbus};
+	if (sigaction(SIGBUS, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+		sigaction(SIGBUS, &new, NULL);
+}
+
+bool debuginfo_open_module(struct img *img, struct debuginfo **ret)
+{
+	if (!img->debuginfo) {
+		struct debuginfo *di = img->debuginfo = arena_new(img->arena, struct debuginfo);
+		img->close_debug = close_all;
+		catch_sigbus();
+		di->dwfl = dwfl_begin(&callbacks);
+		int fd = fcntl(img->fd, F_DUPFD_CLOEXEC, 3);
+		const char *path = str_dup(img->arena, img->path);
+		if (di->dwfl && fd >= 0) {
+			dwfl_report_begin(di->dwfl);
+			// Base 0 and its own p_vaddr: module addresses are link-time addresses.
+			di->module = dwfl_report_elf(di->dwfl, path, path, fd, 0, true);
+			dwfl_report_end(di->dwfl, NULL, NULL);
+		}
+		if (!di->module && fd >= 0)
+			close(fd);
+		if (di->module) {
+			void **userdata;
+			dwfl_module_info(di->module, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
+			*userdata = img;
+		}
+	}
+	*ret = img->debuginfo;
+	return img->debuginfo->module != NULL;
+}
+
+// --- which file it is ---
+
 /** Asks the servers of DEBUGINFOD_URLS, by libdw's own client. */
 static struct img *try_debuginfod(struct img *img, struct wanted w)
 {
@@ -199,7 +356,9 @@ static struct img *try_debuginfod(struct img *img, struct wanted w)
 	struct debuginfo *di;
 	if (!urls || !*urls || !w.id.n || !debuginfo_open_module(img, &di))
 		return NULL;
-	int fd = debuginfo_ask_servers(di);
+	char *answer = NULL;
+	int fd = dwfl_standard_find_debuginfo(di->module, NULL, NULL, 0, NULL, NULL, 0, &answer);
+	free(answer);
 	if (fd < 0) {
 		note_looked(img, STR("the servers of DEBUGINFOD_URLS"), NULL);
 		return NULL;
@@ -213,9 +372,7 @@ static struct img *try_debuginfod(struct img *img, struct wanted w)
 
 bool img_separate_file(struct img *img, struct img **ret)
 {
-	if (!img->search)
-		img->search = arena_new(img->arena, struct debug_search);
-	struct debug_search *s = img->search;
+	struct debug_search *s = begin_search(img);
 	if (!s->done) {
 		s->done = true;
 		struct wanted w = {.id = img->build_id};
@@ -240,6 +397,50 @@ bool img_debugfile(struct img *img, struct img **ret)
 		return false;
 	*ret = separate;
 	return true;
+}
+
+bool img_debuginfo(struct img *img, struct debuginfo **ret)
+{
+	struct img *file;
+	struct debuginfo *di;
+	if (!img_debugfile(img, &file) || !debuginfo_open_module(img, &di))
+		return false;
+	if (!di->ready) {
+		di->ready = true;
+		di->file = file;
+		di->dwarf = dwfl_module_getdwarf(di->module, &di->bias);
+	}
+	*ret = di;
+	return di->dwarf != NULL;
+}
+
+/** Bytes of this program's data, as RLIMIT_DATA counts them (proc(5), statm); 0: not known. */
+static rlim_t data_in_use(void)
+{
+	unsigned long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+	if (!f || fscanf(f, "%*u %*u %*u %*u %*u %lu", &pages) != 1)
+		pages = 0;
+	if (f)
+		fclose(f);
+	return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+int debuginfo_count_symbols(struct debuginfo *di)
+{
+	// xz makes 7000 bytes of one, and what comes out may be packed again: only memory itself
+	// can be the limit.
+	struct rlimit old, scarce;
+	rlim_t used = data_in_use();
+	if (!used || getrlimit(RLIMIT_DATA, &old) != 0)
+		return dwfl_module_getsymtab(di->module);
+	scarce = old;
+	if (used + MAX_SYMBOLS < old.rlim_cur)
+		scarce.rlim_cur = used + MAX_SYMBOLS;
+	setrlimit(RLIMIT_DATA, &scarce);
+	int n = dwfl_module_getsymtab(di->module);
+	setrlimit(RLIMIT_DATA, &old);
+	return n;
 }
 
 static bool has_symbols(struct img *img)
@@ -311,33 +512,4 @@ void debugfile_note_stripped(struct img *img)
 		  STR_FMT " is stripped: functions that it does not export have no names",
 		  STR_ARG(img->display_path));
 	note_remedy(img);
-}
-
-int debugfile_open_alternate(struct img *img, const char *link, struct str id, struct str *path)
-{
-	if (!img->search)
-		img->search = arena_new(img->arena, struct debug_search);
-	struct wanted w = {.id = id};
-	struct img *found = try_build_id(img, w);
-	if (!found && *link == '/')
-		found = try_file(img, img->root, link, w);
-	if (!found && *link && *link != '/') {
-		struct str dir = dir_of(real_path(img));
-		found = try_file(img, img->root,
-				 arena_printf(img->arena, STR_FMT "%s", STR_ARG(dir), link), w);
-	}
-	if (!found || !img_check_unpacked(found))
-		return -1;
-	int fd = fcntl(found->fd, F_DUPFD_CLOEXEC, 3);
-	*path = found->path;
-	img_close(found);
-	return fd;
-}
-
-void debugfile_close(struct img *img)
-{
-	if (img->search && img->search->separate) {
-		img_close(img->search->separate);
-		img->search->separate = NULL;
-	}
 }

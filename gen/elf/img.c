@@ -282,8 +282,8 @@ void img_close(struct img *img)
 {
 	if (!img)
 		return;
-	debuginfo_close(img);
-	debugfile_close(img);
+	if (img->close_debug)
+		img->close_debug(img);
 	elf_end(img->elf);
 	img->elf = NULL;
 	if (img->fd >= 0)

@@ -3,7 +3,7 @@
  *
  * A hostile file gives an error with its place and never a crash, and costs a limited amount of
  * memory. Contents are read, not mapped: a file that shrinks meanwhile is an error, not a signal.
- * Debug information is debuginfo.h's. Knows nothing of templates. Format: System V gABI, chapters 4
+ * Debug information is debugfile.h's, symbols are imgsym.h's. Knows nothing of templates. Format: System V gABI, chapters 4
  * and 5.
  *
  * libelf (ELF_C_READ) decodes the headers of both classes and byte orders, and decompresses. As
@@ -32,6 +32,9 @@
 
 struct debuginfo;
 struct debug_search;
+struct img;
+
+typedef void img_close_fn(struct img *img);
 
 struct img_section {
 	unsigned index;	 /**< in the section header table, from 1 */
@@ -48,12 +51,6 @@ struct img_section {
 	 * asked for.
 	 */
 	struct str data;
-};
-
-struct img_symbol {
-	struct str name;     /**< without the @VERSION that linkers add */
-	uint64_t addr, size; /**< link-time address; bytes */
-	bool is_local;	     /**< to its file, as far as the linker tells */
 };
 
 struct img {
@@ -74,8 +71,9 @@ struct img {
 
 	bool offline; /**< servers are never asked for its debug file: somebody waits */
 
-	struct debuginfo *debuginfo;  /**< of debuginfo.c; NULL until asked for */
-	struct debug_search *search;  /**< of debugfile.c; NULL until asked for */
+	struct debuginfo *debuginfo;  /**< of debugfile.c; NULL until asked for */
+	struct debug_search *search;  /**< likewise */
+	img_close_fn *close_debug;    /**< gives these two back; NULL: there is nothing */
 	struct Elf *elf;	      /**< libelf's handle, which has the headers */
 	unsigned n_sections, n_phdrs; /**< section 0 is counted */
 	struct str *contents;	      /**< of sections that were read, by index; NULL: none yet */
@@ -160,23 +158,6 @@ size_t img_read_bytes(struct img *img, uint64_t addr, void *buf, size_t n, bool 
  * it from the file (.bss is not in the file).
  */
 bool img_find_data(struct img *img, uint64_t addr, uint64_t *off);
-
-/**
- * Address of a defined function called @name in .symtab or .dynsym; the separate debug file and
- * .gnu_debugdata are read only when these do not have it. False without a message when there is
- * none.
- */
-bool img_find_function(struct img *img, struct str name, uint64_t *ret);
-/** The symbols of the function at @addr are all local to their file, or there are none. */
-bool img_is_local(struct img *img, uint64_t addr);
-/**
- * Calls @fn for each defined function, as img_find_function() sees them, until it returns false.
- */
-void img_walk_functions(struct img *img, bool (*fn)(void *ctx, const struct img_symbol *sym),
-			void *ctx);
-/** The same for each defined function and variable. */
-void img_walk_symbols(struct img *img, bool (*fn)(void *ctx, const struct img_symbol *sym),
-		      void *ctx);
 
 /** A field whose size depends on the class: an address, an offset. */
 uint64_t img_read_word(struct reader *r, const struct img *img);

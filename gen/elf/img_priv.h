@@ -1,6 +1,5 @@
 /**
- * img_priv - what the files share that make an image: headers and sections, and the debug files,
- * which are closed with it.
+ * img_priv - what the files share that make an image: its headers, and its sections.
  */
 #ifndef ELF_IMG_PRIV_H
 #define ELF_IMG_PRIV_H
@@ -14,9 +13,5 @@ bool img_has_bytes(const struct img *img, uint64_t off, uint64_t size);
 /** The header of section @index, its name as an offset; false past the end of the table. */
 bool img_decode_section(const struct img *img, unsigned index, struct img_section *ret,
 			uint32_t *name);
-
-/** The debug files that were opened for @img, and libdw's handles. */
-void debugfile_close(struct img *img);
-void debuginfo_close(struct img *img);
 
 #endif

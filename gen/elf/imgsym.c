@@ -1,11 +1,10 @@
-/** imgsym - the symbols of an image. */
+#include "elf/imgsym.h"
+
 #include <elf.h>
 #include <string.h>
 
 #include "base/reader.h"
 #include "elf/debugfile.h"
-#include "elf/debuginfo.h"
-#include "elf/img.h"
 
 /** Where a walk goes to; `go_on` turns false when it wants no more. */
 struct walk {

@@ -6,10 +6,12 @@
 
 #include "base/outfile.h"
 #include "bind/namedarg.h"
+#include "elf/debugfile.h"
 #include "lang/print.h"
 #include "sema/exprtype.h"
 #include "sema/targettype.h"
 #include "sema/enumname.h"
+#include "sema/result.h"
 #include "sema/table.h"
 
 enum { MAX_NESTING = 20 }; // arrays of arrays; corrupt ones have no end
@@ -95,17 +97,24 @@ struct str lock_size(struct arena *a, struct ctype *t)
 	return ctype_size(t, &size) ? count_text(a, size, "byte") : STR("?");
 }
 
-struct str lock_probe(const struct bind *b, const struct attach_match *m)
+struct str lock_probe(struct arena *a, const struct probeargs *pa)
 {
-	unsigned n = 0;
-	while (namedarg_at(b, m, n))
-		n++;
-	return count_text(b->arena, n, "argument");
+	struct str most = count_text(a, pa->n_args, "argument");
+	return pa->n_args_least == pa->n_args
+		   ? most
+		   : str_printf(a, "%zu to " STR_FMT, pa->n_args_least, STR_ARG(most));
+}
+
+/** A list of documented probes, and size and kind alone, tell nothing of the build. */
+static bool is_typed(const struct probearg *arg)
+{
+	return arg->type && !arg->is_kind && arg->from != PROBEARG_LISTED;
 }
 
 struct str lock_arg_name(struct arena *a, const struct probearg *arg)
 {
-	return arg->has_name ? lock_name(a, arg->name, true) : STR("?");
+	return arg->has_name && arg->from != PROBEARG_LISTED ? lock_name(a, arg->name, true)
+							     : STR("?");
 }
 
 struct str lock_arg(struct arena *a, const struct probearg *arg)
@@ -118,7 +127,18 @@ struct str lock_arg(struct arena *a, const struct probearg *arg)
 	return str_printf(a, STR_FMT ", %s, " STR_FMT ", " STR_FMT,
 			  STR_ARG(is_sized ? count_text(a, arg->size, "byte") : STR("?")), sign,
 			  STR_ARG(lock_arg_name(a, arg)),
-			  STR_ARG(type_text(a, arg->is_kind ? NULL : arg->type)));
+			  STR_ARG(type_text(a, is_typed(arg) ? arg->type : NULL)));
+}
+
+struct str lock_result(struct arena *a, struct ctype *t)
+{
+	return str_printf(a, STR_FMT ", " STR_FMT, STR_ARG(lock_size(a, t)),
+			  STR_ARG(type_text(a, t)));
+}
+
+struct str lock_parameter(struct arena *a, int number, struct ctype *t)
+{
+	return str_printf(a, "arg%d, " STR_FMT, number, STR_ARG(lock_result(a, t)));
 }
 
 struct str lock_member(struct arena *a, const struct ctype_place *p)
@@ -137,33 +157,35 @@ struct str lock_enumerator(struct arena *a, bool is_signed, int64_t value)
 			 : str_printf(a, "%" PRIu64, (uint64_t)value);
 }
 
-// --- what a script relies on ---
+// --- facts ---
 
-struct collector {
-	const struct bind *b;
-	const struct attach_clause *clause;
-	size_t i; // its number
-};
-
-static void add(struct lock *l, const struct diag_place *at, struct str value, const char *format,
-		...) __attribute__((format(printf, 4, 5)));
-static void add(struct lock *l, const struct diag_place *at, struct str value, const char *format,
-		...)
+struct lock_fact *lock_add(struct lock *l, const struct diag_place *at, struct str key,
+			   struct str value)
 {
-	va_list ap;
-	va_start(ap, format);
-	struct str key = str_from(arena_vprintf(l->arena, format, ap));
-	va_end(ap);
-	struct lock_fact *first = map_get(&l->facts, key), *last = first;
-	for (struct lock_fact *f = first; f; last = f, f = f->next)
-		if (str_eq(f->value, value))
-			return;
-	struct lock_fact *f = arena_new(l->arena, struct lock_fact);
-	*f = (struct lock_fact){.key = key, .value = value, .at = *at};
-	if (last)
-		last->next = f;
-	else
-		map_put(l->arena, &l->facts, key, f);
+	struct lock_fact *f = map_get(&l->facts, key), *last = NULL;
+	for (; f && !str_eq(f->value, value); f = f->next)
+		last = f;
+	if (!f) {
+		f = arena_new(l->arena, struct lock_fact);
+		*f = (struct lock_fact){.key = key, .value = value, .at = *at};
+		if (last)
+			last->next = f;
+		else
+			map_put(l->arena, &l->facts, key, f);
+	}
+	if (l->script && !(f->scripts.n && f->scripts.v[f->scripts.n - 1] == l->script))
+		vec_push(l->arena, &f->scripts, l->script);
+	return f;
+}
+
+/** "KIND SUBJECT NAME"; @name may be empty. */
+static struct lock_fact *add(struct lock *l, struct diag_place at, const char *kind,
+			     struct str subject, struct str name, struct str value)
+{
+	struct arena *a = l->arena;
+	struct str key = str_printf(a, "%s " STR_FMT "%s" STR_FMT, kind, STR_ARG(subject),
+				    name.n ? " " : "", STR_ARG(lock_name(a, name, true)));
+	return lock_add(l, &at, key, value);
 }
 
 static struct str probe_text(struct arena *a, const struct sdt_probe *p)
@@ -172,35 +194,131 @@ static struct str probe_text(struct arena *a, const struct sdt_probe *p)
 			  STR_ARG(lock_name(a, p->name, true)));
 }
 
-static void add_probe(struct collector *k, const struct attach_match *m)
+static void add_argument(struct lock *l, struct diag_place at, struct str probe, size_t n,
+			 const struct probearg *arg)
 {
-	struct arena *a = k->b->arena;
-	const struct script_clause *c = k->clause->clause;
-	struct diag_place at = tok_place(c->node->first);
-	struct str probe = probe_text(a, m->probe);
-	add(k->b->given->lock, &at, lock_probe(k->b, m), "probe " STR_FMT, STR_ARG(probe));
-	for (size_t i = 0; i < c->args.n; i++) {
-		const struct probearg *arg = namedarg_at(k->b, m, c->args.v[i].n);
-		at = tok_place(c->args.v[i].token);
-		if (arg)
-			add(k->b->given->lock, &at, lock_arg(a, arg), "argument " STR_FMT " %u",
-			    STR_ARG(probe), c->args.v[i].n);
+	add(l, at, "argument", probe, str_printf(l->arena, "%zu", n), lock_arg(l->arena, arg));
+}
+
+// --- what a tracer sees of a build ---
+
+static const struct diag_place nowhere;
+
+static struct str signature(struct arena *a, const struct probeargs *pa)
+{
+	struct strbuf b;
+	strbuf_init(&b);
+	for (size_t i = 0; i < pa->n_args; i++) {
+		strbuf_addz(&b, i ? ", " : "");
+		strbuf_adds(&b, probearg_declaration(a, &pa->args[i]));
+	}
+	return strbuf_take(&b, a);
+}
+
+/** All names of the enum, also those that have the value of another one. */
+static void add_enum(struct lock *l, struct ctype *t)
+{
+	struct ctype *bare = ctype_strip(t);
+	struct enumtab tab;
+	if (!bare || bare->kind != CTYPE_ENUM || !ctype_complete(bare) ||
+	    !enumtab_from_type(l->arena, t, &tab) || !tab.name.n)
+		return;
+	struct str name = type_name(l->arena, tab.name);
+	for (size_t i = 0; i < bare->n_values; i++)
+		add(l, nowhere, "enum", name, bare->values[i].name,
+		    lock_enumerator(l->arena, bare->is_signed, bare->values[i].value));
+}
+
+void lock_add_build(struct lock *l, struct targetfiles *files)
+{
+	for (size_t i = 0; i < files->list.n; i++) {
+		struct targetfile *tf = &files->list.v[i];
+		const struct sdt_list *list = targetfile_probes(files, tf);
+		for (size_t k = 0; k < list->n_probes; k++) {
+			struct str probe = probe_text(l->arena, &list->probes[k]);
+			struct probeargs pa;
+			struct img *unused;
+			probeargs_read(&tf->bin, files->signatures, &list->probes[k], &pa);
+			add(l, nowhere, "probe", probe, STR(""), lock_probe(l->arena, &pa))
+			    ->signature = signature(l->arena, &pa);
+			for (size_t n = 0; n < pa.n_args; n++) {
+				const struct probearg *arg = &pa.args[n];
+				add_argument(l, nowhere, probe, n, arg);
+				add_enum(l, is_typed(arg) ? arg->type : NULL);
+				if (!l->untyped.n && !is_typed(arg) &&
+				    !img_debugfile(tf->bin.img, &unused))
+					l->untyped = tf->path;
+			}
+		}
 	}
 }
 
-/** uprobe:__EXE__:NAME; a pattern names no function. */
-static void add_function(struct collector *k, const struct script_attach *at)
+// --- what a script relies on ---
+
+struct collector {
+	const struct bind *b;
+	const struct attach_clause *clause;
+	size_t i;	    // its number
+	struct map printed; // structs, as wholes
+};
+
+static void add_probe(struct collector *k, const struct attach_match *m)
+{
+	const struct bind *b = k->b;
+	const struct script_clause *c = k->clause->clause;
+	struct str probe = probe_text(b->arena, m->probe);
+	const struct probeargs *pa = namedarg_all(b, m);
+	add(b->given->lock, tok_place(c->node->first), "probe", probe, STR(""),
+	    lock_probe(b->arena, pa));
+	for (size_t i = 0; i < c->args.n; i++)
+		if (c->args.v[i].n < pa->n_args)
+			add_argument(b->given->lock, tok_place(c->args.v[i].token), probe,
+				     c->args.v[i].n, &pa->args[c->args.v[i].n]);
+}
+
+/** NAME of uprobe:__EXE__:NAME, which has nothing else; a pattern names no function. */
+static bool find_function(struct collector *k, const struct script_attach *at, struct str *name)
 {
 	if (!provider_is_function(at->provider) || at->absent || at->fields.n != 2)
-		return;
+		return false;
 	bool is_target = str_eqz(at->fields.v[0], "__EXE__");
 	for (size_t i = 0; i < k->b->given->files->list.n; i++)
 		is_target |= str_eq(at->fields.v[0], k->b->given->files->list.v[i].path);
-	struct str name = str_slice(at->fields.v[1], 0, str_find(at->fields.v[1], '+'));
-	struct diag_place place = tok_place(at->node->first);
-	if (is_target && str_is_made_of(name, ALPHABET_SYMBOL))
-		add(k->b->given->lock, &place, STR(LOCK_THERE), "function " STR_FMT,
-		    STR_ARG(lock_name(k->b->arena, name, true)));
+	*name = str_slice(at->fields.v[1], 0, str_find(at->fields.v[1], '+'));
+	bool is_function = is_target && str_is_made_of(*name, ALPHABET_SYMBOL);
+	*name = lock_name(k->b->arena, *name, true);
+	return is_function;
+}
+
+/** A function, and which of its parameters the clause reads. */
+static void add_function(struct collector *k, const struct script_attach *at)
+{
+	struct lock *l = k->b->given->lock;
+	const struct script_clause *c = k->clause->clause;
+	struct str name;
+	if (!find_function(k, at, &name))
+		return;
+	add(l, tok_place(at->node->first), "function", name, STR(""), STR(LOCK_THERE));
+	for (size_t i = 0; i < c->named_args.n && k->clause->params; i++) {
+		const struct token *use = c->named_args.v[i]->name;
+		unsigned n;
+		const struct probearg *arg = namedarg_find(k->b, k->clause, use, &n);
+		if (arg)
+			add(l, tok_place(use), "parameter", name, arg->name,
+			    lock_parameter(l->arena, (int)n, arg->type));
+	}
+}
+
+/** retval: what the functions of the clause return. */
+static void add_result(struct collector *k, const struct node *n)
+{
+	const struct script_clause *c = k->clause->clause;
+	struct ctype *t = result_type(k->b, k->clause);
+	struct str name;
+	for (size_t i = 0; i < c->attach.n && t; i++)
+		if (find_function(k, &c->attach.v[i], &name))
+			add(k->b->given->lock, tok_place(n->first), "result", name, STR(""),
+			    lock_result(k->b->arena, t));
 }
 
 /** What @t is called in the program, without qualifiers; NULL for a type without a name. */
@@ -243,25 +361,12 @@ static void add_member(struct collector *k, const struct node *at, struct ctype 
 		       struct str path)
 {
 	struct arena *a = k->b->arena;
-	struct diag_place place = tok_place(at->first);
 	struct ctype_place where;
 	struct ctype *unused;
 	struct str bad;
 	if (in && ctype_resolve(in, path, &where, &bad, &unused))
-		add(k->b->given->lock, &place, lock_member(a, &where),
-		    "member " STR_FMT " " STR_FMT, STR_ARG(type_text(a, in)),
-		    STR_ARG(lock_name(a, path, true)));
-}
-
-/** print(*p), of which each member is printed. */
-static void add_members(struct collector *k, const struct node *n)
-{
-	struct ctype *t = named_type(n->expr->type), *bare = ctype_strip(t);
-	if (!bare || !ctype_is_aggregate(bare) || !ctype_complete(bare))
-		return;
-	for (size_t i = 0; i < bare->n_members; i++)
-		if (bare->members[i].name.n)
-			add_member(k, n, t, bare->members[i].name);
+		add(k->b->given->lock, tok_place(at->first), "member", type_text(a, in), path,
+		    lock_member(a, &where));
 }
 
 /** Of `s->pos.x`, where s->pos has no type that could be named, is `s->pos` no fact of its own. */
@@ -275,6 +380,36 @@ static bool is_unnamed(struct ctype *t)
 	return bare && ctype_is_aggregate(bare) && !named_type(t);
 }
 
+/**
+ * print(*p): each member of @t is printed, and of the structs in it. @path leads to it from @in, the
+ * nearest struct around it that has a name.
+ */
+static void add_members(struct collector *k, const struct node *n, struct ctype *in,
+			struct str path, struct ctype *t, unsigned depth)
+{
+	struct arena *a = k->b->arena;
+	struct ctype *bare = ctype_strip(t), *named;
+	for (; depth < MAX_NESTING && bare && bare->kind == CTYPE_ARRAY; depth++) {
+		path = str_printf(a, STR_FMT "[0]", STR_ARG(path));
+		t = bare->of;
+		bare = ctype_strip(t);
+	}
+	if (depth >= MAX_NESTING || !bare || !ctype_is_aggregate(bare) || !ctype_complete(bare) ||
+	    !map_add_ptr(a, &k->printed, bare))
+		return;
+	if ((named = named_type(t)))
+		path = STR("");
+	in = named ? named : in;
+	for (size_t i = 0; i < bare->n_members; i++) {
+		const struct ctype_member *m = &bare->members[i];
+		struct str to = str_printf(a, STR_FMT "%s" STR_FMT, STR_ARG(path),
+					   path.n && m->name.n ? "." : "", STR_ARG(m->name));
+		if (m->name.n && !is_unnamed(m->type))
+			add_member(k, n, in, to);
+		add_members(k, n, in, to, m->type, depth + 1);
+	}
+}
+
 static void add_enumerator(struct collector *k, const struct node *n)
 {
 	struct arena *a = k->b->arena;
@@ -285,11 +420,9 @@ static void add_enumerator(struct collector *k, const struct node *n)
 	    !lookup_enumerator(bind_lookup(k->b), text, &value, &of))
 		return;
 	const struct token *last = n->last;
-	struct diag_place at = tok_place(n->first);
-	add(k->b->given->lock, &at, lock_enumerator(a, of->is_signed, value),
-	    "enum " STR_FMT " " STR_FMT,
-	    STR_ARG(of->name.n ? type_name(a, of->name) : STR(LOCK_UNNAMED)),
-	    STR_ARG(lock_name(a, of->name.n ? last->text : text, true)));
+	add(k->b->given->lock, tok_place(n->first), "enum",
+	    of->name.n ? type_name(a, of->name) : STR(LOCK_UNNAMED), of->name.n ? last->text : text,
+	    lock_enumerator(a, of->is_signed, value));
 }
 
 /** sizeof(T), offsetof(T, m) */
@@ -298,33 +431,29 @@ static void add_size(struct collector *k, const struct node *n)
 	struct arena *a = k->b->arena;
 	struct targettype_name name;
 	struct ctype *t;
-	struct diag_place at = tok_place(n->first);
 	if (!n->child || !targettype_find(k->b, k->clause, n->child, &name, &t) || name.stars ||
 	    !targettype_is_whole(n->child, &name))
 		return;
 	if (tok_is(n->name, "sizeof"))
-		add(k->b->given->lock, &at, lock_size(a, t), "sizeof " STR_FMT,
-		    STR_ARG(type_name(a, name.name)));
+		add(k->b->given->lock, tok_place(n->first), "sizeof", type_name(a, name.name),
+		    STR(""), lock_size(a, t));
 	else if (n->child->next)
 		add_member(k, n, named_type(t), print_text(a, n->child->next));
 }
 
-static void add_names(const struct bind *b, const struct enumtab *tab, const struct diag_place *at)
+static void add_names(struct lock *l, const struct enumtab *tab, struct diag_place at)
 {
 	for (size_t n = 0; n < tab->n_items; n++)
-		add(b->given->lock, at,
-		    lock_enumerator(b->arena, tab->is_signed, tab->items[n].value),
-		    "enum " STR_FMT " " STR_FMT, STR_ARG(type_name(b->arena, tab->name)),
-		    STR_ARG(lock_name(b->arena, tab->items[n].name, true)));
+		add(l, at, "enum", type_name(l->arena, tab->name), tab->items[n].name,
+		    lock_enumerator(l->arena, tab->is_signed, tab->items[n].value));
 }
 
 /** enum_name(T, x): all names of T. */
 static void add_enum_name(struct collector *k, const struct node *call)
 {
-	struct diag_place at = tok_place(call->child->first);
 	const struct enumtab *tab = enumname_lookup(k->b, k->i, call);
 	if (tab)
-		add_names(k->b, tab, &at);
+		add_names(k->b->given->lock, tab, tok_place(call->child->first));
 }
 
 static bool add_node(void *ctx, struct node *n, struct node *parent)
@@ -335,6 +464,8 @@ static bool add_node(void *ctx, struct node *n, struct node *parent)
 		add_size(k, n);
 	if (node_is(n, NODE_CALL, "enum_name") && n->child)
 		add_enum_name(k, n);
+	if ((n->kind == NODE_NAME || n->kind == NODE_CALL) && tok_is(n->name, "retval"))
+		add_result(k, n);
 	if (!e)
 		return true;
 	struct str path;
@@ -345,7 +476,7 @@ static bool add_node(void *ctx, struct node *n, struct node *parent)
 		add_enumerator(k, n);
 	}
 	if (e->kind == EXPR_AGGREGATE && e->type && parent && parent->kind == NODE_CALL)
-		add_members(k, n);
+		add_members(k, n, NULL, STR(""), e->type, 0);
 	return true;
 }
 
@@ -367,8 +498,8 @@ void lock_add_script(const struct bind *b)
 
 void lock_add_tables(const struct bind *b)
 {
-	for (size_t i = 0; i < b->made->tables.n; i++)
-		add_names(b, &b->made->tables.v[i].names, &b->made->tables.v[i].place);
+	for (size_t i = 0; i < b->found.tables.n; i++)
+		add_names(b->given->lock, &b->found.tables.v[i].names, b->found.tables.v[i].place);
 }
 
 // --- the file ---

@@ -9,7 +9,7 @@
 #define LOCK_LOCK_PRIV_H
 
 #include "lock/lock.h"
-#include "probe/probearg.h"
+#include "probe/probeargs.h"
 
 #define LOCK_FORMAT "btgen-lock "
 #define LOCK_VERSION "1"
@@ -21,14 +21,6 @@
 /** Bytes of a file. */
 enum { LOCK_MAX = 1 << 20 };
 
-/** A key may have several values, where source files disagree. */
-struct lock_fact {
-	struct str key, value;
-	struct diag_place at; /**< where a script relies on it first */
-	bool is_locked;	      /**< the file has the key */
-	struct lock_fact *next;
-};
-
 /**
  * @s, which a stranger's file may have chosen, without what has a meaning in a lock. A @is_word has
  * no blanks either.
@@ -36,10 +28,15 @@ struct lock_fact {
 struct str lock_name(struct arena *a, struct str s, bool is_word);
 /** The name of an argument, or ?. */
 struct str lock_arg_name(struct arena *a, const struct probearg *arg);
+/** The fact, new or known; of l->script, if that is set. */
+struct lock_fact *lock_add(struct lock *l, const struct diag_place *at, struct str key,
+			   struct str value);
 
 // Values.
-struct str lock_probe(const struct bind *b, const struct attach_match *m);
+struct str lock_probe(struct arena *a, const struct probeargs *pa);
 struct str lock_arg(struct arena *a, const struct probearg *arg);
+struct str lock_parameter(struct arena *a, int number, struct ctype *t);
+struct str lock_result(struct arena *a, struct ctype *t);
 struct str lock_member(struct arena *a, const struct ctype_place *p);
 struct str lock_enumerator(struct arena *a, bool is_signed, int64_t value);
 struct str lock_size(struct arena *a, struct ctype *t);

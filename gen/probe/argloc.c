@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "elf/debuginfo.h"
+#include "elf/debugfile.h"
 #include "probe/argtype.h"
 #include "dwarf/dwload.h"
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "elf/debuginfo.h"
+#include "elf/debugfile.h"
 #include "usdt/argname.h"
 
 /**

@@ -5,6 +5,7 @@
 
 #include "dwarf/dwload.h"
 #include "dwarf/dwsite.h"
+#include "elf/imgsym.h"
 
 /** Argument @number's register in DWARF: psABI of x86-64, figure 3.36; -1 behind the last. */
 static int register_of(unsigned machine, int number)

@@ -10,6 +10,7 @@
 
 #include "bind/attach.h"
 #include "elf/debugfile.h"
+#include "elf/imgsym.h"
 #include "probe/funcargs.h"
 
 /** Each is a program that bpftrace compiles, attaches and, at 0.1 s, detaches. */

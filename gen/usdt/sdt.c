@@ -289,9 +289,16 @@ struct sdt_probe *sdt_find(const struct sdt_list *list, struct str provider, str
 	return NULL;
 }
 
-struct sdt_probe *sdt_find_same(const struct sdt_list *list, const struct sdt_probe *like)
+struct sdt_probe *sdt_find_named(const struct sdt_list *list, struct str provider, struct str name)
 {
-	return map_get(&list->by_name, key_of(like));
+	struct strbuf key;
+	strbuf_init(&key);
+	strbuf_adds(&key, provider);
+	strbuf_addc(&key, '\0');
+	strbuf_adds(&key, name);
+	struct sdt_probe *p = map_get(&list->by_name, strbuf_str(&key));
+	strbuf_fini(&key);
+	return p;
 }
 
 unsigned sdt_count_places(struct arena *a, const struct sdt_probe *p)

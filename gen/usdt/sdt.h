@@ -48,7 +48,7 @@ struct sdt_list {
 	struct sdt_probe *probes; /**< in order of first appearance */
 	size_t n_probes, n_sites;
 	size_t n_broken;    /**< notes that were reported and skipped */
-	struct map by_name; /**< for sdt_find_same() */
+	struct map by_name; /**< for sdt_find_named() */
 };
 
 /**
@@ -66,8 +66,8 @@ const char *sdt_doubt_text(enum sdt_doubt doubt);
  */
 struct sdt_probe *sdt_find(const struct sdt_list *list, struct str provider, struct str name,
 			   const struct sdt_probe *after);
-/** The probe with the provider and the name of @like, which is one of any list; or NULL. */
-struct sdt_probe *sdt_find_same(const struct sdt_list *list, const struct sdt_probe *like);
+/** The probe of that provider and name, which are no patterns; or NULL. */
+struct sdt_probe *sdt_find_named(const struct sdt_list *list, struct str provider, struct str name);
 /** How many different places the sites of a probe have for their arguments. */
 unsigned sdt_count_places(struct arena *a, const struct sdt_probe *p);
 /**

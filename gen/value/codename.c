@@ -10,6 +10,7 @@
 #include "base/vec.h"
 #include "value/perfmap.h"
 #include "dwarf/dwsite.h"
+#include "elf/imgsym.h"
 #include "target/mapped.h"
 
 enum {

@@ -293,6 +293,23 @@ member struct job state = at offset 8, 4 bytes, enum state" "each script by itse
 check -x LARGER --against two.lock second.bt third.bt
 is "$status$said" 0 "what lies behind the members that are read does not matter"
 
+echo 'uprobe:__EXE__:helper { @[args.n] = count(); } uretprobe:__EXE__:helper { @r = retval; }' >calls.bt
+check -x BASE --lock calls.lock calls.bt
+is "$status$said
+$(sed 1d calls.lock)" "0
+function helper = there
+parameter helper n = arg0, 4 bytes, int
+result helper = 4 bytes, int" "of a function the parameters and the result that are read"
+sed -i 's/arg0, 4 bytes, int/arg2, 8 bytes, long/; s/helper = 4 bytes/helper = 2 bytes/; $a parameter helper m = arg1, 4 bytes, int' calls.lock
+for script in calls.bt second.bt; do
+	check -x BASE --against calls.lock $script
+	is "$status
+$(grep error: <<<"$said")" "1
+calls.lock:3: error: function helper: n was arg2, 8 bytes, long, is arg0, 4 bytes, int  [lock]
+calls.lock:4: error: result of helper was 2 bytes, is 4 bytes  [lock]
+calls.lock:5: error: function helper: m is gone  [lock]" "... differ, as $script or the program itself tells"
+done
+
 cat >cxx.cc <<'END'
 #include <btgen/usdt.h>
 namespace ns {
@@ -405,7 +422,7 @@ hostile "a newer lock" ':1: error: a lock of version 2, and this btgen reads 1: 
 hostile "a long line" ':2: error: the line is too long: not a lock of btgen check' < <(echo btgen-lock 1; head -c 100000 /dev/zero | tr '\0' a)
 hostile "a word that is none" ':2: error: unknown word "\x1b[31mx": not a lock of btgen check' <<<$'btgen-lock 1\n\e[31mx y = 1'
 hostile "a line that lacks a word" ':2: error: expected "enum ... = ..."' <<<$'btgen-lock 1\nenum state = 1'
-hostile "names that are none" ':2: error: probe *:* had 3, has 3 arguments  [lock]
+hostile "names that are none" ':2: error: probe *:* is gone  [lock]
 hostile.lock:3: error: probe app is gone  [lock]
 hostile.lock:4: error: probe app:job: arg99999999999999999999 is gone  [lock]
 hostile.lock:5: error: struct job: .. is gone  [lock]

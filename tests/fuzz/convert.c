@@ -9,7 +9,7 @@ static bool convert(unsigned char how, struct str bytes, size_t n, struct strbuf
 {
 	struct fuzz_said said;
 	fuzz_listen(&said);
-	struct convert *c = convert_new(how & 1 ? CONVERT_FOLDED : CONVERT_PERFETTO,
+	struct convert *c = convert_new(convert_find(how & 1 ? "folded" : "perfetto"),
 					how & 2 ? "@s" : NULL, &said.diag, "capture.json");
 	for (size_t i = 0; i < bytes.n; i += n) {
 		struct str piece = str_slice(bytes, i, n);

@@ -131,7 +131,7 @@ static void use_probes(struct arena *a, struct binary *b)
 		probeargs_read(b, NULL, &list.probes[i], &pa);
 		for (size_t k = 0; k < pa.n_args; k++)
 			probearg_declaration(a, &pa.args[k]);
-		sdt_find_same(&list, &list.probes[i]);
+		sdt_find_named(&list, list.probes[i].provider, list.probes[i].name);
 	}
 }
 

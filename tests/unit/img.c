@@ -7,7 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "elf/debuginfo.h"
+#include "elf/debugfile.h"
+#include "elf/imgsym.h"
 #include "tap.h"
 
 static struct arena arena;

@@ -9,7 +9,8 @@
 #include <sys/stat.h>
 
 #include "elfmake.h"
-#include "elf/debuginfo.h"
+#include "elf/debugfile.h"
+#include "elf/imgsym.h"
 #include "usdt/sdt.h"
 #include "usdt/sdtarg.h"
 #include "tap.h"

@@ -1,0 +1,40 @@
+/**
+ * format - what a capture can be made into, a row for each: its name, and what is done with each line.
+ *
+ * The state is the format's own; what is printed behind tail() makes a whole of what came before it, so that a file
+ * that is still written can be read.
+ */
+#ifndef CONVERT_FORMAT_H
+#define CONVERT_FORMAT_H
+
+#include "base/diag.h"
+#include "convert/capture.h"
+
+struct convert_format {
+	const char *name; /**< of -f */
+	bool takes_map;	  /**< --map chooses among maps */
+	bool is_of_events;
+	/** @map: with its @, or NULL. */
+	void *(*begin)(const char *map);
+	/** Adds what @l becomes to @out. False: the line is none of a capture. */
+	bool (*line)(void *state, const struct capture_line *l, struct strbuf *out);
+	/** Adds what was kept. False, with an error: there is nothing that the format could hold. */
+	bool (*end)(void *state, struct diag *d, struct strbuf *out);
+	/** Adds what must follow, also behind end(); changes nothing. NULL: nothing. */
+	void (*tail)(const void *state, struct strbuf *out);
+	void (*free)(void *state);
+};
+
+/**
+ * Slices, marks and counters on lines of threads and objects (docs/pictures.md). What is kept is what is open:
+ * calls and states that have not ended; and the names of lines.
+ */
+extern const struct convert_format timeline_format;
+/**
+ * Stacks, one a line with how often or how much, the outermost function first, as flame graphs are drawn from:
+ * `main;work;read 42`. The format: FlameGraph's stackcollapse programs. They come from maps that have a stack in their
+ * keys, with the strings beside it in front (`app;main;read`), and from the records of -t --stack, each of which counts 1.
+ */
+extern const struct convert_format folded_format;
+
+#endif

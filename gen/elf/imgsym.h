@@ -1,0 +1,30 @@
+/** imgsym - the symbols of an image, wherever they are: in it, in its debug file, or packed (.gnu_debugdata). */
+#ifndef ELF_IMGSYM_H
+#define ELF_IMGSYM_H
+
+#include "elf/img.h"
+
+struct img_symbol {
+	struct str name;     /**< without the @VERSION that linkers add */
+	uint64_t addr, size; /**< link-time address; bytes */
+	bool is_local;	     /**< to its file, as far as the linker tells */
+};
+
+/**
+ * Address of a defined function called @name in .symtab or .dynsym; the separate debug file and
+ * .gnu_debugdata are read only when these do not have it. False without a message when there is
+ * none.
+ */
+bool img_find_function(struct img *img, struct str name, uint64_t *ret);
+/** The symbols of the function at @addr are all local to their file, or there are none. */
+bool img_is_local(struct img *img, uint64_t addr);
+/**
+ * Calls @fn for each defined function, as img_find_function() sees them, until it returns false.
+ */
+void img_walk_functions(struct img *img, bool (*fn)(void *ctx, const struct img_symbol *sym),
+			void *ctx);
+/** The same for each defined function and variable. */
+void img_walk_symbols(struct img *img, bool (*fn)(void *ctx, const struct img_symbol *sym),
+		      void *ctx);
+
+#endif
