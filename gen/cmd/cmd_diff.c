@@ -14,22 +14,21 @@
 /** As diff(1): what is wrong with the input is not a difference. */
 enum { DIFF_SAME = 0, DIFF_CHANGED = 1, DIFF_TROUBLE = 2 };
 
-static const struct cmd_option list[] = {
-    {CMD_JSON, "json", NULL, "one JSON array of changes"},
-    {CMD_FOR, "for", "VERSION", "expand scripts for this version of bpftrace [the installed one]"},
-    CMD_DEFINE,
-    CMD_DIR,
-    {'q', NULL, NULL, "nothing but the exit status"},
-    {0},
-};
-
 struct options {
+	struct expand_request req; /**< -D, -I, version, JSON */
 	struct arena arena;
 	struct diag diag;
-	struct expand_request req; /**< -D, -I, version */
 	const char *before, *after;
 	VEC(const char *) scripts;
-	bool json, quiet;
+	bool quiet;
+};
+
+static const struct cmd_option list[] = {
+    EXPAND_JSON_ROW("one JSON array of changes"),
+    EXPAND_VERSION_ROW("expand scripts for this version of bpftrace [the installed one]"),
+    EXPAND_MACRO_ROWS,
+    {'q', "quiet", NULL, CMD_FLAG(struct options, quiet), "nothing but the exit status"},
+    {0},
 };
 
 /** A script whose program differs between the builds. */
@@ -41,44 +40,28 @@ struct script_change {
 
 typedef VEC(struct script_change) script_changes;
 
-static int take(void *ctx, const char *command, int letter, const char *value)
-{
-	struct options *o = ctx;
-	if (letter == CMD_JSON)
-		o->json = true;
-	else if (letter == 'q')
-		o->quiet = true;
-	else
-		return expand_take(&o->req, command, letter, value);
-	return -1;
-}
-
 static const struct cmd_options options = {
     .usage = "Usage: btgen diff [OPTION]... OLD NEW [SCRIPT]...\n"
-	     "Say what changed between two builds of a program or library: probes, their "
-	     "arguments, the\n"
-	     "enumerators of their types; and for each SCRIPT whether it would expand to another "
-	     "program.\n"
+	     "Say what changed between two builds of a program or library: probes, their\n"
+	     "arguments, the enumerators of their types; and for each SCRIPT whether it would\n"
+	     "expand to another program.\n"
 	     "\n"
 	     "  btgen diff build.old/app build/app bpf/*.bt && echo 'the scripts still work'\n"
 	     "\n",
     .list = list,
-    .notes =
-	"\n"
-	"Exit status: 0 nothing changed (with SCRIPTs: nothing that they rely on), 1 it did, 2 "
-	"trouble.\n"
-	"A warning says when a build has no types to compare; the status stays.\n"
-	"What a SCRIPT relies on are its probes, the arguments it uses, and all that goes into "
-	"its\n"
-	"program: enumerators, tables, offsets of the struct members that it reads.\n",
-    .take = take,
+    .notes = "\n"
+	     "Exit status: 0 nothing changed (with SCRIPTs: nothing that they rely on), 1 it\n"
+	     "did, 2 trouble. A warning says when a build has no types to compare; the status\n"
+	     "stays. What a SCRIPT relies on are its probes, the arguments it uses, and all\n"
+	     "that goes into its program: enumerators, tables, offsets of members that it\n"
+	     "reads.\n",
 };
 
 static int parse(int argc, char **argv, struct options *o)
 {
-	int status = cmd_read_options(&options, argc, argv, o);
+	int status = cmd_read_options(&options, &o->arena, argc, argv, o);
 	if (status < 0 && argc - optind < 2)
-		status = cmd_usage_error(argv[0], "give the two files to compare: OLD NEW");
+		status = cmd_usage_error("give the two files to compare: OLD NEW");
 	if (status >= 0)
 		return status;
 	o->before = argv[optind++];
@@ -336,7 +319,7 @@ static int compare(struct options *o)
 			good &= compare_script(o, &df, o->scripts.v[i], &scripts, &relied);
 	}
 	good &= !o->diag.n_errors;
-	if (good && o->json)
+	if (good && o->req.json)
 		print_json(&df, &scripts);
 	else if (good && !o->quiet)
 		print_text(&df, &scripts);
