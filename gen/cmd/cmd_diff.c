@@ -135,7 +135,7 @@ static bool compare_script(struct options *o, struct difference *df, const char 
 	struct expansion was = {0}, is = {0};
 	struct script_change c = {.script = script};
 	struct lines old_lines = {0}, new_lines = {0};
-	vec_push(a, &o->req.sources, (struct expand_source){script, false});
+	vec_push(a, &o->req.sources, (struct expand_source){script, false, NULL});
 	o->req.exe = o->before;
 	unsigned n_errors = o->diag.n_errors;
 	bool good = expand_run(a, &o->diag, &o->req, &was);

@@ -131,14 +131,14 @@ int expand_take_version(void *request, const char *value)
 int expand_take_text(void *request, const char *value)
 {
 	struct expand_request *req = request;
-	vec_push(req->arena, &req->sources, (struct expand_source){value, true});
+	vec_push(req->arena, &req->sources, (struct expand_source){value, true, NULL});
 	return -1;
 }
 
 int expand_take_script(void *request, const char *word)
 {
 	struct expand_request *req = request;
-	vec_push(req->arena, &req->sources, (struct expand_source){word, false});
+	vec_push(req->arena, &req->sources, (struct expand_source){word, false, NULL});
 	return -1;
 }
 
@@ -242,12 +242,8 @@ static bool load_source(struct arena *a, struct diag *d, const struct expand_req
 			const struct expand_source *s, struct src_file **ret)
 {
 	if (s->is_text) {
-		// The script of -t is ours: without a name, as no place in it means anything to the
-		// user, unless he has a condition there.
-		struct str name = !trace_is_wanted(&req->trace) ? STR("<command line>")
-				  : req->trace.filter		? STR("<script of -t>")
-								: STR("");
-		*ret = src_from_text(a, name, str_from(s->text));
+		*ret =
+		    s->made ? s->made : src_from_text(a, STR("<command line>"), str_from(s->text));
 		return true;
 	}
 	const char *path;
@@ -451,12 +447,14 @@ static bool take_patterns(struct arena *a, struct diag *d, const struct expand_r
 		    "of a program");
 	if (!check_same_exe(d, req))
 		return false;
-	if (!trace_make(a, d, &x->files, req->version, &req->trace, req->shapes, &x->script))
+	struct src_file *made = trace_make(a, d, &x->files, req->version, &req->trace, req->shapes);
+	if (!made)
 		return false;
+	x->script = made->text;
 	*ret = *req;
 	ret->sources.v = NULL;
 	ret->sources.n = ret->sources.cap = 0;
-	vec_push(a, &ret->sources, (struct expand_source){str_dup(a, x->script), true});
+	vec_push(a, &ret->sources, (struct expand_source){made->text.p, true, made});
 	return true;
 }
 

@@ -21,6 +21,7 @@
 struct expand_source {
 	const char *text; /**< file name, or the text of -e */
 	bool is_text;
+	struct src_file *made; /**< of -t, or NULL */
 };
 
 struct expand_request {

@@ -254,6 +254,7 @@ static int check_trace(const struct run_options *o)
 	bool is_list = trace_is_list(t), sums = trace_is_wanted(t) && !is_list;
 	bool is_empty = t->filter && !t->filter[strspn(t->filter, " \t\n")];
 	const struct rule rules[] = {
+	    {is_empty, "--filter: the condition is empty"},
 	    {t->start && (t->patterns.n || t->counts),
 	     "--latency stands alone, without -t and --count"},
 	    {t->counts && !t->patterns.n, "--count is for -t: a script counts with count()"},
@@ -265,7 +266,6 @@ static int check_trace(const struct run_options *o)
 	    {o->converts && o->convert == CONVERT_PERFETTO && sums,
 	     "-f perfetto is of events: --count and --latency only count them"},
 	    {t->counts && !*t->counts, "--count=: give a KEY, or only --count"},
-	    {is_empty, "--filter: the condition is empty"},
 	};
 	return check_rules(rules, sizeof(rules) / sizeof(rules[0]));
 }
@@ -381,7 +381,7 @@ int run_options_read(int argc, char **argv, struct run_options *o)
 		return cmd_usage_error("--json is for -l: a trace as JSON is -f json");
 	for (size_t i = 0; i < o->words.n; i++)
 		vec_push(req->arena, &req->sources,
-			 (struct expand_source){o->words.v[i], req->raw});
+			 (struct expand_source){o->words.v[i], req->raw, NULL});
 	bool is_json_file = req->out && str_has_suffix(str_from(req->out), STR(".json"));
 	req->json = o->converts || (o->format ? strcmp(o->format, "json") == 0 : is_json_file);
 	o->sorts |= o->converts; // what lasts is from one record to the next

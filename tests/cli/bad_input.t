@@ -103,7 +103,9 @@ bad 2 "-N is of lines: -T ends what only counts" "-N with --count" -N 5 --count 
 bad 2 "-f perfetto is of events: --count and --latency only count them" "-f perfetto with --count" -f perfetto --count -t '*' $pid
 bad 2 "--count=: give a KEY, or only --count" "--count of nothing" --count= -t '*' $pid
 bad 1 "^btgen: error: spdk:nvmf_tgt_state has no argument 'x'" "--count of no argument" --count=x -t nvmf_tgt_state $pid
-bad 1 "^<script of -t>:4:8: error: probe spdk:nvmf_tgt_state has no argument x" "--filter of no argument" --filter 'args.x > 1' -t nvmf_tgt_state $pid
+bad 1 "^--filter:1:6: error: probe spdk:nvmf_tgt_state has no argument x" "--filter of no argument" --filter 'args.x > 1' -t nvmf_tgt_state $pid
+bad 1 "^--filter:1:14: error: = does not compare: write ==" "--filter with =" --filter 'arg0 && arg1 = 1' -t nvmf_tgt_state $pid
+bad 1 "^--filter:1:9: error: this string is not terminated" "--filter with half a string" --filter 'arg0 == "x' -t nvmf_tgt_state $pid
 bad 1 "^btgen: error: spdk:nvmf_tgt_state is both the start and the end" "--latency from a probe to itself" --latency nvmf_tgt_state 'nvmf_tgt_s*' $pid
 bad 1 "^btgen: error: no probe matches 'no_such'" "--latency to no probe" --latency nvmf_tgt_state no_such $pid
 bad 2 "--key is for --latency" "--key with -t" --key x -t '*' $pid
