@@ -127,7 +127,7 @@ static const char *nearest(const struct cmd_options *o, struct arena *a, const c
 	struct str name = str_slice(str_from(word), 2, strcspn(word, "=") - 2);
 	for (const struct cmd_option *i = o->list; i->help; i++)
 		if (i->name && (str_is_nearer(name, str_from(i->name), &best) ||
-				(!near && str_has_prefix(str_from(i->name), name))))
+				(!near && name.n && str_has_prefix(str_from(i->name), name))))
 			near = arena_printf(a, "--%s", i->name);
 	return near;
 }

@@ -75,13 +75,6 @@ static int take_ready_fd(void *ctx, const char *value)
 	return -1;
 }
 
-static int take_pattern(void *ctx, const char *value)
-{
-	struct run_options *o = ctx;
-	vec_push(o->req.arena, &o->req.trace.patterns, value);
-	return -1;
-}
-
 static int take_count(void *ctx, const char *value)
 {
 	((struct run_options *)ctx)->req.trace.counts = value ? value : "probe";
@@ -149,7 +142,7 @@ static const struct cmd_option list[] = {
     {.help = "SCRIPTS"},
     EXPAND_SCRIPT_ROWS,
     {.help = "INSTEAD OF A SCRIPT"},
-    {'t', "trace", "PATTERN", CMD_CALL(take_pattern),
+    {'t', "trace", "PATTERN", CMD_LIST(struct run_options, req.trace.patterns),
      "print every event of the probes that match; uprobe:NAME, uretprobe:FILE:NAME: of functions"},
     {0, "deep", "N", CMD_CALL(take_deep), "with -t: structs that pointers lead to, N levels"},
     {0, "stack", NULL, CMD_FLAG(struct run_options, req.trace.has_stack),

@@ -6,12 +6,13 @@
 #define CMD_TRACE_H
 
 #include "bind/targetfile.h"
+#include "cmd/cmd.h"
 #include "record/shape.h"
 
 /** What -t and its options ask for. */
 struct trace_request {
-	VEC(const char *) patterns; /**< probes, as skeleton_collect() takes them; none: no -t */
-	unsigned deep;		    /**< levels of structs behind pointers that are shown */
+	cmd_words patterns; /**< probes, as skeleton_collect() takes them; none: no -t */
+	unsigned deep;	    /**< levels of structs behind pointers that are shown */
 	bool has_stack;
 	const char *filter; /**< a condition for events, or NULL */
 	const char *counts; /**< --count: keys, template/tally.h, instead of events; or NULL */
