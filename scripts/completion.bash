@@ -59,7 +59,7 @@ _btgen_plain() {
 
 # _btgen_options: of a --help on standard input each option, in takes, with the names of its values; =NAME: only behind a =
 _btgen_options() {
-	local re='^ *(--?[A-Za-z][a-z-]*)(\[(=[^]]*)\]| ([A-Z][^ ]*|[a-z]+\|[^ ]*)(( [A-Z]+)*))?' line value name
+	local re='^ {0,6}(--?[A-Za-z][a-z-]*)(\[(=[^]]*)\]| ([A-Z][^ ]*|[a-z]+\|[^ ]*)(( [A-Z]+)*))?' line value name
 	local -a names
 	while IFS= read -r line; do
 		names=()
@@ -88,7 +88,7 @@ _btgen_note() {
 	-x | --exe) target=(-x "$REPLY") ;;
 	-c | --command | -L) target=(none) ;;
 	-e | --text | -t | --trace | --latency) text=yes ;;
-	-l) list=yes ;;
+	-l | --list) list=yes ;;
 	esac
 }
 
@@ -184,6 +184,7 @@ _btgen_value() {
 # _btgen_operand KIND...: the current word as an operand, of which the command has these, the last one any number of times
 _btgen_operand() {
 	local nth=$before
+	[[ $# != 0 ]] || return
 	((nth < $#)) || nth=$(($# - 1))
 	shift "$nth"
 	_btgen_value "${1-none}"
@@ -191,22 +192,24 @@ _btgen_operand() {
 }
 
 _btgen() {
-	local cur='' cut='' expect='' text='' list='' cword=0 before=0 first=1 REPLY IFS=$' \t\n'
+	local cur='' cut='' expect='' text='' list='' run='' cword=0 before=0 first=1 REPLY IFS=$' \t\n'
 	local -a words=() operands=() target=() kinds=()
 	local -A takes=()
 	COMPREPLY=()
 	_btgen_words
-	if [[ ${1##*/} == bpftrace.sh ]]; then
+	[[ ${1##*/} != bpftrace.sh ]] || run=yes
+	if [[ $run ]]; then
 		_btgen_options < <(_btgen_run bpftrace.sh --help)
 	elif ((cword == 1)); then
 		_btgen_offer < <(_btgen_run btgen --help | sed -nE 's/^  ([a-z]+) .*/\1/p' && printf '%s\n' --help --version)
 		return
 	else
 		first=2
+		[[ ${words[1]} != run ]] || run=yes
 		_btgen_options < <(_btgen_run btgen "${words[1]}" --help)
-		# Of a line like: Usage: btgen run [OPTION]... [NAME] SCRIPT... [-- ARG...]
+		# Of a line like: Usage: btgen doctor [OPTION]... [PID|NAME] [SCRIPT]
 		read -ra kinds < <(_btgen_run btgen "${words[1]}" --help | sed -E \
-			's/^Usage: btgen [a-z]+//; s/ \[-- .*//; s/\([^)]*\)(\.\.\.)?|\[(OPTION|-[^]]*)\](\.\.\.)?|-x FILE//g; s/\]|\[|\.\.\.//g; s/\<NAME SCRIPT/PID SCRIPT/; q')
+			's/^Usage: btgen [a-z]+//; s/ \[-- .*//; s/\([^)]*\)(\.\.\.)?|\[(OPTION|-[^]]*)\](\.\.\.)?|-x FILE//g; s/\]|\[|\.\.\.//g; q')
 	fi
 	_btgen_parse "$first"
 	# In an open quote readline wants what is in it; with anything else that the shell expands only readline is right.
@@ -215,7 +218,7 @@ _btgen() {
 	esac
 	[[ $cur != *[\'\"\\\$\`]* ]] || return
 
-	if [[ ${1##*/} == bpftrace.sh ]]; then
+	if [[ $run ]]; then
 		kinds=('PID|NAME' SCRIPT)
 		[[ ! $text ]] || kinds=('PID|NAME')
 		[[ ! $list ]] || kinds=('PID|NAME|FILE' PATTERN)

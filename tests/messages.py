@@ -18,7 +18,7 @@ KINDS = {"diag_check": "finding", "check_say": "finding", "diag_error": "error",
          "pp_error": "error", "pp_warning": "warning", "cmd_usage_error": "usage"}
 # Literals that are compared with what somebody else wrote, and text of programs: not what we say.
 NOT_OURS = re.compile(r"str_(eqz?|has_prefix|has_suffix|contains)|is_one_of|pp_c_line")
-NOT_WORDS = re.compile(r"Usage:|#pragma|.*nsecs|((un)?signed|long|short|int|char|double|const|_gap|\W|\d|%\S+)+$", re.S)
+NOT_WORDS = re.compile(r"Usage:|\\nEXAMPLES|#pragma|.*nsecs|((un)?signed|long|short|int|char|double|const|_gap|\W|\d|%\S+)+$", re.S)
 FORMATS = {"STR_FMT": "%s", "DIALECT_FMT": "%u.%u", "PRIu64": "u", "PRIx64": "x", "PRId64": "d"}
 TOKEN = re.compile(r"""/\*.*?\*/ | //[^\n]* | ^[ \t]*\#(?:[^\n]*\\\n)*[^\n]* |
 	"(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*' | \w+ | \s+ | .""", re.S | re.M | re.X)
@@ -82,11 +82,11 @@ def of_c(path):
 
 
 def of_shell(path):
-    """The same of the wrapper: what is given to usage_error, and what begins with its name."""
+    """The same of the wrapper: what begins with its name."""
     with open(path) as file:
         for line, text in enumerate(file, 1):
-            for string in re.findall(r"""usage_error "(.*)"$|printf ["']bpftrace.sh: ([^%].*?)\\n["'] """, text.strip()):
-                yield "usage" if string[0] else "error", string[0] or string[1], line
+            for string in re.findall(r"printf 'bpftrace.sh: (.*?)\\n' ", text):
+                yield "error", string, line
 
 
 def main():

@@ -10,7 +10,7 @@ import subprocess
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 HEADER = '''/*
- * spdk.bt - every event of every probe of SPDK: a line with all its arguments, typed and named
+ * spdk.bt - every event of SPDK's probes, with all arguments by name
  *
  * What nvmf.bt says in words for one part of SPDK, in one form for all of it: for grep and awk, and to find out what
  * happens at all. States and transports are enumerators, functions are names, strings are in quotes.

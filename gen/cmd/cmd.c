@@ -8,7 +8,21 @@
 
 #include "out/dialect.h"
 
-int cmd_usage_error(const char *name, const char *fmt, ...)
+static char own_name[32] = "btgen";
+static char **words; // of the command line
+static int n_words;
+
+void cmd_begin(const char *command)
+{
+	const char *as = getenv("BTGEN_CALLED_AS");
+	if (as && strcmp(as, "bpftrace.sh") == 0)
+		snprintf(own_name, sizeof(own_name), "%s", as);
+	else
+		snprintf(own_name, sizeof(own_name), "btgen %s", command);
+	unsetenv("BTGEN_CALLED_AS"); // a btgen in the command of -c is called by another name
+}
+
+int cmd_usage_error(const char *fmt, ...)
 {
 	struct strbuf msg, shown;
 	strbuf_init(&msg);
@@ -18,25 +32,10 @@ int cmd_usage_error(const char *name, const char *fmt, ...)
 	strbuf_vaddf(&msg, fmt, ap);
 	va_end(ap);
 	strbuf_add_printable(&shown, strbuf_str(&msg));
-	const char *text = shown.p ? shown.p : "", *as = getenv("BTGEN_CALLED_AS");
-	if (as && strcmp(as, "bpftrace.sh") == 0)
-		fprintf(stderr, "%s: %s\nTry '%s --help'.\n", as, text, as);
-	else
-		fprintf(stderr, "btgen %s: %s\nTry 'btgen %s --help'.\n", name, text, name);
+	fprintf(stderr, "%s: %s\nTry '%s --help'.\n", own_name, shown.p ? shown.p : "", own_name);
 	strbuf_fini(&shown);
 	strbuf_fini(&msg);
 	return CMD_USAGE;
-}
-
-/** For getopt's '?' and ':'. */
-static int bad_option(const char *name, char **argv, int opt)
-{
-	const char *word = argv[optind - 1];
-	if (opt == ':')
-		return cmd_usage_error(name, "option '%s' needs a value", word);
-	if (optopt && strncmp(word, "--", 2) != 0)
-		return cmd_usage_error(name, "unknown option '-%c'", optopt);
-	return cmd_usage_error(name, "unknown option '%s'", word);
 }
 
 bool cmd_parse_pid(const char *text, int *ret)
@@ -49,83 +48,166 @@ bool cmd_parse_pid(const char *text, int *ret)
 	return true;
 }
 
-int cmd_take_version(const char *command, const char *value, unsigned *ret)
+int cmd_take_version(const char *value, unsigned *ret)
 {
 	if (!dialect_parse(str_from(value), ret))
-		return cmd_usage_error(command, "--for: '%s' is not a version of bpftrace", value);
+		return cmd_usage_error("--for: '%s' is not a version of bpftrace", value);
 	return -1;
 }
 
-enum { MAX_OPTIONS = 48, HELP_COLUMN = 25 };
+const char *cmd_next_word(void)
+{
+	return optind < n_words && words[optind][0] != '-' ? words[optind++] : NULL;
+}
 
-static const struct cmd_option help_option = {'h', "help", NULL, "this text"};
-
-/** The value may be left out: "[=N]". */
+/** The value can be omitted: "[=N]". */
 static bool is_optional(const struct cmd_option *o)
 {
 	return o->value && *o->value == '[';
 }
 
+enum { COLUMNS = 80, HELP_COLUMN = 26, MAX_OPTIONS = 64, LONG = 256, LONG_HELP = LONG - 1 };
+
 static void print_option(const struct cmd_option *o)
 {
-	bool is_short = o->letter < CMD_FOR;
-	char letter[] = {'-', (char)o->letter, '\0'};
-	int n = printf("  %s%s%s%s%s", is_short ? letter : "    --",
-		       is_short && o->name ? ", --" : "", o->name ? o->name : "",
-		       o->value && !is_optional(o) ? " " : "", o->value ? o->value : "");
-	printf("%*s%s\n", HELP_COLUMN - n, "", o->help);
+	const char *text = o->help;
+	char letter[] = {'-', o->letter, '\0'};
+	if (!o->letter && !o->name) {
+		printf("\n%s\n", text);
+		return;
+	}
+	int at = printf("  %s%s%s%s%s", o->letter ? letter : "    --",
+			o->letter && o->name ? ", --" : "", o->name ? o->name : "",
+			o->value && !is_optional(o) ? " " : "", o->value ? o->value : "");
+	if (at > HELP_COLUMN - 2)
+		at = printf("\n") - 1;
+	for (; *text; at = 0) {
+		size_t n = strlen(text);
+		if (n > COLUMNS - HELP_COLUMN)
+			for (n = COLUMNS - HELP_COLUMN; n && text[n] != ' ';)
+				n--;
+		printf("%*s%.*s\n", HELP_COLUMN - at, "", (int)n, text);
+		text += n + (text[n] == ' ');
+	}
 }
 
-static void print_help(const struct cmd_options *o)
+static void print_help(const struct cmd_options *o, bool is_short)
 {
+	static const struct cmd_option own[] = {
+	    {'h', NULL, "SCRIPT", CMD_CALL(NULL), "the page of a script: its options, a sample"},
+	    {'h', "help", NULL, CMD_CALL(NULL), "this text"},
+	    {'h', "help", NULL, CMD_CALL(NULL), "the options of every day; --help: all of them"},
+	};
 	fputs(o->usage, stdout);
-	for (const struct cmd_option *i = o->list; i->letter; i++)
-		print_option(i);
-	print_option(&help_option);
-	fputs(o->notes ? o->notes : "", stdout);
+	fputs(is_short ? "\n" : "", stdout);
+	for (const struct cmd_option *i = o->list; i->help; i++)
+		if (!is_short || (i->letter && strchr(o->daily, i->letter)))
+			print_option(i);
+	if (o->page && !is_short)
+		print_option(&own[0]);
+	print_option(&own[o->daily ? 2 : 1]);
+	fputs(o->notes && !is_short ? o->notes : "", stdout);
+}
+
+/** For -h and --help. */
+static int help(const struct cmd_options *o, void *ctx, bool is_short)
+{
+	const char *word = o->page ? cmd_next_word() : NULL;
+	if (word)
+		return o->page(ctx, word);
+	print_help(o, is_short && o->daily);
+	return CMD_OK;
+}
+
+/** The long option nearest to @word, which begins with --; or NULL. */
+static const char *nearest(const struct cmd_options *o, struct arena *a, const char *word)
+{
+	const char *near = NULL;
+	unsigned best = UINT_MAX;
+	struct str name = str_slice(str_from(word), 2, strcspn(word, "=") - 2);
+	for (const struct cmd_option *i = o->list; i->help; i++)
+		if (i->name && (str_is_nearer(name, str_from(i->name), &best) ||
+				(!near && name.n && str_has_prefix(str_from(i->name), name))))
+			near = arena_printf(a, "--%s", i->name);
+	return near;
+}
+
+/** For getopt's '?' and ':'. */
+static int bad_option(const struct cmd_options *o, struct arena *a, const char *word, int opt)
+{
+	if (opt == ':')
+		return cmd_usage_error("option '%s' needs a value", word);
+	if (strncmp(word, "--", 2) != 0)
+		return cmd_usage_error("unknown option '-%c'", optopt);
+	if (optopt)
+		return cmd_usage_error("option '%.*s' takes no value", (int)strcspn(word, "="),
+				       word);
+	const char *near = nearest(o, a, word);
+	return cmd_usage_error("unknown option '%s'%s%s%s", word, CMD_NEAR(near));
+}
+
+static int take(const struct cmd_option *o, struct arena *a, void *ctx, const char *value)
+{
+	void *to = (char *)ctx + o->at;
+	if (o->kind == CMD_IS_CALL)
+		return o->take(ctx, value);
+	if (o->kind == CMD_IS_FLAG)
+		*(bool *)to = true;
+	else if (o->kind == CMD_IS_STRING)
+		*(const char **)to = value;
+	else
+		vec_push(a, (cmd_words *)to, value);
+	return -1;
 }
 
 /** What getopt_long() wants to have. */
 struct for_getopt {
 	char letters[2 * MAX_OPTIONS + 4];
-	struct option longs[MAX_OPTIONS + 1];
-	size_t n_letters, n_longs;
+	struct option longs[MAX_OPTIONS + 2];
+	const struct cmd_option *by_letter[LONG];
 };
 
-static void tell_getopt(struct for_getopt *g, const struct cmd_option *o)
+static void tell_getopt(struct for_getopt *g, const struct cmd_options *o)
 {
-	if (o->letter < CMD_FOR)
-		g->letters[g->n_letters++] = (char)o->letter;
-	if (o->letter < CMD_FOR && o->value)
-		g->letters[g->n_letters++] = ':';
-	if (o->name)
-		g->longs[g->n_longs++] = (struct option){o->name,
-							 is_optional(o) ? optional_argument
-							 : o->value	? required_argument
-									: no_argument,
-							 NULL, o->letter};
+	char *letters = stpcpy(g->letters, "-:h");
+	struct option *longs = g->longs;
+	*longs++ = (struct option){"help", no_argument, NULL, LONG_HELP};
+	for (int i = 0; o->list[i].help; i++) {
+		const struct cmd_option *row = &o->list[i];
+		int has = is_optional(row) ? optional_argument
+			  : row->value	   ? required_argument
+					   : no_argument;
+		if (i == MAX_OPTIONS)
+			abort(); // a table that has outgrown it
+		if (row->letter) {
+			g->by_letter[(unsigned char)row->letter] = row;
+			*letters++ = row->letter;
+			letters = stpcpy(letters, row->value ? ":" : "");
+		}
+		if (row->name)
+			*longs++ = (struct option){row->name, has, NULL, LONG + i};
+	}
 }
 
-int cmd_read_options(const struct cmd_options *o, int argc, char **argv, void *ctx)
+int cmd_read_options(const struct cmd_options *o, struct arena *a, int argc, char **argv, void *ctx)
 {
-	struct for_getopt g = {.letters = "-:"};
-	g.n_letters = strlen(g.letters);
-	for (size_t i = 0; o->list[i].letter; i++) {
-		if (i == MAX_OPTIONS - 1)
-			abort(); // a table that has outgrown it
-		tell_getopt(&g, &o->list[i]);
-	}
-	tell_getopt(&g, &help_option);
-	const char *letters = g.letters + !o->in_order; // with - in front an operand is option 1
-	int status = -1, letter;
+	struct for_getopt g = {0};
+	tell_getopt(&g, o);
+	const char *letters = g.letters + !o->operand; // with - in front an operand is option 1
+	int status = -1, opt;
+	words = argv;
+	n_words = argc;
 	opterr = 0;
-	while (status < 0 && (letter = getopt_long(argc, argv, letters, g.longs, NULL)) != -1) {
-		if (letter == 'h') {
-			print_help(o);
-			return CMD_OK;
-		}
-		status = letter == '?' || letter == ':' ? bad_option(argv[0], argv, letter)
-							: o->take(ctx, argv[0], letter, optarg);
+	while (status < 0 && (opt = getopt_long(argc, argv, letters, g.longs, NULL)) != -1) {
+		if (opt == 1)
+			status = o->operand(ctx, optarg);
+		else if (opt == 'h' || opt == LONG_HELP)
+			status = help(o, ctx, opt == 'h');
+		else if (opt == '?' || opt == ':')
+			status = bad_option(o, a, argv[optind - 1], opt);
+		else
+			status = take(opt < LONG ? g.by_letter[opt] : &o->list[opt - LONG], a, ctx,
+				      optarg);
 	}
 	return status;
 }

@@ -1,6 +1,15 @@
 /**
- * cmd - what the subcommands of btgen share: how they read options, and say what is wrong with
- * them.
+ * cmd - what the commands share: how they read options and report a wrong command line.
+ *
+ * Each command has one table of its options. It is what parses and what --help prints.
+ *
+ *	struct mine { struct expand_request req; bool is_loud; const char *out; };
+ *	static const struct cmd_option list[] = {
+ *		{'l', "loud", NULL, CMD_FLAG(struct mine, is_loud), "print more"},
+ *		{'o', "output", "FILE", CMD_STRING(struct mine, out), "write to FILE"},
+ *		EXPAND_SCRIPT_ROWS, // shared rows write to a struct that is the first member
+ *		{0},
+ *	};
  *
  * Exit status of every command: 0 done, 1 the input is wrong (reported on stderr), 2 the command
  * line is wrong.
@@ -10,64 +19,77 @@
 
 #include <getopt.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/arena.h"
-#include "base/diag.h"
+#include "base/str.h"
+#include "base/vec.h"
 
 enum { CMD_OK = 0, CMD_INPUT = 1, CMD_USAGE = 2 };
 
-/**
- * "btgen NAME: MESSAGE" and "Try 'btgen NAME --help'." on stderr, or bpftrace.sh's name when that
- * has called us (it sets $BTGEN_CALLED_AS); returns CMD_USAGE.
- */
-int cmd_usage_error(const char *name, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/** One option: all that getopt, the help and the command know about it. */
+/** Values of an option that can be repeated. */
+typedef VEC(const char *) cmd_words;
+
+enum cmd_kind { CMD_IS_FLAG, CMD_IS_STRING, CMD_IS_LIST, CMD_IS_CALL };
+
+/** One option. A row with nothing but @help is the heading of those that follow. */
 struct cmd_option {
-	int letter;	  /**< passed to take(); from 256 on there is no short form */
-	const char *name; /**< the long form, or NULL */
-	const char
-	    *value; /**< what it takes, as the help calls it; NULL: nothing; "[=N]": or nothing */
-	const char *help; /**< one line */
+	char letter;	   /**< 0: there is no short form */
+	const char *name;  /**< the long form */
+	const char *value; /**< as the help calls it; NULL: none; "[=N]": it can be omitted */
+	enum cmd_kind kind;
+	size_t at; /**< offset of the bool, const char * or cmd_words */
+	/** Takes the value (NULL: none); -1, or the exit status when nothing is left to do. */
+	int (*take)(void *ctx, const char *value);
+	const char *help;
 };
 
-/** Letters of options that have only a long form; a command's own are from CMD_OWN on. */
-enum { CMD_FOR = 256, CMD_CONF, CMD_BTF, CMD_JSON, CMD_FORCE, CMD_CHILDREN, CMD_CGROUP, CMD_OWN };
-/** Those that mean the same wherever they are. */
-#define CMD_DEFINE ((struct cmd_option){'D', NULL, "NAME[=VALUE]", "define a macro"})
-#define CMD_DIR ((struct cmd_option){'I', NULL, "DIR", "search DIR for #include"})
-#define CMD_FINDINGS                                                                               \
-	((struct cmd_option){                                                                      \
-	    'W', NULL, "NAME|no-NAME|error|help",                                                  \
-	    "show findings called NAME, or not; make warnings errors; list names"})
-#define CMD_FAMILY                                                                                 \
-	((struct cmd_option){CMD_CHILDREN, "children", NULL, "trace what the processes fork, too"})
-#define CMD_GROUP                                                                                  \
-	((struct cmd_option){CMD_CGROUP, "cgroup", "PATH",                                         \
-			     "trace the processes in this cgroup, or those of the name given"})
-#define CMD_FORCED ((struct cmd_option){CMD_FORCE, "force", NULL, "go on in spite of findings"})
+/** The offset of @member, which must be a @kind. */
+#define CMD_AT(type, member, kind)                                                                 \
+	(offsetof(type, member) +                                                                  \
+	 0 * sizeof(                                                                               \
+		 char[__builtin_types_compatible_p(__typeof__(((type *)0)->member), kind) ? 1      \
+											  : -1]))
+#define CMD_FLAG(type, member) CMD_IS_FLAG, CMD_AT(type, member, bool), NULL
+#define CMD_STRING(type, member) CMD_IS_STRING, CMD_AT(type, member, const char *), NULL
+#define CMD_LIST(type, member) CMD_IS_LIST, CMD_AT(type, member, cmd_words), NULL
+#define CMD_CALL(take) CMD_IS_CALL, 0, take
+/** For macros of rows. */
+#define CMD_ROW(...)                                                                               \
+	{                                                                                          \
+		__VA_ARGS__                                                                        \
+	}
 
-/** What a command takes: see cmd_read_options(). */
+/** How a command is called. */
 struct cmd_options {
 	const char *usage;	       /**< the help, before the options */
-	const struct cmd_option *list; /**< ends with a letter 0; -h, --help is not among them */
-	const char *notes;	       /**< the help behind them, or NULL */
-	bool in_order;		       /**< an operand before -- is option 1 */
-	/**
-	 * Takes one option (@value is NULL for those without); -1, or the exit status of a bad one,
-	 * which is reported.
-	 */
-	int (*take)(void *ctx, const char *command, int letter, const char *value);
+	const struct cmd_option *list; /**< ends with an empty row; -h, --help is not among them */
+	const char *notes;	       /**< the help after them, or NULL */
+	const char *daily; /**< letters of the options that -h shows; NULL: all, as --help does */
+	/** Takes an operand before --, as options are taken; NULL: they are left at argv[optind]. */
+	int (*operand)(void *ctx, const char *word);
+	int (*page)(void *ctx, const char *word); /**< -h WORD, or NULL; returns the exit status */
 };
 
 /**
- * Reads all options, up to the operands at argv[optind]. Returns -1, or the exit status when
- * nothing is left to do.
+ * Reads all options into @ctx, up to the operands at argv[optind]. Returns -1, or the exit status
+ * when nothing is left to do.
  */
-int cmd_read_options(const struct cmd_options *o, int argc, char **argv, void *ctx);
+int cmd_read_options(const struct cmd_options *o, struct arena *a, int argc, char **argv,
+		     void *ctx);
+/** The word after the value of the option at hand, as of `--latency START DONE`; NULL: there is none. */
+const char *cmd_next_word(void);
+
+/** From here on messages are those of `btgen COMMAND`, or of bpftrace.sh if that has called us. */
+void cmd_begin(const char *command);
+/** "NAME: MESSAGE" and "Try 'NAME --help'." on stderr; returns CMD_USAGE. */
+int cmd_usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/** For "%s%s%s": ", did you mean 'NEAR'?", or nothing when @near is NULL. */
+#define CMD_NEAR(near) (near) ? ", did you mean '" : "", (near) ? (near) : "", (near) ? "'?" : ""
 
 /** Decimal PID, or false. */
 bool cmd_parse_pid(const char *text, int *ret);
 /** The @value of --for; -1, or the exit status of a bad one, which is reported. */
-int cmd_take_version(const char *command, const char *value, unsigned *ret);
+int cmd_take_version(const char *value, unsigned *ret);
 
 #endif

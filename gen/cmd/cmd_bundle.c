@@ -25,45 +25,28 @@
 #include "cmd/expand.h"
 #include "out/dialect.h"
 
-enum { OPTION_PCP = CMD_OWN };
-
 static const struct cmd_option list[] = {
-    {'x', "exe", "FILE", "the program or library that it is for"},
-    {'e', "text", "TEXT", "template text instead of a file"},
-    CMD_DEFINE,
-    CMD_DIR,
-    CMD_FINDINGS,
-    CMD_FORCED,
-    {'o', "output", "FILE", "write to FILE, which is replaced only on success"},
-    {CMD_FOR, "for", "VERSION", "the bpftrace there [the one installed here, else 0.17]"},
-    {CMD_CONF, "conf", "FILE", "list of enum tables [bpf/enums.conf]"},
-    {OPTION_PCP, "pcp", NULL, "write a program for PCP's bpftrace agent: maps are metrics"},
-    {'v', "verbose", NULL, "say which files were chosen"},
+    EXPAND_FILE_ROW("the program or library that it is for"),
+    EXPAND_SCRIPT_ROWS,
+    EXPAND_OUT_ROW("write to FILE, which is replaced only on success"),
+    EXPAND_VERSION_ROW("the bpftrace there [the one installed here, else 0.17]"),
+    {0, "pcp", NULL, CMD_FLAG(struct expand_request, pcp),
+     "write a program for PCP's bpftrace agent: maps are metrics"},
+    EXPAND_VERBOSE_ROW("say which files were chosen"),
     {0},
 };
 
-static int take(void *request, const char *command, int letter, const char *value)
-{
-	struct expand_request *req = request;
-	if (letter != OPTION_PCP)
-		return expand_take(req, command, letter, value);
-	req->pcp = true;
-	return -1;
-}
-
 static const struct cmd_options options = {
-    .usage =
-	"Usage: btgen bundle -x FILE [OPTION]... SCRIPT...\n"
-	"Write a shell script that needs nothing but bpftrace, for machines with the same build "
-	"of FILE in\n"
-	"the same place: it traces every process of it, and refuses another build.\n"
-	"\n"
-	"  btgen bundle -x /usr/sbin/app --for 0.23 app.bt -o app-trace.sh\n"
-	"  ssh root@host sh -s <app-trace.sh\n"
-	"  btgen bundle --pcp -x /usr/sbin/app --for 0.23 app.bt -o autostart/app.bt\n"
-	"\n",
+    .usage = "Usage: btgen bundle -x FILE [OPTION]... SCRIPT...\n"
+	     "Write a shell script that needs nothing but bpftrace, for machines with the same\n"
+	     "build of FILE in the same place: it traces every process of it, and refuses\n"
+	     "another build.\n"
+	     "\n"
+	     "  btgen bundle -x /usr/sbin/app --for 0.23 app.bt -o app-trace.sh\n"
+	     "  ssh root@host sh -s <app-trace.sh\n"
+	     "  btgen bundle --pcp -x /usr/sbin/app --for 0.23 app.bt -o autostart/app.bt\n"
+	     "\n",
     .list = list,
-    .take = take,
 };
 
 /** The agent calls a script, and so its metrics, by the name of its file. */
@@ -79,17 +62,16 @@ static bool is_metric_file(const char *path)
 
 static int parse(int argc, char **argv, struct expand_request *req)
 {
-	int status = cmd_read_options(&options, argc, argv, req);
+	int status = cmd_read_options(&options, req->arena, argc, argv, req);
 	for (; optind < argc; optind++)
-		vec_push(req->arena, &req->sources, (struct expand_source){argv[optind], false});
+		expand_take_script(req, argv[optind]);
 	if (status < 0 && !req->exe && !req->pcp)
-		status = cmd_usage_error(argv[0], "give the program that it is for: -x FILE");
+		status = cmd_usage_error("give the program that it is for: -x FILE");
 	if (status < 0 && !req->sources.n)
-		status = cmd_usage_error(argv[0], "give a script to bundle");
+		status = cmd_usage_error("give a script to bundle");
 	if (status < 0 && req->pcp && req->out && !is_metric_file(req->out))
-		status =
-		    cmd_usage_error(argv[0], "-o: metrics are called by the file's name: letters, "
-					     "digits and _, as in app.bt");
+		status = cmd_usage_error("-o: metrics are called by the file's name: letters, "
+					 "digits and _, as in app.bt");
 	return status;
 }
 

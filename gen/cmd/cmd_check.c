@@ -9,34 +9,15 @@
 #include "cmd/expand.h"
 #include "record/shape.h"
 
-enum { LOCK = CMD_OWN, AGAINST };
-
-static const struct cmd_option list[] = {
-    {'p', "pid", "PID|NAME", "check against this process, or that of a program of this name"},
-    {'x', "exe", "FILE", "check against this file"},
-    {'e', "text", "TEXT", "template text instead of a file"},
-    CMD_DEFINE,
-    CMD_DIR,
-    {CMD_FOR, "for", "VERSION[,VERSION...]",
-     "check for these versions of bpftrace [the one installed, else 0.17]"},
-    CMD_FINDINGS,
-    CMD_FORCED,
-    {CMD_JSON, "json", NULL, "one array of findings on standard output"},
-    {LOCK, "lock", "FILE", "write what the scripts rely on, to compare other builds with"},
-    {AGAINST, "against", "FILE", "say what is not as such a file has it"},
-    {CMD_CONF, "conf", "FILE", "list of enum tables [bpf/enums.conf]"},
-    {'v', "verbose", NULL, "say which files were chosen"},
-    {0},
-};
-
 /** 0.17,0.23 */
-static int take_versions(struct expand_request *req, const char *command, const char *value)
+static int take_versions(void *request, const char *value)
 {
+	struct expand_request *req = request;
 	req->versions.n = 0;
 	for (struct str left = str_from(value); left.n || !req->versions.n;) {
 		size_t comma = str_find(left, ',');
 		const char *one = str_dup(req->arena, str_slice(left, 0, comma));
-		int status = cmd_take_version(command, one, &req->version);
+		int status = cmd_take_version(one, &req->version);
 		if (status >= 0)
 			return status;
 		vec_push(req->arena, &req->versions, req->version);
@@ -45,61 +26,54 @@ static int take_versions(struct expand_request *req, const char *command, const 
 	return -1;
 }
 
-static int take(void *request, const char *command, int letter, const char *value)
-{
-	struct expand_request *req = request;
-	if (letter == LOCK)
-		req->lock = value;
-	else if (letter == AGAINST)
-		req->against = value;
-	else if (letter == CMD_FOR)
-		return take_versions(req, command, value);
-	else
-		return expand_take(req, command, letter, value);
-	return -1;
-}
+static const struct cmd_option list[] = {
+    EXPAND_PROCESS_ROW("check against this process, or that of a program of this name"),
+    EXPAND_FILE_ROW("check against this file"),
+    EXPAND_SCRIPT_ROWS,
+    {0, "for", "VERSION[,VERSION...]", CMD_CALL(take_versions),
+     "check for these versions of bpftrace [the one installed, else 0.17]"},
+    EXPAND_JSON_ROW("one array of findings on standard output"),
+    {0, "lock", "FILE", CMD_STRING(struct expand_request, lock),
+     "write what the scripts rely on, to compare other builds with"},
+    {0, "against", "FILE", CMD_STRING(struct expand_request, against),
+     "report differences from such a file"},
+    EXPAND_VERBOSE_ROW("say which files were chosen"),
+    {0},
+};
 
 static const struct cmd_options options = {
     .usage = "Usage: btgen check [OPTION]... SCRIPT... [-- ARG...]\n"
-	     "Say what is wrong with the templates. Attaches nothing; needs neither root nor "
-	     "bpftrace.\n"
-	     "With --lock or --against each SCRIPT is one by itself, else they are parts of one.\n"
+	     "Say what is wrong with the templates. Attaches nothing; needs neither root nor\n"
+	     "bpftrace. With --lock or --against each SCRIPT is one by itself, else they are\n"
+	     "parts of one.\n"
 	     "Exit status: 0 no errors, 1 errors.\n"
 	     "\n",
     .list = list,
-    .in_order = true,
-    .take = take,
+    .operand = expand_take_script,
 };
 
-static int check_lock_options(const char *command, const struct expand_request *req)
+static int check_lock_options(const struct expand_request *req)
 {
 	if (!req->lock && !req->against)
 		return -1;
 	if (req->versions.n > 1)
-		return cmd_usage_error(command,
-				       "--lock and --against need one version: --for %u.%u",
+		return cmd_usage_error("--lock and --against need one version: --for %u.%u",
 				       req->version / 1000, req->version % 1000);
 	if (req->lock && req->against)
-		return cmd_usage_error(command, "give --lock or --against, not both");
+		return cmd_usage_error("give --lock or --against, not both");
 	if (!req->exe && !req->pids.n)
-		return cmd_usage_error(command, "give -x or -p: what the scripts rely on is in it");
+		return cmd_usage_error("give -x or -p: what the scripts rely on is in it");
 	for (size_t i = 0; i < req->sources.n && req->lock; i++)
 		if (!req->sources.v[i].is_text &&
 		    outfile_is_same(req->lock, req->sources.v[i].text))
-			return cmd_usage_error(command, "--lock: %s is a script", req->lock);
+			return cmd_usage_error("--lock: %s is a script", req->lock);
 	return -1;
 }
 
 static int parse(int argc, char **argv, struct expand_request *req)
 {
-	int status = cmd_read_options(&options, argc, argv, req);
-	if (status < 0)
-		expand_take_rest(req, argc, argv);
-	if (status < 0 && !req->sources.n)
-		status = cmd_usage_error(argv[0], "give a script to check");
-	if (status < 0 && req->exe && req->pids.n)
-		status = cmd_usage_error(argv[0], "give -p or -x, not both");
-	return status < 0 ? check_lock_options(argv[0], req) : status;
+	int status = expand_read_options(&options, "check", argc, argv, req);
+	return status < 0 ? check_lock_options(req) : status;
 }
 
 /** The program that bpftrace.sh would run is looked at: what it prints is decoded, and so right. */

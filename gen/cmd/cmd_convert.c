@@ -12,62 +12,55 @@
 #include "convert/convert.h"
 #include "convert/format.h"
 
-enum { MAP = CMD_OWN };
-
-static const struct cmd_option list[] = {
-    {'f', "format", "FORMAT", "perfetto: a timeline, folded: stacks for a flame graph"},
-    {MAP, "map", "@NAME", "folded: the map that has the stacks, where several have some"},
-    {'o', "output", "FILE", "write to FILE instead of standard output; all of it or nothing"},
-    {0},
-};
-
 struct options {
 	const struct convert_format *format;
 	const char *map, *out;
 };
 
-static int take(void *ctx, const char *command, int letter, const char *value)
+static int take_format(void *ctx, const char *value)
 {
 	struct options *o = ctx;
-	if (letter == 'o')
-		o->out = value;
-	else if (letter == MAP)
-		o->map = value;
-	else if (!(o->format = convert_find(value)))
-		return cmd_usage_error(command, "-f: unknown format '%s': perfetto or folded",
-				       value);
-	return -1;
+	o->format = convert_find(value);
+	return o->format ? -1
+			 : cmd_usage_error("-f: unknown format '%s': perfetto or folded", value);
 }
+
+static const struct cmd_option list[] = {
+    {'f', "format", "FORMAT", CMD_CALL(take_format),
+     "perfetto: a timeline, folded: stacks for a flame graph"},
+    {0, "map", "@NAME", CMD_STRING(struct options, map),
+     "folded: the map that has the stacks, where several have some"},
+    {'o', "output", "FILE", CMD_STRING(struct options, out),
+     "write to FILE instead of standard output; all of it or nothing"},
+    {0},
+};
 
 static const struct cmd_options options = {
     .usage = "Usage: btgen convert -f FORMAT [OPTION]... [CAPTURE]\n"
-	     "Read what bpftrace.sh -f json has printed (CAPTURE, or standard input) and write it "
-	     "for\n"
-	     "another tool. Lines that are no records are skipped and counted: status 3.\n"
+	     "Read what bpftrace.sh -f json has printed (CAPTURE, or standard input) and write\n"
+	     "it for another tool. Lines that are no records are skipped and counted: exit\n"
+	     "status 3.\n"
 	     "\n"
 	     "  bpftrace.sh -s -o trace.json `pidof nvmf_tgt` nvmf.bt\n"
-	     "  btgen convert -f perfetto -o timeline.json trace.json     ui.perfetto.dev, "
-	     "chrome://tracing\n"
+	     "  btgen convert -f perfetto -o timeline.json trace.json     for ui.perfetto.dev\n"
 	     "  btgen convert -f folded trace.json | flamegraph.pl > stacks.svg\n"
 	     "\n",
     .list = list,
-    .take = take,
 };
 
-static int parse(int argc, char **argv, struct options *o)
+static int parse(struct arena *a, int argc, char **argv, struct options *o)
 {
-	int status = cmd_read_options(&options, argc, argv, o);
+	int status = cmd_read_options(&options, a, argc, argv, o);
 	if (status >= 0)
 		return status;
 	if (!o->format)
-		return cmd_usage_error(argv[0], "give a format: -f perfetto or -f folded");
+		return cmd_usage_error("give a format: -f perfetto or -f folded");
 	if (o->map && !o->format->takes_map)
-		return cmd_usage_error(argv[0], "--map is for -f folded");
+		return cmd_usage_error("--map is for -f folded");
 	if (o->map && o->map[0] != '@')
-		return cmd_usage_error(argv[0], "--map: '%s' is not the name of a map: @%s", o->map,
-				       o->map);
+		return cmd_usage_error("--map: '%s' is not the name of a map: @%s", o->map, o->map);
 	if (argc - optind > 1)
-		return cmd_usage_error(argv[0], "one CAPTURE at a time");
+		return cmd_usage_error("one CAPTURE at a time");
 	return status;
 }
 
@@ -137,12 +130,11 @@ int cmd_convert(int argc, char **argv)
 	struct options o = {0};
 	struct arena a;
 	struct diag d;
-	diag_init(&d, stderr);
-	int status = parse(argc, argv, &o);
-	if (status >= 0)
-		return status;
 	arena_init(&a);
-	status = convert_file(&a, &d, &o, optind < argc ? argv[optind] : "-");
+	diag_init(&d, stderr);
+	int status = parse(&a, argc, argv, &o);
+	if (status < 0)
+		status = convert_file(&a, &d, &o, optind < argc ? argv[optind] : "-");
 	arena_fini(&a);
 	return status;
 }

@@ -13,15 +13,6 @@
 /** As diff(1): what is wrong with the input is not a difference. */
 enum { DIFF_SAME = 0, DIFF_CHANGED = 1, DIFF_TROUBLE = 2 };
 
-static const struct cmd_option list[] = {
-    {CMD_JSON, "json", NULL, "one JSON array of changes"},
-    {CMD_FOR, "for", "VERSION", "expand scripts for this version of bpftrace [the installed one]"},
-    CMD_DEFINE,
-    CMD_DIR,
-    {'q', NULL, NULL, "nothing but the exit status"},
-    {0},
-};
-
 struct build {
 	const char *path;
 	struct targetfiles files;
@@ -29,54 +20,51 @@ struct build {
 };
 
 struct options {
+	struct expand_request req; /**< -D, -I, version, scripts */
 	struct arena arena;
 	struct diag diag;
-	struct expand_request req; /**< -D, -I, version, scripts */
 	struct build before, after;
 	VEC(const char *) broken; /**< scripts that cannot be expanded for the new build */
 	bool quiet;
 };
 
-static int take(void *ctx, const char *command, int letter, const char *value)
-{
-	struct options *o = ctx;
-	if (letter != 'q')
-		return expand_take(&o->req, command, letter, value);
-	o->quiet = true;
-	return -1;
-}
+static const struct cmd_option list[] = {
+    EXPAND_JSON_ROW("one JSON array of changes"),
+    EXPAND_VERSION_ROW("expand scripts for this version of bpftrace [the installed one]"),
+    EXPAND_MACRO_ROWS,
+    {'q', "quiet", NULL, CMD_FLAG(struct options, quiet), "nothing but the exit status"},
+    {0},
+};
 
 static const struct cmd_options options = {
     .usage = "Usage: btgen diff [OPTION]... OLD NEW [SCRIPT]...\n"
-	     "Report what changed between two builds of a program or library: probes, their "
-	     "arguments, the\n"
-	     "enumerators of their types; and with each SCRIPT all else that it reads.\n"
+	     "Report what changed between two builds of a program or library: probes, their\n"
+	     "arguments, the enumerators of their types; and with each SCRIPT all else that\n"
+	     "it reads.\n"
 	     "\n"
 	     "  btgen diff build.old/app build/app bpf/*.bt && echo 'the scripts still work'\n"
 	     "\n",
     .list = list,
-    .notes =
-	"\n"
-	"Exit status: 0 nothing changed (with SCRIPTs: nothing that they rely on), 1 it did, 2 "
-	"trouble.\n"
-	"A warning says when a build has no types to compare; the status stays.\n"
-	"What a SCRIPT relies on is what `btgen check --lock` would write of it: its probes, "
-	"the\n"
-	"arguments, struct members, functions and enumerators that it uses.\n",
-    .take = take,
+    .notes = "\n"
+	     "Exit status: 0 nothing changed (with SCRIPTs: nothing that they rely on), 1 it\n"
+	     "did, 2 trouble. A warning says when a build has no types to compare; the status\n"
+	     "stays. What a SCRIPT relies on is what `btgen check --lock` would write of it:\n"
+	     "its probes, the arguments, struct members, functions and enumerators that it\n"
+	     "uses.\n",
 };
 
 static int parse(int argc, char **argv, struct options *o)
 {
-	int status = cmd_read_options(&options, argc, argv, o);
+	int status = cmd_read_options(&options, &o->arena, argc, argv, o);
 	if (status < 0 && argc - optind < 2)
-		status = cmd_usage_error(argv[0], "give the two files to compare: OLD NEW");
+		status = cmd_usage_error("give the two files to compare: OLD NEW");
 	if (status >= 0)
 		return status;
 	o->before.path = argv[optind++];
 	o->after.path = argv[optind++];
 	for (; optind < argc; optind++)
-		vec_push(&o->arena, &o->req.sources, (struct expand_source){argv[optind], false});
+		vec_push(&o->arena, &o->req.sources,
+			 (struct expand_source){argv[optind], false, NULL});
 	return status;
 }
 

@@ -11,89 +11,59 @@
 #include "doctor/process.h"
 #include "out/dialect.h"
 
-enum { BPFTRACE = CMD_OWN, ROOT };
-
-static const struct cmd_option list[] = {
-    CMD_DEFINE,
-    CMD_DIR,
-    {BPFTRACE, "bpftrace", "PATH", "the bpftrace to be used"},
-    {CMD_JSON, "json", NULL, "one array of findings, for programs"},
-    {ROOT, "root", "DIR", "look at the machine whose /proc and /sys are in DIR"},
-    {0},
-};
-
 struct options {
 	struct expand_request req;
 	const char *bpftrace, *root;
-	bool json;
 };
 
-static int take(void *ctx, const char *command, int letter, const char *value)
-{
-	struct options *o = ctx;
-	switch (letter) {
-	case BPFTRACE:
-		o->bpftrace = value;
-		break;
-	case ROOT:
-		o->root = value;
-		break;
-	case CMD_JSON:
-		o->json = true;
-		break;
-	default:
-		return expand_take(&o->req, command, letter, value);
-	}
-	return -1;
-}
+static const struct cmd_option list[] = {
+    EXPAND_MACRO_ROWS,
+    {0, "bpftrace", "PATH", CMD_STRING(struct options, bpftrace), "the bpftrace to be used"},
+    EXPAND_JSON_ROW("one array of findings, for programs"),
+    {0, "root", "DIR", CMD_STRING(struct options, root),
+     "look at the machine whose /proc and /sys are in DIR"},
+    {0},
+};
 
 static const struct cmd_options options = {
     .usage = "Usage: btgen doctor [OPTION]... [PID|NAME] [SCRIPT]\n"
-	     "Say whether this machine can trace, whether this process can be traced, and what is "
-	     "wrong\n"
-	     "with this script; with what to do about it. Attaches nothing. Run it as root, as "
-	     "tracing is.\n"
+	     "Say whether this machine can trace, whether this process can be traced, and what\n"
+	     "is wrong with this script; with what to do about it. Attaches nothing. Run it as\n"
+	     "root, as tracing is.\n"
 	     "\n",
     .list = list,
     .notes = "\n"
 	     "Exit status: 0 no errors (there may be warnings), 1 errors, 2 usage.\n",
-    .take = take,
 };
 
 /** An operand is a PID or a running program's name, and then a script. */
-static int take_operand(struct options *o, const char *command, const char *word)
+static int take_operand(struct options *o, const char *word)
 {
 	struct expand_request *req = &o->req;
 	int pid;
 	bool may_be_process = !req->sources.n;
 	bool is_path = strchr(word, '/') || str_has_suffix(str_from(word), STR(".bt"));
 	if (!*word)
-		return cmd_usage_error(command, "an empty argument in place of a PID or a script: "
-						"is the program running?");
+		return cmd_usage_error("an empty argument in place of a PID or a script: "
+				       "is the program running?");
 	if (may_be_process && cmd_parse_pid(word, &pid)) {
 		vec_push(req->arena, &req->pids, pid);
 		return -1;
 	}
-	if (is_path || expand_has_script(req->arena, word)) {
-		vec_push(req->arena, &req->sources, (struct expand_source){word, false});
-		return -1;
-	}
+	if (is_path || expand_has_script(req->arena, word))
+		return expand_take_script(req, word);
 	if (may_be_process && !req->pids.n && expand_add_processes(req, word))
 		return -1;
-	return cmd_usage_error(command,
-			       "'%s' is neither a running program nor a script here or in "
-			       "%s",
-			       word, expand_script_dir(req->arena));
+	return expand_unknown_word(req, word);
 }
 
 static int parse(int argc, char **argv, struct options *o)
 {
-	int status = cmd_read_options(&options, argc, argv, o);
+	int status = cmd_read_options(&options, o->req.arena, argc, argv, o);
 	for (; status < 0 && optind < argc; optind++)
-		status = take_operand(o, argv[0], argv[optind]);
+		status = take_operand(o, argv[optind]);
 	if (status < 0 && o->root && o->req.sources.n)
-		status =
-		    cmd_usage_error(argv[0], "--root: a script is checked on this machine only");
+		status = cmd_usage_error("--root: a script is checked on this machine only");
 	return status;
 }
 
@@ -124,7 +94,7 @@ static bool check_script(const struct options *o, struct diag *d, struct str *re
 		base_oom();
 	strbuf_init(&array);
 	json_open(&j, NULL, '[');
-	d->json = o->json ? &j : NULL;
+	d->json = o->req.json ? &j : NULL;
 
 	struct expansion x = {0};
 	bool good = expand_run(a, d, &o->req, &x);
@@ -133,7 +103,7 @@ static bool check_script(const struct options *o, struct diag *d, struct str *re
 	diag_end_json(d);
 	json_close(&j, ']');
 	fclose(d->out);
-	*ret = str_copy(a, o->json ? strbuf_str(&array) : (struct str){said, n});
+	*ret = str_copy(a, o->req.json ? strbuf_str(&array) : (struct str){said, n});
 	strbuf_fini(&array);
 	free(said);
 	return good;
@@ -170,7 +140,7 @@ static int examine(struct options *o)
 		examine_process(o, &f, m.procfs, m.found.version);
 	if (o->req.sources.n && f.n_errors == before)
 		examine_script(o, &f);
-	if (o->json)
+	if (o->req.json)
 		findings_print_json(&f, stdout);
 	else
 		findings_print(&f, stdout);

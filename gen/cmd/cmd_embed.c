@@ -17,28 +17,24 @@
 #include "cmd/commands.h"
 #include "probe/probeargs.h"
 
+struct options {
+	bool verbose;
+};
+
 static const struct cmd_option list[] = {
-    {'v', NULL, NULL, "say what was found, and how many bytes it is"},
+    {'v', "verbose", NULL, CMD_FLAG(struct options, verbose),
+     "say what was found, and how many bytes it is"},
     {0},
 };
 
-static int take(void *ctx, const char *command, int letter, const char *value)
-{
-	(void)command, (void)letter, (void)value;
-	*(bool *)ctx = true;
-	return -1;
-}
-
 static const struct cmd_options options = {
-    .usage =
-	"Usage: btgen embed [-v] FILE...\n"
-	"Keep the types of the probes of each FILE, an executable or shared library with debug\n"
-	"information, in the FILE itself: kinds of arguments and names of enumerators, but no\n"
-	"members of structs. What is kept is not loaded, and strip leaves it. To be run after\n"
-	"linking. $OBJCOPY is the objcopy to use.\n"
-	"\n",
+    .usage = "Usage: btgen embed [-v] FILE...\n"
+	     "Keep the types of the probes of each FILE, an executable or shared library with\n"
+	     "debug information, in the FILE itself: kinds of arguments and names of\n"
+	     "enumerators, but no members of structs. What is kept is not loaded, and strip\n"
+	     "leaves it. To be run after linking. $OBJCOPY is the objcopy to use.\n"
+	     "\n",
     .list = list,
-    .take = take,
 };
 
 /** What is to be kept of a file. */
@@ -267,18 +263,18 @@ int cmd_embed(int argc, char **argv)
 {
 	struct arena a;
 	struct diag d;
-	bool verbose = false;
-	int status = cmd_read_options(&options, argc, argv, &verbose);
-	if (status >= 0)
-		return status;
-	if (optind == argc)
-		return cmd_usage_error(argv[0], "give a FILE");
+	struct options o = {0};
 	arena_init(&a);
 	diag_init(&d, stderr);
-	status = CMD_OK;
-	for (int i = optind; i < argc; i++)
-		if (!embed(&a, &d, argv[i], verbose))
-			status = CMD_INPUT;
+	int status = cmd_read_options(&options, &a, argc, argv, &o);
+	if (status < 0 && optind == argc)
+		status = cmd_usage_error("give a FILE");
+	if (status < 0) {
+		status = CMD_OK;
+		for (int i = optind; i < argc; i++)
+			if (!embed(&a, &d, argv[i], o.verbose))
+				status = CMD_INPUT;
+	}
 	arena_fini(&a);
 	return status;
 }

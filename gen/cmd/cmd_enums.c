@@ -14,21 +14,10 @@ static const char usage[] =
     "       btgen enums -p PID --conf bpf/enums.conf -o enums.bt\n"
     "       btgen enums --btf vmlinux rq_end_io_ret:ret:RQ_END_IO_\n"
     "\n"
-    "Print a BEGIN probe that fills a map with the names of each enum, and an END probe that "
-    "clears\n"
-    "it. NAME[:MAP[:PREFIX]]: an enum, the map's name (default: the enum's), a prefix to strip.\n"
+    "Print a BEGIN probe that fills a map with the names of each enum, and an END\n"
+    "probe that clears it. NAME[:MAP[:PREFIX]]: an enum, the map's name (default: the\n"
+    "enum's), a prefix to strip.\n"
     "\n";
-
-static const struct cmd_option list[] = {
-    {'p', NULL, "PID", "enums of a process: its executable, then its libraries"},
-    {'x', NULL, "FILE", "enums of an executable or library (more than one may be given)"},
-    {CMD_BTF, "btf", "FILE", "enums of BTF: a file, or vmlinux, or a kernel module's name"},
-    {CMD_CONF, "conf", "FILE",
-     "a list of tables, lines of MAP TYPE [PREFIX]; those not found are skipped"},
-    {'o', NULL, "FILE", "write to FILE, which is replaced only on success"},
-    {CMD_JSON, "json", NULL, "a JSON array instead of a script"},
-    {0},
-};
 
 struct table {
 	const struct enumconf_entry *entry;
@@ -147,25 +136,21 @@ struct enums_cmd {
 	bool json;
 };
 
-static int take(void *ctx, const char *command, int letter, const char *value)
-{
-	struct enums_cmd *cmd = ctx;
-	if (letter == CMD_CONF)
-		cmd->file = value;
-	else if (letter == CMD_JSON)
-		cmd->json = true;
-	else
-		return cmd_source_take(&cmd->source, command, letter, value);
-	return -1;
-}
+static const struct cmd_option list[] = {
+    CMD_SOURCE_ROWS("enums"),
+    {0, "conf", "FILE", CMD_STRING(struct enums_cmd, file),
+     "a list of tables, lines of MAP TYPE [PREFIX]; those not found are skipped"},
+    {0, "json", NULL, CMD_FLAG(struct enums_cmd, json), "a JSON array instead of a script"},
+    {0},
+};
 
-static int prepare(void *ctx, const char *command, char **names, int n)
+static int prepare(void *ctx, char **names, int n)
 {
 	struct enums_cmd *cmd = ctx;
 	struct arena *a = &cmd->source.arena;
 	struct diag *d = &cmd->source.diag;
 	if (!cmd->file && n == 0)
-		return cmd_usage_error(command, "give names of enums, or --conf FILE");
+		return cmd_usage_error("give names of enums, or --conf FILE");
 	for (int i = 0; i < n; i++)
 		if (!enumconf_add_option(a, d, str_from(names[i]), &cmd->conf))
 			return CMD_USAGE;
@@ -199,7 +184,7 @@ static int run(void *ctx, char **names, int n_names)
 int cmd_enums(int argc, char **argv)
 {
 	static const struct cmd_source_command command = {
-	    {usage, list, .take = take}, "enums", prepare, run};
+	    {.usage = usage, .list = list}, "enums", prepare, run};
 	struct enums_cmd cmd = {0};
 	return cmd_source_main(&cmd.source, &command, &cmd, argc, argv);
 }

@@ -362,53 +362,45 @@ static void list(struct listing *l)
 		diag_error(&l->diag, NULL, "cannot write the list");
 }
 
-enum { MARKDOWN = CMD_OWN, SCRIPTS, BPFTRACE };
-
-static const struct cmd_option options_list[] = {
-    {'x', NULL, "FILE", "an ELF file: program, library, separate debug file; can be repeated"},
-    {'p', NULL, "PID|NAME", "a process, or those that run a program of this name; can be repeated"},
-    {'v', NULL, NULL, "everything: places, source lines, operands in words, semaphores"},
-    {CMD_JSON, "json", NULL, "the same as one JSON array, for programs"},
-    {MARKDOWN, "markdown", NULL,
-     "a reference: when each fires, its arguments, scripts that use it"},
-    {SCRIPTS, "scripts", "DIR", "where to look for these scripts [btgen's own]"},
-    {CMD_FOR, "for", "VERSION",
-     "say whether this version of bpftrace can attach [the installed one]"},
-    {BPFTRACE, "bpftrace", "PATH", "say whether this bpftrace can attach"},
-    {0},
-};
-
-static int take(void *ctx, const char *command, int letter, const char *value)
+static int take_process(void *ctx, const char *value)
 {
 	struct listing *l = ctx;
-	switch (letter) {
-	case 'p':
-		if (is_bad_pid(&l->arena, value))
-			return cmd_usage_error(command, "-p: '%s' is not a process ID", value);
-		// fall through
-	case 'x':
-		vec_push(&l->arena, &l->sources, (struct source){letter == 'p', value});
-		break;
-	case 'v':
-		l->verbose = true;
-		break;
-	case CMD_JSON:
-		l->json = true;
-		break;
-	case MARKDOWN:
-		l->markdown = true;
-		break;
-	case SCRIPTS:
-		l->script_dir = value;
-		break;
-	case BPFTRACE:
-		l->bpftrace = value;
-		break;
-	case CMD_FOR:
-		return cmd_take_version(command, value, &l->version);
-	}
+	if (is_bad_pid(&l->arena, value))
+		return cmd_usage_error("-p: '%s' is not a process ID", value);
+	vec_push(&l->arena, &l->sources, (struct source){true, value});
 	return -1;
 }
+
+static int take_file(void *ctx, const char *value)
+{
+	struct listing *l = ctx;
+	vec_push(&l->arena, &l->sources, (struct source){false, value});
+	return -1;
+}
+
+static int take_version(void *ctx, const char *value)
+{
+	return cmd_take_version(value, &((struct listing *)ctx)->version);
+}
+
+static const struct cmd_option options_list[] = {
+    {'x', "exe", "FILE", CMD_CALL(take_file),
+     "an ELF file: program, library, separate debug file; can be repeated"},
+    {'p', "pid", "PID|NAME", CMD_CALL(take_process),
+     "a process, or those that run a program of this name; can be repeated"},
+    {'v', "verbose", NULL, CMD_FLAG(struct listing, verbose),
+     "everything: places, source lines, operands in words, semaphores"},
+    {0, "json", NULL, CMD_FLAG(struct listing, json), "the same as one JSON array, for programs"},
+    {0, "markdown", NULL, CMD_FLAG(struct listing, markdown),
+     "a reference: when each fires, its arguments, scripts that use it"},
+    {0, "scripts", "DIR", CMD_STRING(struct listing, script_dir),
+     "where to look for these scripts [btgen's own]"},
+    {0, "for", "VERSION", CMD_CALL(take_version),
+     "say whether this version of bpftrace can attach [the installed one]"},
+    {0, "bpftrace", "PATH", CMD_STRING(struct listing, bpftrace),
+     "say whether this bpftrace can attach"},
+    {0},
+};
 
 static void add_unmapped(struct listing *l, const char *path)
 {
@@ -429,21 +421,18 @@ static void add_source(struct listing *l, const struct source *s)
 }
 
 static const struct cmd_options options = {
-    .usage =
-	"Usage: btgen probes (-x FILE | -p PID|NAME)... [OPTION]... [PATTERN]...\n"
-	"List USDT probes, each as a declaration; -v: its places and their operands, too.\n"
-	"\n"
-	"  btgen probes -x /lib/x86_64-linux-gnu/libc.so.6    the probes of a file\n"
-	"  btgen probes -p 4242                               of all files a process has mapped\n"
-	"  btgen probes -p 4242 'libc:mutex_*' setjmp         only some of them\n"
-	"\n"
-	"A PATTERN is NAME or PROVIDER:NAME and can contain * and ?.\n"
-	"\n",
+    .usage = "Usage: btgen probes (-x FILE | -p PID|NAME)... [OPTION]... [PATTERN]...\n"
+	     "List USDT probes, each as a declaration; -v: its places and their operands, too.\n"
+	     "\n"
+	     "  btgen probes -x /lib/libfoo.so.6             the probes of a file\n"
+	     "  btgen probes -p 4242                         of all files a process has mapped\n"
+	     "  btgen probes -p 4242 'libc:mutex_*' setjmp   only some of them\n"
+	     "\n"
+	     "A PATTERN is NAME or PROVIDER:NAME and can contain * and ?.\n"
+	     "\n",
     .list = options_list,
-    .notes =
-	"\nExit status: 0, 1 when a file could not be read whole or a PATTERN matches nothing, "
-	"2 usage.\n",
-    .take = take,
+    .notes = "\nExit status: 0, 1 when a file could not be read whole or a PATTERN matches\n"
+	     "nothing, 2 usage.\n",
 };
 
 int cmd_probes(int argc, char **argv)
@@ -452,9 +441,9 @@ int cmd_probes(int argc, char **argv)
 	arena_init(&l.arena);
 	diag_init(&l.diag, stderr);
 	strbuf_init(&l.out);
-	int status = cmd_read_options(&options, argc, argv, &l);
+	int status = cmd_read_options(&options, &l.arena, argc, argv, &l);
 	if (status < 0 && !l.sources.n)
-		status = cmd_usage_error(argv[0], "give a file (-x FILE) or a process (-p PID)");
+		status = cmd_usage_error("give a file (-x FILE) or a process (-p PID)");
 	if (status < 0) {
 		for (int i = optind; i < argc; i++)
 			vec_push(&l.arena, &l.patterns,

@@ -650,6 +650,41 @@ static int trace_all(struct arena *a, struct diag *d, struct run_options *o,
 	}
 }
 
+/** -l: what `btgen probes` prints. */
+static int list_probes(struct run_options *o)
+{
+	struct expand_request *req = &o->req;
+	struct arena *a = req->arena;
+	cmd_words argv = {0};
+	size_t first = 0;
+	vec_push(a, &argv, "probes");
+	if (o->bpftrace)
+		vec_push(a, &argv, arena_printf(a, "--bpftrace=%s", o->bpftrace));
+	if (req->verbose)
+		vec_push(a, &argv, "-v");
+	if (req->json)
+		vec_push(a, &argv, "--json");
+	if (req->exe)
+		vec_push(a, &argv, arena_printf(a, "-x%s", req->exe));
+	for (size_t i = 0; i < req->pids.n; i++)
+		vec_push(a, &argv, arena_printf(a, "-p%d", req->pids.v[i]));
+	if (!req->exe && !req->pids.n) {
+		if (!o->words.n)
+			return cmd_usage_error("-l: give a process or a file");
+		const char *word = o->words.v[first++];
+		vec_push(a, &argv,
+			 arena_printf(a, "-%c%s", access(word, F_OK) == 0 ? 'x' : 'p', word));
+	}
+	vec_push(a, &argv, "--");
+	for (; first < o->words.n; first++)
+		vec_push(a, &argv, o->words.v[first]);
+	for (char **pattern = req->args; *pattern; pattern++)
+		vec_push(a, &argv, *pattern);
+	vec_push(a, &argv, NULL);
+	optind = 0; // getopt() starts anew
+	return cmd_probes((int)argv.n - 1, (char **)argv.v);
+}
+
 int cmd_run(int argc, char **argv)
 {
 	struct arena a;
@@ -661,6 +696,8 @@ int cmd_run(int argc, char **argv)
 	    SIGCHLD,
 	    SIG_DFL); // while it is ignored, as a parent may have left it, wait() reports no exit status
 	int status = run_options_read(argc, argv, &o);
+	if (status < 0 && o.lists)
+		status = list_probes(&o);
 	if (status < 0) {
 		struct bpftrace bt;
 		d.quiet = o.quiet;

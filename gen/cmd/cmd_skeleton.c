@@ -8,39 +8,37 @@
 #include "cmd/expand.h"
 
 static const struct cmd_option list[] = {
-    {'p', NULL, "PID", "the probes of all files that a process has mapped"},
-    {'x', NULL, "FILE", "the probes of a file"},
-    {CMD_FOR, "for", "VERSION", "write for this version of bpftrace [the installed one]"},
-    {'o', NULL, "FILE", "write to FILE instead of standard output"},
+    EXPAND_PROCESS_ROW("the probes of all files that a process has mapped"),
+    EXPAND_FILE_ROW("the probes of a file"),
+    EXPAND_VERSION_ROW("write for this version of bpftrace [the installed one]"),
+    EXPAND_OUT_ROW("write to FILE instead of standard output"),
     {0},
 };
 
 static const struct cmd_options options = {
-    .usage =
-	"Usage: btgen skeleton (-p PID | -x FILE) [OPTION]... PATTERN...\n"
-	"Write a template that prints every event of the probes that match: to be edited, "
-	"then run.\n"
-	"\n"
-	"  btgen skeleton -p 4242 'nvmf_subsystem_*' >my.bt\n"
-	"  bpftrace.sh 4242 my.bt\n"
-	"\n"
-	"A PATTERN is NAME or PROVIDER:NAME and can contain * and ?; of functions it is\n"
-	"uprobe:[FILE:]NAME or uretprobe:[FILE:]NAME. bpftrace.sh -t PATTERN PID traces without "
-	"a script.\n"
-	"\n",
+    .usage = "Usage: btgen skeleton (-p PID | -x FILE) [OPTION]... PATTERN...\n"
+	     "Write a template that prints every event of the probes that match: to be edited,\n"
+	     "then run.\n"
+	     "\n"
+	     "  btgen skeleton -p 4242 'nvmf_subsystem_*' >my.bt\n"
+	     "  bpftrace.sh 4242 my.bt\n"
+	     "\n"
+	     "A PATTERN is NAME or PROVIDER:NAME and can contain * and ?; of functions it is\n"
+	     "uprobe:[FILE:]NAME or uretprobe:[FILE:]NAME. bpftrace.sh -t PATTERN PID traces\n"
+	     "without a script.\n"
+	     "\n",
     .list = list,
-    .take = expand_take,
 };
 
 static int parse(int argc, char **argv, struct expand_request *req)
 {
-	int status = cmd_read_options(&options, argc, argv, req);
+	int status = cmd_read_options(&options, req->arena, argc, argv, req);
 	if (status < 0 && !req->pids.n == !req->exe)
-		status = cmd_usage_error(argv[0], "give a process (-p PID) or a file (-x FILE)");
+		status = cmd_usage_error("give a process (-p PID) or a file (-x FILE)");
 	if (status < 0 && req->pids.n > 1)
-		status = cmd_usage_error(argv[0], "-p: one process at a time");
+		status = cmd_usage_error("-p: one process at a time");
 	if (status < 0 && optind == argc)
-		status = cmd_usage_error(argv[0], "give a PATTERN of probes, or '*'");
+		status = cmd_usage_error("give a PATTERN of probes, or '*'");
 	for (; optind < argc; optind++)
 		vec_push(req->arena, &req->trace.patterns, argv[optind]);
 	return status;

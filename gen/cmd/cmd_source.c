@@ -3,21 +3,13 @@
 
 #include <string.h>
 
-int cmd_source_take(struct cmd_source *s, const char *command, int letter, const char *value)
+int cmd_source_take_pid(void *source, const char *value)
 {
+	struct cmd_source *s = source;
 	int pid;
-	if (letter == 'p' && !cmd_parse_pid(value, &pid))
-		return cmd_usage_error(command, "-p: '%s' is not a process ID", value);
-	if (letter == 'p')
-		vec_push(&s->arena, &s->pids, pid);
-	else if (letter == 'x')
-		vec_push(&s->arena, &s->files, value);
-	else if (letter == 'o')
-		s->out = value;
-	else if (letter == 'v')
-		s->images.verbose = true;
-	else
-		s->btf = value;
+	if (!cmd_parse_pid(value, &pid))
+		return cmd_usage_error("-p: '%s' is not a process ID", value);
+	vec_push(&s->arena, &s->pids, pid);
 	return -1;
 }
 
@@ -114,16 +106,16 @@ int cmd_source_main(struct cmd_source *s, const struct cmd_source_command *cmd, 
 	diag_init(&s->diag, stderr);
 	lookup_init(&s->lookup, &s->arena, &s->diag);
 	dwtypes_init(&s->images, &s->arena, &s->diag);
-	int status = cmd_read_options(&cmd->options, argc, argv, ctx);
+	int status = cmd_read_options(&cmd->options, &s->arena, argc, argv, ctx);
 	char **names = argv + optind;
 	int n = argc - optind;
 	if (status < 0 && !s->files.n && !s->pids.n && !s->btf)
-		status = cmd_usage_error(
-		    argv[0], "give a source of %s: -p PID, -x FILE or --btf FILE", cmd->what);
+		status = cmd_usage_error("give a source of %s: -p PID, -x FILE or --btf FILE",
+					 cmd->what);
 	if (status < 0 && s->pids.n > 1)
-		status = cmd_usage_error(argv[0], "-p: one process at a time");
+		status = cmd_usage_error("-p: one process at a time");
 	if (status < 0)
-		status = cmd->prepare(ctx, argv[0], names, n);
+		status = cmd->prepare(ctx, names, n);
 	if (status < 0)
 		status = open_all(s) ? cmd->run(ctx, names, n) : CMD_INPUT;
 	close_all(s);

@@ -6,7 +6,7 @@
  * come first.
  *
  *	struct mine { struct cmd_source source; ... } mine = {0};
- *	static const struct cmd_source_command command = {{usage, list, .take = take}, "types", prepare, run};
+ *	static const struct cmd_source_command command = {{.usage = usage, .list = list}, "types", prepare, run};
  *	return cmd_source_main(&mine.source, &command, &mine, argc, argv);
  */
 #ifndef CMD_CMD_SOURCE_H
@@ -23,7 +23,7 @@
 struct cmd_source {
 	struct arena arena; /**< of the whole run */
 	struct diag diag;
-	VEC(const char *) files;     /**< -x */
+	cmd_words files;	     /**< -x */
 	VEC(int) pids;		     /**< -p */
 	const char *btf;	     /**< --btf or NULL */
 	const char *out;	     /**< -o or NULL */
@@ -34,14 +34,24 @@ struct cmd_source {
 	struct kbtf *kernel, *module;
 };
 
-/** Takes -p, -x, -o, -v and CMD_BTF, as cmd_options wants it. */
-int cmd_source_take(struct cmd_source *s, const char *command, int letter, const char *value);
+/** Rows for a command whose first member is a struct cmd_source. @what: "types" */
+#define CMD_SOURCE_ROWS(what)                                                                      \
+	CMD_ROW('p', "pid", "PID", CMD_CALL(cmd_source_take_pid),                                  \
+		what " of a process: its executable, then its libraries"),                         \
+	    CMD_ROW('x', "exe", "FILE", CMD_LIST(struct cmd_source, files),                        \
+		    what " of an executable or library (more than one may be given)"),             \
+	    CMD_ROW(0, "btf", "FILE", CMD_STRING(struct cmd_source, btf),                          \
+		    what " of BTF: a file, or vmlinux, or a kernel module's name"),                \
+	    CMD_ROW('o', "output", "FILE", CMD_STRING(struct cmd_source, out),                     \
+		    "write to FILE, which is replaced only on success")
+
+int cmd_source_take_pid(void *source, const char *value);
 
 struct cmd_source_command {
 	struct cmd_options options;
 	const char *what; /**< "types", for messages */
 	/** Looks at the operands before anything is opened; -1, or an exit status. */
-	int (*prepare)(void *ctx, const char *command, char **names, int n);
+	int (*prepare)(void *ctx, char **names, int n);
 	/** Does it, with s->lookup; returns the exit status. */
 	int (*run)(void *ctx, char **names, int n);
 };

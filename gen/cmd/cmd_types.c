@@ -18,11 +18,9 @@ static const char usage[] =
     "       btgen types -p PID --bpftrace 'struct spdk_nvmf_subsystem'\n"
     "       btgen types --btf vmlinux --assert task_struct | gcc -xc -fsyntax-only -\n"
     "\n"
-    "Print C definitions of the named structs, unions and enums and of everything that they embed "
-    "by\n"
-    "value, with the layout that the program's debug information records. Names may be typedefs "
-    "and\n"
-    "C++ names (ns::Outer::Inner, vec<int>).\n"
+    "Print C definitions of the named structs, unions and enums and of everything\n"
+    "that they embed by value, with the layout that the program's debug information\n"
+    "records. Names may be typedefs and C++ names (ns::Outer::Inner, vec<int>).\n"
     "\n";
 
 struct types_cmd {
@@ -289,73 +287,48 @@ static int run(void *ctx, char **names, int n)
 	return good ? CMD_OK : CMD_INPUT;
 }
 
-enum { AT = CMD_OWN, FOLLOW, ASSERT, BPFTRACE, KEEP_GOING };
-
-static const struct cmd_option list[] = {
-    {'p', NULL, "PID", "types of a process: its executable, then its libraries"},
-    {'x', NULL, "FILE", "types of an executable or library (more than one may be given)"},
-    {CMD_BTF, "btf", "FILE", "types of BTF: a file, or vmlinux, or a kernel module's name"},
-    {AT, "at", "FUNCTION",
-     "where units define a name differently, take the definition in FUNCTION's unit"},
-    {FOLLOW, "follow", "N", "also define what pointers lead to, N levels deep (default 0: void *)"},
-    {ASSERT, "assert", NULL, "add _Static_assert for every size and offset"},
-    {BPFTRACE, "bpftrace", NULL,
-     "write what every bpftrace accepts: no enums, no typedefs, names respelled"},
-    {KEEP_GOING, "keep-going", NULL,
-     "leave out what cannot be written, with a message, and exit 0 if anything is left"},
-    {'o', NULL, "FILE", "write to FILE, which is replaced only on success"},
-    {'l', "list", NULL, "only the names of the types that fit the patterns (* and ?)"},
-    {CMD_JSON, "json", NULL, "a JSON array of the types themselves instead of C"},
-    {'v', "verbose", NULL, "say which definitions of a name were not compared"},
-    {0},
-};
-
-static int take(void *ctx, const char *command, int letter, const char *value)
+static int take_follow(void *ctx, const char *value)
 {
 	struct types_cmd *cmd = ctx;
 	uint64_t number;
-	switch (letter) {
-	case AT:
-		cmd->at = value;
-		break;
-	case FOLLOW:
-		if (!str_to_u64(str_from(value), &number) || number > 100)
-			return cmd_usage_error(command, "--follow: '%s' is not a number up to 100",
-					       value);
-		cmd->follow = (unsigned)number;
-		break;
-	case ASSERT:
-		cmd->asserts = true;
-		break;
-	case BPFTRACE:
-		cmd->bpftrace = true;
-		break;
-	case KEEP_GOING:
-		cmd->keep_going = true;
-		break;
-	case CMD_JSON:
-		cmd->json = true;
-		break;
-	case 'l':
-		cmd->list = true;
-		break;
-	default:
-		return cmd_source_take(&cmd->source, command, letter, value);
-	}
+	if (!str_to_u64(str_from(value), &number) || number > 100)
+		return cmd_usage_error("--follow: '%s' is not a number up to 100", value);
+	cmd->follow = (unsigned)number;
 	return -1;
 }
 
-static int prepare(void *ctx, const char *command, char **names, int n)
+static const struct cmd_option list[] = {
+    CMD_SOURCE_ROWS("types"),
+    {0, "at", "FUNCTION", CMD_STRING(struct types_cmd, at),
+     "where units define a name differently, take the definition in FUNCTION's unit"},
+    {0, "follow", "N", CMD_CALL(take_follow),
+     "also define what pointers lead to, N levels deep (default 0: void *)"},
+    {0, "assert", NULL, CMD_FLAG(struct types_cmd, asserts),
+     "add _Static_assert for every size and offset"},
+    {0, "bpftrace", NULL, CMD_FLAG(struct types_cmd, bpftrace),
+     "write what every bpftrace accepts: no enums, no typedefs, names respelled"},
+    {0, "keep-going", NULL, CMD_FLAG(struct types_cmd, keep_going),
+     "omit what cannot be written, with a message, and exit 0 if anything is left"},
+    {'l', "list", NULL, CMD_FLAG(struct types_cmd, list),
+     "only the names of the types that fit the patterns (* and ?)"},
+    {0, "json", NULL, CMD_FLAG(struct types_cmd, json),
+     "a JSON array of the types themselves instead of C"},
+    {'v', "verbose", NULL, CMD_FLAG(struct types_cmd, source.images.verbose),
+     "say which definitions of a name were not compared"},
+    {0},
+};
+
+static int prepare(void *ctx, char **names, int n)
 {
 	const struct types_cmd *cmd = ctx;
 	(void)names;
-	return n || cmd->list ? -1 : cmd_usage_error(command, "give names of types");
+	return n || cmd->list ? -1 : cmd_usage_error("give names of types");
 }
 
 int cmd_types(int argc, char **argv)
 {
 	static const struct cmd_source_command command = {
-	    {usage, list, .take = take}, "types", prepare, run};
+	    {.usage = usage, .list = list}, "types", prepare, run};
 	struct types_cmd cmd = {0};
 	return cmd_source_main(&cmd.source, &command, &cmd, argc, argv);
 }

@@ -28,11 +28,18 @@ static void add_pid(struct expand_request *req, int pid)
 
 bool expand_add_processes(struct expand_request *req, const char *word)
 {
+	static const char apart[] = " \t\n,";
 	int pid;
 	size_t n = 0;
-	if (cmd_parse_pid(word, &pid)) {
-		add_pid(req, pid);
-		return true;
+	if (word[strspn(word, "0123456789 \t\n,")] == '\0') {
+		for (word += strspn(word, apart); *word; word += strspn(word, apart)) {
+			size_t length = strcspn(word, apart);
+			if (!cmd_parse_pid(arena_strndup(req->arena, word, length), &pid))
+				return false;
+			add_pid(req, pid);
+			word += length;
+		}
+		return req->pids.n > 0;
 	}
 	int *found = proc_find_named(req->arena, PROCFS, word, &n);
 	for (size_t i = 0; i < n; i++)
@@ -87,9 +94,9 @@ static int list_findings(void)
 	return CMD_OK;
 }
 
-/** -W */
-static int take_finding(struct expand_request *req, const char *command, const char *value)
+int expand_take_finding(void *request, const char *value)
 {
+	struct expand_request *req = request;
 	struct str name = str_from(value);
 	bool is_on = !str_has_prefix(name, STR("no-"));
 	if (str_eqz(name, "help"))
@@ -103,67 +110,35 @@ static int take_finding(struct expand_request *req, const char *command, const c
 	const struct check_name *known = check_name_find(name);
 	const char *near = known ? NULL : check_name_near(name);
 	if (!known)
-		return cmd_usage_error(command, "-W: no finding is called '%s'%s%s%s",
-				       str_dup(req->arena, name), near ? ", did you mean '" : "",
-				       near ? near : "", near ? "'?" : "");
+		return cmd_usage_error("-W: no finding is called '%s'%s%s%s",
+				       str_dup(req->arena, name), CMD_NEAR(near));
 	vec_push(req->arena, &req->findings, (struct diag_choice){known->name, is_on});
 	return -1;
 }
 
-int expand_take(void *request, const char *command, int letter, const char *value)
+int expand_take_process(void *request, const char *value)
+{
+	if (expand_add_processes(request, value))
+		return -1;
+	return cmd_usage_error("'%s' is neither a PID nor the name of a running program", value);
+}
+
+int expand_take_version(void *request, const char *value)
+{
+	return cmd_take_version(value, &((struct expand_request *)request)->version);
+}
+
+int expand_take_text(void *request, const char *value)
 {
 	struct expand_request *req = request;
-	struct arena *a = req->arena;
-	switch (letter) {
-	case 1:
-		vec_push(a, &req->sources, (struct expand_source){value, false});
-		break;
-	case 'p':
-		if (!expand_add_processes(req, value))
-			return cmd_usage_error(
-			    command, "'%s' is neither a PID nor the name of a running program",
-			    value);
-		break;
-	case 'x':
-		req->exe = value;
-		break;
-	case 'e':
-		vec_push(a, &req->sources, (struct expand_source){value, true});
-		break;
-	case 'D':
-		vec_push(a, &req->defines, value);
-		break;
-	case 'I':
-		vec_push(a, &req->dirs, value);
-		break;
-	case 'o':
-		req->out = value;
-		break;
-	case 'v':
-		req->verbose = true;
-		break;
-	case CMD_CONF:
-		req->conf = value;
-		break;
-	case 'W':
-		return take_finding(req, command, value);
-	case CMD_FORCE:
-		req->forced = true;
-		break;
-	case CMD_CGROUP:
-		req->cgroup_name = value;
-		break;
-	case CMD_CHILDREN:
-		req->has_children = true;
-		break;
-	case CMD_JSON:
-		req->json = true;
-		break;
-	case CMD_FOR:
-		return cmd_take_version(command, value, &req->version);
-	default: // a letter in the command's table that it has forgotten
-		return cmd_usage_error(command, "option '-%c' has no effect", letter);
-	}
+	vec_push(req->arena, &req->sources, (struct expand_source){value, true, NULL});
+	return -1;
+}
+
+int expand_take_script(void *request, const char *word)
+{
+	struct expand_request *req = request;
+	vec_push(req->arena, &req->sources, (struct expand_source){word, false, NULL});
 	return -1;
 }
 
@@ -171,9 +146,23 @@ void expand_take_rest(struct expand_request *req, int argc, char **argv)
 {
 	if (!req->sources.n) // scripts whose names begin with -
 		for (; optind < argc; optind++)
-			expand_take(req, argv[0], 1, argv[optind]);
+			expand_take_script(req, argv[optind]);
 	else if (strcmp(argv[optind - 1], "--") == 0)
 		req->args = argv + optind;
+}
+
+int expand_read_options(const struct cmd_options *options, const char *purpose, int argc,
+			char **argv, struct expand_request *req)
+{
+	int status = cmd_read_options(options, req->arena, argc, argv, req);
+	if (status >= 0)
+		return status;
+	expand_take_rest(req, argc, argv);
+	if (!req->sources.n)
+		return cmd_usage_error("give a script to %s", purpose);
+	if (req->exe && req->pids.n)
+		return cmd_usage_error("give -p or -x, not both");
+	return status;
 }
 
 void expand_choose_version(struct arena *a, struct diag *d, struct expand_request *req)
@@ -220,8 +209,7 @@ bool expand_has_script(struct arena *a, const char *name)
 	return stock_find(a, name, expand_script_dir(a)) != NULL;
 }
 
-/** The file that is meant; false after an error. */
-static bool find_source(struct arena *a, struct diag *d, const char *name, bool has_pid,
+bool expand_find_script(struct arena *a, struct diag *d, const char *name, bool has_pid,
 			const char **ret)
 {
 	const char *dir = expand_script_dir(a);
@@ -236,26 +224,30 @@ static bool find_source(struct arena *a, struct diag *d, const char *name, bool 
 	if (!*ret && strchr(name, '{'))
 		return diag_error(d, NULL, "'%s' is the text of a script: write -e before it",
 				  name);
-	if (!*ret)
-		return diag_error(d, NULL, "no script '%s' here%s%s", name, dir ? ", nor in " : "",
-				  dir ? dir : "");
-	return true;
+	if (*ret)
+		return true;
+	const char *near = stock_near(a, name);
+	return diag_error(d, NULL, "no script '%s' here%s%s%s%s%s", name, dir ? ", nor in " : "",
+			  dir ? dir : "", CMD_NEAR(near));
+}
+
+int expand_unknown_word(const struct expand_request *req, const char *word)
+{
+	const char *dir = expand_script_dir(req->arena), *near = stock_near(req->arena, word);
+	return cmd_usage_error("'%s' is neither a running program nor a script here or in %s%s%s%s",
+			       word, dir ? dir : "btgen's folder", CMD_NEAR(near));
 }
 
 static bool load_source(struct arena *a, struct diag *d, const struct expand_request *req,
 			const struct expand_source *s, struct src_file **ret)
 {
 	if (s->is_text) {
-		// The script of -t is ours: without a name, as no place in it means anything to the
-		// user, unless he has a condition there.
-		struct str name = !trace_is_wanted(&req->trace) ? STR("<command line>")
-				  : req->trace.filter		? STR("<script of -t>")
-								: STR("");
-		*ret = src_from_text(a, name, str_from(s->text));
+		*ret =
+		    s->made ? s->made : src_from_text(a, STR("<command line>"), str_from(s->text));
 		return true;
 	}
 	const char *path;
-	if (!find_source(a, d, s->text, req->pids.n > 0, &path))
+	if (!expand_find_script(a, d, s->text, req->pids.n > 0, &path))
 		return false;
 	char real[PATH_MAX];
 	if (req->verbose && !d->quiet)
@@ -459,12 +451,14 @@ static bool take_patterns(struct arena *a, struct diag *d, const struct expand_r
 		    "of a program");
 	if (!check_same_exe(d, req))
 		return false;
-	if (!trace_make(a, d, &x->files, req->version, &req->trace, req->shapes, &x->script))
+	struct src_file *made = trace_make(a, d, &x->files, req->version, &req->trace, req->shapes);
+	if (!made)
 		return false;
+	x->script = made->text;
 	*ret = *req;
 	ret->sources.v = NULL;
 	ret->sources.n = ret->sources.cap = 0;
-	vec_push(a, &ret->sources, (struct expand_source){str_dup(a, x->script), true});
+	vec_push(a, &ret->sources, (struct expand_source){made->text.p, true, made});
 	return true;
 }
 
@@ -563,7 +557,7 @@ bool expand_print_which(struct arena *a, struct diag *d, const struct expand_req
 		const char *path;
 		if (req->sources.v[i].is_text)
 			continue;
-		if (!find_source(a, d, req->sources.v[i].text, true, &path))
+		if (!expand_find_script(a, d, req->sources.v[i].text, true, &path))
 			good = false;
 		else
 			puts(realpath(path, real) ? real : path);

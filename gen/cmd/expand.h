@@ -9,6 +9,7 @@
 #define CMD_EXPAND_H
 
 #include "bind/bind.h"
+#include "cmd/cmd.h"
 #include "out/emit.h"
 #include "cmd/trace.h"
 #include "target/cgroup.h"
@@ -20,6 +21,7 @@
 struct expand_source {
 	const char *text; /**< file name, or the text of -e */
 	bool is_text;
+	struct src_file *made; /**< of -t, or NULL */
 };
 
 struct expand_request {
@@ -32,8 +34,8 @@ struct expand_request {
 	bool is_started;	 /**< the process was started for the script: -c */
 	bool is_thrifty;	 /**< see const struct bind */
 	VEC(struct expand_source) sources;
-	VEC(const char *) defines;  /**< as -D had them */
-	VEC(const char *) dirs;	    /**< as -I had them */
+	cmd_words defines;	    /**< as -D had them */
+	cmd_words dirs;		    /**< as -I had them */
 	struct trace_request trace; /**< -t: instead of sources */
 	unsigned deep;		    /**< --deep N, of these: levels of structs behind pointers */
 	bool json;		    /**< -f json, of these; of `check`: --json */
@@ -67,14 +69,51 @@ struct expansion {
 	struct str skipped; /**< JSON, see skipped_json(): probes that are not traced */
 };
 
-/**
- * Takes an operand (letter 1), or an option that several commands have: -p -x -e -D -I -v -o -W, CMD_CONF, CMD_FOR,
- * CMD_FORCE, CMD_JSON, CMD_CHILDREN, CMD_CGROUP; as cmd_options wants it, @request is a struct expand_request. Returns -1, or the exit status of a
- * bad value, which is reported.
- */
-int expand_take(void *request, const char *command, int letter, const char *value);
+/** Rows of options that several commands have, whose first member is a struct expand_request. */
+#define EXPAND_PROCESS_ROW(help)                                                                   \
+	CMD_ROW('p', "pid", "PID|NAME", CMD_CALL(expand_take_process), help)
+#define EXPAND_FILE_ROW(help)                                                                      \
+	CMD_ROW('x', "exe", "FILE", CMD_STRING(struct expand_request, exe), help)
+#define EXPAND_FAMILY_ROWS                                                                         \
+	CMD_ROW(0, "children", NULL, CMD_FLAG(struct expand_request, has_children),                \
+		"trace what the processes fork, too"),                                             \
+	    CMD_ROW(                                                                               \
+		0, "cgroup", "PATH", CMD_STRING(struct expand_request, cgroup_name),               \
+		"trace the processes in this cgroup, later ones too; of the name given, if any")
+#define EXPAND_MACRO_ROWS                                                                          \
+	CMD_ROW('D', "define", "NAME[=VALUE]", CMD_LIST(struct expand_request, defines),           \
+		"define a macro"),                                                                 \
+	    CMD_ROW('I', "include", "DIR", CMD_LIST(struct expand_request, dirs),                  \
+		    "search DIR for #include")
+#define EXPAND_SCRIPT_ROWS                                                                         \
+	CMD_ROW('e', "text", "TEXT", CMD_CALL(expand_take_text),                                   \
+		"template text instead of a file"),                                                \
+	    EXPAND_MACRO_ROWS,                                                                     \
+	    CMD_ROW(0, "conf", "FILE", CMD_STRING(struct expand_request, conf),                    \
+		    "list of enum tables [bpf/enums.conf]"),                                       \
+	    CMD_ROW('W', "warn", "NAME|no-NAME|error|help", CMD_CALL(expand_take_finding),         \
+		    "show findings called NAME, or not; make warnings errors; list names"),        \
+	    CMD_ROW(0, "force", NULL, CMD_FLAG(struct expand_request, forced),                     \
+		    "go on in spite of findings that are errors")
+#define EXPAND_OUT_ROW(help)                                                                       \
+	CMD_ROW('o', "output", "FILE", CMD_STRING(struct expand_request, out), help)
+#define EXPAND_VERBOSE_ROW(help)                                                                   \
+	CMD_ROW('v', "verbose", NULL, CMD_FLAG(struct expand_request, verbose), help)
+#define EXPAND_VERSION_ROW(help) CMD_ROW(0, "for", "VERSION", CMD_CALL(expand_take_version), help)
+#define EXPAND_JSON_ROW(help) CMD_ROW(0, "json", NULL, CMD_FLAG(struct expand_request, json), help)
+
+/** As struct cmd_option wants them; @request begins with a struct expand_request. */
+int expand_take_process(void *request, const char *value);
+int expand_take_text(void *request, const char *value);
+int expand_take_finding(void *request, const char *value);
+int expand_take_version(void *request, const char *value);
+/** An operand: a script. */
+int expand_take_script(void *request, const char *word);
 /** Arguments after --: the values of $1, $2 ...; the scripts, where none was given before it. */
 void expand_take_rest(struct expand_request *req, int argc, char **argv);
+/** Reads @options, scripts, and what is to be done with them: at least one, for one target. */
+int expand_read_options(const struct cmd_options *options, const char *purpose, int argc,
+			char **argv, struct expand_request *req);
 /**
  * The file that @name means, whoever wrote it: as given, then among our own scripts in @dir (may be NULL), each
  * with and without ".bt". NULL: there is none.
@@ -86,10 +125,25 @@ const char *stock_find(struct arena *a, const char *name, const char *dir);
  */
 bool stock_choose(struct arena *a, struct diag *d, const char *name, const char *dir,
 		  const char **ret);
+/** -L: a line for each of our own scripts; false after an error. */
+bool stock_list(struct arena *a);
+/** -h SCRIPT: what a script says of itself, and what its text shows; false after an error. */
+bool stock_page(struct arena *a, const char *name);
+/** The script of our own that is called most nearly so, or NULL. */
+const char *stock_near(struct arena *a, const char *name);
+/**
+ * The file that is meant, which is there; false after an error. @has_pid: a process was given, @name
+ * cannot be one.
+ */
+bool expand_find_script(struct arena *a, struct diag *d, const char *name, bool has_pid,
+			const char **ret);
+/** For a @word that is neither a process nor a script; returns CMD_USAGE. */
+int expand_unknown_word(const struct expand_request *req, const char *word);
 /** Prints the whole path of each script. */
 bool expand_print_which(struct arena *a, struct diag *d, const struct expand_request *req);
 /**
- * Adds the process with PID @word, or those of that name; false when there is none of that name.
+ * Adds the process with PID @word, the PIDs in it as pidof(1) prints them, or those of that name;
+ * false when there is none of that name.
  */
 bool expand_add_processes(struct expand_request *req, const char *word);
 /**

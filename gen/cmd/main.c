@@ -1,5 +1,6 @@
 /** btgen - the command table. */
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -63,16 +64,16 @@ int main(int argc, char **argv)
 		return CMD_OK;
 	}
 	for (size_t i = 0; i < n_commands; i++)
-		if (strcmp(argv[1], commands[i].name) == 0)
+		if (strcmp(argv[1], commands[i].name) == 0) {
+			cmd_begin(argv[1]);
 			return commands[i].run(argc - 1, argv + 1);
+		}
 
 	struct str wanted = str_from(argv[1]);
 	const char *near = NULL;
-	unsigned best = 3;
+	unsigned best = UINT_MAX;
 	for (size_t i = 0; i < n_commands; i++)
 		if (str_is_nearer(wanted, str_from(commands[i].name), &best))
 			near = commands[i].name;
-	fprintf(stderr, "btgen: unknown command '%s'%s%s%s\nTry 'btgen --help'.\n", argv[1],
-		near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
-	return CMD_USAGE;
+	return cmd_usage_error("unknown command '%s'%s%s%s", argv[1], CMD_NEAR(near));
 }

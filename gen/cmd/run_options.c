@@ -1,6 +1,7 @@
 #include "cmd/run_options.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,113 +10,49 @@
 #include "convert/convert.h"
 #include "elf/img.h"
 
-enum {
-	ECHO_TEXT = CMD_OWN,
-	RAW,
-	BPFTRACE,
-	READY_FILE,
-	READY_FD,
-	STRICT,
-	TIME,
-	DEEP,
-	STACK,
-	FILTER,
-	COUNT,
-	LATENCY,
-	KEY,
-	FOLLOW
-};
-
-static const struct cmd_option list[] = {
-    {'p', "pid", "PID|NAME", "trace this process, or those that run a program of this name"},
-    {'x', "exe", "FILE", "trace every process that runs or maps FILE, later ones too"},
-    CMD_FAMILY,
-    CMD_GROUP,
-    {'w', "wait", NULL, "wait until a program of the name given runs"},
-    {FOLLOW, "follow", NULL, "when it ends, wait for the next of its name, and go on"},
-    {'c', "command", "COMMAND", "start COMMAND and trace it from its first instruction"},
-    {'e', "text", "TEXT", "template text instead of a file"},
-    {'t', "trace", "PATTERN", "instead of a script: print every event of the probes that match"},
-    {DEEP, "deep", "N", "-t: show the structs that pointers lead to, N levels"},
-    {STACK, "stack", NULL, "-t: show the user stack behind each event"},
-    {FILTER, "filter", "CONDITION", "-t: of events for which this holds, as 'args.len > 4096'"},
-    {COUNT, "count", "[=KEY,...]",
-     "-t: count the events of each KEY [probe]: probe, comm, pid, tid, an argument"},
-    {LATENCY, "latency", "START DONE",
-     "instead of -t: how long from a probe START to a probe DONE"},
-    {KEY, "key", "KEY", "--latency: what the two have in common [tid]"},
-    {'f', "format", "text|json|perfetto|folded",
-     "how lines are printed [text, json to FILE.json]; json: one object a line; a timeline; "
-     "stacks"},
-    {'s', "sort", NULL, "lines in the order of time, each with time, CPU, PID, TID and probe"},
-    {TIME, "time", "wall|mono|since",
-     "the time in front of each line: of day, since boot, since the first"},
-    CMD_DEFINE,
-    CMD_DIR,
-    CMD_FINDINGS,
-    CMD_FORCED,
-    {'o', "output", "FILE", "write the data to FILE; left alone unless probes are attached"},
-    {'n', "no-run", NULL, "print the program and stop"},
-    {ECHO_TEXT, "echo", NULL, "print the program and go on"},
-    {RAW, "raw", NULL, "SCRIPT is the text of a finished program"},
-    {BPFTRACE, "bpftrace", "PATH", "the bpftrace to run"},
-    {CMD_CONF, "conf", "FILE", "list of enum tables [bpf/enums.conf]"},
-    {'T', "duration", "SECONDS", "end the trace after SECONDS, as 10 or 0.5"},
-    {'N', "events", "N", "end the trace after N lines of events"},
-    {STRICT, "strict", NULL, "lost events or skipped probes are an error: exit status 3"},
-    {READY_FILE, "ready-file", "FILE", "write a line there once all probes are attached"},
-    {READY_FD, "ready-fd", "N", "the same, to an open descriptor"},
-    {'q', "quiet", NULL, "no messages but errors, lost events and skipped probes"},
-    {'v', "verbose", NULL, "say which files were chosen and what is run"},
-    {0},
-};
-
-static int take_format(struct run_options *o, const char *command, const char *value)
+static int take_format(void *ctx, const char *value)
 {
+	struct run_options *o = ctx;
 	o->format = value;
 	o->converts = convert_find(value);
 	if (!o->converts && strcmp(value, "json") != 0 && strcmp(value, "text") != 0)
-		return cmd_usage_error(
-		    command, "-f: unknown format '%s': text, json, perfetto or folded", value);
+		return cmd_usage_error("-f: unknown format '%s': text, json, perfetto or folded",
+				       value);
 	return -1;
 }
 
-static int take_duration(struct run_options *o, const char *command, const char *value)
+static int take_duration(void *ctx, const char *value)
 {
+	struct run_options *o = ctx;
 	char *end = (char *)value;
 	double seconds = value[strspn(value, "0123456789.")] ? 0 : strtod(value, &end);
 	if (*end || seconds < 0.001 || seconds > 1e9)
-		return cmd_usage_error(command, "-T: '%s' is not a number of seconds, as 10 or 0.5",
-				       value);
+		return cmd_usage_error("-T: '%s' is not a number of seconds, as 10 or 0.5", value);
 	o->duration = (unsigned long)(seconds * 1000);
 	return -1;
 }
 
-static int take_deep(struct run_options *o, const char *command, const char *value)
+static int take_deep(void *ctx, const char *value)
 {
+	struct run_options *o = ctx;
 	uint64_t n;
 	if (!str_to_u64(str_from(value), &n) || n > 9)
-		return cmd_usage_error(command, "--deep: '%s' is not a number of levels up to 9",
-				       value);
+		return cmd_usage_error("--deep: '%s' is not a number of levels up to 9", value);
 	o->req.trace.deep = (unsigned)n;
 	return -1;
 }
 
-/** The word behind `--latency START` is the other probe. */
-static bool wants_done(const struct run_options *o)
+static int take_events(void *ctx, const char *value)
 {
-	return o->req.trace.start && !o->req.trace.done;
-}
-
-static int take_events(struct run_options *o, const char *command, const char *value)
-{
+	struct run_options *o = ctx;
 	if (!str_to_u64(str_from(value), &o->n_events) || !o->n_events)
-		return cmd_usage_error(command, "-N: '%s' is not a number of events", value);
+		return cmd_usage_error("-N: '%s' is not a number of events", value);
 	return -1;
 }
 
-static int take_time(struct run_options *o, const char *command, const char *value)
+static int take_time(void *ctx, const char *value)
 {
+	struct run_options *o = ctx;
 	static const char *const words[] = {"wall", "mono", "since"};
 	static const enum writer_time times[] = {WRITER_WALL, WRITER_MONO, WRITER_SINCE};
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
@@ -124,104 +61,132 @@ static int take_time(struct run_options *o, const char *command, const char *val
 			o->has_time = true;
 			return -1;
 		}
-	return cmd_usage_error(command, "--time: unknown clock '%s': wall, mono or since", value);
+	return cmd_usage_error("--time: unknown clock '%s': wall, mono or since", value);
 }
 
-static int take_ready_fd(struct run_options *o, const char *command, const char *value)
+static int take_ready_fd(void *ctx, const char *value)
 {
+	struct run_options *o = ctx;
 	uint64_t n;
 	// Closed at exec: who waits for its end must not wait for bpftrace's.
 	if (!str_to_u64(str_from(value), &n) || n > 65535 ||
 	    fcntl((int)n, F_SETFD, FD_CLOEXEC) != 0)
-		return cmd_usage_error(command, "--ready-fd: '%s' is not an open file descriptor",
-				       value);
+		return cmd_usage_error("--ready-fd: '%s' is not an open file descriptor", value);
 	o->ready_fd = (int)n;
 	return -1;
 }
 
-static int take(void *ctx, const char *command, int letter, const char *value)
+static int take_count(void *ctx, const char *value)
 {
-	struct run_options *o = ctx;
-	struct trace_request *t = &o->req.trace;
-	if (wants_done(o)) {
-		if (letter != 1)
-			return cmd_usage_error(command, "--latency needs two probes: START DONE");
-		t->done = value;
-		return -1;
-	}
-	switch (letter) {
-	case 1:
-		vec_push(o->req.arena, &o->words, value);
-		break;
-	case 'w':
-		o->waits = true;
-		break;
-	case FOLLOW:
-		o->follows = true;
-		break;
-	case STACK:
-		t->has_stack = true;
-		break;
-	case FILTER:
-		t->filter = value;
-		break;
-	case COUNT:
-		t->counts = value ? value : "probe";
-		break;
-	case LATENCY:
-		t->start = value;
-		t->done = NULL;
-		break;
-	case KEY:
-		t->key = value;
-		break;
-	case 't':
-		vec_push(o->req.arena, &o->req.trace.patterns, value);
-		break;
-	case 'f':
-		return take_format(o, command, value);
-	case 'T':
-		return take_duration(o, command, value);
-	case 'N':
-		return take_events(o, command, value);
-	case STRICT:
-		o->strict = true;
-		break;
-	case 's':
-		o->sorts = true;
-		break;
-	case DEEP:
-		return take_deep(o, command, value);
-	case TIME:
-		return take_time(o, command, value);
-	case 'c':
-		o->command = value;
-		break;
-	case 'n':
-		o->no_run = true;
-		break;
-	case ECHO_TEXT:
-		o->echo = true;
-		break;
-	case RAW:
-		o->req.raw = true;
-		break;
-	case BPFTRACE:
-		o->bpftrace = value;
-		break;
-	case READY_FILE:
-		o->ready_file = value;
-		break;
-	case READY_FD:
-		return take_ready_fd(o, command, value);
-	case 'q':
-		o->quiet = true;
-		break;
-	default:
-		return expand_take(&o->req, command, letter, value);
-	}
+	((struct run_options *)ctx)->req.trace.counts = value ? value : "probe";
 	return -1;
 }
+
+static int take_latency(void *ctx, const char *value)
+{
+	struct trace_request *t = &((struct run_options *)ctx)->req.trace;
+	t->start = value;
+	t->done = cmd_next_word();
+	return t->done ? -1 : cmd_usage_error("--latency needs two probes: START DONE");
+}
+
+static int print_version(void *ctx, const char *value)
+{
+	(void)ctx, (void)value;
+	puts("btgen " BTGEN_VERSION);
+	return CMD_OK;
+}
+
+static int print_scripts(void *ctx, const char *value)
+{
+	(void)value;
+	return stock_list(((struct run_options *)ctx)->req.arena) ? CMD_OK : CMD_INPUT;
+}
+
+static int print_page(void *ctx, const char *word)
+{
+	return stock_page(((struct run_options *)ctx)->req.arena, word) ? CMD_OK : CMD_INPUT;
+}
+
+/**
+ * pidof(1) gives several words, or one in quotes, or none. After a script a number is a script's
+ * name.
+ */
+static int take_word(void *ctx, const char *word)
+{
+	struct run_options *o = ctx;
+	int pid;
+	if (word[strspn(word, " \t\n,")] == '\0')
+		return cmd_usage_error(
+		    "an empty argument in place of a PID or a script: is the program running?");
+	if (!o->words.n && word[strspn(word, "0123456789 \t\n,")] == '\0')
+		return expand_take_process(&o->req, word);
+	if (o->words.n && cmd_parse_pid(word, &pid) && proc_exists(PROCFS, pid) &&
+	    access(word, F_OK) != 0)
+		return cmd_usage_error("the PID goes before the script: bpftrace.sh %s %s", word,
+				       o->words.v[0]);
+	vec_push(o->req.arena, &o->words, word);
+	return -1;
+}
+
+static const struct cmd_option list[] = {
+    {.help = "WHICH PROCESSES"},
+    EXPAND_PROCESS_ROW("trace this process, or those that run a program of this name"),
+    EXPAND_FILE_ROW("trace every process that runs or maps FILE, later ones too"),
+    {'c', "command", "COMMAND", CMD_STRING(struct run_options, command),
+     "start COMMAND and trace it from its first instruction"},
+    {'w', "wait", NULL, CMD_FLAG(struct run_options, waits),
+     "wait until a program of the NAME given runs"},
+    {0, "follow", NULL, CMD_FLAG(struct run_options, follows),
+     "when the process ends, wait for the next of its name, and go on"},
+    EXPAND_FAMILY_ROWS,
+    {.help = "SCRIPTS"},
+    EXPAND_SCRIPT_ROWS,
+    {.help = "INSTEAD OF A SCRIPT"},
+    {'t', "trace", "PATTERN", CMD_LIST(struct run_options, req.trace.patterns),
+     "print every event of the probes that match; uprobe:NAME, uretprobe:FILE:NAME: of functions"},
+    {0, "deep", "N", CMD_CALL(take_deep), "with -t: structs that pointers lead to, N levels"},
+    {0, "stack", NULL, CMD_FLAG(struct run_options, req.trace.has_stack),
+     "with -t: the user stack of each event"},
+    {0, "count", "[=KEY,...]", CMD_CALL(take_count),
+     "with -t: how many events of each KEY: probe [that], comm, pid, tid, an argument"},
+    {0, "latency", "START DONE", CMD_CALL(take_latency),
+     "how long from probe START to probe DONE: a histogram with percentiles"},
+    {0, "key", "KEY", CMD_STRING(struct run_options, req.trace.key),
+     "with --latency: the field that pairs START with DONE [tid]"},
+    {0, "filter", "CONDITION", CMD_STRING(struct run_options, req.trace.filter),
+     "with -t, --latency: only events for which it holds, as 'args.len > 4096'"},
+    {.help = "OUTPUT"},
+    EXPAND_OUT_ROW("write the data to FILE; untouched if nothing attaches"),
+    {'f', "format", "text|json|perfetto|folded", CMD_CALL(take_format),
+     "lines of text; json, also with -o FILE.json: one object a line; a timeline; stacks"},
+    {'s', "sort", NULL, CMD_FLAG(struct run_options, sorts),
+     "in order of time; each line with time, PID and probe"},
+    {0, "time", "wall|mono|since", CMD_CALL(take_time),
+     "the time in front of each line: of day, since boot, since the first"},
+    {'n', "no-run", NULL, CMD_FLAG(struct run_options, no_run), "print the program and stop"},
+    {0, "echo", NULL, CMD_FLAG(struct run_options, echo), "print what runs, and go on"},
+    {'q', "quiet", NULL, CMD_FLAG(struct run_options, quiet),
+     "only errors, lost events and skipped probes"},
+    EXPAND_VERBOSE_ROW("report which files were chosen and what is run"),
+    {.help = "START AND END"},
+    {'T', "duration", "SECONDS", CMD_CALL(take_duration),
+     "end the trace after SECONDS, as ^C does"},
+    {'N', "events", "N", CMD_CALL(take_events), "end the trace after N lines of events"},
+    {0, "strict", NULL, CMD_FLAG(struct run_options, strict),
+     "lost events or skipped probes are an error: exit status 3"},
+    {0, "ready-file", "FILE", CMD_STRING(struct run_options, ready_file),
+     "write a line there once all probes are attached"},
+    {0, "ready-fd", "N", CMD_CALL(take_ready_fd), "the same, to an open descriptor"},
+    {0, "bpftrace", "PATH", CMD_STRING(struct run_options, bpftrace), "the bpftrace to use"},
+    {.help = "LISTS AND PAGES"},
+    {'l', "list", NULL, CMD_FLAG(struct run_options, lists),
+     "list the probes, a line each; with -v: places, sources, operands, semaphores, too"},
+    EXPAND_JSON_ROW("with -l: all about them, as one JSON array"),
+    {'L', "scripts", NULL, CMD_CALL(print_scripts), "list the scripts, a line each"},
+    {0, "version", NULL, CMD_CALL(print_version), "the version of btgen"},
+    {0},
+};
 
 static void drop_source(struct expand_request *req, size_t i)
 {
@@ -234,7 +199,7 @@ static void drop_source(struct expand_request *req, size_t i)
  * -t, or when there is no script of that name. What is a file (but no program), or is spelled like
  * one, is a script.
  */
-static int take_name(struct run_options *o, const char *command)
+static int take_name(struct run_options *o)
 {
 	struct expand_request *req = &o->req;
 	size_t i = 0;
@@ -258,113 +223,163 @@ static int take_name(struct run_options *o, const char *command)
 	    (!expand_add_processes(req, word) && (is_alone || is_script)))
 		return -1;
 	if (!req->pids.n)
-		return cmd_usage_error(
-		    command, "'%s' is neither a running program nor a script here or in %s", word,
-		    expand_script_dir(req->arena));
+		return expand_unknown_word(req, word);
 	drop_source(req, i);
 	return -1;
 }
 
-/** The same of -t and its options. */
-static int check_trace(const struct run_options *o, const char *command)
+/** What does not go together: the first that is true. */
+struct rule {
+	bool is_broken;
+	const char *why;
+};
+
+static int check_rules(const struct rule *rules, size_t n)
 {
-	const struct trace_request *t = &o->req.trace;
-	if (wants_done(o))
-		return cmd_usage_error(command, "--latency needs two probes: START DONE");
-	if (t->start && (t->patterns.n || t->counts))
-		return cmd_usage_error(command, "--latency stands alone, without -t and --count");
-	if (t->counts && !t->patterns.n)
-		return cmd_usage_error(command, "--count is for -t: a script counts with count()");
-	if (t->filter && !trace_is_wanted(t))
-		return cmd_usage_error(command, "--filter is for -t: a script has /conditions/");
-	if (t->key && !t->start)
-		return cmd_usage_error(command, "--key is for --latency: --count has keys itself");
-	if (t->deep && !trace_is_list(t))
-		return cmd_usage_error(command,
-				       "--deep is for -t: a script prints a struct with print(*p)");
-	if (t->has_stack && !trace_is_list(t))
-		return cmd_usage_error(command, "--stack is for -t: a script prints ustack");
-	if (o->n_events && trace_is_wanted(t) && !trace_is_list(t))
-		return cmd_usage_error(command, "-N is of lines: -T ends what only counts");
-	if (o->converts && o->converts->is_of_events && trace_is_wanted(t) && !trace_is_list(t))
-		return cmd_usage_error(command,
-				       "-f %s is of events: --count and --latency only count them",
-				       o->format);
-	if (t->counts && !*t->counts)
-		return cmd_usage_error(command, "--count=: give a KEY, or only --count");
-	if (t->filter && t->filter[strspn(t->filter, " \t\n")] == '\0')
-		return cmd_usage_error(command, "--filter: the condition is empty");
+	for (size_t i = 0; i < n; i++)
+		if (rules[i].is_broken)
+			return cmd_usage_error("%s", rules[i].why);
 	return -1;
 }
 
-/** What does not go together. */
-static int check(const struct run_options *o, const char *command)
+static int check_trace(const struct run_options *o)
+{
+	const struct trace_request *t = &o->req.trace;
+	bool is_list = trace_is_list(t), sums = trace_is_wanted(t) && !is_list;
+	bool is_empty = t->filter && !t->filter[strspn(t->filter, " \t\n")];
+	const struct rule rules[] = {
+	    {is_empty, "--filter: the condition is empty"},
+	    {t->start && (t->patterns.n || t->counts),
+	     "--latency stands alone, without -t and --count"},
+	    {t->counts && !t->patterns.n, "--count is for -t: a script counts with count()"},
+	    {t->filter && !trace_is_wanted(t), "--filter is for -t: a script has /conditions/"},
+	    {t->key && !t->start, "--key is for --latency: --count has keys itself"},
+	    {t->deep && !is_list, "--deep is for -t: a script prints a struct with print(*p)"},
+	    {t->has_stack && !is_list, "--stack is for -t: a script prints ustack"},
+	    {o->n_events && sums, "-N is of lines: -T ends what only counts"},
+	    {o->converts && o->converts->is_of_events && sums,
+	     "-f perfetto is of events: --count and --latency only count them"},
+	    {t->counts && !*t->counts, "--count=: give a KEY, or only --count"},
+	};
+	return check_rules(rules, sizeof(rules) / sizeof(rules[0]));
+}
+
+static int check_target(const struct run_options *o)
 {
 	const struct expand_request *req = &o->req;
-	int status = check_trace(o, command);
+	bool has_target = req->pids.n || o->awaited;
+	const struct rule rules[] = {
+	    {req->raw && (o->sorts || o->has_time || o->n_events || o->converts),
+	     "-s, --time, -N and -f perfetto need a template: a finished program does not say "
+	     "when, nor of what, it prints"},
+	    {o->command && (req->pids.n || req->exe),
+	     "-c starts the process: it cannot be used with a PID or -x"},
+	    {req->exe && req->pids.n, "give -p or -x, not both"},
+	    {o->waits && !has_target, "-w: give the name of a program to wait for"},
+	    {o->follows && !has_target,
+	     "--follow is for a process, by PID or name: -x FILE traces later ones of a file "
+	     "anyhow"},
+	    {req->cgroup_name && (req->exe || req->raw || req->has_children || o->command ||
+				  o->waits || o->follows),
+	     "--cgroup is for processes that run, by PID or name, or all of it, with a template: "
+	     "later ones are traced anyhow"},
+	    {req->has_children && req->exe, "--children is for processes: with -x all are traced"},
+	    {req->has_children && req->raw,
+	     "--children needs a template: a finished program is not filtered"},
+	};
+	return check_rules(rules, sizeof(rules) / sizeof(rules[0]));
+}
+
+static int without_script(const struct run_options *o)
+{
+	const struct expand_request *req = &o->req;
+	const char *what = req->cgroup_name ? req->cgroup_name
+			   : req->exe	    ? req->exe
+			   : o->command	    ? "the command"
+					    : NULL;
+	for (size_t i = 0; i < req->pids.n; i++)
+		what = arena_printf(req->arena, "%s %d", i ? what : "process", req->pids.v[i]);
+	return what ? cmd_usage_error("give a script to run on %s", what)
+		    : cmd_usage_error("give a process and a script");
+}
+
+static int check(const struct run_options *o)
+{
+	const struct expand_request *req = &o->req;
+	bool is_trace = trace_is_wanted(&req->trace);
+	int status = check_trace(o);
 	if (status >= 0)
 		return status;
-	if (trace_is_wanted(&req->trace) && req->sources.n)
-		return cmd_usage_error(command, "-t replaces the script: drop '%s'",
-				       req->sources.v[0].text);
-	if (!req->sources.n && !trace_is_wanted(&req->trace))
-		return cmd_usage_error(command, "give a script to run");
+	if (is_trace && req->sources.n)
+		return cmd_usage_error("-t replaces the script: drop '%s'", req->sources.v[0].text);
+	if (!is_trace && !req->sources.n)
+		return without_script(o);
 	if (o->follows && o->converts)
-		return cmd_usage_error(command, "--follow makes several traces, -f %s shows one",
-				       o->format);
-	if (req->raw && (o->sorts || o->has_time || o->n_events || o->converts))
-		return cmd_usage_error(
-		    command,
-		    "-s, --time, -N and -f perfetto need a template: a finished program does "
-		    "not say when, nor of what, it prints");
-	if (o->command && (req->pids.n || req->exe))
-		return cmd_usage_error(command,
-				       "-c starts the process: it cannot be used with -p or -x");
-	if (req->exe && req->pids.n)
-		return cmd_usage_error(command, "give -p or -x, not both");
-	if (o->waits && !o->awaited && !req->pids.n)
-		return cmd_usage_error(command, "-w: give the name of a program to wait for");
-	if (o->follows && !o->awaited && !req->pids.n)
-		return cmd_usage_error(
-		    command,
-		    "--follow is for a process, by PID or name: -x FILE traces later ones of "
-		    "a file anyhow");
-	if (req->cgroup_name &&
-	    (req->exe || req->raw || req->has_children || o->command || o->waits || o->follows))
-		return cmd_usage_error(
-		    command, "--cgroup is for processes that run, by PID or name, or all of "
-			     "it, with a template: later ones are traced anyhow");
-	if (req->has_children && (req->exe || req->raw))
-		return cmd_usage_error(
-		    command, req->exe ? "--children is for processes: with -x all are traced"
-				      : "--children needs a template: a finished program is not "
-					"filtered");
-	return -1;
+		return cmd_usage_error("--follow makes several traces, -f %s shows one", o->format);
+	return check_target(o);
 }
 
 static const struct cmd_options how_to_read = {
-    .usage = "Usage: btgen run [OPTION]... [NAME] SCRIPT... [-- ARG...]\n"
-	     "       btgen run [OPTION]... -t PATTERN\n"
-	     "       btgen run [OPTION]... --latency START DONE\n"
-	     "Expand the templates and run the program under bpftrace. bpftrace.sh is a shorthand "
-	     "for this.\n"
-	     "\n",
+    .usage = "Usage: bpftrace.sh [OPTION]... PID|NAME SCRIPT.bt... [-- ARG...]\n"
+	     "       bpftrace.sh [OPTION]... -x FILE SCRIPT.bt...   every process of a program\n"
+	     "       bpftrace.sh [OPTION]... -c COMMAND SCRIPT.bt...\n"
+	     "       bpftrace.sh [OPTION]... SCRIPT.bt...           scripts for the whole host\n"
+	     "       bpftrace.sh [OPTION]... -t PATTERN PID|NAME    every event of probes\n"
+	     "       bpftrace.sh [OPTION]... --latency START DONE PID|NAME\n"
+	     "       bpftrace.sh -l PID|NAME|FILE [PATTERN]...      what can be traced\n"
+	     "       bpftrace.sh -L                                 the scripts there are\n"
+	     "       bpftrace.sh -h SCRIPT                          what one shows, a sample\n",
     .list = list,
-    .in_order = true,
-    .take = take,
+    .notes = "\nEXAMPLES\n"
+	     "  bpftrace.sh `pidof nvmf_tgt` nvmf.bt         states and events by name\n"
+	     "  bpftrace.sh -o trace.txt `pidof app` app.bt  data to a file\n"
+	     "  bpftrace.sh -n `pidof app` app.bt            print the program and stop\n"
+	     "  bpftrace.sh -e 'usdt:__EXE__:query__start { print(str(arg0)); }' PID\n"
+	     "  bpftrace.sh -x /usr/bin/php8.2 php.bt        all that run it, later ones too\n"
+	     "  bpftrace.sh -c './app --fast' app.bt         trace from the first instruction\n"
+	     "  bpftrace.sh -t 'nvmf_*' `pidof nvmf_tgt`     each event with its arguments\n"
+	     "  bpftrace.sh -l `pidof app` 'nvmf_*'          its probes and their arguments\n"
+	     "\n"
+	     "A script is looked for as given, then in the current folder, then among btgen's\n"
+	     "own scripts, with or without .bt, where - and _ are alike; ./SCRIPT is the one\n"
+	     "here. ^C ends the trace and prints its maps.\n"
+	     "ENVIRONMENT: BPF_OUTFILE as -o, ECHO_PROGRAM=1 prints the program and goes on,\n"
+	     "USE_CMDLINE_BPF_PROGRAM=1 takes SCRIPT as the text of a finished program.\n"
+	     "EXIT STATUS: bpftrace's own; 1 wrong input, 2 wrong usage, 3 events lost with\n"
+	     "--strict, 126/127 bpftrace cannot be run / is missing.\n",
+    .daily = "eosnTNqvwf",
+    .operand = take_word,
+    .page = print_page,
 };
+
+/** The value of an environment variable; NULL: it is not set, or empty. */
+static const char *variable(const char *name)
+{
+	const char *value = getenv(name);
+	return value && *value ? value : NULL;
+}
 
 int run_options_read(int argc, char **argv, struct run_options *o)
 {
-	int status = cmd_read_options(&how_to_read, argc, argv, o);
+	struct expand_request *req = &o->req;
+	req->out = variable("BPF_OUTFILE");
+	req->raw = variable("USE_CMDLINE_BPF_PROGRAM");
+	o->echo = variable("ECHO_PROGRAM");
+	int status = cmd_read_options(&how_to_read, req->arena, argc, argv, o);
+	if (status >= 0)
+		return status;
+	req->args = argv + optind; // after --
+	if (o->lists)
+		return -1;
+	if (req->json)
+		return cmd_usage_error("--json is for -l: a trace as JSON is -f json");
 	for (size_t i = 0; i < o->words.n; i++)
-		vec_push(o->req.arena, &o->req.sources,
-			 (struct expand_source){o->words.v[i], o->req.raw});
-	o->req.args = argv + optind; // behind --
-	bool is_json_file = o->req.out && str_has_suffix(str_from(o->req.out), STR(".json"));
-	o->req.json = o->converts || (o->format ? strcmp(o->format, "json") == 0 : is_json_file);
+		vec_push(req->arena, &req->sources,
+			 (struct expand_source){o->words.v[i], req->raw, NULL});
+	bool is_json_file = req->out && str_has_suffix(str_from(req->out), STR(".json"));
+	req->json = o->converts || (o->format ? strcmp(o->format, "json") == 0 : is_json_file);
 	o->sorts |= o->converts != NULL; // what lasts is from one record to the next
-	if (status < 0 && !o->req.raw)
-		status = take_name(o, argv[0]);
-	return status < 0 ? check(o, argv[0]) : status;
+	if (!req->raw)
+		status = take_name(o);
+	return status < 0 ? check(o) : status;
 }

@@ -16,19 +16,20 @@ struct run_options {
 	int ready_fd;
 	unsigned long duration; /**< -T, in ms; 0: not given */
 	uint64_t n_events;	/**< -N; 0: not given */
+	bool lists;		/**< -l */
 	bool no_run, echo, quiet, strict;
 	bool waits, follows; /**< -w, --follow */
 	const char
 	    *awaited; /**< with `waits`: the name of a program that does not run yet, or NULL */
 	bool sorts, has_time; /**< -s, --time */
 	enum writer_time time;
-	struct privilege may;	 /**< what bpftrace is allowed to do */
-	bool can_gate;		 /**< btgen may set a map of bpftrace's */
-	struct shapes shapes;	 /**< of a script that is run */
-	VEC(const char *) words; /**< scripts, and maybe a program's name */
+	struct privilege may; /**< what bpftrace is allowed to do */
+	bool can_gate;	      /**< btgen may set a map of bpftrace's */
+	struct shapes shapes; /**< of a script that is run */
+	cmd_words words;      /**< scripts, and maybe a program's name */
 };
 
-/** Reads all of it into @o; -1, or the exit status when nothing is left to do. */
+/** Reads all of it into @o, with `lists` no more than the words; -1, or the exit status when nothing is left to do. */
 int run_options_read(int argc, char **argv, struct run_options *o);
 
 #endif

@@ -19,34 +19,34 @@ bool trace_is_list(const struct trace_request *req)
 /** The skeleton of @patterns, with what the request says of each event. NULL: errors are reported. */
 static struct skeleton *collect(struct arena *a, struct diag *d, struct targetfiles *files,
 				unsigned version, const struct trace_request *req,
-				const char *const *patterns, size_t n)
+				struct condition *filter, const char *const *patterns, size_t n)
 {
 	struct skeleton *sk = arena_new(a, struct skeleton);
 	if (!skeleton_collect(sk, a, d, files, version, patterns, n))
 		return NULL;
-	sk->filter = req->filter;
+	sk->filter = filter;
 	sk->has_stack = req->has_stack;
 	return sk;
 }
 
 static bool write_latency(struct arena *a, struct diag *d, struct targetfiles *files,
 			  unsigned version, const struct trace_request *req,
-			  const struct shapes *shapes, struct code *out)
+			  struct condition *filter, const struct shapes *shapes, struct code *out)
 {
-	struct skeleton *start = collect(a, d, files, version, req, &req->start, 1);
-	struct skeleton *done = collect(a, d, files, version, req, &req->done, 1);
+	struct skeleton *start = collect(a, d, files, version, req, NULL, &req->start, 1);
+	struct skeleton *done = collect(a, d, files, version, req, NULL, &req->done, 1);
 	if (!start || !done)
 		return false;
-	start->filter = done->filter = NULL; // in their blocks
-	return tally_write_latency(start, done, str_from(req->key ? req->key : "tid"), req->filter,
+	return tally_write_latency(start, done, str_from(req->key ? req->key : "tid"), filter,
 				   shapes && shapes->can_gate ? shapes : NULL, out);
 }
 
 static bool write_patterns(struct arena *a, struct diag *d, struct targetfiles *files,
-			   unsigned version, const struct trace_request *req, struct shapes *shapes,
-			   struct code *out)
+			   unsigned version, const struct trace_request *req,
+			   struct condition *filter, struct shapes *shapes, struct code *out)
 {
-	struct skeleton *sk = collect(a, d, files, version, req, req->patterns.v, req->patterns.n);
+	struct skeleton *sk =
+	    collect(a, d, files, version, req, filter, req->patterns.v, req->patterns.n);
 	if (!sk)
 		return false;
 	if (req->counts)
@@ -59,16 +59,25 @@ static bool write_patterns(struct arena *a, struct diag *d, struct targetfiles *
 	return true;
 }
 
-bool trace_make(struct arena *a, struct diag *d, struct targetfiles *files, unsigned version,
-		const struct trace_request *req, struct shapes *shapes, struct str *ret)
+struct src_file *trace_make(struct arena *a, struct diag *d, struct targetfiles *files,
+			    unsigned version, const struct trace_request *req,
+			    struct shapes *shapes)
 {
 	struct code text;
+	struct condition given = {0}, *filter = req->filter ? &given : NULL;
+	struct src_file *ret = NULL;
+	if (filter && !condition_read(a, d, req->filter, filter))
+		return NULL;
 	code_init(&text);
-	bool good = req->start ? write_latency(a, d, files, version, req, shapes, &text)
-			       : write_patterns(a, d, files, version, req, shapes, &text);
-	*ret = str_copy(a, code_str(&text));
+	if (req->start ? write_latency(a, d, files, version, req, filter, shapes, &text)
+		       : write_patterns(a, d, files, version, req, filter, shapes, &text)) {
+		// Without a name: no place in it means anything to the user, but in the condition.
+		ret = src_from_text(a, STR(""), code_str(&text));
+		ret->quotes = filter ? filter->written.v : NULL;
+		ret->n_quotes = filter ? filter->written.n : 0;
+	}
 	code_fini(&text);
-	return good;
+	return ret;
 }
 
 /** Bytes that the variables with addresses of structs take, and what is read with them. */

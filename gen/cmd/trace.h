@@ -6,12 +6,13 @@
 #define CMD_TRACE_H
 
 #include "bind/targetfile.h"
+#include "cmd/cmd.h"
 #include "record/shape.h"
 
 /** What -t and its options ask for. */
 struct trace_request {
-	VEC(const char *) patterns; /**< probes, as skeleton_collect() takes them; none: no -t */
-	unsigned deep;		    /**< levels of structs behind pointers that are shown */
+	cmd_words patterns; /**< probes, as skeleton_collect() takes them; none: no -t */
+	unsigned deep;	    /**< levels of structs behind pointers that are shown */
 	bool has_stack;
 	const char *filter; /**< a condition for events, or NULL */
 	const char *counts; /**< --count: keys, template/tally.h, instead of events; or NULL */
@@ -27,10 +28,11 @@ bool trace_is_list(const struct trace_request *req);
 /**
  * A template for the probes of @files, for bpftrace of @version. One that lists events prints records,
  * whose shapes @shapes gets; if that is NULL it is one to be read and edited, as the others are. Lives
- * in @a. Errors as skeleton_collect() says them.
+ * in @a. NULL: errors as skeleton_collect() says them.
  */
-bool trace_make(struct arena *a, struct diag *d, struct targetfiles *files, unsigned version,
-		const struct trace_request *req, struct shapes *shapes, struct str *ret);
+struct src_file *trace_make(struct arena *a, struct diag *d, struct targetfiles *files,
+			    unsigned version, const struct trace_request *req,
+			    struct shapes *shapes);
 /** How long strings may be that fit in each record of -t; UINT_MAX: no record has any. */
 unsigned trace_strlen(const struct shapes *all, unsigned version);
 

@@ -354,9 +354,7 @@ static void examine_bpftrace(struct machine *m, int found)
 
 void machine_examine(struct machine *m)
 {
-	struct diag quiet;
-	diag_init(&quiet, NULL);
-	int found = bpftrace_find(m->out->arena, &quiet, m->bpftrace, true, &m->found);
+	int found = bpftrace_try(m->out->arena, m->bpftrace, &m->found);
 	struct str status;
 	if (!proc_read_other(m->out->arena, m->procfs, "self/status", &status))
 		return finding_add(m->out, FINDING_ERROR, "proc",

@@ -1,11 +1,17 @@
 #include "run/bpftrace.h"
 
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/ask.h"
+#include "base/file.h"
 #include "out/dialect.h"
 
 #ifndef BTGEN_BPFTRACE
@@ -37,8 +43,114 @@ static const char *search_path(struct arena *a, const char *name)
 	return NULL;
 }
 
-int bpftrace_find(struct arena *a, struct diag *d, const char *wanted, bool quiet,
-		  struct bpftrace *ret)
+// To ask bpftrace for its version takes most of the time until it is started: what a file said is remembered
+// until the next boot, for as long as it is the same file.
+
+/** Where only we can write, or NULL. */
+static const char *memory_path(struct arena *a)
+{
+	const char *dirs[] = {getenv("XDG_RUNTIME_DIR"), "/run"};
+	struct stat st;
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
+		if (dirs[i] && dirs[i][0] == '/' && stat(dirs[i], &st) == 0 &&
+		    S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 022))
+			return arena_printf(a, "%s/btgen-bpftrace", dirs[i]);
+	return NULL;
+}
+
+/**
+ * Which file @path is, as a line: no upgrade leaves all of it as it was. Its first page has the build
+ * ID, for images whose files have fixed times. NULL: it is no ELF file, and runs another (a script, a
+ * link to snap), or it was changed in this moment, when the times of two changes can be equal.
+ */
+static const char *identity(struct arena *a, const char *path)
+{
+	enum { SETTLED = 2 };
+	unsigned char page[4096] = {0};
+	uint64_t size, hash = 0xcbf29ce484222325; // FNV-1a
+	const char *why;
+	struct stat st;
+	int fd = file_open(NULL, path, &size, &why);
+	if (fd < 0)
+		return NULL;
+	bool good = fstat(fd, &st) == 0 && pread(fd, page, sizeof(page), 0) > 4 &&
+		    memcmp(page, "\177ELF", 4) == 0 && time(NULL) - st.st_ctim.tv_sec > SETTLED;
+	close(fd);
+	for (size_t i = 0; i < sizeof(page); i++)
+		hash = (hash ^ page[i]) * 0x100000001b3;
+	return !good ? NULL
+		     : arena_printf(a, "%ju %ju %jd %jd.%ld %jd.%ld %" PRIx64, (uintmax_t)st.st_dev,
+				    (uintmax_t)st.st_ino, (intmax_t)st.st_size,
+				    (intmax_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec,
+				    (intmax_t)st.st_ctim.tv_sec, st.st_ctim.tv_nsec, hash);
+}
+
+/** What the file of that identity said last; empty: not known. */
+static struct str recall(struct arena *a, const char *who)
+{
+	const char *path = memory_path(a);
+	char text[512];
+	struct stat st;
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+	if (fd < 0)
+		return STR("");
+	bool is_ours = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+		       !(st.st_mode & 022);
+	ssize_t n = is_ours ? read(fd, text, sizeof(text)) : 0;
+	close(fd);
+	struct str rest = {text, n > 0 ? (size_t)n : 0};
+	return str_eqz(str_take_line(&rest), who) ? str_copy(a, str_take_line(&rest)) : STR("");
+}
+
+/** The version in @line is in the file: one that only starts another bpftrace does not have it. */
+static bool has_version(const char *path, struct str line)
+{
+	uint64_t size;
+	const char *why;
+	int fd = file_open(NULL, path, &size, &why);
+	void *p = fd < 0 ? MAP_FAILED : mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (fd >= 0)
+		close(fd);
+	if (p == MAP_FAILED)
+		return false;
+	str_take(&line, STR("bpftrace "));
+	bool good = line.n && memmem(p, size, line.p, line.n);
+	munmap(p, size);
+	return good;
+}
+
+static void remember(struct arena *a, const char *path, const char *who, struct str line)
+{
+	const char *at = memory_path(a), *now = identity(a, path);
+	if (!at || !now || strcmp(now, who) != 0 || !has_version(path, line))
+		return;
+	const char *text = arena_printf(a, "%s\n" STR_FMT "\n", who, STR_ARG(line));
+	const char *temp = arena_printf(a, "%s.%d", at, getpid());
+	int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return;
+	bool good = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+	close(fd);
+	if (!good || rename(temp, at) != 0)
+		unlink(temp);
+}
+
+/** What `PATH --version` prints. */
+static struct str ask_version(struct arena *a, const char *path, bool may_recall)
+{
+	const char *who = identity(a, path);
+	struct str line = who && may_recall ? recall(a, who) : STR("");
+	unsigned version;
+	if (line.n && dialect_parse(line, &version))
+		return line;
+	line = ask_program(a, (const char *const[]){path, "--version", NULL}, NULL);
+	if (who && dialect_parse(line, &version))
+		remember(a, path, who, line);
+	return line;
+}
+
+static int find(struct arena *a, struct diag *d, const char *wanted, bool quiet, bool may_recall,
+		struct bpftrace *ret)
 {
 	*ret = (struct bpftrace){0};
 	if (!wanted || !*wanted)
@@ -64,8 +176,7 @@ int bpftrace_find(struct arena *a, struct diag *d, const char *wanted, bool quie
 			diag_error(d, NULL, "%s is not an executable file", ret->path);
 		return RUN_NOT_RUNNABLE;
 	}
-	const char *argv[] = {ret->path, "--version", NULL};
-	struct str line = ask_program(a, argv, NULL);
+	struct str line = ask_version(a, ret->path, may_recall);
 	if (!dialect_parse(line, &ret->version)) {
 		if (!quiet)
 			diag_error(
@@ -76,6 +187,17 @@ int bpftrace_find(struct arena *a, struct diag *d, const char *wanted, bool quie
 		return RUN_NOT_RUNNABLE;
 	}
 	return 0;
+}
+
+int bpftrace_find(struct arena *a, struct diag *d, const char *wanted, bool quiet,
+		  struct bpftrace *ret)
+{
+	return find(a, d, wanted, quiet, true, ret);
+}
+
+int bpftrace_try(struct arena *a, const char *wanted, struct bpftrace *ret)
+{
+	return find(a, NULL, wanted, true, false, ret);
 }
 
 void bpftrace_note_newer(struct diag *d, unsigned version)

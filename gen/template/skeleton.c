@@ -244,7 +244,19 @@ void skeleton_write_head(const struct skeleton *sk, const struct skeleton_probe 
 	code_word(out, p->what);
 	code_z(out, "\n");
 	if (sk->filter)
-		code_f(out, "/(%s)/\n", sk->filter);
+		condition_write(sk->filter, p, "/(", ")/\n", out);
+}
+
+const struct skeleton_field *skeleton_find_field(struct arena *a, const struct skeleton_probe *p,
+						 struct str word)
+{
+	str_take(&word, STR("args."));
+	for (size_t i = 0; i < p->n_fields; i++) {
+		const struct skeleton_field *f = &p->fields[i];
+		if (str_eq(f->shape.name, word) || str_eq(str_printf(a, "arg%u", f->index), word))
+			return f;
+	}
+	return NULL;
 }
 
 void skeleton_write_value(const struct skeleton_field *f, bool by_name, struct code *out)

@@ -14,6 +14,7 @@
 #define TEMPLATE_SKELETON_H
 
 #include "code/code.h"
+#include "bind/bind.h"
 #include "bind/targetfile.h"
 #include "probe/probeargs.h"
 #include "record/shape.h"
@@ -43,18 +44,27 @@ struct skeleton_probe {
 	size_t n_fields;
 };
 
+/**
+ * What the user wants of events, --filter: arguments may be called by their names alone, `len > 4096` for
+ * `args.len > 4096`, and enumerators without the scopes that C++ has. Messages have places in his text.
+ */
+struct condition {
+	struct arena *arena;
+	VEC(struct token) tokens;
+	VEC(struct src_quote) written; /**< each token, wherever it was written to */
+};
+
 struct skeleton {
 	struct arena *arena;
 	struct diag *diag;
 	struct targetfiles *files;
 	unsigned version; /**< of bpftrace */
 	VEC(struct skeleton_probe) probes;
-	unsigned n_places; /**< of them, see dialect_max_usdt() */
-	const char
-	    *filter;	/**< the caller's: a condition for events, as a predicate has it, or NULL */
-	bool has_stack; /**< likewise: the user stack is shown behind each event */
-	struct map known; /**< addresses of those in the lists of files */
-	struct map named; /**< label -> 1 + index of the first one in `probes` */
+	unsigned n_places;	  /**< of them, see dialect_max_usdt() */
+	struct condition *filter; /**< the caller's: which events, or NULL */
+	bool has_stack;		  /**< likewise: the user stack is shown behind each event */
+	struct map known;	  /**< addresses of those in the lists of files */
+	struct map named;	  /**< label -> 1 + index of the first one in `probes` */
 };
 
 /**
@@ -69,6 +79,9 @@ bool skeleton_collect(struct skeleton *ret, struct arena *a, struct diag *d,
 /** The attach point of @p and the filter, in front of a clause's block. */
 void skeleton_write_head(const struct skeleton *sk, const struct skeleton_probe *p,
 			 struct code *out);
+/** The argument that the user calls @word: NAME, args.NAME or argN. NULL: there is none. */
+const struct skeleton_field *skeleton_find_field(struct arena *a, const struct skeleton_probe *p,
+						 struct str word);
 /** An argument's value, args.NAME where the target's names are known: @by_name. */
 void skeleton_write_value(const struct skeleton_field *f, bool by_name, struct code *out);
 /**
@@ -76,6 +89,11 @@ void skeleton_write_value(const struct skeleton_field *f, bool by_name, struct c
  * has a number where another probe has that end, too.
  */
 struct safe_word skeleton_quote_label(const struct skeleton *sk, const struct skeleton_probe *p);
+/** Reads @text; false after an error. */
+bool condition_read(struct arena *a, struct diag *d, const char *text, struct condition *ret);
+/** Writes it between @open and @close, of @p's arguments, to @out, which is a whole script. */
+void condition_write(struct condition *c, const struct skeleton_probe *p, const char *open,
+		     const char *close, struct code *out);
 /** A template with a clause for each probe. */
 void skeleton_write_template(const struct skeleton *sk, struct code *out);
 /**

@@ -5,19 +5,6 @@ static bool is_builtin(struct str word)
 	return str_eqz(word, "comm") || str_eqz(word, "pid") || str_eqz(word, "tid");
 }
 
-/** The argument that the user calls @word: NAME, args.NAME or argN. NULL: there is none. */
-static const struct skeleton_field *find_argument(struct arena *a, const struct skeleton_probe *p,
-						  struct str word)
-{
-	str_take(&word, STR("args."));
-	for (size_t i = 0; i < p->n_fields; i++) {
-		const struct skeleton_field *f = &p->fields[i];
-		if (str_eq(f->shape.name, word) || str_eq(str_printf(a, "arg%u", f->index), word))
-			return f;
-	}
-	return NULL;
-}
-
 static bool say_no_argument(const struct skeleton *sk, const struct skeleton_probe *p,
 			    struct str word)
 {
@@ -54,7 +41,7 @@ static bool write_key(const struct skeleton *sk, const struct skeleton_probe *p,
 		code_word(out, skeleton_quote_label(sk, p));
 		return true;
 	}
-	const struct skeleton_field *f = find_argument(sk->arena, p, word);
+	const struct skeleton_field *f = skeleton_find_field(sk->arena, p, word);
 	const char *why = f ? why_no_key(f) : NULL;
 	if (!f)
 		return say_no_argument(sk, p, word);
@@ -80,8 +67,8 @@ static struct str take_word(struct str *keys)
 static bool check_kind(const struct skeleton *sk, const struct skeleton_probe *first,
 		       const struct skeleton_probe *p, struct str word)
 {
-	const struct skeleton_field *f = find_argument(sk->arena, first, word);
-	const struct skeleton_field *g = find_argument(sk->arena, p, word);
+	const struct skeleton_field *f = skeleton_find_field(sk->arena, first, word);
+	const struct skeleton_field *g = skeleton_find_field(sk->arena, p, word);
 	bool is_text = f && f->shape.value.how == VALUE_STRING;
 	if (is_builtin(word) || !f || !g || (g->shape.value.how == VALUE_STRING) == is_text)
 		return true;
@@ -191,18 +178,18 @@ static const char unpaired_lines[] = " else if (~$start == 0) {\n"
 
 /** @open: in front of the condition of what is counted; "" or "@gate > 2 && " */
 static bool write_start(const struct skeleton *sk, const struct skeleton_probe *p, struct str word,
-			const char *filter, const char *open, struct code *out)
+			struct condition *filter, const char *open, struct code *out)
 {
 	struct code room;
 	code_init(&room);
 	bool good = write_start_key(sk, p, word, &room);
 	const struct skeleton_field *f =
-	    is_builtin(word) ? NULL : find_argument(sk->arena, p, word);
+	    is_builtin(word) ? NULL : skeleton_find_field(sk->arena, p, word);
 	bool is_text = f && f->shape.value.how == VALUE_STRING;
 	skeleton_write_head(sk, p, out);
 	code_z(out, "{\n");
 	if (filter) {
-		code_f(out, "\tif (!(%s)) {\n", filter);
+		condition_write(filter, p, "\tif (!(", ")) {\n", out);
 		add_lines(other_lines, "\t", &room, open, out);
 		code_z(out, "\t} else ");
 	}
@@ -251,7 +238,7 @@ static bool check_apart(const struct skeleton *start, const struct skeleton *don
 }
 
 bool tally_write_latency(const struct skeleton *start, const struct skeleton *done, struct str key,
-			 const char *filter, const struct shapes *run, struct code *out)
+			 struct condition *filter, const struct shapes *run, struct code *out)
 {
 	const char *open =
 	    run ? arena_printf(start->arena, "%s > %u && ", run->gate, GATE_SETTLES) : "";

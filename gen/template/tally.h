@@ -21,6 +21,6 @@ bool tally_write_counts(const struct skeleton *sk, struct str keys, struct code 
  * gate (record/shape.h) that settles; NULL: it is to be read and edited.
  */
 bool tally_write_latency(const struct skeleton *start, const struct skeleton *done, struct str key,
-			 const char *filter, const struct shapes *run, struct code *out);
+			 struct condition *filter, const struct shapes *run, struct code *out);
 
 #endif

@@ -131,6 +131,16 @@ unsigned src_line(struct src_loc loc)
 
 struct diag_place src_place(struct src_loc loc, size_t len)
 {
+	for (size_t i = 0; loc.file && i < loc.file->n_quotes; i++) {
+		const struct src_quote *q = &loc.file->quotes[i];
+		uint32_t into = loc.off - q->off;
+		if (into >= q->n)
+			continue;
+		into = q->is_same ? into : 0;
+		size_t rest = q->of_n - into;
+		return src_place((struct src_loc){q->of.file, q->of.off + into},
+				 len < rest ? len : rest);
+	}
 	struct diag_place at = {.file = STR("btgen"), .len = len ? (unsigned)len : 1};
 	if (!loc.file)
 		return at;

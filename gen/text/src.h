@@ -29,12 +29,22 @@ struct src_file {
 	struct str text;  /**< its bytes; NUL-terminated */
 	uint32_t *lines;  /**< offset of the start of each line */
 	uint32_t n_lines; /**< at least 1 */
-	uint64_t dev, ino; /**< which file on disk; both 0 for text that is none */
+	uint64_t dev, ino;		/**< which file on disk; both 0 for text that is none */
+	const struct src_quote *quotes; /**< of a text that btgen made: what is the user's in it */
+	size_t n_quotes;
 };
 
 struct src_loc {
 	const struct src_file *file; /**< NULL: made by btgen, no place in a template */
 	uint32_t off;		     /**< byte offset into file->text */
+};
+
+/** A piece of a text that the user wrote in another: messages have the place there. */
+struct src_quote {
+	uint32_t off, n;   /**< the piece */
+	struct src_loc of; /**< where the user wrote it */
+	uint32_t of_n;	   /**< how many bytes */
+	bool is_same;	   /**< it is not respelled: what is inside has its place there, too */
 };
 
 /** A clause of a template that became part of another one: where the two begin. */

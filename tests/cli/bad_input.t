@@ -66,8 +66,13 @@ bad 1 "no process has PID 99999999" "a PID beyond all" 99999999 "$tmp/good.bt"
 bad 2 "'0' is neither a PID" "0 as a PID" 0 "$tmp/good.bt"
 bad 2 "empty argument in place of a PID" "an empty PID" "" "$tmp/good.bt"
 bad 2 "empty argument in place of a PID or a script" "an empty script name" $pid ""
-bad 2 "give the PID without -p: bpftrace.sh PID SCRIPT" "-p" -p $pid "$tmp/good.bt"
+bad 2 "'x y' is neither a PID nor the name of a running program" "-p of neither" -p 'x y' "$tmp/good.bt"
 bad 2 "the PID goes before the script: bpftrace.sh $pid" "a PID behind the script" "$tmp/good.bt" $pid
+bad 2 "unknown option '--durration', did you mean '--duration'\?" "a misspelt option" --durration 5 $pid "$tmp/good.bt"
+bad 2 "option '--sort' takes no value" "a value that is none" --sort=yes $pid "$tmp/good.bt"
+bad 1 "no script 'nvfm.bt' here, nor in .*, did you mean 'nvmf.bt'\?" "a misspelt script" $pid nvfm.bt
+bad 2 "did you mean 'postgresql-waits.bt'\?" "a misspelt script and no process" posgresql-waits nvmf.bt
+bad 1 "did you mean 'malloc.bt'\?" "a misspelt script's page" -h maloc
 bad 2 "give a script to run on the command" "-c without a script" -c 'sleep 1'
 bad 2 "give a script to run on $tgt" "-x without a script" -x "$tgt"
 bad 2 "give -p or -x, not both" "-x and a PID" -x "$tgt" $pid "$tmp/good.bt"
@@ -98,7 +103,9 @@ bad 2 "-N is of lines: -T ends what only counts" "-N with --count" -N 5 --count 
 bad 2 "-f perfetto is of events: --count and --latency only count them" "-f perfetto with --count" -f perfetto --count -t '*' $pid
 bad 2 "--count=: give a KEY, or only --count" "--count of nothing" --count= -t '*' $pid
 bad 1 "^btgen: error: spdk:nvmf_tgt_state has no argument 'x'" "--count of no argument" --count=x -t nvmf_tgt_state $pid
-bad 1 "^<script of -t>:4:8: error: probe spdk:nvmf_tgt_state has no argument x" "--filter of no argument" --filter 'args.x > 1' -t nvmf_tgt_state $pid
+bad 1 "^--filter:1:6: error: probe spdk:nvmf_tgt_state has no argument x" "--filter of no argument" --filter 'args.x > 1' -t nvmf_tgt_state $pid
+bad 1 "^--filter:1:14: error: = does not compare: write ==" "--filter with =" --filter 'arg0 && arg1 = 1' -t nvmf_tgt_state $pid
+bad 1 "^--filter:1:9: error: this string is not terminated" "--filter with half a string" --filter 'arg0 == "x' -t nvmf_tgt_state $pid
 bad 1 "^btgen: error: spdk:nvmf_tgt_state is both the start and the end" "--latency from a probe to itself" --latency nvmf_tgt_state 'nvmf_tgt_s*' $pid
 bad 1 "^btgen: error: no probe matches 'no_such'" "--latency to no probe" --latency nvmf_tgt_state no_such $pid
 bad 2 "--key is for --latency" "--key with -t" --key x -t '*' $pid

@@ -76,6 +76,9 @@ line 'bpftrace.sh -$(>typed) --a$(>typed)=x "$(>typed)" --ch<TAB>' 'bpftrace.sh 
 line 'btgen $(>typed) --ch<TAB>' 'btgen $(>typed) --ch' "... as a command"
 line './bpftrace.sh --ch<TAB>' './bpftrace.sh --children ' "nor is the command, wherever it is"
 line 'bpftrace.sh -T <TAB>' 'bpftrace.sh -T ' "a number is the user's"
+line 'bpftrace.sh -x ./seller -t sold xyz<TAB>' 'bpftrace.sh -x ./seller -t sold xyz' "nothing where nothing is wanted"
+line 'btgen run -l ./seller so<TAB>' 'btgen run -l ./seller sold ' "btgen run has all that bpftrace.sh has"
+line 'bpftrace.sh --exe ./seller --trace so<TAB>' 'bpftrace.sh --exe ./seller --trace sold ' "long forms, too"
 if can_trace; then
 	line 'bpftrace.sh seller -t shop:<TAB>' 'bpftrace.sh seller -t shop:sold ' "probes of a process"
 	line "btgen probes -p $seller so<TAB>" "btgen probes -p $seller sold " "... by its PID"

@@ -170,4 +170,35 @@ btgen: warning: no debug information tells the parameters of main(): the call al
 "${CC:-gcc}" -w -o "$tmp/many" "$tmp/many.c" || exit 1
 refuses "too many functions" 1 "btgen: error: 301 functions match 'uprobe:many_*': 300 at most are traced at once" \
 	skeleton --for 0.17 -x "$tmp/many" 'uprobe:many_*'
+
+# --filter: arguments and enumerators by their names alone, in the script that -n prints.
+cat >"$tmp/scopes.cc" <<'END'
+#include <btgen/usdt.h>
+namespace ns {
+enum class state { open, closed };
+enum class door { open };
+enum kind { KIND_A, KIND_B };
+}
+int main(int argc, char **argv)
+{
+	USDT_PROBE(app, visit, argc, (ns::state)argc, (ns::kind)argc, **argv);
+	USDT_PROBE(app, doors, (ns::state)argc, (ns::door)argc, argc, argv);
+	USDT_PROBE(app, pids, argc);
+}
+END
+sed 's/argc/pid/g' "$tmp/scopes.cc" >"$tmp/pids.cc"
+for name in scopes pids; do
+	g++ -g -I"$top/include" -o "$tmp/$name" "$tmp/$name.cc" || exit
+done
+filtered() { "$btgen" run -n --bpftrace /nonexistent -t "$1" --filter "$2" -x "$tmp/${3:-scopes}" 2>&1 | grep -E '^/\(|error'; }
+names=$("$btgen" probes -x "$tmp/scopes" visit)
+like "$names" '^app:visit\(int argc,' "the program's arguments have names"
+is "$(filtered visit 'argc > 2 && argc / 2 < 9')" "/(args.argc > 2 && args.argc / 2 < 9)/" "--filter: an argument by its name alone"
+is "$(filtered visit 'args.argc > 2 && arg0 < 9')" "/(args.argc > 2 && arg0 < 9)/" "... or in full"
+is "$(filtered visit 'arg1 == closed && arg2 != KIND_B')" "/(arg1 == ns::state::closed && arg2 != ns::KIND_B)/" "an enumerator without its scopes"
+is "$(filtered visit 'arg1 == ns::state::closed')" "/(arg1 == ns::state::closed)/" "... and with them"
+is "$(filtered doors 'arg0 == open')" "/(arg0 == open)/" "not where two enums have it"
+is "$(filtered visit 'str(argc) == "argc" && $argc && @argc[argc] && (argc ? argc : argc)')" \
+	'/(str(args.argc) == "argc" && $argc && @argc[args.argc] && (args.argc ? args.argc : args.argc))/' "what only looks like an argument stays"
+is "$(filtered pids 'pid == 3' pids)" "/(pid == 3)/" "bpftrace's own words are its own"
 done_testing

@@ -101,6 +101,13 @@ are_counts "$(books '$2 ", " $3 ", work"')" "--count=tid,args.kind,comm"
 work -t op_start --count=pid --filter 'args.kind == KIND_FLUSH && args.id / 2 > 20'
 are_counts "$live_pid: $(awk -F'\t' '/^op/ && $3 == "KIND_FLUSH" && int($5 / 2) > 20 { n++ } END { print n }' "$tmp/answers")" \
 	"--filter: by what the arguments are, with / in it"
+work -t op_start --count=args.kind --filter 'kind == KIND_FLUSH && id / 2 > 20'
+are_counts "KIND_FLUSH: $(awk -F'\t' '/^op/ && $3 == "KIND_FLUSH" && int($5 / 2) > 20 { n++ } END { print n }' "$tmp/answers")" \
+	"--filter and --count: an argument is NAME or args.NAME"
+out=$("$live_sh" -q --bpftrace "$bpftrace" -t op_start --filter "nosuch > 3 && id" $live_pid 2>&1)
+is "$? $(head -n 3 <<<"$out")" "1 --filter:1:1: error: bpftrace: Unknown identifier: 'nosuch'
+    nosuch > 3 && id
+    ^~~~~~" "--filter: what bpftrace reports has its place in the condition"
 work -f json -t op_start --count=kind,name
 python3 - "$tmp/trace" <<'END' >"$tmp/rows"
 import json, sys
@@ -165,7 +172,7 @@ if not most <= us[-1] <= max(most * 1.05, most + probes):
     print("the longest", most, "but", us[-1])
 END
 latencies() { is "$(python3 "$tmp/latency.py" "$tmp/trace" "$tmp/answers" "$missed" "$SLOW")" "" "$1"; }
-work --latency op_start op_done --key id
+work --latency op_start op_done --key args.id
 latencies "--latency by an argument: each operation, percentiles as the program has them"
 unlike "$(cat "$tmp/trace")" unpaired "all have an end"
 work --latency op_start op_done
@@ -174,7 +181,7 @@ work -f json --latency 'work:op_start' 'work:op_done'
 latencies "the same as JSON"
 python=$(python_with "jsonschema; jsonschema.Draft202012Validator") &&
 	like "$("$python" "$top/tests/schema.py" "$tmp/trace" 2>&1)" '^0 record 2 map 0 loss 0 line$' "which holds the schema"
-work --latency op_start op_done --filter 'args.kind == KIND_FLUSH'
+work --latency op_start op_done --filter 'kind == KIND_FLUSH'
 like "$(cat "$tmp/trace")" "^@us: count $(($(grep -c KIND_FLUSH "$tmp/answers") - missed)), " "--latency of what a filter lets pass"
 unlike "$(cat "$tmp/trace")" unpaired "the others are not missed"
 work --latency op_done op_start

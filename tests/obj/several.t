@@ -71,13 +71,13 @@ text='usdt:__EXE__:one { print(((struct odd *)arg1)->a); } usdt:__EXE__:two { pr
 like "$(expand "$text")" 'one \{.*int32\)\(\(struct odd \*\)arg1.*two \{.*int16\)\(\(struct odd_2 \*\)arg1' \
 	"two structs of one name are two definitions"
 is "$(said)" "" "... in one program, without a word"
-is "$("$btgen" expand --for 0.27 -x "$tmp/p" -e '#pragma enum m1 state
+is "$("$btgen" expand --for 0.17 -x "$tmp/p" -e '#pragma enum m1 state
 #pragma enum m2 state
 usdt:__EXE__:one { printf("%s", @m1[arg2]); } usdt:__EXE__:two { printf("%s", @m2[arg2]); }' 2>&1 |
 	grep -o '@m[12]\[[0-9]*\] = "O[FN]*"' | tr '\n' ' ')" \
 	'@m1[0] = "OFF" @m1[1] = "ON" @m2[3] = "OFF" @m2[4] = "ON" ' "a table has the names of the enum of the clause that reads it"
 printf 'm3 state\n' >"$tmp/conf"
-like "$("$btgen" expand --conf "$tmp/conf" --for 0.27 -x "$tmp/p" -e 'usdt:__EXE__:two { printf("%s", @m3[arg2]); }' \
+like "$("$btgen" expand --conf "$tmp/conf" --for 0.17 -x "$tmp/p" -e 'usdt:__EXE__:two { printf("%s", @m3[arg2]); }' \
 	2>&1)" '@m3\[3\] = "OFF"' "... from the list of tables, too"
 like "$(expand 'usdt:__EXE__:two { printf("%s", enum_name(state, arg2)); }'; "$btgen" expand --for 0.27 -x "$tmp/p" \
 	-e 'usdt:__EXE__:two { printf("%s", enum_name(state, arg2)); }' 2>&1)" \
