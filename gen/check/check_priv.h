@@ -1,78 +1,11 @@
 /**
- * check_priv - what the files of check/ share: one group of checks each, called by check.c for each
- * node of each clause.
+ * check_priv - the groups of checks, one file each, that check.c calls for each node of each clause.
  */
 #ifndef CHECK_CHECK_PRIV_H
 #define CHECK_CHECK_PRIV_H
 
-#include "bind/bind.h"
 #include "check/check.h"
-#include "sema/exprtype.h"
-
-struct checker {
-	const struct bind *b;
-	const struct attach_clause *clause;
-	size_t i;	 /**< its number */
-	struct map said; /**< what is said once only, each check has words of its own */
-	/** Maps that another finding names as the ones that are meant: theirs may follow from it. */
-	struct map meant;
-	struct variables *variables; /**< variables.c's */
-	struct map tested;	     /**< latency.c's: clauses that test something, or do not */
-	struct map words;	     /**< of check_count_hidden(), those of each source file */
-	bool good;
-};
-
-/** What is known of a value, for a message. */
-struct meaning {
-	struct ctype *type;  /**< as the program has it, qualifiers and all; never NULL */
-	struct ctype *plain; /**< the same, stripped; NULL: void */
-	bool is_guess;	     /**< inferred or listed */
-};
-
-/** False when nothing is known of @n's type. */
-bool check_meaning(struct checker *k, const struct node *n, struct meaning *ret);
-/** DIAG_ERROR, or, of what is a guess, DIAG_WARNING. */
-enum diag_level check_level(const struct meaning *m);
-/** `char *` of any sign, and `const`: what str() reads. Not of an array. */
-bool check_is_string(struct ctype *plain);
-/** Of characters, or of other bytes. */
-bool check_is_byte_array(const struct ctype *plain);
-/** A double or float, or an integer that is declared to hold the bits of one (USDT_BITS). */
-bool check_is_floating(const struct meaning *m);
-/**
- * A note that says where @n's type is from: the declaration of the argument, at the line of the
- * probe's first site, or the struct of a member. Nothing when @n is neither.
- */
-void check_note_origin(struct checker *k, const struct node *n);
-/**
- * How often `@name` or `$name` stands in @file where it is no part of the program: left out by #if,
- * or in a comment; at least 1 if a macro has it. What seems not to be used may be used there.
- */
-size_t check_count_hidden(struct checker *k, const struct src_file *file, const char *word);
-/** "a number", "a text" or "count()": what a map or variable holds that is given @value; NULL: not known. */
-const char *check_what_it_is(struct checker *k, const struct node *value);
-/** @n as it is written, for a remedy. */
-const char *check_text(struct checker *k, const struct node *n);
-/** A finding at @n, and where its type is from. */
-void check_say(struct checker *k, const struct node *n, const char *name, enum diag_level level,
-	       const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-/** uintptr_t, or a typedef that says of a number that it is an address. */
-bool check_is_address_word(const struct ctype *t);
-/** Does the clause name the variable @name, with its $? */
-bool check_has_variable(struct checker *k, struct str name);
-/** A map that is named without a key, and has some elsewhere. */
-bool check_lacks_key(struct checker *k, const struct node *n);
-
-/** `start` where the script has $start or @start: "$" or "@". NULL where it has neither. */
-const char *check_missing_sigil(struct checker *k, const struct node *n);
-
-/** A number that stands in the script: a literal, maybe behind a -, or an enumerator. */
-struct constant {
-	uint64_t bits;
-	bool is_negative; /**< `bits` are those of an int64 */
-};
-
-bool check_constant(struct checker *k, struct node *n, struct constant *ret);
+#include "check/facts.h"
 
 // One for each group: looks at @n and reports through k->b->diag; k->good is false after an error.
 void check_format(struct checker *k, struct node *n, struct node *parent);
@@ -91,5 +24,10 @@ void check_variables(struct checker *k);
 void check_use(struct checker *k);
 void check_latency(struct checker *k);
 void check_clauses(struct checker *k);
+
+/** Does the clause name the variable @name, with its $? */
+bool check_has_variable(struct checker *k, struct str name);
+/** `start` where the script has $start or @start: "$" or "@". NULL where it has neither. */
+const char *check_missing_sigil(struct checker *k, const struct node *n);
 
 #endif

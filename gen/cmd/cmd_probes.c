@@ -12,7 +12,6 @@
 #include "elf/debugfile.h"
 #include "out/dialect.h"
 #include "listing/probes_print.h"
-#include "listing/probes_scripts.h"
 #include "probe/attachable.h"
 #include "run/bpftrace.h"
 #include "target/proc.h"
@@ -32,11 +31,10 @@ struct source {
 struct listing {
 	struct arena arena;
 	struct diag diag;
-	bool verbose, json, markdown;
-	const char *script_dir; /**< --scripts, or NULL */
-	const char *bpftrace;	/**< --bpftrace, or NULL */
-	unsigned version;	/**< of the bpftrace that would attach; 0: not known */
-	bool has_no_version;	/**< that was asked for, and there is none */
+	bool verbose, json;
+	const char *bpftrace; /**< --bpftrace, or NULL */
+	unsigned version;     /**< of the bpftrace that would attach; 0: not known */
+	bool has_no_version;  /**< that was asked for, and there is none */
 	struct probesigs *signatures;
 	size_t n_processes;
 	VEC(struct source) sources; /**< in the order given */
@@ -48,7 +46,7 @@ struct listing {
 /** All that is known is asked for; else what can be had at once. */
 static bool is_whole(const struct listing *l)
 {
-	return l->verbose || l->json || l->markdown;
+	return l->verbose || l->json;
 }
 
 /** Reads the probes of one file; what is wrong has been said. */
@@ -224,7 +222,7 @@ static void find_version(struct listing *l)
 static void find_attachable(struct listing *l, const struct probes_file *f,
 			    const struct sdt_probe *p, struct probes_extra *x)
 {
-	if (l->markdown || (!is_whole(l) && attachable_by_all(p, &x->args)))
+	if (!is_whole(l) && attachable_by_all(p, &x->args))
 		return;
 	find_version(l);
 	x->bpftrace = l->version;
@@ -306,15 +304,6 @@ static void print_short(struct listing *l)
 			  STR_ARG(unread->display_path));
 }
 
-/** The scripts are read as for the oldest bpftrace: the same text, whatever is installed. */
-static void print_markdown(struct listing *l)
-{
-	struct probes_scripts scripts = {0};
-	const char *dir = l->script_dir ? l->script_dir : expand_script_dir(&l->arena);
-	if (!dir || probes_scripts_read(&l->arena, &l->diag, dir, 17, &scripts))
-		probes_print_markdown(stdout, l->files.v, l->files.n, &scripts);
-}
-
 /** Nothing says so when they are attached: they are silent. */
 static void warn_of_moved_code(struct listing *l)
 {
@@ -344,9 +333,7 @@ static void list(struct listing *l)
 	for (size_t i = 0; i < l->files.n && is_whole(l); i++)
 		if (l->files.v[i].probes.n_probes)
 			find_extra(l, &l->files.v[i]);
-	if (l->markdown)
-		print_markdown(l);
-	else if (l->json)
+	if (l->json)
 		probes_print_json(stdout, l->files.v, l->files.n);
 	else if (l->verbose)
 		probes_print_verbose(stdout, l->files.v, l->files.n);
@@ -391,10 +378,6 @@ static const struct cmd_option options_list[] = {
     {'v', "verbose", NULL, CMD_FLAG(struct listing, verbose),
      "everything: places, source lines, operands in words, semaphores"},
     {0, "json", NULL, CMD_FLAG(struct listing, json), "the same as one JSON array, for programs"},
-    {0, "markdown", NULL, CMD_FLAG(struct listing, markdown),
-     "a reference: when each fires, its arguments, scripts that use it"},
-    {0, "scripts", "DIR", CMD_STRING(struct listing, script_dir),
-     "where to look for these scripts [btgen's own]"},
     {0, "for", "VERSION", CMD_CALL(take_version),
      "say whether this version of bpftrace can attach [the installed one]"},
     {0, "bpftrace", "PATH", CMD_STRING(struct listing, bpftrace),

@@ -137,35 +137,3 @@ void code_shell(struct code *c, struct str text)
 	}
 	strbuf_addc(&c->checked, '\'');
 }
-
-void code_markdown(struct code *c, struct str text)
-{
-	struct strbuf b;
-	strbuf_init(&b);
-	strbuf_add_printable(&b, text);
-	for (size_t i = 0; i < b.n; i++) {
-		char k = b.p[i];
-		bool inside =
-		    k == '_' && i && i + 1 < b.n && b.p[i - 1] != ' ' && b.p[i + 1] != ' ';
-		if (!inside && strchr("\\`*_[<|#&", k)) // a _ inside of a word is no markup
-			strbuf_addc(&c->checked, '\\');
-		strbuf_addc(&c->checked, k);
-	}
-	strbuf_fini(&b);
-}
-
-/** No backslash makes a ` plain there, and in a table only the | needs one. */
-void code_markdown_code(struct code *c, struct str text)
-{
-	struct strbuf b;
-	strbuf_init(&b);
-	strbuf_add_printable(&b, text);
-	strbuf_addc(&c->checked, '`');
-	for (size_t i = 0; i < b.n; i++) {
-		if (b.p[i] == '|')
-			strbuf_addc(&c->checked, '\\');
-		strbuf_addc(&c->checked, b.p[i] == '`' ? '\'' : b.p[i]);
-	}
-	strbuf_addc(&c->checked, '`');
-	strbuf_fini(&b);
-}

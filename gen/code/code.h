@@ -72,9 +72,5 @@ void code_comment(struct code *c, struct str text);
 void code_string(struct code *c, struct str text, size_t most);
 /** A word of sh(1), in single quotes. */
 void code_shell(struct code *c, struct str text);
-/** A sentence in Markdown: nothing in it is markup. */
-void code_markdown(struct code *c, struct str text);
-/** `text`, in a table, too. */
-void code_markdown_code(struct code *c, struct str text);
 
 #endif

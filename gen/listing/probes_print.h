@@ -50,11 +50,6 @@ void probes_print_line(FILE *out, struct strbuf *b, struct arena *scratch,
 void probes_print_verbose(FILE *out, const struct probes_file *files, size_t n_files);
 void probes_print_json(FILE *out, const struct probes_file *files, size_t n_files);
 
-struct probes_scripts;
-/** A reference for people who write scripts; needs `extra`. */
-void probes_print_markdown(FILE *out, const struct probes_file *files, size_t n_files,
-			   const struct probes_scripts *scripts);
-
 /** As %#x, which is a third of the time of a long list. */
 void probes_add_hex(struct strbuf *b, uint64_t v);
 /** "2 sites", "no sites" */

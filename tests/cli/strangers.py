@@ -158,18 +158,6 @@ def as_text(out):
     return raw_bytes(out)
 
 
-def as_markdown(out):
-    bad = raw_bytes(out)
-    for line in out.decode(errors="replace").splitlines():
-        # A span of code ends at its second `; an escaped one begins none.
-        text = re.sub(r"(?<!\\)`[^`]*`", "", line)
-        for m in re.finditer(r"(?<!\\)(<script|\[PWN|`)", text):
-            bad.append("markup: " + line)
-        if line.startswith("|") and len(re.findall(r"(?<!\\)\|", line)) != 5:
-            bad.append("cells: " + line)
-    return bad
-
-
 def as_shell(out):
     """sh reads it, and all that it has of a payload is the file's name, in quotes; the program is a here-document."""
     bad = [] if subprocess.run(["sh", "-n"], input=out, stderr=subprocess.DEVNULL).returncode == 0 else ["no shell script"]
@@ -204,7 +192,6 @@ def all_commands(exe, what):
     n = range(len(PAYLOADS))
     for text, look, *args in [
         ("probes", as_text, "probes"), ("probes -v", as_text, "probes", "-v"), ("probes --json", as_json, "probes", "--json"),
-        ("probes --markdown", as_markdown, "probes", "--markdown"),
         ("doctor", as_text, "doctor"), ("doctor --json", as_json, "doctor", "--json"),
         ("skeleton of all probes", as_program, "skeleton", "*"), ("skeleton of functions", as_program, "skeleton", "uprobe:*work*"),
         ("skeleton of all functions", as_program, "skeleton", "uprobe:*"),
@@ -297,7 +284,6 @@ def of_payload():
         for look, *args in [(as_program, b"types", b"-x", exe, payload), (as_program, b"enums", b"-x", exe, payload),
                             (as_program, b"skeleton", b"-x", exe, b"uprobe:work%d" % i), (as_program, b"skeleton", b"-x", exe, payload),
                             (as_text, b"probes", b"-x", exe, payload), (as_json, b"probes", b"--json", b"-x", exe, payload),
-                            (as_markdown, b"probes", b"--markdown", b"-x", exe, b"hit%d" % i),
                             (as_text, b"check", b"-x", exe, b"-e", b"usdt:__EXE__:honest:hit%d { print(args.nothing) }" % i),
                             (as_text, b"doctor", b"-x", exe), *[
                                 (look, command, b"-x", exe, b"-e", b"usdt:__EXE__:honest:hit%d { %s }" % (i, body))

@@ -42,6 +42,5 @@ planted "a name that calls itself btgen's" template/skeleton_functions.c 'word_o
 planted "a member in a definition" ctype/cprint.c 'code_ident(p->b, f->name);' 'code_f(p->b, STR_FMT, STR_ARG(f->name));'
 planted "a tag in a cast" sema/targettype.c 'STR_ARG(word_spell(b->arena, tag).s)' 'STR_ARG(tag)'
 planted "a path in a bundle" cmd/cmd_bundle.c 'code_shell(out, file->path);' 'code_text(out, file->path);'
-planted "a doc on a page" listing/probes_markdown.c 'code_markdown(b, pa->doc);' 'code_text(b, pa->doc);'
 planted "a type's name in a script's tree" emit/arg.c 'made(e, n, "(int64)retval")' 'made(e, n, "(%t)retval", t->name)'
 done_testing

@@ -27,7 +27,7 @@ soon "$n probes at one address, with names for their arguments" 0 "$btgen" probe
 soon "$n sites that call an argument by different names" 0 "$btgen" probes --json -x "$tmp/differ"
 soon "$n sites that share a text of megabytes" 0 "$btgen" probes --json -x "$tmp/text"
 soon "texts of deep parentheses" 0 "$btgen" probes -v -x "$tmp/expressions"
-soon "$n probes with sentences" 0 "$btgen" probes --markdown -x "$tmp/docs"
+soon "$n probes with sentences" 0 "$btgen" probes --json -x "$tmp/docs"
 soon "btgen diff of $n probes that are the same" 0 "$btgen" diff "$tmp/names" "$tmp/names"
 soon "... that are other ones" 1 "$btgen" diff "$tmp/names" "$tmp/others"
 is "$(grep -c 'is gone' "$tmp/out") $(grep -c 'is new' "$tmp/out")" "$n $n" "... all of which are listed"
