@@ -545,7 +545,9 @@ static void tell_loss(struct runner *r)
 	if (is_at_end)
 		diag_warning(r->diag, NULL,
 			     "%" PRIu64 " of %" PRIu64
-			     " events are missing: they came while the trace was being ended",
+			     " events are missing, and bpftrace reports no loss: they came while "
+			     "the trace was being ended, or another probe on the same processor "
+			     "overwrote them",
 			     sum.n_lost, sum.n_fired);
 	else if (sum.n_lost)
 		diag_warning(r->diag, NULL,
