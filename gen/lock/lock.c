@@ -8,6 +8,7 @@
 #include "bind/namedarg.h"
 #include "elf/debugfile.h"
 #include "lang/print.h"
+#include "sema/argument.h"
 #include "sema/exprtype.h"
 #include "sema/targettype.h"
 #include "sema/enumname.h"
@@ -128,6 +129,15 @@ struct str lock_arg(struct arena *a, const struct probearg *arg)
 			  STR_ARG(is_sized ? count_text(a, arg->size, "byte") : STR("?")), sign,
 			  STR_ARG(lock_arg_name(a, arg)),
 			  STR_ARG(type_text(a, is_typed(arg) ? arg->type : NULL)));
+}
+
+struct str lock_type(struct arena *a, struct ctype *t)
+{
+	struct ctype *bare = ctype_strip(t);
+	struct str what = bare && bare->kind == CTYPE_INT
+			      ? str_from(bare->is_signed ? "signed" : "unsigned")
+			      : type_text(a, bare);
+	return str_printf(a, STR_FMT ", " STR_FMT, STR_ARG(lock_size(a, t)), STR_ARG(what));
 }
 
 struct str lock_result(struct arena *a, struct ctype *t)
@@ -357,6 +367,21 @@ static struct ctype *find_path(struct arena *a, struct node *n, struct str *path
 	}
 }
 
+/**
+ * What a typedef of a number or pointer stands for: a type by that name is the same in another build only if this is. An
+ * int32_t says so itself.
+ */
+static void add_typedef(struct collector *k, const struct node *n, struct ctype *t)
+{
+	while (t && (t->kind == CTYPE_CONST || t->kind == CTYPE_VOLATILE))
+		t = t->of;
+	struct ctype *bare = ctype_strip(t);
+	if (bare && t->kind == CTYPE_TYPEDEF && !ctype_is_aggregate(bare) &&
+	    !str_glob(STR("int*_t"), t->name) && !str_glob(STR("uint*_t"), t->name))
+		add(k->b->given->lock, tok_place(n->first), "type", type_text(k->b->arena, t),
+		    STR(""), lock_type(k->b->arena, t));
+}
+
 static void add_member(struct collector *k, const struct node *at, struct ctype *in,
 		       struct str path)
 {
@@ -364,9 +389,11 @@ static void add_member(struct collector *k, const struct node *at, struct ctype 
 	struct ctype_place where;
 	struct ctype *unused;
 	struct str bad;
-	if (in && ctype_resolve(in, path, &where, &bad, &unused))
-		add(k->b->given->lock, tok_place(at->first), "member", type_text(a, in), path,
-		    lock_member(a, &where));
+	if (!in || !ctype_resolve(in, path, &where, &bad, &unused))
+		return;
+	add(k->b->given->lock, tok_place(at->first), "member", type_text(a, in), path,
+	    lock_member(a, &where));
+	add_typedef(k, at, where.type);
 }
 
 /** Of `s->pos.x`, where s->pos has no type that could be named, is `s->pos` no fact of its own. */
@@ -431,6 +458,10 @@ static void add_size(struct collector *k, const struct node *n)
 	struct arena *a = k->b->arena;
 	struct targettype_name name;
 	struct ctype *t;
+	struct ctype *of = n->child && n->child->expr ? named_type(n->child->expr->type) : NULL;
+	if (of && ctype_is_aggregate(ctype_strip(of)) && tok_is(n->name, "sizeof"))
+		add(k->b->given->lock, tok_place(n->first), "sizeof", type_text(a, of), STR(""),
+		    lock_size(a, of)); // of what an expression is
 	if (!n->child || !targettype_find(k->b, k->clause, n->child, &name, &t) || name.stars ||
 	    !targettype_is_whole(n->child, &name))
 		return;
@@ -468,6 +499,13 @@ static bool add_node(void *ctx, struct node *n, struct node *parent)
 		add_result(k, n);
 	if (!e)
 		return true;
+	const struct expr *from =
+	    n->kind == NODE_INDEX || node_is(n, NODE_UNARY, "*") ? n->child->expr : NULL;
+	struct ctype *place = from ? ctype_strip(from->type) : NULL; // a pointer or an array
+	if (place)
+		add_typedef(k, n, place->of);
+	else if (!argument_of(k->b, e))
+		add_typedef(k, n, e->type);
 	struct str path;
 	if (n->kind == NODE_MEMBER && e->in && !is_unnamed(e->type)) {
 		struct ctype *in = find_path(k->b->arena, n, &path);

@@ -73,6 +73,6 @@ void lock_compare(const struct bind *b, struct lock *old, struct lock_difference
  * The same of the file @path: each difference is a finding, a file that is no lock an error. False
  * after an error.
  */
-bool lock_check(struct bind *b, const char *path);
+bool lock_check(const struct bind *b, const char *path);
 
 #endif

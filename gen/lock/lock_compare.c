@@ -167,6 +167,10 @@ static enum found find_of_type(struct comparison *c, const struct key *key, stru
 							    : unless_empty(c, NO_SUBJECT);
 	if (is_enum)
 		return find_enumerator(c, key, t, now);
+	if (is_of(key, "type")) {
+		*now = lock_type(c->b->arena, t);
+		return FOUND;
+	}
 	if (key->name.n && !ctype_resolve(t, key->name, &place, &bad, &unused))
 		return NO_NAME;
 	*now = key->name.n ? lock_member(c->b->arena, &place) : lock_size(c->b->arena, t);
@@ -182,6 +186,7 @@ static const struct kind kinds[] = {
     {"probe", false, 1, "probe ", "", find_of_probe},
     {"result", false, 2, "result of ", "", find_of_function},
     {"sizeof", false, 1, "size of ", "", find_of_type},
+    {"type", false, 2, "type ", "", find_of_type},
 };
 
 /** False: no such word, or one that lacks names. */
@@ -436,7 +441,7 @@ static bool warn_of_new(const struct bind *b, const struct lock_differences *ds,
 	return good;
 }
 
-bool lock_check(struct bind *b, const char *path)
+bool lock_check(const struct bind *b, const char *path)
 {
 	struct lock old = {.arena = b->arena};
 	struct lock_differences ds = {0};

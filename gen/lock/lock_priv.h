@@ -36,6 +36,7 @@ struct lock_fact *lock_add(struct lock *l, const struct diag_place *at, struct s
 struct str lock_probe(struct arena *a, const struct probeargs *pa);
 struct str lock_arg(struct arena *a, const struct probearg *arg);
 struct str lock_parameter(struct arena *a, int number, struct ctype *t);
+struct str lock_type(struct arena *a, struct ctype *t);
 struct str lock_result(struct arena *a, struct ctype *t);
 struct str lock_member(struct arena *a, const struct ctype_place *p);
 struct str lock_enumerator(struct arena *a, bool is_signed, int64_t value);

@@ -133,13 +133,16 @@ cat >parts.c <<'END'
 #include <btgen/usdt.h>
 #ifdef OTHER
 typedef struct { int y, x; } pos_t;
+typedef unsigned count_t;
+typedef long wide_t;
 __attribute__((noinline, noclone)) long helper(int m, int n) { return m - n; }
 #define helper(n) helper(2, n)
 #else
 typedef struct { int x, y; } pos_t;
+typedef int count_t, wide_t;
 __attribute__((noinline, noclone)) int helper(int n) { return n + 2; }
 #endif
-struct part { pos_t pos[2]; struct { short a, b; } pair; };
+struct part { pos_t pos[2]; struct { short a, b; } pair; count_t count; wide_t *wide; };
 int main(int argc, char **argv)
 {
 	struct part part = {.pair.a = (short)helper(argc)}, *p = &part;
@@ -162,6 +165,13 @@ is "$status
 $(grep calls <<<"$out")" "1
 function helper: n was arg0, is arg1  [used by calls.bt]
 result of helper was 4 bytes, int, is 8 bytes, long  [used by calls.bt]" "one that reads parameters and results does"
+for use in 'args.p->count' '*args.p->wide' 'args.p->wide[1]' 'sizeof(*args.p->wide)' '((wide_t *)arg0)[1]' '(count_t)arg1'; do
+	echo "usdt:__EXE__:app:part { print($use); }" >typedef.bt
+	run parts others typedef.bt
+	word=count_t change="was signed, is unsigned"
+	[[ $use != *wide* ]] || word=wide_t change="was 4 bytes, is 8 bytes"
+	is "$(grep '^type' <<<"$out")" "type $word $change  [used by typedef.bt]" "a typedef that $use leads to is another number"
+done
 echo 'usdt:__EXE__:app:part { print(*args.p); }' >whole.bt
 run parts others whole.bt
 is "$(grep pos_t <<<"$out")" "pos_t: x was at offset 0, is at offset 4  [used by whole.bt]
