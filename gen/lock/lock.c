@@ -536,8 +536,8 @@ void lock_add_script(const struct bind *b)
 
 void lock_add_tables(const struct bind *b)
 {
-	for (size_t i = 0; i < b->found.tables.n; i++)
-		add_names(b->given->lock, &b->found.tables.v[i].names, b->found.tables.v[i].place);
+	for (size_t i = 0; i < b->made->tables.n; i++)
+		add_names(b->given->lock, &b->made->tables.v[i].names, b->made->tables.v[i].place);
 }
 
 // --- the file ---
