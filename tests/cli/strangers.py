@@ -4,7 +4,7 @@
 The program is compiled with words as long as the payloads, which are then written over them in its string tables: what
 compilers and headers would refuse. One file has all payloads, in sets of one name for each position. Prints TAP.
 """
-import json, os, re, subprocess, sys
+import json, os, re, shutil, subprocess, sys
 
 btgen, bpftrace, tmp = sys.argv[1:4]
 top = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -233,8 +233,8 @@ def clauses(path, exe):
         subprocess.run([btgen, "expand", "-x", exe, path], stdout=f, stderr=subprocess.DEVNULL)
     with open(program) as f:
         written = re.findall(r"^(?:usdt|uprobe|uretprobe):.*?:(\w+)(?= |$)", f.read(), re.M)
-    version = subprocess.run([bpftrace, "--version"], stdout=subprocess.PIPE, text=True).stdout
-    if "v0.17." not in version:
+    version = shutil.which(bpftrace) and subprocess.run([bpftrace, "--version"], stdout=subprocess.PIPE, text=True).stdout
+    if not version or "v0.17." not in version:
         return written, [], set()  # later ones attach, too
     out = subprocess.run([bpftrace, "-d", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
     out = out.split("AST after", 2)[1] if out.count("AST after") > 1 else out

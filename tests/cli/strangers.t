@@ -4,12 +4,11 @@
 command -v python3 >/dev/null || skip_all "python3 is missing"
 
 python3 "$top/tests/cli/strangers.py" "$btgen" "$bpftrace" "$tmp" >"$tmp/tap"
-status=$?
 sed '/^1\.\./d' "$tmp/tap"
 tap_n=$(grep -cE '^(not )?ok ' "$tmp/tap")
 # shellcheck disable=SC2034 # of lib.sh
 tap_failed=$(grep -c '^not ok ' "$tmp/tap")
-ok "all of it ran" test $status -le 1 -a "$tap_n" -gt 50
+ok "all of it ran" grep -q "^1\.\." "$tmp/tap"
 
 # planted CLAIM FILE OLD NEW: a writer that forgets gen/code is found by the compiler or by make lint
 planted() {

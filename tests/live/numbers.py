@@ -123,6 +123,9 @@ def parts():
                     before = how.replace("W", f"{var}w{i}").replace("V", name).replace("X", x).replace("Y", y)
                     c = use.replace("V", f"(unsigned long)({difference})").replace("$p->i64", "(unsigned long)p->i64").replace("$", "")
                     fall.row(use.replace("V", name), c, before)
+    for rest in ("1 % $p->i64", "1 % $p->i64 >> 1", "1 / $q->u64"):
+        c = rest.replace("$", "").replace("1 /", "1UL /")
+        fall.row(f"(({rest}) ^ $p->b) - 3", f"(long)(({c}) ^ p->b) - 3")
     for a in ("u8", "u16", "u32"):
         fall.row(f"$p->i8 / ($p->{a} % $q->u64)", f"(unsigned long)(long)p->i8 / ((unsigned long)p->{a} % q->u64)")
         fall.row(f"1 <= 1 - ($p->{a} % $q->u64)", f"1 <= 1 - ((unsigned long)p->{a} % q->u64)")
