@@ -16,6 +16,7 @@ enum { MAX_ROUNDS = 100 }; // what a clause assigns may come from one further do
 struct holder {
 	struct expr value;
 	struct expr *key; // of a map: a tuple for several
+	bool is_computed; // by +=, ++ and the like, too
 };
 
 /** What a `let` in a block, or a loop's variable, hides until the block ends. */
@@ -142,7 +143,7 @@ static bool is_mixture(const struct expr *a, const struct expr *b)
 }
 
 /** A variable's type is that of the last assignment, a map's of any; the sign is that of all. */
-static void learn(struct finder *f, const struct node *target, const struct expr *value)
+static struct holder *learn(struct finder *f, const struct node *target, const struct expr *value)
 {
 	struct holder *h = holder_of(f, key_of(f, target));
 	h->value.sign = sign_join(h->value.sign, value->sign);
@@ -162,6 +163,7 @@ static void learn(struct finder *f, const struct node *target, const struct expr
 		h->value.elements = value->elements;
 		h->value.n_elements = value->n_elements;
 	}
+	return h;
 }
 
 /** What @x and @y, keys of one map in two places, have in common; of tuples in tuples @depth deep. */
@@ -239,6 +241,11 @@ static void recall(struct finder *f, const struct node *n, struct expr *e)
 	e->type = from->value.type;
 	e->elements = from->value.elements;
 	e->n_elements = from->value.n_elements;
+	// What is added to an enumerator is none any more.
+	struct ctype *plain = ctype_strip(e->type);
+	bool is_computed = (now && now->is_computed) || (before && before->is_computed);
+	if (is_computed && plain && plain->kind == CTYPE_ENUM)
+		e->type = NULL;
 }
 
 /** From here to the end of the block the name means another variable. */
@@ -330,7 +337,7 @@ static void learn_step(struct finder *f, struct node *n)
 	struct expr count = {.sign = falls(f, n->name) ? SIGN_SIGNED : SIGN_NONE,
 			     .kind = EXPR_NUMBER};
 	if (node_is_step(n) && (n->child->kind == NODE_VARIABLE || n->child->kind == NODE_MAP))
-		learn(f, n->child, &count);
+		learn(f, n->child, &count)->is_computed = true;
 }
 
 static bool is_truth(const struct node *n)
@@ -420,7 +427,7 @@ static void find_assign(struct finder *f, struct node *n, struct expr *e)
 		kept = (struct expr){.sign = value->sign};
 	kept.is_wide = value->is_wide;
 	kept.kind = is_plain ? value->kind : EXPR_NUMBER;
-	learn(f, target, &kept);
+	learn(f, target, &kept)->is_computed |= !is_plain;
 	if (is_plain && target->kind == NODE_MAP && target->child)
 		learn_key(f, target);
 }

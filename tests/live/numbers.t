@@ -44,6 +44,8 @@ sampled '@sum = sum(args.i8 < 0); @max = max(args.u32 == 0); @avg = avg(args.i32
 	"comparisons are 0 or 1 in aggregations"
 sampled '@max = max(args.u8 / 3); @min = min((int64)args.u16); @avg = avg(args.u32 / 7);' "@avg: 571428571 @max: 66 @min: 60000" \
 	"quotients of narrow numbers are right in aggregations"
+sampled '@m = args.p->ue; @m *= args.p->u32; @key[@m] = 1; $v = args.p->ue; $v *= args.p->u32; @var[$v] = 1; @m = 0;' "@key[12000000000]: 1 @m: 0 @var[12000000000]: 1" \
+	"what is added to an enumerator is a number of 64 bits, in keys, too"
 sampled '$p = args.p; $i = 1; @k[$p->g_i64[1][1], $p->r_i64[$i], $p->s[$i].i64, $p->sp[$i].i8, $p->spp[$i]->i16] = $p->a_i64[$i]; @min = min($p->g_i64[$i][1]);' \
 	"@k[-5000000001, -5000000001, -5000000001, -9, -300]: -5000000001 @min: -5000000001" "what is read by its address has a sign in keys, maps and aggregations"
 done_testing
