@@ -15,8 +15,8 @@ static bool convert(unsigned char how, struct str bytes, size_t n, struct strbuf
 {
 	struct fuzz_said said;
 	fuzz_listen(&said);
-	struct convert *c = convert_new(convert_find(format_of(how)),
-					how & 2 ? "@s" : NULL, &said.diag, "capture.json");
+	struct convert *c = convert_new(convert_find(format_of(how)), how & 2 ? "@s" : NULL,
+					&said.diag, "capture.json");
 	for (size_t i = 0; i < bytes.n; i += n) {
 		struct str piece = str_slice(bytes, i, n);
 		char *copy = malloc(piece.n); // its own, so that a read past it shows
