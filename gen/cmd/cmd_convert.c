@@ -21,13 +21,14 @@ static int take_format(void *ctx, const char *value)
 {
 	struct options *o = ctx;
 	o->format = convert_find(value);
-	return o->format ? -1
-			 : cmd_usage_error("-f: unknown format '%s': perfetto or folded", value);
+	return o->format
+		   ? -1
+		   : cmd_usage_error("-f: unknown format '%s': perfetto, otlp or folded", value);
 }
 
 static const struct cmd_option list[] = {
     {'f', "format", "FORMAT", CMD_CALL(take_format),
-     "perfetto: a timeline, folded: stacks for a flame graph"},
+     "perfetto: a timeline, otlp: spans, folded: stacks for a flame graph"},
     {0, "map", "@NAME", CMD_STRING(struct options, map),
      "folded: the map that has the stacks, where several have some"},
     {'o', "output", "FILE", CMD_STRING(struct options, out),
@@ -43,6 +44,8 @@ static const struct cmd_options options = {
 	     "\n"
 	     "  bpftrace.sh -s -o trace.json `pidof nvmf_tgt` nvmf.bt\n"
 	     "  btgen convert -f perfetto -o timeline.json trace.json     for ui.perfetto.dev\n"
+	     "  btgen convert -f otlp -o spans.jsonl trace.json           for OpenTelemetry's "
+	     "collector\n"
 	     "  btgen convert -f folded trace.json | flamegraph.pl > stacks.svg\n"
 	     "\n",
     .list = list,
@@ -54,7 +57,7 @@ static int parse(struct arena *a, int argc, char **argv, struct options *o)
 	if (status >= 0)
 		return status;
 	if (!o->format)
-		return cmd_usage_error("give a format: -f perfetto or -f folded");
+		return cmd_usage_error("give a format: -f perfetto, -f otlp or -f folded");
 	if (o->map && !o->format->takes_map)
 		return cmd_usage_error("--map is for -f folded");
 	if (o->map && o->map[0] != '@')

@@ -271,10 +271,14 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 	struct strbuf heading;
 	strbuf_init(&heading);
 	if (o->req.json)
-		heading_write(&(struct heading){proc_boot_id(a, PROCFS), script_name(o),
-						x->bind.found.tracks, x->skipped,
-						how.render.offset},
-			      &heading);
+		heading_write(
+		    &(struct heading){.boot_id = proc_boot_id(a, PROCFS),
+				      .program = cfg.pass_pid ? proc_name(cfg.proc) : STR(""),
+				      .script = script_name(o),
+				      .tracks = x->bind.found.tracks,
+				      .skipped = x->skipped,
+				      .offset = how.render.offset},
+		    &heading);
 	how.heading = strbuf_take(&heading, a);
 	cfg.writer = writer_new(&how, &o->shapes);
 	if (o->converts)

@@ -16,8 +16,8 @@ static int take_format(void *ctx, const char *value)
 	o->format = value;
 	o->converts = convert_find(value);
 	if (!o->converts && strcmp(value, "json") != 0 && strcmp(value, "text") != 0)
-		return cmd_usage_error("-f: unknown format '%s': text, json, perfetto or folded",
-				       value);
+		return cmd_usage_error(
+		    "-f: unknown format '%s': text, json, perfetto, otlp or folded", value);
 	return -1;
 }
 
@@ -158,8 +158,8 @@ static const struct cmd_option list[] = {
      "with -t, --latency: only events for which it holds, as 'args.len > 4096'"},
     {.help = "OUTPUT"},
     EXPAND_OUT_ROW("write the data to FILE; untouched if nothing attaches"),
-    {'f', "format", "text|json|perfetto|folded", CMD_CALL(take_format),
-     "lines of text; json, also with -o FILE.json: one object a line; a timeline; stacks"},
+    {'f', "format", "text|json|perfetto|otlp|folded", CMD_CALL(take_format),
+     "lines of text; json, also with -o FILE.json: one object a line; a timeline; spans; stacks"},
     {'s', "sort", NULL, CMD_FLAG(struct run_options, sorts),
      "in order of time; each line with time, PID and probe"},
     {0, "time", "wall|mono|since", CMD_CALL(take_time),
@@ -258,7 +258,7 @@ static int check_trace(const struct run_options *o)
 	    {t->has_stack && !is_list, "--stack is for -t: a script prints ustack"},
 	    {o->n_events && sums, "-N is of lines: -T ends what only counts"},
 	    {o->converts && o->converts->is_of_events && sums,
-	     "-f perfetto is of events: --count and --latency only count them"},
+	     "-f perfetto and -f otlp are of events: --count and --latency only count them"},
 	    {t->counts && !*t->counts, "--count=: give a KEY, or only --count"},
 	};
 	return check_rules(rules, sizeof(rules) / sizeof(rules[0]));
@@ -270,7 +270,8 @@ static int check_target(const struct run_options *o)
 	bool has_target = req->pids.n || o->awaited;
 	const struct rule rules[] = {
 	    {req->raw && (o->sorts || o->has_time || o->n_events || o->converts),
-	     "-s, --time, -N and -f perfetto need a template: a finished program does not say "
+	     "-s, --time, -N and -f perfetto, otlp or folded need a template: a finished program "
+	     "does not say "
 	     "when, nor of what, it prints"},
 	    {o->command && (req->pids.n || req->exe),
 	     "-c starts the process: it cannot be used with a PID or -x"},

@@ -19,7 +19,8 @@ struct convert {
 	uint32_t first_skipped;
 };
 
-static const struct convert_format *const formats[] = {&timeline_format, &folded_format};
+static const struct convert_format *const formats[] = {&timeline_format, &otlp_format,
+						       &folded_format};
 
 const struct convert_format *convert_find(const char *name)
 {

@@ -30,6 +30,8 @@ struct convert_format {
  * calls and states that have not ended; and the names of lines.
  */
 extern const struct convert_format timeline_format;
+/** What has begun and ended of that, as spans of OpenTelemetry (docs/fleet-traces.md). */
+extern const struct convert_format otlp_format;
 /**
  * Stacks, one a line with how often or how much, the outermost function first, as flame graphs are drawn from:
  * `main;work;read 42`. The format: FlameGraph's stackcollapse programs. They come from maps that have a stack in their

@@ -37,6 +37,8 @@ void heading_write(const struct heading *h, struct strbuf *out)
 	json_bool(&j, "synchronized", is_synchronized());
 	json_str(&j, "version", STR(BTGEN_VERSION));
 	json_str_or_null(&j, "script", h->script);
+	if (h->program.n)
+		json_str(&j, "program", h->program);
 	strbuf_adds(json_value(&j, "tracks"), h->tracks.n ? h->tracks : STR("[]"));
 	if (h->skipped.n)
 		strbuf_adds(json_value(&j, "skipped"), h->skipped);

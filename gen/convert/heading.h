@@ -9,6 +9,7 @@
 
 struct heading {
 	struct str boot_id; /**< or empty */
+	struct str program; /**< the name of the one that is traced, or empty */
 	struct str script;  /**< its name, as the user has it; empty: none */
 	struct str tracks;  /**< a JSON array, or empty */
 	struct str skipped; /**< likewise: probes that are not traced */

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "convert/jsonread.h"
+#include "convert/otlp.h"
 #include "convert/rules.h"
 #include "convert/traceevent.h"
 #include "lang/vocabulary.h"
@@ -37,14 +38,15 @@ struct probe {
 
 /** What has begun. */
 struct open {
-	struct traceevent_what what; /**< its texts are in these: */
+	struct drawing_what what; /**< its texts are in these: */
 	struct strbuf name, args;
 	struct call *call; /**< or NULL */
+	bool is_again;	   /**< another call of that kind is open on the thread, or was */
 };
 
 /** A thread's, or that of an object. */
 struct track {
-	struct traceevent_line line;
+	struct drawing_line line;
 	struct open open;
 	bool is_open;
 	struct {
@@ -63,27 +65,28 @@ struct thread {
 
 struct timeline {
 	struct arena arena;
-	struct traceevent events;
+	const struct drawing *to;
+	void *drawn; /**< its state */
 	struct rules rules;
 	struct map probes;    /**< by provider:name; forgotten with each capture line */
 	struct map calls;     /**< by name */
 	struct map processes; /**< those that have a name */
 	struct map threads;   /**< by TID */
 	struct map tracks;    /**< of objects, by name */
-	bool has_start;
-	int64_t last; /**< time of the last record */
+	int64_t last;	      /**< time of the last record */
 	uint64_t n_late;
 	struct fields fields;
 	struct strbuf name, by, args;
 };
 
-static void *begin_timeline(const char *map)
+static void *begin_timeline(const struct drawing *to)
 {
-	(void)map;
 	struct timeline *t = calloc(1, sizeof(*t));
 	if (!t)
 		base_oom();
 	arena_init(&t->arena);
+	t->to = to;
+	t->drawn = to->begin();
 	return t;
 }
 
@@ -108,6 +111,7 @@ static void free_timeline(void *state)
 	strbuf_fini(&t->by);
 	strbuf_fini(&t->args);
 	arena_fini(&t->arena);
+	t->to->free(t->drawn);
 	free(t);
 }
 
@@ -199,21 +203,20 @@ static struct probe *probe_of(struct timeline *t, struct str name)
 
 // --- lines
 
-static const struct traceevent_line objects = {OBJECTS, OBJECTS};
+static const struct drawing_line objects = {OBJECTS, OBJECTS};
 
 static void put_unfinished(struct timeline *t, struct thread *thread, struct strbuf *out)
 {
 	for (size_t i = 0; i < thread->n_calls; i++) {
 		const struct open *o = &thread->calls.v[i];
 		if (o->call->has_ended)
-			traceevent_unfinished(&t->events, thread->track.line, &o->what, out);
+			t->to->unfinished(t->drawn, thread->track.line, &o->what, out);
 		else // of a probe that is traced alone
-			traceevent_instant(&t->events, thread->track.line, 't', &o->what, out);
+			t->to->mark(t->drawn, thread->track.line, 't', &o->what, out);
 	}
 	thread->n_calls = 0;
 	if (thread->track.is_open)
-		traceevent_unfinished(&t->events, thread->track.line, &thread->track.open.what,
-				      out);
+		t->to->unfinished(t->drawn, thread->track.line, &thread->track.open.what, out);
 	thread->track.is_open = false;
 }
 
@@ -228,7 +231,7 @@ static struct thread *thread_of(struct timeline *t, const struct capture_line *l
 		put_unfinished(t, thread, out);
 		thread->is_named = false;
 	}
-	thread->track.line = (struct traceevent_line){l->pid, l->tid};
+	thread->track.line = (struct drawing_line){l->pid, l->tid};
 	return thread;
 }
 
@@ -236,14 +239,14 @@ static struct thread *thread_of(struct timeline *t, const struct capture_line *l
 static void name_thread(struct timeline *t, struct thread *thread, struct str comm,
 			struct strbuf *out)
 {
-	struct traceevent_line line = thread->track.line;
-	if (thread->is_named)
+	struct drawing_line line = thread->track.line;
+	if (thread->is_named || !t->to->name)
 		return;
 	thread->is_named = true;
 	if (map_add_u64(&t->arena, &t->processes, (uint64_t)line.pid))
-		traceevent_name(&t->events, "process_name",
-				(struct traceevent_line){line.pid, line.pid}, comm, out);
-	traceevent_name(&t->events, "thread_name", line, comm, out);
+		t->to->name(t->drawn, "process_name", (struct drawing_line){line.pid, line.pid},
+			    comm, out);
+	t->to->name(t->drawn, "thread_name", line, comm, out);
 }
 
 static struct track *track_of(struct timeline *t, struct str name, struct strbuf *out)
@@ -251,28 +254,49 @@ static struct track *track_of(struct timeline *t, struct str name, struct strbuf
 	struct track *track = map_get(&t->tracks, name);
 	if (track)
 		return track;
-	if (!t->tracks.n)
-		traceevent_name(&t->events, "process_name", objects, STR("objects"), out);
+	if (!t->tracks.n && t->to->name)
+		t->to->name(t->drawn, "process_name", objects, STR("objects"), out);
 	track = arena_new(&t->arena, struct track);
 	map_put(&t->arena, &t->tracks, str_copy(&t->arena, name), track);
-	track->line = (struct traceevent_line){OBJECTS, OBJECTS + (int64_t)t->tracks.n};
-	traceevent_name(&t->events, "thread_name", track->line, name, out);
+	track->line = (struct drawing_line){OBJECTS, OBJECTS + (int64_t)t->tracks.n};
+	if (t->to->name)
+		t->to->name(t->drawn, "thread_name", track->line, name, out);
 	return track;
 }
 
-static void begin(struct open *o, struct str name, const char *category, int64_t ns,
-		  struct str args)
+static struct drawing_line thread_line(const struct capture_line *l)
+{
+	return (struct drawing_line){l->pid, l->tid};
+}
+
+/** It begins: @n calls of the thread have begun before, if it is drawn among them. */
+static void give_ids(struct timeline *t, const struct track *track, const struct thread *thread,
+		     size_t n, struct drawing_what *what)
+{
+	if (!t->to->begun)
+		return;
+	// One that begins again and again, and never ends, is a probe that is traced alone
+	while (n && thread->calls.v[n - 1].is_again && !thread->calls.v[n - 1].call->has_ended)
+		n--;
+	t->to->begun(t->drawn, track->line, n ? &thread->calls.v[n - 1].what.ids : NULL, what);
+}
+
+static void begin(struct open *o, struct str name, const char *category,
+		  const struct capture_line *l, struct str args)
 {
 	strbuf_clear(&o->name);
 	strbuf_adds(&o->name, name);
 	strbuf_clear(&o->args);
 	strbuf_adds(&o->args, args);
-	o->what =
-	    (struct traceevent_what){strbuf_str(&o->name), category, ns, strbuf_str(&o->args)};
+	o->what = (struct drawing_what){.name = strbuf_str(&o->name),
+					.category = category,
+					.ns = l->ns,
+					.args = strbuf_str(&o->args),
+					.by = thread_line(l)};
 }
 
 /** What ends at @to: around what ended before it, behind that, or, where they overlap, beside it. */
-static void put_ended(struct timeline *t, struct track *track, const struct traceevent_what *what,
+static void put_ended(struct timeline *t, struct track *track, const struct drawing_what *what,
 		      int64_t to, bool overlaps, struct strbuf *out)
 {
 	size_t n = track->n_ended;
@@ -280,10 +304,10 @@ static void put_ended(struct timeline *t, struct track *track, const struct trac
 	while (n && track->ended[n - 1].from >= what->ns)
 		n--;
 	if (overlaps || (n && track->ended[n - 1].to > what->ns)) {
-		traceevent_pair(&t->events, track->line, what, to, out);
+		t->to->ended(t->drawn, track->line, what, to, true, out);
 		return;
 	}
-	traceevent_slice(&t->events, track->line, what, to, out);
+	t->to->ended(t->drawn, track->line, what, to, false, out);
 	if (n == MAX_ENDED) {
 		track->forgotten = track->ended[0].to;
 		memmove(&track->ended[0], &track->ended[1], --n * sizeof(track->ended[0]));
@@ -309,10 +333,10 @@ static void close_track(struct timeline *t, struct thread *thread, struct track 
 	if (!track->is_open)
 		return;
 	track->is_open = false;
-	const struct traceevent_what *what = &track->open.what;
+	const struct drawing_what *what = &track->open.what;
 	bool is_change = strcmp(what->category, "change") == 0;
 	if (is_change && !is_end) // its end was not seen: nobody knows how long it took
-		traceevent_instant(&t->events, track->line, 't', what, out);
+		t->to->mark(t->drawn, track->line, 't', what, out);
 	else
 		put_ended(t, track, what, ns, is_calling(thread, track, what->ns), out);
 }
@@ -335,15 +359,24 @@ static bool follow(struct timeline *t, const struct rule *rule, const struct cap
 	if (!rule->by.n)
 		name_thread(t, thread, l->comm, out);
 	if (rule->kind == RULE_SLICE) {
-		struct traceevent_what what = {name, "slice", l->ns - lasted, args};
+		struct drawing_what what = {.name = name,
+					    .category = "slice",
+					    .ns = l->ns - lasted,
+					    .args = args,
+					    .by = thread_line(l)};
+		size_t n = track == &thread->track ? thread->n_calls : 0;
+		while (n && thread->calls.v[n - 1].what.ns > what.ns)
+			n--;
+		give_ids(t, track, thread, n, &what);
 		put_ended(t, track, &what, l->ns, is_calling(thread, track, what.ns), out);
 		return true;
 	}
 	close_track(t, thread, track, l->ns, rule->kind == RULE_END, out);
 	track->is_open = rule->kind != RULE_END;
-	if (track->is_open)
-		begin(&track->open, name, rule->kind == RULE_STATE ? "state" : "change", l->ns,
-		      args);
+	if (track->is_open) {
+		begin(&track->open, name, rule->kind == RULE_STATE ? "state" : "change", l, args);
+		give_ids(t, track, thread, 0, &track->open.what);
+	}
 	return true;
 }
 
@@ -353,21 +386,27 @@ static bool follow(struct timeline *t, const struct rule *rule, const struct cap
 static void drop_call(struct timeline *t, struct thread *thread, struct strbuf *out)
 {
 	struct open oldest = thread->calls.v[0];
-	traceevent_instant(&t->events, thread->track.line, 't', &oldest.what, out);
+	t->to->mark(t->drawn, thread->track.line, 't', &oldest.what, out);
 	memmove(&thread->calls.v[0], &thread->calls.v[1], --thread->n_calls * sizeof(oldest));
 	thread->calls.v[thread->n_calls] = oldest;
 }
 
 static void start_call(struct timeline *t, struct thread *thread, struct call *call,
-		       struct str name, int64_t ns, struct str args, struct strbuf *out)
+		       struct str name, const struct capture_line *l, struct str args,
+		       struct strbuf *out)
 {
 	if (thread->n_calls == MAX_CALLS)
 		drop_call(t, thread, out);
 	if (thread->n_calls == thread->calls.n)
 		vec_push(&t->arena, &thread->calls, (struct open){0});
 	struct open *o = &thread->calls.v[thread->n_calls++];
-	begin(o, name, "call", ns, args);
+	begin(o, name, "call", l, args);
 	o->call = call;
+	give_ids(t, &thread->track, thread, thread->n_calls - 1, &o->what);
+	o->is_again = false;
+	for (size_t i = thread->n_calls - 1; i-- && !call->has_ended && !o->is_again;)
+		if (thread->calls.v[i].call == call)
+			o->is_again = thread->calls.v[i].is_again = true;
 }
 
 /** False: its start was not seen. @is_shown: it is on a track already, and so its start was one. */
@@ -446,10 +485,12 @@ static void take_record(struct timeline *t, const struct capture_line *l, struct
 	if (!is_shown)
 		name_thread(t, thread, l->comm, out);
 	if (probe->verb == VERB_START && !is_shown)
-		start_call(t, thread, probe->call, name, l->ns, args, out);
+		start_call(t, thread, probe->call, name, l, args, out);
 	else if (!is_shown)
-		traceevent_instant(&t->events, thread->track.line, 't',
-				   &(struct traceevent_what){probe->name, "", l->ns, args}, out);
+		t->to->mark(t->drawn, thread->track.line, 't',
+			    &(struct drawing_what){
+				.name = probe->name, .category = "", .ns = l->ns, .args = args},
+			    out);
 }
 
 /** A number, beyond 2^53 a string of its digits; empty: it is none. */
@@ -503,10 +544,10 @@ static void take_map(struct timeline *t, const struct capture_line *l, struct st
 		strbuf_addz(&t->args, "\":");
 		strbuf_adds(&t->args, number);
 	}
-	struct traceevent_what what = {l->map, "", l->ns, strbuf_str(&t->args)};
-	if (t->args.n)
-		traceevent_counter(&t->events, (struct traceevent_line){l->pid, l->tid}, &what,
-				   out);
+	struct drawing_what what = {
+	    .name = l->map, .category = "", .ns = l->ns, .args = strbuf_str(&t->args)};
+	if (t->args.n && t->to->counter)
+		t->to->counter(t->drawn, (struct drawing_line){l->pid, l->tid}, &what, out);
 }
 
 /** {"total": 12, "a:b": 12}: at the end, as nobody knows when. */
@@ -519,9 +560,11 @@ static void put_lost(struct timeline *t, struct str lost, struct strbuf *out)
 	strbuf_clear(&t->name);
 	strbuf_addz(&t->name, "lost: ");
 	strbuf_adds(&t->name, capture_words(total));
-	struct traceevent_what what = {strbuf_str(&t->name), "", t->last,
-				       str_trim(str_slice(lost, 1, lost.n - 2))};
-	traceevent_instant(&t->events, objects, 'g', &what, out);
+	struct drawing_what what = {.name = strbuf_str(&t->name),
+				    .category = "",
+				    .ns = t->last,
+				    .args = str_trim(str_slice(lost, 1, lost.n - 2))};
+	t->to->mark(t->drawn, objects, 'g', &what, out);
 }
 
 /** Another capture follows, maybe of another host: nothing lasts from the one into the other. */
@@ -530,8 +573,8 @@ static void end_capture(struct timeline *t, struct strbuf *out)
 	for (struct map_entry *e = NULL; (e = map_next(&t->threads, e));) {
 		struct thread *thread = e->value;
 		for (size_t i = 0; i < thread->n_calls; i++)
-			traceevent_instant(&t->events, thread->track.line, 't',
-					   &thread->calls.v[i].what, out);
+			t->to->mark(t->drawn, thread->track.line, 't', &thread->calls.v[i].what,
+				    out);
 		thread->n_calls = 0;
 		close_track(t, thread, &thread->track, t->last, false, out);
 	}
@@ -544,20 +587,13 @@ static bool take_line(void *state, const struct capture_line *l, struct strbuf *
 {
 	struct timeline *t = state;
 	if (l->capture.n) {
-		int64_t start;
 		end_capture(t, out);
 		t->probes = (struct map){0};
-		if (!t->has_start && capture_start(l->capture, &start)) {
-			t->events.start = start;
-			t->has_start = true;
-		}
+		t->to->capture(t->drawn, l->capture);
 		return rules_read(&t->arena, l->capture, &t->rules);
 	}
-	if (l->has_time && !t->has_start) {
-		t->events.start = l->ns;
-		t->has_start = true;
-	}
 	if (l->has_time) {
+		t->to->record(t->drawn, l);
 		t->n_late += l->ns < t->last;
 		t->last = l->ns;
 	}
@@ -572,7 +608,7 @@ static bool take_line(void *state, const struct capture_line *l, struct strbuf *
 
 static void put_tail(const void *state, struct strbuf *out)
 {
-	traceevent_end(&((const struct timeline *)state)->events, out);
+	traceevent_tail(((const struct timeline *)state)->drawn, out);
 }
 
 static void note_missed(const struct timeline *t, struct diag *d)
@@ -597,7 +633,7 @@ static bool end_timeline(void *state, struct diag *d, struct strbuf *out)
 	for (struct map_entry *e = NULL; (e = map_next(&t->tracks, e));) {
 		const struct track *track = e->value;
 		if (track->is_open)
-			traceevent_unfinished(&t->events, track->line, &track->open.what, out);
+			t->to->unfinished(t->drawn, track->line, &track->open.what, out);
 	}
 	note_missed(t, d);
 	if (t->n_late)
@@ -606,13 +642,34 @@ static bool end_timeline(void *state, struct diag *d, struct strbuf *out)
 			     " records are older than the one before them, and what lasts "
 			     "from one to another may be wrong: capture with -s",
 			     t->n_late);
-	return true;
+	return !t->to->end || t->to->end(t->drawn, d);
 }
+
+static void *begin_perfetto(const char *map)
+{
+	(void)map;
+	return begin_timeline(&traceevent_drawing);
+}
+
+static void *begin_otlp(const char *map)
+{
+	(void)map;
+	return begin_timeline(&otlp_drawing);
+}
+
+const struct convert_format otlp_format = {
+    .name = "otlp",
+    .is_of_events = true,
+    .begin = begin_otlp,
+    .line = take_line,
+    .end = end_timeline,
+    .free = free_timeline,
+};
 
 const struct convert_format timeline_format = {
     .name = "perfetto",
     .is_of_events = true,
-    .begin = begin_timeline,
+    .begin = begin_perfetto,
     .line = take_line,
     .end = end_timeline,
     .tail = put_tail,

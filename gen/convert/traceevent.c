@@ -1,9 +1,39 @@
 #include "convert/traceevent.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "record/stamp.h"
+
+struct traceevent {
+	int64_t start; /**< ns since 1970: times are counted from here */
+	bool has_start, has_any;
+	uint64_t n_pairs;
+};
+
+static void *begin_events(void)
+{
+	struct traceevent *t = calloc(1, sizeof(*t));
+	if (!t)
+		base_oom();
+	return t;
+}
+
+static void take_capture(void *state, struct str capture)
+{
+	struct traceevent *t = state;
+	if (!t->has_start)
+		t->has_start = capture_start(capture, &t->start);
+}
+
+static void take_record(void *state, const struct capture_line *l)
+{
+	struct traceevent *t = state;
+	if (!t->has_start)
+		t->start = l->ns;
+	t->has_start = true;
+}
 
 static void add_number(int64_t v, struct strbuf *out)
 {
@@ -27,7 +57,7 @@ static void add_us(int64_t ns, struct strbuf *out)
  * An event up to its time; what it has beside that, and close_event(), must follow. Behind each line the
  * array may end.
  */
-static void open_event(struct traceevent *t, char phase, struct traceevent_line at, struct str name,
+static void open_event(struct traceevent *t, char phase, struct drawing_line at, struct str name,
 		       int64_t ns, struct strbuf *out)
 {
 	strbuf_addz(out, t->has_any ? ",{\"ph\":\"" : "{\"traceEvents\":[\n{\"ph\":\"");
@@ -43,7 +73,7 @@ static void open_event(struct traceevent *t, char phase, struct traceevent_line 
 	add_us(ns - t->start, out);
 }
 
-static void add_category(const struct traceevent_what *what, struct strbuf *out)
+static void add_category(const struct drawing_what *what, struct strbuf *out)
 {
 	strbuf_addz(out, ",\"cat\":\"");
 	strbuf_addz(out, what->category);
@@ -57,17 +87,17 @@ static void close_event(struct str args, struct strbuf *out)
 	strbuf_addz(out, "}}\n");
 }
 
-void traceevent_name(struct traceevent *t, const char *what, struct traceevent_line at,
-		     struct str name, struct strbuf *out)
+static void put_name(void *t, const char *what, struct drawing_line at, struct str name,
+		     struct strbuf *out)
 {
-	open_event(t, 'M', at, str_from(what), t->start, out);
+	open_event(t, 'M', at, str_from(what), ((struct traceevent *)t)->start, out);
 	strbuf_addz(out, ",\"args\":{\"name\":\"");
 	strbuf_adds(out, name);
 	strbuf_addz(out, "\"}}\n");
 }
 
-void traceevent_slice(struct traceevent *t, struct traceevent_line at,
-		      const struct traceevent_what *what, int64_t end, struct strbuf *out)
+static void put_slice(struct traceevent *t, struct drawing_line at, const struct drawing_what *what,
+		      int64_t end, struct strbuf *out)
 {
 	open_event(t, 'X', at, what->name, what->ns, out);
 	strbuf_addz(out, ",\"dur\":");
@@ -76,8 +106,8 @@ void traceevent_slice(struct traceevent *t, struct traceevent_line at,
 	close_event(what->args, out);
 }
 
-void traceevent_pair(struct traceevent *t, struct traceevent_line at,
-		     const struct traceevent_what *what, int64_t end, struct strbuf *out)
+static void put_pair(struct traceevent *t, struct drawing_line at, const struct drawing_what *what,
+		     int64_t end, struct strbuf *out)
 {
 	t->n_pairs++;
 	for (int i = 0; i < 2; i++) {
@@ -88,16 +118,25 @@ void traceevent_pair(struct traceevent *t, struct traceevent_line at,
 	}
 }
 
-void traceevent_unfinished(struct traceevent *t, struct traceevent_line at,
-			   const struct traceevent_what *what, struct strbuf *out)
+static void put_ended(void *t, struct drawing_line at, const struct drawing_what *what, int64_t end,
+		      bool is_beside, struct strbuf *out)
+{
+	if (is_beside)
+		put_pair(t, at, what, end, out);
+	else
+		put_slice(t, at, what, end, out);
+}
+
+static void put_unfinished(void *t, struct drawing_line at, const struct drawing_what *what,
+			   struct strbuf *out)
 {
 	open_event(t, 'B', at, what->name, what->ns, out);
 	add_category(what, out);
 	close_event(what->args, out);
 }
 
-void traceevent_instant(struct traceevent *t, struct traceevent_line at, char scope,
-			const struct traceevent_what *what, struct strbuf *out)
+static void put_mark(void *t, struct drawing_line at, char scope, const struct drawing_what *what,
+		     struct strbuf *out)
 {
 	open_event(t, 'i', at, what->name, what->ns, out);
 	strbuf_addz(out, ",\"s\":\"");
@@ -106,15 +145,16 @@ void traceevent_instant(struct traceevent *t, struct traceevent_line at, char sc
 	close_event(what->args, out);
 }
 
-void traceevent_counter(struct traceevent *t, struct traceevent_line at,
-			const struct traceevent_what *what, struct strbuf *out)
+static void put_counter(void *t, struct drawing_line at, const struct drawing_what *what,
+			struct strbuf *out)
 {
 	open_event(t, 'C', at, what->name, what->ns, out);
 	close_event(what->args, out);
 }
 
-void traceevent_end(const struct traceevent *t, struct strbuf *out)
+void traceevent_tail(const void *state, struct strbuf *out)
 {
+	const struct traceevent *t = state;
 	time_t second = (time_t)(t->start / 1000000000);
 	struct tm tm;
 	char text[32] = "";
@@ -123,3 +163,15 @@ void traceevent_end(const struct traceevent *t, struct strbuf *out)
 	strbuf_addf(out, ",\"otherData\":{\"start\":\"%s.%09" PRId64 "Z\"}}\n", text,
 		    t->start % 1000000000);
 }
+
+const struct drawing traceevent_drawing = {
+    .begin = begin_events,
+    .capture = take_capture,
+    .record = take_record,
+    .name = put_name,
+    .ended = put_ended,
+    .unfinished = put_unfinished,
+    .mark = put_mark,
+    .counter = put_counter,
+    .free = free,
+};

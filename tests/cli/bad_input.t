@@ -100,7 +100,7 @@ bad 2 "--count is for -t: a script counts with count()" "--count with a script" 
 bad 2 "--latency stands alone, without -t and --count" "--latency with -t" --latency a b -t '*' $pid
 bad 2 "^bpftrace.sh: --latency needs two probes: START DONE" "--latency with one" $pid --latency a
 bad 2 "-N is of lines: -T ends what only counts" "-N with --count" -N 5 --count -t '*' $pid
-bad 2 "-f perfetto is of events: --count and --latency only count them" "-f perfetto with --count" -f perfetto --count -t '*' $pid
+bad 2 "-f perfetto and -f otlp are of events: --count and --latency only count them" "-f perfetto with --count" -f perfetto --count -t '*' $pid
 bad 2 "--count=: give a KEY, or only --count" "--count of nothing" --count= -t '*' $pid
 bad 1 "^btgen: error: spdk:nvmf_tgt_state has no argument 'x'" "--count of no argument" --count=x -t nvmf_tgt_state $pid
 bad 1 "^--filter:1:6: error: probe spdk:nvmf_tgt_state has no argument x" "--filter of no argument" --filter 'args.x > 1' -t nvmf_tgt_state $pid

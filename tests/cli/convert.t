@@ -192,6 +192,85 @@ print("all")
 END
 is "$(cat wrong)" "all" "300 random records with durations, states and calls, 60 times: none is lost, and slices nest"
 
+# --- spans
+
+cat >spans.py <<'END'
+import json, sys
+names, traces = {}, {}
+spans = []
+for line in open(sys.argv[1]):
+    (resource,), = json.loads(line).values()
+    (scope,) = resource["scopeSpans"]
+    (span,) = scope["spans"]
+    assert set(resource) == {"resource", "scopeSpans"} and scope["scope"] == {"name": "btgen"} and span["kind"] == 1
+    names[span["spanId"]] = span["name"]
+    spans.append(({a["key"]: a["value"] for a in resource["resource"]["attributes"]}, span))
+for about, s in spans:
+    lasted = int(s["endTimeUnixNano"]) - int(s["startTimeUnixNano"])
+    parent = s.get("parentSpanId", "-")
+    trace = traces.setdefault(s["traceId"], len(traces) + 1)
+    assert len(s["traceId"]) == 32 and len(s["spanId"]) == 16
+    print(about["service.name"]["stringValue"], about["host.name"]["stringValue"], about["process.pid"]["intValue"], s["name"],
+          int(s["startTimeUnixNano"]) - 1769857200 * 10**9, lasted, f"trace {trace}", "in", names.get(parent, parent))
+END
+"$btgen" convert -f otlp -o spans.jsonl capture.json 2>messages
+is "$?" 0 "a capture is converted to spans"
+is "$(python3 spans.py spans.jsonl)" "app a 10 seek 2000 2000 trace 1 in read
+app a 10 read 1000 4500 trace 1 in -
+app a 10 IDLE to BUSY 6000 2000 trace 2 in -
+app a 10 a 9000 200 trace 3 in -
+app a 10 b 9100 200 trace 3 in a
+app a 10 SELECT 1 8000000 12000000 trace 4 in -
+app a 10 leaf() 20000600 100 trace 5 in main()
+app a 10 main() 20000500 300 trace 5 in -" "what the timeline has as slices, by the wall's clock, each call in the call around it"
+like "$(cat messages)" 'note: 8 spans; not among them: 3 that had no end, 3 records that begin or end none' "what has no end is counted, and no span"
+like "$(cat messages)" 'warning: events of the capture were lost: spans are missing, or end too late' "loss is told of"
+"$btgen" convert -f otlp capture.json 2>/dev/null | cmp - spans.jsonl
+is "$?" 0 "converted again it is the same bytes"
+is "$(sed 's/"host": "a"/"host": "b"/' capture.json | "$btgen" convert -f otlp 2>/dev/null | cat - spans.jsonl | grep -o '"spanId": "[^"]*"' | sort -u | wc -l)" 16 "on another host the ids are others"
+
+python3 - <<'END' >values.json
+import json
+ids = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+def line(ns, probe, tid=1, **fields):
+    print(json.dumps({"time": "2026-01-31T12:00:00.%09d+01:00" % ns, "cpu": 0, "pid": 1, "tid": tid, "comm": "x", "probe": probe, "fields": fields}))
+print(json.dumps({"capture": {"host": "h", "wall": "2026-01-31T12:00:00.000000000+01:00", "program": "server", "tracks": []}}))
+line(1, "p:request_start", traceparent=ids, small=-5, large="18446744073709551615", ratio=1.5, on=True, none=None,
+     state={"name": "RUNNING", "value": 4}, bytes={"text": "a\ufffd", "hex": "61ff"}, at={"x": 1, "list": [1, "b"]}, quoted='a"\n\x1b')
+line(2, "p:inner_start")
+line(3, "p:inner_done")
+line(4, "p:request_done")
+for tid, bad in enumerate((ids.upper(), "01" + ids[2:], ids.replace("b7ad6b7169203331", "0" * 16), ids + "-", ids.replace("0af7651916cd43dd8448eb211c80319c", "0" * 32), ids[:-1] + "g")):
+    line(5, "p:request_start", tid=tid + 2, traceparent=bad)
+    line(6, "p:request_done", tid=tid + 2)
+for n in range(3): # a probe that is traced alone is around nothing
+    line(10 * n + 10, "uprobe:alone", tid=9)
+    line(10 * n + 11, "p:inner_start", tid=9)
+    line(10 * n + 12, "p:inner_done", tid=9)
+END
+"$btgen" convert -f otlp values.json >spans.jsonl 2>messages
+is "$(python3 -c 'import json
+for line in open("spans.jsonl"):
+    o = json.loads(line)["resourceSpans"][0]
+    s = o["scopeSpans"][0]["spans"][0]
+    if s["traceId"] == "0af7651916cd43dd8448eb211c80319c":
+        print(o["resource"]["attributes"][0]["value"]["stringValue"], s["name"], s["parentSpanId"] == "b7ad6b7169203331", s["traceId"])
+        for a in s["attributes"][2:]:
+            print(a["key"], json.dumps(a["value"]))')" 'server inner False 0af7651916cd43dd8448eb211c80319c
+server request True 0af7651916cd43dd8448eb211c80319c
+small {"intValue": "-5"}
+large {"stringValue": "18446744073709551615"}
+ratio {"doubleValue": 1.5}
+on {"boolValue": true}
+state {"stringValue": "RUNNING"}
+bytes {"stringValue": "a\ufffd"}
+at {"kvlistValue": {"values": [{"key": "x", "value": {"intValue": "1"}}, {"key": "list", "value": {"arrayValue": {"values": [{"intValue": "1"}, {"stringValue": "b"}]}}}]}}
+quoted {"stringValue": "a\"\n\u001b"}' "a traceparent is the trace and the parent, also of what is inside; fields are attributes of their type"
+is "$(python3 spans.py spans.jsonl | grep -c 'request .* in -$')" 6 "what is no traceparent is none"
+is "$(python3 spans.py spans.jsonl | tail -n 1 | sed 's/.* in //')" "-" "a probe that is traced alone is no parent, once it has come again"
+grep -v capture values.json | "$btgen" convert -f otlp >out 2>messages
+is "$? $(cat out) $(grep -c "error: .*the capture's first line, which says when and where .* bpftrace.sh -o FILE.json" messages)" "1  1" "a capture without its first line: an error says how to record one"
+
 # --- stacks
 
 python3 - <<'END' >stacks.json

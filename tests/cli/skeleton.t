@@ -68,7 +68,7 @@ refuses "two targets" 2 "btgen skeleton: give a process (-p PID) or a file (-x F
 Try 'btgen skeleton --help'." skeleton -x "$tmp/app" -p 1 all
 refuses "two processes, of which the last alone was looked at" 2 "btgen skeleton: -p: one process at a time
 Try 'btgen skeleton --help'." skeleton -p 1 -p $$ '*'
-refuses "an unknown format" 2 "btgen run: -f: unknown format 'xml': text, json, perfetto or folded
+refuses "an unknown format" 2 "btgen run: -f: unknown format 'xml': text, json, perfetto, otlp or folded
 Try 'btgen run --help'." run -f xml -t all -x "$tmp/app"
 refuses "-t without a target" 1 "btgen: error: -t traces a process, and none was given (by a \`pidof\` that found none?): give its PID or name, or -x FILE for every process of a program" run -n -t all
 is "$("$btgen" run -n --bpftrace /nonexistent -t app:all -t other -x "$tmp/app")" "$("$btgen" skeleton --for 0.17 -x "$tmp/app" app:all other)" \

@@ -2,9 +2,10 @@
 # Puts programs for the tests of tests/fleet aside, in $BTGEN_CACHE (default: btgen in $XDG_CACHE_HOME or ~/.cache), and prints where.
 #
 #   tests/fleet/install.sh pcp      Performance Co-Pilot, whose package cannot be configured where no systemd runs
+#   tests/fleet/install.sh otlp     OpenTelemetry's protobuf definitions, out of npm's registry
 #   tests/fleet/install.sh host     a small system with a shell and python3, for Ansible to work on
 #
-# What is there already is not fetched again. The packages are those of this machine's own suite; of PCP's, only what is not
+# What is there already is not fetched again. Debian's packages are those of this machine's own suite; of PCP's, only what is not
 # installed is unpacked. Nothing of the system is touched.
 set -euo pipefail
 
@@ -25,7 +26,7 @@ unpack_missing() { # TREE
 main() {
 	local what=${1-} tree link target
 	case $what in
-	pcp | host) ;;
+	pcp | otlp | host) ;;
 	*)
 		sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2
 		exit 2
@@ -36,7 +37,7 @@ main() {
 	exec 9>"$cache/fleet/lock"
 	flock 9
 	if [ ! -d "$tree" ]; then
-		{ command -v apt-get >/dev/null && [ -r "$keyring" ]; } || die "this is for Debian (scripts/pkgdep.sh --fleet)"
+		[ "$what" = otlp ] || { command -v apt-get >/dev/null && [ -r "$keyring" ]; } || die "this is for Debian (scripts/pkgdep.sh --fleet)"
 		work=$(mktemp -d "${TMPDIR:-/tmp}/btgen-fleet.XXXXXX")
 		trap 'rm -rf "$work" "$cache/fleet"/*.new' EXIT
 		chmod 755 "$work" # apt fetches as a user of its own
@@ -48,6 +49,8 @@ main() {
 			for link in "$tree.new"/usr/lib/libpcp*.so.*; do # for find_library() of python's ctypes, which asks ld
 				ln -s "${link##*/}" "${link%.so.*}.so"
 			done
+		elif [ "$what" = otlp ]; then # later ones have no definitions in them, but code that writes bytes
+			npm install --prefix "$tree.new" --ignore-scripts --no-audit --no-fund --fetch-retries=1 @opentelemetry/otlp-transformer@0.57.2 >&2
 		else
 			fetch_debs "$own_suite" python3 dash coreutils base-files
 			unpack_debs "$tree.new"

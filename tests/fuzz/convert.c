@@ -1,16 +1,22 @@
 // libFuzzer entry: any bytes as a capture, into each format of btgen convert. The first byte chooses the format and the map. In one
-// piece and in pieces the result is the same; a timeline is one JSON value, and stacks are lines that end in a number.
+// piece and in pieces the result is the same; a timeline is one JSON value, spans are one a line, and stacks are lines that end in a
+// number.
 #include "convert/convert.h"
 #include "convert/jsonread.h"
 #include "fuzz.h"
+
+static const char *format_of(unsigned char how)
+{
+	return how & 1 ? "folded" : how & 4 ? "otlp" : "perfetto";
+}
 
 /** In pieces of @n bytes. */
 static bool convert(unsigned char how, struct str bytes, size_t n, struct strbuf *out)
 {
 	struct fuzz_said said;
 	fuzz_listen(&said);
-	struct convert *c = convert_new(convert_find(how & 1 ? "folded" : "perfetto"),
-					how & 2 ? "@s" : NULL, &said.diag, "capture.json");
+	struct convert *c = convert_new(convert_find(format_of(how)), how & 2 ? "@s" : NULL,
+					&said.diag, "capture.json");
 	for (size_t i = 0; i < bytes.n; i += n) {
 		struct str piece = str_slice(bytes, i, n);
 		char *copy = malloc(piece.n); // its own, so that a read past it shows
@@ -38,6 +44,12 @@ static void must_be_json(struct str text)
 		fuzz_fail("no JSON", text);
 }
 
+static void must_be_lines(struct str text)
+{
+	while (text.n)
+		must_be_json(str_take_line(&text));
+}
+
 static void must_be_stacks(struct str text)
 {
 	while (text.n) {
@@ -63,6 +75,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_fail("other in pieces", strbuf_str(&pieces));
 	if (good && how & 1)
 		must_be_stacks(strbuf_str(&whole));
+	else if (good && how & 4)
+		must_be_lines(strbuf_str(&whole));
 	else if (good)
 		must_be_json(strbuf_str(&whole));
 	strbuf_fini(&whole);

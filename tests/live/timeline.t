@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# -f perfetto and -f folded: what a timeline says lasted so long did so by the program's own log.
+# -f perfetto, -f otlp and -f folded: what a timeline says lasted so long did so by the program's own log.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/live.sh"
 can_trace || skip_all "needs root and bpftrace"
@@ -83,7 +83,64 @@ main;outer;inner 15" "and what it counts"
 app -f folded -e 'usdt:__EXE__:app:hit { @ = count(); }'
 is "$?" 1 "no stacks:"
 like "$(cat "$tmp/messages")" 'error: no stacks' "an error says so"
-for how in folded perfetto; do
+
+# Spans: calls in each other
+cat >"$tmp/calls.c" <<'END'
+#include <stdio.h>
+#include <unistd.h>
+#include <btgen/usdt.h>
+__attribute__((noinline)) int inner(int n) { usleep(1000); return n + 1; }
+__attribute__((noinline)) int outer(int n) { return inner(n) + inner(n + 1); }
+int main(void)
+{
+	int n = 0, c;
+	while ((c = getchar()) == 'x') {
+		char text[] = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", *traceparent = text;
+		USDT_PROBE(app, request_start, n, traceparent);
+		n += outer(n);
+		USDT_PROBE(app, request_done, n);
+	}
+	return 0;
+}
+END
+gcc -O0 -g -I"$top/include" -o "$tmp/calls" "$tmp/calls.c"
+# Of spans: which is in which, how often, and whose
+cat >"$tmp/spans.py" <<'END'
+import collections, json, sys
+spans = {}
+for line in open(sys.argv[1]):
+    (o,) = json.loads(line)["resourceSpans"]
+    (s,) = o["scopeSpans"][0]["spans"]
+    about = {a["key"]: list(a["value"].values())[0] for a in o["resource"]["attributes"]}
+    spans[s["spanId"]] = s, about
+    assert about["service.name"] == sys.argv[2] and about["process.pid"] == sys.argv[3] and about["host.name"]
+    assert abs(int(s["startTimeUnixNano"]) / 1e9 - float(sys.argv[4])) < 600 and int(s["endTimeUnixNano"]) >= int(s["startTimeUnixNano"])
+seen = collections.Counter()
+for s, _ in spans.values():
+    parent = spans.get(s.get("parentSpanId"), [None])[0]
+    if parent:
+        assert parent["traceId"] == s["traceId"] and int(parent["startTimeUnixNano"]) <= int(s["startTimeUnixNano"]) and int(s["endTimeUnixNano"]) <= int(parent["endTimeUnixNano"])
+    seen[s["name"] + " in " + (parent["name"] if parent else s.get("parentSpanId", "-")) + (" of " + s["traceId"] if s["name"] == "request" else "")] += 1
+print("\n".join(f"{what}: {n}" for what, n in sorted(seen.items())))
+END
+spans() { python3 "$tmp/spans.py" "$tmp/trace" calls "$live_pid" "$(date +%s)"; }
+live_start "$tmp/calls"
+ok "spans of calls: it attaches" live_trace $live_pid -f otlp -t 'uprobe:outer' -t 'uprobe:inner' -t 'uretprobe:outer' -t 'uretprobe:inner'
+printf xxx >&8
+ok "they are there while the trace runs" wait_for 20 test "$(sleep 2; wc -l <"$tmp/trace")" -ge 9
+live_wait KILL 2>/dev/null
+is "$(spans)" "inner in outer: 6
+outer in -: 3" "btgen is killed: whole lines, each call in the call that made it, of that program, by the wall's clock"
+ok "spans of a script: it attaches" live_trace $live_pid -f otlp -e 'usdt:__EXE__:app:request_start { $traceparent = str(arg1); printf("%s\n", $traceparent); }
+usdt:__EXE__:app:request_done { printf("%d\n", arg0); }'
+printf xx >&8
+wait_for 20 test "$(sleep 2; wc -l <"$tmp/trace")" -ge 2
+live_wait INT
+exec 8>&-
+wait "$live_pid"
+is "$live_rc $(spans)" "0 request in b7ad6b7169203331 of 0af7651916cd43dd8448eb211c80319c: 2" "a traceparent: the trace of the caller"
+
+for how in folded perfetto otlp; do
 	"$live_sh" -f $how --follow $$ nvmf.bt 2>"$tmp/messages"
 	is "$? $(grep -c -- "-f $how shows one" "$tmp/messages")" "2 1" "-f $how is for one trace"
 done
