@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# make pictures: the README's pictures, of real runs on this machine: docs/pictures/*.png. Root, 30 seconds.
+# make pictures: the pictures of README.md and docs/pictures.md, of real runs on this machine: docs/pictures/*.png. Root, 30 seconds.
 # Needs what tests/fleet/report.t does, and a PostgreSQL server.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -96,7 +96,8 @@ static void print_help(const struct cmd_options *o, bool is_short)
 	static const struct cmd_option own[] = {
 	    {'h', NULL, "SCRIPT", CMD_CALL(NULL), "the page of a script: its options, a sample"},
 	    {'h', "help", NULL, CMD_CALL(NULL), "this text"},
-	    {'h', "help", NULL, CMD_CALL(NULL), "the options of every day; --help: all of them"},
+	    {'h', "help", NULL, CMD_CALL(NULL),
+	     "list the common options; --help lists all of them"},
 	};
 	fputs(o->usage, stdout);
 	fputs(is_short ? "\n" : "", stdout);

@@ -34,7 +34,7 @@ static const struct cmd_option list[] = {
      "check for these versions of bpftrace [the one installed, else 0.17]"},
     EXPAND_JSON_ROW("one array of findings on standard output"),
     {0, "lock", "FILE", CMD_STRING(struct expand_request, lock),
-     "write what the scripts rely on, to compare other builds with"},
+     "write the facts that the scripts rely on, to compare with other builds"},
     {0, "against", "FILE", CMD_STRING(struct expand_request, against),
      "report differences from such a file"},
     EXPAND_VERBOSE_ROW("say which files were chosen"),
@@ -62,7 +62,7 @@ static int check_lock_options(const struct expand_request *req)
 	if (req->lock && req->against)
 		return cmd_usage_error("give --lock or --against, not both");
 	if (!req->exe && !req->pids.n)
-		return cmd_usage_error("give -x or -p: what the scripts rely on is in it");
+		return cmd_usage_error("give the program, with -x or -p");
 	for (size_t i = 0; i < req->sources.n && req->lock; i++)
 		if (!req->sources.v[i].is_text &&
 		    outfile_is_same(req->lock, req->sources.v[i].text))

@@ -217,10 +217,9 @@ bool expand_find_script(struct arena *a, struct diag *d, const char *name, bool 
 	if (!stock_choose(a, d, name, dir, ret))
 		return false;
 	if (!*ret && !has_pid && proc_find_named(a, PROCFS, name, &n) && n)
-		return diag_error(d, NULL,
-				  "'%s' is no script, but a running program: its name goes before "
-				  "the script",
-				  name);
+		return diag_error(
+		    d, NULL, "'%s' is a running program, not a script; put it before the script",
+		    name);
 	if (!*ret && strchr(name, '{'))
 		return diag_error(d, NULL, "'%s' is the text of a script: write -e before it",
 				  name);

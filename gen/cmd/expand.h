@@ -76,10 +76,10 @@ struct expansion {
 	CMD_ROW('x', "exe", "FILE", CMD_STRING(struct expand_request, exe), help)
 #define EXPAND_FAMILY_ROWS                                                                         \
 	CMD_ROW(0, "children", NULL, CMD_FLAG(struct expand_request, has_children),                \
-		"trace what the processes fork, too"),                                             \
+		"also trace child processes"),                                                     \
 	    CMD_ROW(                                                                               \
 		0, "cgroup", "PATH", CMD_STRING(struct expand_request, cgroup_name),               \
-		"trace the processes in this cgroup, later ones too; of the name given, if any")
+		"trace the processes in this cgroup, now or later; only those of NAME, if given")
 #define EXPAND_MACRO_ROWS                                                                          \
 	CMD_ROW('D', "define", "NAME[=VALUE]", CMD_LIST(struct expand_request, defines),           \
 		"define a macro"),                                                                 \
@@ -94,7 +94,7 @@ struct expansion {
 	    CMD_ROW('W', "warn", "NAME|no-NAME|error|help", CMD_CALL(expand_take_finding),         \
 		    "show findings called NAME, or not; make warnings errors; list names"),        \
 	    CMD_ROW(0, "force", NULL, CMD_FLAG(struct expand_request, forced),                     \
-		    "go on in spite of findings that are errors")
+		    "run despite findings that are errors")
 #define EXPAND_OUT_ROW(help)                                                                       \
 	CMD_ROW('o', "output", "FILE", CMD_STRING(struct expand_request, out), help)
 #define EXPAND_VERBOSE_ROW(help)                                                                   \

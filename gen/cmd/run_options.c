@@ -132,7 +132,7 @@ static int take_word(void *ctx, const char *word)
 static const struct cmd_option list[] = {
     {.help = "WHICH PROCESSES"},
     EXPAND_PROCESS_ROW("trace this process, or those that run a program of this name"),
-    EXPAND_FILE_ROW("trace every process that runs or maps FILE, later ones too"),
+    EXPAND_FILE_ROW("trace every process that runs or maps FILE, now or later"),
     {'c', "command", "COMMAND", CMD_STRING(struct run_options, command),
      "start COMMAND and trace it from its first instruction"},
     {'w', "wait", NULL, CMD_FLAG(struct run_options, waits),
@@ -168,7 +168,7 @@ static const struct cmd_option list[] = {
     {0, "echo", NULL, CMD_FLAG(struct run_options, echo), "print what runs, and go on"},
     {'q', "quiet", NULL, CMD_FLAG(struct run_options, quiet),
      "only errors, lost events and skipped probes"},
-    EXPAND_VERBOSE_ROW("report which files were chosen and what is run"),
+    EXPAND_VERBOSE_ROW("report the files chosen and the commands run"),
     {.help = "START AND END"},
     {'T', "duration", "SECONDS", CMD_CALL(take_duration),
      "end the trace after SECONDS, as ^C does"},
@@ -250,7 +250,7 @@ static int check_trace(const struct run_options *o)
 	const struct rule rules[] = {
 	    {is_empty, "--filter: the condition is empty"},
 	    {t->start && (t->patterns.n || t->counts),
-	     "--latency stands alone, without -t and --count"},
+	     "--latency cannot be combined with -t or --count"},
 	    {t->counts && !t->patterns.n, "--count is for -t: a script counts with count()"},
 	    {t->filter && !trace_is_wanted(t), "--filter is for -t: a script has /conditions/"},
 	    {t->key && !t->start, "--key is for --latency: --count has keys itself"},
@@ -328,7 +328,7 @@ static const struct cmd_options how_to_read = {
 	     "       bpftrace.sh [OPTION]... -t PATTERN PID|NAME    every event of probes\n"
 	     "       bpftrace.sh [OPTION]... --latency START DONE PID|NAME\n"
 	     "       bpftrace.sh -l PID|NAME|FILE [PATTERN]...      what can be traced\n"
-	     "       bpftrace.sh -L                                 the scripts there are\n"
+	     "       bpftrace.sh -L                                 list the scripts\n"
 	     "       bpftrace.sh -h SCRIPT                          what one shows, a sample\n",
     .list = list,
     .notes = "\nEXAMPLES\n"
@@ -336,7 +336,7 @@ static const struct cmd_options how_to_read = {
 	     "  bpftrace.sh -o trace.txt `pidof app` app.bt  data to a file\n"
 	     "  bpftrace.sh -n `pidof app` app.bt            print the program and stop\n"
 	     "  bpftrace.sh -e 'usdt:__EXE__:query__start { print(str(arg0)); }' PID\n"
-	     "  bpftrace.sh -x /usr/bin/php8.2 php.bt        all that run it, later ones too\n"
+	     "  bpftrace.sh -x /usr/bin/php8.2 php.bt        all that run it, now or later\n"
 	     "  bpftrace.sh -c './app --fast' app.bt         trace from the first instruction\n"
 	     "  bpftrace.sh -t 'nvmf_*' `pidof nvmf_tgt`     each event with its arguments\n"
 	     "  bpftrace.sh -l `pidof app` 'nvmf_*'          its probes and their arguments\n"

@@ -19,17 +19,17 @@ HERE = os.path.join(cases.TOP, "tests/check")
 PAGE = os.path.join(cases.TOP, "docs/checks.md")
 HEAD = """# What is checked before anything is attached
 
-`bpftrace.sh` checks a script against the process before it attaches a probe; `btgen check -p PID SCRIPT` (or `-x FILE`) does
-nothing else, needs no root and no bpftrace, and `--json` is for editors. An error is what bpftrace would refuse, what is
-not there, or what would certainly print something else than the script says; it stops a run. A warning is what may be
-meant, or what is known from inferred types only; it does not.
+`bpftrace.sh` checks a script against the process before it attaches a probe. `btgen check -p PID SCRIPT` (or `-x FILE`) runs only
+these checks, without root and without bpftrace; `--json` is for editors. An error stops the run: bpftrace would refuse the script,
+a name does not exist, or the script would print a wrong value. A warning does not stop the run: the code may be meant, or its types
+are only inferred.
 
 | | |
 |---|---|
-| `-W no-NAME` | say nothing about findings called NAME |
-| `-W NAME` | also those that are off |
-| `-W error` | warnings are errors |
-| `--force` | go on in spite of findings |
+| `-W no-NAME` | disable the findings called NAME |
+| `-W NAME` | enable findings that are off by default |
+| `-W error` | make warnings errors |
+| `--force` | run despite errors |
 
 The examples are of the programs in `tests/`; `tests/check/page.t` makes this page and checks it.
 """

@@ -97,7 +97,7 @@ bad 2 "--stack is for -t" "--stack with --count" --stack --count -t '*' $pid
 bad 2 "--filter is for -t: a script has /conditions/" "--filter with a script" --filter 1 $pid "$tmp/good.bt"
 bad 2 "--filter: the condition is empty" "--filter of nothing" --filter ' ' -t '*' $pid
 bad 2 "--count is for -t: a script counts with count()" "--count with a script" --count $pid "$tmp/good.bt"
-bad 2 "--latency stands alone, without -t and --count" "--latency with -t" --latency a b -t '*' $pid
+bad 2 "--latency cannot be combined with -t or --count" "--latency with -t" --latency a b -t '*' $pid
 bad 2 "^bpftrace.sh: --latency needs two probes: START DONE" "--latency with one" $pid --latency a
 bad 2 "-N is of lines: -T ends what only counts" "-N with --count" -N 5 --count -t '*' $pid
 bad 2 "-f perfetto and -f otlp are of events: --count and --latency only count them" "-f perfetto with --count" -f perfetto --count -t '*' $pid
@@ -111,7 +111,7 @@ bad 1 "^btgen: error: no probe matches 'no_such'" "--latency to no probe" --late
 bad 2 "--key is for --latency" "--key with -t" --key x -t '*' $pid
 bad 2 "-t replaces the script" "--latency with a script" --latency a b $pid "$tmp/good.bt"
 
-bad 1 "'nvmf_tgt' is no script, but a running program: its name goes before the script" "a name behind the script" \
+bad 1 "'nvmf_tgt' is a running program, not a script; put it before the script" "a name behind the script" \
 	"$tmp/good.bt" nvmf_tgt
 bad 1 "no script 'nosuch'" "a script that is not there" $pid nosuch
 bad 1 "'BEGIN { exit\(\); }' is the text of a script: write -e before it" "a text without -e" $pid 'BEGIN { exit(); }'

@@ -32,6 +32,12 @@ for doc in docs/tour.md docs/new-bpftrace.md CONTRIBUTING.md; do
 done
 is "$(awk -F'|' '/^\| [0-9]+ /{ if ($2 > 12) print }' docs/tour.md)" "" "no walk has more than twelve stops"
 
+# The first page is short, and docs/README.md leads to every page and manual.
+ok "README.md has at most 120 lines" test "$(wc -l <README.md)" -le 120
+is "$(cd docs && for page in *.md man/* */README.md; do
+	case $page in README.md) ;; *) grep -qF "]($page)" README.md || echo "$page" ;; esac
+done)" "" "docs/README.md names every page"
+
 # The table of layers is what lint checks.
 table=$(sed -nE 's/^\| `gen\/([a-z]+)` \|.*\| (.*) \|$/\1 \2/p' CONTRIBUTING.md | tr -d ',`' | sed 's/ nothing$//' | grep -v '^cmd ')
 lint=$(sed -n 's/^layer \([a-z]\)/\1/p' tests/lint.sh)

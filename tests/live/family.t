@@ -118,8 +118,8 @@ is "$(of "sh -c 'ls /nonexistent; (sleep 0.1; exec $tmp/one a) & wait'" 2>&1 | s
 	"not its first program, but the one that has the probe, in the background"
 is "$(of "$tmp/start.sh a b")" "0: first,ran a,last,one hit 3" "a script's program"
 # The trace may take a while to end.
-is "$(of "sh -c '$tmp/one a; until grep -q over $tmp/messages; do sleep 0.1; done; echo report'")" \
-	"0: ran a,report,btgen: the trace is over, the command goes on,one hit 2" "what a shell does behind it is done"
+is "$(of "sh -c '$tmp/one a; until grep -q ended $tmp/messages; do sleep 0.1; done; echo report'")" \
+	"0: ran a,report,btgen: the trace has ended; the command still runs,one hit 2" "what a shell does behind it is done"
 is "$(of "setsid -f $tmp/one a" | sed 's/ran a,//')" "0: one hit 2" "its program outlives the command"
 is "$(of "bash -e -c '$tmp/one a; true'")" "0: ran a,one hit 2" "a shell with other options before -c"
 cat >"$tmp/early.c" <<'END'
