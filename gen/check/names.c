@@ -39,6 +39,7 @@ const struct check_name check_names[] = {
     {"string-cut", "a string that this bpftrace cannot hold", false},
     {"switch", "a probe that fires only when its program was told so", false},
     {"table", "a table of names that is of no use, slow, or lacks a value", false},
+    {"unit", "a time in another unit than the name of its map says", false},
     {"unknown", "a word that bpftrace does not have", false},
     {"unreachable", "what is never run", false},
     {"unset", "a map or variable that is read and never set", false},
