@@ -23,7 +23,6 @@ const struct check_name check_names[] = {
     {"latency", "a time that is measured from where it did not begin", false},
     {"limit", "more than this bpftrace can take", false},
     {"lock", "what is not as the file of --against has it", false},
-    {"loop", "a loop that bpftrace cannot make, or the way out of none", false},
     {"mixed", "a map or variable that is given values of different kinds", false},
     {"narrowing", "a type that cannot hold the value it is given", false},
     {"operator", "an operator, comparison or condition that does not take what it is given", false},
