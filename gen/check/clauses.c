@@ -128,28 +128,6 @@ static void check_clause(struct checker *k, struct map *seen, const struct node 
 	diag_note(k->b->diag, &there, "the first one is here");
 }
 
-/** break and continue where there is no loop; loops that bpftrace does not unroll. */
-static void check_loops(struct checker *k, const struct node *n, bool in_loop)
-{
-	uint64_t times;
-	const struct node *number =
-	    node_is(n, NODE_WHILE, "unroll") ? node_ungrouped(n->child) : NULL;
-	struct diag_place at = tok_place(n->first);
-	if (n->kind == NODE_JUMP && !in_loop) {
-		k->good &= diag_check(k->b->diag, "loop", DIAG_ERROR, &at,
-				      STR_FMT " outside of a loop: return ends the clause",
-				      STR_ARG(n->first->text));
-	} else if (number && number->kind == NODE_NUMBER && str_to_u64(node_text(number), &times) &&
-		   (!times || times > 100)) {
-		at = tok_place(number->first);
-		k->good &= diag_check(k->b->diag, "loop", DIAG_ERROR, &at,
-				      "unroll() takes 1 to 100: use while for more");
-	}
-	in_loop |= n->kind == NODE_WHILE || n->kind == NODE_FOR;
-	for (const struct node *c = n->child; c; c = c->next)
-		check_loops(k, c, in_loop);
-}
-
 /** args->prev_pid, args->comm */
 static bool is_member_of_process(const struct node *n)
 {
@@ -242,8 +220,6 @@ void check_clauses(struct checker *k)
 		if (confuses_lists)
 			check_patterns(k, &singles, c);
 		check_scope(k, c);
-		if (c->node->kind != NODE_MACRO)
-			check_loops(k, c->node, false);
 		if (c->attach.n)
 			check_clause(k, &seen, c->node);
 	}

@@ -321,10 +321,45 @@ static void check_assignment(struct checker *k, const struct node *n)
 	}
 }
 
+/** A condition, or a side of one. */
+static bool is_tested(const struct node *n, const struct node *parent)
+{
+	if (node_is(parent, NODE_BINARY, "&&") || node_is(parent, NODE_BINARY, "||") ||
+	    parent->kind == NODE_PREDICATE)
+		return true;
+	return (parent->kind == NODE_IF || parent->kind == NODE_WHILE ||
+		parent->kind == NODE_TERNARY) &&
+	       parent->child == n;
+}
+
+/** strncmp() is 0 for strings that are equal; any other number says nothing but that they are not. */
+static void check_strncmp(struct checker *k, const struct node *n, const struct node *parent)
+{
+	struct constant c;
+	struct diag_place at = tok_place(n->first);
+	bool is_call = node_is(n, NODE_CALL, "strncmp") && n->child && n->child->next &&
+		       n->child->next->next; // of another number values.c speaks
+	if (!is_call || !parent || script_has_function(&k->b->found.script, n->name->text))
+		return;
+	if (is_tested(n, parent)) {
+		k->good &= diag_check(k->b->diag, "operator", DIAG_WARNING, &at,
+				      "this is true if the strings differ: write strncmp() == 0 "
+				      "for equal ones, != 0 for others");
+		return;
+	}
+	if (!node_is_comparison(parent))
+		return;
+	struct node *with = parent->child == n ? parent->child->next : parent->child;
+	bool is_bool = node_is(with, NODE_NAME, "true") || node_is(with, NODE_NAME, "false");
+	if (is_bool || (check_constant(k, with, &c) && c.bits))
+		k->good &= diag_check(k->b->diag, "operator", DIAG_WARNING, &at,
+				      "strncmp() is 0 if the strings are equal: compare it with 0");
+}
+
 void check_compare(struct checker *k, struct node *n, struct node *parent)
 {
-	(void)parent;
 	check_assignment(k, n);
+	check_strncmp(k, n, parent);
 	if (n->kind != NODE_BINARY)
 		return;
 	check_precedence(k, n);

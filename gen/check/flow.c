@@ -65,7 +65,8 @@ static uint64_t longest(struct checker *k, const struct node *n)
 	if (node_is(n, NODE_CALL, "str") && n->child && n->child->next &&
 	    n->child->next->kind == NODE_NUMBER && !n->child->next->next)
 		return str_to_u64(node_text(n->child->next), &size) ? size : 0;
-	return check_meaning(k, n, &m) && check_is_byte_array(m.plain) ? m.plain->size : 0;
+	bool is_array = check_meaning(k, n, &m) && check_is_byte_array(m.plain);
+	return is_array && ctype_size(m.plain, &size) ? size : 0;
 }
 
 static void check_long_text(struct checker *k, const struct node *n)

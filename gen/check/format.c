@@ -221,6 +221,15 @@ static bool is_integral(char letter)
 }
 
 /**
+ * Is its type the program's? An address that a script reads by itself, *(uint64 *)(arg0 + 8), is a
+ * number to bpftrace, and so is one that is cast to one.
+ */
+static bool is_given(const struct node *value)
+{
+	return value->expr->arg_of || value->expr->in;
+}
+
+/**
  * %s of a number. From 0.24 on bpftrace prints the number, which is right unless a text or a name
  * was meant.
  */
@@ -250,6 +259,10 @@ static void check_text_of_number(struct given *g)
 			  "nothing: -t prints its value");
 	else if (is_refused)
 		check_say(g->k, g->value, "format", DIAG_ERROR, "%%s of a number: use %%d");
+	else if (t && t->kind == CTYPE_INT && is_given(g->value) && !g->m.is_guess &&
+		 !check_is_address_word(g->m.type))
+		check_say(g->k, g->value, "format", DIAG_WARNING,
+			  "%%s of a number, which has no name: use %s", t->is_char ? "%c" : "%d");
 }
 
 static bool is_plain_number(const struct ctype *t)
@@ -287,15 +300,6 @@ static void check_width(struct given *g)
 	check_say(g->k, g->value, "format", DIAG_WARNING,
 		  STR_FMT " prints %u of %u bits: use %%%s%c", STR_ARG(g->conversion), left, bits,
 		  bits == 64 ? "l" : "", g->letter);
-}
-
-/**
- * Is its type the program's? An address that a script reads by itself, *(uint64 *)(arg0 + 8), is a
- * number to bpftrace, and so is one that is cast to one.
- */
-static bool is_given(const struct node *value)
-{
-	return value->expr->arg_of || value->expr->in;
 }
 
 /** %d and the like, %p, %c of a number whose type is known. */

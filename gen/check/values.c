@@ -512,51 +512,28 @@ static void check_special(struct checker *k, const struct node *call)
 	}
 }
 
-/** "1 or 2 arguments" */
-static const char *arity_text(struct arena *a, unsigned least, unsigned most, unsigned n)
-{
-	if (most == WORD_MANY && n < least)
-		return "at least one argument";
-	if (!most)
-		return "no argument";
-	if (least == most)
-		return most == 1 ? "one argument" : arena_printf(a, "%u arguments", most);
-	return arena_printf(a, "%u %s %u arguments", least, most - least == 1 ? "or" : "to", most);
-}
-
-static bool check_arity(struct checker *k, const struct node *call, const struct word *word)
+/** Of another number bpftrace speaks, but not of more than it can take of what takes many. */
+static bool has_all_arguments(struct checker *k, const struct node *call, const struct word *word)
 {
 	unsigned n = 0;
 	const struct node *at = call;
 	for (const struct node *value = call->child; value; value = value->next)
 		if (n++ == word->most)
 			at = value;
-	if (n >= word->least && n <= word->most)
-		return true;
-	struct diag_place place = tok_place(at->first);
-	k->good &= diag_check(k->b->diag, "call", DIAG_ERROR, &place, "%s() takes %s, not %u",
-			      word->name, arity_text(k->b->arena, word->least, word->most, n), n);
-	return false;
+	if (n > word->most && word->most == WORD_MANY) {
+		struct diag_place place = tok_place(at->first);
+		k->good &= diag_check(k->b->diag, "call", DIAG_ERROR, &place,
+				      "%s() takes %u to %u arguments, not %u", word->name,
+				      word->least, word->most, n);
+	}
+	return n >= word->least && n <= word->most;
 }
 
-/** count() and the like are kept in maps, by an assignment. */
-static void check_place(struct checker *k, const struct node *call, const struct node *parent)
-{
-	bool is_kept = parent->kind == NODE_GROUP ||
-		       (node_is(parent, NODE_ASSIGN, "=") && parent->child->kind == NODE_MAP);
-	if (!is_kept)
-		check_say(k, call, "call", DIAG_ERROR, "%s() is kept in a map: write @x = %s",
-			  vocabulary_word(call->name->text)->name, check_text(k, call));
-}
-
-static void check_call(struct checker *k, const struct node *call, const struct node *parent)
+static void check_call(struct checker *k, const struct node *call)
 {
 	const struct word *word = vocabulary_word(call->name->text);
-	if (!word->is_counted || script_has_function(&k->b->found.script, call->name->text))
-		return;
-	if (word->gives == GIVES_AGGREGATION)
-		check_place(k, call, parent);
-	if (!check_arity(k, call, word))
+	if (!word->is_counted || script_has_function(&k->b->found.script, call->name->text) ||
+	    !has_all_arguments(k, call, word))
 		return;
 	size_t i = 0;
 	unsigned n_before = k->b->diag->n_errors;
@@ -637,39 +614,12 @@ static void check_floating_member(struct checker *k, const struct node *n,
 		  STR_ARG(t->name), bits);
 }
 
-// --- operators ---
-
-/** bpftrace computes with numbers only. Of == and conditions compare.c and flow.c speak. */
-static void check_operands(struct checker *k, const struct node *n)
-{
-	static const char *const names[] = {"+",  "-", "*", "/",  "%",	"&",  "|",  "^", "<<",
-					    ">>", "<", ">", "<=", ">=", "&&", "||", NULL};
-	static const char *const kinds[] = {[EXPR_TEXT] = "a string",
-					    [EXPR_SHOWN] = "a stack, a symbol or the like",
-					    [EXPR_BYTES] = "a buffer",
-					    [EXPR_TUPLE] = "a tuple",
-					    [EXPR_MIXED] = NULL};
-	bool is_logical = node_is(n, NODE_BINARY, "&&") || node_is(n, NODE_BINARY, "||");
-	bool is_minus = node_is(n, NODE_UNARY, "-") || node_is(n, NODE_UNARY, "~");
-	if (!is_minus && (n->kind != NODE_BINARY || !tok_is_any(n->name, names)))
-		return;
-	for (const struct node *c = n->child; c; c = c->next) {
-		if (!c->expr || !kinds[c->expr->kind] || (c->kind == NODE_STRING && is_logical))
-			continue; // comm == "sh" || "bash" is flow.c's
-		check_say(k, c, "operator", DIAG_ERROR,
-			  "\"" STR_FMT "\" is for numbers, and this is %s", STR_ARG(n->name->text),
-			  kinds[c->expr->kind]);
-		return;
-	}
-}
-
 void check_values(struct checker *k, struct node *n, struct node *parent)
 {
-	check_operands(k, n);
 	if (n->kind == NODE_MEMBER)
 		check_floating_member(k, n, parent);
 	if (n->kind == NODE_CALL)
-		check_call(k, n, parent);
+		check_call(k, n);
 	if (n->kind == NODE_MAP)
 		for (const struct node *key = n->child; key; key = key->next)
 			check_key(k, n, key);

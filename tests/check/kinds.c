@@ -11,7 +11,7 @@ typedef enum state state_t;
 enum { LIMIT = 99 };
 
 struct head { int kind; struct head *next; };
-struct request { struct head head; uint32_t length; uint8_t tries; bool is_done; enum state state; char name[16]; };
+struct request { struct head head; uint32_t length; uint8_t tries; bool is_done; enum state state; char name[16]; unsigned lane : 3; };
 struct packet { long stamp; int size; };
 struct event { const char *source; double load; };
 struct tagged { int kind; long payload; };
