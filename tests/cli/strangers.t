@@ -5,6 +5,7 @@ command -v python3 >/dev/null || skip_all "python3 is missing"
 
 python3 "$top/tests/cli/strangers.py" "$btgen" "$bpftrace" "$tmp" >"$tmp/tap"
 sed '/^1\.\./d' "$tmp/tap"
+# shellcheck disable=SC2034 # of lib.sh
 tap_n=$(grep -cE '^(not )?ok ' "$tmp/tap")
 # shellcheck disable=SC2034 # of lib.sh
 tap_failed=$(grep -c '^not ok ' "$tmp/tap")

@@ -230,6 +230,7 @@ class Row:
     def used(self, text):
         i = self.ident
         if self.use == "filter":
+            text = " " + text if text.startswith("*") else text  # "/*" begins a comment
             return [f"usdt:__EXE__:numbers:all /{text}/ {{ printf(\"{i} 1\\n\"); }}"]
         last = {"number": f'printf("{i} %ld\\n", {text});', "if": f'if ({text}) {{ printf("{i} 1\\n"); }} else {{ printf("{i} 0\\n"); }}',
                 "key": f"@key_{i}[{text}] = 1;", "sum": f"@sum_{i} = sum({text});"}[self.use]
