@@ -198,20 +198,21 @@ static struct str script_name(const struct run_options *o)
 							: first->text);
 }
 
-/** @share: as struct run_config has it. */
-static int trace(struct arena *a, struct diag *d, struct run_options *o, const struct bpftrace *bt,
-		 struct expansion *x, struct spawned *child, const struct output_share *share,
-		 struct series *series)
+/** What a trace of @x is run as; without a writer. */
+static struct run_config config_of(struct arena *a, const struct run_options *o,
+				   const struct bpftrace *bt, const struct expansion *x,
+				   const struct spawned *child, const struct series *series)
 {
 	bool is_host = x->bind.found.scope == BIND_HOST;
 	bool is_several = !is_host && expand_has_several(&o->req);
 	bool has_end = child->target || o->follows || (!is_host && !is_several);
-	struct run_config cfg = {
+	return (struct run_config){
 	    .bpftrace = bt,
 	    .program = strbuf_str(&x->program.text),
 	    .map = o->req.raw ? NULL : &x->program.map,
 	    // A trace of the whole host, or of several, has no process that it ends with, unless it has started one.
 	    .proc = has_end ? x->proc : NULL,
+	    .pass_pid = has_end && x->proc && x->bind.found.scope == BIND_BY_PID,
 	    .chosen = is_host && x->names_one ? x->proc : NULL,
 	    .several = is_several ? x->proc : NULL,
 	    .has_children = o->req.has_children,
@@ -219,9 +220,7 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 	    .pids = o->req.pids.v,
 	    .n_pids = o->req.pids.n,
 	    .exe = !o->req.raw && !expand_find_global(x, true) ? o->req.exe : NULL,
-	    .child = child->target ? child : NULL,
 	    .out_path = o->req.out && strcmp(o->req.out, "-") == 0 ? NULL : o->req.out,
-	    .share = share,
 	    .appends = series->has_data,
 	    .build_note = series->note,
 	    .ready_file = o->ready_file,
@@ -238,7 +237,62 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 	    .gate = o->shapes.has_gate ? o->shapes.gate : NULL,
 	    .under_way = o->req.trace.start ? "@start" : NULL,
 	};
-	cfg.pass_pid = cfg.proc && x->bind.found.scope == BIND_BY_PID;
+}
+
+/** The capture's first line, for JSON. */
+static struct str first_line_of(struct arena *a, const struct run_options *o,
+				const struct expansion *x, const struct run_config *cfg,
+				int64_t offset)
+{
+	struct strbuf b;
+	strbuf_init(&b);
+	if (o->req.json)
+		heading_write(
+		    &(struct heading){.boot_id = proc_boot_id(a, PROCFS),
+				      .program = cfg->pass_pid ? proc_name(cfg->proc) : STR(""),
+				      .script = script_name(o),
+				      .tracks = x->bind.found.tracks,
+				      .skipped = x->skipped,
+				      .offset = offset},
+		    &b);
+	return strbuf_take(&b, a);
+}
+
+/** Who writes what it prints; owned by the caller. */
+static struct writer *make_writer(struct arena *a, struct run_options *o, const struct expansion *x,
+				  const struct run_config *cfg, struct codename *names)
+{
+	unsigned version = cfg->bpftrace->version;
+	const char *own = getenv(dialect_strlen_variable(version));
+	unsigned limit = own ? (unsigned)strtoul(own, NULL, 10) : cfg->max_strlen;
+	struct writer_config how = {
+	    .max_keys = max_keys(version),
+	    .json = o->req.json,
+	    .sorts = o->sorts,
+	    .has_rounds = dialect_reads_by_processor(version),
+	    .head = head_of(o),
+	    .time = o->time,
+	    .limit = o->n_events,
+	    .is_printable = trace_is_wanted(&o->req.trace),
+	    .has_percentiles = o->req.trace.start != NULL,
+	    .has_open_top = dialect_has_narrow_samples(version),
+	    .has_lost_lines = dialect_has_lost_lines(version),
+	    .render = {names, limit ? limit - 1 : 0, clock_offset()},
+	    .maps = x->bind.made->map_shapes.v,
+	    .n_maps = x->bind.made->map_shapes.n,
+	};
+	how.heading = first_line_of(a, o, x, cfg, how.render.offset);
+	return writer_new(&how, &o->shapes);
+}
+
+/** @share: as struct run_config has it. */
+static int trace(struct arena *a, struct diag *d, struct run_options *o, const struct bpftrace *bt,
+		 struct expansion *x, struct spawned *child, const struct output_share *share,
+		 struct series *series)
+{
+	struct run_config cfg = config_of(a, o, bt, x, child, series);
+	cfg.child = child->target ? child : NULL;
+	cfg.share = share;
 	if (!allowed_to_attach(d, &o->may, &x->bind, cfg.pass_pid))
 		return CMD_INPUT;
 	if (x->bind.found.has_gate && !o->req.raw && !o->can_gate)
@@ -250,42 +304,13 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 	struct codename *names = NULL;
 	if (x->bind.made->names_code || (cfg.proc && prints_addresses(&x->bind)))
 		names = codename_open(a, d, x->proc);
-	const char *own = getenv(dialect_strlen_variable(bt->version));
-	unsigned limit = own ? (unsigned)strtoul(own, NULL, 10) : cfg.max_strlen;
-	struct writer_config how = {
-	    .max_keys = max_keys(bt->version),
-	    .json = o->req.json,
-	    .sorts = o->sorts,
-	    .has_rounds = dialect_reads_by_processor(bt->version),
-	    .head = head_of(o),
-	    .time = o->time,
-	    .limit = o->n_events,
-	    .is_printable = trace_is_wanted(&o->req.trace),
-	    .has_percentiles = o->req.trace.start != NULL,
-	    .has_open_top = dialect_has_narrow_samples(bt->version),
-	    .has_lost_lines = dialect_has_lost_lines(bt->version),
-	    .render = {names, limit ? limit - 1 : 0, clock_offset()},
-	    .maps = x->bind.made->map_shapes.v,
-	    .n_maps = x->bind.made->map_shapes.n,
-	};
-	struct strbuf heading;
-	strbuf_init(&heading);
-	if (o->req.json)
-		heading_write(
-		    &(struct heading){.boot_id = proc_boot_id(a, PROCFS),
-				      .program = cfg.pass_pid ? proc_name(cfg.proc) : STR(""),
-				      .script = script_name(o),
-				      .tracks = x->bind.found.tracks,
-				      .skipped = x->skipped,
-				      .offset = how.render.offset},
-		    &heading);
-	how.heading = strbuf_take(&heading, a);
-	cfg.writer = writer_new(&how, &o->shapes);
+	cfg.writer = make_writer(a, o, x, &cfg, names);
 	if (o->converts)
 		cfg.convert = convert_new(o->converts, NULL, d, "the trace");
 	bool is_ours = trace_is_wanted(&o->req.trace); // nothing in it tells that more are meant
+	bool is_host = x->bind.found.scope == BIND_HOST;
 	bool has_later = o->req.has_children || o->req.cgroup;
-	if ((is_ours || is_several) && !is_host && !has_later && !o->quiet && x->proc)
+	if ((is_ours || cfg.several) && !is_host && !has_later && !o->quiet && x->proc)
 		note_others(d, x, o->req.pids.n);
 	raise_limits(a, d, bt, attach_count_programs(&x->bind));
 	int status = run_program(a, d, &cfg, &series->end);

@@ -52,14 +52,6 @@ bool exprtype_is_whole(const struct expr *e, uint64_t *size)
 
 // --- types ---
 
-static bool is_wide_type(struct ctype *t, unsigned bit_size)
-{
-	t = ctype_strip(t);
-	if (!t || (t->kind != CTYPE_INT && t->kind != CTYPE_ENUM))
-		return t && (t->kind == CTYPE_POINTER || t->kind == CTYPE_REFERENCE);
-	return t->size == 8 && (!bit_size || bit_size > 32);
-}
-
 static struct ctype *pointer_to(struct arena *a, struct ctype *of)
 {
 	struct ctype *p = arena_new(a, struct ctype);
@@ -265,12 +257,11 @@ static void unhide(struct finder *f, size_t n)
 		struct holder *inner = map_get(&f->known, h->name);
 		// Before `let` had blocks all of one name were one variable: its sign is that of
 		// both.
-		if (h->was)
-			h->was->value.sign = sign_join(h->was->value.sign, inner->value.sign);
-		if (h->was)
-			h->was->value.is_wide |= inner->value.is_wide;
-		if (h->was)
-			map_put(f->names, &f->known, h->name, h->was);
+		if (!h->was)
+			continue;
+		h->was->value.sign = sign_join(h->was->value.sign, inner->value.sign);
+		h->was->value.is_wide |= inner->value.is_wide;
+		map_put(f->names, &f->known, h->name, h->was);
 	}
 }
 
@@ -575,7 +566,7 @@ static bool find_named(struct finder *f, const struct node *n, struct expr *e)
 	e->kind = EXPR_NUMBER;
 	if (f->clause->params) {
 		e->sign = sign_of_type(arg->type, 0);
-		e->is_wide = is_wide_type(arg->type, 0);
+		e->is_wide = sign_is_wide(arg->type, 0);
 		return true;
 	}
 	e->arg_of = f->clause;
@@ -844,7 +835,7 @@ static struct expr *find(struct finder *f, struct node *n)
 	find_value(f, n, &e);
 	if (e.kind == EXPR_OPEN)
 		e.kind = kind_of_type(e.type);
-	e.is_wide |= is_wide_type(e.type, e.bit_size);
+	e.is_wide |= sign_is_wide(e.type, e.bit_size);
 	e.effect = effect_of(n, &e);
 	if (!n->expr)
 		n->expr = arena_new(f->b->arena, struct expr);

@@ -25,6 +25,14 @@ enum sign sign_of_type(struct ctype *t, unsigned bit_size)
 	return t->size < 8 || (bit_size && bit_size < 64) ? SIGN_NONE : SIGN_UNSIGNED;
 }
 
+bool sign_is_wide(struct ctype *t, unsigned bit_size)
+{
+	t = ctype_strip(t);
+	if (!t || (t->kind != CTYPE_INT && t->kind != CTYPE_ENUM))
+		return t && (t->kind == CTYPE_POINTER || t->kind == CTYPE_REFERENCE);
+	return t->size == 8 && (!bit_size || bit_size > 32);
+}
+
 enum sign sign_of_result(struct str op, enum sign a, enum sign b)
 {
 	static const char *const truths[] = {"==", "!=", "<", ">", "<=", ">=", "&&", "||", NULL};

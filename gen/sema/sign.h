@@ -24,6 +24,8 @@ enum sign {
 enum sign sign_join(enum sign a, enum sign b);
 /** Of a value of type @t, or of @bit_size bits of it (0: it is no bit-field). */
 enum sign sign_of_type(struct ctype *t, unsigned bit_size);
+/** More than 32 bits of such a value may be in use. */
+bool sign_is_wide(struct ctype *t, unsigned bit_size);
 /** Of `A op B`, computed as in C; a difference of two that have none is the caller's to judge. */
 enum sign sign_of_result(struct str op, enum sign a, enum sign b);
 
