@@ -44,8 +44,7 @@ static const struct cmd_options options = {
 	     "\n"
 	     "  bpftrace.sh -s -o trace.json `pidof nvmf_tgt` nvmf.bt\n"
 	     "  btgen convert -f perfetto -o timeline.json trace.json     for ui.perfetto.dev\n"
-	     "  btgen convert -f otlp -o spans.jsonl trace.json           for OpenTelemetry's "
-	     "collector\n"
+	     "  btgen convert -f otlp -o spans.jsonl trace.json           for OpenTelemetry\n"
 	     "  btgen convert -f folded trace.json | flamegraph.pl > stacks.svg\n"
 	     "\n",
     .list = list,
