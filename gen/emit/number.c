@@ -126,10 +126,12 @@ enum held number_held(const struct emitter *e, const struct node *n,
 	case NODE_UNARY:
 		if (x->is_place || x->is_value)
 			return held_of_type(x);
-		// From 0.24 on ~1 is an uint64.
-		return tok_is(n->name, "~") && !mixes_signs(e) && children[0]->number.n
-			   ? HELD_UNSIGNED
-			   : children[0]->held;
+		// From 0.24 on ~1 is an uint64, and -1 an int64 whatever stands beside it.
+		if (mixes_signs(e) || !children[0]->number.n)
+			return children[0]->held;
+		return tok_is(n->name, "~")   ? HELD_UNSIGNED
+		       : tok_is(n->name, "-") ? HELD_SIGNED
+					      : children[0]->held;
 	case NODE_BINARY:
 		if (tok_is(n->name, "<<") || tok_is(n->name, ">>"))
 			return children[0]->held;

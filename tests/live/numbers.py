@@ -123,6 +123,9 @@ def parts():
                     before = how.replace("W", f"{var}w{i}").replace("V", name).replace("X", x).replace("Y", y)
                     c = use.replace("V", f"(unsigned long)({difference})").replace("$p->i64", "(unsigned long)p->i64").replace("$", "")
                     fall.row(use.replace("V", name), c, before)
+    for op in ("<", ">=", "==", ">"):
+        fall.row(f"$p->u64 {op} -1", f"p->u64 {op} (unsigned long)-1")
+        fall.row(f"-2 {op} $q->u64", f"(unsigned long)-2 {op} q->u64")
     for rest in ("1 % $p->i64", "1 % $p->i64 >> 1", "1 / $q->u64"):
         c = rest.replace("$", "").replace("1 /", "1UL /")
         fall.row(f"(({rest}) ^ $p->b) - 3", f"(long)(({c}) ^ p->b) - 3")
