@@ -15,6 +15,14 @@ struct cdef *closure_get(const struct closure *c, const struct ctype *t)
 	return map_get_ptr(&c->by_place, t);
 }
 
+bool closure_reserve(struct closure *c, struct str tag)
+{
+	if (map_get(&c->by_tag, tag))
+		return false;
+	map_put(c->arena, &c->by_tag, tag, arena_new(c->arena, struct cdef));
+	return true;
+}
+
 /** A tag for @name that nobody else has; or, when it is the same type again, its definition. */
 static struct cdef *find_or_make(struct closure *c, struct ctype *t, struct str name)
 {
@@ -26,7 +34,7 @@ static struct cdef *find_or_make(struct closure *c, struct ctype *t, struct str 
 		bool taken = def || (c->opt.is_taken && c->opt.is_taken(c->opt.ctx, tag));
 		if (!taken)
 			break;
-		if (def && str_eq(def->name, name) && ctype_is_same(def->type, t)) {
+		if (def && def->type && str_eq(def->name, name) && ctype_is_same(def->type, t)) {
 			map_put_ptr(c->arena, &c->by_place, t, def);
 			return def;
 		}

@@ -65,6 +65,11 @@ void closure_init(struct closure *c, struct arena *a, struct diag *d,
  * only declared, corrupt, or cannot be laid out.
  */
 bool closure_add(struct closure *c, struct ctype *t, struct str name, struct str *tag);
+/**
+ * Nobody else gets @tag from here on: C has one list of tags for structs, unions and enums. False
+ * when a type has it already.
+ */
+bool closure_reserve(struct closure *c, struct str tag);
 /** The definition of @t if the closure has it or is about to, else NULL. */
 struct cdef *closure_get(const struct closure *c, const struct ctype *t);
 

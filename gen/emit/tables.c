@@ -118,6 +118,8 @@ static const struct defined_enum *define(struct emitter *e, struct str map)
 	for (size_t i = 0; i < def->names->n_items; i++)
 		if (!is_free(e, &words, def->names->items[i].text))
 			return def;
+	if (!targettype_reserve(e->b, def->tag))
+		return def;
 	for (struct map_entry *w = NULL; (w = map_next(&words, w));)
 		map_add(e->arena, &e->words, w->key);
 	vec_push(e->arena, &e->defined, def);

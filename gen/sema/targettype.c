@@ -232,6 +232,11 @@ bool targettype_is_free(const struct bind *b, struct str name)
 	       !(k && (kbtf_has_tag(k, name) || kbtf_has_enumerator(k, name)));
 }
 
+bool targettype_reserve(const struct bind *b, struct str tag)
+{
+	return closure_reserve(&b->found.types->closure, tag);
+}
+
 static bool follow(void *ctx, struct ctype *owner, const struct ctype_member *m)
 {
 	const struct targettype *r = ctx;

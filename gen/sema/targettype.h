@@ -68,6 +68,8 @@ bool targettype_fold(const struct bind *b, const struct attach_clause *c, const 
 		     struct str *ret);
 /** Can an enum of the program's be defined whose tag, or one of whose enumerators, is @name? */
 bool targettype_is_free(const struct bind *b, struct str name);
+/** No struct of the program's gets @tag from here on; false when one has it already. */
+bool targettype_reserve(const struct bind *b, struct str tag);
 /** Puts @text before all others, on lines of its own. */
 void targettype_prepend(struct arena *a, struct token **list, struct str text);
 /** Puts the definitions that are needed before the program. */
