@@ -127,7 +127,7 @@ enum held number_held(const struct emitter *e, const struct node *n,
 		if (x->is_place || x->is_value)
 			return held_of_type(x);
 		// From 0.24 on ~1 is an uint64, and -1 an int64 whatever stands beside it.
-		if (mixes_signs(e) || !children[0]->number.n)
+		if (mixes_signs(e) || children[0]->held != HELD_ANY)
 			return children[0]->held;
 		return tok_is(n->name, "~")   ? HELD_UNSIGNED
 		       : tok_is(n->name, "-") ? HELD_SIGNED
@@ -315,6 +315,16 @@ static const struct text *emit_division(struct emitter *e, const struct node *n,
 				      : hold(quotient, HELD_SIGNED);
 }
 
+/**
+ * From 0.24 on a literal's ~ has no sign: bpftrace refuses to compute with it what is below 0 in C, and
+ * ends by a signal where the other arm of a choice has one.
+ */
+static const struct text *sign_not(struct emitter *e, const struct node *n, const struct text *t)
+{
+	bool is_not = !mixes_signs(e) && t->held == HELD_UNSIGNED && n->expr->sign == SIGN_SIGNED;
+	return is_not ? number_make(e, n, t, true) : t;
+}
+
 /** -x, ~x */
 static void emit_unary(struct emitter *e, const struct node *n, const struct text **children)
 {
@@ -329,6 +339,8 @@ static void emit_unary(struct emitter *e, const struct node *n, const struct tex
 		children[0] = hold(cast(e, of, "(int64)(uint64)", t), HELD_SIGNED);
 	else if (t->held == HELD_NARROW)
 		children[0] = number_make(e, of, t, true);
+	else if (of->expr && tok_is(n->name, "-"))
+		children[0] = sign_not(e, of, t);
 }
 
 /**
@@ -365,6 +377,8 @@ static void emit_sum(struct emitter *e, const struct node *n, const struct text 
 			 (tok_is(n->name, "-") && n->expr->sign == SIGN_SIGNED);
 	for (int i = 0; i < 2; i++)
 		children[i] = count_truth(e, both[i], children[i]);
+	for (int i = 0; i < 2 && can_grow; i++)
+		children[i] = sign_not(e, both[i], children[i]);
 	if (!mixes_signs(e))
 		return;
 	for (int i = 0; i < 2 && is_signed; i++)

@@ -105,6 +105,9 @@ def parts():
         choice.row(f"($p->{t} < $q->{t} ? $p->{t} : $q->{t}) / ($q->i8 < 0 ? $q->{t} : 3)", f"({leaf(t)} < {leaf(t, 'q')} ? {leaf(t)} : {leaf(t, 'q')}) / {leaf(t, 'q')}")
     choice.row("$p->b ? $p->i64 : ~1", leaf("i64"))
     choice.row("$p->i8 > 0 ? $p->i64 : ~1", "~1L")
+    choice.row("$p->b ? ~1 : -1", "~1L")
+    for text in ("-(~1)", "~1 + 2", "2 - ~1", "~1 * 3", "-(~(1 | 2))", "~(1 | 2) + $p->i8", "~1 < $p->i64", "$p->u64 & ~7", "~~1 - ~0"):
+        choice.row(text, text.replace("$p->u64", leaf("u64")).replace("$p->i8", leaf("i8")).replace("$p->i64", leaf("i64")))
     for t in NAMES:
         for c, p in (("$q->i8 < 0", True), ("$q->i8 > 0", False), ("$p->b", True)):
             x = leaf(t) if p else leaf(t, "q")
