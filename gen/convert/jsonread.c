@@ -261,7 +261,7 @@ static const char *add_unicode(const char *p, const char *end, struct strbuf *ou
 void jsonread_add_text(struct str inside, struct strbuf *out)
 {
 	static const char letters[] = "bfnrt", bytes[] = "\b\f\n\r\t";
-	const char *p = inside.p, *end = p + inside.n;
+	const char *p = inside.p, *end = inside.n ? p + inside.n : p;
 	while (p < end) {
 		const char *escape = memchr(p, '\\', (size_t)(end - p));
 		const char *stop = escape ? escape : end;

@@ -69,7 +69,7 @@ seeds_convert() {
 		sed -n 's/^    \({"capture": .*\)/\1/p' "$here/../../docs/records.md"
 		cat "$here/capture.json"
 	} >"$1.lines"
-	for how in 0 1 3; do
+	for how in 0 1 3 4; do
 		{ printf '%b' "\\x0$how" && cat "$1.lines"; } >"$1/all$how"
 		split -a 2 -l 2 --filter="{ printf '\\00$how'; cat; } >\$FILE" "$1.lines" "$1/two$how."
 	done
