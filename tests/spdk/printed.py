@@ -101,13 +101,18 @@ def values_of(probes):
     return Printed(probes, lambda probe, args: " ".join([probe, *map(str, enumerators(probe, args))]))
 
 
+def json_text(value):
+    """An enumerator is its name; a number without one is there as it is."""
+    return str(value["name"]) if isinstance(value, dict) and value.get("name") else str(value)
+
+
 def json_values(objects, probes):
     """Lines for values_of() from what -t -f json printed; @probes: how many arguments each has."""
     for o in objects:
         name = o["probe"].partition(":")[2]
         if name in probes:
             values = list(o["fields"].values())
-            yield " ".join([name, *map(str, values[len(values) - probes[name]:])])
+            yield " ".join([name, *map(json_text, values[len(values) - probes[name]:])])
 
 
 def text_values(lines, probes):
