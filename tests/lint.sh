@@ -24,28 +24,28 @@ echo '== layers'
 layer base
 layer code base
 layer elf base
-layer target base elf
+layer process base elf
 layer text base
 layer ctype base code
 layer dwarf base elf ctype
 layer btf base elf ctype
 layer conf base ctype
 layer usdt base elf
-layer probe base elf ctype conf dwarf btf/typenote.h usdt out/dialect.h
+layer probe base elf ctype conf dwarf btf/typenote.h usdt dialect/dialect.h
 layer lang base text
-layer bind base code target elf ctype dwarf btf/typenote.h usdt probe text lang out/dialect.h
-layer sema base code ctype btf conf usdt probe lang bind out/dialect.h
-layer check base ctype conf usdt probe lang bind sema out/dialect.h
-layer emit base code ctype probe text lang bind sema check/check.h record/shape.h record/mapentry.h out/dialect.h
+layer bind base code process elf ctype dwarf btf/typenote.h usdt probe text lang dialect/dialect.h
+layer sema base code ctype btf conf usdt probe lang bind dialect/dialect.h
+layer check base ctype conf usdt probe lang bind sema dialect/dialect.h
+layer emit base code ctype probe text lang bind sema check/check.h record/shape.h record/mapentry.h dialect/dialect.h
 layer lock base elf ctype conf probe lang bind sema
-layer template base code elf ctype usdt probe lang bind sema check lock emit record/shape.h out/dialect.h
-layer out base code text
-layer value base elf target ctype dwarf
+layer template base code elf ctype usdt probe lang bind sema check lock emit record/shape.h dialect/dialect.h
+layer dialect base code text
+layer value base elf process ctype dwarf
 layer record base ctype value lang/vocabulary.h
 layer convert base lang/vocabulary.h record/stamp.h
-layer run base target text out value record convert lang/vocabulary.h usdt/sdtarg.h
-layer listing base code usdt probe text lang out/dialect.h
-layer doctor base elf target usdt probe bind run out/dialect.h
+layer run base process text dialect value record convert lang/vocabulary.h usdt/sdtarg.h
+layer listing base code usdt probe text lang dialect/dialect.h
+layer doctor base elf process usdt probe bind run dialect/dialect.h
 
 # A folder is to be read as a whole; a file is understood after those that it includes.
 for folder in gen/*/; do
@@ -58,11 +58,11 @@ echo '== names of targets go through gen/code'
 out=$(python3 tests/names.py) || complain "$out"
 
 echo "== who reads /proc"
-# target/proc does. base/file names descriptors of ours, bind/path writes paths into programs, elf/debugfile has one that
+# process/proc does. base/file names descriptors of ours, bind/path writes paths into programs, elf/debugfile has one that
 # cannot exist, and asks how much memory btgen itself has.
 while read -r line; do
-	complain "$line: only target/proc reads /proc"
-done < <(grep -nE '"[^"]*/proc[/"]' gen/*/*.c | grep -vE '^gen/(target/proc|base/file|bind/path|elf/debugfile)\.c:|#include')
+	complain "$line: only process/proc reads /proc"
+done < <(grep -nE '"[^"]*/proc[/"]' gen/*/*.c | grep -vE '^gen/(process/proc|base/file|bind/path|elf/debugfile)\.c:|#include')
 
 echo '== nobody behind the parser writes a node'
 # The members of struct node are const for all but these, and a cast would take that away.
@@ -73,7 +73,7 @@ done < <(grep -nE 'TREE_IS_MADE_HERE|\(struct node \*\*|memcpy\([^;]*node' gen/*
 
 echo '== kinds of probes'
 # Who writes programs names some, and the patterns of -t have two; /proc/self is none.
-writers='bind/filter|emit/clause|cmd/cmd_(bundle|skeleton)|template/skeleton(_functions)?|target/proc'
+writers='bind/filter|emit/clause|cmd/cmd_(bundle|skeleton)|template/skeleton(_functions)?|process/proc'
 kinds=$(sed -nE 's/^\t\{"(\w+)", .*WHEN_.*/\1/p' gen/lang/vocabulary.c | paste -sd '|')
 [ -n "$kinds" ] || complain 'gen/lang/vocabulary.c: no kinds of probes found'
 while read -r line; do
@@ -83,9 +83,9 @@ done < <(grep -nE "\"($kinds)[\":]" gen/*/*.c | grep -vE "^gen/(lang/vocabulary|
 echo '== versions of bpftrace'
 # DWARF's, below 10, are another matter.
 while read -r line; do
-	complain "$line: a difference between versions is a row of gen/out/dialect.h"
+	complain "$line: a difference between versions is a row of gen/dialect/dialect.h"
 done < <(grep -nE '\b(v|version)\)? *([<>]=?|[=!]=) *(1[7-9]|[2-9][0-9]|[0-9]{4})\b|\b(1[7-9]|[2-9][0-9]|[0-9]{4}) *([<>]=?|[=!]=) *[a-z>.-]*\b(v|version)\b' gen/*/*.[ch] |
-	grep -v '^gen/out/')
+	grep -v '^gen/dialect/')
 
 # What a member of no type points to is another layer's, which the includes do not show.
 while IFS= read -r line; do

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "elf/imgsym.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 /**
  * What bpftrace calls the register that @name is, or with @parts is a part of: "r13" of r13d. NULL

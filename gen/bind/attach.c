@@ -13,7 +13,7 @@
 #include "bind/path.h"
 #include "lang/change.h"
 #include "probe/attachable.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 static bool is_wildcard(struct str s)
 {

@@ -71,7 +71,7 @@ struct bind_given {
 	bool has_family;	     /**< those that they fork are traced, too */
 	const struct cgroup *cgroup; /**< instead, those in this group; or NULL */
 	bool is_started;	     /**< @proc is of -c: bpftrace would call its number cpid */
-	unsigned version;	     /**< of bpftrace, see out/dialect.h */
+	unsigned version;	     /**< of bpftrace, see dialect/dialect.h */
 	bool is_any_version;	     /**< it is a guess: nobody said, and none is installed */
 	char *const *args;	     /**< values of $1, $2 ..., ends in NULL; NULL: not given */
 	const char *conf;	     /**< the list of enum tables, or NULL for none */

@@ -2,8 +2,8 @@
 
 #include <inttypes.h>
 
-#include "out/dialect.h"
-#include "target/cgroup.h"
+#include "dialect/dialect.h"
+#include "process/cgroup.h"
 
 /**
  * The processes that are traced are the keys of a map. A child of one is, too, that was made before

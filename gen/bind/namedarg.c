@@ -4,7 +4,7 @@
 #include <limits.h>
 
 #include "elf/debugfile.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 #include "probe/argtype.h"
 #include "probe/funcargs.h"
 

@@ -2,7 +2,7 @@
 
 #include "bind/deadmap.h"
 #include "lang/change.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 /**
  * The name that starts at @t, whose tokens (`nvmf_` `*`) have no blank between; the token behind it

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "code/code.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 bool path_stat(struct str path, struct stat *ret)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/mapped.h"
+#include "process/mapped.h"
 
 void targetfiles_of_proc(struct arena *a, struct diag *d, struct proc *proc,
 			 struct targetfiles *ret)

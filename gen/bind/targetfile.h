@@ -10,7 +10,7 @@
 
 #include "probe/binary.h"
 #include "usdt/skipped.h"
-#include "target/proc.h"
+#include "process/proc.h"
 
 struct targetfile {
 	const struct proc_file *mapped; /**< of the process; NULL for a file known by its path */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "lang/print.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 static struct str text_of(struct checker *k, const struct node *n)
 {

@@ -3,7 +3,7 @@
 
 #include "lang/print.h"
 #include "lang/vocabulary.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 static bool is_same(struct checker *k, const struct node *a, const struct node *b)
 {

@@ -4,7 +4,7 @@
 
 #include "lang/format.h"
 #include "sema/argument.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 /**
  * The flag in @conversion that bpftrace before 0.24 does not know, 0 when there is none: it looks

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "lang/format.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 /** Before 0.21 a printf() and a key are on the 512 bytes of stack that a BPF program has. */
 enum {

@@ -4,7 +4,7 @@
 #include "bind/namedarg.h"
 #include "probe/attachable.h"
 #include "usdt/sdtarg.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 static bool check_attachable(const struct bind *b, const struct attach_clause *c,
 			     const struct attach_match *m)

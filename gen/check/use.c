@@ -5,7 +5,7 @@
 
 #include "conf/enumconf.h"
 #include "sema/table.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 /** Is the map filled with names where the program starts? */
 static bool is_filled(const struct bind *b, struct str name)

@@ -5,7 +5,7 @@
 
 #include "bind/namedarg.h"
 #include "lang/vocabulary.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 /** One argument of a call. */
 struct argument {

@@ -5,7 +5,7 @@
 #include <limits.h>
 
 #include "lang/vocabulary.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 struct variable {
 	struct str name;      // with its $

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "lang/vocabulary.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 struct versions {
 	const struct bind *b;

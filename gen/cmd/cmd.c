@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 static char own_name[32] = "btgen";
 static char **words; // of the command line

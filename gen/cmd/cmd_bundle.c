@@ -23,7 +23,7 @@
 #include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 static const struct cmd_option list[] = {
     EXPAND_FILE_ROW("the program or library that it is for"),

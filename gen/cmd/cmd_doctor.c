@@ -9,7 +9,7 @@
 #include "cmd/expand.h"
 #include "doctor/machine.h"
 #include "doctor/process.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 struct options {
 	struct expand_request req;

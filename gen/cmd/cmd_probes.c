@@ -10,12 +10,12 @@
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
 #include "elf/debugfile.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 #include "listing/probes_print.h"
 #include "probe/attachable.h"
 #include "run/bpftrace.h"
-#include "target/proc.h"
-#include "target/mapped.h"
+#include "process/proc.h"
+#include "process/mapped.h"
 
 struct pattern {
 	struct str text;

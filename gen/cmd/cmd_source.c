@@ -1,5 +1,5 @@
 #include "cmd/cmd_source.h"
-#include "target/mapped.h"
+#include "process/mapped.h"
 
 #include <string.h>
 

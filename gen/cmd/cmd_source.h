@@ -14,7 +14,7 @@
 
 #include "base/vec.h"
 #include "cmd/cmd.h"
-#include "target/proc.h"
+#include "process/proc.h"
 #include "ctype/lookup.h"
 #include "btf/kbtf.h"
 #include "btf/typenote.h"

@@ -10,10 +10,10 @@
 
 #include "bind/bind.h"
 #include "cmd/cmd.h"
-#include "out/emit.h"
+#include "text/program.h"
 #include "cmd/trace.h"
-#include "target/cgroup.h"
-#include "target/proc.h"
+#include "process/cgroup.h"
+#include "process/proc.h"
 #include "base/vec.h"
 #include "conf/probesig.h"
 
@@ -44,7 +44,7 @@ struct expand_request {
 	struct lock *facts;	/**< collects what the script relies on, check/lock.h; or NULL */
 	const char *conf;	/**< enum table list, or NULL for the installed one */
 	const char *out;	/**< -o FILE, or NULL */
-	unsigned version;	/**< of bpftrace, see out/dialect.h */
+	unsigned version;	/**< of bpftrace, see dialect/dialect.h */
 	VEC(unsigned) versions; /**< of `check`: for each of these, if there are several */
 	bool is_any_version;	/**< no --for, and none is installed: it is a guess */
 	struct shapes *shapes;	/**< see const struct bind */

@@ -2,7 +2,7 @@
 
 #include <limits.h>
 
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 #include "template/follow.h"
 #include "template/tally.h"
 

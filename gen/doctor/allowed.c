@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 bool allowed_to_run(struct arena *a, struct diag *d, const struct privilege *p, unsigned version)
 {

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "out/dialect.h"
-#include "target/proc.h"
+#include "dialect/dialect.h"
+#include "process/proc.h"
 
 /** Kernels, as dialect_parse() reads the first two numbers of a version. */
 enum {

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "out/dialect.h"
-#include "target/proc.h"
+#include "dialect/dialect.h"
+#include "process/proc.h"
 
 #define BIT(c) (UINT64_C(1) << (c))
 

@@ -2,10 +2,10 @@
 
 #include "elf/debugfile.h"
 #include "elf/debugpackage.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 #include "probe/attachable.h"
-#include "target/mapped.h"
-#include "target/proc.h"
+#include "process/mapped.h"
+#include "process/proc.h"
 #include "usdt/sdt.h"
 
 struct examination {

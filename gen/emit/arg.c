@@ -7,7 +7,7 @@
 #include "sema/exprtype.h"
 #include "sema/result.h"
 #include "sema/targettype.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 /**
  * What must stand before argN: bpftrace before 0.24 takes every one for an unsigned 64-bit number,

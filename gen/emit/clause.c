@@ -8,7 +8,7 @@
 #include "lang/print.h"
 #include "sema/strings.h"
 #include "sema/targettype.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 #include "record/shape.h"
 
 /** A clause, function or macro as it is written. */

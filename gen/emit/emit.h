@@ -2,8 +2,8 @@
  * emit - the one place where a program is written.
  *
  * The tree of the template and what is known of it (n->expr, found.clauses) are read; what comes out is a
- * list of tokens for out/emit.h. Each node is written once, by its kind, by what is known of it, by what
- * its parent wants of it, and by what this bpftrace gets wrong (out/dialect.h): see emit_priv.h. For a
+ * list of tokens for text/program.h. Each node is written once, by its kind, by what is known of it, by what
+ * its parent wants of it, and by what this bpftrace gets wrong (dialect/dialect.h): see emit_priv.h. For a
  * program that is run (given->shapes) what it prints becomes records; else it is one for bpftrace alone, which
  * has tables of names.
  *

@@ -10,7 +10,7 @@
 #include "sema/constant.h"
 #include "sema/strings.h"
 #include "sema/targettype.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 enum { MAX_TEXT = 32768 }; // of one expression, which may stand several times in what it becomes
 

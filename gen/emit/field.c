@@ -7,7 +7,7 @@
 #include "sema/argument.h"
 #include "sema/exprtype.h"
 #include "sema/naming.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 #include "probe/probearg.h"
 
 // --- literals ---

@@ -1,7 +1,7 @@
 #include "emit/join.h"
 
 #include "lang/print.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 /**
  * Tokens of what is joined. The larger a clause, the more likely a version has something against it: with twice as

@@ -17,7 +17,7 @@
 #include "sema/argument.h"
 #include "sema/enumname.h"
 #include "sema/table.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 #define MAX_CASES 32 // copies of one call
 

@@ -8,7 +8,7 @@
 #include "emit/division.h"
 #include "emit/emit_priv.h"
 #include "lang/vocabulary.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 static bool mixes_signs(const struct emitter *e)
 {

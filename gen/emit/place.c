@@ -4,7 +4,7 @@
 #include "ctype/cname.h"
 #include "emit/emit_priv.h"
 #include "sema/targettype.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 /** A place, or a part of a value that bpftrace holds. */
 struct spot {

@@ -15,7 +15,7 @@
 #include "lang/print.h"
 #include "sema/exprtype.h"
 #include "sema/strings.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 // --- calls ---
 

@@ -6,7 +6,7 @@
 #include "sema/targettype.h"
 #include "sema/enumname.h"
 #include "sema/table.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 /** A script may add names of its own to a table, and nothing else. */
 static bool holds_names(const struct bind *b, const struct use *use)

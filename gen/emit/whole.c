@@ -2,7 +2,7 @@
 
 #include "sema/exprtype.h"
 #include "sema/strings.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 /** How many numbers all structs that the call prints can be. */
 static uint64_t words_for_structs(const struct printing *g)

@@ -1,6 +1,6 @@
 #include "listing/probes_print.h"
 
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 void probes_add_hex(struct strbuf *b, uint64_t v)
 {

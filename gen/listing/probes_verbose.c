@@ -1,7 +1,7 @@
 /** btgen probes -v: each probe as a declaration, with all that is known about it. */
 #include "usdt/sdtarg.h"
 #include "listing/probes_print.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 /** Two blanks behind what was added from @from on, or more, up to column @width of it. */
 static void pad_from(struct strbuf *b, size_t from, size_t width)

@@ -1,6 +1,6 @@
 #include "probe/attachable.h"
 
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 #include "usdt/sdtarg.h"
 
 bool attachable_has_name(const struct sdt_probe *p, unsigned version)

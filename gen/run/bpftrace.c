@@ -12,7 +12,7 @@
 
 #include "base/ask.h"
 #include "base/file.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 #ifndef BTGEN_BPFTRACE
 #define BTGEN_BPFTRACE "" // what configure --with-bpftrace was given

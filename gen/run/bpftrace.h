@@ -17,7 +17,7 @@ enum { BPFTRACE_SAYS_ATTACHED = 24 };
 
 struct bpftrace {
 	const char *path; /**< absolute, or as given */
-	unsigned version; /**< see out/dialect.h; 0 when it does not say */
+	unsigned version; /**< see dialect/dialect.h; 0 when it does not say */
 };
 
 /**

@@ -2,13 +2,13 @@
 #ifndef RUN_CONFIG_H
 #define RUN_CONFIG_H
 
-#include "out/emit.h"
+#include "text/program.h"
 #include "run/bpftrace.h"
 #include "run/output.h"
 #include "convert/convert.h"
 #include "record/writer.h"
 #include "run/spawn.h"
-#include "target/proc.h"
+#include "process/proc.h"
 
 struct run_config {
 	const struct bpftrace *bpftrace;

@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "target/proc.h"
+#include "process/proc.h"
 
 enum {
 	MAX_COUNTERS = 8192, // one, or one for each processor

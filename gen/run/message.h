@@ -2,7 +2,7 @@
  * message - what bpftrace says is wrong: at its place in the template, and once for each cause.
  *
  * bpftrace places an error in the program that it was given, which is generated. The line map
- * (out/emit.h) leads back to the template. Three kinds need more:
+ * (text/program.h) leads back to the template. Three kinds need more:
  *
  * - Up to 0.23 an attach point's error has lines only, from the end of the clause before, and what
  *   fails when a probe is loaded or attached has no place at all: the attach point that the text
@@ -23,7 +23,7 @@
 #include "base/diag.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "out/emit.h"
+#include "text/program.h"
 
 /** A message that waits until it is known whether it is needed. */
 struct message_held {

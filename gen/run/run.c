@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/progress.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 #include "run/kernelmap.h"
 #include "run/output.h"
 #include "run/ready.h"

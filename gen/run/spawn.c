@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include <wordexp.h>
 
-#include "target/proc.h"
+#include "process/proc.h"
 
 // The breakpoint that holds the program at its entry point.
 #if defined(__x86_64__)

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 #include "run/output.h"
 #include "run/ready.h"
 

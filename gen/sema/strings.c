@@ -1,7 +1,7 @@
 #include "sema/strings.h"
 
 #include "sema/exprtype.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 bool strings_is_read(const struct node *n)
 {

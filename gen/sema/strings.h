@@ -3,7 +3,7 @@
  *
  * Old versions of bpftrace keep every string of a printf(), and of a map's key, on the 512 bytes of
  * stack that a BPF program has; how long a string may be depends on how many there are
- * (out/dialect.h).
+ * (dialect/dialect.h).
  */
 #ifndef SEMA_STRINGS_H
 #define SEMA_STRINGS_H

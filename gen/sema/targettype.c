@@ -5,7 +5,7 @@
 
 #include "bind/bind.h"
 #include "lang/print.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 #include "ctype/cname.h"
 #include "ctype/cprint.h"
 #include "btf/kbtf.h"

@@ -1,6 +1,6 @@
 #include "template/follow.h"
 
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 enum { MAX_FIELDS = 128 }; // a printf() has fewer arguments
 enum { MAX_DEPTH = 8 };	   // of structs in structs that are looked into

@@ -6,7 +6,7 @@
 #include "bind/argread.h"
 #include "probe/attachable.h"
 #include "usdt/sdtarg.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 static bool is_string(struct ctype *t)
 {

@@ -13,7 +13,7 @@
 #include "sema/exprtype.h"
 #include "sema/targettype.h"
 #include "lang/change.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 /** `scope target` or `scope host` */
 static bool take_scope(struct bind *b, const struct token *t)

@@ -11,7 +11,7 @@
 #include "value/perfmap.h"
 #include "dwarf/dwsite.h"
 #include "elf/imgsym.h"
-#include "target/mapped.h"
+#include "process/mapped.h"
 
 enum {
 	MAX_FILES = 256,     // each holds a descriptor

@@ -18,7 +18,7 @@
 #define VALUE_CODENAME_H
 
 #include "elf/img.h"
-#include "target/proc.h"
+#include "process/proc.h"
 
 struct codename;
 

@@ -12,7 +12,7 @@
 
 #include "base/diag.h"
 #include "base/vec.h"
-#include "target/proc.h"
+#include "process/proc.h"
 
 struct perfmap_entry {
 	uint64_t addr, size;

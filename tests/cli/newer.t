@@ -3,7 +3,7 @@
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-newest=$(sed -n 's/^#define DIALECT_NEWEST //p' "$top/gen/out/dialect.h")
+newest=$(sed -n 's/^#define DIALECT_NEWEST //p' "$top/gen/dialect/dialect.h")
 note="btgen: note: bpftrace 0.31 is newer than any that btgen knows: treated as 0.$newest"
 script='BEGIN { printf("%d\n", -7 / 2); exit(); }'
 

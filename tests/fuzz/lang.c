@@ -5,7 +5,7 @@
 #include "fuzz.h"
 #include "lock/lock.h"
 #include "template/template.h"
-#include "out/emit.h"
+#include "text/program.h"
 #include "lang/parse.h"
 #include "lang/print.h"
 

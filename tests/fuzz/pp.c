@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "out/emit.h"
+#include "text/program.h"
 #include "text/pp.h"
 #include "lang/script.h"
 

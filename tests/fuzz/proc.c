@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "fuzz.h"
-#include "target/proc.h"
+#include "process/proc.h"
 #include "value/perfmap.h"
 
 enum { PID = 42, LIST = 4 };

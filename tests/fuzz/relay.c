@@ -2,7 +2,7 @@
 // to its standard output, with = too, but as the data of a running program, others to its standard error; an empty one: it
 // rests. Our messages are for a terminal, and data of a bpftrace that says nothing there come out as they went in.
 #include "fuzz.h"
-#include "out/emit.h"
+#include "text/program.h"
 #include "run/relay.h"
 #include "text/pp.h"
 

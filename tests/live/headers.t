@@ -46,7 +46,7 @@ BEGIN { printf(\"there %d\\n\", R); exit(); }" "__has_include knows of $there wh
 done
 
 # What #if must know: each name of the table, its value, and some that clang has not
-names=$(sed -n 's/^ *{"\([A-Za-z_0-9]*\)", \(NULL\|"\(.*\)"\)},$/\1 \3/p' "$top/gen/out/predefined.c")
+names=$(sed -n 's/^ *{"\([A-Za-z_0-9]*\)", \(NULL\|"\(.*\)"\)},$/\1 \3/p' "$top/gen/dialect/predefined.c")
 ok "the table has names" test "$(wc -l <<<"$names")" -gt 40
 text='' say='' i=0
 while read -r name value; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Names of providers and probes with any printable character: those that btgen attaches to fire, and those that it
-# refuses (dialect_can_name() in gen/out/dialect.c) the bpftrace under test cannot attach to alone.
+# refuses (dialect_can_name() in gen/dialect/dialect.c) the bpftrace under test cannot attach to alone.
 # shellcheck source=tests/lib.sh disable=SC2016
 . "$(dirname "$0")/../lib.sh"
 can_trace || skip_all "needs root and bpftrace"

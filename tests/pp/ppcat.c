@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "out/emit.h"
+#include "text/program.h"
 #include "text/pp.h"
 
 static void print_pragmas(const struct pp *pp)

@@ -1,6 +1,6 @@
 // The preprocessor's interface: what ends up in struct pp, and where tokens say they come from.
 // What macros expand to is compared with gcc in tests/pp/oracle.t.
-#include "out/emit.h"
+#include "text/program.h"
 #include "text/pp.h"
 
 #include "tap.h"

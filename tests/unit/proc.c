@@ -1,4 +1,4 @@
-/** target/proc: real processes of ours, and a /proc of our own for what cannot be had otherwise. */
+/** process/proc: real processes of ours, and a /proc of our own for what cannot be had otherwise. */
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "tap.h"
-#include "target/proc.h"
+#include "process/proc.h"
 
 static struct arena arena;
 static char *said;

@@ -2,7 +2,7 @@
 #include "sema/strings.h"
 
 #include "tap.h"
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 #include "template/template.h"
 #include "text/pp.h"
 

@@ -1,4 +1,4 @@
-#include "out/emit.h"
+#include "text/program.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /**
  * mapped - the ELF files that a process has mapped, opened as images.
  */
-#ifndef TARGET_MAPPED_H
-#define TARGET_MAPPED_H
+#ifndef PROCESS_MAPPED_H
+#define PROCESS_MAPPED_H
 
 #include "elf/img.h"
-#include "target/proc.h"
+#include "process/proc.h"
 
 /**
  * Opens @f of @proc, for the caller to close; NULL with an error when it cannot be read. Debug

@@ -1,4 +1,4 @@
-#include "target/cgroup.h"
+#include "process/cgroup.h"
 
 #include <dirent.h>
 #include <errno.h>

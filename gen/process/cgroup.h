@@ -4,8 +4,8 @@
  * A group of the second version's hierarchy (cgroups(7)) is a folder, in a file system that most
  * systems have at /sys/fs/cgroup; the kernel knows it by the number of the folder's inode.
  */
-#ifndef TARGET_CGROUP_H
-#define TARGET_CGROUP_H
+#ifndef PROCESS_CGROUP_H
+#define PROCESS_CGROUP_H
 
 #include "base/arena.h"
 #include "base/diag.h"

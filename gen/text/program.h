@@ -1,5 +1,5 @@
 /**
- * emit - tokens written out as a bpftrace program, and where each piece of it came from.
+ * program - tokens written out as a bpftrace program, and where each piece of it came from.
  *
  * A token of the first template keeps its line and, unless something before it on the line changed
  * its length, its column: an error that bpftrace reports then points at the same place in both.
@@ -7,8 +7,8 @@
  * origin of every token. Comments stay, except inside definitions, where bpftrace before 0.24
  * counts the braces in them.
  */
-#ifndef OUT_EMIT_H
-#define OUT_EMIT_H
+#ifndef TEXT_PROGRAM_H
+#define TEXT_PROGRAM_H
 
 #include "text/lex.h"
 #include "base/vec.h"

@@ -1,4 +1,4 @@
-#include "target/mapped.h"
+#include "process/mapped.h"
 
 struct img *mapped_open(struct arena *a, struct diag *d, const struct proc *proc,
 			const struct proc_file *f)

@@ -15,8 +15,8 @@
  *		for (size_t i = 0; i < p->files.n; i++) use(p->files.v[i].open_path);
  *	proc_close(p);
  */
-#ifndef TARGET_PROC_H
-#define TARGET_PROC_H
+#ifndef PROCESS_PROC_H
+#define PROCESS_PROC_H
 
 #include <sys/types.h>
 

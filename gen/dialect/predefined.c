@@ -1,4 +1,4 @@
-#include "out/predefined.h"
+#include "dialect/predefined.h"
 
 #include <unistd.h>
 

@@ -6,8 +6,8 @@
  * and 0.27; whether clang has another name that only a compiler defines (`__...`) is for clang to
  * check, see text/pp.h.
  */
-#ifndef OUT_PREDEFINED_H
-#define OUT_PREDEFINED_H
+#ifndef DIALECT_PREDEFINED_H
+#define DIALECT_PREDEFINED_H
 
 #include "text/pp.h"
 

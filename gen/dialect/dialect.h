@@ -5,8 +5,8 @@
  * __BPFTRACE__. Every difference between versions that btgen knows is a question here, answered
  * from measurements; elsewhere no version is compared with a number (tests/lint.sh).
  */
-#ifndef OUT_DIALECT_H
-#define OUT_DIALECT_H
+#ifndef DIALECT_DIALECT_H
+#define DIALECT_DIALECT_H
 
 #include <limits.h>
 #include <stdbool.h>

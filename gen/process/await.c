@@ -1,10 +1,10 @@
-#include "target/await.h"
+#include "process/await.h"
 
 #include <signal.h>
 #include <time.h>
 
 #include "base/clock.h"
-#include "target/proc.h"
+#include "process/proc.h"
 
 enum { LOOK_NS = 20000000, SETTLE_LOOKS = 50 };
 

@@ -4,8 +4,8 @@
  * For -w and --follow: looks at the processes there are, fifty times a second, until one has the
  * name.
  */
-#ifndef TARGET_AWAIT_H
-#define TARGET_AWAIT_H
+#ifndef PROCESS_AWAIT_H
+#define PROCESS_AWAIT_H
 
 #include <signal.h>
 

@@ -1,4 +1,4 @@
-#include "out/dialect.h"
+#include "dialect/dialect.h"
 
 bool dialect_parse(struct str text, unsigned *ret)
 {
