@@ -71,9 +71,17 @@ while read -r line; do
 	complain "$line: only the parser, lang/change and exprtype make nodes"
 done < <(grep -nE 'TREE_IS_MADE_HERE|\(struct node \*\*|memcpy\([^;]*node' gen/*/*.[ch] | grep -vE "^gen/(($makers)\.c|lang/tree\.h):")
 
+echo '== program text is made in emit/'
+# And by who writes whole scripts (-t, skeletons), by what reads an operand by its registers, which check/ asks for, too, and
+# by the wire between programs and record/. What check/ says may show some.
+while read -r line; do
+	complain "$line: only emit/ and the writers of scripts make program text"
+done < <(grep -nE '"[^"]*(\(u?int(8|16|32|64)\)|\*\(u?int[^_]* \*|@btgen|printf\(\\")|arena_new\([^,]*, struct token\)|"emit/text\.h"' gen/*/*.[ch] |
+	grep -vE '^gen/((emit|check|lang|text)/|record/shape\.c:|bind/argread\.|template/(skeleton|tally)\.c:)')
+
 echo '== kinds of probes'
 # Who writes programs names some, and the patterns of -t have two; /proc/self is none.
-writers='bind/filter|emit/clause|cmd/cmd_(bundle|skeleton)|template/skeleton(_functions)?|process/proc'
+writers='emit/(clause|traced)|cmd/cmd_(bundle|skeleton)|template/skeleton(_functions)?|process/proc'
 kinds=$(sed -nE 's/^\t\{"(\w+)", .*WHEN_.*/\1/p' gen/lang/vocabulary.c | paste -sd '|')
 [ -n "$kinds" ] || complain 'gen/lang/vocabulary.c: no kinds of probes found'
 while read -r line; do

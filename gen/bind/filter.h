@@ -1,9 +1,8 @@
 /**
- * filter - only the events of the target.
+ * filter - which clauses must ask whether an event is the target's.
  *
- * Without -p, and for uprobes before 0.23, whose -p lets every process through,
- * `pid == N` joins the predicates of clauses that fire in user code. For a family, processes and those
- * that they fork, the program keeps a map of who belongs to it.
+ * Those that fire in user code, without -p; and uprobes before 0.23, whose -p lets every process
+ * through. How they ask is emit/traced.c's.
  */
 #ifndef BIND_FILTER_H
 #define BIND_FILTER_H
@@ -16,16 +15,11 @@
  */
 struct str filter_why_blind(struct arena *a, unsigned version, const struct proc *p);
 
-/**
- * What must hold in clause @c, NULL: nothing. An error for a clause of which only a part may be
- * filtered.
- */
-bool filter_find(const struct bind *b, const struct attach_clause *c, const char **ret);
+/** Must clause @c ask who fires it? An error for one of which only a part may be filtered. */
+bool filter_find(const struct bind *b, const struct attach_clause *c, bool *ret);
 /** Where a clause has one: is what it asks for what the kernel says? If not, an error. */
 bool filter_check(const struct bind *b);
-enum { FILTER_FAMILY_CLAUSES = 2 }; /**< that keep its map */
-/** With given->has_family: what BEGIN and END do for it, and the clauses that keep its map. */
-void filter_follow_family(const struct bind *b, struct str *begin, struct str *clauses,
-			  struct str *end);
+/** Clauses that keep the map of a family, see emit/traced.c. */
+enum { FILTER_FAMILY_CLAUSES = 2 };
 
 #endif

@@ -62,7 +62,7 @@ const struct text *argument_numbered(struct emitter *e, const struct node *n, en
 const struct text *argument_retval(struct emitter *e, const struct node *n)
 {
 	const struct ctype *t = ctype_strip(n->expr->type);
-	struct str pointer = targettype_pointer(e->b, n->expr->type);
+	struct str pointer = types_pointer(e, n->expr->type);
 	if (t->kind == CTYPE_POINTER && pointer.n)
 		return made(e, n, "((%t)retval)", pointer);
 	if (emit_is_number_type(t) && t->size < 8)
@@ -79,7 +79,7 @@ const struct text *argument_named(struct emitter *e, const struct node *n, enum 
 	if (!arg)
 		return NULL;
 	const struct ctype *t = ctype_strip(arg->type);
-	struct str pointer = want == WANT_POINTER ? targettype_pointer(e->b, arg->type) : STR("");
+	struct str pointer = want == WANT_POINTER ? types_pointer(e, arg->type) : STR("");
 	struct str place, text = argread_find(e->b, e->clause, i, &place);
 	const char *cast = "";
 	unsigned bits = 0;

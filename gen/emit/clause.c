@@ -369,15 +369,16 @@ static void find_gate(const struct bind *b)
 static bool find_tests(struct program_writer *p)
 {
 	const struct bind *b = p->e.b;
-	bool good = true, has_filter = false;
+	bool good = true, has_filter = false, asks;
 	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
 		const struct attach_clause *c = b->found.clauses[i];
 		const char *gate = script_has_event(c->clause) ? b->made->gate : NULL;
 		if (p->plan.is_gone[i])
 			continue;
-		good &= filter_find(b, c, &p->tests[i]);
-		has_filter |= p->tests[i] != NULL;
-		if (p->tests[i] && gate)
+		good &= filter_find(b, c, &asks);
+		has_filter |= asks;
+		p->tests[i] = asks ? traced_test(b) : NULL;
+		if (asks && gate)
 			p->tests[i] = arena_printf(b->arena, "%s && %s", p->tests[i], gate);
 		else if (gate)
 			p->tests[i] = gate;
@@ -501,6 +502,7 @@ bool emit_program(const struct bind *b, struct token **ret)
 	bool good = true;
 	warn_of_opaque(b, b->found.script.program);
 	find_gate(b);
+	types_begin(e);
 	e->variables = join_variables(b);
 	if (!join_find(b, &e->variables, &p.plan))
 		return false;
@@ -524,7 +526,7 @@ bool emit_program(const struct bind *b, struct token **ret)
 		return false;
 	for (size_t i = 0; i < n && b->given->has_family && !family.n; i++)
 		if (p.tests[i] && b->found.clauses[i]->has_user) {
-			filter_follow_family(b, &begin, &family, &end);
+			traced_follow_family(b, &begin, &family, &end);
 			clause_add_begin(e, begin);
 			clause_add_end(e, end);
 		}
@@ -532,7 +534,7 @@ bool emit_program(const struct bind *b, struct token **ret)
 		return false;
 	*ret = text_tokens(b->arena, write_program(&p, family));
 	tables_define(e, ret);
-	return true;
+	return types_define(e, ret);
 }
 
 struct str emit_new_variable(struct emitter *e, struct str name)

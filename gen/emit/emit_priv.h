@@ -7,6 +7,8 @@
  *	number.c	numbers as C has them; division.c, what bpftrace divides wrong
  *	place.c		members, elements, what pointers lead to
  *	arg.c		args.NAME, argN, retval
+ *	types.c		how casts name types, and the definitions before the program
+ *	traced.c	who is traced: what clauses ask
  *	key.c		keys of maps, named when they are printed
  *	name.c		enum_name() and the like for bpftrace alone; tables.c, the tables of names
  *	record.c	what a call prints, as a record; field.c, its values; whole.c, structs
@@ -16,6 +18,7 @@
 
 #include "bind/bind.h"
 #include "code/code.h"
+#include "ctype/closure.h"
 #include "emit/text.h"
 #include "sema/expr.h"
 #include "sema/strings.h"
@@ -68,7 +71,9 @@ struct emitter {
 	struct map enums;	/**< map -> struct defined_enum, once it was asked for */
 	struct map words;	/**< of those that are defined */
 	VEC(struct defined_enum *) defined;
-	struct map keys; /**< maps whose keys are named: struct key_names * */
+	struct closure types;  /**< those that are defined before the program */
+	struct map types_said; /**< kernel's types that were reported */
+	struct map keys;       /**< maps whose keys are named: struct key_names * */
 	// Strings that were written so far, see strings.c: the most of one call or key is what counts.
 	unsigned n_strings, n_reads, most_strings;
 	struct map holders;	       /**< maps that strings are assigned to */
@@ -109,6 +114,36 @@ void emit_warn_of_copy(struct emitter *e, const struct node *n, enum copied how)
 bool emit_is_number_type(const struct ctype *t);
 /** The format of @call, with conversions as wide as the values are. */
 struct str emit_format(struct emitter *e, const struct node *call, const struct node *format);
+
+// --- types.c ---
+
+void types_begin(struct emitter *e);
+/**
+ * What a pointer of @type must be cast to: `struct x *`, which is defined then, `uint16 *`. Empty where
+ * it cannot be.
+ */
+struct str types_pointer(struct emitter *e, struct ctype *type);
+/**
+ * What bpftrace takes for @n, a NODE_TYPE; empty where it takes @n itself. @is_cast: what is cast to a
+ * narrow signed number gets 64 bits. An error for a struct that neither target nor kernel has.
+ */
+bool types_spell(struct emitter *e, const struct node *n, bool is_cast, struct str *ret);
+/** The number of a sizeof() or offsetof() of a type of the target; empty for any other call. */
+bool types_fold(struct emitter *e, const struct node *call, struct str *ret);
+/** Can an enum of the program's be defined whose tag, or one of whose enumerators, is @word? */
+bool types_has_room(const struct emitter *e, struct str word);
+/** Puts @text before all others, on lines of its own. */
+void types_prepend(struct emitter *e, struct token **program, const struct code *text);
+/** Puts the definitions that are needed before the program. */
+bool types_define(struct emitter *e, struct token **program);
+
+// --- traced.c ---
+
+/** It holds for events of who is traced. */
+const char *traced_test(const struct bind *b);
+/** With given->has_family: what BEGIN and END do for it, and the clauses that keep its map. */
+void traced_follow_family(const struct bind *b, struct str *begin, struct str *clauses,
+			  struct str *end);
 
 // --- number.c ---
 

@@ -218,7 +218,7 @@ static const struct text *choose_pointer(struct emitter *e, const struct node *n
 	struct ctype *to = ctype_pointee(n->expr->type);
 	struct str name = STR("");
 	if (to && ctype_is_aggregate(to))
-		name = targettype_pointer(e->b, n->expr->type);
+		name = types_pointer(e, n->expr->type);
 	if (!name.n || !n->child->next->next || !e->good)
 		return NULL;
 	const struct text *choice =
@@ -331,7 +331,7 @@ static const struct text *emit_name(struct emitter *e, const struct node *n, enu
 static const struct text *emit_type(struct emitter *e, const struct node *n, bool is_cast)
 {
 	struct str spelling;
-	e->good &= targettype_spell(e->b, e->clause, n, is_cast, &spelling);
+	e->good &= types_spell(e, n, is_cast, &spelling);
 	return spelling.n ? made(e, n, "%t", spelling) : emit_whole(e, n);
 }
 
@@ -441,7 +441,7 @@ static const struct text *fold_size(struct emitter *e, const struct node *n)
 	    ctype_size(x->type, &size))
 		digits = str_printf(e->arena, "%" PRIu64, size);
 	else
-		e->good &= targettype_fold(e->b, e->clause, n, &digits);
+		e->good &= types_fold(e, n, &digits);
 	return digits.n ? number_of(e, n, digits) : NULL;
 }
 

@@ -175,7 +175,7 @@ static struct text *read_by_address(struct emitter *e, const struct node *n, str
 {
 	struct text *value = made(e, n, "*(uint%u *)(%n)", (uint64_t)t->size * 8, at);
 	struct ctype *to = ctype_pointee(t);
-	struct str name = to && ctype_is_aggregate(to) ? targettype_pointer(e->b, t) : STR("");
+	struct str name = to && ctype_is_aggregate(to) ? types_pointer(e, t) : STR("");
 	if (!name.n)
 		return t->is_signed && emit_is_number_type(t) ? read_signed(e, n, value) : value;
 	// Its value may be kept and followed.

@@ -97,7 +97,7 @@ static const struct enumtab *names_of(struct emitter *e, struct str map, struct 
 /** A word of a definition: nobody else has it. */
 static bool is_free(struct emitter *e, struct map *words, struct str word)
 {
-	return targettype_is_free(e->b, word) && !map_get(&e->words, word) &&
+	return types_has_room(e, word) && !map_get(&e->words, word) &&
 	       map_add(e->arena, words, word);
 }
 
@@ -118,7 +118,7 @@ static const struct defined_enum *define(struct emitter *e, struct str map)
 	for (size_t i = 0; i < def->names->n_items; i++)
 		if (!is_free(e, &words, def->names->items[i].text))
 			return def;
-	if (!targettype_reserve(e->b, def->tag))
+	if (!closure_reserve(&e->types, def->tag))
 		return def;
 	for (struct map_entry *w = NULL; (w = map_next(&words, w));)
 		map_add(e->arena, &e->words, w->key);
@@ -155,8 +155,7 @@ void tables_define(struct emitter *e, struct token **program)
 		}
 		code_z(&c, "};\n");
 	}
-	if (code_str(&c).n)
-		targettype_prepend(e->arena, program, str_trim(str_copy(e->arena, code_str(&c))));
+	types_prepend(e, program, &c);
 	code_fini(&c);
 }
 

@@ -90,7 +90,9 @@ bool exprplace_member(const struct bind *b, const struct node *n, const struct e
 	e->is_place = e->via_pointer || of->is_place;
 	e->is_value = !e->is_place;
 	// A pointer whose type no cast can spell is a number to bpftrace.
-	e->by_address = of->by_address || (e->via_pointer && !targettype_can_point(of->type));
+	struct str unused;
+	e->by_address =
+	    of->by_address || (e->via_pointer && !targettype_pointee(of->type, &unused));
 	e->sign = sign_of_type(e->type, e->bit_size);
 	return true;
 }

@@ -41,39 +41,30 @@ bool targettype_is_own(const struct bind *b, struct str name);
  * enumerator of the target's then.
  */
 bool targettype_defines(const struct bind *b, struct str name);
+/** Does the script read a member of that name, of whatever type? */
+bool targettype_is_accessed(const struct bind *b, struct str member);
 /**
- * Can what the pointer type @type leads to be named in a cast? Not without a name, nor with one
- * that is not made of words and `::`: a hostile binary's "names" must not become program text.
+ * What the pointer @type leads to, with what it is called by. NULL where no cast can name it: what is not
+ * made of words and `::` must not become program text, as a hostile binary's "names".
  */
-bool targettype_can_point(struct ctype *type);
+struct ctype *targettype_pointee(struct ctype *type, struct str *name);
+/** @name without its keyword. */
+struct str targettype_bare(struct str name);
+/** Has the kernel a struct, union or enum of that name? */
+bool targettype_is_kernel(const struct bind *b, struct str name);
+/** ... or an enumerator? */
+bool targettype_is_kernel_word(const struct bind *b, struct str word);
 /**
- * What a pointer of type @type must be cast to: `struct x *`, which is defined then, `uint16 *`.
- * Empty where it cannot be.
+ * @tag cannot be given to a definition. Where those of the program cannot, all of ours begin in a way
+ * that hardly any of its own do, so that few have to be looked up.
  */
-struct str targettype_pointer(const struct bind *b, struct ctype *type);
-/**
- * What bpftrace takes for @n, a NODE_TYPE in clause @c; empty where it takes @n itself. @is_cast: what
- * is cast to a narrow signed number gets 64 bits. An error for a struct that neither target nor kernel has.
- */
-bool targettype_spell(const struct bind *b, const struct attach_clause *c, const struct node *n,
-		      bool is_cast, struct str *ret);
+bool targettype_is_taken(const struct bind *b, struct str tag);
 /**
  * What @n in clause @c names in the target. False when that is nothing, or a type of the template's
  * or the kernel's; @name is empty then when @n spells no type at all.
  */
 bool targettype_find(const struct bind *b, const struct attach_clause *c, const struct node *n,
 		     struct targettype_name *name, struct ctype **ret);
-/** The number of a sizeof() or offsetof() of a type of the target; empty for any other call. */
-bool targettype_fold(const struct bind *b, const struct attach_clause *c, const struct node *call,
-		     struct str *ret);
-/** Can an enum of the program's be defined whose tag, or one of whose enumerators, is @name? */
-bool targettype_is_free(const struct bind *b, struct str name);
-/** No struct of the program's gets @tag from here on; false when one has it already. */
-bool targettype_reserve(const struct bind *b, struct str tag);
-/** Puts @text before all others, on lines of its own. */
-void targettype_prepend(struct arena *a, struct token **list, struct str text);
-/** Puts the definitions that are needed before the program. */
-bool targettype_define(const struct bind *b, struct token **list);
 /** Gives back the kernel's types, also after an error and without targettype_begin(). */
 void targettype_end(const struct bind *b);
 
