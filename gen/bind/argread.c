@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <inttypes.h>
 
+#include "bind/namedarg.h"
 #include "elf/imgsym.h"
 #include "dialect/dialect.h"
 
@@ -177,14 +178,12 @@ struct str argread_find(const struct bind *b, const struct attach_clause *c, uns
 		struct img *img = m->file->bin.img;
 		for (size_t k = 0; k < m->probe->n_sites && is_one; k++) {
 			const struct sdt_site *site = &m->probe->sites[k];
-			struct sdtarg *args;
-			size_t n_args;
-			sdtarg_parse(b->arena, img->machine, site->args, &args, &n_args);
-			if (n >= n_args)
+			const struct operands *o = namedarg_operands(b, m, site);
+			if (n >= o->n)
 				return STR("");
-			*place = args[n].text;
-			is_needed |= argread_needs(b->given->version, n, &args[n]);
-			is_one = argread_join(b->arena, img, site->pc, &args[n], &text);
+			*place = o->v[n].text;
+			is_needed |= argread_needs(b->given->version, n, &o->v[n]);
+			is_one = argread_join(b->arena, img, site->pc, &o->v[n], &text);
 		}
 	}
 	return is_needed && is_one ? text : STR("");

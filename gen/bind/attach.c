@@ -93,9 +93,16 @@ struct unattachable {
 	VEC(struct attach_match) matches;
 };
 
-static struct str why_unattachable(const struct bind *b, const struct attach_match *m)
+struct str attach_why_not(const struct bind *b, const struct attach_match *m)
 {
-	return attachable_why_not(b->arena, m->file->bin.img->machine, m->probe, b->given->version);
+	struct str *why = map_get_ptr(&b->memory->whys, m->probe);
+	if (!why) {
+		why = arena_new(b->arena, struct str);
+		*why = attachable_why_not(b->arena, m->file->bin.img->machine, m->probe,
+					  b->given->version);
+		map_put_ptr(b->arena, &b->memory->whys, m->probe, why);
+	}
+	return *why;
 }
 
 /** Is @p left to other runs? Then there is no reason why bpftrace cannot attach to it. */
@@ -123,7 +130,7 @@ static void find_probes(const struct bind *b, struct str path, struct str provid
 			skipped_match(&b->given->files->skipped, b->given->files->arena, p);
 			if (!attachable_has_name(p, b->given->version) ||
 			    (is_pattern && is_left(b, p)) ||
-			    ((is_optional || is_pattern) && why_unattachable(b, &match).n)) {
+			    ((is_optional || is_pattern) && attach_why_not(b, &match).n)) {
 				vec_push(b->arena, &skipped->matches, match);
 				continue;
 			}
@@ -142,12 +149,12 @@ static bool say_unattachable(const struct bind *b, const struct token *at,
 	for (size_t i = 0; i < skipped->matches.n && !is_error; i++) {
 		const struct attach_match *m = &skipped->matches.v[i];
 		skipped_add(&b->given->files->skipped, b->given->files->arena, m->probe,
-			    is_left(b, m->probe) ? STR("") : why_unattachable(b, m));
+			    is_left(b, m->probe) ? STR("") : attach_why_not(b, m));
 	}
 	if (!is_error || !skipped->matches.n)
 		return true;
 	const struct attach_match *m = &skipped->matches.v[0];
-	struct str why = why_unattachable(b, m);
+	struct str why = attach_why_not(b, m);
 	if (!why.n)
 		return diag_error(b->diag, &place,
 				  "no probe is left for this pattern: bpftrace " DIALECT_FMT
@@ -620,7 +627,7 @@ static void add_costs(const struct bind *b, const struct script_attach *at, bool
 		     list && (p = sdt_find(list, provider, name, p));) {
 			struct attach_match m = {tf, p};
 			uintptr_t cost =
-			    why_unattachable(b, &m).n ? 0 : sdt_count_places(b->arena, p);
+			    attach_why_not(b, &m).n ? 0 : sdt_count_places(b->arena, p);
 			*n += (unsigned)cost;
 			map_put_ptr(b->arena, costs, p,
 				    (void *)(cost + (uintptr_t)map_get_ptr(costs, p)));

@@ -36,5 +36,7 @@ unsigned attach_count_programs(const struct bind *b);
 
 /** `a(), b() and 2 others`, in @a. */
 const char *attach_callers(struct arena *a, const struct dwinlined *d);
+/** Why this bpftrace cannot attach to the probe of @m, see attachable_why_not(); looked at once. */
+struct str attach_why_not(const struct bind *b, const struct attach_match *m);
 
 #endif

@@ -122,6 +122,8 @@ struct bind_memory {
 	struct context *all_near; /**< the code of all probes; likewise */
 	struct map probeargs;	  /**< bind/namedarg.h: probe -> struct probeargs */
 	struct map thrifty_args; /**< the same, with is_thrifty, of those that no args.NAME needs */
+	struct map operands;	 /**< bind/namedarg.h: site -> struct operands */
+	struct map whys;	 /**< attach_why_not(): probe -> struct str */
 	struct map results;	 /**< sema/result.h: a clause -> what its functions return */
 	struct map reported_inlined; /**< functions whose inlined copies were reported */
 	struct map reported_unknown; /**< markers without a value */

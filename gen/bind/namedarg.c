@@ -30,6 +30,18 @@ static const struct probeargs *remember(const struct bind *b, struct map *memory
 	return pa;
 }
 
+const struct operands *namedarg_operands(const struct bind *b, const struct attach_match *m,
+					 const struct sdt_site *site)
+{
+	struct operands *known = map_get_ptr(&b->memory->operands, site);
+	if (known)
+		return known;
+	known = arena_new(b->arena, struct operands);
+	sdtarg_parse(b->arena, m->file->bin.img->machine, site->args, &known->v, &known->n);
+	map_put_ptr(b->arena, &b->memory->operands, site, known);
+	return known;
+}
+
 static const struct probeargs *args_of(const struct bind *b, const struct attach_match *m)
 {
 	return remember(b, &b->memory->probeargs, m);

@@ -25,6 +25,15 @@ bool namedarg_resolve(const struct bind *b, struct attach_clause *c);
 const struct probearg *namedarg_find(const struct bind *b, const struct attach_clause *c,
 				     const struct token *name, unsigned *index);
 
+/** What a site's note says of its arguments. */
+struct operands {
+	struct sdtarg *v;
+	size_t n;
+};
+
+/** Those of @site, one of the probe of @m: read once. */
+const struct operands *namedarg_operands(const struct bind *b, const struct attach_match *m,
+					 const struct sdt_site *site);
 /** For checks, what is known of the probe of @m, with b->is_thrifty at no cost. What was read is kept. */
 const struct probeargs *namedarg_all(const struct bind *b, const struct attach_match *m);
 /** The same of its argument @n; NULL when it has none. */

@@ -194,9 +194,10 @@ static void check_same_probe(const struct times *t, const struct use *u)
 	while (before != u && before != set)
 		before = before->next;
 	struct str here = attach_text(t, u);
-	if (!set || before == u || set->clause == u->clause || !is_always_set(set) || !here.n ||
+	if (!set || before == u || set->clause == u->clause || !here.n ||
 	    !str_eq(here, attach_text(t, set)) ||
-	    !str_eq(print_text(t->k->b->arena, set->node), print_text(t->k->b->arena, u->node)))
+	    !str_eq(print_text(t->k->b->arena, set->node), print_text(t->k->b->arena, u->node)) ||
+	    !is_always_set(set)) // last: it looks through the clause
 		return;
 	struct diag_place at = tok_place(u->node->first), there = tok_place(set->node->first);
 	t->k->good &= diag_check(t->k->b->diag, "latency", DIAG_WARNING, &at,

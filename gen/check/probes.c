@@ -1,6 +1,7 @@
 #include "check/check_priv.h"
 
 #include "bind/argread.h"
+#include "bind/attach.h"
 #include "bind/namedarg.h"
 #include "probe/attachable.h"
 #include "usdt/sdtarg.h"
@@ -10,8 +11,7 @@ static bool check_attachable(const struct bind *b, const struct attach_clause *c
 			     const struct attach_match *m)
 {
 	struct diag_place place = tok_place(c->clause->attach.v[0].node->first);
-	struct str why =
-	    attachable_why_not(b->arena, m->file->bin.img->machine, m->probe, b->given->version);
+	struct str why = attach_why_not(b, m);
 	if (!why.n)
 		return true;
 	bool good = diag_check(b->diag, "attach", DIAG_ERROR, &place,
@@ -65,15 +65,6 @@ static bool say_no_such(const struct bind *b, const struct script_arg *use, stru
 	return good;
 }
 
-static size_t count_args(const struct bind *b, const struct attach_match *m,
-			 const struct sdt_site *site)
-{
-	struct sdtarg *args;
-	size_t n;
-	sdtarg_parse(b->arena, m->file->bin.img->machine, site->args, &args, &n);
-	return n;
-}
-
 /** Where there is no argN because @site has fewer arguments than others, or the probe has. */
 static bool say_none(const struct bind *b, const struct script_arg *use,
 		     const struct attach_match *m, const struct sdt_site *site, size_t n)
@@ -82,7 +73,7 @@ static bool say_none(const struct bind *b, const struct script_arg *use,
 	struct diag_place place = tok_place(use->token);
 	size_t without = 0;
 	for (size_t i = 0; i < p->n_sites; i++)
-		without += count_args(b, m, &p->sites[i]) <= use->n;
+		without += namedarg_operands(b, m, &p->sites[i])->n <= use->n;
 	if (without == p->n_sites)
 		return diag_check(b->diag, "argument", DIAG_ERROR, &place,
 				  "there is no arg%u: probe " STR_FMT ":" STR_FMT
@@ -103,16 +94,15 @@ static bool say_none(const struct bind *b, const struct script_arg *use,
 static bool check_site(const struct bind *b, const struct attach_clause *c,
 		       const struct attach_match *m, const struct sdt_site *site)
 {
-	struct sdtarg *args;
-	size_t n;
+	const struct operands *o = namedarg_operands(b, m, site);
+	const struct sdtarg *args = o->v;
 	bool good = true;
-	sdtarg_parse(b->arena, m->file->bin.img->machine, site->args, &args, &n);
 	for (size_t i = 0; i < c->clause->args.n; i++) {
 		const struct script_arg *use = &c->clause->args.v[i];
 		struct diag_place place = tok_place(use->token);
 		struct str far = STR("");
-		if (use->n >= n) {
-			good &= say_none(b, use, m, site, n);
+		if (use->n >= o->n) {
+			good &= say_none(b, use, m, site, o->n);
 		} else if (args[use->n].is_float) {
 			good &= diag_check(
 			    b->diag, "floating-point", DIAG_ERROR, &place,

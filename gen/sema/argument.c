@@ -47,11 +47,9 @@ enum sign argument_sign(const struct bind *b, const struct attach_clause *c, uns
 	for (size_t i = 0; i < c->probes.n; i++) {
 		const struct attach_match *m = &c->probes.v[i];
 		for (size_t k = 0; k < m->probe->n_sites; k++) {
-			struct sdtarg *args;
-			size_t n_args;
-			sdtarg_parse(b->arena, m->file->bin.img->machine, m->probe->sites[k].args,
-				     &args, &n_args);
-			if (n >= n_args || args[n].is_float || !args[n].size || args[n].size > 8)
+			const struct operands *o = namedarg_operands(b, m, &m->probe->sites[k]);
+			const struct sdtarg *args = o->v;
+			if (n >= o->n || args[n].is_float || !args[n].size || args[n].size > 8)
 				return SIGN_OTHER;
 			enum sign one = args[n].is_signed  ? SIGN_SIGNED
 					: args[n].size < 8 ? SIGN_NONE

@@ -23,24 +23,22 @@ enum expr_kind {
 };
 
 struct expr {
+	// Numbers of few bits are together: a large script has a million of these.
 	struct ctype *type; /**< NULL: not known */
-	enum expr_kind kind;
 	/** The argument of these probes, unchanged, that it is; NULL: none. See argument_meant(). */
 	const struct attach_clause *arg_of;
-	unsigned arg;	     /**< its number */
 	struct ctype *meant; /**< of retval: what it is in the program, which `type` need not be */
 	struct ctype *
 	    enumerator_of; /**< of an enumerator, and a name that holds only such: its enum, or NULL */
-	bool is_guess;	   /**< `type` comes from an argument whose type is inferred or listed */
+	unsigned arg;	   /**< of arg_of: its number */
+	enum expr_kind kind : 8;
+	enum sign sign : 8;
+	enum effect effect : 8;
+	bool is_guess; /**< `type` comes from an argument whose type is inferred or listed */
 	bool
 	    is_mixed; /**< a name that is assigned different types or arguments: `type` is one of them */
-	enum sign sign;
 	bool is_truth; /**< a comparison or the like: true or false to bpftrace from 0.24 on */
 	bool is_wide;  /**< more than 32 bits may be in use */
-	enum effect effect;
-	struct expr **elements; /**< of a tuple; each may be NULL */
-	size_t n_elements;
-
 	bool
 	    is_substituted; /**< a parameter of a macro or a call of one: it may do more than be read */
 	bool is_value;	    /**< in a struct that bpftrace holds as a value */
@@ -50,13 +48,16 @@ struct expr {
 	 * that it is (x.m, a[i]).
 	 */
 	bool via_pointer;
-	bool by_address;       /**< bpftrace cannot follow it: to be read by its address */
+	bool by_address;	 /**< bpftrace cannot follow it: to be read by its address */
+	unsigned char bit_size;	 /**< of a bitfield, else 0 */
+	unsigned char bit_shift; /**< where it begins in what stands at the address */
+	unsigned char
+	    bit_bytes; /**< how much of that is to be read: 1, 2, 4 or 8; 0: byte by byte */
+	struct expr **elements; /**< of a tuple; each may be NULL */
+	size_t n_elements;
 	uint64_t offset;       /**< of a member, bytes from there */
 	uint64_t element_size; /**< of an index: bytes of an element */
 	struct ctype *in;      /**< of a member: the aggregate that lists it */
-	unsigned bit_size;     /**< of a bitfield, else 0 */
-	unsigned bit_shift;    /**< where it begins in what stands at the address */
-	unsigned bit_bytes;    /**< how much of that is to be read: 1, 2, 4 or 8; 0: byte by byte */
 };
 
 /** What evaluating @n again does. */

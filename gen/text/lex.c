@@ -372,7 +372,9 @@ void lexer_next(struct lexer *lx, struct token *ret)
 			lx->pos = pos;
 		return;
 	}
-	lx->pos = scan_token(lx, pos, &ret->kind);
+	enum tok_kind kind;
+	lx->pos = scan_token(lx, pos, &kind);
+	ret->kind = kind;
 	ret->text = spelling(lx, pos, lx->pos);
 	lx->bol = false;
 	// bpftrace's macros do not reach names of maps.

@@ -304,6 +304,8 @@ struct sdt_probe *sdt_find_named(const struct sdt_list *list, struct str provide
 unsigned sdt_count_places(struct arena *a, const struct sdt_probe *p)
 {
 	struct map places = {0};
+	if (p->n_sites < 2)
+		return (unsigned)p->n_sites;
 	for (size_t i = 0; i < p->n_sites; i++)
 		map_add(a, &places, p->sites[i].args);
 	return (unsigned)places.n;
