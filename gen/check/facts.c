@@ -4,6 +4,7 @@
 #include "lang/print.h"
 #include "lang/vocabulary.h"
 #include "sema/argument.h"
+#include "sema/table.h"
 
 /** Compilers write such a type; any other word of a file is not repeated to the user. */
 static bool is_spelled_well(const struct ctype *t)
@@ -108,16 +109,37 @@ bool check_constant(struct checker *k, struct node *n, struct constant *ret)
 	return true;
 }
 
-void check_say(struct checker *k, const struct node *n, const char *name, enum diag_level level,
-	       const char *fmt, ...)
+static void report(struct checker *k, const struct token *t, const char *name,
+		   enum diag_level level, const char *fmt, va_list args)
 {
-	struct diag_place at = tok_place(n->first);
+	struct diag_place at = tok_place(t);
+	const char *text = arena_vprintf(k->b->arena, fmt, args);
+	k->good &= diag_check(k->b->diag, name, level, &at, "%s", text);
+}
+
+void check_report(struct checker *k, const struct node *n, const char *name, enum diag_level level,
+		  const char *fmt, ...)
+{
 	va_list args;
 	va_start(args, fmt);
-	const char *text = arena_vprintf(k->b->arena, fmt, args);
+	report(k, n->first, name, level, fmt, args);
 	va_end(args);
-	k->good &= diag_check(k->b->diag, name, level, &at, "%s", text);
 	check_note_origin(k, n);
+}
+
+void check_report_at(struct checker *k, const struct token *t, const char *name,
+		     enum diag_level level, const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	report(k, t, name, level, fmt, args);
+	va_end(args);
+}
+
+void check_note_at(struct checker *k, const struct token *t, const char *text)
+{
+	struct diag_place at = tok_place(t);
+	diag_note(k->b->diag, &at, "%s", text);
 }
 
 bool check_is_address_word(const struct ctype *t)
@@ -126,6 +148,14 @@ bool check_is_address_word(const struct ctype *t)
 		if (str_contains(t->name, STR("ptr")) || str_contains(t->name, STR("addr")))
 			return true;
 	return false;
+}
+
+const struct bind_table *check_table_of(struct checker *k, struct str name)
+{
+	for (size_t i = 0; i < k->b->found.tables.n; i++)
+		if (str_eq(k->b->found.tables.v[i].map, name))
+			return &k->b->found.tables.v[i];
+	return NULL;
 }
 
 bool check_lacks_key(struct checker *k, const struct node *n)

@@ -39,17 +39,16 @@ static void check_stack(struct checker *k, const struct node *n, struct node *fi
 	if (room < STACK || !dialect_fills_stack(version) ||
 	    getenv(dialect_strlen_variable(version)))
 		return;
-	struct diag_place at = tok_place(n->first);
 	const char *and =
 	    strings && others ? arena_printf(k->b->arena, "%u strings and ", strings) : "";
-	k->good &= diag_check(k->b->diag, "limit", DIAG_ERROR, &at,
-			      "bpftrace " DIALECT_FMT
-			      " has no room for %s%u %s in one %s: its stack is 512 bytes",
-			      DIALECT_ARG(version), and, others ? others : strings,
-			      !others	? "strings"
-			      : strings ? "other values"
-					: "values",
-			      what);
+	check_report_at(k, n->first, "limit", DIAG_ERROR,
+			"bpftrace " DIALECT_FMT
+			" has no room for %s%u %s in one %s: its stack is 512 bytes",
+			DIALECT_ARG(version), and, others ? others : strings,
+			!others	  ? "strings"
+			: strings ? "other values"
+				  : "values",
+			what);
 	if (strings)
 		diag_note(k->b->diag, NULL, "a string takes 64 of them: use fewer at once%s",
 			  n->kind == NODE_CALL ? ", with a second printf()" : "");

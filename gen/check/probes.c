@@ -65,15 +65,6 @@ static bool say_no_such(const struct bind *b, const struct script_arg *use, stru
 	return good;
 }
 
-static size_t count_args(const struct bind *b, const struct attach_match *m,
-			 const struct sdt_site *site)
-{
-	struct sdtarg *args;
-	size_t n;
-	sdtarg_parse(b->arena, m->file->bin.img->machine, site->args, &args, &n);
-	return n;
-}
-
 /** Where there is no argN because @site has fewer arguments than others, or the probe has. */
 static bool say_none(const struct bind *b, const struct script_arg *use,
 		     const struct attach_match *m, const struct sdt_site *site, size_t n)
@@ -81,8 +72,13 @@ static bool say_none(const struct bind *b, const struct script_arg *use,
 	const struct sdt_probe *p = m->probe;
 	struct diag_place place = tok_place(use->token);
 	size_t without = 0;
-	for (size_t i = 0; i < p->n_sites; i++)
-		without += count_args(b, m, &p->sites[i]) <= use->n;
+	for (size_t i = 0; i < p->n_sites; i++) {
+		struct sdtarg *unused;
+		size_t n_args;
+		sdtarg_parse(b->arena, m->file->bin.img->machine, p->sites[i].args, &unused,
+			     &n_args);
+		without += n_args <= use->n;
+	}
 	if (without == p->n_sites)
 		return diag_check(b->diag, "argument", DIAG_ERROR, &place,
 				  "there is no arg%u: probe " STR_FMT ":" STR_FMT
