@@ -163,7 +163,7 @@ static struct conversions count_conversions(const struct bind *b, const struct n
 }
 
 /** At conversion @c. */
-static void say_of_conversion(struct checker *k, const struct node *format,
+static void report_conversion(struct checker *k, const struct node *format,
 			      const struct conversion *c, const char *remedy)
 {
 	struct diag_place place = tok_place(format->name);
@@ -189,15 +189,15 @@ static bool is_matched(struct checker *k, const struct node *call)
 	for (unsigned i = 0; i < n && surplus; i++)
 		surplus = surplus->next;
 	if (n > n_values && found.blank.end)
-		say_of_conversion(k, format, &found.blank,
+		report_conversion(k, format, &found.blank,
 				  "is a conversion, too: write %% for a percent sign");
 	else if (n > n_values)
-		say_of_conversion(
+		report_conversion(
 		    k, format, &found.unmatched,
 		    arena_printf(a, "has no value: the format has %u conversion%s, and %s", n,
 				 n == 1 ? "" : "s", values));
 	else if (found.odd.end)
-		say_of_conversion(
+		report_conversion(
 		    k, format, &found.odd,
 		    arena_printf(a, "is unknown to bpftrace: %s",
 				 why_unknown(k->b, call,

@@ -262,7 +262,7 @@ static struct str near_name(struct checker *k, struct str name)
 	return near;
 }
 
-static void say_lack(struct scope *s, const struct lack *lack)
+static void report_lack(struct scope *s, const struct lack *lack)
 {
 	const struct bind *b = s->k->b;
 	struct str name = node_text(lack->n), bare = str_from_offset(name, 1);
@@ -288,7 +288,7 @@ static void say_lack(struct scope *s, const struct lack *lack)
 	map_add(b->arena, &s->loose, near); // what is wrong with it may follow from this
 }
 
-static void say_variable(struct scope *s, const struct variable *v)
+static void report_variable(struct scope *s, const struct variable *v)
 {
 	unsigned does = does_with(s->k, s->k->i, v->name);
 	bool is_wanted_here =
@@ -338,8 +338,8 @@ void check_variables(struct checker *k)
 	}
 	for (struct map_entry *e = NULL; (e = map_next(&s.lacks, e));)
 		if (!is_loose(&s, e->key))
-			say_lack(&s, e->value);
+			report_lack(&s, e->value);
 	for (size_t i = 0; i < s.all.n; i++)
 		if (!is_loose(&s, s.all.v[i]->name) && !map_get(&s.lacks, s.all.v[i]->name))
-			say_variable(&s, s.all.v[i]);
+			report_variable(&s, s.all.v[i]);
 }

@@ -92,8 +92,9 @@ void fields_read(struct str object, struct fields *ret)
 		ret->n++;
 }
 
-bool fields_find(const struct fields *f, const struct capture_line *l, struct str key,
-		 struct strbuf *out)
+/** Also what each record has: pid, tid, cpu, comm, probe, text. False: there is none of that name. */
+static bool find_field(const struct fields *f, const struct capture_line *l, struct str key,
+		       struct strbuf *out)
 {
 	for (size_t i = 0; i < f->n; i++)
 		if (str_eq(f->list[i].key, key)) {
@@ -127,7 +128,7 @@ bool rules_expand(struct str text, const struct fields *f, const struct capture_
 		size_t close = str_find(text, '}');
 		if (close == text.n) // no more braces
 			return true;
-		if (!fields_find(f, l, str_slice(text, 0, close), out))
+		if (!find_field(f, l, str_slice(text, 0, close), out))
 			return false;
 		text = str_from_offset(text, close + 1);
 	}

@@ -169,13 +169,6 @@ static struct call *call_of(struct timeline *t, struct str of, struct str name)
 	return call;
 }
 
-/** Of a probe of that kind, which fires at a function's entry or return. */
-static enum verb verb_of_kind(struct str kind)
-{
-	enum provider_place place = vocabulary_provider(kind)->place;
-	return place == PLACE_ENTRY ? VERB_START : place == PLACE_RETURN ? VERB_END : VERB_NONE;
-}
-
 static struct probe *probe_of(struct timeline *t, struct str name)
 {
 	struct probe *probe = map_get(&t->probes, name);
@@ -185,7 +178,11 @@ static struct probe *probe_of(struct timeline *t, struct str name)
 	name = str_copy(&t->arena, name);
 	probe->name = short_name(name);
 	struct str of = STR(""), call = probe->name; // one function is not two providers'
-	probe->verb = verb_of_kind(str_slice(name, 0, str_find(name, ':')));
+	enum provider_place place =
+	    vocabulary_provider(str_slice(name, 0, str_find(name, ':')))->place;
+	probe->verb = place == PLACE_ENTRY    ? VERB_START
+		      : place == PLACE_RETURN ? VERB_END
+					      : VERB_NONE;
 	if (probe->verb == VERB_NONE) {
 		of = str_slice(name, 0, name.n - probe->name.n);
 		probe->verb = find_verb(&t->arena, probe->name, &call);

@@ -13,19 +13,20 @@ void probes_add_hex(struct strbuf *b, uint64_t v)
 	strbuf_add(b, p, (size_t)(text + sizeof(text) - p));
 }
 
-static void add_number(struct strbuf *b, uint64_t v)
+void probes_add_text(struct strbuf *b, const char *before, struct str text, const char *after)
 {
-	char text[20], *p = text + sizeof(text);
-	do
-		*--p = (char)('0' + v % 10);
-	while (v /= 10);
-	strbuf_add(b, p, (size_t)(text + sizeof(text) - p));
+	if (!text.n)
+		return;
+	strbuf_addz(b, before);
+	strbuf_add_printable(b, text);
+	strbuf_addz(b, after);
 }
 
 void probes_add_count(struct strbuf *b, size_t n, const char *what)
 {
+	char room[24], *end = room + sizeof(room), *digits = str_decimal(n, end);
 	if (n)
-		add_number(b, n);
+		strbuf_add(b, digits, (size_t)(end - digits));
 	else
 		strbuf_addz(b, "no");
 	strbuf_addc(b, ' ');
@@ -67,26 +68,13 @@ static void add_remarks(struct strbuf *b, const struct sdt_probe *p, const struc
 	}
 	if (doubt)
 		strbuf_addf(b, "  (%s)", doubt);
-	if (x->args.doc.n) {
-		strbuf_addz(b, "  ");
-		strbuf_add_printable(b, x->args.doc);
-	}
+	probes_add_text(b, "  ", x->args.doc, "");
 	if (!x->why_not.n)
 		return;
 	strbuf_addz(b, "  not attachable");
 	if (x->bpftrace)
 		strbuf_addf(b, " by bpftrace " DIALECT_FMT, DIALECT_ARG(x->bpftrace));
-	strbuf_addz(b, ": ");
-	strbuf_add_printable(b, x->why_not);
-}
-
-/** Written in large pieces: a list of some hundred probes is a few of them. */
-static void flush(struct strbuf *b, FILE *out, size_t piece)
-{
-	if (b->n < piece)
-		return;
-	fwrite(b->p, 1, b->n, out);
-	strbuf_clear(b);
+	probes_add_text(b, ": ", x->why_not, "");
 }
 
 void probes_add_file(struct strbuf *b, const struct probes_file *f, bool first)
@@ -104,7 +92,10 @@ void probes_print_line(FILE *out, struct strbuf *b, struct arena *scratch,
 	probes_add_signature(b, scratch, p, &x->args);
 	add_remarks(b, p, x);
 	strbuf_addc(b, '\n');
-	flush(b, out, 8192);
+	if (b->n < 8192) // written in large pieces: a list of some hundred probes is a few of them
+		return;
+	fwrite(b->p, 1, b->n, out);
+	strbuf_clear(b);
 }
 
 uint64_t probes_semaphore(const struct sdt_probe *p)
