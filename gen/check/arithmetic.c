@@ -4,14 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-static void check_division(struct checker *k, struct node *n)
-{
-	static const char *const names[] = {"/", "%", "/=", "%=", NULL};
-	struct constant by;
-	if (tok_is_any(n->name, names) && check_constant(k, n->child->next, &by) && by.bits == 0)
-		check_report_at(k, n->name, "division", DIAG_WARNING, "division by 0");
-}
-
 /**
  * A number that somebody compares a double with: the bits of all but the least ones are larger, and
  * so is what is meant as bits. 0 has none in either form, which == and != may ask for.
@@ -158,7 +150,10 @@ static void check_let_down(struct checker *k, const struct node *n)
 void check_arithmetic(struct checker *k, struct node *n, struct node *parent)
 {
 	if (n->kind == NODE_BINARY || n->kind == NODE_ASSIGN) {
-		check_division(k, n);
+		struct constant by;
+		if (tok_is_any(n->name, (const char *const[]){"/", "%", "/=", "%=", NULL}) &&
+		    check_constant(k, n->child->next, &by) && by.bits == 0)
+			check_report_at(k, n->name, "division", DIAG_WARNING, "division by 0");
 		check_shift(k, n);
 		check_floating_operand(k, n);
 	} else if (n->kind == NODE_NUMBER) {

@@ -83,20 +83,17 @@ static bool find_look_up(struct checker *k, struct node *n, struct look_up *ret)
 	return true;
 }
 
-/** Then it is the same, and debug information need not be read to see that. */
-static bool is_called(const struct meaning *m, struct str type)
-{
-	str_take(&type, STR("enum "));
-	return str_eq(type, m->plain->name) || str_eq(type, m->type->name);
-}
-
 static void check_look_up(struct checker *k, struct node *n)
 {
 	struct look_up l;
 	struct meaning m;
 	struct ctype *of;
-	if (!find_look_up(k, n, &l) || !check_meaning(k, l.value, &m) || !m.plain ||
-	    is_called(&m, l.type) ||
+	if (!find_look_up(k, n, &l) || !check_meaning(k, l.value, &m) || !m.plain)
+		return;
+	struct str type = l.type;
+	str_take(&type, STR("enum "));
+	// If it is called so it is the same, and debug information need not be read to see that.
+	if (str_eq(type, m.plain->name) || str_eq(type, m.type->name) ||
 	    (m.plain->kind != CTYPE_ENUM && m.plain->kind != CTYPE_POINTER) ||
 	    !find_enum(k, l.type, &of))
 		return;
@@ -121,15 +118,6 @@ static bool has_value(const struct ctype *t, uint64_t bits)
 		if ((uint64_t)t->values[i].value == bits)
 			return true;
 	return false;
-}
-
-/** The enumerator of @t that is called like the word @name, scopes aside. */
-static const struct ctype_value *value_called(const struct ctype *t, struct str name)
-{
-	for (size_t i = 0; i < t->n_values; i++)
-		if (str_eq(t->values[i].name, name))
-			return &t->values[i];
-	return NULL;
 }
 
 /** 1, 2, 3, 4 without a gap: no flags that are combined. */
@@ -180,10 +168,12 @@ static void check_enumerator(struct checker *k, const struct node *value, const 
 {
 	struct arena *a = k->b->arena;
 	struct ctype *of = name->expr->enumerator_of;
-	if (!is_other(m, of) || value_called(m->plain, name->last->text) ||
-	    !map_add(a, &k->said,
-		     str_printf(a, "enum %zu %s " STR_FMT, k->i, check_text(k, value),
-				STR_ARG(of->name))))
+	for (size_t i = 0; i < m->plain->n_values; i++)
+		if (str_eq(m->plain->values[i].name, name->last->text)) // scopes aside
+			return;
+	if (!is_other(m, of) || !map_add(a, &k->said,
+					 str_printf(a, "enum %zu %s " STR_FMT, k->i,
+						    check_text(k, value), STR_ARG(of->name))))
 		return;
 	check_report_at(k, name->first, "enum", DIAG_WARNING,
 			"%s is of " STR_FMT ", and %s of " STR_FMT, check_text(k, value),

@@ -179,12 +179,6 @@ const char *check_what_it_is(struct checker *k, const struct node *value)
 	return value->kind == NODE_NUMBER || (e && e->kind == EXPR_NUMBER) ? "a number" : NULL;
 }
 
-static bool is_in_word(char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       c == '_';
-}
-
 /** How often a word that begins with @ or $ is there. */
 struct word_count {
 	size_t in_text, in_program;
@@ -207,7 +201,7 @@ static void count_in_text(struct checker *k, struct map *words, struct str text)
 		n = 1;
 		if (text.p[i] != '@' && text.p[i] != '$')
 			continue;
-		while (i + n < text.n && is_in_word(text.p[i + n]))
+		while (i + n < text.n && str_is_made_of(str_slice(text, i + n, 1), ALPHABET_WORD))
 			n++;
 		word_count(k, words, str_slice(text, i, n))->in_text++;
 	}

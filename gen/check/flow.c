@@ -87,16 +87,6 @@ static void check_long_text(struct checker *k, const struct node *n)
 			tok_is(n->name, "==") ? "never equal" : "always different");
 }
 
-static void check_binary(struct checker *k, const struct node *n)
-{
-	if (tok_is(n->name, "||") || tok_is(n->name, "&&")) {
-		check_lone(k, n);
-		check_both(k, n);
-	} else if (tok_is(n->name, "==") || tok_is(n->name, "!=")) {
-		check_long_text(k, n);
-	}
-}
-
 /** `if (comm)`; "text" alone is always true to newer versions. */
 static void check_condition(struct checker *k, struct node *n)
 {
@@ -120,17 +110,12 @@ static void check_conditions(struct checker *k, const struct node *n)
 	}
 }
 
-/** It ends the clause, or the loop. */
-static bool is_end(const struct node *n)
-{
-	return n->kind == NODE_RETURN || n->kind == NODE_JUMP ||
-	       (n->kind == NODE_EXPRESSION && node_is(n->child, NODE_CALL, "exit"));
-}
-
 static void check_block(struct checker *k, const struct node *n)
 {
 	const struct node *last = n->child;
-	while (last && !is_end(last))
+	// What ends the clause, or the loop.
+	while (last && last->kind != NODE_RETURN && last->kind != NODE_JUMP &&
+	       !(last->kind == NODE_EXPRESSION && node_is(last->child, NODE_CALL, "exit")))
 		last = last->next;
 	// What a macro or #if leaves there is for another setting.
 	if (!last || !last->next || last->first->from_macro || last->next->is_changed)
@@ -162,12 +147,16 @@ static void check_statement(struct checker *k, const struct node *n, const struc
 void check_flow(struct checker *k, struct node *n, struct node *parent)
 {
 	if (n->kind == NODE_PREDICATE || n->kind == NODE_IF || n->kind == NODE_TERNARY ||
-	    node_is(n, NODE_UNARY, "!"))
+	    node_is(n, NODE_UNARY, "!")) {
 		check_conditions(k, n);
-	else if (n->kind == NODE_BINARY)
-		check_binary(k, n);
-	else if (n->kind == NODE_BLOCK)
+	} else if (node_is(n, NODE_BINARY, "||") || node_is(n, NODE_BINARY, "&&")) {
+		check_lone(k, n);
+		check_both(k, n);
+	} else if (node_is(n, NODE_BINARY, "==") || node_is(n, NODE_BINARY, "!=")) {
+		check_long_text(k, n);
+	} else if (n->kind == NODE_BLOCK) {
 		check_block(k, n);
-	else if (n->kind == NODE_EXPRESSION)
+	} else if (n->kind == NODE_EXPRESSION) {
 		check_statement(k, n, parent);
+	}
 }

@@ -119,29 +119,20 @@ static bool is_event(const struct use *u)
 	return c->attach.n > 0;
 }
 
-static bool is_limited(const struct bind *b, struct str name)
-{
-	for (const struct node *n = b->found.script.program->child; n; n = n->next)
-		if (n->kind == NODE_MAP_TYPE && n->child->name && str_eq(node_text(n->child), name))
-			return true;
-	return false;
-}
-
-/** As many as there are processors, or as are written in the script. */
-static bool has_few_keys(const struct node *map)
-{
-	for (const struct node *key = map->child; key; key = key->next)
-		if (!node_is(key, NODE_NAME, "cpu") && key->kind != NODE_NUMBER &&
-		    key->kind != NODE_STRING)
-			return false;
-	return true;
-}
-
 /** Without an end the keys stay, and bpftrace prints them with the rest. */
 static void check_left(const struct times *t, const struct use *u)
 {
-	if (t->is_ended || !is_event(u) || has_few_keys(u->node) || is_limited(t->k->b, u->name))
+	const struct node *key = u->node->child;
+	// As many as there are processors, or as are written in the script, are few.
+	while (key && (node_is(key, NODE_NAME, "cpu") || key->kind == NODE_NUMBER ||
+		       key->kind == NODE_STRING))
+		key = key->next;
+	if (t->is_ended || !is_event(u) || !key)
 		return;
+	for (const struct node *n = t->k->b->found.script.program->child; n; n = n->next)
+		if (n->kind == NODE_MAP_TYPE && n->child->name &&
+		    str_eq(node_text(n->child), u->name))
+			return; // its size is limited
 	check_report_at(t->k, u->node->first, "latency", DIAG_WARNING,
 			"this stays in @" STR_FMT " and is printed at the end: add delete(%s)",
 			STR_ARG(u->name), check_text(t->k, u->node));

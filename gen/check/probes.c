@@ -168,20 +168,17 @@ static bool check_word(void *ctx, struct node *n, struct node *parent)
 	return true;
 }
 
-static bool has_usdt(const struct script_clause *c)
-{
-	for (size_t i = 0; i < c->attach.n; i++)
-		if (c->attach.v[i].provider->place == PLACE_USDT)
-			return true;
-	return false;
-}
-
 bool check_macros(const struct bind *b)
 {
 	struct called k = {.b = b, .good = true};
-	for (size_t i = 0; i < b->found.script.clauses.n; i++)
-		if (has_usdt(b->found.script.clauses.v[i]))
-			node_walk(b->found.script.clauses.v[i]->node, check_word, &k);
+	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
+		const struct script_clause *c = b->found.script.clauses.v[i];
+		bool has_usdt = false;
+		for (size_t n = 0; n < c->attach.n; n++)
+			has_usdt |= c->attach.v[n].provider->place == PLACE_USDT;
+		if (has_usdt)
+			node_walk(c->node, check_word, &k);
+	}
 	for (size_t i = 0; i < k.macros.n; i++) {
 		k.in = k.macros.v[i];
 		node_walk(k.macros.v[i], check_word, &k);

@@ -47,14 +47,6 @@ static struct str near_map(const struct bind *b, struct str name)
 	return near;
 }
 
-/** What #if leaves out may set it: bpftrace from 0.24 on takes it for 0 then. */
-static bool is_taken(struct checker *k, const struct use *u)
-{
-	return dialect_reads_unset_maps(k->b->given->version) && (u->does & USE_READ) &&
-	       !u->is_whole &&
-	       check_count_hidden(k, u->node->first->loc.file, map_text(k, u->name));
-}
-
 /** @u is the first one of a map that nothing sets. */
 static void report_unset(struct checker *k, const struct use *u, unsigned all)
 {
@@ -63,10 +55,14 @@ static void report_unset(struct checker *k, const struct use *u, unsigned all)
 	const char *verb = u->does & USE_READ	   ? "read"
 			   : u->does & USE_EMPTIES ? "cleared"
 						   : "deleted from";
+	// What #if leaves out may set it: bpftrace from 0.24 on takes it for 0 then.
+	bool is_taken = dialect_reads_unset_maps(b->given->version) && (u->does & USE_READ) &&
+			!u->is_whole &&
+			check_count_hidden(k, u->node->first->loc.file, map_text(k, u->name));
 	// Of an error that is not shown nobody needs to know more.
 	bool is_shown = b->diag->n_errors <= DIAG_MAX_ERRORS;
 	struct str near = is_shown ? near_map(b, u->name) : STR("");
-	k->good &= diag_check(b->diag, "unset", is_taken(k, u) ? DIAG_WARNING : DIAG_ERROR, &at,
+	k->good &= diag_check(b->diag, "unset", is_taken ? DIAG_WARNING : DIAG_ERROR, &at,
 			      "%s is %s and never set", map_text(k, u->name), verb);
 	if ((all & (USE_EMPTIES | USE_DELETE)) && is_listed(b, u->name))
 		diag_note(b->diag, NULL,
@@ -196,19 +192,15 @@ static void check_values_of(struct checker *k, const struct use *u)
 
 // --- tables ---
 
-/** A file of tables for many scripts may have more than one needs: it has no clauses. */
-static bool has_clauses(const struct bind *b, const struct src_file *file)
-{
-	for (size_t i = 0; i < b->found.script.clauses.n; i++)
-		if (b->found.script.clauses.v[i]->node->first->loc.file == file)
-			return true;
-	return false;
-}
-
 static void check_table(struct checker *k, const struct bind_table *w)
 {
 	const struct token *name = w->pragma;
-	if (!name || !has_clauses(k->b, name->loc.file))
+	bool has_clauses =
+	    false; // a file without, of tables for many scripts, may have more than one needs
+	for (size_t i = 0; name && i < k->b->found.script.clauses.n; i++)
+		has_clauses |=
+		    k->b->found.script.clauses.v[i]->node->first->loc.file == name->loc.file;
+	if (!has_clauses)
 		return;
 	const char *word = map_text(k, w->map);
 	bool has_at = tok_is(name, "@");

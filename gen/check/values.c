@@ -334,13 +334,6 @@ static void check_bytes(const struct argument *x)
 
 // --- what must be written as it is ---
 
-static bool is_literal_number(const struct node *n)
-{
-	if (node_is(n, NODE_UNARY, "-"))
-		n = n->child;
-	return n->kind == NODE_NUMBER;
-}
-
 /** Known only when a probe fires: what a macro or a newer bpftrace may compute before is not. */
 static bool is_computed(const struct node *n)
 {
@@ -356,7 +349,7 @@ static void check_literal_number(const struct argument *x)
 {
 	bool is_mode = x->value->kind == NODE_NAME && x->value->expr &&
 		       (x->value->expr->enumerator_of || x->value->expr->is_substituted);
-	if (node_is(x->value, NODE_UNARY, "-") && is_literal_number(x->value))
+	if (node_is(x->value, NODE_UNARY, "-") && x->value->child->kind == NODE_NUMBER)
 		check_report(x->k, x->value, "call", DIAG_ERROR,
 			     "%s() takes no negative number here", x->function);
 	else if (x->value->kind == NODE_STRING || (is_computed(x->value) && !is_mode))
@@ -365,20 +358,15 @@ static void check_literal_number(const struct argument *x)
 }
 
 /**
- * str($1), of what becomes a number when the script is compiled: kaddr(), reg(). printf() and time() up
- * to 0.23, and strftime() on all, print "str" then (measured).
+ * str($1) is right for what becomes a number when the script is compiled: kaddr(), reg(). printf() and
+ * time() up to 0.23, and strftime() on all, print "str" then (measured).
  */
-static bool is_parameter_text(const struct argument *x)
-{
-	const struct node *n = x->value;
-	return vocabulary_word(node_text(x->call))->gives == GIVES_NUMBER &&
-	       node_is(n, NODE_CALL, "str") && n->child && !n->child->next &&
-	       n->child->kind == NODE_PARAMETER;
-}
-
 static void check_literal_text(const struct argument *x)
 {
-	if (is_parameter_text(x))
+	const struct node *n = x->value;
+	if (vocabulary_word(node_text(x->call))->gives == GIVES_NUMBER &&
+	    node_is(n, NODE_CALL, "str") && n->child && !n->child->next &&
+	    n->child->kind == NODE_PARAMETER)
 		return;
 	if (x->value->kind == NODE_NUMBER || (is_computed(x->value) && x->kind != EXPR_OPEN))
 		check_report(
@@ -567,21 +555,16 @@ static bool is_string_address(struct checker *k, const struct node *n)
 	       check_is_string(m.plain);
 }
 
-/** An entry that is looked up or deleted by its key: the address stands for what is there. */
-static bool is_looked_up(struct checker *k, struct str map)
-{
-	const struct use *u = uses_of_map(&k->b->found.uses, map);
-	while (u && !(u->node->child && !(u->does & USE_WRITES)))
-		u = u->next;
-	return u;
-}
-
 static void check_key(struct checker *k, const struct node *map, const struct node *key)
 {
 	struct str name = map->name ? map->name->text : STR("");
 	for (const struct node *c = key->kind == NODE_TUPLE ? key->child : NULL; c; c = c->next)
 		check_key(k, map, c);
-	if (is_string_address(k, key) && !is_looked_up(k, name))
+	// Of an entry that is looked up or deleted by its key the address stands for what is there.
+	const struct use *u = uses_of_map(&k->b->found.uses, name);
+	while (u && !(u->node->child && !(u->does & USE_WRITES)))
+		u = u->next;
+	if (is_string_address(k, key) && !u)
 		check_report(k, key, "string-address", DIAG_WARNING,
 			     "this key is the address of a string: use str(%s)",
 			     check_text(k, key));

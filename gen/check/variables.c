@@ -83,15 +83,6 @@ static void look_at_read(struct scope *s, const struct node *n)
 	}
 }
 
-/** `start` where $start is meant, which known.c says. */
-static void look_at_bare(struct scope *s, const struct node *n)
-{
-	struct str name = str_printf(s->k->b->arena, "$" STR_FMT, STR_ARG(node_text(n)));
-	struct variable *v = vocabulary_is_word(node_text(n)) ? NULL : find(s, name);
-	if (v)
-		v->is_read = true;
-}
-
 /**
  * `$ignore = delete(@m, key)`: what the call does is why it is there. What no variable can hold
  * is values.c's.
@@ -176,18 +167,16 @@ static void look_at_step(struct scope *s, struct node *n, const struct node *par
 		look(s, c, n);
 }
 
-static bool is_step(const struct node *n)
-{
-	return (node_is_step(n) || (n->kind == NODE_ASSIGN && !tok_is(n->name, "="))) &&
-	       n->child->kind == NODE_VARIABLE;
-}
-
 static void look(struct scope *s, struct node *n, const struct node *parent)
 {
+	bool is_step = node_is_step(n) || (n->kind == NODE_ASSIGN && !tok_is(n->name, "="));
 	if (n->kind == NODE_VARIABLE) {
 		look_at_read(s, n);
-	} else if (n->kind == NODE_NAME) {
-		look_at_bare(s, n);
+	} else if (n->kind == NODE_NAME) { // `start` where $start is meant, which known.c says
+		struct str name = str_printf(s->k->b->arena, "$" STR_FMT, STR_ARG(node_text(n)));
+		struct variable *v = vocabulary_is_word(node_text(n)) ? NULL : find(s, name);
+		if (v)
+			v->is_read = true;
 	} else if (n->kind == NODE_LET) {
 		look_at_let(s, n);
 	} else if (n->kind == NODE_FOR) {
@@ -196,7 +185,7 @@ static void look(struct scope *s, struct node *n, const struct node *parent)
 		size_t from = s->all.n;
 		look_at_children(s, n);
 		end_block(s, from);
-	} else if (is_step(n)) {
+	} else if (is_step && n->child->kind == NODE_VARIABLE) {
 		look_at_step(s, n, parent);
 	} else if (n->kind == NODE_ASSIGN && n->child->kind == NODE_VARIABLE) {
 		look(s, n->child->next, n);
@@ -308,17 +297,10 @@ static void report_variable(struct scope *s, const struct variable *v)
  * What is not understood, and what is given to a macro or has the name of a macro's own (0.27
  * shares them with the clause: measured), may be set and read there.
  */
-static void find_loose(struct scope *s)
-{
-	const struct map *names = uses_variables(&s->k->b->found.uses, s->k->clause->clause);
-	for (struct map_entry *e = NULL; (e = map_next(names, e));)
-		if (((const struct used_name *)e->value)->does & (USE_GIVEN | USE_OPAQUE))
-			map_add(s->k->b->arena, &s->loose, e->key);
-}
-
 static bool is_loose(const struct scope *s, struct str name)
 {
-	return map_get(&s->loose, name) || map_get(&variables_of(s->k)->of_macros, name);
+	return (does_with(s->k, s->k->i, name) & (USE_GIVEN | USE_OPAQUE)) ||
+	       map_get(&s->loose, name) || map_get(&variables_of(s->k)->of_macros, name);
 }
 
 void check_variables(struct checker *k)
@@ -327,7 +309,6 @@ void check_variables(struct checker *k)
 	struct node *clause = k->clause->clause->node;
 	if (clause->kind == NODE_MACRO)
 		return;
-	find_loose(&s);
 	for (struct node *n = clause->child; n; n = n->next) {
 		if (clause->kind == NODE_FUNCTION && n->kind == NODE_LET) {
 			struct variable *v = declare(&s, n->child);

@@ -256,13 +256,6 @@ static const struct node *find_jump(const struct node *n)
 	return NULL;
 }
 
-/** args.NAME of a tracepoint. */
-static bool is_dot_of_args(const struct node *n)
-{
-	return n->kind == NODE_MEMBER && node_is(n->child, NODE_NAME, "args") &&
-	       tok_is(n->child->last->next, ".");
-}
-
 static bool check_node(void *ctx, struct node *n, struct node *parent)
 {
 	struct versions *v = ctx;
@@ -270,7 +263,9 @@ static bool check_node(void *ctx, struct node *n, struct node *parent)
 		const struct provider *p = vocabulary_provider(n->first->text);
 		v->has_names = p->whose == OF_FILE && p->place != PLACE_RETURN;
 	}
-	if (is_dot_of_args(n) && !v->has_names && !dialect_has_dot_of_args(v->b->given->version) &&
+	bool is_dot_of_args = n->kind == NODE_MEMBER && node_is(n->child, NODE_NAME, "args") &&
+			      tok_is(n->child->last->next, "."); // of a tracepoint
+	if (is_dot_of_args && !v->has_names && !dialect_has_dot_of_args(v->b->given->version) &&
 	    is_new(v, "dot")) {
 		say(v, n->first, "dot behind args", 19, 0);
 		diag_note(v->b->diag, NULL, "write args->");

@@ -7,21 +7,6 @@ static bool starts_with_word(struct str line, const char *word)
 	       (line.p[w.n] == ' ' || line.p[w.n] == '\t' || line.p[w.n] == '{');
 }
 
-static bool starts_definition(struct str line)
-{
-	return starts_with_word(line, "struct") || starts_with_word(line, "union") ||
-	       starts_with_word(line, "enum");
-}
-
-/** How far @line leads in and out of braces; strings do not occur in definitions. */
-static int braces(struct str line)
-{
-	int depth = 0;
-	for (size_t i = 0; i < line.n; i++)
-		depth += (line.p[i] == '{') - (line.p[i] == '}');
-	return depth;
-}
-
 unsigned definitions_find_line(struct str program, unsigned line)
 {
 	unsigned at = 1; // the line that bpftrace puts first
@@ -30,14 +15,15 @@ unsigned definitions_find_line(struct str program, unsigned line)
 	while (program.n) {
 		struct str text = str_trim(str_take_line(&program));
 		number++;
-		bool counts =
-		    depth > 0 || str_has_prefix(text, STR("#")) || starts_definition(text);
-		if (!counts)
+		bool is_macro = str_has_prefix(text, STR("#"));
+		if (depth == 0 && !is_macro && !starts_with_word(text, "struct") &&
+		    !starts_with_word(text, "union") && !starts_with_word(text, "enum"))
 			continue;
 		if (++at == line)
 			return number;
-		if (!str_has_prefix(text, STR("#")))
-			depth += braces(text);
+		// Strings do not occur in definitions.
+		for (size_t i = 0; !is_macro && i < text.n; i++)
+			depth += (text.p[i] == '{') - (text.p[i] == '}');
 		if (depth < 0)
 			depth = 0;
 	}
