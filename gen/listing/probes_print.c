@@ -49,19 +49,12 @@ void probes_add_signature(struct strbuf *b, struct arena *a, const struct sdt_pr
 	strbuf_addc(b, ')');
 }
 
-/** The first doubt about a site that there is, or NULL. */
-static const char *first_doubt(const struct sdt_probe *p)
-{
-	for (size_t i = 0; i < p->n_sites; i++)
-		if (p->sites[i].doubt)
-			return sdt_doubt_text(p->sites[i].doubt);
-	return NULL;
-}
-
 /** What stands behind a declaration, each part after two blanks. */
 static void add_remarks(struct strbuf *b, const struct sdt_probe *p, const struct probes_extra *x)
 {
-	const char *doubt = first_doubt(p);
+	const char *doubt = NULL; // the first one about a site
+	for (size_t i = 0; i < p->n_sites && !doubt; i++)
+		doubt = sdt_doubt_text(p->sites[i].doubt);
 	if (p->n_sites != 1) {
 		strbuf_addz(b, "  ");
 		probes_add_count(b, p->n_sites, "site");

@@ -48,14 +48,14 @@ struct writer {
 	struct mark *map_mark; // NULL: it is printed at the end
 	struct strbuf counted; // the map of n_rows lines, one behind the other
 	uint64_t n_rows;
-	struct strbuf full; // see writer_full_maps()
+	struct strbuf full; // see struct writer_result, as the next ones
 	uint64_t reported_lost;
 	unsigned n_blank; // empty lines that have come and may be bpftrace's
 	bool has_printed_map;
 	bool in_strings;   // since the last event a map was printed that has strings in it
 	uint64_t n_events; // lines of them
-	bool has_data;	   // see writer_has_data()
-	bool has_ends;	   // see writer_has_ends()
+	bool has_data;
+	bool has_ends;
 };
 
 // --- the head of a line
@@ -705,37 +705,13 @@ void writer_end(struct writer *w, struct strbuf *out)
 		add_lost(w, out);
 }
 
-struct decode_sum writer_sum(const struct writer *w)
+struct writer_result writer_result(const struct writer *w)
 {
-	return decode_sum(&w->decoder);
-}
-
-uint64_t writer_n_events(const struct writer *w)
-{
-	return w->n_events;
-}
-
-bool writer_has_data(const struct writer *w)
-{
-	return w->has_data;
-}
-
-bool writer_has_ends(const struct writer *w)
-{
-	return w->has_ends;
-}
-
-struct str writer_full_maps(const struct writer *w)
-{
-	return strbuf_str(&w->full);
-}
-
-uint64_t writer_n_late(const struct writer *w)
-{
-	return w->order ? order_n_late(w->order) : 0;
-}
-
-uint64_t writer_reported_lost(const struct writer *w)
-{
-	return w->reported_lost;
+	return (struct writer_result){.decoded = decode_sum(&w->decoder),
+				      .n_events = w->n_events,
+				      .n_late = w->order ? order_n_late(w->order) : 0,
+				      .reported_lost = w->reported_lost,
+				      .has_data = w->has_data,
+				      .has_ends = w->has_ends,
+				      .full_maps = strbuf_str(&w->full)};
 }

@@ -149,7 +149,7 @@ static bool begin_turn(struct runner *r)
 
 static void count_loss(struct runner *r)
 {
-	r->lost = r->relay.lost + writer_reported_lost(r->cfg->writer);
+	r->lost = r->relay.lost + writer_result(r->cfg->writer).reported_lost;
 	r->is_exact = kernelmap_read_loss(r->loss, &r->lost);
 }
 
@@ -430,7 +430,7 @@ static void take_target_end(struct runner *r)
 static void stop_when_full(struct runner *r)
 {
 	if (!r->cfg->n_events || r->stop.interrupts ||
-	    writer_n_events(r->cfg->writer) < r->cfg->n_events)
+	    writer_result(r->cfg->writer).n_events < r->cfg->n_events)
 		return;
 	r->is_full = true;
 	count_loss(r);
@@ -527,7 +527,7 @@ static void report_loss(struct runner *r)
 	struct decode_sum sum = {0};
 	bool was_quiet = r->diag->quiet;
 	if (!r->is_full) {
-		sum = writer_sum(r->cfg->writer);
+		sum = writer_result(r->cfg->writer).decoded;
 		count_loss(r);
 	}
 	const char *least = r->is_exact ? "" : "at least ";
@@ -568,12 +568,13 @@ static void report_events(struct runner *r)
 	unsigned long ms = (r->over_at ? r->over_at : clock_ms()) - r->ready_at;
 	const char *time = arena_printf(r->arena, "%.*f s", ms < 1000 ? 2 : 1, (double)ms / 1000);
 	struct str attached = r->cfg->attached;
-	uint64_t n = writer_n_events(r->cfg->writer);
+	struct writer_result result = writer_result(r->cfg->writer);
+	uint64_t n = result.n_events;
 	bool has_events = attached.n || !r->cfg->map; // or only BEGIN, END and time that passes
-	if (!writer_has_data(r->cfg->writer) && !r->n_lost && has_events)
+	if (!result.has_data && !r->n_lost && has_events)
 		fprintf(stderr, "btgen: no events: %s in %s while %s attached\n",
-			writer_has_ends(r->cfg->writer) ? "only BEGIN or END printed anything"
-							: "nothing was printed",
+			result.has_ends ? "only BEGIN or END printed anything"
+					: "nothing was printed",
 			time, attached.n ? attached.p : "the probes were");
 	else if (r->cfg->has_summary && n)
 		fprintf(stderr, "btgen: %" PRIu64 " event%s in %s, %" PRIu64 " lost\n", n,
@@ -584,7 +585,7 @@ static void report_events(struct runner *r)
 
 static void report_late(struct runner *r)
 {
-	uint64_t n = writer_n_late(r->cfg->writer);
+	uint64_t n = writer_result(r->cfg->writer).n_late;
 	if (n)
 		diag_warning(r->diag, NULL,
 			     "%" PRIu64 " line%s came after later ones had been printed: look for "
@@ -595,7 +596,7 @@ static void report_late(struct runner *r)
 /** Older bpftraces say nothing when a key finds no room in a map. */
 static bool has_full_maps(const struct runner *r)
 {
-	return writer_full_maps(r->cfg->writer).n &&
+	return writer_result(r->cfg->writer).full_maps.n &&
 	       !dialect_reports_full_maps(r->cfg->bpftrace->version);
 }
 
@@ -608,7 +609,7 @@ static void report_full_maps(struct runner *r)
 		    r->diag, NULL,
 		    STR_FMT
 		    ": as many keys as a map has room for: others may be missing (%s takes more)",
-		    STR_ARG(writer_full_maps(r->cfg->writer)),
+		    STR_ARG(writer_result(r->cfg->writer).full_maps),
 		    dialect_map_keys_variable(r->cfg->bpftrace->version));
 	r->diag->quiet = was_quiet;
 }
@@ -729,7 +730,8 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, s
 		reap(&r);
 		stop_fini(&r.stop);
 		finish(&r);
-		*end = (struct run_end){r.is_targets_end, r.ready, writer_n_events(cfg->writer)};
+		*end = (struct run_end){r.is_targets_end, r.ready,
+					writer_result(cfg->writer).n_events};
 		relay_fini(&r.relay);
 		if (r.loss >= 0)
 			close(r.loss);
