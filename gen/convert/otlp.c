@@ -1,4 +1,9 @@
-#include "convert/otlp.h"
+/**
+ * Spans in OpenTelemetry's OTLP JSON, a whole request on each line, as the collector's otlpjsonfile
+ * receiver reads them. What the keys mean: opentelemetry-proto's trace.proto; of JSON, that ids are in
+ * hexadecimal digits and integers of 64 bits in strings.
+ */
+#include "convert/drawing.h"
 
 #include <inttypes.h>
 #include <math.h>

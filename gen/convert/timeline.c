@@ -6,9 +6,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "convert/jsonread.h"
-#include "convert/otlp.h"
 #include "convert/rules.h"
-#include "convert/traceevent.h"
 #include "lang/vocabulary.h"
 
 /** Above all PIDs (PID_MAX_LIMIT is 4194304): the process whose threads are the lines of objects. */
@@ -79,14 +77,15 @@ struct timeline {
 	struct strbuf name, by, args;
 };
 
-static void *begin_timeline(const struct drawing *to)
+static void *begin_timeline(const struct convert_format *format, const char *map)
 {
+	(void)map;
 	struct timeline *t = calloc(1, sizeof(*t));
 	if (!t)
 		base_oom();
 	arena_init(&t->arena);
-	t->to = to;
-	t->drawn = to->begin();
+	t->to = format->drawing;
+	t->drawn = t->to->begin();
 	return t;
 }
 
@@ -642,22 +641,11 @@ static bool end_timeline(void *state, struct diag *d, struct strbuf *out)
 	return !t->to->end || t->to->end(t->drawn, d);
 }
 
-static void *begin_perfetto(const char *map)
-{
-	(void)map;
-	return begin_timeline(&traceevent_drawing);
-}
-
-static void *begin_otlp(const char *map)
-{
-	(void)map;
-	return begin_timeline(&otlp_drawing);
-}
-
 const struct convert_format otlp_format = {
     .name = "otlp",
     .is_of_events = true,
-    .begin = begin_otlp,
+    .drawing = &otlp_drawing,
+    .begin = begin_timeline,
     .line = take_line,
     .end = end_timeline,
     .free = free_timeline,
@@ -666,7 +654,8 @@ const struct convert_format otlp_format = {
 const struct convert_format timeline_format = {
     .name = "perfetto",
     .is_of_events = true,
-    .begin = begin_perfetto,
+    .drawing = &traceevent_drawing,
+    .begin = begin_timeline,
     .line = take_line,
     .end = end_timeline,
     .tail = put_tail,

@@ -1,4 +1,8 @@
-#include "convert/traceevent.h"
+/**
+ * The trace event format, in JSON, which Perfetto and Chrome show. Its description: "Trace Event
+ * Format", the document that Perfetto's page on JSON traces points to.
+ */
+#include "convert/drawing.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

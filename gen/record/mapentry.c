@@ -31,26 +31,10 @@ static void add_keys(struct arena *a, struct map_leaves *to, const struct value 
 			add_leaves(a, to, &keys[i]);
 }
 
-static bool has_text(const struct map_leaves *leaves)
-{
-	bool found = false;
-	for (size_t i = 0; i < leaves->list.n; i++)
-		found |= !value_is_number(leaves->list.v[i].value);
-	return found;
-}
-
 /** Is what bpftrace prints of its number not what is to be shown? */
 bool mapentry_is_named(const struct value *v)
 {
 	return v->names || v->has_variable || value_is_code(v) || value_is_unsigned(v);
-}
-
-static bool has_names(const struct map_leaves *leaves)
-{
-	bool found = false;
-	for (size_t i = 0; i < leaves->list.n; i++)
-		found |= mapentry_is_named(leaves->list.v[i].value);
-	return found;
 }
 
 void mapentry_learn(struct arena *a, const struct map_shape *shape, struct map_known *ret)
@@ -58,9 +42,13 @@ void mapentry_learn(struct arena *a, const struct map_shape *shape, struct map_k
 	ret->shape = shape;
 	add_keys(a, &ret->keys, shape->keys, shape->n_keys);
 	add_leaves(a, &ret->value, &shape->value);
-	ret->has_text_key = !ret->keys.list.n || has_text(&ret->keys);
-	ret->has_text_value = has_text(&ret->value);
-	ret->has_names = has_names(&ret->keys);
+	ret->has_text_key = !ret->keys.list.n;
+	for (size_t i = 0; i < ret->keys.list.n; i++) {
+		ret->has_text_key |= !value_is_number(ret->keys.list.v[i].value);
+		ret->has_names |= mapentry_is_named(ret->keys.list.v[i].value);
+	}
+	for (size_t i = 0; i < ret->value.list.n; i++)
+		ret->has_text_value |= !value_is_number(ret->value.list.v[i].value);
 }
 
 // --- numbers

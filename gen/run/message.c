@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "lang/vocabulary.h"
-#include "run/definitions.h"
 #include "run/tracefs.h"
 #include "usdt/sdtarg.h"
 
@@ -635,6 +634,42 @@ static bool hold_definition_message(struct messages *m, struct str line)
 	return true;
 }
 
+static bool starts_with_word(struct str line, const char *word)
+{
+	struct str w = str_from(word);
+	return str_has_prefix(line, w) && line.n > w.n &&
+	       (line.p[w.n] == ' ' || line.p[w.n] == '\t' || line.p[w.n] == '{');
+}
+
+/**
+ * The line of @program (from 1) that is @line of "definitions.h", as bpftrace calls the C part of a
+ * program; 0 when there is none. It hands the definitions and # lines to clang as one text of their own:
+ * each definition as it stands, one below the other, everything between them omitted, and one line of
+ * its own first.
+ */
+static unsigned find_definition_line(struct str program, unsigned line)
+{
+	unsigned at = 1; // the line that bpftrace puts first
+	unsigned number = 0;
+	int depth = 0;
+	while (program.n) {
+		struct str text = str_trim(str_take_line(&program));
+		number++;
+		bool is_macro = str_has_prefix(text, STR("#"));
+		if (depth == 0 && !is_macro && !starts_with_word(text, "struct") &&
+		    !starts_with_word(text, "union") && !starts_with_word(text, "enum"))
+			continue;
+		if (++at == line)
+			return number;
+		// Strings do not occur in definitions.
+		for (size_t i = 0; !is_macro && i < text.n; i++)
+			depth += (text.p[i] == '{') - (text.p[i] == '}');
+		if (depth < 0)
+			depth = 0;
+	}
+	return 0;
+}
+
 /** "definitions.h:5:2: error: text" */
 static void report_definition_message(struct messages *m, struct str line)
 {
@@ -647,7 +682,7 @@ static void report_definition_message(struct messages *m, struct str line)
 	str_take(&rest, STR("fatal "));
 	bool is_error = placed && str_take(&rest, STR("error: ")), is_ours;
 	struct diag_place at = {0};
-	msg.line = definitions_find_line(m->program, l);
+	msg.line = find_definition_line(m->program, l);
 	if (is_error && msg.line && m->map)
 		at = find_place(m, &msg, &is_ours);
 	if (at.file.n)
