@@ -51,7 +51,7 @@ static int open_map(pid_t pid, uint32_t id, const char *name)
  * The map that the script calls @name; NULL: the counter of lost events, event_loss_counter (0.23) or
  * .data.event_loss_counter (later). The kernel keeps 15 characters of a name.
  */
-static bool is_meant(const struct bpf_map_info *info, const char *name)
+static bool is_match(const struct bpf_map_info *info, const char *name)
 {
 	char full[64];
 	snprintf(full, sizeof(full), "AT_%s", name ? name + 1 : "");
@@ -75,7 +75,7 @@ int kernelmap_open(pid_t pid, const char *name)
 		int map = id ? open_map(pid, id, e->d_name) : -1;
 		if (id && map < 0)
 			error = errno;
-		else if (id && bpf_obj_get_info_by_fd(map, &info, &n) == 0 && is_meant(&info, name))
+		else if (id && bpf_obj_get_info_by_fd(map, &info, &n) == 0 && is_match(&info, name))
 			found = map;
 		else if (id)
 			close(map);

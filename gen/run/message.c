@@ -119,7 +119,7 @@ static bool is_function_of(struct str run, struct str word, unsigned *ret)
  * Is @word of a message another spelling of @run? bpftrace shortens paths ("lb.so:lib:f"), or has the
  * name of a program: then *@number is the one in it.
  */
-static bool is_meant(struct str run, struct str word, unsigned *number)
+static bool is_match(struct str run, struct str word, unsigned *number)
 {
 	size_t gap = 0; // "/bin/sh::name", of a usdt probe without a provider
 	while (gap < word.n && !str_has_prefix(str_from_offset(word, gap), STR("::")))
@@ -154,7 +154,7 @@ static bool is_named(const struct point *p, struct str text, bool *is_numbered)
 	while (text.n) {
 		size_t n = str_find(text, ' ');
 		unsigned number = 0;
-		is_it |= is_meant(p->text, trim_word(str_slice(text, 0, n)), &number);
+		is_it |= is_match(p->text, trim_word(str_slice(text, 0, n)), &number);
 		*is_numbered |= number && number == p->number;
 		text = str_from_offset(text, n + 1);
 	}
@@ -778,19 +778,14 @@ static bool take_parse_error(struct messages *m, struct str line)
  */
 static bool is_noise(struct str line)
 {
-	static const char *const noise[] = {
-	    // It leaves out the losses of one processor.
-	    "WARNING: Total lost event count: ",
-	    // Only kernel functions are meant, and one that cannot be traced is an error of its own.
-	    "WARNING: Could not read functions from ",
-	    // To keep the symbols of those that will have ended, which it does for names of files only.
-	    "WARNING: Unable to get pids for ",
-	};
-	for (size_t i = 0; i < sizeof(noise) / sizeof(*noise); i++)
-		if (str_has_prefix(line, str_from(noise[i])))
-			return true;
 	if (str_contains(line, STR("couldn't set RLIMIT_MEMLOCK for bpftrace")) ||
-	    str_has_suffix(line, STR(": Addrspace is not set"))) // in its own code
+	    str_has_suffix(line, STR(": Addrspace is not set")) || // in its own code
+	    // It leaves out the losses of one processor.
+	    str_has_prefix(line, STR("WARNING: Total lost event count: ")) ||
+	    // Only kernel functions are meant, and one that cannot be traced is an error of its own.
+	    str_has_prefix(line, STR("WARNING: Could not read functions from ")) ||
+	    // To keep the symbols of those that will have ended, which it does for names of files only.
+	    str_has_prefix(line, STR("WARNING: Unable to get pids for ")))
 		return true;
 	// 0.21 says so of every script, newer ones in other words of one that fails for want of them.
 	if (str_has_prefix(line, STR("WARNING: Could not find kernel headers in ")) &&
