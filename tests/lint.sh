@@ -36,7 +36,7 @@ layer lang base text
 layer bind base code process elf ctype dwarf btf/typenote.h usdt probe text lang dialect/dialect.h
 layer sema base code ctype btf conf usdt probe lang bind dialect/dialect.h
 layer check base ctype conf usdt probe lang bind sema dialect/dialect.h
-layer emit base code ctype probe text lang bind sema check/check.h record/shape.h record/mapentry.h dialect/dialect.h
+layer emit base code ctype process/cgroup.h probe text lang bind sema check/check.h record/shape.h record/mapentry.h dialect/dialect.h
 layer lock base elf ctype conf probe lang bind sema
 layer template base code elf ctype usdt probe lang bind sema check lock emit record/shape.h dialect/dialect.h
 layer dialect base code text

@@ -4,15 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-static void check_division(struct checker *k, struct node *n)
-{
-	static const char *const names[] = {"/", "%", "/=", "%=", NULL};
-	struct diag_place at = tok_place(n->name);
-	struct constant by;
-	if (tok_is_any(n->name, names) && check_constant(k, n->child->next, &by) && by.bits == 0)
-		k->good &= diag_check(k->b->diag, "division", DIAG_WARNING, &at, "division by 0");
-}
-
 /**
  * A number that somebody compares a double with: the bits of all but the least ones are larger, and
  * so is what is meant as bits. 0 has none in either form, which == and != may ask for.
@@ -56,22 +47,13 @@ static void check_floating_operand(struct checker *k, struct node *n)
 		if (!check_meaning(k, sides[i], &m) || !check_is_floating(&m) || !m.plain)
 			continue;
 		if (is_sum || is_small_number(k, other, m.plain->size, is_equality))
-			check_say(k, sides[i], "floating-point", check_level(&m),
-				  STR_FMT " takes the bits of a floating-point number%s",
-				  STR_ARG(n->name->text),
-				  is_sum ? " for an integer"
-					 : bits_to_compare(k, other, m.plain->size));
+			check_report(k, sides[i], "floating-point", check_level(&m),
+				     STR_FMT " takes the bits of a floating-point number%s",
+				     STR_ARG(n->name->text),
+				     is_sum ? " for an integer"
+					    : bits_to_compare(k, other, m.plain->size));
 		return;
 	}
-}
-
-/** To bpftrace 3.5 is an element of a tuple. */
-static void check_fraction(struct checker *k, const struct node *n)
-{
-	struct diag_place at = tok_place(n->first);
-	if (str_contains(node_text(n), STR(".")))
-		k->good &= diag_check(k->b->diag, "floating-point", DIAG_ERROR, &at,
-				      "bpftrace has no numbers with a decimal point");
 }
 
 /** bpftrace computes with 64 bits, whatever has less. */
@@ -79,21 +61,20 @@ static void check_shift(struct checker *k, struct node *n)
 {
 	static const char *const names[] = {"<<", ">>", "<<=", ">>=", NULL};
 	struct node *value = n->child, *by = value->next;
-	struct diag_place at = tok_place(n->name);
 	struct constant c;
 	struct meaning m;
 	if (!tok_is_any(n->name, names) || !check_constant(k, by, &c))
 		return;
 	if (c.is_negative || c.bits >= 64) {
-		k->good &= diag_check(k->b->diag, "shift", DIAG_WARNING, &at,
-				      "shift by %s: a number has 64 bits", check_text(k, by));
+		check_report_at(k, n->name, "shift", DIAG_WARNING,
+				"shift by %s: a number has 64 bits", check_text(k, by));
 	} else if (tok_is(n->name, ">>") && check_meaning(k, value, &m) && m.plain &&
 		   m.plain->kind == CTYPE_INT && !m.plain->is_signed &&
 		   c.bits >= m.plain->size * 8) {
-		k->good &= diag_check(
-		    k->b->diag, "shift", DIAG_WARNING, &at,
-		    "this is always 0: %s is of " STR_FMT ", %u bits", check_text(k, value),
-		    STR_ARG(ctype_spell(k->b->arena, m.type)), (unsigned)m.plain->size * 8);
+		check_report_at(k, n->name, "shift", DIAG_WARNING,
+				"this is always 0: %s is of " STR_FMT ", %u bits",
+				check_text(k, value), STR_ARG(ctype_spell(k->b->arena, m.type)),
+				(unsigned)m.plain->size * 8);
 		check_note_origin(k, value);
 	}
 }
@@ -124,7 +105,6 @@ static void check_cast_down(struct checker *k, struct node *n, const struct node
 {
 	struct node *value = n->child->next;
 	struct ctype *to = n->expr ? ctype_strip(n->expr->type) : NULL;
-	struct diag_place at = tok_place(n->first);
 	struct meaning m;
 	bool picks = node_is(parent, NODE_BINARY, "&") || node_is(parent, NODE_BINARY, "%") ||
 		     node_is(parent, NODE_BINARY, ">>") || node_is(parent, NODE_BINARY, "^");
@@ -135,13 +115,13 @@ static void check_cast_down(struct checker *k, struct node *n, const struct node
 	const struct ctype_value *lost =
 	    m.plain->kind == CTYPE_ENUM ? find_lost(m.plain, to) : NULL;
 	if (m.plain->kind == CTYPE_POINTER)
-		k->good &= diag_check(k->b->diag, "narrowing", DIAG_WARNING, &at,
-				      "%s is a pointer, and %u bits of it are left",
-				      check_text(k, value), bits_of(to));
+		check_report_at(k, n->first, "narrowing", DIAG_WARNING,
+				"%s is a pointer, and %u bits of it are left", check_text(k, value),
+				bits_of(to));
 	else if (lost && str_is_made_of(lost->name, ALPHABET_SCOPED_WORD))
-		k->good &= diag_check(k->b->diag, "narrowing", DIAG_WARNING, &at,
-				      "%s may be " STR_FMT ", which %u bits cannot hold",
-				      check_text(k, value), STR_ARG(lost->name), bits_of(to));
+		check_report_at(k, n->first, "narrowing", DIAG_WARNING,
+				"%s may be " STR_FMT ", which %u bits cannot hold",
+				check_text(k, value), STR_ARG(lost->name), bits_of(to));
 	else
 		return;
 	check_note_origin(k, value);
@@ -155,28 +135,32 @@ static void check_let_down(struct checker *k, const struct node *n)
 	struct meaning m;
 	if (!value || type->kind != NODE_TYPE || !to || to->kind != CTYPE_INT)
 		return;
-	struct diag_place at = tok_place(value->first);
 	if (!check_meaning(k, value, &m) || !m.plain || value->expr->bit_size ||
 	    (m.plain->kind != CTYPE_INT && m.plain->kind != CTYPE_POINTER) ||
 	    m.plain->size <= to->size)
 		return;
-	k->good &= diag_check(k->b->diag, "narrowing", DIAG_WARNING, &at,
-			      "%s is of " STR_FMT ", and " STR_FMT " has %u bits: write (" STR_FMT
-			      ")%s if the others may be lost",
-			      check_text(k, value), STR_ARG(ctype_spell(k->b->arena, m.type)),
-			      STR_ARG(ctype_spell(k->b->arena, to)), bits_of(to),
-			      STR_ARG(ctype_spell(k->b->arena, to)), check_text(k, value));
-	check_note_origin(k, value);
+	check_report(k, value, "narrowing", DIAG_WARNING,
+		     "%s is of " STR_FMT ", and " STR_FMT " has %u bits: write (" STR_FMT
+		     ")%s if the others may be lost",
+		     check_text(k, value), STR_ARG(ctype_spell(k->b->arena, m.type)),
+		     STR_ARG(ctype_spell(k->b->arena, to)), bits_of(to),
+		     STR_ARG(ctype_spell(k->b->arena, to)), check_text(k, value));
 }
 
 void check_arithmetic(struct checker *k, struct node *n, struct node *parent)
 {
 	if (n->kind == NODE_BINARY || n->kind == NODE_ASSIGN) {
-		check_division(k, n);
+		struct constant by;
+		if (tok_is_any(n->name, (const char *const[]){"/", "%", "/=", "%=", NULL}) &&
+		    check_constant(k, n->child->next, &by) && by.bits == 0)
+			check_report_at(k, n->name, "division", DIAG_WARNING, "division by 0");
 		check_shift(k, n);
 		check_floating_operand(k, n);
 	} else if (n->kind == NODE_NUMBER) {
-		check_fraction(k, n);
+		if (str_contains(node_text(n),
+				 STR("."))) // to bpftrace 3.5 is an element of a tuple
+			check_report_at(k, n->first, "floating-point", DIAG_ERROR,
+					"bpftrace has no numbers with a decimal point");
 	} else if (n->kind == NODE_CAST && n->child->next) {
 		check_cast_down(k, n, parent);
 	} else if (n->kind == NODE_LET) {

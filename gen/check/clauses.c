@@ -23,11 +23,9 @@ static void check_attach_points(struct checker *k, const struct script_clause *c
 		const struct node *n = c->attach.v[i].node;
 		if (map_add(k->b->arena, &seen, text_of(k, n)))
 			continue;
-		struct diag_place at = tok_place(n->first);
-		k->good &=
-		    diag_check(k->b->diag, "duplicate", is_refused ? DIAG_ERROR : DIAG_WARNING, &at,
-			       "this probe is in the list already: %s",
-			       is_refused ? refused : "the clause would run twice");
+		check_report_at(k, n->first, "duplicate", is_refused ? DIAG_ERROR : DIAG_WARNING,
+				"this probe is in the list already: %s",
+				is_refused ? refused : "the clause would run twice");
 		return;
 	}
 }
@@ -101,14 +99,12 @@ static void check_patterns(struct checker *k, const struct singles *s,
 		const struct node *other = is_pattern(text) ? find_in_pattern(s, text) : NULL;
 		if (!other)
 			continue;
-		struct diag_place at = tok_place(n->first), there = tok_place(other->first);
-		k->good &=
-		    diag_check(k->b->diag, "duplicate", DIAG_ERROR, &at,
-			       "this is for a probe that another clause is for alone: "
-			       "bpftrace " DIALECT_FMT " would run the code of one for both, list "
-			       "those that are meant",
-			       DIALECT_ARG(k->b->given->version));
-		diag_note(k->b->diag, &there, "the other one is here");
+		check_report_at(k, n->first, "duplicate", DIAG_ERROR,
+				"this is for a probe that another clause is for alone: "
+				"bpftrace " DIALECT_FMT " would run the code of one for both, list "
+				"those that are meant",
+				DIALECT_ARG(k->b->given->version));
+		check_note_at(k, other->first, "the other one is here");
 		return;
 	}
 }
@@ -122,17 +118,9 @@ static void check_clause(struct checker *k, struct map *seen, const struct node 
 		map_put(k->b->arena, seen, text, (void *)n);
 		return;
 	}
-	struct diag_place at = tok_place(n->first), there = tok_place(before->first);
-	k->good &= diag_check(k->b->diag, "duplicate", DIAG_WARNING, &at,
-			      "this clause is there already: both run for each event");
-	diag_note(k->b->diag, &there, "the first one is here");
-}
-
-/** args->prev_pid, args->comm */
-static bool is_member_of_process(const struct node *n)
-{
-	return n->kind == NODE_MEMBER &&
-	       (str_contains(node_text(n), STR("pid")) || str_contains(node_text(n), STR("comm")));
+	check_report_at(k, n->first, "duplicate", DIAG_WARNING,
+			"this clause is there already: both run for each event");
+	check_note_at(k, before->first, "the first one is here");
 }
 
 static bool find_identity(void *ctx, struct node *n, struct node *parent)
@@ -141,9 +129,12 @@ static bool find_identity(void *ctx, struct node *n, struct node *parent)
 					    "uid",    "gid",  "ppid", "pcomm",	"username",
 					    "ustack", "usym", NULL};
 	bool *has_one = ctx;
+	bool is_member =
+	    n->kind == NODE_MEMBER && // args->prev_pid, args->comm
+	    (str_contains(node_text(n), STR("pid")) || str_contains(node_text(n), STR("comm")));
 	(void)parent;
 	*has_one |= n->kind == NODE_OPAQUE || n->kind == NODE_PREDICATE || n->kind == NODE_IF ||
-		    n->kind == NODE_TERNARY || is_member_of_process(n) ||
+		    n->kind == NODE_TERNARY || is_member ||
 		    ((n->kind == NODE_NAME || n->kind == NODE_CALL) && tok_is_any(n->name, words));
 	return !*has_one;
 }
@@ -179,10 +170,9 @@ static void check_scope(struct checker *k, const struct script_clause *c)
 		return;
 	for (size_t i = 0; i < c->attach.n; i++) {
 		const struct script_attach *at = &c->attach.v[i];
-		struct diag_place place = tok_place(at->node->first);
 		if (is_filtered && is_interrupt(at)) {
-			k->good &= diag_check(
-			    b->diag, "scope", DIAG_WARNING, &place,
+			check_report_at(
+			    k, at->node->first, "scope", DIAG_WARNING,
 			    "this comes with interrupts, in any process, of which only those in "
 			    "process %d are seen: #pragma scope host takes all",
 			    b->given->proc->pid);
@@ -193,16 +183,17 @@ static void check_scope(struct checker *k, const struct script_clause *c)
 				      : at->provider->whose == OF_PROCESS && !has_pid;
 		if (!is_for_all || check_tells_processes(c))
 			continue;
-		k->good &=
-		    at->provider->when == WHEN_ONCE
-			? diag_check(b->diag, "scope", DIAG_WARNING, &place,
-				     "this goes through the whole machine, not only process %d: "
-				     "test ctx, as in /ctx->task->tgid == __PID__/, or say "
-				     "#pragma scope host",
-				     b->given->proc->pid)
-			: diag_check(b->diag, "scope", DIAG_WARNING, &place,
-				     "this fires for every process: add /pid == __PID__/, or say "
-				     "#pragma scope host");
+		if (at->provider->when == WHEN_ONCE)
+			check_report_at(k, at->node->first, "scope", DIAG_WARNING,
+					"this goes through the whole machine, not only process %d: "
+					"test ctx, as in /ctx->task->tgid == __PID__/, or say "
+					"#pragma scope host",
+					b->given->proc->pid);
+		else
+			check_report_at(
+			    k, at->node->first, "scope", DIAG_WARNING,
+			    "this fires for every process: add /pid == __PID__/, or say "
+			    "#pragma scope host");
 		return;
 	}
 }

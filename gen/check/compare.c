@@ -50,13 +50,12 @@ static void check_function(struct checker *k, struct node *n)
 	// Its sign is known, or there is none.
 	if ((word->expr && word->expr->type) || result_why_none(k->b, k->clause))
 		return;
-	struct diag_place at = tok_place(word->first);
 	struct str text = word->name->text;
-	k->good &= diag_check(k->b->diag, "sign", DIAG_WARNING, &at,
-			      "to bpftrace " STR_FMT
-			      " of a function is an unsigned 64-bit number: write (int32)" STR_FMT
-			      " for an int, (int64)" STR_FMT " for a long",
-			      STR_ARG(text), STR_ARG(text), STR_ARG(text));
+	check_report_at(k, word->first, "sign", DIAG_WARNING,
+			"to bpftrace " STR_FMT
+			" of a function is an unsigned 64-bit number: write (int32)" STR_FMT
+			" for an int, (int64)" STR_FMT " for a long",
+			STR_ARG(text), STR_ARG(text), STR_ARG(text));
 }
 
 // --- a value and a number that it never has ---
@@ -94,16 +93,6 @@ static int place_in(const struct range *r, const struct constant *c)
 	return c->bits > r->most ? 1 : 0;
 }
 
-static bool is_least(const struct range *r, const struct constant *c)
-{
-	return c->bits == (uint64_t)r->least && c->is_negative == (r->least < 0);
-}
-
-static bool is_most(const struct range *r, const struct constant *c)
-{
-	return c->bits == r->most && !c->is_negative;
-}
-
 /** "true", "false", or NULL: `value op c` is neither for all values of @r. */
 static const char *result_of(struct str op, const struct range *r, const struct constant *c)
 {
@@ -111,7 +100,8 @@ static const char *result_of(struct str op, const struct range *r, const struct 
 	// 0x8000000000000000 is a negative one to 64 bits.
 	if (r->least == INT64_MIN && !c->is_negative && c->bits > INT64_MAX)
 		return NULL;
-	bool least = is_least(r, c), most = is_most(r, c);
+	bool least = c->bits == (uint64_t)r->least && c->is_negative == (r->least < 0);
+	bool most = c->bits == r->most && !c->is_negative;
 	if (str_eqz(op, "=="))
 		return place ? "false" : NULL;
 	if (str_eqz(op, "!="))
@@ -153,12 +143,11 @@ static const char *range_text(struct checker *k, const struct range *r, const st
 static bool check_wide(struct checker *k, struct str op, struct node *value, struct node *number,
 		       const struct constant *c, const struct token *at)
 {
-	struct diag_place place = tok_place(at);
 	if (str_eqz(op, "==") || str_eqz(op, "!="))
 		return false;
-	k->good &= diag_check(k->b->diag, "sign", DIAG_WARNING, &place,
-			      "%s has no sign, and %s is compared as %" PRIu64,
-			      check_text(k, value), check_text(k, number), c->bits);
+	check_report_at(k, at, "sign", DIAG_WARNING,
+			"%s has no sign, and %s is compared as %" PRIu64, check_text(k, value),
+			check_text(k, number), c->bits);
 	check_note_origin(k, value);
 	return true;
 }
@@ -170,7 +159,6 @@ static bool check_range(struct checker *k, struct str op, struct node *value, st
 	struct meaning m;
 	struct range r;
 	struct constant c;
-	struct diag_place place = tok_place(at);
 	if (!check_constant(k, number, &c) || !check_meaning(k, value, &m) ||
 	    check_is_floating(&m) || !range_of(value->expr, &m, &r))
 		return false;
@@ -184,9 +172,8 @@ static bool check_range(struct checker *k, struct str op, struct node *value, st
 	if (c.is_negative && r.most == UINT32_MAX && (str_eqz(op, "==") || str_eqz(op, "!=")))
 		remedy =
 		    arena_printf(k->b->arena, ": compare it with 0x%" PRIx32, (uint32_t)c.bits);
-	k->good &= diag_check(k->b->diag, "constant", DIAG_WARNING, &place,
-			      "this is always %s: %s is %s%s", always, check_text(k, value),
-			      range_text(k, &r, &m, value->expr->bit_size), remedy);
+	check_report_at(k, at, "constant", DIAG_WARNING, "this is always %s: %s is %s%s", always,
+			check_text(k, value), range_text(k, &r, &m, value->expr->bit_size), remedy);
 	check_note_origin(k, value);
 	return true;
 }
@@ -195,23 +182,21 @@ static bool check_range(struct checker *k, struct str op, struct node *value, st
 static void check_itself(struct checker *k, struct node *n)
 {
 	struct node *left = node_ungrouped(n->child), *right = node_ungrouped(n->child->next);
-	struct diag_place at = tok_place(n->name);
 	if (left->kind == NODE_NUMBER || left->kind == NODE_STRING || left->kind != right->kind ||
 	    n->name->from_macro || left->first->from_macro || right->first->from_macro ||
 	    !str_eq(print_text(k->b->arena, left), print_text(k->b->arena, right)))
 		return;
 	bool is_true = tok_is(n->name, "==") || tok_is(n->name, "<=") || tok_is(n->name, ">=");
 	if (expr_effect(left) < EFFECT_CLOCK)
-		k->good &= diag_check(k->b->diag, "constant", DIAG_WARNING, &at,
-				      "this is always %s: a value is compared with itself",
-				      is_true ? "true" : "false");
+		check_report_at(k, n->name, "constant", DIAG_WARNING,
+				"this is always %s: a value is compared with itself",
+				is_true ? "true" : "false");
 }
 
 /** `flags & 1 == 2`, with brackets: no such bit is left. */
 static void check_mask(struct checker *k, struct node *n, struct node *masked, struct node *number)
 {
 	struct constant mask, c;
-	struct diag_place at = tok_place(n->name);
 	masked = node_ungrouped(masked);
 	if (!is_equality(n) || !node_is(masked, NODE_BINARY, "&") ||
 	    !check_constant(k, number, &c) ||
@@ -219,10 +204,9 @@ static void check_mask(struct checker *k, struct node *n, struct node *masked, s
 	     !check_constant(k, masked->child, &mask)) ||
 	    !(c.bits & ~mask.bits))
 		return;
-	k->good &= diag_check(k->b->diag, "constant", DIAG_WARNING, &at,
-			      "this is always %s: %s has bits that `%s` clears",
-			      tok_is(n->name, "==") ? "false" : "true", check_text(k, number),
-			      check_text(k, masked));
+	check_report_at(
+	    k, n->name, "constant", DIAG_WARNING, "this is always %s: %s has bits that `%s` clears",
+	    tok_is(n->name, "==") ? "false" : "true", check_text(k, number), check_text(k, masked));
 }
 
 // --- a number and a text ---
@@ -231,21 +215,17 @@ static void check_mask(struct checker *k, struct node *n, struct node *masked, s
 static bool check_text_and_number(struct checker *k, const struct node *value,
 				  const struct node *text)
 {
-	struct diag_place at = tok_place(value->first);
 	struct meaning m;
 	if (!value->expr || !text->expr || value->expr->kind != EXPR_NUMBER ||
 	    text->expr->kind != EXPR_TEXT)
 		return false;
 	if (check_meaning(k, value, &m) && check_is_string(m.plain))
-		k->good &=
-		    diag_check(k->b->diag, "string-address", DIAG_ERROR, &at,
-			       "the address of a string is compared with a string: use str(%s)",
-			       check_text(k, value));
+		check_report(k, value, "string-address", DIAG_ERROR,
+			     "the address of a string is compared with a string: use str(%s)",
+			     check_text(k, value));
 	else
-		k->good &= diag_check(k->b->diag, "operator", DIAG_ERROR, &at,
-				      "%s is a number, and is compared with a string",
-				      check_text(k, value));
-	check_note_origin(k, value);
+		check_report(k, value, "operator", DIAG_ERROR,
+			     "%s is a number, and is compared with a string", check_text(k, value));
 	return true;
 }
 
@@ -262,41 +242,38 @@ static void check_precedence(struct checker *k, const struct node *n)
 	static const char *const bits[] = {"&", "|", "^", NULL};
 	const struct node *left = n->child, *right = left->next;
 	const struct node *inner = node_is_comparison(left) ? left : right;
-	struct diag_place at = tok_place(n->name);
 	if (!tok_is_any(n->name, bits) || node_is_comparison(left) == node_is_comparison(right))
 		return;
-	k->good &= diag_check(k->b->diag, "parentheses", DIAG_WARNING, &at,
-			      STR_FMT " is applied to the result of " STR_FMT
-				      ": put brackets around what belongs together",
-			      STR_ARG(n->name->text), STR_ARG(inner->name->text));
+	check_report_at(k, n->name, "parentheses", DIAG_WARNING,
+			STR_FMT " is applied to the result of " STR_FMT
+				": put brackets around what belongs together",
+			STR_ARG(n->name->text), STR_ARG(inner->name->text));
 }
 
 /** `1 < x < 3` */
 static void check_chain(struct checker *k, const struct node *n)
 {
-	struct diag_place at = tok_place(n->name);
 	if (!node_is_comparison(n->child) || is_equality(n->child) || is_equality(n))
 		return;
-	k->good &= diag_check(k->b->diag, "parentheses", DIAG_WARNING, &at,
-			      "the result of " STR_FMT ", 0 or 1, is compared: write a " STR_FMT
-			      " b && b " STR_FMT " c",
-			      STR_ARG(n->child->name->text), STR_ARG(n->child->name->text),
-			      STR_ARG(n->name->text));
+	check_report_at(k, n->name, "parentheses", DIAG_WARNING,
+			"the result of " STR_FMT ", 0 or 1, is compared: write a " STR_FMT
+			" b && b " STR_FMT " c",
+			STR_ARG(n->child->name->text), STR_ARG(n->child->name->text),
+			STR_ARG(n->name->text));
 }
 
 /** `!x == 2`, which is (!x) == 2. */
 static void check_not(struct checker *k, struct node *n)
 {
 	const struct node *left = n->child, *right = node_ungrouped(n->child->next);
-	struct diag_place at = tok_place(left->first);
 	if (!node_is(left, NODE_UNARY, "!") || node_is(right, NODE_UNARY, "!") ||
 	    node_is_comparison(right) || is_number(right, "0") || is_number(right, "1") ||
 	    node_is(right, NODE_BINARY, "&&") || node_is(right, NODE_BINARY, "||") ||
 	    right->kind == NODE_NAME)
 		return;
-	k->good &= diag_check(k->b->diag, "parentheses", DIAG_WARNING, &at,
-			      "! is applied to %s alone: put brackets around the comparison",
-			      check_text(k, left->child));
+	check_report_at(k, left->first, "parentheses", DIAG_WARNING,
+			"! is applied to %s alone: put brackets around the comparison",
+			check_text(k, left->child));
 }
 
 /** `/arg0 = 1/`, `if ($x = 1)`: no version takes it, and so it is not understood here. */
@@ -310,12 +287,11 @@ static void check_assignment(struct checker *k, const struct node *n)
 	for (; t != n->last; t = t->next) {
 		depth += tok_is(t, "(");
 		depth -= tok_is(t, ")") && depth;
-		struct diag_place at = tok_place(t);
 		if (tok_is(t, "{") || (is_if && !depth && tok_is(t, ")")))
 			return;
 		if (tok_is(t, "=")) {
-			k->good &= diag_check(k->b->diag, "operator", DIAG_ERROR, &at,
-					      "= does not compare: write ==");
+			check_report_at(k, t, "operator", DIAG_ERROR,
+					"= does not compare: write ==");
 			return;
 		}
 	}
@@ -336,15 +312,14 @@ static bool is_tested(const struct node *n, const struct node *parent)
 static void check_strncmp(struct checker *k, const struct node *n, const struct node *parent)
 {
 	struct constant c;
-	struct diag_place at = tok_place(n->first);
 	bool is_call = node_is(n, NODE_CALL, "strncmp") && n->child && n->child->next &&
 		       n->child->next->next; // of another number values.c speaks
 	if (!is_call || !parent || script_has_function(&k->b->found.script, n->name->text))
 		return;
 	if (is_tested(n, parent)) {
-		k->good &= diag_check(k->b->diag, "operator", DIAG_WARNING, &at,
-				      "this is true if the strings differ: write strncmp() == 0 "
-				      "for equal ones, != 0 for others");
+		check_report_at(k, n->first, "operator", DIAG_WARNING,
+				"this is true if the strings differ: write strncmp() == 0 "
+				"for equal ones, != 0 for others");
 		return;
 	}
 	if (!node_is_comparison(parent))
@@ -352,8 +327,8 @@ static void check_strncmp(struct checker *k, const struct node *n, const struct 
 	struct node *with = parent->child == n ? parent->child->next : parent->child;
 	bool is_bool = node_is(with, NODE_NAME, "true") || node_is(with, NODE_NAME, "false");
 	if (is_bool || (check_constant(k, with, &c) && c.bits))
-		k->good &= diag_check(k->b->diag, "operator", DIAG_WARNING, &at,
-				      "strncmp() is 0 if the strings are equal: compare it with 0");
+		check_report_at(k, n->first, "operator", DIAG_WARNING,
+				"strncmp() is 0 if the strings are equal: compare it with 0");
 }
 
 void check_compare(struct checker *k, struct node *n, struct node *parent)

@@ -98,15 +98,14 @@ static void check_arg(struct checker *k, struct node *value, bool is_enum)
 	if (n->kind != NODE_NAME || !vocabulary_arg_number(n->name->text, &arg) ||
 	    !finds_two(k, arg, is_enum, two))
 		return;
-	struct diag_place at = tok_place(n->first);
 	struct str one = probearg_type_text(k->b->arena, two[0].arg),
 		   other = probearg_type_text(k->b->arena, two[1].arg);
 	bool is_site = two[0].probe == two[1].probe;
-	k->good &=
-	    diag_check(k->b->diag, "disagree", DIAG_WARNING, &at,
-		       "the %s disagree about arg%u: at one it is " STR_FMT ", at another " STR_FMT,
-		       is_site ? "sites of this probe" : "probes of this clause", arg, STR_ARG(one),
-		       STR_ARG(other));
+	check_report_at(k, n->first, "disagree", DIAG_WARNING,
+			"the %s disagree about arg%u: at one it is " STR_FMT
+			", at another " STR_FMT,
+			is_site ? "sites of this probe" : "probes of this clause", arg,
+			STR_ARG(one), STR_ARG(other));
 	note_seen(k, arg, &two[0]);
 	note_seen(k, arg, &two[1]);
 }

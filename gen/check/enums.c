@@ -26,12 +26,6 @@ static bool is_other(const struct meaning *m, struct ctype *of)
 	       !ctype_is_same(of, m->plain);
 }
 
-/** What enum_name() takes for it. */
-static struct str name_of(struct checker *k, const struct meaning *m)
-{
-	return m->plain->name.n ? m->plain->name : ctype_spell(k->b->arena, m->type);
-}
-
 static struct str spell(struct checker *k, const struct meaning *m)
 {
 	return ctype_spell(k->b->arena, m->plain->name.n ? m->plain : m->type);
@@ -48,14 +42,6 @@ static bool find_enum(struct checker *k, struct str name, struct ctype **ret)
 	return *ret && (*ret)->kind == CTYPE_ENUM && ctype_complete(*ret);
 }
 
-static const struct bind_table *table_of(struct checker *k, struct str map)
-{
-	for (size_t i = 0; i < k->b->found.tables.n; i++)
-		if (str_eq(k->b->found.tables.v[i].map, map))
-			return &k->b->found.tables.v[i];
-	return NULL;
-}
-
 /** "@target[arg1]" where there is a table of that enum, else "enum_name(tgt_state, arg1)". */
 static const char *right_names(struct checker *k, const struct node *value, const struct meaning *m)
 {
@@ -67,8 +53,8 @@ static const char *right_names(struct checker *k, const struct node *value, cons
 			return arena_printf(a, "@" STR_FMT "[%s]", STR_ARG(t->map),
 					    check_text(k, value));
 	}
-	return arena_printf(a, "enum_name(" STR_FMT ", %s)", STR_ARG(name_of(k, m)),
-			    check_text(k, value));
+	struct str name = m->plain->name.n ? m->plain->name : ctype_spell(a, m->type);
+	return arena_printf(a, "enum_name(" STR_FMT ", %s)", STR_ARG(name), check_text(k, value));
 }
 
 /** A number's name: @t[value], enum_name(t, value). */
@@ -82,7 +68,7 @@ static bool find_look_up(struct checker *k, struct node *n, struct look_up *ret)
 {
 	struct targettype_name type;
 	const struct bind_table *t =
-	    n->kind == NODE_MAP && n->name ? table_of(k, n->name->text) : NULL;
+	    n->kind == NODE_MAP && n->name ? check_table_of(k, n->name->text) : NULL;
 	*ret = (struct look_up){.who = "enum_name()", .value = n->last_child};
 	if (t && n->child && !n->child->next) {
 		ret->who = arena_printf(k->b->arena, "@" STR_FMT, STR_ARG(t->map));
@@ -97,38 +83,31 @@ static bool find_look_up(struct checker *k, struct node *n, struct look_up *ret)
 	return true;
 }
 
-/** Then it is the same, and debug information need not be read to see that. */
-static bool is_called(const struct meaning *m, struct str type)
-{
-	str_take(&type, STR("enum "));
-	return str_eq(type, m->plain->name) || str_eq(type, m->type->name);
-}
-
 static void check_look_up(struct checker *k, struct node *n)
 {
 	struct look_up l;
 	struct meaning m;
 	struct ctype *of;
-	if (!find_look_up(k, n, &l) || !check_meaning(k, l.value, &m) || !m.plain ||
-	    is_called(&m, l.type) ||
+	if (!find_look_up(k, n, &l) || !check_meaning(k, l.value, &m) || !m.plain)
+		return;
+	struct str type = l.type;
+	str_take(&type, STR("enum "));
+	// If it is called so it is the same, and debug information need not be read to see that.
+	if (str_eq(type, m.plain->name) || str_eq(type, m.type->name) ||
 	    (m.plain->kind != CTYPE_ENUM && m.plain->kind != CTYPE_POINTER) ||
 	    !find_enum(k, l.type, &of))
 		return;
 	const char *text = check_text(k, l.value);
 	struct str names = ctype_spell(k->b->arena, of);
-	struct diag_place at = tok_place(l.value->first);
 	if (m.plain->kind == CTYPE_POINTER)
-		k->good &= diag_check(k->b->diag, "enum", check_level(&m), &at,
-				      "%s has the names of " STR_FMT ", and %s is a pointer", l.who,
-				      STR_ARG(names), text);
+		check_report(k, l.value, "enum", check_level(&m),
+			     "%s has the names of " STR_FMT ", and %s is a pointer", l.who,
+			     STR_ARG(names), text);
 	else if (is_of_enum(k, l.value, &m) && is_other(&m, of))
-		k->good &= diag_check(
-		    k->b->diag, "enum", check_level(&m), &at,
-		    "%s has the names of " STR_FMT ", and %s is of " STR_FMT ": use %s", l.who,
-		    STR_ARG(names), text, STR_ARG(spell(k, &m)), right_names(k, l.value, &m));
-	else
-		return;
-	check_note_origin(k, l.value);
+		check_report(k, l.value, "enum", check_level(&m),
+			     "%s has the names of " STR_FMT ", and %s is of " STR_FMT ": use %s",
+			     l.who, STR_ARG(names), text, STR_ARG(spell(k, &m)),
+			     right_names(k, l.value, &m));
 }
 
 // --- comparisons ---
@@ -139,15 +118,6 @@ static bool has_value(const struct ctype *t, uint64_t bits)
 		if ((uint64_t)t->values[i].value == bits)
 			return true;
 	return false;
-}
-
-/** The enumerator of @t that is called like the word @name, scopes aside. */
-static const struct ctype_value *value_called(const struct ctype *t, struct str name)
-{
-	for (size_t i = 0; i < t->n_values; i++)
-		if (str_eq(t->values[i].name, name))
-			return &t->values[i];
-	return NULL;
 }
 
 /** 1, 2, 3, 4 without a gap: no flags that are combined. */
@@ -198,16 +168,16 @@ static void check_enumerator(struct checker *k, const struct node *value, const 
 {
 	struct arena *a = k->b->arena;
 	struct ctype *of = name->expr->enumerator_of;
-	struct diag_place at = tok_place(name->first);
-	if (!is_other(m, of) || value_called(m->plain, name->last->text) ||
-	    !map_add(a, &k->said,
-		     str_printf(a, "enum %zu %s " STR_FMT, k->i, check_text(k, value),
-				STR_ARG(of->name))))
+	for (size_t i = 0; i < m->plain->n_values; i++)
+		if (str_eq(m->plain->values[i].name, name->last->text)) // scopes aside
+			return;
+	if (!is_other(m, of) || !map_add(a, &k->said,
+					 str_printf(a, "enum %zu %s " STR_FMT, k->i,
+						    check_text(k, value), STR_ARG(of->name))))
 		return;
-	k->good &=
-	    diag_check(k->b->diag, "enum", DIAG_WARNING, &at,
-		       "%s is of " STR_FMT ", and %s of " STR_FMT, check_text(k, value),
-		       STR_ARG(spell(k, m)), check_text(k, name), STR_ARG(ctype_spell(a, of)));
+	check_report_at(k, name->first, "enum", DIAG_WARNING,
+			"%s is of " STR_FMT ", and %s of " STR_FMT, check_text(k, value),
+			STR_ARG(spell(k, m)), check_text(k, name), STR_ARG(ctype_spell(a, of)));
 	note_nearest(k, m->plain, name->last->text);
 	check_note_origin(k, value);
 }
@@ -217,12 +187,11 @@ static void check_number_of_enum(struct checker *k, const struct node *value,
 				 const struct meaning *m, const struct node *number,
 				 const struct constant *c)
 {
-	struct diag_place at = tok_place(number->first);
 	if (may_have(m->plain, c))
 		return;
-	k->good &= diag_check(k->b->diag, "enum", DIAG_WARNING, &at,
-			      "%s is of " STR_FMT ", which has no %s", check_text(k, value),
-			      STR_ARG(spell(k, m)), check_text(k, number));
+	check_report_at(k, number->first, "enum", DIAG_WARNING,
+			"%s is of " STR_FMT ", which has no %s", check_text(k, value),
+			STR_ARG(spell(k, m)), check_text(k, number));
 	check_note_origin(k, value);
 }
 
@@ -230,12 +199,11 @@ static void check_both(struct checker *k, const struct node *left, const struct 
 		       const struct node *right)
 {
 	struct meaning r;
-	struct diag_place at = tok_place(right->first);
 	if (!is_of_enum(k, right, &r) || !is_other(l, r.plain))
 		return;
-	k->good &= diag_check(k->b->diag, "enum", DIAG_WARNING, &at,
-			      "%s is of " STR_FMT ", and %s of " STR_FMT, check_text(k, left),
-			      STR_ARG(spell(k, l)), check_text(k, right), STR_ARG(spell(k, &r)));
+	check_report_at(k, right->first, "enum", DIAG_WARNING,
+			"%s is of " STR_FMT ", and %s of " STR_FMT, check_text(k, left),
+			STR_ARG(spell(k, l)), check_text(k, right), STR_ARG(spell(k, &r)));
 	check_note_origin(k, left);
 }
 
@@ -263,7 +231,6 @@ static void check_text_of_enum(struct checker *k, struct node *names, const stru
 	struct ctype *of;
 	struct str near = STR(""), quoted = text->kind == NODE_STRING ? node_text(text) : near;
 	unsigned best = UINT32_MAX;
-	struct diag_place at = tok_place(text->first);
 	if (quoted.n <= 2 || !find_look_up(k, node_ungrouped(names), &l) ||
 	    !find_enum(k, l.type, &of) || !enumtab_from_type(k->b->arena, of, &tab))
 		return;
@@ -279,8 +246,8 @@ static void check_text_of_enum(struct checker *k, struct node *names, const stru
 		if (str_is_nearer(wanted, tab.items[i].text, &best))
 			near = tab.items[i].text;
 	}
-	k->good &= diag_check(k->b->diag, "enum", DIAG_WARNING, &at, "%s is never \"" STR_FMT "\"",
-			      check_text(k, names), STR_ARG(wanted));
+	check_report_at(k, text->first, "enum", DIAG_WARNING, "%s is never \"" STR_FMT "\"",
+			check_text(k, names), STR_ARG(wanted));
 	if (near.n && str_is_made_of(near, ALPHABET_SCOPED_WORD))
 		diag_note(k->b->diag, NULL, "did you mean \"" STR_FMT "\"?", STR_ARG(near));
 }

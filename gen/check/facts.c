@@ -4,6 +4,7 @@
 #include "lang/print.h"
 #include "lang/vocabulary.h"
 #include "sema/argument.h"
+#include "sema/table.h"
 
 /** Compilers write such a type; any other word of a file is not repeated to the user. */
 static bool is_spelled_well(const struct ctype *t)
@@ -108,16 +109,37 @@ bool check_constant(struct checker *k, struct node *n, struct constant *ret)
 	return true;
 }
 
-void check_say(struct checker *k, const struct node *n, const char *name, enum diag_level level,
-	       const char *fmt, ...)
+static void report(struct checker *k, const struct token *t, const char *name,
+		   enum diag_level level, const char *fmt, va_list args)
 {
-	struct diag_place at = tok_place(n->first);
+	struct diag_place at = tok_place(t);
+	const char *text = arena_vprintf(k->b->arena, fmt, args);
+	k->good &= diag_check(k->b->diag, name, level, &at, "%s", text);
+}
+
+void check_report(struct checker *k, const struct node *n, const char *name, enum diag_level level,
+		  const char *fmt, ...)
+{
 	va_list args;
 	va_start(args, fmt);
-	const char *text = arena_vprintf(k->b->arena, fmt, args);
+	report(k, n->first, name, level, fmt, args);
 	va_end(args);
-	k->good &= diag_check(k->b->diag, name, level, &at, "%s", text);
 	check_note_origin(k, n);
+}
+
+void check_report_at(struct checker *k, const struct token *t, const char *name,
+		     enum diag_level level, const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	report(k, t, name, level, fmt, args);
+	va_end(args);
+}
+
+void check_note_at(struct checker *k, const struct token *t, const char *text)
+{
+	struct diag_place at = tok_place(t);
+	diag_note(k->b->diag, &at, "%s", text);
 }
 
 bool check_is_address_word(const struct ctype *t)
@@ -126,6 +148,14 @@ bool check_is_address_word(const struct ctype *t)
 		if (str_contains(t->name, STR("ptr")) || str_contains(t->name, STR("addr")))
 			return true;
 	return false;
+}
+
+const struct bind_table *check_table_of(struct checker *k, struct str name)
+{
+	for (size_t i = 0; i < k->b->found.tables.n; i++)
+		if (str_eq(k->b->found.tables.v[i].map, name))
+			return &k->b->found.tables.v[i];
+	return NULL;
 }
 
 bool check_lacks_key(struct checker *k, const struct node *n)
@@ -147,12 +177,6 @@ const char *check_what_it_is(struct checker *k, const struct node *value)
 	if (value->kind == NODE_STRING || (e && e->kind == EXPR_TEXT))
 		return "a string";
 	return value->kind == NODE_NUMBER || (e && e->kind == EXPR_NUMBER) ? "a number" : NULL;
-}
-
-static bool is_in_word(char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       c == '_';
 }
 
 /** How often a word that begins with @ or $ is there. */
@@ -177,7 +201,7 @@ static void count_in_text(struct checker *k, struct map *words, struct str text)
 		n = 1;
 		if (text.p[i] != '@' && text.p[i] != '$')
 			continue;
-		while (i + n < text.n && is_in_word(text.p[i + n]))
+		while (i + n < text.n && str_is_made_of(str_slice(text, i + n, 1), ALPHABET_WORD))
 			n++;
 		word_count(k, words, str_slice(text, i, n))->in_text++;
 	}

@@ -53,10 +53,18 @@ const char *check_what_it_is(struct checker *k, const struct node *value);
 /** @n as it is written, for a remedy. */
 const char *check_text(struct checker *k, const struct node *n);
 /** A finding at @n, and where its type is from. */
-void check_say(struct checker *k, const struct node *n, const char *name, enum diag_level level,
-	       const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+void check_report(struct checker *k, const struct node *n, const char *name, enum diag_level level,
+		  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/** A finding at @t. */
+void check_report_at(struct checker *k, const struct token *t, const char *name,
+		     enum diag_level level, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+/** What else belongs to the finding before it, at @t. */
+void check_note_at(struct checker *k, const struct token *t, const char *text);
 /** uintptr_t, or a typedef that says of a number that it is an address. */
 bool check_is_address_word(const struct ctype *t);
+/** The table of names that the map @name stands for; NULL: it is filled by the script, or not at all. */
+const struct bind_table *check_table_of(struct checker *k, struct str name);
 /** A map that is named without a key, and has some elsewhere. */
 bool check_lacks_key(struct checker *k, const struct node *n);
 

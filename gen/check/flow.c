@@ -28,11 +28,10 @@ static void check_lone(struct checker *k, const struct node *n)
 	if (!node_is_comparison(a) || !is_literal(b) || is_literal(node_ungrouped(a->child)) ||
 	    str_eqz(node_text(b), "0") || str_eqz(node_text(b), "1"))
 		return;
-	struct diag_place at = tok_place(b->first);
 	const char *text = check_text(k, b);
-	k->good &= diag_check(k->b->diag, "constant", DIAG_WARNING, &at,
-			      "%s is compared with nothing: write %s %s %s", text,
-			      check_text(k, a->child), str_dup(k->b->arena, node_text(a)), text);
+	check_report_at(k, b->first, "constant", DIAG_WARNING,
+			"%s is compared with nothing: write %s %s %s", text,
+			check_text(k, a->child), str_dup(k->b->arena, node_text(a)), text);
 }
 
 /** `x != 1 || x != 2` is always true, `x == 1 && x == 2` never. */
@@ -49,9 +48,8 @@ static void check_both(struct checker *k, const struct node *n)
 	if (!is_literal(node_ungrouped(x->next)) || !is_literal(node_ungrouped(y->next)) ||
 	    !is_same(k, x, y) || is_same(k, x->next, y->next))
 		return;
-	struct diag_place at = tok_place(n->name);
-	k->good &= diag_check(k->b->diag, "constant", DIAG_WARNING, &at, "this is %s true: use %s",
-			      is_or ? "always" : "never", is_or ? "&&" : "||");
+	check_report_at(k, n->name, "constant", DIAG_WARNING, "this is %s true: use %s",
+			is_or ? "always" : "never", is_or ? "&&" : "||");
 }
 
 /** The characters that @n can hold at most, 0 when that is not known. */
@@ -83,39 +81,22 @@ static void check_long_text(struct checker *k, const struct node *n)
 	struct str text = lex_string_value(k->b->arena, b->name ? b->name : b->first);
 	if (text.n <= most)
 		return;
-	struct diag_place at = tok_place(b->first);
-	k->good &= diag_check(k->b->diag, "constant", DIAG_WARNING, &at,
-			      "%s has at most %llu characters, and this has %zu: it is %s",
-			      check_text(k, a), (unsigned long long)most, text.n,
-			      tok_is(n->name, "==") ? "never equal" : "always different");
-}
-
-static void check_binary(struct checker *k, const struct node *n)
-{
-	if (tok_is(n->name, "||") || tok_is(n->name, "&&")) {
-		check_lone(k, n);
-		check_both(k, n);
-	} else if (tok_is(n->name, "==") || tok_is(n->name, "!=")) {
-		check_long_text(k, n);
-	}
-}
-
-static bool is_text(const struct node *n)
-{
-	return n->kind == NODE_STRING || (n->expr && n->expr->kind == EXPR_TEXT);
+	check_report_at(k, b->first, "constant", DIAG_WARNING,
+			"%s has at most %llu characters, and this has %zu: it is %s",
+			check_text(k, a), (unsigned long long)most, text.n,
+			tok_is(n->name, "==") ? "never equal" : "always different");
 }
 
 /** `if (comm)`; "text" alone is always true to newer versions. */
 static void check_condition(struct checker *k, struct node *n)
 {
 	const struct node *x = node_ungrouped(n);
-	if (!is_text(x) ||
+	bool is_text = x->kind == NODE_STRING || (x->expr && x->expr->kind == EXPR_TEXT);
+	if (!is_text ||
 	    (x->kind == NODE_STRING && dialect_takes_text_conditions(k->b->given->version)))
 		return;
-	struct diag_place at = tok_place(x->first);
-	k->good &=
-	    diag_check(k->b->diag, "operator", DIAG_ERROR, &at,
-		       "a string is no condition: compare it, as in %s != \"\"", check_text(k, x));
+	check_report_at(k, x->first, "operator", DIAG_ERROR,
+			"a string is no condition: compare it, as in %s != \"\"", check_text(k, x));
 }
 
 static void check_conditions(struct checker *k, const struct node *n)
@@ -129,26 +110,20 @@ static void check_conditions(struct checker *k, const struct node *n)
 	}
 }
 
-/** It ends the clause, or the loop. */
-static bool is_end(const struct node *n)
-{
-	return n->kind == NODE_RETURN || n->kind == NODE_JUMP ||
-	       (n->kind == NODE_EXPRESSION && node_is(n->child, NODE_CALL, "exit"));
-}
-
 static void check_block(struct checker *k, const struct node *n)
 {
 	const struct node *last = n->child;
-	while (last && !is_end(last))
+	// What ends the clause, or the loop.
+	while (last && last->kind != NODE_RETURN && last->kind != NODE_JUMP &&
+	       !(last->kind == NODE_EXPRESSION && node_is(last->child, NODE_CALL, "exit")))
 		last = last->next;
 	// What a macro or #if leaves there is for another setting.
 	if (!last || !last->next || last->first->from_macro || last->next->is_changed)
 		return;
-	struct diag_place at = tok_place(last->next->first);
 	struct str word = last->first->text;
-	k->good &= diag_check(k->b->diag, "unreachable", DIAG_WARNING, &at,
-			      "this is never run: it is behind " STR_FMT "%s", STR_ARG(word),
-			      tok_is(last->first, "exit") ? "()" : "");
+	check_report_at(k, last->next->first, "unreachable", DIAG_WARNING,
+			"this is never run: it is behind " STR_FMT "%s", STR_ARG(word),
+			tok_is(last->first, "exit") ? "()" : "");
 }
 
 /** `@x == 5;` */
@@ -158,29 +133,30 @@ static void check_statement(struct checker *k, const struct node *n, const struc
 	bool is_value = parent && parent->last_child == n && !tok_is(n->last, ";");
 	if (is_value || n->is_changed || x->is_changed || x->first->from_macro)
 		return;
-	struct diag_place at = tok_place(x->first);
 	if (node_is(x, NODE_BINARY, "==") &&
-	    (x->child->kind == NODE_MAP || x->child->kind == NODE_VARIABLE)) {
-		at = tok_place(x->name);
-		k->good &= diag_check(k->b->diag, "unused", DIAG_WARNING, &at,
-				      "the result of this comparison is not used: use = to set %s",
-				      check_text(k, x->child));
-	} else if (expr_effect(x) < EFFECT_CHANGES &&
-		   (x->kind != NODE_NAME || vocabulary_is_builtin(node_text(x)))) {
-		k->good &= diag_check(k->b->diag, "unused", DIAG_WARNING, &at,
-				      "this does nothing: its value is not used");
-	}
+	    (x->child->kind == NODE_MAP || x->child->kind == NODE_VARIABLE))
+		check_report_at(k, x->name, "unused", DIAG_WARNING,
+				"the result of this comparison is not used: use = to set %s",
+				check_text(k, x->child));
+	else if (expr_effect(x) < EFFECT_CHANGES &&
+		 (x->kind != NODE_NAME || vocabulary_is_builtin(node_text(x))))
+		check_report_at(k, x->first, "unused", DIAG_WARNING,
+				"this does nothing: its value is not used");
 }
 
 void check_flow(struct checker *k, struct node *n, struct node *parent)
 {
 	if (n->kind == NODE_PREDICATE || n->kind == NODE_IF || n->kind == NODE_TERNARY ||
-	    node_is(n, NODE_UNARY, "!"))
+	    node_is(n, NODE_UNARY, "!")) {
 		check_conditions(k, n);
-	else if (n->kind == NODE_BINARY)
-		check_binary(k, n);
-	else if (n->kind == NODE_BLOCK)
+	} else if (node_is(n, NODE_BINARY, "||") || node_is(n, NODE_BINARY, "&&")) {
+		check_lone(k, n);
+		check_both(k, n);
+	} else if (node_is(n, NODE_BINARY, "==") || node_is(n, NODE_BINARY, "!=")) {
+		check_long_text(k, n);
+	} else if (n->kind == NODE_BLOCK) {
 		check_block(k, n);
-	else if (n->kind == NODE_EXPRESSION)
+	} else if (n->kind == NODE_EXPRESSION) {
 		check_statement(k, n, parent);
+	}
 }

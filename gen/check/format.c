@@ -124,12 +124,6 @@ static bool is_conversion(const struct bind *b, struct str format, bool has_all,
 	return strchr(has_all ? "diuoxXcpsr" : "duoxXcpsr", c->letter) != NULL;
 }
 
-/** What C's printf() knows, too. */
-static bool looks_like_one(char letter)
-{
-	return strchr("ieEfFgGaAn*duxX", letter) != NULL;
-}
-
 static const char *why_unknown(const struct bind *b, const struct node *call, struct str conversion)
 {
 	char letter = conversion.p[conversion.n - 1], flag = unknown_flag(conversion);
@@ -162,14 +156,14 @@ static struct conversions count_conversions(const struct bind *b, const struct n
 			found.unmatched = c;
 		if (is_known && !found.blank.end && text.p[c.at + 1] == ' ')
 			found.blank = c;
-		if (!is_known && !found.odd.end && looks_like_one(c.letter))
+		if (!is_known && !found.odd.end && strchr("ieEfFgGaAn*duxX", c.letter)) // C's
 			found.odd = c;
 	}
 	return found;
 }
 
 /** At conversion @c. */
-static void say_of_conversion(struct checker *k, const struct node *format,
+static void report_conversion(struct checker *k, const struct node *format,
 			      const struct conversion *c, const char *remedy)
 {
 	struct diag_place place = tok_place(format->name);
@@ -195,29 +189,24 @@ static bool is_matched(struct checker *k, const struct node *call)
 	for (unsigned i = 0; i < n && surplus; i++)
 		surplus = surplus->next;
 	if (n > n_values && found.blank.end)
-		say_of_conversion(k, format, &found.blank,
+		report_conversion(k, format, &found.blank,
 				  "is a conversion, too: write %% for a percent sign");
 	else if (n > n_values)
-		say_of_conversion(
+		report_conversion(
 		    k, format, &found.unmatched,
 		    arena_printf(a, "has no value: the format has %u conversion%s, and %s", n,
 				 n == 1 ? "" : "s", values));
 	else if (found.odd.end)
-		say_of_conversion(
+		report_conversion(
 		    k, format, &found.odd,
 		    arena_printf(a, "is unknown to bpftrace: %s",
 				 why_unknown(k->b, call,
 					     str_slice(format->name->text, found.odd.at,
 						       found.odd.end - found.odd.at))));
 	else
-		check_say(k, surplus, "format", DIAG_ERROR,
-			  "no conversion for this value: the format has %u, and %s", n, values);
+		check_report(k, surplus, "format", DIAG_ERROR,
+			     "no conversion for this value: the format has %u, and %s", n, values);
 	return false;
-}
-
-static bool is_integral(char letter)
-{
-	return strchr("diuoxX", letter) != NULL;
 }
 
 /**
@@ -247,22 +236,23 @@ static void check_text_of_number(struct given *g)
 	if (argument_shown_enum(b, g->value->expr))
 		return; // its name is printed
 	if (check_is_string(g->m.plain))
-		check_say(g->k, g->value, "format", level,
-			  "%%s needs the string, and this is its address: use str(%s)", text);
+		check_report(g->k, g->value, "format", level,
+			     "%%s needs the string, and this is its address: use str(%s)", text);
 	else if (t && t->kind == CTYPE_ENUM)
-		check_say(g->k, g->value, "format", level,
-			  "%%s of a number: use %%d, or enum_name(" STR_FMT ", %s) for its name",
-			  STR_ARG(t->name), text);
+		check_report(g->k, g->value, "format", level,
+			     "%%s of a number: use %%d, or enum_name(" STR_FMT ", %s) for its name",
+			     STR_ARG(t->name), text);
 	else if (check_is_floating(&g->m))
-		check_say(g->k, g->value, "floating-point", level,
-			  "%%s of the bits of a floating-point number, of which bpftrace knows "
-			  "nothing: -t prints its value");
+		check_report(g->k, g->value, "floating-point", level,
+			     "%%s of the bits of a floating-point number, of which bpftrace knows "
+			     "nothing: -t prints its value");
 	else if (is_refused)
-		check_say(g->k, g->value, "format", DIAG_ERROR, "%%s of a number: use %%d");
+		check_report(g->k, g->value, "format", DIAG_ERROR, "%%s of a number: use %%d");
 	else if (t && t->kind == CTYPE_INT && is_given(g->value) && !g->m.is_guess &&
 		 !check_is_address_word(g->m.type))
-		check_say(g->k, g->value, "format", DIAG_WARNING,
-			  "%%s of a number, which has no name: use %s", t->is_char ? "%c" : "%d");
+		check_report(g->k, g->value, "format", DIAG_WARNING,
+			     "%%s of a number, which has no name: use %s",
+			     t->is_char ? "%c" : "%d");
 }
 
 static bool is_plain_number(const struct ctype *t)
@@ -297,9 +287,9 @@ static void check_width(struct given *g)
 			(tok_is(value->name, "nsecs") || tok_is(value->name, "elapsed"));
 	if (bits <= left || left == 64 || (left == 32 && (g->k->b->given->files || !is_clock)))
 		return;
-	check_say(g->k, g->value, "format", DIAG_WARNING,
-		  STR_FMT " prints %u of %u bits: use %%%s%c", STR_ARG(g->conversion), left, bits,
-		  bits == 64 ? "l" : "", g->letter);
+	check_report(g->k, g->value, "format", DIAG_WARNING,
+		     STR_FMT " prints %u of %u bits: use %%%s%c", STR_ARG(g->conversion), left,
+		     bits, bits == 64 ? "l" : "", g->letter);
 }
 
 /** %d and the like, %p, %c of a number whose type is known. */
@@ -309,22 +299,23 @@ static void check_number_of(struct given *g)
 	const struct ctype *t = g->m.plain;
 	struct str conversion = g->conversion;
 	if (check_is_floating(&g->m) && strchr("diuc", g->letter))
-		check_say(k, g->value, "floating-point", check_level(&g->m),
-			  STR_FMT " prints the bits of a floating-point number, of which bpftrace "
-				  "knows nothing: -t prints its value",
-			  STR_ARG(conversion));
+		check_report(k, g->value, "floating-point", check_level(&g->m),
+			     STR_FMT
+			     " prints the bits of a floating-point number, of which bpftrace "
+			     "knows nothing: -t prints its value",
+			     STR_ARG(conversion));
 	else if (check_is_string(g->m.plain) && strchr("diuc", g->letter))
-		check_say(k, g->value, "string-address", DIAG_WARNING,
-			  STR_FMT " prints the address of a string: use %%s with str(%s)",
-			  STR_ARG(conversion), check_text(k, g->value));
+		check_report(k, g->value, "string-address", DIAG_WARNING,
+			     STR_FMT " prints the address of a string: use %%s with str(%s)",
+			     STR_ARG(conversion), check_text(k, g->value));
 	else if (t && t->kind == CTYPE_POINTER && strchr("diuc", g->letter))
-		check_say(k, g->value, "format", DIAG_WARNING, STR_FMT " of a pointer: use %%p",
-			  STR_ARG(conversion));
+		check_report(k, g->value, "format", DIAG_WARNING, STR_FMT " of a pointer: use %%p",
+			     STR_ARG(conversion));
 	else if (g->letter == 'p' && t && is_plain_number(t) && is_given(g->value) &&
 		 !check_is_address_word(g->m.type))
-		check_say(k, g->value, "format", DIAG_WARNING,
-			  "%%p of a number that is no pointer: use %%d or %%x");
-	else if (is_integral(g->letter))
+		check_report(k, g->value, "format", DIAG_WARNING,
+			     "%%p of a number that is no pointer: use %%d or %%x");
+	else if (strchr("diuoxX", g->letter))
 		check_width(g);
 }
 
@@ -371,8 +362,8 @@ static void check_other(struct given *g, enum expr_kind kind)
 	if (!is_bytes && g->k->b->given->shapes && exprtype_is_whole(g->value->expr, &size))
 		fits = "s"; // its bytes travel, emit/record.c
 	if (what && !strchr(fits, g->letter) && !is_misplaced && !is_str_of_number(g->k, g->value))
-		check_say(g->k, g->value, "format", g->m.type ? check_level(&g->m) : DIAG_ERROR,
-			  STR_FMT " of %s: %s", STR_ARG(g->conversion), what, remedy);
+		check_report(g->k, g->value, "format", g->m.type ? check_level(&g->m) : DIAG_ERROR,
+			     STR_FMT " of %s: %s", STR_ARG(g->conversion), what, remedy);
 }
 
 static void check_given(struct given *g)
@@ -380,9 +371,9 @@ static void check_given(struct given *g)
 	enum expr_kind kind = g->value->expr ? g->value->expr->kind : EXPR_OPEN;
 	const char *text = check_text(g->k, g->value);
 	if (check_lacks_key(g->k, g->value))
-		check_say(g->k, g->value, "format", DIAG_ERROR,
-			  "%s has keys: name one, as in %s[tid], or use print(%s)", text, text,
-			  text);
+		check_report(g->k, g->value, "format", DIAG_ERROR,
+			     "%s has keys: name one, as in %s[tid], or use print(%s)", text, text,
+			     text);
 	if (kind == EXPR_OPEN || kind == EXPR_MIXED || check_lacks_key(g->k, g->value))
 		return;
 	check_meaning(g->k, g->value, &g->m);
@@ -391,9 +382,10 @@ static void check_given(struct given *g)
 	else if (g->letter == 's')
 		check_text_of_number(g);
 	else if (g->letter == 'r')
-		check_say(g->k, g->value, "format", DIAG_ERROR,
-			  STR_FMT " of a number: use buf(%s, LENGTH) for the bytes at an address",
-			  STR_ARG(g->conversion), text);
+		check_report(g->k, g->value, "format", DIAG_ERROR,
+			     STR_FMT
+			     " of a number: use buf(%s, LENGTH) for the bytes at an address",
+			     STR_ARG(g->conversion), text);
 	else
 		check_number_of(g);
 }

@@ -34,21 +34,20 @@ static bool check_place(struct checker *k, const struct node *n)
 {
 	const struct script_clause *c = k->clause->clause;
 	const char *const *remedies = remedies_of(n);
-	struct diag_place at = tok_place(n->first);
 	for (size_t i = 0; remedies && i < c->attach.n; i++) {
 		const struct provider *p = c->attach.v[i].provider;
 		if (p->is_typed || !remedies[p->place])
 			continue;
-		k->good &= diag_check(k->b->diag, "argument", DIAG_ERROR, &at,
-				      STR_FMT " is not known in a clause of " STR_FMT ": %s",
-				      STR_ARG(node_text(n)), STR_ARG(c->attach.v[i].kind),
-				      remedies[p->place]);
+		check_report_at(k, n->first, "argument", DIAG_ERROR,
+				STR_FMT " is not known in a clause of " STR_FMT ": %s",
+				STR_ARG(node_text(n)), STR_ARG(c->attach.v[i].kind),
+				remedies[p->place]);
 		return false;
 	}
 	const char *why = tok_is(n->name, "retval") ? result_why_none(k->b, k->clause) : NULL;
 	if (why)
-		k->good &= diag_check(k->b->diag, "argument", DIAG_WARNING, &at,
-				      "retval is whatever the register holds: %s", why);
+		check_report_at(k, n->first, "argument", DIAG_WARNING,
+				"retval is whatever the register holds: %s", why);
 	return true;
 }
 
@@ -91,34 +90,23 @@ static void check_spelling(struct checker *k, const struct node *n, const struct
 		     str_printf(k->b->arena, "word " STR_FMT, STR_ARG(text))))
 		return;
 	const char *sigil = check_missing_sigil(k, n);
-	if (sigil) {
-		struct diag_place at = tok_place(n->name);
-		k->good &= diag_check(k->b->diag, "unknown", DIAG_ERROR, &at,
-				      "bpftrace has no " STR_FMT ": did you mean %s" STR_FMT "?",
-				      STR_ARG(text), sigil, STR_ARG(text));
-		return;
-	}
-	const char *near = vocabulary_nearest(text);
-	if (!near || vocabulary_word(str_from(near))->is_bare != (n->kind == NODE_NAME))
-		return;
-	struct diag_place at = tok_place(n->name);
-	k->good &=
-	    diag_check(k->b->diag, "unknown", DIAG_ERROR, &at,
-		       "bpftrace has no " STR_FMT "%s: did you mean %s%s?", STR_ARG(text),
-		       n->kind == NODE_CALL ? "()" : "", near, n->kind == NODE_CALL ? "()" : "");
-}
-
-/** The name of a member, which may be that of a builtin. */
-static bool is_offset(const struct node *n, const struct node *parent)
-{
-	return parent && node_is(parent, NODE_CALL, "offsetof") && n != parent->child;
+	const char *near = sigil ? NULL : vocabulary_nearest(text);
+	const char *brackets = n->kind == NODE_CALL ? "()" : "";
+	if (sigil)
+		check_report_at(k, n->name, "unknown", DIAG_ERROR,
+				"bpftrace has no " STR_FMT ": did you mean %s" STR_FMT "?",
+				STR_ARG(text), sigil, STR_ARG(text));
+	else if (near && vocabulary_word(str_from(near))->is_bare == (n->kind == NODE_NAME))
+		check_report_at(k, n->name, "unknown", DIAG_ERROR,
+				"bpftrace has no " STR_FMT "%s: did you mean %s%s?", STR_ARG(text),
+				brackets, near, brackets);
 }
 
 void check_known(struct checker *k, struct node *n, struct node *parent)
 {
 	bool is_word = n->kind == NODE_NAME && !n->is_changed;
-	if (is_offset(n, parent))
-		return;
+	if (parent && node_is(parent, NODE_CALL, "offsetof") && n != parent->child)
+		return; // the name of a member, which may be that of a builtin
 	if (is_word && !check_place(k, n))
 		return;
 	if (is_word || n->kind == NODE_CALL)

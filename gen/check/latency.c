@@ -12,11 +12,6 @@ static bool is_clock(const struct node *n)
 	       vocabulary_word(node_text(n))->effect == EFFECT_CLOCK;
 }
 
-static bool is_zero(const struct node *n)
-{
-	return n->kind == NODE_NUMBER && str_eqz(node_text(n), "0");
-}
-
 /** A map of times: what is known of all its places. */
 struct times {
 	struct checker *k;
@@ -31,8 +26,9 @@ static bool gather(struct checker *k, const struct use *u, struct times *ret)
 	*ret = (struct times){k, u, false};
 	for (; u; u = u->next) {
 		bool is_time = u->value && is_clock(u->value);
-		bool is_end =
-		    (u->does & (USE_DELETE | USE_EMPTIES)) || (u->value && is_zero(u->value));
+		bool is_zero =
+		    u->value && u->value->kind == NODE_NUMBER && str_eqz(node_text(u->value), "0");
+		bool is_end = is_zero || (u->does & (USE_DELETE | USE_EMPTIES));
 		if ((u->does & USE_MAY_SET) &&
 		    ((!is_time && !is_end) || !u->node->child || use_is_in(u, WHEN_BEGIN)))
 			return false;
@@ -40,14 +36,6 @@ static bool gather(struct checker *k, const struct use *u, struct times *ret)
 		ret->is_ended |= is_end;
 	}
 	return is_set;
-}
-
-static bool is_set_in(const struct times *t, const struct script_clause *c)
-{
-	const struct use *u = t->first;
-	while (u && !(u->clause == c && (u->does & USE_MAY_SET)))
-		u = u->next;
-	return u;
 }
 
 // --- what is subtracted ---
@@ -114,12 +102,11 @@ static void check_first(const struct times *t, const struct use *u)
 {
 	if (is_tested(t->k, u))
 		return;
-	struct diag_place at = tok_place(u->node->first);
 	const char *map = check_text(t->k, u->node);
-	t->k->good &= diag_check(t->k->b->diag, "latency", DIAG_WARNING, &at,
-				 "%s is 0 for what began before the trace, and this is no time "
-				 "then: test it, as in /%s/",
-				 map, map);
+	check_report_at(t->k, u->node->first, "latency", DIAG_WARNING,
+			"%s is 0 for what began before the trace, and this is no time "
+			"then: test it, as in /%s/",
+			map, map);
 }
 
 /** Of a clause that only time starts, or that ends the trace, nobody expects that it deletes. */
@@ -132,34 +119,23 @@ static bool is_event(const struct use *u)
 	return c->attach.n > 0;
 }
 
-static bool is_limited(const struct bind *b, struct str name)
-{
-	for (const struct node *n = b->found.script.program->child; n; n = n->next)
-		if (n->kind == NODE_MAP_TYPE && n->child->name && str_eq(node_text(n->child), name))
-			return true;
-	return false;
-}
-
-/** As many as there are processors, or as are written in the script. */
-static bool has_few_keys(const struct node *map)
-{
-	for (const struct node *key = map->child; key; key = key->next)
-		if (!node_is(key, NODE_NAME, "cpu") && key->kind != NODE_NUMBER &&
-		    key->kind != NODE_STRING)
-			return false;
-	return true;
-}
-
 /** Without an end the keys stay, and bpftrace prints them with the rest. */
 static void check_left(const struct times *t, const struct use *u)
 {
-	if (t->is_ended || !is_event(u) || has_few_keys(u->node) || is_limited(t->k->b, u->name))
+	const struct node *key = u->node->child;
+	// As many as there are processors, or as are written in the script, are few.
+	while (key && (node_is(key, NODE_NAME, "cpu") || key->kind == NODE_NUMBER ||
+		       key->kind == NODE_STRING))
+		key = key->next;
+	if (t->is_ended || !is_event(u) || !key)
 		return;
-	struct diag_place at = tok_place(u->node->first);
-	t->k->good &=
-	    diag_check(t->k->b->diag, "latency", DIAG_WARNING, &at,
-		       "this stays in @" STR_FMT " and is printed at the end: add delete(%s)",
-		       STR_ARG(u->name), check_text(t->k, u->node));
+	for (const struct node *n = t->k->b->found.script.program->child; n; n = n->next)
+		if (n->kind == NODE_MAP_TYPE && n->child->name &&
+		    str_eq(node_text(n->child), u->name))
+			return; // its size is limited
+	check_report_at(t->k, u->node->first, "latency", DIAG_WARNING,
+			"this stays in @" STR_FMT " and is printed at the end: add delete(%s)",
+			STR_ARG(u->name), check_text(t->k, u->node));
 }
 
 // --- a time that begins where it ends ---
@@ -199,10 +175,9 @@ static void check_same_probe(const struct times *t, const struct use *u)
 	    !str_eq(print_text(t->k->b->arena, set->node), print_text(t->k->b->arena, u->node)) ||
 	    !is_always_set(set)) // last: it looks through the clause
 		return;
-	struct diag_place at = tok_place(u->node->first), there = tok_place(set->node->first);
-	t->k->good &= diag_check(t->k->b->diag, "latency", DIAG_WARNING, &at,
-				 "the same event has just set this: it is no time between two");
-	diag_note(t->k->b->diag, &there, "here");
+	check_report_at(t->k, u->node->first, "latency", DIAG_WARNING,
+			"the same event has just set this: it is no time between two");
+	check_note_at(t->k, set->node->first, "here");
 }
 
 static void check_times(const struct times *t)
@@ -213,7 +188,10 @@ static void check_times(const struct times *t)
 			continue;
 		unsigned before = t->k->b->diag->n_warnings + t->k->b->diag->n_errors;
 		check_first(t, u);
-		if (is_set_in(t, u->clause))
+		const struct use *set = t->first; // in the same clause
+		while (set && !(set->clause == u->clause && (set->does & USE_MAY_SET)))
+			set = set->next;
+		if (set)
 			continue;
 		check_left(t, u);
 		check_same_probe(t, u);
@@ -231,14 +209,6 @@ static const struct token *context_key(const struct node *map)
 	return key && !key->next && key->kind == NODE_NAME && tok_is_any(key->name, names)
 		   ? key->name
 		   : NULL;
-}
-
-static void say_key(struct checker *k, const struct use *u, const struct use *set, const char *why)
-{
-	struct diag_place at = tok_place(u->node->child->first),
-			  there = tok_place(set->node->child->first);
-	k->good &= diag_check(k->b->diag, "key", DIAG_WARNING, &at, "%s", why);
-	diag_note(k->b->diag, &there, "set here");
 }
 
 /** The first place that sets the map, if none does under the key of @u; or NULL. */
@@ -263,32 +233,26 @@ static bool check_context(struct checker *k, const struct use *first, const stru
 	const struct use *set = key ? find_set(first, key->text) : NULL;
 	if (!set)
 		return false;
-	say_key(k, u, set,
-		arena_printf(k->b->arena, "@" STR_FMT " has " STR_FMT " for a key, not " STR_FMT,
-			     STR_ARG(u->name), STR_ARG(context_key(set->node)->text),
-			     STR_ARG(key->text)));
+	check_report_at(k, key, "key", DIAG_WARNING,
+			"@" STR_FMT " has " STR_FMT " for a key, not " STR_FMT, STR_ARG(u->name),
+			STR_ARG(context_key(set->node)->text), STR_ARG(key->text));
+	check_note_at(k, set->node->child->first, "set here");
 	return true;
 }
 
 // --- keys that never come again ---
 
-static bool is_new_each_time(const struct node *key)
-{
-	return is_clock(key) || node_is(key, NODE_NAME, "rand");
-}
-
 static void check_growth(struct checker *k, const struct use *u, unsigned all)
 {
 	const struct node *key = u->node->child;
-	while (key && !is_new_each_time(key))
+	while (key && !is_clock(key) && !node_is(key, NODE_NAME, "rand"))
 		key = key->next;
 	if (!key || !(u->does & USE_MAY_SET) || (all & (USE_DELETE | USE_EMPTIES)) ||
 	    use_is_in(u, WHEN_BEGIN) || use_is_in(u, WHEN_END))
 		return;
-	struct diag_place at = tok_place(key->first);
-	k->good &= diag_check(k->b->diag, "growth", DIAG_OFF, &at,
-			      "@" STR_FMT " gets a new key with each event, and is full after 4096",
-			      STR_ARG(u->name));
+	check_report_at(k, key->first, "growth", DIAG_OFF,
+			"@" STR_FMT " gets a new key with each event, and is full after 4096",
+			STR_ARG(u->name));
 }
 
 void check_latency(struct checker *k)
@@ -410,10 +374,9 @@ void check_unit(struct checker *k, struct node *n, struct node *parent)
 	const struct unit *is = named && value ? unit_of_value(k, value) : NULL;
 	if (!is || is == named)
 		return;
-	struct diag_place at = tok_place(value->first);
-	k->good &= diag_check(k->b->diag, "unit", DIAG_WARNING, &at,
-			      "this is in %s, and @" STR_FMT " is named for %s%s%s", is->name,
-			      STR_ARG(n->child->name->text), named->name,
-			      named->divisor ? ": divide nanoseconds by " : ": do not divide it",
-			      named->divisor ? named->divisor : "");
+	check_report_at(k, value->first, "unit", DIAG_WARNING,
+			"this is in %s, and @" STR_FMT " is named for %s%s%s", is->name,
+			STR_ARG(n->child->name->text), named->name,
+			named->divisor ? ": divide nanoseconds by " : ": do not divide it",
+			named->divisor ? named->divisor : "");
 }

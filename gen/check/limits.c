@@ -15,11 +15,6 @@ enum {
 	WORD = 8,    /**< anything else at least */
 };
 
-static bool is_string(const struct node *n)
-{
-	return node_is(n, NODE_CALL, "str");
-}
-
 /**
  * Strings and other values from @first on: what is certain to be on the stack at once. Measured
  * with 0.17: the strings, one more that is being read, and 8 bytes for each number.
@@ -32,24 +27,24 @@ static void check_stack(struct checker *k, const struct node *n, struct node *fi
 		const struct node *value = node_ungrouped(c);
 		if (value->kind == NODE_TERNARY)
 			return; // it may be made two
-		strings += is_string(value);
-		others += !is_string(value);
+		bool is_string = node_is(value, NODE_CALL, "str");
+		strings += is_string;
+		others += !is_string;
 	}
 	unsigned room = STRING * (strings + (strings > 0)) + WORD * others;
 	if (room < STACK || !dialect_fills_stack(version) ||
 	    getenv(dialect_strlen_variable(version)))
 		return;
-	struct diag_place at = tok_place(n->first);
 	const char *and =
 	    strings && others ? arena_printf(k->b->arena, "%u strings and ", strings) : "";
-	k->good &= diag_check(k->b->diag, "limit", DIAG_ERROR, &at,
-			      "bpftrace " DIALECT_FMT
-			      " has no room for %s%u %s in one %s: its stack is 512 bytes",
-			      DIALECT_ARG(version), and, others ? others : strings,
-			      !others	? "strings"
-			      : strings ? "other values"
-					: "values",
-			      what);
+	check_report_at(k, n->first, "limit", DIAG_ERROR,
+			"bpftrace " DIALECT_FMT
+			" has no room for %s%u %s in one %s: its stack is 512 bytes",
+			DIALECT_ARG(version), and, others ? others : strings,
+			!others	  ? "strings"
+			: strings ? "other values"
+				  : "values",
+			what);
 	if (strings)
 		diag_note(k->b->diag, NULL, "a string takes 64 of them: use fewer at once%s",
 			  n->kind == NODE_CALL ? ", with a second printf()" : "");

@@ -99,25 +99,23 @@ static void check_cast(struct checker *k, struct node *cast)
 	struct arena *a = k->b->arena;
 	struct meaning m;
 	struct ctype *to = cast->expr ? ctype_pointee(cast->expr->type) : NULL;
-	struct diag_place at = tok_place(cast->first);
 	if (!to || !ctype_is_aggregate(to) || !check_meaning(k, value, &m) || !m.plain)
 		return;
 	struct ctype *of = ctype_pointee(m.plain);
 	if (is_too_narrow(m.plain)) {
-		k->good &= diag_check(k->b->diag, "pointer", check_level(&m), &at,
-				      "%s is no pointer: it is of " STR_FMT, check_text(k, value),
-				      STR_ARG(ctype_spell(a, m.type)));
+		check_report_at(k, cast->first, "pointer", check_level(&m),
+				"%s is no pointer: it is of " STR_FMT, check_text(k, value),
+				STR_ARG(ctype_spell(a, m.type)));
 	} else if (of && of->kind == CTYPE_POINTER && ctype_strip(of->of) &&
 		   ctype_is_same(ctype_strip(of->of), to)) {
-		k->good &= diag_check(k->b->diag, "pointer", check_level(&m), &at,
-				      "%s is " STR_FMT ", a pointer to a pointer: use *%s",
-				      check_text(k, value), STR_ARG(ctype_spell(a, m.type)),
-				      check_text(k, value));
+		check_report_at(k, cast->first, "pointer", check_level(&m),
+				"%s is " STR_FMT ", a pointer to a pointer: use *%s",
+				check_text(k, value), STR_ARG(ctype_spell(a, m.type)),
+				check_text(k, value));
 	} else if (of && !may_be(of, to)) {
-		k->good &=
-		    diag_check(k->b->diag, "pointer", check_level(&m), &at,
-			       "%s points to " STR_FMT ", not to " STR_FMT, check_text(k, value),
-			       STR_ARG(ctype_spell(a, of)), STR_ARG(ctype_spell(a, to)));
+		check_report_at(k, cast->first, "pointer", check_level(&m),
+				"%s points to " STR_FMT ", not to " STR_FMT, check_text(k, value),
+				STR_ARG(ctype_spell(a, of)), STR_ARG(ctype_spell(a, to)));
 		note_container(k, value, to, of);
 	} else {
 		return;
@@ -134,14 +132,11 @@ static void check_let(struct checker *k, struct node *n)
 		return;
 	struct ctype *to = n->child->expr ? ctype_pointee(n->child->expr->type) : NULL;
 	struct ctype *of = check_meaning(k, value, &m) ? ctype_pointee(m.plain) : NULL;
-	struct diag_place at = tok_place(value->first);
 	if (!to || !of || !ctype_is_aggregate(to) || may_be(of, to))
 		return;
-	k->good &= diag_check(k->b->diag, "pointer", check_level(&m), &at,
-			      "%s points to " STR_FMT ", not to " STR_FMT, check_text(k, value),
-			      STR_ARG(ctype_spell(k->b->arena, of)),
-			      STR_ARG(ctype_spell(k->b->arena, to)));
-	check_note_origin(k, value);
+	check_report(k, value, "pointer", check_level(&m),
+		     "%s points to " STR_FMT ", not to " STR_FMT, check_text(k, value),
+		     STR_ARG(ctype_spell(k->b->arena, of)), STR_ARG(ctype_spell(k->b->arena, to)));
 }
 
 /** args.name or a cast of argN, with which bpftrace can follow it. */
@@ -165,19 +160,14 @@ static void check_stripped(struct checker *k, const struct node *of)
 		    arena_printf(k->b->arena, "what %s points to", check_text(k, of)));
 }
 
-/** `(*arg0).member` is `arg0->member`, where nothing is known of `*arg0` itself. */
-static struct node *without_star(struct node *of)
-{
-	of = node_ungrouped(of);
-	bool is_unknown = node_is(of, NODE_UNARY, "*") && !(of->expr && of->expr->type);
-	return is_unknown ? node_ungrouped(of->child) : of;
-}
-
 /** `arg0->member`, `$x->member` of a number. */
 static void check_member(struct checker *k, const struct node *n, struct node *of)
 {
-	struct diag_place at = tok_place(of->first);
 	struct meaning m;
+	of = node_ungrouped(of);
+	// `(*arg0).member` is `arg0->member`, where nothing is known of `*arg0` itself.
+	if (node_is(of, NODE_UNARY, "*") && !(of->expr && of->expr->type))
+		of = node_ungrouped(of->child);
 	if (n->name->kind != TOK_IDENT || !of->expr || of->expr->kind != EXPR_NUMBER)
 		return;
 	if (!check_meaning(k, of, &m) || !m.plain) {
@@ -185,27 +175,21 @@ static void check_member(struct checker *k, const struct node *n, struct node *o
 		return;
 	}
 	struct ctype *to = ctype_pointee(m.plain);
-	if (!of->expr->type && to && ctype_is_aggregate(to)) {
-		const char *pointer = as_pointer(k, of, &m);
-		k->good &= diag_check(k->b->diag, "pointer", DIAG_ERROR, &at,
-				      "to bpftrace %s is a number: write %s->" STR_FMT,
-				      check_text(k, of), pointer, STR_ARG(n->name->text));
-	} else if (!to || !ctype_is_aggregate(to)) {
-		if (m.plain->kind == CTYPE_POINTER && (!to || to->kind == CTYPE_VOID))
-			return;
-		k->good &= diag_check(k->b->diag, "pointer", DIAG_ERROR, &at,
-				      "%s is of " STR_FMT ", which has no members",
-				      check_text(k, of), STR_ARG(ctype_spell(k->b->arena, m.type)));
-	} else {
-		return;
-	}
-	check_note_origin(k, of);
+	bool has_members = to && ctype_is_aggregate(to);
+	bool may_have = m.plain->kind == CTYPE_POINTER && (!to || to->kind == CTYPE_VOID);
+	if (!of->expr->type && has_members)
+		check_report(k, of, "pointer", DIAG_ERROR,
+			     "to bpftrace %s is a number: write %s->" STR_FMT, check_text(k, of),
+			     as_pointer(k, of, &m), STR_ARG(n->name->text));
+	else if (!has_members && !may_have)
+		check_report(k, of, "pointer", DIAG_ERROR,
+			     "%s is of " STR_FMT ", which has no members", check_text(k, of),
+			     STR_ARG(ctype_spell(k->b->arena, m.type)));
 }
 
 /** `arg0[1]` */
 static void check_index(struct checker *k, struct node *of)
 {
-	struct diag_place at = tok_place(of->first);
 	struct meaning m;
 	if (of->expr && of->expr->kind == EXPR_NUMBER && !check_meaning(k, of, &m))
 		check_stripped(k, of);
@@ -213,38 +197,32 @@ static void check_index(struct checker *k, struct node *of)
 	    (of->expr->type && m.plain->kind == CTYPE_POINTER))
 		return;
 	if (m.plain->kind == CTYPE_POINTER)
-		k->good &= diag_check(k->b->diag, "pointer", DIAG_ERROR, &at,
-				      "to bpftrace %s is a number: write %s[...]",
-				      check_text(k, of), as_pointer(k, of, &m));
+		check_report(k, of, "pointer", DIAG_ERROR,
+			     "to bpftrace %s is a number: write %s[...]", check_text(k, of),
+			     as_pointer(k, of, &m));
 	else
-		k->good &= diag_check(k->b->diag, "pointer", DIAG_ERROR, &at,
-				      "%s is of " STR_FMT ", which has no elements",
-				      check_text(k, of), STR_ARG(ctype_spell(k->b->arena, m.type)));
-	check_note_origin(k, of);
+		check_report(k, of, "pointer", DIAG_ERROR,
+			     "%s is of " STR_FMT ", which has no elements", check_text(k, of),
+			     STR_ARG(ctype_spell(k->b->arena, m.type)));
 }
 
 /** `*x` of a number; of argN, of which bpftrace reads 8 bytes. */
 static void check_pointee(struct checker *k, struct node *of)
 {
-	struct diag_place at = tok_place(of->first);
 	struct meaning m;
 	uint64_t size;
 	if (!of->expr || of->expr->kind != EXPR_NUMBER || !check_meaning(k, of, &m) || !m.plain)
 		return;
 	struct ctype *to = ctype_pointee(m.plain);
 	if (is_too_narrow(m.plain))
-		k->good &= diag_check(k->b->diag, "pointer", check_level(&m), &at,
-				      "%s is no pointer: it is of " STR_FMT, check_text(k, of),
-				      STR_ARG(ctype_spell(k->b->arena, m.type)));
+		check_report(k, of, "pointer", check_level(&m),
+			     "%s is no pointer: it is of " STR_FMT, check_text(k, of),
+			     STR_ARG(ctype_spell(k->b->arena, m.type)));
 	else if (!of->expr->type && to && ctype_size(to, &size) && size < 8)
-		k->good &=
-		    diag_check(k->b->diag, "pointer", check_level(&m), &at,
-			       "to bpftrace %s is a number, and it reads 8 bytes there: write "
-			       "*%s",
-			       check_text(k, of), as_pointer(k, of, &m));
-	else
-		return;
-	check_note_origin(k, of);
+		check_report(k, of, "pointer", check_level(&m),
+			     "to bpftrace %s is a number, and it reads 8 bytes there: write "
+			     "*%s",
+			     check_text(k, of), as_pointer(k, of, &m));
 }
 
 /** What is followed, or kept where it will be. */
@@ -261,7 +239,6 @@ static void check_followed(struct checker *k, struct node *value)
 static void check_address(struct checker *k, const struct token *op, struct node *value,
 			  struct node *other)
 {
-	struct diag_place at = tok_place(op);
 	struct meaning m, with;
 	struct constant c;
 	if (!check_meaning(k, value, &m) || !m.plain || m.plain->kind != CTYPE_POINTER)
@@ -273,15 +250,14 @@ static void check_address(struct checker *k, const struct token *op, struct node
 		if (is_hex || c.is_negative || c.bits == 0 || c.bits >= FIRST_PAGE - 1 ||
 		    (c.bits == 1 && (!to || to->kind == CTYPE_VOID || to->kind == CTYPE_FUNC)))
 			return;
-		k->good &= diag_check(k->b->diag, "pointer", DIAG_WARNING, &at,
-				      "%s is a pointer, and is compared with %s",
-				      check_text(k, value), check_text(k, other));
+		check_report_at(k, op, "pointer", DIAG_WARNING,
+				"%s is a pointer, and is compared with %s", check_text(k, value),
+				check_text(k, other));
 	} else if (check_meaning(k, other, &with) && with.plain && is_too_narrow(with.plain)) {
-		k->good &=
-		    diag_check(k->b->diag, "pointer", DIAG_WARNING, &at,
-			       "%s is a pointer, and is compared with %s, which is of " STR_FMT,
-			       check_text(k, value), check_text(k, other),
-			       STR_ARG(ctype_spell(k->b->arena, with.type)));
+		check_report_at(k, op, "pointer", DIAG_WARNING,
+				"%s is a pointer, and is compared with %s, which is of " STR_FMT,
+				check_text(k, value), check_text(k, other),
+				STR_ARG(ctype_spell(k->b->arena, with.type)));
 	} else {
 		return;
 	}
@@ -294,7 +270,7 @@ void check_pointers(struct checker *k, struct node *n, struct node *parent)
 	switch (n->kind) {
 	case NODE_MEMBER:
 		check_followed(k, n->child);
-		check_member(k, n, without_star(n->child));
+		check_member(k, n, n->child);
 		break;
 	case NODE_INDEX:
 		check_followed(k, n->child);

@@ -29,8 +29,8 @@ static bool check_attachable(const struct bind *b, const struct attach_clause *c
  * It would print a number, and the number would be wrong, or would not attach: of the site's @args
  * that is one it cannot read, or behind one.
  */
-static bool say_unreadable(const struct bind *b, const struct script_arg *use,
-			   const struct attach_match *m, const struct sdtarg *args)
+static bool report_unreadable(const struct bind *b, const struct script_arg *use,
+			      const struct attach_match *m, const struct sdtarg *args)
 {
 	struct diag_place place = tok_place(use->token);
 	unsigned n = use->n;
@@ -50,7 +50,7 @@ static bool say_unreadable(const struct bind *b, const struct script_arg *use,
 }
 
 /** Where there is no argN, and no other way to read it at all sites. */
-static bool say_no_such(const struct bind *b, const struct script_arg *use, struct str place)
+static bool report_no_such(const struct bind *b, const struct script_arg *use, struct str place)
 {
 	struct diag_place at = tok_place(use->token);
 	bool good =
@@ -66,8 +66,8 @@ static bool say_no_such(const struct bind *b, const struct script_arg *use, stru
 }
 
 /** Where there is no argN because @site has fewer arguments than others, or the probe has. */
-static bool say_none(const struct bind *b, const struct script_arg *use,
-		     const struct attach_match *m, const struct sdt_site *site, size_t n)
+static bool report_none(const struct bind *b, const struct script_arg *use,
+			const struct attach_match *m, const struct sdt_site *site, size_t n)
 {
 	const struct sdt_probe *p = m->probe;
 	struct diag_place place = tok_place(use->token);
@@ -102,7 +102,7 @@ static bool check_site(const struct bind *b, const struct attach_clause *c,
 		struct diag_place place = tok_place(use->token);
 		struct str far = STR("");
 		if (use->n >= o->n) {
-			good &= say_none(b, use, m, site, o->n);
+			good &= report_none(b, use, m, site, o->n);
 		} else if (args[use->n].is_float) {
 			good &= diag_check(
 			    b->diag, "floating-point", DIAG_ERROR, &place,
@@ -111,10 +111,10 @@ static bool check_site(const struct bind *b, const struct attach_clause *c,
 			    use->n, STR_ARG(m->probe->provider), STR_ARG(m->probe->name));
 		} else if (use->n > dialect_max_arg(b->given->version)) {
 			if (!argread_find(b, c, use->n, &far).n)
-				good &= say_no_such(b, use, far);
+				good &= report_no_such(b, use, far);
 		} else if (!dialect_has_libbpf_usdt(b->given->version) &&
 			   args[use->n].is_beyond_bcc && !argread_find(b, c, use->n, &far).n) {
-			good &= say_unreadable(b, use, m, args);
+			good &= report_unreadable(b, use, m, args);
 		}
 	}
 	return good;
@@ -162,20 +162,17 @@ static bool check_word(void *ctx, struct node *n, struct node *parent)
 	return true;
 }
 
-static bool has_usdt(const struct script_clause *c)
-{
-	for (size_t i = 0; i < c->attach.n; i++)
-		if (c->attach.v[i].provider->place == PLACE_USDT)
-			return true;
-	return false;
-}
-
 bool check_macros(const struct bind *b)
 {
 	struct called k = {.b = b, .good = true};
-	for (size_t i = 0; i < b->found.script.clauses.n; i++)
-		if (has_usdt(b->found.script.clauses.v[i]))
-			node_walk(b->found.script.clauses.v[i]->node, check_word, &k);
+	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
+		const struct script_clause *c = b->found.script.clauses.v[i];
+		bool has_usdt = false;
+		for (size_t n = 0; n < c->attach.n; n++)
+			has_usdt |= c->attach.v[n].provider->place == PLACE_USDT;
+		if (has_usdt)
+			node_walk(c->node, check_word, &k);
+	}
 	for (size_t i = 0; i < k.macros.n; i++) {
 		k.in = k.macros.v[i];
 		node_walk(k.macros.v[i], check_word, &k);

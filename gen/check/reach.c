@@ -42,11 +42,6 @@ static void add_unreachable(struct unreachable *u, struct str name, const struct
 	*u = (struct unreachable){name, tok_place(at->node->first), n_sites, n_dead, 0};
 }
 
-static struct str probe_name(const struct reach *r, const struct sdt_probe *p)
-{
-	return str_printf(r->b->arena, STR_FMT ":" STR_FMT, STR_ARG(p->provider), STR_ARG(p->name));
-}
-
 /** Probes of clause @c in @tf whose code is not mapped from it. */
 static void find_moved(const struct reach *r, const struct attach_clause *c,
 		       const struct targetfile *tf, struct unreachable *ret)
@@ -60,8 +55,9 @@ static void find_moved(const struct reach *r, const struct attach_clause *c,
 		for (size_t k = 0; k < probe->n_sites; k++)
 			n_dead += probe->sites[k].off &&
 				  !proc_has_mapped(p, tf->mapped, probe->sites[k].off, false);
-		add_unreachable(ret, probe_name(r, probe), &c->clause->attach.v[0], probe->n_sites,
-				n_dead);
+		struct str name = str_printf(r->b->arena, STR_FMT ":" STR_FMT,
+					     STR_ARG(probe->provider), STR_ARG(probe->name));
+		add_unreachable(ret, name, &c->clause->attach.v[0], probe->n_sites, n_dead);
 	}
 	// A clause of functions only: their code is all that it has.
 	for (size_t i = 0; !c->probes.n && i < c->near.places.n; i++) {

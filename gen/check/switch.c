@@ -20,65 +20,42 @@ enum seen_in {
 
 struct probe_switch {
 	const char *provider;
-	const char *names[4]; /**< patterns */
-	const char *file; /**< a pattern for the file that has them, of some versions; or NULL */
+	const char *names; /**< patterns, with | between, as in `words` */
+	const char *file;  /**< a pattern for the file that has them, of some versions; or NULL */
 	enum seen_in where;
-	const char *words[4]; /**< one of them: it is on */
+	const char *words; /**< one of them: it is on */
 	const char *other; /**< a probe that is the switch, too, when it is attached to; or NULL */
 	const char *what;  /**< "... fires only" */
 	const char *remedy;
 };
 
 static const struct probe_switch switches[] = {
-    {"php",
-     {"compile__file__*", "execute__*", "function__*"},
-     NULL,
-     IN_ENVIRONMENT,
-     {"USE_ZEND_DTRACE="},
-     NULL,
-     "with USE_ZEND_DTRACE=1 in the environment of PHP",
+    {"php", "compile__file__*|execute__*|function__*", NULL, IN_ENVIRONMENT,
+     "USE_ZEND_DTRACE=", NULL, "with USE_ZEND_DTRACE=1 in the environment of PHP",
      "USE_ZEND_DTRACE=1 is read when PHP starts: start it anew"},
-    {"hotspot",
-     {"method__entry", "method__return"},
-     NULL,
-     IN_COMMAND,
-     {"+DTraceMethodProbes", "+ExtendedDTraceProbes"},
-     NULL,
-     "with java -XX:+DTraceMethodProbes",
+    {"hotspot", "method__entry|method__return", NULL, IN_COMMAND,
+     "+DTraceMethodProbes|+ExtendedDTraceProbes", NULL, "with java -XX:+DTraceMethodProbes",
      "the option makes programs many times slower"},
-    {"hotspot",
-     {"object__alloc"},
-     NULL,
-     IN_COMMAND,
-     {"+DTraceAllocProbes", "+ExtendedDTraceProbes"},
-     NULL,
-     "with java -XX:+DTraceAllocProbes",
-     NULL},
-    {"hotspot",
-     {"monitor__*"},
-     NULL,
-     IN_COMMAND,
-     {"+DTraceMonitorProbes", "+ExtendedDTraceProbes"},
-     NULL,
-     "with java -XX:+DTraceMonitorProbes",
-     NULL},
-    {"python",
-     {"function__entry", "function__return"},
-     "*python3.11*",
-     IN_PROGRAM,
-     {"setprofile", "settrace", "cProfile"},
-     "line",
+    {"hotspot", "object__alloc", NULL, IN_COMMAND, "+DTraceAllocProbes|+ExtendedDTraceProbes", NULL,
+     "with java -XX:+DTraceAllocProbes", NULL},
+    {"hotspot", "monitor__*", NULL, IN_COMMAND, "+DTraceMonitorProbes|+ExtendedDTraceProbes", NULL,
+     "with java -XX:+DTraceMonitorProbes", NULL},
+    {"python", "function__entry|function__return", "*python3.11*", IN_PROGRAM,
+     "setprofile|settrace|cProfile", "line",
      "in Python 3.11 while the program has a profile function, or python:line is traced",
      "sys.setprofile(slice) in its first line is one"},
-    {"ruby",
-     {"method__entry", "method__return"},
-     "*ruby-3.*",
-     IN_PROGRAM,
-     {"TracePoint"},
-     NULL,
+    {"ruby", "method__entry|method__return", "*ruby-3.*", IN_PROGRAM, "TracePoint", NULL,
      "in Ruby 3 while the program has a trace point",
      "TracePoint.new(:call, :return) { }.enable in its first line is one"},
 };
+
+/** The next of words with | between them; empty behind the last one. */
+static struct str take_word(struct str *words)
+{
+	struct str word = str_slice(*words, 0, str_find(*words, '|'));
+	*words = str_from_offset(*words, word.n + 1);
+	return word;
+}
 
 static const struct probe_switch *find_switch(const struct attach_match *m)
 {
@@ -87,8 +64,9 @@ static const struct probe_switch *find_switch(const struct attach_match *m)
 		if (!str_eqz(m->probe->provider, s->provider) ||
 		    (s->file && !str_glob(str_from(s->file), m->file->path)))
 			continue;
-		for (size_t k = 0; k < 4 && s->names[k]; k++)
-			if (str_glob(str_from(s->names[k]), m->probe->name))
+		struct str names = str_from(s->names);
+		while (names.n)
+			if (str_glob(take_word(&names), m->probe->name))
 				return s;
 	}
 	return NULL;
@@ -109,8 +87,9 @@ static struct str value_of(struct str environment, const char *word)
 
 static bool has_word(const struct probe_switch *s, struct str text)
 {
-	for (size_t i = 0; i < 4 && s->words[i]; i++)
-		if (str_contains(text, str_from(s->words[i])))
+	struct str words = str_from(s->words);
+	while (words.n)
+		if (str_contains(text, take_word(&words)))
 			return true;
 	return false;
 }
@@ -139,7 +118,7 @@ static enum state state_of(const struct bind *b, const struct probe_switch *s)
 	bool has_environment = proc_read(b->arena, p->procfs, p->pid, "environ", &environment);
 	bool has_command = proc_read(b->arena, p->procfs, p->pid, "cmdline", &command);
 	if (s->where == IN_ENVIRONMENT) {
-		struct str value = value_of(environment, s->words[0]);
+		struct str value = value_of(environment, s->words);
 		bool is_off = !value.n || str_eqz(value, "0");
 		return !has_environment ? UNKNOWN : is_off ? OFF : ON;
 	}

@@ -7,15 +7,6 @@
 #include "sema/table.h"
 #include "dialect/dialect.h"
 
-/** Is the map filled with names where the program starts? */
-static bool is_filled(const struct bind *b, struct str name)
-{
-	for (size_t i = 0; i < b->found.tables.n; i++)
-		if (str_eq(b->found.tables.v[i].map, name))
-			return true;
-	return false;
-}
-
 static bool is_listed(const struct bind *b, struct str name)
 {
 	for (size_t i = 0; i < b->found.listed->entries.n; i++)
@@ -28,6 +19,14 @@ static bool is_listed(const struct bind *b, struct str name)
 static const char *map_text(struct checker *k, struct str name)
 {
 	return arena_printf(k->b->arena, "@" STR_FMT, STR_ARG(name));
+}
+
+/** Of the @ and the name. */
+static struct diag_place place_of(const struct use *u)
+{
+	struct diag_place at = tok_place(u->node->first);
+	at.len = (unsigned)u->name.n + 1;
+	return at;
 }
 
 /** The map most like @name that is set or filled; empty: none. */
@@ -48,27 +47,22 @@ static struct str near_map(const struct bind *b, struct str name)
 	return near;
 }
 
-/** What #if leaves out may set it: bpftrace from 0.24 on takes it for 0 then. */
-static bool is_taken(struct checker *k, const struct use *u)
-{
-	return dialect_reads_unset_maps(k->b->given->version) && (u->does & USE_READ) &&
-	       !u->is_whole &&
-	       check_count_hidden(k, u->node->first->loc.file, map_text(k, u->name));
-}
-
 /** @u is the first one of a map that nothing sets. */
-static void say_unset(struct checker *k, const struct use *u, unsigned all)
+static void report_unset(struct checker *k, const struct use *u, unsigned all)
 {
 	const struct bind *b = k->b;
-	struct diag_place at = tok_place(u->node->first);
+	struct diag_place at = place_of(u);
 	const char *verb = u->does & USE_READ	   ? "read"
 			   : u->does & USE_EMPTIES ? "cleared"
 						   : "deleted from";
+	// What #if leaves out may set it: bpftrace from 0.24 on takes it for 0 then.
+	bool is_taken = dialect_reads_unset_maps(b->given->version) && (u->does & USE_READ) &&
+			!u->is_whole &&
+			check_count_hidden(k, u->node->first->loc.file, map_text(k, u->name));
 	// Of an error that is not shown nobody needs to know more.
 	bool is_shown = b->diag->n_errors <= DIAG_MAX_ERRORS;
 	struct str near = is_shown ? near_map(b, u->name) : STR("");
-	at.len = (unsigned)u->name.n + 1;
-	k->good &= diag_check(b->diag, "unset", is_taken(k, u) ? DIAG_WARNING : DIAG_ERROR, &at,
+	k->good &= diag_check(b->diag, "unset", is_taken ? DIAG_WARNING : DIAG_ERROR, &at,
 			      "%s is %s and never set", map_text(k, u->name), verb);
 	if ((all & (USE_EMPTIES | USE_DELETE)) && is_listed(b, u->name))
 		diag_note(b->diag, NULL,
@@ -96,8 +90,7 @@ static void check_unused(struct checker *k, const struct use *u, unsigned all)
 	const char *word = map_text(k, set->name);
 	if (check_count_hidden(k, set->node->first->loc.file, word))
 		return;
-	struct diag_place at = tok_place(set->node->first), there = tok_place(cleared->node->first);
-	at.len = there.len = (unsigned)set->name.n + 1;
+	struct diag_place at = place_of(set), there = place_of(cleared);
 	k->good &=
 	    diag_check(b->diag, "unused", DIAG_WARNING, &at, "%s is set and never read", word);
 	diag_note(b->diag, &there, "without this bpftrace would print it at the end");
@@ -145,29 +138,23 @@ static const char *why_not(struct checker *k, const struct node *a, const struct
 	return NULL;
 }
 
-/** A format is given the map without the key that it needs: format.c says so. */
-static bool is_said(struct checker *k, const struct use *u)
-{
-	return u->parent->kind == NODE_CALL && check_lacks_key(k, u->node) &&
-	       vocabulary_word(node_text(u->parent))->takes == TAKES_FORMAT;
-}
-
 /** The first place of a map settles its keys. */
 static void check_keys(struct checker *k, const struct use *u)
 {
 	const struct bind *b = k->b;
 	const struct use *first = NULL;
 	for (; u; u = u->next) {
-		if (u->is_whole || is_said(k, u))
+		// Of a format that is given the map without the key that it needs format.c says so.
+		bool is_said = u->parent->kind == NODE_CALL && check_lacks_key(k, u->node) &&
+			       vocabulary_word(node_text(u->parent))->takes == TAKES_FORMAT;
+		if (u->is_whole || is_said)
 			continue;
 		const char *why = first ? why_not(k, first->node, u->node) : NULL;
 		if (!first)
 			first = u;
 		if (!why)
 			continue;
-		struct diag_place at = tok_place(u->node->first),
-				  there = tok_place(first->node->first);
-		at.len = there.len = (unsigned)u->name.n + 1;
+		struct diag_place at = place_of(u), there = place_of(first);
 		k->good &=
 		    diag_check(b->diag, "key", DIAG_ERROR, &at, "%s %s", map_text(k, u->name), why);
 		diag_note(b->diag, &there, "there");
@@ -177,21 +164,16 @@ static void check_keys(struct checker *k, const struct use *u)
 
 // --- values ---
 
-/** What the map holds after @u; NULL: not known. */
-static const char *given_at(struct checker *k, const struct use *u)
-{
-	if (!(u->does & (USE_SET | USE_ADD)))
-		return NULL;
-	return u->value && !(u->does & USE_ADD) ? check_what_it_is(k, u->value) : "a number";
-}
-
 /** All that is put in it must be of one kind. */
 static void check_values_of(struct checker *k, const struct use *u)
 {
 	const struct use *first = NULL;
 	const char *was = NULL;
 	for (; u; u = u->next) {
-		const char *is = given_at(k, u);
+		if (!(u->does & (USE_SET | USE_ADD)))
+			continue;
+		const char *is =
+		    u->value && !(u->does & USE_ADD) ? check_what_it_is(k, u->value) : "a number";
 		if (!is || (was && str_eqz(str_from(is), was)))
 			continue;
 		if (!was) {
@@ -199,9 +181,7 @@ static void check_values_of(struct checker *k, const struct use *u)
 			first = u;
 			continue;
 		}
-		struct diag_place at = tok_place(u->node->first),
-				  there = tok_place(first->node->first);
-		at.len = there.len = (unsigned)u->name.n + 1;
+		struct diag_place at = place_of(u), there = place_of(first);
 		k->good &=
 		    diag_check(k->b->diag, "mixed", DIAG_ERROR, &at,
 			       "%s is given %s here, and %s there", map_text(k, u->name), is, was);
@@ -212,19 +192,15 @@ static void check_values_of(struct checker *k, const struct use *u)
 
 // --- tables ---
 
-/** A file of tables for many scripts may have more than one needs: it has no clauses. */
-static bool has_clauses(const struct bind *b, const struct src_file *file)
-{
-	for (size_t i = 0; i < b->found.script.clauses.n; i++)
-		if (b->found.script.clauses.v[i]->node->first->loc.file == file)
-			return true;
-	return false;
-}
-
 static void check_table(struct checker *k, const struct bind_table *w)
 {
 	const struct token *name = w->pragma;
-	if (!name || !has_clauses(k->b, name->loc.file))
+	bool has_clauses =
+	    false; // a file without, of tables for many scripts, may have more than one needs
+	for (size_t i = 0; name && i < k->b->found.script.clauses.n; i++)
+		has_clauses |=
+		    k->b->found.script.clauses.v[i]->node->first->loc.file == name->loc.file;
+	if (!has_clauses)
 		return;
 	const char *word = map_text(k, w->map);
 	bool has_at = tok_is(name, "@");
@@ -232,9 +208,8 @@ static void check_table(struct checker *k, const struct bind_table *w)
 		return;
 	if (uses_of_map(&k->b->found.uses, w->map) || map_get(&k->meant, w->map))
 		return;
-	struct diag_place at = tok_place(has_at ? name->next : name);
-	k->good &= diag_check(k->b->diag, "table", DIAG_WARNING, &at,
-			      "the names of %s are never used", word);
+	check_report_at(k, has_at ? name->next : name, "table", DIAG_WARNING,
+			"the names of %s are never used", word);
 }
 
 static void check_map(struct checker *k, const struct used_name *map)
@@ -242,8 +217,8 @@ static void check_map(struct checker *k, const struct used_name *map)
 	const struct use *first = map->first;
 	if (map->does & USE_OPAQUE)
 		return;
-	if (!(map->does & USE_MAY_SET) && !is_filled(k->b, first->name))
-		say_unset(k, first, map->does);
+	if (!(map->does & USE_MAY_SET) && !check_table_of(k, first->name))
+		report_unset(k, first, map->does);
 	check_unused(k, first, map->does);
 	check_keys(k, first);
 	check_values_of(k, first);

@@ -81,8 +81,8 @@ static bool check_kind(const struct argument *x)
 		remedy = arena_printf(a, ": use str(%s)", x->text);
 	else if (x->wants == WANTS_STRING && x->kind == EXPR_TEXT)
 		remedy = " already: leave str() out";
-	check_say(x->k, x->value, "call", level_of(x), "%s() takes %s, and this is %s%s",
-		  x->function, wanted[x->wants].takes, kind_text(x), remedy);
+	check_report(x->k, x->value, "call", level_of(x), "%s() takes %s, and this is %s%s",
+		     x->function, wanted[x->wants].takes, kind_text(x), remedy);
 	return false;
 }
 
@@ -201,12 +201,12 @@ static void check_string(const struct argument *x)
 	if (x->wants != WANTS_STRING || !x->m.plain || x->m.is_guess)
 		return;
 	if (is_bare_number(x))
-		check_say(x->k, x->value, "call", DIAG_WARNING,
-			  "str() of a number that is no address: print it with %%d");
+		check_report(x->k, x->value, "call", DIAG_WARNING,
+			     "str() of a number that is no address: print it with %%d");
 	else if (leads_elsewhere(x->m.plain))
-		check_say(x->k, x->value, "call", DIAG_WARNING,
-			  "str() reads a string, and this points to " STR_FMT ": %s",
-			  STR_ARG(ctype_spell(a, ctype_strip(x->m.type)->of)), how_to_follow(x));
+		check_report(x->k, x->value, "call", DIAG_WARNING,
+			     "str() reads a string, and this points to " STR_FMT ": %s",
+			     STR_ARG(ctype_spell(a, ctype_strip(x->m.type)->of)), how_to_follow(x));
 }
 
 /** What reads memory, or names what is there. */
@@ -216,16 +216,17 @@ static void check_address(const struct argument *x)
 	struct ctype *t = x->m.plain;
 	bool is_programs = t && t->kind == CTYPE_POINTER && x->value->expr->arg_of;
 	if (what)
-		check_say(x->k, x->value, "call", level_of(x), "%s() takes %s, and this is %s%s",
-			  x->function, wanted[x->wants].takes, what, how_to_print(x));
+		check_report(x->k, x->value, "call", level_of(x), "%s() takes %s, and this is %s%s",
+			     x->function, wanted[x->wants].takes, what, how_to_print(x));
 	else if (x->wants == WANTS_KERNEL && is_programs)
-		check_say(x->k, x->value, "call", level_of(x),
-			  "%s() takes an address in the kernel, and this is one in the program%s",
-			  x->function, tok_is(x->call->name, "ksym") ? ": use usym()" : "");
+		check_report(
+		    x->k, x->value, "call", level_of(x),
+		    "%s() takes an address in the kernel, and this is one in the program%s",
+		    x->function, tok_is(x->call->name, "ksym") ? ": use usym()" : "");
 	else if (x->wants == WANTS_STRINGS && check_is_string(t))
-		check_say(x->k, x->value, "call", level_of(x),
-			  "%s() takes %s, and this is the address of one string: use str(%s)",
-			  x->function, wanted[x->wants].takes, x->text);
+		check_report(x->k, x->value, "call", level_of(x),
+			     "%s() takes %s, and this is the address of one string: use str(%s)",
+			     x->function, wanted[x->wants].takes, x->text);
 	else
 		check_string(x);
 }
@@ -247,10 +248,10 @@ static void check_minus(const struct argument *x)
 	bool is_extreme = tok_is(x->call->name, "min") || tok_is(x->call->name, "max");
 	if (is_extreme && dialect_loses_minus(v) && x->value->expr->sign == SIGN_SIGNED &&
 	    x->value->kind != NODE_NUMBER)
-		check_say(x->k, x->value, "call", DIAG_WARNING,
-			  "%s() of bpftrace " DIALECT_FMT
-			  " is wrong for numbers below 0: where there are none, say (uint64)%s",
-			  x->function, DIALECT_ARG(v), x->text);
+		check_report(x->k, x->value, "call", DIAG_WARNING,
+			     "%s() of bpftrace " DIALECT_FMT
+			     " is wrong for numbers below 0: where there are none, say (uint64)%s",
+			     x->function, DIALECT_ARG(v), x->text);
 }
 
 /** What some versions count wrong, or lose: hardly a script has such numbers, nor can one know. */
@@ -267,8 +268,9 @@ static void check_range(const struct argument *x)
 		why = "counts numbers from 4294967296 on in [2G, 4G)";
 	bool is_certain = node_is(x->value, NODE_NAME, "nsecs");
 	if (why)
-		check_say(x->k, x->value, "range", is_certain ? DIAG_WARNING : DIAG_OFF,
-			  "%s() of bpftrace " DIALECT_FMT " %s", x->function, DIALECT_ARG(v), why);
+		check_report(x->k, x->value, "range", is_certain ? DIAG_WARNING : DIAG_OFF,
+			     "%s() of bpftrace " DIALECT_FMT " %s", x->function, DIALECT_ARG(v),
+			     why);
 }
 
 /** hist(), sum() and the like of a number. */
@@ -276,23 +278,24 @@ static void check_sample(const struct argument *x)
 {
 	struct ctype *t = x->m.plain;
 	if (is_truth(x->k, x->value))
-		check_say(x->k, x->value, "call", DIAG_ERROR,
-			  "%s() takes a number, and from bpftrace 0.24 on this is a bool: use (%s) "
-			  "? 1 : 0",
-			  x->function, x->text);
+		check_report(
+		    x->k, x->value, "call", DIAG_ERROR,
+		    "%s() takes a number, and from bpftrace 0.24 on this is a bool: use (%s) "
+		    "? 1 : 0",
+		    x->function, x->text);
 	else if (check_is_floating(&x->m))
-		check_say(x->k, x->value, "floating-point", level_of(x),
-			  "%s() takes the bits of a floating-point number for an integer",
-			  x->function);
+		check_report(x->k, x->value, "floating-point", level_of(x),
+			     "%s() takes the bits of a floating-point number for an integer",
+			     x->function);
 	else if (check_is_string(t))
-		check_say(x->k, x->value, "string-address", DIAG_WARNING,
-			  "%s() of the address of a string: count by the string itself, as in "
-			  "@[str(%s)] = count()",
-			  x->function, x->text);
+		check_report(x->k, x->value, "string-address", DIAG_WARNING,
+			     "%s() of the address of a string: count by the string itself, as in "
+			     "@[str(%s)] = count()",
+			     x->function, x->text);
 	else if (t && t->kind == CTYPE_POINTER)
-		check_say(x->k, x->value, "call", DIAG_WARNING,
-			  "%s() of an address: a cast says that it is meant, as in (uint64)%s",
-			  x->function, x->text);
+		check_report(x->k, x->value, "call", DIAG_WARNING,
+			     "%s() of an address: a cast says that it is meant, as in (uint64)%s",
+			     x->function, x->text);
 	else if (x->value->expr->kind == EXPR_NUMBER) {
 		check_minus(x);
 		check_range(x);
@@ -305,12 +308,12 @@ static void check_host(const struct argument *x)
 	struct ctype *t = x->m.plain;
 	bool is_text = x->value->kind == NODE_STRING || node_is(x->value, NODE_CALL, "str");
 	if (is_text)
-		check_say(x->k, x->value, "call", DIAG_ERROR,
-			  "ntop() takes %s, and this is a string", wanted[WANTS_HOST].takes);
+		check_report(x->k, x->value, "call", DIAG_ERROR,
+			     "ntop() takes %s, and this is a string", wanted[WANTS_HOST].takes);
 	else if (x->kind == EXPR_NUMBER && t && t->kind == CTYPE_POINTER)
-		check_say(x->k, x->value, "call", level_of(x),
-			  "ntop() takes %s, and this is where one is: use ntop(*(uint32 *)%s)",
-			  wanted[WANTS_HOST].takes, x->text);
+		check_report(x->k, x->value, "call", level_of(x),
+			     "ntop() takes %s, and this is where one is: use ntop(*(uint32 *)%s)",
+			     wanted[WANTS_HOST].takes, x->text);
 }
 
 /** buf() of something whose size bpftrace does not know. */
@@ -325,18 +328,11 @@ static void check_bytes(const struct argument *x)
 			check_address(x);
 		return;
 	}
-	check_say(x->k, x->value, "call", level_of(x), "buf() needs a length here: buf(%s, %u)",
-		  x->text, has_size ? (unsigned)size : 16);
+	check_report(x->k, x->value, "call", level_of(x), "buf() needs a length here: buf(%s, %u)",
+		     x->text, has_size ? (unsigned)size : 16);
 }
 
 // --- what must be written as it is ---
-
-static bool is_literal_number(const struct node *n)
-{
-	if (node_is(n, NODE_UNARY, "-"))
-		n = n->child;
-	return n->kind == NODE_NUMBER;
-}
 
 /** Known only when a probe fires: what a macro or a newer bpftrace may compute before is not. */
 static bool is_computed(const struct node *n)
@@ -353,36 +349,32 @@ static void check_literal_number(const struct argument *x)
 {
 	bool is_mode = x->value->kind == NODE_NAME && x->value->expr &&
 		       (x->value->expr->enumerator_of || x->value->expr->is_substituted);
-	if (node_is(x->value, NODE_UNARY, "-") && is_literal_number(x->value))
-		check_say(x->k, x->value, "call", DIAG_ERROR, "%s() takes no negative number here",
-			  x->function);
+	if (node_is(x->value, NODE_UNARY, "-") && x->value->child->kind == NODE_NUMBER)
+		check_report(x->k, x->value, "call", DIAG_ERROR,
+			     "%s() takes no negative number here", x->function);
 	else if (x->value->kind == NODE_STRING || (is_computed(x->value) && !is_mode))
-		check_say(x->k, x->value, "call", DIAG_ERROR, "%s() takes a literal number here",
-			  x->function);
+		check_report(x->k, x->value, "call", DIAG_ERROR, "%s() takes a literal number here",
+			     x->function);
 }
 
 /**
- * str($1), of what becomes a number when the script is compiled: kaddr(), reg(). printf() and time() up
- * to 0.23, and strftime() on all, print "str" then (measured).
+ * str($1) is right for what becomes a number when the script is compiled: kaddr(), reg(). printf() and
+ * time() up to 0.23, and strftime() on all, print "str" then (measured).
  */
-static bool is_parameter_text(const struct argument *x)
-{
-	const struct node *n = x->value;
-	return vocabulary_word(node_text(x->call))->gives == GIVES_NUMBER &&
-	       node_is(n, NODE_CALL, "str") && n->child && !n->child->next &&
-	       n->child->kind == NODE_PARAMETER;
-}
-
 static void check_literal_text(const struct argument *x)
 {
-	if (is_parameter_text(x))
+	const struct node *n = x->value;
+	if (vocabulary_word(node_text(x->call))->gives == GIVES_NUMBER &&
+	    node_is(n, NODE_CALL, "str") && n->child && !n->child->next &&
+	    n->child->kind == NODE_PARAMETER)
 		return;
 	if (x->value->kind == NODE_NUMBER || (is_computed(x->value) && x->kind != EXPR_OPEN))
-		check_say(x->k, x->value, "call", DIAG_ERROR, "%s() takes a string literal here%s",
-			  x->function,
-			  tok_is(x->call->name, "printf") && x->kind == EXPR_TEXT
-			      ? arena_printf(x->k->b->arena, ": use printf(\"%%s\", %s)", x->text)
-			      : "");
+		check_report(
+		    x->k, x->value, "call", DIAG_ERROR, "%s() takes a string literal here%s",
+		    x->function,
+		    tok_is(x->call->name, "printf") && x->kind == EXPR_TEXT
+			? arena_printf(x->k->b->arena, ": use printf(\"%%s\", %s)", x->text)
+			: "");
 }
 
 // --- maps ---
@@ -402,8 +394,8 @@ static void check_map(const struct argument *x)
 		remedy = ": its key is the second argument, as in has_key(@x, tid)";
 	if (check_missing_sigil(x->k, x->value))
 		return; // known.c says it
-	check_say(x->k, x->value, "call", DIAG_ERROR, "%s() takes a whole map, and this is %s%s",
-		  x->function, is_map ? "one of its values" : "none", remedy);
+	check_report(x->k, x->value, "call", DIAG_ERROR, "%s() takes a whole map, and this is %s%s",
+		     x->function, is_map ? "one of its values" : "none", remedy);
 }
 
 /** delete(@x[k]), delete(@x, k), delete(@x) */
@@ -413,10 +405,10 @@ static void check_entry(const struct argument *x)
 	if (check_missing_sigil(x->k, map))
 		return; // the same
 	if (x->value->kind != NODE_MAP)
-		check_say(x->k, x->value, "call", DIAG_ERROR,
-			  "delete() takes a map with its key, and this is none");
+		check_report(x->k, x->value, "call", DIAG_ERROR,
+			     "delete() takes a map with its key, and this is none");
 	else if (!x->value->next && check_lacks_key(x->k, x->value))
-		check_say(
+		check_report(
 		    x->k, x->call, "call", DIAG_ERROR,
 		    "%s has keys: name one, as in delete(%s[tid]), or use clear(%s) for all of "
 		    "them",
@@ -464,16 +456,16 @@ static void check_bounds(struct checker *k, const struct node *call)
 		if (bound->kind != NODE_NUMBER || !str_to_u64(node_text(bound), &at[i]))
 			return;
 	if (at[0] >= at[1])
-		check_say(k, first, "call", DIAG_ERROR,
-			  "the range of lhist() is empty: %llu is not below %llu",
-			  (unsigned long long)at[0], (unsigned long long)at[1]);
+		check_report(k, first, "call", DIAG_ERROR,
+			     "the range of lhist() is empty: %llu is not below %llu",
+			     (unsigned long long)at[0], (unsigned long long)at[1]);
 	else if (!at[2] || at[2] > at[1] - at[0])
-		check_say(
+		check_report(
 		    k, first->next->next, "call", DIAG_ERROR,
 		    "the step of lhist() must be between 1 and %llu, the range that it divides",
 		    (unsigned long long)(at[1] - at[0]));
 	else if ((at[1] - at[0]) / at[2] > 1000)
-		check_say(
+		check_report(
 		    k, first->next->next, "call", DIAG_ERROR,
 		    "lhist() has at most 1000 buckets, and these would be %llu: use a step of "
 		    "at least %llu",
@@ -490,21 +482,21 @@ static void check_special(struct checker *k, const struct node *call)
 		check_bounds(k, call);
 	if (tok_is(call->name, "hist") && second && second->kind == NODE_NUMBER &&
 	    str_to_u64(node_text(second), &bits) && bits > 5)
-		check_say(k, second, "call", DIAG_ERROR,
-			  "the second argument of hist() must be between 0 and 5");
+		check_report(k, second, "call", DIAG_ERROR,
+			     "the second argument of hist() must be between 0 and 5");
 	if (tok_is(call->name, "print") && second && (value->kind != NODE_MAP || value->child))
-		check_say(k, second, "call", DIAG_ERROR,
-			  "only print() of a whole map takes a number of entries");
+		check_report(k, second, "call", DIAG_ERROR,
+			     "only print() of a whole map takes a number of entries");
 	if (tok_is(call->name, "print")) {
 		struct meaning m;
 		bool is_known = check_meaning(k, value, &m);
 		if (is_known && check_is_floating(&m))
-			check_say(
+			check_report(
 			    k, value, "floating-point", check_level(&m),
 			    "print() shows the bits of a floating-point number: -t prints its "
 			    "value");
 		else if (is_known && check_is_string(m.plain))
-			check_say(
+			check_report(
 			    k, value, "string-address", DIAG_WARNING,
 			    "print() shows the address of a string: use print(str(%s)) for its "
 			    "text",
@@ -563,30 +555,26 @@ static bool is_string_address(struct checker *k, const struct node *n)
 	       check_is_string(m.plain);
 }
 
-/** An entry that is looked up or deleted by its key: the address stands for what is there. */
-static bool is_looked_up(struct checker *k, struct str map)
-{
-	const struct use *u = uses_of_map(&k->b->found.uses, map);
-	while (u && !(u->node->child && !(u->does & USE_WRITES)))
-		u = u->next;
-	return u;
-}
-
 static void check_key(struct checker *k, const struct node *map, const struct node *key)
 {
 	struct str name = map->name ? map->name->text : STR("");
 	for (const struct node *c = key->kind == NODE_TUPLE ? key->child : NULL; c; c = c->next)
 		check_key(k, map, c);
-	if (is_string_address(k, key) && !is_looked_up(k, name))
-		check_say(k, key, "string-address", DIAG_WARNING,
-			  "this key is the address of a string: use str(%s)", check_text(k, key));
+	// Of an entry that is looked up or deleted by its key the address stands for what is there.
+	const struct use *u = uses_of_map(&k->b->found.uses, name);
+	while (u && !(u->node->child && !(u->does & USE_WRITES)))
+		u = u->next;
+	if (is_string_address(k, key) && !u)
+		check_report(k, key, "string-address", DIAG_WARNING,
+			     "this key is the address of a string: use str(%s)",
+			     check_text(k, key));
 }
 
 static void check_texts_compared(struct checker *k, const struct node *n)
 {
 	const struct node *left = node_ungrouped(n->child), *right = node_ungrouped(n->child->next);
 	if (is_string_address(k, left) && is_string_address(k, right))
-		check_say(
+		check_report(
 		    k, left, "string-address", DIAG_WARNING,
 		    "two addresses are compared, not the strings there: use str(%s) %s str(%s)",
 		    check_text(k, left), str_dup(k->b->arena, n->name->text), check_text(k, right));
@@ -610,8 +598,8 @@ static void check_floating_member(struct checker *k, const struct node *n,
 		bits = arena_printf(k->b->arena, ": its bits are *(uint%u *)((uint64)%s + %llu)",
 				    (unsigned)t->size * 8, check_text(k, n->child),
 				    (unsigned long long)e->offset);
-	check_say(k, n, "floating-point", DIAG_ERROR, "bpftrace cannot read a " STR_FMT "%s",
-		  STR_ARG(t->name), bits);
+	check_report(k, n, "floating-point", DIAG_ERROR, "bpftrace cannot read a " STR_FMT "%s",
+		     STR_ARG(t->name), bits);
 }
 
 void check_values(struct checker *k, struct node *n, struct node *parent)

@@ -83,15 +83,6 @@ static void look_at_read(struct scope *s, const struct node *n)
 	}
 }
 
-/** `start` where $start is meant, which known.c says. */
-static void look_at_bare(struct scope *s, const struct node *n)
-{
-	struct str name = str_printf(s->k->b->arena, "$" STR_FMT, STR_ARG(node_text(n)));
-	struct variable *v = vocabulary_is_word(node_text(n)) ? NULL : find(s, name);
-	if (v)
-		v->is_read = true;
-}
-
 /**
  * `$ignore = delete(@m, key)`: what the call does is why it is there. What no variable can hold
  * is values.c's.
@@ -107,17 +98,15 @@ static void check_same_kind(struct scope *s, struct variable *v, const struct no
 			    const struct node *value)
 {
 	const char *is = check_what_it_is(s->k, value);
-	struct diag_place at = tok_place(n->first), there = tok_place(v->n->first);
 	if (!is || !v->what) {
 		v->what = is ? is : v->what;
 		return;
 	}
 	if (str_eqz(str_from(is), v->what))
 		return;
-	s->k->good &=
-	    diag_check(s->k->b->diag, "mixed", DIAG_ERROR, &at,
-		       STR_FMT " is given %s here, and %s there", STR_ARG(v->name), is, v->what);
-	diag_note(s->k->b->diag, &there, "there");
+	check_report_at(s->k, n->first, "mixed", DIAG_ERROR,
+			STR_FMT " is given %s here, and %s there", STR_ARG(v->name), is, v->what);
+	check_note_at(s->k, v->n->first, "there");
 }
 
 static void look_at_set(struct scope *s, const struct node *n, const struct node *value)
@@ -130,16 +119,6 @@ static void look_at_set(struct scope *s, const struct node *n, const struct node
 	check_same_kind(s, v, n, value);
 }
 
-/** `let $x` beside another $x. */
-static void say_shadow(struct scope *s, const struct node *n, const struct variable *before)
-{
-	struct diag_place at = tok_place(n->first), there = tok_place(before->n->first);
-	s->k->good &=
-	    diag_check(s->k->b->diag, "shadow", DIAG_ERROR, &at,
-		       STR_FMT " is declared already: use another name", STR_ARG(node_text(n)));
-	diag_note(s->k->b->diag, &there, "the first one is here");
-}
-
 static void look_at_let(struct scope *s, struct node *n)
 {
 	struct node *name = n->child;
@@ -150,8 +129,12 @@ static void look_at_let(struct scope *s, struct node *n)
 	for (struct node *c = name->next; c; c = c->next)
 		look(s, c, n);
 	const struct variable *before = find(s, node_text(name));
-	if (before && dialect_has_blocks(s->k->b->given->version))
-		say_shadow(s, name, before);
+	if (before && dialect_has_blocks(s->k->b->given->version)) {
+		check_report_at(s->k, name->first, "shadow", DIAG_ERROR,
+				STR_FMT " is declared already: use another name",
+				STR_ARG(node_text(name)));
+		check_note_at(s->k, before->n->first, "the first one is here");
+	}
 	bool has_value = n->last_child != name && n->last_child->kind != NODE_TYPE &&
 			 n->last_child->kind != NODE_TYPEOF;
 	struct variable *v = declare(s, name);
@@ -174,13 +157,6 @@ static void look_at_for(struct scope *s, struct node *n)
 	end_block(s, from);
 }
 
-static void look_at_block(struct scope *s, struct node *n)
-{
-	size_t from = s->all.n;
-	look_at_children(s, n);
-	end_block(s, from);
-}
-
 /** `$x++;` and `$x += 1;` read what they set, but nobody sees it. */
 static void look_at_step(struct scope *s, struct node *n, const struct node *parent)
 {
@@ -191,25 +167,25 @@ static void look_at_step(struct scope *s, struct node *n, const struct node *par
 		look(s, c, n);
 }
 
-static bool is_step(const struct node *n)
-{
-	return (node_is_step(n) || (n->kind == NODE_ASSIGN && !tok_is(n->name, "="))) &&
-	       n->child->kind == NODE_VARIABLE;
-}
-
 static void look(struct scope *s, struct node *n, const struct node *parent)
 {
+	bool is_step = node_is_step(n) || (n->kind == NODE_ASSIGN && !tok_is(n->name, "="));
 	if (n->kind == NODE_VARIABLE) {
 		look_at_read(s, n);
-	} else if (n->kind == NODE_NAME) {
-		look_at_bare(s, n);
+	} else if (n->kind == NODE_NAME) { // `start` where $start is meant, which known.c says
+		struct str name = str_printf(s->k->b->arena, "$" STR_FMT, STR_ARG(node_text(n)));
+		struct variable *v = vocabulary_is_word(node_text(n)) ? NULL : find(s, name);
+		if (v)
+			v->is_read = true;
 	} else if (n->kind == NODE_LET) {
 		look_at_let(s, n);
 	} else if (n->kind == NODE_FOR) {
 		look_at_for(s, n);
 	} else if (n->kind == NODE_BLOCK) {
-		look_at_block(s, n);
-	} else if (is_step(n)) {
+		size_t from = s->all.n;
+		look_at_children(s, n);
+		end_block(s, from);
+	} else if (is_step && n->child->kind == NODE_VARIABLE) {
 		look_at_step(s, n, parent);
 	} else if (n->kind == NODE_ASSIGN && n->child->kind == NODE_VARIABLE) {
 		look(s, n->child->next, n);
@@ -240,12 +216,6 @@ bool check_has_variable(struct checker *k, struct str name)
 	return does_with(k, k->i, name);
 }
 
-static void count_one(struct arena *a, struct map *counts, struct str name)
-{
-	uintptr_t n = (uintptr_t)map_get(counts, name);
-	map_put(a, counts, name, (void *)(n + 1));
-}
-
 /** Those of all clauses, looked for once. */
 static const struct variables *variables_of(struct checker *k)
 {
@@ -259,18 +229,14 @@ static const struct variables *variables_of(struct checker *k)
 		bool is_macro = s->clauses.v[i]->node->kind == NODE_MACRO;
 		for (struct map_entry *e = NULL; (e = map_next(names, e));) {
 			bool sets = ((const struct used_name *)e->value)->does & USE_SET;
-			count_one(a, sets ? &all->n_setting : &all->n_wanting, e->key);
+			struct map *counts = sets ? &all->n_setting : &all->n_wanting;
+			uintptr_t n = (uintptr_t)map_get(counts, e->key);
+			map_put(a, counts, e->key, (void *)(n + 1));
 			if (is_macro)
 				map_add(a, &all->of_macros, e->key);
 		}
 	}
 	return all;
-}
-
-static bool is_set_elsewhere(struct checker *k, struct str name)
-{
-	bool is_here = does_with(k, k->i, name) & USE_SET;
-	return (uintptr_t)map_get(&variables_of(k)->n_setting, name) > is_here;
 }
 
 static struct str near_name(struct checker *k, struct str name)
@@ -285,17 +251,16 @@ static struct str near_name(struct checker *k, struct str name)
 	return near;
 }
 
-static void say_lack(struct scope *s, const struct lack *lack)
+static void report_lack(struct scope *s, const struct lack *lack)
 {
 	const struct bind *b = s->k->b;
 	struct str name = node_text(lack->n), bare = str_from_offset(name, 1);
-	struct diag_place at = tok_place(lack->n->first);
 	const char *why;
 	if (lack->is_gone)
 		why = " is set in a block, and is known only there: set it before the block";
 	else if (does_with(s->k, s->k->i, name) & USE_SET)
 		why = " is read before it is set";
-	else if (is_set_elsewhere(s->k, name))
+	else if (map_get(&variables_of(s->k)->n_setting, name))
 		why = arena_printf(b->arena,
 				   " is set in another clause, and a variable is known in one "
 				   "only: use a map, such as @" STR_FMT "[tid]",
@@ -304,52 +269,38 @@ static void say_lack(struct scope *s, const struct lack *lack)
 		why = " is read and never set";
 	// Of an error that is not shown nobody needs to know more.
 	struct str near = b->diag->n_errors > DIAG_MAX_ERRORS ? STR("") : near_name(s->k, name);
-	s->k->good &=
-	    diag_check(b->diag, "unset", DIAG_ERROR, &at, STR_FMT "%s", STR_ARG(name), why);
+	check_report_at(s->k, lack->n->first, "unset", DIAG_ERROR, STR_FMT "%s", STR_ARG(name),
+			why);
 	if (!near.n || str_eq(near, name))
 		return;
 	diag_note(b->diag, NULL, "did you mean " STR_FMT "?", STR_ARG(near));
 	map_add(b->arena, &s->loose, near); // what is wrong with it may follow from this
 }
 
-/** Another clause reads it, which is said there. */
-static bool is_wanted_elsewhere(struct checker *k, struct str name)
+static void report_variable(struct scope *s, const struct variable *v)
 {
-	unsigned does = does_with(k, k->i, name);
-	bool is_here = does && !(does & USE_SET);
-	return (uintptr_t)map_get(&variables_of(k)->n_wanting, name) > is_here;
-}
-
-static void say_variable(struct scope *s, const struct variable *v)
-{
-	const struct bind *b = s->k->b;
-	struct diag_place at = tok_place(v->n->first);
+	unsigned does = does_with(s->k, s->k->i, v->name);
+	bool is_wanted_here =
+	    does && !(does & USE_SET); // where another clause reads it, it is said there
 	if (v->is_read && !v->is_set)
-		s->k->good &= diag_check(b->diag, "unset", DIAG_WARNING, &at,
-					 STR_FMT " is read and never set", STR_ARG(v->name));
+		check_report_at(s->k, v->n->first, "unset", DIAG_WARNING,
+				STR_FMT " is read and never set", STR_ARG(v->name));
 	else if (!v->is_read && !v->is_given && !v->n->first->from_macro &&
-		 !check_count_hidden(s->k, v->n->first->loc.file, str_dup(b->arena, v->name)) &&
-		 !is_wanted_elsewhere(s->k, v->name))
-		s->k->good &=
-		    diag_check(b->diag, "unused", DIAG_WARNING, &at, STR_FMT " is %s",
-			       STR_ARG(v->name), v->is_set ? "set and never read" : "never used");
+		 !check_count_hidden(s->k, v->n->first->loc.file,
+				     str_dup(s->k->b->arena, v->name)) &&
+		 (uintptr_t)map_get(&variables_of(s->k)->n_wanting, v->name) <= is_wanted_here)
+		check_report_at(s->k, v->n->first, "unused", DIAG_WARNING, STR_FMT " is %s",
+				STR_ARG(v->name), v->is_set ? "set and never read" : "never used");
 }
 
 /**
  * What is not understood, and what is given to a macro or has the name of a macro's own (0.27
  * shares them with the clause: measured), may be set and read there.
  */
-static void find_loose(struct scope *s)
-{
-	const struct map *names = uses_variables(&s->k->b->found.uses, s->k->clause->clause);
-	for (struct map_entry *e = NULL; (e = map_next(names, e));)
-		if (((const struct used_name *)e->value)->does & (USE_GIVEN | USE_OPAQUE))
-			map_add(s->k->b->arena, &s->loose, e->key);
-}
-
 static bool is_loose(const struct scope *s, struct str name)
 {
-	return map_get(&s->loose, name) || map_get(&variables_of(s->k)->of_macros, name);
+	return (does_with(s->k, s->k->i, name) & (USE_GIVEN | USE_OPAQUE)) ||
+	       map_get(&s->loose, name) || map_get(&variables_of(s->k)->of_macros, name);
 }
 
 void check_variables(struct checker *k)
@@ -358,7 +309,6 @@ void check_variables(struct checker *k)
 	struct node *clause = k->clause->clause->node;
 	if (clause->kind == NODE_MACRO)
 		return;
-	find_loose(&s);
 	for (struct node *n = clause->child; n; n = n->next) {
 		if (clause->kind == NODE_FUNCTION && n->kind == NODE_LET) {
 			struct variable *v = declare(&s, n->child);
@@ -369,8 +319,8 @@ void check_variables(struct checker *k)
 	}
 	for (struct map_entry *e = NULL; (e = map_next(&s.lacks, e));)
 		if (!is_loose(&s, e->key))
-			say_lack(&s, e->value);
+			report_lack(&s, e->value);
 	for (size_t i = 0; i < s.all.n; i++)
 		if (!is_loose(&s, s.all.v[i]->name) && !map_get(&s.lacks, s.all.v[i]->name))
-			say_variable(&s, s.all.v[i]);
+			report_variable(&s, s.all.v[i]);
 }

@@ -24,142 +24,109 @@ static bool is_statement(const struct node *parent)
 	return parent && parent->kind == NODE_BLOCK;
 }
 
-static bool is_for(const struct node *n, const struct node *parent)
+static bool is_over_map(const struct node *n, const struct node *parent)
 {
 	(void)parent;
-	return n->kind == NODE_FOR && n->child->next && n->child->next->kind != NODE_RANGE;
+	return n->child->next && n->child->next->kind != NODE_RANGE;
 }
 
-static bool is_let(const struct node *n, const struct node *parent)
+static bool is_statement_let(const struct node *n, const struct node *parent)
 {
-	return n->kind == NODE_LET && !(parent && parent->kind == NODE_FUNCTION);
+	(void)n;
+	return !(parent && parent->kind == NODE_FUNCTION);
 }
 
-static bool is_if_value(const struct node *n, const struct node *parent)
+static bool is_value(const struct node *n, const struct node *parent)
 {
-	return n->kind == NODE_IF && !is_statement(parent) && parent->kind != NODE_EXPRESSION;
+	(void)n;
+	return parent && !is_statement(parent) && parent->kind != NODE_EXPRESSION;
 }
 
-static bool is_bare_condition(const struct node *n, const struct node *parent)
+static bool is_bare(const struct node *n, const struct node *parent)
 {
 	(void)parent;
-	return (n->kind == NODE_IF || n->kind == NODE_WHILE) && !tok_is(n->name->next, "(");
+	return !tok_is(n->name->next, "(");
 }
 
-/** One that belongs to no other statement, or is a value. */
-static bool is_block(const struct node *n, const struct node *parent)
+/** A block that belongs to no other statement, or is a value. */
+static bool is_alone(const struct node *n, const struct node *parent)
 {
 	static const enum node_kind owners[] = {NODE_CLAUSE, NODE_FUNCTION, NODE_MACRO,
 						NODE_IF,     NODE_WHILE,    NODE_FOR};
+	(void)n;
 	for (size_t i = 0; parent && i < sizeof(owners) / sizeof(owners[0]); i++)
 		if (parent->kind == owners[i])
 			return false;
-	return n->kind == NODE_BLOCK;
+	return true;
 }
 
-static bool is_tuple_key(const struct node *n, const struct node *parent)
+static bool is_key(const struct node *n, const struct node *parent)
 {
-	return n->kind == NODE_TUPLE && parent && parent->kind == NODE_MAP;
+	(void)n;
+	return parent && parent->kind == NODE_MAP;
 }
 
 /** 5ms; 0x1d and 1e3 are plain numbers. */
 static bool is_duration(const struct node *n, const struct node *parent)
 {
-	struct str text = n->kind == NODE_NUMBER ? node_text(n) : STR("");
+	struct str text = node_text(n);
 	(void)parent;
 	return text.n > 1 && !str_has_prefix(text, STR("0x")) && !str_has_prefix(text, STR("0X")) &&
 	       strchr("smhd", text.p[text.n - 1]);
 }
 
 /** 1ULL; small letters are in all versions. */
-static bool is_capital_suffix(const struct node *n, const struct node *parent)
+static bool has_capital(const struct node *n, const struct node *parent)
 {
-	struct str text = n->kind == NODE_NUMBER ? node_text(n) : STR("");
+	struct str text = node_text(n);
 	(void)parent;
 	return text.n > 1 && (text.p[text.n - 1] == 'U' || text.p[text.n - 1] == 'L');
 }
 
-static bool is_short_choice(const struct node *n, const struct node *parent)
+static bool has_two(const struct node *n, const struct node *parent)
 {
 	(void)parent;
-	return n->kind == NODE_TERNARY && n->child->next && !n->child->next->next;
-}
-
-static bool is_address(const struct node *n, const struct node *parent)
-{
-	(void)parent;
-	return node_is(n, NODE_UNARY, "&");
+	return n->child && n->child->next && !n->child->next->next;
 }
 
 static bool is_bool_cast(const struct node *n, const struct node *parent)
 {
-	return n->kind == NODE_TYPE && parent && parent->kind == NODE_CAST && n->first == n->last &&
+	return parent && parent->kind == NODE_CAST && n->first == n->last &&
 	       tok_is(n->first, "bool");
 }
 
-static size_t n_children(const struct node *n)
-{
-	size_t count = 0;
-	for (const struct node *c = n->child; c; c = c->next)
-		count++;
-	return count;
-}
-
-static bool is_print_of_key(const struct node *n, const struct node *parent)
+static bool is_of_key(const struct node *n, const struct node *parent)
 {
 	(void)parent;
-	return node_is(n, NODE_CALL, "print") && n->child && n->child->kind == NODE_MAP &&
-	       n->child->child;
+	return n->child && n->child->kind == NODE_MAP && n->child->child;
 }
 
-static bool is_delete_of_key(const struct node *n, const struct node *parent)
+static bool is_of_map_and_key(const struct node *n, const struct node *parent)
+{
+	return has_two(n, parent) && n->child->kind == NODE_MAP && !n->child->child;
+}
+
+static bool is_of_keys(const struct node *n, const struct node *parent)
+{
+	return is_of_key(n, parent) && n->child->next;
+}
+
+static bool has_argument(const struct node *n, const struct node *parent)
 {
 	(void)parent;
-	return node_is(n, NODE_CALL, "delete") && n_children(n) == 2 &&
-	       n->child->kind == NODE_MAP && !n->child->child;
+	return n->child;
 }
 
-static bool is_delete_of_many(const struct node *n, const struct node *parent)
+static bool has_second(const struct node *n, const struct node *parent)
 {
 	(void)parent;
-	return node_is(n, NODE_CALL, "delete") && n_children(n) > 1 && n->child->kind == NODE_MAP &&
-	       n->child->child;
+	return n->child && n->child->next;
 }
 
-static bool is_delete_value(const struct node *n, const struct node *parent)
+static bool is_stack_mode(const struct node *n, const struct node *parent)
 {
-	return node_is(n, NODE_CALL, "delete") && parent && parent->kind != NODE_EXPRESSION &&
-	       !is_statement(parent);
-}
-
-static bool is_status(const struct node *n, const struct node *parent)
-{
-	(void)parent;
-	return node_is(n, NODE_CALL, "exit") && n->child;
-}
-
-static bool is_fine_hist(const struct node *n, const struct node *parent)
-{
-	(void)parent;
-	return node_is(n, NODE_CALL, "hist") && n_children(n) > 1;
-}
-
-static bool is_clock(const struct node *n, const struct node *parent)
-{
-	(void)parent;
-	return node_is(n, NODE_CALL, "nsecs");
-}
-
-static bool is_raw_stack(const struct node *n, const struct node *parent)
-{
-	return node_is(n, NODE_NAME, "raw") &&
-	       (node_is(parent, NODE_CALL, "kstack") || node_is(parent, NODE_CALL, "ustack"));
-}
-
-static bool is_build_id_stack(const struct node *n, const struct node *parent)
-{
-	return node_is(n, NODE_NAME, "build_id") &&
-	       (node_is(parent, NODE_CALL, "kstack") || node_is(parent, NODE_CALL, "ustack"));
+	(void)n;
+	return node_is(parent, NODE_CALL, "kstack") || node_is(parent, NODE_CALL, "ustack");
 }
 
 /** pid() for pid */
@@ -172,45 +139,49 @@ static bool is_builtin_call(const struct node *n, const struct node *parent)
 }
 
 static const struct feature {
-	bool (*is)(const struct node *n, const struct node *parent);
-	enum node_kind kind; /**< without `is`: it is one of these */
+	enum node_kind kind;
+	const char *word;					     /**< its name; NULL: any */
+	bool (*is)(const struct node *n, const struct node *parent); /**< NULL: all of these are */
 	const char *what;
 	unsigned since; /**< the version that brought it */
 	unsigned last;	/**< the last that has it; 0: all since */
 	const char *instead;
 } features[] = {
-    {is_raw_stack, 0, "stack mode raw", 18, 0, NULL},
-    {is_clock, 0, "clock in nsecs()", 19, 0, "nsecs alone is the time since boot"},
-    {NULL, NODE_CONFIG, "config block", 20, 0,
+    {NODE_NAME, "raw", is_stack_mode, "stack mode raw", 18, 0, NULL},
+    {NODE_CALL, "nsecs", NULL, "clock in nsecs()", 19, 0, "nsecs alone is the time since boot"},
+    {NODE_CONFIG, NULL, NULL, "config block", 20, 0,
      "set the environment variables of its names instead"},
-    {is_fine_hist, 0, "second argument of hist()", 20, 0, NULL},
-    {is_for, 0, "for loop", 21, 0, NULL},
-    {is_print_of_key, 0, "print() of one key", 21, 0, "printf() prints it, print(@map) all keys"},
-    {is_status, 0, "argument of exit()", 22, 0, NULL},
-    {is_delete_of_many, 0, "delete() of several keys", 21, 21,
+    {NODE_CALL, "hist", has_second, "second argument of hist()", 20, 0, NULL},
+    {NODE_FOR, NULL, is_over_map, "for loop", 21, 0, NULL},
+    {NODE_CALL, "print", is_of_key, "print() of one key", 21, 0,
+     "printf() prints it, print(@map) all keys"},
+    {NODE_CALL, "exit", has_argument, "argument of exit()", 22, 0, NULL},
+    {NODE_CALL, "delete", is_of_keys, "delete() of several keys", 21, 21,
      "write one delete(@map[key]) for each"},
-    {is_delete_of_key, 0, "delete() with the key as second argument", 22, 0,
+    {NODE_CALL, "delete", is_of_map_and_key, "delete() with the key as second argument", 22, 0,
      "delete(@map[key]) is right in all versions"},
-    {is_let, 0, "let", 22, 0, "an assignment declares a variable, too"},
-    {is_tuple_key, 0, "tuple as a key", 22, 0, "write its values as keys: @map[a, b]"},
-    {is_address, 0, "address-of operator", 24, 0, NULL},
-    {is_block, 0, "block of its own", 24, 0, NULL},
-    {is_bool_cast, 0, "type bool", 24, 0, "write x != 0"},
-    {is_build_id_stack, 0, "stack mode build_id", 25, 0, NULL},
-    {is_builtin_call, 0, "builtin with brackets", 24, 0, "write comm for comm()"},
-    {is_delete_value, 0, "value of delete()", 24, 0, NULL},
-    {is_duration, 0, "number with a unit of time", 24, 0, "write nanoseconds"},
-    {NULL, NODE_IMPORT, "import", 24, 0, NULL},
-    {NULL, NODE_MACRO, "macro", 24, 0, "#define has them in all versions"},
-    {NULL, NODE_MAP_TYPE, "declaration of a map's type", 24, 0, NULL},
-    {NULL, NODE_RANGE, "range", 24, 0, "while (...) {} counts in all versions"},
-    {is_bare_condition, 0, "condition without brackets", 25, 0, "put it in brackets"},
-    {NULL, NODE_COMPTIME, "comptime", 25, 0, NULL},
-    {is_if_value, 0, "if as a value", 25, 0, "c ? x : y is one in all versions"},
-    {NULL, NODE_RECORD, "record", 25, 0, "tuples are in all versions"},
-    {NULL, NODE_TYPEOF, "typeof", 25, 0, NULL},
-    {is_short_choice, 0, "choice without a middle", 26, 0, "write c ? c : x"},
-    {is_capital_suffix, 0, "capital letter behind a number", 1, 23, "write 1ull for 1ULL"},
+    {NODE_LET, NULL, is_statement_let, "let", 22, 0, "an assignment declares a variable, too"},
+    {NODE_TUPLE, NULL, is_key, "tuple as a key", 22, 0, "write its values as keys: @map[a, b]"},
+    {NODE_UNARY, "&", NULL, "address-of operator", 24, 0, NULL},
+    {NODE_BLOCK, NULL, is_alone, "block of its own", 24, 0, NULL},
+    {NODE_TYPE, NULL, is_bool_cast, "type bool", 24, 0, "write x != 0"},
+    {NODE_NAME, "build_id", is_stack_mode, "stack mode build_id", 25, 0, NULL},
+    {NODE_CALL, NULL, is_builtin_call, "builtin with brackets", 24, 0, "write comm for comm()"},
+    {NODE_CALL, "delete", is_value, "value of delete()", 24, 0, NULL},
+    {NODE_NUMBER, NULL, is_duration, "number with a unit of time", 24, 0, "write nanoseconds"},
+    {NODE_IMPORT, NULL, NULL, "import", 24, 0, NULL},
+    {NODE_MACRO, NULL, NULL, "macro", 24, 0, "#define has them in all versions"},
+    {NODE_MAP_TYPE, NULL, NULL, "declaration of a map's type", 24, 0, NULL},
+    {NODE_RANGE, NULL, NULL, "range", 24, 0, "while (...) {} counts in all versions"},
+    {NODE_IF, NULL, is_bare, "condition without brackets", 25, 0, "put it in brackets"},
+    {NODE_WHILE, NULL, is_bare, "condition without brackets", 25, 0, "put it in brackets"},
+    {NODE_COMPTIME, NULL, NULL, "comptime", 25, 0, NULL},
+    {NODE_IF, NULL, is_value, "if as a value", 25, 0, "c ? x : y is one in all versions"},
+    {NODE_RECORD, NULL, NULL, "record", 25, 0, "tuples are in all versions"},
+    {NODE_TYPEOF, NULL, NULL, "typeof", 25, 0, NULL},
+    {NODE_TERNARY, NULL, has_two, "choice without a middle", 26, 0, "write c ? c : x"},
+    {NODE_NUMBER, NULL, has_capital, "capital letter behind a number", 1, 23,
+     "write 1ull for 1ULL"},
 };
 
 /** False when it was said before. */
@@ -239,7 +210,8 @@ static void check_feature(struct versions *v, const struct feature *f, const str
 			  const struct node *parent)
 {
 	unsigned version = v->b->given->version;
-	bool is_it = f->is ? f->is(n, parent) : n->kind == f->kind;
+	bool is_it = n->kind == f->kind && (!f->word || tok_is(n->name, f->word)) &&
+		     (!f->is || f->is(n, parent));
 	if ((version >= f->since && (!f->last || version <= f->last)) || !is_it ||
 	    !is_new(v, f->what))
 		return;
@@ -284,13 +256,6 @@ static const struct node *find_jump(const struct node *n)
 	return NULL;
 }
 
-/** args.NAME of a tracepoint. */
-static bool is_dot_of_args(const struct node *n)
-{
-	return n->kind == NODE_MEMBER && node_is(n->child, NODE_NAME, "args") &&
-	       tok_is(n->child->last->next, ".");
-}
-
 static bool check_node(void *ctx, struct node *n, struct node *parent)
 {
 	struct versions *v = ctx;
@@ -298,7 +263,9 @@ static bool check_node(void *ctx, struct node *n, struct node *parent)
 		const struct provider *p = vocabulary_provider(n->first->text);
 		v->has_names = p->whose == OF_FILE && p->place != PLACE_RETURN;
 	}
-	if (is_dot_of_args(n) && !v->has_names && !dialect_has_dot_of_args(v->b->given->version) &&
+	bool is_dot_of_args = n->kind == NODE_MEMBER && node_is(n->child, NODE_NAME, "args") &&
+			      tok_is(n->child->last->next, "."); // of a tracepoint
+	if (is_dot_of_args && !v->has_names && !dialect_has_dot_of_args(v->b->given->version) &&
 	    is_new(v, "dot")) {
 		say(v, n->first, "dot behind args", 19, 0);
 		diag_note(v->b->diag, NULL, "write args->");

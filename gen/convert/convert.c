@@ -39,7 +39,7 @@ struct convert *convert_new(const struct convert_format *format, const char *map
 	c->diag = d;
 	c->file = str_from(file);
 	c->format = format;
-	c->state = format->begin(map);
+	c->state = format->begin(format, map);
 	return c;
 }
 

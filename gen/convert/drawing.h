@@ -56,4 +56,10 @@ struct drawing {
 	void (*free)(void *state);
 };
 
+extern const struct drawing otlp_drawing;
+/** Slices of one line lie within each other, or apart: those that need not get a line of their own below. */
+extern const struct drawing traceevent_drawing;
+/** What ends it behind any line. */
+void traceevent_tail(const void *state, struct strbuf *out);
+
 #endif

@@ -18,8 +18,9 @@ struct folded {
 	VEC(struct str) frames; /**< of one stack */
 };
 
-static void *begin_folded(const char *map)
+static void *begin_folded(const struct convert_format *format, const char *map)
 {
+	(void)format;
 	struct folded *f = calloc(1, sizeof(*f));
 	if (!f)
 		base_oom();

@@ -8,14 +8,15 @@
 #define CONVERT_FORMAT_H
 
 #include "base/diag.h"
-#include "convert/capture.h"
+#include "convert/drawing.h"
 
 struct convert_format {
 	const char *name; /**< of -f */
 	bool takes_map;	  /**< --map chooses among maps */
 	bool is_of_events;
+	const struct drawing *drawing; /**< of a format that is drawn as a timeline */
 	/** @map: with its @, or NULL. */
-	void *(*begin)(const char *map);
+	void *(*begin)(const struct convert_format *format, const char *map);
 	/** Adds what @l becomes to @out. False: the line is none of a capture. */
 	bool (*line)(void *state, const struct capture_line *l, struct strbuf *out);
 	/** Adds what was kept. False, with an error: there is nothing that the format could hold. */

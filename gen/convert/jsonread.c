@@ -71,23 +71,16 @@ static bool skip_number(struct jsonread *r)
 	return true;
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 32;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /** The four digits of \u at @p, or -1. */
 static int hex4(const char *p, const char *end)
 {
 	int v = 0;
 	for (int i = 0; i < 4; i++) {
-		int digit = p + i < end ? hex_digit(p[i]) : -1;
-		if (digit < 0)
+		static const char digits[] = "0123456789abcdefABCDEF";
+		const char *at = p + i < end && p[i] ? strchr(digits, p[i]) : NULL;
+		if (!at)
 			return -1;
-		v = v * 16 + digit;
+		v = v * 16 + (int)(at - digits) - (at - digits > 15 ? 6 : 0);
 	}
 	return v;
 }

@@ -1,4 +1,9 @@
-#include "convert/otlp.h"
+/**
+ * Spans in OpenTelemetry's OTLP JSON, a whole request on each line, as the collector's otlpjsonfile
+ * receiver reads them. What the keys mean: opentelemetry-proto's trace.proto; of JSON, that ids are in
+ * hexadecimal digits and integers of 64 bits in strings.
+ */
+#include "convert/drawing.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -180,6 +185,19 @@ static void put_list(struct otlp *o, struct json *j, struct str value, unsigned 
 	json_close(j, '}');
 }
 
+static void open_attribute(struct json *j, struct str key)
+{
+	json_open(j, NULL, '{');
+	json_str(j, "key", key);
+	json_open(j, "value", '{');
+}
+
+static void close_attribute(struct json *j)
+{
+	json_close(j, '}');
+	json_close(j, '}');
+}
+
 /** What is null has no value. */
 static void put_members(struct otlp *o, struct json *j, struct jsonread r, unsigned depth)
 {
@@ -187,12 +205,9 @@ static void put_members(struct otlp *o, struct json *j, struct jsonread r, unsig
 	while (jsonread_member(&r, &key, &value)) {
 		if (str_eqz(value, "null"))
 			continue;
-		json_open(j, NULL, '{');
-		json_str(j, "key", text_of(o, key));
-		json_open(j, "value", '{');
+		open_attribute(j, text_of(o, key));
 		put_value(o, j, value, depth);
-		json_close(j, '}');
-		json_close(j, '}');
+		close_attribute(j);
 	}
 }
 
@@ -252,22 +267,16 @@ static void put_value(struct otlp *o, struct json *j, struct str value, unsigned
 
 static void put_text(struct json *j, const char *key, struct str text)
 {
-	json_open(j, NULL, '{');
-	json_str(j, "key", str_from(key));
-	json_open(j, "value", '{');
+	open_attribute(j, str_from(key));
 	json_str(j, "stringValue", text);
-	json_close(j, '}');
-	json_close(j, '}');
+	close_attribute(j);
 }
 
 static void put_integer(struct json *j, const char *key, int64_t n)
 {
-	json_open(j, NULL, '{');
-	json_str(j, "key", str_from(key));
-	json_open(j, "value", '{');
+	open_attribute(j, str_from(key));
 	json_printf(j, "intValue", "\"%" PRId64 "\"", n);
-	json_close(j, '}');
-	json_close(j, '}');
+	close_attribute(j);
 }
 
 static void put_resource(const struct otlp *o, struct json *j, int64_t pid)

@@ -24,14 +24,6 @@ static bool read_kind(struct str word, enum rule_kind *ret)
 	return false;
 }
 
-static int64_t unit_of(struct str word)
-{
-	return str_eqz(word, "ns")   ? 1
-	       : str_eqz(word, "us") ? 1000
-	       : str_eqz(word, "ms") ? 1000000
-				     : 1000000000;
-}
-
 static bool read_rule(struct arena *a, struct str object, struct rule *ret)
 {
 	struct jsonread r = jsonread_of(object);
@@ -48,7 +40,10 @@ static bool read_rule(struct arena *a, struct str object, struct rule *ret)
 		else if (str_eqz(key, "lasting"))
 			ret->lasting = text_of(a, value);
 		else if (str_eqz(key, "unit"))
-			ret->unit = unit_of(jsonread_inside(value));
+			ret->unit = str_eqz(value, "\"ns\"")   ? 1
+				    : str_eqz(value, "\"us\"") ? 1000
+				    : str_eqz(value, "\"ms\"") ? 1000000
+							       : 1000000000;
 		else if (str_eqz(key, "by")) // goes into JSON as it is
 			ret->by = str_copy(a, jsonread_inside(value));
 		else if (str_eqz(key, "name"))
@@ -92,8 +87,9 @@ void fields_read(struct str object, struct fields *ret)
 		ret->n++;
 }
 
-bool fields_find(const struct fields *f, const struct capture_line *l, struct str key,
-		 struct strbuf *out)
+/** Also what each record has: pid, tid, cpu, comm, probe, text. False: there is none of that name. */
+static bool find_field(const struct fields *f, const struct capture_line *l, struct str key,
+		       struct strbuf *out)
 {
 	for (size_t i = 0; i < f->n; i++)
 		if (str_eq(f->list[i].key, key)) {
@@ -127,7 +123,7 @@ bool rules_expand(struct str text, const struct fields *f, const struct capture_
 		size_t close = str_find(text, '}');
 		if (close == text.n) // no more braces
 			return true;
-		if (!fields_find(f, l, str_slice(text, 0, close), out))
+		if (!find_field(f, l, str_slice(text, 0, close), out))
 			return false;
 		text = str_from_offset(text, close + 1);
 	}

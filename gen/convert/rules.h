@@ -44,10 +44,10 @@ struct fields {
 };
 
 void fields_read(struct str object, struct fields *ret);
-/** Also what each record has: pid, tid, cpu, comm, probe, text. False: there is none of that name. */
-bool fields_find(const struct fields *f, const struct capture_line *l, struct str key,
-		 struct strbuf *out);
-/** Adds @text with each {FIELD} as capture_words() has it; false when one of them is missing. */
+/**
+ * Adds @text with each {FIELD} as capture_words() has it, also of what each record has: pid, tid, cpu,
+ * comm, probe, text. False when one of them is missing.
+ */
 bool rules_expand(struct str text, const struct fields *f, const struct capture_line *l,
 		  struct strbuf *out);
 /** How long it took, in ns; false when the record does not say. */

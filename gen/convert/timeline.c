@@ -6,9 +6,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "convert/jsonread.h"
-#include "convert/otlp.h"
 #include "convert/rules.h"
-#include "convert/traceevent.h"
 #include "lang/vocabulary.h"
 
 /** Above all PIDs (PID_MAX_LIMIT is 4194304): the process whose threads are the lines of objects. */
@@ -79,14 +77,15 @@ struct timeline {
 	struct strbuf name, by, args;
 };
 
-static void *begin_timeline(const struct drawing *to)
+static void *begin_timeline(const struct convert_format *format, const char *map)
 {
+	(void)map;
 	struct timeline *t = calloc(1, sizeof(*t));
 	if (!t)
 		base_oom();
 	arena_init(&t->arena);
-	t->to = to;
-	t->drawn = to->begin();
+	t->to = format->drawing;
+	t->drawn = t->to->begin();
 	return t;
 }
 
@@ -169,13 +168,6 @@ static struct call *call_of(struct timeline *t, struct str of, struct str name)
 	return call;
 }
 
-/** Of a probe of that kind, which fires at a function's entry or return. */
-static enum verb verb_of_kind(struct str kind)
-{
-	enum provider_place place = vocabulary_provider(kind)->place;
-	return place == PLACE_ENTRY ? VERB_START : place == PLACE_RETURN ? VERB_END : VERB_NONE;
-}
-
 static struct probe *probe_of(struct timeline *t, struct str name)
 {
 	struct probe *probe = map_get(&t->probes, name);
@@ -185,7 +177,11 @@ static struct probe *probe_of(struct timeline *t, struct str name)
 	name = str_copy(&t->arena, name);
 	probe->name = short_name(name);
 	struct str of = STR(""), call = probe->name; // one function is not two providers'
-	probe->verb = verb_of_kind(str_slice(name, 0, str_find(name, ':')));
+	enum provider_place place =
+	    vocabulary_provider(str_slice(name, 0, str_find(name, ':')))->place;
+	probe->verb = place == PLACE_ENTRY    ? VERB_START
+		      : place == PLACE_RETURN ? VERB_END
+					      : VERB_NONE;
 	if (probe->verb == VERB_NONE) {
 		of = str_slice(name, 0, name.n - probe->name.n);
 		probe->verb = find_verb(&t->arena, probe->name, &call);
@@ -645,22 +641,11 @@ static bool end_timeline(void *state, struct diag *d, struct strbuf *out)
 	return !t->to->end || t->to->end(t->drawn, d);
 }
 
-static void *begin_perfetto(const char *map)
-{
-	(void)map;
-	return begin_timeline(&traceevent_drawing);
-}
-
-static void *begin_otlp(const char *map)
-{
-	(void)map;
-	return begin_timeline(&otlp_drawing);
-}
-
 const struct convert_format otlp_format = {
     .name = "otlp",
     .is_of_events = true,
-    .begin = begin_otlp,
+    .drawing = &otlp_drawing,
+    .begin = begin_timeline,
     .line = take_line,
     .end = end_timeline,
     .free = free_timeline,
@@ -669,7 +654,8 @@ const struct convert_format otlp_format = {
 const struct convert_format timeline_format = {
     .name = "perfetto",
     .is_of_events = true,
-    .begin = begin_perfetto,
+    .drawing = &traceevent_drawing,
+    .begin = begin_timeline,
     .line = take_line,
     .end = end_timeline,
     .tail = put_tail,

@@ -1,4 +1,8 @@
-#include "convert/traceevent.h"
+/**
+ * The trace event format, in JSON, which Perfetto and Chrome show. Its description: "Trace Event
+ * Format", the document that Perfetto's page on JSON traces points to.
+ */
+#include "convert/drawing.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -35,13 +39,6 @@ static void take_record(void *state, const struct capture_line *l)
 	t->has_start = true;
 }
 
-static void add_number(int64_t v, struct strbuf *out)
-{
-	if (v < 0)
-		strbuf_addc(out, '-');
-	stamp_number(v < 0 ? 0 - (uint64_t)v : (uint64_t)v, 1, out);
-}
-
 /** In microseconds. */
 static void add_us(int64_t ns, struct strbuf *out)
 {
@@ -66,9 +63,9 @@ static void open_event(struct traceevent *t, char phase, struct drawing_line at,
 	strbuf_addz(out, "\",\"name\":\"");
 	strbuf_adds(out, name);
 	strbuf_addz(out, "\",\"pid\":");
-	add_number(at.pid, out);
+	stamp_signed(at.pid, out);
 	strbuf_addz(out, ",\"tid\":");
-	add_number(at.tid, out);
+	stamp_signed(at.tid, out);
 	strbuf_addz(out, ",\"ts\":");
 	add_us(ns - t->start, out);
 }
@@ -96,16 +93,6 @@ static void put_name(void *t, const char *what, struct drawing_line at, struct s
 	strbuf_addz(out, "\"}}\n");
 }
 
-static void put_slice(struct traceevent *t, struct drawing_line at, const struct drawing_what *what,
-		      int64_t end, struct strbuf *out)
-{
-	open_event(t, 'X', at, what->name, what->ns, out);
-	strbuf_addz(out, ",\"dur\":");
-	add_us(end > what->ns ? end - what->ns : 0, out);
-	add_category(what, out);
-	close_event(what->args, out);
-}
-
 static void put_pair(struct traceevent *t, struct drawing_line at, const struct drawing_what *what,
 		     int64_t end, struct strbuf *out)
 {
@@ -121,10 +108,15 @@ static void put_pair(struct traceevent *t, struct drawing_line at, const struct 
 static void put_ended(void *t, struct drawing_line at, const struct drawing_what *what, int64_t end,
 		      bool is_beside, struct strbuf *out)
 {
-	if (is_beside)
+	if (is_beside) {
 		put_pair(t, at, what, end, out);
-	else
-		put_slice(t, at, what, end, out);
+		return;
+	}
+	open_event(t, 'X', at, what->name, what->ns, out);
+	strbuf_addz(out, ",\"dur\":");
+	add_us(end > what->ns ? end - what->ns : 0, out);
+	add_category(what, out);
+	close_event(what->args, out);
 }
 
 static void put_unfinished(void *t, struct drawing_line at, const struct drawing_what *what,

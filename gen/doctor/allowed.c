@@ -34,14 +34,6 @@ bool allowed_to_run(struct arena *a, struct diag *d, const struct privilege *p, 
 			  missing & (missing - 1) ? "are" : "is");
 }
 
-static bool has_semaphore(const struct sdt_probe *p)
-{
-	for (size_t i = 0; i < p->n_sites; i++)
-		if (p->sites[i].semaphore)
-			return true;
-	return false;
-}
-
 /** Up to 0.23 bpftrace finds another way to make a uprobe, in which no semaphore is raised. */
 static bool check_semaphores(struct diag *d, const struct privilege *p, const struct bind *b)
 {
@@ -51,7 +43,10 @@ static bool check_semaphores(struct diag *d, const struct privilege *p, const st
 		const struct attach_clause *c = b->found.clauses[i];
 		for (size_t k = 0; k < c->probes.n; k++) {
 			const struct sdt_probe *probe = c->probes.v[k].probe;
-			if (has_semaphore(probe))
+			bool has_semaphore = false;
+			for (size_t n = 0; n < probe->n_sites; n++)
+				has_semaphore |= probe->sites[n].semaphore != 0;
+			if (has_semaphore)
 				return diag_error(
 				    d, NULL,
 				    STR_FMT ":" STR_FMT

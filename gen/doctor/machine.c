@@ -250,17 +250,12 @@ static void examine_settings(struct machine *m)
 			    STR_ARG(paranoid), STR_ARG(disabled));
 }
 
-/** Its line is "Max locked memory  SOFT  HARD  bytes"; 0: unlimited, or not known. */
-static unsigned long long locked_memory(const struct machine *m)
-{
-	unsigned long long n;
-	struct str limit = proc_status_value(read_proc(m, "self/limits"), STR("Max locked memory"));
-	return sscanf(str_dup(m->out->arena, limit), "%llu", &n) == 1 ? n : 0;
-}
-
+/** The line of the limit is "Max locked memory  SOFT  HARD  bytes". */
 static void examine_memory(struct machine *m)
 {
-	unsigned long long limit = locked_memory(m);
+	unsigned long long limit = 0; // unlimited, or not known
+	struct str line = proc_status_value(read_proc(m, "self/limits"), STR("Max locked memory"));
+	sscanf(str_dup(m->out->arena, line), "%llu", &limit);
 	if (m->kernel >= KERNEL_CGROUP_MEMORY ||
 	    privilege_has(&m->privilege, CAPABLE_SYS_RESOURCE) || !limit)
 		return;

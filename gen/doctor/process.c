@@ -76,8 +76,8 @@ static bool is_moved(const struct examination *x, const struct proc_file *f,
 }
 
 /** @p, one of @n_such in this file, cannot be attached to. */
-static void tell_unattachable(const struct examination *x, const struct img *img,
-			      const struct sdt_probe *p, struct str why, size_t n_such)
+static void report_unattachable(const struct examination *x, const struct img *img,
+				const struct sdt_probe *p, struct str why, size_t n_such)
 {
 	const char *remedy = dialect_has_libbpf_usdt(x->version) && attachable_has_name(p, 23)
 				 ? "use bpftrace 0.23"
@@ -107,7 +107,7 @@ static void examine_probes(const struct examination *x, const struct img *img,
 	for (size_t i = 0; i < probes->n_probes; i++) {
 		if (!why[i].n)
 			continue;
-		tell_unattachable(x, img, &probes->probes[i], why[i], n_bad > MOST ? n_bad : 1);
+		report_unattachable(x, img, &probes->probes[i], why[i], n_bad > MOST ? n_bad : 1);
 		if (n_bad > MOST)
 			break;
 	}

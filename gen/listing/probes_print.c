@@ -13,19 +13,20 @@ void probes_add_hex(struct strbuf *b, uint64_t v)
 	strbuf_add(b, p, (size_t)(text + sizeof(text) - p));
 }
 
-static void add_number(struct strbuf *b, uint64_t v)
+void probes_add_text(struct strbuf *b, const char *before, struct str text, const char *after)
 {
-	char text[20], *p = text + sizeof(text);
-	do
-		*--p = (char)('0' + v % 10);
-	while (v /= 10);
-	strbuf_add(b, p, (size_t)(text + sizeof(text) - p));
+	if (!text.n)
+		return;
+	strbuf_addz(b, before);
+	strbuf_add_printable(b, text);
+	strbuf_addz(b, after);
 }
 
 void probes_add_count(struct strbuf *b, size_t n, const char *what)
 {
+	char room[24], *end = room + sizeof(room), *digits = str_decimal(n, end);
 	if (n)
-		add_number(b, n);
+		strbuf_add(b, digits, (size_t)(end - digits));
 	else
 		strbuf_addz(b, "no");
 	strbuf_addc(b, ' ');
@@ -48,45 +49,25 @@ void probes_add_signature(struct strbuf *b, struct arena *a, const struct sdt_pr
 	strbuf_addc(b, ')');
 }
 
-/** The first doubt about a site that there is, or NULL. */
-static const char *first_doubt(const struct sdt_probe *p)
-{
-	for (size_t i = 0; i < p->n_sites; i++)
-		if (p->sites[i].doubt)
-			return sdt_doubt_text(p->sites[i].doubt);
-	return NULL;
-}
-
 /** What stands behind a declaration, each part after two blanks. */
 static void add_remarks(struct strbuf *b, const struct sdt_probe *p, const struct probes_extra *x)
 {
-	const char *doubt = first_doubt(p);
+	const char *doubt = NULL; // the first one about a site
+	for (size_t i = 0; i < p->n_sites && !doubt; i++)
+		doubt = sdt_doubt_text(p->sites[i].doubt);
 	if (p->n_sites != 1) {
 		strbuf_addz(b, "  ");
 		probes_add_count(b, p->n_sites, "site");
 	}
 	if (doubt)
 		strbuf_addf(b, "  (%s)", doubt);
-	if (x->args.doc.n) {
-		strbuf_addz(b, "  ");
-		strbuf_add_printable(b, x->args.doc);
-	}
+	probes_add_text(b, "  ", x->args.doc, "");
 	if (!x->why_not.n)
 		return;
 	strbuf_addz(b, "  not attachable");
 	if (x->bpftrace)
 		strbuf_addf(b, " by bpftrace " DIALECT_FMT, DIALECT_ARG(x->bpftrace));
-	strbuf_addz(b, ": ");
-	strbuf_add_printable(b, x->why_not);
-}
-
-/** Written in large pieces: a list of some hundred probes is a few of them. */
-static void flush(struct strbuf *b, FILE *out, size_t piece)
-{
-	if (b->n < piece)
-		return;
-	fwrite(b->p, 1, b->n, out);
-	strbuf_clear(b);
+	probes_add_text(b, ": ", x->why_not, "");
 }
 
 void probes_add_file(struct strbuf *b, const struct probes_file *f, bool first)
@@ -104,7 +85,10 @@ void probes_print_line(FILE *out, struct strbuf *b, struct arena *scratch,
 	probes_add_signature(b, scratch, p, &x->args);
 	add_remarks(b, p, x);
 	strbuf_addc(b, '\n');
-	flush(b, out, 8192);
+	if (b->n < 8192) // written in large pieces: a list of some hundred probes is a few of them
+		return;
+	fwrite(b->p, 1, b->n, out);
+	strbuf_clear(b);
 }
 
 uint64_t probes_semaphore(const struct sdt_probe *p)

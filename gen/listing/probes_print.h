@@ -52,6 +52,8 @@ void probes_print_json(FILE *out, const struct probes_file *files, size_t n_file
 
 /** As %#x, which is a third of the time of a long list. */
 void probes_add_hex(struct strbuf *b, uint64_t v);
+/** @text, printable, between @before and @after; nothing where it is empty. */
+void probes_add_text(struct strbuf *b, const char *before, struct str text, const char *after);
 /** "2 sites", "no sites" */
 void probes_add_count(struct strbuf *b, size_t n, const char *what);
 /** `app:state(int old, enum state new)`, printable */

@@ -17,10 +17,7 @@ static void pad_from(struct strbuf *b, size_t from, size_t width)
 static void add_remarks(struct strbuf *b, const struct probearg *arg)
 {
 	strbuf_addz(b, probearg_from_text(arg->from));
-	if (arg->unit.n) {
-		strbuf_addz(b, ", in ");
-		strbuf_add_printable(b, arg->unit);
-	}
+	probes_add_text(b, ", in ", arg->unit, "");
 	if (arg->string_max)
 		strbuf_addf(b, ", at most %llu bytes", (unsigned long long)arg->string_max);
 	if (arg->is_constant)
@@ -31,45 +28,21 @@ static void add_remarks(struct strbuf *b, const struct probearg *arg)
 		strbuf_addz(b, "; sites disagree about its size or signedness");
 	if (arg->is_optional)
 		strbuf_addz(b, "; not at all sites");
-	for (size_t i = 0; i < arg->other_names.n; i++) {
-		strbuf_addz(b, i ? ", " : "; elsewhere called ");
-		strbuf_add_printable(b, arg->other_names.v[i]);
-	}
-	if (arg->listed_name.n) {
-		strbuf_addz(b, "; documented as ");
-		strbuf_add_printable(b, arg->listed_name);
-	}
-	if (arg->doc.n) {
-		strbuf_addz(b, ": ");
-		strbuf_add_printable(b, arg->doc);
-	}
-}
-
-static void add_place(struct strbuf *b, const struct probesite *s)
-{
-	if (s->function.n) {
-		strbuf_addz(b, "  ");
-		strbuf_add_printable(b, s->function);
-		strbuf_addz(b, "()");
-	}
-	if (s->caller.n) {
-		strbuf_addz(b, ", inlined into ");
-		strbuf_add_printable(b, s->caller);
-		strbuf_addz(b, "()");
-	}
-	if (s->file.n) {
-		strbuf_addz(b, "  ");
-		strbuf_add_printable(b, s->file);
-		if (s->line)
-			strbuf_addf(b, ":%u", s->line);
-	}
+	for (size_t i = 0; i < arg->other_names.n; i++)
+		probes_add_text(b, i ? ", " : "; elsewhere called ", arg->other_names.v[i], "");
+	probes_add_text(b, "; documented as ", arg->listed_name, "");
+	probes_add_text(b, ": ", arg->doc, "");
 }
 
 static void add_site(struct strbuf *b, const struct probesite *s)
 {
 	strbuf_addz(b, "    ");
 	probes_add_hex(b, s->site->pc);
-	add_place(b, s);
+	probes_add_text(b, "  ", s->function, "()");
+	probes_add_text(b, ", inlined into ", s->caller, "()");
+	probes_add_text(b, "  ", s->file, "");
+	if (s->file.n && s->line)
+		strbuf_addf(b, ":%u", s->line);
 	if (s->site->off) {
 		strbuf_addz(b, "  file offset ");
 		probes_add_hex(b, s->site->off);
@@ -112,16 +85,8 @@ static void add_probe(struct strbuf *b, struct arena *a, const struct sdt_probe 
 	const struct probeargs *pa = &x->args;
 	probes_add_signature(b, a, p, pa);
 	strbuf_addc(b, '\n');
-	if (pa->doc.n) {
-		strbuf_addz(b, "    ");
-		strbuf_add_printable(b, pa->doc);
-		strbuf_addc(b, '\n');
-	}
-	if (pa->unlisted.n) {
-		strbuf_addz(b, "    probes.conf is not used: ");
-		strbuf_add_printable(b, pa->unlisted);
-		strbuf_addc(b, '\n');
-	}
+	probes_add_text(b, "    ", pa->doc, "\n");
+	probes_add_text(b, "    probes.conf is not used: ", pa->unlisted, "\n");
 	size_t width = 0;
 	for (size_t i = 0; i < pa->n_args; i++) {
 		size_t n = probearg_declaration(a, &pa->args[i]).n;
@@ -137,10 +102,8 @@ static void add_probe(struct strbuf *b, struct arena *a, const struct sdt_probe 
 	}
 	add_semaphore(b, p, x);
 	if (!x->has_no_version && x->why_not.n) {
-		strbuf_addf(
-		    b, "    bpftrace " DIALECT_FMT " cannot attach: ", DIALECT_ARG(x->bpftrace));
-		strbuf_add_printable(b, x->why_not);
-		strbuf_addc(b, '\n');
+		strbuf_addf(b, "    bpftrace " DIALECT_FMT, DIALECT_ARG(x->bpftrace));
+		probes_add_text(b, " cannot attach: ", x->why_not, "\n");
 	}
 	strbuf_addz(b, "  ");
 	probes_add_count(b, pa->n_sites, "site");

@@ -479,22 +479,16 @@ static void add_names(struct lock *l, const struct enumtab *tab, struct diag_pla
 		    lock_enumerator(l->arena, tab->is_signed, tab->items[n].value));
 }
 
-/** enum_name(T, x): all names of T. */
-static void add_enum_name(struct collector *k, const struct node *call)
-{
-	const struct enumtab *tab = enumname_lookup(k->b, k->i, call);
-	if (tab)
-		add_names(k->b->given->lock, tab, tok_place(call->child->first));
-}
-
 static bool add_node(void *ctx, struct node *n, struct node *parent)
 {
 	struct collector *k = ctx;
 	const struct expr *e = n->expr;
 	if (n->kind == NODE_CALL && (tok_is(n->name, "sizeof") || tok_is(n->name, "offsetof")))
 		add_size(k, n);
-	if (node_is(n, NODE_CALL, "enum_name") && n->child)
-		add_enum_name(k, n);
+	const struct enumtab *names =
+	    node_is(n, NODE_CALL, "enum_name") && n->child ? enumname_lookup(k->b, k->i, n) : NULL;
+	if (names) // enum_name(T, x): all names of T
+		add_names(k->b->given->lock, names, tok_place(n->child->first));
 	if ((n->kind == NODE_NAME || n->kind == NODE_CALL) && tok_is(n->name, "retval"))
 		add_result(k, n);
 	if (!e)

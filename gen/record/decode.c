@@ -127,26 +127,16 @@ static enum found read_key(struct decoder *d, struct str s, char behind)
 	return WHOLE;
 }
 
-/** Is TERM at @at? */
-static enum found find_term(const struct decode_progress *r, struct str s, size_t at)
-{
-	if (s.n - at < r->n_key + 2)
-		return HALF;
-	bool is_term =
-	    memcmp(s.p + at + 1, s.p + r->key, r->n_key) == 0 && s.p[at + 1 + r->n_key] == '>';
-	return is_term ? WHOLE : NONE;
-}
-
 /** Reads a text and its TERM. Only its size is kept, as its bytes move when more come. */
 static enum found read_text(struct decode_progress *r, struct str s, struct str *ret)
 {
 	for (;; r->at++) {
 		const char *p = memchr(s.p + r->at, '<', s.n - r->at);
 		r->at = p ? (size_t)(p - s.p) : s.n;
-		enum found found = find_term(r, s, r->at);
-		if (found == HALF)
+		if (s.n - r->at < r->n_key + 2)
 			return HALF;
-		if (found == WHOLE)
+		if (memcmp(s.p + r->at + 1, s.p + r->key, r->n_key) == 0 &&
+		    s.p[r->at + 1 + r->n_key] == '>')
 			break;
 	}
 	ret->n = r->at - r->text;
@@ -267,12 +257,6 @@ static bool is_line_of(const struct decoder *d, const char *name, struct str lin
 	       str_has_prefix(str_from_offset(line, map.n), STR(":"));
 }
 
-static bool is_own_line(struct decoder *d, struct str line)
-{
-	return take_count(d, line) || is_line_of(d, d->shapes->key, line) ||
-	       is_line_of(d, d->shapes->gate, line);
-}
-
 static void pass_part(struct decoder *d, struct str s)
 {
 	if (!s.n)
@@ -310,7 +294,8 @@ static bool take_other(struct decoder *d, struct str start, struct str *s)
 		*s = str_from_offset(*s, n);
 		return true;
 	}
-	if (!is_own_line(d, line))
+	if (!take_count(d, line) && !is_line_of(d, d->shapes->key, line) &&
+	    !is_line_of(d, d->shapes->gate, line))
 		d->handler->line(d->ctx, line);
 	d->is_inside = false;
 	*s = str_from_offset(*s, line.n + 1);

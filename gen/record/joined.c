@@ -86,20 +86,17 @@ static bool is_timer(struct str probe)
 	return when == WHEN_TIMER || when == WHEN_COUNT;
 }
 
-static bool is_of_line(const struct joined_line *l, const struct record *r)
-{
-	struct str begun = l->record.probe, probe = r->probe;
-	return l->record.tid == r->tid && l->record.cpu == r->cpu &&
-	       (str_eq(begun, probe) || (!is_timer(begun) && !is_timer(probe)));
-}
-
 /** The line that this thread has begun on this processor, or j->n. */
 static size_t find_line(const struct joined *j, const struct record *r)
 {
 	size_t i = 0;
 	for (; i < j->n; i++) {
 		const struct joined_line *l = j->lines[i];
-		if (r ? l->has_head && is_of_line(l, r) : !l->has_head)
+		struct str begun = l->record.probe;
+		if (!r && !l->has_head)
+			break;
+		if (r && l->has_head && l->record.tid == r->tid && l->record.cpu == r->cpu &&
+		    (str_eq(begun, r->probe) || (!is_timer(begun) && !is_timer(r->probe))))
 			break;
 	}
 	return i;

@@ -31,26 +31,10 @@ static void add_keys(struct arena *a, struct map_leaves *to, const struct value 
 			add_leaves(a, to, &keys[i]);
 }
 
-static bool has_text(const struct map_leaves *leaves)
-{
-	bool found = false;
-	for (size_t i = 0; i < leaves->list.n; i++)
-		found |= !value_is_number(leaves->list.v[i].value);
-	return found;
-}
-
 /** Is what bpftrace prints of its number not what is to be shown? */
 bool mapentry_is_named(const struct value *v)
 {
 	return v->names || v->has_variable || value_is_code(v) || value_is_unsigned(v);
-}
-
-static bool has_names(const struct map_leaves *leaves)
-{
-	bool found = false;
-	for (size_t i = 0; i < leaves->list.n; i++)
-		found |= mapentry_is_named(leaves->list.v[i].value);
-	return found;
 }
 
 void mapentry_learn(struct arena *a, const struct map_shape *shape, struct map_known *ret)
@@ -58,17 +42,16 @@ void mapentry_learn(struct arena *a, const struct map_shape *shape, struct map_k
 	ret->shape = shape;
 	add_keys(a, &ret->keys, shape->keys, shape->n_keys);
 	add_leaves(a, &ret->value, &shape->value);
-	ret->has_text_key = !ret->keys.list.n || has_text(&ret->keys);
-	ret->has_text_value = has_text(&ret->value);
-	ret->has_names = has_names(&ret->keys);
+	ret->has_text_key = !ret->keys.list.n;
+	for (size_t i = 0; i < ret->keys.list.n; i++) {
+		ret->has_text_key |= !value_is_number(ret->keys.list.v[i].value);
+		ret->has_names |= mapentry_is_named(ret->keys.list.v[i].value);
+	}
+	for (size_t i = 0; i < ret->value.list.n; i++)
+		ret->has_text_value |= !value_is_number(ret->value.list.v[i].value);
 }
 
 // --- numbers
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
 
 /** Moves @s behind a decimal number in front. "007", "+1" and "-0" are none. */
 static bool take_integer(struct str *s, struct map_integer *ret)
@@ -76,7 +59,7 @@ static bool take_integer(struct str *s, struct map_integer *ret)
 	bool is_minus = s->n && s->p[0] == '-';
 	size_t n = is_minus, first = n;
 	uint64_t v = 0;
-	for (; n < s->n && is_digit(s->p[n]); n++) {
+	for (; n < s->n && s->p[n] >= '0' && s->p[n] <= '9'; n++) {
 		unsigned digit = (unsigned)(s->p[n] - '0');
 		if (v > (UINT64_MAX - digit) / 10)
 			return false;
@@ -150,11 +133,6 @@ static bool take_off(struct str *s, char c, unsigned n, bool at_end)
 	return true;
 }
 
-static bool opens(const struct map_leaf *l, struct str s)
-{
-	return take_off(&s, '(', l->n_open, false);
-}
-
 static bool closes(const struct map_leaf *l, struct str s)
 {
 	return take_off(&s, ')', l->n_close, true);
@@ -165,11 +143,6 @@ static struct str bare(const struct map_leaf *l, struct str s)
 	take_off(&s, '(', l->n_open, false);
 	take_off(&s, ')', l->n_close, true);
 	return s;
-}
-
-static unsigned char at_most_two(unsigned n)
-{
-	return n > 2 ? 2 : (unsigned char)n;
 }
 
 /**
@@ -194,12 +167,13 @@ static unsigned count_ways(const struct map_leaves *leaves, struct str s, struct
 		const struct map_leaf *leaf = &leaves->list.v[l];
 		bool is_number = value_is_number(leaf->value);
 		char *ways = ret->p + l * row;
-		unsigned char n_ends = 0; // of a text that reaches to piece i or further
+		unsigned n_ends = 0; // of a text that reaches to piece i or further
 		for (size_t i = n; i-- > 0;) {
-			unsigned char ends =
+			unsigned ends =
 			    closes(leaf, pieces[i]) ? (unsigned char)ways[row + i + 1] : 0;
-			n_ends = is_number ? ends : at_most_two(n_ends + ends);
-			bool is_fitting = opens(leaf, pieces[i]) &&
+			n_ends = is_number ? ends : n_ends + ends < 2 ? n_ends + ends : 2;
+			struct str opened = pieces[i];
+			bool is_fitting = take_off(&opened, '(', leaf->n_open, false) &&
 					  is_of_kind(bare(leaf, pieces[i]), leaf->value);
 			ways[i] = (char)(is_fitting ? n_ends : 0);
 		}
@@ -257,16 +231,6 @@ static bool fits(const struct map_leaves *leaves, struct str s)
 	return n > 0;
 }
 
-static bool key_fits(const struct map_known *map, struct str key)
-{
-	return !map->keys.list.n || fits(&map->keys, key);
-}
-
-static bool value_fits(const struct map_known *map, struct str value)
-{
-	return value.n ? fits(&map->value, value) : !value_is_number(&map->shape->value);
-}
-
 bool mapentry_split(const struct map_known *map, struct str text, struct mapentry *ret)
 {
 	size_t from = map->shape->name.n, end, n_fitting = 0;
@@ -281,7 +245,9 @@ bool mapentry_split(const struct map_known *map, struct str text, struct mapentr
 		struct mapentry e = *ret;
 		e.key = str_slice(text, from, end - from);
 		take_value(text, end + 1, &e);
-		bool is_fitting = key_fits(map, e.key) && value_fits(map, e.value);
+		bool is_fitting =
+		    (!map->keys.list.n || fits(&map->keys, e.key)) &&
+		    (e.value.n ? fits(&map->value, e.value) : !value_is_number(&map->shape->value));
 		if (is_fitting || !n_fitting)
 			*ret = e;
 		n_fitting += is_fitting;

@@ -93,18 +93,13 @@ static void add_power(unsigned log, struct strbuf *out)
 		strbuf_addc(out, "KMGTPE"[log / 10 - 1]);
 }
 
-static unsigned log_of(uint64_t v)
-{
-	unsigned log = 0;
-	while (v >>= 1)
-		log++;
-	return log;
-}
-
 /** What a bar stands for: 0, 1, and from there on powers of 2. */
 static unsigned bar_of(uint64_t v)
 {
-	return v ? log_of(v) + 1 : 0;
+	unsigned bar = 0;
+	for (; v; v >>= 1)
+		bar++;
+	return bar;
 }
 
 static void add_bar(unsigned bar, uint64_t n, uint64_t most, struct strbuf *out)

@@ -36,22 +36,11 @@ static void add_joined(struct json *j, const struct shape_field *f, int64_t high
 	json_number(j, NULL, (int64_t)v, is_signed);
 }
 
-static void add_cut(const struct render *how, const struct record *r, struct json *j)
-{
-	struct value_data rest = {r->numbers, r->texts}, at;
-	json_open(j, "cut", '[');
-	for (size_t i = 0; i < r->shape->n_fields; i++) {
-		const struct shape_field *f = &r->shape->fields[i];
-		if (value_is_cut(how, value_take(&f->value, &rest, &at), at))
-			strbuf_adds(json_value(j, NULL), f->key);
-	}
-	json_close(j, ']');
-}
-
 void render_record_json(const struct render *how, const struct record *r, struct json *j)
 {
 	struct value_data rest = {r->numbers, r->texts}, at;
-	size_t n_cut = 0;
+	struct strbuf cut; // names
+	strbuf_init(&cut);
 	json_open(j, "fields", '{');
 	for (size_t i = 0; i < r->shape->n_fields; i++) {
 		const struct shape_field *f = &r->shape->fields[i];
@@ -70,9 +59,13 @@ void render_record_json(const struct render *how, const struct record *r, struct
 			value_json(how, v, at, VALUE_RAW, j);
 		}
 		j->needs_comma = true;
-		n_cut += value_is_cut(how, v, at);
+		if (value_is_cut(how, v, at)) {
+			strbuf_addz(&cut, cut.n ? ", " : "");
+			strbuf_adds(&cut, f->key);
+		}
 	}
 	json_close(j, '}');
-	if (n_cut)
-		add_cut(how, r, j);
+	if (cut.n)
+		strbuf_addf(json_value(j, "cut"), "[" STR_FMT "]", STR_ARG(strbuf_str(&cut)));
+	strbuf_fini(&cut);
 }

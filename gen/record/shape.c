@@ -39,21 +39,16 @@ bool shapes_has_key(const struct shapes *s)
 	return s->list.n && s->list.v[0].style == SHAPE_KEY;
 }
 
-static bool has_head(const struct shapes *all, const struct shape *s)
-{
-	return all->has_head && s->style != SHAPE_KEY;
-}
-
 static size_t count_head_texts(const struct shapes *all, const struct shape *s)
 {
-	return has_head(all, s) ? 1 + !s->probe.n : 0;
+	return all->has_head && s->style != SHAPE_KEY ? 1 + !s->probe.n : 0;
 }
 
 void shape_count(const struct shapes *all, const struct shape *s, size_t *n_numbers,
 		 size_t *n_texts)
 {
-	*n_numbers = has_head(all, s) ? 4 : 0;
 	*n_texts = count_head_texts(all, s);
+	*n_numbers = *n_texts ? 4 : 0;
 	for (size_t i = 0; i < s->n_fields; i++)
 		value_count(&s->fields[i].value, n_numbers, n_texts);
 }

@@ -14,6 +14,13 @@ void stamp_number(uint64_t value, unsigned digits, struct strbuf *out)
 	strbuf_add(out, p, (size_t)(end - p));
 }
 
+void stamp_signed(int64_t value, struct strbuf *out)
+{
+	if (value < 0)
+		strbuf_addc(out, '-');
+	stamp_number(value < 0 ? 0 - (uint64_t)value : (uint64_t)value, 1, out);
+}
+
 static void add_fraction(uint64_t ns, unsigned digits, struct strbuf *out)
 {
 	strbuf_addc(out, '.');

@@ -26,6 +26,8 @@ void stamp_wall(struct stamp *s, int64_t ns, unsigned digits, struct strbuf *out
 void stamp_rfc3339(struct stamp *s, int64_t ns, struct strbuf *out);
 /** @ns as seconds; they may be negative. */
 void stamp_seconds(int64_t ns, unsigned digits, struct strbuf *out);
+/** As few digits as it has. */
+void stamp_signed(int64_t value, struct strbuf *out);
 /** @value with zeros in front so that there are at least @digits. Of a million lines a second each has some. */
 void stamp_number(uint64_t value, unsigned digits, struct strbuf *out);
 

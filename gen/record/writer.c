@@ -48,14 +48,14 @@ struct writer {
 	struct mark *map_mark; // NULL: it is printed at the end
 	struct strbuf counted; // the map of n_rows lines, one behind the other
 	uint64_t n_rows;
-	struct strbuf full; // see writer_full_maps()
+	struct strbuf full; // see struct writer_result, as the next ones
 	uint64_t reported_lost;
 	unsigned n_blank; // empty lines that have come and may be bpftrace's
 	bool has_printed_map;
 	bool in_strings;   // since the last event a map was printed that has strings in it
 	uint64_t n_events; // lines of them
-	bool has_data;	   // see writer_has_data()
-	bool has_ends;	   // see writer_has_ends()
+	bool has_data;
+	bool has_ends;
 };
 
 // --- the head of a line
@@ -70,13 +70,6 @@ static void add_time(struct writer *w, int64_t ns, struct strbuf *out)
 	strbuf_addc(out, ' ');
 }
 
-static void add_signed(int64_t v, struct strbuf *out)
-{
-	if (v < 0)
-		strbuf_addc(out, '-');
-	stamp_number(v < 0 ? 0 - (uint64_t)v : (uint64_t)v, 1, out);
-}
-
 /** In front of each line of text. */
 static void add_head(struct writer *w, const struct record *r, bool is_late, struct strbuf *out)
 {
@@ -86,15 +79,15 @@ static void add_head(struct writer *w, const struct record *r, bool is_late, str
 	if (head == WRITER_LIST) {
 		strbuf_add_printable(out, r->comm);
 		strbuf_addc(out, '[');
-		add_signed(r->tid, out);
+		stamp_signed(r->tid, out);
 		strbuf_addz(out, "] ");
 	} else if (head == WRITER_WHOLE) {
 		strbuf_addc(out, '[');
 		stamp_number((uint64_t)r->cpu, 3, out);
 		strbuf_addz(out, "] ");
-		add_signed(r->pid, out);
+		stamp_signed(r->pid, out);
 		strbuf_addc(out, ' ');
-		add_signed(r->tid, out);
+		stamp_signed(r->tid, out);
 		strbuf_addc(out, ' ');
 	}
 	if (is_late)
@@ -112,11 +105,11 @@ static void add_members(struct writer *w, const struct record *r, bool is_late, 
 	strbuf_addc(out, '"');
 	stamp_rfc3339(&w->stamp, r->ns, out);
 	strbuf_addz(out, "\", \"cpu\": ");
-	add_signed(r->cpu, out);
+	stamp_signed(r->cpu, out);
 	strbuf_addz(out, ", \"pid\": ");
-	add_signed(r->pid, out);
+	stamp_signed(r->pid, out);
 	strbuf_addz(out, ", \"tid\": ");
-	add_signed(r->tid, out);
+	stamp_signed(r->tid, out);
 	json_bytes(j, "comm", r->comm);
 	json_bytes(j, "probe", r->probe);
 	if (is_late)
@@ -145,18 +138,30 @@ static void put(struct writer *w, const struct record *r)
 			   w->out);
 }
 
-static void put_json(struct writer *w, const struct record *r, struct str text)
+/** An object on a line of its own: end_json() must follow. */
+static struct json begin_json(struct writer *w, const struct record *r)
 {
 	struct json j = {.out = begin(w)};
 	json_open(&j, NULL, '{');
 	if (r)
 		add_members(w, r, is_late(w, r), &j);
+	return j;
+}
+
+static void end_json(struct writer *w, const struct record *r, struct json *j)
+{
+	json_close(j, '}');
+	strbuf_addc(j->out, '\n');
+	put(w, r);
+}
+
+static void put_json(struct writer *w, const struct record *r, struct str text)
+{
+	struct json j = begin_json(w, r);
 	json_bytes(&j, "text", text);
 	if (r && r->shape->style != SHAPE_MARK)
 		render_record_json(&w->config.render, r, &j);
-	json_close(&j, '}');
-	strbuf_addc(j.out, '\n');
-	put(w, r);
+	end_json(w, r, &j);
 }
 
 static void put_text(struct writer *w, const struct record *r, struct str text)
@@ -225,16 +230,6 @@ static struct mark *take_mark(struct writer *w, size_t i)
 	return m;
 }
 
-/** What comes of a processor comes in order: its marks are for lines that came before @r. */
-static void drop_marks(struct writer *w, const struct record *r)
-{
-	for (size_t i = 0; i < w->n_marks;)
-		if (w->marks[i]->head.cpu == r->cpu)
-			free_mark(take_mark(w, i));
-		else
-			i++;
-}
-
 static void add_mark(struct writer *w, const struct record *r)
 {
 	if (w->n_marks == MAX_MARKS)
@@ -244,15 +239,6 @@ static void add_mark(struct writer *w, const struct record *r)
 		base_oom();
 	joined_copy_head(&m->arena, r, &m->head);
 	w->marks[w->n_marks++] = m;
-}
-
-/** Whose @name is now printed; the caller's. NULL: it is printed at the end. */
-static struct mark *take_map_mark(struct writer *w, struct str name)
-{
-	for (size_t i = 0; i < w->n_marks; i++)
-		if (str_eq(w->marks[i]->head.shape->map, str_from_offset(name, 1)))
-			return take_mark(w, i);
-	return NULL;
 }
 
 /**
@@ -283,15 +269,9 @@ static const struct record *map_head(const struct writer *w)
 static void end_map(struct writer *w)
 {
 	if (w->in_map && w->config.json) {
-		const struct record *r = map_head(w);
-		struct json j = {.out = begin(w)};
-		json_open(&j, NULL, '{');
-		if (r)
-			add_members(w, r, is_late(w, r), &j);
+		struct json j = begin_json(w, map_head(w));
 		mapline_json(w->mapline, &w->config.render, &j);
-		json_close(&j, '}');
-		strbuf_addc(j.out, '\n');
-		put(w, r);
+		end_json(w, map_head(w), &j);
 	}
 	w->in_map = false;
 	free_mark(w->map_mark);
@@ -309,12 +289,15 @@ static struct str map_name(struct str line)
 	return str_slice(line, 0, n);
 }
 
+/** Without a mark of its own it is printed at the end. */
 static void begin_map(struct writer *w, struct str name)
 {
 	w->in_map = true;
 	strbuf_clear(&w->map);
 	strbuf_adds(&w->map, name);
-	w->map_mark = take_map_mark(w, name);
+	for (size_t i = 0; i < w->n_marks && !w->map_mark; i++)
+		if (str_eq(w->marks[i]->head.shape->map, str_from_offset(name, 1)))
+			w->map_mark = take_mark(w, i);
 }
 
 /** Is @line, which begins with the map's @name or with none, one of a map? Then it is taken. */
@@ -340,19 +323,13 @@ static bool take_map_line(struct writer *w, struct str line)
 	return is_map;
 }
 
-/** Is it the bucket in which 0.17 counts all that is more, too? */
-static bool is_open_top(const struct writer *w, struct str line)
-{
-	struct map_bucket b;
-	return w->config.has_open_top && str_has_prefix(line, STR("[2G, 4G) ")) &&
-	       mapentry_to_bucket(line, &b);
-}
-
 /** A line of text, with names in it if it is a map's. */
 static struct str named(struct writer *w, struct str line)
 {
+	struct map_bucket b; // the one in which 0.17 counts all that is more, too
 	strbuf_clear(&w->text);
-	if (is_open_top(w, line))
+	if (w->config.has_open_top && str_has_prefix(line, STR("[2G, 4G) ")) &&
+	    mapentry_to_bucket(line, &b))
 		strbuf_addf(&w->text, "[2G, ...) " STR_FMT,
 			    STR_ARG(str_from_offset(line, strlen("[2G, ...) "))));
 	else if (w->mapline)
@@ -405,17 +382,14 @@ static void end_buckets(struct writer *w)
 	limit_blank_lines(w);
 	if (is_plain(w))
 		add_blank_lines(w);
-	struct strbuf *out = begin(w);
 	if (w->config.json) {
-		struct json j = {.out = out};
-		json_open(&j, NULL, '{');
+		struct json j = begin_json(w, NULL);
 		percentile_json(&w->percentile, &j);
-		json_close(&j, '}');
-		strbuf_addc(out, '\n');
+		end_json(w, NULL, &j);
 	} else {
-		percentile_text(&w->percentile, out);
+		percentile_text(&w->percentile, begin(w));
+		put(w, NULL);
 	}
-	put(w, NULL);
 }
 
 /** What came before has ended. */
@@ -436,7 +410,10 @@ static void on_record(void *ctx, const struct record *r)
 		order_set_cpu(w->order, r->cpu);
 	w->in_strings = false;
 	strbuf_clear(&w->counted);
-	drop_marks(w, r);
+	// What comes of a processor comes in order: its marks are for lines that came before.
+	for (size_t i = w->n_marks; i-- > 0;)
+		if (w->marks[i]->head.cpu == r->cpu)
+			free_mark(take_mark(w, i));
 	if (r->shape->style == SHAPE_MARK) {
 		add_mark(w, r);
 		return;
@@ -537,17 +514,13 @@ static void count_row(struct writer *w, struct str line)
 	strbuf_adds(&w->full, name);
 }
 
-static bool is_message(struct writer *w, struct str line)
-{
-	return w->take_message && w->take_message(w->message_ctx, line);
-}
-
 static void on_line(void *ctx, struct str line)
 {
 	struct writer *w = ctx;
 	bool ends_part = w->in_part;
 	w->in_part = false;
-	if (!ends_part && !is_in_string(w, line) && (take_lost(w, line) || is_message(w, line)))
+	if (!ends_part && !is_in_string(w, line) &&
+	    (take_lost(w, line) || (w->take_message && w->take_message(w->message_ctx, line))))
 		return;
 	w->has_data |= line.n > 0;
 	if (!ends_part)
@@ -640,14 +613,6 @@ void writer_set_messages(struct writer *w, bool (*take)(void *ctx, struct str li
 	w->message_ctx = ctx;
 }
 
-/** As events have it. */
-static int64_t now_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
 void writer_set_clock(struct writer *w, int64_t ns)
 {
 	if (w->order)
@@ -670,14 +635,17 @@ void writer_take(struct writer *w, struct str bytes, struct strbuf *out)
 
 void writer_idle(struct writer *w, struct strbuf *out)
 {
+	struct timespec now; // as events have it
 	w->out = out;
 	add_blank_lines(w);
 	decode_idle(&w->decoder);
 	end_map(w);
 	end_buckets(w);
 	w->in_strings = false;
+	clock_gettime(CLOCK_BOOTTIME, &now);
 	if (w->order)
-		order_flush(w->order, now_ns() - STILL_COMING_NS, out);
+		order_flush(w->order,
+			    now.tv_sec * INT64_C(1000000000) + now.tv_nsec - STILL_COMING_NS, out);
 }
 
 bool writer_is_holding(const struct writer *w)
@@ -737,37 +705,13 @@ void writer_end(struct writer *w, struct strbuf *out)
 		add_lost(w, out);
 }
 
-struct decode_sum writer_sum(const struct writer *w)
+struct writer_result writer_result(const struct writer *w)
 {
-	return decode_sum(&w->decoder);
-}
-
-uint64_t writer_n_events(const struct writer *w)
-{
-	return w->n_events;
-}
-
-bool writer_has_data(const struct writer *w)
-{
-	return w->has_data;
-}
-
-bool writer_has_ends(const struct writer *w)
-{
-	return w->has_ends;
-}
-
-struct str writer_full_maps(const struct writer *w)
-{
-	return strbuf_str(&w->full);
-}
-
-uint64_t writer_n_late(const struct writer *w)
-{
-	return w->order ? order_n_late(w->order) : 0;
-}
-
-uint64_t writer_reported_lost(const struct writer *w)
-{
-	return w->reported_lost;
+	return (struct writer_result){.decoded = decode_sum(&w->decoder),
+				      .n_events = w->n_events,
+				      .n_late = w->order ? order_n_late(w->order) : 0,
+				      .reported_lost = w->reported_lost,
+				      .has_data = w->has_data,
+				      .has_ends = w->has_ends,
+				      .full_maps = strbuf_str(&w->full)};
 }

@@ -78,18 +78,18 @@ void writer_drop(struct writer *w);
 /** Nothing more comes: the rest, and in JSON what was lost. */
 void writer_end(struct writer *w, struct strbuf *out);
 
-struct decode_sum writer_sum(const struct writer *w);
-/** Lines of events that were printed. */
-uint64_t writer_n_events(const struct writer *w);
-/** Was anything printed but what is at the start and the end? Maps, for one. */
-bool writer_has_data(const struct writer *w);
-/** Was anything printed by BEGIN or END? */
-bool writer_has_ends(const struct writer *w);
-/** "@a, @b": the maps that were printed with as many keys as they have room for. */
-struct str writer_full_maps(const struct writer *w);
-/** With -s, lines that came when later ones had gone out. */
-uint64_t writer_n_late(const struct writer *w);
-/** Events that bpftrace before 0.24 has reported as lost. */
-uint64_t writer_reported_lost(const struct writer *w);
+/** What has come of it so far. */
+struct writer_result {
+	struct decode_sum decoded;
+	uint64_t n_events;	/**< lines of events that were printed */
+	uint64_t n_late;	/**< with -s, lines that came when later ones had gone out */
+	uint64_t reported_lost; /**< events that bpftrace before 0.24 has reported as lost */
+	bool
+	    has_data; /**< something was printed but what is at the start and the end: maps, for one */
+	bool has_ends; /**< something was printed by BEGIN or END */
+	struct str
+	    full_maps; /**< "@a, @b", that were printed with as many keys as they have room for */
+};
+struct writer_result writer_result(const struct writer *w);
 
 #endif

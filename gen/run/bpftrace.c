@@ -149,7 +149,7 @@ static struct str ask_version(struct arena *a, const char *path, bool may_recall
 	return line;
 }
 
-static int find(struct arena *a, struct diag *d, const char *wanted, bool quiet, bool may_recall,
+static int find(struct arena *a, struct diag *d, const char *wanted, bool may_recall,
 		struct bpftrace *ret)
 {
 	*ret = (struct bpftrace){0};
@@ -164,40 +164,35 @@ static int find(struct arena *a, struct diag *d, const char *wanted, bool quiet,
 	ret->path = *wanted ? wanted : search_path(a, "bpftrace");
 
 	if (!ret->path || access(ret->path, F_OK) != 0) {
-		if (!quiet)
-			diag_error(d, NULL,
-				   "bpftrace not found%s%s: install it with your package manager, "
-				   "or give its path with --bpftrace PATH",
-				   ret->path ? " at " : "", ret->path ? ret->path : "");
+		diag_error(d, NULL,
+			   "bpftrace not found%s%s: install it with your package manager, "
+			   "or give its path with --bpftrace PATH",
+			   ret->path ? " at " : "", ret->path ? ret->path : "");
 		return RUN_NOT_FOUND;
 	}
 	if (!is_program(ret->path)) {
-		if (!quiet)
-			diag_error(d, NULL, "%s is not an executable file", ret->path);
+		diag_error(d, NULL, "%s is not an executable file", ret->path);
 		return RUN_NOT_RUNNABLE;
 	}
 	struct str line = ask_version(a, ret->path, may_recall);
-	if (!dialect_parse(line, &ret->version)) {
-		if (!quiet)
-			diag_error(
-			    d, NULL,
-			    "%s --version does not report a version of bpftrace (but \"" STR_FMT
-			    "\")",
-			    ret->path, STR_ARG(line));
-		return RUN_NOT_RUNNABLE;
-	}
-	return 0;
+	if (dialect_parse(line, &ret->version))
+		return 0;
+	diag_error(d, NULL,
+		   "%s --version does not report a version of bpftrace (but \"" STR_FMT "\")",
+		   ret->path, STR_ARG(line));
+	return RUN_NOT_RUNNABLE;
 }
 
 int bpftrace_find(struct arena *a, struct diag *d, const char *wanted, bool quiet,
 		  struct bpftrace *ret)
 {
-	return find(a, d, wanted, quiet, true, ret);
+	struct diag silent = {0};
+	return find(a, quiet ? &silent : d, wanted, true, ret);
 }
 
 int bpftrace_try(struct arena *a, const char *wanted, struct bpftrace *ret)
 {
-	return find(a, NULL, wanted, true, false, ret);
+	return find(a, &(struct diag){0}, wanted, false, ret);
 }
 
 void bpftrace_note_newer(struct diag *d, unsigned version)

@@ -47,9 +47,23 @@ static int open_map(pid_t pid, uint32_t id, const char *name)
 	return map;
 }
 
-/** A map of the process @pid; -1, with errno. */
-static int find_map(pid_t pid, bool (*is_meant)(const struct bpf_map_info *info, const char *name),
-		    const char *name)
+/**
+ * The map that the script calls @name; NULL: the counter of lost events, event_loss_counter (0.23) or
+ * .data.event_loss_counter (later). The kernel keeps 15 characters of a name.
+ */
+static bool is_match(const struct bpf_map_info *info, const char *name)
+{
+	char full[64];
+	snprintf(full, sizeof(full), "AT_%s", name ? name + 1 : "");
+	if (name)
+		return strncmp(info->name, full, sizeof(info->name) - 1) == 0;
+	return info->key_size == 4 && info->value_size % sizeof(uint64_t) == 0 &&
+	       info->value_size <= MAX_COUNTERS * sizeof(uint64_t) &&
+	       (strncmp(info->name, "event_loss", 10) == 0 ||
+		strncmp(info->name, ".data.event_los", 15) == 0);
+}
+
+int kernelmap_open(pid_t pid, const char *name)
 {
 	int folder = proc_open_file(PROCFS, pid, "fdinfo");
 	DIR *dir = folder < 0 ? NULL : fdopendir(folder);
@@ -61,7 +75,7 @@ static int find_map(pid_t pid, bool (*is_meant)(const struct bpf_map_info *info,
 		int map = id ? open_map(pid, id, e->d_name) : -1;
 		if (id && map < 0)
 			error = errno;
-		else if (id && bpf_obj_get_info_by_fd(map, &info, &n) == 0 && is_meant(&info, name))
+		else if (id && bpf_obj_get_info_by_fd(map, &info, &n) == 0 && is_match(&info, name))
 			found = map;
 		else if (id)
 			close(map);
@@ -72,22 +86,9 @@ static int find_map(pid_t pid, bool (*is_meant)(const struct bpf_map_info *info,
 	return found;
 }
 
-/**
- * The kernel keeps 15 characters of a name: event_loss_counter (0.23), .data.event_loss_counter
- * (later).
- */
-static bool is_counter(const struct bpf_map_info *info, const char *name)
-{
-	(void)name;
-	return info->key_size == 4 && info->value_size % sizeof(uint64_t) == 0 &&
-	       info->value_size <= MAX_COUNTERS * sizeof(uint64_t) &&
-	       (strncmp(info->name, "event_loss", 10) == 0 ||
-		strncmp(info->name, ".data.event_los", 15) == 0);
-}
-
 int kernelmap_open_loss(pid_t pid)
 {
-	return find_map(pid, is_counter, NULL);
+	return kernelmap_open(pid, NULL);
 }
 
 bool kernelmap_read_loss(int map, unsigned long long *ret)
@@ -100,18 +101,6 @@ bool kernelmap_read_loss(int map, unsigned long long *ret)
 	for (size_t i = 0; i < MAX_COUNTERS; i++)
 		*ret += counters[i];
 	return true;
-}
-
-static bool is_called(const struct bpf_map_info *info, const char *name)
-{
-	char full[64];
-	snprintf(full, sizeof(full), "AT_%s", name + 1);
-	return strncmp(info->name, full, sizeof(info->name) - 1) == 0;
-}
-
-int kernelmap_open(pid_t pid, const char *name)
-{
-	return find_map(pid, is_called, name);
 }
 
 static bool is_number(int map)

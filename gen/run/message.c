@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "lang/vocabulary.h"
-#include "run/definitions.h"
 #include "run/tracefs.h"
 #include "usdt/sdtarg.h"
 
@@ -118,9 +117,9 @@ static bool is_function_of(struct str run, struct str word, unsigned *ret)
 
 /**
  * Is @word of a message another spelling of @run? bpftrace shortens paths ("lb.so:lib:f"), or has the
- * name of a program.
+ * name of a program: then *@number is the one in it.
  */
-static bool is_meant(struct str run, struct str word)
+static bool is_match(struct str run, struct str word, unsigned *number)
 {
 	size_t gap = 0; // "/bin/sh::name", of a usdt probe without a provider
 	while (gap < word.n && !str_has_prefix(str_from_offset(word, gap), STR("::")))
@@ -132,23 +131,37 @@ static bool is_meant(struct str run, struct str word)
 	     s = str_from_offset(s, str_find(s, ':') + 1))
 		if (is_name_of(run, s))
 			return true;
-	unsigned number;
-	return is_function_of(run, word, &number);
+	return is_function_of(run, word, number);
 }
 
-/** One of the words of @text means @run. */
-static bool is_named(struct str run, struct str text)
+/** A text outside of braces, of tokens that touch each other: an attach point is one. */
+struct point {
+	struct str text;	    // without quotes
+	const struct token *token;  // its first one
+	const struct token *clause; // that of the clause's first attach point
+	unsigned line, len;
+	unsigned number; // as bpftrace counts attach points; 0: it is none
+};
+
+struct message_points {
+	VEC(struct point) list;
+};
+
+/** One of the words of @text means @p; *@is_numbered: by its number. */
+static bool is_named(const struct point *p, struct str text, bool *is_numbered)
 {
+	bool is_it = false;
 	while (text.n) {
 		size_t n = str_find(text, ' ');
-		if (is_meant(run, trim_word(str_slice(text, 0, n))))
-			return true;
+		unsigned number = 0;
+		is_it |= is_match(p->text, trim_word(str_slice(text, 0, n)), &number);
+		*is_numbered |= number && number == p->number;
 		text = str_from_offset(text, n + 1);
 	}
-	return false;
+	return is_it;
 }
 
-/** The tokens from entry @i on that touch each other, as one text: an attach point is one. */
+/** The tokens from entry @i on that touch each other, as one text. Returns the entry behind them. */
 static size_t add_run(const struct linemap *map, size_t i, struct strbuf *ret)
 {
 	strbuf_clear(ret);
@@ -163,176 +176,100 @@ static size_t add_run(const struct linemap *map, size_t i, struct strbuf *ret)
 	} while (true);
 }
 
-/** Of a text outside of braces: BEGIN, interval:s:1. */
-static bool is_attach_point(struct str run)
-{
-	size_t colon = str_find(run, ':'), slash = str_find(run, '/');
-	struct str word = str_slice(run, 0, colon < slash ? colon : slash);
-	return vocabulary_provider(word)->name;
-}
-
-struct attach_found {
-	const struct token *token; /**< its first one; NULL: none */
-	unsigned len;
-};
-
-/** The attach point on or below @line that @text names, else the one that begins @last_line. */
-static struct attach_found find_attach(const struct messages *m, unsigned line, unsigned last_line,
-				       struct str text)
-{
-	struct attach_found fallback = {0}, found = {0};
-	int depth = 0;
-	struct strbuf run;
-	strbuf_init(&run);
-	for (size_t i = 0, next; m->map && i < m->map->entries.n && !found.token; i = next) {
-		const struct linemap_entry *e = &m->map->entries.v[i];
-		bool is_outside = depth == 0;
-		next = add_run(m->map, i, &run);
-		depth += tok_is(e->token, "{") - tok_is(e->token, "}");
-		if (!is_outside || e->line < line)
-			continue;
-		const struct linemap_entry *last = &m->map->entries.v[next - 1];
-		struct attach_found this = {e->token, last->col + last->len - e->col};
-		if (!fallback.token && e->line == last_line && e->token->bol &&
-		    isalpha((unsigned char)run.p[0]))
-			fallback = this;
-		if (is_named(strbuf_str(&run), text))
-			found = this;
-	}
-	strbuf_fini(&run);
-	return found.token ? found : fallback;
-}
-
-/** The attach points that @text names, where several clauses have the same. */
-struct candidate {
-	struct attach_found at;
-	const struct token *clause; // its first attach point
-};
-
-struct candidates {
-	VEC(struct candidate) list;
-	unsigned number; /**< of the one that is meant, as bpftrace counts them; 0: not known */
-	size_t meant;	 /**< its index, if the number fits */
-};
-
-static unsigned program_number(struct str run, struct str text)
-{
-	unsigned number = 0;
-	while (text.n) {
-		size_t n = str_find(text, ' ');
-		if (is_function_of(run, trim_word(str_slice(text, 0, n)), &number))
-			return number;
-		text = str_from_offset(text, n + 1);
-	}
-	return 0;
-}
-
-static void find_candidates(struct messages *m, struct str text, struct candidates *ret)
+/** Those of the program, found once. */
+static const struct message_points *points_of(struct messages *m)
 {
 	int depth = 0;
-	unsigned n_points = 0;
+	unsigned n_attach = 0;
 	const struct token *clause = NULL;
 	struct strbuf run;
+	if (m->points || !m->map)
+		return m->points;
+	m->points = arena_new(&m->arena, struct message_points);
 	strbuf_init(&run);
-	*ret = (struct candidates){0};
 	for (size_t i = 0, next; i < m->map->entries.n; i = next) {
 		const struct linemap_entry *e = &m->map->entries.v[i], *last;
 		bool is_outside = depth == 0;
 		next = add_run(m->map, i, &run);
 		last = &m->map->entries.v[next - 1];
 		depth += tok_is(e->token, "{") - tok_is(e->token, "}");
-		if (!is_outside || !is_attach_point(strbuf_str(&run)))
+		if (!is_outside)
 			continue;
-		n_points++;
-		if (!i || !tok_is(e[-1].token, ","))
-			clause = e->token;
-		if (!is_named(strbuf_str(&run), text))
-			continue;
-		if (program_number(strbuf_str(&run), text) == n_points) {
-			ret->number = n_points;
-			ret->meant = ret->list.n;
+		struct point p = {.text = str_copy(&m->arena, strbuf_str(&run)),
+				  .token = e->token,
+				  .line = e->line,
+				  .len = last->col + last->len - e->col};
+		size_t colon = str_find(p.text, ':'), slash = str_find(p.text, '/');
+		struct str word = str_slice(p.text, 0, colon < slash ? colon : slash);
+		if (vocabulary_provider(word)->name) { // BEGIN, interval:s:1
+			p.number = ++n_attach;
+			clause = i && tok_is(e[-1].token, ",") ? clause : e->token;
 		}
-		struct attach_found at = {e->token, last->col + last->len - e->col};
-		vec_push(&m->arena, &ret->list, (struct candidate){at, clause});
+		p.clause = clause;
+		vec_push(&m->arena, &m->points->list, p);
 	}
 	strbuf_fini(&run);
+	return m->points;
 }
 
-static void add_place(struct strbuf *b, struct src_loc loc, const struct src_file *file)
+/** The one on or below @line that @text names, else the one that begins @last_line; NULL: none. */
+static const struct point *find_point(struct messages *m, unsigned line, unsigned last_line,
+				      struct str text)
 {
-	if (loc.file != file)
-		strbuf_addf(b, STR_FMT ":", STR_ARG(loc.file->name));
-	strbuf_addf(b, "%u, ", src_line(loc));
-}
-
-/** The lines of all clauses that may be meant, "3, 5, 7"; how many these are. */
-static size_t list_clauses(const struct messages *m, const struct candidates *c, struct strbuf *ret)
-{
-	size_t n = 0;
-	const struct src_file *file = c->list.v[0].clause->use.file;
-	for (size_t i = 0; i < c->list.n; i++) {
-		struct src_loc at = c->list.v[i].clause->use;
-		if (!at.file || (c->number && i != c->meant))
-			continue;
-		add_place(ret, at, file);
-		n++;
-		for (size_t k = 0; k < m->map->n_joins; k++) {
-			const struct src_join *join = &m->map->joins[k];
-			bool is_it = join->into.file == at.file && join->into.off == at.off;
-			if (is_it && join->from.file)
-				add_place(ret, join->from, file);
-			n += is_it && join->from.file;
-		}
+	const struct message_points *all = points_of(m);
+	const struct point *fallback = NULL;
+	bool unused;
+	for (size_t i = 0; all && i < all->list.n; i++) {
+		const struct point *p = &all->list.v[i];
+		if (p->line >= line && is_named(p, text, &unused))
+			return p;
+		if (!fallback && p->line >= line && p->line == last_line && p->token->bol &&
+		    isalpha((unsigned char)p->text.p[0]))
+			fallback = p;
 	}
-	return n;
+	return fallback;
 }
 
-static bool place_of(const struct token *t, unsigned len, struct diag_place *ret)
+/** Of no file: what it was made from has none. */
+static struct diag_place place_of(const struct token *t, unsigned len)
 {
 	if (!t || !t->use.file)
-		return false;
+		return (struct diag_place){0};
 	bool exact = t->use.file == t->loc.file && t->use.off == t->loc.off;
-	*ret = src_place(t->use, exact && len ? len : t->text.n);
-	if (ret->source.n && ret->col - 1 + ret->len > ret->source.n)
-		ret->len = ret->col <= ret->source.n ? (unsigned)ret->source.n - ret->col + 1 : 1;
-	return true;
+	struct diag_place at = src_place(t->use, exact && len ? len : t->text.n);
+	if (at.source.n && at.col - 1 + at.len > at.source.n)
+		at.len = at.col <= at.source.n ? (unsigned)at.source.n - at.col + 1 : 1;
+	return at;
 }
 
-/** The place in a template that @msg means; false for none: what it was made from has none. */
-static bool find_place(const struct messages *m, const struct message *msg, struct diag_place *ret,
-		       bool *is_ours)
+/** The place in a template that @msg means. */
+static struct diag_place find_place(struct messages *m, const struct message *msg, bool *is_ours)
 {
 	unsigned len = msg->end > msg->col ? msg->end - msg->col : 0;
-	const struct token *t = NULL;
-	if (!m->map)
-		return false;
-	if (msg->col) {
-		t = linemap_find(m->map, msg->line, msg->col);
-	} else {
-		struct attach_found at = find_attach(m, msg->line, msg->last_line, msg->text);
-		t = at.token ? at.token : linemap_find_line(m->map, msg->line);
-		len = at.len;
-	}
+	const struct point *p =
+	    msg->col ? NULL : find_point(m, msg->line, msg->last_line, msg->text);
+	const struct token *t = p	   ? p->token
+				: msg->col ? linemap_find(m->map, msg->line, msg->col)
+					   : linemap_find_line(m->map, msg->line);
 	// What a statement was made of keeps its place; of a cast around it bpftrace speaks there, too.
 	*is_ours = t && !t->loc.file &&
 		   (t->kind == TOK_OTHER || str_contains(msg->text, STR(" being cast to type: ")));
-	return place_of(t, len, ret);
+	return place_of(t, p ? p->len : len);
 }
 
 // --- One cause, one message
 
-/** "KIND NAME" in a buffer that stays: bpftrace may go on for days, and say the same each minute. */
-static struct str cause(struct messages *m, const char *kind, struct str name)
+/**
+ * "KIND NAME at PLACE" in a buffer that stays: bpftrace may go on for days, and say the same each
+ * minute. @at may be NULL.
+ */
+static struct str cause(struct messages *m, const char *kind, struct str name,
+			const struct diag_place *at)
 {
 	strbuf_clear(&m->key);
 	strbuf_addf(&m->key, "%s " STR_FMT, kind, STR_ARG(name));
-	return strbuf_str(&m->key);
-}
-
-static struct str cause_at(struct messages *m, const struct diag_place *at)
-{
-	strbuf_clear(&m->key);
-	strbuf_addf(&m->key, "at " STR_FMT ":%u:%u", STR_ARG(at->file), at->line, at->col);
+	if (at)
+		strbuf_addf(&m->key, " at " STR_FMT ":%u:%u", STR_ARG(at->file), at->line, at->col);
 	return strbuf_str(&m->key);
 }
 
@@ -386,15 +323,16 @@ static struct str memberless(const struct diag_place *at, struct str text)
 	return str_has_prefix(text, STR("Can not access field ")) ? str_slice(s, 0, n) : STR("");
 }
 
-/** Was an error of the same cause reported before? @at may be NULL. */
+/** Was an error of the same cause reported before? */
 static bool is_known(struct messages *m, const struct diag_place *at, struct str text)
 {
-	bool is_new = is_first(m, at ? cause_at(m, at) : cause(m, "text", text));
-	struct str name = unknown_name(text), whole = at ? memberless(at, text) : STR("");
+	bool is_new =
+	    is_first(m, at->file.n ? cause(m, "error", STR(""), at) : cause(m, "text", text, NULL));
+	struct str name = unknown_name(text), whole = memberless(at, text);
 	if (name.n)
-		is_new &= is_first(m, cause(m, "name", name));
+		is_new &= is_first(m, cause(m, "name", name, NULL));
 	if (whole.n)
-		is_new &= is_first(m, cause(m, "member of", whole));
+		is_new &= is_first(m, cause(m, "member of", whole, NULL));
 	return !is_new;
 }
 
@@ -434,20 +372,12 @@ static void report_error(struct messages *m, const struct diag_place *at, struct
 		note_spelling(m, text);
 		if (missing_tracepoint(text).n)
 			tracefs_note_missing(m->diag, missing_tracepoint(text));
-	} else if (is_first(m, cause(m, "tracefs", STR("")))) {
+	} else if (is_first(m, cause(m, "tracefs", STR(""), NULL))) {
 		diag_error(m->diag, at,
 			   "bpftrace %s, as tracefs is not mounted: mount -t tracefs tracefs "
 			   "/sys/kernel/tracing",
-			   at ? "finds no tracepoints" : "starts no script");
+			   at->file.n ? "finds no tracepoints" : "starts no script");
 	}
-}
-
-static void hold(struct messages *m, struct message_held *h, const struct diag_place *at,
-		 struct str text)
-{
-	*h = (struct message_held){.text = str_copy(&m->arena, text), .has_place = at != NULL};
-	if (at)
-		h->at = *at;
 }
 
 /** Was it shown before, while the program runs? Then it is counted. */
@@ -455,43 +385,49 @@ static bool is_repeated(struct messages *m, const struct diag_place *at, struct 
 {
 	if (!m->is_running)
 		return false;
-	struct str key = cause(m, "text", text);
-	if (at) {
-		strbuf_addf(&m->key, " at " STR_FMT ":%u:%u", STR_ARG(at->file), at->line, at->col);
-		key = strbuf_str(&m->key);
-	}
+	struct str key = cause(m, "text", text, at);
 	size_t i = (size_t)(uintptr_t)map_get(&m->repeated_at, key);
 	if (i) {
 		m->repeated.v[i - 1].n++;
 		return true;
 	}
-	struct message_repeated r = {.text = str_copy(&m->arena, text), .has_place = at};
-	if (at)
-		r.at = *at;
-	vec_push(&m->arena, &m->repeated, r);
+	vec_push(&m->arena, &m->repeated,
+		 (struct message_held){.text = str_copy(&m->arena, text), .at = *at});
 	map_put(&m->arena, &m->repeated_at, str_copy(&m->arena, key),
 		(void *)(uintptr_t)m->repeated.n);
 	return false;
 }
 
-/** What a map holds is not all that happened. */
+/** What a map holds is not all that happened: of that nobody wants to be spared. */
 static bool is_loss(struct str text)
 {
 	return str_has_prefix(text, STR("Map full")) ||
 	       str_has_prefix(text, STR("what one processor counted is lost"));
 }
 
+/** @n times, of which 0 is the first. */
+static void warn(struct messages *m, const struct diag_place *at, struct str text, unsigned long n)
+{
+	bool was_quiet = m->diag->quiet;
+	m->diag->quiet = was_quiet && !is_loss(text);
+	if (n)
+		diag_warning(m->diag, at, "%lu times more: bpftrace: " STR_FMT, n, STR_ARG(text));
+	else
+		diag_warning(m->diag, at, "bpftrace: " STR_FMT, STR_ARG(text));
+	m->diag->quiet = was_quiet;
+}
+
 void messages_end(struct messages *m)
 {
-	for (size_t i = 0; i < m->repeated.n; i++) {
-		const struct message_repeated *r = &m->repeated.v[i];
-		bool was_quiet = m->diag->quiet;
-		m->diag->quiet = was_quiet && !is_loss(r->text);
-		if (r->n)
-			diag_warning(m->diag, r->has_place ? &r->at : NULL,
-				     "%lu times more: bpftrace: " STR_FMT, r->n, STR_ARG(r->text));
-		m->diag->quiet = was_quiet;
-	}
+	for (size_t i = 0; i < m->repeated.n; i++)
+		if (m->repeated.v[i].n)
+			warn(m, &m->repeated.v[i].at, m->repeated.v[i].text, m->repeated.v[i].n);
+}
+
+static void hold(struct messages *m, struct message_held *h, const struct diag_place *at,
+		 struct str text)
+{
+	*h = (struct message_held){.text = str_copy(&m->arena, text), .at = *at};
 }
 
 static void take_error(struct messages *m, const struct diag_place *at, struct str text)
@@ -506,16 +442,6 @@ static void take_error(struct messages *m, const struct diag_place *at, struct s
 	}
 }
 
-/** What 0.20 to 0.23 only have the kernel's error number for. */
-static struct str in_words(struct str text)
-{
-	if (str_eq(text, STR("File exists"))) // of BPF_NOEXIST
-		return STR(
-		    "what one processor counted is lost: another one made the same key of the "
-		    "map at that moment");
-	return text;
-}
-
 /**
  * Warnings that leave nothing to do: bpftrace 0.27 says the first of its own address spaces and the
  * second of delete() as a statement, which is what older versions have. @is_ours is that of a cast
@@ -524,68 +450,56 @@ static struct str in_words(struct str text)
 static void take_warning(struct messages *m, const struct diag_place *at, struct str text,
 			 bool is_ours)
 {
-	bool is_idle = is_ours || str_eq(text, STR("Addrspace mismatch")) ||
-		       str_eq(text, STR("Return value discarded."));
-	text = in_words(text);
-	bool was_quiet = m->diag->quiet;
+	bool is_idle = is_ours || str_eqz(text, "Addrspace mismatch") ||
+		       str_eqz(text, "Return value discarded.");
+	if (str_eqz(text, "File exists")) // of BPF_NOEXIST: 0.20 to 0.23 only have the error number
+		text = STR("what one processor counted is lost: another one made the same key of "
+			   "the map at that moment");
 	m->has_loss |= is_loss(text);
-	m->diag->quiet = was_quiet && !is_loss(text);
-	m->last_hidden = is_idle || m->diag->quiet ||
-			 (at && map_get(&m->causes, cause_at(m, at))) || is_repeated(m, at, text);
-	if (!m->withheld.text.n && (is_idle || m->diag->quiet))
+	bool is_hidden = is_idle || (m->diag->quiet && !is_loss(text));
+	bool is_known = at->file.n && map_get(&m->causes, cause(m, "error", STR(""), at));
+	m->last_hidden = is_hidden || is_known || is_repeated(m, at, text);
+	if (!m->withheld.text.n && is_hidden)
 		hold(m, &m->withheld, at, text);
 	if (!m->last_hidden)
-		diag_warning(m->diag, at, "bpftrace: " STR_FMT, STR_ARG(text));
-	m->diag->quiet = was_quiet;
-}
-
-/** The operands of a comparison that it has reported; they are in its text. */
-static bool is_operand(struct str text)
-{
-	return str_has_prefix(text, STR("left (")) || str_has_prefix(text, STR("right ("));
-}
-
-/** The lines of the program that a message is about, and those behind them. */
-static struct str program_lines(const struct messages *m, const struct message *msg)
-{
-	struct str rest = msg->is_own ? m->program : (struct str){0};
-	for (unsigned i = 1; i < msg->line; i++)
-		str_take_line(&rest);
-	return rest;
+		warn(m, at, text, 0);
 }
 
 static bool take_placed(struct messages *m, struct str line)
 {
+	static const struct diag_place nowhere;
 	struct message msg;
-	struct diag_place at;
-	bool is_ours = false;
+	bool is_ours;
 	if (!m->map || !parse(m, line, &msg))
 		return false;
 	m->skip_excerpt = msg.col ? 2 : msg.is_own ? 0 : msg.last_line + 1 - msg.line;
-	m->excerpt = STR("");
-	if (!msg.col)
-		m->excerpt = program_lines(m, &msg);
-	bool is_origin = str_eq(msg.text, STR("expanded from"));
+	m->excerpt = msg.is_own && !msg.col ? m->program : STR("");
+	for (unsigned i = 1; i < msg.line && m->excerpt.n; i++)
+		str_take_line(&m->excerpt);
+	bool is_origin = str_eqz(msg.text, "expanded from");
 	if (!msg.is_own) {
 		if (!is_origin) {
-			hold(m, &m->inner, NULL, msg.text);
+			hold(m, &m->inner, &nowhere, msg.text);
 			m->inner_is_error = msg.is_error;
 		}
 		return true;
 	}
-	bool has_place = find_place(m, &msg, &at, &is_ours);
+	struct diag_place at = find_place(m, &msg, &is_ours);
 	if (is_origin && m->inner.text.n) {
 		msg.text = m->inner.text;
 		msg.is_error = m->inner_is_error;
 		is_origin = false;
 	}
 	m->inner.text = STR("");
-	if (is_origin && !m->last_hidden && has_place)
+	// The operands of a comparison that it has reported are in its text.
+	bool is_operand =
+	    str_has_prefix(msg.text, STR("left (")) || str_has_prefix(msg.text, STR("right ("));
+	if (is_origin && !m->last_hidden && at.file.n)
 		diag_note(m->diag, &at, "expanded from here");
-	else if (msg.is_error && !is_origin && !is_operand(msg.text))
-		take_error(m, has_place ? &at : NULL, msg.text);
+	else if (msg.is_error && !is_origin && !is_operand)
+		take_error(m, &at, msg.text);
 	else if (!msg.is_error && !is_origin)
-		take_warning(m, has_place ? &at : NULL, msg.text, is_ours);
+		take_warning(m, &at, msg.text, is_ours);
 	return true;
 }
 
@@ -624,25 +538,57 @@ static struct str essence(struct str text)
 	return text;
 }
 
+/** Adds "3, " of each place where the clause of @p stands in a template; how many these are. */
+static size_t add_lines(const struct messages *m, const struct point *p,
+			const struct src_file *file, struct strbuf *ret)
+{
+	struct src_loc at = p->clause->use;
+	size_t n = 0;
+	for (size_t k = 0; at.file && k <= m->map->n_joins; k++) {
+		const struct src_join *join = k ? &m->map->joins[k - 1] : NULL;
+		if (join && (join->into.file != at.file || join->into.off != at.off))
+			continue;
+		struct src_loc from = join ? join->from : at;
+		if (!from.file)
+			continue;
+		if (from.file != file)
+			strbuf_addf(ret, STR_FMT ":", STR_ARG(from.file->name));
+		strbuf_addf(ret, "%u, ", src_line(from));
+		n++;
+	}
+	return n;
+}
+
 /**
  * A program that the kernel refuses to load. Clauses on one probe may be one program, and 0.17 does
  * not number them: then all are named.
  */
 static bool take_rejected(struct messages *m, struct str line)
 {
-	struct candidates c;
-	struct diag_place at;
+	const struct message_points *all = points_of(m);
+	const struct point *first = NULL;
+	bool is_numbered = false;
 	struct strbuf lines;
-	if (!m->map || !str_take(&line, STR("ERROR: ")) ||
+	if (!all || !str_take(&line, STR("ERROR: ")) ||
 	    !(str_has_prefix(line, STR("Error loading ")) ||
 	      str_has_prefix(line, STR("Could not load "))))
 		return false;
-	find_candidates(m, line, &c);
-	const struct attach_found *first = c.list.n ? &c.list.v[c.number ? c.meant : 0].at : NULL;
-	if (!first || !place_of(first->token, first->len, &at))
+	for (size_t i = 0; i < all->list.n && !is_numbered; i++) {
+		const struct point *p = &all->list.v[i];
+		if (p->number && is_named(p, line, &is_numbered) && (!first || is_numbered))
+			first = p;
+	}
+	struct diag_place at = place_of(first ? first->token : NULL, first ? first->len : 0);
+	if (!at.file.n)
 		return false;
 	strbuf_init(&lines);
-	size_t n = list_clauses(m, &c, &lines);
+	size_t n = 0;
+	bool unused;
+	for (size_t i = 0; i < all->list.n; i++) {
+		const struct point *p = &all->list.v[i];
+		if (is_numbered ? p == first : p->number && is_named(p, line, &unused))
+			n += add_lines(m, p, first->clause->use.file, &lines);
+	}
 	take_error(m, &at, essence(line));
 	if (n > 1 && !m->last_hidden)
 		diag_note(m->diag, NULL,
@@ -656,18 +602,17 @@ static bool take_rejected(struct messages *m, struct str line)
 /** An error or warning without a place that names an attach point; LLVM's name a function. */
 static bool take_unplaced(struct messages *m, struct str line)
 {
-	struct diag_place at;
 	bool is_error =
 	    str_take(&line, STR("ERROR: ")) || str_take(&line, STR("error: <unknown>:0:0: "));
 	bool is_warning = !is_error && str_take(&line, STR("WARNING: "));
-	struct attach_found named = find_attach(m, 1, 0, line);
-	bool has_place = place_of(named.token, named.len, &at);
-	if (is_error && has_place)
+	const struct point *p = find_point(m, 1, 0, line);
+	struct diag_place at = place_of(p ? p->token : NULL, p ? p->len : 0);
+	if (is_error && at.file.n)
 		take_error(m, &at, essence(line));
-	else if (is_warning && has_place)
+	else if (is_warning && at.file.n)
 		take_warning(m, &at, line, false);
 	else if (is_error && lacks_tracefs(line))
-		report_error(m, NULL, line);
+		report_error(m, &at, line);
 	else
 		return false;
 	return true;
@@ -682,15 +627,47 @@ static bool hold_definition_message(struct messages *m, struct str line)
 {
 	if (!str_has_prefix(line, STR("definitions.h:")))
 		return false;
-	struct strbuf whole;
-	strbuf_init(&whole);
-	strbuf_adds(&whole, line);
-	strbuf_addc(&whole, '\n');
-	if (str_contains(strbuf_str(&m->c_errors), strbuf_str(&whole)))
+	struct str whole = str_printf(&m->arena, STR_FMT "\n", STR_ARG(line));
+	if (str_contains(strbuf_str(&m->c_errors), whole))
 		strbuf_clear(&m->c_errors);
-	strbuf_adds(&m->c_errors, strbuf_str(&whole));
-	strbuf_fini(&whole);
+	strbuf_adds(&m->c_errors, whole);
 	return true;
+}
+
+static bool starts_with_word(struct str line, const char *word)
+{
+	struct str w = str_from(word);
+	return str_has_prefix(line, w) && line.n > w.n &&
+	       (line.p[w.n] == ' ' || line.p[w.n] == '\t' || line.p[w.n] == '{');
+}
+
+/**
+ * The line of @program (from 1) that is @line of "definitions.h", as bpftrace calls the C part of a
+ * program; 0 when there is none. It hands the definitions and # lines to clang as one text of their own:
+ * each definition as it stands, one below the other, everything between them omitted, and one line of
+ * its own first.
+ */
+static unsigned find_definition_line(struct str program, unsigned line)
+{
+	unsigned at = 1; // the line that bpftrace puts first
+	unsigned number = 0;
+	int depth = 0;
+	while (program.n) {
+		struct str text = str_trim(str_take_line(&program));
+		number++;
+		bool is_macro = str_has_prefix(text, STR("#"));
+		if (depth == 0 && !is_macro && !starts_with_word(text, "struct") &&
+		    !starts_with_word(text, "union") && !starts_with_word(text, "enum"))
+			continue;
+		if (++at == line)
+			return number;
+		// Strings do not occur in definitions.
+		for (size_t i = 0; !is_macro && i < text.n; i++)
+			depth += (text.p[i] == '{') - (text.p[i] == '}');
+		if (depth < 0)
+			depth = 0;
+	}
+	return 0;
 }
 
 /** "definitions.h:5:2: error: text" */
@@ -704,9 +681,11 @@ static void report_definition_message(struct messages *m, struct str line)
 		      str_take(&rest, STR(": "));
 	str_take(&rest, STR("fatal "));
 	bool is_error = placed && str_take(&rest, STR("error: ")), is_ours;
-	struct diag_place at;
-	msg.line = definitions_find_line(m->program, l);
-	if (is_error && msg.line && find_place(m, &msg, &at, &is_ours))
+	struct diag_place at = {0};
+	msg.line = find_definition_line(m->program, l);
+	if (is_error && msg.line && m->map)
+		at = find_place(m, &msg, &is_ours);
+	if (at.file.n)
 		take_error(m, &at, rest);
 	else
 		pass_on(m, line);
@@ -718,21 +697,6 @@ static void report_definition_messages(struct messages *m)
 	while (rest.n)
 		report_definition_message(m, str_take_line(&rest));
 	strbuf_clear(&m->c_errors);
-}
-
-/** What bpftrace says behind the messages of the last attempt, if that failed. */
-static bool gives_definitions_up(struct str line)
-{
-	return str_has_prefix(line, STR("ERROR: Include headers with missing type definitions")) ||
-	       str_eqz(line, "Clang parse error");
-}
-
-/** What it says behind other errors: nothing that was not known. */
-static bool adds_nothing(struct str line)
-{
-	return !line.n || gives_definitions_up(line) ||
-	       str_eqz(line, "ERROR: Loading BPF object(s) failed.") ||
-	       str_has_prefix(line, STR("Use --unsafe to force attachment"));
 }
 
 /** bpftrace shows the line and a row of ~ below it; we have shown the template's. */
@@ -814,22 +778,18 @@ static bool take_parse_error(struct messages *m, struct str line)
  */
 static bool is_noise(struct str line)
 {
-	if (str_contains(line, STR("couldn't set RLIMIT_MEMLOCK for bpftrace")))
-		return true;
-	if (str_has_suffix(line, STR(": Addrspace is not set"))) // in its own code
-		return true;
-	// It leaves out the losses of one processor.
-	if (str_has_prefix(line, STR("WARNING: Total lost event count: ")))
-		return true;
-	// Only kernel functions are meant, and one that cannot be traced is an error of its own.
-	if (str_has_prefix(line, STR("WARNING: Could not read functions from ")))
+	if (str_contains(line, STR("couldn't set RLIMIT_MEMLOCK for bpftrace")) ||
+	    str_has_suffix(line, STR(": Addrspace is not set")) || // in its own code
+	    // It leaves out the losses of one processor.
+	    str_has_prefix(line, STR("WARNING: Total lost event count: ")) ||
+	    // Only kernel functions are meant, and one that cannot be traced is an error of its own.
+	    str_has_prefix(line, STR("WARNING: Could not read functions from ")) ||
+	    // To keep the symbols of those that will have ended, which it does for names of files only.
+	    str_has_prefix(line, STR("WARNING: Unable to get pids for ")))
 		return true;
 	// 0.21 says so of every script, newer ones in other words of one that fails for want of them.
 	if (str_has_prefix(line, STR("WARNING: Could not find kernel headers in ")) &&
 	    str_contains(line, STR(" or /lib/modules/")))
-		return true;
-	// To keep the symbols of those that will have ended, which it does for names of files only.
-	if (str_has_prefix(line, STR("WARNING: Unable to get pids for ")))
 		return true;
 	bool detach = str_has_prefix(line, STR("ERROR: failed to detach probe: u")) ||
 		      str_has_prefix(line, STR("WARNING: failed to detach probe: u")) ||
@@ -844,9 +804,17 @@ void messages_take(struct messages *m, struct str line)
 	if (is_noise(line) || take_parse_error(m, line) || take_placed(m, line) ||
 	    is_own_excerpt(m, line) || hold_definition_message(m, line) || take_hint(m, line))
 		return;
-	if (gives_definitions_up(line))
+	// Behind the messages of the last attempt, if that failed.
+	bool gives_up =
+	    str_eqz(line, "Clang parse error") ||
+	    str_has_prefix(line, STR("ERROR: Include headers with missing type definitions"));
+	if (gives_up)
 		report_definition_messages(m);
-	if ((m->n_errors && adds_nothing(line)) || take_rejected(m, line) || take_unplaced(m, line))
+	// What it says behind other errors tells nothing that was not known.
+	bool adds_nothing = !line.n || gives_up ||
+			    str_eqz(line, "ERROR: Loading BPF object(s) failed.") ||
+			    str_has_prefix(line, STR("Use --unsafe to force attachment"));
+	if ((m->n_errors && adds_nothing) || take_rejected(m, line) || take_unplaced(m, line))
 		return;
 	pass_on(m, line);
 }
@@ -870,11 +838,6 @@ bool messages_take_data(struct messages *m, struct str line)
 	return is_helper || is_excerpt;
 }
 
-static void report_held(struct messages *m, const struct message_held *h)
-{
-	report_error(m, h->has_place ? &h->at : NULL, h->text);
-}
-
 void messages_explain_failure(struct messages *m, int status)
 {
 	if (m->passed_on || m->n_errors || m->diag->n_errors)
@@ -882,12 +845,11 @@ void messages_explain_failure(struct messages *m, int status)
 	report_definition_messages(m); // 0.17 has nothing to add to some
 	if (m->passed_on || m->n_errors)
 		return;
-	if (m->follow_up.text.n)
-		report_held(m, &m->follow_up);
-	else if (m->inner.text.n)
-		report_held(m, &m->inner);
-	else if (m->withheld.text.n)
-		report_held(m, &m->withheld);
+	const struct message_held *held = m->follow_up.text.n ? &m->follow_up
+					  : m->inner.text.n   ? &m->inner
+							      : &m->withheld;
+	if (held->text.n)
+		report_error(m, &held->at, held->text);
 	else
 		diag_error(m->diag, NULL, "bpftrace ended with status %d", status);
 }

@@ -25,20 +25,14 @@
 #include "base/vec.h"
 #include "text/program.h"
 
-/** A message that waits until it is known whether it is needed. */
+/** A message that waits until it is known whether it is needed, or how often it came. */
 struct message_held {
 	struct str text; /**< empty: none */
 	struct diag_place at;
-	bool has_place;
-};
-
-/** A warning that comes as often as the program meets what it warns of. */
-struct message_repeated {
-	struct str text;
-	struct diag_place at;
-	bool has_place;
 	unsigned long n; /**< how often it was not shown */
 };
+
+struct message_points;
 
 struct messages {
 	struct diag *diag;	   /**< for those with a place */
@@ -49,18 +43,18 @@ struct messages {
 	bool passed_on;		   /**< one was passed on as it is */
 
 	struct arena arena;
-	struct map causes;		       /**< of the errors reported: places, names */
-	struct strbuf key;		       /**< of one that is looked up */
-	VEC(struct message_repeated) repeated; /**< warnings of the program as it runs */
-	struct map repeated_at;		       /**< cause -> 1 + index of the one there */
+	struct map causes;		   /**< of the errors reported: places, names */
+	struct strbuf key;		   /**< of one that is looked up */
+	VEC(struct message_held) repeated; /**< warnings of the program as it runs */
+	struct message_points *points;	   /**< where attach points stand; NULL: not yet known */
+	struct map repeated_at;		   /**< cause -> 1 + index of the one there */
 	bool is_running;       /**< all probes are attached: warnings are of what happens */
 	bool has_loss;	       /**< maps lack some of what happened */
 	bool wants_helper;     /**< the next line of stdout is the second one of a message */
 	unsigned data_excerpt; /**< behind it, so many lines of the program */
-	struct message_held follow_up, withheld,
-	    inner; /**< the first that was caused by another, the
-							   first warning not shown, the last in
-							   bpftrace's own script */
+	struct message_held follow_up; /**< the first that was caused by another */
+	struct message_held withheld;  /**< the first warning not shown */
+	struct message_held inner;     /**< the last in bpftrace's own script */
 	bool inner_is_error;
 	bool last_hidden;      /**< nor is its "expanded from" shown */
 	unsigned skip_excerpt; /**< lines of bpftrace's own excerpt that are still to be dropped */

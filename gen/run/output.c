@@ -88,20 +88,17 @@ static bool begin(struct diag *d, struct output *o)
 	       diag_error(d, NULL, "-o: cannot create %s: %s", o->path, strerror(errno));
 }
 
-/** The first of those who share it empties the file. */
-static bool begin_shared(struct diag *d, struct output *o)
+bool output_begin(struct diag *d, struct output *o)
 {
+	if (!o->share)
+		return begin(d, o);
+	// The first of those who share it empties the file.
 	lock(o->share, F_SETLKW, F_WRLCK);
 	o->appends = o->share->turns->is_begun;
 	o->share->turns->is_begun = true;
 	bool good = begin(d, o);
 	lock(o->share, F_SETLK, F_UNLCK);
 	return good;
-}
-
-bool output_begin(struct diag *d, struct output *o)
-{
-	return o->share ? begin_shared(d, o) : begin(d, o);
 }
 
 ssize_t output_write(struct output *o, struct str data)

@@ -27,7 +27,7 @@ bool ready_is_waiting(pid_t pid)
 }
 
 /** "attached to 6 processes of postgres (20814, 20815, 20816, ...), and those they fork" */
-static void tell_processes(struct arena *a, const struct run_config *cfg)
+static void report_processes(struct arena *a, const struct run_config *cfg)
 {
 	enum { SHOWN = 8 };
 	struct str name = str_printable(a, proc_name(cfg->several));
@@ -68,10 +68,10 @@ void ready_pass_on(struct diag *d, const char *file, int fd)
 	}
 }
 
-void ready_tell(struct arena *a, struct diag *d, const struct run_config *cfg)
+void ready_report(struct arena *a, struct diag *d, const struct run_config *cfg)
 {
 	if (!cfg->quiet && cfg->several)
-		tell_processes(a, cfg);
+		report_processes(a, cfg);
 	else if (!cfg->quiet && cfg->chosen)
 		fprintf(
 		    stderr,

@@ -45,11 +45,6 @@ static bool is_probes_line(struct str line, struct str verb, unsigned *n_probes)
 	return true;
 }
 
-static bool is_lost_line(struct str line, unsigned long long *n)
-{
-	return str_take(&line, STR("Lost ")) && take_number(&line, n) && str_eqz(line, " events");
-}
-
 /** What is behind it may be parts of a string that the traced program has: nothing here reads it. */
 static bool is_all_data(const struct relay *r)
 {
@@ -120,7 +115,8 @@ static void take_err_line(struct relay *r, struct str line)
 		strbuf_addc(&r->held, '\n');
 		return;
 	}
-	if (is_lost_line(line, &n)) {
+	struct str lost = line; // "Lost 12 events"
+	if (str_take(&lost, STR("Lost ")) && take_number(&lost, &n) && str_eqz(lost, " events")) {
 		r->lost += n;
 		return;
 	}

@@ -46,7 +46,7 @@ struct runner {
 	int first_signal;     // that we got
 	int loss;	      // its counter of lost events, or -1
 	int gate;	      // the map that lets events count, or -1
-	uint64_t n_under_way; // when it was closed: see tell_under_way()
+	uint64_t n_under_way; // when it was closed: see finish()
 	int status;
 	int end_signal; // that ended bpftrace, or 0
 	bool
@@ -149,7 +149,7 @@ static bool begin_turn(struct runner *r)
 
 static void count_loss(struct runner *r)
 {
-	r->lost = r->relay.lost + writer_reported_lost(r->cfg->writer);
+	r->lost = r->relay.lost + writer_result(r->cfg->writer).reported_lost;
 	r->is_exact = kernelmap_read_loss(r->loss, &r->lost);
 }
 
@@ -165,7 +165,7 @@ static void take_readers_end(struct runner *r)
 }
 
 /** What has just failed with errno. Returns the exit status. */
-static int say_unwritten(struct runner *r)
+static int report_unwritten(struct runner *r)
 {
 	diag_error(r->diag, NULL, "cannot write %s: %s",
 		   r->cfg->out_path ? r->cfg->out_path : "the output", strerror(errno));
@@ -179,7 +179,7 @@ static void write_output(struct runner *r, struct str data)
 	if (!begin_turn(r) || !write_polled(r, data)) {
 		r->given_up = true;
 		if (errno != EPIPE)
-			say_unwritten(r);
+			report_unwritten(r);
 		else if (r->stop.interrupts < ENOUGH_INTERRUPTS)
 			take_readers_end(r);
 		end_events(r);
@@ -221,7 +221,7 @@ static void write_whole(struct runner *r, struct str data, struct str tail)
 		data = str_from_offset(data, piece.n);
 		if (!output_write_whole(&r->output, piece, tail)) {
 			r->given_up = true;
-			say_unwritten(r);
+			report_unwritten(r);
 			if (!r->stop.is_begun)
 				stop_now(&r->stop, SIGINT);
 		}
@@ -303,21 +303,12 @@ static void stop_timer(int signals)
 		;
 }
 
-/** Lets SIGALRM come when the trace is to end. */
-static void start_timer(const struct run_config *cfg)
-{
-	struct itimerval t = {.it_value = {.tv_sec = (time_t)(cfg->duration / 1000),
-					   .tv_usec = (suseconds_t)(cfg->duration % 1000 * 1000)}};
-	if (cfg->duration)
-		setitimer(ITIMER_REAL, &t, NULL);
-}
-
 static bool runs_another_file(const struct runner *r)
 {
 	return r->cfg->proc && !proc_runs_same_file(r->cfg->proc);
 }
 
-static void say_exec(struct runner *r)
+static void report_exec(struct runner *r)
 {
 	diag_error(r->diag, NULL, "process %d called exec() during setup: try again",
 		   r->cfg->proc->pid);
@@ -369,19 +360,23 @@ static void become_ready(struct runner *r)
 	} else if (proc && !proc_is_same(proc)) {
 		return; // said at the end
 	} else if (runs_another_file(r)) {
-		say_exec(r);
+		report_exec(r);
 		give_up(r);
 	} else {
 		begin_output(r);
 		if (!open_gate(r))
 			return;
-		ready_tell(r->arena, r->diag, r->cfg);
-		start_timer(r->cfg);
+		ready_report(r->arena, r->diag, r->cfg);
+		// SIGALRM comes when the trace is to end; 0 lets none come.
+		unsigned long ms = r->cfg->duration;
+		struct itimerval t = {.it_value = {.tv_sec = (time_t)(ms / 1000),
+						   .tv_usec = (suseconds_t)(ms % 1000 * 1000)}};
+		setitimer(ITIMER_REAL, &t, NULL);
 	}
 }
 
 /** Says so when it takes long. */
-static void tell_detaching(struct runner *r)
+static void report_detaching(struct runner *r)
 {
 	if (stop_takes_long(&r->stop) && r->ready && !r->cfg->quiet)
 		fprintf(stderr, "btgen: detaching %u probe%s\n", r->relay.n_probes,
@@ -431,15 +426,11 @@ static void take_target_end(struct runner *r)
 	stop_after_target(&r->stop, r->cfg->pass_pid);
 }
 
-static uint64_t count_events(const struct runner *r)
-{
-	return writer_n_events(r->cfg->writer);
-}
-
 /** -N */
 static void stop_when_full(struct runner *r)
 {
-	if (!r->cfg->n_events || r->stop.interrupts || count_events(r) < r->cfg->n_events)
+	if (!r->cfg->n_events || r->stop.interrupts ||
+	    writer_result(r->cfg->writer).n_events < r->cfg->n_events)
 		return;
 	r->is_full = true;
 	count_loss(r);
@@ -488,7 +479,7 @@ static void relay_until_end(struct runner *r)
 		stop_when_full(r);
 		stop_again_if_lost(&r->stop, had_output);
 		stop_when_idle(&r->stop);
-		tell_detaching(r);
+		report_detaching(r);
 	}
 	progress_clear();
 	relay_end(&r->relay);
@@ -517,7 +508,7 @@ static void reap(struct runner *r)
 }
 
 /** bpftrace was ended by a signal that is none of ours. */
-static void tell_end_signal(struct runner *r)
+static void report_end_signal(struct runner *r)
 {
 	const char *name = strsignal(r->end_signal);
 	diag_error(r->diag, NULL, "bpftrace was killed by signal %d (%s)", r->end_signal, name);
@@ -531,12 +522,12 @@ static void tell_end_signal(struct runner *r)
  * Loss is never silent: a reader of the data has to know. What is not counted, as print() of a map,
  * only the kernel has a number of.
  */
-static void tell_loss(struct runner *r)
+static void report_loss(struct runner *r)
 {
 	struct decode_sum sum = {0};
 	bool was_quiet = r->diag->quiet;
 	if (!r->is_full) {
-		sum = writer_sum(r->cfg->writer);
+		sum = writer_result(r->cfg->writer).decoded;
 		count_loss(r);
 	}
 	const char *least = r->is_exact ? "" : "at least ";
@@ -572,17 +563,18 @@ static void tell_loss(struct runner *r)
 }
 
 /** What has come of it all. */
-static void tell_events(struct runner *r)
+static void report_events(struct runner *r)
 {
 	unsigned long ms = (r->over_at ? r->over_at : clock_ms()) - r->ready_at;
 	const char *time = arena_printf(r->arena, "%.*f s", ms < 1000 ? 2 : 1, (double)ms / 1000);
 	struct str attached = r->cfg->attached;
-	uint64_t n = count_events(r);
+	struct writer_result result = writer_result(r->cfg->writer);
+	uint64_t n = result.n_events;
 	bool has_events = attached.n || !r->cfg->map; // or only BEGIN, END and time that passes
-	if (!writer_has_data(r->cfg->writer) && !r->n_lost && has_events)
+	if (!result.has_data && !r->n_lost && has_events)
 		fprintf(stderr, "btgen: no events: %s in %s while %s attached\n",
-			writer_has_ends(r->cfg->writer) ? "only BEGIN or END printed anything"
-							: "nothing was printed",
+			result.has_ends ? "only BEGIN or END printed anything"
+					: "nothing was printed",
 			time, attached.n ? attached.p : "the probes were");
 	else if (r->cfg->has_summary && n)
 		fprintf(stderr, "btgen: %" PRIu64 " event%s in %s, %" PRIu64 " lost\n", n,
@@ -591,19 +583,9 @@ static void tell_events(struct runner *r)
 		fprintf(stderr, "btgen: traced for %s, %" PRIu64 " events lost\n", time, r->n_lost);
 }
 
-/** Of --latency: operations still under way at the end are not counted. */
-static void tell_under_way(const struct runner *r)
+static void report_late(struct runner *r)
 {
-	if (r->n_under_way)
-		fprintf(stderr,
-			"btgen: %" PRIu64
-			" still under way at the end of the trace %s not counted\n",
-			r->n_under_way, r->n_under_way == 1 ? "is" : "are");
-}
-
-static void tell_late(struct runner *r)
-{
-	uint64_t n = writer_n_late(r->cfg->writer);
+	uint64_t n = writer_result(r->cfg->writer).n_late;
 	if (n)
 		diag_warning(r->diag, NULL,
 			     "%" PRIu64 " line%s came after later ones had been printed: look for "
@@ -614,11 +596,11 @@ static void tell_late(struct runner *r)
 /** Older bpftraces say nothing when a key finds no room in a map. */
 static bool has_full_maps(const struct runner *r)
 {
-	return writer_full_maps(r->cfg->writer).n &&
+	return writer_result(r->cfg->writer).full_maps.n &&
 	       !dialect_reports_full_maps(r->cfg->bpftrace->version);
 }
 
-static void tell_full_maps(struct runner *r)
+static void report_full_maps(struct runner *r)
 {
 	bool was_quiet = r->diag->quiet;
 	r->diag->quiet = false;
@@ -627,13 +609,13 @@ static void tell_full_maps(struct runner *r)
 		    r->diag, NULL,
 		    STR_FMT
 		    ": as many keys as a map has room for: others may be missing (%s takes more)",
-		    STR_ARG(writer_full_maps(r->cfg->writer)),
+		    STR_ARG(writer_result(r->cfg->writer).full_maps),
 		    dialect_map_keys_variable(r->cfg->bpftrace->version));
 	r->diag->quiet = was_quiet;
 }
 
 /** How it has ended, and the status of that. */
-static void tell_end(struct runner *r, bool is_gone)
+static void report_end(struct runner *r, bool is_gone)
 {
 	const struct run_config *cfg = r->cfg;
 	bool by_us = r->end_signal && (r->stop.sent & 1u << r->end_signal);
@@ -648,9 +630,9 @@ static void tell_end(struct runner *r, bool is_gone)
 			   cfg->proc->pid, STR_ARG(proc_name(cfg->proc)));
 	} else if (!r->ready && r->status && runs_another_file(r)) {
 		r->status = 1;
-		say_exec(r);
+		report_exec(r);
 	} else if (r->end_signal && !by_us) {
-		tell_end_signal(r);
+		report_end_signal(r);
 	} else if (!r->ready && r->status) {
 		messages_explain_failure(&r->relay.messages, r->status);
 	} else if (is_gone && r->status == 0 && !cfg->quiet && !r->given_up) {
@@ -686,17 +668,20 @@ static void finish(struct runner *r)
 		flush_output(r, true);
 	if (r->end_signal)
 		output_cut_part(&r->output);
-	tell_loss(r);
-	tell_late(r);
-	tell_full_maps(r);
+	report_loss(r);
+	report_late(r);
+	report_full_maps(r);
 	if (was_ready && !r->given_up && r->status == 0 && !cfg->quiet)
-		tell_events(r);
-	if (was_ready && !r->given_up && !cfg->quiet)
-		tell_under_way(r);
+		report_events(r);
+	if (was_ready && !r->given_up && !cfg->quiet && r->n_under_way) // of --latency
+		fprintf(stderr,
+			"btgen: %" PRIu64
+			" still under way at the end of the trace %s not counted\n",
+			r->n_under_way, r->n_under_way == 1 ? "is" : "are");
 	if (was_ready && r->is_unread && !cfg->quiet)
 		fprintf(stderr,
 			"btgen: the reader of the output has ended, and so has the trace\n");
-	tell_end(r, is_gone);
+	report_end(r, is_gone);
 	r->is_targets_end =
 	    is_gone && !r->stop.interrupts && !r->given_up && (r->status == 0 || !was_ready);
 }
@@ -745,7 +730,8 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, s
 		reap(&r);
 		stop_fini(&r.stop);
 		finish(&r);
-		*end = (struct run_end){r.is_targets_end, r.ready, count_events(&r)};
+		*end = (struct run_end){r.is_targets_end, r.ready,
+					writer_result(cfg->writer).n_events};
 		relay_fini(&r.relay);
 		if (r.loss >= 0)
 			close(r.loss);
@@ -756,6 +742,6 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, s
 	close(r.signals);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	if (!output_close(&r.output) && !r.given_up)
-		r.status = say_unwritten(&r);
+		r.status = report_unwritten(&r);
 	return r.status;
 }

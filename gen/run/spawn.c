@@ -250,13 +250,6 @@ bool spawn_held(struct arena *a, struct diag *d, const char *command, struct spa
 
 // --- what the command starts
 
-static bool is_listed(struct str name, const char *const *list)
-{
-	while (*list && !str_eqz(name, *list))
-		list++;
-	return *list != NULL;
-}
-
 /** The name of the executable that is held; empty when it cannot be read. */
 static struct str exe_name(const struct spawned *s)
 {
@@ -284,8 +277,8 @@ bool spawn_is_wrapper(const struct spawned *s)
 	for (size_t n = str_find(args, '\0') + 1; n < args.n;
 	     n += str_find(str_from_offset(args, n), '\0') + 1)
 		has_words |= args.p[n] != '-' && args.p[n] != '\0';
-	return is_listed(comm, wrappers) ||
-	       (is_listed(exe, shells) && (has_words || !is_listed(comm, shells)));
+	return str_is_any(comm, wrappers) ||
+	       (str_is_any(exe, shells) && (has_words || !str_is_any(comm, shells)));
 }
 
 bool spawn_next(struct spawned *s)

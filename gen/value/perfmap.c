@@ -42,15 +42,6 @@ static bool take_hex(struct str *s, uint64_t *ret)
 	return *end == '\0';
 }
 
-static void take_line(struct perfmap *m, struct str line)
-{
-	struct perfmap_entry e;
-	if (take_hex(&line, &e.addr) && take_hex(&line, &e.size) && line.n) {
-		e.name = str_copy(&m->names, str_slice(line, 0, MAX_NAME));
-		vec_push(&m->names, &m->entries, e);
-	}
-}
-
 /** The bytes before what is still to be read are those that were there. */
 static bool is_continued(const struct perfmap *m, int fd)
 {
@@ -64,8 +55,13 @@ static void take_lines(struct perfmap *m, struct str text)
 {
 	const char *start = text.p;
 	for (size_t nl; (nl = str_find(text, '\n')) < text.n && m->entries.n < MAX_ENTRIES;) {
-		take_line(m, str_slice(text, 0, nl));
+		struct perfmap_entry e;
+		struct str line = str_slice(text, 0, nl);
 		text = str_from_offset(text, nl + 1);
+		if (!take_hex(&line, &e.addr) || !take_hex(&line, &e.size) || !line.n)
+			continue;
+		e.name = str_copy(&m->names, str_slice(line, 0, MAX_NAME));
+		vec_push(&m->names, &m->entries, e);
 	}
 	m->is_full = str_find(text, '\n') < text.n;
 	size_t n = (size_t)(text.p - start);
@@ -76,7 +72,7 @@ static void take_lines(struct perfmap *m, struct str text)
 	memcpy(m->tail, text.p - m->n_tail, m->n_tail);
 }
 
-static void say_full(struct perfmap *m, const char *path)
+static void report_full(struct perfmap *m, const char *path)
 {
 	if (!m->was_said)
 		diag_warning(m->diag, NULL,
@@ -103,7 +99,7 @@ void perfmap_read(struct perfmap *m)
 			take_lines(m, text);
 		m->is_full |= size > MAX_BYTES;
 		if (m->is_full)
-			say_full(m, path);
+			report_full(m, path);
 	}
 	if (fd >= 0)
 		close(fd);

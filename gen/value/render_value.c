@@ -123,6 +123,12 @@ static struct str digits_of(uint64_t v, char letter, char room[MAX_DIGITS])
 	return (struct str){p, (size_t)(end - p)};
 }
 
+static void add_digits(uint64_t v, char letter, struct strbuf *out)
+{
+	char room[MAX_DIGITS];
+	strbuf_adds(out, digits_of(v, letter, room));
+}
+
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 /** What is rare is left to C. */
@@ -166,14 +172,12 @@ static void lay_out_number(struct str how, char letter, int64_t value, struct st
 
 void render_address(uint64_t address, struct strbuf *out)
 {
-	char room[MAX_DIGITS];
 	strbuf_addz(out, "0x");
-	strbuf_adds(out, digits_of(address, 'x', room));
+	add_digits(address, 'x', out);
 }
 
 void render_number(struct str how, char letter, unsigned bits, int64_t value, struct strbuf *out)
 {
-	char room[MAX_DIGITS];
 	if (letter == 'i')
 		letter = 'd';
 	value = render_narrow(value, bits, letter == 'd');
@@ -184,7 +188,7 @@ void render_number(struct str how, char letter, unsigned bits, int64_t value, st
 	bool is_minus = letter == 'd' && value < 0;
 	if (is_minus)
 		strbuf_addc(out, '-');
-	strbuf_adds(out, digits_of(is_minus ? 0 - (uint64_t)value : (uint64_t)value, letter, room));
+	add_digits(is_minus ? 0 - (uint64_t)value : (uint64_t)value, letter, out);
 }
 
 static void add_integer(int64_t value, bool is_signed, struct strbuf *out)

@@ -239,41 +239,29 @@ static void make_names(struct arena *a, struct ctype *t, int64_t v, struct enumt
 	enumtab_from_type(a, t, ret);
 }
 
-static void add_json_enum(struct json *j, const struct enumtab *names, int64_t v)
-{
-	v = render_narrow(v, names->size * 8, names->is_signed);
-	const struct enumtab_item *item = enumtab_get(names, v);
-	json_open(j, NULL, '{');
-	if (item) {
-		json_str(j, "name", item->text);
-	} else {
-		struct strbuf text; // of flags, or the number
-		strbuf_init(&text);
-		bool has_name = render_enum(names, v, &text);
-		json_str_or_null(j, "name", has_name ? strbuf_str(&text) : (struct str){0});
-		strbuf_fini(&text);
-	}
-	json_number(j, "value", v, names->is_signed);
-	json_close(j, '}');
-}
-
 /** An enumerator in a key is nothing but its name. */
 static void add_enumerator(struct walk *w, const struct enumtab *names, int64_t v)
 {
-	struct strbuf text;
+	struct strbuf text; // the name, of flags, or the number
 	if (!w->j) {
 		render_enum(names, v, w->out);
 		return;
 	}
-	if (w->style != VALUE_KEY) {
-		add_json_enum(w->j, names, v);
-		return;
-	}
+	v = render_narrow(v, names->size * 8, names->is_signed);
+	const struct enumtab_item *item = enumtab_get(names, v);
 	strbuf_init(&text);
-	if (render_enum(names, v, &text))
+	bool has_name = render_enum(names, v, &text);
+	struct str name = item ? item->text : has_name ? strbuf_str(&text) : (struct str){0};
+	if (w->style == VALUE_KEY && has_name) {
 		json_bytes(w->j, NULL, strbuf_str(&text));
-	else
+	} else if (w->style == VALUE_KEY) {
 		add_number(w, v, names->is_signed);
+	} else {
+		json_open(w->j, NULL, '{');
+		json_str_or_null(w->j, "name", name);
+		json_number(w->j, "value", v, names->is_signed);
+		json_close(w->j, '}');
+	}
 	strbuf_fini(&text);
 }
 
@@ -393,12 +381,6 @@ static void show_float(struct walk *w, const struct place *p, const struct ctype
 
 // --- strings
 
-static bool is_byte(struct ctype *t)
-{
-	t = ctype_strip(t);
-	return t && t->kind == CTYPE_INT && t->has_size && t->size == 1;
-}
-
 static void add_string(struct walk *w, struct str s, bool is_cut)
 {
 	if (!w->j) {
@@ -493,7 +475,8 @@ static void show_array(struct walk *w, const struct place *p, const struct ctype
 		add_missing(w); // its length is known to the program only
 		return;
 	}
-	if (is_byte(t->of)) {
+	const struct ctype *of = ctype_strip(t->of);
+	if (of && of->kind == CTYPE_INT && of->has_size && of->size == 1) {
 		show_bytes(w, p, t);
 		return;
 	}
@@ -525,21 +508,16 @@ static bool find_member(const struct walk *w, const struct place *p, const struc
 
 static bool show_members(struct walk *w, const struct place *p, const struct ctype *t);
 
-static void begin_base(struct walk *w, const struct ctype *t)
-{
-	struct strbuf name;
-	strbuf_init(&name);
-	strbuf_addf(&name, "<" STR_FMT ">", STR_ARG(t->name));
-	begin(w, strbuf_str(&name));
-	strbuf_fini(&name);
-}
-
 /** False: some of what belongs to the struct around it is not there. */
 static bool show_member(struct walk *w, const struct ctype_member *m, const struct place *at)
 {
 	struct ctype *t = ctype_strip(m->type);
 	if (m->is_base && t) {
-		begin_base(w, t);
+		struct strbuf name;
+		strbuf_init(&name);
+		strbuf_addf(&name, "<" STR_FMT ">", STR_ARG(t->name));
+		begin(w, strbuf_str(&name));
+		strbuf_fini(&name);
 	} else if (m->name.n || !t || !ctype_is_aggregate(t) || !ctype_complete(t)) {
 		begin(w, m->name);
 	} else if (!w->j) {
@@ -731,13 +709,9 @@ static void show_text(struct walk *w, struct str s)
 static void show_time(struct walk *w, int64_t ns)
 {
 	struct strbuf text;
-	if (!w->j) {
-		render_time(w->how, w->value->literal, ns, w->out);
-		return;
-	}
 	strbuf_init(&text);
 	render_time(w->how, w->value->literal, ns, &text);
-	json_bytes(w->j, NULL, strbuf_str(&text));
+	show_text(w, strbuf_str(&text));
 	strbuf_fini(&text);
 }
 

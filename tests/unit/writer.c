@@ -124,8 +124,8 @@ static struct str write_all(size_t step)
 	for (size_t i = 0; i < run.in.n; i += step)
 		writer_take(w, str_slice(strbuf_str(&run.in), i, step), &run.out);
 	writer_end(w, &run.out);
-	run.n_late = writer_n_late(w);
-	run.reported_lost = writer_reported_lost(w);
+	run.n_late = writer_result(w).n_late;
+	run.reported_lost = writer_result(w).reported_lost;
 	writer_free(w);
 	return strbuf_str(&run.out);
 }
@@ -416,7 +416,7 @@ static struct str write_idling(size_t n)
 	writer_take(w, str_from_offset(strbuf_str(&run.in), n), &run.out);
 	writer_end(w, &run.out);
 	ok(!writer_is_holding(w), "at the end nothing is");
-	run.n_late = writer_n_late(w);
+	run.n_late = writer_result(w).n_late;
 	writer_free(w);
 	return strbuf_str(&run.out);
 }
