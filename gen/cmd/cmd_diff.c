@@ -58,6 +58,11 @@ static int parse(int argc, char **argv, struct options *o)
 	int status = cmd_read_options(&options, &o->arena, argc, argv, o);
 	if (status < 0 && argc - optind < 2)
 		status = cmd_usage_error("give the two files to compare: OLD NEW");
+	if (status < 0 && o->quiet && o->req.json)
+		status = cmd_usage_error("give -q or --json, not both");
+	if (status < 0 && argc - optind == 2 &&
+	    (o->req.defines.n || o->req.dirs.n || o->req.version))
+		status = cmd_usage_error("-D, -I and --for are for scripts: give one");
 	if (status >= 0)
 		return status;
 	o->before.path = argv[optind++];

@@ -222,7 +222,7 @@ static void find_version(struct listing *l)
 static void find_attachable(struct listing *l, const struct probes_file *f,
 			    const struct sdt_probe *p, struct probes_extra *x)
 {
-	if (!is_whole(l) && attachable_by_all(p, &x->args))
+	if (!is_whole(l) && !l->bpftrace && attachable_by_all(p, &x->args))
 		return;
 	find_version(l);
 	x->bpftrace = l->version;
@@ -427,6 +427,8 @@ int cmd_probes(int argc, char **argv)
 	int status = cmd_read_options(&options, &l.arena, argc, argv, &l);
 	if (status < 0 && !l.sources.n)
 		status = cmd_usage_error("give a file (-x FILE) or a process (-p PID)");
+	if (status < 0 && l.version && l.bpftrace)
+		status = cmd_usage_error("give --for or --bpftrace, not both");
 	if (status < 0) {
 		for (int i = optind; i < argc; i++)
 			vec_push(&l.arena, &l.patterns,

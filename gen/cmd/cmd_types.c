@@ -205,6 +205,9 @@ static int list_names(struct types_cmd *cmd, char **patterns, int n)
 		print_names_json(&b, &l.names);
 	else
 		print_names(&b, &l.names);
+	bool is_none = any && !l.names.n;
+	for (int i = 0; i < n && is_none; i++)
+		any = diag_error(&s->diag, NULL, "no type matches '%s'", patterns[i]);
 	any = any && outfile_write(&s->arena, &s->diag, s->out, strbuf_str(&b));
 	strbuf_fini(&b);
 	return any ? CMD_OK : CMD_INPUT;
@@ -266,6 +269,10 @@ static int run(void *ctx, char **names, int n)
 				good = false;
 				continue;
 			}
+		} else if (t->kind != CTYPE_TYPEDEF) {
+			diag_warning(&s->diag, NULL,
+				     "\"%s\" is not a struct, union or enum: nothing to define",
+				     names[i]);
 		}
 		if (t->kind == CTYPE_TYPEDEF && !cmd->bpftrace && !cmd->json)
 			vec_push(&s->arena, &typedefs, t);
@@ -322,6 +329,12 @@ static int prepare(void *ctx, char **names, int n)
 {
 	const struct types_cmd *cmd = ctx;
 	(void)names;
+	if (cmd->list &&
+	    (cmd->at || cmd->follow || cmd->asserts || cmd->bpftrace || cmd->keep_going))
+		return cmd_usage_error("-l only lists names: it takes --json, and no other option "
+				       "about types");
+	if (cmd->json && (cmd->asserts || cmd->bpftrace))
+		return cmd_usage_error("--assert and --bpftrace are about C: --json writes none");
 	return n || cmd->list ? -1 : cmd_usage_error("give names of types");
 }
 

@@ -128,6 +128,15 @@ int expand_take_version(void *request, const char *value)
 	return cmd_take_version(value, &((struct expand_request *)request)->version);
 }
 
+int expand_take_file(void *request, const char *value)
+{
+	struct expand_request *req = request;
+	if (req->exe)
+		return cmd_usage_error("-x: one file at a time");
+	req->exe = value;
+	return -1;
+}
+
 int expand_take_text(void *request, const char *value)
 {
 	struct expand_request *req = request;
@@ -138,6 +147,8 @@ int expand_take_text(void *request, const char *value)
 int expand_take_script(void *request, const char *word)
 {
 	struct expand_request *req = request;
+	if (!*word)
+		return cmd_usage_error("an empty argument in place of a script");
 	vec_push(req->arena, &req->sources, (struct expand_source){word, false, NULL});
 	return -1;
 }
@@ -162,6 +173,9 @@ int expand_read_options(const struct cmd_options *options, const char *purpose, 
 		return cmd_usage_error("give a script to %s", purpose);
 	if (req->exe && req->pids.n)
 		return cmd_usage_error("give -p or -x, not both");
+	if (req->exe && (req->has_children || req->cgroup_name))
+		return cmd_usage_error("--children and --cgroup are for processes: with -x all are "
+				       "traced");
 	return status;
 }
 
@@ -223,6 +237,11 @@ bool expand_find_script(struct arena *a, struct diag *d, const char *name, bool 
 	if (!*ret && strchr(name, '{'))
 		return diag_error(d, NULL, "'%s' is the text of a script: write -e before it",
 				  name);
+	if (*ret && img_is_elf(*ret))
+		return diag_error(d, NULL,
+				  "'%s' is a program, not a script: write -x %s to trace its "
+				  "processes",
+				  name, name);
 	if (*ret)
 		return true;
 	const char *near = stock_near(a, name);

@@ -72,8 +72,7 @@ struct expansion {
 /** Rows of options that several commands have, whose first member is a struct expand_request. */
 #define EXPAND_PROCESS_ROW(help)                                                                   \
 	CMD_ROW('p', "pid", "PID|NAME", CMD_CALL(expand_take_process), help)
-#define EXPAND_FILE_ROW(help)                                                                      \
-	CMD_ROW('x', "exe", "FILE", CMD_STRING(struct expand_request, exe), help)
+#define EXPAND_FILE_ROW(help) CMD_ROW('x', "exe", "FILE", CMD_CALL(expand_take_file), help)
 #define EXPAND_FAMILY_ROWS                                                                         \
 	CMD_ROW(0, "children", NULL, CMD_FLAG(struct expand_request, has_children),                \
 		"also trace child processes"),                                                     \
@@ -104,6 +103,7 @@ struct expansion {
 
 /** As struct cmd_option wants them; @request begins with a struct expand_request. */
 int expand_take_process(void *request, const char *value);
+int expand_take_file(void *request, const char *value);
 int expand_take_text(void *request, const char *value);
 int expand_take_finding(void *request, const char *value);
 int expand_take_version(void *request, const char *value);

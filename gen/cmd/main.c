@@ -75,5 +75,6 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < n_commands; i++)
 		if (str_is_nearer(wanted, str_from(commands[i].name), &best))
 			near = commands[i].name;
-	return cmd_usage_error("unknown command '%s'%s%s%s", argv[1], CMD_NEAR(near));
+	return cmd_usage_error("unknown %s '%s'%s%s%s", *argv[1] == '-' ? "option" : "command",
+			       argv[1], CMD_NEAR(near));
 }
