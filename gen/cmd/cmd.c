@@ -158,6 +158,8 @@ static int take(const struct cmd_option *o, struct arena *a, void *ctx, const ch
 		return cmd_usage_error("option '--%s' needs a value", o->name);
 	if (o->kind == CMD_IS_CALL)
 		return o->take(ctx, value);
+	if (o->kind == CMD_IS_VERSION)
+		return cmd_take_version(value, to);
 	if (o->kind == CMD_IS_FLAG)
 		*(bool *)to = true;
 	else if (o->kind == CMD_IS_STRING)

@@ -8,7 +8,6 @@
 #include "base/outfile.h"
 #include "base/progress.h"
 #include "cmd/cmd.h"
-#include "cmd/commands.h"
 #include "convert/convert.h"
 #include "convert/format.h"
 

@@ -6,7 +6,6 @@
 
 #include "base/json.h"
 #include "cmd/cmd.h"
-#include "cmd/commands.h"
 #include "cmd/expand.h"
 #include "lock/lock.h"
 

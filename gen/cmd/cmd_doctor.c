@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
 #include "doctor/machine.h"
@@ -40,7 +39,7 @@ static int take_operand(void *ctx, const char *word)
 		vec_push(req->arena, &req->pids, pid);
 		return -1;
 	}
-	if (is_path || expand_has_script(req->arena, word))
+	if (is_path || stock_find(req->arena, word))
 		return expand_take_script(req, word);
 	if (may_be_process && !req->pids.n && expand_add_processes(req, word))
 		return -1;

@@ -14,7 +14,6 @@
 #include "base/outfile.h"
 #include "btf/typenote.h"
 #include "cmd/cmd.h"
-#include "cmd/commands.h"
 #include "probe/probeargs.h"
 
 struct options {

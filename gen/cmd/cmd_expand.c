@@ -2,7 +2,6 @@
 #include <stdio.h>
 
 #include "base/outfile.h"
-#include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
 

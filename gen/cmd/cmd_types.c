@@ -6,7 +6,6 @@
 
 #include "base/json.h"
 #include "base/outfile.h"
-#include "cmd/commands.h"
 #include "cmd/cmd_source.h"
 #include "ctype/closure.h"
 #include "ctype/cprint.h"
@@ -67,14 +66,6 @@ static bool is_kernels(void *ctx, struct str tag)
 			     ": this one is printed as " CLOSURE_PREFIX STR_FMT,
 			     STR_ARG(tag), STR_ARG(tag));
 	return true;
-}
-
-/** For definitions that bpftrace is to have beside its own of the kernel. */
-static bool opens_kernel(struct types_cmd *cmd)
-{
-	struct cmd_source *s = &cmd->source;
-	return cmd->bpftrace && !s->btf && access(KBTF_KERNEL, R_OK) == 0 &&
-	       kbtf_open(&s->arena, &s->diag, KBTF_KERNEL, &cmd->running);
 }
 
 static void json_size(struct json *j, struct ctype *t)
@@ -237,7 +228,9 @@ static int run(void *ctx, char **names, int n)
 		return list_names(cmd, names, n);
 	struct closure_options opt = {
 	    .follow = cmd->follow ? follow : NULL, .ctx = cmd, .for_bpftrace = cmd->bpftrace};
-	if (opens_kernel(cmd))
+	// For definitions that bpftrace is to have beside its own of the kernel.
+	if (cmd->bpftrace && !s->btf && access(KBTF_KERNEL, R_OK) == 0 &&
+	    kbtf_open(&s->arena, &s->diag, KBTF_KERNEL, &cmd->running))
 		opt.is_taken = is_kernels;
 	struct closure c;
 	closure_init(&c, &s->arena, &s->diag, &opt);

@@ -6,10 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/commands.h"
 #include "cmd/cmd.h"
 
-static const struct cmd commands[] = {
+static const struct {
+	const char *name;
+	const char *summary; // one line for `btgen --help`
+	int (*run)(int argc, char **argv);
+} commands[] = {
     {"expand", "print the bpftrace program that a template expands to", cmd_expand},
     {"run", "expand a template and run it under bpftrace", cmd_run},
     {"bundle", "write a script for machines that have only bpftrace", cmd_bundle},

@@ -224,7 +224,7 @@ static int take_name(struct run_options *o)
 		return -1;
 	}
 	bool is_alone = req->sources.n == 1 && !trace_is_wanted(&req->trace);
-	bool is_script = expand_has_script(req->arena, word);
+	bool is_script = stock_find(req->arena, word);
 	if ((is_alone && is_script) ||
 	    (!expand_add_processes(req, word) && (is_alone || is_script)))
 		return -1;
