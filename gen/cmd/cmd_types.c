@@ -218,6 +218,40 @@ static bool prefer(struct types_cmd *cmd)
 	return diag_error(t->diag, NULL, "--at: no function \"%s\"", cmd->at);
 }
 
+struct output {
+	struct closure c;
+	struct json j;
+	VEC(struct ctype *) typedefs;
+};
+
+/** Adds the type of that name; false after an error. */
+static bool add_type(struct types_cmd *cmd, struct output *o, struct str name)
+{
+	struct cmd_source *s = &cmd->source;
+	struct ctype *t;
+	struct str tag;
+	if (!lookup_type(&s->lookup, name, NAME_TYPES, &t))
+		return lookup_say_unknown(&s->lookup, NULL, "type", name, NAME_TYPES);
+	if (cmd->json) {
+		json_type(&o->j, &s->arena, name, t);
+		return true;
+	}
+	// A typedef of a pointer stands for what it points to.
+	struct ctype *target = ctype_strip(t);
+	for (int k = 0; target && target->kind == CTYPE_POINTER && k < 8; k++)
+		target = ctype_strip(target->of);
+	bool has_definition = target && (ctype_is_aggregate(target) || target->kind == CTYPE_ENUM);
+	if (has_definition && !closure_add(&o->c, target, t->name, &tag))
+		return false;
+	if (t->kind == CTYPE_TYPEDEF && !cmd->bpftrace)
+		vec_push(&s->arena, &o->typedefs, t);
+	else if (!has_definition)
+		diag_warning(&s->diag, NULL,
+			     "\"" STR_FMT "\" is not a struct, union or enum: nothing to define",
+			     STR_ARG(name));
+	return true;
+}
+
 static int run(void *ctx, char **names, int n)
 {
 	struct types_cmd *cmd = ctx;
@@ -232,52 +266,23 @@ static int run(void *ctx, char **names, int n)
 	if (cmd->bpftrace && !s->btf && access(KBTF_KERNEL, R_OK) == 0 &&
 	    kbtf_open(&s->arena, &s->diag, KBTF_KERNEL, &cmd->running))
 		opt.is_taken = is_kernels;
-	struct closure c;
-	closure_init(&c, &s->arena, &s->diag, &opt);
 	struct strbuf b;
 	struct code text;
 	strbuf_init(&b);
 	code_init(&text);
-	VEC(struct ctype *) typedefs = {0};
+	struct output o = {.j = {.out = &b}};
+	closure_init(&o.c, &s->arena, &s->diag, &opt);
 	int n_good = 0;
-	bool good = true;
-	struct json j = {.out = &b};
-	if (cmd->json)
-		json_open(&j, NULL, '[');
-	for (int i = 0; i < n; i++) {
-		struct str name = str_from(names[i]), tag;
-		struct ctype *t;
-		if (!lookup_type(&s->lookup, name, NAME_TYPES, &t)) {
-			good = lookup_say_unknown(&s->lookup, NULL, "type", name, NAME_TYPES);
-			continue;
-		}
-		// A typedef of a pointer stands for what it points to.
-		struct ctype *target = ctype_strip(t);
-		for (int k = 0; target && target->kind == CTYPE_POINTER && k < 8; k++)
-			target = ctype_strip(target->of);
-		if (cmd->json) {
-			json_type(&j, &s->arena, name, t);
-		} else if (target && (ctype_is_aggregate(target) || target->kind == CTYPE_ENUM)) {
-			if (!closure_add(&c, target, t->name, &tag)) {
-				good = false;
-				continue;
-			}
-		} else if (t->kind != CTYPE_TYPEDEF) {
-			diag_warning(&s->diag, NULL,
-				     "\"%s\" is not a struct, union or enum: nothing to define",
-				     names[i]);
-		}
-		if (t->kind == CTYPE_TYPEDEF && !cmd->bpftrace && !cmd->json)
-			vec_push(&s->arena, &typedefs, t);
-		n_good++;
-	}
-	if (cmd->json)
-		json_close_lines(&j);
-	else
-		good &= cprint_definitions(&text, &c,
+	json_open(&o.j, NULL, '[');
+	for (int i = 0; i < n; i++)
+		n_good += add_type(cmd, &o, str_from(names[i]));
+	json_close_lines(&o.j);
+	bool good = n_good == n;
+	if (!cmd->json)
+		good &= cprint_definitions(&text, &o.c,
 					   &(struct cprint_options){.asserts = cmd->asserts});
-	for (size_t i = 0; i < typedefs.n; i++)
-		print_typedef(&text, &c, typedefs.v[i]);
+	for (size_t i = 0; i < o.typedefs.n; i++)
+		print_typedef(&text, &o.c, o.typedefs.v[i]);
 	if (good || (cmd->keep_going && n_good))
 		good = outfile_write(&s->arena, &s->diag, s->out,
 				     cmd->json ? strbuf_str(&b) : code_str(&text));

@@ -465,31 +465,10 @@ static bool check_out(struct diag *d, const struct expand_request *req)
 	return true;
 }
 
-static bool make_program(struct arena *a, struct diag *d, const struct expand_request *req,
-			 struct expansion *x)
+/** What the steps of a template are given. */
+static const struct bind_given *given_by(struct arena *a, const struct expand_request *req,
+					 struct expansion *x)
 {
-	if (!check_out(d, req) || !expand_open_target(a, d, req, x))
-		return false;
-	for (size_t i = 0; i < req->sources.n && req->raw; i++)
-		strbuf_addf(&x->program.text, "%s\n", req->sources.v[i].text);
-	if (req->raw) // a finished program: passed on as it is
-		return check_pids(a, d, req, x, false, true);
-
-	struct pp pp;
-	struct src_file *main;
-	struct expand_request traced;
-	if (trace_is_wanted(&req->trace)) {
-		if (!take_patterns(a, d, req, x, &traced))
-			return false;
-		req = &traced;
-	}
-	// Before names are looked up in the first of several.
-	if (!preprocess(a, d, req, x->proc, &pp, &main))
-		return false;
-	x->names_one = pp_is_used(&pp, STR("__PID__"));
-	if (!check_pids(a, d, req, x, template_is_for_host(&pp), x->names_one))
-		return false;
-
 	const char *conf = req->conf;
 	const char *own = expand_script_dir(a);
 	if (!conf && own) {
@@ -515,7 +494,35 @@ static bool make_program(struct arena *a, struct diag *d, const struct expand_re
 	    .shapes = req->shapes,
 	    .lock = req->facts,
 	};
-	x->bind.given = given;
+	return given;
+}
+
+static bool make_program(struct arena *a, struct diag *d, const struct expand_request *req,
+			 struct expansion *x)
+{
+	if (!check_out(d, req) || !expand_open_target(a, d, req, x))
+		return false;
+	for (size_t i = 0; i < req->sources.n && req->raw; i++)
+		strbuf_addf(&x->program.text, "%s\n", req->sources.v[i].text);
+	if (req->raw) // a finished program: passed on as it is
+		return check_pids(a, d, req, x, false, true);
+
+	struct pp pp;
+	struct src_file *main;
+	struct expand_request traced;
+	if (trace_is_wanted(&req->trace)) {
+		if (!take_patterns(a, d, req, x, &traced))
+			return false;
+		req = &traced;
+	}
+	// Before names are looked up in the first of several.
+	if (!preprocess(a, d, req, x->proc, &pp, &main))
+		return false;
+	x->names_one = pp_is_used(&pp, STR("__PID__"));
+	if (!check_pids(a, d, req, x, template_is_for_host(&pp), x->names_one))
+		return false;
+
+	x->bind.given = given_by(a, req, x);
 	x->bind.made->printed_strlen =
 	    req->shapes ? trace_strlen(req->shapes, req->version) : UINT_MAX;
 	x->bind.found.scope = expand_has_several(req) ? BIND_BY_FILTER : BIND_BY_PID;
