@@ -695,6 +695,34 @@ static int list_probes(struct run_options *o)
 	return cmd_probes((int)argv.n - 1, (char **)argv.v);
 }
 
+/** Finds bpftrace and what it may do, and traces. Returns the exit status. */
+static int run(struct arena *a, struct diag *d, struct run_options *o)
+{
+	struct bpftrace bt;
+	struct privilege own;
+	int status = bpftrace_find(a, d, o->bpftrace, o->no_run, &bt);
+	if (status && !o->no_run)
+		return status;
+	if (status) // printing a program needs no bpftrace
+		bt.version = DIALECT_DEFAULT;
+	o->req.version = bt.version;
+	if (bt.version < DIALECT_OLDEST) {
+		diag_error(d, NULL, "%s is version " DIALECT_FMT ": 0.%u or newer is needed",
+			   bt.path, DIALECT_ARG(bt.version), DIALECT_OLDEST);
+		return CMD_INPUT;
+	}
+	if (!o->no_run) {
+		privilege_read(a, PROCFS, bt.path, &o->may);
+		privilege_read(a, PROCFS, NULL, &own);
+		o->can_gate =
+		    privilege_has(&own, CAPABLE_SYS_ADMIN) || privilege_has(&own, CAPABLE_BPF);
+		if (!allowed_to_run(a, d, &o->may, bt.version))
+			return CMD_INPUT;
+	}
+	bpftrace_note_newer(d, bt.version);
+	return trace_all(a, d, o, &bt);
+}
+
 int cmd_run(int argc, char **argv)
 {
 	struct arena a;
@@ -702,43 +730,14 @@ int cmd_run(int argc, char **argv)
 	struct diag d;
 	diag_init(&d, stderr);
 	struct run_options o = {.req = {.arena = &a, .cheap_only = true}, .ready_fd = -1};
-	signal(
-	    SIGCHLD,
-	    SIG_DFL); // while it is ignored, as a parent may have left it, wait() reports no exit status
+	// While it is ignored, as a parent may have left it, wait() reports no exit status.
+	signal(SIGCHLD, SIG_DFL);
 	int status = run_options_read(argc, argv, &o);
-	if (status < 0 && o.lists)
-		status = list_probes(&o);
-	if (status < 0) {
-		struct bpftrace bt;
-		d.quiet = o.quiet;
-		if (o.quiet)
-			progress_off();
-		status = bpftrace_find(&a, &d, o.bpftrace, o.no_run, &bt);
-		if (status && o.no_run) { // printing a program needs no bpftrace
-			bt.version = DIALECT_DEFAULT;
-			status = 0;
-		}
-		o.req.version = bt.version;
-		if (!status && bt.version < DIALECT_OLDEST) {
-			diag_error(&d, NULL,
-				   "%s is version " DIALECT_FMT ": 0.%u or newer is needed",
-				   bt.path, DIALECT_ARG(bt.version), DIALECT_OLDEST);
-			status = CMD_INPUT;
-		}
-		if (!status && !o.no_run) {
-			privilege_read(&a, PROCFS, bt.path, &o.may);
-			struct privilege own;
-			privilege_read(&a, PROCFS, NULL, &own);
-			o.can_gate = privilege_has(&own, CAPABLE_SYS_ADMIN) ||
-				     privilege_has(&own, CAPABLE_BPF);
-			if (!allowed_to_run(&a, &d, &o.may, bt.version))
-				status = CMD_INPUT;
-		}
-		if (!status)
-			bpftrace_note_newer(&d, bt.version);
-		if (!status)
-			status = trace_all(&a, &d, &o, &bt);
-	}
+	d.quiet = o.quiet;
+	if (o.quiet)
+		progress_off();
+	if (status < 0)
+		status = o.lists ? list_probes(&o) : run(&a, &d, &o);
 	arena_fini(&a);
 	return status;
 }
