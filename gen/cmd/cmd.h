@@ -93,18 +93,4 @@ bool cmd_parse_pid(const char *text, int *ret);
 /** The @value of --for; -1, or the exit status of a bad one, which is reported. */
 int cmd_take_version(const char *value, unsigned *ret);
 
-/** The commands, each in its cmd_NAME.c; argv[0] is the command's name. */
-int cmd_bundle(int argc, char **argv);
-int cmd_check(int argc, char **argv);
-int cmd_convert(int argc, char **argv);
-int cmd_diff(int argc, char **argv);
-int cmd_doctor(int argc, char **argv);
-int cmd_embed(int argc, char **argv);
-int cmd_enums(int argc, char **argv);
-int cmd_expand(int argc, char **argv);
-int cmd_probes(int argc, char **argv);
-int cmd_run(int argc, char **argv);
-int cmd_skeleton(int argc, char **argv);
-int cmd_types(int argc, char **argv);
-
 #endif

@@ -20,6 +20,7 @@
 #include "code/code.h"
 #include "base/json.h"
 #include "sema/expr.h"
+#include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
 #include "dialect/dialect.h"

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/outfile.h"
 #include "lock/lock.h"
+#include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
 #include "record/shape.h"

@@ -7,6 +7,7 @@
 
 #include "base/outfile.h"
 #include "base/progress.h"
+#include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "convert/convert.h"
 #include "convert/format.h"

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
 #include "lock/lock.h"
@@ -59,9 +60,8 @@ static int parse(int argc, char **argv, struct options *o)
 		status = cmd_usage_error("give the two files to compare: OLD NEW");
 	if (status < 0 && o->quiet && o->req.json)
 		status = cmd_usage_error("give -q or --json, not both");
-	if (status < 0 && argc - optind == 2 &&
-	    (o->req.defines.n || o->req.dirs.n || o->req.version))
-		status = cmd_usage_error("-D, -I and --for are for scripts: give one");
+	if (status < 0 && argc - optind == 2 && (o->req.defines.n || o->req.dirs.n))
+		status = cmd_usage_error("-D and -I are for scripts: give one");
 	if (status >= 0)
 		return status;
 	o->before.path = argv[optind++];

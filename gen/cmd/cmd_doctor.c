@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
 #include "doctor/machine.h"

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/outfile.h"
 #include "btf/typenote.h"
+#include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "probe/probeargs.h"
 

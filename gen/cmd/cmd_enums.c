@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/outfile.h"
+#include "cmd/commands.h"
 #include "cmd/cmd_source.h"
 #include "conf/enumconf.h"
 #include "ctype/enumtab.h"

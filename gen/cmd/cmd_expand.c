@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "base/outfile.h"
+#include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
 

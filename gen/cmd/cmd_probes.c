@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/progress.h"
 #include "base/vec.h"
+#include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
 #include "elf/debugfile.h"

@@ -17,6 +17,7 @@
 #include "base/progress.h"
 #include "value/codename.h"
 #include "convert/heading.h"
+#include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/run_options.h"
 #include "ctype/ctype.h"

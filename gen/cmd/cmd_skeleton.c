@@ -3,6 +3,7 @@
 
 #include "base/outfile.h"
 #include "template/skeleton.h"
+#include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
 

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/outfile.h"
+#include "cmd/commands.h"
 #include "cmd/cmd_source.h"
 #include "ctype/closure.h"
 #include "ctype/cprint.h"

@@ -44,7 +44,7 @@ says 2 "btgen probes: give --for or --bpftrace, not both" probes -x app --for 0.
 says 1 "btgen: error: bpftrace not found at /none: install it with your package manager, or give its path with --bpftrace PATH" \
 	probes -x app --bpftrace /none
 says 2 "btgen diff: give -q or --json, not both" diff -q --json app other
-says 2 "btgen diff: -D, -I and --for are for scripts: give one" diff -D X app other
+says 2 "btgen diff: -D and -I are for scripts: give one" diff -D X app other
 says 0 "" diff -D X app other a.bt
 says 2 "btgen doctor: the PID goes before the script" doctor a.bt $pid
 says 2 "btgen doctor: -D and -I are for a script: give one" doctor -D X
