@@ -52,6 +52,8 @@ cmakedir = $(PREFIX)/share/cmake/btgen
 mandir = $(PREFIX)/share/man
 docdir = $(PREFIX)/share/doc/btgen
 compdir = $(PREFIX)/share/bash-completion/completions
+zshdir = $(PREFIX)/share/zsh/site-functions
+fishdir = $(PREFIX)/share/fish/vendor_completions.d
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wwrite-strings \
 	-Wpointer-arith -Wformat=2
@@ -258,7 +260,7 @@ install: $(BUILD)/btgen
 	$(say) INSTALL $(call quote,$(DESTDIR)$(PREFIX))
 	$(Q)install -d $(foreach dir,$(bindir) $(datadir)/bpf $(datadir)/babeltrace $(docdir)/docs/lab/programs $(docdir)/docs/man $(docdir)/docs/pictures $(docdir)/docs/fleet \
 		$(docdir)/docs/adding-probes/c $(docdir)/docs/adding-probes/c++ \
-		$(includedir)/btgen/compat/sys $(includedir)/btgen/compat/folly/tracing $(pkgconfigdir) $(cmakedir) $(compdir) \
+		$(includedir)/btgen/compat/sys $(includedir)/btgen/compat/folly/tracing $(pkgconfigdir) $(cmakedir) $(compdir) $(zshdir) $(fishdir) \
 		$(sort $(foreach page,$(INSTALL_MAN),$(call man_section,$(page)))),$(call dest,$(dir)))
 	$(Q)$(call put,755,$(BUILD)/btgen $(INSTALL_BIN),$(bindir))
 	$(Q)$(call put,755,scripts/percentiles.py scripts/pcp-bpftrace.py,$(datadir))
@@ -273,6 +275,9 @@ install: $(BUILD)/btgen
 	$(Q)$(call fill,packaging/btgen-config-version.cmake.in,$(cmakedir))
 	$(Q)install -m 644 scripts/completion.bash $(call dest,$(compdir)/btgen)
 	$(Q)ln -sf btgen $(call dest,$(compdir)/bpftrace.sh)
+	$(Q)install -m 644 scripts/completion.zsh $(call dest,$(zshdir)/_btgen)
+	$(Q)install -m 644 scripts/completion.fish $(call dest,$(fishdir)/btgen.fish)
+	$(Q)ln -sf btgen.fish $(call dest,$(fishdir)/bpftrace.sh.fish)
 	$(Q)$(call put,644,README.md CONTRIBUTING.md LICENSE,$(docdir))
 	$(Q)$(call put,644,$(wildcard docs/*.md docs/*.json),$(docdir)/docs)
 	$(Q)$(call put,644,$(wildcard docs/pictures/*.png),$(docdir)/docs/pictures)
@@ -290,7 +295,8 @@ uninstall:
 	$(say) REMOVE $(call quote,$(DESTDIR)$(PREFIX))
 	$(Q)rm -f $(foreach file,btgen $(notdir $(INSTALL_BIN)),$(call dest,$(bindir)/$(file)))
 	$(Q)rm -f $(foreach page,$(INSTALL_MAN),$(call dest,$(call man_section,$(page))/$(notdir $(page))))
-	$(Q)rm -f $(foreach file,$(pkgconfigdir)/btgen.pc $(compdir)/btgen $(compdir)/bpftrace.sh,$(call dest,$(file)))
+	$(Q)rm -f $(foreach file,$(pkgconfigdir)/btgen.pc $(compdir)/btgen $(compdir)/bpftrace.sh $(zshdir)/_btgen \
+		$(fishdir)/btgen.fish $(fishdir)/bpftrace.sh.fish,$(call dest,$(file)))
 	$(Q)rm -rf $(foreach dir,$(datadir) $(docdir) $(includedir)/btgen $(cmakedir),$(call dest,$(dir)))
 
 # What is committed, whatever else lies here, and whatever git is configured to do with what it checks out.

@@ -1,9 +1,13 @@
 # Completion of bash for btgen and bpftrace.sh. What can be completed the tools' --help and lists say; nothing is written here twice.
+# completion.zsh and completion.fish run this file and show what it finds.
 #
 # Names of files, processes and probes are strangers'. None becomes shell code: what _btgen_offer offers has only characters
 # that mean nothing to the shell, readline quotes the names of files, and the words of the line are never expanded. Nor are they
 # run: the tools are those that came with this file, or in PATH.
 # shellcheck shell=bash
+
+# What is known of a word of the last completion
+declare -gA _btgen_about=()
 
 _btgen_here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 
@@ -18,11 +22,13 @@ _btgen_run() {
 	done
 }
 
-# _btgen_offer: of standard input's lines those that begin with $cur
+# _btgen_offer: of standard input's lines, NAME or NAME<tab>TEXT, those that begin with $cur
 _btgen_offer() {
-	local name
-	while IFS= read -r name; do
-		[[ $name == "$cur"* && $name != *[!A-Za-z0-9_.,:=+@%/-]* ]] && COMPREPLY+=("${name#"$cut"}")
+	local name text
+	while IFS=$'\t' read -r name text; do
+		[[ $name == "$cur"* && $name && $name != *[!A-Za-z0-9_.,:=+@%/-]* ]] || continue
+		COMPREPLY+=("${name#"$cut"}")
+		[[ ! $text ]] || _btgen_about[$name]=$text
 	done
 }
 
@@ -44,7 +50,7 @@ _btgen_words() {
 
 # _btgen_plain WORD: what the shell makes of it, if that takes no expansion, and of $(pidof NAME) the NAME
 _btgen_plain() {
-	local pidof='^"?\$\(pidof ([A-Za-z0-9_.+-]+)\)"?$' single="^'([^']*)'\$" double='^"([^"\$`]*)"$'
+	local pidof='^"?\$?\(pidof ([A-Za-z0-9_.+-]+)\)"?$' single="^'([^']*)'\$" double='^"([^"\$`]*)"$'
 	if [[ $1 =~ $pidof ]]; then
 		REPLY=${BASH_REMATCH[2]}
 	elif [[ $1 =~ $single || $1 =~ $double ]]; then
@@ -59,24 +65,21 @@ _btgen_plain() {
 
 # _btgen_options: of a --help on standard input each option, in takes, with the names of its values; =NAME: only behind a =
 _btgen_options() {
-	local re='^ {0,6}(--?[A-Za-z][a-z-]*)(\[(=[^]]*)\]| ([A-Z][^ ]*|[a-z]+\|[^ ]*)(( [A-Z]+)*))?' line value name
-	local -a names
+	local re='^ +(-[A-Za-z])?(, )?(--[a-z-]+)?(\[(=[^]]*)\]| ([^ ]+( [A-Z]+)*))?( {2,}(.*))?$' line text name
+	local -a names=()
 	while IFS= read -r line; do
-		names=()
-		while [[ $line =~ $re ]]; do
-			line=${line#"${BASH_REMATCH[0]}"}
-			value=${BASH_REMATCH[3]}${BASH_REMATCH[4]}${BASH_REMATCH[5]}
-			names+=("${BASH_REMATCH[1]}")
-			if [[ ! $value && $line == ,* ]]; then # -o, --output FILE
-				line=${line#,}
-				continue
-			fi
+		text=${line#"${line%%[! ]*}"}
+		if [[ $text == -* && $line =~ $re ]]; then # -o, --output FILE
+			read -ra names <<<"${BASH_REMATCH[1]} ${BASH_REMATCH[3]}"
 			for name in "${names[@]}"; do
-				[[ ${takes[$name]+set} ]] || takes[$name]=${value%,}
+				_btgen_about[$name]=${BASH_REMATCH[9]}
+				[[ ${takes[$name]+set} ]] || takes[$name]=${BASH_REMATCH[5]}${BASH_REMATCH[6]}
 			done
+		elif [[ $line == '                    '* ]]; then # more about that
+			for name in "${names[@]}"; do _btgen_about[$name]+=" $text"; done
+		else
 			names=()
-			[[ $value == *, ]] || break
-		done
+		fi
 	done
 }
 
@@ -157,7 +160,7 @@ _btgen_defines() {
 _btgen_scripts() {
 	local file
 	compopt -o default
-	_btgen_offer < <(_btgen_run bpftrace.sh -L | sed 's/ .*/.bt/')
+	_btgen_offer < <(_btgen_run bpftrace.sh -L | sed 's/  */.bt\t/')
 	while IFS= read -r file; do
 		COMPREPLY+=("${file#"$cut"}")
 		compopt -o filenames
@@ -166,14 +169,13 @@ _btgen_scripts() {
 
 # _btgen_value NAME: a value that --help calls that
 _btgen_value() {
-	local name
 	case $1 in
 	option) _btgen_offer < <(printf '%s\n' "${!takes[@]}") ;;
 	PID*) _btgen_offer < <(_btgen_processes) ;;&
 	PATTERN | START | DONE) compopt +o default && _btgen_offer < <(_btgen_probes) ;;
 	SCRIPT*) _btgen_scripts ;;
 	'NAME[='*) _btgen_offer < <(_btgen_defines) ;;
-	'NAME|no-NAME'*) _btgen_offer < <(_btgen_run btgen check -W help | while read -r name _; do printf '%s\n' "$name" "no-$name"; done && echo error) ;;
+	'NAME|no-NAME'*) _btgen_offer < <(_btgen_run btgen check -W help | sed -E 's/^([^ ]+) +(.*)/\1\t\2\nno-\1\tnot: \2/' && echo error) ;;
 	DIR) compopt +o default -o dirnames ;;
 	[a-z]*\|*) _btgen_offer <<<"${1//|/$'\n'}" ;;
 	*FILE* | PATH | COMMAND | OLD | NEW | argument) ;; # readline's own way with files
@@ -201,7 +203,7 @@ _btgen() {
 	if [[ $run ]]; then
 		_btgen_options < <(_btgen_run bpftrace.sh --help)
 	elif ((cword == 1)); then
-		_btgen_offer < <(_btgen_run btgen --help | sed -nE 's/^  ([a-z]+) .*/\1/p' && printf '%s\n' --help --version)
+		_btgen_offer < <(_btgen_run btgen --help | sed -nE 's/^  ([a-z]+) +/\1\t/p' && printf '%s\n' --help --version)
 		return
 	else
 		first=2
@@ -233,4 +235,25 @@ _btgen() {
 	[[ ${#COMPREPLY[@]} != 1 || ${COMPREPLY[0]} != *[:=] ]] || compopt -o nospace
 }
 
-complete -o default -F _btgen btgen bpftrace.sh
+# _btgen_print NTH WORD...: of that word of the line what compopt is told, then each completion, and a tab and what is known of it
+_btgen_print() {
+	local word text
+	local -A is=([default]=-)
+	compopt() {
+		for (( ; $# > 0; )); do is[$2]=${1%o} && shift 2; done
+	}
+	COMP_CWORD=$1 COMP_WORDS=("${@:2}") COMP_LINE="${*:2}"
+	_btgen "$2"
+	for word in "${!is[@]}"; do [[ ${is[$word]} != - ]] || printf '%s ' "$word"; done
+	for word in "${COMPREPLY[@]}"; do
+		[[ ! ${is[filenames]-} || ! -d $word ]] || word+=/
+		text=${_btgen_about[$word]-}
+		printf '\n%s\t%s' "$word" "${text# }"
+	done
+}
+
+if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
+	_btgen_print "$@"
+else
+	complete -o default -F _btgen btgen bpftrace.sh
+fi

@@ -67,6 +67,8 @@ test libc6-dbg -
 test python3-dbg -
 test llvm llvm
 test g++-aarch64-linux-gnu gcc-c++-aarch64-linux-gnu
+test zsh zsh
+test fish fish
 lint clang-format clang-tools-extra
 lint cppcheck cppcheck
 lint shellcheck ShellCheck

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Types lines into an interactive bash in a pseudo-terminal and prints what has become of each.
+"""Types lines into an interactive shell in a pseudo-terminal and prints what has become of each.
 
-    tests/complete.py COMPLETION.bash <lines
+    tests/complete.py bash COMPLETION.bash <lines
+    tests/complete.py zsh FOLDER <lines         the folder has the function
 
-In a line <TAB> is that key, <ALL> the one that inserts all completions. The line is not run. bash starts in the current folder.
+In a line <TAB> is that key, and in bash <ALL> the one that inserts all completions. The line is not run. The shell starts in the
+current folder.
 """
 import os
 import pty
@@ -12,7 +14,7 @@ import select
 import sys
 import time
 
-SETUP = """PS1= PS2=
+BASH = """PS1= PS2=
 bind 'set enable-bracketed-paste off' 2>/dev/null
 bind 'set bell-style none'
 bind 'set completion-query-items 0'
@@ -20,7 +22,17 @@ bind 'set page-completions off'
 bind '"\\C-xa": insert-completions'
 show() { printf '\\n\\001%s\\002' "$READLINE_LINE"; READLINE_LINE= READLINE_POINT=0; }
 bind -x '"\\C-xs": show'
+. SOURCE
 """
+ZSH = """PS1= PS2= RPS1=
+unsetopt prompt_sp prompt_cr list_beep auto_menu auto_list
+fpath=(SOURCE $fpath)
+autoload -U compinit && compinit -u -D
+show() { print -rn -- $'\\n\\001'"$BUFFER"$'\\002'; BUFFER=; }
+zle -N show
+bindkey '^Xs' show
+"""
+SHELLS = {"bash": (["bash", "--norc", "--noprofile", "-i"], BASH), "zsh": (["zsh", "-f", "-i"], ZSH)}
 
 
 def read_until(fd, pattern, limit=30):
@@ -34,12 +46,13 @@ def read_until(fd, pattern, limit=30):
 
 
 def main():
+    command, setup = SHELLS[sys.argv[1]]
     pid, fd = pty.fork()
     if pid == 0:
         os.environ.update(TERM="dumb", COLUMNS="2000", LC_ALL="C.UTF-8")
-        os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
-    source = "'" + sys.argv[1].replace("'", "'\\''") + "'"
-    os.write(fd, (SETUP + f". {source}; stty cols 2000; printf '%s' re''ady\n").encode())
+        os.execvp(command[0], command)
+    source = "'" + sys.argv[2].replace("'", "'\\''") + "'"
+    os.write(fd, (setup.replace("SOURCE", source) + "stty cols 2000; printf '%s' re''ady\n").encode())
     read_until(fd, b"ready")
     for line in sys.stdin:
         keys = line.rstrip("\n").replace("<TAB>", "\t").replace("<ALL>", "\x18a")

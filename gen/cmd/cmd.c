@@ -52,6 +52,9 @@ int cmd_take_version(const char *value, unsigned *ret)
 {
 	if (!dialect_parse(str_from(value), ret))
 		return cmd_usage_error("--for: '%s' is not a version of bpftrace", value);
+	if (*ret < DIALECT_OLDEST)
+		return cmd_usage_error("--for: bpftrace %s is too old: 0.%u or newer is needed",
+				       value, DIALECT_OLDEST);
 	return -1;
 }
 
@@ -150,8 +153,13 @@ static int bad_option(const struct cmd_options *o, struct arena *a, const char *
 static int take(const struct cmd_option *o, struct arena *a, void *ctx, const char *value)
 {
 	void *to = (char *)ctx + o->at;
+	bool is_path = o->value && (strcmp(o->value, "FILE") == 0 || strcmp(o->value, "DIR") == 0);
+	if (is_path && !*value)
+		return cmd_usage_error("option '--%s' needs a value", o->name);
 	if (o->kind == CMD_IS_CALL)
 		return o->take(ctx, value);
+	if (o->kind == CMD_IS_VERSION)
+		return cmd_take_version(value, to);
 	if (o->kind == CMD_IS_FLAG)
 		*(bool *)to = true;
 	else if (o->kind == CMD_IS_STRING)
@@ -210,5 +218,8 @@ int cmd_read_options(const struct cmd_options *o, struct arena *a, int argc, cha
 			status = take(opt < LONG ? g.by_letter[opt] : &o->list[opt - LONG], a, ctx,
 				      optarg);
 	}
+	for (int i = optind; status < 0 && !o->operand && i < argc; i++)
+		if (!*argv[i])
+			status = cmd_usage_error("an argument is empty");
 	return status;
 }

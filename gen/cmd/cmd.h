@@ -30,7 +30,7 @@ enum { CMD_OK = 0, CMD_INPUT = 1, CMD_USAGE = 2 };
 /** Values of an option that can be repeated. */
 typedef VEC(const char *) cmd_words;
 
-enum cmd_kind { CMD_IS_FLAG, CMD_IS_STRING, CMD_IS_LIST, CMD_IS_CALL };
+enum cmd_kind { CMD_IS_FLAG, CMD_IS_STRING, CMD_IS_LIST, CMD_IS_VERSION, CMD_IS_CALL };
 
 /** One option. A row with nothing but @help is the heading of those that follow. */
 struct cmd_option {
@@ -38,7 +38,7 @@ struct cmd_option {
 	const char *name;  /**< the long form */
 	const char *value; /**< as the help calls it; NULL: none; "[=N]": it can be omitted */
 	enum cmd_kind kind;
-	size_t at; /**< offset of the bool, const char * or cmd_words */
+	size_t at; /**< offset of the bool, const char *, cmd_words or unsigned */
 	/** Takes the value (NULL: none); -1, or the exit status when nothing is left to do. */
 	int (*take)(void *ctx, const char *value);
 	const char *help;
@@ -53,6 +53,7 @@ struct cmd_option {
 #define CMD_FLAG(type, member) CMD_IS_FLAG, CMD_AT(type, member, bool), NULL
 #define CMD_STRING(type, member) CMD_IS_STRING, CMD_AT(type, member, const char *), NULL
 #define CMD_LIST(type, member) CMD_IS_LIST, CMD_AT(type, member, cmd_words), NULL
+#define CMD_VERSION(type, member) CMD_IS_VERSION, CMD_AT(type, member, unsigned), NULL
 #define CMD_CALL(take) CMD_IS_CALL, 0, take
 /** For macros of rows. */
 #define CMD_ROW(...)                                                                               \

@@ -75,6 +75,53 @@ static int parse(int argc, char **argv, struct expand_request *req)
 	return status;
 }
 
+/**
+ * How the script reads its command line. What it takes are options of bpftrace, which gets them as they are; a
+ * wrong one is reported here, for bpftrace's own text is about bpftrace, and about files.
+ */
+static const char read_line[] =
+    "refuse() { printf 'error: %s\\n' \"$*\" >&2 && exit 1; }\n"
+    "misuse() { printf \"error: %s\\nTry '--help'.\\n\" \"$*\" >&2 && exit 2; }\n"
+    "usage() {\n"
+    "\tcat <<END\n"
+    "Usage: sh BUNDLE [OPTION]...\n"
+    "Trace every process of $file with bpftrace $version; ^C ends the trace.\n"
+    "\n"
+    "  -o FILE        write the data to FILE\n"
+    "  -f text|json   the format of the data\n"
+    "  -p PID         trace this process only\n"
+    "  -c COMMAND     start COMMAND and trace it only\n"
+    "  -q             no messages\n"
+    "  -v             more messages\n"
+    "  -k             report reads of memory that fail\n"
+    "  -B full|none|line  when the data is written\n"
+    "  --no-warnings  no warnings\n"
+    "  --unsafe       allow system() and the like\n"
+    "  --usdt-file-activation  enable semaphores by the file's path\n"
+    "  -h, --help     this text\n"
+    "\n"
+    "ENVIRONMENT: BPFTRACE is the bpftrace to run.\n"
+    "END\n"
+    "}\n"
+    "read_options() {\n"
+    "\twhile getopts :o:f:p:c:qvkB:h-: option; do\n"
+    "\t\tcase $option-$OPTARG in\n"
+    "\t\th* | --help) usage && exit ;;\n"
+    "\t\tf-text | f-json | B-full | B-none | B-line) ;;\n"
+    "\t\tf*) misuse \"-f: unknown format '$OPTARG': text or json\" ;;\n"
+    "\t\tB*) misuse \"-B: unknown mode '$OPTARG': full, none or line\" ;;\n"
+    "\t\tp- | p-0* | p-*[!0-9]*) misuse \"-p: '$OPTARG' is not a process ID\" ;;\n"
+    "\t\t--no-warnings | --unsafe | --usdt-file-activation) ;;\n"
+    "\t\t--*) misuse \"unknown option '--$OPTARG'\" ;;\n"
+    "\t\t:-*) misuse \"option '-$OPTARG' needs a value\" ;;\n"
+    "\t\t\\?-*) misuse \"unknown option '-$OPTARG'\" ;;\n"
+    "\t\tesac\n"
+    "\tdone\n"
+    "\tshift $((OPTIND - 1))\n"
+    "\t[ $# = 0 ] || misuse \"unexpected argument '$1'\"\n"
+    "}\n"
+    "read_options \"$@\"\n";
+
 /** What goes before the program. The line that ends it has the build-id: no line of it is the same. */
 static void write_head(struct arena *a, const struct expand_request *req, const struct expansion *x,
 		       struct code *out)
@@ -88,9 +135,9 @@ static void write_head(struct arena *a, const struct expand_request *req, const 
 	code_shell(out, file->path);
 	code_f(out,
 	       "\nid=%s version=%u.%u\n"
-	       "bpftrace=${BPFTRACE:-bpftrace}\n"
-	       "refuse() { printf 'error: %%s\\n' \"$*\" >&2 && exit 1; }\n",
+	       "bpftrace=${BPFTRACE:-bpftrace}\n",
 	       id, req->version / 1000, req->version % 1000);
+	code_z(out, read_line);
 	code_f(out,
 	       "[ -r \"$file\" ] || refuse \"there is no $file here\"\n"
 	       "found=$(od -A n -v -t x1 -j %" PRIu64 " -N %zu \"$file\" | tr -d ' \\n')\n"

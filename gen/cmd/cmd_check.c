@@ -52,10 +52,11 @@ static const struct cmd_options options = {
     .operand = expand_take_script,
 };
 
-static int check_lock_options(const struct expand_request *req)
+static int parse(int argc, char **argv, struct expand_request *req)
 {
-	if (!req->lock && !req->against)
-		return -1;
+	int status = expand_read_options(&options, "check", argc, argv, req);
+	if (status >= 0 || (!req->lock && !req->against))
+		return status;
 	if (req->versions.n > 1)
 		return cmd_usage_error("--lock and --against need one version: --for %u.%u",
 				       req->version / 1000, req->version % 1000);
@@ -68,12 +69,6 @@ static int check_lock_options(const struct expand_request *req)
 		    outfile_is_same(req->lock, req->sources.v[i].text))
 			return cmd_usage_error("--lock: %s is a script", req->lock);
 	return -1;
-}
-
-static int parse(int argc, char **argv, struct expand_request *req)
-{
-	int status = expand_read_options(&options, "check", argc, argv, req);
-	return status < 0 ? check_lock_options(req) : status;
 }
 
 /** The program that bpftrace.sh would run is looked at: what it prints is decoded, and so right. */

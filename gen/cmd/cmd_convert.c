@@ -7,8 +7,8 @@
 
 #include "base/outfile.h"
 #include "base/progress.h"
-#include "cmd/cmd.h"
 #include "cmd/commands.h"
+#include "cmd/cmd.h"
 #include "convert/convert.h"
 #include "convert/format.h"
 
@@ -27,8 +27,8 @@ static int take_format(void *ctx, const char *value)
 }
 
 static const struct cmd_option list[] = {
-    {'f', "format", "FORMAT", CMD_CALL(take_format),
-     "perfetto: a timeline, otlp: spans, folded: stacks for a flame graph"},
+    {'f', "format", "perfetto|otlp|folded", CMD_CALL(take_format),
+     "a timeline, spans, or stacks for a flame graph"},
     {0, "map", "@NAME", CMD_STRING(struct options, map),
      "folded: the map that has the stacks, where several have some"},
     {'o', "output", "FILE", CMD_STRING(struct options, out),

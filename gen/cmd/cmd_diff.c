@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "base/json.h"
-#include "cmd/cmd.h"
 #include "cmd/commands.h"
+#include "cmd/cmd.h"
 #include "cmd/expand.h"
 #include "lock/lock.h"
 
@@ -58,6 +58,10 @@ static int parse(int argc, char **argv, struct options *o)
 	int status = cmd_read_options(&options, &o->arena, argc, argv, o);
 	if (status < 0 && argc - optind < 2)
 		status = cmd_usage_error("give the two files to compare: OLD NEW");
+	if (status < 0 && o->quiet && o->req.json)
+		status = cmd_usage_error("give -q or --json, not both");
+	if (status < 0 && argc - optind == 2 && (o->req.defines.n || o->req.dirs.n))
+		status = cmd_usage_error("-D and -I are for scripts: give one");
 	if (status >= 0)
 		return status;
 	o->before.path = argv[optind++];

@@ -17,6 +17,7 @@ struct options {
 };
 
 static const struct cmd_option list[] = {
+    EXPAND_PROCESS_ROW("the process, as in front of the script"),
     EXPAND_MACRO_ROWS,
     {0, "bpftrace", "PATH", CMD_STRING(struct options, bpftrace), "the bpftrace to be used"},
     EXPAND_JSON_ROW("one array of findings, for programs"),
@@ -25,21 +26,10 @@ static const struct cmd_option list[] = {
     {0},
 };
 
-static const struct cmd_options options = {
-    .usage = "Usage: btgen doctor [OPTION]... [PID|NAME] [SCRIPT]\n"
-	     "Say whether this machine can trace, whether this process can be traced, and what\n"
-	     "is wrong with this script; with what to do about it. Attaches nothing. Run it as\n"
-	     "root, as tracing is.\n"
-	     "\n",
-    .list = list,
-    .notes = "\n"
-	     "Exit status: 0 no errors (there may be warnings), 1 errors, 2 usage.\n",
-};
-
 /** An operand is a PID or a running program's name, and then a script. */
-static int take_operand(struct options *o, const char *word)
+static int take_operand(void *ctx, const char *word)
 {
-	struct expand_request *req = &o->req;
+	struct expand_request *req = &((struct options *)ctx)->req;
 	int pid;
 	bool may_be_process = !req->sources.n;
 	bool is_path = strchr(word, '/') || str_has_suffix(str_from(word), STR(".bt"));
@@ -50,18 +40,34 @@ static int take_operand(struct options *o, const char *word)
 		vec_push(req->arena, &req->pids, pid);
 		return -1;
 	}
-	if (is_path || expand_has_script(req->arena, word))
+	if (is_path || stock_find(req->arena, word))
 		return expand_take_script(req, word);
 	if (may_be_process && !req->pids.n && expand_add_processes(req, word))
 		return -1;
+	if (!may_be_process && cmd_parse_pid(word, &pid))
+		return cmd_usage_error("the PID goes before the script");
 	return expand_unknown_word(req, word);
 }
+
+static const struct cmd_options options = {
+    .usage = "Usage: btgen doctor [OPTION]... [PID|NAME] [SCRIPT]\n"
+	     "Say whether this machine can trace, whether this process can be traced, and what\n"
+	     "is wrong with this script; with what to do about it. Attaches nothing. Run it as\n"
+	     "root, as tracing is.\n"
+	     "\n",
+    .list = list,
+    .notes = "\n"
+	     "Exit status: 0 no errors (there may be warnings), 1 errors, 2 usage.\n",
+    .operand = take_operand,
+};
 
 static int parse(int argc, char **argv, struct options *o)
 {
 	int status = cmd_read_options(&options, o->req.arena, argc, argv, o);
 	for (; status < 0 && optind < argc; optind++)
 		status = take_operand(o, argv[optind]);
+	if (status < 0 && !o->req.sources.n && (o->req.defines.n || o->req.dirs.n))
+		status = cmd_usage_error("-D and -I are for a script: give one");
 	if (status < 0 && o->root && o->req.sources.n)
 		status = cmd_usage_error("--root: a script is checked on this machine only");
 	return status;

@@ -13,8 +13,8 @@
 #include "base/file.h"
 #include "base/outfile.h"
 #include "btf/typenote.h"
-#include "cmd/cmd.h"
 #include "cmd/commands.h"
+#include "cmd/cmd.h"
 #include "probe/probeargs.h"
 
 struct options {

@@ -77,16 +77,10 @@ static void add_file(struct listing *l, struct img *img, const struct proc *p,
 		img_close(img);
 }
 
-static void add_mapped(struct listing *l, const struct proc *p, const struct proc_file *f)
-{
-	struct img *img = mapped_open(&l->arena, &l->diag, p, f);
-	if (img)
-		add_file(l, img, p, f);
-}
-
 static void add_process(struct listing *l, int pid)
 {
 	struct proc *p;
+	struct img *img;
 	if (!proc_open(&l->arena, &l->diag, PROCFS, pid, &p))
 		return;
 	l->n_processes++;
@@ -97,8 +91,8 @@ static void add_process(struct listing *l, int pid)
 		if (!f->open_path.n)
 			diag_warning(&l->diag, &at, "this file of process %d cannot be opened",
 				     pid);
-		else if (img_is_elf(path))
-			add_mapped(l, p, f);
+		else if (img_is_elf(path) && (img = mapped_open(&l->arena, &l->diag, p, f)))
+			add_file(l, img, p, f);
 	}
 	if (!proc_is_same(p))
 		diag_error(&l->diag, NULL, "process %d has exited", pid);
@@ -170,9 +164,12 @@ static size_t filter(struct listing *l)
 	return n_left;
 }
 
-/** An error for each pattern that matched nothing. @all: the lists as they were before filter(). */
-static void complain(struct listing *l, const struct sdt_list *all)
+/** An error for each pattern that matches nothing. */
+static void complain(struct listing *l)
 {
+	for (size_t i = 0; i < l->files.n; i++)
+		for (size_t k = 0; k < l->files.v[i].probes.n_probes; k++)
+			matches(l, &l->files.v[i].probes.probes[k]);
 	for (size_t i = 0; i < l->patterns.n; i++) {
 		struct str text = l->patterns.v[i].text;
 		if (l->patterns.v[i].matched)
@@ -183,7 +180,7 @@ static void complain(struct listing *l, const struct sdt_list *all)
 		const struct sdt_probe *near = NULL;
 		unsigned best = UINT_MAX;
 		for (size_t k = 0; k < l->files.n; k++)
-			sdt_find_nearest(&all[k], provider, name, &best, &near);
+			sdt_find_nearest(&l->files.v[k].probes, provider, name, &best, &near);
 		if (near)
 			diag_error(&l->diag, NULL,
 				   "no probe matches '" STR_FMT "', did you mean '" STR_FMT
@@ -206,15 +203,6 @@ static void read_counter(const struct probes_file *f, const struct sdt_probe *p,
 	x->counter = value;
 }
 
-static void find_version(struct listing *l)
-{
-	struct bpftrace bt;
-	if (!l->version && !l->has_no_version &&
-	    bpftrace_find(&l->arena, &l->diag, l->bpftrace, !l->bpftrace, &bt) == 0)
-		l->version = bt.version;
-	l->has_no_version = !l->version;
-}
-
 /**
  * Can the bpftrace at hand attach to @p? To ask it for its version takes as long as a list of
  * thousands: a short list asks when there is a probe that not every version can attach to.
@@ -222,9 +210,13 @@ static void find_version(struct listing *l)
 static void find_attachable(struct listing *l, const struct probes_file *f,
 			    const struct sdt_probe *p, struct probes_extra *x)
 {
-	if (!is_whole(l) && attachable_by_all(p, &x->args))
+	if (!is_whole(l) && !l->bpftrace && attachable_by_all(p, &x->args))
 		return;
-	find_version(l);
+	struct bpftrace bt;
+	if (!l->version && !l->has_no_version &&
+	    bpftrace_find(&l->arena, &l->diag, l->bpftrace, !l->bpftrace, &bt) == 0)
+		l->version = bt.version;
+	l->has_no_version = !l->version;
 	x->bpftrace = l->version;
 	x->has_no_version = !l->version;
 	if (l->version)
@@ -318,17 +310,8 @@ static void warn_of_moved_code(struct listing *l)
 
 static void list(struct listing *l)
 {
-	struct sdt_list *all = arena_array(&l->arena, struct sdt_list, l->files.n + 1);
-	for (size_t i = 0; i < l->files.n && l->patterns.n; i++) {
-		// A copy: filter() moves probes.
-		all[i] = l->files.v[i].probes;
-		all[i].probes =
-		    arena_array(&l->arena, struct sdt_probe, l->files.v[i].probes.n_probes + 1);
-		for (size_t k = 0; k < all[i].n_probes; k++)
-			all[i].probes[k] = l->files.v[i].probes.probes[k];
-	}
+	complain(l);
 	size_t n = filter(l);
-	complain(l, all);
 	warn_of_moved_code(l);
 	for (size_t i = 0; i < l->files.n && is_whole(l); i++)
 		if (l->files.v[i].probes.n_probes)
@@ -365,11 +348,6 @@ static int take_file(void *ctx, const char *value)
 	return -1;
 }
 
-static int take_version(void *ctx, const char *value)
-{
-	return cmd_take_version(value, &((struct listing *)ctx)->version);
-}
-
 static const struct cmd_option options_list[] = {
     {'x', "exe", "FILE", CMD_CALL(take_file),
      "an ELF file: program, library, separate debug file; can be repeated"},
@@ -378,26 +356,22 @@ static const struct cmd_option options_list[] = {
     {'v', "verbose", NULL, CMD_FLAG(struct listing, verbose),
      "everything: places, source lines, operands in words, semaphores"},
     {0, "json", NULL, CMD_FLAG(struct listing, json), "the same as one JSON array, for programs"},
-    {0, "for", "VERSION", CMD_CALL(take_version),
+    {0, "for", "VERSION", CMD_VERSION(struct listing, version),
      "say whether this version of bpftrace can attach [the installed one]"},
     {0, "bpftrace", "PATH", CMD_STRING(struct listing, bpftrace),
      "say whether this bpftrace can attach"},
     {0},
 };
 
-static void add_unmapped(struct listing *l, const char *path)
-{
-	struct img *img;
-	if (img_open(&l->arena, &l->diag, path, str_from(path), &img))
-		add_file(l, img, NULL, NULL);
-}
-
 static void add_source(struct listing *l, const struct source *s)
 {
 	int pid;
+	struct img *img;
+	if (!s->is_process && img_open(&l->arena, &l->diag, s->text, str_from(s->text), &img))
+		add_file(l, img, NULL, NULL);
 	if (!s->is_process)
-		add_unmapped(l, s->text);
-	else if (cmd_parse_pid(s->text, &pid))
+		return;
+	if (cmd_parse_pid(s->text, &pid))
 		add_process(l, pid);
 	else
 		add_named(l, s->text);
@@ -427,6 +401,8 @@ int cmd_probes(int argc, char **argv)
 	int status = cmd_read_options(&options, &l.arena, argc, argv, &l);
 	if (status < 0 && !l.sources.n)
 		status = cmd_usage_error("give a file (-x FILE) or a process (-p PID)");
+	if (status < 0 && l.version && l.bpftrace)
+		status = cmd_usage_error("give --for or --bpftrace, not both");
 	if (status < 0) {
 		for (int i = optind; i < argc; i++)
 			vec_push(&l.arena, &l.patterns,

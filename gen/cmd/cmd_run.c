@@ -29,19 +29,16 @@
 #include "run/run.h"
 #include "run/stop.h"
 
-static bool is_address(const struct value *v)
-{
-	return v->how == VALUE_STRING || value_is_code(v) ||
-	       (value_has_parts(v) && ctype_has_code(v->type));
-}
-
 /** Functions, or strings with their addresses: what the files of the process tell of them. */
 static bool prints_addresses(const struct bind *b)
 {
 	for (size_t i = 0; b->given->shapes && i < b->given->shapes->list.n; i++)
-		for (size_t k = 0; k < b->given->shapes->list.v[i].n_fields; k++)
-			if (is_address(&b->given->shapes->list.v[i].fields[k].value))
+		for (size_t k = 0; k < b->given->shapes->list.v[i].n_fields; k++) {
+			const struct value *v = &b->given->shapes->list.v[i].fields[k].value;
+			if (v->how == VALUE_STRING || value_is_code(v) ||
+			    (value_has_parts(v) && ctype_has_code(v->type)))
 				return true;
+		}
 	return false;
 }
 
@@ -109,20 +106,6 @@ static int64_t clock_offset(void)
 	return (int64_t)(real.tv_sec - boot.tv_sec) * 1000000000 + real.tv_nsec - boot.tv_nsec;
 }
 
-static unsigned long max_keys(unsigned version)
-{
-	const char *own = getenv(dialect_map_keys_variable(version));
-	return own ? strtoul(own, NULL, 10) : DIALECT_MAP_KEYS;
-}
-
-static enum writer_head head_of(const struct run_options *o)
-{
-	return o->sorts			      ? WRITER_WHOLE
-	       : trace_is_list(&o->req.trace) ? WRITER_LIST
-	       : o->has_time		      ? WRITER_TIME
-					      : WRITER_BARE;
-}
-
 /** "usdt:app:query", "uprobe:main", "interval:s:1": an attach point without its file. */
 static struct str name_of(struct arena *a, const struct script_attach *at)
 {
@@ -176,14 +159,6 @@ static struct str build_of(struct arena *a, struct expansion *x)
 	struct targetfile *exe = x->files.list.n ? &x->files.list.v[0] : NULL;
 	const struct img *img = exe ? targetfile_open(&x->files, exe) : NULL;
 	return img ? str_copy(a, img->build_id) : STR("");
-}
-
-/** Whether @x runs another build than the process before it. */
-static const char *compare_build(struct arena *a, struct expansion *x, struct series *s)
-{
-	struct str was = s->build;
-	s->build = build_of(a, x);
-	return was.n && s->build.n && !str_eq(was, s->build) ? ", another build" : NULL;
 }
 
 /** The script's file, or what there is instead of one. */
@@ -265,12 +240,16 @@ static struct writer *make_writer(struct arena *a, struct run_options *o, const 
 	unsigned version = cfg->bpftrace->version;
 	const char *own = getenv(dialect_strlen_variable(version));
 	unsigned limit = own ? (unsigned)strtoul(own, NULL, 10) : cfg->max_strlen;
+	const char *keys = getenv(dialect_map_keys_variable(version));
 	struct writer_config how = {
-	    .max_keys = max_keys(version),
+	    .max_keys = keys ? strtoul(keys, NULL, 10) : DIALECT_MAP_KEYS,
 	    .json = o->req.json,
 	    .sorts = o->sorts,
 	    .has_rounds = dialect_reads_by_processor(version),
-	    .head = head_of(o),
+	    .head = o->sorts			   ? WRITER_WHOLE
+		    : trace_is_list(&o->req.trace) ? WRITER_LIST
+		    : o->has_time		   ? WRITER_TIME
+						   : WRITER_BARE,
 	    .time = o->time,
 	    .limit = o->n_events,
 	    .is_printable = trace_is_wanted(&o->req.trace),
@@ -396,7 +375,10 @@ static int expand_and_trace(struct arena *a, struct diag *d, struct run_options 
 		status = outfile_write(a, d, NULL, shown) ? CMD_OK : CMD_INPUT;
 	else if (good) {
 		if (!o->echo || outfile_write(a, d, NULL, strbuf_str(&x.program.text))) {
-			series->note = compare_build(a, &x, series);
+			struct str was = series->build;
+			series->build = build_of(a, &x);
+			bool is_other = was.n && series->build.n && !str_eq(was, series->build);
+			series->note = is_other ? ", another build" : NULL;
 			status = trace(a, d, o, bt, &x, &child, NULL, series);
 		}
 	}
@@ -714,50 +696,49 @@ static int list_probes(struct run_options *o)
 	return cmd_probes((int)argv.n - 1, (char **)argv.v);
 }
 
+/** Finds bpftrace and what it may do, and traces. Returns the exit status. */
+static int run(struct arena *a, struct diag *d, struct run_options *o)
+{
+	struct bpftrace bt;
+	struct privilege own;
+	int status = bpftrace_find(a, d, o->bpftrace, o->no_run, &bt);
+	if (status && !o->no_run)
+		return status;
+	if (status) // printing a program needs no bpftrace
+		bt.version = DIALECT_DEFAULT;
+	o->req.version = bt.version;
+	if (bt.version < DIALECT_OLDEST) {
+		diag_error(d, NULL, "%s is version " DIALECT_FMT ": 0.%u or newer is needed",
+			   bt.path, DIALECT_ARG(bt.version), DIALECT_OLDEST);
+		return CMD_INPUT;
+	}
+	if (!o->no_run) {
+		privilege_read(a, PROCFS, bt.path, &o->may);
+		privilege_read(a, PROCFS, NULL, &own);
+		o->can_gate =
+		    privilege_has(&own, CAPABLE_SYS_ADMIN) || privilege_has(&own, CAPABLE_BPF);
+		if (!allowed_to_run(a, d, &o->may, bt.version))
+			return CMD_INPUT;
+	}
+	bpftrace_note_newer(d, bt.version);
+	return trace_all(a, d, o, &bt);
+}
+
 int cmd_run(int argc, char **argv)
 {
 	struct arena a;
 	arena_init(&a);
 	struct diag d;
 	diag_init(&d, stderr);
-	struct run_options o = {.req = {.arena = &a, .is_thrifty = true}, .ready_fd = -1};
-	signal(
-	    SIGCHLD,
-	    SIG_DFL); // while it is ignored, as a parent may have left it, wait() reports no exit status
+	struct run_options o = {.req = {.arena = &a, .cheap_only = true}, .ready_fd = -1};
+	// While it is ignored, as a parent may have left it, wait() reports no exit status.
+	signal(SIGCHLD, SIG_DFL);
 	int status = run_options_read(argc, argv, &o);
-	if (status < 0 && o.lists)
-		status = list_probes(&o);
-	if (status < 0) {
-		struct bpftrace bt;
-		d.quiet = o.quiet;
-		if (o.quiet)
-			progress_off();
-		status = bpftrace_find(&a, &d, o.bpftrace, o.no_run, &bt);
-		if (status && o.no_run) { // printing a program needs no bpftrace
-			bt.version = DIALECT_DEFAULT;
-			status = 0;
-		}
-		o.req.version = bt.version;
-		if (!status && bt.version < DIALECT_OLDEST) {
-			diag_error(&d, NULL,
-				   "%s is version " DIALECT_FMT ": 0.%u or newer is needed",
-				   bt.path, DIALECT_ARG(bt.version), DIALECT_OLDEST);
-			status = CMD_INPUT;
-		}
-		if (!status && !o.no_run) {
-			privilege_read(&a, PROCFS, bt.path, &o.may);
-			struct privilege own;
-			privilege_read(&a, PROCFS, NULL, &own);
-			o.can_gate = privilege_has(&own, CAPABLE_SYS_ADMIN) ||
-				     privilege_has(&own, CAPABLE_BPF);
-			if (!allowed_to_run(&a, &d, &o.may, bt.version))
-				status = CMD_INPUT;
-		}
-		if (!status)
-			bpftrace_note_newer(&d, bt.version);
-		if (!status)
-			status = trace_all(&a, &d, &o, &bt);
-	}
+	d.quiet = o.quiet;
+	if (o.quiet)
+		progress_off();
+	if (status < 0)
+		status = o.lists ? list_probes(&o) : run(&a, &d, &o);
 	arena_fini(&a);
 	return status;
 }

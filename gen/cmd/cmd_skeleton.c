@@ -33,7 +33,9 @@ static const struct cmd_options options = {
 static int parse(int argc, char **argv, struct expand_request *req)
 {
 	int status = cmd_read_options(&options, req->arena, argc, argv, req);
-	if (status < 0 && !req->pids.n == !req->exe)
+	if (status < 0 && req->pids.n && req->exe)
+		status = cmd_usage_error("give -p or -x, not both");
+	if (status < 0 && !req->pids.n && !req->exe)
 		status = cmd_usage_error("give a process (-p PID) or a file (-x FILE)");
 	if (status < 0 && req->pids.n > 1)
 		status = cmd_usage_error("-p: one process at a time");

@@ -69,14 +69,6 @@ static bool is_kernels(void *ctx, struct str tag)
 	return true;
 }
 
-/** For definitions that bpftrace is to have beside its own of the kernel. */
-static bool opens_kernel(struct types_cmd *cmd)
-{
-	struct cmd_source *s = &cmd->source;
-	return cmd->bpftrace && !s->btf && access(KBTF_KERNEL, R_OK) == 0 &&
-	       kbtf_open(&s->arena, &s->diag, KBTF_KERNEL, &cmd->running);
-}
-
 static void json_size(struct json *j, struct ctype *t)
 {
 	uint64_t size;
@@ -205,6 +197,9 @@ static int list_names(struct types_cmd *cmd, char **patterns, int n)
 		print_names_json(&b, &l.names);
 	else
 		print_names(&b, &l.names);
+	bool is_none = any && !l.names.n;
+	for (int i = 0; i < n && is_none; i++)
+		any = diag_error(&s->diag, NULL, "no type matches '%s'", patterns[i]);
 	any = any && outfile_write(&s->arena, &s->diag, s->out, strbuf_str(&b));
 	strbuf_fini(&b);
 	return any ? CMD_OK : CMD_INPUT;
@@ -224,6 +219,40 @@ static bool prefer(struct types_cmd *cmd)
 	return diag_error(t->diag, NULL, "--at: no function \"%s\"", cmd->at);
 }
 
+struct output {
+	struct closure c;
+	struct json j;
+	VEC(struct ctype *) typedefs;
+};
+
+/** Adds the type of that name; false after an error. */
+static bool add_type(struct types_cmd *cmd, struct output *o, struct str name)
+{
+	struct cmd_source *s = &cmd->source;
+	struct ctype *t;
+	struct str tag;
+	if (!lookup_type(&s->lookup, name, NAME_TYPES, &t))
+		return lookup_say_unknown(&s->lookup, NULL, "type", name, NAME_TYPES);
+	if (cmd->json) {
+		json_type(&o->j, &s->arena, name, t);
+		return true;
+	}
+	// A typedef of a pointer stands for what it points to.
+	struct ctype *target = ctype_strip(t);
+	for (int k = 0; target && target->kind == CTYPE_POINTER && k < 8; k++)
+		target = ctype_strip(target->of);
+	bool has_definition = target && (ctype_is_aggregate(target) || target->kind == CTYPE_ENUM);
+	if (has_definition && !closure_add(&o->c, target, t->name, &tag))
+		return false;
+	if (t->kind == CTYPE_TYPEDEF && !cmd->bpftrace)
+		vec_push(&s->arena, &o->typedefs, t);
+	else if (!has_definition)
+		diag_warning(&s->diag, NULL,
+			     "\"" STR_FMT "\" is not a struct, union or enum: nothing to define",
+			     STR_ARG(name));
+	return true;
+}
+
 static int run(void *ctx, char **names, int n)
 {
 	struct types_cmd *cmd = ctx;
@@ -234,50 +263,27 @@ static int run(void *ctx, char **names, int n)
 		return list_names(cmd, names, n);
 	struct closure_options opt = {
 	    .follow = cmd->follow ? follow : NULL, .ctx = cmd, .for_bpftrace = cmd->bpftrace};
-	if (opens_kernel(cmd))
+	// For definitions that bpftrace is to have beside its own of the kernel.
+	if (cmd->bpftrace && !s->btf && access(KBTF_KERNEL, R_OK) == 0 &&
+	    kbtf_open(&s->arena, &s->diag, KBTF_KERNEL, &cmd->running))
 		opt.is_taken = is_kernels;
-	struct closure c;
-	closure_init(&c, &s->arena, &s->diag, &opt);
 	struct strbuf b;
 	struct code text;
 	strbuf_init(&b);
 	code_init(&text);
-	VEC(struct ctype *) typedefs = {0};
+	struct output o = {.j = {.out = &b}};
+	closure_init(&o.c, &s->arena, &s->diag, &opt);
 	int n_good = 0;
-	bool good = true;
-	struct json j = {.out = &b};
-	if (cmd->json)
-		json_open(&j, NULL, '[');
-	for (int i = 0; i < n; i++) {
-		struct str name = str_from(names[i]), tag;
-		struct ctype *t;
-		if (!lookup_type(&s->lookup, name, NAME_TYPES, &t)) {
-			good = lookup_say_unknown(&s->lookup, NULL, "type", name, NAME_TYPES);
-			continue;
-		}
-		// A typedef of a pointer stands for what it points to.
-		struct ctype *target = ctype_strip(t);
-		for (int k = 0; target && target->kind == CTYPE_POINTER && k < 8; k++)
-			target = ctype_strip(target->of);
-		if (cmd->json) {
-			json_type(&j, &s->arena, name, t);
-		} else if (target && (ctype_is_aggregate(target) || target->kind == CTYPE_ENUM)) {
-			if (!closure_add(&c, target, t->name, &tag)) {
-				good = false;
-				continue;
-			}
-		}
-		if (t->kind == CTYPE_TYPEDEF && !cmd->bpftrace && !cmd->json)
-			vec_push(&s->arena, &typedefs, t);
-		n_good++;
-	}
-	if (cmd->json)
-		json_close_lines(&j);
-	else
-		good &= cprint_definitions(&text, &c,
+	json_open(&o.j, NULL, '[');
+	for (int i = 0; i < n; i++)
+		n_good += add_type(cmd, &o, str_from(names[i]));
+	json_close_lines(&o.j);
+	bool good = n_good == n;
+	if (!cmd->json)
+		good &= cprint_definitions(&text, &o.c,
 					   &(struct cprint_options){.asserts = cmd->asserts});
-	for (size_t i = 0; i < typedefs.n; i++)
-		print_typedef(&text, &c, typedefs.v[i]);
+	for (size_t i = 0; i < o.typedefs.n; i++)
+		print_typedef(&text, &o.c, o.typedefs.v[i]);
 	if (good || (cmd->keep_going && n_good))
 		good = outfile_write(&s->arena, &s->diag, s->out,
 				     cmd->json ? strbuf_str(&b) : code_str(&text));
@@ -322,6 +328,12 @@ static int prepare(void *ctx, char **names, int n)
 {
 	const struct types_cmd *cmd = ctx;
 	(void)names;
+	if (cmd->list &&
+	    (cmd->at || cmd->follow || cmd->asserts || cmd->bpftrace || cmd->keep_going))
+		return cmd_usage_error("-l only lists names: it takes --json, and no other option "
+				       "about types");
+	if (cmd->json && (cmd->asserts || cmd->bpftrace))
+		return cmd_usage_error("--assert and --bpftrace are about C: --json writes none");
 	return n || cmd->list ? -1 : cmd_usage_error("give names of types");
 }
 

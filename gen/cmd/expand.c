@@ -18,12 +18,18 @@
 #include "run/bpftrace.h"
 #include "cmd/trace.h"
 
-static void add_pid(struct expand_request *req, int pid)
+static bool has_pid(const struct expand_request *req, int pid)
 {
 	for (size_t i = 0; i < req->pids.n; i++)
 		if (req->pids.v[i] == pid)
-			return;
-	vec_push(req->arena, &req->pids, pid);
+			return true;
+	return false;
+}
+
+static void add_pid(struct expand_request *req, int pid)
+{
+	if (!has_pid(req, pid))
+		vec_push(req->arena, &req->pids, pid);
 }
 
 bool expand_add_processes(struct expand_request *req, const char *word)
@@ -47,14 +53,6 @@ bool expand_add_processes(struct expand_request *req, const char *word)
 	return n > 0;
 }
 
-static bool is_given(const struct expand_request *req, int pid)
-{
-	for (size_t i = 0; i < req->pids.n; i++)
-		if (req->pids.v[i] == pid)
-			return true;
-	return !req->pids.n;
-}
-
 bool expand_choose_cgroup(struct diag *d, struct expand_request *req)
 {
 	struct arena *a = req->arena;
@@ -65,7 +63,7 @@ bool expand_choose_cgroup(struct diag *d, struct expand_request *req)
 	if (!cgroup_read(a, d, req->cgroup_name, group))
 		return false;
 	for (size_t i = 0; i < group->pids.n; i++)
-		if (is_given(req, group->pids.v[i]))
+		if (!req->pids.n || has_pid(req, group->pids.v[i]))
 			vec_push(a, &chosen, group->pids.v[i]);
 	if (!chosen.n)
 		return diag_error(d, NULL, "--cgroup: %s in %s",
@@ -86,21 +84,17 @@ bool expand_choose_cgroup(struct diag *d, struct expand_request *req)
 	return true;
 }
 
-static int list_findings(void)
-{
-	for (size_t i = 0; i < n_check_names; i++)
-		printf("%-16s %s%s\n", check_names[i].name, check_names[i].summary,
-		       check_names[i].is_off ? " (only with -W)" : "");
-	return CMD_OK;
-}
-
 int expand_take_finding(void *request, const char *value)
 {
 	struct expand_request *req = request;
 	struct str name = str_from(value);
 	bool is_on = !str_has_prefix(name, STR("no-"));
-	if (str_eqz(name, "help"))
-		return list_findings();
+	if (str_eqz(name, "help")) {
+		for (size_t i = 0; i < n_check_names; i++)
+			printf("%-16s %s%s\n", check_names[i].name, check_names[i].summary,
+			       check_names[i].is_off ? " (only with -W)" : "");
+		return CMD_OK;
+	}
 	if (str_eqz(name, "error")) {
 		req->strict = true;
 		return -1;
@@ -123,9 +117,13 @@ int expand_take_process(void *request, const char *value)
 	return cmd_usage_error("'%s' is neither a PID nor the name of a running program", value);
 }
 
-int expand_take_version(void *request, const char *value)
+int expand_take_file(void *request, const char *value)
 {
-	return cmd_take_version(value, &((struct expand_request *)request)->version);
+	struct expand_request *req = request;
+	if (req->exe)
+		return cmd_usage_error("-x: one file at a time");
+	req->exe = value;
+	return -1;
 }
 
 int expand_take_text(void *request, const char *value)
@@ -138,6 +136,8 @@ int expand_take_text(void *request, const char *value)
 int expand_take_script(void *request, const char *word)
 {
 	struct expand_request *req = request;
+	if (!*word)
+		return cmd_usage_error("an empty argument in place of a script");
 	vec_push(req->arena, &req->sources, (struct expand_source){word, false, NULL});
 	return -1;
 }
@@ -162,6 +162,9 @@ int expand_read_options(const struct cmd_options *options, const char *purpose, 
 		return cmd_usage_error("give a script to %s", purpose);
 	if (req->exe && req->pids.n)
 		return cmd_usage_error("give -p or -x, not both");
+	if (req->exe && (req->has_children || req->cgroup_name))
+		return cmd_usage_error("--children and --cgroup are for processes: with -x all are "
+				       "traced");
 	return status;
 }
 
@@ -204,17 +207,11 @@ struct probesigs *expand_signatures(struct arena *a, struct diag *d)
 	return probesig_load(a, d, path, s) ? s : NULL;
 }
 
-bool expand_has_script(struct arena *a, const char *name)
-{
-	return stock_find(a, name, expand_script_dir(a)) != NULL;
-}
-
 bool expand_find_script(struct arena *a, struct diag *d, const char *name, bool has_pid,
 			const char **ret)
 {
-	const char *dir = expand_script_dir(a);
 	size_t n;
-	if (!stock_choose(a, d, name, dir, ret))
+	if (!stock_choose(a, d, name, ret))
 		return false;
 	if (!*ret && !has_pid && proc_find_named(a, PROCFS, name, &n) && n)
 		return diag_error(
@@ -223,9 +220,14 @@ bool expand_find_script(struct arena *a, struct diag *d, const char *name, bool 
 	if (!*ret && strchr(name, '{'))
 		return diag_error(d, NULL, "'%s' is the text of a script: write -e before it",
 				  name);
+	if (*ret && img_is_elf(*ret))
+		return diag_error(d, NULL,
+				  "'%s' is a program, not a script: write -x %s to trace its "
+				  "processes",
+				  name, name);
 	if (*ret)
 		return true;
-	const char *near = stock_near(a, name);
+	const char *dir = expand_script_dir(a), *near = stock_near(a, name);
 	return diag_error(d, NULL, "no script '%s' here%s%s%s%s%s", name, dir ? ", nor in " : "",
 			  dir ? dir : "", CMD_NEAR(near));
 }
@@ -429,15 +431,6 @@ static bool check_pids(struct arena *a, struct diag *d, const struct expand_requ
 	return false;
 }
 
-/** A finished program: passed on as it is. */
-static bool take_raw(struct arena *a, struct diag *d, const struct expand_request *req,
-		     struct expansion *x)
-{
-	for (size_t i = 0; i < req->sources.n; i++)
-		strbuf_addf(&x->program.text, "%s\n", req->sources.v[i].text);
-	return check_pids(a, d, req, x, false, true);
-}
-
 /** -t: the script is made here. */
 static bool take_patterns(struct arena *a, struct diag *d, const struct expand_request *req,
 			  struct expansion *x, struct expand_request *ret)
@@ -472,29 +465,10 @@ static bool check_out(struct diag *d, const struct expand_request *req)
 	return true;
 }
 
-static bool make_program(struct arena *a, struct diag *d, const struct expand_request *req,
-			 struct expansion *x)
+/** What the steps of a template are given. */
+static const struct bind_given *given_by(struct arena *a, const struct expand_request *req,
+					 struct expansion *x)
 {
-	if (!check_out(d, req) || !expand_open_target(a, d, req, x))
-		return false;
-	if (req->raw)
-		return take_raw(a, d, req, x);
-
-	struct pp pp;
-	struct src_file *main;
-	struct expand_request traced;
-	if (trace_is_wanted(&req->trace)) {
-		if (!take_patterns(a, d, req, x, &traced))
-			return false;
-		req = &traced;
-	}
-	// Before names are looked up in the first of several.
-	if (!preprocess(a, d, req, x->proc, &pp, &main))
-		return false;
-	x->names_one = pp_is_used(&pp, STR("__PID__"));
-	if (!check_pids(a, d, req, x, template_is_for_host(&pp), x->names_one))
-		return false;
-
 	const char *conf = req->conf;
 	const char *own = expand_script_dir(a);
 	if (!conf && own) {
@@ -515,12 +489,40 @@ static bool make_program(struct arena *a, struct diag *d, const struct expand_re
 	    .args = req->args,
 	    .conf = conf,
 	    .is_own = trace_is_list(&req->trace),
-	    .is_thrifty = req->is_thrifty,
+	    .is_thrifty = req->cheap_only,
 	    .verbose = req->verbose,
 	    .shapes = req->shapes,
 	    .lock = req->facts,
 	};
-	x->bind.given = given;
+	return given;
+}
+
+static bool make_program(struct arena *a, struct diag *d, const struct expand_request *req,
+			 struct expansion *x)
+{
+	if (!check_out(d, req) || !expand_open_target(a, d, req, x))
+		return false;
+	for (size_t i = 0; i < req->sources.n && req->raw; i++)
+		strbuf_addf(&x->program.text, "%s\n", req->sources.v[i].text);
+	if (req->raw) // a finished program: passed on as it is
+		return check_pids(a, d, req, x, false, true);
+
+	struct pp pp;
+	struct src_file *main;
+	struct expand_request traced;
+	if (trace_is_wanted(&req->trace)) {
+		if (!take_patterns(a, d, req, x, &traced))
+			return false;
+		req = &traced;
+	}
+	// Before names are looked up in the first of several.
+	if (!preprocess(a, d, req, x->proc, &pp, &main))
+		return false;
+	x->names_one = pp_is_used(&pp, STR("__PID__"));
+	if (!check_pids(a, d, req, x, template_is_for_host(&pp), x->names_one))
+		return false;
+
+	x->bind.given = given_by(a, req, x);
 	x->bind.made->printed_strlen =
 	    req->shapes ? trace_strlen(req->shapes, req->version) : UINT_MAX;
 	x->bind.found.scope = expand_has_several(req) ? BIND_BY_FILTER : BIND_BY_PID;

@@ -32,12 +32,11 @@ struct expand_request {
 	const char *cgroup_name; /**< --cgroup PATH, or NULL */
 	struct cgroup *cgroup;	 /**< that, once expand_choose_cgroup() has read it */
 	bool is_started;	 /**< the process was started for the script: -c */
-	bool is_thrifty;	 /**< see const struct bind */
+	bool cheap_only;	 /**< is_thrifty of struct bind_given */
 	VEC(struct expand_source) sources;
 	cmd_words defines;	    /**< as -D had them */
 	cmd_words dirs;		    /**< as -I had them */
 	struct trace_request trace; /**< -t: instead of sources */
-	unsigned deep;		    /**< --deep N, of these: levels of structs behind pointers */
 	bool json;		    /**< -f json, of these; of `check`: --json */
 	bool pcp;		    /**< of `bundle`: --pcp */
 	const char *lock, *against; /**< of `check`: its options of these names, or NULL */
@@ -72,8 +71,7 @@ struct expansion {
 /** Rows of options that several commands have, whose first member is a struct expand_request. */
 #define EXPAND_PROCESS_ROW(help)                                                                   \
 	CMD_ROW('p', "pid", "PID|NAME", CMD_CALL(expand_take_process), help)
-#define EXPAND_FILE_ROW(help)                                                                      \
-	CMD_ROW('x', "exe", "FILE", CMD_STRING(struct expand_request, exe), help)
+#define EXPAND_FILE_ROW(help) CMD_ROW('x', "exe", "FILE", CMD_CALL(expand_take_file), help)
 #define EXPAND_FAMILY_ROWS                                                                         \
 	CMD_ROW(0, "children", NULL, CMD_FLAG(struct expand_request, has_children),                \
 		"also trace child processes"),                                                     \
@@ -99,14 +97,15 @@ struct expansion {
 	CMD_ROW('o', "output", "FILE", CMD_STRING(struct expand_request, out), help)
 #define EXPAND_VERBOSE_ROW(help)                                                                   \
 	CMD_ROW('v', "verbose", NULL, CMD_FLAG(struct expand_request, verbose), help)
-#define EXPAND_VERSION_ROW(help) CMD_ROW(0, "for", "VERSION", CMD_CALL(expand_take_version), help)
+#define EXPAND_VERSION_ROW(help)                                                                   \
+	CMD_ROW(0, "for", "VERSION", CMD_VERSION(struct expand_request, version), help)
 #define EXPAND_JSON_ROW(help) CMD_ROW(0, "json", NULL, CMD_FLAG(struct expand_request, json), help)
 
 /** As struct cmd_option wants them; @request begins with a struct expand_request. */
 int expand_take_process(void *request, const char *value);
+int expand_take_file(void *request, const char *value);
 int expand_take_text(void *request, const char *value);
 int expand_take_finding(void *request, const char *value);
-int expand_take_version(void *request, const char *value);
 /** An operand: a script. */
 int expand_take_script(void *request, const char *word);
 /** Arguments after --: the values of $1, $2 ...; the scripts, where none was given before it. */
@@ -115,16 +114,15 @@ void expand_take_rest(struct expand_request *req, int argc, char **argv);
 int expand_read_options(const struct cmd_options *options, const char *purpose, int argc,
 			char **argv, struct expand_request *req);
 /**
- * The file that @name means, whoever wrote it: as given, then among our own scripts in @dir (may be NULL), each
- * with and without ".bt". NULL: there is none.
+ * The file that @name means, whoever wrote it: as given, then among our own scripts, each with and without
+ * ".bt". NULL: there is none.
  */
-const char *stock_find(struct arena *a, const char *name, const char *dir);
+const char *stock_find(struct arena *a, const char *name);
 /**
  * The same. Scripts run as root: false, after an error, when a bare name that one of our own has means
  * a file that somebody else can have put there.
  */
-bool stock_choose(struct arena *a, struct diag *d, const char *name, const char *dir,
-		  const char **ret);
+bool stock_choose(struct arena *a, struct diag *d, const char *name, const char **ret);
 /** -L: a line for each of our own scripts; false after an error. */
 bool stock_list(struct arena *a);
 /** -h SCRIPT: what a script says of itself, and what its text shows; false after an error. */
@@ -153,8 +151,6 @@ bool expand_add_processes(struct expand_request *req, const char *word);
 bool expand_choose_cgroup(struct diag *d, struct expand_request *req);
 /** More than one process is traced, or may be. */
 bool expand_has_several(const struct expand_request *req);
-/** Is there such a script, here or among btgen's own? */
-bool expand_has_script(struct arena *a, const char *name);
 /** When no --for was given: the version of the bpftrace that is installed, else DIALECT_DEFAULT. */
 void expand_choose_version(struct arena *a, struct diag *d, struct expand_request *req);
 

@@ -9,7 +9,11 @@
 #include "cmd/commands.h"
 #include "cmd/cmd.h"
 
-static const struct cmd commands[] = {
+static const struct {
+	const char *name;
+	const char *summary; // one line for `btgen --help`
+	int (*run)(int argc, char **argv);
+} commands[] = {
     {"expand", "print the bpftrace program that a template expands to", cmd_expand},
     {"run", "expand a template and run it under bpftrace", cmd_run},
     {"bundle", "write a script for machines that have only bpftrace", cmd_bundle},
@@ -75,5 +79,6 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < n_commands; i++)
 		if (str_is_nearer(wanted, str_from(commands[i].name), &best))
 			near = commands[i].name;
-	return cmd_usage_error("unknown command '%s'%s%s%s", argv[1], CMD_NEAR(near));
+	return cmd_usage_error("unknown %s '%s'%s%s%s", *argv[1] == '-' ? "option" : "command",
+			       argv[1], CMD_NEAR(near));
 }

@@ -99,7 +99,10 @@ static int print_version(void *ctx, const char *value)
 
 static int print_scripts(void *ctx, const char *value)
 {
+	const char *word = cmd_next_word();
 	(void)value;
+	if (word)
+		return cmd_usage_error("-L lists all scripts: -h %s shows the page of one", word);
 	return stock_list(((struct run_options *)ctx)->req.arena) ? CMD_OK : CMD_INPUT;
 }
 
@@ -205,6 +208,9 @@ static int take_name(struct run_options *o)
 	size_t i = 0;
 	while (i < req->sources.n && req->sources.v[i].is_text)
 		i++;
+	if (o->waits && req->pids.n)
+		return cmd_usage_error(
+		    "-w waits for a program by its name: a PID is one that runs");
 	if (i == req->sources.n || o->command || req->exe || req->pids.n)
 		return -1;
 	const char *word = req->sources.v[i].text;
@@ -218,7 +224,7 @@ static int take_name(struct run_options *o)
 		return -1;
 	}
 	bool is_alone = req->sources.n == 1 && !trace_is_wanted(&req->trace);
-	bool is_script = expand_has_script(req->arena, word);
+	bool is_script = stock_find(req->arena, word);
 	if ((is_alone && is_script) ||
 	    (!expand_add_processes(req, word) && (is_alone || is_script)))
 		return -1;
@@ -268,7 +274,9 @@ static int check_target(const struct run_options *o)
 {
 	const struct expand_request *req = &o->req;
 	bool has_target = req->pids.n || o->awaited;
+	bool is_taken = o->ready_fd == STDERR_FILENO || (o->ready_fd == STDOUT_FILENO && !req->out);
 	const struct rule rules[] = {
+	    {is_taken, "--ready-fd: give another descriptor than that of the data or messages"},
 	    {req->raw && (o->sorts || o->has_time || o->n_events || o->converts),
 	     "-s, --time, -N and -f perfetto, otlp or folded need a template: a finished program "
 	     "does not say "
@@ -289,6 +297,32 @@ static int check_target(const struct run_options *o)
 	     "--children needs a template: a finished program is not filtered"},
 	};
 	return check_rules(rules, sizeof(rules) / sizeof(rules[0]));
+}
+
+/** The value of an environment variable; NULL: it is not set, or empty. */
+static const char *variable(const char *name)
+{
+	const char *value = getenv(name);
+	return value && *value ? value : NULL;
+}
+
+static int check_list(const struct run_options *o)
+{
+	const struct expand_request *req = &o->req;
+	bool has_output = (req->out && req->out != variable("BPF_OUTFILE")) || o->format ||
+			  o->sorts || o->has_time || o->no_run;
+	bool has_end = o->duration || o->n_events || o->ready_file || o->ready_fd >= 0 || o->strict;
+	bool has_script = req->sources.n || req->defines.n || req->dirs.n || req->conf ||
+			  req->findings.n || req->strict || req->forced;
+	const struct trace_request *t = &req->trace;
+	bool has_trace =
+	    trace_is_wanted(t) || t->counts || t->filter || t->key || t->deep || t->has_stack;
+	bool has_family =
+	    o->command || o->waits || o->follows || req->has_children || req->cgroup_name;
+	if (has_output || has_end || has_script || has_trace || has_family)
+		return cmd_usage_error("-l lists the probes of -p or -x, with -v or --json: it "
+				       "takes no other option");
+	return -1;
 }
 
 static int without_script(const struct run_options *o)
@@ -353,13 +387,6 @@ static const struct cmd_options how_to_read = {
     .page = print_page,
 };
 
-/** The value of an environment variable; NULL: it is not set, or empty. */
-static const char *variable(const char *name)
-{
-	const char *value = getenv(name);
-	return value && *value ? value : NULL;
-}
-
 int run_options_read(int argc, char **argv, struct run_options *o)
 {
 	struct expand_request *req = &o->req;
@@ -371,7 +398,7 @@ int run_options_read(int argc, char **argv, struct run_options *o)
 		return status;
 	req->args = argv + optind; // after --
 	if (o->lists)
-		return -1;
+		return check_list(o);
 	if (req->json)
 		return cmd_usage_error("--json is for -l: a trace as JSON is -f json");
 	for (size_t i = 0; i < o->words.n; i++)

@@ -34,8 +34,9 @@ static const char *find_at(struct arena *a, const char *path)
 	return access(path, F_OK) == 0 ? path : NULL;
 }
 
-static const char *find_own(struct arena *a, const char *name, const char *dir)
+static const char *find_own(struct arena *a, const char *name)
 {
+	const char *dir = expand_script_dir(a);
 	const char *names[] = {name, respell(a, name, '_'), respell(a, name, '-')};
 	const char *path = NULL;
 	for (size_t i = 0; i < 3 && !path && dir && *name != '/'; i++)
@@ -43,17 +44,16 @@ static const char *find_own(struct arena *a, const char *name, const char *dir)
 	return path;
 }
 
-const char *stock_find(struct arena *a, const char *name, const char *dir)
+const char *stock_find(struct arena *a, const char *name)
 {
 	const char *path = find_at(a, name);
-	return path ? path : find_own(a, name, dir);
+	return path ? path : find_own(a, name);
 }
 
-bool stock_choose(struct arena *a, struct diag *d, const char *name, const char *dir,
-		  const char **ret)
+bool stock_choose(struct arena *a, struct diag *d, const char *name, const char **ret)
 {
-	*ret = stock_find(a, name, dir);
-	const char *own = strchr(name, '/') || !*ret ? NULL : find_own(a, name, dir);
+	*ret = stock_find(a, name);
+	const char *own = strchr(name, '/') || !*ret ? NULL : find_own(a, name);
 	const char *why = own && strcmp(own, *ret) != 0 ? file_why_foreign(a, *ret) : NULL;
 	char here[PATH_MAX], stock[PATH_MAX];
 	if (!why || !realpath(*ret, here) || !realpath(own, stock) || strcmp(here, stock) == 0)

@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
-# Completion in bash: what is typed, with TAB behind it, into a real one.
+# Completion in bash, zsh and fish: what is typed, with TAB behind it, into a real one.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 command -v python3 >/dev/null || skip_all "python3 is missing"
 # The tools are those beside the completion: an installation of its own, since $build may be any folder.
-mkdir -p "$tmp/opt/bin" "$tmp/opt/share/bash-completion/completions" "$tmp/a folder"
+mkdir -p "$tmp/opt/bin" "$tmp/opt/share/bash-completion/completions" "$tmp/opt/share/zsh/site-functions" \
+	"$tmp/opt/share/fish/vendor_completions.d" "$tmp/a folder"
 cp "$top"/scripts/bpftrace.sh "$tmp/opt/bin/" && ln -s "$btgen" "$tmp/opt/bin/btgen"
 ln -s "$top" "$tmp/opt/share/btgen"
 cp "$top/scripts/completion.bash" "$tmp/opt/share/bash-completion/completions/btgen"
+cp "$top/scripts/completion.zsh" "$tmp/opt/share/zsh/site-functions/_btgen"
+cp "$top/scripts/completion.fish" "$tmp/opt/share/fish/vendor_completions.d/btgen.fish"
 cd "$tmp/a folder" || exit
 
 cat >names.c <<'END'
@@ -49,6 +52,7 @@ line 'btgen types --<ALL>' "btgen types $(all_options "$btgen" types) " "the sam
 line '/usr/bin/bpftrace.sh --ch<TAB>' '/usr/bin/bpftrace.sh --children ' "the command with its path"
 line 'bpftrace.sh --time <ALL>' 'bpftrace.sh --time mono since wall ' "the values that --help lists"
 line 'bpftrace.sh --time=w<TAB>' 'bpftrace.sh --time=wall ' "... behind a ="
+line 'btgen convert -f <ALL>' 'btgen convert -f folded otlp perfetto ' "... of another command"
 line 'bpftrace.sh -W dead-p<TAB>' 'bpftrace.sh -W dead-probe ' "findings"
 line 'btgen che<TAB>' 'btgen check ' "a command"
 line 'bpftrace.sh qpai<TAB>' 'bpftrace.sh qpair.bt ' "a script for the host"
@@ -86,11 +90,48 @@ else
 	skip "probes of a process" "not root"
 fi
 
-printf '%s\n' "${typed[@]}" | timeout 120 "$top/tests/complete.py" "$tmp/opt/share/bash-completion/completions/btgen" >"$tmp/out" 2>"$tmp/err"
-is "$? $(cat "$tmp/err")" "0 " "bash took all lines"
-mapfile -t got <"$tmp/out"
-for i in "${!typed[@]}"; do
-	is "${got[i]-}" "${want[i]}" "${claim[i]}"
-done
+# typed_in SHELL WHERE: the lines, but those that a shell has no key for
+typed_in() {
+	local i n=0 lines=()
+	if ! command -v "$1" >/dev/null; then
+		skip "completion in $1" "no $1"
+		return
+	fi
+	for i in "${!typed[@]}"; do
+		[[ $1 != bash && ${typed[i]} == *'<ALL>'* ]] || lines+=("${typed[i]}")
+	done
+	printf '%s\n' "${lines[@]}" | timeout 120 "$top/tests/complete.py" "$@" >"$tmp/out" 2>"$tmp/err"
+	is "$? $(cat "$tmp/err")" "0 " "$1 took all lines"
+	mapfile -t got <"$tmp/out"
+	for i in "${!typed[@]}"; do
+		[[ $1 != bash && ${typed[i]} == *'<ALL>'* ]] || is "${got[n++]-}" "${want[i]}" "$1: ${claim[i]}"
+	done
+}
+typed_in bash "$tmp/opt/share/bash-completion/completions/btgen"
+typed_in zsh "$tmp/opt/share/zsh/site-functions"
+
+# fish LINE WORD[<tab>HELP]... CLAIM: it has a command for what it would show
+fish() {
+	is "$(command fish --no-config -c 'source $argv[1]; complete -C $argv[2]' "$tmp/opt/share/fish/vendor_completions.d/btgen.fish" "$1" 2>&1)" \
+		"$(printf '%s\n' "${@:2:$#-2}")" "fish: ${*: -1}"
+}
+if command -v fish >/dev/null; then
+	fish 'bpftrace.sh --ch' $'--children\talso trace child processes' "an option, with its help"
+	fish 'bpftrace.sh --ti' $'--time\tthe time in front of each line: of day, since boot, since the first' "... which goes on in the next line"
+	fish 'bpftrace.sh --time ' mono since wall "the values that --help lists"
+	fish 'bpftrace.sh --time=w' --time=wall "... behind a ="
+	fish 'btgen che' $'check\treport mistakes in a template, without attaching anything' "a command"
+	fish 'bpftrace.sh -W dead-p' $'dead-probe\ta probe that cannot fire in this process' "findings"
+	fish 'bpftrace.sh qpai' $'qpair.bt\tlives of an SPDK target\'s queue pairs, for qpair-lifetime' "a script"
+	fish "bpftrace.sh -x ./seller -t 'shop:s" shop:sold "a probe, in quotes"
+	fish 'bpftrace.sh -l ./seller so' sold "... of a file that is listed"
+	fish 'bpftrace.sh local.bt -D ' LIMIT= "an option of the script"
+	fish 'btgen probes -x pla' plain "a file"
+	fish 'btgen probes --exe=pla' --exe=plain "... behind a ="
+	fish 'bpftrace.sh -x (echo >typed) -t s' "what is typed is not run"
+	fish 'bpftrace.sh -T ' "a number is the user's"
+else
+	skip "completion in fish" "no fish"
+fi
 is "$(ls comm probe probe2 file define typed 2>/dev/null)" "" "nothing of the names was executed"
 done_testing

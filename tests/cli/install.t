@@ -93,6 +93,10 @@ fi
 is "$(cd "$prefix/share/bash-completion/completions" && for name in *; do cmp "$name" "$top/scripts/completion.bash" && echo "$name"; done)" \
 	"bpftrace.sh
 btgen" "completion for bash, by the names of the commands"
+is "$(cd "$prefix/share" && cmp zsh/site-functions/_btgen "$top/scripts/completion.zsh" && for name in fish/vendor_completions.d/*; do
+	cmp "$name" "$top/scripts/completion.fish" && echo "${name##*/}"
+done)" "bpftrace.sh.fish
+btgen.fish" "... for zsh and fish"
 
 is "$(cd "$prefix/share/doc/btgen" && find . -type f | sort)" \
 	"$(cd "$top" && find ./README.md ./CONTRIBUTING.md ./LICENSE ./docs -type f ! -path './docs/man/*' | sort)" \

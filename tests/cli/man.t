@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The manual pages: every option that a command's --help names is there, and no other.
+# The manual pages: every option that a command's --help names is in its list, in both forms, and no other.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -12,12 +12,30 @@ man_options() {
 	grep -oE 'Fl -?[a-zA-Z][a-z-]*' "$1" | sed 's/^Fl /-/' | sort -u
 }
 
+# Of a list's lines, .It Fl p , -pid , x , Fl -exe Ar file, each option
+list_options() { # PAGE HEADING
+	awk -v heading="$2" '
+		/^\.S[sh] / { is_there = $0 == heading }
+		is_there && $1 == ".It" {
+			for (i = 2; i <= NF; i++)
+				if ($i == "Fl")
+					is_option = 1
+				else if ($i ~ /^[A-Z][a-z]$/)
+					is_option = 0
+				else if (is_option && $i ~ /^-?[a-zA-Z][a-z-]*$/)
+					print "-" $i
+			is_option = 0
+		}' "$top/docs/man/$1" | sort -u
+}
+
 for cmd in $("$btgen" --help | sed -nE 's/^  ([a-z]+) .*/\1/p'); do
 	"$btgen" "$cmd" --help | help_options >"$tmp/$cmd"
 	[ "$cmd" = run ] || cat "$tmp/$cmd" # which is bpftrace.sh(8)
 	ok "btgen(1) has a section about $cmd" grep -q "^\.Ss btgen $cmd\$" "$top/docs/man/btgen.1"
+	ok "... and a synopsis" test "$(sed '/^\.Sh DESC/q' "$top/docs/man/btgen.1" | grep -x -A 1 '\.Nm' | grep -cx "\.Cm $cmd")" = 1
+	[ "$cmd" = run ] || is "$(list_options btgen.1 ".Ss btgen $cmd")" "$(grep -vxE -- '-h|--help' "$tmp/$cmd")" "... and lists its options"
 done >"$tmp/out"
-grep -E '^(not )?ok ' "$tmp/out"
+grep -E '^((not )?ok|# ) ' "$tmp/out"
 {
 	grep '^-' "$tmp/out"
 	echo --version
@@ -28,6 +46,7 @@ is "$(man_options "$top/docs/man/btgen.1" | comm -23 - <(sort -u "$tmp/btgen" "$
 "$top/scripts/bpftrace.sh" --help | help_options >"$tmp/wrapper"
 is "$(man_options "$top/docs/man/bpftrace.sh.8" | grep -vx -- -- | comm -13 - "$tmp/wrapper")" "" \
 	"bpftrace.sh(8) describes every option of --help"
+is "$(list_options bpftrace.sh.8 '.Sh OPTIONS')" "$(cat "$tmp/wrapper")" "... and lists it, in both forms"
 is "$(man_options "$top/docs/man/bpftrace.sh.8" | grep -vx -- -- | comm -23 - "$tmp/wrapper")" "" "... and no other"
 is "$(man_options "$top/docs/man/btgen-report.1" | grep -vxE -- '-(f|-stack)')" "$("$top/scripts/btgen-report" --help | help_options)" \
 	"btgen-report(1) describes the options of its --help"

@@ -64,7 +64,7 @@ refuses "no pattern" 2 "btgen skeleton: give a PATTERN of probes, or '*'
 Try 'btgen skeleton --help'." skeleton -x "$tmp/app"
 refuses "no target" 2 "btgen skeleton: give a process (-p PID) or a file (-x FILE)
 Try 'btgen skeleton --help'." skeleton all
-refuses "two targets" 2 "btgen skeleton: give a process (-p PID) or a file (-x FILE)
+refuses "two targets" 2 "btgen skeleton: give -p or -x, not both
 Try 'btgen skeleton --help'." skeleton -x "$tmp/app" -p 1 all
 refuses "two processes, of which the last alone was looked at" 2 "btgen skeleton: -p: one process at a time
 Try 'btgen skeleton --help'." skeleton -p 1 -p $$ '*'

@@ -89,7 +89,7 @@ printf '#!/bin/sh\necho bpftrace v0.99.1\n' >"$tmp/other"
 chmod +x "$tmp/other"
 is "$(BPFTRACE=$tmp/other sh "$tmp/bundle.sh" 2>&1; echo $?)" "error: bpftrace v0.99.1: this is for bpftrace $version
 1" "and another bpftrace"
-is "$(cd "$tmp" && BPFTRACE=$bpftrace sh -s -- -h <"$tmp/bundle.sh" 2>&1 | grep -ci usage)" 1 "it comes through a pipe, too, with options of bpftrace"
+is "$(cd "$tmp" && BPFTRACE=$bpftrace sh -s -- -h <"$tmp/bundle.sh" 2>&1 | grep -ci usage)" 1 "it comes through a pipe, too, with options"
 
 gcc -O1 -g -Wl,--build-id=none -I"$top/include" -DFIRST= -DMORE= -o "$tmp/none" "$tmp/app.c"
 like "$("$btgen" bundle -x "$tmp/none" "$tmp/app.bt" 2>&1)" '^btgen: error: .*/none: it has no build-id to be told by' "no build-id"

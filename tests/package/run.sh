@@ -48,7 +48,7 @@ rpms() {
 
 # files: standard input without what only one kind of package has
 files() {
-	sed -nE 's|^\./|/|; s|\.gz$||; /[^\/]$/p' |
+	sed -nE 's|^\./|/|; s|\.gz$||; s|/zsh/vendor-completions/|/zsh/site-functions/|; /[^\/]$/p' |
 		grep -vE '^/usr/share/(lintian/|licenses/|doc/[^/]*/(copyright|changelog.*)$)|^/usr/lib/(debug|\.build-id)|^/usr/share/doc/btgen-dev' | sort -u
 }
 

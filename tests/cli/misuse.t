@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Options that contradict each other, or that a command would ignore, and empty words: an error of one line, with its status.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+unset BPF_OUTFILE ECHO_PROGRAM USE_CMDLINE_BPF_PROGRAM
+cd "$tmp" || exit
+
+cat >app.c <<'EOF'
+#include <btgen/usdt.h>
+int main(int argc, char **argv) { USDT_PROBE(app, hit, argc); return !argv; }
+EOF
+gcc -g -I"$top/include" -o app app.c && cp app other || exit 1
+echo 'usdt:__EXE__:hit { printf("%d\n", args.argc); }' >a.bt
+sleep 100 &
+pid=$!
+own $pid
+
+# says STATUS LINE COMMAND WORD...: the first line on standard error
+says() {
+	local rc
+	"$btgen" "${@:3}" >out 2>err
+	rc=$?
+	is "$rc $(head -n 1 err)" "$1 $2" "${*:3}"
+}
+
+says 2 "btgen: unknown option '-v'" -v
+says 2 "btgen expand: -x: one file at a time" expand -x app -x other a.bt
+says 2 "btgen run: -x: one file at a time" run -x app -x other a.bt
+says 2 "btgen expand: --children and --cgroup are for processes: with -x all are traced" expand --children -x app a.bt
+says 2 "btgen expand: --for: bpftrace 0.11 is too old: 0.17 or newer is needed" expand --for 0.11 -x app a.bt
+says 2 "btgen check: --for: bpftrace 0.16 is too old: 0.17 or newer is needed" check --for 0.17,0.16 -x app a.bt
+says 1 "btgen: error: 'app' is a program, not a script: write -x app to trace its processes" expand app a.bt
+says 1 "btgen: error: './app' is a program, not a script: write -x ./app to trace its processes" run -n ./app a.bt
+says 2 "btgen skeleton: give -p or -x, not both" skeleton -p $pid -x app hit
+
+says 2 "btgen expand: option '--exe' needs a value" expand -x '' a.bt
+says 2 "btgen run: option '--output' needs a value" run -o '' -x app a.bt
+says 2 "btgen expand: an empty argument in place of a script" expand -x app ''
+says 2 "btgen probes: an argument is empty" probes -x app ''
+says 2 "btgen diff: an argument is empty" diff app ''
+says 2 "btgen doctor: an empty argument in place of a PID or a script: is the program running?" doctor ''
+
+says 2 "btgen probes: give --for or --bpftrace, not both" probes -x app --for 0.23 --bpftrace /none
+says 1 "btgen: error: bpftrace not found at /none: install it with your package manager, or give its path with --bpftrace PATH" \
+	probes -x app --bpftrace /none
+says 2 "btgen diff: give -q or --json, not both" diff -q --json app other
+says 2 "btgen diff: -D and -I are for scripts: give one" diff -D X app other
+says 0 "" diff -D X app other a.bt
+says 2 "btgen doctor: the PID goes before the script" doctor a.bt $pid
+says 2 "btgen doctor: -D and -I are for a script: give one" doctor -D X
+is "$("$btgen" doctor --json -p $pid)" "$("$btgen" doctor --json $pid)" "doctor -p PID is doctor PID"
+
+says 2 "btgen types: -l only lists names: it takes --json, and no other option about types" types -x app -l --assert
+says 2 "btgen types: --assert and --bpftrace are about C: --json writes none" types -x app --json --bpftrace int
+says 1 "btgen: error: no type matches 'zz*'" types -x app -l 'zz*'
+says 0 "" types -x app -l 'zz*' int
+is "$(cat out)" int "one of several patterns is enough"
+says 0 'btgen: warning: "int" is not a struct, union or enum: nothing to define' types -x app int
+
+says 2 "btgen run: -L lists all scripts: -h nvmf shows the page of one" run -L nvmf
+says 2 "btgen run: -w waits for a program by its name: a PID is one that runs" run -w $pid a.bt
+says 2 "btgen run: --ready-fd: give another descriptor than that of the data or messages" run --ready-fd 1 -x app a.bt
+says 2 "btgen run: --ready-fd: give another descriptor than that of the data or messages" run --ready-fd 2 -o out -x app a.bt
+for option in "-o out" "-f json" -s "--time wall" -n "-T 1" "-N 1" "--ready-file ready" --strict "-e BEGIN{}" "-D X" "-W no-unused" --force \
+	"-t hit" --count "--filter 1" -w --follow --children "--cgroup /" "-c ./app"; do
+	# shellcheck disable=SC2086
+	says 2 "btgen run: -l lists the probes of -p or -x, with -v or --json: it takes no other option" run -l -x app $option
+done
+is "$(BPF_OUTFILE=out "$btgen" run -l -q -x app)" "app:hit(int argc)" "BPF_OUTFILE is for traces"
+done_testing
