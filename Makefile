@@ -25,7 +25,7 @@ BUILD ?= build
 DESTDIR ?=
 T ?=
 VM ?=
-PROVE_FLAGS ?= -j2
+PROVE_FLAGS ?=
 
 # These goals install missing packages before anything else, configure included; not under make -n.
 SETUP_GOALS := demo check asan lint bench bench-scripts $(filter check-%,$(MAKECMDGOALS))
@@ -172,25 +172,32 @@ $(BUILD)-fuzz/%: tests/fuzz/%.c $(wildcard tests/fuzz/*.h) $(BUILD)-fuzz/libbtge
 fuzz: all $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)-fuzz/%)
 	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) NUMBERS_SECONDS='$(or $(NUMBERS_SECONDS),$(FUZZ_SECONDS))' tests/fuzz/run.sh '$(BUILD)-fuzz' $(FUZZ_SECONDS)
 
-# What takes longest begins first.
-LONG_T := $(addprefix tests/,live/trace-all.t live/lifecycle.t live/equal-languages.t header/matrix.t live/schema.t)
-TESTS = $(if $(T),$(wildcard $(T)),$(LONG_T) $(UNIT_T) \
-	$(filter-out $(LONG_T),$(wildcard $(patsubst %,tests/%/*.t,lang pp obj cli check live header))))
+# What takes longest begins first; then tests that wait (live) and tests that compute take turns.
+LONG_T := $(addprefix tests/,header/matrix.t obj/layouts.t live/trace-all.t live/schema.t live/lifecycle.t live/narrow.t live/beside.t \
+	obj/infer.t obj/dwfind.t live/equal.t live/equal-languages.t)
+LIVE_T := $(filter-out $(LONG_T),$(wildcard tests/live/*.t))
+OTHER_T := $(UNIT_T) $(filter-out $(LONG_T),$(wildcard $(patsubst %,tests/%/*.t,lang pp obj cli check header)))
+TESTS = $(if $(T),$(wildcard $(T)),$(LONG_T) $(subst |, ,$(join $(addsuffix |,$(LIVE_T)),$(OTHER_T))))
+# $(call prove,N,COMMAND): runs tests under COMMAND, N at once unless PROVE_FLAGS is given
+prove = BTGEN_BUILD=$(abspath $(BUILD)) $(2) tests/prove.sh $(or $(PROVE_FLAGS),-j$(1))
+PROCESSORS = $(shell nproc)
+# Live tests wait for the kernel more than they compute: three for each processor.
+MANY = $(shell expr $(PROCESSORS) \* 3)
 
 check: all $(UNIT_T) $(FUZZ_BIN) $(PPCAT)
-	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) AGAIN=3 AGAIN_OF='tests/live/*' tests/matrix/tracefs.sh tests/prove.sh $(PROVE_FLAGS) $(TESTS)
+	$(Q)$(call prove,$(MANY),AGAIN=3 AGAIN_OF='tests/live/*' tests/matrix/tracefs.sh) $(TESTS)
 
 # The tests that the build of a package can run, with what that build has: no root, no network, nothing installed for them.
 # Those of tests/live, and these, need more, or are about this checkout.
 NO_SELFTEST := $(addprefix tests/,live/*.t header/*.t $(addprefix cli/,install.t pkgdep.t documents.t))
 selftest: all $(UNIT_T) $(FUZZ_BIN) $(PPCAT)
 	$(say) SKIP '$(NO_SELFTEST)'
-	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) tests/prove.sh $(PROVE_FLAGS) $(filter-out $(wildcard $(NO_SELFTEST)),$(TESTS))
+	$(Q)$(call prove,$(PROCESSORS)) $(filter-out $(wildcard $(NO_SELFTEST)),$(TESTS))
 
 # The live tests with each bpftrace that we support: the system's and those of other Debian suites.
 check-matrix: all
-	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) AGAIN=3 AGAIN_OF='tests/live/*' tests/matrix/tracefs.sh tests/matrix/run.sh \
-		tests/prove.sh $(PROVE_FLAGS) $(or $(T),$(LONG_T) $(filter-out $(LONG_T),$(wildcard tests/live/*.t)))
+	$(Q)$(call prove,$(MANY),AGAIN=3 AGAIN_OF='tests/live/*' tests/matrix/tracefs.sh tests/matrix/run.sh) \
+		$(or $(T),$(filter tests/live/%,$(LONG_T)) $(LIVE_T))
 
 # The system as a new user may have it: nothing installed but make and gcc.
 check-chroot:
@@ -207,15 +214,14 @@ check-spdk: all
 
 # What needs another kernel than this machine's: one with an NVMe driver, older and newer ones. One machine at a time.
 check-vm: all
-	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) tests/prove.sh $(PROVE_FLAGS) -j1 $(or $(T),$(wildcard tests/vm/*.t))
+	$(Q)$(call prove,1) -j1 $(or $(T),$(wildcard tests/vm/*.t))
 
 check-vm-all: all
 	$(Q)tests/vm/live.sh $(VM) $(if $(T),-- $(T))
 
 # What the tools of others make of our output: viewers, stores, metrics of many hosts.
 check-fleet: all
-	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) AGAIN=3 AGAIN_OF='tests/fleet/*' tests/matrix/tracefs.sh tests/prove.sh $(PROVE_FLAGS) \
-		$(or $(T),$(wildcard tests/fleet/*.t))
+	$(Q)$(call prove,2,AGAIN=3 AGAIN_OF='tests/fleet/*' tests/matrix/tracefs.sh) $(or $(T),$(wildcard tests/fleet/*.t))
 
 # The same tests with every program of ours under AddressSanitizer and UndefinedBehaviorSanitizer.
 asan:

@@ -105,8 +105,8 @@ mapfile -t sources < <(git ls-files 'gen/*.[ch]' 'tests/unit/*.[ch]' 'tests/targ
 clang-format --dry-run --Werror "${sources[@]}" || found=1
 
 echo '== python'
-# What Python 3.12 and newer warn of on each run
-out=$(git ls-files '*.py' scripts/btgen-report scripts/qpair-lifetime | python3 -W error::DeprecationWarning -W error::SyntaxWarning -c '
+# What Python 3.12 and newer warn of on each run: programs and tests without .py, too
+out=$({ git ls-files '*.py' && git ls-files -z | xargs -0 awk '/^#!.*python/ { print FILENAME } { nextfile }'; } | sort -u | python3 -W error::DeprecationWarning -W error::SyntaxWarning -c '
 import ast, sys
 for path in sys.stdin.read().split():
     ast.parse(open(path).read(), path)' 2>&1) || complain "$out"

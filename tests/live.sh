@@ -61,13 +61,13 @@ live_trace() {
 	"$live_sh" --ready-file "$tmp/ready" -o "$tmp/trace" "$@" 2>"$tmp/messages" 8>&- &
 	live_tracer=$!
 	own $live_tracer
-	local end=$((SECONDS + ${live_patience-60} * SLOW))
+	local end=$((SECONDS + ${live_patience-180} * SLOW))
 	until [ -s "$tmp/ready" ]; do
 		if ! kill -0 $live_tracer 2>/dev/null || [ $SECONDS -ge $end ]; then
 			sed 's/^/# /' "$tmp/messages"
 			return 1
 		fi
-		sleep 0.02
+		nap 0.02
 	done
 }
 

@@ -175,7 +175,7 @@ END
 
 # ticks FILE N PID: returns when the interval probe of the trace in FILE has fired N times, or its bpftrace has ended
 ticks() {
-	until [ "$(grep -c '^up' "$1")" -ge "$2" ] || ! kill -0 "$3" 2>/dev/null; do sleep 0.05; done
+	until [ "$(grep -c '^up' "$1")" -ge "$2" ] || ! kill -0 "$3" 2>/dev/null; do sleep 0.2; done
 }
 
 # live BPFTRACE VERSION NAME, in $tmp: "NAME: what is wrong", or nothing

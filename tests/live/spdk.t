@@ -32,14 +32,21 @@ for name in sorted(count):
     print(name, count[name])
 END
 
-# answered N: each line of the tour, and N more
+# answered N: `start`, each line of the tour, and N more
 answered() {
-	[ "$(grep -cE '^(ok|error)' "$tmp/answers")" -ge "$(($(grep -vc '^#' "$targets/tour.txt") + $1))" ]
+	[ "$(grep -cE '^(ok|error)' "$tmp/answers")" -ge "$((1 + $(grep -vc '^#' "$targets/tour.txt") + $1))" ]
+}
+
+# is_over: in $tmp/log.then, each message that was sent has run. Some run on the other core, after the last answer.
+is_over() {
+	cp "$tmp/log" "$tmp/log.then"
+	[ "$(grep -cF $'\tsend_msg()\t' "$tmp/log.then")" = "$(grep -c $'\tmsg_exec\t' "$tmp/log.then")" ]
 }
 
 # has_lines: bpftrace has printed all that the log has
 has_lines() {
-	[ $lines = 0 ] || [ "$(grep -cE ': (message|event) runs' "$tmp/trace")" = "$(grep -cE $'\t(msg|event)_exec\t' "$tmp/log.then")" ]
+	[ $lines = 0 ] || [ "$(grep -v nvmf_poll_group_poll "$tmp/trace" | grep -cE ': (message|event) runs|\(descriptor ')" = \
+		"$(grep -v nvmf_poll_group_poll "$tmp/log.then" | grep -cE $'\t(msg_exec|event_exec|interrupt_fd_process)\t')" ]
 }
 
 # is_round HOW CLAIM: sched.bt prints what the program says that the scheduler saw and did; parts are of the core's time
@@ -70,7 +77,7 @@ for build in nvmf_tgt nvmf_tgt_shared; do
 	live_say 'bdev_null_create null9 100 512' # the tour may have been read in one piece, this wakes the thread that reads
 	wait_for 10 answered 1
 	cp /proc/$live_pid/maps "$tmp/maps"
-	cp "$tmp/log" "$tmp/log.then"
+	wait_for 10 is_over
 	wait_for 30 has_lines
 	live_wait INT
 	is $live_rc 0 "$build: ^C is status 0"
