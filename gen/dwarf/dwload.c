@@ -127,7 +127,6 @@ static void read_length(Dwarf_Die *subrange, struct ctype *t)
 static void load_array(struct dwloader *l, Dwarf_Die *die, struct ctype *t)
 {
 	Dwarf_Attribute at;
-	Dwarf_Die child;
 	struct dwwalk w = {0};
 	struct ctype *last = t;
 	unsigned n = 0;
@@ -135,8 +134,8 @@ static void load_array(struct dwloader *l, Dwarf_Die *die, struct ctype *t)
 		return; // gaps between the elements: opaque
 	t->kind = CTYPE_ARRAY;
 	t->is_vector = dwsrc_flag(die, DW_AT_GNU_vector);
-	for (bool more = dwsrc_child(l->src, &w, die, &child); more && n < DWSRC_MAX_DEPTH;
-	     more = dwsrc_sibling(l->src, &w, &child, &child)) {
+	for (Dwarf_Die child = {0};
+	     dwsrc_next_child(l->src, &w, die, &child) && n < DWSRC_MAX_DEPTH;) {
 		int tag = dwarf_tag(&child);
 		if (tag != DW_TAG_subrange_type && tag != DW_TAG_enumeration_type)
 			continue;

@@ -84,10 +84,8 @@ static bool read_member(struct dwsrc *src, Dwarf_Die *die, struct ctype_member *
 static void read_members(struct dwsrc *src, Dwarf_Die *die, struct ctype *t)
 {
 	VEC(struct ctype_member) list = {0};
-	Dwarf_Die child;
 	struct dwwalk w = {0};
-	for (bool more = dwsrc_child(src, &w, die, &child); more;
-	     more = dwsrc_sibling(src, &w, &child, &child)) {
+	for (Dwarf_Die child = {0}; dwsrc_next_child(src, &w, die, &child);) {
 		int tag = dwarf_tag(&child);
 		if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
 			continue;
@@ -160,10 +158,8 @@ bool dwload_enumerator_value(Dwarf_Die *die, const struct ctype *of, int64_t *re
 
 bool dwmember_has_negative(struct dwsrc *src, Dwarf_Die *die)
 {
-	Dwarf_Die child;
 	struct dwwalk w = {0};
-	for (bool more = dwsrc_child(src, &w, die, &child); more;
-	     more = dwsrc_sibling(src, &w, &child, &child)) {
+	for (Dwarf_Die child = {0}; dwsrc_next_child(src, &w, die, &child);) {
 		Dwarf_Attribute at;
 		Dwarf_Sword s;
 		if (dwarf_tag(&child) == DW_TAG_enumerator &&
@@ -177,10 +173,8 @@ bool dwmember_has_negative(struct dwsrc *src, Dwarf_Die *die)
 static void read_values(struct dwsrc *src, Dwarf_Die *die, struct ctype *t)
 {
 	VEC(struct ctype_value) list = {0};
-	Dwarf_Die child;
 	struct dwwalk w = {0};
-	for (bool more = dwsrc_child(src, &w, die, &child); more;
-	     more = dwsrc_sibling(src, &w, &child, &child)) {
+	for (Dwarf_Die child = {0}; dwsrc_next_child(src, &w, die, &child);) {
 		if (dwarf_tag(&child) != DW_TAG_enumerator)
 			continue;
 		const char *name = dwsrc_name(&child);

@@ -81,11 +81,9 @@ static bool find_unit(struct dwsrc *src, uint64_t pc, Dwarf_Die *ret)
 static bool find_function(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, Dwarf_Addr at,
 			  bool everywhere, unsigned depth, Dwarf_Die *ret)
 {
-	Dwarf_Die die;
 	if (depth >= DWSRC_MAX_DEPTH)
 		return false;
-	for (bool more = dwsrc_child(src, w, parent, &die); more;
-	     more = dwsrc_sibling(src, w, &die, &die)) {
+	for (Dwarf_Die die = {0}; dwsrc_next_child(src, w, parent, &die);) {
 		int tag = dwarf_tag(&die);
 		if (tag == DW_TAG_subprogram && has_pcs(&die) && dwarf_haspc(&die, at) > 0) {
 			*ret = die;
@@ -104,20 +102,17 @@ static bool find_function(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent
 /** Adds the blocks and inlined functions below @parent that hold the address, outermost first. */
 static void descend(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, struct dwsite *s)
 {
-	Dwarf_Die die, found[DWSRC_MAX_DEPTH];
-	Dwarf_Die at = *parent;
+	Dwarf_Die found[DWSRC_MAX_DEPTH], at = *parent;
 	size_t n = 0;
-	while (n < DWSRC_MAX_DEPTH) {
-		bool hit = false;
-		for (bool more = dwsrc_child(src, w, &at, &die); more && !hit;
-		     more = !hit && dwsrc_sibling(src, w, &die, &die)) {
+	for (bool hit = true; hit && n < DWSRC_MAX_DEPTH;) {
+		hit = false;
+		for (Dwarf_Die die = {0}; !hit && dwsrc_next_child(src, w, &at, &die);) {
 			int tag = dwarf_tag(&die);
 			hit = (tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine) &&
 			      dwarf_haspc(&die, s->at) > 0;
+			if (hit)
+				found[n++] = at = die;
 		}
-		if (!hit)
-			break;
-		found[n++] = at = die;
 	}
 	while (n-- > 0)
 		vec_push(src->arena, &s->dies, found[n]);
@@ -275,11 +270,9 @@ static void add_copy(struct dwinlined *to, struct str caller)
 static void collect(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, struct str caller,
 		    unsigned depth)
 {
-	Dwarf_Die die;
 	if (depth >= DWSRC_MAX_DEPTH)
 		return;
-	for (bool more = dwsrc_child(src, w, parent, &die); more;
-	     more = dwsrc_sibling(src, w, &die, &die)) {
+	for (Dwarf_Die die = {0}; dwsrc_next_child(src, w, parent, &die);) {
 		int tag = dwarf_tag(&die);
 		bool is_function = dwsite_is_function(&die);
 		// As it was written: copies in there are those of no code.

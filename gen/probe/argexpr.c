@@ -202,12 +202,11 @@ static struct ctype *member_of(struct reading *r, struct ctype *t)
 static struct ctype *result_of(struct reading *r, struct str name)
 {
 	struct dwsrc *src = r->loc->src;
-	Dwarf_Die unit = r->loc->scope->unit, die;
+	Dwarf_Die unit = r->loc->scope->unit;
 	struct dwwalk w = {0};
 	if (!dwsrc_is_c(&unit))
 		return fail(r);
-	for (bool more = dwsrc_child(src, &w, &unit, &die); more;
-	     more = dwsrc_sibling(src, &w, &die, &die))
+	for (Dwarf_Die die = {0}; dwsrc_next_child(src, &w, &unit, &die);)
 		if (dwarf_tag(&die) == DW_TAG_subprogram &&
 		    str_eqz(name, dwarf_diename(&die) ? dwarf_diename(&die) : ""))
 			return dwload_type_of(src, &die);

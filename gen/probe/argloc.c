@@ -173,10 +173,9 @@ void argloc_init(struct argloc *l, struct dwsrc *src, const struct dwsite *scope
 	*l = (struct argloc){.src = src, .scope = scope, .machine = machine};
 	find_cfa(l);
 	for (size_t i = 0; i < scope->n_inner; i++) {
-		Dwarf_Die parent = scope->dies.v[i], die;
+		Dwarf_Die parent = scope->dies.v[i];
 		struct dwwalk w = {0};
-		for (bool more = dwsrc_child(src, &w, &parent, &die); more;
-		     more = dwsrc_sibling(src, &w, &die, &die)) {
+		for (Dwarf_Die die = {0}; dwsrc_next_child(src, &w, &parent, &die);) {
 			int tag = dwarf_tag(&die);
 			if (tag == DW_TAG_variable || tag == DW_TAG_formal_parameter)
 				add_var(l, &die, (unsigned)i);
@@ -297,11 +296,10 @@ static void find_memory(struct argloc *l, const struct sdtarg *operand, int base
 
 bool argloc_global(struct argloc *l, struct str *name, struct ctype **ret)
 {
-	Dwarf_Die unit = l->scope->unit, die;
+	Dwarf_Die unit = l->scope->unit;
 	struct dwwalk w = {0};
 	Dwarf_Attribute at;
-	for (bool more = dwsrc_child(l->src, &w, &unit, &die); more;
-	     more = dwsrc_sibling(l->src, &w, &die, &die)) {
+	for (Dwarf_Die die = {0}; dwsrc_next_child(l->src, &w, &unit, &die);) {
 		if (dwarf_tag(&die) != DW_TAG_variable)
 			continue;
 		const char *z = dwarf_diename(&die), *linkage = NULL;
@@ -318,7 +316,7 @@ bool argloc_global(struct argloc *l, struct str *name, struct ctype **ret)
 
 bool argloc_names_globals(struct argloc *l)
 {
-	Dwarf_Die unit = l->scope->unit, die, function;
+	Dwarf_Die unit = l->scope->unit, function;
 	Dwarf_Attribute at;
 	struct dwwalk w = {0};
 	if (dwsrc_is_c(&unit))
@@ -332,8 +330,7 @@ bool argloc_names_globals(struct argloc *l)
 		     !dwarf_attr(&function, DW_AT_specification, &at)) ||
 		    !dwarf_formref_die(&at, &function))
 			break;
-	for (bool more = dwsrc_child(l->src, &w, &unit, &die); more;
-	     more = dwsrc_sibling(l->src, &w, &die, &die))
+	for (Dwarf_Die die = {0}; dwsrc_next_child(l->src, &w, &unit, &die);)
 		if (dwarf_dieoffset(&die) == dwarf_dieoffset(&function))
 			return true;
 	return false;

@@ -312,7 +312,6 @@ bool funcargs_read(struct dwsrc *src, uint64_t addr, struct funcargs *ret)
 {
 	struct dwsite site;
 	struct dwwalk w = {0};
-	Dwarf_Die die;
 	VEC(struct place) places = {0};
 	*ret = (struct funcargs){0};
 	if (!dwsrc_open_whole(src) || !dwsite_at(src, addr, &site) || !site.dies.n)
@@ -326,8 +325,7 @@ bool funcargs_read(struct dwsrc *src, uint64_t addr, struct funcargs *ret)
 	begin(&c, dwload_type_of(src, function));
 	read_result(src, &site, function, ret);
 	c.is_certain &= is_callable(&site.unit, function);
-	for (bool more = dwsrc_child(src, &w, function, &die); more;
-	     more = dwsrc_sibling(src, &w, &die, &die)) {
+	for (Dwarf_Die die = {0}; dwsrc_next_child(src, &w, function, &die);) {
 		if (dwarf_tag(&die) != DW_TAG_formal_parameter)
 			continue;
 		const char *z = dwarf_diename(&die);
