@@ -244,19 +244,6 @@ struct node *script_predicate(const struct script_clause *c)
 	return n;
 }
 
-struct node *script_condition(struct arena *a, const struct script_clause *c)
-{
-	struct node *n = script_predicate(c);
-	if (!n || n->child || n->first->next == n->last)
-		return n ? n->child : NULL;
-	struct node *opaque = arena_new(a, struct node);
-	*opaque = (struct node){.kind = NODE_OPAQUE, .first = n->first->next};
-	for (struct token *t = opaque->first; t != n->last; t = t->next)
-		opaque->last = t;
-	n->child = n->last_child = opaque;
-	return opaque;
-}
-
 struct str script_long_form(struct arena *a, const struct script_attach *at, struct str text)
 {
 	text = str_trim(text);

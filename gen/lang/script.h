@@ -103,8 +103,6 @@ bool script_is_parameter(const struct node *macro, const struct node *n);
 
 /** The NODE_PREDICATE of @c, or NULL. */
 struct node *script_predicate(const struct script_clause *c);
-/** What stands between its slashes, understood or not. */
-struct node *script_condition(struct arena *a, const struct script_clause *c);
 
 /** @text, an attach point as it is printed, with the long name of its kind, trimmed: tracepoint:a:b of t:a:b. */
 struct str script_long_form(struct arena *a, const struct script_attach *at, struct str text);
