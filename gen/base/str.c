@@ -1,6 +1,6 @@
 #include "base/str.h"
 
-#include <errno.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,6 +120,27 @@ struct str str_printf(struct arena *a, const char *fmt, ...)
 	struct str s = str_from(arena_vprintf(a, fmt, ap));
 	va_end(ap);
 	return s;
+}
+
+bool str_take_escape(struct str *s, unsigned *ret)
+{
+	static const char letters[] = "abfnrtv\\\"'", values[] = "\a\b\f\n\r\t\v\\\"'";
+	static const char digits[] = "0123456789abcdef";
+	const char *letter = s->n ? memchr(letters, s->p[0], sizeof(letters) - 1) : NULL;
+	bool is_hex = s->n && s->p[0] == 'x';
+	unsigned base = is_hex ? 16 : 8, v = 0;
+	size_t first = is_hex, n = first;
+	for (; !letter && n < s->n && n < 3; n++) {
+		const char *digit = memchr(digits, tolower((unsigned char)s->p[n]), base);
+		if (!digit)
+			break;
+		v = v * base + (unsigned)(digit - digits);
+	}
+	if (!letter && n == first)
+		return false;
+	*ret = letter ? (unsigned char)values[letter - letters] : v;
+	*s = str_from_offset(*s, letter ? 1 : n);
+	return true;
 }
 
 bool str_to_u64(struct str s, uint64_t *ret)

@@ -119,42 +119,16 @@ static struct value number(struct parser *p, const struct token *t)
 /** One character of a character constant, escapes resolved. */
 static bool character(struct str *s, unsigned *ret)
 {
-	unsigned char c = (unsigned char)s->p[0];
+	*ret = (unsigned char)s->p[0];
 	*s = str_from_offset(*s, 1);
-	*ret = c;
-	if (c != '\\')
+	if (*ret != '\\')
 		return true;
-	if (!s->n)
-		return false;
-	c = (unsigned char)s->p[0];
-	if (c >= '0' && c <= '7') {
-		unsigned v = 0;
-		for (int k = 0; k < 3 && s->n && s->p[0] >= '0' && s->p[0] <= '7'; k++) {
-			v = v * 8 + (unsigned)(s->p[0] - '0');
-			*s = str_from_offset(*s, 1);
-		}
-		*ret = v;
-		return v <= 0xff;
-	}
-	*s = str_from_offset(*s, 1);
-	if (c == 'x') {
-		unsigned v = 0, n = 0;
-		while (s->n && digit_value(s->p[0]) < 16) {
-			v = (v & 0xfffffff) * 16 + (unsigned)digit_value(s->p[0]);
-			*s = str_from_offset(*s, 1);
-			n++;
-		}
-		*ret = v;
-		return n && v <= 0xff;
-	}
-	static const char pairs[] = "n\nt\tr\ra\ab\bf\fv\ve\033\\\\\"\"''??";
-	for (const char *q = pairs; *q; q += 2) {
-		if (*q == (char)c) {
-			*ret = (unsigned char)q[1];
-			return true;
-		}
-	}
-	return false;
+	*ret = str_has_prefix(*s, STR("?")) ? '?' : '\033';
+	if (str_take(s, STR("?")) || str_take(s, STR("e"))) // GNU's \e
+		return true;
+	bool is_hex = str_has_prefix(*s, STR("x"));
+	bool good = str_take_escape(s, ret) && *ret <= 0xff;
+	return good && !(is_hex && s->n && digit_value(s->p[0]) < 16); // one with more digits
 }
 
 static struct value char_constant(struct parser *p, const struct token *t)

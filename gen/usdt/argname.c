@@ -119,30 +119,13 @@ struct str argname_literal(struct arena *a, struct str text)
 		good = text.p[0] == '"' && n >= 2 && text.p[n - 1] == '"';
 		if (!good)
 			break;
-		for (size_t i = 1; i + 1 < n; i++) {
-			static const char codes[] = "abfnrtv", values[] = "\a\b\f\n\r\t\v";
-			char c = text.p[i];
-			if (c != '\\' || i + 2 >= n) {
-				strbuf_addc(&b, c);
-				continue;
-			}
-			c = text.p[++i];
-			const char *hit = memchr(codes, c, sizeof(codes) - 1);
-			if (c == 'x' || (c >= '0' && c <= '7')) {
-				unsigned base = c == 'x' ? 16 : 8, v = 0, most = c == 'x' ? 2 : 3;
-				size_t k = c == 'x' ? i + 1 : i, from = k;
-				for (; k + 1 < n && k < from + most; k++) {
-					const char *digits = "0123456789abcdef";
-					const char *d =
-					    memchr(digits, tolower((unsigned char)text.p[k]), base);
-					if (!d)
-						break;
-					v = v * base + (unsigned)(d - digits);
-				}
+		for (struct str s = str_slice(text, 1, n - 2); s.n;) {
+			unsigned v;
+			if (str_take(&s, STR("\\")) && str_take_escape(&s, &v)) {
 				strbuf_addc(&b, (char)v);
-				i = k - 1;
-			} else {
-				strbuf_addc(&b, hit ? values[hit - codes] : c);
+			} else if (s.n) {
+				strbuf_addc(&b, s.p[0]);
+				s = str_from_offset(s, 1);
 			}
 		}
 		text = str_from_offset(text, n);
