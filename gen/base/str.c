@@ -84,6 +84,13 @@ size_t str_find(struct str s, char c)
 	return hit ? (size_t)(hit - s.p) : s.n;
 }
 
+struct str str_dir(struct str path)
+{
+	while (path.n && path.p[path.n - 1] != '/')
+		path.n--;
+	return path;
+}
+
 bool str_contains(struct str s, struct str part)
 {
 	return part.n == 0 || (s.n && memmem(s.p, s.n, part.p, part.n));
@@ -460,11 +467,6 @@ static bool is_control(unsigned c)
 
 typedef unsigned char sixteen __attribute__((vector_size(16)));
 
-static bool is_plain(char c)
-{
-	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
-}
-
 static bool are_plain(const char *p)
 {
 	sixteen v;
@@ -487,7 +489,7 @@ static size_t count_plain(struct str s)
 	if (s.n >= sizeof(sixteen) && s.n - n < sizeof(sixteen) &&
 	    are_plain(s.p + s.n - sizeof(sixteen)))
 		return s.n;
-	while (n < s.n && is_plain(s.p[n]))
+	while (n < s.n && s.p[n] >= 0x20 && s.p[n] < 0x7f && s.p[n] != '"' && s.p[n] != '\\')
 		n++;
 	return n;
 }
@@ -590,9 +592,7 @@ struct str str_hex(struct arena *a, struct str bytes)
 	strbuf_init(&b);
 	for (size_t i = 0; i < bytes.n; i++)
 		strbuf_addf(&b, "%02x", (unsigned char)bytes.p[i]);
-	struct str hex = str_copy(a, strbuf_str(&b));
-	strbuf_fini(&b);
-	return hex;
+	return strbuf_take(&b, a);
 }
 
 struct str str_printable(struct arena *a, struct str s)

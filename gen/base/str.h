@@ -50,6 +50,8 @@ bool str_take(struct str *s, struct str prefix);
 struct str str_take_line(struct str *s);
 /** Offset of the first @c in @s, or s.n when there is none. */
 size_t str_find(struct str s, char c);
+/** @path up to its last /, with it; empty without one. */
+struct str str_dir(struct str path);
 bool str_contains(struct str s, struct str part);
 /** @s without blanks, tabs, carriage returns and newlines at both ends. */
 struct str str_trim(struct str s);

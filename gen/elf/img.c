@@ -529,11 +529,11 @@ bool img_check_unpacked(struct img *img)
 			    "--decompress-debug-sections makes a copy without it");
 }
 
-/** Steps through the executable segments: gABI, "Program Header". */
-static bool next_code(struct img *img, unsigned *i, GElf_Phdr *ret)
+/** Steps through the segments of which the program may do all of @flags: gABI, "Program Header". */
+static bool next_segment(struct img *img, unsigned *i, unsigned flags, GElf_Phdr *ret)
 {
 	while (*i < img->n_phdrs && gelf_getphdr(img->elf, (int)(*i)++, ret))
-		if (ret->p_type == PT_LOAD && ret->p_flags & PF_X)
+		if (ret->p_type == PT_LOAD && (ret->p_flags & flags) == flags)
 			return true;
 	return false;
 }
@@ -590,7 +590,7 @@ static bool has_address(const GElf_Phdr *p, uint64_t addr)
 size_t img_read_code(struct img *img, uint64_t addr, void *buf, size_t n, uint64_t *off)
 {
 	GElf_Phdr p;
-	for (unsigned i = 0; next_code(img, &i, &p);) {
+	for (unsigned i = 0; next_segment(img, &i, PF_X, &p);) {
 		if (!has_address(&p, addr))
 			continue;
 		*off = p.p_offset + (addr - p.p_vaddr);
@@ -602,8 +602,8 @@ size_t img_read_code(struct img *img, uint64_t addr, void *buf, size_t n, uint64
 size_t img_read_bytes(struct img *img, uint64_t addr, void *buf, size_t n, bool *is_constant)
 {
 	GElf_Phdr p;
-	for (unsigned i = 0; i < img->n_phdrs && gelf_getphdr(img->elf, (int)i, &p); i++) {
-		if (p.p_type != PT_LOAD || !has_address(&p, addr))
+	for (unsigned i = 0; next_segment(img, &i, 0, &p);) {
+		if (!has_address(&p, addr))
 			continue;
 		*is_constant = !(p.p_flags & PF_W);
 		return read_segment(img, &p, addr, buf, n);
@@ -615,10 +615,10 @@ bool img_find_data(struct img *img, uint64_t addr, uint64_t *off)
 {
 	const uint64_t page = 4096;
 	GElf_Phdr p;
-	for (unsigned i = 0; i < img->n_phdrs && gelf_getphdr(img->elf, (int)i, &p); i++) {
+	for (unsigned i = 0; next_segment(img, &i, PF_W, &p);) {
 		// The last page is the file's up to its end.
 		uint64_t end = (p.p_vaddr + p.p_filesz + page - 1) & ~(page - 1);
-		if (p.p_type != PT_LOAD || !(p.p_flags & PF_W) || addr < p.p_vaddr || addr >= end)
+		if (addr < p.p_vaddr || addr >= end)
 			continue;
 		*off = p.p_offset + (addr - p.p_vaddr);
 		return true;
@@ -629,7 +629,7 @@ bool img_find_data(struct img *img, uint64_t addr, uint64_t *off)
 bool img_load_bias(struct img *img, uint64_t start, uint64_t offset, uint64_t *ret)
 {
 	GElf_Phdr p;
-	for (unsigned i = 0; next_code(img, &i, &p);) {
+	for (unsigned i = 0; next_segment(img, &i, PF_X, &p);) {
 		// A mapping starts at a page, up to 64 KiB of it before the segment.
 		if (offset + 65536 <= p.p_offset ||
 		    (offset > p.p_offset && offset - p.p_offset >= p.p_filesz))

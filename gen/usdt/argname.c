@@ -173,41 +173,30 @@ static bool is_cast(struct str s, struct str *ret)
 	return any && ret->n && (is_word_start(ret->p[0]) || memchr("(*&", ret->p[0], 3));
 }
 
-static bool is_constant_word(struct str s)
-{
-	if (str_eqz(s, "true") || str_eqz(s, "false") || str_eqz(s, "nullptr"))
-		return true;
-	for (size_t i = 0; i < s.n; i++)
-		if (islower((unsigned char)s.p[i]))
-			return false;
-	return true;
-}
-
-/** A word followed by ->word, .word, ::word and [...]: its last word. */
+/** A word followed by ->word, .word, ::word and [...]: its last word, unless that is a constant. */
 static struct str last_word(struct str s)
 {
-	size_t n = s.n && is_word_start(s.p[0]) ? word_length(s) : 0;
-	struct str none = {0}, name = str_slice(s, 0, n);
-	if (!n)
-		return none;
-	s = str_trim(str_from_offset(s, n));
-	while (s.n) {
-		if (s.p[0] == '[') {
+	static const char *const constants[] = {"true", "false", "nullptr", NULL};
+	struct str none = {0}, name = none;
+	do {
+		if (name.n && s.p[0] == '[') {
 			size_t close = argname_close(s);
 			if (close == s.n)
 				return none;
 			s = str_trim(str_from_offset(s, close + 1));
 			continue;
 		}
-		if (!eat(&s, "->") && !eat(&s, "::") && !eat(&s, "."))
+		if (name.n && !eat(&s, "->") && !eat(&s, "::") && !eat(&s, "."))
 			return none;
-		n = s.n && is_word_start(s.p[0]) ? word_length(s) : 0;
-		if (!n)
+		if (!s.n || !is_word_start(s.p[0]))
 			return none;
-		name = str_slice(s, 0, n);
-		s = str_trim(str_from_offset(s, n));
-	}
-	return is_constant_word(name) ? none : name;
+		name = str_slice(s, 0, word_length(s));
+		s = str_trim(str_from_offset(s, name.n));
+	} while (s.n);
+	bool has_lower = false;
+	for (size_t i = 0; i < name.n; i++)
+		has_lower |= islower((unsigned char)name.p[i]) != 0;
+	return has_lower && !str_is_any(name, constants) ? name : none;
 }
 
 /**
@@ -309,21 +298,16 @@ static bool is_taken(const struct str *names, size_t n, struct str name)
 	return false;
 }
 
-/** "arg7" */
-static struct str number(struct arena *a, size_t i)
+void argname_number(struct arena *a, struct str *names, size_t n)
 {
 	static const char few[][6] = {"arg0", "arg1", "arg2", "arg3", "arg4",  "arg5",
 				      "arg6", "arg7", "arg8", "arg9", "arg10", "arg11"};
-	return i < sizeof(few) / sizeof(few[0]) ? str_from(few[i]) : str_printf(a, "arg%zu", i);
-}
-
-void argname_number(struct arena *a, struct str *names, size_t n)
-{
 	bool has_names = false;
 	for (size_t i = 0; i < n; i++) {
 		has_names |= names[i].n > 0;
 		if (!names[i].n)
-			names[i] = number(a, i);
+			names[i] = i < sizeof(few) / sizeof(few[0]) ? str_from(few[i])
+								    : str_printf(a, "arg%zu", i);
 	}
 	for (size_t i = 1; has_names && i < n; i++) {
 		struct str name = names[i];
