@@ -505,17 +505,6 @@ struct ctype *dwload_first(struct dwsrc *src, struct str name, unsigned kinds,
 	return s.found.addr ? dwload_type(src, &s.found) : NULL;
 }
 
-static struct ctype *find_definition(struct dwloader *l, struct ctype *t)
-{
-	unsigned kind = t->kind == CTYPE_STRUCT	 ? NAME_STRUCT
-			: t->kind == CTYPE_UNION ? NAME_UNION
-						 : NAME_ENUM;
-	if (!t->name.n)
-		return NULL;
-	return l->elsewhere ? l->elsewhere(l->ctx, l->src, t)
-			    : dwload_first(l->src, t->name, kind, NULL);
-}
-
 static bool complete(struct ctype_loader *loader, struct ctype *t)
 {
 	struct dwloader *l = (struct dwloader *)loader;
@@ -530,7 +519,9 @@ static bool complete(struct ctype_loader *loader, struct ctype *t)
 		return t->is_complete;
 	}
 
-	struct ctype *def = find_definition(l, t);
+	struct ctype *def = !t->name.n	   ? NULL
+			    : l->elsewhere ? l->elsewhere(l->ctx, l->src, t)
+					   : dwload_first(l->src, t->name, namequery_tag(t), NULL);
 	if (!def || def == t || def->kind != t->kind || def->is_decl || !ctype_complete(def))
 		return false;
 	t->is_decl = false;

@@ -156,17 +156,9 @@ struct str dwname_scope_of(struct dwsrc *src, Dwarf_Die *die)
 		add_scopes(src, us, &w, &unit, (struct str){0}, 0);
 		map_put_ptr(src->arena, &src->scopes, unit.addr, us);
 	}
-	size_t lo = 0, hi = us->list.n;
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-		if ((uintptr_t)us->list.v[mid].start < (uintptr_t)die->addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	while (lo-- > 0)
-		if (!us->list.v[lo].end || (uintptr_t)us->list.v[lo].end > (uintptr_t)die->addr)
-			return us->list.v[lo].name;
+	for (size_t i = vec_first_from(&us->list, start, die->addr); i-- > 0;)
+		if (!us->list.v[i].end || us->list.v[i].end > die->addr)
+			return us->list.v[i].name;
 	return (struct str){0};
 }
 

@@ -63,17 +63,6 @@ bool dwsite_listed_unit(struct dwsrc *src, uint64_t pc, Dwarf_Die *ret)
 	return true;
 }
 
-/** The unit that has the code at link-time address @pc: that of the .dwo file for a skeleton. */
-static bool find_unit(struct dwsrc *src, uint64_t pc, Dwarf_Die *ret)
-{
-	Dwarf_Die split;
-	if (!dwsite_listed_unit(src, pc, ret))
-		return false;
-	if (dwsplit_unit(src, ret, &split) && split.cu)
-		*ret = split;
-	return true;
-}
-
 /**
  * Out-of-line functions are children of the unit or of a namespace; the function of a lambda may be
  * anywhere, also below a function that is somewhere else. @everywhere: look there, too.
@@ -118,17 +107,12 @@ static void descend(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, stru
 		vec_push(src->arena, &s->dies, found[n]);
 }
 
-static struct str function_name(Dwarf_Die *die)
-{
-	return str_from(dwsrc_name(die));
-}
-
 static void name_functions(struct dwsite *s)
 {
 	for (size_t i = 0; i < s->dies.n; i++) {
 		if (!dwsite_is_function(&s->dies.v[i]))
 			continue;
-		struct str name = function_name(&s->dies.v[i]);
+		struct str name = str_from(dwsrc_name(&s->dies.v[i]));
 		if (!s->n_inner) {
 			s->n_inner = i + 1;
 			s->function = name;
@@ -163,13 +147,15 @@ static void find_line(struct dwsrc *src, struct dwsite *s)
 bool dwsite_at(struct dwsrc *src, uint64_t pc, struct dwsite *ret)
 {
 	struct debuginfo *di;
-	Dwarf_Die function;
+	Dwarf_Die function, split;
 	*ret = (struct dwsite){.pc = pc};
 	if (!img_debuginfo(src->img, &di))
 		return false;
 	ret->at = pc - di->bias;
-	if (!find_unit(src, pc, &ret->unit))
+	if (!dwsite_listed_unit(src, pc, &ret->unit))
 		return false;
+	if (dwsplit_unit(src, &ret->unit, &split) && split.cu)
+		ret->unit = split;
 	find_line(src, ret);
 	struct dwwalk w = {0}, w2 = {0};
 	if (!find_function(src, &w, &ret->unit, ret->at, false, 0, &function) &&
@@ -207,15 +193,6 @@ static Dwarf_Die origin_of(Dwarf_Die die)
 	return die;
 }
 
-static struct str symbol_of(Dwarf_Die *die)
-{
-	Dwarf_Attribute attr;
-	const char *z = NULL;
-	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attr))
-		z = dwarf_formstring(&attr);
-	return str_from(z ? z : dwarf_diename(die));
-}
-
 /** Without its folders; empty when not known. dwarf_decl_file() aborts where a .dwo file has no line table. */
 static struct str decl_file(Dwarf_Die *die)
 {
@@ -241,7 +218,11 @@ static struct dwinlined *inlined_of(struct dwsrc *src, Dwarf_Die die)
 		return ret;
 	int line = 0;
 	dwarf_decl_line(&origin, &line);
-	struct str name = str_from(dwarf_diename(&origin)), symbol = symbol_of(&origin);
+	Dwarf_Attribute at;
+	const char *linkage =
+	    dwarf_formstring(dwarf_attr_integrate(&origin, DW_AT_linkage_name, &at));
+	struct str name = str_from(dwarf_diename(&origin));
+	struct str symbol = linkage ? str_from(linkage) : name;
 	struct str key = str_printf(src->arena, STR_FMT " %d " STR_FMT, STR_ARG(symbol), line,
 				    STR_ARG(decl_file(&origin)));
 	ret = map_get(&src->copies->known, key);
@@ -281,7 +262,7 @@ static void collect(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, stru
 		if (tag == DW_TAG_inlined_subroutine)
 			add_copy(inlined_of(src, die), caller);
 		if (is_function)
-			collect(src, w, &die, function_name(&die), depth + 1);
+			collect(src, w, &die, str_from(dwsrc_name(&die)), depth + 1);
 		else if (tag == DW_TAG_lexical_block || tag == DW_TAG_namespace)
 			collect(src, w, &die, caller, depth + 1);
 	}

@@ -53,9 +53,24 @@ static bool fill(const struct img *file, const struct img_section *s, uint8_t *t
 	return good;
 }
 
+/** Of an image with @n sections, before the first and the last one (gABI chapter 4). */
+static void put_header(const struct img *file, size_t n, Elf64_Ehdr *header)
+{
+	*header = (Elf64_Ehdr){
+	    .e_ident = {[EI_CLASS] = ELFCLASS64, [EI_DATA] = HOST_DATA, [EI_VERSION] = EV_CURRENT},
+	    .e_type = (Elf64_Half)file->type,
+	    .e_machine = (Elf64_Half)file->machine,
+	    .e_version = EV_CURRENT,
+	    .e_shoff = sizeof(*header),
+	    .e_ehsize = sizeof(*header),
+	    .e_shentsize = sizeof(Elf64_Shdr),
+	    .e_shnum = (Elf64_Half)(n + 2),
+	    .e_shstrndx = (Elf64_Half)(n + 1)};
+	memcpy(header->e_ident, ELFMAG, SELFMAG);
+}
+
 /**
- * An ELF image of the @n sections and of their names (gABI chapter 4), malloc'ed; NULL when one of
- * them cannot be had.
+ * An ELF image of the @n sections and of their names, malloc'ed; NULL when one of them cannot be had.
  */
 static char *build(struct img *file, const struct img_section *sections, size_t n, size_t *ret)
 {
@@ -76,17 +91,7 @@ static char *build(struct img *file, const struct img_section *sections, size_t 
 		base_oom();
 	Elf64_Ehdr *header = (void *)image;
 	Elf64_Shdr *section = (void *)(header + 1);
-	*header = (Elf64_Ehdr){
-	    .e_ident = {[EI_CLASS] = ELFCLASS64, [EI_DATA] = HOST_DATA, [EI_VERSION] = EV_CURRENT},
-	    .e_type = (Elf64_Half)file->type,
-	    .e_machine = (Elf64_Half)file->machine,
-	    .e_version = EV_CURRENT,
-	    .e_shoff = sizeof(*header),
-	    .e_ehsize = sizeof(*header),
-	    .e_shentsize = sizeof(*section),
-	    .e_shnum = (Elf64_Half)(n + 2),
-	    .e_shstrndx = (Elf64_Half)(n + 1)};
-	memcpy(header->e_ident, ELFMAG, SELFMAG);
+	put_header(file, n, header);
 	for (size_t i = 0; i < n; i++) {
 		const struct img_section *s = &sections[i];
 		*++section = (Elf64_Shdr){.sh_name = (Elf64_Word)name,
@@ -111,27 +116,19 @@ static char *build(struct img *file, const struct img_section *sections, size_t 
 	return image;
 }
 
-/** Takes over @image. */
-static Dwarf *open_image(char *image, size_t size, Elf **ret)
-{
-	Elf *elf = elf_memory(image, size);
-	Dwarf *dbg = elf ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
-	if (!dbg) {
-		elf_end(elf);
-		free(image);
-		return NULL;
-	}
-	*ret = elf;
-	return dbg;
-}
-
 Dwarf *dwslim_open(struct img *file, Elf **ret)
 {
 	struct img_section sections[N_WANTED];
 	size_t n, size;
-	*ret = NULL;
 	char *image = choose(file, sections, &n) ? build(file, sections, n, &size) : NULL;
-	return image ? open_image(image, size, ret) : NULL;
+	Elf *elf = image ? elf_memory(image, size) : NULL;
+	Dwarf *dbg = elf ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
+	if (!dbg) {
+		elf_end(elf);
+		free(image);
+	}
+	*ret = dbg ? elf : NULL;
+	return dbg;
 }
 
 void dwslim_close(Dwarf *dbg, Elf *elf)

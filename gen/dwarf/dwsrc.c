@@ -5,7 +5,7 @@
 #include "base/progress.h"
 #include "elf/debugfile.h"
 #include "dwarf/dwslim.h"
-#include "dwarf/dwsrc_priv.h"
+#include "dwarf/dwsplit.h"
 
 static void add_file(struct dwsrc *src, Dwarf *dbg)
 {
@@ -26,9 +26,7 @@ struct dwsrc *dwsrc_new(struct img *img)
 
 void dwsrc_free(struct dwsrc *src)
 {
-	if (!src)
-		return;
-	if (src->slim)
+	if (src && src->slim)
 		dwslim_close(src->dbg, src->slim);
 }
 

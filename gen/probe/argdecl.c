@@ -47,12 +47,10 @@ static bool look_around(struct search *s, const struct dwsite *at)
 {
 	for (size_t i = 0; i < at->dies.n && s->n_found < s->n; i++) {
 		Dwarf_Die parent = at->dies.v[i];
-		struct dwwalk w = {0};
 		if (dwarf_tag(&parent) != DW_TAG_lexical_block)
 			break;
-		for (Dwarf_Die die = {0}; dwsrc_next_child(s->src, &w, &parent, &die);)
-			if (dwarf_tag(&die) == DW_TAG_variable)
-				take(s, &die);
+		s->walk = (struct dwwalk){0};
+		look_below(s, &parent, DWSRC_MAX_DEPTH - 1); // without the blocks in it
 	}
 	return s->n_found == s->n;
 }

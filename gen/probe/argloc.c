@@ -251,6 +251,16 @@ static void find_memory(struct argloc *l, const struct sdtarg *operand, int base
 	}
 }
 
+const struct argloc_var *argloc_variable(const struct argloc *l, struct str name)
+{
+	for (size_t i = 0; i < l->vars.n; i++) {
+		const struct argloc_var *v = &l->vars.v[i];
+		if (str_eq(v->name, name) && (!v->line || v->line <= l->scope->line))
+			return v;
+	}
+	return NULL;
+}
+
 bool argloc_global(struct argloc *l, struct str *name, struct ctype **ret)
 {
 	Dwarf_Die unit = l->scope->unit;
