@@ -98,7 +98,7 @@ struct str script_tag(const struct node *definition);
 struct node *script_macro(const struct script *s, const struct node *n);
 /** Is there a function or macro @name of the script's own, or an import that may have it? */
 bool script_has_function(const struct script *s, struct str name);
-/** Is the word @n, in the body of @macro, a parameter of it? Of NULL it is none. */
+/** Is the word or map @n, in the body of @macro, a parameter of it? Of NULL it is none. */
 bool script_is_parameter(const struct node *macro, const struct node *n);
 
 /** The NODE_PREDICATE of @c, or NULL. */

@@ -200,18 +200,11 @@ static struct value unary(struct parser *p)
 	p->t = t->next;
 	struct value a = unary(p);
 	p->depth--;
-	switch (t->text.p[0]) {
-	case '-':
-		a.v = -a.v;
-		return a;
-	case '~':
-		a.v = ~a.v;
-		return a;
-	case '!':
+	char op = t->text.p[0];
+	if (op == '!')
 		return of_bool(!a.v);
-	default:
-		return a;
-	}
+	a.v = op == '-' ? -a.v : op == '~' ? ~a.v : a.v;
+	return a;
 }
 
 /** Binds tighter the higher it is; 0 for what is no binary operator. */
@@ -270,46 +263,27 @@ static struct value apply(struct parser *p, const struct token *op, struct value
 	char c = op->text.p[0], d = op->text.n > 1 ? op->text.p[1] : '\0';
 	bool is_unsigned = a.is_unsigned || b.is_unsigned;
 	bool less = is_unsigned ? a.v < b.v : (int64_t)a.v < (int64_t)b.v;
-	struct value r = {is_unsigned, 0};
-
 	switch (c) {
-	case '*':
-		r.v = a.v * b.v;
-		return r;
-	case '+':
-		r.v = a.v + b.v;
-		return r;
-	case '-':
-		r.v = a.v - b.v;
-		return r;
 	case '/':
 	case '%':
 		return divide(p, op, a, b);
-	case '^':
-		r.v = a.v ^ b.v;
-		return r;
 	case '=':
 		return of_bool(a.v == b.v);
 	case '!':
 		return of_bool(a.v != b.v);
 	case '<':
-		if (d == '<')
-			return shift(a, b, true);
-		return of_bool(less || (d == '=' && a.v == b.v));
+		return d == '<' ? shift(a, b, true) : of_bool(less || (d && a.v == b.v));
 	case '>':
-		if (d == '>')
-			return shift(a, b, false);
-		return of_bool(d == '=' ? !less : !less && a.v != b.v);
+		return d == '>' ? shift(a, b, false) : of_bool(!less && (d || a.v != b.v));
 	case '&':
-		if (d == '&')
-			return of_bool(a.v && b.v);
-		r.v = a.v & b.v;
-		return r;
+		return d ? of_bool(a.v && b.v) : (struct value){is_unsigned, a.v & b.v};
+	case '|':
+		return d ? of_bool(a.v || b.v) : (struct value){is_unsigned, a.v | b.v};
 	default:
-		if (d == '|')
-			return of_bool(a.v || b.v);
-		r.v = a.v | b.v;
-		return r;
+		return (struct value){is_unsigned, c == '*'   ? a.v * b.v
+						   : c == '+' ? a.v + b.v
+						   : c == '-' ? a.v - b.v
+							      : a.v ^ b.v};
 	}
 }
 

@@ -54,33 +54,16 @@ bool tok_needs_space(const struct token *prev, const struct token *next)
 		return false;
 	}
 
+	// A punctuator's last byte, and those that would go on with it. bpftrace up to 0.22 reads a colon
+	// and a word as part of a path, in bodies too.
+	static const char *const longer[] = {
+	    ">>=", "<<=", "&&=", "||=", "++=",	"--=>", "==",	  "!=",
+	    "*=",  "%=",  "^=",	 "..",	"//*=", "##",	":-./*+$"};
 	char p = prev->text.p[prev->text.n - 1];
-	switch (p) {
-	case '>':
-	case '<':
-	case '&':
-	case '|':
-	case '+':
-	case '-':
-		return c == p || c == '=' || (p == '-' && c == '>');
-	case '=':
-	case '!':
-	case '*':
-	case '%':
-	case '^':
-		return c == '=';
-	case '/':
-		return c == '/' || c == '*' || c == '=';
-	case '.':
-		return c == '.' || next->kind == TOK_NUMBER;
-	case '#':
-		return c == '#';
-	case ':':
-		// bpftrace up to 0.22 reads a colon and a word as part of a path, in bodies too.
-		return word || c == '-' || c == '.' || c == '/' || c == '*' || c == '+' || c == '$';
-	default:
-		return false;
-	}
+	for (size_t i = 0; i < sizeof(longer) / sizeof(longer[0]); i++)
+		if (c && longer[i][0] == p && strchr(longer[i] + 1, c))
+			return true;
+	return (p == ':' && word) || (p == '.' && next->kind == TOK_NUMBER);
 }
 
 struct str lex_string_value(struct arena *a, const struct token *t)
