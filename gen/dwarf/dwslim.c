@@ -78,17 +78,17 @@ static char *build(struct img *file, const struct img_section *sections, size_t 
 	uint64_t sizes[N_WANTED];
 	size_t off = sizeof(Elf64_Ehdr) + (n + 2) * sizeof(Elf64_Shdr), name = 1;
 	size_t n_names = 1 + sizeof(names_name);
-	*ret = off;
+	*ret = off + n_names;
 	for (size_t i = 0; i < n; i++) {
 		if (!img_inflated_size(file, &sections[i], &sizes[i]) || sizes[i] >= MAX_PLAIN)
 			return NULL;
-		*ret += sizes[i];
 		n_names += sections[i].name.n + 1;
+		*ret += sizes[i] + sections[i].name.n + 1;
 	}
-	*ret += n_names;
-	char *image = calloc(1, *ret), *names = image + *ret - n_names;
+	char *image = calloc(1, *ret);
 	if (!image)
 		base_oom();
+	char *names = image + *ret - n_names;
 	Elf64_Ehdr *header = (void *)image;
 	Elf64_Shdr *section = (void *)(header + 1);
 	put_header(file, n, header);

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "elf/debugfile.h"
+#include "dwarf/dwsrc_priv.h"
 
 /** What is in dwsrc's map of missing files. */
 static const char GONE[] = "gone", UNREADABLE[] = "unreadable";

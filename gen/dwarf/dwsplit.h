@@ -23,8 +23,6 @@ bool dwsplit_unit(struct dwsrc *src, Dwarf_Die *unit, Dwarf_Die *ret);
 bool dwsplit_is_whole(Dwarf_Die *split);
 /** "u2.dwo", as the skeleton names it; without that, the unit's name. */
 struct str dwsplit_name(Dwarf_Die *skeleton);
-/** Remembers that the file of @skeleton is not there or cannot be read; each file once. */
-void dwsplit_add_missing(struct dwsrc *src, Dwarf_Die *skeleton);
 /** A note for each kind of trouble that @src has had so far; silent without any. */
 void dwsplit_report_missing(struct dwsrc *src);
 

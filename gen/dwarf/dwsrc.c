@@ -5,7 +5,7 @@
 #include "base/progress.h"
 #include "elf/debugfile.h"
 #include "dwarf/dwslim.h"
-#include "dwarf/dwsplit.h"
+#include "dwarf/dwsrc_priv.h"
 
 static void add_file(struct dwsrc *src, Dwarf *dbg)
 {
