@@ -41,25 +41,20 @@ static void reap(struct crew *c)
 	}
 }
 
-/** Suspended are all of them or none. */
-static void suspend(const struct crew *c)
-{
-	send(c, SIGSTOP);
-	raise(SIGSTOP);
-	send(c, SIGCONT);
-}
-
 static void take_signal(struct crew *c, int signals)
 {
 	struct signalfd_siginfo info;
 	if (read(signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
 		return;
-	if (info.ssi_signo == SIGCHLD)
+	if (info.ssi_signo == SIGCHLD) {
 		reap(c);
-	else if (info.ssi_signo == SIGTSTP)
-		suspend(c);
-	else
+	} else if (info.ssi_signo == SIGTSTP) { // suspended are all of them or none
+		send(c, SIGSTOP);
+		raise(SIGSTOP);
+		send(c, SIGCONT);
+	} else {
 		send(c, (int)info.ssi_signo);
+	}
 }
 
 /** Each line is of one that is ready. False at the end: all have said so, or are gone. */

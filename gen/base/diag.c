@@ -7,16 +7,12 @@
 #include "base/json.h"
 #include "base/progress.h"
 
-static bool wants_colour(FILE *out)
-{
-	const char *never = getenv("NO_COLOR"), *term = getenv("TERM");
-	return out && isatty(fileno(out)) && !(never && *never) && term &&
-	       strcmp(term, "dumb") != 0;
-}
-
 void diag_init(struct diag *d, FILE *out)
 {
-	*d = (struct diag){.out = out, .is_coloured = wants_colour(out)};
+	const char *never = getenv("NO_COLOR"), *term = getenv("TERM");
+	*d = (struct diag){.out = out};
+	d->is_coloured =
+	    out && isatty(fileno(out)) && !(never && *never) && term && strcmp(term, "dumb") != 0;
 }
 
 // Those of gcc.

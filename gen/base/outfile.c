@@ -31,17 +31,6 @@ static bool say(struct diag *d, const char *path)
 	return diag_error(d, &at, "cannot be written: %s", strerror(err));
 }
 
-/** The file that links from @path lead to, so that the link stays and the file is replaced. */
-static const char *follow(struct arena *a, const char *path)
-{
-	char *real = realpath(path, NULL);
-	if (!real)
-		return path;
-	const char *copy = arena_strdup(a, real);
-	free(real);
-	return copy;
-}
-
 /** The private file of this process: one at a time. */
 static const char *volatile pending;
 
@@ -72,7 +61,9 @@ static void set_pending(const char *temp)
 static bool begin_beside(struct arena *a, struct diag *d, const char *path, mode_t mode,
 			 const struct stat *was, struct outfile *ret)
 {
-	ret->path = follow(a, path);
+	char *real = realpath(path, NULL); // the link stays, and the file is replaced
+	ret->path = real ? arena_strdup(a, real) : path;
+	free(real);
 	ret->temp = arena_printf(a, "%s.XXXXXX", ret->path);
 	ret->mode = mode;
 	ret->fd = mkostemp(ret->temp, O_CLOEXEC);

@@ -67,37 +67,6 @@ uint64_t reader_u64(struct reader *r)
 	return r->big == host_is_big ? v : __builtin_bswap64(v);
 }
 
-uint64_t reader_uleb(struct reader *r)
-{
-	uint64_t v = 0;
-	for (unsigned shift = 0;; shift += 7) {
-		uint8_t b = reader_u8(r);
-		if (r->err)
-			return 0;
-		if (shift < 64)
-			v |= (uint64_t)(b & 0x7f) << shift;
-		if (!(b & 0x80))
-			return v;
-	}
-}
-
-int64_t reader_sleb(struct reader *r)
-{
-	uint64_t v = 0;
-	for (unsigned shift = 0;; shift += 7) {
-		uint8_t b = reader_u8(r);
-		if (r->err)
-			return 0;
-		if (shift < 64)
-			v |= (uint64_t)(b & 0x7f) << shift;
-		if (!(b & 0x80)) {
-			if (shift + 7 < 64 && (b & 0x40))
-				v |= ~(uint64_t)0 << (shift + 7);
-			return (int64_t)v;
-		}
-	}
-}
-
 struct str reader_cstr(struct reader *r)
 {
 	const uint8_t *nul = r->err ? NULL : memchr(r->p, 0, (size_t)(r->end - r->p));

@@ -32,9 +32,6 @@ uint32_t reader_u32(struct reader *r);
 uint64_t reader_u64(struct reader *r);
 /** An unsigned integer of @size bytes (1 to 8). */
 uint64_t reader_uint(struct reader *r, unsigned size);
-/** LEB128 (DWARF 5 section 7.6); bits past 64 are dropped, a number without end is an error. */
-uint64_t reader_uleb(struct reader *r);
-int64_t reader_sleb(struct reader *r);
 /** The string up to a NUL, which is skipped and not counted; no NUL is an error. */
 struct str reader_cstr(struct reader *r);
 /** @n bytes as a view. */

@@ -1,6 +1,6 @@
 #include "base/str.h"
 
-#include <errno.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +84,13 @@ size_t str_find(struct str s, char c)
 	return hit ? (size_t)(hit - s.p) : s.n;
 }
 
+struct str str_dir(struct str path)
+{
+	while (path.n && path.p[path.n - 1] != '/')
+		path.n--;
+	return path;
+}
+
 bool str_contains(struct str s, struct str part)
 {
 	return part.n == 0 || (s.n && memmem(s.p, s.n, part.p, part.n));
@@ -120,6 +127,27 @@ struct str str_printf(struct arena *a, const char *fmt, ...)
 	struct str s = str_from(arena_vprintf(a, fmt, ap));
 	va_end(ap);
 	return s;
+}
+
+bool str_take_escape(struct str *s, unsigned *ret)
+{
+	static const char letters[] = "abfnrtv\\\"'", values[] = "\a\b\f\n\r\t\v\\\"'";
+	static const char digits[] = "0123456789abcdef";
+	const char *letter = s->n ? memchr(letters, s->p[0], sizeof(letters) - 1) : NULL;
+	bool is_hex = s->n && s->p[0] == 'x';
+	unsigned base = is_hex ? 16 : 8, v = 0;
+	size_t first = is_hex, n = first;
+	for (; !letter && n < s->n && n < 3; n++) {
+		const char *digit = memchr(digits, tolower((unsigned char)s->p[n]), base);
+		if (!digit)
+			break;
+		v = v * base + (unsigned)(digit - digits);
+	}
+	if (!letter && n == first)
+		return false;
+	*ret = letter ? (unsigned char)values[letter - letters] : v;
+	*s = str_from_offset(*s, letter ? 1 : n);
+	return true;
 }
 
 bool str_to_u64(struct str s, uint64_t *ret)
@@ -439,11 +467,6 @@ static bool is_control(unsigned c)
 
 typedef unsigned char sixteen __attribute__((vector_size(16)));
 
-static bool is_plain(char c)
-{
-	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
-}
-
 static bool are_plain(const char *p)
 {
 	sixteen v;
@@ -466,7 +489,7 @@ static size_t count_plain(struct str s)
 	if (s.n >= sizeof(sixteen) && s.n - n < sizeof(sixteen) &&
 	    are_plain(s.p + s.n - sizeof(sixteen)))
 		return s.n;
-	while (n < s.n && is_plain(s.p[n]))
+	while (n < s.n && s.p[n] >= 0x20 && s.p[n] < 0x7f && s.p[n] != '"' && s.p[n] != '\\')
 		n++;
 	return n;
 }
@@ -569,9 +592,7 @@ struct str str_hex(struct arena *a, struct str bytes)
 	strbuf_init(&b);
 	for (size_t i = 0; i < bytes.n; i++)
 		strbuf_addf(&b, "%02x", (unsigned char)bytes.p[i]);
-	struct str hex = str_copy(a, strbuf_str(&b));
-	strbuf_fini(&b);
-	return hex;
+	return strbuf_take(&b, a);
 }
 
 struct str str_printable(struct arena *a, struct str s)

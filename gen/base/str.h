@@ -50,6 +50,8 @@ bool str_take(struct str *s, struct str prefix);
 struct str str_take_line(struct str *s);
 /** Offset of the first @c in @s, or s.n when there is none. */
 size_t str_find(struct str s, char c);
+/** @path up to its last /, with it; empty without one. */
+struct str str_dir(struct str path);
 bool str_contains(struct str s, struct str part);
 /** @s without blanks, tabs, carriage returns and newlines at both ends. */
 struct str str_trim(struct str s);
@@ -59,6 +61,11 @@ char *str_dup(struct arena *a, struct str s);
 struct str str_copy(struct arena *a, struct str s);
 /** Formatted text in @a. */
 struct str str_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/**
+ * Takes the escape behind a \ off *@s: a letter, quote or \, up to three octal digits, or x and two
+ * hexadecimal ones (C11 6.4.4.4). False, and nothing is taken, for any other.
+ */
+bool str_take_escape(struct str *s, unsigned *ret);
 /** Decimal, 0x or 0 (octal) number that fills all of @s; false when it does not or overflows. */
 bool str_to_u64(struct str s, uint64_t *ret);
 /** A shell-like pattern with * and ? and nothing else, against all of @s. */

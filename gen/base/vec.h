@@ -40,4 +40,18 @@
 		(vec)->v[(vec)->n++] = (__VA_ARGS__);                                              \
 	} while (0)
 
+/** The index of the first element whose @member is not less than @value: all are in its order. */
+#define vec_first_from(vec, member, value)                                                         \
+	({                                                                                         \
+		size_t lo_ = 0, hi_ = (vec)->n;                                                    \
+		while (lo_ < hi_) {                                                                \
+			size_t mid_ = (lo_ + hi_) / 2;                                             \
+			if ((vec)->v[mid_].member < (value))                                       \
+				lo_ = mid_ + 1;                                                    \
+			else                                                                       \
+				hi_ = mid_;                                                        \
+		}                                                                                  \
+		lo_;                                                                               \
+	})
+
 #endif

@@ -155,6 +155,12 @@ struct kbtf *kbtf_open_bytes(struct arena *a, struct diag *d, struct str file, s
 	return new_source(a, d, file, btf);
 }
 
+/** Offset of the name of enumerator @i. */
+static uint32_t enumerator_at(const struct btf_type *bt, unsigned i)
+{
+	return btf_is_enum64(bt) ? btf_enum64(bt)[i].name_off : btf_enum(bt)[i].name_off;
+}
+
 /** Takes the name at @off off *@left; false when it is longer. */
 static bool take_name(struct kbtf *k, uint32_t off, size_t *left)
 {
@@ -173,10 +179,7 @@ bool kbtf_names_fit(struct kbtf *k, size_t max)
 		if (!bt || !take_name(k, bt->name_off, &max))
 			return false;
 		for (unsigned i = 0; btf_is_any_enum(bt) && i < btf_vlen(bt); i++)
-			if (!take_name(k,
-				       btf_is_enum64(bt) ? btf_enum64(bt)[i].name_off
-							 : btf_enum(bt)[i].name_off,
-				       &max))
+			if (!take_name(k, enumerator_at(bt, i), &max))
 				return false;
 	}
 	return true;
@@ -190,8 +193,7 @@ void kbtf_close(struct kbtf *k)
 
 static struct str name_at(struct kbtf *k, uint32_t off)
 {
-	const char *z = btf__name_by_offset(k->btf, off);
-	return str_from(z);
+	return str_from(btf__name_by_offset(k->btf, off));
 }
 
 static uint32_t id_of(const struct ctype *t)
@@ -213,11 +215,10 @@ static void load_int(const struct btf_type *bt, struct ctype *t)
 
 static void load_array(struct kbtf *k, const struct btf_type *bt, struct ctype *t)
 {
-	const struct btf_array *array = btf_array(bt);
 	t->kind = CTYPE_ARRAY;
-	t->of = load(k, array->type);
+	t->of = load(k, btf_array(bt)->type);
 	t->has_count = true; // BTF has [0] for arrays without a length
-	t->count = array->nelems;
+	t->count = btf_array(bt)->nelems;
 }
 
 static void set_size(struct ctype *t, uint64_t size)
@@ -351,20 +352,18 @@ static void read_values(struct kbtf *k, const struct btf_type *bt, struct ctype 
 	t->values = arena_array(k->arena, struct ctype_value, t->n_values);
 	for (unsigned i = 0; i < t->n_values; i++) {
 		struct ctype_value *v = &t->values[i];
-		if (btf_kind(bt) == BTF_KIND_ENUM64) {
-			v->name = name_at(k, btf_enum64(bt)[i].name_off);
+		v->name = name_at(k, enumerator_at(bt, i));
+		if (btf_is_enum64(bt))
 			v->value = (int64_t)btf_enum64_value(&btf_enum64(bt)[i]);
-		} else {
-			v->name = name_at(k, btf_enum(bt)[i].name_off);
+		else
 			v->value = t->is_signed ? btf_enum(bt)[i].val
 						: (int64_t)(uint32_t)btf_enum(bt)[i].val;
-		}
 	}
 }
 
 /** BTF does not say where types come from. */
-static void say_differ(struct kbtf *k, struct str name, const struct ctype *first,
-		       const struct ctype *other)
+static void report_difference(struct kbtf *k, struct str name, const struct ctype *first,
+			      const struct ctype *other)
 {
 	struct diag_place at = {.file = k->source.file};
 	if (map_add(k->arena, &k->warned, str_copy(k->arena, name)))
@@ -387,7 +386,7 @@ static bool take_definition(struct kbtf *k, struct str name, struct ctype *t, st
 	bool same = ctype_is_same(*first, t);
 	k->n_compared--;
 	if (!same)
-		say_differ(k, name, *first, t);
+		report_difference(k, name, *first, t);
 	return same;
 }
 
@@ -451,7 +450,7 @@ static bool complete(struct ctype_loader *loader, struct ctype *t)
 	struct kbtf *k = (struct kbtf *)((char *)loader - offsetof(struct kbtf, loader));
 	const struct btf_type *bt = btf__type_by_id(k->btf, id_of(t));
 	if (t->is_decl) {
-		unsigned kind = t->kind == CTYPE_STRUCT ? NAME_STRUCT : NAME_UNION;
+		unsigned kind = namequery_tag(t);
 		struct namequery q;
 		struct ctype *def =
 		    namequery_parse(t->name, kind, &q) ? find_by_kind(k, &q, kind) : NULL;
@@ -516,9 +515,7 @@ static struct ctype *find_enumerator(struct type_source *source, const struct na
 		if (!bt || !btf_is_any_enum(bt))
 			continue;
 		for (unsigned i = 0; i < btf_vlen(bt); i++) {
-			uint32_t off = btf_is_enum64(bt) ? btf_enum64(bt)[i].name_off
-							 : btf_enum(bt)[i].name_off;
-			if (!str_eq(name_at(k, off), q->parts[q->n_parts - 1]))
+			if (!str_eq(name_at(k, enumerator_at(bt, i)), q->parts[q->n_parts - 1]))
 				continue;
 			struct ctype *t = load(k, id);
 			if (!t || !ctype_complete(t))
@@ -526,7 +523,7 @@ static struct ctype *find_enumerator(struct type_source *source, const struct na
 			if (!has_enumerator(t, q))
 				continue;
 			if (of && *value != t->values[i].value) {
-				say_differ(k, q->parts[0], of, t);
+				report_difference(k, q->parts[0], of, t);
 				return of;
 			}
 			if (!of) {
@@ -611,11 +608,8 @@ bool kbtf_has_enumerator(struct kbtf *k, struct str name)
 	// Likewise.
 	for (uint32_t id = 1; id < k->n_types && !k->has_enumerators; id++) {
 		const struct btf_type *bt = btf__type_by_id(k->btf, id);
-		for (uint16_t i = 0; bt && btf_is_any_enum(bt) && i < btf_vlen(bt); i++) {
-			uint32_t off =
-			    btf_is_enum(bt) ? btf_enum(bt)[i].name_off : btf_enum64(bt)[i].name_off;
-			map_add(k->arena, &k->enumerators, name_at(k, off));
-		}
+		for (uint16_t i = 0; bt && btf_is_any_enum(bt) && i < btf_vlen(bt); i++)
+			map_add(k->arena, &k->enumerators, name_at(k, enumerator_at(bt, i)));
 	}
 	k->has_enumerators = true;
 	return map_get(&k->enumerators, name) != NULL;

@@ -76,37 +76,17 @@ void typenote_free(struct typenote *note)
 		kbtf_close(note->types);
 }
 
-/** The first site at @pc or behind it. */
-static size_t find_first(const struct typenote *note, uint64_t pc)
-{
-	size_t lo = 0, hi = note->sites.n;
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-		if (note->sites.v[mid].pc < pc)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-/** "provider:probe" */
-static bool is_called(struct str function, struct str provider, struct str probe)
-{
-	return str_take(&function, provider) && str_take(&function, STR(":")) &&
-	       str_eq(function, probe);
-}
-
 bool typenote_find(const struct typenote *note, uint64_t pc, struct str provider, struct str probe,
 		   struct typenote_arg **ret, size_t *n)
 {
-	size_t first = find_first(note, pc);
+	size_t first = vec_first_from(&note->sites, pc, pc);
 	for (size_t i = first; i < note->sites.n && i - first < MAX_AT_ONE; i++) {
 		struct kbtf_function f;
 		if (note->sites.v[i].pc != pc)
 			break;
 		if (!kbtf_function(note->types, note->sites.v[i].function, TYPENOTE_MAX_ARGS, &f) ||
-		    !is_called(f.name, provider, probe))
+		    !str_take(&f.name, provider) || !str_take(&f.name, STR(":")) ||
+		    !str_eq(f.name, probe)) // it is called provider:probe
 			continue;
 		*n = f.n_params;
 		*ret = arena_array(note->arena, struct typenote_arg, *n + 1);

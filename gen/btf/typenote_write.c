@@ -44,13 +44,6 @@ static const char *tag_name(struct typenote_text *w, const struct ctype *t)
 			    STR_ARG(t->name));
 }
 
-/** BTF knows one of these of an integer; that it is a char, its name says. */
-static int add_int(struct typenote_text *w, const struct ctype *t)
-{
-	int encoding = t->kind == CTYPE_BOOL ? BTF_INT_BOOL : t->is_signed ? BTF_INT_SIGNED : 0;
-	return btf__add_int(w->btf, str_dup(w->arena, t->name), t->size, encoding);
-}
-
 static int add_enum(struct typenote_text *w, struct ctype *t)
 {
 	int id = btf__add_enum64(w->btf, tag_name(w, t), (uint32_t)t->size, t->is_signed);
@@ -74,7 +67,11 @@ static int add_node(struct typenote_text *w, struct ctype *t, int of)
 	switch (t->kind) {
 	case CTYPE_INT:
 	case CTYPE_BOOL:
-		return add_int(w, t);
+		// BTF knows one of these of an integer; that it is a char, its name says.
+		return btf__add_int(w->btf, str_dup(w->arena, t->name), t->size,
+				    t->kind == CTYPE_BOOL ? BTF_INT_BOOL
+				    : t->is_signed	  ? BTF_INT_SIGNED
+							  : 0);
 	case CTYPE_FLOAT:
 		return btf__add_float(w->btf, str_dup(w->arena, t->name), t->size);
 	case CTYPE_ENUM:

@@ -57,11 +57,6 @@ void code_fini(struct code *c)
 	strbuf_fini(&c->checked);
 }
 
-void code_clear(struct code *c)
-{
-	strbuf_clear(&c->checked);
-}
-
 struct str code_str(const struct code *c)
 {
 	return strbuf_str(&c->checked);

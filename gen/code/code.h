@@ -47,7 +47,6 @@ struct code {
 
 void code_init(struct code *c);
 void code_fini(struct code *c);
-void code_clear(struct code *c);
 /** What was written; valid until the next change of @c. */
 struct str code_str(const struct code *c);
 

@@ -29,21 +29,16 @@ bool lines_open(struct arena *a, struct diag *d, const char *path, const char *w
 	       diag_error(d, &ret->at, "has a NUL byte: not a list %s", what);
 }
 
-static struct str without_comment(struct str line)
-{
-	size_t i = str_find(line, '#');
-	while (i < line.n && i && str_trim(str_slice(line, i - 1, 1)).n)
-		i += 1 + str_find(str_from_offset(line, i + 1), '#');
-	return str_slice(line, 0, i);
-}
-
 bool lines_next(struct lines *l)
 {
 	l->text = STR("");
 	while (!l->text.n && l->rest.n) {
-		l->at.source = str_take_line(&l->rest);
+		struct str line = l->at.source = str_take_line(&l->rest);
 		l->at.line++;
-		l->text = str_trim(without_comment(l->at.source));
+		size_t i = str_find(line, '#'); // a comment, behind a blank
+		while (i < line.n && i && str_trim(str_slice(line, i - 1, 1)).n)
+			i += 1 + str_find(str_from_offset(line, i + 1), '#');
+		l->text = str_trim(str_slice(line, 0, i));
 	}
 	return l->text.n > 0;
 }

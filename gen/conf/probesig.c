@@ -72,13 +72,8 @@ static struct ctype *make_type(struct arena *a, const struct probesigs *list, st
 		return ctype_new_pointer(a, NULL, 8);
 	bool is_const = str_eqz(text, "const char *");
 	if (is_const || str_eqz(text, "char *")) {
-		struct ctype *c = ctype_new(a, CTYPE_INT, "char", 1, true), *q = c;
-		c->is_char = true;
-		if (is_const) {
-			q = arena_new(a, struct ctype);
-			*q = (struct ctype){.kind = CTYPE_CONST, .of = c, .is_complete = true};
-		}
-		return ctype_new_pointer(a, q, 8);
+		struct ctype *c = ctype_new_char(a, true);
+		return ctype_new_pointer(a, is_const ? ctype_new_of(a, CTYPE_CONST, c) : c, 8);
 	}
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
 		if (str_eqz(text, types[i].spelling))
@@ -105,12 +100,11 @@ static bool parse_function(struct arena *a, struct probesigs *s, struct str text
 	struct str result = str_trim(str_slice(text, 0, open)), name = str_from_offset(text, open);
 	if (!str_take(&name, STR("(*")) || !str_has_suffix(name, STR(")()")))
 		return false;
-	struct ctype *f = ctype_new(a, CTYPE_FUNC, "", 0, false);
-	f->has_size = false;
-	f->of = str_eqz(result, "void") ? NULL : find_type(a, s, result);
+	bool is_void = str_eqz(result, "void");
+	struct ctype *of = is_void ? NULL : find_type(a, s, result);
 	ret->name = str_slice(name, 0, name.n - 3);
-	ret->type = ctype_new_pointer(a, f, 8);
-	return str_is_ident(ret->name) && (f->of || str_eqz(result, "void"));
+	ret->type = ctype_new_pointer(a, ctype_new_of(a, CTYPE_FUNC, of), 8);
+	return str_is_ident(ret->name) && (of || is_void);
 }
 
 /** `TYPE NAME`, or a number: the macro of the probe adds it. */

@@ -146,6 +146,12 @@ static uint64_t *find_ends(struct arena *a, const struct clayout *l)
 	return ends;
 }
 
+static bool refuse(const char **why, const char *reason)
+{
+	*why = reason;
+	return false;
+}
+
 static bool settle_struct(struct arena *a, struct clayout *l, const char **why)
 {
 	uint64_t end = l->size * 8, *ends = find_ends(a, l);
@@ -153,10 +159,8 @@ static bool settle_struct(struct arena *a, struct clayout *l, const char **why)
 	for (size_t i = 0; i < l->fields.n; i++) {
 		struct clayout_field *f = &l->fields.v[i];
 		uint64_t next = ends[i];
-		if (f->bit_off > end || (f->bits && f->bit_off + f->bits > end)) {
-			*why = "a member lies past its end";
-			return false;
-		}
+		if (f->bit_off > end || (f->bits && f->bit_off + f->bits > end))
+			return refuse(why, "a member lies past its end");
 		if (f->is_bytes) {
 			f->bits = (next - f->bit_off) & ~UINT64_C(7);
 			add_remark(a, l, "has a type that is only declared: bytes", f->own_name);
@@ -167,10 +171,8 @@ static bool settle_struct(struct arena *a, struct clayout *l, const char **why)
 		}
 		if (f->is_bytes && (!f->bits || f->bit_off % 8))
 			continue; // nothing left of it
-		if (!f->is_bitfield && f->bit_off % 8) {
-			*why = "a member does not start at a byte";
-			return false;
-		}
+		if (!f->is_bitfield && f->bit_off % 8)
+			return refuse(why, "a member does not start at a byte");
 		l->fields.v[n++] = *f;
 	}
 	l->fields.n = n;
@@ -182,10 +184,8 @@ static bool settle_union(struct arena *a, struct clayout *l, const char **why)
 	size_t n = 0;
 	for (size_t i = 0; i < l->fields.n; i++) {
 		struct clayout_field *f = &l->fields.v[i];
-		if (f->bits > l->size * 8) {
-			*why = "a member is larger than the union";
-			return false;
-		}
+		if (f->bits > l->size * 8)
+			return refuse(why, "a member is larger than the union");
 		if (f->is_bytes || f->bit_off) {
 			add_remark(a, l, "cannot be written in a union: omitted", f->own_name);
 			continue;
@@ -200,23 +200,15 @@ bool clayout_of(struct arena *a, struct ctype *t, bool for_bpftrace, struct clay
 		const char **why)
 {
 	*ret = (struct clayout){0};
-	if (!ctype_complete(t) || !ctype_size(t, &ret->size)) {
-		*why = "its definition or size is unknown";
-		return false;
-	}
-	if (ret->size > MAX_SIZE) {
-		*why = "it is larger than 2 GiB";
-		return false;
-	}
-	if (!gather(a, t, 0, 0, for_bpftrace, ret)) {
-		*why = ret->fields.n > MAX_FIELDS ? "it has more than 65536 members"
-						  : "its members are corrupt";
-		return false;
-	}
-	if (!drop_hidden(a, ret, for_bpftrace)) {
-		*why = "its members are corrupt";
-		return false;
-	}
+	if (!ctype_complete(t) || !ctype_size(t, &ret->size))
+		return refuse(why, "its definition or size is unknown");
+	if (ret->size > MAX_SIZE)
+		return refuse(why, "it is larger than 2 GiB");
+	bool is_sound = gather(a, t, 0, 0, for_bpftrace, ret);
+	if (!is_sound && ret->fields.n > MAX_FIELDS)
+		return refuse(why, "it has more than 65536 members");
+	if (!is_sound || !drop_hidden(a, ret, for_bpftrace))
+		return refuse(why, "its members are corrupt");
 	if (t->kind == CTYPE_UNION)
 		return settle_union(a, ret, why);
 	if (ret->fields.n)

@@ -80,12 +80,6 @@ static bool is_gap(struct str name)
 	return true;
 }
 
-static bool is_reserved(struct str name, bool for_bpftrace)
-{
-	return is_gap(name) || str_is_any(name, c_words) ||
-	       (for_bpftrace && str_is_any(name, bpftrace_words));
-}
-
 struct str cname_ident(struct arena *a, struct str name, bool for_bpftrace)
 {
 	if (!name.n)
@@ -102,7 +96,8 @@ struct str cname_ident(struct arena *a, struct str name, bool for_bpftrace)
 		}
 		name = strbuf_take(&b, a);
 	}
-	if (is_reserved(name, for_bpftrace))
+	if (is_gap(name) || str_is_any(name, c_words) ||
+	    (for_bpftrace && str_is_any(name, bpftrace_words)))
 		name = str_printf(a, STR_FMT "_", STR_ARG(name));
 	return name;
 }

@@ -334,14 +334,10 @@ static bool print_one(struct printer *p, const struct cdef *def, bool asserts)
 	p->n_gaps = 0;
 	if (!is_enum && !layout_of(p, t, &l))
 		return false;
-	if (!str_eq(def->name, def->tag)) {
+	bool has_name = !str_eq(def->name, def->tag);
+	for (size_t i = has_name ? 0 : 1; i <= l.remarks.n; i++) {
 		code_z(p->b, "// ");
-		code_comment(p->b, def->name);
-		code_z(p->b, "\n");
-	}
-	for (size_t i = 0; i < l.remarks.n; i++) {
-		code_z(p->b, "// ");
-		code_comment(p->b, l.remarks.v[i]);
+		code_comment(p->b, i ? l.remarks.v[i - 1] : def->name);
 		code_z(p->b, "\n");
 	}
 	if (is_enum) {

@@ -36,6 +36,21 @@ struct ctype *ctype_new_pointer(struct arena *a, struct ctype *to, uint64_t size
 	return t;
 }
 
+struct ctype *ctype_new_of(struct arena *a, enum ctype_kind kind, struct ctype *of)
+{
+	struct ctype *t = ctype_new(a, kind, "", 0, false);
+	t->has_size = false;
+	t->of = of;
+	return t;
+}
+
+struct ctype *ctype_new_char(struct arena *a, bool is_signed)
+{
+	struct ctype *t = ctype_new(a, CTYPE_INT, "char", 1, is_signed);
+	t->is_char = true;
+	return t;
+}
+
 struct ctype *ctype_strip(struct ctype *t)
 {
 	for (unsigned i = 0; t && i < MAX_DEPTH; i++) {
@@ -63,14 +78,11 @@ bool ctype_size(struct ctype *t, uint64_t *ret)
 		t = ctype_strip(t);
 		if (!t || t->kind == CTYPE_FUNC)
 			return false;
-		if (t->has_size)
-			return !__builtin_mul_overflow(factor, t->size, ret);
-		if (t->kind != CTYPE_ARRAY) {
-			// A declaration learns its size when its definition is found.
-			if (!ctype_is_aggregate(t) || !ctype_complete(t) || !t->has_size)
-				return false;
-			return !__builtin_mul_overflow(factor, t->size, ret);
-		}
+		// A declaration learns its size when its definition is found.
+		if (!t->has_size && ctype_is_aggregate(t))
+			ctype_complete(t);
+		if (t->has_size || t->kind != CTYPE_ARRAY)
+			return t->has_size && !__builtin_mul_overflow(factor, t->size, ret);
 		if (!t->has_count || __builtin_mul_overflow(factor, t->count, &factor))
 			return false;
 		t = t->of;
@@ -128,13 +140,6 @@ static bool is_same_value(struct comparison *c, struct ctype *a, struct ctype *b
 	return a->size == b->size && a->is_signed == b->is_signed;
 }
 
-static bool is_same_member(struct comparison *c, const struct ctype_member *a,
-			   const struct ctype_member *b)
-{
-	return str_eq(a->name, b->name) && a->off == b->off && a->bit_off == b->bit_off &&
-	       a->bit_size == b->bit_size && is_same_value(c, a->type, b->type);
-}
-
 static bool is_same(struct comparison *c, struct ctype *a, struct ctype *b)
 {
 	if (!ctype_complete(a) || !ctype_complete(b))
@@ -147,8 +152,11 @@ static bool is_same(struct comparison *c, struct ctype *a, struct ctype *b)
 		return false;
 	bool same = true;
 	c->depth++;
-	for (size_t i = 0; i < a->n_members && same; i++)
-		same = is_same_member(c, &a->members[i], &b->members[i]);
+	for (size_t i = 0; i < a->n_members && same; i++) {
+		const struct ctype_member *m = &a->members[i], *n = &b->members[i];
+		same = str_eq(m->name, n->name) && m->off == n->off && m->bit_off == n->bit_off &&
+		       m->bit_size == n->bit_size && is_same_value(c, m->type, n->type);
+	}
 	c->depth--;
 	for (size_t i = 0; i < a->n_values && same; i++)
 		same = str_eq(a->values[i].name, b->values[i].name) &&

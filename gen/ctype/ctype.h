@@ -94,6 +94,10 @@ struct ctype *ctype_new(struct arena *a, enum ctype_kind kind, const char *name,
 			bool is_signed);
 /** A pointer to @to (NULL: void) of @size bytes. */
 struct ctype *ctype_new_pointer(struct arena *a, struct ctype *to, uint64_t size);
+/** A typedef, qualifier or function of @of (NULL: void), without a size of its own. */
+struct ctype *ctype_new_of(struct arena *a, enum ctype_kind kind, struct ctype *of);
+/** Plain char. */
+struct ctype *ctype_new_char(struct arena *a, bool is_signed);
 
 /**
  * Members or values are there; false when the type is only declared, or, with an error, corrupt.

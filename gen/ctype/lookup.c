@@ -58,13 +58,13 @@ struct str lookup_nearest(struct lookup *lk, struct str name, unsigned kinds)
 }
 
 /** The only source, but for what strip left, is empty, which is said: then that is the whole story. */
-static bool say_empty(struct lookup *lk, const struct diag_place *at, const char *wanted)
+static bool report_empty(struct lookup *lk, const struct diag_place *at, const char *wanted)
 {
 	struct type_source *s = lk->sources.n ? lk->sources.v[0] : NULL;
 	for (size_t i = 1; i < lk->sources.n; i++)
 		if (!lk->sources.v[i]->is_rest)
 			s = NULL;
-	return s && s->ops->say_empty && s->ops->say_empty(s, at, wanted);
+	return s && s->ops->report_empty && s->ops->report_empty(s, at, wanted);
 }
 
 bool lookup_walk(struct lookup *lk, unsigned kinds, type_source_name_fn *fn, void *ctx)
@@ -72,7 +72,7 @@ bool lookup_walk(struct lookup *lk, unsigned kinds, type_source_name_fn *fn, voi
 	bool any = false;
 	for (size_t i = 0; i < lk->sources.n; i++)
 		any |= lk->sources.v[i]->ops->walk(lk->sources.v[i], kinds, fn, ctx);
-	return any || !say_empty(lk, NULL, "types");
+	return any || !report_empty(lk, NULL, "types");
 }
 
 bool lookup_say_unknown(struct lookup *lk, const struct diag_place *at, const char *what,
@@ -83,7 +83,7 @@ bool lookup_say_unknown(struct lookup *lk, const struct diag_place *at, const ch
 	if (!namequery_parse(name, kinds, &q) || lk->diag->n_errors > DIAG_MAX_ERRORS)
 		return diag_error(lk->diag, at, "\"" STR_FMT "\" is not a type name",
 				  STR_ARG(name));
-	if (say_empty(lk, at, str_dup(lk->arena, q.text)))
+	if (report_empty(lk, at, str_dup(lk->arena, q.text)))
 		return false;
 	struct diag_place here = {0};
 	if (lk->sources.n)
@@ -102,7 +102,7 @@ bool lookup_say_unknown(struct lookup *lk, const struct diag_place *at, const ch
 	if (near.n)
 		diag_note(lk->diag, NULL, "did you mean \"" STR_FMT "\"?", STR_ARG(near));
 	for (size_t i = 0; i < lk->sources.n; i++)
-		if (lk->sources.v[i]->ops->say_gaps)
-			lk->sources.v[i]->ops->say_gaps(lk->sources.v[i]);
+		if (lk->sources.v[i]->ops->report_gaps)
+			lk->sources.v[i]->ops->report_gaps(lk->sources.v[i]);
 	return false;
 }

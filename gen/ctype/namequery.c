@@ -2,6 +2,14 @@
 
 #include <string.h>
 
+unsigned namequery_tag(const struct ctype *t)
+{
+	return t->kind == CTYPE_STRUCT	? NAME_STRUCT
+	       : t->kind == CTYPE_UNION ? NAME_UNION
+	       : t->kind == CTYPE_ENUM	? NAME_ENUM
+					: 0;
+}
+
 /** Takes the keyword from @rest; it narrows the kinds, it never widens them. */
 static struct str take_keyword(struct str rest, unsigned *kinds)
 {

@@ -15,7 +15,7 @@
 
 #include <stdbool.h>
 
-#include "base/str.h"
+#include "ctype/ctype.h"
 
 /** What a name may stand for; a set of them is a mask. */
 enum {
@@ -39,6 +39,8 @@ struct namequery {
 	unsigned n_parts;
 };
 
+/** NAME_* of a struct, union or enum's tag; 0 for another type. */
+unsigned namequery_tag(const struct ctype *t);
 /** Takes @text apart for a search among @kinds; false when it is no name at all. */
 bool namequery_parse(struct str text, unsigned kinds, struct namequery *ret);
 /**

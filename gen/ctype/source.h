@@ -51,9 +51,10 @@ struct type_source_ops {
 	 * When there are no types where they are expected, says so at @at (may be NULL), and
 	 * how to get at @wanted: true. NULL: never empty.
 	 */
-	bool (*say_empty)(struct type_source *s, const struct diag_place *at, const char *wanted);
+	bool (*report_empty)(struct type_source *s, const struct diag_place *at,
+			     const char *wanted);
 	/** Says which parts cannot be read; silent when there are none. NULL: it has no parts. */
-	void (*say_gaps)(struct type_source *s);
+	void (*report_gaps)(struct type_source *s);
 };
 
 struct type_source {

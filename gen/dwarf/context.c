@@ -70,20 +70,17 @@ static uint64_t mix_attr(uint64_t mark, Dwarf_Die *die, unsigned name)
 	return mix(mark, v);
 }
 
-/** Size and place in the source: other definitions of a header's struct have the same. */
-static uint64_t mark_of_type(Dwarf_Die *die)
-{
-	uint64_t mark = mix_attr(0, die, DW_AT_byte_size);
-	mark = mix_attr(mark, die, DW_AT_decl_line);
-	return mix_attr(mark, die, DW_AT_decl_column);
-}
-
-/** All that an enumerator's value is made of. */
-static uint64_t mark_of_value(Dwarf_Die *die, Dwarf_Die *owner)
+/**
+ * All that an enumerator's value is made of; of a type its size and place in the source: other definitions
+ * of a header's struct have the same.
+ */
+static uint64_t mark_of(Dwarf_Die *die, Dwarf_Die *owner, bool by_value)
 {
 	Dwarf_Attribute at;
 	Dwarf_Die under;
-	uint64_t mark = mix_attr(0, die, DW_AT_const_value);
+	uint64_t mark = mix_attr(0, die, by_value ? DW_AT_const_value : DW_AT_byte_size);
+	if (!by_value)
+		return mix_attr(mix_attr(mark, die, DW_AT_decl_line), die, DW_AT_decl_column);
 	if (dwarf_attr(die, DW_AT_const_value, &at))
 		mark = mix(mark, dwarf_whatform(&at));
 	mark = mix_attr(mark, owner, DW_AT_byte_size);
@@ -122,37 +119,19 @@ static struct group *group_of(struct search *s, const struct dwhit *hit)
 	return hit->kind & (NAME_TYPEDEF | NAME_BASE) ? &s->typedefs : &s->tags;
 }
 
-/** `typedef struct x x`: nothing that the tag does not say itself. */
-static bool means_its_tag(struct ctype *t)
-{
-	struct ctype *bare = ctype_strip(t);
-	return t->kind == CTYPE_TYPEDEF && bare && bare->name.n && str_eq(bare->name, t->name);
-}
-
-/** A question for an enum is not answered by a typedef of something else. */
-static bool is_asked_kind(const struct context_question *q, struct ctype *t)
-{
-	struct ctype *bare = ctype_strip(t);
-	switch (q->name->kinds & NAME_TAGS) {
-	case NAME_STRUCT:
-		return bare && bare->kind == CTYPE_STRUCT;
-	case NAME_UNION:
-		return bare && bare->kind == CTYPE_UNION;
-	case NAME_ENUM:
-		return bare && bare->kind == CTYPE_ENUM;
-	default:
-		return true;
-	}
-}
-
 static void add(struct search *s, const struct dwhit *hit, const struct definition *def)
 {
 	struct group *g = group_of(s, hit);
-	if (g == &s->typedefs && means_its_tag(def->type)) {
+	struct ctype *t = def->type, *bare = ctype_strip(t);
+	unsigned tags = s->q->name->kinds & NAME_TAGS;
+	bool asks_one = tags == NAME_STRUCT || tags == NAME_UNION || tags == NAME_ENUM;
+	if (g == &s->typedefs && t->kind == CTYPE_TYPEDEF && bare && bare->name.n &&
+	    str_eq(bare->name, t->name)) {
+		// `typedef struct x x`: nothing that the tag does not say itself.
 		if (!s->same_tag.type)
 			s->same_tag = *def;
-	} else if (g == &s->typedefs && !is_asked_kind(s->q, def->type)) {
-		return;
+	} else if (g == &s->typedefs && asks_one && !(bare && namequery_tag(bare) == tags)) {
+		return; // a question for an enum is not answered by a typedef of something else
 	} else if (!g->first.type) {
 		g->first = *def;
 		g->unit = hit->die.cu;
@@ -209,7 +188,7 @@ static bool add_from_image(void *ctx, const struct dwhit *hit)
 	Dwarf_Die die = hit->die, owner = hit->owner;
 	struct definition def;
 	bool by_value = wants_value(s->q);
-	uint64_t mark = by_value ? mark_of_value(&die, &owner) : mark_of_type(&die);
+	uint64_t mark = mark_of(&die, &owner, by_value);
 	bool believed = mark == g->mark && (by_value || s->q->n_compared >= FULLY_COMPARED);
 	bool is_known = g->first.type || (g == &s->typedefs && s->same_tag.type);
 	s->is_cut = ++g->n >= s->most;
@@ -391,7 +370,7 @@ static const char *value_text(struct dwtypes *t, const struct definition *d)
 }
 
 /** They differ, and nothing tells which is meant. */
-static void say_differ(struct context_question *q, const struct meaning *m)
+static void report_difference(struct context_question *q, const struct meaning *m)
 {
 	struct dwtypes *t = q->types;
 	const struct definition *first = &m->first, *other = &m->other;
@@ -446,7 +425,7 @@ static void check_missing(struct context_question *q, const struct meaning *m)
 		     "\" of " STR_FMT,
 		     STR_ARG(dwo), STR_ARG(q->name->text),
 		     STR_ARG(unit_text(t, &m->first, false, false)));
-	dwsplit_say_missing(src);
+	dwsplit_report_missing(src);
 }
 
 // --- the rule
@@ -486,7 +465,7 @@ void context_find(struct context_question *q, struct definition *ret)
 	if (!m.first.type)
 		find_in_images(q, false, &m);
 	if (m.other.type)
-		say_differ(q, &m);
+		report_difference(q, &m);
 	else if (m.first.type && q->context)
 		check_missing(q, &m);
 	*ret = m.first;

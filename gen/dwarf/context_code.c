@@ -65,10 +65,8 @@ static void add_referred(struct gathering *g, Dwarf_Die *die, unsigned name)
 static void add_type_units(struct gathering *g, Dwarf_Die *parent, unsigned depth)
 {
 	struct dwwalk w = {0};
-	Dwarf_Die die;
 	Dwarf_Attribute at;
-	for (bool more = dwsrc_child(g->src, &w, parent, &die); more;
-	     more = dwsrc_sibling(g->src, &w, &die, &die)) {
+	for (Dwarf_Die die = {0}; dwsrc_next_child(g->src, &w, parent, &die);) {
 		if (dwarf_attr(&die, DW_AT_type, &at) && dwarf_whatform(&at) == DW_FORM_ref_sig8)
 			add_referred(g, &die, DW_AT_type);
 		add_referred(g, &die, DW_AT_signature);
@@ -95,10 +93,9 @@ static struct context_unit *gather(struct arena *a, struct context *c, struct dw
 	add_part(&g, top);
 	bool has_types = has_type_units(src);
 	for (size_t i = 0; i < g.u->parts.n; i++) {
-		Dwarf_Die part = g.u->parts.v[i], die;
+		Dwarf_Die part = g.u->parts.v[i];
 		struct dwwalk w = {0};
-		for (bool more = dwsrc_child(src, &w, &part, &die); more;
-		     more = dwsrc_sibling(src, &w, &die, &die))
+		for (Dwarf_Die die = {0}; dwsrc_next_child(src, &w, &part, &die);)
 			if (dwarf_tag(&die) == DW_TAG_imported_unit)
 				add_referred(&g, &die, DW_AT_import);
 		if (has_types)
@@ -208,9 +205,7 @@ static void add_block(struct arena *a, struct context_blocks *b, Dwarf_Die die)
 static void add_strays(struct arena *a, struct context_blocks *b, Dwarf_Die *unit)
 {
 	struct dwwalk w = {0};
-	Dwarf_Die die;
-	for (bool more = dwsrc_child(b->src, &w, unit, &die); more;
-	     more = dwsrc_sibling(b->src, &w, &die, &die))
+	for (Dwarf_Die die = {0}; dwsrc_next_child(b->src, &w, unit, &die);)
 		if (dwarf_tag(&die) == DW_TAG_subprogram && !dwsrc_name(&die) &&
 		    !dwarf_hasattr(&die, DW_AT_abstract_origin) &&
 		    !dwarf_hasattr(&die, DW_AT_low_pc))

@@ -126,17 +126,6 @@ static void find_in_file(struct dwindex *ix, Elf *elf)
 }
 
 /**
- * @n bytes of .debug_info at @off, read into @buf when it is in a file: touching all of a mapping
- * takes as much memory, and more time than reading it. NULL when the file has shrunk.
- */
-static const char *bytes_at(const struct dwindex *ix, uint64_t off, size_t n, char *buf)
-{
-	if (ix->fd < 0)
-		return ix->info.p + off;
-	return file_read_at(ix->fd, buf, n, ix->info_off + off) ? buf : NULL;
-}
-
-/**
  * libdw looks at the header of each unit, and for each the kernel maps 16 pages of the file; but a
  * page of a private mapping that is written to comes alone. Where this fails, it only costs memory.
  */
@@ -398,9 +387,10 @@ static bool find_places(struct dwindex *ix, const struct search *s, struct unit 
 	ix->places.n = 0;
 	for (uint64_t off = u->off;; off += n - OVERLAP) {
 		n = u->end - off < PIECE ? (size_t)(u->end - off) : PIECE;
-		const char *p = bytes_at(ix, off, n, buf);
-		if (!p)
-			return false;
+		// Touching all of a mapping takes as much memory, and more time than reading it.
+		const char *p = ix->fd < 0 ? ix->info.p + off : buf;
+		if (p == buf && !file_read_at(ix->fd, buf, n, ix->info_off + off))
+			return false; // it has shrunk
 		for (unsigned pass = 0; pass < n_passes(s); pass++)
 			for (size_t at = 0; (at = next_place(s, pass, p, n, at)) < n; at++) {
 				vec_push(ix->src->arena, &ix->places, off + at);

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "dwarf/dwfind.h"
-#include "dwarf/dwload_priv.h"
 #include "dwarf/dwname.h"
 
 struct dwloader {
@@ -38,11 +37,14 @@ void dwload_set_elsewhere(struct dwsrc *src, dwload_elsewhere_fn *fn, void *ctx)
 static bool attr_uint(Dwarf_Die *die, unsigned name, uint64_t *ret)
 {
 	Dwarf_Attribute at;
-	Dwarf_Word v;
-	if (!dwarf_attr_integrate(die, name, &at) || dwarf_formudata(&at, &v) != 0)
-		return false;
-	*ret = v;
-	return true;
+	return dwarf_attr_integrate(die, name, &at) && dwarf_formudata(&at, ret) == 0;
+}
+
+/** The same of @die itself, not of what it completes. */
+static bool own_uint(Dwarf_Die *die, unsigned name, uint64_t *ret)
+{
+	Dwarf_Attribute at;
+	return dwarf_attr(die, name, &at) && dwarf_formudata(&at, ret) == 0;
 }
 
 static bool type_die_of(Dwarf_Die *die, Dwarf_Die *ret)
@@ -127,7 +129,6 @@ static void read_length(Dwarf_Die *subrange, struct ctype *t)
 static void load_array(struct dwloader *l, Dwarf_Die *die, struct ctype *t)
 {
 	Dwarf_Attribute at;
-	Dwarf_Die child;
 	struct dwwalk w = {0};
 	struct ctype *last = t;
 	unsigned n = 0;
@@ -135,8 +136,8 @@ static void load_array(struct dwloader *l, Dwarf_Die *die, struct ctype *t)
 		return; // gaps between the elements: opaque
 	t->kind = CTYPE_ARRAY;
 	t->is_vector = dwsrc_flag(die, DW_AT_GNU_vector);
-	for (bool more = dwsrc_child(l->src, &w, die, &child); more && n < DWSRC_MAX_DEPTH;
-	     more = dwsrc_sibling(l->src, &w, &child, &child)) {
+	for (Dwarf_Die child = {0};
+	     dwsrc_next_child(l->src, &w, die, &child) && n < DWSRC_MAX_DEPTH;) {
 		int tag = dwarf_tag(&child);
 		if (tag != DW_TAG_subrange_type && tag != DW_TAG_enumeration_type)
 			continue;
@@ -148,6 +149,21 @@ static void load_array(struct dwloader *l, Dwarf_Die *die, struct ctype *t)
 		read_length(&child, last);
 	}
 	last->of = dwload_type_of(l->src, die);
+}
+
+/** An enumerator of @die is negative: for enums that do not name their integer type. */
+static bool has_negative(struct dwsrc *src, Dwarf_Die *die)
+{
+	struct dwwalk w = {0};
+	for (Dwarf_Die child = {0}; dwsrc_next_child(src, &w, die, &child);) {
+		Dwarf_Attribute at;
+		Dwarf_Sword s;
+		if (dwarf_tag(&child) == DW_TAG_enumerator &&
+		    dwarf_attr(&child, DW_AT_const_value, &at) &&
+		    dwarf_whatform(&at) == DW_FORM_sdata && dwarf_formsdata(&at, &s) == 0 && s < 0)
+			return true;
+	}
+	return false;
 }
 
 /** DWARF 5 section 5.9. */
@@ -165,7 +181,7 @@ static void load_enum(struct dwloader *l, Dwarf_Die *die, struct ctype *t)
 		}
 	} else if (!t->is_decl) {
 		// Before DWARF 3 the sign is in the values only.
-		t->is_signed = dwmember_has_negative(l->src, die);
+		t->is_signed = has_negative(l->src, die);
 	}
 }
 
@@ -291,6 +307,173 @@ struct ctype *dwload_type_of(struct dwsrc *src, Dwarf_Die *die)
 	return type_die_of(die, &type) ? dwload_type(src, &type) : NULL;
 }
 
+// --- members and enumerators
+
+/** Members of one aggregate, and enumerators of one enum: more is damage. */
+enum { MAX_ITEMS = 1 << 20 };
+
+/**
+ * DW_AT_data_member_location (DWARF 5 section 5.7.6): a constant, or (DWARF 2, and 3 for most
+ * compilers) the expression DW_OP_plus_uconst N. False for anything that must be computed at run
+ * time.
+ */
+static bool read_location(Dwarf_Die *die, uint64_t *ret)
+{
+	Dwarf_Attribute at;
+	Dwarf_Op *ops;
+	size_t n;
+	*ret = 0;
+	if (!dwarf_attr(die, DW_AT_data_member_location, &at))
+		return true;
+	Dwarf_Word v;
+	if (dwarf_formudata(&at, &v) == 0) {
+		*ret = v;
+		return true;
+	}
+	if (dwarf_getlocation(&at, &ops, &n) != 0 || n != 1 || ops[0].atom != DW_OP_plus_uconst)
+		return false;
+	*ret = ops[0].number;
+	return true;
+}
+
+/**
+ * DWARF 5 section 5.7.6: DW_AT_data_bit_offset from the start of the struct; until DWARF 3,
+ * DW_AT_bit_offset.
+ */
+static bool read_bitfield(struct dwsrc *src, Dwarf_Die *die, struct ctype_member *m)
+{
+	uint64_t bits, at;
+	if (!own_uint(die, DW_AT_bit_size, &bits))
+		return true;
+	if (bits == 0 || bits > 128)
+		return false;
+	m->bit_size = (unsigned)bits;
+	if (own_uint(die, DW_AT_data_bit_offset, &at)) {
+		m->bit_off = m->off * 8 + at;
+	} else if (own_uint(die, DW_AT_bit_offset, &at)) {
+		// Counted from the most significant bit of a storage unit.
+		uint64_t unit;
+		if (!own_uint(die, DW_AT_byte_size, &unit) && !ctype_size(m->type, &unit))
+			return false;
+		if (unit > 16 || (src->img->big ? 0 : at + bits > unit * 8 && (int64_t)at >= 0))
+			return false;
+		m->bit_off = m->off * 8 + (src->img->big ? at : unit * 8 - at - bits);
+	} else {
+		m->bit_off = m->off * 8;
+	}
+	if (m->bit_off > UINT64_MAX / 2)
+		return false;
+	m->off = m->bit_off / 8;
+	return true;
+}
+
+static bool read_member(struct dwsrc *src, Dwarf_Die *die, struct ctype_member *m)
+{
+	const char *name = dwsrc_name(die);
+	m->name = str_from(name);
+	m->type = dwload_type_of(src, die);
+	return m->type && read_location(die, &m->off) && read_bitfield(src, die, m);
+}
+
+static void read_members(struct dwsrc *src, Dwarf_Die *die, struct ctype *t)
+{
+	VEC(struct ctype_member) list = {0};
+	struct dwwalk w = {0};
+	for (Dwarf_Die child = {0}; dwsrc_next_child(src, &w, die, &child);) {
+		int tag = dwarf_tag(&child);
+		if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
+			continue;
+		// Static members (section 5.7.7) are not in the object; a virtual base (5.7.3) is
+		// found at run time only.
+		if (dwsrc_flag(&child, DW_AT_external) || dwsrc_flag(&child, DW_AT_declaration))
+			continue;
+		uint64_t virtuality = 0;
+		if (tag == DW_TAG_inheritance && own_uint(&child, DW_AT_virtuality, &virtuality) &&
+		    virtuality)
+			continue;
+		struct ctype_member m = {.is_base = tag == DW_TAG_inheritance};
+		if (!read_member(src, &child, &m)) {
+			struct diag_place at = dwsrc_place(src, &child);
+			diag_warning(src->diag, &at,
+				     "member \"" STR_FMT "\" of \"" STR_FMT
+				     "\" has no readable location; omitted",
+				     STR_ARG(m.name), STR_ARG(t->name));
+			continue;
+		}
+		if (list.n == MAX_ITEMS)
+			break;
+		vec_push(src->arena, &list, m);
+	}
+	t->members = list.v;
+	t->n_members = list.n;
+}
+
+/** DWARF 5 section 5.9. */
+bool dwload_enumerator_value(Dwarf_Die *die, const struct ctype *of, int64_t *ret)
+{
+	Dwarf_Attribute at;
+	Dwarf_Sword s;
+	Dwarf_Word u;
+	if (!dwarf_attr(die, DW_AT_const_value, &at))
+		return false;
+	unsigned form = dwarf_whatform(&at), width = 0;
+	switch (form) {
+	case DW_FORM_sdata:
+	case DW_FORM_implicit_const:
+		if (dwarf_formsdata(&at, &s) != 0)
+			return false;
+		*ret = s;
+		return true;
+	case DW_FORM_data1:
+		width = 1;
+		break;
+	case DW_FORM_data2:
+		width = 2;
+		break;
+	case DW_FORM_data4:
+		width = 4;
+		break;
+	default:
+		break;
+	}
+	if (dwarf_formudata(&at, &u) != 0)
+		return false;
+	// Fixed-size forms say nothing of the sign. Only when they fill a signed type is the top
+	// bit a sign: gcc writes 200 in an int as data1 0xc8.
+	if (width && width < 8) {
+		u &= (UINT64_C(1) << width * 8) - 1;
+		if (of && of->is_signed && of->has_size && of->size == width &&
+		    u >> (width * 8 - 1))
+			u -= UINT64_C(1) << width * 8;
+	}
+	*ret = (int64_t)u;
+	return true;
+}
+
+static void read_values(struct dwsrc *src, Dwarf_Die *die, struct ctype *t)
+{
+	VEC(struct ctype_value) list = {0};
+	struct dwwalk w = {0};
+	for (Dwarf_Die child = {0}; dwsrc_next_child(src, &w, die, &child);) {
+		if (dwarf_tag(&child) != DW_TAG_enumerator)
+			continue;
+		const char *name = dwsrc_name(&child);
+		struct ctype_value v = {.name = str_from(name)};
+		if (!name || !dwload_enumerator_value(&child, t, &v.value)) {
+			struct diag_place at = dwsrc_place(src, &child);
+			diag_warning(src->diag, &at,
+				     "enumerator \"%s\" has no readable value; omitted",
+				     name ? name : "?");
+			continue;
+		}
+		if (list.n == MAX_ITEMS)
+			break;
+		vec_push(src->arena, &list, v);
+	}
+	t->values = list.v;
+	t->n_values = list.n;
+}
+
 // --- filling in
 
 struct search {
@@ -322,25 +505,23 @@ struct ctype *dwload_first(struct dwsrc *src, struct str name, unsigned kinds,
 	return s.found.addr ? dwload_type(src, &s.found) : NULL;
 }
 
-static struct ctype *find_definition(struct dwloader *l, struct ctype *t)
-{
-	unsigned kind = t->kind == CTYPE_STRUCT	 ? NAME_STRUCT
-			: t->kind == CTYPE_UNION ? NAME_UNION
-						 : NAME_ENUM;
-	if (!t->name.n)
-		return NULL;
-	return l->elsewhere ? l->elsewhere(l->ctx, l->src, t)
-			    : dwload_first(l->src, t->name, kind, NULL);
-}
-
 static bool complete(struct ctype_loader *loader, struct ctype *t)
 {
 	struct dwloader *l = (struct dwloader *)loader;
 	Dwarf_Die die = *(const Dwarf_Die *)t->origin;
-	if (!t->is_decl)
-		return dwmember_read(l->src, &die, t);
+	if (!t->is_decl) {
+		if (t->kind == CTYPE_ENUM)
+			read_values(l->src, &die, t);
+		else
+			read_members(l->src, &die, t);
+		// A file whose damage was already said ends in an error; what was read of it is not used.
+		t->is_complete = !l->src->corrupt;
+		return t->is_complete;
+	}
 
-	struct ctype *def = find_definition(l, t);
+	struct ctype *def = !t->name.n	   ? NULL
+			    : l->elsewhere ? l->elsewhere(l->ctx, l->src, t)
+					   : dwload_first(l->src, t->name, namequery_tag(t), NULL);
 	if (!def || def == t || def->kind != t->kind || def->is_decl || !ctype_complete(def))
 		return false;
 	t->is_decl = false;

@@ -117,10 +117,8 @@ struct unit_scopes {
 static void add_scopes(struct dwsrc *src, struct unit_scopes *us, struct dwwalk *w,
 		       Dwarf_Die *parent, struct str outer, unsigned depth)
 {
-	Dwarf_Die die;
 	size_t open = SIZE_MAX;
-	for (bool more = dwsrc_child(src, w, parent, &die); more;
-	     more = dwsrc_sibling(src, w, &die, &die)) {
+	for (Dwarf_Die die = {0}; dwsrc_next_child(src, w, parent, &die);) {
 		if (open != SIZE_MAX)
 			us->list.v[open].end = die.addr;
 		open = SIZE_MAX;
@@ -158,17 +156,9 @@ struct str dwname_scope_of(struct dwsrc *src, Dwarf_Die *die)
 		add_scopes(src, us, &w, &unit, (struct str){0}, 0);
 		map_put_ptr(src->arena, &src->scopes, unit.addr, us);
 	}
-	size_t lo = 0, hi = us->list.n;
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-		if ((uintptr_t)us->list.v[mid].start < (uintptr_t)die->addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	while (lo-- > 0)
-		if (!us->list.v[lo].end || (uintptr_t)us->list.v[lo].end > (uintptr_t)die->addr)
-			return us->list.v[lo].name;
+	for (size_t i = vec_first_from(&us->list, start, die->addr); i-- > 0;)
+		if (!us->list.v[i].end || us->list.v[i].end > die->addr)
+			return us->list.v[i].name;
 	return (struct str){0};
 }
 
@@ -246,10 +236,8 @@ static void walk_outside(struct walk *w, Dwarf_Die *die)
 
 static void walk_children(struct walk *w, Dwarf_Die *parent, unsigned depth)
 {
-	Dwarf_Die die;
 	w->nest++;
-	for (bool more = dwsrc_child(w->src, &w->at, parent, &die); more && !w->stopped;
-	     more = dwsrc_sibling(w->src, &w->at, &die, &die)) {
+	for (Dwarf_Die die = {0}; dwsrc_next_child(w->src, &w->at, parent, &die) && !w->stopped;) {
 		int tag = dwarf_tag(&die);
 		unsigned kind = dwname_kind_of_tag(tag);
 		if (kind == NAME_ENUMERATOR && dwarf_tag(parent) != DW_TAG_enumeration_type)
@@ -291,9 +279,7 @@ static bool has_place(struct dwsrc *src, struct dwname_places *to, Dwarf_Die *pa
 		      unsigned depth)
 {
 	struct dwwalk at = {0};
-	Dwarf_Die die;
-	for (bool more = dwsrc_child(src, &at, parent, &die); more && to->next < to->n;
-	     more = dwsrc_sibling(src, &at, &die, &die))
+	for (Dwarf_Die die = {0}; dwsrc_next_child(src, &at, parent, &die) && to->next < to->n;)
 		if (is_at_place(to, &die) || depth >= DWSRC_MAX_DEPTH ||
 		    (may_hold_place(to, &die) && has_place(src, to, &die, depth + 1)))
 			return true;

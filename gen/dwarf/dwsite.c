@@ -63,17 +63,6 @@ bool dwsite_listed_unit(struct dwsrc *src, uint64_t pc, Dwarf_Die *ret)
 	return true;
 }
 
-/** The unit that has the code at link-time address @pc: that of the .dwo file for a skeleton. */
-static bool find_unit(struct dwsrc *src, uint64_t pc, Dwarf_Die *ret)
-{
-	Dwarf_Die split;
-	if (!dwsite_listed_unit(src, pc, ret))
-		return false;
-	if (dwsplit_unit(src, ret, &split) && split.cu)
-		*ret = split;
-	return true;
-}
-
 /**
  * Out-of-line functions are children of the unit or of a namespace; the function of a lambda may be
  * anywhere, also below a function that is somewhere else. @everywhere: look there, too.
@@ -81,11 +70,9 @@ static bool find_unit(struct dwsrc *src, uint64_t pc, Dwarf_Die *ret)
 static bool find_function(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, Dwarf_Addr at,
 			  bool everywhere, unsigned depth, Dwarf_Die *ret)
 {
-	Dwarf_Die die;
 	if (depth >= DWSRC_MAX_DEPTH)
 		return false;
-	for (bool more = dwsrc_child(src, w, parent, &die); more;
-	     more = dwsrc_sibling(src, w, &die, &die)) {
+	for (Dwarf_Die die = {0}; dwsrc_next_child(src, w, parent, &die);) {
 		int tag = dwarf_tag(&die);
 		if (tag == DW_TAG_subprogram && has_pcs(&die) && dwarf_haspc(&die, at) > 0) {
 			*ret = die;
@@ -104,28 +91,20 @@ static bool find_function(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent
 /** Adds the blocks and inlined functions below @parent that hold the address, outermost first. */
 static void descend(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, struct dwsite *s)
 {
-	Dwarf_Die die, found[DWSRC_MAX_DEPTH];
-	Dwarf_Die at = *parent;
+	Dwarf_Die found[DWSRC_MAX_DEPTH], at = *parent;
 	size_t n = 0;
-	while (n < DWSRC_MAX_DEPTH) {
-		bool hit = false;
-		for (bool more = dwsrc_child(src, w, &at, &die); more && !hit;
-		     more = !hit && dwsrc_sibling(src, w, &die, &die)) {
+	for (bool hit = true; hit && n < DWSRC_MAX_DEPTH;) {
+		hit = false;
+		for (Dwarf_Die die = {0}; !hit && dwsrc_next_child(src, w, &at, &die);) {
 			int tag = dwarf_tag(&die);
 			hit = (tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine) &&
 			      dwarf_haspc(&die, s->at) > 0;
+			if (hit)
+				found[n++] = at = die;
 		}
-		if (!hit)
-			break;
-		found[n++] = at = die;
 	}
 	while (n-- > 0)
 		vec_push(src->arena, &s->dies, found[n]);
-}
-
-static struct str function_name(Dwarf_Die *die)
-{
-	return str_from(dwsrc_name(die));
 }
 
 static void name_functions(struct dwsite *s)
@@ -133,7 +112,7 @@ static void name_functions(struct dwsite *s)
 	for (size_t i = 0; i < s->dies.n; i++) {
 		if (!dwsite_is_function(&s->dies.v[i]))
 			continue;
-		struct str name = function_name(&s->dies.v[i]);
+		struct str name = str_from(dwsrc_name(&s->dies.v[i]));
 		if (!s->n_inner) {
 			s->n_inner = i + 1;
 			s->function = name;
@@ -168,13 +147,15 @@ static void find_line(struct dwsrc *src, struct dwsite *s)
 bool dwsite_at(struct dwsrc *src, uint64_t pc, struct dwsite *ret)
 {
 	struct debuginfo *di;
-	Dwarf_Die function;
+	Dwarf_Die function, split;
 	*ret = (struct dwsite){.pc = pc};
 	if (!img_debuginfo(src->img, &di))
 		return false;
 	ret->at = pc - di->bias;
-	if (!find_unit(src, pc, &ret->unit))
+	if (!dwsite_listed_unit(src, pc, &ret->unit))
 		return false;
+	if (dwsplit_unit(src, &ret->unit, &split) && split.cu)
+		ret->unit = split;
 	find_line(src, ret);
 	struct dwwalk w = {0}, w2 = {0};
 	if (!find_function(src, &w, &ret->unit, ret->at, false, 0, &function) &&
@@ -212,15 +193,6 @@ static Dwarf_Die origin_of(Dwarf_Die die)
 	return die;
 }
 
-static struct str symbol_of(Dwarf_Die *die)
-{
-	Dwarf_Attribute attr;
-	const char *z = NULL;
-	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attr))
-		z = dwarf_formstring(&attr);
-	return str_from(z ? z : dwarf_diename(die));
-}
-
 /** Without its folders; empty when not known. dwarf_decl_file() aborts where a .dwo file has no line table. */
 static struct str decl_file(Dwarf_Die *die)
 {
@@ -246,7 +218,11 @@ static struct dwinlined *inlined_of(struct dwsrc *src, Dwarf_Die die)
 		return ret;
 	int line = 0;
 	dwarf_decl_line(&origin, &line);
-	struct str name = str_from(dwarf_diename(&origin)), symbol = symbol_of(&origin);
+	Dwarf_Attribute at;
+	const char *linkage =
+	    dwarf_formstring(dwarf_attr_integrate(&origin, DW_AT_linkage_name, &at));
+	struct str name = str_from(dwarf_diename(&origin));
+	struct str symbol = linkage ? str_from(linkage) : name;
 	struct str key = str_printf(src->arena, STR_FMT " %d " STR_FMT, STR_ARG(symbol), line,
 				    STR_ARG(decl_file(&origin)));
 	ret = map_get(&src->copies->known, key);
@@ -275,11 +251,9 @@ static void add_copy(struct dwinlined *to, struct str caller)
 static void collect(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, struct str caller,
 		    unsigned depth)
 {
-	Dwarf_Die die;
 	if (depth >= DWSRC_MAX_DEPTH)
 		return;
-	for (bool more = dwsrc_child(src, w, parent, &die); more;
-	     more = dwsrc_sibling(src, w, &die, &die)) {
+	for (Dwarf_Die die = {0}; dwsrc_next_child(src, w, parent, &die);) {
 		int tag = dwarf_tag(&die);
 		bool is_function = dwsite_is_function(&die);
 		// As it was written: copies in there are those of no code.
@@ -288,7 +262,7 @@ static void collect(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, stru
 		if (tag == DW_TAG_inlined_subroutine)
 			add_copy(inlined_of(src, die), caller);
 		if (is_function)
-			collect(src, w, &die, function_name(&die), depth + 1);
+			collect(src, w, &die, str_from(dwsrc_name(&die)), depth + 1);
 		else if (tag == DW_TAG_lexical_block || tag == DW_TAG_namespace)
 			collect(src, w, &die, caller, depth + 1);
 	}

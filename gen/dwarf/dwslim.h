@@ -16,7 +16,7 @@
 
 /**
  * A handle for types only; NULL, silently, when @file (which has the debug information) is not
- * compressed, or is of a kind that needs more of libdw (relocatable, split, type units, dwz).
+ * compressed, or is of a kind that needs more of libdw (relocatable, split, type units, dwz, of another machine).
  * Closed by dwslim_close().
  */
 Dwarf *dwslim_open(struct img *file, Elf **elf);

@@ -60,9 +60,7 @@ static unsigned find_places(struct arena *a, struct dwsrc *src, Dwarf_Die *skele
 		return 1;
 	file_path_of(img_debugfile(src->img, &file) ? file->fd : src->img->fd, link);
 	ssize_t n = readlink(link, beside, sizeof(beside));
-	while (n > 0 && beside[n - 1] != '/')
-		n--;
-	struct str folder = {beside, n > 0 ? (size_t)n : 0};
+	struct str folder = str_dir((struct str){beside, n > 0 ? (size_t)n : 0});
 	const char *dir = NULL;
 	if (dwarf_attr(skeleton, DW_AT_comp_dir, &at))
 		dir = dwarf_formstring(&at);
@@ -131,19 +129,16 @@ bool dwsplit_unit(struct dwsrc *src, Dwarf_Die *unit, Dwarf_Die *ret)
 	return true;
 }
 
-static bool is_there(struct dwsrc *src, Dwarf_Die *skeleton)
-{
-	const char *places[MAX_PLACES];
-	unsigned n = find_places(src->arena, src, skeleton, places);
-	return access(places[0], F_OK) == 0 || (n > 1 && access(places[1], F_OK) == 0);
-}
-
 void dwsplit_add_missing(struct dwsrc *src, Dwarf_Die *skeleton)
 {
 	struct str name = dwsplit_name(skeleton);
 	if (map_get(&src->missing, name))
 		return;
-	const char *why = is_there(src, skeleton) ? UNREADABLE : GONE;
+	const char *places[MAX_PLACES], *why = GONE;
+	unsigned n = find_places(src->arena, src, skeleton, places);
+	for (unsigned i = 0; i < n; i++)
+		if (access(places[i], F_OK) == 0)
+			why = UNREADABLE;
 	map_put(src->arena, &src->missing, name, (void *)(uintptr_t)why);
 }
 
@@ -157,7 +152,7 @@ static unsigned count(const struct dwsrc *src, const char *why, struct str *firs
 	return n;
 }
 
-void dwsplit_say_missing(struct dwsrc *src)
+void dwsplit_report_missing(struct dwsrc *src)
 {
 	struct str name;
 	unsigned n = count(src, GONE, &name);

@@ -24,6 +24,6 @@ bool dwsplit_is_whole(Dwarf_Die *split);
 /** "u2.dwo", as the skeleton names it; without that, the unit's name. */
 struct str dwsplit_name(Dwarf_Die *skeleton);
 /** A note for each kind of trouble that @src has had so far; silent without any. */
-void dwsplit_say_missing(struct dwsrc *src);
+void dwsplit_report_missing(struct dwsrc *src);
 
 #endif

@@ -26,9 +26,7 @@ struct dwsrc *dwsrc_new(struct img *img)
 
 void dwsrc_free(struct dwsrc *src)
 {
-	if (!src)
-		return;
-	if (src->slim)
+	if (src && src->slim)
 		dwslim_close(src->dbg, src->slim);
 }
 
@@ -96,33 +94,24 @@ bool dwsrc_next_unit(struct dwsrc *src, struct dwunit *u)
 	return false;
 }
 
-static bool go_to(struct dwsrc *src, struct dwwalk *w, int rc, Dwarf_Die *from, Dwarf_Die *to)
+bool dwsrc_next_child(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, Dwarf_Die *die)
 {
+	Dwarf_Die from = die->addr ? *die : *parent;
+	int rc = die->addr ? dwarf_siblingof(&from, die) : dwarf_child(&from, die);
 	if (rc > 0)
 		return false;
 	src->n_visits++;
-	if (rc == 0 && (uintptr_t)to->addr > (uintptr_t)w->last) {
-		w->last = to->addr;
+	if (rc == 0 && (uintptr_t)die->addr > (uintptr_t)w->last) {
+		w->last = die->addr;
 		return true;
 	}
 	if (!src->corrupt) {
 		src->corrupt = true;
-		struct diag_place at = dwsrc_place(src, from);
+		struct diag_place at = dwsrc_place(src, &from);
 		diag_error(src->diag, &at, "debug information is corrupt: %s",
 			   rc < 0 ? dwarf_errmsg(-1) : "a sibling lies before its predecessor");
 	}
 	return false;
-}
-
-bool dwsrc_child(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *die, Dwarf_Die *ret)
-{
-	return go_to(src, w, dwarf_child(die, ret), die, ret);
-}
-
-bool dwsrc_sibling(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *die, Dwarf_Die *ret)
-{
-	Dwarf_Die from = *die;
-	return go_to(src, w, dwarf_siblingof(&from, ret), &from, ret);
 }
 
 bool dwsrc_signature(Dwarf_Die *die, Dwarf_Die *ret)
@@ -159,12 +148,7 @@ bool dwsrc_flag(Dwarf_Die *die, unsigned name)
 
 bool dwsrc_is_c(Dwarf_Die *unit)
 {
-	return dwsrc_lang_is_c(dwarf_srclang(unit));
-}
-
-bool dwsrc_lang_is_c(int lang)
-{
-	switch (lang) {
+	switch (dwarf_srclang(unit)) {
 	case DW_LANG_C:
 	case DW_LANG_C89:
 	case DW_LANG_C99:

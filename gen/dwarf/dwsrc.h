@@ -14,8 +14,11 @@
  *		use(&u.die);
  *
  * libdw trusts DW_AT_sibling, so a corrupt file could send a walk in circles. Walk with
- * dwsrc_child() and dwsrc_sibling(): in a sound file each DIE lies behind all those visited before
- * it, and they insist on that.
+ * dwsrc_next_child(): in a sound file each DIE lies behind all those visited before it, and it
+ * insists on that.
+ *
+ *	for (Dwarf_Die die = {0}; dwsrc_next_child(src, &walk, &parent, &die);)
+ *		use(&die);
  */
 #ifndef DWARF_DWSRC_H
 #define DWARF_DWSRC_H
@@ -91,10 +94,10 @@ bool dwsrc_open_whole(struct dwsrc *src);
 /** The next unit's top DIE into *@u (zeroed before the first call); false at the end. */
 bool dwsrc_next_unit(struct dwsrc *src, struct dwunit *u);
 /**
- * First child, next sibling; false at the end, or, with an error, when the tree is corrupt.
+ * From one child of @parent to the next, to the first from a *@die that is all zero; false at the end,
+ * or, with an error, when the tree is corrupt.
  */
-bool dwsrc_child(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *die, Dwarf_Die *ret);
-bool dwsrc_sibling(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *die, Dwarf_Die *ret);
+bool dwsrc_next_child(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, Dwarf_Die *die);
 
 /**
  * The DIE's name, NULL when it has none: its own, that of the declaration it completes, or, for the
@@ -112,8 +115,6 @@ bool dwsrc_signature(Dwarf_Die *die, Dwarf_Die *ret);
  * The unit with top DIE @unit is C (or assembler): it has no scopes, and no types inside of types.
  */
 bool dwsrc_is_c(Dwarf_Die *unit);
-/** The same by DW_AT_language. */
-bool dwsrc_lang_is_c(int lang);
 /** DW_AT_name of the unit that holds @die, or "?". */
 struct str dwsrc_unit_name(Dwarf_Die *die);
 /** Where a DIE is, for messages: "path:.debug_info+0x1c4". */

@@ -90,11 +90,10 @@ static struct definition find_definition(struct dwtypes *t, struct context_quest
 static struct ctype *find_elsewhere(void *ctx, struct dwsrc *src, struct ctype *decl)
 {
 	struct namequery q;
-	unsigned kind = decl->kind == CTYPE_STRUCT  ? NAME_STRUCT
-			: decl->kind == CTYPE_UNION ? NAME_UNION
-						    : NAME_ENUM;
 	struct context_question question = {.name = &q, .own = src};
-	return namequery_parse(decl->name, kind, &q) ? find_definition(ctx, &question).type : NULL;
+	return namequery_parse(decl->name, namequery_tag(decl), &q)
+		   ? find_definition(ctx, &question).type
+		   : NULL;
 }
 
 // --- as a source of types
@@ -187,7 +186,7 @@ static bool walk(struct type_source *s, unsigned kinds, type_source_name_fn *fn,
 			diag_warning(t->diag, &at,
 				     "the types of %zu compilation units are missing from the list",
 				     src->missing.n);
-		dwsplit_say_missing(src);
+		dwsplit_report_missing(src);
 	}
 	strbuf_fini(&w.name);
 	return any;
@@ -196,19 +195,19 @@ static bool walk(struct type_source *s, unsigned kinds, type_source_name_fn *fn,
 /**
  * The first image is the one that the user named: its types are meant, whatever its libraries have.
  */
-static bool say_empty(struct type_source *s, const struct diag_place *at, const char *wanted)
+static bool report_empty(struct type_source *s, const struct diag_place *at, const char *wanted)
 {
 	struct dwtypes *t = (struct dwtypes *)s;
 	return t->images.n && !dwtypes_open(t, t->images.v[0]) &&
 	       !debugfile_say_missing(t->images.v[0]->img, at, wanted);
 }
 
-static void say_gaps(struct type_source *s)
+static void report_gaps(struct type_source *s)
 {
 	struct dwtypes *t = (struct dwtypes *)s;
 	for (size_t i = 0; i < t->images.n; i++)
 		if (dwtypes_open(t, t->images.v[i]))
-			dwsplit_say_missing(t->images.v[i]);
+			dwsplit_report_missing(t->images.v[i]);
 }
 
 void dwtypes_init(struct dwtypes *t, struct arena *a, struct diag *d)
@@ -218,7 +217,7 @@ void dwtypes_init(struct dwtypes *t, struct arena *a, struct diag *d)
 						   .is_declared = is_declared,
 						   .nearest = nearest,
 						   .walk = walk,
-						   .say_empty = say_empty,
-						   .say_gaps = say_gaps};
+						   .report_empty = report_empty,
+						   .report_gaps = report_gaps};
 	*t = (struct dwtypes){.source.ops = &ops, .arena = a, .diag = d};
 }

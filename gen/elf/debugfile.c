@@ -177,13 +177,6 @@ static struct str real_path(struct img *img)
 	return str_copy(img->arena, (struct str){path, (size_t)n});
 }
 
-static struct str dir_of(struct str path)
-{
-	while (path.n && path.p[path.n - 1] != '/')
-		path.n--;
-	return path;
-}
-
 /**
  * The file that .gnu_debuglink names: a name, padding to 4 bytes, a CRC-32 in the file's byte
  * order, and the places where it may be, in this order (GDB's manual, "Separate Debug Files").
@@ -204,7 +197,7 @@ static struct img *try_debuglink(struct img *img, struct wanted w)
 		return NULL;
 
 	static const char *const where[][2] = {{"", ""}, {"", ".debug/"}, {"/usr/lib/debug", ""}};
-	struct str dir = dir_of(real_path(img));
+	struct str dir = str_dir(real_path(img));
 	for (size_t i = 0; i < sizeof(where) / sizeof(where[0]); i++) {
 		char *path = arena_printf(img->arena, "%s" STR_FMT "%s" STR_FMT, where[i][0],
 					  STR_ARG(dir), where[i][1], STR_ARG(name));
@@ -226,10 +219,8 @@ static int open_alternate(struct img *img, const char *link, struct str id, stru
 	begin_search(img);
 	struct wanted w = {.id = id};
 	struct img *found = try_build_id(img, w);
-	if (!found && *link == '/')
-		found = try_file(img, img->root, link, w);
-	if (!found && *link && *link != '/') {
-		struct str dir = dir_of(real_path(img));
+	if (!found && *link) {
+		struct str dir = *link == '/' ? STR("") : str_dir(real_path(img));
 		found = try_file(img, img->root,
 				 arena_printf(img->arena, STR_FMT "%s", STR_ARG(dir), link), w);
 	}
@@ -313,19 +304,14 @@ static void on_sigbus(int sig)
 	_exit(1);
 }
 
-static void catch_sigbus(void)
-{
-	struct sigaction old, new = {.sa_handler = on_sigbus};
-	if (sigaction(SIGBUS, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
-		sigaction(SIGBUS, &new, NULL);
-}
-
 bool debuginfo_open_module(struct img *img, struct debuginfo **ret)
 {
 	if (!img->debuginfo) {
 		struct debuginfo *di = img->debuginfo = arena_new(img->arena, struct debuginfo);
 		img->close_debug = close_all;
-		catch_sigbus();
+		struct sigaction old, new = {.sa_handler = on_sigbus};
+		if (sigaction(SIGBUS, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+			sigaction(SIGBUS, &new, NULL);
 		di->dwfl = dwfl_begin(&callbacks);
 		int fd = fcntl(img->fd, F_DUPFD_CLOEXEC, 3);
 		const char *path = str_dup(img->arena, img->path);
@@ -388,15 +374,8 @@ bool img_separate_file(struct img *img, struct img **ret)
 
 bool img_debugfile(struct img *img, struct img **ret)
 {
-	struct img *separate;
-	if (img_has_dwarf(img)) {
-		*ret = img;
-		return true;
-	}
-	if (!img_separate_file(img, &separate) || !img_has_dwarf(separate))
-		return false;
-	*ret = separate;
-	return true;
+	*ret = img;
+	return img_has_dwarf(img) || (img_separate_file(img, ret) && img_has_dwarf(*ret));
 }
 
 bool img_debuginfo(struct img *img, struct debuginfo **ret)

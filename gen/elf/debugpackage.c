@@ -13,23 +13,6 @@
 // A Debian with everything has 60,000 packages, and the list of the largest 2 MB.
 enum { MAX_LISTS = 100000, LARGEST_LIST = 16 << 20 };
 
-/** Is one of @lines, each of which begins and ends in a newline, @path? */
-static bool has_line(struct arena *a, struct str lines, struct str path)
-{
-	struct str line = str_printf(a, "\n" STR_FMT "\n", STR_ARG(path));
-	return str_contains(lines, line);
-}
-
-/** /usr/lib/x and /lib/x are one file where / is merged into /usr, and either may be listed. */
-static bool lists_file(struct arena *a, struct str lines, struct str path)
-{
-	struct str usr = STR("/usr");
-	return has_line(a, lines, path) ||
-	       (str_has_prefix(path, STR("/usr/"))
-		    ? has_line(a, lines, str_from_offset(path, usr.n))
-		    : has_line(a, lines, str_printf(a, "/usr" STR_FMT, STR_ARG(path))));
-}
-
 static bool read_list(const char *root, const char *name, struct strbuf *ret)
 {
 	uint64_t size = 0;
@@ -54,15 +37,19 @@ static struct str find_list(struct arena *a, const char *root, struct str path)
 {
 	struct str found = {0}, suffix = STR(".list");
 	DIR *dir = opendir(arena_printf(a, "%s%s", root, LISTS));
-	struct arena scratch;
 	struct strbuf lines;
-	arena_init(&scratch);
 	strbuf_init(&lines);
+	// /usr/lib/x and /lib/x are one file where / is merged into /usr, and either may be listed.
+	if (str_has_prefix(path, STR("/usr/")))
+		path = str_from_offset(path, 4);
+	struct str line = str_printf(a, "\n" STR_FMT "\n", STR_ARG(path));
+	struct str usr_line = str_printf(a, "\n/usr" STR_FMT "\n", STR_ARG(path));
 	unsigned n = 0;
 	for (struct dirent *e; dir && !found.n && n < MAX_LISTS && (e = readdir(dir)); n++) {
 		struct str name = str_from(e->d_name);
 		if (!str_has_suffix(name, suffix) || !read_list(root, e->d_name, &lines) ||
-		    !lists_file(&scratch, strbuf_str(&lines), path))
+		    (!str_contains(strbuf_str(&lines), line) &&
+		     !str_contains(strbuf_str(&lines), usr_line)))
 			continue;
 		name.n -= suffix.n;
 		found = str_copy(a, str_slice(name, 0, str_find(name, ':'))); // libc6:amd64
@@ -70,17 +57,7 @@ static struct str find_list(struct arena *a, const char *root, struct str path)
 	if (dir)
 		closedir(dir);
 	strbuf_fini(&lines);
-	arena_fini(&scratch);
 	return found;
-}
-
-/** Of its database only rpm itself can read all forms. */
-static struct str ask_rpm(struct arena *a, const char *path)
-{
-	// Messages in English, which are not taken for the name of a package.
-	static const char *const env[] = {"LC_ALL=C", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL};
-	const char *argv[] = {RPM, "-qf", "--queryformat", "%{NAME}\\n", path, NULL};
-	return ask_program(a, argv, env);
 }
 
 struct str debugpackage_install(struct arena *a, const char *root, struct str path)
@@ -91,7 +68,11 @@ struct str debugpackage_install(struct arena *a, const char *root, struct str pa
 				  STR_ARG(name), STR_ARG(name));
 	if (*root || access(RPM, X_OK) != 0 || !str_is_made_of(path, ALPHABET_PATH))
 		return STR("");
-	name = ask_rpm(a, str_dup(a, path));
+	// Of its database only rpm itself can read all forms; its messages in English are not taken for the
+	// name of a package.
+	static const char *const env[] = {"LC_ALL=C", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL};
+	const char *argv[] = {RPM, "-qf", "--queryformat", "%{NAME}\\n", str_dup(a, path), NULL};
+	name = ask_program(a, argv, env);
 	if (!str_is_made_of(name, ALPHABET_PATH)) // a sentence is no name
 		return STR("");
 	return str_printf(a, "dnf debuginfo-install " STR_FMT, STR_ARG(name));

@@ -54,13 +54,6 @@ static bool starts_expression(const struct token *t)
 
 // Types
 
-static bool can_be_in_template(const struct token *t)
-{
-	bool is_kind = t->kind == TOK_IDENT || t->kind == TOK_NUMBER || t->kind == TOK_CHAR ||
-		       t->kind == TOK_PUNCT;
-	return is_kind && !tok_is(t, ";") && !tok_is(t, "{") && !tok_is(t, "@");
-}
-
 /**
  * Behind `<`...`>` at @t, which hold names, numbers and punctuation of a C++ type; NULL when they
  * do not close. No compiler writes a longer one, and a < of a comparison must not look through all
@@ -69,8 +62,12 @@ static bool can_be_in_template(const struct token *t)
 static struct token *skip_template(struct token *t)
 {
 	enum { MOST_TOKENS = 500 };
+	static const char *const others[] = {";", "{", "@", NULL};
 	unsigned depth = 0;
-	for (unsigned n = 0; n < MOST_TOKENS && can_be_in_template(t); n++, t = t->next) {
+	for (unsigned n = 0; n < MOST_TOKENS && !tok_is_any(t, others); n++, t = t->next) {
+		if (t->kind != TOK_IDENT && t->kind != TOK_NUMBER && t->kind != TOK_CHAR &&
+		    t->kind != TOK_PUNCT)
+			return NULL;
 		depth += tok_is(t, "<");
 		unsigned closes = tok_is(t, ">>") ? 2 : tok_is(t, ">");
 		if (closes > depth)

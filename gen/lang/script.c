@@ -105,13 +105,6 @@ bool script_has_event(const struct script_clause *c)
 	return false;
 }
 
-static void add_attach(struct arena *a, struct script_clause *c, struct node *n)
-{
-	struct script_attach at = {.node = n};
-	script_split_attach(a, &at, NULL);
-	vec_push(a, &c->attach, at);
-}
-
 static void add_arg(struct collector *k, struct token *t)
 {
 	unsigned n;
@@ -145,16 +138,6 @@ static bool collect(void *ctx, struct node *n, struct node *parent)
 	return true;
 }
 
-static void add_macro(struct arena *a, struct script *s, struct node *macro)
-{
-	struct script_macros *same = map_get(&s->macros, node_text(macro));
-	if (!same) {
-		same = arena_new(a, struct script_macros);
-		map_put(a, &s->macros, node_text(macro), same);
-	}
-	vec_push(a, &same->nodes, macro);
-}
-
 /** fn and macro, too: they have no attach points. */
 static void add_clause(struct arena *a, struct script *s, struct node *clause)
 {
@@ -162,14 +145,23 @@ static void add_clause(struct arena *a, struct script *s, struct node *clause)
 	struct collector k = {a, c};
 	c->node = clause;
 	for (struct node *n = clause->child; n; n = n->next) {
-		if (n->kind == NODE_ATTACH)
-			add_attach(a, c, n);
-		else
+		struct script_attach at = {.node = n};
+		if (n->kind != NODE_ATTACH) {
 			node_walk(n, collect, &k);
+			continue;
+		}
+		script_split_attach(a, &at, NULL);
+		vec_push(a, &c->attach, at);
 	}
 	vec_push(a, &s->clauses, c);
-	if (clause->kind == NODE_MACRO)
-		add_macro(a, s, clause);
+	if (clause->kind != NODE_MACRO)
+		return;
+	struct script_macros *same = map_get(&s->macros, node_text(clause));
+	if (!same) {
+		same = arena_new(a, struct script_macros);
+		map_put(a, &s->macros, node_text(clause), same);
+	}
+	vec_push(a, &same->nodes, clause);
 }
 
 bool script_parse(struct arena *a, struct diag *d, struct token *tokens, struct script *ret)
@@ -230,8 +222,10 @@ bool script_has_function(const struct script *s, struct str name)
 
 bool script_is_parameter(const struct node *macro, const struct node *n)
 {
-	for (const struct node *p = macro ? macro->child : NULL; p && p->next; p = p->next)
-		if (p->kind == NODE_NAME && str_eq(node_text(p), node_text(n)))
+	enum node_kind kind = n->kind == NODE_MAP ? NODE_MAP : NODE_NAME;
+	for (const struct node *p = macro ? macro->child : NULL; p && p->next && n->name;
+	     p = p->next)
+		if (p->kind == kind && p->name && str_eq(node_text(p), node_text(n)))
 			return true;
 	return false;
 }
@@ -242,19 +236,6 @@ struct node *script_predicate(const struct script_clause *c)
 	while (n && n->kind != NODE_PREDICATE)
 		n = n->next;
 	return n;
-}
-
-struct node *script_condition(struct arena *a, const struct script_clause *c)
-{
-	struct node *n = script_predicate(c);
-	if (!n || n->child || n->first->next == n->last)
-		return n ? n->child : NULL;
-	struct node *opaque = arena_new(a, struct node);
-	*opaque = (struct node){.kind = NODE_OPAQUE, .first = n->first->next};
-	for (struct token *t = opaque->first; t != n->last; t = t->next)
-		opaque->last = t;
-	n->child = n->last_child = opaque;
-	return opaque;
 }
 
 struct str script_long_form(struct arena *a, const struct script_attach *at, struct str text)

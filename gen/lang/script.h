@@ -98,13 +98,11 @@ struct str script_tag(const struct node *definition);
 struct node *script_macro(const struct script *s, const struct node *n);
 /** Is there a function or macro @name of the script's own, or an import that may have it? */
 bool script_has_function(const struct script *s, struct str name);
-/** Is the word @n, in the body of @macro, a parameter of it? Of NULL it is none. */
+/** Is the word or map @n, in the body of @macro, a parameter of it? Of NULL it is none. */
 bool script_is_parameter(const struct node *macro, const struct node *n);
 
 /** The NODE_PREDICATE of @c, or NULL. */
 struct node *script_predicate(const struct script_clause *c);
-/** What stands between its slashes, understood or not. */
-struct node *script_condition(struct arena *a, const struct script_clause *c);
 
 /** @text, an attach point as it is printed, with the long name of its kind, trimmed: tracepoint:a:b of t:a:b. */
 struct str script_long_form(struct arena *a, const struct script_attach *at, struct str text);

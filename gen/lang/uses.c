@@ -33,17 +33,6 @@ static struct map *variables_of(struct uses *u, const struct script_clause *c)
 	return names;
 }
 
-/** In a macro its parameters stand for other maps. */
-static bool is_parameter(const struct node *clause, const struct node *map)
-{
-	if (clause->kind != NODE_MACRO || !map->name)
-		return false;
-	for (const struct node *p = clause->child; p->next; p = p->next)
-		if (p->kind == NODE_MAP && p->name && str_eq(node_text(p), node_text(map)))
-			return true;
-	return false;
-}
-
 /** Is it a function of bpftrace's? find(@m, key, $value) sets what it is given. */
 static bool is_known_call(const struct script *s, const struct node *call)
 {
@@ -131,7 +120,9 @@ static void look(struct finder *f, struct node *n, const struct node *parent,
 		 const struct node *above, bool is_given)
 {
 	struct use u = {.clause = f->clause, .node = n, .parent = parent, .at = n->first};
-	if (n->kind == NODE_MAP && !is_parameter(f->clause->node, n)) {
+	const struct node *clause = f->clause->node; // of a macro parameters stand for other maps
+	bool is_parameter = clause->kind == NODE_MACRO && script_is_parameter(clause, n);
+	if (n->kind == NODE_MAP && !is_parameter) {
 		u.name = n->name ? n->name->text : STR("");
 		classify(f, &u, above);
 		add(f->uses->arena, &f->uses->maps, &u);

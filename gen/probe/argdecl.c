@@ -31,11 +31,9 @@ static void take(struct search *s, Dwarf_Die *die)
 /** Variables below @parent, in its blocks but in no other function. */
 static void look_below(struct search *s, Dwarf_Die *parent, unsigned depth)
 {
-	Dwarf_Die die;
 	if (depth >= DWSRC_MAX_DEPTH)
 		return;
-	for (bool more = dwsrc_child(s->src, &s->walk, parent, &die); more;
-	     more = dwsrc_sibling(s->src, &s->walk, &die, &die)) {
+	for (Dwarf_Die die = {0}; dwsrc_next_child(s->src, &s->walk, parent, &die);) {
 		int tag = dwarf_tag(&die);
 		if (tag == DW_TAG_variable)
 			take(s, &die);
@@ -48,14 +46,11 @@ static void look_below(struct search *s, Dwarf_Die *parent, unsigned depth)
 static bool look_around(struct search *s, const struct dwsite *at)
 {
 	for (size_t i = 0; i < at->dies.n && s->n_found < s->n; i++) {
-		Dwarf_Die parent = at->dies.v[i], die;
-		struct dwwalk w = {0};
+		Dwarf_Die parent = at->dies.v[i];
 		if (dwarf_tag(&parent) != DW_TAG_lexical_block)
 			break;
-		for (bool more = dwsrc_child(s->src, &w, &parent, &die); more;
-		     more = dwsrc_sibling(s->src, &w, &die, &die))
-			if (dwarf_tag(&die) == DW_TAG_variable)
-				take(s, &die);
+		s->walk = (struct dwwalk){0};
+		look_below(s, &parent, DWSRC_MAX_DEPTH - 1); // without the blocks in it
 	}
 	return s->n_found == s->n;
 }

@@ -62,7 +62,6 @@ static struct ctype *parse_unary(struct reading *r);
 /** The integer types that C spells with several words, in any order. */
 static struct ctype *integer_of_words(struct reading *r, struct str words)
 {
-	struct ctype *t = arena_new(r->loc->src->arena, struct ctype);
 	unsigned longs = 0;
 	bool is_unsigned = false, is_signed = false, is_short = false, is_char = false;
 	struct str rest = words;
@@ -75,35 +74,25 @@ static struct ctype *integer_of_words(struct reading *r, struct str words)
 		is_short |= str_eqz(w, "short");
 		is_char |= str_eqz(w, "char");
 	}
-	t->kind = CTYPE_INT;
-	t->has_size = t->is_complete = true;
-	if (is_char) {
-		t->size = 1;
-		t->is_char = !is_unsigned && !is_signed;
-		t->is_signed = is_signed || (t->is_char && r->loc->machine == EM_X86_64);
-		t->name = is_unsigned ? STR("unsigned char")
-			  : is_signed ? STR("signed char")
-				      : STR("char");
-		return t;
-	}
-	t->is_signed = !is_unsigned;
-	t->size = is_short ? 2 : longs ? 8 : 4;
+	struct arena *a = r->loc->src->arena;
+	if (is_char && !is_unsigned && !is_signed)
+		return ctype_new_char(a, r->loc->machine == EM_X86_64);
+	if (is_char)
+		return ctype_new(a, CTYPE_INT, is_unsigned ? "unsigned char" : "signed char", 1,
+				 is_signed);
 	// As compilers call them in the debug information.
 	static const char *const names[4][2] = {{"int", "unsigned int"},
 						{"long int", "long unsigned int"},
 						{"long long int", "long long unsigned int"},
 						{"short int", "short unsigned int"}};
-	t->name = str_from(names[is_short ? 3 : longs > 2 ? 2 : longs][is_unsigned]);
-	return t;
-}
-
-static bool is_integer_word(struct str w)
-{
-	static const char *const words[] = {"unsigned", "signed", "long", "short", "int", "char"};
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (str_eqz(w, words[i]))
-			return true;
-	return false;
+	return ctype_new(a, CTYPE_INT,
+			 names[is_short	   ? 3
+			       : longs > 2 ? 2
+					   : longs][is_unsigned],
+			 is_short ? 2
+			 : longs  ? 8
+				  : 4,
+			 !is_unsigned);
 }
 
 /**
@@ -112,6 +101,8 @@ static bool is_integer_word(struct str w)
  */
 static bool parse_type(struct reading *r, struct str text, struct ctype **ret)
 {
+	static const char *const integer_words[] = {"unsigned", "signed", "long", "short",
+						    "int",	"char",	  NULL};
 	struct arena *a = r->loc->src->arena;
 	struct reading t = {.loc = r->loc, .rest = text};
 	struct str base = {0};
@@ -130,7 +121,7 @@ static bool parse_type(struct reading *r, struct str text, struct ctype **ret)
 			kinds = str_eqz(w, "struct")  ? NAME_STRUCT
 				: str_eqz(w, "union") ? NAME_UNION
 						      : NAME_ENUM;
-		} else if (is_integer_word(w) && (!base.n || integers)) {
+		} else if (str_is_any(w, integer_words) && (!base.n || integers)) {
 			base = base.n ? (struct str){base.p, (size_t)(w.p + w.n - base.p)}
 				      : (struct str){start, (size_t)(w.p + w.n - start)};
 			integers = true;
@@ -153,13 +144,8 @@ static bool parse_type(struct reading *r, struct str text, struct ctype **ret)
 		    dwload_first(r->loc->src, base, kinds ? kinds : NAME_TYPEDEF | NAME_BASE, NULL);
 	if (!type && !is_void)
 		return false;
-	if (is_const) {
-		struct ctype *c = arena_new(a, struct ctype);
-		c->kind = CTYPE_CONST;
-		c->is_complete = true;
-		c->of = type;
-		type = c;
-	}
+	if (is_const)
+		type = ctype_new_of(a, CTYPE_CONST, type);
 	while (eat(&t, "*"))
 		type = ctype_new_pointer(a, type, 8);
 	skip_blanks(&t);
@@ -202,26 +188,23 @@ static struct ctype *member_of(struct reading *r, struct ctype *t)
 static struct ctype *result_of(struct reading *r, struct str name)
 {
 	struct dwsrc *src = r->loc->src;
-	Dwarf_Die unit = r->loc->scope->unit, die;
+	Dwarf_Die unit = r->loc->scope->unit;
 	struct dwwalk w = {0};
 	if (!dwsrc_is_c(&unit))
 		return fail(r);
-	for (bool more = dwsrc_child(src, &w, &unit, &die); more;
-	     more = dwsrc_sibling(src, &w, &die, &die))
+	for (Dwarf_Die die = {0}; dwsrc_next_child(src, &w, &unit, &die);)
 		if (dwarf_tag(&die) == DW_TAG_subprogram &&
 		    str_eqz(name, dwarf_diename(&die) ? dwarf_diename(&die) : ""))
 			return dwload_type_of(src, &die);
 	return fail(r);
 }
 
-/** The innermost variable of that name that is declared before the site's line, else a global. */
+/** Of the function, else a global. */
 static struct ctype *variable(struct reading *r, struct str name)
 {
-	for (size_t i = 0; i < r->loc->vars.n; i++) {
-		const struct argloc_var *v = &r->loc->vars.v[i];
-		if (str_eq(v->name, name) && (!v->line || v->line <= r->loc->scope->line))
-			return v->type ? v->type : fail(r);
-	}
+	const struct argloc_var *v = argloc_variable(r->loc, name);
+	if (v)
+		return v->type ? v->type : fail(r);
 	struct ctype *t;
 	return argloc_names_globals(r->loc) && argloc_global(r->loc, &name, &t) ? t : fail(r);
 }
@@ -233,12 +216,7 @@ static struct ctype *parse_primary(struct reading *r)
 		return eat(r, ")") ? t : fail(r);
 	}
 	if (r->rest.n && r->rest.p[0] == '"') {
-		struct ctype *c = arena_new(r->loc->src->arena, struct ctype);
-		c->kind = CTYPE_INT;
-		c->name = STR("char");
-		c->size = 1;
-		c->has_size = c->is_complete = c->is_char = true;
-		c->is_signed = r->loc->machine == EM_X86_64;
+		struct ctype *c = ctype_new_char(r->loc->src->arena, r->loc->machine == EM_X86_64);
 		while (r->rest.n && r->rest.p[0] == '"') {
 			take_word(r);
 			skip_blanks(r);

@@ -108,15 +108,14 @@ static bool is_signed_enum(struct ctype *t)
  */
 static bool constants_are_ints(const struct argloc *l)
 {
-	Dwarf_Die unit = l->scope->unit, die;
+	Dwarf_Die unit = l->scope->unit;
 	struct dwwalk w = {0};
 	if (!dwsrc_is_c(&unit))
 		return false;
 	for (size_t i = 0; i < l->vars.n; i++)
 		if (is_signed_enum(l->vars.v[i].type))
 			return false;
-	for (bool more = dwsrc_child(l->src, &w, &unit, &die); more;
-	     more = dwsrc_sibling(l->src, &w, &die, &die))
+	for (Dwarf_Die die = {0}; dwsrc_next_child(l->src, &w, &unit, &die);)
 		if (dwarf_tag(&die) == DW_TAG_enumeration_type &&
 		    is_signed_enum(dwload_type(l->src, &die)))
 			return false;

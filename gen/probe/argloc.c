@@ -11,49 +11,6 @@
 
 enum { MAX_VARS = 4096, MAX_CANDIDATES = 32, MAX_NEST = 16 };
 
-/**
- * Number of an x86-64 register in DWARF (psABI, figure 3.36), of any part of it that starts at bit
- * 0.
- */
-static int x86_register(struct str s)
-{
-	static const char *const names[8][4] = {
-	    {"rax", "eax", "ax", "al"},	 {"rdx", "edx", "dx", "dl"},  {"rcx", "ecx", "cx", "cl"},
-	    {"rbx", "ebx", "bx", "bl"},	 {"rsi", "esi", "si", "sil"}, {"rdi", "edi", "di", "dil"},
-	    {"rbp", "ebp", "bp", "bpl"}, {"rsp", "esp", "sp", "spl"},
-	};
-	for (int i = 0; i < 8; i++)
-		for (int k = 0; k < 4; k++)
-			if (str_eqz(s, names[i][k]))
-				return i;
-	if (s.n < 2 || s.p[0] != 'r')
-		return -1;
-	char last = s.p[s.n - 1];
-	uint64_t n;
-	struct str digits =
-	    str_slice(s, 1, s.n - (last == 'd' || last == 'w' || last == 'b' ? 2 : 1));
-	return str_to_u64(digits, &n) && n >= 8 && n <= 15 ? (int)n : -1;
-}
-
-/** The same for AArch64 (ABI for DWARF, section 4.1). */
-static int arm_register(struct str s)
-{
-	uint64_t n;
-	if (str_eqz(s, "sp") || str_eqz(s, "wsp"))
-		return 31;
-	if (s.n < 2 || (s.p[0] != 'x' && s.p[0] != 'w') || !str_to_u64(str_from_offset(s, 1), &n) ||
-	    n > 30)
-		return -1;
-	return (int)n;
-}
-
-static int register_number(const struct argloc *l, struct str name)
-{
-	return l->machine == EM_X86_64	  ? x86_register(name)
-	       : l->machine == EM_AARCH64 ? arm_register(name)
-					  : -1;
-}
-
 // --- where variables are
 
 /** CFA at the site as register + offset, from the unwind tables. */
@@ -173,10 +130,9 @@ void argloc_init(struct argloc *l, struct dwsrc *src, const struct dwsite *scope
 	*l = (struct argloc){.src = src, .scope = scope, .machine = machine};
 	find_cfa(l);
 	for (size_t i = 0; i < scope->n_inner; i++) {
-		Dwarf_Die parent = scope->dies.v[i], die;
+		Dwarf_Die parent = scope->dies.v[i];
 		struct dwwalk w = {0};
-		for (bool more = dwsrc_child(src, &w, &parent, &die); more;
-		     more = dwsrc_sibling(src, &w, &die, &die)) {
+		for (Dwarf_Die die = {0}; dwsrc_next_child(src, &w, &parent, &die);) {
 			int tag = dwarf_tag(&die);
 			if (tag == DW_TAG_variable || tag == DW_TAG_formal_parameter)
 				add_var(l, &die, (unsigned)i);
@@ -295,13 +251,22 @@ static void find_memory(struct argloc *l, const struct sdtarg *operand, int base
 	}
 }
 
+const struct argloc_var *argloc_variable(const struct argloc *l, struct str name)
+{
+	for (size_t i = 0; i < l->vars.n; i++) {
+		const struct argloc_var *v = &l->vars.v[i];
+		if (str_eq(v->name, name) && (!v->line || v->line <= l->scope->line))
+			return v;
+	}
+	return NULL;
+}
+
 bool argloc_global(struct argloc *l, struct str *name, struct ctype **ret)
 {
-	Dwarf_Die unit = l->scope->unit, die;
+	Dwarf_Die unit = l->scope->unit;
 	struct dwwalk w = {0};
 	Dwarf_Attribute at;
-	for (bool more = dwsrc_child(l->src, &w, &unit, &die); more;
-	     more = dwsrc_sibling(l->src, &w, &die, &die)) {
+	for (Dwarf_Die die = {0}; dwsrc_next_child(l->src, &w, &unit, &die);) {
 		if (dwarf_tag(&die) != DW_TAG_variable)
 			continue;
 		const char *z = dwarf_diename(&die), *linkage = NULL;
@@ -318,7 +283,7 @@ bool argloc_global(struct argloc *l, struct str *name, struct ctype **ret)
 
 bool argloc_names_globals(struct argloc *l)
 {
-	Dwarf_Die unit = l->scope->unit, die, function;
+	Dwarf_Die unit = l->scope->unit, function;
 	Dwarf_Attribute at;
 	struct dwwalk w = {0};
 	if (dwsrc_is_c(&unit))
@@ -332,8 +297,7 @@ bool argloc_names_globals(struct argloc *l)
 		     !dwarf_attr(&function, DW_AT_specification, &at)) ||
 		    !dwarf_formref_die(&at, &function))
 			break;
-	for (bool more = dwsrc_child(l->src, &w, &unit, &die); more;
-	     more = dwsrc_sibling(l->src, &w, &die, &die))
+	for (Dwarf_Die die = {0}; dwsrc_next_child(l->src, &w, &unit, &die);)
 		if (dwarf_dieoffset(&die) == dwarf_dieoffset(&function))
 			return true;
 	return false;
@@ -389,7 +353,7 @@ static void find_symbol(struct argloc *l, const struct sdtarg *operand,
 
 void argloc_find(struct argloc *l, const struct sdtarg *operand, struct argloc_candidates *ret)
 {
-	int base = operand->base.n ? register_number(l, operand->base) : -1;
+	int base = operand->base.n ? sdtarg_register(l->machine, operand->base) : -1;
 	if (operand->kind == SDTARG_REG && base >= 0) {
 		for (size_t i = 0; i < l->vars.n; i++)
 			if (l->vars.v[i].kind == ARGLOC_REG && l->vars.v[i].reg == base)

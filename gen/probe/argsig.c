@@ -66,8 +66,7 @@ static struct str why_not(struct arena *a, const struct probesig *sig, const str
 /** The definition of the shell @t in the program, or NULL. */
 static struct ctype *find_definition(struct dwsrc *src, const Dwarf_Die *unit, struct ctype *t)
 {
-	unsigned kind = t->kind == CTYPE_ENUM ? NAME_ENUM : NAME_STRUCT;
-	struct ctype *found = src ? dwload_first(src, t->name, kind, unit) : NULL;
+	struct ctype *found = src ? dwload_first(src, t->name, namequery_tag(t), unit) : NULL;
 	return found && !found->is_decl ? found : NULL;
 }
 
@@ -111,14 +110,6 @@ static bool is_enumerator(const struct ctype *t, const struct sdtarg *o)
 	return false;
 }
 
-/** A listed void * is no text, or none that ends, also where the program has it as char *. */
-static bool is_no_text(const struct ctype *listed, struct ctype *known)
-{
-	known = ctype_strip(known);
-	return listed->kind == CTYPE_POINTER && !listed->of && known &&
-	       known->kind == CTYPE_POINTER && is_text(ctype_strip(known->of));
-}
-
 /** Does the binary call an argument so? */
 static bool is_taken(const struct probeargs *pa, struct str name)
 {
@@ -153,7 +144,10 @@ static void take_arg(struct arena *a, struct dwsrc *src, const Dwarf_Die *unit,
 			arg->name = want->name;
 			arg->has_name = true;
 		}
-		if (is_no_text(want->type, arg->type))
+		// A listed void * is no text, or none that ends, also where the program has it as
+		// char *.
+		if (want->type->kind == CTYPE_POINTER && !want->type->of &&
+		    is_text(ctype_pointee(arg->type)))
 			arg->type = want->type;
 		if (!is_known)
 			arg->listed_name = want->name;

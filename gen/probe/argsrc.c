@@ -9,14 +9,6 @@
 /** A call does not start further above its line, nor is it longer. */
 enum { LINES_ABOVE = 8, MAX_CALL = 8192, MAX_PARENS = 64 };
 
-/** @text from line @line on; empty when it has fewer. */
-static struct str from_line(struct str text, unsigned line)
-{
-	for (; line > 1 && text.n; line--)
-		str_take_line(&text);
-	return text;
-}
-
 /**
  * PostgreSQL's and systemtap's dtrace scripts make QUERY__START of query__start, with a prefix, _
  * for __.
@@ -94,16 +86,6 @@ static void find_call(struct str text, unsigned n_lines, struct str probe, struc
 	}
 }
 
-/** An identifier and nothing else: which variable? */
-static const struct argloc_var *plain_variable(struct argloc *l, struct str expr)
-{
-	for (size_t i = 0; i < l->vars.n; i++)
-		if (str_eq(l->vars.v[i].name, expr) &&
-		    (!l->vars.v[i].line || l->vars.v[i].line <= l->scope->line))
-			return &l->vars.v[i];
-	return NULL;
-}
-
 static bool is_literal(struct str expr)
 {
 	struct str s = expr;
@@ -122,7 +104,9 @@ bool argsrc_read(struct argloc *l, struct str probe, struct argsrc_arg *ret, siz
 	struct str text = argmacro_source(l->src, l->scope->full_path);
 	struct found_call found = {0};
 	for (unsigned up = 0; up <= LINES_ABOVE && up < l->scope->line && !found.n; up++) {
-		struct str at = from_line(text, l->scope->line - up);
+		struct str at = text;
+		for (unsigned line = l->scope->line - up; line > 1 && at.n; line--)
+			str_take_line(&at);
 		if (!at.n)
 			return false;
 		find_call(at, up + 1, probe, &found);
@@ -141,7 +125,7 @@ bool argsrc_read(struct argloc *l, struct str probe, struct argsrc_arg *ret, siz
 					     .name = arg.name,
 					     .type = argtype_of_value(a, argsrc_type(l, arg.expr)),
 					     .is_literal = is_literal(arg.expr),
-					     .var = plain_variable(l, arg.expr)};
+					     .var = argloc_variable(l, arg.expr)};
 	}
 	*ret_n = n;
 	return true;

@@ -46,18 +46,11 @@ bool argtype_fits(struct ctype *t, const struct sdtarg *operand)
 /** The typedef of usdt.h that says that an integer has the bits of a float or double. */
 static struct ctype *bits_type(struct arena *a, unsigned size)
 {
-	struct ctype *t = ctype_new(a, CTYPE_TYPEDEF, "usdt_double_bits", 0, false);
-	t->name = size == 4 ? STR("usdt_float_bits") : t->name;
-	t->has_size = false;
-	t->of = size == 4 ? ctype_new(a, CTYPE_INT, "unsigned int", 4, false)
-			  : ctype_new(a, CTYPE_INT, "long unsigned int", 8, false);
-	return t;
-}
-
-static struct ctype *char_type(struct arena *a, bool is_signed)
-{
-	struct ctype *t = ctype_new(a, CTYPE_INT, "char", 1, is_signed);
-	t->is_char = true;
+	bool is_float = size == 4;
+	struct ctype *of = is_float ? ctype_new(a, CTYPE_INT, "unsigned int", 4, false)
+				    : ctype_new(a, CTYPE_INT, "long unsigned int", 8, false);
+	struct ctype *t = ctype_new_of(a, CTYPE_TYPEDEF, of);
+	t->name = is_float ? STR("usdt_float_bits") : STR("usdt_double_bits");
 	return t;
 }
 
@@ -66,7 +59,7 @@ static struct ctype *type_of_kind(struct arena *a, const struct argnote *note, s
 {
 	enum argnote_kind kind = argnote_kind(note, i);
 	bool is_unsigned = kind == ARGNOTE_UTEXT || kind == ARGNOTE_CONST_UTEXT;
-	struct ctype *c = char_type(a, operand->size == 1 ? operand->is_signed : !is_unsigned);
+	struct ctype *c = ctype_new_char(a, operand->size == 1 ? operand->is_signed : !is_unsigned);
 	if (i < note->n_args && note->args[i].is_bits && note->kinds)
 		return bits_type(a, operand->size);
 	switch (kind) {
@@ -75,12 +68,8 @@ static struct ctype *type_of_kind(struct arena *a, const struct argnote *note, s
 	case ARGNOTE_BOOL:
 		return ctype_new(a, CTYPE_BOOL, "bool", 1, false);
 	case ARGNOTE_CONST_TEXT:
-	case ARGNOTE_CONST_UTEXT: {
-		struct ctype *q = ctype_new(a, CTYPE_CONST, "", 0, false);
-		q->has_size = false;
-		q->of = c;
-		return ctype_new_pointer(a, q, 8);
-	}
+	case ARGNOTE_CONST_UTEXT:
+		return ctype_new_pointer(a, ctype_new_of(a, CTYPE_CONST, c), 8);
 	case ARGNOTE_TEXT:
 	case ARGNOTE_UTEXT:
 		return ctype_new_pointer(a, c, 8);

@@ -8,14 +8,6 @@ bool attachable_has_name(const struct sdt_probe *p, unsigned version)
 	return dialect_can_name(version, p->provider, p->name);
 }
 
-static struct str why_unread(struct arena *a, const struct sdtarg *arg, size_t index)
-{
-	if (sdtarg_has_odd_size(arg))
-		return str_printf(a, "it cannot read arg%zu, which has %u bytes", index, arg->size);
-	return str_printf(a, "it cannot read the location of arg%zu, " STR_FMT, index,
-			  STR_ARG(str_printable(a, arg->text)));
-}
-
 struct str attachable_why_not(struct arena *a, unsigned machine, const struct sdt_probe *p,
 			      unsigned version)
 {
@@ -28,9 +20,15 @@ struct str attachable_why_not(struct arena *a, unsigned machine, const struct sd
 		if (p->sites[i].doubt == SDT_NO_CODE)
 			return STR("the file has no code at one of its sites");
 		sdtarg_parse(a, machine, p->sites[i].args, &args, &n);
-		for (size_t k = 0; k < n; k++)
+		for (size_t k = 0; k < n; k++) {
+			if (args[k].is_beyond_libbpf && sdtarg_has_odd_size(&args[k]))
+				return str_printf(a, "it cannot read arg%zu, which has %u bytes", k,
+						  args[k].size);
 			if (args[k].is_beyond_libbpf)
-				return why_unread(a, &args[k], k);
+				return str_printf(a,
+						  "it cannot read the location of arg%zu, " STR_FMT,
+						  k, STR_ARG(str_printable(a, args[k].text)));
+		}
 	}
 	return STR("");
 }

@@ -273,18 +273,6 @@ static void number(struct arena *a, struct convention *c, struct funcargs *f,
 	}
 }
 
-/**
- * LLVM drops the result of a function whose callers it knows, when none of them looks at it or all
- * know what it is; its name and its type stay. gcc gives what is left a name of its own.
- */
-static bool may_be_dropped(struct dwsrc *src, const struct dwsite *site)
-{
-	Dwarf_Attribute attr;
-	Dwarf_Die unit = site->unit;
-	const char *by = dwarf_formstring(dwarf_attr(&unit, DW_AT_producer, &attr));
-	return by && strstr(by, "clang") && img_is_local(src->img, site->at);
-}
-
 static void read_result(struct dwsrc *src, const struct dwsite *site, Dwarf_Die *function,
 			struct funcargs *ret)
 {
@@ -292,10 +280,15 @@ static void read_result(struct dwsrc *src, const struct dwsite *site, Dwarf_Die 
 	Dwarf_Die unit = site->unit;
 	struct ctype *t = type_of(src, function);
 	bool has_type = dwarf_attr_integrate(function, DW_AT_type, &attr);
-	ret->is_void = is_of_c(&unit) && !has_type;
-	ret->is_float =
-	    is_of_c(&unit) && t && ctype_strip(t) && ctype_strip(t)->kind == CTYPE_FLOAT;
-	if (is_of_c(&unit) && is_in_one_register(t) && !may_be_dropped(src, site))
+	if (!is_of_c(&unit))
+		return;
+	ret->is_void = !has_type;
+	ret->is_float = t && ctype_strip(t) && ctype_strip(t)->kind == CTYPE_FLOAT;
+	// LLVM drops the result of a function whose callers it knows, when none of them looks at it or all
+	// know what it is; its name and its type stay. gcc gives what is left a name of its own.
+	const char *by = dwarf_formstring(dwarf_attr(&unit, DW_AT_producer, &attr));
+	bool may_be_dropped = by && strstr(by, "clang") && img_is_local(src->img, site->at);
+	if (is_in_one_register(t) && !may_be_dropped)
 		ret->result = t;
 }
 
@@ -312,7 +305,6 @@ bool funcargs_read(struct dwsrc *src, uint64_t addr, struct funcargs *ret)
 {
 	struct dwsite site;
 	struct dwwalk w = {0};
-	Dwarf_Die die;
 	VEC(struct place) places = {0};
 	*ret = (struct funcargs){0};
 	if (!dwsrc_open_whole(src) || !dwsite_at(src, addr, &site) || !site.dies.n)
@@ -326,8 +318,7 @@ bool funcargs_read(struct dwsrc *src, uint64_t addr, struct funcargs *ret)
 	begin(&c, dwload_type_of(src, function));
 	read_result(src, &site, function, ret);
 	c.is_certain &= is_callable(&site.unit, function);
-	for (bool more = dwsrc_child(src, &w, function, &die); more;
-	     more = dwsrc_sibling(src, &w, &die, &die)) {
+	for (Dwarf_Die die = {0}; dwsrc_next_child(src, &w, function, &die);) {
 		if (dwarf_tag(&die) != DW_TAG_formal_parameter)
 			continue;
 		const char *z = dwarf_diename(&die);

@@ -18,18 +18,12 @@ struct str probearg_type_text(struct arena *a, const struct probearg *arg)
 		return arg->size == 4 ? STR("float") : STR("double");
 	if (!arg->size || arg->sizes_differ)
 		return STR("?");
-	switch (arg->size) { // most arguments of a program without debug information
-	case 1:
-		return arg->is_signed ? STR("int8_t") : STR("uint8_t");
-	case 2:
-		return arg->is_signed ? STR("int16_t") : STR("uint16_t");
-	case 4:
-		return arg->is_signed ? STR("int32_t") : STR("uint32_t");
-	case 8:
-		return arg->is_signed ? STR("int64_t") : STR("uint64_t");
-	default: // a struct by value
-		return str_printf(a, "%u bytes", arg->size);
-	}
+	// Most arguments of a program without debug information; others are structs by value.
+	static const char *const names[9] = {
+	    [1] = "uint8_t", [2] = "uint16_t", [4] = "uint32_t", [8] = "uint64_t"};
+	return arg->size <= 8 && names[arg->size]
+		   ? str_from(names[arg->size] + arg->is_signed) // int8_t
+		   : str_printf(a, "%u bytes", arg->size);
 }
 
 struct str probearg_declaration(struct arena *a, const struct probearg *arg)

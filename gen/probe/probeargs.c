@@ -74,13 +74,6 @@ static void take_note(struct img *img, const struct argnote *note, struct dwsrc 
 	}
 }
 
-static bool is_text(struct ctype *t)
-{
-	t = ctype_strip(t);
-	t = t && t->kind == CTYPE_POINTER ? ctype_strip(t->of) : NULL;
-	return t && t->kind == CTYPE_INT && t->is_char;
-}
-
 /**
  * How long strings can be: a declared type is that of a pointer, but the expression may be an
  * array.
@@ -91,7 +84,8 @@ static void find_string_max(struct img *img, struct dwsrc *src, const struct dws
 	struct argloc at;
 	bool ready = false;
 	for (size_t i = 0; i < s->n_args; i++) {
-		if (!s->args[i].expr.n || !is_text(s->args[i].type))
+		struct ctype *to = ctype_pointee(s->args[i].type);
+		if (!s->args[i].expr.n || !to || to->kind != CTYPE_INT || !to->is_char)
 			continue;
 		if (!ready)
 			argloc_init(&at, src, scope, img->machine);

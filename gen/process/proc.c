@@ -244,18 +244,13 @@ static bool parse_map(struct arena *a, struct str line, struct map_line *ret)
 	return true;
 }
 
-static bool is_listed_as(const struct proc_file *a, const struct proc_file *b)
-{
-	if (a->have_id && b->have_id)
-		return a->dev == b->dev && a->ino == b->ino;
-	return str_eq(a->path, b->path);
-}
-
 static void add_mapping(struct proc *p, struct proc_file f)
 {
 	for (size_t i = 0; i < p->files.n; i++) {
 		struct proc_file *known = &p->files.v[i];
-		if (!is_listed_as(known, &f))
+		bool have_ids = known->have_id && f.have_id;
+		if (have_ids ? known->dev != f.dev || known->ino != f.ino
+			     : !str_eq(known->path, f.path))
 			continue;
 		if (!known->start) { // the executable, which was listed by its link
 			known->start = f.start;
@@ -370,16 +365,6 @@ static bool has_ended(char state)
 	return state == 'Z' || state == 'X' || state == 'x';
 }
 
-/** "NSpid:\t42\t1": one for each PID namespace that it is in, ours first. */
-static int innermost_pid(const struct proc *p, struct str pids)
-{
-	uint64_t n;
-	size_t start = pids.n;
-	while (start && pids.p[start - 1] != '\t')
-		start--;
-	return str_to_u64(str_from_offset(pids, start), &n) && n < INT32_MAX ? (int)n : p->pid;
-}
-
 /**
  * In a PID namespace of our own the /proc of another one may still be mounted: its numbers are those of
  * other processes, or of none, for bpftrace and for all system calls that take one.
@@ -412,11 +397,15 @@ static bool look_up(struct proc *p)
 	    str_has_suffix(p->comm, STR("\n")))
 		p->comm.n--;
 
-	uint64_t tgid;
+	uint64_t tgid, ns_pid;
 	if (str_to_u64(proc_status_value(status, STR("Tgid:")), &tgid) && tgid != (uint64_t)p->pid)
 		return diag_error(p->diag, NULL, "%d is a thread of process %d: give that PID",
 				  p->pid, (int)tgid);
-	p->ns_pid = innermost_pid(p, proc_status_value(status, STR("NSpid:")));
+	// "NSpid:\t42\t1": one for each PID namespace that it is in, ours first.
+	struct str pids = proc_status_value(status, STR("NSpid:"));
+	while (str_find(pids, '\t') < pids.n)
+		pids = str_from_offset(pids, str_find(pids, '\t') + 1);
+	p->ns_pid = str_to_u64(pids, &ns_pid) && ns_pid < INT32_MAX ? (int)ns_pid : p->pid;
 	if (has_ended(st.state))
 		return diag_error(
 		    p->diag, NULL,
@@ -450,18 +439,10 @@ void proc_close(struct proc *p)
 	p->pidfd = -1;
 }
 
-/** What stands behind the last '/'. */
-static struct str last_part(struct str path)
-{
-	size_t start = path.n;
-	while (start && path.p[start - 1] != '/')
-		start--;
-	return str_from_offset(path, start);
-}
-
 struct str proc_name(const struct proc *p)
 {
-	return last_part(p->files.v[0].path);
+	struct str path = p->files.v[0].path;
+	return str_from_offset(path, str_dir(path).n);
 }
 
 bool proc_is_same(const struct proc *p)
@@ -602,7 +583,7 @@ static struct str name_of_exe(struct str exe)
 {
 	if (str_has_suffix(exe, STR(" (deleted)")))
 		exe.n -= strlen(" (deleted)");
-	return last_part(exe);
+	return str_from_offset(exe, str_dir(exe).n);
 }
 
 struct str proc_exe_name(struct arena *a, const char *procfs, int pid)

@@ -119,42 +119,16 @@ static struct value number(struct parser *p, const struct token *t)
 /** One character of a character constant, escapes resolved. */
 static bool character(struct str *s, unsigned *ret)
 {
-	unsigned char c = (unsigned char)s->p[0];
+	*ret = (unsigned char)s->p[0];
 	*s = str_from_offset(*s, 1);
-	*ret = c;
-	if (c != '\\')
+	if (*ret != '\\')
 		return true;
-	if (!s->n)
-		return false;
-	c = (unsigned char)s->p[0];
-	if (c >= '0' && c <= '7') {
-		unsigned v = 0;
-		for (int k = 0; k < 3 && s->n && s->p[0] >= '0' && s->p[0] <= '7'; k++) {
-			v = v * 8 + (unsigned)(s->p[0] - '0');
-			*s = str_from_offset(*s, 1);
-		}
-		*ret = v;
-		return v <= 0xff;
-	}
-	*s = str_from_offset(*s, 1);
-	if (c == 'x') {
-		unsigned v = 0, n = 0;
-		while (s->n && digit_value(s->p[0]) < 16) {
-			v = (v & 0xfffffff) * 16 + (unsigned)digit_value(s->p[0]);
-			*s = str_from_offset(*s, 1);
-			n++;
-		}
-		*ret = v;
-		return n && v <= 0xff;
-	}
-	static const char pairs[] = "n\nt\tr\ra\ab\bf\fv\ve\033\\\\\"\"''??";
-	for (const char *q = pairs; *q; q += 2) {
-		if (*q == (char)c) {
-			*ret = (unsigned char)q[1];
-			return true;
-		}
-	}
-	return false;
+	*ret = str_has_prefix(*s, STR("?")) ? '?' : '\033';
+	if (str_take(s, STR("?")) || str_take(s, STR("e"))) // GNU's \e
+		return true;
+	bool is_hex = str_has_prefix(*s, STR("x"));
+	bool good = str_take_escape(s, ret) && *ret <= 0xff;
+	return good && !(is_hex && s->n && digit_value(s->p[0]) < 16); // one with more digits
 }
 
 static struct value char_constant(struct parser *p, const struct token *t)
@@ -226,18 +200,11 @@ static struct value unary(struct parser *p)
 	p->t = t->next;
 	struct value a = unary(p);
 	p->depth--;
-	switch (t->text.p[0]) {
-	case '-':
-		a.v = -a.v;
-		return a;
-	case '~':
-		a.v = ~a.v;
-		return a;
-	case '!':
+	char op = t->text.p[0];
+	if (op == '!')
 		return of_bool(!a.v);
-	default:
-		return a;
-	}
+	a.v = op == '-' ? -a.v : op == '~' ? ~a.v : a.v;
+	return a;
 }
 
 /** Binds tighter the higher it is; 0 for what is no binary operator. */
@@ -296,46 +263,27 @@ static struct value apply(struct parser *p, const struct token *op, struct value
 	char c = op->text.p[0], d = op->text.n > 1 ? op->text.p[1] : '\0';
 	bool is_unsigned = a.is_unsigned || b.is_unsigned;
 	bool less = is_unsigned ? a.v < b.v : (int64_t)a.v < (int64_t)b.v;
-	struct value r = {is_unsigned, 0};
-
 	switch (c) {
-	case '*':
-		r.v = a.v * b.v;
-		return r;
-	case '+':
-		r.v = a.v + b.v;
-		return r;
-	case '-':
-		r.v = a.v - b.v;
-		return r;
 	case '/':
 	case '%':
 		return divide(p, op, a, b);
-	case '^':
-		r.v = a.v ^ b.v;
-		return r;
 	case '=':
 		return of_bool(a.v == b.v);
 	case '!':
 		return of_bool(a.v != b.v);
 	case '<':
-		if (d == '<')
-			return shift(a, b, true);
-		return of_bool(less || (d == '=' && a.v == b.v));
+		return d == '<' ? shift(a, b, true) : of_bool(less || (d && a.v == b.v));
 	case '>':
-		if (d == '>')
-			return shift(a, b, false);
-		return of_bool(d == '=' ? !less : !less && a.v != b.v);
+		return d == '>' ? shift(a, b, false) : of_bool(!less && (d || a.v != b.v));
 	case '&':
-		if (d == '&')
-			return of_bool(a.v && b.v);
-		r.v = a.v & b.v;
-		return r;
+		return d ? of_bool(a.v && b.v) : (struct value){is_unsigned, a.v & b.v};
+	case '|':
+		return d ? of_bool(a.v || b.v) : (struct value){is_unsigned, a.v | b.v};
 	default:
-		if (d == '|')
-			return of_bool(a.v || b.v);
-		r.v = a.v | b.v;
-		return r;
+		return (struct value){is_unsigned, c == '*'   ? a.v * b.v
+						   : c == '+' ? a.v + b.v
+						   : c == '-' ? a.v - b.v
+							      : a.v ^ b.v};
 	}
 }
 

@@ -61,7 +61,7 @@ void lexer_init(struct lexer *lx, struct arena *a, struct diag *d, const struct 
 	if (str_has_prefix(f->text, STR("\xef\xbb\xbf")))
 		lx->pos = 3;
 	if (str_has_prefix(str_from_offset(f->text, lx->pos), STR("#!")))
-		lx->pos += (uint32_t)str_find(str_from_offset(f->text, lx->pos), '\n');
+		lx->pos += (uint32_t)lexer_rest_of_line(lx).n;
 }
 
 static void complain(struct lexer *lx, uint32_t pos, bool fatal, const char *what)
@@ -75,15 +75,6 @@ static void complain(struct lexer *lx, uint32_t pos, bool fatal, const char *wha
 	} else {
 		diag_warning(lx->diag, &at, "%s", what);
 	}
-}
-
-/**
- * From the second slash of a comment to its newline, which is left. A backslash before that
- * continues it in C, not in bpftrace.
- */
-static void skip_line_comment(struct lexer *lx)
-{
-	lx->pos += (uint32_t)str_find(str_from_offset(lx->file->text, lx->pos), '\n');
 }
 
 /** From the star that opens a comment to after its end. */
@@ -123,8 +114,9 @@ static bool skip_blanks(struct lexer *lx, bool *space)
 			if (d != '/' && d != '*')
 				return true;
 			lx->pos = next;
+			// To its newline; a backslash before that continues it in C, not in bpftrace.
 			if (d == '/')
-				skip_line_comment(lx);
+				lx->pos += (uint32_t)lexer_rest_of_line(lx).n;
 			else
 				skip_block_comment(lx, pos);
 		} else {
@@ -170,14 +162,6 @@ static uint32_t scan_quote(struct lexer *lx, uint32_t pos, char quote, enum tok_
 	if (end > lx->unquoted_to)
 		lx->unquoted_to = end;
 	return pos + 1;
-}
-
-static uint32_t scan_ident(const struct lexer *lx, uint32_t pos)
-{
-	uint32_t end = pos;
-	while (is_ident_char(look(lx, &pos)))
-		end = ++pos;
-	return end;
 }
 
 static bool is_dot(const struct lexer *lx, uint32_t pos)
@@ -232,11 +216,13 @@ static uint32_t scan_token(struct lexer *lx, uint32_t pos, enum tok_kind *kind)
 {
 	bool attach = lx->word == LEX_WORD_ATTACH;
 	char c = look(lx, &pos);
-	uint32_t end, next = pos + 1;
+	uint32_t end = pos, next = pos + 1;
 
 	if (is_ident_start(c)) {
 		*kind = TOK_IDENT;
-		return scan_ident(lx, pos);
+		while (is_ident_char(look(lx, &pos)))
+			end = ++pos;
+		return end;
 	}
 	if (is_digit(c) || (c == '.' && is_digit(look(lx, &next)))) {
 		*kind = TOK_NUMBER;

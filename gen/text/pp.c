@@ -179,15 +179,6 @@ void pp_emit(struct pp *pp, struct token *t)
 	pp->tail = &t->next;
 }
 
-/** Says which conditionals of the innermost file were not closed. */
-static void check_conds(struct pp *pp)
-{
-	for (struct pp_cond *c = pp->level->conds; c; c = c->outer) {
-		struct token at = {.text = STR("#"), .loc = c->loc};
-		pp_error(pp, &at, "this conditional has no #endif");
-	}
-}
-
 void pp_enter_file(struct pp *pp, const struct src_file *f, struct src_loc at)
 {
 	if (!pp_spend_bytes(pp, f->text.n))
@@ -202,7 +193,10 @@ void pp_enter_file(struct pp *pp, const struct src_file *f, struct src_loc at)
 	struct token *t;
 	while ((t = pp_next(pp))->kind != TOK_EOF)
 		pp_emit(pp, t);
-	check_conds(pp);
+	for (struct pp_cond *c = level.conds; c; c = c->outer) {
+		struct token hash = {.text = STR("#"), .loc = c->loc};
+		pp_error(pp, &hash, "this conditional has no #endif");
+	}
 	if (at.file && tail == pp->tail) {
 		// Nothing came of this file: its blank lines are of no use to the one that included
 		// it.

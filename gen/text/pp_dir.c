@@ -17,6 +17,20 @@ struct token *pp_line(struct pp *pp)
 	return list;
 }
 
+struct token *pp_expanded_line(struct pp *pp, struct token *line)
+{
+	struct toklist l;
+	struct token *t;
+	list_init(&l);
+	pp_begin_list(pp, line);
+	do {
+		t = pp_next(pp);
+		list_add(&l, t);
+	} while (t->kind != TOK_EOF);
+	pp_end_list(pp);
+	return l.head;
+}
+
 void pp_no_more(struct pp *pp, const struct token *t, const char *directive)
 {
 	if (t->kind != TOK_EOF)
@@ -54,20 +68,6 @@ static void line_number(struct pp *pp, const struct token *number)
 		pp_error(pp, name, "#line takes a file name in quotes after the number");
 	struct src_loc here = {pp->level->file, pp->level->lex.pos};
 	pp->level->line_shift = (long)n - (long)src_line(here) - 1;
-}
-
-static void line_directive(struct pp *pp)
-{
-	pp_begin_list(pp, pp_line(pp));
-	struct toklist l;
-	list_init(&l);
-	struct token *t;
-	do {
-		t = pp_next(pp);
-		list_add(&l, t);
-	} while (t->kind != TOK_EOF);
-	pp_end_list(pp);
-	line_number(pp, l.head);
 }
 
 static void unknown(struct pp *pp, const struct token *name)
@@ -123,7 +123,7 @@ static void dispatch(struct pp *pp, const struct token *hash, const struct token
 	} else if (tok_is(name, "error") || tok_is(name, "warning")) {
 		say_line(pp, name);
 	} else if (tok_is(name, "line")) {
-		line_directive(pp);
+		line_number(pp, pp_expanded_line(pp, pp_line(pp)));
 	} else {
 		unknown(pp, name);
 	}

@@ -85,15 +85,11 @@ static bool is_file(const char *path)
 /** @name in the folder of the file that includes it: spelled as that file's name is. */
 static char *beside(struct pp *pp, struct str name, const struct src_file *from)
 {
-	struct str file = from->name;
-	size_t n = file.n;
-	while (n && file.p[n - 1] != '/')
-		n--;
-	if (!n && !str_eqz(from->dir, "."))
+	struct str dir = str_dir(from->name);
+	if (!dir.n && !str_eqz(from->dir, "."))
 		return arena_printf(pp->arena, STR_FMT "/" STR_FMT, STR_ARG(from->dir),
 				    STR_ARG(name));
-	return arena_printf(pp->arena, STR_FMT STR_FMT, STR_ARG(str_slice(file, 0, n)),
-			    STR_ARG(name));
+	return arena_printf(pp->arena, STR_FMT STR_FMT, STR_ARG(dir), STR_ARG(name));
 }
 
 const char *pp_find_header(struct pp *pp, struct str name, const struct src_file *from)

@@ -360,17 +360,6 @@ bool pp_define(struct pp *pp, const char *def)
 	return true;
 }
 
-/** The declared option that is spelled most like @name. */
-static const struct pp_option *nearest_option(const struct pp *pp, struct str name)
-{
-	const struct pp_option *near = NULL;
-	unsigned best = UINT_MAX;
-	for (size_t i = 0; i < pp->options.n; i++)
-		if (str_is_nearer(name, pp->options.v[i].name, &best))
-			near = &pp->options.v[i];
-	return near;
-}
-
 bool pp_is_used(const struct pp *pp, struct str name)
 {
 	const struct macro *m = map_get(&pp->macros, name);
@@ -387,9 +376,13 @@ void pp_warn_unused(struct pp *pp)
 			continue;
 		diag_warning(pp->diag, NULL, "-D " STR_FMT ": the script has no such option",
 			     STR_ARG(m->name));
-		const struct pp_option *near = nearest_option(pp, m->name);
-		if (near)
-			diag_note(pp->diag, NULL, "did you mean " STR_FMT "?", STR_ARG(near->name));
+		struct str near = {0};
+		unsigned best = UINT_MAX;
+		for (size_t i = 0; i < pp->options.n; i++)
+			if (str_is_nearer(m->name, pp->options.v[i].name, &best))
+				near = pp->options.v[i].name;
+		if (near.n)
+			diag_note(pp->diag, NULL, "did you mean " STR_FMT "?", STR_ARG(near));
 	}
 }
 

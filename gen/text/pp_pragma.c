@@ -11,26 +11,12 @@ static void pack(struct pp *pp, const struct token *hash, const struct token *na
 		pp_error(pp, name, "#pragma pack cannot be inside the arguments of a macro");
 		return;
 	}
-	struct toklist l;
-	list_init(&l);
-	struct token *t;
-	pp_begin_list(pp, line);
-	while ((t = pp_next(pp))->kind != TOK_EOF)
-		list_add(&l, t);
-	pp_end_list(pp);
-
+	struct str text = pp_spell(pp, pp_expanded_line(pp, line));
 	struct token *d = pp_copy(pp, hash);
 	d->kind = TOK_DIRECTIVE;
 	d->before = STR("");
-	d->text = str_printf(pp->arena, "#pragma pack" STR_FMT, STR_ARG(pp_spell(pp, l.head)));
+	d->text = str_printf(pp->arena, "#pragma pack" STR_FMT, STR_ARG(text));
 	pp_emit(pp, d);
-}
-
-static void once(struct pp *pp)
-{
-	const struct src_file *f = pp->level->file;
-	if (f->dev || f->ino)
-		map_add(pp->arena, &pp->once, pp_file_id(pp, f));
 }
 
 /**
@@ -134,7 +120,9 @@ void pp_pragma(struct pp *pp, const struct token *hash, const struct token *name
 					   "optional", "track", "gate"};
 	struct token *line = pp_line(pp);
 	if (tok_is(line, "once")) {
-		once(pp);
+		const struct src_file *f = pp->level->file;
+		if (f->dev || f->ino)
+			map_add(pp->arena, &pp->once, pp_file_id(pp, f));
 		pp_no_more(pp, line->next, "pragma once");
 		return;
 	}

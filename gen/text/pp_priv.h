@@ -140,6 +140,8 @@ struct str pp_spell(struct pp *pp, const struct token *list);
 void pp_directive(struct pp *pp, const struct token *hash);
 /** The rest of the directive's line as a list. */
 struct token *pp_line(struct pp *pp);
+/** The tokens of @line with macros expanded, up to a TOK_EOF. */
+struct token *pp_expanded_line(struct pp *pp, struct token *line);
 /** Warns about what is left on a directive's line. */
 void pp_no_more(struct pp *pp, const struct token *t, const char *directive);
 

@@ -21,11 +21,6 @@ static bool is_va_opt(const struct macro *m, size_t i)
 	return m->variadic && tok_is(&m->body[i], "__VA_OPT__");
 }
 
-static bool is_rest(const struct macro *m, size_t i)
-{
-	return m->variadic && m->param[i] == (int)m->n_params - 1;
-}
-
 /** A token made here: spelled in the macro's definition, standing where the macro is called. */
 static struct token *made(const struct subst *s, const struct token *body)
 {
@@ -245,7 +240,7 @@ static void substitute_range(const struct subst *s, size_t i, size_t end, struct
 				r++;
 			e = operand_end(m, r);
 			add_operand(s, r, true, &rhs);
-			if (comma && is_rest(m, r)) {
+			if (comma && m->variadic && m->param[r] == (int)m->n_params - 1) {
 				// GNU's `, ## args`: nothing is pasted, the comma goes when there
 				// are none.
 				if (s->args[m->param[r]].omitted)

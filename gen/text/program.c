@@ -146,12 +146,6 @@ static void put_before(struct writer *w, const struct token *t, const struct tok
 	}
 }
 
-/** A definition is what stands between struct/union/enum at the top level and its closing brace. */
-static bool starts_definition(const struct token *t)
-{
-	return tok_is(t, "struct") || tok_is(t, "union") || tok_is(t, "enum");
-}
-
 /** Room for an entry a token: of a vector that grows the old copies stay in the arena. */
 static void reserve(struct arena *a, struct linemap *m, const struct token *tokens)
 {
@@ -168,13 +162,15 @@ void emit_tokens(struct arena *a, const struct token *tokens, const struct src_f
 		 struct program *p)
 {
 	struct writer w = {.p = p, .main = main, .line = 1, .col = 1};
+	static const char *const tags[] = {"struct", "union", "enum", NULL};
 	const struct token *prev = NULL, *t = tokens;
 
 	reserve(a, &p->map, tokens);
 	for (; t && t->kind != TOK_EOF; prev = t, t = t->next) {
 		w.in_definition = w.in_definition && (w.depth > 0 || !tok_is(prev, "}"));
 		put_before(&w, t, prev);
-		w.in_definition |= w.depth == 0 && starts_definition(t);
+		// A definition is what stands from its tag at the top level to its closing brace.
+		w.in_definition |= w.depth == 0 && tok_is_any(t, tags);
 		vec_push(a, &p->map.entries,
 			 (struct linemap_entry){w.line, w.col, (uint32_t)t->text.n, t});
 		put(&w, t->text);

@@ -9,14 +9,10 @@
 /** Folder part of @name: "." for a plain name, "/" for a name in the root. */
 static struct str dir_of(struct str name)
 {
-	size_t n = name.n;
-	while (n && name.p[n - 1] != '/')
-		n--;
-	if (!n)
-		return STR(".");
-	while (n > 1 && name.p[n - 1] == '/')
-		n--;
-	return (struct str){name.p, n};
+	struct str dir = str_dir(name);
+	while (dir.n > 1 && dir.p[dir.n - 1] == '/')
+		dir.n--;
+	return dir.n ? dir : STR(".");
 }
 
 static void index_lines(struct arena *a, struct src_file *f)

@@ -54,52 +54,16 @@ bool tok_needs_space(const struct token *prev, const struct token *next)
 		return false;
 	}
 
+	// A punctuator's last byte, and those that would go on with it. bpftrace up to 0.22 reads a colon
+	// and a word as part of a path, in bodies too.
+	static const char *const longer[] = {
+	    ">>=", "<<=", "&&=", "||=", "++=",	"--=>", "==",	  "!=",
+	    "*=",  "%=",  "^=",	 "..",	"//*=", "##",	":-./*+$"};
 	char p = prev->text.p[prev->text.n - 1];
-	switch (p) {
-	case '>':
-	case '<':
-	case '&':
-	case '|':
-	case '+':
-	case '-':
-		return c == p || c == '=' || (p == '-' && c == '>');
-	case '=':
-	case '!':
-	case '*':
-	case '%':
-	case '^':
-		return c == '=';
-	case '/':
-		return c == '/' || c == '*' || c == '=';
-	case '.':
-		return c == '.' || next->kind == TOK_NUMBER;
-	case '#':
-		return c == '#';
-	case ':':
-		// bpftrace up to 0.22 reads a colon and a word as part of a path, in bodies too.
-		return word || c == '-' || c == '.' || c == '/' || c == '*' || c == '+' || c == '$';
-	default:
-		return false;
-	}
-}
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if ((c | 32) >= 'a' && (c | 32) <= 'f')
-		return (c | 32) - 'a' + 10;
-	return -1;
-}
-
-/** The pair of an escape's letter and its value. */
-static const char *simple_escape(char c)
-{
-	static const char pairs[] = "n\nt\tr\ra\ab\bf\fv\v\\\\\"\"''";
-	for (const char *p = pairs; *p; p += 2)
-		if (*p == c)
-			return p;
-	return NULL;
+	for (size_t i = 0; i < sizeof(longer) / sizeof(longer[0]); i++)
+		if (c && longer[i][0] == p && strchr(longer[i] + 1, c))
+			return true;
+	return (p == ':' && word) || (p == '.' && next->kind == TOK_NUMBER);
 }
 
 struct str lex_string_value(struct arena *a, const struct token *t)
@@ -113,31 +77,13 @@ struct str lex_string_value(struct arena *a, const struct token *t)
 
 	char *out = arena_alloc(a, s.n + 1);
 	size_t n = 0;
-	for (size_t i = 0; i < s.n; i++) {
-		char c = s.p[i];
-		if (c != '\\' || i + 1 == s.n) {
-			out[n++] = c;
-			continue;
-		}
-		c = s.p[++i];
-		const char *simple = simple_escape(c);
-		if (c == 'x' && i + 1 < s.n && hex_digit(s.p[i + 1]) >= 0) {
-			int v = hex_digit(s.p[++i]);
-			if (i + 1 < s.n && hex_digit(s.p[i + 1]) >= 0)
-				v = v * 16 + hex_digit(s.p[++i]);
-			out[n++] = (char)v;
-		} else if (c >= '0' && c <= '7') {
-			int v = c - '0';
-			for (int k = 0;
-			     k < 2 && i + 1 < s.n && s.p[i + 1] >= '0' && s.p[i + 1] <= '7'; k++)
-				v = v * 8 + (s.p[++i] - '0');
-			out[n++] = (char)v;
-		} else if (simple) {
-			out[n++] = simple[1];
-		} else {
-			out[n++] = '\\';
-			out[n++] = c;
-		}
+	while (s.n) {
+		unsigned v = (unsigned char)s.p[0];
+		bool is_escape = v == '\\';
+		s = str_from_offset(s, 1);
+		if (is_escape)
+			str_take_escape(&s, &v);
+		out[n++] = (char)v;
 	}
 	out[n] = '\0';
 	return (struct str){out, n};

@@ -119,30 +119,13 @@ struct str argname_literal(struct arena *a, struct str text)
 		good = text.p[0] == '"' && n >= 2 && text.p[n - 1] == '"';
 		if (!good)
 			break;
-		for (size_t i = 1; i + 1 < n; i++) {
-			static const char codes[] = "abfnrtv", values[] = "\a\b\f\n\r\t\v";
-			char c = text.p[i];
-			if (c != '\\' || i + 2 >= n) {
-				strbuf_addc(&b, c);
-				continue;
-			}
-			c = text.p[++i];
-			const char *hit = memchr(codes, c, sizeof(codes) - 1);
-			if (c == 'x' || (c >= '0' && c <= '7')) {
-				unsigned base = c == 'x' ? 16 : 8, v = 0, most = c == 'x' ? 2 : 3;
-				size_t k = c == 'x' ? i + 1 : i, from = k;
-				for (; k + 1 < n && k < from + most; k++) {
-					const char *digits = "0123456789abcdef";
-					const char *d =
-					    memchr(digits, tolower((unsigned char)text.p[k]), base);
-					if (!d)
-						break;
-					v = v * base + (unsigned)(d - digits);
-				}
+		for (struct str s = str_slice(text, 1, n - 2); s.n;) {
+			unsigned v;
+			if (str_take(&s, STR("\\")) && str_take_escape(&s, &v)) {
 				strbuf_addc(&b, (char)v);
-				i = k - 1;
-			} else {
-				strbuf_addc(&b, hit ? values[hit - codes] : c);
+			} else if (s.n) {
+				strbuf_addc(&b, s.p[0]);
+				s = str_from_offset(s, 1);
 			}
 		}
 		text = str_from_offset(text, n);
@@ -190,41 +173,30 @@ static bool is_cast(struct str s, struct str *ret)
 	return any && ret->n && (is_word_start(ret->p[0]) || memchr("(*&", ret->p[0], 3));
 }
 
-static bool is_constant_word(struct str s)
-{
-	if (str_eqz(s, "true") || str_eqz(s, "false") || str_eqz(s, "nullptr"))
-		return true;
-	for (size_t i = 0; i < s.n; i++)
-		if (islower((unsigned char)s.p[i]))
-			return false;
-	return true;
-}
-
-/** A word followed by ->word, .word, ::word and [...]: its last word. */
+/** A word followed by ->word, .word, ::word and [...]: its last word, unless that is a constant. */
 static struct str last_word(struct str s)
 {
-	size_t n = s.n && is_word_start(s.p[0]) ? word_length(s) : 0;
-	struct str none = {0}, name = str_slice(s, 0, n);
-	if (!n)
-		return none;
-	s = str_trim(str_from_offset(s, n));
-	while (s.n) {
-		if (s.p[0] == '[') {
+	static const char *const constants[] = {"true", "false", "nullptr", NULL};
+	struct str none = {0}, name = none;
+	do {
+		if (name.n && s.p[0] == '[') {
 			size_t close = argname_close(s);
 			if (close == s.n)
 				return none;
 			s = str_trim(str_from_offset(s, close + 1));
 			continue;
 		}
-		if (!eat(&s, "->") && !eat(&s, "::") && !eat(&s, "."))
+		if (name.n && !eat(&s, "->") && !eat(&s, "::") && !eat(&s, "."))
 			return none;
-		n = s.n && is_word_start(s.p[0]) ? word_length(s) : 0;
-		if (!n)
+		if (!s.n || !is_word_start(s.p[0]))
 			return none;
-		name = str_slice(s, 0, n);
-		s = str_trim(str_from_offset(s, n));
-	}
-	return is_constant_word(name) ? none : name;
+		name = str_slice(s, 0, word_length(s));
+		s = str_trim(str_from_offset(s, name.n));
+	} while (s.n);
+	bool has_lower = false;
+	for (size_t i = 0; i < name.n; i++)
+		has_lower |= islower((unsigned char)name.p[i]) != 0;
+	return has_lower && !str_is_any(name, constants) ? name : none;
 }
 
 /**
@@ -326,21 +298,16 @@ static bool is_taken(const struct str *names, size_t n, struct str name)
 	return false;
 }
 
-/** "arg7" */
-static struct str number(struct arena *a, size_t i)
+void argname_number(struct arena *a, struct str *names, size_t n)
 {
 	static const char few[][6] = {"arg0", "arg1", "arg2", "arg3", "arg4",  "arg5",
 				      "arg6", "arg7", "arg8", "arg9", "arg10", "arg11"};
-	return i < sizeof(few) / sizeof(few[0]) ? str_from(few[i]) : str_printf(a, "arg%zu", i);
-}
-
-void argname_number(struct arena *a, struct str *names, size_t n)
-{
 	bool has_names = false;
 	for (size_t i = 0; i < n; i++) {
 		has_names |= names[i].n > 0;
 		if (!names[i].n)
-			names[i] = number(a, i);
+			names[i] = i < sizeof(few) / sizeof(few[0]) ? str_from(few[i])
+								    : str_printf(a, "arg%zu", i);
 	}
 	for (size_t i = 1; has_names && i < n; i++) {
 		struct str name = names[i];

@@ -1,7 +1,6 @@
 #include "usdt/argnote.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/map.h"
 #include "base/vec.h"
@@ -51,15 +50,8 @@ static void add_text(struct argnotes *n, uint64_t off, struct reader *r)
 
 static const struct text *find_text(const struct argnotes *n, uint64_t off)
 {
-	size_t lo = 0, hi = n->texts.n;
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-		if (n->texts.v[mid].off < off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < n->texts.n && n->texts.v[lo].off == off ? &n->texts.v[lo] : NULL;
+	size_t i = vec_first_from(&n->texts, off, off);
+	return i < n->texts.n && n->texts.v[i].off == off ? &n->texts.v[i] : NULL;
 }
 
 /** A text stands before its sites, so that it is known already. */
@@ -120,20 +112,14 @@ static void read_section(struct argnotes *n, struct str data, bool big)
 	}
 }
 
-static int by_text(struct str a, struct str b)
-{
-	int order = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
-	return order ? order : (a.n > b.n) - (a.n < b.n);
-}
-
 /** Many probes may be at one address, where no argument has to be fetched between them. */
 static int by_site(const void *a, const void *b)
 {
 	const struct argnote *x = a, *y = b;
 	if (x->pc != y->pc)
 		return x->pc < y->pc ? -1 : 1;
-	int order = by_text(x->probe, y->probe);
-	return order ? order : by_text(x->provider, y->provider);
+	int order = str_compare(x->probe, y->probe);
+	return order ? order : str_compare(x->provider, y->provider);
 }
 
 struct argnotes *argnote_read(struct img *img)

@@ -273,17 +273,12 @@ bool sdt_read(struct img *img, struct sdt_list *ret)
 	return true;
 }
 
-static bool matches(struct str pattern, struct str s)
-{
-	return str_eq(pattern, s) || str_glob(pattern, s);
-}
-
 struct sdt_probe *sdt_find(const struct sdt_list *list, struct str provider, struct str name,
 			   const struct sdt_probe *after)
 {
 	for (size_t i = after ? (size_t)(after - list->probes) + 1 : 0; i < list->n_probes; i++) {
 		struct sdt_probe *p = &list->probes[i];
-		if ((!provider.n || matches(provider, p->provider)) && matches(name, p->name))
+		if ((!provider.n || str_glob(provider, p->provider)) && str_glob(name, p->name))
 			return p;
 	}
 	return NULL;

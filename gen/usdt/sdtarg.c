@@ -1,38 +1,367 @@
 #include "usdt/sdtarg.h"
 
+#include <ctype.h>
 #include <elf.h>
 #include <inttypes.h>
 #include <string.h>
 
-#include "usdt/sdtarg_priv.h"
+// --- the operand after "SIZE@": AT&T syntax of x86, and aarch64 syntax
+//
+// A small grammar for each machine, read from left to right without going back. What it does not
+// read to the last byte it refuses: half an operand would be a wrong address.
 
-/** What the program passed, when a compiler wrote @v for it. */
-static int64_t extend(int64_t v, unsigned size, bool is_signed)
+/** What is left of an operand. */
+struct cursor {
+	const char *p, *end;
+};
+
+static bool at_end(const struct cursor *c)
 {
-	if (!size || size >= 8)
-		return v;
-	unsigned shift = 64 - size * 8;
-	uint64_t bits = (uint64_t)v << shift;
-	return is_signed ? (int64_t)bits >> shift : (int64_t)(bits >> shift);
+	return c->p == c->end;
 }
+
+static bool accept(struct cursor *c, char ch)
+{
+	if (at_end(c) || *c->p != ch)
+		return false;
+	c->p++;
+	return true;
+}
+
+static void skip_blanks(struct cursor *c)
+{
+	while (accept(c, ' ') || accept(c, '\t'))
+		;
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/** What assemblers take in a symbol's name, where a digit may stand first here. */
+static struct str read_word(struct cursor *c)
+{
+	const char *start = c->p;
+	while (!at_end(c) && (isalnum((unsigned char)*c->p) || memchr("_.$@", *c->p, 4) ||
+			      (unsigned char)*c->p >= 0x80))
+		c->p++;
+	return (struct str){start, (size_t)(c->p - start)};
+}
+
+/**
+ * A sum of numbers and at most one symbol, which must not be subtracted. False when there is none,
+ * or when a number does not fit; an unsigned 64-bit number is its bits, but only when it stands
+ * alone.
+ */
+static bool read_sum(struct cursor *c, int64_t *value, struct str *symbol)
+{
+	bool large = false;
+	int64_t sum = 0;
+	struct str sym = STR("");
+	for (unsigned terms = 0;; terms++) {
+		bool minus = accept(c, '-');
+		if (!minus && !accept(c, '+') && terms)
+			break;
+		struct str word = read_word(c);
+		uint64_t n;
+		if (!word.n || word.p[0] == '@' || large)
+			return false;
+		if (!is_digit(word.p[0])) {
+			if (sym.n || minus)
+				return false;
+			sym = word;
+			continue;
+		}
+		if (!str_to_u64(word, &n))
+			return false;
+		if (n > INT64_MAX && !(minus && n == (uint64_t)1 << 63)) {
+			if (minus || terms)
+				return false;
+			large = true;
+			sum = (int64_t)n;
+		} else if (__builtin_add_overflow(sum, (int64_t)(minus ? -n : n), &sum)) {
+			return false;
+		}
+	}
+	if (sym.n && large)
+		return false;
+	*value = sum;
+	*symbol = sym;
+	return true;
+}
+
+/** True when @s is one of the words that follow. */
+#define is_one_of(s, ...) str_is_any(s, (const char *const[]){__VA_ARGS__, NULL})
+
+/** @s is @prefix and a decimal number below @limit. */
+static bool is_numbered(struct str s, const char *prefix, unsigned limit)
+{
+	size_t n = strlen(prefix);
+	if (!str_has_prefix(s, (struct str){prefix, n}) || s.n == n || s.n > n + 2)
+		return false;
+	unsigned v = 0;
+	for (size_t i = n; i < s.n; i++) {
+		if (!is_digit(s.p[i]) || (s.p[i] == '0' && s.n - n > 1 && i == n))
+			return false;
+		v = v * 10 + (unsigned)(s.p[i] - '0');
+	}
+	return v < limit;
+}
+
+/**
+ * Number of an x86-64 register in DWARF (psABI, figure 3.36), of any part of it, or -1. r8 to r15 (to
+ * r31 with APX) may have a suffix for their low bytes.
+ */
+static int x86_register(struct str s)
+{
+	static const char *const names[8][6] = {
+	    {"rax", "eax", "ax", "al", "ah"}, {"rdx", "edx", "dx", "dl", "dh"},
+	    {"rcx", "ecx", "cx", "cl", "ch"}, {"rbx", "ebx", "bx", "bl", "bh"},
+	    {"rsi", "esi", "si", "sil"},      {"rdi", "edi", "di", "dil"},
+	    {"rbp", "ebp", "bp", "bpl"},      {"rsp", "esp", "sp", "spl"},
+	};
+	for (int i = 0; i < 8; i++)
+		if (str_is_any(s, names[i]))
+			return i;
+	uint64_t n;
+	if (s.n > 2 && memchr("dwbl", s.p[s.n - 1], 4))
+		s.n--;
+	return str_take(&s, STR("r")) && s.n && s.p[0] != '0' && str_to_u64(s, &n) && n >= 8 &&
+		       n < 32
+		   ? (int)n
+		   : -1;
+}
+
+/** One that no bpftrace knows: ah and the like, and the further 16 of APX. */
+static bool x86_is_odd_register(struct str s)
+{
+	return x86_register(s) > 15 || (s.n == 2 && s.p[1] == 'h');
+}
+
+static bool x86_is_general(struct str s, bool is64)
+{
+	bool is_32bit = s.n && s.p[0] != 'r' && !(s.n == 3 && s.p[2] == 'l'); // no sil
+	return x86_register(s) >= 0 && (is64 || is_32bit);
+}
+
+/** %NAME; parentheses belong to %st(1). */
+static struct str x86_read_register(struct cursor *c)
+{
+	if (!accept(c, '%'))
+		return STR("");
+	struct str s = read_word(c);
+	if (str_eqz(s, "st") && c->end - c->p >= 3 && c->p[0] == '(' && c->p[2] == ')') {
+		s.n += 3;
+		c->p += 3;
+	}
+	return s;
+}
+
+/** (BASE,INDEX,SCALE), each of which can be absent, but not all. */
+static bool x86_read_parentheses(struct cursor *c, bool is64, struct sdtarg *arg)
+{
+	arg->base = x86_read_register(c);
+	if (arg->base.n && !x86_is_general(arg->base, is64) && !str_eqz(arg->base, "rip") &&
+	    !str_eqz(arg->base, "eip"))
+		return false;
+	if (accept(c, ',')) {
+		arg->index = x86_read_register(c);
+		if (!x86_is_general(arg->index, is64))
+			return false;
+		arg->scale = 1;
+		if (accept(c, ',')) {
+			if (at_end(c) || !memchr("1248", *c->p, 4))
+				return false;
+			arg->scale = (unsigned)(*c->p++ - '0');
+		}
+	} else if (!arg->base.n) {
+		return false;
+	}
+	return accept(c, ')');
+}
+
+static bool x86_read_memory(struct cursor *c, bool is64, struct sdtarg *arg)
+{
+	bool has_sum = !at_end(c) && *c->p != '(';
+	if (has_sum && !read_sum(c, &arg->disp, &arg->symbol))
+		return false;
+	if (accept(c, '(')) {
+		if (!x86_read_parentheses(c, is64, arg))
+			return false;
+		// An assembler takes sym(%rip) as the symbol itself, not as a distance from the
+		// instruction.
+		if (arg->symbol.n && (str_eqz(arg->base, "rip") || str_eqz(arg->base, "eip")))
+			arg->base = STR("");
+	} else if (!has_sum || (!arg->symbol.n && !arg->segment.n) ||
+		   x86_is_general(arg->symbol, is64)) {
+		// A number alone is an address in AT&T syntax and a constant in Intel's, "rax" a
+		// symbol and a register: we cannot tell.
+		return false;
+	}
+	arg->kind = arg->segment.n ? SDTARG_SEGMENT : SDTARG_MEM;
+	return true;
+}
+
+static bool x86_read(struct cursor *c, bool is64, struct sdtarg *arg)
+{
+	if (accept(c, '$')) {
+		if (!read_sum(c, &arg->disp, &arg->symbol))
+			return false;
+		arg->kind = arg->symbol.n ? SDTARG_ADDR : SDTARG_CONST;
+		return true;
+	}
+	if (at_end(c) || *c->p != '%')
+		return x86_read_memory(c, is64, arg);
+
+	struct str reg = x86_read_register(c);
+	if (accept(c, ':')) {
+		if (!is_one_of(reg, "fs", "gs"))
+			return false;
+		arg->segment = reg;
+		return x86_read_memory(c, is64, arg);
+	}
+	arg->is_float = is_numbered(reg, "xmm", 32) || is_numbered(reg, "ymm", 32) ||
+			is_numbered(reg, "zmm", 32) ||
+			is_one_of(reg, "st", "st(0)", "st(1)", "st(2)", "st(3)", "st(4)", "st(5)",
+				  "st(6)", "st(7)");
+	arg->kind = SDTARG_REG;
+	arg->base = reg;
+	return arg->is_float || x86_is_general(reg, is64);
+}
+
+/** Number of an AArch64 register in DWARF (ABI for DWARF, section 4.1), or -1; that of sp is 31. */
+static int arm64_register(struct str s)
+{
+	uint64_t n;
+	if (is_one_of(s, "sp", "wsp"))
+		return 31;
+	bool is_known = is_numbered(s, "x", 31) || is_numbered(s, "w", 31);
+	return is_known && str_to_u64(str_from_offset(s, 1), &n) ? (int)n : -1;
+}
+
+int sdtarg_register(unsigned machine, struct str name)
+{
+	if (machine == EM_X86_64)
+		return x86_is_odd_register(name) ? -1 : x86_register(name);
+	return machine == EM_AARCH64 ? arm64_register(name) : -1;
+}
+
+/** , lsl 3   , sxtw   , uxtw #2: how an index register is extended and shifted. */
+static bool arm64_read_shift(struct cursor *c, struct sdtarg *arg)
+{
+	bool narrow = arg->index.p[0] == 'w';
+	skip_blanks(c);
+	if (!accept(c, ','))
+		return !narrow;
+	skip_blanks(c);
+	struct str how = read_word(c);
+	if (!(narrow ? is_one_of(how, "uxtw", "sxtw") : is_one_of(how, "lsl", "sxtx", "uxtx")))
+		return false;
+	arg->index_signed = str_eqz(how, "sxtw");
+	skip_blanks(c);
+	accept(c, '#');
+	if (at_end(c) || *c->p == ']')
+		return how.p[0] != 'l';
+	if (*c->p < '0' || *c->p > '4')
+		return false;
+	arg->scale = 1u << (*c->p++ - '0');
+	return true;
+}
+
+/** [BASE], [BASE, NUMBER], [BASE, INDEX, lsl 2], [BASE, #:lo12:SYMBOL]; the [ has been read. */
+static bool arm64_read_memory(struct cursor *c, struct sdtarg *arg)
+{
+	skip_blanks(c);
+	arg->base = read_word(c);
+	if (arm64_register(arg->base) < 0 || arg->base.p[0] == 'w')
+		return false;
+	skip_blanks(c);
+	if (accept(c, ',')) {
+		skip_blanks(c);
+		bool hash = accept(c, '#');
+		struct str rest = {c->p, (size_t)(c->end - c->p)};
+		if (str_take(&rest, STR(":lo12:"))) {
+			c->p = rest.p;
+			if (!read_sum(c, &arg->disp, &arg->symbol) || !arg->symbol.n)
+				return false;
+			arg->base = STR("");
+		} else if (hash || (!at_end(c) && (is_digit(*c->p) || *c->p == '-'))) {
+			if (!read_sum(c, &arg->disp, &arg->symbol) || arg->symbol.n)
+				return false;
+		} else {
+			arg->index = read_word(c);
+			arg->scale = 1;
+			int n = arm64_register(arg->index);
+			if (n < 0 || n == 31 || !arm64_read_shift(c, arg))
+				return false;
+		}
+		skip_blanks(c);
+	}
+	arg->kind = SDTARG_MEM;
+	// What follows the bracket in [x0]! and [x0], 8 changes the register: the caller refuses a
+	// rest.
+	return accept(c, ']');
+}
+
+static bool arm64_read(struct cursor *c, struct sdtarg *arg)
+{
+	if (accept(c, '['))
+		return arm64_read_memory(c, arg);
+
+	struct cursor start = *c;
+	struct str word = read_word(c);
+	if (at_end(c) && is_one_of(word, "xzr", "wzr")) {
+		arg->kind = SDTARG_CONST;
+		return true;
+	}
+	static const char *const vectors[] = {"b", "h", "s", "d", "q", "v"};
+	for (size_t i = 0; at_end(c) && i < sizeof(vectors) / sizeof(vectors[0]); i++)
+		arg->is_float |= is_numbered(word, vectors[i], 32);
+	if (at_end(c) && (arg->is_float || arm64_register(word) >= 0)) {
+		arg->kind = SDTARG_REG;
+		arg->base = word;
+		return true;
+	}
+
+	*c = start;
+	bool hash = accept(c, '#');
+	if (!read_sum(c, &arg->disp, &arg->symbol) || (hash && arg->symbol.n))
+		return false;
+	arg->kind = arg->symbol.n ? SDTARG_ADDR : SDTARG_CONST;
+	return true;
+}
+
+/**
+ * Fills in the kind and the fields of @arg (zeroed, with its size) that @place stands for; a
+ * constant goes to `disp`. False when it is not understood: @arg is then half written.
+ */
+static bool read_place(unsigned machine, struct str place, struct sdtarg *arg)
+{
+	struct cursor c = {place.p, place.p + place.n};
+	bool good = false;
+	if (at_end(&c))
+		return false;
+	if (machine == EM_X86_64 || machine == EM_386)
+		good = x86_read(&c, machine == EM_X86_64, arg);
+	else if (machine == EM_AARCH64)
+		good = arm64_read(&c, arg);
+	return good && at_end(&c);
+}
+
+// --- operands
 
 /** Length of [-]SIZE[f]@ at the start of @s, and what it says; 0 when @s does not start so. */
 static size_t read_size(struct str s, struct sdtarg *arg)
 {
 	unsigned size = 0;
-	size_t i = 0;
-	bool is_signed = s.n && s.p[0] == '-', is_float = false;
-	i += is_signed;
-	size_t start = i;
-	for (; i < s.n && i < start + 6 && s.p[i] >= '0' && s.p[i] <= '9'; i++)
+	bool is_signed = s.n && s.p[0] == '-';
+	size_t start = is_signed, i = start;
+	for (; i < s.n && i < start + 6 && is_digit(s.p[i]); i++)
 		size = size * 10 + (unsigned)(s.p[i] - '0');
-	if (i == start)
-		return 0;
-	if (i < s.n && s.p[i] == 'f') {
-		is_float = true;
-		i++;
-	}
-	if (i >= s.n || s.p[i] != '@')
+	bool is_float = i > start && i < s.n && s.p[i] == 'f';
+	i += is_float;
+	if (i == start || i >= s.n || s.p[i] != '@')
 		return 0;
 	arg->size = size;
 	arg->is_signed = is_signed;
@@ -49,10 +378,13 @@ static struct sdtarg parse_one(unsigned machine, struct str text)
 	arg.place = str_from_offset(text, n);
 
 	struct sdtarg full = arg;
-	if ((n && !arg.size) || !sdtarg_read_place(machine, arg.place, &full))
+	if ((n && !arg.size) || !read_place(machine, arg.place, &full))
 		return arg;
 	if (full.kind == SDTARG_CONST) {
-		full.value = extend(full.disp, full.size, full.is_signed);
+		// What the program passed, when a compiler wrote this for it.
+		unsigned shift = full.size && full.size < 8 ? 64 - full.size * 8 : 0;
+		uint64_t bits = (uint64_t)full.disp << shift;
+		full.value = full.is_signed ? (int64_t)bits >> shift : (int64_t)(bits >> shift);
 		full.disp = 0;
 	}
 	return full;
@@ -106,16 +438,6 @@ size_t sdtarg_split(struct str args, struct str ret[static SDTARG_MAX + 1])
 	return n;
 }
 
-/** Decimal digits, with a sign or without one: a constant as compilers write it. */
-static bool is_decimal(struct str s)
-{
-	size_t i = s.n && s.p[0] == '-';
-	bool is_some = i < s.n;
-	while (i < s.n && s.p[i] >= '0' && s.p[i] <= '9')
-		i++;
-	return is_some && i == s.n;
-}
-
 /**
  * What bcc's and libbpf's parsers for aarch64 read: 5, x0, sp, [x0] and [sp, 16], and bcc [x0, x1],
  * too. They know no 32-bit names, no zero register, no #5 and no shifted index (bcc: measured with
@@ -127,8 +449,14 @@ static bool arm64_is_plain(const struct sdtarg *arg)
 	bool is_base = arg->base.n && (arg->base.p[0] == 'x' || str_eqz(arg->base, "sp"));
 	if ((size != 1 && size != 2 && size != 4 && size != 8) || arg->is_float)
 		return false;
-	if (arg->kind == SDTARG_CONST)
-		return is_decimal(arg->place);
+	if (arg->kind == SDTARG_CONST) { // decimal, as compilers write it
+		struct str digits = arg->place;
+		str_take(&digits, STR("-"));
+		for (size_t i = 0; i < digits.n; i++)
+			if (!is_digit(digits.p[i]))
+				return false;
+		return digits.n > 0;
+	}
 	if (arg->kind == SDTARG_MEM && arg->index.n) // nothing but the bracket behind it
 		return arg->index.p + arg->index.n == arg->place.p + arg->place.n - 1;
 	return (arg->kind == SDTARG_REG || arg->kind == SDTARG_MEM) && is_base && !arg->symbol.n &&
@@ -147,22 +475,6 @@ bool sdtarg_has_odd_size(const struct sdtarg *arg)
 	       arg->size != 8;
 }
 
-/** One that neither knows: ah and the like, and the further 16 of APX. */
-static bool x86_is_odd_register(struct str s)
-{
-	uint64_t n = 0;
-	for (size_t i = 1; s.n && s.p[0] == 'r' && i < s.n && s.p[i] >= '0' && s.p[i] <= '9'; i++)
-		n = n * 10 + (uint64_t)(s.p[i] - '0');
-	return n > 15 || (s.n == 2 && s.p[1] == 'h');
-}
-
-/** A word of C in front of a bracket: all that bcc takes for a symbol. */
-static bool x86_has_plain_symbol(const struct sdtarg *arg)
-{
-	return str_is_made_of(arg->symbol, ALPHABET_WORD) &&
-	       memchr(arg->place.p, '(', arg->place.n) != NULL;
-}
-
 /** A form that neither parser for x86 reads. Measured with bpftrace 0.17.0, 0.23.2 and 0.27.1. */
 static bool x86_is_odd(const struct sdtarg *arg)
 {
@@ -170,21 +482,18 @@ static bool x86_is_odd(const struct sdtarg *arg)
 	       x86_is_odd_register(arg->base) || x86_is_odd_register(arg->index);
 }
 
-/** libbpf reads decimal numbers only, and needs a size. */
-static bool x86_is_beyond_libbpf(const struct sdtarg *arg)
-{
-	return arg->text.n == arg->place.n || memmem(arg->place.p, arg->place.n, "0x", 2) != NULL;
-}
-
 /** After such an operand bcc reads none of those behind it (measured with 0.17.0 and 0.23.2). */
 static bool stops_bcc(unsigned machine, const struct sdtarg *arg)
 {
 	if (machine == EM_AARCH64)
 		return arg->is_beyond_bcc && !arm64_is_bare(arg);
-	// It takes %xmm0 for a register, until it looks for it, and G(%rip) for an address; a size
-	// that it has no type for ends bpftrace, but only where the argument is read.
+	// It takes %xmm0 for a register, until it looks for it, and G(%rip) for an address, whose symbol
+	// is a word of C in front of a bracket; a size that it has no type for ends bpftrace, but only
+	// where the argument is read.
+	bool has_plain_symbol =
+	    str_is_made_of(arg->symbol, ALPHABET_WORD) && memchr(arg->place.p, '(', arg->place.n);
 	return arg->kind == SDTARG_UNKNOWN || arg->kind == SDTARG_ADDR || x86_is_odd(arg) ||
-	       (arg->symbol.n && !x86_has_plain_symbol(arg)) ||
+	       (arg->symbol.n && !has_plain_symbol) ||
 	       (arg->is_float && memchr(arg->text.p, 'f', arg->text.n - arg->place.n)) ||
 	       (arg->is_float && arg->base.n && !str_has_prefix(arg->base, STR("xmm")));
 }
@@ -198,8 +507,11 @@ static void ask_parsers(unsigned machine, struct sdtarg *args, size_t n)
 		bool is_odd = arg->kind == SDTARG_UNKNOWN || arg->is_float || arg->symbol.n > 0 ||
 			      sdtarg_has_odd_size(arg) ||
 			      (is_arm64 ? !arm64_is_plain(arg) : x86_is_odd(arg));
+		// On x86 libbpf reads decimal numbers only, and needs a size.
 		arg->is_beyond_libbpf =
-		    is_odd || (is_arm64 ? arg->index.n > 0 : x86_is_beyond_libbpf(arg));
+		    is_odd ||
+		    (is_arm64 ? arg->index.n > 0
+			      : arg->text.n == arg->place.n || str_contains(arg->place, STR("0x")));
 		arg->is_behind = is_over;
 		arg->is_beyond_bcc = is_over || is_odd || (is_arm64 && arm64_is_bare(arg));
 		is_over |= stops_bcc(machine, arg);

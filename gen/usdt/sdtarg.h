@@ -83,6 +83,8 @@ void sdtarg_parse(struct arena *a, unsigned machine, struct str args, struct sdt
  */
 size_t sdtarg_split(struct str args, struct str ret[static SDTARG_MAX + 1]);
 
+/** Number of the register @name in DWARF, of any part of it that starts at bit 0; -1: none. */
+int sdtarg_register(unsigned machine, struct str name);
 /** It has another size than 1, 2, 4 or 8: a struct by value, __int128. No bpftrace reads it. */
 bool sdtarg_has_odd_size(const struct sdtarg *arg);
 /**

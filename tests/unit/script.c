@@ -32,7 +32,8 @@ static bool complains(const char *text, const char *message)
 /** What stands between the slashes of clause @i. */
 static struct str predicate(size_t i)
 {
-	return print_text(&arena, script_condition(&arena, s.clauses.v[i]));
+	struct str text = print_text(&arena, script_predicate(s.clauses.v[i]));
+	return str_trim(str_slice(text, 1, text.n - 2));
 }
 
 /** The attach points of clause @i as kind(field|field), blank between them. */
