@@ -71,7 +71,7 @@ static void check_fraction(struct checker *k, const struct node *n)
 	struct diag_place at = tok_place(n->first);
 	if (str_contains(node_text(n), STR(".")))
 		k->good &= diag_check(k->b->diag, "floating-point", DIAG_ERROR, &at,
-				      "bpftrace has no numbers with a decimal point");
+				      "bpftrace does not support floating-point literals");
 }
 
 /** bpftrace computes with 64 bits, whatever has less. */
@@ -85,8 +85,9 @@ static void check_shift(struct checker *k, struct node *n)
 	if (!tok_is_any(n->name, names) || !check_constant(k, by, &c))
 		return;
 	if (c.is_negative || c.bits >= 64) {
-		k->good &= diag_check(k->b->diag, "shift", DIAG_WARNING, &at,
-				      "shift by %s: a number has 64 bits", check_text(k, by));
+		k->good &=
+		    diag_check(k->b->diag, "shift", DIAG_WARNING, &at,
+			       "shift count %s is out of range (0 to 63)", check_text(k, by));
 	} else if (tok_is(n->name, ">>") && check_meaning(k, value, &m) && m.plain &&
 		   m.plain->kind == CTYPE_INT && !m.plain->is_signed &&
 		   c.bits >= m.plain->size * 8) {
@@ -136,7 +137,7 @@ static void check_cast_down(struct checker *k, struct node *n, const struct node
 	    m.plain->kind == CTYPE_ENUM ? find_lost(m.plain, to) : NULL;
 	if (m.plain->kind == CTYPE_POINTER)
 		k->good &= diag_check(k->b->diag, "narrowing", DIAG_WARNING, &at,
-				      "%s is a pointer, and %u bits of it are left",
+				      "%s is a pointer, of which only %u bits are kept",
 				      check_text(k, value), bits_of(to));
 	else if (lost && str_is_made_of(lost->name, ALPHABET_SCOPED_WORD))
 		k->good &= diag_check(k->b->diag, "narrowing", DIAG_WARNING, &at,
@@ -161,8 +162,8 @@ static void check_let_down(struct checker *k, const struct node *n)
 	    m.plain->size <= to->size)
 		return;
 	k->good &= diag_check(k->b->diag, "narrowing", DIAG_WARNING, &at,
-			      "%s is of " STR_FMT ", and " STR_FMT " has %u bits: write (" STR_FMT
-			      ")%s if the others may be lost",
+			      "%s is of " STR_FMT ", but " STR_FMT " has %u bits: write (" STR_FMT
+			      ")%s to truncate it",
 			      check_text(k, value), STR_ARG(ctype_spell(k->b->arena, m.type)),
 			      STR_ARG(ctype_spell(k->b->arena, to)), bits_of(to),
 			      STR_ARG(ctype_spell(k->b->arena, to)), check_text(k, value));

@@ -26,7 +26,7 @@ static void check_attach_points(struct checker *k, const struct script_clause *c
 		struct diag_place at = tok_place(n->first);
 		k->good &=
 		    diag_check(k->b->diag, "duplicate", is_refused ? DIAG_ERROR : DIAG_WARNING, &at,
-			       "this probe is in the list already: %s",
+			       "duplicate probe in the list: %s",
 			       is_refused ? refused : "the clause would run twice");
 		return;
 	}
@@ -102,12 +102,11 @@ static void check_patterns(struct checker *k, const struct singles *s,
 		if (!other)
 			continue;
 		struct diag_place at = tok_place(n->first), there = tok_place(other->first);
-		k->good &=
-		    diag_check(k->b->diag, "duplicate", DIAG_ERROR, &at,
-			       "this is for a probe that another clause is for alone: "
-			       "bpftrace " DIALECT_FMT " would run the code of one for both, list "
-			       "those that are meant",
-			       DIALECT_ARG(k->b->given->version));
+		k->good &= diag_check(
+		    k->b->diag, "duplicate", DIAG_ERROR, &at,
+		    "this pattern includes a probe that another clause names: bpftrace " DIALECT_FMT
+		    " would run one clause for both; list the probes instead",
+		    DIALECT_ARG(k->b->given->version));
 		diag_note(k->b->diag, &there, "the other one is here");
 		return;
 	}
@@ -124,7 +123,7 @@ static void check_clause(struct checker *k, struct map *seen, const struct node 
 	}
 	struct diag_place at = tok_place(n->first), there = tok_place(before->first);
 	k->good &= diag_check(k->b->diag, "duplicate", DIAG_WARNING, &at,
-			      "this clause is there already: both run for each event");
+			      "duplicate clause: both run for each event");
 	diag_note(k->b->diag, &there, "the first one is here");
 }
 
@@ -181,11 +180,11 @@ static void check_scope(struct checker *k, const struct script_clause *c)
 		const struct script_attach *at = &c->attach.v[i];
 		struct diag_place place = tok_place(at->node->first);
 		if (is_filtered && is_interrupt(at)) {
-			k->good &= diag_check(
-			    b->diag, "scope", DIAG_WARNING, &place,
-			    "this comes with interrupts, in any process, of which only those in "
-			    "process %d are seen: #pragma scope host takes all",
-			    b->given->proc->pid);
+			k->good &=
+			    diag_check(b->diag, "scope", DIAG_WARNING, &place,
+				       "this fires in interrupts, in any process, and only those "
+				       "in process %d are traced: #pragma scope host traces all",
+				       b->given->proc->pid);
 			return;
 		}
 		bool is_for_all = at->provider->whose == OF_MACHINE
@@ -195,13 +194,13 @@ static void check_scope(struct checker *k, const struct script_clause *c)
 			continue;
 		k->good &=
 		    at->provider->when == WHEN_ONCE
-			? diag_check(b->diag, "scope", DIAG_WARNING, &place,
-				     "this goes through the whole machine, not only process %d: "
-				     "test ctx, as in /ctx->task->tgid == __PID__/, or say "
-				     "#pragma scope host",
-				     b->given->proc->pid)
+			? diag_check(
+			      b->diag, "scope", DIAG_WARNING, &place,
+			      "this covers the whole machine, not only process %d: test ctx, as in "
+			      "/ctx->task->tgid == __PID__/, or write #pragma scope host",
+			      b->given->proc->pid)
 			: diag_check(b->diag, "scope", DIAG_WARNING, &place,
-				     "this fires for every process: add /pid == __PID__/, or say "
+				     "this fires for every process: add /pid == __PID__/, or write "
 				     "#pragma scope host");
 		return;
 	}

@@ -53,8 +53,8 @@ static void check_function(struct checker *k, struct node *n)
 	struct diag_place at = tok_place(word->first);
 	struct str text = word->name->text;
 	k->good &= diag_check(k->b->diag, "sign", DIAG_WARNING, &at,
-			      "to bpftrace " STR_FMT
-			      " of a function is an unsigned 64-bit number: write (int32)" STR_FMT
+			      "bpftrace treats " STR_FMT
+			      " of a function as an unsigned 64-bit number: write (int32)" STR_FMT
 			      " for an int, (int64)" STR_FMT " for a long",
 			      STR_ARG(text), STR_ARG(text), STR_ARG(text));
 }
@@ -157,7 +157,7 @@ static bool check_wide(struct checker *k, struct str op, struct node *value, str
 	if (str_eqz(op, "==") || str_eqz(op, "!="))
 		return false;
 	k->good &= diag_check(k->b->diag, "sign", DIAG_WARNING, &place,
-			      "%s has no sign, and %s is compared as %" PRIu64,
+			      "%s is unsigned, and %s is compared as %" PRIu64,
 			      check_text(k, value), check_text(k, number), c->bits);
 	check_note_origin(k, value);
 	return true;
@@ -243,7 +243,7 @@ static bool check_text_and_number(struct checker *k, const struct node *value,
 			       check_text(k, value));
 	else
 		k->good &= diag_check(k->b->diag, "operator", DIAG_ERROR, &at,
-				      "%s is a number, and is compared with a string",
+				      "%s is a number, but is compared with a string",
 				      check_text(k, value));
 	check_note_origin(k, value);
 	return true;
@@ -315,7 +315,7 @@ static void check_assignment(struct checker *k, const struct node *n)
 			return;
 		if (tok_is(t, "=")) {
 			k->good &= diag_check(k->b->diag, "operator", DIAG_ERROR, &at,
-					      "= does not compare: write ==");
+					      "= assigns: write == to compare");
 			return;
 		}
 	}

@@ -119,12 +119,12 @@ static void check_look_up(struct checker *k, struct node *n)
 	struct diag_place at = tok_place(l.value->first);
 	if (m.plain->kind == CTYPE_POINTER)
 		k->good &= diag_check(k->b->diag, "enum", check_level(&m), &at,
-				      "%s has the names of " STR_FMT ", and %s is a pointer", l.who,
+				      "%s maps values of " STR_FMT ", but %s is a pointer", l.who,
 				      STR_ARG(names), text);
 	else if (is_of_enum(k, l.value, &m) && is_other(&m, of))
 		k->good &= diag_check(
 		    k->b->diag, "enum", check_level(&m), &at,
-		    "%s has the names of " STR_FMT ", and %s is of " STR_FMT ": use %s", l.who,
+		    "%s maps values of " STR_FMT ", but %s is of " STR_FMT ": use %s", l.who,
 		    STR_ARG(names), text, STR_ARG(spell(k, &m)), right_names(k, l.value, &m));
 	else
 		return;
@@ -206,7 +206,7 @@ static void check_enumerator(struct checker *k, const struct node *value, const 
 		return;
 	k->good &=
 	    diag_check(k->b->diag, "enum", DIAG_WARNING, &at,
-		       "%s is of " STR_FMT ", and %s of " STR_FMT, check_text(k, value),
+		       "%s is of " STR_FMT ", but %s is of " STR_FMT, check_text(k, value),
 		       STR_ARG(spell(k, m)), check_text(k, name), STR_ARG(ctype_spell(a, of)));
 	note_nearest(k, m->plain, name->last->text);
 	check_note_origin(k, value);
@@ -234,7 +234,7 @@ static void check_both(struct checker *k, const struct node *left, const struct 
 	if (!is_of_enum(k, right, &r) || !is_other(l, r.plain))
 		return;
 	k->good &= diag_check(k->b->diag, "enum", DIAG_WARNING, &at,
-			      "%s is of " STR_FMT ", and %s of " STR_FMT, check_text(k, left),
+			      "%s is of " STR_FMT ", but %s is of " STR_FMT, check_text(k, left),
 			      STR_ARG(spell(k, l)), check_text(k, right), STR_ARG(spell(k, &r)));
 	check_note_origin(k, left);
 }

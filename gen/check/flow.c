@@ -31,7 +31,7 @@ static void check_lone(struct checker *k, const struct node *n)
 	struct diag_place at = tok_place(b->first);
 	const char *text = check_text(k, b);
 	k->good &= diag_check(k->b->diag, "constant", DIAG_WARNING, &at,
-			      "%s is compared with nothing: write %s %s %s", text,
+			      "%s is not compared with anything: write %s %s %s", text,
 			      check_text(k, a->child), str_dup(k->b->arena, node_text(a)), text);
 }
 
@@ -85,7 +85,7 @@ static void check_long_text(struct checker *k, const struct node *n)
 		return;
 	struct diag_place at = tok_place(b->first);
 	k->good &= diag_check(k->b->diag, "constant", DIAG_WARNING, &at,
-			      "%s has at most %llu characters, and this has %zu: it is %s",
+			      "%s has at most %llu characters, but this has %zu: it is %s",
 			      check_text(k, a), (unsigned long long)most, text.n,
 			      tok_is(n->name, "==") ? "never equal" : "always different");
 }
@@ -113,9 +113,9 @@ static void check_condition(struct checker *k, struct node *n)
 	    (x->kind == NODE_STRING && dialect_takes_text_conditions(k->b->given->version)))
 		return;
 	struct diag_place at = tok_place(x->first);
-	k->good &=
-	    diag_check(k->b->diag, "operator", DIAG_ERROR, &at,
-		       "a string is no condition: compare it, as in %s != \"\"", check_text(k, x));
+	k->good &= diag_check(k->b->diag, "operator", DIAG_ERROR, &at,
+			      "a string is not a condition: compare it, as in %s != \"\"",
+			      check_text(k, x));
 }
 
 static void check_conditions(struct checker *k, const struct node *n)
@@ -147,7 +147,7 @@ static void check_block(struct checker *k, const struct node *n)
 	struct diag_place at = tok_place(last->next->first);
 	struct str word = last->first->text;
 	k->good &= diag_check(k->b->diag, "unreachable", DIAG_WARNING, &at,
-			      "this is never run: it is behind " STR_FMT "%s", STR_ARG(word),
+			      "this is never run: it follows " STR_FMT "%s", STR_ARG(word),
 			      tok_is(last->first, "exit") ? "()" : "");
 }
 

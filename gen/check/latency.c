@@ -116,10 +116,9 @@ static void check_first(const struct times *t, const struct use *u)
 		return;
 	struct diag_place at = tok_place(u->node->first);
 	const char *map = check_text(t->k, u->node);
-	t->k->good &= diag_check(t->k->b->diag, "latency", DIAG_WARNING, &at,
-				 "%s is 0 for what began before the trace, and this is no time "
-				 "then: test it, as in /%s/",
-				 map, map);
+	t->k->good &= diag_check(
+	    t->k->b->diag, "latency", DIAG_WARNING, &at,
+	    "%s is 0 if the operation began before the trace: test it first, as in /%s/", map, map);
 }
 
 /** Of a clause that only time starts, or that ends the trace, nobody expects that it deletes. */
@@ -158,7 +157,7 @@ static void check_left(const struct times *t, const struct use *u)
 	struct diag_place at = tok_place(u->node->first);
 	t->k->good &=
 	    diag_check(t->k->b->diag, "latency", DIAG_WARNING, &at,
-		       "this stays in @" STR_FMT " and is printed at the end: add delete(%s)",
+		       "this stays in @" STR_FMT " and is printed at exit: add delete(%s)",
 		       STR_ARG(u->name), check_text(t->k, u->node));
 }
 
@@ -199,8 +198,9 @@ static void check_same_probe(const struct times *t, const struct use *u)
 	    !str_eq(print_text(t->k->b->arena, set->node), print_text(t->k->b->arena, u->node)))
 		return;
 	struct diag_place at = tok_place(u->node->first), there = tok_place(set->node->first);
-	t->k->good &= diag_check(t->k->b->diag, "latency", DIAG_WARNING, &at,
-				 "the same event has just set this: it is no time between two");
+	t->k->good &=
+	    diag_check(t->k->b->diag, "latency", DIAG_WARNING, &at,
+		       "the same event has just set this: it is not a duration between two");
 	diag_note(t->k->b->diag, &there, "here");
 }
 
@@ -263,7 +263,7 @@ static bool check_context(struct checker *k, const struct use *first, const stru
 	if (!set)
 		return false;
 	say_key(k, u, set,
-		arena_printf(k->b->arena, "@" STR_FMT " has " STR_FMT " for a key, not " STR_FMT,
+		arena_printf(k->b->arena, "@" STR_FMT " is keyed by " STR_FMT ", not " STR_FMT,
 			     STR_ARG(u->name), STR_ARG(context_key(set->node)->text),
 			     STR_ARG(key->text)));
 	return true;
@@ -411,7 +411,7 @@ void check_unit(struct checker *k, struct node *n, struct node *parent)
 		return;
 	struct diag_place at = tok_place(value->first);
 	k->good &= diag_check(k->b->diag, "unit", DIAG_WARNING, &at,
-			      "this is in %s, and @" STR_FMT " is named for %s%s%s", is->name,
+			      "this is in %s, but the name @" STR_FMT " suggests %s%s%s", is->name,
 			      STR_ARG(n->child->name->text), named->name,
 			      named->divisor ? ": divide nanoseconds by " : ": do not divide it",
 			      named->divisor ? named->divisor : "");

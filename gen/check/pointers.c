@@ -105,8 +105,8 @@ static void check_cast(struct checker *k, struct node *cast)
 	struct ctype *of = ctype_pointee(m.plain);
 	if (is_too_narrow(m.plain)) {
 		k->good &= diag_check(k->b->diag, "pointer", check_level(&m), &at,
-				      "%s is no pointer: it is of " STR_FMT, check_text(k, value),
-				      STR_ARG(ctype_spell(a, m.type)));
+				      "%s is not a pointer: it is of " STR_FMT,
+				      check_text(k, value), STR_ARG(ctype_spell(a, m.type)));
 	} else if (of && of->kind == CTYPE_POINTER && ctype_strip(of->of) &&
 		   ctype_is_same(ctype_strip(of->of), to)) {
 		k->good &= diag_check(k->b->diag, "pointer", check_level(&m), &at,
@@ -188,7 +188,7 @@ static void check_member(struct checker *k, const struct node *n, struct node *o
 	if (!of->expr->type && to && ctype_is_aggregate(to)) {
 		const char *pointer = as_pointer(k, of, &m);
 		k->good &= diag_check(k->b->diag, "pointer", DIAG_ERROR, &at,
-				      "to bpftrace %s is a number: write %s->" STR_FMT,
+				      "bpftrace treats %s as a number: write %s->" STR_FMT,
 				      check_text(k, of), pointer, STR_ARG(n->name->text));
 	} else if (!to || !ctype_is_aggregate(to)) {
 		if (m.plain->kind == CTYPE_POINTER && (!to || to->kind == CTYPE_VOID))
@@ -214,7 +214,7 @@ static void check_index(struct checker *k, struct node *of)
 		return;
 	if (m.plain->kind == CTYPE_POINTER)
 		k->good &= diag_check(k->b->diag, "pointer", DIAG_ERROR, &at,
-				      "to bpftrace %s is a number: write %s[...]",
+				      "bpftrace treats %s as a number: write %s[...]",
 				      check_text(k, of), as_pointer(k, of, &m));
 	else
 		k->good &= diag_check(k->b->diag, "pointer", DIAG_ERROR, &at,
@@ -234,13 +234,12 @@ static void check_pointee(struct checker *k, struct node *of)
 	struct ctype *to = ctype_pointee(m.plain);
 	if (is_too_narrow(m.plain))
 		k->good &= diag_check(k->b->diag, "pointer", check_level(&m), &at,
-				      "%s is no pointer: it is of " STR_FMT, check_text(k, of),
+				      "%s is not a pointer: it is of " STR_FMT, check_text(k, of),
 				      STR_ARG(ctype_spell(k->b->arena, m.type)));
 	else if (!of->expr->type && to && ctype_size(to, &size) && size < 8)
 		k->good &=
 		    diag_check(k->b->diag, "pointer", check_level(&m), &at,
-			       "to bpftrace %s is a number, and it reads 8 bytes there: write "
-			       "*%s",
+			       "bpftrace treats %s as a number and reads 8 bytes there: write *%s",
 			       check_text(k, of), as_pointer(k, of, &m));
 	else
 		return;
@@ -274,12 +273,12 @@ static void check_address(struct checker *k, const struct token *op, struct node
 		    (c.bits == 1 && (!to || to->kind == CTYPE_VOID || to->kind == CTYPE_FUNC)))
 			return;
 		k->good &= diag_check(k->b->diag, "pointer", DIAG_WARNING, &at,
-				      "%s is a pointer, and is compared with %s",
+				      "%s is a pointer, but is compared with %s",
 				      check_text(k, value), check_text(k, other));
 	} else if (check_meaning(k, other, &with) && with.plain && is_too_narrow(with.plain)) {
 		k->good &=
 		    diag_check(k->b->diag, "pointer", DIAG_WARNING, &at,
-			       "%s is a pointer, and is compared with %s, which is of " STR_FMT,
+			       "%s is a pointer, but is compared with %s, which is of " STR_FMT,
 			       check_text(k, value), check_text(k, other),
 			       STR_ARG(ctype_spell(k->b->arena, with.type)));
 	} else {

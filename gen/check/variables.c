@@ -116,7 +116,7 @@ static void check_same_kind(struct scope *s, struct variable *v, const struct no
 		return;
 	s->k->good &=
 	    diag_check(s->k->b->diag, "mixed", DIAG_ERROR, &at,
-		       STR_FMT " is given %s here, and %s there", STR_ARG(v->name), is, v->what);
+		       STR_FMT " is assigned %s here and %s there", STR_ARG(v->name), is, v->what);
 	diag_note(s->k->b->diag, &there, "there");
 }
 
@@ -292,16 +292,16 @@ static void say_lack(struct scope *s, const struct lack *lack)
 	struct diag_place at = tok_place(lack->n->first);
 	const char *why;
 	if (lack->is_gone)
-		why = " is set in a block, and is known only there: set it before the block";
+		why = " is set in a block and visible only there: set it before the block";
 	else if (does_with(s->k, s->k->i, name) & USE_SET)
 		why = " is read before it is set";
 	else if (is_set_elsewhere(s->k, name))
 		why = arena_printf(b->arena,
-				   " is set in another clause, and a variable is known in one "
-				   "only: use a map, such as @" STR_FMT "[tid]",
+				   " is set in another clause, and variables are local to a "
+				   "clause: use a map, such as @" STR_FMT "[tid]",
 				   STR_ARG(bare));
 	else
-		why = " is read and never set";
+		why = " is read but never set";
 	// Of an error that is not shown nobody needs to know more.
 	struct str near = b->diag->n_errors > DIAG_MAX_ERRORS ? STR("") : near_name(s->k, name);
 	s->k->good &=
@@ -326,13 +326,13 @@ static void say_variable(struct scope *s, const struct variable *v)
 	struct diag_place at = tok_place(v->n->first);
 	if (v->is_read && !v->is_set)
 		s->k->good &= diag_check(b->diag, "unset", DIAG_WARNING, &at,
-					 STR_FMT " is read and never set", STR_ARG(v->name));
+					 STR_FMT " is read but never set", STR_ARG(v->name));
 	else if (!v->is_read && !v->is_given && !v->n->first->from_macro &&
 		 !check_count_hidden(s->k, v->n->first->loc.file, str_dup(b->arena, v->name)) &&
 		 !is_wanted_elsewhere(s->k, v->name))
 		s->k->good &=
 		    diag_check(b->diag, "unused", DIAG_WARNING, &at, STR_FMT " is %s",
-			       STR_ARG(v->name), v->is_set ? "set and never read" : "never used");
+			       STR_ARG(v->name), v->is_set ? "set but never read" : "never used");
 }
 
 /**

@@ -181,8 +181,7 @@ static const struct feature {
 } features[] = {
     {is_raw_stack, 0, "stack mode raw", 18, 0, NULL},
     {is_clock, 0, "clock in nsecs()", 19, 0, "nsecs alone is the time since boot"},
-    {NULL, NODE_CONFIG, "config block", 20, 0,
-     "set the environment variables of its names instead"},
+    {NULL, NODE_CONFIG, "config block", 20, 0, "set its environment variables instead"},
     {is_fine_hist, 0, "second argument of hist()", 20, 0, NULL},
     {is_for, 0, "for loop", 21, 0, NULL},
     {is_print_of_key, 0, "print() of one key", 21, 0, "printf() prints it, print(@map) all keys"},
@@ -194,23 +193,23 @@ static const struct feature {
     {is_let, 0, "let", 22, 0, "an assignment declares a variable, too"},
     {is_tuple_key, 0, "tuple as a key", 22, 0, "write its values as keys: @map[a, b]"},
     {is_address, 0, "address-of operator", 24, 0, NULL},
-    {is_block, 0, "block of its own", 24, 0, NULL},
+    {is_block, 0, "standalone block", 24, 0, NULL},
     {is_bool_cast, 0, "type bool", 24, 0, "write x != 0"},
     {is_build_id_stack, 0, "stack mode build_id", 25, 0, NULL},
-    {is_builtin_call, 0, "builtin with brackets", 24, 0, "write comm for comm()"},
+    {is_builtin_call, 0, "builtin with parentheses", 24, 0, "write comm for comm()"},
     {is_delete_value, 0, "value of delete()", 24, 0, NULL},
     {is_duration, 0, "number with a unit of time", 24, 0, "write nanoseconds"},
     {NULL, NODE_IMPORT, "import", 24, 0, NULL},
-    {NULL, NODE_MACRO, "macro", 24, 0, "#define has them in all versions"},
+    {NULL, NODE_MACRO, "macro", 24, 0, "use #define, which all versions have"},
     {NULL, NODE_MAP_TYPE, "declaration of a map's type", 24, 0, NULL},
     {NULL, NODE_RANGE, "range", 24, 0, "while (...) {} counts in all versions"},
-    {is_bare_condition, 0, "condition without brackets", 25, 0, "put it in brackets"},
+    {is_bare_condition, 0, "condition without parentheses", 25, 0, "put it in brackets"},
     {NULL, NODE_COMPTIME, "comptime", 25, 0, NULL},
     {is_if_value, 0, "if as a value", 25, 0, "c ? x : y is one in all versions"},
     {NULL, NODE_RECORD, "record", 25, 0, "tuples are in all versions"},
     {NULL, NODE_TYPEOF, "typeof", 25, 0, NULL},
-    {is_short_choice, 0, "choice without a middle", 26, 0, "write c ? c : x"},
-    {is_capital_suffix, 0, "capital letter behind a number", 1, 23, "write 1ull for 1ULL"},
+    {is_short_choice, 0, "?: without a middle operand", 26, 0, "write c ? c : x"},
+    {is_capital_suffix, 0, "capital letter after a number", 1, 23, "write 1ull for 1ULL"},
 };
 
 /** False when it was said before. */
@@ -229,10 +228,10 @@ static void say(struct versions *v, const struct token *at, const char *what, un
 				      "bpftrace " DIALECT_FMT " has no %s: it was added in 0.%u",
 				      DIALECT_ARG(version), what, since);
 	else
-		v->good &=
-		    diag_check(v->b->diag, "version", DIAG_ERROR, &place,
-			       "bpftrace " DIALECT_FMT " has no %s any more: 0.%u was the last",
-			       DIALECT_ARG(version), what, last);
+		v->good &= diag_check(v->b->diag, "version", DIAG_ERROR, &place,
+				      "bpftrace " DIALECT_FMT
+				      " no longer has %s: it was removed after 0.%u",
+				      DIALECT_ARG(version), what, last);
 }
 
 static void check_feature(struct versions *v, const struct feature *f, const struct node *n,
@@ -300,7 +299,7 @@ static bool check_node(void *ctx, struct node *n, struct node *parent)
 	}
 	if (is_dot_of_args(n) && !v->has_names && !dialect_has_dot_of_args(v->b->given->version) &&
 	    is_new(v, "dot")) {
-		say(v, n->first, "dot behind args", 19, 0);
+		say(v, n->first, "dot after args", 19, 0);
 		diag_note(v->b->diag, NULL, "write args->");
 	}
 	const struct node *jump =
@@ -310,7 +309,7 @@ static bool check_node(void *ctx, struct node *n, struct node *parent)
 	if (n->kind == NODE_NAME || (n->kind == NODE_CALL && !is_builtin_call(n, parent)))
 		check_word(v, n);
 	if (jump && is_new(v, "jump"))
-		say(v, jump->first, "way out of a for loop", 24, 0);
+		say(v, jump->first, "break or return in a for loop", 24, 0);
 	return true;
 }
 
@@ -321,7 +320,7 @@ static void check_attach(struct versions *v, const struct script_attach *at)
 	if (p->when == WHEN_TIMER && at->fields.n == 1 &&
 	    !dialect_has_durations(v->b->given->version) && is_new(v, "one word")) {
 		say(v, first, "interval of one word", 24, 0);
-		diag_note(v->b->diag, NULL, "write the unit in front: " STR_FMT ":s:5",
+		diag_note(v->b->diag, NULL, "write the unit first: " STR_FMT ":s:5",
 			  STR_ARG(at->kind));
 	}
 	// The short name may be older.

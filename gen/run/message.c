@@ -436,9 +436,9 @@ static void report_error(struct messages *m, const struct diag_place *at, struct
 			tracefs_note_missing(m->diag, missing_tracepoint(text));
 	} else if (is_first(m, cause(m, "tracefs", STR("")))) {
 		diag_error(m->diag, at,
-			   "bpftrace %s, as tracefs is not mounted: mount -t tracefs tracefs "
+			   "bpftrace %s because tracefs is not mounted: mount -t tracefs tracefs "
 			   "/sys/kernel/tracing",
-			   at ? "finds no tracepoints" : "starts no script");
+			   at ? "finds no tracepoints" : "cannot run a script");
 	}
 }
 
@@ -510,9 +510,8 @@ static void take_error(struct messages *m, const struct diag_place *at, struct s
 static struct str in_words(struct str text)
 {
 	if (str_eq(text, STR("File exists"))) // of BPF_NOEXIST
-		return STR(
-		    "what one processor counted is lost: another one made the same key of the "
-		    "map at that moment");
+		return STR("the counts of one CPU are lost: another CPU created the same map key "
+			   "at that moment");
 	return text;
 }
 
