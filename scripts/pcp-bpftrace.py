@@ -46,7 +46,7 @@ def check(bpftrace, wanted):
     """Exits with a message where the script is for another program or another bpftrace."""
     path, expected = wanted.get("file"), wanted.get("build_id", "")
     if path and build_id(path, wanted["offset"], len(expected) // 2) != expected:
-        refuse("%s is another build than the one that this is for, with build-id %s" % (path, expected))
+        refuse("%s is not the build that this script is for (build ID %s)" % (path, expected))
     found = subprocess.run([bpftrace, "--version"], stdout=subprocess.PIPE, check=False, text=True).stdout.strip()
     if not re.search(r"v%s([.-]|$)" % re.escape(wanted["version"]), found):
         refuse("%s: this is for bpftrace %s" % (found, wanted["version"]))

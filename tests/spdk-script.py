@@ -12,7 +12,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 HEADER = '''/*
  * spdk.bt - every event of SPDK's probes, with all arguments by name
  *
- * What nvmf.bt says in words for one part of SPDK, in one form for all of it: for grep and awk, and to find out what
+ * The events of all of SPDK in one form, as nvmf.bt has them in words for one part: for grep and awk, and to find out what
  * happens at all. States and transports are enumerators, functions are names, strings are in quotes.
  *
  * TRACES
@@ -41,7 +41,7 @@ HEADER = '''/*
  *
  * COLUMNS
  *   Seconds since the trace began; thread; probe; then its arguments. ticks is the time stamp counter; SPDK's first
- *   argument is left out where it is the constant 0. 0x... are addresses.
+ *   argument is omitted where it is the constant 0. 0x... are addresses.
  *
  * OVERHEAD
  *   About 18 us for each event (14 to 23): most wake bpftrace, to print their line. With messages, of which a busy target
@@ -51,8 +51,8 @@ HEADER = '''/*
  * CAVEATS
  *   Lines of different threads may come out of order by some milliseconds: sort -n puts them right.
  *   Before bpftrace 0.23 a string is cut at 100 characters (an NQN may have 223).
- *   A release without one of the probes is traced without it, which a note says; of probes that are newer than this
- *   list, -t tells. tests/spdk-script.py makes this file.
+ *   A release without one of the probes is traced without it; a note reports this; of probes that are newer than this
+ *   list, -t reports. tests/spdk-script.py makes this file.
  */
 
 #pragma option MESSAGES 1 "messages, timers, events and interrupts: many (0: none)"

@@ -27,9 +27,9 @@ static const char *why_foreign(struct arena *a, const char *path, const char *wh
 	if (!is_trusted(st.st_uid))
 		return arena_printf(a, "uid %u owns %s", (unsigned)st.st_uid, what);
 	if (st.st_mode & S_IWOTH)
-		return arena_printf(a, "everybody can write %s", what);
+		return arena_printf(a, "everyone can write to %s", what);
 	if (st.st_mode & S_IWGRP && !is_trusted(st.st_gid))
-		return arena_printf(a, "gid %u can write %s", (unsigned)st.st_gid, what);
+		return arena_printf(a, "gid %u can write to %s", (unsigned)st.st_gid, what);
 	return NULL;
 }
 

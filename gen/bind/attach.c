@@ -157,7 +157,7 @@ static bool say_unattachable(const struct bind *b, const struct token *at,
 	struct str why = attach_why_not(b, m);
 	if (!why.n)
 		return diag_error(b->diag, &place,
-				  "no probe is left for this pattern: bpftrace " DIALECT_FMT
+				  "no probes remain for this pattern: bpftrace " DIALECT_FMT
 				  " attaches to at most %u at once",
 				  DIALECT_ARG(b->given->version),
 				  dialect_max_usdt(b->given->version));
@@ -352,8 +352,8 @@ static bool say_no_function(const struct bind *b, const struct token *at, struct
 	b->given->files->n_missing++;
 	if (is_scoped)
 		diag_error(b->diag, &place,
-			   STR_FMT ": colons separate the parts of a probe: write the function's "
-				   "symbol, as nm shows it",
+			   STR_FMT ": colons separate the parts of a probe: use the function's "
+				   "symbol, as printed by nm",
 			   STR_ARG(name));
 	else
 		diag_error(b->diag, &place, "no function %s" STR_FMT " in %s or its libraries",
@@ -426,9 +426,7 @@ static bool say_inlined_only(const struct bind *b, const struct token *at, struc
 		if (!d)
 			continue;
 		b->given->files->n_missing++;
-		diag_error(b->diag, &place,
-			   STR_FMT "() has no code of its own that a probe could be at: it is "
-				   "inlined, in %s",
+		diag_error(b->diag, &place, STR_FMT "() has no code to probe: it is inlined in %s",
 			   STR_ARG(d->name), attach_callers(b->arena, d));
 		return true;
 	}
@@ -674,7 +672,7 @@ static bool fill_parameters(const struct bind *b, struct script_attach *at)
 		at->missing = STR("");
 	} else if (b->given->files) {
 		diag_warning(b->diag, &place,
-			     "this is not looked up: " STR_FMT " has no value, pass it after --",
+			     "not looked up: " STR_FMT " has no value; pass it after --",
 			     STR_ARG(at->missing));
 	}
 	return true;

@@ -72,9 +72,8 @@ bool bind_say_no_target(const struct bind *b, const struct token *at)
 {
 	return map_add(b->arena, &b->memory->reported_unknown, STR("target")) &&
 	       diag_error(b->diag, NULL,
-			  STR_FMT
-			  " traces a process, and none was given (by a `pidof` that found none?): "
-			  "give its PID or name, or -x FILE for every process of a program",
+			  STR_FMT " needs a process (did `pidof` find one?): give its PID or name, "
+				  "or -x FILE for every process of a program",
 			  STR_ARG(tok_place(at).file));
 }
 

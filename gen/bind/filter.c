@@ -15,9 +15,8 @@ struct str filter_why_blind(struct arena *a, unsigned version, const struct proc
 	if (dialect_has_host_pids(version))
 		return str_printf(a,
 				  "bpftrace " DIALECT_FMT
-				  " knows processes by the PIDs of the host, and this "
-				  "container has others: trace from the host (docker run "
-				  "--pid=host), or with bpftrace 0.23",
+				  " uses host PIDs, and this container has its own: trace from the "
+				  "host (docker run --pid=host), or with bpftrace 0.23",
 				  DIALECT_ARG(version));
 	if (its.n && !str_eq(ours, its))
 		return str_printf(a,
@@ -36,14 +35,12 @@ bool filter_check(const struct bind *b)
 	if (why.n)
 		return diag_error(
 		    b->diag, NULL,
-		    "the events of process %d cannot be told from those of others: " STR_FMT,
+		    "cannot tell the events of process %d from those of other processes: " STR_FMT,
 		    b->given->proc->pid, STR_ARG(why));
 	if (b->given->has_family && ours.n && !str_eqz(ours, PROC_FIRST_PID_NAMESPACE))
-		return diag_error(
-		    b->diag, NULL,
-		    "--children: the kernel reports them by the PIDs of the host, and "
-		    "this container has others: trace from the host (docker run "
-		    "--pid=host)");
+		return diag_error(b->diag, NULL,
+				  "--children: the kernel reports host PIDs, and this container "
+				  "has its own: trace from the host (docker run --pid=host)");
 	return true;
 }
 

@@ -33,9 +33,8 @@ static bool say_unknown(const struct bind *b, const struct token *t, const struc
 		return bind_say_no_target(b, t);
 	return map_add(b->arena, &b->memory->reported_unknown, str_from(m->name)) &&
 	       diag_error(b->diag, &place,
-			  b->given->n_pids > 1
-			      ? "%s is that of one process: give only the one to trace"
-			      : "%s needs a process: give a PID instead of a file",
+			  b->given->n_pids > 1 ? "%s refers to one process: give only that one"
+					       : "%s needs a process: give a PID instead of a file",
 			  m->name);
 }
 

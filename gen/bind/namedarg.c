@@ -293,11 +293,11 @@ static bool say_unplaced(const struct bind *b, const struct diag_place *at,
 			   " of " STR_FMT "(): if the function uses it, it is arg%d",
 			   STR_ARG(name), STR_ARG(f->function), arg->expected);
 	else
-		diag_error(b->diag, at,
-			   "parameter " STR_FMT " of " STR_FMT
-			   "() is in no register that bpftrace has as argN, or it is not known in "
-			   "which",
-			   STR_ARG(name), STR_ARG(f->function));
+		diag_error(
+		    b->diag, at,
+		    "bpftrace cannot read parameter " STR_FMT " of " STR_FMT
+		    "(): it is not in a register that argN reads, or its location is unknown",
+		    STR_ARG(name), STR_ARG(f->function));
 	return diag_note(b->diag, NULL, "it is " STR_FMT,
 			 STR_ARG(funcargs_declaration(b->arena, f)));
 }
@@ -314,8 +314,8 @@ static bool check_param(const struct bind *b, const struct attach_clause *c,
 		const struct funcarg *now = f ? find_param(f, name) : NULL;
 		if (!f)
 			return diag_error(b->diag, &at,
-					  "the debug information does not tell the parameters of "
-					  "all functions of this clause: write two");
+					  "the debug information lacks the parameters of some "
+					  "functions of this clause: write two clauses");
 		if (!now) {
 			diag_error(b->diag, &at, STR_FMT "() has no parameter " STR_FMT,
 				   STR_ARG(f->function), STR_ARG(name));
@@ -353,8 +353,8 @@ static bool resolve_params(const struct bind *b, struct attach_clause *c)
 		else if (!dialect_has_function_args(b->given->version) && c->near.places.n)
 			good = diag_error(b->diag, &at,
 					  "bpftrace " DIALECT_FMT
-					  " has no args of functions, and the debug "
-					  "information does not tell these: write arg0 to arg5",
+					  " does not support args for functions, and the debug "
+					  "information lacks the parameters: use arg0 to arg5",
 					  DIALECT_ARG(b->given->version));
 	}
 	return good;

@@ -169,12 +169,12 @@ bool optional_drop(struct bind *b)
 				  "all of which are optional: %s",
 				  DIALECT_ARG(b->given->version), name_list(b, &unattachable, 4));
 	} else if (names.n) {
-		diag_note(b->diag, NULL, "dropped, as %s lacks them: %s", bind_target_name(b),
+		diag_note(b->diag, NULL, "skipped, not in %s: %s", bind_target_name(b),
 			  name_list(b, &names, SIZE_MAX));
 	}
 	if (good && waiting.n)
 		diag_note(b->diag, NULL,
-			  "also dropped (they depend on maps that only those clauses set): %s",
+			  "also skipped (they depend on maps that only those clauses set): %s",
 			  name_list(b, &waiting, SIZE_MAX));
 	return good;
 }

@@ -88,8 +88,8 @@ const char *path_of(struct bind *b, const struct targetfile *tf, const struct to
 	if (!f) {
 		struct diag_place place = tok_place(at);
 		diag_error(b->diag, &place,
-			   STR_FMT ": bpftrace accepts no path with any of : \\ * ? [ or bytes "
-				   "that are not printable UTF-8: use a hard link",
+			   STR_FMT ": bpftrace does not accept paths with : \\ * ? [ or bytes that "
+				   "are not printable UTF-8: use a hard link",
 			   STR_ARG(path));
 		return NULL;
 	}

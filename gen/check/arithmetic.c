@@ -67,7 +67,7 @@ static void check_shift(struct checker *k, struct node *n)
 		return;
 	if (c.is_negative || c.bits >= 64) {
 		check_report_at(k, n->name, "shift", DIAG_WARNING,
-				"shift by %s: a number has 64 bits", check_text(k, by));
+				"shift count %s is out of range (0 to 63)", check_text(k, by));
 	} else if (tok_is(n->name, ">>") && check_meaning(k, value, &m) && m.plain &&
 		   m.plain->kind == CTYPE_INT && !m.plain->is_signed &&
 		   c.bits >= m.plain->size * 8) {
@@ -116,8 +116,8 @@ static void check_cast_down(struct checker *k, struct node *n, const struct node
 	    m.plain->kind == CTYPE_ENUM ? find_lost(m.plain, to) : NULL;
 	if (m.plain->kind == CTYPE_POINTER)
 		check_report_at(k, n->first, "narrowing", DIAG_WARNING,
-				"%s is a pointer, and %u bits of it are left", check_text(k, value),
-				bits_of(to));
+				"%s is a pointer, of which only %u bits are kept",
+				check_text(k, value), bits_of(to));
 	else if (lost && str_is_made_of(lost->name, ALPHABET_SCOPED_WORD))
 		check_report_at(k, n->first, "narrowing", DIAG_WARNING,
 				"%s may be " STR_FMT ", which %u bits cannot hold",
@@ -140,8 +140,8 @@ static void check_let_down(struct checker *k, const struct node *n)
 	    m.plain->size <= to->size)
 		return;
 	check_report(k, value, "narrowing", DIAG_WARNING,
-		     "%s is of " STR_FMT ", and " STR_FMT " has %u bits: write (" STR_FMT
-		     ")%s if the others may be lost",
+		     "%s is of " STR_FMT ", but " STR_FMT " has %u bits: write (" STR_FMT
+		     ")%s to truncate it",
 		     check_text(k, value), STR_ARG(ctype_spell(k->b->arena, m.type)),
 		     STR_ARG(ctype_spell(k->b->arena, to)), bits_of(to),
 		     STR_ARG(ctype_spell(k->b->arena, to)), check_text(k, value));
@@ -160,7 +160,7 @@ void check_arithmetic(struct checker *k, struct node *n, struct node *parent)
 		if (str_contains(node_text(n),
 				 STR("."))) // to bpftrace 3.5 is an element of a tuple
 			check_report_at(k, n->first, "floating-point", DIAG_ERROR,
-					"bpftrace has no numbers with a decimal point");
+					"bpftrace does not support floating-point literals");
 	} else if (n->kind == NODE_CAST && n->child->next) {
 		check_cast_down(k, n, parent);
 	} else if (n->kind == NODE_LET) {

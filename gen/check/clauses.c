@@ -24,7 +24,7 @@ static void check_attach_points(struct checker *k, const struct script_clause *c
 		if (map_add(k->b->arena, &seen, text_of(k, n)))
 			continue;
 		check_report_at(k, n->first, "duplicate", is_refused ? DIAG_ERROR : DIAG_WARNING,
-				"this probe is in the list already: %s",
+				"duplicate probe in the list: %s",
 				is_refused ? refused : "the clause would run twice");
 		return;
 	}
@@ -99,11 +99,11 @@ static void check_patterns(struct checker *k, const struct singles *s,
 		const struct node *other = is_pattern(text) ? find_in_pattern(s, text) : NULL;
 		if (!other)
 			continue;
-		check_report_at(k, n->first, "duplicate", DIAG_ERROR,
-				"this is for a probe that another clause is for alone: "
-				"bpftrace " DIALECT_FMT " would run the code of one for both, list "
-				"those that are meant",
-				DIALECT_ARG(k->b->given->version));
+		check_report_at(
+		    k, n->first, "duplicate", DIAG_ERROR,
+		    "this pattern includes a probe that another clause names: bpftrace " DIALECT_FMT
+		    " would run one clause for both; list the probes instead",
+		    DIALECT_ARG(k->b->given->version));
 		check_note_at(k, other->first, "the other one is here");
 		return;
 	}
@@ -119,7 +119,7 @@ static void check_clause(struct checker *k, struct map *seen, const struct node 
 		return;
 	}
 	check_report_at(k, n->first, "duplicate", DIAG_WARNING,
-			"this clause is there already: both run for each event");
+			"duplicate clause: both run for each event");
 	check_note_at(k, before->first, "the first one is here");
 }
 
@@ -171,11 +171,10 @@ static void check_scope(struct checker *k, const struct script_clause *c)
 	for (size_t i = 0; i < c->attach.n; i++) {
 		const struct script_attach *at = &c->attach.v[i];
 		if (is_filtered && is_interrupt(at)) {
-			check_report_at(
-			    k, at->node->first, "scope", DIAG_WARNING,
-			    "this comes with interrupts, in any process, of which only those in "
-			    "process %d are seen: #pragma scope host takes all",
-			    b->given->proc->pid);
+			check_report_at(k, at->node->first, "scope", DIAG_WARNING,
+					"this fires in interrupts, in any process, and only those "
+					"in process %d are traced: #pragma scope host traces all",
+					b->given->proc->pid);
 			return;
 		}
 		bool is_for_all = at->provider->whose == OF_MACHINE
@@ -184,16 +183,15 @@ static void check_scope(struct checker *k, const struct script_clause *c)
 		if (!is_for_all || check_tells_processes(c))
 			continue;
 		if (at->provider->when == WHEN_ONCE)
-			check_report_at(k, at->node->first, "scope", DIAG_WARNING,
-					"this goes through the whole machine, not only process %d: "
-					"test ctx, as in /ctx->task->tgid == __PID__/, or say "
-					"#pragma scope host",
-					b->given->proc->pid);
-		else
 			check_report_at(
 			    k, at->node->first, "scope", DIAG_WARNING,
-			    "this fires for every process: add /pid == __PID__/, or say "
-			    "#pragma scope host");
+			    "this covers the whole machine, not only process %d: test ctx, as in "
+			    "/ctx->task->tgid == __PID__/, or write #pragma scope host",
+			    b->given->proc->pid);
+		else
+			check_report_at(k, at->node->first, "scope", DIAG_WARNING,
+					"this fires for every process: add /pid == __PID__/, or "
+					"write #pragma scope host");
 		return;
 	}
 }

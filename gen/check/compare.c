@@ -52,8 +52,8 @@ static void check_function(struct checker *k, struct node *n)
 		return;
 	struct str text = word->name->text;
 	check_report_at(k, word->first, "sign", DIAG_WARNING,
-			"to bpftrace " STR_FMT
-			" of a function is an unsigned 64-bit number: write (int32)" STR_FMT
+			"bpftrace treats " STR_FMT
+			" of a function as an unsigned 64-bit number: write (int32)" STR_FMT
 			" for an int, (int64)" STR_FMT " for a long",
 			STR_ARG(text), STR_ARG(text), STR_ARG(text));
 }
@@ -146,7 +146,7 @@ static bool check_wide(struct checker *k, struct str op, struct node *value, str
 	if (str_eqz(op, "==") || str_eqz(op, "!="))
 		return false;
 	check_report_at(k, at, "sign", DIAG_WARNING,
-			"%s has no sign, and %s is compared as %" PRIu64, check_text(k, value),
+			"%s is unsigned, and %s is compared as %" PRIu64, check_text(k, value),
 			check_text(k, number), c->bits);
 	check_note_origin(k, value);
 	return true;
@@ -225,7 +225,7 @@ static bool check_text_and_number(struct checker *k, const struct node *value,
 			     check_text(k, value));
 	else
 		check_report(k, value, "operator", DIAG_ERROR,
-			     "%s is a number, and is compared with a string", check_text(k, value));
+			     "%s is a number, but is compared with a string", check_text(k, value));
 	return true;
 }
 
@@ -291,7 +291,7 @@ static void check_assignment(struct checker *k, const struct node *n)
 			return;
 		if (tok_is(t, "=")) {
 			check_report_at(k, t, "operator", DIAG_ERROR,
-					"= does not compare: write ==");
+					"= assigns: write == to compare");
 			return;
 		}
 	}

@@ -101,11 +101,11 @@ static void check_look_up(struct checker *k, struct node *n)
 	struct str names = ctype_spell(k->b->arena, of);
 	if (m.plain->kind == CTYPE_POINTER)
 		check_report(k, l.value, "enum", check_level(&m),
-			     "%s has the names of " STR_FMT ", and %s is a pointer", l.who,
+			     "%s maps values of " STR_FMT ", but %s is a pointer", l.who,
 			     STR_ARG(names), text);
 	else if (is_of_enum(k, l.value, &m) && is_other(&m, of))
 		check_report(k, l.value, "enum", check_level(&m),
-			     "%s has the names of " STR_FMT ", and %s is of " STR_FMT ": use %s",
+			     "%s maps values of " STR_FMT ", but %s is of " STR_FMT ": use %s",
 			     l.who, STR_ARG(names), text, STR_ARG(spell(k, &m)),
 			     right_names(k, l.value, &m));
 }
@@ -176,7 +176,7 @@ static void check_enumerator(struct checker *k, const struct node *value, const 
 						    check_text(k, value), STR_ARG(of->name))))
 		return;
 	check_report_at(k, name->first, "enum", DIAG_WARNING,
-			"%s is of " STR_FMT ", and %s of " STR_FMT, check_text(k, value),
+			"%s is of " STR_FMT ", but %s is of " STR_FMT, check_text(k, value),
 			STR_ARG(spell(k, m)), check_text(k, name), STR_ARG(ctype_spell(a, of)));
 	note_nearest(k, m->plain, name->last->text);
 	check_note_origin(k, value);
@@ -202,7 +202,7 @@ static void check_both(struct checker *k, const struct node *left, const struct 
 	if (!is_of_enum(k, right, &r) || !is_other(l, r.plain))
 		return;
 	check_report_at(k, right->first, "enum", DIAG_WARNING,
-			"%s is of " STR_FMT ", and %s of " STR_FMT, check_text(k, left),
+			"%s is of " STR_FMT ", but %s is of " STR_FMT, check_text(k, left),
 			STR_ARG(spell(k, l)), check_text(k, right), STR_ARG(spell(k, &r)));
 	check_note_origin(k, left);
 }

@@ -30,7 +30,7 @@ static void check_lone(struct checker *k, const struct node *n)
 		return;
 	const char *text = check_text(k, b);
 	check_report_at(k, b->first, "constant", DIAG_WARNING,
-			"%s is compared with nothing: write %s %s %s", text,
+			"%s is not compared with anything: write %s %s %s", text,
 			check_text(k, a->child), str_dup(k->b->arena, node_text(a)), text);
 }
 
@@ -82,7 +82,7 @@ static void check_long_text(struct checker *k, const struct node *n)
 	if (text.n <= most)
 		return;
 	check_report_at(k, b->first, "constant", DIAG_WARNING,
-			"%s has at most %llu characters, and this has %zu: it is %s",
+			"%s has at most %llu characters, but this has %zu: it is %s",
 			check_text(k, a), (unsigned long long)most, text.n,
 			tok_is(n->name, "==") ? "never equal" : "always different");
 }
@@ -96,7 +96,8 @@ static void check_condition(struct checker *k, struct node *n)
 	    (x->kind == NODE_STRING && dialect_takes_text_conditions(k->b->given->version)))
 		return;
 	check_report_at(k, x->first, "operator", DIAG_ERROR,
-			"a string is no condition: compare it, as in %s != \"\"", check_text(k, x));
+			"a string is not a condition: compare it, as in %s != \"\"",
+			check_text(k, x));
 }
 
 static void check_conditions(struct checker *k, const struct node *n)
@@ -122,7 +123,7 @@ static void check_block(struct checker *k, const struct node *n)
 		return;
 	struct str word = last->first->text;
 	check_report_at(k, last->next->first, "unreachable", DIAG_WARNING,
-			"this is never run: it is behind " STR_FMT "%s", STR_ARG(word),
+			"this is never run: it follows " STR_FMT "%s", STR_ARG(word),
 			tok_is(last->first, "exit") ? "()" : "");
 }
 

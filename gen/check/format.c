@@ -237,15 +237,15 @@ static void check_text_of_number(struct given *g)
 		return; // its name is printed
 	if (check_is_string(g->m.plain))
 		check_report(g->k, g->value, "format", level,
-			     "%%s needs the string, and this is its address: use str(%s)", text);
+			     "%%s needs a string, but this is its address: use str(%s)", text);
 	else if (t && t->kind == CTYPE_ENUM)
 		check_report(g->k, g->value, "format", level,
 			     "%%s of a number: use %%d, or enum_name(" STR_FMT ", %s) for its name",
 			     STR_ARG(t->name), text);
 	else if (check_is_floating(&g->m))
 		check_report(g->k, g->value, "floating-point", level,
-			     "%%s of the bits of a floating-point number, of which bpftrace knows "
-			     "nothing: -t prints its value");
+			     "%%s of the bits of a floating-point number, a type that bpftrace "
+			     "lacks: -t prints its value");
 	else if (is_refused)
 		check_report(g->k, g->value, "format", DIAG_ERROR, "%%s of a number: use %%d");
 	else if (t && t->kind == CTYPE_INT && is_given(g->value) && !g->m.is_guess &&
@@ -300,9 +300,8 @@ static void check_number_of(struct given *g)
 	struct str conversion = g->conversion;
 	if (check_is_floating(&g->m) && strchr("diuc", g->letter))
 		check_report(k, g->value, "floating-point", check_level(&g->m),
-			     STR_FMT
-			     " prints the bits of a floating-point number, of which bpftrace "
-			     "knows nothing: -t prints its value",
+			     STR_FMT " prints the bits of a floating-point number, a type that "
+				     "bpftrace lacks: -t prints its value",
 			     STR_ARG(conversion));
 	else if (check_is_string(g->m.plain) && strchr("diuc", g->letter))
 		check_report(k, g->value, "string-address", DIAG_WARNING,
@@ -314,7 +313,7 @@ static void check_number_of(struct given *g)
 	else if (g->letter == 'p' && t && is_plain_number(t) && is_given(g->value) &&
 		 !check_is_address_word(g->m.type))
 		check_report(k, g->value, "format", DIAG_WARNING,
-			     "%%p of a number that is no pointer: use %%d or %%x");
+			     "%%p of a number that is not a pointer: use %%d or %%x");
 	else if (strchr("diuoxX", g->letter))
 		check_width(g);
 }

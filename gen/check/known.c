@@ -11,7 +11,7 @@ static by_place of_args = {[PLACE_NONE] = "it has no arguments"};
 static by_place of_argument = {
     [PLACE_NONE] = "it has no arguments",
     [PLACE_TRACEPOINT] = "write args->NAME",
-    [PLACE_RETURN] = "keep it in a map where the function is entered, as in @arg[tid]",
+    [PLACE_RETURN] = "save it in a map at function entry, as in @arg[tid]",
 };
 static by_place of_retval = {
     [PLACE_NONE] = "it belongs to the end of a function",
@@ -39,7 +39,7 @@ static bool check_place(struct checker *k, const struct node *n)
 		if (p->is_typed || !remedies[p->place])
 			continue;
 		check_report_at(k, n->first, "argument", DIAG_ERROR,
-				STR_FMT " is not known in a clause of " STR_FMT ": %s",
+				STR_FMT " is not available in a clause of " STR_FMT ": %s",
 				STR_ARG(node_text(n)), STR_ARG(c->attach.v[i].kind),
 				remedies[p->place]);
 		return false;

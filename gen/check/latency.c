@@ -103,10 +103,9 @@ static void check_first(const struct times *t, const struct use *u)
 	if (is_tested(t->k, u))
 		return;
 	const char *map = check_text(t->k, u->node);
-	check_report_at(t->k, u->node->first, "latency", DIAG_WARNING,
-			"%s is 0 for what began before the trace, and this is no time "
-			"then: test it, as in /%s/",
-			map, map);
+	check_report_at(
+	    t->k, u->node->first, "latency", DIAG_WARNING,
+	    "%s is 0 if the operation began before the trace: test it first, as in /%s/", map, map);
 }
 
 /** Of a clause that only time starts, or that ends the trace, nobody expects that it deletes. */
@@ -134,7 +133,7 @@ static void check_left(const struct times *t, const struct use *u)
 		    str_eq(node_text(n->child), u->name))
 			return; // its size is limited
 	check_report_at(t->k, u->node->first, "latency", DIAG_WARNING,
-			"this stays in @" STR_FMT " and is printed at the end: add delete(%s)",
+			"this stays in @" STR_FMT " and is printed at exit: add delete(%s)",
 			STR_ARG(u->name), check_text(t->k, u->node));
 }
 
@@ -176,7 +175,7 @@ static void check_same_probe(const struct times *t, const struct use *u)
 	    !is_always_set(set)) // last: it looks through the clause
 		return;
 	check_report_at(t->k, u->node->first, "latency", DIAG_WARNING,
-			"the same event has just set this: it is no time between two");
+			"the same event has just set this: it is not a duration between two");
 	check_note_at(t->k, set->node->first, "here");
 }
 
@@ -234,7 +233,7 @@ static bool check_context(struct checker *k, const struct use *first, const stru
 	if (!set)
 		return false;
 	check_report_at(k, key, "key", DIAG_WARNING,
-			"@" STR_FMT " has " STR_FMT " for a key, not " STR_FMT, STR_ARG(u->name),
+			"@" STR_FMT " is keyed by " STR_FMT ", not " STR_FMT, STR_ARG(u->name),
 			STR_ARG(context_key(set->node)->text), STR_ARG(key->text));
 	check_note_at(k, set->node->child->first, "set here");
 	return true;
@@ -375,7 +374,7 @@ void check_unit(struct checker *k, struct node *n, struct node *parent)
 	if (!is || is == named)
 		return;
 	check_report_at(k, value->first, "unit", DIAG_WARNING,
-			"this is in %s, and @" STR_FMT " is named for %s%s%s", is->name,
+			"this is in %s, but the name @" STR_FMT " suggests %s%s%s", is->name,
 			STR_ARG(n->child->name->text), named->name,
 			named->divisor ? ": divide nanoseconds by " : ": do not divide it",
 			named->divisor ? named->divisor : "");

@@ -104,7 +104,7 @@ static void check_cast(struct checker *k, struct node *cast)
 	struct ctype *of = ctype_pointee(m.plain);
 	if (is_too_narrow(m.plain)) {
 		check_report_at(k, cast->first, "pointer", check_level(&m),
-				"%s is no pointer: it is of " STR_FMT, check_text(k, value),
+				"%s is not a pointer: it is of " STR_FMT, check_text(k, value),
 				STR_ARG(ctype_spell(a, m.type)));
 	} else if (of && of->kind == CTYPE_POINTER && ctype_strip(of->of) &&
 		   ctype_is_same(ctype_strip(of->of), to)) {
@@ -179,8 +179,8 @@ static void check_member(struct checker *k, const struct node *n, struct node *o
 	bool may_have = m.plain->kind == CTYPE_POINTER && (!to || to->kind == CTYPE_VOID);
 	if (!of->expr->type && has_members)
 		check_report(k, of, "pointer", DIAG_ERROR,
-			     "to bpftrace %s is a number: write %s->" STR_FMT, check_text(k, of),
-			     as_pointer(k, of, &m), STR_ARG(n->name->text));
+			     "bpftrace treats %s as a number: write %s->" STR_FMT,
+			     check_text(k, of), as_pointer(k, of, &m), STR_ARG(n->name->text));
 	else if (!has_members && !may_have)
 		check_report(k, of, "pointer", DIAG_ERROR,
 			     "%s is of " STR_FMT ", which has no members", check_text(k, of),
@@ -198,7 +198,7 @@ static void check_index(struct checker *k, struct node *of)
 		return;
 	if (m.plain->kind == CTYPE_POINTER)
 		check_report(k, of, "pointer", DIAG_ERROR,
-			     "to bpftrace %s is a number: write %s[...]", check_text(k, of),
+			     "bpftrace treats %s as a number: write %s[...]", check_text(k, of),
 			     as_pointer(k, of, &m));
 	else
 		check_report(k, of, "pointer", DIAG_ERROR,
@@ -216,12 +216,11 @@ static void check_pointee(struct checker *k, struct node *of)
 	struct ctype *to = ctype_pointee(m.plain);
 	if (is_too_narrow(m.plain))
 		check_report(k, of, "pointer", check_level(&m),
-			     "%s is no pointer: it is of " STR_FMT, check_text(k, of),
+			     "%s is not a pointer: it is of " STR_FMT, check_text(k, of),
 			     STR_ARG(ctype_spell(k->b->arena, m.type)));
 	else if (!of->expr->type && to && ctype_size(to, &size) && size < 8)
 		check_report(k, of, "pointer", check_level(&m),
-			     "to bpftrace %s is a number, and it reads 8 bytes there: write "
-			     "*%s",
+			     "bpftrace treats %s as a number and reads 8 bytes there: write *%s",
 			     check_text(k, of), as_pointer(k, of, &m));
 }
 
@@ -251,11 +250,11 @@ static void check_address(struct checker *k, const struct token *op, struct node
 		    (c.bits == 1 && (!to || to->kind == CTYPE_VOID || to->kind == CTYPE_FUNC)))
 			return;
 		check_report_at(k, op, "pointer", DIAG_WARNING,
-				"%s is a pointer, and is compared with %s", check_text(k, value),
+				"%s is a pointer, but is compared with %s", check_text(k, value),
 				check_text(k, other));
 	} else if (check_meaning(k, other, &with) && with.plain && is_too_narrow(with.plain)) {
 		check_report_at(k, op, "pointer", DIAG_WARNING,
-				"%s is a pointer, and is compared with %s, which is of " STR_FMT,
+				"%s is a pointer, but is compared with %s, which is of " STR_FMT,
 				check_text(k, value), check_text(k, other),
 				STR_ARG(ctype_spell(k->b->arena, with.type)));
 	} else {

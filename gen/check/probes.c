@@ -156,9 +156,9 @@ static bool check_word(void *ctx, struct node *n, struct node *parent)
 		vec_push(a, &k->macros, macro);
 	struct diag_place at = tok_place(n->name);
 	if (k->in && n->kind == NODE_NAME && vocabulary_arg_number(node_text(n), &i))
-		k->good &= diag_check(
-		    k->b->diag, "argument", DIAG_ERROR, &at,
-		    "bpftrace has no argN of a usdt probe inside a macro: pass it as an argument");
+		k->good &= diag_check(k->b->diag, "argument", DIAG_ERROR, &at,
+				      "bpftrace does not support argN of a usdt probe inside a "
+				      "macro: pass it as an argument");
 	return true;
 }
 
@@ -195,7 +195,7 @@ bool check_number(const struct bind *b)
 	bool is_run = b->given->shapes != NULL;
 	bool good = diag_check(b->diag, "limit", is_run ? DIAG_ERROR : DIAG_WARNING, NULL,
 			       "bpftrace " DIALECT_FMT
-			       " can attach to at most %u probes at once, and there are %u",
+			       " can attach to at most %u probes at once, but there are %u",
 			       DIALECT_ARG(b->given->version), most, n_probes);
 	if (n_places > n_probes)
 		diag_note(b->diag, NULL,

@@ -93,10 +93,9 @@ static void check_moved(struct reach *r, const struct targetfile *tf)
 				      STR_ARG(u.name), b->given->proc->pid, STR_ARG(tf->path));
 	if (u.n_others)
 		diag_note(b->diag, NULL, "and %zu more of this script", u.n_others);
-	diag_note(
-	    b->diag, NULL,
-	    "the kernel puts probes into mapped files only: look for an option of the program "
-	    "that leaves its code off large pages");
+	diag_note(b->diag, NULL,
+		  "the kernel can probe mapped files only: look for a program option that keeps "
+		  "its code off large pages");
 }
 
 /** Where a program asks whether anybody listens, a counter that stays 0 means nobody. */
@@ -121,7 +120,7 @@ static void check_semaphore(struct reach *r, const struct attach_clause *c,
 					      "semaphore, which is %s",
 				      STR_ARG(m->probe->provider), STR_ARG(m->probe->name),
 				      is_data ? "not mapped from the file, or not writable"
-					      : "in no writable part of the file");
+					      : "not in a writable part of the file");
 		return;
 	}
 }

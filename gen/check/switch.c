@@ -32,10 +32,10 @@ struct probe_switch {
 static const struct probe_switch switches[] = {
     {"php", "compile__file__*|execute__*|function__*", NULL, IN_ENVIRONMENT,
      "USE_ZEND_DTRACE=", NULL, "with USE_ZEND_DTRACE=1 in the environment of PHP",
-     "USE_ZEND_DTRACE=1 is read when PHP starts: start it anew"},
+     "PHP reads USE_ZEND_DTRACE=1 when it starts: restart it"},
     {"hotspot", "method__entry|method__return", NULL, IN_COMMAND,
      "+DTraceMethodProbes|+ExtendedDTraceProbes", NULL, "with java -XX:+DTraceMethodProbes",
-     "the option makes programs many times slower"},
+     "the option slows programs down many times"},
     {"hotspot", "object__alloc", NULL, IN_COMMAND, "+DTraceAllocProbes|+ExtendedDTraceProbes", NULL,
      "with java -XX:+DTraceAllocProbes", NULL},
     {"hotspot", "monitor__*", NULL, IN_COMMAND, "+DTraceMonitorProbes|+ExtendedDTraceProbes", NULL,

@@ -63,11 +63,11 @@ static void report_unset(struct checker *k, const struct use *u, unsigned all)
 	bool is_shown = b->diag->n_errors <= DIAG_MAX_ERRORS;
 	struct str near = is_shown ? near_map(b, u->name) : STR("");
 	k->good &= diag_check(b->diag, "unset", is_taken ? DIAG_WARNING : DIAG_ERROR, &at,
-			      "%s is %s and never set", map_text(k, u->name), verb);
+			      "%s is %s but never set", map_text(k, u->name), verb);
 	if ((all & (USE_EMPTIES | USE_DELETE)) && is_listed(b, u->name))
 		diag_note(b->diag, NULL,
-			  "it would be filled with names, as the list of tables has it, if the "
-			  "script only read it");
+			  "btgen would fill it with names, as listed in enums.conf, if the script "
+			  "only read it");
 	else if (near.n && !str_eq(near, u->name)) {
 		diag_note(b->diag, NULL, "did you mean @" STR_FMT "?", STR_ARG(near));
 		map_add(b->arena, &k->meant, near);
@@ -92,8 +92,8 @@ static void check_unused(struct checker *k, const struct use *u, unsigned all)
 		return;
 	struct diag_place at = place_of(set), there = place_of(cleared);
 	k->good &=
-	    diag_check(b->diag, "unused", DIAG_WARNING, &at, "%s is set and never read", word);
-	diag_note(b->diag, &there, "without this bpftrace would print it at the end");
+	    diag_check(b->diag, "unused", DIAG_WARNING, &at, "%s is set but never read", word);
+	diag_note(b->diag, &there, "without this bpftrace would print it at exit");
 }
 
 // --- keys ---
@@ -132,7 +132,7 @@ static const char *why_not(struct checker *k, const struct node *a, const struct
 	for (; x && y && n == m; x = x->next, y = y->next) {
 		const char *is = check_what_it_is(k, y), *was = check_what_it_is(k, x);
 		if (is && was && !str_eqz(str_from(is), was))
-			return arena_printf(k->b->arena, "has %s for a key here, and %s there", is,
+			return arena_printf(k->b->arena, "is keyed by %s here and by %s there", is,
 					    was);
 	}
 	return NULL;
@@ -182,9 +182,9 @@ static void check_values_of(struct checker *k, const struct use *u)
 			continue;
 		}
 		struct diag_place at = place_of(u), there = place_of(first);
-		k->good &=
-		    diag_check(k->b->diag, "mixed", DIAG_ERROR, &at,
-			       "%s is given %s here, and %s there", map_text(k, u->name), is, was);
+		k->good &= diag_check(k->b->diag, "mixed", DIAG_ERROR, &at,
+				      "%s is assigned %s here and %s there", map_text(k, u->name),
+				      is, was);
 		diag_note(k->b->diag, &there, "there");
 		return;
 	}

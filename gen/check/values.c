@@ -80,8 +80,8 @@ static bool check_kind(const struct argument *x)
 	if (x->wants == WANTS_TEXT && check_is_string(x->m.plain))
 		remedy = arena_printf(a, ": use str(%s)", x->text);
 	else if (x->wants == WANTS_STRING && x->kind == EXPR_TEXT)
-		remedy = " already: leave str() out";
-	check_report(x->k, x->value, "call", level_of(x), "%s() takes %s, and this is %s%s",
+		remedy = " already: drop str()";
+	check_report(x->k, x->value, "call", level_of(x), "%s() takes %s, but this is %s%s",
 		     x->function, wanted[x->wants].takes, kind_text(x), remedy);
 	return false;
 }
@@ -202,7 +202,7 @@ static void check_string(const struct argument *x)
 		return;
 	if (is_bare_number(x))
 		check_report(x->k, x->value, "call", DIAG_WARNING,
-			     "str() of a number that is no address: print it with %%d");
+			     "str() of a number that is not an address: print it with %%d");
 	else if (leads_elsewhere(x->m.plain))
 		check_report(x->k, x->value, "call", DIAG_WARNING,
 			     "str() reads a string, and this points to " STR_FMT ": %s",
@@ -216,16 +216,16 @@ static void check_address(const struct argument *x)
 	struct ctype *t = x->m.plain;
 	bool is_programs = t && t->kind == CTYPE_POINTER && x->value->expr->arg_of;
 	if (what)
-		check_report(x->k, x->value, "call", level_of(x), "%s() takes %s, and this is %s%s",
+		check_report(x->k, x->value, "call", level_of(x), "%s() takes %s, but this is %s%s",
 			     x->function, wanted[x->wants].takes, what, how_to_print(x));
 	else if (x->wants == WANTS_KERNEL && is_programs)
 		check_report(
 		    x->k, x->value, "call", level_of(x),
-		    "%s() takes an address in the kernel, and this is one in the program%s",
+		    "%s() takes an address in the kernel, but this is one in the program%s",
 		    x->function, tok_is(x->call->name, "ksym") ? ": use usym()" : "");
 	else if (x->wants == WANTS_STRINGS && check_is_string(t))
 		check_report(x->k, x->value, "call", level_of(x),
-			     "%s() takes %s, and this is the address of one string: use str(%s)",
+			     "%s() takes %s, but this is the address of one string: use str(%s)",
 			     x->function, wanted[x->wants].takes, x->text);
 	else
 		check_string(x);
@@ -250,7 +250,7 @@ static void check_minus(const struct argument *x)
 	    x->value->kind != NODE_NUMBER)
 		check_report(x->k, x->value, "call", DIAG_WARNING,
 			     "%s() of bpftrace " DIALECT_FMT
-			     " is wrong for numbers below 0: where there are none, say (uint64)%s",
+			     " is wrong for negative numbers: if there are none, write (uint64)%s",
 			     x->function, DIALECT_ARG(v), x->text);
 }
 
@@ -261,7 +261,7 @@ static void check_range(const struct argument *x)
 	const struct expr *e = x->value->expr;
 	const char *why = NULL;
 	if (tok_is(x->call->name, "max") && dialect_loses_negative_max(v) && e->sign == SIGN_SIGNED)
-		why = "loses negative numbers where no other is among them";
+		why = "loses negative numbers unless there are others";
 	else if (tok_is(x->call->name, "min") && dialect_has_narrow_samples(v) && e->is_wide)
 		why = "loses numbers from 4294967296 on";
 	else if (tok_is(x->call->name, "hist") && dialect_has_narrow_samples(v) && e->is_wide)
@@ -278,11 +278,10 @@ static void check_sample(const struct argument *x)
 {
 	struct ctype *t = x->m.plain;
 	if (is_truth(x->k, x->value))
-		check_report(
-		    x->k, x->value, "call", DIAG_ERROR,
-		    "%s() takes a number, and from bpftrace 0.24 on this is a bool: use (%s) "
-		    "? 1 : 0",
-		    x->function, x->text);
+		check_report(x->k, x->value, "call", DIAG_ERROR,
+			     "%s() takes a number, but from bpftrace 0.24 on this is a bool: use "
+			     "(%s) ? 1 : 0",
+			     x->function, x->text);
 	else if (check_is_floating(&x->m))
 		check_report(x->k, x->value, "floating-point", level_of(x),
 			     "%s() takes the bits of a floating-point number for an integer",
@@ -294,7 +293,7 @@ static void check_sample(const struct argument *x)
 			     x->function, x->text);
 	else if (t && t->kind == CTYPE_POINTER)
 		check_report(x->k, x->value, "call", DIAG_WARNING,
-			     "%s() of an address: a cast says that it is meant, as in (uint64)%s",
+			     "%s() of an address: if you mean it, cast it, as in (uint64)%s",
 			     x->function, x->text);
 	else if (x->value->expr->kind == EXPR_NUMBER) {
 		check_minus(x);
@@ -309,10 +308,10 @@ static void check_host(const struct argument *x)
 	bool is_text = x->value->kind == NODE_STRING || node_is(x->value, NODE_CALL, "str");
 	if (is_text)
 		check_report(x->k, x->value, "call", DIAG_ERROR,
-			     "ntop() takes %s, and this is a string", wanted[WANTS_HOST].takes);
+			     "ntop() takes %s, but this is a string", wanted[WANTS_HOST].takes);
 	else if (x->kind == EXPR_NUMBER && t && t->kind == CTYPE_POINTER)
 		check_report(x->k, x->value, "call", level_of(x),
-			     "ntop() takes %s, and this is where one is: use ntop(*(uint32 *)%s)",
+			     "ntop() takes %s, but this is its address: use ntop(*(uint32 *)%s)",
 			     wanted[WANTS_HOST].takes, x->text);
 }
 
@@ -394,7 +393,7 @@ static void check_map(const struct argument *x)
 		remedy = ": its key is the second argument, as in has_key(@x, tid)";
 	if (check_missing_sigil(x->k, x->value))
 		return; // known.c says it
-	check_report(x->k, x->value, "call", DIAG_ERROR, "%s() takes a whole map, and this is %s%s",
+	check_report(x->k, x->value, "call", DIAG_ERROR, "%s() takes a whole map, but this is %s%s",
 		     x->function, is_map ? "one of its values" : "none", remedy);
 }
 
@@ -406,7 +405,7 @@ static void check_entry(const struct argument *x)
 		return; // the same
 	if (x->value->kind != NODE_MAP)
 		check_report(x->k, x->value, "call", DIAG_ERROR,
-			     "delete() takes a map with its key, and this is none");
+			     "delete() takes a map with its key, as in @x[key]");
 	else if (!x->value->next && check_lacks_key(x->k, x->value))
 		check_report(
 		    x->k, x->call, "call", DIAG_ERROR,

@@ -105,7 +105,7 @@ static void check_same_kind(struct scope *s, struct variable *v, const struct no
 	if (str_eqz(str_from(is), v->what))
 		return;
 	check_report_at(s->k, n->first, "mixed", DIAG_ERROR,
-			STR_FMT " is given %s here, and %s there", STR_ARG(v->name), is, v->what);
+			STR_FMT " is assigned %s here and %s there", STR_ARG(v->name), is, v->what);
 	check_note_at(s->k, v->n->first, "there");
 }
 
@@ -257,16 +257,16 @@ static void report_lack(struct scope *s, const struct lack *lack)
 	struct str name = node_text(lack->n), bare = str_from_offset(name, 1);
 	const char *why;
 	if (lack->is_gone)
-		why = " is set in a block, and is known only there: set it before the block";
+		why = " is set in a block and visible only there: set it before the block";
 	else if (does_with(s->k, s->k->i, name) & USE_SET)
 		why = " is read before it is set";
 	else if (map_get(&variables_of(s->k)->n_setting, name))
 		why = arena_printf(b->arena,
-				   " is set in another clause, and a variable is known in one "
-				   "only: use a map, such as @" STR_FMT "[tid]",
+				   " is set in another clause, and variables are local to a "
+				   "clause: use a map, such as @" STR_FMT "[tid]",
 				   STR_ARG(bare));
 	else
-		why = " is read and never set";
+		why = " is read but never set";
 	// Of an error that is not shown nobody needs to know more.
 	struct str near = b->diag->n_errors > DIAG_MAX_ERRORS ? STR("") : near_name(s->k, name);
 	check_report_at(s->k, lack->n->first, "unset", DIAG_ERROR, STR_FMT "%s", STR_ARG(name),
@@ -284,13 +284,13 @@ static void report_variable(struct scope *s, const struct variable *v)
 	    does && !(does & USE_SET); // where another clause reads it, it is said there
 	if (v->is_read && !v->is_set)
 		check_report_at(s->k, v->n->first, "unset", DIAG_WARNING,
-				STR_FMT " is read and never set", STR_ARG(v->name));
+				STR_FMT " is read but never set", STR_ARG(v->name));
 	else if (!v->is_read && !v->is_given && !v->n->first->from_macro &&
 		 !check_count_hidden(s->k, v->n->first->loc.file,
 				     str_dup(s->k->b->arena, v->name)) &&
 		 (uintptr_t)map_get(&variables_of(s->k)->n_wanting, v->name) <= is_wanted_here)
 		check_report_at(s->k, v->n->first, "unused", DIAG_WARNING, STR_FMT " is %s",
-				STR_ARG(v->name), v->is_set ? "set and never read" : "never used");
+				STR_ARG(v->name), v->is_set ? "set but never read" : "never used");
 }
 
 /**

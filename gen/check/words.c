@@ -149,8 +149,7 @@ static const struct feature {
 } features[] = {
     {NODE_NAME, "raw", is_stack_mode, "stack mode raw", 18, 0, NULL},
     {NODE_CALL, "nsecs", NULL, "clock in nsecs()", 19, 0, "nsecs alone is the time since boot"},
-    {NODE_CONFIG, NULL, NULL, "config block", 20, 0,
-     "set the environment variables of its names instead"},
+    {NODE_CONFIG, NULL, NULL, "config block", 20, 0, "set its environment variables instead"},
     {NODE_CALL, "hist", has_second, "second argument of hist()", 20, 0, NULL},
     {NODE_FOR, NULL, is_over_map, "for loop", 21, 0, NULL},
     {NODE_CALL, "print", is_of_key, "print() of one key", 21, 0,
@@ -163,25 +162,24 @@ static const struct feature {
     {NODE_LET, NULL, is_statement_let, "let", 22, 0, "an assignment declares a variable, too"},
     {NODE_TUPLE, NULL, is_key, "tuple as a key", 22, 0, "write its values as keys: @map[a, b]"},
     {NODE_UNARY, "&", NULL, "address-of operator", 24, 0, NULL},
-    {NODE_BLOCK, NULL, is_alone, "block of its own", 24, 0, NULL},
+    {NODE_BLOCK, NULL, is_alone, "standalone block", 24, 0, NULL},
     {NODE_TYPE, NULL, is_bool_cast, "type bool", 24, 0, "write x != 0"},
     {NODE_NAME, "build_id", is_stack_mode, "stack mode build_id", 25, 0, NULL},
-    {NODE_CALL, NULL, is_builtin_call, "builtin with brackets", 24, 0, "write comm for comm()"},
+    {NODE_CALL, NULL, is_builtin_call, "builtin with parentheses", 24, 0, "write comm for comm()"},
     {NODE_CALL, "delete", is_value, "value of delete()", 24, 0, NULL},
     {NODE_NUMBER, NULL, is_duration, "number with a unit of time", 24, 0, "write nanoseconds"},
     {NODE_IMPORT, NULL, NULL, "import", 24, 0, NULL},
-    {NODE_MACRO, NULL, NULL, "macro", 24, 0, "#define has them in all versions"},
+    {NODE_MACRO, NULL, NULL, "macro", 24, 0, "use #define, which all versions have"},
     {NODE_MAP_TYPE, NULL, NULL, "declaration of a map's type", 24, 0, NULL},
     {NODE_RANGE, NULL, NULL, "range", 24, 0, "while (...) {} counts in all versions"},
-    {NODE_IF, NULL, is_bare, "condition without brackets", 25, 0, "put it in brackets"},
-    {NODE_WHILE, NULL, is_bare, "condition without brackets", 25, 0, "put it in brackets"},
+    {NODE_IF, NULL, is_bare, "condition without parentheses", 25, 0, "put it in brackets"},
+    {NODE_WHILE, NULL, is_bare, "condition without parentheses", 25, 0, "put it in brackets"},
     {NODE_COMPTIME, NULL, NULL, "comptime", 25, 0, NULL},
     {NODE_IF, NULL, is_value, "if as a value", 25, 0, "c ? x : y is one in all versions"},
     {NODE_RECORD, NULL, NULL, "record", 25, 0, "tuples are in all versions"},
     {NODE_TYPEOF, NULL, NULL, "typeof", 25, 0, NULL},
-    {NODE_TERNARY, NULL, has_two, "choice without a middle", 26, 0, "write c ? c : x"},
-    {NODE_NUMBER, NULL, has_capital, "capital letter behind a number", 1, 23,
-     "write 1ull for 1ULL"},
+    {NODE_TERNARY, NULL, has_two, "?: without a middle operand", 26, 0, "write c ? c : x"},
+    {NODE_NUMBER, NULL, has_capital, "capital letter after a number", 1, 23, "write 1ull for 1ULL"},
 };
 
 /** False when it was said before. */
@@ -200,10 +198,10 @@ static void say(struct versions *v, const struct token *at, const char *what, un
 				      "bpftrace " DIALECT_FMT " has no %s: it was added in 0.%u",
 				      DIALECT_ARG(version), what, since);
 	else
-		v->good &=
-		    diag_check(v->b->diag, "version", DIAG_ERROR, &place,
-			       "bpftrace " DIALECT_FMT " has no %s any more: 0.%u was the last",
-			       DIALECT_ARG(version), what, last);
+		v->good &= diag_check(v->b->diag, "version", DIAG_ERROR, &place,
+				      "bpftrace " DIALECT_FMT
+				      " no longer has %s: it was removed after 0.%u",
+				      DIALECT_ARG(version), what, last);
 }
 
 static void check_feature(struct versions *v, const struct feature *f, const struct node *n,
@@ -267,7 +265,7 @@ static bool check_node(void *ctx, struct node *n, struct node *parent)
 			      tok_is(n->child->last->next, "."); // of a tracepoint
 	if (is_dot_of_args && !v->has_names && !dialect_has_dot_of_args(v->b->given->version) &&
 	    is_new(v, "dot")) {
-		say(v, n->first, "dot behind args", 19, 0);
+		say(v, n->first, "dot after args", 19, 0);
 		diag_note(v->b->diag, NULL, "write args->");
 	}
 	const struct node *jump =
@@ -277,7 +275,7 @@ static bool check_node(void *ctx, struct node *n, struct node *parent)
 	if (n->kind == NODE_NAME || (n->kind == NODE_CALL && !is_builtin_call(n, parent)))
 		check_word(v, n);
 	if (jump && is_new(v, "jump"))
-		say(v, jump->first, "way out of a for loop", 24, 0);
+		say(v, jump->first, "break or return in a for loop", 24, 0);
 	return true;
 }
 
@@ -288,7 +286,7 @@ static void check_attach(struct versions *v, const struct script_attach *at)
 	if (p->when == WHEN_TIMER && at->fields.n == 1 &&
 	    !dialect_has_durations(v->b->given->version) && is_new(v, "one word")) {
 		say(v, first, "interval of one word", 24, 0);
-		diag_note(v->b->diag, NULL, "write the unit in front: " STR_FMT ":s:5",
+		diag_note(v->b->diag, NULL, "write the unit first: " STR_FMT ":s:5",
 			  STR_ARG(at->kind));
 	}
 	// The short name may be older.

@@ -97,10 +97,10 @@ static void print_option(const struct cmd_option *o)
 static void print_help(const struct cmd_options *o, bool is_short)
 {
 	static const struct cmd_option own[] = {
-	    {'h', NULL, "SCRIPT", CMD_CALL(NULL), "the page of a script: its options, a sample"},
+	    {'h', NULL, "SCRIPT", CMD_CALL(NULL),
+	     "show the page of SCRIPT: options, sample output"},
 	    {'h', "help", NULL, CMD_CALL(NULL), "this text"},
-	    {'h', "help", NULL, CMD_CALL(NULL),
-	     "list the common options; --help lists all of them"},
+	    {'h', "help", NULL, CMD_CALL(NULL), "show the common options; --help shows all"},
 	};
 	fputs(o->usage, stdout);
 	fputs(is_short ? "\n" : "", stdout);

@@ -26,13 +26,13 @@
 #include "dialect/dialect.h"
 
 static const struct cmd_option list[] = {
-    EXPAND_FILE_ROW("the program or library that it is for"),
+    EXPAND_FILE_ROW("program or library to trace"),
     EXPAND_SCRIPT_ROWS,
     EXPAND_OUT_ROW("write to FILE, which is replaced only on success"),
-    EXPAND_VERSION_ROW("the bpftrace there [the one installed here, else 0.17]"),
+    EXPAND_VERSION_ROW("version of bpftrace on the target [the one installed here, else 0.17]"),
     {0, "pcp", NULL, CMD_FLAG(struct expand_request, pcp),
-     "write a program for PCP's bpftrace agent: maps are metrics"},
-    EXPAND_VERBOSE_ROW("say which files were chosen"),
+     "write a program for PCP's bpftrace agent, with maps as metrics"},
+    EXPAND_VERBOSE_ROW("report the files chosen"),
     {0},
 };
 
@@ -66,11 +66,11 @@ static int parse(int argc, char **argv, struct expand_request *req)
 	for (; optind < argc; optind++)
 		expand_take_script(req, argv[optind]);
 	if (status < 0 && !req->exe && !req->pcp)
-		status = cmd_usage_error("give the program that it is for: -x FILE");
+		status = cmd_usage_error("give the program to trace: -x FILE");
 	if (status < 0 && !req->sources.n)
 		status = cmd_usage_error("give a script to bundle");
 	if (status < 0 && req->pcp && req->out && !is_metric_file(req->out))
-		status = cmd_usage_error("-o: metrics are called by the file's name: letters, "
+		status = cmd_usage_error("-o: the file's name names the metrics: use letters, "
 					 "digits and _, as in app.bt");
 	return status;
 }
@@ -140,10 +140,10 @@ static void write_head(struct arena *a, const struct expand_request *req, const 
 	code_z(out, read_line);
 	code_f(out,
 	       "[ -r \"$file\" ] || refuse \"there is no $file here\"\n"
-	       "found=$(od -A n -v -t x1 -j %" PRIu64 " -N %zu \"$file\" | tr -d ' \\n')\n"
+	       "found=$(od -A n -v -t x1 -j %" PRIu64 " -N %zu \"$file\" | tr -d ' \\n"
+	       "')\n"
 	       "[ \"$found\" = $id ] ||\n"
-	       "\trefuse \"$file is another build than the one that this is for, with build-id "
-	       "$id\"\n",
+	       "\trefuse \"$file is not the build that this script is for (build ID $id)\"\n",
 	       img->build_id_off, img->build_id.n);
 	code_f(out, "is=$(\"$bpftrace\" --version) || refuse \"$bpftrace cannot be run\"\n"
 		    "case $is in\n"
@@ -264,8 +264,8 @@ static bool write_pcp(struct arena *a, struct diag *d, const struct expand_reque
 	write_conditions(a, req, x, &text);
 	bool good = write_metrics(&x->bind, &text) ||
 		    diag_error(d, NULL,
-			       "the script has no metrics: they are maps of count(), sum(), min(), "
-			       "max(), avg(), stats(), hist() and lhist() that END does not clear");
+			       "the script has no metrics: use maps of count(), sum(), min(), "
+			       "max(), avg(), stats(), hist() or lhist() that END does not clear");
 	good = good && outfile_write(a, d, req->out, strbuf_str(&text));
 	strbuf_fini(&text);
 	return good;
@@ -279,8 +279,7 @@ static bool write_bundle(struct arena *a, struct diag *d, const struct expand_re
 	const struct targetfile *file = x->files.list.n ? &x->files.list.v[0] : NULL;
 	if (file && !file->bin.img->build_id.n)
 		return diag_error(d, NULL,
-				  STR_FMT ": it has no build-id to be told by: link it with "
-					  "--build-id",
+				  STR_FMT " has no build ID: relink it with -Wl,--build-id",
 				  STR_ARG(file->path));
 	if (req->pcp)
 		return write_pcp(a, d, req, x);

@@ -27,23 +27,23 @@ static int take_versions(void *request, const char *value)
 }
 
 static const struct cmd_option list[] = {
-    EXPAND_PROCESS_ROW("check against this process, or that of a program of this name"),
+    EXPAND_PROCESS_ROW("check against this process, given by PID or name"),
     EXPAND_FILE_ROW("check against this file"),
     EXPAND_SCRIPT_ROWS,
     {0, "for", "VERSION[,VERSION...]", CMD_CALL(take_versions),
      "check for these versions of bpftrace [the one installed, else 0.17]"},
-    EXPAND_JSON_ROW("one array of findings on standard output"),
+    EXPAND_JSON_ROW("print findings as one JSON array"),
     {0, "lock", "FILE", CMD_STRING(struct expand_request, lock),
-     "write the facts that the scripts rely on, to compare with other builds"},
+     "write a lock file: the facts that the scripts rely on"},
     {0, "against", "FILE", CMD_STRING(struct expand_request, against),
-     "report differences from such a file"},
-    EXPAND_VERBOSE_ROW("say which files were chosen"),
+     "report differences from a lock file"},
+    EXPAND_VERBOSE_ROW("report the files chosen"),
     {0},
 };
 
 static const struct cmd_options options = {
     .usage = "Usage: btgen check [OPTION]... SCRIPT... [-- ARG...]\n"
-	     "Say what is wrong with the templates. Attaches nothing; needs neither root nor\n"
+	     "Report mistakes in the templates. Attaches nothing; needs neither root nor\n"
 	     "bpftrace. With --lock or --against each SCRIPT is one by itself, else they are\n"
 	     "parts of one.\n"
 	     "Exit status: 0 no errors, 1 errors.\n"

@@ -30,16 +30,16 @@ static const struct cmd_option list[] = {
     {'f', "format", "perfetto|otlp|folded", CMD_CALL(take_format),
      "a timeline, spans, or stacks for a flame graph"},
     {0, "map", "@NAME", CMD_STRING(struct options, map),
-     "folded: the map that has the stacks, where several have some"},
+     "folded: map with the stacks, if more than one has them"},
     {'o', "output", "FILE", CMD_STRING(struct options, out),
-     "write to FILE instead of standard output; all of it or nothing"},
+     "write to FILE, which is replaced only on success"},
     {0},
 };
 
 static const struct cmd_options options = {
     .usage = "Usage: btgen convert -f FORMAT [OPTION]... [CAPTURE]\n"
 	     "Read what bpftrace.sh -f json has printed (CAPTURE, or standard input) and write\n"
-	     "it for another tool. Lines that are no records are skipped and counted: exit\n"
+	     "it for another tool. Lines that are not records are skipped and counted: exit\n"
 	     "status 3.\n"
 	     "\n"
 	     "  bpftrace.sh -s -o trace.json `pidof nvmf_tgt` nvmf.bt\n"
@@ -58,7 +58,7 @@ static int parse(struct arena *a, int argc, char **argv, struct options *o)
 	if (!o->format)
 		return cmd_usage_error("give a format: -f perfetto, -f otlp or -f folded");
 	if (o->map && !o->format->takes_map)
-		return cmd_usage_error("--map is for -f folded");
+		return cmd_usage_error("--map needs -f folded");
 	if (o->map && o->map[0] != '@')
 		return cmd_usage_error("--map: '%s' is not the name of a map: @%s", o->map, o->map);
 	if (argc - optind > 1)

@@ -29,10 +29,11 @@ struct options {
 };
 
 static const struct cmd_option list[] = {
-    EXPAND_JSON_ROW("one JSON array of changes"),
+    EXPAND_JSON_ROW("print changes as one JSON array"),
     EXPAND_VERSION_ROW("expand scripts for this version of bpftrace [the installed one]"),
     EXPAND_MACRO_ROWS,
-    {'q', "quiet", NULL, CMD_FLAG(struct options, quiet), "nothing but the exit status"},
+    {'q', "quiet", NULL, CMD_FLAG(struct options, quiet),
+     "print nothing: only set the exit status"},
     {0},
 };
 

@@ -19,10 +19,10 @@ struct options {
 static const struct cmd_option list[] = {
     EXPAND_PROCESS_ROW("the process, as in front of the script"),
     EXPAND_MACRO_ROWS,
-    {0, "bpftrace", "PATH", CMD_STRING(struct options, bpftrace), "the bpftrace to be used"},
-    EXPAND_JSON_ROW("one array of findings, for programs"),
+    {0, "bpftrace", "PATH", CMD_STRING(struct options, bpftrace), "bpftrace to run"},
+    EXPAND_JSON_ROW("print findings as one JSON array"),
     {0, "root", "DIR", CMD_STRING(struct options, root),
-     "look at the machine whose /proc and /sys are in DIR"},
+     "inspect the machine whose /proc and /sys are in DIR"},
     {0},
 };
 

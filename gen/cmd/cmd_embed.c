@@ -23,7 +23,7 @@ struct options {
 
 static const struct cmd_option list[] = {
     {'v', "verbose", NULL, CMD_FLAG(struct options, verbose),
-     "say what was found, and how many bytes it is"},
+     "report what was kept, and its size in bytes"},
     {0},
 };
 
@@ -118,8 +118,8 @@ static bool collect(struct binary *b, const struct sdt_list *probes, struct kept
 		return diag_error(img->diag, &at, "its types cannot be written as BTF");
 	if (!ret->n_typed && ret->n_args)
 		return diag_error(img->diag, &at,
-				  "no type of any probe's argument is known: it has no debug "
-				  "information (link it with -g, and embed before strip)");
+				  "no argument types found: it has no debug information (build "
+				  "with -g, and embed before strip)");
 	return true;
 }
 
@@ -168,9 +168,8 @@ static bool run_objcopy(struct arena *a, struct diag *d, const char *path, const
 		return true;
 	struct diag_place at = {.file = str_from(path)};
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-		return diag_error(
-		    d, &at, "%s, which is to write it, is not here (package: binutils)", argv[0]);
-	return diag_error(d, &at, "%s could not write it: not changed", argv[0]);
+		return diag_error(d, &at, "%s not found: install binutils", argv[0]);
+	return diag_error(d, &at, "%s failed: the file is unchanged", argv[0]);
 }
 
 /** What objcopy has written to @fd, if it is what we meant. */
@@ -190,7 +189,7 @@ static bool take_over(struct arena *a, struct diag *d, const char *path, int fd)
 	else if (st.st_size <= 0)
 		close(copy);
 	if (!note)
-		return diag_error(d, &at, "%s has not written what was to be kept: not changed",
+		return diag_error(d, &at, "%s did not write the types: the file is unchanged",
 				  objcopy());
 	void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (p == MAP_FAILED)
@@ -225,10 +224,10 @@ static bool put_into(struct arena *a, struct diag *d, const char *path, struct s
 static const char *why_not(const struct img *img)
 {
 	if (img->type != ET_EXEC && img->type != ET_DYN)
-		return "is no program or shared library: embed after linking";
+		return "is not a program or shared library: embed after linking";
 	if (!img->is64)
-		return "is of 32 bit";
-	return img->big == (__BYTE_ORDER == __BIG_ENDIAN) ? NULL : "has another byte order";
+		return "is a 32-bit file";
+	return img->big == (__BYTE_ORDER == __BIG_ENDIAN) ? NULL : "has a different byte order";
 }
 
 static bool embed(struct arena *a, struct diag *d, const char *path, bool verbose)

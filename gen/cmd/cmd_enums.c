@@ -139,8 +139,8 @@ struct enums_cmd {
 static const struct cmd_option list[] = {
     CMD_SOURCE_ROWS("enums"),
     {0, "conf", "FILE", CMD_STRING(struct enums_cmd, file),
-     "a list of tables, lines of MAP TYPE [PREFIX]; those not found are skipped"},
-    {0, "json", NULL, CMD_FLAG(struct enums_cmd, json), "a JSON array instead of a script"},
+     "list of tables, lines of MAP TYPE [PREFIX]; missing enums are skipped"},
+    {0, "json", NULL, CMD_FLAG(struct enums_cmd, json), "print a JSON array instead of a script"},
     {0},
 };
 

@@ -15,7 +15,7 @@ static const struct cmd_option list[] = {
     EXPAND_VERSION_ROW("write for this version of bpftrace [the one installed, else 0.17]"),
     {0, "which", NULL, CMD_FLAG(struct expand_request, which),
      "print the path of each SCRIPT and stop"},
-    EXPAND_VERBOSE_ROW("say which files were chosen"),
+    EXPAND_VERBOSE_ROW("report the files chosen"),
     {0},
 };
 

@@ -63,7 +63,7 @@ static void add_file(struct listing *l, struct img *img, const struct proc *p,
 	}
 	if (!img->is64 && (!mapped || mapped == p->files.v))
 		diag_note(&l->diag, NULL,
-			  STR_FMT " is a 32-bit program, which cannot be traced: %s",
+			  STR_FMT " is a 32-bit program, which is not supported: %s",
 			  STR_ARG(img->display_path), IMG_WHY_NOT_32BIT);
 	// Only files with probes stay open: a process has hundreds of others.
 	bool good = sdt_read(img, &f.probes);
@@ -292,7 +292,7 @@ static void print_short(struct listing *l)
 		fwrite(l->out.p, 1, l->out.n, stdout);
 	fflush(stdout);
 	if (unread)
-		diag_note(&l->diag, NULL, "-v also reads what debug files know, such as " STR_FMT,
+		diag_note(&l->diag, NULL, "-v also reads debug files, such as " STR_FMT,
 			  STR_ARG(unread->display_path));
 }
 
@@ -301,11 +301,11 @@ static void warn_of_moved_code(struct listing *l)
 {
 	for (size_t i = 0; i < l->files.n; i++)
 		if (l->files.v[i].has_moved_code && l->files.v[i].probes.n_probes)
-			diag_warning(&l->diag, NULL,
-				     "process %d has moved code out of " STR_FMT
-				     " to memory of no file (large pages?): probes there "
-				     "cannot fire",
-				     l->files.v[i].pid, STR_ARG(l->files.v[i].path));
+			diag_warning(
+			    &l->diag, NULL,
+			    "process %d has moved code out of " STR_FMT
+			    " to anonymous memory (large pages?): probes there cannot fire",
+			    l->files.v[i].pid, STR_ARG(l->files.v[i].path));
 }
 
 static void list(struct listing *l)
@@ -350,16 +350,15 @@ static int take_file(void *ctx, const char *value)
 
 static const struct cmd_option options_list[] = {
     {'x', "exe", "FILE", CMD_CALL(take_file),
-     "an ELF file: program, library, separate debug file; can be repeated"},
-    {'p', "pid", "PID|NAME", CMD_CALL(take_process),
-     "a process, or those that run a program of this name; can be repeated"},
+     "ELF file: program, library or separate debug file; may be repeated"},
+    {'p', "pid", "PID|NAME", CMD_CALL(take_process), "process, by PID or name; may be repeated"},
     {'v', "verbose", NULL, CMD_FLAG(struct listing, verbose),
-     "everything: places, source lines, operands in words, semaphores"},
-    {0, "json", NULL, CMD_FLAG(struct listing, json), "the same as one JSON array, for programs"},
+     "print everything: sites, source lines, operands, semaphores"},
+    {0, "json", NULL, CMD_FLAG(struct listing, json), "print everything as one JSON array"},
     {0, "for", "VERSION", CMD_VERSION(struct listing, version),
-     "say whether this version of bpftrace can attach [the installed one]"},
+     "report whether this version of bpftrace can attach [the installed one]"},
     {0, "bpftrace", "PATH", CMD_STRING(struct listing, bpftrace),
-     "say whether this bpftrace can attach"},
+     "report whether this bpftrace can attach"},
     {0},
 };
 

@@ -275,11 +275,9 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 	if (!allowed_to_attach(d, &o->may, &x->bind, cfg.pass_pid))
 		return CMD_INPUT;
 	if (x->bind.found.has_gate && !o->req.raw && !o->can_gate)
-		diag_warning(
-		    d, NULL,
-		    "without CAP_BPF btgen cannot make all probes count from one moment to "
-		    "another: while they are attached and detached, some count and some "
-		    "do not");
+		diag_warning(d, NULL,
+			     "without CAP_BPF, btgen cannot start and stop all probes at once: "
+			     "while they are attached and detached, only some of them count");
 	struct codename *names = NULL;
 	if (x->bind.made->names_code || (cfg.proc && prints_addresses(&x->bind)))
 		names = codename_open(a, d, x->proc);
@@ -357,7 +355,7 @@ static bool start_command(struct arena *a, struct diag *d, struct run_options *o
 	for (size_t i = 0; i < said.messages.n; i++)
 		diag_show(d, &said.messages.v[i]);
 	if (!good && !said.messages.n)
-		diag_error(d, NULL, "-c: %s has started no other program", o->command);
+		diag_error(d, NULL, "-c: %s did not start another program", o->command);
 	return good;
 }
 
@@ -455,8 +453,8 @@ static bool refuse_builds(struct builds *b)
 {
 	struct arena *a = b->arena;
 	diag_error(b->diag, NULL,
-		   "%zu builds of the program run, and the script is for the whole host: give the "
-		   "processes of one build",
+		   "%zu builds of the program are running, and the script is for the whole host: "
+		   "give the PIDs of one build",
 		   b->list.n);
 	for (size_t i = 0; i < b->list.n; i++) {
 		struct build *build = &b->list.v[i];
@@ -609,8 +607,7 @@ static bool check_followed(struct diag *d, const struct run_options *o)
 	struct stat st;
 	bool is_fifo = o->req.out && stat(o->req.out, &st) == 0 && S_ISFIFO(st.st_mode);
 	return !o->follows || !is_fifo ||
-	       diag_error(d, NULL, "-o: %s is a FIFO, which --follow cannot open again and again",
-			  o->req.out);
+	       diag_error(d, NULL, "-o: %s is a FIFO, which --follow cannot reopen", o->req.out);
 }
 
 /** One trace, or with --follow one of each process that comes. */
@@ -633,8 +630,8 @@ static int trace_all(struct arena *a, struct diag *d, struct run_options *o,
 		sort_by_build(&builds, o);
 	if (builds.list.n > 1 && o->converts) {
 		diag_error(d, NULL,
-			   "several builds of the program run, -f %s shows one: use -f json, and "
-			   "btgen convert",
+			   "several builds of the program are running, but -f %s handles one: use "
+			   "-f json and btgen convert",
 			   o->format);
 		return CMD_INPUT;
 	}

@@ -8,8 +8,8 @@
 #include "cmd/expand.h"
 
 static const struct cmd_option list[] = {
-    EXPAND_PROCESS_ROW("the probes of all files that a process has mapped"),
-    EXPAND_FILE_ROW("the probes of a file"),
+    EXPAND_PROCESS_ROW("write for the probes of all files that a process has mapped"),
+    EXPAND_FILE_ROW("write for the probes of a file"),
     EXPAND_VERSION_ROW("write for this version of bpftrace [the installed one]"),
     EXPAND_OUT_ROW("write to FILE instead of standard output"),
     {0},

@@ -218,7 +218,7 @@ bool expand_find_script(struct arena *a, struct diag *d, const char *name, bool 
 		    d, NULL, "'%s' is a running program, not a script; put it before the script",
 		    name);
 	if (!*ret && strchr(name, '{'))
-		return diag_error(d, NULL, "'%s' is the text of a script: write -e before it",
+		return diag_error(d, NULL, "'%s' is script text, not a file: put -e before it",
 				  name);
 	if (*ret && img_is_elf(*ret))
 		return diag_error(d, NULL,
@@ -310,7 +310,7 @@ static bool use_signatures(struct arena *a, struct diag *d, struct targetfiles *
 static bool check_class(struct arena *a, struct diag *d, const struct targetfile *program)
 {
 	return !img_is_32bit(str_dup(a, program->open_path)) ||
-	       diag_error(d, NULL, STR_FMT " is a 32-bit program, which cannot be traced: %s",
+	       diag_error(d, NULL, STR_FMT " is a 32-bit program, which is not supported: %s",
 			  STR_ARG(program->path), IMG_WHY_NOT_32BIT);
 }
 
@@ -370,7 +370,7 @@ bool expand_check_reach(struct diag *d, const struct expand_request *req, const 
 	struct diag_place place = tok_place(at->node->first);
 	return diag_check(d, "scope", level, &place,
 			  "with -x this would fire for every process on the machine: give a PID") ||
-	       diag_note(d, NULL, "#pragma scope host says that a script is for all processes");
+	       diag_note(d, NULL, "#pragma scope host marks a script that traces all processes");
 }
 
 bool expand_has_several(const struct expand_request *req)
@@ -398,22 +398,22 @@ static bool check_pids(struct arena *a, struct diag *d, const struct expand_requ
 	size_t n = req->pids.n;
 	if (is_host && req->cgroup && !names_one)
 		return diag_error(
-		    d, NULL, "--cgroup: the script is for the whole host, and would show others");
+		    d, NULL,
+		    "--cgroup: the script traces the whole host, so it would show other processes");
 	if (!names_one || n == 0)
 		return check_same_exe(d, req);
 	if (!is_host && req->cgroup)
 		return diag_error(d, NULL,
-				  "--cgroup: the script names one process, __PID__, and would not "
-				  "see others");
+				  "--cgroup: the script refers to one process, __PID__, and would "
+				  "miss the others");
 	struct str why = req->raw ? STR("") : filter_why_blind(a, req->version, x->proc);
 	if (why.n)
-		return diag_error(d, NULL, "the script asks for __PID__: " STR_FMT, STR_ARG(why));
+		return diag_error(d, NULL, "the script uses __PID__: " STR_FMT, STR_ARG(why));
 	if (n == 1)
 		return is_host || !req->has_children ||
-		       diag_error(
-			   d, NULL,
-			   "--children: the script names one process, __PID__, and would not "
-			   "see those it forks");
+		       diag_error(d, NULL,
+				  "--children: the script refers to one process, __PID__, and "
+				  "would miss its children");
 	if (is_host && x->n_parents == 1) {
 		if (!d->quiet)
 			diag_note(d, NULL,
@@ -424,7 +424,7 @@ static bool check_pids(struct arena *a, struct diag *d, const struct expand_requ
 	diag_error(d, NULL, "%zu processes were given (%s), and %s: give only the one to trace", n,
 		   list_pids(a, pids, n),
 		   req->raw ? "a finished program is not filtered"
-			    : "the script names one, __PID__");
+			    : "the script refers to one, __PID__");
 	if (is_host && x->n_parents < n)
 		diag_note(d, NULL, "%s are not children of the others",
 			  list_pids(a, pids, x->n_parents));
@@ -436,11 +436,9 @@ static bool take_patterns(struct arena *a, struct diag *d, const struct expand_r
 			  struct expansion *x, struct expand_request *ret)
 {
 	if (!x->files.list.n)
-		return diag_error(
-		    d, NULL,
-		    "-t traces a process, and none was given (by a `pidof` that "
-		    "found none?): give its PID or name, or -x FILE for every process "
-		    "of a program");
+		return diag_error(d, NULL,
+				  "-t needs a process (did `pidof` find one?): give its PID or "
+				  "name, or -x FILE for every process of a program");
 	if (!check_same_exe(d, req))
 		return false;
 	struct src_file *made = trace_make(a, d, &x->files, req->version, &req->trace, req->shapes);
@@ -547,7 +545,7 @@ void expand_report_skipped(struct arena *a, struct diag *d, unsigned version, st
 	skipped_report(s, a, d, name);
 	x->skipped = skipped_json(s, a, name);
 	if (!good && !d->n_errors)
-		diag_error(d, NULL, "no probe is left to trace");
+		diag_error(d, NULL, "no probes remain to be traced");
 }
 
 bool expand_print_which(struct arena *a, struct diag *d, const struct expand_request *req)

@@ -75,9 +75,8 @@ struct expansion {
 #define EXPAND_FAMILY_ROWS                                                                         \
 	CMD_ROW(0, "children", NULL, CMD_FLAG(struct expand_request, has_children),                \
 		"also trace child processes"),                                                     \
-	    CMD_ROW(                                                                               \
-		0, "cgroup", "PATH", CMD_STRING(struct expand_request, cgroup_name),               \
-		"trace the processes in this cgroup, now or later; only those of NAME, if given")
+	    CMD_ROW(0, "cgroup", "PATH", CMD_STRING(struct expand_request, cgroup_name),           \
+		    "trace the processes in this cgroup, now or later; only NAME, if given")
 #define EXPAND_MACRO_ROWS                                                                          \
 	CMD_ROW('D', "define", "NAME[=VALUE]", CMD_LIST(struct expand_request, defines),           \
 		"define a macro"),                                                                 \
@@ -89,10 +88,11 @@ struct expansion {
 	    EXPAND_MACRO_ROWS,                                                                     \
 	    CMD_ROW(0, "conf", "FILE", CMD_STRING(struct expand_request, conf),                    \
 		    "list of enum tables [bpf/enums.conf]"),                                       \
-	    CMD_ROW('W', "warn", "NAME|no-NAME|error|help", CMD_CALL(expand_take_finding),         \
-		    "show findings called NAME, or not; make warnings errors; list names"),        \
+	    CMD_ROW(                                                                               \
+		'W', "warn", "NAME|no-NAME|error|help", CMD_CALL(expand_take_finding),             \
+		"enable or disable (no-) findings called NAME; make warnings errors; list names"), \
 	    CMD_ROW(0, "force", NULL, CMD_FLAG(struct expand_request, forced),                     \
-		    "run despite findings that are errors")
+		    "run despite errors in the findings")
 #define EXPAND_OUT_ROW(help)                                                                       \
 	CMD_ROW('o', "output", "FILE", CMD_STRING(struct expand_request, out), help)
 #define EXPAND_VERBOSE_ROW(help)                                                                   \

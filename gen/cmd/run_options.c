@@ -27,7 +27,8 @@ static int take_duration(void *ctx, const char *value)
 	char *end = (char *)value;
 	double seconds = value[strspn(value, "0123456789.")] ? 0 : strtod(value, &end);
 	if (*end || seconds < 0.001 || seconds > 1e9)
-		return cmd_usage_error("-T: '%s' is not a number of seconds, as 10 or 0.5", value);
+		return cmd_usage_error("-T: '%s' is not a number of seconds, such as 10 or 0.5",
+				       value);
 	o->duration = (unsigned long)(seconds * 1000);
 	return -1;
 }
@@ -134,60 +135,59 @@ static int take_word(void *ctx, const char *word)
 
 static const struct cmd_option list[] = {
     {.help = "WHICH PROCESSES"},
-    EXPAND_PROCESS_ROW("trace this process, or those that run a program of this name"),
+    EXPAND_PROCESS_ROW("trace this process, or all processes of this name"),
     EXPAND_FILE_ROW("trace every process that runs or maps FILE, now or later"),
     {'c', "command", "COMMAND", CMD_STRING(struct run_options, command),
      "start COMMAND and trace it from its first instruction"},
     {'w', "wait", NULL, CMD_FLAG(struct run_options, waits),
-     "wait until a program of the NAME given runs"},
+     "wait for a process of this name to start"},
     {0, "follow", NULL, CMD_FLAG(struct run_options, follows),
-     "when the process ends, wait for the next of its name, and go on"},
+     "when the process exits, wait for the next of its name"},
     EXPAND_FAMILY_ROWS,
     {.help = "SCRIPTS"},
     EXPAND_SCRIPT_ROWS,
     {.help = "INSTEAD OF A SCRIPT"},
     {'t', "trace", "PATTERN", CMD_LIST(struct run_options, req.trace.patterns),
-     "print every event of the probes that match; uprobe:NAME, uretprobe:FILE:NAME: of functions"},
-    {0, "deep", "N", CMD_CALL(take_deep), "with -t: structs that pointers lead to, N levels"},
+     "print every event of the matching probes; for functions: uprobe:NAME, uretprobe:FILE:NAME"},
+    {0, "deep", "N", CMD_CALL(take_deep), "with -t: follow pointers to structs, N levels deep"},
     {0, "stack", NULL, CMD_FLAG(struct run_options, req.trace.has_stack),
-     "with -t: the user stack of each event"},
+     "with -t: print the user stack of each event"},
     {0, "count", "[=KEY,...]", CMD_CALL(take_count),
-     "with -t: how many events of each KEY: probe [that], comm, pid, tid, an argument"},
+     "with -t: count events by KEY: probe (the default), comm, pid, tid or an argument"},
     {0, "latency", "START DONE", CMD_CALL(take_latency),
-     "how long from probe START to probe DONE: a histogram with percentiles"},
+     "measure the time from probe START to probe DONE: histogram and percentiles"},
     {0, "key", "KEY", CMD_STRING(struct run_options, req.trace.key),
-     "with --latency: the field that pairs START with DONE [tid]"},
+     "with --latency: argument that pairs START with DONE [tid]"},
     {0, "filter", "CONDITION", CMD_STRING(struct run_options, req.trace.filter),
-     "with -t, --latency: only events for which it holds, as 'args.len > 4096'"},
+     "with -t, --latency: only events that match, such as 'args.len > 4096'"},
     {.help = "OUTPUT"},
-    EXPAND_OUT_ROW("write the data to FILE; untouched if nothing attaches"),
+    EXPAND_OUT_ROW("write the data to FILE once all probes are attached"),
     {'f', "format", "text|json|perfetto|otlp|folded", CMD_CALL(take_format),
-     "lines of text; json, also with -o FILE.json: one object a line; a timeline; spans; stacks"},
+     "text lines, JSON lines (the default with -o FILE.json), a timeline, spans or stacks"},
     {'s', "sort", NULL, CMD_FLAG(struct run_options, sorts),
-     "in order of time; each line with time, PID and probe"},
+     "sort by time; begin each line with time, PID and probe"},
     {0, "time", "wall|mono|since", CMD_CALL(take_time),
-     "the time in front of each line: of day, since boot, since the first"},
+     "begin each line with the time of day, since boot, or since the first line"},
     {'n', "no-run", NULL, CMD_FLAG(struct run_options, no_run), "print the program and stop"},
-    {0, "echo", NULL, CMD_FLAG(struct run_options, echo), "print what runs, and go on"},
+    {0, "echo", NULL, CMD_FLAG(struct run_options, echo), "print the program, then run it"},
     {'q', "quiet", NULL, CMD_FLAG(struct run_options, quiet),
-     "only errors, lost events and skipped probes"},
+     "report only errors, lost events and skipped probes"},
     EXPAND_VERBOSE_ROW("report the files chosen and the commands run"),
     {.help = "START AND END"},
-    {'T', "duration", "SECONDS", CMD_CALL(take_duration),
-     "end the trace after SECONDS, as ^C does"},
-    {'N', "events", "N", CMD_CALL(take_events), "end the trace after N lines of events"},
+    {'T', "duration", "SECONDS", CMD_CALL(take_duration), "stop after SECONDS, as ^C does"},
+    {'N', "events", "N", CMD_CALL(take_events), "stop after N lines of events"},
     {0, "strict", NULL, CMD_FLAG(struct run_options, strict),
-     "lost events or skipped probes are an error: exit status 3"},
+     "exit with status 3 if events were lost or probes skipped"},
     {0, "ready-file", "FILE", CMD_STRING(struct run_options, ready_file),
-     "write a line there once all probes are attached"},
-    {0, "ready-fd", "N", CMD_CALL(take_ready_fd), "the same, to an open descriptor"},
-    {0, "bpftrace", "PATH", CMD_STRING(struct run_options, bpftrace), "the bpftrace to use"},
+     "write a line to FILE once all probes are attached"},
+    {0, "ready-fd", "N", CMD_CALL(take_ready_fd), "write that line to open file descriptor N"},
+    {0, "bpftrace", "PATH", CMD_STRING(struct run_options, bpftrace), "bpftrace to run"},
     {.help = "LISTS AND PAGES"},
     {'l', "list", NULL, CMD_FLAG(struct run_options, lists),
-     "list the probes, a line each; with -v: places, sources, operands, semaphores, too"},
-    EXPAND_JSON_ROW("with -l: all about them, as one JSON array"),
-    {'L', "scripts", NULL, CMD_CALL(print_scripts), "list the scripts, a line each"},
-    {0, "version", NULL, CMD_CALL(print_version), "the version of btgen"},
+     "list the probes; with -v also sites, source lines, operands and semaphores"},
+    EXPAND_JSON_ROW("with -l: everything, as one JSON array"),
+    {'L', "scripts", NULL, CMD_CALL(print_scripts), "list the scripts"},
+    {0, "version", NULL, CMD_CALL(print_version), "print the version"},
     {0},
 };
 
@@ -257,15 +257,16 @@ static int check_trace(const struct run_options *o)
 	    {is_empty, "--filter: the condition is empty"},
 	    {t->start && (t->patterns.n || t->counts),
 	     "--latency cannot be combined with -t or --count"},
-	    {t->counts && !t->patterns.n, "--count is for -t: a script counts with count()"},
-	    {t->filter && !trace_is_wanted(t), "--filter is for -t: a script has /conditions/"},
-	    {t->key && !t->start, "--key is for --latency: --count has keys itself"},
-	    {t->deep && !is_list, "--deep is for -t: a script prints a struct with print(*p)"},
-	    {t->has_stack && !is_list, "--stack is for -t: a script prints ustack"},
-	    {o->n_events && sums, "-N is of lines: -T ends what only counts"},
+	    {t->counts && !t->patterns.n, "--count needs -t: in a script, use count()"},
+	    {t->filter && !trace_is_wanted(t),
+	     "--filter needs -t or --latency: in a script, write /CONDITION/"},
+	    {t->key && !t->start, "--key needs --latency: --count takes its own keys"},
+	    {t->deep && !is_list, "--deep needs -t: in a script, use print(*p)"},
+	    {t->has_stack && !is_list, "--stack needs -t: in a script, print ustack"},
+	    {o->n_events && sums, "-N counts lines, and --count and --latency print none: use -T"},
 	    {o->converts && o->converts->is_of_events && sums,
-	     "-f perfetto and -f otlp are of events: --count and --latency only count them"},
-	    {t->counts && !*t->counts, "--count=: give a KEY, or only --count"},
+	     "-f perfetto and -f otlp need events: --count and --latency only count them"},
+	    {t->counts && !*t->counts, "--count=: give a KEY, or drop the ="},
 	};
 	return check_rules(rules, sizeof(rules) / sizeof(rules[0]));
 }
@@ -279,20 +280,19 @@ static int check_target(const struct run_options *o)
 	    {is_taken, "--ready-fd: give another descriptor than that of the data or messages"},
 	    {req->raw && (o->sorts || o->has_time || o->n_events || o->converts),
 	     "-s, --time, -N and -f perfetto, otlp or folded need a template: a finished program "
-	     "does not say "
-	     "when, nor of what, it prints"},
+	     "prints no times and no probes"},
 	    {o->command && (req->pids.n || req->exe),
 	     "-c starts the process: it cannot be used with a PID or -x"},
 	    {req->exe && req->pids.n, "give -p or -x, not both"},
 	    {o->waits && !has_target, "-w: give the name of a program to wait for"},
 	    {o->follows && !has_target,
-	     "--follow is for a process, by PID or name: -x FILE traces later ones of a file "
-	     "anyhow"},
+	     "--follow needs a PID or name: -x FILE traces later processes anyway"},
 	    {req->cgroup_name && (req->exe || req->raw || req->has_children || o->command ||
 				  o->waits || o->follows),
-	     "--cgroup is for processes that run, by PID or name, or all of it, with a template: "
-	     "later ones are traced anyhow"},
-	    {req->has_children && req->exe, "--children is for processes: with -x all are traced"},
+	     "--cgroup takes a template, and PIDs or a name of running programs: it traces later "
+	     "processes too"},
+	    {req->has_children && req->exe,
+	     "--children needs a process: -x traces all processes anyway"},
 	    {req->has_children && req->raw,
 	     "--children needs a template: a finished program is not filtered"},
 	};
@@ -350,7 +350,8 @@ static int check(const struct run_options *o)
 	if (!is_trace && !req->sources.n)
 		return without_script(o);
 	if (o->follows && o->converts)
-		return cmd_usage_error("--follow makes several traces, -f %s shows one", o->format);
+		return cmd_usage_error("--follow makes several traces, but -f %s handles one",
+				       o->format);
 	return check_target(o);
 }
 
@@ -400,7 +401,7 @@ int run_options_read(int argc, char **argv, struct run_options *o)
 	if (o->lists)
 		return check_list(o);
 	if (req->json)
-		return cmd_usage_error("--json is for -l: a trace as JSON is -f json");
+		return cmd_usage_error("--json needs -l: for a trace as JSON use -f json");
 	for (size_t i = 0; i < o->words.n; i++)
 		vec_push(req->arena, &req->sources,
 			 (struct expand_source){o->words.v[i], req->raw, NULL});

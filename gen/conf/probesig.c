@@ -124,8 +124,7 @@ static bool parse_arg(struct arena *a, struct diag *d, const struct diag_place *
 	ret->type = find_type(a, s, str_slice(text, 0, n));
 	if (ret->type && str_is_ident(ret->name))
 		return true;
-	return diag_error(d, at, "\"" STR_FMT "\" is not a type that can be listed and a name",
-			  STR_ARG(text));
+	return diag_error(d, at, "\"" STR_FMT "\" is not TYPE NAME", STR_ARG(text));
 }
 
 /** `NAME`, `NAME = NUMBER`; @ret has the value that it gets without one. */

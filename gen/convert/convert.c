@@ -102,13 +102,13 @@ bool convert_end(struct convert *c, struct strbuf *out)
 	if (str_trim(rest).n && (capture_read(&c->clock, rest, &l) || c->line == 0))
 		take_line(c, rest, out);
 	else if (str_trim(rest).n)
-		diag_warning(c->diag, &at, "the last line is cut off, and left out");
+		diag_warning(c->diag, &at, "the last line is truncated and was skipped");
 	at.line = c->first_skipped;
 	if (c->n_skipped && !c->has_records)
-		return diag_error(c->diag, &at, "is no line of -f json");
+		return diag_error(c->diag, &at, "is not a line of -f json");
 	if (c->n_skipped)
 		diag_warning(c->diag, &at,
-			     "is no line of -f json: skipped, %" PRIu64 " such line%s in all",
+			     "is not a line of -f json: skipped, %" PRIu64 " such line%s in all",
 			     c->n_skipped, c->n_skipped == 1 ? "" : "s");
 	return c->format->end(c->state, c->diag, out);
 }

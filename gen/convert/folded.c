@@ -166,15 +166,13 @@ static bool end_folded(void *state, struct diag *d, struct strbuf *out)
 	}
 	bool good = true;
 	if (f->maps.n > 1)
-		good = diag_error(d, NULL,
-				  "several maps have stacks, which do not add up: " STR_FMT
-				  "; choose one with --map",
-				  STR_ARG(strbuf_str(&names)));
+		good = diag_error(
+		    d, NULL, "more than one map has stacks (" STR_FMT "): choose one with --map",
+		    STR_ARG(strbuf_str(&names)));
 	else if (!f->maps.n)
 		good = diag_error(
-		    d, NULL,
-		    "no stacks: neither a map with one in its keys%s nor records of -t --stack",
-		    f->wanted ? " and of that name" : "");
+		    d, NULL, "no stacks in the capture: use a map keyed by ustack%s, or -t --stack",
+		    f->wanted ? " and named by --map" : "");
 	strbuf_fini(&names);
 	if (good && f->has_loss && map_get(&f->maps, STR("")))
 		diag_warning(d, NULL,

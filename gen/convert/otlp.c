@@ -364,13 +364,12 @@ static bool end_otlp(void *state, struct diag *d)
 	const struct otlp *o = state;
 	if (o->lacks_start)
 		return diag_error(d, NULL,
-				  "records without the capture's first line, which says when and "
-				  "where it was made: record it with bpftrace.sh -o FILE.json, "
-				  "and keep that line");
+				  "the capture's first line, with its time and host, is missing: "
+				  "record with bpftrace.sh -o FILE.json, and keep that line");
 	if (o->n_open || o->n_marks || !o->n_spans)
 		diag_note(d, NULL,
-			  "%" PRIu64 " span%s; not among them: %" PRIu64
-			  " that had no end, %" PRIu64 " records that begin or end none",
+			  "%" PRIu64 " span%s; omitted: %" PRIu64 " without an end, %" PRIu64
+			  " records that neither begin nor end one",
 			  o->n_spans, o->n_spans == 1 ? "" : "s", o->n_open, o->n_marks);
 	if (o->has_loss)
 		diag_warning(d, NULL,

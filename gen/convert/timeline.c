@@ -613,7 +613,7 @@ static void note_missed(const struct timeline *t, struct diag *d)
 		const struct rule *rule = &t->rules.list.v[i];
 		if (rule->is_missed && !rule->is_used)
 			diag_note(d, NULL,
-				  "no record of " STR_FMT " has what its track says: \"" STR_FMT
+				  "no record of " STR_FMT " has the fields of its track: \"" STR_FMT
 				  "\", \"" STR_FMT "\"%s" STR_FMT,
 				  STR_ARG(rule->probe), STR_ARG(rule->by), STR_ARG(rule->name),
 				  rule->lasting.n ? ", lasting " : "", STR_ARG(rule->lasting));
@@ -634,9 +634,8 @@ static bool end_timeline(void *state, struct diag *d, struct strbuf *out)
 	note_missed(t, d);
 	if (t->n_late)
 		diag_warning(d, NULL,
-			     "%" PRIu64
-			     " records are older than the one before them, and what lasts "
-			     "from one to another may be wrong: capture with -s",
+			     "%" PRIu64 " records are out of order, and durations between records "
+			     "may be wrong: capture with -s",
 			     t->n_late);
 	return !t->to->end || t->to->end(t->drawn, d);
 }

@@ -96,7 +96,7 @@ static bool define_members(struct closure *c, struct ctype *t)
 	// Types without a name are visited again wherever they are; corrupt ones contain each other
 	// many times over.
 	if (++c->n_looked_at > MAX_NAMELESS)
-		return diag_error(c->diag, NULL, "types contain nameless types more than %d times",
+		return diag_error(c->diag, NULL, "types contain more than %d unnamed types",
 				  MAX_NAMELESS);
 	c->depth++;
 	bool good = true;

@@ -17,9 +17,8 @@ bool allowed_to_run(struct arena *a, struct diag *d, const struct privilege *p, 
 			   ": use sudo (-n prints the program "
 			   "without it)",
 			   DIALECT_ARG(version));
-		return diag_note(d, NULL,
-				 "bpftrace 0.25 and newer can do with capabilities: see "
-				 "bpftrace.sh(8)");
+		return diag_note(
+		    d, NULL, "bpftrace 0.25 and newer need only capabilities: see bpftrace.sh(8)");
 	}
 	if (!missing)
 		return true;
@@ -49,10 +48,8 @@ static bool check_semaphores(struct diag *d, const struct privilege *p, const st
 			if (has_semaphore)
 				return diag_error(
 				    d, NULL,
-				    STR_FMT ":" STR_FMT
-					    " would never fire: without CAP_SYS_ADMIN, which is "
-					    "missing, bpftrace " DIALECT_FMT
-					    " does not raise its semaphore",
+				    STR_FMT ":" STR_FMT " would never fire: bpftrace " DIALECT_FMT
+					    " needs CAP_SYS_ADMIN to raise its semaphore",
 				    STR_ARG(probe->provider), STR_ARG(probe->name),
 				    DIALECT_ARG(b->given->version));
 		}
@@ -68,9 +65,8 @@ static bool check_kill(struct diag *d, const struct privilege *p, const struct b
 	    privilege_has(p, CAPABLE_KILL) || kill(b->given->proc->pid, 0) == 0 || errno != EPERM)
 		return true;
 	return diag_error(d, NULL,
-			  "process %d (" STR_FMT ") is another user's: bpftrace " DIALECT_FMT
-			  " would take it for ended without "
-			  "CAP_KILL, which is missing",
+			  "process %d (" STR_FMT ") belongs to another user: bpftrace " DIALECT_FMT
+			  " would treat it as exited without CAP_KILL",
 			  b->given->proc->pid, STR_ARG(proc_name(b->given->proc)),
 			  DIALECT_ARG(b->given->version));
 }
@@ -95,8 +91,7 @@ void allowed_note(struct diag *d, const struct privilege *p, const struct bind *
 		return;
 	if (has_uprobe(b) && !privilege_may_uprobe(p))
 		diag_note(d, NULL,
-			  "CAP_SYS_ADMIN is missing, without which this kernel lets nobody trace "
-			  "functions of programs");
+			  "this kernel requires CAP_SYS_ADMIN to trace functions of programs");
 	else if (dialect_reads_by_processor(b->given->version) &&
 		 !privilege_has(p, CAPABLE_IPC_LOCK) && !privilege_has(p, CAPABLE_SYS_RESOURCE))
 		diag_note(d, NULL,

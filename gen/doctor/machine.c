@@ -75,11 +75,11 @@ static void examine_uprobes(struct machine *m)
 		return;
 	if (!read_sys(m, "/sys/bus/event_source/devices/uprobe/type", NULL))
 		finding_add(f, FINDING_ERROR, "uprobes", "boot a kernel with CONFIG_UPROBE_EVENTS",
-			    "this kernel has no uprobes, by which programs are traced");
+			    "this kernel has no uprobes, which tracing programs requires");
 	else if (!read_sys(m, "/sys/bus/event_source/devices/uprobe/format/ref_ctr_offset", NULL))
 		finding_add(f, FINDING_WARNING, "uprobes", "update it to Linux 4.20 or newer",
-			    "this kernel does not raise the semaphores of probes, so that some "
-			    "probes may not fire");
+			    "this kernel does not raise the semaphores of probes: some probes may "
+			    "not fire");
 	else
 		finding_add(f, FINDING_OK, "uprobes", NULL,
 			    "the kernel has uprobes, with semaphores");
@@ -97,17 +97,15 @@ static void examine_btf(struct machine *m)
 				  "BPFTRACE_BTF=/sys/kernel/btf/vmlinux only: bpftrace.sh sets it"
 				: "");
 	else if (dialect_has_libbpf_usdt(m->found.version))
-		finding_add(
-		    m->out, FINDING_ERROR, "btf", remedy,
-		    "there is no /sys/kernel/btf/vmlinux, without which bpftrace " DIALECT_FMT
-		    " reads "
-		    "no argument of a USDT probe",
-		    DIALECT_ARG(m->found.version));
+		finding_add(m->out, FINDING_ERROR, "btf", remedy,
+			    "/sys/kernel/btf/vmlinux does not exist: bpftrace " DIALECT_FMT
+			    " cannot read arguments of USDT probes",
+			    DIALECT_ARG(m->found.version));
 	else
 		finding_add(
 		    m->out, FINDING_WARNING, "btf", remedy,
-		    "there is no /sys/kernel/btf/vmlinux, so that scripts cannot read structs "
-		    "of the kernel, and bpftrace from 0.24 on no argument of a USDT probe");
+		    "/sys/kernel/btf/vmlinux does not exist: scripts cannot read kernel structs, "
+		    "and bpftrace 0.24 and newer cannot read arguments of USDT probes");
 }
 
 static void examine_jit(struct machine *m)
@@ -115,10 +113,9 @@ static void examine_jit(struct machine *m)
 	// Readable by root only, and in the first network namespace.
 	struct str on = read_proc(m, "sys/net/core/bpf_jit_enable");
 	if (str_eqz(on, "0"))
-		finding_add(
-		    m->out, FINDING_WARNING, "jit", "sysctl net.core.bpf_jit_enable=1",
-		    "BPF programs are not compiled (JIT), so that each event costs the traced "
-		    "program more");
+		finding_add(m->out, FINDING_WARNING, "jit", "sysctl net.core.bpf_jit_enable=1",
+			    "BPF programs are interpreted, not compiled (JIT): each event costs "
+			    "the traced program more");
 	else if (on.n)
 		finding_add(m->out, FINDING_OK, "jit", NULL,
 			    "the kernel compiles BPF programs (JIT)");
@@ -134,13 +131,12 @@ static void examine_tracefs(struct machine *m)
 		finding_add(m->out, FINDING_OK, "tracefs", NULL, "tracefs is mounted");
 	else if (dialect_has_libbpf_usdt(m->found.version))
 		finding_add(m->out, FINDING_ERROR, "tracefs", remedy,
-			    "tracefs is not mounted, without which bpftrace " DIALECT_FMT
-			    " runs no script",
+			    "tracefs is not mounted: bpftrace " DIALECT_FMT " cannot run a script",
 			    DIALECT_ARG(m->found.version));
 	else
 		finding_add(m->out, FINDING_WARNING, "tracefs", remedy,
-			    "tracefs is not mounted, without which there are no tracepoints, and "
-			    "bpftrace from 0.24 on runs no script");
+			    "tracefs is not mounted: there are no tracepoints, and bpftrace 0.24 "
+			    "and newer cannot run a script");
 }
 
 static void examine_lockdown(struct machine *m)
@@ -149,14 +145,13 @@ static void examine_lockdown(struct machine *m)
 	if (!read_sys(m, "/sys/kernel/security/lockdown", &modes))
 		return; // securityfs is not mounted, or the kernel cannot be locked down
 	if (str_contains(modes, STR("[confidentiality]")))
-		finding_add(m->out, FINDING_ERROR, "lockdown", "boot with lockdown=integrity",
-			    "kernel lockdown is in its mode confidentiality, in which bpftrace "
-			    "refuses to run");
+		finding_add(
+		    m->out, FINDING_ERROR, "lockdown", "boot with lockdown=integrity",
+		    "kernel lockdown is in confidentiality mode, in which bpftrace refuses to run");
 	else
 		finding_add(m->out, FINDING_OK, "lockdown", NULL,
 			    "kernel lockdown is %s, which does not limit tracing",
-			    str_contains(modes, STR("[integrity]")) ? "in its mode integrity"
-								    : "off");
+			    str_contains(modes, STR("[integrity]")) ? "in integrity mode" : "off");
 }
 
 // --- what this user may do
@@ -168,15 +163,14 @@ static void examine_user(struct machine *m, uint64_t missing)
 	const struct privilege *p = &m->privilege;
 	uint64_t needed = privilege_needed(m->found.version);
 	if (!needed)
-		finding_add(
-		    f, FINDING_ERROR, "root", "use sudo",
-		    "bpftrace up to 0.24 traces as root only, and this is user %ld, who cannot see "
-		    "processes of others, and whether the kernel compiles BPF programs",
-		    p->user);
+		finding_add(f, FINDING_ERROR, "root", "use sudo",
+			    "bpftrace up to 0.24 traces as root only: user %ld cannot inspect "
+			    "processes of other users, or whether the kernel compiles BPF programs",
+			    p->user);
 	else if (missing)
 		finding_add(f, FINDING_ERROR, "root", "use sudo",
-			    "this is user %ld, who lacks " STR_FMT " of " STR_FMT
-			    ", which bpftrace " DIALECT_FMT " needs when it is not root",
+			    "user %ld lacks " STR_FMT " of " STR_FMT ", which bpftrace " DIALECT_FMT
+			    " needs when it is not root",
 			    p->user, STR_ARG(privilege_names(f->arena, missing)),
 			    STR_ARG(privilege_names(f->arena, needed)),
 			    DIALECT_ARG(m->found.version));
@@ -193,9 +187,8 @@ static void examine_admin(struct machine *m)
 	if (!privilege_has(&m->privilege, CAPABLE_SYS_ADMIN))
 		finding_add(m->out, FINDING_WARNING, "admin",
 			    m->privilege.user == 0 ? "docker run --cap-add SYS_ADMIN" : NULL,
-			    "CAP_SYS_ADMIN is missing, without which bpftrace " DIALECT_FMT
-			    " cannot trace %s "
-			    "on newer kernels",
+			    "CAP_SYS_ADMIN is missing: bpftrace " DIALECT_FMT
+			    " needs it to trace %s on newer kernels",
 			    DIALECT_ARG(v),
 			    dialect_has_libbpf_usdt(v) ? "functions of programs"
 						       : "probes with semaphores");
@@ -209,26 +202,24 @@ static void examine_privileges(struct machine *m)
 	unsigned long n_users = 0;
 	const char *map = str_dup(f->arena, read_proc(m, "self/uid_map"));
 	if (p->user == 0 && sscanf(map, "%*u %*u %lu", &n_users) == 1 && n_users < UINT32_MAX)
-		return finding_add(
-		    f, FINDING_ERROR, "root", "run it as root of the host",
-		    "this is root of a user namespace (a rootless container), which the "
-		    "kernel lets load no BPF program");
+		return finding_add(f, FINDING_ERROR, "root", "run it as root of the host",
+				   "this is root of a user namespace (a rootless container), which "
+				   "the kernel does not let load BPF programs");
 	if (p->user != 0)
 		examine_user(m, missing);
 	else if (missing)
 		finding_add(f, FINDING_ERROR, "root",
 			    "docker run --privileged, or --cap-add SYS_ADMIN --cap-add SYS_PTRACE",
 			    "root lacks " STR_FMT
-			    ", or CAP_SYS_ADMIN, without which bpftrace attaches "
-			    "to nothing",
+			    " or CAP_SYS_ADMIN: bpftrace cannot attach to anything",
 			    STR_ARG(privilege_names(f->arena, missing)));
 	if (missing || (p->user != 0 && !privilege_needed(m->found.version)))
 		return;
 	examine_admin(m);
 	if (!privilege_has(p, CAPABLE_SYS_PTRACE))
-		finding_add(f, FINDING_WARNING, "root", "docker run --cap-add SYS_PTRACE",
-			    "CAP_SYS_PTRACE is missing, without which most processes of others "
-			    "cannot be looked into");
+		finding_add(
+		    f, FINDING_WARNING, "root", "docker run --cap-add SYS_PTRACE",
+		    "CAP_SYS_PTRACE is missing: most processes of other users cannot be inspected");
 	else if (p->user == 0 && privilege_has(p, CAPABLE_SYS_ADMIN))
 		finding_add(f, FINDING_OK, "root", NULL,
 			    "this is root, with the capabilities that tracing needs");
@@ -260,7 +251,7 @@ static void examine_memory(struct machine *m)
 	    privilege_has(&m->privilege, CAPABLE_SYS_RESOURCE) || !limit)
 		return;
 	finding_add(m->out, FINDING_WARNING, "memlock", "ulimit -l unlimited",
-		    "maps and buffers of BPF are locked memory before Linux 5.11, which is limited "
+		    "before Linux 5.11, BPF maps and buffers are locked memory, which is limited "
 		    "to %llu KiB here, and bpftrace may not raise that",
 		    limit / 1024);
 }
@@ -274,9 +265,8 @@ static void examine_pid_namespace(struct machine *m)
 		finding_add(
 		    m->out, FINDING_WARNING, "container",
 		    "trace from the host, or docker run --pid=host",
-		    "this container has PIDs of its own, but pid and tid of bpftrace " DIALECT_FMT
-		    " are "
-		    "the host's",
+		    "this container has its own PIDs, but pid and tid of bpftrace " DIALECT_FMT
+		    " are those of the host",
 		    DIALECT_ARG(m->found.version));
 }
 
@@ -287,15 +277,13 @@ static const struct defect {
 	unsigned from, to; /**< versions */
 	const char *text, *remedy;
 } defects[] = {
-    {0, 18, "reports too few lost events, and lines out of order by some milliseconds",
+    {0, 18, "reports too few lost events, and prints lines out of order by some milliseconds",
      "install 0.19 or newer"},
-    {0, 19, "shows no max() of numbers that are all below 0", "install 0.20 or newer"},
-    {20, 21, "takes numbers below 0 for unsigned ones in min() and max()",
-     "install 0.21.2 or newer"},
+    {0, 19, "shows no max() of numbers that are all negative", "install 0.20 or newer"},
+    {20, 21, "treats negative numbers as unsigned in min() and max()", "install 0.21.2 or newer"},
     {20, 23, "can miss the first event of a key that it counts", "install 0.24 or newer"},
     {24, UINT32_MAX,
-     "attaches to no probe with a float, or a variable at a fixed address, among its "
-     "arguments",
+     "cannot attach to a probe with a float, or a variable at a fixed address, among its arguments",
      "use 0.23 for these"},
 };
 
@@ -322,8 +310,7 @@ static void examine_version(struct machine *m)
 	if (m->kernel >= KERNEL_OLDEST && m->kernel < oldest)
 		finding_add(f, FINDING_WARNING, "kernel", "use 0.23 on this kernel",
 			    "bpftrace " DIALECT_FMT
-			    " is made for Linux %u.%u and newer, and says so with "
-			    "each trace",
+			    " is built for Linux %u.%u and newer, and warns about it in each trace",
 			    DIALECT_ARG(v), oldest / 1000, oldest % 1000);
 	for (size_t i = 0; i < sizeof(defects) / sizeof(defects[0]); i++)
 		if (v >= defects[i].from && v <= defects[i].to)
@@ -341,8 +328,7 @@ static void examine_bpftrace(struct machine *m, int found)
 		    m->found.path ? m->found.path : "");
 	else if (found)
 		finding_add(m->out, FINDING_ERROR, "bpftrace", "install it again",
-			    "%s does not run, or does not report a version of bpftrace",
-			    m->found.path);
+			    "%s cannot be run, or reports no bpftrace version", m->found.path);
 	else
 		examine_version(m);
 }

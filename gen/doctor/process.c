@@ -30,7 +30,7 @@ static void examine_place(const struct examination *x)
 			    p->ns_pid, p->pid);
 	else if (ours.n && its.n && !str_eq(ours, its))
 		finding_add(x->out, FINDING_OK, "container", NULL,
-			    "it sees other file systems than we do; its files are read there");
+			    "it has its own mount namespace; its files are read there");
 }
 
 /** Probes that have the same names everywhere, of libraries that most processes have mapped. */
@@ -50,12 +50,13 @@ static void examine_debuginfo(const struct examination *x, struct img *img,
 	bool has = img_debugfile(img, &found);
 	struct str package = has ? STR("") : debugpackage_install(a, "", f->host_path);
 	if (!has)
-		finding_add(x->out, FINDING_WARNING, "debuginfo",
-			    package.n ? str_dup(a, package)
-				      : "build it with -g, or install its debug package",
-			    STR_FMT " has no debug information, from which names of enums and "
-				    "layouts of structs are read",
-			    STR_ARG(img->display_path));
+		finding_add(
+		    x->out, FINDING_WARNING, "debuginfo",
+		    package.n ? str_dup(a, package)
+			      : "build it with -g, or install its debug package",
+		    STR_FMT
+		    " has no debug information: names of enums and layouts of structs are unknown",
+		    STR_ARG(img->display_path));
 	else if (found != img)
 		finding_add(x->out, FINDING_OK, "debuginfo", NULL,
 			    STR_FMT " has its debug information in " STR_FMT,
@@ -124,13 +125,12 @@ static void examine_probes(const struct examination *x, const struct img *img,
 	for (size_t i = 0; i < probes->n_probes; i++)
 		n_moved += is_moved(x, f, &probes->probes[i]);
 	if (n_moved)
-		finding_add(
-		    x->out, FINDING_WARNING, "moved",
-		    "look for an option of the program that leaves its code off large pages",
-		    "%zu USDT probes of " STR_FMT
-		    " have sites that cannot fire, because the process "
-		    "has moved their code out of the file",
-		    n_moved, STR_ARG(img->display_path));
+		finding_add(x->out, FINDING_WARNING, "moved",
+			    "look for a program option that keeps its code off large pages",
+			    "%zu USDT probes of " STR_FMT
+			    " have sites that cannot fire, because the process "
+			    "has moved their code out of the file",
+			    n_moved, STR_ARG(img->display_path));
 }
 
 static void examine_file(struct examination *x, const struct proc_file *f)
@@ -142,7 +142,7 @@ static void examine_file(struct examination *x, const struct proc_file *f)
 		return;
 	if (is_exe && !img->is64)
 		finding_add(x->out, FINDING_ERROR, "class", "build it for 64 bits",
-			    STR_FMT " is a 32-bit program, which cannot be traced: %s",
+			    STR_FMT " is a 32-bit program, which is not supported: %s",
 			    STR_ARG(img->display_path), IMG_WHY_NOT_32BIT);
 	if (sdt_read(img, &probes) && (is_exe || probes.n_probes)) {
 		x->n_probes += probes.n_probes;

@@ -401,9 +401,9 @@ static void report_difference(struct context_question *q, const struct meaning *
 	struct diag_place at = {.file = first->src->img->display_path};
 	diag_warning(t->diag, &at, "%s", text);
 	if (m->by_place)
-		diag_note(
-		    t->diag, NULL,
-		    "the traced sites do not all mean the same one: write a clause for each probe");
+		diag_note(t->diag, NULL,
+			  "the traced sites do not all refer to the same one: write a clause for "
+			  "each probe");
 }
 
 /** The unit that is meant may have a definition of its own, in a file that cannot be read. */

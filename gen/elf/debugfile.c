@@ -73,14 +73,14 @@ static const char *mismatch(const struct img *img, const struct img *candidate, 
 	    candidate->machine != img->machine)
 		return "is for another machine";
 	if (w.id.n && candidate->build_id.n)
-		return str_eq(w.id, candidate->build_id) ? NULL : "has another build-id";
+		return str_eq(w.id, candidate->build_id) ? NULL : "has a different build ID";
 	if (!w.has_crc)
-		return "has no build-id";
+		return "has no build ID";
 	if (candidate->size > MAX_CRC)
 		return "is too large for its CRC to be checked";
 	if (!file_crc(candidate, &crc))
 		return "cannot be read";
-	return crc == w.crc ? NULL : "has another CRC";
+	return crc == w.crc ? NULL : "has a different CRC";
 }
 
 /** Of what was opened. */

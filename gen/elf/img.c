@@ -424,7 +424,7 @@ static bool check_packing(struct img *img, const struct img_section *s, const st
 		return diag_error(img->diag, &at, "the compressed section is truncated");
 	if (p->type != ELFCOMPRESS_ZLIB && p->type != ELFCOMPRESS_ZSTD)
 		return diag_error(img->diag, &at,
-				  "the section is compressed in an unknown way (%u)", p->type);
+				  "the section has an unknown compression type (%u)", p->type);
 	if (p->size / MAX_RATIO > s->size)
 		return diag_error(img->diag, &at,
 				  "the compressed section claims %" PRIu64

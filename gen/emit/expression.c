@@ -18,9 +18,8 @@ bool emit_fits(struct emitter *e, const struct node *n, const struct text *t)
 {
 	struct diag_place at = tok_place(n->first);
 	if (e->good && t->size > MAX_TEXT)
-		e->good = diag_error(
-		    e->b->diag, &at,
-		    "the code for this becomes too long: keep a part of it in a variable");
+		e->good = diag_error(e->b->diag, &at,
+				     "expression is too complex: move part of it into a variable");
 	return e->good;
 }
 

@@ -208,9 +208,8 @@ static bool say_early_end(const struct bind *b, const struct token *end,
 	const char *kind = next->attach.v[0].provider->name;
 	struct diag_place at = tok_place(end), there = tok_place(next->node->last_child->first);
 	diag_error(b->diag, &at,
-		   "this would skip the next %s too, as bpftrace " DIALECT_FMT
-		   " runs only one and they are "
-		   "joined: put the rest under an if",
+		   "this would also skip the next %s: bpftrace " DIALECT_FMT
+		   " runs only one, so they are joined; put the rest inside an if",
 		   kind, DIALECT_ARG(b->given->version));
 	diag_note(b->diag, &there, "the next %s is here", kind);
 	return false;

@@ -364,8 +364,8 @@ const struct text *name_print(struct emitter *e, const struct node *call)
 		return write_simple(&p);
 	if (!e->print || e->print->value != call)
 		e->good = diag_error(e->b->diag, &at,
-				     "a call that prints the name of an enumerator cannot be "
-				     "part of an expression: make it a statement, under an if");
+				     "a call that prints an enumerator's name cannot be part of an "
+				     "expression: make it a statement, inside an if");
 	else if (cases > MAX_CASES)
 		e->good =
 		    diag_error(e->b->diag, &at,

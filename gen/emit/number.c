@@ -261,8 +261,8 @@ static void say_not_repeatable(struct emitter *e, const struct node *n, bool is_
 {
 	struct diag_place at = tok_place(n->child->first);
 	e->good = diag_check(e->b->diag, is_shift ? "shift" : "division", DIAG_ERROR, &at,
-			     "to %s this as C does, it must be evaluated more than once: keep it "
-			     "in a variable first",
+			     "to %s as C does, this would be evaluated more than once: assign it "
+			     "to a variable first",
 			     is_shift ? "shift" : "divide");
 }
 
@@ -409,10 +409,9 @@ static void emit_binary(struct emitter *e, const struct node *n, const struct te
 static void warn_of_lost_sign(struct emitter *e, const struct node *map)
 {
 	struct diag_place at = tok_place(map->first);
-	e->good &=
-	    diag_check(e->b->diag, "sign", DIAG_WARNING, &at,
-		       "bpftrace before 0.24 keeps no negative number here: keep the key in a "
-		       "variable first");
+	e->good &= diag_check(
+	    e->b->diag, "sign", DIAG_WARNING, &at,
+	    "bpftrace before 0.24 loses the sign here: assign the key to a variable first");
 }
 
 /**
@@ -520,7 +519,8 @@ bool number_sums_choice(struct emitter *e, const struct node *n)
 		return found;
 	struct diag_place at = tok_place(n->first);
 	e->good = diag_error(e->b->diag, &at,
-			     "bpftrace " DIALECT_FMT " computes this choice wrong: use if and else",
+			     "bpftrace " DIALECT_FMT
+			     " computes this conditional expression wrongly: use if and else",
 			     DIALECT_ARG(e->b->given->version));
 	return false;
 }

@@ -58,7 +58,7 @@ bool cgroup_read(struct arena *a, struct diag *d, const char *name, struct cgrou
 	if (!ret->path && *name == '/' && stat(name, &st) != 0)
 		return diag_error(d, NULL, "--cgroup: %s: %s", name, strerror(errno));
 	if (!ret->path)
-		return diag_error(d, NULL, "--cgroup: %s is no group of cgroup v2", name);
+		return diag_error(d, NULL, "--cgroup: %s is not a cgroup v2 group", name);
 	read_below(a, ret->path, 0, ret);
 	return true;
 }

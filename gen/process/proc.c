@@ -379,8 +379,8 @@ static bool check_own_numbers(const struct proc *p)
 	    pid == (uint64_t)getpid())
 		return true;
 	return diag_error(p->diag, NULL,
-			  "/proc shows the processes of another PID namespace than that of this "
-			  "shell: mount -t proc proc /proc (unshare has --mount-proc for it)");
+			  "/proc belongs to a different PID namespace than this shell: mount -t "
+			  "proc proc /proc (or unshare --mount-proc)");
 }
 
 static bool look_up(struct proc *p)

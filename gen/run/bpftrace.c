@@ -177,9 +177,8 @@ static int find(struct arena *a, struct diag *d, const char *wanted, bool may_re
 	struct str line = ask_version(a, ret->path, may_recall);
 	if (dialect_parse(line, &ret->version))
 		return 0;
-	diag_error(d, NULL,
-		   "%s --version does not report a version of bpftrace (but \"" STR_FMT "\")",
-		   ret->path, STR_ARG(line));
+	diag_error(d, NULL, "%s --version reports no bpftrace version: \"" STR_FMT "\"", ret->path,
+		   STR_ARG(line));
 	return RUN_NOT_RUNNABLE;
 }
 

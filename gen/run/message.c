@@ -374,9 +374,9 @@ static void report_error(struct messages *m, const struct diag_place *at, struct
 			tracefs_note_missing(m->diag, missing_tracepoint(text));
 	} else if (is_first(m, cause(m, "tracefs", STR(""), NULL))) {
 		diag_error(m->diag, at,
-			   "bpftrace %s, as tracefs is not mounted: mount -t tracefs tracefs "
+			   "bpftrace %s because tracefs is not mounted: mount -t tracefs tracefs "
 			   "/sys/kernel/tracing",
-			   at->file.n ? "finds no tracepoints" : "starts no script");
+			   at->file.n ? "finds no tracepoints" : "cannot run a script");
 	}
 }
 
@@ -453,8 +453,8 @@ static void take_warning(struct messages *m, const struct diag_place *at, struct
 	bool is_idle = is_ours || str_eqz(text, "Addrspace mismatch") ||
 		       str_eqz(text, "Return value discarded.");
 	if (str_eqz(text, "File exists")) // of BPF_NOEXIST: 0.20 to 0.23 only have the error number
-		text = STR("what one processor counted is lost: another one made the same key of "
-			   "the map at that moment");
+		text = STR("the counts of one CPU are lost: another CPU created the same map key "
+			   "at that moment");
 	m->has_loss |= is_loss(text);
 	bool is_hidden = is_idle || (m->diag->quiet && !is_loss(text));
 	bool is_known = at->file.n && map_get(&m->causes, cause(m, "error", STR(""), at));

@@ -75,7 +75,7 @@ void ready_report(struct arena *a, struct diag *d, const struct run_config *cfg)
 	else if (!cfg->quiet && cfg->chosen)
 		fprintf(
 		    stderr,
-		    "btgen: attached to the whole host: the script chooses by the PID of " STR_FMT
+		    "btgen: attached to the whole host: the script filters by the PID of " STR_FMT
 		    ", %d\n",
 		    STR_ARG(str_printable(a, proc_name(cfg->chosen))), cfg->chosen->pid);
 	else if (!cfg->quiet && cfg->proc)

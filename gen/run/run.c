@@ -331,7 +331,7 @@ static bool open_gate(struct runner *r)
 	r->ready_at = clock_ms();
 	if (good)
 		return true;
-	diag_error(r->diag, NULL, "cannot set bpftrace's map %s, without which no event counts: %s",
+	diag_error(r->diag, NULL, "cannot set bpftrace's map %s, which starts the counting: %s",
 		   r->cfg->gate, strerror(errno));
 	give_up(r);
 	return false;
@@ -534,12 +534,12 @@ static void report_loss(struct runner *r)
 	r->diag->quiet = false;
 	bool is_at_end = sum.n_lost && r->is_exact && !r->lost;
 	if (is_at_end)
-		diag_warning(r->diag, NULL,
-			     "%" PRIu64 " of %" PRIu64
-			     " events are missing, and bpftrace reports no loss: they came while "
-			     "the trace was being ended, or another probe on the same processor "
-			     "overwrote them",
-			     sum.n_lost, sum.n_fired);
+		diag_warning(
+		    r->diag, NULL,
+		    "%" PRIu64 " of %" PRIu64
+		    " events are missing, and bpftrace reports no loss: they came while the trace "
+		    "was ending, or another probe on the same CPU overwrote them",
+		    sum.n_lost, sum.n_fired);
 	else if (sum.n_lost)
 		diag_warning(r->diag, NULL,
 			     "%" PRIu64 " of %" PRIu64
@@ -605,12 +605,10 @@ static void report_full_maps(struct runner *r)
 	bool was_quiet = r->diag->quiet;
 	r->diag->quiet = false;
 	if (has_full_maps(r))
-		diag_warning(
-		    r->diag, NULL,
-		    STR_FMT
-		    ": as many keys as a map has room for: others may be missing (%s takes more)",
-		    STR_ARG(writer_result(r->cfg->writer).full_maps),
-		    dialect_map_keys_variable(r->cfg->bpftrace->version));
+		diag_warning(r->diag, NULL,
+			     STR_FMT ": the map is full: keys may be missing (raise %s)",
+			     STR_ARG(writer_result(r->cfg->writer).full_maps),
+			     dialect_map_keys_variable(r->cfg->bpftrace->version));
 	r->diag->quiet = was_quiet;
 }
 
@@ -679,8 +677,7 @@ static void finish(struct runner *r)
 			" still under way at the end of the trace %s not counted\n",
 			r->n_under_way, r->n_under_way == 1 ? "is" : "are");
 	if (was_ready && r->is_unread && !cfg->quiet)
-		fprintf(stderr,
-			"btgen: the reader of the output has ended, and so has the trace\n");
+		fprintf(stderr, "btgen: the reader of the output exited, which ended the trace\n");
 	report_end(r, is_gone);
 	r->is_targets_end =
 	    is_gone && !r->stop.interrupts && !r->given_up && (r->status == 0 || !was_ready);

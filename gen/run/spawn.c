@@ -382,7 +382,8 @@ static void wait_for_command(struct spawned *s)
 	enum { LOOK_US = 10000, SAID_AFTER = 100 };
 	for (int i = 0; s->target_fd >= 0 && !has_target(s) && has_command(s); i++) {
 		if (i == SAID_AFTER)
-			fprintf(stderr, "btgen: the trace has ended; the command still runs\n");
+			fprintf(stderr,
+				"btgen: the trace has ended; the command is still running\n");
 		usleep(LOOK_US);
 	}
 }

@@ -41,8 +41,7 @@ void tracefs_note_missing(struct diag *d, struct str name)
 	DIR *dir = open_category(category);
 	if (!dir) {
 		diag_note(d, NULL,
-			  "the kernel has no tracepoints " STR_FMT
-			  ":*: maybe the module that has them is not loaded",
+			  "the kernel has no tracepoints " STR_FMT ":*: is their module loaded?",
 			  STR_ARG(category));
 		return;
 	}

@@ -222,7 +222,7 @@ bool skeleton_collect(struct skeleton *ret, struct arena *a, struct diag *d,
 			continue;
 		diag_warning(d, NULL,
 			     STR_FMT " of " STR_FMT
-				     " is skipped: bpftrace does not accept that path",
+				     " is skipped: bpftrace does not accept its path",
 			     STR_ARG(p->label), STR_ARG(p->file->path));
 		memmove(p, p + 1, (--ret->probes.n - i) * sizeof(*p));
 		i--;
@@ -350,8 +350,9 @@ static void write_omitted(const struct skeleton *sk, const struct skeleton_probe
 		return;
 	}
 	code_comment(out, f->arg->name);
-	code_z(out, " is omitted: it is in no register that bpftrace has, or it is not known "
-		    "in which\n");
+	code_z(
+	    out,
+	    " is omitted: it is not in a register that argN reads, or its location is unknown\n");
 }
 
 static void write_clause(const struct skeleton *sk, const struct skeleton_probe *p,

@@ -13,7 +13,7 @@ bool condition_read(struct arena *a, struct diag *d, const char *text, struct co
 	for (lexer_next(&lx, &t); t.kind != TOK_EOF; lexer_next(&lx, &t)) {
 		struct diag_place at = tok_place(&t);
 		if (tok_is(&t, "="))
-			return diag_error(d, &at, "= does not compare: write ==");
+			return diag_error(d, &at, "= assigns: write == to compare");
 		vec_push(a, &ret->tokens, t);
 	}
 	return !lx.failed &&

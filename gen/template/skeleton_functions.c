@@ -197,8 +197,8 @@ static void add_function(struct finder *f, const struct function *fn)
 				 : fn->file != map_get(&f->owners, fn->name.s);
 	if (fn->n_same)
 		diag_warning(sk->diag, NULL,
-			     "%u functions of " STR_FMT " are called " STR_FMT
-			     ": bpftrace attaches to the first of them",
+			     "%u functions of " STR_FMT " are named " STR_FMT
+			     ": bpftrace attaches to the first",
 			     fn->n_same + 1, STR_ARG(fn->file->path), STR_ARG(fn->name.s));
 	if (!funcargs_read(fn->file->bin.src, fn->addr, &args)) {
 		f->n_unknown++;
@@ -243,10 +243,11 @@ static bool say_none(struct finder *f, struct str pattern)
 				  "'" STR_FMT "'",
 				  STR_ARG(pattern));
 	if (f->n_unsized)
-		return diag_error(f->sk->diag, NULL,
-				  "no function that matches '" STR_FMT
-				  "' has a size in its symbol table: bpftrace attaches to none",
-				  STR_ARG(pattern));
+		return diag_error(
+		    f->sk->diag, NULL,
+		    "no function that matches '" STR_FMT
+		    "' has a size in its symbol table: bpftrace cannot attach to them",
+		    STR_ARG(pattern));
 	diag_error(f->sk->diag, NULL, "no function matches '" STR_FMT "'", STR_ARG(pattern));
 	for (size_t i = 0; i < files->list.n; i++) {
 		struct targetfile *tf = &files->list.v[i];
@@ -254,7 +255,7 @@ static bool say_none(struct finder *f, struct str pattern)
 		const struct dwinlined *d = img ? dwsite_inlined_named(tf->bin.src, f->name) : NULL;
 		if (d)
 			return diag_note(f->sk->diag, NULL,
-					 STR_FMT "() is inlined, in %s, and has no code of its own",
+					 STR_FMT "() is inlined in %s and has no code of its own",
 					 STR_ARG(d->name), attach_callers(f->sk->arena, d));
 		if (img)
 			img_walk_functions(img, try_symbol, &nearest);
@@ -272,8 +273,8 @@ static bool say_too_many(struct finder *f, struct str pattern)
 {
 	bool is_one_file = f->found.v[0].file == f->found.v[f->found.n - 1].file;
 	diag_error(f->sk->diag, NULL,
-		   "%zu functions match '" STR_FMT "': %d at most are traced at once", f->found.n,
-		   STR_ARG(pattern), MAX_FUNCTIONS);
+		   "%zu functions match '" STR_FMT "': at most %d can be traced at once",
+		   f->found.n, STR_ARG(pattern), MAX_FUNCTIONS);
 	if (is_one_file)
 		return false;
 	for (size_t i = 0, n = 0, said = 0; i < f->found.n && said < 5; i++) {
@@ -307,8 +308,8 @@ static void say_less(struct finder *f)
 				       f->n_inlined - 1));
 	if (f->n_unknown)
 		diag_warning(f->sk->diag, NULL,
-			     "no debug information tells the %s of " STR_FMT
-			     "()%s: the call alone is shown",
+			     "the debug information lacks the %s of " STR_FMT
+			     "()%s: only the call is shown",
 			     f->is_return ? "result" : "parameters", STR_ARG(f->unknown),
 			     f->n_unknown == 1
 				 ? ""
@@ -334,7 +335,7 @@ bool skeleton_add_functions(struct skeleton *sk, struct str pattern)
 	read_pattern(&f, pattern);
 	if (str_contains(pattern, STR("::")))
 		return diag_error(sk->diag, NULL,
-				  "'" STR_FMT "': write the function's symbol, as nm shows it",
+				  "'" STR_FMT "': use the function's symbol, as printed by nm",
 				  STR_ARG(pattern));
 	if (!find_all(&f)) {
 		sk->files->n_missing++;

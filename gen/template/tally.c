@@ -73,8 +73,8 @@ static bool check_kind(const struct skeleton *sk, const struct skeleton_probe *f
 	if (is_builtin(word) || !f || !g || (g->shape.value.how == VALUE_STRING) == is_text)
 		return true;
 	return diag_error(sk->diag, NULL,
-			  "'" STR_FMT "' cannot be a key of both: it is a %s of " STR_FMT
-			  ", and a %s of " STR_FMT,
+			  "'" STR_FMT "' cannot be a key of both: it is a %s in " STR_FMT
+			  " and a %s in " STR_FMT,
 			  STR_ARG(word), is_text ? "string" : "number", STR_ARG(first->label),
 			  is_text ? "number" : "string", STR_ARG(p->label));
 }
@@ -139,7 +139,8 @@ static bool write_start_key(const struct skeleton *sk, const struct skeleton_pro
 			    struct str word, struct code *out)
 {
 	if (str_eqz(word, "probe"))
-		return diag_error(sk->diag, NULL, "'probe' is no key: the two have none in common");
+		return diag_error(sk->diag, NULL,
+				  "'probe' cannot be a key: START and DONE are different probes");
 	if (!str_eqz(word, "pid") &&
 	    !str_eqz(word, "tid")) // several processes may have the same one
 		code_z(out, "pid, ");

@@ -19,7 +19,7 @@ static bool take_text(struct track_line *r, struct str *ret)
 {
 	struct arena *a = r->b->arena;
 	if (r->at->kind != TOK_STRING)
-		return fail(r, "a text in quotes, as \"{thread_id}\"");
+		return fail(r, "text in quotes, such as \"{thread_id}\"");
 	*ret = lex_string_value(a, r->at);
 	for (struct str rest = *ret; rest.n;) {
 		size_t open = str_find(rest, '{'), close = str_find(rest, '}');

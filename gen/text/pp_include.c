@@ -179,7 +179,7 @@ static bool may_enter(struct pp *pp, const struct token *include, const struct s
 	if (pp->depth >= PP_MAX_DEPTH) {
 		pp->fatal = true;
 		pp_error(pp, include,
-			 again ? "\"" STR_FMT "\" includes itself endlessly"
+			 again ? "\"" STR_FMT "\" includes itself recursively"
 			       : "#include of \"" STR_FMT "\" is nested too deeply",
 			 STR_ARG(f->name));
 		return false;

@@ -345,7 +345,7 @@ bool pp_define(struct pp *pp, const char *def)
 	struct str s = str_from(def);
 	size_t eq = str_find(s, '=');
 	if (str_find(s, '\n') < s.n)
-		return diag_error(pp->diag, NULL, "-D: a macro must be one line");
+		return diag_error(pp->diag, NULL, "-D: a macro must fit on one line");
 	struct str name = str_slice(s, 0, eq);
 	if (!str_is_ident(str_slice(name, 0, str_find(name, '('))))
 		return diag_error(pp->diag, NULL,

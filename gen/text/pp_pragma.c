@@ -88,7 +88,7 @@ static void option(struct pp *pp, struct token *name)
 		return;
 	}
 	if (help->kind != TOK_STRING) {
-		pp_error(pp, help, "option " STR_FMT ": expected its help last, as text in quotes",
+		pp_error(pp, help, "option " STR_FMT ": expected its help text last, in quotes",
 			 STR_ARG(name->text));
 		return;
 	}

@@ -53,7 +53,7 @@ const char *sdt_doubt_text(enum sdt_doubt doubt)
 	case SDT_NO_CODE:
 		return "the file has no code there";
 	case SDT_NO_BASE:
-		return "the linker lost the base address that its note recorded";
+		return "the linker dropped the base address recorded in its note";
 	case SDT_SURE:
 	case SDT_UNCHECKED:
 		break;

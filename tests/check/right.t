@@ -123,7 +123,7 @@ for script in $(cd "$top/bpf" && grep -l '^ \* TRACES' ./*.bt | sed 's|^\./||; s
 	lacks=
 	case $script in
 	arenas | loader | java | php | postgresql* | python | ruby)
-		if grep -q '^#pragma optional' "$top/bpf/$script.bt"; then lacks='^btgen: (note: dropped, as .* lacks them: [a-z_, ]+|warning: [0-9]+ of [0-9]+ probes (is|are) skipped: bpftrace 0\.[0-9]+ cannot attach to .*)$'; fi ;;
+		if grep -q '^#pragma optional' "$top/bpf/$script.bt"; then lacks='^btgen: (note: skipped, not in .*: [a-z_, ]+|warning: [0-9]+ of [0-9]+ probes (is|are) skipped: bpftrace 0\.[0-9]+ cannot attach to .*)$'; fi ;;
 	esac
 	silent "bpf/$script.bt" 17 "${target[@]}" "$top/bpf/$script.bt"
 	# Each option the other way round.

@@ -7,8 +7,8 @@ said() {
 	"$btgen" check -p $$ --for "$1" -e "$2" 2>&1 | grep -oE '(warning|error): .*' | sed "s/process $$/process PID/"
 }
 
-all='warning: this fires for every process: add /pid == __PID__/, or say #pragma scope host  [scope]'
-lost='warning: this comes with interrupts, in any process, of which only those in process PID are seen: #pragma scope host takes all  [scope]'
+all='warning: this fires for every process: add /pid == __PID__/, or write #pragma scope host  [scope]'
+lost='warning: this fires in interrupts, in any process, and only those in process PID are traced: #pragma scope host traces all  [scope]'
 for clause in 'tracepoint:raw_syscalls:sys_enter { @[args->id] = count(); }' 'profile:hz:99 { @[kstack] = count(); }' \
 	'kprobe:vfs_read { @ = hist(arg2); }' 'software:cpu-clock:1000000 { @[cpu] = count(); }'; do
 	is "$(said 0.17 "$clause")" "$all" "0.17 has no filter for ${clause%% *}"
@@ -29,7 +29,7 @@ $clause")" "" "... not of the whole host"
 done
 
 # What -p does for these was measured: a watchpoint is set for its process only, an iterator goes through all tasks, and its pid is bpftrace's.
-is "$(said 0.23 'iter:task { @ = count(); }')" "warning: this goes through the whole machine, not only process PID: test ctx, as in /ctx->task->tgid == __PID__/, or say #pragma scope host  [scope]" "an iterator is not the process'"
+is "$(said 0.23 'iter:task { @ = count(); }')" "warning: this covers the whole machine, not only process PID: test ctx, as in /ctx->task->tgid == __PID__/, or write #pragma scope host  [scope]" "an iterator is not the process'"
 for clause in 'iter:task /ctx->task->tgid == __PID__/ { @ = count(); }' 'watchpoint:0x10000000:8:w { @ = count(); }' \
 	'self:signal:SIGUSR1 { @ = count(); }'; do
 	is "$(said 0.23 "$clause")" "" "nothing else is seen: $clause"

@@ -77,7 +77,7 @@ bad 2 "give a script to run on the command" "-c without a script" -c 'sleep 1'
 bad 2 "give a script to run on $tgt" "-x without a script" -x "$tgt"
 bad 2 "give -p or -x, not both" "-x and a PID" -x "$tgt" $pid "$tmp/good.bt"
 for script in nvmf.bt files.bt '-e BEGIN { printf("%d %s __EXE__", __PID__, __COMM__); }' "-t*"; do
-	bad 1 "traces a process, and none was given \(by a .pidof. that found none\?\): give its PID or name, or -x FILE" \
+	bad 1 "needs a process \(did .pidof. find one\?\): give its PID or name, or -x FILE" \
 		"a PID that is missing, as from an empty \`pidof\`, with $script" "$script"
 done
 is "$("$sh" nvmf.bt 2>&1 | wc -l)" 1 "a PID that is missing: one line"
@@ -91,30 +91,30 @@ bad 1 "__PID__ needs a process: give a PID instead of a file" "-x and __PID__" -
 	-e 'usdt:__EXE__:nvmf_tgt_state /pid == __PID__/ { }'
 bad 2 "^bpftrace.sh: -f: unknown format 'xml'" "an option that btgen reads" -f xml -t '*' $pid
 bad 2 "^bpftrace.sh: --deep: 'x' is not a number of levels up to 9" "--deep of no number" --deep x -t '*' $pid
-bad 2 "--deep is for -t: a script prints a struct with print" "--deep with a script" --deep 1 $pid "$tmp/good.bt"
-bad 2 "--stack is for -t: a script prints ustack" "--stack with a script" --stack $pid "$tmp/good.bt"
-bad 2 "--stack is for -t" "--stack with --count" --stack --count -t '*' $pid
-bad 2 "--filter is for -t: a script has /conditions/" "--filter with a script" --filter 1 $pid "$tmp/good.bt"
+bad 2 "--deep needs -t: in a script, use print" "--deep with a script" --deep 1 $pid "$tmp/good.bt"
+bad 2 "--stack needs -t: in a script, print ustack" "--stack with a script" --stack $pid "$tmp/good.bt"
+bad 2 "--stack needs -t" "--stack with --count" --stack --count -t '*' $pid
+bad 2 "--filter needs -t or --latency: in a script, write /CONDITION/" "--filter with a script" --filter 1 $pid "$tmp/good.bt"
 bad 2 "--filter: the condition is empty" "--filter of nothing" --filter ' ' -t '*' $pid
-bad 2 "--count is for -t: a script counts with count()" "--count with a script" --count $pid "$tmp/good.bt"
+bad 2 "--count needs -t: in a script, use count()" "--count with a script" --count $pid "$tmp/good.bt"
 bad 2 "--latency cannot be combined with -t or --count" "--latency with -t" --latency a b -t '*' $pid
 bad 2 "^bpftrace.sh: --latency needs two probes: START DONE" "--latency with one" $pid --latency a
-bad 2 "-N is of lines: -T ends what only counts" "-N with --count" -N 5 --count -t '*' $pid
-bad 2 "-f perfetto and -f otlp are of events: --count and --latency only count them" "-f perfetto with --count" -f perfetto --count -t '*' $pid
-bad 2 "--count=: give a KEY, or only --count" "--count of nothing" --count= -t '*' $pid
+bad 2 "-N counts lines, and --count and --latency print none: use -T" "-N with --count" -N 5 --count -t '*' $pid
+bad 2 "-f perfetto and -f otlp need events: --count and --latency only count them" "-f perfetto with --count" -f perfetto --count -t '*' $pid
+bad 2 "--count=: give a KEY, or drop the =" "--count of nothing" --count= -t '*' $pid
 bad 1 "^btgen: error: spdk:nvmf_tgt_state has no argument 'x'" "--count of no argument" --count=x -t nvmf_tgt_state $pid
 bad 1 "^--filter:1:6: error: probe spdk:nvmf_tgt_state has no argument x" "--filter of no argument" --filter 'args.x > 1' -t nvmf_tgt_state $pid
-bad 1 "^--filter:1:14: error: = does not compare: write ==" "--filter with =" --filter 'arg0 && arg1 = 1' -t nvmf_tgt_state $pid
+bad 1 "^--filter:1:14: error: = assigns: write == to compare" "--filter with =" --filter 'arg0 && arg1 = 1' -t nvmf_tgt_state $pid
 bad 1 "^--filter:1:9: error: this string is not terminated" "--filter with half a string" --filter 'arg0 == "x' -t nvmf_tgt_state $pid
 bad 1 "^btgen: error: spdk:nvmf_tgt_state is both the start and the end" "--latency from a probe to itself" --latency nvmf_tgt_state 'nvmf_tgt_s*' $pid
 bad 1 "^btgen: error: no probe matches 'no_such'" "--latency to no probe" --latency nvmf_tgt_state no_such $pid
-bad 2 "--key is for --latency" "--key with -t" --key x -t '*' $pid
+bad 2 "--key needs --latency" "--key with -t" --key x -t '*' $pid
 bad 2 "-t replaces the script" "--latency with a script" --latency a b $pid "$tmp/good.bt"
 
 bad 1 "'nvmf_tgt' is a running program, not a script; put it before the script" "a name behind the script" \
 	"$tmp/good.bt" nvmf_tgt
 bad 1 "no script 'nosuch'" "a script that is not there" $pid nosuch
-bad 1 "'BEGIN { exit\(\); }' is the text of a script: write -e before it" "a text without -e" $pid 'BEGIN { exit(); }'
+bad 1 "'BEGIN { exit\(\); }' is script text, not a file: put -e before it" "a text without -e" $pid 'BEGIN { exit(); }'
 bad 1 "Is a directory" "a folder as a script" $pid "$tmp"
 : >"$tmp/empty.bt"
 bad 1 "the script is empty" "an empty script" $pid "$tmp/empty.bt"
@@ -210,7 +210,7 @@ bad_exe "$tmp/nosuch" "nosuch.*no such file" "a target that is not there"
 # bpftrace expands a star in a path even between quotes, and would trace other files, too.
 mkdir "$tmp/st*r" "$tmp/a b"
 cp "$tgt" "$tmp/st*r/t"
-bad_exe "$tmp/st*r/t" "bpftrace accepts no path with any of.*use a hard link" "a star in the path"
+bad_exe "$tmp/st*r/t" "bpftrace does not accept paths with.*use a hard link" "a star in the path"
 ln "$tmp/st*r/t" "$tmp/plain"
 like "$("$btgen" expand -x "$tmp/plain" "$tmp/good.bt" 2>&1)" "^usdt:$tmp/plain:" "and the hard link does it"
 cp "$tgt" "$tmp/a b/t"

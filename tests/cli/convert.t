@@ -44,7 +44,7 @@ print(json.dumps({"map": "@us", "entries": [{"key": ["x"], "histogram": [{"min":
 print(json.dumps({"lost": {"total": 12, "app:other": 12}}))
 END
 "$btgen" convert -f perfetto capture.json >timeline.json 2>messages
-is "$? $(cat messages)" '0 btgen: note: no record of gone has what its track says: "{nothing}", "x"' "a capture is converted; a track that no record is right for is told of"
+is "$? $(cat messages)" '0 btgen: note: no record of gone has the fields of its track: "{nothing}", "x"' "a capture is converted; a track that no record is right for is told of"
 cat >show.py <<'END'
 import json, sys
 events = json.load(open(sys.argv[1]))["traceEvents"]
@@ -223,7 +223,7 @@ app a 10 b 9100 200 trace 3 in a
 app a 10 SELECT 1 8000000 12000000 trace 4 in -
 app a 10 leaf() 20000600 100 trace 5 in main()
 app a 10 main() 20000500 300 trace 5 in -" "what the timeline has as slices, by the wall's clock, each call in the call around it"
-like "$(cat messages)" 'note: 8 spans; not among them: 3 that had no end, 3 records that begin or end none' "what has no end is counted, and no span"
+like "$(cat messages)" 'note: 8 spans; omitted: 3 without an end, 3 records that neither begin nor end one' "what has no end is counted, and no span"
 like "$(cat messages)" 'warning: events of the capture were lost: spans are missing, or end too late' "loss is told of"
 "$btgen" convert -f otlp capture.json 2>/dev/null | cmp - spans.jsonl
 is "$?" 0 "converted again it is the same bytes"
@@ -269,7 +269,7 @@ quoted {"stringValue": "a\"\n\u001b"}' "a traceparent is the trace and the paren
 is "$(python3 spans.py spans.jsonl | grep -c 'request .* in -$')" 6 "what is no traceparent is none"
 is "$(python3 spans.py spans.jsonl | tail -n 1 | sed 's/.* in //')" "-" "a probe that is traced alone is no parent, once it has come again"
 grep -v capture values.json | "$btgen" convert -f otlp >out 2>messages
-is "$? $(cat out) $(grep -c "error: .*the capture's first line, which says when and where .* bpftrace.sh -o FILE.json" messages)" "1  1" "a capture without its first line: an error says how to record one"
+is "$? $(cat out) $(grep -c "error: .*the capture's first line, with its time and host, .* bpftrace.sh -o FILE.json" messages)" "1  1" "a capture without its first line: an error says how to record one"
 
 # --- stacks
 
@@ -291,7 +291,7 @@ none 3" "stacks, the outermost first, offsets left out, equal ones added up"
 } >two.json
 "$btgen" convert -f folded two.json >out 2>messages
 is "$? $(cat out)" "1 " "of two maps"
-like "$(cat messages)" '@off, @again; choose one with --map' "... one is to be chosen"
+like "$(cat messages)" '@off, @again\): choose one with --map' "... one is to be chosen"
 is "$("$btgen" convert -f folded --map @again two.json)" "f 8" "... by --map"
 echo '{"time": "2026-01-31T12:00:00.000000000+00:00", "probe": "a:b", "text": "", "fields": {"ustack": ["f+1", "g"], "n": 1}}' >records.json
 cat records.json records.json >records2.json
@@ -300,7 +300,7 @@ echo '{"lost": {"total": 3, "a:b": 3}}' | cat records.json - >loss.json
 is "$("$btgen" convert -f folded loss.json 2>messages) $(cat messages)" "g;f 1 btgen: warning: events of the capture were lost: their stacks are not counted" "loss is told of"
 "$btgen" convert -f folded capture.json >out 2>messages
 is "$?" 1 "without any stacks"
-like "$(cat messages)" 'no stacks: neither a map' "... it says so"
+like "$(cat messages)" 'no stacks in the capture: use a map' "... it says so"
 
 # --- what is wrong
 
@@ -308,23 +308,23 @@ sed '5s/.$//' capture.json >broken.json
 echo before >kept
 "$btgen" convert -f perfetto -o kept broken.json 2>messages
 is $? 3 "a line that is none is skipped: status 3"
-is "$(head -n 1 messages)" "broken.json:5: warning: is no line of -f json: skipped, 1 such line in all" "... and its number is reported"
+is "$(head -n 1 messages)" "broken.json:5: warning: is not a line of -f json: skipped, 1 such line in all" "... and its number is reported"
 sed 5d capture.json | "$btgen" convert -f perfetto >without 2>/dev/null
 is "$(cat kept)" "$(cat without)" "... and what is written is that of a capture without it"
 sed '7s/"tid": 11/"tid": "x"/; 9s/.*/hello/; 12s/2026-01-31T/31st of January, /; 15s/^/\xff/' capture.json >broken.json
 "$btgen" convert -f perfetto broken.json >kept 2>messages
-is "$? $(head -n 1 messages)" "3 broken.json:7: warning: is no line of -f json: skipped, 4 such lines in all" "several: the first one, and how many"
+is "$? $(head -n 1 messages)" "3 broken.json:7: warning: is not a line of -f json: skipped, 4 such lines in all" "several: the first one, and how many"
 is "$(cat kept)" "$(sed '7d;9d;12d;15d' capture.json | "$btgen" convert -f perfetto 2>/dev/null)" "... the rest is there"
 {
 	echo '{"key": 1'
 	cat stacks.json
 } >broken.json
 is "$("$btgen" convert -f folded broken.json 2>messages) $? $(cat messages)" \
-	"$("$btgen" convert -f folded stacks.json) 3 broken.json:1: warning: is no line of -f json: skipped, 1 such line in all" "... of stacks, too"
+	"$("$btgen" convert -f folded stacks.json) 3 broken.json:1: warning: is not a line of -f json: skipped, 1 such line in all" "... of stacks, too"
 echo before >kept
 "$btgen" convert -f perfetto -o kept "$top/tests/lib.sh" 2>messages
 is "$? $(cat kept) $(ls kept*)" "1 before kept" "a file that has no line of a capture: nothing is written over what was there"
-is "$(cat messages)" "$top/tests/lib.sh:1: error: is no line of -f json" "... and the first one's number is reported"
+is "$(cat messages)" "$top/tests/lib.sh:1: error: is not a line of -f json" "... and the first one's number is reported"
 if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
 	mkdir small
 	for _ in {1..3000}; do sed 5q capture.json; done >long.json
@@ -339,11 +339,11 @@ fi
 head -c 700 capture.json >cut.json
 "$btgen" convert -f perfetto -o kept cut.json 2>messages
 is $? 0 "a last line that is cut off is left out"
-like "$(cat messages)" '^cut.json:2: warning: the last line is cut off' "... with a warning"
+like "$(cat messages)" '^cut.json:2: warning: the last line is truncated' "... with a warning"
 ok "what comes is whole" python3 -m json.tool kept /dev/null
 sort -r capture.json >backwards.json
 "$btgen" convert -f perfetto backwards.json >out 2>messages
-like "$(cat messages)" 'warning: [0-9]+ records are older than the one before them.*-s' "records out of their order are told of"
+like "$(cat messages)" 'warning: [0-9]+ records are out of order.*-s' "records out of their order are told of"
 is "$("$btgen" convert -f perfetto /dev/null)" '{"traceEvents":[],"otherData":{"start":"1970-01-01T00:00:00.000000000Z"}}' "nothing is nothing"
 for args in '' '-f' '-f text x' '-f perfetto --map @a x' '-f folded --map a x' '-f folded a b'; do
 	# shellcheck disable=SC2086 # words

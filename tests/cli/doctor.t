@@ -59,7 +59,7 @@ is "$(cat "$tmp/out")" "machine
   ok       kernel.perf_event_paranoid=2 and kernel.unprivileged_bpf_disabled=2 limit other users only
   ok       bpftrace 0.27 at $tmp/bin/0.27.1
   ok       limits of bpftrace 0.27 are strings of 16384 bytes and 256 USDT probes at once; enums of more than 1000 names delay the start
-  warning  bpftrace 0.27 attaches to no probe with a float, or a variable at a fixed address, among its arguments: use 0.23 for these" \
+  warning  bpftrace 0.27 cannot attach to a probe with a float, or a variable at a fixed address, among its arguments: use 0.23 for these" \
 	"a machine where nothing is wrong"
 is $rc 0 "... and a warning is no failure"
 "$btgen" doctor --json --root "$m" --bpftrace "$tmp/bin/0.17.0" >"$tmp/json"
@@ -84,21 +84,21 @@ machine defect warning install 0.20 or newer 0" "--json: one array, the same key
 
 machine
 echo 'sysfs /sys sysfs rw 0 0' >"$m/proc/self/mounts"
-finds 0.27.1 1 "  error    tracefs is not mounted, without which bpftrace 0.27 runs no script: mount -t tracefs tracefs /sys/kernel/tracing" \
+finds 0.27.1 1 "  error    tracefs is not mounted: bpftrace 0.27 cannot run a script: mount -t tracefs tracefs /sys/kernel/tracing" \
 	"no tracefs: an error for the bpftrace that needs it"
-finds 0.17.0 0 "  warning  tracefs is not mounted, without which there are no tracepoints, and bpftrace from 0.24 on runs no script: mount -t tracefs tracefs /sys/kernel/tracing" \
+finds 0.17.0 0 "  warning  tracefs is not mounted: there are no tracepoints, and bpftrace 0.24 and newer cannot run a script: mount -t tracefs tracefs /sys/kernel/tracing" \
 	"... and a warning for one that does not"
 mkdir -p "$m/sys/kernel/debug/tracing"
 touch "$m/sys/kernel/debug/tracing/available_events"
 finds 0.27.1 0 "" "debugfs has tracefs in it"
 rm -r "$m/sys/kernel/debug"
 printf 'sysfs /sys sysfs rw 0 0\ntracefs /mnt tracefs rw 0 0\n' >"$m/proc/self/mounts"
-finds 0.17.0 0 "  warning  tracefs is not mounted, without which there are no tracepoints, and bpftrace from 0.24 on runs no script: mount -t tracefs tracefs /sys/kernel/tracing" \
+finds 0.17.0 0 "  warning  tracefs is not mounted: there are no tracepoints, and bpftrace 0.24 and newer cannot run a script: mount -t tracefs tracefs /sys/kernel/tracing" \
 	"elsewhere bpftrace does not look for it"
 
 machine
 echo 'none integrity [confidentiality]' >"$m/sys/kernel/security/lockdown"
-finds 0.23.2 1 "  error    kernel lockdown is in its mode confidentiality, in which bpftrace refuses to run: boot with lockdown=integrity" "a kernel that is locked down"
+finds 0.23.2 1 "  error    kernel lockdown is in confidentiality mode, in which bpftrace refuses to run: boot with lockdown=integrity" "a kernel that is locked down"
 echo 'none [integrity] confidentiality' >"$m/sys/kernel/security/lockdown"
 finds 0.23.2 0 "" "the other mode, which Secure Boot brings, is no hindrance"
 rm "$m/sys/kernel/security/lockdown"
@@ -106,9 +106,9 @@ finds 0.23.2 0 "" "... nor is a kernel that cannot be locked down"
 
 machine
 rm "$m/sys/kernel/btf/vmlinux"
-finds 0.27.1 1 "  error    there is no /sys/kernel/btf/vmlinux, without which bpftrace 0.27 reads no argument of a USDT probe: boot a kernel with CONFIG_DEBUG_INFO_BTF" \
+finds 0.27.1 1 "  error    /sys/kernel/btf/vmlinux does not exist: bpftrace 0.27 cannot read arguments of USDT probes: boot a kernel with CONFIG_DEBUG_INFO_BTF" \
 	"no BTF: an error for the bpftrace that needs it"
-finds 0.17.0 0 "  warning  there is no /sys/kernel/btf/vmlinux, so that scripts cannot read structs of the kernel, and bpftrace from 0.24 on no argument of a USDT probe: boot a kernel with CONFIG_DEBUG_INFO_BTF" \
+finds 0.17.0 0 "  warning  /sys/kernel/btf/vmlinux does not exist: scripts cannot read kernel structs, and bpftrace 0.24 and newer cannot read arguments of USDT probes: boot a kernel with CONFIG_DEBUG_INFO_BTF" \
 	"... and a warning for one that does not"
 
 machine
@@ -116,13 +116,13 @@ rm "$m/proc/sys/kernel/unprivileged_bpf_disabled"
 finds 0.17.0 1 "  error    this kernel has no BPF: boot a kernel with CONFIG_BPF_SYSCALL" "a kernel without BPF"
 machine
 rm -r "$m/sys/bus/event_source/devices/uprobe"
-finds 0.17.0 1 "  error    this kernel has no uprobes, by which programs are traced: boot a kernel with CONFIG_UPROBE_EVENTS" "a kernel without uprobes"
+finds 0.17.0 1 "  error    this kernel has no uprobes, which tracing programs requires: boot a kernel with CONFIG_UPROBE_EVENTS" "a kernel without uprobes"
 machine
 rm "$m/sys/bus/event_source/devices/uprobe/format/ref_ctr_offset"
-finds 0.17.0 0 "  warning  this kernel does not raise the semaphores of probes, so that some probes may not fire: update it to Linux 4.20 or newer" "a kernel that knows no semaphores"
+finds 0.17.0 0 "  warning  this kernel does not raise the semaphores of probes: some probes may not fire: update it to Linux 4.20 or newer" "a kernel that knows no semaphores"
 machine
 echo 0 >"$m/proc/sys/net/core/bpf_jit_enable"
-finds 0.17.0 0 "  warning  BPF programs are not compiled (JIT), so that each event costs the traced program more: sysctl net.core.bpf_jit_enable=1" "the JIT is off"
+finds 0.17.0 0 "  warning  BPF programs are interpreted, not compiled (JIT): each event costs the traced program more: sysctl net.core.bpf_jit_enable=1" "the JIT is off"
 machine
 echo 4.4.0 >"$m/proc/sys/kernel/osrelease"
 finds 0.17.0 1 "  error    Linux 4.4.0 is older than 4.9, the oldest that bpftrace runs on: update it" "an old kernel"
@@ -142,40 +142,40 @@ finds 0.17.0 0 "" "a paranoid kernel does not limit root"
 like "$(cat "$tmp/out")" '^  ok       kernel.perf_event_paranoid=4 and .* limit other users only$' "... which is said"
 machine
 printf 'Uid:\t1000\t1000\t1000\t1000\nCapBnd:\t0000000000000000\n' >"$m/proc/self/status"
-finds 0.17.0 1 "  error    bpftrace up to 0.24 traces as root only, and this is user 1000, who cannot see processes of others, and whether the kernel compiles BPF programs: use sudo" \
+finds 0.17.0 1 "  error    bpftrace up to 0.24 traces as root only: user 1000 cannot inspect processes of other users, or whether the kernel compiles BPF programs: use sudo" \
 	"not root: one error, and what it does not see"
 unlike "$(cat "$tmp/out")" 'paranoid' "... and nothing about root"
 machine
 printf '         0       1000          1\n' >"$m/proc/self/uid_map"
-finds 0.17.0 1 "  error    this is root of a user namespace (a rootless container), which the kernel lets load no BPF program: run it as root of the host" "root of a rootless container"
+finds 0.17.0 1 "  error    this is root of a user namespace (a rootless container), which the kernel does not let load BPF programs: run it as root of the host" "root of a rootless container"
 machine
 printf 'Uid:\t0\t0\t0\t0\nCapBnd:\t00000000a80425fb\n' >"$m/proc/self/status"
-finds 0.27.1 1 "  error    root lacks CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN, without which bpftrace attaches to nothing: docker run --privileged, or --cap-add SYS_ADMIN --cap-add SYS_PTRACE" \
+finds 0.27.1 1 "  error    root lacks CAP_BPF and CAP_PERFMON or CAP_SYS_ADMIN: bpftrace cannot attach to anything: docker run --privileged, or --cap-add SYS_ADMIN --cap-add SYS_PTRACE" \
 	"root of a container, as docker makes it"
 printf 'Uid:\t0\t0\t0\t0\nCapBnd:\t000000c0000c25fb\n' >"$m/proc/self/status"
-finds 0.23.2 0 "  warning  CAP_SYS_ADMIN is missing, without which bpftrace 0.23 cannot trace probes with semaphores on newer kernels: docker run --cap-add SYS_ADMIN" \
+finds 0.23.2 0 "  warning  CAP_SYS_ADMIN is missing: bpftrace 0.23 needs it to trace probes with semaphores on newer kernels: docker run --cap-add SYS_ADMIN" \
 	"CAP_BPF and CAP_PERFMON are not enough for all of 0.23"
-finds 0.27.1 0 "  warning  CAP_SYS_ADMIN is missing, without which bpftrace 0.27 cannot trace functions of programs on newer kernels: docker run --cap-add SYS_ADMIN" \
+finds 0.27.1 0 "  warning  CAP_SYS_ADMIN is missing: bpftrace 0.27 needs it to trace functions of programs on newer kernels: docker run --cap-add SYS_ADMIN" \
 	"... nor of 0.27"
 printf 'Uid:\t0\t0\t0\t0\nCapBnd:\t000001fffff7ffff\n' >"$m/proc/self/status"
-finds 0.27.1 0 "  warning  CAP_SYS_PTRACE is missing, without which most processes of others cannot be looked into: docker run --cap-add SYS_PTRACE" "no CAP_SYS_PTRACE"
+finds 0.27.1 0 "  warning  CAP_SYS_PTRACE is missing: most processes of other users cannot be inspected: docker run --cap-add SYS_PTRACE" "no CAP_SYS_PTRACE"
 
 # Another user has what is inherited by every program, the ambient set, unless the file of bpftrace has more.
 printf 'Uid:\t1000\t1000\t1000\t1000\nCapBnd:\t000001ffffffffff\nCapAmb:\t000000c000280006\n' >"$m/proc/self/status"
 finds 0.27.1 0 "" "a user with the capabilities that 0.27 needs"
 like "$(cat "$tmp/out")" '^  ok       user 1000 has the capabilities that bpftrace 0.27 needs$' "... which is said"
-finds 0.23.2 1 "  error    bpftrace up to 0.24 traces as root only, and this is user 1000, who cannot see processes of others, and whether the kernel compiles BPF programs: use sudo" \
+finds 0.23.2 1 "  error    bpftrace up to 0.24 traces as root only: user 1000 cannot inspect processes of other users, or whether the kernel compiles BPF programs: use sudo" \
 	"... they are nothing to 0.23"
 printf 'Uid:\t1000\t1000\t1000\t1000\nCapBnd:\t000001ffffffffff\nCapAmb:\t0000008000280006\n' >"$m/proc/self/status"
 finds 0.27.1 0 "" "CAP_SYS_ADMIN stands for CAP_PERFMON"
 printf 'Uid:\t1000\t1000\t1000\t1000\nCapBnd:\t000001ffffffffff\nCapAmb:\t0000008000080006\n' >"$m/proc/self/status"
-finds 0.27.1 1 "  error    this is user 1000, who lacks CAP_PERFMON of CAP_BPF, CAP_PERFMON, CAP_DAC_READ_SEARCH and CAP_DAC_OVERRIDE, which bpftrace 0.27 needs when it is not root: use sudo" \
+finds 0.27.1 1 "  error    user 1000 lacks CAP_PERFMON of CAP_BPF, CAP_PERFMON, CAP_DAC_READ_SEARCH and CAP_DAC_OVERRIDE, which bpftrace 0.27 needs when it is not root: use sudo" \
 	"a user with all but one"
 machine
 printf 'Uid:\t0\t0\t0\t0\nCapBnd:\t000001fffeffffff\n' >"$m/proc/self/status"
 finds 0.17.0 0 "" "a limit on locked memory means nothing on a newer kernel"
 echo 5.10.0-28-amd64 >"$m/proc/sys/kernel/osrelease"
-finds 0.17.0 0 "  warning  maps and buffers of BPF are locked memory before Linux 5.11, which is limited to 64 KiB here, and bpftrace may not raise that: ulimit -l unlimited" \
+finds 0.17.0 0 "  warning  before Linux 5.11, BPF maps and buffers are locked memory, which is limited to 64 KiB here, and bpftrace may not raise that: ulimit -l unlimited" \
 	"... and much on an older one"
 printf 'Uid:\t0\t0\t0\t0\nCapBnd:\t000001ffffffffff\n' >"$m/proc/self/status"
 finds 0.17.0 0 "" "... unless bpftrace may raise it"
@@ -183,10 +183,10 @@ like "$(cat "$tmp/out")" "BPFTRACE_BTF=/sys/kernel/btf/vmlinux only: bpftrace.sh
 doctor 0.23.2
 unlike "$(cat "$tmp/out")" BPFTRACE_BTF "... and not with 0.23"
 doctor 0.27.1
-like "$(cat "$tmp/out")" '^  warning  bpftrace 0\.27 is made for Linux 5\.15 and newer, .*: use 0\.23 on this kernel$' "a kernel that is too old for this bpftrace"
+like "$(cat "$tmp/out")" '^  warning  bpftrace 0\.27 is built for Linux 5\.15 and newer, .*: use 0\.23 on this kernel$' "a kernel that is too old for this bpftrace"
 machine
 ln -sfn 'pid:[4026532179]' "$m/proc/self/ns/pid"
-finds 0.17.0 0 "  warning  this container has PIDs of its own, but pid and tid of bpftrace 0.17 are the host's: trace from the host, or docker run --pid=host" "a container with 0.17"
+finds 0.17.0 0 "  warning  this container has its own PIDs, but pid and tid of bpftrace 0.17 are those of the host: trace from the host, or docker run --pid=host" "a container with 0.17"
 finds 0.23.2 0 "" "... is nothing to 0.23"
 
 # --- bpftrace
@@ -195,7 +195,7 @@ machine
 finds nosuch 1 "  error    bpftrace not found at $tmp/bin/nosuch: install it with your package manager, or give its path with --bpftrace" "a bpftrace that is not there"
 finds 0.14.1 1 "  error    $tmp/bin/0.14.1 is version 0.14, which is too old: install 0.17 or newer" "a bpftrace that is too old"
 cp /bin/true "$tmp/bin/true"
-finds true 1 "  error    $tmp/bin/true does not run, or does not report a version of bpftrace: install it again" "a program that is no bpftrace"
+finds true 1 "  error    $tmp/bin/true cannot be run, or reports no bpftrace version: install it again" "a program that is no bpftrace"
 out=$(PATH=$tmp BTGEN_BPFTRACE='' "$btgen" doctor --root "$m")
 if grep -q '^BPFTRACE *[:?]*= *$' "$top/config.mak"; then
 	like "$out" '^  error    bpftrace not found: install it with your package manager' "no bpftrace in PATH"
@@ -203,7 +203,7 @@ fi
 # defects VERSION: in a word each
 defects() {
 	doctor "$1"
-	grep -oE '^  warning  bpftrace 0.*(too few|no max|unsigned|miss|no probe)' "$tmp/out" | sed 's/.* //' | paste -sd' '
+	grep -oE '^  warning  bpftrace 0.*(too few|no max|unsigned|miss|attach to a probe)' "$tmp/out" | sed 's/.* //' | paste -sd' '
 }
 is "$(defects 0.17.0)/$(defects 0.20.2)/$(defects 0.22.0)/$(defects 0.23.2)/$(defects 0.27.1)" "few max/unsigned miss/miss/miss/probe" "each version has its own defects"
 doctor 0.31.0
@@ -290,10 +290,10 @@ ${CC:-gcc} -O2 -g -I"$top/include" -o "$tmp/large" "$top/docs/lab/programs/large
 start "$tmp/large" 30
 has_moved() { grep -q 'large$' "/proc/$pid/maps" && ! grep -q 'r-xp.*large$' "/proc/$pid/maps"; }
 wait_for 10 has_moved
-like "$(process 0.17.0 $pid)" "^  warning  2 USDT probes of $tmp/large have sites that cannot fire, because the process has moved their code out of the file: look for an option" \
+like "$(process 0.17.0 $pid)" "^  warning  2 USDT probes of $tmp/large have sites that cannot fire, because the process has moved their code out of the file: look for a program option" \
 	"a program that has its code on large pages"
 start "$tmp/app"
-none='has no debug information, from which names of enums and layouts of structs are read'
+none='has no debug information: names of enums and layouts of structs are unknown'
 like "$(process 0.17.0 $pid)" "^  warning  $tmp/app $none: build it with -g, or install its debug package$" "a program that was stripped"
 start "$(command -v sleep)" 30
 exe=$(readlink -f /proc/$pid/exe)
@@ -356,14 +356,14 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	cp "$btgen" "$tmp/btgen"
 	out=$(setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/btgen" doctor --bpftrace "$tmp/bin/0.17.0" $pid)
 	is $? 1 "nobody: exit status 1"
-	like "$out" "^  error    bpftrace up to 0.24 traces as root only, and this is user 65534" "... it says who may"
+	like "$out" "^  error    bpftrace up to 0.24 traces as root only: user 65534" "... it says who may"
 	like "$out" "^  error    no permission to inspect process $pid \(app\): run as root, or with CAP_SYS_PTRACE$" "... and of the process that it is another user's"
 fi
 if unshare -m -p -f true 2>/dev/null; then
 	unshare -m sleep 100 &
 	own $!
 	wait_for 10 grep -qx sleep /proc/$!/comm
-	like "$(process 0.17.0 $!)" "^  ok       it sees other file systems than we do; its files are read there$" "a process in another mount namespace"
+	like "$(process 0.17.0 $!)" "^  ok       it has its own mount namespace; its files are read there$" "a process in another mount namespace"
 	# unshare ignores SIGTERM, and the first process of a PID namespace all but SIGKILL
 	unshare -p -f sleep 30 2>/dev/null &
 	child_of() { grep -lE "^PPid:[[:space:]]$1$" /proc/[0-9]*/status 2>/dev/null | grep -oE '[0-9]+'; }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What docs/tour.md, docs/new-bpftrace.md and CONTRIBUTING.md say of the source is there: files, and functions in the files named before them.
+# The documents: files and functions that they name exist, links work, and sentences are short and plain.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 cd "$top" || exit
@@ -37,6 +37,22 @@ ok "README.md has at most 120 lines" test "$(wc -l <README.md)" -le 120
 is "$(cd docs && for page in *.md man/* */README.md; do
 	case $page in README.md) ;; *) grep -qF "]($page)" README.md || echo "$page" ;; esac
 done)" "" "docs/README.md names every page"
+
+# Links lead to files and headings that are there.
+mapfile -t pages < <(git ls-files '*.md' 2>/dev/null || find . -name '*.md' -not -path './build/*')
+is "$(tests/links.py "${pages[@]}")" "" "every link of ${#pages[@]} pages leads somewhere"
+
+# What a user reads is short sentences in plain English: tests/prose.py has the length and the habits. Two pages are made of
+# other texts: the messages of btgen, and the descriptions of probes. A sentence that is to stay as it is goes here.
+mapfile -t pages < <(printf '%s\n' README.md docs/*.md docs/*/*.md docs/man/* | grep -vE 'docs/(checks|probes-nvmf_tgt)\.md')
+exceptions=()
+is "$(tests/prose.py "${pages[@]}" | grep -vF "$(printf '%s\n' "${exceptions[@]:-no exception}")")" "" \
+	"README, pages and manuals: no long sentence, no clumsy one (tests/prose.py)"
+ok "... with at most 20 exceptions" test "${#exceptions[@]}" -le 20
+printf 'It says what is meant.\n\n- The text behind it stands there.\n' >"$tmp/page.md"
+is "$(tests/prose.py "$tmp/page.md" | sed -E 's/.*:([0-9]+): ([^:]*):.*/\1 \2/')" "1 says/tells, for reports
+3 behind, for after
+3 stands, for is" "which it would find"
 
 # The table of layers is what lint checks.
 table=$(sed -nE 's/^\| `gen\/([a-z]+)` \|.*\| (.*) \|$/\1 \2/p' CONTRIBUTING.md | tr -d ',`' | sed 's/ nothing$//' | grep -v '^cmd ')

@@ -58,7 +58,7 @@ is "$(expand 'BEGIN { $a = 1; $a_2 = 2; } BEGIN { $a = 3; $b = $a; $a_3 = $a; }'
 	"and a variable of one gets a name there that none of them has"
 expand 'END { if (1) { return; } } END { }' >/dev/null
 is $? 1 "a return in an END that others follow is an error"
-like "$(cat "$tmp/err")" "1:16: error: this would skip the next END too" "which says why"
+like "$(cat "$tmp/err")" "1:16: error: this would also skip the next END" "which says why"
 like "$(expand 'usdt:__EXE__:nvmf_tgt_state { printf("%s", @target[arg1]); @n++; } END { if (@n) { return; } print(@n); }')" \
 	'END \{ clear\(@target\); if \(@n\)' "a table is cleared first in an END that may end early"
 
@@ -76,7 +76,7 @@ is "$(expand 'interval:s:PERIOD { exit(); }' -D PERIOD=5)" "interval:s:5 { exit(
 is "$(expand 'BEGIN { @a = MINUS-1; @b = 7 SLASH/ 2; }' -D MINUS=- -D SLASH=/)" "BEGIN { @a = - -1; @b = 7 / / 2; }" \
 	"what a macro leaves and what stands behind it are no operator or comment together"
 is "$("$btgen" expand -e 'BEGIN /pid == __PID__ || tid == __PID__/ { exit(); }' 2>&1)" \
-	"btgen: error: <command line> traces a process, and none was given (by a \`pidof\` that found none?): give its PID or name, or -x FILE for every process of a program" "a marker that has no value is said once"
+	"btgen: error: <command line> needs a process (did \`pidof\` find one?): give its PID or name, or -x FILE for every process of a program" "a marker that has no value is said once"
 printf '#pragma option PERIOD 1 "seconds"\n#ifdef DEBUG\n#endif\ninterval:s:PERIOD { exit(); }\n' >"$tmp/option.bt"
 is "$("$btgen" expand -D PERIODS=5 "$tmp/option.bt" 2>&1 | grep .)" "btgen: warning: -D PERIODS: the script has no such option
 btgen: note: did you mean PERIOD?

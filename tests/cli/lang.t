@@ -57,10 +57,10 @@ like "$(body 'usdt:__EXE__:ev { $x = acme::st::a; print($x / 2); }')" '\$x = \(-
 like "$(body 'usdt:__EXE__:ev { $x = if (pid) { args.p->n } else { 2 }; print($x / 2); }')" 'print\(\(int64\)' \
 	"a choice of blocks has the sign of their values"
 body 'usdt:__EXE__:ev { print((if (pid) { args.p->n } else { 2 }) / 2); }' >/dev/null
-like "$(cat "$tmp/err")" 'keep it in a variable first' "and is not written twice"
+like "$(cat "$tmp/err")" 'assign it to a variable first' "and is not written twice"
 for value in -rand '(-rand)' '-$x++'; do
 	body "usdt:__EXE__:ev { \$x = 1; \$y = $value / 3; }" >/dev/null
-	like "$(cat "$tmp/err")" 'keep it in a variable first' "nor is $value"
+	like "$(cat "$tmp/err")" 'assign it to a variable first' "nor is $value"
 done
 like "$(body 'usdt:__EXE__:ev { printf("%s\n", enum_name(acme::st, -pid)); }')" \
 	'printf\("%s\\n", @enum_acme__st\[-\(int64\)\(uint64\)pid\]\)' \

@@ -26,11 +26,11 @@ is "$(grep -o 'printf(' "$tmp/out" | wc -l)" 5000 "... are in the program"
 gen '"usdt:__EXE__:p { $x = str(arg0); @[$x] = count(); print($x); printf(\"%d\\n\", arg1); }\n" * 20000'
 soon "20000 clauses that call functions" 0 ''
 gen '"BEGIN { }\n" * 50000'
-soon "50000 times BEGIN, which are one for 0.17" 0 'this clause is there already'
+soon "50000 times BEGIN, which are one for 0.17" 0 'duplicate clause'
 gen '"BEGIN { " + "".join("$v%d = 1; " % i for i in range(30000)) + "}\n"'
-soon "30000 variables that nobody reads" 0 'set and never read'
+soon "30000 variables that nobody reads" 0 'set but never read'
 gen '"BEGIN { " + "".join("print(@m%d); " % i for i in range(20000)) + "}\n"'
-soon "20000 maps that nobody sets" 1 'read and never set'
+soon "20000 maps that nobody sets" 1 'read but never set'
 gen '"".join("macro m%d() { m%d() + m%d() }\n" % (i, i + 1, i + 1) for i in range(2000)) + "usdt:__EXE__:p { @ = m0(); }\n"'
 soon "2000 macros that call the next one twice" 0 ''
 gen '"".join("#pragma option O%d 1 \"help\"\n" % i for i in range(50000)) + "usdt:__EXE__:p { }\n"'
@@ -90,7 +90,7 @@ named=$(sed -n 's/.*USDT_PROBE(one, \([a-z0-9]*\),.*/usdt:__EXE__:one:\1 { @ = c
 is "$(cat "$tmp/err") $(bound | grep -c two) $(bound | grep one)" "$(over 1 129 two:p127) 127 $tmp/many:one:p7" \
 	"what a script names comes before what its patterns match"
 is "$("$btgen" check --for 0.27 -x "$tmp/many" -e "$named" 2>&1 | grep '\[limit\]')" \
-	"btgen: error: bpftrace 0.27 can attach to at most 256 probes at once, and there are 257  [limit]" \
+	"btgen: error: bpftrace 0.27 can attach to at most 256 probes at once, but there are 257  [limit]" \
 	"a script that names too many is not cut down"
 is "$(many 0.23 '*:*')" "" "0.23 has no such limit"
 cat >"$tmp/bpftrace" <<'END'

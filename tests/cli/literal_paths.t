@@ -78,7 +78,7 @@ is "$(said -x "$app" -e 'usdt:$1:ns:$3 { }' -- ./app)" "$where:1: error: \$3 has
 1" "a parameter without a value is an error"
 is "$(said -x "$app" -e 'usdt:$1:ns:enqueue { print(arg9); }' | sed 's/:1:[0-9]*:/:1:/')" "$where: $no_arg9
 1" "without values the path is the target's file"
-is "$(said -x "$app" -e 'usdt:$1:ns:$2 { print(arg0); }')" "$where:1: warning: this is not looked up: \$2 has no value, pass it after --
+is "$(said -x "$app" -e 'usdt:$1:ns:$2 { print(arg0); }')" "$where:1: warning: not looked up: \$2 has no value; pass it after --
 0" "what cannot be looked up is said"
 is "$(said -x "$app" -e 'usdt:"./$1":ns:enqueue { }' -- app)" "$where:1: error: ./\$1 does not exist
 1" "between quotes \$1 is text"

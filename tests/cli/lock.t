@@ -260,7 +260,7 @@ script.bt:4:47: note: it is used here" "another name alone is a warning"
 check -x MORE --against base.lock script.bt
 is "$status
 $said" "0
-base.lock: warning: the scripts rely on more than the lock has (1 fact): write it anew with --lock  [lock]
+base.lock: warning: the scripts rely on 1 fact that the lock lacks: rewrite it with --lock  [lock]
 script.bt:11:53: note: the first is enum state LATE
     usdt:__EXE__:app:done { printf(\"%s %d\\n\", enum_name(state, args.j->state), args.result); }
                                                         ^~~~~" "so is what the lock does not have yet"
@@ -418,7 +418,7 @@ hostile "a lock that is too large" ": error: larger than 1 MiB: not a list of fa
 hostile "NULs" ": error: has a NUL byte: not a list of facts" < <(head -c 3000 /dev/zero)
 hostile "an empty file" ': error: not a lock: its first line is not "btgen-lock 1" (btgen check --lock writes one)' </dev/null
 hostile "another file" ':1: error: not a lock: its first line is not "btgen-lock 1" (btgen check --lock writes one)' <<<'int main(void)'
-hostile "a newer lock" ':1: error: a lock of version 2, and this btgen reads 1: write it anew with --lock' <<<'btgen-lock 2'
+hostile "a newer lock" ':1: error: lock file of version 2, but this btgen reads 1: rewrite it with --lock' <<<'btgen-lock 2'
 hostile "a long line" ':2: error: the line is too long: not a lock of btgen check' < <(echo btgen-lock 1; head -c 100000 /dev/zero | tr '\0' a)
 hostile "a word that is none" ':2: error: unknown word "\x1b[31mx": not a lock of btgen check' <<<$'btgen-lock 1\n\e[31mx y = 1'
 hostile "a line that lacks a word" ':2: error: expected "enum ... = ..."' <<<$'btgen-lock 1\nenum state = 1'

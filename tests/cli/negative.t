@@ -103,9 +103,9 @@ for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do
 	text="((struct s *)arg0)->ins[$text].v / 2"
 done
 like "$(limit_memory 1000000 && "$btgen" expand -p $pid --for 0.17 -e "uprobe:__EXE__:f { @ = $text; }" 2>&1)" \
-	'error: the code for this becomes too long' "an expression that would grow beyond all bounds is an error"
+	'error: expression is too complex' "an expression that would grow beyond all bounds is an error"
 choice=arg0
 for i in {1..40}; do choice="(($choice) ? @m : $i)"; done
 like "$(timeout 20 "$btgen" expand -p $pid --for 0.23 -e "uprobe:__EXE__:f { @m = 1; @n = $choice; }" 2>&1)" \
-	'error: the code for this becomes too long' "so is a choice of choices that are written as sums"
+	'error: expression is too complex' "so is a choice of choices that are written as sums"
 done_testing

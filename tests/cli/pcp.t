@@ -43,11 +43,11 @@ is "$("$btgen" bundle --pcp --for 0.23 "$tmp/all.bt" 2>&1 | sed '1,/^$/d')" '// 
 interval:s:1 { print(@n); print(@names); print(@grows); print(@falls); print(@least); print(@all); print(@took); print(@took_by); print(@linear); print(@steps); }' \
 	"aggregations that END does not clear are metrics; a sum that never falls is a counter"
 is "$("$btgen" bundle --pcp -W no-unused -e 'BEGIN { @x[1] = nsecs; @y = count(); } END { clear(@y); }' 2>&1)" \
-	"btgen: error: the script has no metrics: they are maps of count(), sum(), min(), max(), avg(), stats(), hist() and lhist() that END does not clear" \
+	"btgen: error: the script has no metrics: use maps of count(), sum(), min(), max(), avg(), stats(), hist() or lhist() that END does not clear" \
 	"a script without metrics is refused"
 for name in a-b.bt 1.bt x .bt _a.bt; do
 	"$btgen" bundle --pcp -e 'BEGIN { @n = count(); }' -o "$tmp/$name" 2>"$tmp/err"
-	is "$? $(head -n 1 "$tmp/err")" "2 btgen bundle: -o: metrics are called by the file's name: letters, digits and _, as in app.bt" "-o $name"
+	is "$? $(head -n 1 "$tmp/err")" "2 btgen bundle: -o: the file's name names the metrics: use letters, digits and _, as in app.bt" "-o $name"
 done
 ok "-o app_1.bt" "$btgen" bundle --pcp -e 'BEGIN { @n = count(); }' -o "$tmp/app_1.bt"
 
@@ -119,7 +119,7 @@ is "$(given "$tmp/other.bt" | cmp - "$tmp/said" && cat "$tmp/program" "$tmp/give
 is "$("$pcp" --version)" "bpftrace v0.23.2" "so do other calls of bpftrace"
 
 header 0.23 "$tmp/app" 0102030405 >"$tmp/bad.bt"
-is "$(given "$tmp/bad.bt"; echo $?)" "error: $tmp/app is another build than the one that this is for, with build-id 0102030405
+is "$(given "$tmp/bad.bt"; echo $?)" "error: $tmp/app is not the build that this script is for (build ID 0102030405)
 1" "another build is refused"
 header 0.23 "$tmp/none" "$id" >"$tmp/bad.bt"
 is "$(given "$tmp/bad.bt"; echo $?)" "error: there is no $tmp/none here

@@ -73,7 +73,7 @@ is "$(version "$tmp/stays")" "17 remembered" "a file that is what it was"
 cat "$tmp/forged" >"$memory"
 is "$(version "$tmp/stays")" "23 remembered" "what is remembered counts"
 chmod 666 "$memory"
-is "$(version "$tmp/stays")" "17 asked" "not where everybody can write it"
+is "$(version "$tmp/stays")" "17 asked" "not where everyone can write to it"
 rm "$memory" && ln -s "$tmp/forged" "$memory"
 is "$(version "$tmp/stays")" "17 asked" "nor behind a link"
 for text in '' x "$(head -n 1 "$tmp/forged")" "$(head -n 1 "$tmp/forged"; echo bpftrace)"; do

@@ -81,7 +81,7 @@ for name in nvmf-timeout nvmf_timeout send-msg syscall_latency postgresql_waits.
 	is "$("$sh" -h $name 2>&1 | head -n 1 | sed 's/ - .*//')" \
 		"$(tr _ - <<<"${name%.bt}" | sed 's/nvmf-timeout/nvmf_timeout/; s/send-msg/send_msg/').bt" \
 		"-h $name: - and _ are alike in a script's name"
-	like "$("$btgen" run -n $name 2>&1)" 'btgen: error: .* traces a process, and none was given' "and to run it"
+	like "$("$btgen" run -n $name 2>&1)" 'btgen: error: .* needs a process' "and to run it"
 done
 like "$("$btgen" run -n nvme_trace.bt 2>&1)" '^tracepoint:nvme:' "a script that was renamed runs by its old name"
 mkdir "$tmp/planted"

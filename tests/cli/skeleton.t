@@ -70,7 +70,7 @@ refuses "two processes, of which the last alone was looked at" 2 "btgen skeleton
 Try 'btgen skeleton --help'." skeleton -p 1 -p $$ '*'
 refuses "an unknown format" 2 "btgen run: -f: unknown format 'xml': text, json, perfetto, otlp or folded
 Try 'btgen run --help'." run -f xml -t all -x "$tmp/app"
-refuses "-t without a target" 1 "btgen: error: -t traces a process, and none was given (by a \`pidof\` that found none?): give its PID or name, or -x FILE for every process of a program" run -n -t all
+refuses "-t without a target" 1 "btgen: error: -t needs a process (did \`pidof\` find one?): give its PID or name, or -x FILE for every process of a program" run -n -t all
 is "$("$btgen" run -n --bpftrace /nonexistent -t app:all -t other -x "$tmp/app")" "$("$btgen" skeleton --for 0.17 -x "$tmp/app" app:all other)" \
 	"-n -t prints the same script"
 
@@ -121,7 +121,7 @@ uprobe:__EXE__:make
 	printf("%s %s[%d] uprobe:make n=%ld text=\"%s\"\n",
 	       strftime("%H:%M:%S.%f", nsecs), comm, tid, args.n, str(args.text));
 }
-// d is omitted: it is in no register that bpftrace has, or it is not known in which
+// d is omitted: it is not in a register that argN reads, or its location is unknown
 
 // make(int n, double d, const char *text)
 uretprobe:__EXE__:make
@@ -129,9 +129,9 @@ uretprobe:__EXE__:make
 	printf("%s %s[%d] uretprobe:make\n",
 	       strftime("%H:%M:%S.%f", nsecs), comm, tid);
 }
-// retval is omitted: it is in no register that bpftrace has, or it is not known in which' "a double, and a struct that is returned"
+// retval is omitted: it is not in a register that argN reads, or its location is unknown' "a double, and a struct that is returned"
 like "$("$btgen" skeleton --for 0.17 -x "$tmp/functions" 'uretprobe:twice' 2>&1)" \
-	"warning: 2 functions of $tmp/functions are called twice: bpftrace attaches to the first of them" "two functions of one name"
+	"warning: 2 functions of $tmp/functions are named twice: bpftrace attaches to the first" "two functions of one name"
 is "$("$btgen" skeleton --for 0.17 -x "$tmp/functions" 'uretprobe:*renamed' 2>&1 | grep '^uretprobe')" 'uretprobe:__EXE__:renamed' \
 	"one function with two names"
 refuses "a function that is not there" 1 "btgen: error: no function matches 'uprobe:othr'
@@ -143,7 +143,7 @@ is "$("$btgen" skeleton --for 0.17 -x "$tmp/functions" "uprobe:functions:oth*" "
 is "$("$btgen" skeleton --for 0.17 -x "$tmp/functions" 'uprobe:functions:*' 2>/dev/null | grep -c ':_init$\|:_fini$')" 0 \
 	"functions without a size, to which bpftrace does not attach, are left out"
 refuses "nothing but such a function" 1 \
-	"btgen: error: no function that matches 'uprobe:functions:_init' has a size in its symbol table: bpftrace attaches to none" \
+	"btgen: error: no function that matches 'uprobe:functions:_init' has a size in its symbol table: bpftrace cannot attach to them" \
 	skeleton --for 0.17 -x "$tmp/functions" uprobe:functions:_init
 cat >"$tmp/piece.c" <<'END'
 int piece(int n) __asm__("whole.part.0");
@@ -159,8 +159,8 @@ strip -g -o "$tmp/bare" "$tmp/functions"
 is "$("$btgen" skeleton --for 0.17 -x "$tmp/bare" 'uprobe:m*[ae]*' 'uprobe:make' 2>&1 | head -n 1)" \
 	"btgen: error: no function matches 'uprobe:m*[ae]*'" "of the shell's patterns only * and ? are known"
 is "$("$btgen" skeleton --for 0.17 -x "$tmp/bare" 'uprobe:?a?e' 'uprobe:main' 2>&1 | grep 'warning\|tid')" \
-	"btgen: warning: no debug information tells the parameters of make(): the call alone is shown
-btgen: warning: no debug information tells the parameters of main(): the call alone is shown
+	"btgen: warning: the debug information lacks the parameters of make(): only the call is shown
+btgen: warning: the debug information lacks the parameters of main(): only the call is shown
 	       strftime(\"%H:%M:%S.%f\", nsecs), comm, tid);
 	       strftime(\"%H:%M:%S.%f\", nsecs), comm, tid);" "without debug information the call alone"
 {
@@ -168,7 +168,7 @@ btgen: warning: no debug information tells the parameters of main(): the call al
 	echo 'int main(void) { return 0; }'
 } >"$tmp/many.c"
 "${CC:-gcc}" -w -o "$tmp/many" "$tmp/many.c" || exit 1
-refuses "too many functions" 1 "btgen: error: 301 functions match 'uprobe:many_*': 300 at most are traced at once" \
+refuses "too many functions" 1 "btgen: error: 301 functions match 'uprobe:many_*': at most 300 can be traced at once" \
 	skeleton --for 0.17 -x "$tmp/many" 'uprobe:many_*'
 
 # --filter: arguments and enumerators by their names alone, in the script that -n prints.

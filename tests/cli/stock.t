@@ -13,7 +13,7 @@ chmod 777 "$tmp/strange"
 at() { # DIR COMMAND...: what it prints, in that folder
 	(cd "$tmp/$1" && shift && "$@") 2>&1
 }
-error="btgen: error: script 'files.bt' is ambiguous: $tmp/strange/files.bt (everybody can write the folder) or btgen's own $top/bpf/files.bt
+error="btgen: error: script 'files.bt' is ambiguous: $tmp/strange/files.bt (everyone can write to the folder) or btgen's own $top/bpf/files.bt
 btgen: note: write './files.bt' for the first, the whole path for the second"
 for command in expand check "bundle -x /bin/true" "run -n" "diff /bin/true /bin/true"; do
 	# shellcheck disable=SC2086
@@ -37,12 +37,12 @@ $top/bpf/malloc.bt
 $tmp/mine/new.bt" "--which prints the paths"
 is "$(cd "$top/bpf" && "$btgen" expand --which files)" "$top/bpf/files.bt" "in the folder of the scripts they are one"
 chmod 666 "$tmp/mine/files.bt"
-like "$(at mine "$btgen" expand files.bt)" 'mine/files.bt \(everybody can write it\) or' "a file that others can write"
+like "$(at mine "$btgen" expand files.bt)" 'mine/files.bt \(everyone can write to it\) or' "a file that others can write"
 
 include='#include "buckets.bt"
 BEGIN { }'
 like "$(at strange "$btgen" expand -e "$include")" \
-	"^<command line>:1:10: error: \"buckets.bt\" is ambiguous: the current folder's \(everybody can write the folder\) or $top/bpf/buckets.bt" \
+	"^<command line>:1:10: error: \"buckets.bt\" is ambiguous: the current folder's \(everyone can write to the folder\) or $top/bpf/buckets.bt" \
 	"-e includes none, either"
 like "$(at mine "$btgen" expand -e "$include")" 'of mine' "... but one's own"
 printf '%s\n' "$include" >"$tmp/strange/with.bt"
@@ -57,7 +57,7 @@ if [ "$(id -u)" = 0 ]; then
 	like "$(at strange "$btgen" expand files)" 'files.bt \(uid 65534 owns the folder\) or' "a folder of another user"
 	is "$(SUDO_UID=65534 at strange "$btgen" expand files)" 'BEGIN { printf("of strange"); }' "who calls sudo is no other user"
 	chmod 775 "$tmp/mine" && chgrp 65534 "$tmp/mine"
-	like "$(at mine "$btgen" expand files)" 'files.bt \(gid 65534 can write the folder\) or' "a group"
+	like "$(at mine "$btgen" expand files)" 'files.bt \(gid 65534 can write to the folder\) or' "a group"
 	is "$(SUDO_UID=65534 at mine "$btgen" expand files)" 'BEGIN { printf("of mine"); }' "a user's private group has his number"
 	chgrp 0 "$tmp/mine"
 	is "$(at mine "$btgen" expand files)" 'BEGIN { printf("of mine"); }' "root's group is root"

@@ -66,7 +66,7 @@ echo '// a newer one' >>"$tmp/scripts/nvmf_states.bt"
 rm "$tmp/scripts/nvmf_timeout.bt"
 is "$(play)" "one changed 2 failed 0
 two changed 0 failed 1" "a host with another build fails, and only that" || sed 's/^/# /' "$tmp/play"
-like "$(cat "$tmp/play")" "$app is another build than the one that this is for, with build-id [0-9a-f]{40}" "... with the reason"
+like "$(cat "$tmp/play")" "$app is not the build that this script is for \(build ID [0-9a-f]{40}" "... with the reason"
 ok "... and keeps what it had" diff -r "$tmp/before" "$hosts/two/etc/pcp/bpftrace/autostart"
 ok "the other has what it was to have, without the script that is no more" diff -r "$tmp/scripts" "$hosts/one/etc/pcp/bpftrace/autostart"
 done_testing

@@ -91,7 +91,7 @@ like "$(values odd.data.calls)" '^</script>[^[:cntrl:] ]*quoted[^[:cntrl:] ]*a[^
 not_ok "the script's own maps are none" pcp_has bpftrace.scripts.odd 'data\.own'
 is "$(pcp pminfo bpftrace.scripts.odd | grep -c 'data.output')" 0 "lines are no metric"
 is "$(pcp_value foreign.data.n)" 7 "other scripts run as they did"
-like "$(pcp_value changed.error)" "error: $tmp/changed is another build than the one that this is for, with build-id [0-9a-f]{40}" \
+like "$(pcp_value changed.error)" "error: $tmp/changed is not the build that this script is for \(build ID [0-9a-f]{40}" \
 	"another build is refused, and a metric says so"
 is "$(pcp_value changed.exit_code)" 1 "... and its exit code"
 is "$(pcp_value changed.status)" '"error"' "... and that it does not run"

@@ -65,7 +65,7 @@ script='usdt:__EXE__:hit { printf("%c %s %s %d\n", args.r->id, args.r->state, ar
 out=$(timeout 60 "$live_sh" "$name" -e "#pragma scope host
 $script" 2>&1)
 is "$? $(grep -v 'it is reached' <<<"$out" | grep -E '^btgen:' | sort)" "1 $(sort <<END
-btgen: error: 2 builds of the program run, and the script is for the whole host: give the processes of one build
+btgen: error: 2 builds of the program are running, and the script is for the whole host: give the PIDs of one build
 btgen: note: $program (deleted), build ID $old: PIDs ${pid[1]} ${pid[2]}
 btgen: note: $program, build ID $new: PID ${pid[3]}
 END

@@ -79,7 +79,7 @@ rm "$tmp/app"
 cp "$tmp/build2" "$tmp/app"
 id=$(readelf -n "$tmp/build1" | sed -n 's/.*Build ID: //p')
 is "$(BPFTRACE=$bpftrace sh "$tmp/bundle.sh" 2>&1; echo $?)" \
-	"error: $tmp/app is another build than the one that this is for, with build-id $id
+	"error: $tmp/app is not the build that this script is for (build ID $id)
 1" "another build is refused"
 rm "$tmp/app"
 is "$(BPFTRACE=$bpftrace sh "$tmp/bundle.sh" 2>&1; echo $?)" "error: there is no $tmp/app here
@@ -92,8 +92,8 @@ is "$(BPFTRACE=$tmp/other sh "$tmp/bundle.sh" 2>&1; echo $?)" "error: bpftrace v
 is "$(cd "$tmp" && BPFTRACE=$bpftrace sh -s -- -h <"$tmp/bundle.sh" 2>&1 | grep -ci usage)" 1 "it comes through a pipe, too, with options"
 
 gcc -O1 -g -Wl,--build-id=none -I"$top/include" -DFIRST= -DMORE= -o "$tmp/none" "$tmp/app.c"
-like "$("$btgen" bundle -x "$tmp/none" "$tmp/app.bt" 2>&1)" '^btgen: error: .*/none: it has no build-id to be told by' "no build-id"
-like "$("$btgen" bundle "$tmp/app.bt" 2>&1)" '^btgen bundle: give the program that it is for: -x FILE$' "no program"
+like "$("$btgen" bundle -x "$tmp/none" "$tmp/app.bt" 2>&1)" '^btgen: error: .*/none has no build ID' "no build-id"
+like "$("$btgen" bundle "$tmp/app.bt" 2>&1)" '^btgen bundle: give the program to trace: -x FILE$' "no program"
 like "$("$btgen" bundle -x "$tmp/app" -e 'usdt:__EXE__:hit /pid == __PID__/ { exit(); }' 2>&1)" '__PID__ needs a process' "a script for one process"
 
 if readelf -n "$targets/nvmf_tgt" 2>/dev/null | grep -q 'Provider: spdk'; then

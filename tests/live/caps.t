@@ -122,7 +122,7 @@ else
 	traces "... CAP_SYS_ADMIN stands for two of them" "$live_pid" -e "$lazy"
 	traces "... and with it functions are traced" "$live_pid" -e "$work"
 	caps=$needed
-	traces_or 'CAP_SYS_ADMIN is missing' "functions" "$work"
+	traces_or 'requires CAP_SYS_ADMIN' "functions" "$work"
 	for one in bpf perfmon dac_read_search dac_override; do
 		caps=$(tr , '\n' <<<$needed | grep -vx $one | paste -sd,)
 		refused "^btgen: error: tracing needs root, or $list: CAP_${one^^} is missing" "no CAP_${one^^}" "$live_pid" -e "$lazy"
@@ -137,7 +137,7 @@ else
 		chmod +x "$tmp/file.sh"
 		live_sh=$tmp/file.sh traces "a user without any, but a bpftrace whose file has them" "$live_pid" -e "$lazy"
 		live_sh=$tmp/file.sh traces "... -t" -t lazy "$live_pid"
-		like "$(cat "$tmp/messages")" '^btgen: warning: without CAP_BPF btgen cannot make all probes count' "... which says that it has no gate"
+		like "$(cat "$tmp/messages")" '^btgen: warning: without CAP_BPF, btgen cannot start and stop all probes' "... which says that it has no gate"
 	else
 		skip "a bpftrace whose file has them" "no setcap, or a file system that keeps none"
 	fi
@@ -149,7 +149,7 @@ if [ "$version" -ge 25 ]; then
 	caps=$needed
 	refused "no permission to inspect process $live_pid \(app\): run as root, or with CAP_SYS_PTRACE" "another user's process" "$live_pid" -e "$lazy"
 	caps=$needed,sys_ptrace
-	refused "process $live_pid \(app\) is another user's: .* without CAP_KILL, which is missing" "no CAP_KILL" "$live_pid" -e "$lazy"
+	refused "process $live_pid \(app\) belongs to another user: .* without CAP_KILL" "no CAP_KILL" "$live_pid" -e "$lazy"
 	caps=$needed,sys_ptrace,kill
 	traces "with both it is traced" "$live_pid" -e "$lazy"
 fi
@@ -162,8 +162,8 @@ traces "root with CAP_SYS_ADMIN, CAP_SYS_PTRACE and CAP_IPC_LOCK: a probe with a
 traces "... functions" "$live_pid" -e "$work"
 caps=bpf,perfmon,sys_ptrace,ipc_lock
 traces "root with CAP_BPF and CAP_PERFMON instead: a probe without a semaphore" "$live_pid" -e "$plain"
-traces_or 'without CAP_SYS_ADMIN, which is missing' "... one with a semaphore" "$lazy"
-traces_or 'CAP_SYS_ADMIN is missing' "... functions" "$work"
+traces_or 'needs CAP_SYS_ADMIN to raise its semaphore' "... one with a semaphore" "$lazy"
+traces_or 'requires CAP_SYS_ADMIN' "... functions" "$work"
 caps=bpf,sys_ptrace,ipc_lock
 refused 'error: root lacks CAP_PERFMON here' "root without CAP_PERFMON" "$live_pid" -e "$plain"
 if [ "$version" -lt 19 ]; then

@@ -86,10 +86,10 @@ like "$("$live_sh" -n --cgroup "$group" -t hit 2>&1)" "^btgen: error: --cgroup: 
 	"two programs in one group: an error"
 like "$("$live_sh" -n --cgroup "$group" -e "$script" "helper-$$" 2>&1)" '^usdt:.*/ ?\(cgroup == [0-9]+ \|\| cgroup == [0-9]+\)/' "with a name it is that one"
 like "$("$live_sh" -n --cgroup "$group" -t hit "${pid[3]}" 2>&1)" "^btgen: error: --cgroup: none of the processes given is in $group$" "a PID outside"
-like "$("$live_sh" -n --cgroup /proc -t hit 2>&1)" '^btgen: error: --cgroup: /proc is no group of cgroup v2$' "a folder that is none"
+like "$("$live_sh" -n --cgroup /proc -t hit 2>&1)" '^btgen: error: --cgroup: /proc is not a cgroup v2 group$' "a folder that is none"
 like "$("$live_sh" -n --cgroup "$tmp/nosuch" -t hit 2>&1)" '^btgen: error: --cgroup: .*/nosuch: No such file or directory$' "one that is not there"
 like "$("$live_sh" -n --cgroup "$group" syscalls.bt $name 2>&1)" '^btgen: error: --cgroup: ' "a script of the whole host: an error"
-like "$("$live_sh" -n --cgroup "$group" -c ls -t hit 2>&1)" '^bpftrace.sh: --cgroup is for processes that run' "nor with -c"
+like "$("$live_sh" -n --cgroup "$group" -c ls -t hit 2>&1)" '^bpftrace.sh: --cgroup takes a template' "nor with -c"
 for n in 1 2 3 4 5; do eval "exec $((10 + n))>&-"; done
 wait "${pid[@]}"
 done_testing

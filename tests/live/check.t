@@ -27,7 +27,7 @@ wait_for 10 has_moved "$tmp/large"
 probe='usdt:__EXE__:large:tick { @ = count(); }'
 is "$(check $pid "$probe")" \
 	"<command line>:1:1: warning: large:tick cannot fire: process $pid has moved its code out of $tmp/large  [dead-probe]
-btgen: note: the kernel puts probes into mapped files only: look for an option of the program that leaves its code off large pages" \
+btgen: note: the kernel can probe mapped files only: look for a program option that keeps its code off large pages" \
 	"a probe in code that the program has moved cannot fire"
 like "$(check $pid 'uprobe:__EXE__:tick { @ = count(); }')" "^<command line>:1:1: warning: tick cannot fire: process" \
 	"and so cannot a function"
@@ -42,7 +42,7 @@ code=$(grep -c 'r-xp' "/proc/$pid/maps")
 like "$(check $pid 'usdt:__EXE__:large:* { @ = count(); }')" "large:tick cannot fire" "what was left in the file ($code pieces of code)"
 is "$(check $pid 'usdt:__EXE__:large:tock { @ = count(); }')" "" "can fire"
 
-like "$("$btgen" probes -p $pid 2>&1)" "warning: process $pid has moved code out of $tmp/stays to memory of no file" \
+like "$("$btgen" probes -p $pid 2>&1)" "warning: process $pid has moved code out of $tmp/stays to anonymous memory" \
 	"the list of its probes says so, too"
 
 # A library of which all code was moved has no other executable mapping: it is found by what is mapped around that.
@@ -87,7 +87,7 @@ wait_for 10 eval 'grep -A 1 "r--p 00000000 .*libmoved" /proc/$pid/maps | grep -q
 like "$(check $pid 'usdt:__EXE__:lib:tick { @ = count(); }')" \
 	"warning: lib:tick cannot fire: process $pid has moved its code out of $tmp/libmoved.so" "a library whose code was moved is found"
 like "$(check $pid 'uprobe:__EXE__:lib_tick { @ = count(); }')" "warning: lib_tick cannot fire" "and its functions"
-like "$("$btgen" probes -p $pid 2>&1)" "^btgen: warning: process $pid has moved code out of $tmp/libmoved.so to memory of no file" \
+like "$("$btgen" probes -p $pid 2>&1)" "^btgen: warning: process $pid has moved code out of $tmp/libmoved.so to anonymous memory" \
 	"the list of its probes says so"
 unlike "$("$btgen" probes -p $pid 'large:*' 2>&1)" "moved" "but not of probes of other files"
 
@@ -147,7 +147,7 @@ php=$(command -v php8.2 || command -v php)
 if interpreter php "$php" -r 'sleep(30);'; then
 	is "$(check $pid "usdt:__EXE__:php:function__entry $function usdt:__EXE__:php:execute__entry $function")" \
 		"<command line>:1:1: warning: php:function__entry does not fire: it fires only with USE_ZEND_DTRACE=1 in the environment of PHP  [switch]
-btgen: note: USE_ZEND_DTRACE=1 is read when PHP starts: start it anew" "PHP without its variable, said once"
+btgen: note: PHP reads USE_ZEND_DTRACE=1 when it starts: restart it" "PHP without its variable, said once"
 	is "$(check $pid "usdt:__EXE__:php:request__startup $function usdt:__EXE__:php:* $function")" "" "what fires all the same"
 	is "$(check $pid "#pragma optional
 usdt:__EXE__:php:function__entry $function usdt:__EXE__:php:request__startup $function")" "" "what a script can do without"

@@ -291,7 +291,7 @@ END
 if as --32 -o "$tmp/narrow.o" "$tmp/narrow.s" 2>/dev/null && ld -m elf_i386 -o "$tmp/narrow" "$tmp/narrow.o" 2>/dev/null &&
 	"$tmp/narrow" </dev/null 2>/dev/null; then
 	begin "$tmp/narrow" "$tmp/narrow"
-	why="$tmp/narrow is a 32-bit program, which cannot be traced: bpftrace takes arguments, pointers and structs for those of a 64-bit program"
+	why="$tmp/narrow is a 32-bit program, which is not supported: bpftrace takes arguments, pointers and structs for those of a 64-bit program"
 	is "$("$live_sh" "$app" -e 'uprobe:__EXE__:_start { }' 2>&1)" "btgen: error: $why" "a 32-bit program: an error that says why"
 	is "$("$live_sh" -x "$tmp/narrow" -e 'uprobe:__EXE__:_start { }' 2>&1)" "btgen: error: $why" "-x: the same"
 	is "$("$live_sh" -t '*' "$app" 2>&1)" "btgen: error: $why" "-t: the same"
@@ -331,15 +331,15 @@ is "$(messages)" "btgen: attached to copy (PID $inner)" "messages have the forme
 is "$("$live_sh" -l "$inner" app:hit 2>&1 | grep -v '^ ')" "$tmp/copy: 1 probe
 app:hit(struct request *r, enum state next)" "-l"
 rm "$tmp/copy"
-untold="btgen: error: the events of process $inner cannot be told from those of others: "
-others="bpftrace 0.$version knows processes by the PIDs of the host, and this container has others: trace from the host (docker run --pid=host), or with bpftrace 0.23"
+untold="btgen: error: cannot tell the events of process $inner from those of other processes: "
+others="bpftrace 0.$version uses host PIDs, and this container has its own: trace from the host (docker run --pid=host), or with bpftrace 0.23"
 if [ "$version" -ge 23 ]; then
 	saw "a function" "$call" 'call Q'
 	saw "a deleted program" "$hit" 'hit Q'
 else
 	is "$("$live_sh" "$inner" -e "$call" 2>&1)" "$untold$others" "a function: an error, not an empty trace"
 	is "$("$live_sh" "$inner" -e "$hit" 2>&1)" "$untold$others" "a deleted program: likewise"
-	is "$("$live_sh" "$inner" -e 'BEGIN { printf("%d\n", __PID__); }' 2>&1)" "btgen: error: the script asks for __PID__: $others" \
+	is "$("$live_sh" "$inner" -e 'BEGIN { printf("%d\n", __PID__); }' 2>&1)" "btgen: error: the script uses __PID__: $others" \
 		"nor can a script look for its process itself"
 fi
 like "$("$live_sh" --children "$inner" -e "$call" 2>&1)" "^btgen: error: .*: trace from the host \(docker run --pid=host\)" \
@@ -349,11 +349,11 @@ begin /srv/app "${join[@]}" "${spaces[@]}" "$tmp/enter" tmpfs "$tmp/root" "$tmp/
 inner=$(awk '/^NSpid:/ { print $3 }' "/proc/$app/status")
 saw "a container in it" "$hit" 'hit Q'
 rm "$root/srv/app"
-like "$("$live_sh" "$inner" -e "$hit" 2>&1)" "^btgen: error: the events of process $inner cannot be told from those of others: " \
+like "$("$live_sh" "$inner" -e "$hit" 2>&1)" "^btgen: error: cannot tell the events of process $inner from those of other processes: " \
 	"deleted there: an error"
 finish
 like "$(unshare --pid --fork "$btgen" probes -p $$ 2>&1)" \
-	'^btgen: error: /proc shows the processes of another PID namespace than that of this shell: mount -t proc proc /proc' \
+	'^btgen: error: /proc belongs to a different PID namespace than this shell: mount -t proc proc /proc' \
 	"in a PID namespace with the /proc of another one: an error"
 
 done_testing

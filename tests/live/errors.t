@@ -74,7 +74,7 @@ tracepoint:nosuch:event
 }
 E2
 if [ -d /sys/kernel/tracing/events/syscalls ]; then
-	like "$(said "$tmp/script.bt")" 'the kernel has no tracepoints nosuch:\*: maybe the module that has them is not loaded' \
+	like "$(said "$tmp/script.bt")" 'the kernel has no tracepoints nosuch:\*: is their module loaded?' \
 		'... with a reason'
 	wrong '1:1' 'sys_enter_opnat' 'a tracepoint that is misspelled' <<<'tracepoint:syscalls:sys_enter_opnat { @ = args->flags; }'
 	like "$(said "$tmp/script.bt")" 'note: did you mean syscalls:sys_enter_openat\?' '... and what was meant'
@@ -146,7 +146,7 @@ E2
 	out=$(unshare -m sh -c 'umount -l /sys/kernel/tracing; umount -l /sys/kernel/debug; exec "$@"' sh \
 		timeout 60 "$btgen" run --bpftrace "$bpftrace" "$tmp/script.bt" 2>&1 >/dev/null | grep -v '^umount')
 	is "$(grep -c error <<<"$out")" 1 'without tracefs there is one error'
-	like "$out" 'error: bpftrace (finds no tracepoints|starts no script), as tracefs is not mounted: mount -t tracefs tracefs /sys/kernel/tracing' \
+	like "$out" 'error: bpftrace (finds no tracepoints|starts no script) because tracefs is not mounted: mount -t tracefs tracefs /sys/kernel/tracing' \
 		'... with the remedy'
 fi
 done_testing

@@ -81,9 +81,9 @@ is "$live_rc $(grep '^[0-9]' "$tmp/trace" | sort)" "0 $(grep '^[0-9]' "$tmp/answ
 	"it, its children, theirs, those whose parents have gone, threads: all, once each, and none of another process"
 is "$(grep '^@' "$tmp/trace")" "@n[fam]: 12" "of maps the script's alone are printed"
 like "$("$live_sh" -n --children "$live_pid" -e 'usdt:__EXE__:hit /pid == __PID__/ { exit(); }' 2>&1)" \
-	'^btgen: error: --children: the script names one process, __PID__, and would not see those it forks$' \
+	'^btgen: error: --children: the script refers to one process, __PID__, and would miss its children$' \
 	"a script that names its process: an error"
-like "$("$live_sh" --children -x "$tmp/fam" -t hit 2>&1)" '^bpftrace.sh: --children is for processes: with -x all are traced$' \
+like "$("$live_sh" --children -x "$tmp/fam" -t hit 2>&1)" '^bpftrace.sh: --children needs a process: -x traces all processes anyway$' \
 	"-x has all of them anyhow"
 exec 9>&-
 exec 8>&-
@@ -119,7 +119,7 @@ is "$(of "sh -c 'ls /nonexistent; (sleep 0.1; exec $tmp/one a) & wait'" 2>&1 | s
 is "$(of "$tmp/start.sh a b")" "0: first,ran a,last,one hit 3" "a script's program"
 # The trace may take a while to end.
 is "$(of "sh -c '$tmp/one a; until grep -q ended $tmp/messages; do sleep 0.1; done; echo report'")" \
-	"0: ran a,report,btgen: the trace has ended; the command still runs,one hit 2" "what a shell does behind it is done"
+	"0: ran a,report,btgen: the trace has ended; the command is still running,one hit 2" "what a shell does behind it is done"
 is "$(of "setsid -f $tmp/one a" | sed 's/ran a,//')" "0: one hit 2" "its program outlives the command"
 is "$(of "bash -e -c '$tmp/one a; true'")" "0: ran a,one hit 2" "a shell with other options before -c"
 cat >"$tmp/early.c" <<'END'
@@ -146,7 +146,7 @@ is "$(of "$tmp/late a")" "0: ran a,late hit 2" "a library's constructor makes a 
 is "$(timeout 20 "$live_sh" -c "$tmp/late a" -t nosuch 2>&1)" "btgen: error: no probe matches 'nosuch'" "the same, and nothing to trace"
 "$live_sh" -n -c "sh -c '$tmp/one a; echo ran >$tmp/after'" -t hit >/dev/null 2>&1
 ok "-n: nothing behind the program is run" test ! -e "$tmp/after"
-is "$(of "sh -c 'echo nothing'" 2>/dev/null)" "1: nothing,btgen: error: -c: sh -c 'echo nothing' has started no other program" \
+is "$(of "sh -c 'echo nothing'" 2>/dev/null)" "1: nothing,btgen: error: -c: sh -c 'echo nothing' did not start another program" \
 	"a shell that starts no other: an error"
 like "$("$live_sh" -c "$tmp/one a" -t nosuch 2>&1)" "^btgen: error: no probe matches 'nosuch'$" "no such probe: it says so"
 unlike "$("$live_sh" -c "$tmp/one a" -t nosuch 2>&1)" "ran a" "and the program does not run in vain"

@@ -113,5 +113,5 @@ begin -w "$name"
 live_wait TERM
 is "$live_rc" 143 "-w: a signal while it waits is the end"
 like "$("$live_sh" -w -t hit 2>&1)" '^bpftrace.sh: -w: give the name of a program to wait for$' "-w without a name: an error"
-like "$("$live_sh" --follow -x "$tmp/build1" -t hit 2>&1)" '^bpftrace.sh: --follow is for a process' "--follow with -x: an error"
+like "$("$live_sh" --follow -x "$tmp/build1" -t hit 2>&1)" '^bpftrace.sh: --follow needs a PID or name' "--follow with -x: an error"
 done_testing

@@ -57,7 +57,7 @@ ${backend[4]} asked later" "-x: a backend that was there, and one that came late
 like "$("$top/scripts/bpftrace.sh" -n -t 'query__start' $postmaster $$ 2>&1)" \
 	"^btgen: error: process $$ does not run the same program as process $postmaster" "processes of different programs: an error"
 is "$("$top/scripts/bpftrace.sh" -n -e 'usdt:__EXE__:query__start /pid == __PID__/ { exit(); }' $postmaster "${backend[1]}" 2>&1)" \
-	"btgen: error: 2 processes were given ($postmaster ${backend[1]}), and the script names one, __PID__: give only the one to trace" \
+	"btgen: error: 2 processes were given ($postmaster ${backend[1]}), and the script refers to one, __PID__: give only the one to trace" \
 	"a script that says so is for one process"
 ok "another is for both" live_trace -e 'usdt:__EXE__:query__start { printf("%d %s\n", pid, str(arg0)); }' "${backend[1]} ${backend[2]}"
 for n in 1 2 3; do

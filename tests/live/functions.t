@@ -186,13 +186,13 @@ refused() { # SCRIPT REGEX CLAIM
 	out=$("$btgen" expand --for 0.23 -x "$tmp/app" -e "$1" 2>&1)
 	like "$out" "$2" "$3"
 }
-refused 'uprobe:__EXE__:unsure { printf("%d", args.n); }' 'error: parameter n of unsure\(\) is in no register' "behind a small struct: not known"
+refused 'uprobe:__EXE__:unsure { printf("%d", args.n); }' 'error: bpftrace cannot read parameter n of unsure\(\)' "behind a small struct: not known"
 if [ "$(uname -m)" = x86_64 ]; then
-	refused 'uprobe:__EXE__:many { printf("%d", args.g); }' 'error: parameter g of many\(\) is in no register' "the seventh is in memory"
+	refused 'uprobe:__EXE__:many { printf("%d", args.g); }' 'error: bpftrace cannot read parameter g of many\(\)' "the seventh is in memory"
 else
-	refused 'uprobe:__EXE__:many { printf("%d", args.i); }' 'error: parameter i of many\(\) is in no register' "the ninth is in memory"
+	refused 'uprobe:__EXE__:many { printf("%d", args.i); }' 'error: bpftrace cannot read parameter i of many\(\)' "the ninth is in memory"
 fi
-refused 'uprobe:__EXE__:pointers { printf("%d", args.d); }' 'error: parameter d of pointers\(\) is in no register' "a double"
+refused 'uprobe:__EXE__:pointers { printf("%d", args.d); }' 'error: bpftrace cannot read parameter d of pointers\(\)' "a double"
 refused 'uprobe:__EXE__:numbers { printf("%d", args.x); }' 'note: it is numbers\(int i, unsigned char c, short int s, unsigned int u, long int l, (_Bool|bool) b\)' \
 	"a name that it does not have: its parameters are shown"
 refused 'uprobe:__EXE__:numbers, uprobe:__EXE__:many { printf("%d", args.a); }' 'error: numbers\(\) has no parameter a' "functions of one clause must all have it"
@@ -227,10 +227,10 @@ gcc -O0 -g -w -o "$tmp/app" "$tmp/odd.c" || exit 1
 odd='packs widens vectors windows moved'
 [ "$(uname -m)" = x86_64 ] || odd=moved
 for f in $odd; do
-	refused "uprobe:__EXE__:$f { printf(\"%d\", args.a); }" "error: parameter a of $f\(\) is in no register" "$f: not known"
+	refused "uprobe:__EXE__:$f { printf(\"%d\", args.a); }" "error: bpftrace cannot read parameter a of $f\(\)" "$f: not known"
 done
 gcc -O2 -g -w -o "$tmp/app" "$tmp/odd.c" || exit 1
-refused 'uprobe:__EXE__:spread.isra.0 { printf("%p", args.a); }' 'error: parameter a of spread\(\) is in no register' \
+refused 'uprobe:__EXE__:spread.isra.0 { printf("%p", args.a); }' 'error: bpftrace cannot read parameter a of spread\(\)' \
 	"a pointer that gcc replaced by what it leads to"
 # LLVM's callers in the same file set no register for a parameter that is not used, and it has no location.
 cat >"$tmp/dead.c" <<'END'
@@ -245,7 +245,7 @@ if [ "$(uname -m)" = x86_64 ] && command -v clang >/dev/null; then
 	refused 'uprobe:__EXE__:dead { printf("%d", args.b); }' \
 		'error: the debug information has no location for parameter b of dead\(\): if the function uses it, it is arg1' \
 		"a parameter that may be unused: its value is nobody's, and which it is is said"
-	refused 'uprobe:__EXE__:own { printf("%d", args.b); }' 'error: parameter b of own\(\) is in no register' \
+	refused 'uprobe:__EXE__:own { printf("%d", args.b); }' 'error: bpftrace cannot read parameter b of own\(\)' \
 		"of a function that only its own file calls nothing is said"
 else
 	skip "an unused parameter" "clang for x86-64 has no location for it"
@@ -265,6 +265,6 @@ fi
 gcc -O0 -g -o "$tmp/app" "$tmp/app.c" || exit 1
 strip -o "$tmp/bare" --keep-symbol=numbers --strip-debug "$tmp/app"
 out=$("$btgen" expand --for 0.17 -x "$tmp/bare" -e 'uprobe:__EXE__:numbers { printf("%d", args.i); }' 2>&1)
-like "$out" 'error: bpftrace 0.17 has no args of functions, and the debug information does not tell these: write arg0 to arg5' \
+like "$out" 'error: bpftrace 0.17 does not support args for functions, and the debug information lacks the parameters: use arg0 to arg5' \
 	"without debug information bpftrace 0.17 cannot, and that is said"
 done_testing

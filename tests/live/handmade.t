@@ -60,7 +60,7 @@ E2
 if [ "$version" -lt 22 ]; then
 	is "$said" "" "0.17 takes variables of inner blocks"
 else
-	is "$said" "try.bt:17:36: error: \$percent is set in a block, and is known only there: set it before the block  [unset]" \
+	is "$said" "try.bt:17:36: error: \$percent is set in a block and visible only there: set it before the block  [unset]" \
 		"a variable of an inner block is an error"
 fi
 

@@ -179,7 +179,7 @@ done
 for call in 'm()' m; do
 	for in in "{ print($call); }" "/$call == 3/ { }"; do
 		like "$("$btgen" expand --for 0.27 -x "$tmp/l" -e "macro m() { n() } macro n() { arg1 } usdt:__EXE__:lang:ev $in" 2>&1)" \
-			':1:31: error: bpftrace has no argN of a usdt probe inside a macro: pass it as an argument  \[argument]$' "argN in a macro: $in"
+			':1:31: error: bpftrace does not support argN of a usdt probe inside a macro: pass it as an argument  \[argument]$' "argN in a macro: $in"
 	done
 done
 like "$("$btgen" expand --for 0.27 -x "$tmp/l" -e 'macro m(x) { x + arg1 } macro n() { arg1 } usdt:__EXE__:lang:ev { print(n); } uprobe:__EXE__:main { print(m(arg0)); }' 2>&1)" \

@@ -47,7 +47,7 @@ for name in "${names[@]}"; do
 	for probe in usdt:__EXE__:test:hit uprobe:__EXE__:work; do
 		got=$(traced "$name" "$probe")
 		if [ "$got" != "$meant" ]; then
-			like "$got" 'error: .*bpftrace accepts no path with any of.*use a hard link$' "$shown, ${probe%%:*}: refused"
+			like "$got" 'error: .*bpftrace does not accept paths with.*use a hard link$' "$shown, ${probe%%:*}: refused"
 		else
 			is "$got" "$meant" "$shown, ${probe%%:*}: the file that was meant, no other"
 		fi

@@ -149,7 +149,7 @@ no_backend() { ! pgrep -P $postmaster -f ': (tester|parallel worker) ' >/dev/nul
 wait_for 10 no_backend
 readarray -t all < <(pgrep -P $postmaster | sort -nr; echo $postmaster)
 live_trace "${all[@]}" postgresql.bt
-like "$(cat "$tmp/messages")" "attached to the whole host: the script chooses by the PID of postgres, $postmaster" "what it looks at is said"
+like "$(cat "$tmp/messages")" "attached to the whole host: the script filters by the PID of postgres, $postmaster" "what it looks at is said"
 like "$(cat "$tmp/messages")" "note: process $postmaster is the parent of the other $((${#all[@]} - 1)): __PID__ is $postmaster" \
 	"of all processes of a cluster the postmaster is taken, and that is said"
 sql -c "SELECT 'of any', 'backend'" >/dev/null
@@ -161,7 +161,7 @@ sql -c "SELECT 'in any', 'cluster'" >/dev/null
 detach "SELECT 'in any', 'cluster'"
 is "$(sent | grep cluster)" "SELECT 'in any', 'cluster'" "and statements are seen"
 children=("${all[@]:0:2}")
-is "$("$live_sh" "${children[@]}" postgresql.bt 2>&1)" "btgen: error: 2 processes were given (${children[*]}), and the script names one, __PID__: give only the one to trace" \
+is "$("$live_sh" "${children[@]}" postgresql.bt 2>&1)" "btgen: error: 2 processes were given (${children[*]}), and the script refers to one, __PID__: give only the one to trace" \
 	"two children: an error that names them"
 like "$("$live_sh" "${all[@]}" $$ postgresql.bt 2>&1 | tr '\n' ' ')" \
 	"error: $((${#all[@]} + 1)) processes were given .*note: $postmaster $$ are not children of the others" \

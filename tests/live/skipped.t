@@ -76,7 +76,7 @@ is "$live_rc $(cat "$tmp/messages")" "0 " "not where nothing is skipped"
 live_start "$tmp/app"
 is "$(timeout 60 "$live_sh" -t 'm:tls' "$live_pid" 2>&1 | sed 's/, [-0-9].*//')" \
 	"btgen: warning: 1 of 1 probes is skipped: bpftrace 0.$version cannot attach to m:tls (bpftrace 0.23 can): it cannot read the location of arg0
-btgen: error: no probe is left to trace" \
+btgen: error: no probes remain to be traced" \
 	"nothing that can be traced is an error, with the reason"
 echo >&8
 done_testing

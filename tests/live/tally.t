@@ -76,8 +76,8 @@ work() {
 	live_say ''
 	wait_for 30 grep -q "done" "$tmp/answers"
 	live_wait INT
-	is "$live_rc $(grep -v '^    \|attached to\|detaching\|events in\|still under way\|what one processor counted is lost' "$tmp/messages")" "0 " "status 0, and nothing is said"
-	missed=$(sed -n '/what one processor counted is lost/{s/.*warning: \([0-9]*\) times more.*/\1/;s/^[^0-9].*/1/;p}' "$tmp/messages" |
+	is "$live_rc $(grep -v '^    \|attached to\|detaching\|events in\|still under way\|the counts of one CPU are lost' "$tmp/messages")" "0 " "status 0, and nothing is said"
+	missed=$(sed -n '/the counts of one CPU are lost/{s/.*warning: \([0-9]*\) times more.*/\1/;s/^[^0-9].*/1/;p}' "$tmp/messages" |
 		awk '{ n += $1 } END { print n + 0 }')
 }
 # books AWK-EXPRESSION: the program's: how many operations of each, as lines "KEY: N"
@@ -129,7 +129,7 @@ unset $keys
 live_say ''
 wait_for 30 grep -q "done" "$tmp/answers"
 live_wait INT
-like "$(cat "$tmp/messages")" 'warning: (@count: as many keys as a map has room for: others may be missing|bpftrace: Map full)' \
+like "$(cat "$tmp/messages")" 'warning: (@count: the map is full: keys may be missing|bpftrace: Map full)' \
 	"a map that has no room for all keys is told of"
 is "$(grep -c '^@count' "$tmp/trace") $(test "$(wc -l <"$tmp/messages")" -lt 12 || wc -l <"$tmp/messages")" "10 " "and not for each of them"
 

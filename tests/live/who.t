@@ -75,7 +75,7 @@ is "$("$live_sh" -l "$name" 'app:*' | grep -c '^app:hit')" 1 "-l takes a name, t
 mkdir "$tmp/here"
 cd "$tmp/here" || exit
 printf '%s\n' "$script" >"$name"
-is "$("$live_sh" -n "$name" 2>&1)" "btgen: error: $name traces a process, and none was given (by a \`pidof\` that found none?): give its PID or name, or -x FILE for every process of a program" \
+is "$("$live_sh" -n "$name" 2>&1)" "btgen: error: $name needs a process (did \`pidof\` find one?): give its PID or name, or -x FILE for every process of a program" \
 	"a word that is a script in place is that script"
 cd "$tmp" || exit
 like "$("$live_sh" -n "$name" -e "$script" 2>&1)" "^usdt:/proc/${pid[2]}/" "and the program itself in place is none"
@@ -109,10 +109,10 @@ ${pid[3]} hit J
 ${pid[2]} hit L" "both are traced, and not one that started later"
 hit 9 Z
 like "$("$live_sh" -n "$name" -e 'usdt:__EXE__:app:hit /pid == __PID__/ { printf("x\n"); }' 2>&1)" \
-	"^btgen: error: 2 processes were given \($both\), and the script names one, __PID__: give only the one to trace\$" \
+	"^btgen: error: 2 processes were given \($both\), and the script refers to one, __PID__: give only the one to trace\$" \
 	"a script that names one process: an error with their PIDs"
 like "$("$live_sh" -n "$name" -e 'usdt:__EXE__:app:hit { printf("__COMM__ x\n"); }' 2>&1)" \
-	"^<command line>:1:.*: error: __COMM__ is that of one process: give only the one to trace" "so is one that prints its name"
+	"^<command line>:1:.*: error: __COMM__ refers to one process: give only that one" "so is one that prints its name"
 is "$("$live_sh" -l "$name" 'app:*' | grep -c '^app:hit')" 1 "-l of both lists the probes once"
 mkdir "$tmp/other"
 cp "$tmp/$name" "$tmp/other"
@@ -160,7 +160,7 @@ cp "$tmp/$name" "$tmp/other/longjmp"
 begin 7 "$tmp/other/longjmp"
 like "$("$live_sh" -n longjmp -e "$script" 2>&1)" "^usdt:/proc/${pid[7]}/" \
 	"a name that is a script's, too, is the program's when another script is there"
-like "$("$live_sh" -n longjmp 2>&1)" "longjmp.bt traces a process" "and alone it is the script's"
+like "$("$live_sh" -n longjmp 2>&1)" "longjmp.bt needs a process" "and alone it is the script's"
 
 rm "$tmp/other/$name"
 like "$("$live_sh" -l "${pid[4]}" 'app:*')" "^$tmp/other/$name \(deleted\): 1 probe" "a file that is deleted is called so, once"

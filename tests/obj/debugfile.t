@@ -78,7 +78,7 @@ is "$(table "$tmp/a-link")" "$right" "... found through a link to the program"
 
 ${CC:-gcc} -O1 -g -o "$tmp/other" "$tmp/other.c"
 objcopy --only-keep-debug "$tmp/other" "$tmp/a/.debug/prog.debug"
-like "$(table "$tmp/a/prog")" '/a/\.debug/prog\.debug \(has another build-id\)$' "that of another build is refused"
+like "$(table "$tmp/a/prog")" '/a/\.debug/prog\.debug \(has a different build ID\)$' "that of another build is refused"
 printf junk >"$tmp/a/.debug/prog.debug"
 like "$(table "$tmp/a/prog")" '/a/\.debug/prog\.debug \(is not a readable ELF file\)$' "and so is junk"
 rm "$tmp/a/.debug/prog.debug"
@@ -89,7 +89,7 @@ build "$tmp/crc" -Wl,--build-id=none
 link "$tmp/crc"
 is "$(table "$tmp/crc/prog")" "$right" "without build-id the CRC decides"
 printf x >>"$tmp/crc/prog.debug"
-like "$(table "$tmp/crc/prog")" '/crc/prog\.debug \(has another CRC\)$' "a wrong CRC is refused"
+like "$(table "$tmp/crc/prog")" '/crc/prog\.debug \(has a different CRC\)$' "a wrong CRC is refused"
 
 build "$tmp/sym"
 objcopy --strip-debug "$tmp/sym/full" "$tmp/sym/prog.debug"
@@ -143,7 +143,7 @@ else
 	is "$(DEBUGINFOD_URLS="http://127.0.0.1:$(cat "$tmp/port")" table "$tmp/d/prog")" "$right" "a debuginfod server"
 	rm -rf "$tmp/cache"
 	objcopy --only-keep-debug "$tmp/other" "$tmp/www/buildid/$id/debuginfo"
-	like "$(DEBUGINFOD_URLS="http://127.0.0.1:$(cat "$tmp/port")" table "$tmp/d/prog")" 'has another build-id' \
+	like "$(DEBUGINFOD_URLS="http://127.0.0.1:$(cat "$tmp/port")" table "$tmp/d/prog")" 'has a different build ID' \
 		"a server's wrong answer is refused"
 fi
 

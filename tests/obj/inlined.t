@@ -40,7 +40,7 @@ for how in "gcc -O2" "gcc -O2 -flto -ffat-lto-objects" "gcc -O2 -gdwarf-4" "gcc 
 		n=$(said $f | sed -n 's/.*warning: \([0-9]*\) inlined cop.* of.*/\1/p')
 		is "$((${n:-0} + 1))" "$(places $f)" "$how: copies of $f() are counted as gdb does"
 	done
-	like "$(said only)" 'error: only\(\) has no code of its own that a probe could be at: it is inlined, in a\(\)' \
+	like "$(said only)" 'error: only\(\) has no code to probe: it is inlined in a\(\)' \
 		"$how: a function that is only inlined"
 done
 gcc -O2 -g -o "$tmp/app" "$tmp/one.c" "$tmp/two.c" || exit 1
@@ -48,5 +48,5 @@ like "$(said both)" 'warning: 5 inlined copies of both\(\) are not seen by this 
 	"three of those that call it are named"
 like "$("$btgen" skeleton --for 0.17 -x "$tmp/app" 'uprobe:both' 2>&1)" 'warning: 5 inlined copies of both\(\) are not seen: in ' "-t says so, too"
 is "$("$btgen" skeleton --for 0.17 -x "$tmp/app" 'uprobe:only' 2>&1)" "btgen: error: no function matches 'uprobe:only'
-btgen: note: only() is inlined, in a(), and has no code of its own" "and of one that is only inlined"
+btgen: note: only() is inlined in a() and has no code of its own" "and of one that is only inlined"
 done_testing

@@ -54,7 +54,7 @@ strip "$tmp/p"
 (cd "$tmp" && objcopy --add-gnu-debuglink=p.debug p)
 like "$("$btgen" types -x "$tmp/p" honest 2>&1)" 'enum mood mood' "a debug file by its CRC"
 truncate -s 3000000 "$tmp/p.debug"
-like "$("$btgen" types -x "$tmp/p" honest 2>&1)" 'p.debug \(has another CRC\)' "... but not when that is wrong"
+like "$("$btgen" types -x "$tmp/p" honest 2>&1)" 'p.debug \(has a different CRC\)' "... but not when that is wrong"
 truncate -s 10G "$tmp/p.debug"
 cheap "a debug file of 10 GiB" types -x "$tmp/p" honest
 like "$(cat "$tmp/err")" 'p.debug \(is too large for its CRC to be checked\)' "... is refused"

@@ -240,14 +240,14 @@ run -x "$tmp/split"
 is "$out$err" "app:run(int32_t argc, char *argv)" "without debug information types are sizes, or what the note tells"
 objcopy --add-gnu-debuglink="$tmp/split.debug" "$tmp/split"
 run -x "$tmp/split"
-is "$out$err" "app:run(int32_t argc, char *argv)btgen: note: -v also reads what debug files know, such as $tmp/split.debug" \
+is "$out$err" "app:run(int32_t argc, char *argv)btgen: note: -v also reads debug files, such as $tmp/split.debug" \
 	"a short list reads no debug file and says so when there is one"
 run -v -x "$tmp/split"
 like "$out" '^app:run\(int argc, char \*argv\)$' "-v does"
 is "$("$top/scripts/bpftrace.sh" -l "$tmp/split" 2>/dev/null)" "app:run(int32_t argc, char *argv)" "bpftrace.sh -l is the short list"
 is "$("$top/scripts/bpftrace.sh" -lv "$tmp/split" run)" "$("$btgen" probes -v -x "$tmp/split")" "with -v the long one"
 is "$("$top/scripts/bpftrace.sh" -l --json "$tmp/split")" "$("$btgen" probes --json -x "$tmp/split")" "with --json that for programs"
-is "$("$top/scripts/bpftrace.sh" --json "$tmp/split" 2>&1 | head -n 1)" "bpftrace.sh: --json is for -l: a trace as JSON is -f json" \
+is "$("$top/scripts/bpftrace.sh" --json "$tmp/split" 2>&1 | head -n 1)" "bpftrace.sh: --json needs -l: for a trace as JSON use -f json" \
 	"which a trace does not have"
 
 # a process

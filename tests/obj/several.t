@@ -112,7 +112,7 @@ expand 'usdt:__EXE__:one, usdt:__EXE__:two { print(RED); }' >/dev/null
 is "$(said)" '"RED" is 1 in u1.c and 2 in u2.c; 1 is used' "probes of one clause that do not agree are warned of"
 expand 'usdt:__EXE__:one { } usdt:__EXE__:two { } BEGIN { print(RED); }' >/dev/null
 is "$(said)" '"RED" is 1 in u1.c and 2 in u2.c; 1 is used' "... those of a script in BEGIN"
-like "$(cat "$tmp/err")" 'note: the traced sites do not all mean the same one: write a clause for each probe' "... with what to do"
+like "$(cat "$tmp/err")" 'note: the traced sites do not all refer to the same one: write a clause for each probe' "... with what to do"
 expand 'usdt:__EXE__:one, usdt:__EXE__:neither { print(((struct odd *)arg0)->a); }' >/dev/null
 is "$(said)" '"odd" is defined differently in u1.c and u2.c; the first is used' "... and a probe whose file has none may mean any"
 expand 'usdt:__EXE__:two, usdt:__EXE__:neither { print(((struct odd *)arg0)->a); }' >/dev/null

@@ -406,7 +406,7 @@ static void compressed_sections(void)
 	compressed(true, true, ELFCOMPRESS_ZLIB, 0, false, "p:n 0x1000 [8@%rax]", "",
 		   "compressed, big-endian");
 	compressed(true, false, 77, 0, false, "",
-		   "x:.note.stapsdt+0x0: error: the section is compressed in an unknown way (77)\n",
+		   "x:.note.stapsdt+0x0: error: the section has an unknown compression type (77)\n",
 		   "compressed in a way of its own");
 	compressed(true, false, ELFCOMPRESS_ZLIB, UINT64_MAX, false, "",
 		   "x:.note.stapsdt+0x0: error: the compressed section claims 18446744073709551615 "
