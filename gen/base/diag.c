@@ -250,8 +250,8 @@ static enum diag_level level_of(const struct diag *d, const char *name, enum dia
 	return d->is_strict || level == DIAG_ERROR ? DIAG_ERROR : DIAG_WARNING;
 }
 
-bool diag_check(struct diag *d, const char *name, enum diag_level level,
-		const struct diag_place *at, const char *fmt, ...)
+bool diag_finding(struct diag *d, const char *name, enum diag_level level,
+		  const struct diag_place *at, const char *fmt, ...)
 {
 	level = level_of(d, name, level);
 	if (level == DIAG_OFF) {

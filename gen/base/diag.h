@@ -98,8 +98,8 @@ bool diag_warning(struct diag *d, const struct diag_place *at, const char *fmt, 
  * A finding: @level is what it is unless the user says otherwise; DIAG_OFF: only with -W @name.
  * False when it is an error.
  */
-bool diag_check(struct diag *d, const char *name, enum diag_level level,
-		const struct diag_place *at, const char *fmt, ...)
+bool diag_finding(struct diag *d, const char *name, enum diag_level level,
+		  const struct diag_place *at, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 /** Belongs to the error or warning before it. */
 bool diag_note(struct diag *d, const struct diag_place *at, const char *fmt, ...)

@@ -38,8 +38,8 @@ static bool is_meant(const struct targetfile *tf, struct str path)
 	return path_stat(tf->open_path, &own) && st.st_dev == own.st_dev && st.st_ino == own.st_ino;
 }
 
-static bool say_no_probe(const struct bind *b, const struct token *at, struct str path,
-			 struct str provider, struct str name)
+static bool report_no_probe(const struct bind *b, const struct token *at, struct str path,
+			    struct str provider, struct str name)
 {
 	struct diag_place place = tok_place(at);
 	const struct sdt_probe *near = NULL;
@@ -142,8 +142,8 @@ static void find_probes(const struct bind *b, struct str path, struct str provid
 }
 
 /** An error where nothing else matches; beside others they are counted. */
-static bool say_unattachable(const struct bind *b, const struct token *at,
-			     const struct unattachable *skipped, bool is_error)
+static bool report_unattachable(const struct bind *b, const struct token *at,
+				const struct unattachable *skipped, bool is_error)
 {
 	struct diag_place place = tok_place(at);
 	for (size_t i = 0; i < skipped->matches.n && !is_error; i++) {
@@ -202,12 +202,12 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 	bool found = ret->probes.n > from;
 	at->absent = !found && is_optional;
 	at->unattachable = at->absent && skipped.matches.n;
-	say_unattachable(b, at->node->first, &skipped, !found && !at->absent);
+	report_unattachable(b, at->node->first, &skipped, !found && !at->absent);
 	if (at->absent)
 		return true;
 	if (!found)
 		return skipped.matches.n == 0 &&
-		       say_no_probe(b, at->node->first, path, provider, name);
+		       report_no_probe(b, at->node->first, path, provider, name);
 	if (!provider.n && !check_one_provider(b, at->node->first, name, ret, from))
 		return false;
 
@@ -334,8 +334,8 @@ static struct str mangle(struct arena *a, struct str name)
 	return ret;
 }
 
-static bool say_no_function(const struct bind *b, const struct token *at, struct str path,
-			    struct str name)
+static bool report_no_function(const struct bind *b, const struct token *at, struct str path,
+			       struct str name)
 {
 	bool is_scoped = str_contains(name, STR("::"));
 	struct nearest near = {
@@ -407,15 +407,15 @@ static void warn_of_inlined(const struct bind *b, const struct token *at,
 	const char *more =
 	    n > 1 ? arena_printf(b->arena, "; %zu more functions that match have copies", n - 1)
 		  : "";
-	diag_check(b->diag, "inlined", DIAG_WARNING, &place,
-		   "%zu inlined cop%s of " STR_FMT "() %s not seen by this probe: in %s%s",
-		   first->n, first->n == 1 ? "y" : "ies", STR_ARG(first->name),
-		   first->n == 1 ? "is" : "are", attach_callers(b->arena, first), more);
+	diag_finding(b->diag, "inlined", DIAG_WARNING, &place,
+		     "%zu inlined cop%s of " STR_FMT "() %s not seen by this probe: in %s%s",
+		     first->n, first->n == 1 ? "y" : "ies", STR_ARG(first->name),
+		     first->n == 1 ? "is" : "are", attach_callers(b->arena, first), more);
 }
 
 /** False where it was not inlined either. */
-static bool say_inlined_only(const struct bind *b, const struct token *at, struct str path,
-			     struct str name)
+static bool report_inlined_only(const struct bind *b, const struct token *at, struct str path,
+				struct str name)
 {
 	struct diag_place place = tok_place(at);
 	for (size_t i = 0; i < b->given->files->list.n; i++) {
@@ -451,7 +451,7 @@ static bool bind_uprobe(struct bind *b, struct script_attach *at, struct attach_
 	struct str path = at->fields.v[0], rest = at->fields.v[at->fields.n - 1];
 	struct str name = str_slice(rest, 0, str_find(rest, '+'));
 	if (at->fields.n > 3 && !at->fields.v[2].n) // PATH:ns::FUNCTION
-		return say_no_function(b, at->node->first, path, join_fields(b->arena, at));
+		return report_no_function(b, at->node->first, path, join_fields(b->arena, at));
 	// With a language (uprobe:PATH:cpp:NAME) the name is one that only bpftrace demangles: any
 	// file with functions will do.
 	size_t n_before = ret->near.places.n;
@@ -459,10 +459,10 @@ static bool bind_uprobe(struct bind *b, struct script_attach *at, struct attach_
 	    find_function(b, path, at->fields.n == 2 ? name : STR("*"), &ret->near);
 	if (!tf && (at->absent = optional_covers(b, at, name)))
 		return true;
-	if (!tf && at->fields.n == 2 && say_inlined_only(b, at->node->first, path, name))
+	if (!tf && at->fields.n == 2 && report_inlined_only(b, at->node->first, path, name))
 		return false;
 	if (!tf)
-		return say_no_function(b, at->node->first, path, name);
+		return report_no_function(b, at->node->first, path, name);
 	const char *file = path_of(b, tf, at->node->first);
 	if (!file)
 		return false;
@@ -590,7 +590,7 @@ static bool bind_attach(struct bind *b, struct script_attach *at, struct attach_
 	struct str path = at->fields.v[0];
 	bool is_usdt = at->provider->place == PLACE_USDT, good = true;
 	if (str_eqz(path, "__EXE__") && !b->given->files)
-		return bind_say_no_target(b, at->node->first);
+		return bind_report_no_target(b, at->node->first);
 	const struct targetfile *tf = find_file(b, path);
 	if (!str_eqz(path, "__EXE__") && (!tf || tf->is_named))
 		good = check_elsewhere(b, at);

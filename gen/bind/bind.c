@@ -68,7 +68,7 @@ void bind_remove_clauses(struct bind *b, const bool *gone)
 	b->found.script.clauses.n = kept;
 }
 
-bool bind_say_no_target(const struct bind *b, const struct token *at)
+bool bind_report_no_target(const struct bind *b, const struct token *at)
 {
 	return map_add(b->arena, &b->memory->reported_unknown, STR("target")) &&
 	       diag_error(b->diag, NULL,

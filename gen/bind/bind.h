@@ -76,7 +76,7 @@ struct bind_given {
 	char *const *args;	     /**< values of $1, $2 ..., ends in NULL; NULL: not given */
 	const char *conf;	     /**< the list of enum tables, or NULL for none */
 	bool is_own;		     /**< the script is btgen's own, of -t: nobody can mend it */
-	bool is_thrifty;	     /**< open no debug file only to check what arguments are */
+	bool cheap_only;	     /**< open no debug file only to check what arguments are */
 	bool verbose;		     /**< say which files were chosen */
 	/** Gets what the program prints, record/shape.h; NULL: bpftrace prints it itself. */
 	struct shapes *shapes;
@@ -121,10 +121,10 @@ struct bind_memory {
 	struct dwtypes *dwarf;	  /**< the source that it asks; likewise */
 	struct context *all_near; /**< the code of all probes; likewise */
 	struct map probeargs;	  /**< bind/namedarg.h: probe -> struct probeargs */
-	struct map thrifty_args; /**< the same, with is_thrifty, of those that no args.NAME needs */
-	struct map operands;	 /**< bind/namedarg.h: site -> struct operands */
-	struct map whys;	 /**< attach_why_not(): probe -> struct str */
-	struct map results;	 /**< sema/result.h: a clause -> what its functions return */
+	struct map cheap_args; /**< the same, with cheap_only, of those that no args.NAME needs */
+	struct map operands;   /**< bind/namedarg.h: site -> struct operands */
+	struct map whys;       /**< attach_why_not(): probe -> struct str */
+	struct map results;    /**< sema/result.h: a clause -> what its functions return */
 	struct map reported_inlined; /**< functions whose inlined copies were reported */
 	struct map reported_unknown; /**< markers without a value */
 	bool reported_no_probes;     /**< that the executable has none at all */
@@ -159,7 +159,7 @@ void bind_remove_clauses(struct bind *b, const bool *gone);
  * There is no target, which @at is about. Reported once, and without the line: what is wrong is not
  * the script. Returns false.
  */
-bool bind_say_no_target(const struct bind *b, const struct token *at);
+bool bind_report_no_target(const struct bind *b, const struct token *at);
 
 /** "nvmf_tgt (PID 42)" or the file; there is a target. */
 const char *bind_target_name(const struct bind *b);

@@ -26,11 +26,11 @@ static void get_markers(const struct bind *b, struct marker *ret)
 	}
 }
 
-static bool say_unknown(const struct bind *b, const struct token *t, const struct marker *m)
+static bool report_unknown(const struct bind *b, const struct token *t, const struct marker *m)
 {
 	struct diag_place place = tok_place(t);
 	if (!b->given->files)
-		return bind_say_no_target(b, t);
+		return bind_report_no_target(b, t);
 	return map_add(b->arena, &b->memory->reported_unknown, str_from(m->name)) &&
 	       diag_error(b->diag, &place,
 			  b->given->n_pids > 1 ? "%s refers to one process: give only that one"
@@ -83,7 +83,7 @@ static bool replace(struct replacer *r, const struct token *t, bool is_format, s
 	struct strbuf text;
 	strbuf_init(&text);
 	for (; m && good; m = find_in(rest, r->markers, &off)) {
-		good = m->known || say_unknown(b, t, m);
+		good = m->known || report_unknown(b, t, m);
 		good = good && (!is_format || check_format(b, t, m));
 		struct str quoted = lex_quote(b->arena, m->value);
 		strbuf_adds(&text, str_slice(rest, 0, off));

@@ -49,11 +49,11 @@ static const struct probeargs *args_of(const struct bind *b, const struct attach
 
 const struct probeargs *namedarg_all(const struct bind *b, const struct attach_match *m)
 {
-	if (!b->given->is_thrifty || map_get_ptr(&b->memory->probeargs, m->probe))
+	if (!b->given->cheap_only || map_get_ptr(&b->memory->probeargs, m->probe))
 		return args_of(b, m);
-	m->file->bin.is_thrifty = true;
-	const struct probeargs *pa = remember(b, &b->memory->thrifty_args, m);
-	m->file->bin.is_thrifty = false;
+	m->file->bin.cheap_only = true;
+	const struct probeargs *pa = remember(b, &b->memory->cheap_args, m);
+	m->file->bin.cheap_only = false;
 	return pa;
 }
 
@@ -64,8 +64,8 @@ static const char *probe_name(const struct bind *b, const struct attach_match *m
 }
 
 /** What the probe does have. */
-static void say_names(const struct bind *b, const struct attach_match *m,
-		      const struct probeargs *pa, struct str wanted)
+static void report_names(const struct bind *b, const struct attach_match *m,
+			 const struct probeargs *pa, struct str wanted)
 {
 	struct str near = {0};
 	unsigned best = UINT_MAX;
@@ -183,7 +183,7 @@ static bool look_up(const struct bind *b, const struct attach_match *m, struct n
 	if (!probeargs_find(pa, u->name, &index)) {
 		diag_error(b->diag, &at, "probe %s has no argument " STR_FMT, probe_name(b, m),
 			   STR_ARG(u->name));
-		say_names(b, m, pa, u->name);
+		report_names(b, m, pa, u->name);
 		return false;
 	}
 	const struct probearg *arg = &pa->args[index];
@@ -283,8 +283,8 @@ static struct funcargs *read_params(const struct bind *b, const struct context_p
 }
 
 /** Nobody knows where parameter @arg of @f is: why, and what can be done. */
-static bool say_unplaced(const struct bind *b, const struct diag_place *at,
-			 const struct funcargs *f, const struct funcarg *arg)
+static bool report_unplaced(const struct bind *b, const struct diag_place *at,
+			    const struct funcargs *f, const struct funcarg *arg)
 {
 	struct str name = arg->arg.name;
 	if (arg->expected >= 0)
@@ -323,7 +323,7 @@ static bool check_param(const struct bind *b, const struct attach_clause *c,
 					 STR_ARG(funcargs_declaration(b->arena, f)));
 		}
 		if (now->number < 0)
-			return say_unplaced(b, &at, f, now);
+			return report_unplaced(b, &at, f, now);
 		first = first ? first : now;
 		if (now->number != first->number ||
 		    !argtype_is_same(b->arena, now->arg.type, first->arg.type))
@@ -387,10 +387,10 @@ bool namedarg_resolve(const struct bind *b, struct attach_clause *c)
 	return good;
 }
 
-bool namedarg_say_stripped(const struct attach_match *m, const struct diag_place *at,
-			   const char *wanted_for)
+bool namedarg_report_stripped(const struct attach_match *m, const struct diag_place *at,
+			      const char *wanted_for)
 {
 	const struct binary *bin = &m->file->bin;
 	return bin->src && !dwsrc_open(bin->src, NULL) &&
-	       !debugfile_say_missing(bin->img, at, wanted_for);
+	       !debugfile_report_missing(bin->img, at, wanted_for);
 }

@@ -34,7 +34,7 @@ struct operands {
 /** Those of @site, one of the probe of @m: read once. */
 const struct operands *namedarg_operands(const struct bind *b, const struct attach_match *m,
 					 const struct sdt_site *site);
-/** For checks, what is known of the probe of @m, with b->is_thrifty at no cost. What was read is kept. */
+/** For checks, what is known of the probe of @m, with b->cheap_only at no cost. What was read is kept. */
 const struct probeargs *namedarg_all(const struct bind *b, const struct attach_match *m);
 /** The same of its argument @n; NULL when it has none. */
 const struct probearg *namedarg_at(const struct bind *b, const struct attach_match *m, unsigned n);
@@ -42,8 +42,8 @@ const struct probearg *namedarg_at(const struct bind *b, const struct attach_mat
  * Where the file of @m has no debug information, that is an error at @at, and so is all that needs it
  * ("what arg0 points to"): true, and what helps is said.
  */
-bool namedarg_say_stripped(const struct attach_match *m, const struct diag_place *at,
-			   const char *wanted_for);
+bool namedarg_report_stripped(const struct attach_match *m, const struct diag_place *at,
+			      const char *wanted_for);
 /** Where the first site of the probe of @m is in its source; @line is 0 where that is not known. */
 void namedarg_site(const struct bind *b, const struct attach_match *m, struct str *file,
 		   unsigned *line);

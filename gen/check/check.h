@@ -3,7 +3,7 @@
  *
  * While the clauses are bound each is looked at by itself (check_clause_*); when all are, and the
  * type of each expression is known, the script as a whole (check_script). Each finding has a name
- * (names.h) and goes to b->diag by diag_check(). An error is what bpftrace would refuse, what is not
+ * (names.h) and goes to b->diag by diag_finding(). An error is what bpftrace would refuse, what is not
  * there, or what would certainly print something else than the script says; a warning is what may
  * be meant, or what is known from inferred or listed types only. Of what is not known nothing is
  * said.

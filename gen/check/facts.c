@@ -114,7 +114,7 @@ static void report(struct checker *k, const struct token *t, const char *name,
 {
 	struct diag_place at = tok_place(t);
 	const char *text = arena_vprintf(k->b->arena, fmt, args);
-	k->good &= diag_check(k->b->diag, name, level, &at, "%s", text);
+	k->good &= diag_finding(k->b->diag, name, level, &at, "%s", text);
 }
 
 void check_report(struct checker *k, const struct node *n, const char *name, enum diag_level level,

@@ -63,11 +63,11 @@ static bool check_conversions(const struct bind *b, const struct node *call)
 	struct diag_place place = tok_place(format->name);
 	place.col += (unsigned)bad.at;
 	place.len = (unsigned)conversion.n;
-	return diag_check(b->diag, "format", DIAG_ERROR, &place,
-			  "bpftrace " DIALECT_FMT " does not know the flag '%c' of \"" STR_FMT
-			  "\" and would print garbage: write %%%% for a percent sign",
-			  DIALECT_ARG(b->given->version), unknown_flag(conversion),
-			  STR_ARG(conversion));
+	return diag_finding(b->diag, "format", DIAG_ERROR, &place,
+			    "bpftrace " DIALECT_FMT " does not know the flag '%c' of \"" STR_FMT
+			    "\" and would print garbage: write %%%% for a percent sign",
+			    DIALECT_ARG(b->given->version), unknown_flag(conversion),
+			    STR_ARG(conversion));
 }
 
 struct flags {
@@ -170,8 +170,8 @@ static void report_conversion(struct checker *k, const struct node *format,
 	struct str text = str_slice(format->name->text, c->at, c->end - c->at);
 	place.col += (unsigned)c->at;
 	place.len = (unsigned)text.n;
-	k->good &= diag_check(k->b->diag, "format", DIAG_ERROR, &place, "\"" STR_FMT "\" %s",
-			      STR_ARG(text), remedy);
+	k->good &= diag_finding(k->b->diag, "format", DIAG_ERROR, &place, "\"" STR_FMT "\" %s",
+				STR_ARG(text), remedy);
 }
 
 /** As many conversions as values? */

@@ -14,11 +14,11 @@ static bool check_attachable(const struct bind *b, const struct attach_clause *c
 	struct str why = attach_why_not(b, m);
 	if (!why.n)
 		return true;
-	bool good = diag_check(b->diag, "attach", DIAG_ERROR, &place,
-			       "bpftrace " DIALECT_FMT " cannot attach to " STR_FMT ":" STR_FMT
-			       ": " STR_FMT,
-			       DIALECT_ARG(b->given->version), STR_ARG(m->probe->provider),
-			       STR_ARG(m->probe->name), STR_ARG(why));
+	bool good = diag_finding(b->diag, "attach", DIAG_ERROR, &place,
+				 "bpftrace " DIALECT_FMT " cannot attach to " STR_FMT ":" STR_FMT
+				 ": " STR_FMT,
+				 DIALECT_ARG(b->given->version), STR_ARG(m->probe->provider),
+				 STR_ARG(m->probe->name), STR_ARG(why));
 	if (dialect_has_libbpf_usdt(b->given->version) &&
 	    attachable_has_name(m->probe, DIALECT_OLDEST))
 		diag_note(b->diag, NULL, "bpftrace 0.23 and older can attach to it");
@@ -37,26 +37,26 @@ static bool report_unreadable(const struct bind *b, const struct script_arg *use
 	while (args[n].is_behind)
 		n--;
 	if (n == use->n && sdtarg_has_odd_size(&args[n]))
-		return diag_check(
+		return diag_finding(
 		    b->diag, "argument", DIAG_ERROR, &place,
 		    "bpftrace cannot read arg%u of " STR_FMT ":" STR_FMT ": it has %u bytes", n,
 		    STR_ARG(m->probe->provider), STR_ARG(m->probe->name), args[n].size);
-	return diag_check(b->diag, "argument", DIAG_ERROR, &place,
-			  "bpftrace " DIALECT_FMT " cannot read arg%u of " STR_FMT ":" STR_FMT
-			  ": %s is at " STR_FMT,
-			  DIALECT_ARG(b->given->version), use->n, STR_ARG(m->probe->provider),
-			  STR_ARG(m->probe->name), n == use->n ? "it" : "an argument before it",
-			  STR_ARG(str_printable(b->arena, args[n].place)));
+	return diag_finding(b->diag, "argument", DIAG_ERROR, &place,
+			    "bpftrace " DIALECT_FMT " cannot read arg%u of " STR_FMT ":" STR_FMT
+			    ": %s is at " STR_FMT,
+			    DIALECT_ARG(b->given->version), use->n, STR_ARG(m->probe->provider),
+			    STR_ARG(m->probe->name), n == use->n ? "it" : "an argument before it",
+			    STR_ARG(str_printable(b->arena, args[n].place)));
 }
 
 /** Where there is no argN, and no other way to read it at all sites. */
 static bool report_no_such(const struct bind *b, const struct script_arg *use, struct str place)
 {
 	struct diag_place at = tok_place(use->token);
-	bool good =
-	    diag_check(b->diag, "argument", DIAG_ERROR, &at,
-		       "bpftrace " DIALECT_FMT " reads arg0 to arg%u only (0.24 reads up to arg11)",
-		       DIALECT_ARG(b->given->version), dialect_max_arg(b->given->version));
+	bool good = diag_finding(
+	    b->diag, "argument", DIAG_ERROR, &at,
+	    "bpftrace " DIALECT_FMT " reads arg0 to arg%u only (0.24 reads up to arg11)",
+	    DIALECT_ARG(b->given->version), dialect_max_arg(b->given->version));
 	if (place.n)
 		diag_note(b->diag, NULL,
 			  "at one site arg%u is " STR_FMT
@@ -75,14 +75,15 @@ static bool report_none(const struct bind *b, const struct script_arg *use,
 	for (size_t i = 0; i < p->n_sites; i++)
 		without += namedarg_operands(b, m, &p->sites[i])->n <= use->n;
 	if (without == p->n_sites)
-		return diag_check(b->diag, "argument", DIAG_ERROR, &place,
-				  "there is no arg%u: probe " STR_FMT ":" STR_FMT
-				  " has %zu argument%s%s",
-				  use->n, STR_ARG(p->provider), STR_ARG(p->name), n,
-				  n == 1 ? "" : "s", n ? ", counted from arg0" : "");
-	bool good = diag_check(b->diag, "disagree", DIAG_ERROR, &place,
-			       "there is no arg%u at %zu of the %zu sites of " STR_FMT ":" STR_FMT,
-			       use->n, without, p->n_sites, STR_ARG(p->provider), STR_ARG(p->name));
+		return diag_finding(b->diag, "argument", DIAG_ERROR, &place,
+				    "there is no arg%u: probe " STR_FMT ":" STR_FMT
+				    " has %zu argument%s%s",
+				    use->n, STR_ARG(p->provider), STR_ARG(p->name), n,
+				    n == 1 ? "" : "s", n ? ", counted from arg0" : "");
+	bool good =
+	    diag_finding(b->diag, "disagree", DIAG_ERROR, &place,
+			 "there is no arg%u at %zu of the %zu sites of " STR_FMT ":" STR_FMT,
+			 use->n, without, p->n_sites, STR_ARG(p->provider), STR_ARG(p->name));
 	const struct probeargs *pa =
 	    namedarg_at(b, m, 0) ? map_get_ptr(&b->memory->probeargs, p) : NULL;
 	const struct probesite *s = pa ? &pa->sites[site - p->sites] : NULL;
@@ -104,7 +105,7 @@ static bool check_site(const struct bind *b, const struct attach_clause *c,
 		if (use->n >= o->n) {
 			good &= report_none(b, use, m, site, o->n);
 		} else if (args[use->n].is_float) {
-			good &= diag_check(
+			good &= diag_finding(
 			    b->diag, "floating-point", DIAG_ERROR, &place,
 			    "arg%u of " STR_FMT ":" STR_FMT
 			    " is a floating-point number, which bpftrace cannot read",
@@ -156,9 +157,9 @@ static bool check_word(void *ctx, struct node *n, struct node *parent)
 		vec_push(a, &k->macros, macro);
 	struct diag_place at = tok_place(n->name);
 	if (k->in && n->kind == NODE_NAME && vocabulary_arg_number(node_text(n), &i))
-		k->good &= diag_check(k->b->diag, "argument", DIAG_ERROR, &at,
-				      "bpftrace does not support argN of a usdt probe inside a "
-				      "macro: pass it as an argument");
+		k->good &= diag_finding(k->b->diag, "argument", DIAG_ERROR, &at,
+					"bpftrace does not support argN of a usdt probe inside a "
+					"macro: pass it as an argument");
 	return true;
 }
 
@@ -193,10 +194,10 @@ bool check_number(const struct bind *b)
 		return true;
 	// A program that is only printed can still be cut down.
 	bool is_run = b->given->shapes != NULL;
-	bool good = diag_check(b->diag, "limit", is_run ? DIAG_ERROR : DIAG_WARNING, NULL,
-			       "bpftrace " DIALECT_FMT
-			       " can attach to at most %u probes at once, but there are %u",
-			       DIALECT_ARG(b->given->version), most, n_probes);
+	bool good = diag_finding(b->diag, "limit", is_run ? DIAG_ERROR : DIAG_WARNING, NULL,
+				 "bpftrace " DIALECT_FMT
+				 " can attach to at most %u probes at once, but there are %u",
+				 DIALECT_ARG(b->given->version), most, n_probes);
 	if (n_places > n_probes)
 		diag_note(b->diag, NULL,
 			  "a probe counts once for each way in which its sites pass its arguments: "

@@ -81,16 +81,16 @@ static void check_moved(struct reach *r, const struct targetfile *tf)
 	if (!u.n_dead)
 		return;
 	if (u.n_dead < u.n_sites)
-		r->good &= diag_check(
+		r->good &= diag_finding(
 		    b->diag, "dead-probe", DIAG_WARNING, &u.at,
 		    "%zu of %zu sites of " STR_FMT
 		    " cannot fire: process %d has moved their code out of " STR_FMT,
 		    u.n_dead, u.n_sites, STR_ARG(u.name), b->given->proc->pid, STR_ARG(tf->path));
 	else
-		r->good &= diag_check(b->diag, "dead-probe", DIAG_WARNING, &u.at,
-				      STR_FMT
-				      " cannot fire: process %d has moved its code out of " STR_FMT,
-				      STR_ARG(u.name), b->given->proc->pid, STR_ARG(tf->path));
+		r->good &= diag_finding(
+		    b->diag, "dead-probe", DIAG_WARNING, &u.at,
+		    STR_FMT " cannot fire: process %d has moved its code out of " STR_FMT,
+		    STR_ARG(u.name), b->given->proc->pid, STR_ARG(tf->path));
 	if (u.n_others)
 		diag_note(b->diag, NULL, "and %zu more of this script", u.n_others);
 	diag_note(b->diag, NULL,
@@ -115,12 +115,13 @@ static void check_semaphore(struct reach *r, const struct attach_clause *c,
 			continue;
 		if (!is_new(r, &r->raised, m->file))
 			return;
-		r->good &= diag_check(b->diag, "dead-probe", DIAG_WARNING, &at,
-				      STR_FMT ":" STR_FMT " may never fire: nothing can raise its "
-					      "semaphore, which is %s",
-				      STR_ARG(m->probe->provider), STR_ARG(m->probe->name),
-				      is_data ? "not mapped from the file, or not writable"
-					      : "not in a writable part of the file");
+		r->good &=
+		    diag_finding(b->diag, "dead-probe", DIAG_WARNING, &at,
+				 STR_FMT ":" STR_FMT " may never fire: nothing can raise its "
+					 "semaphore, which is %s",
+				 STR_ARG(m->probe->provider), STR_ARG(m->probe->name),
+				 is_data ? "not mapped from the file, or not writable"
+					 : "not in a writable part of the file");
 		return;
 	}
 }
@@ -133,10 +134,10 @@ static void check_replaced(struct reach *r, const struct attach_clause *c,
 	if (!tf->mapped || !proc_has_successor(b->given->proc, tf->mapped) ||
 	    !is_new(r, &r->replaced, tf))
 		return;
-	r->good &= diag_check(b->diag, "replaced", DIAG_WARNING, &at,
-			      STR_FMT " was replaced since process %d started: what it runs is "
-				      "traced, not the new file",
-			      STR_ARG(tf->path), b->given->proc->pid);
+	r->good &= diag_finding(b->diag, "replaced", DIAG_WARNING, &at,
+				STR_FMT " was replaced since process %d started: what it runs is "
+					"traced, not the new file",
+				STR_ARG(tf->path), b->given->proc->pid);
 	diag_note(b->diag, NULL, "it is reached through " STR_FMT, STR_ARG(tf->open_path));
 }
 
@@ -167,15 +168,16 @@ static void check_path(struct reach *r, const struct script_attach *at)
 		if (!str_eq(b->given->proc->files.v[i].path, path))
 			continue;
 		r->good &=
-		    diag_check(b->diag, "replaced", DIAG_WARNING, &place,
-			       "process %d runs another file of this name: write __EXE__ for "
-			       "the one that it runs",
-			       b->given->proc->pid);
+		    diag_finding(b->diag, "replaced", DIAG_WARNING, &place,
+				 "process %d runs another file of this name: write __EXE__ for "
+				 "the one that it runs",
+				 b->given->proc->pid);
 		return;
 	}
-	r->good &= diag_check(b->diag, "dead-probe", DIAG_WARNING, &place,
-			      "process %d has not mapped " STR_FMT ": nothing fires until it does",
-			      b->given->proc->pid, STR_ARG(path));
+	r->good &=
+	    diag_finding(b->diag, "dead-probe", DIAG_WARNING, &place,
+			 "process %d has not mapped " STR_FMT ": nothing fires until it does",
+			 b->given->proc->pid, STR_ARG(path));
 }
 
 static void check_clause(struct reach *r, const struct attach_clause *c)

@@ -174,10 +174,10 @@ static bool check_attach(const struct bind *b, const struct attach_clause *c,
 	enum state state = state_of(b, s);
 	if (state == ON || !map_add(b->arena, said, str_from(s->what)))
 		return true;
-	bool good = diag_check(b->diag, "switch", DIAG_WARNING, &place,
-			       STR_FMT ":" STR_FMT " %s: it fires only %s",
-			       STR_ARG(m->probe->provider), STR_ARG(m->probe->name),
-			       state == OFF ? "does not fire" : "may not fire", s->what);
+	bool good = diag_finding(b->diag, "switch", DIAG_WARNING, &place,
+				 STR_FMT ":" STR_FMT " %s: it fires only %s",
+				 STR_ARG(m->probe->provider), STR_ARG(m->probe->name),
+				 state == OFF ? "does not fire" : "may not fire", s->what);
 	if (s->remedy)
 		diag_note(b->diag, NULL, "%s", s->remedy);
 	return good;

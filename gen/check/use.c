@@ -62,8 +62,8 @@ static void report_unset(struct checker *k, const struct use *u, unsigned all)
 	// Of an error that is not shown nobody needs to know more.
 	bool is_shown = b->diag->n_errors <= DIAG_MAX_ERRORS;
 	struct str near = is_shown ? near_map(b, u->name) : STR("");
-	k->good &= diag_check(b->diag, "unset", is_taken ? DIAG_WARNING : DIAG_ERROR, &at,
-			      "%s is %s but never set", map_text(k, u->name), verb);
+	k->good &= diag_finding(b->diag, "unset", is_taken ? DIAG_WARNING : DIAG_ERROR, &at,
+				"%s is %s but never set", map_text(k, u->name), verb);
 	if ((all & (USE_EMPTIES | USE_DELETE)) && is_listed(b, u->name))
 		diag_note(b->diag, NULL,
 			  "btgen would fill it with names, as listed in enums.conf, if the script "
@@ -92,7 +92,7 @@ static void check_unused(struct checker *k, const struct use *u, unsigned all)
 		return;
 	struct diag_place at = place_of(set), there = place_of(cleared);
 	k->good &=
-	    diag_check(b->diag, "unused", DIAG_WARNING, &at, "%s is set but never read", word);
+	    diag_finding(b->diag, "unused", DIAG_WARNING, &at, "%s is set but never read", word);
 	diag_note(b->diag, &there, "without this bpftrace would print it at exit");
 }
 
@@ -155,8 +155,8 @@ static void check_keys(struct checker *k, const struct use *u)
 		if (!why)
 			continue;
 		struct diag_place at = place_of(u), there = place_of(first);
-		k->good &=
-		    diag_check(b->diag, "key", DIAG_ERROR, &at, "%s %s", map_text(k, u->name), why);
+		k->good &= diag_finding(b->diag, "key", DIAG_ERROR, &at, "%s %s",
+					map_text(k, u->name), why);
 		diag_note(b->diag, &there, "there");
 		return;
 	}
@@ -182,9 +182,9 @@ static void check_values_of(struct checker *k, const struct use *u)
 			continue;
 		}
 		struct diag_place at = place_of(u), there = place_of(first);
-		k->good &= diag_check(k->b->diag, "mixed", DIAG_ERROR, &at,
-				      "%s is assigned %s here and %s there", map_text(k, u->name),
-				      is, was);
+		k->good &= diag_finding(k->b->diag, "mixed", DIAG_ERROR, &at,
+					"%s is assigned %s here and %s there", map_text(k, u->name),
+					is, was);
 		diag_note(k->b->diag, &there, "there");
 		return;
 	}

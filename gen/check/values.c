@@ -513,9 +513,9 @@ static bool has_all_arguments(struct checker *k, const struct node *call, const 
 			at = value;
 	if (n > word->most && word->most == WORD_MANY) {
 		struct diag_place place = tok_place(at->first);
-		k->good &= diag_check(k->b->diag, "call", DIAG_ERROR, &place,
-				      "%s() takes %u to %u arguments, not %u", word->name,
-				      word->least, word->most, n);
+		k->good &= diag_finding(k->b->diag, "call", DIAG_ERROR, &place,
+					"%s() takes %u to %u arguments, not %u", word->name,
+					word->least, word->most, n);
 	}
 	return n >= word->least && n <= word->most;
 }
@@ -622,7 +622,7 @@ bool check_strings(const struct bind *b)
 		return true;
 	struct diag_place at = tok_place(b->made->longest_at);
 	bool fits_alone = dialect_strlen_ceiling(b->given->version, 1) > b->made->longest_string;
-	return diag_check(
+	return diag_finding(
 	    b->diag, "string-cut", DIAG_WARNING, &at,
 	    "strings of up to %u characters are cut at %u, the most that bpftrace " DIALECT_FMT " "
 	    "can hold%s",

@@ -194,14 +194,14 @@ static void say(struct versions *v, const struct token *at, const char *what, un
 	struct diag_place place = tok_place(at);
 	unsigned version = v->b->given->version;
 	if (since > version)
-		v->good &= diag_check(v->b->diag, "version", DIAG_ERROR, &place,
-				      "bpftrace " DIALECT_FMT " has no %s: it was added in 0.%u",
-				      DIALECT_ARG(version), what, since);
+		v->good &= diag_finding(v->b->diag, "version", DIAG_ERROR, &place,
+					"bpftrace " DIALECT_FMT " has no %s: it was added in 0.%u",
+					DIALECT_ARG(version), what, since);
 	else
-		v->good &= diag_check(v->b->diag, "version", DIAG_ERROR, &place,
-				      "bpftrace " DIALECT_FMT
-				      " no longer has %s: it was removed after 0.%u",
-				      DIALECT_ARG(version), what, last);
+		v->good &= diag_finding(v->b->diag, "version", DIAG_ERROR, &place,
+					"bpftrace " DIALECT_FMT
+					" no longer has %s: it was removed after 0.%u",
+					DIALECT_ARG(version), what, last);
 }
 
 static void check_feature(struct versions *v, const struct feature *f, const struct node *n,

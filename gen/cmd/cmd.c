@@ -176,7 +176,7 @@ struct for_getopt {
 	const struct cmd_option *by_letter[LONG];
 };
 
-static void tell_getopt(struct for_getopt *g, const struct cmd_options *o)
+static void report_getopt(struct for_getopt *g, const struct cmd_options *o)
 {
 	char *letters = stpcpy(g->letters, "-:h");
 	struct option *longs = g->longs;
@@ -201,7 +201,7 @@ static void tell_getopt(struct for_getopt *g, const struct cmd_options *o)
 int cmd_read_options(const struct cmd_options *o, struct arena *a, int argc, char **argv, void *ctx)
 {
 	struct for_getopt g = {0};
-	tell_getopt(&g, o);
+	report_getopt(&g, o);
 	const char *letters = g.letters + !o->operand; // with - in front an operand is option 1
 	int status = -1, opt;
 	words = argv;

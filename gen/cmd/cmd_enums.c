@@ -40,8 +40,8 @@ static bool collect(struct cmd_source *s, const struct enumconf *conf, struct ta
 				diag_warning(&s->diag, NULL, "enum \"" STR_FMT "\" has no values",
 					     STR_ARG(e->type));
 		} else if (e->is_named) {
-			good = lookup_say_unknown(&s->lookup, NULL, "enum", e->type,
-						  NAME_ENUM | NAME_TYPEDEF);
+			good = lookup_report_unknown(&s->lookup, NULL, "enum", e->type,
+						     NAME_ENUM | NAME_TYPEDEF);
 		} else {
 			skipped++;
 		}
@@ -57,8 +57,8 @@ static bool collect(struct cmd_source *s, const struct enumconf *conf, struct ta
 		if (found)
 			continue;
 		if (n == 0) // none of the list: the wrong program, or no debug information
-			return lookup_say_unknown(&s->lookup, &e->place, "enum", e->type,
-						  NAME_ENUM | NAME_TYPEDEF);
+			return lookup_report_unknown(&s->lookup, &e->place, "enum", e->type,
+						     NAME_ENUM | NAME_TYPEDEF);
 		diag_warning(&s->diag, &e->place,
 			     "no enum \"" STR_FMT "\" in this program; skipped", STR_ARG(e->type));
 	}

@@ -69,7 +69,7 @@ static void add_file(struct listing *l, struct img *img, const struct proc *p,
 	bool good = sdt_read(img, &f.probes);
 	if (good && f.probes.n_probes) {
 		binary_init(&f.bin, img);
-		f.bin.is_thrifty = !is_whole(l);
+		f.bin.cheap_only = !is_whole(l);
 	}
 	if (good)
 		vec_push(&l->arena, &l->files, f);

@@ -11,12 +11,12 @@
 
 #include "bind/attach.h"
 #include "base/clock.h"
-#include "base/crew.h"
+#include "base/jobs.h"
 #include "base/json.h"
 #include "base/outfile.h"
 #include "base/progress.h"
 #include "value/codename.h"
-#include "convert/heading.h"
+#include "convert/header.h"
 #include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/run_options.h"
@@ -222,13 +222,13 @@ static struct str first_line_of(struct arena *a, const struct run_options *o,
 	struct strbuf b;
 	strbuf_init(&b);
 	if (o->req.json)
-		heading_write(
-		    &(struct heading){.boot_id = proc_boot_id(a, PROCFS),
-				      .program = cfg->pass_pid ? proc_name(cfg->proc) : STR(""),
-				      .script = script_name(o),
-				      .tracks = x->bind.found.tracks,
-				      .skipped = x->skipped,
-				      .offset = offset},
+		header_write(
+		    &(struct header){.boot_id = proc_boot_id(a, PROCFS),
+				     .program = cfg->pass_pid ? proc_name(cfg->proc) : STR(""),
+				     .script = script_name(o),
+				     .tracks = x->bind.found.tracks,
+				     .skipped = x->skipped,
+				     .offset = offset},
 		    &b);
 	return strbuf_take(&b, a);
 }
@@ -548,7 +548,7 @@ static void builds_are_ready(void *ctx)
 static int trace_builds(struct builds *b)
 {
 	struct output_share share;
-	struct crew_work work = {b->list.n, trace_build, builds_are_ready, b, {{0}}};
+	struct jobs_work work = {b->list.n, trace_build, builds_are_ready, b, {{0}}};
 	int status = CMD_INPUT;
 	if (!expand_builds(b))
 		;
@@ -561,7 +561,7 @@ static int trace_builds(struct builds *b)
 		}
 		stop_signals(&work.signals);
 		signal(SIGPIPE, SIG_IGN); // nobody may read --ready-fd any more
-		status = crew_run(&work);
+		status = jobs_run(&work);
 		if (status < 0) {
 			diag_error(b->diag, NULL, "cannot start %zu processes: %s", b->list.n,
 				   strerror(errno));

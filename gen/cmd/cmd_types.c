@@ -232,7 +232,7 @@ static bool add_type(struct types_cmd *cmd, struct output *o, struct str name)
 	struct ctype *t;
 	struct str tag;
 	if (!lookup_type(&s->lookup, name, NAME_TYPES, &t))
-		return lookup_say_unknown(&s->lookup, NULL, "type", name, NAME_TYPES);
+		return lookup_report_unknown(&s->lookup, NULL, "type", name, NAME_TYPES);
 	if (cmd->json) {
 		json_type(&o->j, &s->arena, name, t);
 		return true;

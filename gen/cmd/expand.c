@@ -368,8 +368,9 @@ bool expand_check_reach(struct diag *d, const struct expand_request *req, const 
 	if (!req->exe || !at || x->bind.found.scope == BIND_HOST)
 		return true;
 	struct diag_place place = tok_place(at->node->first);
-	return diag_check(d, "scope", level, &place,
-			  "with -x this would fire for every process on the machine: give a PID") ||
+	return diag_finding(
+		   d, "scope", level, &place,
+		   "with -x this would fire for every process on the machine: give a PID") ||
 	       diag_note(d, NULL, "#pragma scope host marks a script that traces all processes");
 }
 
@@ -487,7 +488,7 @@ static const struct bind_given *given_by(struct arena *a, const struct expand_re
 	    .args = req->args,
 	    .conf = conf,
 	    .is_own = trace_is_list(&req->trace),
-	    .is_thrifty = req->cheap_only,
+	    .cheap_only = req->cheap_only,
 	    .verbose = req->verbose,
 	    .shapes = req->shapes,
 	    .lock = req->facts,

@@ -32,7 +32,7 @@ struct expand_request {
 	const char *cgroup_name; /**< --cgroup PATH, or NULL */
 	struct cgroup *cgroup;	 /**< that, once expand_choose_cgroup() has read it */
 	bool is_started;	 /**< the process was started for the script: -c */
-	bool cheap_only;	 /**< is_thrifty of struct bind_given */
+	bool cheap_only;	 /**< cheap_only of struct bind_given */
 	VEC(struct expand_source) sources;
 	cmd_words defines;	    /**< as -D had them */
 	cmd_words dirs;		    /**< as -I had them */

@@ -39,7 +39,7 @@ struct enumtab {
 };
 
 /**
- * Looks an enum up in all that @lk knows; silent when it is not there: lookup_say_unknown() says
+ * Looks an enum up in all that @lk knows; silent when it is not there: lookup_report_unknown() says
  * it.
  */
 bool enumtab_lookup(struct lookup *lk, struct str name, struct enumtab *ret);

@@ -75,8 +75,8 @@ bool lookup_walk(struct lookup *lk, unsigned kinds, type_source_name_fn *fn, voi
 	return any || !report_empty(lk, NULL, "types");
 }
 
-bool lookup_say_unknown(struct lookup *lk, const struct diag_place *at, const char *what,
-			struct str name, unsigned kinds)
+bool lookup_report_unknown(struct lookup *lk, const struct diag_place *at, const char *what,
+			   struct str name, unsigned kinds)
 {
 	struct namequery q;
 	// It takes time to say something helpful: not for what is not shown.

@@ -9,7 +9,7 @@
  *	lookup_add(&lk, &images.source);
  *	struct ctype *t;
  *	if (!lookup_type(&lk, name, NAME_TYPES, &t))
- *		return lookup_say_unknown(&lk, NULL, "type", name, NAME_TYPES);
+ *		return lookup_report_unknown(&lk, NULL, "type", name, NAME_TYPES);
  */
 #ifndef CTYPE_LOOKUP_H
 #define CTYPE_LOOKUP_H
@@ -48,7 +48,7 @@ bool lookup_walk(struct lookup *lk, unsigned kinds, type_source_name_fn *fn, voi
  * declared, a .dwo file that is missing, or simply unknown, with the nearest name. Returns false.
  * @what: "enum", "type".
  */
-bool lookup_say_unknown(struct lookup *lk, const struct diag_place *at, const char *what,
-			struct str name, unsigned kinds);
+bool lookup_report_unknown(struct lookup *lk, const struct diag_place *at, const char *what,
+			   struct str name, unsigned kinds);
 
 #endif

@@ -42,7 +42,7 @@ static bool open_src(struct dwsrc *src, const char *wanted_for, bool whole)
 	if (!src->dbg && img_debuginfo(src->img, &di))
 		src->dbg = di->dwarf;
 	if (!src->dbg)
-		return wanted_for ? debugfile_say_missing(src->img, NULL, wanted_for) : false;
+		return wanted_for ? debugfile_report_missing(src->img, NULL, wanted_for) : false;
 	add_file(src, src->dbg);
 	Dwarf *alt = src->slim ? NULL : dwarf_getalt(src->dbg);
 	if (alt)

@@ -199,7 +199,7 @@ static bool report_empty(struct type_source *s, const struct diag_place *at, con
 {
 	struct dwtypes *t = (struct dwtypes *)s;
 	return t->images.n && !dwtypes_open(t, t->images.v[0]) &&
-	       !debugfile_say_missing(t->images.v[0]->img, at, wanted);
+	       !debugfile_report_missing(t->images.v[0]->img, at, wanted);
 }
 
 static void report_gaps(struct type_source *s)

@@ -469,7 +469,7 @@ static void note_remedy(struct img *img)
 	diag_note(img->diag, &at, "%s", remedy(img, package));
 }
 
-bool debugfile_say_missing(struct img *img, const struct diag_place *at, const char *wanted_for)
+bool debugfile_report_missing(struct img *img, const struct diag_place *at, const char *wanted_for)
 {
 	struct diag_place here = {.file = img->display_path};
 	const char *file = at ? str_dup(img->arena, img->display_path) : "it", *where = "";

@@ -13,7 +13,7 @@
  *
  *	struct debuginfo *di;
  *	if (!img_debuginfo(img, &di))
- *		return debugfile_say_missing(img, NULL, "enum color");
+ *		return debugfile_report_missing(img, NULL, "enum color");
  *	... dwarf_nextcu(di->dwarf, ...)
  *
  * libdw maps files: when one shrinks meanwhile, the process ends with a message and status 1
@@ -29,7 +29,7 @@
 
 /**
  * The image with .debug_info for @img: @img itself or its debug file, which stays open as long as
- * @img. False, without a message, when there is none: debugfile_say_missing() says why.
+ * @img. False, without a message, when there is none: debugfile_report_missing() says why.
  */
 bool img_debugfile(struct img *img, struct img **ret);
 /** Has @img DWARF in the file itself? */
@@ -40,7 +40,7 @@ bool img_separate_file(struct img *img, struct img **ret);
  * Says that @img has no debug information, where it was looked for and what helps; @wanted_for:
  * "enum color", or NULL; @at, where that is wanted, or NULL. Returns false.
  */
-bool debugfile_say_missing(struct img *img, const struct diag_place *at, const char *wanted_for);
+bool debugfile_report_missing(struct img *img, const struct diag_place *at, const char *wanted_for);
 /** Notes, if that is so, that @img is stripped of its symbols, and what helps. */
 void debugfile_note_stripped(struct img *img);
 
@@ -54,7 +54,7 @@ struct debuginfo {
 	bool reported_unread; /**< by imgsym.c: .gnu_debugdata cannot be read */
 };
 
-/** False, without a message, when there is no DWARF; debugfile_say_missing() says why. */
+/** False, without a message, when there is no DWARF; debugfile_report_missing() says why. */
 bool img_debuginfo(struct img *img, struct debuginfo **ret);
 /** The module alone, e.g. for symbols; it needs no DWARF. False when libdwfl refuses the file. */
 bool debuginfo_open_module(struct img *img, struct debuginfo **ret);

@@ -178,11 +178,11 @@ static void warn_of_bits(struct emitter *e, const struct node *n, enum copied ho
 {
 	struct diag_place at = tok_place(n->first);
 	if (ctype_has_bitfields(n->expr->type))
-		diag_check(e->b->diag, "bitfield", DIAG_WARNING, &at,
-			   "bpftrace %s the bitfields of a whole " STR_FMT
-			   " wrong: name the members one by one",
-			   how == IS_PRINTED ? "prints" : "keeps",
-			   STR_ARG(ctype_spell(e->arena, ctype_strip(n->expr->type))));
+		diag_finding(e->b->diag, "bitfield", DIAG_WARNING, &at,
+			     "bpftrace %s the bitfields of a whole " STR_FMT
+			     " wrong: name the members one by one",
+			     how == IS_PRINTED ? "prints" : "keeps",
+			     STR_ARG(ctype_spell(e->arena, ctype_strip(n->expr->type))));
 }
 
 void emit_warn_of_copy(struct emitter *e, const struct node *n, enum copied how)
@@ -197,15 +197,15 @@ void emit_warn_of_copy(struct emitter *e, const struct node *n, enum copied how)
 	struct str what = ctype_spell(e->arena, ctype_strip(n->expr->type));
 	if (how == IS_PRINTED)
 		e->good &=
-		    diag_check(e->b->diag, "floating-point", DIAG_ERROR, &at,
-			       "bpftrace " DIALECT_FMT " cannot print a whole " STR_FMT
-			       ", which has floating-point members: name the others one by one",
-			       DIALECT_ARG(v), STR_ARG(what));
+		    diag_finding(e->b->diag, "floating-point", DIAG_ERROR, &at,
+				 "bpftrace " DIALECT_FMT " cannot print a whole " STR_FMT
+				 ", which has floating-point members: name the others one by one",
+				 DIALECT_ARG(v), STR_ARG(what));
 	else
-		diag_check(e->b->diag, "floating-point", DIAG_WARNING, &at,
-			   "bpftrace " DIALECT_FMT " cannot print a whole " STR_FMT
-			   ", which has floating-point members: clear() the map in END",
-			   DIALECT_ARG(v), STR_ARG(what));
+		diag_finding(e->b->diag, "floating-point", DIAG_WARNING, &at,
+			     "bpftrace " DIALECT_FMT " cannot print a whole " STR_FMT
+			     ", which has floating-point members: clear() the map in END",
+			     DIALECT_ARG(v), STR_ARG(what));
 }
 
 // --- choices, conditions and operators ---

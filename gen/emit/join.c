@@ -202,8 +202,8 @@ static void join_same_probes(const struct bind *b, struct map *taken, struct joi
 
 // --- BEGIN and END
 
-static bool say_early_end(const struct bind *b, const struct token *end,
-			  const struct script_clause *next)
+static bool report_early_end(const struct bind *b, const struct token *end,
+			     const struct script_clause *next)
 {
 	const char *kind = next->attach.v[0].provider->name;
 	struct diag_place at = tok_place(end), there = tok_place(next->node->last_child->first);
@@ -232,7 +232,7 @@ static bool join_ends(const struct bind *b, struct map *taken, struct join_plan 
 			continue;
 		// After exit() in BEGIN nothing is of interest any more.
 		if (end && (tok_is(end, "return") || when == WHEN_END))
-			return say_early_end(b, end, c);
+			return report_early_end(b, end, c);
 		end = end ? end : join_early_end(c);
 		if (first != SIZE_MAX)
 			join(b, taken, p, first, i);

@@ -420,12 +420,13 @@ void name_warn_of_nameless(struct emitter *e)
 	for (size_t i = 0; i < e->nameless.n; i++) {
 		const struct nameless *kept = &e->nameless.v[i];
 		if (kept->is_key)
-			diag_check(e->b->diag, "table", DIAG_WARNING, &kept->at,
-				   "all values without an enumerator share the key \"\": add the "
-				   "number to the key");
+			diag_finding(e->b->diag, "table", DIAG_WARNING, &kept->at,
+				     "all values without an enumerator share the key \"\": add the "
+				     "number to the key");
 		else
-			diag_check(e->b->diag, "table", DIAG_WARNING, &kept->at,
-				   "values without an enumerator print as \"\" here: look the name "
-				   "up in printf() itself to get the number");
+			diag_finding(
+			    e->b->diag, "table", DIAG_WARNING, &kept->at,
+			    "values without an enumerator print as \"\" here: look the name "
+			    "up in printf() itself to get the number");
 	}
 }

@@ -247,7 +247,7 @@ static void warn_of_mixed(struct emitter *e, const struct token *op)
 	struct diag_place at = tok_place(op);
 	const char *name = divides(op) ? "division" : compares(op) ? "sign" : "shift";
 	if (op->loc.file)
-		e->good &= diag_check(
+		e->good &= diag_finding(
 		    e->b->diag, name, DIAG_WARNING, &at,
 		    "bpftrace %s unsigned, and the signedness of this operand is unknown: "
 		    "write (int64)(...) or (uint64)(...)",
@@ -257,13 +257,13 @@ static void warn_of_mixed(struct emitter *e, const struct token *op)
 }
 
 /** What is evaluated once stays so: with --force it is computed without a sign. */
-static void say_not_repeatable(struct emitter *e, const struct node *n, bool is_shift)
+static void report_not_repeatable(struct emitter *e, const struct node *n, bool is_shift)
 {
 	struct diag_place at = tok_place(n->child->first);
-	e->good = diag_check(e->b->diag, is_shift ? "shift" : "division", DIAG_ERROR, &at,
-			     "to %s as C does, this would be evaluated more than once: assign it "
-			     "to a variable first",
-			     is_shift ? "shift" : "divide");
+	e->good = diag_finding(e->b->diag, is_shift ? "shift" : "division", DIAG_ERROR, &at,
+			       "to %s as C does, this would be evaluated more than once: assign it "
+			       "to a variable first",
+			       is_shift ? "shift" : "divide");
 }
 
 /** The sign of a difference of times is the same a moment later. */
@@ -294,7 +294,7 @@ static struct text *divide(struct emitter *e, const struct node *n,
 	};
 	if ((division_repeats_value(&q) && !is_repeatable(left)) ||
 	    (q.by_is_signed && !is_repeatable(right))) {
-		say_not_repeatable(e, n, shift);
+		report_not_repeatable(e, n, shift);
 		return NULL;
 	}
 	return division_make(e->arena, &q);
@@ -409,7 +409,7 @@ static void emit_binary(struct emitter *e, const struct node *n, const struct te
 static void warn_of_lost_sign(struct emitter *e, const struct node *map)
 {
 	struct diag_place at = tok_place(map->first);
-	e->good &= diag_check(
+	e->good &= diag_finding(
 	    e->b->diag, "sign", DIAG_WARNING, &at,
 	    "bpftrace before 0.24 loses the sign here: assign the key to a variable first");
 }

@@ -15,9 +15,9 @@ static bool holds_names(const struct bind *b, const struct use *use)
 	bool may_be_text = use->value && (!x || x->kind == EXPR_OPEN || x->kind == EXPR_TEXT);
 	struct diag_place place = tok_place(use->at);
 	return !(use->does & USE_WRITES) || may_be_text ||
-	       diag_check(b->diag, "table", DIAG_ERROR, &place,
-			  "@" STR_FMT " is a table of names: another map needs another name",
-			  STR_ARG(use->name));
+	       diag_finding(b->diag, "table", DIAG_ERROR, &place,
+			    "@" STR_FMT " is a table of names: another map needs another name",
+			    STR_ARG(use->name));
 }
 
 /** Does the script use @map as a table? */
@@ -40,10 +40,10 @@ static bool add_table(struct emitter *e, struct bind_table *w, struct code *begi
 		return true;
 	struct enumtab tab = w->names;
 	if (tab.n_items > dialect_max_table(b->given->version))
-		diag_check(b->diag, "table", DIAG_WARNING, &w->place,
-			   "enum " STR_FMT " has %zu names: bpftrace " DIALECT_FMT
-			   " will be slow to start",
-			   STR_ARG(tab.name), tab.n_items, DIALECT_ARG(b->given->version));
+		diag_finding(b->diag, "table", DIAG_WARNING, &w->place,
+			     "enum " STR_FMT " has %zu names: bpftrace " DIALECT_FMT
+			     " will be slow to start",
+			     STR_ARG(tab.name), tab.n_items, DIALECT_ARG(b->given->version));
 	// The keys of a map are of one type, which is signed from 0.24 on.
 	if (tab.size == 8 && !dialect_mixes_signs(b->given->version))
 		tab.is_signed = true;

@@ -98,13 +98,14 @@ static bool miss(struct emitter *e, const struct targettype_name *name, const st
 	const struct bind *b = e->b;
 	struct diag_place place = tok_place(name->last);
 	if (!targettype_is_kernel(b, name->name))
-		return lookup_say_unknown(bind_lookup(b), &place, "type", name->name, NAME_TYPES);
+		return lookup_report_unknown(bind_lookup(b), &place, "type", name->name,
+					     NAME_TYPES);
 	bool of_kernel = n->next && node_is(n->next, NODE_NAME, "curtask"); // a cast of that
 	if (e->clause->has_user && !e->clause->has_other && !of_kernel &&
 	    map_add(b->arena, &e->types_said, name->name))
-		return diag_check(b->diag, "kernel-type", DIAG_WARNING, &place,
-				  "%s has no " STR_FMT ": using the kernel's", bind_target_name(b),
-				  STR_ARG(name->name));
+		return diag_finding(b->diag, "kernel-type", DIAG_WARNING, &place,
+				    "%s has no " STR_FMT ": using the kernel's",
+				    bind_target_name(b), STR_ARG(name->name));
 	return true;
 }
 

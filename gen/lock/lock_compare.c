@@ -432,10 +432,10 @@ static bool read_file(struct diag *d, const char *path, struct lock *ret)
 static bool warn_of_new(const struct bind *b, const struct lock_differences *ds, const char *path)
 {
 	struct diag_place at = {.file = str_from(path)};
-	bool good =
-	    diag_check(b->diag, "lock", DIAG_WARNING, &at,
-		       "the scripts rely on %zu fact%s that the lock lacks: rewrite it with --lock",
-		       ds->list.n, ds->list.n == 1 ? "" : "s");
+	bool good = diag_finding(
+	    b->diag, "lock", DIAG_WARNING, &at,
+	    "the scripts rely on %zu fact%s that the lock lacks: rewrite it with --lock",
+	    ds->list.n, ds->list.n == 1 ? "" : "s");
 	diag_note(b->diag, &ds->list.v[0].fact->at, "the first is " STR_FMT,
 		  STR_ARG(ds->list.v[0].fact->key));
 	return good;
@@ -458,9 +458,9 @@ bool lock_check(const struct bind *b, const char *path)
 		return warn_of_new(b, &ds, path);
 	for (size_t i = 0; i < ds.list.n && ds.list.v[i].change != LOCK_ADDED; i++) {
 		const struct lock_difference *d = &ds.list.v[i];
-		good &= diag_check(b->diag, "lock",
-				   d->change == LOCK_RENAMED ? DIAG_WARNING : DIAG_ERROR,
-				   &d->fact->at, STR_FMT, STR_ARG(d->text));
+		good &= diag_finding(b->diag, "lock",
+				     d->change == LOCK_RENAMED ? DIAG_WARNING : DIAG_ERROR,
+				     &d->fact->at, STR_FMT, STR_ARG(d->text));
 		if (!d->now)
 			continue;
 		struct diag_place at = d->now->at;

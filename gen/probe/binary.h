@@ -18,7 +18,7 @@ struct binary {
 	/** Where probeargs_read() puts what it finds about one probe: the image's, or another one. */
 	struct arena *arena;
 	/** No debug file is opened for the arguments of probes: less is known, at no cost. */
-	bool is_thrifty;
+	bool cheap_only;
 	struct argnotes *notes; /**< binary_notes()'s; NULL until asked for */
 	struct typenote *types; /**< binary_types()'s */
 	bool types_read;

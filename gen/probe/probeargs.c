@@ -149,7 +149,7 @@ static void read_site(struct binary *b, const struct sdt_probe *p, struct probes
 		      struct site_work *w)
 {
 	struct img *img = b->img;
-	bool may_read = !b->is_thrifty || img_has_dwarf(img);
+	bool may_read = !b->cheap_only || img_has_dwarf(img);
 	struct dwsrc *src = may_read && dwsrc_open_whole(b->src) ? b->src : NULL;
 	struct dwsite scope;
 	read_operands(b, s);

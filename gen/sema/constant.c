@@ -36,7 +36,7 @@ bool constant_spell(const struct bind *b, const struct attach_clause *c, const s
 	}
 	struct diag_place at = tok_place(n->last);
 	if (has_scopes) // no bpftrace has such names
-		*good &= lookup_say_unknown(b->memory->lookup, &at, "type or enumerator", name,
-					    NAME_TYPES | NAME_ENUMERATOR);
+		*good &= lookup_report_unknown(b->memory->lookup, &at, "type or enumerator", name,
+					       NAME_TYPES | NAME_ENUMERATOR);
 	return false;
 }

@@ -23,7 +23,7 @@ static uint64_t place_bits(struct ctype *in, const struct ctype_place *place, st
 	return place->bit_off / 8;
 }
 
-static bool say_no_member(const struct bind *b, struct ctype *in, const struct token *name)
+static bool report_no_member(const struct bind *b, struct ctype *in, const struct token *name)
 {
 	struct diag_place at = tok_place(name);
 	struct str near = ctype_nearest_member(in, name->text);
@@ -46,7 +46,7 @@ static bool check_declared(const struct bind *b, const struct expr *of, const st
 		return true;
 	struct diag_place at = tok_place(place);
 	struct lookup *lk = bind_lookup(b);
-	return !lk || lookup_say_unknown(lk, &at, "type", ctype_spell(b->arena, to), NAME_TYPES);
+	return !lk || lookup_report_unknown(lk, &at, "type", ctype_spell(b->arena, to), NAME_TYPES);
 }
 
 /**
@@ -80,7 +80,7 @@ bool exprplace_member(const struct bind *b, const struct node *n, const struct e
 	if (!in)
 		return !say || check_declared(b, of, n->name);
 	if (!ctype_resolve(in, n->name->text, &place, &bad, &where))
-		return !say || say_no_member(b, in, n->name);
+		return !say || report_no_member(b, in, n->name);
 	e->is_guess = of->is_guess;
 	e->is_mixed = of->is_mixed;
 	e->in = place.in;

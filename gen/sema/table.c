@@ -141,7 +141,7 @@ static bool collect_conf(struct bind *b, struct map *named)
 bool table_find_names(const struct bind *b, struct bind_table *w)
 {
 	return find_names(b, w) ||
-	       lookup_say_unknown(lookup_for(b, w->map), &w->place, "enum", w->type, NAME_ENUM);
+	       lookup_report_unknown(lookup_for(b, w->map), &w->place, "enum", w->type, NAME_ENUM);
 }
 
 bool table_find_all(struct bind *b)

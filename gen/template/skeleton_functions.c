@@ -231,7 +231,7 @@ static bool try_symbol(void *ctx, const struct img_symbol *sym)
 	return n->best > 0;
 }
 
-static bool say_none(struct finder *f, struct str pattern)
+static bool report_none(struct finder *f, struct str pattern)
 {
 	struct targetfiles *files = f->sk->files;
 	struct nearest nearest = {.wanted = f->name, .best = UINT_MAX};
@@ -269,7 +269,7 @@ static bool say_none(struct finder *f, struct str pattern)
 	return false;
 }
 
-static bool say_too_many(struct finder *f, struct str pattern)
+static bool report_too_many(struct finder *f, struct str pattern)
 {
 	bool is_one_file = f->found.v[0].file == f->found.v[f->found.n - 1].file;
 	diag_error(f->sk->diag, NULL,
@@ -290,7 +290,7 @@ static bool say_too_many(struct finder *f, struct str pattern)
 			 f->is_return ? "uretprobe" : "uprobe");
 }
 
-static void say_less(struct finder *f)
+static void report_less(struct finder *f)
 {
 	if (f->n_odd)
 		diag_warning(f->sk->diag, NULL,
@@ -344,9 +344,9 @@ bool skeleton_add_functions(struct skeleton *sk, struct str pattern)
 				  STR_ARG(pattern), STR_ARG(f.file));
 	}
 	if (!f.found.n)
-		return say_none(&f, pattern);
+		return report_none(&f, pattern);
 	if (f.found.n > MAX_FUNCTIONS)
-		return say_too_many(&f, pattern);
+		return report_too_many(&f, pattern);
 	for (size_t i = 0; i < f.found.n; i++) {
 		struct str key = str_printf(
 		    sk->arena, "%s " STR_FMT " " STR_FMT, f.is_return ? "uretprobe" : "uprobe",
@@ -354,6 +354,6 @@ bool skeleton_add_functions(struct skeleton *sk, struct str pattern)
 		if (map_add(sk->arena, &sk->known, key))
 			add_function(&f, &f.found.v[i]);
 	}
-	say_less(&f);
+	report_less(&f);
 	return true;
 }

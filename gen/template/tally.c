@@ -5,8 +5,8 @@ static bool is_builtin(struct str word)
 	return str_eqz(word, "comm") || str_eqz(word, "pid") || str_eqz(word, "tid");
 }
 
-static bool say_no_argument(const struct skeleton *sk, const struct skeleton_probe *p,
-			    struct str word)
+static bool report_no_argument(const struct skeleton *sk, const struct skeleton_probe *p,
+			       struct str word)
 {
 	struct strbuf names;
 	strbuf_init(&names);
@@ -44,7 +44,7 @@ static bool write_key(const struct skeleton *sk, const struct skeleton_probe *p,
 	const struct skeleton_field *f = skeleton_find_field(sk->arena, p, word);
 	const char *why = f ? why_no_key(f) : NULL;
 	if (!f)
-		return say_no_argument(sk, p, word);
+		return report_no_argument(sk, p, word);
 	if (why)
 		return diag_error(sk->diag, NULL, STR_FMT ": '" STR_FMT "' cannot be a key: %s",
 				  STR_ARG(p->label), STR_ARG(word), why);

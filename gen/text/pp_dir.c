@@ -38,7 +38,7 @@ void pp_no_more(struct pp *pp, const struct token *t, const char *directive)
 }
 
 /** The message of #error and #warning: the rest of the line as it stands. */
-static void say_line(struct pp *pp, const struct token *name)
+static void report_line(struct pp *pp, const struct token *name)
 {
 	struct str text = str_trim(lexer_rest_of_line(&pp->level->lex));
 	pp->level->lex.quiet = true; // an apostrophe in a sentence is no mistake
@@ -121,7 +121,7 @@ static void dispatch(struct pp *pp, const struct token *hash, const struct token
 	} else if (tok_is(name, "pragma")) {
 		pp_pragma(pp, hash, name);
 	} else if (tok_is(name, "error") || tok_is(name, "warning")) {
-		say_line(pp, name);
+		report_line(pp, name);
 	} else if (tok_is(name, "line")) {
 		line_number(pp, pp_expanded_line(pp, pp_line(pp)));
 	} else {

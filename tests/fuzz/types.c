@@ -105,7 +105,7 @@ static void use_type(struct lookup *lk, struct closure *c, struct str name)
 		ctype_spell(lk->arena, t);
 		show_type(t);
 	} else {
-		lookup_say_unknown(lk, NULL, "type", name, NAME_TYPES);
+		lookup_report_unknown(lk, NULL, "type", name, NAME_TYPES);
 	}
 	struct enumtab tab;
 	if (enumtab_lookup(lk, name, &tab))

@@ -1,4 +1,4 @@
-#include "base/crew.h"
+#include "base/jobs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,21 +10,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct crew {
-	const struct crew_work *work;
+struct jobs {
+	const struct jobs_work *work;
 	pid_t *pids; // 0: it has ended
 	size_t n_begun, n_left, n_ready;
 	int status; // the first that is not 0
 };
 
-static void send(const struct crew *c, int sig)
+static void send(const struct jobs *c, int sig)
 {
 	for (size_t i = 0; i < c->n_begun; i++)
 		if (c->pids[i] > 0)
 			kill(c->pids[i], sig);
 }
 
-static void reap(struct crew *c)
+static void reap(struct jobs *c)
 {
 	for (size_t i = 0; i < c->n_begun; i++) {
 		int status;
@@ -41,7 +41,7 @@ static void reap(struct crew *c)
 	}
 }
 
-static void take_signal(struct crew *c, int signals)
+static void take_signal(struct jobs *c, int signals)
 {
 	struct signalfd_siginfo info;
 	if (read(signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
@@ -58,7 +58,7 @@ static void take_signal(struct crew *c, int signals)
 }
 
 /** Each line is of one that is ready. False at the end: all have said so, or are gone. */
-static bool take_ready(struct crew *c, int fd)
+static bool take_ready(struct jobs *c, int fd)
 {
 	char bytes[256];
 	ssize_t n = read(fd, bytes, sizeof(bytes));
@@ -70,7 +70,7 @@ static bool take_ready(struct crew *c, int fd)
 	return true;
 }
 
-static bool begin(struct crew *c, const int ready[2], const sigset_t *mask)
+static bool begin(struct jobs *c, const int ready[2], const sigset_t *mask)
 {
 	pid_t parent = getpid();
 	fflush(NULL); // what is buffered would be written by each of them
@@ -93,9 +93,9 @@ static bool begin(struct crew *c, const int ready[2], const sigset_t *mask)
 	return true;
 }
 
-int crew_run(const struct crew_work *w)
+int jobs_run(const struct jobs_work *w)
 {
-	struct crew c = {.work = w, .pids = calloc(w->n, sizeof(*c.pids))};
+	struct jobs c = {.work = w, .pids = calloc(w->n, sizeof(*c.pids))};
 	int ready[2] = {-1, -1}, error = 0;
 	sigset_t set = w->signals, old;
 	sigaddset(&set, SIGCHLD);

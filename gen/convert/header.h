@@ -1,13 +1,13 @@
 /**
- * heading - the first line of a capture in JSON: where, when and with what it was made
+ * header - the first line of a capture in JSON: where, when and with what it was made
  * (docs/records.md).
  */
-#ifndef CONVERT_HEADING_H
-#define CONVERT_HEADING_H
+#ifndef CONVERT_HEADER_H
+#define CONVERT_HEADER_H
 
 #include "base/str.h"
 
-struct heading {
+struct header {
 	struct str boot_id; /**< or empty */
 	struct str program; /**< the name of the one that is traced, or empty */
 	struct str script;  /**< its name, as the user has it; empty: none */
@@ -17,6 +17,6 @@ struct heading {
 };
 
 /** Adds the line. */
-void heading_write(const struct heading *h, struct strbuf *out);
+void header_write(const struct header *h, struct strbuf *out);
 
 #endif

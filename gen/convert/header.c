@@ -1,4 +1,4 @@
-#include "convert/heading.h"
+#include "convert/header.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -16,7 +16,7 @@ static bool is_synchronized(void)
 	return adjtimex(&t) >= 0 && !(t.status & STA_UNSYNC);
 }
 
-void heading_write(const struct heading *h, struct strbuf *out)
+void header_write(const struct header *h, struct strbuf *out)
 {
 	char host[HOST_NAME_MAX + 1] = "";
 	struct stamp stamp = {.offset = h->offset};
