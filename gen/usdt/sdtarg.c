@@ -221,13 +221,14 @@ static bool x86_read(struct cursor *c, bool is64, struct sdtarg *arg)
 		arg->segment = reg;
 		return x86_read_memory(c, is64, arg);
 	}
-	arg->is_float = is_numbered(reg, "xmm", 32) || is_numbered(reg, "ymm", 32) ||
-			is_numbered(reg, "zmm", 32) ||
-			is_one_of(reg, "st", "st(0)", "st(1)", "st(2)", "st(3)", "st(4)", "st(5)",
-				  "st(6)", "st(7)");
+	bool is_vector = is_numbered(reg, "xmm", 32) || is_numbered(reg, "ymm", 32) ||
+			 is_numbered(reg, "zmm", 32) ||
+			 is_one_of(reg, "st", "st(0)", "st(1)", "st(2)", "st(3)", "st(4)", "st(5)",
+				   "st(6)", "st(7)");
+	arg->is_float |= is_vector; // or the note has an f
 	arg->kind = SDTARG_REG;
 	arg->base = reg;
-	return arg->is_float || x86_is_general(reg, is64);
+	return is_vector || x86_is_general(reg, is64);
 }
 
 /** Number of an AArch64 register in DWARF (ABI for DWARF, section 4.1), or -1; that of sp is 31. */
@@ -316,9 +317,11 @@ static bool arm64_read(struct cursor *c, struct sdtarg *arg)
 		return true;
 	}
 	static const char *const vectors[] = {"b", "h", "s", "d", "q", "v"};
+	bool is_vector = false;
 	for (size_t i = 0; at_end(c) && i < sizeof(vectors) / sizeof(vectors[0]); i++)
-		arg->is_float |= is_numbered(word, vectors[i], 32);
-	if (at_end(c) && (arg->is_float || arm64_register(word) >= 0)) {
+		is_vector |= is_numbered(word, vectors[i], 32);
+	arg->is_float |= is_vector; // or the note has an f
+	if (at_end(c) && (is_vector || arm64_register(word) >= 0)) {
 		arg->kind = SDTARG_REG;
 		arg->base = word;
 		return true;

@@ -117,11 +117,11 @@ fish() {
 }
 if command -v fish >/dev/null; then
 	fish 'bpftrace.sh --ch' $'--children\talso trace child processes' "an option, with its help"
-	fish 'bpftrace.sh --ti' $'--time\tthe time in front of each line: of day, since boot, since the first' "... which goes on in the next line"
+	fish 'bpftrace.sh --ti' $'--time\tbegin each line with the time of day, since boot, or since the first line' "... which goes on in the next line"
 	fish 'bpftrace.sh --time ' mono since wall "the values that --help lists"
 	fish 'bpftrace.sh --time=w' --time=wall "... behind a ="
 	fish 'btgen che' $'check\treport mistakes in a template, without attaching anything' "a command"
-	fish 'bpftrace.sh -W dead-p' $'dead-probe\ta probe that cannot fire in this process' "findings"
+	fish 'bpftrace.sh -W dead-p' $'dead-probe\tprobe that cannot fire in this process' "findings"
 	fish 'bpftrace.sh qpai' $'qpair.bt\tlives of an SPDK target\'s queue pairs, for qpair-lifetime' "a script"
 	fish "bpftrace.sh -x ./seller -t 'shop:s" shop:sold "a probe, in quotes"
 	fish 'bpftrace.sh -l ./seller so' sold "... of a file that is listed"

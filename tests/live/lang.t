@@ -183,7 +183,7 @@ for call in 'm()' m; do
 	done
 done
 like "$("$btgen" expand --for 0.27 -x "$tmp/l" -e 'macro m(x) { x + arg1 } macro n() { arg1 } usdt:__EXE__:lang:ev { print(n); } uprobe:__EXE__:main { print(m(arg0)); }' 2>&1)" \
-	':1:37: error: bpftrace has no argN' "but not of a function's"
+	':1:37: error: bpftrace does not support argN' "but not of a function's"
 like "$("$btgen" expand --for 0.27 -x "$tmp/l" -e 'macro m() { @n++; @n } usdt:__EXE__:lang:ev { printf("%s\n", enum_name(color, m)); }' 2>&1)" \
 	'\$key = \(int64\)m; if \(@enum_color\[\$key\] == ""\)' "a macro is called once for an enumerator's name"
 like "$("$btgen" expand --for 0.27 -x "$tmp/l" -e 'macro RED(RED) { RED } usdt:__EXE__:lang:ev { print(RED(5)); }' 2>&1)" \

@@ -285,17 +285,16 @@ static void test_warnings_in_data(void)
 	   "what looks otherwise ends it");
 	messages_end(&s.r.messages);
 	finish(&s);
-	is_str(
-	    (struct str){said, said_n},
-	    STR("t.bt:4:2: warning: bpftrace: what one processor counted is lost: another one made "
-		"the same key of the map at that moment\n"
-		"    \t@b[pid] = count();\n    \t^~~~~~~\n"
-		"t.bt:3:2: warning: bpftrace: what one processor counted is lost: another one made "
-		"the same key of the map at that moment\n    \t@a[pid] = 1;\n    \t^\n"
-		"t.bt:3:2: warning: 1 times more: bpftrace: what one processor counted is lost: "
-		"another one made the same key of the map at that moment\n"
-		"    \t@a[pid] = 1;\n    \t^\n"),
-	    "it is a message, at its place in the template, in words");
+	is_str((struct str){said, said_n},
+	       STR("t.bt:4:2: warning: bpftrace: the counts of one CPU are lost: another CPU "
+		   "created the same map key at that moment\n"
+		   "    \t@b[pid] = count();\n    \t^~~~~~~\n"
+		   "t.bt:3:2: warning: bpftrace: the counts of one CPU are lost: another CPU "
+		   "created the same map key at that moment\n    \t@a[pid] = 1;\n    \t^\n"
+		   "t.bt:3:2: warning: 1 times more: bpftrace: the counts of one CPU are lost: "
+		   "another CPU created the same map key at that moment\n"
+		   "    \t@a[pid] = 1;\n    \t^\n"),
+	       "it is a message, at its place in the template, in words");
 	program_fini(&p);
 }
 

@@ -111,6 +111,8 @@ static const struct {
     // floating point
     {"8@%xmm0", "REG u8f xmm0"},
     {"8f@%xmm15", "REG u8f xmm15"},
+    {"8f@%rax", "REG u8f rax"},
+    {"-4f@8(%rsp)", "MEM s4f rsp +8"},
     {"4f@8(%rsp)", "MEM u4f rsp +8"},
     {"16@%ymm1", "REG u16f ymm1"},
     {"16f@%st(1)", "REG u16f st(1)"},
@@ -175,6 +177,7 @@ static const struct {
 	const char *text, *want;
 } arm64[] = {
     {"8@x0", "REG u8 x0"},
+    {"8f@x0", "REG u8f x0"},
     {"-4@w19", "REG s4 w19"},
     {"8@sp", "REG u8 sp"},
     {"8@x30", "REG u8 x30"},
