@@ -559,11 +559,13 @@ static void check_key(struct checker *k, const struct node *map, const struct no
 	struct str name = map->name ? map->name->text : STR("");
 	for (const struct node *c = key->kind == NODE_TUPLE ? key->child : NULL; c; c = c->next)
 		check_key(k, map, c);
+	if (!is_string_address(k, key))
+		return;
 	// Of an entry that is looked up or deleted by its key the address stands for what is there.
 	const struct use *u = uses_of_map(&k->b->found.uses, name);
 	while (u && !(u->node->child && !(u->does & USE_WRITES)))
 		u = u->next;
-	if (is_string_address(k, key) && !u)
+	if (!u)
 		check_report(k, key, "string-address", DIAG_WARNING,
 			     "this key is the address of a string: use str(%s)",
 			     check_text(k, key));

@@ -142,6 +142,6 @@ is "$live_rc $(spans)" "0 request in b7ad6b7169203331 of 0af7651916cd43dd8448eb2
 
 for how in folded perfetto otlp; do
 	"$live_sh" -f $how --follow $$ nvmf.bt 2>"$tmp/messages"
-	is "$? $(grep -c -- "-f $how shows one" "$tmp/messages")" "2 1" "-f $how is for one trace"
+	is "$? $(grep -c -- "-f $how handles one" "$tmp/messages")" "2 1" "-f $how is for one trace"
 done
 done_testing
