@@ -77,6 +77,8 @@ game() {
 	local tracer
 	live_trace "$@" -e "$script" "$live_pid" || return 1
 	read -r tracer _ <"/proc/$live_tracer/task/$live_tracer/children"
+	# What it finds later it has to read at once, beside whatever else runs here.
+	renice -n -15 -p "$tracer" "$live_tracer" >/dev/null
 	kill -STOP "$tracer"
 	events 1000 5
 	kill -CONT "$tracer"
