@@ -100,6 +100,12 @@ while IFS= read -r line; do
 	complain "$line: an image must not carry what another layer knows"
 done < <(grep -HnE '^\s+((const )?void \*\w+|void \(\*\w+\)\(.*\));' gen/elf/*.h)
 
+echo '== subjects of commits'
+while IFS= read -r line; do
+	[ ${#line} -le 72 ] || complain "\"$line\": a subject has at most 72 characters"
+	[[ $line =~ ^([a-z0-9_./,\ -]+:|Merge|Revert)\  ]] || complain "\"$line\": a subject is \"area: imperative\""
+done < <(git log -n 20 --format=%s)
+
 echo '== formatting'
 mapfile -t sources < <(git ls-files 'gen/*.[ch]' 'tests/unit/*.[ch]' 'tests/targets/*.[ch]')
 clang-format --dry-run --Werror "${sources[@]}" || found=1
