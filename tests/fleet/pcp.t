@@ -105,7 +105,7 @@ pcp pmlogger -c "$tmp/pmlogger.conf" -l "$pcp_dir/log/pmlogger.log" "$tmp/archiv
 logger=$!
 own $logger
 wait_for 20 eval 'pcp pmdumplog -a "$tmp/archive" 2>/dev/null | grep -q states.data.changes'
-pcp pmrep -s 6 -o csv -l '|' bpftrace.scripts.states.data.changes >"$tmp/rates" 2>&1 &
+pcp pmrep -s 12 -o csv -l '|' bpftrace.scripts.states.data.changes >"$tmp/rates" 2>&1 &
 reporter=$!
 sleep 1
 tour
