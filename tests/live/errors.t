@@ -146,7 +146,7 @@ E2
 	out=$(unshare -m sh -c 'umount -l /sys/kernel/tracing; umount -l /sys/kernel/debug; exec "$@"' sh \
 		timeout 60 "$btgen" run --bpftrace "$bpftrace" "$tmp/script.bt" 2>&1 >/dev/null | grep -v '^umount')
 	is "$(grep -c error <<<"$out")" 1 'without tracefs there is one error'
-	like "$out" 'error: bpftrace (finds no tracepoints|starts no script) because tracefs is not mounted: mount -t tracefs tracefs /sys/kernel/tracing' \
+	like "$out" 'error: bpftrace (finds no tracepoints|cannot run a script) because tracefs is not mounted: mount -t tracefs tracefs /sys/kernel/tracing' \
 		'... with the remedy'
 fi
 done_testing

@@ -84,7 +84,7 @@ is_sample readv.bt
 # shellcheck disable=SC2016
 bare=$(unshare -m sh -c 'umount -l /sys/kernel/debug; umount -l /sys/kernel/tracing; [ ! -e /sys/kernel/tracing/events ] &&
 	"$0" -e "tracepoint:raw_syscalls:sys_enter { @ = count(); }"' "$live_sh" 2>&1)
-like "$bare" 'error: bpftrace (finds no tracepoints|starts no script) because tracefs is not mounted: mount -t tracefs tracefs /sys/kernel/tracing$' \
+like "$bare" 'error: bpftrace (finds no tracepoints|cannot run a script) because tracefs is not mounted: mount -t tracefs tracefs /sys/kernel/tracing$' \
 	"without tracefs: says what to mount"
 is "$(grep -c 'error:\|ERROR' <<<"$bare")" 1 "... in one message"
 
