@@ -107,7 +107,7 @@ trace fine -D PERCENTILES=1 -D SPLIT_SIZE=1 nvme-latency.bt
 trace twenty -D CTRL_ID="$twenty" -D INTERVAL=1 nvme-latency.bt
 trace reads -D CTRL_ID="$data" -D NSID=1 -D ADMIN=0 -D OPCODE=2 -D SPLIT_SIZE=1 -D LBS512=1 \
 	-D LAT_MIN_US=100 -D LAT_SHIFT=3 nvme-latency.bt
-if wait_for 700 all_ready; then
+if wait_for 400 all_ready; then
 	say "all traces are ready"
 fi
 say "traffic"
