@@ -127,8 +127,11 @@ static bool character(struct str *s, unsigned *ret)
 	if (str_take(s, STR("?")) || str_take(s, STR("e"))) // GNU's \e
 		return true;
 	bool is_hex = str_has_prefix(*s, STR("x"));
-	bool good = str_take_escape(s, ret) && *ret <= 0xff;
-	return good && !(is_hex && s->n && digit_value(s->p[0]) < 16); // one with more digits
+	bool good = str_take_escape(s, ret);
+	for (; is_hex && *ret <= 0xff && s->n && digit_value(s->p[0]) < 16;
+	     *s = str_from_offset(*s, 1))
+		*ret = *ret * 16 + (unsigned)digit_value(s->p[0]);
+	return good && *ret <= 0xff;
 }
 
 static struct value char_constant(struct parser *p, const struct token *t)

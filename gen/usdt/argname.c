@@ -59,6 +59,8 @@ struct str argname_skip_token(struct str s)
 		return str_from_offset(s, number_length(s));
 	if (c == '"' || c == '\'')
 		return str_from_offset(s, literal_length(s));
+	if (c != '/')
+		return str_from_offset(s, 1);
 	if (str_has_prefix(s, STR("/*"))) {
 		for (size_t i = 2; i + 1 < s.n; i++)
 			if (s.p[i] == '*' && s.p[i + 1] == '/')

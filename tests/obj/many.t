@@ -7,7 +7,7 @@ n=30000
 for kind in names others one place differ text docs; do
 	python3 "$here/make_notes.py" "$tmp/$kind" $kind $n || exit 1
 done
-python3 "$here/make_notes.py" "$tmp/expressions" expressions 400
+python3 "$here/make_notes.py" "$tmp/expressions" expressions 1000
 printf "%s\n" 'usdt:__EXE__:p:n* { print(arg0); }' >"$tmp/all.bt"
 
 # soon CLAIM STATUS COMMAND...: within 10 s of processor time and 2 GiB
