@@ -105,7 +105,7 @@ $(BUILD)/btgen: $(CMD_OBJ) $(BUILD)/libbtgen.a
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(GEN_LIBS)
 
-$(BUILD)/gen/cmd/main.o $(BUILD)/gen/convert/heading.o: Makefile # have VERSION
+$(BUILD)/gen/cmd/main.o $(BUILD)/gen/convert/header.o: Makefile # have VERSION
 
 -include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d)
 

@@ -61,7 +61,7 @@ live_trace() {
 	"$live_sh" --ready-file "$tmp/ready" -o "$tmp/trace" "$@" 2>"$tmp/messages" 8>&- &
 	live_tracer=$!
 	own $live_tracer
-	local end=$((SECONDS + ${live_patience-180} * SLOW))
+	local end=$((SECONDS + ${live_patience-60} * SLOW))
 	until [ -s "$tmp/ready" ]; do
 		if ! kill -0 $live_tracer 2>/dev/null || [ $SECONDS -ge $end ]; then
 			sed 's/^/# /' "$tmp/messages"

@@ -398,11 +398,13 @@ static bool is_repeated(struct messages *m, const struct diag_place *at, struct 
 	return false;
 }
 
+static const char lost_counts[] =
+    "the counts of one CPU are lost: another CPU created the same map key at that moment";
+
 /** What a map holds is not all that happened: of that nobody wants to be spared. */
 static bool is_loss(struct str text)
 {
-	return str_has_prefix(text, STR("Map full")) ||
-	       str_has_prefix(text, STR("what one processor counted is lost"));
+	return str_has_prefix(text, STR("Map full")) || str_eqz(text, lost_counts);
 }
 
 /** @n times, of which 0 is the first. */
@@ -453,8 +455,7 @@ static void take_warning(struct messages *m, const struct diag_place *at, struct
 	bool is_idle = is_ours || str_eqz(text, "Addrspace mismatch") ||
 		       str_eqz(text, "Return value discarded.");
 	if (str_eqz(text, "File exists")) // of BPF_NOEXIST: 0.20 to 0.23 only have the error number
-		text = STR("the counts of one CPU are lost: another CPU created the same map key "
-			   "at that moment");
+		text = str_from(lost_counts);
 	m->has_loss |= is_loss(text);
 	bool is_hidden = is_idle || (m->diag->quiet && !is_loss(text));
 	bool is_known = at->file.n && map_get(&m->causes, cause(m, "error", STR(""), at));

@@ -295,6 +295,7 @@ static void test_warnings_in_data(void)
 		   "another CPU created the same map key at that moment\n"
 		   "    \t@a[pid] = 1;\n    \t^\n"),
 	       "it is a message, at its place in the template, in words");
+	ok(s.r.messages.has_loss, "... and a loss");
 	program_fini(&p);
 }
 
