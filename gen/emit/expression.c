@@ -284,9 +284,13 @@ static const struct text *emit_let(struct emitter *e, const struct node *n)
 
 static const struct text *emit_tuple(struct emitter *e, const struct node *n)
 {
-	for (const struct node *c = n->child; c; c = c->next)
+	const struct text **children = emit_children(e, n, wants);
+	size_t i = 0;
+	for (const struct node *c = n->child; c; c = c->next, i++) {
 		emit_warn_of_copy(e, c, IS_ELEMENT);
-	return emit_written(e, n, emit_children(e, n, wants));
+		children[i] = number_kept(e, c, children[i], false);
+	}
+	return emit_written(e, n, children);
 }
 
 // --- names and types ---

@@ -17,12 +17,17 @@ static bool mixes_signs(const struct emitter *e)
 
 // --- what bpftrace has ---
 
-/** A number whose type says so. */
+static enum held held_of_sign(enum sign sign)
+{
+	return sign == SIGN_SIGNED || sign == SIGN_MIXED ? HELD_SIGNED : HELD_UNSIGNED;
+}
+
+/** A number whose type says so; elements of tuples have none, but a sign. */
 static enum held held_of_type(const struct expr *x)
 {
 	struct ctype *t = ctype_strip(x->type);
 	if (!emit_is_number_type(t))
-		return HELD_UNSIGNED;
+		return held_of_sign(x->sign);
 	if (t->is_signed)
 		return HELD_SIGNED;
 	return t->size < 8 || (x->bit_size && x->bit_size < 64) ? HELD_NARROW : HELD_UNSIGNED;
@@ -90,11 +95,6 @@ static bool gets_literal(const struct emitter *e, const struct node *n)
 	return u;
 }
 
-static enum held held_of_sign(enum sign sign)
-{
-	return sign == SIGN_SIGNED || sign == SIGN_MIXED ? HELD_SIGNED : HELD_UNSIGNED;
-}
-
 /** A variable or map: from 0.24 on it is as wide as what it was first given. */
 static enum held held_of_name(const struct emitter *e, const struct node *n)
 {
@@ -126,7 +126,7 @@ enum held number_held(const struct emitter *e, const struct node *n,
 	case NODE_UNARY:
 		if (x->is_place || x->is_value)
 			return held_of_type(x);
-		// From 0.24 on ~1 is an uint64, and -1 an int64 whatever stands beside it.
+		// From 0.24 on ~1 is an uint64 (emit_unary()), and -1 an int64 whatever is beside it.
 		if (mixes_signs(e) || children[0]->held != HELD_ANY)
 			return children[0]->held;
 		return tok_is(n->name, "~")   ? HELD_UNSIGNED
@@ -204,7 +204,11 @@ const struct text *number_kept(struct emitter *e, const struct node *n, const st
 			       bool is_sample)
 {
 	// Where x and y are signed, bpftrace 0.23 takes true for -1; from 0.24 on aggregations refuse it.
-	return t->is_truth && (is_sample || mixes_signs(e)) ? number_make(e, n, t, false) : t;
+	bool is_counted = t->is_truth && (is_sample || mixes_signs(e));
+	// From 0.24 on u64 & i32 is an int64, and shown as one.
+	bool is_shown =
+	    !mixes_signs(e) && t->held == HELD_SIGNED && n->expr && n->expr->sign == SIGN_UNSIGNED;
+	return is_counted || is_shown ? number_make(e, n, t, false) : t;
 }
 
 /** As an operand of what stands behind a cast. */
@@ -315,23 +319,14 @@ static const struct text *emit_division(struct emitter *e, const struct node *n,
 				      : hold(quotient, HELD_SIGNED);
 }
 
-/**
- * From 0.24 on a literal's ~ has no sign: bpftrace refuses to compute with it what is below 0 in C, and
- * ends by a signal where the other arm of a choice has one.
- */
-static const struct text *sign_not(struct emitter *e, const struct node *n, const struct text *t)
-{
-	bool is_not = !mixes_signs(e) && t->held == HELD_UNSIGNED && n->expr->sign == SIGN_SIGNED;
-	return is_not ? number_make(e, n, t, true) : t;
-}
-
-/** -x, ~x */
-static void emit_unary(struct emitter *e, const struct node *n, const struct text **children)
+/** -x, ~x; what it becomes, or NULL when it stays as it is. */
+static const struct text *emit_unary(struct emitter *e, const struct node *n,
+				     const struct text **children)
 {
 	const struct node *of = n->child;
 	const struct text *t = children[0];
 	if (!tok_is(n->name, "-") && !tok_is(n->name, "~"))
-		return;
+		return NULL;
 	// pid, a macro's parameter: of no more bits than that bpftrace gives it
 	bool is_plain = of->expr && of->expr->sign == SIGN_NONE && !t->is_made && !t->number.n &&
 			!t->is_truth && t->held != HELD_ANY;
@@ -339,8 +334,13 @@ static void emit_unary(struct emitter *e, const struct node *n, const struct tex
 		children[0] = hold(cast(e, of, "(int64)(uint64)", t), HELD_SIGNED);
 	else if (t->held == HELD_NARROW)
 		children[0] = number_make(e, of, t, true);
-	else if (of->expr && tok_is(n->name, "-"))
-		children[0] = sign_not(e, of, t);
+	if (mixes_signs(e) || t->held != HELD_ANY || !tok_is(n->name, "~"))
+		return NULL;
+	// From 0.24 on a literal's ~ is an uint64, and computed with as one.
+	const struct text *mask = emit_written(e, n, children);
+	struct text *cast_mask = made(e, n, "(int64)%n", mask);
+	cast_mask->mask = mask;
+	return hold(cast_mask, HELD_SIGNED);
 }
 
 /**
@@ -377,8 +377,10 @@ static void emit_sum(struct emitter *e, const struct node *n, const struct text 
 			 (tok_is(n->name, "-") && n->expr->sign == SIGN_SIGNED);
 	for (int i = 0; i < 2; i++)
 		children[i] = count_truth(e, both[i], children[i]);
-	for (int i = 0; i < 2 && can_grow; i++)
-		children[i] = sign_not(e, both[i], children[i]);
+	for (int i = 0; i < 2 && !can_grow; i++)
+		if (children[i]->mask && !children[1 - i]->mask &&
+		    children[1 - i]->held != HELD_ANY)
+			children[i] = children[i]->mask;
 	if (!mixes_signs(e))
 		return;
 	for (int i = 0; i < 2 && is_signed; i++)
@@ -482,7 +484,7 @@ const struct text *number_operator(struct emitter *e, const struct node *n,
 	bool is_host = !e->b->given->files; // such a script stays as it is, but for divisions
 	const struct text *t = NULL;
 	if (n->kind == NODE_UNARY && !is_host)
-		emit_unary(e, n, children);
+		t = emit_unary(e, n, children);
 	else if (n->kind == NODE_BINARY && !is_host)
 		emit_binary(e, n, children);
 	else if (n->kind == NODE_ASSIGN && !is_host)

@@ -48,6 +48,7 @@ struct text {
 	enum held held;
 	unsigned bits;	   /**< it is a signed number that fits into so many; 0: not known */
 	struct str number; /**< a literal: its digits */
+	const struct text *mask; /**< `~7` with a cast: as it is written, which & may have */
 };
 
 /** The last one for a text of the template's tokens. */

@@ -38,14 +38,15 @@ bool tok_needs_space(const struct token *prev, const struct token *next)
 		return false;
 	char c = next->text.p[0];
 	bool word =
-	    next->kind == TOK_IDENT || next->kind == TOK_NUMBER ||
+	    next->kind == TOK_IDENT || (next->kind == TOK_NUMBER && c != '.') ||
 	    (next->kind == TOK_OTHER && (isalnum((unsigned char)c) || c == '_' || c == '$'));
 
 	switch (prev->kind) {
 	case TOK_IDENT:
 		return word || next->kind == TOK_CHAR || next->kind == TOK_STRING;
 	case TOK_NUMBER:
-		return word || c == '.' || c == '+' || c == '-' || next->kind == TOK_CHAR;
+		return word || (c == '.' && prev->text.p[0] != '.') || c == '+' || c == '-' ||
+		       next->kind == TOK_CHAR; // .0.0 are elements of a tuple
 	case TOK_PUNCT:
 		break;
 	case TOK_OTHER:

@@ -141,8 +141,8 @@ class Maker:
         while n.cost() > COST_OF_ROW or not n.kids:
             n = self.node(self.rng.randint(2, 5))
         use = self.rng.choice(USES)
-        # bpftrace 0.17 and 0.23 print each key, and a sum, as a signed number, 0.27 ~1 as an unsigned one.
-        if n.has_loop() and use in ("filter", "key", "sum") or (n.is_unsigned() or n.is_constant()) and use in ("key", "sum"):
+        # bpftrace 0.17 and 0.23 print each key as a signed number.
+        if n.has_loop() and use in ("filter", "key", "sum") or n.is_unsigned() and use == "key" and self.version < 24:
             use = "number"
         return n, use
 
@@ -243,7 +243,9 @@ class Row:
     def c_used(self, c):
         value = f"__auto_type v = {c};"
         say = f'printf("{self.ident} %ld\\n", v)'
-        if self.use in ("if", "filter"):
+        if self.use in ("key", "sum"):  # shown with the sign of their type
+            say = f'printf(FORMAT(v), "{self.ident}", v)'
+        elif self.use in ("if", "filter"):
             say = f'printf("{self.ident} %d\\n", v != 0)'
         return f"\t{{ is_open = 0; {' '.join(self.c_before)} {value} if (!is_open) {say}; }}\n"
 

@@ -56,9 +56,10 @@ class Part:
             yield [r[0] for r in chunk], "\n".join(out) + "\n"
 
 
-def says(rows):
-    """C statements that print each of these rows."""
-    return "".join(f'\tprintf("{ident} %ld\\n", (long)({c}));\n' for ident, c, _line in rows)
+def says(rows, keeps_sign=False):
+    """C statements that print each of these rows; with a sign, or @keeps_sign: as the type of the row has it."""
+    cast = "" if keeps_sign else "(long)"
+    return "".join(f'\tprintf(FORMAT({cast}({c})), "{ident}", {cast}({c}));\n' for ident, c, _line in rows)
 
 
 def program(statements, helpers="", types=None):
@@ -85,6 +86,7 @@ def program(statements, helpers="", types=None):
 #include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
+#define FORMAT(x) _Generic(x, unsigned long: "%s %lu\\n", default: "%s %ld\\n")
 enum state {{ STATE_WORSE = -2000000000, STATE_BAD = -3, STATE_GOOD = 5 }};
 enum color {{ COLOR_RED = 3, COLOR_TOP = 0x80000001u }};
 struct one {{

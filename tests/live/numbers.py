@@ -178,15 +178,31 @@ def parts():
         yield part
 
 
+def shown(version):
+    """What maps show at the end, by its type with a sign or without: values, keys, sums, elements of tuples."""
+    rows = [(f"$p->{a} {op} $q->{b}", f"{leaf(a)} {op} {leaf(b, 'q')}")
+            for a in ("u64", "i64", "u32", "i16") for b in ("u64", "i64", "u32", "i8") for op in BINARY[:8]]
+    rows += [(x, x.replace("$p->u64", leaf("u64")).replace("$p->i8", leaf("i8")))
+             for x in ("~1L", "~1L & ~2L", "~1L + 2", "~~1L", "-~1L", "$p->u64 & ~7", "~7 | $p->u64", "$p->i8 & ~7", "~1L ^ 5", "$p->i8 ? ~1L : 3")]
+    for kind, line in (("value", "@MAP = X;"), ("key", "@MAP[X] = 1;"), ("sum", "@MAP = sum(X);"), ("tuple", "@MAP = (X, 1);")):
+        part = Part("shown" + kind)
+        part.CHUNK = 160  # each has a map of its own
+        for text, c in rows:
+            if version < 24 and kind == "key":  # which has a sign there, whatever it is of
+                c = f"(long)({c})"
+            part.row(text.replace("1L", "1").replace("2L", "2"), c, line=line.replace("MAP", f"{part.name}{len(part.rows)}"))
+        yield part
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder")
     parser.add_argument("version", type=int, help="of bpftrace: 23 for 0.23")
     a = parser.parse_args()
-    made = list(parts())
+    made, in_maps = list(parts()), list(shown(a.version))
     with open(os.path.join(a.folder, "numbers.c"), "w", encoding="ascii") as f:
-        f.write(program("".join(says(part.rows) for part in made)))
-    for part in made:
+        f.write(program("".join([says(part.rows) for part in made] + [says(part.rows, keeps_sign=True) for part in in_maps])))
+    for part in made + in_maps:
         for i, (idents, script) in enumerate(part.scripts() if a.version >= part.since else []):
             name = f"{part.name}-{i}"
             with open(os.path.join(a.folder, name + ".bt"), "w", encoding="ascii") as f:

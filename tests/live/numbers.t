@@ -17,7 +17,9 @@ traced() {
 	exec 8>&-
 	live_wait
 	[ ! -e "$tmp/$1.rows" ] || sort "$tmp/answers" | join "$tmp/$1.rows" - >"$tmp/want"
-	grep -E '^[a-z]+\.[0-9]+ ' "$tmp/trace" | sort >"$tmp/got"
+	# Of the maps of some parts each is a row: its only key, or its value.
+	sed -E 's/^@(shown[a-z]+)([0-9]+)\[(.*)\]: 1$/\1.\2 \3/; s/^@(shown[a-z]+)([0-9]+): \(?(-?[0-9]+)(, 1\))?$/\1.\2 \3/' "$tmp/trace" |
+		grep -E '^[a-z]+\.[0-9]+ ' | sort >"$tmp/got"
 }
 
 # With the text of the row behind each wrong value.
