@@ -8,7 +8,7 @@ cat <<'END'
 # Scripts
 
 Each is a template: `scripts/bpftrace.sh PID SCRIPT.bt` makes it a bpftrace program for that process and runs it.
-`bpftrace.sh -L` lists them, `bpftrace.sh -h SCRIPT` shows the page of one: what it shows, how it is called, a sample
+`bpftrace.sh -L` lists them, `bpftrace.sh -h SCRIPT` describes one: what it shows, how it is called, a sample
 of its output, what it costs, its options and probes.
 
 | script | traces | shows |

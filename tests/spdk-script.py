@@ -12,8 +12,8 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 HEADER = '''/*
  * spdk.bt - every event of SPDK's probes, with all arguments by name
  *
- * The events of all of SPDK in one form, as nvmf.bt has them in words for one part: for grep and awk, and to find out what
- * happens at all. States and transports are enumerators, functions are names, strings are in quotes.
+ * All events of SPDK in one format, for grep and awk, and to see which events occur; nvmf.bt has those of one part in
+ * words. States and transports are enumerators, functions are names, strings are in quotes.
  *
  * TRACES
  *   SPDK: all its probes
@@ -51,8 +51,8 @@ HEADER = '''/*
  * CAVEATS
  *   Lines of different threads may come out of order by some milliseconds: sort -n puts them right.
  *   Before bpftrace 0.23 a string is cut at 100 characters (an NQN may have 223).
- *   A release without one of the probes is traced without it; a note reports this; of probes that are newer than this
- *   list, -t reports. tests/spdk-script.py makes this file.
+ *   A probe that the release lacks is skipped; a note reports this. -t also traces probes that are newer than this list.
+ *   tests/spdk-script.py makes this file.
  */
 
 #pragma option MESSAGES 1 "messages, timers, events and interrupts: many (0: none)"

@@ -113,7 +113,7 @@ static bool is_left(const struct bind *b, const struct sdt_probe *p)
 
 /**
  * Adds all probes that match to @ret, or to @skipped. A name of its own is an error where bpftrace
- * cannot attach to it (check/probes.h), a pattern takes the others.
+ * cannot attach to it (check/probes.c), a pattern takes the others.
  */
 static void find_probes(const struct bind *b, struct str path, struct str provider, struct str name,
 			bool is_optional, struct attach_clause *ret, struct unattachable *skipped)

@@ -314,7 +314,7 @@ static bool check_param(const struct bind *b, const struct attach_clause *c,
 		const struct funcarg *now = f ? find_param(f, name) : NULL;
 		if (!f)
 			return diag_error(b->diag, &at,
-					  "the debug information lacks the parameters of some "
+					  "no debug information about the parameters of some "
 					  "functions of this clause: write two clauses");
 		if (!now) {
 			diag_error(b->diag, &at, STR_FMT "() has no parameter " STR_FMT,
@@ -353,8 +353,9 @@ static bool resolve_params(const struct bind *b, struct attach_clause *c)
 		else if (!dialect_has_function_args(b->given->version) && c->near.places.n)
 			good = diag_error(b->diag, &at,
 					  "bpftrace " DIALECT_FMT
-					  " does not support args for functions, and the debug "
-					  "information lacks the parameters: use arg0 to arg5",
+					  " does not support args for functions, and there is no "
+					  "debug information about the parameters: use arg0 to "
+					  "arg5",
 					  DIALECT_ARG(b->given->version));
 	}
 	return good;

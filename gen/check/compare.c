@@ -246,7 +246,7 @@ static void check_precedence(struct checker *k, const struct node *n)
 		return;
 	check_report_at(k, n->name, "parentheses", DIAG_WARNING,
 			STR_FMT " is applied to the result of " STR_FMT
-				": put brackets around what belongs together",
+				": put parentheses around what belongs together",
 			STR_ARG(n->name->text), STR_ARG(inner->name->text));
 }
 
@@ -272,7 +272,7 @@ static void check_not(struct checker *k, struct node *n)
 	    right->kind == NODE_NAME)
 		return;
 	check_report_at(k, left->first, "parentheses", DIAG_WARNING,
-			"! is applied to %s alone: put brackets around the comparison",
+			"! is applied to %s alone: put parentheses around the comparison",
 			check_text(k, left->child));
 }
 

@@ -243,9 +243,10 @@ static void check_text_of_number(struct given *g)
 			     "%%s of a number: use %%d, or enum_name(" STR_FMT ", %s) for its name",
 			     STR_ARG(t->name), text);
 	else if (check_is_floating(&g->m))
-		check_report(g->k, g->value, "floating-point", level,
-			     "%%s of the bits of a floating-point number, a type that bpftrace "
-			     "lacks: -t prints its value");
+		check_report(
+		    g->k, g->value, "floating-point", level,
+		    "bpftrace does not support floating point: %%s gets the bits; -t prints "
+		    "the value");
 	else if (is_refused)
 		check_report(g->k, g->value, "format", DIAG_ERROR, "%%s of a number: use %%d");
 	else if (t && t->kind == CTYPE_INT && is_given(g->value) && !g->m.is_guess &&
@@ -299,10 +300,10 @@ static void check_number_of(struct given *g)
 	const struct ctype *t = g->m.plain;
 	struct str conversion = g->conversion;
 	if (check_is_floating(&g->m) && strchr("diuc", g->letter))
-		check_report(k, g->value, "floating-point", check_level(&g->m),
-			     STR_FMT " prints the bits of a floating-point number, a type that "
-				     "bpftrace lacks: -t prints its value",
-			     STR_ARG(conversion));
+		check_report(
+		    k, g->value, "floating-point", check_level(&g->m),
+		    "bpftrace does not support floating point: this prints the bits; -t prints "
+		    "the value");
 	else if (check_is_string(g->m.plain) && strchr("diuc", g->letter))
 		check_report(k, g->value, "string-address", DIAG_WARNING,
 			     STR_FMT " prints the address of a string: use %%s with str(%s)",

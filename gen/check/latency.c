@@ -175,7 +175,7 @@ static void check_same_probe(const struct times *t, const struct use *u)
 	    !is_always_set(set)) // last: it looks through the clause
 		return;
 	check_report_at(t->k, u->node->first, "latency", DIAG_WARNING,
-			"the same event has just set this: it is not a duration between two");
+			"set by the same event: the difference measures no duration");
 	check_note_at(t->k, set->node->first, "here");
 }
 

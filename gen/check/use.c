@@ -65,9 +65,10 @@ static void report_unset(struct checker *k, const struct use *u, unsigned all)
 	k->good &= diag_finding(b->diag, "unset", is_taken ? DIAG_WARNING : DIAG_ERROR, &at,
 				"%s is %s but never set", map_text(k, u->name), verb);
 	if ((all & (USE_EMPTIES | USE_DELETE)) && is_listed(b, u->name))
-		diag_note(b->diag, NULL,
-			  "btgen would fill it with names, as listed in enums.conf, if the script "
-			  "only read it");
+		diag_note(
+		    b->diag, NULL,
+		    "btgen would fill it with names, as listed in its enum table, if the script "
+		    "only read it");
 	else if (near.n && !str_eq(near, u->name)) {
 		diag_note(b->diag, NULL, "did you mean @" STR_FMT "?", STR_ARG(near));
 		map_add(b->arena, &k->meant, near);

@@ -261,7 +261,7 @@ static void check_range(const struct argument *x)
 	const struct expr *e = x->value->expr;
 	const char *why = NULL;
 	if (tok_is(x->call->name, "max") && dialect_loses_negative_max(v) && e->sign == SIGN_SIGNED)
-		why = "loses negative numbers unless there are others";
+		why = "prints nothing if all numbers are negative";
 	else if (tok_is(x->call->name, "min") && dialect_has_narrow_samples(v) && e->is_wide)
 		why = "loses numbers from 4294967296 on";
 	else if (tok_is(x->call->name, "hist") && dialect_has_narrow_samples(v) && e->is_wide)

@@ -172,14 +172,15 @@ static const struct feature {
     {NODE_MACRO, NULL, NULL, "macro", 24, 0, "use #define, which all versions have"},
     {NODE_MAP_TYPE, NULL, NULL, "declaration of a map's type", 24, 0, NULL},
     {NODE_RANGE, NULL, NULL, "range", 24, 0, "while (...) {} counts in all versions"},
-    {NODE_IF, NULL, is_bare, "condition without parentheses", 25, 0, "put it in brackets"},
-    {NODE_WHILE, NULL, is_bare, "condition without parentheses", 25, 0, "put it in brackets"},
+    {NODE_IF, NULL, is_bare, "condition without parentheses", 25, 0, "put it in parentheses"},
+    {NODE_WHILE, NULL, is_bare, "condition without parentheses", 25, 0, "put it in parentheses"},
     {NODE_COMPTIME, NULL, NULL, "comptime", 25, 0, NULL},
     {NODE_IF, NULL, is_value, "if as a value", 25, 0, "c ? x : y is one in all versions"},
     {NODE_RECORD, NULL, NULL, "record", 25, 0, "tuples are in all versions"},
     {NODE_TYPEOF, NULL, NULL, "typeof", 25, 0, NULL},
     {NODE_TERNARY, NULL, has_two, "?: without a middle operand", 26, 0, "write c ? c : x"},
-    {NODE_NUMBER, NULL, has_capital, "capital letter after a number", 1, 23, "write 1ull for 1ULL"},
+    {NODE_NUMBER, NULL, has_capital, "capital letters after a number", 1, 23,
+     "write 1ull for 1ULL"},
 };
 
 /** False when it was said before. */
@@ -200,7 +201,7 @@ static void say(struct versions *v, const struct token *at, const char *what, un
 	else
 		v->good &= diag_finding(v->b->diag, "version", DIAG_ERROR, &place,
 					"bpftrace " DIALECT_FMT
-					" no longer has %s: it was removed after 0.%u",
+					" no longer supports %s (removed after 0.%u)",
 					DIALECT_ARG(version), what, last);
 }
 
@@ -275,7 +276,7 @@ static bool check_node(void *ctx, struct node *n, struct node *parent)
 	if (n->kind == NODE_NAME || (n->kind == NODE_CALL && !is_builtin_call(n, parent)))
 		check_word(v, n);
 	if (jump && is_new(v, "jump"))
-		say(v, jump->first, "break or return in a for loop", 24, 0);
+		say(v, jump->first, "break, continue or return in a for loop", 24, 0);
 	return true;
 }
 

@@ -97,8 +97,7 @@ static void print_option(const struct cmd_option *o)
 static void print_help(const struct cmd_options *o, bool is_short)
 {
 	static const struct cmd_option own[] = {
-	    {'h', NULL, "SCRIPT", CMD_CALL(NULL),
-	     "show the page of SCRIPT: options, sample output"},
+	    {'h', NULL, "SCRIPT", CMD_CALL(NULL), "describe SCRIPT: usage, options, sample output"},
 	    {'h', "help", NULL, CMD_CALL(NULL), "this text"},
 	    {'h', "help", NULL, CMD_CALL(NULL), "show the common options; --help shows all"},
 	};

@@ -70,7 +70,7 @@ static int parse(int argc, char **argv, struct expand_request *req)
 	if (status < 0 && !req->sources.n)
 		status = cmd_usage_error("give a script to bundle");
 	if (status < 0 && req->pcp && req->out && !is_metric_file(req->out))
-		status = cmd_usage_error("-o: the file's name names the metrics: use letters, "
+		status = cmd_usage_error("-o: the file name becomes the metric name: use letters, "
 					 "digits and _, as in app.bt");
 	return status;
 }

@@ -32,7 +32,7 @@ static const struct cmd_option list[] = {
     {0, "map", "@NAME", CMD_STRING(struct options, map),
      "folded: map with the stacks, if more than one has them"},
     {'o', "output", "FILE", CMD_STRING(struct options, out),
-     "write to FILE, which is replaced only on success"},
+     "write to FILE, which is replaced only on success [standard output]"},
     {0},
 };
 

@@ -167,8 +167,10 @@ static bool run_objcopy(struct arena *a, struct diag *d, const char *path, const
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return true;
 	struct diag_place at = {.file = str_from(path)};
+	bool is_named = strcmp(argv[0], "objcopy") != 0;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-		return diag_error(d, &at, "%s not found: install binutils", argv[0]);
+		return diag_error(d, &at, "%s not found: %s", argv[0],
+				  is_named ? "OBJCOPY names it" : "install binutils");
 	return diag_error(d, &at, "%s failed: the file is unchanged", argv[0]);
 }
 

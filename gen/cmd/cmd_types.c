@@ -330,10 +330,10 @@ static int prepare(void *ctx, char **names, int n)
 	(void)names;
 	if (cmd->list &&
 	    (cmd->at || cmd->follow || cmd->asserts || cmd->bpftrace || cmd->keep_going))
-		return cmd_usage_error("-l only lists names: it takes --json, and no other option "
-				       "about types");
+		return cmd_usage_error("-l lists names only: it excludes --at, --follow, --assert, "
+				       "--bpftrace and --keep-going");
 	if (cmd->json && (cmd->asserts || cmd->bpftrace))
-		return cmd_usage_error("--assert and --bpftrace are about C: --json writes none");
+		return cmd_usage_error("--json excludes --assert and --bpftrace, which are for C");
 	return n || cmd->list ? -1 : cmd_usage_error("give names of types");
 }
 

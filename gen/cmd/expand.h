@@ -40,13 +40,13 @@ struct expand_request {
 	bool json;		    /**< -f json, of these; of `check`: --json */
 	bool pcp;		    /**< of `bundle`: --pcp */
 	const char *lock, *against; /**< of `check`: its options of these names, or NULL */
-	struct lock *facts;	/**< collects what the script relies on, check/lock.h; or NULL */
-	const char *conf;	/**< enum table list, or NULL for the installed one */
-	const char *out;	/**< -o FILE, or NULL */
-	unsigned version;	/**< of bpftrace, see dialect/dialect.h */
-	VEC(unsigned) versions; /**< of `check`: for each of these, if there are several */
-	bool is_any_version;	/**< no --for, and none is installed: it is a guess */
-	struct shapes *shapes;	/**< see const struct bind */
+	struct lock *facts;	    /**< collects what the script relies on, lock/lock.h; or NULL */
+	const char *conf;	    /**< enum table list, or NULL for the installed one */
+	const char *out;	    /**< -o FILE, or NULL */
+	unsigned version;	    /**< of bpftrace, see dialect/dialect.h */
+	VEC(unsigned) versions;	    /**< of `check`: for each of these, if there are several */
+	bool is_any_version;	    /**< no --for, and none is installed: it is a guess */
+	struct shapes *shapes;	    /**< see const struct bind */
 	VEC(struct diag_choice) findings; /**< -W NAME, -W no-NAME */
 	bool strict;			  /**< -W error */
 	bool forced;			  /**< --force */

@@ -103,7 +103,7 @@ static int print_scripts(void *ctx, const char *value)
 	const char *word = cmd_next_word();
 	(void)value;
 	if (word)
-		return cmd_usage_error("-L lists all scripts: -h %s shows the page of one", word);
+		return cmd_usage_error("-L lists all scripts: for one, use -h %s", word);
 	return stock_list(((struct run_options *)ctx)->req.arena) ? CMD_OK : CMD_INPUT;
 }
 
@@ -209,8 +209,7 @@ static int take_name(struct run_options *o)
 	while (i < req->sources.n && req->sources.v[i].is_text)
 		i++;
 	if (o->waits && req->pids.n)
-		return cmd_usage_error(
-		    "-w waits for a program by its name: a PID is one that runs");
+		return cmd_usage_error("-w waits for a program name, not a PID");
 	if (i == req->sources.n || o->command || req->exe || req->pids.n)
 		return -1;
 	const char *word = req->sources.v[i].text;
@@ -277,7 +276,7 @@ static int check_target(const struct run_options *o)
 	bool has_target = req->pids.n || o->awaited;
 	bool is_taken = o->ready_fd == STDERR_FILENO || (o->ready_fd == STDOUT_FILENO && !req->out);
 	const struct rule rules[] = {
-	    {is_taken, "--ready-fd: give another descriptor than that of the data or messages"},
+	    {is_taken, "--ready-fd: that descriptor carries data or messages: use another"},
 	    {req->raw && (o->sorts || o->has_time || o->n_events || o->converts),
 	     "-s, --time, -N and -f perfetto, otlp or folded need a template: a finished program "
 	     "prints no times and no probes"},
@@ -289,8 +288,7 @@ static int check_target(const struct run_options *o)
 	     "--follow needs a PID or name: -x FILE traces later processes anyway"},
 	    {req->cgroup_name && (req->exe || req->raw || req->has_children || o->command ||
 				  o->waits || o->follows),
-	     "--cgroup takes a template, and PIDs or a name of running programs: it traces later "
-	     "processes too"},
+	     "--cgroup needs a template, and excludes -x, -c, -w, --follow and --children"},
 	    {req->has_children && req->exe,
 	     "--children needs a process: -x traces all processes anyway"},
 	    {req->has_children && req->raw,
@@ -320,8 +318,8 @@ static int check_list(const struct run_options *o)
 	bool has_family =
 	    o->command || o->waits || o->follows || req->has_children || req->cgroup_name;
 	if (has_output || has_end || has_script || has_trace || has_family)
-		return cmd_usage_error("-l lists the probes of -p or -x, with -v or --json: it "
-				       "takes no other option");
+		return cmd_usage_error("-l takes only a process or file, patterns, -v, --json and "
+				       "--bpftrace");
 	return -1;
 }
 
@@ -379,8 +377,8 @@ static const struct cmd_options how_to_read = {
 	     "A script is looked for as given, then in the current folder, then among btgen's\n"
 	     "own scripts, with or without .bt, where - and _ are alike; ./SCRIPT is the one\n"
 	     "here. ^C ends the trace and prints its maps.\n"
-	     "ENVIRONMENT: BPF_OUTFILE as -o, ECHO_PROGRAM=1 prints the program and goes on,\n"
-	     "USE_CMDLINE_BPF_PROGRAM=1 takes SCRIPT as the text of a finished program.\n"
+	     "ENVIRONMENT: BPF_OUTFILE=FILE is -o FILE, ECHO_PROGRAM=1 is --echo;\n"
+	     "with USE_CMDLINE_BPF_PROGRAM=1, SCRIPT is the text of a finished program.\n"
 	     "EXIT STATUS: bpftrace's own; 1 wrong input, 2 wrong usage, 3 events lost with\n"
 	     "--strict, 126/127 bpftrace cannot be run / is missing.\n",
     .daily = "eosnTNqvwf",

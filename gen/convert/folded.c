@@ -169,10 +169,13 @@ static bool end_folded(void *state, struct diag *d, struct strbuf *out)
 		good = diag_error(
 		    d, NULL, "more than one map has stacks (" STR_FMT "): choose one with --map",
 		    STR_ARG(strbuf_str(&names)));
+	else if (!f->maps.n && f->wanted)
+		good =
+		    diag_error(d, NULL, "%s has no stacks with counts in this capture", f->wanted);
 	else if (!f->maps.n)
-		good = diag_error(
-		    d, NULL, "no stacks in the capture: use a map keyed by ustack%s, or -t --stack",
-		    f->wanted ? " and named by --map" : "");
+		good = diag_error(d, NULL,
+				  "no stacks with counts in the capture: key a map by ustack or "
+				  "kstack, or use -t --stack");
 	strbuf_fini(&names);
 	if (good && f->has_loss && map_get(&f->maps, STR("")))
 		diag_warning(d, NULL,

@@ -65,8 +65,8 @@ static bool check_kill(struct diag *d, const struct privilege *p, const struct b
 	    privilege_has(p, CAPABLE_KILL) || kill(b->given->proc->pid, 0) == 0 || errno != EPERM)
 		return true;
 	return diag_error(d, NULL,
-			  "process %d (" STR_FMT ") belongs to another user: bpftrace " DIALECT_FMT
-			  " would treat it as exited without CAP_KILL",
+			  "process %d (" STR_FMT ") belongs to another user: without CAP_KILL, "
+			  "bpftrace " DIALECT_FMT " would treat it as exited",
 			  b->given->proc->pid, STR_ARG(proc_name(b->given->proc)),
 			  DIALECT_ARG(b->given->version));
 }

@@ -75,7 +75,7 @@ static void examine_uprobes(struct machine *m)
 		return;
 	if (!read_sys(m, "/sys/bus/event_source/devices/uprobe/type", NULL))
 		finding_add(f, FINDING_ERROR, "uprobes", "boot a kernel with CONFIG_UPROBE_EVENTS",
-			    "this kernel has no uprobes, which tracing programs requires");
+			    "no uprobes: programs cannot be traced");
 	else if (!read_sys(m, "/sys/bus/event_source/devices/uprobe/format/ref_ctr_offset", NULL))
 		finding_add(f, FINDING_WARNING, "uprobes", "update it to Linux 4.20 or newer",
 			    "this kernel does not raise the semaphores of probes: some probes may "

@@ -18,8 +18,8 @@ static void spend(struct dwsrc *src, uint64_t n)
 	src->is_spent = true;
 	struct diag_place at = {.file = src->img->display_path};
 	diag_warning(src->diag, &at,
-		     "too many sites in too much debug information: the rest have no functions and "
-		     "source lines");
+		     "too many sites in too much debug information: functions and source lines of "
+		     "the rest are not looked up");
 }
 
 void dwsite_spend(struct dwsrc *src, uint64_t n_visits_before)

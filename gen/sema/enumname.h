@@ -2,7 +2,7 @@
  * enumname - `enum_name(TYPE, EXPR)`: the name of an enumerator.
  *
  * It becomes a look-up in a table of the type's names, which table.h fills at the start:
- * `@enum_state[EXPR]`. In a printf() a number without a name is printed as a number (nameless.h).
+ * `@enum_state[EXPR]`. In a printf() a number without a name is printed as a number (emit/name.c).
  * Clauses whose probes mean different enums by one name have a table each.
  */
 #ifndef SEMA_ENUMNAME_H

@@ -243,11 +243,10 @@ static bool report_none(struct finder *f, struct str pattern)
 				  "'" STR_FMT "'",
 				  STR_ARG(pattern));
 	if (f->n_unsized)
-		return diag_error(
-		    f->sk->diag, NULL,
-		    "no function that matches '" STR_FMT
-		    "' has a size in its symbol table: bpftrace cannot attach to them",
-		    STR_ARG(pattern));
+		return diag_error(f->sk->diag, NULL,
+				  "functions that match '" STR_FMT
+				  "' have no size in the symbol table: bpftrace cannot attach",
+				  STR_ARG(pattern));
 	diag_error(f->sk->diag, NULL, "no function matches '" STR_FMT "'", STR_ARG(pattern));
 	for (size_t i = 0; i < files->list.n; i++) {
 		struct targetfile *tf = &files->list.v[i];
@@ -308,7 +307,7 @@ static void report_less(struct finder *f)
 				       f->n_inlined - 1));
 	if (f->n_unknown)
 		diag_warning(f->sk->diag, NULL,
-			     "the debug information lacks the %s of " STR_FMT
+			     "no debug information about the %s of " STR_FMT
 			     "()%s: only the call is shown",
 			     f->is_return ? "result" : "parameters", STR_ARG(f->unknown),
 			     f->n_unknown == 1

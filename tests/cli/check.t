@@ -76,7 +76,7 @@ several.bt:1:9: error: bpftrace 0.17 has no let: it was added in 0.22 (0.17)  [v
 btgen: note: an assignment declares a variable, too
 several.bt:1:55: error: bpftrace 0.17 has no for loop: it was added in 0.21 (0.17)  [version]
 several.bt:1:36: error: %d of a string: use %s  [format]
-several.bt:1:72: error: bpftrace 0.23 has no break or return in a for loop: it was added in 0.24 (0.23)  [version]
+several.bt:1:72: error: bpftrace 0.23 has no break, continue or return in a for loop: it was added in 0.24 (0.23)  [version]
 END
 )" "--for of several versions says once what is the same for them, and else for which it is"
 is "$("$btgen" check --json --for 0.17,0.23,0.27 several.bt | python3 -c '

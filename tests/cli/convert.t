@@ -300,7 +300,8 @@ echo '{"lost": {"total": 3, "a:b": 3}}' | cat records.json - >loss.json
 is "$("$btgen" convert -f folded loss.json 2>messages) $(cat messages)" "g;f 1 btgen: warning: events of the capture were lost: their stacks are not counted" "loss is told of"
 "$btgen" convert -f folded capture.json >out 2>messages
 is "$?" 1 "without any stacks"
-like "$(cat messages)" 'no stacks in the capture: use a map' "... it says so"
+is "$(cat messages)" "btgen: error: no stacks with counts in the capture: key a map by ustack or kstack, or use -t --stack" "... it says so"
+is "$("$btgen" convert -f folded --map @none two.json 2>&1)" "btgen: error: @none has no stacks with counts in this capture" "... and of --map it names the map"
 
 # --- what is wrong
 

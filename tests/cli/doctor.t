@@ -116,7 +116,7 @@ rm "$m/proc/sys/kernel/unprivileged_bpf_disabled"
 finds 0.17.0 1 "  error    this kernel has no BPF: boot a kernel with CONFIG_BPF_SYSCALL" "a kernel without BPF"
 machine
 rm -r "$m/sys/bus/event_source/devices/uprobe"
-finds 0.17.0 1 "  error    this kernel has no uprobes, which tracing programs requires: boot a kernel with CONFIG_UPROBE_EVENTS" "a kernel without uprobes"
+finds 0.17.0 1 "  error    no uprobes: programs cannot be traced: boot a kernel with CONFIG_UPROBE_EVENTS" "a kernel without uprobes"
 machine
 rm "$m/sys/bus/event_source/devices/uprobe/format/ref_ctr_offset"
 finds 0.17.0 0 "  warning  this kernel does not raise the semaphores of probes: some probes may not fire: update it to Linux 4.20 or newer" "a kernel that knows no semaphores"

@@ -32,6 +32,21 @@ for doc in docs/tour.md docs/new-bpftrace.md CONTRIBUTING.md; do
 done
 is "$(awk -F'|' '/^\| [0-9]+ /{ if ($2 > 12) print }' docs/tour.md)" "" "no walk has more than twelve stops"
 
+# Comments name files, too. These are of bpftrace, libbpf and Linux, or stand for others.
+is "$(
+	python3 - <<'END'
+import glob, re
+others = ("linux/", "kernel/", "usdt.c", "usdt.bpf.h", "definitions.h", "cmd_NAME.c")
+known = [path for folder in ("gen", "tests", "scripts", "include") for path in glob.glob(folder + "/**", recursive=True)]
+for path in glob.glob("gen/*/*.[ch]"):
+    with open(path) as file:
+        comments = " ".join(re.findall(r"/\*.*?\*/|//[^\n]*", file.read(), re.S))
+    for name in re.findall(r"(?<![\w./<*-])[a-z][\w./-]*\.(?:[cht]|py|sh)\b", comments):
+        if not name.removeprefix("include/").startswith(others) and not any(("/" + k).endswith("/" + name) for k in known):
+            print(path, name)
+END
+)" "" "comments of gen/ name files that are there"
+
 # The first page is short, and docs/README.md leads to every page and manual.
 ok "README.md has at most 120 lines" test "$(wc -l <README.md)" -le 120
 is "$(cd docs && for page in *.md man/* */README.md; do

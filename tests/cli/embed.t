@@ -134,7 +134,7 @@ refuses "no probes" "$tmp/none: error: has no probes" "$tmp/none"
 refuses "an object file" "$tmp/app.o: error: is not a program or shared library: embed after linking" "$tmp/app.o"
 refuses "no ELF file" "$tmp/app.cc: error: not an ELF file" "$tmp/app.cc"
 refuses "no file" "$tmp/nosuch: error: cannot open it: no such file" "$tmp/nosuch"
-OBJCOPY=/nonexistent/objcopy refuses "no objcopy" "$tmp/other: error: /nonexistent/objcopy not found: install binutils" "$tmp/other"
+OBJCOPY=/nonexistent/objcopy refuses "no objcopy" "$tmp/other: error: /nonexistent/objcopy not found: OBJCOPY names it" "$tmp/other"
 OBJCOPY=false refuses "objcopy fails" "$tmp/other: error: false failed: the file is unchanged" "$tmp/other"
 OBJCOPY=true refuses "objcopy writes nothing" "$tmp/other: error: true did not write the types: the file is unchanged" "$tmp/other"
 is "$("$btgen" embed 2>&1)" "btgen embed: give a FILE

@@ -54,6 +54,10 @@ is "$(grep -ohE '\.Xr (btgen[a-z-]*|bpftrace\.sh) [1-8]' "$top"/docs/man/* | sor
 	[ -e "$top/docs/man/$name.$section" ] || echo "$name($section)"
 done)" "" "pages refer to pages that are there"
 
+# Ql, Qq and Op last to the end of their line: words that follow would be in the quotes or brackets, too. All of a pragma is quoted.
+is "$(cd "$top/docs/man" && grep -nE '^\.(It|Pq) .*((Ql|Qq) .* (No|Cm) |Op .* , Fl )' ./* | grep -v 'It Ql #pragma ')" "" \
+	"quotes and brackets end before the words after them"
+
 # Each macro of the header that a program may use is explained.
 is "$(sed '/^#ifndef BTGEN_USDT_H/,$d' "$top/include/btgen/usdt.h" | grep -oE '\bUSDT_[A-Z_]+' | sort -u |
 	while read -r name; do grep -q "\\b$name\\b" "$top/docs/man/btgen-usdt.3" || echo "$name"; done)" "" \

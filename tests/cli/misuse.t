@@ -50,21 +50,21 @@ says 2 "btgen doctor: the PID goes before the script" doctor a.bt $pid
 says 2 "btgen doctor: -D and -I are for a script: give one" doctor -D X
 is "$("$btgen" doctor --json -p $pid)" "$("$btgen" doctor --json $pid)" "doctor -p PID is doctor PID"
 
-says 2 "btgen types: -l only lists names: it takes --json, and no other option about types" types -x app -l --assert
-says 2 "btgen types: --assert and --bpftrace are about C: --json writes none" types -x app --json --bpftrace int
+says 2 "btgen types: -l lists names only: it excludes --at, --follow, --assert, --bpftrace and --keep-going" types -x app -l --assert
+says 2 "btgen types: --json excludes --assert and --bpftrace, which are for C" types -x app --json --bpftrace int
 says 1 "btgen: error: no type matches 'zz*'" types -x app -l 'zz*'
 says 0 "" types -x app -l 'zz*' int
 is "$(cat out)" int "one of several patterns is enough"
 says 0 'btgen: warning: "int" is not a struct, union or enum: nothing to define' types -x app int
 
-says 2 "btgen run: -L lists all scripts: -h nvmf shows the page of one" run -L nvmf
-says 2 "btgen run: -w waits for a program by its name: a PID is one that runs" run -w $pid a.bt
-says 2 "btgen run: --ready-fd: give another descriptor than that of the data or messages" run --ready-fd 1 -x app a.bt
-says 2 "btgen run: --ready-fd: give another descriptor than that of the data or messages" run --ready-fd 2 -o out -x app a.bt
+says 2 "btgen run: -L lists all scripts: for one, use -h nvmf" run -L nvmf
+says 2 "btgen run: -w waits for a program name, not a PID" run -w $pid a.bt
+says 2 "btgen run: --ready-fd: that descriptor carries data or messages: use another" run --ready-fd 1 -x app a.bt
+says 2 "btgen run: --ready-fd: that descriptor carries data or messages: use another" run --ready-fd 2 -o out -x app a.bt
 for option in "-o out" "-f json" -s "--time wall" -n "-T 1" "-N 1" "--ready-file ready" --strict "-e BEGIN{}" "-D X" "-W no-unused" --force \
 	"-t hit" --count "--filter 1" -w --follow --children "--cgroup /" "-c ./app"; do
 	# shellcheck disable=SC2086
-	says 2 "btgen run: -l lists the probes of -p or -x, with -v or --json: it takes no other option" run -l -x app $option
+	says 2 "btgen run: -l takes only a process or file, patterns, -v, --json and --bpftrace" run -l -x app $option
 done
 is "$(BPF_OUTFILE=out "$btgen" run -l -q -x app)" "app:hit(int argc)" "BPF_OUTFILE is for traces"
 done_testing

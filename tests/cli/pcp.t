@@ -47,7 +47,7 @@ is "$("$btgen" bundle --pcp -W no-unused -e 'BEGIN { @x[1] = nsecs; @y = count()
 	"a script without metrics is refused"
 for name in a-b.bt 1.bt x .bt _a.bt; do
 	"$btgen" bundle --pcp -e 'BEGIN { @n = count(); }' -o "$tmp/$name" 2>"$tmp/err"
-	is "$? $(head -n 1 "$tmp/err")" "2 btgen bundle: -o: the file's name names the metrics: use letters, digits and _, as in app.bt" "-o $name"
+	is "$? $(head -n 1 "$tmp/err")" "2 btgen bundle: -o: the file name becomes the metric name: use letters, digits and _, as in app.bt" "-o $name"
 done
 ok "-o app_1.bt" "$btgen" bundle --pcp -e 'BEGIN { @n = count(); }' -o "$tmp/app_1.bt"
 

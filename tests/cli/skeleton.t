@@ -143,7 +143,7 @@ is "$("$btgen" skeleton --for 0.17 -x "$tmp/functions" "uprobe:functions:oth*" "
 is "$("$btgen" skeleton --for 0.17 -x "$tmp/functions" 'uprobe:functions:*' 2>/dev/null | grep -c ':_init$\|:_fini$')" 0 \
 	"functions without a size, to which bpftrace does not attach, are left out"
 refuses "nothing but such a function" 1 \
-	"btgen: error: no function that matches 'uprobe:functions:_init' has a size in its symbol table: bpftrace cannot attach to them" \
+	"btgen: error: functions that match 'uprobe:functions:_init' have no size in the symbol table: bpftrace cannot attach" \
 	skeleton --for 0.17 -x "$tmp/functions" uprobe:functions:_init
 cat >"$tmp/piece.c" <<'END'
 int piece(int n) __asm__("whole.part.0");
@@ -159,8 +159,8 @@ strip -g -o "$tmp/bare" "$tmp/functions"
 is "$("$btgen" skeleton --for 0.17 -x "$tmp/bare" 'uprobe:m*[ae]*' 'uprobe:make' 2>&1 | head -n 1)" \
 	"btgen: error: no function matches 'uprobe:m*[ae]*'" "of the shell's patterns only * and ? are known"
 is "$("$btgen" skeleton --for 0.17 -x "$tmp/bare" 'uprobe:?a?e' 'uprobe:main' 2>&1 | grep 'warning\|tid')" \
-	"btgen: warning: the debug information lacks the parameters of make(): only the call is shown
-btgen: warning: the debug information lacks the parameters of main(): only the call is shown
+	"btgen: warning: no debug information about the parameters of make(): only the call is shown
+btgen: warning: no debug information about the parameters of main(): only the call is shown
 	       strftime(\"%H:%M:%S.%f\", nsecs), comm, tid);
 	       strftime(\"%H:%M:%S.%f\", nsecs), comm, tid);" "without debug information the call alone"
 {

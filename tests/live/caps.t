@@ -149,7 +149,7 @@ if [ "$version" -ge 25 ]; then
 	caps=$needed
 	refused "no permission to inspect process $live_pid \(app\): run as root, or with CAP_SYS_PTRACE" "another user's process" "$live_pid" -e "$lazy"
 	caps=$needed,sys_ptrace
-	refused "process $live_pid \(app\) belongs to another user: .* without CAP_KILL" "no CAP_KILL" "$live_pid" -e "$lazy"
+	refused "process $live_pid \(app\) belongs to another user: without CAP_KILL, bpftrace .* would treat it as exited" "no CAP_KILL" "$live_pid" -e "$lazy"
 	caps=$needed,sys_ptrace,kill
 	traces "with both it is traced" "$live_pid" -e "$lazy"
 fi

@@ -89,7 +89,7 @@ like "$("$live_sh" -n --cgroup "$group" -t hit "${pid[3]}" 2>&1)" "^btgen: error
 like "$("$live_sh" -n --cgroup /proc -t hit 2>&1)" '^btgen: error: --cgroup: /proc is not a cgroup v2 group$' "a folder that is none"
 like "$("$live_sh" -n --cgroup "$tmp/nosuch" -t hit 2>&1)" '^btgen: error: --cgroup: .*/nosuch: No such file or directory$' "one that is not there"
 like "$("$live_sh" -n --cgroup "$group" syscalls.bt $name 2>&1)" '^btgen: error: --cgroup: ' "a script of the whole host: an error"
-like "$("$live_sh" -n --cgroup "$group" -c ls -t hit 2>&1)" '^bpftrace.sh: --cgroup takes a template' "nor with -c"
+like "$("$live_sh" -n --cgroup "$group" -c ls -t hit 2>&1)" '^bpftrace.sh: --cgroup needs a template, and excludes -x, -c' "nor with -c"
 for n in 1 2 3 4 5; do eval "exec $((10 + n))>&-"; done
 wait "${pid[@]}"
 done_testing

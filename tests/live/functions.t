@@ -265,6 +265,6 @@ fi
 gcc -O0 -g -o "$tmp/app" "$tmp/app.c" || exit 1
 strip -o "$tmp/bare" --keep-symbol=numbers --strip-debug "$tmp/app"
 out=$("$btgen" expand --for 0.17 -x "$tmp/bare" -e 'uprobe:__EXE__:numbers { printf("%d", args.i); }' 2>&1)
-like "$out" 'error: bpftrace 0.17 does not support args for functions, and the debug information lacks the parameters: use arg0 to arg5' \
+like "$out" 'error: bpftrace 0.17 does not support args for functions, and there is no debug information about the parameters: use arg0 to arg5' \
 	"without debug information bpftrace 0.17 cannot, and that is said"
 done_testing

@@ -1,5 +1,5 @@
 // Structs out of their bytes: what a type and some bytes are shown as. With an ELF file as its argument it shows what
-// tests/cli/aggregate.t asks for, where gdb is the judge: each line is "TYPE ADDRESS BYTES-IN-HEX".
+// tests/obj/aggregate.t asks for, where gdb is the judge: each line is "TYPE ADDRESS BYTES-IN-HEX".
 #include <stddef.h>
 
 #include "tap.h"
