@@ -402,6 +402,8 @@ static bool find_packing(struct img *img, const struct img_section *s, struct pa
 	if (!ret->gnu && img->is64)
 		reader_u32(&r);
 	ret->size = ret->gnu ? reader_u64(&r) : img_read_word(&r, img);
+	if (!ret->gnu)
+		img_read_word(&r, img); // alignment
 	ret->type = ret->gnu ? ELFCOMPRESS_ZLIB : type;
 	ret->cut = r.err;
 	return true;

@@ -218,7 +218,7 @@ static const struct point *find_point(struct messages *m, unsigned line, unsigne
 {
 	const struct message_points *all = points_of(m);
 	const struct point *fallback = NULL;
-	bool unused;
+	bool unused = false;
 	for (size_t i = 0; all && i < all->list.n; i++) {
 		const struct point *p = &all->list.v[i];
 		if (p->line >= line && is_named(p, text, &unused))
@@ -584,7 +584,7 @@ static bool take_rejected(struct messages *m, struct str line)
 		return false;
 	strbuf_init(&lines);
 	size_t n = 0;
-	bool unused;
+	bool unused = false;
 	for (size_t i = 0; i < all->list.n; i++) {
 		const struct point *p = &all->list.v[i];
 		if (is_numbered ? p == first : p->number && is_named(p, line, &unused))

@@ -153,4 +153,23 @@ for i in {0..64}; do echo "typedef struct { long a[$i + 1]; } T$i; T$i w$i;"; do
 alone=$("$btgen" types -x "$tmp/chain" T32 2>&1)
 is "$? $(grep -c 'warning: "T32" is defined differently in chain.c and other.c' <<<"$alone")" "0 1" "types that differ"
 is "$("$btgen" types -x "$tmp/chain" T64 T32 2>&1 | grep T32)" "$alone" "... at the end of a chain of pointers"
+# A section that says it is compressed, and ends within the header of that
+gcc -g -gz=zlib -o "$tmp/p" -xc - <<<'enum color { RED } x; int main(void) { return 0; }'
+answers=
+for size in 15 16 20 23 24; do
+	python3 - "$tmp/p" "$tmp/short" $size <<-'E'
+		import struct, sys
+		b = bytearray(open(sys.argv[1], "rb").read())
+		at, n, names = struct.unpack_from("<Q", b, 40)[0], *struct.unpack_from("<HH", b, 60)
+		names = struct.unpack_from("<Q", b, at + names * 64 + 24)[0]
+		for i in range(at, at + n * 64, 64):
+		    if b[names + struct.unpack_from("<I", b, i)[0]:].startswith(b".debug_str\0"):
+		        struct.pack_into("<Q", b, i + 8, 0x800)
+		        struct.pack_into("<Q", b, i + 32, int(sys.argv[3]))
+		        struct.pack_into("<IIQ", b, struct.unpack_from("<Q", b, i + 24)[0], 1, 0, 100)
+		open(sys.argv[2], "wb").write(b)
+	E
+	answers+=$("$btgen" types -x "$tmp/short" 'enum color' 2>&1 | sed "s|^|$size: |")$'\n'
+done
+is "$(grep -c 'error: no type "enum color" in the debug information' <<<"$answers")" 5 "... in a header of compression, too" || sed 's/^/# /' <<<"$answers"
 done_testing
