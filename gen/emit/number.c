@@ -377,10 +377,12 @@ static void emit_sum(struct emitter *e, const struct node *n, const struct text 
 			 (tok_is(n->name, "-") && n->expr->sign == SIGN_SIGNED);
 	for (int i = 0; i < 2; i++)
 		children[i] = count_truth(e, both[i], children[i]);
-	for (int i = 0; i < 2 && !can_grow; i++)
+	for (int i = 0; i < 2; i++) {
+		enum held other = children[1 - i]->held;
 		if (children[i]->mask && !children[1 - i]->mask &&
-		    children[1 - i]->held != HELD_ANY)
+		    (other == HELD_UNSIGNED || (other != HELD_ANY && tok_is(n->name, "&"))))
 			children[i] = children[i]->mask;
+	}
 	if (!mixes_signs(e))
 		return;
 	for (int i = 0; i < 2 && is_signed; i++)

@@ -182,15 +182,20 @@ def shown(version):
     """What maps show at the end, by its type with a sign or without: values, keys, sums, elements of tuples."""
     rows = [(f"$p->{a} {op} $q->{b}", f"{leaf(a)} {op} {leaf(b, 'q')}")
             for a in ("u64", "i64", "u32", "i16") for b in ("u64", "i64", "u32", "i8") for op in BINARY[:8]]
-    rows += [(x, x.replace("$p->u64", leaf("u64")).replace("$p->i8", leaf("i8")))
-             for x in ("~1L", "~1L & ~2L", "~1L + 2", "~~1L", "-~1L", "$p->u64 & ~7", "~7 | $p->u64", "$p->i8 & ~7", "~1L ^ 5", "$p->i8 ? ~1L : 3")]
+    def in_c(text):
+        for t in ("u64", "u32", "i64", "i8"):
+            text = text.replace(f"$p->{t}", leaf(t))
+        return text
+    rows += [(x, in_c(x)) for x in (
+        "~1L", "~1L & ~2L", "~1L + 2", "~~1L", "-~1L", "~1L ^ 5", "$p->i8 ? ~1L : 3", "$p->u64 & ~7L", "~7L | $p->u64", "$p->u64 * ~1L",
+        "$p->u64 + ~3L", "~3L - $p->u64", "$p->u32 | ~7L", "$p->u32 & ~7L", "$p->u32 + ~7L", "$p->i64 ^ ~7L", "$p->i8 & ~7L", "$p->i8 * ~7L")]
     for kind, line in (("value", "@MAP = X;"), ("key", "@MAP[X] = 1;"), ("sum", "@MAP = sum(X);"), ("tuple", "@MAP = (X, 1);")):
         part = Part("shown" + kind)
         part.CHUNK = 160  # each has a map of its own
         for text, c in rows:
             if version < 24 and kind == "key":  # which has a sign there, whatever it is of
                 c = f"(long)({c})"
-            part.row(text.replace("1L", "1").replace("2L", "2"), c, line=line.replace("MAP", f"{part.name}{len(part.rows)}"))
+            part.row(text.replace("L", ""), c, line=line.replace("MAP", f"{part.name}{len(part.rows)}"))
         yield part
 
 
