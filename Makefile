@@ -198,7 +198,7 @@ selftest: all $(UNIT_T) $(FUZZ_BIN) $(PPCAT)
 # The live tests with each bpftrace that we support: the system's and those of other Debian suites.
 check-matrix: all
 	$(Q)$(call prove,$(MANY),AGAIN=3 AGAIN_OF='tests/live/*' tests/matrix/tracefs.sh tests/matrix/run.sh) \
-		$(or $(T),$(filter tests/live/%,$(LONG_T)) $(LIVE_T))
+		$(or $(T),$(filter tests/live/% tests/header/%,$(LONG_T)) $(LIVE_T))
 
 # The system as a new user may have it: nothing installed but make and gcc.
 check-chroot:

@@ -89,8 +89,7 @@ void bind_note_no_probes(const struct bind *b)
 {
 	if (!b->memory->reported_no_probes &&
 	    !targetfile_probes(b->given->files, &b->given->files->list.v[0])->n_probes)
-		diag_note(b->diag, NULL,
-			  "%s no USDT probes at all: was it built with them (--with-usdt)?",
+		diag_note(b->diag, NULL, "%s no USDT probes at all: was it built with them?",
 			  b->given->proc ? "its executable has" : "it has");
 	b->memory->reported_no_probes = true;
 }

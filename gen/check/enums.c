@@ -168,12 +168,14 @@ static void check_enumerator(struct checker *k, const struct node *value, const 
 {
 	struct arena *a = k->b->arena;
 	struct ctype *of = name->expr->enumerator_of;
+	if (!is_other(m, of))
+		return;
 	for (size_t i = 0; i < m->plain->n_values; i++)
 		if (str_eq(m->plain->values[i].name, name->last->text)) // scopes aside
 			return;
-	if (!is_other(m, of) || !map_add(a, &k->said,
-					 str_printf(a, "enum %zu %s " STR_FMT, k->i,
-						    check_text(k, value), STR_ARG(of->name))))
+	if (!map_add(a, &k->said,
+		     str_printf(a, "enum %zu %s " STR_FMT, k->i, check_text(k, value),
+				STR_ARG(of->name))))
 		return;
 	check_report_at(k, name->first, "enum", DIAG_WARNING,
 			"%s is of " STR_FMT ", but %s is of " STR_FMT, check_text(k, value),
@@ -193,6 +195,23 @@ static void check_number_of_enum(struct checker *k, const struct node *value,
 			"%s is of " STR_FMT ", which has no %s", check_text(k, value),
 			STR_ARG(spell(k, m)), check_text(k, number));
 	check_note_origin(k, value);
+}
+
+/** `state == RUNING`: bpftrace says that it does not know it, and not what was meant. */
+static void check_unknown(struct checker *k, const struct node *value, const struct meaning *m,
+			  const struct node *name)
+{
+	unsigned best = UINT32_MAX;
+	bool is_near = false;
+	for (size_t i = 0; i < m->plain->n_values; i++)
+		is_near |= str_is_nearer(node_text(name), m->plain->values[i].name, &best);
+	if (!is_near || vocabulary_is_builtin(node_text(name)) || name->expr->type ||
+	    name->expr->is_substituted)
+		return;
+	check_report_at(k, name->first, "enum", DIAG_WARNING,
+			"%s is of " STR_FMT ", which has no %s", check_text(k, value),
+			STR_ARG(spell(k, m)), check_text(k, name));
+	note_nearest(k, m->plain, node_text(name));
 }
 
 static void check_both(struct checker *k, const struct node *left, const struct meaning *l,
@@ -221,6 +240,8 @@ static void check_comparison(struct checker *k, const struct token *op, struct n
 		check_enumerator(k, left, &m, name);
 	else if (tok_is_any(op, equality) && check_constant(k, right, &c))
 		check_number_of_enum(k, left, &m, right, &c);
+	else if (name->kind == NODE_NAME)
+		check_unknown(k, left, &m, name);
 }
 
 /** `@target[arg1] == "RUNING"`; "" is what a number without a name has. */

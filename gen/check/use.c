@@ -145,10 +145,12 @@ static void check_keys(struct checker *k, const struct use *u)
 	const struct bind *b = k->b;
 	const struct use *first = NULL;
 	for (; u; u = u->next) {
+		if (u->is_whole)
+			continue;
 		// Of a format that is given the map without the key that it needs format.c says so.
 		bool is_said = u->parent->kind == NODE_CALL && check_lacks_key(k, u->node) &&
 			       vocabulary_word(node_text(u->parent))->takes == TAKES_FORMAT;
-		if (u->is_whole || is_said)
+		if (is_said)
 			continue;
 		const char *why = first ? why_not(k, first->node, u->node) : NULL;
 		if (!first)

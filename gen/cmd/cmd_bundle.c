@@ -63,8 +63,8 @@ static bool is_metric_file(const char *path)
 static int parse(int argc, char **argv, struct expand_request *req)
 {
 	int status = cmd_read_options(&options, req->arena, argc, argv, req);
-	for (; optind < argc; optind++)
-		expand_take_script(req, argv[optind]);
+	for (; status < 0 && optind < argc; optind++)
+		status = expand_take_script(req, argv[optind]);
 	if (status < 0 && !req->exe && !req->pcp)
 		status = cmd_usage_error("give the program to trace: -x FILE");
 	if (status < 0 && !req->sources.n)

@@ -187,7 +187,10 @@ static void complain(struct listing *l)
 				   ":" STR_FMT "'?",
 				   STR_ARG(text), STR_ARG(near->provider), STR_ARG(near->name));
 		else
-			diag_error(&l->diag, NULL, "no probe matches '" STR_FMT "'", STR_ARG(text));
+			diag_error(
+			    &l->diag, NULL, "no probe matches '" STR_FMT "'%s", STR_ARG(text),
+			    str_has_prefix(text, STR("uprobe:")) ? ": functions are not listed"
+								 : "");
 	}
 }
 
@@ -325,9 +328,12 @@ static void list(struct listing *l)
 	for (size_t i = 0; i < l->files.n; i++)
 		binary_close(&l->files.v[i].bin);
 	if (!n && !l->patterns.n && !l->diag.n_errors)
-		fputs(l->n_processes ? "btgen: no file of the process has USDT probes\n"
-				     : "btgen: the file has no USDT probes\n",
-		      stderr);
+		fprintf(stderr,
+			l->n_processes ? "btgen: no file of %s has USDT probes; functions are "
+					 "traced by -t uprobe:NAME\n"
+				       : "btgen: %s has no USDT probes; functions are traced by -t "
+					 "uprobe:NAME\n",
+			l->sources.v[0].text);
 	if (fflush(stdout) != 0 || ferror(stdout))
 		diag_error(&l->diag, NULL, "cannot write the list");
 }
@@ -403,9 +409,11 @@ int cmd_probes(int argc, char **argv)
 	if (status < 0 && l.version && l.bpftrace)
 		status = cmd_usage_error("give --for or --bpftrace, not both");
 	if (status < 0) {
-		for (int i = optind; i < argc; i++)
-			vec_push(&l.arena, &l.patterns,
-				 (struct pattern){.text = str_from(argv[i])});
+		for (int i = optind; i < argc; i++) {
+			struct str text = str_from(argv[i]);
+			str_take(&text, STR("usdt:__EXE__:")); // as in a template
+			vec_push(&l.arena, &l.patterns, (struct pattern){.text = text});
+		}
 		l.signatures = expand_signatures(&l.arena, &l.diag);
 		for (size_t i = 0; i < l.sources.n; i++)
 			add_source(&l, &l.sources.v[i]);

@@ -142,13 +142,15 @@ int expand_take_script(void *request, const char *word)
 	return -1;
 }
 
-void expand_take_rest(struct expand_request *req, int argc, char **argv)
+int expand_take_rest(struct expand_request *req, int argc, char **argv)
 {
+	int status = -1;
 	if (!req->sources.n) // scripts whose names begin with -
-		for (; optind < argc; optind++)
-			expand_take_script(req, argv[optind]);
+		for (; status < 0 && optind < argc; optind++)
+			status = expand_take_script(req, argv[optind]);
 	else if (strcmp(argv[optind - 1], "--") == 0)
 		req->args = argv + optind;
+	return status;
 }
 
 int expand_read_options(const struct cmd_options *options, const char *purpose, int argc,
@@ -157,7 +159,9 @@ int expand_read_options(const struct cmd_options *options, const char *purpose, 
 	int status = cmd_read_options(options, req->arena, argc, argv, req);
 	if (status >= 0)
 		return status;
-	expand_take_rest(req, argc, argv);
+	status = expand_take_rest(req, argc, argv);
+	if (status >= 0)
+		return status;
 	if (!req->sources.n)
 		return cmd_usage_error("give a script to %s", purpose);
 	if (req->exe && req->pids.n)
@@ -438,8 +442,10 @@ static bool take_patterns(struct arena *a, struct diag *d, const struct expand_r
 {
 	if (!x->files.list.n)
 		return diag_error(d, NULL,
-				  "-t needs a process (did `pidof` find one?): give its PID or "
-				  "name, or -x FILE for every process of a program");
+				  "-t %s needs a process (did `pidof` find one?): give its PID or "
+				  "name, or -x FILE for every process of a program",
+				  req->trace.patterns.n ? req->trace.patterns.v[0]
+							: req->trace.start);
 	if (!check_same_exe(d, req))
 		return false;
 	struct src_file *made = trace_make(a, d, &x->files, req->version, &req->trace, req->shapes);

@@ -129,6 +129,10 @@ static int take_word(void *ctx, const char *word)
 	    access(word, F_OK) != 0)
 		return cmd_usage_error("the PID goes before the script: bpftrace.sh %s %s", word,
 				       o->words.v[0]);
+	if (o->words.n == 1 && str_has_suffix(str_from(o->words.v[0]), STR(".bt")) &&
+	    img_is_elf(word))
+		return cmd_usage_error("the program goes before the script: bpftrace.sh %s %s",
+				       word, o->words.v[0]);
 	vec_push(o->req.arena, &o->words, word);
 	return -1;
 }
@@ -199,8 +203,8 @@ static void drop_source(struct expand_request *req, size_t i)
 
 /**
  * Without a target the first word may be the name of a running program: before a script, with -e or
- * -t, or when there is no script of that name. What is a file (but no program), or is spelled like
- * one, is a script.
+ * -t, or when there is no script of that name. The path of a program is as with -x. What is another
+ * file, or is spelled like one, is a script.
  */
 static int take_name(struct run_options *o)
 {
@@ -213,6 +217,10 @@ static int take_name(struct run_options *o)
 	if (i == req->sources.n || o->command || req->exe || req->pids.n)
 		return -1;
 	const char *word = req->sources.v[i].text;
+	if (!o->waits && strchr(word, '/') && img_is_elf(word)) {
+		drop_source(req, i);
+		return expand_take_file(req, word);
+	}
 	if (strchr(word, '/') || str_has_suffix(str_from(word), STR(".bt")) ||
 	    (access(word, F_OK) == 0 && !img_is_elf(word)))
 		return -1;

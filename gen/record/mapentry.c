@@ -47,8 +47,10 @@ void mapentry_learn(struct arena *a, const struct map_shape *shape, struct map_k
 		ret->has_text_key |= !value_is_number(ret->keys.list.v[i].value);
 		ret->has_names |= mapentry_is_named(ret->keys.list.v[i].value);
 	}
-	for (size_t i = 0; i < ret->value.list.n; i++)
+	for (size_t i = 0; i < ret->value.list.n; i++) {
 		ret->has_text_value |= !value_is_number(ret->value.list.v[i].value);
+		ret->has_names |= mapentry_is_named(ret->value.list.v[i].value);
+	}
 }
 
 // --- numbers

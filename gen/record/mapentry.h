@@ -43,7 +43,7 @@ struct map_known {
 	struct map_leaves keys, value;
 	bool has_text_key; /**< it may have newlines and anything else in it */
 	bool has_text_value;
-	bool has_names; /**< so may some part of the key be a name */
+	bool has_names; /**< some part of the key or value may be a name */
 };
 
 /** Has it a name, or another spelling, than the number that bpftrace prints? */

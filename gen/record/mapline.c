@@ -396,5 +396,6 @@ void mapline_name(struct mapline *m, const struct render *how, struct str line, 
 		strbuf_addc(out, ']');
 	}
 	strbuf_addz(out, e.is_header ? ":" : ": ");
-	strbuf_adds(out, e.value);
+	if (map->has_text_value || !mapentry_walk(&map->value, e.value, name_leaf, &to))
+		strbuf_adds(out, e.value);
 }

@@ -41,8 +41,7 @@ bool mapline_has_text(const struct mapline *m, struct str line);
 /** Adds members "map" and "entries", of lines that were taken, to an open object; closes the map. */
 void mapline_json(struct mapline *m, const struct render *how, struct json *j);
 /**
- * A line of text, taken or not: in keys addresses of functions and numbers of enumerators get their
- * names.
+ * A line of text, taken or not: addresses of functions and numbers of enumerators get their names.
  */
 void mapline_name(struct mapline *m, const struct render *how, struct str line, struct strbuf *out);
 

@@ -7,6 +7,7 @@
 #include "probe/attachable.h"
 #include "usdt/sdtarg.h"
 #include "dialect/dialect.h"
+#include "elf/imgsym.h"
 
 static bool is_string(struct ctype *t)
 {
@@ -176,19 +177,33 @@ static void add_probe(struct skeleton *sk, struct targetfile *tf, const struct s
 	skeleton_add(sk, &sp);
 }
 
+/** Has the program's file, or a library, a function of that name? */
+static bool is_function(struct skeleton *sk, struct str name)
+{
+	bool found = false;
+	for (size_t i = 0; i < sk->files->list.n && !found; i++) {
+		struct img *img = targetfile_open(sk->files, &sk->files->list.v[i]);
+		uint64_t address;
+		found = img && img_find_function(img, name, &address);
+	}
+	return found;
+}
+
 static bool add_pattern(struct skeleton *sk, struct str pattern)
 {
 	if (str_has_prefix(pattern, STR("uprobe:")) || str_has_prefix(pattern, STR("uretprobe:")))
 		return skeleton_add_functions(sk, pattern);
+	str_take(&pattern, STR("usdt:__EXE__:")); // as in a template
 	size_t colon = str_find(pattern, ':');
 	struct str provider = colon < pattern.n ? str_slice(pattern, 0, colon) : STR("");
 	struct str name = colon < pattern.n ? str_from_offset(pattern, colon + 1) : pattern;
 	const struct sdt_probe *near = NULL;
 	unsigned best = UINT_MAX;
-	bool found = false;
+	bool found = false, has_probes = false;
 	for (size_t i = 0; i < sk->files->list.n; i++) {
 		struct targetfile *tf = &sk->files->list.v[i];
 		const struct sdt_list *list = targetfile_probes(sk->files, tf);
+		has_probes |= list && list->n_probes;
 		for (struct sdt_probe *p = NULL; (p = sdt_find(list, provider, name, p));) {
 			found = true;
 			if (map_add_ptr(sk->arena, &sk->known, p))
@@ -202,6 +217,14 @@ static bool add_pattern(struct skeleton *sk, struct str pattern)
 				 name, &best, &near);
 	sk->files->n_missing++;
 	diag_error(sk->diag, NULL, "no probe matches '" STR_FMT "'", STR_ARG(pattern));
+	if (str_contains(pattern, STR(",")))
+		diag_note(sk->diag, NULL, "give each pattern a -t of its own");
+	else if (is_function(sk, pattern))
+		diag_note(sk->diag, NULL, "it is a function: use 'uprobe:" STR_FMT "'",
+			  STR_ARG(pattern));
+	else if (!has_probes)
+		diag_note(sk->diag, NULL, STR_FMT " has no USDT probes; functions are uprobe:NAME",
+			  STR_ARG(sk->files->list.v[0].path));
 	if (near)
 		diag_note(sk->diag, NULL, "did you mean '" STR_FMT ":" STR_FMT "'?",
 			  STR_ARG(near->provider), STR_ARG(near->name));

@@ -30,7 +30,23 @@ says 2 "btgen expand: --children and --cgroup are for processes: with -x all are
 says 2 "btgen expand: --for: bpftrace 0.11 is too old: 0.17 or newer is needed" expand --for 0.11 -x app a.bt
 says 2 "btgen check: --for: bpftrace 0.16 is too old: 0.17 or newer is needed" check --for 0.17,0.16 -x app a.bt
 says 1 "btgen: error: 'app' is a program, not a script: write -x app to trace its processes" expand app a.bt
-says 1 "btgen: error: './app' is a program, not a script: write -x ./app to trace its processes" run -n ./app a.bt
+is "$("$btgen" run -n ./app a.bt)" "$("$btgen" run -n -x ./app a.bt)" "the path of a program before the script is -x"
+is "$("$btgen" run -n -t hit ./app)" "$("$btgen" run -n -t hit -x ./app)" "... or in place of a process for -t"
+says 2 "btgen run: the program goes before the script: bpftrace.sh app a.bt" run -n a.bt app
+says 1 "btgen: error: -t app needs a process (did \`pidof\` find one?): give its PID or name, or -x FILE for every process of a program" run -n -t app
+is "$("$btgen" run -n -t usdt:__EXE__:app:hit -x app)" "$("$btgen" run -n -t app:hit -x app)" "a pattern as in a template"
+is "$("$btgen" probes -x app usdt:__EXE__:hit)" "$("$btgen" probes -x app hit)" "... to list probes, too"
+
+# notes LINE COMMAND WORD...: what stands below an error
+notes() {
+	"$btgen" "${@:2}" >out 2>err
+	is "$? $(sed -n 2p err)" "1 btgen: note: $1" "${*:2}"
+}
+notes "it is a function: use 'uprobe:main'" run -n -t main -x app
+notes "give each pattern a -t of its own" run -n -t hit,miss -x app
+gcc -o plain -x c - <<<'int main(void) { return 0; }'
+notes "$tmp/plain has no USDT probes; functions are uprobe:NAME" run -n -t hit -x ./plain
+says 1 "btgen: error: no probe matches 'uprobe:main': functions are not listed" probes -x app uprobe:main
 says 2 "btgen skeleton: give -p or -x, not both" skeleton -p $pid -x app hit
 
 says 2 "btgen expand: option '--exe' needs a value" expand -x '' a.bt

@@ -70,7 +70,7 @@ refuses "two processes, of which the last alone was looked at" 2 "btgen skeleton
 Try 'btgen skeleton --help'." skeleton -p 1 -p $$ '*'
 refuses "an unknown format" 2 "btgen run: -f: unknown format 'xml': text, json, perfetto, otlp or folded
 Try 'btgen run --help'." run -f xml -t all -x "$tmp/app"
-refuses "-t without a target" 1 "btgen: error: -t needs a process (did \`pidof\` find one?): give its PID or name, or -x FILE for every process of a program" run -n -t all
+refuses "-t without a target" 1 "btgen: error: -t all needs a process (did \`pidof\` find one?): give its PID or name, or -x FILE for every process of a program" run -n -t all
 is "$("$btgen" run -n --bpftrace /nonexistent -t app:all -t other -x "$tmp/app")" "$("$btgen" skeleton --for 0.17 -x "$tmp/app" app:all other)" \
 	"-n -t prints the same script"
 

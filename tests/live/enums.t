@@ -158,9 +158,12 @@ is "$(timeout 60 "${BTGEN_BPFTRACE:-bpftrace}" "$tmp/expanded.bt" -c "$tmp/app" 
 
 cat >"$tmp/maps.bt" <<'END'
 usdt:__EXE__:app:many { @last[pid] = args.v; @any = args.v; printf("many|%s|%s\n", @last[pid], @any); }
+usdt:__EXE__:app:flags { @flags[args.v] = args.v; @pair[args.v] = (args.v, 1); }
 END
 traced "maps that hold enumerators" "$tmp/maps.bt"
 is "$(grep ^many "$tmp/trace")" "$(sed -nE 's/^(many)\|(.*)/\1|\2|\2/p' "$tmp/wanted")" "a map with a key, and one without"
+is "$(grep -E '^@(flags|pair)' "$tmp/trace" | sort)" "$(sed -nE 's/^flags\|(.*)/@flags[\1]: \1\n@pair[\1]: (\1, 1)/p' "$tmp/wanted" | sort)" \
+	"and their values at the end"
 
 traced JSON -f json "$tmp/names.bt"
 is "$(python3 -c 'import json, sys

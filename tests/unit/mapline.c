@@ -335,7 +335,7 @@ static const struct test others[] = {
 
 static const struct test named[] = {
     {"a line of no names stays", "@kn[77]: 1", "@kn[77]: 1"},
-    {"a function and an enumerator", "@kec[1, 77]: -1", "@kec[ON, f(int, \"\\x1b\")]: -1"},
+    {"a function and an enumerator", "@kec[1, 77]: -1", "@kec[ON, f(int, \"\\x1b\")]: BAD"},
     {"what has no name stays", "@kec[7, 78]: 9", "@kec[7, 78]: 9"},
     {"a variable", "@kvt[24576, a]: 24576", "@kvt[lock, a]: 24576"},
     {"in hexadecimal", "@kvt[0x6000, a]: 0", "@kvt[lock, a]: 0"},
@@ -345,7 +345,7 @@ static const struct test named[] = {
     {"... in hexadecimal, too", "@kvt[0x6001, a]: 0", "@kvt[0x6001, a]: 0"},
     {"an address that is not to be named", "@ka[24576]: 1", "@ka[24576]: 1"},
     {"in front of a histogram", "@kc[77]:", "@kc[f(int, \"\\x1b\")]:"},
-    {"a value stays", "@fn: 77", "@fn: 77"},
+    {"a value", "@fn: 77", "@fn: f(int, \"\\x1b\")"},
     {"another map's", "@kecx[1, 77]: 1", "@kecx[1, 77]: 1"},
     {"a key that is not whole", "@kec[1, 77", "@kec[1, 77"},
 };
