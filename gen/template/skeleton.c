@@ -6,6 +6,7 @@
 #include "bind/argread.h"
 #include "probe/attachable.h"
 #include "usdt/sdtarg.h"
+#include "dwarf/dwsrc.h"
 #include "dialect/dialect.h"
 #include "elf/imgsym.h"
 
@@ -163,12 +164,26 @@ void skeleton_add(struct skeleton *sk, struct skeleton_probe *p)
 		map_put(sk->arena, &sk->named, p->label, (void *)(uintptr_t)sk->probes.n);
 }
 
+/** Without debug information enumerators and structs are numbers: once for each file. */
+static void note_no_types(struct skeleton *sk, const struct skeleton_probe *p)
+{
+	bool lacks = false;
+	for (size_t i = 0; i < p->args.n_args; i++)
+		lacks |= !p->args.args[i].type || p->args.args[i].is_kind;
+	if (lacks && !dwsrc_open_whole(p->file->bin.src) &&
+	    map_add(sk->arena, &sk->untyped, p->file->path))
+		diag_note(sk->diag, NULL,
+			  STR_FMT " has no debug information (-g): enums and structs are numbers",
+			  STR_ARG(p->file->path));
+}
+
 static void add_probe(struct skeleton *sk, struct targetfile *tf, const struct sdt_probe *p)
 {
 	struct skeleton_probe sp = {.file = tf, .probe = p, .kind = "usdt"};
 	if (is_skipped(sk, tf, p))
 		return;
 	probeargs_read(&tf->bin, sk->files->signatures, p, &sp.args);
+	note_no_types(sk, &sp);
 	add_fields(sk, &sp);
 	sp.label =
 	    str_printf(sk->arena, STR_FMT ":" STR_FMT, STR_ARG(p->provider), STR_ARG(p->name));

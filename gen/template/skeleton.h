@@ -64,6 +64,7 @@ struct skeleton {
 	struct condition *filter; /**< the caller's: which events, or NULL */
 	bool has_stack;		  /**< likewise: the user stack is shown behind each event */
 	struct map known;	  /**< addresses of those in the lists of files */
+	struct map untyped;	  /**< paths of files without debug information */
 	struct map named;	  /**< label -> 1 + index of the first one in `probes` */
 };
 

@@ -44,6 +44,9 @@ notes() {
 }
 notes "it is a function: use 'uprobe:main'" run -n -t main -x app
 notes "give each pattern a -t of its own" run -n -t hit,miss -x app
+strip -o stripped app
+says 0 "btgen: note: $tmp/stripped has no debug information (-g): enums and structs are numbers" run -n -t hit -x stripped
+says 0 "" run -n -t hit -x app
 gcc -o plain -x c - <<<'int main(void) { return 0; }'
 notes "$tmp/plain has no USDT probes; functions are uprobe:NAME" run -n -t hit -x ./plain
 says 1 "btgen: error: no probe matches 'uprobe:main': functions are not listed" probes -x app uprobe:main
