@@ -329,10 +329,8 @@ static void list(struct listing *l)
 		binary_close(&l->files.v[i].bin);
 	if (!n && !l->patterns.n && !l->diag.n_errors)
 		fprintf(stderr,
-			l->n_processes ? "btgen: no file of %s has USDT probes; functions are "
-					 "traced by -t uprobe:NAME\n"
-				       : "btgen: %s has no USDT probes; functions are traced by -t "
-					 "uprobe:NAME\n",
+			l->n_processes ? "btgen: no file of process %s has USDT probes\n"
+				       : "btgen: %s has no USDT probes\n",
 			l->sources.v[0].text);
 	if (fflush(stdout) != 0 || ferror(stdout))
 		diag_error(&l->diag, NULL, "cannot write the list");

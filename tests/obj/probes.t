@@ -154,7 +154,7 @@ is "$(grep -c '/plain: 3 probes$' <<<"$out")" 2 "each file has a line with its p
 # files without probes, and files that are none
 "${CC:-gcc}" -x c -o "$tmp/none" - <<<'int main(void) { return 0; }'
 run -x "$tmp/none"
-is "$status $out$err" "0 btgen: $tmp/none has no USDT probes; functions are traced by -t uprobe:NAME" "a file without probes is not an error, and that is said"
+is "$status $out$err" "0 btgen: $tmp/none has no USDT probes" "a file without probes is not an error, and that is said"
 run --json -x "$tmp/none"
 is "$status $out" "0 []" "and is an empty array"
 run -x "$tmp/none" start
