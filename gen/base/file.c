@@ -38,7 +38,7 @@ const char *file_why_foreign(struct arena *a, const char *path)
 	const char *slash = strrchr(path, '/');
 	struct str dir = slash ? (struct str){path, (size_t)(slash - path) + 1} : STR(".");
 	const char *why = why_foreign(a, path, "it");
-	return why ? why : why_foreign(a, str_dup(a, dir), "the folder");
+	return why ? why : why_foreign(a, str_dup(a, dir), "the directory");
 }
 
 static int open_path(const char *root, const char *path, uint64_t flags)

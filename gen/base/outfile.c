@@ -181,7 +181,7 @@ bool outfile_may_write(struct arena *a, struct diag *d, const char *option, cons
 			return true;
 	} else if (errno == ENOENT) {
 		if (access(dir, F_OK) != 0)
-			return diag_error(d, NULL, "%s: no such folder: %s", option, dir);
+			return diag_error(d, NULL, "%s: no such directory: %s", option, dir);
 		if (access(dir, W_OK | X_OK) == 0)
 			return true;
 	}

@@ -47,7 +47,7 @@ bool path_search(const struct bind *b, const struct token *at, struct str *path)
 	struct diag_place place = tok_place(at);
 	diag_error(b->diag, &place, "no program " STR_FMT " in $PATH", STR_ARG(name));
 	if (is_here)
-		diag_note(b->diag, NULL, "the file in this folder is ./" STR_FMT, STR_ARG(name));
+		diag_note(b->diag, NULL, "the file in this directory is ./" STR_FMT, STR_ARG(name));
 	return false;
 }
 

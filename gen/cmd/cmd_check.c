@@ -44,8 +44,8 @@ static const struct cmd_option list[] = {
 static const struct cmd_options options = {
     .usage = "Usage: btgen check [OPTION]... SCRIPT... [-- ARG...]\n"
 	     "Report mistakes in the templates. Attaches nothing; needs neither root nor\n"
-	     "bpftrace. With --lock or --against each SCRIPT is one by itself, else they are\n"
-	     "parts of one.\n"
+	     "bpftrace. With --lock or --against each SCRIPT is checked on its own; otherwise\n"
+	     "all are parts of one program.\n"
 	     "Exit status: 0 no errors, 1 errors.\n"
 	     "\n",
     .list = list,

@@ -38,9 +38,9 @@ static const struct cmd_option list[] = {
 
 static const struct cmd_options options = {
     .usage = "Usage: btgen convert -f FORMAT [OPTION]... [CAPTURE]\n"
-	     "Read what bpftrace.sh -f json has printed (CAPTURE, or standard input) and write\n"
-	     "it for another tool. Lines that are not records are skipped and counted: exit\n"
-	     "status 3.\n"
+	     "Convert a CAPTURE, the output of bpftrace.sh -f json, for another tool. Without\n"
+	     "CAPTURE, read standard input. Lines that are not records are skipped and counted\n"
+	     "(exit status 3).\n"
 	     "\n"
 	     "  bpftrace.sh -s -o trace.json `pidof nvmf_tgt` nvmf.bt\n"
 	     "  btgen convert -f perfetto -o timeline.json trace.json     for ui.perfetto.dev\n"

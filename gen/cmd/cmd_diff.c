@@ -40,18 +40,17 @@ static const struct cmd_option list[] = {
 static const struct cmd_options options = {
     .usage = "Usage: btgen diff [OPTION]... OLD NEW [SCRIPT]...\n"
 	     "Report what changed between two builds of a program or library: probes, their\n"
-	     "arguments, the enumerators of their types; and with each SCRIPT all else that\n"
-	     "it reads.\n"
+	     "arguments, and the enumerators of their types; with SCRIPTs, also everything\n"
+	     "else that they use.\n"
 	     "\n"
 	     "  btgen diff build.old/app build/app bpf/*.bt && echo 'the scripts still work'\n"
 	     "\n",
     .list = list,
     .notes = "\n"
 	     "Exit status: 0 nothing changed (with SCRIPTs: nothing that they rely on), 1 it\n"
-	     "did, 2 trouble. A warning says when a build has no types to compare; the status\n"
-	     "stays. What a SCRIPT relies on is what `btgen check --lock` would write of it:\n"
-	     "its probes, the arguments, struct members, functions and enumerators that it\n"
-	     "uses.\n",
+	     "did, 2 trouble. If a build has no types to compare, a warning reports this; the\n"
+	     "status does not change. A SCRIPT relies on what `btgen check --lock` writes: the\n"
+	     "probes, arguments, struct members, functions and enumerators that it uses.\n",
 };
 
 static int parse(int argc, char **argv, struct options *o)

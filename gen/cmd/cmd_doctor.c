@@ -51,9 +51,9 @@ static int take_operand(void *ctx, const char *word)
 
 static const struct cmd_options options = {
     .usage = "Usage: btgen doctor [OPTION]... [PID|NAME] [SCRIPT]\n"
-	     "Say whether this machine can trace, whether this process can be traced, and what\n"
-	     "is wrong with this script; with what to do about it. Attaches nothing. Run it as\n"
-	     "root, as tracing is.\n"
+	     "Report whether this machine can trace, whether the process can be traced, and\n"
+	     "what is wrong with the script, each with the remedy. Attaches nothing. Run it as\n"
+	     "root, like a trace.\n"
 	     "\n",
     .list = list,
     .notes = "\n"

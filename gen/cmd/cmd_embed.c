@@ -29,10 +29,10 @@ static const struct cmd_option list[] = {
 
 static const struct cmd_options options = {
     .usage = "Usage: btgen embed [-v] FILE...\n"
-	     "Keep the types of the probes of each FILE, an executable or shared library with\n"
-	     "debug information, in the FILE itself: kinds of arguments and names of\n"
-	     "enumerators, but no members of structs. What is kept is not loaded, and strip\n"
-	     "leaves it. To be run after linking. $OBJCOPY is the objcopy to use.\n"
+	     "Store the probe types of each FILE, an executable or shared library with debug\n"
+	     "information, in the FILE itself: kinds of arguments and names of enumerators,\n"
+	     "but no members of structs. They are not loaded, and survive strip. Run it after\n"
+	     "linking. $OBJCOPY is the objcopy to use.\n"
 	     "\n",
     .list = list,
 };

@@ -382,7 +382,7 @@ static void add_source(struct listing *l, const struct source *s)
 
 static const struct cmd_options options = {
     .usage = "Usage: btgen probes (-x FILE | -p PID|NAME)... [OPTION]... [PATTERN]...\n"
-	     "List USDT probes, each as a declaration; -v: its places and their operands, too.\n"
+	     "List USDT probes as declarations; -v adds their sites and operands.\n"
 	     "\n"
 	     "  btgen probes -x /lib/libfoo.so.6             the probes of a file\n"
 	     "  btgen probes -p 4242                         of all files a process has mapped\n"

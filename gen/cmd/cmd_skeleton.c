@@ -17,13 +17,13 @@ static const struct cmd_option list[] = {
 
 static const struct cmd_options options = {
     .usage = "Usage: btgen skeleton (-p PID | -x FILE) [OPTION]... PATTERN...\n"
-	     "Write a template that prints every event of the probes that match: to be edited,\n"
-	     "then run.\n"
+	     "Write a template that prints every event of the matching probes, to edit and\n"
+	     "run.\n"
 	     "\n"
 	     "  btgen skeleton -p 4242 'nvmf_subsystem_*' >my.bt\n"
 	     "  bpftrace.sh 4242 my.bt\n"
 	     "\n"
-	     "A PATTERN is NAME or PROVIDER:NAME and can contain * and ?; of functions it is\n"
+	     "A PATTERN is NAME or PROVIDER:NAME and can contain * and ?; for functions it is\n"
 	     "uprobe:[FILE:]NAME or uretprobe:[FILE:]NAME. bpftrace.sh -t PATTERN PID traces\n"
 	     "without a script.\n"
 	     "\n",

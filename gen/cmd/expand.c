@@ -240,7 +240,7 @@ int expand_unknown_word(const struct expand_request *req, const char *word)
 {
 	const char *dir = expand_script_dir(req->arena), *near = stock_near(req->arena, word);
 	return cmd_usage_error("'%s' is neither a running program nor a script here or in %s%s%s%s",
-			       word, dir ? dir : "btgen's folder", CMD_NEAR(near));
+			       word, dir ? dir : "btgen's directory", CMD_NEAR(near));
 }
 
 static bool load_source(struct arena *a, struct diag *d, const struct expand_request *req,

@@ -95,7 +95,7 @@ static bool read_list(struct arena *a, struct diag *d, cmd_words *ret)
 	DIR *folder = dir ? opendir(dir) : NULL;
 	struct src_file *f;
 	if (!folder)
-		return diag_error(d, NULL, "the folder of btgen's own scripts is missing");
+		return diag_error(d, NULL, "the directory of btgen's own scripts is missing");
 	for (struct dirent *e; (e = readdir(folder));) {
 		const char *path = arena_printf(a, "%s/%s", dir, e->d_name);
 		struct str name = str_from(e->d_name);

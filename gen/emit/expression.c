@@ -496,6 +496,8 @@ static const struct text *emit_plain_call(struct emitter *e, const struct node *
 	size_t i = 0;
 	if (is_mode(n))
 		children[0] = emit_whole(e, n->child);
+	if (prints)
+		children[0] = made(e, n->child, "%t", emit_format(e, n, n->child));
 	if (tok_is(n->name, "print") && n->child)
 		emit_warn_of_copy(e, n->child, IS_PRINTED);
 	for (const struct node *c = n->child; c && !prints && !tok_is(n->name, "print");

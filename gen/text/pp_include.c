@@ -126,12 +126,13 @@ static void not_found(struct pp *pp, const struct header *h)
 	if (h->name.n && h->name.p[0] != '/') {
 		if (!h->angled)
 			diag_note(pp->diag, NULL,
-				  "looked in " STR_FMT " (the folder of the file that includes it)",
+				  "looked in " STR_FMT
+				  " (the directory of the file that includes it)",
 				  STR_ARG(pp->level->file->dir));
 		for (size_t i = 0; i < pp->dirs.n; i++)
 			diag_note(pp->diag, NULL, "looked in %s", pp->dirs.v[i]);
 		if (h->angled && !pp->dirs.n)
-			diag_note(pp->diag, NULL, "no folder to look in: give one with -I");
+			diag_note(pp->diag, NULL, "no directory to look in: give one with -I");
 	}
 	pp_notes(pp);
 	pp->failed = true;
@@ -198,9 +199,9 @@ static bool check_whose(struct pp *pp, const struct header *h, const char *path)
 	bool is_bare = !pp->level->file->ino && str_find(h->name, '/') == h->name.n;
 	const char *listed = is_bare ? pp_find_header(pp, h->name, NULL) : NULL;
 	const char *why = listed && strcmp(listed, path) ? file_why_foreign(pp->arena, path) : NULL;
-	return !why ||
-	       pp_error(pp, &h->at, "\"" STR_FMT "\" is ambiguous: the current folder's (%s) or %s",
-			STR_ARG(h->name), why, listed);
+	return !why || pp_error(pp, &h->at,
+				"\"" STR_FMT "\" is ambiguous: the current directory's (%s) or %s",
+				STR_ARG(h->name), why, listed);
 }
 
 void pp_include(struct pp *pp, const struct token *name)

@@ -154,7 +154,7 @@ own $stripped
 wait_for 10 test -e /proc/$stripped/exe
 bad 1 "no debug information" "no DWARF at all" $stripped -e 'usdt:__EXE__:nvmf_tgt_state { printf("%s", @target[arg1]); }'
 
-bad 1 "no such folder: $tmp/nowhere" "-o into a folder that is not there" -o "$tmp/nowhere/out" $pid "$tmp/good.bt"
+bad 1 "no such directory: $tmp/nowhere" "-o into a folder that is not there" -o "$tmp/nowhere/out" $pid "$tmp/good.bt"
 bad 1 "cannot write $tmp" "-o onto a folder" -o "$tmp" $pid "$tmp/good.bt"
 bad 1 "no process has PID" "-o with a wrong PID" -o "$tmp/old" $free_pid "$tmp/good.bt"
 is "$(cat "$tmp/old")" precious "and the old output file is as it was"

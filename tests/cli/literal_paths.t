@@ -53,7 +53,7 @@ $where:30: error: /nosuch/app does not exist
 	is "$(said "$@" -e 'uprobe:nosuchprogram:f { }')" "$where:1: error: no program nosuchprogram in \$PATH
 1" "a name that is not in it is an error${how:+ with a target}"
 	is "$(said "$@" -e 'uprobe:app:work { }')" "$where:1: error: no program app in \$PATH
-btgen: note: the file in this folder is ./app
+btgen: note: the file in this directory is ./app
 1" "a file of the current folder needs ./${how:+ with a target}"
 done
 is "$("$btgen" expand -x "$app" -e 'uprobe:/nosuch/app:work { }' 2>&1 | head -n 1)" "$where:1: error: /nosuch/app does not exist" \

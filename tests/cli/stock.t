@@ -13,7 +13,7 @@ chmod 777 "$tmp/strange"
 at() { # DIR COMMAND...: what it prints, in that folder
 	(cd "$tmp/$1" && shift && "$@") 2>&1
 }
-error="btgen: error: script 'files.bt' is ambiguous: $tmp/strange/files.bt (everyone can write to the folder) or btgen's own $top/bpf/files.bt
+error="btgen: error: script 'files.bt' is ambiguous: $tmp/strange/files.bt (everyone can write to the directory) or btgen's own $top/bpf/files.bt
 btgen: note: write './files.bt' for the first, the whole path for the second"
 for command in expand check "bundle -x /bin/true" "run -n" "diff /bin/true /bin/true"; do
 	# shellcheck disable=SC2086
@@ -42,7 +42,7 @@ like "$(at mine "$btgen" expand files.bt)" 'mine/files.bt \(everyone can write t
 include='#include "buckets.bt"
 BEGIN { }'
 like "$(at strange "$btgen" expand -e "$include")" \
-	"^<command line>:1:10: error: \"buckets.bt\" is ambiguous: the current folder's \(everyone can write to the folder\) or $top/bpf/buckets.bt" \
+	"^<command line>:1:10: error: \"buckets.bt\" is ambiguous: the current directory's \(everyone can write to the directory\) or $top/bpf/buckets.bt" \
 	"-e includes none, either"
 like "$(at mine "$btgen" expand -e "$include")" 'of mine' "... but one's own"
 printf '%s\n' "$include" >"$tmp/strange/with.bt"
@@ -54,10 +54,10 @@ if [ "$(id -u)" = 0 ]; then
 	chown -R 65534:65534 "$tmp/strange"
 	like "$(at strange "$btgen" expand files)" 'files.bt \(uid 65534 owns it\) or' "a file of another user"
 	chown 0 "$tmp/strange/files.bt"
-	like "$(at strange "$btgen" expand files)" 'files.bt \(uid 65534 owns the folder\) or' "a folder of another user"
+	like "$(at strange "$btgen" expand files)" 'files.bt \(uid 65534 owns the directory\) or' "a folder of another user"
 	is "$(SUDO_UID=65534 at strange "$btgen" expand files)" 'BEGIN { printf("of strange"); }' "who calls sudo is no other user"
 	chmod 775 "$tmp/mine" && chgrp 65534 "$tmp/mine"
-	like "$(at mine "$btgen" expand files)" 'files.bt \(gid 65534 can write to the folder\) or' "a group"
+	like "$(at mine "$btgen" expand files)" 'files.bt \(gid 65534 can write to the directory\) or' "a group"
 	is "$(SUDO_UID=65534 at mine "$btgen" expand files)" 'BEGIN { printf("of mine"); }' "a user's private group has his number"
 	chgrp 0 "$tmp/mine"
 	is "$(at mine "$btgen" expand files)" 'BEGIN { printf("of mine"); }' "root's group is root"
