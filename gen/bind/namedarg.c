@@ -265,15 +265,18 @@ void namedarg_site(const struct bind *b, const struct attach_match *m, struct st
 /** Only entries of functions: elsewhere the registers hold other things. */
 static bool is_of_entries(const struct attach_clause *c)
 {
+	size_t present = 0;
 	for (size_t i = 0; i < c->clause->attach.n; i++) {
 		const struct script_attach *at = &c->clause->attach.v[i];
 		struct str name = at->fields.n ? at->fields.v[at->fields.n - 1] : STR("");
-		if (at->absent || !provider_is_function(at->provider) ||
-		    at->provider->place != PLACE_ENTRY || at->fields.n != 2 ||
-		    !str_is_made_of(name, ALPHABET_SYMBOL))
+		if (at->absent)
+			continue; // it will be dropped, bind/optional.h
+		if (!provider_is_function(at->provider) || at->provider->place != PLACE_ENTRY ||
+		    at->fields.n != 2 || !str_is_made_of(name, ALPHABET_SYMBOL))
 			return false;
+		present++;
 	}
-	return c->near.places.n == c->clause->attach.n;
+	return present && c->near.places.n == present;
 }
 
 static struct funcargs *read_params(const struct bind *b, const struct context_place *p)

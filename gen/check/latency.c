@@ -257,7 +257,9 @@ static void check_growth(struct checker *k, const struct use *u, unsigned all)
 void check_latency(struct checker *k)
 {
 	const struct uses *uses = &k->b->found.uses;
-	for (struct map_entry *e = NULL; !uses->is_open && (e = map_next(&uses->maps, e));) {
+	if (uses->is_open || uses->is_cut)
+		return;
+	for (struct map_entry *e = NULL; (e = map_next(&uses->maps, e));) {
 		const struct used_name *map = e->value;
 		struct times t;
 		bool is_said = false;

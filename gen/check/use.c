@@ -230,7 +230,7 @@ static void check_map(struct checker *k, const struct used_name *map)
 void check_use(struct checker *k)
 {
 	const struct bind *b = k->b;
-	if (b->found.uses.is_open)
+	if (b->found.uses.is_open || b->found.uses.is_cut)
 		return;
 	for (struct map_entry *e = NULL; (e = map_next(&b->found.uses.maps, e));)
 		check_map(k, e->value);

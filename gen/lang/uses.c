@@ -144,7 +144,10 @@ void uses_find(struct arena *a, const struct script *s, struct uses *ret)
 	struct finder f = {.uses = ret, .script = s};
 	*ret = (struct uses){.arena = a};
 	for (const struct node *n = s->program->child; n; n = n->next)
-		ret->is_open |= n->kind == NODE_IMPORT || n->kind == NODE_OPAQUE;
+		if (n->kind == NODE_OPAQUE && n->is_changed)
+			ret->is_cut = true;
+		else
+			ret->is_open |= n->kind == NODE_IMPORT || n->kind == NODE_OPAQUE;
 	for (size_t i = 0; i < s->clauses.n; i++) {
 		f.clause = s->clauses.v[i];
 		for (struct node *n = f.clause->node->child; n; n = n->next)

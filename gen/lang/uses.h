@@ -61,6 +61,8 @@ struct uses {
 	    variables; /**< address of a clause -> struct map: name, with $ -> struct used_name */
 	/** Something of the program is not at hand or not understood: it may use any map. */
 	bool is_open;
+	/** A clause was taken out: what it did is not here, and no mistake of the script. */
+	bool is_cut;
 };
 
 void uses_find(struct arena *a, const struct script *s, struct uses *ret);

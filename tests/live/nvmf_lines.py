@@ -35,6 +35,7 @@ NVMF = {
     "nvmf_subsystem_remove_listener":
         lambda a: f"{a[1]} remove listener {TRTYPE[a[2]]} {a[3]}:{a[4]}",
     "nvmf_subsystem_add_ns": lambda a: f"{a[1]} add namespace {a[2]}",
+    "nvmf_ns_change": lambda a: f"{a[2]} change namespace {a[1]}, tried again",
     "nvmf_subsystem_add_host": lambda a: f"{a[1]} add host {a[2]}",
     "nvmf_subsystem_remove_host": lambda a: f"{a[1]} remove host {a[2]}",
     "spdk_nvmf_ns_add_host":
@@ -53,7 +54,7 @@ NVMF = {
     "nvmf_poll_group_remove_subsystem":
         lambda a: f"poll group on thread {a[2]} remove subsystem {a[3]}",
     "nvmf_ctrlr_create": lambda a: f"controller {a[1]} of {a[2]} created on thread {a[3]}",
-    "nvmf_ctrlr_destruct": lambda a: f"controller {a[1]} destructed on thread {a[2]}",
+    "nvmf_ctrlr_destruct": lambda a: f"controller {a[1]} destructed on thread {a[-1]}",
     "nvmf_subsystem_add_ctrlr": lambda a: f"{a[1]} add controller {a[2]} of host {a[3]}",
     "nvmf_subsystem_remove_ctrlr": lambda a: f"{a[1]} remove controller {a[2]} of host {a[3]}",
     "nvmf_ctrlr_add_qpair": lambda a: f"{a[3]} queue pair {a[1]} has qid {a[2]} for host {a[4]}",
@@ -70,7 +71,8 @@ NVMF = {
     "nvmf_transport_qpair_fini": lambda a: f"queue pair {a[1]} is gone",
 }
 NVME = {
-    "bdev_nvme_create_qpair": lambda a: f"{a[1]} create queue pair {a[2]} on thread {a[3]}",
+    "bdev_nvme_create_qpair": lambda a: f"{a[1]} create queue pair {a[2]}",
+    "bdev_nvme_destroy_qpair": lambda a: f"{a[1]} destroy queue pair {a[2]}",
     "bdev_nvme_ctrlr_reset": lambda a: f"{a[1]} reset: its queue pairs are gone",
     "bdev_nvme_ctrlr_reconnect": lambda a: f"{a[1]} connect again",
     "bdev_nvme_ctrlr_reconnect_delay": lambda a: f"{a[1]} has waited after a failed attempt",
@@ -88,6 +90,8 @@ def main():
         for line in log:
             _, _, name, *args = line.rstrip("\n").split("\t")
             count[name] += 1
+            if name == "nvmf_request_io_exec_path":  # a count, no line
+                continue
             if name in lines:
                 print(lines[name](args))
             elif lines and "nvm" in name and not name.endswith("()"):

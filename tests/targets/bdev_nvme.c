@@ -29,8 +29,10 @@ USDT_DOC(spdk, bdev_nvme_destruct, "a namespace of an NVMe controller stops bein
 
 unsigned nvme_second_us = 10000;
 
+#define NAME_LEN_MAX 31
+
 struct nvme_bdev_ctrlr {
-	char name[32];
+	char *name;
 };
 
 // A controller is its own I/O device: a channel to it is a queue pair.
@@ -152,6 +154,7 @@ static void bdev_nvme_destroy_ctrlr_channel_cb(void *io_device, void *ctx)
 {
 	struct nvme_qpair *qpair = ctx;
 	struct nvme_ctrlr *nvme_ctrlr = io_device;
+	UNTIL(2201, PROBE(bdev_nvme_destroy_qpair, nvme_ctrlr->nbdev_ctrlr->name, qpair->id));
 	nvmf_conn_close(qpair->conn_id);
 	atomic_fetch_and(&nvme_ctrlr->qids, ~(1ull << qpair->id));
 	spdk_thread_send_msg(nvmf_tgt_get_thread(), _nvme_ctrlr_put_ref, nvme_ctrlr);
@@ -250,7 +253,7 @@ void bdev_nvme_attach_controller(const char *name, const struct nvme_path *path,
 {
 	struct nvmf_conn proto = {.next = NULL};
 	struct spdk_nvme_transport_id *trid = &proto.trid;
-	if (strlen(name) >= sizeof(((struct nvme_bdev_ctrlr *)0)->name)) {
+	if (strlen(name) > NAME_LEN_MAX) {
 		done(ctx, "the name is too long");
 		return;
 	}
@@ -264,9 +267,8 @@ void bdev_nvme_attach_controller(const char *name, const struct nvme_path *path,
 	}
 	struct nvme_ctrlr *c = calloc(1, sizeof(*c));
 	struct nvme_bdev_ctrlr *nbdev = calloc(1, sizeof(*nbdev));
-	if (!c || !nbdev)
+	if (!c || !nbdev || !(nbdev->name = strdup(name)))
 		abort();
-	snprintf(nbdev->name, sizeof(nbdev->name), "%s", name);
 	snprintf(trid->traddr, sizeof(trid->traddr), "%s", path->traddr);
 	snprintf(trid->trsvcid, sizeof(trid->trsvcid), "%s",
 		 path->trsvcid ? path->trsvcid : "4420");
@@ -294,6 +296,7 @@ static void forget(struct nvme_ctrlr *c)
 	while (*at != c)
 		at = &(*at)->next;
 	*at = c->next;
+	free(c->nbdev_ctrlr->name);
 	free(c->nbdev_ctrlr);
 	free(c);
 }
@@ -336,6 +339,9 @@ static bool bdev_nvme_check_ctrlr_loss_timeout(const struct nvme_ctrlr *c)
 }
 
 // The end of an attempt. SPDK has no probe for it: scripts attach to the function.
+#if SPDK_RELEASE < 2309
+#define bdev_nvme_reset_ctrlr_complete bdev_nvme_reset_complete
+#endif
 TRACED void bdev_nvme_reset_ctrlr_complete(struct nvme_ctrlr *nvme_ctrlr, bool success);
 void bdev_nvme_reset_ctrlr_complete(struct nvme_ctrlr *nvme_ctrlr, bool success)
 {
@@ -382,14 +388,14 @@ static void bdev_nvme_reconnect_ctrlr_poll(struct nvme_ctrlr *nvme_ctrlr, bool s
 
 static void bdev_nvme_reconnect_ctrlr(struct nvme_ctrlr *nvme_ctrlr)
 {
-	PROBE(bdev_nvme_ctrlr_reconnect, nvme_ctrlr->nbdev_ctrlr->name);
+	SINCE(2209, PROBE(bdev_nvme_ctrlr_reconnect, nvme_ctrlr->nbdev_ctrlr->name));
 	admin_connect(nvme_ctrlr);
 }
 
 static int bdev_nvme_reconnect_delay_timer_expired(void *arg)
 {
 	struct nvme_ctrlr *nvme_ctrlr = arg;
-	PROBE(bdev_nvme_ctrlr_reconnect_delay, nvme_ctrlr->nbdev_ctrlr->name);
+	SINCE(2209, PROBE(bdev_nvme_ctrlr_reconnect_delay, nvme_ctrlr->nbdev_ctrlr->name));
 	spdk_poller_unregister(&nvme_ctrlr->reconnect_delay_timer);
 	nvme_ctrlr->ref++;
 	nvme_ctrlr->is_resetting = true;
@@ -401,7 +407,7 @@ static void bdev_nvme_reset_destroy_qpair_done(struct spdk_io_channel_iter *i, i
 {
 	struct nvme_ctrlr *nvme_ctrlr = spdk_io_channel_iter_get_ctx(i);
 	(void)status;
-	PROBE(bdev_nvme_ctrlr_reset, nvme_ctrlr->nbdev_ctrlr->name);
+	SINCE(2209, PROBE(bdev_nvme_ctrlr_reset, nvme_ctrlr->nbdev_ctrlr->name));
 	nvme_ctrlr_disconnect(nvme_ctrlr, bdev_nvme_reconnect_ctrlr);
 }
 

@@ -160,6 +160,9 @@ static void nvmf_ctrlr_add_io_qpair(void *arg)
 	uint64_t thread_id = spdk_thread_get_id(ctrlr->thread);
 
 	PROBE_TICKS(nvmf_ctrlr_add_io_qpair, ctrlr, qpair, qpair->qid, thread_id);
+	// Its only request: nobody reads or writes here.
+	UNTIL(2601, PROBE_TICKS(nvmf_request_io_exec_path, (struct spdk_nvmf_request *)qpair,
+				qpair->conn->trid.traddr, qpair->conn->trid.trsvcid));
 	if (ctrlr->n_qpairs) {
 		nvmf_ctrlr_add_qpair(ctrlr, qpair);
 	} else { // on its way out
@@ -262,7 +265,8 @@ static void _nvmf_ctrlr_destruct(void *arg)
 {
 	struct spdk_nvmf_ctrlr *ctrlr = arg;
 	uint64_t thread_id = spdk_thread_get_id(ctrlr->thread);
-	PROBE_TICKS(nvmf_ctrlr_destruct, ctrlr, thread_id);
+	UNTIL(2605, PROBE_TICKS(nvmf_ctrlr_destruct, ctrlr, ctrlr->subsys->subnqn, thread_id));
+	SINCE(2609, PROBE_TICKS(nvmf_ctrlr_destruct, ctrlr, thread_id));
 	nvmf_conn_closed(ctrlr->last_conn);
 	free(ctrlr);
 }

@@ -9,6 +9,9 @@
  *     <CLOCK_MONOTONIC in ns> <thread of the kernel> <name> <arg0> <arg1> ...      (tabs between)
  *
  * Integers are decimal, addresses are 0x..., strings are as they are. A test compares a trace with it.
+ *
+ * Built with -DSPDK_RELEASE=2401 the probes are those that release 24.01 of SPDK has, 2609 its master of
+ * August 2026: as there, <sys/sdt.h> makes them, and nothing declares their arguments.
  */
 #ifndef PROBES_H
 #define PROBES_H
@@ -16,7 +19,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef SPDK_RELEASE
+#define SDT_USE_VARIADIC
+// bpftrace 0.24 and newer attach to no probe with a global variable as its operand.
+#define STAP_SDT_ARG_CONSTRAINT nr
+#include <sys/sdt.h>
+#define PROBE_SITE(name, ...) STAP_PROBEV(spdk, name, __VA_ARGS__)
+#define USDT_DOC(...) _Static_assert(1, "")
+#else
 #include <btgen/usdt.h>
+#define SPDK_RELEASE 2609
+#define PROBE_SITE(name, ...) USDT_PROBE(spdk, name, __VA_ARGS__)
+#endif
 
 struct log_arg {
 	enum { LOG_INT, LOG_UINT, LOG_PTR, LOG_STR } kind;
@@ -102,7 +116,7 @@ static inline uint64_t spdk_get_ticks(void)
 #define PROBE(name, ...)                                                                           \
 	do {                                                                                       \
 		PROBE_LOG(#name, log_int(0), LOG_ARGS(__VA_ARGS__));                               \
-		USDT_PROBE(spdk, name, 0, __VA_ARGS__);                                            \
+		PROBE_SITE(name, 0, __VA_ARGS__);                                                  \
 	} while (0)
 
 /** The same, arg0 is the time stamp counter. */
@@ -110,7 +124,24 @@ static inline uint64_t spdk_get_ticks(void)
 	do {                                                                                       \
 		uint64_t ticks = spdk_get_ticks();                                                 \
 		PROBE_LOG(#name, log_uint(ticks), LOG_ARGS(__VA_ARGS__));                          \
-		USDT_PROBE(spdk, name, ticks, __VA_ARGS__);                                        \
+		PROBE_SITE(name, ticks, __VA_ARGS__);                                              \
+	} while (0)
+
+#if SPDK_RELEASE < 2305
+#undef PROBE
+#define PROBE PROBE_TICKS
+#endif
+
+/** A probe that SPDK has from @release on, up to @release. */
+#define SINCE(release, probe)                                                                      \
+	do {                                                                                       \
+		if (SPDK_RELEASE >= (release))                                                     \
+			probe;                                                                     \
+	} while (0)
+#define UNTIL(release, probe)                                                                      \
+	do {                                                                                       \
+		if (SPDK_RELEASE <= (release))                                                     \
+			probe;                                                                     \
 	} while (0)
 
 #endif

@@ -150,7 +150,7 @@ static int run_events(struct reactor *r)
 		spdk_event_fn fn = e->fn;
 		void *arg1 = e->arg1, *arg2 = e->arg2;
 		free(e);
-		PROBE(event_exec, fn, arg1, arg2);
+		SINCE(2205, PROBE(event_exec, fn, arg1, arg2));
 		fn(arg1, arg2);
 	}
 }

@@ -287,6 +287,8 @@ void nvmf_op_remove_ns(const char *subnqn, uint32_t nsid, op_done done, void *ct
 	if (!op)
 		return;
 	op->nsid = nsid;
+	// As if the subsystem was busy the first time.
+	UNTIL(2605, PROBE(nvmf_ns_change, op->nsid, op->subsystem->subnqn));
 	op_run(op, remove_ns);
 }
 
@@ -352,7 +354,7 @@ static const char *ns_add_host(struct paused_op *op)
 {
 	const char *hostnqn = op->hostnqn;
 	uint32_t flags = 0;
-	PROBE(spdk_nvmf_ns_add_host, op->subsystem->subnqn, op->nsid, hostnqn, flags);
+	SINCE(2405, PROBE(spdk_nvmf_ns_add_host, op->subsystem->subnqn, op->nsid, hostnqn, flags));
 	struct spdk_nvmf_ns *ns = find_ns(op);
 	if (!ns)
 		return "no such namespace";
@@ -366,7 +368,8 @@ static const char *ns_remove_host(struct paused_op *op)
 {
 	const char *hostnqn = op->hostnqn;
 	uint32_t flags = 0;
-	PROBE(spdk_nvmf_ns_remove_host, op->subsystem->subnqn, op->nsid, hostnqn, flags);
+	SINCE(2405,
+	      PROBE(spdk_nvmf_ns_remove_host, op->subsystem->subnqn, op->nsid, hostnqn, flags));
 	struct spdk_nvmf_ns *ns = find_ns(op);
 	if (!ns)
 		return "no such namespace";

@@ -350,7 +350,7 @@ static void resume_on_pg(struct spdk_io_channel_iter *i)
 
 void nvmf_tgt_pause_polling(op_done done, void *ctx)
 {
-	PROBE_TICKS(nvmf_tgt_pause_polling, g_tgt, g_tgt->name);
+	SINCE(2301, PROBE_TICKS(nvmf_tgt_pause_polling, g_tgt, g_tgt->name));
 	if (g_tgt->is_paused) {
 		done(ctx, "polling is paused");
 		return;
@@ -361,7 +361,7 @@ void nvmf_tgt_pause_polling(op_done done, void *ctx)
 
 void nvmf_tgt_resume_polling(op_done done, void *ctx)
 {
-	PROBE_TICKS(nvmf_tgt_resume_polling, g_tgt, g_tgt->name);
+	SINCE(2301, PROBE_TICKS(nvmf_tgt_resume_polling, g_tgt, g_tgt->name));
 	if (!g_tgt->is_paused) {
 		done(ctx, "polling is not paused");
 		return;

@@ -119,7 +119,7 @@ int thread_poll(struct spdk_thread *t)
 		spdk_msg_fn fn = m->fn;
 		void *arg = m->ctx;
 		free(m);
-		PROBE(msg_exec, fn, arg);
+		SINCE(2205, PROBE(msg_exec, fn, arg));
 		fn(arg);
 		n++;
 	}
@@ -192,7 +192,7 @@ static int interrupt_timerfd_process(void *ctx)
 	if (read(poller->fd, &expired, sizeof(expired)) != sizeof(expired))
 		return 0;
 	if (in_interrupt)
-		PROBE(timerfd_exec, fn, arg);
+		SINCE(2205, PROBE(timerfd_exec, fn, arg));
 	return fn(arg); // may unregister the poller
 }
 
@@ -205,7 +205,7 @@ void thread_run_poller(struct spdk_poller *p, bool interrupt_mode)
 	in_interrupt = interrupt_mode;
 	current = p->thread;
 	if (interrupt_mode)
-		PROBE(interrupt_fd_process, p->name, p->fd, fn, arg);
+		SINCE(2205, PROBE(interrupt_fd_process, p->name, p->fd, fn, arg));
 	fn(arg);
 	current = NULL;
 }
