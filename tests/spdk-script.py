@@ -58,6 +58,7 @@ HEADER = '''/*
 
 #pragma option MESSAGES 1 "messages, timers, events, interrupts and I/O: many (0: none)"
 #pragma optional
+#pragma optional -q bdev_nvme_destroy_qpair nvmf_ns_change nvmf_request_io_exec_path
 
 #define STAMP $us = elapsed / (uint64)1000
 #define WHEN $us / (uint64)1000000, $us % (uint64)1000000, tid

@@ -33,6 +33,7 @@ struct targettype;
 struct bind_optional {
 	const struct src_file *file; /**< where it stands, and holds */
 	struct str name;	     /**< or a pattern; empty: every attach point of the file */
+	bool is_quiet;		     /**< nobody is told that it is missing */
 };
 
 /** A probe that a clause fires on. */

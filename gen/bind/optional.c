@@ -26,6 +26,9 @@ bool optional_collect(struct bind *b)
 			continue;
 		struct bind_optional o = {.file = p->loc.file};
 		const struct token *t = p->tokens->next;
+		o.is_quiet = tok_is(t, "-") && tok_is(t->next, "q") && t->next->next->space;
+		if (o.is_quiet)
+			t = t->next->next;
 		if (t->kind == TOK_EOF)
 			vec_push(b->arena, &b->found.optionals, o);
 		while (t->kind != TOK_EOF) {
@@ -70,6 +73,18 @@ static void add_name(const struct bind *b, struct map *names, const struct scrip
 	map_add(b->arena, names, at->fields.v[at->fields.n - 1]);
 }
 
+/** Is it one that most builds lack? */
+static bool is_quiet(const struct bind *b, const struct script_attach *at)
+{
+	for (size_t i = 0; i < b->found.optionals.n; i++) {
+		const struct bind_optional *o = &b->found.optionals.v[i];
+		if (o->is_quiet && o->file == at->node->first->use.file &&
+		    (!o->name.n || str_glob(o->name, at->fields.v[at->fields.n - 1])))
+			return true;
+	}
+	return false;
+}
+
 /** "probe_a, probe_b" */
 static const char *name_list(const struct bind *b, const struct map *names, size_t most)
 {
@@ -85,9 +100,15 @@ static const char *name_list(const struct bind *b, const struct map *names, size
 	return list;
 }
 
+/** Names of what was left out. */
+struct left_out {
+	struct map names, unattachable;
+	struct map noted;   // those of `names` that the user hears of
+	struct map waiting; // for maps that only those clauses set
+};
+
 /** Drops what is absent in @c; true when nothing is left of it. */
-static bool drop_from_clause(const struct bind *b, struct script_clause *c, struct map *names,
-			     struct map *unattachable)
+static bool drop_from_clause(const struct bind *b, struct script_clause *c, struct left_out *out)
 {
 	size_t kept = 0, absent = 0;
 	for (size_t i = 0; i < c->attach.n; i++)
@@ -99,7 +120,9 @@ static bool drop_from_clause(const struct bind *b, struct script_clause *c, stru
 			c->attach.v[kept++] = *at;
 			continue;
 		}
-		add_name(b, at->unattachable ? unattachable : names, at);
+		add_name(b, at->unattachable ? &out->unattachable : &out->names, at);
+		if (!at->unattachable && !is_quiet(b, at))
+			add_name(b, &out->noted, at);
 		if (!whole)
 			drop_attach(kept ? at - 1 : NULL, at->node);
 	}
@@ -145,36 +168,36 @@ static void settle_maps(const struct bind *b, bool *gone, struct map *names)
 
 bool optional_drop(struct bind *b)
 {
-	struct map names = {0}, unattachable = {0}, waiting = {0};
+	struct left_out out = {0};
 	bool *gone = arena_array(b->arena, bool, b->found.script.clauses.n);
 	for (size_t i = 0; i < b->found.script.clauses.n; i++)
-		gone[i] = drop_from_clause(b, b->found.script.clauses.v[i], &names, &unattachable);
-	settle_maps(b, gone, &waiting);
+		gone[i] = drop_from_clause(b, b->found.script.clauses.v[i], &out);
+	settle_maps(b, gone, &out.waiting);
 	bind_remove_clauses(b, gone);
 	size_t n_events = 0;
 	for (size_t i = 0; i < b->found.script.clauses.n; i++)
 		n_events += script_has_event(b->found.script.clauses.v[i]);
 	bool good = true;
 	// Of a script that fits nothing here, a few names tell which one it is.
-	if (names.n && !n_events) {
+	if (out.names.n && !n_events) {
 		good = diag_error(b->diag, NULL,
 				  "%s has none of the probes of this script, all of which are "
 				  "optional: %s",
-				  bind_target_name(b), name_list(b, &names, 4));
+				  bind_target_name(b), name_list(b, &out.names, 4));
 		bind_note_no_probes(b);
-	} else if (unattachable.n && !n_events) {
+	} else if (out.unattachable.n && !n_events) {
 		good = diag_error(b->diag, NULL,
 				  "bpftrace " DIALECT_FMT
 				  " can attach to none of the probes of this script, "
 				  "all of which are optional: %s",
-				  DIALECT_ARG(b->given->version), name_list(b, &unattachable, 4));
-	} else if (names.n) {
+				  DIALECT_ARG(b->given->version), name_list(b, &out.unattachable, 4));
+	} else if (out.noted.n) {
 		diag_note(b->diag, NULL, "skipped, not in %s: %s", bind_target_name(b),
-			  name_list(b, &names, SIZE_MAX));
+			  name_list(b, &out.noted, SIZE_MAX));
 	}
-	if (good && waiting.n)
+	if (good && out.waiting.n)
 		diag_note(b->diag, NULL,
 			  "also skipped (they depend on maps that only those clauses set): %s",
-			  name_list(b, &waiting, SIZE_MAX));
+			  name_list(b, &out.waiting, SIZE_MAX));
 	return good;
 }

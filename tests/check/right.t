@@ -113,9 +113,6 @@ for_script() {
 	if readelf -n "$file" 2>/dev/null | grep -q stapsdt; then echo -x "$file"; fi
 }
 
-# What only older releases of SPDK have.
-old='bdev_nvme_destroy_qpair|bdev_nvme_reset_complete|nvmf_ns_change|nvmf_request_io_exec_path'
-lacks_old="^btgen: note: skipped, not in .*/nvmf_tgt: ($old)(, ($old))*\$"
 for script in $(cd "$top/bpf" && grep -l '^ \* TRACES' ./*.bt | sed 's|^\./||; s/\.bt$//'); do
 	read -ra target <<<"$(for_script "$script")"
 	if [ ${#target[@]} = 0 ]; then
@@ -125,7 +122,6 @@ for script in $(cd "$top/bpf" && grep -l '^ \* TRACES' ./*.bt | sed 's|^\./||; s
 	# The distribution's program may be built without some probes, or with some that no newer bpftrace attaches to, which is said: what the script asks for with a pragma.
 	lacks=
 	case $script in
-	nvme | nvmf | nvmf_timeout | spdk) lacks=$lacks_old ;;
 	arenas | loader | java | php | postgresql* | python | ruby)
 		if grep -q '^#pragma optional' "$top/bpf/$script.bt"; then lacks='^btgen: (note: skipped, not in .*: [a-z_, ]+|warning: [0-9]+ of [0-9]+ probes (is|are) skipped: bpftrace 0\.[0-9]+ cannot attach to .*)$'; fi ;;
 	esac
@@ -140,10 +136,9 @@ for script in $(cd "$top/bpf" && grep -l '^ \* TRACES' ./*.bt | sed 's|^\./||; s
 	n_right=$((n_right - 1))
 done
 exec 3>&-
-lacks=$lacks_old
+lacks=
 silent "SPDK's scripts as one program" 17 -x "$targets/nvmf_tgt" \
 	"$top"/bpf/{nvmf,spdk,nvme,sched,qpair,intr-wakeups,send_msg}.bt
-lacks=
 n_right=$((n_right - 1))
 
 # docs/lab: the programs as its pages make them.
