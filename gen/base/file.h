@@ -1,7 +1,7 @@
 /**
  * file - opening files that a stranger may have prepared.
  *
- * A path that comes from another process can name a FIFO, a device, a folder or a link that leads
+ * A path that comes from another process can name a FIFO, a device, a directory or a link that leads
  * out of that process's file system. Only regular files are opened, no open ever waits, and below a
  * root no link leads out.
  *
@@ -32,7 +32,7 @@ bool file_read_at(int fd, void *buf, size_t n, uint64_t off);
 
 /**
  * How somebody else than root and the user can change @path, a file, or put another in its place:
- * "uid 1001 owns the folder". The user is who runs this, or called sudo(8). NULL: nobody can.
+ * "uid 1001 owns the directory". The user is who runs this, or called sudo(8). NULL: nobody can.
  */
 const char *file_why_foreign(struct arena *a, const char *path);
 

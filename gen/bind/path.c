@@ -30,12 +30,12 @@ bool path_search(const struct bind *b, const struct token *at, struct str *path)
 	if (!name.n || str_eqz(name, "__EXE__") || str_find(name, '/') < name.n ||
 	    str_find(name, '*') < name.n || str_find(name, '$') < name.n)
 		return true;
-	const char *folders = getenv("PATH");
-	for (struct str left = str_from(folders ? folders : ""); left.n;) {
-		struct str folder = str_slice(left, 0, str_find(left, ':'));
+	const char *directories = getenv("PATH");
+	for (struct str left = str_from(directories ? directories : ""); left.n;) {
+		struct str directory = str_slice(left, 0, str_find(left, ':'));
 		struct str full =
-		    str_printf(b->arena, STR_FMT "/" STR_FMT, STR_ARG(folder), STR_ARG(name));
-		left = str_from_offset(left, folder.n + 1);
+		    str_printf(b->arena, STR_FMT "/" STR_FMT, STR_ARG(directory), STR_ARG(name));
+		left = str_from_offset(left, directory.n + 1);
 		if (!is_file(full))
 			continue;
 		if (!is_here)

@@ -16,7 +16,7 @@
 bool path_stat(struct str path, struct stat *ret);
 /**
  * A *@path without a slash is searched as bpftrace does it, and becomes the path of what it finds: the
- * first file of that name in the folders of $PATH. What is in the current folder, too, and what may be a
+ * first file of that name in the directories of $PATH. What is in the current directory, too, and what may be a
  * library, is left to bpftrace. False, with an error at @at, when there is none.
  */
 bool path_search(const struct bind *b, const struct token *at, struct str *path);

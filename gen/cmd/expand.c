@@ -186,9 +186,10 @@ void expand_choose_version(struct arena *a, struct diag *d, struct expand_reques
 const char *expand_script_dir(struct arena *a)
 {
 	static const char *const beside[] = {"bpf", "share/btgen/bpf"};
-	struct str top = proc_own_exe(a); // links are resolved: what is above its folder is known
+	struct str top =
+	    proc_own_exe(a); // links are resolved: what is above its directory is known
 	if (!top.n)
-		return NULL; // no /proc: the current folder is not ours
+		return NULL; // no /proc: the current directory is not ours
 	for (unsigned up = 0; up < 2 && top.n; up++)
 		do
 			top.n--;

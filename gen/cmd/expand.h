@@ -190,7 +190,7 @@ int expand_command(int argc, char **argv, int (*parse)(int, char **, struct expa
 				struct expansion *));
 
 /**
- * Folder of btgen's own scripts (bpf/ of the checkout, or share/btgen/bpf of the installation), or
+ * Directory of btgen's own scripts (bpf/ of the checkout, or share/btgen/bpf of the installation), or
  * NULL.
  */
 const char *expand_script_dir(struct arena *a);

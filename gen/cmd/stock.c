@@ -92,11 +92,11 @@ static int by_bytes(const void *a, const void *b)
 static bool read_list(struct arena *a, struct diag *d, cmd_words *ret)
 {
 	const char *dir = expand_script_dir(a);
-	DIR *folder = dir ? opendir(dir) : NULL;
+	DIR *directory = dir ? opendir(dir) : NULL;
 	struct src_file *f;
-	if (!folder)
+	if (!directory)
 		return diag_error(d, NULL, "the directory of btgen's own scripts is missing");
-	for (struct dirent *e; (e = readdir(folder));) {
+	for (struct dirent *e; (e = readdir(directory));) {
 		const char *path = arena_printf(a, "%s/%s", dir, e->d_name);
 		struct str name = str_from(e->d_name);
 		cmd_words purpose = {0};
@@ -109,7 +109,7 @@ static bool read_list(struct arena *a, struct diag *d, cmd_words *ret)
 			    a, ret,
 			    arena_printf(a, "%-17.*s %s", (int)name.n - 3, name.p, purpose.v[0]));
 	}
-	closedir(folder);
+	closedir(directory);
 	if (ret->n)
 		qsort(ret->v, ret->n, sizeof(*ret->v), by_bytes);
 	return true;

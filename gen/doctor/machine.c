@@ -40,11 +40,11 @@ static struct str read_proc(const struct machine *m, const char *path)
 	return str_trim(text);
 }
 
-/** Is such a file system mounted there? Lines of mounts are "device folder type options 0 0". */
-static bool is_mounted(const struct machine *m, const char *type, const char *folder)
+/** Is such a file system mounted there? Lines of mounts are "device directory type options 0 0". */
+static bool is_mounted(const struct machine *m, const char *type, const char *directory)
 {
 	struct str mounts = read_proc(m, "self/mounts");
-	struct str wanted = str_printf(m->out->arena, " %s %s ", folder, type);
+	struct str wanted = str_printf(m->out->arena, " %s %s ", directory, type);
 	return str_contains(mounts, wanted);
 }
 

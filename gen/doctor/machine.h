@@ -1,7 +1,7 @@
 /**
  * machine - can this machine trace: its kernel, what this user may do, its bpftrace.
  *
- * Reads /proc and /sys only, below folders that the caller names, so that tests can bring their
+ * Reads /proc and /sys only, below directories that the caller names, so that tests can bring their
  * own. That bpftrace refuses, or does without, was measured with 0.17.0, 0.23.2 and 0.27.1.
  */
 #ifndef DOCTOR_MACHINE_H
@@ -14,7 +14,7 @@
 struct machine {
 	struct findings *out;
 	const char *procfs;   /**< "/proc" */
-	const char *root;     /**< the folder that has "sys"; NULL: our own root */
+	const char *root;     /**< the directory that has "sys"; NULL: our own root */
 	const char *bpftrace; /**< the one to use, NULL: see bpftrace_find() */
 
 	// Set by machine_examine():

@@ -132,7 +132,7 @@ static void find_line(struct dwsrc *src, struct dwsite *s)
 	s->line = (unsigned)line;
 	s->full_path = path;
 	s->file = str_from(path);
-	// Most programs are built in one folder, and their files are known by the path from there.
+	// Most programs are built in one directory, and their files are known by the path from there.
 	Dwarf_Attribute at;
 	const char *dir = dwarf_formstring(dwarf_attr(&s->unit, DW_AT_comp_dir, &at));
 	struct str d = str_from(dir);
@@ -193,7 +193,7 @@ static Dwarf_Die origin_of(Dwarf_Die die)
 	return die;
 }
 
-/** Without its folders; empty when not known. dwarf_decl_file() aborts where a .dwo file has no line table. */
+/** Without its directories; empty when not known. dwarf_decl_file() aborts where a .dwo file has no line table. */
 static struct str decl_file(Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;

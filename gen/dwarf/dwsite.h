@@ -28,7 +28,7 @@ struct dwsite {
 	struct str caller;   /**< the function whose code it is in, when that is another one */
 	struct str file;     /**< of the line table, as recorded, or empty */
 	const char
-	    *full_path; /**< the same with the unit's folder before it; NULL when not known */
+	    *full_path; /**< the same with the unit's directory before it; NULL when not known */
 	unsigned line;	/**< 0: not known */
 };
 

@@ -46,7 +46,7 @@ enum { MAX_PLACES = 2 };
 
 /**
  * Where libdw looks for the file of @skeleton, which it does by itself: beside the file with the
- * skeleton, and in the folder of the compilation. Returns how many there are.
+ * skeleton, and in the directory of the compilation. Returns how many there are.
  */
 static unsigned find_places(struct arena *a, struct dwsrc *src, Dwarf_Die *skeleton,
 			    const char *ret[MAX_PLACES])
@@ -60,14 +60,14 @@ static unsigned find_places(struct arena *a, struct dwsrc *src, Dwarf_Die *skele
 		return 1;
 	file_path_of(img_debugfile(src->img, &file) ? file->fd : src->img->fd, link);
 	ssize_t n = readlink(link, beside, sizeof(beside));
-	struct str folder = str_dir((struct str){beside, n > 0 ? (size_t)n : 0});
+	struct str directory = str_dir((struct str){beside, n > 0 ? (size_t)n : 0});
 	const char *dir = NULL;
 	if (dwarf_attr(skeleton, DW_AT_comp_dir, &at))
 		dir = dwarf_formstring(&at);
-	ret[0] = arena_printf(a, STR_FMT STR_FMT, STR_ARG(folder), STR_ARG(name));
-	ret[1] =
-	    arena_printf(a, STR_FMT "%s/" STR_FMT, STR_ARG(dir && *dir == '/' ? STR("") : folder),
-			 dir ? dir : ".", STR_ARG(name));
+	ret[0] = arena_printf(a, STR_FMT STR_FMT, STR_ARG(directory), STR_ARG(name));
+	ret[1] = arena_printf(a, STR_FMT "%s/" STR_FMT,
+			      STR_ARG(dir && *dir == '/' ? STR("") : directory), dir ? dir : ".",
+			      STR_ARG(name));
 	return 2;
 }
 
@@ -84,7 +84,7 @@ static bool may_open(struct arena *a, const char *path)
 	uint64_t size;
 	int fd = file_open(NULL, path, &size, &why);
 	if (fd < 0)
-		return errno != EINVAL; // which is neither a file nor a folder
+		return errno != EINVAL; // which is neither a file nor a directory
 	char magic[SELFMAG];
 	if (!file_read_at(fd, magic, SELFMAG, 0) || memcmp(magic, ELFMAG, SELFMAG) != 0) {
 		close(fd);

@@ -192,7 +192,7 @@ static struct img *try_debuglink(struct img *img, struct wanted w)
 	reader_align(&r, 4);
 	w.crc = reader_u32(&r);
 	w.has_crc = true;
-	// A name with a folder in it could lead anywhere; no tool writes one.
+	// A name with a directory in it could lead anywhere; no tool writes one.
 	if (r.err || !name.n || str_find(name, '/') < name.n)
 		return NULL;
 
@@ -284,14 +284,14 @@ static int find_debuginfo(Dwfl_Module *module, void **userdata, const char *name
 
 // libdw's own search is kept away from the disk: ours checks what it finds and does not leave the
 // root.
-static char no_folder[] =
+static char no_directory[] =
     "/proc/none"; // ENOENT: any other error ends libdwfl's search, debuginfod included
-static char *no_folders = no_folder;
+static char *no_directories = no_directory;
 static const Dwfl_Callbacks callbacks = {
     .find_elf = no_elf,
     .find_debuginfo = find_debuginfo,
     .section_address = dwfl_offline_section_address,
-    .debuginfo_path = &no_folders,
+    .debuginfo_path = &no_directories,
 };
 
 /** A file that libdw maps was cut short under it. */

@@ -108,7 +108,7 @@ bool proc_is_replaced(const struct proc *p);
  */
 bool proc_runs_same_file(const struct proc *p);
 
-/** Opens a file or folder of process @pid for reading; -1 with errno set. */
+/** Opens a file or directory of process @pid for reading; -1 with errno set. */
 int proc_open_file(const char *procfs, int pid, const char *name);
 /** A whole file of it, in @a; false with errno set, and empty, when it cannot be read. */
 bool proc_read(struct arena *a, const char *procfs, int pid, const char *name, struct str *ret);
@@ -141,7 +141,7 @@ bool proc_same_exe(const char *procfs, int pid, int other);
  * Moves those of @pids to the front that run the same file as the first, and returns how many they are.
  */
 size_t proc_same_exe_first(const char *procfs, int *pids, size_t n);
-/** The name of its executable, without its folder, in @a; empty when it cannot be read. */
+/** The name of its executable, without its directory, in @a; empty when it cannot be read. */
 struct str proc_exe_name(struct arena *a, const char *procfs, int pid);
 /** How many children of the process run the same executable file. */
 unsigned proc_count_children(const struct proc *p);

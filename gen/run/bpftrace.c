@@ -36,7 +36,7 @@ static const char *search_path(struct arena *a, const char *name)
 		struct str dir = str_slice(dirs, 0, colon);
 		dirs = str_from_offset(dirs, colon + 1);
 		const char *path = arena_printf(a, STR_FMT "/%s", STR_ARG(dir), name);
-		// Empty and relative entries mean the current folder: not as root.
+		// Empty and relative entries mean the current directory: not as root.
 		if (str_has_prefix(dir, STR("/")) && is_program(path))
 			return path;
 	}

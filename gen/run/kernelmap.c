@@ -65,8 +65,8 @@ static bool is_match(const struct bpf_map_info *info, const char *name)
 
 int kernelmap_open(pid_t pid, const char *name)
 {
-	int folder = proc_open_file(PROCFS, pid, "fdinfo");
-	DIR *dir = folder < 0 ? NULL : fdopendir(folder);
+	int directory = proc_open_file(PROCFS, pid, "fdinfo");
+	DIR *dir = directory < 0 ? NULL : fdopendir(directory);
 	int found = -1, error = dir ? ENOENT : errno;
 	for (struct dirent *e; dir && found < 0 && (e = readdir(dir));) {
 		uint32_t id = read_map_id(dirfd(dir), e->d_name);

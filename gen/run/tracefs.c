@@ -19,7 +19,7 @@ bool tracefs_is_mounted(void)
 	return false;
 }
 
-/** The folder of @category; NULL for none. */
+/** The directory of @category; NULL for none. */
 static DIR *open_category(struct str category)
 {
 	char path[PATH_MAX];

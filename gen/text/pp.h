@@ -66,8 +66,8 @@ struct pp_context; /**< a list of tokens being read again; pp's own */
 struct pp {
 	struct arena *arena;
 	struct diag *diag;
-	VEC(const char *) dirs;	       /**< folders for <...>, and for "..." after the file's own */
-	struct map macros;	       /**< name -> struct macro */
+	VEC(const char *) dirs; /**< directories for <...>, and for "..." after the file's own */
+	struct map macros;	/**< name -> struct macro */
 	VEC(struct pp_pragma) pragmas; /**< in order of appearance */
 	VEC(struct pp_option) options; /**< those declared, each once, in order of appearance */
 	struct map option_names;       /**< name -> 1 + index in `options` */

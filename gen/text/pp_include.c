@@ -82,7 +82,7 @@ static bool is_file(const char *path)
 	return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
 }
 
-/** @name in the folder of the file that includes it: spelled as that file's name is. */
+/** @name in the directory of the file that includes it: spelled as that file's name is. */
 static char *beside(struct pp *pp, struct str name, const struct src_file *from)
 {
 	struct str dir = str_dir(from->name);
@@ -193,7 +193,7 @@ static bool may_enter(struct pp *pp, const struct token *include, const struct s
 	return true;
 }
 
-/** What -e includes by a bare name is no file of somebody else's where the folders of -I have one. */
+/** What -e includes by a bare name is no file of somebody else's where the directories of -I have one. */
 static bool check_whose(struct pp *pp, const struct header *h, const char *path)
 {
 	bool is_bare = !pp->level->file->ino && str_find(h->name, '/') == h->name.n;

@@ -181,7 +181,7 @@ void pp_c_scan(struct pp *pp, const char *path);
 
 // pp_include.c
 /**
- * The path of @name as a file in the folder of @from (NULL: not there) or in those of <...> has it;
+ * The path of @name as a file in the directory of @from (NULL: not there) or in those of <...> has it;
  * NULL when none has.
  */
 const char *pp_find_header(struct pp *pp, struct str name, const struct src_file *from);

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/** Folder part of @name: "." for a plain name, "/" for a name in the root. */
+/** Directory part of @name: "." for a plain name, "/" for a name in the root. */
 static struct str dir_of(struct str name)
 {
 	struct str dir = str_dir(name);

@@ -4,7 +4,7 @@
  * A just-in-time compiler that is asked to (java -XX:+UnlockDiagnosticVMOptions
  * -XX:+DumpPerfMapAtExit or an agent, node
  * --perf-basic-prof) adds a line for each function: address and size in hexadecimal, a name that may have blanks. The PID and
- * the folder are those of the process's own namespaces. Format:
+ * the directory are those of the process's own namespaces. Format:
  * tools/perf/Documentation/jit-interface.txt of Linux.
  */
 #ifndef VALUE_PERFMAP_H
