@@ -1,5 +1,5 @@
 # find_package(btgen): btgen::usdt has <btgen/usdt.h>; btgen::sdt also has a <sys/sdt.h> of the same kind. Nothing is linked.
-# -DBTGEN_USDT=OFF compiles the probes out. The folders are those beside this file, wherever it was moved to.
+# -DBTGEN_USDT=OFF compiles the probes out. The directories are those beside this file, wherever it was moved to.
 option(BTGEN_USDT "USDT probes of btgen/usdt.h; OFF compiles them out" ON)
 if(NOT TARGET btgen::usdt)
   get_filename_component(_btgen_include "${CMAKE_CURRENT_LIST_DIR}/../../../include" ABSOLUTE)

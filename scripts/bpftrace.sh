@@ -2,7 +2,7 @@
 # Traces a running program with a bpftrace template: finds btgen, which does the rest.
 set -eu
 
-# Root runs this, with a PATH that may have the current folder in it: the system's own tools, whatever lies there.
+# Root runs this, with a PATH that may have the current directory in it: the system's own tools, whatever lies there.
 here=$(command -p readlink -f -- "$0")
 here=${here%/*}
 if [ -n "${BTGEN-}" ]; then

@@ -116,8 +116,8 @@ def run(bpftrace, program, wanted):
 
 
 def main():
-    # Empty and relative entries of PATH mean the current folder: not as root.
-    path = os.pathsep.join(folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if folder.startswith("/"))
+    # Empty and relative entries of PATH mean the current directory: not as root.
+    path = os.pathsep.join(directory for directory in os.environ.get("PATH", os.defpath).split(os.pathsep) if directory.startswith("/"))
     bpftrace = shutil.which(os.environ.get("BPFTRACE", "bpftrace"), path=path) or refuse("there is no bpftrace here")
     if sys.argv[1:2] == ["--check"] and len(sys.argv) == 3:
         with open(sys.argv[2], encoding="utf-8", errors="replace") as file:

@@ -1,5 +1,5 @@
 # The programs of docs/lab, each built by a line that a reader could type: $(LAB)/NAME is NAME.c. Included by the Makefile;
-# in a folder without a checkout it is the Makefile, see docs/lab/README.md.
+# in a directory without a checkout it is the Makefile, see docs/lab/README.md.
 BUILD ?= build
 say ?= @:
 Q ?=
