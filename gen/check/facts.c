@@ -89,7 +89,7 @@ static bool read_literal(const struct node *n, struct constant *ret)
 	return !is_octal && str_to_u64(text, &ret->bits);
 }
 
-bool check_constant(struct checker *k, struct node *n, struct constant *ret)
+bool check_constant(struct checker *k, const struct node *n, struct constant *ret)
 {
 	struct ctype *of;
 	int64_t value;

@@ -74,6 +74,6 @@ struct constant {
 	bool is_negative; /**< `bits` are those of an int64 */
 };
 
-bool check_constant(struct checker *k, struct node *n, struct constant *ret);
+bool check_constant(struct checker *k, const struct node *n, struct constant *ret);
 
 #endif
