@@ -24,7 +24,7 @@ const struct check_name check_names[] = {
     {"lock", "difference from the lock file of --against", false},
     {"mixed", "map or variable assigned values of different kinds", false},
     {"narrowing", "type too narrow for its value", false},
-    {"operator", "operator, comparison or condition with a wrong operand", false},
+    {"operator", "result of strncmp() used as a truth", false},
     {"parentheses", "misleading precedence", false},
     {"pointer", "pointer to a different type, or number used as a pointer", false},
     {"range", "number that this bpftrace counts wrongly or loses", true},

@@ -102,11 +102,20 @@ if [ "$version" -lt 24 ]; then
 	left "$wanted" '@a = count(); printf("%s\n", @a);'
 fi
 
-# Operators
+# Operators and conditions
 left "(Type mismatch for '\\+'|The \\+ operator can not be used)" '@a = comm + 1;'
 left "The < operator can not be used" 'if (comm < "b") { @a = 1; }'
 left "The - operator can not be used" '@a = -comm;'
 left "Type mismatch for '&&'" 'if (comm && pid) { @a = 1; }'
+left "Type mismatch for '=='" 'if (arg4 == "x") { @a = 1; }'
 left '.?break.? (used outside of a loop|statement is not allowed)' 'if (pid == 1) { break; }'
 left 'unroll maximum value is 100' 'unroll (1000) { @a++; }'
+left 'syntax' 'if (pid = 3) { @a = 1; }'
+left 'syntax' 'while (pid = 3) { @a = 1; }'
+refused 1 'syntax' 'an assignment in a predicate' <<<'BEGIN /pid = 3/ { @a = 1; }'
+refused 1 'Invalid (type for predicate|condition): string' 'a string for a predicate' <<<'BEGIN /comm/ { @a = 1; }'
+left 'Invalid condition.*: string' 'if (comm) { @a = 1; }' '[13]' # 0.17 names the clause
+left 'Invalid condition.*: string' '@a = sum(comm ? 1 : 2);'
+left 'The ! operator can not be used' '@a[tid] = comm; if (!@a[tid]) { @b = 1; }'
+
 done_testing
