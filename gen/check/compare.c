@@ -58,6 +58,18 @@ static void check_function(struct checker *k, struct node *n)
 			STR_ARG(text), STR_ARG(text), STR_ARG(text));
 }
 
+/** `retval` of a function that returns nothing; a member may have that name. */
+static void check_result(struct checker *k, const struct node *n, const struct node *parent)
+{
+	bool is_member = node_is(parent, NODE_CALL, "offsetof") && n != parent->child;
+	const char *why = node_is(n, NODE_NAME, "retval") && !n->is_changed && !is_member
+			      ? result_why_none(k->b, k->clause)
+			      : NULL;
+	if (why)
+		check_report_at(k, n->first, "argument", DIAG_WARNING,
+				"retval is whatever the register holds: %s", why);
+}
+
 // --- a value and a number that it never has ---
 
 /** What a type can hold; -1 as `least` is that of an int64. */
@@ -307,6 +319,7 @@ static void check_strncmp(struct checker *k, const struct node *n, const struct 
 
 void check_compare(struct checker *k, struct node *n, struct node *parent)
 {
+	check_result(k, n, parent);
 	check_strncmp(k, n, parent);
 	if (n->kind != NODE_BINARY)
 		return;

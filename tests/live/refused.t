@@ -68,6 +68,7 @@ left 'clear\(\) expects a map' '$n = 1; clear($n);'
 left '(Argument mismatch for @a|delete\(\) (expects|with))' '@a[tid] = 1; delete(@a);'
 left '(delete\(\) expects a map|Unknown function)' 'delete(tid);'
 left 'Non-map print\(\) only takes 1 argument' 'print(comm, 5);'
+left 'Unknown function: .?prinft' 'prinft("%d", pid);'
 if [ "$version" -ge 23 ]; then
 	refused 3 'printf\(\) takes up to 128 arguments' 'printf() of 128 values' <<<"usdt:__EXE__:app:pointers
 {
@@ -118,4 +119,48 @@ left 'Invalid condition.*: string' 'if (comm) { @a = 1; }' '[13]' # 0.17 names t
 left 'Invalid condition.*: string' '@a = sum(comm ? 1 : 2);'
 left 'The ! operator can not be used' '@a[tid] = comm; if (!@a[tid]) { @b = 1; }'
 
+# Words of another kind of probe, and of none
+left 'The retval builtin can only be used with' '@a = hist(retval);'
+refused 1 'The arg0 builtin can only be used with' 'an argument at the end of a function' <<<'uretprobe:__EXE__:main { @ = hist(arg0); }'
+refused 2 'The arg1 builtin can only be used with' 'arg1 of a tracepoint' <<<'#pragma scope host
+tracepoint:raw_syscalls:sys_enter { @[arg1] = count(); }'
+refused 1 'The arg0 builtin can only be used with' 'an argument of a timer' <<<'interval:s:1 { printf("%d\n", arg0); }'
+refused 1 'The args builtin can only be used with' 'arguments of BEGIN' <<<'BEGIN { printf("%s\n", str(args->filename)); }'
+left "Unknown identifier: 'nsec'" '@a = nsec;'
+refused 2 "Unknown identifier: 'start'" 'a map without its @' <<<'BEGIN { @start = nsecs; }
+END { printf("%d\n", nsecs - start); }'
+
+# Maps and variables
+unset='Undefined or undeclared variable: \$'
+left "${unset}pid" 'printf("%d\n", $pid);'
+left "${unset}n" 'printf("%d\n", $n); $n = 5;'
+left "${unset}n" '$n++; printf("%d\n", $n);'
+left "${unset}n" '$n += arg4; @a = sum($n);'
+refused 2 "${unset}t0" 'a variable of another clause' <<<'BEGIN { $t0 = nsecs; }
+END { printf("%d ns\n", nsecs - $t0); }'
+key='(Argument mismatch for @a|@a used as a map with)'
+left "$key" '@a[tid] = 1; printf("%d\n", @a);'
+left "$key" '@a[tid] = 1; if (@a) { print(1); }'
+two "$key" '@a = 1;' '@a[kstack] = 2;'
+two "$key" '@a[pid, comm] = sum(1);' '@a[pid] = sum(1);'
+two "$key" '@a[comm] = sum(1);' '@a[pid] = sum(1);'
+two "$key" '@a[1, "read"] = count();' '@a["write", 2] = count();'
+mixed='(Type mismatch for [@$]a: trying to assign|The \+\+ .*operator can not be used)'
+two "$mixed" '@a = count();' '@a = 0;'
+two "$mixed" '@a = count();' '@a++;'
+two "$mixed" '@a += pid;' '@a = sum(pid);'
+two "$mixed" '@a = min(pid);' '@a = max(pid);'
+two "$mixed" '@a = hist(pid);' '@a = lhist(pid, 0, 100, 10);'
+two "$mixed" '@a[tid] = comm;' '@a[tid] = 0;'
+two "$mixed" '$a = comm;' '$a = pid; print($a);'
+two "$mixed" '$a = 0;' 'if (pid == 1) { $a = "init"; } print($a);'
+if [ "$version" -ge 23 ]; then
+	left "${unset}n" 'if (pid > 1) { $n = 1; } printf("%d\n", $n);'
+	left "${unset}n" '@a[tid]++; for ($kv : @a) { $n = $kv.0; } printf("%d\n", $n);'
+	two '(was already declared|declarations need to occur before)' '$a = 1;' 'if (pid) { let $a = 2; print($a); } print($a);'
+	refused 3 "Variable .*(used before it was assigned|never assigned)|none type" 'a variable that is declared and never set' <<<'BEGIN
+{
+	let $a; print($a);
+}'
+fi
 done_testing
