@@ -29,6 +29,16 @@ wrong '1:9' 'Unknown function' 'a function that is not there' <<<'BEGIN { prinft
 like "$(said "$tmp/script.bt")" 'note: did you mean printf\?' '... and what was meant'
 wrong '1:9' 'Undefined map: @x' 'delete() of a map that nothing sets' <<<'BEGIN { delete(@x[1]); exit(); }'
 wrong '1:1[23]' "Type mismatch for '=='" 'a comparison' <<<'BEGIN { if ("a" == pid) { } exit(); }'
+wrong '1:1[45]' "Type mismatch for '=='" 'a comparison in a predicate' <<<'interval:s:1 /pid == "x"/ { exit(); }'
+unlike "$(said "$tmp/script.bt")" 'left|right' '... whose operands are in the message'
+case $("$bpftrace" --version) in
+*' v0.17.'*) skip 'a variable that is declared twice' 'no let' ;;
+*)
+	wrong '2:1' 'Variable \$x was already declared' 'a variable that is declared twice' <<<'BEGIN { let $x = 1;
+let $x = 2; print($x); exit(); }'
+	like "$(said "$tmp/script.bt")" 'script.bt:1:9: note: bpftrace: .*nitial declaration' '... with the place of the first one'
+	;;
+esac
 
 # The names of attach points: in another file, behind others, with a predicate
 cat >"$tmp/other.bt" <<'E2'
