@@ -3,10 +3,12 @@
  *
  * While the clauses are bound each is looked at by itself (check_clause_*); when all are, and the
  * type of each expression is known, the script as a whole (check_script). Each finding has a name
- * (names.h) and goes to b->diag by diag_finding(). An error is what bpftrace would refuse, what is not
- * there, or what would certainly print something else than the script says; a warning is what may
- * be meant, or what is known from inferred or listed types only. Of what is not known nothing is
- * said.
+ * (names.h) and goes to b->diag by diag_finding(). An error is what is not there, what would certainly
+ * print something else than the script says, or what bpftrace refuses late, in unclear words or with a
+ * signal; a warning is what may be meant, or what is known from inferred or listed types only. Of what
+ * is not known nothing is said, nor of what every bpftrace refuses at its place: a name or variable
+ * that is not there, a value of another kind than a function, a map or an operator takes
+ * (tests/live/refused.t).
  */
 #ifndef CHECK_CHECK_H
 #define CHECK_CHECK_H

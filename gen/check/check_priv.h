@@ -16,7 +16,6 @@ void check_arithmetic(struct checker *k, struct node *n, struct node *parent);
 void check_pointers(struct checker *k, struct node *n, struct node *parent);
 void check_flow(struct checker *k, struct node *n, struct node *parent);
 void check_disagree(struct checker *k, struct node *n, struct node *parent);
-void check_known(struct checker *k, struct node *n, struct node *parent);
 void check_unit(struct checker *k, struct node *n, struct node *parent);
 void check_limits(struct checker *k, struct node *n, struct node *parent);
 
@@ -25,10 +24,5 @@ void check_variables(struct checker *k);
 void check_use(struct checker *k);
 void check_latency(struct checker *k);
 void check_clauses(struct checker *k);
-
-/** Does the clause name the variable @name, with its $? */
-bool check_has_variable(struct checker *k, struct str name);
-/** `start` where the script has $start or @start: "$" or "@". NULL where it has neither. */
-const char *check_missing_sigil(struct checker *k, const struct node *n);
 
 #endif

@@ -58,6 +58,18 @@ static void check_function(struct checker *k, struct node *n)
 			STR_ARG(text), STR_ARG(text), STR_ARG(text));
 }
 
+/** `retval` of a function that returns nothing; a member may have that name. */
+static void check_result(struct checker *k, const struct node *n, const struct node *parent)
+{
+	bool is_member = node_is(parent, NODE_CALL, "offsetof") && n != parent->child;
+	const char *why = node_is(n, NODE_NAME, "retval") && !n->is_changed && !is_member
+			      ? result_why_none(k->b, k->clause)
+			      : NULL;
+	if (why)
+		check_report_at(k, n->first, "argument", DIAG_WARNING,
+				"retval is whatever the register holds: %s", why);
+}
+
 // --- a value and a number that it never has ---
 
 /** What a type can hold; -1 as `least` is that of an int64. */
@@ -209,24 +221,19 @@ static void check_mask(struct checker *k, struct node *n, struct node *masked, s
 	    tok_is(n->name, "==") ? "false" : "true", check_text(k, number), check_text(k, masked));
 }
 
-// --- a number and a text ---
+// --- a string and the address of one ---
 
-/** bpftrace refuses it, and of a pointer it knows no more than its number. */
-static bool check_text_and_number(struct checker *k, const struct node *value,
-				  const struct node *text)
+/** bpftrace refuses it, too, but of a pointer it knows no more than its number. */
+static void check_text_and_address(struct checker *k, const struct node *value,
+				   const struct node *text)
 {
 	struct meaning m;
-	if (!value->expr || !text->expr || value->expr->kind != EXPR_NUMBER ||
-	    text->expr->kind != EXPR_TEXT)
-		return false;
-	if (check_meaning(k, value, &m) && check_is_string(m.plain))
+	if (value->expr && text->expr && value->expr->kind == EXPR_NUMBER &&
+	    text->expr->kind == EXPR_TEXT && check_meaning(k, value, &m) &&
+	    check_is_string(m.plain))
 		check_report(k, value, "string-address", DIAG_ERROR,
 			     "the address of a string is compared with a string: use str(%s)",
 			     check_text(k, value));
-	else
-		check_report(k, value, "operator", DIAG_ERROR,
-			     "%s is a number, but is compared with a string", check_text(k, value));
-	return true;
 }
 
 // --- what looks like something else ---
@@ -276,27 +283,6 @@ static void check_not(struct checker *k, struct node *n)
 			check_text(k, left->child));
 }
 
-/** `/arg0 = 1/`, `if ($x = 1)`: no version takes it, and so it is not understood here. */
-static void check_assignment(struct checker *k, const struct node *n)
-{
-	const struct token *t = n->first;
-	bool is_if = n->kind == NODE_OPAQUE && (tok_is(t, "if") || tok_is(t, "while"));
-	unsigned depth = 0;
-	if (!is_if && (n->kind != NODE_PREDICATE || n->child))
-		return;
-	for (; t != n->last; t = t->next) {
-		depth += tok_is(t, "(");
-		depth -= tok_is(t, ")") && depth;
-		if (tok_is(t, "{") || (is_if && !depth && tok_is(t, ")")))
-			return;
-		if (tok_is(t, "=")) {
-			check_report_at(k, t, "operator", DIAG_ERROR,
-					"= assigns: write == to compare");
-			return;
-		}
-	}
-}
-
 /** A condition, or a side of one. */
 static bool is_tested(const struct node *n, const struct node *parent)
 {
@@ -333,7 +319,7 @@ static void check_strncmp(struct checker *k, const struct node *n, const struct 
 
 void check_compare(struct checker *k, struct node *n, struct node *parent)
 {
-	check_assignment(k, n);
+	check_result(k, n, parent);
 	check_strncmp(k, n, parent);
 	if (n->kind != NODE_BINARY)
 		return;
@@ -349,6 +335,8 @@ void check_compare(struct checker *k, struct node *n, struct node *parent)
 	check_mask(k, n, right, left);
 	if (!check_range(k, n->name->text, left, right, n->name))
 		check_range(k, mirrored(n->name->text), right, left, n->name);
-	if (is_equality(n) && !check_text_and_number(k, left, right))
-		check_text_and_number(k, right, left);
+	if (is_equality(n)) {
+		check_text_and_address(k, left, right);
+		check_text_and_address(k, right, left);
+	}
 }

@@ -2,7 +2,6 @@
 
 #include "bind/namedarg.h"
 #include "lang/print.h"
-#include "lang/vocabulary.h"
 #include "sema/argument.h"
 #include "sema/table.h"
 
@@ -89,7 +88,7 @@ static bool read_literal(const struct node *n, struct constant *ret)
 	return !is_octal && str_to_u64(text, &ret->bits);
 }
 
-bool check_constant(struct checker *k, struct node *n, struct constant *ret)
+bool check_constant(struct checker *k, const struct node *n, struct constant *ret)
 {
 	struct ctype *of;
 	int64_t value;
@@ -156,27 +155,6 @@ const struct bind_table *check_table_of(struct checker *k, struct str name)
 		if (str_eq(k->b->found.tables.v[i].map, name))
 			return &k->b->found.tables.v[i];
 	return NULL;
-}
-
-bool check_lacks_key(struct checker *k, const struct node *n)
-{
-	if (n->kind != NODE_MAP || n->child)
-		return false;
-	const struct use *u = uses_of_map(&k->b->found.uses, n->name ? n->name->text : STR(""));
-	while (u && !((u->does & USE_WRITES) && u->node->child))
-		u = u->next;
-	return u;
-}
-
-const char *check_what_it_is(struct checker *k, const struct node *value)
-{
-	const struct expr *e = value->expr;
-	if (value->kind == NODE_CALL &&
-	    vocabulary_word(node_text(value))->gives == GIVES_AGGREGATION)
-		return arena_printf(k->b->arena, STR_FMT "()", STR_ARG(node_text(value)));
-	if (value->kind == NODE_STRING || (e && e->kind == EXPR_TEXT))
-		return "a string";
-	return value->kind == NODE_NUMBER || (e && e->kind == EXPR_NUMBER) ? "a number" : NULL;
 }
 
 /** How often a word that begins with @ or $ is there. */

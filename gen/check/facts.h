@@ -15,9 +15,9 @@ struct checker {
 	struct map said; /**< what is said once only, each check has words of its own */
 	/** Maps that another finding names as the ones that are meant: theirs may follow from it. */
 	struct map meant;
-	struct variables *variables; /**< variables.c's */
-	struct map tested;	     /**< latency.c's: clauses that test something, or do not */
-	struct map words;	     /**< of check_count_hidden(), those of each source file */
+	struct map *of_macros; /**< variables.c's: names of variables that macros have */
+	struct map tested;     /**< latency.c's: clauses that test something, or do not */
+	struct map words;      /**< of check_count_hidden(), those of each source file */
 	bool good;
 };
 
@@ -48,8 +48,6 @@ void check_note_origin(struct checker *k, const struct node *n);
  * or in a comment; at least 1 if a macro has it. What seems not to be used may be used there.
  */
 size_t check_count_hidden(struct checker *k, const struct src_file *file, const char *word);
-/** "a number", "a text" or "count()": what a map or variable holds that is given @value; NULL: not known. */
-const char *check_what_it_is(struct checker *k, const struct node *value);
 /** @n as it is written, for a remedy. */
 const char *check_text(struct checker *k, const struct node *n);
 /** A finding at @n, and where its type is from. */
@@ -65,8 +63,6 @@ void check_note_at(struct checker *k, const struct token *t, const char *text);
 bool check_is_address_word(const struct ctype *t);
 /** The table of names that the map @name stands for; NULL: it is filled by the script, or not at all. */
 const struct bind_table *check_table_of(struct checker *k, struct str name);
-/** A map that is named without a key, and has some elsewhere. */
-bool check_lacks_key(struct checker *k, const struct node *n);
 
 /** A number that stands in the script: a literal, maybe behind a -, or an enumerator. */
 struct constant {
@@ -74,6 +70,6 @@ struct constant {
 	bool is_negative; /**< `bits` are those of an int64 */
 };
 
-bool check_constant(struct checker *k, struct node *n, struct constant *ret);
+bool check_constant(struct checker *k, const struct node *n, struct constant *ret);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "lang/print.h"
 #include "lang/vocabulary.h"
-#include "dialect/dialect.h"
 
 static bool is_same(struct checker *k, const struct node *a, const struct node *b)
 {
@@ -87,30 +86,6 @@ static void check_long_text(struct checker *k, const struct node *n)
 			tok_is(n->name, "==") ? "never equal" : "always different");
 }
 
-/** `if (comm)`; "text" alone is always true to newer versions. */
-static void check_condition(struct checker *k, struct node *n)
-{
-	const struct node *x = node_ungrouped(n);
-	bool is_text = x->kind == NODE_STRING || (x->expr && x->expr->kind == EXPR_TEXT);
-	if (!is_text ||
-	    (x->kind == NODE_STRING && dialect_takes_text_conditions(k->b->given->version)))
-		return;
-	check_report_at(k, x->first, "operator", DIAG_ERROR,
-			"a string is not a condition: compare it, as in %s != \"\"",
-			check_text(k, x));
-}
-
-static void check_conditions(struct checker *k, const struct node *n)
-{
-	if (n->kind == NODE_IF) {
-		for (struct node *c = n->child; c; c = c->next)
-			if (c->kind != NODE_BLOCK)
-				check_condition(k, c);
-	} else if (n->child) {
-		check_condition(k, n->child);
-	}
-}
-
 static void check_block(struct checker *k, const struct node *n)
 {
 	const struct node *last = n->child;
@@ -147,10 +122,7 @@ static void check_statement(struct checker *k, const struct node *n, const struc
 
 void check_flow(struct checker *k, struct node *n, struct node *parent)
 {
-	if (n->kind == NODE_PREDICATE || n->kind == NODE_IF || n->kind == NODE_TERNARY ||
-	    node_is(n, NODE_UNARY, "!")) {
-		check_conditions(k, n);
-	} else if (node_is(n, NODE_BINARY, "||") || node_is(n, NODE_BINARY, "&&")) {
+	if (node_is(n, NODE_BINARY, "||") || node_is(n, NODE_BINARY, "&&")) {
 		check_lone(k, n);
 		check_both(k, n);
 	} else if (node_is(n, NODE_BINARY, "==") || node_is(n, NODE_BINARY, "!=")) {

@@ -137,9 +137,8 @@ static const char *why_unknown(const struct bind *b, const struct node *call, st
 /** What a format has for its values. */
 struct conversions {
 	unsigned n, n_values;
-	struct conversion unmatched; // the first one without a value
-	struct conversion odd;	     // the first one that this bpftrace does not know, and C does
-	struct conversion blank;     // the first one with a blank for a flag, which may be text
+	struct conversion odd;	 // the first one that this bpftrace does not know, and C does
+	struct conversion blank; // the first one with a blank for a flag, which may be text
 };
 
 static struct conversions count_conversions(const struct bind *b, const struct node *call)
@@ -152,8 +151,7 @@ static struct conversions count_conversions(const struct bind *b, const struct n
 		found.n_values++;
 	for (struct conversion c = {0}; format_next(text, &c);) {
 		bool is_known = is_conversion(b, text, has_all, &c);
-		if (is_known && found.n++ == found.n_values)
-			found.unmatched = c;
+		found.n += is_known;
 		if (is_known && !found.blank.end && text.p[c.at + 1] == ' ')
 			found.blank = c;
 		if (!is_known && !found.odd.end && strchr("ieEfFgGaAn*duxX", c.letter)) // C's
@@ -174,39 +172,23 @@ static void report_conversion(struct checker *k, const struct node *format,
 				STR_ARG(text), remedy);
 }
 
-/** As many conversions as values? */
+/**
+ * As many conversions as values? If not, bpftrace says so; where one of the two is not what it looks
+ * like, an error there.
+ */
 static bool is_matched(struct checker *k, const struct node *call)
 {
 	const struct node *format = call->child;
-	struct arena *a = k->b->arena;
 	struct conversions found = count_conversions(k->b, call);
-	unsigned n = found.n, n_values = found.n_values;
-	const char *values = arena_printf(a, "%u value%s follow%s", n_values,
-					  n_values == 1 ? "" : "s", n_values == 1 ? "s" : "");
-	const struct node *surplus = format->next;
-	if (n == n_values)
-		return true;
-	for (unsigned i = 0; i < n && surplus; i++)
-		surplus = surplus->next;
-	if (n > n_values && found.blank.end)
+	struct str odd = str_slice(format->name->text, found.odd.at, found.odd.end - found.odd.at);
+	if (found.n > found.n_values && found.blank.end)
 		report_conversion(k, format, &found.blank,
 				  "is a conversion, too: write %% for a percent sign");
-	else if (n > n_values)
-		report_conversion(
-		    k, format, &found.unmatched,
-		    arena_printf(a, "has no value: the format has %u conversion%s, and %s", n,
-				 n == 1 ? "" : "s", values));
-	else if (found.odd.end)
-		report_conversion(
-		    k, format, &found.odd,
-		    arena_printf(a, "is unknown to bpftrace: %s",
-				 why_unknown(k->b, call,
-					     str_slice(format->name->text, found.odd.at,
-						       found.odd.end - found.odd.at))));
-	else
-		check_report(k, surplus, "format", DIAG_ERROR,
-			     "no conversion for this value: the format has %u, and %s", n, values);
-	return false;
+	else if (found.n < found.n_values && found.odd.end)
+		report_conversion(k, format, &found.odd,
+				  arena_printf(k->b->arena, "is unknown to bpftrace: %s",
+					       why_unknown(k->b, call, odd)));
+	return found.n == found.n_values;
 }
 
 /**
@@ -219,21 +201,16 @@ static bool is_given(const struct node *value)
 }
 
 /**
- * %s of a number. From 0.24 on bpftrace prints the number, which is right unless a text or a name
- * was meant.
+ * %s of a number. bpftrace refuses it before 0.24, and then prints the number, as btgen's records
+ * do: right unless a text or a name was meant.
  */
 static void check_text_of_number(struct given *g)
 {
-	const struct bind *b = g->k->b;
 	const char *text = check_text(g->k, g->value);
 	const struct ctype *t =
 	    g->value->expr->enumerator_of ? g->value->expr->enumerator_of : g->m.plain;
-	enum sign sign = g->value->expr->sign;
-	// Of a program that is run the number travels, if it is known how to print it.
-	bool is_refused = !dialect_has_own_printf(b->given->version) &&
-			  (!b->given->shapes || sign == SIGN_OTHER || sign == SIGN_MIXED);
-	enum diag_level level = is_refused ? DIAG_ERROR : check_level(&g->m);
-	if (argument_shown_enum(b, g->value->expr))
+	enum diag_level level = check_level(&g->m);
+	if (argument_shown_enum(g->k->b, g->value->expr))
 		return; // its name is printed
 	if (check_is_string(g->m.plain))
 		check_report(g->k, g->value, "format", level,
@@ -247,8 +224,6 @@ static void check_text_of_number(struct given *g)
 		    g->k, g->value, "floating-point", level,
 		    "bpftrace does not support floating point: %%s gets the bits; -t prints "
 		    "the value");
-	else if (is_refused)
-		check_report(g->k, g->value, "format", DIAG_ERROR, "%%s of a number: use %%d");
 	else if (t && t->kind == CTYPE_INT && is_given(g->value) && !g->m.is_guess &&
 		 !check_is_address_word(g->m.type))
 		check_report(g->k, g->value, "format", DIAG_WARNING,
@@ -319,74 +294,21 @@ static void check_number_of(struct given *g)
 		check_width(g);
 }
 
-/** `%d` of str() of a number: that str() is wrong, values.c says, and %d is right without it. */
-static bool is_str_of_number(struct checker *k, const struct node *value)
-{
-	struct meaning m;
-	value = node_ungrouped(value);
-	return node_is(value, NODE_CALL, "str") && value->child &&
-	       check_meaning(k, value->child, &m) && m.plain && is_plain_number(m.plain) &&
-	       m.plain->size < 8;
-}
-
-/** What is no number: which conversions print it, and how to get there with another. */
-static void check_other(struct given *g, enum expr_kind kind)
-{
-	static const struct {
-		const char *what, *remedy, *fits, *fits_new;
-	} kinds[] = {
-	    [EXPR_TEXT] = {"a string", "use %s", "s", "s"},
-	    [EXPR_SHOWN] = {"a stack, a symbol or the like", "use %s", "s", "s"},
-	    [EXPR_BYTES] = {"a buffer", "use %r", "r", "rs"},
-	    [EXPR_TUPLE] = {"a tuple", "print its elements one by one, or use print()", "", "s"},
-	    [EXPR_AGGREGATE] = {"a whole struct or array", "name a member or an element", "", ""},
-	    [EXPR_AGGREGATION] = {"what a map counts", NULL, "", "s"},
-	};
-	bool is_own = dialect_has_own_printf(g->k->b->given->version);
-	// Of count() that no map has values.c speaks.
-	bool is_misplaced = kind == EXPR_AGGREGATION && g->value->kind == NODE_CALL;
-	const char *remedy = kinds[kind].remedy, *text = check_text(g->k, g->value);
-	if (!remedy && dialect_casts_aggregations(g->k->b->given->version))
-		remedy = arena_printf(g->k->b->arena, "use (int64)%s", text);
-	else if (!remedy)
-		remedy = "use print() of all of it";
-	const char *what = kinds[kind].what;
-	bool is_bytes = kind == EXPR_AGGREGATE && check_is_byte_array(g->m.plain);
-	if (is_bytes)
-		what = "an array of bytes";
-	if (is_bytes)
-		remedy = arena_printf(g->k->b->arena, "use %%r with buf(%s), or %%s with str(%s)",
-				      text, text);
-	const char *fits = is_own ? kinds[kind].fits_new : kinds[kind].fits;
-	uint64_t size;
-	if (!is_bytes && g->k->b->given->shapes && exprtype_is_whole(g->value->expr, &size))
-		fits = "s"; // its bytes travel, emit/record.c
-	if (what && !strchr(fits, g->letter) && !is_misplaced && !is_str_of_number(g->k, g->value))
-		check_report(g->k, g->value, "format", g->m.type ? check_level(&g->m) : DIAG_ERROR,
-			     STR_FMT " of %s: %s", STR_ARG(g->conversion), what, remedy);
-}
-
 static void check_given(struct given *g)
 {
 	enum expr_kind kind = g->value->expr ? g->value->expr->kind : EXPR_OPEN;
 	const char *text = check_text(g->k, g->value);
-	if (check_lacks_key(g->k, g->value))
-		check_report(g->k, g->value, "format", DIAG_ERROR,
-			     "%s has keys: name one, as in %s[tid], or use print(%s)", text, text,
-			     text);
-	if (kind == EXPR_OPEN || kind == EXPR_MIXED || check_lacks_key(g->k, g->value))
-		return;
 	check_meaning(g->k, g->value, &g->m);
+	if (kind == EXPR_AGGREGATE && g->letter == 's' && check_is_byte_array(g->m.plain))
+		check_report(g->k, g->value, "format", check_level(&g->m),
+			     STR_FMT " of an array of bytes: use %%r with buf(%s), or %%s with "
+				     "str(%s)",
+			     STR_ARG(g->conversion), text, text);
 	if (kind != EXPR_NUMBER)
-		check_other(g, kind);
-	else if (g->letter == 's')
+		return;
+	if (g->letter == 's')
 		check_text_of_number(g);
-	else if (g->letter == 'r')
-		check_report(g->k, g->value, "format", DIAG_ERROR,
-			     STR_FMT
-			     " of a number: use buf(%s, LENGTH) for the bytes at an address",
-			     STR_ARG(g->conversion), text);
-	else
+	else if (g->letter != 'r')
 		check_number_of(g);
 }
 

@@ -1,4 +1,4 @@
-// Maps that are read and never set, set and never seen, or used with different keys.
+// Maps that are read and never set, or set and never seen.
 #include "check/check_priv.h"
 
 #include <limits.h>
@@ -97,102 +97,6 @@ static void check_unused(struct checker *k, const struct use *u, unsigned all)
 	diag_note(b->diag, &there, "without this bpftrace would print it at exit");
 }
 
-// --- keys ---
-
-/** How many values make a key of @map; 0 when that is not certain: one may be a whole tuple. */
-static unsigned count_keys(struct checker *k, const struct node *map)
-{
-	unsigned n = 0;
-	for (const struct node *c = map->child; c; c = c->next)
-		n++;
-	const struct node *only = n == 1 ? node_ungrouped(map->child) : NULL;
-	if (only && only->kind == NODE_TUPLE) {
-		for (n = 0, only = only->child; only; only = only->next)
-			n++;
-		return n;
-	}
-	return only && !check_what_it_is(k, only) ? 0 : n;
-}
-
-static const char *key_words(struct checker *k, const struct node *map)
-{
-	unsigned n = count_keys(k, map);
-	if (!map->child)
-		return "without a key";
-	return n > 1 ? arena_printf(k->b->arena, "with a key of %u values", n) : "with a key";
-}
-
-/** Why bpftrace refuses a map that is used as @a and as @u; NULL: it may not. */
-static const char *why_not(struct checker *k, const struct node *a, const struct node *u)
-{
-	unsigned n = count_keys(k, a), m = count_keys(k, u);
-	if (!a->child != !u->child || (n && m && n != m))
-		return arena_printf(k->b->arena, "is used %s here, and %s there", key_words(k, u),
-				    key_words(k, a));
-	const struct node *x = a->child, *y = u->child;
-	for (; x && y && n == m; x = x->next, y = y->next) {
-		const char *is = check_what_it_is(k, y), *was = check_what_it_is(k, x);
-		if (is && was && !str_eqz(str_from(is), was))
-			return arena_printf(k->b->arena, "is keyed by %s here and by %s there", is,
-					    was);
-	}
-	return NULL;
-}
-
-/** The first place of a map settles its keys. */
-static void check_keys(struct checker *k, const struct use *u)
-{
-	const struct bind *b = k->b;
-	const struct use *first = NULL;
-	for (; u; u = u->next) {
-		if (u->is_whole)
-			continue;
-		// Of a format that is given the map without the key that it needs format.c says so.
-		bool is_said = u->parent->kind == NODE_CALL && check_lacks_key(k, u->node) &&
-			       vocabulary_word(node_text(u->parent))->takes == TAKES_FORMAT;
-		if (is_said)
-			continue;
-		const char *why = first ? why_not(k, first->node, u->node) : NULL;
-		if (!first)
-			first = u;
-		if (!why)
-			continue;
-		struct diag_place at = place_of(u), there = place_of(first);
-		k->good &= diag_finding(b->diag, "key", DIAG_ERROR, &at, "%s %s",
-					map_text(k, u->name), why);
-		diag_note(b->diag, &there, "there");
-		return;
-	}
-}
-
-// --- values ---
-
-/** All that is put in it must be of one kind. */
-static void check_values_of(struct checker *k, const struct use *u)
-{
-	const struct use *first = NULL;
-	const char *was = NULL;
-	for (; u; u = u->next) {
-		if (!(u->does & (USE_SET | USE_ADD)))
-			continue;
-		const char *is =
-		    u->value && !(u->does & USE_ADD) ? check_what_it_is(k, u->value) : "a number";
-		if (!is || (was && str_eqz(str_from(is), was)))
-			continue;
-		if (!was) {
-			was = is;
-			first = u;
-			continue;
-		}
-		struct diag_place at = place_of(u), there = place_of(first);
-		k->good &= diag_finding(k->b->diag, "mixed", DIAG_ERROR, &at,
-					"%s is assigned %s here and %s there", map_text(k, u->name),
-					is, was);
-		diag_note(k->b->diag, &there, "there");
-		return;
-	}
-}
-
 // --- tables ---
 
 static void check_table(struct checker *k, const struct bind_table *w)
@@ -223,8 +127,6 @@ static void check_map(struct checker *k, const struct used_name *map)
 	if (!(map->does & USE_MAY_SET) && !check_table_of(k, first->name))
 		report_unset(k, first, map->does);
 	check_unused(k, first, map->does);
-	check_keys(k, first);
-	check_values_of(k, first);
 }
 
 void check_use(struct checker *k)

@@ -177,12 +177,6 @@ QUIRK(dialect_mixes_signs, UPTO(23))
 QUIRK(dialect_has_signed_args, SINCE(24))
 /** str(p, N) delivers N-1 characters; before, N: tests/live/dialect.t. */
 QUIRK(dialect_counts_end_of_text, SINCE(23))
-/** str() takes a text and is that text: tests/check/values.cases. */
-QUIRK(dialect_takes_str_of_text, SINCE(25))
-/** "text" alone is a condition, which always holds: tests/check/flow.cases. */
-QUIRK(dialect_takes_text_conditions, SINCE(24))
-/** (int64)@x is a number where @x is a count() or the like: tests/check/format.cases. */
-QUIRK(dialect_casts_aggregations, SINCE(22))
 /** args.NAME of a tracepoint; before, args->NAME: tests/check/versions.cases. */
 QUIRK(dialect_has_dot_of_args, SINCE(19))
 /** args of functions, which bpftrace finds itself: tests/live/functions.t. */

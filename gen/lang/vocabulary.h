@@ -96,7 +96,6 @@ enum word_gives {
 /** What an argument of a function must be. */
 enum word_wants {
 	WANTS_ANY,
-	WANTS_NUMBER,
 	WANTS_SAMPLE,	/**< a number that a map counts or adds up */
 	WANTS_CONSTANT, /**< a number that is written there */
 	WANTS_TEXT,
@@ -107,12 +106,7 @@ enum word_wants {
 	WANTS_HOST,    /**< of a host, as a number or an array */
 	WANTS_CODE,    /**< the address of a function */
 	WANTS_KERNEL,  /**< an address in the kernel */
-	WANTS_STACK,   /**< or a map: what has a length */
-	WANTS_MAP,     /**< all of it */
-	WANTS_ENTRY,   /**< a map with one of its keys, or all of one that has none */
 };
-
-#define WORD_MANY 128 /**< arguments: as many as bpftrace takes */
 
 /** What comes of evaluating something once more; each may do what those before it do. */
 enum effect {
@@ -131,13 +125,9 @@ struct word {
 	enum word_takes takes;
 	enum word_gives gives;
 	enum effect effect;
-	bool is_wide;	      /**< a number of more than 32 bits */
-	const char *modes[5]; /**< what means something as its argument only: kstack(perf) */
-
-	// Of a function, as 0.17, 0.23 and 0.27 take it.
-	bool is_counted;	  /**< the rest is known */
-	unsigned least, most;	  /**< arguments */
-	enum word_wants wants[4]; /**< WANTS_ANY for those that follow */
+	bool is_wide;		  /**< a number of more than 32 bits */
+	const char *modes[5];	  /**< what means something as its argument only: kstack(perf) */
+	enum word_wants wants[4]; /**< of a function */
 };
 
 /**

@@ -495,11 +495,17 @@ static bool take_placed(struct messages *m, struct str line)
 	// The operands of a comparison that it has reported are in its text.
 	bool is_operand =
 	    str_has_prefix(msg.text, STR("left (")) || str_has_prefix(msg.text, STR("right ("));
+	bool is_earlier = str_has_prefix(msg.text, STR("This is the ")) ||
+			  str_eqz(msg.text, "Initial declaration"); // of the variable it is about
 	if (is_origin && !m->last_hidden && at.file.n)
 		diag_note(m->diag, &at, "expanded from here");
-	else if (msg.is_error && !is_origin && !is_operand)
+	else if (is_earlier && !m->last_hidden)
+		diag_note(m->diag, &at, "bpftrace: " STR_FMT, STR_ARG(msg.text));
+	else if (is_origin || is_operand || is_earlier)
+		return true;
+	else if (msg.is_error)
 		take_error(m, &at, msg.text);
-	else if (!msg.is_error && !is_origin)
+	else
 		take_warning(m, &at, msg.text, is_ours);
 	return true;
 }

@@ -35,10 +35,4 @@ ok "2500 clauses, each with a variable that is not set, and one that is not read
 	echo '}'
 } >"$tmp/variables.bt"
 ok "4000 variables in one clause" test "$(peak "$tmp/variables.bt")" -lt $most
-# of N: a printf() of N values
-of() { printf 'BEGIN { printf("%s\\n", %s); }\n' "$(printf '%%d %.0s' $(seq "$1"))" "$(printf 'pid, %.0s' $(seq $(($1 - 1))))pid"; }
-of 127 >"$tmp/values.bt"
-is "$("$btgen" check --for 0.23 "$tmp/values.bt" 2>&1)" "" "a printf() of 127 values, as many as bpftrace takes"
-of 128 >"$tmp/values.bt"
-like "$("$btgen" check --for 0.23 "$tmp/values.bt" 2>&1)" 'printf\(\) takes 1 to 128 arguments, not 129 ' "and one of 128"
 done_testing

@@ -20,9 +20,12 @@ PAGE = os.path.join(cases.TOP, "docs/checks.md")
 HEAD = """# What is checked before anything is attached
 
 `bpftrace.sh` checks a script against the process before it attaches a probe. `btgen check -p PID SCRIPT` (or `-x FILE`) runs only
-these checks, without root and without bpftrace; `--json` is for editors. An error stops the run: bpftrace would refuse the script,
-a name does not exist, or the script would print a wrong value. A warning does not stop the run: the code may be meant, or its types
-are only inferred.
+these checks, without root and without bpftrace; `--json` is for editors. An error stops the run: a name of the program does not
+exist, the script would print a wrong value, or this bpftrace would refuse it in words that do not help. A warning does not stop the
+run: the code may be meant, or its types are only inferred.
+
+Errors that every bpftrace reports clearly by itself are not findings: misspelled builtins, variables that are never set, values of
+the wrong kind. Running the script finds them, before anything is attached, at their place in the template.
 
 | | |
 |---|---|

@@ -8,7 +8,7 @@ cp "$targets/nvmf_tgt" .
 cat >my.bt <<'END'
 #define SHOW(x) printf("%d\n", x)
 usdt:__EXE__:nvmf_subsystem_add_listener { SHOW(arg1); }
-usdt:__EXE__:nvmf_subsystem_add_listener { printf("%d\n", comm); }
+usdt:__EXE__:nvmf_subsystem_add_listener { printf("%f\n", 1); }
 END
 check() { "$btgen" check --for 0.17 -x nvmf_tgt "$@" my.bt 2>&1; }
 # Only what begins a message, without its text
@@ -19,9 +19,9 @@ my.bt:2:49: warning: %d prints the address of a string: use %s with str(arg1)  [
     usdt:__EXE__:nvmf_subsystem_add_listener { SHOW(arg1); }
                                                     ^~~~
 tests/targets/subsystem_ops.c:175: note: arg1 of spdk:nvmf_subsystem_add_listener is char *subnqn (declared)
-my.bt:3:59: error: %d of a string: use %s  [format]
-    usdt:__EXE__:nvmf_subsystem_add_listener { printf("%d\n", comm); }
-                                                              ^~~~
+my.bt:3:52: error: "%f" is unknown to bpftrace: it prints no floating-point numbers  [format]
+    usdt:__EXE__:nvmf_subsystem_add_listener { printf("%f\n", 1); }
+                                                       ^~
 END
 )" "each finding has its place, its name, and where the argument's type is from"
 check >/dev/null
@@ -33,15 +33,15 @@ is "$(check -W no-format -W format | short)" "$(check | short)" "the last -W abo
 check -W no-format -W error >/dev/null
 is $? 1 "-W error: a warning is an error"
 is "$(check -W error | short | sort -u)" "error my.bt:2:49
-error my.bt:3:59
+error my.bt:3:52
 note tests/targets/subsystem_ops.c:175" "and called so"
 out=$(check --force)
 is "$? $(short <<<"$out" | grep -c ^warning)" "0 2" "--force: findings are warnings"
 is "$("$btgen" expand --for 0.17 --force -x nvmf_tgt my.bt 2>"$tmp/err" | tail -n 1)" \
-	"if (1) { printf(\"%d\\n\", comm); } }" "and the program is written"
+	"if (1) { printf(\"%f\\n\", 1); } }" "and the program is written"
 like "$(check -W fromat)" "^btgen check: -W: no finding is called 'fromat', did you mean 'format'\?$" "a name that is none"
 is "$("$btgen" check -W help | grep -c '^[a-z-]* *[a-z]')" "$("$btgen" check -W help | wc -l)" "-W help lists the names"
-is "$(echo 'BEGIN { printf("%d %d\n", 1, comm); }' | "$btgen" check /dev/stdin 2>&1 | short | wc -l)" 1 "a script without a target is checked as well"
+is "$(echo 'BEGIN { printf("%d %f\n", 1, 2); }' | "$btgen" check /dev/stdin 2>&1 | short | wc -l)" 1 "a script without a target is checked as well"
 flags='BEGIN { printf("%s %+i\n", pid, 3); }'
 is "$("$btgen" check --for 0.17,0.23 -e "$flags" 2>&1) $?" " 0" "what bpftrace.sh prints itself is right on every version"
 like "$("$btgen" expand --for 0.17 -e "$flags" 2>&1)" ":1:20: error: .*came with 0.24" "a program that is printed needs a bpftrace that can"
@@ -54,7 +54,7 @@ for f in json.load(sys.stdin):
     print(list(f), [f[k] for k in ("file", "line", "col", "end", "severity", "name")], [(n["file"], n["line"]) for n in f["notes"]])
 ')" "$(cat <<'END'
 ['file', 'line', 'col', 'end', 'severity', 'name', 'text', 'notes'] ['my.bt', 2, 49, 53, 'warning', 'string-address'] [('tests/targets/subsystem_ops.c', 175)]
-['file', 'line', 'col', 'end', 'severity', 'name', 'text', 'notes'] ['my.bt', 3, 59, 63, 'error', 'format'] []
+['file', 'line', 'col', 'end', 'severity', 'name', 'text', 'notes'] ['my.bt', 3, 52, 54, 'error', 'format'] []
 END
 )" "--json: one array of findings"
 is "$(cat "$tmp/err")" "" "and nothing beside it"
@@ -63,20 +63,20 @@ is "$("$btgen" check --json right.bt | tr -d '\n')" "[]" "empty when there are n
 is "$("$btgen" check --json nosuch.bt | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["severity"])')" error \
 	"what is no finding but an error is in there, too"
 
-printf '#define SHOW(x) printf("%%d %%d\\n", comm, x)\nusdt:__EXE__:nvmf_tgt_state { SHOW(arg0); }\n' >my.bt
-is "$(check | sed -n 's/: \(error\|note\): .*//p')" "my.bt:1:35
+printf '#define SHOW(x) printf("%%f %%d\\n", 1, x)\nusdt:__EXE__:nvmf_tgt_state { SHOW(arg0); }\n' >my.bt
+is "$(check | sed -n 's/: \(error\|note\): .*//p')" "my.bt:1:25
 my.bt:2:31" "what is wrong in a macro is shown there, and where it is called"
 
 # Several versions at once
 cat >several.bt <<'END'
-BEGIN { let $x = 1; printf("%d\n", comm); @m[1] = $x; for ($kv : @m) { break; } }
+BEGIN { let $x = 1; printf("%f\n", $x); @m[1] = $x; for ($kv : @m) { break; } }
 END
 is "$("$btgen" check --for 0.17,0.23,0.27 several.bt 2>&1 | grep -v '^    ')" "$(cat <<'END'
 several.bt:1:9: error: bpftrace 0.17 has no let: it was added in 0.22 (0.17)  [version]
 btgen: note: an assignment declares a variable, too
-several.bt:1:55: error: bpftrace 0.17 has no for loop: it was added in 0.21 (0.17)  [version]
-several.bt:1:36: error: %d of a string: use %s  [format]
-several.bt:1:72: error: bpftrace 0.23 has no break, continue or return in a for loop: it was added in 0.24 (0.23)  [version]
+several.bt:1:53: error: bpftrace 0.17 has no for loop: it was added in 0.21 (0.17)  [version]
+several.bt:1:29: error: "%f" is unknown to bpftrace: it prints no floating-point numbers  [format]
+several.bt:1:70: error: bpftrace 0.23 has no break, continue or return in a for loop: it was added in 0.24 (0.23)  [version]
 END
 )" "--for of several versions says once what is the same for them, and else for which it is"
 is "$("$btgen" check --json --for 0.17,0.23,0.27 several.bt | python3 -c '
@@ -84,9 +84,9 @@ import json, sys
 for f in json.load(sys.stdin):
     print(f["col"], *f["versions"])
 ')" "9 0.17
-55 0.17
-36 0.17 0.23 0.27
-72 0.23" "--json has a list of them"
+53 0.17
+29 0.17 0.23 0.27
+70 0.23" "--json has a list of them"
 "$btgen" check --for 0.24,0.27 -W no-format several.bt
 is $? 0 "the status is that of all of them"
 like "$("$btgen" check --for 0.17,x several.bt 2>&1)" "^btgen check: --for: 'x' is not a version of bpftrace$" "one that is none"

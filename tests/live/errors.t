@@ -29,31 +29,16 @@ wrong '1:9' 'Unknown function' 'a function that is not there' <<<'BEGIN { prinft
 like "$(said "$tmp/script.bt")" 'note: did you mean printf\?' '... and what was meant'
 wrong '1:9' 'Undefined map: @x' 'delete() of a map that nothing sets' <<<'BEGIN { delete(@x[1]); exit(); }'
 wrong '1:1[23]' "Type mismatch for '=='" 'a comparison' <<<'BEGIN { if ("a" == pid) { } exit(); }'
-
-# What `btgen check` leaves to bpftrace: each is refused, at its line
-# left REGEX STATEMENT
-left() {
-	wrong '3:[0-9]+' "$1" "$2" <<<"BEGIN
-{
-	$2
-	exit();
-}"
-}
-left 'count\(\) requires no arguments' '@a = count(1);'
-left 'hist\(\) requires (one|at least one) argument' '@a = hist();'
-left 'lhist\(\) requires 4 arguments' '@a = lhist(pid, 0, 100);'
-left 'strftime\(\) requires' 'printf("%s", strftime("%H"));'
-left 'strncmp\(\) requires 3 arguments' 'if (strncmp(comm, "a") == 0) { @a = 1; }'
-left 'str\(\) takes up to 2 arguments' 'printf("%s", str(pid, 8, 8));'
-left 'printf\(\) requires at least one argument' 'printf();'
-left 'sum\(\) (should|must) be (directly assigned|assigned directly) to a map' '$a = sum(pid); print($a);'
-left 'count\(\) (should|must) be (directly assigned|assigned directly) to a map' 'count();'
-left "(Type mismatch for '\\+'|The \\+ operator can not be used)" '@a = comm + 1;'
-left "The < operator can not be used" 'if (comm < "b") { @a = 1; }'
-left "The - operator can not be used" '@a = -comm;'
-left "Type mismatch for '&&'" 'if (comm && pid) { @a = 1; }'
-left '.?break.? (used outside of a loop|statement is not allowed)' 'if (pid == 1) { break; }'
-left 'unroll maximum value is 100' 'unroll (1000) { @a++; }'
+wrong '1:1[45]' "Type mismatch for '=='" 'a comparison in a predicate' <<<'interval:s:1 /pid == "x"/ { exit(); }'
+unlike "$(said "$tmp/script.bt")" 'left|right' '... whose operands are in the message'
+case $("$bpftrace" --version) in
+*' v0.17.'*) skip 'a variable that is declared twice' 'no let' ;;
+*)
+	wrong '2:1' 'Variable \$x was already declared' 'a variable that is declared twice' <<<'BEGIN { let $x = 1;
+let $x = 2; print($x); exit(); }'
+	like "$(said "$tmp/script.bt")" 'script.bt:1:9: note: bpftrace: .*nitial declaration' '... with the place of the first one'
+	;;
+esac
 
 # The names of attach points: in another file, behind others, with a predicate
 cat >"$tmp/other.bt" <<'E2'
