@@ -206,8 +206,8 @@ const struct text *number_kept(struct emitter *e, const struct node *n, const st
 	// Where x and y are signed, bpftrace 0.23 takes true for -1; from 0.24 on aggregations refuse it.
 	bool is_counted = t->is_truth && (is_sample || mixes_signs(e));
 	// From 0.24 on u64 & i32 is an int64, and shown as one.
-	bool is_shown =
-	    !mixes_signs(e) && t->held == HELD_SIGNED && n->expr && n->expr->sign == SIGN_UNSIGNED;
+	bool is_shown = !mixes_signs(e) && t->held == HELD_SIGNED && n->expr &&
+			n->expr->sign == SIGN_UNSIGNED && !ctype_pointee(n->expr->type);
 	return is_counted || is_shown ? number_make(e, n, t, false) : t;
 }
 
