@@ -186,11 +186,11 @@ bool optional_drop(struct bind *b)
 				  bind_target_name(b), name_list(b, &out.names, 4));
 		bind_note_no_probes(b);
 	} else if (out.unattachable.n && !n_events) {
-		good = diag_error(b->diag, NULL,
-				  "bpftrace " DIALECT_FMT
-				  " can attach to none of the probes of this script, "
-				  "all of which are optional: %s",
-				  DIALECT_ARG(b->given->version), name_list(b, &out.unattachable, 4));
+		good = diag_error(
+		    b->diag, NULL,
+		    "bpftrace " DIALECT_FMT " can attach to none of the probes of this script, "
+		    "all of which are optional: %s",
+		    DIALECT_ARG(b->given->version), name_list(b, &out.unattachable, 4));
 	} else if (out.noted.n) {
 		diag_note(b->diag, NULL, "skipped, not in %s: %s", bind_target_name(b),
 			  name_list(b, &out.noted, SIZE_MAX));

@@ -11,6 +11,7 @@
 #include "cmd/expand.h"
 #include "elf/debugfile.h"
 #include "dialect/dialect.h"
+#include "lang/vocabulary.h"
 #include "listing/probes_print.h"
 #include "probe/attachable.h"
 #include "run/bpftrace.h"
@@ -189,7 +190,7 @@ static void complain(struct listing *l)
 		else
 			diag_error(
 			    &l->diag, NULL, "no probe matches '" STR_FMT "'%s", STR_ARG(text),
-			    str_has_prefix(text, STR("uprobe:")) ? ": functions are not listed"
+			    provider_is_function(vocabulary_provider(provider)) ? ": functions are not listed"
 								 : "");
 	}
 }

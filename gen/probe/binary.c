@@ -23,6 +23,11 @@ struct argnotes *binary_notes(struct binary *b)
 	return b->notes;
 }
 
+bool binary_has_debuginfo(struct binary *b)
+{
+	return dwsrc_open_whole(b->src);
+}
+
 struct typenote *binary_types(struct binary *b)
 {
 	if (!b->types_read)

@@ -30,6 +30,8 @@ void binary_init(struct binary *ret, struct img *img);
 void binary_close(struct binary *b);
 /** What the program says about its probes; never NULL, read when first asked for. */
 struct argnotes *binary_notes(struct binary *b);
+/** Has it debug information, here or in a file of its own? Opened when first asked for. */
+bool binary_has_debuginfo(struct binary *b);
 /** The types that stay after strip, or NULL; read when first asked for. */
 struct typenote *binary_types(struct binary *b);
 

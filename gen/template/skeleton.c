@@ -6,7 +6,6 @@
 #include "bind/argread.h"
 #include "probe/attachable.h"
 #include "usdt/sdtarg.h"
-#include "dwarf/dwsrc.h"
 #include "dialect/dialect.h"
 #include "elf/imgsym.h"
 
@@ -170,7 +169,7 @@ static void note_no_types(struct skeleton *sk, const struct skeleton_probe *p)
 	bool lacks = false;
 	for (size_t i = 0; i < p->args.n_args; i++)
 		lacks |= !p->args.args[i].type || p->args.args[i].is_kind;
-	if (lacks && !dwsrc_open_whole(p->file->bin.src) &&
+	if (lacks && !binary_has_debuginfo(&p->file->bin) &&
 	    map_add(sk->arena, &sk->untyped, p->file->path))
 		diag_note(sk->diag, NULL,
 			  STR_FMT " has no debug information (-g): enums and structs are numbers",
