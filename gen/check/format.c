@@ -200,6 +200,17 @@ static bool is_given(const struct node *value)
 	return value->expr->arg_of || value->expr->in;
 }
 
+/** What an address of that type is shown with. */
+static const char *how_to_show(struct arena *a, const struct ctype *pointer, const char *text)
+{
+	struct ctype *to = ctype_strip(pointer->of);
+	if (to && to->kind == CTYPE_FUNC)
+		return arena_printf(a, "usym(%s)", text);
+	if (to && (to->kind == CTYPE_STRUCT || to->kind == CTYPE_UNION) && ctype_complete(to))
+		return arena_printf(a, "%%p, or print(*%s)", text);
+	return "%p";
+}
+
 /**
  * %s of a number. bpftrace refuses it before 0.24, and then prints the number, as btgen's records
  * do: right unless a text or a name was meant.
@@ -229,6 +240,9 @@ static void check_text_of_number(struct given *g)
 		check_report(g->k, g->value, "format", DIAG_WARNING,
 			     "%%s of a number, which has no name: use %s",
 			     t->is_char ? "%c" : "%d");
+	else if (t && t->kind == CTYPE_POINTER && is_given(g->value))
+		check_report(g->k, g->value, "format", DIAG_WARNING, "%%s of an address: use %s",
+			     how_to_show(g->k->b->arena, t, text));
 }
 
 static bool is_plain_number(const struct ctype *t)

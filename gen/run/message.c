@@ -351,14 +351,29 @@ static bool lacks_tracefs(struct str text)
 	return is_it && !tracefs_is_mounted();
 }
 
+/** The variable or map of that name without its $ or @, or NULL. */
+static const struct token *find_name(const struct messages *m, struct str name)
+{
+	for (size_t i = 0; m->map && i < m->map->entries.n; i++) {
+		const struct token *t = m->map->entries.v[i].token;
+		if ((str_has_prefix(t->text, STR("$")) || str_has_prefix(t->text, STR("@"))) &&
+		    str_eq(str_from_offset(t->text, 1), name))
+			return t;
+	}
+	return NULL;
+}
+
 /** "Unknown function: foo" and "Unknown identifier: 'foo'" */
 static void note_spelling(struct messages *m, struct str text)
 {
 	bool is_it = str_has_prefix(text, STR("Unknown function")) ||
 		     str_has_prefix(text, STR("Unknown identifier"));
 	struct str name = is_it ? unknown_name(text) : STR("");
-	const char *near = name.n ? vocabulary_nearest(name) : NULL;
-	if (near && !str_eqz(name, near)) // a version that is too old has another vocabulary
+	const struct token *named = name.n ? find_name(m, name) : NULL;
+	const char *near = name.n && !named ? vocabulary_nearest(name) : NULL;
+	if (named)
+		diag_note(m->diag, NULL, "did you mean " STR_FMT "?", STR_ARG(named->text));
+	else if (near && !str_eqz(name, near)) // a version that is too old has another vocabulary
 		diag_note(m->diag, NULL, "did you mean %s?", near);
 }
 

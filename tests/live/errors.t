@@ -25,6 +25,8 @@ wrong '1:[0-9]*' 'Can not access field' 'members of a number' \
 	<<<'BEGIN { $a = 1; printf("%d %d %d\n", $a->x, $a->y.z, $a->z); exit(); }'
 wrong '1:13' 'Unknown identifier' 'a word that means nothing' <<<'BEGIN { @ = pidd; printf("%d", pidd); exit(); }'
 like "$(said "$tmp/script.bt")" 'note: did you mean pid\?' '... and what was meant'
+wrong '1:25' 'Unknown identifier' 'a variable without its $' <<<'BEGIN { $start = 1; @ = start; exit(); }'
+like "$(said "$tmp/script.bt")" 'note: did you mean \$start\?' '... and what was meant'
 wrong '1:9' 'Unknown function' 'a function that is not there' <<<'BEGIN { prinft("%d", @x); exit(); }'
 like "$(said "$tmp/script.bt")" 'note: did you mean printf\?' '... and what was meant'
 wrong '1:9' 'Undefined map: @x' 'delete() of a map that nothing sets' <<<'BEGIN { delete(@x[1]); exit(); }'
