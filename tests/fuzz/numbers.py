@@ -97,9 +97,10 @@ class Maker:
         return Node("leaf", (access, self.rng.choice(names), "p" if access == "argument" else self.rng.choice("pq")))
 
     def divisor(self, depth):
-        """Seldom 0, and no constant that is: bpftrace refuses 1 / 0."""
+        """Seldom 0, and no constant that is, nor a comparison that is never true: bpftrace refuses 1 / 0."""
         n = self.node(depth)
-        return Node("number", self.rng.choice([1, 2, 3, 7, 100])) if n.is_constant() else n
+        is_certain = n.is_truth() and any(k.is_constant() for k in n.kids)
+        return Node("number", self.rng.choice([1, 2, 3, 7, 100])) if n.is_constant() or is_certain else n
 
     def node(self, depth):
         r = self.rng
