@@ -86,13 +86,26 @@ static bool holds_numbers(const struct emitter *e, const struct node *n)
 	return u;
 }
 
-/** A variable that gets a literal somewhere is an int64 to 0.23, which refuses an uint64 for it. */
-static bool gets_literal(const struct emitter *e, const struct node *n)
+/** Has one of the operands a sign, as in i & 1, which itself is never negative? */
+static bool has_signed_operand(const struct node *n)
+{
+	return n->kind == NODE_BINARY &&
+	       (n->child->expr->sign == SIGN_SIGNED || n->child->next->expr->sign == SIGN_SIGNED);
+}
+
+/**
+ * A variable that gets a literal somewhere, or i & 1, is an int64 to 0.23, which refuses an uint64 for
+ * it.
+ */
+static bool gets_int64(const struct emitter *e, const struct node *n)
 {
 	const struct use *u = n->kind == NODE_VARIABLE ? uses_of(e, n) : NULL;
-	while (u && !(u->value && node_ungrouped(u->value)->kind == NODE_NUMBER))
-		u = u->next;
-	return u;
+	for (; u; u = u->next) {
+		const struct node *value = node_ungrouped(u->value);
+		if (value && (value->kind == NODE_NUMBER || has_signed_operand(value)))
+			return true;
+	}
+	return false;
 }
 
 /** A variable or map: from 0.24 on it is as wide as what it was first given. */
@@ -100,8 +113,7 @@ static enum held held_of_name(const struct emitter *e, const struct node *n)
 {
 	const struct expr *x = n->expr;
 	if (mixes_signs(e))
-		return x->sign == SIGN_NONE && gets_literal(e, n) ? HELD_OPEN
-								  : held_of_sign(x->sign);
+		return x->sign == SIGN_NONE && gets_int64(e, n) ? HELD_OPEN : held_of_sign(x->sign);
 	if (x->sign == SIGN_UNSIGNED && !never_falls(e, n))
 		return HELD_OPEN;
 	return emit_is_number_type(ctype_strip(x->type)) ? held_of_type(x) : held_of_sign(x->sign);
@@ -309,8 +321,10 @@ static const struct text *emit_division(struct emitter *e, const struct node *n,
 {
 	struct text *quotient = divide(e, n, children);
 	// Divided without a sign, and kept where all else has one.
-	if (!quotient && n->kind == NODE_ASSIGN && mixes_signs(e) &&
-	    children[0]->held == HELD_SIGNED && children[1]->held == HELD_UNSIGNED)
+	bool is_kept = n->kind == NODE_ASSIGN && mixes_signs(e);
+	bool is_int64 = is_kept && gets_int64(e, n->child);
+	if (!quotient && is_kept && (children[0]->held == HELD_SIGNED || is_int64) &&
+	    (children[1]->held == HELD_UNSIGNED || (is_int64 && children[1]->held == HELD_NARROW)))
 		quotient = made(e, n, "(int64)((uint64)%n %t (%n))", children[0],
 				str_slice(n->name->text, 0, 1), children[1]);
 	if (!quotient || !emit_fits(e, n, quotient))
@@ -437,7 +451,7 @@ static const struct text *emit_kept(struct emitter *e, const struct node *n,
 		return NULL;
 	if (target->expr->sign != SIGN_SIGNED && target->expr->sign != SIGN_MIXED) {
 		if (target->kind == NODE_VARIABLE && target->expr->sign == SIGN_NONE &&
-		    gets_literal(e, target))
+		    gets_int64(e, target))
 			children[1] = number_make(e, value, children[1], true);
 		else if (target->kind == NODE_VARIABLE)
 			children[1] = widen(e, value, children[1]);

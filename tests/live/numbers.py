@@ -150,6 +150,10 @@ def parts():
             for var in ("$", "@"):
                 name, i = f"{var}l{i}", i + 1
                 literal.row(name, f"{leaf(t)} != 4", before.replace("V", name).replace("T", t))
+    for t in ("u8", "u32", "ue"):
+        for op in ("+=", "/=", "%=", "|="):
+            name, i = f"$l{i}", i + 1
+            literal.row(name, f"((long)q->i16 & 7) {op[0]} {leaf(t)}", f"{name} = $q->i16 & 7; {name} {op} $p->{t};")
     yield literal
     builtin = Part("builtin")
     for x in ("pid", "tid"):
