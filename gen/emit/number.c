@@ -114,7 +114,7 @@ static enum held held_of_name(const struct emitter *e, const struct node *n)
 	const struct expr *x = n->expr;
 	if (mixes_signs(e))
 		return x->sign == SIGN_NONE && gets_int64(e, n) ? HELD_OPEN : held_of_sign(x->sign);
-	if (x->sign == SIGN_UNSIGNED && !never_falls(e, n))
+	if ((x->sign == SIGN_UNSIGNED || x->sign == SIGN_NONE) && !never_falls(e, n))
 		return HELD_OPEN;
 	return emit_is_number_type(ctype_strip(x->type)) ? held_of_type(x) : held_of_sign(x->sign);
 }

@@ -135,6 +135,10 @@ def parts():
     for a in ("u8", "u16", "u32"):
         fall.row(f"$p->i8 / ($p->{a} % $q->u64)", f"(unsigned long)(long)p->i8 / ((unsigned long)p->{a} % q->u64)")
         fall.row(f"1 <= 1 - ($p->{a} % $q->u64)", f"1 <= 1 - ((unsigned long)p->{a} % q->u64)")
+    for var in ("$nN", "@nN", "@nN[1]"):
+        for use in ("< $q->u64", "+ $q->u64", "/ $q->u64", "== 1"):
+            name = var.replace("N", str(len(fall.rows)))
+            fall.row(f"{name} {use}", f"((long)p->i8 & 1) {use}".replace("$q->u64", leaf("u64", "q")), f"{name} = 1 & $p->i8;")
     yield fall
     literal, i = Part("literal"), 0
     for t in NAMES:
