@@ -103,6 +103,8 @@ static void take_guesses(const struct arginfer_arg *guesses, struct probesite *s
 		arg->type = guesses[i].type;
 		arg->expr = guesses[i].expr;
 		arg->string_max = guesses[i].string_max;
+		arg->is_constant = guesses[i].is_constant && arg->operand.kind == SDTARG_CONST;
+		arg->constant = (uint64_t)arg->operand.value;
 		if (arg->has_name || arg->type)
 			arg->from = PROBEARG_INFERRED;
 	}
@@ -273,6 +275,8 @@ static void merge_arg(struct arena *a, const struct probeargs *pa, size_t k, str
 			ret->is_signed = arg->is_signed;
 			ret->is_float = arg->is_float;
 			ret->is_number = true;
+			ret->is_constant = true;
+			ret->constant = arg->constant;
 			first = false;
 		} else if (ret->size != arg->size || ret->is_signed != arg->is_signed ||
 			   ret->is_float != arg->is_float) {
@@ -280,10 +284,9 @@ static void merge_arg(struct arena *a, const struct probeargs *pa, size_t k, str
 		}
 		ret->is_kind |= arg->is_kind;
 		ret->is_number &= arg->is_number;
+		ret->is_constant &= arg->is_constant && ret->constant == arg->constant;
 		if (arg->from > ret->from)
 			ret->from = arg->from;
-		ret->is_constant = arg->is_constant;
-		ret->constant = arg->constant;
 		if (!ret->unit.n)
 			ret->unit = arg->unit;
 		if (!ret->doc.n)

@@ -1,0 +1,43 @@
+/**
+ * argdefine - which definitions of a macro reach a line of a source file.
+ *
+ * It reads the unit's source file and the headers that this includes. It decides no condition,
+ * as it does not know -D and the compiler's own macros: a name can have several definitions, and
+ * one that is defined only under an #if may be no macro.
+ *
+ * A header is the file beside the one that includes it, else a file of the unit, else the only one
+ * below the include folders. Those are the unit's own folder, and what is left of a file's path
+ * without the name in an #include: /src/include/spdk/nvme.h and "spdk/nvme.h" give /src/include.
+ * Nothing elsewhere is opened. A file that is newer than the program is taken for missing.
+ *
+ *	struct argdefine at;
+ *	struct str *texts;
+ *	if (argdefine_open(loc, &at) && argdefine_find(&at, STR("PROBE1"), &texts) == 1) ...
+ */
+#ifndef PROBE_ARGDEFINE_H
+#define PROBE_ARGDEFINE_H
+
+#include "probe/argloc.h"
+
+/** A line, and what was read for it. */
+struct argdefine {
+	const struct argdefine_unit *unit;
+	const struct argdefine_file *file;
+	struct str text; /**< of the line's file */
+	unsigned line;
+	bool is_start; /**< the unit was read from this file on */
+};
+
+/** False, without a message, if the source of the site is missing or too large. */
+bool argdefine_open(struct argloc *l, struct argdefine *ret);
+/**
+ * All definitions that @name can have at the line, without `#define`; one is empty if it may be no
+ * macro.
+ */
+size_t argdefine_find(const struct argdefine *at, struct str name, struct str **ret);
+/** Bytes of the logical line at the start of @s; adds the parentheses that it opens to *@depth. */
+size_t argdefine_line(struct str s, int *depth);
+/** Counts other work, in bytes: after too much of it, argdefine_open() fails. */
+void argdefine_spend(const struct argdefine *at, size_t n);
+
+#endif
