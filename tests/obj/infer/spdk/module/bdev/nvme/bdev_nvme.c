@@ -1,8 +1,6 @@
-/* Probes as SPDK writes them, and one of a user's own. `bdev_nvme SECONDS` loses and finds its controllers again for so long,
- * and writes what each bdev_nvme_ctrlr_reset_done was given. */
+/* Probes as SPDK writes them, and one of a user's own. For each byte of its input a controller is reset, and a line has what
+ * reset_complete() was given. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "spdk/nvme.h"
 #include "spdk/env.h"
@@ -78,7 +76,8 @@ KEEP static void reset_complete(struct nvme_ctrlr *nvme_ctrlr, bool success)
 			   &nvme_ctrlr->active_path_id->trid, nvme_ctrlr->ref);
 	SPDK_DTRACE_PROBE3(bdev_nvme_path, nvme_ctrlr->active_path_id->trid.trtype, nvme_ctrlr->active_path_id->trid.traddr,
 			   nvme_ctrlr->active_path_id->trid.trsvcid);
-	printf("%s %d %s %d\n", nvme_ctrlr->nbdev_ctrlr->name, success, nvme_ctrlr->active_path_id->trid.trsvcid, nvme_ctrlr->ref);
+	printf("%s success=%s trsvcid=%s ref=%d state=%d\n", nvme_ctrlr->nbdev_ctrlr->name, success ? "true" : "false",
+	       nvme_ctrlr->active_path_id->trid.trsvcid, nvme_ctrlr->ref, nvme_ctrlr->state);
 }
 
 KEEP static void change_state(struct nvme_ctrlr *nvme_ctrlr, enum nvme_reset_state requested)
@@ -121,24 +120,21 @@ static void poll(void *ctx)
 	sink += *name;
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-	int seconds = argc > 1 ? atoi(argv[1]) : 0;
 	struct spdk_thread thread = {7};
 	struct nvme_bdev_ctrlr name = {"Nvme0", NULL};
 	struct nvme_path_id path = {{"TCP", SPDK_NVME_TRANSPORT_TCP, "127.0.0.1", "4420"}, 0};
 	struct nvme_ctrlr ctrlr = {.ref = 3, .nbdev_ctrlr = &name, .active_path_id = &path, .thread = &thread, .n_qpairs = 1};
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	for (int i = 0; i <= 10 * seconds; i++) {
+	for (int i = 0; getchar() != EOF; i++) {
 		create_qpair(&ctrlr, &ctrlr.qpairs[i % QPAIR_MAX]);
-		change_state(&ctrlr, NVME_RESET_RUNNING);
+		change_state(&ctrlr, i % 2 ? NVME_RESET_DONE : NVME_RESET_RUNNING);
 		reset_complete(&ctrlr, i % 2);
 		exec(poll, &ctrlr);
-		ctrlr.ref++;
+		ctrlr.ref += 2;
 		release(&ctrlr);
-		if (seconds)
-			usleep(100000);
 	}
 	return 0;
 }
