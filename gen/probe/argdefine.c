@@ -87,28 +87,34 @@ static struct str read_text(struct dwsrc *src, struct str path)
 	return text;
 }
 
-size_t argdefine_line(struct str s, int *depth)
+size_t argdefine_line(struct str s, int *depth, struct strbuf *ret)
 {
 	char quote = '\0'; // of a comment to the end of the line: a newline
-	size_t i = 0;
-	for (; i < s.n && s.p[i] != '\n'; i++) {
+	size_t i = 0, n = 1;
+	for (; i < s.n && s.p[i] != '\n'; i += n) {
+		struct str here = str_from_offset(s, i);
 		char c = s.p[i], next = i + 1 < s.n ? s.p[i + 1] : '\0';
+		bool is_comment = !quote && c == '/' && next == '*', is_shown = quote != '\n';
+		n = 1;
 		if (c == '\\' && next) {
-			i++;
-			i += next == '\r' && i + 1 < s.n && s.p[i + 1] == '\n';
+			n = str_has_prefix(here, STR("\\\r\n")) ? 3 : 2;
+			is_shown &= here.p[n - 1] != '\n';
+		} else if (is_comment) {
+			const char *end =
+			    here.n > 2 ? memmem(here.p + 2, here.n - 2, "*/", 2) : NULL;
+			n = end ? (size_t)(end + 2 - here.p) : here.n;
 		} else if (quote) {
 			quote = c == quote ? '\0' : quote;
-		} else if (c == '/' && next == '/') {
-			quote = '\n';
-		} else if (c == '/' && next == '*') {
-			const char *end =
-			    i + 2 < s.n ? memmem(s.p + i + 2, s.n - i - 2, "*/", 2) : NULL;
-			i = end ? (size_t)(end + 1 - s.p) : s.n - 1;
 		} else if (c == '"' || c == '\'') {
 			quote = c;
+		} else if (c == '/' && next == '/') {
+			quote = '\n';
+			is_shown = false;
 		} else {
 			*depth += (c == '(') - (c == ')' && *depth > 0);
 		}
+		if (ret && is_shown)
+			strbuf_adds(ret, is_comment ? STR(" ") : str_slice(here, 0, n));
 	}
 	return i;
 }
@@ -171,7 +177,7 @@ static void read_directives(struct arena *a, struct argdefine_file *s)
 	unsigned line = 1, n_conds = 0, n_guards = 0;
 	for (struct str rest = s->text; rest.n;) {
 		int depth = 0;
-		struct str text = {rest.p, argdefine_line(rest, &depth)};
+		struct str text = {rest.p, argdefine_line(rest, &depth, NULL)};
 		struct directive d = {.line = line}, *last = s->list.n ? &s->list.v[0] : NULL;
 		if (read_directive(text, &d)) {
 			n_guards |= d.kind == DEFINE && s->list.n == 1 && last->kind == IFNDEF &&

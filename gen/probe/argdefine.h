@@ -35,8 +35,11 @@ bool argdefine_open(struct argloc *l, struct argdefine *ret);
  * macro.
  */
 size_t argdefine_find(const struct argdefine *at, struct str name, struct str **ret);
-/** Bytes of the logical line at the start of @s; adds the parentheses that it opens to *@depth. */
-size_t argdefine_line(struct str s, int *depth);
+/**
+ * Bytes of the logical line at the start of @s, which goes into *@ret (may be NULL) without its
+ * comments and newlines; adds the parentheses that it opens to *@depth.
+ */
+size_t argdefine_line(struct str s, int *depth, struct strbuf *ret);
 /** Counts other work, in bytes: after too much of it, argdefine_open() fails. */
 void argdefine_spend(const struct argdefine *at, size_t n);
 

@@ -112,7 +112,9 @@ static void add_definitions(struct call *c, struct arena *a, struct strbuf *b)
 			if (n > 1) {
 				add_unknown(b, word, texts, n);
 			} else if (texts[0].n && !c->is_unsure) {
-				strbuf_addf(b, "#define " STR_FMT "\n", STR_ARG(texts[0]));
+				strbuf_addz(b, "#define ");
+				argdefine_line(texts[0], &(int){0}, b);
+				strbuf_addc(b, '\n');
 				vec_push(a, &todo, texts[0]);
 			}
 		}
@@ -134,7 +136,6 @@ static struct part read_part(struct arena *a, const struct token *before, const 
 	}
 	ret.is_added = first->kind == TOK_NUMBER && first->next == end && first->from_macro;
 	ret.text = strbuf_take(&b, a);
-	strbuf_fini(&b);
 	return ret;
 }
 
@@ -209,7 +210,7 @@ static void expand(struct call *c)
 	arena_init(&a);
 	strbuf_init(&text);
 	add_definitions(c, &a, &text);
-	strbuf_adds(&text, c->text);
+	strbuf_addf(&text, "; " STR_FMT, STR_ARG(c->text)); // what follows is no directive
 	pp_init(&pp, &a, &silent);
 	pp.macros = (struct map){0}; // __LINE__ is not the one of this text
 	pp.braces = MAX_CALL;	     // what stands there is no attach point
@@ -232,21 +233,28 @@ static void expand(struct call *c)
 
 // --- calls
 
-/** The first line of @text, and those in which its parentheses close; false below @n_lines. */
-static bool read_lines(struct str text, unsigned n_lines, struct str *ret)
+/**
+ * The first line of @text and those in which its parentheses close, in one; false if that are less
+ * than @n_lines, or if one is a directive.
+ */
+static bool read_lines(struct arena *a, struct str text, unsigned n_lines, struct str *ret)
 {
-	unsigned n = 0;
+	struct strbuf b;
+	size_t n = 0;
+	unsigned n_read = 0;
 	int depth = 0;
-	*ret = str_slice(text, 0, 0);
+	bool good = true;
+	strbuf_init(&b);
 	do {
-		struct str rest = str_from_offset(text, ret->n);
-		if (!rest.n || ret->n > MAX_CALL || str_has_prefix(str_trim(rest), STR("#")))
-			return false;
-		*ret = str_slice(text, 0, ret->n + argdefine_line(rest, &depth) + 1);
-	} while (depth > 0);
-	for (size_t i = 0; i < ret->n; i++)
-		n += ret->p[i] == '\n';
-	return n >= n_lines;
+		struct str rest = str_from_offset(text, n);
+		good = rest.n && !str_has_prefix(str_trim(rest), STR("#"));
+		n += argdefine_line(rest, &depth, &b) + 1;
+		strbuf_addc(&b, ' ');
+	} while (good && depth > 0);
+	for (size_t i = 0; i < n && i < text.n; i++)
+		n_read += text.p[i] == '\n';
+	*ret = strbuf_take(&b, a);
+	return good && n_read >= n_lines;
 }
 
 static bool is_literal(struct str expr)
@@ -279,11 +287,12 @@ bool argsrc_read(struct argloc *l, struct str probe, struct argsrc_arg *ret, siz
 	*ret_n = 0;
 	if (!l->scope->line || !l->scope->full_path || !argdefine_open(l, &c.at))
 		return false;
+	argdefine_spend(&c.at, c.at.text.n / 64); // for its lines
 	for (unsigned up = 0; up <= LINES_ABOVE && up < l->scope->line && !c.n_found; up++) {
 		struct str at = c.at.text;
 		for (unsigned line = l->scope->line - up; line > 1 && at.n; line--)
 			str_take_line(&at);
-		if (read_lines(at, up + 1, &c.text))
+		if (read_lines(c.arena, str_slice(at, 0, MAX_CALL), up + 1, &c.text))
 			expand(&c);
 		if (c.is_unsure)
 			return false;

@@ -116,7 +116,7 @@ END
 (cd hostile/src && gcc -O1 -g -w -o ../../inferred hostile.c)
 like "$(unlisted/btgen probes -x inferred)" 'inside\(char \*' "a header of the unit's folder is read"
 like "$(unlisted/btgen probes -x inferred)" 'outside\(uint64_t arg0' "one in another folder is not"
-mkfifo hostile/src/fifo.h
+mkfifo hostile/src/fifo.h hostile/src/fifo
 # bounded NAME TYPE: what is known when stdin is that header
 bounded() {
 	cat >hostile/src/inside.h
@@ -131,6 +131,12 @@ print('\n'.join('#include <a%d.h>' % i for i in range(20000)))
 print('#define INSIDE(n, a) DTRACE_PROBE1(hostile, n, (char *)(a))')
 END
 )
+bounded "an #include behind a comment that goes on" 'char *' <<END
+#define INSIDE(n, a) /*
+#include "$tmp/hostile/src/fifo"
+*/ DTRACE_PROBE1(hostile, n, (char *)(a)) // \\
+#include "$tmp/hostile/src/fifo"
+END
 bounded "a macro that doubles itself" "uint64_t " < <(python3 - <<'END'
 print('#define G0(a) a + a\n' + '\n'.join('#define G%d(a) G%d(a) + G%d(a)' % (i, i - 1, i - 1) for i in range(1, 60)))
 print('#define INSIDE(n, a) DTRACE_PROBE1(hostile, n, (char *)G59(a))')
