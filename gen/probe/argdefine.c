@@ -380,14 +380,30 @@ static const struct argdefine_unit *read_unit(struct dwsrc *src, const struct ar
 	return u;
 }
 
+static const char *folder_of(Dwarf_Die *unit)
+{
+	Dwarf_Attribute at;
+	return dwarf_attr(unit, DW_AT_comp_dir, &at) ? dwarf_formstring(&at) : NULL;
+}
+
+struct str argdefine_beside(struct dwsrc *src, const char *path, Dwarf_Die *unit, struct str name)
+{
+	char buf[PATH_MAX];
+	const char *dir = folder_of(unit);
+	struct str folder = str_dir(source_in(src, NULL, path)->path), text = {0};
+	for (unsigned i = 0; i < 2 && !text.n && src->n_read < MAX_READ; i++) {
+		text = source_of(src, join(buf, folder, name))->text;
+		folder = str_from(dir ? dir : "");
+	}
+	src->n_read += text.n;
+	return text;
+}
+
 bool argdefine_open(struct argloc *l, struct argdefine *ret)
 {
 	struct dwsrc *src = l->src;
 	Dwarf_Die unit = l->scope->unit;
-	Dwarf_Attribute at;
-	const char *name = dwarf_diename(&unit), *dir = NULL;
-	if (dwarf_attr(&unit, DW_AT_comp_dir, &at))
-		dir = dwarf_formstring(&at);
+	const char *name = dwarf_diename(&unit), *dir = folder_of(&unit);
 	*ret = (struct argdefine){.file = source_in(src, NULL, l->scope->full_path),
 				  .line = l->scope->line};
 	ret->text = ret->file->text;

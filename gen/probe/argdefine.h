@@ -40,6 +40,11 @@ size_t argdefine_find(const struct argdefine *at, struct str name, struct str **
  * comments and newlines; adds the parentheses that it opens to *@depth.
  */
 size_t argdefine_line(struct str s, int *depth, struct strbuf *ret);
+/**
+ * The text of file @name in the folder of @path, a source file of @unit, or else in the unit's; empty
+ * if it is missing, or newer than the program.
+ */
+struct str argdefine_beside(struct dwsrc *src, const char *path, Dwarf_Die *unit, struct str name);
 /** Counts other work, in bytes: after too much of it, argdefine_open() fails. */
 void argdefine_spend(const struct argdefine *at, size_t n);
 

@@ -8,6 +8,7 @@
 #include "usdt/argnote.h"
 #include "probe/argdecl.h"
 #include "probe/arginfer.h"
+#include "probe/argprovider.h"
 #include "probe/argsig.h"
 #include "probe/argtype.h"
 
@@ -19,6 +20,7 @@ struct site_work {
 	struct arginfer_arg *guesses; /**< one for each operand; NULL for a site that declares */
 	struct dwsrc *src;	      /**< NULL: no debug information */
 	Dwarf_Die unit;		      /**< with has_unit: whose code the site is in */
+	const char *path;	      /**< of its source file, or NULL */
 	bool has_unit;
 	const struct argnote *note; /**< NULL: none */
 };
@@ -167,8 +169,10 @@ static void read_site(struct binary *b, const struct sdt_probe *p, struct probes
 	w->note = note;
 	w->src = src;
 	w->has_unit = found;
-	if (found)
+	if (found) {
 		w->unit = scope.unit;
+		w->path = scope.full_path;
+	}
 	if (note) {
 		take_note(img, note, src, found ? &scope : NULL, s);
 		if (found)
@@ -349,6 +353,26 @@ static void take_all_kinds(struct arena *a, const struct site_work *work, struct
 			take_kinds(a, work[i].note, known, &pa->sites[i]);
 }
 
+/** The project's own file goes before a list. */
+static void take_signature(struct arena *a, struct site_work *work, struct probesigs *signatures,
+			   const struct sdt_probe *probe, struct probeargs *ret)
+{
+	const struct probesig *sig = probesig_find(signatures, probe->provider, probe->name);
+	struct probesig *own = NULL;
+	if (!probe->n_sites)
+		return;
+	if (work->path && work->guesses)
+		own = argprovider_find(work->src, work->path, &work->unit, probe->provider,
+				       probe->name);
+	if (own)
+		own->other = sig;
+	if (own || sig)
+		argsig_take(a, work->src, work->has_unit ? &work->unit : NULL, own ? own : sig,
+			    ret);
+	if (!sig)
+		ret->unlisted.n = 0;
+}
+
 void probeargs_read(struct binary *b, struct probesigs *signatures, const struct sdt_probe *probe,
 		    struct probeargs *ret)
 {
@@ -370,9 +394,7 @@ void probeargs_read(struct binary *b, struct probesigs *signatures, const struct
 	for (size_t i = 0; i < probe->n_sites; i++)
 		if (work[i].guesses)
 			take_guesses(work[i].guesses, &ret->sites[i]);
-	const struct probesig *sig = probesig_find(signatures, probe->provider, probe->name);
-	if (sig && probe->n_sites)
-		argsig_take(a, work->src, work->has_unit ? &work->unit : NULL, sig, ret);
+	take_signature(a, work, signatures, probe, ret);
 	take_all_kinds(a, work, ret);
 	for (size_t i = 0; i < probe->n_sites; i++)
 		name_all(a, ret->sites[i].args, ret->sites[i].n_args);
