@@ -63,11 +63,12 @@ static bool is_refuted(struct arena *a, const struct argsrc_arg *t, const struct
 static void take_text(struct arena *a, const struct argsrc_arg *t, const struct probearg *arg,
 		      struct arginfer_arg *ret)
 {
+	// What is at the operand's place tells nothing about an ambiguous text, which may cast that.
+	ret->by_source = true;
 	ret->name = t->name;
+	ret->expr = t->expr;
 	if (!t->expr.n)
 		return;
-	ret->by_source = true;
-	ret->expr = t->expr;
 	ret->is_constant = t->is_added;
 	if (t->type && argtype_fits(t->type, &arg->operand))
 		ret->type = t->type;
