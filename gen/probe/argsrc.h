@@ -1,12 +1,9 @@
 /**
  * argsrc - a probe's arguments as the source line of its site spells them.
  *
- * If the source file is there and not newer than the binary, the site's line is expanded as the
- * preprocessor does it, with the definitions of argdefine.h, until DTRACE_PROBE2 or another probe
- * macro is left: its arguments are what the compiler got. Each definition of a macro that has several
- * is tried, and those count that lead to the probe and agree. The text gives names; the type of an
- * expression of variables, members, indices, *, & and casts follows from the debug information. An
- * expression that is not understood has no type.
+ * source/call.h has the texts, if the source file is there and not newer than the binary. They give
+ * names; the type of an expression of variables, members, indices, *, & and casts follows from the
+ * debug information. An expression that is not understood has no type.
  *
  *	struct argsrc_arg args[12];
  *	size_t n;

@@ -8,7 +8,7 @@
 #include "usdt/argnote.h"
 #include "probe/argdecl.h"
 #include "probe/arginfer.h"
-#include "probe/argprovider.h"
+#include "source/provider.h"
 #include "probe/argsig.h"
 #include "probe/argtype.h"
 
@@ -362,7 +362,7 @@ static void take_signature(struct arena *a, struct site_work *work, struct probe
 	if (!probe->n_sites)
 		return;
 	if (work->path && work->guesses)
-		own = argprovider_find(work->src, work->path, &work->unit, probe->provider,
+		own = provider_find(work->src, work->path, &work->unit, probe->provider,
 				       probe->name);
 	if (own)
 		own->other = sig;

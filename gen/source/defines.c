@@ -1,4 +1,4 @@
-#include "probe/argdefine.h"
+#include "source/defines.h"
 
 #include <ctype.h>
 #include <dwarf.h>
@@ -26,7 +26,7 @@ struct directive {
 	struct str text; /**< behind the word, with the lines that it goes on in */
 };
 
-struct argdefine_file {
+struct source_file {
 	struct str path, text; /**< the text is empty when there is none to be believed */
 	VEC(struct directive) list;
 };
@@ -34,7 +34,7 @@ struct argdefine_file {
 /** A definition of a name, or its end. */
 struct event {
 	const struct directive *at;
-	const struct argdefine_file *file;
+	const struct source_file *file;
 	unsigned line; /**< of the unit's source: that of the #include that leads to it */
 	bool is_certain;
 };
@@ -43,13 +43,13 @@ struct events {
 	VEC(struct event) v;
 };
 
-struct argdefine_unit {
+struct defines_unit {
 	struct dwsrc *src;
 	struct map names;	      /**< -> struct events */
 	struct map read, read_surely; /**< files, whatever conditions are and without any */
-	struct map headers; /**< by the name in an #include -> where struct argdefine_file * is */
-	VEC(const struct argdefine_file *) files; /**< of the unit */
-	VEC(struct str) roots;			  /**< folders that headers are included from */
+	struct map headers; /**< by the name in an #include -> where struct source_file * is */
+	VEC(const struct source_file *) files; /**< of the unit */
+	VEC(struct str) roots;		       /**< folders that headers are included from */
 	unsigned line, depth;
 };
 
@@ -87,7 +87,7 @@ static struct str read_text(struct dwsrc *src, struct str path)
 	return text;
 }
 
-size_t argdefine_line(struct str s, int *depth, struct strbuf *ret)
+size_t defines_line(struct str s, int *depth, struct strbuf *ret)
 {
 	char quote = '\0'; // of a comment to the end of the line: a newline
 	size_t i = 0, n = 1;
@@ -172,12 +172,12 @@ static struct str join(char buf[PATH_MAX], struct str dir, struct str name)
 }
 
 /** The directives of @s. An include guard is no condition. */
-static void read_directives(struct arena *a, struct argdefine_file *s)
+static void read_directives(struct arena *a, struct source_file *s)
 {
 	unsigned line = 1, n_conds = 0, n_guards = 0;
 	for (struct str rest = s->text; rest.n;) {
 		int depth = 0;
-		struct str text = {rest.p, argdefine_line(rest, &depth, NULL)};
+		struct str text = {rest.p, defines_line(rest, &depth, NULL)};
 		struct directive d = {.line = line}, *last = s->list.n ? &s->list.v[0] : NULL;
 		if (read_directive(text, &d)) {
 			n_guards |= d.kind == DEFINE && s->list.n == 1 && last->kind == IFNDEF &&
@@ -194,12 +194,12 @@ static void read_directives(struct arena *a, struct argdefine_file *s)
 }
 
 /** The file @path as join() makes it. */
-static const struct argdefine_file *source_of(struct dwsrc *src, struct str path)
+static const struct source_file *source_of(struct dwsrc *src, struct str path)
 {
-	struct argdefine_file *s = map_get(&src->sources, path);
+	struct source_file *s = map_get(&src->sources, path);
 	if (s)
 		return s;
-	s = arena_new(src->arena, struct argdefine_file);
+	s = arena_new(src->arena, struct source_file);
 	s->path = str_copy(src->arena, path);
 	map_put(src->arena, &src->sources, s->path, s);
 	src->n_read += FILE_COST;
@@ -209,7 +209,7 @@ static const struct argdefine_file *source_of(struct dwsrc *src, struct str path
 }
 
 /** The file that a unit whose folder is @dir calls @name. */
-static const struct argdefine_file *source_in(struct dwsrc *src, const char *dir, const char *name)
+static const struct source_file *source_in(struct dwsrc *src, const char *dir, const char *name)
 {
 	char buf[PATH_MAX];
 	struct str folder = name[0] == '/' || !dir ? STR("") : str_from(dir);
@@ -230,7 +230,7 @@ static struct str included_name(const struct directive *d, bool *is_quoted)
 	return end < name.n && name.p[0] != '/' ? str_slice(name, 0, end) : (struct str){0};
 }
 
-static void add_root(struct argdefine_unit *u, struct str root)
+static void add_root(struct defines_unit *u, struct str root)
 {
 	for (size_t i = 0; i < u->roots.n; i++)
 		if (str_eq(u->roots.v[i], root))
@@ -246,7 +246,7 @@ static bool is_root_of(struct str path, struct str name, struct str *root)
 }
 
 /** The files of the unit, and the folders that show when these include each other. */
-static void find_roots(struct argdefine_unit *u, Dwarf_Die *unit, const char *dir)
+static void find_roots(struct defines_unit *u, Dwarf_Die *unit, const char *dir)
 {
 	struct dwsrc *src = u->src;
 	Dwarf_Files *files;
@@ -274,23 +274,21 @@ static void find_roots(struct argdefine_unit *u, Dwarf_Die *unit, const char *di
 }
 
 /** A name with .. may lead anywhere. */
-static const struct argdefine_file *look(const struct argdefine_unit *u, struct str dir,
-					 struct str name)
+static const struct source_file *look(const struct defines_unit *u, struct str dir, struct str name)
 {
 	char buf[PATH_MAX];
 	struct str path = join(buf, dir, name);
 	bool is_inside = !str_contains(name, STR(".."));
 	for (size_t i = 0; i < u->roots.n && !is_inside; i++)
 		is_inside = str_has_prefix(path, u->roots.v[i]) && path.p[u->roots.v[i].n] == '/';
-	const struct argdefine_file *s = is_inside ? source_of(u->src, path) : NULL;
+	const struct source_file *s = is_inside ? source_of(u->src, path) : NULL;
 	return s && s->text.n ? s : NULL;
 }
 
 /** A file of the unit, else one below a root; NULL if there is none or several. */
-static const struct argdefine_file *find_below_roots(const struct argdefine_unit *u,
-						     struct str name)
+static const struct source_file *find_below_roots(const struct defines_unit *u, struct str name)
 {
-	const struct argdefine_file *found = NULL;
+	const struct source_file *found = NULL;
 	bool is_opened = false;
 	struct str root;
 	for (size_t i = 0; i < u->files.n + u->roots.n; i++) {
@@ -298,7 +296,7 @@ static const struct argdefine_file *find_below_roots(const struct argdefine_unit
 		if (is_file ? !is_root_of(u->files.v[i]->path, name, &root) : is_opened)
 			continue;
 		is_opened |= is_file;
-		const struct argdefine_file *s =
+		const struct source_file *s =
 		    look(u, is_file ? root : u->roots.v[i - u->files.n], name);
 		if (s && found && s != found)
 			return NULL;
@@ -308,17 +306,17 @@ static const struct argdefine_file *find_below_roots(const struct argdefine_unit
 }
 
 /** The header that @d, an #include of @from, means, or NULL. */
-static const struct argdefine_file *
-find_header(struct argdefine_unit *u, const struct argdefine_file *from, const struct directive *d)
+static const struct source_file *find_header(struct defines_unit *u, const struct source_file *from,
+					     const struct directive *d)
 {
 	bool is_quoted;
 	struct str name = included_name(d, &is_quoted);
-	const struct argdefine_file *found = is_quoted ? look(u, str_dir(from->path), name) : NULL;
+	const struct source_file *found = is_quoted ? look(u, str_dir(from->path), name) : NULL;
 	if (found || !name.n)
 		return found;
-	const struct argdefine_file **known = map_get(&u->headers, name);
+	const struct source_file **known = map_get(&u->headers, name);
 	if (!known) {
-		known = arena_new(u->src->arena, const struct argdefine_file *);
+		known = arena_new(u->src->arena, const struct source_file *);
 		*known = find_below_roots(u, name);
 		map_put(u->src->arena, &u->headers, name, known);
 		u->src->n_read += u->files.n + u->roots.n;
@@ -328,7 +326,7 @@ find_header(struct argdefine_unit *u, const struct argdefine_file *from, const s
 
 // --- definitions
 
-static void add_event(struct argdefine_unit *u, const struct argdefine_file *s,
+static void add_event(struct defines_unit *u, const struct source_file *s,
 		      const struct directive *d, bool is_certain)
 {
 	struct arena *a = u->src->arena;
@@ -342,14 +340,14 @@ static void add_event(struct argdefine_unit *u, const struct argdefine_file *s,
 }
 
 /** Each file is read once, and again if no condition is in the way any more. */
-static void follow(struct argdefine_unit *u, const struct argdefine_file *s, bool is_certain)
+static void follow(struct defines_unit *u, const struct source_file *s, bool is_certain)
 {
 	if (u->depth >= MAX_DEPTH || map_get(&u->read_surely, s->path) ||
 	    !map_add(u->src->arena, is_certain ? &u->read_surely : &u->read, s->path))
 		return;
 	for (size_t i = 0; i < s->list.n && u->src->n_read < MAX_READ; i++) {
 		const struct directive *d = &s->list.v[i];
-		const struct argdefine_file *header = find_header(u, s, d);
+		const struct source_file *header = find_header(u, s, d);
 		u->src->n_read += DIRECTIVE_COST;
 		u->line = u->depth ? u->line : d->line;
 		if (d->kind == DEFINE || d->kind == UNDEF)
@@ -363,14 +361,14 @@ static void follow(struct argdefine_unit *u, const struct argdefine_file *s, boo
 }
 
 /** From the file @start on. */
-static const struct argdefine_unit *read_unit(struct dwsrc *src, const struct argdefine_file *start,
-					      Dwarf_Die *unit, const char *dir)
+static const struct defines_unit *read_unit(struct dwsrc *src, const struct source_file *start,
+					    Dwarf_Die *unit, const char *dir)
 {
 	struct str key = str_printf(src->arena, "%p " STR_FMT, unit->addr, STR_ARG(start->path));
-	struct argdefine_unit *u = map_get(&src->macros, key);
+	struct defines_unit *u = map_get(&src->macros, key);
 	if (u)
 		return u;
-	u = arena_new(src->arena, struct argdefine_unit);
+	u = arena_new(src->arena, struct defines_unit);
 	u->src = src;
 	map_put(src->arena, &src->macros, key, u);
 	if (!start->text.n)
@@ -386,7 +384,7 @@ static const char *folder_of(Dwarf_Die *unit)
 	return dwarf_attr(unit, DW_AT_comp_dir, &at) ? dwarf_formstring(&at) : NULL;
 }
 
-struct str argdefine_beside(struct dwsrc *src, const char *path, Dwarf_Die *unit, struct str name)
+struct str defines_beside(struct dwsrc *src, const char *path, Dwarf_Die *unit, struct str name)
 {
 	char buf[PATH_MAX];
 	const char *dir = folder_of(unit);
@@ -399,17 +397,15 @@ struct str argdefine_beside(struct dwsrc *src, const char *path, Dwarf_Die *unit
 	return text;
 }
 
-bool argdefine_open(struct argloc *l, struct argdefine *ret)
+bool defines_open(struct dwsrc *src, const struct dwsite *site, struct defines *ret)
 {
-	struct dwsrc *src = l->src;
-	Dwarf_Die unit = l->scope->unit;
+	Dwarf_Die unit = site->unit;
 	const char *name = dwarf_diename(&unit), *dir = folder_of(&unit);
-	*ret = (struct argdefine){.file = source_in(src, NULL, l->scope->full_path),
-				  .line = l->scope->line};
+	*ret = (struct defines){.file = source_in(src, NULL, site->full_path), .line = site->line};
 	ret->text = ret->file->text;
 	if (!ret->text.n)
 		return false;
-	const struct argdefine_file *start = name ? source_in(src, dir, name) : ret->file;
+	const struct source_file *start = name ? source_in(src, dir, name) : ret->file;
 	ret->unit = read_unit(src, start, &unit, dir);
 	ret->is_start = start == ret->file;
 	// A header that the unit's source does not lead to, or a file of LTO's unit of many.
@@ -421,7 +417,7 @@ bool argdefine_open(struct argloc *l, struct argdefine *ret)
 	return src->n_read < MAX_READ;
 }
 
-size_t argdefine_find(const struct argdefine *at, struct str name, struct str **ret)
+size_t defines_find(const struct defines *at, struct str name, struct str **ret)
 {
 	struct arena *a = at->unit->src->arena;
 	VEC(struct str) texts = {0};
@@ -446,7 +442,7 @@ size_t argdefine_find(const struct argdefine *at, struct str name, struct str **
 	return texts.n;
 }
 
-void argdefine_spend(const struct argdefine *at, size_t n)
+void defines_spend(const struct defines *at, size_t n)
 {
 	at->unit->src->n_read += n;
 }

@@ -1,5 +1,5 @@
 /**
- * argprovider - what the provider file of dtrace(1) says about a probe's arguments.
+ * provider - what the provider file of dtrace(1) says about a probe's arguments.
  *
  * A project with dtrace's probes declares them in a file such as memcached_dtrace.d:
  *
@@ -11,8 +11,8 @@
  * that projects give it. Nobody checks that the types are those of the arguments: the binary and
  * argsig.h decide, as about a listed signature.
  */
-#ifndef PROBE_ARGPROVIDER_H
-#define PROBE_ARGPROVIDER_H
+#ifndef SOURCE_PROVIDER_H
+#define SOURCE_PROVIDER_H
 
 #include "conf/probesig.h"
 #include "dwarf/dwsrc.h"
@@ -21,7 +21,7 @@
  * The declaration of the probe, for a site in source file @path of @unit; NULL when there is none, or one
  * with types that probesig.h does not know.
  */
-struct probesig *argprovider_find(struct dwsrc *src, const char *path, Dwarf_Die *unit,
-				  struct str provider, struct str name);
+struct probesig *provider_find(struct dwsrc *src, const char *path, Dwarf_Die *unit,
+			       struct str provider, struct str name);
 
 #endif

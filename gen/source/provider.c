@@ -1,6 +1,6 @@
-#include "probe/argprovider.h"
+#include "source/provider.h"
 
-#include "probe/argdefine.h"
+#include "source/defines.h"
 #include "usdt/argname.h"
 
 enum { MAX_ARGS = 12, MAX_FILE = 1 << 18 };
@@ -20,7 +20,7 @@ static struct str clean(struct arena *a, struct str text)
 	strbuf_init(&b);
 	while (text.n) {
 		size_t before = b.n;
-		text = str_from_offset(text, argdefine_line(text, &(int){0}, &b) + 1);
+		text = str_from_offset(text, defines_line(text, &(int){0}, &b) + 1);
 		if (str_has_prefix(str_trim(str_from_offset(strbuf_str(&b), before)), STR("#")))
 			b.n = before;
 		strbuf_addc(&b, '\n');
@@ -80,8 +80,8 @@ static struct probesig *read_file(struct arena *a, struct str text, struct str p
 	return NULL;
 }
 
-struct probesig *argprovider_find(struct dwsrc *src, const char *path, Dwarf_Die *unit,
-				  struct str provider, struct str name)
+struct probesig *provider_find(struct dwsrc *src, const char *path, Dwarf_Die *unit,
+			       struct str provider, struct str name)
 {
 	static const char *const before[] = {"", "", "", "dtrace", "probes"};
 	static const char *const behind[] = {"_dtrace.d", "_probes.d", ".d", ".d", ".d"};
@@ -90,7 +90,7 @@ struct probesig *argprovider_find(struct dwsrc *src, const char *path, Dwarf_Die
 		struct str mine = before[i][0] ? STR("") : provider;
 		struct str file =
 		    str_printf(src->arena, "%s" STR_FMT "%s", before[i], STR_ARG(mine), behind[i]);
-		struct str text = argdefine_beside(src, path, unit, file);
+		struct str text = defines_beside(src, path, unit, file);
 		if (text.n <= MAX_FILE)
 			sig = read_file(src->arena, text, provider, name);
 	}
