@@ -46,8 +46,8 @@ struct text {
 	bool is_truth; /**< true or false, with which no bpftrace computes right */
 	bool is_made;  /**< `held` by a cast of ours */
 	enum held held;
-	unsigned bits;	   /**< it is a signed number that fits into so many; 0: not known */
-	struct str number; /**< a literal: its digits */
+	unsigned bits;		 /**< it is a signed number that fits into so many; 0: not known */
+	struct str number;	 /**< a literal: its digits */
 	const struct text *mask; /**< `~7` with a cast: as it is written, which & may have */
 };
 

@@ -362,8 +362,8 @@ static void take_signature(struct arena *a, struct site_work *work, struct probe
 	if (!probe->n_sites)
 		return;
 	if (work->path && work->guesses)
-		own = provider_find(work->src, work->path, &work->unit, probe->provider,
-				       probe->name);
+		own =
+		    provider_find(work->src, work->path, &work->unit, probe->provider, probe->name);
 	if (own)
 		own->other = sig;
 	if (own || sig)
