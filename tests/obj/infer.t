@@ -47,6 +47,10 @@ for build in "gcc forms.c" "gcc count.c" "gcc wrappers.c" "g++ scopes.cc" "clang
 		mv away "$file"
 	done
 done
+for build in gcc clang; do
+	command -v $build >/dev/null && $build -O0 -g -w -o inferred wrappers.c &&
+		like "$(unlisted/btgen probes -x inferred)" 'word\(nameless \*this\)' "$build: this is a name like others in C"
+done
 for build in "${!right[@]}"; do echo "# $build: ${right[$build]}"; done | LC_ALL=C sort
 
 # As many as before are known: what is right must not be the price of nothing wrong.

@@ -94,6 +94,8 @@ KEEP static void two(struct req *r, struct req *other, char *current_)
 	sink += r->id + other->id + *current_;
 }
 #undef current
+typedef struct { int x; } nameless;
+KEEP static void word(nameless *this) { DTRACE_PROBE1(mm, word, this); sink += this->x; }
 KEEP static void shadow(struct req *counter, int now)
 {
 	DTRACE_PROBE2(mm, shadow, counter, now);
@@ -117,6 +119,7 @@ int main(int argc, char **argv)
 	struct req r = {{"abc", argc}, argv[0], (unsigned long)argc, argc, argc > 1 ? RD : WR, {1}, pool};
 	one(&r, argc, (unsigned char)argc, argv[0], pool);
 	two(&r, pool, argv[0]);
+	word(&(nameless){argc});
 	shadow(&r, argc);
 	caller(&r, pool, argc);
 	return 0;
