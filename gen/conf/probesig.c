@@ -82,13 +82,13 @@ static struct ctype *make_type(struct arena *a, const struct probesigs *list, st
 	return declare_type(a, list, text);
 }
 
-/** One for each spelling: a list has hundreds of arguments of a few types. */
-static struct ctype *find_type(struct arena *a, struct probesigs *s, struct str text)
+// One for each spelling: a list has hundreds of arguments of a few types.
+struct ctype *probesig_type(struct probesigs *s, struct str text)
 {
 	text = str_trim(text);
 	struct ctype *t = map_get(&s->types, text);
-	if (!t && (t = make_type(a, s, text)))
-		map_put(a, &s->types, text, t);
+	if (!t && (t = make_type(s->arena, s, text)))
+		map_put(s->arena, &s->types, text, t);
 	return t;
 }
 
@@ -101,7 +101,7 @@ static bool parse_function(struct arena *a, struct probesigs *s, struct str text
 	if (!str_take(&name, STR("(*")) || !str_has_suffix(name, STR(")()")))
 		return false;
 	bool is_void = str_eqz(result, "void");
-	struct ctype *of = is_void ? NULL : find_type(a, s, result);
+	struct ctype *of = is_void ? NULL : probesig_type(s, result);
 	ret->name = str_slice(name, 0, name.n - 3);
 	ret->type = ctype_new_pointer(a, ctype_new_of(a, CTYPE_FUNC, of), 8);
 	return str_is_ident(ret->name) && (of || is_void);
@@ -114,14 +114,14 @@ static bool parse_arg(struct arena *a, struct diag *d, const struct diag_place *
 	text = str_trim(text);
 	ret->is_constant = str_to_u64(text, &ret->value);
 	if (ret->is_constant)
-		ret->type = find_type(a, s, STR("int"));
+		ret->type = probesig_type(s, STR("int"));
 	if (ret->is_constant || parse_function(a, s, text, ret))
 		return true;
 	size_t n = text.n;
 	while (n && str_is_made_of(str_slice(text, n - 1, 1), ALPHABET_WORD))
 		n--;
 	ret->name = str_from_offset(text, n);
-	ret->type = find_type(a, s, str_slice(text, 0, n));
+	ret->type = probesig_type(s, str_slice(text, 0, n));
 	if (ret->type && str_is_ident(ret->name))
 		return true;
 	return diag_error(d, at, "\"" STR_FMT "\" is not TYPE NAME", STR_ARG(text));

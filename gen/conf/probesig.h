@@ -38,6 +38,7 @@ struct probesig {
 	struct probesig_arg *args;
 	size_t n_args;
 	const struct probesig *other; /**< of another version of the program, or NULL */
+	bool is_own; /**< of the project itself, where an int can be passed as a char */
 };
 
 struct probesigs {
@@ -52,6 +53,8 @@ struct probesigs {
 bool probesig_load(struct arena *a, struct diag *d, const char *path, struct probesigs *ret);
 /** NULL when the probe is not listed, its lines are wrong (which was reported), or @s is NULL. */
 const struct probesig *probesig_find(struct probesigs *s, struct str provider, struct str name);
+/** The type that a list spells so, such as `const char *`; NULL when there is none. */
+struct ctype *probesig_type(struct probesigs *s, struct str text);
 /** The enum whose enumerators are listed, or NULL. */
 struct ctype *probesig_find_enum(const struct probesigs *s, struct str name);
 

@@ -63,9 +63,9 @@ struct dwsrc {
 	struct dwindex *index;	 /**< dwfilter's; NULL until it is asked */
 	struct dwnames *names;	 /**< dwfind's, of all names; NULL until it is worth its cost */
 	unsigned depth;		 /**< nesting of dwload at this moment */
-	struct map sources;	 /**< argmacro's: path of a source file -> its text */
-	struct map macros;	 /**< argmacro's: source file and macro -> its definition */
-	uint64_t n_searched;	 /**< argmacro's: bytes of source files */
+	struct map sources;	 /**< defines's: path of a source file -> struct source */
+	struct map macros;	 /**< defines's: unit and source file -> struct defines_unit */
+	uint64_t n_read;	 /**< defines's: bytes of source files */
 	uint64_t n_visits;	 /**< DIEs that walks have come to */
 	uint64_t n_spent;	 /**< dwsite's: what it took to look around places in the code */
 	bool is_spent;		 /**< that was too much, which was reported */

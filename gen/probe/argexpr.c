@@ -80,19 +80,18 @@ static struct ctype *integer_of_words(struct reading *r, struct str words)
 	if (is_char)
 		return ctype_new(a, CTYPE_INT, is_unsigned ? "unsigned char" : "signed char", 1,
 				 is_signed);
-	// As compilers call them in the debug information.
-	static const char *const names[4][2] = {{"int", "unsigned int"},
-						{"long int", "long unsigned int"},
-						{"long long int", "long long unsigned int"},
-						{"short int", "short unsigned int"}};
-	return ctype_new(a, CTYPE_INT,
-			 names[is_short	   ? 3
-			       : longs > 2 ? 2
-					   : longs][is_unsigned],
-			 is_short ? 2
-			 : longs  ? 8
-				  : 4,
-			 !is_unsigned);
+	// As clang calls them in the debug information, else as gcc does.
+	static const char *const names[4][4] = {
+	    {"int", "unsigned int", "int", "unsigned int"},
+	    {"long", "unsigned long", "long int", "long unsigned int"},
+	    {"long long", "unsigned long long", "long long int", "long long unsigned int"},
+	    {"short", "unsigned short", "short int", "short unsigned int"}};
+	static const unsigned sizes[] = {4, 8, 8, 2};
+	size_t i = is_short ? 3 : longs > 2 ? 2 : longs;
+	struct ctype *known =
+	    dwload_first(r->loc->src, str_from(names[i][is_unsigned]), NAME_BASE, NULL);
+	return known ? known
+		     : ctype_new(a, CTYPE_INT, names[i][2 + is_unsigned], sizes[i], !is_unsigned);
 }
 
 /**
@@ -239,7 +238,8 @@ static struct ctype *parse_primary(struct reading *r)
 		if (close == r->rest.n)
 			return fail(r);
 		r->rest = str_from_offset(r->rest, close + 1);
-		return result_of(r, name);
+		return str_eqz(name, "sizeof") ? integer_of_words(r, STR("unsigned long"))
+					       : result_of(r, name);
 	}
 	return variable(r, name);
 }
@@ -261,6 +261,18 @@ static struct ctype *parse_postfix(struct reading *r)
 		}
 	}
 	return r->failed ? NULL : t;
+}
+
+/** Over a whole operand in parentheses. */
+static bool skip_parentheses(struct reading *r)
+{
+	skip_blanks(r);
+	size_t close = str_has_prefix(r->rest, STR("(")) ? argname_close(r->rest) : r->rest.n;
+	if (close == r->rest.n)
+		return false;
+	r->rest = str_from_offset(r->rest, close + 1);
+	skip_blanks(r);
+	return !r->rest.n || r->rest.p[0] == ')';
 }
 
 static struct ctype *parse_unary(struct reading *r)
@@ -286,9 +298,9 @@ static struct ctype *parse_unary(struct reading *r)
 			parse_unary(&sub);
 			// The operand may be anything that ends here: the type is the cast's.
 			skip_blanks(&sub);
-			if (sub.failed)
+			if (sub.failed && !skip_parentheses(r))
 				return fail(r);
-			r->rest = sub.rest;
+			r->rest = sub.failed ? r->rest : sub.rest;
 			t = type;
 		} else {
 			t = parse_postfix(r);

@@ -63,15 +63,17 @@ static bool is_refuted(struct arena *a, const struct argsrc_arg *t, const struct
 static void take_text(struct arena *a, const struct argsrc_arg *t, const struct probearg *arg,
 		      struct arginfer_arg *ret)
 {
+	// What is at the operand's place tells nothing about an ambiguous text, which may cast that.
+	ret->by_source = true;
+	ret->name = t->name;
+	ret->expr = t->expr;
 	if (!t->expr.n)
 		return;
-	ret->by_source = true;
-	ret->expr = t->expr;
-	ret->name = t->name;
+	ret->is_constant = t->is_added;
 	if (t->type && argtype_fits(t->type, &arg->operand))
 		ret->type = t->type;
-	if (ret->type || t->is_literal)
-		return;
+	if (ret->type || t->is_literal || t->expr.p[0] == '(')
+		return; // in parentheses it may be cast
 	// An expression that was not understood: a variable of its name in that place has its type.
 	for (size_t i = 0; i < ret->candidates.list.n && t->name.n; i++) {
 		const struct argloc_candidate *c = &ret->candidates.list.v[i];

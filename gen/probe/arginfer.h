@@ -19,6 +19,7 @@ struct arginfer_arg {
 	struct str expr;     /**< of the source line, or empty */
 	uint64_t string_max; /**< see probeargs.h */
 	bool by_source;	     /**< the line says what it is: other sites do not matter */
+	bool is_constant;    /**< a number that the probe's macro passes */
 	bool is_int;	     /**< a constant that can be of no other type than int */
 	struct argloc_candidates candidates;
 };

@@ -251,14 +251,29 @@ static void find_memory(struct argloc *l, const struct sdtarg *operand, int base
 	}
 }
 
+/** clang's `this` in a lambda is the lambda, a class without a name, not what it captured. */
+static bool is_lambda(const struct argloc *l, const struct argloc_var *v)
+{
+	struct ctype *to = str_eqz(v->name, "this") ? ctype_pointee(v->type) : NULL;
+	Dwarf_Die unit = l->scope->unit;
+	return to && !to->name.n && !dwsrc_is_c(&unit);
+}
+
 const struct argloc_var *argloc_variable(const struct argloc *l, struct str name)
 {
+	static const struct argloc_var unknown;
+	const struct argloc_var *found = NULL;
 	for (size_t i = 0; i < l->vars.n; i++) {
 		const struct argloc_var *v = &l->vars.v[i];
-		if (str_eq(v->name, name) && (!v->line || v->line <= l->scope->line))
-			return v;
+		if (!str_eq(v->name, name) || (v->line && v->line > l->scope->line))
+			continue;
+		// clang has the variables of all catch clauses of a block in that block.
+		if (is_lambda(l, v) || (found && found->block == v->block &&
+					!argtype_is_same(l->src->arena, found->type, v->type)))
+			return &unknown;
+		found = found ? found : v;
 	}
-	return NULL;
+	return found;
 }
 
 bool argloc_global(struct argloc *l, struct str *name, struct ctype **ret)

@@ -55,7 +55,10 @@ void argloc_init(struct argloc *ret, struct dwsrc *src, const struct dwsite *sco
 		 unsigned machine);
 /** Adds the candidates for @operand, each name and type once. */
 void argloc_find(struct argloc *l, const struct sdtarg *operand, struct argloc_candidates *ret);
-/** The innermost variable @name of the function that is declared before the site's line, or NULL. */
+/**
+ * The innermost variable @name of the function that is declared before the site's line, or NULL.
+ * Without a type if several can be meant.
+ */
 const struct argloc_var *argloc_variable(const struct argloc *l, struct str name);
 /**
  * The global, static or extern variable @name of the site's unit, by its name or by its symbol, which

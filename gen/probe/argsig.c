@@ -27,14 +27,16 @@ static bool is_other_kind(struct ctype *listed, struct ctype *known)
 	       (to->kind == CTYPE_STRUCT && to2->name.n && !str_eq(to->name, to2->name));
 }
 
-static bool contradicts(const struct probesig_arg *want, const struct probearg *arg)
+static bool contradicts(const struct probesig_arg *want, const struct probearg *arg, bool is_own)
 {
 	const struct sdtarg *o = &arg->operand;
 	if (want->is_constant)
 		return o->kind != SDTARG_CONST || (uint64_t)o->value != want->value;
 	if (want->type->kind == CTYPE_POINTER && !argtype_fits(want->type, o))
 		return true;
-	bool has_size = want->type->kind != CTYPE_ENUM; // the program may have it in fewer bytes
+	// The program may have it in fewer bytes.
+	bool has_size =
+	    want->type->kind != CTYPE_ENUM && !(is_own && want->type->kind == CTYPE_INT);
 	return o->is_float || (has_size && o->size && o->size < want->type->size) ||
 	       is_other_kind(want->type, arg->type);
 }
@@ -49,7 +51,7 @@ static struct str why_not(struct arena *a, const struct probesig *sig, const str
 					  sig->n_args == 1 ? "" : "s");
 		for (size_t k = 0; k < sig->n_args; k++) {
 			const struct probesig_arg *want = &sig->args[k];
-			if (!contradicts(want, &s->args[k]))
+			if (!contradicts(want, &s->args[k], sig->is_own))
 				continue;
 			if (want->is_constant)
 				return str_printf(a, "it lists arg%zu as always %llu", k,

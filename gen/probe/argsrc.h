@@ -1,12 +1,9 @@
 /**
  * argsrc - a probe's arguments as the source line of its site spells them.
  *
- * When the source that a binary was built from is at hand, and is not newer than the binary, the
- * line of a site holds a macro call with the probe's name: NAME(..., probe, a, b->c) or, as
- * PostgreSQL has it, PREFIX_PROBE_NAME(a, b->c); probe/argmacro.h says which of its texts are operands.
- * The text gives names; the type of an expression
- * that is made of variables, members, indices, *, & and casts is worked out with the debug
- * information, as the compiler did it. What is not understood has no type.
+ * source/call.h has the texts, if the source file is there and not newer than the binary. They give
+ * names; the type of an expression of variables, members, indices, *, & and casts follows from the
+ * debug information. An expression that is not understood has no type.
  *
  *	struct argsrc_arg args[12];
  *	size_t n;
@@ -18,10 +15,11 @@
 #include "probe/argloc.h"
 
 struct argsrc_arg {
-	struct str expr;    /**< empty: what the operand is the text does not say */
+	struct str expr;    /**< empty: not known */
 	struct str name;    /**< by the rules of argname.h, or empty */
 	struct ctype *type; /**< of the value, or NULL: not known */
 	bool is_literal;    /**< a number or a string: it has the compiler's type and no name */
+	bool is_added;	    /**< a number that a macro passes, whatever its caller does */
 	const struct argloc_var *var; /**< the expression is just this variable; else NULL */
 };
 

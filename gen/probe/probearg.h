@@ -29,7 +29,7 @@ struct probearg {
 	bool is_kind;		/**< `type` is only what the note tells, see argtype_of_kind() */
 	bool is_number;		/**< no pointer, as the notes of all sites tell */
 	enum argnote_kind kind; /**< of a site: what its note tells */
-	bool is_constant;	/**< always `constant`: listed so, and so it is at each site */
+	bool is_constant;	/**< always `constant`: the probe's macro adds it */
 	uint64_t constant;
 	struct str unit, doc;	/**< of USDT_ARG, or empty */
 	struct str listed_name; /**< its documented name, if that is another one; or empty */

@@ -8,6 +8,7 @@
 #include "usdt/argnote.h"
 #include "probe/argdecl.h"
 #include "probe/arginfer.h"
+#include "source/provider.h"
 #include "probe/argsig.h"
 #include "probe/argtype.h"
 
@@ -19,6 +20,7 @@ struct site_work {
 	struct arginfer_arg *guesses; /**< one for each operand; NULL for a site that declares */
 	struct dwsrc *src;	      /**< NULL: no debug information */
 	Dwarf_Die unit;		      /**< with has_unit: whose code the site is in */
+	const char *path;	      /**< of its source file, or NULL */
 	bool has_unit;
 	const struct argnote *note; /**< NULL: none */
 };
@@ -103,6 +105,8 @@ static void take_guesses(const struct arginfer_arg *guesses, struct probesite *s
 		arg->type = guesses[i].type;
 		arg->expr = guesses[i].expr;
 		arg->string_max = guesses[i].string_max;
+		arg->is_constant = guesses[i].is_constant && arg->operand.kind == SDTARG_CONST;
+		arg->constant = (uint64_t)arg->operand.value;
 		if (arg->has_name || arg->type)
 			arg->from = PROBEARG_INFERRED;
 	}
@@ -165,8 +169,10 @@ static void read_site(struct binary *b, const struct sdt_probe *p, struct probes
 	w->note = note;
 	w->src = src;
 	w->has_unit = found;
-	if (found)
+	if (found) {
 		w->unit = scope.unit;
+		w->path = scope.full_path;
+	}
 	if (note) {
 		take_note(img, note, src, found ? &scope : NULL, s);
 		if (found)
@@ -273,6 +279,8 @@ static void merge_arg(struct arena *a, const struct probeargs *pa, size_t k, str
 			ret->is_signed = arg->is_signed;
 			ret->is_float = arg->is_float;
 			ret->is_number = true;
+			ret->is_constant = true;
+			ret->constant = arg->constant;
 			first = false;
 		} else if (ret->size != arg->size || ret->is_signed != arg->is_signed ||
 			   ret->is_float != arg->is_float) {
@@ -280,10 +288,9 @@ static void merge_arg(struct arena *a, const struct probeargs *pa, size_t k, str
 		}
 		ret->is_kind |= arg->is_kind;
 		ret->is_number &= arg->is_number;
+		ret->is_constant &= arg->is_constant && ret->constant == arg->constant;
 		if (arg->from > ret->from)
 			ret->from = arg->from;
-		ret->is_constant = arg->is_constant;
-		ret->constant = arg->constant;
 		if (!ret->unit.n)
 			ret->unit = arg->unit;
 		if (!ret->doc.n)
@@ -346,6 +353,26 @@ static void take_all_kinds(struct arena *a, const struct site_work *work, struct
 			take_kinds(a, work[i].note, known, &pa->sites[i]);
 }
 
+/** The project's own file goes before a list. */
+static void take_signature(struct arena *a, struct site_work *work, struct probesigs *signatures,
+			   const struct sdt_probe *probe, struct probeargs *ret)
+{
+	const struct probesig *sig = probesig_find(signatures, probe->provider, probe->name);
+	struct probesig *own = NULL;
+	if (!probe->n_sites)
+		return;
+	if (work->path && work->guesses)
+		own =
+		    provider_find(work->src, work->path, &work->unit, probe->provider, probe->name);
+	if (own)
+		own->other = sig;
+	if (own || sig)
+		argsig_take(a, work->src, work->has_unit ? &work->unit : NULL, own ? own : sig,
+			    ret);
+	if (!sig)
+		ret->unlisted.n = 0;
+}
+
 void probeargs_read(struct binary *b, struct probesigs *signatures, const struct sdt_probe *probe,
 		    struct probeargs *ret)
 {
@@ -367,9 +394,7 @@ void probeargs_read(struct binary *b, struct probesigs *signatures, const struct
 	for (size_t i = 0; i < probe->n_sites; i++)
 		if (work[i].guesses)
 			take_guesses(work[i].guesses, &ret->sites[i]);
-	const struct probesig *sig = probesig_find(signatures, probe->provider, probe->name);
-	if (sig && probe->n_sites)
-		argsig_take(a, work->src, work->has_unit ? &work->unit : NULL, sig, ret);
+	take_signature(a, work, signatures, probe, ret);
 	take_all_kinds(a, work, ret);
 	for (size_t i = 0; i < probe->n_sites; i++)
 		name_all(a, ret->sites[i].args, ret->sites[i].n_args);

@@ -199,7 +199,7 @@ END
 		"$here/args.py" "$tmp/declared.json" "$tmp/inferred.json" >"$tmp/out"
 		is "$(sed '$d' "$tmp/out")" "" "$level, with the source at hand: every type and name that is shown is right" &&
 			printf '# %s, with source: %s (%d %%)\n' $level "$(tail -n 1 "$tmp/out")" "$(share "$tmp/out")"
-		ok "$level: at least 60 % of the types are known" test "$(share "$tmp/out")" -ge 60
+		ok "$level: all types are known" test "$(share "$tmp/out")" -eq 100
 		not_ok "$level: nothing of it is called declared" grep -q '"declared"' "$tmp/inferred.json"
 		mv "$tmp/plain/target.c" "$tmp/plain/subsystem.c" "$tmp"
 		# A source that is newer than the program is not believed.

@@ -12,6 +12,7 @@ mkdir "$tmp/unlisted"
 cp "$btgen" "$tmp/unlisted/btgen"
 cp "$here/infer/wrappers.c" "$here/infer/scopes.cc" "$tmp"
 python3 "$here/infer/forms.py" >"$tmp/forms.c"
+python3 "$here/infer/forms.py" count >"$tmp/count.c"
 cd "$tmp" || exit 1
 declare -A right
 
@@ -28,7 +29,7 @@ compare() {
 	right[$*]="$types types, $names names of $all"
 }
 
-for build in "gcc forms.c" "gcc wrappers.c" "g++ scopes.cc" "clang forms.c" "clang wrappers.c" "clang++ scopes.cc"; do
+for build in "gcc forms.c" "gcc count.c" "gcc wrappers.c" "g++ scopes.cc" "clang forms.c" "clang count.c" "clang wrappers.c" "clang++ scopes.cc"; do
 	read -r cc file <<<"$build"
 	if ! command -v "$cc" >/dev/null; then
 		skip "$build" "no $cc"
@@ -46,12 +47,57 @@ for build in "gcc forms.c" "gcc wrappers.c" "g++ scopes.cc" "clang forms.c" "cla
 		mv away "$file"
 	done
 done
+for build in gcc clang; do
+	command -v $build >/dev/null && $build -O0 -g -w -o inferred wrappers.c &&
+		like "$(unlisted/btgen probes -x inferred)" 'word\(nameless \*this\)' "$build: this is a name like others in C"
+done
 for build in "${!right[@]}"; do echo "# $build: ${right[$build]}"; done | LC_ALL=C sort
 
 # As many as before are known: what is right must not be the price of nothing wrong.
 known() { local words; read -r -a words <<<"${right[$1]-0}"; echo $((words[0] * 100 / ${words[6]:-1})); }
 ok "gcc, with the source: most types are known" test "$(known "gcc forms.c -O2")" -ge 85
 ok "gcc, without: a third of them" test "$(known "gcc forms.c -O2, no source")" -ge 33
+for cc in gcc clang; do
+	command -v $cc >/dev/null || continue
+	for level in -O0 -O2; do
+		for file in forms.c count.c; do
+			ok "$cc $file $level: all but what is computed" test "$(known "$cc $file $level")" -ge 96
+		done
+	done
+done
+
+# Macros that are defined otherwise by -D, which nobody knows: no wrong type. Names are those of the expanded text here, of the
+# unexpanded there.
+total=0
+for seed in {1..20}; do
+	python3 "$here/infer/macros.py" $seed >macros.c
+	read -r -a options < <(printf -- '-DD%d -DD%d -O%d' $((seed % 5)) $((seed % 3)) $((seed % 2 * 2)))
+	gcc -g -w "${options[@]}" -I"$top/include/btgen/compat" -I"$top/include" -o declared macros.c 2>errors &&
+		gcc -g -w "${options[@]}" -o inferred macros.c 2>errors || continue # a member of a cast to a pointer to nothing
+	"$btgen" probes --json -x declared >declared.json
+	unlisted/btgen probes --json -x inferred >inferred.json
+	"$here/args.py" declared.json inferred.json | grep -v 'is called' >out
+	is "$(sed '$d' out)" "" "macros.py $seed: every type that is shown is right"
+	total=$((total + $(sed -n '$s/ types.*//p' out)))
+done
+ok "... and some are known ($total)" [ $total -gt 60 ]
+
+# SPDK's own macros: a header that has nothing else, found below the folder of another, with an #else part that is empty.
+cp -r "$here/infer/spdk" spdk
+for build in {gcc,clang}\ {-O0,-O2}\ -gdwarf-{4,5}{,\ -g3}; do
+	read -r cc options <<<"$build"
+	command -v "$cc" >/dev/null || continue
+	# shellcheck disable=SC2086 # several options
+	(cd spdk/module/bdev/nvme && "$cc" -g $options -w -I"$top/include/btgen/compat" -I"$top/include" -I../../../include -c -o "$tmp/declared.o" bdev_nvme.c &&
+		"$cc" -g $options -w -I../../../include -c -o "$tmp/inferred.o" bdev_nvme.c) && "$cc" -o declared declared.o && "$cc" -o inferred inferred.o
+	"$btgen" probes --json -x declared >declared.json
+	compare "spdk, $build"
+	is "${right[spdk, $build]}" "43 types, 23 names of 43" "spdk, $build: all of them are known"
+done
+like "$(unlisted/btgen probes -v -x inferred)" 'bdev_nvme_ctrlr_reset_done.int arg0, char \*name, _Bool success, struct spdk_nvme_transport_id \*trid, int ref.
+ *arg0 .*constant 0: -t omits it' "what the macro adds is known to be no argument of the caller's"
+mv spdk/include/spdk_internal/usdt.h away.h
+unlike "$(unlisted/btgen probes -v -x inferred)" 'bool success' "without the header it is not known what the macro passes"
 
 # A source that was changed since and has kept its time: what the places of variables contradict is not believed.
 gcc -O2 -g -w -I"$top/include/btgen/compat" -I"$top/include" -o declared wrappers.c
@@ -76,4 +122,57 @@ gcc -O1 -g -w -o inferred loop.c
 sed -i '/^#undef/,/^#define/d' loop.c
 touch -d 2001-01-01 loop.c
 like "$(timeout 20 unlisted/btgen probes -v -x inferred)" 'up\(int argc\)' "macros that hold each other without end"
+
+# Headers of a stranger: what is outside of the folders that the unit knows is not opened, and no header costs much.
+mkdir -p hostile/src outside
+echo '#define OUTSIDE(n, a) DTRACE_PROBE1(hostile, n, (char *)(a))' >outside/outside.h
+echo '#define INSIDE(n, a) DTRACE_PROBE1(hostile, n, (char *)(a))' >hostile/src/inside.h
+cat >hostile/src/hostile.c <<'END'
+#include <sys/sdt.h>
+#include "../../outside/outside.h"
+#include "inside.h"
+int main(int argc, char **argv) { INSIDE(inside, argv[0] + argc); OUTSIDE(outside, argv[0] + 2 * argc); return 0; }
+END
+(cd hostile/src && gcc -O1 -g -w -o ../../inferred hostile.c)
+like "$(unlisted/btgen probes -x inferred)" 'inside\(char \*' "a header of the unit's folder is read"
+like "$(unlisted/btgen probes -x inferred)" 'outside\(uint64_t arg0' "one in another folder is not"
+mkfifo hostile/src/fifo.h hostile/src/fifo
+# bounded NAME TYPE: what is known when stdin is that header
+bounded() {
+	cat >hostile/src/inside.h
+	touch -d 2001-01-01 hostile/src/*.[ch]
+	is "$(limit_memory 1000000; timeout 60 unlisted/btgen probes -x inferred 2>&1; echo "status $?")" "hostile:inside($2arg0)
+hostile:outside(uint64_t arg0)
+status 0" "$1"
+}
+bounded "headers that include each other and whatever they find" 'char *' < <(python3 - <<'END'
+print('#include "inside.h"\n' * 1000, '#include "/etc/passwd"\n#include "../../../../../../../../etc/passwd"\n#include "fifo.h"\n#include "hostile.c"')
+print('\n'.join('#include <a%d.h>' % i for i in range(20000)))
+print('#define INSIDE(n, a) DTRACE_PROBE1(hostile, n, (char *)(a))')
+END
+)
+bounded "an #include behind a comment that goes on" 'char *' <<END
+#define INSIDE(n, a) /*
+#include "$tmp/hostile/src/fifo"
+*/ DTRACE_PROBE1(hostile, n, (char *)(a)) // \\
+#include "$tmp/hostile/src/fifo"
+END
+bounded "a macro that doubles itself" "uint64_t " < <(python3 - <<'END'
+print('#define G0(a) a + a\n' + '\n'.join('#define G%d(a) G%d(a) + G%d(a)' % (i, i - 1, i - 1) for i in range(1, 60)))
+print('#define INSIDE(n, a) DTRACE_PROBE1(hostile, n, (char *)G59(a))')
+END
+)
+bounded "macros with many definitions each" "uint64_t " < <(python3 - <<'END'
+print('#define INSIDE(n, a) C0(n, a)')
+for i in range(40):
+    print('\n'.join(['#ifdef X%d' % i] + ['#define C%d(n, a) C%d(n, a) %d' % (i, i + 1, k) for k in range(20)] + ['#endif']))
+print('#define C40(n, a) DTRACE_PROBE1(hostile, n, (char *)(a))')
+END
+)
+bounded "quotes, comments and lines without an end" 'char *' < <(python3 - <<'END'
+print('#define INSIDE(n, a) DTRACE_PROBE1(hostile, n, (char *)(a))')
+print('"\\"' * 2000000 + "\n" + "'\n" * 1000000 + '/* ' * 500000 + '*/\n' + '#define A\\\n' * 200000)
+END
+)
+bounded "a header that is too large" "uint64_t " < <(echo '#define INSIDE(n, a) DTRACE_PROBE1(hostile, n, (char *)(a))'; head -c 17000000 /dev/zero)
 done_testing

@@ -1,5 +1,11 @@
 #!/usr/bin/python3
-"""A C program whose probes have arguments of every type in every form: what tests/obj/infer.t infers them from."""
+"""A C program whose probes have arguments of every type in every form: what tests/obj/infer.t infers them from.
+
+    forms.py          probes by their own macros and by macros around them
+    forms.py count    all by one macro that counts its arguments
+"""
+import sys
+
 
 TYPES = ["int", "unsigned", "long", "unsigned long", "short", "unsigned short", "signed char", "unsigned char", "char", "_Bool", "enum kind",
          "struct other *", "char *", "const char *", "int *"]
@@ -30,9 +36,15 @@ PROBE1(@address2, &TAG_global)
 
 print("""#define SDT_USE_VARIADIC
 #include <sys/sdt.h>
-#define PROBE1(n, a) DTRACE_PROBE1(form, n, a)
+""" + ("""#define PICK(a, b, c, n, ...) n
+#define JOIN(a, b) a##b
+#define CALL(k, n, ...) JOIN(DTRACE_PROBE, k)(form, n, __VA_ARGS__)
+#define PROBE(n, ...) CALL(PICK(__VA_ARGS__, 3, 2, 1, 0), n, __VA_ARGS__)
+#define PROBE1 PROBE
+#define PROBE2 PROBE
+""" if "count" in sys.argv else """#define PROBE1(n, a) DTRACE_PROBE1(form, n, a)
 #define PROBE2(n, a, b) DTRACE_PROBE2(form, n, a, b)
-#define PASS(n, a, b) DTRACE_PROBE2(form, n, (a), b)
+""") + """#define PASS(n, a, b) DTRACE_PROBE2(form, n, (a), b)
 #define SWAP(n, a, b) DTRACE_PROBE2(form, n, b, a)
 #define MEMBER(n, a) DTRACE_PROBE1(form, n, a->second)
 #define SIZE(n, a) DTRACE_PROBE1(form, n, sizeof(*a))

@@ -16,6 +16,7 @@ public:
 	template <class T> __attribute__((noinline)) void tmethod(T n) { DTRACE_PROBE2(cc, tmethod, current, n); sink += (int)n; }
 	static __attribute__((noinline)) void smethod(int n) { DTRACE_PROBE2(cc, smethod, shared, n); sink += n; }
 	void lambda(int n) { auto l = [this](int k) __attribute__((noinline)) { DTRACE_PROBE2(cc, lambda, current, k); sink += k; }; l(n); auto m = [current = &n](int k) __attribute__((noinline)) { DTRACE_PROBE2(cc, capture, current, k); sink += *current; }; m(n); }
+	void lambda2(int n) { auto l = [&](int k) __attribute__((noinline)) { DTRACE_PROBE3(cc, lambda2, current, this, k); sink += k + n; }; l(n); }
 	void later(int n);
 };
 Conn *Server::shared;
@@ -40,11 +41,18 @@ __attribute__((noinline)) void loops(std::vector<Conn *> &v)
 	for (auto e : v) { DTRACE_PROBE1(cc, each2, e); sink += e->fd; }
 	try { throw Conn{1, sink}; } catch (const Conn &e) { DTRACE_PROBE2(cc, caught, &e, e.fd); sink += e.fd; }
 }
+// clang has the variables of both clauses in one block.
+__attribute__((noinline)) void clauses(int n)
+{
+	try { if (n > 1) throw n; throw Conn{n, n}; }
+	catch (int &e) { DTRACE_PROBE2(cc, caught2, &e, e); sink += e; }
+	catch (const Conn &e) { DTRACE_PROBE2(cc, caught3, &e, e.fd); sink += e.fd; }
+}
 int main(int argc, char **)
 {
 	Conn c = {1, argc}; Queue q = {argc}; current = &q;
 	Server s = {&c, c, 'x'}; Server::shared = &c;
-	s.method(argc); s.cmethod(argc); s.tmethod(argc); s.smethod(argc); s.lambda(argc); s.later(argc);
+	s.method(argc); s.cmethod(argc); s.tmethod(argc); s.smethod(argc); s.lambda(argc); s.lambda2(argc); clauses(argc); s.later(argc);
 	Derived d; d.current = &c; d.total = 5; d.method(argc);
 	TDerived<Conn> t; t.current = &c; t.method(argc);
 	plain(&q, c, argc); ns::f(argc);

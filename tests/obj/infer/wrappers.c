@@ -22,6 +22,25 @@ volatile int sink;
 #define CAST(n, x) DTRACE_PROBE1(mm, n, (long)(x))
 #define FRONT(n, ...) STAP_PROBEV(mm, n, now, ##__VA_ARGS__)
 #define PAIR(n, x, y) do { if (sink) DTRACE_PROBE1(mm, n##_a, x); DTRACE_PROBE1(mm, n, y); } while (0)
+#define HIDE(n, x) DTRACE_PROBE1(mm, n, (struct hidden *)(x))
+#define VALUE(n, x) DTRACE_PROBE2(mm, n, (unsigned long)(x), (char *)(x))
+#define AFTER(r) r->next
+#ifdef OTHER
+#define FIELD(r) r->next
+#define EITHER(n, x, y) DTRACE_PROBE2(mm, n, x, y)
+#define PASSED(n, x, y) DTRACE_PROBE2(mm, n, x, y)
+#else
+#define FIELD(r) r->name
+#define EITHER(n, x, y) DTRACE_PROBE2(mm, n, y, x)
+#ifdef NOTHING
+#define PASSED(n, x, y)
+#else
+#define PASSED(n, x, y) \
+	do { \
+		DTRACE_PROBE2(mm, n, x, y); \
+	} while (0)
+#endif
+#endif
 #define MM_START2__UP(r, n) DTRACE_PROBE2(mm, start2__up, n, r)
 KEEP static long lookup(int fd) { return fd + sink; }
 KEEP static void one(struct req *r, int n, unsigned char flag, const char *text, struct req *other)
@@ -58,8 +77,25 @@ KEEP static void one(struct req *r, int n, unsigned char flag, const char *text,
 	DTRACE_PROBE1(mm, call, lookup(n));
 	DTRACE_PROBE2(mm, consts, 5, sizeof(struct req));
 	DTRACE_PROBE2(mm, strings, "x", "abc");
+	HIDE(hide, r);
+	VALUE(value, r);
+	EITHER(either, r, text);
+	PASSED(passed, other, FIELD(r));
 	sink = (int)r->len + n + flag + *text + (int)other->len;
 }
+#undef AFTER
+#define AFTER(r) r->name
+#define current other
+KEEP static void two(struct req *r, struct req *other, char *current_)
+{
+	PASS(after, AFTER(r), r);
+	PASS(after2, AFTER(r)
+	     /* (one */, current); // and (another
+	sink += r->id + other->id + *current_;
+}
+#undef current
+typedef struct { int x; } nameless;
+KEEP static void word(nameless *this) { DTRACE_PROBE1(mm, word, this); sink += this->x; }
 KEEP static void shadow(struct req *counter, int now)
 {
 	DTRACE_PROBE2(mm, shadow, counter, now);
@@ -82,6 +118,8 @@ int main(int argc, char **argv)
 {
 	struct req r = {{"abc", argc}, argv[0], (unsigned long)argc, argc, argc > 1 ? RD : WR, {1}, pool};
 	one(&r, argc, (unsigned char)argc, argv[0], pool);
+	two(&r, pool, argv[0]);
+	word(&(nameless){argc});
 	shadow(&r, argc);
 	caller(&r, pool, argc);
 	return 0;

@@ -1,0 +1,51 @@
+/**
+ * defines - which definitions of a macro reach a line of a source file.
+ *
+ * It reads the unit's source file and the headers that this includes. It decides no condition,
+ * as it does not know -D and the compiler's own macros: a name can have several definitions, and
+ * one that is defined only under an #if may be no macro.
+ *
+ * A header is the file beside the one that includes it, else a file of the unit, else the only one
+ * below the include folders. Those are the unit's own folder, and what is left of a file's path
+ * without the name in an #include: /src/include/spdk/nvme.h and "spdk/nvme.h" give /src/include.
+ * Nothing elsewhere is opened. A file that is newer than the program is taken for missing.
+ *
+ *	struct defines at;
+ *	struct str *texts;
+ *	if (defines_open(src, &site, &at) && defines_find(&at, STR("PROBE1"), &texts) == 1) ...
+ */
+#ifndef SOURCE_DEFINES_H
+#define SOURCE_DEFINES_H
+
+#include "dwarf/dwsite.h"
+
+/** A line, and what was read for it. */
+struct defines {
+	const struct defines_unit *unit;
+	const struct source_file *file;
+	struct str text; /**< of the line's file */
+	unsigned line;
+	bool is_start; /**< the unit was read from this file on */
+};
+
+/** False, without a message, if the source of the site is missing or too large. */
+bool defines_open(struct dwsrc *src, const struct dwsite *site, struct defines *ret);
+/**
+ * All definitions that @name can have at the line, without `#define`; one is empty if it may be no
+ * macro.
+ */
+size_t defines_find(const struct defines *at, struct str name, struct str **ret);
+/**
+ * Bytes of the logical line at the start of @s, which goes into *@ret (may be NULL) without its
+ * comments and newlines; adds the parentheses that it opens to *@depth.
+ */
+size_t defines_line(struct str s, int *depth, struct strbuf *ret);
+/**
+ * The text of file @name in the folder of @path, a source file of @unit, or else in the unit's; empty
+ * if it is missing, or newer than the program.
+ */
+struct str defines_beside(struct dwsrc *src, const char *path, Dwarf_Die *unit, struct str name);
+/** Counts other work, in bytes: after too much of it, defines_open() fails. */
+void defines_spend(const struct defines *at, size_t n);
+
+#endif
