@@ -153,7 +153,10 @@ enum held number_held(const struct emitter *e, const struct node *n,
 /** @t of @n with 64 bits and a sign, if @is_signed, and the same value. */
 const struct text *number_make(struct emitter *e, const struct node *n, const struct text *t,
 			       bool is_signed);
-/** Where it is kept or counted: true is 1. @is_sample: by an aggregation. */
+/** Where it is counted: true is 1. @is_sample: by an aggregation. */
+const struct text *number_counted(struct emitter *e, const struct node *n, const struct text *t,
+				  bool is_sample);
+/** Where it is kept to be shown; likewise. */
 const struct text *number_kept(struct emitter *e, const struct node *n, const struct text *t,
 			       bool is_sample);
 /** An operator, assignment or cast; NULL: it is written with these children, which may have changed. */

@@ -212,15 +212,21 @@ static const struct text *count_truth(struct emitter *e, const struct node *n, c
 	return t->is_truth ? number_make(e, n, t, true) : t;
 }
 
+const struct text *number_counted(struct emitter *e, const struct node *n, const struct text *t,
+				  bool is_sample)
+{
+	// Where x and y are signed, bpftrace 0.23 takes true for -1; from 0.24 on aggregations refuse it.
+	return t->is_truth && (is_sample || mixes_signs(e)) ? number_make(e, n, t, false) : t;
+}
+
 const struct text *number_kept(struct emitter *e, const struct node *n, const struct text *t,
 			       bool is_sample)
 {
-	// Where x and y are signed, bpftrace 0.23 takes true for -1; from 0.24 on aggregations refuse it.
-	bool is_counted = t->is_truth && (is_sample || mixes_signs(e));
 	// From 0.24 on u64 & i32 is an int64, and shown as one.
-	bool is_shown = !mixes_signs(e) && t->held == HELD_SIGNED && n->expr &&
-			n->expr->sign == SIGN_UNSIGNED && !ctype_pointee(n->expr->type);
-	return is_counted || is_shown ? number_make(e, n, t, false) : t;
+	if (!mixes_signs(e) && t->held == HELD_SIGNED && n->expr &&
+	    n->expr->sign == SIGN_UNSIGNED && !ctype_pointee(n->expr->type))
+		return number_make(e, n, t, false);
+	return number_counted(e, n, t, is_sample);
 }
 
 /** As an operand of what stands behind a cast. */
