@@ -15,6 +15,7 @@
 #include "listing/probes_print.h"
 #include "probe/attachable.h"
 #include "run/bpftrace.h"
+#include "template/skeleton.h"
 #include "process/proc.h"
 #include "process/mapped.h"
 
@@ -188,10 +189,11 @@ static void complain(struct listing *l)
 				   ":" STR_FMT "'?",
 				   STR_ARG(text), STR_ARG(near->provider), STR_ARG(near->name));
 		else
-			diag_error(
-			    &l->diag, NULL, "no probe matches '" STR_FMT "'%s", STR_ARG(text),
-			    provider_is_function(vocabulary_provider(provider)) ? ": functions are not listed"
-								 : "");
+			diag_error(&l->diag, NULL, "no probe matches '" STR_FMT "'%s",
+				   STR_ARG(text),
+				   provider_is_function(vocabulary_provider(provider))
+				       ? ": functions are not listed"
+				       : "");
 	}
 }
 
@@ -409,8 +411,7 @@ int cmd_probes(int argc, char **argv)
 		status = cmd_usage_error("give --for or --bpftrace, not both");
 	if (status < 0) {
 		for (int i = optind; i < argc; i++) {
-			struct str text = str_from(argv[i]);
-			str_take(&text, STR("usdt:__EXE__:")); // as in a template
+			struct str text = skeleton_usdt_pattern(str_from(argv[i]));
 			vec_push(&l.arena, &l.patterns, (struct pattern){.text = text});
 		}
 		l.signatures = expand_signatures(&l.arena, &l.diag);

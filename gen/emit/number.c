@@ -116,7 +116,9 @@ static enum held held_of_name(const struct emitter *e, const struct node *n)
 		return x->sign == SIGN_NONE && gets_int64(e, n) ? HELD_OPEN : held_of_sign(x->sign);
 	if ((x->sign == SIGN_UNSIGNED || x->sign == SIGN_NONE) && !never_falls(e, n))
 		return HELD_OPEN;
-	return emit_is_number_type(ctype_strip(x->type)) ? held_of_type(x) : held_of_sign(x->sign);
+	struct ctype *t = ctype_strip(x->type); // of what it was given last
+	bool is_of_type = emit_is_number_type(t) && (t->is_signed || x->sign != SIGN_SIGNED);
+	return is_of_type ? held_of_type(x) : held_of_sign(x->sign);
 }
 
 enum held number_held(const struct emitter *e, const struct node *n,

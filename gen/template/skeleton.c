@@ -203,11 +203,17 @@ static bool is_function(struct skeleton *sk, struct str name)
 	return found;
 }
 
+struct str skeleton_usdt_pattern(struct str pattern)
+{
+	str_take(&pattern, STR("usdt:__EXE__:"));
+	return pattern;
+}
+
 static bool add_pattern(struct skeleton *sk, struct str pattern)
 {
 	if (str_has_prefix(pattern, STR("uprobe:")) || str_has_prefix(pattern, STR("uretprobe:")))
 		return skeleton_add_functions(sk, pattern);
-	str_take(&pattern, STR("usdt:__EXE__:")); // as in a template
+	pattern = skeleton_usdt_pattern(pattern);
 	size_t colon = str_find(pattern, ':');
 	struct str provider = colon < pattern.n ? str_slice(pattern, 0, colon) : STR("");
 	struct str name = colon < pattern.n ? str_from_offset(pattern, colon + 1) : pattern;

@@ -77,6 +77,8 @@ struct skeleton {
 bool skeleton_collect(struct skeleton *ret, struct arena *a, struct diag *d,
 		      struct targetfiles *files, unsigned version, const char *const *patterns,
 		      size_t n);
+/** NAME or PROVIDER:NAME of a pattern that is written as in a template: usdt:__EXE__:NAME. */
+struct str skeleton_usdt_pattern(struct str pattern);
 /** The attach point of @p and the filter, in front of a clause's block. */
 void skeleton_write_head(const struct skeleton *sk, const struct skeleton_probe *p,
 			 struct code *out);

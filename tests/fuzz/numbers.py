@@ -142,8 +142,10 @@ class Maker:
         while n.cost() > COST_OF_ROW or not n.kids:
             n = self.node(self.rng.randint(2, 5))
         use = self.rng.choice(USES)
-        # bpftrace 0.17 and 0.23 print each key as a signed number.
-        if n.has_loop() and use in ("filter", "key", "sum") or n.is_unsigned() and use == "key" and self.version < 24:
+        # bpftrace 0.17 and 0.23 print each key as a signed number, newer ones what a variable got from u64 & i32.
+        is_signed_key = n.is_unsigned() and (use == "key" and self.version < 24 or
+                                             use in ("key", "sum") and self.version >= 24 and n.kind in ("keep", "step", "choice"))
+        if n.has_loop() and use in ("filter", "key", "sum") or is_signed_key:
             use = "number"
         return n, use
 
