@@ -56,7 +56,7 @@ for name in $scripts; do
 		"TRACES USAGE SAMPLE OUTPUT OVERHEAD CAVEATS " "$name: its page has all sections, in order"
 	case $name in
 	nvme-latency) ;; # its sample is percentiles.py's output
-	*) is "$(python3 "$tmp/shape.py" "$file")" "" "$name: its sample looks like what it prints" ;;
+	*) is "$(python3 "$tmp/shape.py" "$file" 2>&1)" "" "$name: its sample looks like what it prints" ;;
 	esac
 	ok "$name: a test compares its sample with what it printed" \
 		grep -rqE "^[[:space:]]*is_sample[ (]['\"]?$name\.bt" "$top/tests/live" "$top/tests/vm"

@@ -174,7 +174,7 @@ for name, share in ("p50", 500), ("p90", 900), ("p99", 990), ("p99.9", 999):
 if not shortest[-1] - 1 <= most <= longest[-1] + 1:
     print("the longest", most, "but", shortest[-1], longest[-1])
 END
-latencies() { is "$(python3 "$tmp/latency.py" "$tmp/trace" "$tmp/answers" "$missed")" "" "$1"; }
+latencies() { is "$(python3 "$tmp/latency.py" "$tmp/trace" "$tmp/answers" "$missed" 2>&1)" "" "$1"; }
 work --latency op_start op_done --key args.id
 latencies "--latency by an argument: each operation, percentiles as the program has them"
 unlike "$(cat "$tmp/trace")" unpaired "all have an end"
