@@ -60,8 +60,9 @@ class Target:
                 then(thread)
         self.fire("tgt", "nvmf_subsystem_change_state_done", nqn, to, of, 0)
 
-    def paused(self, nqn, probe=None, *args):
-        """Subsystems are paused while something of theirs changes."""
+    def paused(self, nqn, probe=None, *args, nsid=0):
+        """Subsystems are paused while something of theirs changes; that of @nsid has to end its I/O first."""
+        self.fire("tgt", "subsystem_pause()", nqn, nsid)
         self.change_state(nqn, PAUSED, ACTIVE)
         if probe:
             self.fire("tgt", probe, nqn, *args)
@@ -70,6 +71,7 @@ class Target:
     def create_subsystem(self, nqn):
         """A thread is through with the change of state, and the next one begins, before its poll group says so."""
         self.fire("tgt", "nvmf_subsystem_create", nqn)
+        self.fire("tgt", "subsystem_set_allow_any_host()", nqn, 1)
         self.change_state(nqn, ACTIVE, INACTIVE,
                           lambda thread: self.fire(thread, "nvmf_poll_group_add_subsystem", thread, nqn))
 

@@ -67,9 +67,19 @@ class Printed:
         return sorted(printed, key=rank), sorted(texts, key=rank)
 
 
+class OursNvmf(Printed):
+    """Functions have their arguments from the first one on. What follows a pause is SPDK's own name for it."""
+
+    def __init__(self):
+        table = nvmf_lines.NVMF
+        super().__init__(table, lambda probe, args: table[probe]([*[""][:not probe.endswith("()")], *map(str, args)]))
+
+    def normalized(self, lines, **how):
+        return super().normalized([re.sub(r", then \w+$", ", then paused", line) for line in lines], **how)
+
+
 def ours_nvmf():
-    table = nvmf_lines.NVMF
-    return Printed(table, lambda probe, args: table[probe](["", *map(str, args)]))
+    return OursNvmf()
 
 
 QPAIR = {

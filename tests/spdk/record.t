@@ -133,7 +133,7 @@ class Run:
         self.target.rpc("nvmf_subsystem_remove_host", NQN, HOST)
         self.model.fire("tgt", "nvmf_subsystem_remove_host", NQN, HOST)
         self.target.rpc("nvmf_subsystem_remove_ns", NQN, "1")
-        self.model.paused(NQN)
+        self.model.paused(NQN, "subsystem_remove_ns()", 1, nsid=1)
         self.target.rpc("nvmf_delete_subsystem", NQN)
         self.model.delete_subsystem(NQN)
         self.target.rpc("bdev_null_delete", "null0")
@@ -273,7 +273,7 @@ def main():
 
         nvmf = printed.ours_nvmf()
         events = run.events(nvmf, traces["nvmf.bt"].events() if "nvmf.bt" in traces else [])
-        counts = {probe: len(args) for _, probe, args in events}
+        counts = {probe: len(args) for _, probe, args in events if not probe.endswith("()")}  # not the functions
         cut = 63 if bed.version < 22 else None  # what bpftrace leaves of a string
 
         def check(name, say, of, lines=None):
