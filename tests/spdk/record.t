@@ -60,8 +60,10 @@ class Run:
         self.target, self.initiator = target, initiator
         self.port = free_port()
         self.model = model.Target("nvmf_tgt", sorted(number for name, number in thread_ids(target).items()
-                                                     if name.startswith("nvmf_tgt_poll_group")))
-        self.nvme = model.Initiator(thread_ids(initiator)["app_thread"])
+                                                     if name.startswith("nvmf_tgt_poll_group")),
+                                  "PROBE3_TICKS(nvmf_ctrlr_destruct" in (SPDK / "lib/nvmf/ctrlr.c").read_text())
+        self.nvme = model.Initiator(thread_ids(initiator)["app_thread"],
+                                    "nvme_ctrlr_put_ref" in (SPDK / "module/bdev/nvme/bdev_nvme.c").read_text())
         self.places = []
         self.asked = 0
 
@@ -295,8 +297,10 @@ def main():
             objects = sorted(records, key=lambda o: o["time"])
             check("-t 'spdk:*'", printed.values_of(counts), events, list(printed.json_values(objects, counts)))
         if "spdk.bt" in traces:
-            lines = list(printed.text_values(traces["spdk.bt"].events(), counts))
-            check("spdk.bt", printed.values_of(counts), events, lines)
+            lines = list(printed.text_values(traces["spdk.bt"].events(), {**counts, "nvmf_ctrlr_destruct": 2}))
+            # It has the arguments that all releases have.
+            check("spdk.bt", printed.values_of(counts),
+                  [(key, probe, (args[0], args[-1]) if probe == "nvmf_ctrlr_destruct" else args) for key, probe, args in events], lines)
         if "nvmf_timeout.bt" in traces:
             check_timeout(bed, traces["nvmf_timeout.bt"], initiator.log(), run.port)
         if "sched.bt" in traces:
