@@ -107,6 +107,40 @@ static void descend(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, stru
 		vec_push(src->arena, &s->dies, found[n]);
 }
 
+/** The function as it was written; in LTO one refers to the other. */
+static Dwarf_Die origin_of(Dwarf_Die die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die next;
+	for (int i = 0; i < 8 && dwarf_attr(&die, DW_AT_abstract_origin, &attr) &&
+			dwarf_formref_die(&attr, &next);
+	     i++)
+		die = next;
+	return die;
+}
+
+/** 0: there is none. */
+static Dwarf_Word number_of(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute at;
+	Dwarf_Word ret;
+	return dwarf_formudata(dwarf_attr(die, name, &at), &ret) == 0 ? ret : 0;
+}
+
+/**
+ * gcc splits a function: its begin may be inlined elsewhere, and the rest is "inlined" into the function itself,
+ * as if called where it is declared. That is no copy: who enters it has entered the function.
+ */
+static bool is_rest_of(Dwarf_Die *inlined, Dwarf_Die *function)
+{
+	if (!function || dwarf_tag(inlined) != DW_TAG_inlined_subroutine)
+		return false;
+	Dwarf_Die one = origin_of(*inlined), other = origin_of(*function);
+	return one.addr == other.addr &&
+	       number_of(inlined, DW_AT_call_line) == number_of(&one, DW_AT_decl_line) &&
+	       number_of(inlined, DW_AT_call_column) == number_of(&one, DW_AT_decl_column);
+}
+
 static void name_functions(struct dwsite *s)
 {
 	for (size_t i = 0; i < s->dies.n; i++) {
@@ -116,7 +150,8 @@ static void name_functions(struct dwsite *s)
 		if (!s->n_inner) {
 			s->n_inner = i + 1;
 			s->function = name;
-		} else if (i + 1 == s->dies.n) {
+		} else if (i + 1 == s->dies.n &&
+			   !is_rest_of(&s->dies.v[s->n_inner - 1], &s->dies.v[i])) {
 			s->caller = name;
 		}
 	}
@@ -181,18 +216,6 @@ struct dwcopies {
 	bool has_all;	    // units
 };
 
-/** The function as it was written; in LTO one refers to the other. */
-static Dwarf_Die origin_of(Dwarf_Die die)
-{
-	Dwarf_Attribute attr;
-	Dwarf_Die next;
-	for (int i = 0; i < 8 && dwarf_attr(&die, DW_AT_abstract_origin, &attr) &&
-			dwarf_formref_die(&attr, &next);
-	     i++)
-		die = next;
-	return die;
-}
-
 /** Without its directories; empty when not known. dwarf_decl_file() aborts where a .dwo file has no line table. */
 static struct str decl_file(Dwarf_Die *die)
 {
@@ -248,7 +271,8 @@ static void add_copy(struct dwinlined *to, struct str caller)
 	to->n_callers++;
 }
 
-static void collect(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, struct str caller,
+/** Copies in @parent, which is in @function; NULL: it is in none. */
+static void collect(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, Dwarf_Die *function,
 		    unsigned depth)
 {
 	if (depth >= DWSRC_MAX_DEPTH)
@@ -259,12 +283,13 @@ static void collect(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, stru
 		// As it was written: copies in there are those of no code.
 		if (is_function && !has_pcs(&die))
 			continue;
-		if (tag == DW_TAG_inlined_subroutine)
-			add_copy(inlined_of(src, die), caller);
+		if (tag == DW_TAG_inlined_subroutine && !is_rest_of(&die, function))
+			add_copy(inlined_of(src, die),
+				 function ? str_from(dwsrc_name(function)) : STR("?"));
 		if (is_function)
-			collect(src, w, &die, str_from(dwsrc_name(&die)), depth + 1);
+			collect(src, w, &die, &die, depth + 1);
 		else if (tag == DW_TAG_lexical_block || tag == DW_TAG_namespace)
-			collect(src, w, &die, caller, depth + 1);
+			collect(src, w, &die, function, depth + 1);
 	}
 }
 
@@ -272,7 +297,7 @@ static void collect_unit(struct dwsrc *src, Dwarf_Die *unit)
 {
 	struct dwwalk w = {0};
 	if (map_add_ptr(src->arena, &src->copies->units, unit->addr))
-		collect(src, &w, unit, STR("?"), 0);
+		collect(src, &w, unit, NULL, 0);
 }
 
 static void collect_all(struct dwsrc *src)

@@ -88,7 +88,7 @@ is "$("$live_sh" -e 'BEGIN { printf("hi\n"); } interval:ms:100 { exit(); }' 2>&1
 hi' "a script that waits for no event does not lack any"
 
 out=$("$live_sh" --ready-file "$tmp/none/ready" -T 5 "$live_pid" -e 'usdt:__EXE__:hit { printf("hit\n"); }' 2>&1)
-is "$? $out" "1 btgen: error: --ready-file: no such folder: $tmp/none" "--ready-file that cannot be written is an error before all else"
+is "$? $out" "1 btgen: error: --ready-file: no such directory: $tmp/none" "--ready-file that cannot be written is an error before all else"
 out=$("$live_sh" --ready-file "$tmp" -T 5 "$live_pid" -e 'usdt:__EXE__:hit { printf("hit\n"); }' 2>&1)
 is "$? $out" "1 btgen: error: --ready-file: cannot write $tmp: Is a directory" "... also where a folder has its name"
 

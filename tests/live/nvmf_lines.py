@@ -25,7 +25,8 @@ NVMF = {
     "nvmf_subsystem_create": lambda a: f"{a[1]} created",
     "nvmf_subsystem_destroy": lambda a: f"{a[1]} destroyed",
     "nvmf_subsystem_change_state":
-        lambda a: f"{a[1]} change state from {state(a[3])} to {state(a[2])} start",
+        lambda a: f"{a[1]} is already {state(a[2])}" if a[2] == a[3] else
+                  f"{a[1]} change state from {state(a[3])} to {state(a[2])} start",
     "nvmf_subsystem_change_state_done":
         lambda a: f"{a[1]} change state from {state(a[3])} to {state(a[2])} "
                   + ("done" if a[4] == "0" else f"failed with status {a[4]}"),
@@ -35,6 +36,9 @@ NVMF = {
     "nvmf_subsystem_remove_listener":
         lambda a: f"{a[1]} remove listener {TRTYPE[a[2]]} {a[3]}:{a[4]}",
     "nvmf_subsystem_add_ns": lambda a: f"{a[1]} add namespace {a[2]}",
+    "subsystem_pause()": lambda a: f"{a[0]} pause for namespace {a[1]}, then paused",
+    "subsystem_remove_ns()": lambda a: f"{a[0]} remove namespace {a[1]}",
+    "subsystem_set_allow_any_host()": lambda a: f"{a[0]} allow {'any host' if int(a[1]) else 'only its hosts'}",
     "nvmf_ns_change": lambda a: f"{a[2]} change namespace {a[1]}, tried again",
     "nvmf_subsystem_add_host": lambda a: f"{a[1]} add host {a[2]}",
     "nvmf_subsystem_remove_host": lambda a: f"{a[1]} remove host {a[2]}",

@@ -19,7 +19,7 @@ is "$(sed -n 's/.*: qpair \(0x[0-9a-f]*\) qid \([0-9]*\) thread [0-9]* subnqn \(
 	"$(connected | cut -d' ' -f2- | sort)" "a life for each queue pair that a host connected"
 is "$(grep -c . "$tmp/lives")" "$(grep -c 'nvmf_poll_group_add_qpair	' "$tmp/log")" "and for each that a poll group took"
 is "$(grep -c 'lasted -' "$tmp/lives")" 0 "all of them ended"
-is "$(sed -n 's/^from [0-9]* to [0-9]* lasted \([0-9]*\): \(qpair 0x[0-9a-f]*\).*/\2 \1/p' "$tmp/lives" | sort)" \
+is "$(sed -n 's/^from [0-9]* to [0-9]* lasted \([0-9]*\) ticks: \(qpair 0x[0-9a-f]*\).*/\2 \1/p' "$tmp/lives" | sort)" \
 	"$(awk -F'\t' '$3 == "nvmf_poll_group_add_qpair" { began[$5] = $4 }
 		$3 == "nvmf_poll_group_remove_qpair" { print "qpair", $5, $4 - began[$5] }' CONVFMT=%d OFMT=%d "$tmp/log" | sort)" \
 	"as long as the program's own stamps say"
@@ -48,7 +48,7 @@ is "$("$tool" "$tmp/events" "$tmp/other")" "50 before
   more of it
 250 between 0xa0  [qpair 0xa0 not alive]
 320 second 0xa0 0xb0  [qpair 0xa0 qid 2 thread 3 subnqn two hostnqn h2]" "an address that is used again has two lives"
-is "$("$tool" --hz 100 "$tmp/events")" "from 0.000000 to 1.000000 lasted 1.000000: qpair 0xa0 qid 1 thread 2 subnqn one hostnqn h1
+is "$("$tool" --hz 100 "$tmp/events")" "from 0.000000 to 1.000000 lasted 1.000000 s: qpair 0xa0 qid 1 thread 2 subnqn one hostnqn h1
 from 2.000000 to - lasted -: qpair 0xa0 qid 2 thread 3 subnqn two hostnqn h2" "with --hz in seconds"
 "$tool" "$tmp/other" >"$tmp/out" 2>&1
 is "$? $(cat "$tmp/out")" "1 qpair-lifetime: error: $tmp/other has no event of qpair.bt" "a file without events is an error"

@@ -21,8 +21,10 @@ common() {
 		  for (i = 1; i <= NF; i++) if (i != drop) line = line (i > 1 ? " " : "") $i; print line }'
 }
 
-# By its number an argument would be another one where a release moves it, by its name that is an error.
-is "$(grep -nE '\barg[0-9]' "$top"/bpf/{nvmf,nvme,nvmf_timeout,sched,qpair,spdk,intr-wakeups}.bt)" "" "the scripts have arguments by name"
+# By its number an argument would be another one where a release moves it, by its name that is an error. Only one, whose
+# name and type changed, is looked at before it is used.
+is "$(grep -nE '\barg[0-9]' "$top"/bpf/{nvmf,nvme,nvmf_timeout,sched,qpair,spdk,intr-wakeups}.bt |
+	grep -v 'nvmf_timeout.bt.*\$i = (struct spdk_io_channel_iter \*)arg0;')" "" "the scripts have arguments by name"
 
 # How many probes a release has, and the arguments of two, from its sources: the first, one between, the newest.
 declare -A probes=([2201]=42 [2401]=50 [2609]=50) destruct=(
@@ -47,7 +49,7 @@ for release in 2201 2401 2609; do
 		for script in nvmf nvme nvmf_timeout sched qpair spdk intr-wakeups; do
 			[ $release-$script = 2201-intr-wakeups ] || # it has no such probes
 				"$btgen" expand -W error --for $version -x "$target" "$top/bpf/$script.bt" >"$tmp/program" 2>"$tmp/said" ||
-				diag "$script.bt for $version: $(cat "$tmp/said")"
+				echo "$script.bt for $version: $(cat "$tmp/said")"
 		done
 	done 2>&1 | tee "$tmp/said-all"
 	is "$(cat "$tmp/said-all")" "" "$release: the scripts expand for 0.17, 0.23 and 0.27, without a warning"
@@ -82,7 +84,7 @@ for release in 2201 2401 2609; do
 		"$release, qpair.bt: each event with its time stamp"
 	is "$(sed -nE 's/^[0-9.]+: thread (.*) moves from core (.*) to core (.*)/\1 \2 \3/p' "$tmp/trace")" \
 		"$(awk -F'\t' '$3 == "move()" && $5 != $6 { print $4, $5, $6 }' "$tmp/log")" "$release, sched.bt: what was moved"
-	is "$(sed -nE 's/^[0-9.]+: (\w+) (connected|failed|deleted).*/\1 \2/p' "$tmp/trace")" \
+	is "$(sed -nE 's/^[0-9.]+: (\w+) 127\.0\.0\.1:4422 (connected|failed|deleted).*/\1 \2/p' "$tmp/trace")" \
 		"$(awk -F'\t' -v release=$release '
 			$3 == "reset_ctrlr_complete()" && release >= 2209 { print $4, $5 == 1 ? "connected" : "failed" }
 			$3 == "bdev_nvme_ctrlr_delete" { print $5, "deleted" }' "$tmp/log")" \

@@ -108,26 +108,26 @@ for build in nvmf_tgt nvmf_tgt_shared; do
 
 	is_round sleeps "$build, in interrupt mode"
 	is "$(sed -nE 's/^[0-9.]+: (Nvme[01] .*)/\1/p' "$tmp/trace" | sed -E 's/[0-9]+\.[0-9]{6} s/T s/')" \
-		"Nvme0 reset
-Nvme0 connects, attempt 1, T s after the reset
-Nvme0 connected, attempt 1, T s after the reset
-Nvme0 reset
-Nvme0 connects, attempt 1, T s after the reset
-Nvme0 failed, attempt 1, T s after the reset
-Nvme0 has waited after attempt 1, T s after the reset
-Nvme0 connects, attempt 2, T s after the reset
-Nvme0 failed, attempt 2, T s after the reset
-Nvme0 has waited after attempt 2, T s after the reset
-Nvme0 connects, attempt 3, T s after the reset
-Nvme0 failed, attempt 3, T s after the reset
-Nvme0 has waited after attempt 3, T s after the reset
-Nvme0 connects, attempt 4, T s after the reset
-Nvme0 failed, attempt 4, T s after the reset
-Nvme0 deleted
-Nvme1 deleted" "$build, nvmf_timeout.bt: a reset with success, a lost controller, its four attempts, the last one's failure ends it"
-	[ $lines = 1 ] || is "$(grep -E '^@(resets|attempts|failures)' "$tmp/trace" | sort)" "@attempts[Nvme0]: 5
-@failures[Nvme0]: 4
-@resets[Nvme0]: 2" "$build, nvmf_timeout.bt: the sums"
+		"Nvme0 127.0.0.1:4422 reset
+Nvme0 127.0.0.1:4422 connects, attempt 1, T s after the reset
+Nvme0 127.0.0.1:4422 connected, attempt 1, T s after the reset
+Nvme0 127.0.0.1:4422 reset
+Nvme0 127.0.0.1:4422 connects, attempt 1, T s after the reset
+Nvme0 127.0.0.1:4422 failed, attempt 1, T s after the reset
+Nvme0 127.0.0.1:4422 has waited after attempt 1, T s after the reset
+Nvme0 127.0.0.1:4422 connects, attempt 2, T s after the reset
+Nvme0 127.0.0.1:4422 failed, attempt 2, T s after the reset
+Nvme0 127.0.0.1:4422 has waited after attempt 2, T s after the reset
+Nvme0 127.0.0.1:4422 connects, attempt 3, T s after the reset
+Nvme0 127.0.0.1:4422 failed, attempt 3, T s after the reset
+Nvme0 127.0.0.1:4422 has waited after attempt 3, T s after the reset
+Nvme0 127.0.0.1:4422 connects, attempt 4, T s after the reset
+Nvme0 127.0.0.1:4422 failed, attempt 4, T s after the reset
+Nvme0 127.0.0.1:4422 deleted
+Nvme1 127.0.0.1:4422 deleted" "$build, nvmf_timeout.bt: a reset with success, a lost controller, its four attempts, the last one's failure ends it"
+	[ $lines = 1 ] || is "$(grep -E '^@(resets|attempts|failures)' "$tmp/trace" | sort)" "@attempts[Nvme0, 127.0.0.1, 4422]: 5
+@failures[Nvme0, 127.0.0.1, 4422]: 4
+@resets[Nvme0, 127.0.0.1, 4422]: 2" "$build, nvmf_timeout.bt: the sums"
 done
 is_sample intr-wakeups.bt "$tmp"/trace-*
 is_sample nvmf_timeout.bt "$tmp"/trace-*

@@ -49,4 +49,27 @@ like "$(said both)" 'warning: 5 inlined copies of both\(\) are not seen by this 
 like "$("$btgen" skeleton --for 0.17 -x "$tmp/app" 'uprobe:both' 2>&1)" 'warning: 5 inlined copies of both\(\) are not seen: in ' "-t says so, too"
 is "$("$btgen" skeleton --for 0.17 -x "$tmp/app" 'uprobe:only' 2>&1)" "btgen: error: no function matches 'uprobe:only'
 btgen: note: only() is inlined in a() and has no code of its own" "and of one that is only inlined"
+
+# gcc splits a function for its callers' sake: the rest is no copy, a function that calls itself has some.
+cat >"$tmp/split.c" <<'EOF'
+#include <stdio.h>
+#include <stdlib.h>
+void event(int type, int *arg);
+__attribute__((noinline)) static void act(int *a) { for (int i = 0; i < 9; i++) printf("%d %d\n", *a, rand()); }
+void event(int type, int *arg)
+{
+	if (__builtin_expect(!type, 1))
+		return;
+	act(arg); act(arg + 1); printf("%d", type); act(arg + 2); act(arg + 3); printf("%d", type); act(arg); exit(type);
+}
+int again(int n); int again(int n) { return n < 2 ? 1 : again(n - 1) + again(n - 2); }
+int main(int argc, char **argv) { int a[4] = {0}; void (*volatile e)(int, int *) = event; (void)argv; e(argc, a); event(argc + 1, a); return again(argc); }
+EOF
+gcc -O2 -g -o "$tmp/app" "$tmp/split.c" || exit 1
+if objdump -d "$tmp/app" | grep -q 'event.part'; then
+	unlike "$(said event)" 'in event\(\)' "the rest of a function that gcc split is no copy of it"
+else
+	skip "a function that is split" "this gcc splits none"
+fi
+like "$(said again)" 'inlined cop(y|ies) of again\(\) (is|are) not seen by this probe: in again\(\)' "a function that calls itself has copies"
 done_testing

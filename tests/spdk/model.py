@@ -31,8 +31,9 @@ def settle(events, choice):
 class Target:
     """The nvmf target: which poll groups it has is SPDK's own answer (thread_get_stats)."""
 
-    def __init__(self, name, threads):
-        self.name, self.threads = name, [Thread(t) for t in threads]
+    def __init__(self, name, threads, destruct_names=False):
+        """@destruct_names: nvmf_ctrlr_destruct has the subsystem's name, as up to 26.05."""
+        self.name, self.threads, self.destruct_names = name, [Thread(t) for t in threads], destruct_names
         self.n = 0
         self.events = []
 
@@ -60,8 +61,9 @@ class Target:
                 then(thread)
         self.fire("tgt", "nvmf_subsystem_change_state_done", nqn, to, of, 0)
 
-    def paused(self, nqn, probe=None, *args):
-        """Subsystems are paused while something of theirs changes."""
+    def paused(self, nqn, probe=None, *args, nsid=0):
+        """Subsystems are paused while something of theirs changes; that of @nsid has to end its I/O first."""
+        self.fire("tgt", "subsystem_pause()", nqn, nsid)
         self.change_state(nqn, PAUSED, ACTIVE)
         if probe:
             self.fire("tgt", probe, nqn, *args)
@@ -70,6 +72,7 @@ class Target:
     def create_subsystem(self, nqn):
         """A thread is through with the change of state, and the next one begins, before its poll group says so."""
         self.fire("tgt", "nvmf_subsystem_create", nqn)
+        self.fire("tgt", "subsystem_set_allow_any_host()", nqn, 1)
         self.change_state(nqn, ACTIVE, INACTIVE,
                           lambda thread: self.fire(thread, "nvmf_poll_group_add_subsystem", thread, nqn))
 
@@ -113,14 +116,15 @@ class Target:
         self.fire(qpair, "nvmf_transport_poll_group_remove", qpair, 0, thread)
         self.fire(qpair, "nvmf_transport_qpair_fini", qpair)
         self.fire(ctrlr, "nvmf_subsystem_remove_ctrlr", nqn, ctrlr, host)
-        self.fire(ctrlr, "nvmf_ctrlr_destruct", ctrlr, thread)
+        self.fire(ctrlr, "nvmf_ctrlr_destruct", ctrlr, *[nqn][:self.destruct_names], thread)
 
 
 class Initiator:
     """The NVMe block devices of the process that connects."""
 
-    def __init__(self, thread):
-        self.thread = Thread(thread)
+    def __init__(self, thread, reset_holds=True):
+        """@reset_holds: a reset holds a reference, and lets go of it; older releases have none."""
+        self.thread, self.reset_holds = Thread(thread), reset_holds
         self.events = []
 
     def fire(self, probe, *args):
@@ -132,7 +136,8 @@ class Initiator:
 
     def attempt(self, name):
         self.fire("bdev_nvme_ctrlr_reconnect", name)
-        self.fire("bdev_nvme_ctrlr_release", name, 3)
+        if self.reset_holds:
+            self.fire("bdev_nvme_ctrlr_release", name, 3)
 
     def reset(self, name):
         self.fire("bdev_nvme_ctrlr_reset", name)
@@ -140,8 +145,9 @@ class Initiator:
 
     def lose(self, name, failures):
         """@failures attempts, each but the first after a wait; then the controller is given up."""
-        self.fire("bdev_nvme_ctrlr_release", name, 3)
-        self.fire("bdev_nvme_ctrlr_release", name, 3)
+        if self.reset_holds:
+            self.fire("bdev_nvme_ctrlr_release", name, 3)
+            self.fire("bdev_nvme_ctrlr_release", name, 3)
         self.fire("bdev_nvme_ctrlr_reset", name)
         self.attempt(name)
         for _ in range(failures - 1):

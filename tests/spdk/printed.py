@@ -23,7 +23,7 @@ class Printed:
     address is for the last time."""
 
     def __init__(self, probes, say, last=ENDS):
-        self.probes, self.say, self.last = set(probes), say, last
+        self.probes, self.say, self.last, self.examples = set(probes), say, last, {}
 
     def wanted(self, events):
         """The lines for these events, with their keys."""
@@ -31,7 +31,9 @@ class Printed:
 
     def ends(self):
         """Regular expressions of the lines with which an address goes out of use."""
-        lines = [self.say(probe, (Ptr("@"), Thread(7))) for probe in self.last if probe in self.probes]
+        def say(probe, args):
+            return self.say(probe, [Ptr("@") if isinstance(a, Ptr) else Thread(7) if isinstance(a, Thread) else a for a in args])
+        lines = [say(probe, args) for probe, args in self.examples.items() if probe in self.probes]
         return [re.escape(line).replace("@", "(0x[0-9a-f]+)", 1).replace("7", r"\d+") for line in lines]
 
     def normalized(self, lines, pattern=r"0x[0-9a-f]{6,16}\b"):
@@ -54,6 +56,7 @@ class Printed:
     def compare(self, lines, events):
         """(printed, wanted), equal if each event is there once, and those of a key in their order."""
         wanted = self.wanted(events)
+        self.examples = {probe: args for _, probe, args in events if probe in self.last}
         texts = self.normalized([line for _, line in wanted], pattern=r"(?:transport|qpair|ctrlr|group)\d+\b")
         keys = [key for key, _ in wanted]
         of = {}
@@ -67,9 +70,19 @@ class Printed:
         return sorted(printed, key=rank), sorted(texts, key=rank)
 
 
+class OursNvmf(Printed):
+    """Functions have their arguments from the first one on. What follows a pause is SPDK's own name for it."""
+
+    def __init__(self):
+        table = nvmf_lines.NVMF
+        super().__init__(table, lambda probe, args: table[probe]([*[""][:not probe.endswith("()")], *map(str, args)]))
+
+    def normalized(self, lines, **how):
+        return super().normalized([re.sub(r", then \w+$", ", then paused", line) for line in lines], **how)
+
+
 def ours_nvmf():
-    table = nvmf_lines.NVMF
-    return Printed(table, lambda probe, args: table[probe](["", *map(str, args)]))
+    return OursNvmf()
 
 
 QPAIR = {

@@ -3,6 +3,7 @@
 scripts for them run: each line that a script prints is one that the RPCs and SPDK's own answers ask for, and no other.
 """
 import collections
+import itertools
 import json
 import os
 import re
@@ -30,15 +31,20 @@ def places(app):
 
 
 def finished_program(bed, target):
-    """What SPDK's own wrapper hands to bpftrace, made by SPDK; or why it cannot be had."""
+    """What SPDK's own wrapper hands to bpftrace, made by SPDK; None: a release without that."""
+    if not (SCRIPTS / "gen_program.sh").exists():
+        bed.skip("SPDK's gen_program.sh makes a program", "this SPDK has none")
+        return None
     folder = bed.tmp / "bin"
     folder.mkdir()
     (folder / "bpftrace").symlink_to(os.environ.get("BTGEN_BPFTRACE") or
                                      subprocess.getoutput("command -v bpftrace"))
     env = {**bed.env, "PATH": f"{folder}:{bed.env['PATH']}", "GIT_CONFIG_COUNT": "1",
            "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
-    return subprocess.run([SCRIPTS / "gen_program.sh", str(target.pid), SCRIPTS / "nvmf.bt"], cwd=SPDK,
-                          env=env, capture_output=True, text=True, check=False)
+    program = subprocess.run([SCRIPTS / "gen_program.sh", str(target.pid), SCRIPTS / "nvmf.bt"], cwd=SPDK,
+                             env=env, capture_output=True, text=True, check=False)
+    bed.ok(program.returncode == 0, "SPDK's gen_program.sh makes a program", program.stderr)
+    return program.stdout
 
 
 def times(log, text):
@@ -54,9 +60,12 @@ class Run:
         self.target, self.initiator = target, initiator
         self.port = free_port()
         self.model = model.Target("nvmf_tgt", sorted(number for name, number in thread_ids(target).items()
-                                                     if name.startswith("nvmf_tgt_poll_group")))
-        self.nvme = model.Initiator(thread_ids(initiator)["app_thread"])
+                                                     if name.startswith("nvmf_tgt_poll_group")),
+                                  "PROBE3_TICKS(nvmf_ctrlr_destruct" in (SPDK / "lib/nvmf/ctrlr.c").read_text())
+        self.nvme = model.Initiator(thread_ids(initiator)["app_thread"],
+                                    "nvme_ctrlr_put_ref" in (SPDK / "module/bdev/nvme/bdev_nvme.c").read_text())
         self.places = []
+        self.asked = 0
 
     def ask(self, what):
         """The target pauses a subsystem to look at its controllers and queue pairs, too."""
@@ -64,13 +73,16 @@ class Run:
         return self.target.rpc(f"nvmf_subsystem_get_{what}", NQN)
 
     def connected(self):
-        """The thread of the queue pair that is left, the admin one."""
+        """The thread of the queue pair that is left, the admin one. Older releases do not say."""
         pairs = []
 
         def is_alone():
             pairs[:] = self.ask("qpairs")
             return [pair["qid"] for pair in pairs] == [0]
         wait_for(is_alone, "one queue pair is left")
+        if "thread" not in pairs[0]:
+            self.asked += 1
+            return model.OneOf(f"admin{self.asked}")
         return model.Thread(thread_ids(self.target)[pairs[0]["thread"]])
 
     def listener(self, what):
@@ -123,7 +135,7 @@ class Run:
         self.target.rpc("nvmf_subsystem_remove_host", NQN, HOST)
         self.model.fire("tgt", "nvmf_subsystem_remove_host", NQN, HOST)
         self.target.rpc("nvmf_subsystem_remove_ns", NQN, "1")
-        self.model.paused(NQN)
+        self.model.paused(NQN, "subsystem_remove_ns()", 1, nsid=1)
         self.target.rpc("nvmf_delete_subsystem", NQN)
         self.model.delete_subsystem(NQN)
         self.target.rpc("bdev_null_delete", "null0")
@@ -132,8 +144,8 @@ class Run:
     def events(self, say, lines):
         """The target's events. Where SPDK chooses a thread that nobody can ask for, the one that @lines show: it has to
         be the same for all scripts."""
-        threads = self.model.threads
-        choices = [{"Nvme0": first, "Nvme1": second} for first in threads for second in threads]
+        names = sorted({arg for _, _, args in self.model.events for arg in args if isinstance(arg, model.OneOf)})
+        choices = [dict(zip(names, threads)) for threads in itertools.product(self.model.threads, repeat=len(names))]
         possible = [model.settle(self.model.events, choice) for choice in choices]
 
         def differences(events):
@@ -142,30 +154,32 @@ class Run:
         return min(possible, key=differences)
 
 
-def resets(log):
+def resets(log, who):
     """What the initiator's log tells of resets of Nvme0, in the words of nvmf_timeout.bt."""
     attempt, pending = 0, False
     for event in re.findall(r"resetting controller$|Resetting controller (?:successful|failed)", log, re.M):
         if event == "resetting controller":
-            yield f"Nvme0 has waited after attempt {attempt}" if pending else "Nvme0 reset"
+            yield f"{who} has waited after attempt {attempt}" if pending else f"{who} reset"
             attempt = attempt + 1 if pending else 1
-            yield f"Nvme0 connects, attempt {attempt}"
+            yield f"{who} connects, attempt {attempt}"
         else:
             pending = event.endswith("failed")
-            yield f"Nvme0 {'failed' if pending else 'connected'}, attempt {attempt}"
+            yield f"{who} {'failed' if pending else 'connected'}, attempt {attempt}"
 
 
-def check_timeout(bed, trace, log):
+def check_timeout(bed, trace, log, port):
     """nvmf_timeout.bt against the initiator's log: what, how often, and when. The log does not tell of deletions, the RPCs do."""
     failed = times(log, "Resetting controller failed")
     attempts = times(log, "resetting controller")
     lines = trace.lines()
     bed.equal([re.sub(r", [\d.]+ s after the reset$", "", line) for line in trace.events() if not line.startswith("@")],
-              [*resets(log), "Nvme0 deleted", "Nvme1 deleted"], "nvmf_timeout.bt")
+              [*resets(log, f"Nvme0 127.0.0.1:{port}"), *(f"Nvme{i} 127.0.0.1:{port} deleted" for i in (0, 1))],
+              "nvmf_timeout.bt")
     bed.equal(sorted(line for line in lines if line.startswith("@")),
-              [f"@attempts[Nvme0]: {len(attempts)}", f"@failures[Nvme0]: {len(failed)}", "@resets[Nvme0]: 2"],
+              [f"@{name}[Nvme0, 127.0.0.1, {port}]: {n}"
+               for name, n in (("attempts", len(attempts)), ("failures", len(failed)), ("resets", 2))],
               "nvmf_timeout.bt: the sums are those of the initiator's log")
-    stamps = [float(line.split(":")[0]) for line in lines if " Nvme0 failed, attempt " in line]
+    stamps = [float(line.split(":")[0]) for line in lines if f" Nvme0 127.0.0.1:{port} failed, attempt " in line]
     late = [(stamp - stamps[0]) - (at - failed[0]) % 86400 for stamp, at in zip(stamps, failed)]
     bed.ok(len(stamps) == len(failed) and all(abs(seconds) < 1 for seconds in late),
            "nvmf_timeout.bt: attempts fail when the log says so, not a wait of 2 s later", (stamps, failed))
@@ -245,9 +259,9 @@ def main():
             "SPDK's nvmf_timeout": bed.begin(initiator.pid, SCRIPTS / "nvmf_timeout.bt"),
         }
         program = finished_program(bed, target)
-        bed.ok(program.returncode == 0, "SPDK's gen_program.sh makes a program", program.stderr)
-        started["SPDK's nvmf as a finished program"] = bed.begin(
-            target.pid, program.stdout, env={"USE_CMDLINE_BPF_PROGRAM": "yes"})
+        if program:
+            started["SPDK's nvmf as a finished program"] = bed.begin(
+                target.pid, program, env={"USE_CMDLINE_BPF_PROGRAM": "yes"})
         traces = {name: trace for name, trace in started.items()
                   if bed.ok(trace.wait_ready(), f"{name}: it attaches", trace.messages)}
 
@@ -261,7 +275,7 @@ def main():
 
         nvmf = printed.ours_nvmf()
         events = run.events(nvmf, traces["nvmf.bt"].events() if "nvmf.bt" in traces else [])
-        counts = {probe: len(args) for _, probe, args in events}
+        counts = {probe: len(args) for _, probe, args in events if not probe.endswith("()")}  # not the functions
         cut = 63 if bed.version < 22 else None  # what bpftrace leaves of a string
 
         def check(name, say, of, lines=None):
@@ -283,10 +297,12 @@ def main():
             objects = sorted(records, key=lambda o: o["time"])
             check("-t 'spdk:*'", printed.values_of(counts), events, list(printed.json_values(objects, counts)))
         if "spdk.bt" in traces:
-            lines = list(printed.text_values(traces["spdk.bt"].events(), counts))
-            check("spdk.bt", printed.values_of(counts), events, lines)
+            lines = list(printed.text_values(traces["spdk.bt"].events(), {**counts, "nvmf_ctrlr_destruct": 2}))
+            # It has the arguments that all releases have.
+            check("spdk.bt", printed.values_of(counts),
+                  [(key, probe, (args[0], args[-1]) if probe == "nvmf_ctrlr_destruct" else args) for key, probe, args in events], lines)
         if "nvmf_timeout.bt" in traces:
-            check_timeout(bed, traces["nvmf_timeout.bt"], initiator.log())
+            check_timeout(bed, traces["nvmf_timeout.bt"], initiator.log(), run.port)
         if "sched.bt" in traces:
             check_sched(bed, traces["sched.bt"], *run.places)
         return bed.done()

@@ -31,13 +31,25 @@ unsigned nvme_second_us = 10000;
 
 #define NAME_LEN_MAX 31
 
+struct nvme_path_id {
+	struct spdk_nvme_transport_id trid;
+};
+
+// Has one path here; SPDK may have several, each a struct nvme_ctrlr.
 struct nvme_bdev_ctrlr {
 	char *name;
+	struct {
+		struct nvme_ctrlr *tqh_first;
+	} ctrlrs;
 };
 
 // A controller is its own I/O device: a channel to it is a queue pair.
 struct nvme_ctrlr {
 	struct nvme_ctrlr *next;
+	struct nvme_path_id *active_path_id, path_id;
+	struct {
+		struct nvme_ctrlr *tqe_next;
+	} tailq; // of its nbdev_ctrlr
 	struct nvme_bdev_ctrlr *nbdev_ctrlr;
 	struct nvmf_conn proto; // a copy of it is each connection
 	uint32_t reconnect_delay_sec, ctrlr_loss_timeout_sec, waited_sec;
@@ -89,7 +101,7 @@ static void command_done(struct nvme_ctrlr *c, const char *error)
 
 static void nvme_ctrlr_unregister_cb(void *io_device);
 static void nvme_ctrlr_disconnect(struct nvme_ctrlr *c, void (*then)(struct nvme_ctrlr *));
-static void nvme_ctrlr_delete(struct nvme_ctrlr *nvme_ctrlr);
+static void _nvme_ctrlr_delete(struct nvme_ctrlr *nvme_ctrlr);
 
 static void nvme_ctrlr_put_ref(struct nvme_ctrlr *nvme_ctrlr)
 {
@@ -119,7 +131,7 @@ static void io_closed(struct nvmf_conn *conn, const char *error)
 		return;
 	// A controller is attached when what looked at its disk has let go of it.
 	if (c->is_unregistered)
-		nvme_ctrlr_disconnect(c, nvme_ctrlr_delete);
+		nvme_ctrlr_disconnect(c, _nvme_ctrlr_delete);
 	else if (!c->is_resetting && !c->is_destructed)
 		command_done(c, NULL);
 }
@@ -276,7 +288,10 @@ void bdev_nvme_attach_controller(const char *name, const struct nvme_path *path,
 	snprintf(proto.hostnqn, sizeof(proto.hostnqn), "%s", path->hostnqn);
 	proto.ctx = c;
 	c->proto = proto;
+	c->path_id.trid = *trid;
+	c->active_path_id = &c->path_id;
 	c->nbdev_ctrlr = nbdev;
+	nbdev->ctrlrs.tqh_first = c;
 	c->reconnect_delay_sec = path->reconnect_delay_sec;
 	c->ctrlr_loss_timeout_sec = path->ctrlr_loss_timeout_sec;
 	c->nsid = 1;
@@ -329,7 +344,7 @@ static void attached(struct nvme_ctrlr *c)
 /* reset: every queue pair goes, the controller connects again, every queue pair comes back */
 
 static void bdev_nvme_start_ctrlr_destruct(struct nvme_ctrlr *nvme_ctrlr);
-static int bdev_nvme_reconnect_delay_timer_expired(void *arg);
+static int bdev_nvme_reconnect_delay_timer_expired(void *ctx);
 
 static bool bdev_nvme_check_ctrlr_loss_timeout(const struct nvme_ctrlr *c)
 {
@@ -386,15 +401,15 @@ static void bdev_nvme_reconnect_ctrlr_poll(struct nvme_ctrlr *nvme_ctrlr, bool s
 		bdev_nvme_reset_ctrlr_complete(nvme_ctrlr, false);
 }
 
-static void bdev_nvme_reconnect_ctrlr(struct nvme_ctrlr *nvme_ctrlr)
+__attribute__((noinline)) static void bdev_nvme_reconnect_ctrlr(struct nvme_ctrlr *nvme_ctrlr)
 {
 	SINCE(2209, PROBE(bdev_nvme_ctrlr_reconnect, nvme_ctrlr->nbdev_ctrlr->name));
 	admin_connect(nvme_ctrlr);
 }
 
-static int bdev_nvme_reconnect_delay_timer_expired(void *arg)
+static int bdev_nvme_reconnect_delay_timer_expired(void *ctx)
 {
-	struct nvme_ctrlr *nvme_ctrlr = arg;
+	struct nvme_ctrlr *nvme_ctrlr = ctx;
 	SINCE(2209, PROBE(bdev_nvme_ctrlr_reconnect_delay, nvme_ctrlr->nbdev_ctrlr->name));
 	spdk_poller_unregister(&nvme_ctrlr->reconnect_delay_timer);
 	nvme_ctrlr->ref++;
@@ -403,9 +418,15 @@ static int bdev_nvme_reconnect_delay_timer_expired(void *arg)
 	return 1;
 }
 
+#if SPDK_RELEASE >= 2409
+static void bdev_nvme_reset_destroy_qpair_done(struct nvme_ctrlr *nvme_ctrlr, void *ctx, int status)
+{
+	(void)ctx;
+#else
 static void bdev_nvme_reset_destroy_qpair_done(struct spdk_io_channel_iter *i, int status)
 {
-	struct nvme_ctrlr *nvme_ctrlr = spdk_io_channel_iter_get_ctx(i);
+	struct nvme_ctrlr *nvme_ctrlr = spdk_io_channel_iter_get_io_device(i);
+#endif
 	(void)status;
 	SINCE(2209, PROBE(bdev_nvme_ctrlr_reset, nvme_ctrlr->nbdev_ctrlr->name));
 	nvme_ctrlr_disconnect(nvme_ctrlr, bdev_nvme_reconnect_ctrlr);
@@ -418,12 +439,27 @@ static void bdev_nvme_reset_destroy_qpair(struct spdk_io_channel_iter *i)
 	spdk_for_each_channel_continue(i, 0);
 }
 
+#if SPDK_RELEASE >= 2409
+// What is done at the end gets the controller, not the iterator.
+static void nvme_ctrlr_for_each_channel_done(struct spdk_io_channel_iter *i, int status)
+{
+	void (**done)(struct nvme_ctrlr *, void *, int) = spdk_io_channel_iter_get_ctx(i);
+	(*done)(spdk_io_channel_iter_get_io_device(i), NULL, status);
+}
+
 static void _bdev_nvme_reset_ctrlr(void *ctx)
 {
-	struct nvme_ctrlr *nvme_ctrlr = ctx;
-	spdk_for_each_channel(nvme_ctrlr, bdev_nvme_reset_destroy_qpair, nvme_ctrlr,
+	static void (*done)(struct nvme_ctrlr *, void *, int) = bdev_nvme_reset_destroy_qpair_done;
+	spdk_for_each_channel(ctx, bdev_nvme_reset_destroy_qpair, &done,
+			      nvme_ctrlr_for_each_channel_done);
+}
+#else
+static void _bdev_nvme_reset_ctrlr(void *ctx)
+{
+	spdk_for_each_channel(ctx, bdev_nvme_reset_destroy_qpair, NULL,
 			      bdev_nvme_reset_destroy_qpair_done);
 }
+#endif
 
 static void bdev_nvme_failover_ctrlr(struct nvme_ctrlr *nvme_ctrlr)
 {
@@ -457,7 +493,7 @@ void bdev_nvme_reset_controller(const char *name, op_done done, void *ctx)
 
 /* detach: the disk goes first, then the controller */
 
-static void nvme_ctrlr_delete(struct nvme_ctrlr *nvme_ctrlr)
+static void _nvme_ctrlr_delete(struct nvme_ctrlr *nvme_ctrlr)
 {
 	PROBE(bdev_nvme_ctrlr_delete, nvme_ctrlr->nbdev_ctrlr->name);
 	op_done done = nvme_ctrlr->done;
@@ -486,7 +522,7 @@ static void nvme_ctrlr_unregister_cb(void *io_device)
 	spdk_poller_unregister(&nvme_ctrlr->adminq_timer);
 	nvme_ctrlr->is_unregistered = true;
 	if (!nvme_ctrlr->io_conns)
-		nvme_ctrlr_disconnect(nvme_ctrlr, nvme_ctrlr_delete);
+		nvme_ctrlr_disconnect(nvme_ctrlr, _nvme_ctrlr_delete);
 }
 
 static void disk_gone(void *ctx, const char *error)

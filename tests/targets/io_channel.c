@@ -6,7 +6,7 @@
 
 struct io_device {
 	struct io_device *next;
-	void *key;
+	void *io_device;
 	spdk_io_channel_create_cb create_cb;
 	spdk_io_channel_destroy_cb destroy_cb;
 	size_t ctx_size;
@@ -27,6 +27,7 @@ struct spdk_io_channel {
 };
 
 struct spdk_io_channel_iter {
+	void *io_device;
 	struct io_device *dev;
 	struct spdk_io_channel *ch;
 	spdk_channel_msg fn;
@@ -42,7 +43,7 @@ void spdk_io_device_register(void *io_device, spdk_io_channel_create_cb create_c
 			     spdk_io_channel_destroy_cb destroy_cb, size_t ctx_size)
 {
 	struct io_device *dev = must(calloc(1, sizeof(*dev)));
-	dev->key = io_device;
+	dev->io_device = io_device;
 	dev->create_cb = create_cb;
 	dev->destroy_cb = destroy_cb;
 	dev->ctx_size = ctx_size;
@@ -55,7 +56,7 @@ void spdk_io_device_register(void *io_device, spdk_io_channel_create_cb create_c
 static void _finish_unregister(void *arg)
 {
 	struct io_device *dev = arg;
-	dev->unregister_cb(dev->key);
+	dev->unregister_cb(dev->io_device);
 	free(dev);
 }
 
@@ -72,7 +73,7 @@ void spdk_io_device_unregister(void *io_device, spdk_msg_fn cb)
 {
 	pthread_mutex_lock(&thread_list_lock);
 	struct io_device **at = &io_devices;
-	while (*at && (*at)->key != io_device)
+	while (*at && (*at)->io_device != io_device)
 		at = &(*at)->next;
 	struct io_device *dev = *at;
 	if (!dev) {
@@ -100,7 +101,7 @@ static struct spdk_io_channel *find_channel(struct spdk_thread *t, const struct 
 static struct io_device *find_device(void *io_device)
 {
 	struct io_device *dev = io_devices;
-	while (dev && dev->key != io_device)
+	while (dev && dev->io_device != io_device)
 		dev = dev->next;
 	return dev;
 }
@@ -162,7 +163,7 @@ static void put_io_channel(void *arg)
 	pthread_mutex_unlock(&thread_list_lock);
 
 	struct io_device *dev = ch->dev;
-	dev->destroy_cb(dev->key, ch->ctx);
+	dev->destroy_cb(dev->io_device, ch->ctx);
 	free(ch);
 
 	pthread_mutex_lock(&thread_list_lock);
@@ -229,6 +230,7 @@ void spdk_for_each_channel(void *io_device, spdk_channel_msg fn, void *ctx,
 			   spdk_channel_for_each_cpl cpl)
 {
 	struct spdk_io_channel_iter *i = must(calloc(1, sizeof(*i)));
+	i->io_device = io_device;
 	i->fn = fn;
 	i->ctx = ctx;
 	i->cpl = cpl;
@@ -263,6 +265,11 @@ void spdk_for_each_channel_continue(struct spdk_io_channel_iter *i, int status)
 		spdk_thread_send_msg(t, _call_channel, i);
 	else
 		spdk_thread_send_msg(i->orig, _call_completion, i);
+}
+
+void *spdk_io_channel_iter_get_io_device(struct spdk_io_channel_iter *i)
+{
+	return i->io_device;
 }
 
 void *spdk_io_channel_iter_get_ctx(struct spdk_io_channel_iter *i)

@@ -217,6 +217,10 @@ void nvmf_subsystem_ctrlr_gone(struct spdk_nvmf_subsystem *subsystem);
 void nvmf_subsystem_set_state(struct spdk_nvmf_subsystem *subsystem,
 			      enum spdk_nvmf_subsystem_state requested, op_done done, void *ctx);
 
+/** The change to PAUSED, for @nsid, whose I/O has to end first (0: none); @cb_fn is what is to be done then. */
+TRACED void spdk_nvmf_subsystem_pause(struct spdk_nvmf_subsystem *subsystem, uint32_t nsid,
+				      op_done cb_fn, void *cb_arg);
+
 /* subsystem_ops.c: what the commands do to a subsystem */
 
 void nvmf_op_create_subsystem(const char *subnqn, const char *sn, bool any_host, uint32_t max_ns,

@@ -173,3 +173,10 @@ void nvmf_subsystem_set_state(struct spdk_nvmf_subsystem *subsystem,
 	spdk_for_each_channel(subsystem->tgt, subsystem_state_change_on_pg, ctx,
 			      subsystem_state_change_done);
 }
+
+void spdk_nvmf_subsystem_pause(struct spdk_nvmf_subsystem *subsystem, uint32_t nsid, op_done cb_fn,
+			       void *cb_arg)
+{
+	PROBE_LOG("subsystem_pause()", log_str(subsystem->subnqn), log_uint(nsid));
+	nvmf_subsystem_set_state(subsystem, SPDK_NVMF_SUBSYSTEM_PAUSED, cb_fn, cb_arg);
+}

@@ -79,7 +79,7 @@ static void op_fail(struct paused_op *op, const char *error)
 static void op_run(struct paused_op *op, const char *(*change)(struct paused_op *))
 {
 	op->change = change;
-	nvmf_subsystem_set_state(op->subsystem, SPDK_NVMF_SUBSYSTEM_PAUSED, paused, op);
+	spdk_nvmf_subsystem_pause(op->subsystem, op->nsid, paused, op);
 }
 
 static bool is_nqn(const char *name)
@@ -265,12 +265,14 @@ static struct spdk_nvmf_ns *find_ns(struct paused_op *op)
 	return op->nsid && op->nsid <= NVMF_NS_MAX ? op->subsystem->ns[op->nsid] : NULL;
 }
 
-static const char *remove_ns(struct paused_op *op)
+TRACED int spdk_nvmf_subsystem_remove_ns(struct spdk_nvmf_subsystem *subsystem, uint32_t nsid);
+int spdk_nvmf_subsystem_remove_ns(struct spdk_nvmf_subsystem *subsystem, uint32_t nsid)
 {
-	struct spdk_nvmf_ns *ns = find_ns(op);
+	struct spdk_nvmf_ns *ns = nsid && nsid <= NVMF_NS_MAX ? subsystem->ns[nsid] : NULL;
+	PROBE_LOG("subsystem_remove_ns()", log_str(subsystem->subnqn), log_uint(nsid));
 	if (!ns)
-		return "no such namespace";
-	op->subsystem->ns[ns->nsid] = NULL;
+		return -1;
+	subsystem->ns[nsid] = NULL;
 	ns->bdev->uses--;
 	while (ns->hosts) {
 		struct nvmf_host *h = ns->hosts;
@@ -278,7 +280,12 @@ static const char *remove_ns(struct paused_op *op)
 		free(h);
 	}
 	free(ns);
-	return NULL;
+	return 0;
+}
+
+static const char *remove_ns(struct paused_op *op)
+{
+	return spdk_nvmf_subsystem_remove_ns(op->subsystem, op->nsid) ? "no such namespace" : NULL;
 }
 
 void nvmf_op_remove_ns(const char *subnqn, uint32_t nsid, op_done done, void *ctx)

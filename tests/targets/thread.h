@@ -76,6 +76,7 @@ void *spdk_io_channel_get_ctx(struct spdk_io_channel *ch);
 TRACED void spdk_for_each_channel(void *io_device, spdk_channel_msg fn, void *ctx,
 				  spdk_channel_for_each_cpl cpl);
 void spdk_for_each_channel_continue(struct spdk_io_channel_iter *i, int status);
+void *spdk_io_channel_iter_get_io_device(struct spdk_io_channel_iter *i);
 void *spdk_io_channel_iter_get_ctx(struct spdk_io_channel_iter *i);
 struct spdk_io_channel *spdk_io_channel_iter_get_channel(struct spdk_io_channel_iter *i);
 
