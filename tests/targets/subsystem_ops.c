@@ -89,6 +89,17 @@ static bool is_nqn(const char *name)
 
 /* create and delete */
 
+TRACED int spdk_nvmf_subsystem_set_allow_any_host(struct spdk_nvmf_subsystem *subsystem,
+						  bool allow_any_host);
+int spdk_nvmf_subsystem_set_allow_any_host(struct spdk_nvmf_subsystem *subsystem,
+					   bool allow_any_host)
+{
+	PROBE_LOG("subsystem_set_allow_any_host()", log_str(subsystem->subnqn),
+		  log_uint(allow_any_host));
+	subsystem->allow_any_host = allow_any_host;
+	return 0;
+}
+
 void nvmf_op_create_subsystem(const char *subnqn, const char *sn, bool any_host, uint32_t max_ns,
 			      op_done done, void *ctx)
 {
@@ -107,7 +118,7 @@ void nvmf_op_create_subsystem(const char *subnqn, const char *sn, bool any_host,
 		return;
 	}
 	snprintf(s->sn, sizeof(s->sn), "%s", sn ? sn : "00000000000000000000");
-	s->allow_any_host = any_host;
+	spdk_nvmf_subsystem_set_allow_any_host(s, any_host);
 	s->max_nsid = max_ns ? max_ns : NVMF_NS_MAX;
 	nvmf_subsystem_set_state(s, SPDK_NVMF_SUBSYSTEM_ACTIVE, done, ctx);
 }
