@@ -105,6 +105,7 @@ struct left_out {
 	struct map names, unattachable;
 	struct map noted;   // those of `names` that the user hears of
 	struct map waiting; // for maps that only those clauses set
+	bool has_usdt;	    // in `noted`
 };
 
 /** Drops what is absent in @c; true when nothing is left of it. */
@@ -121,8 +122,10 @@ static bool drop_from_clause(const struct bind *b, struct script_clause *c, stru
 			continue;
 		}
 		add_name(b, at->unattachable ? &out->unattachable : &out->names, at);
-		if (!at->unattachable && !is_quiet(b, at))
+		if (!at->unattachable && !is_quiet(b, at)) {
 			add_name(b, &out->noted, at);
+			out->has_usdt |= at->provider->place == PLACE_USDT;
+		}
 		if (!whole)
 			drop_attach(kept ? at - 1 : NULL, at->node);
 	}
@@ -194,6 +197,8 @@ bool optional_drop(struct bind *b)
 	} else if (out.noted.n) {
 		diag_note(b->diag, NULL, "skipped, not in %s: %s", bind_target_name(b),
 			  name_list(b, &out.noted, SIZE_MAX));
+		if (out.has_usdt)
+			bind_note_no_probes(b);
 	}
 	if (good && out.waiting.n)
 		diag_note(b->diag, NULL,

@@ -18,7 +18,7 @@ is "$(check)" "$(cat <<'END'
 my.bt:2:49: warning: %d prints the address of a string: use %s with str(arg1)  [string-address]
     usdt:__EXE__:nvmf_subsystem_add_listener { SHOW(arg1); }
                                                     ^~~~
-tests/targets/subsystem_ops.c:175: note: arg1 of spdk:nvmf_subsystem_add_listener is char *subnqn (declared)
+tests/targets/subsystem_ops.c:186: note: arg1 of spdk:nvmf_subsystem_add_listener is char *subnqn (declared)
 my.bt:3:52: error: "%f" is unknown to bpftrace: it prints no floating-point numbers  [format]
     usdt:__EXE__:nvmf_subsystem_add_listener { printf("%f\n", 1); }
                                                        ^~
@@ -34,7 +34,7 @@ check -W no-format -W error >/dev/null
 is $? 1 "-W error: a warning is an error"
 is "$(check -W error | short | sort -u)" "error my.bt:2:49
 error my.bt:3:52
-note tests/targets/subsystem_ops.c:175" "and called so"
+note tests/targets/subsystem_ops.c:186" "and called so"
 out=$(check --force)
 is "$? $(short <<<"$out" | grep -c ^warning)" "0 2" "--force: findings are warnings"
 is "$("$btgen" expand --for 0.17 --force -x nvmf_tgt my.bt 2>"$tmp/err" | tail -n 1)" \
@@ -53,7 +53,7 @@ import json, sys
 for f in json.load(sys.stdin):
     print(list(f), [f[k] for k in ("file", "line", "col", "end", "severity", "name")], [(n["file"], n["line"]) for n in f["notes"]])
 ')" "$(cat <<'END'
-['file', 'line', 'col', 'end', 'severity', 'name', 'text', 'notes'] ['my.bt', 2, 49, 53, 'warning', 'string-address'] [('tests/targets/subsystem_ops.c', 175)]
+['file', 'line', 'col', 'end', 'severity', 'name', 'text', 'notes'] ['my.bt', 2, 49, 53, 'warning', 'string-address'] [('tests/targets/subsystem_ops.c', 186)]
 ['file', 'line', 'col', 'end', 'severity', 'name', 'text', 'notes'] ['my.bt', 3, 52, 54, 'error', 'format'] []
 END
 )" "--json: one array of findings"
