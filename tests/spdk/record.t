@@ -232,12 +232,6 @@ def check_refused(bed, target):
     signs = [(line, column) for line, column, error in errors if error.endswith("[format]")]
     bed.equal(signs, [(str(i + 1), str(m.start() + 1)) for i, line in enumerate(text) for m in re.finditer("% [a-z]", line)],
               "SPDK's sched: errors at the % that take a value which nobody gave")
-    if bed.version < 20:  # a variable of a block is known behind it
-        return
-    names = [(text[int(line) - 1][int(column) - 1:], re.match(r"(\$\w+) is set in a block", error))
-             for line, column, error in errors if (line, column) not in signs]
-    bed.ok(names and all(m and source.startswith(m[1]) for source, m in names) and len(set(errors)) == len(errors),
-           f"SPDK's sched: errors at the variables that are known in a block only ({len(names)})", trace.messages)
 
 
 def main():
