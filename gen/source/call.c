@@ -89,11 +89,12 @@ static void add_unknown(struct strbuf *b, struct str name, const struct str *tex
 static void add_definitions(struct call *c, struct arena *a, struct strbuf *b)
 {
 	struct map seen = {0};
-	VEC(struct str) todo = {0};
+	VEC(struct str) pending = {0};
 	size_t n_macros = 0;
-	vec_push(a, &todo, c->text);
-	for (size_t i = 0; i < todo.n; i++) {
-		for (struct str rest = todo.v[i], behind; rest.n && !c->is_unsure; rest = behind) {
+	vec_push(a, &pending, c->text);
+	for (size_t i = 0; i < pending.n; i++) {
+		for (struct str rest = pending.v[i], behind; rest.n && !c->is_unsure;
+		     rest = behind) {
 			behind = argname_skip_token(rest);
 			struct str word = {rest.p, rest.n - behind.n}, *texts;
 			if (!str_is_ident(word) || is_probe_macro(word) || !map_add(a, &seen, word))
@@ -107,7 +108,7 @@ static void add_definitions(struct call *c, struct arena *a, struct strbuf *b)
 				strbuf_addz(b, "#define ");
 				defines_line(texts[0], &(int){0}, b);
 				strbuf_addc(b, '\n');
-				vec_push(a, &todo, texts[0]);
+				vec_push(a, &pending, texts[0]);
 			}
 		}
 	}

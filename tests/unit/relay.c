@@ -339,6 +339,8 @@ static void check_said(const char *program, const char *messages, const char *wa
 	messages_explain_failure(&s.r.messages, 1);
 	finish(&s);
 	is_str((struct str){said, said_n}, str_from(want), claim);
+	if (strstr(messages, "failed to close"))
+		ok(s.r.messages.has_loss, "... and a loss");
 	program_fini(&p);
 }
 
@@ -364,6 +366,12 @@ static void test_attach_points(void)
 		   "t.bt:11:1: error: bpftrace: couldn't get argument 0 for lb.so:lib:f\n"
 		   "    usdt:\"/a b/lib.so\":lib:f /pid == 1/ { }\n    ^~~~~~~~~~~~~~~~~~~~~~~~\n",
 		   "an error without a place is at the probe that it names, cut as it may be");
+	check_said(program,
+		   "ERROR: failed to close perf event FDs for probe: usdt:/a b/lib.so:lib:f\n",
+		   "t.bt:11:1: error: bpftrace: failed to close perf event FDs for probe: "
+		   "usdt:/a b/lib.so:lib:f\n"
+		   "    usdt:\"/a b/lib.so\":lib:f /pid == 1/ { }\n    ^~~~~~~~~~~~~~~~~~~~~~~~\n",
+		   "a probe that bpftrace lost a descriptor of");
 	check_said(program, "ERROR: Error loading program: interval:s:1 (try -v)\n",
 		   "t.bt:12:1: error: bpftrace: Error loading program: interval:s:1\n"
 		   "    interval:s:1 { printf(\"%d\",\n    ^~~~~~~~~~~~\n",
