@@ -34,24 +34,15 @@ equal_watch() {
 	"$btgen" expand -p "$live_pid" --for "$equal_version" "$@" -o "$tmp/$name.bt" 2>"$tmp/$name.expand" || cat "$tmp/$name.expand"
 }
 
-# equal_occupy: bcc before 0.33 closes a descriptor at random (as many as a path is long) when it reads symbols; the probe that
-# has it is silent from then on. As under bpftrace.sh, those are none of bpftrace's.
-equal_occupy() {
-	local fd
-	ulimit -n 8192
-	for ((fd = 10; fd < 255; fd++)); do eval "exec $fd</dev/null"; done
-}
-
 # equal_bare_start NAME: once bpftrace.sh is ready
 equal_bare_start() {
 	local name=$1 tracer
 	local -a as=() with=(-p "$live_pid")
 	read -r tracer _ <"/proc/${equal_ours[$name]}/task/${equal_ours[$name]}/children"
-	mapfile -t -d '' as < <(grep -z '^BPFTRACE_' "/proc/$tracer/environ")
+	mapfile -t -d '' as < <(grep -zE '^(BPFTRACE|MALLOC)_' "/proc/$tracer/environ")
 	[ -z "$equal_strlen" ] || as+=("BPFTRACE_STRLEN=$equal_strlen")
 	grep -zqx -e -p "/proc/$tracer/cmdline" || with=()
 	(
-		equal_occupy
 		exec env "${as[@]}" "$bpftrace" "${with[@]}" "$tmp/$name.bt" >"$tmp/$name.bare" 2>"$tmp/$name.bare-said" 8>&- </dev/null
 	) &
 	equal_bare[$name]=$!

@@ -153,6 +153,8 @@ static void write_head(struct arena *a, const struct expand_request *req, const 
 	if (x->bind.made->max_strlen)
 		code_f(out, "export %s=\"${%s-%u}\"\n", dialect_strlen_variable(req->version),
 		       dialect_strlen_variable(req->version), x->bind.made->max_strlen);
+	if (dialect_closes_descriptors(req->version))
+		code_z(out, "export MALLOC_PERTURB_=1\n");
 	if (dialect_finds_types_by_number(req->version))
 		code_f(out,
 		       "case $(uname -r) in [1-4].* | 5.[0-9].* | 5.10.*)\n"

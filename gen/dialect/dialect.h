@@ -163,6 +163,12 @@ QUIRK(dialect_misses_first_count, 20, 23)
  * (BPFTRACE_CACHE_USER_SYMBOLS).
  */
 QUIRK(dialect_rebuilds_symbols, UPTO(22))
+/**
+ * Closes a descriptor at random when it has read the symbols of a process, and a probe that has it is
+ * silent from then on: before bcc 0.33 ModulePath::fd_ may have no value. MALLOC_PERTURB_=1 gives it
+ * a negative one.
+ */
+QUIRK(dialect_closes_descriptors, UPTO(23))
 /** Entries of one generated table beyond which the start takes longer than a user would wait. */
 unsigned dialect_max_table(unsigned v);
 

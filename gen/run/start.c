@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -100,33 +99,8 @@ static void set_environment(const struct run_config *cfg)
 		setenv("BPFTRACE_BTF", KERNEL_TYPES, 0);
 	if (dialect_rebuilds_symbols(version) && cfg->proc)
 		setenv("BPFTRACE_CACHE_USER_SYMBOLS", "1", 0);
-}
-
-/**
- * 0.17's bcc closes a descriptor that it never opened when it reads a process's symbols: a member
- * of ModulePath that has no value (mended in bcc 0.33), measured to be the length of the path of
- * the program. A probe whose descriptor has this number is silent from then on. With the low
- * numbers taken by nothing in particular, bpftrace's own are higher ones.
- */
-static void occupy_descriptors(int null)
-{
-	enum { LONGEST_PATH = 256 };
-	struct rlimit most;
-	// They come on top of what bpftrace may have open, or not at all: with too few left it
-	// could not start.
-	if (getrlimit(RLIMIT_NOFILE, &most) != 0)
-		return;
-	most.rlim_cur += LONGEST_PATH;
-	if (most.rlim_max < most.rlim_cur)
-		most.rlim_max = most.rlim_cur; // root's to raise
-	if (setrlimit(RLIMIT_NOFILE, &most) != 0)
-		return;
-	int high = fcntl(null, F_DUPFD_CLOEXEC, LONGEST_PATH);
-	for (int fd = STDERR_FILENO + 1; high >= 0 && fd < LONGEST_PATH; fd++) {
-		int flags = fcntl(fd, F_GETFD);
-		if (flags < 0 || (flags & FD_CLOEXEC))
-			dup2(high, fd);
-	}
+	if (dialect_closes_descriptors(version))
+		setenv("MALLOC_PERTURB_", "1", 0);
 }
 
 /** In the child: becomes bpftrace. */
@@ -152,8 +126,6 @@ static void become_bpftrace(struct starting *s, char **argv, int out, int err, p
 	dup2(out, STDOUT_FILENO);
 	dup2(err, STDERR_FILENO);
 	set_environment(s->cfg);
-	if (dialect_rebuilds_symbols(s->cfg->bpftrace->version))
-		occupy_descriptors(null);
 	execv(argv[0], argv);
 	dprintf(STDERR_FILENO, "btgen: error: cannot run %s: %s\n", argv[0], strerror(errno));
 	_exit(errno == ENOENT ? RUN_NOT_FOUND : RUN_NOT_RUNNABLE);
