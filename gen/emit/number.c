@@ -134,7 +134,8 @@ enum held number_held(const struct emitter *e, const struct node *n,
 		return HELD_NARROW;
 	switch (n->kind) {
 	case NODE_NUMBER:
-		return mixes_signs(e) && str_to_u64(node_text(n), &value) && value > INT32_MAX
+		return str_to_u64(node_text(n), &value) &&
+			       value > (mixes_signs(e) ? INT32_MAX : INT64_MAX)
 			   ? HELD_UNSIGNED
 			   : HELD_ANY;
 	case NODE_UNARY:
@@ -566,6 +567,16 @@ static const struct text *sum_choice(struct emitter *e, const struct node *n,
 	return hold(sum, is_signed ? HELD_SIGNED : HELD_UNSIGNED);
 }
 
+/** From 0.24 on 1 << 63 is more than the int64 holds that a choice is. */
+static const struct text *bind_literals(struct emitter *e, const struct node *n,
+					const struct text *t, bool is_signed)
+{
+	if (mixes_signs(e) || t->held != HELD_ANY || node_ungrouped(n)->kind != NODE_BINARY)
+		return t;
+	return hold(cast(e, n, is_signed ? "(int64)" : "(uint64)", t),
+		    is_signed ? HELD_SIGNED : HELD_UNSIGNED);
+}
+
 /**
  * Numbers: both alike. bpftrace 0.23 ends by a signal where one has more bits, 0.27 where one has no
  * sign.
@@ -583,6 +594,10 @@ const struct text *number_choice(struct emitter *e, const struct node *n,
 	if (children[1]->is_truth != children[2]->is_truth) {
 		children[1] = count_truth(e, yes, children[1]);
 		children[2] = count_truth(e, no, children[2]);
+	}
+	if (children[1]->held != children[2]->held) {
+		children[1] = bind_literals(e, yes, children[1], !is_unsigned);
+		children[2] = bind_literals(e, no, children[2], !is_unsigned);
 	}
 	enum held y = children[1]->held, z = children[2]->held;
 	if ((y != z && y != HELD_ANY && z != HELD_ANY) || (is_signed && mixes_signs(e))) {

@@ -106,6 +106,9 @@ def parts():
     choice.row("$p->b ? $p->i64 : ~1", leaf("i64"))
     choice.row("$p->i8 > 0 ? $p->i64 : ~1", "~1L")
     choice.row("$p->b ? ~1 : -1", "~1L")
+    for many in ("9223372036854775808", "(2147483648 << 32)", "1 << 63"): # 0.27 ended by a signal
+        choice.row(f"$p->b ? {many} : $p->i64", "1L << 63")
+        choice.row(f"$p->i8 > 0 ? {many} : $p->i64", leaf("i64"))
     for text in ("-(~1)", "~1 + 2", "2 - ~1", "~1 * 3", "-(~(1 | 2))", "~(1 | 2) + $p->i8", "~1 < $p->i64", "$p->u64 & ~7", "~~1 - ~0"):
         choice.row(text, text.replace("$p->u64", leaf("u64")).replace("$p->i8", leaf("i8")).replace("$p->i64", leaf("i64")))
     for t in NAMES:
