@@ -225,8 +225,9 @@ const struct text *number_counted(struct emitter *e, const struct node *n, const
 const struct text *number_kept(struct emitter *e, const struct node *n, const struct text *t,
 			       bool is_sample)
 {
-	// From 0.24 on u64 & i32 is an int64, and shown as one.
-	if (!mixes_signs(e) && t->held == HELD_SIGNED && n->expr &&
+	// From 0.24 on u64 & i32 is an int64, and shown as one; so is a variable that has it.
+	bool may_be_signed = t->held == HELD_SIGNED || t->held == HELD_OPEN;
+	if (!mixes_signs(e) && may_be_signed && n->expr && n->expr->kind == EXPR_NUMBER &&
 	    n->expr->sign == SIGN_UNSIGNED && !ctype_pointee(n->expr->type))
 		return number_make(e, n, t, false);
 	return number_counted(e, n, t, is_sample);

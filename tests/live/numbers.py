@@ -189,6 +189,10 @@ def parts():
         yield part
 
 
+# Of these bpftrace 0.24 and newer has a variable with a sign.
+VARIABLES = ("$p->u64 + $q->i64", "$p->u64 - $q->u64", "$p->i64 - $q->u64", "$p->u64 * $q->u32", "$p->i64 + $q->i64", "$p->u64 | $q->i8")
+
+
 def shown(version):
     """What maps show at the end, by its type with a sign or without: values, keys, sums, elements of tuples."""
     rows = [(f"$p->{a} {op} $q->{b}", f"{leaf(a)} {op} {leaf(b, 'q')}")
@@ -207,6 +211,9 @@ def shown(version):
             if version < 24 and kind == "key":  # which has a sign there, whatever it is of
                 c = f"(long)({c})"
             part.row(text.replace("L", ""), c, line=line.replace("MAP", f"{part.name}{len(part.rows)}"))
+            if text in VARIABLES:
+                i = len(part.rows)
+                part.row(f"$s{i}", c, line=f"$s{i} = {text}; " + line.replace("MAP", f"{part.name}{i}"))
         yield part
 
 
