@@ -125,9 +125,9 @@ static void check_clause(struct checker *k, struct map *seen, const struct node 
 
 static bool find_identity(void *ctx, struct node *n, struct node *parent)
 {
-	static const char *const words[] = {"pid",    "tid",  "comm", "cgroup", "curtask",
-					    "uid",    "gid",  "ppid", "pcomm",	"username",
-					    "ustack", "usym", NULL};
+	static const char *const words[] = {
+	    "pid",   "tid",	 "comm",   "cgroup", "curtask",	    "uid",	  "gid", "ppid",
+	    "pcomm", "username", "ustack", "usym",   "leader_comm", "leader_tid", NULL};
 	bool *has_one = ctx;
 	bool is_member =
 	    n->kind == NODE_MEMBER && // args->prev_pid, args->comm

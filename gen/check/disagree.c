@@ -125,13 +125,11 @@ static void check_printed(struct checker *k, struct node *call)
 
 void check_disagree(struct checker *k, struct node *n, struct node *parent)
 {
-	static const char *const numbers[] = {"hist", "lhist", "sum",	"avg",
-					      "min",  "max",   "stats", NULL};
 	(void)parent;
 	if (!k->clause->probes.n || k->clause->is_wrong)
 		return;
 	if (n->kind == NODE_CALL && n->child &&
-	    (tok_is(n->name, "str") || tok_is_any(n->name, numbers)))
+	    (tok_is(n->name, "str") || vocabulary_word(n->name->text)->wants[0] == WANTS_SAMPLE))
 		check_arg(k, n->child, false);
 	else if (node_is(n, NODE_CALL, "enum_name") && n->child && n->child->next)
 		check_arg(k, n->child->next, true);

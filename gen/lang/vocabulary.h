@@ -1,7 +1,7 @@
 /**
  * vocabulary - the words of bpftrace's language, in one place.
  *
- * What a word means is asked here, never by a list of its own elsewhere. Which version of bpftrace
+ * What a word means is asked here; docs/tour.md has the few lists by name elsewhere. Which version of bpftrace
  * knows which word is in its manuals: docs/language.md, docs/stdlib.md and man/adoc/bpftrace.adoc
  * of each release.
  *

@@ -44,6 +44,9 @@ wait_for 20 is_sleep $one
 wait_for 20 is_sleep $two
 is "$("$btgen" check -p $one -p $two --for 0.23 -e 'watchpoint:0x10000000:8:w { @ = count(); }' 2>&1 | grep -oE '(warning|error): .*')" \
 	"$all" "where two processes are traced bpftrace is given neither"
+for word in leader_comm leader_tid; do
+	is "$("$btgen" check -p $one -p $two --for 0.27 -e "kprobe:vfs_read { @[$word] = count(); }" 2>&1)" "" "... and $word distinguishes them"
+done
 kill $one $two
 
 # check -x knows what run -x refuses. The script may be meant for a PID, as one surely is that tells processes apart.
