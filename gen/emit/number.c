@@ -86,10 +86,10 @@ static bool holds_numbers(const struct emitter *e, const struct node *n)
 	return u;
 }
 
-/** Has one of the operands a sign, as in i & 1, which itself is never negative? */
+/** Has one of the operands a sign, as in i & 1, which itself is never negative? u64 ^ i has none. */
 static bool has_signed_operand(const struct node *n)
 {
-	return n->kind == NODE_BINARY &&
+	return n->kind == NODE_BINARY && n->expr->sign == SIGN_NONE &&
 	       (n->child->expr->sign == SIGN_SIGNED || n->child->next->expr->sign == SIGN_SIGNED);
 }
 

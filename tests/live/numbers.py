@@ -161,6 +161,9 @@ def parts():
         for op in ("+=", "/=", "%=", "|="):
             name, i = f"$l{i}", i + 1
             literal.row(name, f"((long)q->i16 & 7) {op[0]} {leaf(t)}", f"{name} = $q->i16 & 7; {name} {op} $p->{t};")
+    for op in ("/=", "%=", "|=", "+="):  # u64 ^ i16 is an uint64, and no reason for its variable to have a sign
+        name, i = f"$l{i}", i + 1
+        literal.row(name, f"{leaf('u64')} {op[0]} ({leaf('u64', 'q')} ^ {leaf('i16')})", f"{name} = $p->u64; {name} {op} $q->u64 ^ $p->i16;")
     yield literal
     builtin = Part("builtin")
     for x in ("pid", "tid"):
