@@ -115,7 +115,7 @@ fish() {
 	is "$(command fish --no-config -c 'source $argv[1]; complete -C $argv[2]' "$tmp/opt/share/fish/vendor_completions.d/btgen.fish" "$1" 2>&1)" \
 		"$(printf '%s\n' "${@:2:$#-2}")" "fish: ${*: -1}"
 }
-if command -v fish >/dev/null; then
+if type -P fish >/dev/null; then
 	fish 'bpftrace.sh --ch' $'--children\talso trace child processes' "an option, with its help"
 	fish 'bpftrace.sh --ti' $'--time\tbegin each line with the time of day, since boot, or since the first line' "... which goes on in the next line"
 	fish 'bpftrace.sh --time ' mono since wall "the values that --help lists"
