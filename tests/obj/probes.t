@@ -114,7 +114,7 @@ for thing in p, p["args"][0], p["sites"][0], p["sites"][0]["args"][0]:
 $arg_keys
 $site_keys
 $operand_keys" "its keys are these"
-page=$(sed -n '/^\.Ss btgen probes/,/^\.Ss btgen diff/s/^\.Cm \([a-z_]*\).*/\1/p' "$top/docs/man/btgen.1")
+page=$(sed -n '/^\.Ss btgen probes/,/^\.Ss btgen diff/s/^\.Cm //p' "$top/docs/man/btgen.1" | tr -s ' ,' '\n')
 for key in $probe_keys $arg_keys $site_keys $operand_keys; do
 	grep -qx "$key" <<<"$page" || printf '%s\n' "$key"
 done >"$tmp/unknown"
