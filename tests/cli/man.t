@@ -58,6 +58,9 @@ done)" "" "pages refer to pages that are there"
 is "$(cd "$top/docs/man" && grep -nE '^\.(It|Pq) .*((Ql|Qq) .* (No|Cm) |Op .* , Fl )' ./* | grep -v 'It Ql #pragma ')" "" \
 	"quotes and brackets end before the words after them"
 
+# Several things of one kind are quoted each by itself, or not at all.
+is "$(cd "$top/docs/man" && grep -nE '^\.(It |Pq )?(Ql|Qq|Dq) [^ ]+ , [^ ]' ./*)" "" "no two things are in one pair of quotes"
+
 # Each macro of the header that a program may use is explained.
 is "$(sed '/^#ifndef BTGEN_USDT_H/,$d' "$top/include/btgen/usdt.h" | grep -oE '\bUSDT_[A-Z_]+' | sort -u |
 	while read -r name; do grep -q "\\b$name\\b" "$top/docs/man/btgen-usdt.3" || echo "$name"; done)" "" \
