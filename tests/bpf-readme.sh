@@ -7,9 +7,8 @@ cat <<'END'
 <!-- Made by tests/bpf-readme.sh from the headers of the scripts: change those. -->
 # Scripts
 
-Each is a template: `scripts/bpftrace.sh PID SCRIPT.bt` makes it a bpftrace program for that process and runs it.
-`bpftrace.sh -L` lists them, `bpftrace.sh -h SCRIPT` describes one: what it shows, how it is called, a sample
-of its output, what it costs, its options and probes.
+Each is a template: `scripts/bpftrace.sh PID SCRIPT.bt` expands it into a bpftrace program for that process and runs it.
+`bpftrace.sh -L` lists them. `bpftrace.sh -h SCRIPT` describes one: purpose, usage, sample output, cost, options and probes.
 
 | script | traces | shows |
 |---|---|---|
@@ -34,28 +33,27 @@ for file in *.bt; do
 done
 cat <<'END'
 
-`enums.conf` lists the maps that are filled with the names of an enum when a script reads them and does not fill them,
-like `@target` and `@subsystem` in nvmf.bt.
+`enums.conf` lists maps that are filled with the names of an enum if a script reads them but does not fill them, such as
+`@target` and `@subsystem` in nvmf.bt.
 
-`probes.conf` has the signatures of well-known probes, so that their arguments have names and types in programs without debug
-information or sources, too: SPDK, PostgreSQL, Python, PHP, Ruby, OpenJDK, the GNU C and C++ libraries, libvirt, SystemTap, SSSD,
-MySQL, Perl, Tcl, Open vSwitch, GLib. Each section says whether it was verified, and how.
+`probes.conf` has the signatures of well-known probes, so that their arguments have names and types even in programs without
+debug information or sources: SPDK, PostgreSQL, Python, PHP, Ruby, OpenJDK, the GNU C and C++ libraries, libvirt, SystemTap, SSSD,
+MySQL, Perl, Tcl, Open vSwitch, GLib. The comment of each section describes whether and how it was verified.
 
 ## The header of a script
 
-The first comment of a script is its page, for people and for the tools above. After the line `NAME.bt - purpose` and some
-sentences come sections, each a line in capitals with its text indented below it:
+The first comment of a script is its manual, for people and for the tools above. The line `NAME.bt - purpose` and a few
+sentences are followed by sections, each a line in capitals with its text indented below it:
 
-| section | says |
+| section | content |
 |---|---|
-| TRACES | of which program, and how that must be built; a file without it is a part to include |
-| USAGE | command lines, with what each is for |
-| SAMPLE OUTPUT | of a real run, one section for each; the test of the script compares its shape with what that run prints |
-| COLUMNS, MAPS | what is printed, where the sample does not say it |
+| TRACES | which program, and how it must be built; a file without this section is for inclusion |
+| USAGE | command lines, with the purpose of each |
+| SAMPLE OUTPUT | one section for each sample of a real run; the script's test compares its shape with the output of that run |
+| COLUMNS, MAPS | explanation of the output |
 | OVERHEAD | what an event costs the program, measured by `make bench-scripts` (tests/bench/overhead.sh), or why it was not |
-| CAVEATS | what one must know to read the output right |
+| CAVEATS | what limits the output, and how to read it |
 
-Options (`#pragma option NAME DEFAULT "help"`), the scope, enums, types and probes are not written down a second time:
-`bpftrace.sh -h` takes them from the text of the script. Each script has a test with a real program in tests/live, or in
-tests/vm for what needs a kernel of its own.
+Options (`#pragma option NAME DEFAULT "help"`), the scope, enums, types and probes are not repeated in it: `bpftrace.sh -h` takes
+them from the script. Each script has a test with a real program in tests/live, or in tests/vm if it needs a kernel of its own.
 END

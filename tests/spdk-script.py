@@ -10,8 +10,8 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 HEADER = '''/*
  * spdk.bt - every event of SPDK's probes, with all arguments by name
  *
- * All events of SPDK in one format, for grep and awk, and to see which events occur; nvmf.bt has those of one part in
- * words. States and transports are enumerators, functions are names, strings are in quotes.
+ * All events of SPDK in one format, for grep and awk, and to see which events occur; nvmf.bt describes those of the
+ * nvmf target in words. States and transports are enumerators, functions are names, strings are in quotes.
  *
  * TRACES
  *   SPDK: all its probes
@@ -19,8 +19,8 @@ HEADER = '''/*
  * USAGE
  *   bpftrace.sh `pidof nvmf_tgt` spdk.bt
  *   bpftrace.sh -D MESSAGES=0 `pidof nvmf_tgt` spdk.bt      without messages, timers, events, interrupts and I/O
- *   bpftrace.sh -t 'spdk:*' `pidof nvmf_tgt`                the same without a script: of the probes that the program
- *                                                           has, be they new ones, with the types that it has
+ *   bpftrace.sh -t 'spdk:*' `pidof nvmf_tgt`                the same without a script, for all probes of the program,
+ *                                                           including new ones
  *
  * SAMPLE OUTPUT (tests/targets/nvmf_tgt -m 0xC --interrupt-mode; some lines of many)
  *   5.938503: 28644 msg_exec fn=app_start arg=0x0
@@ -42,17 +42,17 @@ HEADER = '''/*
  *   not all releases of SPDK have are omitted. 0x... are addresses.
  *
  * OVERHEAD
- *   About 18 us for each event (14 to 23): most wake bpftrace, to print their line. With messages, of which a busy target
- *   sends 100000 a second, that is much.
+ *   About 18 us for each event (14 to 23): most wake bpftrace, to print their line. A busy target sends 100000 messages
+ *   a second: use MESSAGES=0.
  *   Measured by BENCH=spdk make bench-scripts (bpftrace 0.17, a busy machine of two processors).
  *
  * CAVEATS
- *   Lines of different threads may come out of order by some milliseconds: sort -n puts them right.
- *   Before bpftrace 0.23 a string is cut at 100 characters (an NQN may have 223).
- *   The thread_id of bdev_nvme_create_qpair is that of the thread that makes the queue pair from SPDK 26.01 on, and
- *   that of the controller before.
+ *   Lines of different threads may be out of order by some milliseconds: sort -n sorts them.
+ *   Before bpftrace 0.23 a string is truncated at 100 characters (an NQN may have 223).
+ *   The thread_id of bdev_nvme_create_qpair is the thread that creates the queue pair from SPDK 26.01 on, and the
+ *   controller's thread before.
  *   For the releases of SPDK from 22.01 on. A probe that the release lacks is skipped; a note reports this. -t also
- *   traces probes that are newer than this list, and shows the arguments that are left out here.
+ *   traces probes that are newer than this list, and shows the arguments that are omitted here.
  *   tests/spdk-script.py makes this file.
  */
 

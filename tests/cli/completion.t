@@ -122,7 +122,7 @@ if type -P fish >/dev/null; then
 	fish 'bpftrace.sh --time=w' --time=wall "... behind a ="
 	fish 'btgen che' $'check\treport mistakes in a template, without attaching anything' "a command"
 	fish 'bpftrace.sh -W dead-p' $'dead-probe\tprobe that cannot fire in this process' "findings"
-	fish 'bpftrace.sh qpai' $'qpair.bt\tlives of an SPDK target\'s queue pairs, for qpair-lifetime' "a script"
+	fish 'bpftrace.sh qpai' $'qpair.bt\tlifetimes of an SPDK target\'s queue pairs, for qpair-lifetime' "a script"
 	fish "bpftrace.sh -x ./seller -t 'shop:s" shop:sold "a probe, in quotes"
 	fish 'bpftrace.sh -l ./seller so' sold "... of a file that is listed"
 	fish 'bpftrace.sh local.bt -D ' LIMIT= "an option of the script"
