@@ -72,7 +72,7 @@ static void check_shift(struct checker *k, struct node *n)
 		   m.plain->kind == CTYPE_INT && !m.plain->is_signed &&
 		   c.bits >= m.plain->size * 8) {
 		check_report_at(k, n->name, "shift", DIAG_WARNING,
-				"this is always 0: %s is of " STR_FMT ", %u bits",
+				"this is always 0: %s has type " STR_FMT ", %u bits",
 				check_text(k, value), STR_ARG(ctype_spell(k->b->arena, m.type)),
 				(unsigned)m.plain->size * 8);
 		check_note_origin(k, value);
@@ -140,7 +140,7 @@ static void check_let_down(struct checker *k, const struct node *n)
 	    m.plain->size <= to->size)
 		return;
 	check_report(k, value, "narrowing", DIAG_WARNING,
-		     "%s is of " STR_FMT ", but " STR_FMT " has %u bits: write (" STR_FMT
+		     "%s has type " STR_FMT ", but " STR_FMT " has %u bits: write (" STR_FMT
 		     ")%s to truncate it",
 		     check_text(k, value), STR_ARG(ctype_spell(k->b->arena, m.type)),
 		     STR_ARG(ctype_spell(k->b->arena, to)), bits_of(to),

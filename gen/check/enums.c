@@ -105,7 +105,7 @@ static void check_look_up(struct checker *k, struct node *n)
 			     STR_ARG(names), text);
 	else if (is_of_enum(k, l.value, &m) && is_other(&m, of))
 		check_report(k, l.value, "enum", check_level(&m),
-			     "%s maps values of " STR_FMT ", but %s is of " STR_FMT ": use %s",
+			     "%s maps values of " STR_FMT ", but %s has type " STR_FMT ": use %s",
 			     l.who, STR_ARG(names), text, STR_ARG(spell(k, &m)),
 			     right_names(k, l.value, &m));
 }
@@ -178,7 +178,7 @@ static void check_enumerator(struct checker *k, const struct node *value, const 
 				STR_ARG(of->name))))
 		return;
 	check_report_at(k, name->first, "enum", DIAG_WARNING,
-			"%s is of " STR_FMT ", but %s is of " STR_FMT, check_text(k, value),
+			"%s has type " STR_FMT ", but %s has type " STR_FMT, check_text(k, value),
 			STR_ARG(spell(k, m)), check_text(k, name), STR_ARG(ctype_spell(a, of)));
 	note_nearest(k, m->plain, name->last->text);
 	check_note_origin(k, value);
@@ -192,7 +192,7 @@ static void check_number_of_enum(struct checker *k, const struct node *value,
 	if (may_have(m->plain, c))
 		return;
 	check_report_at(k, number->first, "enum", DIAG_WARNING,
-			"%s is of " STR_FMT ", which has no %s", check_text(k, value),
+			"%s has type " STR_FMT ", which has no %s", check_text(k, value),
 			STR_ARG(spell(k, m)), check_text(k, number));
 	check_note_origin(k, value);
 }
@@ -209,7 +209,7 @@ static void check_unknown(struct checker *k, const struct node *value, const str
 	    name->expr->is_substituted)
 		return;
 	check_report_at(k, name->first, "enum", DIAG_WARNING,
-			"%s is of " STR_FMT ", which has no %s", check_text(k, value),
+			"%s has type " STR_FMT ", which has no %s", check_text(k, value),
 			STR_ARG(spell(k, m)), check_text(k, name));
 	note_nearest(k, m->plain, node_text(name));
 }
@@ -221,7 +221,7 @@ static void check_both(struct checker *k, const struct node *left, const struct 
 	if (!is_of_enum(k, right, &r) || !is_other(l, r.plain))
 		return;
 	check_report_at(k, right->first, "enum", DIAG_WARNING,
-			"%s is of " STR_FMT ", but %s is of " STR_FMT, check_text(k, left),
+			"%s has type " STR_FMT ", but %s has type " STR_FMT, check_text(k, left),
 			STR_ARG(spell(k, l)), check_text(k, right), STR_ARG(spell(k, &r)));
 	check_note_origin(k, left);
 }

@@ -238,8 +238,7 @@ static void check_text_of_number(struct given *g)
 	else if (t && t->kind == CTYPE_INT && is_given(g->value) && !g->m.is_guess &&
 		 !check_is_address_word(g->m.type))
 		check_report(g->k, g->value, "format", DIAG_WARNING,
-			     "%%s of a number, which has no name: use %s",
-			     t->is_char ? "%c" : "%d");
+			     "%%s of a number without a name: use %s", t->is_char ? "%c" : "%d");
 	else if (t && t->kind == CTYPE_POINTER && is_given(g->value))
 		check_report(g->k, g->value, "format", DIAG_WARNING, "%%s of an address: use %s",
 			     how_to_show(g->k->b->arena, t, text));

@@ -104,7 +104,7 @@ static void check_cast(struct checker *k, struct node *cast)
 	struct ctype *of = ctype_pointee(m.plain);
 	if (is_too_narrow(m.plain)) {
 		check_report_at(k, cast->first, "pointer", check_level(&m),
-				"%s is not a pointer: it is of " STR_FMT, check_text(k, value),
+				"%s is not a pointer: it has type " STR_FMT, check_text(k, value),
 				STR_ARG(ctype_spell(a, m.type)));
 	} else if (of && of->kind == CTYPE_POINTER && ctype_strip(of->of) &&
 		   ctype_is_same(ctype_strip(of->of), to)) {
@@ -183,7 +183,7 @@ static void check_member(struct checker *k, const struct node *n, struct node *o
 			     check_text(k, of), as_pointer(k, of, &m), STR_ARG(n->name->text));
 	else if (!has_members && !may_have)
 		check_report(k, of, "pointer", DIAG_ERROR,
-			     "%s is of " STR_FMT ", which has no members", check_text(k, of),
+			     "%s has type " STR_FMT ", which has no members", check_text(k, of),
 			     STR_ARG(ctype_spell(k->b->arena, m.type)));
 }
 
@@ -202,7 +202,7 @@ static void check_index(struct checker *k, struct node *of)
 			     as_pointer(k, of, &m));
 	else
 		check_report(k, of, "pointer", DIAG_ERROR,
-			     "%s is of " STR_FMT ", which has no elements", check_text(k, of),
+			     "%s has type " STR_FMT ", which has no elements", check_text(k, of),
 			     STR_ARG(ctype_spell(k->b->arena, m.type)));
 }
 
@@ -216,7 +216,7 @@ static void check_pointee(struct checker *k, struct node *of)
 	struct ctype *to = ctype_pointee(m.plain);
 	if (is_too_narrow(m.plain))
 		check_report(k, of, "pointer", check_level(&m),
-			     "%s is not a pointer: it is of " STR_FMT, check_text(k, of),
+			     "%s is not a pointer: it has type " STR_FMT, check_text(k, of),
 			     STR_ARG(ctype_spell(k->b->arena, m.type)));
 	else if (!of->expr->type && to && ctype_size(to, &size) && size < 8)
 		check_report(k, of, "pointer", check_level(&m),
@@ -254,7 +254,7 @@ static void check_address(struct checker *k, const struct token *op, struct node
 				check_text(k, other));
 	} else if (check_meaning(k, other, &with) && with.plain && is_too_narrow(with.plain)) {
 		check_report_at(k, op, "pointer", DIAG_WARNING,
-				"%s is a pointer, but is compared with %s, which is of " STR_FMT,
+				"%s is a pointer, but is compared with %s, which has type " STR_FMT,
 				check_text(k, value), check_text(k, other),
 				STR_ARG(ctype_spell(k->b->arena, with.type)));
 	} else {

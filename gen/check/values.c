@@ -459,10 +459,11 @@ bool check_strings(const struct bind *b)
 		return true;
 	struct diag_place at = tok_place(b->made->longest_at);
 	bool fits_alone = dialect_strlen_ceiling(b->given->version, 1) > b->made->longest_string;
-	return diag_finding(
-	    b->diag, "string-cut", DIAG_WARNING, &at,
-	    "strings of up to %u characters are cut at %u, the most that bpftrace " DIALECT_FMT " "
-	    "can hold%s",
-	    b->made->longest_string, b->made->max_strlen - 1, DIALECT_ARG(b->given->version),
-	    fits_alone ? " of several at once: print them one by one" : "");
+	return diag_finding(b->diag, "string-cut", DIAG_WARNING, &at,
+			    "strings of up to %u characters are truncated to %u, the most that "
+			    "bpftrace " DIALECT_FMT " "
+			    "can hold%s",
+			    b->made->longest_string, b->made->max_strlen - 1,
+			    DIALECT_ARG(b->given->version),
+			    fits_alone ? " of several at once: print them one by one" : "");
 }

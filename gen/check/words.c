@@ -158,7 +158,7 @@ static const struct feature {
     {NODE_CALL, "delete", is_of_keys, "delete() of several keys", 21, 21,
      "write one delete(@map[key]) for each"},
     {NODE_CALL, "delete", is_of_map_and_key, "delete() with the key as second argument", 22, 0,
-     "delete(@map[key]) is right in all versions"},
+     "delete(@map[key]) works in all versions"},
     {NODE_LET, NULL, is_statement_let, "let", 22, 0, "an assignment declares a variable, too"},
     {NODE_TUPLE, NULL, is_key, "tuple as a key", 22, 0, "write its values as keys: @map[a, b]"},
     {NODE_UNARY, "&", NULL, "address-of operator", 24, 0, NULL},

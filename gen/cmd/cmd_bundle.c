@@ -38,9 +38,9 @@ static const struct cmd_option list[] = {
 
 static const struct cmd_options options = {
     .usage = "Usage: btgen bundle -x FILE [OPTION]... SCRIPT...\n"
-	     "Write a shell script that needs nothing but bpftrace, for machines with the same\n"
-	     "build of FILE in the same place: it traces every process of it, and refuses\n"
-	     "another build.\n"
+	     "Write a shell script that traces every process of FILE and needs only bpftrace,\n"
+	     "for machines with the same build of FILE in the same place. It refuses other\n"
+	     "builds.\n"
 	     "\n"
 	     "  btgen bundle -x /usr/sbin/app --for 0.23 app.bt -o app-trace.sh\n"
 	     "  ssh root@host sh -s <app-trace.sh\n"

@@ -17,7 +17,7 @@ struct options {
 };
 
 static const struct cmd_option list[] = {
-    EXPAND_PROCESS_ROW("the process, as in front of the script"),
+    EXPAND_PROCESS_ROW("the process; the same as PID or NAME"),
     EXPAND_MACRO_ROWS,
     {0, "bpftrace", "PATH", CMD_STRING(struct options, bpftrace), "bpftrace to run"},
     EXPAND_JSON_ROW("print findings as one JSON array"),

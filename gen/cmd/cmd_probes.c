@@ -394,7 +394,7 @@ static const struct cmd_options options = {
 	     "A PATTERN is NAME or PROVIDER:NAME and can contain * and ?.\n"
 	     "\n",
     .list = options_list,
-    .notes = "\nExit status: 0, 1 when a file could not be read whole or a PATTERN matches\n"
+    .notes = "\nExit status: 0, 1 if a file could not be read completely or a PATTERN matches\n"
 	     "nothing, 2 usage.\n",
 };
 

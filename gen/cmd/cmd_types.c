@@ -306,7 +306,7 @@ static int take_follow(void *ctx, const char *value)
 static const struct cmd_option list[] = {
     CMD_SOURCE_ROWS("types"),
     {0, "at", "FUNCTION", CMD_STRING(struct types_cmd, at),
-     "if units define a name differently, use the definition in FUNCTION's unit"},
+     "if source files define a name differently, use the definition in FUNCTION's file"},
     {0, "follow", "N", CMD_CALL(take_follow),
      "also define the types that pointers lead to, N levels deep (default 0: void *)"},
     {0, "assert", NULL, CMD_FLAG(struct types_cmd, asserts),

@@ -368,16 +368,16 @@ static const struct cmd_options how_to_read = {
 	     "       bpftrace.sh [OPTION]... SCRIPT.bt...           scripts for the whole host\n"
 	     "       bpftrace.sh [OPTION]... -t PATTERN PID|NAME    every event of probes\n"
 	     "       bpftrace.sh [OPTION]... --latency START DONE PID|NAME\n"
-	     "       bpftrace.sh -l PID|NAME|FILE [PATTERN]...      what can be traced\n"
+	     "       bpftrace.sh -l PID|NAME|FILE [PATTERN]...      list probes\n"
 	     "       bpftrace.sh -L                                 list the scripts\n"
-	     "       bpftrace.sh -h SCRIPT                          what one shows, a sample\n",
+	     "       bpftrace.sh -h SCRIPT                          describe a script\n",
     .list = list,
     .notes = "\nEXAMPLES\n"
 	     "  bpftrace.sh `pidof nvmf_tgt` nvmf.bt         states and events by name\n"
 	     "  bpftrace.sh -o trace.txt `pidof app` app.bt  data to a file\n"
 	     "  bpftrace.sh -n `pidof app` app.bt            print the program and stop\n"
 	     "  bpftrace.sh -e 'usdt:__EXE__:query__start { print(str(arg0)); }' PID\n"
-	     "  bpftrace.sh -x /usr/bin/php8.2 php.bt        all that run it, now or later\n"
+	     "  bpftrace.sh -x /usr/bin/php8.2 php.bt        every process, now or later\n"
 	     "  bpftrace.sh -c './app --fast' app.bt         trace from the first instruction\n"
 	     "  bpftrace.sh -t 'nvmf_*' `pidof nvmf_tgt`     each event with its arguments\n"
 	     "  bpftrace.sh -l `pidof app` 'nvmf_*'          its probes and their arguments\n"

@@ -219,11 +219,10 @@ static void print_page(struct arena *a, struct str text, const struct enumconf *
 	}
 	const char *code = str_dup(a, strbuf_take(&body, a));
 	if (is_host)
-		vec_push(
-		    a, &scope,
-		    strstr(code, "__PID__")
-			? "the whole machine, where the script itself looks for the process given"
-			: "the whole machine; a PID only says where __EXE__ is");
+		vec_push(a, &scope,
+			 strstr(code, "__PID__")
+			     ? "the whole machine; the script itself filters by the process given"
+			     : "the whole machine; a PID only selects __EXE__");
 	add_matches(a, code, "@([a-z_]+)\\[", &maps);
 	add_matches(a, code, "((struct|union) [a-zA-Z_0-9]+) \\*", &types);
 	add_matches(a, code, "^([a-z]+:[^[:space:]]*[^[:space:],])", &probes);

@@ -172,7 +172,7 @@ static bool settle_struct(struct arena *a, struct clayout *l, const char **why)
 		if (f->is_bytes && (!f->bits || f->bit_off % 8))
 			continue; // nothing left of it
 		if (!f->is_bitfield && f->bit_off % 8)
-			return refuse(why, "a member does not start at a byte");
+			return refuse(why, "a member does not start at a byte boundary");
 		l->fields.v[n++] = *f;
 	}
 	l->fields.n = n;

@@ -525,10 +525,11 @@ bool img_check_unpacked(struct img *img)
 		    (unsigned)(MAX_UNPACKED >> 20));
 	img->cannot_unpack = zstd.size && !can_decompress(img, &zstd);
 	return !img->cannot_unpack ||
-	       diag_warning(img->diag, &at,
-			    "its debug information is compressed with zstd, which the libelf here "
-			    "cannot read: that of elfutils 0.190 can, or objcopy "
-			    "--decompress-debug-sections makes a copy without it");
+	       diag_warning(
+		   img->diag, &at,
+		   "its debug information is compressed with zstd, which this libelf cannot "
+		   "read: update elfutils to 0.190, or make a copy with objcopy "
+		   "--decompress-debug-sections");
 }
 
 /** Steps through the segments of which the program may do all of @flags: gABI, "Program Header". */

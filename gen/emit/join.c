@@ -209,7 +209,7 @@ static bool report_early_end(const struct bind *b, const struct token *end,
 	struct diag_place at = tok_place(end), there = tok_place(next->node->last_child->first);
 	diag_error(b->diag, &at,
 		   "this would also skip the next %s: bpftrace " DIALECT_FMT
-		   " runs only one, so they are joined; put the rest inside an if",
+		   " runs only one, so btgen joins them; put the rest inside an if",
 		   kind, DIALECT_ARG(b->given->version));
 	diag_note(b->diag, &there, "the next %s is here", kind);
 	return false;

@@ -514,8 +514,8 @@ static void report_end_signal(struct runner *r)
 	diag_error(r->diag, NULL, "bpftrace was killed by signal %d (%s)", r->end_signal, name);
 	if (r->stop.is_begun && r->ready)
 		diag_note(r->diag, NULL,
-			  "it was detaching its probes: breakpoints may be left in the traced "
-			  "program; tracing it again and ending that with ^C removes them");
+			  "it was detaching its probes: breakpoints may remain in the traced "
+			  "program; to remove them, trace it again and end with ^C");
 }
 
 /**
@@ -674,8 +674,9 @@ static void finish(struct runner *r)
 	if (was_ready && !r->given_up && !cfg->quiet && r->n_under_way) // of --latency
 		fprintf(stderr,
 			"btgen: %" PRIu64
-			" still under way at the end of the trace %s not counted\n",
-			r->n_under_way, r->n_under_way == 1 ? "is" : "are");
+			" operation%s still in progress at the end of the trace %s not counted\n",
+			r->n_under_way, r->n_under_way == 1 ? "" : "s",
+			r->n_under_way == 1 ? "is" : "are");
 	if (was_ready && r->is_unread && !cfg->quiet)
 		fprintf(stderr, "btgen: the reader of the output exited, which ended the trace\n");
 	report_end(r, is_gone);

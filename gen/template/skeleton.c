@@ -458,7 +458,7 @@ static void write_clause(const struct skeleton *sk, const struct skeleton_probe 
 
 void skeleton_write_template(const struct skeleton *sk, struct code *out)
 {
-	code_z(out, "// Every event of these probes. Written by btgen, to be edited.\n"
+	code_z(out, "// Every event of these probes. Written by btgen as a starting point.\n"
 		    "#pragma gate\n");
 	for (size_t i = 0; i < sk->probes.n; i++)
 		write_clause(sk, &sk->probes.v[i], out);

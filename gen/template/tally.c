@@ -107,7 +107,7 @@ static bool write_keys(const struct skeleton *sk, const struct skeleton_probe *p
 bool tally_write_counts(const struct skeleton *sk, struct str keys, struct code *out)
 {
 	bool good = check_kinds(&sk->probes.v[0], sk, keys);
-	code_z(out, "// How many events. Written by btgen, to be edited.\n#pragma gate\n");
+	code_z(out, "// Event counts. Written by btgen as a starting point.\n#pragma gate\n");
 	for (size_t i = 0; good && i < sk->probes.n; i++) {
 		const struct skeleton_probe *p = &sk->probes.v[i];
 		skeleton_write_head(sk, p, out);
@@ -245,8 +245,8 @@ bool tally_write_latency(const struct skeleton *start, const struct skeleton *do
 	    run ? arena_printf(start->arena, "%s > %u && ", run->gate, GATE_SETTLES) : "";
 	bool good = check_apart(start, done) && check_kinds(&start->probes.v[0], start, key) &&
 		    check_kinds(&start->probes.v[0], done, key);
-	code_z(out, "// How long it takes, in microseconds. Written by btgen, to be edited.\n"
-		    "// Through percentiles.py it has percentiles.\n"
+	code_z(out, "// Latency in microseconds. Written by btgen as a starting point.\n"
+		    "// percentiles.py adds percentiles to its output.\n"
 		    "\n"
 		    "#pragma gate\n"
 		    "#include <buckets.bt>\n");

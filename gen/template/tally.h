@@ -1,7 +1,7 @@
 /**
  * tally - scripts that count the probes of a skeleton, or time what lies between two of them.
  *
- * bpftrace.sh --count and --latency are these scripts, run; with -n they are printed, to be edited.
+ * bpftrace.sh --count and --latency are these scripts, run; with -n they are printed, as a starting point.
  */
 #ifndef TEMPLATE_TALLY_H
 #define TEMPLATE_TALLY_H

@@ -76,8 +76,8 @@ static void report_full(struct perfmap *m, const char *path)
 {
 	if (!m->was_said)
 		diag_warning(m->diag, NULL,
-			     "%s: only the first %d functions and %d MiB are read; a function "
-			     "after them has no name, or that of an older one at its address",
+			     "%s: only the first %d functions and %d MiB are read; later "
+			     "functions have no name, or that of an older one at their address",
 			     path, MAX_ENTRIES, MAX_BYTES >> 20);
 	m->was_said = true;
 }

@@ -73,7 +73,7 @@ done
 page=$("$sh" -h nvmf.bt)
 like "$page" '^  @subsystem  enum spdk_nvmf_subsystem_state$' "a page has the enums"
 like "$("$sh" -h sched)" '^  struct spdk_scheduler_core_info$' "and the types"
-like "$("$sh" -h postgresql)" '^  the whole machine, where the script itself looks for the process given$' "and the scope"
+like "$("$sh" -h postgresql)" '^  the whole machine; the script itself filters by the process given$' "and the scope"
 is "$("$sh" -h nvmf | sed -n '/^ENUMS/,/^$/{/^  /p}' | sed -E 's/ enum .*//' | awk '{ print length($0) }' | uniq |
 	wc -l)" 1 "with the enums in columns"
 is "$("$sh" -L | cut -c 17 | uniq)" " " "-L has columns, too"

@@ -25,7 +25,7 @@ END
 "${CC:-gcc}" -std=gnu17 -O1 -g -I"$top/include" -o "$tmp/app" "$tmp/app.c" || skip_all "no compiler"
 
 is "$("$btgen" skeleton --for 0.17 -x "$tmp/app" app:all other 2>&1)" \
-	'// Every event of these probes. Written by btgen, to be edited.
+	'// Every event of these probes. Written by btgen as a starting point.
 #pragma gate
 
 // all(char *text, enum mode mode, int argc, short unsigned int port, _Bool flag, char **argv)

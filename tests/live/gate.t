@@ -92,7 +92,7 @@ live_say beb # a whole one, and half of one
 sleep 0.3
 live_wait INT
 like "$(cat "$tmp/trace")" '^@us: count 1,' "--latency: one that has ended is counted"
-is "$(grep -c '^btgen: 1 still under way at the end of the trace is not counted$' "$tmp/messages")" 1 "one that has not is said to be under way"
+is "$(grep -c '^btgen: 1 operation still in progress at the end of the trace is not counted$' "$tmp/messages")" 1 "one that has not is said to be under way"
 live_say e
 
 cat >"$tmp/counts.bt" <<'END'

@@ -286,7 +286,7 @@ if [ "$version" -ge 23 ]; then
 else
 	is "$(sed -n 1p "$tmp/trace")" "${name:0:199}|" "a char[224] comes up to the 199 characters of this version"
 	is "$(sed -n 2p "$tmp/trace")" "${big:0:199}|" "a char[4096], too"
-	like "$(cat "$tmp/messages")" "strings of up to 4096 characters are cut at 199" "and the user is told"
+	like "$(cat "$tmp/messages")" "strings of up to 4096 characters are truncated to 199" "and the user is told"
 fi
 
 out=$("$btgen" expand -x "$tmp/m" -e 'usdt:__EXE__:all { printf("%d", ((struct all *)arg0)->i33); }' 2>&1)

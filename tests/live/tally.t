@@ -76,7 +76,7 @@ work() {
 	live_say ''
 	wait_for 30 grep -q "done" "$tmp/answers"
 	live_wait INT
-	is "$live_rc $(grep -v '^    \|attached to\|detaching\|events in\|still under way\|the counts of one CPU are lost' "$tmp/messages")" "0 " "status 0, and nothing is said"
+	is "$live_rc $(grep -v '^    \|attached to\|detaching\|events in\|still in progress\|the counts of one CPU are lost' "$tmp/messages")" "0 " "status 0, and nothing is said"
 	missed=$(sed -n '/the counts of one CPU are lost/{s/.*warning: \([0-9]*\) times more.*/\1/;s/^[^0-9].*/1/;p}' "$tmp/messages" |
 		awk '{ n += $1 } END { print n + 0 }')
 }
@@ -189,7 +189,7 @@ like "$(cat "$tmp/trace")" "^@us: count $(($(grep -c KIND_FLUSH "$tmp/answers") 
 unlike "$(cat "$tmp/trace")" unpaired "the others are not missed"
 work --latency op_done op_start
 like "$(cat "$tmp/trace")" '@unpaired\[done without a start\]: [12]$' "a start that was not seen is counted"
-like "$(cat "$tmp/messages")" '^btgen: 2 still under way at the end of the trace are not counted$' "... and the ends that were not, said"
+like "$(cat "$tmp/messages")" '^btgen: 2 operations still in progress at the end of the trace are not counted$' "... and the ends that were not, said"
 
 # Two threads of one key: each end is paired, or told of.
 ok "a key that two threads have" live_trace $live_pid --latency op_start op_done --key kind

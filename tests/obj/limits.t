@@ -113,7 +113,7 @@ like "$(cat "$tmp/err")" 'btf: error: not a BTF file' "... is no BTF"
 gcc -g -O1 -I"$top/include" -o "$tmp/z" "$tmp/p.c"
 if objcopy --compress-debug-sections=zstd "$tmp/z" 2>/dev/null; then
 	"$btgen" types -x "$tmp/z" honest >"$tmp/out" 2>"$tmp/err"
-	like "$(cat "$tmp/out" "$tmp/err")" 'enum mood mood|z: warning: its debug information is compressed with zstd, which the libelf here' \
+	like "$(cat "$tmp/out" "$tmp/err")" 'enum mood mood|z: warning: its debug information is compressed with zstd, which this libelf' \
 		"sections compressed with zstd are read, or called so"
 else
 	skip "sections compressed with zstd" "objcopy cannot write them"
