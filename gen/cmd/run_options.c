@@ -16,8 +16,7 @@ static int take_format(void *ctx, const char *value)
 	o->format = value;
 	o->converts = convert_find(value);
 	if (!o->converts && strcmp(value, "json") != 0 && strcmp(value, "text") != 0)
-		return cmd_usage_error(
-		    "-f: unknown format '%s': text, json, perfetto, otlp or folded", value);
+		return cmd_usage_error("-f: unknown format '%s': text, json, " FORMAT_NAMES, value);
 	return -1;
 }
 
@@ -166,8 +165,8 @@ static const struct cmd_option list[] = {
      "with -t, --latency: only events that match, such as 'args.len > 4096'"},
     {.help = "OUTPUT"},
     EXPAND_OUT_ROW("write the data to FILE once all probes are attached"),
-    {'f', "format", "text|json|perfetto|otlp|folded", CMD_CALL(take_format),
-     "text lines, JSON lines (the default with -o FILE.json), a timeline, spans or stacks"},
+    {'f', "format", "text|json|" FORMAT_VALUES, CMD_CALL(take_format),
+     "text lines, JSON lines (the default with -o FILE.json), " FORMAT_RESULTS},
     {'s', "sort", NULL, CMD_FLAG(struct run_options, sorts),
      "sort by time; begin each line with time, PID and probe"},
     {0, "time", "wall|mono|since", CMD_CALL(take_time),
@@ -272,7 +271,7 @@ static int check_trace(const struct run_options *o)
 	    {t->has_stack && !is_list, "--stack needs -t: in a script, print ustack"},
 	    {o->n_events && sums, "-N counts lines, and --count and --latency print none: use -T"},
 	    {o->converts && o->converts->is_of_events && sums,
-	     "-f perfetto and -f otlp need events: --count and --latency only count them"},
+	     "-f " FORMATS_OF_EVENTS " need events: --count and --latency only count them"},
 	    {t->counts && !*t->counts, "--count=: give a KEY, or drop the ="},
 	};
 	return check_rules(rules, sizeof(rules) / sizeof(rules[0]));
@@ -286,7 +285,7 @@ static int check_target(const struct run_options *o)
 	const struct rule rules[] = {
 	    {is_taken, "--ready-fd: that descriptor carries data or messages: use another"},
 	    {req->raw && (o->sorts || o->has_time || o->n_events || o->converts),
-	     "-s, --time, -N and -f perfetto, otlp or folded need a template: a finished program "
+	     "-s, --time, -N and -f " FORMAT_NAMES " need a template: a finished program "
 	     "prints no times and no probes"},
 	    {o->command && (req->pids.n || req->exe),
 	     "-c starts the process: it cannot be used with a PID or -x"},
