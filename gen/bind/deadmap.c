@@ -47,12 +47,11 @@ static bool is_text(const struct use *use)
 /** A statement that is about nothing but such a map. */
 static bool is_about(const struct deadmap *m, const struct node *n)
 {
-	static const char *const words[] = {"clear", "delete", "zero", "print", NULL};
 	const struct node *call = n->kind == NODE_EXPRESSION ? n->child : NULL;
 	if (n->kind == NODE_FOR)
 		return find_dead(m, n->child->next);
-	return call && call->kind == NODE_CALL && tok_is_any(call->name, words) &&
-	       find_dead(m, call->child);
+	return call && call->kind == NODE_CALL &&
+	       (vocabulary_word(node_text(call))->does & ~USE_READ) && find_dead(m, call->child);
 }
 
 struct rewriter {

@@ -125,9 +125,6 @@ static void check_clause(struct checker *k, struct map *seen, const struct node 
 
 static bool find_identity(void *ctx, struct node *n, struct node *parent)
 {
-	static const char *const words[] = {
-	    "pid",   "tid",	 "comm",   "cgroup", "curtask",	    "uid",	  "gid", "ppid",
-	    "pcomm", "username", "ustack", "usym",   "leader_comm", "leader_tid", NULL};
 	bool *has_one = ctx;
 	bool is_member =
 	    n->kind == NODE_MEMBER && // args->prev_pid, args->comm
@@ -135,7 +132,8 @@ static bool find_identity(void *ctx, struct node *n, struct node *parent)
 	(void)parent;
 	*has_one |= n->kind == NODE_OPAQUE || n->kind == NODE_PREDICATE || n->kind == NODE_IF ||
 		    n->kind == NODE_TERNARY || is_member ||
-		    ((n->kind == NODE_NAME || n->kind == NODE_CALL) && tok_is_any(n->name, words));
+		    ((n->kind == NODE_NAME || n->kind == NODE_CALL) &&
+		     vocabulary_word(node_text(n))->of_process);
 	return !*has_one;
 }
 

@@ -21,14 +21,11 @@ static int take_format(void *ctx, const char *value)
 {
 	struct options *o = ctx;
 	o->format = convert_find(value);
-	return o->format
-		   ? -1
-		   : cmd_usage_error("-f: unknown format '%s': perfetto, otlp or folded", value);
+	return o->format ? -1 : cmd_usage_error("-f: unknown format '%s': " FORMAT_NAMES, value);
 }
 
 static const struct cmd_option list[] = {
-    {'f', "format", "perfetto|otlp|folded", CMD_CALL(take_format),
-     "a timeline, spans, or stacks for a flame graph"},
+    {'f', "format", FORMAT_VALUES, CMD_CALL(take_format), FORMAT_RESULTS},
     {0, "map", "@NAME", CMD_STRING(struct options, map),
      "folded: map with the stacks, if more than one has them"},
     {'o', "output", "FILE", CMD_STRING(struct options, out),
@@ -56,7 +53,7 @@ static int parse(struct arena *a, int argc, char **argv, struct options *o)
 	if (status >= 0)
 		return status;
 	if (!o->format)
-		return cmd_usage_error("give a format: -f perfetto, -f otlp or -f folded");
+		return cmd_usage_error("give a format: -f " FORMAT_NAMES);
 	if (o->map && !o->format->takes_map)
 		return cmd_usage_error("--map needs -f folded");
 	if (o->map && o->map[0] != '@')

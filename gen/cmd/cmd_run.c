@@ -181,37 +181,31 @@ static struct run_config config_of(struct arena *a, const struct run_options *o,
 	bool is_host = x->bind.found.scope == BIND_HOST;
 	bool is_several = !is_host && expand_has_several(&o->req);
 	bool has_end = child->target || o->follows || (!is_host && !is_several);
-	return (struct run_config){
-	    .bpftrace = bt,
-	    .program = strbuf_str(&x->program.text),
-	    .map = o->req.raw ? NULL : &x->program.map,
-	    // A trace of the whole host, or of several, has no process that it ends with, unless it has started one.
-	    .proc = has_end ? x->proc : NULL,
-	    .pass_pid = has_end && x->proc && x->bind.found.scope == BIND_BY_PID,
-	    .chosen = is_host && x->names_one ? x->proc : NULL,
-	    .several = is_several ? x->proc : NULL,
-	    .has_children = o->req.has_children,
-	    .cgroup = o->req.cgroup ? o->req.cgroup->path : NULL,
-	    .pids = o->req.pids.v,
-	    .n_pids = o->req.pids.n,
-	    .exe = !o->req.raw && !expand_find_global(x, true) ? o->req.exe : NULL,
-	    .out_path = o->req.out && strcmp(o->req.out, "-") == 0 ? NULL : o->req.out,
-	    .appends = series->has_data,
-	    .build_note = series->note,
-	    .ready_file = o->ready_file,
-	    .ready_fd = o->ready_fd,
-	    .quiet = o->quiet,
-	    .duration = o->duration,
-	    .n_events = o->n_events,
-	    .has_summary = o->req.verbose || isatty(STDERR_FILENO),
-	    .attached = list_attached(a, &x->bind),
-	    .loss_fails = o->strict,
-	    .has_skipped = x->skipped.n > 0,
-	    .max_strlen = o->req.raw ? 0 : x->bind.made->max_strlen,
-	    .args = o->req.args,
-	    .gate = o->shapes.has_gate ? o->shapes.gate : NULL,
-	    .under_way = o->req.trace.start ? "@start" : NULL,
-	};
+	struct run_config cfg = o->run;
+	cfg.bpftrace = bt;
+	cfg.program = strbuf_str(&x->program.text);
+	cfg.map = o->req.raw ? NULL : &x->program.map;
+	// A trace of the whole host, or of several, has no process that it ends with, unless it has started one.
+	cfg.proc = has_end ? x->proc : NULL;
+	cfg.pass_pid = has_end && x->proc && x->bind.found.scope == BIND_BY_PID;
+	cfg.chosen = is_host && x->names_one ? x->proc : NULL;
+	cfg.several = is_several ? x->proc : NULL;
+	cfg.has_children = o->req.has_children;
+	cfg.cgroup = o->req.cgroup ? o->req.cgroup->path : NULL;
+	cfg.pids = o->req.pids.v;
+	cfg.n_pids = o->req.pids.n;
+	cfg.exe = !o->req.raw && !expand_find_global(x, true) ? o->req.exe : NULL;
+	cfg.out_path = o->req.out && strcmp(o->req.out, "-") == 0 ? NULL : o->req.out;
+	cfg.appends = series->has_data;
+	cfg.build_note = series->note;
+	cfg.has_summary = o->req.verbose || isatty(STDERR_FILENO);
+	cfg.attached = list_attached(a, &x->bind);
+	cfg.has_skipped = x->skipped.n > 0;
+	cfg.max_strlen = o->req.raw ? 0 : x->bind.made->max_strlen;
+	cfg.args = o->req.args;
+	cfg.gate = o->shapes.has_gate ? o->shapes.gate : NULL;
+	cfg.under_way = o->req.trace.start ? "@start" : NULL;
+	return cfg;
 }
 
 /** The capture's first line, for JSON. */
@@ -241,25 +235,22 @@ static struct writer *make_writer(struct arena *a, struct run_options *o, const 
 	const char *own = getenv(dialect_strlen_variable(version));
 	unsigned limit = own ? (unsigned)strtoul(own, NULL, 10) : cfg->max_strlen;
 	const char *keys = getenv(dialect_map_keys_variable(version));
-	struct writer_config how = {
-	    .max_keys = keys ? strtoul(keys, NULL, 10) : DIALECT_MAP_KEYS,
-	    .json = o->req.json,
-	    .sorts = o->sorts,
-	    .has_rounds = dialect_reads_by_processor(version),
-	    .head = o->sorts			   ? WRITER_WHOLE
-		    : trace_is_list(&o->req.trace) ? WRITER_LIST
-		    : o->has_time		   ? WRITER_TIME
-						   : WRITER_BARE,
-	    .time = o->time,
-	    .limit = o->n_events,
-	    .is_printable = trace_is_wanted(&o->req.trace),
-	    .has_percentiles = o->req.trace.start != NULL,
-	    .has_open_top = dialect_has_narrow_samples(version),
-	    .has_lost_lines = dialect_has_lost_lines(version),
-	    .render = {names, limit ? limit - 1 : 0, clock_offset()},
-	    .maps = x->bind.made->map_shapes.v,
-	    .n_maps = x->bind.made->map_shapes.n,
-	};
+	struct writer_config how = o->output;
+	how.max_keys = keys ? strtoul(keys, NULL, 10) : DIALECT_MAP_KEYS;
+	how.json = o->req.json;
+	how.has_rounds = dialect_reads_by_processor(version);
+	how.head = o->output.sorts		  ? WRITER_WHOLE
+		   : trace_is_list(&o->req.trace) ? WRITER_LIST
+		   : o->has_time		  ? WRITER_TIME
+						  : WRITER_BARE;
+	how.limit = o->run.n_events;
+	how.is_printable = trace_is_wanted(&o->req.trace);
+	how.has_percentiles = o->req.trace.start != NULL;
+	how.has_open_top = dialect_has_narrow_samples(version);
+	how.has_lost_lines = dialect_has_lost_lines(version);
+	how.render = (struct render){names, limit ? limit - 1 : 0, clock_offset()};
+	how.maps = x->bind.made->map_shapes.v;
+	how.n_maps = x->bind.made->map_shapes.n;
 	how.heading = first_line_of(a, o, x, cfg, how.render.offset);
 	return writer_new(&how, &o->shapes);
 }
@@ -287,7 +278,7 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 	bool is_ours = trace_is_wanted(&o->req.trace); // nothing in it tells that more are meant
 	bool is_host = x->bind.found.scope == BIND_HOST;
 	bool has_later = o->req.has_children || o->req.cgroup;
-	if ((is_ours || cfg.several) && !is_host && !has_later && !o->quiet && x->proc)
+	if ((is_ours || cfg.several) && !is_host && !has_later && !o->run.quiet && x->proc)
 		note_others(d, x, o->req.pids.n);
 	raise_limits(a, d, bt, attach_count_programs(&x->bind));
 	int status = run_program(a, d, &cfg, &series->end);
@@ -305,7 +296,8 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 /** The program, for the process that is held or, if there is none, those that were given. */
 static bool expand(struct arena *a, struct diag *d, struct run_options *o, struct expansion *x)
 {
-	bool has_head = o->req.json || o->sorts || o->has_time || trace_is_list(&o->req.trace);
+	bool has_head =
+	    o->req.json || o->output.sorts || o->has_time || trace_is_list(&o->req.trace);
 	o->shapes = (struct shapes){0};
 	shapes_init(&o->shapes, a, has_head);
 	shapes_add_key(&o->shapes);
@@ -532,8 +524,8 @@ static int trace_build(void *ctx, size_t i, int ready_fd)
 	struct build *build = &b->list.v[i];
 	struct spawned none = {0};
 	struct series series = {.note = build->note};
-	build->options.ready_file = NULL;
-	build->options.ready_fd = ready_fd;
+	build->options.run.ready_file = NULL;
+	build->options.run.ready_fd = ready_fd;
 	return trace(b->arena, b->diag, &build->options, b->bpftrace, &build->x, &none,
 		     &build->share, &series);
 }
@@ -541,7 +533,7 @@ static int trace_build(void *ctx, size_t i, int ready_fd)
 static void builds_are_ready(void *ctx)
 {
 	struct builds *b = ctx;
-	ready_pass_on(b->diag, b->options->ready_file, b->options->ready_fd);
+	ready_pass_on(b->diag, b->options->run.ready_file, b->options->run.ready_fd);
 }
 
 /** Each build's processes by a bpftrace of their own, as each has its own types. */
@@ -587,7 +579,7 @@ static int await(struct arena *a, struct run_options *o, const struct series *s,
 			       .n_known = n_before,
 			       .deadline = s->over};
 	stop_signals(&what.signals);
-	if (!o->quiet)
+	if (!o->run.quiet)
 		fprintf(stderr, "btgen: waiting for %s\n",
 			str_dup(a, str_printable(a, str_from(name))));
 	int *found = await_process(a, &what, &n, &sig);
@@ -618,13 +610,14 @@ static int trace_all(struct arena *a, struct diag *d, struct run_options *o,
 	int status, sig;
 	if (!expand_choose_cgroup(d, &o->req) || !check_followed(d, o))
 		return CMD_INPUT;
-	if (o->ready_file && !o->no_run && !outfile_may_write(a, d, "--ready-file", o->ready_file))
+	if (o->run.ready_file && !o->no_run &&
+	    !outfile_may_write(a, d, "--ready-file", o->run.ready_file))
 		return CMD_INPUT;
 	if (o->awaited && (sig = await(a, o, &s, o->awaited)))
 		return 128 + sig;
 	s.name = o->awaited ? str_from(o->awaited) : STR("");
-	if (o->duration && o->follows)
-		s.over = clock_ms() + o->duration;
+	if (o->run.duration && o->follows)
+		s.over = clock_ms() + o->run.duration;
 	struct builds builds = {a, d, bt, o, {0}};
 	if (!o->no_run && !o->echo && !o->follows && !o->req.cgroup)
 		sort_by_build(&builds, o);
@@ -642,19 +635,19 @@ static int trace_all(struct arena *a, struct diag *d, struct run_options *o,
 		status = expand_and_trace(a, d, o, bt, &s);
 		if (!o->follows || !s.end.is_gone || !s.name.n)
 			return status;
-		if (o->n_events && s.end.n_events >= o->n_events)
+		if (o->run.n_events && s.end.n_events >= o->run.n_events)
 			return status;
-		if (o->n_events)
-			o->n_events -= s.end.n_events;
+		if (o->run.n_events)
+			o->run.n_events -= s.end.n_events;
 		if (await(a, o, &s, str_dup(a, s.name)))
 			return s.was_ready ? CMD_OK : status;
 		if (s.was_ready) {
-			o->ready_file = NULL;
-			o->ready_fd = -1;
+			o->run.ready_file = NULL;
+			o->run.ready_fd = -1;
 		}
 		d->n_errors = 0;
 		if (s.over) // one that is nearly over lasts a moment
-			o->duration = s.over > clock_ms() ? s.over - clock_ms() : 1;
+			o->run.duration = s.over > clock_ms() ? s.over - clock_ms() : 1;
 	}
 }
 
@@ -727,12 +720,12 @@ int cmd_run(int argc, char **argv)
 	arena_init(&a);
 	struct diag d;
 	diag_init(&d, stderr);
-	struct run_options o = {.req = {.arena = &a, .cheap_only = true}, .ready_fd = -1};
+	struct run_options o = {.req = {.arena = &a, .cheap_only = true}, .run.ready_fd = -1};
 	// While it is ignored, as a parent may have left it, wait() reports no exit status.
 	signal(SIGCHLD, SIG_DFL);
 	int status = run_options_read(argc, argv, &o);
-	d.quiet = o.quiet;
-	if (o.quiet)
+	d.quiet = o.run.quiet;
+	if (o.run.quiet)
 		progress_off();
 	if (status < 0)
 		status = o.lists ? list_probes(&o) : run(&a, &d, &o);

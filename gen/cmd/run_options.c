@@ -16,8 +16,7 @@ static int take_format(void *ctx, const char *value)
 	o->format = value;
 	o->converts = convert_find(value);
 	if (!o->converts && strcmp(value, "json") != 0 && strcmp(value, "text") != 0)
-		return cmd_usage_error(
-		    "-f: unknown format '%s': text, json, perfetto, otlp or folded", value);
+		return cmd_usage_error("-f: unknown format '%s': text, json, " FORMAT_NAMES, value);
 	return -1;
 }
 
@@ -29,7 +28,7 @@ static int take_duration(void *ctx, const char *value)
 	if (*end || seconds < 0.001 || seconds > 1e9)
 		return cmd_usage_error("-T: '%s' is not a number of seconds, such as 10 or 0.5",
 				       value);
-	o->duration = (unsigned long)(seconds * 1000);
+	o->run.duration = (unsigned long)(seconds * 1000);
 	return -1;
 }
 
@@ -46,7 +45,7 @@ static int take_deep(void *ctx, const char *value)
 static int take_events(void *ctx, const char *value)
 {
 	struct run_options *o = ctx;
-	if (!str_to_u64(str_from(value), &o->n_events) || !o->n_events)
+	if (!str_to_u64(str_from(value), &o->run.n_events) || !o->run.n_events)
 		return cmd_usage_error("-N: '%s' is not a number of events", value);
 	return -1;
 }
@@ -58,7 +57,7 @@ static int take_time(void *ctx, const char *value)
 	static const enum writer_time times[] = {WRITER_WALL, WRITER_MONO, WRITER_SINCE};
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strcmp(value, words[i]) == 0) {
-			o->time = times[i];
+			o->output.time = times[i];
 			o->has_time = true;
 			return -1;
 		}
@@ -73,7 +72,7 @@ static int take_ready_fd(void *ctx, const char *value)
 	if (!str_to_u64(str_from(value), &n) || n > 65535 ||
 	    fcntl((int)n, F_SETFD, FD_CLOEXEC) != 0)
 		return cmd_usage_error("--ready-fd: '%s' is not an open file descriptor", value);
-	o->ready_fd = (int)n;
+	o->run.ready_fd = (int)n;
 	return -1;
 }
 
@@ -166,23 +165,23 @@ static const struct cmd_option list[] = {
      "with -t, --latency: only events that match, such as 'args.len > 4096'"},
     {.help = "OUTPUT"},
     EXPAND_OUT_ROW("write the data to FILE once all probes are attached"),
-    {'f', "format", "text|json|perfetto|otlp|folded", CMD_CALL(take_format),
-     "text lines, JSON lines (the default with -o FILE.json), a timeline, spans or stacks"},
-    {'s', "sort", NULL, CMD_FLAG(struct run_options, sorts),
+    {'f', "format", "text|json|" FORMAT_VALUES, CMD_CALL(take_format),
+     "text lines, JSON lines (the default with -o FILE.json), " FORMAT_RESULTS},
+    {'s', "sort", NULL, CMD_FLAG(struct run_options, output.sorts),
      "sort by time; begin each line with time, PID and probe"},
     {0, "time", "wall|mono|since", CMD_CALL(take_time),
      "begin each line with the time of day, since boot, or since the first line"},
     {'n', "no-run", NULL, CMD_FLAG(struct run_options, no_run), "print the program and stop"},
     {0, "echo", NULL, CMD_FLAG(struct run_options, echo), "print the program, then run it"},
-    {'q', "quiet", NULL, CMD_FLAG(struct run_options, quiet),
+    {'q', "quiet", NULL, CMD_FLAG(struct run_options, run.quiet),
      "report only errors, lost events and skipped probes"},
     EXPAND_VERBOSE_ROW("report the files chosen and the commands run"),
     {.help = "START AND END"},
     {'T', "duration", "SECONDS", CMD_CALL(take_duration), "stop after SECONDS, as ^C does"},
     {'N', "events", "N", CMD_CALL(take_events), "stop after N lines of events"},
-    {0, "strict", NULL, CMD_FLAG(struct run_options, strict),
+    {0, "strict", NULL, CMD_FLAG(struct run_options, run.loss_fails),
      "exit with status 3 if events were lost or probes skipped"},
-    {0, "ready-file", "FILE", CMD_STRING(struct run_options, ready_file),
+    {0, "ready-file", "FILE", CMD_STRING(struct run_options, run.ready_file),
      "write a line to FILE once all probes are attached"},
     {0, "ready-fd", "N", CMD_CALL(take_ready_fd), "write that line to open file descriptor N"},
     {0, "bpftrace", "PATH", CMD_STRING(struct run_options, bpftrace), "bpftrace to run"},
@@ -270,9 +269,10 @@ static int check_trace(const struct run_options *o)
 	    {t->key && !t->start, "--key needs --latency: --count takes its own keys"},
 	    {t->deep && !is_list, "--deep needs -t: in a script, use print(*p)"},
 	    {t->has_stack && !is_list, "--stack needs -t: in a script, print ustack"},
-	    {o->n_events && sums, "-N counts lines, and --count and --latency print none: use -T"},
+	    {o->run.n_events && sums,
+	     "-N counts lines, and --count and --latency print none: use -T"},
 	    {o->converts && o->converts->is_of_events && sums,
-	     "-f perfetto and -f otlp need events: --count and --latency only count them"},
+	     "-f " FORMATS_OF_EVENTS " need events: --count and --latency only count them"},
 	    {t->counts && !*t->counts, "--count=: give a KEY, or drop the ="},
 	};
 	return check_rules(rules, sizeof(rules) / sizeof(rules[0]));
@@ -282,11 +282,12 @@ static int check_target(const struct run_options *o)
 {
 	const struct expand_request *req = &o->req;
 	bool has_target = req->pids.n || o->awaited;
-	bool is_taken = o->ready_fd == STDERR_FILENO || (o->ready_fd == STDOUT_FILENO && !req->out);
+	bool is_taken =
+	    o->run.ready_fd == STDERR_FILENO || (o->run.ready_fd == STDOUT_FILENO && !req->out);
 	const struct rule rules[] = {
 	    {is_taken, "--ready-fd: that descriptor carries data or messages: use another"},
-	    {req->raw && (o->sorts || o->has_time || o->n_events || o->converts),
-	     "-s, --time, -N and -f perfetto, otlp or folded need a template: a finished program "
+	    {req->raw && (o->output.sorts || o->has_time || o->run.n_events || o->converts),
+	     "-s, --time, -N and -f " FORMAT_NAMES " need a template: a finished program "
 	     "prints no times and no probes"},
 	    {o->command && (req->pids.n || req->exe),
 	     "-c starts the process: it cannot be used with a PID or -x"},
@@ -316,8 +317,9 @@ static int check_list(const struct run_options *o)
 {
 	const struct expand_request *req = &o->req;
 	bool has_output = (req->out && req->out != variable("BPF_OUTFILE")) || o->format ||
-			  o->sorts || o->has_time || o->no_run;
-	bool has_end = o->duration || o->n_events || o->ready_file || o->ready_fd >= 0 || o->strict;
+			  o->output.sorts || o->has_time || o->no_run;
+	bool has_end = o->run.duration || o->run.n_events || o->run.ready_file ||
+		       o->run.ready_fd >= 0 || o->run.loss_fails;
 	bool has_script = req->sources.n || req->defines.n || req->dirs.n || req->conf ||
 			  req->findings.n || req->strict || req->forced;
 	const struct trace_request *t = &req->trace;
@@ -413,7 +415,7 @@ int run_options_read(int argc, char **argv, struct run_options *o)
 			 (struct expand_source){o->words.v[i], req->raw, NULL});
 	bool is_json_file = req->out && str_has_suffix(str_from(req->out), STR(".json"));
 	req->json = o->converts || (o->format ? strcmp(o->format, "json") == 0 : is_json_file);
-	o->sorts |= o->converts != NULL; // what lasts is from one record to the next
+	o->output.sorts |= o->converts != NULL; // what lasts is from one record to the next
 	if (!req->raw)
 		status = take_name(o);
 	return status < 0 ? check(o) : status;

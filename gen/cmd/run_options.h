@@ -5,24 +5,22 @@
 #include "cmd/expand.h"
 #include "convert/format.h"
 #include "doctor/privilege.h"
-#include "record/writer.h"
+#include "run/config.h"
 
 struct run_options {
 	struct expand_request req;
-	const char *command, *bpftrace, *ready_file;
+	// What options say of these; the rest is 0.
+	struct run_config run;
+	struct writer_config output;
+	const char *command, *bpftrace;
 	const char *format; /**< of -f, or NULL */
 	const struct convert_format
 	    *converts; /**< that, where it is no format of ours but made of JSON; or NULL */
-	int ready_fd;
-	unsigned long duration; /**< -T, in ms; 0: not given */
-	uint64_t n_events;	/**< -N; 0: not given */
-	bool lists;		/**< -l */
-	bool no_run, echo, quiet, strict;
+	bool lists;    /**< -l */
+	bool no_run, echo, has_time;
 	bool waits, follows; /**< -w, --follow */
 	const char
 	    *awaited; /**< with `waits`: the name of a program that does not run yet, or NULL */
-	bool sorts, has_time; /**< -s, --time */
-	enum writer_time time;
 	struct privilege may; /**< what bpftrace is allowed to do */
 	bool can_gate;	      /**< btgen may set a map of bpftrace's */
 	struct shapes shapes; /**< of a script that is run */

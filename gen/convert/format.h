@@ -40,4 +40,10 @@ extern const struct convert_format otlp_format;
  */
 extern const struct convert_format folded_format;
 
+/** What options and messages say of them all. */
+#define FORMAT_VALUES "perfetto|otlp|folded"
+#define FORMAT_NAMES "perfetto, otlp or folded"
+#define FORMATS_OF_EVENTS "perfetto and -f otlp"
+#define FORMAT_RESULTS "a timeline, spans or flame-graph stacks"
+
 #endif

@@ -104,11 +104,8 @@ static struct str text_of(struct arena *a, const struct node *n)
 /** What a call reads or names: str(x) and enum_name(T, x) are x; NULL: it is something of its own. */
 static struct node *subject_of(const struct node *call)
 {
-	static const char *const firsts[] = {"buf", "kstr", "ksym", "str", "usym", NULL},
-				 *const lasts[] = {"enum_name", "ntop", "strftime", NULL};
-	if (call->child && tok_is_any(call->name, firsts))
-		return call->child;
-	return call->child && tok_is_any(call->name, lasts) ? call->last_child : NULL;
+	enum word_shows shows = vocabulary_word(node_text(call))->shows;
+	return shows == SHOWS_FIRST ? call->child : shows == SHOWS_LAST ? call->last_child : NULL;
 }
 
 static struct str name_of(struct printing *g, struct node *n)

@@ -105,8 +105,7 @@ static void look_at_key(struct keyed *k, const struct use *m)
 /** What a map is assigned; NULL: it is counted up or down. */
 static struct value value_of(const struct bind *b, const struct node *n)
 {
-	static const char *const numbers[] = {"avg", "count", "max", "min", "sum", NULL};
-	if (!n || (n->kind == NODE_CALL && tok_is_any(n->name, numbers)))
+	if (!n || (n->kind == NODE_CALL && vocabulary_word(node_text(n))->is_total))
 		return (struct value){.type = value_integer(64, true)};
 	return shape_of_value(b, n->expr);
 }

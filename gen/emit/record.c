@@ -94,15 +94,13 @@ static bool shape_time(struct printing *g)
 /** What bpftrace prints itself gets a mark in front of it, which tells whose it is. */
 static bool shape_mark(struct printing *g)
 {
-	static const char *const printers[] = {"print",	 "cat",	 "system", "join",
-					       "printf", "time", NULL};
 	const struct node *map = g->call->child;
 	g->shape = (struct shape){.style = SHAPE_MARK, .probe = g->shape.probe};
 	shape_count(g->e->b->given->shapes, &g->shape, &g->numbers.n, &g->texts.n); // the head
 	g->structs.n = 0;
 	if (tok_is(g->call->name, "print") && map && map->kind == NODE_MAP && map->name)
 		g->shape.map = map->name->text;
-	return g->e->b->given->shapes->has_head && tok_is_any(g->call->name, printers);
+	return g->e->b->given->shapes->has_head && vocabulary_word(node_text(g->call))->prints;
 }
 
 // --- records ---

@@ -4,10 +4,9 @@
 
 static bool is_print(const struct node *n)
 {
-	static const char *const names[] = {"cat",    "join", "print", "printf",
-					    "system", "time", NULL};
 	n = node_ungrouped(n);
-	return n->kind == NODE_TERNARY || (n->kind == NODE_CALL && tok_is_any(n->name, names));
+	return n->kind == NODE_TERNARY ||
+	       (n->kind == NODE_CALL && vocabulary_word(node_text(n))->prints);
 }
 
 static const struct text *emit_expression(struct emitter *e, const struct node *n,

@@ -40,26 +40,10 @@ static bool is_known_call(const struct script *s, const struct node *call)
 	       vocabulary_word(node_text(call))->name;
 }
 
-/** What a function of bpftrace's does with the map that it is given first, not with its value. */
-static unsigned done_by(const struct node *call)
-{
-	static const struct {
-		const char *name;
-		unsigned does;
-	} words[] = {
-	    {"print", USE_READ | USE_PRINT}, {"clear", USE_CLEAR}, {"zero", USE_ZERO},
-	    {"delete", USE_DELETE},	     {"len", USE_READ},	   {"has_key", USE_READ},
-	};
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (tok_is(call->name, words[i].name))
-			return words[i].does;
-	return 0;
-}
-
 static unsigned does_in_call(const struct finder *f, const struct use *u, bool *is_whole)
 {
 	const struct node *call = u->parent;
-	unsigned does = call->child == u->node ? done_by(call) : 0;
+	unsigned does = call->child == u->node ? vocabulary_word(node_text(call))->does : 0;
 	bool is_given = !is_known_call(f->script, call);
 	*is_whole = !u->node->child && (does || is_given);
 	return is_given ? USE_READ | USE_GIVEN : does ? does : USE_READ;

@@ -17,25 +17,6 @@
 
 #include "lang/script.h"
 
-/** What is done: several of them for `$x = @m++`, or for a map that print() is given. */
-enum use_does {
-	USE_READ = 1 << 0,
-	USE_SET = 1 << 1,    /**< `=`, let; `@on == 1;`, too, which was to be one */
-	USE_ADD = 1 << 2,    /**< ++, --, += and the like */
-	USE_DELETE = 1 << 3, /**< delete(@m, key), delete(@m[key]) */
-	USE_CLEAR = 1 << 4,
-	USE_ZERO = 1 << 5,
-	USE_PRINT = 1 << 6,
-	USE_LOOP = 1 << 7, /**< for: a map that it goes through, a variable that it sets */
-	/** A macro, or a function that is not known, gets it, and may do anything with it. */
-	USE_GIVEN = 1 << 8,
-	USE_OPAQUE = 1 << 9, /**< in what is not understood: likewise */
-
-	USE_WRITES = USE_SET | USE_ADD | USE_OPAQUE,
-	USE_MAY_SET = USE_WRITES | USE_GIVEN,
-	USE_EMPTIES = USE_CLEAR | USE_ZERO,
-};
-
 struct use {
 	struct str name;
 	const struct script_clause *clause;

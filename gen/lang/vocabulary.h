@@ -1,7 +1,7 @@
 /**
  * vocabulary - the words of bpftrace's language, in one place.
  *
- * What a word means is asked here; docs/tour.md has the few lists by name elsewhere. Which version of bpftrace
+ * What a word means is asked here; docs/tour.md has the two lists by name elsewhere. Which version of bpftrace
  * knows which word is in its manuals: docs/language.md, docs/stdlib.md and man/adoc/bpftrace.adoc
  * of each release.
  *
@@ -117,6 +117,28 @@ enum effect {
 	EFFECT_CHANGES, /**< something is changed, printed or sent once more */
 };
 
+/** What is done with a map or a variable: several of them for `$x = @m++`, or for a map that print() is given. */
+enum use_does {
+	USE_READ = 1 << 0,
+	USE_SET = 1 << 1,    /**< `=`, let; `@on == 1;`, too, which was to be one */
+	USE_ADD = 1 << 2,    /**< ++, --, += and the like */
+	USE_DELETE = 1 << 3, /**< delete(@m, key), delete(@m[key]) */
+	USE_CLEAR = 1 << 4,
+	USE_ZERO = 1 << 5,
+	USE_PRINT = 1 << 6,
+	USE_LOOP = 1 << 7, /**< for: a map that it goes through, a variable that it sets */
+	/** A macro, or a function that is not known, gets it, and may do anything with it. */
+	USE_GIVEN = 1 << 8,
+	USE_OPAQUE = 1 << 9, /**< in what is not understood: likewise */
+
+	USE_WRITES = USE_SET | USE_ADD | USE_OPAQUE,
+	USE_MAY_SET = USE_WRITES | USE_GIVEN,
+	USE_EMPTIES = USE_CLEAR | USE_ZERO,
+};
+
+/** The argument that a function shows in another way: a JSON member of a call is named after that. */
+enum word_shows { SHOWS_NONE, SHOWS_FIRST, SHOWS_LAST };
+
 /** A builtin or a function. */
 struct word {
 	const char *name;
@@ -125,8 +147,13 @@ struct word {
 	enum word_takes takes;
 	enum word_gives gives;
 	enum effect effect;
-	bool is_wide;		  /**< a number of more than 32 bits */
-	const char *modes[5];	  /**< what means something as its argument only: kstack(perf) */
+	enum word_shows shows;
+	unsigned does;	      /**< USE_*: with the map that it is given first, not with its value */
+	bool prints;	      /**< among the data of a trace */
+	bool is_total;	      /**< an aggregation of which a number is printed */
+	bool of_process;      /**< differs between processes */
+	bool is_wide;	      /**< a number of more than 32 bits */
+	const char *modes[5]; /**< what means something as its argument only: kstack(perf) */
 	enum word_wants wants[4]; /**< of a function */
 };
 

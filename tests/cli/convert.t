@@ -346,6 +346,9 @@ sort -r capture.json >backwards.json
 "$btgen" convert -f perfetto backwards.json >out 2>messages
 like "$(cat messages)" 'warning: [0-9]+ records are out of order.*-s' "records out of their order are told of"
 is "$("$btgen" convert -f perfetto /dev/null)" '{"traceEvents":[],"otherData":{"start":"1970-01-01T00:00:00.000000000Z"}}' "nothing is nothing"
+names=$(sed -nE 's/^    \.name = "(.*)",/\1/p' "$top"/gen/convert/*.c | sort)
+is "$("$btgen" convert --help | sed -n 's/.*--format //p' | tr '|' '\n' | sort)" "$names" "--help names each format"
+is "$("$btgen" convert 2>&1 | sed -nE '1{ s/.*-f //; s/, | or /\n/g; p }' | sort)" "$names" "... and the message that asks for one"
 for args in '' '-f' '-f text x' '-f perfetto --map @a x' '-f folded --map a x' '-f folded a b'; do
 	# shellcheck disable=SC2086 # words
 	"$btgen" convert $args >out 2>messages
