@@ -565,7 +565,8 @@ static void report_loss(struct runner *r)
 /** What has come of it all. */
 static void report_events(struct runner *r)
 {
-	unsigned long ms = (r->over_at ? r->over_at : clock_ms()) - r->ready_at;
+	unsigned long end = r->over_at ? r->over_at : clock_ms();
+	unsigned long ms = end > r->ready_at ? end - r->ready_at : 0; // ^C may come before
 	const char *time = arena_printf(r->arena, "%.*f s", ms < 1000 ? 2 : 1, (double)ms / 1000);
 	struct str attached = r->cfg->attached;
 	struct writer_result result = writer_result(r->cfg->writer);

@@ -84,6 +84,22 @@ like "$(cat "$tmp/messages")" \
 live_trace -T 0.2 "$live_pid" -e 'usdt:__EXE__:hit { printf("hit\n"); }'
 live_wait
 like "$(cat "$tmp/messages")" '^btgen: no events: nothing was printed in 0\.[2-9][0-9]* s while usdt:hit was attached$' "... or when nothing does"
+# A busy machine: ^C comes before all is attached, and bpftrace attaches it all the same.
+cat >"$tmp/late" <<'END'
+#!/bin/bash
+[ "$1" != --version ] || { echo bpftrace v0.27.1; exit; }
+trap : INT
+: >"$LATE"
+sleep 0.3; sleep 0.3
+echo "Attached 1 probe" >&2
+END
+chmod +x "$tmp/late"
+LATE=$tmp/late.began "$btgen" run --bpftrace "$tmp/late" "$live_pid" -e 'usdt:__EXE__:hit { printf("hit\n"); }' >/dev/null 2>"$tmp/messages" 8>&- &
+live_tracer=$!
+own $live_tracer
+wait_for 20 test -e "$tmp/late.began"
+live_wait INT
+like "$(cat "$tmp/messages")" '^btgen: no events: nothing was printed in 0\.00 s while usdt:hit was attached$' "^C before all is attached: no time has passed"
 is "$("$live_sh" -e 'BEGIN { printf("hi\n"); } interval:ms:100 { exit(); }' 2>&1)" 'btgen: attached
 hi' "a script that waits for no event does not lack any"
 
