@@ -48,7 +48,7 @@ HEADER = '''/*
  *
  * CAVEATS
  *   Lines of different threads may come out of order by some milliseconds: sort -n puts them right.
- *   Before bpftrace 0.23 a string is cut at 100 characters (an NQN may have 223).
+ *   Before bpftrace 0.23 a string is cut at 100 characters (an NQN may have 223); "..." follows it.
  *   The thread_id of bdev_nvme_create_qpair is that of the thread that makes the queue pair from SPDK 26.01 on, and
  *   that of the controller before.
  *   For the releases of SPDK from 22.01 on. A probe that the release lacks is skipped; a note reports this. -t also
