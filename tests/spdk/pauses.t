@@ -5,7 +5,6 @@ a host does I/O. On a timeline no change of state is left open.
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -15,25 +14,6 @@ from spdk import SPDK, Bed, free_port, wait_for
 
 NQN = "nqn.2016-06.io.spdk:cnode1"
 SLOW_US = 2000000  # of each read of the slow disk; the pause begins in the first half of it
-
-
-def rpcs(app, *requests):
-    """Sends (method, parameters)... at once on one connection; their answers."""
-    with socket.socket(socket.AF_UNIX) as sock:
-        sock.connect(str(app.socket))
-        sock.sendall("".join(json.dumps({"jsonrpc": "2.0", "id": i, "method": method, "params": params})
-                             for i, (method, params) in enumerate(requests)).encode())
-        text, answers, decoder = "", [], json.JSONDecoder()
-        while len(answers) < len(requests):
-            text += sock.recv(65536).decode()
-            while text.strip():
-                try:
-                    answer, end = decoder.raw_decode(text.lstrip())
-                except ValueError:
-                    break
-                answers.append(answer)
-                text = text.lstrip()[end:]
-    return answers
 
 
 def listener(port):
@@ -60,9 +40,9 @@ def one_by_one(target, port):
     yield "_nvmf_ns_hot_remove 2", "namespace 2: REMOVE of null1", "remove namespace 2"
     target.rpc("nvmf_subsystem_remove_ns", NQN, "1")
     yield "ns 1", "", "remove namespace 1"
-    rpcs(target, ("nvmf_subsystem_allow_any_host", {"nqn": NQN, "allow_any_host": False}))
+    target.at_once(("nvmf_subsystem_allow_any_host", {"nqn": NQN, "allow_any_host": False}))
     yield "", "", "allow only its hosts"
-    rpcs(target, ("nvmf_subsystem_allow_any_host", {"nqn": NQN, "allow_any_host": True}))
+    target.at_once(("nvmf_subsystem_allow_any_host", {"nqn": NQN, "allow_any_host": True}))
     yield "", "", "allow any host"
     target.rpc("nvmf_subsystem_get_controllers", NQN)
     yield "controllers", "", ""
@@ -110,7 +90,7 @@ def check_timeline(bed, trace):
 def waiting(target):
     """How many reads of the slow disk are under way. Nothing is paused to know it, as nvmf_subsystem_get_qpairs does: v24.01 does
     not always end a pause that meets a CONNECT."""
-    return rpcs(target, ("bdev_get_iostat", {"name": "slow0"}))[0]["result"]["bdevs"][0]["queue_depth"]
+    return target.at_once(("bdev_get_iostat", {"name": "slow0"}))[0]["result"]["bdevs"][0]["queue_depth"]
 
 
 def slow_removal(bed, target, port):
@@ -125,7 +105,7 @@ def slow_removal(bed, target, port):
                            "--no-huge", "-r", trid], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=bed.env) as perf:
         wait_for(lambda: waiting(target), "the host reads")
         begin = time.monotonic()
-        answers = rpcs(target, ("nvmf_subsystem_remove_ns", {"nqn": NQN, "nsid": 7}))
+        answers = target.at_once(("nvmf_subsystem_remove_ns", {"nqn": NQN, "nsid": 7}))
         took = time.monotonic() - begin
         bed.equal([a for a in answers if "error" in a], [], "the namespace is removed")
         perf.terminate()
@@ -155,7 +135,7 @@ def main():
             wanted = list(one_by_one(target, port))
             mark = "nqn.2016-06.io.spdk:mark"
             target.rpc("nvmf_create_subsystem", mark)
-            answers = rpcs(target, ("nvmf_subsystem_add_ns", {"nqn": NQN, "namespace": {"bdev_name": "null0"}}),
+            answers = target.at_once(("nvmf_subsystem_add_ns", {"nqn": NQN, "namespace": {"bdev_name": "null0"}}),
                            ("nvmf_subsystem_add_ns", {"nqn": NQN, "namespace": {"bdev_name": "null2"}}),
                            ("nvmf_subsystem_remove_ns", {"nqn": NQN, "nsid": 1}),
                            ("nvmf_subsystem_add_listener", {"nqn": NQN, "listen_address": listener(other)}))
