@@ -90,7 +90,7 @@ def check_timeline(bed, trace):
 def waiting(target):
     """How many reads of the slow disk are under way. Nothing is paused to know it, as nvmf_subsystem_get_qpairs does: v24.01 does
     not always end a pause that meets a CONNECT."""
-    return target.at_once(("bdev_get_iostat", {"name": "slow0"}))[0]["result"]["bdevs"][0]["queue_depth"]
+    return [bdev["queue_depth"] for bdev in target.ask("bdev_get_iostat")["bdevs"] if bdev["name"] == "slow0"][0]
 
 
 def slow_removal(bed, target, port):
