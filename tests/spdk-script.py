@@ -48,7 +48,7 @@ HEADER = '''/*
  *
  * CAVEATS
  *   Lines of different threads may be out of order by some milliseconds: sort -n sorts them.
- *   Before bpftrace 0.23 a string is truncated at 100 characters (an NQN may have 223).
+ *   Before bpftrace 0.23 a string is truncated at 100 characters (an NQN may have 223); "..." follows it.
  *   The thread_id of bdev_nvme_create_qpair is the thread that creates the queue pair from SPDK 26.01 on, and the
  *   controller's thread before.
  *   For the releases of SPDK from 22.01 on. A probe that the release lacks is skipped; a note reports this. -t also

@@ -350,7 +350,9 @@ static bool follow(struct timeline *t, const struct rule *rule, const struct cap
 		return false;
 	if (rule->kind == RULE_CALL)
 		return true;
-	struct track *track = rule->by.n ? track_of(t, strbuf_str(&t->by), out) : &thread->track;
+	// "{name} {more}" of a record whose `more` is empty
+	struct str by = str_trim(strbuf_str(&t->by));
+	struct track *track = rule->by.n ? track_of(t, by, out) : &thread->track;
 	struct str name = strbuf_str(&t->name);
 	if (!rule->by.n)
 		name_thread(t, thread, l->comm, out);

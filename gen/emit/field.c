@@ -240,7 +240,9 @@ static bool add_printed(struct printing *g, struct node *n, struct str letters,
 			struct shape_field *f)
 {
 	f->value.how = VALUE_TEXT;
-	f->value.can_be_cut = n->expr && n->expr->kind == EXPR_TEXT;
+	// A bare word, such as probe, has a limit of its own, or none.
+	f->value.can_be_cut =
+	    n->expr && n->expr->kind == EXPR_TEXT && node_ungrouped(n)->kind != NODE_NAME;
 	f->letters = letters;
 	vec_push(g->arena, &g->texts, (struct passed){.node = n});
 	return true;

@@ -797,6 +797,8 @@ void value_format(const struct render *how, const struct value_conversion *c, co
 	}
 	value_text(how, v, d, VALUE_RAW, out);
 	render_lay_out(c->how, start, out);
+	if (value_is_cut(how, v, d) && out->n - start >= d.texts->n) // no %.8s
+		strbuf_addz(out, "...");
 }
 
 bool value_is_known(const struct render *how, const struct value *v, struct value_data d)

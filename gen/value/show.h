@@ -30,7 +30,7 @@ void value_text(const struct render *how, const struct value *v, struct value_da
 /** Of strings the style is JSON's own. */
 void value_json(const struct render *how, const struct value *v, struct value_data d,
 		enum value_style style, struct json *j);
-/** As @c of a format asks for it: %d of an enum is its number, %s its name. */
+/** As @c of a format asks for it: %d of an enum is its number, %s its name. "..." follows a string that may be cut. */
 void value_format(const struct render *how, const struct value_conversion *c, const struct value *v,
 		  struct value_data d, struct strbuf *out);
 /**

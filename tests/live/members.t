@@ -284,8 +284,8 @@ if [ "$version" -ge 23 ]; then
 	is "$(sed -n 1p "$tmp/trace")" "$name|" "a char[224] comes whole"
 	is "$(sed -n 2p "$tmp/trace")" "$big|" "a char[4096] comes whole"
 else
-	is "$(sed -n 1p "$tmp/trace")" "${name:0:199}|" "a char[224] comes up to the 199 characters of this version"
-	is "$(sed -n 2p "$tmp/trace")" "${big:0:199}|" "a char[4096], too"
+	is "$(sed -n 1p "$tmp/trace")" "${name:0:199}...|" "a char[224] comes up to the 199 characters of this version, and is marked"
+	is "$(sed -n 2p "$tmp/trace")" "${big:0:199}...|" "a char[4096], too"
 	like "$(cat "$tmp/messages")" "strings of up to 4096 characters are truncated to 199" "and the user is told"
 fi
 

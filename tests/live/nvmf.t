@@ -58,4 +58,37 @@ for build in nvmf_tgt nvmf_tgt_shared; do
 	live_quit
 done
 
+# A name of as many characters as one may have: up to 0.22 bpftrace has no room for it, and names of subsystems may begin alike.
+version=$("$bpftrace" --version | sed 's/.*v0\.\([0-9]*\).*/\1/')
+long=nqn.2016-06.io.spdk:$(printf 'x%.0s' {1..203})
+shown=$long
+# names: of each event of that subsystem its name; with dots where it was cut
+names() {
+	if [ "$1" = text ]; then
+		grep -oE 'nqn\.2016\S+' "$tmp/trace"
+	else
+		python3 -c '
+import json, sys
+for record in map(json.loads, sys.stdin):
+	for name, value in record.get("fields", {}).items():
+		if str(value).startswith("nqn.2016"):
+			print(value + "..." * (name in record.get("cut", [])))' <"$tmp/trace"
+	fi | sort | uniq -c
+}
+for form in text json; do
+	[ $form = text ] && args=() || args=(-f json)
+	live_nvmf nvmf_tgt
+	ok "$form, a long name: it attaches" live_trace ${args[@]+"${args[@]}"} $live_pid nvmf.bt
+	live_say start "nvmf_create_subsystem $long -a"
+	wait_for 10 answered 2
+	live_quit
+	live_wait
+	read -r n name <<<"$(names $form)"
+	if [ "$version" -lt 23 ]; then
+		like "$name" '^nqn.*x\.\.\.$' "$form: a long name is cut, and marked"
+		shown=${long:0:$((${#name} - 3))}...
+	fi
+	is "$n $name" "$(grep -c "$long" "$tmp/log") $shown" "$form: each event has all that there is room for"
+done
+
 done_testing

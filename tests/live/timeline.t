@@ -45,6 +45,27 @@ ok "a tour, as JSON" live_tour $live_pid -s -f json nvmf.bt
 is "$? $(cat "$tmp/said")" "0 " "it is converted, and every track is right for its records"
 is "$(python3 "$tmp/drawn.py" "$tmp/timeline" | cut -f 1,2)" "$(python3 "$tmp/logged.py" "$tmp/log" | cut -f 1,2)" "the same slices"
 
+# Another target with a subsystem of the same name
+nqn=nqn.2016-06.io.spdk:cnode1
+answered() { [ "$(grep -cE '^(ok|error)' "$tmp/answers")" -ge "$1" ]; }
+live_nvmf nvmf_tgt
+ok "two targets: nvmf.bt attaches" live_trace -f json $live_pid nvmf.bt
+live_say start "nvmf_create_subsystem $nqn -a" 'nvmf_create_target nvmf_tgt2' "nvmf_create_subsystem $nqn -a -t nvmf_tgt2"
+wait_for 10 answered 4
+live_quit
+live_wait
+is "$live_rc $(grep -c '"subnqn": "'$nqn'"' "$tmp/trace")" "0 $(grep -c "$nqn" "$tmp/log")" "each event of the two is there"
+is "$(grep -o "[0-9]: $nqn of target [^ ]* .*\", \"f" "$tmp/trace" | cut -c 4-)" "$nqn of target nvmf_tgt2 created\", \"f
+$nqn of target nvmf_tgt2 allow any host\", \"f
+$nqn of target nvmf_tgt2 change state from INACTIVE to ACTIVE start\", \"f
+$nqn of target nvmf_tgt2 change state from INACTIVE to ACTIVE done\", \"f
+$nqn of target nvmf_tgt2 destroyed\", \"f" "its lines name the target that is not SPDK's own"
+"$btgen" convert -f perfetto -o "$tmp/timeline" "$tmp/trace" 2>"$tmp/said"
+is "$? $(cat "$tmp/said")" "0 " "two targets: converted"
+is "$(python3 "$tmp/drawn.py" "$tmp/timeline" | cut -f 1,2 | grep "$nqn")" "$nqn	INACTIVE to ACTIVE
+$nqn nvmf_tgt2	INACTIVE to ACTIVE
+$nqn	ACTIVE to INACTIVE" "each has a track of its own"
+
 # Stacks
 cat >"$tmp/app.c" <<'END'
 #include <stdio.h>

@@ -77,6 +77,32 @@ class App:
         except ValueError:
             return done.stdout.strip()
 
+    def at_once(self, *requests):
+        """Sends (method, parameters)... on one connection, without a program for each; their answers."""
+        with socket.socket(socket.AF_UNIX) as sock:
+            sock.settimeout(PATIENCE)
+            sock.connect(str(self.socket))
+            sock.sendall("".join(json.dumps({"jsonrpc": "2.0", "id": i, "method": method, **({"params": params} if params else {})})
+                                 for i, (method, params) in enumerate(requests)).encode())
+            text, answers, decoder = "", [], json.JSONDecoder()
+            while len(answers) < len(requests):
+                text += sock.recv(65536).decode()
+                while text.strip():
+                    try:
+                        answer, end = decoder.raw_decode(text.lstrip())
+                    except ValueError:
+                        break
+                    answers.append(answer)
+                    text = text.lstrip()[end:]
+        return answers
+
+    def ask(self, method, **params):
+        """The result of one."""
+        answer, = self.at_once((method, params))
+        if "error" in answer:
+            sys.exit(f"Bail out! {method}: {answer['error']}")
+        return answer["result"]
+
     def log(self):
         return self.log_file.read_text(errors="replace")
 

@@ -51,10 +51,17 @@ static void create_transport(int argc, char **argv)
 	nvmf_create_transport(opt(argc, argv, "-t"), rpc_done, NULL);
 }
 
+static void create_target(int argc, char **argv)
+{
+	(void)argc;
+	nvmf_create_target(argv[1], rpc_done, NULL);
+}
+
 static void create_subsystem(int argc, char **argv)
 {
-	nvmf_op_create_subsystem(argv[1], opt(argc, argv, "-s"), flag(argc, argv, "-a"),
-				 number(opt(argc, argv, "-m"), 0), rpc_done, NULL);
+	nvmf_op_create_subsystem(argv[1], opt(argc, argv, "-t"), opt(argc, argv, "-s"),
+				 flag(argc, argv, "-a"), number(opt(argc, argv, "-m"), 0), rpc_done,
+				 NULL);
 }
 
 static void delete_subsystem(int argc, char **argv)
@@ -199,7 +206,9 @@ static void set_scheduler(int argc, char **argv)
 
 static const struct command commands[] = {
     {"nvmf_create_transport", "-t tcp|rdma|fc|vfiouser", 2, create_transport},
-    {"nvmf_create_subsystem", "NQN [-a] [-s SERIAL] [-m NAMESPACES]", 1, create_subsystem},
+    {"nvmf_create_target", "NAME", 1, create_target},
+    {"nvmf_create_subsystem", "NQN [-t TARGET] [-a] [-s SERIAL] [-m NAMESPACES]", 1,
+     create_subsystem},
     {"nvmf_delete_subsystem", "NQN", 1, delete_subsystem},
     {"nvmf_subsystem_add_listener", "NQN -t TYPE -a ADDRESS [-s SERVICE]", 1, add_listener},
     {"nvmf_subsystem_remove_listener", "NQN -t TYPE -a ADDRESS [-s SERVICE]", 1, remove_listener},

@@ -108,6 +108,7 @@ struct spdk_nvmf_transport {
 
 struct spdk_nvmf_tgt {
 	char name[32];
+	struct spdk_nvmf_tgt *next; // of nvmf_create_target
 	struct spdk_nvmf_transport *transports;
 	struct spdk_nvmf_subsystem *subsystems;
 	bool is_paused;
@@ -206,6 +207,10 @@ void nvmf_disconnect_qpairs(const struct nvmf_qpair_filter *filter, op_done done
 
 /* subsystem.c */
 
+/** NULL: that which the program starts with. */
+struct spdk_nvmf_tgt *nvmf_tgt_find(const char *name);
+/** Another one, whose subsystems no poll group serves. */
+void nvmf_create_target(const char *name, op_done done, void *ctx);
 struct spdk_nvmf_subsystem *nvmf_subsystem_find(const char *subnqn);
 /** NULL if there is one of that name. */
 struct spdk_nvmf_subsystem *nvmf_subsystem_create(struct spdk_nvmf_tgt *tgt, const char *subnqn,
@@ -223,8 +228,8 @@ TRACED void spdk_nvmf_subsystem_pause(struct spdk_nvmf_subsystem *subsystem, uin
 
 /* subsystem_ops.c: what the commands do to a subsystem */
 
-void nvmf_op_create_subsystem(const char *subnqn, const char *sn, bool any_host, uint32_t max_ns,
-			      op_done done, void *ctx);
+void nvmf_op_create_subsystem(const char *subnqn, const char *tgt, const char *sn, bool any_host,
+			      uint32_t max_ns, op_done done, void *ctx);
 void nvmf_op_delete_subsystem(const char *subnqn, op_done done, void *ctx);
 void nvmf_op_add_listener(const char *subnqn, const char *trtype, const char *traddr,
 			  const char *trsvcid, op_done done, void *ctx);

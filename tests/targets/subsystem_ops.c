@@ -100,9 +100,13 @@ int spdk_nvmf_subsystem_set_allow_any_host(struct spdk_nvmf_subsystem *subsystem
 	return 0;
 }
 
-void nvmf_op_create_subsystem(const char *subnqn, const char *sn, bool any_host, uint32_t max_ns,
-			      op_done done, void *ctx)
+void nvmf_op_create_subsystem(const char *subnqn, const char *tgt, const char *sn, bool any_host,
+			      uint32_t max_ns, op_done done, void *ctx)
 {
+	if (!nvmf_tgt_find(tgt)) {
+		done(ctx, "no target of that name");
+		return;
+	}
 	if (!is_nqn(subnqn)) {
 		done(ctx, "an NQN starts with nqn. and has at most 223 characters");
 		return;
@@ -112,7 +116,7 @@ void nvmf_op_create_subsystem(const char *subnqn, const char *sn, bool any_host,
 		return;
 	}
 	struct spdk_nvmf_subsystem *s =
-	    nvmf_subsystem_create(nvmf_tgt_get(), subnqn, SPDK_NVMF_SUBTYPE_NVME);
+	    nvmf_subsystem_create(nvmf_tgt_find(tgt), subnqn, SPDK_NVMF_SUBTYPE_NVME);
 	if (!s) {
 		done(ctx, "a subsystem of that name exists");
 		return;

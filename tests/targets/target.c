@@ -44,6 +44,14 @@ struct spdk_nvmf_tgt *nvmf_tgt_get(void)
 	return g_tgt;
 }
 
+struct spdk_nvmf_tgt *nvmf_tgt_find(const char *name)
+{
+	struct spdk_nvmf_tgt *tgt = g_tgt;
+	while (tgt && name && strcmp(tgt->name, name))
+		tgt = tgt->next;
+	return tgt;
+}
+
 struct spdk_thread *nvmf_tgt_get_thread(void)
 {
 	return g_tgt_thread;
@@ -71,12 +79,30 @@ static void finished(const char *error)
 
 /* start */
 
+static struct spdk_nvmf_tgt *target_new(const char *name)
+{
+	struct spdk_nvmf_tgt *tgt = calloc(1, sizeof(*tgt));
+	if (!tgt)
+		abort();
+	snprintf(tgt->name, sizeof(tgt->name), "%s", name);
+	return tgt;
+}
+
+void nvmf_create_target(const char *name, op_done done, void *ctx)
+{
+	if (nvmf_tgt_find(name)) {
+		done(ctx, "a target of that name exists");
+		return;
+	}
+	struct spdk_nvmf_tgt *tgt = target_new(name);
+	tgt->next = g_tgt->next;
+	g_tgt->next = tgt;
+	done(ctx, NULL);
+}
+
 static void create_target(void)
 {
-	g_tgt = calloc(1, sizeof(*g_tgt));
-	if (!g_tgt)
-		abort();
-	snprintf(g_tgt->name, sizeof(g_tgt->name), "nvmf_tgt");
+	g_tgt = target_new("nvmf_tgt");
 	spdk_io_device_register(g_tgt, nvmf_poll_group_create_cb, nvmf_poll_group_destroy_cb,
 				sizeof(struct spdk_nvmf_poll_group));
 	struct spdk_nvmf_subsystem *discovery =
@@ -150,8 +176,11 @@ static void destroy_next_subsystem(void *ctx, const char *error)
 {
 	(void)ctx;
 	(void)error;
-	if (g_tgt->subsystems)
-		nvmf_subsystem_destroy(g_tgt->subsystems, destroy_next_subsystem, NULL);
+	struct spdk_nvmf_tgt *tgt = g_tgt;
+	while (tgt->next && !tgt->subsystems)
+		tgt = tgt->next;
+	if (tgt->subsystems)
+		nvmf_subsystem_destroy(tgt->subsystems, destroy_next_subsystem, NULL);
 	else
 		enter(NVMF_TGT_FINI_DESTROY_POLL_GROUPS);
 }
@@ -189,7 +218,11 @@ static void tgt_destroyed(void *io_device)
 		tgt->transports = t->next;
 		free(t);
 	}
-	free(tgt);
+	while (tgt) {
+		struct spdk_nvmf_tgt *next = tgt->next;
+		free(tgt);
+		tgt = next;
+	}
 	g_tgt = NULL;
 	free(groups.threads);
 	groups.threads = NULL;

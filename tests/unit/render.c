@@ -418,6 +418,18 @@ static void test_formats(void)
 		  (struct str[]){STR("a\nb\xff"), STR("text"), STR("")},
 		  "<a\nb\xff> <text  > <   > l ?                {...} 18446744073709551615",
 		  "texts are passed on byte by byte, a null string is empty");
+	struct shape cut = {FIELDS(FORMAT("<", "", 's', .how = VALUE_TEXT, .can_be_cut = true),
+				   FORMAT("> <", "10", 's', .how = VALUE_TEXT, .can_be_cut = true),
+				   FORMAT("> <", ".7", 's', .how = VALUE_TEXT, .can_be_cut = true),
+				   FORMAT("> <", "", 's', .how = VALUE_TEXT, .can_be_cut = true),
+				   FORMAT("> <", "", 's', .how = VALUE_TEXT)),
+			    .after = STR(">\n")};
+	is_record(
+	    &cut, NULL,
+	    (struct str[]){STR("12345678"), STR("12345678"), STR("12345678"), STR("1234567"),
+			   STR("123456789")},
+	    "<12345678...> <  12345678...> <1234567> <1234567> <123456789>\n",
+	    "dots follow a string that bpftrace may have cut, where all that it has is shown");
 }
 
 static void test_choices(void)
