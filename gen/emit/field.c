@@ -214,6 +214,13 @@ static bool is_choice(struct printing *g, struct node *n)
 
 static bool add_text(struct printing *g, struct node *n, struct shape_field *f);
 
+/** Is one of the two literals empty? */
+static bool is_filler(const struct value *yes, const struct value *no)
+{
+	return yes->how == VALUE_LITERAL && no->how == VALUE_LITERAL &&
+	       (!yes->literal.n || !no->literal.n);
+}
+
 static bool add_choice(struct printing *g, struct node *n, struct shape_field *f)
 {
 	struct shape_field yes = {0}, no = {0};
@@ -223,6 +230,7 @@ static bool add_choice(struct printing *g, struct node *n, struct shape_field *f
 	f->value.parts = arena_array(g->arena, struct value, 2);
 	f->value.parts[0] = yes.value;
 	f->value.parts[1] = no.value;
+	f->is_filler = is_filler(&yes.value, &no.value);
 	return good;
 }
 

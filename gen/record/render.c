@@ -45,7 +45,7 @@ void render_record_json(const struct render *how, const struct record *r, struct
 	for (size_t i = 0; i < r->shape->n_fields; i++) {
 		const struct shape_field *f = &r->shape->fields[i];
 		const struct value *v = value_take(&f->value, &rest, &at);
-		if (!value_is_known(how, v, at))
+		if (f->is_filler || !value_is_known(how, v, at))
 			continue;
 		strbuf_adds(json_value(j, NULL), f->key);
 		strbuf_addz(j->out, ": ");

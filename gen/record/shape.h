@@ -40,6 +40,7 @@ struct shape_field {
 	 * has the number. 0: it is not.
 	 */
 	int64_t divisor;
+	bool is_filler; /**< `x ? " of " : ""`: part of the text, no field of JSON */
 	struct value value;
 };
 

@@ -107,6 +107,9 @@ is $live_rc 0 "it ends with the program, status 0"
 is "$?$(grep -v '^[0-9]* record' "$tmp/said")" 0 "each line holds the schema"
 printf '# %s\n' "$(tail -n 1 "$tmp/said")"
 compare() { "$python" "$top/tests/live/json_values.py" "$tmp/trace" "$tmp/log" "$1" 2>&1; }
+is "$("$live_sh" -q -f json -e 'BEGIN { $x = 1; printf("%s%s%s", $x ? " of t" : "", $x ? "read" : "write", $x ? comm : ""); exit(); }' |
+	jq -c 'select(.text) | .text[:9], (.fields | keys | length)')" '" of tread"
+2' "a choice of a word and nothing is part of the text alone"
 is "$(compare records)" "" "the fields of all records, and their text, are what the program passed"
 min='^$'
 case $("$bpftrace" --version) in *v0.20.* | *v0.21.[01]) min='^@min\[]' ;; esac # is wrong below 0 there, and check says so
