@@ -96,6 +96,14 @@ for build in {gcc,clang}\ {-O0,-O2}\ -gdwarf-{4,5}{,\ -g3}; do
 done
 like "$(unlisted/btgen probes -v -x inferred)" 'bdev_nvme_ctrlr_reset_done.int arg0, char \*name, _Bool success, struct spdk_nvme_transport_id \*trid, int ref.
  *arg0 .*constant 0: -t omits it' "what the macro adds is known to be no argument of the caller's"
+cat >passed.c <<'END'
+#include <sys/sdt.h>
+#define NOT_FOUND 2
+#define FAILED(fd, error) DTRACE_PROBE3(app, failed, 7, fd, error)
+int main(int argc, char **argv) { (void)argv; FAILED(argc, NOT_FOUND); DTRACE_PROBE1(app, ended, NOT_FOUND); return 0; }
+END
+gcc -O1 -g -w -o inferred passed.c
+is "$(unlisted/btgen probes -v -x inferred | sed -n 's/.*constant \(.*\): -t omits it/\1/p')" 7 "a number that the macro is given is not what it adds"
 mv spdk/include/spdk_internal/usdt.h away.h
 unlike "$(unlisted/btgen probes -v -x inferred)" 'bool success' "without the header it is not known what the macro passes"
 
