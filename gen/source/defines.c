@@ -16,7 +16,8 @@ enum {
 	MAX_READ = 64 << 20,
 	DIRECTIVE_COST = 16,
 	FILE_COST = 256,
-	MAX_DEPTH = 200
+	MAX_DEPTH = 200,
+	MAX_DEFINITIONS = 100 // of a name: what has more is as ambiguous as with these
 };
 
 struct directive {
@@ -50,6 +51,7 @@ struct defines_unit {
 	struct map headers; /**< by the name in an #include -> where struct source_file * is */
 	VEC(const struct source_file *) files; /**< of the unit */
 	VEC(struct str) roots;		       /**< folders that headers are included from */
+	struct map has_root;
 	unsigned line, depth;
 };
 
@@ -232,10 +234,8 @@ static struct str included_name(const struct directive *d, bool *is_quoted)
 
 static void add_root(struct defines_unit *u, struct str root)
 {
-	for (size_t i = 0; i < u->roots.n; i++)
-		if (str_eq(u->roots.v[i], root))
-			return;
-	vec_push(u->src->arena, &u->roots, root);
+	if (map_add(u->src->arena, &u->has_root, root))
+		vec_push(u->src->arena, &u->roots, root);
 }
 
 /** Where @path, which ends in /@name, was included from. */
@@ -253,6 +253,7 @@ static void find_roots(struct defines_unit *u, Dwarf_Die *unit, const char *dir)
 	size_t n = 0;
 	bool is_quoted;
 	struct str root;
+	struct map seen = {0};
 	if (dir)
 		add_root(u, source_in(src, NULL, dir)->path);
 	if (dwarf_getsrcfiles(unit, &files, &n) != 0)
@@ -266,8 +267,10 @@ static void find_roots(struct defines_unit *u, Dwarf_Die *unit, const char *dir)
 		for (size_t k = 0; k < u->files.v[i]->list.n && src->n_read < MAX_READ; k++) {
 			const struct directive *d = &u->files.v[i]->list.v[k];
 			struct str name = included_name(d, &is_quoted);
-			src->n_read += name.n ? u->files.n / 8 : 0;
-			for (size_t j = 0; name.n && j < u->files.n; j++)
+			if (!name.n || !map_add(src->arena, &seen, name))
+				continue;
+			src->n_read += u->files.n / 8;
+			for (size_t j = 0; j < u->files.n; j++)
 				if (is_root_of(u->files.v[j]->path, name, &root))
 					add_root(u, root);
 		}
@@ -279,6 +282,7 @@ static const struct source_file *look(const struct defines_unit *u, struct str d
 	char buf[PATH_MAX];
 	struct str path = join(buf, dir, name);
 	bool is_inside = !str_contains(name, STR(".."));
+	u->src->n_read += is_inside ? 0 : u->roots.n / 8;
 	for (size_t i = 0; i < u->roots.n && !is_inside; i++)
 		is_inside = str_has_prefix(path, u->roots.v[i]) && path.p[u->roots.v[i].n] == '/';
 	const struct source_file *s = is_inside ? source_of(u->src, path) : NULL;
@@ -291,7 +295,7 @@ static const struct source_file *find_below_roots(const struct defines_unit *u, 
 	const struct source_file *found = NULL;
 	bool is_opened = false;
 	struct str root;
-	for (size_t i = 0; i < u->files.n + u->roots.n; i++) {
+	for (size_t i = 0; i < u->files.n + u->roots.n && u->src->n_read < MAX_READ; i++) {
 		bool is_file = i < u->files.n;
 		if (is_file ? !is_root_of(u->files.v[i]->path, name, &root) : is_opened)
 			continue;
@@ -423,7 +427,8 @@ size_t defines_find(const struct defines *at, struct str name, struct str **ret)
 	VEC(struct str) texts = {0};
 	const struct events *events = map_get(&at->unit->names, name);
 	bool may_be_none = true;
-	for (size_t i = 0; events && i < events->v.n; i++) {
+	at->unit->src->n_read += events ? events->v.n : 0;
+	for (size_t i = 0; events && i < events->v.n && texts.n < MAX_DEFINITIONS; i++) {
 		const struct event *e = &events->v.v[i];
 		bool is_new = e->at->kind == DEFINE;
 		if ((at->is_start && e->line > at->line) ||

@@ -177,10 +177,31 @@ for i in range(40):
 print('#define C40(n, a) DTRACE_PROBE1(hostile, n, (char *)(a))')
 END
 )
+bounded "a macro with very many definitions" "uint64_t " < <(python3 - <<'END'
+print('#if 0\n' + '\n'.join('#define INSIDE(n, a) DTRACE_PROBE1(hostile, n, a %d)' % i for i in range(200000)) + '\n#endif')
+END
+)
 bounded "quotes, comments and lines without an end" 'char *' < <(python3 - <<'END'
 print('#define INSIDE(n, a) DTRACE_PROBE1(hostile, n, (char *)(a))')
 print('"\\"' * 2000000 + "\n" + "'\n" * 1000000 + '/* ' * 500000 + '*/\n' + '#define A\\\n' * 200000)
 END
 )
 bounded "a header that is too large" "uint64_t " < <(echo '#define INSIDE(n, a) DTRACE_PROBE1(hostile, n, (char *)(a))'; head -c 17000000 /dev/zero)
+
+# Debug information of a stranger: very many files of one name, in as many folders.
+{
+	echo '#include <sys/sdt.h>'
+	for _ in {1..3000}; do printf '#ifdef NEVER\n#include "x.h"\n#endif\n'; done
+	echo 'int main(int argc, char **argv) { DTRACE_PROBE1(files, many, argc); return 0; }'
+} >files.c
+gcc -O1 -g -gdwarf-5 -S files.c
+python3 - <<'END'
+import re
+text = open("files.s").read()
+first = 1 + max(int(n) for n in re.findall(r"^\t\.file (\d+) ", text, re.M))
+files = "".join('\t.file %d "/nowhere/%d/x.h"\n' % (first + i, i) for i in range(6000))
+open("files.s", "w").write(text.replace("\t.ident", files + "\t.ident"))
+END
+gcc -o inferred files.s
+is "$(timeout 60 unlisted/btgen probes -x inferred)" "files:many(int argc)" "very many folders"
 done_testing
