@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <dwarf.h>
+#include <errno.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -29,6 +30,7 @@ struct directive {
 
 struct source_file {
 	struct str path, text; /**< the text is empty when there is none to be believed */
+	bool is_missing;
 	VEC(struct directive) list;
 };
 
@@ -67,7 +69,7 @@ static bool is_newer(const struct stat *source, int binary)
 		   : source->st_mtim.tv_nsec > st.st_mtim.tv_nsec;
 }
 
-static struct str read_text(struct dwsrc *src, struct str path)
+static struct str read_text(struct dwsrc *src, struct str path, bool *is_missing)
 {
 	struct str text = {0};
 	uint64_t size;
@@ -76,6 +78,7 @@ static struct str read_text(struct dwsrc *src, struct str path)
 	int fd = file_open(root, str_dup(src->arena, path), &size, &why);
 	struct stat st;
 	struct debuginfo *di;
+	*is_missing = fd < 0 && (errno == ENOENT || errno == ENOTDIR);
 	if (fd >= 0 && size && size <= MAX_SOURCE && src->n_read + size <= MAX_READ &&
 	    fstat(fd, &st) == 0 && img_debuginfo(src->img, &di) && !is_newer(&st, src->img->fd) &&
 	    !is_newer(&st, di->file->fd)) {
@@ -205,7 +208,7 @@ static const struct source_file *source_of(struct dwsrc *src, struct str path)
 	s->path = str_copy(src->arena, path);
 	map_put(src->arena, &src->sources, s->path, s);
 	src->n_read += FILE_COST;
-	s->text = read_text(src, path);
+	s->text = read_text(src, path, &s->is_missing);
 	read_directives(src->arena, s);
 	return s;
 }
@@ -286,7 +289,7 @@ static const struct source_file *look(const struct defines_unit *u, struct str d
 	for (size_t i = 0; i < u->roots.n && !is_inside; i++)
 		is_inside = str_has_prefix(path, u->roots.v[i]) && path.p[u->roots.v[i].n] == '/';
 	const struct source_file *s = is_inside ? source_of(u->src, path) : NULL;
-	return s && s->text.n ? s : NULL;
+	return s && !s->is_missing ? s : NULL;
 }
 
 /** A file of the unit, else one below a root; NULL if there is none or several. */
@@ -393,8 +396,11 @@ struct str defines_beside(struct dwsrc *src, const char *path, Dwarf_Die *unit, 
 	char buf[PATH_MAX];
 	const char *dir = folder_of(unit);
 	struct str folder = str_dir(source_in(src, NULL, path)->path), text = {0};
-	for (unsigned i = 0; i < 2 && !text.n && src->n_read < MAX_READ; i++) {
-		text = source_of(src, join(buf, folder, name))->text;
+	bool is_missing = true;
+	for (unsigned i = 0; i < 2 && is_missing && src->n_read < MAX_READ; i++) {
+		const struct source_file *s = source_of(src, join(buf, folder, name));
+		text = s->text;
+		is_missing = s->is_missing;
 		folder = str_from(dir ? dir : "");
 	}
 	src->n_read += text.n;

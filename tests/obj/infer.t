@@ -115,6 +115,22 @@ sed -i 's/direct, r, n, text/direct, text, n, r/; s/members, r->id, r->kind/memb
 touch -d 2001-01-01 wrappers.c
 compare "a source that has changed"
 
+# Nor is another header of its name taken for one that was changed.
+mkdir mine other
+echo '#define TRACE(r) DTRACE_PROBE2(app, hit, (r)->name, (r)->next)' >mine/trace.h
+echo '#define TRACE(r) DTRACE_PROBE2(app, hit, (r)->next, (r)->name)' >other/trace.h
+echo 'struct req { char *name; struct req *next; };' >other/types.h
+cat >mine/app.c <<'END'
+#include <sys/sdt.h>
+#include "types.h"
+#include "trace.h"
+int main(int argc, char **argv) { struct req r = {argv[argc]}, *p = &r; TRACE(p); return 0; }
+END
+(cd mine && gcc -g -w -I../other -o ../inferred app.c)
+is "$(unlisted/btgen probes -x inferred)" "app:hit(char *arg0, struct req *arg1)" "of two headers of one name, the one beside the source"
+touch -d tomorrow mine/trace.h
+is "$(unlisted/btgen probes -x inferred)" "app:hit(uint64_t arg0, uint64_t arg1)" "... and none when it has changed since"
+
 # What a name of the file is where a class or a namespace has it, too, is none of the file's.
 if command -v g++ >/dev/null; then
 	g++ -O1 -g -w -o inferred scopes.cc
