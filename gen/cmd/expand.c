@@ -441,12 +441,13 @@ static bool check_pids(struct arena *a, struct diag *d, const struct expand_requ
 static bool take_patterns(struct arena *a, struct diag *d, const struct expand_request *req,
 			  struct expansion *x, struct expand_request *ret)
 {
+	bool has_patterns = req->trace.patterns.n;
 	if (!x->files.list.n)
 		return diag_error(d, NULL,
-				  "-t %s needs a process (did `pidof` find one?): give its PID or "
+				  "%s %s needs a process (did `pidof` find one?): give its PID or "
 				  "name, or -x FILE for every process of a program",
-				  req->trace.patterns.n ? req->trace.patterns.v[0]
-							: req->trace.start);
+				  has_patterns ? "-t" : "--latency",
+				  has_patterns ? req->trace.patterns.v[0] : req->trace.start);
 	if (!check_same_exe(d, req))
 		return false;
 	struct src_file *made = trace_make(a, d, &x->files, req->version, &req->trace, req->shapes);

@@ -114,6 +114,20 @@ static void add_definitions(struct call *c, struct arena *a, struct strbuf *b)
 	}
 }
 
+/** A number of the macro that makes the call, and not of one that it is given, as ENOENT in PROBE(ENOENT). */
+static bool is_added(const struct token *t)
+{
+	if (t->kind != TOK_NUMBER || !t->from_macro || !t->loc.file)
+		return false;
+	struct str text = t->loc.file->text;
+	size_t n = t->loc.off;
+	while (n && text.p[n - 1] != '\n')
+		n--;
+	text = str_from_offset(text, n);
+	return str_take(&text, STR("#define ")) &&
+	       str_has_prefix(argname_skip_token(text), STR("(")); // it has parameters
+}
+
 /** The tokens from behind @before up to @end. */
 static struct call_part read_part(struct arena *a, const struct token *before,
 				  const struct token *end)
@@ -129,7 +143,7 @@ static struct call_part read_part(struct arena *a, const struct token *before,
 		if (!is_mark)
 			strbuf_adds(&b, t->text);
 	}
-	ret.is_added = first->kind == TOK_NUMBER && first->next == end && first->from_macro;
+	ret.is_added = first->next == end && is_added(first);
 	ret.text = strbuf_take(&b, a);
 	return ret;
 }

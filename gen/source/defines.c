@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <dwarf.h>
+#include <errno.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,7 +17,8 @@ enum {
 	MAX_READ = 64 << 20,
 	DIRECTIVE_COST = 16,
 	FILE_COST = 256,
-	MAX_DEPTH = 200
+	MAX_DEPTH = 200,
+	MAX_DEFINITIONS = 100 // of a name: what has more is as ambiguous as with these
 };
 
 struct directive {
@@ -28,6 +30,7 @@ struct directive {
 
 struct source_file {
 	struct str path, text; /**< the text is empty when there is none to be believed */
+	bool is_missing;
 	VEC(struct directive) list;
 };
 
@@ -50,6 +53,7 @@ struct defines_unit {
 	struct map headers; /**< by the name in an #include -> where struct source_file * is */
 	VEC(const struct source_file *) files; /**< of the unit */
 	VEC(struct str) roots;		       /**< folders that headers are included from */
+	struct map has_root;
 	unsigned line, depth;
 };
 
@@ -65,7 +69,7 @@ static bool is_newer(const struct stat *source, int binary)
 		   : source->st_mtim.tv_nsec > st.st_mtim.tv_nsec;
 }
 
-static struct str read_text(struct dwsrc *src, struct str path)
+static struct str read_text(struct dwsrc *src, struct str path, bool *is_missing)
 {
 	struct str text = {0};
 	uint64_t size;
@@ -74,6 +78,7 @@ static struct str read_text(struct dwsrc *src, struct str path)
 	int fd = file_open(root, str_dup(src->arena, path), &size, &why);
 	struct stat st;
 	struct debuginfo *di;
+	*is_missing = fd < 0 && (errno == ENOENT || errno == ENOTDIR);
 	if (fd >= 0 && size && size <= MAX_SOURCE && src->n_read + size <= MAX_READ &&
 	    fstat(fd, &st) == 0 && img_debuginfo(src->img, &di) && !is_newer(&st, src->img->fd) &&
 	    !is_newer(&st, di->file->fd)) {
@@ -203,7 +208,7 @@ static const struct source_file *source_of(struct dwsrc *src, struct str path)
 	s->path = str_copy(src->arena, path);
 	map_put(src->arena, &src->sources, s->path, s);
 	src->n_read += FILE_COST;
-	s->text = read_text(src, path);
+	s->text = read_text(src, path, &s->is_missing);
 	read_directives(src->arena, s);
 	return s;
 }
@@ -232,10 +237,8 @@ static struct str included_name(const struct directive *d, bool *is_quoted)
 
 static void add_root(struct defines_unit *u, struct str root)
 {
-	for (size_t i = 0; i < u->roots.n; i++)
-		if (str_eq(u->roots.v[i], root))
-			return;
-	vec_push(u->src->arena, &u->roots, root);
+	if (map_add(u->src->arena, &u->has_root, root))
+		vec_push(u->src->arena, &u->roots, root);
 }
 
 /** Where @path, which ends in /@name, was included from. */
@@ -253,6 +256,7 @@ static void find_roots(struct defines_unit *u, Dwarf_Die *unit, const char *dir)
 	size_t n = 0;
 	bool is_quoted;
 	struct str root;
+	struct map seen = {0};
 	if (dir)
 		add_root(u, source_in(src, NULL, dir)->path);
 	if (dwarf_getsrcfiles(unit, &files, &n) != 0)
@@ -266,8 +270,10 @@ static void find_roots(struct defines_unit *u, Dwarf_Die *unit, const char *dir)
 		for (size_t k = 0; k < u->files.v[i]->list.n && src->n_read < MAX_READ; k++) {
 			const struct directive *d = &u->files.v[i]->list.v[k];
 			struct str name = included_name(d, &is_quoted);
-			src->n_read += name.n ? u->files.n / 8 : 0;
-			for (size_t j = 0; name.n && j < u->files.n; j++)
+			if (!name.n || !map_add(src->arena, &seen, name))
+				continue;
+			src->n_read += u->files.n / 8;
+			for (size_t j = 0; j < u->files.n; j++)
 				if (is_root_of(u->files.v[j]->path, name, &root))
 					add_root(u, root);
 		}
@@ -279,10 +285,11 @@ static const struct source_file *look(const struct defines_unit *u, struct str d
 	char buf[PATH_MAX];
 	struct str path = join(buf, dir, name);
 	bool is_inside = !str_contains(name, STR(".."));
+	u->src->n_read += is_inside ? 0 : u->roots.n / 8;
 	for (size_t i = 0; i < u->roots.n && !is_inside; i++)
 		is_inside = str_has_prefix(path, u->roots.v[i]) && path.p[u->roots.v[i].n] == '/';
 	const struct source_file *s = is_inside ? source_of(u->src, path) : NULL;
-	return s && s->text.n ? s : NULL;
+	return s && !s->is_missing ? s : NULL;
 }
 
 /** A file of the unit, else one below a root; NULL if there is none or several. */
@@ -291,7 +298,7 @@ static const struct source_file *find_below_roots(const struct defines_unit *u, 
 	const struct source_file *found = NULL;
 	bool is_opened = false;
 	struct str root;
-	for (size_t i = 0; i < u->files.n + u->roots.n; i++) {
+	for (size_t i = 0; i < u->files.n + u->roots.n && u->src->n_read < MAX_READ; i++) {
 		bool is_file = i < u->files.n;
 		if (is_file ? !is_root_of(u->files.v[i]->path, name, &root) : is_opened)
 			continue;
@@ -389,8 +396,11 @@ struct str defines_beside(struct dwsrc *src, const char *path, Dwarf_Die *unit, 
 	char buf[PATH_MAX];
 	const char *dir = folder_of(unit);
 	struct str folder = str_dir(source_in(src, NULL, path)->path), text = {0};
-	for (unsigned i = 0; i < 2 && !text.n && src->n_read < MAX_READ; i++) {
-		text = source_of(src, join(buf, folder, name))->text;
+	bool is_missing = true;
+	for (unsigned i = 0; i < 2 && is_missing && src->n_read < MAX_READ; i++) {
+		const struct source_file *s = source_of(src, join(buf, folder, name));
+		text = s->text;
+		is_missing = s->is_missing;
 		folder = str_from(dir ? dir : "");
 	}
 	src->n_read += text.n;
@@ -423,7 +433,8 @@ size_t defines_find(const struct defines *at, struct str name, struct str **ret)
 	VEC(struct str) texts = {0};
 	const struct events *events = map_get(&at->unit->names, name);
 	bool may_be_none = true;
-	for (size_t i = 0; events && i < events->v.n; i++) {
+	at->unit->src->n_read += events ? events->v.n : 0;
+	for (size_t i = 0; events && i < events->v.n && texts.n < MAX_DEFINITIONS; i++) {
 		const struct event *e = &events->v.v[i];
 		bool is_new = e->at->kind == DEFINE;
 		if ((at->is_start && e->line > at->line) ||

@@ -8,7 +8,8 @@
  * A header is the file beside the one that includes it, else a file of the unit, else the only one
  * below the include folders. Those are the unit's own folder, and what is left of a file's path
  * without the name in an #include: /src/include/spdk/nvme.h and "spdk/nvme.h" give /src/include.
- * Nothing elsewhere is opened. A file that is newer than the program is taken for missing.
+ * Nothing elsewhere is opened. Of a file that is newer than the program nothing is known, and no
+ * other is taken for it.
  *
  *	struct defines at;
  *	struct str *texts;

@@ -34,6 +34,7 @@ is "$("$btgen" run -n ./app a.bt)" "$("$btgen" run -n -x ./app a.bt)" "the path 
 is "$("$btgen" run -n -t hit ./app)" "$("$btgen" run -n -t hit -x ./app)" "... or in place of a process for -t"
 says 2 "btgen run: the program goes before the script: bpftrace.sh app a.bt" run -n a.bt app
 says 1 "btgen: error: -t app needs a process (did \`pidof\` find one?): give its PID or name, or -x FILE for every process of a program" run -n -t app
+says 1 "btgen: error: --latency from needs a process (did \`pidof\` find one?): give its PID or name, or -x FILE for every process of a program" run -n --latency from to
 is "$("$btgen" run -n -t usdt:__EXE__:app:hit -x app)" "$("$btgen" run -n -t app:hit -x app)" "a pattern as in a template"
 is "$("$btgen" probes -x app usdt:__EXE__:hit)" "$("$btgen" probes -x app hit)" "... to list probes, too"
 

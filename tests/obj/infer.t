@@ -96,6 +96,14 @@ for build in {gcc,clang}\ {-O0,-O2}\ -gdwarf-{4,5}{,\ -g3}; do
 done
 like "$(unlisted/btgen probes -v -x inferred)" 'bdev_nvme_ctrlr_reset_done.int arg0, char \*name, _Bool success, struct spdk_nvme_transport_id \*trid, int ref.
  *arg0 .*constant 0: -t omits it' "what the macro adds is known to be no argument of the caller's"
+cat >passed.c <<'END'
+#include <sys/sdt.h>
+#define NOT_FOUND 2
+#define FAILED(fd, error) DTRACE_PROBE3(app, failed, 7, fd, error)
+int main(int argc, char **argv) { (void)argv; FAILED(argc, NOT_FOUND); DTRACE_PROBE1(app, ended, NOT_FOUND); return 0; }
+END
+gcc -O1 -g -w -o inferred passed.c
+is "$(unlisted/btgen probes -v -x inferred | sed -n 's/.*constant \(.*\): -t omits it/\1/p')" 7 "a number that the macro is given is not what it adds"
 mv spdk/include/spdk_internal/usdt.h away.h
 unlike "$(unlisted/btgen probes -v -x inferred)" 'bool success' "without the header it is not known what the macro passes"
 
@@ -106,6 +114,22 @@ gcc -O2 -g -w -o inferred wrappers.c
 sed -i 's/direct, r, n, text/direct, text, n, r/; s/members, r->id, r->kind/members, r->kind, r->id/' wrappers.c
 touch -d 2001-01-01 wrappers.c
 compare "a source that has changed"
+
+# Nor is another header of its name taken for one that was changed.
+mkdir mine other
+echo '#define TRACE(r) DTRACE_PROBE2(app, hit, (r)->name, (r)->next)' >mine/trace.h
+echo '#define TRACE(r) DTRACE_PROBE2(app, hit, (r)->next, (r)->name)' >other/trace.h
+echo 'struct req { char *name; struct req *next; };' >other/types.h
+cat >mine/app.c <<'END'
+#include <sys/sdt.h>
+#include "types.h"
+#include "trace.h"
+int main(int argc, char **argv) { struct req r = {argv[argc]}, *p = &r; TRACE(p); return 0; }
+END
+(cd mine && gcc -g -w -I../other -o ../inferred app.c)
+is "$(unlisted/btgen probes -x inferred)" "app:hit(char *arg0, struct req *arg1)" "of two headers of one name, the one beside the source"
+touch -d tomorrow mine/trace.h
+is "$(unlisted/btgen probes -x inferred)" "app:hit(uint64_t arg0, uint64_t arg1)" "... and none when it has changed since"
 
 # What a name of the file is where a class or a namespace has it, too, is none of the file's.
 if command -v g++ >/dev/null; then
@@ -169,10 +193,31 @@ for i in range(40):
 print('#define C40(n, a) DTRACE_PROBE1(hostile, n, (char *)(a))')
 END
 )
+bounded "a macro with very many definitions" "uint64_t " < <(python3 - <<'END'
+print('#if 0\n' + '\n'.join('#define INSIDE(n, a) DTRACE_PROBE1(hostile, n, a %d)' % i for i in range(200000)) + '\n#endif')
+END
+)
 bounded "quotes, comments and lines without an end" 'char *' < <(python3 - <<'END'
 print('#define INSIDE(n, a) DTRACE_PROBE1(hostile, n, (char *)(a))')
 print('"\\"' * 2000000 + "\n" + "'\n" * 1000000 + '/* ' * 500000 + '*/\n' + '#define A\\\n' * 200000)
 END
 )
 bounded "a header that is too large" "uint64_t " < <(echo '#define INSIDE(n, a) DTRACE_PROBE1(hostile, n, (char *)(a))'; head -c 17000000 /dev/zero)
+
+# Debug information of a stranger: very many files of one name, in as many folders.
+{
+	echo '#include <sys/sdt.h>'
+	for _ in {1..3000}; do printf '#ifdef NEVER\n#include "x.h"\n#endif\n'; done
+	echo 'int main(int argc, char **argv) { DTRACE_PROBE1(files, many, argc); return 0; }'
+} >files.c
+gcc -O1 -g -gdwarf-5 -S files.c
+python3 - <<'END'
+import re
+text = open("files.s").read()
+first = 1 + max(int(n) for n in re.findall(r"^\t\.file (\d+) ", text, re.M))
+files = "".join('\t.file %d "/nowhere/%d/x.h"\n' % (first + i, i) for i in range(6000))
+open("files.s", "w").write(text.replace("\t.ident", files + "\t.ident"))
+END
+gcc -o inferred files.s
+is "$(timeout 60 unlisted/btgen probes -x inferred)" "files:many(int argc)" "very many folders"
 done_testing
