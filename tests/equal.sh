@@ -39,7 +39,7 @@ equal_bare_start() {
 	local name=$1 tracer
 	local -a as=() with=(-p "$live_pid")
 	read -r tracer _ <"/proc/${equal_ours[$name]}/task/${equal_ours[$name]}/children"
-	mapfile -t -d '' as < <(grep -zE '^(BPFTRACE|MALLOC)_' "/proc/$tracer/environ")
+	mapfile -t -d '' as < <(grep -zE '^(BPFTRACE_|GLIBC_TUNABLES=)' "/proc/$tracer/environ")
 	[ -z "$equal_strlen" ] || as+=("BPFTRACE_STRLEN=$equal_strlen")
 	grep -zqx -e -p "/proc/$tracer/cmdline" || with=()
 	(

@@ -154,7 +154,8 @@ static void write_head(struct arena *a, const struct expand_request *req, const 
 		code_f(out, "export %s=\"${%s-%u}\"\n", dialect_strlen_variable(req->version),
 		       dialect_strlen_variable(req->version), x->bind.made->max_strlen);
 	if (dialect_closes_descriptors(req->version))
-		code_z(out, "export MALLOC_PERTURB_=1\n");
+		code_z(out,
+		       "export GLIBC_TUNABLES=\"${GLIBC_TUNABLES-" DIALECT_FILLS_MEMORY "}\"\n");
 	if (dialect_finds_types_by_number(req->version))
 		code_f(out,
 		       "case $(uname -r) in [1-4].* | 5.[0-9].* | 5.10.*)\n"

@@ -165,10 +165,12 @@ QUIRK(dialect_misses_first_count, 20, 23)
 QUIRK(dialect_rebuilds_symbols, UPTO(22))
 /**
  * Closes a descriptor at random when it has read the symbols of a process, and a probe that has it is
- * silent from then on: before bcc 0.33 ModulePath::fd_ may have no value. MALLOC_PERTURB_=1 gives it
- * a negative one.
+ * silent from then on: before bcc 0.33 ModulePath::fd_ may have no value. With GLIBC_TUNABLES set to
+ * DIALECT_FILLS_MEMORY it has a negative one.
  */
 QUIRK(dialect_closes_descriptors, UPTO(23))
+/** glibc fills what it allocates, and recycles nothing without. */
+#define DIALECT_FILLS_MEMORY "glibc.malloc.perturb=1:glibc.malloc.tcache_count=0"
 /** Entries of one generated table beyond which the start takes longer than a user would wait. */
 unsigned dialect_max_table(unsigned v);
 

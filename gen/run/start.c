@@ -100,7 +100,7 @@ static void set_environment(const struct run_config *cfg)
 	if (dialect_rebuilds_symbols(version) && cfg->proc)
 		setenv("BPFTRACE_CACHE_USER_SYMBOLS", "1", 0);
 	if (dialect_closes_descriptors(version))
-		setenv("MALLOC_PERTURB_", "1", 0);
+		setenv("GLIBC_TUNABLES", DIALECT_FILLS_MEMORY, 0);
 }
 
 /** In the child: becomes bpftrace. */
