@@ -230,8 +230,15 @@ static struct str included_name(const struct directive *d, bool *is_quoted)
 	return end < name.n && name.p[0] != '/' ? str_slice(name, 0, end) : (struct str){0};
 }
 
+/** To compare a text with @n others. */
+static void spend_compared(struct dwsrc *src, struct str text, size_t n)
+{
+	src->n_read += n * (1 + text.n / 64) / 8;
+}
+
 static void add_root(struct defines_unit *u, struct str root)
 {
+	spend_compared(u->src, root, u->roots.n);
 	for (size_t i = 0; i < u->roots.n; i++)
 		if (str_eq(u->roots.v[i], root))
 			return;
@@ -266,8 +273,10 @@ static void find_roots(struct defines_unit *u, Dwarf_Die *unit, const char *dir)
 		for (size_t k = 0; k < u->files.v[i]->list.n && src->n_read < MAX_READ; k++) {
 			const struct directive *d = &u->files.v[i]->list.v[k];
 			struct str name = included_name(d, &is_quoted);
-			src->n_read += name.n ? u->files.n / 8 : 0;
-			for (size_t j = 0; name.n && j < u->files.n; j++)
+			if (!name.n)
+				continue;
+			spend_compared(src, name, u->files.n);
+			for (size_t j = 0; j < u->files.n && src->n_read < MAX_READ; j++)
 				if (is_root_of(u->files.v[j]->path, name, &root))
 					add_root(u, root);
 		}
@@ -279,6 +288,8 @@ static const struct source_file *look(const struct defines_unit *u, struct str d
 	char buf[PATH_MAX];
 	struct str path = join(buf, dir, name);
 	bool is_inside = !str_contains(name, STR(".."));
+	if (!is_inside)
+		spend_compared(u->src, path, u->roots.n);
 	for (size_t i = 0; i < u->roots.n && !is_inside; i++)
 		is_inside = str_has_prefix(path, u->roots.v[i]) && path.p[u->roots.v[i].n] == '/';
 	const struct source_file *s = is_inside ? source_of(u->src, path) : NULL;
@@ -291,7 +302,7 @@ static const struct source_file *find_below_roots(const struct defines_unit *u, 
 	const struct source_file *found = NULL;
 	bool is_opened = false;
 	struct str root;
-	for (size_t i = 0; i < u->files.n + u->roots.n; i++) {
+	for (size_t i = 0; i < u->files.n + u->roots.n && u->src->n_read < MAX_READ; i++) {
 		bool is_file = i < u->files.n;
 		if (is_file ? !is_root_of(u->files.v[i]->path, name, &root) : is_opened)
 			continue;
@@ -423,7 +434,9 @@ size_t defines_find(const struct defines *at, struct str name, struct str **ret)
 	VEC(struct str) texts = {0};
 	const struct events *events = map_get(&at->unit->names, name);
 	bool may_be_none = true;
-	for (size_t i = 0; events && i < events->v.n; i++) {
+	for (size_t i = 0; events && i < events->v.n && texts.n < DEFINES_MAX; i++) {
+		if (!defines_spend(at, 1 + texts.n))
+			break;
 		const struct event *e = &events->v.v[i];
 		bool is_new = e->at->kind == DEFINE;
 		if ((at->is_start && e->line > at->line) ||
@@ -442,7 +455,8 @@ size_t defines_find(const struct defines *at, struct str name, struct str **ret)
 	return texts.n;
 }
 
-void defines_spend(const struct defines *at, size_t n)
+bool defines_spend(const struct defines *at, size_t n)
 {
 	at->unit->src->n_read += n;
+	return at->unit->src->n_read < MAX_READ;
 }
