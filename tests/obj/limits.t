@@ -105,6 +105,23 @@ like "$("$btgen" types -x "$tmp/beside/s" honest 2>&1)" 'enum mood mood' "... a 
 (cd "$tmp" && gcc -g -gsplit-dwarf -O1 -I"$top/include" -c -o x/p.o p.c && gcc -o beside/x x/p.o)
 like "$("$btgen" types -x "$tmp/beside/x" honest 2>&1)" 'enum mood mood' "... and a program that has the name of a folder there"
 
+# A line table of 100 million rows, a byte each: libdw would need 10 GB for them.
+gcc -gdwarf-4 -O1 -I"$top/include" -o "$tmp/rows" "$tmp/p.c"
+objcopy --dump-section .debug_line="$tmp/table" "$tmp/rows"
+python3 - "$tmp/table" <<'E2'
+import struct, sys
+table = bytearray(open(sys.argv[1], "rb").read())
+table[-3:-3] = b"\x0e" * 100000000  # before the end of the sequence
+struct.pack_into("<I", table, 0, len(table) - 4)
+open(sys.argv[1], "wb").write(table)
+E2
+objcopy --update-section .debug_line="$tmp/table" "$tmp/rows"
+objcopy --compress-debug-sections=zlib "$tmp/rows"
+rm "$tmp/table"
+cheap "a line table of 100 million rows" probes -v -x "$tmp/rows"
+like "$(cat "$tmp/out")" '^prov:hit' "... whose probe is listed"
+like "$(cat "$tmp/err")" 'rows: warning: too many sites in too much debug information' "... without its line, which is said"
+
 # Sources that a program names: a macro with a million definitions, a call in line 16 million, 90,000 folders for headers.
 if ! echo '#include <sys/sdt.h>' | gcc -E - >/dev/null 2>&1; then
 	skip "sources of strangers" "no <sys/sdt.h> (systemtap-sdt-dev)"
