@@ -553,7 +553,9 @@ static bool check_elsewhere(const struct bind *b, const struct script_attach *at
 			   at->provider->place == PLACE_USDT ? "USDT probe" : "function",
 			   STR_ARG(name), STR_ARG(path));
 	img->diag = b->diag;
-	if (!good && at->provider->place != PLACE_USDT)
+	// To look for the package of a file takes 30 ms.
+	if (!good && at->provider->place != PLACE_USDT &&
+	    map_add(b->arena, &b->memory->reported_stripped, path))
 		debugfile_note_stripped(img);
 	img_close(img);
 	return good;

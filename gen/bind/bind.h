@@ -126,9 +126,10 @@ struct bind_memory {
 	struct map operands;   /**< bind/namedarg.h: site -> struct operands */
 	struct map whys;       /**< attach_why_not(): probe -> struct str */
 	struct map results;    /**< sema/result.h: a clause -> what its functions return */
-	struct map reported_inlined; /**< functions whose inlined copies were reported */
-	struct map reported_unknown; /**< markers without a value */
-	bool reported_no_probes;     /**< that the executable has none at all */
+	struct map reported_stripped; /**< files that are none of the target's */
+	struct map reported_inlined;  /**< functions whose inlined copies were reported */
+	struct map reported_unknown;  /**< markers without a value */
+	bool reported_no_probes;      /**< that the executable has none at all */
 };
 
 struct bind {

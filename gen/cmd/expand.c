@@ -259,7 +259,7 @@ static bool load_source(struct arena *a, struct diag *d, const struct expand_req
 	if (req->verbose && !d->quiet)
 		diag_note(d, NULL, "script '%s' is %s", s->text,
 			  realpath(path, real) ? real : path);
-	return src_load(a, d, path, str_from(path), NULL, ret);
+	return src_load(a, d, path, str_from(path), ret);
 }
 
 /** A script without a single token would attach nothing and wait for ever. */

@@ -100,7 +100,7 @@ static bool read_list(struct arena *a, struct diag *d, cmd_words *ret)
 		const char *path = arena_printf(a, "%s/%s", dir, e->d_name);
 		struct str name = str_from(e->d_name);
 		cmd_words purpose = {0};
-		if (!str_has_suffix(name, STR(".bt")) || !src_load(a, d, path, name, NULL, &f) ||
+		if (!str_has_suffix(name, STR(".bt")) || !src_load(a, d, path, name, &f) ||
 		    !str_contains(f->text, STR("\n * TRACES")))
 			continue;
 		add_matches(a, f->text.p, "^ \\* [^ ]*\\.bt - (.*)$", &purpose);
@@ -241,7 +241,7 @@ bool stock_page(struct arena *a, const char *name)
 	const char *dir = expand_script_dir(a), *path;
 	diag_init(&d, stderr);
 	if (!expand_find_script(a, &d, name, true, &path) ||
-	    !src_load(a, &d, path, str_from(path), NULL, &f) ||
+	    !src_load(a, &d, path, str_from(path), &f) ||
 	    (dir && !enumconf_load(a, &d, arena_printf(a, "%s/enums.conf", dir), &conf)))
 		return false;
 	print_page(a, f->text, &conf);

@@ -6,6 +6,7 @@
 #include "dwarf/dwfind.h"
 #include "dwarf/dwfilter.h"
 #include "dwarf/dwload.h"
+#include "dwarf/dwsite.h"
 #include "dwarf/dwsplit.h"
 #include "dwarf/context_priv.h"
 
@@ -354,7 +355,7 @@ static struct str unit_text(struct dwtypes *t, const struct definition *d, bool 
 	int line;
 	bool is_type = dwarf_diecu(&die, &top, NULL, NULL) && dwarf_tag(&top) == DW_TAG_type_unit;
 	bool has_line = dwarf_decl_line(&die, &line) == 0;
-	if (is_type && has_line && dwarf_decl_file(&die))
+	if (is_type && has_line && dwsite_may_read_lines(d->src, &top) && dwarf_decl_file(&die))
 		unit = str_printf(t->arena, "%s:%d", dwarf_decl_file(&die), line);
 	else if (with_line && has_line && !is_type)
 		unit = str_printf(t->arena, STR_FMT ":%d", STR_ARG(unit), line);

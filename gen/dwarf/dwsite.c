@@ -5,6 +5,7 @@
 
 #include "elf/debugfile.h"
 #include "dwarf/dwfilter.h"
+#include "dwarf/dwline.h"
 #include "dwarf/dwsplit.h"
 
 /** Some seconds. Large programs need less than a hundredth of it. */
@@ -31,6 +32,14 @@ bool dwsite_is_function(Dwarf_Die *die)
 {
 	int tag = dwarf_tag(die);
 	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
+}
+
+bool dwsite_may_read_lines(struct dwsrc *src, Dwarf_Die *unit)
+{
+	enum { ROW = 10 }; // 700 MB of rows are as much as all the rest may take
+	uint64_t n = dwline_rows(src, unit);
+	spend(src, n < MAX_SPENT ? n * ROW : MAX_SPENT);
+	return !src->is_spent;
 }
 
 static bool has_pcs(Dwarf_Die *die)
@@ -189,9 +198,11 @@ bool dwsite_at(struct dwsrc *src, uint64_t pc, struct dwsite *ret)
 	ret->at = pc - di->bias;
 	if (!dwsite_listed_unit(src, pc, &ret->unit))
 		return false;
+	bool has_lines = dwsite_may_read_lines(src, &ret->unit);
 	if (dwsplit_unit(src, &ret->unit, &split) && split.cu)
 		ret->unit = split;
-	find_line(src, ret);
+	if (has_lines)
+		find_line(src, ret);
 	struct dwwalk w = {0}, w2 = {0};
 	if (!find_function(src, &w, &ret->unit, ret->at, false, 0, &function) &&
 	    !find_function(src, &w2, &ret->unit, ret->at, true, 0, &function))
@@ -217,7 +228,7 @@ struct dwcopies {
 };
 
 /** Without its directories; empty when not known. dwarf_decl_file() aborts where a .dwo file has no line table. */
-static struct str decl_file(Dwarf_Die *die)
+static struct str decl_file(struct dwsrc *src, Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Die unit;
@@ -226,7 +237,8 @@ static struct str decl_file(Dwarf_Die *die)
 	size_t n;
 	if (!dwarf_attr_integrate(die, DW_AT_decl_file, &attr) || dwarf_formudata(&attr, &i) != 0 ||
 	    !dwarf_cu_die(attr.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) ||
-	    dwarf_getsrcfiles(&unit, &files, &n) != 0 || i >= n)
+	    !dwsite_may_read_lines(src, &unit) || dwarf_getsrcfiles(&unit, &files, &n) != 0 ||
+	    i >= n)
 		return STR("");
 	const char *path = dwarf_filesrc(files, i, NULL, NULL);
 	const char *slash = path ? strrchr(path, '/') : NULL;
@@ -247,7 +259,7 @@ static struct dwinlined *inlined_of(struct dwsrc *src, Dwarf_Die die)
 	struct str name = str_from(dwarf_diename(&origin));
 	struct str symbol = linkage ? str_from(linkage) : name;
 	struct str key = str_printf(src->arena, STR_FMT " %d " STR_FMT, STR_ARG(symbol), line,
-				    STR_ARG(decl_file(&origin)));
+				    STR_ARG(decl_file(src, &origin)));
 	ret = map_get(&src->copies->known, key);
 	if (!ret) {
 		ret = arena_new(src->arena, struct dwinlined);

@@ -38,6 +38,8 @@ struct dwsite {
  * be called with src->n_visits as it was before something was looked for around a place.
  */
 void dwsite_spend(struct dwsrc *src, uint64_t n_visits_before);
+/** libdw may be asked for lines and source files of @unit; counted as above, and false after too much. */
+bool dwsite_may_read_lines(struct dwsrc *src, Dwarf_Die *unit);
 
 /**
  * The unit that has the code at link-time address @pc, as the file itself lists it, which may be

@@ -58,6 +58,8 @@ struct dwsrc {
 	bool corrupt;		 /**< it is corrupt, which was reported */
 	struct map splits;	 /**< dwsplit's: which skeletons' files libdw may look for */
 	struct map missing;	 /**< dwsplit's: names of .dwo files that cannot be read */
+	struct map lines;	 /**< dwline's: tables that were counted */
+	struct map line_parts;	 /**< dwline's: libdw's handle -> struct str */
 	struct map scopes;	 /**< dwname's memory: place of a unit's top DIE -> its scopes */
 	struct dwloader *loader; /**< dwload's memory; NULL until used */
 	struct dwindex *index;	 /**< dwfilter's; NULL until it is asked */

@@ -453,7 +453,7 @@ static void note_remedy(struct img *img)
 	struct img *separate;
 	bool found = img_separate_file(img, &separate);
 	struct debug_search *s = img->search;
-	if (s->is_noted)
+	if (s->is_noted || img->diag->last_hidden)
 		return;
 	s->is_noted = true;
 	struct diag_place at = {.file = img->display_path};

@@ -1,6 +1,7 @@
 #include "source/call.h"
 
 #include <ctype.h>
+#include <string.h>
 
 #include "base/diag.h"
 #include "source/defines.h"
@@ -226,8 +227,9 @@ static void expand(struct call *c)
 	pp.n_tokens = PP_MAX_TOKENS - MAX_TOKENS;
 	pp.n_bytes = PP_MAX_BYTES - MAX_MADE;
 	pp_file(&pp, src_from_text(&a, STR("source"), strbuf_str(&text)));
-	defines_spend(&c->at, pp.n_tokens - (PP_MAX_TOKENS - MAX_TOKENS) + text.n);
-	c->is_unsure |= pp.fatal || c->n_tries++ >= MAX_TRIES;
+	c->is_unsure |=
+	    !defines_spend(&c->at, pp.n_tokens - (PP_MAX_TOKENS - MAX_TOKENS) + text.n) ||
+	    pp.fatal || c->n_tries++ >= MAX_TRIES;
 	for (const struct token *t = pp.out; t->kind != TOK_EOF && !c->is_unsure; t = t->next)
 		if (read_call(c, t, &parts) && !n++)
 			found = parts;
@@ -266,6 +268,14 @@ static bool read_lines(struct arena *a, struct str text, unsigned n_lines, struc
 	return good && n_read >= n_lines;
 }
 
+/** From the line before that at which @at, the rest of @text, begins. */
+static struct str line_above(struct str text, struct str at)
+{
+	size_t n = text.n - at.n;
+	const char *end = n > 1 ? memrchr(text.p, '\n', n - 1) : NULL;
+	return str_from_offset(text, end ? (size_t)(end + 1 - text.p) : 0);
+}
+
 bool call_read(struct dwsrc *src, const struct dwsite *site, struct str probe,
 	       struct call_part *ret, size_t max, size_t *ret_n)
 {
@@ -273,11 +283,15 @@ bool call_read(struct dwsrc *src, const struct dwsite *site, struct str probe,
 	*ret_n = 0;
 	if (!site->line || !site->full_path || !defines_open(src, site, &c.at))
 		return false;
-	defines_spend(&c.at, c.at.text.n / 64); // for its lines
+	struct str text = c.at.text, at;
+	size_t start = 0;
+	defines_spend(&c.at, text.n / 16); // for its lines
+	for (unsigned line = 1; line < site->line && start < text.n; start++)
+		line += text.p[start] == '\n';
+	at = str_from_offset(text, start);
 	for (unsigned up = 0; up <= LINES_ABOVE && up < site->line && !c.n_found; up++) {
-		struct str at = c.at.text;
-		for (unsigned line = site->line - up; line > 1 && at.n; line--)
-			str_take_line(&at);
+		if (up)
+			at = line_above(text, at);
 		if (read_lines(c.arena, str_slice(at, 0, MAX_CALL), up + 1, &c.text))
 			expand(&c);
 		if (c.is_unsure)

@@ -18,7 +18,7 @@ enum {
 	DIRECTIVE_COST = 16,
 	FILE_COST = 256,
 	MAX_DEPTH = 200,
-	MAX_DEFINITIONS = 100 // of a name: what has more is as ambiguous as with these
+
 };
 
 struct directive {
@@ -235,6 +235,12 @@ static struct str included_name(const struct directive *d, bool *is_quoted)
 	return end < name.n && name.p[0] != '/' ? str_slice(name, 0, end) : (struct str){0};
 }
 
+/** To compare a text with @n others. */
+static void spend_compared(struct dwsrc *src, struct str text, size_t n)
+{
+	src->n_read += n * (1 + text.n / 64) / 8;
+}
+
 static void add_root(struct defines_unit *u, struct str root)
 {
 	if (map_add(u->src->arena, &u->has_root, root))
@@ -272,8 +278,8 @@ static void find_roots(struct defines_unit *u, Dwarf_Die *unit, const char *dir)
 			struct str name = included_name(d, &is_quoted);
 			if (!name.n || !map_add(src->arena, &seen, name))
 				continue;
-			src->n_read += u->files.n / 8;
-			for (size_t j = 0; j < u->files.n; j++)
+			spend_compared(src, name, u->files.n);
+			for (size_t j = 0; j < u->files.n && src->n_read < MAX_READ; j++)
 				if (is_root_of(u->files.v[j]->path, name, &root))
 					add_root(u, root);
 		}
@@ -285,7 +291,8 @@ static const struct source_file *look(const struct defines_unit *u, struct str d
 	char buf[PATH_MAX];
 	struct str path = join(buf, dir, name);
 	bool is_inside = !str_contains(name, STR(".."));
-	u->src->n_read += is_inside ? 0 : u->roots.n / 8;
+	if (!is_inside)
+		spend_compared(u->src, path, u->roots.n);
 	for (size_t i = 0; i < u->roots.n && !is_inside; i++)
 		is_inside = str_has_prefix(path, u->roots.v[i]) && path.p[u->roots.v[i].n] == '/';
 	const struct source_file *s = is_inside ? source_of(u->src, path) : NULL;
@@ -433,8 +440,9 @@ size_t defines_find(const struct defines *at, struct str name, struct str **ret)
 	VEC(struct str) texts = {0};
 	const struct events *events = map_get(&at->unit->names, name);
 	bool may_be_none = true;
-	at->unit->src->n_read += events ? events->v.n : 0;
-	for (size_t i = 0; events && i < events->v.n && texts.n < MAX_DEFINITIONS; i++) {
+	for (size_t i = 0; events && i < events->v.n && texts.n < DEFINES_MAX; i++) {
+		if (!defines_spend(at, 1 + texts.n))
+			break;
 		const struct event *e = &events->v.v[i];
 		bool is_new = e->at->kind == DEFINE;
 		if ((at->is_start && e->line > at->line) ||
@@ -453,7 +461,8 @@ size_t defines_find(const struct defines *at, struct str name, struct str **ret)
 	return texts.n;
 }
 
-void defines_spend(const struct defines *at, size_t n)
+bool defines_spend(const struct defines *at, size_t n)
 {
 	at->unit->src->n_read += n;
+	return at->unit->src->n_read < MAX_READ;
 }

@@ -31,9 +31,11 @@ struct defines {
 
 /** False, without a message, if the source of the site is missing or too large. */
 bool defines_open(struct dwsrc *src, const struct dwsite *site, struct defines *ret);
+enum { DEFINES_MAX = 64 };
+
 /**
- * All definitions that @name can have at the line, without `#define`; one is empty if it may be no
- * macro.
+ * The definitions that @name can have at the line, without `#define`, DEFINES_MAX at most; one is empty
+ * if it may be no macro. They are all if defines_spend() agrees afterwards.
  */
 size_t defines_find(const struct defines *at, struct str name, struct str **ret);
 /**
@@ -46,7 +48,7 @@ size_t defines_line(struct str s, int *depth, struct strbuf *ret);
  * if it is missing, or newer than the program.
  */
 struct str defines_beside(struct dwsrc *src, const char *path, Dwarf_Die *unit, struct str name);
-/** Counts other work, in bytes: after too much of it, defines_open() fails. */
-void defines_spend(const struct defines *at, size_t n);
+/** Counts other work, in bytes; false after too much of it: defines_open() fails then, too. */
+bool defines_spend(const struct defines *at, size_t n);
 
 #endif

@@ -183,7 +183,7 @@ static void scan_file(struct pp *pp, const char *path, unsigned depth)
 	struct token t;
 	if (depth > MAX_SCAN_DEPTH || !map_add(pp->arena, &pp->scanned, str_from(path)))
 		return;
-	if (!src_load(pp->arena, pp->diag, path, str_from(path), NULL, &f)) {
+	if (!src_include(pp->arena, pp->diag, path, str_from(path), NULL, &f)) {
 		pp->failed = true;
 		return;
 	}

@@ -226,7 +226,7 @@ void pp_include(struct pp *pp, const struct token *name)
 	struct src_file *f = map_get(&pp->loaded, key);
 	if (!f) {
 		struct diag_place at = tok_place(&h.at);
-		if (!src_load(pp->arena, pp->diag, path, key, &at, &f)) {
+		if (!src_include(pp->arena, pp->diag, path, key, &at, &f)) {
 			pp_notes(pp);
 			pp->failed = true;
 			return;

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
+
 /** Directory part of @name: "." for a plain name, "/" for a name in the root. */
 static struct str dir_of(struct str name)
 {
@@ -60,13 +62,10 @@ static bool refuse(struct diag *d, const struct diag_place *at, struct str name,
 	return diag_error(d, at, "cannot read \"" STR_FMT "\": %s", STR_ARG(name), why);
 }
 
-bool src_load(struct arena *a, struct diag *d, const char *path, struct str name,
-	      const struct diag_place *at, struct src_file **ret)
+/** Reads and closes @fd. */
+static bool load(struct arena *a, struct diag *d, int fd, struct str name,
+		 const struct diag_place *at, struct src_file **ret)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	if (fd < 0)
-		return refuse(d, at, name, strerror(errno));
-
 	struct strbuf b;
 	strbuf_init(&b);
 	struct stat st = {0};
@@ -94,6 +93,23 @@ bool src_load(struct arena *a, struct diag *d, const char *path, struct str name
 	}
 	strbuf_fini(&b);
 	return good;
+}
+
+bool src_load(struct arena *a, struct diag *d, const char *path, struct str name,
+	      struct src_file **ret)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	return fd < 0 ? refuse(d, NULL, name, strerror(errno)) : load(a, d, fd, name, NULL, ret);
+}
+
+bool src_include(struct arena *a, struct diag *d, const char *path, struct str name,
+		 const struct diag_place *at, struct src_file **ret)
+{
+	uint64_t size;
+	const char *why;
+	int fd = file_open(NULL, path, &size, &why);
+	return fd < 0 ? refuse(d, at, name, errno == EINVAL ? why : strerror(errno))
+		      : load(a, d, fd, name, at, ret);
 }
 
 /** Index of the line that holds @off. */

@@ -6,7 +6,7 @@
  * arena.
  *
  *	struct src_file *f;
- *	if (!src_load(arena, diag, "bpf/nvmf.bt", STR("bpf/nvmf.bt"), NULL, &f))
+ *	if (!src_load(arena, diag, "bpf/nvmf.bt", STR("bpf/nvmf.bt"), &f))
  *		return false;
  *	diag_error(diag, &(struct diag_place){...} or src_place() of a place in f, ...);
  */
@@ -54,11 +54,17 @@ struct src_join {
 };
 
 /**
- * Reads the file @path. Refused with an error at @at (may be NULL): missing, a directory, unreadable,
+ * Reads the file @path that the user named. Refused with an error: missing, a directory, unreadable,
  * larger than 16 MiB, a NUL byte in it.
  */
 bool src_load(struct arena *a, struct diag *d, const char *path, struct str name,
-	      const struct diag_place *at, struct src_file **ret);
+	      struct src_file **ret);
+/**
+ * The same for one that a file names, at @at (may be NULL): no FIFO, which nobody may ever write to, and
+ * no device, which opening may change.
+ */
+bool src_include(struct arena *a, struct diag *d, const char *path, struct str name,
+		 const struct diag_place *at, struct src_file **ret);
 /** A file made of @text (copied), e.g. of -e. */
 struct src_file *src_from_text(struct arena *a, struct str name, struct str text);
 

@@ -217,6 +217,14 @@ cp "$tgt" "$tmp/a b/t"
 out=$("$btgen" expand -x "$tmp/a b/t" "$tmp/good.bt" 2>&1)
 like "$out" "^usdt:\"$tmp/a b/t\":" "a blank in the path is quoted"
 
+# What a template includes and nobody writes to is not waited for.
+mkfifo "$tmp/fifo" "$tmp/fifo.h"
+for name in fifo fifo.h; do
+	echo "#include \"$name\"" >"$tmp/includes.bt"
+	out=$(timeout 10 "$btgen" check "$tmp/includes.bt" 2>&1)
+	is "$? $(grep -o "$name\": is not a regular file" <<<"$out")" "1 $name\": is not a regular file" "a FIFO that is included as $name is an error"
+done
+
 # What is not wrong.
 printf 'usdt:__EXE__:nvmf_tgt_state { printf("%%d\\n", arg1); }\r\n// end' >"$tmp/crlf.bt"
 out=$("$btgen" expand -x "$tgt" "$tmp/crlf.bt" 2>&1)

@@ -86,4 +86,11 @@ is "$(said -x "$app" -e 'kprobe:$1 /comm == "app"/ { }' -- vfs_read)" 0 "other k
 printf 'usdt:$1:ns:enqueue { print(arg9); }\n' >./-odd.bt
 is "$(said -x "$app" -- -odd.bt | sed 's/:1:[0-9]*:/:1:/')" "-odd.bt:1: $no_arg9
 1" "a script whose name begins with - still stands after --"
+# What is said of a file is looked for once: its package is in one of thousands of lists.
+strip -o stripped app
+seq 1000 | sed 's|.*|uprobe:./stripped:none& { }|' >many.bt
+(limit_cpu 5; exec "$btgen" check --json --for 0.27 many.bt) >"$tmp/said" 2>&1
+is "$? $(grep -c '"text": "no function none' "$tmp/said") $(grep -o 'is stripped: functions' "$tmp/said" | wc -l)" "1 1000 1" \
+	"1000 functions that a stripped file lacks: an error for each, and one note, in seconds"
+
 done_testing

@@ -100,6 +100,12 @@ is "$(jq -c '[.errors, .requests]' "$tmp/seen")" "[[],[]]" "... all of them on o
 is "$(result 0) $(result 1) $(result 3)" "null null 0 undefined" "... nothing runs, whatever is clicked on"
 like "$(result 2) $(result 4)" "^[0-9]+ found.* true$" "... and the page's own scripts work"
 
+# Stacks of 50,000 frames, which no program has: the page takes room for each frame once
+/usr/bin/python3 -c 'import json
+print(json.dumps({"map": "@s", "entries": [{"key": [["f%d" % i for i in range(50000)] + [str(n)]], "value": 3} for n in range(20)]}))' >"$tmp/deep.json"
+out=$(limit_memory 1000000; "$report" "$tmp/deep.json" 2>&1)
+like "$out" '^btgen-report: .*/deep.html: 0 events' "a page of very deep stacks takes little memory" || printf '# %s\n' "$out"
+
 # A second wall: what gets into the page all the same does not run
 sed 's|<main>|&<img src=x: onerror="window.hacked=1"><svg onload="window.hacked=2"></svg><script>window.hacked=3</script>|' \
 	"$tmp/own.html" >"$tmp/forged.html"

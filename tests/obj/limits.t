@@ -105,6 +105,53 @@ like "$("$btgen" types -x "$tmp/beside/s" honest 2>&1)" 'enum mood mood' "... a 
 (cd "$tmp" && gcc -g -gsplit-dwarf -O1 -I"$top/include" -c -o x/p.o p.c && gcc -o beside/x x/p.o)
 like "$("$btgen" types -x "$tmp/beside/x" honest 2>&1)" 'enum mood mood' "... and a program that has the name of a folder there"
 
+# A line table of 100 million rows, a byte each: libdw would need 10 GB for them.
+gcc -gdwarf-4 -O1 -I"$top/include" -o "$tmp/rows" "$tmp/p.c"
+objcopy --dump-section .debug_line="$tmp/table" "$tmp/rows"
+python3 - "$tmp/table" <<'E2'
+import struct, sys
+table = bytearray(open(sys.argv[1], "rb").read())
+table[-3:-3] = b"\x0e" * 100000000  # before the end of the sequence
+struct.pack_into("<I", table, 0, len(table) - 4)
+open(sys.argv[1], "wb").write(table)
+E2
+objcopy --update-section .debug_line="$tmp/table" "$tmp/rows"
+objcopy --compress-debug-sections=zlib "$tmp/rows"
+rm "$tmp/table"
+cheap "a line table of 100 million rows" probes -v -x "$tmp/rows"
+like "$(cat "$tmp/out")" '^prov:hit' "... whose probe is listed"
+like "$(cat "$tmp/err")" 'rows: warning: too many sites in too much debug information' "... without its line, which is said"
+
+# Sources that a program names: a macro with a million definitions, a call in line 16 million, 90,000 folders for headers.
+if ! echo '#include <sys/sdt.h>' | gcc -E - >/dev/null 2>&1; then
+	skip "sources of strangers" "no <sys/sdt.h> (systemtap-sdt-dev)"
+else
+	mkdir "$tmp/sources"
+	(
+		cd "$tmp/sources" || exit
+		main=$'int main(void)\n{\n\tDTRACE_PROBE1(p, n, A);'
+		printf '#include <sys/sdt.h>\nvolatile int g;\n' | tee macro.c lines.c >folders.c
+		seq 900000 | sed 's/^/#define A /' >>macro.c
+		echo "$main }" >>macro.c
+		head -c 16000000 /dev/zero | tr '\0' '\n' >>lines.c
+		{
+			echo 'int main(void) {'
+			seq 200 | sed 's/.*/DTRACE_PROBE1(p, n&, g + 1);/'
+			echo '}'
+		} >>lines.c
+		yes '#include "x/../y.h"' | head -n 2000 >>folders.c
+		printf '#include "x.h"\n#include "all.h"\n#define A g + 1\n%s }\n' "$main" >>folders.c
+		seq 90000 | sed 's/.*/#line 1 "\/r&\/x.h"\nint v&;/' >all.h
+		mkdir x && touch x.h y.h
+		for name in macro lines folders; do gcc -g -w -o $name $name.c; done
+		touch -d 2001-01-01 ./*.[ch]
+	)
+	for name in macro lines folders; do
+		cheap "a source of many $name" probes -v -x "$tmp/sources/$name"
+		like "$(cat "$tmp/out")" '^p:n' "... whose probes are listed"
+	done
+fi
+
 is "$("$btgen" types --btf /dev/zero mood 2>&1)" "/dev/zero: error: not a BTF file" "--btf: zeros without end"
 truncate -s 10G "$tmp/btf"
 cheap "--btf: a hole of 10 GiB" types --btf "$tmp/btf" mood

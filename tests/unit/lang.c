@@ -178,7 +178,7 @@ static void test_script(const char *path)
 	unsigned n_opaque = 0;
 	pp_init(&pp, &arena, &diag);
 	pp_predefine(&pp, "__BPFTRACE__", "27");
-	if (src_load(&arena, &diag, path, str_from(path), NULL, &f) && pp_file(&pp, f)) {
+	if (src_load(&arena, &diag, path, str_from(path), &f) && pp_file(&pp, f)) {
 		text = text_of(pp.out);
 		tree = parse_program(&arena, &diag, pp.out);
 	}
@@ -220,7 +220,7 @@ static void test_case(struct str text, struct str want, bool is_program)
 static void test_cases(struct str path)
 {
 	struct src_file *f;
-	if (!ok(src_load(&arena, &diag, path.p, path, NULL, &f), "%s", path.p))
+	if (!ok(src_load(&arena, &diag, path.p, path, &f), "%s", path.p))
 		return;
 	struct str rest = f->text;
 	while (rest.n) {
