@@ -107,7 +107,10 @@ static void add_named(struct listing *l, const char *name)
 	size_t n;
 	int *pids = proc_find_named(&l->arena, PROCFS, name, &n);
 	if (!n)
-		diag_error(&l->diag, NULL, "no process runs a program named '%s'", name);
+		diag_error(&l->diag, NULL,
+			   "no process runs a program named '%s': start it, or give the path of "
+			   "a file",
+			   name);
 	proc_parents_first(PROCFS, pids, n);
 	for (size_t i = 0; i < n; i++) {
 		size_t k = 0;
@@ -316,7 +319,8 @@ static void warn_of_moved_code(struct listing *l)
 
 static void list(struct listing *l)
 {
-	complain(l);
+	if (l->files.n || !l->diag.n_errors)
+		complain(l);
 	size_t n = filter(l);
 	warn_of_moved_code(l);
 	for (size_t i = 0; i < l->files.n && is_whole(l); i++)

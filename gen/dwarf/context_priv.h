@@ -33,10 +33,4 @@ struct context_question {
 /** *@ret is what is meant, without a type when no image has it; differences are reported. */
 void context_find(struct context_question *q, struct definition *ret);
 
-/**
- * Opens @src when it is first needed. False, silently, when there is no debug
- * information.
- */
-bool dwtypes_open(struct dwtypes *t, struct dwsrc *src);
-
 #endif

@@ -19,15 +19,8 @@ static struct ctype *find_elsewhere(void *ctx, struct dwsrc *src, struct ctype *
 void dwtypes_add(struct dwtypes *t, struct dwsrc *src)
 {
 	vec_push(t->arena, &t->images, src);
-	t->source.file = t->images.n == 1 ? src->img->display_path : (struct str){0};
-}
-
-bool dwtypes_open(struct dwtypes *t, struct dwsrc *src)
-{
-	if (!dwsrc_open(src, NULL))
-		return false;
 	dwload_set_elsewhere(src, find_elsewhere, t);
-	return true;
+	t->source.file = t->images.n == 1 ? src->img->display_path : (struct str){0};
 }
 
 void dwtypes_ask_from(struct dwtypes *t, struct context *c)
@@ -136,7 +129,7 @@ static bool is_declared(struct type_source *s, const struct namequery *q)
 	struct dwquery any = {.name = *q};
 	bool found = false;
 	for (size_t i = 0; i < t->images.n && !found; i++)
-		if (dwtypes_open(t, t->images.v[i]))
+		if (dwsrc_open(t->images.v[i], NULL))
 			dwfind(t->images.v[i], &any, is_decl_hit, &found);
 	return found;
 }
@@ -147,7 +140,7 @@ static struct str nearest(struct type_source *s, const struct namequery *q)
 	struct dwquery any = {.name = *q};
 	struct str near = {0};
 	for (size_t i = 0; i < t->images.n && !near.n; i++)
-		if (dwtypes_open(t, t->images.v[i]))
+		if (dwsrc_open(t->images.v[i], NULL))
 			near = dwfind_nearest(t->images.v[i], &any);
 	return near;
 }
@@ -177,7 +170,7 @@ static bool walk(struct type_source *s, unsigned kinds, type_source_name_fn *fn,
 	strbuf_init(&w.name);
 	for (size_t i = 0; i < t->images.n; i++) {
 		struct dwsrc *src = t->images.v[i];
-		if (!dwtypes_open(t, t->images.v[i]))
+		if (!dwsrc_open(t->images.v[i], NULL))
 			continue;
 		any = true;
 		dwname_walk(src, kinds, walk_hit, &w);
@@ -198,7 +191,7 @@ static bool walk(struct type_source *s, unsigned kinds, type_source_name_fn *fn,
 static bool report_empty(struct type_source *s, const struct diag_place *at, const char *wanted)
 {
 	struct dwtypes *t = (struct dwtypes *)s;
-	return t->images.n && !dwtypes_open(t, t->images.v[0]) &&
+	return t->images.n && !dwsrc_open(t->images.v[0], NULL) &&
 	       !debugfile_report_missing(t->images.v[0]->img, at, wanted);
 }
 
@@ -206,7 +199,7 @@ static void report_gaps(struct type_source *s)
 {
 	struct dwtypes *t = (struct dwtypes *)s;
 	for (size_t i = 0; i < t->images.n; i++)
-		if (dwtypes_open(t, t->images.v[i]))
+		if (dwsrc_open(t->images.v[i], NULL))
 			dwsplit_report_missing(t->images.v[i]);
 }
 

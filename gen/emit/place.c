@@ -183,6 +183,14 @@ static struct text *read_by_address(struct emitter *e, const struct node *n, str
 				    : made(e, n, "(%t)%n", name, value);
 }
 
+/** A struct or union that bpftrace cannot reach, to be kept in a variable; NULL where no cast can name it. */
+static struct text *read_whole(struct emitter *e, const struct node *n, const struct text *at)
+{
+	struct ctype *type = ctype_new_pointer(e->arena, n->expr->type, sizeof(uint64_t));
+	struct str name = types_pointer(e, type);
+	return name.n ? made(e, n, "*(%t)(%n)", name, at) : NULL;
+}
+
 static bool is_readable_size(const struct ctype *t)
 {
 	return t->size == 1 || t->size == 2 || t->size == 4 || t->size == 8;
@@ -209,6 +217,8 @@ static const struct text *read_spot(struct emitter *e, const struct node *n, con
 	if (x->by_address && !x->bit_size && (emit_is_number_type(t) || t->kind == CTYPE_POINTER) &&
 	    is_readable_size(t))
 		return read_by_address(e, n, t, s->address, want);
+	if (x->by_address && ctype_is_aggregate(t))
+		return read_whole(e, n, s->address);
 	if (!emit_is_number_type(t) || !t->is_signed || (!x->bit_size && t->size >= 8))
 		return NULL;
 	return read_signed(e, n, s->as_written);

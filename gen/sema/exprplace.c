@@ -53,11 +53,13 @@ static bool check_declared(const struct bind *b, const struct expr *of, const st
  * The members of @e, a pointer or an aggregate: what `.` and `->` lead to; NULL when that is not
  * known.
  */
-static struct ctype *members_of(const struct expr *e, bool *is_pointer)
+static struct ctype *members_of(const struct bind *b, const struct expr *e, bool *is_pointer)
 {
 	struct ctype *to = ctype_pointee(e->type), *t = ctype_strip(e->type);
 	*is_pointer = to != NULL;
 	t = to ? to : t;
+	if (t && t->is_decl)
+		bind_lookup(b); // another file of the process may define it
 	return t && ctype_is_aggregate(t) && ctype_complete(t) ? t : NULL;
 }
 
@@ -74,7 +76,7 @@ bool exprplace_member(const struct bind *b, const struct node *n, const struct e
 {
 	struct ctype_place place;
 	struct str bad;
-	struct ctype *where, *in = members_of(of, &e->via_pointer);
+	struct ctype *where, *in = members_of(b, of, &e->via_pointer);
 	if (n->name->kind != TOK_IDENT)
 		return true;
 	if (!in)

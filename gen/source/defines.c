@@ -18,7 +18,6 @@ enum {
 	DIRECTIVE_COST = 16,
 	FILE_COST = 256,
 	MAX_DEPTH = 200,
-
 };
 
 struct directive {

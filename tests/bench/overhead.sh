@@ -255,7 +255,7 @@ target() {
 				for ((i = 0; i < n; i++)); do cat "$2"; done
 				echo end_of_batch # no command: an error, the only one
 			done
-		} | "${@:3}" 2>&1 | awk '/^error/ { print "done"; fflush() }'
+		} | "${@:3}" 2>&1 | sed -un 's/^error.*/done/p' # mawk would read until the pipe ends
 	EOF
 	chmod +x "$tmp/session"
 	{

@@ -85,6 +85,8 @@ is "$("$sh" postgresql.bt 2>&1 | wc -l)" 1 "and one with a script that asks for 
 bad 2 "'no_such_program' is neither a running program nor a script here or in" "a name that nothing has" no_such_program nvmf.bt
 bad 2 "'no_such_program' is neither" "a name that nothing has, with -t" -t '*' no_such_program
 bad 1 "no process runs a program named 'no_such_program'" "a name that nothing has, with -l" -l no_such_program
+is "$("$sh" -l no_such_program 'nvmf_*' 2>&1)" "btgen: error: no process runs a program named 'no_such_program': start it, or give the path of a file" \
+	"... which names no pattern beside: nothing was searched"
 bad 1 ":1:30: error: with -x this would fire for every process on the machine" "-x and an event of the kernel" \
 	-x "$tgt" -e 'usdt:__EXE__:nvmf_tgt_state, kprobe:vfs_read { }'
 bad 1 "__PID__ needs a process: give a PID instead of a file" "-x and __PID__" -x "$tgt" \

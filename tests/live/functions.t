@@ -267,4 +267,26 @@ strip -o "$tmp/bare" --keep-symbol=numbers --strip-debug "$tmp/app"
 out=$("$btgen" expand --for 0.17 -x "$tmp/bare" -e 'uprobe:__EXE__:numbers { printf("%d", args.i); }' 2>&1)
 like "$out" 'error: bpftrace 0.17 does not support args for functions, and there is no debug information about the parameters: use arg0 to arg5' \
 	"without debug information bpftrace 0.17 cannot, and that is said"
+# A library's struct that only the program defines, behind a parameter: each file has the part that it knows.
+cat >"$tmp/group.h" <<'END'
+struct thread;
+struct group { int n; struct thread *thread; struct nowhere *nowhere; };
+int use(struct group *group);
+END
+printf '#include "group.h"\n__attribute__((noinline)) int use(struct group *group) { __asm__ volatile("" : : "r"(group)); return group->n; }\n' >"$tmp/library.c"
+cat >"$tmp/owner.c" <<'END'
+#include "group.h"
+struct thread { long pad; int id; };
+int main(void)
+{
+	struct thread thread = {1, 4711};
+	struct group group = {7, &thread, 0};
+	return use(&group) != 7;
+}
+END
+gcc -O2 -g -shared -fPIC -o "$tmp/library.so" "$tmp/library.c" && gcc -O2 -g -o "$tmp/owner" "$tmp/owner.c" "$tmp/library.so" -Wl,-rpath,"$tmp" || exit 1
+is "$("$top/scripts/bpftrace.sh" -q -c "$tmp/owner" -e 'uprobe:__EXE__:use { printf("%d on thread %d\n", args.group->n, args.group->thread->id); }' 2>&1)" \
+	"7 on thread 4711" "a struct that another file of the process defines, behind a parameter"
+is "$("$top/scripts/bpftrace.sh" -n -c "$tmp/owner" -e 'uprobe:__EXE__:use { print(args.group->nowhere->id); }' 2>&1 | grep -v '^ ' | sed 's/.*1:[0-9]*: //')" \
+	'error: type "struct nowhere" is declared in the debug information but not defined' "... and one that none defines"
 done_testing

@@ -147,9 +147,13 @@ usdt:__EXE__:all {
 	$q = $a->parr[$i];
 	$copy = *$a->ptr;
 	$z = $a->self + 0;
+	$one = $a->arr[$i];
+	$two = $a->self->arr[$i + 1];
+	$first = $a->ptr[$i - 1];
 	printf("by address %d %d %d %s\n", $a->parr[$i]->s, $q->s, ((inner_t *)$a->parr[$i])->s, $a->parr[$i]->tag);
 	printf("inside %d %d\n", $a->arr[$a->grid[0][2] + 0].s, $a->parr[$a->arr[0].s + 1]->s);
 	printf("values %d %d %d %d\n", $copy.s, (*$a->ptr).s, (*$a).bf_s, $z->bf_s);
+	printf("elements %d %d %s %d %d\n", $one.s, $two.s, $one.tag, $one.bits, $first.bits);
 	printf("words %s %d\n", str($a->words[$i]), $a->numbers[$i]);
 	$r = $a->rows;
 	printf("rows %d %d %d %s\n", $a->rows[1]->bits, (*$a->rows)->bits, $r[1]->bits, str((*$r)->tag));
@@ -174,6 +178,7 @@ live_wait
 is "$(grep . "$tmp/trace")" "by address -5 -5 -5 pointed
 inside -200 -5
 values -5 -5 -9 -9
+elements -100 -200 tag1 -2 -14
 words two -21
 rows -14 -14 -14 pointed
 quotients -5 -7 -4 104

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Why an SPDK target pauses a subsystem, and how long: nvmf.bt against RPCs that are sent one by one, many at once, and while
-a host does I/O. On a timeline no change of state is left open.
+a host does I/O. On a timeline no change of state is left open. The template of docs/spdk.md names the thread that waits.
 """
 import json
 import os
@@ -10,10 +10,11 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from spdk import SPDK, Bed, free_port, wait_for
+from spdk import SPDK, TOP, Bed, free_port, wait_for
 
 NQN = "nqn.2016-06.io.spdk:cnode1"
 SLOW_US = 2000000  # of each read of the slow disk; the pause begins in the first half of it
+DEPTH = 4
 
 
 def listener(port):
@@ -101,7 +102,7 @@ def slow_removal(bed, target, port):
     target.rpc("bdev_set_qd_sampling_period", "slow0", "1000")
     target.rpc("nvmf_subsystem_add_ns", NQN, "slow0", "-n", "7")
     trid = f"trtype:TCP adrfam:IPv4 traddr:127.0.0.1 trsvcid:{port} subnqn:{NQN}"
-    with subprocess.Popen([SPDK / "build/bin/spdk_nvme_perf", "-q", "4", "-o", "4096", "-w", "randread", "-t", "8", "-c", "0x1", "-s", "256",
+    with subprocess.Popen([SPDK / "build/bin/spdk_nvme_perf", "-q", str(DEPTH), "-o", "4096", "-w", "randread", "-t", "8", "-c", "0x1", "-s", "256",
                            "--no-huge", "-r", trid], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=bed.env) as perf:
         wait_for(lambda: waiting(target), "the host reads")
         begin = time.monotonic()
@@ -122,6 +123,31 @@ def check_slow(bed, lines, took):
            f"{paused} {took}")
 
 
+def why(bed):
+    """The template of docs/spdk.md that shows what a pause waits for."""
+    page = (TOP / "docs/spdk.md").read_text()
+    text = re.search(r"^    uprobe:__EXE__:nvmf_poll_group_pause_subsystem$.*?^    }$", page, re.M | re.S)[0]
+    file = bed.tmp / "why.bt"
+    file.write_text(text)
+    return file
+
+
+def check_why(bed, said, lines):
+    """One poll group waits for the I/O of the host, and that is the one whose change is long."""
+    last = [re.match(r"thread (\d+) waits for (\d+) I/O of namespace (\d+)$", line) for line in said][-2:]
+    bed.equal([m[3] for m in last], ["7", "7"], "docs/spdk.md: each poll group is asked to pause namespace 7")
+    waiting = {m[1]: int(m[2]) for m in last if m[2] != "0"}
+    bed.ok([0 < n <= DEPTH for n in waiting.values()] == [True], "... one of them waits for the host's I/O", str(waiting))
+    at = max(i for i, line in enumerate(lines) if f"{NQN} pause for namespace 7, " in line)
+    stamp = {}
+    for line in lines[at:]:
+        m = re.match(r"([\d.]+): \S+ on thread (\d+) state to PAUSED (start|done)", line)
+        if m:
+            stamp[m[2], m[3]] = float(m[1])
+    slow = [thread for thread, what in stamp if what == "done" and stamp[thread, "done"] - stamp[thread, "start"] > 0.05]
+    bed.equal(list(waiting), slow, "... which is the one that takes long by nvmf.bt")
+
+
 def main():
     with Bed() as bed:
         target = bed.start("target", "-m", "0x3", "-s", "1024")
@@ -140,9 +166,11 @@ def main():
                            ("nvmf_subsystem_remove_ns", {"nqn": NQN, "nsid": 1}),
                            ("nvmf_subsystem_add_listener", {"nqn": NQN, "listen_address": listener(other)}))
             time.sleep(0.5)
+            reason = bed.begin(target.pid, why(bed))
+            bed.ok(reason.wait_ready(), "docs/spdk.md: its template attaches", reason.messages)
             took = slow_removal(bed, target, port)
             time.sleep(0.5)
-            bed.stop(*traces)
+            bed.stop(*traces, reason)
             bed.ok(all(trace.status == 0 for trace in traces), "^C is status 0")
             bed.equal(re.findall("warning.*", traces[0].messages()), [], "nothing is warned of")
             events = traces[0].events()
@@ -150,6 +178,7 @@ def main():
             check_causes(bed, events[:marked], wanted)
             check_at_once(bed, [line for line in events[marked:] if NQN in line], answers)
             check_slow(bed, traces[0].lines(), took)
+            check_why(bed, reason.lines(), traces[0].lines())
             check_timeline(bed, traces[1])
         return bed.done()
 
