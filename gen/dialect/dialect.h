@@ -196,8 +196,6 @@ QUIRK(dialect_has_durations, SINCE(24))
 
 /** What printf() prints is on it, and so are variables: tests/live/structs.t. */
 QUIRK(dialect_prints_from_stack, UPTO(22))
-/** Refuses a clause whose strings leave nothing of it: tests/check/limits.cases. */
-QUIRK(dialect_fills_stack, UPTO(20))
 
 // Processes.
 

@@ -81,6 +81,10 @@ if [ "$version" -ge 23 ]; then
 else
 	left 'str\(\) expects .* \(string' 'printf("%s", str(comm));'
 fi
+if [ "$version" -lt 21 ]; then # at the clause
+	left 'BPF stack limit of 512 bytes is exceeded' "@[$(printf 'str(arg0), %.0s' {1..7})pid] = count();" 1
+	left 'BPF stack limit of 512 bytes is exceeded' "printf(\"$(printf '%%d %.0s' {1..64})\"$(printf ', arg2%.0s' {1..64}));" 1
+fi
 
 # printf()
 left '[Nn]ot enough arguments for format string \(1 supplied, 2 expected\)' 'printf("%d %d\n", pid);'
