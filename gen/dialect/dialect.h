@@ -183,12 +183,8 @@ QUIRK(dialect_mixes_signs, UPTO(23))
 QUIRK(dialect_has_signed_args, SINCE(24))
 /** str(p, N) delivers N-1 characters; before, N: tests/live/dialect.t. */
 QUIRK(dialect_counts_end_of_text, SINCE(23))
-/** args.NAME of a tracepoint; before, args->NAME: tests/check/versions.cases. */
-QUIRK(dialect_has_dot_of_args, SINCE(19))
 /** args of functions, which bpftrace finds itself: tests/live/functions.t. */
 QUIRK(dialect_has_function_args, SINCE(19))
-/** Has `for`, and cannot leave its block by break and the like: tests/check/versions.cases. */
-QUIRK(dialect_stays_in_for, 21, 23)
 /** interval:5s; before, interval:s:5 alone: tests/check/versions.cases. */
 QUIRK(dialect_has_durations, SINCE(24))
 

@@ -69,24 +69,26 @@ my.bt:2:31" "what is wrong in a macro is shown there, and where it is called"
 
 # Several versions at once
 cat >several.bt <<'END'
-BEGIN { let $x = 1; printf("%f\n", $x); @m[1] = $x; for ($kv : @m) { break; } }
+k:vfs_read, k:vfs_read { let $x = 1; printf("%f\n", $x); @m[1] = $x; for ($kv : @m) { } }
 END
 is "$("$btgen" check --for 0.17,0.23,0.27 several.bt 2>&1 | grep -v '^    ')" "$(cat <<'END'
-several.bt:1:9: error: bpftrace 0.17 has no let: it was added in 0.22 (0.17)  [version]
+several.bt:1:26: error: bpftrace 0.17 has no let: it was added in 0.22 (0.17)  [version]
 btgen: note: an assignment declares a variable, too
-several.bt:1:53: error: bpftrace 0.17 has no for loop: it was added in 0.21 (0.17)  [version]
-several.bt:1:29: error: "%f" is unknown to bpftrace: it prints no floating-point numbers  [format]
-several.bt:1:70: error: bpftrace 0.23 has no break, continue or return in a for loop: it was added in 0.24 (0.23)  [version]
+several.bt:1:70: error: bpftrace 0.17 has no for loop: it was added in 0.21 (0.17)  [version]
+several.bt:1:46: error: "%f" is unknown to bpftrace: it prints no floating-point numbers  [format]
+several.bt:1:13: warning: duplicate probe in the list: the clause would run twice (0.17, 0.27)  [duplicate]
+several.bt:1:13: error: duplicate probe in the list: bpftrace 0.23 cannot load that (0.23)  [duplicate]
 END
 )" "--for of several versions says once what is the same for them, and else for which it is"
 is "$("$btgen" check --json --for 0.17,0.23,0.27 several.bt | python3 -c '
 import json, sys
 for f in json.load(sys.stdin):
     print(f["col"], *f["versions"])
-')" "9 0.17
-53 0.17
-29 0.17 0.23 0.27
-70 0.23" "--json has a list of them"
+')" "26 0.17
+70 0.17
+46 0.17 0.23 0.27
+13 0.17 0.27
+13 0.23" "--json has a list of them"
 "$btgen" check --for 0.24,0.27 -W no-format several.bt
 is $? 0 "the status is that of all of them"
 like "$("$btgen" check --for 0.17,x several.bt 2>&1)" "^btgen check: --for: 'x' is not a version of bpftrace$" "one that is none"

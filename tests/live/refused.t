@@ -167,4 +167,27 @@ if [ "$version" -ge 23 ]; then
 	let $a; print($a);
 }'
 fi
+
+# What came with a newer version, or is gone
+if [ "$version" -lt 18 ]; then
+	left "Unknown identifier: 'raw'" '@[kstack(raw)] = count();'
+	left 'hist\(\) requires one argument \(2 provided\)' '@a = hist(arg2, 2);'
+	left 'map passed to print\(\) should not be indexed' '@a[tid] = 1; print(@a[tid]);'
+	left 'exit\(\) requires no arguments' 'exit(2);'
+	left 'tuple cannot be used as a map key' '@a[(pid, tid)] = 1;'
+	refused 2 "Can not access field 'id' .*using '->'" 'a dot after args of a tracepoint' <<<'#pragma scope host
+tracepoint:raw_syscalls:sys_enter { @[args.id] = count(); }'
+fi
+if [ "$version" -lt 24 ]; then
+	left "Unknown identifier: 'build_id'" '@[ustack(build_id)] = count();'
+	left 'Unknown function: (comm|pid)' 'printf("%s %d\n", comm(), pid(init));'
+else
+	left 'invalid trailing bytes: 2ULL' '@a = 2ULL;'
+fi
+if [ "$version" = 23 ]; then
+	for word in break continue return; do
+		left "'$word' statement is not allowed in a for-loop" "@a[tid]++; for (\$kv : @a) { if (\$kv.0 == 1) { $word; } }"
+	done
+fi
+left 'delete\(\) (requires one argument|expects a map|has arguments that)' '@a[1] = 2; @a[2] = 2; delete(@a[1], @a[2]);'
 done_testing
