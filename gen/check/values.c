@@ -176,16 +176,6 @@ static void check_address(const struct argument *x)
 		check_string(x);
 }
 
-/** From 0.24 on it is no number; in a script that has a target it becomes one (emit/number.c). */
-static bool is_truth(const struct checker *k, const struct node *n)
-{
-	static const char *const names[] = {"==", "!=", "<", ">", "<=", ">=", "&&", "||", NULL};
-	n = node_ungrouped(n);
-	return dialect_has_bool(k->b->given->version) && !k->b->given->files &&
-	       (node_is(n, NODE_UNARY, "!") ||
-		(n->kind == NODE_BINARY && tok_is_any(n->name, names)));
-}
-
 /** What may be below 0, for those that take it for unsigned. */
 static void check_minus(const struct argument *x)
 {
@@ -222,12 +212,7 @@ static void check_range(const struct argument *x)
 static void check_sample(const struct argument *x)
 {
 	struct ctype *t = x->m.plain;
-	if (is_truth(x->k, x->value))
-		check_report(x->k, x->value, "call", DIAG_ERROR,
-			     "%s() takes a number, but from bpftrace 0.24 on this is a bool: use "
-			     "(%s) ? 1 : 0",
-			     x->function, x->text);
-	else if (check_is_floating(&x->m))
+	if (check_is_floating(&x->m))
 		check_report(x->k, x->value, "floating-point", level_of(x),
 			     "%s() takes the bits of a floating-point number for an integer",
 			     x->function);
@@ -258,14 +243,10 @@ static void check_wrapped(const struct argument *x)
 }
 
 /** An address in place of what is there. */
-static void check_pointer(const struct argument *x)
+static void check_host(const struct argument *x)
 {
 	struct ctype *t = x->m.plain;
-	if (x->wants == WANTS_TEXT && check_is_string(t))
-		check_report(x->k, x->value, "call", level_of(x),
-			     "%s() takes a string, but this is the address of one: use str(%s)",
-			     x->function, x->text);
-	else if (x->wants == WANTS_HOST && t && t->kind == CTYPE_POINTER)
+	if (t && t->kind == CTYPE_POINTER)
 		check_report(x->k, x->value, "call", level_of(x),
 			     "ntop() takes %s, but this is its address: use ntop(*(uint32 *)%s)",
 			     wanted[WANTS_HOST], x->text);
@@ -333,8 +314,8 @@ static void check_argument(struct argument *x)
 	check_meaning(x->k, x->value, &x->m);
 	if (x->wants == WANTS_SAMPLE)
 		check_sample(x);
-	else if (x->wants == WANTS_TEXT || x->wants == WANTS_HOST)
-		check_pointer(x);
+	else if (x->wants == WANTS_HOST)
+		check_host(x);
 	else if (wanted[x->wants])
 		check_address(x);
 }

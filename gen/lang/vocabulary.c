@@ -179,7 +179,7 @@ static const struct word
 	{"strcap", .since = 25},
 	{"strerror", .gives = GIVES_SHOWN},
 	{"strftime", .takes = TAKES_TIME_FORMAT, .gives = GIVES_SHOWN, TAKES(WANTS_LITERAL)},
-	{"strncmp", .gives = GIVES_NUMBER, TAKES(WANTS_TEXT, WANTS_TEXT)},
+	{"strncmp", .gives = GIVES_NUMBER},
 	{"strstr", .since = 25},
 	{"sum", AGGREGATES, TAKES(WANTS_SAMPLE)},
 	{"syscall_name", .since = 25, .gives = GIVES_TEXT},

@@ -44,6 +44,7 @@ left 'str\(\) expects .*integer or a pointer type.* \(ustack' 'printf("%s", str(
 left 'str\(\) expects .*\(int8 \*\[3\]' 'printf("%s", str(args.j->argv));'
 left 'str\(\) only supports int.* \(string' 'printf("%s", str(arg0, comm));'
 left 'strncmp\(\) only supports string arguments' 'if (strncmp(pid, "a", 1) == 0) { @a = 1; }'
+left 'strncmp\(\) only supports string arguments' 'if (strncmp(args.j->title, "a", 1) == 0) { @a = 1; }'
 left 'strncmp' 'if (strncmp(comm, "a", pid) == 0) { @a = 1; }'
 left 'only supports int.* or pointer arguments \(string' 'join(str(arg0));'
 left 'buf\(\) expects a length argument' 'printf("%r", buf(arg2));'
@@ -113,6 +114,8 @@ left "The < operator can not be used" 'if (comm < "b") { @a = 1; }'
 left "The - operator can not be used" '@a = -comm;'
 left "Type mismatch for '&&'" 'if (comm && pid) { @a = 1; }'
 left "Type mismatch for '=='" 'if (arg4 == "x") { @a = 1; }'
+refused 1 "Type mismatch for '=='" 'the address of a string that a function returns' <<<'uretprobe:__EXE__:main /retval == "x"/ { @ = count(); }'
+left 'The == operator can not be used on expressions of types int8 \*, string' 'if (args.j->title == "x") { @a = 1; }'
 left '.?break.? (used outside of a loop|statement is not allowed)' 'if (pid == 1) { break; }'
 left 'unroll maximum value is 100' 'unroll (1000) { @a++; }'
 left 'syntax' 'if (pid = 3) { @a = 1; }'
@@ -183,6 +186,8 @@ if [ "$version" -lt 24 ]; then
 	left 'Unknown function: (comm|pid)' 'printf("%s %d\n", comm(), pid(init));'
 else
 	left 'invalid trailing bytes: 2ULL' '@a = 2ULL;'
+	like "$("$btgen" run --bpftrace "$bpftrace" -e 'BEGIN { @a = sum(pid > 100); }' 2>&1 >/dev/null </dev/null)" \
+		'^<command line>:1:[0-9]+: error: bpftrace: sum\(\) only supports int.* \(bool' 'a bool in a script without a target'
 fi
 if [ "$version" = 23 ]; then
 	for word in break continue return; do
