@@ -37,11 +37,6 @@ bool check_number(const struct bind *b);
  */
 bool check_reach(const struct bind *b);
 /**
- * Warns of probes of interpreters that fire only when the process was started so, or has told
- * itself, unless it is seen that it was. False when the user has made that an error.
- */
-bool check_switches(const struct bind *b);
-/**
  * No format of clause @c has a conversion with a flag that this bpftrace does not know, as the `%
  * t` of "%d% threads %d" before 0.24. Otherwise an error at its %: what it prints from there on is
  * what lies in memory.

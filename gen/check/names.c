@@ -33,7 +33,6 @@ const struct check_name check_names[] = {
     {"sign", "number that bpftrace treats as unsigned", false},
     {"string-address", "address of a string used as the string", false},
     {"string-cut", "string too long for this bpftrace", false},
-    {"switch", "probe that fires only with an option of its program", false},
     {"table", "enum table that is unused, slow or incomplete", false},
     {"unit", "duration in another unit than its map's name", false},
     {"unreachable", "unreachable code", false},
