@@ -15,7 +15,6 @@ const struct check_name check_names[] = {
     {"enum", "enumerator of a different enum", false},
     {"floating-point", "floating-point number, which bpftrace does not support", false},
     {"format", "conversion of printf() that does not fit its value", false},
-    {"growth", "map that gets a new key with each event", true},
     {"inlined", "inlined calls, which no probe sees", false},
     {"kernel-type", "kernel struct in a clause of the program", false},
     {"key", "map set under one key and read under another", false},
