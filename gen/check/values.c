@@ -189,23 +189,15 @@ static void check_minus(const struct argument *x)
 			     x->function, DIALECT_ARG(v), x->text);
 }
 
-/** What some versions count wrong, or lose: hardly a script has such numbers, nor can one know. */
-static void check_range(const struct argument *x)
+/** Of other numbers that are too large for it `btgen doctor` speaks: hardly a script has any. */
+static void check_clock(const struct argument *x)
 {
 	unsigned v = x->k->b->given->version;
-	const struct expr *e = x->value->expr;
-	const char *why = NULL;
-	if (tok_is(x->call->name, "max") && dialect_loses_negative_max(v) && e->sign == SIGN_SIGNED)
-		why = "prints nothing if all numbers are negative";
-	else if (tok_is(x->call->name, "min") && dialect_has_narrow_samples(v) && e->is_wide)
-		why = "loses numbers from 4294967296 on";
-	else if (tok_is(x->call->name, "hist") && dialect_has_narrow_samples(v) && e->is_wide)
-		why = "counts numbers from 4294967296 on in [2G, 4G)";
-	bool is_certain = node_is(x->value, NODE_NAME, "nsecs");
-	if (why)
-		check_report(x->k, x->value, "range", is_certain ? DIAG_WARNING : DIAG_OFF,
-			     "%s() of bpftrace " DIALECT_FMT " %s", x->function, DIALECT_ARG(v),
-			     why);
+	if (tok_is(x->call->name, "min") && dialect_has_narrow_samples(v) &&
+	    node_is(x->value, NODE_NAME, "nsecs"))
+		check_report(x->k, x->value, "call", DIAG_WARNING,
+			     "min() of bpftrace " DIALECT_FMT " loses numbers from 4294967296 on",
+			     DIALECT_ARG(v));
 }
 
 /** hist(), sum() and the like of a number. */
@@ -227,7 +219,7 @@ static void check_sample(const struct argument *x)
 			     x->function, x->text);
 	else {
 		check_minus(x);
-		check_range(x);
+		check_clock(x);
 	}
 }
 

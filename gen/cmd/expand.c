@@ -91,8 +91,7 @@ int expand_take_finding(void *request, const char *value)
 	bool is_on = !str_has_prefix(name, STR("no-"));
 	if (str_eqz(name, "help")) {
 		for (size_t i = 0; i < n_check_names; i++)
-			printf("%-16s %s%s\n", check_names[i].name, check_names[i].summary,
-			       check_names[i].is_off ? " (only with -W)" : "");
+			printf("%-16s %s\n", check_names[i].name, check_names[i].summary);
 		return CMD_OK;
 	}
 	if (str_eqz(name, "error")) {

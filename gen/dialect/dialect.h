@@ -151,8 +151,6 @@ unsigned dialect_buffer_pages(unsigned v, unsigned cpus);
 QUIRK(dialect_loses_minus, 20, 21)
 /** hist() counts what is 2^32 or more in [2G, 4G), and min() loses it: tests/live/samples.t. */
 QUIRK(dialect_has_narrow_samples, UPTO(17))
-/** max() of numbers that are all negative is not printed: tests/live/samples.t. */
-QUIRK(dialect_loses_negative_max, UPTO(19))
 /**
  * count() of a key that two processors count for the first time at once misses one of them, and
  * says so among the data.

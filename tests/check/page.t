@@ -30,7 +30,7 @@ the wrong kind. Running the script finds them, before anything is attached, at t
 | | |
 |---|---|
 | `-W no-NAME` | disable the findings called NAME |
-| `-W NAME` | enable findings that are off by default |
+| `-W NAME` | enable them again |
 | `-W error` | make warnings errors |
 | `--force` | run despite errors |
 
