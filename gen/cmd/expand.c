@@ -555,22 +555,6 @@ void expand_report_skipped(struct arena *a, struct diag *d, unsigned version, st
 		diag_error(d, NULL, "no probes remain to be traced");
 }
 
-bool expand_print_which(struct arena *a, struct diag *d, const struct expand_request *req)
-{
-	char real[PATH_MAX];
-	bool good = true;
-	for (size_t i = 0; i < req->sources.n; i++) {
-		const char *path;
-		if (req->sources.v[i].is_text)
-			continue;
-		if (!expand_find_script(a, d, req->sources.v[i].text, true, &path))
-			good = false;
-		else
-			puts(realpath(path, real) ? real : path);
-	}
-	return good;
-}
-
 bool expand_run(struct arena *a, struct diag *d, const struct expand_request *req,
 		struct expansion *x)
 {
