@@ -81,7 +81,7 @@ def page():
                 script = shown[name][0]
                 text += "\n" + indented(script) + "\n" + indented(said(*shown[name]))
             else:
-                text += "\nNo example: this needs a running process, or [a lock](lock.md).\n"
+                text += "\nNo example: this needs a running process, [a lock](lock.md), or hundreds of probes.\n"
     return text
 
 
