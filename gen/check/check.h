@@ -37,6 +37,11 @@ bool check_number(const struct bind *b);
  */
 bool check_reach(const struct bind *b);
 /**
+ * Warns of probes of interpreters that fire only when the process was started so, or has told
+ * itself, unless it is seen that it was. False when the user has made that an error.
+ */
+bool check_switches(const struct bind *b);
+/**
  * The script has no word and no syntax that came with a newer bpftrace, or that this one has no
  * more; each is an error, once.
  */

@@ -31,6 +31,7 @@ const struct check_name check_names[] = {
     {"sign", "number that bpftrace treats as unsigned"},
     {"string-address", "address of a string used as the string"},
     {"string-cut", "string too long for this bpftrace"},
+    {"switch", "probe that fires only with an option of its program"},
     {"table", "enum table that is unused, slow or incomplete"},
     {"unit", "duration in another unit than its map's name"},
     {"unreachable", "unreachable code"},

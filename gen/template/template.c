@@ -86,7 +86,8 @@ static bool bind_clauses(struct bind *b)
 		    !bound || !namedarg_resolve(b, clauses[i]) || !check_arguments(b, clauses[i]);
 		good &= !clauses[i]->is_wrong;
 	}
-	return good && optional_drop(b) && check_macros(b) && check_number(b) && check_reach(b);
+	return good && optional_drop(b) && check_macros(b) && check_number(b) && check_reach(b) &&
+	       check_switches(b);
 }
 
 /**

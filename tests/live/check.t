@@ -128,4 +128,86 @@ else
 	skip "bpftrace sees none of it" "needs root and bpftrace"
 fi
 
+# --- interpreters that leave probes out unless they are told
+# interpreter PROVIDER COMMAND...: it runs; false when it is not there, or was built without such probes
+interpreter() {
+	local provider=$1 path
+	shift
+	path=$(command -v "$1") && path=$(readlink -f "$path") || return
+	{ readelf -n "$path"; ldd "$path" | sed -n 's/.*=> \([^ ]*\).*/\1/p' | xargs -r readelf -n; } 2>/dev/null |
+		grep "Provider: $provider" >/dev/null || return
+	"$path" "${@:2}" >/dev/null 2>&1 &
+	pid=$!
+	own $pid
+	wait_for 10 runs "$path"
+}
+function='{ @ = count(); }'
+
+php=$(command -v php8.2 || command -v php)
+if interpreter php "$php" -r 'sleep(30);'; then
+	is "$(check $pid "usdt:__EXE__:php:function__entry $function usdt:__EXE__:php:execute__entry $function")" \
+		"<command line>:1:1: warning: php:function__entry does not fire: it fires only with USE_ZEND_DTRACE=1 in the environment of PHP  [switch]
+btgen: note: PHP reads USE_ZEND_DTRACE=1 when it starts: restart it" "PHP without its variable, said once"
+	is "$(check $pid "usdt:__EXE__:php:request__startup $function usdt:__EXE__:php:* $function")" "" "what fires all the same"
+	is "$(check $pid "#pragma optional
+usdt:__EXE__:php:function__entry $function usdt:__EXE__:php:request__startup $function")" "" "what a script can do without"
+	USE_ZEND_DTRACE=0 interpreter php "$php" -r 'sleep(30);'
+	like "$(check $pid "usdt:__EXE__:php:function__* $function")" 'function__[a-z]* does not fire' "or with 0 in it"
+	USE_ZEND_DTRACE=1 interpreter php "$php" -r 'sleep(30);'
+	is "$(check $pid "usdt:__EXE__:php:function__entry $function")" "" "PHP with it"
+else
+	skip "PHP" "no PHP that was built with probes"
+fi
+
+if interpreter python /usr/bin/python3.11 -c 'import time; time.sleep(30)'; then
+	is "$(check $pid "usdt:__EXE__:python:function__entry $function")" \
+		"<command line>:1:1: warning: python:function__entry may not fire: it fires only in Python 3.11 while the program has a profile function, or python:line is traced  [switch]
+btgen: note: sys.setprofile(slice) in its first line is one" "Python 3.11"
+	is "$(check $pid "usdt:__EXE__:python:gc__start $function")" "" "whose other probes always fire"
+	is "$(check $pid "usdt:__EXE__:python:function__entry $function usdt:__EXE__:python:line { }")" "" "and these with python:line"
+	interpreter python /usr/bin/python3.11 -c 'import sys, time; sys.setprofile(slice); time.sleep(30)'
+	is "$(check $pid "usdt:__EXE__:python:function__entry $function")" "" "or with a profile function"
+else
+	skip "Python" "no Python 3.11 that was built with probes"
+fi
+
+if interpreter ruby ruby -e 'sleep 30'; then
+	like "$(check $pid "usdt:__EXE__:ruby:method__entry $function")" \
+		'ruby:method__entry may not fire: it fires only in Ruby 3 while the program has a trace point  \[switch\]' "Ruby 3"
+	is "$(check $pid "usdt:__EXE__:ruby:gc__mark__begin $function")" "" "whose other probes always fire"
+else
+	skip "Ruby" "no Ruby that was built with probes"
+fi
+
+cat >"$tmp/Wait.java" <<'E'
+class Wait { public static void main(String[] a) throws Exception { Thread.sleep(60000); } }
+E
+# java_waits OPTION...: a virtual machine that waits
+java_waits() {
+	java -XX:-UsePerfData "$@" -cp "$tmp" Wait >/dev/null 2>&1 &
+	pid=$!
+	own $pid
+	wait_for 20 grep -q libjvm "/proc/$pid/maps"
+}
+jvm=$(find -L "$(dirname "$(readlink -f "$(command -v java || echo /nosuch)")")/.." -name libjvm.so 2>/dev/null | head -n 1)
+if command -v javac >/dev/null && readelf -n "$jvm" 2>/dev/null | grep 'Provider: hotspot' >/dev/null && javac -J-XX:-UsePerfData -d "$tmp" "$tmp/Wait.java"; then
+	java_waits
+	for probe in method__entry:Method object__alloc:Alloc monitor__wait:Monitor; do
+		like "$(check $pid "usdt:__EXE__:hotspot:${probe%:*} $function")" \
+			"hotspot:${probe%:*} does not fire: it fires only with java -XX:.DTrace${probe#*:}Probes  \\[switch\\]" "java: ${probe%:*}"
+	done
+	is "$(check $pid "usdt:__EXE__:hotspot:gc__begin $function")" "" "whose other probes always fire"
+	all=-XX:+ExtendedDTraceProbes # OpenJDK 21 has it no more
+	java -XX:-UsePerfData $all -version >/dev/null 2>&1 || all='-XX:+DTraceMethodProbes -XX:+DTraceMonitorProbes'
+	# shellcheck disable=SC2086 # several options
+	java_waits $all
+	is "$(check $pid "usdt:__EXE__:hotspot:method__entry $function usdt:__EXE__:hotspot:monitor__* $function")" "" "with $all"
+	JAVA_TOOL_OPTIONS=-XX:+DTraceMethodProbes java_waits
+	is "$(check $pid "usdt:__EXE__:hotspot:method__entry $function")" "" "or in the environment"
+	echo "-Xint" >"$tmp/options"
+	java_waits @"$tmp/options"
+	like "$(check $pid "usdt:__EXE__:hotspot:method__entry $function")" 'method__entry may not fire' "options in a file are not seen"
+else
+	skip "java" "no OpenJDK that was built with probes"
+fi
 done_testing
