@@ -239,7 +239,7 @@ bool diag_warning(struct diag *d, const struct diag_place *at, const char *fmt, 
 /** What the user has chosen for the findings called @name. */
 static enum diag_level level_of(const struct diag *d, const char *name, enum diag_level level)
 {
-	bool is_off = level == DIAG_OFF;
+	bool is_off = false;
 	for (size_t i = 0; i < d->n_choices; i++)
 		if (strcmp(d->choices[i].name, name) == 0)
 			is_off = !d->choices[i].is_on;

@@ -94,10 +94,7 @@ bool diag_error(struct diag *d, const struct diag_place *at, const char *fmt, ..
     __attribute__((format(printf, 3, 4)));
 bool diag_warning(struct diag *d, const struct diag_place *at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/**
- * A finding: @level is what it is unless the user says otherwise; DIAG_OFF: only with -W @name.
- * False when it is an error.
- */
+/** A finding: @level is what it is unless the user says otherwise. False when it is an error. */
 bool diag_finding(struct diag *d, const char *name, enum diag_level level,
 		  const struct diag_place *at, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));

@@ -127,26 +127,6 @@ static void check_cast_down(struct checker *k, struct node *n, const struct node
 	check_note_origin(k, value);
 }
 
-/** `let $x : int32 = args.total`; bpftrace before 0.24 refuses it, newer ones cut the value. */
-static void check_let_down(struct checker *k, const struct node *n)
-{
-	struct node *type = n->child->next, *value = type ? type->next : NULL;
-	struct ctype *to = n->child->expr ? ctype_strip(n->child->expr->type) : NULL;
-	struct meaning m;
-	if (!value || type->kind != NODE_TYPE || !to || to->kind != CTYPE_INT)
-		return;
-	if (!check_meaning(k, value, &m) || !m.plain || value->expr->bit_size ||
-	    (m.plain->kind != CTYPE_INT && m.plain->kind != CTYPE_POINTER) ||
-	    m.plain->size <= to->size)
-		return;
-	check_report(k, value, "narrowing", DIAG_WARNING,
-		     "%s has type " STR_FMT ", but " STR_FMT " has %u bits: write (" STR_FMT
-		     ")%s to truncate it",
-		     check_text(k, value), STR_ARG(ctype_spell(k->b->arena, m.type)),
-		     STR_ARG(ctype_spell(k->b->arena, to)), bits_of(to),
-		     STR_ARG(ctype_spell(k->b->arena, to)), check_text(k, value));
-}
-
 void check_arithmetic(struct checker *k, struct node *n, struct node *parent)
 {
 	if (n->kind == NODE_BINARY || n->kind == NODE_ASSIGN) {
@@ -163,7 +143,5 @@ void check_arithmetic(struct checker *k, struct node *n, struct node *parent)
 					"bpftrace does not support floating-point literals");
 	} else if (n->kind == NODE_CAST && n->child->next) {
 		check_cast_down(k, n, parent);
-	} else if (n->kind == NODE_LET) {
-		check_let_down(k, n);
 	}
 }

@@ -3,8 +3,8 @@
 #include "check/check_priv.h"
 
 static void (*const checks[])(struct checker *, struct node *, struct node *) = {
-    check_format,   check_values, check_compare,  check_enums,	check_arithmetic,
-    check_pointers, check_flow,	  check_disagree, check_limits, check_unit,
+    check_format,   check_values, check_compare,  check_enums, check_arithmetic,
+    check_pointers, check_flow,	  check_disagree, check_unit,
 };
 
 static bool check_node(void *ctx, struct node *n, struct node *parent)

@@ -42,12 +42,6 @@ bool check_reach(const struct bind *b);
  */
 bool check_switches(const struct bind *b);
 /**
- * No format of clause @c has a conversion with a flag that this bpftrace does not know, as the `%
- * t` of "%d% threads %d" before 0.24. Otherwise an error at its %: what it prints from there on is
- * what lies in memory.
- */
-bool check_flags(const struct bind *b, const struct script_clause *c);
-/**
  * The script has no word and no syntax that came with a newer bpftrace, or that this one has no
  * more; each is an error, once.
  */

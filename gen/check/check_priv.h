@@ -17,7 +17,6 @@ void check_pointers(struct checker *k, struct node *n, struct node *parent);
 void check_flow(struct checker *k, struct node *n, struct node *parent);
 void check_disagree(struct checker *k, struct node *n, struct node *parent);
 void check_unit(struct checker *k, struct node *n, struct node *parent);
-void check_limits(struct checker *k, struct node *n, struct node *parent);
 
 // The same for each clause, and for the script as a whole.
 void check_variables(struct checker *k);

@@ -221,21 +221,6 @@ static void check_mask(struct checker *k, struct node *n, struct node *masked, s
 	    tok_is(n->name, "==") ? "false" : "true", check_text(k, number), check_text(k, masked));
 }
 
-// --- a string and the address of one ---
-
-/** bpftrace refuses it, too, but of a pointer it knows no more than its number. */
-static void check_text_and_address(struct checker *k, const struct node *value,
-				   const struct node *text)
-{
-	struct meaning m;
-	if (value->expr && text->expr && value->expr->kind == EXPR_NUMBER &&
-	    text->expr->kind == EXPR_TEXT && check_meaning(k, value, &m) &&
-	    check_is_string(m.plain))
-		check_report(k, value, "string-address", DIAG_ERROR,
-			     "the address of a string is compared with a string: use str(%s)",
-			     check_text(k, value));
-}
-
 // --- what looks like something else ---
 
 static bool is_number(const struct node *n, const char *text)
@@ -335,8 +320,4 @@ void check_compare(struct checker *k, struct node *n, struct node *parent)
 	check_mask(k, n, right, left);
 	if (!check_range(k, n->name->text, left, right, n->name))
 		check_range(k, mirrored(n->name->text), right, left, n->name);
-	if (is_equality(n)) {
-		check_text_and_address(k, left, right);
-		check_text_and_address(k, right, left);
-	}
 }

@@ -15,7 +15,7 @@ struct checker {
 	struct map said; /**< what is said once only, each check has words of its own */
 	/** Maps that another finding names as the ones that are meant: theirs may follow from it. */
 	struct map meant;
-	struct map *of_macros; /**< variables.c's: names of variables that macros have */
+	struct map *of_macros; /**< use.c's: names of variables that macros have */
 	struct map tested;     /**< latency.c's: clauses that test something, or do not */
 	struct map words;      /**< of check_count_hidden(), those of each source file */
 	bool good;

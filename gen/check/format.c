@@ -53,42 +53,23 @@ static bool has_all_flags(const struct bind *b, const struct node *call)
 	return (is_known && !value) || dialect_has_own_printf(b->given->version);
 }
 
-static bool check_conversions(const struct bind *b, const struct node *call)
+/** Such a flag is an error at its %: what is printed from there on is what lies in memory. */
+static bool has_unknown_flag(struct checker *k, const struct node *call)
 {
 	const struct node *format = call->child;
 	struct conversion bad;
-	if (has_all_flags(b, call) || !find_unknown_flag(format->name->text, &bad))
-		return true;
+	if (has_all_flags(k->b, call) || !find_unknown_flag(format->name->text, &bad))
+		return false;
 	struct str conversion = str_slice(format->name->text, bad.at, bad.end - bad.at);
 	struct diag_place place = tok_place(format->name);
 	place.col += (unsigned)bad.at;
 	place.len = (unsigned)conversion.n;
-	return diag_finding(b->diag, "format", DIAG_ERROR, &place,
-			    "bpftrace " DIALECT_FMT " does not know the flag '%c' of \"" STR_FMT
-			    "\" and would print garbage: write %%%% for a percent sign",
-			    DIALECT_ARG(b->given->version), unknown_flag(conversion),
-			    STR_ARG(conversion));
-}
-
-struct flags {
-	const struct bind *b;
-	bool good;
-};
-
-static bool visit_flags(void *ctx, struct node *n, struct node *parent)
-{
-	struct flags *f = ctx;
-	(void)parent;
-	if (format_find(n))
-		f->good &= check_conversions(f->b, n);
+	k->good &= diag_finding(k->b->diag, "format", DIAG_ERROR, &place,
+				"bpftrace " DIALECT_FMT " does not know the flag '%c' of \"" STR_FMT
+				"\" and would print garbage: write %%%% for a percent sign",
+				DIALECT_ARG(k->b->given->version), unknown_flag(conversion),
+				STR_ARG(conversion));
 	return true;
-}
-
-bool check_flags(const struct bind *b, const struct script_clause *c)
-{
-	struct flags f = {b, true};
-	node_walk(c->node, visit_flags, &f);
-	return f.good;
 }
 
 // --- conversions and their values ---
@@ -328,12 +309,11 @@ static void check_given(struct given *g)
 void check_format(struct checker *k, struct node *n, struct node *parent)
 {
 	const struct node *format = format_find(n);
-	struct conversion c = {0}, bad;
-	bool has_all = format && has_all_flags(k->b, n);
+	struct conversion c = {0};
 	(void)parent;
-	if (!format || (!has_all && find_unknown_flag(format->name->text, &bad)) ||
-	    !is_matched(k, n))
-		return; // of a flag check_flags() speaks
+	if (!format || has_unknown_flag(k, n) || !is_matched(k, n))
+		return;
+	bool has_all = has_all_flags(k->b, n);
 	struct str text = format->name->text;
 	for (const struct node *value = format->next; value && format_next(text, &c);) {
 		if (!is_conversion(k->b, text, has_all, &c))

@@ -239,21 +239,6 @@ static bool check_context(struct checker *k, const struct use *first, const stru
 	return true;
 }
 
-// --- keys that never come again ---
-
-static void check_growth(struct checker *k, const struct use *u, unsigned all)
-{
-	const struct node *key = u->node->child;
-	while (key && !is_clock(key) && !node_is(key, NODE_NAME, "rand"))
-		key = key->next;
-	if (!key || !(u->does & USE_MAY_SET) || (all & (USE_DELETE | USE_EMPTIES)) ||
-	    use_is_in(u, WHEN_BEGIN) || use_is_in(u, WHEN_END))
-		return;
-	check_report_at(k, key->first, "growth", DIAG_OFF,
-			"@" STR_FMT " gets a new key with each event, and is full after 4096",
-			STR_ARG(u->name));
-}
-
 void check_latency(struct checker *k)
 {
 	const struct uses *uses = &k->b->found.uses;
@@ -267,11 +252,8 @@ void check_latency(struct checker *k)
 			continue;
 		if (!map_get(&k->meant, e->key) && gather(k, map->first, &t))
 			check_times(&t);
-		for (const struct use *u = map->first; u; u = u->next) {
-			check_growth(k, u, map->does);
-			if (!(u->does & USE_MAY_SET) && !is_said)
-				is_said = check_context(k, map->first, u);
-		}
+		for (const struct use *u = map->first; u && !is_said; u = u->next)
+			is_said = !(u->does & USE_MAY_SET) && check_context(k, map->first, u);
 	}
 }
 

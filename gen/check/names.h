@@ -12,7 +12,6 @@
 struct check_name {
 	const char *name;
 	const char *summary; /**< what it finds, half a line */
-	bool is_off;	     /**< only with -W NAME */
 };
 
 /** All of them, in alphabetical order. */

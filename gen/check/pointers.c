@@ -160,50 +160,41 @@ static void check_stripped(struct checker *k, const struct node *of)
 		    arena_printf(k->b->arena, "what %s points to", check_text(k, of)));
 }
 
-/** `arg0->member`, `$x->member` of a number. */
-static void check_member(struct checker *k, const struct node *n, struct node *of)
+/** `arg0->member`, `$x[1]` of a number. @how: "->member" or "[...]" */
+static void check_used_number(struct checker *k, const struct node *of, const char *how)
 {
 	struct meaning m;
-	of = node_ungrouped(of);
-	// `(*arg0).member` is `arg0->member`, where nothing is known of `*arg0` itself.
-	if (node_is(of, NODE_UNARY, "*") && !(of->expr && of->expr->type))
-		of = node_ungrouped(of->child);
-	if (n->name->kind != TOK_IDENT || !of->expr || of->expr->kind != EXPR_NUMBER)
+	bool is_index = *how == '[';
+	if (!of->expr || of->expr->kind != EXPR_NUMBER)
 		return;
 	if (!check_meaning(k, of, &m) || !m.plain) {
 		check_stripped(k, of);
 		return;
 	}
 	struct ctype *to = ctype_pointee(m.plain);
-	bool has_members = to && ctype_is_aggregate(to);
-	bool may_have = m.plain->kind == CTYPE_POINTER && (!to || to->kind == CTYPE_VOID);
-	if (!of->expr->type && has_members)
+	bool is_pointer = m.plain->kind == CTYPE_POINTER;
+	bool has_some = is_index ? is_pointer : to && ctype_is_aggregate(to);
+	bool may_have = is_pointer && (!to || to->kind == CTYPE_VOID);
+	if (!of->expr->type && has_some)
 		check_report(k, of, "pointer", DIAG_ERROR,
-			     "bpftrace treats %s as a number: write %s->" STR_FMT,
-			     check_text(k, of), as_pointer(k, of, &m), STR_ARG(n->name->text));
-	else if (!has_members && !may_have)
+			     "bpftrace treats %s as a number: write %s%s", check_text(k, of),
+			     as_pointer(k, of, &m), how);
+	else if (!has_some && !may_have)
 		check_report(k, of, "pointer", DIAG_ERROR,
-			     "%s has type " STR_FMT ", which has no members", check_text(k, of),
-			     STR_ARG(ctype_spell(k->b->arena, m.type)));
+			     "%s has type " STR_FMT ", which has no %s", check_text(k, of),
+			     STR_ARG(ctype_spell(k->b->arena, m.type)),
+			     is_index ? "elements" : "members");
 }
 
-/** `arg0[1]` */
-static void check_index(struct checker *k, struct node *of)
+static void check_member(struct checker *k, const struct node *n)
 {
-	struct meaning m;
-	if (of->expr && of->expr->kind == EXPR_NUMBER && !check_meaning(k, of, &m))
-		check_stripped(k, of);
-	if (!of->expr || of->expr->kind != EXPR_NUMBER || !check_meaning(k, of, &m) || !m.plain ||
-	    (of->expr->type && m.plain->kind == CTYPE_POINTER))
-		return;
-	if (m.plain->kind == CTYPE_POINTER)
-		check_report(k, of, "pointer", DIAG_ERROR,
-			     "bpftrace treats %s as a number: write %s[...]", check_text(k, of),
-			     as_pointer(k, of, &m));
-	else
-		check_report(k, of, "pointer", DIAG_ERROR,
-			     "%s has type " STR_FMT ", which has no elements", check_text(k, of),
-			     STR_ARG(ctype_spell(k->b->arena, m.type)));
+	const struct node *of = node_ungrouped(n->child);
+	// `(*arg0).member` is `arg0->member`, where nothing is known of `*arg0` itself.
+	if (node_is(of, NODE_UNARY, "*") && !(of->expr && of->expr->type))
+		of = node_ungrouped(of->child);
+	if (n->name->kind == TOK_IDENT)
+		check_used_number(k, of,
+				  arena_printf(k->b->arena, "->" STR_FMT, STR_ARG(n->name->text)));
 }
 
 /** `*x` of a number; of argN, of which bpftrace reads 8 bytes. */
@@ -269,11 +260,11 @@ void check_pointers(struct checker *k, struct node *n, struct node *parent)
 	switch (n->kind) {
 	case NODE_MEMBER:
 		check_followed(k, n->child);
-		check_member(k, n, n->child);
+		check_member(k, n);
 		break;
 	case NODE_INDEX:
 		check_followed(k, n->child);
-		check_index(k, node_ungrouped(n->child));
+		check_used_number(k, node_ungrouped(n->child), "[...]");
 		break;
 	case NODE_UNARY:
 		if (!tok_is(n->name, "*"))

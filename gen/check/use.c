@@ -1,9 +1,10 @@
-// Maps that are read and never set, or set and never seen.
+// Maps that are read and never set, or set and never seen; variables that are set and never read.
 #include "check/check_priv.h"
 
 #include <limits.h>
 
 #include "conf/enumconf.h"
+#include "lang/vocabulary.h"
 #include "sema/table.h"
 #include "dialect/dialect.h"
 
@@ -95,6 +96,63 @@ static void check_unused(struct checker *k, const struct use *u, unsigned all)
 	k->good &=
 	    diag_finding(b->diag, "unused", DIAG_WARNING, &at, "%s is set but never read", word);
 	diag_note(b->diag, &there, "without this bpftrace would print it at exit");
+}
+
+// --- variables ---
+
+/** `$ignore = delete(@m, key)`: what the call does is why it is there. */
+static bool is_action(const struct node *value)
+{
+	enum word_gives gives = value && value->kind == NODE_CALL
+				    ? vocabulary_word(node_text(value))->gives
+				    : GIVES_NUMBER;
+	return gives == GIVES_OTHER || gives == GIVES_AGGREGATION;
+}
+
+/** Those of macros, looked for once: 0.27 shares them with the clause that calls one (measured). */
+static const struct map *of_macros(struct checker *k)
+{
+	const struct script *s = &k->b->found.script;
+	if (k->of_macros)
+		return k->of_macros;
+	k->of_macros = arena_new(k->b->arena, struct map);
+	for (size_t i = 0; i < s->clauses.n; i++) {
+		const struct map *names = s->clauses.v[i]->node->kind == NODE_MACRO
+					      ? uses_variables(&k->b->found.uses, s->clauses.v[i])
+					      : NULL;
+		for (struct map_entry *e = NULL; names && (e = map_next(names, e));)
+			map_add(k->b->arena, k->of_macros, e->key);
+	}
+	return k->of_macros;
+}
+
+static void check_variable(struct checker *k, const struct used_name *variable)
+{
+	const struct use *first = variable->first;
+	const struct token *t = first->node->first;
+	bool is_set = false;
+	// Of one that is read and never set bpftrace speaks.
+	if (!(first->does & USE_SET) || (variable->does & (USE_READ | USE_LOOP)) || t->from_macro)
+		return;
+	for (const struct use *u = first; u; u = u->next) {
+		if (u->parent->kind == NODE_BINARY || is_action(u->value))
+			return;
+		is_set |= u->value != NULL;
+	}
+	if (map_get(of_macros(k), first->name) ||
+	    check_count_hidden(k, t->loc.file, str_dup(k->b->arena, first->name)))
+		return;
+	check_report_at(k, t, "unused", DIAG_WARNING, STR_FMT " is %s", STR_ARG(first->name),
+			is_set ? "set but never read" : "never used");
+}
+
+void check_variables(struct checker *k)
+{
+	const struct script_clause *c = k->clause->clause;
+	const struct map *variables = uses_variables(&k->b->found.uses, c);
+	if (c->node->kind != NODE_MACRO && c->node->kind != NODE_FUNCTION) // whose own are given
+		for (struct map_entry *e = NULL; (e = map_next(variables, e));)
+			check_variable(k, e->value);
 }
 
 // --- tables ---

@@ -176,16 +176,6 @@ static void check_address(const struct argument *x)
 		check_string(x);
 }
 
-/** From 0.24 on it is no number; in a script that has a target it becomes one (emit/number.c). */
-static bool is_truth(const struct checker *k, const struct node *n)
-{
-	static const char *const names[] = {"==", "!=", "<", ">", "<=", ">=", "&&", "||", NULL};
-	n = node_ungrouped(n);
-	return dialect_has_bool(k->b->given->version) && !k->b->given->files &&
-	       (node_is(n, NODE_UNARY, "!") ||
-		(n->kind == NODE_BINARY && tok_is_any(n->name, names)));
-}
-
 /** What may be below 0, for those that take it for unsigned. */
 static void check_minus(const struct argument *x)
 {
@@ -199,35 +189,22 @@ static void check_minus(const struct argument *x)
 			     x->function, DIALECT_ARG(v), x->text);
 }
 
-/** What some versions count wrong, or lose: hardly a script has such numbers, nor can one know. */
-static void check_range(const struct argument *x)
+/** Of other numbers that are too large for it `btgen doctor` speaks: hardly a script has any. */
+static void check_clock(const struct argument *x)
 {
 	unsigned v = x->k->b->given->version;
-	const struct expr *e = x->value->expr;
-	const char *why = NULL;
-	if (tok_is(x->call->name, "max") && dialect_loses_negative_max(v) && e->sign == SIGN_SIGNED)
-		why = "prints nothing if all numbers are negative";
-	else if (tok_is(x->call->name, "min") && dialect_has_narrow_samples(v) && e->is_wide)
-		why = "loses numbers from 4294967296 on";
-	else if (tok_is(x->call->name, "hist") && dialect_has_narrow_samples(v) && e->is_wide)
-		why = "counts numbers from 4294967296 on in [2G, 4G)";
-	bool is_certain = node_is(x->value, NODE_NAME, "nsecs");
-	if (why)
-		check_report(x->k, x->value, "range", is_certain ? DIAG_WARNING : DIAG_OFF,
-			     "%s() of bpftrace " DIALECT_FMT " %s", x->function, DIALECT_ARG(v),
-			     why);
+	if (tok_is(x->call->name, "min") && dialect_has_narrow_samples(v) &&
+	    node_is(x->value, NODE_NAME, "nsecs"))
+		check_report(x->k, x->value, "call", DIAG_WARNING,
+			     "min() of bpftrace " DIALECT_FMT " loses numbers from 4294967296 on",
+			     DIALECT_ARG(v));
 }
 
 /** hist(), sum() and the like of a number. */
 static void check_sample(const struct argument *x)
 {
 	struct ctype *t = x->m.plain;
-	if (is_truth(x->k, x->value))
-		check_report(x->k, x->value, "call", DIAG_ERROR,
-			     "%s() takes a number, but from bpftrace 0.24 on this is a bool: use "
-			     "(%s) ? 1 : 0",
-			     x->function, x->text);
-	else if (check_is_floating(&x->m))
+	if (check_is_floating(&x->m))
 		check_report(x->k, x->value, "floating-point", level_of(x),
 			     "%s() takes the bits of a floating-point number for an integer",
 			     x->function);
@@ -242,7 +219,7 @@ static void check_sample(const struct argument *x)
 			     x->function, x->text);
 	else {
 		check_minus(x);
-		check_range(x);
+		check_clock(x);
 	}
 }
 
@@ -258,14 +235,10 @@ static void check_wrapped(const struct argument *x)
 }
 
 /** An address in place of what is there. */
-static void check_pointer(const struct argument *x)
+static void check_host(const struct argument *x)
 {
 	struct ctype *t = x->m.plain;
-	if (x->wants == WANTS_TEXT && check_is_string(t))
-		check_report(x->k, x->value, "call", level_of(x),
-			     "%s() takes a string, but this is the address of one: use str(%s)",
-			     x->function, x->text);
-	else if (x->wants == WANTS_HOST && t && t->kind == CTYPE_POINTER)
+	if (t && t->kind == CTYPE_POINTER)
 		check_report(x->k, x->value, "call", level_of(x),
 			     "ntop() takes %s, but this is its address: use ntop(*(uint32 *)%s)",
 			     wanted[WANTS_HOST], x->text);
@@ -333,8 +306,8 @@ static void check_argument(struct argument *x)
 	check_meaning(x->k, x->value, &x->m);
 	if (x->wants == WANTS_SAMPLE)
 		check_sample(x);
-	else if (x->wants == WANTS_TEXT || x->wants == WANTS_HOST)
-		check_pointer(x);
+	else if (x->wants == WANTS_HOST)
+		check_host(x);
 	else if (wanted[x->wants])
 		check_address(x);
 }

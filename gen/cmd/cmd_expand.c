@@ -13,8 +13,6 @@ static const struct cmd_option list[] = {
     EXPAND_SCRIPT_ROWS,
     EXPAND_OUT_ROW("write to FILE, which is replaced only on success"),
     EXPAND_VERSION_ROW("write for this version of bpftrace [the one installed, else 0.17]"),
-    {0, "which", NULL, CMD_FLAG(struct expand_request, which),
-     "print the path of each SCRIPT and stop"},
     EXPAND_VERBOSE_ROW("report the files chosen"),
     {0},
 };
@@ -36,8 +34,6 @@ static int parse(int argc, char **argv, struct expand_request *req)
 static bool write_program(struct arena *a, struct diag *d, const struct expand_request *req,
 			  struct expansion *x)
 {
-	if (req->which)
-		return expand_print_which(a, d, req);
 	return expand_choose_cgroup(d, (struct expand_request *)req) && expand_run(a, d, req, x) &&
 	       outfile_write(a, d, req->out, strbuf_str(&x->program.text));
 }

@@ -91,8 +91,7 @@ int expand_take_finding(void *request, const char *value)
 	bool is_on = !str_has_prefix(name, STR("no-"));
 	if (str_eqz(name, "help")) {
 		for (size_t i = 0; i < n_check_names; i++)
-			printf("%-16s %s%s\n", check_names[i].name, check_names[i].summary,
-			       check_names[i].is_off ? " (only with -W)" : "");
+			printf("%-16s %s\n", check_names[i].name, check_names[i].summary);
 		return CMD_OK;
 	}
 	if (str_eqz(name, "error")) {
@@ -555,22 +554,6 @@ void expand_report_skipped(struct arena *a, struct diag *d, unsigned version, st
 	x->skipped = skipped_json(s, a, name);
 	if (!good && !d->n_errors)
 		diag_error(d, NULL, "no probes remain to be traced");
-}
-
-bool expand_print_which(struct arena *a, struct diag *d, const struct expand_request *req)
-{
-	char real[PATH_MAX];
-	bool good = true;
-	for (size_t i = 0; i < req->sources.n; i++) {
-		const char *path;
-		if (req->sources.v[i].is_text)
-			continue;
-		if (!expand_find_script(a, d, req->sources.v[i].text, true, &path))
-			good = false;
-		else
-			puts(realpath(path, real) ? real : path);
-	}
-	return good;
 }
 
 bool expand_run(struct arena *a, struct diag *d, const struct expand_request *req,

@@ -53,7 +53,6 @@ struct expand_request {
 	char **args; /**< positional parameters of the script, ends in NULL; NULL: none known */
 	bool raw;    /**< the source is a finished program (USE_CMDLINE_BPF_PROGRAM) */
 	bool verbose;
-	bool which; /**< of `expand`: only which file each script is */
 };
 
 struct expansion {
@@ -140,8 +139,6 @@ bool expand_find_script(struct arena *a, struct diag *d, const char *name, bool 
 			const char **ret);
 /** For a @word that is neither a process nor a script; returns CMD_USAGE. */
 int expand_unknown_word(const struct expand_request *req, const char *word);
-/** Prints the whole path of each script. */
-bool expand_print_which(struct arena *a, struct diag *d, const struct expand_request *req);
 /**
  * Adds the process with PID @word, the PIDs in it as pidof(1) prints them, or those of that name;
  * false when there is none of that name.

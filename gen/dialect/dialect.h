@@ -151,8 +151,6 @@ unsigned dialect_buffer_pages(unsigned v, unsigned cpus);
 QUIRK(dialect_loses_minus, 20, 21)
 /** hist() counts what is 2^32 or more in [2G, 4G), and min() loses it: tests/live/samples.t. */
 QUIRK(dialect_has_narrow_samples, UPTO(17))
-/** max() of numbers that are all negative is not printed: tests/live/samples.t. */
-QUIRK(dialect_loses_negative_max, UPTO(19))
 /**
  * count() of a key that two processors count for the first time at once misses one of them, and
  * says so among the data.
@@ -185,12 +183,8 @@ QUIRK(dialect_mixes_signs, UPTO(23))
 QUIRK(dialect_has_signed_args, SINCE(24))
 /** str(p, N) delivers N-1 characters; before, N: tests/live/dialect.t. */
 QUIRK(dialect_counts_end_of_text, SINCE(23))
-/** args.NAME of a tracepoint; before, args->NAME: tests/check/versions.cases. */
-QUIRK(dialect_has_dot_of_args, SINCE(19))
 /** args of functions, which bpftrace finds itself: tests/live/functions.t. */
 QUIRK(dialect_has_function_args, SINCE(19))
-/** Has `for`, and cannot leave its block by break and the like: tests/check/versions.cases. */
-QUIRK(dialect_stays_in_for, 21, 23)
 /** interval:5s; before, interval:s:5 alone: tests/check/versions.cases. */
 QUIRK(dialect_has_durations, SINCE(24))
 
@@ -198,8 +192,6 @@ QUIRK(dialect_has_durations, SINCE(24))
 
 /** What printf() prints is on it, and so are variables: tests/live/structs.t. */
 QUIRK(dialect_prints_from_stack, UPTO(22))
-/** Refuses a clause whose strings leave nothing of it: tests/check/limits.cases. */
-QUIRK(dialect_fills_stack, UPTO(20))
 
 // Processes.
 

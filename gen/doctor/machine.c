@@ -279,6 +279,7 @@ static const struct defect {
 } defects[] = {
     {0, 18, "reports too few lost events, and prints lines out of order by some milliseconds",
      "install 0.19 or newer"},
+    {0, 17, "loses numbers from 4294967296 on in min()", "install 0.18 or newer"},
     {0, 19, "shows no max() of numbers that are all negative", "install 0.20 or newer"},
     {20, 21, "treats negative numbers as unsigned in min() and max()", "install 0.21.2 or newer"},
     {20, 23, "can miss the first event of a key that it counts", "install 0.24 or newer"},

@@ -183,7 +183,7 @@ static const struct word
 	{"strerror", .gives = GIVES_SHOWN},
 	{"strftime", .takes = TAKES_TIME_FORMAT, .gives = GIVES_SHOWN, TAKES(WANTS_LITERAL),
 	 .shows = SHOWS_LAST},
-	{"strncmp", .gives = GIVES_NUMBER, TAKES(WANTS_TEXT, WANTS_TEXT)},
+	{"strncmp", .gives = GIVES_NUMBER},
 	{"strstr", .since = 25},
 	{"sum", TOTALS, TAKES(WANTS_SAMPLE)},
 	{"syscall_name", .since = 25, .gives = GIVES_TEXT},

@@ -98,14 +98,13 @@ enum word_wants {
 	WANTS_ANY,
 	WANTS_SAMPLE,	/**< a number that a map counts or adds up */
 	WANTS_CONSTANT, /**< a number that is written there */
-	WANTS_TEXT,
-	WANTS_LITERAL, /**< a text that is written there */
-	WANTS_STRING,  /**< the address of a string */
-	WANTS_STRINGS, /**< the address of an array of such addresses */
-	WANTS_BYTES,   /**< an address, or an array in a struct */
-	WANTS_HOST,    /**< of a host, as a number or an array */
-	WANTS_CODE,    /**< the address of a function */
-	WANTS_KERNEL,  /**< an address in the kernel */
+	WANTS_LITERAL,	/**< a text that is written there */
+	WANTS_STRING,	/**< the address of a string */
+	WANTS_STRINGS,	/**< the address of an array of such addresses */
+	WANTS_BYTES,	/**< an address, or an array in a struct */
+	WANTS_HOST,	/**< of a host, as a number or an array */
+	WANTS_CODE,	/**< the address of a function */
+	WANTS_KERNEL,	/**< an address in the kernel */
 };
 
 /** What comes of evaluating something once more; each may do what those before it do. */

@@ -82,7 +82,6 @@ static bool bind_clauses(struct bind *b)
 	attach_choose(b);
 	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
 		bool bound = attach_bind_clause(b, b->found.script.clauses.v[i], clauses[i]);
-		good &= check_flags(b, b->found.script.clauses.v[i]);
 		clauses[i]->is_wrong =
 		    !bound || !namedarg_resolve(b, clauses[i]) || !check_arguments(b, clauses[i]);
 		good &= !clauses[i]->is_wrong;

@@ -30,7 +30,7 @@ the wrong kind. Running the script finds them, before anything is attached, at t
 | | |
 |---|---|
 | `-W no-NAME` | disable the findings called NAME |
-| `-W NAME` | enable findings that are off by default |
+| `-W NAME` | enable them again |
 | `-W error` | make warnings errors |
 | `--force` | run despite errors |
 
@@ -81,7 +81,7 @@ def page():
                 script = shown[name][0]
                 text += "\n" + indented(script) + "\n" + indented(said(*shown[name]))
             else:
-                text += "\nNo example: this needs a running process, or [a lock](lock.md).\n"
+                text += "\nNo example: this needs a running process, [a lock](lock.md), or hundreds of probes.\n"
     return text
 
 

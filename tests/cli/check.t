@@ -18,7 +18,7 @@ is "$(check)" "$(cat <<'END'
 my.bt:2:49: warning: %d prints the address of a string: use %s with str(arg1)  [string-address]
     usdt:__EXE__:nvmf_subsystem_add_listener { SHOW(arg1); }
                                                     ^~~~
-tests/targets/subsystem_ops.c:186: note: arg1 of spdk:nvmf_subsystem_add_listener is char *subnqn (declared)
+tests/targets/subsystem_ops.c:190: note: arg1 of spdk:nvmf_subsystem_add_listener is char *subnqn (declared)
 my.bt:3:52: error: "%f" is unknown to bpftrace: it prints no floating-point numbers  [format]
     usdt:__EXE__:nvmf_subsystem_add_listener { printf("%f\n", 1); }
                                                        ^~
@@ -34,7 +34,7 @@ check -W no-format -W error >/dev/null
 is $? 1 "-W error: a warning is an error"
 is "$(check -W error | short | sort -u)" "error my.bt:2:49
 error my.bt:3:52
-note tests/targets/subsystem_ops.c:186" "and called so"
+note tests/targets/subsystem_ops.c:190" "and called so"
 out=$(check --force)
 is "$? $(short <<<"$out" | grep -c ^warning)" "0 2" "--force: findings are warnings"
 is "$("$btgen" expand --for 0.17 --force -x nvmf_tgt my.bt 2>"$tmp/err" | tail -n 1)" \
@@ -53,7 +53,7 @@ import json, sys
 for f in json.load(sys.stdin):
     print(list(f), [f[k] for k in ("file", "line", "col", "end", "severity", "name")], [(n["file"], n["line"]) for n in f["notes"]])
 ')" "$(cat <<'END'
-['file', 'line', 'col', 'end', 'severity', 'name', 'text', 'notes'] ['my.bt', 2, 49, 53, 'warning', 'string-address'] [('tests/targets/subsystem_ops.c', 186)]
+['file', 'line', 'col', 'end', 'severity', 'name', 'text', 'notes'] ['my.bt', 2, 49, 53, 'warning', 'string-address'] [('tests/targets/subsystem_ops.c', 190)]
 ['file', 'line', 'col', 'end', 'severity', 'name', 'text', 'notes'] ['my.bt', 3, 52, 54, 'error', 'format'] []
 END
 )" "--json: one array of findings"
@@ -69,24 +69,26 @@ my.bt:2:31" "what is wrong in a macro is shown there, and where it is called"
 
 # Several versions at once
 cat >several.bt <<'END'
-BEGIN { let $x = 1; printf("%f\n", $x); @m[1] = $x; for ($kv : @m) { break; } }
+k:vfs_read, k:vfs_read { let $x = 1; printf("%f\n", $x); @m[1] = $x; for ($kv : @m) { } }
 END
 is "$("$btgen" check --for 0.17,0.23,0.27 several.bt 2>&1 | grep -v '^    ')" "$(cat <<'END'
-several.bt:1:9: error: bpftrace 0.17 has no let: it was added in 0.22 (0.17)  [version]
+several.bt:1:26: error: bpftrace 0.17 has no let: it was added in 0.22 (0.17)  [version]
 btgen: note: an assignment declares a variable, too
-several.bt:1:53: error: bpftrace 0.17 has no for loop: it was added in 0.21 (0.17)  [version]
-several.bt:1:29: error: "%f" is unknown to bpftrace: it prints no floating-point numbers  [format]
-several.bt:1:70: error: bpftrace 0.23 has no break, continue or return in a for loop: it was added in 0.24 (0.23)  [version]
+several.bt:1:70: error: bpftrace 0.17 has no for loop: it was added in 0.21 (0.17)  [version]
+several.bt:1:46: error: "%f" is unknown to bpftrace: it prints no floating-point numbers  [format]
+several.bt:1:13: warning: duplicate probe in the list: the clause would run twice (0.17, 0.27)  [duplicate]
+several.bt:1:13: error: duplicate probe in the list: bpftrace 0.23 cannot load that (0.23)  [duplicate]
 END
 )" "--for of several versions says once what is the same for them, and else for which it is"
 is "$("$btgen" check --json --for 0.17,0.23,0.27 several.bt | python3 -c '
 import json, sys
 for f in json.load(sys.stdin):
     print(f["col"], *f["versions"])
-')" "9 0.17
-53 0.17
-29 0.17 0.23 0.27
-70 0.23" "--json has a list of them"
+')" "26 0.17
+70 0.17
+46 0.17 0.23 0.27
+13 0.17 0.27
+13 0.23" "--json has a list of them"
 "$btgen" check --for 0.24,0.27 -W no-format several.bt
 is $? 0 "the status is that of all of them"
 like "$("$btgen" check --for 0.17,x several.bt 2>&1)" "^btgen check: --for: 'x' is not a version of bpftrace$" "one that is none"

@@ -26,16 +26,15 @@ at strange "$btgen" expand files.bt >/dev/null
 is $? 1 "it is an error"
 is "$(at strange "$btgen" expand ./files.bt)" 'BEGIN { printf("of strange"); }' "./ says that the file here is meant"
 is "$(at strange "$btgen" expand -v ./files.bt | head -n 1)" "btgen: note: script './files.bt' is $tmp/strange/files.bt" "-v says which file it is"
-is "$(at strange "$btgen" expand --which "$top/bpf/files.bt")" "$top/bpf/files.bt" "the whole path is btgen's own"
+is "$(at strange "$btgen" expand -v "$top/bpf/files.bt" | head -n 1)" "btgen: note: script '$top/bpf/files.bt' is $top/bpf/files.bt" "the whole path is btgen's own"
 is "$(at strange "$btgen" expand new.bt)" 'BEGIN { printf("of strange"); }' "a name that no script of btgen's has is the file here"
 
 is "$(at mine "$btgen" expand files.bt)" 'BEGIN { printf("of mine"); }' "in a folder of one's own the file there is meant"
 is "$(at mine "$btgen" expand -v files 2>&1 | head -n 1)" "btgen: note: script 'files' is $tmp/mine/files.bt" "... which -v says"
 like "$(at mine "$btgen" expand -v malloc 2>&1 | head -n 1)" "script 'malloc' is $top/bpf/malloc.bt" "... and of one of btgen's own"
-is "$(at mine "$btgen" expand --which files malloc ./new)" "$tmp/mine/files.bt
-$top/bpf/malloc.bt
-$tmp/mine/new.bt" "--which prints the paths"
-is "$(cd "$top/bpf" && "$btgen" expand --which files)" "$top/bpf/files.bt" "in the folder of the scripts they are one"
+is "$(at mine "$btgen" expand -v files ./new | grep -o ' is /.*')" " is $tmp/mine/files.bt
+ is $tmp/mine/new.bt" "... and of each of several"
+is "$(cd "$top/bpf" && "$btgen" expand -v files 2>&1 | head -n 1)" "btgen: note: script 'files' is $top/bpf/files.bt" "in the folder of the scripts they are one"
 chmod 666 "$tmp/mine/files.bt"
 like "$(at mine "$btgen" expand files.bt)" 'mine/files.bt \(everyone can write to it\) or' "a file that others can write"
 

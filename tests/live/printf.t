@@ -36,6 +36,7 @@ MORE = [
     ("%-10s|%10s|%c%c%c %lld%%", "text text number number number number", None),
     ("a format of more than sixty-four bytes, which is what bpftrace 0.11 could hold: %d and %s", "number text", None),
     ("%d %d %d %d %d %d", "number number number number number number", None),
+    ("%s %s %s %s %s %s %s", " ".join(["text"] * 7), None),
     ("no conversion at all, 100%%", "", None),
     ("%%d %%s %%%%%d%%", "number", None),
 ]

@@ -44,6 +44,7 @@ left 'str\(\) expects .*integer or a pointer type.* \(ustack' 'printf("%s", str(
 left 'str\(\) expects .*\(int8 \*\[3\]' 'printf("%s", str(args.j->argv));'
 left 'str\(\) only supports int.* \(string' 'printf("%s", str(arg0, comm));'
 left 'strncmp\(\) only supports string arguments' 'if (strncmp(pid, "a", 1) == 0) { @a = 1; }'
+left 'strncmp\(\) only supports string arguments' 'if (strncmp(args.j->title, "a", 1) == 0) { @a = 1; }'
 left 'strncmp' 'if (strncmp(comm, "a", pid) == 0) { @a = 1; }'
 left 'only supports int.* or pointer arguments \(string' 'join(str(arg0));'
 left 'buf\(\) expects a length argument' 'printf("%r", buf(arg2));'
@@ -81,6 +82,10 @@ if [ "$version" -ge 23 ]; then
 else
 	left 'str\(\) expects .* \(string' 'printf("%s", str(comm));'
 fi
+if [ "$version" -lt 21 ]; then # at the clause
+	left 'BPF stack limit of 512 bytes is exceeded' "@[$(printf 'str(arg0), %.0s' {1..7})pid] = count();" 1
+	left 'BPF stack limit of 512 bytes is exceeded' "printf(\"$(printf '%%d %.0s' {1..64})\"$(printf ', arg2%.0s' {1..64}));" 1
+fi
 
 # printf()
 left '[Nn]ot enough arguments for format string \(1 supplied, 2 expected\)' 'printf("%d %d\n", pid);'
@@ -109,6 +114,8 @@ left "The < operator can not be used" 'if (comm < "b") { @a = 1; }'
 left "The - operator can not be used" '@a = -comm;'
 left "Type mismatch for '&&'" 'if (comm && pid) { @a = 1; }'
 left "Type mismatch for '=='" 'if (arg4 == "x") { @a = 1; }'
+refused 1 "Type mismatch for '=='" 'the address of a string that a function returns' <<<'uretprobe:__EXE__:main /retval == "x"/ { @ = count(); }'
+left 'The == operator can not be used on expressions of types int8 \*, string' 'if (args.j->title == "x") { @a = 1; }'
 left '.?break.? (used outside of a loop|statement is not allowed)' 'if (pid == 1) { break; }'
 left 'unroll maximum value is 100' 'unroll (1000) { @a++; }'
 left 'syntax' 'if (pid = 3) { @a = 1; }'
@@ -163,4 +170,31 @@ if [ "$version" -ge 23 ]; then
 	let $a; print($a);
 }'
 fi
+
+# What came with a newer version, or is gone
+if [ "$version" -lt 18 ]; then
+	left "Unknown identifier: 'raw'" '@[kstack(raw)] = count();'
+	left 'hist\(\) requires one argument \(2 provided\)' '@a = hist(arg2, 2);'
+	left 'map passed to print\(\) should not be indexed' '@a[tid] = 1; print(@a[tid]);'
+	left 'exit\(\) requires no arguments' 'exit(2);'
+	left 'tuple cannot be used as a map key' '@a[(pid, tid)] = 1;'
+	refused 2 "Can not access field 'id' .*using '->'" 'a dot after args of a tracepoint' <<<'#pragma scope host
+tracepoint:raw_syscalls:sys_enter { @[args.id] = count(); }'
+fi
+if [ "$version" -lt 24 ]; then
+	left "Unknown identifier: 'build_id'" '@[ustack(build_id)] = count();'
+	left 'Unknown function: (comm|pid)' 'printf("%s %d\n", comm(), pid(init));'
+else
+	left 'invalid trailing bytes: 2ULL' '@a = 2ULL;'
+	like "$("$btgen" run --bpftrace "$bpftrace" -e 'BEGIN { @a = sum(pid > 100); }' 2>&1 >/dev/null </dev/null)" \
+		'^<command line>:1:[0-9]+: error: bpftrace: sum\(\) only supports int.* \(bool' 'a bool in a script without a target'
+fi
+if [ "$version" = 23 ]; then
+	left "Type mismatch for \\\$x: trying to assign value of type 'uint64' when variable already has a type 'int32'" \
+		'let $x : int32 = args.j->id; @a = $x;'
+	for word in break continue return; do
+		left "'$word' statement is not allowed in a for-loop" "@a[tid]++; for (\$kv : @a) { if (\$kv.0 == 1) { $word; } }"
+	done
+fi
+left 'delete\(\) (requires one argument|expects a map|has arguments that)' '@a[1] = 2; @a[2] = 2; delete(@a[1], @a[2]);'
 done_testing

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Numbers that hist(), min() and max() of bpftrace 0.17 cannot take: what is wrong of them is not printed as if it were right, and
-# what is missing is what `check -W range` says.
+# what is missing is what `btgen doctor` says of that version.
 # shellcheck source=tests/lib.sh disable=SC2154
 . "$(dirname "$0")/../lib.sh"
 can_trace || skip_all "needs root and bpftrace"
