@@ -83,7 +83,7 @@ for attach in 'usdt:__EXE__:app:my*probe_' 'usdt:__EXE__:my*probe_' 'usdt:__EXE_
 	is "$("$btgen" expand -x "$tmp/dash" -e "$attach { }" 2>&1 | grep -v '^    ')" \
 		"<command line>:1:1: error: bpftrace cannot attach to app:my*probe_: $why" "$attach: one error says why"
 done
-is "$("$btgen" expand -x "$tmp/dash" -e 'usdt:__EXE__:app:my* { }' 2>&1 | grep -v '^    ')" \
+is "$("$btgen" expand --for 0.17 -x "$tmp/dash" -e 'usdt:__EXE__:app:my* { }' 2>&1 | grep -v '^    ')" \
 	"btgen: warning: 1 of 2 probes is skipped: bpftrace 0.17 cannot attach to app:my*probe_: $why
 usdt:$tmp/dash:app:my_other { }" "beside others it is skipped"
 done_testing
