@@ -502,7 +502,8 @@ static const struct text *emit_plain_call(struct emitter *e, const struct node *
 		emit_warn_of_copy(e, n->child, IS_PRINTED);
 	for (const struct node *c = n->child; c && !prints && !tok_is(n->name, "print");
 	     c = c->next, i++)
-		children[i] = number_kept(e, c, children[i], gives == GIVES_AGGREGATION);
+		if (gives == GIVES_AGGREGATION || i > 0) // else it is the map of delete(@m, key)
+			children[i] = number_kept(e, c, children[i], gives == GIVES_AGGREGATION);
 	if (node_is(n, NODE_CALL, "str")) {
 		e->n_strings++;
 		e->n_reads++;

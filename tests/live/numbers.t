@@ -50,4 +50,6 @@ sampled '@m = args.p->ue; @m *= args.p->u32; @key[@m] = 1; $v = args.p->ue; $v *
 	"what is added to an enumerator is a number of 64 bits, in keys, too"
 sampled '$p = args.p; $i = 1; @k[$p->g_i64[1][1], $p->r_i64[$i], $p->s[$i].i64, $p->sp[$i].i8, $p->spp[$i]->i16] = $p->a_i64[$i]; @min = min($p->g_i64[$i][1]);' \
 	"@k[-5000000001, -5000000001, -5000000001, -9, -300]: -5000000001 @min: -5000000001" "what is read by its address has a sign in keys, maps and aggregations"
+sampled '@late = args.p->u64 + 1; @keyed[1] = args.p->u64 - 1; @keyed[2] = args.p->u64; clear(@late); delete(@keyed[1]); zero(@keyed);' \
+	"@keyed[2]: 0" "a map of unsigned numbers is a map to what clears it"
 done_testing
