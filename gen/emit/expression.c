@@ -237,6 +237,8 @@ static const struct text *emit_ternary(struct emitter *e, const struct node *n, 
 {
 	const struct text **children = emit_children(e, n, wants), *t = NULL;
 	children[0] = emit_asked(e, n->child, children[0]);
+	// A choice of words has buffers, which others have not.
+	e->n_strings += n->child->next->kind == NODE_STRING;
 	if (n->child->next->next)
 		t = number_choice(e, n, children);
 	if (!t)

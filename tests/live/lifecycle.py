@@ -90,7 +90,7 @@ KILL to btgen 100 ms after INT           | tracing INT:btgen 0.1 KILL:btgen
 KILL to the group as it detaches         | tracing detaching KILL:group
 INT twice, then KILL to btgen            | tracing detaching INT:btgen 0.01 KILL:btgen
 INT to bpftrace twice                    | tracing INT:bpftrace 0.02 INT:bpftrace
-KILL to bpftrace as it detaches, again   | tracing detaching KILL:bpftrace again say=breakpoints.may.be.left
+KILL to bpftrace as it detaches, again   | tracing detaching KILL:bpftrace again say=breakpoints.may.remain
 KILL to bpftrace 30 ms after INT, again  | tracing INT:btgen 0.03 KILL:bpftrace again
 INT at the start                         | starting INT:btgen rc=130 say=interrupted.before
 TERM at the start                        | starting TERM:btgen rc=143 say=interrupted.before
