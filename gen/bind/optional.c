@@ -169,6 +169,18 @@ static void settle_maps(const struct bind *b, bool *gone, struct map *names)
 			deadmap_rewrite(b, &dead, b->found.script.clauses.v[i]);
 }
 
+/** Is a USDT probe left, as one of the C library is? */
+static bool keeps_usdt(const struct bind *b)
+{
+	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
+		const struct script_clause *c = b->found.script.clauses.v[i];
+		for (size_t k = 0; k < c->attach.n; k++)
+			if (c->attach.v[k].provider->place == PLACE_USDT)
+				return true;
+	}
+	return false;
+}
+
 bool optional_drop(struct bind *b)
 {
 	struct left_out out = {0};
@@ -197,7 +209,7 @@ bool optional_drop(struct bind *b)
 	} else if (out.noted.n) {
 		diag_note(b->diag, NULL, "skipped, not in %s: %s", bind_target_name(b),
 			  name_list(b, &out.noted, SIZE_MAX));
-		if (out.has_usdt)
+		if (out.has_usdt && !keeps_usdt(b))
 			bind_note_no_probes(b);
 	}
 	if (good && out.waiting.n)

@@ -21,4 +21,13 @@ expand >/dev/null <<'END'
 usdt:__EXE__:spdk:gone_too { }
 END
 like "$? $(cat "$tmp/err")" '^1 .*no probe spdk:gone_too' "... and not in the one that includes it"
+
+# sleep has none of its own; the C library has.
+sleep 300 &
+own $!
+while ! grep -q libc /proc/$!/maps; do :; done
+# noted CLAUSE: how often it is asked whether the program was built with probes
+noted() { "$btgen" expand -p $! --for 0.17 -e $'#pragma optional\nusdt:__EXE__:gone { }\n'"$1" 2>&1 | grep -c 'no USDT probes at all'; }
+is "$(noted 'interval:s:1 { }')" 1 "a program without any is asked about"
+is "$(noted 'usdt:libc:setjmp { }')" 0 "... not where those of the C library are traced"
 done_testing
