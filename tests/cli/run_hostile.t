@@ -166,7 +166,7 @@ while kill -0 "$OLD" 2>/dev/null; do :; done
 until [ "${new-}" = "$OLD" ]; do # somebody else may fork in between
 	[ -z "${new-}" ] || kill "$new"
 	echo $((OLD - 1)) >/proc/sys/kernel/ns_last_pid
-	sleep 20 &
+	sleep 300 & # longer than a busy machine takes to look
 	new=$!
 done
 echo "the new one is $new" >&2
