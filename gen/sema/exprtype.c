@@ -647,8 +647,12 @@ static void find_macro(struct finder *f, const struct node *macro, const struct 
 
 static void find_call(struct finder *f, struct node *n, struct expr *e)
 {
-	for (struct node *c = n->child; c; c = c->next)
+	bool knows_types = f->knows_types, is_offset = tok_is(n->name, "offsetof");
+	for (struct node *c = n->child; c; c = c->next) {
 		find(f, c);
+		f->knows_types &= !is_offset; // what follows the type is a member, no enumerator
+	}
+	f->knows_types = knows_types;
 	const struct node *macro = script_macro(&f->b->found.script, n);
 	if (macro) {
 		find_macro(f, macro, n, e);
