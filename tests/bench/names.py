@@ -34,15 +34,17 @@ def arguments(text):
     return found + [text[at:].strip()]
 
 
+TABLE = r"@\w+\[(arg[\w.]+)\]"
+VALUES = {"NOW": 2, "NQN": 3}  # how many a macro of nvmf.bt is
+
+
 def without_names(script):
     """@table[x] in a printf() becomes x, and its %s %lu."""
     def call(m):
         form, *values = arguments(m[1])
-        values = [part.strip() for v in values for part in ([v] if v != "NOW" else ["NOW", ""])]
-        at = iter(values)
-        form = re.sub(r"%[-0-9.l]*[a-z]", lambda c: "%lu" if re.match(r"@\w+\[arg", next(at)) else c[0], form)
-        values = [re.sub(r"@\w+\[(arg\d)\]", r"\1", v) for v in values if v]
-        return f"printf({', '.join([form] + values)});"
+        at = iter([part for v in values for part in [v] * VALUES.get(v, 1)])
+        form = re.sub(r"%[-0-9.l]*[a-z]", lambda c: "%lu" if re.fullmatch(TABLE, next(at)) else c[0], form)
+        return "printf(" + ", ".join([form] + [re.sub(TABLE, r"\1", v) for v in values]) + ");"
     return re.sub(r"printf\((.*?)\);", call, script, flags=re.S)
 
 
