@@ -12,22 +12,23 @@ struct text *text_new(struct arena *a, const struct token *at, bool is_written)
 	return t;
 }
 
-static struct piece *add_piece(struct arena *a, struct text *to)
+/** A large script has a million of these. */
+static void add_piece(struct arena *a, struct text *to, struct piece piece)
 {
 	struct piece *p = arena_new(a, struct piece);
+	*p = piece;
 	if (to->last)
 		to->last->next = p;
 	else
 		to->pieces = p;
 	to->last = p;
-	return p;
 }
 
 void text_add(struct arena *a, struct text *to, const struct text *part)
 {
 	if (!part->pieces)
 		return;
-	add_piece(a, to)->text = part;
+	add_piece(a, to, (struct piece){.kind = PIECE_TEXT, .text = part});
 	// It may stand there several times, as may each of its parts.
 	to->size = part->size < SIZE_MAX / 2 - to->size ? to->size + part->size : SIZE_MAX / 2;
 }
@@ -36,17 +37,15 @@ void text_add_words(struct arena *a, struct text *to, struct str words)
 {
 	if (!words.n)
 		return;
-	add_piece(a, to)->words = words;
+	add_piece(a, to, (struct piece){.words = words});
 	to->size += words.n;
 }
 
 void text_add_tokens(struct arena *a, struct text *to, const struct token *from,
 		     const struct token *last, const struct map *names)
 {
-	struct piece *p = add_piece(a, to);
-	p->from = from;
-	p->to = last;
-	p->names = names;
+	add_piece(a, to,
+		  (struct piece){.kind = PIECE_TOKENS, .from = from, .to = last, .names = names});
 	for (;; from = from->next) {
 		to->size += from->text.n + 1;
 		if (from == last)
@@ -57,11 +56,9 @@ void text_add_tokens(struct arena *a, struct text *to, const struct token *from,
 void text_add_at(struct arena *a, struct text *to, const struct text *part,
 		 const struct token *lead)
 {
-	struct piece *p = add_piece(a, to);
-	p->text = part;
 	struct token *kept = arena_new(a, struct token);
 	*kept = *lead;
-	p->lead = kept;
+	add_piece(a, to, (struct piece){.kind = PIECE_TEXT, .text = part, .lead = kept});
 	to->size += part->size;
 }
 
@@ -179,14 +176,14 @@ static void put_text(struct printer *p, const struct text *t, bool is_moved)
 	if (!t->is_written && !p->has_lead && t->pieces)
 		set_lead(p, is_moved ? moved(t->at) : *t->at);
 	for (const struct piece *piece = t->pieces; piece; piece = piece->next) {
-		if (piece->lead)
+		if (piece->kind == PIECE_TEXT && piece->lead)
 			set_lead(p, *piece->lead);
 		if (!t->is_written && !p->has_lead)
 			set_lead(p, (struct token){0});
-		if (piece->text)
+		if (piece->kind == PIECE_TEXT)
 			put_text(p, piece->text,
 				 t->is_written ? is_moved : !piece->text->has_lines);
-		else if (piece->from)
+		else if (piece->kind == PIECE_TOKENS)
 			put_tokens(p, piece, is_moved);
 		else
 			put(p, (struct token){.kind = TOK_OTHER,
@@ -223,9 +220,9 @@ static bool take_prefix(const struct text *t, struct str *rest)
 {
 	bool same = true;
 	for (const struct piece *p = t->pieces; p && same && rest->n; p = p->next) {
-		const struct token *from = p->from;
+		const struct token *from = p->kind == PIECE_TOKENS ? p->from : NULL;
 		struct str words = from ? from->text : p->words;
-		if (p->text) {
+		if (p->kind == PIECE_TEXT) {
 			same = take_prefix(p->text, rest);
 			continue;
 		}

@@ -27,11 +27,18 @@ enum held {
 
 struct piece {
 	struct piece *next;
-	struct str words;
-	const struct token *from, *to; /**< instead: tokens of the template, both included */
-	const struct map *names;       /**< of these: variables with another name, struct str * */
-	const struct text *text;       /**< instead */
-	const struct token *lead;      /**< it stands where this one would; or NULL */
+	enum { PIECE_WORDS, PIECE_TOKENS, PIECE_TEXT } kind;
+	union {
+		struct str words;
+		struct {
+			const struct token *from, *to; /**< of the template, both included */
+			const struct map *names; /**< variables with another name, struct str * */
+		};
+		struct {
+			const struct text *text;
+			const struct token *lead; /**< it stands where this would; or NULL */
+		};
+	};
 };
 
 struct text {
